@@ -25,7 +25,7 @@ func rules() ruleset {
 			{"the error type", []string{"internal/fault"}},
 			{"leaves", []string{"internal/certs", "internal/checkup", "internal/event", "internal/fetch", "internal/limit", "internal/media", "internal/nettest", "internal/sanitize", "internal/serve", "internal/systemd"}},
 			{"meaning", []string{"internal/hub", "internal/upstream", "internal/account", "internal/author", "internal/audience", "internal/syndicate", "internal/river", "internal/announce"}},
-			{"meaning on meaning", []string{"internal/transfer"}},
+			{"meaning on meaning", []string{"internal/push", "internal/transfer"}},
 			{"the database as the stores use it", []string{"internal/store/sqldb"}},
 			{"stores of the domains", []string{"internal/store/hubsql", "internal/store/riversql", "internal/store/authorsql", "internal/store/accountsql", "internal/store/upstreamsql"}},
 			{"what both stores share", []string{"internal/store/sqlstore", "internal/store/storetest"}},
@@ -96,6 +96,8 @@ func rules() ruleset {
 			"internal/audience": {"internal/store/sqlite"},                   // the same
 			"internal/river":    {"internal/store/sqlite"},                   // the same
 			"internal/transfer": {"internal/store/sqlite"},                   // the same
+			// two programs that notify each other over the wire
+			"internal/push": {"internal/endpoint/hubhttp", "internal/store", "internal/store/sqlite"},
 			// the XML-RPC endpoint at which editors call
 			"internal/endpoint/publishhttp": {"internal/endpoint/hubhttp"},
 			// our own reader is the first that is scored

@@ -18,6 +18,7 @@ import (
 	"cloudburst/internal/endpoint/readhttp"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/push"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store"
 	"cloudburst/internal/web"
@@ -63,7 +64,7 @@ func (a *App) newRiver(st store.Store) error {
 	}
 	a.river.Tell = &readhttp.Teller{Sender: a.sender, Mail: mail, Now: a.clock.Now}
 	a.river.Init()
-	joinPush(a.river, a.upstream, a.hub)
+	push.Join(a.river, a.upstream, a.hub)
 	return nil
 }
 

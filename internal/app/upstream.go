@@ -10,7 +10,7 @@ import (
 )
 
 // newUpstream makes the engine that follows feeds at other hubs. What becomes of its news
-// is said in joinPush.
+// is said in push.Join.
 func (a *App) newUpstream(st upstream.Store) {
 	a.doer = fetch.NewDoer(fetch.DoerOptions{
 		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.ownAddrs, Callback: true},

@@ -1,17 +1,14 @@
-package app
+package push
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
@@ -334,21 +331,6 @@ func TestAFloodOfNewsIsRefusedBeforeReadersAreTold(t *testing.T) {
 			t.Errorf("when there is room again it hears %q", heard)
 		}
 	})
-}
-
-// awayAccounts are on a database that does not answer.
-type awayAccounts struct{ account.Store }
-
-func (awayAccounts) Users(context.Context, string, int) ([]account.User, error) {
-	return nil, fault.New(fault.Unavailable, "The database is away.")
-}
-
-func TestAServerIsNotFreshBecauseNobodyCanKnow(t *testing.T) {
-	t.Parallel()
-	a := &App{hosted: hosted{accounts: &account.Accounts{Store: awayAccounts{}, Now: time.Now}}, log: slog.New(slog.DiscardHandler)}
-	if a.fresh(t.Context()) {
-		t.Error("while the database is away everybody may read the river")
-	}
 }
 
 func TestTheRiverKnowsTheDoorOfAnAbsence(t *testing.T) {

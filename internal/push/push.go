@@ -1,4 +1,7 @@
-package app
+// Package push joins the river with the hubs. For each feed that people read here it chooses at
+// which hub this server subscribes, and what other hubs notify goes to the readers and to the
+// program's own hub. Start with [Join].
+package push
 
 import (
 	"context"
@@ -14,9 +17,9 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-// joinPush joins the river with the hubs: those elsewhere, which are asked to tell of the
+// Join joins the river with the hubs: those elsewhere, which are asked to tell of the
 // feeds that it reads, and the one of this program. Nothing of it may run yet.
-func joinPush(r *river.River, e *upstream.Engine, h *hub.Hub) {
+func Join(r *river.River, e *upstream.Engine, h *hub.Hub) {
 	r.Push = &readerPush{engine: e, own: e.Options.Own, since: e.Now()}
 	e.Signal, e.Options.Known = takeSignal(r, h), known(r)
 	h.Heard = r.HeardAny
