@@ -31,6 +31,7 @@ import (
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/href"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/origin"
 	"cloudburst/internal/store"
 	"cloudburst/internal/systemd"
 	"cloudburst/internal/trace"
@@ -68,8 +69,7 @@ type App struct {
 	sender   *fetch.Sender
 	doer     *fetch.Doer
 	operator *api.Server
-	own      atomic.Pointer[[]netip.AddrPort]
-	origins  atomic.Pointer[[]string]
+	names    origin.Names
 	space    space
 	probes   probes        // of our own public address
 	done     chan struct{} // closed when Run stops: live streams end
@@ -78,7 +78,9 @@ type App struct {
 
 // New makes a server that opens nothing yet: [App.Run] does. Close it afterwards.
 func New(cfg config.Config, log *slog.Logger) *App {
-	return &App{cfg: cfg, log: log, clock: &hub.Steady{}, done: make(chan struct{})}
+	a := &App{cfg: cfg, log: log, clock: &hub.Steady{}, done: make(chan struct{})}
+	a.names.Default = func() string { return cfg.Public(cfg.Listen) }
+	return a
 }
 
 // Open opens the store and makes everything ready. It does not listen and does not start
@@ -150,7 +152,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.store = a.hub.Store
 	a.certificates.open(st)
 	a.operator = api.New(a.operating(st, a.writing(api.Options{
-		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.publicURL,
+		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.names.Public,
 		River: a.river, ReaderOf: a.readerOf, Sinks: a.sinks, Tick: a.tickTestFeed, Traces: a.traceCounts(), DiskFree: a.diskFree,
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.operatorWarnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
@@ -168,11 +170,11 @@ const (
 func (a *App) wayOut() {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	a.client = fetch.New(fetch.Options{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.ownAddrs},
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.names.Listeners},
 		UserAgent: agent,
 	})
 	a.sender = fetch.NewSender(fetch.SenderOptions{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.ownAddrs, Callback: true},
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.names.Listeners, Callback: true},
 		UserAgent: agent,
 		Timeout:   a.cfg.Hub.CallbackTimeout,
 		MaxConns:  a.inFlight() + 64,
@@ -204,7 +206,7 @@ func (a *App) hubOptions() hub.Options {
 		Retry: c.Retry, MaxInFlight: a.inFlight(), SourceRate: unlimited(c.SourceRate), HostRate: unlimited(c.HostRate),
 		KeepEvents: a.cfg.Log.Keep, KeepChanges: a.cfg.Changes.Keep, Own: a.ownCallback,
 		Ageing: a.cfg.CNWS.Ageing, MaxContent: int64(ws.MaxContent), Thin: ws.Oversize == "thin", MaxLease: ws.MaxLease,
-		Topics: ws.Topics, OwnTopic: a.ownTopic, Names: a.namesOf, Private: a.privateFeed, Callable: a.callable, Readable: a.readable,
+		Topics: ws.Topics, OwnTopic: a.ownTopic, Names: a.names.Of, Private: a.privateFeed, Callable: a.callable, Readable: a.readable,
 	}
 }
 
@@ -212,8 +214,8 @@ func (a *App) hubOptions() hub.Options {
 // by an address that we listen on. Other ways round end at the guard, which
 // refuses to connect to our listeners whatever they are called.
 func (a *App) ownCallback(raw string) bool {
-	if p := a.origins.Load(); p != nil {
-		return hubhttp.Own(raw, *p...)
+	if a.names.Served() {
+		return hubhttp.Own(raw, a.names.All()...)
 	}
 	return hubhttp.Own(raw, a.cfg.PublicURL)
 }
@@ -232,12 +234,12 @@ func (a *App) readable(raw string) error {
 
 // ownTopic reports a topic that this program serves.
 func (a *App) ownTopic(url string) bool {
-	_, own := a.ownPath(url)
+	_, own := a.names.Path(url)
 	return own
 }
 
 // websubDoor is the WebSub door as strangers reach it.
-func (a *App) websubDoor() string { return a.publicURL() + "/websub" }
+func (a *App) websubDoor() string { return a.names.Public() + "/websub" }
 
 // warnings are what the operator should know, and everybody may read on the status page.
 func (a *App) warnings() []string {
@@ -277,7 +279,7 @@ func (a *App) operatorWarnings() []string {
 // loopback name for the operator's: until the first account exists, while public-url is not
 // set. A proxy that passes the Host header on and adds no header of its own looks the same.
 func (a *App) trustsThisMachine() bool {
-	host := href.Host(a.publicURL())
+	host := href.Host(a.names.Public())
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
 	return (host == "localhost" || err == nil && ip.IsLoopback()) && a.fresh(context.Background())
 }
@@ -301,12 +303,12 @@ func (a *App) Close() error {
 }
 
 // addrPorts are the addresses of our listeners, as the guards compare them.
-func addrPorts(list ...net.Listener) *[]netip.AddrPort {
+func addrPorts(list ...net.Listener) []netip.AddrPort {
 	var out []netip.AddrPort
 	for _, l := range list {
 		if t, ok := l.Addr().(*net.TCPAddr); ok {
 			out = append(out, t.AddrPort())
 		}
 	}
-	return &out
+	return out
 }

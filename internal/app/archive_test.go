@@ -164,13 +164,13 @@ func TestWhoFollowsTheArchiveFindsEveryPublishedPostOnce(t *testing.T) {
 			h.check(round, window)
 		}
 		everyone := all[0].published("", "")
-		same(t, "everyone", walk(t, a.publicURL()+"/everyone/rss.xml", "next", func(int, string, *feed.Feed) {}), everyone)
+		same(t, "everyone", walk(t, a.names.Public()+"/everyone/rss.xml", "next", func(int, string, *feed.Feed) {}), everyone)
 	}
 }
 
 func (h *historian) check(round, window int) {
 	h.t.Helper()
-	base := h.app.publicURL() + "/" + h.user + "/"
+	base := h.app.names.Public() + "/" + h.user + "/"
 	form := []string{"rss.xml", "feed.atom"}[round%2]
 	what := fmt.Sprintf("%s, round %d", h.user, round)
 	later := ""

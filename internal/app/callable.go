@@ -17,7 +17,7 @@ import (
 //
 // spec:cloudburst#callback-own-listener
 func (a *App) callable(raw string) error {
-	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.ownAddrs, Callback: true}).CheckURL(raw)
+	err := (&fetch.Guard{Allow: a.cfg.Egress.AllowCallback, Setting: allowCallback, Own: a.names.Listeners, Callback: true}).CheckURL(raw)
 	switch {
 	case errors.Is(err, fetch.ErrOwn), err == nil && a.ownListener(raw):
 		return fault.Wrap(fault.Refused, fetch.ErrOwn, "The callback %s is on this server itself; name an address of your own program.", fetch.Redact(raw))
@@ -33,13 +33,13 @@ func (a *App) callable(raw string) error {
 // guard cannot see in the URL: by public-url, or as the loopback address of the other IP
 // version.
 func (a *App) ownListener(raw string) bool {
-	host, port, public := href.Host(raw), href.Port(raw), a.publicURL()
+	host, port, public := href.Host(raw), href.Port(raw), a.names.Public()
 	if host == href.Host(public) {
 		web := []string{"80", "443"} // one front answers for http and for https
 		return port == href.Port(public) || slices.Contains(web, port) && slices.Contains(web, href.Port(public))
 	}
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return err == nil && ip.IsLoopback() && slices.ContainsFunc(a.ownAddrs(), func(own netip.AddrPort) bool {
+	return err == nil && ip.IsLoopback() && slices.ContainsFunc(a.names.Listeners(), func(own netip.AddrPort) bool {
 		return strconv.Itoa(int(own.Port())) == port && own.Addr().IsLoopback()
 	})
 }

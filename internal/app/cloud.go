@@ -33,8 +33,8 @@ func (a *App) plainPort() int {
 	if !a.cfg.TLS.On() || a.cfg.TLS.HTTPListen == "" {
 		return 0
 	}
-	if own := a.own.Load(); own != nil && len(*own) > plainListener {
-		return int((*own)[plainListener].Port())
+	if own := a.names.Listeners(); len(own) > plainListener {
+		return int(own[plainListener].Port())
 	}
 	_, port, err := net.SplitHostPort(a.cfg.TLS.HTTPListen)
 	if err != nil {

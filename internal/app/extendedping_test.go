@@ -31,7 +31,7 @@ func TestAnExtendedPingNamesThePostThatChangedAndItsCategories(t *testing.T) {
 	}, "test"); err != nil {
 		t.Fatal(err)
 	}
-	home := a.publicURL() + "/alice/"
+	home := a.names.Public() + "/alice/"
 	pinged := func(params ...string) {
 		t.Helper()
 		select {

@@ -19,7 +19,7 @@ const doorChanges = "changes"
 func (a *App) followLists(ctx context.Context) {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	doer := fetch.NewDoer(fetch.DoerOptions{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.ownAddrs},
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.names.Listeners},
 		UserAgent: agent,
 		MaxBody:   weblogs.MaxChanges,
 	})

@@ -80,7 +80,7 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 	a.audience = &audience.Audience{Store: st, Now: a.clock.Now, Key: key, Log: a.log, Push: a.pushTo, Keep: a.cfg.Feeds.KeepReaders}
 	a.layer = &syndicate.Layer{Memory: int64(a.cfg.Feeds.Memory), Now: a.clock.Now, Log: a.log}
 	a.feeds = &publishhttp.Feeds{
-		Accounts: a.accounts, Authors: a.authors, Layer: a.layer, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Log: a.log,
+		Accounts: a.accounts, Authors: a.authors, Layer: a.layer, Public: a.names.Public, Trusted: a.cfg.TrustedProxies, Log: a.log,
 		Shut: a.accounts.Shut, All: a.publicFeeds, Cloud: a.cloudAt,
 		Hit: func(r *http.Request, h publishhttp.Answered) {
 			a.audience.Hit(h.Feed, audience.Hit{
@@ -182,7 +182,7 @@ func (a *App) tellSaved(ctx context.Context, f author.Feed) error {
 	if f.Name != author.Public {
 		return nil // nobody hears of private feeds
 	}
-	if a.origins.Load() == nil {
+	if !a.names.Served() {
 		return author.ErrLater // nobody can read the feed before somebody serves it
 	}
 	ctx = a.tracedSave(ctx, f)
@@ -225,9 +225,9 @@ func (a *App) toldOf(ctx context.Context, user string) ([]string, error) {
 // formsOf are the addresses of a user's public feed, its own first.
 func (a *App) formsOf(user string) []string {
 	var all []string
-	origins := a.ownOrigins()
+	origins := a.names.All()
 	if len(origins) == 0 {
-		origins = []string{a.publicURL()} // a command, while no server runs
+		origins = []string{a.names.Public()} // a command, while no server runs
 	}
 	for _, origin := range origins {
 		for _, path := range a.feeds.Addresses(user) {
@@ -277,7 +277,7 @@ func hostOf(callback string) string {
 // fetchHosted reads a feed that is kept here, in any of its forms, without the
 // network. own is false for everything else.
 func (a *App) fetchHosted(ctx context.Context, f hub.Fetch) (got hub.Fetched, own bool, err error) {
-	u, own := a.ownPath(f.URL)
+	u, own := a.names.Path(f.URL)
 	if !own {
 		return got, false, nil
 	}
@@ -349,12 +349,12 @@ func (a *App) noteHosted(ctx context.Context, what string, err error) {
 // ownChanged is when the public feed at a URL of this program changed last; zero: there is
 // none, or nobody knows.
 func (a *App) ownChanged(ctx context.Context, raw string) time.Time {
-	u, own := a.ownPath(raw)
+	u, own := a.names.Path(raw)
 	if !own {
 		return time.Time{}
 	}
 	if u.Path == testFeedPath {
-		_, newest, _, err := a.testFeedNow(ctx, a.publicURL())
+		_, newest, _, err := a.testFeedNow(ctx, a.names.Public())
 		a.noteHosted(ctx, "read the test feed", err)
 		return newest.at
 	}
@@ -378,7 +378,7 @@ func (a *App) ownChanged(ctx context.Context, raw string) time.Time {
 
 // ownUser is the user whose feed stands at a URL of this program.
 func (a *App) ownUser(raw string) string {
-	u, own := a.ownPath(raw)
+	u, own := a.names.Path(raw)
 	if !own {
 		return ""
 	}
@@ -394,7 +394,7 @@ func (a *App) privateFeed(raw string) bool {
 	if err != nil || !publishhttp.PrivatePath(u.Path) {
 		return false
 	}
-	return publishhttp.SecretPath(u.Path) || slices.ContainsFunc(a.ownOrigins(), func(o string) bool {
+	return publishhttp.SecretPath(u.Path) || slices.ContainsFunc(a.names.All(), func(o string) bool {
 		own, err := url.Parse(o)
 		return err == nil && strings.EqualFold(own.Hostname(), strings.TrimSuffix(u.Hostname(), "."))
 	})
@@ -406,7 +406,7 @@ type library struct{ app *App }
 
 // Known reports whether url is one of them.
 func (l library) Known(ctx context.Context, raw string) (state string, known bool, err error) {
-	if u, own := l.app.ownPath(raw); own {
+	if u, own := l.app.names.Path(raw); own {
 		if u.Path == testFeedPath {
 			return "", true, nil
 		}

@@ -17,14 +17,14 @@ func (a *App) signInToApps(pages *web.Web) {
 // indieAuth has the endpoints that programs call then.
 func (a *App) indieAuth() *publishhttp.IndieAuth {
 	return &publishhttp.IndieAuth{
-		Accounts: a.accounts, Public: a.publicURL, Writer: a.posts.Writer, Photo: a.photo, Trusted: a.cfg.TrustedProxies, Log: a.log,
+		Accounts: a.accounts, Public: a.names.Public, Writer: a.posts.Writer, Photo: a.photo, Trusted: a.cfg.TrustedProxies, Log: a.log,
 	}
 }
 
 // photo is the URL of the image of an author; "": there is none.
 func (a *App) photo(w author.Writer) string {
 	if strings.HasPrefix(w.Avatar, "/") {
-		return a.publicURL() + w.Avatar
+		return a.names.Public() + w.Avatar
 	}
 	return w.Avatar
 }

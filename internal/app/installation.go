@@ -102,7 +102,7 @@ func (a *App) installation(ctx context.Context, store examiner) (client.Installa
 func (a *App) world(ctx context.Context, store examiner) checkup.World {
 	now := time.Now() // the machine's own, which is one of the facts
 	w := checkup.World{
-		Now: now, Running: a.own.Load() != nil, PublicURL: a.cfg.PublicURL, AdminListen: a.cfg.Admin.Listen, AdminOpen: !a.cfg.Admin.Private(),
+		Now: now, Running: a.names.Listeners() != nil, PublicURL: a.cfg.PublicURL, AdminListen: a.cfg.Admin.Listen, AdminOpen: !a.cfg.Admin.Private(),
 		SecretKey: a.cfg.Accounts.SecretKey, KeyTrouble: a.keyTrouble,
 		Folder: lookAtFolder(a.cfg.Data), OpenFiles: openFiles(), ClockOff: a.clock.Off(),
 	}

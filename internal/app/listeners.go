@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cloudburst/internal/origin"
 	"context"
 	"errors"
 	"fmt"
@@ -83,9 +84,9 @@ func (l *listeners) all() []net.Listener {
 // ownNames are the names by which the public listener can be called, the public one first.
 func (a *App) ownNames(l *listeners, public string) []string {
 	if l.front == nil {
-		return originsOf(public, (*a.own.Load())[0])
+		return origin.Of(public, a.names.Listeners()[0])
 	}
-	return originsTLS(public, l.pub, l.plain)
+	return origin.WithTLS(public, l.pub, l.plain)
 }
 
 // serve begins to answer on all of them. What ends a listener before it is shut goes to failed.

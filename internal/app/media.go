@@ -19,7 +19,7 @@ func (a *App) newFiles(st store.Store) {
 		quota = -1
 	}
 	a.files = &author.Files{
-		Store: st, Posts: st, Known: a.authors.Known, Origin: a.publicURL, Remote: remoteFiles{a.client},
+		Store: st, Posts: st, Known: a.authors.Known, Origin: a.names.Public, Remote: remoteFiles{a.client},
 		Now: a.clock.Now, Log: a.log, MaxSize: int64(a.cfg.Media.MaxSize), Quota: quota,
 	}
 	a.feeds.Media = a.files
@@ -44,5 +44,5 @@ func (r remoteFiles) About(ctx context.Context, url string) (author.RemoteFile, 
 
 // moves takes everything of an author out, and in.
 func (a *App) moves() *transfer.Transfer {
-	return &transfer.Transfer{Posts: a.posts, Files: a.files, Origin: a.publicURL, Now: a.clock.Now}
+	return &transfer.Transfer{Posts: a.posts, Files: a.files, Origin: a.names.Public, Now: a.clock.Now}
 }

@@ -8,13 +8,13 @@ import (
 // micropub is the door for programs that write by Micropub.
 func (a *App) micropub() *publishhttp.Micropub {
 	return &publishhttp.Micropub{
-		Posts: a.posts, Accounts: a.accounts, Public: a.publicURL, Files: a.files, MaxFile: int64(a.cfg.Media.MaxSize), ListFiles: a.files.List, Describe: a.files.Describe,
+		Posts: a.posts, Accounts: a.accounts, Public: a.names.Public, Files: a.files, MaxFile: int64(a.cfg.Media.MaxSize), ListFiles: a.files.List, Describe: a.files.Describe,
 		Now: a.clock.Now, Trusted: a.cfg.TrustedProxies, Log: a.log,
 	}
 }
 
 // writing gives the JSON API what people write here.
 func (a *App) writing(o api.Options) api.Options {
-	o.Posts, o.Files, o.Origin, o.Moves, o.MaxFile = a.posts, a.files, a.publicURL, a.moves(), int64(a.cfg.Media.MaxSize)
+	o.Posts, o.Files, o.Origin, o.Moves, o.MaxFile = a.posts, a.files, a.names.Public, a.moves(), int64(a.cfg.Media.MaxSize)
 	return o
 }

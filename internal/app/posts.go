@@ -13,7 +13,7 @@ import (
 // themselves what those say that were saved.
 func (a *App) newPosts(st store.Store) {
 	a.posts = &author.Posts{
-		Store: st, Feeds: a.authors, Origin: a.publicURL, About: a.feeds.About, Now: a.clock.Now, Log: a.log,
+		Store: st, Feeds: a.authors, Origin: a.names.Public, About: a.feeds.About, Now: a.clock.Now, Log: a.log,
 		Limit: a.cfg.Write.Limit, LimitMode: a.cfg.Write.LimitMode, MaxPosts: a.cfg.Write.MaxPosts, Window: a.cfg.Feeds.Window,
 	}
 	a.feeds.Views, a.feeds.FeedsOf = a.posts, a.posts.FeedList
@@ -43,7 +43,7 @@ func (a *App) renewPosts(ctx context.Context) error {
 	if err != nil || len(first.stale) == 0 {
 		return err
 	}
-	a.log.Info("the public URL has changed; feeds are written anew", "url", a.publicURL())
+	a.log.Info("the public URL has changed; feeds are written anew", "url", a.names.Public())
 	for page := first; page.more; {
 		if page, err = a.staleFeeds(ctx, page.last, 100); err != nil {
 			return err
@@ -84,7 +84,7 @@ func (a *App) staleFeeds(ctx context.Context, after string, limit int) (p staleP
 		if err != nil {
 			return p, err
 		}
-		if !bytes.Contains(doc, []byte(`"`+a.publicURL()+a.feeds.Addresses(f.User)[0]+`"`)) {
+		if !bytes.Contains(doc, []byte(`"`+a.names.Public()+a.feeds.Addresses(f.User)[0]+`"`)) {
 			p.stale = append(p.stale, f.User)
 		}
 	}

@@ -49,7 +49,7 @@ func programWith(t *testing.T, change func(*config.Config)) *App {
 			t.Error(err)
 		}
 	})
-	until(t, "it listens", func() bool { return a.origins.Load() != nil && a.site.Load() != nil })
+	until(t, "it listens", func() bool { return a.names.Served() && a.site.Load() != nil })
 	return a
 }
 
@@ -154,7 +154,7 @@ func TestWhatAForeignHubAnnouncesIsInTheRiverAtOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			far, near, f := program(t), program(t), newToldFeed(t)
-			f.says(doors(far.publicURL(), f.url()))
+			f.says(doors(far.names.Public(), f.url()))
 			id := read(t, near, f.url())
 			until(t, "its hubs say yes", func() bool {
 				_, doors, _, err := near.river.Known(t.Context(), f.url())
@@ -196,7 +196,7 @@ func TestWhatAForeignHubAnnouncesIsInTheRiverAtOnce(t *testing.T) {
 func TestWhatOurOwnHubHearsIsInTheRiverWithoutTheNetwork(t *testing.T) {
 	t.Parallel()
 	a, f := program(t), newToldFeed(t)
-	f.says(rsscloud.CloudAt(a.publicURL()).String())
+	f.says(rsscloud.CloudAt(a.names.Public()).String())
 	id := read(t, a, f.url())
 	_, doors, _, err := a.river.Known(t.Context(), f.url())
 	if err != nil {

@@ -45,17 +45,17 @@ func (a *App) newRiver(st store.Store) error {
 		interval = -1
 	}
 	a.reader = fetch.New(fetch.Options{
-		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.ownAddrs},
+		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.names.Listeners},
 		UserAgent: readhttp.ReaderAgent(Version, a.cfg.PublicURL, 0),
 		Idle:      2 * c.AtOnce, IdlePerHost: max(c.PerHost, 2),
 	})
 	a.river = &river.River{
 		Store: st, Fetch: ownPages{a.reader, a}, Key: a.accounts.Key, Log: a.log, Now: a.clock.Now,
 		Sender: a.senderOf,
-		Agent:  func(readers int64) string { return readhttp.ReaderAgent(Version, a.publicURL(), readers) },
+		Agent:  func(readers int64) string { return readhttp.ReaderAgent(Version, a.names.Public(), readers) },
 		Options: river.Options{
 			AtOnce: c.AtOnce, PerHost: c.PerHost, HostInterval: interval, OwnHosts: splitList(c.OwnHosts),
-			Own: func(url string) bool { _, own := a.ownPath(url); return own }, Canonical: a.canonical,
+			Own: func(url string) bool { _, own := a.names.Path(url); return own }, Canonical: a.names.Canonical,
 			Keep: c.Keep, KeepFor: c.KeepFor, Most: c.MaxFeeds, MailsBy: a.cfg.SMTP.AccountLimit, MailsTo: a.cfg.SMTP.RecipientLimit, Shared: a.cfg.Database != "",
 		},
 	}
@@ -82,7 +82,7 @@ func (a *App) mail() (*readhttp.Mail, error) {
 	}
 	m := &readhttp.Mail{
 		Server: c.Server, From: c.From, User: c.User, Password: c.Password, TLS: c.TLS,
-		Site: a.publicURL,
+		Site: a.names.Public,
 	}
 	return m, m.Check()
 }
@@ -98,7 +98,7 @@ func (a *App) beginRiver(ctx context.Context) {
 	now := a.clock.Now()
 	won, err := a.store.ClaimTask(ctx, beginTask, now, now, now.Add(forGood))
 	if err == nil && won && a.fresh(ctx) {
-		_, err = a.river.Add(ctx, river.Request{URL: a.publicURL() + testFeedPath})
+		_, err = a.river.Add(ctx, river.Request{URL: a.names.Public() + testFeedPath})
 	}
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn("follow the test feed", "err", err)
@@ -109,7 +109,7 @@ func (a *App) beginRiver(ctx context.Context) {
 // followed by the canonical one. Earlier versions took each name for a feed of its own,
 // and the canonical name changes with public-url and listen.
 func (a *App) unifySources(ctx context.Context) error {
-	origins := a.ownOrigins()
+	origins := a.names.All()
 	for _, o := range origins[1:] {
 		// Items of the test feed have ids made of its URL.
 		renewed := func(url string) bool { return url == o+testFeedPath }
@@ -239,7 +239,7 @@ const (
 
 // Get reads r.
 func (o ownPages) Get(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
-	u, own := o.app.ownPath(r.URL)
+	u, own := o.app.names.Path(r.URL)
 	site := o.app.site.Load()
 	if !own || site == nil {
 		return o.Client.Get(ctx, r)
@@ -264,7 +264,7 @@ func (o ownPages) Get(ctx context.Context, r fetch.Request) (*fetch.Response, er
 			return out, nil
 		}
 		out.Redirects = append(out.Redirects, fetch.Redirect{Status: got.status, From: out.URL, To: to.String()})
-		if u, own = o.app.ownPath(to.String()); !own {
+		if u, own = o.app.names.Path(to.String()); !own {
 			return o.leave(ctx, r, out, to)
 		}
 		if len(out.Redirects) > 5 {
@@ -291,7 +291,7 @@ func (o ownPages) leave(ctx context.Context, r fetch.Request, out *fetch.Respons
 func (o ownPages) ask(ctx context.Context, u *url.URL, r fetch.Request, out *fetch.Response) *answer {
 	h := http.Header{}
 	maps.Copy(h, r.Header)
-	h.Set("User-Agent", cmp.Or(r.UserAgent, readhttp.ReaderAgent(Version, o.app.publicURL(), 0)))
+	h.Set("User-Agent", cmp.Or(r.UserAgent, readhttp.ReaderAgent(Version, o.app.names.Public(), 0)))
 	h.Set("Accept", cmp.Or(r.Accept, "*/*"))
 	if r.ValidatorsURL == "" || r.ValidatorsURL == out.URL {
 		if r.ETag != "" {

@@ -40,8 +40,12 @@ func (a *App) groups(public string, pages *web.Web, site http.Handler) []group {
 // publicRoutes is the public listener.
 func (a *App) publicRoutes(public string) http.Handler {
 	pages := a.pages(public)
-	site := a.atCanonical(public, pages.Routes())
-	a.feeds.HTML = a.atCanonical(public, pages.AuthorPage())
+	canonical := func(next http.Handler) http.Handler { return a.names.AtCanonical(public, next) }
+	if a.cfg.PublicURL != "" || a.cfg.TLS.On() { // this machine may not reach that URL: every name keeps working as it is
+		canonical = func(next http.Handler) http.Handler { return next }
+	}
+	site := canonical(pages.Routes())
+	a.feeds.HTML = canonical(pages.AuthorPage())
 	all := a.health()
 	for _, g := range a.groups(public, pages, site) {
 		if g.title != "Operator" {
@@ -108,7 +112,7 @@ func (a *App) publishRoutes() []route.Route {
 // readRoutes are the endpoints for apps in which people read.
 func (a *App) readRoutes() []route.Route {
 	return (&readhttp.Apps{
-		River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Public: a.publicURL, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log,
+		River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Public: a.names.Public, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log,
 	}).Routes()
 }
 

@@ -49,7 +49,7 @@ func (a *App) Run(ctx context.Context) error {
 		return err
 	}
 	defer l.close()
-	a.own.Store(addrPorts(l.all()...))
+	a.names.Listen(addrPorts(l.all()...))
 	tidy, err := a.tellWhere(l.pub, l.adm)
 	if err != nil {
 		return err
@@ -74,8 +74,7 @@ func (a *App) Run(ctx context.Context) error {
 func (a *App) work(ctx context.Context, l *listeners, answer func(), group *sync.WaitGroup, failed chan error) (err error) {
 	defer a.sendTraces(ctx)()
 	public := a.cfg.Public(l.pub.Addr().String())
-	origins := a.ownNames(l, public)
-	a.origins.Store(&origins)
+	a.names.Set(a.ownNames(l, public))
 	if err := a.unifySources(ctx); err != nil {
 		a.log.Warn("follow this server's own feeds by one name", "err", err)
 	}

@@ -50,7 +50,7 @@ func (a *App) changedItem(ctx context.Context, user string) (page string, catego
 	if err != nil {
 		return "", nil
 	}
-	f, err := feed.ParseBytes(doc, &feed.Options{URL: a.publicURL() + a.feeds.Addresses(user)[0], Header: http.Header{"Content-Type": {now.Type}}})
+	f, err := feed.ParseBytes(doc, &feed.Options{URL: a.names.Public() + a.feeds.Addresses(user)[0], Header: http.Header{"Content-Type": {now.Type}}})
 	if err != nil || len(f.Items) == 0 {
 		return "", nil
 	}
@@ -78,7 +78,7 @@ func (a *App) changedItem(ctx context.Context, user string) (page string, catego
 // tellSinks has it written down that other servers shall hear of a saved feed.
 func (a *App) tellSinks(ctx context.Context, f author.Feed) error {
 	return a.sinks.Saved(ctx, announce.News{
-		User: f.User, Topic: a.publicURL() + a.feeds.Addresses(f.User)[0], Name: cmp.Or(f.Title, f.User),
-		Home: a.publicURL() + "/" + f.User + "/", Version: f.Version, SavedAt: f.SavedAt,
+		User: f.User, Topic: a.names.Public() + a.feeds.Addresses(f.User)[0], Name: cmp.Or(f.Title, f.User),
+		Home: a.names.Public() + "/" + f.User + "/", Version: f.Version, SavedAt: f.SavedAt,
 	})
 }

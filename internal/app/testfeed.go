@@ -119,14 +119,14 @@ func (a *App) testFeedNow(ctx context.Context, public string) (body []byte, newe
 //
 // spec:cloudburst#test-feed-tick
 func (a *App) tickTestFeed(ctx context.Context) (at time.Time, url string, err error) {
-	if a.origins.Load() == nil {
+	if !a.names.Served() {
 		return at, "", fault.New(fault.Conflict, "No server runs, so nobody follows the test feed: it changes while the server runs.")
 	}
 	if at, err = a.ticks.TickTestFeed(ctx, a.clock.Now(), testFeedTicks); err != nil {
 		return at, "", err
 	}
 	a.tellTestFeed(context.WithoutCancel(ctx))
-	return at, a.publicURL() + testFeedPath, nil
+	return at, a.names.Public() + testFeedPath, nil
 }
 
 // testFeedTag is the validator of the feed. Two changes in one second have two.
@@ -180,13 +180,13 @@ type ownFeeds struct {
 
 // Fetch reads f.
 func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
-	if u, own := o.app.ownPath(f.URL); !own || u.RequestURI() != testFeedPath {
+	if u, own := o.app.names.Path(f.URL); !own || u.RequestURI() != testFeedPath {
 		if got, own, err := o.app.fetchHosted(ctx, f); own || err != nil {
 			return got, err
 		}
 		return o.Fetcher.Fetch(ctx, f)
 	}
-	body, newest, now, err := o.app.testFeedNow(ctx, o.app.ownOrigins()[0])
+	body, newest, now, err := o.app.testFeedNow(ctx, o.app.names.All()[0])
 	if err != nil {
 		return hub.Fetched{}, err
 	}
@@ -194,7 +194,7 @@ func (o ownFeeds) Fetch(ctx context.Context, f hub.Fetch) (hub.Fetched, error) {
 	got := hub.Fetched{
 		Hash: sum[:], Body: body, ETag: testFeedTag(body),
 		ContentType: "application/rss+xml; charset=utf-8", URL: f.URL, SentAt: now,
-		About: func() hub.About { return aboutTestFeed(o.app.ownOrigins()[0], newest) },
+		About: func() hub.About { return aboutTestFeed(o.app.names.All()[0], newest) },
 	}
 	if f.ETag == got.ETag {
 		got.NotModified, got.Hash, got.Body = true, nil, nil
@@ -234,7 +234,7 @@ func eachQuarter(ctx context.Context, now func() time.Time, do func()) {
 
 // tellTestFeed pings the test feed by each name under which somebody follows it.
 func (a *App) tellTestFeed(ctx context.Context) {
-	for _, origin := range a.ownOrigins() {
+	for _, origin := range a.names.All() {
 		url := origin + testFeedPath
 		if _, err := a.river.Heard(ctx, url, "test"); err != nil && ctx.Err() == nil {
 			a.log.Warn("tell the river of the test feed", "url", url, "err", err)

@@ -50,7 +50,7 @@ func (a *App) tellViews(ctx context.Context, user string) error {
 		return nil
 	}
 	var later error
-	for _, origin := range a.ownOrigins() {
+	for _, origin := range a.names.All() {
 		for _, base := range []string{author.View{User: user}.Base() + "category/", author.View{}.Base()} {
 			later = errors.Join(later, a.tellUnder(ctx, origin+base))
 		}
@@ -63,7 +63,7 @@ func (a *App) tellViews(ctx context.Context, user string) error {
 // and when it is there again at once.
 func (a *App) userDisabled(ctx context.Context, user string, disabled bool) {
 	a.feeds.ForgetList()
-	if a.origins.Load() == nil {
+	if !a.names.Served() {
 		return // nobody serves, so nobody has read anything
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
@@ -131,7 +131,7 @@ func (a *App) tellUnder(ctx context.Context, prefix string) error {
 
 // tellView has the subscribers and the readers of a view told, if it has changed.
 func (a *App) tellView(ctx context.Context, address string, followed, read bool) error {
-	u, own := a.ownPath(address)
+	u, own := a.names.Path(address)
 	if !own {
 		return nil
 	}

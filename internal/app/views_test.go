@@ -81,11 +81,11 @@ func (f *follower) follow(t *testing.T, a *App, address string) {
 	}
 	before, _ := f.count()
 	form := url.Values{"notifyProcedure": {""}, "port": {u.Port()}, "path": {"/cloud"}, "protocol": {"http-post"}, "url1": {address}}
-	if got := send(t, a.publicURL()+"/rsscloud/pleaseNotify", form); !strings.Contains(got, `success="true"`) {
+	if got := send(t, a.names.Public()+"/rsscloud/pleaseNotify", form); !strings.Contains(got, `success="true"`) {
 		t.Fatalf("%s cannot be followed: %s", address, got)
 	}
 	until(t, "the test call", func() bool { n, _ := f.count(); return n == before+1 })
-	if got := send(t, a.publicURL()+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {address}, "hub.callback": {f.URL + "/websub"}}); !strings.HasPrefix(got, "202") {
+	if got := send(t, a.names.Public()+"/websub", url.Values{"hub.mode": {"subscribe"}, "hub.topic": {address}, "hub.callback": {f.URL + "/websub"}}); !strings.HasPrefix(got, "202") {
 		t.Fatalf("%s cannot be subscribed to: %s", address, got)
 	}
 	until(t, "both subscriptions stand", func() bool {
@@ -138,7 +138,7 @@ func TestWhoFollowsACategoryIsToldOfItsPostsAndOfNoOthers(t *testing.T) {
 	for _, path := range []string{"/alice/category/go/rss.xml", "/alice/category/go/feed.json", "/alice/category/tea/rss.xml", "/bob/category/go/feed.atom",
 		"/everyone/rss.xml", "/everyone/category/go/feed", "/everyone/category/tea/feed.atom"} {
 		f := newFollower(t)
-		f.follow(t, a, a.publicURL()+path)
+		f.follow(t, a, a.names.Public()+path)
 		follow[path] = f
 	}
 	told := func(what string, want ...string) {
@@ -154,7 +154,7 @@ func TestWhoFollowsACategoryIsToldOfItsPostsAndOfNoOthers(t *testing.T) {
 			}
 			f.mu.Lock()
 			for _, u := range f.heard {
-				if u != a.publicURL()+path {
+				if u != a.names.Public()+path {
 					t.Errorf("%s: %s heard of %s", what, path, u)
 				}
 			}
@@ -197,7 +197,7 @@ func TestARiverThatReadsACategoryIsToldAtOnce(t *testing.T) {
 	a := program(t)
 	write := people(t, a, "alice")
 	write("alice", "first", "Go")
-	id := read(t, a, a.publicURL()+"/alice/category/go/feed.atom")
+	id := read(t, a, a.names.Public()+"/alice/category/go/feed.atom")
 	until(t, "the first post is read", func() bool { return len(titles(t, a, id)) == 1 })
 	p := write("alice", "second", "Go")
 	until(t, "the second post is read", func() bool { return len(titles(t, a, id)) == 2 })
@@ -214,13 +214,13 @@ func TestNothingIsShownOfADisabledUserAndAllIsBackAfterwards(t *testing.T) {
 	page := a.posts.Path(write("alice", "words of alice", "Go"))
 	write("bob", "words of bob", "Tea")
 	everyone := newFollower(t)
-	everyone.follow(t, a, a.publicURL()+"/everyone/rss.xml")
+	everyone.follow(t, a, a.names.Public()+"/everyone/rss.xml")
 	hers := []string{"/alice/", "/alice/rss.xml", "/alice/feed", "/alice/feed.json", "/alice/rss.xml?page=2", "/alice/category/go/", "/alice/category/go/rss.xml",
 		"/alice/archive/1/rss.xml", "/alice/archive/", page, "/alice/rsd.xml"}
 	all := []string{"/everyone/", "/everyone/rss.xml", "/everyone/feed.atom", "/everyone/category/", "/everyone/category/go/rss.xml"}
 	look := func(path string) (int, string) {
 		t.Helper()
-		res, err := http.Get(a.publicURL() + path)
+		res, err := http.Get(a.names.Public() + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +274,7 @@ func TestTheListOfEveryonesFeedsHasAllThatCanBeRead(t *testing.T) {
 	}
 	get := func(path string) string {
 		t.Helper()
-		res, err := http.Get(a.publicURL() + path)
+		res, err := http.Get(a.names.Public() + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,8 +293,8 @@ func TestTheListOfEveryonesFeedsHasAllThatCanBeRead(t *testing.T) {
 			t.Fatal(kind, err)
 		}
 		for _, f := range list.Feeds() {
-			user := strings.TrimSuffix(strings.TrimPrefix(f.XMLURL, a.publicURL()+"/"), "/rss.xml")
-			if f.HTMLURL != a.publicURL()+"/"+user+"/" {
+			user := strings.TrimSuffix(strings.TrimPrefix(f.XMLURL, a.names.Public()+"/"), "/rss.xml")
+			if f.HTMLURL != a.names.Public()+"/"+user+"/" {
 				t.Errorf("the page of %s is %s", f.XMLURL, f.HTMLURL)
 			}
 			names = append(names, user+": "+f.Text)
@@ -343,7 +343,7 @@ func TestTheFeedsOfAUserAreOneList(t *testing.T) {
 	save("alice", author.Private)
 	get := func(path string) (status int, kind, body string) {
 		t.Helper()
-		res, err := http.Get(a.publicURL() + path)
+		res, err := http.Get(a.names.Public() + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -362,10 +362,10 @@ func TestTheFeedsOfAUserAreOneList(t *testing.T) {
 			t.Fatal(path, status, kind, err)
 		}
 		for _, f := range list.Feeds() {
-			if f.Type != "rss" || f.Text == "" || f.Title != f.Text || !strings.HasPrefix(f.HTMLURL, a.publicURL()+"/") {
+			if f.Type != "rss" || f.Text == "" || f.Title != f.Text || !strings.HasPrefix(f.HTMLURL, a.names.Public()+"/") {
 				t.Errorf("the line is %+v", f)
 			}
-			feeds = append(feeds, strings.TrimPrefix(f.XMLURL, a.publicURL())+" "+f.Text)
+			feeds = append(feeds, strings.TrimPrefix(f.XMLURL, a.names.Public())+" "+f.Text)
 		}
 		return list, feeds
 	}
@@ -374,14 +374,14 @@ func TestTheFeedsOfAUserAreOneList(t *testing.T) {
 	if !slices.Equal(feeds, want) {
 		t.Errorf("listed: %q", feeds)
 	}
-	if h := list.Head; h.Title != "Feeds of Alice & Co" || h.OwnerName != "Alice Doe" || h.OwnerEmail != "alice@example.com" || h.OwnerID != a.publicURL()+"/alice/" || h.DateModified == "" {
+	if h := list.Head; h.Title != "Feeds of Alice & Co" || h.OwnerName != "Alice Doe" || h.OwnerEmail != "alice@example.com" || h.OwnerID != a.names.Public()+"/alice/" || h.DateModified == "" {
 		t.Errorf("the head is %+v", h)
 	}
 	if _, again := listed("/alice/opml"); !slices.Equal(again, want) {
 		t.Errorf("/alice/opml lists %q", again)
 	}
 	for _, f := range list.Feeds() {
-		if status, _, _ := get(strings.TrimPrefix(f.XMLURL, a.publicURL())); status != 200 {
+		if status, _, _ := get(strings.TrimPrefix(f.XMLURL, a.names.Public())); status != 200 {
 			t.Errorf("%s is answered %d", f.XMLURL, status)
 		}
 	}

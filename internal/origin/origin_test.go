@@ -1,11 +1,9 @@
-package app
+package origin
 
 import (
 	"net/netip"
 	"strings"
 	"testing"
-
-	"cloudburst/internal/config"
 )
 
 func TestAListenerHasTheLoopbackNamesThatItAccepts(t *testing.T) {
@@ -20,7 +18,7 @@ func TestAListenerHasTheLoopbackNamesThatItAccepts(t *testing.T) {
 		"192.0.2.7:5337":   "http://public.example http://192.0.2.7:5337",
 		"[2001:db8::7]:99": "http://public.example http://[2001:db8::7]:99",
 	} {
-		if got := strings.Join(originsOf("http://public.example", netip.MustParseAddrPort(addr)), " "); got != want {
+		if got := strings.Join(Of("http://public.example", netip.MustParseAddrPort(addr)), " "); got != want {
 			t.Errorf("a listener at %s is called %s; want %s", addr, got, want)
 		}
 	}
@@ -28,12 +26,11 @@ func TestAListenerHasTheLoopbackNamesThatItAccepts(t *testing.T) {
 
 func TestURLsOfThisProgramHaveOneCanonicalSpelling(t *testing.T) {
 	t.Parallel()
-	a := &App{cfg: config.Default()}
-	if got := a.canonical("http://localhost:5337/x"); got != "http://localhost:5337/x" {
+	n := &Names{}
+	if got := n.Canonical("http://localhost:5337/x"); got != "http://localhost:5337/x" {
 		t.Errorf("without a listener the URL became %s", got)
 	}
-	origins := originsOf("http://127.0.0.1:5337", netip.MustParseAddrPort("127.0.0.1:5337"))
-	a.origins.Store(&origins)
+	n.Set(Of("http://127.0.0.1:5337", netip.MustParseAddrPort("127.0.0.1:5337")))
 	for raw, want := range map[string]string{
 		"http://localhost:5337/x?y=z":  "http://127.0.0.1:5337/x?y=z",
 		"http://LOCALHOST:5337/x":      "http://127.0.0.1:5337/x",
@@ -47,28 +44,14 @@ func TestURLsOfThisProgramHaveOneCanonicalSpelling(t *testing.T) {
 		"http://feeds.example/x":       "http://feeds.example/x",
 		"":                             "",
 	} {
-		if got := a.canonical(raw); got != want {
+		if got := n.Canonical(raw); got != want {
 			t.Errorf("%s became %s; want %s", raw, got, want)
 		}
 	}
-	if got := a.namesOf("http://localhost:5337/x"); len(got) != 2 || got[0] != "http://127.0.0.1:5337/x" || got[1] != "http://localhost:5337/x" {
+	if got := n.Of("http://localhost:5337/x"); len(got) != 2 || got[0] != "http://127.0.0.1:5337/x" || got[1] != "http://localhost:5337/x" {
 		t.Errorf("the names are %v", got)
 	}
-	if got := a.namesOf("http://feeds.example/x"); got != nil {
+	if got := n.Of("http://feeds.example/x"); got != nil {
 		t.Errorf("a feed elsewhere has the names %v", got)
-	}
-}
-
-func TestRecipientsOfForwardedItemsReadTheNameOfAnAccount(t *testing.T) {
-	t.Parallel()
-	a := &App{cfg: config.Default()}
-	for owner, want := range map[string]string{"": "The operator", "alice": "alice"} {
-		a.reading.owner.Store(&owner)
-		if got := a.senderOf(""); got != want {
-			t.Errorf("with the first account %q, its items are forwarded by %q; want %q", owner, got, want)
-		}
-		if got := a.senderOf("bob"); got != "bob" {
-			t.Errorf("bob's items are forwarded by %q", got)
-		}
 	}
 }

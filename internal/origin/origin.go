@@ -1,4 +1,6 @@
-package app
+// Package origin knows the names of this program: the origins at which its public listener can be
+// reached, and which URLs are therefore its own. See [Names].
+package origin
 
 import (
 	"net"
@@ -9,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 )
 
 // loopbackHosts are the loopback names by which a listener at l can be reached. IPv6
@@ -43,15 +46,15 @@ func originsAt(scheme string, l netip.AddrPort) []string {
 	return out
 }
 
-// originsOf are the names by which the public listener can be called, each once. The
+// Of are the names by which the public listener can be called, each once. The
 // public URL is the first: it is the name that pages, feeds and links use.
-func originsOf(public string, l netip.AddrPort) []string {
+func Of(public string, l netip.AddrPort) []string {
 	return eachOnce(append([]string{public}, originsAt("http", l)...))
 }
 
-// originsTLS are the names of the listeners where the public one speaks TLS. The plain
+// WithTLS are the names of the listeners where the public one speaks TLS. The plain
 // ones stay this server's own: subscriptions made by them before go on.
-func originsTLS(public string, pub, plain net.Listener) []string {
+func WithTLS(public string, pub, plain net.Listener) []string {
 	all := []string{public}
 	if u, err := url.Parse(public); err == nil && u.Port() == "" {
 		all = append(all, "http://"+u.Hostname())
@@ -80,10 +83,44 @@ func eachOnce(list []string) []string {
 	return out
 }
 
-// ownOrigins are the names of the public listener, the canonical one first; nil while no
+// Names are the names of the public listener, and the addresses that this program listens on.
+// They are known while it serves.
+type Names struct {
+	Default func() string // the canonical origin while no listener is open
+
+	origins   atomic.Pointer[[]string]
+	listeners atomic.Pointer[[]netip.AddrPort]
+}
+
+// Set sets the origins, the canonical one first.
+func (n *Names) Set(origins []string) { n.origins.Store(&origins) }
+
+// Served reports that the origins are known, so that others can reach this program.
+func (n *Names) Served() bool { return n.origins.Load() != nil }
+
+// Listen sets the addresses that this program listens on.
+func (n *Names) Listen(addrs []netip.AddrPort) { n.listeners.Store(&addrs) }
+
+// Listeners are the addresses that this program listens on, for the guards; nil while it does not.
+func (n *Names) Listeners() []netip.AddrPort {
+	if p := n.listeners.Load(); p != nil {
+		return *p
+	}
+	return nil
+}
+
+// Public is where others reach this server.
+func (n *Names) Public() string {
+	if all := n.All(); len(all) > 0 {
+		return all[0]
+	}
+	return n.Default()
+}
+
+// All are the names of the public listener, the canonical one first; nil while no
 // listener is open.
-func (a *App) ownOrigins() []string {
-	if p := a.origins.Load(); p != nil {
+func (n *Names) All() []string {
+	if p := n.origins.Load(); p != nil {
 		return *p
 	}
 	return nil
@@ -98,29 +135,29 @@ func cutOrigin(raw, origin string) (rest string, ok bool) {
 	return raw[n:], true
 }
 
-// ownPath is the path and query of a URL of this program, as its public listener would
+// Path is the path and query of a URL of this program, as its public listener would
 // see them.
-func (a *App) ownPath(raw string) (*url.URL, bool) {
-	if !slices.ContainsFunc(a.ownOrigins(), func(o string) bool { rest, ok := cutOrigin(raw, o); return ok && strings.HasPrefix(rest, "/") }) {
+func (n *Names) Path(raw string) (*url.URL, bool) {
+	if !slices.ContainsFunc(n.All(), func(o string) bool { rest, ok := cutOrigin(raw, o); return ok && strings.HasPrefix(rest, "/") }) {
 		return nil, false
 	}
 	u, err := url.Parse(raw)
 	return u, err == nil
 }
 
-// canonical is a URL of this program with its canonical origin. Any other URL stays as
+// Canonical is a URL of this program with its canonical origin. Any other URL stays as
 // it is.
-func (a *App) canonical(raw string) string {
-	if names := a.namesOf(raw); len(names) > 0 {
+func (n *Names) Canonical(raw string) string {
+	if names := n.Of(raw); len(names) > 0 {
 		return names[0]
 	}
 	return raw
 }
 
-// namesOf are all names of a URL of this program: the same path and query at each of its
+// Of are all names of a URL of this program: the same path and query at each of its
 // origins, the canonical one first. nil: the URL belongs to another server.
-func (a *App) namesOf(raw string) []string {
-	origins := a.ownOrigins()
+func (n *Names) Of(raw string) []string {
+	origins := n.All()
 	for _, o := range origins {
 		rest, ok := cutOrigin(raw, o)
 		if !ok {
@@ -135,17 +172,16 @@ func (a *App) namesOf(raw string) []string {
 	return nil
 }
 
-// atCanonical sends a browser that opens a page of next by another loopback name to the
+// AtCanonical sends a browser that opens a page of next by another loopback name to the
 // same page at the canonical origin: a cookie belongs to one host name. Programs are
-// never sent elsewhere: only the request for a page to look at is. Where public-url is
-// set every name keeps working as it is, because this machine may not reach that URL.
-func (a *App) atCanonical(public string, next http.Handler) http.Handler {
+// never sent elsewhere: only the request for a page to look at is.
+func (n *Names) AtCanonical(public string, next http.Handler) http.Handler {
 	canonical, err := url.Parse(public)
-	if err != nil || a.cfg.PublicURL != "" || a.cfg.TLS.On() || !isLoopback(canonical.Hostname()) {
+	if err != nil || !isLoopback(canonical.Hostname()) {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !opensPage(r) || strings.EqualFold(r.Host, canonical.Host) || !a.isLoopbackName(r.Host) {
+		if !opensPage(r) || strings.EqualFold(r.Host, canonical.Host) || !n.isLoopbackName(r.Host) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -156,8 +192,8 @@ func (a *App) atCanonical(public string, next http.Handler) http.Handler {
 }
 
 // isLoopbackName reports a Host header that is a loopback name of the public listener.
-func (a *App) isLoopbackName(host string) bool {
-	return slices.ContainsFunc(a.ownOrigins(), func(o string) bool {
+func (n *Names) isLoopbackName(host string) bool {
+	return slices.ContainsFunc(n.All(), func(o string) bool {
 		u, err := url.Parse(o)
 		return err == nil && strings.EqualFold(u.Host, host) && isLoopback(u.Hostname())
 	})
