@@ -16,7 +16,7 @@ type Route struct {
 	Handler http.Handler
 	// Protection says who may use the route. Mount wraps the handler accordingly.
 	Protection Protection
-	// MaxBody is how many bytes of a request's body the handler reads at most.
+	// MaxBody is how many bytes of a body the handler reads at most, without the files in it.
 	// Zero: the handler reads no body.
 	MaxBody int64
 	Purpose string // one short sentence for the documentation

@@ -77,12 +77,12 @@ func said(r *http.Request) string {
 }
 
 // accountPage is who one is here, and what opens the account.
-func (s *site) accountPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) accountPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	s.showAccount(rw, r, session, http.StatusOK, accountView{})
 }
 
 // showAccount adds to v, which has what became of a form, what the page always has.
-func (s *site) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
+func (s *accountPages) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
 	v.view, v.Mine, v.Said = s.view(r, "Account", "/account"), "/account", said(r)
 	v.Heading, v.Moves = session.User, s.Moves != nil
 	if v.Scopes == nil {
@@ -150,7 +150,7 @@ func agentWords(agent string) string {
 
 // doPassword asks the old password, because whoever finds a browser open should not
 // get the account with it. Every other session ends.
-func (s *site) doPassword(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) doPassword(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -177,14 +177,14 @@ func (s *site) doPassword(rw http.ResponseWriter, r *http.Request, session accou
 }
 
 // accountMistake gives the page back with what is wrong beside its field.
-func (s *site) accountMistake(rw http.ResponseWriter, r *http.Request, session account.Session, err error, v accountView) {
+func (s *accountPages) accountMistake(rw http.ResponseWriter, r *http.Request, session account.Session, err error, v accountView) {
 	status, _ := statusOf(err)
 	s.note(r, err, status)
 	retryAfter(rw, err)
 	s.showAccount(rw, r, session, status, v)
 }
 
-func (s *site) doEndSession(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) doEndSession(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -216,7 +216,7 @@ type tokenView struct {
 }
 
 // doNewToken makes a token and shows it, this one time.
-func (s *site) doNewToken(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) doNewToken(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -254,7 +254,7 @@ func chosenScopes(form rsscloud.Form) (chosen []string) {
 }
 
 // doRevokeToken asks whether it is meant, then does it.
-func (s *site) doRevokeToken(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) doRevokeToken(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)

@@ -64,7 +64,7 @@ func typeOf(ext string) string {
 func (a assets) url(name string) string { return a.urls[name] }
 
 // asset serves a static file. Its name says its content, so it may be kept for good.
-func (s *site) asset(rw http.ResponseWriter, r *http.Request) {
+func (s *Shell) asset(rw http.ResponseWriter, r *http.Request) {
 	f, ok := s.assets.byURL[r.PathValue("file")]
 	if !ok {
 		s.problem(rw, r, http.StatusNotFound, "There is nothing here", "This file belongs to another version of the program. Reload the page that named it.")
@@ -73,7 +73,7 @@ func (s *site) asset(rw http.ResponseWriter, r *http.Request) {
 	serve(rw, r, f, "public, max-age=31536000, immutable")
 }
 
-func (s *site) favicon(rw http.ResponseWriter, r *http.Request) {
+func (s *Shell) favicon(rw http.ResponseWriter, r *http.Request) {
 	f := s.assets.byURL[strings.TrimPrefix(s.assets.url("favicon.svg"), "/static/")]
 	serve(rw, r, f, "public, max-age=86400")
 }

@@ -28,7 +28,6 @@ const (
 	longestWords  = 2000      // characters
 	keptAuthors   = 64        // pages kept ready
 	keptPageBytes = 8 << 20   // of them, all together
-	readingAtOnce = 2         // documents: what is read takes many times its room
 )
 
 // entry is an item as the page of its author shows it.
@@ -44,12 +43,6 @@ type entry struct {
 	Cut     bool          // there is more than is shown
 	Files   []file
 	Inside  []entry
-}
-
-// file is an enclosure.
-type file struct {
-	Name, Href, Type, Size string
-	Player                 string // "audio" or "video" when it is of this server
 }
 
 // authorPage is what is kept of a page: all that the document says.
@@ -97,26 +90,8 @@ func (v authorView) Older() string {
 	return v.Path + "?page=" + strconv.Itoa(v.Page.Number+1)
 }
 
-// AuthorPage writes the page of a user. As an http.Handler it takes the user's name
-// from the path.
-type AuthorPage func(rw http.ResponseWriter, r *http.Request, user string)
-
-func (p AuthorPage) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
-	user, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
-	p(rw, r, user)
-}
-
-// AuthorPage is the page of a user, /<user>/: what his public feed has, for people. It
-// answers for users without one as for those who are not there, and has the headers of
-// every other page.
-func (w *Web) AuthorPage() AuthorPage {
-	s := newSite(w)
-	return func(rw http.ResponseWriter, r *http.Request, user string) {
-		s.visited(headers(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { s.author(rw, r, user) }))).ServeHTTP(rw, r)
-	}
-}
-
-func (s *site) author(rw http.ResponseWriter, r *http.Request, user string) {
+// author answers for the page of a user.
+func (s *authorPages) author(rw http.ResponseWriter, r *http.Request, user string) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		s.notAsked(rw, r, "GET, HEAD", "Open it in a browser instead.")
 		return
@@ -126,11 +101,11 @@ func (s *site) author(rw http.ResponseWriter, r *http.Request, user string) {
 		return
 	}
 	s.linkRels(rw, r)
-	if s.Authors == nil {
+	if s.Feeds == nil {
 		s.nothing(rw, r)
 		return
 	}
-	f, err := s.Authors.Feed(r.Context(), user, author.Public)
+	f, err := s.Feeds.Feed(r.Context(), user, author.Public)
 	if err == nil && f.Version == 0 {
 		err = fault.New(fault.NotFound, "nothing was saved")
 	}
@@ -174,11 +149,6 @@ func (s *site) author(rw http.ResponseWriter, r *http.Request, user string) {
 	s.render(rw, r, http.StatusOK, "author", v)
 }
 
-// nothing is the answer for whatever is not there.
-func (s *site) nothing(rw http.ResponseWriter, r *http.Request) {
-	s.problem(rw, r, http.StatusNotFound, "There is nothing here", "Check the address, or the page may be gone.")
-}
-
 func pageNumber(r *http.Request) int {
 	n, err := strconv.Atoi(r.URL.Query().Get("page"))
 	if err != nil || n < 1 || n > 1000 {
@@ -206,8 +176,8 @@ func headLinks(user string, f author.Feed, all []formatLink) []formatLink {
 	return links
 }
 
-// authorPages keeps pages ready; the newest use decides which. The zero value is ready.
-type authorPages struct {
+// pageCache keeps pages ready; the newest use decides which. The zero value is ready.
+type pageCache struct {
 	mu    sync.Mutex
 	pages map[authorKey]*authorPage
 	order []authorKey // the one used last at the end
@@ -220,7 +190,7 @@ type authorKey struct {
 	page       int
 }
 
-func (c *authorPages) get(k authorKey) *authorPage {
+func (c *pageCache) get(k authorKey) *authorPage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.pages[k]
@@ -231,7 +201,7 @@ func (c *authorPages) get(k authorKey) *authorPage {
 	return p
 }
 
-func (c *authorPages) put(k authorKey, p *authorPage) {
+func (c *pageCache) put(k authorKey, p *authorPage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.pages == nil {
@@ -249,9 +219,9 @@ func (c *authorPages) put(k authorKey, p *authorPage) {
 }
 
 // pageOf is one page of a feed, read from its document unless it was before.
-func (s *site) pageOf(ctx context.Context, f author.Feed, base string, number int) (*authorPage, error) {
+func (s *authorPages) pageOf(ctx context.Context, f author.Feed, base string, number int) (*authorPage, error) {
 	k := authorKey{f.User, base, f.Version, number}
-	if p := s.authors.get(k); p != nil {
+	if p := s.cache.get(k); p != nil {
 		return p, nil
 	}
 	leave, err := s.turn(ctx)
@@ -259,10 +229,10 @@ func (s *site) pageOf(ctx context.Context, f author.Feed, base string, number in
 		return nil, err
 	}
 	defer leave()
-	if p := s.authors.get(k); p != nil { // somebody else has read it meanwhile
+	if p := s.cache.get(k); p != nil { // somebody else has read it meanwhile
 		return p, nil
 	}
-	f, doc, err := s.Authors.Document(ctx, f.User, f.Name)
+	f, doc, err := s.Feeds.Document(ctx, f.User, f.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -272,21 +242,11 @@ func (s *site) pageOf(ctx context.Context, f author.Feed, base string, number in
 		return nil, fault.Wrap(fault.Unreadable, err, "The feed that was saved here can no longer be read.")
 	}
 	p := s.readPage(parsed, base, number)
-	s.authors.put(k, p)
+	s.cache.put(k, p)
 	return p, nil
 }
 
-// turn waits for a place among those who read documents.
-func (s *site) turn(ctx context.Context) (leave func(), err error) {
-	select {
-	case s.turns <- struct{}{}:
-		return func() { <-s.turns }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (s *site) readPage(f *feed.Feed, base string, number int) *authorPage {
+func (s *authorPages) readPage(f *feed.Feed, base string, number int) *authorPage {
 	p := &authorPage{Title: wordsOf(f.Title, 200), About: wordsOf(f.Subtitle, 1000), Number: number, size: 1 << 10}
 	p.Language = plainLanguage(f.Language)
 	if webAddress(f.Link) && !strings.HasPrefix(f.Link, base+"/") {
@@ -317,19 +277,6 @@ func moment0(i *feed.Item) time.Time {
 		return i.Published.UTC
 	}
 	return i.Updated.UTC
-}
-
-// plainLanguage is a language of two letters, with a region of two if it has one, as
-// most feeds have it; "" for others.
-func plainLanguage(tag string) string {
-	letters := func(s string) bool {
-		return len(s) == 2 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
-	}
-	language, region, has := strings.Cut(tag, "-")
-	if !letters(language) || has && !letters(region) {
-		return ""
-	}
-	return tag
 }
 
 // postID is a name for a post's element that stays while the post is the same.

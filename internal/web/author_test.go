@@ -264,6 +264,7 @@ func TestHoweverManyComeFewDocumentsAreReadAtOnce(t *testing.T) {
 		x.save("alice", "rss", aliceFeed(t))
 		s := &slowly{Authors: x.saved}
 		x.Web.Authors = s
+		x.rebuild()
 		var group sync.WaitGroup
 		for i := range 60 {
 			group.Go(func() {
@@ -282,7 +283,7 @@ func TestHoweverManyComeFewDocumentsAreReadAtOnce(t *testing.T) {
 
 func TestKeptPagesAreBounded(t *testing.T) {
 	t.Parallel()
-	var c authorPages
+	var c pageCache
 	for i := range 500 {
 		c.put(authorKey{user: fmt.Sprint(i)}, &authorPage{size: 1 << 10})
 		c.get(authorKey{user: "0"})

@@ -15,19 +15,19 @@ type yearView struct {
 }
 
 // archivePage lists the months in which a user wrote.
-func (s *site) archivePage(rw http.ResponseWriter, r *http.Request, user string) {
+func (s *authorPages) archivePage(rw http.ResponseWriter, r *http.Request, user string) {
 	s.indexPage(rw, r, user, author.ByMonth, "archive", "Archive")
 }
 
 // aboutPage lists what a user, or everyone, writes about.
-func (s *site) aboutPage(rw http.ResponseWriter, r *http.Request, user string) {
+func (s *authorPages) aboutPage(rw http.ResponseWriter, r *http.Request, user string) {
 	if user == author.Everyone {
 		user = ""
 	}
 	s.indexPage(rw, r, user, author.ByCategory, "category", "Categories")
 }
 
-func (s *site) indexPage(rw http.ResponseWriter, r *http.Request, user string, what author.CountOf, path, words string) {
+func (s *authorPages) indexPage(rw http.ResponseWriter, r *http.Request, user string, what author.CountOf, path, words string) {
 	w, err := s.writer(r.Context(), user)
 	if err != nil {
 		s.fail(rw, r, err)

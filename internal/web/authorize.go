@@ -38,7 +38,7 @@ var authorizePolicy = strings.Replace(policy, " form-action 'self';", "", 1)
 // URI are shown to the user; the program is sent all others.
 //
 // spec:indieauth-2024#authorization-request
-func (s *site) authorizePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) authorizePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	request, refusal, bad := indieauth.ParseRequest(r.URL.Query())
 	if bad != nil {
 		s.appProblem(rw, r, "The app sent a wrong request: "+bad.Error()+".")
@@ -85,9 +85,9 @@ func (s *site) authorizePage(rw http.ResponseWriter, r *http.Request, session ac
 	s.render(rw, r, http.StatusOK, "authorize", v)
 }
 
-func (s *site) issuer(r *http.Request) string { return s.base(r) + "/" }
+func (s *accountPages) issuer(r *http.Request) string { return s.base(r) + "/" }
 
-func (s *site) appProblem(rw http.ResponseWriter, r *http.Request, text string) {
+func (s *accountPages) appProblem(rw http.ResponseWriter, r *http.Request, text string) {
 	s.problem(rw, r, http.StatusBadRequest, "This app cannot sign you in", text)
 }
 
@@ -109,7 +109,7 @@ func askedScopes(wanted []string) (all []scope) {
 // asked, sealed for this user, so it decides what the user saw and nothing else.
 //
 // spec:indieauth-2024#authorization-response
-func (s *site) doAuthorize(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) doAuthorize(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -136,19 +136,4 @@ func (s *site) doAuthorize(rw http.ResponseWriter, r *http.Request, session acco
 		return
 	}
 	http.Redirect(rw, r, back.Redirect(s.issuer(r), code), http.StatusSeeOther)
-}
-
-// linkRels names the endpoints in Link headers, for whichever user: the page of a user who has not
-// written anything looks like one of nobody, and its user can sign in all the same.
-//
-// spec:indieauth-2024#discovery
-func (s *site) linkRels(rw http.ResponseWriter, r *http.Request) {
-	if len(s.Rels) == 0 {
-		return
-	}
-	var all []string
-	for _, l := range append([][2]string{{"micropub", "/micropub"}}, s.Rels...) {
-		all = append(all, "<"+s.base(r)+l[1]+`>; rel="`+l[0]+`"`)
-	}
-	rw.Header().Set("Link", strings.Join(all, ", "))
 }

@@ -12,7 +12,7 @@ import (
 
 // sendWritten sends a page of posts with a tag, so that who has it already gets no more
 // than that word. modified is when its posts changed last.
-func (s *site) sendWritten(rw http.ResponseWriter, r *http.Request, name string, v *postsView, modified time.Time) {
+func (s *authorPages) sendWritten(rw http.ResponseWriter, r *http.Request, name string, v *postsView, modified time.Time) {
 	body, ok := s.made(rw, name, v)
 	if !ok {
 		return
@@ -37,7 +37,7 @@ func (s *site) sendWritten(rw http.ResponseWriter, r *http.Request, name string,
 // holds reports a reader who has the page. A date says nothing about who is signed in.
 //
 // spec:rfc9110#conditions
-func (s *site) holds(r *http.Request, tag string, modified time.Time) bool {
+func (s *authorPages) holds(r *http.Request, tag string, modified time.Time) bool {
 	if lists := r.Header.Values("If-None-Match"); len(lists) > 0 {
 		for _, list := range lists {
 			for one, _, rest := documents.NextTag(list); one != ""; one, _, rest = documents.NextTag(rest) {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 )
@@ -57,23 +56,10 @@ type postsView struct {
 	OwnPage    bool   // whoever reads it wrote it
 }
 
-// writerView is a writer as his pages show him.
-type writerView struct {
-	Name     string // of the user
-	Person   string // display name
-	Title    string
-	Blurb    []string
-	Link     string
-	Avatar   string // where a browser of this page may load it; "": nowhere
-	Photo    string // where it is
-	Path     string
-	Language string
-}
-
 // authored answers for what stands below /<user>/, and for what everyone writes.
 //
 // spec:cloudburst#author-pages
-func (s *site) authored(rw http.ResponseWriter, r *http.Request, user, rest string) {
+func (s *authorPages) authored(rw http.ResponseWriter, r *http.Request, user, rest string) {
 	if s.Posts == nil || user == "" {
 		s.nothing(rw, r)
 		return
@@ -96,7 +82,7 @@ func (s *site) authored(rw http.ResponseWriter, r *http.Request, user, rest stri
 }
 
 // slashed sends who left the slash at the end of an address away to where it is.
-func (s *site) slashed(rw http.ResponseWriter, r *http.Request) bool {
+func (s *authorPages) slashed(rw http.ResponseWriter, r *http.Request) bool {
 	if strings.HasSuffix(r.URL.Path, "/") {
 		return true
 	}
@@ -106,7 +92,7 @@ func (s *site) slashed(rw http.ResponseWriter, r *http.Request) bool {
 }
 
 // categoryPage is the page of a category, or the list of them.
-func (s *site) categoryPage(rw http.ResponseWriter, r *http.Request, user, behind string, below bool) {
+func (s *authorPages) categoryPage(rw http.ResponseWriter, r *http.Request, user, behind string, below bool) {
 	label, more, _ := strings.Cut(behind, "/")
 	switch {
 	case more != "":
@@ -151,7 +137,7 @@ func (s *site) categoryPage(rw http.ResponseWriter, r *http.Request, user, behin
 }
 
 // datedPage is a page of a year, a month or a day, or of the post behind a day.
-func (s *site) datedPage(rw http.ResponseWriter, r *http.Request, user, rest string) {
+func (s *authorPages) datedPage(rw http.ResponseWriter, r *http.Request, user, rest string) {
 	parts := strings.Split(strings.TrimSuffix(rest, "/"), "/")
 	if len(parts) > 4 || strings.Contains(rest, "//") {
 		s.nothing(rw, r)
@@ -175,7 +161,7 @@ func (s *site) datedPage(rw http.ResponseWriter, r *http.Request, user, rest str
 }
 
 // postListPage is a page of posts, the newest first.
-func (s *site) postListPage(rw http.ResponseWriter, r *http.Request, l postList) {
+func (s *authorPages) postListPage(rw http.ResponseWriter, r *http.Request, l postList) {
 	ctx := r.Context()
 	w, err := s.writer(ctx, l.User)
 	if err != nil {
@@ -236,7 +222,7 @@ func savesOf(base, user string) string {
 }
 
 // listView is what pages of posts have in common.
-func (s *site) listView(r *http.Request, w author.Writer, l postList) postsView {
+func (s *authorPages) listView(r *http.Request, w author.Writer, l postList) postsView {
 	base := s.base(r)
 	v := postsView{
 		List: l, Writer: s.writerOf(w), Base: base, Self: base + l.Path, Type: "website", Hub: base + "/websub", All: l.User == "",
@@ -278,7 +264,7 @@ func alternates(base, title string) []formatLink {
 }
 
 // categoryLinks names the feeds of a user's categories, for the head of the user's page.
-func (s *site) categoryLinks(ctx context.Context, user, title string) ([]formatLink, error) {
+func (s *authorPages) categoryLinks(ctx context.Context, user, title string) ([]formatLink, error) {
 	counts, err := s.Posts.Counts(ctx, user, author.ByCategory, "", linkedCategories)
 	var all []formatLink
 	for _, c := range counts {
@@ -291,49 +277,16 @@ func (s *site) categoryLinks(ctx context.Context, user, title string) ([]formatL
 // linkedCategories is how many of a user's categories are named in the head of the user's page.
 const linkedCategories = 20
 
-// formsOf are the formats of the feed whose forms stand under a path.
-func formsOf(base string) (all []formatLink) {
-	for _, f := range render.Formats() {
-		kind, _, _ := strings.Cut(f.Type, ";")
-		l := formatLink{f.Title, base + "feed." + f.Ext, strings.TrimSpace(kind), "." + f.Ext}
-		if f.Ext == "" {
-			l.Href, l.Hint = base+"feed?format="+url.QueryEscape(f.Name), "?format="+f.Name
-		}
-		all = append(all, l)
-	}
-	return all
-}
-
 // writer is who wrote the posts of a page; nobody for everyone's.
-func (s *site) writer(ctx context.Context, user string) (author.Writer, error) {
+func (s *authorPages) writer(ctx context.Context, user string) (author.Writer, error) {
 	if user == "" {
 		return author.Writer{}, nil
 	}
 	return s.Posts.Writer(ctx, user)
 }
 
-func (s *site) writerOf(w author.Writer) writerView {
-	v := writerView{Name: w.User, Person: cmp.Or(clean(w.Profile.Name, 300), w.User), Title: cmp.Or(clean(w.Title, 300), w.User), Path: "/" + w.User + "/", Language: plainLanguage(w.Language)}
-	v.Blurb, _ = paragraphs(w.Blurb, 4000)
-	if webAddress(w.Link) {
-		v.Link = w.Link
-	}
-	v.Photo = w.Avatar
-	switch {
-	case strings.HasPrefix(w.Avatar, "/") && !strings.HasPrefix(w.Avatar, "//"):
-		v.Avatar = w.Avatar
-	case !address(w.Avatar):
-		v.Photo = ""
-	case s.images() == ImagesProxy:
-		v.Avatar = s.proxied(w.Avatar)
-	case s.images() == ImagesDirect:
-		v.Avatar = w.Avatar
-	}
-	return v
-}
-
 // whole is an address that may be a path of this server.
-func (s *site) whole(base, ref string) string {
+func (s *authorPages) whole(base, ref string) string {
 	if strings.HasPrefix(ref, "/") {
 		return base + ref
 	}
@@ -363,7 +316,7 @@ func placeAfter(p author.Post, user string) string {
 }
 
 // postsInstead answers for the page of a user whose feed is made of his posts.
-func (s *site) postsInstead(rw http.ResponseWriter, r *http.Request, user string) bool {
+func (s *authorPages) postsInstead(rw http.ResponseWriter, r *http.Request, user string) bool {
 	if s.Posts == nil {
 		return false
 	}

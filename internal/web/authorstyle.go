@@ -54,7 +54,7 @@ func styleOf(w author.Writer) string {
 }
 
 // tintSheet serves the style of a writer's pages, which its name says whole.
-func (s *site) tintSheet(rw http.ResponseWriter, r *http.Request) {
+func (s *Shell) tintSheet(rw http.ResponseWriter, r *http.Request) {
 	m := tintForm.FindStringSubmatch(r.PathValue("file"))
 	if m == nil {
 		s.nothing(rw, r)

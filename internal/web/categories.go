@@ -33,11 +33,11 @@ type categoryRow struct {
 }
 
 // categoriesPage makes, renames, merges and publishes categories.
-func (s *site) categoriesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) categoriesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	s.showCategories(rw, r, reader, http.StatusOK, func(*categoriesView) {})
 }
 
-func (s *site) showCategories(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*categoriesView)) {
+func (s *readerPages) showCategories(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*categoriesView)) {
 	v := categoriesView{followView: s.followView(r, "Categories", "categories"), Owner: s.ownerOf(reader)}
 	all, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
@@ -58,7 +58,7 @@ func (s *site) showCategories(rw http.ResponseWriter, r *http.Request, reader st
 }
 
 // categorySlip shows the page again with what was wrong.
-func (s *site) categorySlip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *categoriesView, text string)) {
+func (s *readerPages) categorySlip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *categoriesView, text string)) {
 	status, _ := statusOf(err)
 	if status >= 500 {
 		s.fail(rw, r, err)
@@ -69,7 +69,7 @@ func (s *site) categorySlip(rw http.ResponseWriter, r *http.Request, reader stri
 }
 
 // doCategory makes one.
-func (s *site) doCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -92,14 +92,14 @@ func (s *site) doCategory(rw http.ResponseWriter, r *http.Request, reader string
 }
 
 // noSuchCategory is an error when there is one: making it again could make it public.
-func (s *site) noSuchCategory(r *http.Request, reader, name string) error {
+func (s *readerPages) noSuchCategory(r *http.Request, reader, name string) error {
 	if _, there, err := s.category(r, reader, name); err != nil || !there {
 		return err
 	}
 	return fault.New(fault.Conflict, "There is a category %s already.", name)
 }
 
-func (s *site) category(r *http.Request, reader, name string) (c river.Category, there bool, err error) {
+func (s *readerPages) category(r *http.Request, reader, name string) (c river.Category, there bool, err error) {
 	all, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
 		return c, false, err
@@ -113,7 +113,7 @@ func (s *site) category(r *http.Request, reader, name string) (c river.Category,
 
 // doRenameCategory renames one. To give it the name of another is to merge both, and is
 // asked about first.
-func (s *site) doRenameCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -161,7 +161,7 @@ func (v *categoriesView) slip(name, to, text string) {
 }
 
 // doRemoveCategory removes one; its feeds stay.
-func (s *site) doRemoveCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doRemoveCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -181,7 +181,7 @@ func (s *site) doRemoveCategory(rw http.ResponseWriter, r *http.Request, reader 
 }
 
 // doPublicCategory lets everybody read a category, or nobody else.
-func (s *site) doPublicCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doPublicCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)

@@ -129,7 +129,7 @@ func (v changesView) Filtered() bool { return v.Query.Text != "" }
 func archivePath(t time.Time) string { return t.UTC().Format("/2006/01/02/15.xml") }
 
 // spec:cloudburst#changes-page
-func (s *site) changesPage(rw http.ResponseWriter, r *http.Request) {
+func (s *hubPages) changesPage(rw http.ResponseWriter, r *http.Request) {
 	q := parseChangesQuery(r.URL.Query())
 	v := changesView{view: s.view(r, "Changes", "/changes"), Query: q, First: q.url("/changes", "", "")}
 	v.Script = "log.js"
@@ -167,8 +167,8 @@ func (s *site) changesPage(rw http.ResponseWriter, r *http.Request) {
 }
 
 // line is c's line as HTML.
-func (s *site) line(c hub.Change) ([]byte, error) {
+func (s *hubPages) line(c hub.Change) ([]byte, error) {
 	return s.lines.get(mark{c.Node, c.Seq}, func(out *bytes.Buffer) error {
-		return s.pages["changes"]().ExecuteTemplate(out, "change", newChangeLine(c, s.now()))
+		return s.part(out, "changes", "change", newChangeLine(c, s.now()))
 	})
 }

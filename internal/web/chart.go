@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Size of a chart in its own units; it is shown at about one unit a pixel.
@@ -194,46 +195,33 @@ func curve(b *strings.Builder, s series, top float64) {
 	b.WriteString(dots.String())
 }
 
-// changeCharts draws the last changes of a topic, oldest first; none before the second change.
-func changeCharts(changes []change) []figure {
-	changes = changes[:min(len(changes), topicChanges)]
-	if len(changes) < 2 {
-		return nil
+func highestText(values []float64, unit string) string {
+	top := figure{Series: []series{{Values: values}}}.highest()
+	switch unit {
+	case "ms":
+		return lasting(time.Duration(top * float64(time.Millisecond)))
+	case "s":
+		return lasting(time.Duration(top * float64(time.Second)))
 	}
-	told, took := make([]float64, len(changes)), make([]float64, len(changes))
-	for i, c := range changes {
-		at := len(changes) - 1 - i
-		told[at], took[at] = float64(c.Told), float64(c.Took.Microseconds())/1000
-	}
-	unit := inSeconds(took)
-	n := len(changes)
-	ticks := []tick{{0, "change " + count(changes[n-1].Version)}, {1, "change " + count(changes[0].Version)}}
-	return []figure{
-		{ID: "told", Title: "Subscribers told", Unit: "", Bars: true, Ticks: ticks,
-			Desc:   "Subscribers told of each of the last " + count(n) + " changes. Of the latest: " + count(changes[0].Told) + ".",
-			Now:    count(changes[0].Told) + " at the last change",
-			Series: []series{{"told", "s1", told}}},
-		{ID: "took", Title: "Time until the last one was told", Unit: unit, Bars: true, Ticks: ticks,
-			Desc:   "Time from finding each of the last " + count(n) + " changes to the end of telling. The latest: " + lasting(changes[0].Took) + ".",
-			Now:    lasting(changes[0].Took) + " at the last change",
-			Series: []series{{"took", "s1", took}}},
-	}
+	return count(int64(top))
 }
 
-// inSeconds turns milliseconds into seconds, in place, where the highest has many
-// of them, and names the unit.
-func inSeconds(all ...[]float64) string {
-	top := 0.0
-	for _, values := range all {
-		top = max(top, figure{Series: []series{{Values: values}}}.highest())
-	}
-	if top < 2000 {
-		return "ms"
-	}
-	for _, values := range all {
-		for i := range values {
-			values[i] /= 1000
+// describe says in words what a chart shows.
+func describe(all []series, when, unit string, minutesPerPoint float64) string {
+	s := "Over the " + when + "."
+	for _, one := range all {
+		top, at := 0.0, -1
+		for i, v := range one.Values {
+			if !math.IsNaN(v) && v > top {
+				top, at = v, i
+			}
 		}
+		if at < 0 {
+			s += " No " + one.Name + "."
+			continue
+		}
+		ago := time.Duration(float64(len(one.Values)-1-at) * minutesPerPoint * float64(time.Minute))
+		s += " Highest " + one.Name + ": " + highestText(one.Values, unit) + ", " + relative(time.Unix(0, 0).Add(ago), time.Unix(0, 0)) + "."
 	}
-	return "s"
+	return s
 }

@@ -18,9 +18,21 @@ type confirmView struct {
 	question
 }
 
-func (s *site) confirm(rw http.ResponseWriter, r *http.Request, heading string, q question) {
+func (s *Shell) confirm(rw http.ResponseWriter, r *http.Request, heading string, q question) {
 	for i := range q.Fields {
 		q.Fields[i].Value = clean(q.Fields[i].Value, 2048)
 	}
 	s.render(rw, r, http.StatusOK, "confirm", confirmView{s.view(r, heading, "/account"), q})
+}
+
+// copied is a text to be put into something of the reader's own.
+type copied struct{ ID, Label, Text string }
+
+// undoBar offers to undo the last change.
+type undoBar struct {
+	Action string // path of the form
+	Fields []named
+	Words  string
+	Href   string // page of the post; "": nobody can see it
+	Until  moment
 }

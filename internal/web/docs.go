@@ -229,9 +229,6 @@ type docsView struct {
 	Shelves     []guideShelf
 }
 
-// copied is a text to be put into something of the reader's own.
-type copied struct{ ID, Label, Text string }
-
 // Copy is the text with that ID: what to put into a feed, a header or a page.
 func (v docsView) Copy(id, label string) (copied, error) {
 	hub, self := xmlText(v.Base+"/websub"), xmlText(v.place.Feed)
@@ -266,7 +263,7 @@ func (v docsView) Example(id string) (Example, error) {
 	return e, nil
 }
 
-func (s *site) docs(rw http.ResponseWriter, r *http.Request) {
+func (s *docsPages) docs(rw http.ResponseWriter, r *http.Request) {
 	v := docsView{view: s.view(r, "Docs", "/docs"), Base: s.base(r), Formats: render.Formats(), examples: map[string]Example{}}
 	v.Heading = "Documentation"
 	v.life = s.life()

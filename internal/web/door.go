@@ -45,23 +45,3 @@ func doorOf(value string) door {
 	v := clean(value, 40)
 	return door{v, v, v}
 }
-
-// protocolWords are the ways in which a subscriber is told, in words that fit after
-// "by".
-func protocolWords(protocol string) string {
-	switch protocol {
-	case hub.HTTPPost:
-		return "rssCloud (http-post)"
-	case hub.HTTPSPost:
-		return "rssCloud (https-post)"
-	case hub.XMLRPC:
-		return "rssCloud (XML-RPC)"
-	case hub.SOAP:
-		return "rssCloud (SOAP)"
-	case hub.WebSub:
-		return "WebSub"
-	case hub.CNWS:
-		return "CNWS"
-	}
-	return clean(protocol, 20)
-}

@@ -64,6 +64,9 @@ func (w *postWriter) post(i *feed.Item, depth int) entry {
 	return p
 }
 
+// Dated is the post on a page of that time.
+func (p entry) Dated(now time.Time) datedPost { return datedPost{p, now} }
+
 // datedPost is a post with the time of the page that shows it.
 type datedPost struct {
 	entry
@@ -101,19 +104,6 @@ func (w *postWriter) body(p *entry, i *feed.Item) {
 	p.Words, p.Cut = []string{clean(words, longestWords)}, true
 }
 
-// paragraphs parts plain text where it has empty lines.
-func paragraphs(s string, limit int) (all []string, cut bool) {
-	if len(s) > limit {
-		s, cut = s[:limit], true
-	}
-	for part := range strings.SplitSeq(strings.ReplaceAll(s, "\r\n", "\n"), "\n\n") {
-		if part = strings.TrimSpace(clean(part, limit)); part != "" {
-			all = append(all, part)
-		}
-	}
-	return all, cut
-}
-
 func fileOf(e feed.Enclosure, base string) file {
 	f := file{Name: clean(e.Title, 100), Href: e.URL, Type: clean(e.Type, 80)}
 	if f.Name == "" {
@@ -132,17 +122,4 @@ func fileOf(e feed.Enclosure, base string) file {
 		f.Player = kind
 	}
 	return f
-}
-
-// bytesWords writes a size in the unit that a person would say it in.
-func bytesWords(n int64) string {
-	switch {
-	case n < 1000:
-		return some(n, "byte", "bytes")
-	case n < 1000_000:
-		return trimZero(float64(n)/1e3) + " kB"
-	case n < 1000_000_000:
-		return trimZero(float64(n)/1e6) + " MB"
-	}
-	return trimZero(float64(n)/1e9) + " GB"
 }

@@ -90,7 +90,6 @@ func (f *fake) Subscriptions(_ context.Context, q hub.SubscriptionQuery) (out []
 func (f *fake) Events(_ context.Context, q hub.EventQuery) (out []event.Event, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	filter := logQuery{topicID: q.TopicID, Kinds: q.Kinds, Text: q.Text}
 	all := slices.Clone(f.events)
 	if !q.Forward {
 		slices.Reverse(all)
@@ -98,7 +97,7 @@ func (f *fake) Events(_ context.Context, q hub.EventQuery) (out []event.Event, e
 	zero := event.Cursor{}
 	for _, e := range all {
 		c := e.Cursor()
-		if filter.matches(e) && (q.Before == zero || c.Less(q.Before)) && (q.After == zero || q.After.Less(c)) && len(out) < q.Limit {
+		if wantedEvent(q, e) && (q.Before == zero || c.Less(q.Before)) && (q.After == zero || q.After.Less(c)) && len(out) < q.Limit {
 			out = append(out, e)
 		}
 	}
@@ -109,7 +108,6 @@ func (f *fake) Changes(_ context.Context, q hub.ChangeQuery) (out []hub.Change, 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.looks++
-	filter := changesQuery{Text: q.Text}
 	all := slices.SortedFunc(slices.Values(f.changes), func(a, b hub.Change) int {
 		if a.Cursor().Less(b.Cursor()) {
 			return -1
@@ -122,7 +120,7 @@ func (f *fake) Changes(_ context.Context, q hub.ChangeQuery) (out []hub.Change, 
 	zero := event.Cursor{}
 	for _, c := range all {
 		at := c.Cursor()
-		if filter.matches(c) && !c.At.Before(q.Since) && (q.Before == zero || at.Less(q.Before)) && (q.After == zero || q.After.Less(at)) && len(out) < q.Limit {
+		if wantedChange(q, c) && !c.At.Before(q.Since) && (q.Before == zero || at.Less(q.Before)) && (q.After == zero || q.After.Less(at)) && len(out) < q.Limit {
 			out = append(out, c)
 		}
 	}
@@ -351,3 +349,20 @@ func story(f *fake, bus *event.Bus, hosts []string, r *rand.Rand) {
 }
 
 func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
+
+// wantedEvent and wantedChange filter as the stores do.
+func wantedEvent(q hub.EventQuery, e event.Event) bool {
+	if q.TopicID != 0 && e.TopicID != q.TopicID || len(q.Kinds) > 0 && !slices.Contains(q.Kinds, e.Kind) {
+		return false
+	}
+	return holds(q.Text, e.Topic, e.Text, e.Peer)
+}
+
+func wantedChange(q hub.ChangeQuery, c hub.Change) bool {
+	return holds(q.Text, append([]string{c.Name, c.URL, c.Feed}, c.Tags...)...)
+}
+
+// holds reports that one of the texts has the words in it.
+func holds(words string, texts ...string) bool {
+	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(words)) })
+}

@@ -64,7 +64,7 @@ func positive(n int) string {
 }
 
 // doHints sets when readers are to read the feed of the user's posts again.
-func (s *site) doHints(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) doHints(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -81,7 +81,7 @@ func (s *site) doHints(rw http.ResponseWriter, r *http.Request, session account.
 	v.choices(days)
 	hints, err := v.parse(days)
 	if err == nil {
-		_, err = s.Posts.SetProfile(r.Context(), session.User, func(p *author.Profile) error { p.Hints = hints; return nil }, "write")
+		_, err = s.Profiles.SetProfile(r.Context(), session.User, func(p *author.Profile) error { p.Hints = hints; return nil }, "write")
 	}
 	if err != nil {
 		status, _ := statusOf(err)

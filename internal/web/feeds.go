@@ -3,17 +3,13 @@ package web
 import (
 	"bytes"
 	"errors"
-	"html"
-	"html/template"
 	"io"
 	"net/http"
-	"net/url"
 	"path"
 	"strings"
 	"time"
 
 	"cloudburst/feed"
-	"cloudburst/feed/render"
 	"cloudburst/internal/account"
 	"cloudburst/internal/advice"
 	"cloudburst/internal/author"
@@ -50,14 +46,6 @@ type hosted struct {
 	To, ToError string // where it shall go, as it was filled in
 }
 
-type formatLink struct{ Title, Href, Type, Hint string }
-
-// TypeAttr is the attribute type with a plain +, which the template would write as
-// &#43;: many programs that look for feeds take the text as it stands.
-func (l formatLink) TypeAttr() template.HTMLAttr {
-	return template.HTMLAttr(`type="` + html.EscapeString(l.Type) + `"`)
-}
-
 // finding is a piece of advice about the document.
 type finding struct {
 	advice.Finding
@@ -71,38 +59,19 @@ func feedLabels() []named {
 	return []named{{author.Public, "Public feed"}, {author.Private, "Private feed"}}
 }
 
-// formats are the addresses at which a public feed is read in each format.
-func formats(user string) (all []formatLink) {
-	for _, f := range render.Formats() {
-		kind, _, _ := strings.Cut(f.Type, ";")
-		all = append(all, formatLink{f.Title, formatPath(user, f), strings.TrimSpace(kind), "." + f.Ext})
-		if f.Ext == "" {
-			all[len(all)-1].Hint = "?format=" + f.Name
-		}
-	}
-	return all
-}
-
-func formatPath(user string, f render.Format) string {
-	if f.Ext == "" {
-		return "/" + user + "/feed?format=" + url.QueryEscape(f.Name)
-	}
-	return "/" + user + "/feed." + f.Ext
-}
-
 // feedsPage shows what one's feeds are and lets one save, move and end them.
-func (s *site) feedsPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) feedsPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	s.showFeeds(rw, r, session, http.StatusOK, feedsView{}, hosted{})
 }
 
 // showFeeds adds to v what the page always has; slip is what was wrong with the form
 // of one feed.
-func (s *site) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, slip hosted) {
+func (s *accountPages) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, slip hosted) {
 	v.view, v.Mine, v.Said, v.Base = s.view(r, "Feeds", "/account"), "/account/feed", said(r), s.base(r)
 	v.Cloud = s.cloudAt(v.Base)
 	v.Heading = "Your feeds"
-	if s.Posts != nil && v.Hints.Periods == nil {
-		w, err := s.Posts.Writer(r.Context(), session.User)
+	if s.Profiles != nil && v.Hints.Periods == nil {
+		w, err := s.Profiles.Writer(r.Context(), session.User)
 		if err != nil {
 			s.fail(rw, r, err)
 			return
@@ -124,7 +93,7 @@ func (s *site) showFeeds(rw http.ResponseWriter, r *http.Request, session accoun
 }
 
 // hosted gathers what is to be said of one feed; one that was never saved is no error.
-func (s *site) hosted(r *http.Request, user string, label named) (hosted, error) {
+func (s *accountPages) hosted(r *http.Request, user string, label named) (hosted, error) {
 	h := hosted{Name: label.Name, Label: label.Value, Open: label.Name == author.Public}
 	h.Path = "/" + user + "/" + label.Name + ".xml"
 	if !h.Open {
@@ -187,14 +156,8 @@ func findings(doc []byte, f author.Feed, address string, now time.Time) (all []f
 	return all, pushless
 }
 
-// uploadWithin is how long a file may take on its way in.
-const uploadWithin = time.Minute
-
-// formSlack is what a form around a file may have besides the file.
-const formSlack = 64 << 10
-
 // doSave saves a file that was chosen in a browser.
-func (s *site) doSave(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) doSave(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	// Where the deadlines cannot be set, the server's own hold.
 	rc := http.NewResponseController(rw)
 	_, _ = rc.SetReadDeadline(time.Now().Add(uploadWithin)), rc.SetWriteDeadline(time.Now().Add(doneWithin))
@@ -263,7 +226,7 @@ func uploadType(name string, doc []byte) string {
 }
 
 // doCloud switches on or off that the user's feed is served with the cloud of this server.
-func (s *site) doCloud(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) doCloud(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := readForm(rw, r)
 	on := given(form, "on") != ""
 	if err == nil {
@@ -287,7 +250,7 @@ type relocation struct {
 	do                    func(r *http.Request, user, name, to string) (author.Feed, error)
 }
 
-func (s *site) relocations() map[string]relocation {
+func (s *accountPages) relocations() map[string]relocation {
 	return map[string]relocation{
 		"move": {"Send the readers of this feed away?", "Move the feed", "moved",
 			func(address, to string) []string {
@@ -324,7 +287,7 @@ func (s *site) relocations() map[string]relocation {
 }
 
 // doPlace asks whether it is meant, then moves, ends or restores a feed.
-func (s *site) doPlace(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) doPlace(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	what := path.Base(r.URL.Path)
 	p := s.relocations()[what]
 	form, err := readForm(rw, r)

@@ -1,23 +1,16 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
-	"cloudburst/protocol/rsscloud"
 )
-
-// doneWithin bounds an answer to a form: a registration reads feeds and calls
-// back before it is answered.
-const doneWithin = 90 * time.Second
 
 // pingForm is the form that says "this feed changed", as it was filled in.
 type pingForm struct{ URL, URLError string }
@@ -49,13 +42,13 @@ type hubView struct {
 }
 
 // front is the first page. Where it had the forms of the hub, it leads to them.
-func (s *site) front(rw http.ResponseWriter, r *http.Request) {
+func (s *hubPages) front(rw http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Has("url") {
 		http.Redirect(rw, r, "/hub?"+r.URL.RawQuery, http.StatusMovedPermanently)
 		return
 	}
 	s.linkRels(rw, r)
-	v := frontView{view: s.view(r, "Cloudburst", "/"), Reads: s.River != nil}
+	v := frontView{view: s.view(r, "Cloudburst", "/"), Reads: s.Shell.Reads}
 	v.Heading, v.Script, v.Feed = "Read, write and share feeds the moment they change", "log.js", s.TestFeed
 	v.First = s.Accounts != nil && s.Accounts.First() != ""
 	if list, err := s.Store.Changes(r.Context(), hub.ChangeQuery{Limit: changesOnFront}); err == nil { // the page is worth showing without
@@ -71,16 +64,8 @@ func (s *site) front(rw http.ResponseWriter, r *http.Request) {
 	s.render(rw, r, http.StatusOK, "front", v)
 }
 
-// cloudAt is the <cloud> element of this server.
-func (s *site) cloudAt(base string) string {
-	if s.Cloud != nil {
-		return s.Cloud(base).String()
-	}
-	return rsscloud.CloudAt(base).String()
-}
-
 // hubPage is for authors and programs that use the hub. With url= the form to ping is filled in.
-func (s *site) hubPage(rw http.ResponseWriter, r *http.Request) {
+func (s *hubPages) hubPage(rw http.ResponseWriter, r *http.Request) {
 	v := hubView{view: s.view(r, "Hub", "/hub"), Base: s.base(r), Register: blankRegistration()}
 	v.Ping.URL = clean(r.URL.Query().Get("url"), 2048)
 	v.Heading = "Notify subscribers the moment a feed changes"
@@ -90,51 +75,8 @@ func (s *site) hubPage(rw http.ResponseWriter, r *http.Request) {
 	v.Register.Caller = addrText(s.clientAddr(r))
 	c, err := s.Hub.Counts(r.Context())
 	v.Counts, v.Counted = c, err == nil
-	v.Hosts = s.Authors != nil && s.Accounts != nil && s.Accounts.First() == ""
+	v.Hosts = s.Shell.Hosts && s.Accounts != nil && s.Accounts.First() == ""
 	s.render(rw, r, http.StatusOK, "hub", v)
-}
-
-// life is how long a registration by rssCloud lasts, in words.
-type life struct{ Lasts, Renew string }
-
-func (s *site) life() life {
-	lasts := cmp.Or(s.Expiry, 25*time.Hour)
-	return life{hub.InWords(lasts), hub.InWords(hub.RenewWithin(lasts))}
-}
-
-// base is the public URL without a slash at its end; without one configured, what
-// the request says.
-func (s *site) base(r *http.Request) string {
-	if s.PublicURL != "" {
-		return strings.TrimRight(s.PublicURL, "/")
-	}
-	scheme := "http"
-	if r.TLS != nil {
-		scheme = "https"
-	}
-	return scheme + "://" + clean(r.Host, 255)
-}
-
-// readForm reads a posted form whole, or not at all.
-func readForm(rw http.ResponseWriter, r *http.Request) (rsscloud.Form, error) {
-	rc := http.NewResponseController(rw)
-	_ = rc.SetWriteDeadline(time.Now().Add(doneWithin)) // where it cannot be set, the server's own holds
-	form, err := rsscloud.ReadForm(r)
-	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "%s Nothing was done.", fieldWords(err))
-	}
-	return form, nil
-}
-
-// fieldWords is what a person may read of an error of package rsscloud.
-func fieldWords(err error) string {
-	if f, ok := errors.AsType[*rsscloud.FieldError](err); ok {
-		return f.Msg
-	}
-	if e, ok := errors.AsType[*rsscloud.Error](err); ok {
-		return e.Msg
-	}
-	return fault.Message(err)
 }
 
 // outcomeView says what became of a form.
@@ -158,7 +100,7 @@ func topicLink(feed string) feedLink {
 	return feedLink{clean(feed, 300), "/topics/" + strconv.FormatInt(hub.TopicID(feed), 10)}
 }
 
-func (s *site) doPing(rw http.ResponseWriter, r *http.Request) {
+func (s *hubPages) doPing(rw http.ResponseWriter, r *http.Request) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -180,14 +122,14 @@ func (s *site) doPing(rw http.ResponseWriter, r *http.Request) {
 }
 
 // mistaken gives a form back with what is wrong beside its fields.
-func (s *site) mistaken(rw http.ResponseWriter, r *http.Request, v outcomeView) {
+func (s *hubPages) mistaken(rw http.ResponseWriter, r *http.Request, v outcomeView) {
 	v.view = s.view(r, "Something in the form is not right", "")
 	v.Lines = []string{"Nothing was done. The error is below the field; fix it and send the form again."}
 	s.render(rw, r, http.StatusBadRequest, "outcome", v)
 }
 
 // notDone is an outcome page for a fault: what the hub said, and the form again.
-func (s *site) notDone(rw http.ResponseWriter, r *http.Request, err error, heading string, v outcomeView) {
+func (s *hubPages) notDone(rw http.ResponseWriter, r *http.Request, err error, heading string, v outcomeView) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}

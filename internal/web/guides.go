@@ -180,7 +180,7 @@ type guideView struct {
 }
 
 // guide is one page of the documentation.
-func (s *site) guide(rw http.ResponseWriter, r *http.Request) {
+func (s *docsPages) guide(rw http.ResponseWriter, r *http.Request) {
 	all, err := s.guides.load()
 	if err != nil {
 		s.fail(rw, r, err)

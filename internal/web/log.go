@@ -159,7 +159,7 @@ func (v logView) Several() string {
 }
 
 // spec:rsscloud-2009#log
-func (s *site) logPage(rw http.ResponseWriter, r *http.Request) {
+func (s *hubPages) logPage(rw http.ResponseWriter, r *http.Request) {
 	q := parseLogQuery(r.URL.Query())
 	v := logView{view: s.view(r, "Log", "/log"), Query: q, Kinds: kinds(), First: q.url("/log", "", "")}
 	v.Script = "log.js"
@@ -197,7 +197,7 @@ func (s *site) logPage(rw http.ResponseWriter, r *http.Request) {
 }
 
 // logEvents reads one page, newest first, and whether there is more on either side.
-func (s *site) logEvents(r *http.Request, q logQuery) (events []event.Event, older, newer bool, err error) {
+func (s *hubPages) logEvents(r *http.Request, q logQuery) (events []event.Event, older, newer bool, err error) {
 	return page(logPageRows, q.before, q.after, func(before, after event.Cursor, limit int) ([]event.Event, error) {
 		want := q.store(limit)
 		want.Before, want.After, want.Forward = before, after, after != event.Cursor{}

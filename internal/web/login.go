@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
@@ -30,17 +29,7 @@ type signView struct {
 	Open bool // everybody may make an account
 }
 
-// given is a field as it was sent: a password may begin and end with spaces.
-func given(form rsscloud.Form, name string) string {
-	for _, field := range form {
-		if field.Name == name {
-			return field.Value
-		}
-	}
-	return ""
-}
-
-func (s *site) readCredentials(r *http.Request, form rsscloud.Form) credentials {
+func (s *accountPages) readCredentials(r *http.Request, form rsscloud.Form) credentials {
 	return credentials{
 		Name: clean(strings.TrimSpace(given(form, "name")), 64), password: given(form, "password"),
 		Token: clean(strings.TrimSpace(given(form, "token")), 200), Next: local(given(form, "next"), ""), Plain: s.readable(r),
@@ -48,23 +37,23 @@ func (s *site) readCredentials(r *http.Request, form rsscloud.Form) credentials 
 }
 
 // readable reports that a password would go over the net without encryption.
-func (s *site) readable(r *http.Request) bool {
+func (s *accountPages) readable(r *http.Request) bool {
 	return !s.secure(r) && !s.clientAddr(r).IsLoopback()
 }
 
 // home is the page that signing in leads to when the request names no other.
-func (s *site) home() string {
+func (s *accountPages) home() string {
 	switch {
-	case s.River != nil:
+	case s.Reads:
 		return "/river"
-	case s.Posts != nil:
+	case s.Writes:
 		return "/write"
 	}
 	return "/account"
 }
 
 // login is the form to sign in with.
-func (s *site) login(rw http.ResponseWriter, r *http.Request) {
+func (s *accountPages) login(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	next := local(r.URL.Query().Get("next"), "")
 	switch {
@@ -77,12 +66,12 @@ func (s *site) login(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *site) showLogin(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
+func (s *accountPages) showLogin(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
 	v := signView{view: s.view(r, "Sign in", "/login"), Form: form, Open: s.Registration}
 	s.render(rw, r, status, "login", v)
 }
 
-func (s *site) doLogin(rw http.ResponseWriter, r *http.Request) {
+func (s *accountPages) doLogin(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	form, err := readForm(rw, r)
 	if err != nil {
@@ -103,7 +92,7 @@ func (s *site) doLogin(rw http.ResponseWriter, r *http.Request) {
 }
 
 // refused puts into the form why it was not taken, and gives the status of the page.
-func (s *site) refused(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
+func (s *accountPages) refused(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
 	status, _ := statusOf(err)
 	s.note(r, err, status)
 	retryAfter(rw, err)
@@ -111,17 +100,8 @@ func (s *site) refused(rw http.ResponseWriter, r *http.Request, err error, f *cr
 	return status
 }
 
-// reason is a fault in words, with when to try again.
-func reason(err error) string {
-	text := sentence(fault.Message(err))
-	if d := fault.RetryAfter(err); d > 0 {
-		text += " Try again in " + lasting(max(d.Round(time.Second), time.Second)) + "."
-	}
-	return text
-}
-
 // logout ends the session, here and in the store.
-func (s *site) logout(rw http.ResponseWriter, r *http.Request) {
+func (s *accountPages) logout(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	session, err := s.visitorOrWhy(r)
 	if err == nil && session.ID != "" {
@@ -136,7 +116,7 @@ func (s *site) logout(rw http.ResponseWriter, r *http.Request) {
 }
 
 // signup is the form for a new account, where everybody may make one.
-func (s *site) signup(rw http.ResponseWriter, r *http.Request) {
+func (s *accountPages) signup(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	switch {
 	case s.visitor(r).User != "":
@@ -150,16 +130,16 @@ func (s *site) signup(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *site) closed(rw http.ResponseWriter, r *http.Request) {
+func (s *accountPages) closed(rw http.ResponseWriter, r *http.Request) {
 	s.problem(rw, r, http.StatusNotFound, "Sign-up is closed",
 		"Ask the operator of this server for an account.")
 }
 
-func (s *site) showSignup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
+func (s *accountPages) showSignup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
 	s.render(rw, r, status, "signup", signView{view: s.view(r, "Create an account", "/login"), Form: form, Open: true})
 }
 
-func (s *site) doSignup(rw http.ResponseWriter, r *http.Request) {
+func (s *accountPages) doSignup(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	if !s.Registration || s.Accounts.First() != "" {
 		s.closed(rw, r)
@@ -189,7 +169,7 @@ type nameError struct{ error }
 func (e nameError) Unwrap() error { return e.error }
 
 // add makes an account when its name is one.
-func (s *site) add(f credentials, make func() (account.User, error)) (account.User, error) {
+func (s *accountPages) add(f credentials, make func() (account.User, error)) (account.User, error) {
 	if err := account.CheckName(f.Name); err != nil {
 		return account.User{}, nameError{err}
 	}
@@ -197,7 +177,7 @@ func (s *site) add(f credentials, make func() (account.User, error)) (account.Us
 }
 
 // misfit puts what is wrong with a new account beside the field that it comes from.
-func (s *site) misfit(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
+func (s *accountPages) misfit(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
 	status := s.refused(rw, r, err, f)
 	text := f.Wrong
 	_, named := errors.AsType[nameError](err)
@@ -218,7 +198,7 @@ const setupCookie = "cloudburst-setup"
 // setup is the form for the first account. The link that the program prints has the
 // token in it: it is taken out of the address, so that it stays in no history and is
 // told to no other server.
-func (s *site) setup(rw http.ResponseWriter, r *http.Request) {
+func (s *accountPages) setup(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	rw.Header().Set("Referrer-Policy", "no-referrer")
 	if s.Accounts.First() == "" {
@@ -240,7 +220,7 @@ func (s *site) setup(rw http.ResponseWriter, r *http.Request) {
 	s.showSetup(rw, r, http.StatusOK, f)
 }
 
-func (s *site) setSetupCookie(rw http.ResponseWriter, r *http.Request, token string) {
+func (s *accountPages) setSetupCookie(rw http.ResponseWriter, r *http.Request, token string) {
 	c := &http.Cookie{Name: setupCookie, Value: url.QueryEscape(token), Path: "/setup", HttpOnly: true, Secure: s.secure(r), SameSite: http.SameSiteLaxMode, MaxAge: 600}
 	if token == "" {
 		c.MaxAge = -1
@@ -248,11 +228,11 @@ func (s *site) setSetupCookie(rw http.ResponseWriter, r *http.Request, token str
 	http.SetCookie(rw, c)
 }
 
-func (s *site) showSetup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
+func (s *accountPages) showSetup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
 	s.render(rw, r, status, "setup", signView{view: s.view(r, "The first account", "/login"), Form: form})
 }
 
-func (s *site) doSetup(rw http.ResponseWriter, r *http.Request) {
+func (s *accountPages) doSetup(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	rw.Header().Set("Referrer-Policy", "no-referrer")
 	if s.Accounts.First() == "" {

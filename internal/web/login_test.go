@@ -89,6 +89,7 @@ func TestCookieOverTLSIsOfThisHostOnly(t *testing.T) {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		if byProxy {
 			x.PublicURL = "https://hub.example"
+			x.rebuild()
 		} else {
 			r.TLS = &tls.ConnectionState{}
 		}
@@ -239,6 +240,7 @@ func TestSigningInLeadsToTheRiverOrToThePageThatWasAskedFor(t *testing.T) {
 	t.Parallel()
 	x := newStudy(t)
 	x.Registration = true
+	x.rebuild()
 	for _, c := range []struct{ next, want string }{{"", "/river"}, {"/account/private", "/account/private"}, {"//evil.example/", "/river"}, {"https://evil.example/", "/river"}} {
 		if rec := x.send("/login", "name", "alice", "password", "correct horse", "next", c.next); rec.Code != 303 || rec.Header().Get("Location") != c.want {
 			t.Errorf("next %q: %d to %s, not %s", c.next, rec.Code, rec.Header().Get("Location"), c.want)
@@ -273,6 +275,7 @@ func TestAccountsAreMadeByTheOperatorUnlessHeLetsEverybody(t *testing.T) {
 		}
 	}
 	x.Registration = true
+	x.rebuild()
 	if rec := x.open("/signup"); rec.Code != 200 {
 		t.Errorf("status %d", rec.Code)
 	}

@@ -7,15 +7,6 @@ import (
 	"cloudburst/internal/river"
 )
 
-// noticeLinks are the pages for recipients of forwarded items, who need no account: the
-// links in their mails are signed.
-func (s *site) noticeLinks(mux *http.ServeMux) {
-	mux.HandleFunc("GET /feeds/notices/confirm", s.confirmNoticePage)
-	mux.HandleFunc("POST /feeds/notices/confirm", s.doConfirmNotice)
-	mux.HandleFunc("GET "+endNotice, s.endNoticePage)
-	mux.HandleFunc("POST "+endNotice, s.doEndNotice)
-}
-
 // endNotice is where mail programs end forwarding by one click, without a cookie and from
 // wherever they run: what may be done there, the token alone decides.
 const endNotice = "/feeds/notices/end"
@@ -29,7 +20,7 @@ type noticeLinkView struct {
 }
 
 // confirmNoticePage asks the recipient. Programs that only look at a link change nothing.
-func (s *site) confirmNoticePage(rw http.ResponseWriter, r *http.Request) {
+func (s *readerPages) confirmNoticePage(rw http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
 	l, err := s.River.ConfirmLink(r.Context(), token)
 	if err != nil {
@@ -49,7 +40,7 @@ func (s *site) confirmNoticePage(rw http.ResponseWriter, r *http.Request) {
 	s.showNoticeLink(rw, r, v)
 }
 
-func (s *site) doConfirmNotice(rw http.ResponseWriter, r *http.Request) {
+func (s *readerPages) doConfirmNotice(rw http.ResponseWriter, r *http.Request) {
 	l, err := s.River.ConfirmNotices(r.Context(), r.URL.Query().Get("token"))
 	if err != nil {
 		s.fail(rw, r, err)
@@ -58,14 +49,14 @@ func (s *site) doConfirmNotice(rw http.ResponseWriter, r *http.Request) {
 	s.showNoticeLink(rw, r, s.confirmedNotice(r, l))
 }
 
-func (s *site) confirmedNotice(r *http.Request, l river.NoticeLink) noticeLinkView {
+func (s *readerPages) confirmedNotice(r *http.Request, l river.NoticeLink) noticeLinkView {
 	v := noticeLinkView{view: s.view(r, "Confirmed", "")}
 	v.Lines = []string{"New items that " + senderOf(l) + " forwards go to " + clean(l.Target, 300) + " from now on. Each mail has a link that ends it."}
 	return v
 }
 
 // endNoticePage asks whether forwarding ends; mail programs may open it by themselves.
-func (s *site) endNoticePage(rw http.ResponseWriter, r *http.Request) {
+func (s *readerPages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
 	l, err := s.River.EndLink(r.Context(), token)
 	if err != nil {
@@ -84,7 +75,7 @@ func (s *site) endNoticePage(rw http.ResponseWriter, r *http.Request) {
 // doEndNotice ends it, at one click, or takes that back.
 //
 // spec:cloudburst#notice-unsubscribe
-func (s *site) doEndNotice(rw http.ResponseWriter, r *http.Request) {
+func (s *readerPages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
 	// Mail programs send a form of either kind; a field that cannot be read is none.
 	r.Body = http.MaxBytesReader(rw, r.Body, formSlack)
@@ -105,7 +96,7 @@ func (s *site) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 	s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
 }
 
-func (s *site) endedNotice(r *http.Request, l river.NoticeLink, token string) noticeLinkView {
+func (s *readerPages) endedNotice(r *http.Request, l river.NoticeLink, token string) noticeLinkView {
 	v := noticeLinkView{view: s.view(r, "Unsubscribed", ""), Action: linkAction(endNotice, token), Button: "Allow again", Field: "allow"}
 	v.Lines = []string{"Nothing of " + senderOf(l) + " is forwarded to " + clean(l.Target, 300) + " any more.", "It begins again only if you allow it here."}
 	return v
@@ -116,7 +107,7 @@ func linkAction(path, token string) string { return path + "?" + url.Values{"tok
 // senderOf names the person whose items are forwarded.
 func senderOf(l river.NoticeLink) string { return clean(l.Sender, 100) }
 
-func (s *site) showNoticeLink(rw http.ResponseWriter, r *http.Request, v noticeLinkView) {
+func (s *readerPages) showNoticeLink(rw http.ResponseWriter, r *http.Request, v noticeLinkView) {
 	rw.Header().Set("Cache-Control", "no-store")
 	rw.Header().Set("Referrer-Policy", "no-referrer")
 	s.render(rw, r, http.StatusOK, "noticelink", v)

@@ -59,11 +59,11 @@ func noticeVias() []loginKind {
 }
 
 // noticesPage lists who is told elsewhere of what arrives.
-func (s *site) noticesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) noticesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	s.showNotices(rw, r, reader, http.StatusOK, func(*noticesView) {})
 }
 
-func (s *site) showNotices(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*noticesView)) {
+func (s *readerPages) showNotices(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*noticesView)) {
 	v := noticesView{followView: s.followView(r, "Notices", "notices")}
 	if id := r.URL.Query().Get("source"); id != "" {
 		v.Form.What = "s:" + clean(id, 30)
@@ -76,7 +76,7 @@ func (s *site) showNotices(rw http.ResponseWriter, r *http.Request, reader strin
 	s.render(rw, r, status, "notices", v)
 }
 
-func (s *site) listNotices(ctx context.Context, reader string, v *noticesView) error {
+func (s *readerPages) listNotices(ctx context.Context, reader string, v *noticesView) error {
 	all, err := s.River.Notices(ctx, reader)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func (s *site) listNotices(ctx context.Context, reader string, v *noticesView) e
 
 // noticeSources fills the menu of feeds, and gives the names of those that notices are
 // about.
-func (s *site) noticeSources(ctx context.Context, reader string, all []river.Notice, form *noticeForm) (map[int64]string, error) {
+func (s *readerPages) noticeSources(ctx context.Context, reader string, all []river.Notice, form *noticeForm) (map[int64]string, error) {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: mostSources + 1})
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (s *site) noticeSources(ctx context.Context, reader string, all []river.Not
 	return names, nil
 }
 
-func (s *site) noticeRow(n river.Notice, names map[int64]string) noticeRow {
+func (s *readerPages) noticeRow(n river.Notice, names map[int64]string) noticeRow {
 	now := s.now()
 	row := noticeRow{ID: strconv.FormatInt(n.ID, 10), Via: clean(n.Via, 20), Target: clean(withoutUser(n.Target), 300), Sent: some(n.Sent, "message", "messages"), Last: when(now, n.LastAt),
 		Problem: sentence(n.Problem), Paused: n.Paused, Signed: n.Secret != "", Waiting: n.State == river.NoticeWaiting, Ended: n.State == river.NoticeEnded}
@@ -180,7 +180,7 @@ func (s *site) noticeRow(n river.Notice, names map[int64]string) noticeRow {
 }
 
 // doNotice sets one up.
-func (s *site) doNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -239,7 +239,7 @@ func targetSlip(n river.Notice) string {
 }
 
 // notice is one of the reader's, by the form of its row.
-func (s *site) notice(rw http.ResponseWriter, r *http.Request, reader string) (n river.Notice, sure, ok bool) {
+func (s *readerPages) notice(rw http.ResponseWriter, r *http.Request, reader string) (n river.Notice, sure, ok bool) {
 	form, err := readForm(rw, r)
 	if err == nil {
 		var all []river.Notice
@@ -258,7 +258,7 @@ func (s *site) notice(rw http.ResponseWriter, r *http.Request, reader string) (n
 }
 
 // doTryNotice sends the newest item now.
-func (s *site) doTryNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doTryNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	n, _, ok := s.notice(rw, r, reader)
 	if !ok {
 		return
@@ -289,7 +289,7 @@ func (s *site) doTryNotice(rw http.ResponseWriter, r *http.Request, reader strin
 }
 
 // doPauseNotice stops one for a while, or lets it go on.
-func (s *site) doPauseNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doPauseNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	n, _, ok := s.notice(rw, r, reader)
 	if !ok {
 		return
@@ -307,7 +307,7 @@ func (s *site) doPauseNotice(rw http.ResponseWriter, r *http.Request, reader str
 }
 
 // doRemoveNotice ends one, after asking.
-func (s *site) doRemoveNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doRemoveNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	n, sure, ok := s.notice(rw, r, reader)
 	if !ok {
 		return

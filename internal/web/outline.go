@@ -81,14 +81,8 @@ func outlineOfForm(v url.Values) string {
 	return string(b)
 }
 
-// outlineRoutes are what the outliner asks for.
-func (s *site) outlineRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("POST /write/outline", s.private(s.readOPML))
-	mux.HandleFunc("POST /write/outline.opml", s.private(s.saveOPML))
-}
-
 // readOPML answers an outline of another program as headlines, for the script.
-func (s *site) readOPML(rw http.ResponseWriter, r *http.Request, _ account.Session) {
+func (s *writerPages) readOPML(rw http.ResponseWriter, r *http.Request, _ account.Session) {
 	answer := func(code int, v any) {
 		rw.Header().Set("Content-Type", "application/json; charset=utf-8")
 		rw.Header().Set("Cache-Control", "no-store")
@@ -118,7 +112,7 @@ func (s *site) readOPML(rw http.ResponseWriter, r *http.Request, _ account.Sessi
 }
 
 // saveOPML answers the outline of a form, as it is, as a file.
-func (s *site) saveOPML(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *writerPages) saveOPML(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	got, err := s.readSent(rw, r, "")
 	if err != nil {
 		s.fail(rw, r, err)

@@ -47,7 +47,6 @@ func newPages() pages {
 		"host":    hostOf,
 		"clean":   clean,
 		"once":    func(id, label, text string) copied { return copied{id, label, text} },
-		"dated":   func(now time.Time, p entry) datedPost { return datedPost{p, now} },
 	}
 	base := template.Must(template.New("base").Funcs(funcs).ParseFS(templateFiles,
 		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/mine.html", "templates/sourceparts.html", "templates/riverparts.html", "templates/outliner.html", "templates/shelves.html", "templates/postparts.html"))
@@ -109,22 +108,22 @@ func (v view) placed(where ...placing) iter.Seq[section] {
 // When is t as a time element shows it.
 func (v view) When(t time.Time) moment { return when(v.Now, t) }
 
-func (s *site) view(r *http.Request, title, here string) view {
+func (s *Shell) view(r *http.Request, title, here string) view {
 	return view{Title: title, Heading: title, Here: here, Sections: s.sections(), Version: s.Version, Now: s.now(),
-		Accounts: s.Accounts != nil, Hosted: s.Authors != nil, Readers: s.Audience != nil, Writes: s.Posts != nil, User: s.visitor(r).User, Rels: s.Rels}
+		Accounts: s.Sessions != nil, Hosted: s.Hosts, Readers: s.CountsReaders, Writes: s.Writes, User: s.visitor(r).User, Rels: s.Rels}
 }
 
 // render writes a page whole, or the error page.
-func (s *site) render(rw http.ResponseWriter, r *http.Request, status int, name string, data any) {
+func (s *Shell) render(rw http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	if body, ok := s.made(rw, name, data); ok {
 		s.send(rw, r, status, body)
 	}
 }
 
 // made is a page, or nothing when it could not be made, which has been said then.
-func (s *site) made(rw http.ResponseWriter, name string, data any) (page []byte, ok bool) {
+func (s *Shell) made(rw http.ResponseWriter, name string, data any) (page []byte, ok bool) {
 	var body bytes.Buffer
-	if err := s.pages[name]().ExecuteTemplate(&body, "page", data); err != nil {
+	if err := s.part(&body, name, "page", data); err != nil {
 		s.log().Error("a page could not be made", "page", name, "err", err)
 		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		rw.WriteHeader(http.StatusInternalServerError)
@@ -135,7 +134,7 @@ func (s *site) made(rw http.ResponseWriter, name string, data any) (page []byte,
 }
 
 // send writes a page that is made.
-func (s *site) send(rw http.ResponseWriter, r *http.Request, status int, out []byte) {
+func (s *Shell) send(rw http.ResponseWriter, r *http.Request, status int, out []byte) {
 	s.pageHeaders(rw, r)
 	if len(out) > 1400 && acceptsGzip(r) {
 		out = s.pack(out)
@@ -147,7 +146,7 @@ func (s *site) send(rw http.ResponseWriter, r *http.Request, status int, out []b
 }
 
 // pageHeaders say who may keep a page, and what it depends on.
-func (s *site) pageHeaders(rw http.ResponseWriter, r *http.Request) {
+func (s *Shell) pageHeaders(rw http.ResponseWriter, r *http.Request) {
 	h := rw.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	if h.Get("Cache-Control") == "" { // what stands there already is stricter
@@ -157,7 +156,7 @@ func (s *site) pageHeaders(rw http.ResponseWriter, r *http.Request) {
 		}
 	}
 	h.Add("Vary", "Accept-Encoding")
-	if s.Accounts != nil {
+	if s.Sessions != nil {
 		h.Add("Vary", "Cookie")
 	}
 }
@@ -168,7 +167,7 @@ func acceptsGzip(r *http.Request) bool {
 
 // pack is compress at its quickest, with a packer that has been used before: a new one
 // is much larger than a page.
-func (s *site) pack(b []byte) []byte {
+func (s *Shell) pack(b []byte) []byte {
 	z, ok := s.packers.Get().(*gzip.Writer)
 	if !ok {
 		return compress(b, gzip.BestSpeed)
@@ -200,13 +199,13 @@ type problemView struct {
 	Text string
 }
 
-func (s *site) problem(rw http.ResponseWriter, r *http.Request, status int, heading, text string) {
+func (s *Shell) problem(rw http.ResponseWriter, r *http.Request, status int, heading, text string) {
 	v := s.view(r, heading, "")
 	s.render(rw, r, status, "problem", problemView{view: v, Text: text})
 }
 
 // fail is the one place where an error becomes a page.
-func (s *site) fail(rw http.ResponseWriter, r *http.Request, err error) {
+func (s *Shell) fail(rw http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return // nobody reads it any more
 	}
@@ -217,7 +216,7 @@ func (s *site) fail(rw http.ResponseWriter, r *http.Request, err error) {
 }
 
 // note logs what is ours to mend; what a stranger did wrong is his to read.
-func (s *site) note(r *http.Request, err error, status int) {
+func (s *Shell) note(r *http.Request, err error, status int) {
 	if status >= 500 {
 		s.log().Error("a page failed", "path", r.URL.Path, "err", err)
 	}
@@ -267,4 +266,15 @@ func sentence(s string) string {
 		s += "."
 	}
 	return s
+}
+
+// nothing is the answer for whatever is not there.
+func (s *Shell) nothing(rw http.ResponseWriter, r *http.Request) {
+	s.problem(rw, r, http.StatusNotFound, "There is nothing here", "Check the address, or the page may be gone.")
+}
+
+// notAsked answers a method that a page has not.
+func (s *Shell) notAsked(rw http.ResponseWriter, r *http.Request, allow, hint string) {
+	rw.Header().Set("Allow", allow)
+	s.problem(rw, r, http.StatusMethodNotAllowed, "This page is not asked that way", hint)
 }

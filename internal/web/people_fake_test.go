@@ -395,6 +395,9 @@ type town struct {
 	cookie string // of who is signed in
 }
 
+// rebuild makes the pages again, after the test changed a setting.
+func (x *town) rebuild() { x.pages, x.author = x.Routes(), x.AuthorPage() }
+
 func newTown(t *testing.T) *town {
 	t.Helper()
 	f := newFake()

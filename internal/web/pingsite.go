@@ -17,16 +17,9 @@ type pingSiteView struct {
 // pingSiteForm is the form as it was filled in.
 type pingSiteForm struct{ Name, URL, Page, Feed string }
 
-// PingSitePage is the page that answers /pingSiteForm: a title, a sentence, and the
-// form with what was in it. Its fields are name, url, changesURL and rssUrl. It has
-// the headers of every other page.
-func (w *Web) PingSitePage() func(rw http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {
-	s := newSite(w)
-	return func(rw http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {
-		s.visited(headers(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-			v := pingSiteView{view: s.view(r, clean(title, 200), ""), Text: sentence(text), Good: status < 300, Asks: len(form) == 0}
-			v.Site = pingSiteForm{clean(form.Get("name"), 1024), clean(form.Get("url"), 2048), clean(form.Get("changesURL"), 2048), clean(form.Get("rssUrl"), 2048)}
-			s.render(rw, r, status, "pingsite", v)
-		}))).ServeHTTP(rw, r)
-	}
+// pingSite is the page of a form with which a site says that it changed.
+func (s *hubPages) pingSite(rw http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {
+	v := pingSiteView{view: s.view(r, clean(title, 200), ""), Text: sentence(text), Good: status < 300, Asks: len(form) == 0}
+	v.Site = pingSiteForm{clean(form.Get("name"), 1024), clean(form.Get("url"), 2048), clean(form.Get("changesURL"), 2048), clean(form.Get("rssUrl"), 2048)}
+	s.render(rw, r, status, "pingsite", v)
 }

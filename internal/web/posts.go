@@ -4,31 +4,40 @@ import (
 	"context"
 	"io"
 
-	"cloudburst/feed"
 	"cloudburst/feed/opml"
 	"cloudburst/internal/author"
 )
 
 // Posts is what the pages ask of what people write here; *author.Posts is one.
 type Posts interface {
+	PostEditor
+	PostList
+	Profile
+}
+
+// PostEditor changes posts.
+type PostEditor interface {
 	Save(ctx context.Context, e author.Edit) (author.Post, error)
 	Delete(ctx context.Context, user string, id, base int64, door string) (author.Post, error)
 	Undo(ctx context.Context, user string, id int64, door string) (author.Post, error)
+	Preview(c author.Content) (author.Content, author.Measure, error)
+}
+
+// PostList reads posts.
+type PostList interface {
 	Get(ctx context.Context, user string, id int64) (author.Post, error)
-	BySlug(ctx context.Context, user, slug string) (author.Post, error)
 	ByKey(ctx context.Context, user, key, guid string) (author.Post, error)
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
 	Counts(ctx context.Context, user string, what author.CountOf, prefix string, limit int) ([]author.Count, error)
-	Stamp(ctx context.Context, user, category string) (int64, error)
+	Path(p author.Post) string
+	Warning(p author.Post) string // about a published post that is over the limit; ""
+	ToOPML(p author.Post) *opml.Document
+}
+
+// Profile is what a writer says of himself.
+type Profile interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, door string) (author.Writer, error)
-	Preview(c author.Content) (author.Content, author.Measure, error)
-	Path(p author.Post) string
-	Address(p author.Post) string
-	Warning(p author.Post) string // about a published post that is over the limit; ""
-	Item(p author.Post) feed.Item
-	Channel(w author.Writer, posts []author.Post) *feed.Feed
-	ToOPML(p author.Post) *opml.Document
 }
 
 // Files is what the pages ask of the files that people put beside their posts.

@@ -25,11 +25,11 @@ type secretRow struct {
 }
 
 // privatePage lists who may read the private feed.
-func (s *site) privatePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) privatePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	s.showPrivate(rw, r, session, http.StatusOK, privateView{})
 }
 
-func (s *site) showPrivate(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v privateView) {
+func (s *accountPages) showPrivate(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v privateView) {
 	v.view, v.Mine, v.Said = s.view(r, "Private readers", "/account"), "/account/private", said(r)
 	all, err := s.Accounts.Secrets(r.Context(), session.User, author.Private)
 	if err != nil {
@@ -56,7 +56,7 @@ type secretView struct {
 }
 
 // doNewSecret makes a secret for one reader and shows it, this one time.
-func (s *site) doNewSecret(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) doNewSecret(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -85,7 +85,7 @@ func (s *site) doNewSecret(rw http.ResponseWriter, r *http.Request, session acco
 }
 
 // doRevokeSecret asks whether it is meant, then does it.
-func (s *site) doRevokeSecret(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) doRevokeSecret(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)

@@ -21,7 +21,7 @@ const itemsOfFeed = 50
 
 // public makes a page of one that shows a public category. Its owner, signed in, sees
 // it also while it is private: as others would.
-func (s *site) public(page func(http.ResponseWriter, *http.Request, stretch)) http.HandlerFunc {
+func (s *readerPages) public(page func(http.ResponseWriter, *http.Request, stretch)) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		st, err := s.publicStretch(r)
 		switch {
@@ -36,7 +36,7 @@ func (s *site) public(page func(http.ResponseWriter, *http.Request, stretch)) ht
 }
 
 // publicStretch is what the path of r names, if its sender may see it.
-func (s *site) publicStretch(r *http.Request) (stretch, error) {
+func (s *readerPages) publicStretch(r *http.Request) (stretch, error) {
 	owner, category := r.PathValue("owner"), r.PathValue("category")
 	reader := s.readerOf(owner)
 	categories, err := s.River.Categories(r.Context(), reader, false)
@@ -74,7 +74,7 @@ type publicRiver struct {
 	Formats    []categoryDoc
 }
 
-func (s *site) publicIndex(rw http.ResponseWriter, r *http.Request) {
+func (s *readerPages) publicIndex(rw http.ResponseWriter, r *http.Request) {
 	owner := r.PathValue("owner")
 	categories, err := s.River.Categories(r.Context(), s.readerOf(owner), false)
 	if err != nil {
@@ -101,7 +101,7 @@ func (s *site) publicIndex(rw http.ResponseWriter, r *http.Request) {
 }
 
 // publicFeed is the newest of a category, as a feed.
-func (s *site) publicFeed(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *readerPages) publicFeed(rw http.ResponseWriter, r *http.Request, st stretch) {
 	ext, ok := strings.CutPrefix(r.PathValue("file"), "feed.")
 	format := map[string]string{"rss": "rss20", "xml": "rss20", "atom": "atom", "json": "jsonfeed"}[ext]
 	if !ok || format == "" {
@@ -130,7 +130,7 @@ func (s *site) publicFeed(rw http.ResponseWriter, r *http.Request, st stretch) {
 }
 
 // document answers with what a category is as a document.
-func (s *site) document(rw http.ResponseWriter, r *http.Request, st stretch, body []byte, o documents.Options) {
+func (s *readerPages) document(rw http.ResponseWriter, r *http.Request, st stretch, body []byte, o documents.Options) {
 	o.Cache, o.Feed, o.Now = "public, max-age=60", true, s.now
 	if st.Private {
 		o.Cache = "private, max-age=60"
@@ -153,7 +153,7 @@ func newestChange(list []river.Entry) (at time.Time) {
 }
 
 // feedOf is a river as a feed.
-func (s *site) feedOf(r *http.Request, st stretch, list []river.Entry, at time.Time) *feed.Feed {
+func (s *readerPages) feedOf(r *http.Request, st stretch, list []river.Entry, at time.Time) *feed.Feed {
 	f := &feed.Feed{Title: plain(st.Category), Link: s.base(r) + st.Root, Subtitle: plain("What arrived in the category " + st.Category + "."), Items: []feed.Item{}}
 	f.ID, f.Updated = f.Link, feed.Date{UTC: at}
 	for i := range list {
@@ -192,7 +192,7 @@ func itemOf(e *river.Entry) feed.Item {
 }
 
 // publicOPML is the list of a category's feeds.
-func (s *site) publicOPML(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *readerPages) publicOPML(rw http.ResponseWriter, r *http.Request, st stretch) {
 	body, at, err := s.listOf(r.Context(), st)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -201,7 +201,7 @@ func (s *site) publicOPML(rw http.ResponseWriter, r *http.Request, st stretch) {
 	s.document(rw, r, st, body, documents.Options{Type: "text/x-opml; charset=utf-8", Modified: at})
 }
 
-func (s *site) listOf(ctx context.Context, st stretch) (body []byte, at time.Time, err error) {
+func (s *readerPages) listOf(ctx context.Context, st stretch) (body []byte, at time.Time, err error) {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: st.Reader, Category: st.Category})
 	if err != nil {
 		return nil, at, err

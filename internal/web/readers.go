@@ -45,7 +45,7 @@ type dayRow struct {
 }
 
 // readersPage says who reads one's feeds, as far as that can be known.
-func (s *site) readersPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) readersPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	report, err := s.Audience.Report(r.Context(), session.User, readersDays)
 	if err != nil {
 		s.fail(rw, r, err)

@@ -31,7 +31,7 @@ type listRow struct {
 }
 
 // listsPage shows the lists that are followed as a whole.
-func (s *site) listsPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) listsPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	v := listsView{followView: s.followView(r, "Reading lists", "lists")}
 	all, err := s.River.ReadingLists(r.Context(), reader)
 	if err != nil {
@@ -55,7 +55,7 @@ func listName(l river.ReadingList) string {
 	return short(withoutUser(l.URL))
 }
 
-func (s *site) listRow(l river.ReadingList, names map[int64]string) listRow {
+func (s *readerPages) listRow(l river.ReadingList, names map[int64]string) listRow {
 	now := s.now()
 	row := listRow{ID: strconv.FormatInt(l.ID, 10), Title: listName(l), Address: clean(withoutUser(l.URL), 300), Category: clean(l.Category, 200),
 		Feeds: some(l.Feeds, "feed", "feeds"), Read: when(now, l.ReadAt), Next: when(now, l.NextAt), Due: !l.NextAt.IsZero() && !l.NextAt.After(now), Part: names[l.Memory.Parent]}
@@ -75,7 +75,7 @@ func (s *site) listRow(l river.ReadingList, names map[int64]string) listRow {
 }
 
 // doDropList ends following a list. Its feeds stay, or go: that is asked about first.
-func (s *site) doDropList(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doDropList(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)

@@ -45,7 +45,7 @@ func addrText(a netip.Addr) string {
 	return host
 }
 
-func (s *site) doRegister(rw http.ResponseWriter, r *http.Request) {
+func (s *hubPages) doRegister(rw http.ResponseWriter, r *http.Request) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -72,7 +72,7 @@ func registeredStatus(res hub.Registered) int {
 	return http.StatusOK
 }
 
-func (s *site) registered(r *http.Request, res hub.Registered, f registerForm) outcomeView {
+func (s *hubPages) registered(r *http.Request, res hub.Registered, f registerForm) outcomeView {
 	v := outcomeView{view: s.view(r, "Registered", ""), Good: len(res.Accepted) > 0, Register: &f}
 	for _, feed := range res.Accepted {
 		v.Accepted = append(v.Accepted, topicLink(feed))

@@ -13,24 +13,6 @@ import (
 
 const itemsOnPage = 50
 
-// riverRoutes are the pages of what came.
-func (s *site) riverRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /river", s.forReader(accessRead, s.riverPage))
-	mux.HandleFunc("GET /river/stream", s.forReader(accessRead, s.riverStream))
-	mux.HandleFunc("GET /river/item/{id}", s.forReader(accessRead, s.itemPage))
-	mux.HandleFunc("POST /river/mark", s.forReader(accessWrite, s.doMark))
-	mux.HandleFunc("POST /river/read", s.forReader(accessWrite, s.doRead))
-	mux.HandleFunc("POST /river/read/undo", s.forReader(accessWrite, s.doUndoRead))
-	mux.HandleFunc("POST /river/settings", s.doRiverSettings)
-	mux.HandleFunc("GET /river/image", s.riverImage)
-	mux.HandleFunc("GET /rivers/{owner}", s.publicIndex)
-	mux.HandleFunc("GET /rivers/{owner}/{category}", s.public(s.riverOf))
-	mux.HandleFunc("GET /rivers/{owner}/{category}/stream", s.public(s.streamOf))
-	mux.HandleFunc("GET /rivers/{owner}/{category}/item/{id}", s.public(s.itemOf))
-	mux.HandleFunc("GET /rivers/{owner}/{category}/opml", s.public(s.publicOPML))
-	mux.HandleFunc("GET /rivers/{owner}/{category}/{file}", s.public(s.publicFeed))
-}
-
 // stretch is the part of somebody's river that a page shows.
 type stretch struct {
 	Reader   string
@@ -141,19 +123,6 @@ func (q riverQuery) items(reader string) river.ItemQuery {
 	return out
 }
 
-// zoneOf is the reader's time zone, as the script of the page has found it out.
-func zoneOf(r *http.Request) *time.Location {
-	c, err := r.Cookie("tz")
-	if err != nil {
-		return time.UTC
-	}
-	minutes, err := strconv.Atoi(c.Value)
-	if err != nil || minutes < -16*60 || minutes > 16*60 || minutes == 0 {
-		return time.UTC
-	}
-	return time.FixedZone("", minutes*60)
-}
-
 // looks are what a reader wants to see besides the items.
 type looks struct{ Counts, Marks bool }
 
@@ -167,13 +136,13 @@ func looksOf(r *http.Request) (l looks) {
 	return l
 }
 
-func (s *site) riverPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+func (s *readerPages) riverPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
 	st := stretch{Reader: reader, May: may, Root: "/river", Category: parseRiverQuery(r.URL.Query()).Category}
 	s.riverOf(rw, r, st)
 }
 
 // riverOf shows a stretch of a river.
-func (s *site) riverOf(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *readerPages) riverOf(rw http.ResponseWriter, r *http.Request, st stretch) {
 	q := parseRiverQuery(r.URL.Query())
 	q.Category = st.Category
 	if st.May != accessWrite {
@@ -196,18 +165,8 @@ func (s *site) riverOf(rw http.ResponseWriter, r *http.Request, st stretch) {
 	s.render(rw, r, status, "river", v)
 }
 
-// riverHeaders allow what items hold: media from wherever they are, because they are
-// loaded only when somebody plays them, and pictures if the setting says so.
-func (s *site) riverHeaders(rw http.ResponseWriter) {
-	p := strings.Replace(policy, "media-src 'self'", "media-src 'self' http: https:", 1)
-	if s.images() == ImagesDirect {
-		p = strings.Replace(p, "img-src 'self' data:", "img-src 'self' data: http: https:", 1)
-	}
-	rw.Header().Set("Content-Security-Policy", p)
-}
-
 // riverView reads what a page shows. With an error, it is a page without items.
-func (s *site) riverView(r *http.Request, st stretch, q riverQuery) (riverView, error) {
+func (s *readerPages) riverView(r *http.Request, st stretch, q riverQuery) (riverView, error) {
 	ctx := r.Context()
 	v := riverView{view: s.view(r, "River", "/river"), Query: q, stretch: st, Looks: looksOf(r), Own: st.May == accessWrite}
 	v.Plain = withQuery(st.Root, v.values())
@@ -252,7 +211,7 @@ func (s *site) riverView(r *http.Request, st stretch, q riverQuery) (riverView, 
 }
 
 // shownTo leaves out what is for those only who gave the login of its source.
-func (s *site) shownTo(st stretch, list []river.Entry) []river.Entry {
+func (s *readerPages) shownTo(st stretch, list []river.Entry) []river.Entry {
 	if st.May == accessWrite && st.Public == "" {
 		return list
 	}
@@ -268,7 +227,7 @@ func (s *site) shownTo(st stretch, list []river.Entry) []river.Entry {
 // follow gives the page its stream, from the moment before its items were read: an
 // item's Seq is the time when it was written, and the stream begins a little earlier than
 // it is told. What is filtered, or older, is not live.
-func (s *site) follow(v *riverView, asked time.Time, list []river.Entry) {
+func (s *readerPages) follow(v *riverView, asked time.Time, list []river.Entry) {
 	if s.Arrivals == nil || v.Query.Filtered() || v.Query.Before != (river.Place{}) {
 		return
 	}
@@ -282,11 +241,11 @@ func (s *site) follow(v *riverView, asked time.Time, list []river.Entry) {
 }
 
 // itemPage is one item, whole.
-func (s *site) itemPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+func (s *readerPages) itemPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
 	s.itemOf(rw, r, stretch{Reader: reader, May: may, Root: "/river"})
 }
 
-func (s *site) itemOf(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *readerPages) itemOf(rw http.ResponseWriter, r *http.Request, st stretch) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
 		s.nothing(rw, r)

@@ -12,60 +12,74 @@ import (
 
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/fetch"
 	"cloudburst/internal/river"
 )
 
 // River is what the pages ask of the aggregator; a river.River is one.
 type River interface {
-	RiverItems
-	RiverSources
-	RiverNotices
+	Items
+	Following
+	Sources
+	Categories
+	Lists
+	Notices
+	NoticeLinks
 }
 
-// RiverItems is what came.
-type RiverItems interface {
+// Items are what arrived.
+type Items interface {
 	Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, error)
 	Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) (int, error)
 	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
 	UndoAllRead(ctx context.Context, reader string, to time.Time) error
 	CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error)
-	Live() river.Live
 }
 
-// RiverSources is what readers follow.
-type RiverSources interface {
+// Following is what readers follow.
+type Following interface {
 	Add(ctx context.Context, q river.Request) (river.Added, error)
 	Remove(ctx context.Context, reader string, sources ...int64) error
 	Removed(ctx context.Context, reader string, source int64) (until time.Time, err error)
 	UndoRemove(ctx context.Context, reader string, source int64) (river.Followed, error)
 	Change(ctx context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error)
 	SetLogin(ctx context.Context, reader string, source int64, l river.Login) (river.Followed, error)
+	Subscriptions(ctx context.Context, q river.SubscriptionQuery) ([]river.Followed, error)
+	Following(ctx context.Context, reader string) (map[int64]bool, error)
+}
+
+// Sources are the feeds that are read.
+type Sources interface {
 	Revive(ctx context.Context, reader string, source int64) (river.Followed, error)
 	Undo(ctx context.Context, reader string, source int64) (river.Followed, error)
 	Refresh(ctx context.Context, id int64) (river.Check, error)
 	Explain(ctx context.Context, id int64) (river.Explanation, error)
-	Subscriptions(ctx context.Context, q river.SubscriptionQuery) ([]river.Followed, error)
-	Find(ctx context.Context, reader, what string) (river.Followed, error)
-	Following(ctx context.Context, reader string) (map[int64]bool, error)
+}
+
+// Categories are those of a reader.
+type Categories interface {
 	Categories(ctx context.Context, reader string, unread bool) ([]river.Category, error)
 	PutCategory(ctx context.Context, reader, name string, public bool) error
 	RenameCategory(ctx context.Context, reader, from, to string) error
+}
+
+// Lists are imported, exported and followed.
+type Lists interface {
 	Import(ctx context.Context, reader string, doc io.Reader, o river.ImportOptions) (river.Imported, error)
 	Export(ctx context.Context, reader, category string) (*opml.Document, error)
 	ReadingLists(ctx context.Context, reader string) ([]river.ReadingList, error)
 	DropReadingList(ctx context.Context, reader string, id int64, remove bool) error
-	Counts(ctx context.Context) (river.SourceCounts, error)
 }
 
-// RiverNotices is who is told elsewhere.
-type RiverNotices interface {
+// Notices forward new items of a reader to recipients.
+type Notices interface {
 	PutNotice(ctx context.Context, n river.Notice) (river.Notice, error)
 	Notices(ctx context.Context, reader string) ([]river.Notice, error)
 	DropNotice(ctx context.Context, reader string, id int64) error
 	TryNotice(ctx context.Context, reader string, id int64) error
+}
 
-	// Of recipients, by the links in their mails.
+// NoticeLinks are for recipients, by the links in their mails.
+type NoticeLinks interface {
 	ConfirmLink(ctx context.Context, token string) (river.NoticeLink, error)
 	EndLink(ctx context.Context, token string) (river.NoticeLink, error)
 	ConfirmNotices(ctx context.Context, token string) (river.NoticeLink, error)
@@ -80,11 +94,6 @@ type Listener interface {
 	Close()
 }
 
-// Remote reads pictures from where they are; a *fetch.Client is one.
-type Remote interface {
-	Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
-}
-
 // access is what somebody may do with a river.
 type access int
 
@@ -96,7 +105,7 @@ const (
 
 // readingOrWhy says whose river the sender of r sees, and what he may do with it. An error
 // says that nobody can find out who he is.
-func (s *site) readingOrWhy(r *http.Request) (reader string, may access, err error) {
+func (s *readerPages) readingOrWhy(r *http.Request) (reader string, may access, err error) {
 	v, err := s.visitorOrWhy(r)
 	switch {
 	case err != nil:
@@ -121,7 +130,7 @@ func (s *site) readingOrWhy(r *http.Request) (reader string, may access, err err
 // machine. A page of somebody else's whose name was made to lead here has his name in
 // Host; a proxy in front either says so, or is known by the public URL, or speaks a
 // language that no browser does.
-func (s *site) here(r *http.Request) bool {
+func (s *readerPages) here(r *http.Request) bool {
 	if !r.ProtoAtLeast(1, 1) {
 		return false
 	}
@@ -155,7 +164,7 @@ type riverPage func(rw http.ResponseWriter, r *http.Request, reader string, may 
 
 // forReader makes a page of one that needs access of at least need. Who has none is
 // sent to sign in, and comes back afterwards.
-func (s *site) forReader(need access, page riverPage) http.HandlerFunc {
+func (s *readerPages) forReader(need access, page riverPage) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		reader, may, err := s.readingOrWhy(r)
 		switch {
@@ -180,7 +189,7 @@ func (s *site) forReader(need access, page riverPage) http.HandlerFunc {
 }
 
 // ownerOf is the name of a reader in the paths of his public rivers.
-func (s *site) ownerOf(reader string) string {
+func (s *readerPages) ownerOf(reader string) string {
 	if s.OwnerOf != nil {
 		return s.OwnerOf(reader)
 	}
@@ -191,7 +200,7 @@ func (s *site) ownerOf(reader string) string {
 }
 
 // readerOf is the reader who has that name in paths.
-func (s *site) readerOf(owner string) string {
+func (s *readerPages) readerOf(owner string) string {
 	if owner == "server" {
 		return ""
 	}

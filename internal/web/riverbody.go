@@ -5,7 +5,6 @@ import (
 	"html/template"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"cloudburst/internal/sanitize"
@@ -300,11 +299,6 @@ func dataPicture(src string) bool {
 		}
 	}
 	return false
-}
-
-// address reports what may be the target of a link that a stranger wrote.
-func address(s string) bool {
-	return len(s) <= longestAddress && utf8.ValidString(s) && strings.IndexFunc(s, unicode.IsControl) < 0 && webAddress(s)
 }
 
 func pictureLink(src, alt string, inLink bool) string {

@@ -142,7 +142,7 @@ type showing struct {
 }
 
 // post is an entry as the reader of a page sees it.
-func (s *site) post(e *river.Entry, how showing) riverPost {
+func (s *readerPages) post(e *river.Entry, how showing) riverPost {
 	p := riverPost{content: s.content(&e.Item, how.whole), ID: e.ID, Seq: e.Seq, At: e.At.UnixMilli(), First: true, Alone: how.whole,
 		Group: strconv.FormatInt(e.SourceID, 36) + "." + strconv.FormatInt(e.ReadAt.UnixMilli(), 36),
 		Own:   how.own, Marks: how.own && how.marks, Read: how.own && e.Mark.Read, Starred: how.own && e.Starred}
@@ -181,7 +181,7 @@ func initial(name string) string {
 	return ""
 }
 
-func (s *site) icon(url string) string {
+func (s *readerPages) icon(url string) string {
 	if !address(url) {
 		return ""
 	}
@@ -194,22 +194,11 @@ func (s *site) icon(url string) string {
 	return ""
 }
 
-// images is the setting that can be kept.
-func (s *site) images() string {
-	switch {
-	case s.Images == ImagesDirect:
-		return ImagesDirect
-	case s.Images == ImagesProxy && s.Remote != nil && len(s.ImageKey) > 0:
-		return ImagesProxy
-	}
-	return ImagesOff
-}
-
 // content is what an item says, made ready unless it is already.
-func (s *site) content(it *river.Item, whole bool) *content {
+func (s *readerPages) content(it *river.Item, whole bool) *content {
 	key := contentKey{it.ID, it.Seq, whole}
 	write := func() *content {
-		w := contentWriter{dressing: &dressing{clean: s.clean(), images: s.images(), proxy: s.proxied, size: s.sizes.of}, whole: whole, room: insideOfItem}
+		w := contentWriter{dressing: s.dressing(false), whole: whole, room: insideOfItem}
 		c := w.content(&it.Content, 1)
 		return &content{Title: c.Title, Href: c.Href, Cut: c.Cut, Summary: c.Summary,
 			Headline: s.written("itemtitle", &c), Shown: s.written("itemtext", &c), Below: s.written("itembelow", &c), Facts: s.written("itemfacts", &c), unsized: w.unsized}
@@ -226,9 +215,9 @@ func (s *site) content(it *river.Item, whole bool) *content {
 }
 
 // written is a part of an item as it stands on a page.
-func (s *site) written(name string, c *content) template.HTML {
+func (s *readerPages) written(name string, c *content) template.HTML {
 	var out strings.Builder
-	if err := s.pages["river"]().ExecuteTemplate(&out, name, c); err != nil {
+	if err := s.part(&out, "river", name, c); err != nil {
 		s.log().Error("a part of an item could not be written", "part", name, "err", err)
 		return ""
 	}
@@ -359,7 +348,7 @@ type riverDay struct {
 }
 
 // riverDays puts posts, in the order of the river, into their days and groups.
-func (s *site) riverDays(list []river.Entry, how showing) (days []riverDay) {
+func (s *readerPages) riverDays(list []river.Entry, how showing) (days []riverDay) {
 	for i := range list {
 		e := &list[i]
 		p := s.post(e, how)

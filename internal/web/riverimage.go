@@ -29,7 +29,6 @@ const (
 	picturesWaiting = 256
 	pictureWithin   = 10 * time.Second
 	failedFor       = time.Minute // nobody asks again so soon for what could not be read
-	longestAddress  = 4096
 )
 
 // picture is one that was read, or why it was not.
@@ -58,7 +57,7 @@ type pictureRead struct {
 
 // proxied is where this server has the picture at address: one that somebody put beside
 // his posts here is where it is.
-func (s *site) proxied(address string) string {
+func (s *Renderer) proxied(address string) string {
 	if path, own := strings.CutPrefix(address, s.PublicURL+"/"); own && s.PublicURL != "" {
 		if _, file, found := strings.Cut(path, "/"); found && strings.HasPrefix(file, "media/") && !strings.ContainsAny(path, "\\?#\"'<>& ") && !strings.Contains(path, "..") {
 			return "/" + path
@@ -68,7 +67,7 @@ func (s *site) proxied(address string) string {
 }
 
 // pictureSign says that an address stood in an item: this server reads no others.
-func (s *site) pictureSign(address string) string {
+func (s *Renderer) pictureSign(address string) string {
 	m := hmac.New(sha256.New, s.ImageKey)
 	m.Write([]byte("river picture\x00" + address))
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:18])
@@ -76,7 +75,7 @@ func (s *site) pictureSign(address string) string {
 
 // riverImage serves a picture of an item, so that who published it learns nothing of
 // his readers.
-func (s *site) riverImage(rw http.ResponseWriter, r *http.Request) {
+func (s *Renderer) riverImage(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	from, sign := q.Get("u"), q.Get("s")
 	if s.images() != ImagesProxy || !address(from) || !hmac.Equal([]byte(sign), []byte(s.pictureSign(from))) {
@@ -112,7 +111,7 @@ func (s *site) riverImage(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *site) noPicture(rw http.ResponseWriter, status int, words string) {
+func (s *Renderer) noPicture(rw http.ResponseWriter, status int, words string) {
 	h := rw.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -124,7 +123,7 @@ func (s *site) noPicture(rw http.ResponseWriter, status int, words string) {
 
 // get is the picture at an address: kept, or being read, or read now. It does not end
 // with the request of the first who asked: others wait for it.
-func (c *pictures) get(ctx context.Context, s *site, address string) (*picture, error) {
+func (c *pictures) get(ctx context.Context, s *Renderer, address string) (*picture, error) {
 	c.mu.Lock()
 	if p := c.kept(address, s.now()); p != nil {
 		c.mu.Unlock()
@@ -178,7 +177,7 @@ func (c *pictures) keep(address string, p *picture) {
 }
 
 // read gets one picture when it is its turn.
-func (c *pictures) read(ctx context.Context, s *site, address string, run *pictureRead) {
+func (c *pictures) read(ctx context.Context, s *Renderer, address string, run *pictureRead) {
 	ctx, cancel := context.WithTimeout(ctx, pictureWithin)
 	defer cancel()
 	p := &picture{failed: s.now()}
@@ -239,7 +238,7 @@ func (c *pictures) turn(ctx context.Context, address string) (leave func(), ok b
 }
 
 // fetchPicture reads a picture; nil: there is none.
-func (s *site) fetchPicture(ctx context.Context, address string) *picture {
+func (s *Renderer) fetchPicture(ctx context.Context, address string) *picture {
 	res, err := s.Remote.Get(ctx, fetch.Request{URL: address, Accept: "image/avif,image/webp,image/png,image/jpeg,image/gif;q=0.9,*/*;q=0.1"})
 	if err != nil || !res.OK() || len(res.Body) > largestPicture {
 		return nil
@@ -274,3 +273,31 @@ func pictureType(b []byte) string {
 	}
 	return ""
 }
+
+// riverHeaders allow what items hold: media from wherever they are, because they are
+// loaded only when somebody plays them, and pictures if the setting says so.
+func (s *Renderer) riverHeaders(rw http.ResponseWriter) {
+	p := strings.Replace(policy, "media-src 'self'", "media-src 'self' http: https:", 1)
+	if s.images() == ImagesDirect {
+		p = strings.Replace(p, "img-src 'self' data:", "img-src 'self' data: http: https:", 1)
+	}
+	rw.Header().Set("Content-Security-Policy", p)
+}
+
+// images is the setting that can be kept.
+func (s *Renderer) images() string {
+	switch {
+	case s.Images == ImagesDirect:
+		return ImagesDirect
+	case s.Images == ImagesProxy && s.Remote != nil && len(s.ImageKey) > 0:
+		return ImagesProxy
+	}
+	return ImagesOff
+}
+
+const (
+	ImagesProxy  = "proxy"  // they are read by this server, for all its readers
+	ImagesDirect = "direct" // browsers load them from where they are
+)
+
+const ImagesOff = "off" // there are links to them

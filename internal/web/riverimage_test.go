@@ -18,7 +18,7 @@ import (
 func TestPicturesAreReadByThisServerForItsReaders(t *testing.T) {
 	t.Parallel()
 	x := newBank(t)
-	path := newSite(x.Web).proxied("https://a.example/cat.png")
+	path := newSite(x.Web).texts.proxied("https://a.example/cat.png")
 	rec := x.open(path)
 	h := rec.Header()
 	if rec.Code != 200 || h.Get("Content-Type") != "image/png" || h.Get("Content-Security-Policy") != "default-src 'none'; sandbox" || h.Get("X-Content-Type-Options") != "nosniff" ||
@@ -37,7 +37,7 @@ func TestPicturesAreReadByThisServerForItsReaders(t *testing.T) {
 
 func TestPicturesBesidePostsOfThisServerAreWhereTheyAre(t *testing.T) {
 	t.Parallel()
-	s := newSite(&Web{PublicURL: "https://here.example", ImageKey: []byte("x")})
+	s := NewRenderer(NewShell(Options{PublicURL: "https://here.example"}), RendererOptions{ImageKey: []byte("x")})
 	for address, want := range map[string]string{
 		"https://here.example/alice/media/0123456789abcdef/hill.png":  "/alice/media/0123456789abcdef/hill.png",
 		"https://here.example/alice/media/../../account":              "/river/image",
@@ -55,9 +55,9 @@ func TestPicturesBesidePostsOfThisServerAreWhereTheyAre(t *testing.T) {
 func TestOnlyPicturesOfItemsAreRead(t *testing.T) {
 	t.Parallel()
 	x := newBank(t)
-	good := newSite(x.Web).proxied("https://a.example/cat.png")
+	good := newSite(x.Web).texts.proxied("https://a.example/cat.png")
 	for _, path := range []string{"/river/image", "/river/image?u=https%3A%2F%2Fa.example%2Fcat.png", strings.Replace(good, "cat.png", "dog.png", 1), strings.Replace(good, "s=", "s=A", 1),
-		newSite(x.Web).proxied("file:///etc/passwd"), newSite(x.Web).proxied("https://a.example/" + strings.Repeat("x", longestAddress))} {
+		newSite(x.Web).texts.proxied("file:///etc/passwd"), newSite(x.Web).texts.proxied("https://a.example/" + strings.Repeat("x", longestAddress))} {
 		if rec := x.open(path); rec.Code != 404 {
 			t.Errorf("%.80s: %d", path, rec.Code)
 		}
@@ -79,7 +79,7 @@ func TestWhatIsNoPictureIsNotPassedOn(t *testing.T) {
 		x.gallery.give = func(string) (*fetch.Response, error) {
 			return &fetch.Response{Status: 200, Body: []byte(body), Header: map[string][]string{"Content-Type": {"image/png"}}}, nil
 		}
-		rec := x.open(newSite(x.Web).proxied(fmt.Sprintf("https://a.example/%d.png", i)))
+		rec := x.open(newSite(x.Web).texts.proxied(fmt.Sprintf("https://a.example/%d.png", i)))
 		if rec.Code != 502 || !strings.HasPrefix(rec.Header().Get("Content-Type"), "text/plain") || strings.Contains(rec.Body.String(), "alert") {
 			t.Errorf("%.20q: %d %s", body, rec.Code, rec.Header().Get("Content-Type"))
 		}
@@ -87,7 +87,7 @@ func TestWhatIsNoPictureIsNotPassedOn(t *testing.T) {
 	x.gallery.give = func(string) (*fetch.Response, error) {
 		return &fetch.Response{Status: 404, Body: []byte("\xff\xd8\xff")}, nil
 	}
-	path := newSite(x.Web).proxied("https://a.example/gone.png")
+	path := newSite(x.Web).texts.proxied("https://a.example/gone.png")
 	for range 3 {
 		if rec := x.open(path); rec.Code != 502 {
 			t.Error(rec.Code)
@@ -116,7 +116,6 @@ func TestPictureTypesAreThoseOfTheirBytes(t *testing.T) {
 func TestFewPicturesAreReadAtOnceAndFewerOfOneHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		f := newFake()
 		var mu sync.Mutex
 		now, most, hosts, mostOfHost := 0, 0, map[string]int{}, 0
 		g := &gallery{give: func(u string) (*fetch.Response, error) {
@@ -132,7 +131,7 @@ func TestFewPicturesAreReadAtOnceAndFewerOfOneHost(t *testing.T) {
 			mu.Unlock()
 			return &fetch.Response{Status: 200, Body: []byte("GIF89a......")}, nil
 		}}
-		s := newSite(&Web{Hub: f, Store: f, Images: ImagesProxy, Remote: g, ImageKey: []byte("k"), Now: time.Now})
+		s := NewRenderer(NewShell(Options{Now: time.Now}), RendererOptions{Images: ImagesProxy, Remote: g, ImageKey: []byte("k")})
 		var group sync.WaitGroup
 		results := make(chan error, 400)
 		for i := range 200 {
@@ -168,10 +167,9 @@ func TestFewPicturesAreReadAtOnceAndFewerOfOneHost(t *testing.T) {
 
 func TestKeptPicturesHaveABound(t *testing.T) {
 	t.Parallel()
-	x := newBank(t)
 	big := []byte("GIF89a" + strings.Repeat("x", 3<<20))
-	x.gallery.give = func(string) (*fetch.Response, error) { return &fetch.Response{Status: 200, Body: big}, nil }
-	s := newSite(x.Web)
+	g := &gallery{give: func(string) (*fetch.Response, error) { return &fetch.Response{Status: 200, Body: big}, nil }}
+	s := NewRenderer(NewShell(Options{}), RendererOptions{Images: ImagesProxy, Remote: g, ImageKey: []byte("k")})
 	for i := range 40 {
 		if _, err := s.pictures.get(t.Context(), s, fmt.Sprintf("https://a.example/%d.gif", i)); err != nil {
 			t.Fatal(err)
@@ -205,7 +203,7 @@ func TestPicturesAreLinksWhereTheyAreOff(t *testing.T) {
 	}
 	x := newBank(t)
 	x.Remote = nil
-	if s := newSite(x.Web); s.images() != ImagesOff {
+	if s := newSite(x.Web); s.texts.images() != ImagesOff {
 		t.Error("there is nothing that could read pictures")
 	}
 }

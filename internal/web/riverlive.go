@@ -48,19 +48,19 @@ type riverReader struct {
 
 // riverWork is the work from the first reader's coming to the last one's going.
 type riverWork struct {
-	*site
+	*readerPages
 	ready  chan struct{} // closed when it listens
 	cancel context.CancelFunc
 }
 
 // watch adds a reader. When it returns nil, everything that arrives from now on comes
 // through the reader's channel; what is in the store already may come too.
-func (s *site) watch(ctx context.Context, key channelKey) (*riverReader, error) {
+func (s *readerPages) watch(ctx context.Context, key channelKey) (*riverReader, error) {
 	t := &s.live
 	t.mu.Lock()
 	if t.work == nil {
 		work, cancel := context.WithCancel(context.Background()) // it outlives the first reader's request
-		t.work = &riverWork{site: s, ready: make(chan struct{}), cancel: cancel}
+		t.work = &riverWork{readerPages: s, ready: make(chan struct{}), cancel: cancel}
 		t.channels = map[channelKey]*riverChannel{}
 		go t.work.run(work)
 	}
@@ -84,7 +84,7 @@ func (s *site) watch(ctx context.Context, key channelKey) (*riverReader, error) 
 }
 
 // unwatch removes a reader; the last one ends the work.
-func (s *site) unwatch(r *riverReader) {
+func (s *readerPages) unwatch(r *riverReader) {
 	t := &s.live
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -100,7 +100,7 @@ func (s *site) unwatch(r *riverReader) {
 
 // pass gives a piece to all readers of a channel. One who has too much waiting is
 // dropped: he comes back, and says what he has seen.
-func (s *site) pass(ch *riverChannel, piece []byte, last int64) {
+func (s *readerPages) pass(ch *riverChannel, piece []byte, last int64) {
 	t := &s.live
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -218,7 +218,7 @@ func (w *riverWork) catchUp(ctx context.Context, ch *riverChannel) {
 }
 
 // drop lets go all readers of a channel.
-func (s *site) drop(ch *riverChannel) {
+func (s *readerPages) drop(ch *riverChannel) {
 	t := &s.live
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -233,7 +233,7 @@ var resetPiece = []byte("event: reset\ndata: More came than can be caught up wit
 // since is what came after a Seq, and a little before it, because what is committed at
 // the same time does not become visible in the order of its numbers. Of too much that was
 // a little before, it is the newest: the page has most of that.
-func (s *site) since(ctx context.Context, key channelKey, seq int64) (piece []byte, last int64, err error) {
+func (s *readerPages) since(ctx context.Context, key channelKey, seq int64) (piece []byte, last int64, err error) {
 	q := river.ItemQuery{ChangedIn: max(seq-riverOverlap.Microseconds(), 0), Limit: riverMissed + 1}
 	if seq == 0 { // there was nothing
 		q.ChangedIn = 0
@@ -254,7 +254,7 @@ func (s *site) since(ctx context.Context, key channelKey, seq int64) (piece []by
 }
 
 // piece reads items and writes them as events.
-func (s *site) piece(ctx context.Context, key channelKey, q river.ItemQuery) (piece []byte, last int64, err error) {
+func (s *readerPages) piece(ctx context.Context, key channelKey, q river.ItemQuery) (piece []byte, last int64, err error) {
 	list, err := s.heardOf(ctx, key, q)
 	if err != nil || len(list) == 0 {
 		return nil, 0, err
@@ -264,19 +264,19 @@ func (s *site) piece(ctx context.Context, key channelKey, q river.ItemQuery) (pi
 }
 
 // heardOf reads items of what is watched, the last that came first.
-func (s *site) heardOf(ctx context.Context, key channelKey, q river.ItemQuery) ([]river.Entry, error) {
+func (s *readerPages) heardOf(ctx context.Context, key channelKey, q river.ItemQuery) ([]river.Entry, error) {
 	q.Reader, q.Category, q.SourceID, q.BySeq = key.Reader, key.Category, key.Source, true
 	return s.River.Items(ctx, q)
 }
 
 // events writes items, which stand the other way round, in the order in which they came.
-func (s *site) events(key channelKey, list []river.Entry) ([]byte, error) {
+func (s *readerPages) events(key channelKey, list []river.Entry) ([]byte, error) {
 	var out, one bytes.Buffer
 	how := showing{now: s.now(), zone: time.UTC, root: key.Root, own: key.May == accessWrite, marks: true, reply: key.May == accessWrite && s.Posts != nil && s.Accounts != nil}
 	for _, e := range slices.Backward(s.shownTo(key.stretch, list)) {
 		one.Reset()
 		p := s.post(&e, how)
-		if err := s.pages["river"]().ExecuteTemplate(&one, "item", &p); err != nil {
+		if err := s.part(&one, "river", "item", &p); err != nil {
 			return nil, err
 		}
 		frameOf(&out, strconv.FormatInt(e.Seq, 10), bytes.TrimSpace(one.Bytes()))

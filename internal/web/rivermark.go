@@ -20,7 +20,7 @@ const looksFor = 365 * 24 * time.Hour
 
 // doMark sets marks of items: star, unstar, read and unread each hold ids, parted by
 // commas. A script gets no page back, a form its reader's own.
-func (s *site) doMark(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doMark(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if !s.riverForm(rw, r) {
 		return
 	}
@@ -73,7 +73,7 @@ func itemIDs(values []string) (ids []int64, err error) {
 
 // doRead makes everything read that came before the page was made: of a feed, of a
 // category, or all.
-func (s *site) doRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if !s.riverForm(rw, r) {
 		return
 	}
@@ -111,7 +111,7 @@ func (s *site) doRead(rw http.ResponseWriter, r *http.Request, reader string, _ 
 }
 
 // doUndoRead undoes doRead.
-func (s *site) doUndoRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doUndoRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if !s.riverForm(rw, r) {
 		return
 	}
@@ -131,7 +131,7 @@ func (s *site) doUndoRead(rw http.ResponseWriter, r *http.Request, reader string
 }
 
 // counted does something and says by how many items fewer are unread then.
-func (s *site) counted(ctx context.Context, reader string, source int64, category string, do func() error) (int64, error) {
+func (s *readerPages) counted(ctx context.Context, reader string, source int64, category string, do func() error) (int64, error) {
 	before, err := s.unreadIn(ctx, reader, source, category)
 	if err == nil {
 		err = do()
@@ -144,7 +144,7 @@ func (s *site) counted(ctx context.Context, reader string, source int64, categor
 }
 
 // unreadIn counts the unread items of a source, of a category, or of all that a reader follows.
-func (s *site) unreadIn(ctx context.Context, reader string, source int64, category string) (n int64, err error) {
+func (s *readerPages) unreadIn(ctx context.Context, reader string, source int64, category string) (n int64, err error) {
 	if category != "" {
 		list, err := s.River.Categories(ctx, reader, true)
 		for _, c := range list {
@@ -165,7 +165,7 @@ func (s *site) unreadIn(ctx context.Context, reader string, source int64, catego
 
 // markedOf tells the reader of a page how many items can be marked read at once, and what came of
 // the marking that led there, as its address says.
-func (s *site) markedOf(r *http.Request, v *riverView) (err error) {
+func (s *readerPages) markedOf(r *http.Request, v *riverView) (err error) {
 	if v.CanRead() {
 		if v.Unread, err = s.unreadIn(r.Context(), v.Reader, v.Query.Source, v.Query.Category); err != nil {
 			return err
@@ -198,8 +198,8 @@ func (s *site) markedOf(r *http.Request, v *riverView) (err error) {
 }
 
 // riverForm reads a form of the river; it has answered when that did not work.
-func (s *site) riverForm(rw http.ResponseWriter, r *http.Request) bool {
-	r.Body = http.MaxBytesReader(rw, r.Body, 64<<10)
+func (s *readerPages) riverForm(rw http.ResponseWriter, r *http.Request) bool {
+	r.Body = http.MaxBytesReader(rw, r.Body, maxMarks)
 	if err := r.ParseForm(); err != nil {
 		s.fail(rw, r, fault.Wrap(fault.Invalid, err, "The form could not be read. It may be longer than 64 KiB."))
 		return false
@@ -209,7 +209,7 @@ func (s *site) riverForm(rw http.ResponseWriter, r *http.Request) bool {
 
 // backToRiver ends a request that has changed something. The page that follows reads in did what
 // that was.
-func (s *site) backToRiver(rw http.ResponseWriter, r *http.Request, did url.Values, fragment string) {
+func (s *readerPages) backToRiver(rw http.ResponseWriter, r *http.Request, did url.Values, fragment string) {
 	rw.Header().Set("Cache-Control", "no-store")
 	if r.Header.Get("Accept") == "text/plain" { // the page's own script, which knows what to show
 		rw.WriteHeader(http.StatusNoContent)
@@ -231,7 +231,7 @@ func (s *site) backToRiver(rw http.ResponseWriter, r *http.Request, did url.Valu
 
 // doRiverSettings keeps what a reader wants to see in his browser: it is about the
 // page, not about the river.
-func (s *site) doRiverSettings(rw http.ResponseWriter, r *http.Request) {
+func (s *readerPages) doRiverSettings(rw http.ResponseWriter, r *http.Request) {
 	if !s.riverForm(rw, r) {
 		return
 	}
@@ -248,3 +248,6 @@ func (s *site) doRiverSettings(rw http.ResponseWriter, r *http.Request) {
 	http.SetCookie(rw, c)
 	s.backToRiver(rw, r, nil, "")
 }
+
+// maxMarks is how many bytes of a form of the river are read.
+const maxMarks = 64 << 10

@@ -17,7 +17,7 @@ const recheckBeats = 4
 // id of each is the item's Seq; a reader who comes back with Last-Event-ID (or, the
 // first time, since=) gets what he missed from the store and then goes on live. Data is
 // the item as it stands on the page: one that is there already was edited.
-func (s *site) riverStream(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+func (s *readerPages) riverStream(rw http.ResponseWriter, r *http.Request, reader string, may access) {
 	st := stretch{Reader: reader, May: may, Root: "/river", Category: r.URL.Query().Get("category")}
 	s.streamTo(rw, r, st, func(ctx context.Context) bool {
 		again, now, err := s.readingOrWhy(r.WithContext(context.WithValue(ctx, sessionKey{}, &visit{})))
@@ -26,14 +26,14 @@ func (s *site) riverStream(rw http.ResponseWriter, r *http.Request, reader strin
 }
 
 // streamOf is riverStream for a public river.
-func (s *site) streamOf(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *readerPages) streamOf(rw http.ResponseWriter, r *http.Request, st stretch) {
 	s.streamTo(rw, r, st, func(ctx context.Context) bool {
 		_, err := s.publicStretch(r.WithContext(context.WithValue(ctx, sessionKey{}, &visit{})))
 		return err == nil || fault.CodeOf(err) != fault.NotFound
 	})
 }
 
-func (s *site) streamTo(rw http.ResponseWriter, r *http.Request, st stretch, still func(context.Context) bool) {
+func (s *readerPages) streamTo(rw http.ResponseWriter, r *http.Request, st stretch, still func(context.Context) bool) {
 	q := parseRiverQuery(r.URL.Query())
 	switch {
 	case s.Arrivals == nil:
@@ -50,13 +50,13 @@ func (s *site) streamTo(rw http.ResponseWriter, r *http.Request, st stretch, sti
 		return
 	}
 	s.serveLive(rw, r, func(out sse) error {
-		w := riverWatch{site: s, sse: out, key: channelKey{st, q.Source}, still: still}
+		w := riverWatch{readerPages: s, sse: out, key: channelKey{st, q.Source}, still: still}
 		return w.run(r.Context(), r)
 	})
 }
 
 // mayWatch refuses a category that is the reader's own to others.
-func (s *site) mayWatch(ctx context.Context, st stretch) error {
+func (s *readerPages) mayWatch(ctx context.Context, st stretch) error {
 	if st.May == accessWrite || st.Category == "" {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (s *site) mayWatch(ctx context.Context, st stretch) error {
 
 // riverWatch is one who watches.
 type riverWatch struct {
-	*site
+	*readerPages
 	sse
 	key   channelKey
 	still func(context.Context) bool

@@ -219,7 +219,7 @@ func BenchmarkIdleRiver(b *testing.B) {
 	br := newBrook(func() time.Time { return f.now })
 	flow(br, "")
 	w := &Web{Hub: f, Store: f, River: br, Arrivals: br.Listen, RiverPublic: true, Now: func() time.Time { return f.now }}
-	s := newSite(w)
+	s := newSite(w).reader
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

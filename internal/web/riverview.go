@@ -97,7 +97,7 @@ func (v riverView) CanRead() bool {
 }
 
 // railOf lists the rivers that the reader can go to.
-func (s *site) railOf(ctx context.Context, v *riverView) error {
+func (s *readerPages) railOf(ctx context.Context, v *riverView) error {
 	counts := v.Own && v.Looks.Counts
 	categories, err := s.River.Categories(ctx, v.Reader, counts)
 	if err != nil {
@@ -157,7 +157,7 @@ func (v *riverView) publicRail(categories []river.Category) {
 }
 
 // nameRiver gives the page its title.
-func (s *site) nameRiver(ctx context.Context, v *riverView) error {
+func (s *readerPages) nameRiver(ctx context.Context, v *riverView) error {
 	q := v.Query
 	v.Heading = "River"
 	switch {
@@ -197,7 +197,7 @@ func (s *site) nameRiver(ctx context.Context, v *riverView) error {
 
 // emptiness finds out whether anything is followed. An empty page, and that of a reader who
 // has done nothing yet, says what to do first.
-func (s *site) emptiness(ctx context.Context, v *riverView) error {
+func (s *readerPages) emptiness(ctx context.Context, v *riverView) error {
 	if v.Query.Category != "" || v.Query.Filtered() {
 		return nil
 	}

@@ -118,9 +118,9 @@ type rowCache struct {
 }
 
 // rendered is e's line as HTML.
-func (s *site) rendered(e event.Event) ([]byte, error) {
+func (s *hubPages) rendered(e event.Event) ([]byte, error) {
 	return s.rows.get(mark{e.Node, e.Seq}, func(out *bytes.Buffer) error {
-		return s.pages["log"]().ExecuteTemplate(out, "row", newRow(e, s.now()))
+		return s.part(out, "log", "row", newRow(e, s.now()))
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -23,8 +24,8 @@ type visit struct {
 }
 
 // visited gives a request room for its visit.
-func (s *site) visited(next http.Handler) http.Handler {
-	if s.Accounts == nil {
+func (s *Shell) visited(next http.Handler) http.Handler {
+	if s.Sessions == nil {
 		return next
 	}
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -34,14 +35,14 @@ func (s *site) visited(next http.Handler) http.Handler {
 
 // visitor is the session of who sent r, the zero value for a stranger. A page that
 // strangers may see is shown to them also when nobody can say who they are.
-func (s *site) visitor(r *http.Request) account.Session {
+func (s *Shell) visitor(r *http.Request) account.Session {
 	session, _ := s.visitorOrWhy(r)
 	return session
 }
 
-func (s *site) visitorOrWhy(r *http.Request) (account.Session, error) {
+func (s *Shell) visitorOrWhy(r *http.Request) (account.Session, error) {
 	v, ok := r.Context().Value(sessionKey{}).(*visit)
-	if !ok || s.Accounts == nil {
+	if !ok || s.Sessions == nil {
 		return account.Session{}, nil
 	}
 	v.once.Do(func() {
@@ -49,7 +50,7 @@ func (s *site) visitorOrWhy(r *http.Request) (account.Session, error) {
 		if err != nil || c.Value == "" {
 			return
 		}
-		v.session, v.err = s.Accounts.Session(r.Context(), c.Value)
+		v.session, v.err = s.Sessions.Session(r.Context(), c.Value)
 		switch fault.CodeOf(v.err) {
 		case fault.Invalid, fault.NotFound, fault.Refused, fault.Gone: // it ended
 			v.session, v.err = account.Session{}, nil
@@ -58,35 +59,14 @@ func (s *site) visitorOrWhy(r *http.Request) (account.Session, error) {
 	return v.session, v.err
 }
 
-// private makes a page of one that needs a session: a stranger is sent to sign in,
-// and comes back afterwards. Nothing of it is kept by anybody on the way.
-func (s *site) private(page func(http.ResponseWriter, *http.Request, account.Session)) http.HandlerFunc {
-	return func(rw http.ResponseWriter, r *http.Request) {
-		rw.Header().Set("Cache-Control", "no-store")
-		session, err := s.visitorOrWhy(r)
-		switch {
-		case err != nil:
-			s.fail(rw, r, err)
-		case session.User == "":
-			next := r.URL.RequestURI()
-			if r.Method != http.MethodGet && r.Method != http.MethodHead {
-				next = "/account"
-			}
-			http.Redirect(rw, r, "/login?next="+url.QueryEscape(next), http.StatusSeeOther)
-		default:
-			page(rw, r, session)
-		}
-	}
-}
-
 // secure reports that the page is reached over TLS, here or at a proxy in front.
-func (s *site) secure(r *http.Request) bool {
+func (s *Shell) secure(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(strings.ToLower(s.PublicURL), "https://")
 }
 
 // cookieName is what the cookie of a session is called. A name with __Host- is taken
 // by browsers from this very host and over TLS only.
-func (s *site) cookieName(r *http.Request) string {
+func (s *Shell) cookieName(r *http.Request) string {
 	if s.secure(r) {
 		return "__Host-cloudburst"
 	}
@@ -95,7 +75,7 @@ func (s *site) cookieName(r *http.Request) string {
 
 // setCookie gives the browser a cookie for as long as a session can last at most: when
 // it is over before, the store knows. An empty value takes the cookie away.
-func (s *site) setCookie(rw http.ResponseWriter, r *http.Request, value string) {
+func (s *Shell) setCookie(rw http.ResponseWriter, r *http.Request, value string) {
 	c := &http.Cookie{Name: s.cookieName(r), Value: value, Path: "/", HttpOnly: true, Secure: s.secure(r), SameSite: http.SameSiteLaxMode, MaxAge: int(account.SessionLife / time.Second)}
 	if value == "" {
 		c.MaxAge = -1
@@ -104,13 +84,13 @@ func (s *site) setCookie(rw http.ResponseWriter, r *http.Request, value string) 
 }
 
 // signIn begins a session under a new name and ends the one that the browser had.
-func (s *site) signIn(rw http.ResponseWriter, r *http.Request, u account.User) error {
-	cookie, _, err := s.Accounts.Begin(r.Context(), u, clean(r.UserAgent(), 300))
+func (s *Shell) signIn(rw http.ResponseWriter, r *http.Request, u account.User) error {
+	cookie, _, err := s.Sessions.Begin(r.Context(), u, clean(r.UserAgent(), 300))
 	if err != nil {
 		return err
 	}
 	if old := s.visitor(r); old.ID != "" {
-		if err := s.Accounts.End(r.Context(), old.ID); err != nil {
+		if err := s.Sessions.End(r.Context(), old.ID); err != nil {
 			s.log().Warn("the session before could not be ended", "user", old.User, "err", err)
 		}
 	}
@@ -119,7 +99,7 @@ func (s *site) signIn(rw http.ResponseWriter, r *http.Request, u account.User) e
 }
 
 // caller is how the accounts count who tries.
-func (s *site) caller(r *http.Request) account.Caller {
+func (s *Shell) caller(r *http.Request) account.Caller {
 	return account.Caller{Addr: s.clientAddr(r), Door: "page"}
 }
 
@@ -139,3 +119,31 @@ func local(next, other string) string {
 	}
 	return next
 }
+
+const readingAtOnce = 2 // documents: what is read takes many times its room
+
+// turn waits for a place among those who read documents.
+func (s *Shell) turn(ctx context.Context) (leave func(), err error) {
+	select {
+	case s.turns <- struct{}{}:
+		return func() { <-s.turns }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// zoneOf is the reader's time zone, as the script of the page has found it out.
+func zoneOf(r *http.Request) *time.Location {
+	c, err := r.Cookie("tz")
+	if err != nil {
+		return time.UTC
+	}
+	minutes, err := strconv.Atoi(c.Value)
+	if err != nil || minutes < -16*60 || minutes > 16*60 || minutes == 0 {
+		return time.UTC
+	}
+	return time.FixedZone("", minutes*60)
+}
+
+// writing reports that who sent the request writes here.
+func (s *Shell) writing(r *http.Request) bool { return s.Writes && s.visitor(r).User != "" }

@@ -72,7 +72,7 @@ type categoryCheck struct {
 }
 
 // sourcePage shows one feed; with .json behind its number, what explains it as data.
-func (s *site) sourcePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) sourcePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if strings.HasSuffix(r.PathValue("id"), ".json") {
 		s.sourceJSON(rw, r, reader)
 		return
@@ -81,7 +81,7 @@ func (s *site) sourcePage(rw http.ResponseWriter, r *http.Request, reader string
 }
 
 // showSource shows a feed; amend puts in what became of a form.
-func (s *site) showSource(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*sourceView)) {
+func (s *readerPages) showSource(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*sourceView)) {
 	v, err := s.sourceView(r, reader)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -92,7 +92,7 @@ func (s *site) showSource(rw http.ResponseWriter, r *http.Request, reader string
 	s.render(rw, r, status, "source", v)
 }
 
-func (s *site) sourceView(r *http.Request, reader string) (v sourceView, err error) {
+func (s *readerPages) sourceView(r *http.Request, reader string) (v sourceView, err error) {
 	id, err := sourceID(r)
 	if err != nil {
 		return v, err
@@ -130,7 +130,7 @@ func (s *site) sourceView(r *http.Request, reader string) (v sourceView, err err
 }
 
 // sourceSaid is what was done to this feed just now.
-func (s *site) sourceSaid(r *http.Request, v sourceView) string {
+func (s *readerPages) sourceSaid(r *http.Request, v sourceView) string {
 	switch r.URL.Query().Get("done") {
 	case "added":
 		switch n := v.About.Items; {
@@ -148,7 +148,7 @@ func (s *site) sourceSaid(r *http.Request, v sourceView) string {
 	return v.Said
 }
 
-func (s *site) aboutSource(f *river.Followed) aboutSource {
+func (s *readerPages) aboutSource(f *river.Followed) aboutSource {
 	src := &f.Source
 	a := aboutSource{Address: clean(withoutUser(src.URL), 2048), Description: clean(src.About.Description, 400), Format: clean(src.About.Format, 60),
 		Language: clean(src.About.Language, 40), Items: src.Items, Since: when(s.now(), f.AddedAt), List: f.ListID != 0}
@@ -202,7 +202,7 @@ func rankOf(first bool) int {
 }
 
 // doSettings saves title, categories and interval.
-func (s *site) doSettings(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doSettings(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, form, err := readSourceForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -251,7 +251,7 @@ func readSourceForm(rw http.ResponseWriter, r *http.Request) (int64, rsscloud.Fo
 
 // slip shows the page of a feed again with what was wrong with a form of it; what is
 // not the reader's to mend is a page of its own.
-func (s *site) slip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *sourceView, text string)) {
+func (s *readerPages) slip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *sourceView, text string)) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}
@@ -268,7 +268,7 @@ func (s *site) slip(rw http.ResponseWriter, r *http.Request, reader string, err 
 
 // doSourceLogin saves what the feed's server wants to see. A source with a login is
 // another one than the public one, so the address may change.
-func (s *site) doSourceLogin(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doSourceLogin(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, form, err := readSourceForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -296,7 +296,7 @@ func (s *site) doSourceLogin(rw http.ResponseWriter, r *http.Request, reader str
 }
 
 // doRefresh reads a feed now.
-func (s *site) doRefresh(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doRefresh(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, _, err := readSourceForm(rw, r)
 	if err == nil {
 		_, err = s.followed(r.Context(), reader, id)
@@ -312,16 +312,16 @@ func (s *site) doRefresh(rw http.ResponseWriter, r *http.Request, reader string,
 }
 
 // doRevive has a feed read again that is gone or failing.
-func (s *site) doRevive(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doRevive(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	s.doToSource(rw, r, reader, "revived", s.River.Revive)
 }
 
 // doUndo takes a move back.
-func (s *site) doUndo(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doUndo(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	s.doToSource(rw, r, reader, "undone", s.River.Undo)
 }
 
-func (s *site) doToSource(rw http.ResponseWriter, r *http.Request, reader, done string, do func(context.Context, string, int64) (river.Followed, error)) {
+func (s *readerPages) doToSource(rw http.ResponseWriter, r *http.Request, reader, done string, do func(context.Context, string, int64) (river.Followed, error)) {
 	id, _, err := readSourceForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -336,7 +336,7 @@ func (s *site) doToSource(rw http.ResponseWriter, r *http.Request, reader, done 
 }
 
 // doUnfollow asks whether it is meant, then ends following.
-func (s *site) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, form, err := readSourceForm(rw, r)
 	var f river.Followed
 	if err == nil {
@@ -360,7 +360,7 @@ func (s *site) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string
 }
 
 // doUndoUnfollow undoes doUnfollow.
-func (s *site) doUndoUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doUndoUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, _, err := readSourceForm(rw, r)
 	var f river.Followed
 	if err == nil {
@@ -375,7 +375,7 @@ func (s *site) doUndoUnfollow(rw http.ResponseWriter, r *http.Request, reader st
 
 // offerUnfollowUndo puts the bar that undoes doUnfollow on the page to which that led, while
 // it can be done.
-func (s *site) offerUnfollowUndo(r *http.Request, reader string, v *sourcesView) {
+func (s *readerPages) offerUnfollowUndo(r *http.Request, reader string, v *sourcesView) {
 	id, err := strconv.ParseInt(r.URL.Query().Get("feed"), 10, 64)
 	if err != nil || r.URL.Query().Get("done") != "unfollowed" {
 		return
@@ -389,7 +389,7 @@ func (s *site) offerUnfollowUndo(r *http.Request, reader string, v *sourcesView)
 }
 
 // askFirst is the page that asks whether something is meant.
-func (s *site) askFirst(rw http.ResponseWriter, r *http.Request, heading string, q question) {
+func (s *readerPages) askFirst(rw http.ResponseWriter, r *http.Request, heading string, q question) {
 	for i := range q.Fields {
 		q.Fields[i].Value = clean(q.Fields[i].Value, 2048)
 	}
@@ -397,7 +397,7 @@ func (s *site) askFirst(rw http.ResponseWriter, r *http.Request, heading string,
 }
 
 // sourceJSON is the explanation as data.
-func (s *site) sourceJSON(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *readerPages) sourceJSON(rw http.ResponseWriter, r *http.Request, reader string) {
 	if s.Explained == nil {
 		s.nothing(rw, r)
 		return

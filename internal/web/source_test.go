@@ -99,6 +99,7 @@ func TestWhoFollowsNothingIsAskedWhatToFollow(t *testing.T) {
 		t.Errorf("%d %s", rec.Code, rec.Header().Get("Location"))
 	}
 	g.TestFeed = "http://hub.example:5337/test/rss.xml"
+	g.rebuild()
 	page := g.look("/feeds/start")
 	has(t, page, "The test feed of this server", "Scripting News", "https://xkcd.com/atom.xml", "/feeds/import", "/feeds/add")
 	page = g.wrong(400, "/feeds/start")
@@ -118,6 +119,7 @@ func TestNewServerThatHasItsTestFeedOnlyLeadsToMore(t *testing.T) {
 	t.Parallel()
 	g := newGarden(t)
 	g.TestFeed = "http://hub.example:5337/test/rss.xml"
+	g.rebuild()
 	g.brook.follow("alice", source(g.fake.now, g.TestFeed, "Cloudburst test feed"))
 	has(t, g.look("/feeds"), "You only follow the test feed so far", `href="/feeds/start"`)
 	has(t, g.look("/feeds/start"), "shows what arrives the moment it does", "you follow it")

@@ -46,7 +46,7 @@ func loginKinds() []loginKind {
 // mostChoices bounds the categories of a menu.
 const mostChoices = 1000
 
-func (s *site) blankAdd(categories []river.Category) addForm {
+func (s *readerPages) blankAdd(categories []river.Category) addForm {
 	f := addForm{Intervals: intervals(0), Login: loginForm{Kinds: loginKinds()}}
 	for _, c := range categories[:min(len(categories), mostChoices)] {
 		f.Categories = append(f.Categories, c.Name)
@@ -121,7 +121,7 @@ type choiceRow struct {
 
 // addPage is where a bookmark leads: the form, filled in. Nothing is followed before it
 // is sent.
-func (s *site) addPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) addPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	categories, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -137,7 +137,7 @@ func (s *site) addPage(rw http.ResponseWriter, r *http.Request, reader string, _
 }
 
 // doAdd follows a feed, or asks which one of a page's.
-func (s *site) doAdd(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doAdd(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -177,7 +177,7 @@ func (s *site) doAdd(rw http.ResponseWriter, r *http.Request, reader string, _ a
 func sourceHref(id int64) string { return "/feeds/" + strconv.FormatInt(id, 10) }
 
 // notAdded gives the form back with what went wrong beside the address.
-func (s *site) notAdded(rw http.ResponseWriter, r *http.Request, err error, v addView) {
+func (s *readerPages) notAdded(rw http.ResponseWriter, r *http.Request, err error, v addView) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}
@@ -218,7 +218,7 @@ func token(s string) bool {
 
 // choose asks which feed of a page is meant. The first that is no feed of comments is
 // chosen already.
-func (s *site) choose(rw http.ResponseWriter, r *http.Request, v addView, choices []river.Choice, secret bool) {
+func (s *readerPages) choose(rw http.ResponseWriter, r *http.Request, v addView, choices []river.Choice, secret bool) {
 	v.Heading, v.Page, v.Secret = "Which of its feeds?", v.Add.URL, secret
 	chosen := false
 	for i, c := range choices[:min(len(choices), 100)] {

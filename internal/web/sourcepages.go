@@ -12,41 +12,6 @@ import (
 	"cloudburst/internal/river"
 )
 
-// feedsPagesRoutes are the pages about the feeds that are followed.
-func (s *site) feedsPagesRoutes(mux *http.ServeMux) {
-	own := func(pattern string, page riverPage) { mux.HandleFunc(pattern, s.forReader(accessWrite, page)) }
-	own("GET /feeds", s.sourcesPage)
-	own("GET /feeds/add", s.addPage)
-	own("POST /feeds/add", s.doAdd)
-	own("GET /feeds/{id}", s.sourcePage)
-	own("POST /feeds/{id}/settings", s.doSettings)
-	own("POST /feeds/{id}/login", s.doSourceLogin)
-	own("POST /feeds/{id}/refresh", s.doRefresh)
-	own("POST /feeds/{id}/revive", s.doRevive)
-	own("POST /feeds/{id}/undo", s.doUndo)
-	own("POST /feeds/{id}/unfollow", s.doUnfollow)
-	own("POST /feeds/{id}/unfollow/undo", s.doUndoUnfollow)
-	own("GET /feeds/import", s.importPage)
-	own("POST /feeds/import", s.doImport)
-	own("GET /feeds/import/{id}", s.importedPage)
-	own("GET /feeds/export.opml", s.export)
-	own("GET /feeds/categories", s.categoriesPage)
-	own("POST /feeds/categories", s.doCategory)
-	own("POST /feeds/categories/rename", s.doRenameCategory)
-	own("POST /feeds/categories/remove", s.doRemoveCategory)
-	own("POST /feeds/categories/public", s.doPublicCategory)
-	own("GET /feeds/lists", s.listsPage)
-	own("POST /feeds/lists/drop", s.doDropList)
-	own("GET /feeds/notices", s.noticesPage)
-	own("POST /feeds/notices", s.doNotice)
-	own("POST /feeds/notices/try", s.doTryNotice)
-	own("POST /feeds/notices/pause", s.doPauseNotice)
-	own("POST /feeds/notices/remove", s.doRemoveNotice)
-	s.noticeLinks(mux)
-	mux.HandleFunc("GET /feeds/start", s.startPage)
-	own("POST /feeds/start", s.doStart)
-}
-
 const (
 	sourcesAtOnce  = 250 // feeds of a page that shows all, by category
 	sourcesAPage   = 200 // of one that shows some
@@ -61,7 +26,7 @@ type followView struct {
 	Said string
 }
 
-func (s *site) followView(r *http.Request, title, tab string) followView {
+func (s *readerPages) followView(r *http.Request, title, tab string) followView {
 	v := followView{view: s.view(r, title, "/feeds"), Tab: tab}
 	v.Said = followSaid(r)
 	return v
@@ -193,7 +158,7 @@ type sourceRow struct {
 	Next   moment
 }
 
-func (s *site) sourceRow(f *river.Followed) sourceRow {
+func (s *readerPages) sourceRow(f *river.Followed) sourceRow {
 	now := s.now()
 	row := sourceRow{ID: f.SourceID, Name: clean(f.Name(), 200), Host: sourceHost(f.Source.URL), Newest: when(now, f.Source.NewestAt)}
 	row.Icon, row.Letter = s.icon(f.Source.About.Icon), initial(row.Name)
@@ -204,7 +169,7 @@ func (s *site) sourceRow(f *river.Followed) sourceRow {
 
 // iconHeaders let a page show the pictures of feeds from where they are, if the setting
 // says so.
-func (s *site) iconHeaders(rw http.ResponseWriter) {
+func (s *readerPages) iconHeaders(rw http.ResponseWriter) {
 	if s.images() == ImagesDirect {
 		rw.Header().Set("Content-Security-Policy", strings.Replace(policy, "img-src 'self' data:", "img-src 'self' data: http: https:", 1))
 	}
@@ -215,7 +180,7 @@ func sourceHost(address string) string {
 }
 
 // sourcesPage lists what the reader follows.
-func (s *site) sourcesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) sourcesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	v := sourcesView{followView: s.followView(r, "Feeds", "feeds"), Query: parseSourceQuery(r)}
 	v.Script = "feeds.js"
 	if err := s.listSources(r.Context(), reader, &v); err != nil {
@@ -233,7 +198,7 @@ func (s *site) sourcesPage(rw http.ResponseWriter, r *http.Request, reader strin
 }
 
 // listSources fills in everything of v that comes from the river.
-func (s *site) listSources(ctx context.Context, reader string, v *sourcesView) error {
+func (s *readerPages) listSources(ctx context.Context, reader string, v *sourcesView) error {
 	all, err := s.River.Following(ctx, reader)
 	if err != nil {
 		return err
@@ -275,7 +240,7 @@ func (s *site) listSources(ctx context.Context, reader string, v *sourcesView) e
 
 // group parts a list by category; where it is a page of a longer one, or a selection
 // by category already, it stays one.
-func (s *site) group(v *sourcesView, list []river.Followed) {
+func (s *readerPages) group(v *sourcesView, list []river.Followed) {
 	rows := make([]sourceRow, len(list))
 	for i := range list {
 		rows[i] = s.sourceRow(&list[i])
@@ -335,7 +300,7 @@ func sourceID(r *http.Request) (int64, error) {
 
 // followed is what a reader follows under an id. What he does not follow is not there
 // for him: it may be somebody else's, and private.
-func (s *site) followed(ctx context.Context, reader string, id int64) (river.Followed, error) {
+func (s *readerPages) followed(ctx context.Context, reader string, id int64) (river.Followed, error) {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, SourceID: id, Limit: 1})
 	if err != nil {
 		return river.Followed{}, err

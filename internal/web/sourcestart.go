@@ -56,7 +56,7 @@ func startFolders() (all []startFolder, err error) {
 }
 
 // startPage is the first screen of who follows nothing. It asks what to follow.
-func (s *site) startPage(rw http.ResponseWriter, r *http.Request) {
+func (s *readerPages) startPage(rw http.ResponseWriter, r *http.Request) {
 	reader, may, err := s.readingOrWhy(r)
 	switch {
 	case err != nil:
@@ -70,7 +70,7 @@ func (s *site) startPage(rw http.ResponseWriter, r *http.Request) {
 }
 
 // showStart shows the list; chosen are the addresses that are ticked, nil for the first time.
-func (s *site) showStart(rw http.ResponseWriter, r *http.Request, reader string, may bool, status int, chosen []string, wrong string) {
+func (s *readerPages) showStart(rw http.ResponseWriter, r *http.Request, reader string, may bool, status int, chosen []string, wrong string) {
 	v := startView{followView: s.followView(r, "What do you want to read?", ""), May: may, Wrong: wrong}
 	v.None = s.Accounts != nil && s.Accounts.First() != ""
 	had := map[int64]bool{}
@@ -102,12 +102,12 @@ func (s *site) showStart(rw http.ResponseWriter, r *http.Request, reader string,
 
 // begins reports somebody who follows nothing that he chose: a new server follows its
 // own test feed, so that something comes by.
-func (s *site) begins(follows map[int64]bool) bool {
+func (s *readerPages) begins(follows map[int64]bool) bool {
 	return len(follows) == 0 || len(follows) == 1 && s.TestFeed != "" && follows[river.SourceID(s.TestFeed)]
 }
 
 // doStart follows what was ticked.
-func (s *site) doStart(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *readerPages) doStart(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := readForm(rw, r)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -146,7 +146,7 @@ func (s *site) doStart(rw http.ResponseWriter, r *http.Request, reader string, _
 }
 
 // startChoice is a list of those that were chosen and are offered here; nil when none is.
-func (s *site) startChoice(chosen []string) ([]byte, error) {
+func (s *readerPages) startChoice(chosen []string) ([]byte, error) {
 	folders, err := startFolders()
 	if err != nil {
 		return nil, err

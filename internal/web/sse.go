@@ -2,6 +2,8 @@ package web
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -15,7 +17,7 @@ type sse struct {
 
 // serveLive begins a stream and lets run write it until it returns. There is a
 // bound to how many readers there are, over all streams.
-func (s *site) serveLive(rw http.ResponseWriter, r *http.Request, run func(out sse) error) {
+func (s *Shell) serveLive(rw http.ResponseWriter, r *http.Request, run func(out sse) error) {
 	limit := int64(s.MaxListeners)
 	if limit <= 0 {
 		limit = defaultListeners
@@ -39,14 +41,14 @@ func (s *site) serveLive(rw http.ResponseWriter, r *http.Request, run func(out s
 }
 
 // beat is the time between two signs of life.
-func (s *site) beat() time.Duration {
+func (s *Shell) beat() time.Duration {
 	if s.Heartbeat > 0 {
 		return s.Heartbeat
 	}
 	return defaultHeartbeat
 }
 
-func (s *site) stopping() bool {
+func (s *Shell) stopping() bool {
 	select {
 	case <-s.Done: // nil: never
 		return true
@@ -80,3 +82,24 @@ func (o sse) write(b []byte) error {
 	// Over HTTP/2 a deadline that passes while nothing is written ends the stream.
 	return o.rc.SetWriteDeadline(time.Time{})
 }
+
+const tailPause = 200 * time.Millisecond // least time between two looks
+
+var errGone = errors.New("it left, or the program ends")
+
+// untilStopped is a context that ends when the program stops, or with cancel.
+func (s *Shell) untilStopped() (ctx context.Context, cancel context.CancelFunc) {
+	ctx, cancel = context.WithCancel(context.Background())
+	if s.Done != nil {
+		go func() {
+			select {
+			case <-s.Done:
+				cancel()
+			case <-ctx.Done():
+			}
+		}()
+	}
+	return ctx, cancel
+}
+
+var errSlowReader = errors.New("it does not keep up with the list")

@@ -53,7 +53,7 @@ type bucket struct {
 	Measured bool // P50 and P99 mean something
 }
 
-func (s *site) status(rw http.ResponseWriter, r *http.Request) {
+func (s *hubPages) status(rw http.ResponseWriter, r *http.Request) {
 	v := statusView{view: s.view(r, "Status", "/status"), Spans: spans(), Live: s.Hub.Live()}
 	v.Script = "status.js"
 	v.Span = v.Spans[0]
@@ -230,37 +230,4 @@ func statusCharts(points []bucket, sp span) []figure {
 		}
 	}
 	return charts
-}
-
-func lower(s string) string { return string(s[0]|0x20) + s[1:] }
-
-func highestText(values []float64, unit string) string {
-	top := figure{Series: []series{{Values: values}}}.highest()
-	switch unit {
-	case "ms":
-		return lasting(time.Duration(top * float64(time.Millisecond)))
-	case "s":
-		return lasting(time.Duration(top * float64(time.Second)))
-	}
-	return count(int64(top))
-}
-
-// describe says in words what a chart shows.
-func describe(all []series, when, unit string, minutesPerPoint float64) string {
-	s := "Over the " + when + "."
-	for _, one := range all {
-		top, at := 0.0, -1
-		for i, v := range one.Values {
-			if !math.IsNaN(v) && v > top {
-				top, at = v, i
-			}
-		}
-		if at < 0 {
-			s += " No " + one.Name + "."
-			continue
-		}
-		ago := time.Duration(float64(len(one.Values)-1-at) * minutesPerPoint * float64(time.Minute))
-		s += " Highest " + one.Name + ": " + highestText(one.Values, unit) + ", " + relative(time.Unix(0, 0).Add(ago), time.Unix(0, 0)) + "."
-	}
-	return s
 }

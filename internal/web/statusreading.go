@@ -14,16 +14,16 @@ type readingNow struct {
 }
 
 // readingNow is nil where no feeds are read, or nobody can say.
-func (s *site) readingNow(ctx context.Context) *readingNow {
-	if s.River == nil {
+func (s *hubPages) readingNow(ctx context.Context) *readingNow {
+	if s.Reading == nil {
 		return nil
 	}
-	counts, err := s.River.Counts(ctx)
+	counts, err := s.Reading.Counts(ctx)
 	if err != nil {
 		s.log().Warn("the status page could not count what is read", "err", err)
 		return nil
 	}
-	n := &readingNow{SourceCounts: counts, Live: s.River.Live()}
+	n := &readingNow{SourceCounts: counts, Live: s.Reading.Live()}
 	switch trouble := counts.Failing + counts.Gone; {
 	case counts.Followed == 0:
 		n.Lead = "Nobody follows a feed here yet."

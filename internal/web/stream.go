@@ -22,21 +22,21 @@ const (
 // reader who comes back with Last-Event-ID (or, the first time, since=) gets what
 // he missed from the store and then goes on live. Data is the public event as
 // JSON, or with as=html the log's line.
-func (s *site) stream(rw http.ResponseWriter, r *http.Request) {
+func (s *hubPages) stream(rw http.ResponseWriter, r *http.Request) {
 	q := parseLogQuery(r.URL.Query())
 	if q.bad() {
 		http.Error(rw, q.TopicError+q.KindError+q.PlaceError, http.StatusBadRequest)
 		return
 	}
 	s.serveLive(rw, r, func(out sse) error {
-		l := &live{site: s, sse: out, q: q, html: r.URL.Query().Get("as") == "html"}
+		l := &live{hubPages: s, sse: out, q: q, html: r.URL.Query().Get("as") == "html"}
 		return l.run(r.Context(), r)
 	})
 }
 
 // live is one reader of the stream.
 type live struct {
-	*site
+	*hubPages
 	sse
 	q    logQuery
 	html bool

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -12,12 +11,11 @@ import (
 )
 
 const (
-	tailEvery   = 2 * time.Second        // between two looks at the list, when nothing wakes the tail
-	tailPause   = 200 * time.Millisecond // least time between two looks
-	tailOverlap = 10 * time.Second       // a line may be committed so much later than it is dated
-	tailBatch   = 500                    // lines of one reading
-	tailBuffer  = 32                     // batches that may wait for one reader
-	tailMissed  = 1000                   // lines that a reader who comes back is given; more, and he is told to start afresh
+	tailEvery   = 2 * time.Second  // between two looks at the list, when nothing wakes the tail
+	tailOverlap = 10 * time.Second // a line may be committed so much later than it is dated
+	tailBatch   = 500              // lines of one reading
+	tailBuffer  = 32               // batches that may wait for one reader
+	tailMissed  = 1000             // lines that a reader who comes back is given; more, and he is told to start afresh
 )
 
 // changeTail reads the end of the list of changes once for all who watch it. It
@@ -36,7 +34,7 @@ type tailReader struct{ c chan []hub.Change }
 
 // tailWork is the reading from the first reader's coming to the last one's going.
 type tailWork struct {
-	*site
+	*hubPages
 	ready  chan struct{} // closed when it knows where the list ends
 	cancel context.CancelFunc
 
@@ -44,17 +42,15 @@ type tailWork struct {
 	seen map[mark]event.Cursor // lines of the last tailOverlap
 }
 
-var errGone = errors.New("it left, or the program ends")
-
 // join adds a reader. When it returns nil, everything that is written from now on
 // comes through the reader's channel; what is in the store already may come too.
-func (s *site) join(ctx context.Context) (*tailReader, error) {
+func (s *hubPages) join(ctx context.Context) (*tailReader, error) {
 	r := &tailReader{make(chan []hub.Change, tailBuffer)}
 	t := &s.tail
 	t.mu.Lock()
 	if t.work == nil {
 		work, cancel := context.WithCancel(context.Background()) // it outlives the first reader's request
-		t.work = &tailWork{site: s, ready: make(chan struct{}), cancel: cancel, seen: map[mark]event.Cursor{}}
+		t.work = &tailWork{hubPages: s, ready: make(chan struct{}), cancel: cancel, seen: map[mark]event.Cursor{}}
 		t.readers = map[*tailReader]struct{}{}
 		go t.work.run(work)
 	}
@@ -72,7 +68,7 @@ func (s *site) join(ctx context.Context) (*tailReader, error) {
 }
 
 // leave removes a reader; the last one ends the work.
-func (s *site) leave(r *tailReader) {
+func (s *hubPages) leave(r *tailReader) {
 	t := &s.tail
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -84,7 +80,7 @@ func (s *site) leave(r *tailReader) {
 }
 
 // hand gives lines to all readers. One whose channel is full is dropped.
-func (s *site) hand(list []hub.Change) {
+func (s *hubPages) hand(list []hub.Change) {
 	t := &s.tail
 	t.mu.Lock()
 	defer t.mu.Unlock()

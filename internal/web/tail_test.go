@@ -84,10 +84,10 @@ func TestChangesStreamResumesAfterTheLastEventID(t *testing.T) {
 }
 
 // tailOf is a tail at work in the bubble of synctest, with n readers.
-func tailOf(t *testing.T, f *fake, n int) (*site, *event.Bus, []*tailReader) {
+func tailOf(t *testing.T, f *fake, n int) (*hubPages, *event.Bus, []*tailReader) {
 	t.Helper()
 	w, bus := newWeb(t, f)
-	s := &site{Web: w}
+	s := newSite(w).hub
 	var readers []*tailReader
 	for range n {
 		r, err := s.join(t.Context())
@@ -192,7 +192,7 @@ func TestTailWaitsForAStoreThatIsAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
 		w, _ := newWeb(t, f)
-		s := &site{Web: w}
+		s := newSite(w).hub
 		f.err = fmt.Errorf("away")
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()

@@ -37,7 +37,7 @@ type testFeedFollowers struct {
 }
 
 // testFeedPage says what the test feed is for and how it is followed.
-func (s *site) testFeedPage(rw http.ResponseWriter, r *http.Request) {
+func (s *hubPages) testFeedPage(rw http.ResponseWriter, r *http.Request) {
 	v := testFeedView{view: s.view(r, "A feed to test with", ""), URL: s.TestFeed, May: s.mayTick(r)}
 	v.Feed = s.TestFeed
 	v.Next = v.When(v.Now.Truncate(testFeedQuarter).Add(testFeedQuarter))
@@ -61,13 +61,13 @@ func (s *site) testFeedPage(rw http.ResponseWriter, r *http.Request) {
 }
 
 // mayTick reports the owner of the first account: who runs the server.
-func (s *site) mayTick(r *http.Request) bool {
+func (s *hubPages) mayTick(r *http.Request) bool {
 	user := s.visitor(r).User
 	return s.Tick != nil && s.ReaderOf != nil && user != "" && s.ReaderOf(user) == ""
 }
 
 // doTick has the test feed change.
-func (s *site) doTick(rw http.ResponseWriter, r *http.Request, _ account.Session) {
+func (s *hubPages) doTick(rw http.ResponseWriter, r *http.Request, _ account.Session) {
 	if !s.mayTick(r) {
 		s.fail(rw, r, fault.New(fault.Refused, "Only the owner of the first account has the test feed change. By itself it changes every quarter of an hour."))
 		return

@@ -44,7 +44,7 @@ type topicRow struct {
 }
 
 // topics lists the topics, or leads to one with url=.
-func (s *site) topics(rw http.ResponseWriter, r *http.Request) {
+func (s *hubPages) topics(rw http.ResponseWriter, r *http.Request) {
 	in := r.URL.Query()
 	if feed := strings.TrimSpace(in.Get("url")); feed != "" {
 		http.Redirect(rw, r, topicLink(feed).Href, http.StatusFound)
@@ -131,7 +131,7 @@ type hostRow struct {
 	NextTry        moment
 }
 
-func (s *site) topic(rw http.ResponseWriter, r *http.Request) {
+func (s *hubPages) topic(rw http.ResponseWriter, r *http.Request) {
 	ctx := r.Context()
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
@@ -188,7 +188,7 @@ func (v *topicView) name(address string) {
 }
 
 // fillTopic adds subscribers, charts and the sentence.
-func (s *site) fillTopic(ctx context.Context, v *topicView, events []event.Event) error {
+func (s *hubPages) fillTopic(ctx context.Context, v *topicView, events []event.Event) error {
 	if !v.Known {
 		v.Lead, v.Then = unknownWords(events)
 		return nil
@@ -216,7 +216,7 @@ func (s *site) fillTopic(ctx context.Context, v *topicView, events []event.Event
 }
 
 // liveSubscriptions reads at most topicCounted of them.
-func (s *site) liveSubscriptions(ctx context.Context, topicID int64, now time.Time) (live []hub.SubscriptionInfo, more bool, err error) {
+func (s *hubPages) liveSubscriptions(ctx context.Context, topicID int64, now time.Time) (live []hub.SubscriptionInfo, more bool, err error) {
 	q := hub.SubscriptionQuery{TopicID: topicID, Limit: 1000}
 	for read := 0; read < topicCounted; {
 		page, err := s.Store.Subscriptions(ctx, q)
@@ -344,4 +344,48 @@ func dueFacts(t hub.Topic, n tally, v view) []fact {
 		due = append(due, fact{Name: "Next notification", Value: "a repeat, now"})
 	}
 	return due
+}
+
+// changeCharts draws the last changes of a topic, oldest first; none before the second change.
+func changeCharts(changes []change) []figure {
+	changes = changes[:min(len(changes), topicChanges)]
+	if len(changes) < 2 {
+		return nil
+	}
+	told, took := make([]float64, len(changes)), make([]float64, len(changes))
+	for i, c := range changes {
+		at := len(changes) - 1 - i
+		told[at], took[at] = float64(c.Told), float64(c.Took.Microseconds())/1000
+	}
+	unit := inSeconds(took)
+	n := len(changes)
+	ticks := []tick{{0, "change " + count(changes[n-1].Version)}, {1, "change " + count(changes[0].Version)}}
+	return []figure{
+		{ID: "told", Title: "Subscribers told", Unit: "", Bars: true, Ticks: ticks,
+			Desc:   "Subscribers told of each of the last " + count(n) + " changes. Of the latest: " + count(changes[0].Told) + ".",
+			Now:    count(changes[0].Told) + " at the last change",
+			Series: []series{{"told", "s1", told}}},
+		{ID: "took", Title: "Time until the last one was told", Unit: unit, Bars: true, Ticks: ticks,
+			Desc:   "Time from finding each of the last " + count(n) + " changes to the end of telling. The latest: " + lasting(changes[0].Took) + ".",
+			Now:    lasting(changes[0].Took) + " at the last change",
+			Series: []series{{"took", "s1", took}}},
+	}
+}
+
+// inSeconds turns milliseconds into seconds, in place, where the highest has many
+// of them, and names the unit.
+func inSeconds(all ...[]float64) string {
+	top := 0.0
+	for _, values := range all {
+		top = max(top, figure{Series: []series{{Values: values}}}.highest())
+	}
+	if top < 2000 {
+		return "ms"
+	}
+	for _, values := range all {
+		for i := range values {
+			values[i] /= 1000
+		}
+	}
+	return "s"
 }

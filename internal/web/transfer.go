@@ -122,7 +122,7 @@ func (m *moves) get(user, id string) (move, bool) {
 }
 
 // exportPage gives everything of who is signed in as one file.
-func (s *site) exportPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) exportPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	out := &download{rw: rw, name: session.User + "-" + s.now().UTC().Format("2006-01-02") + ".zip"}
 	_, err := s.Moves.Export(r.Context(), session.User, out, nil)
 	switch {
@@ -158,7 +158,7 @@ func (d *download) Write(b []byte) (int, error) {
 
 // doMove takes in a file: it is received whole, and worked through in the background, of
 // which a page tells.
-func (s *site) doMove(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) doMove(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	rc := http.NewResponseController(rw)
 	gone, err := s.moving.arrive(session.User)
 	if err != nil {
@@ -189,7 +189,7 @@ func drop(spool *os.File) {
 }
 
 // receive reads the form with a file in it.
-func (s *site) receive(rw http.ResponseWriter, r *http.Request) (spool *os.File, name string, size int64, err error) {
+func (s *accountPages) receive(rw http.ResponseWriter, r *http.Request) (spool *os.File, name string, size int64, err error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "multipart/form-data" {
 		return nil, "", 0, fault.New(fault.Invalid, "Choose a file, then send the form.")
 	}
@@ -224,23 +224,8 @@ func (s *site) receive(rw http.ResponseWriter, r *http.Request) (spool *os.File,
 	return nil, "", 0, err
 }
 
-// untilStopped is a context that ends when the program stops, or with cancel.
-func (s *site) untilStopped() (ctx context.Context, cancel context.CancelFunc) {
-	ctx, cancel = context.WithCancel(context.Background())
-	if s.Done != nil {
-		go func() {
-			select {
-			case <-s.Done:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
-	}
-	return ctx, cancel
-}
-
 // work takes in a file to its end, or until the program stops.
-func (s *site) work(id, user string, spool *os.File, size int64) {
+func (s *accountPages) work(id, user string, spool *os.File, size int64) {
 	defer drop(spool)
 	ctx, cancel := s.untilStopped()
 	defer cancel()
@@ -266,7 +251,7 @@ type movedView struct {
 }
 
 // movedPage says how far a file is taken in, and what came of it.
-func (s *site) movedPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *accountPages) movedPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	v := movedView{view: s.view(r, "Taking in a file", "/account"), Mine: "/account"}
 	m, known := s.moving.get(session.User, r.PathValue("id"))
 	v.Known, v.Finished = known, m.finished || !known

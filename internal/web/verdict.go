@@ -146,18 +146,3 @@ func unknownWords(events []event.Event) (lead, then string) {
 	}
 	return "Nobody is subscribed to this feed any more.", "What happened to it is still in the log."
 }
-
-func ordinal(n int) string {
-	suffix := "th"
-	if n%100 < 11 || n%100 > 13 {
-		switch n % 10 {
-		case 1:
-			suffix = "st"
-		case 2:
-			suffix = "nd"
-		case 3:
-			suffix = "rd"
-		}
-	}
-	return count(n) + suffix
-}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -18,28 +17,26 @@ import (
 // place; a reader who comes back with Last-Event-ID (or, the first time, since=)
 // gets what he missed and then goes on live. Data is the change as JSON, or with
 // as=html the page's line.
-func (s *site) changesStream(rw http.ResponseWriter, r *http.Request) {
+func (s *hubPages) changesStream(rw http.ResponseWriter, r *http.Request) {
 	q := parseChangesQuery(r.URL.Query())
 	if q.PlaceError != "" {
 		http.Error(rw, q.PlaceError, http.StatusBadRequest)
 		return
 	}
 	s.serveLive(rw, r, func(out sse) error {
-		w := &changeWatch{site: s, sse: out, q: q, html: r.URL.Query().Get("as") == "html"}
+		w := &changeWatch{hubPages: s, sse: out, q: q, html: r.URL.Query().Get("as") == "html"}
 		return w.run(r.Context(), r)
 	})
 }
 
 // changeWatch is one reader of the stream.
 type changeWatch struct {
-	*site
+	*hubPages
 	sse
 	q    changesQuery
 	html bool
 	sent map[mark]bool // what came from the store, until the tail is past it
 }
-
-var errSlowReader = errors.New("it does not keep up with the list")
 
 func (w *changeWatch) run(ctx context.Context, r *http.Request) error {
 	from, err := w.from(ctx, r)

@@ -477,7 +477,7 @@ func TestClientAddrWithoutAConfiguredOneIsTheTCPPeer(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest("GET", "/", nil)
 	r.RemoteAddr = "[::ffff:203.0.113.7]:99"
-	if got := (&Web{}).clientAddr(r); got != netip.MustParseAddr("203.0.113.7") {
+	if got := NewShell(Options{}).clientAddr(r); got != netip.MustParseAddr("203.0.113.7") {
 		t.Error(got)
 	}
 }

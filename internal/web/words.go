@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"cloudburst/internal/hub"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -170,4 +171,87 @@ func list(words []string) string {
 	default:
 		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
 	}
+}
+
+// plainLanguage is a language of two letters, with a region of two if it has one, as
+// most feeds have it; "" for others.
+func plainLanguage(tag string) string {
+	letters := func(s string) bool {
+		return len(s) == 2 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	}
+	language, region, has := strings.Cut(tag, "-")
+	if !letters(language) || has && !letters(region) {
+		return ""
+	}
+	return tag
+}
+
+// protocolWords are the ways in which a subscriber is told, in words that fit after
+// "by".
+func protocolWords(protocol string) string {
+	switch protocol {
+	case hub.HTTPPost:
+		return "rssCloud (http-post)"
+	case hub.HTTPSPost:
+		return "rssCloud (https-post)"
+	case hub.XMLRPC:
+		return "rssCloud (XML-RPC)"
+	case hub.SOAP:
+		return "rssCloud (SOAP)"
+	case hub.WebSub:
+		return "WebSub"
+	case hub.CNWS:
+		return "CNWS"
+	}
+	return clean(protocol, 20)
+}
+
+// paragraphs parts plain text where it has empty lines.
+func paragraphs(s string, limit int) (all []string, cut bool) {
+	if len(s) > limit {
+		s, cut = s[:limit], true
+	}
+	for part := range strings.SplitSeq(strings.ReplaceAll(s, "\r\n", "\n"), "\n\n") {
+		if part = strings.TrimSpace(clean(part, limit)); part != "" {
+			all = append(all, part)
+		}
+	}
+	return all, cut
+}
+
+// bytesWords writes a size in the unit that a person would say it in.
+func bytesWords(n int64) string {
+	switch {
+	case n < 1000:
+		return some(n, "byte", "bytes")
+	case n < 1000_000:
+		return trimZero(float64(n)/1e3) + " kB"
+	case n < 1000_000_000:
+		return trimZero(float64(n)/1e6) + " MB"
+	}
+	return trimZero(float64(n)/1e9) + " GB"
+}
+
+// address reports what may be the target of a link that a stranger wrote.
+func address(s string) bool {
+	return len(s) <= longestAddress && utf8.ValidString(s) && strings.IndexFunc(s, unicode.IsControl) < 0 && webAddress(s)
+}
+
+const longestAddress = 4096
+
+func lower(s string) string { return string(s[0]|0x20) + s[1:] }
+
+func ordinal(n int) string {
+	suffix := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return count(n) + suffix
 }

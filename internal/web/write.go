@@ -15,29 +15,7 @@ import (
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/river"
 )
-
-// writeRoutes are the pages for people who write here, if they do.
-func (s *site) writeRoutes(mux *http.ServeMux) {
-	if s.Posts == nil || s.Accounts == nil {
-		return
-	}
-	mux.HandleFunc("GET /write", s.private(s.writePage))
-	mux.HandleFunc("POST /write", s.doWrite)
-	s.outlineRoutes(mux)
-	mux.HandleFunc("POST /write/draft", s.told(s.doDraft))
-	mux.HandleFunc("POST /write/preview", s.told(s.doPreview))
-	mux.HandleFunc("POST /write/media", s.told(s.doMedia))
-	mux.HandleFunc("POST /write/file", s.told(s.doFile))
-	mux.HandleFunc("GET /write/categories", s.told(s.doCategories))
-	mux.HandleFunc("GET /write/posts", s.private(s.postsPage))
-	mux.HandleFunc("GET /write/{id}", s.private(s.editPage))
-	mux.HandleFunc("POST /write/{id}/undo", s.private(s.doUndoPost))
-	mux.HandleFunc("POST /write/{id}/delete", s.private(s.doDeletePost))
-	mux.HandleFunc("GET /account/author", s.private(s.profilePage))
-	mux.HandleFunc("POST /account/author", s.private(s.doProfile))
-}
 
 // writeView is the page on which a post is written.
 type writeView struct {
@@ -139,15 +117,6 @@ func topField(err error) string {
 
 func (w wrongs) any() bool { return w != wrongs{} }
 
-// undoBar offers to undo the last change.
-type undoBar struct {
-	Action string // path of the form
-	Fields []named
-	Words  string
-	Href   string // page of the post; "": nobody can see it
-	Until  moment
-}
-
 // otherVersion is what was saved elsewhere while this was being written.
 type otherVersion struct {
 	Base    int64
@@ -158,11 +127,15 @@ type otherVersion struct {
 }
 
 // writePage is an empty sheet.
-func (s *site) writePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *writerPages) writePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	v := writeView{Sheet: s.newSheet(session.User)}
 	q := r.URL.Query()
 	if id, err := strconv.ParseInt(q.Get("reply"), 10, 64); err == nil {
-		v.Sheet.Reply, err = s.replyTo(r.Context(), session.User, id)
+		if s.ReplyTo == nil {
+			err = fault.New(fault.NotFound, "No feeds are read here, so there is nothing to answer.")
+		} else {
+			v.Sheet.Reply, err = s.ReplyTo(r.Context(), session.User, id)
+		}
 		if err != nil {
 			s.fail(rw, r, err)
 			return
@@ -178,12 +151,12 @@ func (s *site) writePage(rw http.ResponseWriter, r *http.Request, session accoun
 	s.showWrite(rw, r, session.User, http.StatusOK, v)
 }
 
-func (s *site) newSheet(user string) sheet {
+func (s *writerPages) newSheet(user string) sheet {
 	return sheet{Writer: user, Key: "page-" + rand.Text()}
 }
 
 // editPage is a post that is there, as its author left it.
-func (s *site) editPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *writerPages) editPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	post, ok := s.ownPost(rw, r, session)
 	if !ok {
 		return
@@ -209,7 +182,7 @@ func (s *site) editPage(rw http.ResponseWriter, r *http.Request, session account
 }
 
 // laid puts a change on the page that was begun before, and that readers do not see yet.
-func (s *site) laid(ctx context.Context, v *writeView, post author.Post, zone *time.Location) {
+func (s *writerPages) laid(ctx context.Context, v *writeView, post author.Post, zone *time.Location) {
 	c, err := s.Posts.ByKey(ctx, post.User, copyKey(post.ID), "")
 	if err != nil || c.State != author.Draft {
 		return
@@ -224,7 +197,7 @@ func (s *site) laid(ctx context.Context, v *writeView, post author.Post, zone *t
 }
 
 // ownPost is the post that the path names, of who is signed in.
-func (s *site) ownPost(rw http.ResponseWriter, r *http.Request, session account.Session) (author.Post, bool) {
+func (s *writerPages) ownPost(rw http.ResponseWriter, r *http.Request, session account.Session) (author.Post, bool) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
 		s.nothing(rw, r)
@@ -243,7 +216,7 @@ func (s *site) ownPost(rw http.ResponseWriter, r *http.Request, session account.
 }
 
 // showWrite adds to v what the page always has.
-func (s *site) showWrite(rw http.ResponseWriter, r *http.Request, user string, status int, v writeView) {
+func (s *writerPages) showWrite(rw http.ResponseWriter, r *http.Request, user string, status int, v writeView) {
 	name := "Write"
 	if v.Sheet.ID != 0 {
 		name = "Change a post"
@@ -276,7 +249,7 @@ func (s *site) showWrite(rw http.ResponseWriter, r *http.Request, user string, s
 }
 
 // limitMode is what becomes of a long short post.
-func (s *site) limitMode() string {
+func (s *writerPages) limitMode() string {
 	if s.LimitMode == "" {
 		return author.LimitWarn
 	}
@@ -284,7 +257,7 @@ func (s *site) limitMode() string {
 }
 
 // other is the version that somebody else saved.
-func (s *site) other(ctx context.Context, post author.Post) *otherVersion {
+func (s *writerPages) other(ctx context.Context, post author.Post) *otherVersion {
 	html, err := s.lookOf(ctx, post)
 	if err != nil {
 		s.log().Warn("the other version of a post could not be shown", "user", post.User, "post", post.ID, "err", err)
@@ -294,7 +267,7 @@ func (s *site) other(ctx context.Context, post author.Post) *otherVersion {
 
 // undoOf is the bar that undoes the last change of a post while that can be done, else what was
 // done in words; and which post it is.
-func (s *site) undoOf(ctx context.Context, user string, id int64, did string, zone *time.Location) (bar *undoBar, said, done string) {
+func (s *writerPages) undoOf(ctx context.Context, user string, id int64, did string, zone *time.Location) (bar *undoBar, said, done string) {
 	said = didWords(did)
 	post, err := s.Posts.Get(ctx, user, id)
 	if err != nil {
@@ -333,38 +306,6 @@ func didWords(did string) string {
 	}[did]
 }
 
-// replyTo is an item of the river of who is signed in, as something to answer.
-func (s *site) replyTo(ctx context.Context, user string, id int64) (author.Reply, error) {
-	if s.River == nil {
-		return author.Reply{}, fault.New(fault.NotFound, "No feeds are read here, so there is nothing to answer.")
-	}
-	reader := user
-	if s.ReaderOf != nil {
-		reader = s.ReaderOf(user)
-	}
-	list, err := s.River.Items(ctx, river.ItemQuery{Reader: reader, IDs: []int64{id}, Limit: 1})
-	if err != nil {
-		return author.Reply{}, err
-	}
-	if len(list) == 0 {
-		return author.Reply{}, fault.New(fault.NotFound, "The item that was to be answered is not in your river any more.")
-	}
-	e := list[0]
-	p := s.post(&e, showing{now: s.now(), zone: time.UTC, root: "/river", own: true})
-	to := author.Reply{URL: p.Href, GUID: clean(e.GUID, 2000), Feed: clean(e.Source.URL, 2048), Title: p.Title}
-	if e.Source.Private { // its address is nobody else's business, and may have a secret in it
-		to.Feed = ""
-	}
-	if to.URL == "" {
-		to.URL = to.GUID
-	}
-	if to.Title == "" {
-		to.Title = clean(e.Text, 100)
-	}
-	to.Title = clean(strings.TrimPrefix(to.Title+" · "+p.Feed, " · "), 250)
-	return to, nil
-}
-
 // zoneWords names a distance from UTC.
 func zoneWords(offset string) string {
 	n, err := strconv.Atoi(offset)
@@ -380,6 +321,3 @@ func zoneWords(offset string) string {
 
 // loginAt is where one signs in to go on with what the request was for.
 func loginAt(path string) string { return "/login?next=" + url.QueryEscape(path) }
-
-// writing reports that who sent the request writes here.
-func (s *site) writing(r *http.Request) bool { return s.Posts != nil && s.visitor(r).User != "" }

@@ -255,11 +255,13 @@ func TestALongShortPostIsWarnedOfOrStopped(t *testing.T) {
 		t.Errorf("the list of posts: %s", page)
 	}
 	x.desk.LimitMode, x.LimitMode = author.LimitStop, author.LimitStop
+	x.rebuild()
 	if rec := x.send("/write", "do", "publish", "key", "k2", "source", long); rec.Code != 400 || !strings.Contains(text(check(t, rec)), "Shorten it, or give it a title") {
 		t.Errorf("stopped: %d", rec.Code)
 	}
 	x.leads(x.send("/write", "do", "publish", "key", "k3", "source", long, "title", "With a title"))
 	x.desk.LimitMode, x.LimitMode = author.LimitOff, author.LimitOff
+	x.rebuild()
 	if doc := check(t, x.send("/write", "do", "preview", "source", long)); text(find(doc, "", "count")[0]) != "" {
 		t.Errorf("nothing is counted, but the page says %q", text(find(doc, "", "count")[0]))
 	}

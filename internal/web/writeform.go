@@ -20,9 +20,8 @@ import (
 
 // Bounds of what the page for writing sends.
 const (
-	maxSheet   = 3 << 20 // bytes of its fields: what is written may be a quarter of a MiB, and is a third of what it is here
-	maxPieces  = 1000    // fields and files
-	uploadIdle = 30 * time.Second
+	maxSheet  = 3 << 20 // bytes of its fields: what is written may be a quarter of a MiB, and is a third of what it is here
+	maxPieces = 1000    // fields and files
 )
 
 // sent is what came of a form: its fields, and the files that came with it, which are kept already.
@@ -34,7 +33,7 @@ type sent struct {
 
 // readSent reads a form, whose files are kept for a user as they come; those of nobody
 // are left.
-func (s *site) readSent(rw http.ResponseWriter, r *http.Request, user string) (*sent, error) {
+func (s *writerPages) readSent(rw http.ResponseWriter, r *http.Request, user string) (*sent, error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
 	case err == nil && kind == "multipart/form-data":
@@ -44,7 +43,7 @@ func (s *site) readSent(rw http.ResponseWriter, r *http.Request, user string) (*
 		return nil, fault.New(fault.Invalid, "This takes a form. Nothing was done.")
 	}
 	_ = http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(doneWithin)) // else the server's own holds
-	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, 3*maxSheet))            // each byte may be written as three
+	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxSent))
 	if err != nil {
 		return nil, badForm(err)
 	}
@@ -70,7 +69,7 @@ func badForm(err error) error {
 }
 
 // readParts reads a form that files may come with.
-func (s *site) readParts(rw http.ResponseWriter, r *http.Request, user, boundary string) (*sent, error) {
+func (s *writerPages) readParts(rw http.ResponseWriter, r *http.Request, user, boundary string) (*sent, error) {
 	got := &sent{fields: url.Values{}}
 	// A file may take long, but each piece of it may not.
 	parts := multipart.NewReader(&patient{r: r.Body, rc: http.NewResponseController(rw)}, boundary)
@@ -103,7 +102,7 @@ func (s *site) readParts(rw http.ResponseWriter, r *http.Request, user, boundary
 
 // keepFile keeps one file that came with a form. What is wrong with it does not keep the
 // form from being read.
-func (s *site) keepFile(ctx context.Context, got *sent, user string, part *multipart.Part) {
+func (s *writerPages) keepFile(ctx context.Context, got *sent, user string, part *multipart.Part) {
 	switch {
 	case user == "":
 		got.wrong = "The file was not taken, because you were signed out. Choose it again."
@@ -131,22 +130,6 @@ func sentName(s string) string {
 		s = s[i+1:]
 	}
 	return clean(s, 200)
-}
-
-// patient gives whoever sends more time with each piece that comes.
-type patient struct {
-	r    io.Reader
-	rc   *http.ResponseController
-	next time.Time
-}
-
-func (p *patient) Read(b []byte) (int, error) {
-	if now := time.Now(); now.After(p.next) {
-		// Where the deadlines cannot be set, the server's own hold.
-		_, _ = p.rc.SetReadDeadline(now.Add(uploadIdle)), p.rc.SetWriteDeadline(now.Add(uploadIdle+doneWithin))
-		p.next = now.Add(time.Second)
-	}
-	return p.r.Read(b)
 }
 
 // sheetOfForm is the sheet as a form has it.
@@ -202,12 +185,12 @@ func proseOf(s string) string {
 }
 
 // add puts files that were kept on the sheet.
-func (f *sheet) add(s *site, files []author.File) {
+func (f *sheet) add(s *writerPages, files []author.File) {
 	for _, file := range files {
 		f.Files = append(f.Files, s.sheetFile(file))
 	}
 }
 
-func (s *site) sheetFile(file author.File) sheetFile {
+func (s *writerPages) sheetFile(file author.File) sheetFile {
 	return sheetFile{URL: s.Files.Path(file), Type: file.Type, Length: strconv.FormatInt(file.Size, 10), Title: file.Name}
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // lookOf is a post as its own page shows it. A post that has no date yet shows the current time.
-func (s *site) lookOf(ctx context.Context, p author.Post) (template.HTML, error) {
+func (s *writerPages) lookOf(ctx context.Context, p author.Post) (template.HTML, error) {
 	if p.PublishedAt.IsZero() {
 		p.PublishedAt = s.now()
 	}
@@ -20,13 +20,13 @@ func (s *site) lookOf(ctx context.Context, p author.Post) (template.HTML, error)
 	}
 	e.Path = "" // it leads nowhere before the post is published
 	var out strings.Builder
-	err = s.pages["write"]().ExecuteTemplate(&out, "look", e)
+	err = s.part(&out, "write", "look", e)
 	return template.HTML(out.String()), err
 }
 
 // looked measures what is on a sheet and, when look is set, shows it as readers see it. What else
 // is wrong with the sheet does not matter here: a field that is not valid is left out.
-func (s *site) looked(ctx context.Context, f *sheet, user string, look bool) (m author.Measure, html template.HTML, err error) {
+func (s *writerPages) looked(ctx context.Context, f *sheet, user string, look bool) (m author.Measure, html template.HTML, err error) {
 	var c author.Content
 	if err = f.apply(&c); err != nil {
 		return m, "", err

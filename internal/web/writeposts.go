@@ -73,7 +73,7 @@ func postKinds() []struct {
 }
 
 // postsPage lists what its author wrote.
-func (s *site) postsPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *writerPages) postsPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	q := r.URL.Query()
 	v := wroteView{view: s.view(r, "Your posts", "/write"), Query: clean(strings.TrimSpace(q.Get("q")), 200), Show: q.Get("show")}
 	v.Script = "write.js"
@@ -116,7 +116,7 @@ func (s *site) postsPage(rw http.ResponseWriter, r *http.Request, session accoun
 }
 
 // postsOf is a page of the posts in one state, all of which are at link.
-func (s *site) postsOf(r *http.Request, user string, state author.State, v wroteView, link string) (wroteList, error) {
+func (s *writerPages) postsOf(r *http.Request, user string, state author.State, v wroteView, link string) (wroteList, error) {
 	limit := wroteListed
 	if v.Show == "" && state != author.Published {
 		limit = postsFirst
@@ -157,7 +157,7 @@ func (s *site) postsOf(r *http.Request, user string, state author.State, v wrote
 	return list, nil
 }
 
-func (s *site) wroteRow(_ context.Context, p author.Post, v wroteView) wroteRow {
+func (s *writerPages) wroteRow(_ context.Context, p author.Post, v wroteView) wroteRow {
 	row := wroteRow{ID: p.ID, Base: p.Revision, Words: wordsOfPost(p), State: string(p.State), Warning: s.Posts.Warning(p), Edit: "/write/" + strconv.FormatInt(p.ID, 10)}
 	for _, l := range p.Categories[:min(len(p.Categories), tagsOfItem)] {
 		row.Tags = append(row.Tags, clean(l, 60))
@@ -198,7 +198,7 @@ func wordsOfPost(p author.Post) string {
 }
 
 // doDeletePost takes a post away; for a minute the next page offers to take that back.
-func (s *site) doDeletePost(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *writerPages) doDeletePost(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	got, post, ok := s.onPost(rw, r, session)
 	if !ok {
 		return
@@ -216,7 +216,7 @@ func (s *site) doDeletePost(rw http.ResponseWriter, r *http.Request, session acc
 }
 
 // doUndoPost takes the last change of a post back.
-func (s *site) doUndoPost(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *writerPages) doUndoPost(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	_, post, ok := s.onPost(rw, r, session)
 	if !ok {
 		return
@@ -253,7 +253,7 @@ func undoneWords(did string, p author.Post) string {
 }
 
 // onPost reads a small form about the post that the path names.
-func (s *site) onPost(rw http.ResponseWriter, r *http.Request, session account.Session) (*sent, author.Post, bool) {
+func (s *writerPages) onPost(rw http.ResponseWriter, r *http.Request, session account.Session) (*sent, author.Post, bool) {
 	got, err := s.readSent(rw, r, "")
 	if err != nil {
 		s.fail(rw, r, err)

@@ -24,7 +24,7 @@ type profileView struct {
 }
 
 // profilePage is what an author says of himself.
-func (s *site) profilePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *writerPages) profilePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	w, err := s.Posts.Writer(r.Context(), session.User)
 	if err != nil {
 		s.fail(rw, r, err)
@@ -37,7 +37,7 @@ func (s *site) profilePage(rw http.ResponseWriter, r *http.Request, session acco
 	s.showProfile(rw, r, http.StatusOK, v)
 }
 
-func (s *site) showProfile(rw http.ResponseWriter, r *http.Request, status int, v profileView) {
+func (s *writerPages) showProfile(rw http.ResponseWriter, r *http.Request, status int, v profileView) {
 	v.view, v.Mine, v.Files, v.Kinds = s.view(r, "Your page", "/account"), "/account/author", s.Files != nil, announce.Kinds()
 	if v.Profile.Accent == "" {
 		v.Profile.Accent = "#0a6496"
@@ -46,7 +46,7 @@ func (s *site) showProfile(rw http.ResponseWriter, r *http.Request, status int, 
 }
 
 // doProfile changes it.
-func (s *site) doProfile(rw http.ResponseWriter, r *http.Request, session account.Session) {
+func (s *writerPages) doProfile(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	got, err := s.readSent(rw, r, session.User)
 	if err != nil {
 		s.fail(rw, r, err)

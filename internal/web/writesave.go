@@ -18,7 +18,7 @@ type again struct{ Name, Wrong string }
 
 // doWrite is the form of the page: what its button says is done, or the form comes back
 // with all that was in it.
-func (s *site) doWrite(rw http.ResponseWriter, r *http.Request) {
+func (s *writerPages) doWrite(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	session, err := s.visitorOrWhy(r)
 	if err != nil {
@@ -55,7 +55,7 @@ func (s *site) doWrite(rw http.ResponseWriter, r *http.Request) {
 }
 
 // act does what a button says.
-func (s *site) act(rw http.ResponseWriter, r *http.Request, user, do string, v writeView) {
+func (s *writerPages) act(rw http.ResponseWriter, r *http.Request, user, do string, v writeView) {
 	f := &v.Sheet
 	if f.ID != 0 {
 		post, err := s.Posts.Get(r.Context(), user, f.ID)
@@ -111,7 +111,7 @@ func (s *site) act(rw http.ResponseWriter, r *http.Request, user, do string, v w
 // see ends a request that has changed something with the page that shows it. The script of the
 // page gets the path and goes there itself: if it followed a redirect, that page would be
 // loaded twice.
-func (s *site) see(rw http.ResponseWriter, r *http.Request, path string) {
+func (s *writerPages) see(rw http.ResponseWriter, r *http.Request, path string) {
 	if r.Header.Get("Accept") == "application/json" {
 		sendAnswer(rw, http.StatusOK, answer{OK: true, Path: path})
 		return
@@ -120,7 +120,7 @@ func (s *site) see(rw http.ResponseWriter, r *http.Request, path string) {
 }
 
 // publish is what the buttons do by which readers see something else.
-func (s *site) publish(ctx context.Context, user, do string, v *writeView) (author.Post, string, error) {
+func (s *writerPages) publish(ctx context.Context, user, do string, v *writeView) (author.Post, string, error) {
 	f := &v.Sheet
 	at, err := f.moment()
 	if err != nil {
@@ -153,7 +153,7 @@ func (s *site) publish(ctx context.Context, user, do string, v *writeView) (auth
 
 // save is Posts.Save, also where the post was made before by the same page, whose answer
 // did not come back.
-func (s *site) save(ctx context.Context, e author.Edit) (author.Post, error) {
+func (s *writerPages) save(ctx context.Context, e author.Edit) (author.Post, error) {
 	post, err := s.Posts.Save(ctx, e)
 	if err != nil || e.ID != 0 || e.Key == "" {
 		return post, err
@@ -170,7 +170,7 @@ func (s *site) save(ctx context.Context, e author.Edit) (author.Post, error) {
 }
 
 // says reports that a post is as a change would make it.
-func (s *site) says(post author.Post, change func(*author.Content) error) bool {
+func (s *writerPages) says(post author.Post, change func(*author.Content) error) bool {
 	c := post.Content
 	if change(&c) != nil {
 		return false
@@ -181,7 +181,7 @@ func (s *site) says(post author.Post, change func(*author.Content) error) bool {
 
 // saveAgain is save, also where the same was saved already by a page that went before it heard of
 // that: then nobody else has changed anything.
-func (s *site) saveAgain(ctx context.Context, e author.Edit) (author.Post, error) {
+func (s *writerPages) saveAgain(ctx context.Context, e author.Edit) (author.Post, error) {
 	post, err := s.save(ctx, e)
 	if fault.CodeOf(err) != fault.Conflict || e.ID == 0 {
 		return post, err
@@ -210,7 +210,7 @@ func copyOf(p author.Post) int64 {
 
 // keep saves what is on a sheet where only its author sees it, and puts on the sheet what
 // it is called from then on.
-func (s *site) keep(ctx context.Context, user string, f *sheet) error {
+func (s *writerPages) keep(ctx context.Context, user string, f *sheet) error {
 	e := author.Edit{User: user, Door: "write", NoUndo: true, Change: f.apply, To: author.Draft}
 	if f.ID == 0 {
 		e.Key = f.Key
@@ -248,7 +248,7 @@ func (s *site) keep(ctx context.Context, user string, f *sheet) error {
 }
 
 // dropCopy throws away what was kept of a change, as it is published or given up.
-func (s *site) dropCopy(ctx context.Context, user string, id int64) {
+func (s *writerPages) dropCopy(ctx context.Context, user string, id int64) {
 	c, err := s.Posts.ByKey(ctx, user, copyKey(id), "")
 	if err == nil && c.State == author.Draft {
 		_, err = s.Posts.Delete(ctx, user, c.ID, 0, "write")
@@ -260,7 +260,7 @@ func (s *site) dropCopy(ctx context.Context, user string, id int64) {
 
 // notWritten gives the form back with why nothing was done. Where the post is another by now,
 // both versions are on the page.
-func (s *site) notWritten(rw http.ResponseWriter, r *http.Request, user string, v writeView, err error) {
+func (s *writerPages) notWritten(rw http.ResponseWriter, r *http.Request, user string, v writeView, err error) {
 	status, _ := statusOf(err)
 	s.note(r, err, status)
 	retryAfter(rw, err)
@@ -280,7 +280,7 @@ func (s *site) notWritten(rw http.ResponseWriter, r *http.Request, user string, 
 
 // differs puts the version beside the sheet that was saved elsewhere, if there is one.
 // What is sent next replaces it: whoever sends it has seen both.
-func (s *site) differs(ctx context.Context, user string, v *writeView) bool {
+func (s *writerPages) differs(ctx context.Context, user string, v *writeView) bool {
 	post, err := s.Posts.Get(ctx, user, v.Sheet.ID)
 	if err != nil {
 		return false
@@ -301,7 +301,7 @@ func (s *site) differs(ctx context.Context, user string, v *writeView) bool {
 }
 
 // checkSheet looks at each field alone, so that what is wrong can stand beside it.
-func (s *site) checkSheet(v *writeView) {
+func (s *writerPages) checkSheet(v *writeView) {
 	f, w := &v.Sheet, &v.Wrong
 	var c author.Content
 	if err := f.apply(&c); err != nil {
@@ -336,7 +336,7 @@ var languageForm = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 
 // signedOut keeps what was written by somebody whose session has ended: it stands on the page with
 // which he signs in again.
-func (s *site) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, got *sent) {
+func (s *writerPages) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, got *sent) {
 	name, password := clean(strings.TrimSpace(got.fields.Get("name")), 64), got.fields.Get("password")
 	if name == "" && password == "" {
 		v.Again = &again{Name: v.Sheet.Writer}

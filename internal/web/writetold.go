@@ -58,7 +58,7 @@ type categoryJSON struct {
 
 // told makes a door for the script of one that needs a session. Whoever is signed out is
 // told so in words; nothing of it is kept by anybody on the way.
-func (s *site) told(do func(http.ResponseWriter, *http.Request, string) (answer, error)) http.HandlerFunc {
+func (s *writerPages) told(do func(http.ResponseWriter, *http.Request, string) (answer, error)) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Cache-Control", "no-store")
 		session, err := s.visitorOrWhy(r)
@@ -95,7 +95,7 @@ func sendAnswer(rw http.ResponseWriter, status int, a answer) {
 }
 
 // doDraft saves what is on the sheet, as often as its author stops typing.
-func (s *site) doDraft(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
+func (s *writerPages) doDraft(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
 	got, err := s.readSent(rw, r, user)
 	if err != nil {
 		return answer{}, err
@@ -114,7 +114,7 @@ func (s *site) doDraft(rw http.ResponseWriter, r *http.Request, user string) (an
 }
 
 // doPreview is how the sheet will look, and how long it is.
-func (s *site) doPreview(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
+func (s *writerPages) doPreview(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
 	got, err := s.readSent(rw, r, user)
 	if err != nil {
 		return answer{}, err
@@ -128,7 +128,7 @@ func (s *site) doPreview(rw http.ResponseWriter, r *http.Request, user string) (
 }
 
 // doMedia keeps one file.
-func (s *site) doMedia(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
+func (s *writerPages) doMedia(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
 	got, err := s.readSent(rw, r, user)
 	switch {
 	case err != nil:
@@ -146,7 +146,7 @@ func fileJSON(f sheetFile) *sheetFileJSON {
 }
 
 // doFile finds out what a file is that stands elsewhere.
-func (s *site) doFile(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
+func (s *writerPages) doFile(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
 	got, err := s.readSent(rw, r, user)
 	if err != nil {
 		return answer{}, err
@@ -159,7 +159,7 @@ func (s *site) doFile(rw http.ResponseWriter, r *http.Request, user string) (ans
 }
 
 // remoteFile asks the server that has a file what it is and how long.
-func (s *site) remoteFile(ctx context.Context, url string) sheetFile {
+func (s *writerPages) remoteFile(ctx context.Context, url string) sheetFile {
 	f := sheetFile{URL: url, Length: "0"}
 	if s.Files == nil {
 		return f
@@ -175,7 +175,7 @@ func (s *site) remoteFile(ctx context.Context, url string) sheetFile {
 }
 
 // doCategories are those of the author that begin like that.
-func (s *site) doCategories(_ http.ResponseWriter, r *http.Request, user string) (answer, error) {
+func (s *writerPages) doCategories(_ http.ResponseWriter, r *http.Request, user string) (answer, error) {
 	counts, err := s.Posts.Counts(r.Context(), user, author.ByCategory, author.CategoryName(clean(r.URL.Query().Get("prefix"), 100)), 12)
 	a := answer{Categories: []categoryJSON{}}
 	for _, c := range counts {

@@ -1,0 +1,41 @@
+package web
+
+import (
+	"context"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/river"
+)
+
+// ReaderOptions are the surroundings of the pages of readers. River must be set.
+type ReaderOptions struct {
+	River       River
+	Arrivals    func(buffer int) Listener      // hears of what comes; nil: pages are not live
+	ReaderOf    func(user string) string       // of the river; nil: the same name
+	OwnerOf     func(reader string) string     // its name in paths; nil: the same name, and "server" for ""
+	RiverPublic bool                           // the public may read the server's own river
+	Fresh       func(ctx context.Context) bool // nobody has an account yet; nil: somebody has
+	Accounts    FirstAccount                   // nil: nobody signs in here
+	Posts       WrittenPosts                   // nil: nobody writes here
+	// Explained gives an explanation as it is written in JSON, at /feeds/{id}.json. Nil:
+	// there is none.
+	Explained func(f *river.Followed, e *river.Explanation) any
+}
+
+// WrittenPosts knows whether a reader has written anything.
+type WrittenPosts interface {
+	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
+}
+
+// readerPages are the river and the pages of what is followed.
+type readerPages struct {
+	*Renderer
+	ReaderOptions
+	imports  *imports // lists that are imported now
+	contents contentCache
+	live     riverTail
+}
+
+func newReaderPages(c *Renderer, o ReaderOptions) *readerPages {
+	return &readerPages{Renderer: c, ReaderOptions: o, imports: newImports()}
+}

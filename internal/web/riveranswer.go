@@ -1,0 +1,40 @@
+package web
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+// replyTo is an item of the river of who is signed in, as something to answer.
+func (s *readerPages) replyTo(ctx context.Context, user string, id int64) (author.Reply, error) {
+	reader := user
+	if s.ReaderOf != nil {
+		reader = s.ReaderOf(user)
+	}
+	list, err := s.River.Items(ctx, river.ItemQuery{Reader: reader, IDs: []int64{id}, Limit: 1})
+	if err != nil {
+		return author.Reply{}, err
+	}
+	if len(list) == 0 {
+		return author.Reply{}, fault.New(fault.NotFound, "The item that was to be answered is not in your river any more.")
+	}
+	e := list[0]
+	p := s.post(&e, showing{now: s.now(), zone: time.UTC, root: "/river", own: true})
+	to := author.Reply{URL: p.Href, GUID: clean(e.GUID, 2000), Feed: clean(e.Source.URL, 2048), Title: p.Title}
+	if e.Source.Private { // its address is nobody else's business, and may have a secret in it
+		to.Feed = ""
+	}
+	if to.URL == "" {
+		to.URL = to.GUID
+	}
+	if to.Title == "" {
+		to.Title = clean(e.Text, 100)
+	}
+	to.Title = clean(strings.TrimPrefix(to.Title+" · "+p.Feed, " · "), 250)
+	return to, nil
+}
