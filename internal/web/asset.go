@@ -6,6 +6,7 @@ import (
 	"embed"
 	"encoding/hex"
 	"io/fs"
+	"maps"
 	"mime"
 	"net/http"
 	"path"
@@ -91,3 +92,7 @@ func serve(rw http.ResponseWriter, r *http.Request, f asset, cache string) {
 	h.Set("Content-Length", strconv.Itoa(len(b)))
 	_, _ = rw.Write(b)
 }
+
+// AssetURLs are the paths of all static files, by their names: "base.css" to
+// "/static/base.1a2b3c4d5e6f.css".
+func AssetURLs() map[string]string { return maps.Clone(loadAssets().urls) }

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -388,52 +387,6 @@ func TestAHierarchyFoldsWithoutScript(t *testing.T) {
 	}
 }
 
-func TestAWritersColourCanBeReadInBothLights(t *testing.T) {
-	t.Parallel()
-	light, dark := palettes()
-	if light.color["paper"] == "" || dark.color["paper"] == "" || light.color["paper"] == dark.color["paper"] {
-		t.Fatalf("the colours are %v and %v", light, dark)
-	}
-	sky := regexp.MustCompile(`--sky:(#[0-9a-f]{6});--on-sky:(#[0-9a-f]{6});`)
-	for _, p := range []palette{light, dark} {
-		for r := 0; r < 256; r += 51 {
-			for g := 0; g < 256; g += 51 {
-				for b := 0; b < 256; b += 51 {
-					accent := rgb{float64(r), float64(g), float64(b)}
-					m := sky.FindStringSubmatch(p.tint(accent.String()))
-					if m == nil {
-						t.Fatalf("%s makes %q", accent, p.tint(accent.String()))
-					}
-					c, _ := rgbOf(m[1])
-					on, _ := rgbOf(m[2])
-					for _, name := range []string{"paper", "sheet", "tint"} {
-						ground, _ := rgbOf(p.color[name])
-						if got := contrast(c, ground); got < leastContrast {
-							t.Errorf("%s becomes %s, of contrast %.2f on %s", accent, c, got, name)
-						}
-					}
-					if got := contrast(c, on); got < leastContrast {
-						t.Errorf("%s: words on %s have contrast %.2f", accent, c, got)
-					}
-				}
-			}
-		}
-	}
-	if got := light.tint("#0a6496"); !strings.Contains(got, "--sky:#0a6496;") {
-		t.Errorf("a good colour is changed: %s", got)
-	}
-	x := newPaper(t)
-	x.profile("alice", author.Profile{Accent: "#ffff00", Theme: "dark"})
-	x.write("alice", author.Published, author.Content{Source: "x"})
-	x.says(http.StatusOK, "/alice/", `<link rel="stylesheet" href="/static/tint/ffff00-dark.css">`)
-	for path, want := range map[string]int{"/static/tint/ffff00-dark.css": 200, "/static/tint/-light.css": 200, "/static/tint/ff0000.css": 200, "/static/tint/red.css": 404, "/static/tint/ff0000-blue.css": 404, "/static/tint/FF0000.css": 404} {
-		rec := x.open(path)
-		if rec.Code != want || want == 200 && (rec.Header().Get("Content-Type") != "text/css; charset=utf-8" || !strings.Contains(rec.Body.String(), "html:root{")) {
-			t.Errorf("%s: %d %v %s", path, rec.Code, rec.Header(), rec.Body)
-		}
-	}
-}
-
 // profile is what a user says of himself.
 func (x *study) profile(user string, p author.Profile) {
 	x.Helper()
@@ -446,3 +399,17 @@ func (x *study) profile(user string, p author.Profile) {
 
 // pass lets time go by.
 func (x *study) pass(d time.Duration) { x.fake.now = x.fake.now.Add(d) }
+
+func TestPagesOfAWriterHaveTheStyleSheetOfTheirColours(t *testing.T) {
+	t.Parallel()
+	x := newPaper(t)
+	x.profile("alice", author.Profile{Accent: "#ffff00", Theme: "dark"})
+	x.write("alice", author.Published, author.Content{Source: "x"})
+	x.says(http.StatusOK, "/alice/", `<link rel="stylesheet" href="/static/tint/ffff00-dark.css">`)
+	for path, want := range map[string]int{"/static/tint/ffff00-dark.css": 200, "/static/tint/-light.css": 200, "/static/tint/ff0000.css": 200, "/static/tint/red.css": 404, "/static/tint/ff0000-blue.css": 404, "/static/tint/FF0000.css": 404} {
+		rec := x.open(path)
+		if rec.Code != want || want == 200 && (rec.Header().Get("Content-Type") != "text/css; charset=utf-8" || !strings.Contains(rec.Body.String(), "html:root{")) {
+			t.Errorf("%s: %d %v %s", path, rec.Code, rec.Header(), rec.Body)
+		}
+	}
+}

@@ -11,7 +11,6 @@ import (
 
 	"cloudburst/internal/hub"
 
-	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 )
 
@@ -131,26 +130,4 @@ func TestPingSitePageKeepsTheFormAndCarriesThePolicy(t *testing.T) {
 			t.Errorf("%d: status %d, header %v", status, rec.Code, rec.Header())
 		}
 	}
-}
-
-func FuzzChangesQuery(f *testing.F) {
-	f.Add("q=x&before=1.2.3")
-	f.Add("after=-1.-2.9223372036854775807")
-	f.Add("q=\xff&before=1.2&after=%00")
-	f.Fuzz(func(t *testing.T, s string) {
-		v, _ := url.ParseQuery(s)
-		q := parseChangesQuery(v)
-		if q.PlaceError != "" {
-			return
-		}
-		u, err := url.Parse(q.url("/changes", "before", place(q.before)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		again := parseChangesQuery(u.Query())
-		again.after = q.after
-		if diff := cmp.Diff(q, again, cmp.AllowUnexported(changesQuery{})); diff != "" {
-			t.Error(diff)
-		}
-	})
 }

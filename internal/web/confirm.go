@@ -18,11 +18,12 @@ type confirmView struct {
 	question
 }
 
+// confirm asks a question on the pages of the account.
 func (s *Shell) confirm(rw http.ResponseWriter, r *http.Request, heading string, q question) {
 	for i := range q.Fields {
 		q.Fields[i].Value = clean(q.Fields[i].Value, 2048)
 	}
-	s.render(rw, r, http.StatusOK, "confirm", confirmView{s.view(r, heading, "/account"), q})
+	s.askFirst(rw, r, heading, "/account", q)
 }
 
 // copied is a text to be put into something of the reader's own.
@@ -35,4 +36,9 @@ type undoBar struct {
 	Words  string
 	Href   string // page of the post; "": nobody can see it
 	Until  moment
+}
+
+// askFirst asks a question on the pages of a section.
+func (s *Shell) askFirst(rw http.ResponseWriter, r *http.Request, heading, section string, q question) {
+	s.render(rw, r, http.StatusOK, "confirm", confirmView{s.view(r, heading, section), q})
 }

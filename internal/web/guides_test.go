@@ -3,7 +3,6 @@ package web
 import (
 	"io/fs"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
@@ -12,29 +11,15 @@ import (
 	"golang.org/x/net/html"
 )
 
-func TestEveryGuideIsOnAShelfAndItsLinksLeadSomewhere(t *testing.T) {
+func TestEveryGuideIsServedAndItsLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
-	all, err := loadGuides()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var on []string
-	for _, s := range all {
-		for _, g := range s.Guides {
-			on = append(on, g.Name)
-			if g.Title == "" {
-				t.Errorf("%s has no heading", g.Name)
-			}
-		}
-	}
 	files, err := fs.Glob(docs.Files, "*.md")
 	if err != nil {
 		t.Fatal(err)
 	}
+	var on []string
 	for _, f := range files {
-		if !slices.Contains(on, strings.TrimSuffix(f, ".md")) {
-			t.Errorf("%s is on no shelf", f)
-		}
+		on = append(on, strings.TrimSuffix(f, ".md"))
 	}
 	w, _ := newWeb(t, newFake())
 	routes := w.Routes()
@@ -76,38 +61,5 @@ func TestEveryGuideIsOnAShelfAndItsLinksLeadSomewhere(t *testing.T) {
 	}
 	if rec := get(t, routes, "/docs/none"); rec.Code != http.StatusNotFound {
 		t.Errorf("a guide that is none: %d", rec.Code)
-	}
-}
-
-func TestTablesOfAGuideHaveNamesOfTheirOwnAndNoEmptyHeads(t *testing.T) {
-	t.Parallel()
-	all, err := loadGuides()
-	if err != nil {
-		t.Fatal(err)
-	}
-	found := 0
-	for _, s := range all {
-		for _, g := range s.Guides {
-			tree, err := html.Parse(strings.NewReader(string(g.Body)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			names := map[string]bool{}
-			for _, n := range find(tree, "div", "scroll") {
-				name := attr(n, "aria-label")
-				if found++; names[name] || strings.TrimPrefix(name, "Table: ") == "" || attr(n, "role") != "region" {
-					t.Errorf("%s: a table is called %q", g.Name, name)
-				}
-				names[name] = true
-			}
-			for _, n := range find(tree, "th", "") {
-				if strings.TrimSpace(text(n)) == "" || attr(n, "scope") != "col" {
-					t.Errorf("%s: a table has the head %q of scope %q", g.Name, text(n), attr(n, "scope"))
-				}
-			}
-		}
-	}
-	if found < 20 {
-		t.Errorf("only %d tables were found", found)
 	}
 }

@@ -145,25 +145,3 @@ func TestLogFilterKeepsWhatWasChosen(t *testing.T) {
 		t.Error("several kinds are not kept")
 	}
 }
-
-func FuzzLogQuery(f *testing.F) {
-	f.Add("topic=https://a/b&kind=ping,drop&q=x&before=1.2.3")
-	f.Add("topic=17&after=-1.-2.9223372036854775807")
-	f.Add("kind=\xff&before=1.2&topic=%00")
-	f.Fuzz(func(t *testing.T, s string) {
-		v, _ := url.ParseQuery(s)
-		q := parseLogQuery(v)
-		if q.bad() {
-			return
-		}
-		u, err := url.Parse(q.url("/log", "before", place(q.before)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		again := parseLogQuery(u.Query())
-		again.after = q.after
-		if diff := cmp.Diff(q, again, cmp.AllowUnexported(logQuery{})); diff != "" {
-			t.Error(diff)
-		}
-	})
-}

@@ -15,11 +15,16 @@ type ReaderOptions struct {
 	OwnerOf     func(reader string) string     // its name in paths; nil: the same name, and "server" for ""
 	RiverPublic bool                           // the public may read the server's own river
 	Fresh       func(ctx context.Context) bool // nobody has an account yet; nil: somebody has
-	Accounts    FirstAccount                   // nil: nobody signs in here
+	Accounts    AccountState                   // nil: nobody signs in here
 	Posts       WrittenPosts                   // nil: nobody writes here
 	// Explained gives an explanation as it is written in JSON, at /feeds/{id}.json. Nil:
 	// there is none.
 	Explained func(f *river.Followed, e *river.Explanation) any
+}
+
+// AccountState knows whether anybody has an account yet.
+type AccountState interface {
+	First() string // the token that makes the first account; "": there is one
 }
 
 // WrittenPosts knows whether a reader has written anything.

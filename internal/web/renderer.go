@@ -51,3 +51,7 @@ func (s *Renderer) dressing(own bool) *dressing {
 type Remote interface {
 	Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
 }
+
+// imageSize is the size of an image that this server has read, as attributes have it; "": it is
+// not known.
+func (s *Renderer) imageSize(url string) (width, height string) { return s.sizes.of(url) }

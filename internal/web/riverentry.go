@@ -205,7 +205,7 @@ func (s *readerPages) content(it *river.Item, whole bool) *content {
 	}
 	c := s.contents.get(key, write)
 	for _, image := range c.unsized {
-		if width, _ := s.sizes.of(image); width != "" { // it was read since
+		if width, _ := s.imageSize(image); width != "" { // it was read since
 			c = write()
 			s.contents.replace(key, c)
 			break

@@ -176,24 +176,3 @@ func TestMarkingAllReadSaysHowMuchAndIsUndone(t *testing.T) {
 		}
 	}
 }
-
-func FuzzRiverQuery(f *testing.F) {
-	for _, s := range []string{"", "category=a%2Fb&source=7&q=is:starred+x&before=1795198993947.77", "starred=1&unread=1", "source=-1", "before=1.2.3", "q=%ff%00"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		v, err := url.ParseQuery(s)
-		if err != nil {
-			return
-		}
-		q := parseRiverQuery(v)
-		back := parseRiverQuery(q.values())
-		back.Before = q.Before
-		if q.Wrong == "" && back != q {
-			t.Errorf("%+v comes back as %+v", q, back)
-		}
-		if p, ok := parseRiverPlace(riverPlace(q.Before)); q.Before.ID != 0 && (!ok || p != q.Before) {
-			t.Errorf("%v comes back as %v", q.Before, p)
-		}
-	})
-}

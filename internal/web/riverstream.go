@@ -20,7 +20,7 @@ const recheckBeats = 4
 func (s *readerPages) riverStream(rw http.ResponseWriter, r *http.Request, reader string, may access) {
 	st := stretch{Reader: reader, May: may, Root: "/river", Category: r.URL.Query().Get("category")}
 	s.streamTo(rw, r, st, func(ctx context.Context) bool {
-		again, now, err := s.readingOrWhy(r.WithContext(context.WithValue(ctx, sessionKey{}, &visit{})))
+		again, now, err := s.readingOrWhy(renewVisit(r.WithContext(ctx)))
 		return err != nil || again == reader && now == may
 	})
 }
@@ -28,7 +28,7 @@ func (s *readerPages) riverStream(rw http.ResponseWriter, r *http.Request, reade
 // streamOf is riverStream for a public river.
 func (s *readerPages) streamOf(rw http.ResponseWriter, r *http.Request, st stretch) {
 	s.streamTo(rw, r, st, func(ctx context.Context) bool {
-		_, err := s.publicStretch(r.WithContext(context.WithValue(ctx, sessionKey{}, &visit{})))
+		_, err := s.publicStretch(renewVisit(r.WithContext(ctx)))
 		return err == nil || fault.CodeOf(err) != fault.NotFound
 	})
 }

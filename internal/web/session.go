@@ -23,13 +23,18 @@ type visit struct {
 	err     error           // nobody can say
 }
 
+// renewVisit is r with the session to be looked up again, when somebody asks for it.
+func renewVisit(r *http.Request) *http.Request {
+	return r.WithContext(context.WithValue(r.Context(), sessionKey{}, &visit{}))
+}
+
 // visited gives a request room for its visit.
 func (s *Shell) visited(next http.Handler) http.Handler {
 	if s.Sessions == nil {
 		return next
 	}
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(rw, r.WithContext(context.WithValue(r.Context(), sessionKey{}, &visit{})))
+		next.ServeHTTP(rw, renewVisit(r))
 	})
 }
 

@@ -393,7 +393,7 @@ func (s *readerPages) askFirst(rw http.ResponseWriter, r *http.Request, heading 
 	for i := range q.Fields {
 		q.Fields[i].Value = clean(q.Fields[i].Value, 2048)
 	}
-	s.render(rw, r, http.StatusOK, "confirm", confirmView{s.view(r, heading, "/feeds"), q})
+	s.Shell.askFirst(rw, r, heading, "/feeds", q)
 }
 
 // sourceJSON is the explanation as data.

@@ -127,27 +127,6 @@ func TestNewServerThatHasItsTestFeedOnlyLeadsToMore(t *testing.T) {
 	lacks(t, g.look("/feeds"), "So far only")
 }
 
-func TestFeedsToBeginWithAreAWellFormedListOfADozen(t *testing.T) {
-	t.Parallel()
-	folders, err := startFolders()
-	if err != nil {
-		t.Fatal(err)
-	}
-	n, seen := 0, map[string]bool{}
-	for _, f := range folders {
-		for _, feed := range f.Feeds {
-			n++
-			if !webAddress(feed.URL) || !webAddress(feed.Home) || feed.Title == "" || feed.Text == "" || seen[feed.URL] {
-				t.Errorf("%+v", feed)
-			}
-			seen[feed.URL] = true
-		}
-	}
-	if n != 12 {
-		t.Errorf("%d feeds", n)
-	}
-}
-
 func TestFreshInstallIsUsedFromItsOwnMachineOnly(t *testing.T) {
 	t.Parallel()
 	g := newGarden(t)
@@ -272,11 +251,6 @@ func TestBookmarkFillsInTheFormAndFollowsNothing(t *testing.T) {
 	page := g.look("/feeds/add?url=" + url.QueryEscape("https://example.org/a?b=c&d=\"e") + "&title=Own")
 	has(t, page, `value="https://example.org/a?b=c&amp;d=&#34;e"`, `value="Own"`)
 	has(t, g.look("/feeds"), `<a class="drag" href="`+strings.Replace(theBookmark, "+", "&#43;", 1)+`"`)
-	for in, want := range map[string]string{"feed://a.example/x": "https://a.example/x", "web+feed:http://a.example/": "http://a.example/", "FEED:https://a.example": "https://a.example", "https://a.example": "https://a.example", "feed": "feed", "": ""} {
-		if got := plainAddress(in); got != want {
-			t.Errorf("%q: %q", in, got)
-		}
-	}
 }
 
 func TestPageOfAFeedTellsEverything(t *testing.T) {
@@ -462,21 +436,6 @@ func TestDatabaseThatIsAwayIsSaidOnEveryPage(t *testing.T) {
 		if check(t, rec); rec.Code != 503 || rec.Header().Get("Retry-After") != "5" {
 			t.Errorf("%s: %d %v", path, rec.Code, rec.Header())
 		}
-	}
-}
-
-func TestPictureOfTheChecksHasWordsAndEveryForm(t *testing.T) {
-	t.Parallel()
-	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
-	e := explanation(river.Source{URL: "https://a.example/"}, now)
-	svg := string(checksChart(e.Checks, now.Add(time.Hour), now))
-	has(t, svg, "<title", "<desc", "5 brought something, 13 found it the same and 2 did not work. The next is in 1 h.", `class="cross"`, `class="same"`, `class="s1"`, `class="next"`)
-	if checksChart(e.Checks[:1], now, now) != "" || checksChart(nil, now, now) != "" {
-		t.Error("one check is no picture")
-	}
-	e.Checks[1].At = e.Checks[0].At
-	if svg := checksChart(e.Checks[:2], time.Time{}, e.Checks[0].At); strings.Contains(string(svg), "NaN") {
-		t.Error(svg)
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -400,8 +399,7 @@ func TestAssetsAreHashedAndCached(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()
-	a := loadAssets()
-	for _, u := range a.urls {
+	for _, u := range AssetURLs() {
 		rec := get(t, h, u)
 		if rec.Code != 200 || !strings.Contains(rec.Header().Get("Cache-Control"), "immutable") {
 			t.Errorf("%s: %d %v", u, rec.Code, rec.Header())
@@ -470,15 +468,6 @@ func TestTopicByURLLeadsToItsPage(t *testing.T) {
 	rec := get(t, w.Routes(), "/topics?url="+url.QueryEscape(scripting))
 	if want := "/topics/" + strconv.FormatInt(hub.TopicID(scripting), 10); rec.Code != 302 || rec.Header().Get("Location") != want {
 		t.Errorf("%d %s, not %s", rec.Code, rec.Header().Get("Location"), want)
-	}
-}
-
-func TestClientAddrWithoutAConfiguredOneIsTheTCPPeer(t *testing.T) {
-	t.Parallel()
-	r := httptest.NewRequest("GET", "/", nil)
-	r.RemoteAddr = "[::ffff:203.0.113.7]:99"
-	if got := NewShell(Options{}).clientAddr(r); got != netip.MustParseAddr("203.0.113.7") {
-		t.Error(got)
 	}
 }
 

@@ -159,7 +159,7 @@ func (s *writerPages) postsOf(r *http.Request, user string, state author.State, 
 
 func (s *writerPages) wroteRow(_ context.Context, p author.Post, v wroteView) wroteRow {
 	row := wroteRow{ID: p.ID, Base: p.Revision, Words: wordsOfPost(p), State: string(p.State), Warning: s.Posts.Warning(p), Edit: "/write/" + strconv.FormatInt(p.ID, 10)}
-	for _, l := range p.Categories[:min(len(p.Categories), tagsOfItem)] {
+	for _, l := range p.Categories[:min(len(p.Categories), tagsOfRow)] {
 		row.Tags = append(row.Tags, clean(l, 60))
 	}
 	switch p.State {
@@ -262,3 +262,6 @@ func (s *writerPages) onPost(rw http.ResponseWriter, r *http.Request, session ac
 	post, ok := s.ownPost(rw, r, session)
 	return got, post, ok
 }
+
+// tagsOfRow is how many categories the list of posts shows of one.
+const tagsOfRow = 8
