@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"cloudburst/client"
-	"cloudburst/internal/web"
+	"cloudburst/internal/web/docsui"
 	"cloudburst/protocol/wsse"
 )
 
@@ -85,13 +85,13 @@ type exchanges struct {
 	*testing.T
 	base     string
 	admin    string
-	examples map[string]web.Example // those that were not tried yet
-	place    web.Place
+	examples map[string]docsui.Example // those that were not tried yet
+	place    docsui.Place
 	came     chan arrived
 	version  *atomic.Int64 // of the feed
 }
 
-func (x *exchanges) take(id string) web.Example {
+func (x *exchanges) take(id string) docsui.Example {
 	x.Helper()
 	e, ok := x.examples[id]
 	if !ok {
@@ -136,7 +136,7 @@ func (x *exchanges) told(id string) {
 }
 
 // like is nil when a request comes like e, else what others came until the end.
-func (x *exchanges) like(e web.Example, end <-chan time.Time) error {
+func (x *exchanges) like(e docsui.Example, end <-chan time.Time) error {
 	var others []error
 	for {
 		select {
@@ -169,11 +169,11 @@ func (x *exchanges) change() {
 // documented starts the program, a feed and a subscriber.
 func documented(t *testing.T) *exchanges {
 	t.Helper()
-	x := &exchanges{T: t, examples: map[string]web.Example{}, version: &atomic.Int64{}}
+	x := &exchanges{T: t, examples: map[string]docsui.Example{}, version: &atomic.Int64{}}
 	var feeds *httptest.Server
 	feeds = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/rss+xml")
-		_, _ = io.WriteString(w, web.Place{Site: feeds.URL + "/"}.SampleFeed(x.version.Load()))
+		_, _ = io.WriteString(w, docsui.Place{Site: feeds.URL + "/"}.SampleFeed(x.version.Load()))
 	}))
 	t.Cleanup(feeds.Close)
 	cfg := conf(t, t.TempDir())
@@ -190,14 +190,14 @@ func documented(t *testing.T) *exchanges {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := web.Examples()
+	all, err := docsui.Examples()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range all {
 		x.examples[e.ID] = e
 	}
-	x.place = web.Place{
+	x.place = docsui.Place{
 		Host: strings.TrimPrefix(x.base, "http://"), Base: x.base, Domain: "127.0.0.1", Caller: "127.0.0.1", Port: port, Path: "/feedupdated",
 		Feed: feeds.URL + "/rss.xml?a=1&b=2", Site: feeds.URL + "/", Secret: "known-to-both-of-us",
 	}

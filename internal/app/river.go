@@ -22,6 +22,7 @@ import (
 	"cloudburst/internal/river"
 	"cloudburst/internal/store"
 	"cloudburst/internal/web"
+	"cloudburst/internal/web/readerui"
 )
 
 // reading is what the river of this server is made of.
@@ -218,7 +219,7 @@ func (a *App) fresh(context.Context) bool {
 // riverPages gives the pages what they need of the river.
 func (a *App) riverPages(w *web.Web) {
 	w.River = a.river
-	w.Arrivals = func(buffer int) web.Listener { return a.river.Listen(buffer) }
+	w.Arrivals = func(buffer int) readerui.Listener { return a.river.Listen(buffer) }
 	w.ReaderOf, w.OwnerOf, w.Fresh = a.readerOf, a.ownerOf, a.fresh
 	w.Explained = api.Explained
 	w.RiverPublic = a.cfg.River.Public == "everyone"

@@ -10,10 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/html"
+
 	"cloudburst/internal/account"
 	"cloudburst/internal/author"
-
-	"golang.org/x/net/html"
+	"cloudburst/internal/web/shell"
 )
 
 const small = `<rss version="2.0"><channel><title>Small</title><link>https://a.example/</link><description>d</description><item><title>One</title><guid>https://a.example/1</guid></item></channel></rss>`
@@ -30,7 +31,7 @@ func TestEveryPageOfTheAccountIsWholeAndKeptByNobody(t *testing.T) {
 		if path == "/account/nothing" {
 			continue
 		}
-		if rec.Code != 200 || rec.Header().Get("Cache-Control") != "no-store" || rec.Header().Get("Content-Security-Policy") != policy {
+		if rec.Code != 200 || rec.Header().Get("Cache-Control") != "no-store" || rec.Header().Get("Content-Security-Policy") != shell.Policy {
 			t.Errorf("%s: %d %v", path, rec.Code, rec.Header())
 		}
 	}

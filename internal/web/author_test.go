@@ -13,12 +13,15 @@ import (
 	"testing/synctest"
 	"time"
 
+	"golang.org/x/net/html"
+
 	"cloudburst/feed/discover"
 	"cloudburst/feed/render"
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
-
-	"golang.org/x/net/html"
+	"cloudburst/internal/web/accountui"
+	"cloudburst/internal/web/authorui"
+	"cloudburst/internal/web/shell"
 )
 
 // aliceFeed has a post with everything in it, one without a title, one with a file.
@@ -78,7 +81,7 @@ func TestAuthorsPageHasTheFeedForPeopleAndForPrograms(t *testing.T) {
 	x.save("alice", author.Public, aliceFeed(t))
 	rec := x.page("alice", "")
 	doc := check(t, rec)
-	if rec.Code != 200 || rec.Header().Get("Content-Security-Policy") != policy {
+	if rec.Code != 200 || rec.Header().Get("Content-Security-Policy") != shell.Policy {
 		t.Errorf("%d %v", rec.Code, rec.Header())
 	}
 	entries := classed(doc, "h-entry")
@@ -95,7 +98,7 @@ func TestAuthorsPageHasTheFeedForPeopleAndForPrograms(t *testing.T) {
 	body := rec.Body.String()
 	foot := body[strings.Index(body, `id="s-formats"`):]
 	for _, f := range render.Formats() {
-		if href := html.EscapeString(formatPath("alice", f)); strings.Count(foot, `href="`+href+`"`) != 1 {
+		if href := html.EscapeString(shell.FormatPath("alice", f)); strings.Count(foot, `href="`+href+`"`) != 1 {
 			t.Errorf("%s is not at the foot", href)
 		}
 	}
@@ -224,7 +227,7 @@ func TestPageOfAVersionIsReadOnce(t *testing.T) {
 
 // slowly counts who reads a document at the same time.
 type slowly struct {
-	Authors
+	accountui.Authors
 	now, most, all atomic.Int64
 }
 
@@ -259,7 +262,7 @@ func TestHoweverManyComeFewDocumentsAreReadAtOnce(t *testing.T) {
 		}
 		group.Wait()
 		// Those who read at the same moment may read the same page; whoever waited does not.
-		if most, all := s.most.Load(), s.all.Load(); most > readingAtOnce || all < 20 || all > 20*readingAtOnce {
+		if most, all := s.most.Load(), s.all.Load(); most > shell.ConcurrentReadings || all < 20 || all > 20*shell.ConcurrentReadings {
 			t.Errorf("%d read at once, %d times in all", most, all)
 		}
 	})
@@ -274,7 +277,7 @@ func TestNestedPostsAreFolded(t *testing.T) {
 	x.save("alice", author.Public, doc)
 	rec := x.page("alice", "")
 	page := check(t, rec)
-	if n := len(classed(page, "h-entry")); n < 2 || n > deepestPost {
+	if n := len(classed(page, "h-entry")); n < 2 || n > authorui.MaxPostDepth {
 		t.Errorf("%d posts", n)
 	}
 	if !strings.Contains(rec.Body.String(), "<summary>1 post inside</summary>") {
@@ -334,7 +337,7 @@ func TestLongPostsAreCutAndThePageStaysSmall(t *testing.T) {
 	x.save("alice", author.Public, rss(items...))
 	rec := x.page("alice", "")
 	check(t, rec)
-	if n := rec.Body.Len(); n > longestPage+200_000 {
+	if n := rec.Body.Len(); n > authorui.MaxPageText+200_000 {
 		t.Errorf("%d bytes", n)
 	}
 	if !strings.Contains(rec.Body.String(), "There is more of it") || !strings.Contains(rec.Body.String(), `href="https://a.example/huge"`) {

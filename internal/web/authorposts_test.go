@@ -11,11 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/net/html"
+
 	"cloudburst/feed/discover"
 	"cloudburst/feed/render"
 	"cloudburst/internal/author"
-
-	"golang.org/x/net/html"
 )
 
 // thing is a microformat: its types, and the values of its properties in order.

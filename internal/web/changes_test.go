@@ -9,9 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/internal/hub"
-
 	"golang.org/x/net/html"
+
+	"cloudburst/internal/hub"
+	"cloudburst/internal/web/hubui"
+	"cloudburst/internal/web/shell"
 )
 
 // listed adds changes as the hub does: in the store, with nothing on the bus.
@@ -37,7 +39,7 @@ func TestChangesPageBothWaysWithoutLossOrRepetition(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
-	for i := range 2*changesRows + 7 {
+	for i := range 2*hubui.ChangesPerPage + 7 {
 		f.now = f.now.Add(time.Duration(i%3) * time.Millisecond) // several share a moment
 		f.listed(site1(i))
 	}
@@ -55,13 +57,13 @@ func TestChangesPageBothWaysWithoutLossOrRepetition(t *testing.T) {
 		t.Fatalf("%d pages with %d changes, want 3 with %d", len(pages), len(all), len(f.changes))
 	}
 	for i, id := range all {
-		if want := place(f.changes[len(all)-1-i].Cursor()); id != want {
+		if want := shell.FormatCursor(f.changes[len(all)-1-i].Cursor()); id != want {
 			t.Fatalf("at %d stands %s, want %s", i, id, want)
 		}
 	}
 	_, links := ids(t, check(t, get(t, h, pages[2])))
 	newer, _ := ids(t, check(t, get(t, h, links["Newer"])))
-	if !slices.Equal(newer, all[changesRows:2*changesRows]) || links["Newest"] != "/changes?q=NUMBER" {
+	if !slices.Equal(newer, all[hubui.ChangesPerPage:2*hubui.ChangesPerPage]) || links["Newest"] != "/changes?q=NUMBER" {
 		t.Errorf("the page newer than the last begins with %s", newer[0])
 	}
 	if strings.Contains(get(t, h, pages[1]).Body.String(), "data-stream") {
@@ -126,7 +128,7 @@ func TestPingSitePageKeepsTheFormAndCarriesThePolicy(t *testing.T) {
 				t.Errorf("%d: the page does not hold %s", status, want)
 			}
 		}
-		if rec.Code != status || rec.Header().Get("Content-Security-Policy") != policy || rec.Header().Get("X-Content-Type-Options") != "nosniff" {
+		if rec.Code != status || rec.Header().Get("Content-Security-Policy") != shell.Policy || rec.Header().Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("%d: status %d, header %v", status, rec.Code, rec.Header())
 		}
 	}

@@ -6,16 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"cloudburst/feed/discover"
-
 	"golang.org/x/net/html"
+
+	"cloudburst/feed/discover"
+	"cloudburst/internal/web/docsui"
 )
 
 func TestDocsShowEveryExample(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	body := html.UnescapeString(get(t, w.Routes(), "/docs").Body.String())
-	all, err := Examples()
+	all, err := docsui.Examples()
 	if err != nil {
 		t.Fatal(err)
 	}

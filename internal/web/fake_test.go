@@ -17,6 +17,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/web/shell"
 )
 
 // secret stands in every Detail and every callback path of the tests; no page and
@@ -327,7 +328,7 @@ func story(f *fake, bus *event.Bus, hosts []string, r *rand.Rand) {
 		case 0, 4:
 			f.add(bus, event.Event{Kind: event.KindPing, TopicID: id, Topic: u, OK: true, Door: "rest", Peer: "203.0.113.9", Text: "Thanks for the ping.", Took: 84 * time.Millisecond},
 				event.Event{Kind: event.KindCheck, TopicID: id, Topic: u, OK: true, Version: v, Took: 79 * time.Millisecond, Text: fmt.Sprintf("Changed: version %d, 48,213 bytes.", v)},
-				event.Event{Kind: event.KindNotify, TopicID: id, Topic: u, OK: true, Version: v, Told: told, Failed: 3, Took: time.Duration(200+r.IntN(300)) * time.Millisecond, Text: fmt.Sprintf("Told %s subscribers in 0.3 s; 3 could not be told and will be tried again.", count(told))},
+				event.Event{Kind: event.KindNotify, TopicID: id, Topic: u, OK: true, Version: v, Told: told, Failed: 3, Took: time.Duration(200+r.IntN(300)) * time.Millisecond, Text: fmt.Sprintf("Told %s subscribers in 0.3 s; 3 could not be told and will be tried again.", shell.FormatCount(told))},
 				event.Event{Kind: event.KindError, TopicID: id, Topic: u, Door: "http-post", Peer: "reader77.example.net:5337", Failed: 1, Took: 15 * time.Second, Text: "No answer within 15 s."})
 		case 1, 5:
 			f.add(bus, event.Event{Kind: event.KindPing, TopicID: id, Topic: u, OK: true, Door: "xml-rpc", Peer: "198.51.100.77", Text: "Thanks for the ping.", Took: 31 * time.Millisecond},

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"cloudburst/docs"
-
 	"golang.org/x/net/html"
+
+	"cloudburst/docs"
 )
 
 func TestEveryGuideIsServedAndItsLinksLeadSomewhere(t *testing.T) {

@@ -8,11 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"cloudburst/internal/event"
-	"cloudburst/internal/hub"
-
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/web/hubui"
+	"cloudburst/internal/web/shell"
 )
 
 // ids are the events of a page, in order, and the links by their text.
@@ -36,7 +38,7 @@ func TestLogPagesBothWaysWithoutLossOrRepetition(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
-	for i := range 3*logPageRows + 7 {
+	for i := range 3*hubui.EventsPerPage + 7 {
 		f.now = f.now.Add(time.Duration(i%3) * time.Millisecond) // several share a moment
 		f.add(bus, ping(fmt.Sprint("event ", i)))
 	}
@@ -62,10 +64,10 @@ func TestLogPagesBothWaysWithoutLossOrRepetition(t *testing.T) {
 	}
 	rows, links := ids(t, check(t, get(t, h, pages[2])))
 	newer, back := ids(t, check(t, get(t, h, links["Newer"])))
-	if !slices.Equal(newer, all[logPageRows:2*logPageRows]) || links["Newest"] != "/log?q=EVENT" {
+	if !slices.Equal(newer, all[hubui.EventsPerPage:2*hubui.EventsPerPage]) || links["Newest"] != "/log?q=EVENT" {
 		t.Errorf("the page newer than %s… is %s…", rows[0], newer[0])
 	}
-	if first, _ := ids(t, check(t, get(t, h, back["Newer"]))); !slices.Equal(first, all[:logPageRows]) {
+	if first, _ := ids(t, check(t, get(t, h, back["Newer"]))); !slices.Equal(first, all[:hubui.EventsPerPage]) {
 		t.Error("the way back does not end at the newest page")
 	}
 }
@@ -74,7 +76,7 @@ func TestOnlyTheNewestPageOfTheLogIsLive(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
-	for range logPageRows + 1 {
+	for range hubui.EventsPerPage + 1 {
 		f.add(bus, ping("x"))
 	}
 	h := w.Routes()
@@ -82,7 +84,7 @@ func TestOnlyTheNewestPageOfTheLogIsLive(t *testing.T) {
 	if want := `data-stream="/log/stream?kind=ping&amp;q=x&amp;since=17%3A61&amp;as=html"`; !strings.Contains(body, want) {
 		t.Errorf("the newest page does not hold %s", want)
 	}
-	if body := get(t, h, "/log?before="+place(f.events[5].Cursor())).Body.String(); strings.Contains(body, "data-stream") {
+	if body := get(t, h, "/log?before="+shell.FormatCursor(f.events[5].Cursor())).Body.String(); strings.Contains(body, "data-stream") {
 		t.Error("an older page is live")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/internal/account"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/web/accountui"
 )
 
 // theCookie is the one that an answer sets, by its name.
@@ -170,7 +171,7 @@ func TestFirstAccountNeedsTheTokenAndKeepsItOutOfTheAddress(t *testing.T) {
 		t.Error("the front page does not lead to the first account")
 	}
 	rec := x.open("/setup?token=k3v9-7qpd")
-	c := theCookie(t, rec, setupCookie)
+	c := theCookie(t, rec, accountui.SetupCookie)
 	if rec.Code != 303 || rec.Header().Get("Location") != "/setup" || rec.Header().Get("Referrer-Policy") != "no-referrer" || !c.HttpOnly || c.Path != "/setup" || c.MaxAge > 3600 {
 		t.Errorf("%d %v %+v", rec.Code, rec.Header(), c)
 	}
@@ -193,7 +194,7 @@ func TestFirstAccountNeedsTheTokenAndKeepsItOutOfTheAddress(t *testing.T) {
 		}
 	}
 	rec = x.send("/setup", "token", "k3v9-7qpd", "name", "alice", "password", "long enough")
-	if rec.Code != 303 || rec.Header().Get("Location") != "/account" || len(x.people.sessions) != 1 || theCookie(t, rec, setupCookie).MaxAge >= 0 {
+	if rec.Code != 303 || rec.Header().Get("Location") != "/account" || len(x.people.sessions) != 1 || theCookie(t, rec, accountui.SetupCookie).MaxAge >= 0 {
 		t.Errorf("%d to %s, sessions %v", rec.Code, rec.Header().Get("Location"), x.people.sessions)
 	}
 	if rec := x.open("/setup"); rec.Code != 303 || rec.Header().Get("Location") != "/login" {

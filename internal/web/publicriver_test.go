@@ -8,6 +8,7 @@ import (
 	"cloudburst/feed"
 	"cloudburst/feed/opml"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/readerui"
 )
 
 func TestPublicCategoriesAreRiversOfTheirOwn(t *testing.T) {
@@ -98,7 +99,7 @@ func TestCategoryNamesMayHoldAnything(t *testing.T) {
 		if name == ".." {
 			continue // no path can name it; its page says so nowhere
 		}
-		for _, path := range []string{publicPath("alice", name), publicPath("alice", name) + "/feed.json"} {
+		for _, path := range []string{readerui.PublicPath("alice", name), readerui.PublicPath("alice", name) + "/feed.json"} {
 			if rec := x.open(path); rec.Code != 200 {
 				t.Errorf("%s: %d", path, rec.Code)
 			}

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"cloudburst/internal/audience"
-
 	"golang.org/x/net/html"
+
+	"cloudburst/internal/audience"
 )
 
 func TestReadersAreOneNumberWithItsParts(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/readerui"
 )
 
 // brook is a river in memory. What tests want to see of calls is in its fields, and
@@ -133,7 +134,7 @@ func (l *brookListener) Close() {
 }
 
 // Listen is what Web.Arrivals needs.
-func (b *brook) Listen(buffer int) Listener {
+func (b *brook) Listen(buffer int) readerui.Listener {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	l := &brookListener{b, make(chan river.Arrival, buffer)}

@@ -17,6 +17,8 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/shell"
 )
 
 // bank is a town with a river: alice's and the server's are alike, bob's is empty.
@@ -32,7 +34,7 @@ func newBank(t *testing.T) *bank {
 	b, g := newBrook(func() time.Time { return x.fake.now }), &gallery{}
 	flow(b, "alice")
 	flow(b, "")
-	x.River, x.Arrivals, x.Images, x.Remote, x.ImageKey = b, b.Listen, ImagesProxy, g, []byte("0123456789abcdef0123456789abcdef")
+	x.River, x.Arrivals, x.Images, x.Remote, x.ImageKey = b, b.Listen, content.ImagesProxy, g, []byte("0123456789abcdef0123456789abcdef")
 	x.pages = x.Routes()
 	return &bank{x, b, g}
 }
@@ -467,7 +469,7 @@ func TestStylesAndScriptsOfAPageStaySmall(t *testing.T) {
 		}
 	}
 	later := 0
-	for name, u := range AssetURLs() {
+	for name, u := range shell.AssetURLs() {
 		switch name {
 		case "outline.js", "outlinein.js", "writefiles.js", "writekept.js", "writewords.js":
 			later += x.open(u).Body.Len()

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/net/html"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/content"
 )
 
 // attacks are what strangers write into fields that are not theirs to write markup into,
@@ -41,7 +42,7 @@ func TestHostileItemsRunNothingAndBreakOutOfNothing(t *testing.T) {
 	t.Parallel()
 	x := newTown(t)
 	b := newBrook(func() time.Time { return x.fake.now })
-	x.River, x.Arrivals, x.Images, x.Remote, x.ImageKey = b, b.Listen, ImagesProxy, &gallery{}, []byte("0123456789abcdef0123456789abcdef")
+	x.River, x.Arrivals, x.Images, x.Remote, x.ImageKey = b, b.Listen, content.ImagesProxy, &gallery{}, []byte("0123456789abcdef0123456789abcdef")
 	x.pages = x.Routes()
 	x.as("alice")
 	evil := attacks()

@@ -7,12 +7,14 @@ import (
 	"testing"
 
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/shell"
 )
 
 func TestPicturesAreReadByThisServerForItsReaders(t *testing.T) {
 	t.Parallel()
 	x := newBank(t)
-	path := newSite(x.Web).texts.proxied("https://a.example/cat.png")
+	path := newSite(x.Web).texts.ProxyURL("https://a.example/cat.png")
 	rec := x.open(path)
 	h := rec.Header()
 	if rec.Code != 200 || h.Get("Content-Type") != "image/png" || h.Get("Content-Security-Policy") != "default-src 'none'; sandbox" || h.Get("X-Content-Type-Options") != "nosniff" ||
@@ -32,9 +34,9 @@ func TestPicturesAreReadByThisServerForItsReaders(t *testing.T) {
 func TestOnlyPicturesOfItemsAreRead(t *testing.T) {
 	t.Parallel()
 	x := newBank(t)
-	good := newSite(x.Web).texts.proxied("https://a.example/cat.png")
+	good := newSite(x.Web).texts.ProxyURL("https://a.example/cat.png")
 	for _, path := range []string{"/river/image", "/river/image?u=https%3A%2F%2Fa.example%2Fcat.png", strings.Replace(good, "cat.png", "dog.png", 1), strings.Replace(good, "s=", "s=A", 1),
-		newSite(x.Web).texts.proxied("file:///etc/passwd"), newSite(x.Web).texts.proxied("https://a.example/" + strings.Repeat("x", longestAddress))} {
+		newSite(x.Web).texts.ProxyURL("file:///etc/passwd"), newSite(x.Web).texts.ProxyURL("https://a.example/" + strings.Repeat("x", shell.MaxURL))} {
 		if rec := x.open(path); rec.Code != 404 {
 			t.Errorf("%.80s: %d", path, rec.Code)
 		}
@@ -42,7 +44,7 @@ func TestOnlyPicturesOfItemsAreRead(t *testing.T) {
 	if len(x.gallery.asked) != 0 {
 		t.Errorf("something was read: %v", x.gallery.asked)
 	}
-	x.Images = ImagesDirect
+	x.Images = content.ImagesDirect
 	x.pages = x.Routes()
 	if rec := x.open(good); rec.Code != 404 {
 		t.Errorf("with the setting direct: %d", rec.Code)
@@ -52,11 +54,11 @@ func TestOnlyPicturesOfItemsAreRead(t *testing.T) {
 func TestWhatIsNoPictureIsNotPassedOn(t *testing.T) {
 	t.Parallel()
 	x := newBank(t)
-	for i, body := range []string{"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", "<html><script>alert(1)</script>", "", "GIF", "%PDF-1.7", "RIFF\x00\x00\x00\x00WAVEfmt xxxxxxxx", "BM<script>alert(1)</script>xxxxxxx", strings.Repeat("\x89PNG\r\n\x1a\n", largestPicture/8+1)} {
+	for i, body := range []string{"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", "<html><script>alert(1)</script>", "", "GIF", "%PDF-1.7", "RIFF\x00\x00\x00\x00WAVEfmt xxxxxxxx", "BM<script>alert(1)</script>xxxxxxx", strings.Repeat("\x89PNG\r\n\x1a\n", content.MaxImage/8+1)} {
 		x.gallery.give = func(string) (*fetch.Response, error) {
 			return &fetch.Response{Status: 200, Body: []byte(body), Header: map[string][]string{"Content-Type": {"image/png"}}}, nil
 		}
-		rec := x.open(newSite(x.Web).texts.proxied(fmt.Sprintf("https://a.example/%d.png", i)))
+		rec := x.open(newSite(x.Web).texts.ProxyURL(fmt.Sprintf("https://a.example/%d.png", i)))
 		if rec.Code != 502 || !strings.HasPrefix(rec.Header().Get("Content-Type"), "text/plain") || strings.Contains(rec.Body.String(), "alert") {
 			t.Errorf("%.20q: %d %s", body, rec.Code, rec.Header().Get("Content-Type"))
 		}
@@ -64,7 +66,7 @@ func TestWhatIsNoPictureIsNotPassedOn(t *testing.T) {
 	x.gallery.give = func(string) (*fetch.Response, error) {
 		return &fetch.Response{Status: 404, Body: []byte("\xff\xd8\xff")}, nil
 	}
-	path := newSite(x.Web).texts.proxied("https://a.example/gone.png")
+	path := newSite(x.Web).texts.ProxyURL("https://a.example/gone.png")
 	for range 3 {
 		if rec := x.open(path); rec.Code != 502 {
 			t.Error(rec.Code)
@@ -73,7 +75,7 @@ func TestWhatIsNoPictureIsNotPassedOn(t *testing.T) {
 	if n := x.gallery.asked["https://a.example/gone.png"]; n != 1 {
 		t.Errorf("what is gone was asked for %d times within a minute", n)
 	}
-	x.fake.now = x.fake.now.Add(2 * failedFor)
+	x.fake.now = x.fake.now.Add(2 * content.FailedFor)
 	_ = x.open(path)
 	if n := x.gallery.asked["https://a.example/gone.png"]; n != 2 {
 		t.Errorf("and after it %d times", n)
@@ -82,7 +84,7 @@ func TestWhatIsNoPictureIsNotPassedOn(t *testing.T) {
 
 func TestPicturesAreLinksWhereTheyAreOff(t *testing.T) {
 	t.Parallel()
-	for images, want := range map[string]string{ImagesOff: `class="pic"`, ImagesDirect: `src="https://imgs.xkcd.com/comics/cloud.png"`, "": `class="pic"`} {
+	for images, want := range map[string]string{content.ImagesOff: `class="pic"`, content.ImagesDirect: `src="https://imgs.xkcd.com/comics/cloud.png"`, "": `class="pic"`} {
 		x := newBank(t).as("alice")
 		x.Images = images
 		x.pages = x.Routes()
@@ -91,13 +93,13 @@ func TestPicturesAreLinksWhereTheyAreOff(t *testing.T) {
 		if !strings.Contains(body, want) || strings.Contains(body, "/river/image?") {
 			t.Errorf("%q: the page has no %s", images, want)
 		}
-		if direct := strings.Contains(rec.Header().Get("Content-Security-Policy"), "img-src 'self' data: http: https:"); direct != (images == ImagesDirect) {
+		if direct := strings.Contains(rec.Header().Get("Content-Security-Policy"), "img-src 'self' data: http: https:"); direct != (images == content.ImagesDirect) {
 			t.Errorf("%q: %s", images, rec.Header().Get("Content-Security-Policy"))
 		}
 	}
 	x := newBank(t)
 	x.Remote = nil
-	if s := newSite(x.Web); s.texts.images() != ImagesOff {
+	if s := newSite(x.Web); s.texts.ImageMode() != content.ImagesOff {
 		t.Error("there is nothing that could read pictures")
 	}
 }

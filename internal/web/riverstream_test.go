@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/readerui"
 )
 
 // live is a bank behind a real server, where everybody may read the server's river.
@@ -106,7 +107,7 @@ func TestRiverStreamResumesAfterTheLastEventID(t *testing.T) {
 func TestRiverStreamAsksForAFreshStartWhenTooMuchWasMissed(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
-	for i := range riverMissed + 1 {
+	for i := range readerui.MaxMissedItems + 1 {
 		x.brook.arrive(news(fmt.Sprint("item ", i)))
 	}
 	r := watchAt(t, server, "/river/stream?since=1", "")
@@ -122,11 +123,11 @@ func TestRiverStreamAsksForAFreshStartWhenTooMuchWasMissed(t *testing.T) {
 func TestRiverStreamOfAPageThatIsNewDoesNotAskForAnother(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
-	for i := range riverMissed + 50 { // a list of feeds was taken in a moment ago
+	for i := range readerui.MaxMissedItems + 50 { // a list of feeds was taken in a moment ago
 		x.brook.arrive(news(fmt.Sprint("item ", i)))
 	}
 	r := watchAt(t, server, fmt.Sprint("/river/stream?since=", x.newest()), "")
-	for i := range riverMissed {
+	for i := range readerui.MaxMissedItems {
 		if got := r.next(false); got.name != "" || !strings.Contains(got.data, fmt.Sprintf("<p>item %d</p>", i+50)) {
 			t.Fatalf("event %d is %+v", i, got)
 		}

@@ -6,38 +6,46 @@ import (
 	"strings"
 
 	"cloudburst/internal/route"
+	"cloudburst/internal/web/accountui"
+	"cloudburst/internal/web/authorui"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/docsui"
+	"cloudburst/internal/web/hubui"
+	"cloudburst/internal/web/readerui"
+	"cloudburst/internal/web/shell"
+	"cloudburst/internal/web/writerui"
 )
 
 // site is a Web at work: what Routes makes once.
 type site struct {
-	shell   *Shell
-	texts   *Renderer
-	hub     *hubPages
-	docs    *docsPages
-	reader  *readerPages  // nil: no feeds are read here
-	writer  *writerPages  // nil: nobody writes here
-	author  *authorPages  // of every user
-	account *accountPages // nil: nobody signs in here
+	shell   *shell.Shell
+	texts   *content.Renderer
+	hub     *hubui.Pages
+	docs    *docsui.Pages
+	reader  *readerui.Pages  // nil: no feeds are read here
+	writer  *writerui.Pages  // nil: nobody writes here
+	author  *authorui.Pages  // of every user
+	account *accountui.Pages // nil: nobody signs in here
 }
 
 // newSite builds the pages.
 func newSite(w *Web) *site {
-	sh := NewShell(w.shellOptions())
-	texts := NewRenderer(sh, w.textOptions())
-	s := &site{shell: sh, texts: texts, docs: newDocsPages(sh), hub: newHubPages(sh, w.hubOptions()), author: newAuthorPages(texts, w.authorOptions())}
+	sh := shell.New(w.shellOptions())
+	texts := content.New(sh, w.textOptions())
+	s := &site{shell: sh, texts: texts, docs: docsui.New(sh), hub: hubui.New(sh, w.hubOptions()), author: authorui.New(texts, w.authorOptions())}
 	if w.River != nil {
-		s.reader = newReaderPages(texts, w.readerOptions())
+		s.reader = readerui.New(texts, w.readerOptions())
 	}
 	if w.Accounts == nil {
 		return s
 	}
-	s.account = newAccountPages(texts, w.accountOptions())
+	s.account = accountui.New(texts, w.accountOptions())
 	if w.Posts != nil {
-		o := WriterOptions{Posts: w.Posts, Files: w.Files, Accounts: w.Accounts, LimitMode: w.LimitMode}
+		o := writerui.Options{Posts: w.Posts, Files: w.Files, Accounts: w.Accounts, LimitMode: w.LimitMode}
 		if s.reader != nil {
-			o.ReplyTo = s.reader.replyTo
+			o.ReplyTo = s.reader.ReplyTo
 		}
-		s.writer = newWriterPages(texts, o)
+		s.writer = writerui.New(texts, o)
 	}
 	return s
 }
@@ -67,7 +75,7 @@ func (w *Web) Routes() http.Handler {
 	mux := http.NewServeMux()
 	route.Mount(mux, s.routes(), s.shell.Protect())
 	mux.HandleFunc("/", func(rw http.ResponseWriter, r *http.Request) { s.missing(mux, rw, r) })
-	return s.shell.wrap(s.shell.guard(mux, endNotice))
+	return s.shell.Wrap(s.shell.GuardForms(mux, readerui.EndNoticePath))
 }
 
 // AuthorPage writes the page of a user. As an http.Handler it takes the user's name
@@ -85,7 +93,7 @@ func (p AuthorPage) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 func (w *Web) AuthorPage() AuthorPage {
 	s := newSite(w)
 	return func(rw http.ResponseWriter, r *http.Request, user string) {
-		s.shell.wrap(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { s.author.author(rw, r, user) })).ServeHTTP(rw, r)
+		s.shell.Wrap(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) { s.author.ServeUser(rw, r, user) })).ServeHTTP(rw, r)
 	}
 }
 
@@ -95,8 +103,8 @@ func (w *Web) AuthorPage() AuthorPage {
 func (w *Web) PingSitePage() func(rw http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {
 	s := newSite(w)
 	return func(rw http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {
-		s.shell.wrap(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-			s.hub.pingSite(rw, r, status, title, text, form)
+		s.shell.Wrap(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+			s.hub.ServePingSite(rw, r, status, title, text, form)
 		})).ServeHTTP(rw, r)
 	}
 }
@@ -116,13 +124,13 @@ func (s *site) missing(mux *http.ServeMux, rw http.ResponseWriter, r *http.Reque
 		if method == http.MethodPost {
 			allow, hint = "POST", "It takes a form that is sent to it, from a page that has the form."
 		}
-		s.shell.notAsked(rw, r, allow, hint)
+		s.shell.MethodNotAllowed(rw, r, allow, hint)
 		return
 	}
 	// What an author would type is led to his own numbers; nobody else learns of it.
-	if user := s.shell.visitor(r).User; s.shell.CountsReaders && user != "" && r.URL.Path == "/"+user+"/stats" {
+	if user := s.shell.Visitor(r).User; s.shell.CountsReaders && user != "" && r.URL.Path == "/"+user+"/stats" {
 		http.Redirect(rw, r, "/account/readers", http.StatusSeeOther)
 		return
 	}
-	s.shell.nothing(rw, r)
+	s.shell.NotFound(rw, r)
 }

@@ -11,6 +11,8 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/shell"
 )
 
 var (
@@ -40,7 +42,7 @@ func TestServe(t *testing.T) {
 	}
 	b := newBrook(w.Now)
 	flow(b, "alice")
-	w.River, w.Arrivals, w.Images, w.Remote, w.ImageKey = b, b.Listen, ImagesProxy, &gallery{}, []byte("0123456789abcdef0123456789abcdef")
+	w.River, w.Arrivals, w.Images, w.Remote, w.ImageKey = b, b.Listen, content.ImagesProxy, &gallery{}, []byte("0123456789abcdef0123456789abcdef")
 	source := river.SourceID("http://scripting.com/rss.xml")
 	server := &http.Server{Addr: *serveOn, Handler: settled(t, w, f), ReadHeaderTimeout: 5 * time.Second}
 	go func() {
@@ -88,7 +90,7 @@ func settled(t *testing.T, w *Web, f *fake) http.Handler {
 	mux.HandleFunc("/test/as/{user}", func(rw http.ResponseWriter, r *http.Request) {
 		cookie, _, _ := p.Begin(r.Context(), p.users[r.PathValue("user")], r.UserAgent())
 		http.SetCookie(rw, &http.Cookie{Name: "cloudburst", Value: cookie, Path: "/", HttpOnly: true})
-		http.Redirect(rw, r, local(r.URL.Query().Get("to"), "/account"), http.StatusSeeOther)
+		http.Redirect(rw, r, shell.LocalPath(r.URL.Query().Get("to"), "/account"), http.StatusSeeOther)
 	})
 	mux.HandleFunc("/test/first", func(rw http.ResponseWriter, r *http.Request) {
 		p.first = "k3v9-7qpd-x2mn"

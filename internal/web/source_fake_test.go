@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/upstream"
+	"cloudburst/internal/web/shell"
 )
 
 // garden is a town whose people follow feeds.
@@ -32,7 +33,7 @@ func newGarden(t *testing.T) *garden {
 
 // source is a feed that was read a while ago.
 func source(now time.Time, url, title string) river.Source {
-	return river.Source{URL: url, About: river.About{Title: title, Home: "https://" + hostOf(url) + "/", Format: "RSS 2.0", Language: "en"}, Items: 42, NewestAt: now.Add(-3 * time.Hour),
+	return river.Source{URL: url, About: river.About{Title: title, Home: "https://" + shell.HostOf(url) + "/", Format: "RSS 2.0", Language: "en"}, Items: 42, NewestAt: now.Add(-3 * time.Hour),
 		NextAt: now.Add(40 * time.Minute), State: feedstate.State{CheckedAt: now.Add(-20 * time.Minute), ReadAt: now.Add(-20 * time.Minute), NextAt: now.Add(40 * time.Minute)}}
 }
 

@@ -14,6 +14,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/readerui"
 )
 
 // page opens a page and holds it to what every page is held to.
@@ -258,20 +259,20 @@ func TestPageOfAFeedTellsEverything(t *testing.T) {
 	g := newGarden(t)
 	g.brook.rich("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
-	page := g.look(sourceHref(id))
+	page := g.look(readerui.SourcePath(id))
 	has(t, page, "Scripting News", "Next check 14:42: max-age 12 h seen 02:20", "It&#39;s even worse than it appears.", "<code>max-age</code>", "decides", "would allow it earlier", "not a number above 0",
 		"If-None-Match", "a hub said that it changed, by notify-rsscloud", "<dd>in full: its ETag is weak or malformed</dd>", "<dd>conditionally: only for a document that has changed</dd>", "<dd>a follow-up: it verifies", "48,213 bytes", "302 to https://cdn.example.com/rss.xml", "rssCloud at <bdi>rpc.rsscloud.io:5337", "3 refused", "403 Forbidden", "they are trusted",
 		"<svg class=\"chart checks\"", "The last 20 checks since", `href="/feeds/`+strconv.FormatInt(id, 10)+`.json"`)
 	lacks(t, page, secret)
-	page = g.look(sourceHref(river.SourceID("https://members.example.com/rss")))
+	page = g.look(readerui.SourcePath(river.SourceID("https://members.example.com/rss")))
 	has(t, page, "Change its login", `value="alice"`)
 	lacks(t, page, "sealed-")
-	has(t, g.look(sourceHref(river.SourceID("https://gone.example.net/atom.xml"))), "Read it again", "410 Gone")
-	page = g.look(sourceHref(river.SourceID("https://new.example.com/feed.xml")))
+	has(t, g.look(readerui.SourcePath(river.SourceID("https://gone.example.net/atom.xml"))), "Read it again", "410 Gone")
+	page = g.look(readerui.SourcePath(river.SourceID("https://new.example.com/feed.xml")))
 	has(t, page, "http://old.example.com/feed.xml", "Read it at the old address again")
 	lacks(t, page, "user:pass")
-	has(t, g.look(sourceHref(river.SourceID("https://fresh.example.com/feed"))), "it has not been read", "None yet.")
-	rec := g.open(sourceHref(id) + ".json")
+	has(t, g.look(readerui.SourcePath(river.SourceID("https://fresh.example.com/feed"))), "it has not been read", "None yet.")
+	rec := g.open(readerui.SourcePath(id) + ".json")
 	var data map[string]any
 	if err := json.Unmarshal(rec.Body.Bytes(), &data); err != nil || rec.Header().Get("Content-Type") != "application/json" || data["sentence"] == "" {
 		t.Errorf("%v %v\n%s", err, rec.Header(), rec.Body)
@@ -282,7 +283,7 @@ func TestFeedThatOneDoesNotFollowIsNotThere(t *testing.T) {
 	t.Parallel()
 	g := newGarden(t)
 	g.brook.rich("alice")
-	id := sourceHref(river.SourceID("https://members.example.com/rss"))
+	id := readerui.SourcePath(river.SourceID("https://members.example.com/rss"))
 	g.as("bob")
 	for _, path := range []string{id, id + ".json", "/feeds/1", "/feeds/x", "/feeds/-1", "/feeds/99999999999999999999"} {
 		rec := g.open(path)
@@ -303,20 +304,20 @@ func TestSettingsOfAFeedAreSaved(t *testing.T) {
 	g := newGarden(t)
 	g.brook.rich("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
-	to := g.done(sourceHref(id)+"/settings", "title", " Dave ", "category", "News", "category", "Apple", "new", "Mine", "every", "15m0s")
+	to := g.done(readerui.SourcePath(id)+"/settings", "title", " Dave ", "category", "News", "category", "Apple", "new", "Mine", "every", "15m0s")
 	page := g.look(to)
 	has(t, page, "Settings saved.", ">Dave<", `<option value="15m0s" selected>`)
 	f, _ := g.brook.Find(t.Context(), "alice", strconv.FormatInt(id, 10))
 	if f.Title != "Dave" || strings.Join(f.Categories, ",") != "Apple,Mine,News" || f.Interval != 15*time.Minute {
 		t.Errorf("%+v", f.Subscription)
 	}
-	g.done(sourceHref(id)+"/settings", "every", "1ns")
+	g.done(readerui.SourcePath(id)+"/settings", "every", "1ns")
 	f, _ = g.brook.Find(t.Context(), "alice", strconv.FormatInt(id, 10))
 	if f.Title != "" || f.Categories != nil || f.Interval != feedstate.ShortestOwn {
 		t.Errorf("%+v", f.Subscription)
 	}
 	g.brook.err = fault.New(fault.Invalid, "A category has at most 100 characters.")
-	if rec := g.send(sourceHref(id)+"/settings", "title", "x"); rec.Code != 400 {
+	if rec := g.send(readerui.SourcePath(id)+"/settings", "title", "x"); rec.Code != 400 {
 		t.Errorf("%d", rec.Code)
 	}
 }
@@ -326,12 +327,12 @@ func TestLoginOfAFeedIsSavedAndItsSecretNeverShown(t *testing.T) {
 	g := newGarden(t)
 	g.brook.rich("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
-	page := g.wrong(400, sourceHref(id)+"/login", "login", "basic", "name", "me")
+	page := g.wrong(400, readerui.SourcePath(id)+"/login", "login", "basic", "name", "me")
 	has(t, page, "Write the password or token.", `value="me"`, `<option value="basic" selected>`)
-	page = g.look(g.done(sourceHref(id)+"/login", "login", "header", "name", "X-Key", "secret", secret))
+	page = g.look(g.done(readerui.SourcePath(id)+"/login", "login", "header", "name", "X-Key", "secret", secret))
 	has(t, page, "read with it, for you only", `value="X-Key"`)
 	lacks(t, page, secret)
-	has(t, g.look(g.done(sourceHref(id)+"/login", "login", "")), "read without a login")
+	has(t, g.look(g.done(readerui.SourcePath(id)+"/login", "login", "")), "read without a login")
 }
 
 func TestReadingNowIsRefusedWithTheReason(t *testing.T) {
@@ -339,11 +340,11 @@ func TestReadingNowIsRefusedWithTheReason(t *testing.T) {
 	g := newGarden(t)
 	g.brook.rich("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
-	has(t, g.look(g.done(sourceHref(id)+"/refresh")), "It was read just now: 304 Not Modified.")
+	has(t, g.look(g.done(readerui.SourcePath(id)+"/refresh")), "It was read just now: 304 Not Modified.")
 	g.brook.refresh = func(int64) (river.Check, error) {
 		return river.Check{}, &fault.Error{Code: fault.TooMany, Msg: "The feed can be read again in 48 seconds: it was read less than a minute ago", RetryAfter: 48 * time.Second}
 	}
-	rec := g.send(sourceHref(id) + "/refresh")
+	rec := g.send(readerui.SourcePath(id) + "/refresh")
 	if check(t, rec); rec.Code != 429 || rec.Header().Get("Retry-After") != "48" {
 		t.Errorf("%d %v", rec.Code, rec.Header())
 	}
@@ -351,10 +352,10 @@ func TestReadingNowIsRefusedWithTheReason(t *testing.T) {
 	g.brook.refresh = func(int64) (river.Check, error) {
 		return river.Check{}, fault.New(fault.Conflict, "It is being read at this moment.")
 	}
-	has(t, g.wrong(409, sourceHref(id)+"/refresh"), "It is being read at this moment.")
-	has(t, g.wrong(409, sourceHref(id)+"/undo"), "It was not moved.")
+	has(t, g.wrong(409, readerui.SourcePath(id)+"/refresh"), "It is being read at this moment.")
+	has(t, g.wrong(409, readerui.SourcePath(id)+"/undo"), "It was not moved.")
 	gone := river.SourceID("https://gone.example.net/atom.xml")
-	has(t, g.look(g.done(sourceHref(gone)+"/revive")), "The feed is read again")
+	has(t, g.look(g.done(readerui.SourcePath(gone)+"/revive")), "The feed is read again")
 }
 
 func TestFollowingEndsOnlyWhenItIsMeant(t *testing.T) {
@@ -362,9 +363,9 @@ func TestFollowingEndsOnlyWhenItIsMeant(t *testing.T) {
 	g := newGarden(t)
 	g.brook.rich("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
-	has(t, g.wrong(200, sourceHref(id)+"/unfollow"), "Stop following Scripting News?")
+	has(t, g.wrong(200, readerui.SourcePath(id)+"/unfollow"), "Stop following Scripting News?")
 	has(t, g.look("/feeds"), "Scripting News")
-	page := g.look(g.done(sourceHref(id)+"/unfollow", "sure", "yes"))
+	page := g.look(g.done(readerui.SourcePath(id)+"/unfollow", "sure", "yes"))
 	has(t, page, "You do not follow that feed any more.")
 	lacks(t, page, "Scripting News")
 }
@@ -408,7 +409,7 @@ func TestHostileFeedsAreOnlyWords(t *testing.T) {
 		e.Push[0].Hub, e.Push[0].State, e.Push[0].Protocol = "javascript:x", "<s>", "<p>"
 		return e, nil
 	}
-	for _, path := range []string{"/feeds", sourceHref(f.SourceID), "/feeds/categories", "/feeds/notices", "/feeds/import"} {
+	for _, path := range []string{"/feeds", readerui.SourcePath(f.SourceID), "/feeds/categories", "/feeds/notices", "/feeds/import"} {
 		page := g.look(path)
 		lacks(t, page, "<script>s", "<script>b", "<script>c", "<script>x", "<script>n", "<script>t", "<script>w", "<img src=x", `href="javascript:alert`, "<why>", "<o>", "<s>", "<x>", "\x1b", "\x00")
 	}
@@ -431,7 +432,7 @@ func TestDatabaseThatIsAwayIsSaidOnEveryPage(t *testing.T) {
 	g.brook.rich("alice")
 	g.brook.explain = nil
 	g.brook.err = &fault.Error{Code: fault.Unavailable, Msg: "The database is away.", RetryAfter: 5 * time.Second}
-	for _, path := range []string{"/feeds", "/feeds/start", "/feeds/add", sourceHref(river.SourceID("http://scripting.com/rss.xml")), "/feeds/import", "/feeds/import/x", "/feeds/export.opml", "/feeds/categories", "/feeds/lists", "/feeds/notices"} {
+	for _, path := range []string{"/feeds", "/feeds/start", "/feeds/add", readerui.SourcePath(river.SourceID("http://scripting.com/rss.xml")), "/feeds/import", "/feeds/import/x", "/feeds/export.opml", "/feeds/categories", "/feeds/lists", "/feeds/notices"} {
 		rec := g.open(path)
 		if check(t, rec); rec.Code != 503 || rec.Header().Get("Retry-After") != "5" {
 			t.Errorf("%s: %d %v", path, rec.Code, rec.Header())

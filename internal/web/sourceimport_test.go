@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/readerui"
 )
 
 // upload sends the form that has a file in it.
@@ -80,7 +81,7 @@ func TestWhatIsNoListIsRefusedBesideTheField(t *testing.T) {
 	if check(t, rec); rec.Code != 400 || !strings.Contains(rec.Body.String(), "This is no OPML.") || !strings.Contains(rec.Body.String(), `value="Tech"`) {
 		t.Errorf("%d\n%s", rec.Code, rec.Body)
 	}
-	rec = g.upload("/feeds/import", "x.opml", bytes.Repeat([]byte("x"), maxImport+1))
+	rec = g.upload("/feeds/import", "x.opml", bytes.Repeat([]byte("x"), readerui.MaxImport+1))
 	if check(t, rec); rec.Code != 400 || !strings.Contains(rec.Body.String(), "larger than 20 MiB") {
 		t.Errorf("%d\n%s", rec.Code, rec.Body)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/internal/river"
+	"cloudburst/internal/web/readerui"
 )
 
 func TestUnfollowingIsUndoneWithinAMinute(t *testing.T) {
@@ -13,9 +14,9 @@ func TestUnfollowingIsUndoneWithinAMinute(t *testing.T) {
 	g := newGarden(t)
 	g.brook.rich("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
-	to := g.done(sourceHref(id)+"/unfollow", "sure", "yes")
+	to := g.done(readerui.SourcePath(id)+"/unfollow", "sure", "yes")
 	bar := find(check(t, g.open(to)), "div", "undo")
-	action := sourceHref(id) + "/unfollow/undo"
+	action := readerui.SourcePath(id) + "/unfollow/undo"
 	if len(bar) != 1 || !strings.HasPrefix(text(bar[0]), "You do not follow that feed any more. Undo until ") || attr(find(bar[0], "form", "")[0], "action") != action {
 		t.Fatalf("the bar is %v", bar)
 	}
@@ -23,7 +24,7 @@ func TestUnfollowingIsUndoneWithinAMinute(t *testing.T) {
 	has(t, g.wrong(404, action), "nothing to undo")
 	lacks(t, g.look(to), `class="undo"`)
 
-	to = g.done(sourceHref(id)+"/unfollow", "sure", "yes")
+	to = g.done(readerui.SourcePath(id)+"/unfollow", "sure", "yes")
 	g.as("bob")
 	if rec := g.send(action); rec.Code != 404 {
 		t.Errorf("another reader undoes it: %d", rec.Code)

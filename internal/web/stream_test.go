@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/web/hubui"
 )
 
 // reader is someone who watches the stream.
@@ -217,7 +218,7 @@ func TestStreamThatFellBehindTheBusGetsEverythingFromTheStore(t *testing.T) {
 	w, bus := newWeb(t, f)
 	server := serveWeb(t, w)
 	r := watch(t, server, "", "")
-	const n = 3 * streamBuffer
+	const n = 3 * hubui.StreamBuffer
 	for i := range n {
 		f.mu.Lock()
 		e := ping(strings.Repeat("long ", 2000) + fmt.Sprint(i))

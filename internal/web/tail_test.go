@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/web/hubui"
+	"cloudburst/internal/web/shell"
 )
 
 // watchChanges is watch, for the list of changes.
@@ -50,7 +52,7 @@ func TestChangesStreamResumesAfterTheLastEventID(t *testing.T) {
 	for i := range 250 {
 		f.listed(site1(i))
 	}
-	at := func(i int) string { return place(f.changes[i-1].Cursor()) }
+	at := func(i int) string { return shell.FormatCursor(f.changes[i-1].Cursor()) }
 	for _, how := range [][2]string{{"", at(30)}, {"?since=" + at(30), ""}, {"?since=" + at(99), at(30)}} {
 		r := watchChanges(t, server, how[0], how[1])
 		for want := 31; want <= len(f.changes); want++ {
@@ -65,7 +67,7 @@ func TestChangesStreamResumesAfterTheLastEventID(t *testing.T) {
 		}
 		r.stop()
 	}
-	for range tailMissed {
+	for range hubui.MaxMissedChanges {
 		f.listed(site1(7))
 	}
 	if got := watchChanges(t, server, "", at(30)).next(false); got.name != "reset" {

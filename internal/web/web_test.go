@@ -15,17 +15,19 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/net/html"
+
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/web/hubui"
+	"cloudburst/internal/web/shell"
 	"cloudburst/protocol/rsscloud"
-
-	"golang.org/x/net/html"
 )
 
 const scripting = "https://scripting.com/rss.xml"
 
-func topicPath(feed string) string { return topicLink(feed).Href }
+func topicPath(feed string) string { return hubui.NewFeedLink(feed).Href }
 
 func get(t *testing.T, h http.Handler, path string) *httptest.ResponseRecorder {
 	t.Helper()
@@ -147,7 +149,7 @@ func TestEveryPageIsWholeAndCarriesThePolicy(t *testing.T) {
 		t.Run(path, func(t *testing.T) {
 			rec := get(t, h, path)
 			check(t, rec)
-			for name, want := range map[string]string{"Content-Security-Policy": policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"} {
+			for name, want := range map[string]string{"Content-Security-Policy": shell.Policy, "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin"} {
 				if got := rec.Header().Get(name); got != want {
 					t.Errorf("%s: %q, not %q", name, got, want)
 				}
@@ -399,7 +401,7 @@ func TestAssetsAreHashedAndCached(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()
-	for _, u := range AssetURLs() {
+	for _, u := range shell.AssetURLs() {
 		rec := get(t, h, u)
 		if rec.Code != 200 || !strings.Contains(rec.Header().Get("Cache-Control"), "immutable") {
 			t.Errorf("%s: %d %v", u, rec.Code, rec.Header())

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"cloudburst/internal/author"
+	"cloudburst/internal/web/writerui"
 )
 
 // A stranger's text is only given back: to make anything of it costs more than to send it.
@@ -32,7 +33,7 @@ func TestNothingIsMadeOfTheTextOfAStranger(t *testing.T) {
 func TestAFormOfSignsAloneIsRefused(t *testing.T) {
 	t.Parallel()
 	x := newStudy(t).as("alice")
-	r := httptest.NewRequest("POST", "/write", strings.NewReader("source=a"+strings.Repeat("&a", maxPieces)))
+	r := httptest.NewRequest("POST", "/write", strings.NewReader("source=a"+strings.Repeat("&a", writerui.MaxFields)))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if rec := x.do(r); rec.Code != 400 {
 		t.Errorf("%d", rec.Code)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"cloudburst/internal/web"
+	"cloudburst/internal/web/shell"
 )
 
 // The scales of the chart: subscriptions from 10^4 to 10^10, two steps for each power.
@@ -46,44 +46,44 @@ func Scales(c *Costs, l Load, m Machine) ([]Scale, error) {
 // Chart draws scales and backlogs as one SVG document.
 func Chart(scales []Scale, backlogs []Backlog) string {
 	var nodes, shards, disk, sent []float64
-	var marks []web.ChartMark
+	var marks []shell.ChartMark
 	for i, s := range scales {
 		nodes, shards = append(nodes, math.Log10(float64(s.Nodes))), append(shards, math.Log10(float64(s.Shards)))
 		disk, sent = append(disk, math.Log10(math.Max(1, s.Disk))), append(sent, math.Log10(math.Max(1, s.Sent)))
 		if i%(2*perPower) == 0 {
-			marks = append(marks, web.ChartMark{At: (float64(i) + 0.5) / float64(len(scales)), Label: amount(s.Subscriptions)})
+			marks = append(marks, shell.ChartMark{At: (float64(i) + 0.5) / float64(len(scales)), Label: amount(s.Subscriptions)})
 		}
 	}
 	last := scales[len(scales)-1]
-	charts := []web.Chart{
+	charts := []shell.Chart{
 		{Title: "Machines, by subscriptions", Powers: true, Marks: marks,
 			Desc:   fmt.Sprintf("Nodes and databases for 10 thousand to 10 billion subscriptions, both axes logarithmic. At the end: %d nodes and %d databases.", last.Nodes, last.Shards),
-			Series: []web.ChartSeries{{Name: "nodes", Values: nodes}, {Name: "databases", Values: shards}}},
+			Series: []shell.ChartSeries{{Name: "nodes", Values: nodes}, {Name: "databases", Values: shards}}},
 		{Title: "Bytes, by subscriptions", Unit: "B", Powers: true, Marks: marks,
 			Desc:   fmt.Sprintf("Bytes on the disks of all databases, and bytes that all nodes send in a second, both axes logarithmic. At the end: %s and %s a second.", bytesOf(last.Disk), bytesOf(last.Sent)),
-			Series: []web.ChartSeries{{Name: "on disk", Values: disk}, {Name: "sent each second", Values: sent}}},
+			Series: []shell.ChartSeries{{Name: "on disk", Values: disk}, {Name: "sent each second", Values: sent}}},
 	}
 	for _, b := range backlogs {
 		charts = append(charts, b.chart())
 	}
-	return web.ChartFile("What a hub of that size needs, and what a failure leaves", charts)
+	return shell.ChartFile("What a hub of that size needs, and what a failure leaves", charts)
 }
 
 // points of a backlog's curve, each the most that was owed in its time.
 const backlogPoints = 120
 
-func (b Backlog) chart() web.Chart {
+func (b Backlog) chart() shell.Chart {
 	each := max(1, len(b.Owed)/backlogPoints)
-	c := web.Chart{
+	c := shell.Chart{
 		Title:  "Owed in a shard while a " + string(b.Failure) + " is away",
-		Series: []web.ChartSeries{{Name: "notifications owed", Values: coarse(b.Owed, each)}, {Name: "without the failure", Values: coarse(b.Without, each)}},
+		Series: []shell.ChartSeries{{Name: "notifications owed", Values: coarse(b.Owed, each)}, {Name: "without the failure", Values: coarse(b.Without, each)}},
 		Desc:   fmt.Sprintf("Notifications owed in one shard, second by second; its %s is away from %d s to %d s. At most %s are owed.", b.Failure, failsAt, backAt, amount(b.Most)),
 	}
 	for _, at := range []struct {
 		second int
 		label  string
 	}{{0, "0"}, {failsAt, "fails"}, {backAt, "back"}, {playedFor, fmt.Sprintf("%d s", playedFor)}} {
-		c.Marks = append(c.Marks, web.ChartMark{At: float64(at.second) / playedFor, Label: at.label})
+		c.Marks = append(c.Marks, shell.ChartMark{At: float64(at.second) / playedFor, Label: at.label})
 	}
 	return c
 }

@@ -1,0 +1,277 @@
+package accountui
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
+)
+
+type accountView struct {
+	shell.View
+	Mine     string // which of the account's pages, for its tabs
+	Said     string // what was done just now
+	Who      account.User
+	Sessions []sessionRow
+	Tokens   []tokenRow
+	Scopes   []scope
+	Label    string // of the new token, as it was filled in
+
+	LabelError, ScopeError string
+	OldError, NewError     string
+
+	Moves     bool // everything can be taken along
+	MoveError string
+}
+
+type sessionRow struct {
+	ID, Agent            string
+	Here                 bool // this very browser
+	Since, Seen, Expires shell.Moment
+}
+
+type tokenRow struct {
+	ID, Label  string
+	Client     string // URL of the program that asked for it; "": the user made it
+	Scopes     string
+	Made, Used shell.Moment
+}
+
+// scope is something that a token may be good for.
+type scope struct {
+	Value, Words string
+	Chosen       bool
+}
+
+// scopes are all, with what they mean; one that has no words here has its name.
+func scopes(chosen []string) (all []scope) {
+	words := map[string]string{
+		"create": "Create posts and feeds", "update": "Edit", "delete": "Delete", "media": "Upload files", "read": "Read your data",
+	}
+	for _, name := range account.Scopes() {
+		all = append(all, scope{name, words[name], slices.Contains(chosen, name)})
+	}
+	return all
+}
+
+// said is what an address may say that was done: a word, so that no link can put its
+// own text into a page.
+func said(r *http.Request) string {
+	return map[string]string{
+		"password": "The password is changed. Every other browser was signed out.",
+		"session":  "That browser is signed out.",
+		"token":    "The token is revoked. Whatever used it is refused from now on.",
+		"saved":    "The feed is saved. If it changed, its readers are being told.",
+		"hints":    "The hints are saved, and your feed has them now.",
+		"moved":    "The feed sends its readers on to the new address.",
+		"lent":     "The feed sends its readers to the other URL for now.",
+		"ended":    "Readers are told that the feed is gone.",
+		"restored": "The feed is served from here again.",
+		"cloud":    "Your feed is served with the cloud of this server from now on.",
+		"no-cloud": "Your feed is served as you saved it from now on.",
+		"secret":   "The secret is revoked. That reader is refused from now on.",
+	}[r.URL.Query().Get("done")]
+}
+
+// accountPage is who one is here, and what opens the account.
+func (s *Pages) accountPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	s.showAccount(rw, r, session, http.StatusOK, accountView{})
+}
+
+// showAccount adds to v, which has what became of a form, what the page always has.
+func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
+	v.View, v.Mine, v.Said = s.NewView(r, "Account", "/account"), "/account", said(r)
+	v.Heading, v.Moves = session.User, s.Moves != nil
+	if v.Scopes == nil {
+		v.Scopes = scopes(nil)
+	}
+	var err error
+	if v.Who, err = s.Accounts.User(r.Context(), session.User); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	sessions, err := s.Accounts.Sessions(r.Context(), session.User)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	for _, other := range sessions {
+		v.Sessions = append(v.Sessions, sessionRow{shell.CleanText(other.ID, 100), agentWords(other.Agent), other.ID == session.ID, v.When(other.CreatedAt), v.When(other.SeenAt), v.When(other.ExpiresAt)})
+	}
+	slices.SortStableFunc(v.Sessions, func(a, b sessionRow) int { // this browser first
+		switch {
+		case a.Here:
+			return -1
+		case b.Here:
+			return 1
+		}
+		return 0
+	})
+	tokens, err := s.Accounts.Tokens(r.Context(), session.User)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	for _, t := range tokens {
+		v.Tokens = append(v.Tokens, tokenRow{shell.CleanText(t.ID, 100), shell.CleanText(t.Label, 100), shell.CleanText(t.Client, 300), shell.CleanText(shell.JoinWords(t.Scopes), 200), v.When(t.CreatedAt), v.When(t.UsedAt)})
+	}
+	s.Render(rw, r, status, "account", v)
+}
+
+// agentWords is how a person would know a browser again.
+func agentWords(agent string) string {
+	name := ""
+	for _, known := range []struct{ part, name string }{
+		{"Firefox/", "Firefox"}, {"Edg/", "Edge"}, {"OPR/", "Opera"}, {"Chrome/", "Chrome"}, {"Safari/", "Safari"}, {"curl/", "curl"},
+	} {
+		if strings.Contains(agent, known.part) {
+			name = known.name
+			break
+		}
+	}
+	for _, known := range []struct{ part, name string }{
+		{"Android", "Android"}, {"iPhone", "iPhone"}, {"iPad", "iPad"}, {"Windows", "Windows"}, {"Mac OS X", "Mac"}, {"Linux", "Linux"},
+	} {
+		if name != "" && strings.Contains(agent, known.part) {
+			return name + " on " + known.name
+		}
+	}
+	if name != "" {
+		return name
+	}
+	if agent = shell.CleanText(strings.TrimSpace(agent), 60); agent != "" {
+		return agent
+	}
+	return "a program without a name"
+}
+
+// doPassword asks the old password, because whoever finds a browser open should not
+// get the account with it. Every other session ends.
+func (s *Pages) doPassword(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	user, err := s.Accounts.Check(r.Context(), session.User, shell.FormValue(form, "old"), s.CallerOf(r))
+	if err != nil {
+		text := shell.Reason(err)
+		if fault.CodeOf(err) == fault.Refused {
+			text = "That is not your current password."
+		}
+		s.accountMistake(rw, r, session, err, accountView{OldError: text})
+		return
+	}
+	if user, err = s.Accounts.ChangePassword(r.Context(), user, shell.FormValue(form, "new")); err != nil {
+		s.accountMistake(rw, r, session, err, accountView{NewError: shell.Reason(err)})
+		return
+	}
+	if err := s.SignIn(rw, r, user); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, "/account?done=password", http.StatusSeeOther)
+}
+
+// accountMistake gives the page back with what is wrong beside its field.
+func (s *Pages) accountMistake(rw http.ResponseWriter, r *http.Request, session account.Session, err error, v accountView) {
+	status, _ := shell.StatusOf(err)
+	s.LogFailure(r, err, status)
+	shell.SetRetryAfter(rw, err)
+	s.showAccount(rw, r, session, status, v)
+}
+
+func (s *Pages) doEndSession(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	id := shell.FormValue(form, "id")
+	all, err := s.Accounts.Sessions(r.Context(), session.User)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	// End knows only the ID: that it is one's own is to be seen here.
+	if slices.ContainsFunc(all, func(other account.Session) bool { return other.ID == id }) {
+		if err := s.Accounts.End(r.Context(), id); err != nil && fault.CodeOf(err) != fault.NotFound {
+			s.Fail(rw, r, err)
+			return
+		}
+	}
+	http.Redirect(rw, r, "/account?done=session", http.StatusSeeOther)
+}
+
+type tokenView struct {
+	shell.View
+	Mine   string
+	Label  string
+	Scopes string
+	Plain  string
+	Base   string
+}
+
+// doNewToken makes a token and shows it, this one time.
+func (s *Pages) doNewToken(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	label, chosen := shell.CleanText(strings.TrimSpace(shell.FormValue(form, "label")), 100), chosenScopes(form)
+	v := accountView{Label: label, Scopes: scopes(chosen)}
+	if label == "" {
+		v.LabelError = "Give the token a name so you can recognise it."
+	}
+	if len(chosen) == 0 {
+		v.ScopeError = "Choose at least one thing that the token is good for."
+	}
+	if v.LabelError+v.ScopeError != "" {
+		s.showAccount(rw, r, session, http.StatusBadRequest, v)
+		return
+	}
+	plain, token, err := s.Accounts.NewToken(r.Context(), session.User, label, chosen)
+	if err != nil {
+		v.LabelError = shell.Reason(err)
+		s.accountMistake(rw, r, session, err, v)
+		return
+	}
+	s.Render(rw, r, http.StatusOK, "token", tokenView{View: s.NewView(r, "A new token", "/account"), Mine: "/account",
+		Label: shell.CleanText(token.Label, 100), Scopes: shell.JoinWords(token.Scopes), Plain: plain, Base: s.BaseURL(r)})
+}
+
+func chosenScopes(form rsscloud.Form) (chosen []string) {
+	for _, field := range form {
+		if field.Name == "scope" && slices.Contains(account.Scopes(), field.Value) && !slices.Contains(chosen, field.Value) {
+			chosen = append(chosen, field.Value)
+		}
+	}
+	return chosen
+}
+
+// doRevokeToken asks whether it is meant, then does it.
+func (s *Pages) doRevokeToken(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	id := shell.FormValue(form, "id")
+	if shell.FormValue(form, "sure") == "" {
+		s.AskOnAccount(rw, r, "Revoke this token?", shell.Question{
+			Lines:  []string{"Whatever program has it is refused from then on. It cannot be undone, but you can make another token."},
+			Action: "/account/tokens/revoke", Fields: []shell.NamedValue{{Name: "id", Value: id}}, Button: "Revoke the token", Back: "/account",
+		})
+		return
+	}
+	if err := s.Accounts.RevokeToken(r.Context(), session.User, id); err != nil && fault.CodeOf(err) != fault.NotFound {
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, "/account?done=token", http.StatusSeeOther)
+}

@@ -1,0 +1,104 @@
+// Package accountui has the pages to sign in, and those of an account: tokens and sessions, hosted
+// feeds and who reads them, secrets of private feeds, access of programs, import and export.
+// Start with [Pages].
+package accountui
+
+import (
+	"context"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/audience"
+	"cloudburst/internal/author"
+	"cloudburst/internal/web/content"
+)
+
+// Options are the surroundings of the pages of accounts. Accounts must be set.
+type Options struct {
+	Accounts     Accounts
+	Authors      Authors  // nil: no feeds are hosted here
+	Profiles     Profiles // nil: nobody writes here
+	Audience     Audience // nil: readers are not counted
+	Registration bool     // everybody may make an account, at /signup
+	Apps         Apps     // reads what programs say of themselves; nil: nobody signs in to programs here
+	Moves        Moves    // exports and imports authors; nil: not possible
+}
+
+// Accounts is what the pages ask of the accounts; an account.Accounts is one.
+type Accounts interface {
+	People
+	BrowserSessions
+	Tokens
+	Authorizations
+	Secrets
+}
+
+// People are the users and their passwords.
+type People interface {
+	Check(ctx context.Context, name, password string, from account.Caller) (account.User, error)
+	Register(ctx context.Context, name, password string, from account.Caller) (account.User, error)
+	User(ctx context.Context, name string) (account.User, error)
+	ChangePassword(ctx context.Context, u account.User, password string) (account.User, error)
+	First() string
+	AddFirst(ctx context.Context, token, name, password string, from account.Caller) (account.User, error)
+}
+
+// BrowserSessions are the sessions of a user.
+type BrowserSessions interface {
+	Sessions(ctx context.Context, user string) ([]account.Session, error)
+	End(ctx context.Context, id string) error
+}
+
+// Tokens are what programs of a user send.
+type Tokens interface {
+	NewToken(ctx context.Context, user, label string, scopes []string) (plain string, t account.Token, err error)
+	Tokens(ctx context.Context, user string) ([]account.Token, error)
+	RevokeToken(ctx context.Context, user, id string) error
+}
+
+// Authorizations are requests of programs for access.
+type Authorizations interface {
+	Ask(ctx context.Context, z account.Authorization) (ask string, err error)
+	Asked(user, ask string) (account.Authorization, error)
+	Allow(z account.Authorization) (code string, err error)
+}
+
+// Secrets open private feeds.
+type Secrets interface {
+	NewSecret(ctx context.Context, user, feed, reader string) (account.Secret, error)
+	Secrets(ctx context.Context, user, feed string) ([]account.Secret, error)
+	RevokeSecret(ctx context.Context, user, selector string) error
+}
+
+// Authors is what the pages ask of the hosted feeds; an author.Feeds is one.
+type Authors interface {
+	Put(ctx context.Context, d author.Document) (author.Feed, error)
+	Feed(ctx context.Context, user, name string) (author.Feed, error)
+	Document(ctx context.Context, user, name string) (author.Feed, []byte, error)
+	Move(ctx context.Context, user, name, to string) (author.Feed, error)
+	MoveTemporarily(ctx context.Context, user, name, to string) (author.Feed, error)
+	End(ctx context.Context, user, name string) (author.Feed, error)
+	AddCloud(ctx context.Context, user string, on bool) (author.Feed, error)
+	Restore(ctx context.Context, user, name string) (author.Feed, error)
+}
+
+// Profiles is what the pages ask of the profiles of writers.
+type Profiles interface {
+	Writer(ctx context.Context, user string) (author.Writer, error)
+	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, door string) (author.Writer, error)
+}
+
+// Audience knows who reads the feeds; an audience.Audience is one.
+type Audience interface {
+	Report(ctx context.Context, user string, days int) (audience.Report, error)
+}
+
+// Pages are the pages of accounts.
+type Pages struct {
+	*content.Renderer
+	Options
+	moving moves // files that authors bring along
+}
+
+func New(c *content.Renderer, o Options) *Pages {
+	return &Pages{Renderer: c, Options: o}
+}

@@ -1,0 +1,141 @@
+package accountui
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/indieauth"
+	"cloudburst/protocol/rsscloud"
+)
+
+// Apps reads what a program says of itself at its URL. With an error there is a Client all the same,
+// which has an ID only.
+type Apps interface {
+	Client(ctx context.Context, id string) (indieauth.Client, error)
+}
+
+// authorizeView is the page on which users decide what a program may do.
+type authorizeView struct {
+	shell.View
+	Name, URL, Logo string // of the program; its URL is client_id
+	To              string // host of the redirect URI, where it is another
+	Me              string
+	Unread          string // why nothing is known of the program; "": it was read
+	Plain           bool   // it does not use PKCE
+	Scopes          []scope
+	Ask             string
+}
+
+// authorizePolicy lets the form lead to the program: browsers apply form-action to redirects of
+// its answer too.
+var authorizePolicy = strings.Replace(shell.Policy, " form-action 'self';", "", 1)
+
+// authorizePage is the authorization endpoint for browsers. Errors of the program's URL and redirect
+// URI are shown to the user; the program is sent all others.
+//
+// spec:indieauth-2024#authorization-request
+func (s *Pages) authorizePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	request, refusal, bad := indieauth.ParseRequest(r.URL.Query())
+	if bad != nil {
+		s.appProblem(rw, r, "The app sent a wrong request: "+bad.Error()+".")
+		return
+	}
+	app, unread := s.Apps.Client(r.Context(), request.ClientID)
+	if !request.Trusts(app) {
+		text := "The app at " + shell.CleanText(request.ClientID, 200) + " wants you to be sent to " + shell.CleanText(request.RedirectURI, 200) + ", which is another site that the app does not list."
+		if unread != nil {
+			text += " " + fault.Message(unread)
+		}
+		s.appProblem(rw, r, text)
+		return
+	}
+	if refusal != nil {
+		http.Redirect(rw, r, request.Refuse(s.issuer(r), refusal), http.StatusFound)
+		return
+	}
+	name := app.Name
+	if name == "" {
+		name = shell.HostOf(request.ClientID)
+	}
+	ask, err := s.Accounts.Ask(r.Context(), account.Authorization{
+		User: session.User, ClientID: request.ClientID, ClientName: shell.CleanText(name, 100), RedirectURI: request.RedirectURI, State: request.State, Challenge: request.Challenge,
+	})
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v := authorizeView{
+		View: s.NewView(r, "Sign in to "+shell.CleanText(name, 100), "/account"), Name: shell.CleanText(name, 100), URL: shell.CleanText(request.ClientID, 300), Me: s.BaseURL(r) + "/" + session.User + "/",
+		Plain: request.Challenge == "", Scopes: askedScopes(request.Scopes), Ask: ask,
+	}
+	if !request.Near() {
+		v.To = shell.CleanText(request.RedirectURI, 300)
+	}
+	if unread != nil {
+		v.Unread = fault.Message(unread)
+	}
+	if app.Logo != "" && s.Images == content.ImagesProxy && s.Remote != nil && len(s.ImageKey) > 0 {
+		v.Logo = s.ProxyURL(app.Logo)
+	}
+	rw.Header().Set("Content-Security-Policy", authorizePolicy)
+	s.Render(rw, r, http.StatusOK, "authorize", v)
+}
+
+func (s *Pages) issuer(r *http.Request) string { return s.BaseURL(r) + "/" }
+
+func (s *Pages) appProblem(rw http.ResponseWriter, r *http.Request, text string) {
+	s.Problem(rw, r, http.StatusBadRequest, "This app cannot sign you in", text)
+}
+
+// askedScopes are the scopes of a request that this server knows, all chosen. "post" is what the
+// first programs called create.
+func askedScopes(wanted []string) (all []scope) {
+	if slices.Contains(wanted, "post") {
+		wanted = append(slices.Clone(wanted), "create")
+	}
+	for _, known := range append([]scope{{"profile", "See your name and picture", true}, {"email", "See your public email address", true}}, scopes(account.Scopes())...) {
+		if slices.Contains(wanted, known.Value) {
+			all = append(all, known)
+		}
+	}
+	return all
+}
+
+// doAuthorize sends the browser back to the program, with a code or a refusal. The form has what was
+// asked, sealed for this user, so it decides what the user saw and nothing else.
+//
+// spec:indieauth-2024#authorization-response
+func (s *Pages) doAuthorize(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	z, err := s.Accounts.Asked(session.User, shell.FormValue(form, "ask"))
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	back := indieauth.Request{ClientID: z.ClientID, RedirectURI: z.RedirectURI, State: z.State}
+	if shell.FormValue(form, "decision") != "allow" {
+		http.Redirect(rw, r, back.Refuse(s.issuer(r), &indieauth.Error{Code: indieauth.AccessDenied, Description: "The user did not allow it."}), http.StatusSeeOther)
+		return
+	}
+	for _, known := range askedScopes(append([]string{"profile", "email"}, account.Scopes()...)) {
+		if slices.ContainsFunc(form, func(f rsscloud.Field) bool { return f.Name == "scope" && f.Value == known.Value }) {
+			z.Scopes = append(z.Scopes, known.Value)
+		}
+	}
+	code, err := s.Accounts.Allow(z)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, back.Redirect(s.issuer(r), code), http.StatusSeeOther)
+}

@@ -1,0 +1,328 @@
+package accountui
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/internal/account"
+	"cloudburst/internal/advice"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/shell"
+)
+
+type feedsView struct {
+	shell.View
+	Mine  string
+	Said  string
+	Base  string
+	Cloud string // the <cloud> of this server
+	Feeds []hosted
+	Chose string // the feed that the form to save one is set to
+	Wrong string // what was wrong with a file
+	Hints hintsView
+}
+
+// hosted is a feed as its author sees it.
+type hosted struct {
+	Name, Label string
+	Address     string // of the document as it was saved
+	Path        string // the same, on this server
+	Open        bool   // everybody may read it
+	Saved       bool
+	author.Feed
+	SavedAt   shell.Moment
+	Formats   []shell.FormatLink
+	Findings  []finding
+	MovedHref string
+	CanAdd    bool   // the document names neither a cloud nor a hub, and the server can add its own
+	Notice    string // what else its author has to know about it
+
+	To, ToError string // where it shall go, as it was filled in
+}
+
+// finding is a piece of advice about the document.
+type finding struct {
+	advice.Finding
+	Where string
+}
+
+// mostFindings is how many pieces of advice a page shows.
+const mostFindings = 30
+
+func feedLabels() []shell.NamedValue {
+	return []shell.NamedValue{{Name: author.Public, Value: "Public feed"}, {Name: author.Private, Value: "Private feed"}}
+}
+
+// feedsPage shows what one's feeds are and lets one save, move and end them.
+func (s *Pages) feedsPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	s.showFeeds(rw, r, session, http.StatusOK, feedsView{}, hosted{})
+}
+
+// showFeeds adds to v what the page always has; slip is what was wrong with the form
+// of one feed.
+func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, slip hosted) {
+	v.View, v.Mine, v.Said, v.Base = s.NewView(r, "Feeds", "/account"), "/account/feed", said(r), s.BaseURL(r)
+	v.Cloud = s.CloudElement(v.Base)
+	v.Heading = "Your feeds"
+	if s.Profiles != nil && v.Hints.Periods == nil {
+		w, err := s.Profiles.Writer(r.Context(), session.User)
+		if err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
+		v.Hints = hintsViewOf(w.Hints)
+	}
+	for _, label := range feedLabels() {
+		h, err := s.hosted(r, session.User, label)
+		if err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
+		if slip.Name == h.Name {
+			h.To, h.ToError = slip.To, slip.ToError
+		}
+		v.Feeds = append(v.Feeds, h)
+	}
+	s.Render(rw, r, status, "feeds", v)
+}
+
+// hosted gathers what is to be said of one feed; one that was never saved is no error.
+func (s *Pages) hosted(r *http.Request, user string, label shell.NamedValue) (hosted, error) {
+	h := hosted{Name: label.Name, Label: label.Value, Open: label.Name == author.Public}
+	h.Path = "/" + user + "/" + label.Name + ".xml"
+	if !h.Open {
+		h.Path = "/" + user + "/private/rss.xml"
+	}
+	h.Address = s.BaseURL(r) + h.Path
+	f, doc, err := s.Authors.Document(r.Context(), user, label.Name)
+	if fault.CodeOf(err) == fault.NotFound {
+		return h, nil
+	}
+	if err != nil {
+		return h, err
+	}
+	h.Saved, h.Feed, h.SavedAt = f.Version > 0, f, shell.NewMoment(s.CurrentTime(), f.SavedAt)
+	if shell.IsWebURL(f.MovedTo) {
+		h.MovedHref = f.MovedTo
+	}
+	h.MovedTo = shell.CleanText(f.MovedTo, 2048)
+	if h.Open && f.MovedTo == "" && !f.Gone {
+		h.Formats = shell.FeedFormats(user)
+	}
+	leave, err := s.WaitForReading(r.Context())
+	if err != nil {
+		return h, err
+	}
+	defer leave()
+	var pushless bool
+	h.Findings, pushless = findings(doc, f, h.Address, s.CurrentTime())
+	if h.CanAdd = h.Open && pushless && f.MovedTo == "" && !f.Gone && !f.AddCloud && f.Push != author.PushNoPlace; !h.CanAdd {
+		h.Notice = f.Warning()
+	}
+	return h, nil
+}
+
+// findings is what the author should know of the document. pushless: it names neither a cloud
+// nor a hub, which stands in a place of its own on the page.
+func findings(doc []byte, f author.Feed, address string, now time.Time) (all []finding, pushless bool) {
+	parsed, err := feed.ParseBytes(doc, &feed.Options{URL: address, KeepRelative: true, Header: http.Header{"Content-Type": {f.Type}}})
+	if err != nil {
+		return nil, false // what was no feed was not saved
+	}
+	for _, a := range advice.On(parsed, &advice.Delivery{Document: doc, URL: address, Now: now}) {
+		if a.Rule == "push-missing" {
+			pushless = true
+			continue
+		}
+		if len(all) == mostFindings || a.Rule == "self-missing" && f.AddCloud && f.Push != author.PushNoPlace { // the server adds that, too
+			continue
+		}
+		one := finding{Finding: a}
+		if len(a.Places) > 0 {
+			one.Where = shell.CleanText(a.Places[0].Path, 200)
+			if line := a.Places[0].Line; line > 0 {
+				one.Where = strings.TrimSpace("line " + shell.FormatCount(line) + " " + one.Where)
+			}
+		}
+		one.Problem, one.Mend = shell.CleanText(a.Problem, 400), shell.CleanText(a.Mend, 400)
+		all = append(all, one)
+	}
+	return all, pushless
+}
+
+// doSave saves a file that was chosen in a browser.
+func (s *Pages) doSave(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	// Where the deadlines cannot be set, the server's own hold.
+	rc := http.NewResponseController(rw)
+	_, _ = rc.SetReadDeadline(time.Now().Add(shell.UploadTimeout)), rc.SetWriteDeadline(time.Now().Add(shell.FormTimeout))
+	name, doc, kind, err := readUpload(rw, r)
+	if err == nil {
+		_, err = s.Authors.Put(r.Context(), author.Document{User: session.User, Name: name, Bytes: doc, Type: kind, Door: "page"})
+	}
+	if err != nil {
+		status, _ := shell.StatusOf(err)
+		s.LogFailure(r, err, status)
+		shell.SetRetryAfter(rw, err)
+		s.showFeeds(rw, r, session, status, feedsView{Chose: name, Wrong: shell.Reason(err)}, hosted{})
+		return
+	}
+	http.Redirect(rw, r, "/account/feed?done=saved", http.StatusSeeOther)
+}
+
+// readUpload reads the form that has a file in it: the feed that it is for, the file
+// and its type, which is a guess from its name.
+func readUpload(rw http.ResponseWriter, r *http.Request) (name string, doc []byte, kind string, err error) {
+	tooLarge := fault.New(fault.Invalid, "The file is larger than %s bytes, which is the most that a feed may have. Nothing was saved.", shell.FormatCount(author.MaxDocument))
+	broken := func(err error) error {
+		if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+			return tooLarge
+		}
+		return fault.Wrap(fault.Invalid, err, "The form could not be read. Choose the file and send it again.")
+	}
+	r.Body = http.MaxBytesReader(rw, r.Body, author.MaxDocument+shell.FormOverhead)
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return "", nil, "", broken(err)
+	}
+	for range 10 {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			if len(doc) == 0 {
+				return name, nil, "", fault.New(fault.Invalid, "No file was chosen, or it is empty. Choose the file of the feed.")
+			}
+			return name, doc, kind, nil
+		}
+		if err != nil {
+			return name, nil, "", broken(err)
+		}
+		b, err := io.ReadAll(io.LimitReader(part, author.MaxDocument+1))
+		switch {
+		case err != nil:
+			return name, nil, "", broken(err)
+		case len(b) > author.MaxDocument:
+			return name, nil, "", tooLarge
+		case part.FormName() == "name":
+			name = shell.CleanText(string(b), 32)
+		case part.FormName() == "feed" && part.FileName() != "":
+			doc, kind = b, uploadType(part.FileName(), b)
+		}
+	}
+	return name, nil, "", broken(errors.New("web: more than 10 parts"))
+}
+
+// uploadType is what a file says of itself. Browsers know no type for feeds, so the
+// name counts, and then the first character.
+func uploadType(name string, doc []byte) string {
+	if strings.EqualFold(path.Ext(name), ".json") || bytes.HasPrefix(bytes.TrimSpace(doc), []byte("{")) {
+		return "application/feed+json"
+	}
+	return ""
+}
+
+// doCloud switches on or off that the user's feed is served with the cloud of this server.
+func (s *Pages) doCloud(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := shell.ReadForm(rw, r)
+	on := shell.FormValue(form, "on") != ""
+	if err == nil {
+		_, err = s.Authors.AddCloud(r.Context(), session.User, on)
+	}
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	done := "no-cloud"
+	if on {
+		done = "cloud"
+	}
+	http.Redirect(rw, r, "/account/feed?done="+done, http.StatusSeeOther)
+}
+
+// relocation is a form that says where a feed goes.
+type relocation struct {
+	heading, button, done string
+	lines                 func(address, to string) []string
+	do                    func(r *http.Request, user, name, to string) (author.Feed, error)
+}
+
+func (s *Pages) relocations() map[string]relocation {
+	return map[string]relocation{
+		"move": {"Send the readers of this feed away?", "Move the feed", "moved",
+			func(address, to string) []string {
+				return []string{"Whoever asks for " + address + " is then answered 301, with the address " + to + ". Readers remember that and do not come back here.",
+					"Read the new address yourself before: it should have the same items. You can undo this, but a reader that followed it once stays there."}
+			},
+			func(r *http.Request, user, name, to string) (author.Feed, error) {
+				return s.Authors.Move(r.Context(), user, name, to)
+			}},
+		"for-now": {"Send the readers of this feed away for now?", "Send them there for now", "lent",
+			func(address, to string) []string {
+				return []string{"A reader that asks for " + address + " is answered 302, with the URL " + to + ". Readers keep the URL that they have, and ask here each time.",
+					"Nothing can be saved to the feed here until you serve it from here again."}
+			},
+			func(r *http.Request, user, name, to string) (author.Feed, error) {
+				return s.Authors.MoveTemporarily(r.Context(), user, name, to)
+			}},
+		"end": {"Tell readers that this feed is gone?", "End the feed", "ended",
+			func(address, _ string) []string {
+				return []string{"Whoever asks for " + address + " is then answered 410. Readers stop asking, for good, and most tell their users.",
+					"What you saved is kept. You can undo this, but a reader that took the feed off its list does not come back by itself."}
+			},
+			func(r *http.Request, user, name, _ string) (author.Feed, error) {
+				return s.Authors.End(r.Context(), user, name)
+			}},
+		"restore": {"Serve this feed from here again?", "Bring it back", "restored",
+			func(address, _ string) []string {
+				return []string{"Whoever asks for " + address + " then gets the feed as it was saved last. Readers that have gone elsewhere stay there."}
+			},
+			func(r *http.Request, user, name, _ string) (author.Feed, error) {
+				return s.Authors.Restore(r.Context(), user, name)
+			}},
+	}
+}
+
+// doPlace asks whether it is meant, then moves, ends or restores a feed.
+func (s *Pages) doPlace(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	what := path.Base(r.URL.Path)
+	p := s.relocations()[what]
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	name, to := shell.FormValue(form, "name"), strings.TrimSpace(shell.FormValue(form, "to"))
+	h := hosted{Name: name, To: shell.CleanText(to, 2048)}
+	if what == "move" || what == "for-now" {
+		if !shell.IsWebURL(to) || len(to) > 2048 {
+			h.ToError = "Write the whole address at which the feed is now; it begins with https:// or http://."
+			s.showFeeds(rw, r, session, http.StatusBadRequest, feedsView{}, h)
+			return
+		}
+	}
+	if shell.FormValue(form, "sure") == "" {
+		address := s.BaseURL(r) + "/" + session.User + "/rss.xml"
+		if name == author.Private {
+			address = "the addresses of your private feed"
+		}
+		s.AskOnAccount(rw, r, p.heading, shell.Question{Lines: p.lines(address, h.To), Action: r.URL.Path,
+			Fields: []shell.NamedValue{{Name: "name", Value: name}, {Name: "to", Value: to}}, Button: p.button, Back: "/account/feed"})
+		return
+	}
+	if _, err := p.do(r, session.User, name, to); err != nil {
+		status, _ := shell.StatusOf(err)
+		if status == http.StatusBadRequest && what == "move" {
+			h.ToError = shell.Reason(err)
+			s.showFeeds(rw, r, session, status, feedsView{}, h)
+			return
+		}
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, "/account/feed?done="+p.done, http.StatusSeeOther)
+}

@@ -1,0 +1,119 @@
+package accountui
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/shell"
+)
+
+// hintsView is the form that says when readers are to read a feed again.
+type hintsView struct {
+	TTL, Hours, Period, Frequency, Base string
+	Days                                []chosen
+	Periods                             []chosen
+	Open                                bool // something is set, or was wrong
+	Wrong                               string
+}
+
+// chosen is one of several things that can be chosen.
+type chosen struct {
+	Name string
+	On   bool
+}
+
+func hintsViewOf(h author.Hints) hintsView {
+	v := hintsView{TTL: positive(h.TTL), Period: h.UpdatePeriod, Frequency: positive(h.UpdateFrequency), Open: !h.IsZero()}
+	var hours []string
+	for _, hour := range h.SkipHours {
+		hours = append(hours, strconv.Itoa(hour))
+	}
+	v.Hours = strings.Join(hours, ", ")
+	if !h.UpdateBase.IsZero() {
+		v.Base = h.UpdateBase.Format(time.RFC3339)
+	}
+	v.choices(h.SkipDays)
+	return v
+}
+
+// choices fills in the days and periods that can be chosen.
+func (v *hintsView) choices(days []string) {
+	v.Days, v.Periods = nil, nil
+	for i := range 7 {
+		day := time.Weekday((i + 1) % 7).String()
+		on := false
+		for _, c := range days {
+			on = on || c == day
+		}
+		v.Days = append(v.Days, chosen{day, on})
+	}
+	for _, period := range author.Periods() {
+		v.Periods = append(v.Periods, chosen{period, period == v.Period})
+	}
+}
+
+func positive(n int) string {
+	if n <= 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// doHints sets when readers are to read the feed of the user's posts again.
+func (s *Pages) doHints(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	one := func(name string) string { return shell.CleanText(strings.TrimSpace(shell.FormValue(form, name)), 200) }
+	v := hintsView{TTL: one("ttl"), Hours: one("hours"), Period: one("period"), Frequency: one("frequency"), Base: one("base"), Open: true}
+	var days []string
+	for _, field := range form {
+		if field.Name == "day" {
+			days = append(days, shell.CleanText(field.Value, 40))
+		}
+	}
+	v.choices(days)
+	hints, err := v.parse(days)
+	if err == nil {
+		_, err = s.Profiles.SetProfile(r.Context(), session.User, func(p *author.Profile) error { p.Hints = hints; return nil }, "write")
+	}
+	if err != nil {
+		status, _ := shell.StatusOf(err)
+		s.LogFailure(r, err, status)
+		shell.SetRetryAfter(rw, err)
+		v.Wrong = shell.Reason(err)
+		s.showFeeds(rw, r, session, status, feedsView{Hints: v}, hosted{})
+		return
+	}
+	http.Redirect(rw, r, "/account/feed?done=hints", http.StatusSeeOther)
+}
+
+// parse reads what was written into the form.
+func (v *hintsView) parse(days []string) (h author.Hints, err error) {
+	number := func(what, s string) int {
+		n, e := strconv.Atoi(s)
+		if s != "" && e != nil && err == nil {
+			err = fault.New(fault.Invalid, "%q is not a whole number. Write %s as a number, or leave the field empty.", s, what)
+		}
+		return n
+	}
+	h = author.Hints{TTL: number("the minutes", v.TTL), SkipDays: days, UpdatePeriod: v.Period, UpdateFrequency: number("the times in a period", v.Frequency)}
+	for _, hour := range strings.FieldsFunc(v.Hours, func(r rune) bool { return r == ',' || r == ' ' }) {
+		h.SkipHours = append(h.SkipHours, number("each hour", hour))
+	}
+	if v.Base != "" {
+		base, e := time.Parse(time.RFC3339, v.Base)
+		if e != nil && err == nil {
+			err = fault.New(fault.Invalid, "%q is not a time. Write it as 2026-01-01T12:00:00Z, or leave the field empty.", v.Base)
+		}
+		h.UpdateBase = base
+	}
+	return h, err
+}

@@ -1,0 +1,264 @@
+package accountui
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
+)
+
+// credentials is a form with a name and a password, as it was filled in. A password
+// is never written back into a page.
+type credentials struct {
+	Name, NameError   string
+	PasswordError     string
+	Token, TokenError string // of the first account
+	Next              string // the page to go on to; "": see home
+	Wrong             string // what is wrong with all of it
+	password          string
+	Plain             bool // whoever is on the way can read it
+}
+
+type signView struct {
+	shell.View
+	Form credentials
+	Open bool // everybody may make an account
+}
+
+func (s *Pages) readCredentials(r *http.Request, form rsscloud.Form) credentials {
+	return credentials{
+		Name: shell.CleanText(strings.TrimSpace(shell.FormValue(form, "name")), 64), password: shell.FormValue(form, "password"),
+		Token: shell.CleanText(strings.TrimSpace(shell.FormValue(form, "token")), 200), Next: shell.LocalPath(shell.FormValue(form, "next"), ""), Plain: s.readable(r),
+	}
+}
+
+// readable reports that a password would go over the net without encryption.
+func (s *Pages) readable(r *http.Request) bool {
+	return !s.IsSecure(r) && !s.CallerAddr(r).IsLoopback()
+}
+
+// home is the page that signing in leads to when the request names no other.
+func (s *Pages) home() string {
+	switch {
+	case s.Reads:
+		return "/river"
+	case s.Writes:
+		return "/write"
+	}
+	return "/account"
+}
+
+// login is the form to sign in with.
+func (s *Pages) login(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	next := shell.LocalPath(r.URL.Query().Get("next"), "")
+	switch {
+	case s.Visitor(r).User != "":
+		http.Redirect(rw, r, shell.LocalPath(next, s.home()), http.StatusSeeOther)
+	case s.Accounts.First() != "":
+		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
+	default:
+		s.showLogin(rw, r, http.StatusOK, credentials{Next: next, Plain: s.readable(r)})
+	}
+}
+
+func (s *Pages) showLogin(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
+	v := signView{View: s.NewView(r, "Sign in", "/login"), Form: form, Open: s.Registration}
+	s.Render(rw, r, status, "login", v)
+}
+
+func (s *Pages) doLogin(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	f := s.readCredentials(r, form)
+	user, err := s.Accounts.Check(r.Context(), f.Name, f.password, s.CallerOf(r))
+	if err == nil {
+		err = s.SignIn(rw, r, user)
+	}
+	if err != nil {
+		status := s.refused(rw, r, err, &f)
+		s.showLogin(rw, r, status, f)
+		return
+	}
+	http.Redirect(rw, r, shell.LocalPath(f.Next, s.home()), http.StatusSeeOther)
+}
+
+// refused puts into the form why it was not taken, and gives the status of the page.
+func (s *Pages) refused(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
+	status, _ := shell.StatusOf(err)
+	s.LogFailure(r, err, status)
+	shell.SetRetryAfter(rw, err)
+	f.Wrong = shell.Reason(err)
+	return status
+}
+
+// logout ends the session, here and in the store.
+func (s *Pages) logout(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	session, err := s.FindVisitor(r)
+	if err == nil && session.ID != "" {
+		err = s.Accounts.End(r.Context(), session.ID)
+	}
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	s.SetSessionCookie(rw, r, "")
+	http.Redirect(rw, r, "/", http.StatusSeeOther)
+}
+
+// signup is the form for a new account, where everybody may make one.
+func (s *Pages) signup(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	switch {
+	case s.Visitor(r).User != "":
+		http.Redirect(rw, r, s.home(), http.StatusSeeOther)
+	case s.Accounts.First() != "":
+		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
+	case !s.Registration:
+		s.closed(rw, r)
+	default:
+		s.showSignup(rw, r, http.StatusOK, credentials{Plain: s.readable(r)})
+	}
+}
+
+func (s *Pages) closed(rw http.ResponseWriter, r *http.Request) {
+	s.Problem(rw, r, http.StatusNotFound, "Sign-up is closed",
+		"Ask the operator of this server for an account.")
+}
+
+func (s *Pages) showSignup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
+	s.Render(rw, r, status, "signup", signView{View: s.NewView(r, "Create an account", "/login"), Form: form, Open: true})
+}
+
+func (s *Pages) doSignup(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	if !s.Registration || s.Accounts.First() != "" {
+		s.closed(rw, r)
+		return
+	}
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	f := s.readCredentials(r, form)
+	user, err := s.add(f, func() (account.User, error) {
+		return s.Accounts.Register(r.Context(), f.Name, f.password, s.CallerOf(r))
+	})
+	if err == nil {
+		err = s.SignIn(rw, r, user)
+	}
+	if err != nil {
+		status := s.misfit(rw, r, err, &f)
+		s.showSignup(rw, r, status, f)
+		return
+	}
+	http.Redirect(rw, r, s.home(), http.StatusSeeOther)
+}
+
+// nameError is what is wrong with the name that somebody wants to have.
+type nameError struct{ error }
+
+func (e nameError) Unwrap() error { return e.error }
+
+// add makes an account when its name is one.
+func (s *Pages) add(f credentials, make func() (account.User, error)) (account.User, error) {
+	if err := account.CheckName(f.Name); err != nil {
+		return account.User{}, nameError{err}
+	}
+	return make()
+}
+
+// misfit puts what is wrong with a new account beside the field that it comes from.
+func (s *Pages) misfit(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
+	status := s.refused(rw, r, err, f)
+	text := f.Wrong
+	_, named := errors.AsType[nameError](err)
+	switch code := fault.CodeOf(err); {
+	case named || code == fault.Conflict:
+		f.NameError, f.Wrong = text, ""
+	case code == fault.Invalid:
+		f.PasswordError, f.Wrong = text, ""
+	case code == fault.Refused:
+		f.TokenError, f.Wrong = text, ""
+	}
+	return status
+}
+
+// SetupCookie carries the token from the link that the program printed to the form.
+const SetupCookie = "cloudburst-setup"
+
+// setup is the form for the first account. The link that the program prints has the
+// token in it: it is taken out of the address, so that it stays in no history and is
+// told to no other server.
+func (s *Pages) setup(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	rw.Header().Set("Referrer-Policy", "no-referrer")
+	if s.Accounts.First() == "" {
+		s.setSetupCookie(rw, r, "")
+		http.Redirect(rw, r, "/login", http.StatusSeeOther)
+		return
+	}
+	if token := r.URL.Query().Get("token"); token != "" {
+		s.setSetupCookie(rw, r, shell.CleanText(token, 200))
+		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
+		return
+	}
+	f := credentials{Plain: s.readable(r)}
+	if c, err := r.Cookie(SetupCookie); err == nil {
+		if token, err := url.QueryUnescape(c.Value); err == nil {
+			f.Token = shell.CleanText(token, 200)
+		}
+	}
+	s.showSetup(rw, r, http.StatusOK, f)
+}
+
+func (s *Pages) setSetupCookie(rw http.ResponseWriter, r *http.Request, token string) {
+	c := &http.Cookie{Name: SetupCookie, Value: url.QueryEscape(token), Path: "/setup", HttpOnly: true, Secure: s.IsSecure(r), SameSite: http.SameSiteLaxMode, MaxAge: 600}
+	if token == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(rw, c)
+}
+
+func (s *Pages) showSetup(rw http.ResponseWriter, r *http.Request, status int, form credentials) {
+	s.Render(rw, r, status, "setup", signView{View: s.NewView(r, "The first account", "/login"), Form: form})
+}
+
+func (s *Pages) doSetup(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	rw.Header().Set("Referrer-Policy", "no-referrer")
+	if s.Accounts.First() == "" {
+		http.Redirect(rw, r, "/login", http.StatusSeeOther)
+		return
+	}
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	f := s.readCredentials(r, form)
+	user, err := s.add(f, func() (account.User, error) {
+		return s.Accounts.AddFirst(r.Context(), f.Token, f.Name, f.password, s.CallerOf(r))
+	})
+	if err == nil {
+		err = s.SignIn(rw, r, user)
+	}
+	if err != nil {
+		status := s.misfit(rw, r, err, &f)
+		s.showSetup(rw, r, status, f)
+		return
+	}
+	s.setSetupCookie(rw, r, "")
+	http.Redirect(rw, r, s.home(), http.StatusSeeOther)
+}

@@ -1,0 +1,133 @@
+package accountui
+
+import (
+	"math"
+	"net/http"
+	"time"
+
+	"cloudburst/feed/render"
+	"cloudburst/internal/account"
+	"cloudburst/internal/audience"
+	"cloudburst/internal/web/shell"
+)
+
+// readersDays is how far back the page of readers looks.
+const readersDays = 30
+
+type readersView struct {
+	shell.View
+	Mine     string
+	Lead     string
+	Then     string
+	Report   audience.Report
+	Services []serviceRow
+	Push     []countRow
+	Formats  []countRow
+	Programs []countRow
+	Charts   []shell.Figure
+	Days     []dayRow // the newest first
+}
+
+// serviceRow is a service that reads for many.
+type serviceRow struct {
+	Name, Format string
+	N            int64
+	Last         shell.Moment
+}
+
+type countRow struct {
+	Name string
+	N    int64
+}
+
+type dayRow struct {
+	Date, ISO string
+	audience.Day
+}
+
+// readersPage says who reads one's feeds, as far as that can be known.
+func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	report, err := s.Audience.Report(r.Context(), session.User, readersDays)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v := readersView{View: s.NewView(r, "Readers", "/account"), Mine: "/account/readers", Report: report}
+	v.Heading = "Your readers"
+	v.Lead, v.Then = readersWords(report)
+	for _, one := range report.Services.List {
+		v.Services = append(v.Services, serviceRow{shell.CleanText(one.Name, 100), formTitle(one.Format), one.Subscribers, v.When(one.LastAt)})
+	}
+	for _, one := range report.Programs.List {
+		v.Programs = append(v.Programs, countRow{shell.CleanText(one.Name, 100), one.N})
+	}
+	for _, one := range report.Push.List {
+		v.Push = append(v.Push, countRow{shell.ProtocolName(one.Name), one.N})
+	}
+	for _, one := range report.Formats {
+		v.Formats = append(v.Formats, countRow{formTitle(one.Name), one.N})
+	}
+	v.Charts = readersCharts(report.Days, v.Now)
+	for _, d := range report.Days {
+		v.Days = append([]dayRow{{d.Day.UTC().Format("2 Jan 2006"), d.Day.UTC().Format(time.DateOnly), d}}, v.Days...)
+	}
+	s.Render(rw, r, http.StatusOK, "readers", v)
+}
+
+// formTitle is what people call a form of a feed.
+func formTitle(name string) string {
+	if name == "" {
+		return "as saved"
+	}
+	if f, err := render.Lookup(name); err == nil {
+		return f.Title
+	}
+	return shell.CleanText(name, 40)
+}
+
+func readersWords(r audience.Report) (lead, then string) {
+	if r.Readers == 0 {
+		return "Nobody was seen reading your feeds in the last " + shell.FormatQuantity(r.WindowDays, "day", "days") + ".",
+			"Tell people where they are; whoever reads one is counted here from then on."
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int64
+		word string
+	}{{r.Services.Readers, "through services"}, {r.Programs.Readers, "with a program of their own"}, {r.Push.Readers, "by notifications alone"}, {r.Private.Readers, "with a secret"}} {
+		if p.n > 0 {
+			parts = append(parts, shell.FormatCount(p.n)+" "+p.word)
+		}
+	}
+	lead = "About " + shell.FormatQuantity(r.Readers, "person reads", "people read") + " your feeds."
+	then = shell.JoinWords(parts) + "."
+	if r.Partial {
+		then += " There are more readers than were looked at, so the number is too low."
+	}
+	return lead, then
+}
+
+// readersCharts draws the days up to now; one that nothing is known of is a gap.
+func readersCharts(days []audience.Day, now time.Time) []shell.Figure {
+	readers, requests := make([]float64, readersDays), make([]float64, readersDays)
+	for i := range readers {
+		readers[i], requests[i] = math.NaN(), math.NaN()
+	}
+	today := now.UTC().Truncate(24 * time.Hour)
+	var last audience.Day
+	for _, d := range days {
+		i := readersDays - 1 - int(today.Sub(d.Day)/(24*time.Hour))
+		if i >= 0 && i < readersDays {
+			readers[i], requests[i], last = float64(d.Readers), float64(d.Requests), d
+		}
+	}
+	ticks := []shell.Tick{{At: 0, Label: "−29 days"}, {At: 0.5, Label: "−15"}, {At: 1, Label: "today"}}
+	charts := []shell.Figure{
+		{ID: "readers", Title: "Readers", Ticks: ticks, Now: "now " + shell.FormatCount(last.Readers), Series: []shell.Series{{Name: "readers", Class: "s1", Values: readers}}},
+		{ID: "requests", Title: "Requests a day", Ticks: ticks, Bars: true, Now: "today " + shell.FormatCount(last.Requests), Series: []shell.Series{{Name: "requests", Class: "s1", Values: requests}}},
+	}
+	for i := range charts {
+		charts[i].Desc = shell.DescribeChart(charts[i].Series, "last "+shell.FormatQuantity(readersDays, "day", "days"), "", 24*60)
+	}
+	return charts
+}

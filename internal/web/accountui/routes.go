@@ -1,0 +1,90 @@
+package accountui
+
+import (
+	"net/http"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/route"
+	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
+)
+
+// Routes are the pages to sign in, and those of an account.
+func (s *Pages) Routes() []route.Route {
+	all := s.signInRoutes()
+	all = append(all,
+		s.page("/account", "The account, its sessions and its tokens.", s.accountPage),
+		s.form("/account/password", "Changes the password.", s.doPassword),
+		s.form("/account/sessions/end", "Ends a session.", s.doEndSession),
+		s.form("/account/tokens", "Makes a token for a program.", s.doNewToken),
+		s.form("/account/tokens/revoke", "Revokes a token.", s.doRevokeToken),
+		s.page("/account/private", "Who may read the private feed.", s.privatePage),
+		s.form("/account/private", "Makes a secret for a reader of the private feed.", s.doNewSecret),
+		s.form("/account/private/revoke", "Revokes a secret of the private feed.", s.doRevokeSecret))
+	if s.Apps != nil {
+		all = append(all,
+			s.page("/auth", "Asks whether a program may act for the user (IndieAuth).", s.authorizePage),
+			s.form("/auth/decide", "Saves whether a program may act for the user.", s.doAuthorize))
+	}
+	if s.Moves != nil {
+		imported := s.form("/account/import", "Imports posts and files of an author.", s.doMove)
+		imported.MaxBody = maxMove + shell.FormOverhead
+		all = append(all,
+			s.page("/account/export", "Everything of the author as one file.", s.exportPage),
+			imported,
+			s.page("/account/import/{id}", "How far an import is.", s.movedPage))
+	}
+	if s.Authors != nil {
+		all = append(all, s.feedRoutes()...)
+	}
+	return all
+}
+
+func (s *Pages) page(path, purpose string, page func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
+	return route.Route{Method: http.MethodGet, Path: path, Handler: s.WithSession(page), Protection: route.Session, Purpose: purpose}
+}
+
+func (s *Pages) form(path, purpose string, do func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
+	return route.Route{Method: http.MethodPost, Path: path, Handler: s.WithSession(do), Protection: route.Session, MaxBody: rsscloud.MaxForm, Purpose: purpose}
+}
+
+func (s *Pages) signInRoutes() []route.Route {
+	get := func(path, purpose string, do http.HandlerFunc) route.Route {
+		return route.Route{Method: http.MethodGet, Path: path, Handler: do, Purpose: purpose}
+	}
+	post := func(path string, limit int64, purpose string, do http.HandlerFunc) route.Route {
+		return route.Route{Method: http.MethodPost, Path: path, Handler: do, MaxBody: limit, Purpose: purpose}
+	}
+	return []route.Route{
+		get("/setup", "The form for the first account.", s.setup),
+		post("/setup", rsscloud.MaxForm, "Makes the first account.", s.doSetup),
+		get("/login", "The form to sign in.", s.login),
+		post("/login", rsscloud.MaxForm, "Signs in.", s.doLogin),
+		post("/logout", 0, "Signs out.", s.logout),
+		get("/signup", "The form for a new account.", s.signup),
+		post("/signup", rsscloud.MaxForm, "Makes a new account.", s.doSignup),
+	}
+}
+
+// feedRoutes are the pages of the feeds that an author hosts here.
+func (s *Pages) feedRoutes() []route.Route {
+	saved := s.form("/account/feed", "Saves a feed from a file.", s.doSave)
+	saved.MaxBody = author.MaxDocument + shell.FormOverhead
+	all := []route.Route{
+		s.page("/account/feed", "The hosted feeds of the author.", s.feedsPage),
+		saved,
+		s.form("/account/feed/move", "Moves a feed to another URL.", s.doPlace),
+		s.form("/account/feed/for-now", "Moves a feed to another URL for a while.", s.doPlace),
+		s.form("/account/feed/end", "Ends a feed.", s.doPlace),
+		s.form("/account/feed/restore", "Brings a feed back.", s.doPlace),
+		s.form("/account/feed/cloud", "Adds the server's own <cloud> to a feed, or removes it.", s.doCloud),
+	}
+	if s.Audience != nil {
+		all = append(all, s.page("/account/readers", "Who reads the feeds.", s.readersPage))
+	}
+	if s.Profiles != nil {
+		all = append(all, s.form("/account/feed/hints", "Changes when readers should look for news.", s.doHints))
+	}
+	return all
+}

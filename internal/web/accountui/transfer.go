@@ -1,0 +1,294 @@
+package accountui
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/transfer"
+	"cloudburst/internal/web/shell"
+)
+
+// Moves takes everything of an author out, and in; *transfer.Transfer is one.
+type Moves interface {
+	Export(ctx context.Context, user string, w io.Writer, progress transfer.Progress) (transfer.Manifest, error)
+	Import(ctx context.Context, user string, r io.ReaderAt, size int64, progress transfer.Progress) (transfer.Result, error)
+}
+
+const (
+	maxMove     = 4 << 30          // bytes of a file that is taken in by a page
+	movesAtOnce = 2                // files that are taken in
+	comingMoves = 8                // files that are on their way here
+	movePause   = 30 * time.Second // how long an upload, or a download, may stand still
+	keptMoves   = 64               // outcomes that are shown once more
+)
+
+// moves has a place for each file that is taken in now, and what came of the last.
+type moves struct {
+	mu     sync.Mutex
+	byID   map[string]*move
+	order  []string
+	coming map[string]bool // users whose files are on their way: a disk has room for few
+}
+
+// arrive lets the file of a user come, or says why not; gone must be called at its end.
+func (m *moves) arrive(user string) (gone func(), err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.coming[user]:
+		return nil, fault.New(fault.Conflict, "Another file of yours is still on its way here. Wait until it has come, then send this one.")
+	case len(m.coming) >= comingMoves:
+		return nil, errMoves()
+	case m.coming == nil:
+		m.coming = map[string]bool{}
+	}
+	m.coming[user] = true
+	return func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		delete(m.coming, user)
+	}, nil
+}
+
+func errMoves() error {
+	return &fault.Error{Code: fault.Unavailable, Msg: "Several files are being taken in at this moment. Nothing was done; send it again in a while.", RetryAfter: 10 * time.Second}
+}
+
+// move is a file that is taken in, in the background.
+type move struct {
+	user, name string
+	phase      string
+	done       int
+	total      int
+	finished   bool
+	res        transfer.Result
+	err        error
+}
+
+// begin makes room for one more, or says why there is none.
+func (m *moves) begin(user, name string) (id string, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.byID == nil {
+		m.byID = map[string]*move{}
+	}
+	running := 0
+	for _, other := range m.byID {
+		if other.finished {
+			continue
+		}
+		if running++; other.user == user {
+			return "", fault.New(fault.Conflict, "The file that you sent before is still being taken in. Wait until it is done, then send this one.")
+		}
+	}
+	if running >= movesAtOnce {
+		return "", errMoves()
+	}
+	id = rand.Text()
+	m.byID[id] = &move{user: user, name: name, phase: transfer.PhaseCheck}
+	if m.order = append(m.order, id); len(m.order) > keptMoves {
+		delete(m.byID, m.order[0])
+		m.order = m.order[1:]
+	}
+	return id, nil
+}
+
+// change changes what is known of one; forgotten ones are nobody's any more.
+func (m *moves) change(id string, f func(*move)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if one := m.byID[id]; one != nil {
+		f(one)
+	}
+}
+
+func (m *moves) get(user, id string) (move, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if one := m.byID[id]; one != nil && one.user == user {
+		return *one, true
+	}
+	return move{}, false
+}
+
+// exportPage gives everything of who is signed in as one file.
+func (s *Pages) exportPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	out := &download{rw: rw, name: session.User + "-" + s.CurrentTime().UTC().Format("2006-01-02") + ".zip"}
+	_, err := s.Moves.Export(r.Context(), session.User, out, nil)
+	switch {
+	case err == nil:
+	case !out.begun:
+		s.Fail(rw, r, err)
+	default:
+		if r.Context().Err() == nil {
+			s.Logger().Error("an export broke off", "user", session.User, "err", err)
+		}
+		// A file that ended here would look like a whole one.
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// download begins the answer with the first bytes, so that what fails before is a page.
+type download struct {
+	rw    http.ResponseWriter
+	name  string
+	begun bool
+}
+
+func (d *download) Write(b []byte) (int, error) {
+	if !d.begun {
+		d.begun = true
+		d.rw.Header().Set("Content-Type", "application/zip")
+		d.rw.Header().Set("Content-Disposition", `attachment; filename="`+d.name+`"`)
+	}
+	// Where the deadline cannot be set, the server's own holds.
+	_ = http.NewResponseController(d.rw).SetWriteDeadline(time.Now().Add(movePause))
+	return d.rw.Write(b)
+}
+
+// doMove takes in a file: it is received whole, and worked through in the background, of
+// which a page tells.
+func (s *Pages) doMove(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	rc := http.NewResponseController(rw)
+	gone, err := s.moving.arrive(session.User)
+	if err != nil {
+		s.accountMistake(rw, r, session, err, accountView{MoveError: shell.Reason(err)})
+		return
+	}
+	defer gone()
+	spool, name, size, err := s.receive(rw, r)
+	// Where the deadline cannot be set, the server's own holds.
+	_ = rc.SetWriteDeadline(time.Now().Add(shell.FormTimeout))
+	var id string
+	if err == nil {
+		if id, err = s.moving.begin(session.User, name); err != nil {
+			drop(spool)
+		}
+	}
+	if err != nil {
+		s.accountMistake(rw, r, session, err, accountView{MoveError: shell.Reason(err)})
+		return
+	}
+	go s.work(id, session.User, spool, size)
+	http.Redirect(rw, r, "/account/import/"+id, http.StatusSeeOther)
+}
+
+func drop(spool *os.File) {
+	_ = spool.Close()
+	_ = os.Remove(spool.Name()) // what is left of it, the system removes
+}
+
+// receive reads the form with a file in it.
+func (s *Pages) receive(rw http.ResponseWriter, r *http.Request) (spool *os.File, name string, size int64, err error) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "multipart/form-data" {
+		return nil, "", 0, fault.New(fault.Invalid, "Choose a file, then send the form.")
+	}
+	r.Body = http.MaxBytesReader(rw, r.Body, maxMove+shell.FormOverhead)
+	parts, err := r.MultipartReader()
+	for n := 0; err == nil && n < 20; n++ {
+		// Where the deadline cannot be set, the server's own holds.
+		_ = http.NewResponseController(rw).SetReadDeadline(time.Now().Add(movePause))
+		var part *multipart.Part
+		if part, err = parts.NextPart(); err != nil {
+			break
+		}
+		if part.FormName() != "file" || part.FileName() == "" {
+			continue
+		}
+		if spool, err = os.CreateTemp("", "cloudburst-move-*"); err != nil {
+			return nil, "", 0, fault.Wrap(fault.Unavailable, err, "The file cannot be kept while it arrives.")
+		}
+		if size, err = io.Copy(spool, &shell.PatientReader{Source: part, Controller: http.NewResponseController(rw)}); err == nil {
+			return spool, shell.CleanText(part.FileName(), 100), size, nil
+		}
+		drop(spool)
+	}
+	switch _, cut := errors.AsType[*http.MaxBytesError](err); {
+	case cut:
+		err = fault.New(fault.Invalid, "The file is larger than 4 GiB, which is the most that is taken in here. The operator's command takes larger ones.")
+	case errors.Is(err, io.EOF):
+		err = fault.New(fault.Invalid, "Choose a file first: an export of this program or of WordPress, or a feed.")
+	default:
+		err = fault.Wrap(fault.Invalid, err, "The file did not arrive whole, and nothing was taken in. Send it again.")
+	}
+	return nil, "", 0, err
+}
+
+// work takes in a file to its end, or until the program stops.
+func (s *Pages) work(id, user string, spool *os.File, size int64) {
+	defer drop(spool)
+	ctx, cancel := s.UntilStopped()
+	defer cancel()
+	res, err := s.Moves.Import(ctx, user, spool, size, func(phase string, done, total int) {
+		s.moving.change(id, func(m *move) { m.phase, m.done, m.total = phase, done, total })
+	})
+	if code := fault.CodeOf(err); err != nil && (code == fault.Internal || code == fault.Unavailable) {
+		s.Logger().Error("an import stopped", "user", user, "added", res.Added, "err", err)
+	}
+	s.moving.change(id, func(m *move) { m.finished, m.res, m.err = true, res, err })
+}
+
+type movedView struct {
+	shell.View
+	Mine     string
+	Known    bool
+	Finished bool
+	Lead     string
+	Wrong    string
+	Done     int
+	Total    int
+	Problems []string
+}
+
+// movedPage says how far a file is taken in, and what came of it.
+func (s *Pages) movedPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	v := movedView{View: s.NewView(r, "Taking in a file", "/account"), Mine: "/account"}
+	m, known := s.moving.get(session.User, r.PathValue("id"))
+	v.Known, v.Finished = known, m.finished || !known
+	switch {
+	case !known:
+		v.Lead = "What came of that file is not kept any more. Your posts are where they always are."
+	case !m.finished:
+		v.Script, v.Done, v.Total = "status.js", m.done, m.total
+		v.Lead = map[string]string{
+			transfer.PhaseCheck: "The file is being checked.", transfer.PhaseFiles: "Pictures and other files are taken in.", transfer.PhasePosts: "Posts are taken in.",
+		}[m.phase]
+	case m.err != nil:
+		v.Lead, v.Wrong = "The file could not be taken in.", shell.Reason(m.err)
+		if m.res.Added+m.res.Files > 0 {
+			v.Lead = "It was taken in to a part: " + movedWords(m.res) + " Send the file again, and it goes on."
+		}
+	default:
+		v.Lead = movedWords(m.res)
+	}
+	for _, p := range m.res.Problems {
+		v.Problems = append(v.Problems, shell.CleanText(p, 500))
+	}
+	s.Render(rw, r, http.StatusOK, "moved", v)
+}
+
+// movedWords says in sentences what came of a file.
+func movedWords(res transfer.Result) string {
+	text := "You have " + shell.FormatQuantity(res.Added, "post", "posts") + " more"
+	if res.Files > 0 {
+		text += " and " + shell.FormatQuantity(res.Files, "file", "files") + " beside them"
+	}
+	if text += "."; res.Had > 0 {
+		text += " " + shell.FormatQuantity(res.Had, "was", "were") + " here already."
+	}
+	if res.Left > 0 {
+		text += " " + shell.FormatQuantity(res.Left, "was", "were") + " left out."
+	}
+	return strings.TrimSpace(text)
+}

@@ -1,0 +1,16 @@
+package accountui
+
+import "testing"
+
+func TestFilesOfManyUsersArriveAtOnceWithinALimit(t *testing.T) {
+	t.Parallel()
+	var m moves
+	for i := range comingMoves {
+		if _, err := m.arrive(string(rune('a' + i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := m.arrive("z"); err == nil {
+		t.Error("there is room for any number of files")
+	}
+}

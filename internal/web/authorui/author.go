@@ -1,0 +1,299 @@
+package authorui
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/sanitize"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/shell"
+)
+
+// Bounds of an author's page.
+const (
+	postsOnPage   = 50        // at once; older ones are on the next page
+	postsInside   = 200       // nested ones on a page, all together
+	MaxPostDepth  = 4         // levels of nested ones
+	longestPost   = 256 << 10 // bytes of HTML; of what is longer, the words are shown
+	MaxPageText   = 1 << 20   // likewise, all posts together
+	longestWords  = 2000      // characters
+	keptAuthors   = 64        // pages kept ready
+	keptPageBytes = 8 << 20   // of them, all together
+)
+
+// entry is an item as the page of its author shows it.
+type entry struct {
+	ID      string // of its element
+	Title   string
+	Href    string // where it stands on the web; "": here only
+	At      time.Time
+	Authors []string
+	Tags    []string
+	HTML    template.HTML // made safe; "": see Words
+	Words   []string      // paragraphs
+	Cut     bool          // there is more than is shown
+	Files   []content.File
+	Inside  []entry
+}
+
+// authorPage is what is kept of a page: all that the document says.
+type authorPage struct {
+	Title, About string
+	Home         string // the page that the feed calls its own
+	Language     string // for the browser: how words are parted
+	Posts        []entry
+	Number       int // of the page, from 1
+	More         bool
+	size         int
+}
+
+type authorView struct {
+	shell.View
+	Page     *authorPage // nil unless there is something to show
+	Name     string      // of the user
+	Path     string      // of the page
+	Self     string      // the page's whole address
+	Hub      string
+	Links    []shell.FormatLink // the document as saved first, then other formats that readers know, for <head>
+	Formats  []shell.FormatLink
+	State    string // "", "moved", "gone", "empty"
+	MovedTo  string
+	MovedRef string // the same, when it can be a link
+	Saved    shell.Moment
+}
+
+// Newer is the page of the posts after these, "" for none.
+func (v authorView) Newer() string {
+	switch {
+	case v.Page.Number == 2:
+		return v.Path
+	case v.Page.Number > 2:
+		return v.Path + "?page=" + strconv.Itoa(v.Page.Number-1)
+	}
+	return ""
+}
+
+// Older is the page of the posts before these; see Newer.
+func (v authorView) Older() string {
+	if !v.Page.More {
+		return ""
+	}
+	return v.Path + "?page=" + strconv.Itoa(v.Page.Number+1)
+}
+
+// ServeUser answers for the page of a user.
+func (s *Pages) ServeUser(rw http.ResponseWriter, r *http.Request, user string) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		s.MethodNotAllowed(rw, r, "GET, HEAD", "Open it in a browser instead.")
+		return
+	}
+	if _, rest, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/"); rest != "" || user == author.Everyone {
+		s.authored(rw, r, user, rest)
+		return
+	}
+	s.SetLinkHeader(rw, r)
+	if s.Feeds == nil {
+		s.NotFound(rw, r)
+		return
+	}
+	f, err := s.Feeds.Feed(r.Context(), user, author.Public)
+	if err == nil && f.Version == 0 {
+		err = fault.New(fault.NotFound, "nothing was saved")
+	}
+	v := authorView{View: s.NewView(r, user, ""), Name: user, Path: "/" + user + "/", Hub: s.BaseURL(r) + "/websub", Saved: shell.NewMoment(s.CurrentTime(), f.SavedAt)}
+	v.Self = s.BaseURL(r) + v.Path
+	switch {
+	case fault.CodeOf(err) == fault.NotFound && v.User == user && user != "":
+		v.State = "empty"
+		s.Render(rw, r, http.StatusOK, "author", v)
+		return
+	case fault.CodeOf(err) == fault.NotFound:
+		s.NotFound(rw, r)
+		return
+	case err != nil:
+		s.Fail(rw, r, err)
+		return
+	case f.Gone:
+		v.State, v.Title, v.Heading = "gone", "Gone", "This feed is gone"
+		s.Render(rw, r, http.StatusGone, "author", v)
+		return
+	case f.MovedTo != "":
+		v.State, v.Title, v.Heading, v.MovedTo = "moved", "Moved", "This feed has moved", shell.CleanText(f.MovedTo, 2048)
+		if shell.IsWebURL(f.MovedTo) {
+			v.MovedRef = f.MovedTo
+		}
+		s.Render(rw, r, http.StatusOK, "author", v)
+		return
+	}
+	if s.postsInstead(rw, r, user) {
+		return
+	}
+	if v.Page, err = s.pageOf(r.Context(), f, s.BaseURL(r), pageNumber(r)); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	if v.Page.Title != "" {
+		v.Heading, v.Title = v.Page.Title, v.Page.Title
+	}
+	v.Formats = shell.FeedFormats(user)
+	v.Links = headLinks(user, f, v.Formats)
+	s.Render(rw, r, http.StatusOK, "author", v)
+}
+
+func pageNumber(r *http.Request) int {
+	n, err := strconv.Atoi(r.URL.Query().Get("page"))
+	if err != nil || n < 1 || n > 1000 {
+		return 1
+	}
+	return n
+}
+
+// headLinks names the feed in the head of the page. Readers take the first, so that is
+// the feed as its author saved it. Of the other formats only those follow that readers
+// know, and not the one that was saved.
+//
+// spec:cloudburst#autodiscovery
+func headLinks(user string, f author.Feed, all []shell.FormatLink) []shell.FormatLink {
+	kind, _, _ := strings.Cut(f.Type, ";")
+	kind = strings.TrimSpace(kind)
+	links := []shell.FormatLink{{Title: "as saved", Href: "/" + user + "/rss.xml", Type: kind, Hint: ""}}
+	for _, hint := range []string{".xml", ".atom", ".json"} {
+		i := slices.IndexFunc(all, func(l shell.FormatLink) bool { return l.Hint == hint })
+		if i < 0 || all[i].Type == kind || hint == ".xml" && kind != "application/atom+xml" && kind != "application/feed+json" {
+			continue // whatever else was saved is RSS, in one of its versions
+		}
+		links = append(links, all[i])
+	}
+	return links
+}
+
+// pageCache keeps pages ready; the newest use decides which. The zero value is ready.
+type pageCache struct {
+	mu    sync.Mutex
+	pages map[authorKey]*authorPage
+	order []authorKey // the one used last at the end
+	size  int
+}
+
+type authorKey struct {
+	user, base string
+	version    int64
+	page       int
+}
+
+func (c *pageCache) get(k authorKey) *authorPage {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.pages[k]
+	if p != nil {
+		i := slices.Index(c.order, k)
+		c.order = append(slices.Delete(c.order, i, i+1), k)
+	}
+	return p
+}
+
+func (c *pageCache) put(k authorKey, p *authorPage) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.pages == nil {
+		c.pages = map[authorKey]*authorPage{}
+	}
+	if c.pages[k] != nil || p.size > keptPageBytes {
+		return
+	}
+	c.pages[k], c.order, c.size = p, append(c.order, k), c.size+p.size
+	for len(c.order) > keptAuthors || c.size > keptPageBytes {
+		c.size -= c.pages[c.order[0]].size
+		delete(c.pages, c.order[0])
+		c.order = slices.Delete(c.order, 0, 1)
+	}
+}
+
+// pageOf is one page of a feed, read from its document unless it was before.
+func (s *Pages) pageOf(ctx context.Context, f author.Feed, base string, number int) (*authorPage, error) {
+	k := authorKey{f.User, base, f.Version, number}
+	if p := s.cache.get(k); p != nil {
+		return p, nil
+	}
+	leave, err := s.WaitForReading(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if p := s.cache.get(k); p != nil { // somebody else has read it meanwhile
+		return p, nil
+	}
+	f, doc, err := s.Feeds.Document(ctx, f.User, f.Name)
+	if err != nil {
+		return nil, err
+	}
+	k.version = f.Version
+	parsed, err := feed.ParseBytes(doc, &feed.Options{URL: base + "/" + f.User + "/rss.xml", Header: http.Header{"Content-Type": {f.Type}}})
+	if err != nil {
+		return nil, fault.Wrap(fault.Unreadable, err, "The feed that was saved here can no longer be read.")
+	}
+	p := s.readPage(parsed, base, number)
+	s.cache.put(k, p)
+	return p, nil
+}
+
+func (s *Pages) readPage(f *feed.Feed, base string, number int) *authorPage {
+	p := &authorPage{Title: wordsOf(f.Title, 200), About: wordsOf(f.Subtitle, 1000), Number: number, size: 1 << 10}
+	p.Language = shell.PlainLanguage(f.Language)
+	if shell.IsWebURL(f.Link) && !strings.HasPrefix(f.Link, base+"/") {
+		p.Home = f.Link
+	}
+	items := make([]*feed.Item, len(f.Items))
+	dated := true
+	for i := range f.Items {
+		items[i] = &f.Items[i]
+		dated = dated && !moment0(items[i]).IsZero()
+	}
+	if dated { // else the order of the document is the better guess
+		slices.SortStableFunc(items, func(a, b *feed.Item) int { return moment0(b).Compare(moment0(a)) })
+	}
+	from := min((number-1)*postsOnPage, len(items))
+	to := min(from+postsOnPage, len(items))
+	p.More = to < len(items)
+	w := postWriter{clean: s.Sanitizer(), base: base, page: p, inside: postsInside, ids: map[string]int{}}
+	for _, item := range items[from:to] {
+		p.Posts = append(p.Posts, w.post(item, 1))
+	}
+	return p
+}
+
+// moment0 is when an item is from, the zero time if nobody knows.
+func moment0(i *feed.Item) time.Time {
+	if !i.Published.UTC.IsZero() {
+		return i.Published.UTC
+	}
+	return i.Updated.UTC
+}
+
+// postID is a name for a post's element that stays while the post is the same.
+func postID(id string) string {
+	sum := sha256.Sum256([]byte(id))
+	return "p-" + hex.EncodeToString(sum[:5])
+}
+
+// wordsOf is a text without its markup.
+func wordsOf(t feed.Text, limit int) string {
+	s := t.Value
+	if isMarkup(t) {
+		s = sanitize.Text(s)
+	}
+	return shell.CleanText(strings.Join(strings.Fields(s), " "), limit)
+}
+
+func isMarkup(t feed.Text) bool { return t.Type == "text/html" || t.Type == "application/xhtml+xml" }

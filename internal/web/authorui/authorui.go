@@ -1,0 +1,43 @@
+// Package authorui has the pages of authors: their posts one by one, in lists and by category and
+// month, or what a hosted feed has. Start with [Pages].
+package authorui
+
+import (
+	"context"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/web/content"
+)
+
+// Options are the surroundings of the pages of authors.
+type Options struct {
+	Feeds Feeds // nil: no feeds are hosted here
+	Posts Posts // nil: nobody writes here
+}
+
+// Feeds is what the pages of authors ask of the hosted feeds.
+type Feeds interface {
+	Feed(ctx context.Context, user, name string) (author.Feed, error)
+	Document(ctx context.Context, user, name string) (author.Feed, []byte, error)
+}
+
+// Posts is what the pages of authors ask of the posts.
+type Posts interface {
+	BySlug(ctx context.Context, user, slug string) (author.Post, error)
+	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
+	Counts(ctx context.Context, user string, what author.CountOf, prefix string, limit int) ([]author.Count, error)
+	Stamp(ctx context.Context, user, category string) (int64, error)
+	Writer(ctx context.Context, user string) (author.Writer, error)
+	Path(p author.Post) string
+}
+
+// Pages are the pages of authors.
+type Pages struct {
+	*content.Renderer
+	Options
+	cache pageCache
+}
+
+func New(c *content.Renderer, o Options) *Pages {
+	return &Pages{Renderer: c, Options: o}
+}

@@ -1,0 +1,83 @@
+package authorui
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/shell"
+)
+
+// yearView is a year with the months that have posts.
+type yearView struct {
+	Year   string
+	Months []content.TagView
+}
+
+// archivePage lists the months in which a user wrote.
+func (s *Pages) archivePage(rw http.ResponseWriter, r *http.Request, user string) {
+	s.indexPage(rw, r, user, author.ByMonth, "archive", "Archive")
+}
+
+// aboutPage lists what a user, or everyone, writes about.
+func (s *Pages) aboutPage(rw http.ResponseWriter, r *http.Request, user string) {
+	if user == author.Everyone {
+		user = ""
+	}
+	s.indexPage(rw, r, user, author.ByCategory, "category", "Categories")
+}
+
+func (s *Pages) indexPage(rw http.ResponseWriter, r *http.Request, user string, what author.CountOf, path, words string) {
+	w, err := s.writer(r.Context(), user)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	if w.Version == 0 && user != "" {
+		s.NotFound(rw, r)
+		return
+	}
+	counts, err := s.Posts.Counts(r.Context(), user, what, "", 10_000)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	stamp, err := s.Posts.Stamp(r.Context(), user, "")
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	l := postList{User: user, Words: words}
+	base := l.view().Base()
+	l.Path = base + path + "/"
+	v := s.listView(r, w, l)
+	posts := int64(0)
+	for _, c := range counts {
+		posts += c.Posts
+		if what == author.ByMonth {
+			v.month(base, c)
+		} else {
+			v.Categories = append(v.Categories, content.TagView{Label: shell.CleanText(c.Label, 100), Href: author.View{User: user, Category: c.Name}.Base(), Posts: c.Posts})
+		}
+	}
+	if what == author.ByMonth {
+		v.Counted = shell.FormatQuantity(posts, "post", "posts")
+	}
+	s.sendWritten(rw, r, "postindex", &v, time.UnixMicro(stamp))
+}
+
+// month adds a month; they come with the newest first.
+func (v *postsView) month(base string, c author.Count) {
+	at, err := time.Parse("2006-01", c.Name)
+	if err != nil {
+		return
+	}
+	year := at.Format("2006")
+	if n := len(v.Months); n == 0 || v.Months[n-1].Year != year {
+		v.Months = append(v.Months, yearView{Year: year})
+	}
+	y := &v.Months[len(v.Months)-1]
+	y.Months = append(y.Months, content.TagView{Label: at.Format("January"), Href: base + strings.ReplaceAll(c.Name, "-", "/") + "/", Posts: c.Posts})
+}

@@ -1,0 +1,128 @@
+package authorui
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/sanitize"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/shell"
+)
+
+// entries are posts as a page shows them.
+func (s *Pages) entries(ctx context.Context, posts []author.Post, all bool) ([]content.PostView, error) {
+	w := s.NewPostRenderer(ctx, all, false)
+	entries := make([]content.PostView, len(posts))
+	for i, p := range posts {
+		var err error
+		if entries[i], err = w.RenderPost(p); err != nil {
+			return nil, err
+		}
+	}
+	return entries, nil
+}
+
+// postPage is the page of one post.
+//
+// spec:cloudburst#author-pages
+func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug string) {
+	ctx := r.Context()
+	p, err := s.Posts.BySlug(ctx, user, slug)
+	switch {
+	case fault.CodeOf(err) == fault.NotFound && err != nil:
+		s.NotFound(rw, r)
+		return
+	case err != nil:
+		s.Fail(rw, r, err)
+		return
+	case p.State == author.Deleted:
+		s.Problem(rw, r, http.StatusGone, "Taken back", "The post that stood here was taken back by its author.")
+		return
+	case p.State != author.Published:
+		s.NotFound(rw, r)
+		return
+	}
+	if to := s.Posts.Path(p); r.URL.EscapedPath() != to { // by another date, or spelt otherwise
+		if r.URL.RawQuery != "" {
+			to += "?" + r.URL.RawQuery
+		}
+		http.Redirect(rw, r, to, http.StatusMovedPermanently)
+		return
+	}
+	w, err := s.Posts.Writer(ctx, user)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	e, err := s.NewPostRenderer(ctx, false, true).RenderPost(p)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v := s.listView(r, w, postList{User: user, Path: e.Path})
+	v.Posts, v.Type = []content.PostView{e}, "article"
+	words := firstLine(sanitize.Text(p.HTML), 200)
+	v.About = words
+	v.Title = cmp.Or(e.Title, firstLine(words, 60), e.At.Text) + " · " + v.Writer.Title
+	for _, f := range e.Files {
+		if f.Kind == "image" {
+			v.Image = s.whole(v.Base, f.Href)
+			break
+		}
+	}
+	if err := s.neighbours(ctx, &v, p); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	stamp, err := s.Posts.Stamp(ctx, user, "")
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	s.sendWritten(rw, r, "post", &v, time.UnixMicro(stamp))
+}
+
+// firstLine is the beginning of a text, in whole words.
+func firstLine(s string, limit int) string {
+	s = strings.Join(strings.Fields(shell.CleanText(s, 4*limit)), " ")
+	if len([]rune(s)) <= limit {
+		return s
+	}
+	s = string([]rune(s)[:limit])
+	if i := strings.LastIndexByte(s, ' '); i > len(s)/2 {
+		s = s[:i]
+	}
+	return s + "…"
+}
+
+// neighbours finds the posts that were published before and after one.
+func (s *Pages) neighbours(ctx context.Context, v *postsView, p author.Post) error {
+	words := func(o author.Post) string {
+		return cmp.Or(shell.CleanText(o.Title, 80), firstLine(sanitize.Text(o.HTML), 40), content.DateMoment(o.PublishedAt).Text)
+	}
+	next, err := s.Posts.List(ctx, author.PostQuery{User: p.User, State: author.Published, FromSeq: p.Seq + 1, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(next) > 0 {
+		v.Newer, v.NewerWords = s.Posts.Path(next[0]), words(next[0])
+	}
+	// Places of posts that were taken back are empty: look a little further each time.
+	for n, to := int64(10), p.Seq-1; to > 0 && n <= 1000; n, to = n*10, to-n {
+		before, err := s.Posts.List(ctx, author.PostQuery{User: p.User, State: author.Published, FromSeq: max(to-n+1, 1), ToSeq: to, Limit: int(n)})
+		if err != nil {
+			return err
+		}
+		if len(before) > 0 {
+			last := before[len(before)-1]
+			v.Older, v.OlderWords = s.Posts.Path(last), words(last)
+			return nil
+		}
+	}
+	return nil
+}

@@ -1,0 +1,335 @@
+package authorui
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/shell"
+)
+
+// postsPerPage is how many posts a page of an author has.
+const postsPerPage = 20
+
+// postList says which posts a page is of.
+type postList struct {
+	User         string // "": everyone
+	Category     string // folded
+	Since, Until time.Time
+	Path         string // of its first page
+	Words        string // what it is, as a heading below the author's: "November 2026", "#go"
+}
+
+// view is the feed of the same posts.
+func (l postList) view() author.View { return author.View{User: l.User, Category: l.Category} }
+
+// postsView is a page of posts, or one post.
+type postsView struct {
+	shell.View
+	Writer content.WriterView
+	List   postList
+	Posts  []content.PostView
+	Links  []shell.FormatLink // for <head>, the page's own feed first
+	Forms  []shell.FormatLink // formats of the page's feed
+	Feed0  string             // the page's feed
+	Self   string             // the page's whole address
+	Base   string             // of this server
+	About  string             // a sentence for those who only see a link to it
+	Image  string             // likewise, a picture
+	Type   string             // of Open Graph
+	Style  string             // sheet of the writer's own; "": none
+	Hub    string
+	Older  string // page of older posts; "": none
+	Newer  string
+	OlderWords,
+	NewerWords string
+	Months     []yearView
+	Categories []content.TagView
+	Counted    string // how many there are, in words
+	All        bool   // of everyone
+	Stream     string // where the page hears of new posts; "": it does not
+	OwnPage    bool   // whoever reads it wrote it
+}
+
+// authored answers for what stands below /<user>/, and for what everyone writes.
+//
+// spec:cloudburst#author-pages
+func (s *Pages) authored(rw http.ResponseWriter, r *http.Request, user, rest string) {
+	if s.Posts == nil || user == "" {
+		s.NotFound(rw, r)
+		return
+	}
+	first, behind, below := strings.Cut(rest, "/")
+	switch {
+	case user == author.Everyone && rest == "":
+		s.postListPage(rw, r, postList{Path: "/" + author.Everyone + "/"})
+	case first == "category":
+		s.categoryPage(rw, r, user, behind, below)
+	case user == author.Everyone:
+		s.NotFound(rw, r)
+	case first == "archive" && behind == "":
+		if s.slashed(rw, r) {
+			s.archivePage(rw, r, user)
+		}
+	default:
+		s.datedPage(rw, r, user, rest)
+	}
+}
+
+// slashed sends who left the slash at the end of an address away to where it is.
+func (s *Pages) slashed(rw http.ResponseWriter, r *http.Request) bool {
+	if strings.HasSuffix(r.URL.Path, "/") {
+		return true
+	}
+	to := url.URL{Path: r.URL.Path + "/", RawQuery: r.URL.RawQuery}
+	http.Redirect(rw, r, to.String(), http.StatusPermanentRedirect)
+	return false
+}
+
+// categoryPage is the page of a category, or the list of them.
+func (s *Pages) categoryPage(rw http.ResponseWriter, r *http.Request, user, behind string, below bool) {
+	label, more, _ := strings.Cut(behind, "/")
+	switch {
+	case more != "":
+		s.NotFound(rw, r)
+		return
+	case !s.slashed(rw, r):
+		return
+	case label == "" && below:
+		s.aboutPage(rw, r, user)
+		return
+	}
+	if user == author.Everyone {
+		user = ""
+	}
+	name := author.CategoryName(label)
+	v := author.View{User: user, Category: name}
+	if name != label && name != "" { // as people would write it
+		http.Redirect(rw, r, v.Base(), http.StatusMovedPermanently)
+		return
+	}
+	if name == "" {
+		s.NotFound(rw, r)
+		return
+	}
+	counts, err := s.Posts.Counts(r.Context(), user, author.ByCategory, name, 1)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	words := name
+	if len(counts) > 0 && counts[0].Name == name {
+		words = cmp.Or(counts[0].Label, name)
+	} else if stamp, err := s.Posts.Stamp(r.Context(), user, name); err != nil || stamp == 0 {
+		if err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
+		s.NotFound(rw, r)
+		return
+	}
+	s.postListPage(rw, r, postList{User: user, Category: name, Path: v.Base(), Words: shell.CleanText(words, 100)})
+}
+
+// datedPage is a page of a year, a month or a day, or of the post behind a day.
+func (s *Pages) datedPage(rw http.ResponseWriter, r *http.Request, user, rest string) {
+	parts := strings.Split(strings.TrimSuffix(rest, "/"), "/")
+	if len(parts) > 4 || strings.Contains(rest, "//") {
+		s.NotFound(rw, r)
+		return
+	}
+	layouts := [...]string{"2006", "2006/01", "2006/01/02"}
+	words := [...]string{"2006", "January 2006", "2 January 2006"}
+	day := min(len(parts), 3)
+	since, err := time.Parse(layouts[day-1], strings.Join(parts[:day], "/"))
+	switch {
+	case err != nil:
+		s.NotFound(rw, r)
+	case len(parts) == 4 && strings.HasSuffix(rest, "/"):
+		s.NotFound(rw, r)
+	case len(parts) == 4:
+		s.postPage(rw, r, user, parts[3])
+	case s.slashed(rw, r):
+		until := [...]time.Time{since.AddDate(1, 0, 0), since.AddDate(0, 1, 0), since.AddDate(0, 0, 1)}[day-1]
+		s.postListPage(rw, r, postList{User: user, Since: since, Until: until, Path: "/" + user + "/" + rest, Words: since.Format(words[day-1])})
+	}
+}
+
+// postListPage is a page of posts, the newest first.
+func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList) {
+	ctx := r.Context()
+	w, err := s.writer(ctx, l.User)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	q := author.PostQuery{User: l.User, State: author.Published, Category: l.Category, Since: l.Since, Before: l.Until, Limit: postsPerPage + 1}
+	at := r.URL.Query().Get("before")
+	q.After = placeOf(at, l.User)
+	posts, err := s.Posts.List(ctx, q)
+	stamp, err2 := s.Posts.Stamp(ctx, l.User, l.Category)
+	switch {
+	case err != nil || err2 != nil:
+		s.Fail(rw, r, cmp.Or(err, err2))
+		return
+	case len(posts) == 0 && !l.Since.IsZero() && q.After == nil:
+		s.NotFound(rw, r)
+		return
+	case w.Version == 0 && l.User != "":
+		s.NotFound(rw, r)
+		return
+	}
+	v := s.listView(r, w, l)
+	if len(posts) > postsPerPage {
+		posts = posts[:postsPerPage]
+		v.Older = l.Path + "?before=" + placeAfter(posts[len(posts)-1], l.User)
+		v.OlderWords = "Older"
+	}
+	if q.After != nil {
+		v.Newer, v.NewerWords = l.Path, "Newest"
+		v.Self = s.BaseURL(r) + l.Path + "?before=" + url.QueryEscape(at)
+	}
+	if q.After == nil && l.Since.IsZero() {
+		v.Script, v.Stream = "posts.js", savesOf(v.Base, l.User)
+		if l.User != "" && l.Category == "" {
+			feeds, err := s.categoryLinks(ctx, l.User, v.Writer.Title)
+			if err != nil {
+				s.Fail(rw, r, err)
+				return
+			}
+			v.Links = append(v.Links, feeds...)
+		}
+	}
+	if v.Posts, err = s.entries(ctx, posts, l.User == ""); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	s.sendWritten(rw, r, "posts", &v, time.UnixMicro(stamp))
+}
+
+// savesOf is the part of the live log that tells of what somebody publishes, or everyone.
+func savesOf(base, user string) string {
+	q := url.Values{"kind": {"save"}}
+	if user != "" {
+		q.Set("topic", base+"/"+user+"/rss.xml")
+	}
+	return "/log/stream?" + q.Encode()
+}
+
+// listView is what pages of posts have in common.
+func (s *Pages) listView(r *http.Request, w author.Writer, l postList) postsView {
+	base := s.BaseURL(r)
+	v := postsView{
+		List: l, Writer: s.NewWriterView(w), Base: base, Self: base + l.Path, Type: "website", Hub: base + "/websub", All: l.User == "",
+		Style: shell.StyleSheetOf(w), Feed0: l.view().Base() + "rss.xml",
+	}
+	v.View = s.NewView(r, v.Writer.Title, "")
+	if l.User == "" {
+		v.Writer = content.WriterView{Title: "Everyone here", Path: l.Path}
+		v.View = s.NewView(r, v.Writer.Title, "")
+	} else {
+		v.Type, v.Image = "profile", s.whole(base, v.Writer.Photo)
+		v.OwnPage = v.User == l.User
+	}
+	if l.Words != "" {
+		v.Title = l.Words + " · " + v.Writer.Title
+	}
+	v.About = shell.CleanText(strings.Join(v.Writer.Blurb, " "), 200)
+	v.Forms = shell.FormatsBelow(l.view().Base())
+	v.Links = alternates(l.view().Base(), v.Title)
+	if user := (author.View{User: l.User}); l.Category != "" && l.User != "" {
+		v.Links = append(v.Links, alternates(user.Base(), v.Writer.Title)...)
+	}
+	return v
+}
+
+// alternates names one feed in the formats that readers know, for the head of a page.
+// Programs that follow a page take the first, or ask which one.
+//
+// spec:cloudburst#autodiscovery
+func alternates(base, title string) []shell.FormatLink {
+	all := []shell.FormatLink{{Title: title + ": RSS", Href: base + "rss.xml", Type: "application/rss+xml", Hint: ""}}
+	for _, l := range shell.FormatsBelow(base) {
+		if l.Hint == ".atom" || l.Hint == ".json" {
+			l.Title = title + ": " + l.Title
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// categoryLinks names the feeds of a user's categories, for the head of the user's page.
+func (s *Pages) categoryLinks(ctx context.Context, user, title string) ([]shell.FormatLink, error) {
+	counts, err := s.Posts.Counts(ctx, user, author.ByCategory, "", linkedCategories)
+	var all []shell.FormatLink
+	for _, c := range counts {
+		base := author.View{User: user, Category: c.Name}.Base()
+		all = append(all, shell.FormatLink{Title: "#" + shell.CleanText(c.Label, 100) + " · " + title, Href: base + "rss.xml", Type: "application/rss+xml", Hint: ""})
+	}
+	return all, err
+}
+
+// linkedCategories is how many of a user's categories are named in the head of the user's page.
+const linkedCategories = 20
+
+// writer is who wrote the posts of a page; nobody for everyone's.
+func (s *Pages) writer(ctx context.Context, user string) (author.Writer, error) {
+	if user == "" {
+		return author.Writer{}, nil
+	}
+	return s.Posts.Writer(ctx, user)
+}
+
+// whole is an address that may be a path of this server.
+func (s *Pages) whole(base, ref string) string {
+	if strings.HasPrefix(ref, "/") {
+		return base + ref
+	}
+	return ref
+}
+
+// placeOf is the post after which a page goes on, as placeAfter writes it; nil for what is
+// none. user is whose posts the page has.
+func placeOf(s, user string) *author.Post {
+	at, rest, _ := strings.Cut(s, "-")
+	id, name, _ := strings.Cut(rest, "-")
+	ms, err1 := strconv.ParseInt(at, 10, 64)
+	n, err2 := strconv.ParseInt(id, 10, 64)
+	if err1 != nil || err2 != nil || n < 1 || ms < -1<<47 || ms > 1<<48 || len(name) > 32 || (name == "") != (user != "") {
+		return nil
+	}
+	return &author.Post{User: cmp.Or(user, name), State: author.Published, ID: n, PublishedAt: time.UnixMilli(ms).UTC()}
+}
+
+// placeAfter writes where a page ends, so that posts which come meanwhile move nothing.
+func placeAfter(p author.Post, user string) string {
+	s := strconv.FormatInt(p.PublishedAt.UnixMilli(), 10) + "-" + strconv.FormatInt(p.ID, 10)
+	if user == "" {
+		s += "-" + p.User
+	}
+	return s
+}
+
+// postsInstead answers for the page of a user whose feed is made of his posts.
+func (s *Pages) postsInstead(rw http.ResponseWriter, r *http.Request, user string) bool {
+	if s.Posts == nil {
+		return false
+	}
+	w, err := s.Posts.Writer(r.Context(), user)
+	switch {
+	case err != nil && fault.CodeOf(err) != fault.NotFound:
+		s.Fail(rw, r, err)
+	case err == nil && w.Written:
+		s.postListPage(rw, r, postList{User: user, Path: "/" + user + "/"})
+	default:
+		return false
+	}
+	return true
+}

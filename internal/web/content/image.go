@@ -1,0 +1,304 @@
+package content
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/href"
+	"cloudburst/internal/web/shell"
+)
+
+// Bounds of the pictures that this server reads for its readers.
+const (
+	MaxImage        = 10 << 20
+	keptPicture     = 4 << 20  // a larger one is not kept
+	keptPictures    = 16 << 20 // bytes, twice
+	pictureAtOnce   = 16
+	pictureOfHost   = 4
+	picturesWaiting = 256
+	pictureWithin   = 10 * time.Second
+	FailedFor       = time.Minute // nobody asks again so soon for what could not be read
+)
+
+// picture is one that was read, or why it was not.
+type picture struct {
+	kind   string // media type, as its bytes say
+	bytes  []byte
+	etag   string
+	failed time.Time // zero: it is there
+}
+
+// pictures are those that were read lately. The zero value is ready.
+type pictures struct {
+	mu         sync.Mutex
+	young, old map[string]*picture
+	size       int // bytes of the young
+	reading    map[string]*pictureRead
+	hosts      map[string]*hostTurn
+	places     chan struct{}
+}
+
+// pictureRead is one reading that several wait for.
+type pictureRead struct {
+	done chan struct{}
+	got  *picture
+}
+
+// ProxyURL is where this server has the picture at address: one that somebody put beside
+// his posts here is where it is.
+func (s *Renderer) ProxyURL(address string) string {
+	if path, own := strings.CutPrefix(address, s.PublicURL+"/"); own && s.PublicURL != "" {
+		if _, file, found := strings.Cut(path, "/"); found && strings.HasPrefix(file, "media/") && !strings.ContainsAny(path, "\\?#\"'<>& ") && !strings.Contains(path, "..") {
+			return "/" + path
+		}
+	}
+	return "/river/image?" + url.Values{"u": {address}, "s": {s.pictureSign(address)}}.Encode()
+}
+
+// pictureSign says that an address stood in an item: this server reads no others.
+func (s *Renderer) pictureSign(address string) string {
+	m := hmac.New(sha256.New, s.ImageKey)
+	m.Write([]byte("river picture\x00" + address))
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:18])
+}
+
+// ServeImage serves a picture of an item, so that who published it learns nothing of
+// his readers.
+func (s *Renderer) ServeImage(rw http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	from, sign := q.Get("u"), q.Get("s")
+	if s.ImageMode() != ImagesProxy || !shell.IsSafeURL(from) || !hmac.Equal([]byte(sign), []byte(s.pictureSign(from))) {
+		s.noPicture(rw, http.StatusNotFound, "This server shows pictures of the items on its pages, and no others.")
+		return
+	}
+	p, err := s.pictures.get(r.Context(), s, from)
+	switch {
+	case err != nil && r.Context().Err() != nil:
+		return
+	case err != nil:
+		shell.SetRetryAfter(rw, err)
+		s.noPicture(rw, http.StatusServiceUnavailable, fault.Message(err))
+		return
+	case !p.failed.IsZero():
+		s.noPicture(rw, http.StatusBadGateway, "The picture could not be read, or is none.")
+		return
+	}
+	h := rw.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "private, max-age=86400, immutable")
+	h.Set("Content-Disposition", "inline")
+	h.Set("Content-Type", p.kind)
+	h.Set("ETag", p.etag)
+	if r.Header.Get("If-None-Match") == p.etag {
+		rw.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Length", strconv.Itoa(len(p.bytes)))
+	if r.Method != http.MethodHead {
+		_, _ = rw.Write(p.bytes)
+	}
+}
+
+func (s *Renderer) noPicture(rw http.ResponseWriter, status int, words string) {
+	h := rw.Header()
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "private, max-age=60")
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	rw.WriteHeader(status)
+	_, _ = rw.Write([]byte(words + "\n"))
+}
+
+// get is the picture at an address: kept, or being read, or read now. It does not end
+// with the request of the first who asked: others wait for it.
+func (c *pictures) get(ctx context.Context, s *Renderer, address string) (*picture, error) {
+	c.mu.Lock()
+	if p := c.kept(address, s.CurrentTime()); p != nil {
+		c.mu.Unlock()
+		return p, nil
+	}
+	run := c.reading[address]
+	if run == nil {
+		if len(c.reading) >= picturesWaiting {
+			c.mu.Unlock()
+			return nil, &fault.Error{Code: fault.Unavailable, Msg: "More pictures are asked for than can be read at once. Try again in a moment.", RetryAfter: 5 * time.Second}
+		}
+		if c.reading == nil {
+			c.reading, c.hosts, c.places = map[string]*pictureRead{}, map[string]*hostTurn{}, make(chan struct{}, pictureAtOnce)
+		}
+		run = &pictureRead{done: make(chan struct{})}
+		c.reading[address] = run
+		go c.read(context.WithoutCancel(ctx), s, address, run)
+	}
+	c.mu.Unlock()
+	select {
+	case <-run.done:
+		return run.got, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (c *pictures) kept(address string, now time.Time) *picture {
+	p := c.young[address]
+	if p == nil {
+		if p = c.old[address]; p != nil {
+			c.keep(address, p)
+		}
+	}
+	if p != nil && !p.failed.IsZero() && now.Sub(p.failed) > FailedFor {
+		delete(c.young, address)
+		delete(c.old, address)
+		return nil
+	}
+	return p
+}
+
+func (c *pictures) keep(address string, p *picture) {
+	if c.size > keptPictures || c.young == nil {
+		c.old, c.young, c.size = c.young, map[string]*picture{}, 0
+	}
+	if c.young[address] == nil {
+		c.size += len(p.bytes) + len(address) + 200
+	}
+	c.young[address] = p
+}
+
+// read gets one picture when it is its turn.
+func (c *pictures) read(ctx context.Context, s *Renderer, address string, run *pictureRead) {
+	ctx, cancel := context.WithTimeout(ctx, pictureWithin)
+	defer cancel()
+	p := &picture{failed: s.CurrentTime()}
+	if leave, ok := c.turn(ctx, address); ok {
+		if got := s.fetchPicture(ctx, address); got != nil {
+			p = got
+		}
+		leave()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	run.got = p
+	delete(c.reading, address)
+	if len(p.bytes) <= keptPicture {
+		c.keep(address, p)
+	}
+	close(run.done)
+}
+
+// hostTurn are the places for one host.
+type hostTurn struct {
+	places chan struct{}
+	users  int // who have one, or wait for one
+}
+
+// turn waits until there is a place for the host, and then until there is one at all.
+func (c *pictures) turn(ctx context.Context, address string) (leave func(), ok bool) {
+	host := href.Host(address)
+	c.mu.Lock()
+	h := c.hosts[host]
+	if h == nil {
+		h = &hostTurn{places: make(chan struct{}, pictureOfHost)}
+		c.hosts[host] = h
+	}
+	h.users++
+	c.mu.Unlock()
+	gone := func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if h.users--; h.users == 0 {
+			delete(c.hosts, host)
+		}
+	}
+	select {
+	case h.places <- struct{}{}:
+	case <-ctx.Done():
+		gone()
+		return nil, false
+	}
+	select {
+	case c.places <- struct{}{}:
+		return func() { <-c.places; <-h.places; gone() }, true
+	case <-ctx.Done():
+		<-h.places
+		gone()
+		return nil, false
+	}
+}
+
+// fetchPicture reads a picture; nil: there is none.
+func (s *Renderer) fetchPicture(ctx context.Context, address string) *picture {
+	res, err := s.Remote.Get(ctx, fetch.Request{URL: address, Accept: "image/avif,image/webp,image/png,image/jpeg,image/gif;q=0.9,*/*;q=0.1"})
+	if err != nil || !res.OK() || len(res.Body) > MaxImage {
+		return nil
+	}
+	kind := pictureType(res.Body)
+	if kind == "" {
+		return nil
+	}
+	s.Sizes.learn(address, res.Body)
+	sum := sha256.Sum256(res.Body)
+	return &picture{kind: kind, bytes: res.Body, etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
+}
+
+// pictureType is the media type that the first bytes of a picture show, "" for anything
+// that is no picture made of points: what it was called is not asked.
+func pictureType(b []byte) string {
+	switch {
+	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
+		return "image/jpeg"
+	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
+		return "image/png"
+	case bytes.HasPrefix(b, []byte("GIF87a")), bytes.HasPrefix(b, []byte("GIF89a")):
+		return "image/gif"
+	case len(b) > 16 && string(b[:4]) == "RIFF" && string(b[8:12]) == "WEBP":
+		return "image/webp"
+	case len(b) > 16 && string(b[4:8]) == "ftyp" && (strings.HasPrefix(string(b[8:12]), "avi") || string(b[8:12]) == "mif1" || string(b[8:12]) == "msf1"):
+		return "image/avif"
+	case len(b) > 26 && string(b[:2]) == "BM" && b[6]|b[7]|b[8]|b[9] == 0:
+		return "image/bmp"
+	case len(b) > 22 && string(b[:4]) == "\x00\x00\x01\x00" && b[5] == 0 && b[4] > 0:
+		return "image/x-icon"
+	}
+	return ""
+}
+
+// AllowMedia allow what items hold: media from wherever they are, because they are
+// loaded only when somebody plays them, and pictures if the setting says so.
+func (s *Renderer) AllowMedia(rw http.ResponseWriter) {
+	p := strings.Replace(shell.Policy, "media-src 'self'", "media-src 'self' http: https:", 1)
+	if s.ImageMode() == ImagesDirect {
+		p = strings.Replace(p, "img-src 'self' data:", "img-src 'self' data: http: https:", 1)
+	}
+	rw.Header().Set("Content-Security-Policy", p)
+}
+
+// ImageMode is the setting that can be kept.
+func (s *Renderer) ImageMode() string {
+	switch {
+	case s.Images == ImagesDirect:
+		return ImagesDirect
+	case s.Images == ImagesProxy && s.Remote != nil && len(s.ImageKey) > 0:
+		return ImagesProxy
+	}
+	return ImagesOff
+}
+
+const (
+	ImagesProxy  = "proxy"  // they are read by this server, for all its readers
+	ImagesDirect = "direct" // browsers load them from where they are
+)
+
+const ImagesOff = "off" // there are links to them

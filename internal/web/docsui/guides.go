@@ -1,0 +1,199 @@
+package docsui
+
+import (
+	"bytes"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	marktext "github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"cloudburst/docs"
+	"cloudburst/internal/sanitize"
+	"cloudburst/internal/web/shell"
+)
+
+// guideShelf is some guides under one heading.
+type guideShelf struct {
+	Title  string
+	Guides []guide
+}
+
+// guide is a page of the folder docs, served at /docs/<Name>.
+type guide struct {
+	Name  string // of its file, without the ending
+	Title string // its heading, without what is not words
+	Body  template.HTML
+}
+
+// shelves are all guides, in the order in which one comes to need them.
+func shelves() []struct {
+	title string
+	names []string
+} {
+	return []struct {
+		title string
+		names []string
+	}{
+		{"Get started", []string{"start-reader", "start-blogger", "hub", "start-operator", "start-developer"}},
+		{"Writing", []string{"writing", "hosting", "authoring-apis", "moving", "pinging-out"}},
+		{"Reading", []string{"river", "apps", "notices", "river-json"}},
+		{"Feeds", []string{"formats", "feed-data", "json", "doctor"}},
+		{"Running it", []string{"operations", "scale", "settings", "reliability", "performance", "simulation", "compare"}},
+		{"The protocols", []string{"protocol", "signals"}},
+	}
+}
+
+// loadGuides reads all guides. They are embedded, so an error means that the program was
+// built from others than it knows.
+func loadGuides() ([]guideShelf, error) {
+	var all []guideShelf
+	for _, s := range shelves() {
+		next := guideShelf{Title: s.title}
+		for _, name := range s.names {
+			g, err := loadGuide(name)
+			if err != nil {
+				return nil, err
+			}
+			next.Guides = append(next.Guides, g)
+		}
+		all = append(all, next)
+	}
+	return all, nil
+}
+
+func loadGuide(name string) (guide, error) {
+	source, err := fs.ReadFile(docs.Files, name+".md")
+	if err != nil {
+		return guide{}, fmt.Errorf("web: read a guide: %w", err)
+	}
+	m := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(
+		parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(guideLinks{}, 100))))
+	tree := m.Parser().Parse(marktext.NewReader(source))
+	g := guide{Name: name, Title: guideTitle(source)}
+	var body bytes.Buffer
+	if err := m.Renderer().Render(&body, source, tree); err != nil {
+		return guide{}, fmt.Errorf("web: write the guide %s: %w", name, err)
+	}
+	html := tables(strings.ReplaceAll(body.String(), "<pre>", `<pre tabindex="0">`)) // wide code and tables scroll, also by keyboard
+	g.Body = template.HTML(html)                                                     //nolint:gosec // our own text, without markup of its own
+	return g, nil
+}
+
+// Headings and tables of a guide, and heads of columns, as goldmark writes them.
+var (
+	headingOrTable = regexp.MustCompile(`<h[1-6][^>]*>.*?</h[1-6]>|<table>`)
+	emptyHead      = regexp.MustCompile(`<th(?: [^>]*)?></th>`)
+	columnHead     = regexp.MustCompile(`<th( [^>]*)?>`)
+)
+
+// tables puts each table of a guide into a region of its own, named for the heading above it.
+func tables(html string) string {
+	heading, seen := "", map[string]int{}
+	html = headingOrTable.ReplaceAllStringFunc(html, func(found string) string {
+		if found != "<table>" {
+			heading = strings.TrimSpace(sanitize.Text(found))
+			return found
+		}
+		name := "Table: " + heading
+		if seen[name]++; seen[name] > 1 {
+			name += ", " + shell.FormatCount(seen[name])
+		}
+		return `<div class="scroll" role="region" aria-label="` + template.HTMLEscapeString(name) + `" tabindex="0"><table>`
+	})
+	html = emptyHead.ReplaceAllString(strings.ReplaceAll(html, "</table>", "</table></div>"), "<td></td>")
+	return columnHead.ReplaceAllString(html, `<th scope="col"$1>`)
+}
+
+// guideTitle is the heading with which a guide begins.
+func guideTitle(source []byte) string {
+	line, _, _ := strings.Cut(string(source), "\n")
+	title, _ := strings.CutPrefix(line, "# ")
+	return strings.ReplaceAll(title, "`", "")
+}
+
+// guideLinks sends links between files to the pages that they are here, and calls them by
+// their headings where the text has the name of the file.
+type guideLinks struct{}
+
+// Transform is parser.ASTTransformer.
+func (guideLinks) Transform(doc *ast.Document, r marktext.Reader, _ parser.Context) {
+	var links []*ast.Link
+	// The walker never fails.
+	_ = ast.Walk(doc, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if link, ok := n.(*ast.Link); ok && entering {
+			links = append(links, link)
+		}
+		return ast.WalkContinue, nil
+	})
+	for _, link := range links {
+		to := string(link.Destination)
+		link.Destination = []byte(guideLink(to))
+		if words, ok := link.FirstChild().(*ast.Text); ok && string(words.Segment.Value(r.Source())) == to {
+			if other, err := fs.ReadFile(docs.Files, to); err == nil {
+				link.ReplaceChild(link, words, ast.NewString([]byte(guideTitle(other))))
+			}
+		}
+	}
+}
+
+func guideLink(to string) string {
+	file, mark, _ := strings.Cut(to, "#")
+	if mark != "" {
+		mark = "#" + mark
+	}
+	if name, ok := strings.CutSuffix(file, ".md"); ok && path.Base(file) == file {
+		return "/docs/" + name + mark
+	}
+	if strings.HasPrefix(file, "../") {
+		return "/docs" // files that only the source has
+	}
+	return to
+}
+
+// guides are all of them, read when the first is asked for.
+type guides struct {
+	once    sync.Once
+	shelves []guideShelf
+	err     error
+}
+
+func (g *guides) load() ([]guideShelf, error) {
+	g.once.Do(func() { g.shelves, g.err = loadGuides() })
+	return g.shelves, g.err
+}
+
+type guideView struct {
+	shell.View
+	Guide   guide
+	Shelves []guideShelf
+}
+
+// guidePage is one page of the documentation.
+func (s *Pages) guidePage(rw http.ResponseWriter, r *http.Request) {
+	all, err := s.guides.load()
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	name := r.PathValue("name")
+	for _, sh := range all {
+		if i := slices.IndexFunc(sh.Guides, func(g guide) bool { return g.Name == name }); i >= 0 {
+			v := guideView{View: s.NewView(r, sh.Guides[i].Title, "/docs"), Guide: sh.Guides[i], Shelves: all}
+			s.Render(rw, r, http.StatusOK, "guide", v)
+			return
+		}
+	}
+	s.NotFound(rw, r)
+}

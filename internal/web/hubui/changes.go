@@ -1,0 +1,175 @@
+package hubui
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/web/shell"
+)
+
+const (
+	ChangesPerPage = 60 // lines of one page
+	changeTags     = 12 // tags of one line
+)
+
+// changesQuery is what the URL of the list of changes asks for.
+type changesQuery struct {
+	Text          string
+	before, after event.Cursor
+
+	PlaceError string
+}
+
+// parseChangesQuery reads q, before and after.
+func parseChangesQuery(v url.Values) changesQuery {
+	q := changesQuery{Text: shell.CleanText(strings.TrimSpace(v.Get("q")), 200)}
+	var ok1, ok2 bool
+	q.before, ok1 = shell.ParseCursor(v.Get("before"))
+	q.after, ok2 = shell.ParseCursor(v.Get("after"))
+	if !ok1 || !ok2 {
+		q.PlaceError = "The address names a place in the list that cannot be understood, so this is the newest page."
+		q.before, q.after = event.Cursor{}, event.Cursor{}
+	}
+	return q
+}
+
+// matches is what the store does with the query, for a change that comes live.
+func (q changesQuery) matches(c hub.Change) bool {
+	if q.Text == "" {
+		return true
+	}
+	text := strings.ToLower(q.Text)
+	return slices.ContainsFunc(append([]string{c.Name, c.URL, c.Feed}, c.Tags...), func(s string) bool {
+		return strings.Contains(strings.ToLower(s), text)
+	})
+}
+
+// url is the address of the same filter under path, with one more pair if name is set.
+func (q changesQuery) url(path, name, value string) string {
+	v := url.Values{}
+	if q.Text != "" {
+		v.Set("q", q.Text)
+	}
+	if name != "" {
+		v.Set(name, value)
+	}
+	if len(v) == 0 {
+		return path
+	}
+	return path + "?" + v.Encode()
+}
+
+// changeLine is one change as a line of the page.
+type changeLine struct {
+	ID   string // its place
+	When shell.Moment
+	Door door
+	Name string // of the site, else its host
+	Href string // of the site; "": no link
+	Site string // its address, short; "": the name says it
+	Page string // the page that changed, where it is another one
+	Feed string // the feed, where it is another one
+	Tags []string
+}
+
+func newChangeLine(c hub.Change, now time.Time) changeLine {
+	l := changeLine{
+		ID: shell.FormatCursor(c.Cursor()), When: shell.NewMoment(now, c.At), Door: doorOf(c.Door),
+		Name: shell.CleanText(strings.TrimSpace(c.Name), 120), Site: shell.ShortURL(c.URL), Href: linkTo(c.URL),
+	}
+	if l.Name == "" {
+		l.Name = shell.HostOf(c.URL)
+	}
+	if l.Site == l.Name || strings.TrimSuffix(l.Site, "/") == l.Name {
+		l.Site = ""
+	}
+	if c.Page != c.URL {
+		l.Page = linkTo(c.Page)
+	}
+	if c.Feed != c.URL {
+		l.Feed = linkTo(c.Feed)
+	}
+	for _, tag := range c.Tags[:min(len(c.Tags), changeTags)] {
+		if tag = shell.CleanText(strings.TrimSpace(tag), 40); tag != "" {
+			l.Tags = append(l.Tags, tag)
+		}
+	}
+	return l
+}
+
+// linkTo is address where it may be the target of a link, else "".
+func linkTo(address string) string {
+	if len(address) > 2048 || !shell.IsWebURL(address) {
+		return ""
+	}
+	return shell.CleanText(address, 2048)
+}
+
+type changesView struct {
+	shell.View
+	Query         changesQuery
+	Rows          []changeLine
+	Total         int64
+	Newest        bool   // the first page: it grows live
+	Stream        string // URL of the live lines after the first row
+	Older, Newer  string // URLs of the neighbouring pages; "": none
+	First         string // URL of the newest page
+	ThisHour, Ago string // paths of the archives of this hour and of the same hour yesterday
+}
+
+// Filtered reports whether anything narrows the list.
+func (v changesView) Filtered() bool { return v.Query.Text != "" }
+
+// archivePath is where the changes of the hour of t are kept.
+func archivePath(t time.Time) string { return t.UTC().Format("/2006/01/02/15.xml") }
+
+// spec:cloudburst#changes-page
+func (s *Pages) changesPage(rw http.ResponseWriter, r *http.Request) {
+	q := parseChangesQuery(r.URL.Query())
+	v := changesView{View: s.NewView(r, "Changes", "/changes"), Query: q, First: q.url("/changes", "", "")}
+	v.Script = "log.js"
+	v.ThisHour, v.Ago = archivePath(v.Now), archivePath(v.Now.Add(-24*time.Hour))
+	list, older, newer, err := shell.ReadPage(ChangesPerPage, q.before, q.after, func(before, after event.Cursor, limit int) ([]hub.Change, error) {
+		return s.Store.Changes(r.Context(), hub.ChangeQuery{Text: q.Text, Before: before, After: after, Forward: after != event.Cursor{}, Limit: limit})
+	})
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	since := event.Cursor{}
+	for _, c := range list {
+		v.Rows = append(v.Rows, newChangeLine(c, v.Now))
+	}
+	if n := len(list); n > 0 {
+		since = list[0].Cursor()
+		if older {
+			v.Older = q.url("/changes", "before", shell.FormatCursor(list[n-1].Cursor()))
+		}
+		if newer {
+			v.Newer = q.url("/changes", "after", shell.FormatCursor(since))
+		}
+	}
+	v.Newest = !newer
+	v.Stream = q.url("/changes/stream", "since", shell.FormatCursor(since)) + "&as=html"
+	if v.Total, err = s.Store.CountChanges(r.Context()); err != nil {
+		v.Total = 0 // the list is worth showing without it
+	}
+	status := http.StatusOK
+	if q.PlaceError != "" {
+		status = http.StatusBadRequest
+	}
+	s.Render(rw, r, status, "changes", v)
+}
+
+// line is c's line as HTML.
+func (s *Pages) line(c hub.Change) ([]byte, error) {
+	return s.lines.get(mark{c.Node, c.Seq}, func(out *bytes.Buffer) error {
+		return s.ExecutePart(out, "changes", "change", newChangeLine(c, s.CurrentTime()))
+	})
+}

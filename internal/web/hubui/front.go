@@ -1,0 +1,166 @@
+package hubui
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/web/shell"
+)
+
+// pingForm is the form that says "this feed changed", as it was filled in.
+type pingForm struct{ URL, URLError string }
+
+// frontView is the page that says what this server is for.
+type frontView struct {
+	shell.View
+	Changes []changeLine // the newest
+	Stream  string       // URL of those that follow; "": the page is not live
+	Reads   bool         // people read feeds here
+	First   bool         // there is no account yet
+}
+
+// changesOnFront is how many changes the front page shows.
+const changesOnFront = 5
+
+// hubView is the page of the hub: what to put into a feed, and its two forms.
+type hubView struct {
+	shell.View
+	Cloud    string // the element to put into a feed
+	Base     string // public URL without a slash at the end
+	TestFeed string // URL of a feed to try with; "": none
+	Ping     pingForm
+	Register registerForm
+	Counts   hub.Counts
+	Counted  bool
+	Hosts    bool // this server can host the feed itself
+	shell.RegistrationLife
+}
+
+// front is the first page. Where it had the forms of the hub, it leads to them.
+func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Has("url") {
+		http.Redirect(rw, r, "/hub?"+r.URL.RawQuery, http.StatusMovedPermanently)
+		return
+	}
+	s.SetLinkHeader(rw, r)
+	v := frontView{View: s.NewView(r, "Cloudburst", "/"), Reads: s.Shell.Reads}
+	v.Heading, v.Script, v.Feed = "Read, write and share feeds the moment they change", "log.js", s.TestFeed
+	v.First = s.Accounts != nil && s.Accounts.First() != ""
+	if list, err := s.Store.Changes(r.Context(), hub.ChangeQuery{Limit: changesOnFront}); err == nil { // the page is worth showing without
+		since := event.Cursor{}
+		for i, c := range list {
+			if i == 0 {
+				since = c.Cursor()
+			}
+			v.Changes = append(v.Changes, newChangeLine(c, v.Now))
+		}
+		v.Stream = changesQuery{}.url("/changes/stream", "since", shell.FormatCursor(since)) + "&as=html"
+	}
+	s.Render(rw, r, http.StatusOK, "front", v)
+}
+
+// hubPage is for authors and programs that use the hub. With url= the form to ping is filled in.
+func (s *Pages) hubPage(rw http.ResponseWriter, r *http.Request) {
+	v := hubView{View: s.NewView(r, "Hub", "/hub"), Base: s.BaseURL(r), Register: blankRegistration()}
+	v.Ping.URL = shell.CleanText(r.URL.Query().Get("url"), 2048)
+	v.Heading = "Notify subscribers the moment a feed changes"
+	v.RegistrationLife = s.RegistrationLife()
+	v.Cloud = s.CloudElement(v.Base)
+	v.TestFeed, v.Feed = s.TestFeed, s.TestFeed
+	v.Register.Caller = addrText(s.CallerAddr(r))
+	c, err := s.Hub.Counts(r.Context())
+	v.Counts, v.Counted = c, err == nil
+	v.Hosts = s.Shell.Hosts && s.Accounts != nil && s.Accounts.First() == ""
+	s.Render(rw, r, http.StatusOK, "hub", v)
+}
+
+// outcomeView says what became of a form.
+type outcomeView struct {
+	shell.View
+	Good     bool
+	Lines    []string
+	Accepted []FeedLink
+	Refused  []refusal
+	Expires  shell.Moment
+	Feed     *FeedLink
+	Ping     *pingForm
+	Register *registerForm
+}
+
+type FeedLink struct{ URL, Href string }
+
+type refusal struct{ URL, Reason string }
+
+func NewFeedLink(feed string) FeedLink {
+	return FeedLink{shell.CleanText(feed, 300), "/topics/" + strconv.FormatInt(hub.TopicID(feed), 10)}
+}
+
+func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	feed, err := form.PingURL()
+	if err != nil {
+		given, _, _ := form.Get("url") // what is wrong with it, err says
+		s.mistaken(rw, r, outcomeView{Ping: &pingForm{URL: shell.CleanText(given, 2048), URLError: shell.ErrorText(err)}})
+		return
+	}
+	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: feed, Door: "web", Source: s.CallerAddr(r)})
+	if err != nil {
+		s.notDone(rw, r, err, "The ping did not work", outcomeView{Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}})
+		return
+	}
+	v := outcomeView{View: s.NewView(r, "Thanks for the ping", ""), Good: true, Lines: pingWords(res), Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}}
+	s.Render(rw, r, http.StatusOK, "outcome", v)
+}
+
+// mistaken gives a form back with what is wrong beside its fields.
+func (s *Pages) mistaken(rw http.ResponseWriter, r *http.Request, v outcomeView) {
+	v.View = s.NewView(r, "Something in the form is not right", "")
+	v.Lines = []string{"Nothing was done. The error is below the field; fix it and send the form again."}
+	s.Render(rw, r, http.StatusBadRequest, "outcome", v)
+}
+
+// notDone is an outcome page for a fault: what the hub said, and the form again.
+func (s *Pages) notDone(rw http.ResponseWriter, r *http.Request, err error, heading string, v outcomeView) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return
+	}
+	status, _ := shell.StatusOf(err)
+	s.LogFailure(r, err, status)
+	shell.SetRetryAfter(rw, err)
+	v.View = s.NewView(r, heading, "")
+	v.Lines = []string{shell.Sentence(fault.Message(err))}
+	if d := fault.RetryAfter(err); d > 0 {
+		v.Lines = append(v.Lines, "Try again in "+shell.FormatDuration(d.Round(time.Second))+".")
+	}
+	s.Render(rw, r, status, "outcome", v)
+}
+
+// pingWords says what a ping came to.
+func pingWords(res hub.PingResult) []string {
+	switch {
+	case res.Pending:
+		return []string{"Reading the feed takes longer than usual. The ping is on disk and will not be lost: as soon as the feed has been read, its subscribers are told if it changed."}
+	case res.Changed && res.Known:
+		return []string{"The feed was read, and it had changed. Its subscribers are being told now."}
+	case res.Changed:
+		return []string{"The feed was read, and it had changed. Nobody is subscribed to it here, so nobody had to be told."}
+	case res.Checked:
+		return []string{"The feed was read, and it is the same as the last time, byte for byte. So nobody was told.",
+			"If you did change it, save the file first and ping afterwards, and check that no cache is in between."}
+	case !res.Known && res == (hub.PingResult{}):
+		return []string{"The ping was accepted. If nobody is subscribed to this feed here, it changes nothing; otherwise the feed is read and its subscribers are told."}
+	case !res.Known:
+		return []string{"Nobody is subscribed to this feed here, so nobody had to be told."}
+	}
+	return []string{"The ping was accepted, and the feed is checked in a moment."}
+}

@@ -1,0 +1,110 @@
+// Package hubui has the front page and the pages of the hub: its forms, the live log, the
+// recent changes, the topics, the status and the test feed. The pages show what the public may
+// see: a subscriber appears as a host, never as a callback path, and an event's Detail is
+// dropped before any template sees the event. Start with [Pages].
+package hubui
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/river"
+	"cloudburst/internal/route"
+	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
+)
+
+// Options are the surroundings of the pages of the hub. Hub, Store and Bus must be set.
+type Options struct {
+	Hub   Hub
+	Store Store
+	Bus   *event.Bus
+
+	// Changed is when the feed of this server at a URL changed last, with subscribers or
+	// without. Zero: it has no such feed. Nil: it has no feeds.
+	Changed func(ctx context.Context, url string) time.Time
+	// Tick makes the test feed change at once, for the owner of the first account; nil: not possible.
+	Tick     func(ctx context.Context) (at time.Time, url string, err error)
+	Warnings func() []string // sentences for the status page; nil: none
+
+	Accounts FirstAccount             // nil: nobody signs in here
+	Reading  Reading                  // nil: no feeds are read here
+	ReaderOf func(user string) string // of the river; nil: the same name
+}
+
+// FirstAccount knows whether anybody has an account yet.
+type FirstAccount interface {
+	First() string // the token that makes the first account; "": there is one
+}
+
+// Reading is what the status page asks of the aggregator.
+type Reading interface {
+	Counts(ctx context.Context) (river.SourceCounts, error)
+	Live() river.Live
+}
+
+// Pages are the pages of the hub.
+type Pages struct {
+	*shell.Shell
+	Options
+	rows  rowCache // lines of the log
+	lines rowCache // lines of the list of changes
+	tail  changeTail
+}
+
+func New(s *shell.Shell, o Options) *Pages { return &Pages{Shell: s, Options: o} }
+
+// Routes are the front page and the pages of the hub.
+func (s *Pages) Routes() []route.Route {
+	get := func(path, purpose string, do http.HandlerFunc) route.Route {
+		return route.Route{Method: http.MethodGet, Path: path, Handler: do, Purpose: purpose}
+	}
+	moved := func(path, to string) route.Route {
+		return route.Route{Method: http.MethodGet, Path: path, Handler: http.RedirectHandler(to, http.StatusMovedPermanently),
+			Purpose: "Leads to the page that took the place of one of rsscloud-server."}
+	}
+	all := []route.Route{
+		get("/{$}", "The front page.", s.front),
+		get("/hub", "The page of the hub, with the forms to ping and to register.", s.hubPage),
+		{Method: http.MethodPost, Path: "/do/ping", Handler: http.HandlerFunc(s.doPing), MaxBody: rsscloud.MaxForm, Purpose: "The form that says that a feed changed."},
+		{Method: http.MethodPost, Path: "/do/register", Handler: http.HandlerFunc(s.doRegister), MaxBody: rsscloud.MaxForm, Purpose: "The form that registers a program for notifications."},
+		get("/log", "The log of events.", s.logPage),
+		get("/log/stream", "The log, live, as server-sent events.", s.stream),
+		get("/changes", "The recent changes.", s.changesPage),
+		get("/changes/stream", "The recent changes, live, as server-sent events.", s.changesStream),
+		get("/topics", "The feeds that the hub knows.", s.topics),
+		get("/topics/{id}", "One feed that the hub knows.", s.topicPage),
+		get("/status", "How the server does.", s.status),
+		moved("/pingForm", "/hub#s-ping"),
+		moved("/pleaseNotifyForm", "/hub#s-register"),
+		moved("/viewLog", "/log"),
+	}
+	if s.TestFeed != "" {
+		all = append(all, get("/test/{$}", "The page of the test feed.", s.testFeedPage),
+			route.Route{Method: http.MethodPost, Path: "/test/tick", Handler: s.WithSession(s.doTick), Protection: route.Session, Purpose: "Makes the test feed change at once, for the owner of the first account."})
+	}
+	return all
+}
+
+// Hub is what the pages ask of the hub.
+type Hub interface {
+	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
+	Register(ctx context.Context, r hub.Registration) (hub.Registered, error)
+	Counts(ctx context.Context) (hub.Counts, error)
+	Live() hub.Live
+}
+
+// Store is what the pages read; a hub.Store is one.
+type Store interface {
+	Topic(ctx context.Context, id int64) (hub.Topic, error)
+	Subscribers(ctx context.Context, topicID int64, now time.Time) (map[string]int64, error)
+	Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicInfo, error)
+	Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error)
+	Events(ctx context.Context, q hub.EventQuery) ([]event.Event, error)
+	Minutes(ctx context.Context, since time.Time) ([]hub.Minute, error)
+	Changes(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, error)
+	CountChanges(ctx context.Context) (int64, error)
+}

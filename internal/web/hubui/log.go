@@ -1,0 +1,207 @@
+package hubui
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/web/shell"
+)
+
+// EventsPerPage is how many events a page of the log shows.
+const EventsPerPage = 60
+
+// kind is one kind of event with its words.
+type kind struct{ Value, Tag, Label, Meaning string }
+
+func kinds() []kind {
+	return []kind{
+		{event.KindPing, "ping", "Pings", "Someone said that a feed changed."},
+		{event.KindCheck, "check", "Checks", "The feed was read and compared with the last time."},
+		{event.KindRegister, "register", "Registrations", "Someone asked to be told of changes."},
+		{event.KindVerify, "verify", "Test calls", "A subscriber was asked whether it wants this."},
+		{event.KindNotify, "notify", "Notifications", "Subscribers were told that the feed changed."},
+		{event.KindError, "error", "Errors", "One subscriber could not be told; it is tried again."},
+		{event.KindCancel, "cancel", "Cancellations", "A subscriber ended its subscription."},
+		{event.KindDrop, "drop", "Drops", "A subscription was removed: it failed too often, or its owner said it is gone."},
+		{event.KindExpire, "expire", "Expiries", "A subscription ran out without being renewed."},
+		{event.KindSave, "save", "Saves", "A feed was saved here."},
+		{event.KindSink, "sink", "Sinks", "Another server was told of a feed that was saved here."},
+		{event.KindSystem, "system", "System", "News of the server itself."},
+	}
+}
+
+func kindOf(value string) kind {
+	for _, k := range kinds() {
+		if k.Value == value {
+			return k
+		}
+	}
+	v := shell.CleanText(value, 20)
+	return kind{value, v, v, ""}
+}
+
+// logQuery is what the log's URL asks for.
+type logQuery struct {
+	Topic         string // as the reader wrote it: a feed's address or a topic's id
+	topicID       int64
+	Kinds         []string
+	Text          string
+	before, after event.Cursor
+
+	TopicError, KindError, PlaceError string
+}
+
+// parseLogQuery reads topic, kind (repeated), q, before and after.
+func parseLogQuery(v url.Values) logQuery {
+	q := logQuery{Topic: shell.CleanText(strings.TrimSpace(v.Get("topic")), 2048), Text: shell.CleanText(strings.TrimSpace(v.Get("q")), 200)}
+	if q.Topic != "" {
+		if id, err := strconv.ParseInt(q.Topic, 10, 64); err == nil && id > 0 {
+			q.topicID = id
+		} else if feed, err := shell.ParseFeedURL(q.Topic); err == nil {
+			q.topicID = hub.TopicID(feed)
+		} else {
+			q.TopicError = shell.ErrorText(err)
+		}
+	}
+	for _, value := range v["kind"] {
+		for k := range strings.SplitSeq(value, ",") {
+			if k = strings.TrimSpace(k); k == "" || slices.Contains(q.Kinds, k) {
+				continue
+			}
+			if kindOf(k).Meaning == "" {
+				q.KindError = "There is no kind of event called “" + shell.CleanText(k, 40) + "”. Choose one of the list."
+				continue
+			}
+			q.Kinds = append(q.Kinds, k)
+		}
+	}
+	var ok1, ok2 bool
+	q.before, ok1 = shell.ParseCursor(v.Get("before"))
+	q.after, ok2 = shell.ParseCursor(v.Get("after"))
+	if !ok1 || !ok2 {
+		q.PlaceError = "The address names a place in the log that cannot be understood, so this is the newest page."
+		q.before, q.after = event.Cursor{}, event.Cursor{}
+	}
+	return q
+}
+
+func (q logQuery) bad() bool { return q.TopicError != "" || q.KindError != "" || q.PlaceError != "" }
+
+// Filtered reports whether anything narrows the log.
+func (q logQuery) Filtered() bool { return q.topicID != 0 || len(q.Kinds) > 0 || q.Text != "" }
+
+// store is the query without its place.
+func (q logQuery) store(limit int) hub.EventQuery {
+	return hub.EventQuery{TopicID: q.topicID, Kinds: q.Kinds, Text: q.Text, Limit: limit}
+}
+
+// matches is what the store does with the query, for an event that comes live.
+func (q logQuery) matches(e event.Event) bool {
+	if q.topicID != 0 && e.TopicID != q.topicID || len(q.Kinds) > 0 && !slices.Contains(q.Kinds, e.Kind) {
+		return false
+	}
+	if q.Text == "" {
+		return true
+	}
+	text := strings.ToLower(q.Text)
+	return strings.Contains(strings.ToLower(e.Topic), text) ||
+		strings.Contains(strings.ToLower(e.Text), text) || strings.Contains(strings.ToLower(e.Peer), text)
+}
+
+// url is the address of the same filters under path, with one more pair if name is set.
+func (q logQuery) url(path, name, value string) string {
+	v := url.Values{}
+	if q.Topic != "" {
+		v.Set("topic", q.Topic)
+	}
+	for _, k := range q.Kinds {
+		v.Add("kind", k)
+	}
+	if q.Text != "" {
+		v.Set("q", q.Text)
+	}
+	if name != "" {
+		v.Set(name, value)
+	}
+	if len(v) == 0 {
+		return path
+	}
+	return path + "?" + v.Encode()
+}
+
+type logView struct {
+	shell.View
+	Query        logQuery
+	Kinds        []kind
+	Rows         []row
+	Newest       bool   // the first page: it grows live
+	Stream       string // URL of the live events after the first row
+	Older, Newer string // URLs of the neighbouring pages; "": none
+	First        string // URL of the newest page
+}
+
+// Refused reports that the filter could not be used, so nothing was looked for.
+func (v logView) Refused() bool { return v.Query.TopicError != "" || v.Query.KindError != "" }
+
+// Chosen reports whether the select shows that kind.
+func (v logView) Chosen(k string) bool { return len(v.Query.Kinds) == 1 && v.Query.Kinds[0] == k }
+
+// Several is the text of the choice that stands for more than one kind.
+func (v logView) Several() string {
+	if len(v.Query.Kinds) < 2 {
+		return ""
+	}
+	return shell.JoinWords(v.Query.Kinds)
+}
+
+// spec:rsscloud-2009#log
+func (s *Pages) logPage(rw http.ResponseWriter, r *http.Request) {
+	q := parseLogQuery(r.URL.Query())
+	v := logView{View: s.NewView(r, "Log", "/log"), Query: q, Kinds: kinds(), First: q.url("/log", "", "")}
+	v.Script = "log.js"
+	if v.Refused() {
+		s.Render(rw, r, http.StatusBadRequest, "log", v)
+		return
+	}
+	events, older, newer, err := s.logEvents(r, q)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	for _, e := range events {
+		v.Rows = append(v.Rows, newRow(e, v.Now))
+	}
+	if n := len(events); n > 0 {
+		if older {
+			v.Older = q.url("/log", "before", shell.FormatCursor(events[n-1].Cursor()))
+		}
+		if newer {
+			v.Newer = q.url("/log", "after", shell.FormatCursor(events[0].Cursor()))
+		}
+	}
+	v.Newest = !newer
+	since := "0:0"
+	if len(events) > 0 {
+		since = mark{events[0].Node, events[0].Seq}.String()
+	}
+	v.Stream = q.url("/log/stream", "since", since) + "&as=html"
+	status := http.StatusOK
+	if q.bad() {
+		status = http.StatusBadRequest
+	}
+	s.Render(rw, r, status, "log", v)
+}
+
+// logEvents reads one page, newest first, and whether there is more on either side.
+func (s *Pages) logEvents(r *http.Request, q logQuery) (events []event.Event, older, newer bool, err error) {
+	return shell.ReadPage(EventsPerPage, q.before, q.after, func(before, after event.Cursor, limit int) ([]event.Event, error) {
+		want := q.store(limit)
+		want.Before, want.After, want.Forward = before, after, after != event.Cursor{}
+		return s.Store.Events(r.Context(), want)
+	})
+}

@@ -1,0 +1,185 @@
+package hubui
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/hub"
+	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
+)
+
+// registerForm is the pleaseNotify form, as it was filled in.
+type registerForm struct {
+	Domain, Port, Path, Protocol, Procedure, Feeds string
+
+	DomainError, PortError, PathError, ProtocolError, ProcedureError, FeedsError string
+
+	Caller string // where notifications go without a domain
+}
+
+func blankRegistration() registerForm {
+	return registerForm{Port: "80", Path: "/feedupdated", Protocol: rsscloud.HTTPPost}
+}
+
+type choice struct{ Value, Label string }
+
+// Protocols are the choices of the form.
+func (registerForm) Protocols() []choice {
+	return []choice{
+		{rsscloud.HTTPPost, "http-post: a form"},
+		{rsscloud.HTTPSPost, "https-post: a form, over TLS"},
+		{rsscloud.XMLRPC, "xml-rpc: a procedure call"},
+		{rsscloud.SOAP, "soap: a SOAP call"},
+	}
+}
+
+func addrText(a netip.Addr) string {
+	host, err := rsscloud.HostOf(a)
+	if err != nil {
+		return ""
+	}
+	return host
+}
+
+func (s *Pages) doRegister(rw http.ResponseWriter, r *http.Request) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	f, reg, ok := registration(form, s.CallerAddr(r))
+	if !ok {
+		s.mistaken(rw, r, outcomeView{Register: &f})
+		return
+	}
+	f.Caller = addrText(reg.Source)
+	res, err := s.Hub.Register(r.Context(), reg)
+	if err != nil {
+		s.notDone(rw, r, err, "Nothing was registered", outcomeView{Register: &f})
+		return
+	}
+	s.Render(rw, r, registeredStatus(res), "outcome", s.registered(r, res, f))
+}
+
+func registeredStatus(res hub.Registered) int {
+	if len(res.Accepted) == 0 {
+		return http.StatusUnprocessableEntity
+	}
+	return http.StatusOK
+}
+
+func (s *Pages) registered(r *http.Request, res hub.Registered, f registerForm) outcomeView {
+	v := outcomeView{View: s.NewView(r, "Registered", ""), Good: len(res.Accepted) > 0, Register: &f}
+	for _, feed := range res.Accepted {
+		v.Accepted = append(v.Accepted, NewFeedLink(feed))
+	}
+	for _, no := range res.Refused {
+		v.Refused = append(v.Refused, refusal{shell.CleanText(no.Feed, 300), shell.Sentence(no.Reason)})
+	}
+	switch {
+	case !v.Good:
+		v.Title, v.Heading = "Nothing was registered", "Nothing was registered"
+	case len(v.Refused) > 0:
+		v.Title, v.Heading = "Registered in part", "Registered in part"
+	}
+	if v.Good {
+		v.Expires = v.When(res.Expires)
+	}
+	return v
+}
+
+// registration reads the form as the pleaseNotify door does, but looks at every
+// field, so that all that is wrong is said at once. Not ok: the form carries it.
+//
+// spec:rsscloud-2009#please-notify-fields
+func registration(form rsscloud.Form, from netip.Addr) (registerForm, hub.Registration, bool) {
+	f := registerForm{Caller: addrText(from)}
+	for name, p := range map[string][2]*string{
+		"domain": {&f.Domain, &f.DomainError}, "port": {&f.Port, &f.PortError}, "path": {&f.Path, &f.PathError},
+		"protocol": {&f.Protocol, &f.ProtocolError}, "notifyProcedure": {&f.Procedure, &f.ProcedureError},
+	} {
+		value, _, err := form.Get(name)
+		*p[0] = shell.CleanText(value, 2048)
+		if err != nil {
+			*p[1] = shell.ErrorText(err)
+		}
+	}
+	reg := hub.Registration{Protocol: f.Protocol, Procedure: f.Procedure, Challenge: f.Domain != "", Source: from, Door: "web"}
+	reg.Feeds = f.readFeeds(form)
+	port, err := strconv.Atoi(f.Port)
+	if err != nil || port < 1 || port > 65535 {
+		f.PortError = "Write the port that your program listens on, a number from 1 to 65535."
+	}
+	if f.Path == "" {
+		f.PathError = "Write the path of your handler, for example /feedupdated."
+	}
+	if !rsscloud.ValidProtocol(f.Protocol) {
+		f.ProtocolError = "Choose one of the four protocols."
+	}
+	if err := rsscloud.CheckProcedure(f.Protocol, f.Procedure); err != nil && f.ProcedureError == "" {
+		f.ProcedureError = shell.ErrorText(err)
+	}
+	ask := rsscloud.Registration{Port: port, Path: f.Path, Protocol: f.Protocol, Domain: f.Domain}
+	// What is wrong already is not said twice.
+	if f.PortError != "" {
+		ask.Port = 80
+	}
+	if f.ProtocolError != "" {
+		ask.Protocol = rsscloud.HTTPPost
+	}
+	reg.Callback, err = ask.Callback(from)
+	f.place(err)
+	return f, reg, f.ok()
+}
+
+// place puts what is wrong with a callback beside the field that it comes from.
+func (f *registerForm) place(err error) {
+	if err == nil {
+		return
+	}
+	if field, ok := errors.AsType[*rsscloud.FieldError](err); ok && field.Field == "path" {
+		f.PathError = field.Msg
+		return
+	}
+	f.DomainError = shell.ErrorText(err)
+}
+
+func (f *registerForm) ok() bool {
+	return f.DomainError+f.PortError+f.PathError+f.ProtocolError+f.ProcedureError+f.FeedsError == ""
+}
+
+// readFeeds takes url1, url2 and so on; each may hold several addresses, one a line.
+//
+// spec:rsscloud-2009#url-numbering
+func (f *registerForm) readFeeds(form rsscloud.Form) []string {
+	given, err := form.URLs()
+	if err != nil {
+		f.FeedsError = "Write the address of at least one feed."
+		if len(form) > rsscloud.MaxURLs {
+			f.FeedsError = shell.ErrorText(err)
+		}
+		return nil
+	}
+	var feeds []string
+	for _, value := range given {
+		feeds = append(feeds, strings.Fields(value)...)
+	}
+	f.Feeds = shell.CleanText(strings.Join(feeds, " "), rsscloud.MaxForm)
+	f.Feeds = strings.ReplaceAll(f.Feeds, " ", "\n")
+	if len(feeds) > rsscloud.MaxURLs {
+		f.FeedsError = fmt.Sprintf("These are %d feeds; register at most %d at once.", len(feeds), rsscloud.MaxURLs)
+		return nil
+	}
+	for _, feed := range feeds {
+		if err := rsscloud.CheckFeedURL(feed); err != nil {
+			f.FeedsError = shell.ErrorText(err)
+			return nil
+		}
+	}
+	return feeds
+}

@@ -1,0 +1,150 @@
+package hubui
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/web/shell"
+)
+
+// row is one event as a line of the log.
+type row struct {
+	ID        string // node:seq
+	Tag       string
+	Kind      string
+	Bad       bool
+	Topic     string // short
+	TopicHref string
+	Text      string
+	Door      door // by which it came, or the way in which somebody was told
+	Took      string
+	When      shell.Moment
+	Meaning   string
+	Facts     []fact
+}
+
+// fact is one line of an event's details.
+type fact struct {
+	Name, Value, Href string
+	Foreign           bool // a stranger's text: it may be in any direction
+}
+
+// newRow makes a line of what strangers may see of e.
+func newRow(e event.Event, now time.Time) row {
+	e = e.Public()
+	k := kindOf(e.Kind)
+	r := row{
+		ID: mark{e.Node, e.Seq}.String(), Tag: k.Tag, Kind: shell.CleanText(e.Kind, 20), Bad: !e.OK,
+		Text: shell.CleanText(e.Text, 240), When: shell.NewMoment(now, e.At), Meaning: k.Meaning,
+	}
+	if e.Topic != "" {
+		r.Topic = shell.ShortURL(e.Topic)
+	}
+	if e.TopicID != 0 {
+		r.TopicHref = "/topics/" + strconv.FormatInt(e.TopicID, 10)
+	}
+	if e.Took > 0 {
+		r.Took = shell.FormatDuration(e.Took)
+	}
+	if e.Door != "" {
+		r.Door = doorOf(e.Door)
+	}
+	r.Facts = facts(e, r)
+	return r
+}
+
+func facts(e event.Event, r row) []fact {
+	all := []fact{{Name: "When", Value: r.When.Exact}}
+	if e.Topic != "" {
+		all = append(all, fact{Name: "Feed", Value: shell.CleanText(e.Topic, 2048), Href: r.TopicHref, Foreign: true})
+	}
+	all = append(all, fact{Name: "Outcome", Value: shell.CleanText(e.Text, 2000), Foreign: true})
+	if e.Door != "" {
+		all = append(all, fact{Name: "By way of", Value: doorOf(e.Door).Words})
+	}
+	if e.Peer != "" {
+		name := "From"
+		switch e.Kind {
+		case event.KindVerify, event.KindNotify, event.KindError, event.KindDrop, event.KindExpire:
+			name = "Subscriber"
+		case event.KindCheck:
+			name = "Host"
+		}
+		all = append(all, fact{Name: name, Value: shell.CleanText(e.Peer, 255), Foreign: true})
+	}
+	if e.Told > 0 || e.Failed > 0 {
+		all = append(all, fact{Name: "Told", Value: shell.FormatCount(e.Told)}, fact{Name: "Not told yet", Value: shell.FormatCount(e.Failed)})
+	}
+	if r.Took != "" {
+		all = append(all, fact{Name: "Took", Value: r.Took})
+	}
+	if e.Version > 0 {
+		all = append(all, fact{Name: "Change", Value: "number " + shell.FormatCount(e.Version) + " of this feed"})
+	}
+	return append(all, fact{Name: "Event", Value: r.ID})
+}
+
+// mark names an event: the id of a server-sent event is its String, node:seq.
+type mark struct{ Node, Seq int64 }
+
+func (m mark) String() string {
+	return strconv.FormatInt(m.Node, 10) + ":" + strconv.FormatInt(m.Seq, 10)
+}
+
+func parseMark(s string) (m mark, ok bool) {
+	node, seq, found := strings.Cut(strings.TrimSpace(s), ":")
+	if !found {
+		return m, false
+	}
+	var err1, err2 error
+	m.Node, err1 = strconv.ParseInt(node, 10, 64)
+	m.Seq, err2 = strconv.ParseInt(seq, 10, 64)
+	return m, err1 == nil && err2 == nil
+}
+
+// rowCacheSize is how many rendered rows are kept: a burst of events is rendered
+// once, however many people watch it.
+const rowCacheSize = 512
+
+// rowCache keeps the latest rendered rows. The zero value is ready.
+type rowCache struct {
+	mu   sync.Mutex
+	made map[mark][]byte
+	ring [rowCacheSize]mark
+	next int
+}
+
+// rendered is e's line as HTML.
+func (s *Pages) rendered(e event.Event) ([]byte, error) {
+	return s.rows.get(mark{e.Node, e.Seq}, func(out *bytes.Buffer) error {
+		return s.ExecutePart(out, "log", "row", newRow(e, s.CurrentTime()))
+	})
+}
+
+// get is what was made for m, or what render makes of it now.
+func (c *rowCache) get(m mark, render func(*bytes.Buffer) error) ([]byte, error) {
+	c.mu.Lock()
+	b, ok := c.made[m]
+	c.mu.Unlock()
+	if ok {
+		return b, nil
+	}
+	var out bytes.Buffer
+	if err := render(&out); err != nil {
+		return nil, err
+	}
+	b = bytes.TrimSpace(out.Bytes())
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.made == nil {
+		c.made = make(map[mark][]byte, rowCacheSize)
+	}
+	delete(c.made, c.ring[c.next])
+	c.made[m], c.ring[c.next] = b, m
+	c.next = (c.next + 1) % rowCacheSize
+	return b, nil
+}

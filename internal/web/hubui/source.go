@@ -1,0 +1,50 @@
+package hubui
+
+import (
+	"cloudburst/internal/hub"
+	"cloudburst/internal/web/shell"
+)
+
+// door is a way in or out, as event.Event and hub.Change name it, with its words.
+type door struct{ Value, Tag, Words string }
+
+func doors() []door {
+	return []door{
+		{"rest", "rssCloud", "rssCloud, as a form (REST)"},
+		{hub.XMLRPC, "XML-RPC", "rssCloud, over XML-RPC"},
+		{hub.SOAP, "SOAP", "rssCloud, over SOAP"},
+		{hub.HTTPPost, "http-post", "rssCloud, as a form (http-post)"},
+		{hub.HTTPSPost, "https-post", "rssCloud, as a form over TLS (https-post)"},
+		{hub.WebSub, "WebSub", "WebSub"},
+		{hub.CNWS, "CNWS", "CNWS, the change notification web service"},
+		{"weblogs", "ping", "a ping in the manner of weblogs.com"},
+		{"weblogs-extended", "extended", "an extended ping in the manner of weblogs.com"},
+		{"pingsite", "form", "the form pingSiteForm, as weblogs.com had it"},
+		{"notify-rsscloud", "from a hub", "a notification of another hub, by rssCloud"},
+		{"notify-websub", "from a hub", "the content that another hub delivered, by WebSub"},
+		{"notify-cnws", "from a hub", "a notification of another hub, by CNWS"},
+		{"notify-away", "again", "a look of the server's own, after it was away"},
+		{"relay", "relayed", "a hub that this server listens to for its own subscribers"},
+		{"web", "this site", "the form on this site"},
+		{"page", "this site", "the page of an author's feeds on this site"},
+		{"put", "PUT", "HTTP PUT to the feed's address"},
+		{"saveRss", "saveRss", "rssCloud.saveRss, over XML-RPC"},
+		{"save", "saved here", "the feed being saved on this server"},
+		{"api", "operator", "the operator's programs, by JSON"},
+		{"cli", "operator", "the operator's command"},
+		{"test", "test feed", "the test feed of this server"},
+		{"again", "again", "a look of the server's own, after a subscription came during a change"},
+	}
+}
+
+// doorOf is the door with that value; one that has no words here is called as it
+// is called inside.
+func doorOf(value string) door {
+	for _, d := range doors() {
+		if d.Value == value {
+			return d
+		}
+	}
+	v := shell.CleanText(value, 40)
+	return door{v, v, v}
+}

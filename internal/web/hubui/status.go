@@ -1,0 +1,234 @@
+package hubui
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/web/shell"
+)
+
+// span is a stretch of time that the status page shows.
+type span struct {
+	Name, Label string
+	Length      time.Duration
+	Step        time.Duration // one point of the charts
+	TableStep   time.Duration // one row of the table
+	Ticks       []shell.Tick
+}
+
+func spans() []span {
+	return []span{
+		{"hour", "Last hour", time.Hour, time.Minute, 10 * time.Minute,
+			[]shell.Tick{{At: 0, Label: "−60 min"}, {At: 0.25, Label: "−45"}, {At: 0.5, Label: "−30"}, {At: 0.75, Label: "−15"}, {At: 1, Label: "now"}}},
+		{"day", "Last day", 24 * time.Hour, 15 * time.Minute, 2 * time.Hour,
+			[]shell.Tick{{At: 0, Label: "−24 h"}, {At: 0.25, Label: "−18"}, {At: 0.5, Label: "−12"}, {At: 0.75, Label: "−6"}, {At: 1, Label: "now"}}},
+	}
+}
+
+type statusView struct {
+	shell.View
+	Lead     string
+	Then     string
+	Bad      bool
+	Warnings []string
+	Counts   hub.Counts
+	Counted  bool
+	Live     hub.Live
+	Up       string
+	Spans    []span
+	Span     span
+	Charts   []shell.Figure
+	Table    []bucket
+	Reading  *readingNow // nil: no feeds are read here
+}
+
+// bucket is what all nodes did in one stretch of time.
+type bucket struct {
+	At time.Time
+	hub.Minute
+	Any      bool // some node was there
+	Measured bool // P50 and P99 mean something
+}
+
+func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
+	v := statusView{View: s.NewView(r, "Status", "/status"), Spans: spans(), Live: s.Hub.Live()}
+	v.Script = "status.js"
+	v.Span = v.Spans[0]
+	for _, sp := range v.Spans {
+		if sp.Name == r.URL.Query().Get("span") {
+			v.Span = sp
+		}
+	}
+	if s.Warnings != nil {
+		for _, w := range s.Warnings() {
+			v.Warnings = append(v.Warnings, shell.Sentence(w))
+		}
+	}
+	if !v.Live.Started.IsZero() {
+		v.Up = shell.FormatDuration(v.Now.Sub(v.Live.Started))
+	}
+	minutes, err := s.Store.Minutes(r.Context(), v.Now.Add(-v.Span.Length))
+	if err == nil {
+		v.Counts, err = s.Hub.Counts(r.Context())
+	}
+	if err != nil {
+		s.Logger().Error("the status page could not read the store", "err", err)
+		v.Bad, v.Lead = true, "The store cannot be reached at this moment."
+		v.Then = "Nothing that was acknowledged is lost; the work goes on by itself when the store is back."
+		if fault.CodeOf(err) == fault.Unavailable {
+			rw.Header().Set("Retry-After", "10")
+		}
+		s.Render(rw, r, http.StatusServiceUnavailable, "status", v)
+		return
+	}
+	v.Counted = true
+	v.Reading = s.readingNow(r.Context())
+	points := gather(minutes, v.Now, v.Span.Length, v.Span.Step)
+	v.Charts = statusCharts(points, v.Span)
+	v.Table = gather(minutes, v.Now, v.Span.Length, v.Span.TableStep)
+	v.Lead, v.Then, v.Bad = statusWords(v, points)
+	s.Render(rw, r, http.StatusOK, "status", v)
+}
+
+// gather sums minutes of all nodes into even stretches that end now, oldest
+// first. The p50 of a stretch is the mean of its minutes weighted by what they
+// told, the p99 their worst: honest, and never better than it was.
+func gather(minutes []hub.Minute, now time.Time, length, step time.Duration) []bucket {
+	all := make([]bucket, length/step)
+	from := now.Add(-length)
+	weight := make([]float64, len(all))
+	for i := range all {
+		all[i].At = from.Add(time.Duration(i) * step)
+	}
+	for _, m := range minutes {
+		i := int(m.At.Sub(from) / step)
+		if m.At.Before(from) || i >= len(all) {
+			continue
+		}
+		b := &all[i]
+		b.Any = true
+		b.Pings += m.Pings
+		b.Checks += m.Checks
+		b.Changes += m.Changes
+		b.Notified += m.Notified
+		b.Failed += m.Failed
+		b.Registers += m.Registers
+		b.Writes += m.Writes
+		b.Queue = max(b.Queue, m.Queue)
+		if m.Notified > 0 {
+			b.Measured = true
+			b.P99 = max(b.P99, m.P99)
+			b.P50 = (b.P50*weight[i] + m.P50*float64(m.Notified)) / (weight[i] + float64(m.Notified))
+			weight[i] += float64(m.Notified)
+		}
+	}
+	return all
+}
+
+// P50Text and P99Text are the latencies in words, a dash where nothing was told.
+func (b bucket) P50Text() string { return b.latency(b.P50) }
+
+// P99Text is the slowest hundredth; see P50Text.
+func (b bucket) P99Text() string { return b.latency(b.P99) }
+
+func (b bucket) latency(ms float64) string {
+	if !b.Measured {
+		return "–"
+	}
+	return shell.FormatDuration(time.Duration(ms * float64(time.Millisecond)))
+}
+
+func statusWords(v statusView, points []bucket) (lead, then string, bad bool) {
+	var sum bucket
+	weight := 0.0
+	for _, p := range points {
+		sum.Notified += p.Notified
+		sum.Failed += p.Failed
+		sum.Pings += p.Pings
+		if p.Measured {
+			sum.P50 += p.P50 * float64(p.Notified)
+			sum.P99 = max(sum.P99, p.P99)
+			weight += float64(p.Notified)
+			sum.Measured = true
+		}
+	}
+	in := "In the last hour "
+	if v.Span.Name == "day" {
+		in = "In the last day "
+	}
+	switch {
+	case sum.Measured:
+		sum.P50 /= weight
+		lead = in + shell.FormatQuantity(sum.Notified, "subscriber was told", "subscribers were told") + ", half of them within " + sum.P50Text() + " of the ping."
+	case sum.Pings > 0:
+		lead = in + shell.FormatQuantity(sum.Pings, "ping came", "pings came") + ", and nobody had to be told."
+	case v.Live.Totals.Notified > 0: // the running minute is in no row yet
+		lead = "Since its start " + shell.RelativeTime(v.Now, v.Live.Started) + " this server has told " + shell.FormatQuantity(v.Live.Totals.Notified, "subscriber", "subscribers") + "."
+	default:
+		lead = in + "nothing happened here."
+	}
+	failing := v.Counts.Failing
+	switch {
+	case v.Counts.Subscriptions == 0:
+		then = "Nobody is subscribed to anything yet."
+	case failing == 0:
+		then = "Every one of the " + shell.FormatQuantity(v.Counts.Subscriptions, "subscription", "subscriptions") + " answers."
+	default:
+		then = shell.FormatCount(failing) + " of " + shell.FormatQuantity(v.Counts.Subscriptions, "subscription", "subscriptions") + " could not be told the last time and " + isAre(failing) + " tried again."
+		bad = failing*4 > v.Counts.Subscriptions
+	}
+	return lead, then, bad
+}
+
+func isAre(n int64) string {
+	if n == 1 {
+		return "is"
+	}
+	return "are"
+}
+
+func statusCharts(points []bucket, sp span) []shell.Figure {
+	per := "a minute"
+	if sp.Step != time.Minute {
+		per = "in " + strconv.Itoa(int(sp.Step.Minutes())) + " minutes"
+	}
+	minutes := sp.Step.Minutes()
+	pick := func(get func(bucket) float64, has func(bucket) bool) []float64 {
+		out := make([]float64, len(points))
+		for i, p := range points {
+			if out[i] = math.NaN(); has(p) {
+				out[i] = get(p)
+			}
+		}
+		return out
+	}
+	seen := func(b bucket) bool { return b.Any }
+	measured := func(b bucket) bool { return b.Measured }
+	told := pick(func(b bucket) float64 { return float64(b.Notified) }, seen)
+	pings := pick(func(b bucket) float64 { return float64(b.Pings) }, seen)
+	p50 := pick(func(b bucket) float64 { return b.P50 }, measured)
+	p99 := pick(func(b bucket) float64 { return b.P99 }, measured)
+	queue := pick(func(b bucket) float64 { return float64(b.Queue) }, seen)
+	unit := inSeconds(p50, p99)
+	when := shell.LowerFirst(sp.Label)
+	charts := []shell.Figure{
+		{ID: "told", Title: "Notifications " + per, Bars: true, Series: []shell.Series{{Name: "notifications", Class: "s1", Values: told}}},
+		{ID: "pings", Title: "Pings " + per, Bars: true, Series: []shell.Series{{Name: "pings", Class: "s1", Values: pings}}},
+		{ID: "latency", Title: "From ping to delivery", Unit: unit, Series: []shell.Series{{Name: "half within (p50)", Class: "s1", Values: p50}, {Name: "99 of 100 within (p99)", Class: "s2", Values: p99}}},
+		{ID: "queue", Title: "Peak queue", Series: []shell.Series{{Name: "deliveries", Class: "s1", Values: queue}}},
+	}
+	for i := range charts {
+		c := &charts[i]
+		c.Ticks = sp.Ticks
+		c.Desc = shell.DescribeChart(c.Series, when, c.Unit, minutes)
+		c.Now = "nothing yet"
+		if c.Highest() > 0 {
+			c.Now = "highest " + shell.FormatHighest(c.Series[len(c.Series)-1].Values, c.Unit)
+		}
+	}
+	return charts
+}

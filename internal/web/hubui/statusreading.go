@@ -1,0 +1,37 @@
+package hubui
+
+import (
+	"context"
+
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+)
+
+// readingNow is what the status page tells of reading.
+type readingNow struct {
+	river.SourceCounts
+	river.Live
+	Lead string
+}
+
+// readingNow is nil where no feeds are read, or nobody can say.
+func (s *Pages) readingNow(ctx context.Context) *readingNow {
+	if s.Reading == nil {
+		return nil
+	}
+	counts, err := s.Reading.Counts(ctx)
+	if err != nil {
+		s.Logger().Warn("the status page could not count what is read", "err", err)
+		return nil
+	}
+	n := &readingNow{SourceCounts: counts, Live: s.Reading.Live()}
+	switch trouble := counts.Failing + counts.Gone; {
+	case counts.Followed == 0:
+		n.Lead = "Nobody follows a feed here yet."
+	case trouble == 0:
+		n.Lead = shell.FormatQuantity(counts.Followed, "feed is", "feeds are") + " followed here, and all of them answer."
+	default:
+		n.Lead = shell.FormatQuantity(counts.Followed, "feed is", "feeds are") + " followed here; " + shell.FormatCount(counts.Failing) + " " + isAre(counts.Failing) + " failing, " + shell.FormatCount(counts.Gone) + " " + isAre(counts.Gone) + " gone."
+	}
+	return n
+}

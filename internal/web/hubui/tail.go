@@ -1,0 +1,198 @@
+package hubui
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/web/shell"
+)
+
+const (
+	tailEvery        = 2 * time.Second  // between two looks at the list, when nothing wakes the tail
+	tailOverlap      = 10 * time.Second // a line may be committed so much later than it is dated
+	tailBatch        = 500              // lines of one reading
+	tailBuffer       = 32               // batches that may wait for one reader
+	MaxMissedChanges = 1000             // lines that a reader who comes back is given; more, and he is told to start afresh
+)
+
+// changeTail reads the end of the list of changes once for all who watch it. It
+// works while somebody watches. The zero value is ready.
+//
+// It is woken by the bus, and looks by itself as well: other nodes write the same
+// list, and nothing here hears of that.
+type changeTail struct {
+	mu      sync.Mutex
+	readers map[*tailReader]struct{}
+	work    *tailWork // nil: nobody watches
+}
+
+// tailReader is one who watches.
+type tailReader struct{ c chan []hub.Change }
+
+// tailWork is the reading from the first reader's coming to the last one's going.
+type tailWork struct {
+	*Pages
+	ready  chan struct{} // closed when it knows where the list ends
+	cancel context.CancelFunc
+
+	last event.Cursor          // the newest line that was seen
+	seen map[mark]event.Cursor // lines of the last tailOverlap
+}
+
+// join adds a reader. When it returns nil, everything that is written from now on
+// comes through the reader's channel; what is in the store already may come too.
+func (s *Pages) join(ctx context.Context) (*tailReader, error) {
+	r := &tailReader{make(chan []hub.Change, tailBuffer)}
+	t := &s.tail
+	t.mu.Lock()
+	if t.work == nil {
+		work, cancel := context.WithCancel(context.Background()) // it outlives the first reader's request
+		t.work = &tailWork{Pages: s, ready: make(chan struct{}), cancel: cancel, seen: map[mark]event.Cursor{}}
+		t.readers = map[*tailReader]struct{}{}
+		go t.work.run(work)
+	}
+	t.readers[r] = struct{}{}
+	ready := t.work.ready
+	t.mu.Unlock()
+	select {
+	case <-ready:
+		return r, nil
+	case <-ctx.Done():
+	case <-s.Done: // nil: never
+	}
+	s.leave(r)
+	return nil, shell.ErrGone
+}
+
+// leave removes a reader; the last one ends the work.
+func (s *Pages) leave(r *tailReader) {
+	t := &s.tail
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.readers, r)
+	if len(t.readers) == 0 && t.work != nil {
+		t.work.cancel()
+		t.work = nil
+	}
+}
+
+// hand gives lines to all readers. One whose channel is full is dropped.
+func (s *Pages) hand(list []hub.Change) {
+	t := &s.tail
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for r := range t.readers {
+		select {
+		case r.c <- list:
+		default:
+			delete(t.readers, r)
+			close(r.c)
+		}
+	}
+}
+
+func (w *tailWork) run(ctx context.Context) {
+	heard := w.Bus.Listen(1)
+	defer func() { heard.Close() }()
+	tick := time.NewTicker(tailEvery)
+	defer tick.Stop()
+	begun := false
+	for {
+		if !begun {
+			begun = w.begin(ctx)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if begun {
+				w.look(ctx, true)
+			}
+		case <-heard.C():
+			// Whatever it was, and however much: one look at the list finds it. So
+			// one place on the bus is enough, and is taken anew before each look.
+			heard.Close()
+			heard = w.Bus.Listen(1)
+			if begun {
+				w.look(ctx, false)
+			}
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(shell.MinPause):
+			}
+		}
+	}
+}
+
+// begin finds the end of the list. Until that succeeds, nobody hears anything.
+func (w *tailWork) begin(ctx context.Context) bool {
+	newest, err := w.Store.Changes(ctx, hub.ChangeQuery{Limit: 1})
+	if err == nil && len(newest) > 0 {
+		w.last = newest[0].Cursor()
+		_, err = w.fresh(ctx, true)
+	}
+	if err != nil {
+		w.trouble(ctx, err)
+		return false
+	}
+	close(w.ready)
+	return true
+}
+
+// look hands out what is new.
+func (w *tailWork) look(ctx context.Context, wide bool) {
+	list, err := w.fresh(ctx, wide)
+	for batch := range slices.Chunk(list, tailBatch) {
+		w.hand(batch)
+	}
+	if err != nil {
+		w.trouble(ctx, err)
+	}
+}
+
+func (w *tailWork) trouble(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		w.Logger().Warn("the list of changes could not be read for those who watch it", "err", err)
+	}
+}
+
+// fresh reads what was not seen yet: behind the newest line, or wide, from a while
+// before it, for lines that were committed after later ones.
+func (w *tailWork) fresh(ctx context.Context, wide bool) (list []hub.Change, err error) {
+	q := hub.ChangeQuery{After: w.last, Forward: true, Limit: tailBatch}
+	if wide {
+		q.After, q.Since = event.Cursor{}, time.UnixMilli(w.last.At).Add(-tailOverlap)
+	}
+	for {
+		rows, err := w.Store.Changes(ctx, q)
+		if err != nil {
+			return list, err
+		}
+		for _, c := range rows {
+			m := mark{c.Node, c.Seq}
+			if _, known := w.seen[m]; known {
+				continue
+			}
+			w.seen[m] = c.Cursor()
+			list = append(list, c)
+			if w.last.Less(c.Cursor()) {
+				w.last = c.Cursor()
+			}
+		}
+		if len(rows) < q.Limit {
+			break
+		}
+		q.After = rows[len(rows)-1].Cursor()
+	}
+	for m, at := range w.seen {
+		if at.At < w.last.At-2*tailOverlap.Milliseconds() {
+			delete(w.seen, m)
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,392 @@
+package hubui
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/validator"
+	"cloudburst/internal/web/shell"
+)
+
+const (
+	topicsRows    = 50
+	topicEvents   = 40
+	topicHosts    = 40   // subscribers shown one by one
+	topicCounted  = 5000 // subscribers looked at for a topic's page
+	topicChanges  = 24   // changes in a topic's charts
+	topicNotified = 400  // notify events read for them
+)
+
+type topicsView struct {
+	shell.View
+	Match   string
+	Rows    []topicRow
+	Counts  hub.Counts
+	Counted bool
+	More    string // URL of the next page; "": none
+	Paged   bool   // not the first page
+}
+
+type topicRow struct {
+	Href, URL   string
+	Subscribers int64
+	Changed     shell.Moment
+	State       string
+	Bad         bool
+}
+
+// topics lists the topics, or leads to one with url=.
+func (s *Pages) topics(rw http.ResponseWriter, r *http.Request) {
+	in := r.URL.Query()
+	if feed := strings.TrimSpace(in.Get("url")); feed != "" {
+		http.Redirect(rw, r, NewFeedLink(feed).Href, http.StatusFound)
+		return
+	}
+	v := topicsView{View: s.NewView(r, "Topics", "/topics"), Match: shell.CleanText(strings.TrimSpace(in.Get("q")), 200)}
+	after := strings.ToValidUTF8(in.Get("after"), "")
+	v.Paged = after != ""
+	found, err := s.Store.Topics(r.Context(), hub.TopicQuery{Match: v.Match, After: after, Limit: topicsRows + 1, Now: v.Now})
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	if len(found) > topicsRows {
+		found = found[:topicsRows]
+		next := url.Values{"after": {found[topicsRows-1].URL}}
+		if v.Match != "" {
+			next.Set("q", v.Match)
+		}
+		v.More = "/topics?" + next.Encode()
+	}
+	for _, t := range found {
+		changed := t.ChangedAt
+		if s.Changed != nil {
+			if own := s.Changed(r.Context(), t.URL); own.After(changed) {
+				changed = own // of a version that the hub has not had to look at
+			}
+		}
+		row := topicRow{Href: "/topics/" + strconv.FormatInt(t.ID, 10), URL: shell.ShortURL(t.URL), Subscribers: t.Subscribers, Changed: v.When(changed)}
+		switch {
+		case t.Failures > 0:
+			row.State, row.Bad = "cannot be read", true
+		case !t.PingedAt.IsZero():
+			row.State = "being checked"
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	if v.Counts, err = s.Hub.Counts(r.Context()); err == nil {
+		v.Counted = true
+	}
+	s.Render(rw, r, http.StatusOK, "topics", v)
+}
+
+type topicView struct {
+	shell.View
+	Topic     hub.Topic
+	Known     bool // it has a row; else only the log knows it
+	URL       string
+	Open      bool   // URL may be a link
+	Home      string // the page that it is the feed of, where it says one
+	Self      string // what it calls its own address, where that is another
+	LogHref   string
+	Lead      string // the sentence
+	Then      string // what else is to be said
+	Bad       bool
+	Tally     tally
+	Hosts     []hostRow
+	HostsLeft int
+	Rows      []row
+	Charts    []shell.Figure
+	Due       []fact
+}
+
+// tally is what a topic's live subscriptions come to.
+type tally struct {
+	Live      int64
+	Partial   bool // trouble was looked for among the first topicCounted only
+	Protocols []protocolCount
+	Failing   int // have not been told of the current version, and will be
+	NextTry   time.Time
+}
+
+type protocolCount struct {
+	Protocol string
+	N        int
+}
+
+// hostRow is a subscription as strangers may see it: no path, no procedure.
+type hostRow struct {
+	Host, Protocol string
+	Since, Expires shell.Moment
+	State          string
+	Bad            bool
+	NextTry        shell.Moment
+}
+
+func (s *Pages) topicPage(rw http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || id <= 0 {
+		s.Problem(rw, r, http.StatusNotFound, "There is no such topic", "A topic's address ends in a number. Search for the feed on the topics page.")
+		return
+	}
+	t, err := s.Store.Topic(ctx, id)
+	known := err == nil
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		s.Fail(rw, r, err)
+		return
+	}
+	events, err := s.Store.Events(ctx, hub.EventQuery{TopicID: id, Limit: topicEvents})
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	if !known && len(events) == 0 {
+		s.Problem(rw, r, http.StatusNotFound, "Nobody follows this feed here", "No subscription names it and no ping did lately. When someone registers for it, its page appears.")
+		return
+	}
+	v := topicView{View: s.NewView(r, "", "/topics"), Topic: t, Known: known, LogHref: "/log?topic=" + strconv.FormatInt(id, 10)}
+	address := t.URL
+	if !known {
+		address = events[0].Topic
+	}
+	v.URL, v.Open = shell.CleanText(address, 2048), shell.IsWebURL(address)
+	v.name(address)
+	for _, e := range events {
+		line := newRow(e, v.Now)
+		line.Topic = "" // it is the page's heading
+		v.Rows = append(v.Rows, line)
+	}
+	if err := s.fillTopic(ctx, &v, events); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	s.Render(rw, r, http.StatusOK, "topic", v)
+}
+
+// name gives the page its heading: what the feed calls itself, else its address.
+func (v *topicView) name(address string) {
+	v.Title, v.Heading = shell.ShortURL(address), shell.ShortURL(address)
+	about := v.Topic.About
+	if title := shell.CleanText(strings.TrimSpace(about.Title), 255); title != "" {
+		v.Title, v.Heading = title, title
+	}
+	if about.Home != address {
+		v.Home = linkTo(about.Home)
+	}
+	if about.Self != address {
+		v.Self = linkTo(about.Self)
+	}
+}
+
+// fillTopic adds subscribers, charts and the sentence.
+func (s *Pages) fillTopic(ctx context.Context, v *topicView, events []event.Event) error {
+	if !v.Known {
+		v.Lead, v.Then = unknownWords(events)
+		return nil
+	}
+	subs, more, err := s.liveSubscriptions(ctx, v.Topic.ID, v.Now)
+	if err != nil {
+		return err
+	}
+	counts, err := s.Store.Subscribers(ctx, v.Topic.ID, v.Now)
+	if err != nil {
+		return err
+	}
+	v.Tally = tallyOf(subs, counts)
+	v.Tally.Partial = more
+	v.Hosts, v.HostsLeft = hostRows(subs, v.Tally.Live, v.View)
+	notified, err := s.Store.Events(ctx, hub.EventQuery{TopicID: v.Topic.ID, Kinds: []string{event.KindNotify, event.KindCheck}, Limit: topicNotified})
+	if err != nil {
+		return err
+	}
+	changes := changesOf(notified)
+	v.Charts = changeCharts(changes)
+	v.Lead, v.Then, v.Bad = verdict(v.Topic, v.Tally, changes, events, v.Now)
+	v.Due = dueFacts(v.Topic, v.Tally, v.View)
+	return nil
+}
+
+// liveSubscriptions reads at most topicCounted of them.
+func (s *Pages) liveSubscriptions(ctx context.Context, topicID int64, now time.Time) (live []hub.SubscriptionInfo, more bool, err error) {
+	q := hub.SubscriptionQuery{TopicID: topicID, Limit: 1000}
+	for read := 0; read < topicCounted; {
+		page, err := s.Store.Subscriptions(ctx, q)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, sub := range page {
+			if sub.ExpiresAt.After(now) {
+				live = append(live, sub)
+			}
+		}
+		if len(page) < q.Limit {
+			return live, false, nil
+		}
+		read += len(page)
+		q.After = page[len(page)-1].Key()
+	}
+	return live, true, nil
+}
+
+// tallyOf counts all by protocol, and trouble among those that were looked at.
+func tallyOf(subs []hub.SubscriptionInfo, counts map[string]int64) (out tally) {
+	for _, sub := range subs {
+		if !sub.NextAt.IsZero() && sub.Owed > sub.Sent {
+			out.Failing++
+		}
+		if !sub.NextAt.IsZero() && (out.NextTry.IsZero() || sub.NextAt.Before(out.NextTry)) {
+			out.NextTry = sub.NextAt
+		}
+	}
+	for protocol, n := range counts {
+		out.Live += n
+		out.Protocols = append(out.Protocols, protocolCount{shell.ProtocolName(protocol), int(n)})
+	}
+	slices.SortFunc(out.Protocols, func(a, b protocolCount) int {
+		return cmp.Or(b.N-a.N, strings.Compare(a.Protocol, b.Protocol))
+	})
+	return out
+}
+
+// hostRows lists the subscribers that have trouble first, then the latest.
+func hostRows(subs []hub.SubscriptionInfo, live int64, v shell.View) (rows []hostRow, left int) {
+	slices.SortStableFunc(subs, func(a, b hub.SubscriptionInfo) int {
+		return cmp.Or(cmp.Compare(b.Failures, a.Failures), b.RenewedAt.Compare(a.RenewedAt), cmp.Compare(a.ID, b.ID))
+	})
+	for _, sub := range subs[:min(len(subs), topicHosts)] {
+		h := hostRow{Host: shell.HostOf(sub.Callback), Protocol: shell.ProtocolName(sub.Protocol), Since: v.When(sub.CreatedAt), Expires: ending(sub.ExpiresAt, v), State: "well"}
+		if sub.Failures > 0 {
+			h.Bad = true
+			h.State = timesWord(sub.Failures)
+			if why := shell.CleanText(sub.LastError, 160); why != "" {
+				h.State += ": " + why
+			}
+			if sub.NextAt.After(v.Now) {
+				h.NextTry = v.When(sub.NextAt)
+			}
+		}
+		rows = append(rows, h)
+	}
+	return rows, int(live) - len(rows)
+}
+
+// ending is when a subscription ends, if it does.
+//
+// spec:cnws-2003#no-expiry
+func ending(at time.Time, v shell.View) shell.Moment {
+	if !at.Before(hub.Forever()) {
+		return shell.Moment{Zero: true, Text: "no end"}
+	}
+	return v.When(at)
+}
+
+func timesWord(n int) string {
+	switch n {
+	case 1:
+		return "failed the last time"
+	case 2:
+		return "failed twice in a row"
+	}
+	return "failed " + shell.FormatCount(n) + " times in a row"
+}
+
+// nextCheck says when a topic is checked for which no ping is pending.
+func nextCheck(t hub.Topic, now time.Time) string {
+	if t.AgainAt.IsZero() {
+		return "at the next ping"
+	}
+	why := "a 304 counted since it was last read in full"
+	if t.Evidence.Recent {
+		why = "it had only just changed when it was last read"
+	}
+	return "at the next ping, and " + shell.RelativeTime(now, t.AgainAt) + ": " + why
+}
+
+// verification says how a ping is verified, and what that has cost.
+func verification(t hub.Topic, now time.Time) []fact {
+	if t.Hash == nil {
+		return nil
+	}
+	how := "its server's answer 304 counts as unchanged, because its ETag changed together with the content before"
+	if doubt := t.Evidence.Doubt(t.ETag, now, now); doubt != validator.NoDoubt {
+		how = "the feed is read in full, because " + doubt.Reason()
+	}
+	cost := shell.FormatQuantity(t.FullReads, "read in full", "reads in full") + ", " + shell.FormatBytes(t.FullBytes)
+	if t.NotModified > 0 {
+		cost += "; a 304 counted " + shell.FormatQuantity(t.NotModified, "time", "times")
+	}
+	return []fact{{Name: "After a ping", Value: how}, {Name: "Checks so far", Value: cost}}
+}
+
+func dueFacts(t hub.Topic, n tally, v shell.View) []fact {
+	var due []fact
+	if !t.PingedAt.IsZero() {
+		due = append(due, fact{Name: "Next check", Value: "now: the ping that came " + shell.RelativeTime(v.Now, t.PingedAt) + " is being answered"})
+	} else {
+		due = append(due, fact{Name: "Next check", Value: nextCheck(t, v.Now)})
+	}
+	due = append(due, verification(t, v.Now)...)
+	switch {
+	case n.NextTry.IsZero():
+		due = append(due, fact{Name: "Next notification", Value: "at the next change"})
+	case n.NextTry.After(v.Now):
+		due = append(due, fact{Name: "Next notification", Value: "a repeat " + shell.RelativeTime(v.Now, n.NextTry)})
+	default:
+		due = append(due, fact{Name: "Next notification", Value: "a repeat, now"})
+	}
+	return due
+}
+
+// changeCharts draws the last changes of a topic, oldest first; none before the second change.
+func changeCharts(changes []change) []shell.Figure {
+	changes = changes[:min(len(changes), topicChanges)]
+	if len(changes) < 2 {
+		return nil
+	}
+	told, took := make([]float64, len(changes)), make([]float64, len(changes))
+	for i, c := range changes {
+		at := len(changes) - 1 - i
+		told[at], took[at] = float64(c.Told), float64(c.Took.Microseconds())/1000
+	}
+	unit := inSeconds(took)
+	n := len(changes)
+	ticks := []shell.Tick{{At: 0, Label: "change " + shell.FormatCount(changes[n-1].Version)}, {At: 1, Label: "change " + shell.FormatCount(changes[0].Version)}}
+	return []shell.Figure{
+		{ID: "told", Title: "Subscribers told", Unit: "", Bars: true, Ticks: ticks,
+			Desc:   "Subscribers told of each of the last " + shell.FormatCount(n) + " changes. Of the latest: " + shell.FormatCount(changes[0].Told) + ".",
+			Now:    shell.FormatCount(changes[0].Told) + " at the last change",
+			Series: []shell.Series{{Name: "told", Class: "s1", Values: told}}},
+		{ID: "took", Title: "Time until the last one was told", Unit: unit, Bars: true, Ticks: ticks,
+			Desc:   "Time from finding each of the last " + shell.FormatCount(n) + " changes to the end of telling. The latest: " + shell.FormatDuration(changes[0].Took) + ".",
+			Now:    shell.FormatDuration(changes[0].Took) + " at the last change",
+			Series: []shell.Series{{Name: "took", Class: "s1", Values: took}}},
+	}
+}
+
+// inSeconds turns milliseconds into seconds, in place, where the highest has many
+// of them, and names the unit.
+func inSeconds(all ...[]float64) string {
+	top := 0.0
+	for _, values := range all {
+		top = max(top, shell.Figure{Series: []shell.Series{{Values: values}}}.Highest())
+	}
+	if top < 2000 {
+		return "ms"
+	}
+	for _, values := range all {
+		for i := range values {
+			values[i] /= 1000
+		}
+	}
+	return "s"
+}

@@ -1,0 +1,149 @@
+package hubui
+
+import (
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/web/shell"
+)
+
+// change is one version of a topic and who was told of it.
+type change struct {
+	Version      int64
+	At           time.Time // when it was found
+	Told, Failed int
+	Took         time.Duration // from the change to the last notification of the first round
+}
+
+// changesOf gathers notify events (newest first) by version, newest first. A
+// retry is a notify event of one; it moves one from failed to told.
+func changesOf(events []event.Event) []change {
+	found := map[int64]time.Time{}
+	for _, e := range events {
+		if e.Kind == event.KindCheck && e.Version > 0 {
+			// The earliest check that speaks of a version is the one that found it.
+			found[e.Version] = e.At
+		}
+	}
+	var all []change
+	index := map[int64]int{}
+	for i := len(events) - 1; i >= 0; i-- {
+		e := events[i]
+		if e.Kind != event.KindNotify || e.Version == 0 {
+			continue
+		}
+		at, ok := index[e.Version]
+		if !ok {
+			at = len(all)
+			index[e.Version] = at
+			start := found[e.Version]
+			if start.IsZero() || start.After(e.At) { // the finding is beyond what was read
+				start = e.At.Add(-e.Took)
+			}
+			all = append(all, change{Version: e.Version, At: start})
+		}
+		c := &all[at]
+		c.add(e)
+	}
+	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
+		all[i], all[j] = all[j], all[i]
+	}
+	return all
+}
+
+func (c *change) add(e event.Event) {
+	if e.Told == 1 && e.Failed == 0 && c.Failed > 0 {
+		c.Failed-- // a repeat that arrived
+		c.Told++
+		return
+	}
+	c.Told += e.Told
+	c.Failed += e.Failed
+	c.Took = max(c.Took, e.At.Sub(c.At), e.Took)
+}
+
+// verdict is the sentence that a topic's page begins with, and the one after it.
+func verdict(t hub.Topic, n tally, changes []change, events []event.Event, now time.Time) (lead, then string, bad bool) {
+	told := toldWords(t, n, changes, now)
+	switch {
+	case !t.PingedAt.IsZero() && t.Failures == 0:
+		return "A ping came " + shell.RelativeTime(now, t.PingedAt) + ", and the feed is being read.", told, false
+	case t.Failures > 0:
+		why := shell.Sentence(t.Error)
+		if why == "" {
+			why = "It did not answer as a feed should."
+		}
+		lead = "The last ping did nothing: the feed could not be read. " + why
+		if t.Failures > 1 {
+			then = "That is the " + shell.FormatOrdinal(t.Failures) + " time in a row. "
+		}
+		return lead, then + told, true
+	case t.CheckedAt.IsZero():
+		return "This feed has not been read yet.", "It is read when somebody pings.", false
+	case t.Evidence.Believed && pingedSince(events, t.ChangedAt):
+		return "The last ping did nothing: the feed's server answered that it had not changed.", told, false
+	case t.CheckedAt.After(t.ChangedAt) && pingedSince(events, t.ChangedAt):
+		return "The last ping did nothing: the feed was the same as before, byte for byte.", told, false
+	}
+	if told == "" {
+		return "This feed was read " + shell.RelativeTime(now, t.CheckedAt) + ", and has not changed since.", "", false
+	}
+	return told, "", n.Failing > 0
+}
+
+// pingedSince reports whether the newest ping came after the last change.
+func pingedSince(events []event.Event, changed time.Time) bool {
+	for _, e := range events {
+		if e.Kind == event.KindPing {
+			return e.At.After(changed)
+		}
+	}
+	return false
+}
+
+// toldWords says how the last change was told: "All 1,204 subscribers were told in 0.3 s."
+func toldWords(t hub.Topic, n tally, changes []change, now time.Time) string {
+	if t.Version == 0 || t.ChangedAt.IsZero() {
+		return ""
+	}
+	ago := shell.RelativeTime(now, t.ChangedAt)
+	if len(changes) == 0 || changes[0].Version != t.Version {
+		if n.Live == 0 {
+			return "It last changed " + ago + ", and nobody is subscribed."
+		}
+		return "It last changed " + ago + "; " + shell.FormatQuantity(n.Live, "subscriber is", "subscribers are") + " being told or need not be."
+	}
+	c := changes[0]
+	// What the subscriptions say now is truer than what the log said then: some
+	// were told since, and who failed before is not part of the round.
+	failed := n.Failing
+	if n.Partial {
+		failed = max(failed, c.Failed)
+	}
+	all := c.Told + failed
+	switch {
+	case failed == 0 && c.Told == 1:
+		return "The one subscriber was told in " + shell.FormatDuration(c.Took) + ", " + ago + "."
+	case failed == 0:
+		return "All " + shell.FormatCount(c.Told) + " subscribers were told in " + shell.FormatDuration(c.Took) + ", " + ago + "."
+	case c.Told == 0 && all == 1:
+		return "The one subscriber could not be told of the change found " + ago + "; it is tried again."
+	case c.Told == 0:
+		return "None of the " + shell.FormatCount(all) + " subscribers could be told of the change found " + ago + "; they are tried again."
+	}
+	again := "they are tried again."
+	if failed == 1 {
+		again = "it is tried again."
+	}
+	return shell.FormatCount(c.Told) + " of " + shell.FormatCount(all) + " subscribers were told in " + shell.FormatDuration(c.Took) + ", " + ago + "; " + shell.FormatCount(failed) + " could not be, and " + again
+}
+
+func unknownWords(events []event.Event) (lead, then string) {
+	for _, e := range events {
+		if e.Kind == event.KindPing {
+			return "Nobody is subscribed to this feed, so the last ping told nobody.", "When someone registers for it, the next ping tells them."
+		}
+	}
+	return "Nobody is subscribed to this feed any more.", "What happened to it is still in the log."
+}

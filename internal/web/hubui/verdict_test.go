@@ -1,0 +1,97 @@
+package hubui
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/validator"
+	"cloudburst/internal/web/shell"
+)
+
+func TestVerdictSaysWhatBecameOfTheLastChangeOrPing(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
+	ago := func(d time.Duration) time.Time { return now.Add(-d) }
+	changed := hub.Topic{Version: 7, CheckedAt: ago(time.Minute), ChangedAt: ago(time.Minute)}
+	check := event.Event{Kind: event.KindCheck, Version: 7, At: ago(time.Minute), OK: true}
+	told := func(n, failed int) event.Event {
+		return event.Event{Kind: event.KindNotify, Version: 7, At: ago(time.Minute - 300*time.Millisecond), Took: 290 * time.Millisecond, Told: n, Failed: failed}
+	}
+	retried := event.Event{Kind: event.KindNotify, Version: 7, At: ago(10 * time.Second), Told: 1, OK: true, Peer: "h"}
+	pinged := event.Event{Kind: event.KindPing, At: ago(time.Second)}
+	same, unread, waiting, unreadOnce := changed, changed, changed, changed
+	same.CheckedAt = ago(time.Second)
+	unmodified := same
+	unmodified.Evidence.Believed = true
+	unread.Failures, unread.Error = 3, "its server answered 503"
+	unreadOnce.Failures = 1
+	waiting.PingedAt = ago(2 * time.Second)
+	tests := []struct {
+		name   string
+		topic  hub.Topic
+		tally  tally
+		events []event.Event // newest first
+		want   string
+		bad    bool
+	}{
+		{"all", changed, tally{Live: 1204}, []event.Event{told(1204, 0), check}, "All 1,204 subscribers were told in 0.3 s, 1 min ago.", false},
+		{"all, in two parts", changed, tally{Live: 1204}, []event.Event{told(1000, 0), told(204, 0), check}, "All 1,204 subscribers were told in 0.3 s", false},
+		{"one", changed, tally{Live: 1}, []event.Event{told(1, 0), check}, "The one subscriber was told in 0.3 s", false},
+		{"some not", changed, tally{Live: 1204, Failing: 3}, []event.Event{told(1201, 3), check}, "1,201 of 1,204 subscribers were told in 0.3 s, 1 min ago; 3 could not be, and they are tried again.", true},
+		{"told by a repeat", changed, tally{Live: 5}, []event.Event{retried, told(4, 1), check}, "All 5 subscribers were told in 0.3 s", false},
+		{"one that failed before is not in the round", changed, tally{Live: 4, Failing: 1}, []event.Event{told(3, 0), check}, "3 of 4 subscribers were told in 0.3 s, 1 min ago; 1 could not be, and it is tried again.", true},
+		{"none", changed, tally{Live: 2, Failing: 2}, []event.Event{told(0, 2), check}, "None of the 2 subscribers could be told", true},
+		{"nobody there", changed, tally{}, []event.Event{check}, "It last changed 1 min ago, and nobody is subscribed.", false},
+		{"ping of the same feed", same, tally{Live: 5}, []event.Event{pinged, told(5, 0), check}, "The last ping did nothing: the feed was the same as before, byte for byte. All 5 subscribers", false},
+		{"ping of a feed that was answered 304", unmodified, tally{Live: 5}, []event.Event{pinged, told(5, 0), check}, "The last ping did nothing: the feed's server answered that it had not changed. All 5 subscribers", false},
+		{"unreadable", unread, tally{}, []event.Event{pinged}, "The last ping did nothing: the feed could not be read. Its server answered 503. That is the 3rd time in a row.", true},
+		{"unreadable once", unreadOnce, tally{}, []event.Event{pinged}, "the feed could not be read. It did not answer as a feed should.", true},
+		{"being read", waiting, tally{Live: 5}, []event.Event{pinged}, "A ping came 2 s ago, and the feed is being read.", false},
+		{"never read", hub.Topic{}, tally{Live: 1}, nil, "This feed has not been read yet.", false},
+		{"the finding is out of sight", changed, tally{Live: 4}, []event.Event{told(4, 0)}, "All 4 subscribers were told in 0.3 s", false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			lead, then, bad := verdict(tt.topic, tt.tally, changesOf(tt.events), tt.events, now)
+			if got := lead + " " + then; !strings.Contains(got, tt.want) || bad != tt.bad {
+				t.Errorf("got %q (bad %t), want %q (bad %t)", got, bad, tt.want, tt.bad)
+			}
+		})
+	}
+}
+
+func TestTopicPageSaysHowPingsAreVerifiedAndWhatThatCost(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
+	topic := hub.Topic{Hash: []byte{1}, ETag: `"1"`, FullReads: 12, FullBytes: 3_400_000, Evidence: validator.Evidence{FullAt: now.Add(-time.Minute)}}
+	proven := topic
+	proven.Evidence.Proof, proven.NotModified = validator.Proven, 1
+	recent := topic
+	recent.Evidence.Recent, recent.AgainAt = true, now.Add(2*time.Second)
+	believed := proven
+	believed.Evidence.Believed, believed.AgainAt = true, now.Add(59*time.Minute)
+	for name, c := range map[string]struct {
+		topic hub.Topic
+		want  []string
+	}{
+		"never read": {hub.Topic{}, []string{"at the next ping"}},
+		"unproven":   {topic, []string{"at the next ping", "the feed is read in full, because its ETag has not yet been seen to change together with the content", "12 reads in full, 3.4 MB"}},
+		"proven":     {proven, []string{"at the next ping", "answer 304 counts as unchanged", "12 reads in full, 3.4 MB; a 304 counted 1 time"}},
+		"recent":     {recent, []string{"in 2 s: it had only just changed"}},
+		"believed":   {believed, []string{"in 59 min: a 304 counted"}},
+	} {
+		var text strings.Builder
+		for _, f := range dueFacts(c.topic, tally{}, shell.View{Now: now}) {
+			text.WriteString(f.Name + ": " + f.Value + "\n")
+		}
+		for _, want := range c.want {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("%s: %q is missing in\n%s", name, want, text.String())
+			}
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package readerui
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"cloudburst/feed/opml"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+)
+
+// River is what the pages ask of the aggregator; a river.River is one.
+type River interface {
+	Items
+	Following
+	Sources
+	Categories
+	Lists
+	Notices
+	NoticeLinks
+}
+
+// Items are what arrived.
+type Items interface {
+	Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, error)
+	Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) (int, error)
+	MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error
+	UndoAllRead(ctx context.Context, reader string, to time.Time) error
+	CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error)
+}
+
+// Following is what readers follow.
+type Following interface {
+	Add(ctx context.Context, q river.Request) (river.Added, error)
+	Remove(ctx context.Context, reader string, sources ...int64) error
+	Removed(ctx context.Context, reader string, source int64) (until time.Time, err error)
+	UndoRemove(ctx context.Context, reader string, source int64) (river.Followed, error)
+	Change(ctx context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error)
+	SetLogin(ctx context.Context, reader string, source int64, l river.Login) (river.Followed, error)
+	Subscriptions(ctx context.Context, q river.SubscriptionQuery) ([]river.Followed, error)
+	Following(ctx context.Context, reader string) (map[int64]bool, error)
+}
+
+// Sources are the feeds that are read.
+type Sources interface {
+	Revive(ctx context.Context, reader string, source int64) (river.Followed, error)
+	Undo(ctx context.Context, reader string, source int64) (river.Followed, error)
+	Refresh(ctx context.Context, id int64) (river.Check, error)
+	Explain(ctx context.Context, id int64) (river.Explanation, error)
+}
+
+// Categories are those of a reader.
+type Categories interface {
+	Categories(ctx context.Context, reader string, unread bool) ([]river.Category, error)
+	PutCategory(ctx context.Context, reader, name string, public bool) error
+	RenameCategory(ctx context.Context, reader, from, to string) error
+}
+
+// Lists are imported, exported and followed.
+type Lists interface {
+	Import(ctx context.Context, reader string, doc io.Reader, o river.ImportOptions) (river.Imported, error)
+	Export(ctx context.Context, reader, category string) (*opml.Document, error)
+	ReadingLists(ctx context.Context, reader string) ([]river.ReadingList, error)
+	DropReadingList(ctx context.Context, reader string, id int64, remove bool) error
+}
+
+// Notices forward new items of a reader to recipients.
+type Notices interface {
+	PutNotice(ctx context.Context, n river.Notice) (river.Notice, error)
+	Notices(ctx context.Context, reader string) ([]river.Notice, error)
+	DropNotice(ctx context.Context, reader string, id int64) error
+	TryNotice(ctx context.Context, reader string, id int64) error
+}
+
+// NoticeLinks are for recipients, by the links in their mails.
+type NoticeLinks interface {
+	ConfirmLink(ctx context.Context, token string) (river.NoticeLink, error)
+	EndLink(ctx context.Context, token string) (river.NoticeLink, error)
+	ConfirmNotices(ctx context.Context, token string) (river.NoticeLink, error)
+	EndNotices(ctx context.Context, token string) (river.NoticeLink, error)
+	AllowNotices(ctx context.Context, token string) (river.NoticeLink, error)
+}
+
+// Listener hears of arrivals; a *river.Listener is one.
+type Listener interface {
+	// C is closed when the listener was too slow.
+	C() <-chan river.Arrival
+	Close()
+}
+
+// access is what somebody may do with a river.
+type access int
+
+const (
+	accessNone  access = iota // it is not for him
+	accessRead                // he sees what is for everybody: no private sources, no marks
+	accessWrite               // it is his
+)
+
+// readingOrWhy says whose river the sender of r sees, and what he may do with it. An error
+// says that nobody can find out who he is.
+func (s *Pages) readingOrWhy(r *http.Request) (reader string, may access, err error) {
+	v, err := s.FindVisitor(r)
+	switch {
+	case err != nil:
+		return "", accessNone, err
+	case v.User != "":
+		if s.ReaderOf != nil {
+			return s.ReaderOf(v.User), accessWrite, nil
+		}
+		return v.User, accessWrite, nil
+	case s.Accounts == nil || s.Fresh != nil && s.Fresh(r.Context()):
+		if s.here(r) {
+			return "", accessWrite, nil
+		}
+		return "", accessRead, nil
+	case s.RiverPublic:
+		return "", accessRead, nil
+	}
+	return "", accessNone, nil
+}
+
+// here reports that r comes from this machine and knows this server by a name of this
+// machine. A page of somebody else's whose name was made to lead here has his name in
+// Host; a proxy in front either says so, or is known by the public URL, or speaks a
+// language that no browser does.
+func (s *Pages) here(r *http.Request) bool {
+	if !r.ProtoAtLeast(1, 1) {
+		return false
+	}
+	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-Ip", "Via"} {
+		if r.Header.Get(name) != "" {
+			return false
+		}
+	}
+	if s.PublicURL != "" {
+		if u, err := url.Parse(s.PublicURL); err != nil || !loopbackHost(u.Host) {
+			return false
+		}
+	}
+	return s.CallerAddr(r).IsLoopback() && loopbackHost(r.Host)
+}
+
+// loopbackHost reports a host, with a port or without, that is this machine.
+func loopbackHost(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	a, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err == nil && a.Unmap().IsLoopback()
+}
+
+// riverPage is a page of somebody's river.
+type riverPage func(rw http.ResponseWriter, r *http.Request, reader string, may access)
+
+// forReader makes a page of one that needs access of at least need. Who has none is
+// sent to sign in, and comes back afterwards.
+func (s *Pages) forReader(need access, page riverPage) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		reader, may, err := s.readingOrWhy(r)
+		switch {
+		case err != nil:
+			s.Fail(rw, r, err)
+		case may >= need:
+			if may == accessWrite {
+				rw.Header().Set("Cache-Control", "private, no-cache")
+			}
+			page(rw, r, reader, may)
+		case s.Accounts == nil || s.Fresh != nil && s.Fresh(r.Context()):
+			s.Fail(rw, r, fault.New(fault.Refused, "This can be changed from the machine that the server runs on, or by who has an account. There is no account yet: make the first one."))
+		default:
+			next := r.URL.RequestURI()
+			if r.Method != http.MethodGet && r.Method != http.MethodHead {
+				next = "/river"
+			}
+			rw.Header().Set("Cache-Control", "no-store")
+			http.Redirect(rw, r, "/login?next="+url.QueryEscape(next), http.StatusSeeOther)
+		}
+	}
+}
+
+// ownerOf is the name of a reader in the paths of his public rivers.
+func (s *Pages) ownerOf(reader string) string {
+	if s.OwnerOf != nil {
+		return s.OwnerOf(reader)
+	}
+	if reader == "" {
+		return "server"
+	}
+	return reader
+}
+
+// readerOf is the reader who has that name in paths.
+func (s *Pages) readerOf(owner string) string {
+	if owner == "server" {
+		return ""
+	}
+	if s.ReaderOf != nil {
+		return s.ReaderOf(owner)
+	}
+	return owner
+}

@@ -1,0 +1,208 @@
+package readerui
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+)
+
+type categoriesView struct {
+	followView
+	Rows          []categoryRow
+	New, NewError string
+	Public        bool // the new one
+	Problem       string
+	Owner         string // in the addresses of what is public
+}
+
+type categoryRow struct {
+	ID, Name    string
+	Feeds       string
+	Public      bool
+	River       string // of the reader
+	Feed        string // address for everybody, "" when it is not public
+	Page, OPML  string
+	Rename      string // as it was filled in
+	RenameError string
+	Open        bool
+}
+
+// categoriesPage makes, renames, merges and publishes categories.
+func (s *Pages) categoriesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	s.showCategories(rw, r, reader, http.StatusOK, func(*categoriesView) {})
+}
+
+func (s *Pages) showCategories(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*categoriesView)) {
+	v := categoriesView{followView: s.followView(r, "Categories", "categories"), Owner: s.ownerOf(reader)}
+	all, err := s.River.Categories(r.Context(), reader, false)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	for i, c := range all[:min(len(all), mostChoices)] {
+		row := categoryRow{ID: "k" + strconv.Itoa(i), Name: c.Name, Feeds: shell.FormatQuantity(c.Sources, "feed", "feeds"), Public: c.Public, Rename: c.Name,
+			River: "/river?" + url.Values{"category": {c.Name}}.Encode()}
+		if c.Public {
+			row.Page = "/rivers/" + url.PathEscape(v.Owner) + "/" + url.PathEscape(c.Name)
+			row.Feed, row.OPML = row.Page+"/feed.xml", row.Page+"/opml"
+		}
+		v.Rows = append(v.Rows, row)
+	}
+	amend(&v)
+	s.Render(rw, r, status, "categories", v)
+}
+
+// categorySlip shows the page again with what was wrong.
+func (s *Pages) categorySlip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *categoriesView, text string)) {
+	status, _ := shell.StatusOf(err)
+	if status >= 500 {
+		s.Fail(rw, r, err)
+		return
+	}
+	shell.SetRetryAfter(rw, err)
+	s.showCategories(rw, r, reader, status, func(v *categoriesView) { amend(v, shell.Reason(err)) })
+}
+
+// doCategory makes one.
+func (s *Pages) doCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	name, public := strings.TrimSpace(shell.CleanText(shell.FormValue(form, "name"), 200)), shell.FormValue(form, "public") == "yes"
+	if name == "" {
+		err = fault.New(fault.Invalid, "Write the name of the category.")
+	} else {
+		err = s.noSuchCategory(r, reader, name)
+	}
+	if err == nil {
+		err = s.River.PutCategory(r.Context(), reader, name, public)
+	}
+	if err != nil {
+		s.categorySlip(rw, r, reader, err, func(v *categoriesView, text string) { v.New, v.Public, v.NewError = name, public, text })
+		return
+	}
+	http.Redirect(rw, r, "/feeds/categories?done=category", http.StatusSeeOther)
+}
+
+// noSuchCategory is an error when there is one: making it again could make it public.
+func (s *Pages) noSuchCategory(r *http.Request, reader, name string) error {
+	if _, there, err := s.category(r, reader, name); err != nil || !there {
+		return err
+	}
+	return fault.New(fault.Conflict, "There is a category %s already.", name)
+}
+
+func (s *Pages) category(r *http.Request, reader, name string) (c river.Category, there bool, err error) {
+	all, err := s.River.Categories(r.Context(), reader, false)
+	if err != nil {
+		return c, false, err
+	}
+	i := slices.IndexFunc(all, func(c river.Category) bool { return c.Name == name })
+	if i < 0 {
+		return c, false, nil
+	}
+	return all[i], true, nil
+}
+
+// doRenameCategory renames one. To give it the name of another is to merge both, and is
+// asked about first.
+func (s *Pages) doRenameCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	from, to := shell.FormValue(form, "from"), strings.TrimSpace(shell.CleanText(shell.FormValue(form, "to"), 200))
+	var other river.Category
+	merges := false
+	switch {
+	case to == "":
+		err = fault.New(fault.Invalid, "Write the new name.")
+	case to == from:
+		http.Redirect(rw, r, "/feeds/categories", http.StatusSeeOther)
+		return
+	default:
+		other, merges, err = s.category(r, reader, to)
+	}
+	if err == nil && merges && shell.FormValue(form, "sure") == "" {
+		lines := []string{"There is a category " + shell.CleanText(to, 100) + " already. Its feeds and those of " + shell.CleanText(from, 100) + " are then in one, and " + shell.CleanText(from, 100) + " is no more. That cannot be undone."}
+		if other.Public {
+			lines = append(lines, shell.CleanText(to, 100)+" is public: everybody can then see all of these feeds.")
+		}
+		s.askFirst(rw, r, "Merge two categories?", shell.Question{Lines: lines, Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "from", Value: from}, {Name: "to", Value: to}}, Button: "Merge them", Back: "/feeds/categories"})
+		return
+	}
+	if err == nil {
+		err = s.River.RenameCategory(r.Context(), reader, from, to)
+	}
+	if err != nil {
+		s.categorySlip(rw, r, reader, err, func(v *categoriesView, text string) { v.slip(from, to, text) })
+		return
+	}
+	http.Redirect(rw, r, "/feeds/categories?done=renamed", http.StatusSeeOther)
+}
+
+// slip puts what was wrong beside the category that it is about.
+func (v *categoriesView) slip(name, to, text string) {
+	for i := range v.Rows {
+		if v.Rows[i].Name == name {
+			v.Rows[i].Rename, v.Rows[i].RenameError, v.Rows[i].Open = to, text, true
+			return
+		}
+	}
+	v.Problem = text
+}
+
+// doRemoveCategory removes one; its feeds stay.
+func (s *Pages) doRemoveCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	name := shell.FormValue(form, "name")
+	if shell.FormValue(form, "sure") == "" {
+		s.askFirst(rw, r, "Remove the category "+shell.CleanText(name, 100)+"?", shell.Question{Lines: []string{"The feeds in it stay, without it. If it is public, its page and its feed are no more."},
+			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "name", Value: name}}, Button: "Remove the category", Back: "/feeds/categories"})
+		return
+	}
+	if err := s.River.RenameCategory(r.Context(), reader, name, ""); err != nil {
+		s.categorySlip(rw, r, reader, err, func(v *categoriesView, text string) { v.Problem = text })
+		return
+	}
+	http.Redirect(rw, r, "/feeds/categories?done=removed", http.StatusSeeOther)
+}
+
+// doPublicCategory lets everybody read a category, or nobody else.
+func (s *Pages) doPublicCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	name, public := shell.FormValue(form, "name"), shell.FormValue(form, "public") == "yes"
+	_, there, err := s.category(r, reader, name)
+	if err == nil && !there {
+		err = fault.New(fault.NotFound, "There is no category %s any more.", shell.CleanText(name, 100))
+	}
+	if err == nil {
+		err = s.River.PutCategory(r.Context(), reader, name, public)
+	}
+	if err != nil {
+		s.categorySlip(rw, r, reader, err, func(v *categoriesView, text string) { v.slip(name, name, text) })
+		return
+	}
+	done := "private"
+	if public {
+		done = "public"
+	}
+	http.Redirect(rw, r, "/feeds/categories?done="+done, http.StatusSeeOther)
+}

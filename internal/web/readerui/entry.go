@@ -1,0 +1,465 @@
+package readerui
+
+import (
+	"cmp"
+	"html"
+	"html/template"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/shell"
+)
+
+// Bounds of what an item shows.
+const (
+	filesOfItem   = 20
+	tagsOfItem    = 8
+	insideOfItem  = 200 // nested ones, all together
+	deepestInside = 5
+	keptContents  = 8 << 20 // bytes of contents kept ready, twice
+)
+
+// itemContent is what an item says, fit for a page of the river: the same for all readers.
+type itemContent struct {
+	Title, Href string
+	Cut         bool   // there is more of it
+	Summary     string // host that has the rest; "": the feed has all of it
+
+	// What the parts are written as: the title, what stands above the link to the rest and
+	// below it, and what is said of it beside its time.
+	Headline, Shown, Below, Facts template.HTML
+
+	// The parts, until they are written.
+	Authors  []string
+	Tags     []string
+	Comments string // URL
+	ReplyTo  string // URL
+	Via      string // title of a feed
+	Language string
+	Body     template.HTML
+	Image    template.HTML
+	Files    []riverFile
+	Inside   []itemContent
+
+	unsized []string // images of which no size was known when it was written
+}
+
+// Folds reports that there is something to open below the title.
+func (c *itemContent) Folds() bool {
+	return len(c.Inside) > 0 || c.Title != "" && (c.Body != "" || c.Image != "" || len(c.Files) > 0)
+}
+
+// Line is the text where that can stand on the line that folds what is inside.
+func (c *itemContent) Line() template.HTML {
+	text := strings.TrimSpace(string(c.Body))
+	if c.Title != "" {
+		return ""
+	}
+	if in, ok := strings.CutPrefix(text, "<p>"); ok && strings.HasSuffix(in, "</p>") {
+		text = strings.TrimSuffix(in, "</p>")
+	}
+	if !content.IsInline(text) {
+		return ""
+	}
+	return template.HTML(text) // a part of what is safe, with its tags in pairs
+}
+
+// Empty reports that there is nothing to show but perhaps a link.
+func (c *itemContent) Empty() bool {
+	return c.Title == "" && c.Body == "" && c.Image == "" && len(c.Files) == 0 && len(c.Inside) == 0
+}
+
+// riverFile is an enclosure.
+type riverFile struct {
+	Name, Href string
+	Note       string        // how long, how large
+	Kind       string        // "audio", "video" or ""
+	Picture    template.HTML // of an image
+}
+
+// riverPost is an item as one reader sees it.
+type riverPost struct {
+	*itemContent
+	ID, Seq  int64
+	At       int64  // Unix milliseconds
+	Said     int64  // when it was published, likewise
+	Group    string // the same for all items of one feed that one check brought
+	First    bool   // of its group on the page
+	Number   int    // on the page
+	Own      bool   // its reader may mark it
+	Marks    bool   // and wants to see what he has read
+	Read     bool
+	Starred  bool
+	Alone    bool // it has the page for itself
+	Feed     string
+	FeedHref string
+	Icon     string // URL
+	Letter   string // where there is no icon
+	Self     string // its own page
+	Reply    string // where an answer to it is written; "": who reads here does not write
+	When     shell.Moment
+	Edited   shell.Moment
+	Taken    shell.Moment // out of its feed
+	ReadAt   clock
+}
+
+// Linked is where the time leads: to the item on the web, else to its page here.
+func (p riverPost) Linked() string {
+	if p.Href != "" && p.Title == "" {
+		return p.Href
+	}
+	return p.Self
+}
+
+// clock is a time of day.
+type clock struct{ ISO, Exact, Text string }
+
+func clockOf(t, day time.Time, zone *time.Location) clock {
+	w := shell.NewMoment(t, t)
+	in := t.In(zone)
+	c := clock{w.ISO, w.Exact, in.Format("15:04")}
+	if y, m, d := day.In(zone).Date(); y != in.Year() || m != in.Month() || d != in.Day() {
+		c.Text = in.Format("2 Jan 15:04")
+	}
+	return c
+}
+
+// showing is what a page wants to know to show items.
+type showing struct {
+	now   time.Time
+	zone  *time.Location
+	root  string // path of the river
+	own   bool
+	marks bool
+	whole bool
+	reply bool // who reads writes too
+}
+
+// post is an entry as the reader of a page sees it.
+func (s *Pages) post(e *river.Entry, how showing) riverPost {
+	p := riverPost{itemContent: s.content(&e.Item, how.whole), ID: e.ID, Seq: e.Seq, At: e.At.UnixMilli(), First: true, Alone: how.whole,
+		Group: strconv.FormatInt(e.SourceID, 36) + "." + strconv.FormatInt(e.ReadAt.UnixMilli(), 36),
+		Own:   how.own, Marks: how.own && how.marks, Read: how.own && e.Mark.Read, Starred: how.own && e.Starred}
+	p.Feed = shell.CleanText(e.Source.Title, 120)
+	if strings.TrimSpace(p.Feed) == "" {
+		p.Feed = shell.ShortURL(e.Source.URL)
+	}
+	p.Self = how.root + "/item/" + strconv.FormatInt(e.ID, 10)
+	if how.reply {
+		p.Reply = "/write?reply=" + strconv.FormatInt(e.ID, 10)
+	}
+	switch {
+	case how.own:
+		p.FeedHref = how.root + "?source=" + strconv.FormatInt(e.SourceID, 10)
+	case shell.IsSafeURL(e.Source.Home):
+		p.FeedHref = e.Source.Home
+	}
+	p.Icon, p.Letter = s.icon(e.Source.Icon), initial(p.Feed)
+	at := e.Published
+	if at.IsZero() {
+		at = e.At
+	}
+	p.When, p.Said = shell.NewMoment(how.now, at), at.UnixMilli()
+	p.ReadAt = clockOf(e.ReadAt, e.At, how.zone)
+	p.Edited, p.Taken = shell.NewMoment(how.now, e.EditedAt), shell.NewMoment(how.now, e.WithdrawnAt)
+	return p
+}
+
+// initial stands for a feed that has no icon.
+func initial(name string) string {
+	for _, r := range name {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return string(unicode.ToUpper(r))
+		}
+	}
+	return ""
+}
+
+func (s *Pages) icon(url string) string {
+	if !shell.IsSafeURL(url) {
+		return ""
+	}
+	switch s.ImageMode() {
+	case content.ImagesProxy:
+		return s.ProxyURL(url)
+	case content.ImagesDirect:
+		return url
+	}
+	return ""
+}
+
+// itemContent is what an item says, made ready unless it is already.
+func (s *Pages) content(it *river.Item, whole bool) *itemContent {
+	key := contentKey{it.ID, it.Seq, whole}
+	write := func() *itemContent {
+		w := contentWriter{BodyRenderer: s.NewBodyRenderer(false), whole: whole, room: insideOfItem}
+		c := w.content(&it.Content, 1)
+		return &itemContent{Title: c.Title, Href: c.Href, Cut: c.Cut, Summary: c.Summary,
+			Headline: s.written("itemtitle", &c), Shown: s.written("itemtext", &c), Below: s.written("itembelow", &c), Facts: s.written("itemfacts", &c), unsized: w.Unsized}
+	}
+	c := s.contents.get(key, write)
+	for _, image := range c.unsized {
+		if width, _ := s.ImageSize(image); width != "" { // it was read since
+			c = write()
+			s.contents.replace(key, c)
+			break
+		}
+	}
+	return c
+}
+
+// written is a part of an item as it stands on a page.
+func (s *Pages) written(name string, c *itemContent) template.HTML {
+	var out strings.Builder
+	if err := s.ExecutePart(&out, "river", name, c); err != nil {
+		s.Logger().Error("a part of an item could not be written", "part", name, "err", err)
+		return ""
+	}
+	return template.HTML(out.String())
+}
+
+// contentWriter makes one item ready.
+type contentWriter struct {
+	*content.BodyRenderer
+	whole bool
+	room  int // for nested ones
+}
+
+func (w *contentWriter) content(from *river.Content, depth int) itemContent {
+	c := itemContent{Title: strings.TrimSpace(shell.CleanText(from.Title, 300)), Language: shell.PlainLanguage(from.Language), Via: strings.TrimSpace(shell.CleanText(from.Via, 100))}
+	b := w.Render(from.HTML, w.whole)
+	c.Body, c.Cut = b.HTML, b.Cut
+	if strings.TrimSpace(string(c.Body)) == "" {
+		c.Body = ""
+	}
+	for to, link := range map[*string]string{&c.Href: from.Link, &c.Comments: from.Comments, &c.ReplyTo: from.InReplyTo} {
+		if shell.IsSafeURL(link) {
+			*to = link
+		}
+	}
+	if from.More && c.Href != "" {
+		c.Summary = strings.TrimPrefix(shell.HostOf(c.Href), "www.")
+	}
+	for _, name := range from.Authors[:min(len(from.Authors), 5)] {
+		if name = strings.TrimSpace(shell.CleanText(name, 80)); name != "" {
+			c.Authors = append(c.Authors, name)
+		}
+	}
+	for _, tag := range from.Categories[:min(len(from.Categories), tagsOfItem)] {
+		if tag = strings.TrimSpace(shell.CleanText(tag, 40)); tag != "" {
+			c.Tags = append(c.Tags, tag)
+		}
+	}
+	w.files(&c, from)
+	for i := range from.Nested {
+		if depth == deepestInside || w.room == 0 {
+			break
+		}
+		w.room--
+		c.Inside = append(c.Inside, w.content(&from.Nested[i], depth+1))
+	}
+	return c
+}
+
+// files are an item's enclosures, and its picture. What the text shows already is not
+// shown again.
+func (w *contentWriter) files(c *itemContent, from *river.Content) {
+	if from.Image != "" && !strings.Contains(string(c.Body), "<img") {
+		c.Image = template.HTML(w.Image(from.Image, "", "", "", false))
+	}
+	for _, e := range from.Enclosures[:min(len(from.Enclosures), filesOfItem)] {
+		if !shell.IsSafeURL(e.URL) {
+			continue
+		}
+		f := riverFile{Href: e.URL, Name: fileName(e), Kind: mediaKind(e.Type, e.URL), Note: fileNote(e)}
+		if f.Kind == "image" {
+			if f.Kind = ""; e.URL == from.Image || strings.Contains(from.HTML, html.EscapeString(e.URL)) {
+				continue
+			}
+			f.Picture = template.HTML(w.Image(e.URL, shell.CleanText(e.Title, 300), "", "", false))
+		}
+		c.Files = append(c.Files, f)
+	}
+}
+
+func fileName(e river.Enclosure) string {
+	name := strings.TrimSpace(shell.CleanText(e.Title, 100))
+	if name == "" {
+		if u, err := url.Parse(e.URL); err == nil {
+			name = shell.CleanText(path.Base(u.Path), 100)
+		}
+	}
+	if name == "" || name == "." || name == "/" {
+		name = shell.ShortURL(e.URL)
+	}
+	return name
+}
+
+// fileNote says how long a file is, and how large.
+func fileNote(e river.Enclosure) string {
+	var parts []string
+	if e.Duration >= 1 && e.Duration < 1e7 {
+		d := time.Duration(e.Duration) * time.Second
+		if d < time.Hour {
+			parts = append(parts, strconv.Itoa(max(1, int(d.Round(time.Minute).Minutes())))+" min")
+		} else {
+			parts = append(parts, strconv.Itoa(int(d.Hours()))+" h "+strconv.Itoa(int(d.Minutes())%60)+" min")
+		}
+	}
+	if e.Length > 0 {
+		parts = append(parts, shell.FormatBytes(e.Length))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// mediaKind is "audio", "video", "image" or "".
+func mediaKind(mediaType, address string) string {
+	kind, _, _ := strings.Cut(strings.ToLower(strings.TrimSpace(mediaType)), "/")
+	if kind == "audio" || kind == "video" || kind == "image" {
+		return kind
+	}
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	switch strings.ToLower(path.Ext(u.Path)) {
+	case ".mp3", ".m4a", ".m4b", ".ogg", ".oga", ".opus", ".aac", ".flac", ".wav":
+		return "audio"
+	case ".mp4", ".m4v", ".webm", ".mov", ".ogv":
+		return "video"
+	case ".jpg", ".jpeg", ".png", ".gif", ".webp", ".avif":
+		return "image"
+	}
+	return ""
+}
+
+// riverDay is a day of the river.
+type riverDay struct {
+	Name  string // "Today"
+	Date  string // 2026-11-20
+	Long  string // Friday, 20 November 2026
+	Posts []riverPost
+}
+
+// riverDays puts posts, in the order of the river, into their days and groups.
+func (s *Pages) riverDays(list []river.Entry, how showing) (days []riverDay) {
+	for i := range list {
+		e := &list[i]
+		p := s.post(e, how)
+		at := e.At.In(how.zone)
+		if date := at.Format(time.DateOnly); len(days) == 0 || days[len(days)-1].Date != date {
+			days = append(days, riverDay{dayName(at, how.now.In(how.zone)), date, at.Format("Monday, 2 January 2006"), nil})
+		}
+		d := &days[len(days)-1]
+		if n := len(d.Posts); n > 0 && d.Posts[n-1].Group == p.Group {
+			p.First = false
+		}
+		d.Posts = append(d.Posts, p)
+	}
+	for _, d := range days {
+		order(d.Posts)
+	}
+	return days
+}
+
+// order puts the items of each group into the order in which they were published, the
+// newest first: the river's own order says nothing of what came at the same moment.
+func order(posts []riverPost) {
+	for from := 0; from < len(posts); {
+		to := from + 1
+		for to < len(posts) && !posts[to].First {
+			to++
+		}
+		group := posts[from:to]
+		slices.SortStableFunc(group, func(a, b riverPost) int {
+			return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.Said, a.Said))
+		})
+		for i := range group {
+			group[i].First, group[i].Number = i == 0, from+i+1
+		}
+		from = to
+	}
+}
+
+func dayName(t, now time.Time) string {
+	y, m, d := now.Date()
+	today := time.Date(y, m, d, 0, 0, 0, 0, now.Location())
+	switch {
+	case !t.Before(today):
+		return "Today"
+	case !t.Before(today.AddDate(0, 0, -1)):
+		return "Yesterday"
+	case !t.Before(today.AddDate(0, 0, -6)):
+		return t.Format("Monday")
+	case t.Year() == y:
+		return t.Format("Monday, 2 January")
+	}
+	return t.Format("2 January 2006")
+}
+
+// contentKey names a content. An item that changes gets another Seq.
+type contentKey struct {
+	id, seq int64
+	whole   bool
+}
+
+// contentCache keeps contents that were used lately: those of the young generation,
+// and those of the one before. The zero value is ready.
+type contentCache struct {
+	mu         sync.Mutex
+	young, old map[contentKey]*itemContent
+	size       int // bytes of the young
+}
+
+func (c *contentCache) get(k contentKey, write func() *itemContent) *itemContent {
+	c.mu.Lock()
+	found := c.young[k]
+	if found == nil {
+		if found = c.old[k]; found != nil {
+			c.put(k, found)
+		}
+	}
+	c.mu.Unlock()
+	if found != nil {
+		return found
+	}
+	found = write()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.put(k, found)
+	return found
+}
+
+// replace keeps a content in place of another.
+func (c *contentCache) replace(k contentKey, v *itemContent) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.put(k, v)
+}
+
+func (c *contentCache) put(k contentKey, v *itemContent) {
+	if c.size > keptContents || c.young == nil {
+		c.old, c.young, c.size = c.young, map[contentKey]*itemContent{}, 0
+	}
+	if c.young[k] == nil {
+		c.size += v.size()
+	}
+	c.young[k] = v
+}
+
+// size is about how much memory a content takes.
+func (c *itemContent) size() int {
+	n := 400
+	for _, address := range c.unsized {
+		n += 16 + len(address)
+	}
+	return n + len(c.Title) + len(c.Href) + len(c.Headline) + len(c.Shown) + len(c.Below) + len(c.Facts)
+}

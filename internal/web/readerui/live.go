@@ -1,0 +1,286 @@
+package readerui
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+)
+
+const (
+	riverBuffer    = 256             // arrivals that may wait for the tail
+	riverWaiting   = 32              // pieces that may wait for one reader
+	MaxMissedItems = 200             // items that a reader who comes back is given; more, and he is told to load the page again
+	riverOverlap   = 5 * time.Second // an item may be committed so much later than its Seq says
+	riverAtOnce    = 4               // stretches that are read at once
+)
+
+// riverTail brings what arrives to all who watch: what many watch is read and written
+// once for all of them. It works while somebody watches. The zero value is ready.
+type riverTail struct {
+	mu       sync.Mutex
+	channels map[channelKey]*riverChannel
+	work     *riverWork // nil: nobody watches
+}
+
+// channelKey says what is watched. Who watch the same get the same bytes.
+type channelKey struct {
+	stretch
+	Source int64
+}
+
+// riverChannel is what some watch.
+type riverChannel struct {
+	channelKey
+	readers map[*riverReader]struct{}
+	last    int64 // Seq up to which it was handed out
+}
+
+// riverReader is one who watches.
+type riverReader struct {
+	channel *riverChannel
+	c       chan []byte // closed: he was too slow
+}
+
+// riverWork is the work from the first reader's coming to the last one's going.
+type riverWork struct {
+	*Pages
+	ready  chan struct{} // closed when it listens
+	cancel context.CancelFunc
+}
+
+// watch adds a reader. When it returns nil, everything that arrives from now on comes
+// through the reader's channel; what is in the store already may come too.
+func (s *Pages) watch(ctx context.Context, key channelKey) (*riverReader, error) {
+	t := &s.live
+	t.mu.Lock()
+	if t.work == nil {
+		work, cancel := context.WithCancel(context.Background()) // it outlives the first reader's request
+		t.work = &riverWork{Pages: s, ready: make(chan struct{}), cancel: cancel}
+		t.channels = map[channelKey]*riverChannel{}
+		go t.work.run(work)
+	}
+	ch := t.channels[key]
+	if ch == nil {
+		ch = &riverChannel{channelKey: key, readers: map[*riverReader]struct{}{}, last: s.CurrentTime().Add(-riverOverlap).UnixMicro()}
+		t.channels[key] = ch
+	}
+	r := &riverReader{ch, make(chan []byte, riverWaiting)}
+	ch.readers[r] = struct{}{}
+	ready := t.work.ready
+	t.mu.Unlock()
+	select {
+	case <-ready:
+		return r, nil
+	case <-ctx.Done():
+	case <-s.Done: // nil: never
+	}
+	s.unwatch(r)
+	return nil, shell.ErrGone
+}
+
+// unwatch removes a reader; the last one ends the work.
+func (s *Pages) unwatch(r *riverReader) {
+	t := &s.live
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(r.channel.readers, r)
+	if len(r.channel.readers) == 0 && t.channels[r.channel.channelKey] == r.channel {
+		delete(t.channels, r.channel.channelKey)
+	}
+	if len(t.channels) == 0 && t.work != nil {
+		t.work.cancel()
+		t.work = nil
+	}
+}
+
+// pass gives a piece to all readers of a channel. One who has too much waiting is
+// dropped: he comes back, and says what he has seen.
+func (s *Pages) pass(ch *riverChannel, piece []byte, last int64) {
+	t := &s.live
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ch.last = max(ch.last, last)
+	for r := range ch.readers {
+		select {
+		case r.c <- piece:
+		default:
+			delete(ch.readers, r)
+			close(r.c)
+		}
+	}
+}
+
+func (w *riverWork) run(ctx context.Context) {
+	heard := w.Arrivals(riverBuffer)
+	defer func() { heard.Close() }()
+	close(w.ready)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case a, ok := <-heard.C():
+			if ok {
+				w.bring(ctx, a)
+				continue
+			}
+			// More came than could be handed out. It is in the store.
+			heard.Close()
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(shell.MinPause):
+			}
+			heard = w.Arrivals(riverBuffer)
+			w.each(ctx, func(*riverChannel) bool { return true }, w.catchUp)
+		}
+	}
+}
+
+// bring hands out what arrived to all who follow its source.
+func (w *riverWork) bring(ctx context.Context, a river.Arrival) {
+	ids := make([]int64, len(a.Items))
+	for i, it := range a.Items {
+		ids[i] = it.ID
+	}
+	if len(ids) > MaxMissedItems { // a feed that is read for the first time, or was turned over
+		ids = ids[len(ids)-MaxMissedItems:]
+	}
+	if len(ids) == 0 {
+		return
+	}
+	follows := map[string]bool{}
+	wants := func(ch *riverChannel) bool {
+		if ch.Source != 0 && ch.Source != a.SourceID {
+			return false
+		}
+		f, known := follows[ch.Reader]
+		if !known {
+			set, err := w.River.Following(ctx, ch.Reader)
+			f = err != nil || set[a.SourceID] // when it cannot be known, the items say it
+			follows[ch.Reader] = f
+		}
+		return f
+	}
+	w.each(ctx, wants, func(ctx context.Context, ch *riverChannel) {
+		piece, last, err := w.piece(ctx, ch.channelKey, river.ItemQuery{IDs: ids, Limit: len(ids)})
+		if err != nil {
+			w.Logger().Warn("what arrived could not be read for those who watch; they get it when they come back", "err", err)
+			w.drop(ch)
+			return
+		}
+		if len(piece) > 0 {
+			w.pass(ch, piece, last)
+		}
+	})
+}
+
+// each does something for all channels that are wanted, some at once.
+func (w *riverWork) each(ctx context.Context, wanted func(*riverChannel) bool, do func(context.Context, *riverChannel)) {
+	w.live.mu.Lock()
+	all := make([]*riverChannel, 0, len(w.live.channels))
+	for _, ch := range w.live.channels {
+		all = append(all, ch)
+	}
+	w.live.mu.Unlock()
+	var group sync.WaitGroup
+	places := make(chan struct{}, riverAtOnce)
+	for _, ch := range all {
+		if ctx.Err() != nil || !wanted(ch) {
+			continue
+		}
+		places <- struct{}{}
+		group.Go(func() {
+			do(ctx, ch)
+			<-places
+		})
+	}
+	group.Wait()
+}
+
+// catchUp hands out what a channel missed.
+func (w *riverWork) catchUp(ctx context.Context, ch *riverChannel) {
+	w.live.mu.Lock()
+	since := ch.last
+	w.live.mu.Unlock()
+	piece, last, err := w.since(ctx, ch.channelKey, since)
+	if err != nil {
+		w.drop(ch)
+		return
+	}
+	if len(piece) > 0 {
+		w.pass(ch, piece, last)
+	}
+}
+
+// drop lets go all readers of a channel.
+func (s *Pages) drop(ch *riverChannel) {
+	t := &s.live
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for r := range ch.readers {
+		delete(ch.readers, r)
+		close(r.c)
+	}
+}
+
+var resetPiece = []byte("event: reset\ndata: More came than can be caught up with. Load the page again.\n\n")
+
+// since is what came after a Seq, and a little before it, because what is committed at
+// the same time does not become visible in the order of its numbers. Of too much that was
+// a little before, it is the newest: the page has most of that.
+func (s *Pages) since(ctx context.Context, key channelKey, seq int64) (piece []byte, last int64, err error) {
+	q := river.ItemQuery{ChangedIn: max(seq-riverOverlap.Microseconds(), 0), Limit: MaxMissedItems + 1}
+	if seq == 0 { // there was nothing
+		q.ChangedIn = 0
+	}
+	list, err := s.heardOf(ctx, key, q)
+	if err != nil || len(list) == 0 {
+		return nil, 0, err
+	}
+	last = list[0].Seq
+	if len(list) > MaxMissedItems {
+		if list[MaxMissedItems].Seq > seq {
+			return resetPiece, last, nil
+		}
+		list = list[:MaxMissedItems]
+	}
+	piece, err = s.events(key, list)
+	return piece, last, err
+}
+
+// piece reads items and writes them as events.
+func (s *Pages) piece(ctx context.Context, key channelKey, q river.ItemQuery) (piece []byte, last int64, err error) {
+	list, err := s.heardOf(ctx, key, q)
+	if err != nil || len(list) == 0 {
+		return nil, 0, err
+	}
+	piece, err = s.events(key, list)
+	return piece, list[0].Seq, err
+}
+
+// heardOf reads items of what is watched, the last that came first.
+func (s *Pages) heardOf(ctx context.Context, key channelKey, q river.ItemQuery) ([]river.Entry, error) {
+	q.Reader, q.Category, q.SourceID, q.BySeq = key.Reader, key.Category, key.Source, true
+	return s.River.Items(ctx, q)
+}
+
+// events writes items, which stand the other way round, in the order in which they came.
+func (s *Pages) events(key channelKey, list []river.Entry) ([]byte, error) {
+	var out, one bytes.Buffer
+	how := showing{now: s.CurrentTime(), zone: time.UTC, root: key.Root, own: key.May == accessWrite, marks: true, reply: key.May == accessWrite && s.Posts != nil && s.Accounts != nil}
+	for _, e := range slices.Backward(s.shownTo(key.stretch, list)) {
+		one.Reset()
+		p := s.post(&e, how)
+		if err := s.ExecutePart(&one, "river", "item", &p); err != nil {
+			return nil, err
+		}
+		shell.WriteEvent(&out, strconv.FormatInt(e.Seq, 10), bytes.TrimSpace(one.Bytes()))
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,254 @@
+package readerui
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+)
+
+// markAtOnce is how many items one request can mark.
+const markAtOnce = 1000
+
+// looksFor is how long a browser keeps what its reader wants to see.
+const looksFor = 365 * 24 * time.Hour
+
+// doMark sets marks of items: star, unstar, read and unread each hold ids, parted by
+// commas. A script gets no page back, a form its reader's own.
+func (s *Pages) doMark(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	if !s.riverForm(rw, r) {
+		return
+	}
+	marked := int64(0)
+	for _, m := range []struct {
+		name  string
+		value bool
+		read  bool
+	}{{"star", true, false}, {"unstar", false, false}, {"read", true, true}, {"unread", false, true}} {
+		ids, err := itemIDs(r.PostForm[m.name])
+		if err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
+		if len(ids) == 0 {
+			continue
+		}
+		read, starred := &m.value, (*bool)(nil)
+		if !m.read {
+			read, starred = nil, &m.value
+		}
+		if _, err := s.River.Mark(r.Context(), reader, ids, read, starred); err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
+		marked = ids[0]
+	}
+	if marked == 0 {
+		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not say which item to mark."))
+		return
+	}
+	s.backToRiver(rw, r, nil, "#i"+strconv.FormatInt(marked, 10))
+}
+
+// itemIDs reads ids as forms have them.
+func itemIDs(values []string) (ids []int64, err error) {
+	for _, v := range values {
+		for part := range strings.SplitSeq(v, ",") {
+			id, err := strconv.ParseInt(strings.TrimSpace(part), 10, 64)
+			if err != nil || id <= 0 {
+				return nil, fault.New(fault.Invalid, "%q is not the number of an item.", shell.CleanText(part, 40))
+			}
+			if ids = append(ids, id); len(ids) > markAtOnce {
+				return nil, fault.New(fault.TooMany, "At most %d items can be marked at once.", markAtOnce)
+			}
+		}
+	}
+	return ids, nil
+}
+
+// doRead makes everything read that came before the page was made: of a feed, of a
+// category, or all.
+func (s *Pages) doRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	if !s.riverForm(rw, r) {
+		return
+	}
+	now := s.CurrentTime()
+	to := now
+	if at := r.PostForm.Get("to"); at != "" {
+		ms, err := strconv.ParseInt(at, 10, 64)
+		if err != nil || ms <= 0 {
+			s.Fail(rw, r, fault.New(fault.Invalid, "The form does not say up to when."))
+			return
+		}
+		if t := time.UnixMilli(ms); t.Before(now) {
+			to = t
+		}
+	}
+	source := int64(0)
+	if id := r.PostForm.Get("source"); id != "" {
+		var err error
+		if source, err = strconv.ParseInt(id, 10, 64); err != nil || source <= 0 {
+			s.Fail(rw, r, fault.New(fault.Invalid, "%q is not the number of a feed.", shell.CleanText(id, 40)))
+			return
+		}
+	}
+	to = to.Truncate(time.Millisecond).UTC()
+	category := r.PostForm.Get("category")
+	marked, err := s.counted(r.Context(), reader, source, category, func() error {
+		return s.River.MarkAllRead(r.Context(), reader, source, category, to)
+	})
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	did := url.Values{"marked": {strconv.FormatInt(marked, 10)}, "to": {strconv.FormatInt(to.UnixMilli(), 10)}, "at": {strconv.FormatInt(now.UnixMilli(), 10)}}
+	s.backToRiver(rw, r, did, "")
+}
+
+// doUndoRead undoes doRead.
+func (s *Pages) doUndoRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	if !s.riverForm(rw, r) {
+		return
+	}
+	ms, err := strconv.ParseInt(r.PostForm.Get("to"), 10, 64)
+	if err != nil || ms <= 0 {
+		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not say which marking to undo."))
+		return
+	}
+	unmarked, err := s.counted(r.Context(), reader, 0, "", func() error {
+		return s.River.UndoAllRead(r.Context(), reader, time.UnixMilli(ms).UTC())
+	})
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	s.backToRiver(rw, r, url.Values{"unmarked": {strconv.FormatInt(-unmarked, 10)}}, "")
+}
+
+// counted does something and says by how many items fewer are unread then.
+func (s *Pages) counted(ctx context.Context, reader string, source int64, category string, do func() error) (int64, error) {
+	before, err := s.unreadIn(ctx, reader, source, category)
+	if err == nil {
+		err = do()
+	}
+	if err != nil {
+		return 0, err
+	}
+	after, err := s.unreadIn(ctx, reader, source, category)
+	return before - after, err
+}
+
+// unreadIn counts the unread items of a source, of a category, or of all that a reader follows.
+func (s *Pages) unreadIn(ctx context.Context, reader string, source int64, category string) (n int64, err error) {
+	if category != "" {
+		list, err := s.River.Categories(ctx, reader, true)
+		for _, c := range list {
+			if c.Name == category {
+				n = c.Unread
+			}
+		}
+		return n, err
+	}
+	all, err := s.River.CountUnread(ctx, reader)
+	for id, u := range all {
+		if source == 0 || id == source {
+			n += u.Items
+		}
+	}
+	return n, err
+}
+
+// markedOf tells the reader of a page how many items can be marked read at once, and what came of
+// the marking that led there, as its address says.
+func (s *Pages) markedOf(r *http.Request, v *riverView) (err error) {
+	if v.CanRead() {
+		if v.Unread, err = s.unreadIn(r.Context(), v.Reader, v.Query.Source, v.Query.Category); err != nil {
+			return err
+		}
+	}
+	q := r.URL.Query()
+	number := func(name string) int64 {
+		n, err := strconv.ParseInt(q.Get(name), 10, 64)
+		if err != nil || n < 0 || n > 1<<53 {
+			return -1
+		}
+		return n
+	}
+	items := func(n int64) string {
+		if n == 1 {
+			return "1 item"
+		}
+		return shell.FormatCount(n) + " items"
+	}
+	if n := number("unmarked"); v.Own && n >= 0 {
+		v.Said = "Undone: " + items(n) + " unread again."
+	}
+	n, to, until := number("marked"), number("to"), time.UnixMilli(number("at")).Add(river.UndoWithin)
+	if !v.Own || n < 0 || to < 0 || !until.After(v.Now) {
+		return nil
+	}
+	v.Undo = &shell.UndoBar{Action: "/river/read/undo", Words: "Marked " + items(n) + " read.", Until: shell.NewMoment(v.Now, until), Fields: []shell.NamedValue{{Name: "to", Value: q.Get("to")}, {Name: "back", Value: v.Plain}}}
+	v.Undo.Until.Text = until.In(shell.TimeZone(r)).Format("15:04:05")
+	return nil
+}
+
+// riverForm reads a form of the river; it has answered when that did not work.
+func (s *Pages) riverForm(rw http.ResponseWriter, r *http.Request) bool {
+	r.Body = http.MaxBytesReader(rw, r.Body, maxMarks)
+	if err := r.ParseForm(); err != nil {
+		s.Fail(rw, r, fault.Wrap(fault.Invalid, err, "The form could not be read. It may be longer than 64 KiB."))
+		return false
+	}
+	return true
+}
+
+// backToRiver ends a request that has changed something. The page that follows reads in did what
+// that was.
+func (s *Pages) backToRiver(rw http.ResponseWriter, r *http.Request, did url.Values, fragment string) {
+	rw.Header().Set("Cache-Control", "no-store")
+	if r.Header.Get("Accept") == "text/plain" { // the page's own script, which knows what to show
+		rw.WriteHeader(http.StatusNoContent)
+		return
+	}
+	back := shell.LocalPath(r.PostForm.Get("back"), "/river")
+	if !strings.HasPrefix(back, "/river") || strings.Contains(back, "#") {
+		back = "/river"
+	}
+	if len(did) > 0 {
+		sep := "?"
+		if strings.Contains(back, "?") {
+			sep = "&"
+		}
+		back += sep + did.Encode()
+	}
+	http.Redirect(rw, r, back+fragment, http.StatusSeeOther)
+}
+
+// doRiverSettings keeps what a reader wants to see in his browser: it is about the
+// page, not about the river.
+func (s *Pages) doRiverSettings(rw http.ResponseWriter, r *http.Request) {
+	if !s.riverForm(rw, r) {
+		return
+	}
+	var on []string
+	for _, name := range []string{"counts", "marks"} {
+		if r.PostForm.Get(name) == "1" {
+			on = append(on, name)
+		}
+	}
+	c := &http.Cookie{Name: "river", Value: strings.Join(on, "."), Path: "/river", HttpOnly: true, Secure: s.IsSecure(r), SameSite: http.SameSiteLaxMode, MaxAge: int(looksFor / time.Second)}
+	if len(on) == 0 {
+		c.MaxAge = -1
+	}
+	http.SetCookie(rw, c)
+	s.backToRiver(rw, r, nil, "")
+}
+
+// maxMarks is how many bytes of a form of the river are read.
+const maxMarks = 64 << 10

@@ -1,0 +1,326 @@
+package readerui
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+)
+
+type noticesView struct {
+	followView
+	Rows []noticeRow
+	Form noticeForm
+}
+
+// noticeRow is somebody or something that is told.
+type noticeRow struct {
+	ID       string
+	What     string // is told
+	Via      string
+	Target   string
+	Badge    badge
+	Sent     string
+	Last     shell.Moment
+	Problem  string
+	Next     shell.Moment
+	Paused   bool
+	Waiting  bool // for the consent of its recipient
+	Ended    bool // by its recipient
+	Signed   bool
+	TryError string
+}
+
+// noticeForm is the form for a new one, as it was filled in. A secret is never written
+// back into a page.
+type noticeForm struct {
+	What        string // "", "c:" and a category, "s:" and the number of a feed
+	Categories  []string
+	Sources     []noticeSource
+	More        bool // there are more feeds than fit into the menu
+	Via         string
+	Vias        []loginKind
+	Target      string
+	TargetError string
+	Error       string
+}
+
+type noticeSource struct{ ID, Name string }
+
+// mostSources bounds the feeds of a menu. Who follows more begins at the page of a feed.
+const mostSources = 100
+
+func noticeVias() []loginKind {
+	return []loginKind{{river.ViaWebhook, "a program: JSON to its address (webhook)"}, {river.ViaEmail, "a person, by e-mail"}, {river.ViaPost, "a program: a plain form to its address (POST)"}}
+}
+
+// noticesPage lists who is told elsewhere of what arrives.
+func (s *Pages) noticesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	s.showNotices(rw, r, reader, http.StatusOK, func(*noticesView) {})
+}
+
+func (s *Pages) showNotices(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*noticesView)) {
+	v := noticesView{followView: s.followView(r, "Notices", "notices")}
+	if id := r.URL.Query().Get("source"); id != "" {
+		v.Form.What = "s:" + shell.CleanText(id, 30)
+	}
+	if err := s.listNotices(r.Context(), reader, &v); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	amend(&v)
+	s.Render(rw, r, status, "notices", v)
+}
+
+func (s *Pages) listNotices(ctx context.Context, reader string, v *noticesView) error {
+	all, err := s.River.Notices(ctx, reader)
+	if err != nil {
+		return err
+	}
+	categories, err := s.River.Categories(ctx, reader, false)
+	if err != nil {
+		return err
+	}
+	names, err := s.noticeSources(ctx, reader, all, &v.Form)
+	if err != nil {
+		return err
+	}
+	v.Form.Vias, v.Form.Via = noticeVias(), river.ViaWebhook
+	for _, c := range categories[:min(len(categories), mostChoices)] {
+		v.Form.Categories = append(v.Form.Categories, c.Name)
+	}
+	for _, n := range all {
+		v.Rows = append(v.Rows, s.noticeRow(n, names))
+	}
+	return nil
+}
+
+// noticeSources fills the menu of feeds, and gives the names of those that notices are
+// about.
+func (s *Pages) noticeSources(ctx context.Context, reader string, all []river.Notice, form *noticeForm) (map[int64]string, error) {
+	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: mostSources + 1})
+	if err != nil {
+		return nil, err
+	}
+	names := map[int64]string{}
+	if form.More = len(list) > mostSources; form.More {
+		list = nil
+		about := map[int64]bool{}
+		if id, err := strconv.ParseInt(strings.TrimPrefix(form.What, "s:"), 10, 64); err == nil {
+			about[id] = true
+		}
+		for _, n := range all[:min(len(all), mostSources)] {
+			about[n.SourceID] = n.SourceID != 0
+		}
+		for id, yes := range about {
+			if !yes {
+				continue
+			}
+			one, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, SourceID: id, Limit: 1})
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, one...)
+		}
+	}
+	for i := range list {
+		f := &list[i]
+		names[f.SourceID] = shell.CleanText(f.Name(), 100)
+		form.Sources = append(form.Sources, noticeSource{strconv.FormatInt(f.SourceID, 10), names[f.SourceID]})
+	}
+	return names, nil
+}
+
+func (s *Pages) noticeRow(n river.Notice, names map[int64]string) noticeRow {
+	now := s.CurrentTime()
+	row := noticeRow{ID: strconv.FormatInt(n.ID, 10), Via: shell.CleanText(n.Via, 20), Target: shell.CleanText(withoutUser(n.Target), 300), Sent: shell.FormatQuantity(n.Sent, "message", "messages"), Last: shell.NewMoment(now, n.LastAt),
+		Problem: shell.Sentence(n.Problem), Paused: n.Paused, Signed: n.Secret != "", Waiting: n.State == river.NoticeWaiting, Ended: n.State == river.NoticeEnded}
+	if n.NextAt.After(now) {
+		row.Next = shell.NewMoment(now, n.NextAt)
+	} else {
+		row.Next = shell.Moment{Zero: true}
+	}
+	switch n.Via {
+	case river.ViaEmail:
+		row.Via = "by e-mail to"
+	case river.ViaWebhook:
+		row.Via = "as JSON to"
+	case river.ViaPost:
+		row.Via = "as a form to"
+	}
+	switch {
+	case n.SourceID != 0 && names[n.SourceID] != "":
+		row.What = names[n.SourceID]
+	case n.SourceID != 0:
+		row.What = "one feed"
+	case n.Category != "":
+		row.What = "category " + shell.CleanText(n.Category, 100)
+	default:
+		row.What = "everything"
+	}
+	switch {
+	case row.Ended:
+		row.Badge = badge{"ended by the recipient", badgeBad}
+	case n.Paused:
+		row.Badge = badge{"paused", ""}
+	case row.Waiting:
+		row.Badge = badge{"waits for confirmation", ""}
+	case n.Failures > 0:
+		row.Badge = badge{"failing", badgeBad}
+	case n.Sent > 0:
+		row.Badge = badge{"works", badgeGood}
+	default:
+		row.Badge = badge{"waits for news", ""}
+	}
+	return row
+}
+
+// doNotice sets one up.
+func (s *Pages) doNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	what := shell.CleanText(shell.FormValue(form, "what"), 210)
+	n := river.Notice{Reader: reader, Via: shell.CleanText(shell.FormValue(form, "via"), 20), Target: strings.TrimSpace(shell.CleanText(shell.FormValue(form, "target"), 2048)), Secret: shell.FormValue(form, "secret"), CreatedAt: s.CurrentTime()}
+	kind, rest, _ := strings.Cut(what, ":")
+	switch kind {
+	case "c":
+		n.Category = rest
+	case "s":
+		if n.SourceID, err = strconv.ParseInt(rest, 10, 64); err != nil {
+			err = fault.New(fault.Invalid, "Choose a feed of the menu.")
+		}
+	}
+	if err == nil && n.SourceID != 0 {
+		_, err = s.followed(r.Context(), reader, n.SourceID)
+	}
+	if slip := targetSlip(n); err == nil && slip != "" {
+		err = fault.New(fault.Invalid, "%s", slip)
+	}
+	if err == nil {
+		_, err = s.River.PutNotice(r.Context(), n)
+	}
+	if err == nil {
+		http.Redirect(rw, r, "/feeds/notices?done=notice", http.StatusSeeOther)
+		return
+	}
+	status, _ := shell.StatusOf(err)
+	s.LogFailure(r, err, status)
+	shell.SetRetryAfter(rw, err)
+	s.showNotices(rw, r, reader, status, func(v *noticesView) {
+		v.Form.What, v.Form.Via, v.Form.Target = what, n.Via, n.Target
+		if v.Form.Error = shell.Reason(err); status == http.StatusBadRequest {
+			v.Form.Error, v.Form.TargetError = "", v.Form.Error
+		}
+	})
+}
+
+// targetSlip says what is wrong with where a notice goes, "" when nothing is plain.
+func targetSlip(n river.Notice) string {
+	switch n.Via {
+	case river.ViaEmail:
+		if name, host, ok := strings.Cut(n.Target, "@"); !ok || name == "" || host == "" || strings.ContainsAny(n.Target, " \t") {
+			return "Write an e-mail address, like anna@example.org."
+		}
+	case river.ViaWebhook, river.ViaPost:
+		if !shell.IsWebURL(n.Target) {
+			return "Write the address of the program; it begins with https:// or http://."
+		}
+	default:
+		return "Choose how to tell it."
+	}
+	return ""
+}
+
+// notice is one of the reader's, by the form of its row.
+func (s *Pages) notice(rw http.ResponseWriter, r *http.Request, reader string) (n river.Notice, sure, ok bool) {
+	form, err := shell.ReadForm(rw, r)
+	if err == nil {
+		var all []river.Notice
+		all, err = s.River.Notices(r.Context(), reader)
+		for _, n := range all {
+			if err == nil && strconv.FormatInt(n.ID, 10) == shell.FormValue(form, "id") {
+				return n, shell.FormValue(form, "sure") != "", true
+			}
+		}
+	}
+	if err == nil {
+		err = fault.New(fault.NotFound, "There is no such notice any more.")
+	}
+	s.Fail(rw, r, err)
+	return n, false, false
+}
+
+// doTryNotice sends the newest item now.
+func (s *Pages) doTryNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	n, _, ok := s.notice(rw, r, reader)
+	if !ok {
+		return
+	}
+	err := s.River.TryNotice(r.Context(), reader, n.ID)
+	if err == nil {
+		done := "tried"
+		if n.State == river.NoticeWaiting {
+			done = "asked"
+		}
+		http.Redirect(rw, r, "/feeds/notices?done="+done, http.StatusSeeOther)
+		return
+	}
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return
+	}
+	// What went wrong there is no failure of this page: it is its answer.
+	if fault.CodeOf(err) == fault.Internal {
+		s.LogFailure(r, err, http.StatusInternalServerError)
+	}
+	s.showNotices(rw, r, reader, http.StatusOK, func(v *noticesView) {
+		for i := range v.Rows {
+			if v.Rows[i].ID == strconv.FormatInt(n.ID, 10) {
+				v.Rows[i].TryError = shell.Reason(err)
+			}
+		}
+	})
+}
+
+// doPauseNotice stops one for a while, or lets it go on.
+func (s *Pages) doPauseNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	n, _, ok := s.notice(rw, r, reader)
+	if !ok {
+		return
+	}
+	n.Paused = !n.Paused
+	if _, err := s.River.PutNotice(r.Context(), n); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	done := "resumed"
+	if n.Paused {
+		done = "paused"
+	}
+	http.Redirect(rw, r, "/feeds/notices?done="+done, http.StatusSeeOther)
+}
+
+// doRemoveNotice ends one, after asking.
+func (s *Pages) doRemoveNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	n, sure, ok := s.notice(rw, r, reader)
+	if !ok {
+		return
+	}
+	if !sure {
+		s.askFirst(rw, r, "Remove this notice?", shell.Question{Lines: []string{shell.CleanText(withoutUser(n.Target), 300) + " is told nothing any more. To set it up again you need its secret, if it has one."},
+			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(n.ID, 10)}}, Button: "Remove it", Back: "/feeds/notices"})
+		return
+	}
+	if err := s.River.DropNotice(r.Context(), reader, n.ID); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, "/feeds/notices?done=removed", http.StatusSeeOther)
+}

@@ -1,0 +1,224 @@
+package readerui
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/feed"
+	"cloudburst/feed/opml"
+	"cloudburst/feed/render"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	documents "cloudburst/internal/serve"
+	"cloudburst/internal/web/shell"
+)
+
+// itemsOfFeed is how many items a category's own feed has.
+const itemsOfFeed = 50
+
+// public makes a page of one that shows a public category. Its owner, signed in, sees
+// it also while it is private: as others would.
+func (s *Pages) public(page func(http.ResponseWriter, *http.Request, stretch)) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		st, err := s.publicStretch(r)
+		switch {
+		case fault.CodeOf(err) == fault.NotFound:
+			s.NotFound(rw, r)
+		case err != nil:
+			s.Fail(rw, r, err)
+		default:
+			page(rw, r, st)
+		}
+	}
+}
+
+// publicStretch is what the path of r names, if its sender may see it.
+func (s *Pages) publicStretch(r *http.Request) (stretch, error) {
+	owner, category := r.PathValue("owner"), r.PathValue("category")
+	reader := s.readerOf(owner)
+	categories, err := s.River.Categories(r.Context(), reader, false)
+	if err != nil {
+		return stretch{}, err
+	}
+	for _, c := range categories {
+		if c.Name != category {
+			continue
+		}
+		if !c.Public {
+			who, may, err := s.readingOrWhy(r)
+			if err != nil {
+				return stretch{}, err
+			}
+			if may != accessWrite || who != reader {
+				break
+			}
+		}
+		return stretch{Reader: reader, May: accessRead, Root: PublicPath(owner, category), Category: category, Public: owner, Private: !c.Public}, nil
+	}
+	return stretch{}, fault.New(fault.NotFound, "There is no public river of that name.")
+}
+
+// publicIndexView lists the public rivers of one owner.
+type publicIndexView struct {
+	shell.View
+	Owner  string
+	Rivers []publicRiver
+}
+
+type publicRiver struct {
+	Name, Href string
+	Feeds      int64
+	Formats    []categoryDoc
+}
+
+func (s *Pages) publicIndex(rw http.ResponseWriter, r *http.Request) {
+	owner := r.PathValue("owner")
+	categories, err := s.River.Categories(r.Context(), s.readerOf(owner), false)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v := publicIndexView{View: s.NewView(r, "Rivers", ""), Owner: shell.CleanText(owner, 60)}
+	for _, c := range categories {
+		if c.Public {
+			href := PublicPath(owner, c.Name)
+			v.Rivers = append(v.Rivers, publicRiver{shell.CleanText(c.Name, 100), href, c.Sources, categoryDocs(href)})
+		}
+	}
+	if len(v.Rivers) == 0 {
+		s.NotFound(rw, r)
+		return
+	}
+	v.Heading = "Rivers of " + v.Owner
+	if owner == "server" {
+		v.Heading = "Rivers of this server"
+	}
+	v.Title = v.Heading
+	s.Render(rw, r, http.StatusOK, "rivers", v)
+}
+
+// publicFeed is the newest of a category, as a feed.
+func (s *Pages) publicFeed(rw http.ResponseWriter, r *http.Request, st stretch) {
+	ext, ok := strings.CutPrefix(r.PathValue("file"), "feed.")
+	format := map[string]string{"rss": "rss20", "xml": "rss20", "atom": "atom", "json": "jsonfeed"}[ext]
+	if !ok || format == "" {
+		s.NotFound(rw, r)
+		return
+	}
+	f, err := render.Lookup(format)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	list, err := s.River.Items(r.Context(), river.ItemQuery{Reader: st.Reader, Category: st.Category, Limit: itemsOfFeed})
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	list = s.shownTo(st, list)
+	at := newestChange(list)
+	self := s.BaseURL(r) + st.Root + "/feed." + ext
+	body, _, err := render.Append(nil, s.feedOf(r, st, list, at), format, &render.Options{Self: self, Updated: at, Generator: &feed.Generator{Name: "Cloudburst", Version: s.Version}})
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	s.document(rw, r, st, body, documents.Options{Type: f.Type, Modified: at})
+}
+
+// document answers with what a category is as a document.
+func (s *Pages) document(rw http.ResponseWriter, r *http.Request, st stretch, body []byte, o documents.Options) {
+	o.Cache, o.Feed, o.Now = "public, max-age=60", true, s.CurrentTime
+	if st.Private {
+		o.Cache = "private, max-age=60"
+	}
+	// Several items may come within the second that Last-Modified knows: the tag decides.
+	o.NoSince = o.Modified.After(s.CurrentTime().Add(-2 * time.Second))
+	documents.New(body, o).Answer(rw, r)
+}
+
+// newestChange is when the newest of them came, or was changed.
+func newestChange(list []river.Entry) (at time.Time) {
+	for _, e := range list {
+		for _, t := range []time.Time{e.At, e.EditedAt, e.WithdrawnAt} {
+			if t.After(at) {
+				at = t
+			}
+		}
+	}
+	return at
+}
+
+// feedOf is a river as a feed.
+func (s *Pages) feedOf(r *http.Request, st stretch, list []river.Entry, at time.Time) *feed.Feed {
+	f := &feed.Feed{Title: plain(st.Category), Link: s.BaseURL(r) + st.Root, Subtitle: plain("What arrived in the category " + st.Category + "."), Items: []feed.Item{}}
+	f.ID, f.Updated = f.Link, feed.Date{UTC: at}
+	for i := range list {
+		f.Items = append(f.Items, itemOf(&list[i]))
+	}
+	return f
+}
+
+func plain(s string) feed.Text { return feed.Text{Value: s, Type: "text/plain"} }
+
+func itemOf(e *river.Entry) feed.Item {
+	it := feed.Item{ID: e.GUID, Link: e.Link, Published: feed.Date{UTC: e.Published}, Updated: feed.Date{UTC: e.EditedAt}}
+	if it.Published.UTC.IsZero() {
+		it.Published.UTC = e.At
+	}
+	if it.ID == "" {
+		it.ID = e.Link
+	}
+	if e.Title != "" {
+		it.Title = plain(e.Title)
+	}
+	if e.HTML != "" {
+		it.Content = []feed.Text{{Value: e.HTML, Type: "text/html"}}
+	}
+	for _, name := range e.Authors {
+		it.Authors = append(it.Authors, feed.Person{Name: name})
+	}
+	for _, c := range e.Categories {
+		it.Categories = append(it.Categories, feed.Category{Term: c})
+	}
+	for _, f := range e.Enclosures {
+		it.Enclosures = append(it.Enclosures, feed.Enclosure{URL: f.URL, Type: f.Type, Length: f.Length, Title: f.Title, Duration: f.Duration})
+	}
+	it.Source = &feed.Source{Title: plain(e.Source.Title), Link: e.Source.Home, URL: e.Source.URL}
+	return it
+}
+
+// publicOPML is the list of a category's feeds.
+func (s *Pages) publicOPML(rw http.ResponseWriter, r *http.Request, st stretch) {
+	body, at, err := s.listOf(r.Context(), st)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	s.document(rw, r, st, body, documents.Options{Type: "text/x-opml; charset=utf-8", Modified: at})
+}
+
+func (s *Pages) listOf(ctx context.Context, st stretch) (body []byte, at time.Time, err error) {
+	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: st.Reader, Category: st.Category})
+	if err != nil {
+		return nil, at, err
+	}
+	list = slices.DeleteFunc(list, func(f river.Followed) bool { return f.Source.Private() })
+	doc := &opml.Document{Head: opml.Head{Title: st.Category}}
+	for _, f := range list {
+		o := opml.Outline{Text: f.Name(), Title: f.Source.About.Title, Type: "rss", XMLURL: f.Source.URL}
+		if u, err := url.Parse(f.Source.About.Home); err == nil && u.Host != "" {
+			o.HTMLURL = f.Source.About.Home
+		}
+		doc.Add(o)
+		if f.AddedAt.After(at) {
+			at = f.AddedAt
+		}
+	}
+	body, err = doc.AppendXML(nil)
+	return body, at, err
+}

@@ -1,0 +1,49 @@
+// Package readerui has the pages of readers: the river, public and private, and the pages of
+// what is followed, with imports, categories, reading lists and notices. Start with [Pages].
+package readerui
+
+import (
+	"context"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/content"
+)
+
+// Options are the surroundings of the pages of readers. River must be set.
+type Options struct {
+	River       River
+	Arrivals    func(buffer int) Listener      // hears of what comes; nil: pages are not live
+	ReaderOf    func(user string) string       // of the river; nil: the same name
+	OwnerOf     func(reader string) string     // its name in paths; nil: the same name, and "server" for ""
+	RiverPublic bool                           // the public may read the server's own river
+	Fresh       func(ctx context.Context) bool // nobody has an account yet; nil: somebody has
+	Accounts    AccountState                   // nil: nobody signs in here
+	Posts       WrittenPosts                   // nil: nobody writes here
+	// Explained gives an explanation as it is written in JSON, at /feeds/{id}.json. Nil:
+	// there is none.
+	Explained func(f *river.Followed, e *river.Explanation) any
+}
+
+// AccountState knows whether anybody has an account yet.
+type AccountState interface {
+	First() string // the token that makes the first account; "": there is one
+}
+
+// WrittenPosts knows whether a reader has written anything.
+type WrittenPosts interface {
+	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
+}
+
+// Pages are the river and the pages of what is followed.
+type Pages struct {
+	*content.Renderer
+	Options
+	imports  *imports // lists that are imported now
+	contents contentCache
+	live     riverTail
+}
+
+func New(c *content.Renderer, o Options) *Pages {
+	return &Pages{Renderer: c, Options: o, imports: newImports()}
+}

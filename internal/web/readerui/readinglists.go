@@ -1,0 +1,101 @@
+package readerui
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+)
+
+type listsView struct {
+	followView
+	Rows []listRow
+}
+
+// listRow is a reading list.
+type listRow struct {
+	ID       string
+	Title    string
+	Address  string
+	Href     string
+	Category string
+	Feeds    string
+	Badge    badge
+	Why      string
+	Read     shell.Moment
+	Next     shell.Moment
+	Due      bool
+	Part     string // of which list it is
+}
+
+// listsPage shows the lists that are followed as a whole.
+func (s *Pages) listsPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	v := listsView{followView: s.followView(r, "Reading lists", "lists")}
+	all, err := s.River.ReadingLists(r.Context(), reader)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	names := map[int64]string{}
+	for _, l := range all {
+		names[l.ID] = listName(l)
+	}
+	for _, l := range all[:min(len(all), mostChoices)] {
+		v.Rows = append(v.Rows, s.listRow(l, names))
+	}
+	s.Render(rw, r, http.StatusOK, "readinglists", v)
+}
+
+func listName(l river.ReadingList) string {
+	if l.Title != "" {
+		return shell.CleanText(l.Title, 200)
+	}
+	return shell.ShortURL(withoutUser(l.URL))
+}
+
+func (s *Pages) listRow(l river.ReadingList, names map[int64]string) listRow {
+	now := s.CurrentTime()
+	row := listRow{ID: strconv.FormatInt(l.ID, 10), Title: listName(l), Address: shell.CleanText(withoutUser(l.URL), 300), Category: shell.CleanText(l.Category, 200),
+		Feeds: shell.FormatQuantity(l.Feeds, "feed", "feeds"), Read: shell.NewMoment(now, l.ReadAt), Next: shell.NewMoment(now, l.NextAt), Due: !l.NextAt.IsZero() && !l.NextAt.After(now), Part: names[l.Memory.Parent]}
+	if shell.IsWebURL(l.URL) {
+		row.Href = withoutUser(l.URL)
+	}
+	src := river.Source{State: l.State, NextAt: l.NextAt}
+	row.Badge, row.Why = condition(&src, now)
+	if l.Problem != "" && row.Badge.Class == "" {
+		row.Badge = badge{"failing", badgeBad}
+	}
+	if l.Problem != "" {
+		row.Why = shell.CleanText(l.Problem, 300)
+	}
+	row.Why = shell.Sentence(row.Why)
+	return row
+}
+
+// doDropList ends following a list. Its feeds stay, or go: that is asked about first.
+func (s *Pages) doDropList(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	id, err := strconv.ParseInt(strings.TrimSpace(shell.FormValue(form, "id")), 10, 64)
+	if err != nil {
+		s.Fail(rw, r, fault.New(fault.NotFound, "You do not follow that list."))
+		return
+	}
+	remove := shell.FormValue(form, "remove") == "yes"
+	if remove && shell.FormValue(form, "sure") == "" {
+		s.askFirst(rw, r, "Stop following the list and all its feeds?", shell.Question{Lines: []string{"Every feed that the list brought is followed no more, and its items leave your river, but for those that you starred."},
+			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(id, 10)}, {Name: "remove", Value: "yes"}}, Button: "Stop following all of it", Back: "/feeds/lists"})
+		return
+	}
+	if err := s.River.DropReadingList(r.Context(), reader, id, remove); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, "/feeds/lists?done=dropped", http.StatusSeeOther)
+}

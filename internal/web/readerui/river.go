@@ -1,0 +1,275 @@
+package readerui
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+)
+
+const itemsOnPage = 50
+
+// stretch is the part of somebody's river that a page shows.
+type stretch struct {
+	Reader   string
+	May      access
+	Root     string // path of the river; of a public one, that of its category
+	Category string
+	Public   string // its owner, of a public river; "": it is not one
+	Private  bool   // only its owner sees it so
+}
+
+// riverQuery is what a page was asked for.
+type riverQuery struct {
+	Category string
+	Source   int64
+	Starred  bool
+	Unread   bool
+	Text     string // as it was written
+	Before   river.Place
+	Wrong    string // what could not be understood
+}
+
+func parseRiverQuery(v url.Values) riverQuery {
+	q := riverQuery{Category: shell.CleanText(v.Get("category"), 200), Text: strings.TrimSpace(shell.CleanText(v.Get("q"), 300)), Starred: v.Get("starred") == "1", Unread: v.Get("unread") == "1"}
+	if id := v.Get("source"); id != "" {
+		n, err := strconv.ParseInt(id, 10, 64)
+		if err != nil || n <= 0 {
+			q.Wrong = "There is no feed with that number."
+		}
+		q.Source = n
+	}
+	if at := v.Get("before"); at != "" {
+		var ok bool
+		if q.Before, ok = parseRiverPlace(at); !ok {
+			q.Wrong = "That is no place in the river. Begin at its top."
+		}
+	}
+	return q
+}
+
+// riverPlace writes a place for a URL.
+func riverPlace(p river.Place) string {
+	return strconv.FormatInt(p.At, 10) + "." + strconv.FormatInt(p.ID, 10)
+}
+
+func parseRiverPlace(s string) (p river.Place, ok bool) {
+	at, id, found := strings.Cut(s, ".")
+	if !found {
+		return p, false
+	}
+	var err1, err2 error
+	p.At, err1 = strconv.ParseInt(at, 10, 64)
+	p.ID, err2 = strconv.ParseInt(id, 10, 64)
+	if err1 != nil || err2 != nil || p.ID <= 0 || p.At <= 0 {
+		return river.Place{}, false
+	}
+	return p, true
+}
+
+// Filtered reports that it is not a whole river, or category, or feed.
+func (q riverQuery) Filtered() bool { return q.Starred || q.Unread || q.Text != "" }
+
+// values are what the address of a page says of q, but for the place.
+func (q riverQuery) values() url.Values {
+	v := url.Values{}
+	if q.Category != "" {
+		v.Set("category", q.Category)
+	}
+	if q.Source != 0 {
+		v.Set("source", strconv.FormatInt(q.Source, 10))
+	}
+	if q.Starred {
+		v.Set("starred", "1")
+	}
+	if q.Unread {
+		v.Set("unread", "1")
+	}
+	if q.Text != "" {
+		v.Set("q", q.Text)
+	}
+	return v
+}
+
+func withQuery(path string, v url.Values) string {
+	if len(v) == 0 {
+		return path
+	}
+	return path + "?" + v.Encode()
+}
+
+// items is the query for the river. Words that are about the reader's marks are for
+// the pages alone; what is left, the river understands.
+func (q riverQuery) items(reader string) river.ItemQuery {
+	out := river.ItemQuery{Reader: reader, Category: q.Category, SourceID: q.Source, Starred: q.Starred, Unread: q.Unread, Before: q.Before, Limit: itemsOnPage + 1}
+	var words []string
+	for word := range strings.FieldsSeq(q.Text) {
+		switch strings.ToLower(word) {
+		case "is:starred":
+			out.Starred = true
+		case "is:unread":
+			out.Unread = true
+		case "is:read":
+			out.Read = true
+		default:
+			words = append(words, word)
+		}
+	}
+	out.Match = strings.Join(words, " ")
+	return out
+}
+
+// looks are what a reader wants to see besides the items.
+type looks struct{ Counts, Marks bool }
+
+func looksOf(r *http.Request) (l looks) {
+	if c, err := r.Cookie("river"); err == nil {
+		l.Counts, l.Marks = strings.Contains(c.Value, "counts"), strings.Contains(c.Value, "marks")
+	}
+	if v := r.URL.Query().Get("counts"); v != "" {
+		l.Counts = v == "1"
+	}
+	return l
+}
+
+func (s *Pages) riverPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+	st := stretch{Reader: reader, May: may, Root: "/river", Category: parseRiverQuery(r.URL.Query()).Category}
+	s.riverOf(rw, r, st)
+}
+
+// riverOf shows a stretch of a river.
+func (s *Pages) riverOf(rw http.ResponseWriter, r *http.Request, st stretch) {
+	q := parseRiverQuery(r.URL.Query())
+	q.Category = st.Category
+	if st.May != accessWrite {
+		q.Starred, q.Unread = false, false
+	}
+	if st.Public != "" {
+		q.Source = 0
+	}
+	status := http.StatusOK
+	v, err := s.riverView(r, st, q)
+	switch {
+	case err == nil:
+	case fault.CodeOf(err) == fault.Invalid: // it is said beside the search
+		v.Query.Wrong, status = shell.Sentence(fault.Message(err)), http.StatusBadRequest
+	default:
+		s.Fail(rw, r, err)
+		return
+	}
+	s.AllowMedia(rw)
+	s.Render(rw, r, status, "river", v)
+}
+
+// riverView reads what a page shows. With an error, it is a page without items.
+func (s *Pages) riverView(r *http.Request, st stretch, q riverQuery) (riverView, error) {
+	ctx := r.Context()
+	v := riverView{View: s.NewView(r, "River", "/river"), Query: q, stretch: st, Looks: looksOf(r), Own: st.May == accessWrite}
+	v.Plain = withQuery(st.Root, v.values())
+	v.Back = v.Plain
+	if q.Before != (river.Place{}) {
+		v.Back = withQuery(st.Root, v.with("before", riverPlace(q.Before)))
+	}
+	if err := s.railOf(ctx, &v); err != nil {
+		return v, err
+	}
+	if err := s.nameRiver(ctx, &v); err != nil {
+		return v, err
+	}
+	if q.Wrong != "" {
+		return v, fault.New(fault.Invalid, "%s", q.Wrong)
+	}
+	want := q.items(st.Reader)
+	if st.May != accessWrite { // his marks and his categories are the reader's own
+		want.Starred, want.Unread, want.Read = false, false, false
+		if strings.Contains(strings.ToLower(want.Match), "category:") {
+			return v, fault.New(fault.Invalid, "Only the reader himself can search by category. Choose one from the list.")
+		}
+	}
+	asked := s.CurrentTime()
+	list, err := s.River.Items(ctx, want)
+	if err != nil {
+		return v, err
+	}
+	if len(list) > itemsOnPage {
+		list = list[:itemsOnPage]
+		last := list[len(list)-1]
+		v.Older = withQuery(st.Root, v.with("before", riverPlace(last.Place())))
+	}
+	s.follow(&v, asked, list)
+	list = s.shownTo(st, list)
+	v.Found, v.Zone = len(list), shell.TimeZone(r)
+	if err := s.markedOf(r, &v); err != nil {
+		return v, err
+	}
+	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
+	return v, nil
+}
+
+// shownTo leaves out what is for those only who gave the login of its source.
+func (s *Pages) shownTo(st stretch, list []river.Entry) []river.Entry {
+	if st.May == accessWrite && st.Public == "" {
+		return list
+	}
+	kept := make([]river.Entry, 0, len(list))
+	for _, e := range list {
+		if !e.Source.Private {
+			kept = append(kept, e)
+		}
+	}
+	return kept
+}
+
+// follow gives the page its stream, from the moment before its items were read: an
+// item's Seq is the time when it was written, and the stream begins a little earlier than
+// it is told. What is filtered, or older, is not live.
+func (s *Pages) follow(v *riverView, asked time.Time, list []river.Entry) {
+	if s.Arrivals == nil || v.Query.Filtered() || v.Query.Before != (river.Place{}) {
+		return
+	}
+	since := asked.UnixMicro()
+	for i := range list {
+		since = max(since, list[i].Seq) // a clock that was set back is behind them
+	}
+	values := v.values()
+	values.Set("since", strconv.FormatInt(since, 10))
+	v.Stream = withQuery(v.Root+"/stream", values)
+}
+
+// itemPage is one item, whole.
+func (s *Pages) itemPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+	s.itemOf(rw, r, stretch{Reader: reader, May: may, Root: "/river"})
+}
+
+func (s *Pages) itemOf(rw http.ResponseWriter, r *http.Request, st stretch) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil || id <= 0 {
+		s.NotFound(rw, r)
+		return
+	}
+	list, err := s.River.Items(r.Context(), river.ItemQuery{Reader: st.Reader, IDs: []int64{id}, Category: st.Category, Limit: 1})
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	if list = s.shownTo(st, list); len(list) == 0 {
+		s.NotFound(rw, r)
+		return
+	}
+	v := itemView{View: s.NewView(r, "", "/river"), Own: st.May == accessWrite}
+	how := showing{now: v.Now, zone: shell.TimeZone(r), root: st.Root, own: v.Own, marks: looksOf(r).Marks, whole: true, reply: v.Own && s.IsWriter(r)}
+	v.Post = s.post(&list[0], how)
+	v.Title = v.Post.Title
+	if v.Title == "" {
+		v.Title = "From " + v.Post.Feed
+	}
+	v.Heading, v.Back = v.Title, v.Post.Self
+	v.Up = st.Root
+	s.AllowMedia(rw)
+	s.Render(rw, r, http.StatusOK, "riveritem", v)
+}

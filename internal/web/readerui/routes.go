@@ -1,0 +1,98 @@
+package readerui
+
+import (
+	"net/http"
+
+	"cloudburst/internal/route"
+	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
+)
+
+// Routes are the pages of the river and of what is followed.
+func (s *Pages) Routes() []route.Route {
+	return append(s.riverRoutes(), s.sourceRoutes()...)
+}
+
+// read is a page of a river that may be public.
+func (s *Pages) read(path, purpose string, page riverPage) route.Route {
+	return route.Route{Method: http.MethodGet, Path: path, Handler: s.forReader(accessRead, page), Purpose: purpose}
+}
+
+// own is a page of a reader's own.
+func (s *Pages) own(path, purpose string, page riverPage) route.Route {
+	return route.Route{Method: http.MethodGet, Path: path, Handler: shell.SelfGuarded(s.forReader(accessWrite, page)), Protection: route.Session, Purpose: purpose}
+}
+
+// form is what a form of a reader's own pages does.
+func (s *Pages) form(path, purpose string, do riverPage) route.Route {
+	return route.Route{Method: http.MethodPost, Path: path, Handler: shell.SelfGuarded(s.forReader(accessWrite, do)), Protection: route.Session, MaxBody: rsscloud.MaxForm, Purpose: purpose}
+}
+
+// public is a page of a public river.
+func (s *Pages) open(path, purpose string, page http.HandlerFunc) route.Route {
+	return route.Route{Method: http.MethodGet, Path: path, Handler: page, Purpose: purpose}
+}
+
+func (s *Pages) riverRoutes() []route.Route {
+	mark := func(path, purpose string, do riverPage) route.Route {
+		r := s.form(path, purpose, do)
+		r.MaxBody = maxMarks
+		return r
+	}
+	return []route.Route{
+		s.read("/river", "The river of the followed feeds.", s.riverPage),
+		s.read("/river/stream", "The river, live, as server-sent events.", s.riverStream),
+		s.read("/river/item/{id}", "One item of the river.", s.itemPage),
+		mark("/river/mark", "Marks items as read or starred.", s.doMark),
+		mark("/river/read", "Marks all items as read.", s.doRead),
+		mark("/river/read/undo", "Undoes the last marking of all items.", s.doUndoRead),
+		{Method: http.MethodPost, Path: "/river/settings", Handler: http.HandlerFunc(s.doRiverSettings), MaxBody: maxMarks, Purpose: "Keeps in a cookie what a reader wants to see in the river."},
+		s.open("/river/image", "An image of an item, read by this server for its readers.", s.ServeImage),
+		s.open("/rivers/{owner}", "The public categories of a reader.", s.publicIndex),
+		s.open("/rivers/{owner}/{category}", "The river of a public category.", s.public(s.riverOf)),
+		s.open("/rivers/{owner}/{category}/stream", "The river of a public category, live, as server-sent events.", s.public(s.streamOf)),
+		s.open("/rivers/{owner}/{category}/item/{id}", "One item of a public category.", s.public(s.itemOf)),
+		s.open("/rivers/{owner}/{category}/opml", "The feeds of a public category as OPML.", s.public(s.publicOPML)),
+		s.open("/rivers/{owner}/{category}/{file}", "The river of a public category as a feed.", s.public(s.publicFeed)),
+	}
+}
+
+func (s *Pages) sourceRoutes() []route.Route {
+	imported := s.form("/feeds/import", "Imports a list of feeds.", s.doImport)
+	imported.MaxBody = MaxImport + shell.FormOverhead
+	return []route.Route{
+		s.own("/feeds", "What the reader follows.", s.sourcesPage),
+		s.own("/feeds/add", "The form to follow a feed.", s.addPage),
+		s.form("/feeds/add", "Follows a feed.", s.doAdd),
+		s.own("/feeds/{id}", "One followed feed, and why it is read when it is.", s.sourcePage),
+		s.form("/feeds/{id}/settings", "Changes the settings of a followed feed.", s.doSettings),
+		s.form("/feeds/{id}/login", "Saves or removes the login of a followed feed.", s.doSourceLogin),
+		s.form("/feeds/{id}/refresh", "Reads a feed now.", s.doRefresh),
+		s.form("/feeds/{id}/revive", "Reads a feed again that was given up.", s.doRevive),
+		s.form("/feeds/{id}/undo", "Undoes the move of a feed to another URL.", s.doUndo),
+		s.form("/feeds/{id}/unfollow", "Ends following a feed.", s.doUnfollow),
+		s.form("/feeds/{id}/unfollow/undo", "Follows a feed again as before.", s.doUndoUnfollow),
+		s.own("/feeds/import", "The form to import a list of feeds.", s.importPage),
+		imported,
+		s.own("/feeds/import/{id}", "How far an import is.", s.importedPage),
+		s.own("/feeds/export.opml", "What the reader follows as OPML.", s.export),
+		s.own("/feeds/categories", "The categories of the reader.", s.categoriesPage),
+		s.form("/feeds/categories", "Creates a category.", s.doCategory),
+		s.form("/feeds/categories/rename", "Renames a category.", s.doRenameCategory),
+		s.form("/feeds/categories/remove", "Removes a category.", s.doRemoveCategory),
+		s.form("/feeds/categories/public", "Makes a category public or private.", s.doPublicCategory),
+		s.own("/feeds/lists", "The reading lists of the reader.", s.listsPage),
+		s.form("/feeds/lists/drop", "Ends following a reading list.", s.doDropList),
+		s.own("/feeds/notices", "Where new items are forwarded to.", s.noticesPage),
+		s.form("/feeds/notices", "Adds a recipient of new items.", s.doNotice),
+		s.form("/feeds/notices/try", "Sends the newest item to a recipient.", s.doTryNotice),
+		s.form("/feeds/notices/pause", "Pauses or resumes forwarding.", s.doPauseNotice),
+		s.form("/feeds/notices/remove", "Removes a recipient.", s.doRemoveNotice),
+		s.open("/feeds/notices/confirm", "Asks a recipient for consent, from the link in a mail.", s.confirmNoticePage),
+		{Method: http.MethodPost, Path: "/feeds/notices/confirm", Handler: http.HandlerFunc(s.doConfirmNotice), MaxBody: shell.FormOverhead, Purpose: "Saves the consent of a recipient."},
+		s.open(EndNoticePath, "Asks a recipient whether forwarding ends, from the link in a mail.", s.endNoticePage),
+		{Method: http.MethodPost, Path: EndNoticePath, Handler: http.HandlerFunc(s.doEndNotice), MaxBody: shell.FormOverhead, Purpose: "Ends forwarding for a recipient, also by one click in a mail program."},
+		s.open("/feeds/start", "Feeds to begin with.", s.startPage),
+		s.form("/feeds/start", "Follows some of the feeds to begin with.", s.doStart),
+	}
+}

@@ -1,0 +1,426 @@
+package readerui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
+)
+
+// sourceView is one feed: what it is, its settings, and why it is read when it is.
+type sourceView struct {
+	followView
+	ID      int64
+	Row     sourceRow
+	About   aboutSource
+	Form    settingsForm
+	Login   loginForm
+	Private bool
+
+	RefreshError string // why it was not read now
+	Gone         bool
+	Failing      bool
+	Moved        *movedSource
+	Explain      explainView
+	Mended       string // what was wrong with the last document, and did not matter
+	JSON         bool   // there is all of it as data
+}
+
+// Told reports that the notes below say what is wrong in more words.
+func (v sourceView) Told() bool {
+	return v.Gone || len(v.Row.Badges) > 0 && v.Row.Badges[0].Text == "failing"
+}
+
+// aboutSource is what a feed says of itself.
+type aboutSource struct {
+	Address, Href string
+	Description   string
+	Home          string // "": none that may be a link
+	Format        string
+	Language      string
+	Items         int64
+	Since         shell.Moment
+	List          bool // a reading list brought it
+}
+
+type movedSource struct {
+	From, To, Why string
+	At            shell.Moment
+}
+
+// settingsForm is the reader's own of a feed.
+type settingsForm struct {
+	Title     string
+	Feed      string // title that the feed gives itself
+	Checks    []categoryCheck
+	New       string
+	Intervals []interval
+	Error     string
+}
+
+type categoryCheck struct {
+	ID, Name string
+	Chosen   bool
+}
+
+// sourcePage shows one feed; with .json behind its number, what explains it as data.
+func (s *Pages) sourcePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	if strings.HasSuffix(r.PathValue("id"), ".json") {
+		s.sourceJSON(rw, r, reader)
+		return
+	}
+	s.showSource(rw, r, reader, http.StatusOK, func(*sourceView) {})
+}
+
+// showSource shows a feed; amend puts in what became of a form.
+func (s *Pages) showSource(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*sourceView)) {
+	v, err := s.sourceView(r, reader)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	amend(&v)
+	s.iconHeaders(rw)
+	s.Render(rw, r, status, "source", v)
+}
+
+func (s *Pages) sourceView(r *http.Request, reader string) (v sourceView, err error) {
+	id, err := sourceID(r)
+	if err != nil {
+		return v, err
+	}
+	f, err := s.followed(r.Context(), reader, id)
+	if err != nil {
+		return v, err
+	}
+	e, err := s.River.Explain(r.Context(), id)
+	if err != nil {
+		return v, err
+	}
+	categories, err := s.River.Categories(r.Context(), reader, false)
+	if err != nil {
+		return v, err
+	}
+	f.Source = e.Source
+	v.Row = s.sourceRow(&f)
+	_, v.Row.Why = condition(&f.Source, s.CurrentTime())
+	v.Row.Why = shell.Sentence(v.Row.Why)
+	v.followView = s.followView(r, v.Row.Name, "")
+	v.Script = "feeds.js"
+	v.ID, v.Private = id, f.Source.Private()
+	v.About = s.aboutSource(&f)
+	v.Form = settings(&f, categories)
+	v.Login = loginForm{Kind: f.Source.Login.Kind, Name: shell.CleanText(f.Source.Login.Name, 200), Kinds: loginKinds()}
+	v.Gone, v.Failing = f.Source.State.Gone != nil, f.Source.State.Failures > 0
+	v.Mended, v.JSON = shell.CleanText(f.Source.About.Problem, 400), s.Explained != nil
+	if m, ok := lastMove(&f.Source); ok {
+		v.Moved = &movedSource{shell.CleanText(withoutUser(m.From), 300), shell.CleanText(withoutUser(m.To), 300), moveWords(m.Why), shell.NewMoment(v.Now, m.At)}
+	}
+	v.Explain = explained(e, v.Now)
+	v.Said = s.sourceSaid(r, v)
+	return v, nil
+}
+
+// sourceSaid is what was done to this feed just now.
+func (s *Pages) sourceSaid(r *http.Request, v sourceView) string {
+	switch r.URL.Query().Get("done") {
+	case "added":
+		switch n := v.About.Items; {
+		case v.Row.Newest.Zero && n == 0:
+			return "You follow it now. It has no items yet; the next one will be in your river."
+		default:
+			return "You follow it now. " + shell.FormatQuantity(n, "item of it is", "items of it are") + " in your river."
+		}
+	case "read":
+		if len(v.Explain.Checks) > 0 {
+			return "It was read just now: " + shell.LowerFirst(v.Explain.Checks[0].Text)
+		}
+		return "It was read just now."
+	}
+	return v.Said
+}
+
+func (s *Pages) aboutSource(f *river.Followed) aboutSource {
+	src := &f.Source
+	a := aboutSource{Address: shell.CleanText(withoutUser(src.URL), 2048), Description: shell.CleanText(src.About.Description, 400), Format: shell.CleanText(src.About.Format, 60),
+		Language: shell.CleanText(src.About.Language, 40), Items: src.Items, Since: shell.NewMoment(s.CurrentTime(), f.AddedAt), List: f.ListID != 0}
+	if shell.IsWebURL(src.URL) {
+		a.Href = withoutUser(src.URL)
+	}
+	if shell.IsWebURL(src.About.Home) {
+		a.Home = src.About.Home
+	}
+	return a
+}
+
+// settings is the form as things are.
+func settings(f *river.Followed, categories []river.Category) settingsForm {
+	form := settingsForm{Title: shell.CleanText(f.Title, 300), Feed: shell.CleanText(f.Source.Name(), 200), Intervals: intervals(f.Interval)}
+	form.check(categories, f.Categories)
+	return form
+}
+
+// check lists the categories: those that are chosen first when there are very many.
+func (f *settingsForm) check(categories []river.Category, chosen []string) {
+	names := make([]string, 0, len(categories))
+	for _, c := range categories {
+		names = append(names, c.Name)
+	}
+	for _, c := range chosen {
+		if !slices.Contains(names, c) {
+			names = append(names, c)
+		}
+	}
+	if len(names) > mostChecks {
+		slices.SortStableFunc(names, func(a, b string) int {
+			return rankOf(slices.Contains(chosen, a)) - rankOf(slices.Contains(chosen, b))
+		})
+		names = names[:max(mostChecks, min(len(chosen), 100))]
+	}
+	for i, name := range names {
+		f.Checks = append(f.Checks, categoryCheck{"s-c" + shell.FormatCount(i), name, slices.Contains(chosen, name)})
+	}
+}
+
+// mostChecks bounds the categories of a form: a form has at most 200 fields. Any other
+// is written by its name.
+const mostChecks = 120
+
+func rankOf(first bool) int {
+	if first {
+		return 0
+	}
+	return 1
+}
+
+// doSettings saves title, categories and interval.
+func (s *Pages) doSettings(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	id, form, err := readSourceForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	title := strings.TrimSpace(shell.CleanText(shell.FormValue(form, "title"), 300))
+	names := categoriesOf(form)
+	own := intervalOf(shell.FormValue(form, "every"))
+	_, err = s.River.Change(r.Context(), reader, id, func(sub *river.Subscription) error {
+		sub.Title, sub.Categories, sub.Interval = title, names, own
+		return nil
+	})
+	if err == nil {
+		http.Redirect(rw, r, SourcePath(id)+"?done=settings", http.StatusSeeOther)
+		return
+	}
+	s.slip(rw, r, reader, err, func(v *sourceView, text string) {
+		v.Form.Title, v.Form.Intervals, v.Form.Error = title, intervals(own), text
+		v.Form.New = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "new"), 200))
+		for i := range v.Form.Checks {
+			v.Form.Checks[i].Chosen = slices.Contains(names, v.Form.Checks[i].Name)
+		}
+	})
+}
+
+// categoriesOf are those that a form has ticked, and the new one.
+func categoriesOf(form rsscloud.Form) (names []string) {
+	for _, field := range form {
+		name := strings.TrimSpace(field.Value)
+		if (field.Name == "category" || field.Name == "new") && name != "" && !slices.Contains(names, name) {
+			names = append(names, shell.CleanText(name, 200))
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func readSourceForm(rw http.ResponseWriter, r *http.Request) (int64, rsscloud.Form, error) {
+	id, err := sourceID(r)
+	if err != nil {
+		return 0, nil, err
+	}
+	form, err := shell.ReadForm(rw, r)
+	return id, form, err
+}
+
+// slip shows the page of a feed again with what was wrong with a form of it; what is
+// not the reader's to mend is a page of its own.
+func (s *Pages) slip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *sourceView, text string)) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return
+	}
+	switch fault.CodeOf(err) {
+	case fault.NotFound, fault.Internal:
+		s.Fail(rw, r, err)
+		return
+	}
+	status, _ := shell.StatusOf(err)
+	s.LogFailure(r, err, status)
+	shell.SetRetryAfter(rw, err)
+	s.showSource(rw, r, reader, status, func(v *sourceView) { amend(v, shell.Reason(err)) })
+}
+
+// doSourceLogin saves what the feed's server wants to see. A source with a login is
+// another one than the public one, so the address may change.
+func (s *Pages) doSourceLogin(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	id, form, err := readSourceForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	l := river.Login{Kind: shell.CleanText(shell.FormValue(form, "login"), 20), Name: strings.TrimSpace(shell.CleanText(shell.FormValue(form, "name"), 200)), Secret: shell.FormValue(form, "secret")}
+	if l.Kind == "" {
+		l = river.Login{}
+	}
+	again := func(v *sourceView, text string) { v.Login.Kind, v.Login.Name, v.Login.Error = l.Kind, l.Name, text }
+	if text := loginSlip(l); text != "" {
+		s.showSource(rw, r, reader, http.StatusBadRequest, func(v *sourceView) { again(v, text) })
+		return
+	}
+	f, err := s.River.SetLogin(r.Context(), reader, id, l)
+	if err != nil {
+		s.slip(rw, r, reader, err, again)
+		return
+	}
+	done := "?done=login"
+	if l.Kind == "" {
+		done = "?done=nologin"
+	}
+	http.Redirect(rw, r, SourcePath(f.SourceID)+done, http.StatusSeeOther)
+}
+
+// doRefresh reads a feed now.
+func (s *Pages) doRefresh(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	id, _, err := readSourceForm(rw, r)
+	if err == nil {
+		_, err = s.followed(r.Context(), reader, id)
+	}
+	if err == nil {
+		_, err = s.River.Refresh(r.Context(), id)
+	}
+	if err != nil {
+		s.slip(rw, r, reader, err, func(v *sourceView, _ string) { v.RefreshError = shell.Sentence(fault.Message(err)) }) // which says when
+		return
+	}
+	http.Redirect(rw, r, SourcePath(id)+"?done=read", http.StatusSeeOther)
+}
+
+// doRevive has a feed read again that is gone or failing.
+func (s *Pages) doRevive(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	s.doToSource(rw, r, reader, "revived", s.River.Revive)
+}
+
+// doUndo takes a move back.
+func (s *Pages) doUndo(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	s.doToSource(rw, r, reader, "undone", s.River.Undo)
+}
+
+func (s *Pages) doToSource(rw http.ResponseWriter, r *http.Request, reader, done string, do func(context.Context, string, int64) (river.Followed, error)) {
+	id, _, err := readSourceForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	f, err := do(r.Context(), reader, id)
+	if err != nil {
+		s.slip(rw, r, reader, err, func(v *sourceView, text string) { v.RefreshError = text })
+		return
+	}
+	http.Redirect(rw, r, SourcePath(f.SourceID)+"?done="+done, http.StatusSeeOther)
+}
+
+// doUnfollow asks whether it is meant, then ends following.
+func (s *Pages) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	id, form, err := readSourceForm(rw, r)
+	var f river.Followed
+	if err == nil {
+		f, err = s.followed(r.Context(), reader, id)
+	}
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	if shell.FormValue(form, "sure") == "" {
+		s.askFirst(rw, r, "Stop following "+shell.CleanText(f.Name(), 100)+"?", shell.Question{
+			Lines:  []string{"Its items leave your river; starred ones stay. You can undo this for one minute. Later you can follow it again; what is in the feed then comes back, older items do not."},
+			Action: r.URL.Path, Button: "Stop following", Back: SourcePath(id)})
+		return
+	}
+	if err := s.River.Remove(r.Context(), reader, id); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, "/feeds?done=unfollowed&feed="+strconv.FormatInt(id, 10), http.StatusSeeOther)
+}
+
+// doUndoUnfollow undoes doUnfollow.
+func (s *Pages) doUndoUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	id, _, err := readSourceForm(rw, r)
+	var f river.Followed
+	if err == nil {
+		f, err = s.River.UndoRemove(r.Context(), reader, id)
+	}
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	http.Redirect(rw, r, SourcePath(f.SourceID)+"?done=refollowed", http.StatusSeeOther)
+}
+
+// offerUnfollowUndo puts the bar that undoes doUnfollow on the page to which that led, while
+// it can be done.
+func (s *Pages) offerUnfollowUndo(r *http.Request, reader string, v *sourcesView) {
+	id, err := strconv.ParseInt(r.URL.Query().Get("feed"), 10, 64)
+	if err != nil || r.URL.Query().Get("done") != "unfollowed" {
+		return
+	}
+	until, err := s.River.Removed(r.Context(), reader, id)
+	if err != nil || !until.After(v.Now) {
+		return // the page says what was done
+	}
+	v.Undo = &shell.UndoBar{Action: path.Join(SourcePath(id), "unfollow", "undo"), Words: v.Said, Until: shell.NewMoment(v.Now, until)}
+	v.Said, v.Undo.Until.Text = "", until.In(shell.TimeZone(r)).Format("15:04:05")
+}
+
+// askFirst is the page that asks whether something is meant.
+func (s *Pages) askFirst(rw http.ResponseWriter, r *http.Request, heading string, q shell.Question) {
+	for i := range q.Fields {
+		q.Fields[i].Value = shell.CleanText(q.Fields[i].Value, 2048)
+	}
+	s.Shell.AskQuestion(rw, r, heading, "/feeds", q)
+}
+
+// sourceJSON is the explanation as data.
+func (s *Pages) sourceJSON(rw http.ResponseWriter, r *http.Request, reader string) {
+	if s.Explained == nil {
+		s.NotFound(rw, r)
+		return
+	}
+	id, err := sourceID(r)
+	var f river.Followed
+	if err == nil {
+		f, err = s.followed(r.Context(), reader, id)
+	}
+	var e river.Explanation
+	if err == nil {
+		e, err = s.River.Explain(r.Context(), id)
+	}
+	var body []byte
+	if err == nil {
+		f.Source = e.Source
+		body, err = json.MarshalIndent(s.Explained(&f, &e), "", "  ")
+	}
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	rw.Header().Set("Content-Type", "application/json")
+	_, _ = rw.Write(append(body, '\n'))
+}

@@ -1,0 +1,236 @@
+package readerui
+
+import (
+	"context"
+	"errors"
+	"html/template"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+	"cloudburst/protocol/rsscloud"
+)
+
+// addForm is the form to follow a feed, as it was filled in. A secret is never
+// written back into a page.
+type addForm struct {
+	URL, URLError string
+	Title         string
+	Category      string // one of Categories
+	New           string // a category that does not exist yet
+	Categories    []string
+	Every         string
+	Intervals     []interval
+	Login         loginForm
+	Open          bool // more settings are shown
+}
+
+// loginForm is what a feed's server wants to see.
+type loginForm struct {
+	Kind  string
+	Name  string
+	Kinds []loginKind
+	Error string
+}
+
+type loginKind struct{ Value, Text string }
+
+func loginKinds() []loginKind {
+	return []loginKind{{"", "nothing"}, {river.LoginBasic, "name and password (Basic)"}, {river.LoginToken, "a token (Bearer)"},
+		{river.LoginWSSE, "name and password (WSSE)"}, {river.LoginHeader, "a header of its own"}}
+}
+
+// mostChoices bounds the categories of a menu.
+const mostChoices = 1000
+
+func (s *Pages) blankAdd(categories []river.Category) addForm {
+	f := addForm{Intervals: intervals(0), Login: loginForm{Kinds: loginKinds()}}
+	for _, c := range categories[:min(len(categories), mostChoices)] {
+		f.Categories = append(f.Categories, c.Name)
+	}
+	return f
+}
+
+// take fills the form in with what was sent, and gives the plain secret beside it.
+func (f *addForm) take(form rsscloud.Form) (secret string) {
+	f.URL = shell.CleanText(strings.TrimSpace(shell.FormValue(form, "url")), 2048)
+	f.Title = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "title"), 300))
+	f.Category = shell.CleanText(shell.FormValue(form, "category"), 200)
+	f.New = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "new"), 200))
+	f.Every = shell.FormValue(form, "every")
+	f.Intervals = intervals(intervalOf(f.Every))
+	f.Login.Kind, f.Login.Name = shell.CleanText(shell.FormValue(form, "login"), 20), shell.CleanText(shell.FormValue(form, "name"), 200)
+	f.Open = f.Title != "" || intervalOf(f.Every) > 0 || f.Login.Kind != ""
+	return shell.FormValue(form, "secret")
+}
+
+// categories are those that were chosen or named.
+func (f *addForm) categories() (all []string) {
+	for _, c := range []string{f.Category, f.New} {
+		if c != "" && !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// bookmarklet is a bookmark that follows the page that one is on.
+func bookmarklet(base string) string {
+	return "javascript:location.href='" + template.JSEscapeString(base) + "/feeds/add?url='+encodeURIComponent(location.href)"
+}
+
+// BookmarkletURL is for the link that is dragged from the page. Who clicks it here gets
+// nothing: the policy of these pages runs no such script.
+func (v sourcesView) BookmarkletURL() template.URL { return template.URL(v.Bookmarklet) }
+
+// plainAddress takes the schemes away by which browsers hand feeds over.
+func plainAddress(s string) string {
+	s = strings.TrimSpace(s)
+	for _, scheme := range []string{"web+feed:", "feed:"} {
+		if len(s) < len(scheme) || !strings.EqualFold(s[:len(scheme)], scheme) {
+			continue
+		}
+		rest := s[len(scheme):]
+		if strings.HasPrefix(rest, "//") {
+			return "https:" + rest
+		}
+		return rest
+	}
+	return s
+}
+
+type addView struct {
+	followView
+	Add     addForm
+	Choices []choiceRow
+	Page    string // that the choices are of
+	Secret  bool   // one was given, and must be given again
+}
+
+type choiceRow struct {
+	ID       string
+	URL      string
+	Title    string
+	Format   string
+	Comments bool
+	Chosen   bool
+}
+
+// addPage is where a bookmark leads: the form, filled in. Nothing is followed before it
+// is sent.
+func (s *Pages) addPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	categories, err := s.River.Categories(r.Context(), reader, false)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v := addView{followView: s.followView(r, "Follow a feed", "feeds"), Add: s.blankAdd(categories)}
+	q := r.URL.Query()
+	v.Add.URL = shell.CleanText(plainAddress(q.Get("url")), 2048)
+	v.Add.Title = strings.TrimSpace(shell.CleanText(q.Get("title"), 300))
+	v.Add.Category = shell.CleanText(q.Get("category"), 200)
+	v.Add.Open = v.Add.Title != ""
+	s.Render(rw, r, http.StatusOK, "sourceadd", v)
+}
+
+// doAdd follows a feed, or asks which one of a page's.
+func (s *Pages) doAdd(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	categories, err := s.River.Categories(r.Context(), reader, false)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v := addView{followView: s.followView(r, "Follow a feed", "feeds"), Add: s.blankAdd(categories)}
+	secret := v.Add.take(form)
+	q := river.Request{Reader: reader, URL: plainAddress(v.Add.URL), Title: v.Add.Title, Categories: v.Add.categories(), Interval: intervalOf(v.Add.Every),
+		Login: river.Login{Kind: v.Add.Login.Kind, Name: v.Add.Login.Name, Secret: secret}}
+	var added river.Added
+	if v.Add.URL == "" {
+		err = fault.New(fault.Invalid, "Write the address of a feed, or of a page that has one.")
+	} else if v.Add.Login.Error = loginSlip(q.Login); v.Add.Login.Error != "" {
+		v.Add.Open = true
+		s.Render(rw, r, http.StatusBadRequest, "sourceadd", v)
+		return
+	} else {
+		added, err = s.River.Add(r.Context(), q)
+	}
+	switch {
+	case err != nil:
+		s.notAdded(rw, r, err, v)
+	case len(added.Choices) > 0:
+		s.choose(rw, r, v, added.Choices, secret != "")
+	case added.New:
+		http.Redirect(rw, r, SourcePath(added.SourceID)+"?done=added", http.StatusSeeOther)
+	default:
+		http.Redirect(rw, r, SourcePath(added.SourceID)+"?done=had", http.StatusSeeOther)
+	}
+}
+
+func SourcePath(id int64) string { return "/feeds/" + strconv.FormatInt(id, 10) }
+
+// notAdded gives the form back with what went wrong beside the address.
+func (s *Pages) notAdded(rw http.ResponseWriter, r *http.Request, err error, v addView) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return
+	}
+	status, _ := shell.StatusOf(err)
+	s.LogFailure(r, err, status)
+	shell.SetRetryAfter(rw, err)
+	v.Add.URLError = shell.Reason(err)
+	v.Add.Open = v.Add.Open || fault.CodeOf(err) == fault.Refused // a login may be what it lacks
+	s.Render(rw, r, status, "sourceadd", v)
+}
+
+// loginSlip says what is missing of a login, "" when nothing is.
+func loginSlip(l river.Login) string {
+	switch {
+	case l.Kind == "":
+		return ""
+	case !slices.ContainsFunc(loginKinds(), func(k loginKind) bool { return k.Value == l.Kind }):
+		return "This is no way to log in that is known here. Choose one of the menu."
+	case l.Kind == river.LoginHeader && !token(l.Name):
+		return "Write the name of the header: letters, digits and hyphens."
+	case l.Kind != river.LoginToken && l.Name == "":
+		return "Write the name that belongs to the password."
+	case l.Secret == "":
+		return "Write the password or token. It is never shown again, so it has to be written each time."
+	}
+	return ""
+}
+
+// token reports a name that a header may have.
+func token(s string) bool {
+	for _, c := range s {
+		if c < '!' || c > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c) {
+			return false
+		}
+	}
+	return s != "" && len(s) <= 100
+}
+
+// choose asks which feed of a page is meant. The first that is no feed of comments is
+// chosen already.
+func (s *Pages) choose(rw http.ResponseWriter, r *http.Request, v addView, choices []river.Choice, secret bool) {
+	v.Heading, v.Page, v.Secret = "Which of its feeds?", v.Add.URL, secret
+	chosen := false
+	for i, c := range choices[:min(len(choices), 100)] {
+		row := choiceRow{ID: "c-" + strconv.Itoa(i), URL: shell.CleanText(c.URL, 2048), Title: shell.CleanText(c.Title, 200), Format: shell.CleanText(c.Format, 60), Comments: c.Kind == "comments"}
+		if !chosen && !row.Comments {
+			chosen, row.Chosen = true, true
+		}
+		v.Choices = append(v.Choices, row)
+	}
+	if !chosen {
+		v.Choices[0].Chosen = true
+	}
+	s.Render(rw, r, http.StatusOK, "sourcechoice", v)
+}

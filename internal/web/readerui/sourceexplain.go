@@ -1,0 +1,361 @@
+package readerui
+
+import (
+	"html"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/feed/feedstate"
+	"cloudburst/internal/river"
+	"cloudburst/internal/upstream"
+	"cloudburst/internal/web/shell"
+)
+
+// explainView says why a feed is read when it is.
+type explainView struct {
+	Sentence   string
+	Notes      []string
+	Considered []considered
+	Checks     []checkRow
+	Chart      template.HTML // "": too little to draw
+	Push       []pushRow
+	Trust      string
+}
+
+// considered is one thing that had a say.
+type considered struct {
+	Rule, Value, Text string
+	Effect            string
+	Decides           bool
+	Until             shell.Moment
+	Note              string
+}
+
+// checkRow is what one check came to.
+type checkRow struct {
+	At        shell.Moment
+	Badge     badge
+	Text      string
+	Took      string
+	Cause     string
+	Asked     string // conditionally or in full, and why
+	Status    string
+	Items     string // what it brought
+	Bytes     string
+	Next, Why string
+	Sent      string
+	Received  string
+	Hops      []string
+}
+
+// pushRow is how it stands with a hub.
+type pushRow struct {
+	Protocol, Hub string
+	Badge         badge
+	Own           bool
+	Words         string
+	Since, Until  shell.Moment
+	Heard         shell.Moment
+	Rejected      int64
+	Error         string
+}
+
+// explained puts an explanation into words that a page may show.
+func explained(e river.Explanation, now time.Time) explainView {
+	v := explainView{Sentence: shell.Sentence(e.Sentence), Trust: shell.Sentence(e.Trust)}
+	for _, n := range e.Notes[:min(len(e.Notes), 20)] {
+		v.Notes = append(v.Notes, shell.Sentence(n))
+	}
+	for _, c := range e.Decision.Considered[:min(len(e.Decision.Considered), 30)] {
+		v.Considered = append(v.Considered, considered{shell.CleanText(string(c.Rule), 40), shell.CleanText(c.Value, 200), shell.CleanText(c.Text, 300),
+			effectWords(c.Effect), c.Effect == feedstate.Decides, shell.NewMoment(now, c.Until), shell.CleanText(c.Note, 200)})
+	}
+	for i := range e.Checks[:min(len(e.Checks), river.KeptChecks)] {
+		v.Checks = append(v.Checks, checkOf(&e.Checks[i], now))
+	}
+	v.Chart = checksChart(e.Checks, e.Source.NextAt, now)
+	for _, p := range e.Push[:min(len(e.Push), 20)] {
+		v.Push = append(v.Push, pushOf(p, now))
+	}
+	return v
+}
+
+func effectWords(e feedstate.Effect) string {
+	switch e {
+	case feedstate.Decides:
+		return "decides"
+	case feedstate.Allows:
+		return "would allow it earlier"
+	case feedstate.Moves:
+		return "puts it off"
+	case feedstate.Bounds:
+		return "bounds it"
+	case feedstate.Ignored:
+		return "ignored"
+	case feedstate.Overrode:
+		return "something stronger stands above it"
+	}
+	return shell.CleanText(string(e), 40)
+}
+
+func causeWords(c river.Check) string {
+	door := ""
+	if c.Door != "" {
+		door = ", by " + shell.CleanText(c.Door, 40)
+	}
+	switch c.Cause {
+	case feedstate.Poll:
+		return "it was due"
+	case feedstate.Pushed:
+		return "a hub said that it changed" + door
+	case feedstate.Delivered:
+		return "a hub brought it" + door
+	case feedstate.ByHand:
+		return "you, or another reader, asked for it"
+	case feedstate.FollowUp:
+		return "a follow-up: it verifies a change that was announced before"
+	}
+	return shell.CleanText(string(c.Cause), 40)
+}
+
+// askedWords says how a check asked for the feed; "" where it asked for nothing.
+func askedWords(c *river.Check) string {
+	switch {
+	case c.Asked == river.AskedConditionally:
+		return "conditionally: only for a document that has changed"
+	case c.Asked == river.AskedInFull && c.AskedWhy != "":
+		return "in full: " + shell.CleanText(c.AskedWhy, 200)
+	case c.Asked == river.AskedInFull:
+		return "in full"
+	}
+	return ""
+}
+
+// outcomeBadge is an outcome in a word.
+func outcomeBadge(c *river.Check) badge {
+	switch c.Outcome {
+	case feedstate.Changed:
+		return badge{"changed", badgeGood}
+	case feedstate.Unchanged:
+		return badge{"same", ""}
+	case feedstate.Failed:
+		return badge{"failed", badgeBad}
+	case feedstate.IsGone:
+		return badge{"gone", badgeBad}
+	case feedstate.Redirected:
+		return badge{"redirected", badgeWarn}
+	case feedstate.Postponed:
+		return badge{"put off", badgeWarn}
+	case feedstate.Doubtful:
+		return badge{"doubtful", badgeWarn}
+	}
+	return badge{shell.CleanText(string(c.Outcome), 20), ""}
+}
+
+func checkOf(c *river.Check, now time.Time) checkRow {
+	row := checkRow{At: shell.NewMoment(now, c.At), Badge: outcomeBadge(c), Text: shell.Sentence(c.Text), Took: shell.FormatDuration(c.Took), Cause: causeWords(*c), Asked: askedWords(c), Why: shell.CleanText(c.Why, 400),
+		Sent: wireText(c.Sent), Received: wireText(c.Received), Items: itemWords(c)}
+	if c.Status > 0 {
+		row.Status = strings.TrimSpace(strconv.Itoa(c.Status) + " " + http.StatusText(c.Status))
+	}
+	if c.Bytes > 0 {
+		row.Bytes = shell.FormatCount(c.Bytes) + " bytes"
+	}
+	if !c.Next.IsZero() {
+		row.Next = hour(c.Next, c.At)
+	}
+	for _, h := range c.Hops[:min(len(c.Hops), 10)] {
+		what := strconv.Itoa(h.Status)
+		if h.Document {
+			if what = "redirect document"; h.Status == http.StatusFound {
+				what = "page"
+			}
+		}
+		row.Hops = append(row.Hops, what+" to "+shell.CleanText(withoutUser(h.To), 300))
+	}
+	return row
+}
+
+// itemWords says what a check brought: "3 new, 1 edited".
+func itemWords(c *river.Check) string {
+	var words []string
+	for _, w := range []struct {
+		n    int
+		word string
+	}{{c.New, "new"}, {c.Edited, "edited"}, {c.Withdrawn, "withdrawn"}} {
+		if w.n > 0 {
+			words = append(words, shell.FormatCount(w.n)+" "+w.word)
+		}
+	}
+	return strings.Join(words, ", ")
+}
+
+// wireText is text of a protocol: its lines stay lines.
+func wireText(s string) string {
+	const longest = 8 << 10
+	var b strings.Builder
+	for line := range strings.Lines(s) {
+		if b.Len() > longest {
+			b.WriteString("…")
+			break
+		}
+		b.WriteString(shell.CleanText(strings.TrimRight(line, "\r\n"), 2000))
+		b.WriteByte('\n')
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func protocolName(p string) string {
+	switch p {
+	case upstream.RSSCloud:
+		return "rssCloud"
+	case upstream.WebSub:
+		return "WebSub"
+	case upstream.CNWS:
+		return "Cloud Notification Web Service (CNWS)"
+	}
+	return shell.CleanText(p, 40)
+}
+
+func pushOf(p river.PushState, now time.Time) pushRow {
+	row := pushRow{Protocol: protocolName(p.Protocol), Hub: shell.HostOf(p.Hub), Own: p.Own, Since: shell.NewMoment(now, p.Since), Until: shell.NewMoment(now, p.Until), Heard: shell.NewMoment(now, p.HeardAt),
+		Rejected: p.Rejected, Error: shell.Sentence(p.LastError)}
+	switch {
+	case p.Own:
+		row.Badge, row.Words = badge{"live", badgeGood}, "It is this server: changes come without the network."
+	case p.State == upstream.Active:
+		row.Badge, row.Words = badge{"live", badgeGood}, "It said yes, and tells of changes."
+	case p.State == upstream.Pending:
+		row.Badge, row.Words = badge{"asked", badgeWarn}, "It is asked, and has not said yes yet."
+	case p.State == upstream.Refused:
+		row.Badge, row.Words = badge{"refused", badgeBad}, "It said no."
+	case p.State == upstream.Lost:
+		row.Badge, row.Words = badge{"ended", badgeBad}, "It said yes once, and ended it."
+	case p.State == upstream.Ending:
+		row.Badge, row.Words = badge{"ending", ""}, "It is being told that nobody here wants it any more."
+	default:
+		row.Badge = badge{shell.CleanText(p.State, 40), ""}
+	}
+	return row
+}
+
+func lastMove(f *river.Source) (feedstate.Move, bool) {
+	if len(f.State.Moves) == 0 {
+		return feedstate.Move{}, false
+	}
+	return f.State.Moves[len(f.State.Moves)-1], true
+}
+
+func moveWords(why string) string {
+	switch why {
+	case "301", "308":
+		return "its server said so (" + why + ") at least " + strconv.Itoa(feedstate.MoveSightings) + " times over a day"
+	case "redirect":
+		return "a document in its place said so"
+	case "itunes:new-feed-url":
+		return "the feed itself said so (itunes:new-feed-url)"
+	}
+	return shell.CleanText(why, 60)
+}
+
+// Measures of the picture of the last checks.
+const (
+	checksWidth = 680.0
+	checksLeft  = 8.0
+	checksRight = 672.0
+	checksLine  = 46.0
+	checksRoom  = 120.0 // that the words below take, on a phone
+)
+
+// checksChart draws when a feed was read, what came of it, and when it is read next.
+// What a mark means is its form, not its colour.
+func checksChart(checks []river.Check, next, now time.Time) template.HTML {
+	if len(checks) > river.KeptChecks {
+		checks = checks[:river.KeptChecks]
+	}
+	if len(checks) < 2 {
+		return ""
+	}
+	from, to := checks[len(checks)-1].At, now
+	if next.After(to) && next.Sub(to) < 4*now.Sub(from)+time.Hour {
+		to = next
+	} else {
+		next = time.Time{}
+	}
+	if !to.After(from) {
+		return ""
+	}
+	x := func(t time.Time) float64 {
+		part := float64(t.Sub(from)) / float64(to.Sub(from))
+		return checksLeft + 8 + (checksRight-checksLeft-16)*min(max(part, 0), 1)
+	}
+	var b strings.Builder
+	b.WriteString(`<svg class="chart checks" viewBox="0 0 680 78" role="img" aria-labelledby="checks-t checks-d"><title id="checks-t">The last checks</title><desc id="checks-d">`)
+	b.WriteString(html.EscapeString(checksWords(checks, next, now)) + `</desc>`)
+	shell.DrawLine(&b, "axis", checksLeft, checksLine, checksRight, checksLine)
+	for i := len(checks) - 1; i >= 0; i-- {
+		checkMark(&b, &checks[i], x(checks[i].At))
+	}
+	if at := x(now); !next.IsZero() {
+		shell.DrawLine(&b, "grid", at, 14, at, checksLine+8)
+		right := x(next)
+		if at > checksRoom && right-at > checksRoom {
+			shell.DrawLabel(&b, anchorOf(at), at, checksLine+24, "now")
+		}
+		shell.DrawLabel(&b, anchorOf(right), right, checksLine+24, "next check")
+		b.WriteString(`<path class="next" d="M` + shell.FormatNumber(x(next)-5) + " " + shell.FormatNumber(checksLine-6) + "l10 6-10 6z" + `"/>`)
+	}
+	shell.DrawLabel(&b, "start", checksLeft, checksLine+24, shell.RelativeTime(now, from))
+	b.WriteString(`</svg>`)
+	return template.HTML(b.String()) // every word above went through EscapeString
+}
+
+func anchorOf(x float64) string {
+	switch {
+	case x > checksWidth*0.85:
+		return "end"
+	case x < checksWidth*0.1:
+		return "start"
+	}
+	return "middle"
+}
+
+func checkMark(b *strings.Builder, c *river.Check, x float64) {
+	at := shell.FormatNumber(x)
+	switch c.Outcome {
+	case feedstate.Changed:
+		h := min(float64(c.New+c.Edited), 10)*3 + 4
+		b.WriteString(`<rect class="s1" x="` + shell.FormatNumber(x-3) + `" y="` + shell.FormatNumber(checksLine-h) + `" width="6" height="` + shell.FormatNumber(h) + `"/>`)
+	case feedstate.Unchanged:
+		b.WriteString(`<circle class="same" cx="` + at + `" cy="` + shell.FormatNumber(checksLine) + `" r="3.4"/>`)
+	default:
+		b.WriteString(`<path class="cross" d="M` + shell.FormatNumber(x-4) + " " + shell.FormatNumber(checksLine-4) + "l8 8m0-8-8 8" + `"/>`)
+	}
+}
+
+// checksWords says what the picture shows.
+func checksWords(checks []river.Check, next, now time.Time) string {
+	var changed, same, failed int
+	for i := range checks {
+		switch checks[i].Outcome {
+		case feedstate.Changed:
+			changed++
+		case feedstate.Unchanged:
+			same++
+		default:
+			failed++
+		}
+	}
+	words := []string{shell.FormatCount(changed) + " brought something", shell.FormatCount(same) + " found it the same"}
+	if failed > 0 {
+		words = append(words, shell.FormatCount(failed)+" did not work")
+	}
+	s := "The last " + shell.FormatCount(len(checks)) + " checks since " + shell.RelativeTime(now, checks[len(checks)-1].At) + ": " + shell.JoinWords(words) + "."
+	if !next.IsZero() {
+		s += " The next is " + shell.RelativeTime(now, next) + "."
+	}
+	return s
+}

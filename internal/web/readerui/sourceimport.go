@@ -1,0 +1,371 @@
+package readerui
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+)
+
+const (
+	MaxImport   = 20 << 20    // bytes of a list
+	keptImports = 64          // imports of which a page knows
+	importWait  = time.Second // how long the form waits before a page shows how far its import is
+	mostWaiting = 200         // new feeds that are counted: the page is made anew every other second
+)
+
+type importView struct {
+	followView
+	URL, URLError string
+	FileError     string
+	Category      string
+	Follow        bool
+	Categories    []categoryLink
+}
+
+// importPage takes lists in and gives them out.
+func (s *Pages) importPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	v := importView{Follow: r.URL.Query().Get("follow") == "1", URL: shell.CleanText(r.URL.Query().Get("url"), 2048)}
+	s.showImport(rw, r, reader, http.StatusOK, v)
+}
+
+func (s *Pages) showImport(rw http.ResponseWriter, r *http.Request, reader string, status int, v importView) {
+	v.followView = s.followView(r, "Import and export", "import")
+	categories, err := s.River.Categories(r.Context(), reader, false)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	for _, c := range categories[:min(len(categories), mostChoices)] {
+		v.Categories = append(v.Categories, categoryLink{Name: c.Name, Count: c.Sources, Href: "/feeds/export.opml?" + url.Values{"category": {c.Name}}.Encode()})
+	}
+	s.Render(rw, r, status, "sourceimport", v)
+}
+
+// importForm is a list, or its address, as it was sent.
+type importForm struct {
+	doc           io.Reader // nil: no file
+	url, category string
+	follow        bool
+}
+
+// imports has the imports that are under way, and what came of the last ones.
+type imports struct {
+	mu    sync.Mutex
+	byID  map[string]*listImport
+	order []string
+}
+
+// listImport is one import.
+type listImport struct {
+	reader string
+	came   chan struct{} // closed when the list has arrived whole
+	ended  chan struct{} // closed at the end
+	river.Imported
+	done, total int // feeds of the list
+	finished    bool
+	err         error
+}
+
+func newImports() *imports { return &imports{byID: map[string]*listImport{}} }
+
+func (i *imports) begin(reader string) (id string, one *listImport) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	id = rand.Text()
+	one = &listImport{reader: reader, came: make(chan struct{}), ended: make(chan struct{})}
+	i.byID[id] = one
+	if i.order = append(i.order, id); len(i.order) > keptImports {
+		delete(i.byID, i.order[0])
+		i.order = i.order[1:]
+	}
+	return id, one
+}
+
+// progress notes how far an import is. The first call says that its list has arrived.
+func (i *imports) progress(one *listImport, done, total int) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if one.total == 0 && one.done == 0 {
+		select {
+		case <-one.came:
+		default:
+			close(one.came)
+		}
+	}
+	one.done, one.total = done, total
+}
+
+func (i *imports) end(one *listImport, res river.Imported, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	one.Imported, one.err, one.finished = res, err, true
+	close(one.ended)
+}
+
+// get is a copy of an import as it is now.
+func (i *imports) get(reader, id string) (listImport, bool) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if one := i.byID[id]; one != nil && one.reader == reader {
+		return *one, true
+	}
+	return listImport{}, false
+}
+
+// doImport follows what a list has. A long list is imported in the background, and a page
+// shows how far it is. The feeds are read afterwards.
+func (s *Pages) doImport(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	// Where the deadlines cannot be set, the server's own hold.
+	rc := http.NewResponseController(rw)
+	_, _ = rc.SetReadDeadline(time.Now().Add(shell.UploadTimeout)), rc.SetWriteDeadline(time.Now().Add(shell.UploadTimeout+shell.FormTimeout))
+	form, err := readImport(rw, r)
+	v := importView{URL: shell.CleanText(form.url, 2048), Category: shell.CleanText(form.category, 200), Follow: form.follow}
+	if err == nil && form.doc == nil && form.url == "" {
+		err = fault.New(fault.Invalid, "Choose a file, or write the address of a list.")
+	}
+	if err != nil {
+		v.FileError = shell.Reason(err)
+		s.showImport(rw, r, reader, http.StatusBadRequest, v)
+		return
+	}
+	o := river.ImportOptions{Category: v.Category}
+	if form.doc == nil {
+		o.URL, o.Follow = plainAddress(form.url), form.follow
+	}
+	id, one := s.imports.begin(reader)
+	go s.importList(one, form.doc, o)
+	select {
+	case <-one.ended:
+	case <-one.came: // nothing of the request is read any more
+		select {
+		case <-one.ended:
+		case <-time.After(importWait):
+		}
+	}
+	now, _ := s.imports.get(reader, id)
+	if now.err == nil || now.Added > 0 {
+		http.Redirect(rw, r, "/feeds/import/"+id, http.StatusSeeOther)
+		return
+	}
+	err = now.err
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		err = tooLongList()
+	}
+	status, _ := shell.StatusOf(err)
+	s.LogFailure(r, err, status)
+	shell.SetRetryAfter(rw, err)
+	if v.FileError = shell.Reason(err); form.doc == nil {
+		v.FileError, v.URLError = "", v.FileError
+	}
+	s.showImport(rw, r, reader, status, v)
+}
+
+// importList imports a list to its end, or until the program stops.
+func (s *Pages) importList(one *listImport, doc io.Reader, o river.ImportOptions) {
+	ctx, cancel := s.UntilStopped()
+	defer cancel()
+	o.Progress = func(done, total int) { s.imports.progress(one, done, total) }
+	res, err := s.River.Import(ctx, one.reader, doc, o)
+	s.imports.end(one, res, err)
+}
+
+func tooLongList() error {
+	return fault.New(fault.Invalid, "The file is larger than 20 MiB, which is the most that is read. Split it, or give its address.")
+}
+
+// readImport reads the form up to a list in it, which is left to be read.
+func readImport(rw http.ResponseWriter, r *http.Request) (f importForm, err error) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "multipart/form-data" {
+		form, err := shell.ReadForm(rw, r)
+		if err != nil {
+			return f, err
+		}
+		for _, field := range form {
+			if field.Name == "file" {
+				f.doc = strings.NewReader(field.Value)
+			}
+			f.set(field.Name, []byte(field.Value))
+		}
+		return f, nil
+	}
+	r.Body = http.MaxBytesReader(rw, r.Body, MaxImport+shell.FormOverhead)
+	parts, err := r.MultipartReader()
+	for n := 0; err == nil && n < 20; n++ {
+		var part *multipart.Part
+		if part, err = parts.NextPart(); errors.Is(err, io.EOF) {
+			return f, nil
+		}
+		if err != nil {
+			break
+		}
+		if part.FormName() == "file" {
+			if part.FileName() != "" { // a file was chosen
+				f.doc = http.MaxBytesReader(rw, part, MaxImport)
+				return f, nil
+			}
+			continue
+		}
+		var b []byte
+		if b, err = io.ReadAll(io.LimitReader(part, shell.FormOverhead)); err == nil {
+			f.set(part.FormName(), b)
+		}
+	}
+	return f, fault.Wrap(fault.Invalid, err, "The form could not be read. Choose the file and send it again.")
+}
+
+func (f *importForm) set(name string, value []byte) {
+	switch name {
+	case "url":
+		f.url = strings.TrimSpace(shell.CleanText(string(value), 2048))
+	case "category":
+		f.category = strings.TrimSpace(shell.CleanText(string(value), 200))
+	case "follow":
+		f.follow = string(value) == "yes"
+	}
+}
+
+type importedView struct {
+	followView
+	Known    bool // what came of it is still kept
+	Working  bool // it is being imported
+	At, Of   int  // feeds of the list that are imported, of how many
+	Done     river.Imported
+	Lead     string
+	Wrong    string
+	Left     int  // new feeds that were not read yet
+	More     bool // there are more than Left
+	Read     int
+	Finished bool
+	Problems []string
+}
+
+// importedPage shows how far an import is, then what came of it, and how many of the new
+// feeds were read.
+func (s *Pages) importedPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	v := importedView{followView: s.followView(r, "Import", "import")}
+	one, known := s.imports.get(reader, r.PathValue("id"))
+	v.Known, v.Done, v.At, v.Of = known, one.Imported, one.done, one.total
+	v.Working = known && !one.finished
+	waiting, err := s.River.Subscriptions(r.Context(), river.SubscriptionQuery{Reader: reader, Waiting: true, Limit: mostWaiting + 1})
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v.Left, v.More = min(len(waiting), mostWaiting), len(waiting) > mostWaiting
+	v.Finished = v.Left == 0 && !v.Working
+	if v.Read = max(v.Done.Added-v.Left, 0); v.More {
+		v.Read = 0
+	}
+	switch {
+	case v.Working:
+		v.Lead = "The list is being imported."
+	case one.err != nil && v.Done.Added == 0:
+		v.Lead, v.Wrong = "The list was not imported.", shell.Reason(one.err)
+	case one.err != nil:
+		v.Lead, v.Wrong = "The list was imported in part: you follow "+shell.FormatQuantity(v.Done.Added, "feed", "feeds")+" more.", shell.Reason(one.err)
+	case known:
+		v.Lead = importedWords(v.Done)
+	default:
+		v.Lead = "The result of this import is not kept any more. What you follow is under “Feeds”."
+	}
+	for _, p := range v.Done.Problems[:min(len(v.Done.Problems), 100)] {
+		v.Problems = append(v.Problems, shell.Sentence(p))
+	}
+	if !v.Finished {
+		v.Script = "status.js"
+	}
+	s.Render(rw, r, http.StatusOK, "imported", v)
+}
+
+// importedWords says in sentences what came of a list.
+func importedWords(d river.Imported) string {
+	name := ""
+	if d.Title != "" {
+		name = " “" + shell.CleanText(d.Title, 100) + "”"
+	}
+	if d.Found == 0 && d.Lists == 0 {
+		return "The list" + name + " has no feeds."
+	}
+	s := "The list" + name + " has " + shell.FormatQuantity(d.Found, "feed", "feeds") + ". "
+	left := d.Skipped + d.Over
+	switch {
+	case d.Found == 1 && left == 0:
+		s += "You follow it" + map[bool]string{true: " now.", false: " already."}[d.Added == 1]
+	case d.Added == 0 && d.Found > 0 && left == 0:
+		s += "You follow all of them already."
+	case d.Had == 0 && left == 0:
+		s += "You follow all of them now."
+	default:
+		s += "You follow " + shell.FormatCount(d.Added) + " of them now that you did not follow before."
+	}
+	if d.Had > 0 && d.Added+left > 0 {
+		s += " " + shell.FormatCount(d.Had) + " you followed already."
+	}
+	if d.Skipped > 0 {
+		s += " " + shell.FormatQuantity(d.Skipped, "has", "have") + " no usable address and " + wasWere(d.Skipped) + " left out."
+	}
+	if d.Over > 0 {
+		s += " " + shell.FormatQuantity(d.Over, "feed was", "feeds were") + " not added, because this server allows each user " + shell.FormatCount(d.Limit) + " feeds (river.max-feeds)."
+	}
+	if d.Lists > 0 {
+		s += " The list itself is followed: what it gains you will follow too."
+	}
+	return s
+}
+
+func wasWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
+// export is what the reader follows, as a list for other programs.
+func (s *Pages) export(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	category := r.URL.Query().Get("category")
+	d, err := s.River.Export(r.Context(), reader, category)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	var out bytes.Buffer
+	if _, err := d.WriteTo(&out); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	rw.Header().Set("Content-Type", "text/x-opml; charset=utf-8")
+	rw.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": exportName(category)}))
+	_, _ = rw.Write(out.Bytes())
+}
+
+// exportName is a name for a file that every system takes.
+func exportName(category string) string {
+	var b strings.Builder
+	for _, c := range strings.ToLower(category) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			b.WriteRune(c)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+		if b.Len() >= 40 {
+			break
+		}
+	}
+	if name := strings.Trim(b.String(), "-"); name != "" {
+		return "feeds-" + name + ".opml"
+	}
+	return "feeds.opml"
+}

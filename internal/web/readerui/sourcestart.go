@@ -1,0 +1,177 @@
+package readerui
+
+import (
+	"bytes"
+	_ "embed"
+	"net/http"
+	"slices"
+
+	"cloudburst/feed/opml"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+)
+
+// startList are feeds to begin with: facts about them, nothing of theirs.
+//
+//go:embed start.opml
+var startList []byte
+
+type startView struct {
+	followView
+	May     bool // choose
+	None    bool // there is no account yet
+	Test    *startFeed
+	Folders []startFolder
+	Wrong   string
+	Begins  bool // follows nothing yet, or the test feed only
+	Follows int
+}
+
+type startFolder struct {
+	Name  string
+	Feeds []startFeed
+}
+
+type startFeed struct {
+	ID, URL, Title, Text, Home string
+	Chosen, Had                bool
+}
+
+// startFolders is the list, in its folders.
+func startFolders() (all []startFolder, err error) {
+	list, err := opml.ParseBytes(startList, nil)
+	if err != nil {
+		return nil, err
+	}
+	n := 0
+	for i := range list.Outlines {
+		folder := startFolder{Name: list.Outlines[i].Text}
+		for _, o := range list.Outlines[i].Outlines {
+			n++
+			folder.Feeds = append(folder.Feeds, startFeed{ID: "w-" + shell.FormatCount(n), URL: o.FeedURL(), Title: o.Text, Text: o.Description, Home: o.HTMLURL})
+		}
+		all = append(all, folder)
+	}
+	return all, nil
+}
+
+// startPage is the first screen of who follows nothing. It asks what to follow.
+func (s *Pages) startPage(rw http.ResponseWriter, r *http.Request) {
+	reader, may, err := s.readingOrWhy(r)
+	switch {
+	case err != nil:
+		s.Fail(rw, r, err)
+		return
+	case may != accessWrite && s.Accounts != nil && !(s.Fresh != nil && s.Fresh(r.Context())):
+		s.forReader(accessWrite, nil)(rw, r) // sends him to sign in
+		return
+	}
+	s.showStart(rw, r, reader, may == accessWrite, http.StatusOK, nil, "")
+}
+
+// showStart shows the list; chosen are the addresses that are ticked, nil for the first time.
+func (s *Pages) showStart(rw http.ResponseWriter, r *http.Request, reader string, may bool, status int, chosen []string, wrong string) {
+	v := startView{followView: s.followView(r, "What do you want to read?", ""), May: may, Wrong: wrong}
+	v.None = s.Accounts != nil && s.Accounts.First() != ""
+	had := map[int64]bool{}
+	var err error
+	if v.Folders, err = startFolders(); err == nil && may {
+		had, err = s.River.Following(r.Context(), reader)
+	}
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v.Follows, v.Begins = len(had), s.begins(had)
+	mark := func(f *startFeed) {
+		f.Had = had[river.SourceID(f.URL)]
+		f.Chosen = slices.Contains(chosen, f.URL)
+	}
+	if s.TestFeed != "" {
+		v.Test = &startFeed{ID: "w-test", URL: s.TestFeed, Title: "The test feed of this server", Text: "Has a new item every quarter of an hour, so there is something to see at once"}
+		mark(v.Test)
+		v.Test.Chosen = v.Test.Chosen || chosen == nil
+	}
+	for i := range v.Folders {
+		for j := range v.Folders[i].Feeds {
+			mark(&v.Folders[i].Feeds[j])
+		}
+	}
+	s.Render(rw, r, status, "sourcestart", v)
+}
+
+// begins reports somebody who follows nothing that he chose: a new server follows its
+// own test feed, so that something comes by.
+func (s *Pages) begins(follows map[int64]bool) bool {
+	return len(follows) == 0 || len(follows) == 1 && s.TestFeed != "" && follows[river.SourceID(s.TestFeed)]
+}
+
+// doStart follows what was ticked.
+func (s *Pages) doStart(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+	form, err := shell.ReadForm(rw, r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	chosen := []string{}
+	for _, field := range form {
+		if field.Name == "feed" {
+			chosen = append(chosen, field.Value)
+		}
+	}
+	doc, err := s.startChoice(chosen)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	if doc == nil {
+		s.showStart(rw, r, reader, true, http.StatusBadRequest, chosen, "Tick at least one feed, or go on with one of the other ways below.")
+		return
+	}
+	res, err := s.River.Import(r.Context(), reader, bytes.NewReader(doc), river.ImportOptions{})
+	if err == nil && res.Over > 0 {
+		err = fault.New(fault.TooMany, "%s", res.Problems[0])
+	}
+	if err != nil {
+		status, _ := shell.StatusOf(err)
+		if status >= 500 {
+			s.Fail(rw, r, err)
+			return
+		}
+		shell.SetRetryAfter(rw, err)
+		s.showStart(rw, r, reader, true, status, chosen, shell.Reason(err))
+		return
+	}
+	http.Redirect(rw, r, "/river", http.StatusSeeOther)
+}
+
+// startChoice is a list of those that were chosen and are offered here; nil when none is.
+func (s *Pages) startChoice(chosen []string) ([]byte, error) {
+	folders, err := startFolders()
+	if err != nil {
+		return nil, err
+	}
+	var d opml.Document
+	n := 0
+	if s.TestFeed != "" && slices.Contains(chosen, s.TestFeed) {
+		n++
+		d.Add(opml.Outline{Text: "Cloudburst test feed", Type: "rss", XMLURL: s.TestFeed})
+	}
+	for _, folder := range folders {
+		for _, f := range folder.Feeds {
+			if slices.Contains(chosen, f.URL) {
+				n++
+				d.Add(opml.Outline{Text: f.Title, Type: "rss", XMLURL: f.URL, HTMLURL: f.Home}, folder.Name)
+			}
+		}
+	}
+	if n == 0 {
+		return nil, nil
+	}
+	var out bytes.Buffer
+	if _, err := d.WriteTo(&out); err != nil {
+		return nil, fault.Wrap(fault.Internal, err, "The list could not be made.")
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,173 @@
+package readerui
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"cloudburst/feed/feedstate"
+	"cloudburst/internal/river"
+	"cloudburst/internal/web/shell"
+)
+
+// badge is a small labelled tag. Its word says all of it; the class only colours it.
+type badge struct{ Text, Class string }
+
+// Classes of badges.
+const (
+	badgeGood = "k-notify"
+	badgeWarn = "k-drop"
+	badgeBad  = "k-error"
+)
+
+// movedFor is for how long a feed that moved says so.
+const movedFor = 30 * 24 * time.Hour
+
+// condition is how it stands with a feed: its badge, and one clause about it that may
+// be "". The first that holds is what its reader has to know.
+func condition(f *river.Source, now time.Time) (badge, string) {
+	st := &f.State
+	switch {
+	case st.Gone != nil:
+		return badge{"gone", badgeBad}, "its server said so " + onDay(st.Gone.At, now) + ": " + shell.CleanText(st.Gone.Reason, 200) + ". What it brought stays"
+	case waiting(st, now):
+		return badge{"waiting", badgeWarn}, "its server asked to be left alone until " + hour(st.Wait.Until, now)
+	case st.Failure != nil && (st.Failure.Status == http.StatusUnauthorized || st.Failure.Status == http.StatusProxyAuthRequired):
+		if f.Private() {
+			return badge{"login needed", badgeWarn}, "its server does not take the login that it is read with"
+		}
+		return badge{"login needed", badgeWarn}, "its server wants to know who reads it"
+	case st.Failure != nil && st.Failure.Kind == feedstate.ErrLimited:
+		return badge{"waiting", badgeWarn}, "its server asks for patience: " + shell.CleanText(st.Failure.Text, 200)
+	case st.Failure != nil:
+		since := st.Since
+		if since.IsZero() {
+			since = st.Failure.At
+		}
+		return badge{"failing", badgeBad}, "since " + day(since, now) + ": " + shell.CleanText(st.Failure.Text, 200)
+	case st.CheckedAt.IsZero():
+		return badge{"not read yet", ""}, ""
+	case st.Push.Live(now):
+		return badge{"live", badgeGood}, ""
+	}
+	return badge{"fresh", ""}, ""
+}
+
+func waiting(st *feedstate.State, now time.Time) bool {
+	return st.Wait != nil && st.Wait.Until.After(now) && st.Wait.Until.Sub(now) <= feedstate.LongestRetry
+}
+
+// moved is the last move of a feed, if it is worth telling.
+func moved(st *feedstate.State, now time.Time) (feedstate.Move, bool) {
+	if len(st.Moves) == 0 {
+		return feedstate.Move{}, false
+	}
+	m := st.Moves[len(st.Moves)-1]
+	return m, now.Sub(m.At) < movedFor
+}
+
+// badges are all of a feed's, its condition first.
+func badges(f *river.Source, now time.Time) (all []badge, why string) {
+	b, why := condition(f, now)
+	all = append(all, b)
+	if m, ok := moved(&f.State, now); ok {
+		all = append(all, badge{"moved", badgeWarn})
+		if why == "" {
+			why = "it was at " + shell.ShortURL(withoutUser(m.From)) + " before"
+		}
+	}
+	if f.Private() {
+		all = append(all, badge{"private", ""})
+	}
+	return all, why
+}
+
+// upcoming is when a feed is read next, in words: with a time, its label, else all of it.
+func upcoming(f *river.Source, now time.Time) (words string, at shell.Moment) {
+	switch {
+	case f.State.Gone != nil, f.NextAt.IsZero() && f.HeardAt.IsZero():
+		return "not read any more", shell.Moment{Zero: true}
+	case f.Claim != 0:
+		return "being read now", shell.Moment{Zero: true}
+	case !f.NextAt.After(now):
+		return "read in a moment", shell.Moment{Zero: true}
+	}
+	return "next check", shell.NewMoment(now, f.NextAt)
+}
+
+// day writes a day for a sentence, with its hour when it is not long ago.
+func day(t, now time.Time) string {
+	if d := now.Sub(t); d >= 0 && d < 48*time.Hour {
+		return hour(t, now)
+	}
+	return t.UTC().Format("2 January 2006")
+}
+
+// onDay is day with its preposition.
+func onDay(t, now time.Time) string {
+	if d := now.Sub(t); d >= 0 && d < 48*time.Hour {
+		return "at " + hour(t, now)
+	}
+	return "on " + day(t, now)
+}
+
+// hour writes a moment for a sentence: "14:20 UTC", "14:20 UTC on 3 May".
+func hour(t, now time.Time) string {
+	t, now = t.UTC(), now.UTC()
+	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
+		return t.Format("15:04 UTC")
+	}
+	return t.Format("15:04 UTC on 2 January")
+}
+
+// withoutUser takes a name and password out of an address: nobody needs to see them.
+func withoutUser(address string) string {
+	scheme, rest, ok := strings.Cut(address, "://")
+	if !ok {
+		return address
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
+		rest = rest[at+1:]
+	}
+	return scheme + "://" + rest
+}
+
+// interval is a choice of how often a feed is read.
+type interval struct {
+	Value  string // a duration in Go's form; "": as the feed says
+	Text   string
+	Chosen bool
+}
+
+// intervals are the choices, with own as the chosen one; what is none of them stands
+// there too.
+func intervals(own time.Duration) []interval {
+	all := []interval{{"", "Automatic (recommended)", false}}
+	known := false
+	for _, c := range []struct {
+		d    time.Duration
+		text string
+	}{{5 * time.Minute, "every 5 minutes"}, {15 * time.Minute, "every 15 minutes"}, {30 * time.Minute, "every half hour"}, {time.Hour, "hourly"},
+		{3 * time.Hour, "every 3 hours"}, {6 * time.Hour, "every 6 hours"}, {12 * time.Hour, "every 12 hours"}, {24 * time.Hour, "daily"}, {7 * 24 * time.Hour, "weekly"}} {
+		all = append(all, interval{c.d.String(), c.text, c.d == own})
+		known = known || c.d == own
+	}
+	if own > 0 && !known {
+		all = append(all, interval{own.String(), "every " + shell.FormatDuration(own), true})
+	}
+	all[0].Chosen = own <= 0
+	return all
+}
+
+// intervalOf reads what a form says; what it cannot mean is no interval.
+func intervalOf(s string) time.Duration {
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 {
+		return 0
+	}
+	return min(max(d, feedstate.ShortestOwn), feedstate.LongestOwn)
+}

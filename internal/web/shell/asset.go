@@ -1,0 +1,98 @@
+package shell
+
+import (
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"io/fs"
+	"maps"
+	"mime"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:embed static
+var staticFiles embed.FS
+
+// asset is one static file in both encodings.
+type asset struct {
+	contentType   string
+	plain, packed []byte
+}
+
+// assets holds the static files under their hashed names, name.hash.ext, and
+// knows the hashed name of each.
+type assets struct {
+	byURL map[string]asset
+	urls  map[string]string // "base.css" to "/static/base.1a2b3c4d5e6f.css"
+
+	light, dark palette // of base.css
+}
+
+// loadAssets is the same for the whole process: nobody writes to it.
+var loadAssets = sync.OnceValue(func() assets {
+	a := assets{byURL: map[string]asset{}, urls: map[string]string{}}
+	a.light, a.dark = palettes()
+	entries, _ := fs.ReadDir(staticFiles, "static") // embedded: it is there
+	for _, e := range entries {
+		b, _ := staticFiles.ReadFile("static/" + e.Name())
+		sum := sha256.Sum256(b)
+		ext := path.Ext(e.Name())
+		hashed := strings.TrimSuffix(e.Name(), ext) + "." + hex.EncodeToString(sum[:6]) + ext
+		a.byURL[hashed] = asset{typeOf(ext), b, compress(b, gzip.BestCompression)}
+		a.urls[e.Name()] = "/static/" + hashed
+	}
+	return a
+})
+
+// typeOf does not ask the machine's own table, which may say anything.
+func typeOf(ext string) string {
+	switch ext {
+	case ".css":
+		return "text/css; charset=utf-8"
+	case ".js":
+		return "text/javascript; charset=utf-8"
+	case ".svg":
+		return "image/svg+xml"
+	}
+	return mime.TypeByExtension(ext)
+}
+
+func (a assets) url(name string) string { return a.urls[name] }
+
+// asset serves a static file. Its name says its content, so it may be kept for good.
+func (s *Shell) asset(rw http.ResponseWriter, r *http.Request) {
+	f, ok := s.assets.byURL[r.PathValue("file")]
+	if !ok {
+		s.Problem(rw, r, http.StatusNotFound, "There is nothing here", "This file belongs to another version of the program. Reload the page that named it.")
+		return
+	}
+	serve(rw, r, f, "public, max-age=31536000, immutable")
+}
+
+func (s *Shell) favicon(rw http.ResponseWriter, r *http.Request) {
+	f := s.assets.byURL[strings.TrimPrefix(s.assets.url("favicon.svg"), "/static/")]
+	serve(rw, r, f, "public, max-age=86400")
+}
+
+func serve(rw http.ResponseWriter, r *http.Request, f asset, cache string) {
+	h := rw.Header()
+	h.Set("Content-Type", f.contentType)
+	h.Set("Cache-Control", cache)
+	h.Add("Vary", "Accept-Encoding")
+	b := f.plain
+	if acceptsGzip(r) {
+		b = f.packed
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(b)))
+	_, _ = rw.Write(b)
+}
+
+// AssetURLs are the paths of all static files, by their names: "base.css" to
+// "/static/base.1a2b3c4d5e6f.css".
+func AssetURLs() map[string]string { return maps.Clone(loadAssets().urls) }

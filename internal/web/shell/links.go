@@ -1,0 +1,99 @@
+package shell
+
+import (
+	"cmp"
+	"html"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"cloudburst/feed/render"
+	"cloudburst/internal/hub"
+	"cloudburst/protocol/rsscloud"
+)
+
+// SetLinkHeader names the endpoints in Link headers, for whichever user: the page of a user who has not
+// written anything looks like one of nobody, and its user can sign in all the same.
+//
+// spec:indieauth-2024#discovery
+func (s *Shell) SetLinkHeader(rw http.ResponseWriter, r *http.Request) {
+	if len(s.Rels) == 0 {
+		return
+	}
+	var all []string
+	for _, l := range append([][2]string{{"micropub", "/micropub"}}, s.Rels...) {
+		all = append(all, "<"+s.BaseURL(r)+l[1]+`>; rel="`+l[0]+`"`)
+	}
+	rw.Header().Set("Link", strings.Join(all, ", "))
+}
+
+// FormatsBelow are the formats of the feed whose forms stand under a path.
+func FormatsBelow(base string) (all []FormatLink) {
+	for _, f := range render.Formats() {
+		kind, _, _ := strings.Cut(f.Type, ";")
+		l := FormatLink{f.Title, base + "feed." + f.Ext, strings.TrimSpace(kind), "." + f.Ext}
+		if f.Ext == "" {
+			l.Href, l.Hint = base+"feed?format="+url.QueryEscape(f.Name), "?format="+f.Name
+		}
+		all = append(all, l)
+	}
+	return all
+}
+
+type FormatLink struct{ Title, Href, Type, Hint string }
+
+// TypeAttr is the attribute type with a plain +, which the template would write as
+// &#43;: many programs that look for feeds take the text as it stands.
+func (l FormatLink) TypeAttr() template.HTMLAttr {
+	return template.HTMLAttr(`type="` + html.EscapeString(l.Type) + `"`)
+}
+
+// FeedFormats are the addresses at which a public feed is read in each format.
+func FeedFormats(user string) (all []FormatLink) {
+	for _, f := range render.Formats() {
+		kind, _, _ := strings.Cut(f.Type, ";")
+		all = append(all, FormatLink{f.Title, FormatPath(user, f), strings.TrimSpace(kind), "." + f.Ext})
+		if f.Ext == "" {
+			all[len(all)-1].Hint = "?format=" + f.Name
+		}
+	}
+	return all
+}
+
+func FormatPath(user string, f render.Format) string {
+	if f.Ext == "" {
+		return "/" + user + "/feed?format=" + url.QueryEscape(f.Name)
+	}
+	return "/" + user + "/feed." + f.Ext
+}
+
+// CloudElement is the <cloud> element of this server.
+func (s *Shell) CloudElement(base string) string {
+	if s.Cloud != nil {
+		return s.Cloud(base).String()
+	}
+	return rsscloud.CloudAt(base).String()
+}
+
+// RegistrationLife is how long a registration by rssCloud lasts, in words.
+type RegistrationLife struct{ Lasts, Renew string }
+
+func (s *Shell) RegistrationLife() RegistrationLife {
+	lasts := cmp.Or(s.Expiry, 25*time.Hour)
+	return RegistrationLife{hub.InWords(lasts), hub.InWords(hub.RenewWithin(lasts))}
+}
+
+// BaseURL is the public URL without a slash at its end; without one configured, what
+// the request says.
+func (s *Shell) BaseURL(r *http.Request) string {
+	if s.PublicURL != "" {
+		return strings.TrimRight(s.PublicURL, "/")
+	}
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + CleanText(r.Host, 255)
+}

@@ -1,0 +1,280 @@
+package shell
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"iter"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"cloudburst/internal/fault"
+	documents "cloudburst/internal/serve"
+)
+
+//go:embed templates
+var templateFiles embed.FS
+
+// pages are the templates, one set for each page, by name. A set is parsed when it is first
+// used: all of them together take 12 MB, and most servers show a few.
+type pages map[string]func() *template.Template
+
+// parsePages reads the embedded templates, once for the process. They are part of the
+// program, so one that does not parse is a mistake that a test of all of them shows.
+var parsePages = sync.OnceValue(newPages)
+
+func newPages() pages {
+	funcs := template.FuncMap{
+		"asset": loadAssets().url,
+		"count": func(n any) string {
+			switch n := n.(type) {
+			case int:
+				return FormatCount(n)
+			case int64:
+				return FormatCount(n)
+			}
+			return ""
+		},
+		"short":   ShortURL,
+		"lasting": FormatDuration,
+		"host":    HostOf,
+		"clean":   CleanText,
+		"once":    func(id, label, text string) CopyText { return CopyText{id, label, text} },
+	}
+	base := template.Must(template.New("base").Funcs(funcs).ParseFS(templateFiles,
+		"templates/base.html", "templates/icons.html", "templates/row.html", "templates/form.html", "templates/figure.html", "templates/change.html", "templates/mine.html", "templates/sourceparts.html", "templates/riverparts.html", "templates/outliner.html", "templates/shelves.html", "templates/postparts.html"))
+	all := pages{}
+	for _, name := range []string{"front", "hub", "outcome", "log", "changes", "pingsite", "topics", "topic", "status", "docs", "guide", "problem",
+		"setup", "login", "signup", "account", "moved", "token", "feeds", "private", "secret", "readers", "confirm", "authorize", "author", "posts", "post", "postindex", "river", "riveritem", "rivers",
+		"sources", "sourceadd", "sourcechoice", "source", "sourceimport", "imported", "sourcestart", "categories", "readinglists", "notices", "noticelink", "write", "writeposts", "profile", "testfeed"} {
+		all[name] = sync.OnceValue(func() *template.Template {
+			return template.Must(template.Must(base.Clone()).ParseFS(templateFiles, "templates/"+name+".html"))
+		})
+	}
+	return all
+}
+
+// View is what every page has; a page's own data embeds it.
+type View struct {
+	Title    string
+	Heading  string
+	Here     string // path of the section, for the bar
+	Script   string // module of this page, "" for none
+	Sections []section
+	Version  string
+	Feed     string // what this page is the page of; "": nothing
+	Now      time.Time
+	Accounts bool   // people sign in here
+	Hosted   bool   // feeds are kept here
+	Readers  bool   // and their readers counted
+	Writes   bool   // people write here
+	User     string // who is signed in; "": nobody
+	Rels     [][2]string
+}
+
+// Bar are the sections that the bar shows, of a page that is wide enough.
+func (v View) Bar() []section { return slices.Collect(v.placed(inBar, ifWide)) }
+
+// Menu are those that its menu holds, on the narrowest page.
+func (v View) Menu() []section { return slices.Collect(v.placed(ifWide, inMenu)) }
+
+// InMenu reports that this page is of a section that is in the menu always.
+func (v View) InMenu() bool {
+	for c := range v.placed(inMenu) {
+		if c.Path == v.Here {
+			return true
+		}
+	}
+	return false
+}
+
+func (v View) placed(where ...placing) iter.Seq[section] {
+	return func(yield func(section) bool) {
+		for _, c := range v.Sections {
+			if slices.Contains(where, c.Place) && !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// When is t as a time element shows it.
+func (v View) When(t time.Time) Moment { return NewMoment(v.Now, t) }
+
+func (s *Shell) NewView(r *http.Request, title, here string) View {
+	return View{Title: title, Heading: title, Here: here, Sections: s.sections(), Version: s.Version, Now: s.CurrentTime(),
+		Accounts: s.Sessions != nil, Hosted: s.Hosts, Readers: s.CountsReaders, Writes: s.Writes, User: s.Visitor(r).User, Rels: s.Rels}
+}
+
+// Render writes a page whole, or the error page.
+func (s *Shell) Render(rw http.ResponseWriter, r *http.Request, status int, name string, data any) {
+	if body, ok := s.Execute(rw, name, data); ok {
+		s.Send(rw, r, status, body)
+	}
+}
+
+// Execute is a page, or nothing when it could not be made, which has been said then.
+func (s *Shell) Execute(rw http.ResponseWriter, name string, data any) (page []byte, ok bool) {
+	var body bytes.Buffer
+	if err := s.ExecutePart(&body, name, "page", data); err != nil {
+		s.Logger().Error("a page could not be made", "page", name, "err", err)
+		rw.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		rw.WriteHeader(http.StatusInternalServerError)
+		_, _ = rw.Write([]byte(fault.Neutral + "\n"))
+		return nil, false
+	}
+	return body.Bytes(), true
+}
+
+// Send writes a page that is made.
+func (s *Shell) Send(rw http.ResponseWriter, r *http.Request, status int, out []byte) {
+	s.SetPageHeaders(rw, r)
+	if len(out) > 1400 && acceptsGzip(r) {
+		out = s.pack(out)
+		rw.Header().Set("Content-Encoding", "gzip")
+	}
+	rw.Header().Set("Content-Length", strconv.Itoa(len(out)))
+	rw.WriteHeader(status)
+	_, _ = rw.Write(out)
+}
+
+// SetPageHeaders say who may keep a page, and what it depends on.
+func (s *Shell) SetPageHeaders(rw http.ResponseWriter, r *http.Request) {
+	h := rw.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	if h.Get("Cache-Control") == "" { // what stands there already is stricter
+		h.Set("Cache-Control", "no-cache")
+		if s.Visitor(r).User != "" {
+			h.Set("Cache-Control", "private, no-cache")
+		}
+	}
+	h.Add("Vary", "Accept-Encoding")
+	if s.Sessions != nil {
+		h.Add("Vary", "Cookie")
+	}
+}
+
+func acceptsGzip(r *http.Request) bool {
+	return documents.Weight(r.Header.Values("Accept-Encoding"), "gzip") > 0
+}
+
+// pack is compress at its quickest, with a packer that has been used before: a new one
+// is much larger than a page.
+func (s *Shell) pack(b []byte) []byte {
+	z, ok := s.packers.Get().(*gzip.Writer)
+	if !ok {
+		return compress(b, gzip.BestSpeed)
+	}
+	defer s.packers.Put(z)
+	var out bytes.Buffer
+	out.Grow(len(b)/4 + 512)
+	z.Reset(&out)
+	_, _ = z.Write(b)
+	_ = z.Close()
+	return out.Bytes()
+}
+
+// compress cannot fail: it writes to memory with a level that exists.
+func compress(b []byte, level int) []byte {
+	var out bytes.Buffer
+	z, err := gzip.NewWriterLevel(&out, level)
+	if err != nil {
+		return b
+	}
+	_, _ = z.Write(b)
+	_ = z.Close()
+	return out.Bytes()
+}
+
+// problemView is the page for what did not work.
+type problemView struct {
+	View
+	Text string
+}
+
+func (s *Shell) Problem(rw http.ResponseWriter, r *http.Request, status int, heading, text string) {
+	v := s.NewView(r, heading, "")
+	s.Render(rw, r, status, "problem", problemView{View: v, Text: text})
+}
+
+// Fail is the one place where an error becomes a page.
+func (s *Shell) Fail(rw http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return // nobody reads it any more
+	}
+	status, heading := StatusOf(err)
+	s.LogFailure(r, err, status)
+	SetRetryAfter(rw, err)
+	s.Problem(rw, r, status, heading, Sentence(fault.Message(err)))
+}
+
+// LogFailure logs what is ours to mend; what a stranger did wrong is his to read.
+func (s *Shell) LogFailure(r *http.Request, err error, status int) {
+	if status >= 500 {
+		s.Logger().Error("a page failed", "path", r.URL.Path, "err", err)
+	}
+}
+
+func SetRetryAfter(rw http.ResponseWriter, err error) {
+	if d := fault.RetryAfter(err); d > 0 {
+		rw.Header().Set("Retry-After", strconv.Itoa(int((d+time.Second-1)/time.Second)))
+	}
+}
+
+func StatusOf(err error) (status int, heading string) {
+	switch fault.CodeOf(err) {
+	case fault.Invalid:
+		return http.StatusBadRequest, "That could not be understood"
+	case fault.NotFound:
+		return http.StatusNotFound, "There is nothing here"
+	case fault.Refused:
+		return http.StatusForbidden, "That was refused"
+	case fault.Conflict:
+		return http.StatusConflict, "Something else is in the way"
+	case fault.TooMany:
+		return http.StatusTooManyRequests, "That is too much at once"
+	case fault.Unreadable:
+		return http.StatusUnprocessableEntity, "That could not be read"
+	case fault.Gone:
+		return http.StatusGone, "It was here, and is gone"
+	case fault.Unavailable:
+		return http.StatusServiceUnavailable, "Not just now"
+	case fault.Unsupported:
+		return http.StatusNotImplemented, "This server cannot do that"
+	}
+	return http.StatusInternalServerError, "Something went wrong here"
+}
+
+// Sentence gives a message its capital and its full stop.
+func Sentence(s string) string {
+	s = CleanText(strings.TrimSpace(s), 600)
+	if s == "" {
+		return ""
+	}
+	word, _, _ := strings.Cut(s, " ")
+	if c := s[0]; c >= 'a' && c <= 'z' && !strings.ContainsAny(strings.TrimRight(word, ".:,"), ".:/-") { // a name or an address stays as it is
+		s = string(c-'a'+'A') + s[1:]
+	}
+	if !strings.ContainsAny(s[len(s)-1:], ".!?") && !strings.HasSuffix(s, "…") {
+		s += "."
+	}
+	return s
+}
+
+// NotFound is the answer for whatever is not there.
+func (s *Shell) NotFound(rw http.ResponseWriter, r *http.Request) {
+	s.Problem(rw, r, http.StatusNotFound, "There is nothing here", "Check the address, or the page may be gone.")
+}
+
+// MethodNotAllowed answers a method that a page has not.
+func (s *Shell) MethodNotAllowed(rw http.ResponseWriter, r *http.Request, allow, hint string) {
+	rw.Header().Set("Allow", allow)
+	s.Problem(rw, r, http.StatusMethodNotAllowed, "This page is not asked that way", hint)
+}

@@ -1,0 +1,28 @@
+package shell
+
+import (
+	"runtime"
+	"testing"
+)
+
+func TestEveryPageIsParsed(t *testing.T) {
+	t.Parallel()
+	for name, page := range parsePages() {
+		if page().Lookup("page") == nil {
+			t.Errorf("the page %s has no template", name)
+		}
+	}
+}
+
+// A server that nobody looks at holds the templates that pages share, and no page. This test
+// runs alone, because it counts what the process allocates.
+func TestPagesTakeNoMemoryBeforeTheyAreShown(t *testing.T) {
+	loadAssets()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	newPages()
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 4<<20 {
+		t.Errorf("parsing what the pages share took %d bytes", n)
+	}
+}

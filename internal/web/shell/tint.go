@@ -1,0 +1,144 @@
+package shell
+
+import (
+	"compress/gzip"
+	"encoding/hex"
+	"math"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"cloudburst/internal/author"
+)
+
+// palette are the colours of the style sheet in one light.
+type palette struct {
+	text  string            // its declarations
+	color map[string]string // "paper" to "#fbf9f4"
+}
+
+// palettes reads the colours of both lights out of the style sheet: they stand there and
+// nowhere else.
+func palettes() (light, dark palette) {
+	rootRule, variable := regexp.MustCompile(`(?s):root \{(.*?)\}`), regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]{3,6});`)
+	sheet, _ := staticFiles.ReadFile("static/base.css") // embedded: it is there
+	read := func(rule []byte) palette {
+		p := palette{color: map[string]string{}}
+		for _, m := range variable.FindAllSubmatch(rule, -1) {
+			p.text += "--" + string(m[1]) + ":" + string(m[2]) + ";"
+			p.color[string(m[1])] = string(m[2])
+		}
+		return p
+	}
+	rules := rootRule.FindAllSubmatch(sheet, 2)
+	if len(rules) == 2 {
+		light, dark = read(rules[0][1]), read(rules[1][1])
+	}
+	return light, dark
+}
+
+// tintForm is a writer's style as an address has it: his colour, and the light that his pages
+// have always, or either.
+var tintForm = regexp.MustCompile(`^([0-9a-f]{6})?(-light|-dark)?\.css$`)
+
+// StyleSheetOf is where the style of a writer's pages is; "": they look like all others.
+func StyleSheetOf(w author.Writer) string {
+	name := strings.TrimPrefix(w.Accent, "#")
+	if w.Theme != "" {
+		name += "-" + w.Theme
+	}
+	if name += ".css"; name == ".css" || !tintForm.MatchString(name) {
+		return ""
+	}
+	return "/static/tint/" + name
+}
+
+// tintSheet serves the style of a writer's pages, which its name says whole.
+func (s *Shell) tintSheet(rw http.ResponseWriter, r *http.Request) {
+	m := tintForm.FindStringSubmatch(r.PathValue("file"))
+	if m == nil {
+		s.NotFound(rw, r)
+		return
+	}
+	accent, light, dark := "#"+m[1], s.assets.light, s.assets.dark
+	css := "html:root{" + light.tint(accent) + "}@media(prefers-color-scheme:dark){html:root{" + dark.tint(accent) + "}}"
+	switch m[2] { // paper is light
+	case "-light":
+		css = "@media screen{html:root{color-scheme:light;" + light.text + light.tint(accent) + "}}"
+	case "-dark":
+		css = "@media screen{html:root{color-scheme:dark;" + dark.text + dark.tint(accent) + "}}"
+	}
+	serve(rw, r, asset{typeOf(".css"), []byte(css), compress([]byte(css), gzip.BestSpeed)}, "public, max-age=86400")
+}
+
+// leastContrast is that of words on what is below them.
+const leastContrast = 4.5
+
+// tint is the accent as links have it: as near to what the writer chose as can be read
+// on every ground of this light.
+func (p palette) tint(accent string) string {
+	c, ok := rgbOf(accent)
+	if !ok {
+		return ""
+	}
+	ink, _ := rgbOf(p.color["ink"])
+	worst := func(c rgb) float64 {
+		least := math.Inf(1)
+		for _, name := range []string{"paper", "sheet", "tint"} {
+			ground, _ := rgbOf(p.color[name])
+			least = min(least, contrast(c, ground))
+		}
+		return least
+	}
+	for step := range 21 {
+		if mixed := c.mix(ink, float64(step)/20); worst(mixed) >= leastContrast {
+			on, _ := rgbOf(p.color["on-sky"])
+			if contrast(mixed, on) < leastContrast { // the words of buttons
+				on, _ = rgbOf(p.color["paper"])
+			}
+			return "--sky:" + mixed.String() + ";--on-sky:" + on.String() + ";"
+		}
+	}
+	return ""
+}
+
+type rgb [3]float64
+
+// rgbOf reads "#rrggbb" and "#rgb".
+func rgbOf(s string) (c rgb, ok bool) {
+	if len(s) == 4 {
+		s = "#" + strings.Repeat(s[1:2], 2) + strings.Repeat(s[2:3], 2) + strings.Repeat(s[3:4], 2)
+	}
+	b, err := hex.DecodeString(strings.TrimPrefix(s, "#"))
+	if err != nil || len(s) != 7 || s[0] != '#' {
+		return c, false
+	}
+	return rgb{float64(b[0]), float64(b[1]), float64(b[2])}, true
+}
+
+func (c rgb) mix(o rgb, part float64) rgb {
+	for i := range c {
+		c[i] = math.Round(c[i]*(1-part) + o[i]*part)
+	}
+	return c
+}
+
+func (c rgb) String() string {
+	return "#" + hex.EncodeToString([]byte{byte(c[0]), byte(c[1]), byte(c[2])})
+}
+
+// contrast is that of two colours as WCAG 2.2 counts it, from 1 to 21.
+func contrast(a, b rgb) float64 {
+	la, lb := a.luminance(), b.luminance()
+	return (max(la, lb) + .05) / (min(la, lb) + .05)
+}
+
+func (c rgb) luminance() float64 {
+	linear := func(v float64) float64 {
+		if v /= 255; v <= .04045 {
+			return v / 12.92
+		}
+		return math.Pow((v+.055)/1.055, 2.4)
+	}
+	return .2126*linear(c[0]) + .7152*linear(c[1]) + .0722*linear(c[2])
+}

@@ -1,0 +1,257 @@
+package shell
+
+import (
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"cloudburst/internal/hub"
+	"cloudburst/protocol/rsscloud"
+)
+
+// FormatCount writes 1204 as 1,204.
+func FormatCount[N int | int64](n N) string {
+	s := strconv.FormatInt(int64(n), 10)
+	sign := ""
+	if s[0] == '-' {
+		sign, s = "−", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// FormatQuantity writes a number with its noun: "1 feed", "1,204 feeds".
+func FormatQuantity[N int | int64](n N, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return FormatCount(n) + " " + many
+}
+
+// FormatDuration writes a duration in the unit that a person would say it in.
+func FormatDuration(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "0 ms"
+	case d < time.Microsecond:
+		return "under 1 µs"
+	case d < time.Millisecond:
+		return strconv.FormatInt(d.Microseconds(), 10) + " µs"
+	case d < 10*time.Millisecond:
+		return trimZero(d.Seconds()*1000) + " ms"
+	case d < 100*time.Millisecond:
+		return strconv.FormatInt(d.Milliseconds(), 10) + " ms"
+	case d < 10*time.Second:
+		return trimZero(math.Max(d.Seconds(), 0.1)) + " s"
+	case d < time.Minute:
+		return strconv.Itoa(int(d.Seconds())) + " s"
+	case d < time.Hour:
+		return strconv.Itoa(int(d.Minutes())) + " min"
+	case d < 48*time.Hour:
+		return strconv.Itoa(int(d.Hours())) + " h"
+	}
+	return FormatQuantity(int(d.Hours()/24), "day", "days")
+}
+
+func trimZero(f float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
+}
+
+// Moment is a time as a page shows it.
+type Moment struct {
+	ISO   string // for the datetime attribute
+	Exact string // for the title
+	Text  string // relative, as of when the page was made
+	Zero  bool
+}
+
+func NewMoment(now, t time.Time) Moment {
+	if t.IsZero() {
+		return Moment{Zero: true, Text: "never"}
+	}
+	t = t.UTC()
+	return Moment{
+		ISO:   t.Format("2006-01-02T15:04:05.000Z"),
+		Exact: t.Format("Monday, 2 January 2006, 15:04:05.000 UTC"),
+		Text:  RelativeTime(now, t),
+	}
+}
+
+// RelativeTime is the distance in words, the same ones as static/base.js uses.
+func RelativeTime(now, t time.Time) string {
+	d := now.Sub(t)
+	if d < 0 {
+		if -d < time.Second {
+			return "now"
+		}
+		if d = -d; d >= time.Hour {
+			d += 30 * time.Minute // the nearest hour: what ends in 24 h 59 min does not end in 24 h
+		}
+		return "in " + FormatDuration(d.Truncate(time.Second))
+	}
+	switch {
+	case d < time.Second:
+		return "now"
+	case d < 7*24*time.Hour:
+		return FormatDuration(d.Truncate(time.Second)) + " ago"
+	}
+	return t.UTC().Format("2 Jan 2006")
+}
+
+// CleanText makes a stranger's text fit for a page: valid UTF-8, no control
+// characters, no more than limit characters.
+func CleanText(s string, limit int) string {
+	if len(s) > limit*utf8.UTFMax {
+		s = s[:limit*utf8.UTFMax]
+	}
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return ' '
+		case unicode.IsControl(r):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+	if utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:limit-1]) + "…"
+}
+
+// ShortURL is an address without what every address has.
+func ShortURL(address string) string {
+	s := CleanText(address, 160)
+	for _, prefix := range []string{"https://", "http://"} {
+		if rest, ok := strings.CutPrefix(s, prefix); ok {
+			s = rest
+			break
+		}
+	}
+	return strings.TrimPrefix(s, "www.")
+}
+
+// HostOf is the host, and the port if it says one, of a callback: all that
+// strangers may see of it.
+func HostOf(callback string) string {
+	u, err := url.Parse(callback)
+	if err != nil || u.Host == "" {
+		return "unknown host"
+	}
+	return CleanText(u.Host, 100)
+}
+
+// IsWebURL reports whether s may be the target of a link.
+func IsWebURL(s string) bool {
+	u, err := url.Parse(s)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// ParseFeedURL checks what a person wrote as a feed's address.
+func ParseFeedURL(s string) (string, error) {
+	s = strings.TrimSpace(s)
+	return s, rsscloud.CheckFeedURL(s)
+}
+
+// JoinWords joins words the way a sentence does.
+func JoinWords(words []string) string {
+	switch n := len(words); n {
+	case 0:
+		return ""
+	case 1:
+		return words[0]
+	default:
+		return strings.Join(words[:n-1], ", ") + " and " + words[n-1]
+	}
+}
+
+// PlainLanguage is a language of two letters, with a region of two if it has one, as
+// most feeds have it; "" for others.
+func PlainLanguage(tag string) string {
+	letters := func(s string) bool {
+		return len(s) == 2 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
+	}
+	language, region, has := strings.Cut(tag, "-")
+	if !letters(language) || has && !letters(region) {
+		return ""
+	}
+	return tag
+}
+
+// ProtocolName are the ways in which a subscriber is told, in words that fit after
+// "by".
+func ProtocolName(protocol string) string {
+	switch protocol {
+	case hub.HTTPPost:
+		return "rssCloud (http-post)"
+	case hub.HTTPSPost:
+		return "rssCloud (https-post)"
+	case hub.XMLRPC:
+		return "rssCloud (XML-RPC)"
+	case hub.SOAP:
+		return "rssCloud (SOAP)"
+	case hub.WebSub:
+		return "WebSub"
+	case hub.CNWS:
+		return "CNWS"
+	}
+	return CleanText(protocol, 20)
+}
+
+// Paragraphs parts plain text where it has empty lines.
+func Paragraphs(s string, limit int) (all []string, cut bool) {
+	if len(s) > limit {
+		s, cut = s[:limit], true
+	}
+	for part := range strings.SplitSeq(strings.ReplaceAll(s, "\r\n", "\n"), "\n\n") {
+		if part = strings.TrimSpace(CleanText(part, limit)); part != "" {
+			all = append(all, part)
+		}
+	}
+	return all, cut
+}
+
+// FormatBytes writes a size in the unit that a person would say it in.
+func FormatBytes(n int64) string {
+	switch {
+	case n < 1000:
+		return FormatQuantity(n, "byte", "bytes")
+	case n < 1000_000:
+		return trimZero(float64(n)/1e3) + " kB"
+	case n < 1000_000_000:
+		return trimZero(float64(n)/1e6) + " MB"
+	}
+	return trimZero(float64(n)/1e9) + " GB"
+}
+
+// IsSafeURL reports what may be the target of a link that a stranger wrote.
+func IsSafeURL(s string) bool {
+	return len(s) <= MaxURL && utf8.ValidString(s) && strings.IndexFunc(s, unicode.IsControl) < 0 && IsWebURL(s)
+}
+
+const MaxURL = 4096
+
+func LowerFirst(s string) string { return string(s[0]|0x20) + s[1:] }
+
+func FormatOrdinal(n int) string {
+	suffix := "th"
+	if n%100 < 11 || n%100 > 13 {
+		switch n % 10 {
+		case 1:
+			suffix = "st"
+		case 2:
+			suffix = "nd"
+		case 3:
+			suffix = "rd"
+		}
+	}
+	return FormatCount(n) + suffix
+}

@@ -1,0 +1,197 @@
+package writerui
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/shell"
+)
+
+// Bounds of what the page for writing sends.
+const (
+	maxSheet  = 3 << 20 // bytes of its fields: what is written may be a quarter of a MiB, and is a third of what it is here
+	MaxFields = 1000    // fields and files
+)
+
+// sent is what came of a form: its fields, and the files that came with it, which are kept already.
+type sent struct {
+	fields url.Values
+	files  []author.File
+	wrong  string // why a file was not taken; the fields are there all the same
+}
+
+// readSent reads a form, whose files are kept for a user as they come; those of nobody
+// are left.
+func (s *Pages) readSent(rw http.ResponseWriter, r *http.Request, user string) (*sent, error) {
+	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	switch {
+	case err == nil && kind == "multipart/form-data":
+		return s.readParts(rw, r, user, params["boundary"])
+	case err == nil && kind == "application/x-www-form-urlencoded":
+	default:
+		return nil, fault.New(fault.Invalid, "This takes a form. Nothing was done.")
+	}
+	_ = http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(shell.FormTimeout)) // else the server's own holds
+	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxSent))
+	if err != nil {
+		return nil, badForm(err)
+	}
+	if bytes.Count(body, []byte("&")) >= MaxFields { // before each takes room of its own
+		return nil, tooLargeForm()
+	}
+	fields, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, badForm(err)
+	}
+	return &sent{fields: fields}, nil
+}
+
+func tooLargeForm() error {
+	return fault.New(fault.Invalid, "What was sent is larger than %d MiB. Nothing was done; go back, and publish it in several posts.", maxSheet>>20)
+}
+
+func badForm(err error) error {
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return tooLargeForm()
+	}
+	return fault.Wrap(fault.Invalid, err, "The form broke off on its way. Nothing was done; go back and send it again.")
+}
+
+// readParts reads a form that files may come with.
+func (s *Pages) readParts(rw http.ResponseWriter, r *http.Request, user, boundary string) (*sent, error) {
+	got := &sent{fields: url.Values{}}
+	// A file may take long, but each piece of it may not.
+	parts := multipart.NewReader(&shell.PatientReader{Source: r.Body, Controller: http.NewResponseController(rw)}, boundary)
+	left := int64(maxSheet)
+	for n := 0; ; n++ {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return got, nil
+		}
+		if err != nil {
+			return nil, badForm(err)
+		}
+		if n == MaxFields {
+			return nil, tooLargeForm()
+		}
+		if part.FileName() != "" {
+			s.keepFile(r.Context(), got, user, part)
+			continue
+		}
+		b, err := io.ReadAll(io.LimitReader(part, left+1))
+		if err != nil {
+			return nil, badForm(err)
+		}
+		if left -= int64(len(b)); left < 0 {
+			return nil, tooLargeForm()
+		}
+		got.fields.Add(part.FormName(), string(b))
+	}
+}
+
+// keepFile keeps one file that came with a form. What is wrong with it does not keep the
+// form from being read.
+func (s *Pages) keepFile(ctx context.Context, got *sent, user string, part *multipart.Part) {
+	switch {
+	case user == "":
+		got.wrong = "The file was not taken, because you were signed out. Choose it again."
+		return
+	case s.Files == nil:
+		got.wrong = "This server keeps no files. Write the address of one that is elsewhere."
+		return
+	case len(got.files) >= author.MaxEnclosures:
+		return
+	}
+	f, err := s.Files.Put(ctx, user, sentName(part.FileName()), part.Header.Get("Content-Type"), part)
+	if err != nil {
+		if fault.CodeOf(err) == fault.Internal {
+			s.Logger().Error("a file could not be kept", "user", user, "err", err)
+		}
+		got.wrong = shell.Reason(err)
+		return
+	}
+	got.files = append(got.files, f)
+}
+
+// sentName is the last part of what a file is called where it came from.
+func sentName(s string) string {
+	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
+		s = s[i+1:]
+	}
+	return shell.CleanText(s, 200)
+}
+
+// sheetOfForm is the sheet as a form has it.
+func sheetOfForm(v url.Values, user string) sheet {
+	one := func(name string, limit int) string { return shell.CleanText(strings.TrimSpace(v.Get(name)), limit) }
+	number := func(name string) int64 {
+		n, err := strconv.ParseInt(v.Get(name), 10, 64)
+		if err != nil || n < 0 {
+			return 0
+		}
+		return n
+	}
+	f := sheet{
+		ID: number("id"), Base: number("base"), Copy: number("copy"), CopyBase: number("copybase"),
+		Key: one("key", 190), Writer: one("writer", 64),
+		Title: one("title", 2000), Source: proseOf(v.Get("source")), Link: one("link", 4096), Language: one("language", 40), Categories: one("categories", 10_000),
+		Format: author.Format(one("format", 20)), Outline: outlineOfForm(v),
+		Reply: author.Reply{URL: one("reply", 4096)},
+		When:  one("when", 40), Was: one("was", 40), Offset: one("offset", 8),
+	}
+	if f.Writer == "" {
+		f.Writer = user
+	}
+	// What is known of the item that is answered belongs to its address.
+	if f.Reply.URL != "" && f.Reply.URL == one("reply-of", 4096) {
+		f.Reply.GUID, f.Reply.Feed, f.Reply.Title = one("reply-guid", 2000), one("reply-feed", 2048), one("reply-title", 300)
+	}
+	drop := map[string]bool{}
+	for _, at := range v["file-drop"] {
+		drop[at] = true
+	}
+	all := func(name string, i int) string {
+		if i < len(v[name]) {
+			return shell.CleanText(strings.TrimSpace(v[name][i]), 4096)
+		}
+		return ""
+	}
+	for i := range v["file"] {
+		file := sheetFile{URL: all("file", i), Type: all("file-type", i), Length: all("file-length", i), Title: all("file-title", i), Alt: all("file-alt", i)}
+		if file.URL != "" && !drop[file.URL] {
+			f.Files = append(f.Files, file)
+		}
+	}
+	return f
+}
+
+// proseOf is a text as it was typed, with the line ends of this side.
+func proseOf(s string) string {
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "\uFFFD")
+	}
+	return strings.ReplaceAll(s, "\r\n", "\n")
+}
+
+// add puts files that were kept on the sheet.
+func (f *sheet) add(s *Pages, files []author.File) {
+	for _, file := range files {
+		f.Files = append(f.Files, s.sheetFile(file))
+	}
+}
+
+func (s *Pages) sheetFile(file author.File) sheetFile {
+	return sheetFile{URL: s.Files.Path(file), Type: file.Type, Length: strconv.FormatInt(file.Size, 10), Title: file.Name}
+}

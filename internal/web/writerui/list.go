@@ -1,0 +1,268 @@
+package writerui
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/sanitize"
+	"cloudburst/internal/web/shell"
+)
+
+// Posts on one page, by what is shown.
+const (
+	wroteListed = 30
+	postsFirst  = 5 // of each kind, where all kinds are shown
+)
+
+type wroteView struct {
+	shell.View
+	Said  string
+	Undo  *shell.UndoBar
+	Done  string
+	Query string
+	Show  string // "": something of everything
+	Tabs  []wroteTab
+	Lists []wroteList
+}
+
+type wroteTab struct {
+	Words, Href string
+	Here        bool
+}
+
+// wroteList is posts of one kind.
+type wroteList struct {
+	Words string // what they are; "" where the tab says it
+	Rows  []wroteRow
+	More  string // where the next ones are; "": there are none
+	All   string // likewise all of them
+}
+
+// wroteRow is a post in a list.
+type wroteRow struct {
+	ID      int64
+	Base    int64
+	Words   string // its title or its first words
+	State   string
+	Note    string // "" or what is special about it
+	Href    string // where everybody sees it; "": nobody does
+	Edit    string
+	When    shell.Moment
+	Tags    []string
+	Deleted bool
+	Warning string // about a post over the limit; ""
+}
+
+// kinds of posts, as the address and the page have them.
+func postKinds() []struct {
+	Show, Words string
+	State       author.State
+} {
+	return []struct {
+		Show, Words string
+		State       author.State
+	}{
+		{"drafts", "Drafts", author.Draft}, {"scheduled", "Scheduled", author.Scheduled},
+		{"published", "Published", author.Published}, {"deleted", "Deleted", author.Deleted},
+	}
+}
+
+// postsPage lists what its author wrote.
+func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	q := r.URL.Query()
+	v := wroteView{View: s.NewView(r, "Your posts", "/write"), Query: shell.CleanText(strings.TrimSpace(q.Get("q")), 200), Show: q.Get("show")}
+	v.Script = "write.js"
+	v.Said = didWords(q.Get("did"))
+	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {
+		v.Undo, v.Said, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), shell.TimeZone(r))
+	}
+	link := func(show string) string {
+		to := url.Values{}
+		if show != "" {
+			to.Set("show", show)
+		}
+		if v.Query != "" {
+			to.Set("q", v.Query)
+		}
+		if len(to) == 0 {
+			return "/write/posts"
+		}
+		return "/write/posts?" + to.Encode()
+	}
+	v.Tabs = append(v.Tabs, wroteTab{"All", link(""), v.Show == ""})
+	for _, k := range postKinds() {
+		v.Tabs = append(v.Tabs, wroteTab{k.Words, link(k.Show), v.Show == k.Show})
+		if v.Show != k.Show && (v.Show != "" || k.State == author.Deleted) {
+			continue
+		}
+		list, err := s.postsOf(r, session.User, k.State, v, link(k.Show))
+		if err != nil {
+			s.Fail(rw, r, err)
+			return
+		}
+		if v.Show == "" {
+			list.Words = k.Words
+		}
+		if len(list.Rows) > 0 {
+			v.Lists = append(v.Lists, list)
+		}
+	}
+	s.Render(rw, r, http.StatusOK, "writeposts", v)
+}
+
+// postsOf is a page of the posts in one state, all of which are at link.
+func (s *Pages) postsOf(r *http.Request, user string, state author.State, v wroteView, link string) (wroteList, error) {
+	limit := wroteListed
+	if v.Show == "" && state != author.Published {
+		limit = postsFirst
+	}
+	query := author.PostQuery{User: user, State: state, Match: v.Query, Limit: limit + 1}
+	if id, err := strconv.ParseInt(r.URL.Query().Get("after"), 10, 64); err == nil && (v.Show != "" || state == author.Published) {
+		after, err := s.Posts.Get(r.Context(), user, id)
+		if err != nil && fault.CodeOf(err) != fault.NotFound {
+			return wroteList{}, err
+		}
+		if err == nil {
+			query.After = &after
+		}
+	}
+	all, err := s.Posts.List(r.Context(), query)
+	if err != nil {
+		return wroteList{}, err
+	}
+	var list wroteList
+	more := len(all) > limit
+	all = all[:min(len(all), limit)]
+	for _, p := range all {
+		if p.State == author.Deleted && copyOf(p) != 0 {
+			continue // its post has what was in it, or its author threw it away
+		}
+		list.Rows = append(list.Rows, s.wroteRow(r.Context(), p, v))
+	}
+	switch {
+	case more && limit == postsFirst:
+		list.All = link
+	case more:
+		sep := "?"
+		if strings.Contains(link, "?") {
+			sep = "&"
+		}
+		list.More = link + sep + "after=" + strconv.FormatInt(all[len(all)-1].ID, 10)
+	}
+	return list, nil
+}
+
+func (s *Pages) wroteRow(_ context.Context, p author.Post, v wroteView) wroteRow {
+	row := wroteRow{ID: p.ID, Base: p.Revision, Words: wordsOfPost(p), State: string(p.State), Warning: s.Posts.Warning(p), Edit: "/write/" + strconv.FormatInt(p.ID, 10)}
+	for _, l := range p.Categories[:min(len(p.Categories), tagsOfRow)] {
+		row.Tags = append(row.Tags, shell.CleanText(l, 60))
+	}
+	switch p.State {
+	case author.Published:
+		row.When, row.Href = v.When(p.PublishedAt), s.Posts.Path(p)
+	case author.Scheduled:
+		row.When = v.When(p.DueAt)
+	default:
+		row.When, row.Deleted = v.When(p.UpdatedAt), p.State == author.Deleted
+	}
+	if of := copyOf(p); of != 0 && p.State == author.Draft {
+		row.Note, row.Edit = "change that is not published", "/write/"+strconv.FormatInt(of, 10)
+	}
+	return row
+}
+
+// wordsOfPost is how its author knows a post.
+func wordsOfPost(p author.Post) string {
+	text := p.Title
+	if text == "" {
+		text = strings.Join(strings.Fields(sanitize.Text(p.HTML)), " ")
+	}
+	if text == "" && len(p.Outline) > 0 {
+		text = strings.Join(strings.Fields(sanitize.Text(p.Outline[0].Title+" "+p.Outline[0].HTML)), " ")
+	}
+	if text == "" && p.Link != "" {
+		text = shell.ShortURL(p.Link)
+	}
+	if text == "" && len(p.Enclosures) > 0 {
+		text = sheetFile{URL: p.Enclosures[0].URL, Title: p.Enclosures[0].Title}.Name()
+	}
+	if text == "" {
+		return "Nothing is written yet"
+	}
+	return shell.CleanText(text, 140)
+}
+
+// doDeletePost takes a post away; for a minute the next page offers to take that back.
+func (s *Pages) doDeletePost(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	got, post, ok := s.onPost(rw, r, session)
+	if !ok {
+		return
+	}
+	base, err := strconv.ParseInt(got.fields.Get("base"), 10, 64)
+	if err != nil || base < 0 {
+		base = 0
+	}
+	if _, err := s.Posts.Delete(r.Context(), session.User, post.ID, base, "write"); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	s.dropCopy(r.Context(), session.User, post.ID)
+	s.see(rw, r, "/write/posts?did=deleted&done="+strconv.FormatInt(post.ID, 10))
+}
+
+// doUndoPost takes the last change of a post back.
+func (s *Pages) doUndoPost(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	_, post, ok := s.onPost(rw, r, session)
+	if !ok {
+		return
+	}
+	now, err := s.Posts.Undo(r.Context(), session.User, post.ID, "write")
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	did := "undone"
+	switch {
+	case post.State == author.Deleted:
+		did = "undone-deleted"
+	case now.State == author.Draft && post.State != author.Draft:
+		did = "undone-" + string(post.State)
+	}
+	s.see(rw, r, "/write/"+strconv.FormatInt(post.ID, 10)+"?did="+did)
+}
+
+// undoneWords says which change of a post was undone; "": did names none.
+func undoneWords(did string, p author.Post) string {
+	now := map[author.State]string{author.Draft: "a draft", author.Scheduled: "scheduled", author.Published: "published"}[p.State]
+	switch did {
+	case "undone":
+		return "Last change undone: the previous version is back."
+	case "undone-deleted":
+		return "Deletion undone: “" + shell.CleanText(wordsOfPost(p), 60) + "” is " + now + " again."
+	case "undone-published":
+		return "Publishing undone: “" + shell.CleanText(wordsOfPost(p), 60) + "” is " + now + " again."
+	case "undone-scheduled":
+		return "Scheduling undone: “" + shell.CleanText(wordsOfPost(p), 60) + "” is " + now + " again."
+	}
+	return ""
+}
+
+// onPost reads a small form about the post that the path names.
+func (s *Pages) onPost(rw http.ResponseWriter, r *http.Request, session account.Session) (*sent, author.Post, bool) {
+	got, err := s.readSent(rw, r, "")
+	if err != nil {
+		s.Fail(rw, r, err)
+		return nil, author.Post{}, false
+	}
+	post, ok := s.ownPost(rw, r, session)
+	return got, post, ok
+}
+
+// tagsOfRow is how many categories the list of posts shows of one.
+const tagsOfRow = 8

@@ -1,0 +1,142 @@
+package writerui
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"cloudburst/feed/opml"
+	"cloudburst/internal/account"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/shell"
+)
+
+// maxOPML is how long an outline from elsewhere may be, in bytes.
+const maxOPML = 2 << 20
+
+// outliner is the part of a form in which the posts within a post are written: the
+// script's field, and a plain one for browsers without script.
+type outliner struct {
+	JSON  string // []author.Node
+	Text  string // the same, with only the words
+	Count int
+	Rows  int // of the plain field
+}
+
+// Outliner is the outline of the sheet, to be edited.
+func (f sheet) Outliner() outliner {
+	nodes, err := author.ReadOutline(f.Outline)
+	if err != nil {
+		return outliner{Rows: 8} // what is wrong with it is told beside the form
+	}
+	o := outliner{JSON: f.Outline, Text: author.WriteOutline(nodes), Count: nodeCount(nodes)}
+	o.Rows = min(max(8, strings.Count(o.Text, "\n")+2), 40)
+	return o
+}
+
+func nodeCount(nodes []author.Node) int {
+	n := len(nodes)
+	for i := range nodes {
+		n += nodeCount(nodes[i].Nodes)
+	}
+	return n
+}
+
+type outlineTool struct{ Do, Label, Keys string }
+
+// Tools are the buttons of the outliner, in their order.
+func (outliner) Tools() []outlineTool {
+	return []outlineTool{
+		{"add", "New", "Enter"}, {"indent", "Indent", "Tab"}, {"outdent", "Outdent", "Shift+Tab"},
+		{"up", "Up", "Ctrl+↑"}, {"down", "Down", "Ctrl+↓"}, {"fold", "Fold", "Ctrl+."},
+		{"remove", "Delete", "Ctrl+Shift+Backspace"}, {"undo", "Undo", "Ctrl+Z"}, {"redo", "Redo", "Ctrl+Shift+Z"},
+		{"open", "Open OPML", ""},
+	}
+}
+
+// outlineOfForm is the outline of a form as JSON. Only browsers without script send the
+// plain field; what it has no room for is taken from the other.
+func outlineOfForm(v url.Values) string {
+	whole := strings.ToValidUTF8(v.Get("outline"), "\uFFFD")
+	if !v.Has("outline-text") {
+		return whole
+	}
+	nodes, err := author.ParseOutline(v.Get("outline-text"))
+	if err != nil { // there are too many: they are counted again when they are saved
+		for line := range strings.Lines(v.Get("outline-text")) {
+			nodes = append(nodes, author.Node{Text: strings.TrimSpace(line)})
+		}
+	} else if before, err := author.ReadOutline(whole); err == nil {
+		nodes = author.KeepFacts(before, nodes)
+	}
+	if len(nodes) == 0 {
+		return ""
+	}
+	b, err := json.Marshal(nodes)
+	if err != nil {
+		return whole // it has no value that could not be written
+	}
+	return string(b)
+}
+
+// readOPML answers an outline of another program as headlines, for the script.
+func (s *Pages) readOPML(rw http.ResponseWriter, r *http.Request, _ account.Session) {
+	answer := func(code int, v any) {
+		rw.Header().Set("Content-Type", "application/json; charset=utf-8")
+		rw.Header().Set("Cache-Control", "no-store")
+		rw.WriteHeader(code)
+		_ = json.NewEncoder(rw).Encode(v) // whoever asked has gone
+	}
+	refuse := func(text string) { answer(http.StatusUnprocessableEntity, map[string]string{"error": text}) }
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(http.MaxBytesReader(rw, r.Body, maxOPML)); err != nil {
+		refuse("It is larger than 2 MiB, or broke off on its way.")
+		return
+	}
+	doc, err := opml.ParseBytes(body.Bytes(), nil)
+	if err != nil {
+		refuse("It is no OPML.")
+		return
+	}
+	title, nodes := author.FromOPML(doc)
+	switch n := nodeCount(nodes); {
+	case n == 0:
+		refuse("There are no headlines in it.")
+	case n > author.MaxNodes:
+		refuse("It has " + shell.FormatCount(n) + " headlines; at most " + shell.FormatCount(author.MaxNodes) + " are accepted.")
+	default:
+		answer(http.StatusOK, map[string]any{"title": title, "nodes": nodes})
+	}
+}
+
+// saveOPML answers the outline of a form, as it is, as a file.
+func (s *Pages) saveOPML(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	got, err := s.readSent(rw, r, "")
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	f := sheetOfForm(got.fields, session.User)
+	var c author.Content
+	if err := f.apply(&c); err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	c, _, err = s.Posts.Preview(author.Content{Title: c.Title, Source: c.Source, Format: c.Format, Outline: c.Outline})
+	if err == nil && len(c.Outline) == 0 {
+		err = fault.New(fault.Invalid, "There are no headlines in the outline yet, so there is nothing to save.")
+	}
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	now := s.CurrentTime()
+	doc := s.Posts.ToOPML(author.Post{User: session.User, UpdatedAt: now, Content: c})
+	rw.Header().Set("Content-Type", "text/x-opml; charset=utf-8")
+	rw.Header().Set("Content-Disposition", `attachment; filename="outline.opml"`)
+	rw.Header().Set("Cache-Control", "no-store")
+	_, _ = doc.WriteTo(rw) // whoever asked has gone
+}

@@ -1,0 +1,190 @@
+package writerui
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/content"
+	"cloudburst/internal/web/shell"
+)
+
+// sheet is a post as the form has it: everything as it was filled in, so that it comes
+// back as it was whatever is wrong with it.
+type sheet struct {
+	ID, Base       int64 // of the post and of its revision that this began with; 0: it is new
+	Copy, CopyBase int64 // likewise of the draft that keeps a change of a post that is published
+	Key            string
+	Writer         string // who began it
+
+	Title, Source, Link, Language, Categories string
+
+	Format  author.Format
+	Outline string // []author.Node as JSON; "": none
+	Files   []sheetFile
+	Reply   author.Reply
+
+	// When is "2026-11-22T15:04" in a zone of Offset minutes east of UTC; Was is what it
+	// said when the page was made: its seconds are not on the page.
+	When, Was, Offset string
+}
+
+// sheetFile is an enclosure on the sheet.
+type sheetFile struct {
+	URL, Type, Length, Title, Alt string
+
+	Bad string // what is wrong with it
+}
+
+// Picture reports that it can be seen.
+func (f sheetFile) Picture() bool { return strings.HasPrefix(f.Type, "image/") }
+
+// Name is how people know it.
+func (f sheetFile) Name() string {
+	if f.Title != "" {
+		return f.Title
+	}
+	if name := content.LastPathPart(f.URL); name != "" {
+		return name
+	}
+	return shell.ShortURL(f.URL)
+}
+
+// Size is its length in words.
+func (f sheetFile) Size() string {
+	n, err := strconv.ParseInt(f.Length, 10, 64)
+	if err != nil || n <= 0 {
+		return ""
+	}
+	return shell.FormatBytes(n)
+}
+
+// Here reports that it is a file of this server.
+func (f sheetFile) Here() bool {
+	return strings.HasPrefix(f.URL, "/") && !strings.HasPrefix(f.URL, "//")
+}
+
+// sheetOf is a post that is there, to be changed.
+func sheetOf(p author.Post, zone *time.Location) sheet {
+	f := sheet{ID: p.ID, Base: p.Revision, Key: p.Key, Writer: p.User}
+	f.fill(p.Content)
+	at := p.DueAt
+	if p.State == author.Published {
+		at = p.PublishedAt
+	}
+	if !at.IsZero() {
+		f.When = at.In(zone).Format(minuteForm)
+		f.Was = f.When
+	}
+	return f
+}
+
+// fill puts what is written on the sheet.
+func (f *sheet) fill(c author.Content) {
+	f.Title, f.Source, f.Link, f.Language, f.Format = c.Title, c.Source, c.Link, c.Language, c.Format
+	f.Categories = strings.Join(c.Categories, ", ")
+	f.Files, f.Outline, f.Reply = nil, "", author.Reply{}
+	for _, e := range c.Enclosures {
+		f.Files = append(f.Files, sheetFile{URL: e.URL, Type: e.Type, Length: strconv.FormatInt(e.Length, 10), Title: e.Title, Alt: e.Alt})
+	}
+	if c.Reply != nil {
+		f.Reply = *c.Reply
+	}
+	if len(c.Outline) > 0 {
+		if b, err := json.Marshal(c.Outline); err == nil {
+			f.Outline = string(b)
+		}
+	}
+}
+
+// apply makes the content say what is on the sheet. What the sheet has no field for
+// stays. The fault is about the outline.
+func (f *sheet) apply(c *author.Content) error {
+	var nodes []author.Node
+	if f.Outline != "" {
+		if err := json.Unmarshal([]byte(f.Outline), &nodes); err != nil {
+			return fault.Wrap(fault.Invalid, err, "The outline cannot be read; the rest is as it was.")
+		}
+	}
+	c.Title, c.Source, c.Link, c.Language = f.Title, f.Source, f.Link, f.Language
+	c.Format = f.Format
+	c.Categories = f.labels()
+	c.Outline = nodes
+	before := c.Enclosures
+	c.Enclosures = nil
+	for _, file := range f.Files {
+		e := author.Enclosure{URL: file.URL}
+		if at := slices.IndexFunc(before, func(b author.Enclosure) bool { return b.URL == file.URL }); at >= 0 {
+			e = before[at] // how long it plays stays
+		}
+		e.Type, e.Title, e.Alt = file.Type, file.Title, file.Alt
+		e.Length, _ = strconv.ParseInt(file.Length, 10, 64) // what is no number is not known
+		e.Length = max(e.Length, 0)
+		c.Enclosures = append(c.Enclosures, e)
+	}
+	c.Reply = nil
+	if f.Reply.URL != "" || f.Reply.GUID != "" {
+		reply := f.Reply
+		c.Reply = &reply
+	}
+	return nil
+}
+
+// labels are the categories, which commas part.
+func (f *sheet) labels() []string {
+	var all []string
+	for l := range strings.SplitSeq(f.Categories, ",") {
+		if l = strings.TrimSpace(l); l != "" {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// blank reports that nothing is written yet.
+func (f *sheet) blank() bool {
+	return strings.TrimSpace(f.Title+f.Source+f.Link+f.Categories+f.Outline) == "" && len(f.Files) == 0 && f.Reply == author.Reply{}
+}
+
+// minuteForm is how browsers write a moment of a clock on the wall.
+const minuteForm = "2006-01-02T15:04"
+
+// moment is when the post is to be published, or the date that it has; zero: the form
+// does not say, or says what it said before.
+func (f *sheet) moment() (time.Time, error) {
+	if f.When == f.Was {
+		return time.Time{}, nil
+	}
+	return f.date()
+}
+
+// date is the date on the sheet; zero: there is none.
+func (f *sheet) date() (time.Time, error) {
+	if f.When == "" {
+		return time.Time{}, nil
+	}
+	minutes, err := strconv.Atoi(f.Offset)
+	if err != nil || minutes < -16*60 || minutes > 16*60 {
+		minutes = 0
+	}
+	zone := time.FixedZone("", minutes*60)
+	for _, form := range []string{minuteForm, "2006-01-02T15:04:05", "2006-01-02 15:04", "2006-01-02"} {
+		if t, err := time.ParseInLocation(form, f.When, zone); err == nil && t.Year() > 0 {
+			return t.UTC(), nil
+		}
+	}
+	return time.Time{}, fault.In(fault.New(fault.Invalid, "%q is no date and time: write it as 2026-11-22 15:04.", shell.CleanText(f.When, 40)), "at")
+}
+
+// at says how far the clock of the page is from UTC, where the form does not.
+func (f *sheet) at(zone *time.Location, now time.Time) {
+	if f.Offset != "" {
+		return
+	}
+	_, seconds := now.In(zone).Zone()
+	f.Offset = strconv.Itoa(seconds / 60)
+}

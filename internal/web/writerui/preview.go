@@ -1,0 +1,51 @@
+package writerui
+
+import (
+	"context"
+	"html/template"
+	"strings"
+
+	"cloudburst/internal/author"
+)
+
+// lookOf is a post as its own page shows it. A post that has no date yet shows the current time.
+func (s *Pages) lookOf(ctx context.Context, p author.Post) (template.HTML, error) {
+	if p.PublishedAt.IsZero() {
+		p.PublishedAt = s.CurrentTime()
+	}
+	p.CreatedAt, p.UpdatedAt = p.PublishedAt, p.PublishedAt
+	e, err := s.NewPostRenderer(ctx, false, true).RenderPost(p)
+	if err != nil {
+		return "", err
+	}
+	e.Path = "" // it leads nowhere before the post is published
+	var out strings.Builder
+	err = s.ExecutePart(&out, "write", "look", e)
+	return template.HTML(out.String()), err
+}
+
+// looked measures what is on a sheet and, when look is set, shows it as readers see it. What else
+// is wrong with the sheet does not matter here: a field that is not valid is left out.
+func (s *Pages) looked(ctx context.Context, f *sheet, user string, look bool) (m author.Measure, html template.HTML, err error) {
+	var c author.Content
+	if err = f.apply(&c); err != nil {
+		return m, "", err
+	}
+	// The link is part of the measure: its URL does not count where the text repeats it.
+	words := author.Content{Title: c.Title, Source: c.Source, Format: c.Format, Outline: c.Outline, Link: c.Link}
+	made, m, err := s.Posts.Preview(words)
+	if err != nil && topField(err) == "link" {
+		words.Link = ""
+		made, m, err = s.Posts.Preview(words)
+	}
+	if err != nil || !look {
+		return m, "", err
+	}
+	c.Title, c.HTML, c.Outline = made.Title, made.HTML, made.Outline
+	p := author.Post{User: user, Content: c}
+	if p.PublishedAt, err = f.date(); err != nil {
+		p.PublishedAt = s.CurrentTime()
+	}
+	html, err = s.lookOf(ctx, p)
+	return m, html, err
+}

@@ -1,0 +1,133 @@
+package writerui
+
+import (
+	"net/http"
+	"strings"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/announce"
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/shell"
+)
+
+type profileView struct {
+	shell.View
+	Mine    string
+	Said    string
+	Profile author.Profile
+	Tinted  bool   // the author's page has a colour of its own
+	Sinks   string // one a line
+	Files   bool
+	Kinds   []string // of sinks
+
+	NameWrong, EmailWrong, TitleWrong, BlurbWrong, LinkWrong, LanguageWrong, AccentWrong, AvatarWrong, SinksWrong, AllWrong string
+}
+
+// profilePage is what an author says of himself.
+func (s *Pages) profilePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	w, err := s.Posts.Writer(r.Context(), session.User)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v := profileView{Profile: w.Profile, Tinted: w.Accent != "", Sinks: strings.Join(w.Sinks, "\n")}
+	if r.URL.Query().Get("done") == "saved" {
+		v.Said = "Saved. Your page and your feed say it now."
+	}
+	s.showProfile(rw, r, http.StatusOK, v)
+}
+
+func (s *Pages) showProfile(rw http.ResponseWriter, r *http.Request, status int, v profileView) {
+	v.View, v.Mine, v.Files, v.Kinds = s.NewView(r, "Your page", "/account"), "/account/author", s.Files != nil, announce.Kinds()
+	if v.Profile.Accent == "" {
+		v.Profile.Accent = "#0a6496"
+	}
+	s.Render(rw, r, status, "profile", v)
+}
+
+// doProfile changes it.
+func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session account.Session) {
+	got, err := s.readSent(rw, r, session.User)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	one := func(name string, limit int) string {
+		return shell.CleanText(strings.TrimSpace(got.fields.Get(name)), limit)
+	}
+	v := profileView{Tinted: got.fields.Get("tinted") != "", Sinks: proseOf(got.fields.Get("sinks")), AvatarWrong: got.wrong}
+	v.Profile = author.Profile{
+		Name: one("name", 2000), Email: one("email", 400), Title: one("title", 2000), Blurb: proseOf(strings.TrimSpace(got.fields.Get("blurb"))), Link: one("link", 4096), Language: one("language", 40),
+		Accent: one("accent", 40), Avatar: one("avatar", 4096), Theme: one("theme", 20),
+	}
+	if !v.Tinted {
+		v.Profile.Accent = ""
+	}
+	switch {
+	case len(got.files) > 0 && !strings.HasPrefix(got.files[0].Type, "image/"):
+		v.AvatarWrong = "That file is no picture: it is " + shell.CleanText(got.files[0].Type, 60) + "."
+	case len(got.files) > 0:
+		v.Profile.Avatar = s.Files.Path(got.files[0])
+	case got.fields.Get("avatar-drop") != "":
+		v.Profile.Avatar = ""
+	}
+	v.Profile.Sinks, v.SinksWrong = sinkLines(v.Sinks)
+	if v.AvatarWrong+v.SinksWrong != "" {
+		s.showProfile(rw, r, http.StatusBadRequest, v)
+		return
+	}
+	_, err = s.Posts.SetProfile(r.Context(), session.User, func(p *author.Profile) error { v.Profile.Hints = p.Hints; *p = v.Profile; return nil }, "write")
+	if err != nil {
+		status, _ := shell.StatusOf(err)
+		s.LogFailure(r, err, status)
+		shell.SetRetryAfter(rw, err)
+		v.misfit(err)
+		s.showProfile(rw, r, status, v)
+		return
+	}
+	http.Redirect(rw, r, "/account/author?done=saved", http.StatusSeeOther)
+}
+
+// misfit puts what is wrong beside the field that it is about.
+func (v *profileView) misfit(err error) {
+	at := &v.AllWrong
+	if fault.CodeOf(err) == fault.Invalid {
+		switch topField(err) {
+		case "name":
+			at = &v.NameWrong
+		case "email":
+			at = &v.EmailWrong
+		case "title":
+			at = &v.TitleWrong
+		case "blurb":
+			at = &v.BlurbWrong
+		case "link":
+			at = &v.LinkWrong
+		case "language":
+			at = &v.LanguageWrong
+		case "accent":
+			at = &v.AccentWrong
+		case "avatar":
+			at = &v.AvatarWrong
+		case "sinks":
+			at = &v.SinksWrong
+		}
+	}
+	*at = shell.Reason(err)
+}
+
+// sinkLines are the servers that an author has told besides, one a line.
+func sinkLines(text string) (all []string, wrong string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		if line = strings.TrimSpace(line); line == "" {
+			continue
+		}
+		sink, err := announce.ParseSink(line)
+		if err != nil {
+			return nil, shell.Reason(err)
+		}
+		all = append(all, sink.String())
+	}
+	return all, ""
+}

@@ -1,0 +1,42 @@
+package writerui
+
+import (
+	"net/http"
+
+	"cloudburst/internal/account"
+	"cloudburst/internal/route"
+	"cloudburst/internal/web/shell"
+)
+
+// maxSent is how many bytes of a form without files are read.
+const maxSent = 3 * maxSheet // each byte may be written as three
+
+// Routes are the pages to write on and what their script asks for.
+func (s *Pages) Routes() []route.Route {
+	get := func(path, purpose string, page func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
+		return route.Route{Method: http.MethodGet, Path: path, Handler: s.WithSession(page), Protection: route.Session, Purpose: purpose}
+	}
+	form := func(path string, limit int64, purpose string, do func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
+		return route.Route{Method: http.MethodPost, Path: path, Handler: s.WithSession(do), Protection: route.Session, MaxBody: limit, Purpose: purpose}
+	}
+	script := func(method, path string, limit int64, purpose string, do func(http.ResponseWriter, *http.Request, string) (answer, error)) route.Route {
+		return route.Route{Method: method, Path: path, Handler: shell.SelfGuarded(s.told(do)), Protection: route.Session, MaxBody: limit, Purpose: purpose}
+	}
+	return []route.Route{
+		get("/write", "The page to write a post on.", s.writePage),
+		{Method: http.MethodPost, Path: "/write", Handler: shell.SelfGuarded(s.doWrite), Protection: route.Session, MaxBody: maxSent, Purpose: "Publishes, schedules, saves or previews a post."},
+		form("/write/outline", maxOPML, "Reads an outline of another program for the page to write on.", s.readOPML),
+		form("/write/outline.opml", maxSent, "Gives the outline on the page as OPML.", s.saveOPML),
+		script(http.MethodPost, "/write/draft", maxSent, "Saves a draft while its author types.", s.doDraft),
+		script(http.MethodPost, "/write/preview", maxSent, "Measures a post and shows how it will look.", s.doPreview),
+		script(http.MethodPost, "/write/media", maxSent, "Stores a file for a post.", s.doMedia),
+		script(http.MethodPost, "/write/file", maxSent, "Finds out type and length of a file elsewhere.", s.doFile),
+		script(http.MethodGet, "/write/categories", 0, "Categories of the author that begin with a prefix.", s.doCategories),
+		get("/write/posts", "The posts of the author.", s.postsPage),
+		get("/write/{id}", "The page to change a post on.", s.editPage),
+		form("/write/{id}/undo", 0, "Undoes the last change of a post.", s.doUndoPost),
+		form("/write/{id}/delete", 0, "Deletes a post.", s.doDeletePost),
+		get("/account/author", "The profile of the author.", s.profilePage),
+		form("/account/author", maxSent, "Changes the profile of the author.", s.doProfile),
+	}
+}

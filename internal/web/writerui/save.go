@@ -1,0 +1,367 @@
+package writerui
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/shell"
+)
+
+// again is the way back in for whoever was signed out while he wrote.
+type again struct{ Name, Wrong string }
+
+// doWrite is the form of the page: what its button says is done, or the form comes back
+// with all that was in it.
+func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
+	rw.Header().Set("Cache-Control", "no-store")
+	session, err := s.FindVisitor(r)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	got, err := s.readSent(rw, r, session.User)
+	if err != nil {
+		s.Fail(rw, r, err)
+		return
+	}
+	v := writeView{Sheet: sheetOfForm(got.fields, session.User)}
+	v.Sheet.add(s, got.files)
+	v.Wrong.Files = got.wrong
+	if session.User == "" {
+		s.signedOut(rw, r, v, got)
+		return
+	}
+	if v.Sheet.Writer != session.User {
+		// It was begun by somebody else in this browser: his post stays as it is.
+		f := &v.Sheet
+		v.Wrong.All = "This was begun as " + f.Writer + ", and you are signed in as " + session.User + ". Nothing was done yet; what you publish now is yours."
+		f.ID, f.Base, f.Copy, f.CopyBase, f.Key, f.Writer = 0, 0, 0, 0, s.newSheet("").Key, session.User
+		s.showWrite(rw, r, session.User, http.StatusConflict, v)
+		return
+	}
+	if address := strings.TrimSpace(got.fields.Get("file-url")); address != "" {
+		file := s.remoteFile(r.Context(), shell.CleanText(address, 4096))
+		if v.Sheet.Files = append(v.Sheet.Files, file); file.Bad != "" {
+			v.Wrong.Files = file.Bad
+		}
+	}
+	s.act(rw, r, session.User, got.fields.Get("do"), v)
+}
+
+// act does what a button says.
+func (s *Pages) act(rw http.ResponseWriter, r *http.Request, user, do string, v writeView) {
+	f := &v.Sheet
+	if f.ID != 0 {
+		post, err := s.Posts.Get(r.Context(), user, f.ID)
+		if err != nil {
+			s.notWritten(rw, r, user, v, err)
+			return
+		}
+		v.State = post.State
+	}
+	switch {
+	case do == "preview" || do == "file" || v.Wrong.any():
+		status := http.StatusOK
+		if v.Wrong.any() {
+			status = http.StatusBadRequest
+		}
+		v.Looked = do == "preview"
+		s.showWrite(rw, r, user, status, v)
+		return
+	case do == "theirs":
+		s.dropCopy(r.Context(), user, f.ID)
+		s.see(rw, r, "/write/"+strconv.FormatInt(f.ID, 10)+"?did=theirs")
+		return
+	case do == "drop":
+		s.dropCopy(r.Context(), user, f.ID)
+		s.see(rw, r, "/write/posts?did=dropped&done="+strconv.FormatInt(f.ID, 10))
+		return
+	}
+	if s.checkSheet(&v); v.Wrong.any() {
+		s.showWrite(rw, r, user, http.StatusBadRequest, v)
+		return
+	}
+	if do == "draft" {
+		err := s.keep(r.Context(), user, f)
+		if err != nil {
+			s.notWritten(rw, r, user, v, err)
+			return
+		}
+		s.see(rw, r, "/write/"+strconv.FormatInt(f.ID, 10)+"?did=kept")
+		return
+	}
+	post, did, err := s.publish(r.Context(), user, do, &v)
+	if err != nil {
+		s.notWritten(rw, r, user, v, err)
+		return
+	}
+	to := "/write/posts"
+	if f.ID == 0 && post.State == author.Published || did == "published" {
+		to = "/write"
+	}
+	s.see(rw, r, to+"?did="+did+"&done="+strconv.FormatInt(post.ID, 10))
+}
+
+// see ends a request that has changed something with the page that shows it. The script of the
+// page gets the path and goes there itself: if it followed a redirect, that page would be
+// loaded twice.
+func (s *Pages) see(rw http.ResponseWriter, r *http.Request, path string) {
+	if r.Header.Get("Accept") == "application/json" {
+		sendAnswer(rw, http.StatusOK, answer{OK: true, Path: path})
+		return
+	}
+	http.Redirect(rw, r, path, http.StatusSeeOther)
+}
+
+// publish is what the buttons do by which readers see something else.
+func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (author.Post, string, error) {
+	f := &v.Sheet
+	at, err := f.moment()
+	if err != nil {
+		return author.Post{}, "", err
+	}
+	e := author.Edit{User: user, ID: f.ID, Base: f.Base, Key: f.Key, Door: "write", Change: f.apply, To: author.Published, At: at}
+	did := "published"
+	switch {
+	case do == "now": // whatever it waited for
+		e.At = s.CurrentTime()
+	case do == "back":
+		e.To, e.At, did = author.Draft, time.Time{}, "back"
+	case v.State == author.Scheduled && at.IsZero():
+		e.To, did = author.Scheduled, "scheduled"
+	case v.State == author.Published:
+		did = "changed"
+	}
+	post, err := s.save(ctx, e)
+	if err != nil {
+		return post, "", err
+	}
+	if post.State == author.Scheduled {
+		did = "scheduled"
+	}
+	if f.ID != 0 {
+		s.dropCopy(ctx, user, f.ID)
+	}
+	return post, did, nil
+}
+
+// save is Posts.Save, also where the post was made before by the same page, whose answer
+// did not come back.
+func (s *Pages) save(ctx context.Context, e author.Edit) (author.Post, error) {
+	post, err := s.Posts.Save(ctx, e)
+	if err != nil || e.ID != 0 || e.Key == "" {
+		return post, err
+	}
+	want := e.To
+	if want == author.Published && post.State == author.Scheduled {
+		want = post.State
+	}
+	if post.State == want && s.says(post, e.Change) {
+		return post, nil
+	}
+	e.ID, e.Base = post.ID, post.Revision
+	return s.Posts.Save(ctx, e)
+}
+
+// says reports that a post is as a change would make it.
+func (s *Pages) says(post author.Post, change func(*author.Content) error) bool {
+	c := post.Content
+	if change(&c) != nil {
+		return false
+	}
+	c, _, err := s.Posts.Preview(c)
+	return err == nil && reflect.DeepEqual(c, post.Content)
+}
+
+// saveAgain is save, also where the same was saved already by a page that went before it heard of
+// that: then nobody else has changed anything.
+func (s *Pages) saveAgain(ctx context.Context, e author.Edit) (author.Post, error) {
+	post, err := s.save(ctx, e)
+	if fault.CodeOf(err) != fault.Conflict || e.ID == 0 {
+		return post, err
+	}
+	if now, looking := s.Posts.Get(ctx, e.User, e.ID); looking == nil && now.State == author.Draft && s.says(now, e.Change) {
+		return now, nil
+	}
+	return post, err
+}
+
+// copyKey is the key of the draft that keeps a change of a post that readers see: it is a
+// draft of its own, so that the post stays as it is until the change is published.
+func copyKey(id int64) string { return "edit-" + strconv.FormatInt(id, 10) }
+
+var copyForm = regexp.MustCompile(`^edit-([1-9][0-9]{0,17})$`)
+
+// copyOf is the post that a draft keeps a change of; 0: it is a draft of itself.
+func copyOf(p author.Post) int64 {
+	m := copyForm.FindStringSubmatch(p.Key)
+	if m == nil {
+		return 0
+	}
+	n, _ := strconv.ParseInt(m[1], 10, 64) // it is a number
+	return n
+}
+
+// keep saves what is on a sheet where only its author sees it, and puts on the sheet what
+// it is called from then on.
+func (s *Pages) keep(ctx context.Context, user string, f *sheet) error {
+	e := author.Edit{User: user, Door: "write", NoUndo: true, Change: f.apply, To: author.Draft}
+	if f.ID == 0 {
+		e.Key = f.Key
+		post, err := s.save(ctx, e)
+		if err == nil {
+			f.ID, f.Base = post.ID, post.Revision
+		}
+		return err
+	}
+	post, err := s.Posts.Get(ctx, user, f.ID)
+	if err != nil {
+		return err
+	}
+	if post.State != author.Published && post.State != author.Scheduled {
+		e.ID, e.Base = f.ID, f.Base
+		if post, err = s.saveAgain(ctx, e); err == nil {
+			f.Base = post.Revision
+		}
+		return err
+	}
+	if f.Base != 0 && f.Base != post.Revision {
+		return fault.New(fault.Conflict, "This post was changed elsewhere since you opened it.")
+	}
+	e.ID, e.Base = f.Copy, f.CopyBase
+	if f.Copy == 0 {
+		e.Key = copyKey(f.ID)
+	} else if at, err := s.Posts.Get(ctx, user, f.Copy); err != nil || at.State != author.Draft || copyOf(at) != f.ID {
+		e.ID, e.Base, e.Key = 0, 0, copyKey(f.ID) // it was thrown away meanwhile
+	}
+	c, err := s.saveAgain(ctx, e)
+	if err == nil {
+		f.Copy, f.CopyBase = c.ID, c.Revision
+	}
+	return err
+}
+
+// dropCopy throws away what was kept of a change, as it is published or given up.
+func (s *Pages) dropCopy(ctx context.Context, user string, id int64) {
+	c, err := s.Posts.ByKey(ctx, user, copyKey(id), "")
+	if err == nil && c.State == author.Draft {
+		_, err = s.Posts.Delete(ctx, user, c.ID, 0, "write")
+	}
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		s.Logger().Warn("the draft of a change could not be thrown away", "user", user, "post", id, "err", err)
+	}
+}
+
+// notWritten gives the form back with why nothing was done. Where the post is another by now,
+// both versions are on the page.
+func (s *Pages) notWritten(rw http.ResponseWriter, r *http.Request, user string, v writeView, err error) {
+	status, _ := shell.StatusOf(err)
+	s.LogFailure(r, err, status)
+	shell.SetRetryAfter(rw, err)
+	text := shell.Reason(err)
+	switch code := fault.CodeOf(err); {
+	case (code == fault.Conflict || code == fault.Gone || code == fault.NotFound) && v.Sheet.ID != 0 && s.differs(r.Context(), user, &v):
+	case code == fault.NotFound: // it can be saved anew
+		v.Wrong.All = "The post is not there any more. What you wrote is: save it, and it is a new post."
+		v.Sheet.ID, v.Sheet.Base, v.Sheet.Key, v.State = 0, 0, s.newSheet("").Key, ""
+	case code == fault.Invalid:
+		*v.Wrong.field(err) = text
+	default:
+		v.Wrong.All = text
+	}
+	s.showWrite(rw, r, user, status, v)
+}
+
+// differs puts the version beside the sheet that was saved elsewhere, if there is one.
+// What is sent next replaces it: whoever sends it has seen both.
+func (s *Pages) differs(ctx context.Context, user string, v *writeView) bool {
+	post, err := s.Posts.Get(ctx, user, v.Sheet.ID)
+	if err != nil {
+		return false
+	}
+	v.State = post.State
+	if v.Sheet.Base != post.Revision || post.State == author.Deleted {
+		v.Theirs = s.other(ctx, post)
+		v.Sheet.Base = post.Revision
+		return true
+	}
+	c, err := s.Posts.ByKey(ctx, user, copyKey(post.ID), "")
+	if err != nil || c.State != author.Draft || c.Revision == v.Sheet.CopyBase {
+		return false
+	}
+	v.Theirs = s.other(ctx, c)
+	v.Sheet.Copy, v.Sheet.CopyBase = c.ID, c.Revision
+	return true
+}
+
+// checkSheet looks at each field alone, so that what is wrong can stand beside it.
+func (s *Pages) checkSheet(v *writeView) {
+	f, w := &v.Sheet, &v.Wrong
+	var c author.Content
+	if err := f.apply(&c); err != nil {
+		w.Outline = shell.Reason(err)
+		return
+	}
+	wrong := func(c author.Content) string {
+		if _, _, err := s.Posts.Preview(c); err != nil {
+			return shell.Reason(err)
+		}
+		return ""
+	}
+	w.Title = wrong(author.Content{Title: c.Title})
+	w.Source = wrong(author.Content{Source: c.Source, Format: c.Format})
+	w.Link = wrong(author.Content{Link: c.Link})
+	w.Categories = wrong(author.Content{Categories: c.Categories})
+	w.Files = wrong(author.Content{Enclosures: c.Enclosures})
+	w.Reply = wrong(author.Content{Reply: c.Reply})
+	w.Outline = wrong(author.Content{Outline: c.Outline})
+	if f.Language != "" && !languageForm.MatchString(f.Language) {
+		w.Language = `"` + f.Language + `" is no language: write it as en, or as de-CH.`
+	}
+	if _, err := f.moment(); err != nil {
+		w.When = shell.Reason(err)
+	}
+	if !w.any() { // they may be too much together
+		w.Source = wrong(c)
+	}
+}
+
+var languageForm = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
+
+// signedOut keeps what was written by somebody whose session has ended: it stands on the page with
+// which he signs in again.
+func (s *Pages) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, got *sent) {
+	name, password := shell.CleanText(strings.TrimSpace(got.fields.Get("name")), 64), got.fields.Get("password")
+	if name == "" && password == "" {
+		v.Again = &again{Name: v.Sheet.Writer}
+		s.showWrite(rw, r, "", http.StatusUnauthorized, v)
+		return
+	}
+	user, err := s.Accounts.Check(r.Context(), name, password, s.CallerOf(r))
+	if err == nil {
+		err = s.SignIn(rw, r, user)
+	}
+	if err != nil {
+		status, _ := shell.StatusOf(err)
+		s.LogFailure(r, err, status)
+		shell.SetRetryAfter(rw, err)
+		v.Again = &again{Name: name, Wrong: shell.Reason(err)}
+		s.showWrite(rw, r, "", status, v)
+		return
+	}
+	if v.Sheet.Writer != user.Name {
+		v.Sheet.ID, v.Sheet.Base, v.Sheet.Copy, v.Sheet.CopyBase, v.Sheet.Writer = 0, 0, 0, 0, user.Name
+	}
+	if post, err := s.Posts.Get(r.Context(), user.Name, v.Sheet.ID); err == nil && v.Sheet.ID != 0 {
+		v.State = post.State
+	}
+	v.Said = "You are signed in again, and nothing is lost: go on."
+	s.showWrite(rw, r, user.Name, http.StatusOK, v)
+}

@@ -1,0 +1,186 @@
+package writerui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/web/shell"
+)
+
+// lookWithin is how long the author waits while a file elsewhere is asked what it is.
+const lookWithin = 8 * time.Second
+
+// answer is what the script of the page is told.
+type answer struct {
+	OK       bool   `json:"ok"`
+	Error    string `json:"error,omitempty"`    // a sentence for people
+	Conflict bool   `json:"conflict,omitempty"` // somebody else has saved another version
+	Login    string `json:"login,omitempty"`    // where to sign in again
+
+	// Of a draft that was saved; after a button, Path is the page to go on to.
+	ID       int64  `json:"id,omitempty"`
+	Base     int64  `json:"base,omitempty"`
+	Copy     int64  `json:"copy,omitempty"`
+	CopyBase int64  `json:"copybase,omitempty"`
+	Path     string `json:"path,omitempty"`
+
+	// Of a look at the text.
+	HTML       template.HTML `json:"html,omitempty"`
+	Characters int           `json:"characters,omitempty"`
+	Limit      int           `json:"limit,omitempty"`
+	Over       bool          `json:"over,omitempty"`
+
+	File *sheetFileJSON `json:"file,omitempty"`
+
+	Categories []categoryJSON `json:"categories,omitempty"`
+}
+
+type sheetFileJSON struct {
+	URL    string `json:"url"`
+	Type   string `json:"type,omitempty"`
+	Length string `json:"length,omitempty"`
+	Title  string `json:"title,omitempty"`
+	Name   string `json:"name"`
+	Size   string `json:"size,omitempty"`
+}
+
+type categoryJSON struct {
+	Label string `json:"label"`
+	Posts int64  `json:"posts"`
+}
+
+// told makes a door for the script of one that needs a session. Whoever is signed out is
+// told so in words; nothing of it is kept by anybody on the way.
+func (s *Pages) told(do func(http.ResponseWriter, *http.Request, string) (answer, error)) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Cache-Control", "no-store")
+		session, err := s.FindVisitor(r)
+		var a answer
+		switch {
+		case err != nil:
+		case session.User == "":
+			err = fault.New(fault.Refused, "You are signed out.")
+			a.Login = loginAt("/write")
+		default:
+			a, err = do(rw, r, session.User)
+		}
+		status := http.StatusOK
+		if a.OK = err == nil; err != nil {
+			if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+				return
+			}
+			status, _ = shell.StatusOf(err)
+			s.LogFailure(r, err, status)
+			shell.SetRetryAfter(rw, err)
+			a.Error = shell.Reason(err)
+			if a.Login != "" {
+				status = http.StatusUnauthorized
+			}
+		}
+		sendAnswer(rw, status, a)
+	}
+}
+
+func sendAnswer(rw http.ResponseWriter, status int, a answer) {
+	rw.Header().Set("Content-Type", "application/json; charset=utf-8")
+	rw.WriteHeader(status)
+	_ = json.NewEncoder(rw).Encode(a) // the client may be gone
+}
+
+// doDraft saves what is on the sheet, as often as its author stops typing.
+func (s *Pages) doDraft(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
+	got, err := s.readSent(rw, r, user)
+	if err != nil {
+		return answer{}, err
+	}
+	f := sheetOfForm(got.fields, user)
+	if f.Writer != user {
+		return answer{}, fault.New(fault.Refused, "This was begun as %s, and you are signed in as %s.", f.Writer, user)
+	}
+	if f.ID == 0 && f.blank() {
+		return answer{}, nil
+	}
+	if err := s.keep(r.Context(), user, &f); err != nil {
+		return answer{Conflict: fault.CodeOf(err) == fault.Conflict || fault.CodeOf(err) == fault.Gone}, err
+	}
+	return answer{ID: f.ID, Base: f.Base, Copy: f.Copy, CopyBase: f.CopyBase, Path: "/write/" + strconv.FormatInt(f.ID, 10)}, nil
+}
+
+// doPreview is how the sheet will look, and how long it is.
+func (s *Pages) doPreview(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
+	got, err := s.readSent(rw, r, user)
+	if err != nil {
+		return answer{}, err
+	}
+	f := sheetOfForm(got.fields, user)
+	m, html, err := s.looked(r.Context(), &f, user, got.fields.Get("look") != "")
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{Characters: m.Characters, Limit: m.Limit, Over: m.Over, HTML: html}, nil
+}
+
+// doMedia keeps one file.
+func (s *Pages) doMedia(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
+	got, err := s.readSent(rw, r, user)
+	switch {
+	case err != nil:
+		return answer{}, err
+	case got.wrong != "":
+		return answer{}, fault.New(fault.Invalid, "%s", got.wrong)
+	case len(got.files) == 0:
+		return answer{}, fault.New(fault.Invalid, "No file came.")
+	}
+	return answer{File: fileJSON(s.sheetFile(got.files[0]))}, nil
+}
+
+func fileJSON(f sheetFile) *sheetFileJSON {
+	return &sheetFileJSON{URL: f.URL, Type: f.Type, Length: f.Length, Title: f.Title, Name: f.Name(), Size: f.Size()}
+}
+
+// doFile finds out what a file is that stands elsewhere.
+func (s *Pages) doFile(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
+	got, err := s.readSent(rw, r, user)
+	if err != nil {
+		return answer{}, err
+	}
+	f := s.remoteFile(r.Context(), shell.CleanText(strings.TrimSpace(got.fields.Get("file-url")), 4096))
+	if f.Bad != "" {
+		return answer{}, fault.New(fault.Invalid, "%s", f.Bad)
+	}
+	return answer{File: fileJSON(f)}, nil
+}
+
+// remoteFile asks the server that has a file what it is and how long.
+func (s *Pages) remoteFile(ctx context.Context, url string) sheetFile {
+	f := sheetFile{URL: url, Length: "0"}
+	if s.Files == nil {
+		return f
+	}
+	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+	defer cancel()
+	e, err := s.Files.Describe(ctx, url)
+	if err != nil {
+		f.Bad = shell.Reason(err)
+		return f
+	}
+	return sheetFile{URL: e.URL, Type: e.Type, Length: strconv.FormatInt(e.Length, 10), Title: e.Title}
+}
+
+// doCategories are those of the author that begin like that.
+func (s *Pages) doCategories(_ http.ResponseWriter, r *http.Request, user string) (answer, error) {
+	counts, err := s.Posts.Counts(r.Context(), user, author.ByCategory, author.CategoryName(shell.CleanText(r.URL.Query().Get("prefix"), 100)), 12)
+	a := answer{Categories: []categoryJSON{}}
+	for _, c := range counts {
+		a.Categories = append(a.Categories, categoryJSON{shell.CleanText(c.Label, 100), c.Posts})
+	}
+	return a, err
+}
