@@ -12,6 +12,7 @@ import (
 	"cloudburst/feed"
 	"cloudburst/feed/discover"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/river/item"
 	"cloudburst/internal/text"
 )
 
@@ -25,8 +26,8 @@ const (
 // describe takes over what a document says of its feed.
 func describe(s *Source, f *feed.Feed, res *fetch.Response) {
 	s.About = About{
-		Title: titleOf(wordsOf(f.Title)), Description: text.ClipRunes(wordsOf(f.Subtitle), longestAbout), Home: webURL(f.Link),
-		Icon: iconOf(f), Language: text.ClipRunes(plainLine(f.Language), longestLanguage), Format: formatOf(f), Problem: cmp.Or(problemOf(f), cloudProblem(f)),
+		Title: titleOf(item.Words(f.Title)), Description: text.ClipRunes(item.Words(f.Subtitle), longestAbout), Home: item.WebURL(f.Link),
+		Icon: iconOf(f), Language: text.ClipRunes(text.PlainLine(f.Language), longestLanguage), Format: formatOf(f), Problem: cmp.Or(problemOf(f), cloudProblem(f)),
 	}
 	var header http.Header
 	address := s.State.URL
@@ -42,22 +43,15 @@ func describe(s *Source, f *feed.Feed, res *fetch.Response) {
 }
 
 func iconOf(f *feed.Feed) string {
-	for _, u := range []string{f.Icon, imageURL(f.Image)} {
-		if u = webURL(u); u != "" {
+	for _, u := range []string{f.Icon, item.ImageURL(f.Image)} {
+		if u = item.WebURL(u); u != "" {
 			return u
 		}
 	}
 	if f.ITunes != nil {
-		return webURL(f.ITunes.Image)
+		return item.WebURL(f.ITunes.Image)
 	}
 	return ""
-}
-
-func imageURL(i *feed.Image) string {
-	if i == nil {
-		return ""
-	}
-	return i.URL
 }
 
 // formatOf is the format as people call it.
@@ -77,7 +71,7 @@ func formatOf(f *feed.Feed) string {
 	case feed.MCF:
 		name = "MCF"
 	}
-	return strings.TrimSpace(text.ClipRunes(plainLine(name+" "+f.Version), 40))
+	return strings.TrimSpace(text.ClipRunes(text.PlainLine(name+" "+f.Version), 40))
 }
 
 // problemOf is what was mended or left out: limits and a document that breaks off
@@ -91,7 +85,7 @@ func problemOf(f *feed.Feed) string {
 	i := max(slices.IndexFunc(f.Problems, func(p feed.Problem) bool {
 		return p.Kind == feed.ProblemLimit || p.Kind == feed.ProblemTruncated
 	}), 0)
-	s := plainLine(f.Problems[i].Message)
+	s := text.PlainLine(f.Problems[i].Message)
 	if n := len(f.Problems) - 1; n > 0 {
 		s += " (and " + strconv.Itoa(n) + " more)"
 	}
@@ -104,7 +98,7 @@ func problemOf(f *feed.Feed) string {
 // spec:websub-2018#discovery-order
 func doorsOf(f *feed.Feed, header http.Header, address string) (doors []Door, topic string) {
 	head := discover.Header(header, address)
-	topic = webURL(cmp.Or(head.Self, f.Self))
+	topic = item.WebURL(cmp.Or(head.Self, f.Self))
 	add := func(d Door) {
 		if d.Hub != "" && len(doors) < mostDoors && !slices.ContainsFunc(doors, func(o Door) bool { return o.Protocol == d.Protocol && o.Hub == d.Hub }) {
 			doors = append(doors, d)
@@ -119,7 +113,7 @@ func doorsOf(f *feed.Feed, header http.Header, address string) (doors []Door, to
 		}
 	}
 	for _, h := range hubs {
-		add(Door{Protocol: "websub", Hub: webURL(h)})
+		add(Door{Protocol: "websub", Hub: item.WebURL(h)})
 	}
 	for i := range f.Clouds {
 		add(cloudDoor(&f.Clouds[i], address))
@@ -179,7 +173,7 @@ func cloudDoor(c *feed.Cloud, address string) Door {
 	} else {
 		host = net.JoinHostPort(host, port)
 	}
-	return Door{Protocol: "rsscloud", Hub: webURL(scheme + "://" + host + path), Wire: wire, Procedure: text.ClipRunes(plainLine(c.RegisterProcedure), 128)}
+	return Door{Protocol: "rsscloud", Hub: item.WebURL(scheme + "://" + host + path), Wire: wire, Procedure: text.ClipRunes(text.PlainLine(c.RegisterProcedure), 128)}
 }
 
 // isWire reports whether a cloud can be asked in a protocol. The names are case-sensitive.
@@ -201,9 +195,9 @@ func cloudProblem(f *feed.Feed) string {
 		switch low := strings.ToLower(p); {
 		case p == "" || isWire(p):
 		case isWire(low):
-			return text.ClipRunes(plainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", and the name is "+low+", in lowercase."), longestProblem)
+			return text.ClipRunes(text.PlainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", and the name is "+low+", in lowercase."), longestProblem)
 		default:
-			return text.ClipRunes(plainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", which must be http-post, https-post, xml-rpc or soap."), longestProblem)
+			return text.ClipRunes(text.PlainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", which must be http-post, https-post, xml-rpc or soap."), longestProblem)
 		}
 	}
 	return ""
@@ -223,5 +217,5 @@ func namedCloud(hub string) Door {
 	if u.Scheme == "https" && u.Port() != "" && u.Port() != "443" {
 		wire = "https-post"
 	}
-	return Door{Protocol: "rsscloud", Hub: webURL(u.String()), Wire: wire}
+	return Door{Protocol: "rsscloud", Hub: item.WebURL(u.String()), Wire: wire}
 }

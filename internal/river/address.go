@@ -200,5 +200,5 @@ func brief(raw string) string {
 			raw = raw[i+1:]
 		}
 	}
-	return text.ClipRunes(plainLine(fetch.Redact(raw)), 200)
+	return text.ClipRunes(text.PlainLine(fetch.Redact(raw)), 200)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/river/item"
 )
 
 // cnws is the protocol whose hubs no feed names: somebody says which there is.
@@ -21,7 +22,7 @@ func (r *River) SetCNWS(ctx context.Context, reader string, source int64, hub st
 	if err != nil {
 		return Followed{}, err
 	}
-	if hub != "" && webURL(hub) == "" {
+	if hub != "" && item.WebURL(hub) == "" {
 		return Followed{}, fault.New(fault.Invalid, "The CNWS hub is %s: it needs an address with http:// or https://.", brief(hub))
 	}
 	switch {
@@ -33,7 +34,7 @@ func (r *River) SetCNWS(ctx context.Context, reader string, source int64, hub st
 	s, err := r.Store.ChangeSource(ctx, source, func(s *Source) error {
 		s.Doors = slices.DeleteFunc(slices.Clone(s.Doors), isCNWS)
 		if hub != "" {
-			s.Doors = append(s.Doors, Door{Protocol: cnws, Hub: webURL(hub)})
+			s.Doors = append(s.Doors, Door{Protocol: cnws, Hub: item.WebURL(hub)})
 		}
 		return nil
 	})

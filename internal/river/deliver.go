@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/river/item"
 )
 
 // mostAnnounced is how many announced sources may wait in memory beyond what is due; the
@@ -161,7 +162,7 @@ func (r *River) delivered(ctx context.Context, s *Source, url string, got answer
 	if f == nil || len(f.Items) == 0 || f.Moved != nil || s.State.ReadAt.IsZero() {
 		return false
 	}
-	if self := webURL(f.Self); self != "" && self != url && self != s.URL && self != s.Topic && self != s.first() {
+	if self := item.WebURL(f.Self); self != "" && self != url && self != s.URL && self != s.Topic && self != s.first() {
 		return false
 	}
 	now := r.now()

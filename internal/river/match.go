@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 const (
@@ -43,7 +44,7 @@ func readWords(match string) (sought, error) {
 			rest = append(rest, word)
 			continue
 		}
-		taken, err := w.take(strings.ToLower(name), plainLine(strings.Trim(value, `"`)))
+		taken, err := w.take(strings.ToLower(name), text.PlainLine(strings.Trim(value, `"`)))
 		if err != nil {
 			return w, err
 		}

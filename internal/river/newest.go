@@ -1,12 +1,5 @@
 package river
 
-import (
-	"fmt"
-	"slices"
-
-	"cloudburst/feed"
-)
-
 const (
 	mostParsed = 20_000 // items of one document that are looked at
 	leastTaken = 1000   // of them that are taken in, or as many as are kept of a feed
@@ -14,31 +7,3 @@ const (
 
 // taken is how many items of one document are taken in.
 func (o *Options) taken() int { return min(max(o.Keep, leastTaken), mostParsed) }
-
-// keepNewest leaves the newest items of a document that has more than most. Their dates say
-// which those are; without any, it is those that come first.
-//
-// spec:cloudburst#river-newest-count
-func keepNewest(f *feed.Feed, most int) {
-	n := len(f.Items)
-	if n <= most {
-		return
-	}
-	order := make([]int, n)
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return dateOf(&f.Items[b]).Compare(dateOf(&f.Items[a]))
-	})
-	order = order[:most]
-	slices.Sort(order)
-	kept := make([]feed.Item, 0, most) // a new list: the old one would stay in memory as a whole
-	for _, i := range order {
-		kept = append(kept, f.Items[i])
-	}
-	f.Items = kept
-	f.Problems = append(f.Problems, feed.Problem{
-		Kind: feed.ProblemLimit, Message: fmt.Sprintf("There are %d items; the newest %d are read.", n, most),
-	})
-}

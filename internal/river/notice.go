@@ -137,7 +137,7 @@ func (r *River) checkSubject(ctx context.Context, n *Notice) error {
 	}
 	have, err := r.Store.Categories(ctx, n.Reader, false)
 	if err == nil && !slices.ContainsFunc(have, func(c Category) bool { return c.Name == n.Category }) {
-		err = fault.New(fault.NotFound, "There is no category %q.", text.ClipRunes(plainLine(n.Category), longestCategory))
+		err = fault.New(fault.NotFound, "There is no category %q.", text.ClipRunes(text.PlainLine(n.Category), longestCategory))
 	}
 	return err
 }

@@ -203,11 +203,11 @@ func (r *River) askConsent(ctx context.Context, n Notice) error {
 			n.State, n.DecidedAt, n.NextAt = NoticeConfirmed, now, now
 		}
 	case code == fault.TooMany || code == fault.Unavailable: // nobody was asked
-		n.Problem = text.ClipRunes(plainLine(fault.Message(err)), 300)
+		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		n.NextAt = now.Add(max(5*time.Minute, min(fault.RetryAfter(err), 24*time.Hour)))
 	default:
 		n.Asked, n.AskedAt, n.Failures = n.Asked+1, now, n.Failures+1
-		n.Problem = text.ClipRunes(plainLine(fault.Message(err)), 300)
+		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		if n.Asked < mostAsked && code != fault.Gone {
 			n.NextAt = now.Add(waitToTell(n.Asked))
 		}

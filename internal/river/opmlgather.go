@@ -300,5 +300,5 @@ func plainText(s string) string {
 	if href.LooksLikeHTML(s) {
 		s = sanitize.Text(s)
 	}
-	return plainLine(s)
+	return text.PlainLine(s)
 }

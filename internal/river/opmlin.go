@@ -140,7 +140,7 @@ func notOPML(err error) string {
 	case "empty":
 		return "it is empty"
 	case "xml":
-		return fmt.Sprintf("it is XML of another kind, <%s>", text.ClipRunes(plainLine(not.Detail), 40))
+		return fmt.Sprintf("it is XML of another kind, <%s>", text.ClipRunes(text.PlainLine(not.Detail), 40))
 	}
 	return "it looks like " + not.Looks
 }

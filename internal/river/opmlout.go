@@ -26,7 +26,7 @@ func (r *River) Export(ctx context.Context, reader, category string) (*opml.Docu
 		}
 		i := slices.IndexFunc(have, func(c Category) bool { return c.Name == category })
 		if i < 0 {
-			return nil, fault.New(fault.NotFound, "There is no category %q.", text.ClipRunes(plainLine(category), longestCategory))
+			return nil, fault.New(fault.NotFound, "There is no category %q.", text.ClipRunes(text.PlainLine(category), longestCategory))
 		}
 		public = have[i].Public
 	}

@@ -240,7 +240,7 @@ func (r *River) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
 	state, d := feedstate.Next(l.State, a, now, feedstate.Options{Jitter: rand.Float64()})
 	l.State, l.ReadAt, l.Problem = state, now, ""
 	if d.Failure != "" {
-		l.Problem = text.ClipRunes(plainLine(d.Failure), 300)
+		l.Problem = text.ClipRunes(text.PlainLine(d.Failure), 300)
 	}
 	if d.Gone {
 		l.NextAt = time.Time{}

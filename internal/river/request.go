@@ -16,6 +16,7 @@ import (
 	"cloudburst/feed/discover"
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/river/item"
 	"cloudburst/internal/sanitize"
 	"cloudburst/internal/text"
 )
@@ -208,7 +209,7 @@ func (a *answered) parse() *document {
 		if a.res != nil {
 			d.feed, d.err = feed.ParseBytes(a.res.Body, &feed.Options{URL: a.res.URL, Header: a.res.Header, Limits: feed.Limits{Items: mostParsed}})
 			if d.err == nil {
-				keepNewest(d.feed, max(a.most, leastTaken))
+				item.KeepNewest(d.feed, max(a.most, leastTaken))
 			}
 		}
 		a.gave = &d
@@ -297,5 +298,5 @@ func reasonOf(res *fetch.Response) string {
 		}
 		page = sanitize.Text(page)
 	}
-	return text.ClipRunes(plainLine(page), longestReason)
+	return text.ClipRunes(text.PlainLine(page), longestReason)
 }

@@ -11,7 +11,7 @@ import (
 
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/sanitize"
+	"cloudburst/internal/river/item"
 )
 
 const (
@@ -39,7 +39,7 @@ type state struct {
 // polling is what the river keeps in memory of sources that are being read.
 type polling struct {
 	desk    *desk
-	clean   *sanitize.Sanitizer
+	convert *item.Converter
 	woken   signals
 	news    bus
 	open    atomic.Bool // Run runs
@@ -80,7 +80,7 @@ func (r *River) Init() {
 		r.woken.make()
 		r.listing.importSlots = make(chan struct{}, importsAtOnce)
 		r.desk = newDesk(r.options())
-		r.clean = sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})
+		r.convert = item.NewConverter()
 		r.news.init()
 	})
 }

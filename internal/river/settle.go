@@ -12,6 +12,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/river/item"
 	"cloudburst/internal/text"
 )
 
@@ -103,7 +104,7 @@ func (r *River) settle(ctx context.Context, s Source, got answered, door string)
 	next := &saved.Source
 	next.State, next.URL, next.NextAt = st, st.URL, st.DueAt()
 	next.HeardAt, next.Heard = time.Time{}, ""
-	var m mergedFeed
+	var m item.Merged
 	if d.Outcome == feedstate.Changed && got.parse().feed != nil {
 		if m, err = r.mergeInto(ctx, &saved, s, got.parse().feed, got.cause, now); err != nil {
 			return Check{}, err
@@ -149,36 +150,36 @@ func (r *River) planAgain(ctx context.Context, next *Source, d *feedstate.Decisi
 }
 
 // mergeInto puts what a document changes of a source's items into saved.
-func (r *River) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.Feed, cause feedstate.Cause, now time.Time) (mergedFeed, error) {
-	in := merging{
-		source: s.ID, last: s.Last, feed: f, now: now, first: s.State.ReadAt.IsZero(), partial: cause == feedstate.Delivered,
-		content: func(it *feed.Item) Content { return r.content(f, it) },
+func (r *River) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.Feed, cause feedstate.Cause, now time.Time) (item.Merged, error) {
+	in := item.Merge{
+		Source: s.ID, Last: s.Last, Feed: f, Now: now, First: s.State.ReadAt.IsZero(), Partial: cause == feedstate.Delivered,
+		Content: func(it *feed.Item) Content { return r.convert.Content(f, it) },
 	}
-	in.read()
-	if ids := in.unsure(); len(ids) > 0 && s.Items+int64(len(s.Last)) > 0 {
+	in.Read()
+	if ids := in.Unsure(); len(ids) > 0 && s.Items+int64(len(s.Last)) > 0 {
 		known, err := r.Store.KnownItems(ctx, s.ID, ids)
 		if err != nil {
-			return mergedFeed{}, err
+			return item.Merged{}, err
 		}
-		in.known = known
+		in.Known = known
 	}
-	m := in.merge()
-	saved.Source.Last = m.last
-	saved.Put, saved.Follow, saved.Withdrawn = m.put, true, m.withdrawn
-	seq := r.seqs(len(m.put) + len(m.withdrawn))
-	for i := range m.put {
-		m.put[i].Seq, m.put[i].First = seq, seq
+	m := in.Result()
+	saved.Source.Last = m.Last
+	saved.Put, saved.Follow, saved.Withdrawn = m.Put, true, m.Withdrawn
+	seq := r.seqs(len(m.Put) + len(m.Withdrawn))
+	for i := range m.Put {
+		m.Put[i].Seq, m.Put[i].First = seq, seq
 		seq++
 	}
-	for i := range m.withdrawn {
-		m.withdrawn[i].Seq = seq
+	for i := range m.Withdrawn {
+		m.Withdrawn[i].Seq = seq
 		seq++
 	}
 	return m, nil
 }
 
 // settled is what follows from a check that is on disk.
-func (r *River) settled(ctx context.Context, s *Source, saved *Saved, d feedstate.Decision, m mergedFeed, states []PushState) {
+func (r *River) settled(ctx context.Context, s *Source, saved *Saved, d feedstate.Decision, m item.Merged, states []PushState) {
 	c := &r.counts
 	c.checks.Add(1)
 	switch {
@@ -189,19 +190,19 @@ func (r *River) settled(ctx context.Context, s *Source, saved *Saved, d feedstat
 	case saved.Check.Cause == feedstate.Delivered:
 		c.delivered.Add(1)
 	}
-	c.fresh.Add(int64(m.fresh))
-	c.edited.Add(int64(m.edited))
-	c.withdrawn.Add(int64(len(m.withdrawn)))
-	if m.fresh > 0 && s.Items+int64(m.fresh) > int64(r.options().Keep)+sweepFlood {
+	c.fresh.Add(int64(m.Fresh))
+	c.edited.Add(int64(m.Edited))
+	c.withdrawn.Add(int64(len(m.Withdrawn)))
+	if m.Fresh > 0 && s.Items+int64(m.Fresh) > int64(r.options().Keep)+sweepFlood {
 		poke(r.woken.sweep)
 	}
 	a := Arrival{SourceID: s.ID}
-	for i := range m.put {
-		it := &m.put[i]
-		a.Items = append(a.Items, Arrived{ID: it.ID, Seq: it.Seq, New: i < m.fresh})
+	for i := range m.Put {
+		it := &m.Put[i]
+		a.Items = append(a.Items, Arrived{ID: it.ID, Seq: it.Seq, New: i < m.Fresh})
 	}
-	for i := range m.withdrawn {
-		a.Items = append(a.Items, Arrived{ID: m.withdrawn[i].ID, Seq: m.withdrawn[i].Seq})
+	for i := range m.Withdrawn {
+		a.Items = append(a.Items, Arrived{ID: m.Withdrawn[i].ID, Seq: m.Withdrawn[i].Seq})
 	}
 	if !saved.Source.State.FollowUpAt.IsZero() {
 		poke(r.woken.claim) // it may be due before the claim loop looks again
@@ -211,10 +212,10 @@ func (r *River) settled(ctx context.Context, s *Source, saved *Saved, d feedstat
 }
 
 // report is the check for people.
-func report(s *Source, got *answered, a feedstate.Answer, d feedstate.Decision, m mergedFeed) Check {
+func report(s *Source, got *answered, a feedstate.Answer, d feedstate.Decision, m item.Merged) Check {
 	c := Check{
 		At: got.at, Took: got.took, Cause: a.Cause, URL: fetch.Redact(s.State.URL), Status: a.Status, Outcome: d.Outcome,
-		Next: d.At, Why: d.Reason, New: m.fresh, Edited: m.edited, Withdrawn: len(m.withdrawn),
+		Next: d.At, Why: d.Reason, New: m.Fresh, Edited: m.Edited, Withdrawn: len(m.Withdrawn),
 		Sent: got.trace.Sent, Received: got.trace.Received, Hops: redacted(got.hops),
 	}
 	if d.Gone {
@@ -241,7 +242,7 @@ func redacted(hops []feedstate.Hop) []feedstate.Hop {
 }
 
 // outcomeText is what a check came to, in one sentence.
-func outcomeText(got *answered, d feedstate.Decision, m mergedFeed) string {
+func outcomeText(got *answered, d feedstate.Decision, m item.Merged) string {
 	var s string
 	switch d.Outcome {
 	case feedstate.Changed:
@@ -270,12 +271,12 @@ func outcomeText(got *answered, d feedstate.Decision, m mergedFeed) string {
 	return text.ClipRunes(strings.ToValidUTF8(s, "\uFFFD"), longestLog) + "."
 }
 
-func changesText(m mergedFeed) string {
+func changesText(m item.Merged) string {
 	var parts []string
 	for _, p := range []struct {
 		n    int
 		word string
-	}{{m.fresh, "new"}, {m.edited, "edited"}, {len(m.withdrawn), "withdrawn"}, {m.back, "back again"}} {
+	}{{m.Fresh, "new"}, {m.Edited, "edited"}, {len(m.Withdrawn), "withdrawn"}, {m.Back, "back again"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
 		}

@@ -1,10 +1,10 @@
 package river
 
 import (
-	"encoding/binary"
 	"time"
 
 	"cloudburst/feed/feedstate"
+	"cloudburst/internal/river/item"
 	"cloudburst/internal/text"
 )
 
@@ -60,12 +60,6 @@ type Door struct {
 	Procedure string `json:"procedure,omitempty"`
 }
 
-// Known is an item of a document that was read: which, and what it said.
-type Known struct {
-	ID   int64 // ItemID
-	Hash int64 // of everything that it said
-}
-
 // Kinds of Login.
 const (
 	LoginBasic  = "basic"
@@ -86,11 +80,7 @@ type Login struct {
 func SourceID(url string) int64 { return text.ID(url) }
 
 // ItemID is the id of the item of a source.
-func ItemID(source int64, guid string) int64 {
-	var b [8]byte
-	binary.BigEndian.PutUint64(b[:], uint64(source))
-	return text.ID(string(b[:]) + guid)
-}
+func ItemID(source int64, guid string) int64 { return item.ID(source, guid) }
 
 // Check is what one check of a source came to: what "explain" shows.
 type Check struct {

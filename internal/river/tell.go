@@ -78,19 +78,19 @@ func (r *River) outcome(ctx context.Context, n *Notice, list []Entry, err error)
 		return nil
 	case fault.CodeOf(err) == fault.Gone:
 		n.Paused, n.NextAt = true, time.Time{}
-		n.Problem = text.ClipRunes(plainLine(fault.Message(err)), 300)
+		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		return nil
 	case fault.CodeOf(err) == fault.TooMany: // for today; it is no failure of the other side
-		n.Problem = text.ClipRunes(plainLine(fault.Message(err)), 300)
+		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		n.NextAt = now.Add(max(time.Minute, min(fault.RetryAfter(err), 24*time.Hour)))
 		return nil
 	case fault.CodeOf(err) == fault.Unavailable: // nor here: it is this server that cannot
-		n.Problem = text.ClipRunes(plainLine(fault.Message(err)), 300)
+		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		n.NextAt = now.Add(max(5*time.Minute, min(fault.RetryAfter(err), time.Hour)))
 		return nil
 	}
 	n.Failures++
-	n.Problem = text.ClipRunes(plainLine(fault.Message(err)), 300)
+	n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 	if n.Failures >= mostTellFailures {
 		n.Paused, n.NextAt = true, time.Time{}
 		n.Problem = "It is paused, for nothing arrived there for three days. The last time: " + n.Problem

@@ -16,34 +16,12 @@ const (
 	mostCategories  = 20 // of one subscription
 )
 
-// plainLine is s in one line: white space is single blanks, none around it, and what does
-// not show is gone.
-func plainLine(s string) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	s = strings.Map(func(c rune) rune {
-		switch {
-		case unicode.IsSpace(c):
-			return ' '
-		case unicode.IsControl(c), c == '\uFEFF', isTurn(c):
-			return -1
-		}
-		return c
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
-
-// isTurn reports the characters that change the direction of a line: in a name they make
-// it look like another.
-func isTurn(c rune) bool {
-	return c >= '\u202A' && c <= '\u202E' || c >= '\u2066' && c <= '\u2069'
-}
-
 // checkTitle gives a reader's own title its form.
 func checkTitle(s string) (string, error) {
 	if strings.ContainsFunc(strings.TrimSpace(s), func(c rune) bool { return unicode.IsControl(c) }) {
 		return "", fault.New(fault.Invalid, "A title may not have control characters in it.")
 	}
-	s = plainLine(s)
+	s = text.PlainLine(s)
 	if n := utf8.RuneCountInString(s); n > longestTitle {
 		return "", fault.New(fault.Invalid, "A title has at most %d characters; this one has %d.", longestTitle, n)
 	}
@@ -56,7 +34,7 @@ func checkCategory(s string) (string, error) {
 	if strings.ContainsFunc(strings.TrimSpace(s), func(c rune) bool { return unicode.IsControl(c) }) {
 		return "", fault.New(fault.Invalid, "The name of a category may not have control characters in it.")
 	}
-	s = plainLine(s)
+	s = text.PlainLine(s)
 	n := utf8.RuneCountInString(s)
 	switch {
 	case s == "":
@@ -72,9 +50,9 @@ func checkCategory(s string) (string, error) {
 // categoryOf makes the name of a category of what another program calls so; "" when
 // nothing remains.
 func categoryOf(s string) string {
-	s = strings.ReplaceAll(plainLine(s), "/", "-")
+	s = strings.ReplaceAll(text.PlainLine(s), "/", "-")
 	if utf8.RuneCountInString(s) > longestCategory {
-		s = plainLine(string([]rune(s)[:longestCategory]))
+		s = text.PlainLine(string([]rune(s)[:longestCategory]))
 	}
 	if s == "." || s == ".." {
 		return ""
@@ -83,7 +61,7 @@ func categoryOf(s string) string {
 }
 
 // titleOf makes a title of what another program calls so.
-func titleOf(s string) string { return text.ClipRunes(plainLine(s), longestTitle) }
+func titleOf(s string) string { return text.ClipRunes(text.PlainLine(s), longestTitle) }
 
 // checkCategories gives those of a subscription their form and order.
 func checkCategories(list []string) ([]string, error) {

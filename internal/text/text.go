@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -81,4 +82,26 @@ func Host(raw string) string {
 func ID(s string) int64 {
 	sum := sha256.Sum256([]byte(s))
 	return max(int64(binary.BigEndian.Uint64(sum[:8])>>1), 1)
+}
+
+// PlainLine is s in one line: white space becomes single spaces, none at the ends, and
+// characters that do not show are removed.
+func PlainLine(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.Map(func(c rune) rune {
+		switch {
+		case unicode.IsSpace(c):
+			return ' '
+		case unicode.IsControl(c), c == '\uFEFF', isTurn(c):
+			return -1
+		}
+		return c
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// isTurn reports the characters that change the direction of a line: in a name they make
+// it look like another.
+func isTurn(c rune) bool {
+	return c >= '\u202A' && c <= '\u202E' || c >= '\u2066' && c <= '\u2069'
 }

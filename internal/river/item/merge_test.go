@@ -1,4 +1,4 @@
-package river
+package item
 
 import (
 	"cmp"
@@ -27,31 +27,31 @@ func newMergeRig() *mergeRig {
 const rigID = 42
 
 // take reads a document an hour later.
-func (s *mergeRig) take(f *feed.Feed, partial bool) mergedFeed {
+func (s *mergeRig) take(f *feed.Feed, partial bool) Merged {
 	s.now = s.now.Add(time.Hour)
-	m := merging{
-		source: rigID, last: s.last, feed: f, now: s.now, first: !s.read, partial: partial,
-		content: func(it *feed.Item) Content {
+	m := Merge{
+		Source: rigID, Last: s.last, Feed: f, Now: s.now, First: !s.read, Partial: partial,
+		Content: func(it *feed.Item) Content {
 			return Content{Title: it.Title.Value, Link: it.Link, HTML: it.Summary.Value, Published: it.Published.UTC}
 		},
 	}
-	m.read()
-	m.known = map[int64]Item{}
-	for _, id := range m.unsure() {
+	m.Read()
+	m.Known = map[int64]Item{}
+	for _, id := range m.Unsure() {
 		if it, ok := s.items[id]; ok {
-			m.known[id] = Item{Hash: it.Hash, At: it.At, ReadAt: it.ReadAt, EditedAt: it.EditedAt, WithdrawnAt: it.WithdrawnAt}
+			m.Known[id] = Item{Hash: it.Hash, At: it.At, ReadAt: it.ReadAt, EditedAt: it.EditedAt, WithdrawnAt: it.WithdrawnAt}
 		}
 	}
-	out := m.merge()
-	for _, it := range out.put {
+	out := m.Result()
+	for _, it := range out.Put {
 		s.items[it.ID] = it
 	}
-	for _, it := range out.withdrawn {
+	for _, it := range out.Withdrawn {
 		was := s.items[it.ID]
 		was.WithdrawnAt = it.WithdrawnAt
 		s.items[it.ID] = was
 	}
-	s.last, s.read = out.last, true
+	s.last, s.read = out.Last, true
 	return out
 }
 
@@ -125,7 +125,7 @@ func TestMergingByID(t *testing.T) {
 			for _, d := range c.docs {
 				s.take(docOf(d...), false)
 				again := s.take(docOf(d...), false)
-				if len(again.put)+len(again.withdrawn) > 0 {
+				if len(again.Put)+len(again.Withdrawn) > 0 {
 					t.Errorf("the same document twice: %+v", again)
 				}
 			}
@@ -149,13 +149,13 @@ func TestItemsThatSayTheSameUnderAnotherIDAndLinkAreNoFlood(t *testing.T) {
 		return f
 	}
 	for n := range 5 {
-		if got := s.take(session(n), false); n > 0 && len(got.put)+len(got.withdrawn) > 0 {
+		if got := s.take(session(n), false); n > 0 && len(got.Put)+len(got.Withdrawn) > 0 {
 			t.Errorf("reading %d: %+v", n, got)
 		}
 	}
 	f := session(6)
 	f.Items = append(docOf("new").Items, f.Items...)
-	if got := s.take(f, false); got.fresh != 1 || got.put[0].Title != "new" {
+	if got := s.take(f, false); got.Fresh != 1 || got.Put[0].Title != "new" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -178,7 +178,7 @@ func TestAPartOfAFeedWithdrawsNothing(t *testing.T) {
 	t.Parallel()
 	s := newMergeRig()
 	s.take(docOf("c", "b", "a"), false)
-	if got := s.take(docOf("d", "a"), true); got.fresh != 1 || len(got.withdrawn) != 0 || len(got.last) != 4 {
+	if got := s.take(docOf("d", "a"), true); got.Fresh != 1 || len(got.Withdrawn) != 0 || len(got.Last) != 4 {
 		t.Errorf("%+v", got)
 	}
 	if got := s.list(); got != "d c b a" {
@@ -190,19 +190,19 @@ func TestAnItemsPlaceIsItsDateAtTheFirstReadingAndLaterNow(t *testing.T) {
 	t.Parallel()
 	s := newMergeRig()
 	s.take(docOf("b@5", "a@5"), false)
-	first := s.items[ItemID(rigID, "b")]
+	first := s.items[ID(rigID, "b")]
 	if want := time.Date(2026, 2, 1, 5, 0, 0, 0, time.UTC); !first.At.Equal(want) || !first.ReadAt.Equal(s.now) {
 		t.Errorf("at %v, read %v", first.At, first.ReadAt)
 	}
-	if second := s.items[ItemID(rigID, "a")]; !second.At.Before(first.At) {
+	if second := s.items[ID(rigID, "a")]; !second.At.Before(first.At) {
 		t.Error("two items share a place")
 	}
 	s.take(docOf("c@7", "b@5", "a@5"), false)
-	if it := s.items[ItemID(rigID, "c")]; !it.At.Equal(s.now) {
+	if it := s.items[ID(rigID, "c")]; !it.At.Equal(s.now) {
 		t.Errorf("a later one is at %v", it.At)
 	}
 	s.take(docOf("c@7", "b=better@5", "a@5"), false)
-	if it := s.items[ItemID(rigID, "b")]; !it.At.Equal(first.At) || !it.ReadAt.Equal(first.ReadAt) || !it.EditedAt.Equal(s.now) {
+	if it := s.items[ID(rigID, "b")]; !it.At.Equal(first.At) || !it.ReadAt.Equal(first.ReadAt) || !it.EditedAt.Equal(s.now) {
 		t.Errorf("an edit moved it: %+v", it)
 	}
 }
@@ -237,11 +237,11 @@ func FuzzMerge(f *testing.F) {
 			}
 			for j := range d.Items {
 				it := &d.Items[j]
-				if _, kept := s.items[ItemID(rigID, it.ID)]; !kept && !titles[it.Title.Value] && said[it.Title.Value] && first(d, j) {
+				if _, kept := s.items[ID(rigID, it.ID)]; !kept && !titles[it.Title.Value] && said[it.Title.Value] && first(d, j) {
 					t.Fatalf("%q is lost after %q, %q, %q", it.Title.Value, one, two, three)
 				}
 			}
-			if again := s.take(d, partial); len(again.put)+len(again.withdrawn) > 0 {
+			if again := s.take(d, partial); len(again.Put)+len(again.Withdrawn) > 0 {
 				t.Fatalf("twice the same: %+v of %q", again, doc)
 			}
 			if len(s.last) > mostLast {
@@ -277,11 +277,11 @@ func TestItemsStoredUnderFormerHashesAreNotNew(t *testing.T) {
 		before.Items[i].ID, before.Items[i].IDFrom = before.Items[i].FormerID(), feed.FromID
 	}
 	s.take(before, false)
-	if got := s.take(read("two", "http://h.example/feed"), false); got.fresh != 0 || got.edited != 1 || len(got.withdrawn) != 0 {
+	if got := s.take(read("two", "http://h.example/feed"), false); got.Fresh != 0 || got.Edited != 1 || len(got.Withdrawn) != 0 {
 		t.Errorf("after the rule changed: %+v", got)
 	}
 	for range 2 {
-		if got := s.take(read("two", "http://h.example/feed"), false); len(got.put)+len(got.withdrawn) != 0 {
+		if got := s.take(read("two", "http://h.example/feed"), false); len(got.Put)+len(got.Withdrawn) != 0 {
 			t.Errorf("the same document again: %+v", got)
 		}
 	}

@@ -1,14 +1,12 @@
-package river
+package item
 
 import (
 	"cmp"
 	"html"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"cloudburst/feed"
 	"cloudburst/internal/sanitize"
@@ -23,6 +21,7 @@ const (
 	longestHTML      = 512 << 10
 	longestURL       = 4 << 10
 	longestName      = 200 // characters of an author, a category
+	longestLanguage  = 35
 	mostEnclosures   = 50
 	mostTags         = 50
 	mostAuthors      = 20
@@ -30,16 +29,24 @@ const (
 	deepestNested    = 20
 )
 
-// content is what an item says, safe to show.
-func (r *River) content(f *feed.Feed, it *feed.Item) Content {
+// Converter makes the content of items. It is safe for concurrent use.
+type Converter struct{ clean *sanitize.Sanitizer }
+
+// NewConverter makes a Converter.
+func NewConverter() *Converter {
+	return &Converter{sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})}
+}
+
+// Content is what an item says, safe to show.
+func (r *Converter) Content(f *feed.Feed, it *feed.Item) Content {
 	left := mostNested
 	c := r.contentOf(f, it, &left, 0)
 	return c
 }
 
-func (r *River) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Content {
+func (r *Converter) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Content {
 	c := Content{
-		Title: text.Head(wordsOf(it.Title), longestItemTitle), Link: webURL(it.Link), Language: text.ClipRunes(plainLine(f.Language), longestLanguage),
+		Title: text.Head(Words(it.Title), longestItemTitle), Link: WebURL(it.Link), Language: text.ClipRunes(text.PlainLine(f.Language), longestLanguage),
 		Published: moment(it.Published), Updated: moment(it.Updated),
 	}
 	body, summary := bodyOf(f, it)
@@ -49,7 +56,7 @@ func (r *River) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Con
 	c.HTML, c.More = r.safe(body), summary
 	c.Text = TextOf(c.HTML)
 	if body.Language != "" {
-		c.Language = text.ClipRunes(plainLine(body.Language), longestLanguage)
+		c.Language = text.ClipRunes(text.PlainLine(body.Language), longestLanguage)
 	}
 	c.Authors = authorsOf(it)
 	c.Categories = tagsOf(it)
@@ -58,15 +65,15 @@ func (r *River) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Con
 		c.Image = pictureOf(it)
 	}
 	if it.Source != nil {
-		c.Via = text.ClipRunes(wordsOf(it.Source.Title), longestName)
+		c.Via = text.ClipRunes(Words(it.Source.Title), longestName)
 	}
 	if m := it.More; m != nil {
-		c.Comments = webURL(m.Comments)
+		c.Comments = WebURL(m.Comments)
 		if m.Language != "" {
-			c.Language = text.ClipRunes(plainLine(m.Language), longestLanguage)
+			c.Language = text.ClipRunes(text.PlainLine(m.Language), longestLanguage)
 		}
 		for _, to := range m.InReplyTo {
-			if c.InReplyTo = cmp.Or(webURL(to.Href), webURL(to.Ref)); c.InReplyTo != "" {
+			if c.InReplyTo = cmp.Or(WebURL(to.Href), WebURL(to.Ref)); c.InReplyTo != "" {
 				break
 			}
 		}
@@ -111,8 +118,8 @@ func below(list []feed.Outline, c *Content) []feed.Outline {
 		if a.Name != "text" {
 			continue
 		}
-		words := plainLine(TextOf(a.Value))
-		if words == plainLine(c.Title) || words != "" && strings.HasPrefix(plainLine(c.Text), words) {
+		words := text.PlainLine(TextOf(a.Value))
+		if words == text.PlainLine(c.Title) || words != "" && strings.HasPrefix(text.PlainLine(c.Text), words) {
 			return list[0].Outlines
 		}
 	}
@@ -120,7 +127,7 @@ func below(list []feed.Outline, c *Content) []feed.Outline {
 }
 
 // outlines are headlines with those under them: their text may be marked up.
-func (r *River) outlines(list []feed.Outline, left *int, depth int) (out []Content) {
+func (r *Converter) outlines(list []feed.Outline, left *int, depth int) (out []Content) {
 	for i := range list {
 		if *left <= 0 || depth > deepestNested {
 			break
@@ -134,10 +141,10 @@ func (r *River) outlines(list []feed.Outline, left *int, depth int) (out []Conte
 					c.HTML = r.safe(feed.Text{Value: a.Value, Type: "text/html"})
 					c.Text = TextOf(c.HTML)
 				} else {
-					c.Title = text.Head(plainLine(a.Value), longestItemTitle)
+					c.Title = text.Head(text.PlainLine(a.Value), longestItemTitle)
 				}
 			case "url", "htmlUrl":
-				c.Link = cmp.Or(c.Link, webURL(a.Value))
+				c.Link = cmp.Or(c.Link, WebURL(a.Value))
 			case "created":
 				c.Published, _ = feed.ParseDate(a.Value)
 			}
@@ -192,23 +199,12 @@ func mediaWords(m *feed.Media) feed.Text {
 	return feed.Text{}
 }
 
-func isHTML(t feed.Text) bool { return t.Type == "text/html" || t.Type == "application/xhtml+xml" }
-
 func isText(t feed.Text) bool { return t.Type == "" || t.Type == "text/plain" || isHTML(t) }
-
-// words are those of a text, in one line, without its markup.
-func wordsOf(t feed.Text) string {
-	s := t.Value
-	if isHTML(t) {
-		s = sanitize.Text(s)
-	}
-	return plainLine(s)
-}
 
 // safe is a text as HTML that may be shown.
 //
 // spec:cloudburst#river-html-safe
-func (r *River) safe(t feed.Text) string {
+func (r *Converter) safe(t feed.Text) string {
 	s := t.Value
 	if !isHTML(t) {
 		s = paragraphs(s)
@@ -248,27 +244,9 @@ func moment(d feed.Date) time.Time {
 	return d.UTC.UTC().Truncate(time.Millisecond)
 }
 
-// webURL is an address that a reader may be sent to, or "": whole, http or https, and not
-// endless. A log-in in it is nobody's business.
-func webURL(raw string) string {
-	raw = strings.TrimSpace(raw)
-	if len(raw) < 8 || len(raw) > longestURL || !utf8.ValidString(raw) || strings.ContainsFunc(raw, isControl) {
-		return ""
-	}
-	u, err := url.Parse(raw)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return ""
-	}
-	if u.User != nil || strings.ContainsAny(raw, " \\\"<>") {
-		u.User = nil
-		return u.String()
-	}
-	return raw
-}
-
 func authorsOf(it *feed.Item) (out []string) {
 	add := func(p feed.Person) {
-		name := text.ClipRunes(plainLine(cmp.Or(p.Name, cmp.Or(p.Raw, p.Email))), longestName)
+		name := text.ClipRunes(text.PlainLine(cmp.Or(p.Name, cmp.Or(p.Raw, p.Email))), longestName)
 		if name != "" && len(out) < mostAuthors && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
@@ -284,7 +262,7 @@ func authorsOf(it *feed.Item) (out []string) {
 
 func tagsOf(it *feed.Item) (out []string) {
 	for _, c := range it.Categories {
-		name := text.ClipRunes(plainLine(cmp.Or(c.Label, c.Term)), longestName)
+		name := text.ClipRunes(text.PlainLine(cmp.Or(c.Label, c.Term)), longestName)
 		if name != "" && len(out) < mostTags && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
@@ -296,7 +274,7 @@ func tagsOf(it *feed.Item) (out []string) {
 // video of its media elements.
 func enclosuresOf(it *feed.Item) (out []Enclosure) {
 	add := func(e Enclosure) {
-		if e.URL = webURL(e.URL); e.URL == "" || len(out) >= mostEnclosures {
+		if e.URL = WebURL(e.URL); e.URL == "" || len(out) >= mostEnclosures {
 			return
 		}
 		if i := slices.IndexFunc(out, func(o Enclosure) bool { return o.URL == e.URL }); i >= 0 {
@@ -307,7 +285,7 @@ func enclosuresOf(it *feed.Item) (out []Enclosure) {
 		out = append(out, e)
 	}
 	for _, e := range it.Enclosures {
-		add(Enclosure{URL: e.URL, Type: mediaType(e.Type), Length: max(e.Length, 0), Duration: seconds(e.Duration), Title: text.ClipRunes(plainLine(e.Title), longestName)})
+		add(Enclosure{URL: e.URL, Type: mediaType(e.Type), Length: max(e.Length, 0), Duration: seconds(e.Duration), Title: text.ClipRunes(text.PlainLine(e.Title), longestName)})
 	}
 	eachMedia(it, func(m *feed.MediaContent) {
 		kind := mediaType(m.Type)
@@ -315,7 +293,7 @@ func enclosuresOf(it *feed.Item) (out []Enclosure) {
 			length, _ := strconv.ParseInt(m.FileSize, 10, 64)
 			length = max(length, 0)
 			took, _ := strconv.ParseFloat(m.Duration, 64)
-			add(Enclosure{URL: m.URL, Type: cmp.Or(kind, m.Medium+"/*"), Length: length, Duration: seconds(took), Title: text.ClipRunes(wordsOf(m.Title), longestName)})
+			add(Enclosure{URL: m.URL, Type: cmp.Or(kind, m.Medium+"/*"), Length: length, Duration: seconds(took), Title: text.ClipRunes(Words(m.Title), longestName)})
 		}
 	})
 	if it.ITunes != nil && it.ITunes.Seconds > 0 {
@@ -366,11 +344,11 @@ func pictureOf(it *feed.Item) string {
 	var found string
 	take := func(u string) {
 		if found == "" {
-			found = webURL(u)
+			found = WebURL(u)
 		}
 	}
 	if it.More != nil {
-		take(imageURL(it.More.Image))
+		take(ImageURL(it.More.Image))
 		take(it.More.BannerImage)
 	}
 	eachMedia(it, func(m *feed.MediaContent) {

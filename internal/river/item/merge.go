@@ -1,4 +1,4 @@
-package river
+package item
 
 import (
 	"cmp"
@@ -8,17 +8,17 @@ import (
 	"cloudburst/feed"
 )
 
-// merging holds a document against what is known of its feed. It reads nothing and asks
-// no clock: read, then unsure says what to look up, then merge.
-type merging struct {
-	source  int64
-	last    []Known // of the last document
-	feed    *feed.Feed
-	now     time.Time
-	first   bool           // nothing was read of this feed before
-	partial bool           // a hub brought it: what it lacks is not gone
-	known   map[int64]Item // of those that unsure names
-	content func(*feed.Item) Content
+// Merge compares a document with the last one of its feed. Call Read, set Known to the stored
+// items that Unsure names, then call Result.
+type Merge struct {
+	Source  int64
+	Last    []Known // items of the last document
+	Feed    *feed.Feed
+	Now     time.Time
+	First   bool           // the feed was never read before
+	Partial bool           // a hub pushed it: items that it lacks are not gone
+	Known   map[int64]Item // stored items, of the ids that Unsure returned
+	Content func(*feed.Item) Content
 
 	entries []entry
 	before  map[int64]int // index in last, by id
@@ -35,42 +35,42 @@ type entry struct {
 	same bool // as in the last document
 }
 
-// mergedFeed is what a document changes.
-type mergedFeed struct {
-	put       []Item // the new ones first, without their Seq
-	withdrawn []Item
-	last      []Known
-	fresh     int
-	edited    int
-	back      int
+// Merged is what a document changes.
+type Merged struct {
+	Put       []Item // new items first, without their Seq; then changed ones
+	Withdrawn []Item
+	Last      []Known // items of this document
+	Fresh     int     // how many items are new
+	Edited    int
+	Back      int // withdrawn items that came back
 }
 
 // mostTombstones is how many removals one document may tell.
 const mostTombstones = 1000
 
-// read takes the document's items in. Of several with one id the first counts.
+// Read reads the document's items. Of several items with one id the first counts.
 //
 // spec:cloudburst#river-first-id-counts
-func (m *merging) read() {
-	m.before = make(map[int64]int, len(m.last))
-	for i, k := range m.last {
+func (m *Merge) Read() {
+	m.before = make(map[int64]int, len(m.Last))
+	for i, k := range m.Last {
 		m.before[k.ID] = i
 	}
-	seen := make(map[int64]bool, len(m.feed.Items))
-	m.entries = make([]entry, 0, len(m.feed.Items))
-	for i := range m.feed.Items {
-		it := &m.feed.Items[i]
+	seen := make(map[int64]bool, len(m.Feed.Items))
+	m.entries = make([]entry, 0, len(m.Feed.Items))
+	for i := range m.Feed.Items {
+		it := &m.Feed.Items[i]
 		e := entry{item: it, id: m.idOf(it), hash: hashOf(it)}
 		if seen[e.id] {
 			continue
 		}
 		seen[e.id] = true
 		if j, ok := m.before[e.id]; ok {
-			e.same = m.last[j].Hash == e.hash
+			e.same = m.Last[j].Hash == e.hash
 		}
 		m.entries = append(m.entries, e)
 	}
-	for _, k := range m.last {
+	for _, k := range m.Last {
 		if !seen[k.ID] {
 			m.gone = append(m.gone, k.ID)
 		}
@@ -83,13 +83,13 @@ func (m *merging) read() {
 // hash keeps the id it is stored with.
 //
 // spec:cloudburst#river-former-ids
-func (m *merging) idOf(it *feed.Item) int64 {
-	id := ItemID(m.source, it.ID)
+func (m *Merge) idOf(it *feed.Item) int64 {
+	id := ID(m.Source, it.ID)
 	if m.has(id) {
 		return id
 	}
 	if former := it.FormerID(); former != "" && former != it.ID {
-		if old := ItemID(m.source, former); m.has(old) {
+		if old := ID(m.Source, former); m.has(old) {
 			return old
 		}
 	}
@@ -97,7 +97,7 @@ func (m *merging) idOf(it *feed.Item) int64 {
 }
 
 // has reports whether the last document had an item.
-func (m *merging) has(id int64) bool {
+func (m *Merge) has(id int64) bool {
 	_, ok := m.before[id]
 	return ok
 }
@@ -107,19 +107,19 @@ func (m *merging) has(id int64) bool {
 // than half of the items seem new, so is what differs in its links only.
 //
 // spec:cloudburst#river-changing-ids
-func (m *merging) renamed() {
+func (m *Merge) renamed() {
 	fresh := 0
 	for i := range m.entries {
 		if _, ok := m.before[m.entries[i].id]; !ok {
 			fresh++
 		}
 	}
-	if fresh == 0 || len(m.last) == 0 {
+	if fresh == 0 || len(m.Last) == 0 {
 		return
 	}
 	whole := map[int64]int64{}
 	text := map[int64]int64{}
-	for _, k := range m.last {
+	for _, k := range m.Last {
 		whole[k.Hash] = k.ID
 		text[k.Hash>>32] = k.ID
 	}
@@ -127,7 +127,7 @@ func (m *merging) renamed() {
 	for i := range m.entries {
 		kept[m.entries[i].id] = m.entries[i].same
 	}
-	most := fresh*2 > len(m.entries) && len(m.gone)*2 > len(m.last)
+	most := fresh*2 > len(m.entries) && len(m.gone)*2 > len(m.Last)
 	for i := range m.entries {
 		e := &m.entries[i]
 		if _, ok := m.before[e.id]; ok {
@@ -143,18 +143,18 @@ func (m *merging) renamed() {
 
 // rename makes e the item that is known by another id. Where that is here too and says
 // the same, e is its double, which is remembered and not shown.
-func (m *merging) rename(e *entry, id int64, double bool) {
+func (m *Merge) rename(e *entry, id int64, double bool) {
 	if i := slices.Index(m.gone, id); i >= 0 {
 		m.gone = slices.Delete(m.gone, i, i+1)
 		e.same, e.id = true, id
-		e.hash = m.last[m.before[id]].Hash
+		e.hash = m.Last[m.before[id]].Hash
 	} else if double {
 		e.same = true
 	}
 }
 
-// unsure are the items of which the store has to tell what it knows.
-func (m *merging) unsure() (ids []int64) {
+// Unsure returns the ids of the items that the store has to look up.
+func (m *Merge) Unsure() (ids []int64) {
 	for i := range m.entries {
 		if !m.entries[i].same {
 			ids = append(ids, m.entries[i].id)
@@ -164,62 +164,62 @@ func (m *merging) unsure() (ids []int64) {
 	return append(ids, m.tombstones()...)
 }
 
-// merge says what the document changes.
-func (m *merging) merge() mergedFeed {
-	out := mergedFeed{last: make([]Known, 0, len(m.entries))}
+// Result returns what the document changes.
+func (m *Merge) Result() Merged {
+	out := Merged{Last: make([]Known, 0, len(m.entries))}
 	var changed []Item
 	var fresh []int // indexes of entries
 	for i := range m.entries {
 		e := &m.entries[i]
-		out.last = append(out.last, Known{ID: e.id, Hash: e.hash})
+		out.Last = append(out.Last, Known{ID: e.id, Hash: e.hash})
 		if e.same {
 			continue
 		}
-		was, ok := m.known[e.id]
+		was, ok := m.Known[e.id]
 		switch {
 		case !ok:
 			fresh = append(fresh, i)
 		case was.Hash != e.hash:
 			it := m.item(e, was)
-			it.EditedAt = m.now
+			it.EditedAt = m.Now
 			changed = append(changed, it)
-			out.edited++
+			out.Edited++
 		case !was.WithdrawnAt.IsZero():
 			changed = append(changed, m.item(e, was))
-			out.back++
+			out.Back++
 		}
 	}
-	out.put = append(m.arrivals(fresh), changed...)
-	out.fresh = len(fresh)
-	if m.partial {
-		out.last = m.keepLast(out.last)
+	out.Put = append(m.arrivals(fresh), changed...)
+	out.Fresh = len(fresh)
+	if m.Partial {
+		out.Last = m.keepLast(out.Last)
 	}
 	for _, id := range m.lost() {
-		out.withdrawn = append(out.withdrawn, Item{ID: id, SourceID: m.source, WithdrawnAt: m.now})
+		out.Withdrawn = append(out.Withdrawn, Item{ID: id, SourceID: m.Source, WithdrawnAt: m.Now})
 	}
 	return out
 }
 
 // item is e as it is written over what was there.
-func (m *merging) item(e *entry, was Item) Item {
+func (m *Merge) item(e *entry, was Item) Item {
 	return Item{
-		ID: e.id, SourceID: m.source, GUID: e.item.ID, Hash: e.hash, At: was.At, EditedAt: was.EditedAt,
-		ReadAt: cmp.Or(was.ReadAt, was.At), Content: m.content(e.item),
+		ID: e.id, SourceID: m.Source, GUID: e.item.ID, Hash: e.hash, At: was.At, EditedAt: was.EditedAt,
+		ReadAt: cmp.Or(was.ReadAt, was.At), Content: m.Content(e.item),
 	}
 }
 
 // arrivals makes items of new entries. Their places follow the order of the document,
 // the newest on top: now for those of a later reading, their own date for those of the
 // first. Two never share a place.
-func (m *merging) arrivals(fresh []int) (out []Item) {
+func (m *Merge) arrivals(fresh []int) (out []Item) {
 	if m.upward {
 		slices.Reverse(fresh)
 	}
 	taken := make(map[int64]bool, len(fresh))
 	for _, i := range fresh {
 		e := &m.entries[i]
-		at := m.now
-		if date := e.date(); m.first && !date.IsZero() && date.Before(m.now) && date.Year() > 1970 {
+		at := m.Now
+		if date := e.date(); m.First && !date.IsZero() && date.Before(m.Now) && date.Year() > 1970 {
 			at = date
 		}
 		for taken[at.UnixMilli()] {
@@ -227,7 +227,7 @@ func (m *merging) arrivals(fresh []int) (out []Item) {
 		}
 		taken[at.UnixMilli()] = true
 		out = append(out, Item{
-			ID: e.id, SourceID: m.source, GUID: e.item.ID, Hash: e.hash, At: at, ReadAt: m.now, Content: m.content(e.item),
+			ID: e.id, SourceID: m.Source, GUID: e.item.ID, Hash: e.hash, At: at, ReadAt: m.Now, Content: m.Content(e.item),
 		})
 	}
 	return out
@@ -243,8 +243,8 @@ func dateOf(it *feed.Item) time.Time {
 }
 
 // keepLast adds to a partial document what the last whole one had besides.
-func (m *merging) keepLast(list []Known) []Known {
-	for _, k := range m.last {
+func (m *Merge) keepLast(list []Known) []Known {
+	for _, k := range m.Last {
 		if len(list) >= mostLast {
 			break
 		}
@@ -260,7 +260,7 @@ const mostLast = 2000
 
 // order says whether the dates of the document are in order, and which way. Without dates
 // the new items say which end is the newer.
-func (m *merging) order() (ordered, upward bool) {
+func (m *Merge) order() (ordered, upward bool) {
 	up, down, n := true, true, 0
 	var before time.Time
 	for i := range m.entries {
@@ -285,7 +285,7 @@ func (m *merging) order() (ordered, upward bool) {
 }
 
 // undated orders a document by what it has in common with the last one.
-func (m *merging) undated() (ordered, upward bool) {
+func (m *Merge) undated() (ordered, upward bool) {
 	at, firstOld, lastNew, firstNew := -1, -1, -1, -1
 	for i := range m.entries {
 		j, ok := m.before[m.entries[i].id]
@@ -311,8 +311,8 @@ func (m *merging) undated() (ordered, upward bool) {
 // that is not by age, or of which most is gone at once, says nothing by what it lacks.
 //
 // spec:cloudburst#river-withdrawn
-func (m *merging) missing() (ids []int64) {
-	if m.partial || !m.ordered || len(m.gone) == 0 || len(m.entries) == 0 {
+func (m *Merge) missing() (ids []int64) {
+	if m.Partial || !m.ordered || len(m.gone) == 0 || len(m.entries) == 0 {
 		return nil
 	}
 	here := make(map[int64]bool, len(m.entries))
@@ -320,7 +320,7 @@ func (m *merging) missing() (ids []int64) {
 		here[m.entries[i].id] = true
 	}
 	older := false // something that is still here is older than those passed from now on
-	last := slices.Clone(m.last)
+	last := slices.Clone(m.Last)
 	if !m.upward {
 		slices.Reverse(last)
 	}
@@ -331,22 +331,22 @@ func (m *merging) missing() (ids []int64) {
 			ids = append(ids, k.ID)
 		}
 	}
-	if len(ids) > 2 && len(ids)*2 > len(m.last) {
+	if len(ids) > 2 && len(ids)*2 > len(m.Last) {
 		return nil
 	}
 	return ids
 }
 
 // tombstones are the items that a document names as removed (RFC 6721).
-func (m *merging) tombstones() (ids []int64) {
-	for i := range m.feed.Unknown {
-		n := &m.feed.Unknown[i]
+func (m *Merge) tombstones() (ids []int64) {
+	for i := range m.Feed.Unknown {
+		n := &m.Feed.Unknown[i]
 		if n.Name != "deleted-entry" || n.Space != "http://purl.org/atompub/tombstones/1.0" {
 			continue
 		}
 		for _, a := range n.Attrs {
 			if a.Name == "ref" && len(ids) < mostTombstones {
-				ids = append(ids, ItemID(m.source, a.Value))
+				ids = append(ids, ID(m.Source, a.Value))
 			}
 		}
 	}
@@ -354,13 +354,13 @@ func (m *merging) tombstones() (ids []int64) {
 }
 
 // lost are the kept items that are withdrawn from now on.
-func (m *merging) lost() (out []int64) {
+func (m *Merge) lost() (out []int64) {
 	here := make(map[int64]bool, len(m.entries))
 	for i := range m.entries {
 		here[m.entries[i].id] = true
 	}
 	for _, id := range append(m.missing(), m.tombstones()...) {
-		was, ok := m.known[id]
+		was, ok := m.Known[id]
 		if ok && was.WithdrawnAt.IsZero() && !here[id] && !slices.Contains(out, id) {
 			out = append(out, id)
 		}

@@ -1,4 +1,4 @@
-package river
+package item
 
 import "cloudburst/feed"
 
@@ -65,7 +65,7 @@ func hashItem(words, rest *fnv, it *feed.Item, depth int) (n int) {
 		rest.add(it.ITunes.Image)
 	}
 	if m := it.More; m != nil {
-		rest.add(imageURL(m.Image))
+		rest.add(ImageURL(m.Image))
 		rest.add(m.BannerImage)
 		rest.add(m.Comments)
 		for i := range m.InReplyTo {
