@@ -1,6 +1,7 @@
 package author
 
 import (
+	"cloudburst/internal/sanitize"
 	"strings"
 	"testing"
 )
@@ -24,7 +25,7 @@ func TestMarkdownThatIsMadeToHurtIsShownAsItStands(t *testing.T) {
 		"emphasis":          strings.Repeat("*a_b~~c", n/7),
 		"brackets":          strings.Repeat("[", n/2) + strings.Repeat("]", n/2),
 	} {
-		got, err := markup(source, Markdown)
+		got, err := markup(source, Markdown, sanitize.HTML)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
