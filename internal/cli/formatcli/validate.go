@@ -13,6 +13,7 @@ import (
 	"cloudburst/feed"
 	"cloudburst/internal/advice"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -217,7 +218,7 @@ func (r *report) what() string {
 	if r.Encoding != "" {
 		s += " in " + r.Encoding
 	}
-	s += ", " + shell.Plural(r.Items, "item")
+	s += ", " + text.Plural(r.Items, "item")
 	if r.Title != "" {
 		s += ": " + r.Title
 	}
@@ -259,7 +260,7 @@ func writeFinding(b *strings.Builder, a advice.Finding) {
 }
 
 func (r *report) summary(strict bool) string {
-	counts := shell.Plural(r.Errors, "error") + ", " + shell.Plural(r.Warnings, "warning") + ", " + fmt.Sprintf("%d of advice", r.Advice)
+	counts := text.Plural(r.Errors, "error") + ", " + text.Plural(r.Warnings, "warning") + ", " + fmt.Sprintf("%d of advice", r.Advice)
 	switch {
 	case r.Errors > 0:
 		return "Needs attention: " + counts + "."

@@ -6,6 +6,7 @@ import (
 
 	"cloudburst/internal/cli/hubclient"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 )
 
 // record is one thing that listen has to say, as --json prints it.
@@ -65,7 +66,7 @@ func (r *record) delivery() string {
 	if r.Signature == "none" {
 		signed = "not signed"
 	}
-	return fmt.Sprintf("%s, %s, %s", shell.Clean(kind), shell.Plural(*r.Size, "byte"), signed)
+	return fmt.Sprintf("%s, %s, %s", shell.Clean(kind), text.Plural(*r.Size, "byte"), signed)
 }
 
 // delay is the delay in words.

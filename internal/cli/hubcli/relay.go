@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -173,7 +174,7 @@ func (p *commands) relayRemove() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(p.Err, "Removed %s.\n", shell.Plural(len(gone), "relay"))
+				fmt.Fprintf(p.Err, "Removed %s.\n", text.Plural(len(gone), "relay"))
 				return p.printRelays(gone, asJSON)
 			})
 		},

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 )
 
 func (p *commands) subscriptions() *cobra.Command {
@@ -99,7 +100,7 @@ register again.`,
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(p.Err, "Removed %s.\n", shell.Plural(len(gone), "subscription"))
+				fmt.Fprintf(p.Err, "Removed %s.\n", text.Plural(len(gone), "subscription"))
 				return p.printSubscriptions(func(yield func(client.Subscription, error) bool) {
 					for _, sub := range gone {
 						if !yield(sub, nil) {
@@ -137,7 +138,7 @@ same bytes. A file is written beside its name and put in place when it is whole.
 				n, err := shell.WriteWhole(args[0], func(w io.Writer) (int, error) { return s.Export(ctx, w, show) })
 				bar.End()
 				if err == nil {
-					fmt.Fprintf(p.Err, "Exported %s to %s.\n", shell.Plural(n, "subscription"), args[0])
+					fmt.Fprintf(p.Err, "Exported %s to %s.\n", text.Plural(n, "subscription"), args[0])
 				}
 				return err
 			})
@@ -193,7 +194,7 @@ func (p *commands) printImport(res client.ImportResult, asJSON bool) error {
 	if asJSON {
 		return shell.JSONLines(p.Out).Encode(res)
 	}
-	fmt.Fprintf(p.Out, "Imported %s.", shell.Plural(res.Imported, "subscription"))
+	fmt.Fprintf(p.Out, "Imported %s.", text.Plural(res.Imported, "subscription"))
 	if res.Expired > 0 {
 		fmt.Fprintf(p.Out, " Left out %d that had run out.", res.Expired)
 	}

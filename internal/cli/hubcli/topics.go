@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 )
 
 func (p *commands) topics() *cobra.Command {
@@ -118,12 +119,12 @@ func (p *commands) printTopic(t client.Topic) {
 	row("etag", t.ETag)
 	row("modified", t.LastModified)
 	if v := t.Verification; v != nil {
-		text := "a 304 counts: its ETag is proven"
+		how := "a 304 counts: its ETag is proven"
 		if v.Full {
-			text = "read in full: " + v.Reason
+			how = "read in full: " + v.Reason
 		}
-		row("after a ping", text)
-		row("reads", fmt.Sprintf("%d in full (%s); %s", v.FullReads, shell.FormatSize(v.FullBytes), shell.Plural(int(v.NotModified), "304")+" counted"))
+		row("after a ping", how)
+		row("reads", fmt.Sprintf("%d in full (%s); %s", v.FullReads, shell.FormatSize(v.FullBytes), text.Plural(int(v.NotModified), "304")+" counted"))
 		row("again", shell.FormatTime(v.AgainAt))
 	}
 	fmt.Fprintln(p.Out)

@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/doctor"
+	"cloudburst/internal/text"
 	"cloudburst/protocol/rsscloud"
 )
 
@@ -176,7 +177,7 @@ func (e *examination) end(r doctor.Report) error {
 	if e.json {
 		return shell.JSONLines(e.p.Out).Encode(r)
 	}
-	counts := shell.Plural(r.Problems, "problem") + ", " + shell.Plural(r.Warnings, "warning")
+	counts := text.Plural(r.Problems, "problem") + ", " + text.Plural(r.Warnings, "warning")
 	verdict := "Nothing is wrong"
 	switch {
 	case r.Problems > 0:

@@ -12,6 +12,7 @@ import (
 	"cloudburst/internal/app"
 	"cloudburst/internal/checkup"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 )
 
 // installation has the server, or the folder, looked at.
@@ -94,7 +95,7 @@ func (e *examination) printInstallation(found client.Installation, where string)
 	case found.Warnings > 0:
 		verdict = "It works, and could be safer"
 	}
-	fmt.Fprintf(&b, "\n%s: %s, %s.\n", verdict, shell.Plural(found.Problems, "problem"), shell.Plural(found.Warnings, "warning"))
+	fmt.Fprintf(&b, "\n%s: %s, %s.\n", verdict, text.Plural(found.Problems, "problem"), text.Plural(found.Warnings, "warning"))
 	_, err := b.WriteTo(e.p.Out)
 	return err
 }

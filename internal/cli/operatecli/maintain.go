@@ -12,6 +12,7 @@ import (
 	"cloudburst/client"
 	"cloudburst/internal/api"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 )
 
 func (p *commands) sweep() *cobra.Command {
@@ -33,7 +34,7 @@ often in a row. The server does this by itself at the top of each hour.
 				if asJSON {
 					return shell.JSONLines(p.Out).Encode(r)
 				}
-				fmt.Fprintf(p.Out, "Dropped %s after errors, and removed %d that had run out.\n", shell.Plural(r.Dropped, "subscription"), r.Expired)
+				fmt.Fprintf(p.Out, "Dropped %s after errors, and removed %d that had run out.\n", text.Plural(r.Dropped, "subscription"), r.Expired)
 				return nil
 			})
 		},
@@ -79,17 +80,17 @@ func (p *commands) printStatus(s *shell.Connection, st client.Status) {
 		fmt.Fprintf(p.Out, "The database cannot be used: %s\n", shell.Clean(st.Store))
 	}
 	if c := st.Counts; c != nil {
-		fmt.Fprintf(p.Out, "%s, %s (%d failing), %s owed, %s due", shell.Plural(int(c.Topics), "feed"),
-			shell.Plural(int(c.Subscriptions), "subscription"), c.Failing, shell.Plural(int(c.Owed), "notification"), shell.Plural(int(c.ChecksDue), "check"))
+		fmt.Fprintf(p.Out, "%s, %s (%d failing), %s owed, %s due", text.Plural(int(c.Topics), "feed"),
+			text.Plural(int(c.Subscriptions), "subscription"), c.Failing, text.Plural(int(c.Owed), "notification"), text.Plural(int(c.ChecksDue), "check"))
 		if c.Requests > 0 {
-			fmt.Fprintf(p.Out, ", %s not decided", shell.Plural(int(c.Requests), "request"))
+			fmt.Fprintf(p.Out, ", %s not decided", text.Plural(int(c.Requests), "request"))
 		}
 		fmt.Fprintln(p.Out, ".")
 	}
 	if s.Running {
 		t := st.Totals
 		fmt.Fprintf(p.Out, "%s under way, %d in the queue. Since the start: %s, %s, %d told, %d not.\n",
-			shell.Plural(int(st.Live.InFlight), "notification"), st.Live.Queue, shell.Plural(int(t.Pings), "ping"), shell.Plural(int(t.Changes), "change"), t.Notified, t.Failed)
+			text.Plural(int(st.Live.InFlight), "notification"), st.Live.Queue, text.Plural(int(t.Pings), "ping"), text.Plural(int(t.Changes), "change"), t.Notified, t.Failed)
 	}
 	for _, w := range st.Warnings {
 		fmt.Fprintf(p.Out, "Warning: %s\n", shell.Clean(w))

@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/config"
 	"cloudburst/internal/store"
+	"cloudburst/internal/text"
 )
 
 func (p *commands) migrate() *cobra.Command {
@@ -81,9 +82,9 @@ func (p *commands) printTables(from, to string, r *store.Result) error {
 	if err := t.End(); err != nil {
 		return err
 	}
-	fmt.Fprintf(p.Err, "Moved %s in %s from %s to %s; each table is the same on both sides.\n", shell.Plural(int(rows), "row"), shell.Plural(len(r.Tables), "table"), place(from), place(to))
+	fmt.Fprintf(p.Err, "Moved %s in %s from %s to %s; each table is the same on both sides.\n", text.Plural(int(rows), "row"), text.Plural(len(r.Tables), "table"), place(from), place(to))
 	if mended > 0 {
-		fmt.Fprintf(p.Err, "%s had bytes that PostgreSQL cannot hold; a replacement character (U+FFFD) stands for each of them now.\n", shell.Plural(int(mended), "text"))
+		fmt.Fprintf(p.Err, "%s had bytes that PostgreSQL cannot hold; a replacement character (U+FFFD) stands for each of them now.\n", text.Plural(int(mended), "text"))
 	}
 	p.printPlaced(r)
 	switch {

@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/config"
 	"cloudburst/internal/store"
+	"cloudburst/internal/text"
 )
 
 const restoreHelp = `Looks over FILE, which "cloudburst backup" wrote: whether its content has the SHA-256
@@ -98,7 +99,7 @@ func (p *commands) printHeld(file string, x *store.Examined) {
 		case of[0] == "source" && n != 1:
 			parts = append(parts, fmt.Sprintf("%d feeds that are read", n))
 		default:
-			parts = append(parts, shell.Plural(int(n), of[1]))
+			parts = append(parts, text.Plural(int(n), of[1]))
 		}
 	}
 	newest := "; its log is empty"

@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 )
 
 func (p *commands) userExport() *cobra.Command {
@@ -116,13 +117,13 @@ func (p *commands) printMoved(user string, res client.MoveResult, asJSON bool) e
 	if asJSON {
 		return shell.JSONLines(p.Out).Encode(res)
 	}
-	text := fmt.Sprintf("%s has %s more; %d were there already", user, shell.Plural(res.Added, "post"), res.Had)
+	line := fmt.Sprintf("%s has %s more; %d were there already", user, text.Plural(res.Added, "post"), res.Had)
 	if res.Left > 0 {
-		text += fmt.Sprintf(", %d left out", res.Left)
+		line += fmt.Sprintf(", %d left out", res.Left)
 	}
 	if res.Files > 0 {
-		text += "; " + shell.Plural(res.Files, "file") + " added"
+		line += "; " + text.Plural(res.Files, "file") + " added"
 	}
-	_, err := fmt.Fprintln(p.Out, text+".")
+	_, err := fmt.Fprintln(p.Out, line+".")
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 )
 
 func (e *explanation) print(asJSON, further bool) error {
@@ -72,7 +73,7 @@ func (e *explanation) printAnswer(row printer) {
 }
 
 func (e *explanation) printFeed(row printer) {
-	text := shell.FormatName(e.Format, e.Version, e.variant) + ", " + shell.Plural(e.Items, "item")
+	text := shell.FormatName(e.Format, e.Version, e.variant) + ", " + text.Plural(e.Items, "item")
 	if e.Title != "" {
 		text += ": " + e.Title
 	}
@@ -185,7 +186,7 @@ func (e *explanation) printProblems(row printer) {
 	name := "problems"
 	for i, k := range e.Kinds {
 		if i == shown {
-			row("", "and %s more", shell.Plural(len(e.Kinds)-shown, "kind"))
+			row("", "and %s more", text.Plural(len(e.Kinds)-shown, "kind"))
 			break
 		}
 		text := k.Kind

@@ -15,6 +15,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/config"
+	"cloudburst/internal/text"
 )
 
 // explainer is one run of the command.
@@ -144,7 +145,7 @@ func (x *explainer) printKnown(url string, e *client.Explanation, further bool) 
 }
 
 func printKnownSource(row printer, s *client.Source) {
-	text := shell.Plural(int(s.Items), "item") + " kept"
+	text := text.Plural(int(s.Items), "item") + " kept"
 	if s.Format != "" {
 		text = s.Format + ", " + text
 	}
@@ -170,7 +171,7 @@ func readers(n int64) string {
 	if n == 1 {
 		return "one reader"
 	}
-	return shell.Plural(int(n), "reader")
+	return text.Plural(int(n), "reader")
 }
 
 func printKnownNext(row printer, e *client.Explanation) {

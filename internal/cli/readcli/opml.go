@@ -12,6 +12,7 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/sanitize"
+	"cloudburst/internal/text"
 )
 
 func (p *commands) opml() *cobra.Command {
@@ -163,7 +164,7 @@ func (s *outlineShow) tree(out *bufio.Writer, name string, d *opml.Document) {
 	switch n := len(d.Problems); {
 	case n == 0:
 	case !s.problems:
-		fmt.Fprintf(out, "\n%s had to be mended: --problems lists what.\n", shell.Plural(n, "thing"))
+		fmt.Fprintf(out, "\n%s had to be mended: --problems lists what.\n", text.Plural(n, "thing"))
 	default:
 		fmt.Fprintln(out)
 		for _, p := range d.Problems {
@@ -192,12 +193,12 @@ func outlineTitle(name string, d *opml.Document) string {
 	if d.Version != "" {
 		what += " " + shell.Clip(shell.Clean(d.Version), 20)
 	}
-	what += ", " + shell.Plural(feeds, "feed")
+	what += ", " + text.Plural(feeds, "feed")
 	if lists > 0 {
-		what += ", " + shell.Plural(lists, "included list")
+		what += ", " + text.Plural(lists, "included list")
 	}
 	if others := all - feeds - lists; others > 0 {
-		what += ", " + shell.Plural(others, "other outline")
+		what += ", " + text.Plural(others, "other outline")
 	}
 	return title + " (" + what + ")"
 }

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 )
 
 func (p *commands) opmlImport() *cobra.Command {
@@ -69,7 +70,7 @@ func (p *commands) importOPML(ctx context.Context, s *shell.Connection, user str
 	bar.End()
 	if err != nil {
 		if res.Added > 0 {
-			fmt.Fprintf(p.Err, "cloudburst: %s were added, %d were followed already.\n", shell.Plural(res.Added, "feed"), res.Had)
+			fmt.Fprintf(p.Err, "cloudburst: %s were added, %d were followed already.\n", text.Plural(res.Added, "feed"), res.Had)
 		}
 		return err
 	}
@@ -100,24 +101,24 @@ func (p *commands) importOPML(ctx context.Context, s *shell.Connection, user str
 }
 
 func (p *commands) printImported(res *client.ImportedOPML, follow bool) error {
-	text := "Found " + shell.Plural(res.Found, "feed")
+	line := "Found " + text.Plural(res.Found, "feed")
 	if title := oneLine(res.Title); title != "" {
-		text += " in “" + shell.Clip(title, 100) + "”"
+		line += " in “" + shell.Clip(title, 100) + "”"
 	}
-	text += fmt.Sprintf(": %d new, %d followed already", res.Added, res.Had)
+	line += fmt.Sprintf(": %d new, %d followed already", res.Added, res.Had)
 	if res.Skipped > 0 {
-		text += fmt.Sprintf(", %d without a usable address", res.Skipped)
+		line += fmt.Sprintf(", %d without a usable address", res.Skipped)
 	}
 	if res.Over > 0 {
-		text += fmt.Sprintf(", %d over the limit of %d", res.Over, res.Limit)
+		line += fmt.Sprintf(", %d over the limit of %d", res.Over, res.Limit)
 	}
 	switch {
 	case follow:
-		text += "; the list itself is followed"
+		line += "; the list itself is followed"
 	case res.Lists > 0:
-		text += "; " + shell.Plural(res.Lists, "list") + " in it followed"
+		line += "; " + text.Plural(res.Lists, "list") + " in it followed"
 	}
-	_, err := fmt.Fprintln(p.Out, text+".")
+	_, err := fmt.Fprintln(p.Out, line+".")
 	return err
 }
 

@@ -15,6 +15,7 @@ import (
 	"cloudburst/client"
 	"cloudburst/internal/cli/shell"
 	"cloudburst/internal/config"
+	"cloudburst/internal/text"
 )
 
 func (p *commands) sources() *cobra.Command {
@@ -162,7 +163,7 @@ func (p *commands) printAdded(line *addedLine, asJSON bool) error {
 		fmt.Fprintf(p.Err, "cloudburst: %s\n", shell.Clean(line.Error.Message))
 	case line.Source == nil:
 		fmt.Fprintf(p.Err, "cloudburst: %s has %s, and nothing was added: name one of them, or take the first with --first\n",
-			shell.Clean(line.Input), shell.Plural(len(line.Choices), "feed"))
+			shell.Clean(line.Input), text.Plural(len(line.Choices), "feed"))
 	}
 	if asJSON {
 		return shell.JSONLines(p.Out).Encode(line)
@@ -180,7 +181,7 @@ func (p *commands) printAdded(line *addedLine, asJSON bool) error {
 	if !line.New {
 		what = "Followed already:"
 	}
-	_, err := fmt.Fprintf(p.Out, "%s %s, %s.\n", what, sourceName(line.Source), shell.Plural(int(line.Source.Items), "item"))
+	_, err := fmt.Fprintf(p.Out, "%s %s, %s.\n", what, sourceName(line.Source), text.Plural(int(line.Source.Items), "item"))
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 )
 
 func (p *commands) sourcesRemove() *cobra.Command {
@@ -307,7 +308,7 @@ func (f *refreshing) run(ctx context.Context, names []string) error {
 		return ctx.Err()
 	}
 	if f.all {
-		text := "Read " + shell.Plural(f.read, "feed") + ": " + shell.Plural(f.items, "new item")
+		text := "Read " + text.Plural(f.read, "feed") + ": " + text.Plural(f.items, "new item")
 		if f.failed > 0 {
 			text += fmt.Sprintf("; %d could not be read", f.failed)
 		}

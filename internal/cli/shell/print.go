@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode"
 
+	"cloudburst/internal/text"
+
 	"golang.org/x/term"
 )
 
@@ -143,14 +145,6 @@ func FormatDuration(d time.Duration) string {
 	}
 }
 
-// Plural is "1 line", "2 lines".
-func Plural(n int, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %ss", n, one)
-}
-
 // Progress shows how far something is, on standard error: a bar that moves for a
 // person, a line a second for a log.
 type Progress struct {
@@ -212,7 +206,7 @@ func OrDash(s string) string {
 func FormatSize(n int64) string {
 	switch {
 	case n < 1000:
-		return Plural(int(n), "byte")
+		return text.Plural(int(n), "byte")
 	case n < 1000*1000:
 		return fmt.Sprintf("%.1f kB", float64(n)/1000)
 	}

@@ -19,6 +19,7 @@ import (
 	"cloudburst/internal/config"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/feedfile"
+	"cloudburst/internal/text"
 	"cloudburst/protocol/rsscloud"
 	"cloudburst/protocol/websub"
 )
@@ -158,7 +159,7 @@ func (g *filePost) check() error {
 	}
 	if files != len(g.enclosureURLs) {
 		return shell.Usagef("publish uploads nothing: each file of --enclosure needs an --enclosure-url that says where the world reads it (there are %s and %s)",
-			shell.Plural(files, "file"), shell.Plural(len(g.enclosureURLs), "URL"))
+			text.Plural(files, "file"), text.Plural(len(g.enclosureURLs), "URL"))
 	}
 	for _, u := range g.enclosureURLs {
 		if err := shell.CheckURL(u); err != nil {
@@ -275,7 +276,7 @@ func (g *filePost) tell(a feedfile.Added) error {
 	if a.New {
 		what = "is the first of"
 	}
-	_, err := fmt.Fprintf(g.p.Out, "%s %s %s (%s)\n", shell.Clean(a.ID), what, shell.Clean(g.file), shell.Plural(a.Items, "item"))
+	_, err := fmt.Fprintf(g.p.Out, "%s %s %s (%s)\n", shell.Clean(a.ID), what, shell.Clean(g.file), text.Plural(a.Items, "item"))
 	return err
 }
 

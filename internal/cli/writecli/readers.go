@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 )
 
 const readersFields = `user, at, window_days, readers; services, programs, push, private
@@ -62,7 +63,7 @@ func printReaders(w io.Writer, r client.Readers) error {
 	if r.Partial {
 		more = ", or more"
 	}
-	fmt.Fprintf(out, "%s in the last %s%s\n", shell.Plural(int(r.Count), "reader"), shell.Plural(r.WindowDays, "day"), more)
+	fmt.Fprintf(out, "%s in the last %s%s\n", text.Plural(int(r.Count), "reader"), text.Plural(r.WindowDays, "day"), more)
 	row := func(depth int, n int64, what string) {
 		fmt.Fprintf(out, "%*s%8d  %s\n", 2*depth, "", n, shell.Clean(what))
 	}
@@ -74,11 +75,11 @@ func printReaders(w io.Writer, r client.Readers) error {
 	for _, n := range r.ProgramList {
 		row(1, n.N, n.Name)
 	}
-	row(0, r.Push, fmt.Sprintf("by notifications only, of %s", shell.Plural(int(r.Subscriptions), "subscription")))
+	row(0, r.Push, fmt.Sprintf("by notifications only, of %s", text.Plural(int(r.Subscriptions), "subscription")))
 	for _, n := range r.PushList {
 		row(1, n.N, n.Name)
 	}
 	row(0, r.Private, "of the private feed")
-	fmt.Fprintf(out, "Not counted: %s, %s.\n", shell.Plural(int(r.Browsers), "browser"), shell.Plural(int(r.Robots), "robot"))
+	fmt.Fprintf(out, "Not counted: %s, %s.\n", text.Plural(int(r.Browsers), "browser"), text.Plural(int(r.Robots), "robot"))
 	return out.Flush()
 }

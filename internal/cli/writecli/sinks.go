@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/text"
 )
 
 const sinkFields = `kind, url, user, topic, state, version, told, last_at, last, ok,
@@ -78,7 +79,7 @@ told when one starts.`,
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 				n, err := s.RetrySinks(ctx, append(args, "")[0])
 				if err == nil {
-					_, err = fmt.Fprintf(p.Out, "%s will be told now.\n", shell.Plural(n, "sink"))
+					_, err = fmt.Fprintf(p.Out, "%s will be told now.\n", text.Plural(n, "sink"))
 				}
 				return err
 			})
