@@ -18,6 +18,8 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store"
+	"cloudburst/internal/store/authortest"
+	"cloudburst/internal/store/hubtest"
 	"cloudburst/internal/store/postgres"
 	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/sqlite"
@@ -207,7 +209,7 @@ func TestAMovedStoreGoesOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, row := range storetest.FirstRows() {
+	for _, row := range hubtest.FirstRows() {
 		if err := w.Exec(t.Context(), row); err != nil {
 			t.Fatal(err)
 		}
@@ -225,7 +227,8 @@ func TestAMovedStoreGoesOn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		storetest.Migrated(t, hub.Store(s))
+		hubtest.Migrated(t, hub.Store(s))
+		authortest.FirstPost(t, s)
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}

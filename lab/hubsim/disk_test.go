@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"cloudburst/internal/hub"
-	"cloudburst/internal/store/storetest"
+	"cloudburst/internal/store/hubtest"
 )
 
 func TestTheSimulatedStoreKeepsTheContractOfTheRealOnes(t *testing.T) {
 	t.Parallel()
-	storetest.RunEngine(t, func(*testing.T) hub.Store { return NewDisk(false) })
+	hubtest.RunEngine(t, func(*testing.T) hub.Store { return NewDisk(false) })
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
+	"cloudburst/internal/store/authortest"
+	"cloudburst/internal/store/hubtest"
+	"cloudburst/internal/store/rivertest"
 	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/storetest"
 )
@@ -51,10 +54,12 @@ func earlierSchema(t *testing.T, migrations, rows []string) (url string) {
 
 func TestADatabaseOfTheFirstSchemaKeepsItsRows(t *testing.T) {
 	t.Parallel()
-	storetest.Migrated(t, open(t, earlierSchema(t, storetest.Migrations(t, 1), storetest.FirstRows())))
+	s := open(t, earlierSchema(t, storetest.Migrations(t, 1), hubtest.FirstRows()))
+	hubtest.Migrated(t, s)
+	authortest.FirstPost(t, s)
 }
 
 func TestNoticesOfEarlierVersionsAreConfirmedWhereTheyWereTaken(t *testing.T) {
 	t.Parallel()
-	storetest.NoticesMigrated(t, open(t, earlierSchema(t, storetest.Migrations(t, storetest.BeforeConsent), storetest.NoticeRows())))
+	rivertest.NoticesMigrated(t, open(t, earlierSchema(t, storetest.Migrations(t, rivertest.BeforeConsent), rivertest.NoticeRows())))
 }

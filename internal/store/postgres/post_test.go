@@ -10,16 +10,17 @@ import (
 	"testing"
 
 	"cloudburst/internal/fulltest"
+	"cloudburst/internal/store/authortest"
 	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/storetest"
 )
 
 func BenchmarkSavesOf100kPosts(b *testing.B) {
-	storetest.SavesOf(b, open(b, storetest.Postgres(b)), 100_000)
+	authortest.SavesOf(b, open(b, storetest.Postgres(b)), 100_000)
 }
 
 func BenchmarkRenumber100kPosts(b *testing.B) {
-	storetest.RenumberingOf(b, open(b, storetest.Postgres(b)), 100_000)
+	authortest.RenumberingOf(b, open(b, storetest.Postgres(b)), 100_000)
 }
 
 // explaining is an Engine that looks at what each statement on posts and files reads,
@@ -135,8 +136,8 @@ func TestNoStatementReadsAllOfAWritersPosts(t *testing.T) {
 			}
 			t.Run(name, func(t *testing.T) {
 				s := open(t, storetest.Postgres(t)+"&plan_cache_mode="+mode)
-				storetest.FillPosts(t, s, "alice", 10_000)
-				storetest.FillPosts(t, s, "bob", 10)
+				authortest.FillPosts(t, s, "alice", 10_000)
+				authortest.FillPosts(t, s, "bob", 10)
 				if analyzed {
 					if _, err := s.db.ExecContext(t.Context(), `ANALYZE`); err != nil {
 						t.Fatal(err)
@@ -144,8 +145,8 @@ func TestNoStatementReadsAllOfAWritersPosts(t *testing.T) {
 				}
 				looking := &explaining{Engine: s.Engine, t: t, most: 500}
 				s.Engine = looking
-				storetest.WriterDay(t, s, "alice")
-				storetest.WriterDay(t, s, "bob")
+				authortest.WriterDay(t, s, "alice")
+				authortest.WriterDay(t, s, "bob")
 				if looking.checked < 200 {
 					t.Errorf("only %d statements were looked at", looking.checked)
 				}

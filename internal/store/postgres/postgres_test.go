@@ -10,6 +10,10 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/nettest"
+	"cloudburst/internal/store/accounttest"
+	"cloudburst/internal/store/authortest"
+	"cloudburst/internal/store/hubtest"
+	"cloudburst/internal/store/rivertest"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -17,7 +21,11 @@ func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 
 func TestKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) hub.Store { return open(t, storetest.Postgres(t)) })
+	empty := func(t *testing.T) hub.Store { return open(t, storetest.Postgres(t)) }
+	hubtest.Run(t, empty)
+	accounttest.Run(t, empty)
+	authortest.Run(t, empty)
+	rivertest.Run(t, empty)
 }
 
 // open opens a store that is closed with the test.

@@ -3,17 +3,18 @@ package postgres
 import (
 	"testing"
 
+	"cloudburst/internal/store/rivertest"
 	"cloudburst/internal/store/storetest"
 )
 
 func TestTwoProcessesNeverReadTheSameSource(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
-	storetest.SourceClaims(t, open(t, url), open(t, url))
+	rivertest.SourceClaims(t, open(t, url), open(t, url))
 }
 
 func TestTwoProcessesCountTheReadersOfASource(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
-	storetest.SameSubscriptions(t, open(t, url), open(t, url))
+	rivertest.SameSubscriptions(t, open(t, url), open(t, url))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"cloudburst/internal/store/authortest"
 	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/storetest"
 )
@@ -76,12 +77,12 @@ func TestEveryTransactionOfTheHubStaysWithinOneTopic(t *testing.T) {
 	s := openTraced(t, storetest.Postgres(t), rec)
 	leaveStatistics(t, s)
 	for _, user := range []string{"alice", "bob"} {
-		storetest.FillPosts(t, s, user, 30)
+		authortest.FillPosts(t, s, user, 30)
 	}
 	rec.begin()
 	hubDay(t, s)
 	for _, user := range []string{"alice", "bob"} {
-		storetest.WriterDay(t, s, user)
+		authortest.WriterDay(t, s, user)
 	}
 	list := rec.end()
 	used := map[string]bool{}

@@ -13,7 +13,9 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/authortest"
 	"cloudburst/internal/store/hubsql"
+	"cloudburst/internal/store/hubtest"
 	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/storetest"
 )
@@ -21,37 +23,37 @@ import (
 func TestTwoProcessesNeverClaimTheSame(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
-	storetest.Claims(t, open(t, url), open(t, url))
+	hubtest.Claims(t, open(t, url), open(t, url))
 }
 
 func TestTwoProcessesDecideEachRequestOnce(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
-	storetest.Requests(t, open(t, url), open(t, url))
+	hubtest.Requests(t, open(t, url), open(t, url))
 }
 
 func TestTwoProcessesListAndCountEveryChange(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
-	storetest.Announcements(t, open(t, url), open(t, url))
+	hubtest.Announcements(t, open(t, url), open(t, url))
 }
 
 func TestTwoProcessesLoseNoChangeOfAWriter(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
-	storetest.WritersTogether(t, open(t, url), open(t, url))
+	authortest.WritersTogether(t, open(t, url), open(t, url))
 }
 
 func TestTwoProcessesPartPostsFromDocuments(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
-	storetest.PostsAndDocuments(t, open(t, url), open(t, url))
+	authortest.PostsAndDocuments(t, open(t, url), open(t, url))
 }
 
 func TestTwoProcessesKeepFilesWhole(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
-	storetest.FilesTogether(t, open(t, url), open(t, url))
+	authortest.FilesTogether(t, open(t, url), open(t, url))
 }
 
 func TestARowThatAnotherAddsAtTheSameMomentIsTriedAgain(t *testing.T) {
@@ -342,5 +344,5 @@ func BenchmarkPage100k(b *testing.B) {
 
 func BenchmarkUpserts256(b *testing.B) {
 	s := open(b, storetest.Postgres(b))
-	storetest.Upserts(b, s, 256)
+	hubtest.Upserts(b, s, 256)
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"cloudburst/internal/hub"
-	"cloudburst/internal/store/storetest"
+	"cloudburst/internal/store/hubtest"
 )
 
-func BenchmarkUpserts256(b *testing.B) { storetest.Upserts(b, open(b, Options{}), 256) }
+func BenchmarkUpserts256(b *testing.B) { hubtest.Upserts(b, open(b, Options{}), 256) }
 
-func BenchmarkUpsertAlone(b *testing.B) { storetest.Upserts(b, open(b, Options{}), 1) }
+func BenchmarkUpsertAlone(b *testing.B) { hubtest.Upserts(b, open(b, Options{}), 1) }
 
 func BenchmarkPage100k(b *testing.B) {
 	s := open(b, Options{})

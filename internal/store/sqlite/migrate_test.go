@@ -10,6 +10,9 @@ import (
 
 	"github.com/pressly/goose/v3"
 
+	"cloudburst/internal/store/authortest"
+	"cloudburst/internal/store/hubtest"
+	"cloudburst/internal/store/rivertest"
 	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/store/storetest"
 )
@@ -46,11 +49,12 @@ func earlierSchema(ctx context.Context, file string, migrations, rows []string) 
 func TestADatabaseOfTheFirstSchemaKeepsItsRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := earlierSchema(t.Context(), filepath.Join(dir, File), storetest.Migrations(t, 1), storetest.FirstRows()); err != nil {
+	if err := earlierSchema(t.Context(), filepath.Join(dir, File), storetest.Migrations(t, 1), hubtest.FirstRows()); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, Options{Dir: dir})
-	storetest.Migrated(t, s)
+	hubtest.Migrated(t, s)
+	authortest.FirstPost(t, s)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -62,8 +66,8 @@ func TestADatabaseOfTheFirstSchemaKeepsItsRows(t *testing.T) {
 func TestNoticesOfEarlierVersionsAreConfirmedWhereTheyWereTaken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := earlierSchema(t.Context(), filepath.Join(dir, File), storetest.Migrations(t, storetest.BeforeConsent), storetest.NoticeRows()); err != nil {
+	if err := earlierSchema(t.Context(), filepath.Join(dir, File), storetest.Migrations(t, rivertest.BeforeConsent), rivertest.NoticeRows()); err != nil {
 		t.Fatal(err)
 	}
-	storetest.NoticesMigrated(t, open(t, Options{Dir: dir}))
+	rivertest.NoticesMigrated(t, open(t, Options{Dir: dir}))
 }

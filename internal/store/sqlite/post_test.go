@@ -8,13 +8,13 @@ import (
 	"time"
 
 	"cloudburst/internal/fulltest"
-	"cloudburst/internal/store/storetest"
+	"cloudburst/internal/store/authortest"
 )
 
-func BenchmarkSavesOf100kPosts(b *testing.B) { storetest.SavesOf(b, open(b, Options{}), 100_000) }
+func BenchmarkSavesOf100kPosts(b *testing.B) { authortest.SavesOf(b, open(b, Options{}), 100_000) }
 
 func BenchmarkRenumber100kPosts(b *testing.B) {
-	storetest.RenumberingOf(b, open(b, Options{}), 100_000)
+	authortest.RenumberingOf(b, open(b, Options{}), 100_000)
 }
 
 func TestAHundredThousandPostsSlowNobodyDown(t *testing.T) {
@@ -23,10 +23,10 @@ func TestAHundredThousandPostsSlowNobodyDown(t *testing.T) {
 	fulltest.Long(t)
 	s := open(t, Options{})
 	started := time.Now()
-	storetest.FillPosts(t, s, "many", 100_000)
+	authortest.FillPosts(t, s, "many", 100_000)
 	t.Logf("100,000 posts were added in %v", time.Since(started))
-	storetest.FillPosts(t, s, "few", 10)
-	usual := storetest.SaveTimes(t, s, 41, "many", "few")
+	authortest.FillPosts(t, s, "few", 10)
+	usual := authortest.SaveTimes(t, s, 41, "many", "few")
 	if t.Logf("saving takes %v with 100,000 posts, and %v with ten", usual[0], usual[1]); usual[0] > 4*usual[1] {
 		t.Errorf("saving takes %v with 100,000 posts, and %v with ten", usual[0], usual[1])
 	}
@@ -38,8 +38,8 @@ func TestNoStatementGoesThroughAWritersPosts(t *testing.T) {
 	t.Parallel()
 	fulltest.OneCaller(t)
 	s := open(t, Options{})
-	storetest.FillPosts(t, s, "alice", 3000)
-	storetest.WriterDay(t, s, "alice")
+	authortest.FillPosts(t, s, "alice", 3000)
+	authortest.WriterDay(t, s, "alice")
 	placeholders := regexp.MustCompile(`\$\d+`)
 	ours := regexp.MustCompile(`\b(post|post_category|post_count|writer|media|media_piece|media_content)\b`)
 	checked := 0

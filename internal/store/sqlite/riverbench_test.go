@@ -3,16 +3,16 @@ package sqlite
 import (
 	"testing"
 
-	"cloudburst/internal/store/storetest"
+	"cloudburst/internal/store/rivertest"
 )
 
 func BenchmarkUnchangedChecks(b *testing.B) {
-	storetest.UnchangedChecks(b, open(b, Options{}), 5000, 64)
+	rivertest.UnchangedChecks(b, open(b, Options{}), 5000, 64)
 }
 
-func BenchmarkFirstReadings(b *testing.B) { storetest.FirstReadings(b, open(b, Options{}), 64) }
+func BenchmarkFirstReadings(b *testing.B) { rivertest.FirstReadings(b, open(b, Options{}), 64) }
 
-func BenchmarkClaimsOfAMillion(b *testing.B) { storetest.ClaimsOf(b, open(b, Options{}), 1_000_000) }
+func BenchmarkClaimsOfAMillion(b *testing.B) { rivertest.ClaimsOf(b, open(b, Options{}), 1_000_000) }
 
-func BenchmarkRivers(b *testing.B)   { storetest.Rivers(b, open(b, Options{})) }
-func BenchmarkIndexing(b *testing.B) { storetest.Indexing(b, open(b, Options{})) }
+func BenchmarkRivers(b *testing.B)   { rivertest.Rivers(b, open(b, Options{})) }
+func BenchmarkIndexing(b *testing.B) { rivertest.Indexing(b, open(b, Options{})) }

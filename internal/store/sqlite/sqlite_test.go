@@ -6,12 +6,20 @@ import (
 	"testing"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/store/accounttest"
+	"cloudburst/internal/store/authortest"
+	"cloudburst/internal/store/hubtest"
+	"cloudburst/internal/store/rivertest"
 	"cloudburst/internal/store/storetest"
 )
 
 func TestKeepsTheContract(t *testing.T) {
 	t.Parallel()
-	storetest.Run(t, func(t *testing.T) hub.Store { return open(t, Options{}) })
+	empty := func(t *testing.T) hub.Store { return open(t, Options{}) }
+	hubtest.Run(t, empty)
+	accounttest.Run(t, empty)
+	authortest.Run(t, empty)
+	rivertest.Run(t, empty)
 }
 
 // open opens a store that is closed with the test, in a folder of its own unless

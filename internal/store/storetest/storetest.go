@@ -1,11 +1,9 @@
-// Package storetest is the contract of hub.Store as tests, run on every store, and
-// the PostgreSQL server that tests use. Start with [Run] and [Postgres].
+// Package storetest is what the contracts of all stores share as tests, and the
+// PostgreSQL server that tests use. Start with [RunGroups] and [Postgres].
 package storetest
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"testing"
 	"time"
 
@@ -17,30 +15,9 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// Run runs the contract. open makes an empty store that is closed with the test.
-func Run(t *testing.T, open func(t *testing.T) hub.Store) {
-	groups := map[string]map[string]func(*testing.T, *env){
-		"Topics": topicTests(), "Subscriptions": subscriptionTests(), "Checks": checkTests(), "Parts": partTests(),
-		"Splits": splitTests(), "Results": resultTests(), "Retries": retryTests(), "Sweep": sweepTests(),
-		"Events": eventTests(), "History": historyTests(), "Trouble": troubleTests(), "Upstream": upstreamTests(),
-		"Contents": contentTests(), "Requests": intentTests(), "Changes": changeTests(), "Accounts": accountTests(), "Tallies": tallyTests(), "Saved": savedTests(),
-		"Posts": postTests(), "Post lists": postListTests(), "Files": fileTests(), "Sinks": outpingTests(), "Test feed": testFeedTests(), "Certificates": certificateTests(), "Readers": audienceTests(),
-		"River sources": riverSourceTests(), "River queries": riverPropertyTests(), "River subscriptions": riverSubscriptionTests(),
-		"River items": riverItemTests(), "River searches": riverSearchTests(), "River notices": riverNoticeTests(), "River sweep": riverSweepTests(),
-	}
-	runGroups(t, open, groups)
-}
-
-// RunEngine runs those of the contract that the engine of deliveries stands on: what is
-// claimed, fenced, settled, swept. A store that has nothing else can pass them.
-func RunEngine(t *testing.T, open func(t *testing.T) hub.Store) {
-	runGroups(t, open, map[string]map[string]func(*testing.T, *env){
-		"Checks": checkTests(), "Parts": partTests(), "Splits": splitTests(), "Results": resultTests(), "Retries": retryTests(),
-		"Sweep": sweepTests(), "Requests": intentTests(),
-	})
-}
-
-func runGroups(t *testing.T, open func(t *testing.T) hub.Store, groups map[string]map[string]func(*testing.T, *env)) {
+// RunGroups runs groups of tests, each test on a store of its own. open makes an empty
+// store that is closed with the test, and with makes of it what the tests take.
+func RunGroups[E any](t *testing.T, open func(t *testing.T) hub.Store, with func(*testing.T, hub.Store) E, groups map[string]map[string]func(*testing.T, E)) {
 	for group, tests := range groups {
 		t.Run(group, func(t *testing.T) {
 			t.Parallel()
@@ -50,7 +27,7 @@ func runGroups(t *testing.T, open func(t *testing.T) hub.Store, groups map[strin
 			for name, test := range tests {
 				t.Run(name, func(t *testing.T) {
 					t.Parallel()
-					test(t, newEnv(t, open(t)))
+					test(t, with(t, open(t)))
 				})
 			}
 		})
@@ -67,91 +44,36 @@ func oneCaller(group string) bool {
 	return false
 }
 
-// env is a store with a clock and the usual callers.
-type env struct {
+// Case is a store with a clock and the usual callers.
+type Case struct {
 	hub.Store
-	ctx context.Context
-	now time.Time
-	seq int64
+	Ctx context.Context
+	Now time.Time
+	Seq int64 // of the last event
 }
 
-const node = 7
+// Node is the node whose events they are.
+const Node = 7
 
-func newEnv(t *testing.T, s hub.Store) *env {
-	return &env{Store: s, ctx: t.Context(), now: time.UnixMilli(1_790_000_000_123).UTC()}
+// NewCase returns one at a fixed time.
+func NewCase(t *testing.T, s hub.Store) *Case {
+	return &Case{Store: s, Ctx: t.Context(), Now: time.UnixMilli(1_790_000_000_123).UTC()}
 }
 
-// in is a moment after now.
-func (e *env) in(d time.Duration) time.Time { return e.now.Add(d) }
+// In is a moment after now.
+func (e *Case) In(d time.Duration) time.Time { return e.Now.Add(d) }
 
-// event makes a stamped event.
-func (e *env) event(kind, text string) event.Event {
-	e.seq++
-	return event.Event{Node: node, Seq: e.seq, At: e.now, Kind: kind, Text: text}
+// Event makes a stamped event.
+func (e *Case) Event(kind, text string) event.Event {
+	e.Seq++
+	return event.Event{Node: Node, Seq: e.Seq, At: e.Now, Kind: kind, Text: text}
 }
 
-// sub makes a live subscription that is not stored yet.
-func (e *env) sub(feed, callback string) hub.Subscription {
-	return hub.Subscription{TopicID: hub.TopicID(feed), ID: hub.SubscriptionID(hub.HTTPPost, callback), Protocol: hub.HTTPPost,
-		Callback: callback, CreatedAt: e.now, RenewedAt: e.now, ExpiresAt: e.in(25 * time.Hour)}
-}
-
-// follow stores subscriptions of a feed.
-func (e *env) follow(t *testing.T, feed string, subs ...hub.Subscription) {
+// Log reads the texts of all events, oldest first.
+func (e *Case) Log(t *testing.T) []string {
 	t.Helper()
-	must(t, e.Subscribe(e.ctx, []string{feed}, subs, nil))
-}
-
-// followers stores n live subscriptions of a feed.
-func (e *env) followers(t *testing.T, feed string, n int) []hub.Subscription {
-	t.Helper()
-	subs := make([]hub.Subscription, n)
-	for i := range subs {
-		subs[i] = e.sub(feed, fmt.Sprintf("http://127.0.0.1/callback/%d", i))
-	}
-	e.follow(t, feed, subs...)
-	return subs
-}
-
-// change commits a check that found a change, claiming up to claim parts.
-func (e *env) change(t *testing.T, feed string, claim int) hub.Checked {
-	t.Helper()
-	base := int64(0)
-	if topic, err := e.Topic(e.ctx, hub.TopicID(feed)); err == nil {
-		base = topic.Version
-	}
-	done, err := e.CommitCheck(e.ctx, hub.Check{TopicID: hub.TopicID(feed), URL: feed, Base: base, StartedAt: e.now, Now: e.now,
-		Changed: true, Hash: []byte{byte(base + 1)}, Size: 10, Node: node, ClaimParts: claim, ClaimUntil: e.in(lease)})
-	must(t, err)
-	if done.Raced {
-		t.Fatal("the check lost a race that nobody else ran")
-	}
-	return done
-}
-
-const lease = 10 * time.Second
-
-// claim claims every part that is due.
-func (e *env) claim(t *testing.T) []hub.Part {
-	t.Helper()
-	parts, err := e.ClaimParts(e.ctx, node, e.now, e.in(lease), 1000)
-	must(t, err)
-	return parts
-}
-
-// get reads a subscription back.
-func (e *env) get(t *testing.T, key hub.Key) hub.Subscription {
-	t.Helper()
-	s, err := e.Subscription(e.ctx, key)
-	must(t, err)
-	return s
-}
-
-// log reads the texts of all events, oldest first.
-func (e *env) log(t *testing.T) []string {
-	t.Helper()
-	events, err := e.Events(e.ctx, hub.EventQuery{Forward: true, Limit: 1000})
-	must(t, err)
+	events, err := e.Events(e.Ctx, hub.EventQuery{Forward: true, Limit: 1000})
+	Must(t, err)
 	var texts []string
 	for _, ev := range events {
 		texts = append(texts, ev.Text)
@@ -159,32 +81,26 @@ func (e *env) log(t *testing.T) []string {
 	return texts
 }
 
-func must(t *testing.T, err error) {
+// Must ends the test at an error.
+func Must(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// same compares; got and want must be equal.
-func same(t *testing.T, what string, got, want any) {
+// Same compares; got and want must be equal.
+func Same(t *testing.T, what string, got, want any) {
 	t.Helper()
 	if d := cmp.Diff(want, got); d != "" {
 		t.Fatalf("%s (- want, + got):\n%s", what, d)
 	}
 }
 
-// faulty checks an error's code.
-func faulty(t *testing.T, err error, code fault.Code) {
+// Faulty checks an error's code.
+func Faulty(t *testing.T, err error, code fault.Code) {
 	t.Helper()
 	if err == nil || fault.CodeOf(err) != code {
 		t.Fatalf("got error %v, want a fault of the kind %s", err, code)
-	}
-}
-
-func lost(t *testing.T, err error) {
-	t.Helper()
-	if !errors.Is(err, hub.ErrLost) {
-		t.Fatalf("got error %v, want hub.ErrLost", err)
 	}
 }

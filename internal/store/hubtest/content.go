@@ -1,0 +1,441 @@
+package hubtest
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fulltest"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/storetest"
+)
+
+func contentTests() map[string]func(*testing.T, *env) {
+	return map[string]func(*testing.T, *env){
+		"AContentComesBackByteForByte":                            wholeContent,
+		"OnlyAFullTopicKeepsItsContent":                           onlyFull,
+		"AWebSubSubscriptionBetweenTwoChecksGetsTheNextContent":   betweenChecks,
+		"AChangeWithoutABodyTakesTheOldOneAway":                   bodyGoes,
+		"AnUnchangedOrUnreadableFeedKeepsItsContent":              bodyStays,
+		"ARaceWritesNoContent":                                    racedContent,
+		"TheSweepKeepsAContentThatAPartHasBeforeIt":               sweepKeepsForPart,
+		"TheSweepKeepsAContentThatIsOwed":                         sweepKeepsOwed,
+		"TheSweepTakesAContentThatOnlyOthersAreOwed":              sweepOwedElsewhere,
+		"TheSweepEndsFullWhereNobodyWantsTheContentAnyMore":       sweepEndsFull,
+		"TheSweepTakesContentsUpToItsLimit":                       sweepContentLimit,
+		"TheSweepOfATopicLeavesNothingOfIt":                       sweepWholeTopic,
+		"WhatATopicSaysOfItselfComesBackWhole":                    wholeAbout,
+		"ACheckThatSaysNothingOfTheTopicKeepsWhatWasSaid":         aboutStays,
+		"FollowingFindsByURLInOrderThenByName":                    followingOrder,
+		"FollowingFindsOnlyWhatIsFollowed":                        followingLive,
+		"FollowingFindsANameWithAndWithoutItsSlash":               followingSlash,
+		"FollowingObeysItsLimit":                                  followingLimit,
+		"FollowingFindsTheFeedsOfANamesOwnHostFirst":              followingOwn,
+		"WhatIsFollowedUnderAnAddressIsListedInOrder":             followedUnder,
+		"ANameThatATopicGivesUpIsNotFoundAnyMore":                 followingRenamed,
+		"WhatAnUnknownTopicSaysOfItselfIsNoTrouble":               aboutOfNobody,
+		"AClaimedPartAndARetryKnowWhetherTheirTopicIsFullAndMore": fullWithClaims,
+	}
+}
+
+// websub makes a live WebSub subscription that is not stored yet.
+func (e *env) websub(feed, callback string) hub.Subscription {
+	s := e.sub(feed, callback)
+	s.Protocol = hub.WebSub
+	s.ID = hub.SubscriptionID(s.Protocol, s.Callback)
+	return s
+}
+
+// changeTo commits a check of feed that found a body.
+func (e *env) changeTo(t *testing.T, body string) hub.Checked {
+	t.Helper()
+	return e.check(t, hub.Check{StartedAt: e.Now, Changed: true, Hash: []byte(body), ContentType: "text/xml", Body: []byte(body), Node: storetest.Node})
+}
+
+// content checks which content of a feed is kept.
+func (e *env) content(t *testing.T, feed string, version int64, body string) {
+	t.Helper()
+	c, err := e.Content(e.Ctx, hub.TopicID(feed))
+	storetest.Must(t, err)
+	storetest.Same(t, "content", c, hub.Content{Version: version, Type: "text/xml", Body: []byte(body)})
+}
+
+func (e *env) noContent(t *testing.T, feed string) {
+	t.Helper()
+	_, err := e.Content(e.Ctx, hub.TopicID(feed))
+	storetest.Faulty(t, err, fault.NotFound)
+}
+
+// finish claims and finishes every part that is due.
+func (e *env) finish(t *testing.T) {
+	t.Helper()
+	for _, p := range e.claim(t) {
+		_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p, Now: e.Now, Finish: true})
+		storetest.Must(t, err)
+	}
+}
+
+func (e *env) full(t *testing.T, feed string, want bool) {
+	t.Helper()
+	topic, err := e.Topic(e.Ctx, hub.TopicID(feed))
+	storetest.Must(t, err)
+	storetest.Same(t, "full", topic.Full, want)
+}
+
+func wholeContent(t *testing.T, e *env) {
+	fulltest.OneCaller(t)
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	var all []byte
+	for i := range 256 {
+		all = append(all, byte(i))
+	}
+	for i, c := range []hub.Content{
+		{Type: "text/\xff\x00", Body: all},
+		{Type: "", Body: []byte{0}},
+		{Type: "a", Body: make([]byte, 1<<20)},
+	} {
+		c.Version = int64(i + 1)
+		e.check(t, hub.Check{StartedAt: e.Now, Changed: true, ContentType: c.Type, Body: c.Body})
+		got, err := e.Content(e.Ctx, hub.TopicID(feed))
+		storetest.Must(t, err)
+		storetest.Same(t, "content", got, c)
+	}
+	e.check(t, hub.Check{StartedAt: e.Now, Changed: true, Body: []byte{}})
+	got, err := e.Content(e.Ctx, hub.TopicID(feed))
+	storetest.Must(t, err)
+	storetest.Same(t, "version and bytes of an empty one", []int64{got.Version, int64(len(got.Body))}, []int64{4, 0})
+}
+
+func onlyFull(t *testing.T, e *env) {
+	e.followers(t, feed, 3)
+	e.full(t, feed, false)
+	e.changeTo(t, "one")
+	e.noContent(t, feed)
+	e.noContent(t, feed+"unknown")
+}
+
+func betweenChecks(t *testing.T, e *env) {
+	e.followers(t, feed, 1)
+	e.changeTo(t, "one")
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	e.full(t, feed, true)
+	e.noContent(t, feed)
+	e.changeTo(t, "two")
+	e.content(t, feed, 2, "two")
+	e.changeTo(t, "three")
+	e.content(t, feed, 3, "three")
+}
+
+func bodyGoes(t *testing.T, e *env) {
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	e.changeTo(t, "one")
+	e.check(t, hub.Check{StartedAt: e.Now, Changed: true})
+	e.noContent(t, feed)
+}
+
+func bodyStays(t *testing.T, e *env) {
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	e.changeTo(t, "one")
+	e.check(t, hub.Check{StartedAt: e.Now, Body: []byte("ignored")})
+	e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer", Changed: true, Body: []byte("ignored")})
+	e.content(t, feed, 1, "one")
+}
+
+func racedContent(t *testing.T, e *env) {
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	e.changeTo(t, "one")
+	done, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: hub.TopicID(feed), StartedAt: e.Now, Now: e.Now, Changed: true, Body: []byte("late"),
+		About: &hub.About{Title: "late"}, Listed: []hub.Change{e.listed("late")}})
+	storetest.Must(t, err)
+	storetest.Same(t, "raced", done.Raced, true)
+	e.content(t, feed, 1, "one")
+	e.counted(t, 0)
+}
+
+func sweepKeepsForPart(t *testing.T, e *env) {
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	e.changeTo(t, "one")
+	e.sweep(t, 10)
+	e.content(t, feed, 1, "one")
+	p := e.claim(t)
+	e.sweep(t, 10)
+	e.content(t, feed, 1, "one")
+	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p[0], Now: e.Now, Finish: true})
+	storetest.Must(t, err)
+	e.sweep(t, 10)
+	e.noContent(t, feed)
+	e.full(t, feed, true)
+	e.changeTo(t, "two")
+	e.content(t, feed, 2, "two")
+}
+
+func sweepKeepsOwed(t *testing.T, e *env) {
+	s := e.websub(feed, "http://127.0.0.1/1")
+	e.follow(t, feed, s)
+	e.changeTo(t, "one")
+	e.finish(t)
+	storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: s.Key(), Version: 1, Outcome: hub.Failed, NextAt: e.In(time.Minute)}}, nil))
+	e.sweep(t, 10)
+	e.content(t, feed, 1, "one")
+	storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: s.Key(), Version: 1, Outcome: hub.Delivered}}, nil))
+	e.sweep(t, 10)
+	e.noContent(t, feed)
+}
+
+func sweepOwedElsewhere(t *testing.T, e *env) {
+	s := e.followers(t, feed, 1)[0]
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
+	e.changeTo(t, "one")
+	e.finish(t)
+	storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: s.Key(), Version: 1, Outcome: hub.Failed, NextAt: e.In(time.Minute)}}, nil))
+	e.sweep(t, 10)
+	e.noContent(t, feed)
+}
+
+func sweepEndsFull(t *testing.T, e *env) {
+	e.followers(t, feed, 1)
+	long, short := e.websub(feed, "http://127.0.0.1/1"), e.websub(feed, "http://127.0.0.1/2")
+	short.ExpiresAt = e.In(time.Minute)
+	e.follow(t, feed, long, short)
+	e.changeTo(t, "one")
+	e.Now = short.ExpiresAt
+	storetest.Same(t, "removed", len(e.sweep(t, 10)), 1)
+	e.full(t, feed, true)
+	_, err := e.Unsubscribe(e.Ctx, []hub.Key{long.Key()}, nil)
+	storetest.Must(t, err)
+	e.sweep(t, 10)
+	e.full(t, feed, false)
+	e.noContent(t, feed)
+	e.changeTo(t, "two")
+	e.noContent(t, feed)
+	e.follow(t, feed, long)
+	e.full(t, feed, true)
+}
+
+func sweepContentLimit(t *testing.T, e *env) {
+	kept := func() (n int) {
+		for i := range 5 {
+			if _, err := e.Content(e.Ctx, hub.TopicID(fmt.Sprint(feed, i))); err == nil {
+				n++
+			}
+		}
+		return n
+	}
+	for i := range 5 {
+		f := fmt.Sprint(feed, i)
+		e.follow(t, f, e.websub(f, "http://127.0.0.1/1"))
+		_, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: hub.TopicID(f), StartedAt: e.Now, Now: e.Now, Changed: true, Body: []byte("x")})
+		storetest.Must(t, err)
+	}
+	e.sweep(t, 100)
+	storetest.Same(t, "kept before they are told", kept(), 5)
+	e.finish(t)
+	for _, want := range []int{3, 1, 0} {
+		_, more, err := e.Sweep(e.Ctx, e.Now, 3, 2, time.Time{}, nil)
+		storetest.Must(t, err)
+		storetest.Same(t, "kept", kept(), want)
+		storetest.Same(t, "something is left", more, want > 0)
+	}
+}
+
+func sweepWholeTopic(t *testing.T, e *env) {
+	s := e.websub(feed, "http://127.0.0.1/1")
+	e.follow(t, feed, s)
+	e.check(t, hub.Check{StartedAt: e.Now, Changed: true, Body: []byte("one"), About: &hub.About{Home: "http://127.0.0.1/"}})
+	_, err := e.Unsubscribe(e.Ctx, []hub.Key{s.Key()}, nil)
+	storetest.Must(t, err)
+	e.idle(t, e.In(time.Hour), false)
+	e.noContent(t, feed)
+	e.followers(t, feed, 1)
+	topic, err := e.Topic(e.Ctx, hub.TopicID(feed))
+	storetest.Must(t, err)
+	storetest.Same(t, "anew", topic, hub.Topic{ID: hub.TopicID(feed), URL: feed})
+	e.following(t, []string{"http://127.0.0.1/"}, 10)
+}
+
+func wholeAbout(t *testing.T, e *env) {
+	about := hub.About{Title: "Wetter & <Regen> ☂", Description: "it's\nlong", ItemTitle: "\u2028", ItemText: "nul \x00", Self: "http://127.0.0.1/self?a=&b", Home: "http://127.0.0.1/"}
+	topic := e.check(t, hub.Check{StartedAt: e.Now, Changed: true, About: &about}).Topic
+	storetest.Same(t, "of a check", topic.About, about)
+	about = hub.About{Title: "broken \xff\xfe"}
+	storetest.Must(t, e.SetAbout(e.Ctx, topic.ID, about))
+	stored, err := e.Topic(e.Ctx, topic.ID)
+	storetest.Must(t, err)
+	storetest.Same(t, "mended", stored.About, hub.About{Title: "broken \uFFFD"})
+	topic = e.check(t, hub.Check{StartedAt: e.Now, Changed: true, About: &about}).Topic
+	storetest.Same(t, "mended by a check", topic.About, stored.About)
+	storetest.Must(t, e.SetAbout(e.Ctx, topic.ID, hub.About{}))
+	topic = e.check(t, hub.Check{StartedAt: e.Now}).Topic
+	storetest.Same(t, "nothing", topic.About, hub.About{})
+}
+
+func aboutStays(t *testing.T, e *env) {
+	about := hub.About{Title: "first", Home: "http://127.0.0.1/"}
+	e.followers(t, feed, 1)
+	e.check(t, hub.Check{StartedAt: e.Now, Changed: true, About: &about})
+	e.check(t, hub.Check{StartedAt: e.Now, About: &hub.About{Title: "unchanged"}})
+	e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer", Changed: true, About: &hub.About{Title: "unreadable"}})
+	topic := e.check(t, hub.Check{StartedAt: e.Now, Changed: true}).Topic
+	storetest.Same(t, "about", topic.About, about)
+	e.following(t, []string{"http://127.0.0.1/"}, 10, feed)
+}
+
+func aboutOfNobody(t *testing.T, e *env) {
+	storetest.Must(t, e.SetAbout(e.Ctx, hub.TopicID(feed), hub.About{Home: "http://127.0.0.1/"}))
+	_, err := e.Topic(e.Ctx, hub.TopicID(feed))
+	storetest.Faulty(t, err, fault.NotFound)
+	e.followers(t, feed, 1)
+	e.following(t, []string{"http://127.0.0.1/"}, 10)
+}
+
+// following checks which feeds any of the URLs means.
+func (e *env) following(t *testing.T, from []string, limit int, want ...string) {
+	t.Helper()
+	topics, err := e.Following(e.Ctx, from, e.Now, limit)
+	storetest.Must(t, err)
+	storetest.Same(t, fmt.Sprint("following ", from), urls(topics), want)
+	for _, topic := range topics {
+		stored, err := e.Topic(e.Ctx, topic.ID)
+		storetest.Must(t, err)
+		storetest.Same(t, "whole", topic, stored)
+	}
+}
+
+// named makes followed feeds that call home their home.
+func (e *env) named(t *testing.T, home string, feeds ...string) {
+	t.Helper()
+	for _, f := range feeds {
+		e.followers(t, f, 1)
+		storetest.Must(t, e.SetAbout(e.Ctx, hub.TopicID(f), hub.About{Home: home, Title: f}))
+	}
+}
+
+const home = "http://127.0.0.1/blog/"
+
+func followingOrder(t *testing.T, e *env) {
+	e.named(t, home, "http://127.0.0.1/a", "http://127.0.0.1/b", "http://127.0.0.1/c")
+	e.followers(t, home, 1)
+	storetest.Must(t, e.SetAbout(e.Ctx, hub.TopicID("http://127.0.0.1/b"), hub.About{Self: "http://127.0.0.1/self", Home: home}))
+	e.following(t, nil, 10)
+	e.following(t, []string{"http://127.0.0.1/unknown", ""}, 10)
+	e.following(t, []string{"http://127.0.0.1/c", "http://127.0.0.1/a", "http://127.0.0.1/c"}, 10, "http://127.0.0.1/c", "http://127.0.0.1/a")
+	e.following(t, []string{"http://127.0.0.1/self", "http://127.0.0.1/c"}, 10, "http://127.0.0.1/c", "http://127.0.0.1/b")
+	topics, err := e.Following(e.Ctx, []string{"http://127.0.0.1/c", home}, e.Now, 10)
+	storetest.Must(t, err)
+	storetest.Same(t, "those with the URLs first, each once", urls(topics)[:2], []string{"http://127.0.0.1/c", home})
+	storetest.Same(t, "all", len(topics), 4)
+	var many []string
+	for i := range 500 {
+		many = append(many, fmt.Sprint("http://127.0.0.1/many/", i))
+	}
+	many = append(many, "http://127.0.0.1/self/", "http://127.0.0.1/a")
+	e.following(t, many, 500, "http://127.0.0.1/a", "http://127.0.0.1/b")
+}
+
+func followingLive(t *testing.T, e *env) {
+	e.named(t, home, "http://127.0.0.1/a")
+	s := e.followers(t, home, 1)[0]
+	storetest.Must(t, e.RecordPing(e.Ctx, "http://127.0.0.1/b", e.Now, e.Now, nil)) // a topic that nobody follows
+	storetest.Must(t, e.SetAbout(e.Ctx, hub.TopicID("http://127.0.0.1/b"), hub.About{Home: home}))
+	e.following(t, []string{home, "http://127.0.0.1/b"}, 10, home, "http://127.0.0.1/a")
+	e.Now = s.ExpiresAt
+	e.following(t, []string{home, "http://127.0.0.1/b"}, 10)
+}
+
+func followedUnder(t *testing.T, e *env) {
+	const base = "http://127.0.0.1/alice/category/"
+	feeds := []string{base + "c%23/rss.xml", base + "go/feed.atom", base + "go/rss.xml", base + "\u65e5/rss.xml"}
+	for _, u := range append([]string{"http://127.0.0.1/alice/rss.xml", "http://127.0.0.1/alice/categoryx", "http://127.0.0.1/bob/category/go/rss.xml"}, feeds...) {
+		e.followers(t, u, 1)
+	}
+	storetest.Must(t, e.RecordPing(e.Ctx, base+"nobody/rss.xml", e.Now, e.Now, nil))
+	under := func(after string, limit int, want ...string) {
+		t.Helper()
+		got, err := e.FollowedUnder(e.Ctx, base, after, e.Now, limit)
+		storetest.Must(t, err)
+		storetest.Same(t, "after "+after, got, want)
+	}
+	under("", 0, feeds...)
+	under("", 2, feeds[:2]...)
+	under(feeds[1], 1000, feeds[2:]...)
+	under(feeds[3], 1000)
+	e.Now = e.In(26 * time.Hour)
+	under("", 1000)
+}
+
+func followingSlash(t *testing.T, e *env) {
+	for i, row := range []struct{ home, asked string }{
+		{"http://a.example", "http://a.example/"}, {"http://b.example/", "http://b.example"},
+		{"http://a.example/x", "http://a.example/x/"}, {"http://b.example/x/?q=1/", "http://b.example/x?q=1/"},
+	} {
+		f := fmt.Sprint(feed, i)
+		e.named(t, row.home, f)
+		e.following(t, []string{row.home}, 10, f)
+		e.following(t, []string{row.asked}, 10, f)
+		e.following(t, []string{row.asked + "more"}, 10)
+	}
+	// Only names are that lenient; the URL that people subscribed to is what it is.
+	e.following(t, []string{feed + "0/"}, 10)
+}
+
+func followingLimit(t *testing.T, e *env) {
+	var feeds []string
+	for i := range 6 {
+		feeds = append(feeds, fmt.Sprint(feed, i))
+	}
+	e.named(t, home, feeds...)
+	for limit, want := range map[int]int{-1: 0, 0: 0, 1: 1, 4: 4, 6: 6, 100: 6} {
+		for _, from := range [][]string{{home}, {feeds[0], feeds[1], home}} {
+			topics, err := e.Following(e.Ctx, from, e.Now, limit)
+			storetest.Must(t, err)
+			storetest.Same(t, fmt.Sprint("found with the limit ", limit), len(topics), want)
+		}
+	}
+}
+
+func followingRenamed(t *testing.T, e *env) {
+	e.named(t, home, feed)
+	e.check(t, hub.Check{StartedAt: e.Now, Changed: true, About: &hub.About{Self: "http://127.0.0.1/new"}})
+	e.following(t, []string{home}, 10)
+	e.following(t, []string{"http://127.0.0.1/new"}, 10, feed)
+	storetest.Must(t, e.SetAbout(e.Ctx, hub.TopicID(feed), hub.About{Self: home, Home: home[:len(home)-1]}))
+	e.following(t, []string{"http://127.0.0.1/new"}, 10)
+	e.following(t, []string{home}, 10, feed)
+}
+
+func fullWithClaims(t *testing.T, e *env) {
+	s := e.websub(feed, "http://127.0.0.1/1")
+	s.NextAt, s.Secret = e.Now, "key"
+	e.follow(t, feed, s)
+	about := hub.About{Title: "title", Home: home}
+	e.check(t, hub.Check{StartedAt: e.Now, Changed: true, Body: []byte("one"), About: &about})
+	p := e.claim(t)
+	storetest.Same(t, "of a part", []any{p[0].Topic.Full, p[0].Topic.About}, []any{true, about})
+	page, err := e.Page(e.Ctx, p[0], 0, e.Now, 10)
+	storetest.Must(t, err)
+	storetest.Same(t, "secret", page[0].Secret, "key")
+	retries, err := e.ClaimRetries(e.Ctx, e.Now, e.In(lease), 10, 1)
+	storetest.Must(t, err)
+	storetest.Same(t, "of a retry", []any{retries[0].Secret, retries[0].Topic.Full, retries[0].Topic.About}, []any{"key", true, about})
+}
+
+// followingOwn: whoever claims another site's home keeps that site's feeds from no ping.
+func followingOwn(t *testing.T, e *env) {
+	for i := range 30 {
+		e.named(t, home, fmt.Sprintf("http://squat%d.test/rss.xml", i))
+	}
+	honest := []string{"http://127.0.0.1:8080/rss.xml", "http://www.127.0.0.1/rss.xml"}
+	e.named(t, home, honest...)
+	topics, err := e.Following(e.Ctx, []string{home}, e.Now, 10)
+	storetest.Must(t, err)
+	storetest.Same(t, "found", len(topics), 10)
+	first := urls(topics)[:2]
+	slices.Sort(first)
+	storetest.Same(t, "first", first, honest)
+	storetest.Must(t, e.SetAbout(e.Ctx, hub.TopicID(honest[0]), hub.About{Home: "http://127.0.0.1/elsewhere"}))
+	e.following(t, []string{home}, 1, honest[1])
+	storetest.Must(t, e.SetAbout(e.Ctx, hub.TopicID(honest[0]), hub.About{Home: "http://127.0.0.1/elsewhere", Self: "http://other.test/"}))
+	e.following(t, []string{"http://other.test/", "http://127.0.0.1/elsewhere"}, 10, honest[0])
+}

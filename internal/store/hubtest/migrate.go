@@ -1,0 +1,50 @@
+package hubtest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/storetest"
+)
+
+// FirstRows are statements that fill tables of the first schema.
+func FirstRows() []string {
+	id, sub := hub.TopicID(feed), hub.SubscriptionID(hub.HTTPPost, "http://127.0.0.1/1")
+	return []string{
+		fmt.Sprintf(`INSERT INTO topic (id, url, version, size, checked_at, changed_at, used_at) VALUES (%d, '%s', 7, 12, 1790000000000, 1790000000000, 1790000000000)`, id, feed),
+		fmt.Sprintf(`INSERT INTO part (topic_id, part, lo, hi, want, done, pass) VALUES (%d, 0, 0, 65535, 7, 7, 7)`, id),
+		fmt.Sprintf(`INSERT INTO subscription (topic_id, bucket, id, protocol, callback, proc, created_at, renewed_at, expires_at, failures, last_error, last_error_at)
+			VALUES (%d, %d, %d, 'http-post', 'http://127.0.0.1/1', '', 1790000000000, 1790000000000, 1790000090000, 1, 'it said 500', 1790000000001)`, id, hub.Bucket(sub), sub),
+		fmt.Sprintf(`INSERT INTO event (node, seq, at, kind, topic_id, topic, ok, text, door, peer, took, told, failed, version)
+			VALUES (1, 1, 1790000000000, 'ping', %d, '%s', TRUE, 'pinged', 'rest', '', 0, 0, 0, 7)`, id, feed),
+	}
+}
+
+// Migrated checks that a store which FirstRows were written to has kept them, and
+// goes on with them.
+func Migrated(t *testing.T, s hub.Store) {
+	e := newEnv(t, s)
+	e.Now = time.UnixMilli(1_790_000_000_000).UTC()
+	topic, err := e.Topic(e.Ctx, hub.TopicID(feed))
+	storetest.Must(t, err)
+	storetest.Same(t, "topic", topic, hub.Topic{ID: hub.TopicID(feed), URL: feed, Version: 7, Size: 12, CheckedAt: e.Now, ChangedAt: e.Now})
+	old := e.sub(feed, "http://127.0.0.1/1")
+	old.ExpiresAt, old.Failures, old.LastError, old.LastErrorAt = e.In(90*time.Second), 1, "it said 500", e.In(time.Millisecond)
+	storetest.Same(t, "subscription", e.get(t, old.Key()), old)
+	storetest.Same(t, "log", e.Log(t), []string{"pinged"})
+	e.noContent(t, feed)
+	e.counted(t, 0)
+	e.waiting(t, 0)
+	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/2"))
+	done := e.changeTo(t, "new")
+	storetest.Same(t, "version", done.Topic.Version, int64(8))
+	e.content(t, feed, 8, "new")
+	p := e.claim(t)
+	page, err := e.Page(e.Ctx, p[0], 0, e.Now, 10)
+	storetest.Must(t, err)
+	storetest.Same(t, "to tell", len(page), 2)
+	e.announce(t, e.listed("first"))
+	e.counted(t, 1)
+}

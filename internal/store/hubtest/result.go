@@ -1,0 +1,172 @@
+package hubtest
+
+import (
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/storetest"
+)
+
+// outcome is one row of what a result does to a subscription.
+type outcome struct {
+	before func(s *hub.Subscription)
+	result hub.Result
+	after  func(s *hub.Subscription) // of what stood there before
+}
+
+func resultTests() map[string]func(*testing.T, *env) {
+	tests := map[string]func(*testing.T, *env){
+		"ResultsOfOneSubscriptionKeepTheirOrder": resultOrder,
+		"SettleWritesItsEventsToo": func(t *testing.T, e *env) {
+			storetest.Must(t, e.Settle(e.Ctx, e.Now, nil, []event.Event{e.Event(event.KindError, "one")}))
+			storetest.Same(t, "log", e.Log(t), []string{"one"})
+		},
+		"GoneRemovesIt": func(t *testing.T, e *env) {
+			s := e.followers(t, feed, 2)
+			storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: s[0].Key(), Version: 1, Outcome: hub.Gone}}, nil))
+			_, err := e.Subscription(e.Ctx, s[0].Key())
+			storetest.Faulty(t, err, fault.NotFound)
+			storetest.Same(t, "the other", e.get(t, s[1].Key()), s[1])
+		},
+		"ARowThatIsGoneIsNoTrouble": func(t *testing.T, e *env) {
+			for o := hub.Delivered; o <= hub.Raised; o++ {
+				storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: hub.Key{TopicID: 1, ID: 2}, Version: 1, Outcome: o, NextAt: e.Now}}, nil))
+			}
+		},
+		"AnotherClaimIsLeftAlone": otherClaim,
+		"AThousandResultsAtOnce":  manyResults,
+	}
+	e := newEnv(&testing.T{}, nil) // for its clock only
+	for name, o := range outcomes(e) {
+		tests[name] = func(t *testing.T, e *env) {
+			s := e.sub(feed, "http://127.0.0.1/1")
+			o.before(&s)
+			e.follow(t, feed, s)
+			o.result.Key = s.Key()
+			storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{o.result}, nil))
+			o.after(&s)
+			storetest.Same(t, "after it", e.get(t, s.Key()), s)
+		}
+	}
+	return tests
+}
+
+func owed(version int64, next time.Time, claim int64) func(*hub.Subscription) {
+	return func(s *hub.Subscription) {
+		s.Failures, s.Tries, s.Counted, s.Owed, s.NextAt, s.Claim = 1, 2, version, version, next, claim
+	}
+}
+
+func outcomes(e *env) map[string]outcome {
+	healthy := func(*hub.Subscription) {}
+	soon, later := e.In(time.Second), e.In(time.Minute)
+	failed := hub.Result{Version: 5, Outcome: hub.Failed, NextAt: later, Tries: 3, Error: "it said 500"}
+	errorNoted := func(s *hub.Subscription) {
+		s.Tries, s.NextAt, s.Claim, s.LastError, s.LastErrorAt = 3, later, 0, "it said 500", e.Now
+		if s.FailingSince.IsZero() {
+			s.FailingSince = e.Now
+		}
+	}
+	claimed := func(r hub.Result) hub.Result { r.Claim = 9; return r }
+	return map[string]outcome{
+		"DeliveredOwesNothingMore": {owed(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
+			s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim = 0, 0, 5, time.Time{}, 0
+		}},
+		"DeliveredEndsTheFailures": {func(s *hub.Subscription) { owed(5, soon, 9)(s); s.FailingSince = e.In(-time.Hour) },
+			hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
+				s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim, s.FailingSince = 0, 0, 5, time.Time{}, 0, time.Time{}
+			}},
+		"DeliveredFromAPageOwesNothingMore": {owed(4, soon, 0), hub.Result{Version: 5, Outcome: hub.Delivered}, func(s *hub.Subscription) {
+			s.Failures, s.Tries, s.Sent, s.NextAt = 0, 0, 5, time.Time{}
+		}},
+		"DeliveredIsDueAtOnceWhenMoreIsOwedMeanwhile": {owed(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
+			s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim = 0, 0, 5, e.Now, 0
+		}},
+		"FailedCountsOneChange": {healthy, failed, func(s *hub.Subscription) {
+			errorNoted(s)
+			s.Failures, s.Counted, s.Owed = 1, 5, 5
+		}},
+		"FailedCountsANewerChangeToo": {owed(4, soon, 9), claimed(failed), func(s *hub.Subscription) {
+			errorNoted(s)
+			s.Failures, s.Counted, s.Owed = 2, 5, 5
+		}},
+		"FailedAgainKeepsTheFirstMoment": {func(s *hub.Subscription) { owed(5, soon, 9)(s); s.FailingSince = e.In(-time.Hour) }, claimed(failed), errorNoted},
+		"FailedAgainIsTheSameFailure":    {owed(5, soon, 9), claimed(failed), errorNoted},
+		"FailedLateLowersNothing":        {owed(7, soon, 9), claimed(failed), errorNoted},
+		"FailedForGoodOwesNothing": {owed(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Failed, Claim: 9, Tries: 3, Error: "it said 500"}, func(s *hub.Subscription) {
+			errorNoted(s)
+			s.NextAt = time.Time{}
+		}},
+		"ParkedHoldsIt": {healthy, hub.Result{Version: 5, Outcome: hub.Parked, NextAt: later, NewClaim: 77}, func(s *hub.Subscription) {
+			s.Owed, s.NextAt, s.Claim = 5, later, 77
+		}},
+		"PostponedCountsNoError": {owed(4, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
+			s.Owed, s.NextAt, s.Claim = 5, later, 0
+		}},
+		"PostponedLowersNothing": {owed(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
+			s.NextAt, s.Claim = later, 0
+		}},
+		"RaisedIsDueAtOnce": {owed(4, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+			s.Owed, s.Tries, s.NextAt = 5, 0, e.Now
+		}},
+		"RaisedWaitsForTheAttemptUnderWay": {owed(4, later, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+			s.Owed, s.Tries = 5, 0
+		}},
+		"RaisedDoesNotWaitForAnAttemptThatIsOver": {owed(4, e.Now, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+			s.Owed, s.Tries, s.NextAt = 5, 0, e.Now
+		}},
+		"RaisedLowersNothing": {owed(6, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+			s.Tries, s.NextAt = 0, e.Now
+		}},
+		// A retry that began after the change told of it while the page was being read.
+		"RaisedToWhatHasArrivedMeanwhileOwesNothing": {func(s *hub.Subscription) { s.Owed, s.Sent = 4, 5 },
+			hub.Result{Version: 5, Outcome: hub.Raised}, func(*hub.Subscription) {}},
+	}
+}
+
+func otherClaim(t *testing.T, e *env) {
+	s := e.sub(feed, "http://127.0.0.1/1")
+	owed(4, e.In(time.Second), 9)(&s)
+	e.follow(t, feed, s)
+	for o := hub.Delivered; o < hub.Raised; o++ {
+		for _, claim := range []int64{0, 8} {
+			storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: s.Key(), Version: 5, Outcome: o, Claim: claim, NextAt: e.In(time.Hour), NewClaim: 3, Error: "x"}}, nil))
+			storetest.Same(t, "left alone", e.get(t, s.Key()), s)
+		}
+	}
+}
+
+// resultOrder: what comes later in the list sees what came before.
+func resultOrder(t *testing.T, e *env) {
+	s := e.followers(t, feed, 1)[0]
+	storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{
+		{Key: s.Key(), Version: 5, Outcome: hub.Parked, NextAt: e.In(lease), NewClaim: 77},
+		{Key: s.Key(), Version: 6, Outcome: hub.Raised},
+		{Key: s.Key(), Version: 5, Outcome: hub.Delivered, Claim: 77},
+	}, nil))
+	s.Owed, s.Sent, s.NextAt = 6, 5, e.Now
+	storetest.Same(t, "after all three", e.get(t, s.Key()), s)
+}
+
+func manyResults(t *testing.T, e *env) {
+	subs := e.followers(t, feed, 1000)
+	var results []hub.Result
+	for i, s := range subs {
+		results = append(results, hub.Result{Key: s.Key(), Version: 1, Outcome: hub.Failed, NextAt: e.In(time.Duration(i) * time.Millisecond), Tries: i, Error: s.Callback})
+	}
+	storetest.Must(t, e.Settle(e.Ctx, e.Now, results, nil))
+	for i := range subs {
+		s := subs[i]
+		s.Failures, s.Tries, s.Counted, s.Owed, s.NextAt, s.LastError, s.LastErrorAt = 1, i, 1, 1, e.In(time.Duration(i)*time.Millisecond), s.Callback, e.Now
+		s.FailingSince = e.Now
+		if i%97 == 0 {
+			storetest.Same(t, "row", e.get(t, s.Key()), s)
+		}
+	}
+	counts, err := e.Counts(e.Ctx, e.Now)
+	storetest.Must(t, err)
+	storetest.Same(t, "failing, owed", []int64{counts.Failing, counts.Owed}, []int64{1000, 1000})
+}

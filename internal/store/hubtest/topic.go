@@ -1,0 +1,199 @@
+package hubtest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/storetest"
+)
+
+const feed = "http://127.0.0.1/feed.xml"
+
+func topicTests() map[string]func(*testing.T, *env) {
+	return map[string]func(*testing.T, *env){
+		"AnUnknownTopicIsNotFound": func(t *testing.T, e *env) {
+			_, err := e.Topic(e.Ctx, 1)
+			storetest.Faulty(t, err, fault.NotFound)
+		},
+		"APingMakesTheTopicAndIsClaimedOnceDue": pingIsClaimed,
+		"PingedAtNeverGoesBack": func(t *testing.T, e *env) {
+			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.In(time.Minute), e.In(time.Minute), nil))
+			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.In(time.Minute), nil))
+			topic, err := e.Topic(e.Ctx, hub.TopicID(feed))
+			storetest.Must(t, err)
+			storetest.Same(t, "PingedAt", topic.PingedAt, e.In(time.Minute))
+		},
+		"ALaterPingDoesNotPutOffTheCheck": func(t *testing.T, e *env) {
+			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.In(time.Second), nil))
+			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.In(time.Second), e.In(time.Hour), nil))
+			topics, err := e.ClaimChecks(e.Ctx, e.In(time.Second), e.In(lease), 10)
+			storetest.Must(t, err)
+			storetest.Same(t, "topics due", len(topics), 1)
+		},
+		"AnEarlierDueTimeCounts": func(t *testing.T, e *env) {
+			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.In(time.Hour), nil))
+			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.In(1), e.In(time.Second), nil))
+			topics, err := e.ClaimChecks(e.Ctx, e.In(time.Second), e.In(lease), 10)
+			storetest.Must(t, err)
+			storetest.Same(t, "topics due", len(topics), 1)
+		},
+		"ClaimChecksObeysItsLimitOldestFirst": func(t *testing.T, e *env) {
+			for i := range 5 {
+				storetest.Must(t, e.RecordPing(e.Ctx, fmt.Sprint(feed, i), e.Now, e.In(time.Duration(-i)*time.Second), nil))
+			}
+			topics, err := e.ClaimChecks(e.Ctx, e.Now, e.In(lease), 2)
+			storetest.Must(t, err)
+			storetest.Same(t, "URLs", urls(topics), []string{feed + "4", feed + "3"})
+			topics, err = e.ClaimChecks(e.Ctx, e.Now, e.In(lease), 10)
+			storetest.Must(t, err)
+			storetest.Same(t, "URLs", urls(topics), []string{feed + "2", feed + "1", feed + "0"})
+		},
+		"ListsInOrderOfURLPageByPage":       topicsByPage,
+		"CountsOnlyLiveSubscribers":         liveSubscribers,
+		"SearchTakesEveryCharacterAsItIs":   topicSearch,
+		"UnicodeAndQuotesComeBackTheSame":   topicUnicode,
+		"FollowedMeansALiveSubscription":    followed,
+		"SubscribersCountTheLiveByProtocol": countedSubscribers,
+		"ATooLongSearchIsRefused": func(t *testing.T, e *env) {
+			_, err := e.Topics(e.Ctx, hub.TopicQuery{Match: string(make([]byte, 100_000))})
+			storetest.Faulty(t, err, fault.Invalid)
+		},
+	}
+}
+
+func urls(topics []hub.Topic) []string {
+	var all []string
+	for _, t := range topics {
+		all = append(all, t.URL)
+	}
+	return all
+}
+
+func pingIsClaimed(t *testing.T, e *env) {
+	storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.In(time.Second), []event.Event{e.Event(event.KindPing, "pinged")}))
+	want := hub.Topic{ID: hub.TopicID(feed), URL: feed, PingedAt: e.Now}
+	topic, err := e.Topic(e.Ctx, want.ID)
+	storetest.Must(t, err)
+	storetest.Same(t, "topic", topic, want)
+	storetest.Same(t, "log", e.Log(t), []string{"pinged"})
+	topics, err := e.ClaimChecks(e.Ctx, e.Now, e.In(lease), 10)
+	storetest.Must(t, err)
+	storetest.Same(t, "claimed before it is due", topics, []hub.Topic(nil))
+	topics, err = e.ClaimChecks(e.Ctx, e.In(time.Second), e.In(lease), 10)
+	storetest.Must(t, err)
+	storetest.Same(t, "claimed", topics, []hub.Topic{want})
+	topics, err = e.ClaimChecks(e.Ctx, e.In(lease-1), e.In(2*lease), 10)
+	storetest.Must(t, err)
+	storetest.Same(t, "claimed while another has it", len(topics), 0)
+	topics, err = e.ClaimChecks(e.Ctx, e.In(lease), e.In(2*lease), 10)
+	storetest.Must(t, err)
+	storetest.Same(t, "claimed when the lease is over", len(topics), 1)
+}
+
+func topicsByPage(t *testing.T, e *env) {
+	want := []string{"http://127.0.0.1/Z", "http://127.0.0.1/a", "http://127.0.0.1/b", "http://127.0.0.1/ü"}
+	for i := range want {
+		storetest.Must(t, e.RecordPing(e.Ctx, want[len(want)-1-i], e.Now, e.Now, nil))
+	}
+	var got []string
+	after := ""
+	for {
+		topics, err := e.Topics(e.Ctx, hub.TopicQuery{After: after, Limit: 2, Now: e.Now})
+		storetest.Must(t, err)
+		if len(topics) == 0 {
+			break
+		}
+		if len(topics) > 2 {
+			t.Fatalf("a page of 2 holds %d", len(topics))
+		}
+		for _, topic := range topics {
+			got = append(got, topic.URL)
+		}
+		after = topics[len(topics)-1].URL
+	}
+	storetest.Same(t, "URLs", got, want)
+}
+
+func liveSubscribers(t *testing.T, e *env) {
+	subs := []hub.Subscription{e.sub(feed, "http://127.0.0.1/1"), e.sub(feed, "http://127.0.0.1/2"), e.sub(feed, "http://127.0.0.1/3")}
+	subs[0].ExpiresAt = e.Now // not live any more at that very moment
+	subs[1].ExpiresAt = e.In(time.Millisecond)
+	e.follow(t, feed, subs...)
+	topics, err := e.Topics(e.Ctx, hub.TopicQuery{Now: e.Now})
+	storetest.Must(t, err)
+	storetest.Same(t, "topics", len(topics), 1)
+	storetest.Same(t, "subscribers", topics[0].Subscribers, int64(2))
+}
+
+func topicSearch(t *testing.T, e *env) {
+	all := []string{`http://127.0.0.1/100%`, `http://127.0.0.1/aXb`, `http://127.0.0.1/a_b`, `http://127.0.0.1/c\d`, `http://127.0.0.1/it's`, `http://127.0.0.1/ÄPFEL`}
+	for _, u := range all {
+		storetest.Must(t, e.RecordPing(e.Ctx, u, e.Now, e.Now, nil))
+	}
+	for match, want := range map[string][]string{
+		"%": {all[0]}, "_": {all[2]}, `\`: {all[3]}, "'": {all[4]}, "A_B": {all[2]}, "axB": {all[1]}, "äpfel": {all[5]},
+		"HTTP://": all, "nowhere": nil, `%' OR 1=1 --`: nil,
+	} {
+		topics, err := e.Topics(e.Ctx, hub.TopicQuery{Match: match, Now: e.Now})
+		storetest.Must(t, err)
+		var got []string
+		for _, topic := range topics {
+			got = append(got, topic.URL)
+		}
+		storetest.Same(t, "search for "+match, got, want)
+	}
+}
+
+func topicUnicode(t *testing.T, e *env) {
+	u := "http://127.0.0.1/日本/'\"; DROP TABLE topic; -- 🌧"
+	done, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: hub.TopicID(u), URL: u, StartedAt: e.Now, Now: e.Now, Changed: true,
+		Hash: []byte{0, 1, 255}, ETag: "\"\xe4\x00'\"", LastModified: "gestern ☂", ContentType: "text/xml; charset=\xff", Size: 1 << 40})
+	storetest.Must(t, err)
+	topic, err := e.Topic(e.Ctx, hub.TopicID(u))
+	storetest.Must(t, err)
+	storetest.Same(t, "topic", topic, hub.Topic{ID: hub.TopicID(u), URL: u, Version: 1, Hash: []byte{0, 1, 255}, ETag: "\"\xe4\x00'\"",
+		LastModified: "gestern ☂", ContentType: "text/xml; charset=\xff", Size: 1 << 40, FullReads: 1, FullBytes: 1 << 40,
+		CheckedAt: e.Now, ChangedAt: e.Now})
+	storetest.Same(t, "topic of the check", done.Topic, topic)
+}
+
+func countedSubscribers(t *testing.T, e *env) {
+	counted := func(at time.Time, want map[string]int64) {
+		t.Helper()
+		got, err := e.Subscribers(e.Ctx, hub.TopicID(feed), at)
+		storetest.Must(t, err)
+		storetest.Same(t, "subscribers", got, want)
+	}
+	counted(e.Now, map[string]int64{})
+	a, b, c := e.sub(feed, "http://127.0.0.1/1"), e.sub(feed, "http://127.0.0.1/2"), e.sub(feed, "http://127.0.0.1/3")
+	b.Protocol = hub.XMLRPC
+	b.ID = hub.SubscriptionID(b.Protocol, b.Callback)
+	c.ExpiresAt = c.ExpiresAt.Add(time.Hour)
+	for _, s := range []hub.Subscription{a, b, c} {
+		e.follow(t, feed, s)
+	}
+	counted(e.Now, map[string]int64{a.Protocol: 2, hub.XMLRPC: 1})
+	counted(a.ExpiresAt, map[string]int64{a.Protocol: 1})
+}
+
+func followed(t *testing.T, e *env) {
+	check := func(at time.Time, want bool) {
+		t.Helper()
+		got, err := e.Followed(e.Ctx, hub.TopicID(feed), at)
+		storetest.Must(t, err)
+		storetest.Same(t, "followed", got, want)
+	}
+	check(e.Now, false)
+	sub := e.sub(feed, "http://127.0.0.1/1")
+	e.follow(t, feed, sub)
+	check(e.Now, true)
+	check(sub.ExpiresAt.Add(-time.Millisecond), true)
+	check(sub.ExpiresAt, false)
+	_, err := e.Unsubscribe(e.Ctx, []hub.Key{sub.Key()}, nil)
+	storetest.Must(t, err)
+	check(e.Now, false)
+}

@@ -1,0 +1,321 @@
+package hubtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/store/storetest"
+)
+
+func troubleTests() map[string]func(*testing.T, *env) {
+	return map[string]func(*testing.T, *env){
+		"ManyAtOnceEachGetTheirOwnAnswer":        manyAtOnce,
+		"OneThatFailsDoesNotDisturbTheOthers":    oneFails,
+		"ChecksOfOneTopicAtOnceMakeOneVersion":   checksAtOnce,
+		"ClaimsAtOnceTakeEachThingOnce":          func(t *testing.T, e *env) { Claims(t, e.Store, e.Store) },
+		"ACancelledCallWritesNothing":            cancelled,
+		"WhoeverReadsSeesWholeTransactions":      wholeTransactions,
+		"TheSweepTakesNoTopicFromANewSubscriber": sweepRace,
+		"TheSweepTakesNoContentThatIsToBeTold":   contentRace,
+		"AClosedStoreAnswersSo":                  closedStore,
+	}
+}
+
+func manyAtOnce(t *testing.T, e *env) {
+	const callers, each = 256, 4
+	var group sync.WaitGroup
+	errs := make(chan error, callers*each)
+	for c := range callers {
+		group.Go(func() {
+			for i := range each {
+				s := e.sub(fmt.Sprint(feed, c%5), fmt.Sprintf("http://127.0.0.1/%d/%d", c, i))
+				ev := event.Event{Node: int64(c + 1), Seq: int64(i + 1), At: e.Now, Kind: event.KindRegister}
+				errs <- e.Subscribe(e.Ctx, []string{fmt.Sprint(feed, c%5)}, []hub.Subscription{s}, []event.Event{ev})
+			}
+		})
+	}
+	group.Wait()
+	close(errs)
+	for err := range errs {
+		storetest.Must(t, err)
+	}
+	got, err := e.Counts(e.Ctx, e.Now)
+	storetest.Must(t, err)
+	storetest.Same(t, "topics, subscriptions, events", []int64{got.Topics, got.Subscriptions, got.Events}, []int64{5, callers * each, callers * each})
+}
+
+// oneFails mixes calls that fail after they have written into calls that do not.
+func oneFails(t *testing.T, e *env) {
+	var group sync.WaitGroup
+	errs := make([]error, 128)
+	for i := range errs {
+		group.Go(func() {
+			s := e.sub(fmt.Sprint(feed, i), "http://127.0.0.1/1")
+			named := []string{fmt.Sprint(feed, i)}
+			if i%8 == 0 {
+				other := e.sub("http://127.0.0.1/other", "http://127.0.0.1/1") // refused: its topic is not named
+				errs[i] = e.Subscribe(e.Ctx, named, []hub.Subscription{s, other}, nil)
+				return
+			}
+			errs[i] = e.Subscribe(e.Ctx, named, []hub.Subscription{s}, nil)
+		})
+	}
+	group.Wait()
+	for i, err := range errs {
+		if (err != nil) != (i%8 == 0) {
+			t.Errorf("call %d: %v", i, err)
+		}
+		got, err := e.Followed(e.Ctx, hub.TopicID(fmt.Sprint(feed, i)), e.Now)
+		storetest.Must(t, err)
+		if i%8 != 0 { // of one about several topics that fails, some may be written
+			storetest.Same(t, fmt.Sprint("stored ", i), got, true)
+		}
+	}
+}
+
+func checksAtOnce(t *testing.T, e *env) {
+	e.followers(t, feed, 1)
+	var group sync.WaitGroup
+	done, errs := make([]hub.Checked, 32), make([]error, 32)
+	for i := range done {
+		group.Go(func() {
+			done[i], errs[i] = e.CommitCheck(e.Ctx, hub.Check{TopicID: hub.TopicID(feed), URL: feed, StartedAt: e.Now, Now: e.Now, Changed: true,
+				Hash: []byte{1}, Node: storetest.Node, ClaimParts: 1, ClaimUntil: e.In(lease)})
+		})
+	}
+	group.Wait()
+	won, claimed := 0, 0
+	for i := range done {
+		storetest.Must(t, errs[i])
+		claimed += len(done[i].Claimed)
+		if !done[i].Raced {
+			won++
+		}
+	}
+	storetest.Same(t, "won, claimed", []int{won, claimed}, []int{1, 1})
+	topic, err := e.Topic(e.Ctx, hub.TopicID(feed))
+	storetest.Must(t, err)
+	storetest.Same(t, "version", topic.Version, int64(1))
+}
+
+// Claims checks that two handles on one database never claim the same thing twice.
+func Claims(t *testing.T, a, b hub.Store) {
+	e := newEnv(t, a)
+	const total = 300
+	for i := range total {
+		f := fmt.Sprint(feed, i)
+		s := e.sub(f, "http://127.0.0.1/1")
+		s.NextAt = e.Now
+		e.follow(t, f, s)
+		e.change(t, f, 0)
+		storetest.Must(t, e.RecordPing(e.Ctx, f, e.In(time.Second), e.Now, nil))
+	}
+	var mu sync.Mutex
+	seen := map[string]int{}
+	note := func(what string, id int64, epoch int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen[what]++
+		seen[fmt.Sprint(what, id)]++
+		if seen[fmt.Sprint(what, id)] > 1 || epoch > 1 {
+			t.Errorf("%s %d was claimed twice", what, id)
+		}
+	}
+	var group sync.WaitGroup
+	for i := range 8 {
+		s := []hub.Store{a, b}[i%2]
+		group.Go(func() {
+			for range total { // each round takes something, or there is nothing left
+				parts, err1 := s.ClaimParts(e.Ctx, storetest.Node, e.Now, e.In(lease), 7)
+				retries, err2 := s.ClaimRetries(e.Ctx, e.Now, e.In(lease), 7, int64(i+1))
+				checks, err3 := s.ClaimChecks(e.Ctx, e.Now, e.In(lease), 7)
+				if err := errors.Join(err1, err2, err3); err != nil {
+					t.Error(err)
+					return
+				}
+				for _, p := range parts {
+					note("part", p.TopicID, p.Epoch)
+				}
+				for _, r := range retries {
+					note("retry", r.TopicID, 0)
+				}
+				for _, c := range checks {
+					note("check", c.ID, 0)
+				}
+				if won, err := s.ClaimTask(e.Ctx, "task", e.Now, e.Now, e.In(time.Hour)); err != nil || won {
+					note("task", 0, 0)
+				}
+				if len(parts)+len(retries)+len(checks) == 0 {
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	storetest.Same(t, "claimed", []int{seen["part"], seen["retry"], seen["check"], seen["task"]}, []int{total, total, total, 1})
+}
+
+func cancelled(t *testing.T, e *env) {
+	s := e.sub(feed, "http://127.0.0.1/1")
+	ctx, cancel := context.WithCancel(e.Ctx)
+	cancel()
+	for name, call := range map[string]func() error{
+		"Subscribe":  func() error { return e.Subscribe(ctx, []string{feed}, []hub.Subscription{s}, nil) },
+		"RecordPing": func() error { return e.RecordPing(ctx, feed, e.Now, e.Now, nil) },
+		"Topics":     func() error { _, err := e.Topics(ctx, hub.TopicQuery{}); return err },
+		"Ping":       func() error { return e.Ping(ctx) },
+	} {
+		if err := call(); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s with a cancelled context: %v", name, err)
+		}
+	}
+	got, err := e.Counts(e.Ctx, e.Now)
+	storetest.Must(t, err)
+	storetest.Same(t, "counts", got, hub.Counts{})
+}
+
+// wholeTransactions: a topic and its event are written together, so nobody ever
+// sees one of them alone.
+func wholeTransactions(t *testing.T, e *env) {
+	stop := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		defer close(stop)
+		for i := range 200 {
+			ev := event.Event{Node: storetest.Node, Seq: int64(i + 1), At: e.Now, Kind: event.KindPing}
+			if err := e.RecordPing(e.Ctx, fmt.Sprint(feed, i), e.Now, e.Now, []event.Event{ev}); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	for reading := true; reading; {
+		select {
+		case <-stop:
+			reading = false
+		default:
+		}
+		got, err := e.Counts(e.Ctx, e.Now)
+		storetest.Must(t, err)
+		storetest.Same(t, "topics and events", got.Topics, got.Events)
+	}
+	writer.Wait()
+}
+
+func closedStore(t *testing.T, e *env) {
+	storetest.Must(t, e.Close())
+	storetest.Must(t, e.Close())
+	if err := e.RecordPing(e.Ctx, feed, e.Now, e.Now, nil); err == nil {
+		t.Error("a closed store accepts a ping")
+	}
+	if _, err := e.Topics(e.Ctx, hub.TopicQuery{}); err == nil {
+		t.Error("a closed store lists topics")
+	}
+}
+
+// contentRace has contents swept as soon as nobody needs them, while subscribers
+// who want them come and go: each of those must find the content of the next change.
+func contentRace(t *testing.T, e *env) {
+	whileSweeping(t, e, func(c int) error {
+		feed := fmt.Sprint(feed, c%2) // two of them at each topic
+		s := e.websub(feed, fmt.Sprint("http://127.0.0.1/", c))
+		if err := e.Subscribe(e.Ctx, []string{feed}, []hub.Subscription{s}, nil); err != nil {
+			return err
+		}
+		topic, err := e.Topic(e.Ctx, s.TopicID)
+		if err != nil || !topic.Full {
+			return fmt.Errorf("the topic of a WebSub subscription: %+v (%w)", topic, err)
+		}
+		checked, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: topic.ID, URL: feed, Base: topic.Version, StartedAt: e.Now, Now: e.Now,
+			Changed: true, Body: []byte("x"), Node: storetest.Node, ClaimParts: 1, ClaimUntil: e.In(lease)})
+		if err == nil && !checked.Raced { // else the other one's check was first
+			content, wanted := e.Content(e.Ctx, topic.ID)
+			if wanted != nil || content.Version < checked.Topic.Version {
+				return fmt.Errorf("content of version %d, want %d (%w)", content.Version, checked.Topic.Version, wanted)
+			}
+		}
+		for _, p := range checked.Claimed {
+			if _, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p, Now: e.Now, Finish: true}); err != nil {
+				return err
+			}
+		}
+		_, gone := e.Unsubscribe(e.Ctx, []hub.Key{s.Key()}, nil)
+		return errors.Join(err, gone)
+	})
+}
+
+// sweepRace has topics swept as soon as nobody follows them, while subscribers come
+// and go: whoever was accepted must be told of the next change.
+func sweepRace(t *testing.T, e *env) {
+	whileSweeping(t, e, func(c int) error {
+		feed := fmt.Sprint(feed, c%2, "/", c)
+		return followedOnce(e, feed, e.sub(feed, "http://127.0.0.1/1"))
+	})
+}
+
+// whileSweeping has four callers do something again and again while another sweeps.
+func whileSweeping(t *testing.T, e *env, do func(caller int) error) {
+	t.Helper()
+	var group sync.WaitGroup
+	var done atomic.Bool
+	for c := range 4 {
+		group.Go(func() {
+			for range 40 {
+				if err := do(c); err != nil {
+					t.Errorf("caller %d: %v", c, err)
+					return
+				}
+			}
+		})
+	}
+	var sweeper sync.WaitGroup
+	sweeper.Go(func() {
+		for !done.Load() {
+			if _, _, err := e.Sweep(e.Ctx, e.Now, 3, 100, e.In(time.Hour), nil); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	group.Wait()
+	done.Store(true)
+	sweeper.Wait()
+}
+
+// followedOnce subscribes, changes the feed, tells the part and unsubscribes.
+func followedOnce(e *env, feed string, s hub.Subscription) error {
+	if err := e.Subscribe(e.Ctx, []string{feed}, []hub.Subscription{s}, nil); err != nil {
+		return err
+	}
+	topic, err := e.Topic(e.Ctx, s.TopicID)
+	if err != nil {
+		return fmt.Errorf("the topic of a subscription: %w", err)
+	}
+	checked, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: topic.ID, URL: feed, Base: topic.Version, StartedAt: e.Now, Now: e.Now,
+		Changed: true, Node: storetest.Node, ClaimParts: 1, ClaimUntil: e.In(lease)})
+	if err != nil {
+		return err
+	}
+	if checked.Raced || len(checked.Claimed) != 1 {
+		return fmt.Errorf("a change of a followed topic came to %+v", checked)
+	}
+	page, err := e.Page(e.Ctx, checked.Claimed[0], 0, e.Now, 10)
+	if err != nil || len(page) != 1 {
+		return fmt.Errorf("a page of %d, want the subscription (%w)", len(page), err)
+	}
+	if _, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: checked.Claimed[0], Now: e.Now, Finish: true}); err != nil {
+		return err
+	}
+	gone, err := e.Unsubscribe(e.Ctx, []hub.Key{s.Key()}, nil)
+	if err == nil && len(gone) != 1 {
+		err = errors.New("the subscription had gone by itself")
+	}
+	return err
+}

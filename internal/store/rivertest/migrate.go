@@ -1,0 +1,37 @@
+package rivertest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"cloudburst/internal/hub"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store/storetest"
+)
+
+// BeforeConsent is the last schema in which notices had no consent of their recipients.
+const BeforeConsent = 16
+
+// NoticeRows are statements that fill the table of notices of that schema.
+func NoticeRows() (rows []string) {
+	for id, n := range []struct {
+		sent   int
+		paused string
+	}{{3, "FALSE"}, {0, "FALSE"}, {0, "TRUE"}, {1, "TRUE"}} {
+		rows = append(rows, fmt.Sprintf(`INSERT INTO notice (id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim)
+			VALUES (%d, 'ann', 0, '', 'webhook', 'http://hook%d.example/', NULL, 1790000000000, %s, %d, 1790000000000, 0, '', NULL, 0)`, id+1, id+1, n.paused, n.sent))
+	}
+	return rows
+}
+
+// NoticesMigrated checks that a store which NoticeRows were written to forwards what was
+// taken before, and asks about the rest.
+func NoticesMigrated(t *testing.T, st hub.Store) {
+	e := newEnv(t, st)
+	s := e.stream(t)
+	storetest.Same(t, "states", s.states("ann"), []string{river.NoticeConfirmed, river.NoticeWaiting, river.NoticeWaiting, river.NoticeConfirmed})
+	due, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	storetest.Must(t, err)
+	storetest.Same(t, "to be asked", []any{len(due), due[0].ID}, []any{1, int64(2)})
+}

@@ -1,0 +1,407 @@
+package rivertest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"cloudburst/feed/feedstate"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store/storetest"
+)
+
+func riverNoticeTests() map[string]func(*testing.T, *env) {
+	return map[string]func(*testing.T, *env){
+		"ANoticeComesBackWhole":                           riverTest(wholeNotice),
+		"ANoticeHasALimitAndAnOwner":                      riverTest(noticeLimits),
+		"NewItemsWaitForTheNoticesThatTheyConcern":        riverTest(noticeQueued),
+		"AFirstReadingTellsNobody":                        riverTest(noticeFirst),
+		"AnEditTellsNobody":                               riverTest(noticeEdit),
+		"AClaimedNoticeIsNobodyElses":                     riverTest(noticeClaim),
+		"WhatWasToldWaitsNoMoreAndTheRestIsDueWhenItSays": riverTest(noticeTold),
+		"APausedNoticeIsNotDue":                           riverTest(noticePaused),
+		"ADroppedNoticeLeavesNothing":                     riverTest(noticeDropped),
+		"NoMoreThanAThousandWaitForOneNotice":             riverTest(noticeBound),
+		"ItIsKnownWhenAListOrANoticeIsDue":                riverTest(nextWork),
+		"AReadingListComesBackWhole":                      riverTest(wholeList),
+		"AReadingListIsClaimedByOneAndWrittenByHimOnly":   riverTest(listClaim),
+		"ADroppedReadingListLeavesItsFeedsToTheReader":    riverTest(listDropped),
+		"ReleasedListsAndNoticesAreDue":                   riverTest(releaseWork),
+		"ANoticeTellsWhatItsReaderSeesOfAnItem":           riverTest(noticeEntries),
+		"AReadingListIsFollowedOnceByAReader":             riverTest(listTwice),
+		"AListWithoutANextTimeIsNeverDueAgain":            riverTest(listNever),
+		"AChangedNoticeKeepsWhatItSentAndLosesItsClaim":   riverTest(noticeChanged),
+		"WhoFollowsNoMoreIsNotToldOfIt":                   riverTest(noticeUnfollowed),
+		"ManyNoticesOfOneReaderAreEachTold":               riverTest(noticeMany),
+		"ANoticeOfACategoryIsToldOfItsSourcesOnly":        riverTest(noticeCategory),
+		"NothingWaitsForANoticeBeforeItsRecipientAgrees":  riverTest(noticeWaiting),
+		"ARecipientDecidesOnAllNoticesOfAReader":          riverTest(noticeDecided),
+		"ARecipientWhoRefusedIsNotAskedAgain":             riverTest(noticeRefused),
+		"MessagesOfADayAreCountedTogetherOrNotAtAll":      riverTest(messagesCounted),
+		"ANoticeIsClaimedByItsReaderWhenNobodyElseHasIt":  riverTest(noticeClaimedAlone),
+	}
+}
+
+func (s *stream) aNotice(n river.Notice) river.Notice {
+	s.t.Helper()
+	if n.Via == "" {
+		n.Via, n.Target = river.ViaWebhook, "http://hook/"
+	}
+	if n.State == "" {
+		n.State = river.NoticeConfirmed
+	}
+	got, err := s.PutNotice(s.Ctx, n, 10)
+	s.must(err)
+	return got
+}
+
+// news has a source read a second time, with one new item.
+func (s *stream) news(id int64, n int) river.Item {
+	s.t.Helper()
+	it := s.anItem(id, n, s.Now)
+	s.readFeed(id, it)
+	return it
+}
+
+// due claims the notices that are due, and returns what waits for each.
+func (s *stream) due() map[int64][]string {
+	s.t.Helper()
+	s.claim++
+	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 100, s.claim)
+	s.must(err)
+	all := map[int64][]string{}
+	for _, n := range list {
+		entries, err := s.NoticeItems(s.Ctx, n.ID, 100)
+		s.must(err)
+		for _, e := range entries {
+			all[n.ID] = append(all[n.ID], e.Title)
+		}
+	}
+	return all
+}
+
+func wholeNotice(t *testing.T, s *stream) {
+	n := river.Notice{Reader: "ann", SourceID: 5, Category: "☂", Via: river.ViaEmail, Target: "a@b", Secret: "\xff\x00", CreatedAt: s.Now, Failures: 3, Problem: "p",
+		State: river.NoticeConfirmed, Asked: 2, AskedAt: s.In(-time.Hour), DecidedAt: s.In(-time.Minute)}
+	got := s.aNotice(n)
+	if got.ID == 0 {
+		t.Fatal("it has no ID")
+	}
+	n.ID = got.ID
+	storetest.Same(t, "made", got, n)
+	list, err := s.Notices(s.Ctx, "ann")
+	storetest.Same(t, "listed", []any{list, err}, []any{[]river.Notice{n}, error(nil)})
+	list, err = s.Notices(s.Ctx, "bob")
+	storetest.Same(t, "another's", []any{len(list), err}, []any{0, error(nil)})
+}
+
+func noticeLimits(t *testing.T, s *stream) {
+	a := s.aNotice(river.Notice{Reader: "ann"})
+	_, err := s.PutNotice(s.Ctx, river.Notice{Reader: "ann", Via: river.ViaPost}, 1)
+	storetest.Faulty(t, err, fault.TooMany)
+	_, err = s.PutNotice(s.Ctx, river.Notice{Reader: "bob", Via: river.ViaPost}, 1)
+	storetest.Must(t, err)
+	_, err = s.PutNotice(s.Ctx, river.Notice{Reader: "bob", ID: a.ID, Via: river.ViaPost}, 5)
+	storetest.Faulty(t, err, fault.NotFound)
+	_, err = s.PutNotice(s.Ctx, river.Notice{Reader: "ann", ID: a.ID, Via: river.ViaPost}, 1)
+	storetest.Must(t, err)
+	storetest.Faulty(t, s.DropNotice(s.Ctx, "bob", a.ID), fault.NotFound)
+}
+
+func noticeQueued(t *testing.T, s *stream) {
+	src, other := s.followFeed("ann", feedURL(1), "c"), s.followFeed("ann", feedURL(2))
+	s.followFeed("bob", feedURL(2))
+	for _, src := range []river.Source{src, other} {
+		s.readFeed(src.ID, s.items(src.ID, 50, 52)...)
+	}
+	any, one, cat := s.aNotice(river.Notice{Reader: "ann"}), s.aNotice(river.Notice{Reader: "ann", SourceID: src.ID}), s.aNotice(river.Notice{Reader: "ann", Category: "c"})
+	bob := s.aNotice(river.Notice{Reader: "bob"})
+	s.aNotice(river.Notice{Reader: "nobody"})
+	storetest.Same(t, "nothing yet", s.due(), map[int64][]string{})
+	s.news(src.ID, 1)
+	s.pass(time.Second)
+	s.news(other.ID, 2)
+	storetest.Same(t, "told", s.due(), map[int64][]string{any.ID: {"Title 1", "Title 2"}, one.ID: {"Title 1"}, cat.ID: {"Title 1"}, bob.ID: {"Title 2"}})
+	storetest.Same(t, "claimed", s.due(), map[int64][]string{})
+}
+
+func noticeCategory(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1), "c", "d")
+	s.followFeed("bob", feedURL(1), "c")
+	s.readFeed(src.ID, s.items(src.ID, 50, 51)...)
+	s.aNotice(river.Notice{Reader: "bob", Category: "d"})
+	a := s.aNotice(river.Notice{Reader: "ann", Category: "d", SourceID: src.ID})
+	s.aNotice(river.Notice{Reader: "ann", Category: "d", SourceID: 9})
+	s.news(src.ID, 1)
+	storetest.Same(t, "told", s.due(), map[int64][]string{a.ID: {"Title 1"}})
+}
+
+func noticeFirst(t *testing.T, s *stream) {
+	n := s.aNotice(river.Notice{Reader: "ann"})
+	src := s.followFeed("ann", feedURL(1))
+	got := s.take(src.ID) // its first check fails
+	got.State.Failures = 1
+	got.NextAt = s.Now
+	ok, err := s.SaveCheck(s.Ctx, river.Saved{Source: got, Check: river.Check{At: s.Now}, Now: s.Now})
+	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
+	s.readFeed(src.ID, s.items(src.ID, 0, 3)...)
+	storetest.Same(t, "a first reading", s.due(), map[int64][]string{})
+	empty := s.followFeed("ann", feedURL(2))
+	s.readFeed(empty.ID) // an empty document is a first reading too
+	s.news(empty.ID, 7)
+	storetest.Same(t, "the second", s.due(), map[int64][]string{n.ID: {"Title 7"}})
+}
+
+func noticeEdit(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	put := s.items(src.ID, 0, 2)
+	s.readFeed(src.ID, put...)
+	s.aNotice(river.Notice{Reader: "ann"})
+	it := s.anItem(src.ID, 0, s.Now)
+	it.Title, it.EditedAt = "edited", s.Now
+	got := s.take(src.ID)
+	s.save(river.Saved{Source: got, Put: []river.Item{it}, Withdrawn: []river.Item{{ID: put[1].ID, Seq: 9, WithdrawnAt: s.Now}}})
+	storetest.Same(t, "told", s.due(), map[int64][]string{})
+}
+
+func noticeClaim(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID)
+	n := s.aNotice(river.Notice{Reader: "ann"})
+	s.news(src.ID, 1)
+	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 500)
+	storetest.Must(t, err)
+	storetest.Same(t, "claimed", []any{len(list), list[0].ID, list[0].Claim, list[0].NextAt}, []any{1, n.ID, int64(500), s.In(time.Minute)})
+	s.pass(time.Second)
+	s.news(src.ID, 2) // while it is claimed
+	storetest.Same(t, "held", s.due(), map[int64][]string{})
+	s.pass(time.Hour)
+	storetest.Same(t, "when the lease is over", s.due(), map[int64][]string{n.ID: {"Title 1", "Title 2"}})
+	ok, err := s.SaveNotice(s.Ctx, list[0], nil)
+	storetest.Same(t, "the first writes nothing", []any{ok, err}, []any{false, error(nil)})
+	list[0].Claim = 0
+	ok, err = s.SaveNotice(s.Ctx, list[0], nil)
+	storetest.Same(t, "nor who has no claim", []any{ok, err}, []any{false, error(nil)})
+}
+
+func noticeTold(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID)
+	s.aNotice(river.Notice{Reader: "ann", Secret: "s"})
+	var all []river.Item
+	for n := range 3 {
+		all = append(all, s.news(src.ID, n))
+		s.pass(time.Second)
+	}
+	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	storetest.Must(t, err)
+	n := list[0]
+	n.Sent, n.LastAt, n.Failures, n.Problem, n.NextAt = 2, s.Now, 1, "slow ☂", s.In(10*time.Minute)
+	ok, err := s.SaveNotice(s.Ctx, n, ids(all)[:2])
+	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
+	n.Claim = 0
+	got, err := s.Notices(s.Ctx, "ann")
+	storetest.Same(t, "stored", []any{got, err}, []any{[]river.Notice{n}, error(nil)})
+	storetest.Same(t, "not yet", s.due(), map[int64][]string{})
+	s.pass(10 * time.Minute)
+	storetest.Same(t, "the rest", s.due(), map[int64][]string{n.ID: {"Title 2"}})
+	n.Claim = s.claim
+	ok, err = s.SaveNotice(s.Ctx, n, append(ids(all), 12345))
+	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
+	got, err = s.Notices(s.Ctx, "ann")
+	storetest.Same(t, "nothing waits", []any{got[0].NextAt, err}, []any{time.Time{}, error(nil)})
+}
+
+func noticePaused(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID)
+	n := s.aNotice(river.Notice{Reader: "ann"})
+	s.news(src.ID, 1)
+	n.Paused = true
+	n = s.aNotice(n)
+	storetest.Same(t, "paused", []any{n.Paused, n.NextAt}, []any{true, time.Time{}})
+	s.news(src.ID, 2)
+	storetest.Same(t, "due", s.due(), map[int64][]string{})
+	n.Paused = false
+	s.aNotice(n)
+	storetest.Same(t, "what waited before goes on", s.due(), map[int64][]string{n.ID: {"Title 1"}})
+}
+
+func noticeChanged(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID)
+	n := s.aNotice(river.Notice{Reader: "ann", CreatedAt: s.Now})
+	s.news(src.ID, 1)
+	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	storetest.Must(t, err)
+	list[0].Sent, list[0].LastAt = 7, s.Now
+	ok, err := s.SaveNotice(s.Ctx, list[0], nil)
+	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
+	list, err = s.ClaimNotices(s.Ctx, s.In(time.Hour), s.In(2*time.Hour), 10, 6)
+	storetest.Same(t, "claimed", []any{len(list), err}, []any{1, error(nil)})
+	n.Target, n.CreatedAt, n.Sent = "http://other/", time.Time{}, 0
+	got := s.aNotice(n)
+	storetest.Same(t, "changed", []any{got.Target, got.CreatedAt, got.Sent, got.LastAt, got.Claim}, []any{"http://other/", s.Now, int64(7), s.Now, int64(0)})
+	ok, err = s.SaveNotice(s.Ctx, list[0], nil)
+	storetest.Same(t, "who had claimed it", []any{ok, err}, []any{false, error(nil)})
+	storetest.Same(t, "due at once", s.due(), map[int64][]string{n.ID: {"Title 1"}})
+}
+
+func noticeUnfollowed(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.followFeed("bob", feedURL(1))
+	s.readFeed(src.ID)
+	s.aNotice(river.Notice{Reader: "ann", SourceID: src.ID})
+	_, err := s.RiverUnsubscribe(s.Ctx, "ann", []int64{src.ID})
+	storetest.Must(t, err)
+	s.news(src.ID, 1)
+	storetest.Same(t, "told", s.due(), map[int64][]string{})
+}
+
+func noticeMany(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID)
+	want := map[int64][]string{}
+	for range 10 {
+		want[s.aNotice(river.Notice{Reader: "ann"}).ID] = []string{"Title 2", "Title 1"}
+	}
+	s.readFeed(src.ID, s.items(src.ID, 1, 3)...)
+	storetest.Same(t, "told", s.due(), want)
+}
+
+func noticeDropped(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID)
+	n := s.aNotice(river.Notice{Reader: "ann"})
+	s.news(src.ID, 1)
+	storetest.Must(t, s.DropNotice(s.Ctx, "ann", n.ID))
+	storetest.Faulty(t, s.DropNotice(s.Ctx, "ann", n.ID), fault.NotFound)
+	storetest.Same(t, "due", s.due(), map[int64][]string{})
+	list, err := s.NoticeItems(s.Ctx, n.ID, 10)
+	storetest.Same(t, "items", []any{len(list), err}, []any{0, error(nil)})
+}
+
+func noticeBound(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID)
+	n := s.aNotice(river.Notice{Reader: "ann"})
+	s.readFeed(src.ID, s.items(src.ID, 0, 1100)...)
+	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	storetest.Must(t, err)
+	ok, err := s.SaveNotice(s.Ctx, list[0], nil)
+	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
+	entries, err := s.NoticeItems(s.Ctx, n.ID, 2000)
+	storetest.Same(t, "the newest stay", []any{len(entries), entries[0].Title, err}, []any{1000, "Title 999", error(nil)})
+}
+
+func noticeEntries(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1), "c")
+	s.readFeed(src.ID)
+	n := s.aNotice(river.Notice{Reader: "ann"})
+	it := s.news(src.ID, 1)
+	list, err := s.NoticeItems(s.Ctx, n.ID, 10)
+	storetest.Must(t, err)
+	storetest.Same(t, "entries", list, []river.Entry{{Item: it, Source: river.EntrySource{ID: src.ID, Title: src.URL, URL: src.URL, Categories: []string{"c"}}}})
+}
+
+func nextWork(t *testing.T, s *stream) {
+	next := func() time.Time {
+		at, err := s.NextWork(s.Ctx)
+		storetest.Must(t, err)
+		return at
+	}
+	storetest.Same(t, "never", next(), time.Time{})
+	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/", NextAt: s.In(time.Hour)}))
+	storetest.Same(t, "a list", next(), s.In(time.Hour))
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID)
+	s.aNotice(river.Notice{Reader: "ann"})
+	storetest.Same(t, "a list", next(), s.In(time.Hour))
+	s.news(src.ID, 1)
+	storetest.Same(t, "a notice", next(), s.Now)
+}
+
+func (s *stream) lists(reader string) []river.ReadingList {
+	s.t.Helper()
+	list, err := s.ReadingLists(s.Ctx, reader)
+	s.must(err)
+	return list
+}
+
+func wholeList(t *testing.T, s *stream) {
+	l := river.ReadingList{ID: 7, Reader: "ann", URL: "http://l/☂", Title: "t", Category: "c", State: feedstate.New("http://l/☂", s.Now), Feeds: 3, ReadAt: s.Now,
+		NextAt: s.In(time.Hour), Problem: "p", Memory: river.ListMemory{Parent: 5, Last: []int64{1, 2}, DoubtAt: s.Now}}
+	storetest.Must(t, s.AddReadingList(s.Ctx, l))
+	storetest.Same(t, "listed", s.lists("ann"), []river.ReadingList{l})
+	storetest.Same(t, "another's", len(s.lists("bob")), 0)
+}
+
+func listTwice(t *testing.T, s *stream) {
+	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/"}))
+	storetest.Faulty(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/", Title: "again"}), fault.Conflict)
+	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "bob", URL: "http://l/"}))
+	list, err := s.ClaimReadingLists(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	storetest.Same(t, "due at once", []any{len(list), err}, []any{2, error(nil)})
+}
+
+func listClaim(t *testing.T, s *stream) {
+	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/"}))
+	list, err := s.ClaimReadingLists(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	storetest.Must(t, err)
+	l := list[0]
+	storetest.Same(t, "claimed", []any{len(list), l.Claim, l.NextAt}, []any{1, int64(5), s.In(time.Minute)})
+	list, err = s.ClaimReadingLists(s.Ctx, s.Now, s.In(time.Minute), 10, 6)
+	storetest.Same(t, "held", []any{len(list), err}, []any{0, error(nil)})
+	late := l
+	l.Title, l.Feeds, l.ReadAt, l.NextAt, l.State, l.Memory.Last = "read", 9, s.Now, s.In(time.Hour), feedstate.New("http://l/", s.Now), []int64{4}
+	ok, err := s.SaveReadingList(s.Ctx, l)
+	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
+	l.Claim = 0
+	storetest.Same(t, "stored", s.lists("ann"), []river.ReadingList{l})
+	ok, err = s.SaveReadingList(s.Ctx, late)
+	storetest.Same(t, "who came too late", []any{ok, err, s.lists("ann")}, []any{false, error(nil), []river.ReadingList{l}})
+}
+
+func listNever(t *testing.T, s *stream) {
+	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/"}))
+	list, err := s.ClaimReadingLists(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	storetest.Must(t, err)
+	list[0].NextAt = time.Time{}
+	ok, err := s.SaveReadingList(s.Ctx, list[0])
+	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
+	next, err := s.NextWork(s.Ctx)
+	storetest.Same(t, "never", []any{next, err}, []any{time.Time{}, error(nil)})
+}
+
+func listDropped(t *testing.T, s *stream) {
+	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{ID: 7, Reader: "ann", URL: "http://l/"}))
+	for n, id := range []int64{7, 8} {
+		a := s.addition("ann", feedURL(n))
+		a.ListID = id
+		_, err := s.RiverSubscribe(s.Ctx, []river.Addition{a}, s.Now, 10)
+		storetest.Must(t, err)
+	}
+	storetest.Faulty(t, s.DropReadingList(s.Ctx, "bob", 7), fault.NotFound)
+	storetest.Must(t, s.DropReadingList(s.Ctx, "ann", 7))
+	storetest.Faulty(t, s.DropReadingList(s.Ctx, "ann", 7), fault.NotFound)
+	for n, want := range []int64{0, 8} {
+		storetest.Same(t, fmt.Sprint(n), s.one("ann", river.SourceID(feedURL(n))).ListID, want)
+	}
+}
+
+func releaseWork(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID)
+	n := s.aNotice(river.Notice{Reader: "ann"})
+	s.news(src.ID, 1)
+	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/"}))
+	storetest.Same(t, "told", s.due(), map[int64][]string{n.ID: {"Title 1"}})
+	_, err := s.ClaimReadingLists(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	storetest.Must(t, err)
+	s.pass(time.Second)
+	storetest.Must(t, s.ReleaseClaims(s.Ctx, s.Now))
+	storetest.Same(t, "due", s.due(), map[int64][]string{n.ID: {"Title 1"}})
+	list, err := s.ClaimReadingLists(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	storetest.Same(t, "list", []any{len(list), err}, []any{1, error(nil)})
+}

@@ -1,0 +1,152 @@
+package rivertest
+
+import (
+	"testing"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river"
+	"cloudburst/internal/store/storetest"
+)
+
+func noticeWaiting(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID)
+	n := s.aNotice(river.Notice{Reader: "ann", State: river.NoticeWaiting})
+	storetest.Same(t, "due at once, to be asked", []any{n.State, n.NextAt.IsZero()}, []any{river.NoticeWaiting, false})
+	s.news(src.ID, 1)
+	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	storetest.Same(t, "claimed", []any{len(list), err}, []any{1, error(nil)})
+	entries, err := s.NoticeItems(s.Ctx, n.ID, 10)
+	storetest.Same(t, "what came meanwhile", []any{len(entries), err}, []any{0, error(nil)})
+	n = list[0]
+	n.Asked, n.AskedAt, n.NextAt = 1, s.Now, time.Time{}
+	ok, err := s.SaveNotice(s.Ctx, n, nil)
+	storetest.Same(t, "saved", []any{ok, err, s.due()}, []any{true, error(nil), map[int64][]string{}})
+	got, err := s.Notices(s.Ctx, "ann")
+	n.Claim = 0
+	storetest.Same(t, "stored", []any{got, err}, []any{[]river.Notice{n}, error(nil)})
+	// Changing what it is about asks nobody again.
+	n.Category = "c"
+	storetest.Same(t, "changed", s.aNotice(n).NextAt, time.Time{})
+	n.Category, n.Asked = "", 0
+	n = s.aNotice(n)
+	list, err = s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 6)
+	storetest.Same(t, "asked again", []any{len(list), err}, []any{1, error(nil)})
+	list[0].NextAt = s.In(time.Minute)
+	ok, err = s.SaveNotice(s.Ctx, list[0], nil)
+	storetest.Same(t, "saved", []any{ok, err, s.due()}, []any{true, error(nil), map[int64][]string{}})
+	s.pass(time.Minute)
+	list, err = s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 7)
+	storetest.Must(t, err)
+	list[0].State, list[0].DecidedAt = river.NoticeConfirmed, s.Now
+	ok, err = s.SaveNotice(s.Ctx, list[0], nil)
+	storetest.Same(t, "confirmed", []any{ok, err}, []any{true, error(nil)})
+	s.news(src.ID, 2)
+	storetest.Same(t, "from then on", s.due(), map[int64][]string{n.ID: {"Title 2"}})
+	// Another one to the same recipient needs no question.
+	storetest.Same(t, "a second", s.aNotice(river.Notice{Reader: "ann", State: river.NoticeWaiting}).State, river.NoticeConfirmed)
+	storetest.Same(t, "of another reader", s.aNotice(river.Notice{Reader: "bob", State: river.NoticeWaiting}).State, river.NoticeWaiting)
+}
+
+func mailTo(reader, target, state string) river.Notice {
+	return river.Notice{Reader: reader, Via: river.ViaEmail, Target: target, State: state}
+}
+
+func (s *stream) states(reader string) (all []string) {
+	s.t.Helper()
+	list, err := s.Notices(s.Ctx, reader)
+	s.must(err)
+	for _, n := range list {
+		all = append(all, n.State)
+	}
+	return all
+}
+
+func noticeDecided(t *testing.T, s *stream) {
+	src := s.followFeed("ann", feedURL(1))
+	s.readFeed(src.ID)
+	for _, target := range []string{"vic@x.example", "VIC@x.example", "vic+news@x.example", "other@x.example"} {
+		s.aNotice(mailTo("ann", target, river.NoticeWaiting))
+	}
+	s.aNotice(mailTo("bob", "vic@x.example", river.NoticeWaiting))
+	n, err := s.DecideNotices(s.Ctx, mailTo("ann", "Vic@X.example", ""), river.NoticeConfirmed, s.Now)
+	storetest.Same(t, "confirmed", []any{n, err, s.states("ann"), s.states("bob")}, []any{2, error(nil),
+		[]string{river.NoticeConfirmed, river.NoticeConfirmed, river.NoticeWaiting, river.NoticeWaiting}, []string{river.NoticeWaiting}})
+	s.news(src.ID, 1)
+	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 9)
+	storetest.Must(t, err)
+	n, err = s.DecideNotices(s.Ctx, mailTo("ann", "vic@x.example", ""), river.NoticeEnded, s.In(time.Second))
+	storetest.Same(t, "ended", []any{n, err, s.states("ann"), s.states("bob")}, []any{3, error(nil),
+		[]string{river.NoticeEnded, river.NoticeEnded, river.NoticeEnded, river.NoticeWaiting}, []string{river.NoticeWaiting}})
+	for _, n := range list {
+		if n.Reader == "ann" && n.Target == "vic@x.example" {
+			ok, err := s.SaveNotice(s.Ctx, n, nil)
+			storetest.Same(t, "who was sending meanwhile writes nothing", []any{ok, err}, []any{false, error(nil)})
+			entries, err := s.NoticeItems(s.Ctx, n.ID, 10)
+			storetest.Same(t, "what waited is gone", []any{len(entries), err}, []any{0, error(nil)})
+		}
+	}
+	got, err := s.Notices(s.Ctx, "ann")
+	storetest.Same(t, "since", []any{got[0].DecidedAt, got[0].NextAt, err}, []any{s.In(time.Second), time.Time{}, error(nil)})
+	s.news(src.ID, 2)
+	s.pass(time.Hour)
+	list, err = s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 10)
+	storetest.Must(t, err)
+	for _, n := range list {
+		if n.State == river.NoticeEnded {
+			t.Errorf("%+v is due", n)
+		}
+	}
+}
+
+func noticeRefused(t *testing.T, s *stream) {
+	refused := func(reader, target string) bool {
+		yes, err := s.NoticeRefused(s.Ctx, reader, river.ViaEmail, target)
+		storetest.Must(t, err)
+		return yes
+	}
+	kept := s.aNotice(mailTo("ann", "vic@x.example", river.NoticeConfirmed))
+	_, err := s.DecideNotices(s.Ctx, mailTo("ann", "vic@x.example", ""), river.NoticeEnded, s.Now)
+	storetest.Must(t, err)
+	storetest.Same(t, "refused", []bool{refused("ann", "Vic+a@x.example"), refused("bob", "vic@x.example"), refused("ann", "v@x.example")}, []bool{true, false, false})
+	for _, target := range []string{"vic@x.example", "VIC+again@x.example"} {
+		_, err = s.PutNotice(s.Ctx, mailTo("ann", target, river.NoticeWaiting), 10)
+		storetest.Faulty(t, err, fault.Refused)
+	}
+	storetest.Must(t, s.DropNotice(s.Ctx, "ann", kept.ID))
+	_, err = s.PutNotice(s.Ctx, mailTo("ann", "vic@x.example", river.NoticeWaiting), 10)
+	storetest.Faulty(t, err, fault.Refused)
+	storetest.Same(t, "nothing was made", s.states("ann"), []string(nil))
+	s.aNotice(mailTo("bob", "vic@x.example", river.NoticeWaiting))
+	n, err := s.DecideNotices(s.Ctx, mailTo("ann", "vic@x.example", ""), river.NoticeConfirmed, s.Now)
+	storetest.Same(t, "allowed again", []any{n, err, refused("ann", "vic@x.example")}, []any{0, error(nil), false})
+	s.aNotice(mailTo("ann", "vic@x.example", river.NoticeWaiting))
+}
+
+func messagesCounted(t *testing.T, s *stream) {
+	add := func(day int64, n int, subjects ...river.MessageLimit) bool {
+		t.Helper()
+		ok, err := s.CountMessages(s.Ctx, day, subjects, n)
+		storetest.Must(t, err)
+		return ok
+	}
+	ann, vic := river.MessageLimit{Subject: "by ann", Most: 3}, river.MessageLimit{Subject: "to ☂", Most: 2}
+	storetest.Same(t, "first", []bool{add(5, 1, ann, vic), add(5, 1, ann, vic), add(5, 1, ann, vic)}, []bool{true, true, false})
+	storetest.Same(t, "the one that failed counted for nobody", []bool{add(5, 1, ann), add(5, 1, ann)}, []bool{true, false})
+	storetest.Same(t, "taken back", []bool{add(5, -1, ann, vic), add(5, 1, vic, ann), add(5, 1, vic)}, []bool{true, true, false})
+	storetest.Same(t, "another day", []bool{add(6, 1, ann, vic), add(6, 1, ann, vic), add(6, 1, ann, vic)}, []bool{true, true, false})
+}
+
+func noticeClaimedAlone(t *testing.T, s *stream) {
+	n := s.aNotice(river.Notice{Reader: "ann"})
+	_, err := s.ClaimNotice(s.Ctx, "bob", n.ID, s.Now, s.In(time.Minute), 5)
+	storetest.Faulty(t, err, fault.NotFound)
+	got, err := s.ClaimNotice(s.Ctx, "ann", n.ID, s.Now, s.In(time.Minute), 5)
+	storetest.Same(t, "claimed", []any{got.Claim, got.NextAt, err}, []any{int64(5), s.In(time.Minute), error(nil)})
+	_, err = s.ClaimNotice(s.Ctx, "ann", n.ID, s.Now, s.In(time.Minute), 6)
+	storetest.Faulty(t, err, fault.Conflict)
+	s.pass(time.Minute)
+	_, err = s.ClaimNotice(s.Ctx, "ann", n.ID, s.Now, s.In(time.Minute), 7)
+	storetest.Must(t, err)
+}
