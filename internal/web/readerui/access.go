@@ -105,7 +105,7 @@ const (
 
 // readingOrWhy says whose river the sender of r sees, and what he may do with it. An error
 // says that nobody can find out who he is.
-func (s *Pages) readingOrWhy(r *http.Request) (reader string, may access, err error) {
+func (s *base) readingOrWhy(r *http.Request) (reader string, may access, err error) {
 	v, err := s.FindVisitor(r)
 	switch {
 	case err != nil:
@@ -130,7 +130,7 @@ func (s *Pages) readingOrWhy(r *http.Request) (reader string, may access, err er
 // machine. A page of somebody else's whose name was made to lead here has his name in
 // Host; a proxy in front either says so, or is known by the public URL, or speaks a
 // language that no browser does.
-func (s *Pages) here(r *http.Request) bool {
+func (s *base) here(r *http.Request) bool {
 	if !r.ProtoAtLeast(1, 1) {
 		return false
 	}
@@ -164,7 +164,7 @@ type riverPage func(rw http.ResponseWriter, r *http.Request, reader string, may 
 
 // forReader makes a page of one that needs access of at least need. Who has none is
 // sent to sign in, and comes back afterwards.
-func (s *Pages) forReader(need access, page riverPage) http.HandlerFunc {
+func (s *base) forReader(need access, page riverPage) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		reader, may, err := s.readingOrWhy(r)
 		switch {
@@ -189,7 +189,7 @@ func (s *Pages) forReader(need access, page riverPage) http.HandlerFunc {
 }
 
 // ownerOf is the name of a reader in the paths of his public rivers.
-func (s *Pages) ownerOf(reader string) string {
+func (s *base) ownerOf(reader string) string {
 	if s.OwnerOf != nil {
 		return s.OwnerOf(reader)
 	}
@@ -200,7 +200,7 @@ func (s *Pages) ownerOf(reader string) string {
 }
 
 // readerOf is the reader who has that name in paths.
-func (s *Pages) readerOf(owner string) string {
+func (s *base) readerOf(owner string) string {
 	if owner == "server" {
 		return ""
 	}

@@ -11,8 +11,8 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// ReplyTo is an item of the river of who is signed in, as something to answer.
-func (s *Pages) ReplyTo(ctx context.Context, user string, id int64) (author.Reply, error) {
+// replyTo is an item of the river of who is signed in, as something to answer.
+func (s *riverPages) replyTo(ctx context.Context, user string, id int64) (author.Reply, error) {
 	reader := user
 	if s.ReaderOf != nil {
 		reader = s.ReaderOf(user)

@@ -34,11 +34,11 @@ type categoryRow struct {
 }
 
 // categoriesPage makes, renames, merges and publishes categories.
-func (s *Pages) categoriesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) categoriesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	s.showCategories(rw, r, reader, http.StatusOK, func(*categoriesView) {})
 }
 
-func (s *Pages) showCategories(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*categoriesView)) {
+func (s *followPages) showCategories(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*categoriesView)) {
 	v := categoriesView{followView: s.followView(r, "Categories", "categories"), Owner: s.ownerOf(reader)}
 	all, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *Pages) showCategories(rw http.ResponseWriter, r *http.Request, reader s
 }
 
 // categorySlip shows the page again with what was wrong.
-func (s *Pages) categorySlip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *categoriesView, text string)) {
+func (s *followPages) categorySlip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *categoriesView, text string)) {
 	status, _ := shell.StatusOf(err)
 	if status >= 500 {
 		s.Fail(rw, r, err)
@@ -70,7 +70,7 @@ func (s *Pages) categorySlip(rw http.ResponseWriter, r *http.Request, reader str
 }
 
 // doCategory makes one.
-func (s *Pages) doCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -93,14 +93,14 @@ func (s *Pages) doCategory(rw http.ResponseWriter, r *http.Request, reader strin
 }
 
 // noSuchCategory is an error when there is one: making it again could make it public.
-func (s *Pages) noSuchCategory(r *http.Request, reader, name string) error {
+func (s *followPages) noSuchCategory(r *http.Request, reader, name string) error {
 	if _, there, err := s.category(r, reader, name); err != nil || !there {
 		return err
 	}
 	return fault.New(fault.Conflict, "There is a category %s already.", name)
 }
 
-func (s *Pages) category(r *http.Request, reader, name string) (c river.Category, there bool, err error) {
+func (s *followPages) category(r *http.Request, reader, name string) (c river.Category, there bool, err error) {
 	all, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
 		return c, false, err
@@ -114,7 +114,7 @@ func (s *Pages) category(r *http.Request, reader, name string) (c river.Category
 
 // doRenameCategory renames one. To give it the name of another is to merge both, and is
 // asked about first.
-func (s *Pages) doRenameCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -162,7 +162,7 @@ func (v *categoriesView) slip(name, to, text string) {
 }
 
 // doRemoveCategory removes one; its feeds stay.
-func (s *Pages) doRemoveCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doRemoveCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -182,7 +182,7 @@ func (s *Pages) doRemoveCategory(rw http.ResponseWriter, r *http.Request, reader
 }
 
 // doPublicCategory lets everybody read a category, or nobody else.
-func (s *Pages) doPublicCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doPublicCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)

@@ -144,7 +144,7 @@ type showing struct {
 }
 
 // post is an entry as the reader of a page sees it.
-func (s *Pages) post(e *river.Entry, how showing) riverPost {
+func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 	p := riverPost{itemContent: s.content(&e.Item, how.whole), ID: e.ID, Seq: e.Seq, At: e.At.UnixMilli(), First: true, Alone: how.whole,
 		Group: strconv.FormatInt(e.SourceID, 36) + "." + strconv.FormatInt(e.ReadAt.UnixMilli(), 36),
 		Own:   how.own, Marks: how.own && how.marks, Read: how.own && e.Mark.Read, Starred: how.own && e.Starred}
@@ -183,7 +183,7 @@ func initial(name string) string {
 	return ""
 }
 
-func (s *Pages) icon(url string) string {
+func (s *base) icon(url string) string {
 	if !shell.IsSafeURL(url) {
 		return ""
 	}
@@ -197,7 +197,7 @@ func (s *Pages) icon(url string) string {
 }
 
 // itemContent is what an item says, made ready unless it is already.
-func (s *Pages) content(it *river.Item, whole bool) *itemContent {
+func (s *riverPages) content(it *river.Item, whole bool) *itemContent {
 	key := contentKey{it.ID, it.Seq, whole}
 	write := func() *itemContent {
 		w := contentWriter{BodyRenderer: s.NewBodyRenderer(false), whole: whole, room: insideOfItem}
@@ -217,7 +217,7 @@ func (s *Pages) content(it *river.Item, whole bool) *itemContent {
 }
 
 // written is a part of an item as it stands on a page.
-func (s *Pages) written(name string, c *itemContent) template.HTML {
+func (s *riverPages) written(name string, c *itemContent) template.HTML {
 	var out strings.Builder
 	if err := s.ExecutePart(&out, "river", name, c); err != nil {
 		s.Logger().Error("a part of an item could not be written", "part", name, "err", err)
@@ -350,7 +350,7 @@ type riverDay struct {
 }
 
 // riverDays puts posts, in the order of the river, into their days and groups.
-func (s *Pages) riverDays(list []river.Entry, how showing) (days []riverDay) {
+func (s *riverPages) riverDays(list []river.Entry, how showing) (days []riverDay) {
 	for i := range list {
 		e := &list[i]
 		p := s.post(e, how)

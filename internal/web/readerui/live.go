@@ -49,19 +49,19 @@ type riverReader struct {
 
 // riverWork is the work from the first reader's coming to the last one's going.
 type riverWork struct {
-	*Pages
+	*riverPages
 	ready  chan struct{} // closed when it listens
 	cancel context.CancelFunc
 }
 
 // watch adds a reader. When it returns nil, everything that arrives from now on comes
 // through the reader's channel; what is in the store already may come too.
-func (s *Pages) watch(ctx context.Context, key channelKey) (*riverReader, error) {
+func (s *riverPages) watch(ctx context.Context, key channelKey) (*riverReader, error) {
 	t := &s.live
 	t.mu.Lock()
 	if t.work == nil {
 		work, cancel := context.WithCancel(context.Background()) // it outlives the first reader's request
-		t.work = &riverWork{Pages: s, ready: make(chan struct{}), cancel: cancel}
+		t.work = &riverWork{riverPages: s, ready: make(chan struct{}), cancel: cancel}
 		t.channels = map[channelKey]*riverChannel{}
 		go t.work.run(work)
 	}
@@ -85,7 +85,7 @@ func (s *Pages) watch(ctx context.Context, key channelKey) (*riverReader, error)
 }
 
 // unwatch removes a reader; the last one ends the work.
-func (s *Pages) unwatch(r *riverReader) {
+func (s *riverPages) unwatch(r *riverReader) {
 	t := &s.live
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *Pages) unwatch(r *riverReader) {
 
 // pass gives a piece to all readers of a channel. One who has too much waiting is
 // dropped: he comes back, and says what he has seen.
-func (s *Pages) pass(ch *riverChannel, piece []byte, last int64) {
+func (s *riverPages) pass(ch *riverChannel, piece []byte, last int64) {
 	t := &s.live
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -219,7 +219,7 @@ func (w *riverWork) catchUp(ctx context.Context, ch *riverChannel) {
 }
 
 // drop lets go all readers of a channel.
-func (s *Pages) drop(ch *riverChannel) {
+func (s *riverPages) drop(ch *riverChannel) {
 	t := &s.live
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -234,7 +234,7 @@ var resetPiece = []byte("event: reset\ndata: More came than can be caught up wit
 // since is what came after a Seq, and a little before it, because what is committed at
 // the same time does not become visible in the order of its numbers. Of too much that was
 // a little before, it is the newest: the page has most of that.
-func (s *Pages) since(ctx context.Context, key channelKey, seq int64) (piece []byte, last int64, err error) {
+func (s *riverPages) since(ctx context.Context, key channelKey, seq int64) (piece []byte, last int64, err error) {
 	q := river.ItemQuery{ChangedIn: max(seq-riverOverlap.Microseconds(), 0), Limit: MaxMissedItems + 1}
 	if seq == 0 { // there was nothing
 		q.ChangedIn = 0
@@ -255,7 +255,7 @@ func (s *Pages) since(ctx context.Context, key channelKey, seq int64) (piece []b
 }
 
 // piece reads items and writes them as events.
-func (s *Pages) piece(ctx context.Context, key channelKey, q river.ItemQuery) (piece []byte, last int64, err error) {
+func (s *riverPages) piece(ctx context.Context, key channelKey, q river.ItemQuery) (piece []byte, last int64, err error) {
 	list, err := s.heardOf(ctx, key, q)
 	if err != nil || len(list) == 0 {
 		return nil, 0, err
@@ -265,13 +265,13 @@ func (s *Pages) piece(ctx context.Context, key channelKey, q river.ItemQuery) (p
 }
 
 // heardOf reads items of what is watched, the last that came first.
-func (s *Pages) heardOf(ctx context.Context, key channelKey, q river.ItemQuery) ([]river.Entry, error) {
+func (s *riverPages) heardOf(ctx context.Context, key channelKey, q river.ItemQuery) ([]river.Entry, error) {
 	q.Reader, q.Category, q.SourceID, q.BySeq = key.Reader, key.Category, key.Source, true
 	return s.River.Items(ctx, q)
 }
 
 // events writes items, which stand the other way round, in the order in which they came.
-func (s *Pages) events(key channelKey, list []river.Entry) ([]byte, error) {
+func (s *riverPages) events(key channelKey, list []river.Entry) ([]byte, error) {
 	var out, one bytes.Buffer
 	how := showing{now: s.CurrentTime(), zone: time.UTC, root: key.Root, own: key.May == accessWrite, marks: true, reply: key.May == accessWrite && s.Posts != nil && s.Accounts != nil}
 	for _, e := range slices.Backward(s.shownTo(key.stretch, list)) {

@@ -71,7 +71,7 @@ func (a *arrivals) arrive(words string) {
 func BenchmarkIdleRiver(b *testing.B) {
 	const pages = 1000
 	br := &arrivals{listeners: map[*listener]bool{}}
-	s := New(content.New(shell.New(shell.Options{}), content.Options{}), Options{River: br, Arrivals: br.Listen, RiverPublic: true})
+	s := New(content.New(shell.New(shell.Options{}), content.Options{}), Options{River: br, Arrivals: br.Listen, RiverPublic: true}).river
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)

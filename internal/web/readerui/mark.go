@@ -21,7 +21,7 @@ const looksFor = 365 * 24 * time.Hour
 
 // doMark sets marks of items: star, unstar, read and unread each hold ids, parted by
 // commas. A script gets no page back, a form its reader's own.
-func (s *Pages) doMark(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *riverPages) doMark(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if !s.riverForm(rw, r) {
 		return
 	}
@@ -74,7 +74,7 @@ func itemIDs(values []string) (ids []int64, err error) {
 
 // doRead makes everything read that came before the page was made: of a feed, of a
 // category, or all.
-func (s *Pages) doRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if !s.riverForm(rw, r) {
 		return
 	}
@@ -112,7 +112,7 @@ func (s *Pages) doRead(rw http.ResponseWriter, r *http.Request, reader string, _
 }
 
 // doUndoRead undoes doRead.
-func (s *Pages) doUndoRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *riverPages) doUndoRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if !s.riverForm(rw, r) {
 		return
 	}
@@ -132,7 +132,7 @@ func (s *Pages) doUndoRead(rw http.ResponseWriter, r *http.Request, reader strin
 }
 
 // counted does something and says by how many items fewer are unread then.
-func (s *Pages) counted(ctx context.Context, reader string, source int64, category string, do func() error) (int64, error) {
+func (s *riverPages) counted(ctx context.Context, reader string, source int64, category string, do func() error) (int64, error) {
 	before, err := s.unreadIn(ctx, reader, source, category)
 	if err == nil {
 		err = do()
@@ -145,7 +145,7 @@ func (s *Pages) counted(ctx context.Context, reader string, source int64, catego
 }
 
 // unreadIn counts the unread items of a source, of a category, or of all that a reader follows.
-func (s *Pages) unreadIn(ctx context.Context, reader string, source int64, category string) (n int64, err error) {
+func (s *riverPages) unreadIn(ctx context.Context, reader string, source int64, category string) (n int64, err error) {
 	if category != "" {
 		list, err := s.River.Categories(ctx, reader, true)
 		for _, c := range list {
@@ -166,7 +166,7 @@ func (s *Pages) unreadIn(ctx context.Context, reader string, source int64, categ
 
 // markedOf tells the reader of a page how many items can be marked read at once, and what came of
 // the marking that led there, as its address says.
-func (s *Pages) markedOf(r *http.Request, v *riverView) (err error) {
+func (s *riverPages) markedOf(r *http.Request, v *riverView) (err error) {
 	if v.CanRead() {
 		if v.Unread, err = s.unreadIn(r.Context(), v.Reader, v.Query.Source, v.Query.Category); err != nil {
 			return err
@@ -199,7 +199,7 @@ func (s *Pages) markedOf(r *http.Request, v *riverView) (err error) {
 }
 
 // riverForm reads a form of the river; it has answered when that did not work.
-func (s *Pages) riverForm(rw http.ResponseWriter, r *http.Request) bool {
+func (s *riverPages) riverForm(rw http.ResponseWriter, r *http.Request) bool {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxMarks)
 	if err := r.ParseForm(); err != nil {
 		s.Fail(rw, r, fault.Wrap(fault.Invalid, err, "The form could not be read. It may be longer than 64 KiB."))
@@ -210,7 +210,7 @@ func (s *Pages) riverForm(rw http.ResponseWriter, r *http.Request) bool {
 
 // backToRiver ends a request that has changed something. The page that follows reads in did what
 // that was.
-func (s *Pages) backToRiver(rw http.ResponseWriter, r *http.Request, did url.Values, fragment string) {
+func (s *riverPages) backToRiver(rw http.ResponseWriter, r *http.Request, did url.Values, fragment string) {
 	rw.Header().Set("Cache-Control", "no-store")
 	if r.Header.Get("Accept") == "text/plain" { // the page's own script, which knows what to show
 		rw.WriteHeader(http.StatusNoContent)
@@ -232,7 +232,7 @@ func (s *Pages) backToRiver(rw http.ResponseWriter, r *http.Request, did url.Val
 
 // doRiverSettings keeps what a reader wants to see in his browser: it is about the
 // page, not about the river.
-func (s *Pages) doRiverSettings(rw http.ResponseWriter, r *http.Request) {
+func (s *riverPages) doRiverSettings(rw http.ResponseWriter, r *http.Request) {
 	if !s.riverForm(rw, r) {
 		return
 	}

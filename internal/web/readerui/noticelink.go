@@ -21,7 +21,7 @@ type noticeLinkView struct {
 }
 
 // confirmNoticePage asks the recipient. Programs that only look at a link change nothing.
-func (s *Pages) confirmNoticePage(rw http.ResponseWriter, r *http.Request) {
+func (s *noticePages) confirmNoticePage(rw http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
 	l, err := s.River.ConfirmLink(r.Context(), token)
 	if err != nil {
@@ -41,7 +41,7 @@ func (s *Pages) confirmNoticePage(rw http.ResponseWriter, r *http.Request) {
 	s.showNoticeLink(rw, r, v)
 }
 
-func (s *Pages) doConfirmNotice(rw http.ResponseWriter, r *http.Request) {
+func (s *noticePages) doConfirmNotice(rw http.ResponseWriter, r *http.Request) {
 	l, err := s.River.ConfirmNotices(r.Context(), r.URL.Query().Get("token"))
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -50,14 +50,14 @@ func (s *Pages) doConfirmNotice(rw http.ResponseWriter, r *http.Request) {
 	s.showNoticeLink(rw, r, s.confirmedNotice(r, l))
 }
 
-func (s *Pages) confirmedNotice(r *http.Request, l river.NoticeLink) noticeLinkView {
+func (s *noticePages) confirmedNotice(r *http.Request, l river.NoticeLink) noticeLinkView {
 	v := noticeLinkView{View: s.NewView(r, "Confirmed", "")}
 	v.Lines = []string{"New items that " + senderOf(l) + " forwards go to " + shell.CleanText(l.Target, 300) + " from now on. Each mail has a link that ends it."}
 	return v
 }
 
 // endNoticePage asks whether forwarding ends; mail programs may open it by themselves.
-func (s *Pages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
+func (s *noticePages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
 	l, err := s.River.EndLink(r.Context(), token)
 	if err != nil {
@@ -76,7 +76,7 @@ func (s *Pages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
 // doEndNotice ends it, at one click, or takes that back.
 //
 // spec:cloudburst#notice-unsubscribe
-func (s *Pages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
+func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 	token := r.URL.Query().Get("token")
 	// Mail programs send a form of either kind; a field that cannot be read is none.
 	r.Body = http.MaxBytesReader(rw, r.Body, shell.FormOverhead)
@@ -97,7 +97,7 @@ func (s *Pages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 	s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
 }
 
-func (s *Pages) endedNotice(r *http.Request, l river.NoticeLink, token string) noticeLinkView {
+func (s *noticePages) endedNotice(r *http.Request, l river.NoticeLink, token string) noticeLinkView {
 	v := noticeLinkView{View: s.NewView(r, "Unsubscribed", ""), Action: linkAction(EndNoticePath, token), Button: "Allow again", Field: "allow"}
 	v.Lines = []string{"Nothing of " + senderOf(l) + " is forwarded to " + shell.CleanText(l.Target, 300) + " any more.", "It begins again only if you allow it here."}
 	return v
@@ -108,7 +108,7 @@ func linkAction(path, token string) string { return path + "?" + url.Values{"tok
 // senderOf names the person whose items are forwarded.
 func senderOf(l river.NoticeLink) string { return shell.CleanText(l.Sender, 100) }
 
-func (s *Pages) showNoticeLink(rw http.ResponseWriter, r *http.Request, v noticeLinkView) {
+func (s *noticePages) showNoticeLink(rw http.ResponseWriter, r *http.Request, v noticeLinkView) {
 	rw.Header().Set("Cache-Control", "no-store")
 	rw.Header().Set("Referrer-Policy", "no-referrer")
 	s.Render(rw, r, http.StatusOK, "noticelink", v)

@@ -60,11 +60,11 @@ func noticeVias() []loginKind {
 }
 
 // noticesPage lists who is told elsewhere of what arrives.
-func (s *Pages) noticesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *noticePages) noticesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	s.showNotices(rw, r, reader, http.StatusOK, func(*noticesView) {})
 }
 
-func (s *Pages) showNotices(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*noticesView)) {
+func (s *noticePages) showNotices(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*noticesView)) {
 	v := noticesView{followView: s.followView(r, "Notices", "notices")}
 	if id := r.URL.Query().Get("source"); id != "" {
 		v.Form.What = "s:" + shell.CleanText(id, 30)
@@ -77,7 +77,7 @@ func (s *Pages) showNotices(rw http.ResponseWriter, r *http.Request, reader stri
 	s.Render(rw, r, status, "notices", v)
 }
 
-func (s *Pages) listNotices(ctx context.Context, reader string, v *noticesView) error {
+func (s *noticePages) listNotices(ctx context.Context, reader string, v *noticesView) error {
 	all, err := s.River.Notices(ctx, reader)
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (s *Pages) listNotices(ctx context.Context, reader string, v *noticesView) 
 
 // noticeSources fills the menu of feeds, and gives the names of those that notices are
 // about.
-func (s *Pages) noticeSources(ctx context.Context, reader string, all []river.Notice, form *noticeForm) (map[int64]string, error) {
+func (s *noticePages) noticeSources(ctx context.Context, reader string, all []river.Notice, form *noticeForm) (map[int64]string, error) {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: mostSources + 1})
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (s *Pages) noticeSources(ctx context.Context, reader string, all []river.No
 	return names, nil
 }
 
-func (s *Pages) noticeRow(n river.Notice, names map[int64]string) noticeRow {
+func (s *noticePages) noticeRow(n river.Notice, names map[int64]string) noticeRow {
 	now := s.CurrentTime()
 	row := noticeRow{ID: strconv.FormatInt(n.ID, 10), Via: shell.CleanText(n.Via, 20), Target: shell.CleanText(withoutUser(n.Target), 300), Sent: shell.FormatQuantity(n.Sent, "message", "messages"), Last: shell.NewMoment(now, n.LastAt),
 		Problem: shell.Sentence(n.Problem), Paused: n.Paused, Signed: n.Secret != "", Waiting: n.State == river.NoticeWaiting, Ended: n.State == river.NoticeEnded}
@@ -181,7 +181,7 @@ func (s *Pages) noticeRow(n river.Notice, names map[int64]string) noticeRow {
 }
 
 // doNotice sets one up.
-func (s *Pages) doNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -240,7 +240,7 @@ func targetSlip(n river.Notice) string {
 }
 
 // notice is one of the reader's, by the form of its row.
-func (s *Pages) notice(rw http.ResponseWriter, r *http.Request, reader string) (n river.Notice, sure, ok bool) {
+func (s *noticePages) notice(rw http.ResponseWriter, r *http.Request, reader string) (n river.Notice, sure, ok bool) {
 	form, err := shell.ReadForm(rw, r)
 	if err == nil {
 		var all []river.Notice
@@ -259,7 +259,7 @@ func (s *Pages) notice(rw http.ResponseWriter, r *http.Request, reader string) (
 }
 
 // doTryNotice sends the newest item now.
-func (s *Pages) doTryNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *noticePages) doTryNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	n, _, ok := s.notice(rw, r, reader)
 	if !ok {
 		return
@@ -290,7 +290,7 @@ func (s *Pages) doTryNotice(rw http.ResponseWriter, r *http.Request, reader stri
 }
 
 // doPauseNotice stops one for a while, or lets it go on.
-func (s *Pages) doPauseNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *noticePages) doPauseNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	n, _, ok := s.notice(rw, r, reader)
 	if !ok {
 		return
@@ -308,7 +308,7 @@ func (s *Pages) doPauseNotice(rw http.ResponseWriter, r *http.Request, reader st
 }
 
 // doRemoveNotice ends one, after asking.
-func (s *Pages) doRemoveNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *noticePages) doRemoveNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	n, sure, ok := s.notice(rw, r, reader)
 	if !ok {
 		return

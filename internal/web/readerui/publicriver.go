@@ -22,7 +22,7 @@ const itemsOfFeed = 50
 
 // public makes a page of one that shows a public category. Its owner, signed in, sees
 // it also while it is private: as others would.
-func (s *Pages) public(page func(http.ResponseWriter, *http.Request, stretch)) http.HandlerFunc {
+func (s *riverPages) public(page func(http.ResponseWriter, *http.Request, stretch)) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		st, err := s.publicStretch(r)
 		switch {
@@ -37,7 +37,7 @@ func (s *Pages) public(page func(http.ResponseWriter, *http.Request, stretch)) h
 }
 
 // publicStretch is what the path of r names, if its sender may see it.
-func (s *Pages) publicStretch(r *http.Request) (stretch, error) {
+func (s *riverPages) publicStretch(r *http.Request) (stretch, error) {
 	owner, category := r.PathValue("owner"), r.PathValue("category")
 	reader := s.readerOf(owner)
 	categories, err := s.River.Categories(r.Context(), reader, false)
@@ -75,7 +75,7 @@ type publicRiver struct {
 	Formats    []categoryDoc
 }
 
-func (s *Pages) publicIndex(rw http.ResponseWriter, r *http.Request) {
+func (s *riverPages) publicIndex(rw http.ResponseWriter, r *http.Request) {
 	owner := r.PathValue("owner")
 	categories, err := s.River.Categories(r.Context(), s.readerOf(owner), false)
 	if err != nil {
@@ -102,7 +102,7 @@ func (s *Pages) publicIndex(rw http.ResponseWriter, r *http.Request) {
 }
 
 // publicFeed is the newest of a category, as a feed.
-func (s *Pages) publicFeed(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *riverPages) publicFeed(rw http.ResponseWriter, r *http.Request, st stretch) {
 	ext, ok := strings.CutPrefix(r.PathValue("file"), "feed.")
 	format := map[string]string{"rss": "rss20", "xml": "rss20", "atom": "atom", "json": "jsonfeed"}[ext]
 	if !ok || format == "" {
@@ -131,7 +131,7 @@ func (s *Pages) publicFeed(rw http.ResponseWriter, r *http.Request, st stretch) 
 }
 
 // document answers with what a category is as a document.
-func (s *Pages) document(rw http.ResponseWriter, r *http.Request, st stretch, body []byte, o documents.Options) {
+func (s *riverPages) document(rw http.ResponseWriter, r *http.Request, st stretch, body []byte, o documents.Options) {
 	o.Cache, o.Feed, o.Now = "public, max-age=60", true, s.CurrentTime
 	if st.Private {
 		o.Cache = "private, max-age=60"
@@ -154,7 +154,7 @@ func newestChange(list []river.Entry) (at time.Time) {
 }
 
 // feedOf is a river as a feed.
-func (s *Pages) feedOf(r *http.Request, st stretch, list []river.Entry, at time.Time) *feed.Feed {
+func (s *riverPages) feedOf(r *http.Request, st stretch, list []river.Entry, at time.Time) *feed.Feed {
 	f := &feed.Feed{Title: plain(st.Category), Link: s.BaseURL(r) + st.Root, Subtitle: plain("What arrived in the category " + st.Category + "."), Items: []feed.Item{}}
 	f.ID, f.Updated = f.Link, feed.Date{UTC: at}
 	for i := range list {
@@ -193,7 +193,7 @@ func itemOf(e *river.Entry) feed.Item {
 }
 
 // publicOPML is the list of a category's feeds.
-func (s *Pages) publicOPML(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *riverPages) publicOPML(rw http.ResponseWriter, r *http.Request, st stretch) {
 	body, at, err := s.listOf(r.Context(), st)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -202,7 +202,7 @@ func (s *Pages) publicOPML(rw http.ResponseWriter, r *http.Request, st stretch) 
 	s.document(rw, r, st, body, documents.Options{Type: "text/x-opml; charset=utf-8", Modified: at})
 }
 
-func (s *Pages) listOf(ctx context.Context, st stretch) (body []byte, at time.Time, err error) {
+func (s *riverPages) listOf(ctx context.Context, st stretch) (body []byte, at time.Time, err error) {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: st.Reader, Category: st.Category})
 	if err != nil {
 		return nil, at, err

@@ -35,15 +35,42 @@ type WrittenPosts interface {
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
 }
 
-// Pages are the river and the pages of what is followed.
-type Pages struct {
+// base is what all pages of readers share.
+type base struct {
 	*content.Renderer
 	Options
-	imports  *imports // lists that are imported now
+}
+
+// riverPages are the river of a reader, and public rivers.
+type riverPages struct {
+	*base
 	contents contentCache
 	live     riverTail
 }
 
+// followPages are the pages of what is followed: feeds, categories and lists.
+type followPages struct {
+	*base
+	imports *imports // lists that are imported now
+}
+
+// noticePages are the pages of where new items are forwarded to.
+type noticePages struct{ *base }
+
+// Pages are the river and the pages of what is followed.
+type Pages struct {
+	river   *riverPages
+	follow  *followPages
+	notices *noticePages
+}
+
+// New builds the pages.
 func New(c *content.Renderer, o Options) *Pages {
-	return &Pages{Renderer: c, Options: o, imports: newImports()}
+	b := &base{c, o}
+	return &Pages{&riverPages{base: b}, &followPages{base: b, imports: newImports()}, &noticePages{b}}
+}
+
+// ReplyTo is an item of a user's river as something to answer.
+func (p *Pages) ReplyTo(ctx context.Context, user string, id int64) (author.Reply, error) {
+	return p.river.replyTo(ctx, user, id)
 }

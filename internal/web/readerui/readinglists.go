@@ -32,7 +32,7 @@ type listRow struct {
 }
 
 // listsPage shows the lists that are followed as a whole.
-func (s *Pages) listsPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) listsPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	v := listsView{followView: s.followView(r, "Reading lists", "lists")}
 	all, err := s.River.ReadingLists(r.Context(), reader)
 	if err != nil {
@@ -56,7 +56,7 @@ func listName(l river.ReadingList) string {
 	return shell.ShortURL(withoutUser(l.URL))
 }
 
-func (s *Pages) listRow(l river.ReadingList, names map[int64]string) listRow {
+func (s *followPages) listRow(l river.ReadingList, names map[int64]string) listRow {
 	now := s.CurrentTime()
 	row := listRow{ID: strconv.FormatInt(l.ID, 10), Title: listName(l), Address: shell.CleanText(withoutUser(l.URL), 300), Category: shell.CleanText(l.Category, 200),
 		Feeds: shell.FormatQuantity(l.Feeds, "feed", "feeds"), Read: shell.NewMoment(now, l.ReadAt), Next: shell.NewMoment(now, l.NextAt), Due: !l.NextAt.IsZero() && !l.NextAt.After(now), Part: names[l.Memory.Parent]}
@@ -76,7 +76,7 @@ func (s *Pages) listRow(l river.ReadingList, names map[int64]string) listRow {
 }
 
 // doDropList ends following a list. Its feeds stay, or go: that is asked about first.
-func (s *Pages) doDropList(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doDropList(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)

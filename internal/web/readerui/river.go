@@ -137,13 +137,13 @@ func looksOf(r *http.Request) (l looks) {
 	return l
 }
 
-func (s *Pages) riverPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+func (s *riverPages) riverPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
 	st := stretch{Reader: reader, May: may, Root: "/river", Category: parseRiverQuery(r.URL.Query()).Category}
 	s.riverOf(rw, r, st)
 }
 
 // riverOf shows a stretch of a river.
-func (s *Pages) riverOf(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *riverPages) riverOf(rw http.ResponseWriter, r *http.Request, st stretch) {
 	q := parseRiverQuery(r.URL.Query())
 	q.Category = st.Category
 	if st.May != accessWrite {
@@ -167,7 +167,7 @@ func (s *Pages) riverOf(rw http.ResponseWriter, r *http.Request, st stretch) {
 }
 
 // riverView reads what a page shows. With an error, it is a page without items.
-func (s *Pages) riverView(r *http.Request, st stretch, q riverQuery) (riverView, error) {
+func (s *riverPages) riverView(r *http.Request, st stretch, q riverQuery) (riverView, error) {
 	ctx := r.Context()
 	v := riverView{View: s.NewView(r, "River", "/river"), Query: q, stretch: st, Looks: looksOf(r), Own: st.May == accessWrite}
 	v.Plain = withQuery(st.Root, v.values())
@@ -212,7 +212,7 @@ func (s *Pages) riverView(r *http.Request, st stretch, q riverQuery) (riverView,
 }
 
 // shownTo leaves out what is for those only who gave the login of its source.
-func (s *Pages) shownTo(st stretch, list []river.Entry) []river.Entry {
+func (s *riverPages) shownTo(st stretch, list []river.Entry) []river.Entry {
 	if st.May == accessWrite && st.Public == "" {
 		return list
 	}
@@ -228,7 +228,7 @@ func (s *Pages) shownTo(st stretch, list []river.Entry) []river.Entry {
 // follow gives the page its stream, from the moment before its items were read: an
 // item's Seq is the time when it was written, and the stream begins a little earlier than
 // it is told. What is filtered, or older, is not live.
-func (s *Pages) follow(v *riverView, asked time.Time, list []river.Entry) {
+func (s *riverPages) follow(v *riverView, asked time.Time, list []river.Entry) {
 	if s.Arrivals == nil || v.Query.Filtered() || v.Query.Before != (river.Place{}) {
 		return
 	}
@@ -242,11 +242,11 @@ func (s *Pages) follow(v *riverView, asked time.Time, list []river.Entry) {
 }
 
 // itemPage is one item, whole.
-func (s *Pages) itemPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+func (s *riverPages) itemPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
 	s.itemOf(rw, r, stretch{Reader: reader, May: may, Root: "/river"})
 }
 
-func (s *Pages) itemOf(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st stretch) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
 		s.NotFound(rw, r)

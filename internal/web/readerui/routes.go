@@ -2,6 +2,7 @@ package readerui
 
 import (
 	"net/http"
+	"slices"
 
 	"cloudburst/internal/route"
 	"cloudburst/internal/web/shell"
@@ -9,31 +10,31 @@ import (
 )
 
 // Routes are the pages of the river and of what is followed.
-func (s *Pages) Routes() []route.Route {
-	return append(s.riverRoutes(), s.sourceRoutes()...)
+func (p *Pages) Routes() []route.Route {
+	return slices.Concat(p.river.routes(), p.follow.routes(), p.notices.routes())
 }
 
 // read is a page of a river that may be public.
-func (s *Pages) read(path, purpose string, page riverPage) route.Route {
+func (s *base) read(path, purpose string, page riverPage) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: s.forReader(accessRead, page), Purpose: purpose}
 }
 
 // own is a page of a reader's own.
-func (s *Pages) own(path, purpose string, page riverPage) route.Route {
+func (s *base) own(path, purpose string, page riverPage) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: shell.SelfGuarded(s.forReader(accessWrite, page)), Protection: route.Session, Purpose: purpose}
 }
 
 // form is what a form of a reader's own pages does.
-func (s *Pages) form(path, purpose string, do riverPage) route.Route {
+func (s *base) form(path, purpose string, do riverPage) route.Route {
 	return route.Route{Method: http.MethodPost, Path: path, Handler: shell.SelfGuarded(s.forReader(accessWrite, do)), Protection: route.Session, MaxBody: rsscloud.MaxForm, Purpose: purpose}
 }
 
-// public is a page of a public river.
-func (s *Pages) open(path, purpose string, page http.HandlerFunc) route.Route {
+// open is a page that everybody may see.
+func (s *base) open(path, purpose string, page http.HandlerFunc) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: page, Purpose: purpose}
 }
 
-func (s *Pages) riverRoutes() []route.Route {
+func (s *riverPages) routes() []route.Route {
 	mark := func(path, purpose string, do riverPage) route.Route {
 		r := s.form(path, purpose, do)
 		r.MaxBody = maxMarks
@@ -57,7 +58,7 @@ func (s *Pages) riverRoutes() []route.Route {
 	}
 }
 
-func (s *Pages) sourceRoutes() []route.Route {
+func (s *followPages) routes() []route.Route {
 	imported := s.form("/feeds/import", "Imports a list of feeds.", s.doImport)
 	imported.MaxBody = MaxImport + shell.FormOverhead
 	return []route.Route{
@@ -83,6 +84,13 @@ func (s *Pages) sourceRoutes() []route.Route {
 		s.form("/feeds/categories/public", "Makes a category public or private.", s.doPublicCategory),
 		s.own("/feeds/lists", "The reading lists of the reader.", s.listsPage),
 		s.form("/feeds/lists/drop", "Ends following a reading list.", s.doDropList),
+		s.open("/feeds/start", "Feeds to begin with.", s.startPage),
+		s.form("/feeds/start", "Follows some of the feeds to begin with.", s.doStart),
+	}
+}
+
+func (s *noticePages) routes() []route.Route {
+	return []route.Route{
 		s.own("/feeds/notices", "Where new items are forwarded to.", s.noticesPage),
 		s.form("/feeds/notices", "Adds a recipient of new items.", s.doNotice),
 		s.form("/feeds/notices/try", "Sends the newest item to a recipient.", s.doTryNotice),
@@ -92,7 +100,5 @@ func (s *Pages) sourceRoutes() []route.Route {
 		{Method: http.MethodPost, Path: "/feeds/notices/confirm", Handler: http.HandlerFunc(s.doConfirmNotice), MaxBody: shell.FormOverhead, Purpose: "Saves the consent of a recipient."},
 		s.open(EndNoticePath, "Asks a recipient whether forwarding ends, from the link in a mail.", s.endNoticePage),
 		{Method: http.MethodPost, Path: EndNoticePath, Handler: http.HandlerFunc(s.doEndNotice), MaxBody: shell.FormOverhead, Purpose: "Ends forwarding for a recipient, also by one click in a mail program."},
-		s.open("/feeds/start", "Feeds to begin with.", s.startPage),
-		s.form("/feeds/start", "Follows some of the feeds to begin with.", s.doStart),
 	}
 }

@@ -73,7 +73,7 @@ type categoryCheck struct {
 }
 
 // sourcePage shows one feed; with .json behind its number, what explains it as data.
-func (s *Pages) sourcePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) sourcePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if strings.HasSuffix(r.PathValue("id"), ".json") {
 		s.sourceJSON(rw, r, reader)
 		return
@@ -82,7 +82,7 @@ func (s *Pages) sourcePage(rw http.ResponseWriter, r *http.Request, reader strin
 }
 
 // showSource shows a feed; amend puts in what became of a form.
-func (s *Pages) showSource(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*sourceView)) {
+func (s *followPages) showSource(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*sourceView)) {
 	v, err := s.sourceView(r, reader)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -93,7 +93,7 @@ func (s *Pages) showSource(rw http.ResponseWriter, r *http.Request, reader strin
 	s.Render(rw, r, status, "source", v)
 }
 
-func (s *Pages) sourceView(r *http.Request, reader string) (v sourceView, err error) {
+func (s *followPages) sourceView(r *http.Request, reader string) (v sourceView, err error) {
 	id, err := sourceID(r)
 	if err != nil {
 		return v, err
@@ -131,7 +131,7 @@ func (s *Pages) sourceView(r *http.Request, reader string) (v sourceView, err er
 }
 
 // sourceSaid is what was done to this feed just now.
-func (s *Pages) sourceSaid(r *http.Request, v sourceView) string {
+func (s *followPages) sourceSaid(r *http.Request, v sourceView) string {
 	switch r.URL.Query().Get("done") {
 	case "added":
 		switch n := v.About.Items; {
@@ -149,7 +149,7 @@ func (s *Pages) sourceSaid(r *http.Request, v sourceView) string {
 	return v.Said
 }
 
-func (s *Pages) aboutSource(f *river.Followed) aboutSource {
+func (s *followPages) aboutSource(f *river.Followed) aboutSource {
 	src := &f.Source
 	a := aboutSource{Address: shell.CleanText(withoutUser(src.URL), 2048), Description: shell.CleanText(src.About.Description, 400), Format: shell.CleanText(src.About.Format, 60),
 		Language: shell.CleanText(src.About.Language, 40), Items: src.Items, Since: shell.NewMoment(s.CurrentTime(), f.AddedAt), List: f.ListID != 0}
@@ -203,7 +203,7 @@ func rankOf(first bool) int {
 }
 
 // doSettings saves title, categories and interval.
-func (s *Pages) doSettings(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doSettings(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, form, err := readSourceForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -252,7 +252,7 @@ func readSourceForm(rw http.ResponseWriter, r *http.Request) (int64, rsscloud.Fo
 
 // slip shows the page of a feed again with what was wrong with a form of it; what is
 // not the reader's to mend is a page of its own.
-func (s *Pages) slip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *sourceView, text string)) {
+func (s *followPages) slip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *sourceView, text string)) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}
@@ -269,7 +269,7 @@ func (s *Pages) slip(rw http.ResponseWriter, r *http.Request, reader string, err
 
 // doSourceLogin saves what the feed's server wants to see. A source with a login is
 // another one than the public one, so the address may change.
-func (s *Pages) doSourceLogin(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doSourceLogin(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, form, err := readSourceForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -297,7 +297,7 @@ func (s *Pages) doSourceLogin(rw http.ResponseWriter, r *http.Request, reader st
 }
 
 // doRefresh reads a feed now.
-func (s *Pages) doRefresh(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doRefresh(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, _, err := readSourceForm(rw, r)
 	if err == nil {
 		_, err = s.followed(r.Context(), reader, id)
@@ -313,16 +313,16 @@ func (s *Pages) doRefresh(rw http.ResponseWriter, r *http.Request, reader string
 }
 
 // doRevive has a feed read again that is gone or failing.
-func (s *Pages) doRevive(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doRevive(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	s.doToSource(rw, r, reader, "revived", s.River.Revive)
 }
 
 // doUndo takes a move back.
-func (s *Pages) doUndo(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doUndo(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	s.doToSource(rw, r, reader, "undone", s.River.Undo)
 }
 
-func (s *Pages) doToSource(rw http.ResponseWriter, r *http.Request, reader, done string, do func(context.Context, string, int64) (river.Followed, error)) {
+func (s *followPages) doToSource(rw http.ResponseWriter, r *http.Request, reader, done string, do func(context.Context, string, int64) (river.Followed, error)) {
 	id, _, err := readSourceForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -337,7 +337,7 @@ func (s *Pages) doToSource(rw http.ResponseWriter, r *http.Request, reader, done
 }
 
 // doUnfollow asks whether it is meant, then ends following.
-func (s *Pages) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, form, err := readSourceForm(rw, r)
 	var f river.Followed
 	if err == nil {
@@ -361,7 +361,7 @@ func (s *Pages) doUnfollow(rw http.ResponseWriter, r *http.Request, reader strin
 }
 
 // doUndoUnfollow undoes doUnfollow.
-func (s *Pages) doUndoUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doUndoUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, _, err := readSourceForm(rw, r)
 	var f river.Followed
 	if err == nil {
@@ -376,7 +376,7 @@ func (s *Pages) doUndoUnfollow(rw http.ResponseWriter, r *http.Request, reader s
 
 // offerUnfollowUndo puts the bar that undoes doUnfollow on the page to which that led, while
 // it can be done.
-func (s *Pages) offerUnfollowUndo(r *http.Request, reader string, v *sourcesView) {
+func (s *followPages) offerUnfollowUndo(r *http.Request, reader string, v *sourcesView) {
 	id, err := strconv.ParseInt(r.URL.Query().Get("feed"), 10, 64)
 	if err != nil || r.URL.Query().Get("done") != "unfollowed" {
 		return
@@ -390,7 +390,7 @@ func (s *Pages) offerUnfollowUndo(r *http.Request, reader string, v *sourcesView
 }
 
 // askFirst is the page that asks whether something is meant.
-func (s *Pages) askFirst(rw http.ResponseWriter, r *http.Request, heading string, q shell.Question) {
+func (s *base) askFirst(rw http.ResponseWriter, r *http.Request, heading string, q shell.Question) {
 	for i := range q.Fields {
 		q.Fields[i].Value = shell.CleanText(q.Fields[i].Value, 2048)
 	}
@@ -398,7 +398,7 @@ func (s *Pages) askFirst(rw http.ResponseWriter, r *http.Request, heading string
 }
 
 // sourceJSON is the explanation as data.
-func (s *Pages) sourceJSON(rw http.ResponseWriter, r *http.Request, reader string) {
+func (s *followPages) sourceJSON(rw http.ResponseWriter, r *http.Request, reader string) {
 	if s.Explained == nil {
 		s.NotFound(rw, r)
 		return

@@ -47,7 +47,7 @@ func loginKinds() []loginKind {
 // mostChoices bounds the categories of a menu.
 const mostChoices = 1000
 
-func (s *Pages) blankAdd(categories []river.Category) addForm {
+func (s *followPages) blankAdd(categories []river.Category) addForm {
 	f := addForm{Intervals: intervals(0), Login: loginForm{Kinds: loginKinds()}}
 	for _, c := range categories[:min(len(categories), mostChoices)] {
 		f.Categories = append(f.Categories, c.Name)
@@ -122,7 +122,7 @@ type choiceRow struct {
 
 // addPage is where a bookmark leads: the form, filled in. Nothing is followed before it
 // is sent.
-func (s *Pages) addPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) addPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	categories, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -138,7 +138,7 @@ func (s *Pages) addPage(rw http.ResponseWriter, r *http.Request, reader string, 
 }
 
 // doAdd follows a feed, or asks which one of a page's.
-func (s *Pages) doAdd(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doAdd(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -178,7 +178,7 @@ func (s *Pages) doAdd(rw http.ResponseWriter, r *http.Request, reader string, _ 
 func SourcePath(id int64) string { return "/feeds/" + strconv.FormatInt(id, 10) }
 
 // notAdded gives the form back with what went wrong beside the address.
-func (s *Pages) notAdded(rw http.ResponseWriter, r *http.Request, err error, v addView) {
+func (s *followPages) notAdded(rw http.ResponseWriter, r *http.Request, err error, v addView) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}
@@ -219,7 +219,7 @@ func token(s string) bool {
 
 // choose asks which feed of a page is meant. The first that is no feed of comments is
 // chosen already.
-func (s *Pages) choose(rw http.ResponseWriter, r *http.Request, v addView, choices []river.Choice, secret bool) {
+func (s *followPages) choose(rw http.ResponseWriter, r *http.Request, v addView, choices []river.Choice, secret bool) {
 	v.Heading, v.Page, v.Secret = "Which of its feeds?", v.Add.URL, secret
 	chosen := false
 	for i, c := range choices[:min(len(choices), 100)] {

@@ -35,12 +35,12 @@ type importView struct {
 }
 
 // importPage takes lists in and gives them out.
-func (s *Pages) importPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) importPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	v := importView{Follow: r.URL.Query().Get("follow") == "1", URL: shell.CleanText(r.URL.Query().Get("url"), 2048)}
 	s.showImport(rw, r, reader, http.StatusOK, v)
 }
 
-func (s *Pages) showImport(rw http.ResponseWriter, r *http.Request, reader string, status int, v importView) {
+func (s *followPages) showImport(rw http.ResponseWriter, r *http.Request, reader string, status int, v importView) {
 	v.followView = s.followView(r, "Import and export", "import")
 	categories, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
@@ -126,7 +126,7 @@ func (i *imports) get(reader, id string) (listImport, bool) {
 
 // doImport follows what a list has. A long list is imported in the background, and a page
 // shows how far it is. The feeds are read afterwards.
-func (s *Pages) doImport(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doImport(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	// Where the deadlines cannot be set, the server's own hold.
 	rc := http.NewResponseController(rw)
 	_, _ = rc.SetReadDeadline(time.Now().Add(shell.UploadTimeout)), rc.SetWriteDeadline(time.Now().Add(shell.UploadTimeout+shell.FormTimeout))
@@ -173,7 +173,7 @@ func (s *Pages) doImport(rw http.ResponseWriter, r *http.Request, reader string,
 }
 
 // importList imports a list to its end, or until the program stops.
-func (s *Pages) importList(one *listImport, doc io.Reader, o river.ImportOptions) {
+func (s *followPages) importList(one *listImport, doc io.Reader, o river.ImportOptions) {
 	ctx, cancel := s.UntilStopped()
 	defer cancel()
 	o.Progress = func(done, total int) { s.imports.progress(one, done, total) }
@@ -253,7 +253,7 @@ type importedView struct {
 
 // importedPage shows how far an import is, then what came of it, and how many of the new
 // feeds were read.
-func (s *Pages) importedPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) importedPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	v := importedView{followView: s.followView(r, "Import", "import")}
 	one, known := s.imports.get(reader, r.PathValue("id"))
 	v.Known, v.Done, v.At, v.Of = known, one.Imported, one.done, one.total
@@ -333,7 +333,7 @@ func wasWere(n int) string {
 }
 
 // export is what the reader follows, as a list for other programs.
-func (s *Pages) export(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) export(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	category := r.URL.Query().Get("category")
 	d, err := s.River.Export(r.Context(), reader, category)
 	if err != nil {

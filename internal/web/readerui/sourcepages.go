@@ -28,7 +28,7 @@ type followView struct {
 	Said string
 }
 
-func (s *Pages) followView(r *http.Request, title, tab string) followView {
+func (s *base) followView(r *http.Request, title, tab string) followView {
 	v := followView{View: s.NewView(r, title, "/feeds"), Tab: tab}
 	v.Said = followSaid(r)
 	return v
@@ -160,7 +160,7 @@ type sourceRow struct {
 	Next   shell.Moment
 }
 
-func (s *Pages) sourceRow(f *river.Followed) sourceRow {
+func (s *followPages) sourceRow(f *river.Followed) sourceRow {
 	now := s.CurrentTime()
 	row := sourceRow{ID: f.SourceID, Name: shell.CleanText(f.Name(), 200), Host: sourceHost(f.Source.URL), Newest: shell.NewMoment(now, f.Source.NewestAt)}
 	row.Icon, row.Letter = s.icon(f.Source.About.Icon), initial(row.Name)
@@ -171,7 +171,7 @@ func (s *Pages) sourceRow(f *river.Followed) sourceRow {
 
 // iconHeaders let a page show the pictures of feeds from where they are, if the setting
 // says so.
-func (s *Pages) iconHeaders(rw http.ResponseWriter) {
+func (s *followPages) iconHeaders(rw http.ResponseWriter) {
 	if s.ImageMode() == content.ImagesDirect {
 		rw.Header().Set("Content-Security-Policy", strings.Replace(shell.Policy, "img-src 'self' data:", "img-src 'self' data: http: https:", 1))
 	}
@@ -182,7 +182,7 @@ func sourceHost(address string) string {
 }
 
 // sourcesPage lists what the reader follows.
-func (s *Pages) sourcesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) sourcesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	v := sourcesView{followView: s.followView(r, "Feeds", "feeds"), Query: parseSourceQuery(r)}
 	v.Script = "feeds.js"
 	if err := s.listSources(r.Context(), reader, &v); err != nil {
@@ -200,7 +200,7 @@ func (s *Pages) sourcesPage(rw http.ResponseWriter, r *http.Request, reader stri
 }
 
 // listSources fills in everything of v that comes from the river.
-func (s *Pages) listSources(ctx context.Context, reader string, v *sourcesView) error {
+func (s *followPages) listSources(ctx context.Context, reader string, v *sourcesView) error {
 	all, err := s.River.Following(ctx, reader)
 	if err != nil {
 		return err
@@ -242,7 +242,7 @@ func (s *Pages) listSources(ctx context.Context, reader string, v *sourcesView) 
 
 // group parts a list by category; where it is a page of a longer one, or a selection
 // by category already, it stays one.
-func (s *Pages) group(v *sourcesView, list []river.Followed) {
+func (s *followPages) group(v *sourcesView, list []river.Followed) {
 	rows := make([]sourceRow, len(list))
 	for i := range list {
 		rows[i] = s.sourceRow(&list[i])
@@ -302,7 +302,7 @@ func sourceID(r *http.Request) (int64, error) {
 
 // followed is what a reader follows under an id. What he does not follow is not there
 // for him: it may be somebody else's, and private.
-func (s *Pages) followed(ctx context.Context, reader string, id int64) (river.Followed, error) {
+func (s *base) followed(ctx context.Context, reader string, id int64) (river.Followed, error) {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, SourceID: id, Limit: 1})
 	if err != nil {
 		return river.Followed{}, err

@@ -57,7 +57,7 @@ func startFolders() (all []startFolder, err error) {
 }
 
 // startPage is the first screen of who follows nothing. It asks what to follow.
-func (s *Pages) startPage(rw http.ResponseWriter, r *http.Request) {
+func (s *followPages) startPage(rw http.ResponseWriter, r *http.Request) {
 	reader, may, err := s.readingOrWhy(r)
 	switch {
 	case err != nil:
@@ -71,7 +71,7 @@ func (s *Pages) startPage(rw http.ResponseWriter, r *http.Request) {
 }
 
 // showStart shows the list; chosen are the addresses that are ticked, nil for the first time.
-func (s *Pages) showStart(rw http.ResponseWriter, r *http.Request, reader string, may bool, status int, chosen []string, wrong string) {
+func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader string, may bool, status int, chosen []string, wrong string) {
 	v := startView{followView: s.followView(r, "What do you want to read?", ""), May: may, Wrong: wrong}
 	v.None = s.Accounts != nil && s.Accounts.First() != ""
 	had := map[int64]bool{}
@@ -103,12 +103,12 @@ func (s *Pages) showStart(rw http.ResponseWriter, r *http.Request, reader string
 
 // begins reports somebody who follows nothing that he chose: a new server follows its
 // own test feed, so that something comes by.
-func (s *Pages) begins(follows map[int64]bool) bool {
+func (s *base) begins(follows map[int64]bool) bool {
 	return len(follows) == 0 || len(follows) == 1 && s.TestFeed != "" && follows[river.SourceID(s.TestFeed)]
 }
 
 // doStart follows what was ticked.
-func (s *Pages) doStart(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
+func (s *followPages) doStart(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -147,7 +147,7 @@ func (s *Pages) doStart(rw http.ResponseWriter, r *http.Request, reader string, 
 }
 
 // startChoice is a list of those that were chosen and are offered here; nil when none is.
-func (s *Pages) startChoice(chosen []string) ([]byte, error) {
+func (s *followPages) startChoice(chosen []string) ([]byte, error) {
 	folders, err := startFolders()
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ const recheckBeats = 4
 // id of each is the item's Seq; a reader who comes back with Last-Event-ID (or, the
 // first time, since=) gets what he missed from the store and then goes on live. Data is
 // the item as it stands on the page: one that is there already was edited.
-func (s *Pages) riverStream(rw http.ResponseWriter, r *http.Request, reader string, may access) {
+func (s *riverPages) riverStream(rw http.ResponseWriter, r *http.Request, reader string, may access) {
 	st := stretch{Reader: reader, May: may, Root: "/river", Category: r.URL.Query().Get("category")}
 	s.streamTo(rw, r, st, func(ctx context.Context) bool {
 		again, now, err := s.readingOrWhy(shell.RenewVisit(r.WithContext(ctx)))
@@ -27,14 +27,14 @@ func (s *Pages) riverStream(rw http.ResponseWriter, r *http.Request, reader stri
 }
 
 // streamOf is riverStream for a public river.
-func (s *Pages) streamOf(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *riverPages) streamOf(rw http.ResponseWriter, r *http.Request, st stretch) {
 	s.streamTo(rw, r, st, func(ctx context.Context) bool {
 		_, err := s.publicStretch(shell.RenewVisit(r.WithContext(ctx)))
 		return err == nil || fault.CodeOf(err) != fault.NotFound
 	})
 }
 
-func (s *Pages) streamTo(rw http.ResponseWriter, r *http.Request, st stretch, still func(context.Context) bool) {
+func (s *riverPages) streamTo(rw http.ResponseWriter, r *http.Request, st stretch, still func(context.Context) bool) {
 	q := parseRiverQuery(r.URL.Query())
 	switch {
 	case s.Arrivals == nil:
@@ -51,13 +51,13 @@ func (s *Pages) streamTo(rw http.ResponseWriter, r *http.Request, st stretch, st
 		return
 	}
 	s.ServeLive(rw, r, func(out shell.EventStream) error {
-		w := riverWatch{Pages: s, EventStream: out, key: channelKey{st, q.Source}, still: still}
+		w := riverWatch{riverPages: s, EventStream: out, key: channelKey{st, q.Source}, still: still}
 		return w.run(r.Context(), r)
 	})
 }
 
 // mayWatch refuses a category that is the reader's own to others.
-func (s *Pages) mayWatch(ctx context.Context, st stretch) error {
+func (s *riverPages) mayWatch(ctx context.Context, st stretch) error {
 	if st.May == accessWrite || st.Category == "" {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (s *Pages) mayWatch(ctx context.Context, st stretch) error {
 
 // riverWatch is one who watches.
 type riverWatch struct {
-	*Pages
+	*riverPages
 	shell.EventStream
 	key   channelKey
 	still func(context.Context) bool

@@ -98,7 +98,7 @@ func (v riverView) CanRead() bool {
 }
 
 // railOf lists the rivers that the reader can go to.
-func (s *Pages) railOf(ctx context.Context, v *riverView) error {
+func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
 	counts := v.Own && v.Looks.Counts
 	categories, err := s.River.Categories(ctx, v.Reader, counts)
 	if err != nil {
@@ -158,7 +158,7 @@ func (v *riverView) publicRail(categories []river.Category) {
 }
 
 // nameRiver gives the page its title.
-func (s *Pages) nameRiver(ctx context.Context, v *riverView) error {
+func (s *riverPages) nameRiver(ctx context.Context, v *riverView) error {
 	q := v.Query
 	v.Heading = "River"
 	switch {
@@ -198,7 +198,7 @@ func (s *Pages) nameRiver(ctx context.Context, v *riverView) error {
 
 // emptiness finds out whether anything is followed. An empty page, and that of a reader who
 // has done nothing yet, says what to do first.
-func (s *Pages) emptiness(ctx context.Context, v *riverView) error {
+func (s *riverPages) emptiness(ctx context.Context, v *riverView) error {
 	if v.Query.Category != "" || v.Query.Filtered() {
 		return nil
 	}
