@@ -140,7 +140,7 @@ func (s *Pages) postsOf(r *http.Request, user string, state author.State, v wrot
 	more := len(all) > limit
 	all = all[:min(len(all), limit)]
 	for _, p := range all {
-		if p.State == author.Deleted && copyOf(p) != 0 {
+		if p.State == author.Deleted && author.EditedPost(p) != 0 {
 			continue // its post has what was in it, or its author threw it away
 		}
 		list.Rows = append(list.Rows, s.wroteRow(r.Context(), p, v))
@@ -171,7 +171,7 @@ func (s *Pages) wroteRow(_ context.Context, p author.Post, v wroteView) wroteRow
 	default:
 		row.When, row.Deleted = v.When(p.UpdatedAt), p.State == author.Deleted
 	}
-	if of := copyOf(p); of != 0 && p.State == author.Draft {
+	if of := author.EditedPost(p); of != 0 && p.State == author.Draft {
 		row.Note, row.Edit = "change that is not published", "/write/"+strconv.FormatInt(of, 10)
 	}
 	return row
@@ -212,7 +212,7 @@ func (s *Pages) doDeletePost(rw http.ResponseWriter, r *http.Request, session ac
 		s.Fail(rw, r, err)
 		return
 	}
-	s.dropCopy(r.Context(), session.User, post.ID)
+	s.discardDraft(r.Context(), session.User, post.ID)
 	s.see(rw, r, "/write/posts?did=deleted&done="+strconv.FormatInt(post.ID, 10))
 }
 

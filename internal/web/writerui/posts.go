@@ -17,7 +17,9 @@ type Posts interface {
 
 // PostEditor changes posts.
 type PostEditor interface {
-	Save(ctx context.Context, e author.Edit) (author.Post, error)
+	SaveOnce(ctx context.Context, e author.Edit) (author.Post, error)
+	SaveDraft(ctx context.Context, d author.DraftEdit) (author.DraftEdit, error)
+	DiscardEditDraft(ctx context.Context, user string, post int64, door string) error
 	Delete(ctx context.Context, user string, id, base int64, door string) (author.Post, error)
 	Undo(ctx context.Context, user string, id int64, door string) (author.Post, error)
 	Preview(c author.Content) (author.Content, author.Measure, error)
@@ -26,7 +28,7 @@ type PostEditor interface {
 // PostList reads posts.
 type PostList interface {
 	Get(ctx context.Context, user string, id int64) (author.Post, error)
-	ByKey(ctx context.Context, user, key, guid string) (author.Post, error)
+	EditDraft(ctx context.Context, user string, post int64) (author.Post, error)
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
 	Counts(ctx context.Context, user string, what author.CountOf, prefix string, limit int) ([]author.Count, error)
 	Path(p author.Post) string

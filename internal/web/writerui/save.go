@@ -3,7 +3,6 @@ package writerui
 import (
 	"context"
 	"net/http"
-	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -76,11 +75,11 @@ func (s *Pages) act(rw http.ResponseWriter, r *http.Request, user, do string, v 
 		s.showWrite(rw, r, user, status, v)
 		return
 	case do == "theirs":
-		s.dropCopy(r.Context(), user, f.ID)
+		s.discardDraft(r.Context(), user, f.ID)
 		s.see(rw, r, "/write/"+strconv.FormatInt(f.ID, 10)+"?did=theirs")
 		return
 	case do == "drop":
-		s.dropCopy(r.Context(), user, f.ID)
+		s.discardDraft(r.Context(), user, f.ID)
 		s.see(rw, r, "/write/posts?did=dropped&done="+strconv.FormatInt(f.ID, 10))
 		return
 	}
@@ -89,7 +88,7 @@ func (s *Pages) act(rw http.ResponseWriter, r *http.Request, user, do string, v 
 		return
 	}
 	if do == "draft" {
-		err := s.keep(r.Context(), user, f)
+		err := s.saveDraft(r.Context(), user, f)
 		if err != nil {
 			s.notWritten(rw, r, user, v, err)
 			return
@@ -139,7 +138,7 @@ func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (aut
 	case v.State == author.Published:
 		did = "changed"
 	}
-	post, err := s.save(ctx, e)
+	post, err := s.Posts.SaveOnce(ctx, e)
 	if err != nil {
 		return post, "", err
 	}
@@ -147,115 +146,23 @@ func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (aut
 		did = "scheduled"
 	}
 	if f.ID != 0 {
-		s.dropCopy(ctx, user, f.ID)
+		s.discardDraft(ctx, user, f.ID)
 	}
 	return post, did, nil
 }
 
-// save is Posts.Save, also where the post was made before by the same page, whose answer
-// did not come back.
-func (s *Pages) save(ctx context.Context, e author.Edit) (author.Post, error) {
-	post, err := s.Posts.Save(ctx, e)
-	if err != nil || e.ID != 0 || e.Key == "" {
-		return post, err
-	}
-	want := e.To
-	if want == author.Published && post.State == author.Scheduled {
-		want = post.State
-	}
-	if post.State == want && s.says(post, e.Change) {
-		return post, nil
-	}
-	e.ID, e.Base = post.ID, post.Revision
-	return s.Posts.Save(ctx, e)
-}
-
-// says reports that a post is as a change would make it.
-func (s *Pages) says(post author.Post, change func(*author.Content) error) bool {
-	c := post.Content
-	if change(&c) != nil {
-		return false
-	}
-	c, _, err := s.Posts.Preview(c)
-	return err == nil && reflect.DeepEqual(c, post.Content)
-}
-
-// saveAgain is save, also where the same was saved already by a page that went before it heard of
-// that: then nobody else has changed anything.
-func (s *Pages) saveAgain(ctx context.Context, e author.Edit) (author.Post, error) {
-	post, err := s.save(ctx, e)
-	if fault.CodeOf(err) != fault.Conflict || e.ID == 0 {
-		return post, err
-	}
-	if now, looking := s.Posts.Get(ctx, e.User, e.ID); looking == nil && now.State == author.Draft && s.says(now, e.Change) {
-		return now, nil
-	}
-	return post, err
-}
-
-// copyKey is the key of the draft that keeps a change of a post that readers see: it is a
-// draft of its own, so that the post stays as it is until the change is published.
-func copyKey(id int64) string { return "edit-" + strconv.FormatInt(id, 10) }
-
-var copyForm = regexp.MustCompile(`^edit-([1-9][0-9]{0,17})$`)
-
-// copyOf is the post that a draft keeps a change of; 0: it is a draft of itself.
-func copyOf(p author.Post) int64 {
-	m := copyForm.FindStringSubmatch(p.Key)
-	if m == nil {
-		return 0
-	}
-	n, _ := strconv.ParseInt(m[1], 10, 64) // it is a number
-	return n
-}
-
-// keep saves what is on a sheet where only its author sees it, and puts on the sheet what
-// it is called from then on.
-func (s *Pages) keep(ctx context.Context, user string, f *sheet) error {
-	e := author.Edit{User: user, Door: "write", NoUndo: true, Change: f.apply, To: author.Draft}
-	if f.ID == 0 {
-		e.Key = f.Key
-		post, err := s.save(ctx, e)
-		if err == nil {
-			f.ID, f.Base = post.ID, post.Revision
-		}
-		return err
-	}
-	post, err := s.Posts.Get(ctx, user, f.ID)
-	if err != nil {
-		return err
-	}
-	if post.State != author.Published && post.State != author.Scheduled {
-		e.ID, e.Base = f.ID, f.Base
-		if post, err = s.saveAgain(ctx, e); err == nil {
-			f.Base = post.Revision
-		}
-		return err
-	}
-	if f.Base != 0 && f.Base != post.Revision {
-		return fault.New(fault.Conflict, "This post was changed elsewhere since you opened it.")
-	}
-	e.ID, e.Base = f.Copy, f.CopyBase
-	if f.Copy == 0 {
-		e.Key = copyKey(f.ID)
-	} else if at, err := s.Posts.Get(ctx, user, f.Copy); err != nil || at.State != author.Draft || copyOf(at) != f.ID {
-		e.ID, e.Base, e.Key = 0, 0, copyKey(f.ID) // it was thrown away meanwhile
-	}
-	c, err := s.saveAgain(ctx, e)
-	if err == nil {
-		f.Copy, f.CopyBase = c.ID, c.Revision
-	}
+// saveDraft saves what is on the form where only its author sees it, and puts on the form what
+// the next save must name.
+func (s *Pages) saveDraft(ctx context.Context, user string, f *sheet) error {
+	d, err := s.Posts.SaveDraft(ctx, author.DraftEdit{User: user, Door: "write", ID: f.ID, Base: f.Base, Draft: f.Copy, DraftBase: f.CopyBase, Key: f.Key, Change: f.apply})
+	f.ID, f.Base, f.Copy, f.CopyBase = d.ID, d.Base, d.Draft, d.DraftBase
 	return err
 }
 
-// dropCopy throws away what was kept of a change, as it is published or given up.
-func (s *Pages) dropCopy(ctx context.Context, user string, id int64) {
-	c, err := s.Posts.ByKey(ctx, user, copyKey(id), "")
-	if err == nil && c.State == author.Draft {
-		_, err = s.Posts.Delete(ctx, user, c.ID, 0, "write")
-	}
-	if err != nil && fault.CodeOf(err) != fault.NotFound {
-		s.Logger().Warn("the draft of a change could not be thrown away", "user", user, "post", id, "err", err)
+// discardDraft deletes the draft of a change, as the change is published or given up.
+func (s *Pages) discardDraft(ctx context.Context, user string, id int64) {
+	if err := s.Posts.DiscardEditDraft(ctx, user, id, "write"); err != nil {
+		s.Logger().Warn("the draft of a change could not be deleted", "user", user, "post", id, "err", err)
 	}
 }
 
@@ -292,8 +199,8 @@ func (s *Pages) differs(ctx context.Context, user string, v *writeView) bool {
 		v.Sheet.Base = post.Revision
 		return true
 	}
-	c, err := s.Posts.ByKey(ctx, user, copyKey(post.ID), "")
-	if err != nil || c.State != author.Draft || c.Revision == v.Sheet.CopyBase {
+	c, err := s.Posts.EditDraft(ctx, user, post.ID)
+	if err != nil || c.Revision == v.Sheet.CopyBase {
 		return false
 	}
 	v.Theirs = s.other(ctx, c)

@@ -108,7 +108,7 @@ func (s *Pages) doDraft(rw http.ResponseWriter, r *http.Request, user string) (a
 	if f.ID == 0 && f.blank() {
 		return answer{}, nil
 	}
-	if err := s.keep(r.Context(), user, &f); err != nil {
+	if err := s.saveDraft(r.Context(), user, &f); err != nil {
 		return answer{Conflict: fault.CodeOf(err) == fault.Conflict || fault.CodeOf(err) == fault.Gone}, err
 	}
 	return answer{ID: f.ID, Base: f.Base, Copy: f.Copy, CopyBase: f.CopyBase, Path: "/write/" + strconv.FormatInt(f.ID, 10)}, nil

@@ -162,7 +162,7 @@ func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session accoun
 	if !ok {
 		return
 	}
-	if of := copyOf(post); of != 0 && post.State == author.Draft {
+	if of := author.EditedPost(post); of != 0 && post.State == author.Draft {
 		http.Redirect(rw, r, "/write/"+strconv.FormatInt(of, 10), http.StatusSeeOther)
 		return
 	}
@@ -184,8 +184,8 @@ func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session accoun
 
 // laid puts a change on the page that was begun before, and that readers do not see yet.
 func (s *Pages) laid(ctx context.Context, v *writeView, post author.Post, zone *time.Location) {
-	c, err := s.Posts.ByKey(ctx, post.User, copyKey(post.ID), "")
-	if err != nil || c.State != author.Draft {
+	c, err := s.Posts.EditDraft(ctx, post.User, post.ID)
+	if err != nil {
 		return
 	}
 	f := sheetOf(post, zone)

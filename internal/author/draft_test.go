@@ -1,0 +1,112 @@
+package author_test
+
+import (
+	"testing"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+)
+
+// draftOf is a text to save, made from what the last save gave.
+func draftOf(d author.DraftEdit, text string) author.DraftEdit {
+	d.User, d.Door, d.Key = "alice", "test", "page 1"
+	d.Change = write(text).Change
+	return d
+}
+
+func TestADraftIsOnePostHoweverOftenItIsSaved(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		first, err := d.SaveDraft(d.ctx, draftOf(author.DraftEdit{}, "one"))
+		if err != nil || first.ID == 0 || first.Draft != 0 {
+			t.Fatalf("%+v, %v", first, err)
+		}
+		// The answer was lost, and more was typed since.
+		again, err := d.SaveDraft(d.ctx, draftOf(author.DraftEdit{}, "one and two"))
+		if err != nil || again.ID != first.ID || again.Base == first.Base {
+			t.Fatalf("%+v, %v", again, err)
+		}
+		// The same save once more, by a page that knows the first revision only.
+		late, err := d.SaveDraft(d.ctx, draftOf(first, "one and two"))
+		if err != nil || late.Base != again.Base {
+			t.Errorf("%+v, %v", late, err)
+		}
+		_, err = d.SaveDraft(d.ctx, draftOf(first, "something else"))
+		if fault.CodeOf(err) != fault.Conflict {
+			t.Errorf("an older page saves another text: %v", err)
+		}
+		if post := d.must(d.Get(d.ctx, "alice", first.ID)); post.State != author.Draft || post.Source != "one and two" || len(d.told()) != 0 {
+			t.Errorf("%+v, told %v", post, d.told())
+		}
+	})
+}
+
+func TestAChangeOfAPublishedPostIsADraftBesideIt(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		post := d.post("as published")
+		if _, err := d.EditDraft(d.ctx, "alice", post.ID); fault.CodeOf(err) != fault.NotFound {
+			t.Errorf("before anything is changed: %v", err)
+		}
+		saved, err := d.SaveDraft(d.ctx, draftOf(author.DraftEdit{ID: post.ID, Base: post.Revision}, "changed"))
+		if err != nil || saved.ID != post.ID || saved.Base != post.Revision || saved.Draft == 0 {
+			t.Fatalf("%+v, %v", saved, err)
+		}
+		saved, err = d.SaveDraft(d.ctx, draftOf(saved, "changed again"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		draft := d.must(d.EditDraft(d.ctx, "alice", post.ID))
+		if draft.ID != saved.Draft || draft.Source != "changed again" || author.EditedPost(draft) != post.ID || draft.Key != author.EditDraftKey(post.ID) {
+			t.Errorf("%+v", draft)
+		}
+		d.shows("as published")
+		if err := d.DiscardEditDraft(d.ctx, "alice", post.ID, "test"); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.DiscardEditDraft(d.ctx, "alice", post.ID, "test"); err != nil {
+			t.Errorf("a second time: %v", err)
+		}
+		// A page that still names the discarded draft makes another one.
+		if saved, err = d.SaveDraft(d.ctx, draftOf(saved, "once more")); err != nil {
+			t.Fatal(err)
+		}
+		if draft := d.must(d.EditDraft(d.ctx, "alice", post.ID)); draft.ID != saved.Draft || draft.Source != "once more" {
+			t.Errorf("%+v, %+v", saved, draft)
+		}
+		d.pass(time.Second)
+		e := write("published elsewhere")
+		e.ID = post.ID
+		d.must(d.Save(d.ctx, e))
+		if _, err = d.SaveDraft(d.ctx, draftOf(saved, "too late")); fault.CodeOf(err) != fault.Conflict {
+			t.Errorf("a change of a post that changed: %v", err)
+		}
+	})
+}
+
+func TestAPostThatIsMadeTwiceByOnePageSaysWhatThePageSentLast(t *testing.T) {
+	t.Parallel()
+	atDesk(t, func(t *testing.T, d *desk) {
+		e := write("first")
+		e.Key = "page 2"
+		a := d.must(d.SaveOnce(d.ctx, e))
+		if b := d.must(d.SaveOnce(d.ctx, e)); b.ID != a.ID || b.Revision != a.Revision {
+			t.Errorf("the same again: %+v", b)
+		}
+		e.Change = write("second").Change
+		if c := d.must(d.SaveOnce(d.ctx, e)); c.ID != a.ID || c.Revision == a.Revision || c.Source != "second" {
+			t.Errorf("more was typed: %+v", c)
+		}
+		d.shows("second")
+	})
+}
+
+func TestKeysOfEditDraftsAreRead(t *testing.T) {
+	t.Parallel()
+	for key, want := range map[string]int64{author.EditDraftKey(17): 17, "edit-1": 1, "edit-0": 0, "edit-01": 0, "edit-": 0, "edit--1": 0, "xedit-1": 0, "edit-1x": 0, "edit-9999999999999999999": 0, "": 0} {
+		if got := author.EditedPost(author.Post{Key: key}); got != want {
+			t.Errorf("%q: %d, want %d", key, got, want)
+		}
+	}
+}
