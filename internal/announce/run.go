@@ -2,27 +2,24 @@ package announce
 
 import (
 	"context"
-	"math/rand/v2"
-	"runtime/debug"
+	"fmt"
 	"sync"
 	"time"
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/href"
+	"cloudburst/internal/lease"
 )
 
 const (
-	lookEvery = time.Minute // a row that another process wrote, and left, is seen by then
-	lookLeast = 20 * time.Millisecond
-	slack     = 15 * time.Second // of a lease, beyond the longest ping
-	aside     = 2 * time.Second  // how long a ping waits whose host has enough of them
+	slack = 15 * time.Second // of a lease, beyond the longest ping
+	aside = 2 * time.Second  // how long a ping waits whose host has enough of them
 )
 
 // desk counts the pings under way.
 type desk struct {
-	mu    sync.Mutex
-	total int
-	busy  map[string]int // by host
+	mu   sync.Mutex
+	busy map[string]int // by host
 }
 
 // begin takes a place for a ping to host; false: it has its share already.
@@ -33,110 +30,62 @@ func (d *desk) begin(host string, most int) bool {
 		return false
 	}
 	d.busy[host]++
-	d.total++
 	return true
 }
 
 func (d *desk) end(host string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.total--
 	if d.busy[host]--; d.busy[host] <= 0 {
 		delete(d.busy, host)
 	}
 }
 
-func (d *desk) underWay() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.total
-}
-
 // Wake tells Run that rows may be due.
 func (a *Announcer) Wake() {
 	a.init()
-	select {
-	case a.woken <- struct{}{}:
-	default:
-	}
+	lease.Poke(a.woken)
 }
 
 // Run tells sinks until ctx ends, and returns when what is under way is over or given back.
 func (a *Announcer) Run(ctx context.Context) error {
 	a.init()
-	var group sync.WaitGroup
-	defer group.Wait()
-	for ctx.Err() == nil {
-		list := a.claim(ctx)
-		var back []Owed
-		for _, o := range list {
-			s, _ := ParseSink(o.Sink) // one that is none is dropped by tell
-			host := href.HostPort(s.URL)
-			if !a.desk.begin(host, a.Options.PerHost) {
-				back = append(back, o)
-				continue
-			}
-			group.Go(func() {
-				defer a.Wake()
-				defer a.desk.end(host)
-				defer a.caught(o)
-				a.tell(ctx, o)
-			})
-		}
-		a.giveBack(ctx, back)
-		if len(list) == 0 {
-			a.pause(ctx)
-		}
+	loop := lease.Loop[Owed]{
+		Claim: a.Store.ClaimSinks, Next: a.Store.NextSink, GiveBack: a.giveBack,
+		Admit: func(o Owed, now time.Time) (time.Time, bool) {
+			// What is put off for a moment leaves the next look to others.
+			return now.Add(aside), a.desk.begin(targetHost(o), a.Options.PerHost)
+		},
+		Do: func(ctx context.Context, o Owed) {
+			defer a.Wake() // what was saved meanwhile is due now
+			defer a.desk.end(targetHost(o))
+			a.tell(ctx, o)
+		},
+		AtOnce: a.Options.AtOnce, For: a.Options.Timeout + slack, Wake: a.woken, Now: a.now, Name: "ping targets",
+		Failed: func(ctx context.Context, doing string, err error) {
+			a.Log.WarnContext(ctx, "a store error", "doing", doing, "err", err)
+		},
+		Caught: func(o Owed, panicked any, stack []byte) {
+			a.Log.Error("telling a sink panicked", "sink", o.Sink, "topic", o.Topic, "panic", fmt.Sprint(panicked), "stack", string(stack))
+		},
 	}
+	loop.Run(ctx)
 	return nil
 }
 
-// claim takes what is due, as much as there are hands for.
-func (a *Announcer) claim(ctx context.Context) []Owed {
-	free := a.Options.AtOnce - a.desk.underWay()
-	if free <= 0 {
-		return nil
-	}
-	now := a.now()
-	list, err := a.Store.ClaimSinks(ctx, now, now.Add(a.Options.Timeout+slack), free, rand.Int64()|1)
-	if err != nil && ctx.Err() == nil {
-		a.Log.WarnContext(ctx, "look which sinks are to be told", "err", err)
-	}
-	return list
+// targetHost is the host of a row's ping target, normalised; "" for a target that is none,
+// which tell drops.
+func targetHost(o Owed) string {
+	s, _ := ParseSink(o.Sink)
+	return href.HostPort(s.URL)
 }
 
-// giveBack puts off what cannot be done now, so that the next look finds something else.
-func (a *Announcer) giveBack(ctx context.Context, list []Owed) {
-	for _, o := range list {
-		a.settle(ctx, o, func(o *Owed) *event.Event {
-			o.DueAt = a.now().Add(aside)
+func (a *Announcer) giveBack(ctx context.Context, list []lease.Back[Owed]) error {
+	for _, b := range list {
+		a.settle(ctx, b.Row, func(o *Owed) *event.Event {
+			o.DueAt = b.At
 			return nil
 		})
 	}
-}
-
-// pause waits until something is due, or somebody says that it may be.
-func (a *Announcer) pause(ctx context.Context) {
-	wait := lookEvery
-	next, err := a.Store.NextSink(ctx)
-	if a.desk.underWay() >= a.Options.AtOnce {
-		err = context.Canceled // whoever is done wakes us
-	}
-	if err == nil && !next.IsZero() {
-		wait = min(max(next.Sub(a.now()), lookLeast), lookEvery)
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-a.woken:
-	case <-timer.C:
-	}
-}
-
-// caught keeps a mistake of ours with one ping from ending everything.
-func (a *Announcer) caught(o Owed) {
-	if p := recover(); p != nil {
-		a.Log.Error("telling a sink panicked", "sink", o.Sink, "topic", o.Topic, "panic", p, "stack", string(debug.Stack()))
-	}
+	return nil
 }
