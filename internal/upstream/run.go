@@ -5,20 +5,18 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"runtime/debug"
 	"sync"
 	"time"
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/lease"
 	"cloudburst/internal/text"
 )
 
 const (
-	beats     = 5           // in the time that counts as an absence
-	lookEvery = time.Minute // a row that another process wrote, and left, is seen by then
-	lookLeast = 20 * time.Millisecond
+	beats     = 5       // in the time that counts as an absence
 	doorLog   = "relay" // as the log names it
 	looksKept = 1000
 
@@ -99,92 +97,39 @@ func (e *Engine) Run(ctx context.Context) error {
 // Wake tells the engine that rows may be due.
 func (e *Engine) Wake() {
 	e.Init()
-	select {
-	case e.work <- struct{}{}:
-	default:
-	}
+	lease.Poke(e.work)
 }
 
 // workLoop asks hubs one after the other, at a steady pace whatever is due at
 // once: after an outage that may be everything.
 func (e *Engine) workLoop(ctx context.Context) {
-	var group sync.WaitGroup
-	defer group.Wait()
-	slots := make(chan struct{}, e.Options.AtOnce)
-	for ctx.Err() == nil {
-		list := e.claim(ctx)
-		var back []PutOff
-		for _, f := range list {
-			at, asked := e.start(ctx, f, slots, &group)
-			if !asked {
-				back = append(back, PutOff{ID: f.ID, Claim: f.Claim, NextAt: at})
-			} else if !pause(ctx, nil, e.pace(ctx)) {
-				continue // the rest is given back
-			}
-		}
-		e.giveBack(ctx, back)
-		if len(list) == 0 && !pause(ctx, e.work, e.untilNext(ctx)) {
-			return
-		}
+	loop := lease.Loop[Follow]{
+		Claim: e.Store.ClaimFollows, Next: e.Store.NextFollow, GiveBack: e.giveBack, Between: e.pace,
+		Admit:  func(f Follow, now time.Time) (time.Time, bool) { return e.hosts.begin(href.HostPort(f.Hub), now) },
+		Do:     e.attendTo,
+		AtOnce: e.Options.AtOnce, For: 2*e.Options.AskTimeout + time.Minute, Wake: e.work, Now: e.now, Name: "feeds to follow",
+		Failed: e.complain,
+		Caught: func(f Follow, panicked any, stack []byte) {
+			e.Log.Error("a panic was caught", "doing", "follow a feed", "feed", f.Feed, "panic", fmt.Sprint(panicked), "stack", string(stack))
+		},
 	}
+	loop.Run(ctx)
 }
 
-// start begins to attend to a follow that was claimed. When it does not, at is when
-// the follow is due again.
-func (e *Engine) start(ctx context.Context, f Follow, slots chan struct{}, group *sync.WaitGroup) (at time.Time, ok bool) {
-	now := e.now()
-	if ctx.Err() != nil {
-		return now, false
-	}
-	host := href.HostPort(f.Hub)
-	if at, ok = e.hosts.begin(host, now); !ok {
-		return at, false
-	}
-	select {
-	case slots <- struct{}{}:
-	case <-ctx.Done():
-		e.hosts.end(host, now, 0, false, nil)
-		return now, false
-	}
-	group.Go(func() {
-		defer func() { <-slots }()
-		took, told, err := time.Duration(0), false, error(nil)
-		defer func() { e.hosts.end(host, e.now(), took, told && ctx.Err() == nil, err) }()
-		defer e.caught("follow a feed", f)
-		took, told, err = e.attend(ctx, f)
-	})
-	return now, true
+// attendTo attends to a follow whose host has been asked for a turn.
+func (e *Engine) attendTo(ctx context.Context, f Follow) {
+	took, told, err := time.Duration(0), false, error(nil)
+	defer func() { e.hosts.end(href.HostPort(f.Hub), e.now(), took, told && ctx.Err() == nil, err) }()
+	took, told, err = e.attend(ctx, f)
 }
 
 // giveBack gives back follows that were claimed and not attended to.
-func (e *Engine) giveBack(ctx context.Context, list []PutOff) {
-	if len(list) == 0 {
-		return
+func (e *Engine) giveBack(ctx context.Context, list []lease.Back[Follow]) error {
+	back := make([]PutOff, len(list))
+	for i, b := range list {
+		back[i] = PutOff{ID: b.Row.ID, Claim: b.Row.Claim, NextAt: b.At}
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.Options.AskTimeout)
-	defer cancel()
-	if err := e.Store.PutOffFollows(ctx, list); err != nil {
-		e.complain(ctx, "give back feeds to follow", err)
-	}
-}
-
-// claim takes those that have been due for longest.
-func (e *Engine) claim(ctx context.Context) []Follow {
-	now := e.now()
-	list, err := e.Store.ClaimFollows(ctx, now, now.Add(2*e.Options.AskTimeout+time.Minute), e.Options.AtOnce, rand.Int64N(1<<62)+1)
-	if err != nil {
-		e.complain(ctx, "claim feeds to follow", err)
-		return nil
-	}
-	return list
-}
-
-func (e *Engine) untilNext(ctx context.Context) time.Duration {
-	next, err := e.Store.NextFollow(ctx)
-	if err != nil || next.IsZero() {
-		return lookEvery
-	}
-	return min(max(next.Sub(e.now()), lookLeast), lookEvery)
+	return e.Store.PutOffFollows(ctx, back)
 }
 
 // beatLoop notes now and then that this server runs, finds out when none did, and registers
@@ -205,7 +150,7 @@ func (e *Engine) beatLoop(ctx context.Context) {
 		case e.beat(ctx, !started, idle):
 			idle, started = false, true
 		}
-		if !pause(ctx, nil, e.Options.Away/beats) {
+		if !lease.Sleep(ctx, nil, e.Options.Away/beats) {
 			return
 		}
 	}
@@ -330,26 +275,6 @@ func (e *Engine) complain(ctx context.Context, what string, err error) {
 		return
 	}
 	e.Log.Error("a store error", "doing", what, "err", err)
-}
-
-// caught ends a panic in code that reads what strangers sent.
-func (e *Engine) caught(what string, f Follow) {
-	if p := recover(); p != nil {
-		e.Log.Error("a panic was caught", "doing", what, "feed", f.Feed, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-	}
-}
-
-// pause waits for a wake-up or for d; false: ctx ended.
-func pause(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-wake:
-	case <-timer.C:
-	}
-	return ctx.Err() == nil
 }
 
 // jitter is d, more or less by at most the share.
