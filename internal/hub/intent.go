@@ -9,6 +9,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/lease"
 	"cloudburst/internal/limit"
 	"cloudburst/internal/text"
 )
@@ -210,34 +211,16 @@ func (in Intent) event(kind, words string) event.Event {
 		Detail: detail(event.Exchange{Callback: in.Callback})}
 }
 
-// intentLoop takes up what was asked for and is not decided.
+// intentLoop takes up what was asked for and is not decided. A request under way goes on
+// while the hub drains.
 func (h *Hub) intentLoop(ctx context.Context) {
-	slots := make(chan struct{}, intentsOpen)
-	look := func() time.Duration {
-		if len(slots) == cap(slots) {
-			return lookIdle // the first that is decided wakes us
-		}
-		return h.look(ctx, lookEvery)
+	loop := lease.Loop[Intent]{
+		Claim: h.Store.ClaimIntents, Next: h.nextDue, Do: func(_ context.Context, in Intent) { h.decide(in) },
+		AtOnce: intentsOpen, Batch: intentBatch, For: intentLease, Idle: h.idle(),
+		Wake: h.wakeIntents, Group: &h.running, Now: h.now, Name: "requests", Failed: h.report,
+		Caught: func(in Intent, panicked any, stack []byte) { h.caught("decide a request", in.Topic, panicked, stack) },
 	}
-	for h.sleep(ctx, h.wakeIntents, look()) {
-		room := min(cap(slots)-len(slots), intentBatch)
-		if room == 0 {
-			continue
-		}
-		now := h.now()
-		list, err := h.Store.ClaimIntents(ctx, now, now.Add(intentLease), room, newClaim())
-		if err != nil {
-			h.complain(ctx, "claim requests", err)
-			continue
-		}
-		for _, in := range list {
-			slots <- struct{}{}
-			h.running.Go(func() {
-				defer func() { <-slots; h.wake(h.wakeIntents) }()
-				h.decide(in)
-			})
-		}
-	}
+	loop.Run(ctx)
 }
 
 // decide does what one intent asks for, and writes what came of it.

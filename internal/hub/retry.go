@@ -34,6 +34,23 @@ func (h *Hub) look(ctx context.Context, often time.Duration) time.Duration {
 	return min(max(next.Sub(h.now()), lookLeast), lookIdle)
 }
 
+// nextDue is when the next row of the store is due. Where other nodes write rows too,
+// nobody knows: a loop looks after [Hub.idle].
+func (h *Hub) nextDue(ctx context.Context) (time.Time, error) {
+	if h.Hint != nil {
+		return time.Time{}, nil
+	}
+	return h.Store.NextDue(ctx)
+}
+
+// idle is the longest time between two looks at the store.
+func (h *Hub) idle() time.Duration {
+	if h.Hint != nil {
+		return lookEvery
+	}
+	return lookIdle
+}
+
 // settled is the outcome of one delivery outside a page.
 type settled struct {
 	result Result

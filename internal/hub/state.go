@@ -2,6 +2,7 @@ package hub
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"net/netip"
 	"runtime"
@@ -11,7 +12,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
-
+	"cloudburst/internal/lease"
 	"cloudburst/internal/limit"
 )
 
@@ -175,24 +176,13 @@ func (h *Hub) now() time.Time { return h.Now().UTC() }
 
 // sleep waits for a wake-up or for d; false: ctx ended.
 func (h *Hub) sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-wake:
-	case <-timer.C:
-	}
-	return ctx.Err() == nil
+	return lease.Sleep(ctx, wake, d)
 }
 
 func (h *Hub) pause(ctx context.Context, d time.Duration) bool { return h.sleep(ctx, nil, d) }
 
 func (h *Hub) wake(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
-	}
+	lease.Poke(c)
 }
 
 // Wake tells the hub that rows may be due: another node has written some.
@@ -213,15 +203,23 @@ func (h *Hub) hint() {
 
 // complain logs a store error of a loop, once a look, unless the program is ending.
 func (h *Hub) complain(ctx context.Context, what string, err error) {
-	if ctx.Err() != nil {
-		return
+	if ctx.Err() == nil {
+		h.report(ctx, what, err)
+		h.pause(ctx, lookEvery)
 	}
+}
+
+// report logs an error of the store.
+func (h *Hub) report(_ context.Context, what string, err error) {
 	if fault.CodeOf(err) == fault.Unavailable {
 		h.Log.Warn("the store is away", "doing", what, "err", err)
-	} else {
-		h.Log.Error("a store error", "doing", what, "err", err)
+		return
 	}
-	h.pause(ctx, lookEvery)
+	h.Log.Error("a store error", "doing", what, "err", err)
+}
+
+func (h *Hub) caught(doing, topic string, panicked any, stack []byte) {
+	h.Log.Error("a panic was caught", "doing", doing, "topic", topic, "panic", fmt.Sprint(panicked), "stack", string(stack))
 }
 
 func (h *Hub) setHops(id int64, hops int) {

@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/lease"
 )
 
 const (
@@ -238,21 +239,25 @@ func (h *Hub) changed(id int64, hops int, done Checked) {
 
 // checkLoop takes up pings that were acknowledged before they were checked.
 func (h *Hub) checkLoop(ctx context.Context) {
-	for h.sleep(ctx, h.wakeChecks, h.look(ctx, lookEvery)) {
-		now := h.now()
-		topics, err := h.Store.ClaimChecks(ctx, now, now.Add(checkLonger+leaseMargin), checkBatch)
-		if err != nil {
-			h.complain(ctx, "claim pending pings", err)
-			continue
-		}
-		for _, t := range topics {
-			came := t.PingedAt
-			if came.IsZero() {
-				came = now
-			}
-			if _, err := h.join(Ping{URL: t.URL, Door: "again", followUp: t.PingedAt.IsZero()}, came, &t); err != nil {
-				h.Log.Debug("take up a pending ping", "topic", t.URL, "err", err)
-			}
-		}
+	loop := lease.Loop[Topic]{
+		Claim: func(ctx context.Context, now, until time.Time, limit int, _ int64) ([]Topic, error) {
+			return h.Store.ClaimChecks(ctx, now, until, limit)
+		},
+		Next: h.nextDue, Do: h.checkAgain,
+		AtOnce: checkBatch, For: checkLonger + leaseMargin, Idle: h.idle(),
+		Wake: h.wakeChecks, Now: h.now, Name: "pending pings", Failed: h.report,
+		Caught: func(t Topic, panicked any, stack []byte) { h.caught("begin a check", t.URL, panicked, stack) },
+	}
+	loop.Run(ctx)
+}
+
+// checkAgain begins the check of a topic that was pinged, or is to be read once more.
+func (h *Hub) checkAgain(_ context.Context, t Topic) {
+	came := t.PingedAt
+	if came.IsZero() {
+		came = h.now()
+	}
+	if _, err := h.join(Ping{URL: t.URL, Door: "again", followUp: t.PingedAt.IsZero()}, came, &t); err != nil {
+		h.Log.Debug("take up a pending ping", "topic", t.URL, "err", err)
 	}
 }

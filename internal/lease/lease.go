@@ -17,8 +17,8 @@ const (
 	giveBackIn = 30 * time.Second      // the longest time that giving back takes
 )
 
-// Loop claims rows that are due and has each worked on. Claim, Next, Do and AtOnce are
-// needed. Do not change a loop that runs.
+// Loop claims rows that are due and has each worked on. Claim, Next, Do, AtOnce, For,
+// Now and Caught are needed. Do not change a loop that runs.
 type Loop[T any] struct {
 	// Claim takes up to limit rows that are due at now. They are due again at until.
 	Claim func(ctx context.Context, now, until time.Time, limit int, claim int64) ([]T, error)
@@ -44,7 +44,7 @@ type Loop[T any] struct {
 	Group  *sync.WaitGroup // has the rows under way, and its owner waits for them; nil: Run waits
 	Now    func() time.Time
 	Failed func(ctx context.Context, doing string, err error) // logs an error of the store; may be nil
-	Caught func(row T, panicked any, stack []byte)            // logs a panic; may be nil
+	Caught func(row T, panicked any, stack []byte)            // logs a panic
 	Name   string                                             // of the rows, for Failed: "follows"
 }
 
@@ -146,7 +146,7 @@ func (l *Loop[T]) start(ctx context.Context, rows []T, slots chan struct{}, grou
 
 func (l *Loop[T]) do(ctx context.Context, row T) {
 	defer func() {
-		if p := recover(); p != nil && l.Caught != nil {
+		if p := recover(); p != nil {
 			l.Caught(row, p, debug.Stack())
 		}
 	}()
