@@ -58,13 +58,7 @@ func (s *secretStore) SecretByMAC(ctx context.Context, user, feed string, mac []
 func (s *secretStore) oneSecret(ctx context.Context, cond string, args ...any) (account.SealedSecret, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (account.SealedSecret, error) {
 		found, err := sqldb.Collect(ctx, c, scanSecret, openSecrets+cond+` LIMIT 1`, args...)
-		if err == nil && len(found) == 0 {
-			err = fault.New(fault.NotFound, "There is no such secret.")
-		}
-		if err != nil {
-			return account.SealedSecret{}, err
-		}
-		return found[0], nil
+		return sqldb.First(found, err, "There is no such secret.")
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"cloudburst/internal/account"
-	"cloudburst/internal/fault"
 	"cloudburst/internal/store/sqldb"
 )
 
@@ -42,13 +41,7 @@ func (s *sessionStore) Session(ctx context.Context, id string) (account.Session,
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (account.Session, error) {
 		found, err := sqldb.Collect(ctx, c, scanSession, `SELECT `+sessionColumns+` FROM account_session AS s
 			JOIN account AS a ON a.name = s.account WHERE s.id = $1 AND NOT a.disabled`, sqldb.Clean(id))
-		if err == nil && len(found) == 0 {
-			err = fault.New(fault.NotFound, "There is no such session.")
-		}
-		if err != nil {
-			return account.Session{}, err
-		}
-		return found[0], nil
+		return sqldb.First(found, err, "There is no such session.")
 	})
 }
 

@@ -53,13 +53,7 @@ func (s *tokenStore) oneToken(ctx context.Context, cond, hash string) (account.T
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (account.Token, error) {
 		found, err := sqldb.Collect(ctx, c, scanToken, `SELECT `+tokenColumns+` FROM account_token AS t
 			JOIN account AS a ON a.name = t.account WHERE `+cond+` AND NOT a.disabled LIMIT 1`, sqldb.Clean(hash))
-		if err == nil && len(found) == 0 {
-			err = fault.New(fault.NotFound, "There is no such token.")
-		}
-		if err != nil {
-			return account.Token{}, err
-		}
-		return found[0], nil
+		return sqldb.First(found, err, "There is no such token.")
 	})
 }
 

@@ -17,13 +17,7 @@ func scanMedia(rows *sql.Rows, f *author.File) error {
 }
 
 func oneFile(found []author.File, err error) (author.File, error) {
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "There is no such file.")
-	}
-	if err != nil {
-		return author.File{}, err
-	}
-	return found[0], nil
+	return sqldb.First(found, err, "There is no such file.")
 }
 
 // PutFilePiece is author.FileStore.PutFilePiece.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"cloudburst/internal/author"
-	"cloudburst/internal/fault"
 	"cloudburst/internal/store/sqldb"
 )
 
@@ -74,13 +73,7 @@ func postsOf(found []postRow, err error) ([]author.Post, error) {
 
 func onePost(found []postRow, err error) (author.Post, error) {
 	all, err := postsOf(found, err)
-	if err == nil && len(all) == 0 {
-		err = fault.New(fault.NotFound, "There is no such post.")
-	}
-	if err != nil {
-		return author.Post{}, err
-	}
-	return all[0], nil
+	return sqldb.First(all, err, "There is no such post.")
 }
 
 // Post is author.PostStore.Post.

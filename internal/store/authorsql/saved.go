@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"cloudburst/internal/author"
-	"cloudburst/internal/fault"
 	"cloudburst/internal/store/sqldb"
 )
 
@@ -116,13 +115,7 @@ func (s *savedStore) SavedFeed(ctx context.Context, user, name string) (author.F
 }
 
 func oneSaved(found []author.Feed, err error) (author.Feed, error) {
-	if err == nil && len(found) == 0 {
-		return author.Feed{}, fault.New(fault.NotFound, "There is no such feed here.")
-	}
-	if err != nil {
-		return author.Feed{}, err
-	}
-	return found[0], nil
+	return sqldb.First(found, err, "There is no such feed here.")
 }
 
 // SavedDocument is author.Store.SavedDocument.

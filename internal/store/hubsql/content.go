@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store/sqldb"
 )
@@ -219,13 +218,7 @@ func (s *topicStore) Content(ctx context.Context, topicID int64) (hub.Content, e
 		found, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, v *hub.Content) error {
 			return rows.Scan(&v.Version, (*sqldb.ByteString)(&v.Type), &v.Body)
 		}, `SELECT version, content_type, content FROM body WHERE topic_id = $1`, topicID)
-		if err == nil && len(found) == 0 {
-			return hub.Content{}, fault.New(fault.NotFound, "The content of the topic %d is not kept.", topicID)
-		}
-		if err != nil {
-			return hub.Content{}, err
-		}
-		return found[0], nil
+		return sqldb.First(found, err, "The content of the topic %d is not kept.", topicID)
 	})
 }
 

@@ -95,10 +95,7 @@ func (l leftovers) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
 // their ids.
 func takeTopics(ctx context.Context, c sqldb.Conn, ids []int64) ([][]any, error) {
 	slices.Sort(ids)
-	rows := make([][]any, len(ids))
-	for i, id := range ids {
-		rows[i] = []any{id}
-	}
+	rows := sqldb.Rows(ids)
 	var taken [][]any
 	err := c.BulkQuery(ctx, `rows(id i) SELECT t.id FROM topic AS t {AND ROWS} WHERE t.id = :id {TAKE T}`, func(rows *sql.Rows) error {
 		var id int64

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"cloudburst/internal/event"
-	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/store/sqldb"
 )
@@ -122,10 +121,7 @@ func subscribe(ctx context.Context, c sqldb.Conn, shared bool, r registration, a
 // fillTopics has the content of topics kept from their next version on. It waits
 // for a check that is being written: either that one sees it, or the next.
 func fillTopics(ctx context.Context, c sqldb.Conn, ids []int64) error {
-	rows := make([][]any, len(ids))
-	for i, id := range ids {
-		rows[i] = []any{id}
-	}
+	rows := sqldb.Rows(ids)
 	_, err := c.Bulk(ctx, `rows(id i) UPDATE topic AS t SET is_full = TRUE {FROM ROWS} WHERE t.id = :id AND NOT t.is_full`, rows)
 	return err
 }
@@ -190,13 +186,7 @@ func (s *subscriptionStore) Subscription(ctx context.Context, key hub.Key) (hub.
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (hub.Subscription, error) {
 		found, err := sqldb.Collect(ctx, c, scanSubscription, `SELECT `+subscriptionColumns+` FROM subscription AS s
 			WHERE s.topic_id = $1 AND s.bucket = $2 AND s.id = $3`, key.TopicID, int64(hub.Bucket(key.ID)), key.ID)
-		if err == nil && len(found) == 0 {
-			return hub.Subscription{}, fault.New(fault.NotFound, "There is no subscription with the number %d of the topic %d here.", key.ID, key.TopicID)
-		}
-		if err != nil {
-			return hub.Subscription{}, err
-		}
-		return found[0], nil
+		return sqldb.First(found, err, "There is no subscription with the number %d of the topic %d here.", key.ID, key.TopicID)
 	})
 }
 

@@ -93,9 +93,7 @@ func sweepTopics(ctx context.Context, c sqldb.Conn, now, idle int64, limit int) 
 	if err != nil {
 		return 0, err
 	}
-	for i, id := range ids {
-		rows[i] = []any{id}
-	}
+	rows = sqldb.Rows(ids)
 	_, err = c.Bulk(ctx, `rows(id i) DELETE FROM topic AS t {USING ROWS}
 		WHERE t.id = :id AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id)`, rows)
 	if err != nil {

@@ -30,13 +30,7 @@ func scanTopic(rows *sql.Rows, t *hub.Topic) error { return rows.Scan(topicField
 func (s *topicStore) Topic(ctx context.Context, id int64) (hub.Topic, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (hub.Topic, error) {
 		found, err := sqldb.Collect(ctx, c, scanTopic, `SELECT `+topicColumns+` FROM topic AS t WHERE t.id = $1`, id)
-		if err == nil && len(found) == 0 {
-			return hub.Topic{}, fault.New(fault.NotFound, "There is no topic with the number %d here.", id)
-		}
-		if err != nil {
-			return hub.Topic{}, err
-		}
-		return found[0], nil
+		return sqldb.First(found, err, "There is no topic with the number %d here.", id)
 	})
 }
 
@@ -89,10 +83,7 @@ func (s *topicStore) Subscribers(ctx context.Context, topicID int64, now time.Ti
 func topicsByID(ctx context.Context, c sqldb.Conn, ids []int64) (map[int64]hub.Topic, error) {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
-	rows := make([][]any, len(ids))
-	for i, id := range ids {
-		rows[i] = []any{id}
-	}
+	rows := sqldb.Rows(ids)
 	found := make(map[int64]hub.Topic, len(ids))
 	err := c.BulkQuery(ctx, `rows(id i) SELECT `+topicColumns+` FROM topic AS t {AND ROWS} WHERE t.id = :id`,
 		func(rows *sql.Rows) error {
@@ -126,10 +117,7 @@ func ensureTopics(ctx context.Context, c sqldb.Conn, shared bool, urls map[int64
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	rows := make([][]any, len(ids))
-	for i, id := range ids {
-		rows[i] = []any{id}
-	}
+	rows := sqldb.Rows(ids)
 	// Three rounds: the sweep of another node may remove a topic in between.
 	for range 3 {
 		ready := make(map[int64]bool, len(ids))

@@ -151,10 +151,7 @@ func (v *saving) update(ctx context.Context, c sqldb.Conn, which []int, held map
 
 // deleteItems removes items with all that belongs to them, and returns how many there were.
 func deleteItems(ctx context.Context, c sqldb.Conn, places []int64) (int64, error) {
-	rows := make([][]any, len(places))
-	for i, p := range places {
-		rows[i] = []any{p}
-	}
+	rows := sqldb.Rows(places)
 	if err := deleteWords(ctx, c, places); err != nil {
 		return 0, err
 	}

@@ -90,13 +90,7 @@ func (s *noticeStore) PutNotice(ctx context.Context, n river.Notice, most int) (
 }
 
 func oneNotice(found []river.Notice, err error) (river.Notice, error) {
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "There is no such notice.")
-	}
-	if err != nil {
-		return river.Notice{}, err
-	}
-	return found[0], nil
+	return sqldb.First(found, err, "There is no such notice.")
 }
 
 // strippedNotice is noticeColumns without the table, as SQLite wants them to be returned.
@@ -154,10 +148,7 @@ func (s *noticeStore) SaveNotice(ctx context.Context, n river.Notice, told []int
 		return false, nil
 	}
 	told = slices.Compact(slices.Sorted(slices.Values(told)))
-	rows := make([][]any, len(told))
-	for i, id := range told {
-		rows[i] = []any{id}
-	}
+	rows := sqldb.Rows(told)
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (bool, error) {
 		mine, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM notice WHERE id = $1 AND claim = $2 {LOCK}`, n.ID, n.Claim)
 		if err != nil || len(mine) == 0 {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store/sqldb"
 )
@@ -49,13 +48,7 @@ func oneFollowed(ctx context.Context, c sqldb.Conn, reader string, source int64)
 	}
 	found, err := sqldb.Collect(ctx, c, scanFollowed, `SELECT `+followedColumns+`, `+sourceHead+` FROM river_subscription AS f
 		JOIN source AS s ON s.id = f.source_id LEFT JOIN source_document AS d ON d.id = s.id WHERE f.reader = $1 AND f.source_id = $2`, reader, source)
-	if err == nil && len(found) == 0 {
-		err = fault.New(fault.NotFound, "There is no such feed among those that are followed.")
-	}
-	if err != nil {
-		return followedRow{}, err
-	}
-	return found[0], nil
+	return sqldb.First(found, err, "There is no such feed among those that are followed.")
 }
 
 // ChangeSubscription is river.Store.ChangeSubscription. The source comes without Last.

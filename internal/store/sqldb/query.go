@@ -3,6 +3,8 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+
+	"cloudburst/internal/fault"
 )
 
 // Collect runs a query and gathers what scan makes of each row.
@@ -17,6 +19,26 @@ func Collect[T any](ctx context.Context, c Conn, scan func(*sql.Rows, *T) error,
 		return nil
 	}, args...)
 	return all, err
+}
+
+// First is the first of what a query found, or a fault.NotFound with this message.
+func First[T any](found []T, err error, format string, args ...any) (first T, _ error) {
+	if err == nil && len(found) == 0 {
+		err = fault.New(fault.NotFound, format, args...)
+	}
+	if err != nil {
+		return first, err
+	}
+	return found[0], nil
+}
+
+// Rows are the rows of a bulk statement with one column.
+func Rows(ids []int64) [][]any {
+	rows := make([][]any, len(ids))
+	for i, id := range ids {
+		rows[i] = []any{id}
+	}
+	return rows
 }
 
 // ScanID scans a row that is one number.

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"cloudburst/internal/event"
-	"cloudburst/internal/fault"
 	"cloudburst/internal/store/sqldb"
 	"cloudburst/internal/upstream"
 )
@@ -103,13 +102,7 @@ func (s *Store) FollowByToken(ctx context.Context, token string) (upstream.Follo
 func (s *Store) oneFollow(ctx context.Context, cond string, arg any) (upstream.Follow, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (upstream.Follow, error) {
 		found, err := sqldb.Collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f WHERE `+cond, arg)
-		if err == nil && len(found) == 0 {
-			return upstream.Follow{}, fault.New(fault.NotFound, "There is no such feed that this server follows.")
-		}
-		if err != nil {
-			return upstream.Follow{}, err
-		}
-		return found[0], nil
+		return sqldb.First(found, err, "There is no such feed that this server follows.")
 	})
 }
 
