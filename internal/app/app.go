@@ -34,6 +34,7 @@ import (
 	"cloudburst/internal/origin"
 	"cloudburst/internal/store"
 	"cloudburst/internal/systemd"
+	"cloudburst/internal/testfeed"
 	"cloudburst/internal/trace"
 	"cloudburst/internal/upstream"
 )
@@ -58,9 +59,9 @@ type App struct {
 	upstream *upstream.Engine
 	hosted
 	reading
-	feeds *publishhttp.Feeds // the doors to what is hosted
-	sinks *announce.Announcer
-	ticks store.TestFeed
+	feeds    *publishhttp.Feeds // the doors to what is hosted
+	sinks    *announce.Announcer
+	testFeed *testfeed.Feed
 
 	certificates lateCertificates
 	tracer       *trace.Tracer // nil: nothing is traced
@@ -142,18 +143,18 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.hub.Init()
 	a.newUpstream(st)
 	a.newSinks(st)
-	a.ticks = st
 	if err := a.newHosted(ctx, st); err != nil {
 		return err
 	}
 	if err := a.newRiver(st); err != nil {
 		return err
 	}
+	a.testFeed = &testfeed.Feed{Store: st, Hub: a.hub, Readers: a.river, Names: &a.names, Cloud: a.cloudAt, Now: a.clock.Now, Log: log}
 	a.store = a.hub.Store
 	a.certificates.open(st)
 	a.operator = api.New(a.operating(st, a.writing(api.Options{
 		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.names.Public,
-		River: a.river, ReaderOf: a.readerOf, Sinks: a.sinks, Tick: a.tickTestFeed, Traces: a.traceCounts(), DiskFree: a.diskFree,
+		River: a.river, ReaderOf: a.readerOf, Sinks: a.sinks, Tick: a.testFeed.Tick, Traces: a.traceCounts(), DiskFree: a.diskFree,
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.operatorWarnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
 	})))

@@ -22,7 +22,6 @@ import (
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
 	"cloudburst/internal/endpoint"
-	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/endpoint/publishhttp"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
@@ -30,6 +29,7 @@ import (
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/syndicate"
+	"cloudburst/internal/testfeed"
 )
 
 // hosted is what the feeds that people keep here are made of.
@@ -274,29 +274,6 @@ func hostOf(callback string) string {
 	return u.Hostname()
 }
 
-// fetchHosted reads a feed that is kept here, in any of its forms, without the
-// network. own is false for everything else.
-func (a *App) fetchHosted(ctx context.Context, f hub.Fetch) (got hub.Fetched, own bool, err error) {
-	u, own := a.names.Path(f.URL)
-	if !own {
-		return got, false, nil
-	}
-	now := a.clock.Now()
-	body, contentType, etag, modified, own, err := a.feeds.OwnDocument(ctx, u.Path, u.RawQuery)
-	if !own || err != nil {
-		return got, own, err
-	}
-	sum := sha256.Sum256(body)
-	got = hub.Fetched{
-		Hash: sum[:], Body: body, ETag: etag, LastModified: modified.UTC().Format(http.TimeFormat), ContentType: contentType,
-		URL: f.URL, SentAt: now, About: func() hub.About { return hubhttp.About(f.URL, contentType, body) },
-	}
-	if f.ETag == etag {
-		got.NotModified, got.Hash, got.Body = true, nil, nil
-	}
-	return got, true, nil
-}
-
 const (
 	untoldEvery = time.Minute
 	untoldAgain = time.Second // after a failure; twice as long each time, up to untoldEvery
@@ -353,10 +330,10 @@ func (a *App) ownChanged(ctx context.Context, raw string) time.Time {
 	if !own {
 		return time.Time{}
 	}
-	if u.Path == testFeedPath {
-		_, newest, _, err := a.testFeedNow(ctx, a.names.Public())
+	if u.Path == testfeed.Path {
+		at, err := a.testFeed.Changed(ctx, a.names.Public())
 		a.noteHosted(ctx, "read the test feed", err)
-		return newest.at
+		return at
 	}
 	if user := a.ownUser(raw); slices.Contains(a.feeds.Addresses(user), u.RequestURI()) {
 		f, err := a.authors.Feed(ctx, user, author.Public)
@@ -407,7 +384,7 @@ type library struct{ app *App }
 // Known reports whether url is one of them.
 func (l library) Known(ctx context.Context, raw string) (state string, known bool, err error) {
 	if u, own := l.app.names.Path(raw); own {
-		if u.Path == testFeedPath {
+		if u.Path == testfeed.Path {
 			return "", true, nil
 		}
 		// Spelled as it is in lists: whoever adds something to the query has each of his

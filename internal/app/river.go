@@ -21,6 +21,7 @@ import (
 	"cloudburst/internal/push"
 	"cloudburst/internal/river"
 	"cloudburst/internal/store"
+	"cloudburst/internal/testfeed"
 	"cloudburst/internal/web"
 	"cloudburst/internal/web/readerui"
 )
@@ -99,7 +100,7 @@ func (a *App) beginRiver(ctx context.Context) {
 	now := a.clock.Now()
 	won, err := a.store.ClaimTask(ctx, beginTask, now, now, now.Add(forGood))
 	if err == nil && won && a.fresh(ctx) {
-		_, err = a.river.Add(ctx, river.Request{URL: a.names.Public() + testFeedPath})
+		_, err = a.river.Add(ctx, river.Request{URL: a.names.Public() + testfeed.Path})
 	}
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn("follow the test feed", "err", err)
@@ -113,7 +114,7 @@ func (a *App) unifySources(ctx context.Context) error {
 	origins := a.names.All()
 	for _, o := range origins[1:] {
 		// Items of the test feed have ids made of its URL.
-		renewed := func(url string) bool { return url == o+testFeedPath }
+		renewed := func(url string) bool { return url == o+testfeed.Path }
 		if err := a.river.Unify(ctx, o+"/", renewed, a.readers); err != nil {
 			return err
 		}

@@ -15,6 +15,7 @@ import (
 	"cloudburst/internal/endpoint/publishhttp"
 	"cloudburst/internal/endpoint/readhttp"
 	"cloudburst/internal/route"
+	"cloudburst/internal/testfeed"
 	"cloudburst/internal/web"
 )
 
@@ -126,19 +127,19 @@ func (a *App) apiRoutes() []route.Route {
 
 // pageRoutes are the pages and the test feed.
 func (a *App) pageRoutes(public string) []route.Route {
-	return []route.Route{{Method: "GET", Path: testFeedPath, Handler: a.serveTestFeed(public), Purpose: "Serves a feed that changes every 15 minutes, for tests."}}
+	return []route.Route{{Method: "GET", Path: testfeed.Path, Handler: a.testFeed.Handler(public), Purpose: "Serves a feed that changes every 15 minutes, for tests."}}
 }
 
 // pages makes the pages.
 func (a *App) pages(public string) *web.Web {
 	pages := &web.Web{
-		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testFeedPath, Cloud: a.cloudAt, Expiry: a.cfg.Hub.Expiry, Version: Version, Warnings: a.warnings,
+		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testfeed.Path, Cloud: a.cloudAt, Expiry: a.cfg.Hub.Expiry, Version: Version, Warnings: a.warnings,
 		Now: a.clock.Now, Log: a.log, Done: a.done, Changed: a.ownChanged,
 		Accounts: a.accounts, Authors: a.authors, Audience: a.audience, Registration: a.cfg.Accounts.Registration == "open",
 		ClientAddr: a.clientAddr,
 	}
 	a.riverPages(pages)
-	a.testFeedPages(pages)
+	pages.Tick = a.testFeed.Tick // its page has a button
 	a.writePages(pages)
 	a.signInToApps(pages)
 	return pages

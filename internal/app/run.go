@@ -89,7 +89,7 @@ func (a *App) work(ctx context.Context, l *listeners, answer func(), group *sync
 	group.Go(func() { a.beginRiver(hubCtx) })
 	group.Go(func() { failed <- a.posts.Run(hubCtx) })
 	group.Go(func() { failed <- a.sinks.Run(hubCtx) })
-	group.Go(func() { a.keepTestFeed(hubCtx) })
+	group.Go(func() { a.testFeed.Run(hubCtx) })
 	group.Go(func() { a.followLists(hubCtx) })
 	group.Go(func() { a.lookAfterHosted(hubCtx) })
 	group.Go(func() { a.audience.Run(hubCtx) })

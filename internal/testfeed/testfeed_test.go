@@ -1,4 +1,4 @@
-package app
+package testfeed
 
 import (
 	"bytes"
@@ -15,14 +15,14 @@ import (
 func TestTheTestFeedChangesEachQuarterAndAdvertisesItsCloud(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 4, 14, 29, 59, 0, time.UTC)
-	before, changed := testFeed("http://hub.example:5337", rsscloud.CloudAt("http://hub.example:5337").String(), at, nil)
+	before, changed := document("http://hub.example:5337", rsscloud.CloudAt("http://hub.example:5337").String(), at, nil)
 	if !changed.at.Equal(at.Truncate(15 * time.Minute)) {
 		t.Errorf("changed at %s", changed.at)
 	}
-	if again, _ := testFeed("http://hub.example:5337", rsscloud.CloudAt("http://hub.example:5337").String(), at.Add(-14*time.Minute), nil); !bytes.Equal(before, again) {
+	if again, _ := document("http://hub.example:5337", rsscloud.CloudAt("http://hub.example:5337").String(), at.Add(-14*time.Minute), nil); !bytes.Equal(before, again) {
 		t.Error("it changed within a quarter")
 	}
-	after, _ := testFeed("http://hub.example:5337", rsscloud.CloudAt("http://hub.example:5337").String(), at.Add(time.Second), nil)
+	after, _ := document("http://hub.example:5337", rsscloud.CloudAt("http://hub.example:5337").String(), at.Add(time.Second), nil)
 	if bytes.Equal(before, after) {
 		t.Error("it did not change with the quarter")
 	}
@@ -50,8 +50,8 @@ func TestTheTestFeedIsToldAtEachQuarter(t *testing.T) {
 			t.Fatalf("told %d times in an hour: %v", len(times), times)
 		}
 		for _, at := range times {
-			if late := at.Sub(at.Truncate(15 * time.Minute)); late != testFeedLate {
-				t.Errorf("told %s after the quarter", late)
+			if after := at.Sub(at.Truncate(15 * time.Minute)); after != late {
+				t.Errorf("told %s after the quarter", after)
 			}
 		}
 	})

@@ -1,0 +1,276 @@
+// Package testfeed is the feed of this program that changes every quarter of an hour, for the
+// tests of other programs. See [Feed].
+package testfeed
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/xml"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+	"cloudburst/internal/origin"
+	"cloudburst/protocol/rsscloud"
+	"cloudburst/protocol/websub"
+)
+
+// Path is where the feed is.
+const Path = "/test/rss.xml"
+
+const (
+	every       = 15 * time.Minute
+	items       = 8
+	title       = "Cloudburst test feed"
+	description = "A new item every 15 minutes, to test programs that want to be told of changes."
+	ticksKept   = 20                     // changes by hand that are kept
+	late        = 100 * time.Millisecond // after the quarter, for clocks that differ a little
+)
+
+// Feed changes by itself every quarter of an hour, so that authors of aggregators have
+// something to register for, and when the owner of the server wants it to. It is made from the time
+// and from what the store says of the latter: every node serves the same bytes. All fields must
+// be set.
+type Feed struct {
+	Store   Store
+	Hub     Hub
+	Readers Readers
+	Names   *origin.Names
+	Cloud   func(public string) rsscloud.Cloud // of this server at a public URL
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Store keeps when the feed was changed by hand, and knows who follows it.
+type Store interface {
+	TickTestFeed(ctx context.Context, now time.Time, keep int) (at time.Time, err error)
+	TestFeedTicks(ctx context.Context, since time.Time) ([]time.Time, error)
+	Followed(ctx context.Context, topic int64, now time.Time) (bool, error)
+}
+
+// Hub takes pings; *hub.Hub is one.
+type Hub interface {
+	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
+}
+
+// Readers hear that a feed changed; *river.River is one.
+type Readers interface {
+	Heard(ctx context.Context, url, door string) (known bool, err error)
+}
+
+// tick is one change of the test feed.
+type tick struct {
+	at   time.Time
+	hand bool // somebody wanted it
+}
+
+func (t tick) id() string {
+	if t.hand {
+		return t.at.Format("20060102T150405.000")
+	}
+	return t.at.Format("200601021504")
+}
+
+func (t tick) text() string {
+	if t.hand {
+		return fmt.Sprintf("It is %s in Greenwich, and somebody wanted this feed to change now.", t.at.Format("15:04:05.000 on 2 January 2006"))
+	}
+	return fmt.Sprintf("It is %s in Greenwich: quarter %d of the day.", t.at.Format("15:04 on 2 January 2006"), t.at.Hour()*4+t.at.Minute()/15+1)
+}
+
+// changesAt are the changes that the feed tells of at now, the newest first: the
+// last quarters, and in between what was wanted since the oldest of them.
+func changesAt(now time.Time, byHand []time.Time) []tick {
+	quarter := now.UTC().Truncate(every)
+	var all []tick
+	for i := range items {
+		all = append(all, tick{at: quarter.Add(-time.Duration(i) * every)})
+	}
+	oldest := all[len(all)-1].at
+	for _, at := range byHand {
+		if at = at.UTC(); !at.Before(oldest) {
+			all = append(all, tick{at: at, hand: true})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b tick) int { return b.at.Compare(a.at) })
+	return all
+}
+
+// document is the feed at now, with a <cloud> element, and when it changed.
+//
+// spec:rsscloud-2009#test-feed
+func document(public, cloud string, now time.Time, byHand []time.Time) (body []byte, newest tick) {
+	all := changesAt(now, byHand)
+	newest = all[0]
+	changed := newest.at
+	var b bytes.Buffer
+	text := func(s string) string {
+		var e strings.Builder
+		_ = xml.EscapeText(&e, []byte(s)) // a strings.Builder takes everything
+		return e.String()
+	}
+	self := public + Path
+	fmt.Fprintf(&b, `<?xml version="1.0" encoding="UTF-8"?>
+<rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom">
+<channel>
+<title>%s</title>
+<link>%s/</link>
+<description>%s</description>
+<language>en</language>
+<lastBuildDate>%s</lastBuildDate>
+<ttl>15</ttl>
+%s
+<atom:link rel="self" type="application/rss+xml" href="%s"/>
+<atom:link rel="hub" href="%s"/>
+`, title, text(public), description, changed.Format(time.RFC1123Z), cloud, text(self), text(public+"/websub"))
+	for _, t := range all {
+		fmt.Fprintf(&b, "<item>\n<description>%s</description>\n<pubDate>%s</pubDate>\n<guid isPermaLink=\"false\">%s</guid>\n</item>\n",
+			t.text(), t.at.Format(time.RFC1123Z), text(self+"?at="+t.id()))
+	}
+	b.WriteString("</channel>\n</rss>\n")
+	return b.Bytes(), newest
+}
+
+// now is the test feed as every node has it at this moment.
+func (f *Feed) now(ctx context.Context, public string) (body []byte, newest tick, now time.Time, err error) {
+	now = f.Now()
+	byHand, err := f.Store.TestFeedTicks(ctx, now.Truncate(every).Add(-items*every))
+	if err != nil {
+		return nil, tick{}, now, err
+	}
+	body, newest = document(public, f.Cloud(public).String(), now, byHand)
+	return body, newest, now, nil
+}
+
+// Tick has the test feed change now: an item more, told to whoever follows it.
+//
+// spec:cloudburst#test-feed-tick
+func (f *Feed) Tick(ctx context.Context) (at time.Time, url string, err error) {
+	if !f.Names.Served() {
+		return at, "", fault.New(fault.Conflict, "No server runs, so nobody follows the test feed: it changes while the server runs.")
+	}
+	if at, err = f.Store.TickTestFeed(ctx, f.Now(), ticksKept); err != nil {
+		return at, "", err
+	}
+	f.notify(context.WithoutCancel(ctx))
+	return at, f.Names.Public() + Path, nil
+}
+
+// tagOf is the validator of the feed. Two changes in one second have two.
+//
+// spec:cloudburst#test-feed-validators
+func tagOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return fmt.Sprintf(`"%x"`, sum[:12])
+}
+
+// settled is how old a change must be to have a date as validator: dates have
+// seconds, and until then the feed could change within the same one, by another clock.
+const settled = 2 * time.Second
+
+// Handler serves the feed at a public URL. It answers conditional requests too.
+func (f *Feed) Handler(public string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, newest, now, err := f.now(r.Context(), public)
+		if err != nil {
+			if r.Context().Err() == nil {
+				f.Log.Warn("serve the test feed", "err", err)
+			}
+			w.Header().Set("Retry-After", "5")
+			w.Header().Set("Cache-Control", "no-store")
+			http.Error(w, "The test feed cannot be served right now.", http.StatusServiceUnavailable)
+			return
+		}
+		changed := newest.at
+		if now.Sub(changed) < settled {
+			changed = time.Time{} // then there is no date
+		}
+		h := w.Header()
+		h.Set("Content-Type", "application/rss+xml; charset=utf-8")
+		h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Access-Control-Allow-Origin", "*")
+		h.Set("Link", websub.LinkHeader(public+"/websub", public+Path))
+		h.Set("Cache-Control", "max-age=60")
+		h.Set("ETag", tagOf(body))
+		http.ServeContent(w, r, "", changed, bytes.NewReader(body))
+	})
+}
+
+// Changed is when the feed at a public URL changed last.
+func (f *Feed) Changed(ctx context.Context, public string) (time.Time, error) {
+	_, newest, _, err := f.now(ctx, public)
+	return newest.at, err
+}
+
+// Fetch reads the feed for the hub, without the network.
+func (f *Feed) Fetch(ctx context.Context, ask hub.Fetch) (hub.Fetched, error) {
+	public := f.Names.Public()
+	body, newest, now, err := f.now(ctx, public)
+	if err != nil {
+		return hub.Fetched{}, err
+	}
+	sum := sha256.Sum256(body)
+	got := hub.Fetched{
+		Hash: sum[:], Body: body, ETag: tagOf(body),
+		ContentType: "application/rss+xml; charset=utf-8", URL: ask.URL, SentAt: now,
+		About: func() hub.About { return aboutAt(public, newest) },
+	}
+	if ask.ETag == got.ETag {
+		got.NotModified, got.Hash, got.Body = true, nil, nil
+	}
+	return got, nil
+}
+
+// aboutAt is what the test feed says of itself.
+func aboutAt(public string, newest tick) hub.About {
+	return hub.About{
+		Title: title, Description: description, Self: public + Path, Home: public + "/",
+		ItemText: newest.text(),
+	}
+}
+
+// Run notifies of the feed until ctx ends: of what changed while nobody served, and then each
+// quarter.
+func (f *Feed) Run(ctx context.Context) {
+	f.notify(ctx)
+	eachQuarter(ctx, f.Now, func() { f.notify(ctx) })
+}
+
+// eachQuarter calls do a moment after every quarter of an hour until ctx ends.
+func eachQuarter(ctx context.Context, now func() time.Time, do func()) {
+	for {
+		at := now()
+		timer := time.NewTimer(at.Truncate(every).Add(every + late).Sub(at))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+			do()
+		}
+	}
+}
+
+// notify pings the test feed by each name under which somebody follows it.
+func (f *Feed) notify(ctx context.Context) {
+	for _, origin := range f.Names.All() {
+		url := origin + Path
+		if _, err := f.Readers.Heard(ctx, url, "test"); err != nil && ctx.Err() == nil {
+			f.Log.Warn("tell the river of the test feed", "url", url, "err", err)
+		}
+		followed, err := f.Store.Followed(ctx, hub.TopicID(url), f.Now())
+		if err == nil && followed {
+			_, err = f.Hub.Ping(ctx, hub.Ping{URL: url, Door: "test", Told: true, Alone: true})
+		}
+		if err != nil && ctx.Err() == nil {
+			f.Log.Warn("tell of the test feed", "url", url, "err", err)
+		}
+	}
+}
