@@ -150,6 +150,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 		return err
 	}
 	a.testFeed = &testfeed.Feed{Store: st, Hub: a.hub, Readers: a.river, Names: &a.names, Cloud: a.cloudAt, Now: a.clock.Now, Log: log}
+	a.newNotifier()
 	a.store = a.hub.Store
 	a.certificates.open(st)
 	a.operator = api.New(a.operating(st, a.writing(api.Options{

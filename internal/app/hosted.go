@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net/http"
 	"net/url"
@@ -23,9 +22,9 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/endpoint/publishhttp"
-	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/publish"
 	"cloudburst/internal/store"
 	"cloudburst/internal/store/sqlite"
 	"cloudburst/internal/syndicate"
@@ -37,8 +36,8 @@ type hosted struct {
 	accounts *account.Accounts
 	authors  *author.Feeds
 	posts    *author.Posts
-	told     viewsTold     // of the feeds made of posts besides
-	late     chan struct{} // holds something when a version could not be told
+	notifier *publish.Notifier // of what users save
+	late     chan struct{}     // holds something when a version could not be told
 	audience *audience.Audience
 	files    *author.Files // beside posts
 	layer    *syndicate.Layer
@@ -58,7 +57,7 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 	} else if err != nil {
 		return err
 	}
-	a.hosted.late = make(chan struct{}, 1)
+	a.hosted.late, a.notifier = make(chan struct{}, 1), &publish.Notifier{} // see newNotifier
 	a.authors = &author.Feeds{
 		Late: func() {
 			select {
@@ -66,8 +65,8 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 			default: // it is known
 			}
 		},
-		Store: st, Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Tell: a.tellSaved,
-		Events: a.savedEvents, Publish: a.hub.Bus.Publish, Own: a.ownUser,
+		Store: st, Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Tell: a.notifier.Saved,
+		Events: a.notifier.Events, Publish: a.hub.Bus.Publish, Own: a.ownUser,
 		Known: func(ctx context.Context, user string) error {
 			u, err := a.accounts.User(ctx, user)
 			if err == nil && u.Disabled {
@@ -76,12 +75,17 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 			return err
 		},
 	}
-	a.accounts.Disabled = a.userDisabled
-	a.audience = &audience.Audience{Store: st, Now: a.clock.Now, Key: key, Log: a.log, Push: a.pushTo, Keep: a.cfg.Feeds.KeepReaders}
+	a.accounts.Disabled = func(ctx context.Context, user string, disabled bool) {
+		a.feeds.ForgetList()
+		a.notifier.Disabled(ctx, user, disabled)
+	}
+	a.audience = &audience.Audience{Store: st, Now: a.clock.Now, Key: key, Log: a.log, Push: a.notifier.Subscribers, Keep: a.cfg.Feeds.KeepReaders}
 	a.layer = &syndicate.Layer{Memory: int64(a.cfg.Feeds.Memory), Now: a.clock.Now, Log: a.log}
 	a.feeds = &publishhttp.Feeds{
 		Accounts: a.accounts, Authors: a.authors, Layer: a.layer, Public: a.names.Public, Trusted: a.cfg.TrustedProxies, Log: a.log,
-		Shut: a.accounts.Shut, All: a.publicFeeds, Cloud: a.cloudAt,
+		Shut: a.accounts.Shut, All: func(ctx context.Context) ([]author.Feed, error) {
+			return publish.PublicFeeds(ctx, a.accounts, a.authors)
+		}, Cloud: a.cloudAt,
 		Hit: func(r *http.Request, h publishhttp.Answered) {
 			a.audience.Hit(h.Feed, audience.Hit{
 				Agent: r.UserAgent(), Addr: endpoint.CallerAddr(r, a.cfg.TrustedProxies), Form: h.Format, Selector: h.Selector, Status: h.Status,
@@ -93,15 +97,12 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 	return nil
 }
 
-// savedEvents is what the log says of a public feed that was saved.
-func (a *App) savedEvents(f author.Feed, door string) []event.Event {
-	topic := a.formsOf(f.User)[0]
-	e := event.Event{
-		Kind: event.KindSave, TopicID: hub.TopicID(topic), Topic: topic, OK: true, Door: door,
-		Text: fmt.Sprintf("%s saved version %d of the feed, %d bytes with %d items.", f.User, f.Version, f.Size, f.Items),
+// newNotifier completes the notifier, when everything that it needs is there.
+func (a *App) newNotifier() {
+	*a.notifier = publish.Notifier{
+		Hub: a.hub, Store: a.hub.Store, Readers: a.river, Sources: a.river.Store, Posts: a.posts, Hosted: a.feeds, Targets: a.sinks,
+		Names: &a.names, Stamp: a.hub.Bus.Stamp, Trace: a.tracedSave, Now: a.clock.Now, Log: a.log,
 	}
-	a.hub.Bus.Stamp(a.clock.Now(), &e)
-	return []event.Event{e}
 }
 
 // keyFile holds the key of the readers' secrets, where nobody configured one.
@@ -172,106 +173,6 @@ func makeKey(dir, name string) error {
 	}
 	defer d.Close()
 	return d.Sync()
-}
-
-// tellSaved takes a saved feed down the ping path, in each form and by each name under
-// which somebody follows it.
-//
-// spec:rsscloud-2009#save-rss
-func (a *App) tellSaved(ctx context.Context, f author.Feed) error {
-	if f.Name != author.Public {
-		return nil // nobody hears of private feeds
-	}
-	if !a.names.Served() {
-		return author.ErrLater // nobody can read the feed before somebody serves it
-	}
-	ctx = a.tracedSave(ctx, f)
-	urls, err := a.toldOf(ctx, f.User)
-	if err != nil {
-		return err
-	}
-	if err := a.tellSinks(ctx, f); err != nil {
-		return err
-	}
-	_, later := a.river.HeardAny(ctx, a.formsOf(f.User), "save")
-	for _, u := range urls { // one that cannot be told now keeps none of the others waiting
-		_, err := a.hub.Ping(ctx, hub.Ping{URL: u, Door: "save", Told: later == nil, Alone: true})
-		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
-			later = errors.Join(later, err) // other troubles will not go away
-		} else if err != nil {
-			a.log.Warn("tell of a saved feed", "url", u, "err", err)
-		}
-	}
-	return errors.Join(later, a.tellViews(ctx, f.User))
-}
-
-// toldOf are the addresses of a user's public feed that somebody follows. Its own
-// comes first, followed or not: the list of changes names it.
-func (a *App) toldOf(ctx context.Context, user string) ([]string, error) {
-	all := a.formsOf(user)
-	topics, err := a.store.Following(ctx, all, a.clock.Now(), len(all))
-	if err != nil {
-		return nil, err
-	}
-	urls := all[:1:1]
-	for _, t := range topics {
-		if t.URL != all[0] && slices.Contains(all, t.URL) {
-			urls = append(urls, t.URL)
-		}
-	}
-	return urls, nil
-}
-
-// formsOf are the addresses of a user's public feed, its own first.
-func (a *App) formsOf(user string) []string {
-	var all []string
-	origins := a.names.All()
-	if len(origins) == 0 {
-		origins = []string{a.names.Public()} // a command, while no server runs
-	}
-	for _, origin := range origins {
-		for _, path := range a.feeds.Addresses(user) {
-			all = append(all, origin+path)
-		}
-	}
-	return all
-}
-
-// pushTo are the live subscriptions to a user's public feed.
-func (a *App) pushTo(ctx context.Context, user string) ([]audience.Subscriber, error) {
-	var all []audience.Subscriber
-	now := a.clock.Now()
-	urls, err := a.toldOf(ctx, user)
-	if err != nil {
-		return nil, err
-	}
-	for _, u := range urls {
-		q := hub.SubscriptionQuery{TopicID: hub.TopicID(u), Limit: 1000}
-		for {
-			list, err := a.store.Subscriptions(ctx, q)
-			if err != nil {
-				return nil, err
-			}
-			for _, s := range list {
-				if s.ExpiresAt.After(now) {
-					all = append(all, audience.Subscriber{Protocol: s.Protocol, Host: hostOf(s.Callback)})
-				}
-			}
-			if len(list) < q.Limit {
-				break
-			}
-			q.After = list[len(list)-1].Key()
-		}
-	}
-	return all, nil
-}
-
-func hostOf(callback string) string {
-	u, err := url.Parse(callback)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }
 
 const (

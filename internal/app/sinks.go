@@ -74,11 +74,3 @@ func (a *App) changedItem(ctx context.Context, user string) (page string, catego
 	}
 	return page, categories
 }
-
-// tellSinks has it written down that other servers shall hear of a saved feed.
-func (a *App) tellSinks(ctx context.Context, f author.Feed) error {
-	return a.sinks.Saved(ctx, announce.News{
-		User: f.User, Topic: a.names.Public() + a.feeds.Addresses(f.User)[0], Name: cmp.Or(f.Title, f.User),
-		Home: a.names.Public() + "/" + f.User + "/", Version: f.Version, SavedAt: f.SavedAt,
-	})
-}

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -92,4 +93,12 @@ func (a *App) traceCounts() func() api.TraceCounts {
 		c := a.tracer.Counts()
 		return api.TraceCounts{Exported: c.Exported, Dropped: c.Dropped, Failures: c.Failures, Queued: c.Queued}
 	}
+}
+
+func hostOf(callback string) string {
+	u, err := url.Parse(callback)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }

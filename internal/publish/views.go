@@ -1,0 +1,151 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"cloudburst/internal/author"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+// viewsTold remembers, by address, up to which change those who follow a feed of a category or of
+// everyone were told. It only saves looks: who is told once too often is told nothing, because the
+// document is the same, and after a start everything is looked at once.
+type viewsTold struct {
+	mu    sync.Mutex
+	stamp map[string]int64
+}
+
+// mostViews is how many are remembered; beyond it all are forgotten.
+const mostViews = 100_000
+
+func (t *viewsTold) upTo(url string) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.stamp[url]
+}
+
+func (t *viewsTold) set(url string, stamp int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.stamp == nil || len(t.stamp) > mostViews {
+		t.stamp = map[string]int64{}
+	}
+	t.stamp[url] = max(t.stamp[url], stamp)
+}
+
+// views has those told who follow feeds that are made of the same posts as the public
+// feed of a user: of his categories, of everyone, of everyone's categories. It looks only at
+// addresses that somebody follows, and among them at those whose posts have changed since,
+// and it is part of telling of the public feed: a version of that which was not told, because
+// the process died, leads here again, whatever its change was.
+//
+// spec:cloudburst#views-told
+func (n *Notifier) views(ctx context.Context, user string) error {
+	var later error
+	for _, origin := range n.Names.All() {
+		for _, base := range []string{author.View{User: user}.Base() + "category/", author.View{}.Base()} {
+			later = errors.Join(later, n.under(ctx, origin+base))
+		}
+	}
+	return later
+}
+
+// under is views for the addresses with a beginning.
+func (n *Notifier) under(ctx context.Context, prefix string) error {
+	followed, err := allOf(func(after string) ([]string, error) {
+		return n.Store.FollowedUnder(ctx, prefix, after, n.Now(), 1000)
+	})
+	if err != nil {
+		return err
+	}
+	read, err := allOf(func(after string) ([]string, error) { return n.Sources.SourcesUnder(ctx, prefix, after, 1000) })
+	if err != nil {
+		return err
+	}
+	all := slices.Concat(followed, read)
+	slices.Sort(all)
+	var later error
+	for _, u := range slices.Compact(all) { // one that cannot be told now keeps none of the others waiting
+		_, topic := slices.BinarySearch(followed, u)
+		_, source := slices.BinarySearch(read, u)
+		later = errors.Join(later, n.view(ctx, u, topic, source))
+	}
+	return later
+}
+
+// view has the subscribers and the readers of a view told, if it has changed.
+func (n *Notifier) view(ctx context.Context, address string, followed, read bool) error {
+	u, own := n.Names.Path(address)
+	if !own {
+		return nil
+	}
+	v, ok := n.Hosted.ViewAt(u.Path, u.RawQuery)
+	if !ok || !v.Told() {
+		return nil
+	}
+	stamp, err := n.Posts.Stamp(ctx, v.User, v.Category)
+	if err != nil || stamp == n.told.upTo(address) {
+		return err
+	}
+	if read {
+		if _, err = n.Readers.HeardAny(ctx, []string{address}, "save"); err != nil {
+			return err
+		}
+	}
+	if followed {
+		if followed, err = n.since(ctx, address, time.UnixMicro(stamp)); err != nil {
+			return err
+		}
+	}
+	if followed {
+		_, err = n.Hub.Ping(ctx, hub.Ping{URL: address, Door: "save", Told: true, Alone: true})
+		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
+			return err
+		} else if err != nil { // it will not go away
+			n.Log.Warn("tell of a feed of posts", "url", address, "err", err)
+		}
+	}
+	n.told.set(address, stamp)
+	return nil
+}
+
+// since reports whether anybody followed a topic when it changed last. The hub takes a topic
+// that it checks for the first time for a changed one, because it cannot know; of these we do.
+func (n *Notifier) since(ctx context.Context, address string, changed time.Time) (bool, error) {
+	id := hub.TopicID(address)
+	t, err := n.Store.Topic(ctx, id)
+	if err != nil && fault.CodeOf(err) != fault.NotFound {
+		return false, err
+	}
+	if err != nil || t.Hash != nil {
+		return true, nil
+	}
+	const most = 100
+	list, err := n.Store.Subscriptions(ctx, hub.SubscriptionQuery{TopicID: id, Limit: most})
+	if err != nil {
+		return false, err
+	}
+	return len(list) == most || slices.ContainsFunc(list, func(s hub.SubscriptionInfo) bool {
+		return !s.CreatedAt.After(changed)
+	}), nil
+}
+
+// allOf reads a list to its end.
+func allOf(page func(after string) ([]string, error)) (all []string, err error) {
+	for after := ""; ; {
+		list, err := page(after)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+		if len(list) < 1000 {
+			return all, nil
+		}
+		after = list[len(list)-1]
+	}
+}
