@@ -78,7 +78,7 @@ func (p *Posts) imported(user string, post Post) (Post, error) {
 	if err := checkContent(&post.Content); err != nil {
 		return post, err
 	}
-	if err := p.finish(&post.Content); err != nil {
+	if err := finish(&post.Content); err != nil {
 		return post, err
 	}
 	now := p.now()

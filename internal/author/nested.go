@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"cloudburst/feed"
-	"cloudburst/internal/sanitize"
 )
 
 // A hierarchical post is written three times, for those who read it know different
@@ -303,12 +302,12 @@ func markdownOf(text string, f Format) string {
 	if text = strings.TrimSpace(text); f == Markdown || f == "" || plainWords(text) {
 		return text
 	}
-	want, err := markup(text, f, sanitize.HTML)
+	want, err := markup(text, f)
 	if err != nil {
 		return text
 	}
 	for _, s := range []string{text, anchor.ReplaceAllStringFunc(text, markdownLink)} {
-		if got, err := markup(s, Markdown, sanitize.HTML); err == nil && line(got) == line(want) {
+		if got, err := markup(s, Markdown); err == nil && line(got) == line(want) {
 			return s
 		}
 	}

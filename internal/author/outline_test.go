@@ -16,7 +16,6 @@ import (
 	"cloudburst/feed/render"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fulltest"
-	"cloudburst/internal/sanitize"
 )
 
 // shape is an outline in one line: "a(b c(d))".
@@ -232,7 +231,7 @@ func TestAHierarchicalPostComesBackFromItsFeedAsItWas(t *testing.T) {
 			post.Title = "A <title>"
 		}
 		must(t, checkContent(&post.Content))
-		must(t, p.finish(&post.Content))
+		must(t, finish(&post.Content))
 		f := p.Channel(Writer{User: "alice"}, []Post{post})
 		for _, format := range []string{"rss20", "atom"} {
 			doc, _, err := render.Append(nil, f, format, &render.Options{Self: "https://here.example/alice/rss.xml"})
@@ -275,7 +274,7 @@ func TestAnOutlineComesBackFromOPMLAsItWas(t *testing.T) {
 		nodes := grove(rand.New(rand.NewPCG(uint64(seed), 8)), 1, true)
 		c := Content{Title: "T & <T>", Outline: nodes}
 		must(t, checkContent(&c))
-		must(t, p.finish(&c))
+		must(t, finish(&c))
 		var doc bytes.Buffer
 		_, err := p.ToOPML(Post{Content: c}).WriteTo(&doc)
 		must(t, err)
@@ -284,7 +283,7 @@ func TestAnOutlineComesBackFromOPMLAsItWas(t *testing.T) {
 		title, back := FromOPML(parsed)
 		again := Content{Title: title, Outline: back}
 		must(t, checkContent(&again))
-		must(t, p.finish(&again))
+		must(t, finish(&again))
 		// The text of a headline is HTML there, so that is what has to be the same.
 		texts := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Text" }, cmp.Ignore())
 		if d := cmp.Diff(c, again, cmpopts.EquateEmpty(), texts); d != "" {
@@ -322,9 +321,9 @@ func TestTextsOfOtherFormatsMeanTheSameAsMarkdown(t *testing.T) {
 		{"a *b* c", HTML}, {"a <b>*b*</b> _c_", HTML}, {"# a", HTML}, {"- a", Plain}, {"a < b & *c*", Plain}, {"[x](y)", Plain}, {"`a`", HTML}, {"a | b", HTML},
 		{"<p>one</p>\n\n<p>two *</p>", HTML}, {"+ x", HTML}, {"~~a~~", Plain}, {"> q", Plain}, {`a\*b`, HTML},
 	} {
-		want, err := markup(c.text, c.f, sanitize.HTML)
+		want, err := markup(c.text, c.f)
 		must(t, err)
-		got, err := markup(markdownOf(c.text, c.f), Markdown, sanitize.HTML)
+		got, err := markup(markdownOf(c.text, c.f), Markdown)
 		must(t, err)
 		if textOf(got) != textOf(want) {
 			t.Errorf("%q becomes %q, which is %q, not %q", c.text, markdownOf(c.text, c.f), got, want)

@@ -27,8 +27,6 @@ type Posts struct {
 	Origin func() string
 	// About is what the document of a user's feed says of its address, its hub and its cloud.
 	About func(user string) render.Options
-	// Clean makes HTML safe to show; nil: the rules of package sanitize.
-	Clean func(html string) string
 	Now   func() time.Time // nil: time.Now
 	Log   *slog.Logger     // nil is silent
 
@@ -180,7 +178,7 @@ func (p editing) edited(was Post) (Post, error) {
 	if err := checkContent(&next.Content); err != nil {
 		return Post{}, err
 	}
-	if err := p.finish(&next.Content); err != nil {
+	if err := finish(&next.Content); err != nil {
 		return Post{}, err
 	}
 	now := p.now()

@@ -32,34 +32,30 @@ func (p *Posts) Preview(c Content) (Content, Measure, error) {
 	if err := checkContent(&c); err != nil {
 		return c, Measure{}, err
 	}
-	if err := p.finish(&c); err != nil {
+	if err := finish(&c); err != nil {
 		return c, Measure{}, err
 	}
 	return c, p.measure(&c), nil
 }
 
 // finish makes the HTML of a content, and of what is in it.
-func (p *Posts) finish(c *Content) error {
-	clean := p.Clean
-	if clean == nil {
-		clean = sanitize.HTML
-	}
-	made, err := markup(c.Source, c.Format, clean)
+func finish(c *Content) error {
+	made, err := markup(c.Source, c.Format)
 	if err != nil {
 		return err
 	}
 	c.HTML = made
-	return finishNodes(c.Outline, clean)
+	return finishNodes(c.Outline)
 }
 
-func finishNodes(nodes []Node, clean func(string) string) error {
+func finishNodes(nodes []Node) error {
 	for i := range nodes {
-		made, err := markup(nodes[i].Text, Markdown, clean)
+		made, err := markup(nodes[i].Text, Markdown)
 		if err != nil {
 			return err
 		}
 		nodes[i].HTML = line(made)
-		if err := finishNodes(nodes[i].Nodes, clean); err != nil {
+		if err := finishNodes(nodes[i].Nodes); err != nil {
 			return err
 		}
 	}
@@ -79,13 +75,13 @@ func line(s string) string {
 
 // markup is safe HTML of a source. Markdown that nobody writes, and that would take far
 // more time or room than its length, is shown as it stands.
-func markup(source string, f Format, clean func(string) string) (string, error) {
+func markup(source string, f Format) (string, error) {
 	if strings.TrimSpace(source) == "" {
 		return "", nil
 	}
 	switch f {
 	case HTML:
-		return strings.TrimSpace(clean(source)), nil
+		return strings.TrimSpace(sanitize.HTML(source)), nil
 	case Plain:
 		return plain(source), nil
 	}
@@ -101,7 +97,7 @@ func markup(source string, f Format, clean func(string) string) (string, error) 
 	if err := prose().Renderer().Render(&b, text, doc); err != nil {
 		return "", fault.Wrap(fault.Invalid, err, "The text cannot be read as Markdown.")
 	}
-	return strings.TrimSpace(clean(b.String())), nil
+	return strings.TrimSpace(sanitize.HTML(b.String())), nil
 }
 
 var bareLink = regexp.MustCompile(`https?://[^\s<>"']+[^\s<>"'.,;:!?)\]}]`)
