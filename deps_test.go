@@ -24,7 +24,7 @@ func rules() ruleset {
 			{"what looks at a feed from outside, and what adds to one", []string{"internal/doctor", "internal/feedfile", "internal/politeness"}},
 			{"the error type", []string{"internal/fault"}},
 			{"leaves", []string{"internal/certs", "internal/checkup", "internal/event", "internal/fetch", "internal/limit", "internal/media", "internal/nettest", "internal/origin", "internal/sanitize", "internal/serve", "internal/systemd"}},
-			{"items of feeds", []string{"internal/river/item"}},
+			{"items of feeds and their locations", []string{"internal/river/item", "internal/river/location"}},
 			{"meaning", []string{"internal/hub", "internal/upstream", "internal/account", "internal/author", "internal/audience", "internal/syndicate", "internal/river", "internal/announce"}},
 			{"meaning on meaning", []string{"internal/publish", "internal/push", "internal/testfeed", "internal/transfer"}},
 			{"the database as the stores use it", []string{"internal/store/sqldb", "internal/store/storetest"}},

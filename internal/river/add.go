@@ -11,6 +11,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/river/location"
 )
 
 // Request says what a reader wants to follow.
@@ -89,10 +90,10 @@ func (r *River) adding(q Request) (*addition, error) {
 		return nil, err
 	}
 	if q.Login.Kind == "" {
-		q.Login = typed.login
+		q.Login = typed.Login
 	}
-	a := &addition{River: r, urls: typed.urls}
-	if err := q.Login.check(); err != nil {
+	a := &addition{River: r, urls: typed.URLs}
+	if err := q.Login.Check(); err != nil {
 		return nil, err
 	}
 	if q.Login.Kind != "" {
@@ -107,7 +108,7 @@ func (r *River) adding(q Request) (*addition, error) {
 	if err := checkInterval(q.Interval); err != nil {
 		return nil, err
 	}
-	if q.Login, err = r.seal(q.Login); err != nil {
+	if q.Login, err = location.Seal(r.Key, q.Login); err != nil {
 		return nil, err
 	}
 	a.q = q
@@ -151,10 +152,10 @@ func (a *addition) read(ctx context.Context, url string) (Added, error) {
 		return a.fromPage(ctx, s, got)
 	case d.feed.Moved != nil && d.feed.Moved.Gone:
 		// spec:feedstate-2007#gone-xml
-		return Added{}, fault.New(fault.NotFound, "The feed %s is gone for good: it is an empty <redirect>.", brief(s.URL))
+		return Added{}, fault.New(fault.NotFound, "The feed %s is gone for good: it is an empty <redirect>.", location.Brief(s.URL))
 	case d.feed.Format == feed.Redirect:
 		_, decided := feedstate.Next(s.State, got.answer(&s), a.now(), feedstate.Options{})
-		return Added{}, fault.New(fault.Unreadable, "%s could not be read: %s.", brief(s.URL), cmp.Or(decided.Failure, "a redirect document"))
+		return Added{}, fault.New(fault.Unreadable, "%s could not be read: %s.", location.Brief(s.URL), cmp.Or(decided.Failure, "a redirect document"))
 	}
 	return a.begin(ctx, s, got)
 }

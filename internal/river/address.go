@@ -1,78 +1,23 @@
 package river
 
 import (
-	"net/url"
 	"slices"
-	"strings"
-	"unicode/utf8"
 
-	"cloudburst/internal/fault"
-	"cloudburst/internal/fetch"
-	"cloudburst/internal/text"
+	"cloudburst/internal/river/location"
 )
 
-// longestAddress is how long an address may be, in bytes: what is longer was pasted by
-// mistake.
-const longestAddress = 2000
-
-// address is what somebody typed to name a feed or a page.
-type address struct {
-	// urls are what it may mean, the likeliest first: with https and with http where it
-	// had no scheme. Each is spelled as fetch.Normal does.
-	urls  []string
-	login Login // of a user name and password in it
-}
-
-// readAddress reads an address as people type and paste it. fault.Invalid.
-func readAddress(typed string) (address, error) {
-	s := strings.TrimSpace(typed)
-	if strings.ContainsAny(s, "\t\r\n") { // as it was broken by a mail
-		s = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(s)
-	}
-	for _, marks := range []string{"<>", `""`, "''"} {
-		if len(s) > 1 && s[0] == marks[0] && s[len(s)-1] == marks[1] {
-			s = strings.TrimSpace(s[1 : len(s)-1])
-		}
-	}
-	switch {
-	case s == "":
-		return address{}, fault.New(fault.Invalid, "There is no address: give that of a feed, or of a page that has one.")
-	case len(s) > longestAddress:
-		return address{}, fault.New(fault.Invalid, "The address is longer than %d bytes.", longestAddress)
-	case !utf8.ValidString(s):
-		return address{}, fault.New(fault.Invalid, "The address is not UTF-8.")
-	}
-	schemes, rest, err := schemesOf(s)
-	if err != nil {
-		return address{}, err
-	}
-	rest, login, named := cutLogin(rest)
-	if named && login.Secret == "" && len(schemes) > 1 {
-		return address{}, fault.New(fault.Invalid, "%s looks like an address for mail: give that of a feed, or of a page that has one.", brief(s))
-	}
-	out := address{login: login}
-	for _, scheme := range schemes {
-		u, err := fetch.Normal(scheme + rest)
-		if err != nil {
-			return address{}, fault.New(fault.Invalid, "The address %s %s.", brief(s), strings.TrimSuffix(fetch.Text(err), "."))
-		}
-		out.urls = append(out.urls, u)
-	}
-	return out, nil
-}
-
-// address is readAddress for feeds, pages and lists: what this program serves is spelled
-// with its canonical origin, and is not looked for elsewhere.
+// address reads the location of a feed, page or list: URLs of this program get its canonical
+// origin, and are not looked for elsewhere.
 //
 // spec:cloudburst#own-names
-func (r *River) address(typed string) (address, error) {
-	a, err := readAddress(typed)
+func (r *River) address(typed string) (location.Location, error) {
+	a, err := location.Read(typed)
 	if err != nil || r.Options.Canonical == nil {
 		return a, err
 	}
-	for i, u := range a.urls {
-		if a.urls[i] = r.Options.Canonical(u); r.Options.Own != nil && r.Options.Own(u) {
-			a.urls = a.urls[i : i+1]
+	for i, u := range a.URLs {
+		if a.URLs[i] = r.Options.Canonical(u); r.Options.Own != nil && r.Options.Own(u) {
+			a.URLs = a.URLs[i : i+1]
 			break
 		}
 	}
@@ -96,109 +41,4 @@ func (r *River) canonicals(urls []string) []string {
 		}
 	}
 	return out
-}
-
-// schemesOf gives the schemes that s may stand for, with "://", and what follows them.
-// The schemes that browsers hand to readers of feeds mean http or https.
-func schemesOf(s string) (schemes []string, rest string, err error) {
-	for range 3 { // feed:feed:https://…
-		cut := false
-		for _, scheme := range []string{"feed:", "rss:", "pcast:", "podcast:", "itpc:", "web+feed:"} {
-			if after, ok := cutFold(s, scheme); ok {
-				s, cut = strings.TrimSpace(after), true
-			}
-		}
-		for _, pair := range [][2]string{{"feed+https:", "https:"}, {"feed+http:", "http:"}} {
-			if after, ok := cutFold(s, pair[0]); ok {
-				s, cut = pair[1]+after, true
-			}
-		}
-		if !cut {
-			break
-		}
-	}
-	for range 2 { // http://https://…
-		for _, scheme := range []string{"http://", "https://"} {
-			if after, ok := cutFold(s, scheme); ok {
-				s, schemes = after, []string{scheme}
-			}
-		}
-	}
-	if schemes != nil {
-		return schemes, s, nil
-	}
-	s = strings.TrimPrefix(s, "//")
-	name, after, ok := strings.Cut(s, ":")
-	if ok && isScheme(name) && !isPort(after) && (!strings.Contains(authority(s), "@") || strings.EqualFold(name, "mailto")) {
-		return nil, "", fault.New(fault.Invalid, "The address %s begins with %s: — it should begin with http:// or https://.", brief(s), name)
-	}
-	if host := authority(s); !strings.ContainsAny(host, ".:[") && !strings.EqualFold(host, "localhost") {
-		return nil, "", fault.New(fault.Invalid, "%s is not an address: it should be like https://example.org/feed or example.org.", brief(s))
-	}
-	return []string{"https://", "http://"}, s, nil
-}
-
-func cutFold(s, prefix string) (after string, ok bool) {
-	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
-		return s, false
-	}
-	return s[len(prefix):], true
-}
-
-// authority is what stands before the path.
-func authority(s string) string {
-	if i := strings.IndexAny(s, "/?#"); i >= 0 {
-		return s[:i]
-	}
-	return s
-}
-
-func isScheme(s string) bool {
-	if s == "" || strings.Contains(s, ".") {
-		return false
-	}
-	for i, c := range []byte(s) {
-		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
-		if !letter && (i == 0 || c != '+' && c != '-' && (c < '0' || c > '9')) {
-			return false
-		}
-	}
-	return true
-}
-
-// isPort reports whether what follows the colon of "localhost:8080/feed" is a port.
-func isPort(after string) bool {
-	digits := authority(after)
-	return digits != "" && strings.Trim(digits, "0123456789") == ""
-}
-
-// cutLogin takes user name and password out of what follows the scheme.
-func cutLogin(rest string) (without string, l Login, ok bool) {
-	host := authority(rest)
-	i := strings.LastIndexByte(host, '@')
-	if i < 0 {
-		return rest, Login{}, false
-	}
-	name, secret, _ := strings.Cut(host[:i], ":")
-	if name+secret == "" {
-		return rest[i+1:], Login{}, false
-	}
-	return rest[i+1:], Login{Kind: LoginBasic, Name: unescaped(name), Secret: unescaped(secret)}, true
-}
-
-func unescaped(s string) string {
-	if u, err := url.PathUnescape(s); err == nil {
-		return u
-	}
-	return s
-}
-
-// brief is an address as it may stand in a sentence: without a log-in, and not long.
-func brief(raw string) string {
-	if !strings.Contains(raw, "://") { // Redact knows whole URLs best
-		if i := strings.LastIndexByte(authority(raw), '@'); i >= 0 && strings.Contains(raw[:i], ":") {
-			raw = raw[i+1:]
-		}
-	}
-	return text.ClipRunes(text.PlainLine(fetch.Redact(raw)), 200)
 }

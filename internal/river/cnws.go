@@ -6,6 +6,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river/item"
+	"cloudburst/internal/river/location"
 )
 
 // cnws is the protocol whose hubs no feed names: somebody says which there is.
@@ -23,13 +24,13 @@ func (r *River) SetCNWS(ctx context.Context, reader string, source int64, hub st
 		return Followed{}, err
 	}
 	if hub != "" && item.WebURL(hub) == "" {
-		return Followed{}, fault.New(fault.Invalid, "The CNWS hub is %s: it needs an address with http:// or https://.", brief(hub))
+		return Followed{}, fault.New(fault.Invalid, "The CNWS hub is %s: it needs an address with http:// or https://.", location.Brief(hub))
 	}
 	switch {
 	case r.Push == nil:
 		return Followed{}, fault.New(fault.Unavailable, "This server asks no hubs.")
 	case f.Source.Private():
-		return Followed{}, fault.New(fault.Refused, "The feed %s is read with a login: no hub hears of it.", brief(f.Source.URL))
+		return Followed{}, fault.New(fault.Refused, "The feed %s is read with a login: no hub hears of it.", location.Brief(f.Source.URL))
 	}
 	s, err := r.Store.ChangeSource(ctx, source, func(s *Source) error {
 		s.Doors = slices.DeleteFunc(slices.Clone(s.Doors), isCNWS)

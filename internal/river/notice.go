@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/river/location"
 	"cloudburst/internal/text"
 )
 
@@ -60,7 +61,7 @@ func (r *River) PutNotice(ctx context.Context, n Notice) (Notice, error) {
 	if n.Secret == SecretKept {
 		n.Secret = was.Secret
 	} else if n.Secret != "" {
-		sealed, err := r.seal(Login{Kind: LoginToken, Secret: n.Secret})
+		sealed, err := location.Seal(r.Key, Login{Kind: LoginToken, Secret: n.Secret})
 		if err != nil {
 			return Notice{}, err
 		}
@@ -106,14 +107,14 @@ func (r *River) checkNotice(n *Notice) error {
 	if n.Via == ViaEmail {
 		return n.checkMail()
 	}
-	a, err := readAddress(n.Target)
+	a, err := location.Read(n.Target)
 	if err != nil {
 		return err
 	}
-	if a.login.Kind != "" {
+	if a.Login.Kind != "" {
 		return fault.New(fault.Invalid, "The address of a notice may not have a user name or password in it.")
 	}
-	n.Target = a.urls[0]
+	n.Target = a.URLs[0]
 	return nil
 }
 
@@ -255,7 +256,7 @@ func (r *River) opened(n Notice) (Notice, error) {
 	if n.Secret == "" {
 		return n, nil
 	}
-	plain, err := r.unseal(Login{Kind: LoginToken, Secret: n.Secret})
+	plain, err := location.Unseal(r.Key, Login{Kind: LoginToken, Secret: n.Secret})
 	n.Secret = plain.Secret
 	return n, err
 }

@@ -11,6 +11,7 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/href"
+	"cloudburst/internal/river/location"
 	"cloudburst/internal/sanitize"
 	"cloudburst/internal/text"
 )
@@ -132,19 +133,19 @@ func (g *gatherer) flush() error {
 func (g *gatherer) feed(folders []string, o *opml.Outline) {
 	ref := g.base.Resolve(o.FeedURL())
 	a, err := g.address(ref)
-	if err == nil && len(a.urls) > 1 && !strings.Contains(ref, "/") {
-		err = fault.New(fault.Invalid, "%s is no whole address.", brief(ref)) // but perhaps a file beside the list
+	if err == nil && len(a.URLs) > 1 && !strings.Contains(ref, "/") {
+		err = fault.New(fault.Invalid, "%s is no whole address.", location.Brief(ref)) // but perhaps a file beside the list
 	}
 	name := plainText(o.Text)
-	if err == nil && a.login.Kind != "" {
-		a.login, err = g.sealed(a.login)
+	if err == nil && a.Login.Kind != "" {
+		a.Login, err = g.sealed(a.Login)
 	}
 	if err != nil {
 		g.out.imported.Skipped++
 		g.out.imported.problem("%s: %s", text.ClipRunes(name, 60), fault.Message(err))
 		return
 	}
-	url := a.urls[len(a.urls)-1] // without a scheme it is from the days of http
+	url := a.URLs[len(a.URLs)-1] // without a scheme it is from the days of http
 	categories := g.categories(folders, o)
 	if i, ok := g.at[url]; ok {
 		s := &g.batch[i].Subscription
@@ -154,8 +155,8 @@ func (g *gatherer) feed(folders []string, o *opml.Outline) {
 	g.at[url] = len(g.batch)
 	n := Addition{Subscription: Subscription{Reader: g.reader, Categories: categories, AddedAt: g.now, ListID: g.list}}
 	n.Subscription.Title, n.Source.About.Title = titles(name, plainText(o.Title), url)
-	n.Source.URL, n.Source.Login, n.Source.ID = url, a.login, SourceID(url)
-	if a.login.Kind != "" {
+	n.Source.URL, n.Source.Login, n.Source.ID = url, a.Login, SourceID(url)
+	if a.Login.Kind != "" {
 		n.Source.ID = rand.Int64N(1<<62) + 1
 	}
 	// Not all at the same moment: those that are listed first are read first.
@@ -168,10 +169,10 @@ func (g *gatherer) feed(folders []string, o *opml.Outline) {
 }
 
 func (g *gatherer) sealed(l Login) (Login, error) {
-	if err := l.check(); err != nil {
+	if err := l.Check(); err != nil {
 		return Login{}, err
 	}
-	return g.seal(l)
+	return location.Seal(g.Key, l)
 }
 
 // titles tells the reader's own title from what a feed is called until it was read. Most
@@ -233,20 +234,20 @@ func joinNames(have, more []string) []string {
 // include takes in one list within the list.
 func (g *gatherer) include(folders []string, o *opml.Outline) {
 	a, err := g.address(g.base.Resolve(o.IncludeURL()))
-	if err == nil && a.login.Kind != "" {
+	if err == nil && a.Login.Kind != "" {
 		err = fault.New(fault.Invalid, "A list whose server wants a login is not followed.")
 	}
 	if err != nil {
 		g.out.imported.problem("%s: %s", text.ClipRunes(plainText(o.Text), 60), fault.Message(err))
 		return
 	}
-	url := a.urls[len(a.urls)-1]
+	url := a.URLs[len(a.URLs)-1]
 	l := newList(g.reader, url, g.now)
 	if l.ID == g.list || slices.ContainsFunc(g.out.lists, func(other ReadingList) bool { return other.ID == l.ID }) {
 		return
 	}
 	if len(g.out.lists) >= mostLists {
-		g.out.imported.problem("%s: there are more than %d lists in this list.", brief(url), mostLists)
+		g.out.imported.problem("%s: there are more than %d lists in this list.", location.Brief(url), mostLists)
 		return
 	}
 	l.Title, l.Memory.Parent = titleOf(plainText(o.Text)), g.list

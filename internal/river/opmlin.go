@@ -12,6 +12,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/river/location"
 	"cloudburst/internal/text"
 )
 
@@ -97,15 +98,15 @@ func (r *River) importFrom(ctx context.Context, reader string, o ImportOptions) 
 	if err != nil {
 		return Imported{}, err
 	}
-	if a.login.Kind != "" {
+	if a.Login.Kind != "" {
 		return Imported{}, fault.New(fault.Invalid, "A list whose server wants a login cannot be read from there: save it as a file and import that.")
 	}
 	var s Source
 	var got answered
-	for i, u := range a.urls {
+	for i, u := range a.URLs {
 		s = Source{URL: u, State: feedstate.New(u, r.now())}
 		got = r.get(ctx, &s, feedstate.ByHand)
-		if err = unanswered(&s, got); err == nil || !silent(err) || i == len(a.urls)-1 {
+		if err = unanswered(&s, got); err == nil || !silent(err) || i == len(a.URLs)-1 {
 			break
 		}
 	}
@@ -114,7 +115,7 @@ func (r *River) importFrom(ctx context.Context, reader string, o ImportOptions) 
 	}
 	list, err := readOPML(bytes.NewReader(got.res.Body), got.res.Header.Get("Content-Type"))
 	if err != nil {
-		return Imported{}, fault.New(fault.Invalid, "%s is no list of feeds in OPML: %s.", brief(s.URL), notOPML(err))
+		return Imported{}, fault.New(fault.Invalid, "%s is no list of feeds in OPML: %s.", location.Brief(s.URL), notOPML(err))
 	}
 	if o.Follow {
 		return r.followList(ctx, reader, s, got, list, o)
@@ -192,7 +193,7 @@ func (r *River) addLists(ctx context.Context, reader string, lists []ReadingList
 			continue
 		}
 		if room <= 0 {
-			out.problem("%s is not followed: there are %d reading lists already, which is as many as there may be.", brief(l.URL), mostLists)
+			out.problem("%s is not followed: there are %d reading lists already, which is as many as there may be.", location.Brief(l.URL), mostLists)
 			continue
 		}
 		err := r.Store.AddReadingList(ctx, l)

@@ -11,6 +11,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/river/location"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 // fromPage finds the feed of a document that is none.
 func (a *addition) fromPage(ctx context.Context, s Source, got answered) (Added, error) {
 	page := discover.HTML(got.res.Body, got.res.URL, got.res.Header)
-	where := brief(s.URL)
+	where := location.Brief(s.URL)
 	var not *feed.NotFeedError
 	switch {
 	case page.Format == discover.OPML || errors.As(got.parse().err, &not) && not.Looks == "opml":
@@ -97,7 +98,7 @@ func formatName(f discover.Format) string {
 func (a *addition) take1(ctx context.Context, url, page string) (Added, error) {
 	done, ok, err := a.feedAt(ctx, url, feedstate.ByHand)
 	if !ok && err == nil {
-		err = fault.New(fault.Unreadable, "The page %s names %s as its feed, and that is none.", page, brief(url))
+		err = fault.New(fault.Unreadable, "The page %s names %s as its feed, and that is none.", page, location.Brief(url))
 	}
 	return done, err
 }

@@ -14,6 +14,7 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/river/location"
 	"cloudburst/internal/text"
 )
 
@@ -90,7 +91,7 @@ func (r *River) followList(ctx context.Context, reader string, s Source, got ans
 	case err != nil:
 		return Imported{}, err
 	case slices.ContainsFunc(lists, func(h ReadingList) bool { return h.ID == l.ID }):
-		return Imported{}, fault.New(fault.Conflict, "You follow the reading list %s already.", brief(l.URL))
+		return Imported{}, fault.New(fault.Conflict, "You follow the reading list %s already.", location.Brief(l.URL))
 	case len(lists) >= mostLists:
 		return Imported{}, fault.New(fault.TooMany, "You follow %d reading lists, which is as many as there may be.", len(lists))
 	}

@@ -17,6 +17,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river/item"
+	"cloudburst/internal/river/location"
 	"cloudburst/internal/sanitize"
 	"cloudburst/internal/text"
 )
@@ -91,7 +92,7 @@ func (r *River) ask(ctx context.Context, s *Source, cause feedstate.Cause) (got 
 	for {
 		q.Private = nil
 		if login.Kind != "" && sameOrigin(q.URL, s.State.URL) {
-			q.Private = login.header(r.now())
+			q.Private = login.Header(r.now())
 		}
 		got.res, got.err = r.Fetch.Get(ctx, q)
 		got.gave = nil
@@ -170,7 +171,7 @@ func (r *River) loginFor(s *Source) (Login, error) {
 	if s.Login.Kind == "" || !s.mayLogIn() {
 		return Login{}, nil
 	}
-	return r.unseal(s.Login)
+	return location.Unseal(r.Key, s.Login)
 }
 
 func (s *Source) mayLogIn() bool {

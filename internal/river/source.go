@@ -1,10 +1,14 @@
 package river
 
 import (
+	"net/http"
 	"time"
 
+	"cloudburst/feed"
 	"cloudburst/feed/feedstate"
+	"cloudburst/internal/fetch"
 	"cloudburst/internal/river/item"
+	"cloudburst/internal/river/location"
 	"cloudburst/internal/text"
 )
 
@@ -41,39 +45,22 @@ func (s *Source) Name() string {
 	return s.URL
 }
 
-// About is what a feed says of itself. Texts are plain and short.
-type About struct {
-	Title       string `json:"title,omitempty"`
-	Description string `json:"description,omitempty"`
-	Home        string `json:"home,omitempty"` // URL of its page
-	Icon        string `json:"icon,omitempty"` // URL
-	Language    string `json:"language,omitempty"`
-	Format      string `json:"format,omitempty"`  // "RSS 2.0"
-	Problem     string `json:"problem,omitempty"` // what was mended in the last document, for people
-}
+// Facts of a feed; see package item.
+type (
+	About = item.About
+	Door  = item.Door
+)
 
-// Door is where and how a hub is asked to tell of changes: see upstream.Door.
-type Door struct {
-	Protocol  string `json:"protocol"` // rsscloud, websub, cnws
-	Hub       string `json:"hub"`
-	Wire      string `json:"wire,omitempty"`
-	Procedure string `json:"procedure,omitempty"`
-}
+// Login is what the server of a feed wants to see; see package location.
+type Login = location.Login
 
 // Kinds of Login.
 const (
-	LoginBasic  = "basic"
-	LoginToken  = "token" // Authorization: Bearer
-	LoginWSSE   = "wsse"
-	LoginHeader = "header"
+	LoginBasic  = location.Basic
+	LoginToken  = location.Token // Authorization: Bearer
+	LoginWSSE   = location.WSSE
+	LoginHeader = location.Header
 )
-
-// Login is what a feed's server wants to see.
-type Login struct {
-	Kind   string `json:"kind,omitempty"`   // one of the kinds; "": nothing
-	Name   string `json:"name,omitempty"`   // user name (basic, wsse), or of the header
-	Secret string `json:"secret,omitempty"` // sealed with River.Key, but in what readers hand in; never shown again
-}
 
 // SourceID is the id of the source at a URL that needs no Login: 63 bits of a hash,
 // never 0. Who reads with a Login has a source of his own, with a random id.
@@ -120,3 +107,19 @@ func (s *Source) Host() string { return feedstate.HostOf(s.State.URL) }
 
 // KeptChecks is how many checks of a source are kept.
 const KeptChecks = 20
+
+// describe takes over what a document says of its feed.
+func describe(s *Source, f *feed.Feed, res *fetch.Response) {
+	s.About = item.AboutOf(f)
+	var header http.Header
+	address := s.State.URL
+	if res != nil {
+		header, address = res.Header, res.URL
+	}
+	named := namedByHand(s.Doors)
+	s.Doors, s.Topic = item.DoorsOf(f, header, address)
+	s.Doors = append(s.Doors, named...)
+	if s.Private() {
+		s.Doors = nil // no hub may know of a private feed
+	}
+}

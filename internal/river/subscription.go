@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/river/location"
 	"cloudburst/internal/text"
 )
 
@@ -162,10 +163,10 @@ func (r *River) replan(ctx context.Context, id int64) error {
 // Unavailable (this server has no key).
 func (r *River) SetLogin(ctx context.Context, reader string, source int64, l Login) (Followed, error) {
 	r.Init()
-	if err := l.check(); err != nil {
+	if err := l.Check(); err != nil {
 		return Followed{}, err
 	}
-	sealed, err := r.seal(l)
+	sealed, err := location.Seal(r.Key, l)
 	if err != nil {
 		return Followed{}, err
 	}
@@ -290,7 +291,7 @@ func (r *River) Find(ctx context.Context, reader, what string) (Followed, error)
 		if err != nil {
 			return Followed{}, err
 		}
-		for _, u := range a.urls {
+		for _, u := range a.URLs {
 			list, err := r.Store.SourcesAt(ctx, u)
 			if err != nil {
 				return Followed{}, err
@@ -306,15 +307,15 @@ func (r *River) Find(ctx context.Context, reader, what string) (Followed, error)
 }
 
 // nothingLike says that there is no such subscription, and which there are like it.
-func (r *River) nothingLike(ctx context.Context, reader, what string, a address) error {
+func (r *River) nothingLike(ctx context.Context, reader, what string, a location.Location) error {
 	words := []string{what}
-	if len(a.urls) > 0 {
-		if u, err := url.Parse(a.urls[0]); err == nil {
+	if len(a.URLs) > 0 {
+		if u, err := url.Parse(a.URLs[0]); err == nil {
 			words = append(words, u.Hostname())
 		}
 	}
 	for _, w := range words {
-		if w == "" || len(w) > longestAddress {
+		if w == "" || len(w) > location.Longest {
 			continue
 		}
 		like, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, Match: w, Limit: 3})
@@ -326,11 +327,11 @@ func (r *River) nothingLike(ctx context.Context, reader, what string, a address)
 		}
 		var names []string
 		for _, f := range like {
-			names = append(names, fmt.Sprintf("%s (%s, number %d)", text.ClipRunes(f.Name(), 60), brief(f.Source.URL), f.SourceID))
+			names = append(names, fmt.Sprintf("%s (%s, number %d)", text.ClipRunes(f.Name(), 60), location.Brief(f.Source.URL), f.SourceID))
 		}
-		return fault.New(fault.NotFound, "You do not follow %s. There is %s.", brief(what), strings.Join(names, "; "))
+		return fault.New(fault.NotFound, "You do not follow %s. There is %s.", location.Brief(what), strings.Join(names, "; "))
 	}
-	return fault.New(fault.NotFound, "You do not follow %s.", brief(what))
+	return fault.New(fault.NotFound, "You do not follow %s.", location.Brief(what))
 }
 
 // followed is the set that Following gave, and until when it is good.

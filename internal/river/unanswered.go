@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/river/location"
 )
 
 // needsLogin is the cause of a refusal that a login would mend.
@@ -43,7 +44,7 @@ func silent(err error) bool {
 
 // unanswered is why an answer brings no document, for people; nil when it does.
 func unanswered(s *Source, got answered) error {
-	where := brief(s.URL)
+	where := location.Brief(s.URL)
 	if got.err != nil {
 		return unread(where, got.err)
 	}

@@ -1,4 +1,4 @@
-package river
+package item
 
 import (
 	"cmp"
@@ -11,45 +11,32 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/feed/discover"
-	"cloudburst/internal/fetch"
-	"cloudburst/internal/river/item"
 	"cloudburst/internal/text"
 )
 
 const (
-	mostDoors       = 10
-	longestAbout    = 1000 // characters of a description
-	longestProblem  = 300
-	longestLanguage = 35
+	mostDoors      = 10
+	longestAbout   = 1000 // characters of a description
+	longestProblem = 300
+	longestTitle   = 200
 )
 
-// describe takes over what a document says of its feed.
-func describe(s *Source, f *feed.Feed, res *fetch.Response) {
-	s.About = About{
-		Title: titleOf(item.Words(f.Title)), Description: text.ClipRunes(item.Words(f.Subtitle), longestAbout), Home: item.WebURL(f.Link),
+// AboutOf is what a document says of its feed.
+func AboutOf(f *feed.Feed) About {
+	return About{
+		Title: text.ClipRunes(Words(f.Title), longestTitle), Description: text.ClipRunes(Words(f.Subtitle), longestAbout), Home: WebURL(f.Link),
 		Icon: iconOf(f), Language: text.ClipRunes(text.PlainLine(f.Language), longestLanguage), Format: formatOf(f), Problem: cmp.Or(problemOf(f), cloudProblem(f)),
-	}
-	var header http.Header
-	address := s.State.URL
-	if res != nil {
-		header, address = res.Header, res.URL
-	}
-	named := namedByHand(s.Doors)
-	s.Doors, s.Topic = doorsOf(f, header, address)
-	s.Doors = append(s.Doors, named...)
-	if s.Private() {
-		s.Doors = nil // who knows of a private feed is its reader's affair
 	}
 }
 
 func iconOf(f *feed.Feed) string {
-	for _, u := range []string{f.Icon, item.ImageURL(f.Image)} {
-		if u = item.WebURL(u); u != "" {
+	for _, u := range []string{f.Icon, ImageURL(f.Image)} {
+		if u = WebURL(u); u != "" {
 			return u
 		}
 	}
 	if f.ITunes != nil {
-		return item.WebURL(f.ITunes.Image)
+		return WebURL(f.ITunes.Image)
 	}
 	return ""
 }
@@ -92,13 +79,13 @@ func problemOf(f *feed.Feed) string {
 	return text.ClipRunes(s, longestProblem)
 }
 
-// doorsOf is by which doors the changes of a feed can be heard of, and what it calls
-// itself. Link headers count before the document.
+// DoorsOf finds the hubs that push the changes of a feed, and the URL that the feed calls its
+// own (topic). Link headers count before the document.
 //
 // spec:websub-2018#discovery-order
-func doorsOf(f *feed.Feed, header http.Header, address string) (doors []Door, topic string) {
+func DoorsOf(f *feed.Feed, header http.Header, address string) (doors []Door, topic string) {
 	head := discover.Header(header, address)
-	topic = item.WebURL(cmp.Or(head.Self, f.Self))
+	topic = WebURL(cmp.Or(head.Self, f.Self))
 	add := func(d Door) {
 		if d.Hub != "" && len(doors) < mostDoors && !slices.ContainsFunc(doors, func(o Door) bool { return o.Protocol == d.Protocol && o.Hub == d.Hub }) {
 			doors = append(doors, d)
@@ -113,7 +100,7 @@ func doorsOf(f *feed.Feed, header http.Header, address string) (doors []Door, to
 		}
 	}
 	for _, h := range hubs {
-		add(Door{Protocol: "websub", Hub: item.WebURL(h)})
+		add(Door{Protocol: "websub", Hub: WebURL(h)})
 	}
 	for i := range f.Clouds {
 		add(cloudDoor(&f.Clouds[i], address))
@@ -173,7 +160,7 @@ func cloudDoor(c *feed.Cloud, address string) Door {
 	} else {
 		host = net.JoinHostPort(host, port)
 	}
-	return Door{Protocol: "rsscloud", Hub: item.WebURL(scheme + "://" + host + path), Wire: wire, Procedure: text.ClipRunes(text.PlainLine(c.RegisterProcedure), 128)}
+	return Door{Protocol: "rsscloud", Hub: WebURL(scheme + "://" + host + path), Wire: wire, Procedure: text.ClipRunes(text.PlainLine(c.RegisterProcedure), 128)}
 }
 
 // isWire reports whether a cloud can be asked in a protocol. The names are case-sensitive.
@@ -217,5 +204,24 @@ func namedCloud(hub string) Door {
 	if u.Scheme == "https" && u.Port() != "" && u.Port() != "443" {
 		wire = "https-post"
 	}
-	return Door{Protocol: "rsscloud", Hub: item.WebURL(u.String()), Wire: wire}
+	return Door{Protocol: "rsscloud", Hub: WebURL(u.String()), Wire: wire}
+}
+
+// About is what a feed says of itself. Texts are plain and short.
+type About struct {
+	Title       string `json:"title,omitempty"`
+	Description string `json:"description,omitempty"`
+	Home        string `json:"home,omitempty"` // URL of its page
+	Icon        string `json:"icon,omitempty"` // URL
+	Language    string `json:"language,omitempty"`
+	Format      string `json:"format,omitempty"`  // "RSS 2.0"
+	Problem     string `json:"problem,omitempty"` // what was mended in the last document, for people
+}
+
+// Door is where and how a hub is asked to tell of changes: see upstream.Door.
+type Door struct {
+	Protocol  string `json:"protocol"` // rsscloud, websub, cnws
+	Hub       string `json:"hub"`
+	Wire      string `json:"wire,omitempty"`
+	Procedure string `json:"procedure,omitempty"`
 }

@@ -1,4 +1,4 @@
-package river
+package location
 
 import (
 	"strings"
@@ -57,8 +57,8 @@ func TestAddressesAreReadAsPeopleTypeThem(t *testing.T) {
 		"https://http/":                           {"https://http/"},
 		"feed:feed:feed:feed:https://example.org": nil,
 	} {
-		a, err := readAddress(typed)
-		if d := cmp.Diff(want, a.urls); d != "" || (err == nil) != (want != nil) {
+		a, err := Read(typed)
+		if d := cmp.Diff(want, a.URLs); d != "" || (err == nil) != (want != nil) {
 			t.Errorf("%q: %v\n%s", typed, err, d)
 		}
 		if err != nil && fault.CodeOf(err) != fault.Invalid {
@@ -70,28 +70,28 @@ func TestAddressesAreReadAsPeopleTypeThem(t *testing.T) {
 func TestALoginInAnAddressIsTakenOutOfIt(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]Login{
-		"https://ann:secret@example.org/feed":     {LoginBasic, "ann", "secret"},
-		"https://ann%40home:a%3Ab@example.org/":   {LoginBasic, "ann@home", "a:b"},
-		"https://token@example.org/":              {LoginBasic, "token", ""},
-		"ann:secret@example.org/feed":             {LoginBasic, "ann", "secret"},
-		"feed:https://ann:secret@example.org/":    {LoginBasic, "ann", "secret"},
-		"https://ann:100%@example.org/":           {LoginBasic, "ann", "100%"},
+		"https://ann:secret@example.org/feed":     {Basic, "ann", "secret"},
+		"https://ann%40home:a%3Ab@example.org/":   {Basic, "ann@home", "a:b"},
+		"https://token@example.org/":              {Basic, "token", ""},
+		"ann:secret@example.org/feed":             {Basic, "ann", "secret"},
+		"feed:https://ann:secret@example.org/":    {Basic, "ann", "secret"},
+		"https://ann:100%@example.org/":           {Basic, "ann", "100%"},
 		"https://example.org/feed?mail=a@b.c":     {},
 		"https://example.org/@ann/feed":           {},
 		"https://xn--bcher-kva.example:8443/@ann": {},
 	} {
-		a, err := readAddress(typed)
-		if err != nil || a.login != want {
-			t.Errorf("%q: %+v %v", typed, a.login, err)
+		a, err := Read(typed)
+		if err != nil || a.Login != want {
+			t.Errorf("%q: %+v %v", typed, a.Login, err)
 		}
-		for _, u := range a.urls {
+		for _, u := range a.URLs {
 			if strings.Contains(u, "secret") {
 				t.Errorf("%q: %s", typed, u)
 			}
 		}
 	}
 	for _, bad := range []string{"https://ann:secret@exa mple.org/", "ann:secret@ex ample", "https://ann:secret@0x7f.1/", "ftp://ann:secret@example.org/"} {
-		if _, err := readAddress(bad); err == nil || strings.Contains(fault.Message(err), "secret") {
+		if _, err := Read(bad); err == nil || strings.Contains(fault.Message(err), "secret") {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -101,7 +101,7 @@ func TestALoginInAnAddressIsTakenOutOfIt(t *testing.T) {
 func TestWhatIsWrongWithAnAddressIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"http://", "http://0x7f.1/", "http://a.example:99999/"} {
-		if _, err := readAddress(bad); err == nil || err.Error() != fault.Message(err) {
+		if _, err := Read(bad); err == nil || err.Error() != fault.Message(err) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
@@ -112,24 +112,24 @@ func FuzzAddress(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, typed string) {
-		a, err := readAddress(typed)
+		a, err := Read(typed)
 		if err != nil {
-			if fault.CodeOf(err) != fault.Invalid || len(a.urls) != 0 {
-				t.Fatalf("%v %q", err, a.urls)
+			if fault.CodeOf(err) != fault.Invalid || len(a.URLs) != 0 {
+				t.Fatalf("%v %q", err, a.URLs)
 			}
 			return
 		}
-		if len(a.urls) < 1 || len(a.urls) > 2 {
-			t.Fatalf("%q", a.urls)
+		if len(a.URLs) < 1 || len(a.URLs) > 2 {
+			t.Fatalf("%q", a.URLs)
 		}
-		for _, u := range a.urls {
+		for _, u := range a.URLs {
 			again, err := fetch.Normal(u)
 			if err != nil || again != u || fetch.Redact(u) != u {
 				t.Fatalf("%q became %q, and that %q: %v", typed, u, again, err)
 			}
-			b, err := readAddress(u)
-			if len(u) <= longestAddress && (err != nil || len(b.urls) != 1 || b.urls[0] != u) {
-				t.Fatalf("%q is read as %q: %v", u, b.urls, err)
+			b, err := Read(u)
+			if len(u) <= Longest && (err != nil || len(b.URLs) != 1 || b.URLs[0] != u) {
+				t.Fatalf("%q is read as %q: %v", u, b.URLs, err)
 			}
 		}
 	})

@@ -1,0 +1,168 @@
+// Package location reads the URLs of feeds and pages as people type and paste them, with the
+// logins that they may contain.
+package location
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/fetch"
+	"cloudburst/internal/text"
+)
+
+// Longest is how long a URL may be, in bytes: what is longer was pasted by
+// mistake.
+const Longest = 2000
+
+// Location names a feed or a page.
+type Location struct {
+	// URLs are the possible meanings, the likeliest first: with https and with http where
+	// the text had no scheme. Each is spelled as fetch.Normal does.
+	URLs  []string
+	Login Login // made of a user name and password in the text
+}
+
+// Read reads a URL as people type and paste it. Errors: fault.Invalid.
+func Read(typed string) (Location, error) {
+	s := strings.TrimSpace(typed)
+	if strings.ContainsAny(s, "\t\r\n") { // as it was broken by a mail
+		s = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(s)
+	}
+	for _, marks := range []string{"<>", `""`, "''"} {
+		if len(s) > 1 && s[0] == marks[0] && s[len(s)-1] == marks[1] {
+			s = strings.TrimSpace(s[1 : len(s)-1])
+		}
+	}
+	switch {
+	case s == "":
+		return Location{}, fault.New(fault.Invalid, "There is no address: give that of a feed, or of a page that has one.")
+	case len(s) > Longest:
+		return Location{}, fault.New(fault.Invalid, "The address is longer than %d bytes.", Longest)
+	case !utf8.ValidString(s):
+		return Location{}, fault.New(fault.Invalid, "The address is not UTF-8.")
+	}
+	schemes, rest, err := schemesOf(s)
+	if err != nil {
+		return Location{}, err
+	}
+	rest, login, named := cutLogin(rest)
+	if named && login.Secret == "" && len(schemes) > 1 {
+		return Location{}, fault.New(fault.Invalid, "%s looks like an address for mail: give that of a feed, or of a page that has one.", Brief(s))
+	}
+	out := Location{Login: login}
+	for _, scheme := range schemes {
+		u, err := fetch.Normal(scheme + rest)
+		if err != nil {
+			return Location{}, fault.New(fault.Invalid, "The address %s %s.", Brief(s), strings.TrimSuffix(fetch.Text(err), "."))
+		}
+		out.URLs = append(out.URLs, u)
+	}
+	return out, nil
+}
+
+// schemesOf gives the schemes that s may stand for, with "://", and what follows them.
+// The schemes that browsers hand to readers of feeds mean http or https.
+func schemesOf(s string) (schemes []string, rest string, err error) {
+	for range 3 { // feed:feed:https://…
+		cut := false
+		for _, scheme := range []string{"feed:", "rss:", "pcast:", "podcast:", "itpc:", "web+feed:"} {
+			if after, ok := cutFold(s, scheme); ok {
+				s, cut = strings.TrimSpace(after), true
+			}
+		}
+		for _, pair := range [][2]string{{"feed+https:", "https:"}, {"feed+http:", "http:"}} {
+			if after, ok := cutFold(s, pair[0]); ok {
+				s, cut = pair[1]+after, true
+			}
+		}
+		if !cut {
+			break
+		}
+	}
+	for range 2 { // http://https://…
+		for _, scheme := range []string{"http://", "https://"} {
+			if after, ok := cutFold(s, scheme); ok {
+				s, schemes = after, []string{scheme}
+			}
+		}
+	}
+	if schemes != nil {
+		return schemes, s, nil
+	}
+	s = strings.TrimPrefix(s, "//")
+	name, after, ok := strings.Cut(s, ":")
+	if ok && isScheme(name) && !isPort(after) && (!strings.Contains(authority(s), "@") || strings.EqualFold(name, "mailto")) {
+		return nil, "", fault.New(fault.Invalid, "The address %s begins with %s: — it should begin with http:// or https://.", Brief(s), name)
+	}
+	if host := authority(s); !strings.ContainsAny(host, ".:[") && !strings.EqualFold(host, "localhost") {
+		return nil, "", fault.New(fault.Invalid, "%s is not an address: it should be like https://example.org/feed or example.org.", Brief(s))
+	}
+	return []string{"https://", "http://"}, s, nil
+}
+
+func cutFold(s, prefix string) (after string, ok bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return s, false
+	}
+	return s[len(prefix):], true
+}
+
+// authority is what stands before the path.
+func authority(s string) string {
+	if i := strings.IndexAny(s, "/?#"); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+func isScheme(s string) bool {
+	if s == "" || strings.Contains(s, ".") {
+		return false
+	}
+	for i, c := range []byte(s) {
+		letter := c|0x20 >= 'a' && c|0x20 <= 'z'
+		if !letter && (i == 0 || c != '+' && c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return true
+}
+
+// isPort reports whether what follows the colon of "localhost:8080/feed" is a port.
+func isPort(after string) bool {
+	digits := authority(after)
+	return digits != "" && strings.Trim(digits, "0123456789") == ""
+}
+
+// cutLogin takes user name and password out of what follows the scheme.
+func cutLogin(rest string) (without string, l Login, ok bool) {
+	host := authority(rest)
+	i := strings.LastIndexByte(host, '@')
+	if i < 0 {
+		return rest, Login{}, false
+	}
+	name, secret, _ := strings.Cut(host[:i], ":")
+	if name+secret == "" {
+		return rest[i+1:], Login{}, false
+	}
+	return rest[i+1:], Login{Kind: Basic, Name: unescaped(name), Secret: unescaped(secret)}, true
+}
+
+func unescaped(s string) string {
+	if u, err := url.PathUnescape(s); err == nil {
+		return u
+	}
+	return s
+}
+
+// Brief is an address as it may stand in a sentence: without a log-in, and not long.
+func Brief(raw string) string {
+	if !strings.Contains(raw, "://") { // Redact knows whole URLs best
+		if i := strings.LastIndexByte(authority(raw), '@'); i >= 0 && strings.Contains(raw[:i], ":") {
+			raw = raw[i+1:]
+		}
+	}
+	return text.ClipRunes(text.PlainLine(fetch.Redact(raw)), 200)
+}

@@ -1,0 +1,88 @@
+package location
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"cloudburst/internal/fault"
+	"cloudburst/protocol/wsse"
+)
+
+// Kinds of Login.
+const (
+	Basic  = "basic"
+	Token  = "token" // Authorization: Bearer
+	WSSE   = "wsse"
+	Header = "header"
+)
+
+// Login is what a feed's server wants to see.
+type Login struct {
+	Kind   string `json:"kind,omitempty"`   // one of the kinds; "": nothing
+	Name   string `json:"name,omitempty"`   // user name (basic, wsse), or of the header
+	Secret string `json:"secret,omitempty"` // sealed with River.Key, but in what readers hand in; never shown again
+}
+
+// Header is what a login, with its plain secret, adds to one request.
+func (l Login) Header(now time.Time) http.Header {
+	h := http.Header{}
+	switch l.Kind {
+	case Basic:
+		req := http.Request{Header: h}
+		req.SetBasicAuth(l.Name, l.Secret)
+	case Token:
+		h.Set("Authorization", "Bearer "+l.Secret)
+	case WSSE:
+		h.Set("Authorization", `WSSE profile="UsernameToken"`)
+		h.Set(wsse.Name, wsse.Header(l.Name, l.Secret, now, nil))
+	case Header:
+		h.Set(l.Name, l.Secret)
+	}
+	return h
+}
+
+// Check says what is wrong with a login as a user gives it.
+func (l Login) Check() error {
+	switch l.Kind {
+	case "":
+		return nil
+	case Basic, WSSE:
+		if l.Name == "" || l.Kind == Basic && strings.Contains(l.Name, ":") {
+			return fault.New(fault.Invalid, "The log-in needs a user name, without a colon.")
+		}
+	case Token:
+	case Header:
+		if !isHeader(l.Name) {
+			return fault.New(fault.Invalid, "%.60q cannot be the header of a log-in.", l.Name)
+		}
+	default:
+		return fault.New(fault.Invalid, "The kind of log-in is %.60q: it needs one of basic, token, wsse, header.", l.Kind)
+	}
+	empty := l.Secret == "" && l.Kind != Basic // some servers want a token as the name
+	if empty || len(l.Name)+len(l.Secret) > 4096 || strings.ContainsFunc(l.Name+l.Secret, isControl) {
+		return fault.New(fault.Invalid, "The log-in's secret is empty, too long, or has characters that no header may have.")
+	}
+	return nil
+}
+
+func isControl(c rune) bool { return c < ' ' || c == 0x7f }
+
+// isHeader reports a header name that a login may set: a token, and none of those that
+// frame the request or steer the check.
+func isHeader(name string) bool {
+	if name == "" || len(name) > 100 {
+		return false
+	}
+	for _, c := range []byte(name) {
+		if !strings.ContainsRune("!#$%&'*+-.^_`|~", rune(c)) && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
+			return false
+		}
+	}
+	switch http.CanonicalHeaderKey(name) {
+	case "Host", "Connection", "Content-Length", "Content-Type", "Transfer-Encoding", "Te", "Trailer", "Upgrade", "Keep-Alive", "Proxy-Connection", "Proxy-Authorization", "Expect",
+		"Accept", "Accept-Encoding", "User-Agent", "Referer", "Range", "If-None-Match", "If-Modified-Since", "If-Range", "If-Match", "If-Unmodified-Since":
+		return false
+	}
+	return true
+}

@@ -1,0 +1,62 @@
+package location
+
+import (
+	"cloudburst/internal/fault"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+)
+
+// Seal encrypts the plain secret of a login for the store, by a key of 32 bytes. Kind and Name
+// are bound to it: a row that somebody changed does not open. fault.Unavailable: there is no key.
+func Seal(key []byte, l Login) (Login, error) {
+	if l.Kind == "" {
+		return Login{}, nil
+	}
+	box, err := newBox(key)
+	if err != nil {
+		return Login{}, err
+	}
+	nonce := make([]byte, box.NonceSize())
+	rand.Read(nonce)
+	l.Secret = base64.RawStdEncoding.EncodeToString(box.Seal(nonce, nonce, []byte(l.Secret), boundTo(l)))
+	return l, nil
+}
+
+// Unseal gives a login back its plain secret.
+func Unseal(key []byte, l Login) (Login, error) {
+	if l.Kind == "" {
+		return Login{}, nil
+	}
+	box, err := newBox(key)
+	if err != nil {
+		return Login{}, err
+	}
+	raw, err := base64.RawStdEncoding.DecodeString(l.Secret)
+	if err == nil && len(raw) < box.NonceSize() {
+		err = fault.New(fault.Internal, "A kept log-in is too short.")
+	}
+	var plain []byte
+	if err == nil {
+		plain, err = box.Open(nil, raw[:box.NonceSize()], raw[box.NonceSize():], boundTo(l))
+	}
+	if err != nil {
+		return Login{}, fault.Wrap(fault.Unavailable, err, "The log-in that is kept for this feed cannot be opened with this server's key; give it again.")
+	}
+	l.Secret = string(plain)
+	return l, nil
+}
+
+func boundTo(l Login) []byte { return []byte(l.Kind + "\x00" + l.Name) }
+
+func newBox(key []byte) (cipher.AEAD, error) {
+	if len(key) != 32 {
+		return nil, fault.New(fault.Unavailable, "This server has no key to keep log-ins with.")
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
