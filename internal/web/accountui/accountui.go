@@ -99,6 +99,7 @@ type Pages struct {
 	moving moves // files that authors bring along
 }
 
+// New builds the pages.
 func New(c *content.Renderer, o Options) *Pages {
 	return &Pages{Renderer: c, Options: o}
 }

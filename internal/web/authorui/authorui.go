@@ -38,6 +38,7 @@ type Pages struct {
 	cache pageCache
 }
 
+// New builds the pages.
 func New(c *content.Renderer, o Options) *Pages {
 	return &Pages{Renderer: c, Options: o}
 }

@@ -35,7 +35,7 @@ type Renderer struct {
 	*shell.Shell
 	Options
 	pictures  pictures
-	Sizes     ImageSizes
+	sizes     imageSizes
 	Sanitizer func() *sanitize.Sanitizer // made when it is first needed
 }
 
@@ -48,7 +48,7 @@ func New(s *shell.Shell, o Options) *Renderer {
 
 // NewBodyRenderer is a renderer of one text. own says that it was written here.
 func (s *Renderer) NewBodyRenderer(own bool) *BodyRenderer {
-	return &BodyRenderer{clean: s.Sanitizer(), images: s.ImageMode(), proxy: s.ProxyURL, size: s.Sizes.SizeOf, own: own}
+	return &BodyRenderer{clean: s.Sanitizer(), images: s.ImageMode(), proxy: s.ProxyURL, size: s.sizes.sizeOf, own: own}
 }
 
 // Remote reads pictures from where they are; a *fetch.Client is one.
@@ -58,4 +58,4 @@ type Remote interface {
 
 // ImageSize is the size of an image that this server has read, as attributes have it; "": it is
 // not known.
-func (s *Renderer) ImageSize(url string) (width, height string) { return s.Sizes.SizeOf(url) }
+func (s *Renderer) ImageSize(url string) (width, height string) { return s.sizes.sizeOf(url) }

@@ -248,7 +248,7 @@ func (s *Renderer) fetchPicture(ctx context.Context, address string) *picture {
 	if kind == "" {
 		return nil
 	}
-	s.Sizes.learn(address, res.Body)
+	s.sizes.learn(address, res.Body)
 	sum := sha256.Sum256(res.Body)
 	return &picture{kind: kind, bytes: res.Body, etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
 }

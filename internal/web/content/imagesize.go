@@ -12,10 +12,10 @@ import (
 // keptSizes is how many sizes of images are kept in memory, twice.
 const keptSizes = 20_000
 
-// ImageSizes are the sizes of images that were read lately, by a hash of their addresses, so
+// imageSizes are the sizes of images that were read lately, by a hash of their addresses, so
 // that pages can reserve their space. Those that were not asked for go first. The zero value is
 // ready.
-type ImageSizes struct {
+type imageSizes struct {
 	mu         sync.Mutex
 	young, old map[[16]byte]pictureSize
 }
@@ -29,7 +29,7 @@ func sizeKey(address string) [16]byte {
 }
 
 // learn keeps the size of the image at an address. An image whose size cannot be read has none.
-func (c *ImageSizes) learn(address string, image []byte) {
+func (c *imageSizes) learn(address string, image []byte) {
 	f, err := media.Look(bytes.NewReader(image), int64(len(image)))
 	if err != nil || f.Width <= 0 || f.Height <= 0 {
 		return
@@ -39,15 +39,15 @@ func (c *ImageSizes) learn(address string, image []byte) {
 	c.put(sizeKey(address), pictureSize{f.Width, f.Height})
 }
 
-func (c *ImageSizes) put(k [16]byte, s pictureSize) {
+func (c *imageSizes) put(k [16]byte, s pictureSize) {
 	if c.young == nil || len(c.young) >= keptSizes {
 		c.old, c.young = c.young, map[[16]byte]pictureSize{}
 	}
 	c.young[k] = s
 }
 
-// SizeOf is the size of the image at an address, as attributes have it; "": it is not known.
-func (c *ImageSizes) SizeOf(address string) (width, height string) {
+// sizeOf is the size of the image at an address, as attributes have it; "": it is not known.
+func (c *imageSizes) sizeOf(address string) (width, height string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	k := sizeKey(address)

@@ -7,23 +7,23 @@ import (
 
 func TestSizesOfImagesAreBounded(t *testing.T) {
 	t.Parallel()
-	var c ImageSizes
+	var c imageSizes
 	for i := range 3 * keptSizes {
 		c.mu.Lock()
 		c.put(sizeKey(fmt.Sprint(i)), pictureSize{i + 1, 1})
 		c.mu.Unlock()
-		if width, _ := c.SizeOf("0"); width != "1" {
+		if width, _ := c.sizeOf("0"); width != "1" {
 			t.Fatalf("after %d others, a size that is asked for is forgotten", i)
 		}
 	}
 	if n := len(c.young) + len(c.old); n > 2*keptSizes {
 		t.Errorf("%d sizes are kept", n)
 	}
-	if width, _ := c.SizeOf("1"); width != "" {
+	if width, _ := c.sizeOf("1"); width != "" {
 		t.Error("nothing is forgotten")
 	}
 	c.learn("broken", []byte("GIF89a"))
-	if width, _ := c.SizeOf("broken"); width != "" {
+	if width, _ := c.sizeOf("broken"); width != "" {
 		t.Error("a broken image has a size")
 	}
 }

@@ -15,6 +15,7 @@ type Pages struct {
 	guides guides
 }
 
+// New builds the pages.
 func New(s *shell.Shell) *Pages { return &Pages{Shell: s} }
 
 // Routes are the documentation and its guides.

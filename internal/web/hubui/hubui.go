@@ -55,6 +55,7 @@ type Pages struct {
 	tail  changeTail
 }
 
+// New builds the pages.
 func New(s *shell.Shell, o Options) *Pages { return &Pages{Shell: s, Options: o} }
 
 // Routes are the front page and the pages of the hub.

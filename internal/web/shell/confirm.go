@@ -13,7 +13,7 @@ type Question struct {
 
 type NamedValue struct{ Name, Value string }
 
-type ConfirmView struct {
+type confirmView struct {
 	View
 	Question
 }
@@ -40,5 +40,5 @@ type UndoBar struct {
 
 // AskQuestion asks a question on the pages of a section.
 func (s *Shell) AskQuestion(rw http.ResponseWriter, r *http.Request, heading, section string, q Question) {
-	s.Render(rw, r, http.StatusOK, "confirm", ConfirmView{s.NewView(r, heading, section), q})
+	s.Render(rw, r, http.StatusOK, "confirm", confirmView{s.NewView(r, heading, section), q})
 }

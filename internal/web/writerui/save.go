@@ -3,7 +3,6 @@ package writerui
 import (
 	"context"
 	"net/http"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -229,9 +228,7 @@ func (s *Pages) checkSheet(v *writeView) {
 	w.Files = wrong(author.Content{Enclosures: c.Enclosures})
 	w.Reply = wrong(author.Content{Reply: c.Reply})
 	w.Outline = wrong(author.Content{Outline: c.Outline})
-	if f.Language != "" && !languageForm.MatchString(f.Language) {
-		w.Language = `"` + f.Language + `" is no language: write it as en, or as de-CH.`
-	}
+	w.Language = wrong(author.Content{Language: c.Language})
 	if _, err := f.moment(); err != nil {
 		w.When = shell.Reason(err)
 	}
@@ -239,8 +236,6 @@ func (s *Pages) checkSheet(v *writeView) {
 		w.Source = wrong(c)
 	}
 }
-
-var languageForm = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 
 // signedOut keeps what was written by somebody whose session has ended: it stands on the page with
 // which he signs in again.

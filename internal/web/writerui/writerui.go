@@ -31,4 +31,5 @@ type Pages struct {
 	Options
 }
 
+// New builds the pages.
 func New(c *content.Renderer, o Options) *Pages { return &Pages{c, o} }
