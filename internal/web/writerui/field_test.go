@@ -42,7 +42,7 @@ func TestWhatIsWrongStandsBesideItsFieldWhateverItsWords(t *testing.T) {
 	if v.misfit(fault.In(fault.New(fault.Unavailable, "Later."), "title")); v.AllWrong != "Later." {
 		t.Errorf("%+v", v)
 	}
-	f := sheet{When: "some day"}
+	f := postForm{When: "some day"}
 	if _, err := f.date(); topField(err) != "at" {
 		t.Errorf("an unreadable date is in the field %q", fault.FieldOf(err))
 	}

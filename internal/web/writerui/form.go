@@ -21,8 +21,8 @@ import (
 
 // Bounds of what the page for writing sends.
 const (
-	maxSheet  = 3 << 20 // bytes of its fields: what is written may be a quarter of a MiB, and is a third of what it is here
-	MaxFields = 1000    // fields and files
+	maxFormBytes = 3 << 20 // bytes of its fields: what is written may be a quarter of a MiB, and is a third of what it is here
+	MaxFields    = 1000    // fields and files
 )
 
 // sent is what came of a form: its fields, and the files that came with it, which are kept already.
@@ -59,7 +59,7 @@ func (s *Pages) readSent(rw http.ResponseWriter, r *http.Request, user string) (
 }
 
 func tooLargeForm() error {
-	return fault.New(fault.Invalid, "What was sent is larger than %d MiB. Nothing was done; go back, and publish it in several posts.", maxSheet>>20)
+	return fault.New(fault.Invalid, "What was sent is larger than %d MiB. Nothing was done; go back, and publish it in several posts.", maxFormBytes>>20)
 }
 
 func badForm(err error) error {
@@ -74,7 +74,7 @@ func (s *Pages) readParts(rw http.ResponseWriter, r *http.Request, user, boundar
 	got := &sent{fields: url.Values{}}
 	// A file may take long, but each piece of it may not.
 	parts := multipart.NewReader(&shell.PatientReader{Source: r.Body, Controller: http.NewResponseController(rw)}, boundary)
-	left := int64(maxSheet)
+	left := int64(maxFormBytes)
 	for n := 0; ; n++ {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
@@ -133,8 +133,8 @@ func sentName(s string) string {
 	return shell.CleanText(s, 200)
 }
 
-// sheetOfForm is the sheet as a form has it.
-func sheetOfForm(v url.Values, user string) sheet {
+// readPostForm is the form as a form has it.
+func readPostForm(v url.Values, user string) postForm {
 	one := func(name string, limit int) string { return shell.CleanText(strings.TrimSpace(v.Get(name)), limit) }
 	number := func(name string) int64 {
 		n, err := strconv.ParseInt(v.Get(name), 10, 64)
@@ -143,7 +143,7 @@ func sheetOfForm(v url.Values, user string) sheet {
 		}
 		return n
 	}
-	f := sheet{
+	f := postForm{
 		ID: number("id"), Base: number("base"), Copy: number("copy"), CopyBase: number("copybase"),
 		Key: one("key", 190), Writer: one("writer", 64),
 		Title: one("title", 2000), Source: proseOf(v.Get("source")), Link: one("link", 4096), Language: one("language", 40), Categories: one("categories", 10_000),
@@ -169,7 +169,7 @@ func sheetOfForm(v url.Values, user string) sheet {
 		return ""
 	}
 	for i := range v["file"] {
-		file := sheetFile{URL: all("file", i), Type: all("file-type", i), Length: all("file-length", i), Title: all("file-title", i), Alt: all("file-alt", i)}
+		file := fileField{URL: all("file", i), Type: all("file-type", i), Length: all("file-length", i), Title: all("file-title", i), Alt: all("file-alt", i)}
 		if file.URL != "" && !drop[file.URL] {
 			f.Files = append(f.Files, file)
 		}
@@ -185,13 +185,13 @@ func proseOf(s string) string {
 	return strings.ReplaceAll(s, "\r\n", "\n")
 }
 
-// add puts files that were kept on the sheet.
-func (f *sheet) add(s *Pages, files []author.File) {
+// add puts files that were kept on the form.
+func (f *postForm) add(s *Pages, files []author.File) {
 	for _, file := range files {
-		f.Files = append(f.Files, s.sheetFile(file))
+		f.Files = append(f.Files, s.fileField(file))
 	}
 }
 
-func (s *Pages) sheetFile(file author.File) sheetFile {
-	return sheetFile{URL: s.Files.Path(file), Type: file.Type, Length: strconv.FormatInt(file.Size, 10), Title: file.Name}
+func (s *Pages) fileField(file author.File) fileField {
+	return fileField{URL: s.Files.Path(file), Type: file.Type, Length: strconv.FormatInt(file.Size, 10), Title: file.Name}
 }

@@ -17,7 +17,7 @@ func FuzzSheetOfForm(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s := sheetOfForm(v, "alice")
+		s := readPostForm(v, "alice")
 		var c author.Content
 		if s.apply(&c) != nil {
 			return
@@ -26,7 +26,7 @@ func FuzzSheetOfForm(f *testing.F) {
 		if s.ID < 0 || s.Base < 0 || len(c.Enclosures) > len(v["file"]) {
 			t.Errorf("%+v", s)
 		}
-		var again sheet
+		var again postForm
 		again.fill(c)
 		var d author.Content
 		if err := again.apply(&d); err != nil || fmt.Sprint(c.Categories) != fmt.Sprint(d.Categories) || len(c.Enclosures) != len(d.Enclosures) {

@@ -190,7 +190,7 @@ func wordsOfPost(p author.Post) string {
 		text = shell.ShortURL(p.Link)
 	}
 	if text == "" && len(p.Enclosures) > 0 {
-		text = sheetFile{URL: p.Enclosures[0].URL, Title: p.Enclosures[0].Title}.Name()
+		text = fileField{URL: p.Enclosures[0].URL, Title: p.Enclosures[0].Title}.Name()
 	}
 	if text == "" {
 		return "Nothing is written yet"

@@ -26,8 +26,8 @@ type outliner struct {
 	Rows  int // of the plain field
 }
 
-// Outliner is the outline of the sheet, to be edited.
-func (f sheet) Outliner() outliner {
+// Outliner is the outline of the form, to be edited.
+func (f postForm) Outliner() outliner {
 	nodes, err := author.ReadOutline(f.Outline)
 	if err != nil {
 		return outliner{Rows: 8} // what is wrong with it is told beside the form
@@ -119,7 +119,7 @@ func (s *Pages) saveOPML(rw http.ResponseWriter, r *http.Request, session accoun
 		s.Fail(rw, r, err)
 		return
 	}
-	f := sheetOfForm(got.fields, session.User)
+	f := readPostForm(got.fields, session.User)
 	var c author.Content
 	if err := f.apply(&c); err != nil {
 		s.Fail(rw, r, err)

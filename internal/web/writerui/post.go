@@ -13,9 +13,9 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// sheet is a post as the form has it: everything as it was filled in, so that it comes
+// postForm is a post as the form has it: everything as it was filled in, so that it comes
 // back as it was whatever is wrong with it.
-type sheet struct {
+type postForm struct {
 	ID, Base       int64 // of the post and of its revision that this began with; 0: it is new
 	Copy, CopyBase int64 // likewise of the draft that keeps a change of a post that is published
 	Key            string
@@ -25,7 +25,7 @@ type sheet struct {
 
 	Format  author.Format
 	Outline string // []author.Node as JSON; "": none
-	Files   []sheetFile
+	Files   []fileField
 	Reply   author.Reply
 
 	// When is "2026-11-22T15:04" in a zone of Offset minutes east of UTC; Was is what it
@@ -33,18 +33,18 @@ type sheet struct {
 	When, Was, Offset string
 }
 
-// sheetFile is an enclosure on the sheet.
-type sheetFile struct {
+// fileField is an enclosure on the form.
+type fileField struct {
 	URL, Type, Length, Title, Alt string
 
 	Bad string // what is wrong with it
 }
 
 // Picture reports that it can be seen.
-func (f sheetFile) Picture() bool { return strings.HasPrefix(f.Type, "image/") }
+func (f fileField) Picture() bool { return strings.HasPrefix(f.Type, "image/") }
 
 // Name is how people know it.
-func (f sheetFile) Name() string {
+func (f fileField) Name() string {
 	if f.Title != "" {
 		return f.Title
 	}
@@ -55,7 +55,7 @@ func (f sheetFile) Name() string {
 }
 
 // Size is its length in words.
-func (f sheetFile) Size() string {
+func (f fileField) Size() string {
 	n, err := strconv.ParseInt(f.Length, 10, 64)
 	if err != nil || n <= 0 {
 		return ""
@@ -64,13 +64,13 @@ func (f sheetFile) Size() string {
 }
 
 // Here reports that it is a file of this server.
-func (f sheetFile) Here() bool {
+func (f fileField) Here() bool {
 	return strings.HasPrefix(f.URL, "/") && !strings.HasPrefix(f.URL, "//")
 }
 
-// sheetOf is a post that is there, to be changed.
-func sheetOf(p author.Post, zone *time.Location) sheet {
-	f := sheet{ID: p.ID, Base: p.Revision, Key: p.Key, Writer: p.User}
+// postFormOf is a post that is there, to be changed.
+func postFormOf(p author.Post, zone *time.Location) postForm {
+	f := postForm{ID: p.ID, Base: p.Revision, Key: p.Key, Writer: p.User}
 	f.fill(p.Content)
 	at := p.DueAt
 	if p.State == author.Published {
@@ -83,13 +83,13 @@ func sheetOf(p author.Post, zone *time.Location) sheet {
 	return f
 }
 
-// fill puts what is written on the sheet.
-func (f *sheet) fill(c author.Content) {
+// fill puts what is written on the form.
+func (f *postForm) fill(c author.Content) {
 	f.Title, f.Source, f.Link, f.Language, f.Format = c.Title, c.Source, c.Link, c.Language, c.Format
 	f.Categories = strings.Join(c.Categories, ", ")
 	f.Files, f.Outline, f.Reply = nil, "", author.Reply{}
 	for _, e := range c.Enclosures {
-		f.Files = append(f.Files, sheetFile{URL: e.URL, Type: e.Type, Length: strconv.FormatInt(e.Length, 10), Title: e.Title, Alt: e.Alt})
+		f.Files = append(f.Files, fileField{URL: e.URL, Type: e.Type, Length: strconv.FormatInt(e.Length, 10), Title: e.Title, Alt: e.Alt})
 	}
 	if c.Reply != nil {
 		f.Reply = *c.Reply
@@ -101,9 +101,9 @@ func (f *sheet) fill(c author.Content) {
 	}
 }
 
-// apply makes the content say what is on the sheet. What the sheet has no field for
+// apply makes the content say what is on the form. What the form has no field for
 // stays. The fault is about the outline.
-func (f *sheet) apply(c *author.Content) error {
+func (f *postForm) apply(c *author.Content) error {
 	var nodes []author.Node
 	if f.Outline != "" {
 		if err := json.Unmarshal([]byte(f.Outline), &nodes); err != nil {
@@ -135,7 +135,7 @@ func (f *sheet) apply(c *author.Content) error {
 }
 
 // labels are the categories, which commas part.
-func (f *sheet) labels() []string {
+func (f *postForm) labels() []string {
 	var all []string
 	for l := range strings.SplitSeq(f.Categories, ",") {
 		if l = strings.TrimSpace(l); l != "" {
@@ -146,7 +146,7 @@ func (f *sheet) labels() []string {
 }
 
 // blank reports that nothing is written yet.
-func (f *sheet) blank() bool {
+func (f *postForm) blank() bool {
 	return strings.TrimSpace(f.Title+f.Source+f.Link+f.Categories+f.Outline) == "" && len(f.Files) == 0 && f.Reply == author.Reply{}
 }
 
@@ -155,15 +155,15 @@ const minuteForm = "2006-01-02T15:04"
 
 // moment is when the post is to be published, or the date that it has; zero: the form
 // does not say, or says what it said before.
-func (f *sheet) moment() (time.Time, error) {
+func (f *postForm) moment() (time.Time, error) {
 	if f.When == f.Was {
 		return time.Time{}, nil
 	}
 	return f.date()
 }
 
-// date is the date on the sheet; zero: there is none.
-func (f *sheet) date() (time.Time, error) {
+// date is the date on the form; zero: there is none.
+func (f *postForm) date() (time.Time, error) {
 	if f.When == "" {
 		return time.Time{}, nil
 	}
@@ -181,7 +181,7 @@ func (f *sheet) date() (time.Time, error) {
 }
 
 // at says how far the clock of the page is from UTC, where the form does not.
-func (f *sheet) at(zone *time.Location, now time.Time) {
+func (f *postForm) at(zone *time.Location, now time.Time) {
 	if f.Offset != "" {
 		return
 	}

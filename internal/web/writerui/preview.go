@@ -24,9 +24,9 @@ func (s *Pages) lookOf(ctx context.Context, p author.Post) (template.HTML, error
 	return template.HTML(out.String()), err
 }
 
-// looked measures what is on a sheet and, when look is set, shows it as readers see it. What else
-// is wrong with the sheet does not matter here: a field that is not valid is left out.
-func (s *Pages) looked(ctx context.Context, f *sheet, user string, look bool) (m author.Measure, html template.HTML, err error) {
+// looked measures what is on a form and, when look is set, shows it as readers see it. What else
+// is wrong with the form does not matter here: a field that is not valid is left out.
+func (s *Pages) looked(ctx context.Context, f *postForm, user string, look bool) (m author.Measure, html template.HTML, err error) {
 	var c author.Content
 	if err = f.apply(&c); err != nil {
 		return m, "", err

@@ -9,7 +9,7 @@ import (
 )
 
 // maxSent is how many bytes of a form without files are read.
-const maxSent = 3 * maxSheet // each byte may be written as three
+const maxSent = 3 * maxFormBytes // each byte may be written as three
 
 // Routes are the pages to write on and what their script asks for.
 func (s *Pages) Routes() []route.Route {
@@ -20,7 +20,7 @@ func (s *Pages) Routes() []route.Route {
 		return route.Route{Method: http.MethodPost, Path: path, Handler: s.WithSession(do), Protection: route.Session, MaxBody: limit, Purpose: purpose}
 	}
 	script := func(method, path string, limit int64, purpose string, do func(http.ResponseWriter, *http.Request, string) (answer, error)) route.Route {
-		return route.Route{Method: method, Path: path, Handler: shell.SelfGuarded(s.told(do)), Protection: route.Session, MaxBody: limit, Purpose: purpose}
+		return route.Route{Method: method, Path: path, Handler: shell.SelfGuarded(s.forScript(do)), Protection: route.Session, MaxBody: limit, Purpose: purpose}
 	}
 	return []route.Route{
 		get("/write", "The page to write a post on.", s.writePage),
@@ -34,8 +34,8 @@ func (s *Pages) Routes() []route.Route {
 		script(http.MethodGet, "/write/categories", 0, "Categories of the author that begin with a prefix.", s.doCategories),
 		get("/write/posts", "The posts of the author.", s.postsPage),
 		get("/write/{id}", "The page to change a post on.", s.editPage),
-		form("/write/{id}/undo", 0, "Undoes the last change of a post.", s.doUndoPost),
-		form("/write/{id}/delete", 0, "Deletes a post.", s.doDeletePost),
+		form("/write/{id}/undo", maxSent, "Undoes the last change of a post.", s.doUndoPost),
+		form("/write/{id}/delete", maxSent, "Deletes a post.", s.doDeletePost),
 		get("/account/author", "The profile of the author.", s.profilePage),
 		form("/account/author", maxSent, "Changes the profile of the author.", s.doProfile),
 	}

@@ -29,24 +29,24 @@ func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
 		s.Fail(rw, r, err)
 		return
 	}
-	v := writeView{Sheet: sheetOfForm(got.fields, session.User)}
-	v.Sheet.add(s, got.files)
+	v := writeView{Form: readPostForm(got.fields, session.User)}
+	v.Form.add(s, got.files)
 	v.Wrong.Files = got.wrong
 	if session.User == "" {
 		s.signedOut(rw, r, v, got)
 		return
 	}
-	if v.Sheet.Writer != session.User {
+	if v.Form.Writer != session.User {
 		// It was begun by somebody else in this browser: his post stays as it is.
-		f := &v.Sheet
+		f := &v.Form
 		v.Wrong.All = "This was begun as " + f.Writer + ", and you are signed in as " + session.User + ". Nothing was done yet; what you publish now is yours."
-		f.ID, f.Base, f.Copy, f.CopyBase, f.Key, f.Writer = 0, 0, 0, 0, s.newSheet("").Key, session.User
+		f.ID, f.Base, f.Copy, f.CopyBase, f.Key, f.Writer = 0, 0, 0, 0, s.newPostForm("").Key, session.User
 		s.showWrite(rw, r, session.User, http.StatusConflict, v)
 		return
 	}
 	if address := strings.TrimSpace(got.fields.Get("file-url")); address != "" {
 		file := s.remoteFile(r.Context(), shell.CleanText(address, 4096))
-		if v.Sheet.Files = append(v.Sheet.Files, file); file.Bad != "" {
+		if v.Form.Files = append(v.Form.Files, file); file.Bad != "" {
 			v.Wrong.Files = file.Bad
 		}
 	}
@@ -55,7 +55,7 @@ func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
 
 // act does what a button says.
 func (s *Pages) act(rw http.ResponseWriter, r *http.Request, user, do string, v writeView) {
-	f := &v.Sheet
+	f := &v.Form
 	if f.ID != 0 {
 		post, err := s.Posts.Get(r.Context(), user, f.ID)
 		if err != nil {
@@ -82,7 +82,7 @@ func (s *Pages) act(rw http.ResponseWriter, r *http.Request, user, do string, v 
 		s.see(rw, r, "/write/posts?did=dropped&done="+strconv.FormatInt(f.ID, 10))
 		return
 	}
-	if s.checkSheet(&v); v.Wrong.any() {
+	if s.checkForm(&v); v.Wrong.any() {
 		s.showWrite(rw, r, user, http.StatusBadRequest, v)
 		return
 	}
@@ -120,7 +120,7 @@ func (s *Pages) see(rw http.ResponseWriter, r *http.Request, path string) {
 
 // publish is what the buttons do by which readers see something else.
 func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (author.Post, string, error) {
-	f := &v.Sheet
+	f := &v.Form
 	at, err := f.moment()
 	if err != nil {
 		return author.Post{}, "", err
@@ -152,7 +152,7 @@ func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (aut
 
 // saveDraft saves what is on the form where only its author sees it, and puts on the form what
 // the next save must name.
-func (s *Pages) saveDraft(ctx context.Context, user string, f *sheet) error {
+func (s *Pages) saveDraft(ctx context.Context, user string, f *postForm) error {
 	d, err := s.Posts.SaveDraft(ctx, author.DraftEdit{User: user, Door: "write", ID: f.ID, Base: f.Base, Draft: f.Copy, DraftBase: f.CopyBase, Key: f.Key, Change: f.apply})
 	f.ID, f.Base, f.Copy, f.CopyBase = d.ID, d.Base, d.Draft, d.DraftBase
 	return err
@@ -173,10 +173,10 @@ func (s *Pages) notWritten(rw http.ResponseWriter, r *http.Request, user string,
 	shell.SetRetryAfter(rw, err)
 	text := shell.Reason(err)
 	switch code := fault.CodeOf(err); {
-	case (code == fault.Conflict || code == fault.Gone || code == fault.NotFound) && v.Sheet.ID != 0 && s.differs(r.Context(), user, &v):
+	case (code == fault.Conflict || code == fault.Gone || code == fault.NotFound) && v.Form.ID != 0 && s.differs(r.Context(), user, &v):
 	case code == fault.NotFound: // it can be saved anew
 		v.Wrong.All = "The post is not there any more. What you wrote is: save it, and it is a new post."
-		v.Sheet.ID, v.Sheet.Base, v.Sheet.Key, v.State = 0, 0, s.newSheet("").Key, ""
+		v.Form.ID, v.Form.Base, v.Form.Key, v.State = 0, 0, s.newPostForm("").Key, ""
 	case code == fault.Invalid:
 		*v.Wrong.field(err) = text
 	default:
@@ -185,31 +185,31 @@ func (s *Pages) notWritten(rw http.ResponseWriter, r *http.Request, user string,
 	s.showWrite(rw, r, user, status, v)
 }
 
-// differs puts the version beside the sheet that was saved elsewhere, if there is one.
+// differs puts the version beside the form that was saved elsewhere, if there is one.
 // What is sent next replaces it: whoever sends it has seen both.
 func (s *Pages) differs(ctx context.Context, user string, v *writeView) bool {
-	post, err := s.Posts.Get(ctx, user, v.Sheet.ID)
+	post, err := s.Posts.Get(ctx, user, v.Form.ID)
 	if err != nil {
 		return false
 	}
 	v.State = post.State
-	if v.Sheet.Base != post.Revision || post.State == author.Deleted {
+	if v.Form.Base != post.Revision || post.State == author.Deleted {
 		v.Theirs = s.other(ctx, post)
-		v.Sheet.Base = post.Revision
+		v.Form.Base = post.Revision
 		return true
 	}
 	c, err := s.Posts.EditDraft(ctx, user, post.ID)
-	if err != nil || c.Revision == v.Sheet.CopyBase {
+	if err != nil || c.Revision == v.Form.CopyBase {
 		return false
 	}
 	v.Theirs = s.other(ctx, c)
-	v.Sheet.Copy, v.Sheet.CopyBase = c.ID, c.Revision
+	v.Form.Copy, v.Form.CopyBase = c.ID, c.Revision
 	return true
 }
 
-// checkSheet looks at each field alone, so that what is wrong can stand beside it.
-func (s *Pages) checkSheet(v *writeView) {
-	f, w := &v.Sheet, &v.Wrong
+// checkForm looks at each field alone, so that what is wrong can stand beside it.
+func (s *Pages) checkForm(v *writeView) {
+	f, w := &v.Form, &v.Wrong
 	var c author.Content
 	if err := f.apply(&c); err != nil {
 		w.Outline = shell.Reason(err)
@@ -242,7 +242,7 @@ func (s *Pages) checkSheet(v *writeView) {
 func (s *Pages) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, got *sent) {
 	name, password := shell.CleanText(strings.TrimSpace(got.fields.Get("name")), 64), got.fields.Get("password")
 	if name == "" && password == "" {
-		v.Again = &again{Name: v.Sheet.Writer}
+		v.Again = &again{Name: v.Form.Writer}
 		s.showWrite(rw, r, "", http.StatusUnauthorized, v)
 		return
 	}
@@ -258,10 +258,10 @@ func (s *Pages) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, 
 		s.showWrite(rw, r, "", status, v)
 		return
 	}
-	if v.Sheet.Writer != user.Name {
-		v.Sheet.ID, v.Sheet.Base, v.Sheet.Copy, v.Sheet.CopyBase, v.Sheet.Writer = 0, 0, 0, 0, user.Name
+	if v.Form.Writer != user.Name {
+		v.Form.ID, v.Form.Base, v.Form.Copy, v.Form.CopyBase, v.Form.Writer = 0, 0, 0, 0, user.Name
 	}
-	if post, err := s.Posts.Get(r.Context(), user.Name, v.Sheet.ID); err == nil && v.Sheet.ID != 0 {
+	if post, err := s.Posts.Get(r.Context(), user.Name, v.Form.ID); err == nil && v.Form.ID != 0 {
 		v.State = post.State
 	}
 	v.Said = "You are signed in again, and nothing is lost: go on."

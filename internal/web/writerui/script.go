@@ -38,12 +38,12 @@ type answer struct {
 	Limit      int           `json:"limit,omitempty"`
 	Over       bool          `json:"over,omitempty"`
 
-	File *sheetFileJSON `json:"file,omitempty"`
+	File *fileAnswer `json:"file,omitempty"`
 
 	Categories []categoryJSON `json:"categories,omitempty"`
 }
 
-type sheetFileJSON struct {
+type fileAnswer struct {
 	URL    string `json:"url"`
 	Type   string `json:"type,omitempty"`
 	Length string `json:"length,omitempty"`
@@ -57,9 +57,9 @@ type categoryJSON struct {
 	Posts int64  `json:"posts"`
 }
 
-// told makes a door for the script of one that needs a session. Whoever is signed out is
+// forScript makes a door for the script of one that needs a session. Whoever is signed out is
 // told so in words; nothing of it is kept by anybody on the way.
-func (s *Pages) told(do func(http.ResponseWriter, *http.Request, string) (answer, error)) http.HandlerFunc {
+func (s *Pages) forScript(do func(http.ResponseWriter, *http.Request, string) (answer, error)) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Cache-Control", "no-store")
 		session, err := s.FindVisitor(r)
@@ -95,13 +95,13 @@ func sendAnswer(rw http.ResponseWriter, status int, a answer) {
 	_ = json.NewEncoder(rw).Encode(a) // the client may be gone
 }
 
-// doDraft saves what is on the sheet, as often as its author stops typing.
+// doDraft saves what is on the form, as often as its author stops typing.
 func (s *Pages) doDraft(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
 	got, err := s.readSent(rw, r, user)
 	if err != nil {
 		return answer{}, err
 	}
-	f := sheetOfForm(got.fields, user)
+	f := readPostForm(got.fields, user)
 	if f.Writer != user {
 		return answer{}, fault.New(fault.Refused, "This was begun as %s, and you are signed in as %s.", f.Writer, user)
 	}
@@ -114,13 +114,13 @@ func (s *Pages) doDraft(rw http.ResponseWriter, r *http.Request, user string) (a
 	return answer{ID: f.ID, Base: f.Base, Copy: f.Copy, CopyBase: f.CopyBase, Path: "/write/" + strconv.FormatInt(f.ID, 10)}, nil
 }
 
-// doPreview is how the sheet will look, and how long it is.
+// doPreview is how the form will look, and how long it is.
 func (s *Pages) doPreview(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
 	got, err := s.readSent(rw, r, user)
 	if err != nil {
 		return answer{}, err
 	}
-	f := sheetOfForm(got.fields, user)
+	f := readPostForm(got.fields, user)
 	m, html, err := s.looked(r.Context(), &f, user, got.fields.Get("look") != "")
 	if err != nil {
 		return answer{}, err
@@ -139,11 +139,11 @@ func (s *Pages) doMedia(rw http.ResponseWriter, r *http.Request, user string) (a
 	case len(got.files) == 0:
 		return answer{}, fault.New(fault.Invalid, "No file came.")
 	}
-	return answer{File: fileJSON(s.sheetFile(got.files[0]))}, nil
+	return answer{File: fileJSON(s.fileField(got.files[0]))}, nil
 }
 
-func fileJSON(f sheetFile) *sheetFileJSON {
-	return &sheetFileJSON{URL: f.URL, Type: f.Type, Length: f.Length, Title: f.Title, Name: f.Name(), Size: f.Size()}
+func fileJSON(f fileField) *fileAnswer {
+	return &fileAnswer{URL: f.URL, Type: f.Type, Length: f.Length, Title: f.Title, Name: f.Name(), Size: f.Size()}
 }
 
 // doFile finds out what a file is that stands elsewhere.
@@ -160,8 +160,8 @@ func (s *Pages) doFile(rw http.ResponseWriter, r *http.Request, user string) (an
 }
 
 // remoteFile asks the server that has a file what it is and how long.
-func (s *Pages) remoteFile(ctx context.Context, url string) sheetFile {
-	f := sheetFile{URL: url, Length: "0"}
+func (s *Pages) remoteFile(ctx context.Context, url string) fileField {
+	f := fileField{URL: url, Length: "0"}
 	if s.Files == nil {
 		return f
 	}
@@ -172,7 +172,7 @@ func (s *Pages) remoteFile(ctx context.Context, url string) sheetFile {
 		f.Bad = shell.Reason(err)
 		return f
 	}
-	return sheetFile{URL: e.URL, Type: e.Type, Length: strconv.FormatInt(e.Length, 10), Title: e.Title}
+	return fileField{URL: e.URL, Type: e.Type, Length: strconv.FormatInt(e.Length, 10), Title: e.Title}
 }
 
 // doCategories are those of the author that begin like that.

@@ -21,7 +21,7 @@ import (
 // writeView is the page on which a post is written.
 type writeView struct {
 	shell.View
-	Sheet  sheet
+	Form   postForm
 	State  author.State // "": it is new
 	Wrong  wrongs
 	Said   string // what was done just now
@@ -41,7 +41,7 @@ type writeView struct {
 	Back    bool // it is what was sent just now
 }
 
-// ask is a button under the sheet that opens a field.
+// ask is a button under the form that opens a field.
 type ask struct {
 	ID, Label string
 	Open      bool
@@ -49,7 +49,7 @@ type ask struct {
 
 // Asks are the fields that are there when somebody asks for them, or has filled them in.
 func (v writeView) Asks() []ask {
-	f, w := v.Sheet, v.Wrong
+	f, w := v.Form, v.Wrong
 	return []ask{
 		{"title", "Title", f.Title != "" || w.Title != ""},
 		{"link", "Link", f.Link != "" || w.Link != ""},
@@ -78,12 +78,12 @@ func (v writeView) Counted() string {
 }
 
 // Blank is what the script makes the rows of new files of.
-func (v writeView) Blank() sheetFile { return sheetFile{} }
+func (v writeView) Blank() fileField { return fileField{} }
 
 // wrongs are what is wrong, by the field that it stands beside.
 type wrongs struct{ Title, Source, Link, Language, Categories, Files, Reply, Outline, When, All string }
 
-// field is where the sheet shows what is wrong with the field that err is in; beside the
+// field is where the form shows what is wrong with the field that err is in; beside the
 // text where err is in none.
 func (w *wrongs) field(err error) *string {
 	switch topField(err) {
@@ -127,15 +127,15 @@ type otherVersion struct {
 	Deleted bool
 }
 
-// writePage is an empty sheet.
+// writePage is an empty form.
 func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	v := writeView{Sheet: s.newSheet(session.User)}
+	v := writeView{Form: s.newPostForm(session.User)}
 	q := r.URL.Query()
 	if id, err := strconv.ParseInt(q.Get("reply"), 10, 64); err == nil {
 		if s.ReplyTo == nil {
 			err = fault.New(fault.NotFound, "No feeds are read here, so there is nothing to answer.")
 		} else {
-			v.Sheet.Reply, err = s.ReplyTo(r.Context(), session.User, id)
+			v.Form.Reply, err = s.ReplyTo(r.Context(), session.User, id)
 		}
 		if err != nil {
 			s.Fail(rw, r, err)
@@ -144,7 +144,7 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 	}
 	// What another page hands over to be written about.
 	if link := q.Get("link"); shell.IsWebURL(link) {
-		v.Sheet.Link, v.Sheet.Title = shell.CleanText(link, 2048), shell.CleanText(q.Get("title"), author.MaxTitle)
+		v.Form.Link, v.Form.Title = shell.CleanText(link, 2048), shell.CleanText(q.Get("title"), author.MaxTitle)
 	}
 	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {
 		v.Undo, v.Said, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), shell.TimeZone(r))
@@ -152,8 +152,8 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 	s.showWrite(rw, r, session.User, http.StatusOK, v)
 }
 
-func (s *Pages) newSheet(user string) sheet {
-	return sheet{Writer: user, Key: "page-" + rand.Text()}
+func (s *Pages) newPostForm(user string) postForm {
+	return postForm{Writer: user, Key: "page-" + rand.Text()}
 }
 
 // editPage is a post that is there, as its author left it.
@@ -167,14 +167,14 @@ func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session accoun
 		return
 	}
 	zone := shell.TimeZone(r)
-	v := writeView{State: post.State, Sheet: sheetOf(post, zone)}
+	v := writeView{State: post.State, Form: postFormOf(post, zone)}
 	q := r.URL.Query()
 	v.Said = cmp.Or(undoneWords(q.Get("did"), post), map[string]string{"kept": "The draft is saved.", "theirs": "This is the version that was saved."}[q.Get("did")])
 	if q.Get("did") != "" {
 		v.Done = strconv.FormatInt(post.ID, 10) + " " + post.Key
 	}
 	if post.State == author.Published || post.State == author.Scheduled {
-		s.laid(r.Context(), &v, post, zone)
+		s.showEditDraft(r.Context(), &v, post, zone)
 	}
 	if v.Undo, _, _ = s.undoOf(r.Context(), session.User, post.ID, "", zone); post.State == author.Deleted && v.Undo == nil {
 		v.Said = "This post is deleted. Save it as a draft, or publish it, to bring it back."
@@ -182,16 +182,16 @@ func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session accoun
 	s.showWrite(rw, r, session.User, http.StatusOK, v)
 }
 
-// laid puts a change on the page that was begun before, and that readers do not see yet.
-func (s *Pages) laid(ctx context.Context, v *writeView, post author.Post, zone *time.Location) {
+// showEditDraft puts a change on the page that was begun before, and that readers do not see yet.
+func (s *Pages) showEditDraft(ctx context.Context, v *writeView, post author.Post, zone *time.Location) {
 	c, err := s.Posts.EditDraft(ctx, post.User, post.ID)
 	if err != nil {
 		return
 	}
-	f := sheetOf(post, zone)
+	f := postFormOf(post, zone)
 	f.fill(c.Content)
 	f.Copy, f.CopyBase, f.Key = c.ID, c.Revision, post.Key
-	v.Sheet, v.Copy = f, true
+	v.Form, v.Copy = f, true
 	if post.UpdatedAt.After(c.UpdatedAt) { // it was changed elsewhere since
 		v.Theirs = s.other(ctx, post)
 	}
@@ -219,24 +219,24 @@ func (s *Pages) ownPost(rw http.ResponseWriter, r *http.Request, session account
 // showWrite adds to v what the page always has.
 func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, status int, v writeView) {
 	name := "Write"
-	if v.Sheet.ID != 0 {
+	if v.Form.ID != 0 {
 		name = "Change a post"
 		if v.State == author.Draft {
 			name = "Draft"
 		}
 	}
-	if v.Sheet.Title != "" {
-		name = shell.CleanText(v.Sheet.Title, 100)
+	if v.Form.Title != "" {
+		name = shell.CleanText(v.Form.Title, 100)
 	}
 	v.View = s.NewView(r, name, "/write")
-	v.Heading, v.Script, v.Files = map[bool]string{true: "Change the post", false: "Write"}[v.Sheet.ID != 0], "write.js", s.Files != nil
-	v.Sheet.at(shell.TimeZone(r), s.CurrentTime())
+	v.Heading, v.Script, v.Files = map[bool]string{true: "Change the post", false: "Write"}[v.Form.ID != 0], "write.js", s.Files != nil
+	v.Form.at(shell.TimeZone(r), s.CurrentTime())
 	v.Back = r.Method == http.MethodPost
-	v.Mode, v.Zone = s.limitMode(), zoneWords(v.Sheet.Offset)
+	v.Mode, v.Zone = s.limitMode(), zoneWords(v.Form.Offset)
 	v.User = user
 	if user != "" { // strangers have nothing made of what they send
-		// What is wrong with the sheet is shown beside its fields.
-		v.Measure, v.HTML, _ = s.looked(r.Context(), &v.Sheet, user, v.Looked)
+		// What is wrong with the form is shown beside its fields.
+		v.Measure, v.HTML, _ = s.looked(r.Context(), &v.Form, user, v.Looked)
 	}
 	if user != "" && v.Again == nil {
 		var err error
