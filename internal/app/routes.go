@@ -32,7 +32,7 @@ func (a *App) groups(public string, pages *web.Web, site http.Handler) []group {
 		{"Hub", a.hubRoutes(public, pages, site)},
 		{"Publish", a.publishRoutes()},
 		{"Read", a.readRoutes()},
-		{"Pages", a.pageRoutes(public)},
+		{"Pages", a.pageRoutes(public, pages, site)},
 		{"API", a.apiRoutes()},
 		{"Operator", append(a.health(), a.operator.Routes()...)},
 	}
@@ -67,6 +67,8 @@ func (a *App) publicRoutes(public string) http.Handler {
 // and /v1/ would conflict in one.
 func join(routes []route.Route, users *publishhttp.Feeds, site http.Handler) http.Handler {
 	fixed, variable := http.NewServeMux(), http.NewServeMux()
+	protect := endpoint.Protect()
+	protect[route.Session] = protect[route.Token] // site looks at sessions
 	names := map[string]bool{"": true}
 	for _, r := range routes {
 		if r.Handler == users { // it finds out itself which address is meant
@@ -78,7 +80,7 @@ func join(routes []route.Route, users *publishhttp.Feeds, site http.Handler) htt
 		} else {
 			names[name] = true
 		}
-		route.Mount(mux, []route.Route{r}, api.Protect())
+		route.Mount(mux, []route.Route{r}, protect)
 	}
 	variable.Handle("/", site)
 	fixed.Handle("/", variable)
@@ -125,9 +127,17 @@ func (a *App) apiRoutes() []route.Route {
 	}))
 }
 
-// pageRoutes are the pages and the test feed.
-func (a *App) pageRoutes(public string) []route.Route {
-	return []route.Route{{Method: "GET", Path: testfeed.Path, Handler: a.testFeed.Handler(public), Purpose: "Serves a feed that changes every 15 minutes, for tests."}}
+// pageRoutes are the pages and the test feed. site serves all pages: it adds their headers, and
+// protects their forms and sessions.
+func (a *App) pageRoutes(public string, pages *web.Web, site http.Handler) []route.Route {
+	var all []route.Route
+	for _, r := range pages.RouteList() {
+		if r.Path != "/hub" { // which the endpoint of the hub gives to browsers
+			r.Handler = site
+			all = append(all, r)
+		}
+	}
+	return append(all, route.Route{Method: "GET", Path: testfeed.Path, Handler: a.testFeed.Handler(public), Purpose: "Serves a feed that changes every 15 minutes, for tests."})
 }
 
 // pages makes the pages.

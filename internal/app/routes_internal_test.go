@@ -48,7 +48,7 @@ func TestTheFirstSegmentOfEachRouteIsReserved(t *testing.T) {
 				continue
 			}
 			fixed++
-			if account.CheckName(strings.ToLower(name)) == nil {
+			if account.CheckName(name) == nil {
 				t.Errorf("%s begins with a name that a user may have: add %q to account.Reserved", r.Pattern(), name)
 			}
 		}
