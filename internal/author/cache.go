@@ -1,21 +1,20 @@
 package author
 
 import (
-	"container/list"
 	"context"
 	"sync"
+
+	"cloudburst/internal/cache"
 )
 
 // headSize is about how much memory a feed takes without its document.
 const headSize = 1024
 
-// cache keeps feeds and documents that were read or saved lately. On a store that
+// memo keeps feeds and documents that were read or saved lately. On a store that
 // other processes write to it is asked whether the feed is still that one.
-type cache struct {
-	mu    sync.Mutex
-	used  int64
-	kept  map[place]*list.Element // of *entry
-	order list.List               // the last one used in front
+type memo struct {
+	mu   sync.Mutex
+	kept cache.LRU[place, entry]
 	// writes counts what made entries wrong: what was read before a write must not be
 	// kept after it.
 	writes uint64
@@ -24,68 +23,43 @@ type cache struct {
 type place struct{ user, name string }
 
 type entry struct {
-	place place
-	feed  Feed
-	doc   []byte // nil: only the feed is known
+	feed Feed
+	doc  []byte // nil: only the feed is known
 }
 
-func (e *entry) size() int64 { return headSize + int64(len(e.doc)) }
-
 // get finds a feed, with its document when that is wanted.
-func (c *cache) get(user, name string, doc bool) (f Feed, d []byte, writes uint64, ok bool) {
+func (c *memo) get(user, name string, doc bool) (f Feed, d []byte, writes uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at, ok := c.kept[place{user, name}]
-	if !ok {
-		return Feed{}, nil, c.writes, false
-	}
-	e := at.Value.(*entry)
-	if doc && e.doc == nil {
+	e, ok := c.kept.Peek(place{user, name})
+	if !ok || doc && e.doc == nil {
 		return e.feed, nil, c.writes, false
 	}
-	c.order.MoveToFront(at)
+	c.kept.Get(place{user, name})
 	return e.feed, e.doc, c.writes, true
 }
 
 // put keeps what was read when there were so many writes, if nothing was written since.
-func (c *cache) put(f Feed, doc []byte, writes uint64, most int64) {
+func (c *memo) put(f Feed, doc []byte, writes uint64, most int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if writes != c.writes {
 		return
 	}
-	e := &entry{place: place{f.User, f.Name}, feed: f, doc: doc}
-	if at, ok := c.kept[e.place]; ok {
-		if before := at.Value.(*entry); doc == nil && before.feed == f {
-			e.doc = before.doc
-		}
-		c.drop(at)
+	k := place{f.User, f.Name}
+	if before, ok := c.kept.Peek(k); ok && doc == nil && before.feed == f {
+		doc = before.doc
 	}
-	if c.kept == nil {
-		c.kept = make(map[place]*list.Element)
-	}
-	c.kept[e.place] = c.order.PushFront(e)
-	c.used += e.size()
-	for c.used > most && c.order.Len() > 0 {
-		c.drop(c.order.Back())
-	}
-}
-
-func (c *cache) drop(at *list.Element) {
-	e := at.Value.(*entry)
-	delete(c.kept, e.place)
-	c.order.Remove(at)
-	c.used -= e.size()
+	c.kept.MostSize = most
+	c.kept.Put(k, entry{f, doc}, headSize+int64(len(doc)))
 }
 
 // forget says that a feed was written, or may have been.
-func (c *cache) forget(user, name string) {
+func (c *memo) forget(user, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.writes++
-	if at, ok := c.kept[place{user, name}]; ok {
-		c.drop(at)
-	}
+	c.kept.Delete(place{user, name})
 }
 
 // find reads a feed, from memory when it is the one of the store.

@@ -111,12 +111,12 @@ func TestMemoryHasABound(t *testing.T) {
 		_, err := s.Save(t.Context(), user, Public, document(i), "put")
 		must(t, err)
 		read(t, s, user)
-		if s.kept.used > s.Memory || s.kept.order.Len() != len(s.kept.kept) {
-			t.Fatalf("%d bytes are kept for %d and %d feeds", s.kept.used, s.kept.order.Len(), len(s.kept.kept))
+		if s.kept.kept.Size() > s.Memory {
+			t.Fatalf("%d bytes are kept for %d feeds", s.kept.kept.Size(), s.kept.kept.Len())
 		}
 	}
-	if s.kept.order.Len() < 5 {
-		t.Errorf("only %d feeds are kept", s.kept.order.Len())
+	if s.kept.kept.Len() < 5 {
+		t.Errorf("only %d feeds are kept", s.kept.kept.Len())
 	}
 	read(t, s, "u99")
 	if store.docs != 100 {

@@ -87,7 +87,7 @@ type Feeds struct {
 	Events  func(f Feed, door string) []event.Event
 	Publish func(events ...event.Event)
 
-	kept    cache
+	kept    memo
 	start   sync.Once
 	looking chan struct{}
 }

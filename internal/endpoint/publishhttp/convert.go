@@ -1,7 +1,6 @@
 package publishhttp
 
 import (
-	"container/list"
 	"context"
 	"crypto/sha256"
 	"log/slog"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"cloudburst/feed/render"
+	"cloudburst/internal/cache"
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/sanitize"
@@ -42,9 +42,7 @@ type Convert struct {
 	clean func(html string) string
 
 	mu      sync.Mutex
-	copies  map[string]*list.Element // of *copied, by URL
-	order   list.List                // what was asked for last in front
-	used    int64
+	copies  cache.LRU[string, *copied] // by URL
 	reading int
 	version int64 // the last one
 }
@@ -54,6 +52,7 @@ const (
 	convertEvery   = time.Minute // between two times that a feed is read
 	convertWithin  = 30 * time.Second
 	convertMemory  = 32 << 20 // bytes of documents that are kept
+	copySize       = 1024     // bytes of a copy without its document, about
 	convertReading = 8        // feeds read at once
 	longestURL     = 2048
 )
@@ -156,10 +155,8 @@ func strictHTML() func(string) string {
 func (c *Convert) read(ctx context.Context, url, state string) (*copied, error) {
 	now := c.now()
 	c.mu.Lock()
-	var before *copied
-	if at, ok := c.copies[url]; ok {
-		before = at.Value.(*copied)
-		c.order.MoveToFront(at)
+	before, ok := c.copies.Get(url)
+	if ok {
 		if before.state == state && before.fresh(now) {
 			c.mu.Unlock()
 			return before.wait(ctx)
@@ -168,7 +165,7 @@ func (c *Convert) read(ctx context.Context, url, state string) (*copied, error) 
 			before = nil // it was begun before the change, and is still being written
 		}
 	}
-	next := &copied{url: url, state: state, done: make(chan struct{}), at: now, size: 1024}
+	next := &copied{url: url, state: state, done: make(chan struct{}), at: now}
 	room := c.begin(next)
 	c.mu.Unlock()
 	if !room {
@@ -233,14 +230,8 @@ func (c *Convert) begin(next *copied) bool {
 	// its copy. Neither a clock that is set back nor a reading that ends late changes that.
 	c.version = max(c.version+1, next.at.UnixMilli())
 	next.version = c.version
-	if c.copies == nil {
-		c.copies = map[string]*list.Element{}
-	}
-	if at, ok := c.copies[next.url]; ok {
-		c.drop(at)
-	}
-	c.copies[next.url] = c.order.PushFront(next)
-	c.used += next.size
+	c.copies.MostSize = convertMemory
+	c.copies.Put(next.url, next, copySize)
 	return true
 }
 
@@ -249,20 +240,9 @@ func (c *Convert) end(next *copied) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reading--
-	if at, ok := c.copies[next.url]; ok && at.Value == next {
-		next.size += int64(len(next.doc))
-		c.used += int64(len(next.doc))
+	if now, _ := c.copies.Peek(next.url); now == next {
+		c.copies.Resize(next.url, copySize+int64(len(next.doc)))
 	}
-	for c.used > convertMemory && c.order.Len() > 0 {
-		c.drop(c.order.Back())
-	}
-}
-
-func (c *Convert) drop(at *list.Element) {
-	d := at.Value.(*copied)
-	delete(c.copies, d.url)
-	c.order.Remove(at)
-	c.used -= d.size
 }
 
 func (c *Convert) now() time.Time {

@@ -234,8 +234,8 @@ func TestFewFeedsAreReadAtOnceAndMemoryIsBounded(t *testing.T) {
 		for i := range 50 {
 			c.get(t, fmt.Sprintf("https://a.example/%d", i), "csv").is(t, "one of many", http.StatusOK)
 		}
-		if c.used > convertMemory || c.reading != 0 || len(c.copies) != c.order.Len() {
-			t.Errorf("%d bytes are kept, %d are being read, %d and %d copies", c.used, c.reading, len(c.copies), c.order.Len())
+		if c.copies.Size() > convertMemory || c.reading != 0 {
+			t.Errorf("%d bytes are kept, %d are being read, %d copies", c.copies.Size(), c.reading, c.copies.Len())
 		}
 	})
 }

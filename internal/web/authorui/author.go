@@ -14,6 +14,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/author"
+	"cloudburst/internal/cache"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/sanitize"
 	"cloudburst/internal/web/content"
@@ -181,9 +182,7 @@ func headLinks(user string, f author.Feed, all []shell.FormatLink) []shell.Forma
 // pageCache keeps pages ready; the newest use decides which. The zero value is ready.
 type pageCache struct {
 	mu    sync.Mutex
-	pages map[authorKey]*authorPage
-	order []authorKey // the one used last at the end
-	size  int
+	pages cache.LRU[authorKey, *authorPage]
 }
 
 type authorKey struct {
@@ -195,29 +194,18 @@ type authorKey struct {
 func (c *pageCache) get(k authorKey) *authorPage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p := c.pages[k]
-	if p != nil {
-		i := slices.Index(c.order, k)
-		c.order = append(slices.Delete(c.order, i, i+1), k)
-	}
+	p, _ := c.pages.Get(k)
 	return p
 }
 
 func (c *pageCache) put(k authorKey, p *authorPage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.pages == nil {
-		c.pages = map[authorKey]*authorPage{}
-	}
-	if c.pages[k] != nil || p.size > keptPageBytes {
+	if _, ok := c.pages.Peek(k); ok || p.size > keptPageBytes {
 		return
 	}
-	c.pages[k], c.order, c.size = p, append(c.order, k), c.size+p.size
-	for len(c.order) > keptAuthors || c.size > keptPageBytes {
-		c.size -= c.pages[c.order[0]].size
-		delete(c.pages, c.order[0])
-		c.order = slices.Delete(c.order, 0, 1)
-	}
+	c.pages.Most, c.pages.MostSize = keptAuthors, keptPageBytes
+	c.pages.Put(k, p, int64(p.size))
 }
 
 // pageOf is one page of a feed, read from its document unless it was before.

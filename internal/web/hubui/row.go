@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"cloudburst/internal/cache"
 	"cloudburst/internal/event"
 	"cloudburst/internal/web/shell"
 )
@@ -113,9 +114,7 @@ const rowCacheSize = 512
 // rowCache keeps the latest rendered rows. The zero value is ready.
 type rowCache struct {
 	mu   sync.Mutex
-	made map[mark][]byte
-	ring [rowCacheSize]mark
-	next int
+	made cache.LRU[mark, []byte]
 }
 
 // rendered is e's line as HTML.
@@ -128,7 +127,7 @@ func (s *Pages) rendered(e event.Event) ([]byte, error) {
 // get is what was made for m, or what render makes of it now.
 func (c *rowCache) get(m mark, render func(*bytes.Buffer) error) ([]byte, error) {
 	c.mu.Lock()
-	b, ok := c.made[m]
+	b, ok := c.made.Get(m)
 	c.mu.Unlock()
 	if ok {
 		return b, nil
@@ -140,11 +139,7 @@ func (c *rowCache) get(m mark, render func(*bytes.Buffer) error) ([]byte, error)
 	b = bytes.TrimSpace(out.Bytes())
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.made == nil {
-		c.made = make(map[mark][]byte, rowCacheSize)
-	}
-	delete(c.made, c.ring[c.next])
-	c.made[m], c.ring[c.next] = b, m
-	c.next = (c.next + 1) % rowCacheSize
+	c.made.Most = rowCacheSize
+	c.made.Put(m, b, 0)
 	return b, nil
 }
