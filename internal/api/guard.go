@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/text"
 )
 
 // Guard refuses what a browser may have been talked into by a stranger's page:
@@ -48,9 +49,4 @@ func (s *Server) ownHost(hostport string) bool {
 	})
 }
 
-func cut(s string, most int) string {
-	if len(s) > most {
-		return strings.ToValidUTF8(s[:most], "") + "…"
-	}
-	return s
-}
+func cut(s string, most int) string { return text.Clip(s, most) }

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	"cloudburst/internal/author"
 	"cloudburst/internal/endpoint/hubhttp"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/text"
 	"cloudburst/internal/trace"
 )
 
@@ -33,8 +33,10 @@ func (a *App) newTracer(fetcher *hubhttp.Fetcher, notifier *hubhttp.Notifier) {
 	if len(c.Propagate) == 0 {
 		return
 	}
-	fetcher.Trace = func(ctx context.Context, url string) string { return a.tracer.Fetching(ctx, hostOf(url)) }
-	notifier.Trace = func(topic hub.Topic, callback string) string { return a.tracer.Notifying(&topic, hostOf(callback)) }
+	fetcher.Trace = func(ctx context.Context, url string) string { return a.tracer.Fetching(ctx, text.Hostname(url)) }
+	notifier.Trace = func(topic hub.Topic, callback string) string {
+		return a.tracer.Notifying(&topic, text.Hostname(callback))
+	}
 }
 
 // sendTraces sends what is traced until the function that it returns is called, which is
@@ -93,12 +95,4 @@ func (a *App) traceCounts() func() api.TraceCounts {
 		c := a.tracer.Counts()
 		return api.TraceCounts{Exported: c.Exported, Dropped: c.Dropped, Failures: c.Failures, Queued: c.Queued}
 	}
-}
-
-func hostOf(callback string) string {
-	u, err := url.Parse(callback)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }

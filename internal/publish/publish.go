@@ -3,6 +3,14 @@
 package publish
 
 import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
 	"cloudburst/internal/announce"
 	"cloudburst/internal/audience"
 	"cloudburst/internal/author"
@@ -10,14 +18,7 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
 	"cloudburst/internal/origin"
-	"cmp"
-	"context"
-	"errors"
-	"fmt"
-	"log/slog"
-	"net/url"
-	"slices"
-	"time"
+	"cloudburst/internal/text"
 )
 
 // Notifier knows under which addresses somebody follows what a user saves, and notifies them. All
@@ -182,7 +183,7 @@ func (n *Notifier) Subscribers(ctx context.Context, user string) ([]audience.Sub
 			}
 			for _, s := range list {
 				if s.ExpiresAt.After(now) {
-					all = append(all, audience.Subscriber{Protocol: s.Protocol, Host: hostOf(s.Callback)})
+					all = append(all, audience.Subscriber{Protocol: s.Protocol, Host: text.Hostname(s.Callback)})
 				}
 			}
 			if len(list) < q.Limit {
@@ -192,14 +193,6 @@ func (n *Notifier) Subscribers(ctx context.Context, user string) ([]audience.Sub
 		}
 	}
 	return all, nil
-}
-
-func hostOf(callback string) string {
-	u, err := url.Parse(callback)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }
 
 // Events is what the log says of a public feed that was saved.

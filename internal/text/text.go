@@ -78,6 +78,15 @@ func Host(raw string) string {
 	return ""
 }
 
+// Hostname is the host of a URL without its port, as the URL spells it. It is "" when
+// raw is no URL.
+func Hostname(raw string) string {
+	if u, err := url.Parse(raw); err == nil {
+		return u.Hostname()
+	}
+	return ""
+}
+
 // ID is the number by which a text is known: 63 bits of a digest, never 0.
 func ID(s string) int64 {
 	sum := sha256.Sum256([]byte(s))

@@ -26,6 +26,7 @@ func TestTextsAreCut(t *testing.T) {
 		{"seven digits", Thousands(-1234567), "-1,234,567"},
 		{"three digits below 0", Thousands(-123), "-123"},
 		{"a host", Host("https://News.Example:8080/rss?x"), "News.Example:8080"},
+		{"a host without its port", Hostname("https://News.Example:8080/rss?x"), "News.Example"},
 		{"no URL", Host("http://a b/"), ""},
 	} {
 		if c.got != c.want {

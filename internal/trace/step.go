@@ -10,6 +10,7 @@ import (
 	oteltrace "go.opentelemetry.io/otel/trace"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/text"
 )
 
 const errorCode = codes.Error
@@ -44,7 +45,7 @@ func (t *Tracer) Changed(change *hub.Topic, how hub.FoundChange) {
 		name: "fetch", kind: oteltrace.SpanKindClient, own: i.context(i.span("fetch", 0)), parent: ping.own, begin: how.Sent, end: how.Read,
 		attrs: []attribute.KeyValue{
 			attribute.Bool("cloudburst.conditional", how.Conditional), attribute.Int64("cloudburst.bytes", how.Bytes),
-			attribute.String("server.address", hostOf(change.URL)),
+			attribute.String("server.address", text.Hostname(change.URL)),
 		},
 	}
 	if how.Status != 0 {
@@ -121,7 +122,7 @@ func (t *Tracer) Tried(change *hub.Topic, d hub.Tried) {
 	s := span{
 		name: "delivery", kind: oteltrace.SpanKindClient, parent: i.context(i.span("part", d.Part)), begin: d.End.Add(-d.Reply.Took), end: d.End,
 		attrs: []attribute.KeyValue{
-			attribute.String("cloudburst.protocol", d.To.Protocol), attribute.String("server.address", hostOf(d.To.Callback)),
+			attribute.String("cloudburst.protocol", d.To.Protocol), attribute.String("server.address", text.Hostname(d.To.Callback)),
 			attribute.Int("cloudburst.attempt", d.Attempt),
 		},
 	}
@@ -181,13 +182,4 @@ func doorOf(door string) []attribute.KeyValue {
 		attrs = append(attrs, attribute.String("cloudburst.protocol", protocol))
 	}
 	return attrs
-}
-
-// hostOf is the host of a URL, without anything else.
-func hostOf(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode/utf8"
+
+	"cloudburst/internal/text"
 )
 
 // parser walks over a checked UTF-8 document with a stack of its own, so that
@@ -375,9 +377,5 @@ func cut(s string) string {
 	if len(s) <= 60 {
 		return s
 	}
-	i := 60
-	for !utf8.RuneStart(s[i]) {
-		i--
-	}
-	return s[:i] + "…"
+	return text.Head(s, 60) + "…"
 }

@@ -13,6 +13,7 @@ import (
 
 	"cloudburst/feed"
 	"cloudburst/internal/cli/shell"
+	"cloudburst/internal/date"
 	"cloudburst/internal/sanitize"
 	"cloudburst/protocol/rsscloud"
 )
@@ -139,20 +140,20 @@ func (d Document) NewestItem() (newest item, changed time.Time) {
 	if err != nil {
 		return item{}, time.Time{}
 	}
-	changed = latest(f.Published.UTC, f.Updated.UTC)
+	changed = date.Later(f.Published.UTC, f.Updated.UTC)
 	for k := range f.Items {
 		it := newItem(&f.Items[k])
 		if k == 0 || it.At.After(newest.At) {
 			newest = it
 		}
-		changed = latest(changed, it.At)
+		changed = date.Later(changed, it.At)
 	}
 	return newest, changed
 }
 
 // newItem is what one line can show of an item.
 func newItem(it *feed.Item) item {
-	out := item{Title: sanitize.Text(it.Title.Value), Link: it.Link, Text: sanitize.Text(it.Summary.Value), At: latest(it.Published.UTC, it.Updated.UTC)}
+	out := item{Title: sanitize.Text(it.Title.Value), Link: it.Link, Text: sanitize.Text(it.Summary.Value), At: date.Later(it.Published.UTC, it.Updated.UTC)}
 	if it.Title.Type == "text/plain" {
 		out.Title = it.Title.Value
 	}
@@ -162,11 +163,4 @@ func newItem(it *feed.Item) item {
 		}
 	}
 	return out
-}
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

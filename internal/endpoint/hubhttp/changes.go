@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"cloudburst/internal/date"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
@@ -269,9 +270,9 @@ func (o *rowWriter) ageAt(row time.Time) time.Time {
 	if o.at.IsZero() {
 		return o.updated()
 	}
-	at := latest(o.at, o.newest)
+	at := date.Later(o.at, o.newest)
 	turned := row.Add(max(at.Sub(row), 0) / o.unit * o.unit)
-	o.turned = latest(o.turned, turned)
+	o.turned = date.Later(o.turned, turned)
 	if next := turned.Add(o.unit); o.next.IsZero() || next.Before(o.next) {
 		o.next = next
 	}
@@ -281,14 +282,7 @@ func (o *rowWriter) ageAt(row time.Time) time.Time {
 // updated is the moment of the document: of the newest row, but not before floor. Where
 // ages count to the moment of serving, it is the last one at which any of them turned, so
 // that nodes make the same documents of the same rows.
-func (o *rowWriter) updated() time.Time { return latest(latest(o.newest, o.floor), o.turned) }
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
+func (o *rowWriter) updated() time.Time { return date.Later(date.Later(o.newest, o.floor), o.turned) }
 
 // marked is the length of the rows that are not before mark.
 func (o *rowWriter) marked() int {
