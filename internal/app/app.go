@@ -71,6 +71,7 @@ type App struct {
 	doer     *fetch.Doer
 	operator *api.Server
 	names    origin.Names
+	owners   owners
 	space    space
 	probes   probes        // of our own public address
 	done     chan struct{} // closed when Run stops: live streams end
@@ -155,7 +156,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.certificates.open(st)
 	a.operator = api.New(a.operating(st, a.writing(api.Options{
 		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.names.Public,
-		River: a.river, ReaderOf: a.readerOf, Sinks: a.sinks, Tick: a.testFeed.Tick, Traces: a.traceCounts(), DiskFree: a.diskFree,
+		River: a.river, ReaderOf: a.owners.readerOf, Sinks: a.sinks, Tick: a.testFeed.Tick, Traces: a.traceCounts(), DiskFree: a.diskFree,
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.operatorWarnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
 	})))
@@ -283,7 +284,7 @@ func (a *App) operatorWarnings() []string {
 func (a *App) trustsThisMachine() bool {
 	host := href.Host(a.names.Public())
 	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
-	return (host == "localhost" || err == nil && ip.IsLoopback()) && a.fresh(context.Background())
+	return (host == "localhost" || err == nil && ip.IsLoopback()) && a.owners.fresh(context.Background())
 }
 
 // Admin is the operator's API, for a listener or for a command in this process.

@@ -52,6 +52,7 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 		return err
 	}
 	a.accounts = &account.Accounts{Store: st, Now: a.clock.Now, Key: key, Log: a.log, Shared: a.cfg.Database != ""}
+	a.owners.accounts, a.owners.log = a.accounts, a.log
 	if err := a.accounts.CheckKey(ctx); fault.CodeOf(err) == fault.Conflict {
 		a.keyTrouble = fault.Message(err)
 	} else if err != nil {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"cloudburst/internal/account"
-	"cloudburst/internal/config"
 	"cloudburst/internal/fault"
 )
 
@@ -20,21 +19,21 @@ func (awayAccounts) Users(context.Context, string, int) ([]account.User, error) 
 
 func TestAServerIsNotFreshBecauseNobodyCanKnow(t *testing.T) {
 	t.Parallel()
-	a := &App{hosted: hosted{accounts: &account.Accounts{Store: awayAccounts{}, Now: time.Now}}, log: slog.New(slog.DiscardHandler)}
-	if a.fresh(t.Context()) {
+	o := &owners{accounts: &account.Accounts{Store: awayAccounts{}, Now: time.Now}, log: slog.New(slog.DiscardHandler)}
+	if o.fresh(t.Context()) {
 		t.Error("while the database is away everybody may read the river")
 	}
 }
 
 func TestRecipientsOfForwardedItemsReadTheNameOfAnAccount(t *testing.T) {
 	t.Parallel()
-	a := &App{cfg: config.Default()}
+	o := &owners{}
 	for owner, want := range map[string]string{"": "The operator", "alice": "alice"} {
-		a.reading.owner.Store(&owner)
-		if got := a.senderOf(""); got != want {
+		o.first.Store(&owner)
+		if got := o.senderOf(""); got != want {
 			t.Errorf("with the first account %q, its items are forwarded by %q; want %q", owner, got, want)
 		}
-		if got := a.senderOf("bob"); got != "bob" {
+		if got := o.senderOf("bob"); got != "bob" {
 			t.Errorf("bob's items are forwarded by %q", got)
 		}
 	}

@@ -30,7 +30,6 @@ import (
 type reading struct {
 	river  *river.River
 	reader *fetch.Client                // reads feeds for people
-	owner  atomic.Pointer[string]       // of the server's own river: the first account
 	site   atomic.Pointer[http.Handler] // the public listener's, for what this program itself serves
 }
 
@@ -53,7 +52,7 @@ func (a *App) newRiver(st store.Store) error {
 	})
 	a.river = &river.River{
 		Store: st, Fetch: ownPages{a.reader, a}, Key: a.accounts.Key, Log: a.log, Now: a.clock.Now,
-		Sender: a.senderOf,
+		Sender: a.owners.senderOf,
 		Agent:  func(readers int64) string { return readhttp.ReaderAgent(Version, a.names.Public(), readers) },
 		Options: river.Options{
 			AtOnce: c.AtOnce, PerHost: c.PerHost, HostInterval: interval, OwnHosts: splitList(c.OwnHosts),
@@ -99,7 +98,7 @@ const (
 func (a *App) beginRiver(ctx context.Context) {
 	now := a.clock.Now()
 	won, err := a.store.ClaimTask(ctx, beginTask, now, now, now.Add(forGood))
-	if err == nil && won && a.fresh(ctx) {
+	if err == nil && won && a.owners.fresh(ctx) {
 		_, err = a.river.Add(ctx, river.Request{URL: a.names.Public() + testfeed.Path})
 	}
 	if err != nil && ctx.Err() == nil {
@@ -115,113 +114,22 @@ func (a *App) unifySources(ctx context.Context) error {
 	for _, o := range origins[1:] {
 		// Items of the test feed have ids made of its URL.
 		renewed := func(url string) bool { return url == o+testfeed.Path }
-		if err := a.river.Unify(ctx, o+"/", renewed, a.readers); err != nil {
+		if err := a.river.Unify(ctx, o+"/", renewed, a.owners.readers); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// readers are all who may follow feeds here.
-func (a *App) readers(ctx context.Context) ([]string, error) {
-	all := []string{""}
-	for after := ""; ; {
-		page, err := a.accounts.Users(ctx, after, 1000)
-		if err != nil {
-			return nil, err
-		}
-		for _, u := range page {
-			if after = u.Name; a.readerOf(u.Name) != "" {
-				all = append(all, u.Name)
-			}
-		}
-		if len(page) < 1000 {
-			return all, nil
-		}
-	}
-}
-
 func splitList(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
-}
-
-// readerOf is whose river a user reads: the first account has the server's own.
-func (a *App) readerOf(user string) string {
-	if user != "" && user == a.ownerName() {
-		return ""
-	}
-	return user
-}
-
-// ownerOf is the name of a reader in addresses.
-func (a *App) ownerOf(reader string) string {
-	if reader != "" {
-		return reader
-	}
-	if name := a.ownerName(); name != "" {
-		return name
-	}
-	return "server"
-}
-
-// senderOf names a reader for the recipients of forwarded items.
-func (a *App) senderOf(reader string) string {
-	if reader == "" && a.ownerName() == "" {
-		return "The operator"
-	}
-	return a.ownerOf(reader)
-}
-
-// ownerName is the first account that there was, "" while there is none. There is always
-// a first one from then on, so it is looked for once.
-func (a *App) ownerName() string {
-	name, err := a.firstAccount()
-	if err != nil {
-		a.log.Warn("find the first account", "err", err)
-	}
-	return name
-}
-
-func (a *App) firstAccount() (string, error) {
-	if p := a.owner.Load(); p != nil {
-		return *p, nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	var first string
-	var at time.Time
-	for after := ""; ; {
-		list, err := a.accounts.Users(ctx, after, 1000)
-		if err != nil {
-			return "", err
-		}
-		for _, u := range list {
-			if first == "" || u.CreatedAt.Before(at) {
-				first, at = u.Name, u.CreatedAt
-			}
-		}
-		if len(list) < 1000 {
-			break
-		}
-		after = list[len(list)-1].Name
-	}
-	if first != "" {
-		a.owner.Store(&first)
-	}
-	return first, nil
-}
-
-// fresh reports that nobody has an account yet. While nobody can know, somebody may have.
-func (a *App) fresh(context.Context) bool {
-	name, err := a.firstAccount()
-	return err == nil && name == ""
 }
 
 // riverPages gives the pages what they need of the river.
 func (a *App) riverPages(w *web.Web) {
 	w.River = a.river
 	w.Arrivals = func(buffer int) readerui.Listener { return a.river.Listen(buffer) }
-	w.ReaderOf, w.OwnerOf, w.Fresh = a.readerOf, a.ownerOf, a.fresh
+	w.ReaderOf, w.OwnerOf, w.Fresh = a.owners.readerOf, a.owners.ownerOf, a.owners.fresh
 	w.Explained = api.Explained
 	w.RiverPublic = a.cfg.River.Public == "everyone"
 	w.Images, w.Remote, w.ImageKey = a.cfg.River.Images, a.reader, a.accounts.Key

@@ -115,7 +115,7 @@ func (a *App) publishRoutes() []route.Route {
 // readRoutes are the endpoints for apps in which people read.
 func (a *App) readRoutes() []route.Route {
 	return (&readhttp.Apps{
-		River: a.river, Accounts: a.accounts, ReaderOf: a.readerOf, Public: a.names.Public, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log,
+		River: a.river, Accounts: a.accounts, ReaderOf: a.owners.readerOf, Public: a.names.Public, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log,
 	}).Routes()
 }
 
@@ -123,7 +123,7 @@ func (a *App) readRoutes() []route.Route {
 func (a *App) apiRoutes() []route.Route {
 	return api.RiverRoutes(a.writing(api.Options{
 		Hub: a.hub, Bus: a.hub.Bus, Version: Version, Log: a.log, Now: a.clock.Now, Done: a.done,
-		River: a.river, Tokens: a.accounts, ReaderOf: a.readerOf, ClientAddr: a.clientAddr,
+		River: a.river, Tokens: a.accounts, ReaderOf: a.owners.readerOf, ClientAddr: a.clientAddr,
 	}))
 }
 
