@@ -14,7 +14,7 @@ const headSize = 1024
 // other processes write to it is asked whether the feed is still that one.
 type memo struct {
 	mu   sync.Mutex
-	kept cache.LRU[place, entry]
+	kept cache.LRU[place, *entry]
 	// writes counts what made entries wrong: what was read before a write must not be
 	// kept after it.
 	writes uint64
@@ -31,11 +31,13 @@ type entry struct {
 func (c *memo) get(user, name string, doc bool) (f Feed, d []byte, writes uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, ok := c.kept.Peek(place{user, name})
-	if !ok || doc && e.doc == nil {
+	e, ok := c.kept.Get(place{user, name})
+	if !ok {
+		return Feed{}, nil, c.writes, false
+	}
+	if doc && e.doc == nil {
 		return e.feed, nil, c.writes, false
 	}
-	c.kept.Get(place{user, name})
 	return e.feed, e.doc, c.writes, true
 }
 
@@ -51,7 +53,7 @@ func (c *memo) put(f Feed, doc []byte, writes uint64, most int64) {
 		doc = before.doc
 	}
 	c.kept.MostSize = most
-	c.kept.Put(k, entry{f, doc}, headSize+int64(len(doc)))
+	c.kept.Put(k, &entry{f, doc}, headSize+int64(len(doc)))
 }
 
 // forget says that a feed was written, or may have been.
