@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -33,6 +34,10 @@ func lockFolder(dir string) (*folderLock, error) {
 	}
 	return nil, folderFault(err, dir)
 }
+
+// Close unlocks the folder. It does not leave that to the closing of the file, because a
+// child process that this process starts at the same time has a copy of the file for a moment.
+func (l *folderLock) Close() error { return errors.Join(unlock(l.File), l.File.Close()) }
 
 // mark notes that the folder holds a database from now on.
 func (l *folderLock) mark() error {

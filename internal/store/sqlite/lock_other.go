@@ -14,3 +14,5 @@ import (
 func tryLock(*os.File) (free bool, err error) {
 	return false, fault.New(fault.Unsupported, "Data folders are not supported on %s; use a PostgreSQL database (--database).", runtime.GOOS)
 }
+
+func unlock(*os.File) error { return nil }

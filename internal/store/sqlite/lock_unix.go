@@ -17,3 +17,6 @@ func tryLock(f *os.File) (free bool, err error) {
 	}
 	return err == nil, err
 }
+
+// unlock ends the lock of f, also for copies of f in other processes.
+func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }
