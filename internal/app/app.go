@@ -144,14 +144,14 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.hub.Init()
 	a.newUpstream(st)
 	a.newSinks(st)
-	if err := a.newHosted(ctx, st); err != nil {
+	if err := (hosting{a}).newHosted(ctx, st); err != nil {
 		return err
 	}
 	if err := a.newRiver(st); err != nil {
 		return err
 	}
 	a.testFeed = &testfeed.Feed{Store: st, Hub: a.hub, Readers: a.river, Names: &a.names, Cloud: a.cloudAt, Now: a.clock.Now, Log: log}
-	a.newNotifier()
+	hosting{a}.newNotifier()
 	a.store = a.hub.Store
 	a.certificates.open(st)
 	a.operator = api.New(a.operating(st, a.writing(api.Options{
@@ -209,7 +209,7 @@ func (a *App) hubOptions() hub.Options {
 		Retry: c.Retry, MaxInFlight: a.inFlight(), SourceRate: unlimited(c.SourceRate), HostRate: unlimited(c.HostRate),
 		KeepEvents: a.cfg.Log.Keep, KeepChanges: a.cfg.Changes.Keep, Own: a.ownCallback,
 		Ageing: a.cfg.CNWS.Ageing, MaxContent: int64(ws.MaxContent), Thin: ws.Oversize == "thin", MaxLease: ws.MaxLease,
-		Topics: ws.Topics, OwnTopic: a.ownTopic, Names: a.names.Of, Private: a.privateFeed, Callable: a.callable, Readable: a.readable,
+		Topics: ws.Topics, OwnTopic: a.ownTopic, Names: a.names.Of, Private: hosting{a}.privateFeed, Callable: a.callable, Readable: a.readable,
 	}
 }
 

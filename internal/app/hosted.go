@@ -45,8 +45,11 @@ type hosted struct {
 	keyTrouble string // the key does not fit the secrets that are kept; "": it does
 }
 
+// hosting joins hosted feeds and posts with the hub.
+type hosting struct{ *App }
+
 // newHosted makes the parts and joins them.
-func (a *App) newHosted(ctx context.Context, st store.Store) error {
+func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 	key, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data)
 	if err != nil {
 		return err
@@ -99,7 +102,7 @@ func (a *App) newHosted(ctx context.Context, st store.Store) error {
 }
 
 // newNotifier completes the notifier, when everything that it needs is there.
-func (a *App) newNotifier() {
+func (a hosting) newNotifier() {
 	*a.notifier = publish.Notifier{
 		Hub: a.hub, Store: a.hub.Store, Readers: a.river, Sources: a.river.Store, Posts: a.posts, Hosted: a.feeds, Targets: a.sinks,
 		Names: &a.names, Stamp: a.hub.Bus.Stamp, Trace: a.tracedSave, Now: a.clock.Now, Log: a.log,
@@ -185,7 +188,7 @@ const (
 
 // lookAfterHosted tells what a crash left untold, and once an hour in the whole
 // cluster counts and tidies.
-func (a *App) lookAfterHosted(ctx context.Context) {
+func (a hosting) lookAfterHosted(ctx context.Context) {
 	tick := time.NewTicker(untoldEvery)
 	defer tick.Stop()
 	again := untoldAgain
@@ -219,7 +222,7 @@ func (a *App) lookAfterHosted(ctx context.Context) {
 	}
 }
 
-func (a *App) noteHosted(ctx context.Context, what string, err error) {
+func (a hosting) noteHosted(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		a.log.Warn(what, "err", err)
 	}
@@ -227,7 +230,7 @@ func (a *App) noteHosted(ctx context.Context, what string, err error) {
 
 // ownChanged is when the public feed at a URL of this program changed last; zero: there is
 // none, or nobody knows.
-func (a *App) ownChanged(ctx context.Context, raw string) time.Time {
+func (a hosting) ownChanged(ctx context.Context, raw string) time.Time {
 	u, own := a.names.Path(raw)
 	if !own {
 		return time.Time{}
@@ -256,7 +259,7 @@ func (a *App) ownChanged(ctx context.Context, raw string) time.Time {
 }
 
 // ownUser is the user whose feed stands at a URL of this program.
-func (a *App) ownUser(raw string) string {
+func (a hosting) ownUser(raw string) string {
 	u, own := a.names.Path(raw)
 	if !own {
 		return ""
@@ -268,7 +271,7 @@ func (a *App) ownUser(raw string) string {
 // privateFeed reports a URL that is the address of a private feed here, however its
 // server's name and its path are written. A secret in an address is kept, whoever's it
 // is: this server may have names that nobody told it.
-func (a *App) privateFeed(raw string) bool {
+func (a hosting) privateFeed(raw string) bool {
 	u, err := url.Parse(raw)
 	if err != nil || !publishhttp.PrivatePath(u.Path) {
 		return false

@@ -63,9 +63,12 @@ func (p *probes) arrive(token string) (ours bool) {
 // probeHeader carries the proof with which another machine of this server answers a probe.
 const probeHeader = "Cloudburst-Probe"
 
+// examination gathers the facts that the doctor of the installation judges.
+type examination struct{ *App }
+
 // proof shows who has the key of all machines of this server. Only a token as send makes
 // them is answered.
-func (a *App) proof(token string) string {
+func (a examination) proof(token string) string {
 	if a.accounts == nil || len(token) != len(rand.Text()) {
 		return ""
 	}
@@ -82,7 +85,7 @@ func (p *probes) arrived(token string) bool {
 }
 
 // installation looks at what this process runs on.
-func (a *App) installation(ctx context.Context, store examiner) (client.Installation, error) {
+func (a examination) installation(ctx context.Context, store examiner) (client.Installation, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
 	out := client.Installation{Findings: []client.Finding{}}
@@ -99,7 +102,7 @@ func (a *App) installation(ctx context.Context, store examiner) (client.Installa
 }
 
 // world gathers the facts.
-func (a *App) world(ctx context.Context, store examiner) checkup.World {
+func (a examination) world(ctx context.Context, store examiner) checkup.World {
 	now := time.Now() // the machine's own, which is one of the facts
 	w := checkup.World{
 		Now: now, Running: a.names.Listeners() != nil, PublicURL: a.cfg.PublicURL, AdminListen: a.cfg.Admin.Listen, AdminOpen: !a.cfg.Admin.Private(),
@@ -133,7 +136,7 @@ func (a *App) world(ctx context.Context, store examiner) checkup.World {
 
 // reach asks the public listener by its public name, as others do: not by the guarded way
 // out, which never calls our own listeners. The address is the operator's word.
-func (a *App) reach(ctx context.Context) checkup.Reach {
+func (a examination) reach(ctx context.Context) checkup.Reach {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	token := a.probes.send()

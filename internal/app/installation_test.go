@@ -21,7 +21,7 @@ func TestTheServerKnowsItselfBehindItsPublicAddress(t *testing.T) {
 	t.Parallel()
 	a := &App{cfg: config.Default()}
 	mux := http.NewServeMux()
-	route.Mount(mux, a.health(), nil)
+	route.Mount(mux, routing{a}.health(), nil)
 	own := httptest.NewServer(mux)
 	defer own.Close()
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -34,7 +34,7 @@ func TestTheServerKnowsItselfBehindItsPublicAddress(t *testing.T) {
 		err  string
 	}{{own.URL, true, ""}, {other.URL, false, ""}, {broken.URL, false, "404"}, {"http://127.0.0.1:1", false, "refused"}} {
 		a.cfg.PublicURL = tt.url
-		r := a.reach(t.Context())
+		r := examination{a}.reach(t.Context())
 		if !r.Tried || r.Self != tt.self || (r.Err == "") != (tt.err == "") || !strings.Contains(r.Err, tt.err) || strings.Contains(r.Err, probeParam) {
 			t.Errorf("%s: %+v", tt.url, r)
 		}
@@ -87,7 +87,7 @@ func TestDoctorVerifiesTheLastBackup(t *testing.T) {
 	a := &App{cfg: config.Config{Data: dir}, clock: &hub.Steady{}}
 	content := func() client.Finding {
 		t.Helper()
-		found, err := a.installation(t.Context(), st.(examiner))
+		found, err := examination{a}.installation(t.Context(), st.(examiner))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,11 +137,11 @@ func TestAnotherMachineOfTheServerIsTheServer(t *testing.T) {
 		a := &App{cfg: config.Default(), hosted: hosted{accounts: &account.Accounts{Key: []byte("the same")}}}
 		b := &App{cfg: config.Default(), hosted: hosted{accounts: &account.Accounts{Key: []byte(tt.key)}}}
 		mux := http.NewServeMux()
-		route.Mount(mux, b.health(), nil)
+		route.Mount(mux, (routing{b}).health(), nil)
 		other := httptest.NewServer(mux)
 		defer other.Close()
 		a.cfg.PublicURL = other.URL
-		if r := a.reach(t.Context()); r.Self != tt.self || r.Err != "" {
+		if r := (examination{a}).reach(t.Context()); r.Self != tt.self || r.Err != "" {
 			t.Errorf("with %s key: %+v", tt.key, r)
 		}
 	}

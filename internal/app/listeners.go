@@ -24,7 +24,7 @@ type listeners struct {
 }
 
 // openListeners opens what the settings say and nobody handed over.
-func (a *App) openListeners(ctx context.Context) (_ *listeners, err error) {
+func (a process) openListeners(ctx context.Context) (_ *listeners, err error) {
 	l := &listeners{admin: entrance{json: true}}
 	if l.front, err = a.newFront(); err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (a *App) openListeners(ctx context.Context) (_ *listeners, err error) {
 	return l, nil
 }
 
-func (a *App) listenAt(ctx context.Context, name, setting, addr string) (net.Listener, error) {
+func (a process) listenAt(ctx context.Context, name, setting, addr string) (net.Listener, error) {
 	given := a.Service.Take(name)
 	if given == nil {
 		return listen(ctx, setting, addr)
@@ -82,7 +82,7 @@ func (l *listeners) all() []net.Listener {
 }
 
 // ownNames are the names by which the public listener can be called, the public one first.
-func (a *App) ownNames(l *listeners, public string) []string {
+func (a process) ownNames(l *listeners, public string) []string {
 	if l.front == nil {
 		return origin.Of(public, a.names.Listeners()[0])
 	}
@@ -90,7 +90,7 @@ func (a *App) ownNames(l *listeners, public string) []string {
 }
 
 // serve begins to answer on all of them. What ends a listener before it is shut goes to failed.
-func (a *App) serve(l *listeners, group *sync.WaitGroup, failed chan<- error) {
+func (a process) serve(l *listeners, group *sync.WaitGroup, failed chan<- error) {
 	begin := func(h http.Handler, on *capped, tls bool) {
 		s := a.server(h)
 		s.ConnState = on.state
@@ -125,7 +125,7 @@ func (l *listeners) open(routes, admin http.Handler, public string) {
 // tellManager says that the program is ready, and that it lives while its own listener answers.
 //
 // spec:systemd-257#notify
-func (a *App) tellManager(ctx context.Context, l *listeners) {
+func (a process) tellManager(ctx context.Context, l *listeners) {
 	a.notifyService("READY=1\nSTATUS=Serving")
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	alive := func(ctx context.Context) error {
@@ -143,7 +143,7 @@ func (a *App) tellManager(ctx context.Context, l *listeners) {
 }
 
 // tellStopping says that the end has begun, and that it takes longer where it was set so.
-func (a *App) tellStopping() {
+func (a process) tellStopping() {
 	state := "STOPPING=1\nSTATUS=Letting what is under way end"
 	if d := a.cfg.ShutdownDelay; d > 0 {
 		state += fmt.Sprintf("\nEXTEND_TIMEOUT_USEC=%d", (d + stopsWithin).Microseconds())
@@ -151,7 +151,7 @@ func (a *App) tellStopping() {
 	a.notifyService(state)
 }
 
-func (a *App) notifyService(state string) {
+func (a process) notifyService(state string) {
 	if err := a.Service.Notify(state); err != nil {
 		a.log.Warn("service manager", "err", err)
 	}

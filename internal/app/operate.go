@@ -29,7 +29,7 @@ func (a *App) operating(st store.Store, o api.Options) api.Options {
 	}
 	o.BackedUp = a.backedUp
 	if e, ok := st.(examiner); ok {
-		o.Doctor = func(ctx context.Context) (client.Installation, error) { return a.installation(ctx, e) }
+		o.Doctor = func(ctx context.Context) (client.Installation, error) { return examination{a}.installation(ctx, e) }
 	}
 	return o
 }

@@ -11,7 +11,7 @@ import (
 
 // newPosts makes what people write here. Their feeds are those of a.authors, and say of
 // themselves what those say that were saved.
-func (a *App) newPosts(st store.Store) {
+func (a hosting) newPosts(st store.Store) {
 	a.posts = &author.Posts{
 		Store: st, Feeds: a.authors, Origin: a.names.Public, About: a.feeds.About, Now: a.clock.Now, Log: a.log,
 		Limit: a.cfg.Write.Limit, LimitMode: a.cfg.Write.LimitMode, MaxPosts: a.cfg.Write.MaxPosts, Window: a.cfg.Feeds.Window,
@@ -20,7 +20,7 @@ func (a *App) newPosts(st store.Store) {
 }
 
 // writePages lets people write on the pages.
-func (a *App) writePages(pages *web.Web) {
+func (a hosting) writePages(pages *web.Web) {
 	pages.Posts, pages.LimitMode = a.posts, a.cfg.Write.LimitMode
 	pages.FileOf = a.files.Get
 	pages.Files, pages.Moves = a.files, a.moves()
@@ -35,7 +35,7 @@ const renewFirst = 20
 // leave it to the next save: they may be called by several URLs while they are replaced.
 //
 // spec:cloudburst#public-url-changed
-func (a *App) renewPosts(ctx context.Context) error {
+func (a hosting) renewPosts(ctx context.Context) error {
 	if a.cfg.PublicURL == "" || a.cfg.Database != "" {
 		return nil
 	}
@@ -62,7 +62,7 @@ type stalePage struct {
 	more  bool
 }
 
-func (a *App) staleFeeds(ctx context.Context, after string, limit int) (p stalePage, err error) {
+func (a hosting) staleFeeds(ctx context.Context, after string, limit int) (p stalePage, err error) {
 	list, err := a.authors.List(ctx, after, limit)
 	if err != nil {
 		return p, err
@@ -91,7 +91,7 @@ func (a *App) staleFeeds(ctx context.Context, after string, limit int) (p staleP
 	return p, nil
 }
 
-func (a *App) renew(ctx context.Context, users []string) error {
+func (a hosting) renew(ctx context.Context, users []string) error {
 	for _, user := range users {
 		if err := a.posts.Renew(ctx, user, "start"); err != nil {
 			return err
@@ -101,6 +101,6 @@ func (a *App) renew(ctx context.Context, users []string) error {
 }
 
 // tidyPosts forgets what can no longer be taken back.
-func (a *App) tidyPosts(ctx context.Context) {
+func (a hosting) tidyPosts(ctx context.Context) {
 	a.noteHosted(ctx, "tidy posts", a.posts.Sweep(ctx))
 }

@@ -26,8 +26,11 @@ type group struct {
 	routes []route.Route
 }
 
+// routing puts the routes of both listeners together.
+type routing struct{ *App }
+
 // groups lists everything that the program serves, on both of its listeners. site is the pages.
-func (a *App) groups(public string, pages *web.Web, site http.Handler) []group {
+func (a routing) groups(public string, pages *web.Web, site http.Handler) []group {
 	return []group{
 		{"Hub", a.hubRoutes(public, pages, site)},
 		{"Publish", a.publishRoutes()},
@@ -39,7 +42,7 @@ func (a *App) groups(public string, pages *web.Web, site http.Handler) []group {
 }
 
 // publicRoutes is the public listener.
-func (a *App) publicRoutes(public string) http.Handler {
+func (a routing) publicRoutes(public string) http.Handler {
 	pages := a.pages(public)
 	canonical := func(next http.Handler) http.Handler { return a.names.AtCanonical(public, next) }
 	if a.cfg.PublicURL != "" || a.cfg.TLS.On() { // this machine may not reach that URL: every name keeps working as it is
@@ -95,7 +98,7 @@ func join(routes []route.Route, users *publishhttp.Feeds, site http.Handler) htt
 }
 
 // hubRoutes are the endpoints of the hub, and those at which other hubs notify this server.
-func (a *App) hubRoutes(public string, pages *web.Web, site http.Handler) []route.Route {
+func (a routing) hubRoutes(public string, pages *web.Web, site http.Handler) []route.Route {
 	hub := &hubhttp.Endpoints{
 		Hub: a.hub, Changes: a.store, Trusted: a.cfg.TrustedProxies, PublicURL: public, Upstream: a.upstream, Log: a.log,
 		PingPage: pages.PingSitePage(), HubPage: site, NotFound: site, Methods: a.feeds.Methods(),
@@ -107,20 +110,20 @@ func (a *App) hubRoutes(public string, pages *web.Web, site http.Handler) []rout
 }
 
 // publishRoutes are the endpoints at which people publish, and what they published.
-func (a *App) publishRoutes() []route.Route {
-	convert := &publishhttp.Convert{Library: library{a}, Layer: a.layer, Now: a.clock.Now, Log: a.log}
+func (a routing) publishRoutes() []route.Route {
+	convert := &publishhttp.Convert{Library: library{a.App}, Layer: a.layer, Now: a.clock.Now, Log: a.log}
 	return slices.Concat(a.feeds.UserRoutes(), a.feeds.Routes(), convert.Routes(), a.micropub().Routes(), a.indieAuth().Routes())
 }
 
 // readRoutes are the endpoints for apps in which people read.
-func (a *App) readRoutes() []route.Route {
+func (a routing) readRoutes() []route.Route {
 	return (&readhttp.Apps{
 		River: a.river, Accounts: a.accounts, ReaderOf: a.owners.readerOf, Public: a.names.Public, Trusted: a.cfg.TrustedProxies, Now: a.clock.Now, Log: a.log,
 	}).Routes()
 }
 
 // apiRoutes are the JSON API for programs that have a token of a user.
-func (a *App) apiRoutes() []route.Route {
+func (a routing) apiRoutes() []route.Route {
 	return api.RiverRoutes(a.writing(api.Options{
 		Hub: a.hub, Bus: a.hub.Bus, Version: Version, Log: a.log, Now: a.clock.Now, Done: a.done,
 		River: a.river, Tokens: a.accounts, ReaderOf: a.owners.readerOf, ClientAddr: a.clientAddr,
@@ -129,7 +132,7 @@ func (a *App) apiRoutes() []route.Route {
 
 // pageRoutes are the pages and the test feed. site serves all pages: it adds their headers, and
 // protects their forms and sessions.
-func (a *App) pageRoutes(public string, pages *web.Web, site http.Handler) []route.Route {
+func (a routing) pageRoutes(public string, pages *web.Web, site http.Handler) []route.Route {
 	var all []route.Route
 	for _, r := range pages.RouteList() {
 		if r.Path != "/hub" { // which the endpoint of the hub gives to browsers
@@ -141,16 +144,16 @@ func (a *App) pageRoutes(public string, pages *web.Web, site http.Handler) []rou
 }
 
 // pages makes the pages.
-func (a *App) pages(public string) *web.Web {
+func (a routing) pages(public string) *web.Web {
 	pages := &web.Web{
 		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testfeed.Path, Cloud: a.cloudAt, Expiry: a.cfg.Hub.Expiry, Version: Version, Warnings: a.warnings,
-		Now: a.clock.Now, Log: a.log, Done: a.done, Changed: a.ownChanged,
+		Now: a.clock.Now, Log: a.log, Done: a.done, Changed: hosting{a.App}.ownChanged,
 		Accounts: a.accounts, Authors: a.authors, Audience: a.audience, Registration: a.cfg.Accounts.Registration == "open",
 		ClientAddr: a.clientAddr,
 	}
 	a.riverPages(pages)
 	pages.Tick = a.testFeed.Tick // its page has a button
-	a.writePages(pages)
+	hosting{a.App}.writePages(pages)
 	a.signInToApps(pages)
 	return pages
 }
@@ -162,7 +165,7 @@ func (a *App) clientAddr(r *http.Request) netip.Addr {
 
 // adminRoutes is the operator's listener. Everything but the state of the process is behind the
 // guard of the API.
-func (a *App) adminRoutes() http.Handler {
+func (a routing) adminRoutes() http.Handler {
 	mux := http.NewServeMux()
 	health := a.health()
 	route.Mount(mux, append(health, a.operator.Routes()...), api.Protect())
@@ -178,23 +181,23 @@ func (a *App) adminRoutes() http.Handler {
 }
 
 // health lists the addresses at which watchers ask whether the process is alive, and able to work.
-func (a *App) health() []route.Route {
+func (a routing) health() []route.Route {
 	return []route.Route{
 		{Method: "GET", Path: "/healthz", Handler: http.HandlerFunc(a.alive), Purpose: "Says that the process is alive; on both listeners."},
 		{Method: "GET", Path: "/readyz", Handler: http.HandlerFunc(a.ready), Purpose: "Says whether the server can work; on both listeners."},
 	}
 }
 
-func (a *App) alive(w http.ResponseWriter, r *http.Request) {
+func (a routing) alive(w http.ResponseWriter, r *http.Request) {
 	if token := r.URL.Query().Get(probeParam); token != "" {
 		if !a.probes.arrive(token) { // behind a balancer, another machine may have sent it
-			w.Header().Set(probeHeader, a.proof(token))
+			w.Header().Set(probeHeader, examination{a.App}.proof(token))
 		}
 	}
 	say(w, http.StatusOK, "alive\n")
 }
 
-func (a *App) ready(w http.ResponseWriter, r *http.Request) {
+func (a routing) ready(w http.ResponseWriter, r *http.Request) {
 	if a.draining.Load() {
 		say(w, http.StatusServiceUnavailable, "stopping\n")
 		return

@@ -34,7 +34,7 @@ func allRoutes(t *testing.T) []group {
 		}
 	})
 	const public = "https://hub.example"
-	return a.groups(public, a.pages(public), http.NotFoundHandler())
+	return routing{a}.groups(public, routing{a}.pages(public), http.NotFoundHandler())
 }
 
 // A user with the name of a route would never be seen: fixed routes come first.

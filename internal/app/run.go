@@ -44,34 +44,38 @@ func (a *App) Run(ctx context.Context) error {
 	if _, err := secretKey(a.cfg.Accounts.SecretKey, a.cfg.Data); err != nil { // no wait helps
 		return err
 	}
-	l, err := a.openListeners(ctx)
+	p := process{a}
+	l, err := p.openListeners(ctx)
 	if err != nil {
 		return err
 	}
 	defer l.close()
 	a.names.Listen(addrPorts(l.all()...))
-	tidy, err := a.tellWhere(l.pub, l.adm)
+	tidy, err := p.tellWhere(l.pub, l.adm)
 	if err != nil {
 		return err
 	}
 	defer tidy()
 	var group sync.WaitGroup
 	failed := make(chan error, 9)
-	answer := sync.OnceFunc(func() { a.serve(l, &group, failed) })
+	answer := sync.OnceFunc(func() { p.serve(l, &group, failed) })
 	if err := a.begin(ctx, answer); err != nil {
-		a.shut(l)
+		p.shut(l)
 		group.Wait()
 		if ctx.Err() != nil {
 			return nil // SIGTERM came while it waited
 		}
 		return err
 	}
-	return a.work(ctx, l, answer, &group, failed)
+	return p.work(ctx, l, answer, &group, failed)
 }
+
+// process is the running program: its listeners, its loops and its end.
+type process struct{ *App }
 
 // work does the work of a server whose store is open, until ctx ends. answer makes the listeners
 // answer, if they do not already.
-func (a *App) work(ctx context.Context, l *listeners, answer func(), group *sync.WaitGroup, failed chan error) (err error) {
+func (a process) work(ctx context.Context, l *listeners, answer func(), group *sync.WaitGroup, failed chan error) (err error) {
 	defer a.sendTraces(ctx)()
 	public := a.cfg.Public(l.pub.Addr().String())
 	a.names.Set(a.ownNames(l, public))
@@ -79,7 +83,7 @@ func (a *App) work(ctx context.Context, l *listeners, answer func(), group *sync
 		a.log.Warn("follow this server's own feeds by one name", "err", err)
 	}
 	a.banner(public, l.adm.Addr().String())
-	routes := a.publicRoutes(public) // what follows asks for pages of our own
+	routes := routing{a.App}.publicRoutes(public) // what follows asks for pages of our own
 
 	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopHub()
@@ -91,13 +95,13 @@ func (a *App) work(ctx context.Context, l *listeners, answer func(), group *sync
 	group.Go(func() { failed <- a.sinks.Run(hubCtx) })
 	group.Go(func() { a.testFeed.Run(hubCtx) })
 	group.Go(func() { a.followLists(hubCtx) })
-	group.Go(func() { a.lookAfterHosted(hubCtx) })
+	group.Go(func() { hosting{a.App}.lookAfterHosted(hubCtx) })
 	group.Go(func() { a.audience.Run(hubCtx) })
 	group.Go(func() { a.watchSpace(hubCtx) })
 	if hints, ok := a.store.(store.Hinter); ok {
 		group.Go(func() { a.followHints(hubCtx, hints) })
 	}
-	l.open(routes, a.adminRoutes(), public)
+	l.open(routes, routing{a.App}.adminRoutes(), public)
 	answer()
 	group.Go(func() { l.front.warm(hubCtx) })
 	group.Go(func() { a.tellManager(hubCtx, l) })
@@ -115,7 +119,7 @@ func (a *App) work(ctx context.Context, l *listeners, answer func(), group *sync
 	return err
 }
 
-func (a *App) followHints(ctx context.Context, hints store.Hinter) {
+func (a process) followHints(ctx context.Context, hints store.Hinter) {
 	for range hints.Hints(ctx) {
 		a.hub.Wake()
 		a.upstream.Wake()
@@ -126,7 +130,7 @@ func (a *App) followHints(ctx context.Context, hints store.Hinter) {
 
 // leave says that this server is about to stop, and goes on as ever until a balancer in
 // front has noticed.
-func (a *App) leave(failed <-chan error) error {
+func (a process) leave(failed <-chan error) error {
 	a.draining.Store(true)
 	wait := time.NewTimer(a.cfg.ShutdownDelay)
 	defer wait.Stop()
@@ -140,7 +144,7 @@ func (a *App) leave(failed <-chan error) error {
 
 // shut lets what is being asked and answered end, for a while. Nothing new is accepted, and
 // each answer closes its connection; what is left then is between two requests.
-func (a *App) shut(l *listeners) {
+func (a process) shut(l *listeners) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
 	a.draining.Store(true)
@@ -171,7 +175,7 @@ func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
 	return l, nil
 }
 
-func (a *App) server(h http.Handler) *http.Server {
+func (a process) server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: a.lastAnswers(h), ConnContext: withConn, ReadHeaderTimeout: readHeader, ReadTimeout: readWhole, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: headerMost, ErrorLog: quiet(a.log),
@@ -179,7 +183,7 @@ func (a *App) server(h http.Handler) *http.Server {
 }
 
 // lastAnswers close their connections, so that nobody asks on one that is about to end.
-func (a *App) lastAnswers(h http.Handler) http.Handler {
+func (a process) lastAnswers(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.draining.Load() {
 			w.Header().Set("Connection", "close")
@@ -188,7 +192,7 @@ func (a *App) lastAnswers(h http.Handler) http.Handler {
 	})
 }
 
-func (a *App) capped(l net.Listener) *capped {
+func (a process) capped(l net.Listener) *capped {
 	n := openFiles()
 	// What notifications and feeds leave, for pages that stay open are connections too.
 	total := min(max(n/4, n-a.inFlight()*7/4-512, 64), connsMost)
@@ -207,7 +211,7 @@ func (a *App) isProxy(ip netip.Addr) bool {
 
 // tellWhere writes the real addresses into the data folder, for the commands, and
 // returns what removes them.
-func (a *App) tellWhere(pub, adm net.Listener) (func(), error) {
+func (a process) tellWhere(pub, adm net.Listener) (func(), error) {
 	if err := os.MkdirAll(a.cfg.Data, 0o700); err != nil {
 		return nil, fault.Wrap(fault.Unavailable, err, "Cannot make the data folder %s.", a.cfg.Data)
 	}
@@ -227,7 +231,7 @@ func (a *App) tellWhere(pub, adm net.Listener) (func(), error) {
 }
 
 // banner says where to look, what to advertise and what to mind.
-func (a *App) banner(public, admin string) {
+func (a process) banner(public, admin string) {
 	if a.Out == nil {
 		return
 	}
@@ -241,7 +245,7 @@ func (a *App) banner(public, admin string) {
 	}
 }
 
-func (a *App) where() string {
+func (a process) where() string {
 	if a.cfg.Database != "" {
 		return "PostgreSQL"
 	}

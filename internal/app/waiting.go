@@ -108,7 +108,7 @@ func (w *dbWait) goesOn(reason error) {
 	if first {
 		w.answer()
 	}
-	w.notifyService(fmt.Sprintf("STATUS=Waiting for the database\nEXTEND_TIMEOUT_USEC=%d", (connectMost + stopsWithin).Microseconds()))
+	process{w.App}.notifyService(fmt.Sprintf("STATUS=Waiting for the database\nEXTEND_TIMEOUT_USEC=%d", (connectMost + stopsWithin).Microseconds()))
 	if !first && time.Since(w.logged) < remindEvery {
 		return
 	}
