@@ -109,7 +109,7 @@ func (p *Posts) SaveOnce(ctx context.Context, e Edit) (Post, error) {
 	if want == Published && post.State == Scheduled {
 		want = post.State
 	}
-	if post.State == want && p.unchangedBy(post, e.Change) {
+	if post.State == want && unchangedBy(p, post, e.Change) {
 		return post, nil
 	}
 	e.ID, e.Base = post.ID, post.Revision
@@ -123,14 +123,14 @@ func (p *Posts) saveRepeated(ctx context.Context, e Edit) (Post, error) {
 	if fault.CodeOf(err) != fault.Conflict || e.ID == 0 {
 		return post, err
 	}
-	if now, looking := p.Get(ctx, e.User, e.ID); looking == nil && now.State == Draft && p.unchangedBy(now, e.Change) {
+	if now, looking := p.Get(ctx, e.User, e.ID); looking == nil && now.State == Draft && unchangedBy(p, now, e.Change) {
 		return now, nil
 	}
 	return post, err
 }
 
 // unchangedBy reports that a post is as a change would make it.
-func (p *Posts) unchangedBy(post Post, change func(*Content) error) bool {
+func unchangedBy(p *Posts, post Post, change func(*Content) error) bool {
 	c := post.Content.clone()
 	if change != nil && change(&c) != nil {
 		return false

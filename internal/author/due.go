@@ -21,7 +21,7 @@ func (p *Posts) PublishDue(ctx context.Context) (int, error) {
 			return done, err
 		}
 		for _, post := range due {
-			ok, err := p.publishOne(ctx, post)
+			ok, err := schedule{p}.publishOne(ctx, post)
 			if err != nil {
 				return done, err
 			}
@@ -32,7 +32,10 @@ func (p *Posts) PublishDue(ctx context.Context) (int, error) {
 	}
 }
 
-func (p *Posts) publishOne(ctx context.Context, post Post) (bool, error) {
+// schedule publishes posts at their time.
+type schedule struct{ *Posts }
+
+func (p schedule) publishOne(ctx context.Context, post Post) (bool, error) {
 	_, err := p.Save(ctx, Edit{User: post.User, ID: post.ID, Base: post.Revision, To: Published, At: post.DueAt, Door: "schedule", NoUndo: true})
 	switch fault.CodeOf(err) {
 	case fault.Unavailable:
@@ -58,7 +61,7 @@ func (p *Posts) publishOne(ctx context.Context, post Post) (bool, error) {
 }
 
 // shelve makes a draft of a post whatever is wrong with it or with its author.
-func (p *Posts) shelve(ctx context.Context, post Post) error {
+func (p schedule) shelve(ctx context.Context, post Post) error {
 	w := p.writing(post.User, "schedule")
 	w.ID, w.Make = post.ID, nil
 	w.Change = func(now Post, _ bool, _ *Post, _ Writer, _ func(string) (string, error)) (*Post, *Post, error) {

@@ -34,7 +34,7 @@ func (p *Posts) Import(ctx context.Context, user string, posts []Post, progress 
 	if err := p.roomToImport(ctx, user, posts); err != nil {
 		return 0, err
 	}
-	took, err := p.takeOver(ctx, user)
+	took, err := takeover{p}.takeOver(ctx, user)
 	if err != nil {
 		return 0, err
 	}

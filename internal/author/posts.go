@@ -121,7 +121,7 @@ func (p *Posts) save(ctx context.Context, e Edit) (Post, error) {
 	}
 	took := false
 	if next.State == Published || was.State == Published {
-		if took, err = p.takeOver(ctx, e.User); err != nil {
+		if took, err = (takeover{p}).takeOver(ctx, e.User); err != nil {
 			return Post{}, err
 		}
 	}
@@ -316,7 +316,7 @@ func (p *Posts) Delete(ctx context.Context, user string, id, base int64, door st
 	w := p.writing(user, door)
 	w.ID = id
 	if was.State == Published {
-		if w.Renumber, err = p.takeOver(ctx, user); err != nil {
+		if w.Renumber, err = (takeover{p}).takeOver(ctx, user); err != nil {
 			return Post{}, err
 		}
 	}
@@ -347,7 +347,7 @@ func (p *Posts) Undo(ctx context.Context, user string, id int64, door string) (P
 	w := p.writing(user, door)
 	w.ID = id
 	if was.Seq > 0 { // readers have seen it, and will see what comes of this
-		if w.Renumber, err = p.takeOver(ctx, user); err != nil {
+		if w.Renumber, err = (takeover{p}).takeOver(ctx, user); err != nil {
 			return Post{}, err
 		}
 	}

@@ -14,10 +14,13 @@ import (
 	"cloudburst/internal/fault"
 )
 
+// takeover turns a saved document into posts.
+type takeover struct{ *Posts }
+
 // takeOver makes posts of the items of a document that the user saved himself, before
 // his feed is made of posts: so that nothing that stands in it is lost. took means that
 // the order of all is to be made anew in the change that follows.
-func (p *Posts) takeOver(ctx context.Context, user string) (took bool, err error) {
+func (p takeover) takeOver(ctx context.Context, user string) (took bool, err error) {
 	w, err := p.Store.Writer(ctx, user)
 	if err != nil || w.Written {
 		return false, err
@@ -62,7 +65,7 @@ func (p *Posts) takeOver(ctx context.Context, user string) (took bool, err error
 // correct gives published posts what a saved document says of them, where that is something
 // else: who changes an item in a feed that he saves changes the post. Their dates stay,
 // and the feed is not made anew.
-func (p *Posts) correct(ctx context.Context, user string, posts []Post) error {
+func (p takeover) correct(ctx context.Context, user string, posts []Post) error {
 	for i := range posts {
 		if posts[i].GUID == "" {
 			continue
