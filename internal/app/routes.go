@@ -147,13 +147,13 @@ func (a routing) pageRoutes(public string, pages *web.Web, site http.Handler) []
 func (a routing) pages(public string) *web.Web {
 	pages := &web.Web{
 		Hub: a.hub, Store: a.store, Bus: a.hub.Bus, PublicURL: public, TestFeed: public + testfeed.Path, Cloud: a.cloudAt, Expiry: a.cfg.Hub.Expiry, Version: Version, Warnings: a.warnings,
-		Now: a.clock.Now, Log: a.log, Done: a.done, Changed: hosting{a.App}.ownChanged,
+		Now: a.clock.Now, Log: a.log, Done: a.done, Changed: hosting(a).ownChanged,
 		Accounts: a.accounts, Authors: a.authors, Audience: a.audience, Registration: a.cfg.Accounts.Registration == "open",
 		ClientAddr: a.clientAddr,
 	}
 	a.riverPages(pages)
 	pages.Tick = a.testFeed.Tick // its page has a button
-	hosting{a.App}.writePages(pages)
+	hosting(a).writePages(pages)
 	a.signInToApps(pages)
 	return pages
 }
@@ -191,7 +191,7 @@ func (a routing) health() []route.Route {
 func (a routing) alive(w http.ResponseWriter, r *http.Request) {
 	if token := r.URL.Query().Get(probeParam); token != "" {
 		if !a.probes.arrive(token) { // behind a balancer, another machine may have sent it
-			w.Header().Set(probeHeader, examination{a.App}.proof(token))
+			w.Header().Set(probeHeader, examination(a).proof(token))
 		}
 	}
 	say(w, http.StatusOK, "alive\n")

@@ -83,7 +83,7 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 		a.log.Warn("follow this server's own feeds by one name", "err", err)
 	}
 	a.banner(public, l.adm.Addr().String())
-	routes := routing{a.App}.publicRoutes(public) // what follows asks for pages of our own
+	routes := routing(a).publicRoutes(public) // what follows asks for pages of our own
 
 	hubCtx, stopHub := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopHub()
@@ -95,13 +95,13 @@ func (a process) work(ctx context.Context, l *listeners, answer func(), group *s
 	group.Go(func() { failed <- a.sinks.Run(hubCtx) })
 	group.Go(func() { a.testFeed.Run(hubCtx) })
 	group.Go(func() { a.followLists(hubCtx) })
-	group.Go(func() { hosting{a.App}.lookAfterHosted(hubCtx) })
+	group.Go(func() { hosting(a).lookAfterHosted(hubCtx) })
 	group.Go(func() { a.audience.Run(hubCtx) })
 	group.Go(func() { a.watchSpace(hubCtx) })
 	if hints, ok := a.store.(store.Hinter); ok {
 		group.Go(func() { a.followHints(hubCtx, hints) })
 	}
-	l.open(routes, routing{a.App}.adminRoutes(), public)
+	l.open(routes, routing(a).adminRoutes(), public)
 	answer()
 	group.Go(func() { l.front.warm(hubCtx) })
 	group.Go(func() { a.tellManager(hubCtx, l) })

@@ -42,12 +42,3 @@ func (t *nameTable[T]) of(name string) *T {
 		at++
 	}
 }
-
-// all gives every name in the table.
-func (t *nameTable[T]) all(yield func(string, *T) bool) {
-	for i := range t.rows {
-		if row := &t.rows[i]; row.name != "" && !yield(row.name, &row.is) {
-			return
-		}
-	}
-}

@@ -70,7 +70,6 @@ type copied struct {
 	kind     string
 	version  int64
 	modified time.Time
-	size     int64
 }
 
 // ServeHTTP answers with a feed in another format. What could not be said in it is
