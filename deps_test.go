@@ -25,6 +25,7 @@ func rules() ruleset {
 			{"the error type", []string{"internal/fault"}},
 			{"leaves", []string{"internal/certs", "internal/checkup", "internal/event", "internal/fetch", "internal/limit", "internal/media", "internal/nettest", "internal/origin", "internal/sanitize", "internal/serve", "internal/systemd"}},
 			{"items of feeds and their locations", []string{"internal/river/item", "internal/river/location"}},
+			{"forwarding of items", []string{"internal/river/forward"}},
 			{"meaning", []string{"internal/hub", "internal/upstream", "internal/account", "internal/author", "internal/audience", "internal/syndicate", "internal/river", "internal/announce"}},
 			{"meaning on meaning", []string{"internal/publish", "internal/push", "internal/testfeed", "internal/transfer"}},
 			{"the database as the stores use it", []string{"internal/store/sqldb", "internal/store/storetest"}},

@@ -8,11 +8,14 @@ import (
 
 // Items as documents have them; see package item.
 type (
-	Item      = item.Item
-	Content   = item.Content
-	Enclosure = item.Enclosure
-	Place     = item.Place
-	Known     = item.Known
+	Item        = item.Item
+	Content     = item.Content
+	Enclosure   = item.Enclosure
+	Place       = item.Place
+	Known       = item.Known
+	Mark        = item.Mark
+	Entry       = item.Entry
+	EntrySource = item.EntrySource
 )
 
 // TextLongest bounds Content.Text, in bytes.
@@ -20,30 +23,6 @@ const TextLongest = item.TextLongest
 
 // TextOf gives the words of HTML as Content.Text has them.
 func TextOf(html string) string { return item.TextOf(html) }
-
-// Mark is what one reader did with an item.
-type Mark struct {
-	Read, Starred bool
-	StarredAt     time.Time
-}
-
-// Entry is an item as one reader has it.
-type Entry struct {
-	Item
-	Mark
-	Source EntrySource
-}
-
-// EntrySource is what is shown of an item's source.
-type EntrySource struct {
-	ID         int64
-	Title      string // the reader's own, else the feed's, else the URL
-	URL        string
-	Home       string
-	Icon       string
-	Categories []string // the reader's
-	Private    bool
-}
 
 // ItemQuery selects items of one reader's river. Zero fields do not restrict.
 type ItemQuery struct {

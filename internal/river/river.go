@@ -37,15 +37,6 @@ type PushState struct {
 	LastError string
 }
 
-// Teller tells what arrived elsewhere. Errors: fault.Gone (never again), anything else is
-// tried again later, after RetryAfter where it has one.
-type Teller interface {
-	Tell(ctx context.Context, n Notice, list []Entry) error
-	// Ask asks the recipient of a notice for consent. By mail, nil means that the mail with
-	// the link for token is sent; else that the program at the target has agreed.
-	Ask(ctx context.Context, n Notice, token string) error
-}
-
 // Options of a river. Zero fields mean the default in brackets.
 type Options struct {
 	AtOnce       int                   // documents read at once [32]

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/river/item"
 )
 
@@ -34,6 +35,7 @@ const (
 type state struct {
 	listing
 	polling
+	forwarder *forward.Forwarder
 }
 
 // polling is what the river keeps in memory of sources that are being read.
@@ -82,6 +84,7 @@ func (r *River) Init() {
 		r.desk = newDesk(r.options())
 		r.convert = item.NewConverter()
 		r.news.init()
+		r.forwarder = r.newForwarder()
 	})
 }
 

@@ -15,8 +15,7 @@ type listing struct {
 	mu        sync.Mutex
 	addresses map[string]chan struct{} // that are read for the first time just now
 	following map[string]followed
-	tried     map[string]time.Time // by reader: when a notice was tried
-	importing map[string]bool      // readers of whom a list is being imported
+	importing map[string]bool // readers of whom a list is being imported
 	// importSlots has an element for each import that is written.
 	importSlots chan struct{}
 }
@@ -52,7 +51,7 @@ func (r *River) workOnce(ctx context.Context) (did bool, next time.Time) {
 	}
 	for _, n := range notices {
 		group.Go(func() {
-			r.unharmed(func() { r.tell(ctx, n) }, func(c context.Context) error {
+			r.unharmed(func() { r.forwarder.Send(ctx, n) }, func(c context.Context) error {
 				n.NextAt = r.now().Add(afterPanic)
 				_, err := r.Store.SaveNotice(c, n, nil)
 				return err

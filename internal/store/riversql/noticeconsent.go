@@ -10,19 +10,20 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/store/sqldb"
 )
 
 // consentOf decides whether a notice that waits for the consent of its recipient has it.
 func consentOf(ctx context.Context, c sqldb.Conn, n river.Notice) (river.Notice, error) {
-	refused, err := refusals(ctx, c, n.Reader, river.Mailbox(n.Via, n.Target))
+	refused, err := refusals(ctx, c, n.Reader, forward.Mailbox(n.Via, n.Target))
 	if err != nil {
 		return n, err
 	}
 	if refused > 0 {
 		return n, fault.New(fault.Refused, "%s does not want anything from you any more. Only the recipient can allow it again, by the link in an earlier message.", n.Target)
 	}
-	others, err := noticesTo(ctx, c, n, river.Recipient)
+	others, err := noticesTo(ctx, c, n, forward.Recipient)
 	for _, other := range others {
 		if other.ID != n.ID && other.State == river.NoticeConfirmed {
 			n.State, n.DecidedAt = river.NoticeConfirmed, other.DecidedAt
@@ -44,9 +45,9 @@ func noticesTo(ctx context.Context, c sqldb.Conn, to river.Notice, same func(via
 // DecideNotices is river.Store.DecideNotices.
 func (s *noticeStore) DecideNotices(ctx context.Context, to river.Notice, state string, now time.Time) (int, error) {
 	to.Reader, to.Target = sqldb.Clean(to.Reader), sqldb.Clean(to.Target)
-	same, mailbox := river.Recipient, river.Mailbox(to.Via, to.Target)
+	same, mailbox := forward.Recipient, forward.Mailbox(to.Via, to.Target)
 	if state == river.NoticeEnded {
-		same = river.Mailbox
+		same = forward.Mailbox
 	}
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
 		all, err := noticesTo(ctx, c, to, same)
@@ -82,7 +83,7 @@ func (s *noticeStore) DecideNotices(ctx context.Context, to river.Notice, state 
 // NoticeRefused is river.Store.NoticeRefused.
 func (s *noticeStore) NoticeRefused(ctx context.Context, reader, via, target string) (bool, error) {
 	n, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
-		return refusals(ctx, c, sqldb.Clean(reader), river.Mailbox(via, target))
+		return refusals(ctx, c, sqldb.Clean(reader), forward.Mailbox(via, target))
 	})
 	return n > 0, err
 }

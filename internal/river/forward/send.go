@@ -1,10 +1,11 @@
-package river
+package forward
 
 import (
 	"context"
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/river/item"
 	"cloudburst/internal/text"
 )
 
@@ -28,14 +29,14 @@ func waitToTell(failures int) time.Duration {
 // mostTellFailures in a row take about three days.
 const mostTellFailures = 17
 
-// tell sends what a claimed notice has to tell, once. What is told is written down after:
+// Send sends what a claimed notice has to tell, once. What is told is written down after:
 // who does not live to do so tells it again.
 //
 // spec:cloudburst#notice-at-least-once
-func (r *River) tell(ctx context.Context, n Notice) {
+func (f *Forwarder) Send(ctx context.Context, n Notice) {
 	if n.State == NoticeWaiting {
-		if err := r.askConsent(ctx, n); fault.CodeOf(err) == fault.Internal {
-			r.complain(ctx, "a recipient could not be asked", err)
+		if err := f.askConsent(ctx, n); fault.CodeOf(err) == fault.Internal {
+			f.complain(ctx, "a recipient could not be asked", err)
 		}
 		return
 	}
@@ -43,28 +44,28 @@ func (r *River) tell(ctx context.Context, n Notice) {
 	if n.Via == ViaPost {
 		limit = 1
 	}
-	list, err := r.Store.NoticeItems(ctx, n.ID, limit)
+	list, err := f.Store.NoticeItems(ctx, n.ID, limit)
 	if err != nil {
-		r.complain(ctx, "what a notice has to tell could not be read", err)
+		f.complain(ctx, "what a notice has to tell could not be read", err)
 		return // the claim ends by itself
 	}
 	var told []int64
 	switch {
 	case len(list) == 0:
-		n.NextAt = r.now() // of what came meanwhile
+		n.NextAt = f.Now() // of what came meanwhile
 	default:
-		err = r.forward(ctx, n, list)
-		told = r.outcome(ctx, &n, list, err)
+		err = f.forward(ctx, n, list)
+		told = f.outcome(ctx, &n, list, err)
 	}
 	c, cancel := saving(ctx)
 	defer cancel()
-	_, err = r.Store.SaveNotice(c, n, told)
-	r.complain(c, "what a notice has told could not be written down", err)
+	_, err = f.Store.SaveNotice(c, n, told)
+	f.complain(c, "what a notice has told could not be written down", err)
 }
 
 // outcome writes into n how telling went, and returns what need not be told again.
-func (r *River) outcome(ctx context.Context, n *Notice, list []Entry, err error) (told []int64) {
-	now := r.now()
+func (f *Forwarder) outcome(ctx context.Context, n *Notice, list []item.Entry, err error) (told []int64) {
+	now := f.Now()
 	n.NextAt = now
 	switch {
 	case err == nil:
@@ -99,7 +100,7 @@ func (r *River) outcome(ctx context.Context, n *Notice, list []Entry, err error)
 	wait := max(waitToTell(n.Failures), min(fault.RetryAfter(err), 24*time.Hour))
 	n.NextAt = now.Add(wait)
 	if fault.CodeOf(err) == fault.Internal {
-		r.complain(ctx, "a notice could not be told", err)
+		f.complain(ctx, "a notice could not be told", err)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package river
+package forward
 
 import (
 	"cmp"
@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/river/item"
 	"cloudburst/internal/text"
 )
 
@@ -46,8 +47,8 @@ func Mailbox(via, target string) string {
 	return recipient
 }
 
-// NoticeLink is what a link in a message says, and how the notices that it is about are.
-type NoticeLink struct {
+// Link is what a link in a message says, and how the notices that it is about are.
+type Link struct {
 	Reader string
 	Sender string // name of the reader, for people
 	Target string
@@ -61,8 +62,8 @@ const (
 )
 
 // noticeToken signs what a link of a message says. until is when it ends; zero: never.
-func (r *River) noticeToken(kind string, n Notice, until time.Time) (string, error) {
-	if len(r.Key) != 32 {
+func (f *Forwarder) noticeToken(kind string, n Notice, until time.Time) (string, error) {
+	if len(f.Key) != 32 {
 		return "", fault.New(fault.Unavailable, "This server has no key to sign links with.")
 	}
 	end := int64(0)
@@ -70,12 +71,12 @@ func (r *River) noticeToken(kind string, n Notice, until time.Time) (string, err
 		end = until.Unix()
 	}
 	text := strings.Join([]string{kind, strconv.FormatInt(end, 10), n.Via, n.Target, n.Reader}, "\x00")
-	return base64.RawURLEncoding.EncodeToString(append(r.linkSum(text), text...)), nil
+	return base64.RawURLEncoding.EncodeToString(append(f.linkSum(text), text...)), nil
 }
 
 // linkSum is the signature of a link: of a key that nothing else is signed with.
-func (r *River) linkSum(text string) []byte {
-	key := hmac.New(sha256.New, r.Key)
+func (f *Forwarder) linkSum(text string) []byte {
+	key := hmac.New(sha256.New, f.Key)
 	key.Write([]byte("links of forwarded items"))
 	sum := hmac.New(sha256.New, key.Sum(nil))
 	sum.Write([]byte(text))
@@ -85,40 +86,40 @@ func (r *River) linkSum(text string) []byte {
 const linkSumSize = 16
 
 // readLink reads a token. fault.NotFound: it is none of this server; Gone: its time is over.
-func (r *River) readLink(kind, token string) (Notice, error) {
+func (f *Forwarder) readLink(kind, token string) (Notice, error) {
 	broken := fault.New(fault.NotFound, "This link is not valid. Copy it from the mail as a whole.")
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(token))
-	if err != nil || len(raw) < linkSumSize || len(r.Key) != 32 {
+	if err != nil || len(raw) < linkSumSize || len(f.Key) != 32 {
 		return Notice{}, broken
 	}
 	text := string(raw[linkSumSize:])
 	part := strings.Split(text, "\x00")
-	if !hmac.Equal(raw[:linkSumSize], r.linkSum(text)) || len(part) != 5 || part[0] != kind {
+	if !hmac.Equal(raw[:linkSumSize], f.linkSum(text)) || len(part) != 5 || part[0] != kind {
 		return Notice{}, broken
 	}
 	end, err := strconv.ParseInt(part[1], 10, 64)
 	switch {
 	case err != nil:
 		return Notice{}, broken
-	case end > 0 && r.now().Unix() >= end:
+	case end > 0 && f.Now().Unix() >= end:
 		return Notice{}, fault.New(fault.Gone, "This link was valid for 7 days, which are over. Who wants to forward items to you can have another mail sent.")
 	}
 	return Notice{Via: part[2], Target: part[3], Reader: part[4]}, nil
 }
 
 // senderOf is the name of a reader in confirmation mails and on the pages of their links.
-func (r *River) senderOf(reader string) string {
-	if r.Sender == nil {
+func (f *Forwarder) senderOf(reader string) string {
+	if f.Sender == nil {
 		return reader
 	}
-	return r.Sender(reader)
+	return f.Sender(reader)
 }
 
 // linked is a link with the state of its notices.
-func (r *River) linked(ctx context.Context, n Notice) (NoticeLink, error) {
-	out := NoticeLink{Reader: n.Reader, Sender: r.senderOf(n.Reader), Target: n.Target}
+func (f *Forwarder) linked(ctx context.Context, n Notice) (Link, error) {
+	out := Link{Reader: n.Reader, Sender: f.senderOf(n.Reader), Target: n.Target}
 	recipient := Recipient(n.Via, n.Target)
-	refused, err := r.Store.NoticeRefused(ctx, n.Reader, n.Via, n.Target)
+	refused, err := f.Store.NoticeRefused(ctx, n.Reader, n.Via, n.Target)
 	if err != nil {
 		return out, err
 	}
@@ -126,7 +127,7 @@ func (r *River) linked(ctx context.Context, n Notice) (NoticeLink, error) {
 		out.State = NoticeEnded
 		return out, nil
 	}
-	list, err := r.Store.Notices(ctx, n.Reader)
+	list, err := f.Store.Notices(ctx, n.Reader)
 	for _, other := range list {
 		if Recipient(other.Via, other.Target) == recipient && out.State != NoticeConfirmed {
 			out.State = other.State
@@ -137,64 +138,62 @@ func (r *River) linked(ctx context.Context, n Notice) (NoticeLink, error) {
 
 // ConfirmLink says what the link of a confirmation mail is about, and changes nothing.
 // Errors: fault.NotFound, Gone.
-func (r *River) ConfirmLink(ctx context.Context, token string) (NoticeLink, error) {
-	return r.link(ctx, linkConfirm, token)
+func (f *Forwarder) ConfirmLink(ctx context.Context, token string) (Link, error) {
+	return f.link(ctx, linkConfirm, token)
 }
 
 // EndLink says what the link that ends forwarding is about, and changes nothing.
 // fault.NotFound.
-func (r *River) EndLink(ctx context.Context, token string) (NoticeLink, error) {
-	return r.link(ctx, linkEnd, token)
+func (f *Forwarder) EndLink(ctx context.Context, token string) (Link, error) {
+	return f.link(ctx, linkEnd, token)
 }
 
-func (r *River) link(ctx context.Context, kind, token string) (NoticeLink, error) {
-	r.Init()
-	n, err := r.readLink(kind, token)
+func (f *Forwarder) link(ctx context.Context, kind, token string) (Link, error) {
+	n, err := f.readLink(kind, token)
 	if err != nil {
-		return NoticeLink{}, err
+		return Link{}, err
 	}
-	return r.linked(ctx, n)
+	return f.linked(ctx, n)
 }
 
 // ConfirmNotices has the recipient of a confirmation mail agree: everything that the reader
 // forwards to this mailbox goes out from now on. Errors as those of ConfirmLink.
-func (r *River) ConfirmNotices(ctx context.Context, token string) (NoticeLink, error) {
-	return r.decideByLink(ctx, linkConfirm, token, NoticeConfirmed)
+func (f *Forwarder) ConfirmNotices(ctx context.Context, token string) (Link, error) {
+	return f.decideByLink(ctx, linkConfirm, token, NoticeConfirmed)
 }
 
 // EndNotices has a recipient end everything that a reader forwards to this mailbox. The
 // reader cannot begin again, until the recipient allows it. fault.NotFound.
-func (r *River) EndNotices(ctx context.Context, token string) (NoticeLink, error) {
-	return r.decideByLink(ctx, linkEnd, token, NoticeEnded)
+func (f *Forwarder) EndNotices(ctx context.Context, token string) (Link, error) {
+	return f.decideByLink(ctx, linkEnd, token, NoticeEnded)
 }
 
 // AllowNotices takes back what EndNotices did. fault.NotFound.
-func (r *River) AllowNotices(ctx context.Context, token string) (NoticeLink, error) {
-	return r.decideByLink(ctx, linkEnd, token, NoticeConfirmed)
+func (f *Forwarder) AllowNotices(ctx context.Context, token string) (Link, error) {
+	return f.decideByLink(ctx, linkEnd, token, NoticeConfirmed)
 }
 
-func (r *River) decideByLink(ctx context.Context, kind, token, state string) (NoticeLink, error) {
-	r.Init()
-	n, err := r.readLink(kind, token)
+func (f *Forwarder) decideByLink(ctx context.Context, kind, token, state string) (Link, error) {
+	n, err := f.readLink(kind, token)
 	if err == nil {
-		_, err = r.Store.DecideNotices(ctx, n, state, r.now())
+		_, err = f.Store.DecideNotices(ctx, n, state, f.Now())
 	}
 	if err != nil {
-		return NoticeLink{}, err
+		return Link{}, err
 	}
-	r.Wake()
-	return r.linked(ctx, n)
+	f.Wake()
+	return f.linked(ctx, n)
 }
 
 // askConsent asks the recipient of a claimed notice for consent, and writes down what came of it.
 //
 // spec:cloudburst#notice-consent
-func (r *River) askConsent(ctx context.Context, n Notice) error {
-	err := r.askRecipient(ctx, n)
+func (f *Forwarder) askConsent(ctx context.Context, n Notice) error {
+	err := f.askRecipient(ctx, n)
 	if ctx.Err() != nil {
 		return ctx.Err() // the claim ends by itself
 	}
-	now := r.now()
+	now := f.Now()
 	n.NextAt = time.Time{}
 	switch code := fault.CodeOf(err); {
 	case err == nil:
@@ -214,21 +213,21 @@ func (r *River) askConsent(ctx context.Context, n Notice) error {
 	}
 	c, cancel := saving(ctx)
 	defer cancel()
-	_, saved := r.Store.SaveNotice(c, n, nil)
-	r.complain(c, "what came of asking a recipient could not be written down", saved)
+	_, saved := f.Store.SaveNotice(c, n, nil)
+	f.complain(c, "what came of asking a recipient could not be written down", saved)
 	return cmp.Or(err, saved)
 }
 
 // askRecipient sends one request for consent.
-func (r *River) askRecipient(ctx context.Context, n Notice) error {
-	open, err := r.opened(n)
+func (f *Forwarder) askRecipient(ctx context.Context, n Notice) error {
+	open, err := f.opened(n)
 	if err != nil {
 		return err
 	}
-	open.Sender = r.senderOf(n.Reader)
-	token, err := r.noticeToken(linkConfirm, n, r.now().Add(confirmWithin))
+	open.Sender = f.senderOf(n.Reader)
+	token, err := f.noticeToken(linkConfirm, n, f.Now().Add(confirmWithin))
 	if err == nil {
-		open.End, err = r.noticeToken(linkEnd, n, time.Time{})
+		open.End, err = f.noticeToken(linkEnd, n, time.Time{})
 	}
 	if err != nil {
 		return err
@@ -242,31 +241,31 @@ func (r *River) askRecipient(ctx context.Context, n Notice) error {
 		to = MessageLimit{"asked to host " + u.Hostname(), asksOfHost}
 	}
 	limits := []MessageLimit{{"asked by " + n.Reader, asksOfReader}, to}
-	return r.counted(ctx, limits, "Recipients are asked for consent a few times a day only, and that was done today: by you, or by others at the same recipient.", func() error {
-		return r.Tell.Ask(ctx, open, token)
+	return f.counted(ctx, limits, "Recipients are asked for consent a few times a day only, and that was done today: by you, or by others at the same recipient.", func() error {
+		return f.Tell.Ask(ctx, open, token)
 	})
 }
 
 // counted sends one message of the limited ones. One that this server could not send does
 // not count. fault.TooMany, with RetryAfter: the limit of the day is used up.
-func (r *River) counted(ctx context.Context, limits []MessageLimit, used string, send func() error) error {
-	now := r.now()
+func (f *Forwarder) counted(ctx context.Context, limits []MessageLimit, used string, send func() error) error {
+	now := f.Now()
 	day := now.Unix() / 86400
-	ok, err := r.Store.CountMessages(ctx, day, limits, 1)
+	ok, err := f.Store.CountMessages(ctx, day, limits, 1)
 	if err != nil {
 		return err
 	}
 	if !ok {
-		f := fault.New(fault.TooMany, "%s The next ones go out tomorrow (UTC).", used)
-		f.RetryAfter = time.Unix((day+1)*86400, 0).Sub(now)
-		return f
+		e := fault.New(fault.TooMany, "%s The next ones go out tomorrow (UTC).", used)
+		e.RetryAfter = time.Unix((day+1)*86400, 0).Sub(now)
+		return e
 	}
 	err = send()
 	if fault.CodeOf(err) == fault.Unavailable && err != nil {
 		c, cancel := saving(ctx)
 		defer cancel()
-		_, back := r.Store.CountMessages(c, day, limits, -1)
-		r.complain(c, "a message that was not sent stays counted", back)
+		_, back := f.Store.CountMessages(c, day, limits, -1)
+		f.complain(c, "a message that was not sent stays counted", back)
 	}
 	return err
 }
@@ -274,19 +273,19 @@ func (r *River) counted(ctx context.Context, limits []MessageLimit, used string,
 // forward sends items to the recipient of a confirmed notice, within the limits of a day.
 //
 // spec:cloudburst#notice-daily
-func (r *River) forward(ctx context.Context, n Notice, list []Entry) error {
-	open, err := r.opened(n)
+func (f *Forwarder) forward(ctx context.Context, n Notice, list []item.Entry) error {
+	open, err := f.opened(n)
 	if err != nil {
 		return err
 	}
 	if n.Via != ViaEmail {
-		return r.Tell.Tell(ctx, open, list)
+		return f.Tell.Tell(ctx, open, list)
 	}
-	if open.End, err = r.noticeToken(linkEnd, n, time.Time{}); err != nil {
+	if open.End, err = f.noticeToken(linkEnd, n, time.Time{}); err != nil {
 		return err
 	}
-	o := r.options()
+	o := f.Options
 	limits := []MessageLimit{{"by " + n.Reader, o.MailsBy}, {"to " + Mailbox(n.Via, n.Target), o.MailsTo}}
 	used := fmt.Sprintf("The mails of a day are used up: %d from one user (smtp.account-limit), %d to one mailbox (smtp.recipient-limit).", o.MailsBy, o.MailsTo)
-	return r.counted(ctx, limits, used, func() error { return r.Tell.Tell(ctx, open, list) })
+	return f.counted(ctx, limits, used, func() error { return f.Tell.Tell(ctx, open, list) })
 }

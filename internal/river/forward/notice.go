@@ -1,0 +1,237 @@
+package forward
+
+import (
+	"context"
+	"math/rand/v2"
+	"net/mail"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"cloudburst/internal/fault"
+	"cloudburst/internal/river/location"
+)
+
+const (
+	itemsTold     = 20 // of one message; posts have one each
+	longestSecret = 200
+	triedEvery    = 10 * time.Second
+	mostTried     = 1000 // readers who tried a notice, that are remembered
+)
+
+// SecretKept stands for the secret of a notice where notices are listed: it is not shown
+// again. A notice that is put with it keeps the one that it has.
+const SecretKept = "(kept)"
+
+// Ways lists by which ways readers can be told elsewhere, as the settings are.
+func (f *Forwarder) Ways() []string {
+	switch t := f.Tell.(type) {
+	case nil:
+		return nil
+	case interface{ Ways() []string }:
+		return t.Ways()
+	}
+	return []string{ViaWebhook, ViaEmail, ViaPost}
+}
+
+// PutNotice makes a notice (ID 0), or changes one; what it has counted stays. To pause it
+// is to set Paused, to go on is to clear it: what was waiting is told then, what came
+// meanwhile is not. The Secret is for webhooks; SecretKept leaves the one that there is.
+// Nothing is forwarded to a new target before its recipient has agreed, which is asked at
+// once. fault.Invalid; NotFound: the notice, source or category; Refused: the recipient
+// wants nothing from the reader; TooMany; Unavailable: there is no key to keep a secret with.
+func (f *Forwarder) PutNotice(ctx context.Context, n Notice) (Notice, error) {
+	if err := f.checkNotice(&n); err != nil {
+		return Notice{}, err
+	}
+	if err := f.Subject(ctx, n); err != nil {
+		return Notice{}, err
+	}
+	was, err := f.notice(ctx, n.Reader, n.ID)
+	if err != nil {
+		return Notice{}, err
+	}
+	if n.Secret == SecretKept {
+		n.Secret = was.Secret
+	} else if n.Secret != "" {
+		sealed, err := location.Seal(f.Key, location.Login{Kind: location.Token, Secret: n.Secret})
+		if err != nil {
+			return Notice{}, err
+		}
+		n.Secret = sealed.Secret
+	}
+	if n.Via != ViaWebhook {
+		n.Secret = ""
+	}
+	n.CreatedAt, n.Failures, n.Problem = was.CreatedAt, was.Failures, was.Problem
+	n.State, n.Asked, n.AskedAt, n.DecidedAt, n.NextAt = was.State, was.Asked, was.AskedAt, was.DecidedAt, time.Time{}
+	if n.ID == 0 {
+		n.CreatedAt = f.Now()
+	}
+	if n.ID == 0 || Recipient(n.Via, n.Target) != Recipient(was.Via, was.Target) {
+		n.State, n.Asked, n.AskedAt, n.DecidedAt = NoticeWaiting, 0, time.Time{}, time.Time{}
+	}
+	if elsewhere := n.Via != was.Via || n.Target != was.Target || n.Secret != was.Secret; !n.Paused && (was.Paused || elsewhere) {
+		n.Failures, n.Problem = 0, ""
+	}
+	n, err = f.Store.PutNotice(ctx, n, f.Options.Most)
+	if err != nil {
+		return Notice{}, err
+	}
+	f.Wake()
+	return n.shown(), nil
+}
+
+// checkNotice gives a notice its form.
+func (f *Forwarder) checkNotice(n *Notice) error {
+	ways := f.Ways()
+	switch {
+	case !slices.Contains([]string{ViaWebhook, ViaEmail, ViaPost}, n.Via):
+		return fault.New(fault.Invalid, "A notice goes by %s, %s or %s, not by %.40q.", ViaWebhook, ViaEmail, ViaPost, n.Via)
+	case !slices.Contains(ways, n.Via) && n.Via == ViaEmail:
+		return fault.New(fault.Invalid, "This server sends no mail: its operator has not named a mail server.")
+	case !slices.Contains(ways, n.Via):
+		return fault.New(fault.Invalid, "This server sends no notices by %s.", n.Via)
+	case n.SourceID != 0 && n.Category != "":
+		return fault.New(fault.Invalid, "A notice is about one feed or about one category, not about both.")
+	case utf8.RuneCountInString(n.Secret) > longestSecret:
+		return fault.New(fault.Invalid, "A secret has at most %d characters.", longestSecret)
+	}
+	if n.Via == ViaEmail {
+		return n.checkMail()
+	}
+	a, err := location.Read(n.Target)
+	if err != nil {
+		return err
+	}
+	if a.Login.Kind != "" {
+		return fault.New(fault.Invalid, "The address of a notice may not have a user name or password in it.")
+	}
+	n.Target = a.URLs[0]
+	return nil
+}
+
+func (n *Notice) checkMail() error {
+	a, err := mail.ParseAddress(strings.TrimSpace(n.Target))
+	if err != nil || len(a.Address) > 254 || strings.ContainsAny(a.Address, "\"\\ \r\n\t<>,;()") || strings.HasPrefix(a.Address, "-") {
+		return fault.New(fault.Invalid, "%.100q is not an address for mail: it should be like name@example.org.", n.Target)
+	}
+	n.Target = a.Address
+	return nil
+}
+
+// notice is one of a reader's as it is kept; the zero Notice for id 0.
+func (f *Forwarder) notice(ctx context.Context, reader string, id int64) (Notice, error) {
+	if id == 0 {
+		return Notice{}, nil
+	}
+	list, err := f.Store.Notices(ctx, reader)
+	if err != nil {
+		return Notice{}, err
+	}
+	for _, n := range list {
+		if n.ID == id {
+			return n, nil
+		}
+	}
+	return Notice{}, fault.New(fault.NotFound, "There is no notice with the number %d.", id)
+}
+
+// shown is a notice without its secret.
+func (n Notice) shown() Notice {
+	if n.Secret != "" {
+		n.Secret = SecretKept
+	}
+	return n
+}
+
+// Notices lists a reader's, without their secrets.
+func (f *Forwarder) Notices(ctx context.Context, reader string) ([]Notice, error) {
+	list, err := f.Store.Notices(ctx, reader)
+	for i := range list {
+		list[i] = list[i].shown()
+	}
+	return list, err
+}
+
+// DropNotice ends one. fault.NotFound.
+func (f *Forwarder) DropNotice(ctx context.Context, reader string, id int64) error {
+	if _, err := f.notice(ctx, reader, id); err != nil {
+		return err
+	}
+	return f.Store.DropNotice(ctx, reader, id)
+}
+
+// TryNotice sends the newest item of its river at once, and returns what went wrong. Where
+// the recipient has not agreed yet it asks again instead. Errors: fault.NotFound (the
+// notice, or nothing has arrived yet), Refused (the recipient has ended it), TooMany (a
+// reader may try every ten seconds, and send a number of mails a day), and those of the way
+// that it goes.
+func (f *Forwarder) TryNotice(ctx context.Context, reader string, id int64) error {
+	n, err := f.notice(ctx, reader, id)
+	if err != nil || id == 0 {
+		return err
+	}
+	if f.Tell == nil {
+		return fault.New(fault.Unsupported, "This server sends no notices.")
+	}
+	switch n.State {
+	case NoticeWaiting:
+		return f.askAgain(ctx, reader, id)
+	case NoticeEnded:
+		return fault.New(fault.Refused, "%s has ended this. Only the recipient can allow it again, by the link in an earlier message.", n.Target)
+	}
+	list, err := f.Newest(ctx, n)
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return fault.New(fault.NotFound, "Nothing has arrived yet that could be sent.")
+	}
+	if err := f.mayTry(reader); err != nil {
+		return err
+	}
+	return f.forward(ctx, n, list)
+}
+
+// askAgain asks the recipient of a notice for consent at once.
+func (f *Forwarder) askAgain(ctx context.Context, reader string, id int64) error {
+	if err := f.mayTry(reader); err != nil {
+		return err
+	}
+	now := f.Now()
+	n, err := f.Store.ClaimNotice(ctx, reader, id, now, now.Add(f.Options.Lease), rand.Int64()|1)
+	if err != nil {
+		return err
+	}
+	n.Asked = mostAsked - 1 // once
+	return f.askConsent(ctx, n)
+}
+
+// mayTry keeps a reader from making this server send without end.
+func (f *Forwarder) mayTry(reader string) error {
+	now := f.Now()
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if wait := f.tried[reader].Add(triedEvery).Sub(now); wait > 0 && wait <= triedEvery {
+		e := fault.New(fault.TooMany, "A notice was tried just now: wait some seconds.")
+		e.RetryAfter = wait
+		return e
+	}
+	if f.tried == nil || len(f.tried) >= mostTried {
+		f.tried = map[string]time.Time{}
+	}
+	f.tried[reader] = now
+	return nil
+}
+
+// opened is a notice with its plain secret.
+func (f *Forwarder) opened(n Notice) (Notice, error) {
+	if n.Secret == "" {
+		return n, nil
+	}
+	plain, err := location.Unseal(f.Key, location.Login{Kind: location.Token, Secret: n.Secret})
+	n.Secret = plain.Secret
+	return n, err
+}
