@@ -13,6 +13,7 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
 // River holds the feeds that users follow and their items; *river.River is one.
@@ -68,8 +69,8 @@ type RiverLists interface {
 
 // RiverNotices holds what is forwarded to mailboxes and webhooks.
 type RiverNotices interface {
-	PutNotice(ctx context.Context, n river.Notice) (river.Notice, error)
-	Notices(ctx context.Context, reader string) ([]river.Notice, error)
+	PutNotice(ctx context.Context, n forward.Notice) (forward.Notice, error)
+	Notices(ctx context.Context, reader string) ([]forward.Notice, error)
 	DropNotice(ctx context.Context, reader string, id int64) error
 	TryNotice(ctx context.Context, reader string, id int64) error
 }

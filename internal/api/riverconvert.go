@@ -6,6 +6,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
 // Conditions of a source.
@@ -119,7 +120,7 @@ func importedOf(r *river.Imported) client.ImportedOPML {
 }
 
 // noticeOf leaves out the secret.
-func noticeOf(n *river.Notice) client.Notice {
+func noticeOf(n *forward.Notice) client.Notice {
 	return client.Notice{
 		ID: n.ID, SourceID: n.SourceID, Category: n.Category, Via: n.Via, Target: n.Target, Signed: n.Secret != "", Paused: n.Paused,
 		CreatedAt: milli(n.CreatedAt), Sent: n.Sent, LastAt: when(n.LastAt), Failures: n.Failures, Problem: n.Problem,

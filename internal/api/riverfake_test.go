@@ -14,6 +14,7 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
 // riverWorld is a river in memory, as far as the API looks at it.
@@ -26,7 +27,7 @@ type riverWorld struct {
 	marks   map[string]map[int64]river.Mark
 	cats    []river.Category
 	lists   []river.ReadingList
-	told    []river.Notice
+	told    []forward.Notice
 	read    []string // what was marked as read
 	search  bool     // searches find what is new
 	broken  error
@@ -353,12 +354,12 @@ func (w *riverWorld) DropReadingList(_ context.Context, _ string, id int64, remo
 	return nil
 }
 
-func (w *riverWorld) PutNotice(_ context.Context, n river.Notice) (river.Notice, error) {
+func (w *riverWorld) PutNotice(_ context.Context, n forward.Notice) (forward.Notice, error) {
 	if n.Via == "pigeon" {
 		return n, fault.New(fault.Invalid, "There is no way of that name.")
 	}
 	if n.State == "" {
-		n.State, n.AskedAt = river.NoticeWaiting, start()
+		n.State, n.AskedAt = forward.NoticeWaiting, start()
 	}
 	if n.ID == 0 {
 		n.ID, n.CreatedAt = int64(len(w.told)+1), start()
@@ -369,7 +370,7 @@ func (w *riverWorld) PutNotice(_ context.Context, n river.Notice) (river.Notice,
 	return n, w.broken
 }
 
-func (w *riverWorld) Notices(context.Context, string) ([]river.Notice, error) {
+func (w *riverWorld) Notices(context.Context, string) ([]forward.Notice, error) {
 	return w.told, w.broken
 }
 

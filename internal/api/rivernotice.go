@@ -5,7 +5,7 @@ import (
 
 	"cloudburst/client"
 	"cloudburst/internal/fault"
-	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
 func (s riverAPI) notices(c *riverCall) error {
@@ -33,7 +33,7 @@ func (s riverAPI) putNotice(c *riverCall) error {
 	if err := readJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
-	n := river.Notice{Reader: c.reader}
+	n := forward.Notice{Reader: c.reader}
 	if in.ID != 0 {
 		old, err := s.notice(c, in.ID)
 		if err != nil {
@@ -67,17 +67,17 @@ func (s riverAPI) putNotice(c *riverCall) error {
 }
 
 // notice is one of the reader's.
-func (s riverAPI) notice(c *riverCall, id int64) (river.Notice, error) {
+func (s riverAPI) notice(c *riverCall, id int64) (forward.Notice, error) {
 	rows, err := s.River.Notices(c.ctx(), c.reader)
 	if err != nil {
-		return river.Notice{}, err
+		return forward.Notice{}, err
 	}
 	for _, n := range rows {
 		if n.ID == id {
 			return n, nil
 		}
 	}
-	return river.Notice{}, fault.New(fault.NotFound, "There is no notice %s.", strconv.FormatInt(id, 10))
+	return forward.Notice{}, fault.New(fault.NotFound, "There is no notice %s.", strconv.FormatInt(id, 10))
 }
 
 func (s riverAPI) dropNotice(c *riverCall) error {

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
 func TestAFeedThatIsAddedIsThereAtOnceAfterOneUnconditionalGET(t *testing.T) {
@@ -342,7 +343,7 @@ func (f *failing) SaveCheck(ctx context.Context, s river.Saved) (bool, error) {
 	return f.Store.SaveCheck(ctx, s)
 }
 
-func (f *failing) SaveNotice(ctx context.Context, n river.Notice, told []int64) (bool, error) {
+func (f *failing) SaveNotice(ctx context.Context, n forward.Notice, told []int64) (bool, error) {
 	if f.notices.Load() {
 		return false, fault.New(fault.Unavailable, "The disk is full.")
 	}

@@ -9,38 +9,13 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Notices, and who forwards items to their targets; see package forward.
-type (
-	Notice       = forward.Notice
-	NoticeLink   = forward.Link
-	MessageLimit = forward.MessageLimit
-	Teller       = forward.Teller
-)
-
-// Ways of a Notice.
-const (
-	ViaWebhook = forward.ViaWebhook
-	ViaEmail   = forward.ViaEmail
-	ViaPost    = forward.ViaPost
-)
-
-// States of a Notice.
-const (
-	NoticeWaiting   = forward.NoticeWaiting
-	NoticeConfirmed = forward.NoticeConfirmed
-	NoticeEnded     = forward.NoticeEnded
-)
-
-// SecretKept stands for the secret of a notice where notices are listed.
-const SecretKept = forward.SecretKept
-
 // newForwarder makes the forwarder of the river.
 func (r *River) newForwarder() *forward.Forwarder {
 	o := r.options()
 	return &forward.Forwarder{
 		Store: r.Store, Tell: r.Tell, Key: r.Key, Log: r.Log, Now: r.now, Sender: r.Sender, Wake: r.Wake,
 		Subject: r.checkSubject,
-		Newest: func(ctx context.Context, n Notice) ([]Entry, error) {
+		Newest: func(ctx context.Context, n forward.Notice) ([]Entry, error) {
 			return r.Store.Items(ctx, ItemQuery{Reader: n.Reader, SourceID: n.SourceID, Category: n.Category, Limit: 1})
 		},
 		Options: forward.Options{Most: o.MostNotices, MailsBy: o.MailsBy, MailsTo: o.MailsTo, Lease: o.Lease},
@@ -48,7 +23,7 @@ func (r *River) newForwarder() *forward.Forwarder {
 }
 
 // checkSubject sees that there is what a notice is about.
-func (r *River) checkSubject(ctx context.Context, n Notice) error {
+func (r *River) checkSubject(ctx context.Context, n forward.Notice) error {
 	if n.SourceID != 0 {
 		_, err := r.one(ctx, n.Reader, n.SourceID)
 		return err
@@ -73,12 +48,12 @@ func (r *River) forward() *forward.Forwarder {
 func (r *River) Ways() []string { return r.forward().Ways() }
 
 // PutNotice is [forward.Forwarder.PutNotice].
-func (r *River) PutNotice(ctx context.Context, n Notice) (Notice, error) {
+func (r *River) PutNotice(ctx context.Context, n forward.Notice) (forward.Notice, error) {
 	return r.forward().PutNotice(ctx, n)
 }
 
 // Notices is [forward.Forwarder.Notices].
-func (r *River) Notices(ctx context.Context, reader string) ([]Notice, error) {
+func (r *River) Notices(ctx context.Context, reader string) ([]forward.Notice, error) {
 	return r.forward().Notices(ctx, reader)
 }
 
@@ -93,26 +68,26 @@ func (r *River) TryNotice(ctx context.Context, reader string, id int64) error {
 }
 
 // ConfirmLink is [forward.Forwarder.ConfirmLink].
-func (r *River) ConfirmLink(ctx context.Context, token string) (NoticeLink, error) {
+func (r *River) ConfirmLink(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().ConfirmLink(ctx, token)
 }
 
 // EndLink is [forward.Forwarder.EndLink].
-func (r *River) EndLink(ctx context.Context, token string) (NoticeLink, error) {
+func (r *River) EndLink(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().EndLink(ctx, token)
 }
 
 // ConfirmNotices is [forward.Forwarder.ConfirmNotices].
-func (r *River) ConfirmNotices(ctx context.Context, token string) (NoticeLink, error) {
+func (r *River) ConfirmNotices(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().ConfirmNotices(ctx, token)
 }
 
 // EndNotices is [forward.Forwarder.EndNotices].
-func (r *River) EndNotices(ctx context.Context, token string) (NoticeLink, error) {
+func (r *River) EndNotices(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().EndNotices(ctx, token)
 }
 
 // AllowNotices is [forward.Forwarder.AllowNotices].
-func (r *River) AllowNotices(ctx context.Context, token string) (NoticeLink, error) {
+func (r *River) AllowNotices(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().AllowNotices(ctx, token)
 }

@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
 // crier is a Teller that writes down what it is told to tell.
@@ -32,12 +33,12 @@ type crier struct {
 
 func (c *crier) Ways() []string {
 	if c.mail {
-		return []string{river.ViaWebhook, river.ViaPost, river.ViaEmail}
+		return []string{forward.ViaWebhook, forward.ViaPost, forward.ViaEmail}
 	}
-	return []string{river.ViaWebhook, river.ViaPost}
+	return []string{forward.ViaWebhook, forward.ViaPost}
 }
 
-func (c *crier) Ask(_ context.Context, n river.Notice, token string) error {
+func (c *crier) Ask(_ context.Context, n forward.Notice, token string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked, c.tokens, c.end = append(c.asked, strings.TrimPrefix(n.Target, "https://")), append(c.tokens, token), n.End
@@ -54,7 +55,7 @@ func (c *crier) questions() string {
 	return out
 }
 
-func (c *crier) Tell(ctx context.Context, n river.Notice, list []river.Entry) error {
+func (c *crier) Tell(ctx context.Context, n forward.Notice, list []river.Entry) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.hold != nil {
@@ -101,13 +102,13 @@ func withCrier(t *testing.T, do func(*testing.T, *home, *crier)) {
 	})
 }
 
-func (h *home) notice(n river.Notice) river.Notice {
+func (h *home) notice(n forward.Notice) forward.Notice {
 	h.t.Helper()
 	if n.Reader == "" {
 		n.Reader = "ann"
 	}
 	if n.Via == "" {
-		n.Via = river.ViaWebhook
+		n.Via = forward.ViaWebhook
 	}
 	n, err := h.river.PutNotice(h.t.Context(), n)
 	if err != nil {
@@ -116,7 +117,7 @@ func (h *home) notice(n river.Notice) river.Notice {
 	return n
 }
 
-func (h *home) noticeNow(id int64) river.Notice {
+func (h *home) noticeNow(id int64) forward.Notice {
 	h.t.Helper()
 	list, err := h.river.Notices(h.t.Context(), "ann")
 	if err != nil {
@@ -128,7 +129,7 @@ func (h *home) noticeNow(id int64) river.Notice {
 		}
 	}
 	h.t.Fatalf("no notice %d", id)
-	return river.Notice{}
+	return forward.Notice{}
 }
 
 // post has a feed bring these items, the first the newest, by a push.
@@ -147,14 +148,14 @@ func TestWhatArrivesIsToldInOrderButNotWhatWasThereBefore(t *testing.T) {
 	withCrier(t, func(t *testing.T, h *home, c *crier) {
 		h.serve(feedURL, doc(rss("", "old")))
 		h.serve("http://other.test/feed", doc(rss("", "elsewhere")))
-		h.notice(river.Notice{Target: "all.example/"})
-		h.notice(river.Notice{Target: "post.example/", Via: river.ViaPost})
+		h.notice(forward.Notice{Target: "all.example/"})
+		h.notice(forward.Notice{Target: "post.example/", Via: forward.ViaPost})
 		h.add(river.Request{URL: feedURL, Categories: []string{"News"}})
 		h.add(river.Request{URL: "http://other.test/feed"})
 		h.add(river.Request{URL: feedURL, Reader: "bea"})
-		h.notice(river.Notice{Target: "news.example/", Category: "News"})
-		h.notice(river.Notice{Target: "other.example/", SourceID: river.SourceID("http://other.test/feed")})
-		h.notice(river.Notice{Target: "bea.example/", Reader: "bea"})
+		h.notice(forward.Notice{Target: "news.example/", Category: "News"})
+		h.notice(forward.Notice{Target: "other.example/", SourceID: river.SourceID("http://other.test/feed")})
+		h.notice(forward.Notice{Target: "bea.example/", Reader: "bea"})
 		h.pass(time.Minute)
 		if got := c.heard(); got != "" {
 			t.Errorf("of what was there before: %s", got)
@@ -198,7 +199,7 @@ func TestANoticeThatIsNotTakenIsSentAgainAndPausedAfterThreeDays(t *testing.T) {
 	withCrier(t, func(t *testing.T, h *home, c *crier) {
 		h.serve(feedURL, doc(rss("", "old")))
 		h.add(river.Request{URL: feedURL})
-		n := h.notice(river.Notice{Target: "a.example/"})
+		n := h.notice(forward.Notice{Target: "a.example/"})
 		c.fail(fault.New(fault.Unreadable, "It answered 500."))
 		h.post(feedURL, "a", "old")
 		if got := h.noticeNow(n.ID); got.Failures != 1 || got.Problem != "It answered 500." || got.Paused {
@@ -242,7 +243,7 @@ func TestWhoWantsNoMoreIsToldNoMore(t *testing.T) {
 	withCrier(t, func(t *testing.T, h *home, c *crier) {
 		h.serve(feedURL, doc(rss("", "old")))
 		h.add(river.Request{URL: feedURL})
-		n := h.notice(river.Notice{Target: "a.example/"})
+		n := h.notice(forward.Notice{Target: "a.example/"})
 		busy := fault.New(fault.Unreadable, "It answered 429.")
 		busy.RetryAfter = 3 * time.Hour
 		c.fail(busy)
@@ -272,7 +273,7 @@ func TestWhatWasToldIsNeverLost(t *testing.T) {
 	withCrier(t, func(t *testing.T, h *home, c *crier) {
 		h.serve(feedURL, doc(rss("", "old")))
 		h.add(river.Request{URL: feedURL})
-		n := h.notice(river.Notice{Target: "a.example/"})
+		n := h.notice(forward.Notice{Target: "a.example/"})
 		h.pass(10 * time.Second)
 		// It was told, and the process dies before that is written down.
 		full := &failing{Store: h.disk}
@@ -314,24 +315,24 @@ func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
 		h.stop()
 		h.options.MostNotices = 100
 		h.start()
-		for _, bad := range []river.Notice{
-			{Via: "pigeon", Target: "https://a.example/"}, {Via: river.ViaEmail, Target: "ann@a.example"}, {Via: river.ViaWebhook}, {Via: river.ViaWebhook, Target: "ftp://a.example/"},
-			{Via: river.ViaPost, Target: "https://a:b@a.example/"}, {Via: river.ViaPost, Target: "nonsense"}, {Via: river.ViaWebhook, Target: "a.example", Secret: strings.Repeat("x", 201)},
-			{Via: river.ViaWebhook, Target: "a.example", SourceID: 1, Category: "x"},
+		for _, bad := range []forward.Notice{
+			{Via: "pigeon", Target: "https://a.example/"}, {Via: forward.ViaEmail, Target: "ann@a.example"}, {Via: forward.ViaWebhook}, {Via: forward.ViaWebhook, Target: "ftp://a.example/"},
+			{Via: forward.ViaPost, Target: "https://a:b@a.example/"}, {Via: forward.ViaPost, Target: "nonsense"}, {Via: forward.ViaWebhook, Target: "a.example", Secret: strings.Repeat("x", 201)},
+			{Via: forward.ViaWebhook, Target: "a.example", SourceID: 1, Category: "x"},
 		} {
 			bad.Reader = "ann"
 			if _, err := h.river.PutNotice(t.Context(), bad); fault.CodeOf(err) != fault.Invalid || err == nil {
 				t.Errorf("%+v: %v", bad, err)
 			}
 		}
-		for _, missing := range []river.Notice{{ID: 9}, {SourceID: 5}, {Category: "None"}} {
-			missing.Reader, missing.Via, missing.Target = "ann", river.ViaWebhook, "a.example"
+		for _, missing := range []forward.Notice{{ID: 9}, {SourceID: 5}, {Category: "None"}} {
+			missing.Reader, missing.Via, missing.Target = "ann", forward.ViaWebhook, "a.example"
 			if _, err := h.river.PutNotice(t.Context(), missing); fault.CodeOf(err) != fault.NotFound {
 				t.Errorf("%+v: %v", missing, err)
 			}
 		}
-		n := h.notice(river.Notice{Target: "A.example/hook#x", Secret: "geheim"})
-		if n.Target != "https://a.example/hook" || n.Secret != river.SecretKept || n.CreatedAt.IsZero() {
+		n := h.notice(forward.Notice{Target: "A.example/hook#x", Secret: "geheim"})
+		if n.Target != "https://a.example/hook" || n.Secret != forward.SecretKept || n.CreatedAt.IsZero() {
 			t.Errorf("%+v", n)
 		}
 		raw, err := h.store.Notices(t.Context(), "ann")
@@ -341,7 +342,7 @@ func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
 		h.pass(10 * time.Second)
 		n.Paused = true
 		n = h.notice(n)
-		if got := h.noticeNow(n.ID); !got.Paused || got.Secret != river.SecretKept {
+		if got := h.noticeNow(n.ID); !got.Paused || got.Secret != forward.SecretKept {
 			t.Errorf("%+v", got)
 		}
 		if err := h.river.TryNotice(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.NotFound {

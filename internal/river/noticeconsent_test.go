@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
 func withMail(t *testing.T, o river.Options, do func(*testing.T, *home, *crier)) {
@@ -27,28 +28,28 @@ func withMail(t *testing.T, o river.Options, do func(*testing.T, *home, *crier))
 	})
 }
 
-func (h *home) mailTo(target string) river.Notice {
+func (h *home) mailTo(target string) forward.Notice {
 	h.t.Helper()
-	return h.notice(river.Notice{Via: river.ViaEmail, Target: target})
+	return h.notice(forward.Notice{Via: forward.ViaEmail, Target: target})
 }
 
 func TestNothingIsMailedBeforeTheLinkWasConfirmed(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
 		n := h.mailTo("vic@x.example")
-		if n.State != river.NoticeWaiting {
+		if n.State != forward.NoticeWaiting {
 			t.Errorf("%+v", n)
 		}
 		h.post(feedURL, "a", "old")
 		if got, asked := c.heard(), c.questions(); got != "" || asked != "vic@x.example" {
 			t.Errorf("mailed %q, asked %q", got, asked)
 		}
-		if got := h.noticeNow(n.ID); got.State != river.NoticeWaiting || got.AskedAt.IsZero() || got.Asked != 1 {
+		if got := h.noticeNow(n.ID); got.State != forward.NoticeWaiting || got.AskedAt.IsZero() || got.Asked != 1 {
 			t.Errorf("%+v", got)
 		}
 		link := c.tokens[0]
 		l, err := h.river.ConfirmLink(t.Context(), link) // looking at it confirms nothing
-		if err != nil || l != (river.NoticeLink{Reader: "ann", Sender: "Sender of ann", Target: "vic@x.example", State: river.NoticeWaiting}) {
+		if err != nil || l != (forward.Link{Reader: "ann", Sender: "Sender of ann", Target: "vic@x.example", State: forward.NoticeWaiting}) {
 			t.Errorf("%+v %v", l, err)
 		}
 		if c.sender != l.Sender {
@@ -59,20 +60,20 @@ func TestNothingIsMailedBeforeTheLinkWasConfirmed(t *testing.T) {
 			t.Errorf("mailed %q", got)
 		}
 		l, err = h.river.ConfirmNotices(t.Context(), link)
-		if err != nil || l.State != river.NoticeConfirmed {
+		if err != nil || l.State != forward.NoticeConfirmed {
 			t.Errorf("%+v %v", l, err)
 		}
 		h.post(feedURL, "c", "b", "a", "old")
 		if got := c.heard(); got != "vic@x.example: c" || c.questions() != "" {
 			t.Errorf("mailed %q", got)
 		}
-		if got := h.noticeNow(n.ID); got.State != river.NoticeConfirmed || got.DecidedAt.IsZero() {
+		if got := h.noticeNow(n.ID); got.State != forward.NoticeConfirmed || got.DecidedAt.IsZero() {
 			t.Errorf("%+v", got)
 		}
 		// Another target is another recipient.
 		n = h.noticeNow(n.ID)
 		n.Target = "vic+tag@x.example"
-		if n = h.notice(n); n.State != river.NoticeWaiting {
+		if n = h.notice(n); n.State != forward.NoticeWaiting {
 			t.Errorf("%+v", n)
 		}
 	})
@@ -91,14 +92,14 @@ func TestARecipientEndsForwardingAndIsNotAskedAgain(t *testing.T) {
 		if got := c.heard(); got != "vic@x.example: a" || end == "" {
 			t.Fatalf("%q, ended by %q", got, end)
 		}
-		if l, err := h.river.EndLink(t.Context(), end); err != nil || l.State != river.NoticeConfirmed {
+		if l, err := h.river.EndLink(t.Context(), end); err != nil || l.State != forward.NoticeConfirmed {
 			t.Errorf("looking at the link: %+v %v", l, err)
 		}
-		if l, err := h.river.EndNotices(t.Context(), end); err != nil || l.State != river.NoticeEnded {
+		if l, err := h.river.EndNotices(t.Context(), end); err != nil || l.State != forward.NoticeEnded {
 			t.Errorf("%+v %v", l, err)
 		}
 		h.post(feedURL, "b", "a", "old")
-		if got := c.heard(); got != "" || h.noticeNow(n.ID).State != river.NoticeEnded {
+		if got := c.heard(); got != "" || h.noticeNow(n.ID).State != forward.NoticeEnded {
 			t.Errorf("mailed %q", got)
 		}
 		c.questions()
@@ -109,12 +110,12 @@ func TestARecipientEndsForwardingAndIsNotAskedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, target := range []string{"vic@x.example", "Vic@X.example", "vic+again@x.example"} {
-			_, err := h.river.PutNotice(t.Context(), river.Notice{Reader: "ann", Via: river.ViaEmail, Target: target})
+			_, err := h.river.PutNotice(t.Context(), forward.Notice{Reader: "ann", Via: forward.ViaEmail, Target: target})
 			if fault.CodeOf(err) != fault.Refused || !strings.Contains(fault.Message(err), "does not want") {
 				t.Errorf("%s: %v", target, err)
 			}
 		}
-		if _, err := h.river.PutNotice(t.Context(), river.Notice{Reader: "bea", Via: river.ViaEmail, Target: "vic@x.example"}); err != nil {
+		if _, err := h.river.PutNotice(t.Context(), forward.Notice{Reader: "bea", Via: forward.ViaEmail, Target: "vic@x.example"}); err != nil {
 			t.Errorf("another reader: %v", err)
 		}
 		h.pass(time.Hour)
@@ -156,13 +157,13 @@ func TestAProgramThatDoesNotAnswerTheChallengeIsAskedAFewTimesOnly(t *testing.T)
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
 		c.refuse = fault.New(fault.Unreadable, "It did not answer the challenge.")
-		n := h.notice(river.Notice{Target: "hook.example/"})
+		n := h.notice(forward.Notice{Target: "hook.example/"})
 		h.post(feedURL, "a", "old")
 		h.pass(30 * 24 * time.Hour)
 		if got := c.questions(); got != "hook.example/ hook.example/ hook.example/" || c.heard() != "" {
 			t.Errorf("asked %q", got)
 		}
-		if got := h.noticeNow(n.ID); got.State != river.NoticeWaiting || got.Problem != "It did not answer the challenge." {
+		if got := h.noticeNow(n.ID); got.State != forward.NoticeWaiting || got.Problem != "It did not answer the challenge." {
 			t.Errorf("%+v", got)
 		}
 		// The reader asks for another try.
@@ -177,7 +178,7 @@ func TestAProgramThatDoesNotAnswerTheChallengeIsAskedAFewTimesOnly(t *testing.T)
 		if err := h.river.TryNotice(t.Context(), "ann", n.ID); err != nil {
 			t.Error(err)
 		}
-		if got := h.noticeNow(n.ID); got.State != river.NoticeConfirmed || got.Problem != "" || got.DecidedAt.IsZero() {
+		if got := h.noticeNow(n.ID); got.State != forward.NoticeConfirmed || got.Problem != "" || got.DecidedAt.IsZero() {
 			t.Errorf("%+v", got)
 		}
 		h.post(feedURL, "b", "a", "old")
@@ -192,7 +193,7 @@ func TestRequestsForConsentAreBoundedByDay(t *testing.T) {
 	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
 		// Many readers at one mailbox, in many spellings.
 		for i := range 8 {
-			h.notice(river.Notice{Reader: fmt.Sprint("reader", i), Via: river.ViaEmail, Target: fmt.Sprintf("Vic+%d@x.example", i)})
+			h.notice(forward.Notice{Reader: fmt.Sprint("reader", i), Via: forward.ViaEmail, Target: fmt.Sprintf("Vic+%d@x.example", i)})
 		}
 		h.pass(time.Minute)
 		if got := strings.Fields(c.questions()); len(got) != 3 {
@@ -209,7 +210,7 @@ func TestRequestsForConsentAreBoundedByDay(t *testing.T) {
 		list, err := h.river.Notices(t.Context(), "ann")
 		waiting := 0
 		for _, n := range list {
-			if n.Asked == 0 && n.State == river.NoticeWaiting && strings.Contains(n.Problem, "a few times a day") {
+			if n.Asked == 0 && n.State == forward.NoticeWaiting && strings.Contains(n.Problem, "a few times a day") {
 				waiting++
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/river/forward"
 )
 
 // Fetcher reads documents; *fetch.Client is one.
@@ -62,9 +63,9 @@ type Options struct {
 type River struct {
 	Store   Store
 	Fetch   Fetcher
-	Push    Push   // nil: hubs are not asked
-	Tell    Teller // nil: nobody is told elsewhere
-	Key     []byte // 32 bytes: what logins are encrypted with at rest
+	Push    Push           // nil: hubs are not asked
+	Tell    forward.Teller // nil: nobody is told elsewhere
+	Key     []byte         // 32 bytes: what logins are encrypted with at rest
 	Log     *slog.Logger
 	Now     func() time.Time           // nil: time.Now
 	Agent   func(readers int64) string // User-Agent; nil: the Fetcher's own

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/river/forward"
 )
 
 // listing is what the river keeps in memory of lists, notices and who follows what.
@@ -44,7 +45,7 @@ func (r *River) workOnce(ctx context.Context) (did bool, next time.Time) {
 			})
 		})
 	}
-	var notices []Notice
+	var notices []forward.Notice
 	if r.Tell != nil {
 		notices, err = r.Store.ClaimNotices(ctx, now, until, noticesAtOnce, claim)
 		r.complain(ctx, "notices could not be claimed", err)

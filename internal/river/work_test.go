@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/fulltest"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
 // trap is a Fetcher and a Teller that breaks on one document, and on everything to tell.
@@ -28,9 +29,9 @@ func (t trap) Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
 	return t.Fetcher.Get(ctx, r)
 }
 
-func (t trap) Ask(context.Context, river.Notice, string) error { return nil }
+func (t trap) Ask(context.Context, forward.Notice, string) error { return nil }
 
-func (t trap) Tell(context.Context, river.Notice, []river.Entry) error {
+func (t trap) Tell(context.Context, forward.Notice, []river.Entry) error {
 	t.told.Add(1)
 	panic("a target that nobody can deal with")
 }
@@ -48,7 +49,7 @@ func TestOneListOrNoticeThatBreaksEndsNothingElse(t *testing.T) {
 		h.setup = func(r *river.River) { tr := trap{r.Fetch, &told, &read}; r.Fetch, r.Tell = tr, tr }
 		h.stop()
 		h.start()
-		if _, err := h.river.PutNotice(t.Context(), river.Notice{Reader: "ann", Via: river.ViaWebhook, Target: "https://target.test/"}); err != nil {
+		if _, err := h.river.PutNotice(t.Context(), forward.Notice{Reader: "ann", Via: forward.ViaWebhook, Target: "https://target.test/"}); err != nil {
 			t.Fatal(err)
 		}
 		h.serve(feedURL, doc(rss("", "b", "a")))

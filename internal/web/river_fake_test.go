@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/web/readerui"
 )
 
@@ -23,7 +24,7 @@ type brook struct {
 	marks      map[string]map[int64]river.Mark
 	categories map[string]map[string]bool // by reader: public?
 	lists      []river.ReadingList
-	notices    []river.Notice
+	notices    []forward.Notice
 	seq        int64
 	listeners  map[*brookListener]bool
 	before     map[int64]time.Time // up to when sources were read before all was marked read

@@ -13,6 +13,7 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
 func (b *brook) Subscriptions(_ context.Context, q river.SubscriptionQuery) (out []river.Followed, err error) {
@@ -296,10 +297,10 @@ func (b *brook) Counts(context.Context) (out river.SourceCounts, err error) {
 	return out, b.err
 }
 
-func (b *brook) PutNotice(_ context.Context, n river.Notice) (river.Notice, error) {
+func (b *brook) PutNotice(_ context.Context, n forward.Notice) (forward.Notice, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i := slices.IndexFunc(b.notices, func(o river.Notice) bool { return o.ID == n.ID && o.Reader == n.Reader }); i >= 0 {
+	if i := slices.IndexFunc(b.notices, func(o forward.Notice) bool { return o.ID == n.ID && o.Reader == n.Reader }); i >= 0 {
 		b.notices[i] = n
 		return n, b.err
 	}
@@ -308,7 +309,7 @@ func (b *brook) PutNotice(_ context.Context, n river.Notice) (river.Notice, erro
 	return n, b.err
 }
 
-func (b *brook) Notices(_ context.Context, reader string) (out []river.Notice, err error) {
+func (b *brook) Notices(_ context.Context, reader string) (out []forward.Notice, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, n := range b.notices {
@@ -323,43 +324,43 @@ func (b *brook) DropNotice(_ context.Context, reader string, id int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := len(b.notices)
-	b.notices = slices.DeleteFunc(b.notices, func(o river.Notice) bool { return o.Reader == reader && o.ID == id })
+	b.notices = slices.DeleteFunc(b.notices, func(o forward.Notice) bool { return o.Reader == reader && o.ID == id })
 	if len(b.notices) == n {
 		return fault.New(fault.NotFound, "There is no such notice.")
 	}
 	return b.err
 }
 
-func (b *brook) ConfirmLink(_ context.Context, token string) (river.NoticeLink, error) {
+func (b *brook) ConfirmLink(_ context.Context, token string) (forward.Link, error) {
 	return b.link(token)
 }
-func (b *brook) EndLink(_ context.Context, token string) (river.NoticeLink, error) {
+func (b *brook) EndLink(_ context.Context, token string) (forward.Link, error) {
 	return b.link(token)
 }
 
 // link is that of the token "good" only.
-func (b *brook) link(token string) (river.NoticeLink, error) {
+func (b *brook) link(token string) (forward.Link, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if token != "good" {
-		return river.NoticeLink{}, fault.New(fault.NotFound, "This link is not valid.")
+		return forward.Link{}, fault.New(fault.NotFound, "This link is not valid.")
 	}
-	return river.NoticeLink{Reader: "alice", Sender: "alice", Target: "vic@x.example", State: b.linkState}, b.err
+	return forward.Link{Reader: "alice", Sender: "alice", Target: "vic@x.example", State: b.linkState}, b.err
 }
 
-func (b *brook) ConfirmNotices(_ context.Context, token string) (river.NoticeLink, error) {
-	return b.decide(token, river.NoticeConfirmed)
+func (b *brook) ConfirmNotices(_ context.Context, token string) (forward.Link, error) {
+	return b.decide(token, forward.NoticeConfirmed)
 }
 
-func (b *brook) EndNotices(_ context.Context, token string) (river.NoticeLink, error) {
-	return b.decide(token, river.NoticeEnded)
+func (b *brook) EndNotices(_ context.Context, token string) (forward.Link, error) {
+	return b.decide(token, forward.NoticeEnded)
 }
 
-func (b *brook) AllowNotices(_ context.Context, token string) (river.NoticeLink, error) {
-	return b.decide(token, river.NoticeConfirmed)
+func (b *brook) AllowNotices(_ context.Context, token string) (forward.Link, error) {
+	return b.decide(token, forward.NoticeConfirmed)
 }
 
-func (b *brook) decide(token, state string) (river.NoticeLink, error) {
+func (b *brook) decide(token, state string) (forward.Link, error) {
 	if token == "good" {
 		b.mu.Lock()
 		b.linkState = state

@@ -10,6 +10,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/upstream"
 	"cloudburst/internal/web/shell"
 )
@@ -128,10 +129,10 @@ func (b *brook) rich(reader string) {
 		{ID: 2, Reader: reader, URL: "https://lists.example.org/broken.opml", Feeds: 3, ReadAt: now.Add(-200 * time.Hour), NextAt: now.Add(-time.Second), Problem: "an HTML page, not an outline", State: feedstate.State{CheckedAt: now.Add(-time.Hour)}},
 		{ID: 3, Reader: reader, URL: "https://lists.example.org/part.opml", Title: "Hardware", Feeds: 12, ReadAt: now.Add(-5 * time.Hour), NextAt: now.Add(19 * time.Hour), State: feedstate.State{CheckedAt: now.Add(-5 * time.Hour)}, Memory: river.ListMemory{Parent: 1}},
 	}
-	b.notices = []river.Notice{
-		{ID: 1, Reader: reader, Via: river.ViaWebhook, Target: "https://bot.example.org/hooks/4711/a-rather-long-address/that-does-not-fit/into-a-line", Secret: secret, Sent: 1204, LastAt: now.Add(-time.Hour)},
-		{ID: 2, Reader: reader, Via: river.ViaEmail, Target: "anna@example.org", Category: "News", Failures: 3, Problem: "the mail server said 550 no such user", Sent: 2, LastAt: now.Add(-30 * time.Hour), NextAt: now.Add(20 * time.Minute)},
-		{ID: 3, Reader: reader, Via: river.ViaPost, Target: "https://example.org/post", SourceID: river.SourceID("http://scripting.com/rss.xml"), Paused: true},
+	b.notices = []forward.Notice{
+		{ID: 1, Reader: reader, Via: forward.ViaWebhook, Target: "https://bot.example.org/hooks/4711/a-rather-long-address/that-does-not-fit/into-a-line", Secret: secret, Sent: 1204, LastAt: now.Add(-time.Hour)},
+		{ID: 2, Reader: reader, Via: forward.ViaEmail, Target: "anna@example.org", Category: "News", Failures: 3, Problem: "the mail server said 550 no such user", Sent: 2, LastAt: now.Add(-30 * time.Hour), NextAt: now.Add(20 * time.Minute)},
+		{ID: 3, Reader: reader, Via: forward.ViaPost, Target: "https://example.org/post", SourceID: river.SourceID("http://scripting.com/rss.xml"), Paused: true},
 	}
 	b.explain = func(id int64) (river.Explanation, error) {
 		b.mu.Lock()

@@ -17,9 +17,10 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
-// Teller tells readers elsewhere of what arrived; it is a river.Teller. docs/notices.md
+// Teller tells readers elsewhere of what arrived; it is a forward.Teller. docs/notices.md
 // says what the other side gets.
 type Teller struct {
 	Sender endpoint.Sender // behind the guard for callbacks: readers name the targets
@@ -30,27 +31,27 @@ type Teller struct {
 // Ways lists by which ways it can tell.
 func (t *Teller) Ways() []string {
 	if t.Mail == nil {
-		return []string{river.ViaWebhook, river.ViaPost}
+		return []string{forward.ViaWebhook, forward.ViaPost}
 	}
-	return []string{river.ViaWebhook, river.ViaEmail, river.ViaPost}
+	return []string{forward.ViaWebhook, forward.ViaEmail, forward.ViaPost}
 }
 
 // Tell sends what arrived in one message; a post has one item only, and further ones are
 // sent one after the other. Errors: fault.Gone (the target wants no more), Unavailable
 // (this server or its mail server cannot send now), Unreadable (the target did not take
 // it), Unsupported.
-func (t *Teller) Tell(ctx context.Context, n river.Notice, list []river.Entry) error {
+func (t *Teller) Tell(ctx context.Context, n forward.Notice, list []river.Entry) error {
 	switch n.Via {
-	case river.ViaWebhook:
+	case forward.ViaWebhook:
 		return t.webhook(ctx, n, list)
-	case river.ViaPost:
+	case forward.ViaPost:
 		for i := range list {
 			if err := t.post(ctx, n, &list[i]); err != nil {
 				return err
 			}
 		}
 		return nil
-	case river.ViaEmail:
+	case forward.ViaEmail:
 		if t.Mail != nil {
 			return t.Mail.send(ctx, n, list, t.now())
 		}
@@ -97,7 +98,7 @@ type noticeFeed struct {
 	Home  string `json:"home,omitempty"`
 }
 
-func noticeMessageOf(n river.Notice, list []river.Entry) noticeMessage {
+func noticeMessageOf(n forward.Notice, list []river.Entry) noticeMessage {
 	m := noticeMessage{Reader: n.Reader, Notice: strconv.FormatInt(n.ID, 10), Items: make([]noticeItem, len(list))}
 	for i := range list {
 		e := &list[i]
@@ -121,7 +122,7 @@ func noticeMessageOf(n river.Notice, list []river.Entry) noticeMessage {
 // messageID is the same for the same items of a notice, however often they are sent.
 //
 // spec:cloudburst#notice-at-least-once
-func messageID(n river.Notice, list []river.Entry) string {
+func messageID(n forward.Notice, list []river.Entry) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d", n.ID)
 	var b [8]byte
@@ -135,7 +136,7 @@ func messageID(n river.Notice, list []river.Entry) string {
 // webhook posts JSON, signed when there is a secret.
 //
 // spec:cloudburst#notice-webhook
-func (t *Teller) webhook(ctx context.Context, n river.Notice, list []river.Entry) error {
+func (t *Teller) webhook(ctx context.Context, n forward.Notice, list []river.Entry) error {
 	body, err := json.Marshal(noticeMessageOf(n, list))
 	if err != nil {
 		return err
@@ -147,7 +148,7 @@ func (t *Teller) webhook(ctx context.Context, n river.Notice, list []river.Entry
 // post sends one item as a form.
 //
 // spec:cloudburst#notice-post
-func (t *Teller) post(ctx context.Context, n river.Notice, e *river.Entry) error {
+func (t *Teller) post(ctx context.Context, n forward.Notice, e *river.Entry) error {
 	form := url.Values{}
 	for name, value := range map[string]string{
 		"id": strconv.FormatInt(e.ID, 10), "url": e.Link, "title": e.Title, "text": e.Text,

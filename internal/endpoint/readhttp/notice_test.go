@@ -19,9 +19,10 @@ import (
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
-var _ river.Teller = (*Teller)(nil)
+var _ forward.Teller = (*Teller)(nil)
 
 func blueChalk() river.Entry {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -77,7 +78,7 @@ func newTarget(t *testing.T) (*target, *Teller) {
 
 func TestAWebhookIsWhatTheDocumentationShows(t *testing.T) {
 	t.Parallel()
-	n := river.Notice{ID: 7, Reader: "ann", Via: river.ViaWebhook}
+	n := forward.Notice{ID: 7, Reader: "ann", Via: forward.ViaWebhook}
 	b, err := json.MarshalIndent(noticeMessageOf(n, []river.Entry{blueChalk()}), "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +92,7 @@ func TestAWebhookIsWhatTheDocumentationShows(t *testing.T) {
 func TestAWebhookIsSignedAndNamed(t *testing.T) {
 	t.Parallel()
 	h, teller := newTarget(t)
-	n := river.Notice{ID: 7, Reader: "ann", Via: river.ViaWebhook, Target: h.URL + "/hook?a=b", Secret: "chalk"}
+	n := forward.Notice{ID: 7, Reader: "ann", Via: forward.ViaWebhook, Target: h.URL + "/hook?a=b", Secret: "chalk"}
 	for range 2 {
 		if err := teller.Tell(t.Context(), n, []river.Entry{blueChalk()}); err != nil {
 			t.Fatal(err)
@@ -122,7 +123,7 @@ func TestAWebhookLeavesOutHTMLThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	e := blueChalk()
 	e.HTML = strings.Repeat("x", longestNoticeHTML+1)
-	if it := noticeMessageOf(river.Notice{}, []river.Entry{e}).Items[0]; it.HTML != "" || it.Text == "" {
+	if it := noticeMessageOf(forward.Notice{}, []river.Entry{e}).Items[0]; it.HTML != "" || it.Text == "" {
 		t.Errorf("%+v", it)
 	}
 }
@@ -131,7 +132,7 @@ func TestAPostIsTheFormOfOneItem(t *testing.T) {
 	t.Parallel()
 	h, teller := newTarget(t)
 	bare := river.Entry{Item: river.Item{ID: 2}, Source: river.EntrySource{URL: "http://chalk.example/rss.xml"}}
-	if err := teller.Tell(t.Context(), river.Notice{ID: 7, Via: river.ViaPost, Target: h.URL}, []river.Entry{blueChalk(), bare}); err != nil {
+	if err := teller.Tell(t.Context(), forward.Notice{ID: 7, Via: forward.ViaPost, Target: h.URL}, []river.Entry{blueChalk(), bare}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{noticeDoc(t, "```form"), "feed=http%3A%2F%2Fchalk.example%2Frss.xml&feedTitle=&id=2&text=&title=&url="}, h.bodies); d != "" {
@@ -150,7 +151,7 @@ func TestWhatATargetAnswersDecidesWhetherItIsToldAgain(t *testing.T) {
 	for status, want := range map[int]fault.Code{204: 0, 302: fault.Unreadable, 404: fault.Unreadable, 410: fault.Gone, 429: fault.Unreadable, 500: fault.Unreadable} {
 		h.status = status
 		before := len(h.got)
-		err := teller.Tell(t.Context(), river.Notice{Via: river.ViaWebhook, Target: h.URL + "/"}, []river.Entry{blueChalk()})
+		err := teller.Tell(t.Context(), forward.Notice{Via: forward.ViaWebhook, Target: h.URL + "/"}, []river.Entry{blueChalk()})
 		if (err == nil) != (want == 0) || err != nil && fault.CodeOf(err) != want {
 			t.Errorf("%d: %v", status, err)
 		}
@@ -169,17 +170,17 @@ func TestNoNoticeGoesToAddressesThatAreNotPublic(t *testing.T) {
 	t.Cleanup(s.Close)
 	teller := &Teller{Sender: s}
 	for _, to := range []string{"http://127.0.0.1:9/", "http://169.254.169.254/latest", "http://me:secret@192.0.2.1/", "http://[::1]/"} {
-		for _, via := range []string{river.ViaWebhook, river.ViaPost} {
-			err := teller.Tell(t.Context(), river.Notice{Via: via, Target: to}, []river.Entry{blueChalk()})
+		for _, via := range []string{forward.ViaWebhook, forward.ViaPost} {
+			err := teller.Tell(t.Context(), forward.Notice{Via: via, Target: to}, []river.Entry{blueChalk()})
 			if fault.CodeOf(err) != fault.Refused || strings.Contains(fault.Message(err), "secret") {
 				t.Errorf("%s to %s: %v", via, to, err)
 			}
 		}
 	}
-	if err := teller.Tell(t.Context(), river.Notice{Via: river.ViaEmail, Target: "a@b.example"}, []river.Entry{blueChalk()}); fault.CodeOf(err) != fault.Unsupported {
+	if err := teller.Tell(t.Context(), forward.Notice{Via: forward.ViaEmail, Target: "a@b.example"}, []river.Entry{blueChalk()}); fault.CodeOf(err) != fault.Unsupported {
 		t.Errorf("mail without a server: %v", err)
 	}
-	if d := cmp.Diff([]string{river.ViaWebhook, river.ViaPost}, teller.Ways()); d != "" {
+	if d := cmp.Diff([]string{forward.ViaWebhook, forward.ViaPost}, teller.Ways()); d != "" {
 		t.Error(d)
 	}
 }

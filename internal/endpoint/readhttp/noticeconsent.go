@@ -15,18 +15,18 @@ import (
 	"cloudburst/internal/endpoint"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
-	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
 // Ask asks the recipient of a notice for consent: a person by a mail with a link for token,
 // a program by a challenge that it must answer at once. Errors are those of Tell.
 //
 // spec:cloudburst#notice-consent
-func (t *Teller) Ask(ctx context.Context, n river.Notice, token string) error {
+func (t *Teller) Ask(ctx context.Context, n forward.Notice, token string) error {
 	switch n.Via {
-	case river.ViaWebhook, river.ViaPost:
+	case forward.ViaWebhook, forward.ViaPost:
 		return t.challenge(ctx, n, rand.Text())
-	case river.ViaEmail:
+	case forward.ViaEmail:
 		if t.Mail != nil {
 			return t.Mail.ask(ctx, n, token, t.now())
 		}
@@ -44,7 +44,7 @@ type challengeMessage struct {
 }
 
 // challenge sends one to a program, whose answer must be nothing but the response to it.
-func (t *Teller) challenge(ctx context.Context, n river.Notice, challenge string) error {
+func (t *Teller) challenge(ctx context.Context, n forward.Notice, challenge string) error {
 	m := challengeOf(n, challenge)
 	m.WantBody, m.Padded = true, true
 	r := t.Sender.Send(ctx, m)
@@ -62,8 +62,8 @@ func (t *Teller) challenge(ctx context.Context, n river.Notice, challenge string
 }
 
 // challengeOf is the request with a challenge.
-func challengeOf(n river.Notice, challenge string) *fetch.Message {
-	if n.Via == river.ViaPost {
+func challengeOf(n forward.Notice, challenge string) *fetch.Message {
+	if n.Via == forward.ViaPost {
 		form := url.Values{"type": {"challenge"}, "challenge": {challenge}, "reader": {n.Reader}, "notice": {strconv.FormatInt(n.ID, 10)}}
 		return &fetch.Message{URL: n.Target, ContentType: "application/x-www-form-urlencoded", Body: []byte(form.Encode())}
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"cloudburst/internal/fault"
-	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
 const (
@@ -25,7 +25,7 @@ const (
 
 func TestAChallengeIsWhatTheDocumentationShows(t *testing.T) {
 	t.Parallel()
-	n := river.Notice{ID: 7, Reader: "ann", Via: river.ViaWebhook, Target: "https://example.org/hook", Secret: docSecret}
+	n := forward.Notice{ID: 7, Reader: "ann", Via: forward.ViaWebhook, Target: "https://example.org/hook", Secret: docSecret}
 	m := challengeOf(n, docChallenge)
 	if d := cmp.Diff(noticeDoc(t, "```challenge"), string(m.Body)); d != "" {
 		t.Error(d)
@@ -36,7 +36,7 @@ func TestAChallengeIsWhatTheDocumentationShows(t *testing.T) {
 	if d := cmp.Diff(noticeDoc(t, "```response"), challengeResponse(docSecret, docChallenge)); d != "" {
 		t.Error(d)
 	}
-	n.Via, n.Secret = river.ViaPost, ""
+	n.Via, n.Secret = forward.ViaPost, ""
 	if m := challengeOf(n, "x"); string(m.Body) != "challenge=x&notice=7&reader=ann&type=challenge" || m.ContentType != "application/x-www-form-urlencoded" {
 		t.Errorf("%s %s", m.ContentType, m.Body)
 	}
@@ -62,7 +62,7 @@ func TestTheFunctionOfTheGuideAnswersAChallenge(t *testing.T) {
 		}))
 		t.Cleanup(srv.Close)
 		_, teller := newTarget(t)
-		if err := teller.Ask(t.Context(), river.Notice{ID: 7, Reader: "ann", Via: river.ViaWebhook, Target: srv.URL, Secret: secret}, "token"); err != nil {
+		if err := teller.Ask(t.Context(), forward.Notice{ID: 7, Reader: "ann", Via: forward.ViaWebhook, Target: srv.URL, Secret: secret}, "token"); err != nil {
 			t.Errorf("with the secret %q: %v", secret, err)
 		}
 	}
@@ -86,14 +86,14 @@ func TestOnlyTheResponseToAChallengeIsConsent(t *testing.T) {
 		handler http.HandlerFunc
 		code    fault.Code
 	}{
-		"an echo of JSON":        {river.ViaWebhook, "", echo(false), fault.Unreadable},
-		"an echo of a form":      {river.ViaPost, "", echo(false), fault.Unreadable},
-		"an echo of one field":   {river.ViaPost, "", echo(true), fault.Unreadable},
-		"nothing":                {river.ViaWebhook, "", func(http.ResponseWriter, *http.Request) {}, fault.Unreadable},
-		"OK":                     {river.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "OK") }, fault.Unreadable},
-		"an error":               {river.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, fault.Unreadable},
-		"a program that is gone": {river.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }, fault.Gone},
-		"the challenge where there is a secret": {river.ViaWebhook, "s", func(w http.ResponseWriter, r *http.Request) {
+		"an echo of JSON":        {forward.ViaWebhook, "", echo(false), fault.Unreadable},
+		"an echo of a form":      {forward.ViaPost, "", echo(false), fault.Unreadable},
+		"an echo of one field":   {forward.ViaPost, "", echo(true), fault.Unreadable},
+		"nothing":                {forward.ViaWebhook, "", func(http.ResponseWriter, *http.Request) {}, fault.Unreadable},
+		"OK":                     {forward.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "OK") }, fault.Unreadable},
+		"an error":               {forward.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, fault.Unreadable},
+		"a program that is gone": {forward.ViaWebhook, "s", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(410) }, fault.Gone},
+		"the challenge where there is a secret": {forward.ViaWebhook, "s", func(w http.ResponseWriter, r *http.Request) {
 			b, _ := io.ReadAll(r.Body)
 			_, after, _ := strings.Cut(string(b), `"challenge":"`)
 			challenge, _, _ := strings.Cut(after, `"`)
@@ -103,7 +103,7 @@ func TestOnlyTheResponseToAChallengeIsConsent(t *testing.T) {
 		srv := httptest.NewServer(tt.handler)
 		t.Cleanup(srv.Close)
 		_, teller := newTarget(t)
-		err := teller.Ask(t.Context(), river.Notice{ID: 7, Reader: "ann", Via: tt.via, Target: srv.URL, Secret: tt.secret}, "token")
+		err := teller.Ask(t.Context(), forward.Notice{ID: 7, Reader: "ann", Via: tt.via, Target: srv.URL, Secret: tt.secret}, "token")
 		if err == nil || fault.CodeOf(err) != tt.code {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -111,13 +111,13 @@ func TestOnlyTheResponseToAChallengeIsConsent(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	t.Cleanup(silent.Close)
 	_, teller := newTarget(t)
-	err := teller.Ask(t.Context(), river.Notice{Via: river.ViaWebhook, Target: silent.URL}, "token")
+	err := teller.Ask(t.Context(), forward.Notice{Via: forward.ViaWebhook, Target: silent.URL}, "token")
 	if want := silent.URL + " gave no usable answer to the challenge."; fault.CodeOf(err) != fault.Unreadable || fault.Message(err) != want {
 		t.Errorf("no answer at all: %q; want %q", fault.Message(err), want)
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, r.FormValue("challenge")) }))
 	t.Cleanup(srv.Close)
-	if err := teller.Ask(t.Context(), river.Notice{Via: river.ViaPost, Target: srv.URL}, "token"); err != nil {
+	if err := teller.Ask(t.Context(), forward.Notice{Via: forward.ViaPost, Target: srv.URL}, "token"); err != nil {
 		t.Errorf("the response to a form: %v", err)
 	}
 }
@@ -126,7 +126,7 @@ func TestAConfirmationMailHasALinkAndNoWordOfAFeed(t *testing.T) {
 	t.Parallel()
 	s := (&mailServer{}).start(t, false)
 	teller := &Teller{Mail: &Mail{Server: s.addr, TLS: MailPlain, From: "river@news.example", Site: func() string { return "https://news.example" }}, Now: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 6, 0, time.UTC) }}
-	n := river.Notice{ID: 7, Reader: "7", Sender: "ann\r\nBcc: all@spam.example", Category: "BUY NOW", Via: river.ViaEmail, Target: "vic@home.example", End: "END"}
+	n := forward.Notice{ID: 7, Reader: "7", Sender: "ann\r\nBcc: all@spam.example", Category: "BUY NOW", Via: forward.ViaEmail, Target: "vic@home.example", End: "END"}
 	if err := teller.Ask(t.Context(), n, "TOKEN"); err != nil {
 		t.Fatal(err)
 	}

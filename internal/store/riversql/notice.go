@@ -8,13 +8,14 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/store/sqldb"
 )
 
 const noticeColumns = `n.id, n.reader, n.source_id, n.category, n.via, n.target, n.secret, n.created_at, n.paused, n.sent, n.last_at,
 	n.failures, n.problem, n.next_at, n.claim, n.state, n.asked, n.asked_at, n.decided_at`
 
-func scanNotice(rows *sql.Rows, n *river.Notice) error {
+func scanNotice(rows *sql.Rows, n *forward.Notice) error {
 	return rows.Scan(&n.ID, &n.Reader, &n.SourceID, &n.Category, &n.Via, &n.Target, (*sqldb.ByteString)(&n.Secret), (*sqldb.Time)(&n.CreatedAt), &n.Paused,
 		&n.Sent, (*sqldb.Time)(&n.LastAt), (*sqldb.Int)(&n.Failures), &n.Problem, (*sqldb.Time)(&n.NextAt), &n.Claim, &n.State, (*sqldb.Int)(&n.Asked), (*sqldb.Time)(&n.AskedAt), (*sqldb.Time)(&n.DecidedAt))
 }
@@ -50,9 +51,9 @@ func queueNotices(ctx context.Context, c sqldb.Conn, source int64, places []int6
 
 // PutNotice is river.Store.PutNotice. Changing one keeps when it was made and what it
 // has sent, and ends a claim; where something waits it is due at once, unless paused.
-func (s *noticeStore) PutNotice(ctx context.Context, n river.Notice, most int) (river.Notice, error) {
+func (s *noticeStore) PutNotice(ctx context.Context, n forward.Notice, most int) (forward.Notice, error) {
 	n.Reader, n.Category = sqldb.Clean(n.Reader), sqldb.Clean(n.Category)
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (river.Notice, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (forward.Notice, error) {
 		id := n.ID
 		if id == 0 {
 			have, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM notice WHERE reader = $1`, n.Reader)
@@ -71,7 +72,7 @@ func (s *noticeStore) PutNotice(ctx context.Context, n river.Notice, most int) (
 				return n, err
 			}
 		}
-		if n.State == river.NoticeWaiting {
+		if n.State == forward.NoticeWaiting {
 			var err error
 			if n, err = consentOf(ctx, c, n); err != nil {
 				return n, err
@@ -89,7 +90,7 @@ func (s *noticeStore) PutNotice(ctx context.Context, n river.Notice, most int) (
 	})
 }
 
-func oneNotice(found []river.Notice, err error) (river.Notice, error) {
+func oneNotice(found []forward.Notice, err error) (forward.Notice, error) {
 	return sqldb.First(found, err, "There is no such notice.")
 }
 
@@ -97,8 +98,8 @@ func oneNotice(found []river.Notice, err error) (river.Notice, error) {
 const strippedNotice = `id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim, state, asked, asked_at, decided_at`
 
 // Notices is river.Store.Notices.
-func (s *noticeStore) Notices(ctx context.Context, reader string) ([]river.Notice, error) {
-	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]river.Notice, error) {
+func (s *noticeStore) Notices(ctx context.Context, reader string) ([]forward.Notice, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]forward.Notice, error) {
 		return sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id`, sqldb.Clean(reader))
 	})
 }
@@ -119,8 +120,8 @@ func (s *noticeStore) DropNotice(ctx context.Context, reader string, id int64) e
 }
 
 // ClaimNotices is river.Store.ClaimNotices.
-func (s *noticeStore) ClaimNotices(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.Notice, error) {
-	return sqldb.ClaimDue(ctx, s.db, "notice", noticeColumns, "n", scanNotice, now, until, limit, func(n *river.Notice) (int64, int64) {
+func (s *noticeStore) ClaimNotices(ctx context.Context, now, until time.Time, limit int, claim int64) ([]forward.Notice, error) {
+	return sqldb.ClaimDue(ctx, s.db, "notice", noticeColumns, "n", scanNotice, now, until, limit, func(n *forward.Notice) (int64, int64) {
 		n.Claim, n.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
 		return n.ID, claim
 	})
@@ -143,7 +144,7 @@ func (s *noticeStore) NoticeItems(ctx context.Context, id int64, n int) ([]river
 }
 
 // SaveNotice is river.Store.SaveNotice.
-func (s *noticeStore) SaveNotice(ctx context.Context, n river.Notice, told []int64) (bool, error) {
+func (s *noticeStore) SaveNotice(ctx context.Context, n forward.Notice, told []int64) (bool, error) {
 	if n.Claim == 0 {
 		return false, nil
 	}

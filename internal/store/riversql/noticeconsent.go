@@ -9,13 +9,12 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
-	"cloudburst/internal/river"
 	"cloudburst/internal/river/forward"
 	"cloudburst/internal/store/sqldb"
 )
 
 // consentOf decides whether a notice that waits for the consent of its recipient has it.
-func consentOf(ctx context.Context, c sqldb.Conn, n river.Notice) (river.Notice, error) {
+func consentOf(ctx context.Context, c sqldb.Conn, n forward.Notice) (forward.Notice, error) {
 	refused, err := refusals(ctx, c, n.Reader, forward.Mailbox(n.Via, n.Target))
 	if err != nil {
 		return n, err
@@ -25,8 +24,8 @@ func consentOf(ctx context.Context, c sqldb.Conn, n river.Notice) (river.Notice,
 	}
 	others, err := noticesTo(ctx, c, n, forward.Recipient)
 	for _, other := range others {
-		if other.ID != n.ID && other.State == river.NoticeConfirmed {
-			n.State, n.DecidedAt = river.NoticeConfirmed, other.DecidedAt
+		if other.ID != n.ID && other.State == forward.NoticeConfirmed {
+			n.State, n.DecidedAt = forward.NoticeConfirmed, other.DecidedAt
 		}
 	}
 	return n, err
@@ -37,16 +36,16 @@ func refusals(ctx context.Context, c sqldb.Conn, reader, mailbox string) (int64,
 }
 
 // noticesTo are those of to's reader that go where to goes, as same spells it; locked.
-func noticesTo(ctx context.Context, c sqldb.Conn, to river.Notice, same func(via, target string) string) ([]river.Notice, error) {
+func noticesTo(ctx context.Context, c sqldb.Conn, to forward.Notice, same func(via, target string) string) ([]forward.Notice, error) {
 	all, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id {LOCK}`, to.Reader)
-	return slices.DeleteFunc(all, func(n river.Notice) bool { return same(n.Via, n.Target) != same(to.Via, to.Target) }), err
+	return slices.DeleteFunc(all, func(n forward.Notice) bool { return same(n.Via, n.Target) != same(to.Via, to.Target) }), err
 }
 
 // DecideNotices is river.Store.DecideNotices.
-func (s *noticeStore) DecideNotices(ctx context.Context, to river.Notice, state string, now time.Time) (int, error) {
+func (s *noticeStore) DecideNotices(ctx context.Context, to forward.Notice, state string, now time.Time) (int, error) {
 	to.Reader, to.Target = sqldb.Clean(to.Reader), sqldb.Clean(to.Target)
 	same, mailbox := forward.Recipient, forward.Mailbox(to.Via, to.Target)
-	if state == river.NoticeEnded {
+	if state == forward.NoticeEnded {
 		same = forward.Mailbox
 	}
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
@@ -55,14 +54,14 @@ func (s *noticeStore) DecideNotices(ctx context.Context, to river.Notice, state 
 			return 0, err
 		}
 		_, err = c.Exec(ctx, `DELETE FROM notice_refusal WHERE reader = $1 AND mailbox = $2`, to.Reader, mailbox)
-		if err == nil && state == river.NoticeEnded {
+		if err == nil && state == forward.NoticeEnded {
 			_, err = c.Exec(ctx, `INSERT INTO notice_refusal (reader, mailbox, at) VALUES ($1, $2, $3)`, to.Reader, mailbox, sqldb.Millis(now))
 		}
 		if err != nil {
 			return 0, err
 		}
 		for _, n := range all {
-			if state == river.NoticeEnded {
+			if state == forward.NoticeEnded {
 				if _, err := c.Exec(ctx, `DELETE FROM notice_queue WHERE notice_id = $1`, n.ID); err != nil {
 					return 0, err
 				}
@@ -92,9 +91,9 @@ func (s *noticeStore) NoticeRefused(ctx context.Context, reader, via, target str
 var errTooMany = errors.New("too many messages of a day")
 
 // CountMessages is river.Store.CountMessages.
-func (s *noticeStore) CountMessages(ctx context.Context, day int64, subjects []river.MessageLimit, n int) (bool, error) {
+func (s *noticeStore) CountMessages(ctx context.Context, day int64, subjects []forward.MessageLimit, n int) (bool, error) {
 	subjects = slices.Clone(subjects)
-	slices.SortFunc(subjects, func(a, b river.MessageLimit) int { return cmp.Compare(a.Subject, b.Subject) }) // one order for all who lock
+	slices.SortFunc(subjects, func(a, b forward.MessageLimit) int { return cmp.Compare(a.Subject, b.Subject) }) // one order for all who lock
 	err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		for _, subject := range subjects {
 			have := int64(0)
@@ -119,8 +118,8 @@ func (s *noticeStore) CountMessages(ctx context.Context, day int64, subjects []r
 }
 
 // ClaimNotice is river.Store.ClaimNotice.
-func (s *noticeStore) ClaimNotice(ctx context.Context, reader string, id int64, now, until time.Time, claim int64) (river.Notice, error) {
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (river.Notice, error) {
+func (s *noticeStore) ClaimNotice(ctx context.Context, reader string, id int64, now, until time.Time, claim int64) (forward.Notice, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (forward.Notice, error) {
 		found, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.id = $1 AND n.reader = $2 {LOCK}`, id, sqldb.Clean(reader))
 		n, err := oneNotice(found, err)
 		if err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"cloudburst/internal/hub"
-	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -30,7 +30,7 @@ func NoticeRows() (rows []string) {
 func NoticesMigrated(t *testing.T, st hub.Store) {
 	e := newEnv(t, st)
 	s := e.stream(t)
-	storetest.Same(t, "states", s.states("ann"), []string{river.NoticeConfirmed, river.NoticeWaiting, river.NoticeWaiting, river.NoticeConfirmed})
+	storetest.Same(t, "states", s.states("ann"), []string{forward.NoticeConfirmed, forward.NoticeWaiting, forward.NoticeWaiting, forward.NoticeConfirmed})
 	due, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Must(t, err)
 	storetest.Same(t, "to be asked", []any{len(due), due[0].ID}, []any{1, int64(2)})

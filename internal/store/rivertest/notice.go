@@ -8,6 +8,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -43,13 +44,13 @@ func riverNoticeTests() map[string]func(*testing.T, *env) {
 	}
 }
 
-func (s *stream) aNotice(n river.Notice) river.Notice {
+func (s *stream) aNotice(n forward.Notice) forward.Notice {
 	s.t.Helper()
 	if n.Via == "" {
-		n.Via, n.Target = river.ViaWebhook, "http://hook/"
+		n.Via, n.Target = forward.ViaWebhook, "http://hook/"
 	}
 	if n.State == "" {
-		n.State = river.NoticeConfirmed
+		n.State = forward.NoticeConfirmed
 	}
 	got, err := s.PutNotice(s.Ctx, n, 10)
 	s.must(err)
@@ -82,8 +83,8 @@ func (s *stream) due() map[int64][]string {
 }
 
 func wholeNotice(t *testing.T, s *stream) {
-	n := river.Notice{Reader: "ann", SourceID: 5, Category: "☂", Via: river.ViaEmail, Target: "a@b", Secret: "\xff\x00", CreatedAt: s.Now, Failures: 3, Problem: "p",
-		State: river.NoticeConfirmed, Asked: 2, AskedAt: s.In(-time.Hour), DecidedAt: s.In(-time.Minute)}
+	n := forward.Notice{Reader: "ann", SourceID: 5, Category: "☂", Via: forward.ViaEmail, Target: "a@b", Secret: "\xff\x00", CreatedAt: s.Now, Failures: 3, Problem: "p",
+		State: forward.NoticeConfirmed, Asked: 2, AskedAt: s.In(-time.Hour), DecidedAt: s.In(-time.Minute)}
 	got := s.aNotice(n)
 	if got.ID == 0 {
 		t.Fatal("it has no ID")
@@ -91,20 +92,20 @@ func wholeNotice(t *testing.T, s *stream) {
 	n.ID = got.ID
 	storetest.Same(t, "made", got, n)
 	list, err := s.Notices(s.Ctx, "ann")
-	storetest.Same(t, "listed", []any{list, err}, []any{[]river.Notice{n}, error(nil)})
+	storetest.Same(t, "listed", []any{list, err}, []any{[]forward.Notice{n}, error(nil)})
 	list, err = s.Notices(s.Ctx, "bob")
 	storetest.Same(t, "another's", []any{len(list), err}, []any{0, error(nil)})
 }
 
 func noticeLimits(t *testing.T, s *stream) {
-	a := s.aNotice(river.Notice{Reader: "ann"})
-	_, err := s.PutNotice(s.Ctx, river.Notice{Reader: "ann", Via: river.ViaPost}, 1)
+	a := s.aNotice(forward.Notice{Reader: "ann"})
+	_, err := s.PutNotice(s.Ctx, forward.Notice{Reader: "ann", Via: forward.ViaPost}, 1)
 	storetest.Faulty(t, err, fault.TooMany)
-	_, err = s.PutNotice(s.Ctx, river.Notice{Reader: "bob", Via: river.ViaPost}, 1)
+	_, err = s.PutNotice(s.Ctx, forward.Notice{Reader: "bob", Via: forward.ViaPost}, 1)
 	storetest.Must(t, err)
-	_, err = s.PutNotice(s.Ctx, river.Notice{Reader: "bob", ID: a.ID, Via: river.ViaPost}, 5)
+	_, err = s.PutNotice(s.Ctx, forward.Notice{Reader: "bob", ID: a.ID, Via: forward.ViaPost}, 5)
 	storetest.Faulty(t, err, fault.NotFound)
-	_, err = s.PutNotice(s.Ctx, river.Notice{Reader: "ann", ID: a.ID, Via: river.ViaPost}, 1)
+	_, err = s.PutNotice(s.Ctx, forward.Notice{Reader: "ann", ID: a.ID, Via: forward.ViaPost}, 1)
 	storetest.Must(t, err)
 	storetest.Faulty(t, s.DropNotice(s.Ctx, "bob", a.ID), fault.NotFound)
 }
@@ -115,9 +116,9 @@ func noticeQueued(t *testing.T, s *stream) {
 	for _, src := range []river.Source{src, other} {
 		s.readFeed(src.ID, s.items(src.ID, 50, 52)...)
 	}
-	any, one, cat := s.aNotice(river.Notice{Reader: "ann"}), s.aNotice(river.Notice{Reader: "ann", SourceID: src.ID}), s.aNotice(river.Notice{Reader: "ann", Category: "c"})
-	bob := s.aNotice(river.Notice{Reader: "bob"})
-	s.aNotice(river.Notice{Reader: "nobody"})
+	any, one, cat := s.aNotice(forward.Notice{Reader: "ann"}), s.aNotice(forward.Notice{Reader: "ann", SourceID: src.ID}), s.aNotice(forward.Notice{Reader: "ann", Category: "c"})
+	bob := s.aNotice(forward.Notice{Reader: "bob"})
+	s.aNotice(forward.Notice{Reader: "nobody"})
 	storetest.Same(t, "nothing yet", s.due(), map[int64][]string{})
 	s.news(src.ID, 1)
 	s.pass(time.Second)
@@ -130,15 +131,15 @@ func noticeCategory(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1), "c", "d")
 	s.followFeed("bob", feedURL(1), "c")
 	s.readFeed(src.ID, s.items(src.ID, 50, 51)...)
-	s.aNotice(river.Notice{Reader: "bob", Category: "d"})
-	a := s.aNotice(river.Notice{Reader: "ann", Category: "d", SourceID: src.ID})
-	s.aNotice(river.Notice{Reader: "ann", Category: "d", SourceID: 9})
+	s.aNotice(forward.Notice{Reader: "bob", Category: "d"})
+	a := s.aNotice(forward.Notice{Reader: "ann", Category: "d", SourceID: src.ID})
+	s.aNotice(forward.Notice{Reader: "ann", Category: "d", SourceID: 9})
 	s.news(src.ID, 1)
 	storetest.Same(t, "told", s.due(), map[int64][]string{a.ID: {"Title 1"}})
 }
 
 func noticeFirst(t *testing.T, s *stream) {
-	n := s.aNotice(river.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Notice{Reader: "ann"})
 	src := s.followFeed("ann", feedURL(1))
 	got := s.take(src.ID) // its first check fails
 	got.State.Failures = 1
@@ -157,7 +158,7 @@ func noticeEdit(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	put := s.items(src.ID, 0, 2)
 	s.readFeed(src.ID, put...)
-	s.aNotice(river.Notice{Reader: "ann"})
+	s.aNotice(forward.Notice{Reader: "ann"})
 	it := s.anItem(src.ID, 0, s.Now)
 	it.Title, it.EditedAt = "edited", s.Now
 	got := s.take(src.ID)
@@ -168,7 +169,7 @@ func noticeEdit(t *testing.T, s *stream) {
 func noticeClaim(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(river.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Notice{Reader: "ann"})
 	s.news(src.ID, 1)
 	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 500)
 	storetest.Must(t, err)
@@ -188,7 +189,7 @@ func noticeClaim(t *testing.T, s *stream) {
 func noticeTold(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	s.aNotice(river.Notice{Reader: "ann", Secret: "s"})
+	s.aNotice(forward.Notice{Reader: "ann", Secret: "s"})
 	var all []river.Item
 	for n := range 3 {
 		all = append(all, s.news(src.ID, n))
@@ -202,7 +203,7 @@ func noticeTold(t *testing.T, s *stream) {
 	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
 	n.Claim = 0
 	got, err := s.Notices(s.Ctx, "ann")
-	storetest.Same(t, "stored", []any{got, err}, []any{[]river.Notice{n}, error(nil)})
+	storetest.Same(t, "stored", []any{got, err}, []any{[]forward.Notice{n}, error(nil)})
 	storetest.Same(t, "not yet", s.due(), map[int64][]string{})
 	s.pass(10 * time.Minute)
 	storetest.Same(t, "the rest", s.due(), map[int64][]string{n.ID: {"Title 2"}})
@@ -216,7 +217,7 @@ func noticeTold(t *testing.T, s *stream) {
 func noticePaused(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(river.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Notice{Reader: "ann"})
 	s.news(src.ID, 1)
 	n.Paused = true
 	n = s.aNotice(n)
@@ -231,7 +232,7 @@ func noticePaused(t *testing.T, s *stream) {
 func noticeChanged(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(river.Notice{Reader: "ann", CreatedAt: s.Now})
+	n := s.aNotice(forward.Notice{Reader: "ann", CreatedAt: s.Now})
 	s.news(src.ID, 1)
 	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Must(t, err)
@@ -252,7 +253,7 @@ func noticeUnfollowed(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.followFeed("bob", feedURL(1))
 	s.readFeed(src.ID)
-	s.aNotice(river.Notice{Reader: "ann", SourceID: src.ID})
+	s.aNotice(forward.Notice{Reader: "ann", SourceID: src.ID})
 	_, err := s.RiverUnsubscribe(s.Ctx, "ann", []int64{src.ID})
 	storetest.Must(t, err)
 	s.news(src.ID, 1)
@@ -264,7 +265,7 @@ func noticeMany(t *testing.T, s *stream) {
 	s.readFeed(src.ID)
 	want := map[int64][]string{}
 	for range 10 {
-		want[s.aNotice(river.Notice{Reader: "ann"}).ID] = []string{"Title 2", "Title 1"}
+		want[s.aNotice(forward.Notice{Reader: "ann"}).ID] = []string{"Title 2", "Title 1"}
 	}
 	s.readFeed(src.ID, s.items(src.ID, 1, 3)...)
 	storetest.Same(t, "told", s.due(), want)
@@ -273,7 +274,7 @@ func noticeMany(t *testing.T, s *stream) {
 func noticeDropped(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(river.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Notice{Reader: "ann"})
 	s.news(src.ID, 1)
 	storetest.Must(t, s.DropNotice(s.Ctx, "ann", n.ID))
 	storetest.Faulty(t, s.DropNotice(s.Ctx, "ann", n.ID), fault.NotFound)
@@ -285,7 +286,7 @@ func noticeDropped(t *testing.T, s *stream) {
 func noticeBound(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(river.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Notice{Reader: "ann"})
 	s.readFeed(src.ID, s.items(src.ID, 0, 1100)...)
 	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Must(t, err)
@@ -298,7 +299,7 @@ func noticeBound(t *testing.T, s *stream) {
 func noticeEntries(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1), "c")
 	s.readFeed(src.ID)
-	n := s.aNotice(river.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Notice{Reader: "ann"})
 	it := s.news(src.ID, 1)
 	list, err := s.NoticeItems(s.Ctx, n.ID, 10)
 	storetest.Must(t, err)
@@ -316,7 +317,7 @@ func nextWork(t *testing.T, s *stream) {
 	storetest.Same(t, "a list", next(), s.In(time.Hour))
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	s.aNotice(river.Notice{Reader: "ann"})
+	s.aNotice(forward.Notice{Reader: "ann"})
 	storetest.Same(t, "a list", next(), s.In(time.Hour))
 	s.news(src.ID, 1)
 	storetest.Same(t, "a notice", next(), s.Now)
@@ -393,7 +394,7 @@ func listDropped(t *testing.T, s *stream) {
 func releaseWork(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(river.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Notice{Reader: "ann"})
 	s.news(src.ID, 1)
 	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/"}))
 	storetest.Same(t, "told", s.due(), map[int64][]string{n.ID: {"Title 1"}})

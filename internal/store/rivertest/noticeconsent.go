@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"cloudburst/internal/fault"
-	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/store/storetest"
 )
 
 func noticeWaiting(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(river.Notice{Reader: "ann", State: river.NoticeWaiting})
-	storetest.Same(t, "due at once, to be asked", []any{n.State, n.NextAt.IsZero()}, []any{river.NoticeWaiting, false})
+	n := s.aNotice(forward.Notice{Reader: "ann", State: forward.NoticeWaiting})
+	storetest.Same(t, "due at once, to be asked", []any{n.State, n.NextAt.IsZero()}, []any{forward.NoticeWaiting, false})
 	s.news(src.ID, 1)
 	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Same(t, "claimed", []any{len(list), err}, []any{1, error(nil)})
@@ -25,7 +25,7 @@ func noticeWaiting(t *testing.T, s *stream) {
 	storetest.Same(t, "saved", []any{ok, err, s.due()}, []any{true, error(nil), map[int64][]string{}})
 	got, err := s.Notices(s.Ctx, "ann")
 	n.Claim = 0
-	storetest.Same(t, "stored", []any{got, err}, []any{[]river.Notice{n}, error(nil)})
+	storetest.Same(t, "stored", []any{got, err}, []any{[]forward.Notice{n}, error(nil)})
 	// Changing what it is about asks nobody again.
 	n.Category = "c"
 	storetest.Same(t, "changed", s.aNotice(n).NextAt, time.Time{})
@@ -39,18 +39,18 @@ func noticeWaiting(t *testing.T, s *stream) {
 	s.pass(time.Minute)
 	list, err = s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 7)
 	storetest.Must(t, err)
-	list[0].State, list[0].DecidedAt = river.NoticeConfirmed, s.Now
+	list[0].State, list[0].DecidedAt = forward.NoticeConfirmed, s.Now
 	ok, err = s.SaveNotice(s.Ctx, list[0], nil)
 	storetest.Same(t, "confirmed", []any{ok, err}, []any{true, error(nil)})
 	s.news(src.ID, 2)
 	storetest.Same(t, "from then on", s.due(), map[int64][]string{n.ID: {"Title 2"}})
 	// Another one to the same recipient needs no question.
-	storetest.Same(t, "a second", s.aNotice(river.Notice{Reader: "ann", State: river.NoticeWaiting}).State, river.NoticeConfirmed)
-	storetest.Same(t, "of another reader", s.aNotice(river.Notice{Reader: "bob", State: river.NoticeWaiting}).State, river.NoticeWaiting)
+	storetest.Same(t, "a second", s.aNotice(forward.Notice{Reader: "ann", State: forward.NoticeWaiting}).State, forward.NoticeConfirmed)
+	storetest.Same(t, "of another reader", s.aNotice(forward.Notice{Reader: "bob", State: forward.NoticeWaiting}).State, forward.NoticeWaiting)
 }
 
-func mailTo(reader, target, state string) river.Notice {
-	return river.Notice{Reader: reader, Via: river.ViaEmail, Target: target, State: state}
+func mailTo(reader, target, state string) forward.Notice {
+	return forward.Notice{Reader: reader, Via: forward.ViaEmail, Target: target, State: state}
 }
 
 func (s *stream) states(reader string) (all []string) {
@@ -67,18 +67,18 @@ func noticeDecided(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
 	for _, target := range []string{"vic@x.example", "VIC@x.example", "vic+news@x.example", "other@x.example"} {
-		s.aNotice(mailTo("ann", target, river.NoticeWaiting))
+		s.aNotice(mailTo("ann", target, forward.NoticeWaiting))
 	}
-	s.aNotice(mailTo("bob", "vic@x.example", river.NoticeWaiting))
-	n, err := s.DecideNotices(s.Ctx, mailTo("ann", "Vic@X.example", ""), river.NoticeConfirmed, s.Now)
+	s.aNotice(mailTo("bob", "vic@x.example", forward.NoticeWaiting))
+	n, err := s.DecideNotices(s.Ctx, mailTo("ann", "Vic@X.example", ""), forward.NoticeConfirmed, s.Now)
 	storetest.Same(t, "confirmed", []any{n, err, s.states("ann"), s.states("bob")}, []any{2, error(nil),
-		[]string{river.NoticeConfirmed, river.NoticeConfirmed, river.NoticeWaiting, river.NoticeWaiting}, []string{river.NoticeWaiting}})
+		[]string{forward.NoticeConfirmed, forward.NoticeConfirmed, forward.NoticeWaiting, forward.NoticeWaiting}, []string{forward.NoticeWaiting}})
 	s.news(src.ID, 1)
 	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 9)
 	storetest.Must(t, err)
-	n, err = s.DecideNotices(s.Ctx, mailTo("ann", "vic@x.example", ""), river.NoticeEnded, s.In(time.Second))
+	n, err = s.DecideNotices(s.Ctx, mailTo("ann", "vic@x.example", ""), forward.NoticeEnded, s.In(time.Second))
 	storetest.Same(t, "ended", []any{n, err, s.states("ann"), s.states("bob")}, []any{3, error(nil),
-		[]string{river.NoticeEnded, river.NoticeEnded, river.NoticeEnded, river.NoticeWaiting}, []string{river.NoticeWaiting}})
+		[]string{forward.NoticeEnded, forward.NoticeEnded, forward.NoticeEnded, forward.NoticeWaiting}, []string{forward.NoticeWaiting}})
 	for _, n := range list {
 		if n.Reader == "ann" && n.Target == "vic@x.example" {
 			ok, err := s.SaveNotice(s.Ctx, n, nil)
@@ -94,7 +94,7 @@ func noticeDecided(t *testing.T, s *stream) {
 	list, err = s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 10)
 	storetest.Must(t, err)
 	for _, n := range list {
-		if n.State == river.NoticeEnded {
+		if n.State == forward.NoticeEnded {
 			t.Errorf("%+v is due", n)
 		}
 	}
@@ -102,36 +102,36 @@ func noticeDecided(t *testing.T, s *stream) {
 
 func noticeRefused(t *testing.T, s *stream) {
 	refused := func(reader, target string) bool {
-		yes, err := s.NoticeRefused(s.Ctx, reader, river.ViaEmail, target)
+		yes, err := s.NoticeRefused(s.Ctx, reader, forward.ViaEmail, target)
 		storetest.Must(t, err)
 		return yes
 	}
-	kept := s.aNotice(mailTo("ann", "vic@x.example", river.NoticeConfirmed))
-	_, err := s.DecideNotices(s.Ctx, mailTo("ann", "vic@x.example", ""), river.NoticeEnded, s.Now)
+	kept := s.aNotice(mailTo("ann", "vic@x.example", forward.NoticeConfirmed))
+	_, err := s.DecideNotices(s.Ctx, mailTo("ann", "vic@x.example", ""), forward.NoticeEnded, s.Now)
 	storetest.Must(t, err)
 	storetest.Same(t, "refused", []bool{refused("ann", "Vic+a@x.example"), refused("bob", "vic@x.example"), refused("ann", "v@x.example")}, []bool{true, false, false})
 	for _, target := range []string{"vic@x.example", "VIC+again@x.example"} {
-		_, err = s.PutNotice(s.Ctx, mailTo("ann", target, river.NoticeWaiting), 10)
+		_, err = s.PutNotice(s.Ctx, mailTo("ann", target, forward.NoticeWaiting), 10)
 		storetest.Faulty(t, err, fault.Refused)
 	}
 	storetest.Must(t, s.DropNotice(s.Ctx, "ann", kept.ID))
-	_, err = s.PutNotice(s.Ctx, mailTo("ann", "vic@x.example", river.NoticeWaiting), 10)
+	_, err = s.PutNotice(s.Ctx, mailTo("ann", "vic@x.example", forward.NoticeWaiting), 10)
 	storetest.Faulty(t, err, fault.Refused)
 	storetest.Same(t, "nothing was made", s.states("ann"), []string(nil))
-	s.aNotice(mailTo("bob", "vic@x.example", river.NoticeWaiting))
-	n, err := s.DecideNotices(s.Ctx, mailTo("ann", "vic@x.example", ""), river.NoticeConfirmed, s.Now)
+	s.aNotice(mailTo("bob", "vic@x.example", forward.NoticeWaiting))
+	n, err := s.DecideNotices(s.Ctx, mailTo("ann", "vic@x.example", ""), forward.NoticeConfirmed, s.Now)
 	storetest.Same(t, "allowed again", []any{n, err, refused("ann", "vic@x.example")}, []any{0, error(nil), false})
-	s.aNotice(mailTo("ann", "vic@x.example", river.NoticeWaiting))
+	s.aNotice(mailTo("ann", "vic@x.example", forward.NoticeWaiting))
 }
 
 func messagesCounted(t *testing.T, s *stream) {
-	add := func(day int64, n int, subjects ...river.MessageLimit) bool {
+	add := func(day int64, n int, subjects ...forward.MessageLimit) bool {
 		t.Helper()
 		ok, err := s.CountMessages(s.Ctx, day, subjects, n)
 		storetest.Must(t, err)
 		return ok
 	}
-	ann, vic := river.MessageLimit{Subject: "by ann", Most: 3}, river.MessageLimit{Subject: "to ☂", Most: 2}
+	ann, vic := forward.MessageLimit{Subject: "by ann", Most: 3}, forward.MessageLimit{Subject: "to ☂", Most: 2}
 	storetest.Same(t, "first", []bool{add(5, 1, ann, vic), add(5, 1, ann, vic), add(5, 1, ann, vic)}, []bool{true, true, false})
 	storetest.Same(t, "the one that failed counted for nobody", []bool{add(5, 1, ann), add(5, 1, ann)}, []bool{true, false})
 	storetest.Same(t, "taken back", []bool{add(5, -1, ann, vic), add(5, 1, vic, ann), add(5, 1, vic)}, []bool{true, true, false})
@@ -139,7 +139,7 @@ func messagesCounted(t *testing.T, s *stream) {
 }
 
 func noticeClaimedAlone(t *testing.T, s *stream) {
-	n := s.aNotice(river.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Notice{Reader: "ann"})
 	_, err := s.ClaimNotice(s.Ctx, "bob", n.ID, s.Now, s.In(time.Minute), 5)
 	storetest.Faulty(t, err, fault.NotFound)
 	got, err := s.ClaimNotice(s.Ctx, "ann", n.ID, s.Now, s.In(time.Minute), 5)

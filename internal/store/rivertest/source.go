@@ -11,6 +11,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -437,7 +438,7 @@ func badTexts(t *testing.T, s *stream) {
 	storetest.Must(t, s.PutCategory(s.Ctx, bad, bad, true))
 	_, err := s.Items(s.Ctx, river.ItemQuery{Reader: bad, Match: bad})
 	storetest.Must(t, err)
-	_, err = s.PutNotice(s.Ctx, river.Notice{Reader: bad, Via: bad, Target: bad, Secret: bad, Category: bad, Problem: bad}, 5)
+	_, err = s.PutNotice(s.Ctx, forward.Notice{Reader: bad, Via: bad, Target: bad, Secret: bad, Category: bad, Problem: bad}, 5)
 	storetest.Must(t, err)
 	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: bad, URL: bad, Title: bad}))
 	_, err = s.RiverSubscriptions(s.Ctx, river.SubscriptionQuery{Reader: bad, Match: bad, Category: bad})

@@ -9,6 +9,7 @@ import (
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -348,7 +349,7 @@ func renameCategory(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1), "old", "z")
 	storetest.Must(t, s.PutCategory(s.Ctx, "ann", "old", true))
 	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/", Category: "old"}))
-	n, err := s.PutNotice(s.Ctx, river.Notice{Reader: "ann", Category: "old", Via: river.ViaPost, Target: "http://t/"}, 5)
+	n, err := s.PutNotice(s.Ctx, forward.Notice{Reader: "ann", Category: "old", Via: forward.ViaPost, Target: "http://t/"}, 5)
 	storetest.Must(t, err)
 	storetest.Must(t, s.RenameCategory(s.Ctx, "ann", "old", "a new ☂"))
 	storetest.Same(t, "subscription", s.one("ann", src.ID).Categories, []string{"a new ☂", "z"})

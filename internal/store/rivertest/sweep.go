@@ -6,6 +6,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -168,7 +169,7 @@ func sweepSearch(t *testing.T, s *stream) {
 func sweepNotice(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(river.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Notice{Reader: "ann"})
 	s.readFeed(src.ID, s.items(src.ID, 0, 10)...)
 	s.readFeed(src.ID)
 	s.sweep(3)

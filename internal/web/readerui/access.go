@@ -13,6 +13,7 @@ import (
 	"cloudburst/feed/opml"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 )
 
 // River is what the pages ask of the aggregator; a river.River is one.
@@ -72,19 +73,19 @@ type Lists interface {
 
 // Notices forward new items of a reader to recipients.
 type Notices interface {
-	PutNotice(ctx context.Context, n river.Notice) (river.Notice, error)
-	Notices(ctx context.Context, reader string) ([]river.Notice, error)
+	PutNotice(ctx context.Context, n forward.Notice) (forward.Notice, error)
+	Notices(ctx context.Context, reader string) ([]forward.Notice, error)
 	DropNotice(ctx context.Context, reader string, id int64) error
 	TryNotice(ctx context.Context, reader string, id int64) error
 }
 
 // NoticeLinks are for recipients, by the links in their mails.
 type NoticeLinks interface {
-	ConfirmLink(ctx context.Context, token string) (river.NoticeLink, error)
-	EndLink(ctx context.Context, token string) (river.NoticeLink, error)
-	ConfirmNotices(ctx context.Context, token string) (river.NoticeLink, error)
-	EndNotices(ctx context.Context, token string) (river.NoticeLink, error)
-	AllowNotices(ctx context.Context, token string) (river.NoticeLink, error)
+	ConfirmLink(ctx context.Context, token string) (forward.Link, error)
+	EndLink(ctx context.Context, token string) (forward.Link, error)
+	ConfirmNotices(ctx context.Context, token string) (forward.Link, error)
+	EndNotices(ctx context.Context, token string) (forward.Link, error)
+	AllowNotices(ctx context.Context, token string) (forward.Link, error)
 }
 
 // Listener hears of arrivals; a *river.Listener is one.

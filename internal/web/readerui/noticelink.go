@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"net/url"
 
-	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/web/shell"
 )
 
@@ -30,7 +30,7 @@ func (s *noticePages) confirmNoticePage(rw http.ResponseWriter, r *http.Request)
 	}
 	v := noticeLinkView{View: s.NewView(r, "Receive forwarded items?", "")}
 	switch l.State {
-	case river.NoticeConfirmed:
+	case forward.NoticeConfirmed:
 		v = s.confirmedNotice(r, l)
 	case "":
 		v.Lines = []string{"Nothing is to be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
@@ -50,7 +50,7 @@ func (s *noticePages) doConfirmNotice(rw http.ResponseWriter, r *http.Request) {
 	s.showNoticeLink(rw, r, s.confirmedNotice(r, l))
 }
 
-func (s *noticePages) confirmedNotice(r *http.Request, l river.NoticeLink) noticeLinkView {
+func (s *noticePages) confirmedNotice(r *http.Request, l forward.Link) noticeLinkView {
 	v := noticeLinkView{View: s.NewView(r, "Confirmed", "")}
 	v.Lines = []string{"New items that " + senderOf(l) + " forwards go to " + shell.CleanText(l.Target, 300) + " from now on. Each mail has a link that ends it."}
 	return v
@@ -64,7 +64,7 @@ func (s *noticePages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
 		s.Fail(rw, r, err)
 		return
 	}
-	if l.State == river.NoticeEnded {
+	if l.State == forward.NoticeEnded {
 		s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
 		return
 	}
@@ -97,7 +97,7 @@ func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 	s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
 }
 
-func (s *noticePages) endedNotice(r *http.Request, l river.NoticeLink, token string) noticeLinkView {
+func (s *noticePages) endedNotice(r *http.Request, l forward.Link, token string) noticeLinkView {
 	v := noticeLinkView{View: s.NewView(r, "Unsubscribed", ""), Action: linkAction(EndNoticePath, token), Button: "Allow again", Field: "allow"}
 	v.Lines = []string{"Nothing of " + senderOf(l) + " is forwarded to " + shell.CleanText(l.Target, 300) + " any more.", "It begins again only if you allow it here."}
 	return v
@@ -106,7 +106,7 @@ func (s *noticePages) endedNotice(r *http.Request, l river.NoticeLink, token str
 func linkAction(path, token string) string { return path + "?" + url.Values{"token": {token}}.Encode() }
 
 // senderOf names the person whose items are forwarded.
-func senderOf(l river.NoticeLink) string { return shell.CleanText(l.Sender, 100) }
+func senderOf(l forward.Link) string { return shell.CleanText(l.Sender, 100) }
 
 func (s *noticePages) showNoticeLink(rw http.ResponseWriter, r *http.Request, v noticeLinkView) {
 	rw.Header().Set("Cache-Control", "no-store")

@@ -9,6 +9,7 @@ import (
 
 	"cloudburst/internal/fault"
 	"cloudburst/internal/river"
+	"cloudburst/internal/river/forward"
 	"cloudburst/internal/web/shell"
 )
 
@@ -56,7 +57,7 @@ type noticeSource struct{ ID, Name string }
 const mostSources = 100
 
 func noticeVias() []loginKind {
-	return []loginKind{{river.ViaWebhook, "a program: JSON to its address (webhook)"}, {river.ViaEmail, "a person, by e-mail"}, {river.ViaPost, "a program: a plain form to its address (POST)"}}
+	return []loginKind{{forward.ViaWebhook, "a program: JSON to its address (webhook)"}, {forward.ViaEmail, "a person, by e-mail"}, {forward.ViaPost, "a program: a plain form to its address (POST)"}}
 }
 
 // noticesPage lists who is told elsewhere of what arrives.
@@ -90,7 +91,7 @@ func (s *noticePages) listNotices(ctx context.Context, reader string, v *notices
 	if err != nil {
 		return err
 	}
-	v.Form.Vias, v.Form.Via = noticeVias(), river.ViaWebhook
+	v.Form.Vias, v.Form.Via = noticeVias(), forward.ViaWebhook
 	for _, c := range categories[:min(len(categories), mostChoices)] {
 		v.Form.Categories = append(v.Form.Categories, c.Name)
 	}
@@ -102,7 +103,7 @@ func (s *noticePages) listNotices(ctx context.Context, reader string, v *notices
 
 // noticeSources fills the menu of feeds, and gives the names of those that notices are
 // about.
-func (s *noticePages) noticeSources(ctx context.Context, reader string, all []river.Notice, form *noticeForm) (map[int64]string, error) {
+func (s *noticePages) noticeSources(ctx context.Context, reader string, all []forward.Notice, form *noticeForm) (map[int64]string, error) {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: mostSources + 1})
 	if err != nil {
 		return nil, err
@@ -136,21 +137,21 @@ func (s *noticePages) noticeSources(ctx context.Context, reader string, all []ri
 	return names, nil
 }
 
-func (s *noticePages) noticeRow(n river.Notice, names map[int64]string) noticeRow {
+func (s *noticePages) noticeRow(n forward.Notice, names map[int64]string) noticeRow {
 	now := s.CurrentTime()
 	row := noticeRow{ID: strconv.FormatInt(n.ID, 10), Via: shell.CleanText(n.Via, 20), Target: shell.CleanText(withoutUser(n.Target), 300), Sent: shell.FormatQuantity(n.Sent, "message", "messages"), Last: shell.NewMoment(now, n.LastAt),
-		Problem: shell.Sentence(n.Problem), Paused: n.Paused, Signed: n.Secret != "", Waiting: n.State == river.NoticeWaiting, Ended: n.State == river.NoticeEnded}
+		Problem: shell.Sentence(n.Problem), Paused: n.Paused, Signed: n.Secret != "", Waiting: n.State == forward.NoticeWaiting, Ended: n.State == forward.NoticeEnded}
 	if n.NextAt.After(now) {
 		row.Next = shell.NewMoment(now, n.NextAt)
 	} else {
 		row.Next = shell.Moment{Zero: true}
 	}
 	switch n.Via {
-	case river.ViaEmail:
+	case forward.ViaEmail:
 		row.Via = "by e-mail to"
-	case river.ViaWebhook:
+	case forward.ViaWebhook:
 		row.Via = "as JSON to"
-	case river.ViaPost:
+	case forward.ViaPost:
 		row.Via = "as a form to"
 	}
 	switch {
@@ -188,7 +189,7 @@ func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader s
 		return
 	}
 	what := shell.CleanText(shell.FormValue(form, "what"), 210)
-	n := river.Notice{Reader: reader, Via: shell.CleanText(shell.FormValue(form, "via"), 20), Target: strings.TrimSpace(shell.CleanText(shell.FormValue(form, "target"), 2048)), Secret: shell.FormValue(form, "secret"), CreatedAt: s.CurrentTime()}
+	n := forward.Notice{Reader: reader, Via: shell.CleanText(shell.FormValue(form, "via"), 20), Target: strings.TrimSpace(shell.CleanText(shell.FormValue(form, "target"), 2048)), Secret: shell.FormValue(form, "secret"), CreatedAt: s.CurrentTime()}
 	kind, rest, _ := strings.Cut(what, ":")
 	switch kind {
 	case "c":
@@ -223,13 +224,13 @@ func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader s
 }
 
 // targetSlip says what is wrong with where a notice goes, "" when nothing is plain.
-func targetSlip(n river.Notice) string {
+func targetSlip(n forward.Notice) string {
 	switch n.Via {
-	case river.ViaEmail:
+	case forward.ViaEmail:
 		if name, host, ok := strings.Cut(n.Target, "@"); !ok || name == "" || host == "" || strings.ContainsAny(n.Target, " \t") {
 			return "Write an e-mail address, like anna@example.org."
 		}
-	case river.ViaWebhook, river.ViaPost:
+	case forward.ViaWebhook, forward.ViaPost:
 		if !shell.IsWebURL(n.Target) {
 			return "Write the address of the program; it begins with https:// or http://."
 		}
@@ -240,10 +241,10 @@ func targetSlip(n river.Notice) string {
 }
 
 // notice is one of the reader's, by the form of its row.
-func (s *noticePages) notice(rw http.ResponseWriter, r *http.Request, reader string) (n river.Notice, sure, ok bool) {
+func (s *noticePages) notice(rw http.ResponseWriter, r *http.Request, reader string) (n forward.Notice, sure, ok bool) {
 	form, err := shell.ReadForm(rw, r)
 	if err == nil {
-		var all []river.Notice
+		var all []forward.Notice
 		all, err = s.River.Notices(r.Context(), reader)
 		for _, n := range all {
 			if err == nil && strconv.FormatInt(n.ID, 10) == shell.FormValue(form, "id") {
@@ -267,7 +268,7 @@ func (s *noticePages) doTryNotice(rw http.ResponseWriter, r *http.Request, reade
 	err := s.River.TryNotice(r.Context(), reader, n.ID)
 	if err == nil {
 		done := "tried"
-		if n.State == river.NoticeWaiting {
+		if n.State == forward.NoticeWaiting {
 			done = "asked"
 		}
 		http.Redirect(rw, r, "/feeds/notices?done="+done, http.StatusSeeOther)
