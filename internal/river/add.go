@@ -59,7 +59,7 @@ func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 			return done, err
 		}
 	}
-	unlock, err := r.lockAddress(ctx, a.urls[len(a.urls)-1])
+	unlock, err := a.lockAddress(ctx, a.urls[len(a.urls)-1])
 	if err != nil {
 		return Added{}, err
 	}
@@ -143,7 +143,7 @@ func (a *addition) known(ctx context.Context, url string) (done Added, ok bool, 
 func (a *addition) read(ctx context.Context, url string) (Added, error) {
 	a.origin = originOf(url)
 	s := a.source(url)
-	got := a.get(ctx, &s, feedstate.ByHand)
+	got := checking{a.River}.get(ctx, &s, feedstate.ByHand)
 	if err := unanswered(&s, got); err != nil {
 		return Added{}, err
 	}
@@ -201,9 +201,9 @@ func (a *addition) begin(ctx context.Context, s Source, got answered) (Added, er
 	if err != nil || !done.Source.State.ReadAt.IsZero() {
 		return done, err
 	}
-	claimed, err := a.claimOne(ctx, s.ID)
+	claimed, err := running{a.River}.claimOne(ctx, s.ID)
 	if err == nil {
-		_, err = a.take(ctx, claimed, got)
+		_, err = checking{a.River}.take(ctx, claimed, got)
 	}
 	switch {
 	case err == nil:
@@ -263,25 +263,25 @@ func (r *River) one(ctx context.Context, reader string, source int64) (Followed,
 
 // lockAddress has one reader at a time read an address for the first time: the others
 // find it known then.
-func (r *River) lockAddress(ctx context.Context, url string) (unlock func(), err error) {
+func (a *addition) lockAddress(ctx context.Context, url string) (unlock func(), err error) {
 	for {
-		r.listing.mu.Lock()
-		busy := r.listing.addresses[url]
+		a.listing.mu.Lock()
+		busy := a.listing.addresses[url]
 		if busy == nil {
-			if r.listing.addresses == nil {
-				r.listing.addresses = map[string]chan struct{}{}
+			if a.listing.addresses == nil {
+				a.listing.addresses = map[string]chan struct{}{}
 			}
 			done := make(chan struct{})
-			r.listing.addresses[url] = done
-			r.listing.mu.Unlock()
+			a.listing.addresses[url] = done
+			a.listing.mu.Unlock()
 			return func() {
-				r.listing.mu.Lock()
-				delete(r.listing.addresses, url)
-				r.listing.mu.Unlock()
+				a.listing.mu.Lock()
+				delete(a.listing.addresses, url)
+				a.listing.mu.Unlock()
 				close(done)
 			}, nil
 		}
-		r.listing.mu.Unlock()
+		a.listing.mu.Unlock()
 		select {
 		case <-busy:
 		case <-ctx.Done():

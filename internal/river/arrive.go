@@ -84,7 +84,7 @@ func (r *River) Listen(buffer int) *Listener {
 }
 
 // arrived tells of items that are on disk now.
-func (r *River) arrived(a Arrival) {
+func (r checking) arrived(a Arrival) {
 	if len(a.Items) == 0 {
 		return
 	}
@@ -99,7 +99,7 @@ func (r *River) arrived(a Arrival) {
 
 // indexLoop makes what arrived searchable. That takes as long as to read and store it, so
 // it waits until little more comes, though not for long, and goes slowly until then.
-func (r *River) indexLoop(ctx context.Context) {
+func (r running) indexLoop(ctx context.Context) {
 	poke(r.woken.index) // what an earlier run has left
 	for sleep(ctx, r.woken.index, lookEvery) {
 		for begin := time.Now(); !r.quiet(ctx) && time.Since(begin) < indexWithin; {
@@ -118,14 +118,14 @@ func (r *River) indexLoop(ctx context.Context) {
 }
 
 // quiet looks for a moment whether much arrives.
-func (r *River) quiet(ctx context.Context) bool {
+func (r running) quiet(ctx context.Context) bool {
 	c := &r.counts
 	before := c.fresh.Load() + c.edited.Load()
 	return !pause(ctx, indexAfter) || c.fresh.Load()+c.edited.Load()-before < indexFew
 }
 
 // tailLoop announces what other processes wrote.
-func (r *River) tailLoop(ctx context.Context) {
+func (r running) tailLoop(ctx context.Context) {
 	r.numbers.Lock()
 	from := r.lastSeq
 	r.numbers.Unlock()
@@ -139,7 +139,7 @@ func (r *River) tailLoop(ctx context.Context) {
 
 // tail reads what came after a number, less what clocks may differ by, and returns the
 // newest number.
-func (r *River) tail(ctx context.Context, from int64) int64 {
+func (r running) tail(ctx context.Context, from int64) int64 {
 	at := from - overlap.Microseconds()
 	for {
 		list, err := r.Store.Changed(ctx, at, tailSome)

@@ -27,7 +27,7 @@ const Away = "notify-away"
 //
 // spec:cloudburst#river-push-is-durable
 func (r *River) Heard(ctx context.Context, url, door string) (known bool, err error) {
-	return r.heard(ctx, r.canonicals([]string{url}), door)
+	return pushes{r}.heard(ctx, r.canonicals([]string{url}), door)
 }
 
 // HeardAny is Heard for a document with several addresses, of which few are followed. A
@@ -35,18 +35,21 @@ func (r *River) Heard(ctx context.Context, url, door string) (known bool, err er
 // heard.
 func (r *River) HeardAny(ctx context.Context, urls []string, door string) (known bool, err error) {
 	if urls = r.canonicals(urls); len(urls) < 2 {
-		return r.heard(ctx, urls, door)
+		return pushes{r}.heard(ctx, urls, door)
 	}
 	named, err := r.Store.NamedSources(ctx, urls)
 	if err != nil {
 		return false, err
 	}
-	return r.heard(ctx, named, door)
+	return pushes{r}.heard(ctx, named, door)
 }
+
+// pushes takes what hubs and pings say of sources.
+type pushes struct{ *River }
 
 // heard makes due what the urls mean, and then has it read: what is announced while it is
 // being read would be read again.
-func (r *River) heard(ctx context.Context, urls []string, door string) (known bool, err error) {
+func (r pushes) heard(ctx context.Context, urls []string, door string) (known bool, err error) {
 	r.Init()
 	var ids []int64
 	for _, u := range urls {
@@ -73,7 +76,7 @@ func (r *River) heard(ctx context.Context, urls []string, door string) (known bo
 
 // hearing is the moment of an announcement. No two have the same, so that one that comes
 // while another is being dealt with is not taken for it.
-func (r *River) hearing() time.Time {
+func (r pushes) hearing() time.Time {
 	r.numbers.Lock()
 	defer r.numbers.Unlock()
 	now := r.now()
@@ -86,7 +89,7 @@ func (r *River) hearing() time.Time {
 
 // readAgain claims an announced source for this process, if it is one that reads, and
 // puts it before all others. Where that fails the loop finds it due.
-func (r *River) readAgain(ctx context.Context, id int64, door string) {
+func (r pushes) readAgain(ctx context.Context, id int64, door string) {
 	if !r.open.Load() {
 		return
 	}
@@ -95,7 +98,7 @@ func (r *River) readAgain(ctx context.Context, id int64, door string) {
 		return
 	}
 	now := r.now()
-	s, err := r.claimOne(ctx, id)
+	s, err := running{r.River}.claimOne(ctx, id)
 	if err != nil {
 		if code := fault.CodeOf(err); code != fault.NotFound && code != fault.Conflict {
 			r.complain(ctx, "the river could not take a feed that was announced", err)
@@ -110,7 +113,7 @@ func (r *River) readAgain(ctx context.Context, id int64, door string) {
 	if err != nil {
 		r.complain(ctx, "the river could not see what hosts asked for", err)
 	}
-	r.giveBack(ctx, r.desk.add([]Source{s}, known, now))
+	running{r.River}.giveBack(ctx, r.desk.add([]Source{s}, known, now))
 }
 
 // Deliver takes a document that a hub brought and signed. When it returns nil, its items
@@ -132,7 +135,7 @@ func (r *River) Deliver(ctx context.Context, url, door string, body []byte, head
 			at: r.now(), cause: feedstate.Delivered, most: o.taken(),
 			res: &fetch.Response{Status: http.StatusOK, Header: contentHeader(header), Body: body, URL: s.State.URL},
 		}
-		if known = r.delivered(ctx, s, url, got, door); !known {
+		if known = (pushes{r}).delivered(ctx, s, url, got, door); !known {
 			break
 		}
 	}
@@ -157,7 +160,7 @@ func contentHeader(h http.Header) http.Header {
 // delivered stores a delivered document for one source; false: it has to be read instead.
 // A document that nobody can place is no reason to doubt the hub, but none to believe it
 // either.
-func (r *River) delivered(ctx context.Context, s *Source, url string, got answered, door string) bool {
+func (r pushes) delivered(ctx context.Context, s *Source, url string, got answered, door string) bool {
 	f := got.parse().feed
 	if f == nil || len(f.Items) == 0 || f.Moved != nil || s.State.ReadAt.IsZero() {
 		return false
@@ -166,13 +169,13 @@ func (r *River) delivered(ctx context.Context, s *Source, url string, got answer
 		return false
 	}
 	now := r.now()
-	claimed, err := r.claimOne(ctx, s.ID)
+	claimed, err := running{r.River}.claimOne(ctx, s.ID)
 	if err != nil {
 		return false // it is being read, or the database is away: then hearing fails too
 	}
 	heard, by := claimed.HeardAt, claimed.Heard
-	if _, err = r.settle(ctx, claimed, got, door); err != nil {
-		r.giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: date.Later(claimed.State.DueAt(), now)}})
+	if _, err = (checking{r.River}).settle(ctx, claimed, got, door); err != nil {
+		running{r.River}.giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: date.Later(claimed.State.DueAt(), now)}})
 		return false
 	}
 	if !heard.IsZero() { // another door had announced something that nobody has read yet
@@ -213,9 +216,9 @@ func (r *River) Refresh(ctx context.Context, id int64) (Check, error) {
 		e.RetryAfter = from.Sub(now)
 		return Check{}, e
 	}
-	if s, err = r.claimOne(ctx, id); err != nil {
+	if s, err = (running{r}).claimOne(ctx, id); err != nil {
 		return Check{}, err
 	}
-	got := r.get(ctx, &s, feedstate.ByHand)
-	return r.settle(context.WithoutCancel(ctx), s, got, "")
+	got := checking{r}.get(ctx, &s, feedstate.ByHand)
+	return checking{r}.settle(context.WithoutCancel(ctx), s, got, "")
 }

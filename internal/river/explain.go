@@ -43,7 +43,7 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	out.Decision = feedstate.Explain(s.State, now, feedstate.Options{Host: known[key]})
 	out.Sentence = sentenceOf(&s, out.Decision, now)
 	planned := s.State.Push
-	if out.Push, err = r.followPush(ctx, &s); err != nil {
+	if out.Push, err = (checking{r}).followPush(ctx, &s); err != nil {
 		r.complain(ctx, "the river could not see the state of its hubs", err) // the rest can be explained
 	}
 	out.Source.State.Push = s.State.Push

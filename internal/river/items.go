@@ -27,7 +27,7 @@ func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
 	case len(q.IDs) > mostItems || len(q.Firsts) > mostItems || len(q.Sources) > mostSources:
 		return nil, fault.New(fault.Invalid, "At most %d items or feeds can be asked for by their numbers.", mostItems)
 	}
-	ok, err := r.restrict(ctx, &q)
+	ok, err := searching{r}.restrict(ctx, &q)
 	if err != nil || !ok {
 		return nil, err
 	}

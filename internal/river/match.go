@@ -104,8 +104,11 @@ func (w *sought) take(name, value string) (taken bool, err error) {
 	return true, nil
 }
 
+// searching turns the words of a search into conditions of an ItemQuery.
+type searching struct{ *River }
+
 // restrict puts what the words mean into q; ok is false when nothing can be found.
-func (r *River) restrict(ctx context.Context, q *ItemQuery) (ok bool, err error) {
+func (r searching) restrict(ctx context.Context, q *ItemQuery) (ok bool, err error) {
 	w, err := readWords(q.Match)
 	if err != nil {
 		return false, err
@@ -141,7 +144,7 @@ func (r *River) restrict(ctx context.Context, q *ItemQuery) (ok bool, err error)
 }
 
 // named gives a reader's categories by their names in any case.
-func (r *River) named(ctx context.Context, reader string, names []string) ([]string, error) {
+func (r searching) named(ctx context.Context, reader string, names []string) ([]string, error) {
 	have, err := r.Store.Categories(ctx, reader, false)
 	var out []string
 	for _, c := range have {
@@ -154,7 +157,7 @@ func (r *River) named(ctx context.Context, reader string, names []string) ([]str
 
 // matching gives the sources that a reader follows of which the name or the URL has one
 // of the words in it.
-func (r *River) matching(ctx context.Context, reader string, names []string) ([]int64, error) {
+func (r searching) matching(ctx context.Context, reader string, names []string) ([]int64, error) {
 	var ids []int64
 	for _, n := range names {
 		list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, Match: n, Limit: mostSources + 1})

@@ -9,8 +9,11 @@ import (
 	"cloudburst/internal/text"
 )
 
+// forwarding tells a forwarder what it has to know of the river.
+type forwarding struct{ *River }
+
 // newForwarder makes the forwarder of the river.
-func (r *River) newForwarder() *forward.Forwarder {
+func (r forwarding) newForwarder() *forward.Forwarder {
 	o := r.options()
 	return &forward.Forwarder{
 		Store: r.Store, Tell: r.Tell, Key: r.Key, Log: r.Log, Now: r.now, Sender: r.Sender, Wake: r.Wake,
@@ -23,7 +26,7 @@ func (r *River) newForwarder() *forward.Forwarder {
 }
 
 // checkSubject sees that there is what a notice is about.
-func (r *River) checkSubject(ctx context.Context, n forward.Notice) error {
+func (r forwarding) checkSubject(ctx context.Context, n forward.Notice) error {
 	if n.SourceID != 0 {
 		_, err := r.one(ctx, n.Reader, n.SourceID)
 		return err

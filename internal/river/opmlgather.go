@@ -38,8 +38,8 @@ const (
 
 // gather reads a document and gives take its feeds, some at a time and none twice in a
 // batch. In a later batch a feed may come again, with other categories.
-func (r *River) gather(ctx context.Context, reader string, list *opml.Stream, how gathering, take func([]Addition) error) (gathered, error) {
-	g := gatherer{River: r, gathering: how, ctx: ctx, reader: reader, now: r.now(), at: map[string]int{}, base: href.New(how.base), take: take}
+func (r importing) gather(ctx context.Context, reader string, list *opml.Stream, how gathering, take func([]Addition) error) (gathered, error) {
+	g := gatherer{River: r.River, gathering: how, ctx: ctx, reader: reader, now: r.now(), at: map[string]int{}, base: href.New(how.base), take: take}
 	g.out.imported.Found = list.Feeds
 	g.tell(0)
 	d, err := list.Walk(g.visit)

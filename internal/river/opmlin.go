@@ -72,13 +72,13 @@ func (r *River) Import(ctx context.Context, reader string, doc io.Reader, o Impo
 	if doc != nil && o.Follow {
 		return Imported{}, fault.New(fault.Invalid, "A file cannot be followed as a reading list: give the address of one.")
 	}
-	done, err := r.arrive(reader)
+	done, err := importing{r}.arrive(reader)
 	if err != nil {
 		return Imported{}, err
 	}
 	defer done()
 	if doc == nil {
-		return r.importFrom(ctx, reader, o)
+		return importing{r}.importFrom(ctx, reader, o)
 	}
 	file, drop, err := spool(doc)
 	if err != nil {
@@ -89,11 +89,14 @@ func (r *River) Import(ctx context.Context, reader string, doc io.Reader, o Impo
 	if err != nil {
 		return Imported{}, fault.New(fault.Invalid, "This is no list of feeds in OPML: %s.", notOPML(err))
 	}
-	return r.takeOver(ctx, reader, list, gathering{category: o.Category, base: o.URL}, o)
+	return importing{r}.takeOver(ctx, reader, list, gathering{category: o.Category, base: o.URL}, o)
 }
 
+// importing imports and exports lists of feeds.
+type importing struct{ *River }
+
 // importFrom reads the document from its URL.
-func (r *River) importFrom(ctx context.Context, reader string, o ImportOptions) (Imported, error) {
+func (r importing) importFrom(ctx context.Context, reader string, o ImportOptions) (Imported, error) {
 	a, err := r.address(o.URL)
 	if err != nil {
 		return Imported{}, err
@@ -105,7 +108,7 @@ func (r *River) importFrom(ctx context.Context, reader string, o ImportOptions) 
 	var got answered
 	for i, u := range a.URLs {
 		s = Source{URL: u, State: feedstate.New(u, r.now())}
-		got = r.get(ctx, &s, feedstate.ByHand)
+		got = checking{r.River}.get(ctx, &s, feedstate.ByHand)
 		if err = unanswered(&s, got); err == nil || !silent(err) || i == len(a.URLs)-1 {
 			break
 		}
@@ -118,7 +121,7 @@ func (r *River) importFrom(ctx context.Context, reader string, o ImportOptions) 
 		return Imported{}, fault.New(fault.Invalid, "%s is no list of feeds in OPML: %s.", location.Brief(s.URL), notOPML(err))
 	}
 	if o.Follow {
-		return r.followList(ctx, reader, s, got, list, o)
+		return listReading{r.River}.followList(ctx, reader, s, got, list, o)
 	}
 	return r.takeOver(ctx, reader, list, gathering{category: o.Category, base: got.res.URL}, o)
 }
@@ -147,7 +150,7 @@ func notOPML(err error) string {
 }
 
 // takeOver follows the feeds of a document, and then the lists that it includes.
-func (r *River) takeOver(ctx context.Context, reader string, list *opml.Stream, how gathering, o ImportOptions) (Imported, error) {
+func (r importing) takeOver(ctx context.Context, reader string, list *opml.Stream, how gathering, o ImportOptions) (Imported, error) {
 	free, err := r.importSlot(ctx)
 	if err != nil {
 		return Imported{}, err
@@ -179,7 +182,7 @@ func stopped(err error, out Imported) error {
 }
 
 // addLists follows reading lists, and returns the ids of those that are new.
-func (r *River) addLists(ctx context.Context, reader string, lists []ReadingList, out *Imported) (fresh []int64, err error) {
+func (r importing) addLists(ctx context.Context, reader string, lists []ReadingList, out *Imported) (fresh []int64, err error) {
 	if len(lists) == 0 {
 		return nil, nil
 	}

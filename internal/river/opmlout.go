@@ -55,7 +55,7 @@ func (r *River) Export(ctx context.Context, reader, category string) (*opml.Docu
 		}
 	}
 	if category == "" {
-		if err := r.exportLists(ctx, reader, folders); err != nil {
+		if err := (importing{r}).exportLists(ctx, reader, folders); err != nil {
 			return nil, err
 		}
 	}
@@ -76,7 +76,7 @@ func outlineOf(f *Followed) opml.Outline {
 
 // exportLists adds the lists that the reader follows himself; those within them come with
 // them.
-func (r *River) exportLists(ctx context.Context, reader string, folders map[string][]opml.Outline) error {
+func (r importing) exportLists(ctx context.Context, reader string, folders map[string][]opml.Outline) error {
 	lists, err := r.Store.ReadingLists(ctx, reader)
 	for _, l := range lists {
 		if l.Memory.Parent == 0 {

@@ -31,7 +31,7 @@ func overLimit(most int) error {
 }
 
 // arrive notes that an import of a reader has begun; done ends it.
-func (r *River) arrive(reader string) (done func(), err error) {
+func (r importing) arrive(reader string) (done func(), err error) {
 	r.listing.mu.Lock()
 	defer r.listing.mu.Unlock()
 	switch {
@@ -57,7 +57,7 @@ func importsBusy(err error) error {
 }
 
 // importSlot waits until fewer than importsAtOnce imports are written.
-func (r *River) importSlot(ctx context.Context) (free func(), err error) {
+func (r importing) importSlot(ctx context.Context) (free func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, importPatience)
 	defer cancel()
 	select {
@@ -128,9 +128,9 @@ type taking struct {
 // only another interface or node can have added some meanwhile.
 const countEvery = 1000
 
-func (r *River) taking(ctx context.Context, reader string, operator bool) (*taking, error) {
+func (r importing) taking(ctx context.Context, reader string, operator bool) (*taking, error) {
 	mine, err := r.Store.RiverFollowing(ctx, reader)
-	return &taking{River: r, ctx: ctx, reader: reader, most: r.most(operator), mine: mine}, err
+	return &taking{River: r.River, ctx: ctx, reader: reader, most: r.most(operator), mine: mine}, err
 }
 
 // follows reports whether the reader follows a source by now.

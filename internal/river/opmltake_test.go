@@ -148,7 +148,7 @@ func TestTheServerHasAFewImportsAtATime(t *testing.T) {
 	r := &River{Store: &readersStore{}}
 	var ends []func()
 	for i := range importsComing {
-		end, err := r.arrive(fmt.Sprint(i))
+		end, err := importing{r}.arrive(fmt.Sprint(i))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,11 +58,11 @@ func (a *addition) fromPage(ctx context.Context, s Source, got answered) (Added,
 
 // choices are the feeds that a page names, those of its posts first, and the addresses
 // that only look like feeds.
-func (r *River) choices(page *discover.Result, own string) (sure []Choice, guesses []string) {
+func (a *addition) choices(page *discover.Result, own string) (sure []Choice, guesses []string) {
 	seen := map[string]bool{own: true}
 	for _, l := range page.Links {
 		u, err := fetch.Normal(l.URL)
-		u = r.canonical(u)
+		u = a.canonical(u)
 		if err != nil || seen[u] || l.Kind == discover.Outline {
 			continue
 		}
@@ -164,7 +164,7 @@ func (a *addition) feedAt(ctx context.Context, url string, cause feedstate.Cause
 		return done, err == nil, err
 	}
 	s := a.source(url)
-	got := a.get(ctx, &s, cause)
+	got := checking{a.River}.get(ctx, &s, cause)
 	if err := unanswered(&s, got); err != nil {
 		return Added{}, false, err
 	}

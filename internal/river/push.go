@@ -14,7 +14,7 @@ const pushWorks = "active"
 
 // followPush asks how it stands with the hubs of a source, and puts into its state since
 // when and until when they tell of changes.
-func (r *River) followPush(ctx context.Context, s *Source) ([]PushState, error) {
+func (r checking) followPush(ctx context.Context, s *Source) ([]PushState, error) {
 	if r.Push == nil || s.Private() || len(s.Doors) == 0 && s.State.Push.Since.IsZero() {
 		return nil, nil
 	}
@@ -55,7 +55,7 @@ func pushOf(p feedstate.Push, states []PushState, served bool) feedstate.Push {
 
 // askHubs asks by the doors of a source as it is now, where they are not asked yet, and
 // leaves those of one that is gone. What fails is tried at the next check.
-func (r *River) askHubs(ctx context.Context, was, is *Source, d feedstate.Decision, states []PushState) {
+func (r checking) askHubs(ctx context.Context, was, is *Source, d feedstate.Decision, states []PushState) {
 	if r.Push == nil || is.Private() {
 		return
 	}

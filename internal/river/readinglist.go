@@ -60,15 +60,18 @@ func (r *River) DropReadingList(ctx context.Context, reader string, id int64, re
 		}
 	}
 	for _, id := range slices.Backward(ids) {
-		if err := r.dropList(ctx, reader, id, lists, remove); err != nil {
+		if err := (listReading{r}).dropList(ctx, reader, id, lists, remove); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// listReading follows reading lists: it takes over what they gain and lose.
+type listReading struct{ *River }
+
 // dropList forgets one list, and its feeds where remove is set.
-func (r *River) dropList(ctx context.Context, reader string, id int64, lists []ReadingList, remove bool) error {
+func (r listReading) dropList(ctx context.Context, reader string, id int64, lists []ReadingList, remove bool) error {
 	if remove {
 		subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, ListID: id})
 		if err != nil {
@@ -82,7 +85,7 @@ func (r *River) dropList(ctx context.Context, reader string, id int64, lists []R
 }
 
 // followList follows a document that was just read as a reading list.
-func (r *River) followList(ctx context.Context, reader string, s Source, got answered, list *opml.Stream, o ImportOptions) (Imported, error) {
+func (r listReading) followList(ctx context.Context, reader string, s Source, got answered, list *opml.Stream, o ImportOptions) (Imported, error) {
 	now := r.now()
 	l := newList(reader, s.URL, now)
 	l.Category = o.Category
@@ -96,18 +99,18 @@ func (r *River) followList(ctx context.Context, reader string, s Source, got ans
 		return Imported{}, fault.New(fault.TooMany, "You follow %d reading lists, which is as many as there may be.", len(lists))
 	}
 	var c listed
-	t, err := r.taking(ctx, reader, o.Operator)
+	t, err := importing{r.River}.taking(ctx, reader, o.Operator)
 	if err != nil {
 		return Imported{}, err
 	}
 	how := gathering{category: o.Category, base: got.res.URL, list: l.ID, progress: o.Progress}
-	g, err := r.gather(ctx, reader, list, how, func(some []Addition) error {
+	g, err := importing{r.River}.gather(ctx, reader, list, how, func(some []Addition) error {
 		c.add(some)
 		return t.batch(some)
 	})
 	out := t.result(g.imported)
 	if err == nil {
-		_, err = r.addLists(ctx, reader, g.lists, &out)
+		_, err = importing{r.River}.addLists(ctx, reader, g.lists, &out)
 	}
 	if err == nil {
 		l.Title = g.imported.Title
@@ -147,7 +150,7 @@ func (l *ReadingList) leaveOut(t *taking, before feedstate.State) {
 }
 
 // undoList takes back what a list brought that could not be kept itself.
-func (r *River) undoList(ctx context.Context, reader string, id int64) {
+func (r listReading) undoList(ctx context.Context, reader string, id int64) {
 	ctx, cancel := saving(ctx)
 	defer cancel()
 	lists, err := r.Store.ReadingLists(ctx, reader)
@@ -167,7 +170,7 @@ func (r *River) undoList(ctx context.Context, reader string, id int64) {
 }
 
 // readList reads a claimed list and makes the reader's feeds what it says.
-func (r *River) readList(ctx context.Context, l ReadingList) {
+func (r listReading) readList(ctx context.Context, l ReadingList) {
 	if err := r.readListOnce(ctx, &l); err != nil && ctx.Err() == nil {
 		r.complain(ctx, "a reading list could not be worked on", err)
 		l.NextAt = r.now().Add(listPatience)
@@ -176,7 +179,7 @@ func (r *River) readList(ctx context.Context, l ReadingList) {
 	}
 }
 
-func (r *River) readListOnce(ctx context.Context, l *ReadingList) error {
+func (r listReading) readListOnce(ctx context.Context, l *ReadingList) error {
 	now := r.now()
 	s := Source{URL: l.State.URL, State: l.State}
 	if s.URL == "" {
@@ -186,7 +189,7 @@ func (r *River) readListOnce(ctx context.Context, l *ReadingList) error {
 	if !l.Memory.DoubtAt.IsZero() {
 		s.State.Validators = feedstate.Validators{} // what it says now has to be seen
 	}
-	got := r.get(ctx, &s, feedstate.Poll)
+	got := checking{r.River}.get(ctx, &s, feedstate.Poll)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -237,7 +240,7 @@ func answerOf(got answered, list *opml.Stream, bad error) feedstate.Answer {
 // the longer it has not changed, up to a day.
 //
 // spec:cloudburst#reading-list-rhythm
-func (r *River) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
+func (r listReading) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
 	state, d := feedstate.Next(l.State, a, now, feedstate.Options{Jitter: rand.Float64()})
 	l.State, l.ReadAt, l.Problem = state, now, ""
 	if d.Failure != "" {

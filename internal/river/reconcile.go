@@ -15,14 +15,14 @@ import (
 // to be believed.
 //
 // spec:cloudburst#reading-list-reconciled
-func (r *River) reconcile(ctx context.Context, l *ReadingList, list *opml.Stream, base string, before *ReadingList) error {
+func (r listReading) reconcile(ctx context.Context, l *ReadingList, list *opml.Stream, base string, before *ReadingList) error {
 	lists, err := r.Store.ReadingLists(ctx, l.Reader)
 	if err != nil {
 		return err
 	}
 	var c listed
 	how := gathering{category: l.Category, base: base, list: l.ID}
-	g, err := r.gather(ctx, l.Reader, list, how, func(some []Addition) error { c.add(some); return nil })
+	g, err := importing{r.River}.gather(ctx, l.Reader, list, how, func(some []Addition) error { c.add(some); return nil })
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (r *River) reconcile(ctx context.Context, l *ReadingList, list *opml.Stream
 // doubts says that the document is not believed yet: it ends in the middle, or has lost
 // more than half of its feeds since the last time. The latter is believed when it was
 // seen twice, an hour or more apart.
-func (r *River) doubts(l *ReadingList, g *gathered, lost []int64, before *ReadingList) bool {
+func (r listReading) doubts(l *ReadingList, g *gathered, lost []int64, before *ReadingList) bool {
 	shrunk := 2*len(lost) > len(before.Memory.Last) && len(lost) > 0
 	switch {
 	case g.cut:
@@ -79,23 +79,23 @@ func (r *River) doubts(l *ReadingList, g *gathered, lost []int64, before *Readin
 }
 
 // gain follows what was not in the list the last time, unless the reader does already.
-func (r *River) gain(ctx context.Context, l *ReadingList, list *opml.Stream, how gathering, lists []ReadingList, before *ReadingList) (*taking, error) {
+func (r listReading) gain(ctx context.Context, l *ReadingList, list *opml.Stream, how gathering, lists []ReadingList, before *ReadingList) (*taking, error) {
 	var out Imported
 	fresh := slices.DeleteFunc(slices.Clone(lists), func(n ReadingList) bool {
 		_, had := slices.BinarySearch(before.Memory.Last, n.ID)
 		return had
 	})
-	if _, err := r.addLists(ctx, l.Reader, fresh, &out); err != nil {
+	if _, err := (importing{r.River}).addLists(ctx, l.Reader, fresh, &out); err != nil {
 		return nil, err
 	}
 	if len(out.Problems) > 0 {
 		l.Problem = out.Problems[0]
 	}
-	t, err := r.taking(ctx, l.Reader, false)
+	t, err := importing{r.River}.taking(ctx, l.Reader, false)
 	if err != nil {
 		return nil, err
 	}
-	_, err = r.gather(ctx, l.Reader, list, how, func(some []Addition) error {
+	_, err = importing{r.River}.gather(ctx, l.Reader, list, how, func(some []Addition) error {
 		return t.batch(slices.DeleteFunc(slices.Clone(some), func(a Addition) bool {
 			_, had := slices.BinarySearch(before.Memory.Last, a.SourceID)
 			return had || t.follows(a.SourceID)
@@ -107,7 +107,7 @@ func (r *River) gain(ctx context.Context, l *ReadingList, list *opml.Stream, how
 }
 
 // lose lets go of what is not in the list any more.
-func (r *River) lose(ctx context.Context, l *ReadingList, lost []int64, lists []ReadingList) error {
+func (r listReading) lose(ctx context.Context, l *ReadingList, lost []int64, lists []ReadingList) error {
 	if len(lost) == 0 {
 		return nil
 	}
@@ -134,7 +134,7 @@ func (r *River) lose(ctx context.Context, l *ReadingList, lost []int64, lists []
 
 // letGo ends subscriptions that a list brought. What is in another list of the reader's
 // goes over to that; what he starred something of becomes his own.
-func (r *River) letGo(ctx context.Context, reader string, list int64, subs []Followed, lists []ReadingList) error {
+func (r listReading) letGo(ctx context.Context, reader string, list int64, subs []Followed, lists []ReadingList) error {
 	var gone []int64
 	for _, f := range subs {
 		to, keep := int64(0), false
@@ -163,7 +163,7 @@ func (r *River) letGo(ctx context.Context, reader string, list int64, subs []Fol
 	if len(gone) == 0 {
 		return nil
 	}
-	return r.unfollow(ctx, reader, gone)
+	return editing{r.River}.unfollow(ctx, reader, gone)
 }
 
 // depth is how many lists a list is in, itself included.

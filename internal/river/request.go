@@ -51,7 +51,7 @@ type document struct {
 // (but for Pushed and ByHand, which take it at once), the validators of its state and its
 // Login are sent, redirects and redirect documents followed. It never returns a nil res
 // without an err. The source need not be in the store.
-func (r *River) get(ctx context.Context, s *Source, cause feedstate.Cause) answered {
+func (r checking) get(ctx context.Context, s *Source, cause feedstate.Cause) answered {
 	r.Init()
 	host := feedstate.HostOf(s.State.URL)
 	if own := r.Options.Own; own != nil && own(s.State.URL) {
@@ -64,7 +64,7 @@ func (r *River) get(ctx context.Context, s *Source, cause feedstate.Cause) answe
 }
 
 // ask is get when it is the host's turn. A whole check has two thirds of a lease.
-func (r *River) ask(ctx context.Context, s *Source, cause feedstate.Cause) (got answered) {
+func (r checking) ask(ctx context.Context, s *Source, cause feedstate.Cause) (got answered) {
 	ctx, cancel := context.WithTimeout(ctx, r.options().Lease*2/3)
 	defer cancel()
 	o := r.options()
@@ -167,7 +167,7 @@ func (a *answered) refresh() (feedstate.Hop, bool) {
 // loginFor is what the source's server wants to see, in clear; nothing for a server on
 // another host than the one that the login was given for, or where it would go in the
 // clear and did not before.
-func (r *River) loginFor(s *Source) (Login, error) {
+func (r checking) loginFor(s *Source) (Login, error) {
 	if s.Login.Kind == "" || !s.mayLogIn() {
 		return Login{}, nil
 	}

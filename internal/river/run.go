@@ -84,7 +84,7 @@ func (r *River) Init() {
 		r.desk = newDesk(r.options())
 		r.convert = item.NewConverter()
 		r.news.init()
-		r.forwarder = r.newForwarder()
+		r.forwarder = forwarding{r}.newForwarder()
 	})
 }
 
@@ -112,7 +112,7 @@ func (r *River) now() time.Time {
 	return time.Now().UTC().Truncate(time.Millisecond)
 }
 
-func (r *River) random() float64 {
+func (r checking) random() float64 {
 	if r.Random != nil {
 		return r.Random()
 	}
@@ -127,10 +127,10 @@ func (r *River) logger() *slog.Logger {
 }
 
 // newClaim is a number that no other claim has.
-func (r *River) newClaim() int64 { return rand.Int64() | 1 }
+func newClaim() int64 { return rand.Int64() | 1 }
 
 // seqs gives out n numbers that grow, and returns the first.
-func (r *River) seqs(n int) int64 {
+func (r checking) seqs(n int) int64 {
 	r.numbers.Lock()
 	defer r.numbers.Unlock()
 	first := max(r.now().UnixMicro(), r.lastSeq+1)
@@ -142,25 +142,25 @@ func (r *River) seqs(n int) int64 {
 // when what is under way is over or given back.
 func (r *River) Run(ctx context.Context) error {
 	r.Init()
-	if !r.recover(ctx) {
+	if !(running{r}).recover(ctx) {
 		return nil
 	}
 	r.open.Store(true)
 	var loops sync.WaitGroup
-	loops.Go(func() { r.claimLoop(ctx) })
-	loops.Go(func() { r.startLoop(ctx) })
-	loops.Go(func() { r.workLoop(ctx) })
-	loops.Go(func() { r.sweepLoop(ctx) })
-	loops.Go(func() { r.indexLoop(ctx) })
+	loops.Go(func() { running{r}.claimLoop(ctx) })
+	loops.Go(func() { running{r}.startLoop(ctx) })
+	loops.Go(func() { running{r}.workLoop(ctx) })
+	loops.Go(func() { running{r}.sweepLoop(ctx) })
+	loops.Go(func() { running{r}.indexLoop(ctx) })
 	if r.Options.Shared {
-		loops.Go(func() { r.tailLoop(ctx) })
+		loops.Go(func() { running{r}.tailLoop(ctx) })
 	}
 	<-ctx.Done()
 	r.open.Store(false)
 	loops.Wait()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
 	defer cancel()
-	r.giveBack(last, r.desk.drain(r.now()))
+	running{r}.giveBack(last, r.desk.drain(r.now()))
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.reading.Wait() }()
 	select {
@@ -170,9 +170,12 @@ func (r *River) Run(ctx context.Context) error {
 	return nil
 }
 
+// running is what runs while Run does: the loops, and what they take and give back.
+type running struct{ *River }
+
 // recover frees what an earlier run of this program had claimed, and finds out where the
 // numbers of items are. It lasts until the database is there.
-func (r *River) recover(ctx context.Context) bool {
+func (r running) recover(ctx context.Context) bool {
 	for {
 		now := r.now()
 		seq, err := r.Store.NewestSeq(ctx)
@@ -195,7 +198,7 @@ func (r *River) recover(ctx context.Context) bool {
 
 // free makes due, once, what an earlier run of this program had claimed, before anything
 // is claimed by this one: who adds a feed does not wait for Run.
-func (r *River) free(ctx context.Context) error {
+func (r running) free(ctx context.Context) error {
 	r.freeing.Lock()
 	defer r.freeing.Unlock()
 	if r.freed || r.Options.Shared {
@@ -207,12 +210,12 @@ func (r *River) free(ctx context.Context) error {
 }
 
 // claimOne claims a source, due or not.
-func (r *River) claimOne(ctx context.Context, id int64) (Source, error) {
+func (r running) claimOne(ctx context.Context, id int64) (Source, error) {
 	if err := r.free(ctx); err != nil {
 		return Source{}, err
 	}
 	now := r.now()
-	return r.Store.ClaimSource(ctx, id, now, now.Add(r.options().Lease), r.newClaim())
+	return r.Store.ClaimSource(ctx, id, now, now.Add(r.options().Lease), newClaim())
 }
 
 func (d *desk) begin(now time.Time) {
@@ -255,7 +258,7 @@ func (r *River) Wake() {
 }
 
 // claimLoop takes what is due, for as much as there is room.
-func (r *River) claimLoop(ctx context.Context) {
+func (r running) claimLoop(ctx context.Context) {
 	wall, mono := r.now(), time.Now()
 	for {
 		now := r.now()
@@ -271,7 +274,7 @@ func (r *River) claimLoop(ctx context.Context) {
 }
 
 // until is how long to wait for something that is due at a time, zero for never.
-func (r *River) until(next time.Time) time.Duration {
+func (r running) until(next time.Time) time.Duration {
 	most := lookEvery
 	if r.Options.Shared {
 		most = lookOften
@@ -284,7 +287,7 @@ func (r *River) until(next time.Time) time.Duration {
 
 // claim takes sources once and says how long to wait before the next time. To look what
 // is due costs less than to take nothing.
-func (r *River) claim(ctx context.Context) time.Duration {
+func (r running) claim(ctx context.Context) time.Duration {
 	room := min(r.desk.room(), 200)
 	if room < 50 {
 		return lookEvery // who starts a turn wakes us
@@ -298,7 +301,7 @@ func (r *River) claim(ctx context.Context) time.Duration {
 	if next.IsZero() || next.After(now) {
 		return r.until(next)
 	}
-	list, err := r.Store.ClaimSources(ctx, now, now.Add(lease), room, r.newClaim())
+	list, err := r.Store.ClaimSources(ctx, now, now.Add(lease), room, newClaim())
 	var known map[string]Host
 	if err == nil && len(list) > 0 {
 		known, err = r.Store.Hosts(ctx, hostsOf(list))
@@ -327,7 +330,7 @@ func hostsOf(list []Source) []string {
 	return out
 }
 
-func (r *River) giveBack(ctx context.Context, off []PutOff) {
+func (r running) giveBack(ctx context.Context, off []PutOff) {
 	if len(off) == 0 {
 		return
 	}
@@ -338,7 +341,7 @@ func (r *River) giveBack(ctx context.Context, off []PutOff) {
 
 // startLoop starts turns when their time has come. Who reads them stays for the next
 // ones, for it takes a while until a goroutine has the stack that it needs.
-func (r *River) startLoop(ctx context.Context) {
+func (r running) startLoop(ctx context.Context) {
 	slots, turns, readers := make(chan struct{}, r.options().AtOnce), make(chan *turn), 0
 	defer close(turns)
 	for {
@@ -358,7 +361,7 @@ func (r *River) startLoop(ctx context.Context) {
 			if readers++; readers <= cap(slots) {
 				r.reading.Go(func() {
 					for ; t != nil; t = <-turns {
-						r.readTurn(ctx, t)
+						checking{r.River}.readTurn(ctx, t)
 						<-slots
 					}
 				})
@@ -373,7 +376,7 @@ func (r *River) startLoop(ctx context.Context) {
 }
 
 // nextTurn waits for the next turn; nil: ctx has ended.
-func (r *River) nextTurn(ctx context.Context) *turn {
+func (r running) nextTurn(ctx context.Context) *turn {
 	for ctx.Err() == nil {
 		t, off, wait := r.desk.pick(r.now())
 		r.giveBack(ctx, off)
@@ -392,7 +395,7 @@ func (r *River) nextTurn(ctx context.Context) *turn {
 
 // workLoop does what there is to do for reading lists and notices. Whatever wakes it, it
 // looks a few times a second at most.
-func (r *River) workLoop(ctx context.Context) {
+func (r running) workLoop(ctx context.Context) {
 	for pause(ctx, workPause) {
 		next, err := r.Store.NextWork(ctx)
 		if err != nil {
@@ -417,7 +420,7 @@ func (r *River) workLoop(ctx context.Context) {
 // is announced each second has a thousand new items each time.
 //
 // spec:cloudburst#river-flood
-func (r *River) sweepLoop(ctx context.Context) {
+func (r running) sweepLoop(ctx context.Context) {
 	for pause(ctx, sweepPause) && sleep(ctx, r.woken.sweep, sweepEvery) {
 		o := r.options()
 		for ctx.Err() == nil {

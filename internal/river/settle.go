@@ -22,17 +22,20 @@ const (
 	longestLog = 300              // bytes of a sentence in a Check
 )
 
+// checking reads documents and settles what each reading came to.
+type checking struct{ *River }
+
 // readTurn reads one source whose turn it is.
-func (r *River) readTurn(ctx context.Context, t *turn) {
+func (r checking) readTurn(ctx context.Context, t *turn) {
 	defer func() {
 		if p := recover(); p != nil {
 			// One document that we cannot deal with must not end the program each time
 			// that it is read.
 			r.logger().Error("reading a feed went wrong", "source", t.s.ID, "url", fetch.Redact(t.s.State.URL), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			r.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(6 * time.Hour)}})
+			running{r.River}.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(6 * time.Hour)}})
 		}
 		if r.desk.done(t, r.now()) {
-			r.readAgain(ctx, t.s.ID, t.s.Heard)
+			pushes{r.River}.readAgain(ctx, t.s.ID, t.s.Heard)
 		}
 	}()
 	cause := feedstate.Pushed
@@ -43,7 +46,7 @@ func (r *River) readTurn(ctx context.Context, t *turn) {
 	ending := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx) // what was read is kept, also at the end
 	if got.res == nil && fetch.KindOf(got.err) == fetch.Ours && ending {
-		r.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now()}})
+		running{r.River}.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now()}})
 		return
 	}
 	r.keepTrying(ctx, t, got)
@@ -51,7 +54,7 @@ func (r *River) readTurn(ctx context.Context, t *turn) {
 
 // keepTrying stores what was read, and tries again while the database is away and the
 // claim lasts: what cannot be stored is read once more, later.
-func (r *River) keepTrying(ctx context.Context, t *turn, got answered) {
+func (r checking) keepTrying(ctx context.Context, t *turn, got answered) {
 	for i := range saveTries {
 		c, cancel := context.WithTimeout(ctx, r.options().Lease/4)
 		_, err := r.settle(c, t.s, got, t.s.Heard)
@@ -71,13 +74,13 @@ func (r *River) keepTrying(ctx context.Context, t *turn, got answered) {
 		}
 	}
 	// The feed's server is not to be asked every minute because of our trouble.
-	r.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(notStored)}})
+	running{r.River}.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(notStored)}})
 }
 
 // take stores what was read of a claimed source: its items, its state and the next check.
 // It is what a new source's only unconditional GET goes through. The error is
 // fault.Conflict when the claim was lost, or the store's.
-func (r *River) take(ctx context.Context, s Source, got answered) (Check, error) {
+func (r checking) take(ctx context.Context, s Source, got answered) (Check, error) {
 	r.Init()
 	return r.settle(ctx, s, got, "")
 }
@@ -85,7 +88,7 @@ func (r *River) take(ctx context.Context, s Source, got answered) (Check, error)
 // settle decides what an answer means and stores it all in one transaction.
 //
 // spec:cloudburst#river-one-transaction
-func (r *River) settle(ctx context.Context, s Source, got answered, door string) (Check, error) {
+func (r checking) settle(ctx context.Context, s Source, got answered, door string) (Check, error) {
 	answer := got.answer(&s)
 	states, err := r.followPush(ctx, &s)
 	if err != nil {
@@ -133,7 +136,7 @@ func (r *River) settle(ctx context.Context, s Source, got answered, door string)
 // planAgain decides once more where a check found other hubs than were known: with a hub
 // that is this server the plan differs from the beginning. It returns the states of the
 // hubs as they are known by then.
-func (r *River) planAgain(ctx context.Context, next *Source, d *feedstate.Decision, states []PushState, now time.Time) []PushState {
+func (r checking) planAgain(ctx context.Context, next *Source, d *feedstate.Decision, states []PushState, now time.Time) []PushState {
 	before := next.State.Push
 	found, err := r.followPush(ctx, next)
 	if err != nil {
@@ -150,7 +153,7 @@ func (r *River) planAgain(ctx context.Context, next *Source, d *feedstate.Decisi
 }
 
 // mergeInto puts what a document changes of a source's items into saved.
-func (r *River) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.Feed, cause feedstate.Cause, now time.Time) (item.Merged, error) {
+func (r checking) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.Feed, cause feedstate.Cause, now time.Time) (item.Merged, error) {
 	in := item.Merge{
 		Source: s.ID, Last: s.Last, Feed: f, Now: now, First: s.State.ReadAt.IsZero(), Partial: cause == feedstate.Delivered,
 		Content: func(it *feed.Item) Content { return r.convert.Content(f, it) },
@@ -179,7 +182,7 @@ func (r *River) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.F
 }
 
 // settled is what follows from a check that is on disk.
-func (r *River) settled(ctx context.Context, s *Source, saved *Saved, d feedstate.Decision, m item.Merged, states []PushState) {
+func (r checking) settled(ctx context.Context, s *Source, saved *Saved, d feedstate.Decision, m item.Merged, states []PushState) {
 	c := &r.counts
 	c.checks.Add(1)
 	switch {

@@ -37,7 +37,7 @@ func (r *River) Remove(ctx context.Context, reader string, sources ...int64) err
 	if err := r.Store.KeepUnfollowed(ctx, reader, sources, now, now.Add(-UndoWithin)); err != nil {
 		return err
 	}
-	return r.unfollow(ctx, reader, sources)
+	return editing{r}.unfollow(ctx, reader, sources)
 }
 
 // Removed is until when UndoRemove brings a feed back. fault.NotFound: it does not.
@@ -68,8 +68,11 @@ func (r *River) UndoRemove(ctx context.Context, reader string, source int64) (Fo
 	return r.one(ctx, reader, source)
 }
 
+// editing changes subscriptions and their sources.
+type editing struct{ *River }
+
 // unfollow ends subscriptions, and the push of feeds that nobody follows now.
-func (r *River) unfollow(ctx context.Context, reader string, sources []int64) error {
+func (r editing) unfollow(ctx context.Context, reader string, sources []int64) error {
 	orphans, err := r.Store.RiverUnsubscribe(ctx, reader, sources)
 	if err != nil {
 		return err
@@ -82,7 +85,7 @@ func (r *River) unfollow(ctx context.Context, reader string, sources []int64) er
 }
 
 // leave ends what hubs were asked for. They find out by themselves when it fails.
-func (r *River) leave(ctx context.Context, s *Source, url string) {
+func (r editing) leave(ctx context.Context, s *Source, url string) {
 	if r.Push == nil || s.Private() {
 		return
 	}
@@ -108,7 +111,7 @@ func (r *River) Change(ctx context.Context, reader string, source int64, change 
 		return Followed{}, err
 	}
 	if f.Interval != before.Interval {
-		if err := r.replan(ctx, source); err != nil {
+		if err := (editing{r}).replan(ctx, source); err != nil {
 			return Followed{}, err
 		}
 		return r.one(ctx, reader, source)
@@ -142,7 +145,7 @@ func checkInterval(d time.Duration) error {
 }
 
 // replan decides again when a source is read.
-func (r *River) replan(ctx context.Context, id int64) error {
+func (r editing) replan(ctx context.Context, id int64) error {
 	_, err := r.Store.ChangeSource(ctx, id, func(s *Source) error {
 		if s.State.CheckedAt.IsZero() && s.State.Gone == nil {
 			return nil // it is due anyhow
@@ -191,11 +194,11 @@ func (r *River) SetLogin(ctx context.Context, reader string, source int64, l Log
 		r.Wake()
 		return r.one(ctx, reader, source)
 	}
-	return r.moveTo(ctx, f, sealed)
+	return editing{r}.moveTo(ctx, f, sealed)
 }
 
 // moveTo has the reader follow the same address as another source.
-func (r *River) moveTo(ctx context.Context, f Followed, l Login) (Followed, error) {
+func (r editing) moveTo(ctx context.Context, f Followed, l Login) (Followed, error) {
 	now := r.now()
 	s := Source{ID: SourceID(f.Source.URL), URL: f.Source.URL, Login: l, State: feedstate.New(f.Source.URL, now), About: f.Source.About, CreatedAt: now, NextAt: now}
 	if l.Kind != "" {
@@ -219,7 +222,7 @@ func (r *River) moveTo(ctx context.Context, f Followed, l Login) (Followed, erro
 // left alone.
 func (r *River) Revive(ctx context.Context, reader string, source int64) (Followed, error) {
 	r.Init()
-	return r.mend(ctx, reader, source, func(s *Source, now time.Time) error {
+	return editing{r}.mend(ctx, reader, source, func(s *Source, now time.Time) error {
 		if s.State.Gone == nil && s.State.Failures == 0 && s.State.Failure == nil {
 			return fault.New(fault.Conflict, "%s is being read as it should: there is nothing to bring back.", s.Name())
 		}
@@ -238,7 +241,7 @@ func (r *River) Revive(ctx context.Context, reader string, source int64) (Follow
 func (r *River) Undo(ctx context.Context, reader string, source int64) (Followed, error) {
 	r.Init()
 	var left string
-	f, err := r.mend(ctx, reader, source, func(s *Source, now time.Time) error {
+	f, err := editing{r}.mend(ctx, reader, source, func(s *Source, now time.Time) error {
 		state, ok := feedstate.Undo(s.State, now)
 		if !ok {
 			return fault.New(fault.Conflict, "%s was not moved.", s.Name())
@@ -247,13 +250,13 @@ func (r *River) Undo(ctx context.Context, reader string, source int64) (Followed
 		return nil
 	})
 	if err == nil && left != f.Source.URL {
-		r.leave(ctx, &f.Source, left)
+		editing{r}.leave(ctx, &f.Source, left)
 	}
 	return f, err
 }
 
 // mend changes the state of a source that the reader follows.
-func (r *River) mend(ctx context.Context, reader string, source int64, change func(s *Source, now time.Time) error) (Followed, error) {
+func (r editing) mend(ctx context.Context, reader string, source int64, change func(s *Source, now time.Time) error) (Followed, error) {
 	if _, err := r.one(ctx, reader, source); err != nil {
 		return Followed{}, err
 	}
@@ -303,11 +306,11 @@ func (r *River) Find(ctx context.Context, reader, what string) (Followed, error)
 			}
 		}
 	}
-	return Followed{}, r.nothingLike(ctx, reader, what, a)
+	return Followed{}, editing{r}.nothingLike(ctx, reader, what, a)
 }
 
 // nothingLike says that there is no such subscription, and which there are like it.
-func (r *River) nothingLike(ctx context.Context, reader, what string, a location.Location) error {
+func (r editing) nothingLike(ctx context.Context, reader, what string, a location.Location) error {
 	words := []string{what}
 	if len(a.URLs) > 0 {
 		if u, err := url.Parse(a.URLs[0]); err == nil {

@@ -30,15 +30,15 @@ const (
 // workOnce reads reading lists and sends notices that are due. did says that there may be
 // more at once; next is when there is something again, as far as is known (zero: never,
 // until the river is woken).
-func (r *River) workOnce(ctx context.Context) (did bool, next time.Time) {
+func (r running) workOnce(ctx context.Context) (did bool, next time.Time) {
 	now := r.now()
-	until, claim := now.Add(r.options().Lease), r.newClaim()
+	until, claim := now.Add(r.options().Lease), newClaim()
 	var group sync.WaitGroup
 	lists, err := r.Store.ClaimReadingLists(ctx, now, until, listsAtOnce, claim)
 	r.complain(ctx, "reading lists could not be claimed", err)
 	for _, l := range lists {
 		group.Go(func() {
-			r.unharmed(func() { r.readList(ctx, l) }, func(c context.Context) error {
+			r.unharmed(func() { listReading{r.River}.readList(ctx, l) }, func(c context.Context) error {
 				l.NextAt = r.now().Add(afterPanic)
 				_, err := r.Store.SaveReadingList(c, l)
 				return err
@@ -73,7 +73,7 @@ func (r *River) workOnce(ctx context.Context) (did bool, next time.Time) {
 
 // unharmed does what one document or one target must not end the program by. What went
 // wrong is put off.
-func (r *River) unharmed(do func(), putOff func(context.Context) error) {
+func (r running) unharmed(do func(), putOff func(context.Context) error) {
 	defer func() {
 		p := recover()
 		if p == nil {
