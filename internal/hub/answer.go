@@ -17,7 +17,7 @@ type answer struct {
 // for an ETag that is proven; otherwise the topic is read in full, and its hash decides.
 //
 // spec:cloudburst#ping-decides-by-content
-func (h *Hub) read(ctx context.Context, t Topic, r *round) (answer, error) {
+func (h verifying) read(ctx context.Context, t Topic, r *round) (answer, error) {
 	ask := Fetch{URL: t.URL, Revalidate: true}
 	if t.Evidence.Doubt(t.ETag, r.came, h.now()) == validator.NoDoubt {
 		ask.ETag = t.ETag

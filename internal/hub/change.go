@@ -85,7 +85,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	if err != nil {
 		return Announced{}, err
 	}
-	if err := h.admit(a.Source, a.Hops, came); err != nil {
+	if err := (pinging{h}).admit(a.Source, a.Hops, came); err != nil {
 		return Announced{}, err
 	}
 	topics, err := h.Store.Following(ctx, h.names(urls), came, relatedMost)
@@ -93,7 +93,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 		return Announced{}, err
 	}
 	p := Ping{URL: urls[0], Door: a.Door, Source: a.Source}
-	read, err := h.tellReaders(ctx, p, urls, topics)
+	read, err := pinging{h}.tellReaders(ctx, p, urls, topics)
 	if err != nil {
 		return Announced{}, err
 	}
@@ -116,10 +116,10 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	}
 	h.publish(events...)
 	for _, u := range out.Checking {
-		h.joinLater(Ping{URL: u, Door: a.Door, Source: a.Source, Hops: a.Hops, listed: true, origin: h.origin(ctx)}, came)
+		pinging{h}.joinLater(Ping{URL: u, Door: a.Door, Source: a.Source, Hops: a.Hops, listed: true, origin: h.origin(ctx)}, came)
 	}
 	if len(topics) == 0 && !read {
-		out.Looking = h.lookLater(a, came)
+		out.Looking = pinging{h}.lookLater(a, came)
 	}
 	return out, nil
 }
@@ -143,7 +143,7 @@ func (a Announcement) urls() ([]string, error) {
 }
 
 // admit holds a signal against the limits of all doors.
-func (h *Hub) admit(source netip.Addr, hops int, now time.Time) error {
+func (h pinging) admit(source netip.Addr, hops int, now time.Time) error {
 	if err := lowHops(hops); err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func (h *Hub) admit(source netip.Addr, hops int, now time.Time) error {
 // spec:cloudburst#ping-tells-readers
 func (h *Hub) Admit(source netip.Addr) error {
 	h.Init()
-	return h.admitSource(source, h.now())
+	return pinging{h}.admitSource(source, h.now())
 }
 
 func lowHops(hops int) error {
@@ -166,7 +166,7 @@ func lowHops(hops int) error {
 	return nil
 }
 
-func (h *Hub) admitSource(source netip.Addr, now time.Time) error {
+func (h pinging) admitSource(source netip.Addr, now time.Time) error {
 	if wait, ok := h.sourceLimit.Take(limit.Network(source), now); !ok && source.IsValid() {
 		return tooMany(wait, "Too many pings from your network; please wait %s and ping again.", wait)
 	}
@@ -175,7 +175,7 @@ func (h *Hub) admitSource(source netip.Addr, now time.Time) error {
 
 // joinLater starts a check of a followed feed whose ping is on disk: when it cannot
 // start now it comes from there.
-func (h *Hub) joinLater(p Ping, came time.Time) {
+func (h pinging) joinLater(p Ping, came time.Time) {
 	if _, err := h.join(p, came, nil); err != nil {
 		h.Log.Debug("put off a check", "topic", p.URL, "err", err)
 	}
@@ -185,7 +185,7 @@ func (h *Hub) joinLater(p Ping, came time.Time) {
 // Nothing was promised of it, so it is not kept on disk.
 //
 // spec:cloudburst#ping-unknown
-func (h *Hub) lookLater(a Announcement, now time.Time) bool {
+func (h pinging) lookLater(a Announcement, now time.Time) bool {
 	if h.Find == nil || !a.Source.IsValid() || h.looking.Load() >= lookingMost {
 		return false
 	}
@@ -205,7 +205,7 @@ func (h *Hub) lookLater(a Announcement, now time.Time) bool {
 		defer h.looking.Add(-1)
 		ctx, cancel := context.WithTimeout(h.work, lookWithin)
 		defer cancel()
-		if h.fetchSlot(ctx) != nil {
+		if (verifying{h.Hub}).fetchSlot(ctx) != nil {
 			return
 		}
 		feeds, err := h.Find.Discover(ctx, a.URL)
@@ -228,7 +228,7 @@ func (h *Hub) Hear(ctx context.Context, urls []string, door string) ([]string, e
 	h.Init()
 	var checking []string
 	for some := range slices.Chunk(urls, hearMost) {
-		got, err := h.hear(ctx, some, Ping{Door: door})
+		got, err := pinging{h}.hear(ctx, some, Ping{Door: door})
 		if err != nil {
 			return checking, err
 		}
@@ -237,7 +237,7 @@ func (h *Hub) Hear(ctx context.Context, urls []string, door string) ([]string, e
 	return checking, nil
 }
 
-func (h *Hub) hear(ctx context.Context, urls []string, p Ping) ([]string, error) {
+func (h pinging) hear(ctx context.Context, urls []string, p Ping) ([]string, error) {
 	now := h.now()
 	topics, err := h.Store.Following(ctx, h.names(urls), now, max(relatedMost, len(urls)))
 	if err != nil {
@@ -270,7 +270,7 @@ func (h *Hub) list(changes []Change, now time.Time) {
 
 // learn keeps what a topic says of itself, when the names by which signals may call
 // it are other ones than before.
-func (h *Hub) learn(ctx context.Context, id int64, about About) {
+func (h pinging) learn(ctx context.Context, id int64, about About) {
 	news, err := h.isNews(ctx, id, about)
 	if err == nil && news {
 		err = h.Store.SetAbout(ctx, id, about)
@@ -281,7 +281,7 @@ func (h *Hub) learn(ctx context.Context, id int64, about About) {
 }
 
 // isNews reports whether a topic goes by other names than are known of it.
-func (h *Hub) isNews(ctx context.Context, id int64, about About) (bool, error) {
+func (h pinging) isNews(ctx context.Context, id int64, about About) (bool, error) {
 	if about == (About{}) {
 		return false, nil
 	}

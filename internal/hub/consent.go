@@ -24,7 +24,7 @@ const (
 )
 
 // admitRegistration counts one for each feed, since each has us read it and ask somebody.
-func (h *Hub) admitRegistration(r Registration, feeds int, now time.Time) error {
+func (h registering) admitRegistration(r Registration, feeds int, now time.Time) error {
 	if !r.Source.IsValid() {
 		return nil
 	}
@@ -44,7 +44,7 @@ func (h *Hub) admitRegistration(r Registration, feeds int, now time.Time) error 
 //
 // spec:rsscloud-2009#test-call
 // spec:rsscloud-2009#challenge
-func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, abouts map[string]About, refused map[string]error) event.Exchange {
+func (h registering) consent(ctx context.Context, r Registration, feeds []string, abouts map[string]About, refused map[string]error) event.Exchange {
 	var ask []string
 	for _, f := range feeds {
 		if refused[f] == nil {
@@ -93,7 +93,7 @@ func (h *Hub) consent(ctx context.Context, r Registration, feeds []string, about
 	return last
 }
 
-func (h *Hub) verify(ctx context.Context, r Registration, feed string, about About) (event.Exchange, error) {
+func (h registering) verify(ctx context.Context, r Registration, feed string, about About) (event.Exchange, error) {
 	wait, ok := h.consentLimit.Take(href.Host(r.Callback), h.now())
 	if ok && r.Challenge && r.Source.IsValid() { // else names without end would be places without end
 		wait, ok = h.consentLimit.Take("for "+limit.Network(r.Source), h.now())

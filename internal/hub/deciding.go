@@ -11,7 +11,7 @@ type deciding struct{ pinged time.Time }
 // notePings notes pings of a topic until the function that it returns is called, which returns
 // when the last one came; zero: there was none. A callback that has confirmed its subscription
 // counts on every change from then on, and the subscription is written only after that.
-func (h *Hub) notePings(topicID int64) (pinged func() time.Time) {
+func (h pinging) notePings(topicID int64) (pinged func() time.Time) {
 	d := &deciding{}
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -28,7 +28,7 @@ func (h *Hub) notePings(topicID int64) (pinged func() time.Time) {
 }
 
 // pinged notes a ping of topics for the intents that are being decided.
-func (h *Hub) pinged(urls []string, came time.Time) {
+func (h pinging) pinged(urls []string, came time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.deciding) == 0 {

@@ -71,7 +71,7 @@ type page struct {
 
 // telling is one pass over one part.
 type telling struct {
-	hub    *Hub
+	hub    delivering
 	part   Part
 	held   *heldContent // the content that is told; nil: nobody wanted it when the version came
 	after  int64        // where the next page starts
@@ -95,8 +95,11 @@ type telling struct {
 	woken  chan struct{} // there may be room
 }
 
+// delivering notifies subscribers, and tries again.
+type delivering struct{ *Hub }
+
 // tell runs one pass over a claimed part and leaves it finished, released or lost.
-func (h *Hub) tell(ctx context.Context, p Part) {
+func (h delivering) tell(ctx context.Context, p Part) {
 	t := &telling{hub: h, part: p, after: p.Pos, pos: p.Pos, begun: h.now(), woken: make(chan struct{}, 1)}
 	t.keep(h.now().Add(partLease))
 	h.windows.join(t)
@@ -205,7 +208,7 @@ func (t *telling) submit(subs []Subscription) *page {
 }
 
 // finishPaged takes the answer of a delivery that belongs, or belonged, to a page.
-func (h *Hub) finishPaged(d *delivery, r Reply) {
+func (h delivering) finishPaged(d *delivery, r Reply) {
 	p := d.page
 	p.mu.Lock()
 	if d.state == withdrawn {
@@ -257,7 +260,7 @@ func (h *Hub) finishPaged(d *delivery, r Reply) {
 }
 
 // note keeps the numbers of one answered delivery. at is when one arrived.
-func (h *Hub) note(d *delivery, r Reply) (at time.Time) {
+func (h delivering) note(d *delivery, r Reply) (at time.Time) {
 	switch {
 	case r.OK:
 		at = h.now()
@@ -269,7 +272,7 @@ func (h *Hub) note(d *delivery, r Reply) (at time.Time) {
 }
 
 // resultOf turns an answer into what the store must write; false: nothing.
-func (h *Hub) resultOf(d *delivery, r Reply) (Result, bool) {
+func (h delivering) resultOf(d *delivery, r Reply) (Result, bool) {
 	res := Result{Key: d.sub.Key(), Version: d.topic.Version, Claim: d.claim}
 	if r.OK {
 		res.Outcome = Delivered
@@ -465,7 +468,7 @@ func owes(results []Result) bool {
 }
 
 // passEnded looks after a part that was told whole.
-func (h *Hub) passEnded(t *telling, again bool) {
+func (h delivering) passEnded(t *telling, again bool) {
 	if again {
 		h.wake(h.wakeParts)
 		return

@@ -20,10 +20,13 @@ const (
 // topOfHour is the first full hour after now.
 func topOfHour(now time.Time) time.Time { return now.Truncate(time.Hour).Add(time.Hour) }
 
+// sweeping removes what has expired.
+type sweeping struct{ *Hub }
+
 // sweepLoop runs the sweep once in the whole cluster at the top of each hour.
 //
 // spec:rsscloud-2009#drop-at-top-of-hour
-func (h *Hub) sweepLoop(ctx context.Context) {
+func (h sweeping) sweepLoop(ctx context.Context) {
 	first := topOfHour(h.begun)
 	for {
 		now := h.now()
@@ -47,10 +50,10 @@ func (h *Hub) sweepLoop(ctx context.Context) {
 // expired and what failed too often in a row, and returns how many of each.
 func (h *Hub) SweepNow(ctx context.Context) (dropped, expired int, err error) {
 	h.Init()
-	return h.sweep(ctx)
+	return sweeping{h}.sweep(ctx)
 }
 
-func (h *Hub) sweep(ctx context.Context) (dropped, expired int, err error) {
+func (h sweeping) sweep(ctx context.Context) (dropped, expired int, err error) {
 	for range sweepMost {
 		now := h.now()
 		var events []event.Event
@@ -100,14 +103,14 @@ func endEvent(s SubscriptionInfo, now time.Time) event.Event {
 	return e
 }
 
-func (h *Hub) forgetCounts() {
+func (h sweeping) forgetCounts() {
 	h.mu.Lock()
 	h.recount = time.Time{}
 	h.mu.Unlock()
 }
 
 // trim removes old rows of the log and of the list of changes, a chunk at a time.
-func (h *Hub) trim(ctx context.Context) {
+func (h sweeping) trim(ctx context.Context) {
 	for ctx.Err() == nil {
 		n, err := h.Store.TrimEvents(ctx, h.now().Add(-h.Options.KeepEvents), trimChunk)
 		if err != nil {
@@ -135,7 +138,7 @@ func (h *Hub) trim(ctx context.Context) {
 // however young: strangers have them written.
 //
 // spec:cloudburst#log-rows
-func (h *Hub) trimCrowded(ctx context.Context) {
+func (h sweeping) trimCrowded(ctx context.Context) {
 	c, err := h.Counts(ctx)
 	for over := c.Events - h.Options.MaxEvents; err == nil && over > 0 && ctx.Err() == nil; {
 		var n int

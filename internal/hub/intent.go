@@ -84,7 +84,7 @@ func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
 	h.Init()
 	now := h.now()
 	h.stats.registers.Add(1)
-	if err := h.checkIntent(ctx, in, source, now); err != nil {
+	if err := (requesting{h}).checkIntent(ctx, in, source, now); err != nil {
 		kind := event.KindRegister
 		if in.Mode == ModeUnsubscribe {
 			kind = event.KindCancel
@@ -93,7 +93,7 @@ func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
 		return err
 	}
 	in.TopicID, in.ID = TopicID(in.Topic), SubscriptionID(in.Mode, in.Callback)
-	in.Lease = h.lease(in.Lease)
+	in.Lease = requesting{h}.lease(in.Lease)
 	in.At, in.DueAt, in.Tries, in.Claim = now, now, 0, 0
 	e := in.event(event.KindRegister, fmt.Sprintf("A subscription of %s was asked for; the callback is being asked whether it wants it.", span(in.Lease)))
 	if in.Mode == ModeUnsubscribe {
@@ -112,10 +112,13 @@ func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
 	return nil
 }
 
+// requesting decides requests of WebSub subscribers.
+type requesting struct{ *Hub }
+
 // checkIntent is all that can be said without asking the callback or the topic.
 //
 // spec:websub-2018#hub-topic-policy
-func (h *Hub) checkIntent(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
+func (h requesting) checkIntent(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
 	if in.Mode != ModeSubscribe && in.Mode != ModeUnsubscribe {
 		return fault.New(fault.Invalid, "The mode %q is not one; it is subscribe or unsubscribe.", clip(in.Mode))
 	}
@@ -157,7 +160,7 @@ func (h *Hub) checkIntent(ctx context.Context, in Intent, source netip.Addr, now
 // once in a while, and those that came since are added.
 //
 // spec:cloudburst#limits-429
-func (h *Hub) intentFits(ctx context.Context, now time.Time) error {
+func (h requesting) intentFits(ctx context.Context, now time.Time) error {
 	h.mu.Lock()
 	fresh := now.Before(h.recountIntents)
 	h.mu.Unlock()
@@ -181,7 +184,7 @@ func (h *Hub) intentFits(ctx context.Context, now time.Time) error {
 }
 
 // topicAllowed applies the operator's policy.
-func (h *Hub) topicAllowed(ctx context.Context, topic string, now time.Time) error {
+func (h requesting) topicAllowed(ctx context.Context, topic string, now time.Time) error {
 	if h.Options.Topics == TopicsOpen || h.Options.OwnTopic != nil && h.Options.OwnTopic(topic) {
 		return nil
 	}
@@ -198,7 +201,7 @@ func (h *Hub) topicAllowed(ctx context.Context, topic string, now time.Time) err
 // lease is what is granted when that was asked for.
 //
 // spec:websub-2018#lease-hub-decides
-func (h *Hub) lease(asked time.Duration) time.Duration {
+func (h requesting) lease(asked time.Duration) time.Duration {
 	if asked <= 0 {
 		return h.Options.MaxLease
 	}
@@ -213,10 +216,10 @@ func (in Intent) event(kind, words string) event.Event {
 
 // intentLoop takes up what was asked for and is not decided. A request under way goes on
 // while the hub drains.
-func (h *Hub) intentLoop(ctx context.Context) {
+func (h requesting) intentLoop(ctx context.Context) {
 	loop := lease.Loop[Intent]{
-		Claim: h.Store.ClaimIntents, Next: h.nextDue, Do: func(_ context.Context, in Intent) { h.decide(in) },
-		AtOnce: intentsOpen, Batch: intentBatch, For: intentLease, Idle: h.idle(),
+		Claim: h.Store.ClaimIntents, Next: delivering{h.Hub}.nextDue, Do: func(_ context.Context, in Intent) { h.decide(in) },
+		AtOnce: intentsOpen, Batch: intentBatch, For: intentLease, Idle: delivering{h.Hub}.idle(),
 		Wake: h.wakeIntents, Group: &h.running, Now: h.now, Name: "requests", Failed: h.report,
 		Caught: func(in Intent, panicked any, stack []byte) { h.caught("decide a request", in.Topic, panicked, stack) },
 	}
@@ -224,10 +227,10 @@ func (h *Hub) intentLoop(ctx context.Context) {
 }
 
 // decide does what one intent asks for, and writes what came of it.
-func (h *Hub) decide(in Intent) {
+func (h requesting) decide(in Intent) {
 	ctx, cancel := context.WithTimeout(h.work, intentLease-leaseMargin)
 	defer cancel()
-	pinged := h.notePings(in.TopicID)
+	pinged := pinging{h.Hub}.notePings(in.TopicID)
 	defer pinged()
 	asked, read, d := h.turnOf(in)
 	if asked != nil {
@@ -255,7 +258,7 @@ func (h *Hub) decide(in Intent) {
 		return // another request has taken its place
 	}
 	h.publish(d.Events...)
-	h.forgetCounts()
+	sweeping{h.Hub}.forgetCounts()
 	if came := pinged(); d.Subscription != nil && !came.IsZero() {
 		if err := h.Store.RecordPing(context.WithoutCancel(ctx), in.Topic, came, h.now(), nil); err != nil {
 			h.Log.Warn("check a topic again that was pinged while a subscription was decided", "topic", in.Topic, "err", err)
@@ -275,8 +278,8 @@ func (h *Hub) decide(in Intent) {
 //
 // spec:websub-2018#hub-verifies-subscriber
 // spec:websub-2018#hub-denies
-func (h *Hub) decideSubscribe(ctx context.Context, in Intent, read func()) Decision {
-	got, err := h.readOnce(ctx, in.Topic)
+func (h requesting) decideSubscribe(ctx context.Context, in Intent, read func()) Decision {
+	got, err := registering{h.Hub}.readOnce(ctx, in.Topic)
 	read()
 	if err == nil && got.size > h.Options.MaxContent && !h.Options.Thin {
 		err = fault.New(fault.Refused, "The topic is %s long; this hub delivers at most %s.", bytesOf(got.size), bytesOf(h.Options.MaxContent))
@@ -308,7 +311,7 @@ func (h *Hub) decideSubscribe(ctx context.Context, in Intent, read func()) Decis
 		CreatedAt: now, RenewedAt: now, ExpiresAt: now.Add(in.Lease),
 	}
 	d = Decision{Intent: in, Subscription: &sub, Events: []event.Event{e}}
-	if news, err := h.isNews(ctx, in.TopicID, got.about); err == nil && news {
+	if news, err := (pinging{h.Hub}).isNews(ctx, in.TopicID, got.about); err == nil && news {
 		d.About = &got.about
 	}
 	return d
@@ -316,7 +319,7 @@ func (h *Hub) decideSubscribe(ctx context.Context, in Intent, read func()) Decis
 
 // renews reports that a topic that cannot be read is no reason to refuse in: it is for
 // a subscription that there is, which goes on in any case.
-func (h *Hub) renews(ctx context.Context, in Intent, err error) bool {
+func (h requesting) renews(ctx context.Context, in Intent, err error) bool {
 	if fault.CodeOf(err) != fault.Unreadable {
 		return false
 	}
@@ -325,7 +328,7 @@ func (h *Hub) renews(ctx context.Context, in Intent, err error) bool {
 }
 
 // spec:websub-2018#unsubscribe-verified
-func (h *Hub) decideUnsubscribe(ctx context.Context, in Intent) Decision {
+func (h requesting) decideUnsubscribe(ctx context.Context, in Intent) Decision {
 	x, failed, d := h.confirm(ctx, in)
 	if failed {
 		return d
@@ -339,7 +342,7 @@ func (h *Hub) decideUnsubscribe(ctx context.Context, in Intent) Decision {
 // nothing at all changes.
 //
 // spec:websub-2018#verification-failed
-func (h *Hub) confirm(ctx context.Context, in Intent) (x event.Exchange, failed bool, d Decision) {
+func (h requesting) confirm(ctx context.Context, in Intent) (x event.Exchange, failed bool, d Decision) {
 	x, err := h.Ask.Confirm(ctx, in)
 	x.Callback = in.Callback
 	switch {
@@ -360,7 +363,7 @@ func (h *Hub) confirm(ctx context.Context, in Intent) (x event.Exchange, failed 
 // whoever sent it: none is asked too often, and none that is slow keeps the others
 // waiting. asked and read must be called when that is over. asked is nil when it is
 // not its turn: d puts it off.
-func (h *Hub) turnOf(in Intent) (asked, read func(), d Decision) {
+func (h requesting) turnOf(in Intent) (asked, read func(), d Decision) {
 	host, feedHost := href.Host(in.Callback), href.Host(in.Topic)
 	asked, ok := h.asking.Acquire("ask " + host)
 	if !ok {
@@ -383,13 +386,13 @@ func (h *Hub) turnOf(in Intent) (asked, read func(), d Decision) {
 }
 
 // later puts an intent off to its turn among those that wait for a host.
-func (h *Hub) later(in Intent, l *limit.Limiter, host string) Decision {
+func (h requesting) later(in Intent, l *limit.Limiter, host string) Decision {
 	now := h.now()
 	return h.again(in, now.Add(max(l.Turn(host, now), time.Second)), in.Tries, nil)
 }
 
 // again puts an intent off, unless it is too old.
-func (h *Hub) again(in Intent, at time.Time, tries int, err error) Decision {
+func (h requesting) again(in Intent, at time.Time, tries int, err error) Decision {
 	if h.now().Sub(in.At) > intentOldest {
 		e := in.event(event.KindVerify, "Given up after a day in which it could not be decided.")
 		e.OK = false
@@ -407,7 +410,7 @@ func (h *Hub) again(in Intent, at time.Time, tries int, err error) Decision {
 }
 
 // decideDenied tells the callback why it gets nothing, as well as that works.
-func (h *Hub) decideDenied(ctx context.Context, in Intent) Decision {
+func (h requesting) decideDenied(ctx context.Context, in Intent) Decision {
 	x, err := h.Ask.Deny(ctx, in)
 	x.Callback = in.Callback
 	switch {
@@ -435,7 +438,7 @@ func ours(err error) bool {
 
 // denials are the intents by which the owners of removed subscriptions hear of it,
 // where the protocol has words for that.
-func (h *Hub) denials(ctx context.Context, subs []Subscription, reason string) ([]Intent, error) {
+func (h requesting) denials(ctx context.Context, subs []Subscription, reason string) ([]Intent, error) {
 	var list []Intent
 	now := h.now()
 	for _, s := range subs {

@@ -22,7 +22,7 @@ func detail(x event.Exchange) json.RawMessage {
 }
 
 // failureEvent is one notification that did not arrive.
-func (h *Hub) failureEvent(d *delivery, r Reply) event.Event {
+func (h delivering) failureEvent(d *delivery, r Reply) event.Event {
 	x := r.Exchange
 	x.Callback = d.sub.Callback
 	e := event.Event{
@@ -39,7 +39,7 @@ func (h *Hub) failureEvent(d *delivery, r Reply) event.Event {
 }
 
 // arrivedEvent is one notification that arrived outside a page: late, or retried.
-func (h *Hub) arrivedEvent(d *delivery, r Reply) event.Event {
+func (h delivering) arrivedEvent(d *delivery, r Reply) event.Event {
 	e := event.Event{
 		Kind: event.KindNotify, TopicID: d.topic.ID, Topic: d.topic.URL, Version: d.topic.Version, OK: true,
 		Door: d.sub.Protocol, Peer: text.Host(d.sub.Callback), Took: r.Took, Told: 1,

@@ -56,7 +56,7 @@ func (t *telling) park(p *page, stopping bool) {
 }
 
 // setAside takes one open delivery out of its page, whose lock is held.
-func (h *Hub) setAside(d *delivery, now time.Time, stopping bool) Result {
+func (h delivering) setAside(d *delivery, now time.Time, stopping bool) Result {
 	res := Result{Key: d.sub.Key(), Version: d.topic.Version, Outcome: Postponed, NextAt: now}
 	if stopping {
 		d.state = withdrawn
@@ -74,7 +74,7 @@ func (h *Hub) setAside(d *delivery, now time.Time, stopping bool) Result {
 }
 
 // unpark passes on the answers that came before the parking was on disk.
-func (h *Hub) unpark(p *page) {
+func (h delivering) unpark(p *page) {
 	for _, d := range p.list {
 		p.mu.Lock()
 		pass := d.state == parked && d.reply != nil

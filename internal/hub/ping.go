@@ -62,14 +62,14 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 		h.stats.pings.Add(1)
 	}
 	p.origin = h.origin(ctx)
-	if err := h.admitPing(ctx, p, came); err != nil {
+	if err := (pinging{h}).admitPing(ctx, p, came); err != nil {
 		return PingResult{}, err
 	}
 	urls := []string{p.URL}
 	if !p.Alone {
 		urls = h.names(urls)
 	}
-	h.pinged(urls, came)
+	pinging{h}.pinged(urls, came)
 	topics, err := h.Store.Following(ctx, urls, came, relatedMost)
 	if err != nil {
 		return PingResult{}, err
@@ -80,38 +80,41 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 		}
 		h.stats.pings.Add(1)
 	}
-	read, err := h.tellReaders(ctx, p, []string{p.URL}, topics)
+	read, err := pinging{h}.tellReaders(ctx, p, []string{p.URL}, topics)
 	switch {
 	case err != nil:
 		return PingResult{}, err
-	case len(topics) == 0 && read && !h.ownNews(p): // of our own the list of changes has the title
-		return h.pingRead(ctx, p)
+	case len(topics) == 0 && read && !pinging{h}.ownNews(p): // of our own the list of changes has the title
+		return pinging{h}.pingRead(ctx, p)
 	case len(topics) == 0:
-		return h.pingStranger(ctx, p, came)
+		return pinging{h}.pingStranger(ctx, p, came)
 	}
 	p.URL = topics[0].URL
-	r, err := h.join(p, came, &topics[0])
+	r, err := pinging{h}.join(p, came, &topics[0])
 	if err != nil {
 		return PingResult{}, err
 	}
-	same, others := h.sameDocument(topics[1:], urls)
+	same, others := pinging{h}.sameDocument(topics[1:], urls)
 	also := p
 	also.listed = true // one change has one line, whatever the topic is called
-	if err := h.alsoPing(ctx, same, also, came); err != nil {
+	if err := (pinging{h}).alsoPing(ctx, same, also, came); err != nil {
 		return PingResult{}, err
 	}
-	if err := h.alsoPing(ctx, others, p, came); err != nil {
+	if err := (pinging{h}).alsoPing(ctx, others, p, came); err != nil {
 		return PingResult{}, err
 	}
-	res, err := h.await(ctx, r, p, came)
+	res, err := pinging{h}.await(ctx, r, p, came)
 	if res.Topic = p.URL; err == nil && res.Changed && p.Count {
-		res.Subscribers = h.subscribers(ctx, append(same, topics[0]))
+		res.Subscribers = pinging{h}.subscribers(ctx, append(same, topics[0]))
 	}
 	return res, err
 }
 
+// pinging takes pings and news of changes.
+type pinging struct{ *Hub }
+
 // subscribers counts the live subscriptions of topics; -1: they could not be counted.
-func (h *Hub) subscribers(ctx context.Context, topics []Topic) (sum int64) {
+func (h pinging) subscribers(ctx context.Context, topics []Topic) (sum int64) {
 	now := h.now()
 	for _, t := range topics {
 		counts, err := h.Store.Subscribers(ctx, t.ID, now)
@@ -127,7 +130,7 @@ func (h *Hub) subscribers(ctx context.Context, topics []Topic) (sum int64) {
 }
 
 // admitPing says why a ping is not taken, before anything is read because of it.
-func (h *Hub) admitPing(ctx context.Context, p Ping, came time.Time) error {
+func (h pinging) admitPing(ctx context.Context, p Ping, came time.Time) error {
 	err := h.checkReadable(p.URL)
 	if err != nil {
 		h.refusePing(ctx, p, err)
@@ -160,7 +163,7 @@ func (h *Hub) names(urls []string) []string {
 }
 
 // sameDocument separates the topics that are names of one document from the others.
-func (h *Hub) sameDocument(topics []Topic, names []string) (same, others []Topic) {
+func (h pinging) sameDocument(topics []Topic, names []string) (same, others []Topic) {
 	for _, t := range topics {
 		if len(names) > 1 && slices.Contains(names, t.URL) {
 			same = append(same, t)
@@ -173,7 +176,7 @@ func (h *Hub) sameDocument(topics []Topic, names []string) (same, others []Topic
 
 // alsoPing has topics checked that a signal means besides, or that somebody else
 // named. Nobody waits for them, so their pings are made durable first.
-func (h *Hub) alsoPing(ctx context.Context, topics []Topic, p Ping, came time.Time) error {
+func (h pinging) alsoPing(ctx context.Context, topics []Topic, p Ping, came time.Time) error {
 	if len(topics) == 0 {
 		return nil
 	}
@@ -199,7 +202,7 @@ func (h *Hub) AnswerPings() {
 // await waits for a round, and makes the ping durable when that takes long.
 //
 // spec:cloudburst#answer-two-and-a-half-seconds
-func (h *Hub) await(ctx context.Context, r *round, p Ping, came time.Time) (PingResult, error) {
+func (h pinging) await(ctx context.Context, r *round, p Ping, came time.Time) (PingResult, error) {
 	timer := time.NewTimer(came.Add(h.Options.AckWithin).Sub(h.now()))
 	defer timer.Stop()
 	select {
@@ -230,7 +233,7 @@ func (h *Hub) await(ctx context.Context, r *round, p Ping, came time.Time) (Ping
 //
 // spec:cloudburst#follow-up-check
 // spec:rsscloud-2009#ping-is-logged
-func (h *Hub) join(p Ping, came time.Time, found *Topic) (*round, error) {
+func (h pinging) join(p Ping, came time.Time, found *Topic) (*round, error) {
 	id := TopicID(p.URL)
 	e := event.Event{At: came.Truncate(time.Millisecond), Kind: event.KindPing, TopicID: id, Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p)}
 	h.mu.Lock()
@@ -257,7 +260,7 @@ func (h *Hub) join(p Ping, came time.Time, found *Topic) (*round, error) {
 		}
 		h.checks[id] = c
 		if slot == &c.current {
-			h.running.Go(func() { h.check(id, p.URL) })
+			h.running.Go(func() { verifying{h.Hub}.check(id, p.URL) })
 		}
 	}
 	r := *slot
@@ -280,7 +283,7 @@ const nobodyToTell = "Nobody here is subscribed to this feed; there is nobody to
 // server read what he likes.
 //
 // spec:cloudburst#ping-unknown
-func (h *Hub) pingStranger(ctx context.Context, p Ping, came time.Time) (PingResult, error) {
+func (h pinging) pingStranger(ctx context.Context, p Ping, came time.Time) (PingResult, error) {
 	e := event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p),
 		Text: nobodyToTell}
 	read, about, failed := h.readStranger(ctx, p, came)
@@ -313,7 +316,7 @@ func (h *Hub) pingStranger(ctx context.Context, p Ping, came time.Time) (PingRes
 
 // readStranger reads a feed that nobody follows, if its turn has come. One that
 // takes longer than the ping can wait is neither read nor failed.
-func (h *Hub) readStranger(ctx context.Context, p Ping, came time.Time) (read bool, about About, err error) {
+func (h pinging) readStranger(ctx context.Context, p Ping, came time.Time) (read bool, about About, err error) {
 	if !h.ownNews(p) {
 		if _, ok := h.strangeLimit.Take(limit.Network(p.Source), came); !ok {
 			return false, about, nil
@@ -325,7 +328,7 @@ func (h *Hub) readStranger(ctx context.Context, p Ping, came time.Time) (read bo
 	h.stats.checks.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, h.Options.AckWithin)
 	defer cancel()
-	if err = h.fetchSlot(ctx); err == nil {
+	if err = (verifying{h.Hub}).fetchSlot(ctx); err == nil {
 		var got Fetched
 		got, err = h.Fetch.Fetch(ctx, Fetch{URL: p.URL})
 		<-h.fetching
@@ -341,7 +344,7 @@ func (h *Hub) readStranger(ctx context.Context, p Ping, came time.Time) (read bo
 
 // ownNews reports a ping by this program of a feed that it serves: it costs nobody
 // anything to read that, and the list of changes has its title.
-func (h *Hub) ownNews(p Ping) bool {
+func (h pinging) ownNews(p Ping) bool {
 	return !p.Source.IsValid() && h.Options.OwnTopic != nil && h.Options.OwnTopic(p.URL)
 }
 

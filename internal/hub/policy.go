@@ -22,7 +22,7 @@ const (
 )
 
 // send makes one delivery.
-func (h *Hub) send(d *delivery) Reply {
+func (h delivering) send(d *delivery) Reply {
 	if d.sub.Protocol != WebSub {
 		return h.Notify.Notify(h.work, d.sub, *d.topic, nil, d.hops)
 	}
@@ -62,7 +62,7 @@ func (d *delivery) newer(c *Content) bool {
 }
 
 // contentSize is how large the content that is kept of t probably is.
-func (h *Hub) contentSize(t Topic) int64 {
+func (h delivering) contentSize(t Topic) int64 {
 	if t.Size > h.Options.MaxContent {
 		return 0 // it is not kept
 	}
@@ -99,7 +99,7 @@ func (t *telling) pin(ctx context.Context) bool {
 
 // holdContent acquires a content. nil: ctx ended, or the store does not give it; then
 // those who want it wait for it one by one, and the others are told.
-func (h *Hub) holdContent(ctx context.Context, t Topic) *heldContent {
+func (h delivering) holdContent(ctx context.Context, t Topic) *heldContent {
 	for range contentTries {
 		held, err := h.contents.acquire(ctx, t.ID, t.Version, h.contentSize(t), true)
 		if err == nil {
@@ -118,7 +118,7 @@ func (h *Hub) holdContent(ctx context.Context, t Topic) *heldContent {
 // judge turns a failure into an end where the subscription's protocol says so.
 //
 // spec:cnws-2003#retry-24h
-func (h *Hub) judge(d *delivery, r *Reply) {
+func (h delivering) judge(d *delivery, r *Reply) {
 	if d.sub.Protocol != CNWS || r.OK || r.Gone || r.NotTried || r.Skipped || d.sub.FailingSince.IsZero() {
 		return
 	}
@@ -132,7 +132,7 @@ func (h *Hub) judge(d *delivery, r *Reply) {
 //
 // spec:cloudburst#websub-retry
 // spec:websub-2018#delivery-retried
-func (h *Hub) nextTry(s Subscription, now time.Time, tries int, asked time.Duration) time.Time {
+func (h delivering) nextTry(s Subscription, now time.Time, tries int, asked time.Duration) time.Time {
 	switch s.Protocol {
 	case WebSub:
 		if tries > len(h.Options.Retry) {

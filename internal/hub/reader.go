@@ -12,7 +12,7 @@ import (
 // some of it is theirs; what follows is on disk then.
 //
 // spec:cloudburst#ping-tells-readers
-func (h *Hub) tellReaders(ctx context.Context, p Ping, urls []string, topics []Topic) (read bool, err error) {
+func (h pinging) tellReaders(ctx context.Context, p Ping, urls []string, topics []Topic) (read bool, err error) {
 	if h.Heard == nil || p.Told {
 		return p.Told, nil
 	}
@@ -36,7 +36,7 @@ func (h *Hub) tellReaders(ctx context.Context, p Ping, urls []string, topics []T
 
 // pingRead answers a ping of a feed to which nobody is subscribed, but which is read
 // here: its readers know, and the hub need not read it too.
-func (h *Hub) pingRead(ctx context.Context, p Ping) (PingResult, error) {
+func (h pinging) pingRead(ctx context.Context, p Ping) (PingResult, error) {
 	now := h.now()
 	list := []Change{{URL: p.URL, Feed: p.URL, Door: p.Door}}
 	h.list(list, now)

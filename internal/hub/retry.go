@@ -20,7 +20,7 @@ const (
 
 // look is when to look into the store next, if nothing wakes us before: often
 // where other nodes write to it, else when something is due.
-func (h *Hub) look(ctx context.Context, often time.Duration) time.Duration {
+func (h delivering) look(ctx context.Context, often time.Duration) time.Duration {
 	if h.Hint != nil {
 		return often
 	}
@@ -36,7 +36,7 @@ func (h *Hub) look(ctx context.Context, often time.Duration) time.Duration {
 
 // nextDue is when the next row of the store is due. Where other nodes write rows too,
 // nobody knows: a loop looks after [Hub.idle].
-func (h *Hub) nextDue(ctx context.Context) (time.Time, error) {
+func (h delivering) nextDue(ctx context.Context) (time.Time, error) {
 	if h.Hint != nil {
 		return time.Time{}, nil
 	}
@@ -44,7 +44,7 @@ func (h *Hub) nextDue(ctx context.Context) (time.Time, error) {
 }
 
 // idle is the longest time between two looks at the store.
-func (h *Hub) idle() time.Duration {
+func (h delivering) idle() time.Duration {
 	if h.Hint != nil {
 		return lookEvery
 	}
@@ -58,7 +58,7 @@ type settled struct {
 }
 
 // retryLoop claims what is owed and due, while there is room in memory for it.
-func (h *Hub) retryLoop(ctx context.Context) {
+func (h delivering) retryLoop(ctx context.Context) {
 	for h.sleep(ctx, h.wakeRetry, h.look(ctx, lookSoon)) {
 		for ctx.Err() == nil && h.retrying.Load() < int64(max(h.Options.MaxInFlight, 2*retryBatch)) {
 			now := h.now()
@@ -82,7 +82,7 @@ func (h *Hub) retryLoop(ctx context.Context) {
 	}
 }
 
-func (h *Hub) retries(batch []Retry, claim int64, until time.Time) []*delivery {
+func (h delivering) retries(batch []Retry, claim int64, until time.Time) []*delivery {
 	list := make([]*delivery, 0, len(batch))
 	for i := range batch {
 		r := &batch[i]
@@ -95,13 +95,13 @@ func (h *Hub) retries(batch []Retry, claim int64, until time.Time) []*delivery {
 }
 
 // finishClaimed ends a delivery that the retry loop started.
-func (h *Hub) finishClaimed(d *delivery, r Reply) {
+func (h delivering) finishClaimed(d *delivery, r Reply) {
 	h.retrying.Add(-1)
 	h.finishRetry(d, r)
 }
 
 // finishRetry hands an outcome to the settling loop.
-func (h *Hub) finishRetry(d *delivery, r Reply) {
+func (h delivering) finishRetry(d *delivery, r Reply) {
 	h.judge(d, &r)
 	h.note(d, r)
 	if h.Trace != nil {
@@ -130,7 +130,7 @@ func (h *Hub) finishRetry(d *delivery, r Reply) {
 }
 
 // settleLoop writes outcomes in batches. It ends after the deliveries have.
-func (h *Hub) settleLoop(ctx context.Context) {
+func (h delivering) settleLoop(ctx context.Context) {
 	for h.sleep(ctx, h.wakeSettle, lookIdle) {
 		h.sleep(ctx, h.wakeFull, settleEvery) // for others to join
 		h.settle(ctx)
@@ -147,7 +147,7 @@ func (h *Hub) settleLoop(ctx context.Context) {
 	h.settle(last)
 }
 
-func (h *Hub) settle(ctx context.Context) {
+func (h delivering) settle(ctx context.Context) {
 	h.settleMu.Lock()
 	batch := h.settling
 	h.settling = nil
@@ -187,7 +187,7 @@ func (h *Hub) settle(ctx context.Context) {
 // after the table no sooner than that: he might ask for five seconds forever.
 //
 // spec:cloudburst#retry
-func (h *Hub) backoff(n int, asked time.Duration) time.Duration {
+func (h delivering) backoff(n int, asked time.Duration) time.Duration {
 	table := h.Options.Retry
 	wait := table[min(max(n, 1), len(table))-1]
 	if asked > 0 && n <= len(table) {

@@ -19,11 +19,11 @@ func (h *Hub) Run(ctx context.Context) error {
 	}
 	h.say(ctx, "Started.")
 	var loops sync.WaitGroup
-	loops.Go(func() { h.partLoop(ctx) })
-	loops.Go(func() { h.retryLoop(ctx) })
-	loops.Go(func() { h.checkLoop(ctx) })
-	loops.Go(func() { h.intentLoop(ctx) })
-	loops.Go(func() { h.sweepLoop(ctx) })
+	loops.Go(func() { delivering{h}.partLoop(ctx) })
+	loops.Go(func() { delivering{h}.retryLoop(ctx) })
+	loops.Go(func() { verifying{h}.checkLoop(ctx) })
+	loops.Go(func() { requesting{h}.intentLoop(ctx) })
+	loops.Go(func() { sweeping{h}.sweepLoop(ctx) })
 	loops.Go(func() { h.minuteLoop(ctx) })
 	if h.rates != nil {
 		loops.Go(func() { h.rates.Run(ctx) })
@@ -32,7 +32,7 @@ func (h *Hub) Run(ctx context.Context) error {
 		loops.Go(func() { h.tailLoop(ctx) })
 	}
 	settling := make(chan struct{})
-	go func() { defer close(settling); h.settleLoop(ctx) }()
+	go func() { defer close(settling); delivering{h}.settleLoop(ctx) }()
 	<-ctx.Done()
 	h.stopTell()
 	loops.Wait()
@@ -40,7 +40,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	<-settling
 	last, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	h.settle(last) // what was broken off, or passed on by the last checkpoints
+	delivering{h}.settle(last) // what was broken off, or passed on by the last checkpoints
 	h.cutMinute(last, h.now().Truncate(time.Minute).Add(time.Minute))
 	h.say(last, "Stopped.")
 	return nil
@@ -85,7 +85,7 @@ func (h *Hub) drain() {
 }
 
 // partLoop claims parts that are due, for as many as there is room.
-func (h *Hub) partLoop(ctx context.Context) {
+func (h delivering) partLoop(ctx context.Context) {
 	most := partsAtATime // where others share the store
 	for h.sleep(ctx, h.wakeParts, h.look(ctx, lookEvery)) {
 		h.letOthers(ctx)
@@ -129,7 +129,7 @@ func allApart(parts []Part) bool {
 
 // letOthers waits a moment while this machine has something to tell, where others
 // share the store: of a large topic, one that has nothing to do takes the next parts.
-func (h *Hub) letOthers(ctx context.Context) {
+func (h delivering) letOthers(ctx context.Context) {
 	if h.Hint == nil {
 		return
 	}
@@ -143,14 +143,14 @@ func (h *Hub) letOthers(ctx context.Context) {
 
 // atBirth is how many parts of a change its machine takes at once. Where others share
 // the store it is one, and the rest is for whoever has time.
-func (h *Hub) atBirth() int {
+func (h delivering) atBirth() int {
 	if h.Hint != nil {
 		return 1
 	}
 	return claimAtBirth
 }
 
-func (h *Hub) startTelling(p Part) {
+func (h delivering) startTelling(p Part) {
 	h.tellings.Add(1)
 	h.running.Go(func() {
 		h.tell(h.tellCtx, p)
@@ -175,7 +175,7 @@ func (h *Hub) minuteLoop(ctx context.Context) {
 		}
 		h.cutMinute(ctx, next)
 		if next.Minute()%10 == 0 {
-			h.trim(ctx)
+			sweeping{h}.trim(ctx)
 		}
 	}
 }

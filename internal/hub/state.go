@@ -113,7 +113,7 @@ func (h *Hub) setUp() {
 	}
 	h.fetching = make(chan struct{}, max(o.MaxInFlight/2, 16))
 	h.contents = newContents(o.ContentMemory, h.Store.Content)
-	h.dispatch = newDispatcher(o.MaxInFlight, o.CallbackTimeout, h.now, &h.stats, h.send)
+	h.dispatch = newDispatcher(o.MaxInFlight, o.CallbackTimeout, h.now, &h.stats, delivering{h}.send)
 	h.dispatch.busy = h.Busy
 	h.windows.of = map[int64]*window{}
 	if h.Hint != nil {

@@ -52,26 +52,26 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	h.Init()
 	begun := h.now()
 	h.stats.registers.Add(1)
-	feeds, err := h.checkRegistration(&r, begun)
+	feeds, err := registering{h}.checkRegistration(&r, begun)
 	if err != nil {
 		h.turnAway(ctx, event.KindRegister, r, err)
 		return Registered{}, err
 	}
 	r.asked = &asked{}
 	refused := make(map[string]error, len(feeds))
-	listed, err := h.alreadyListed(ctx, r, feeds, begun)
+	listed, err := registering{h}.alreadyListed(ctx, r, feeds, begun)
 	if err != nil {
 		return Registered{}, err
 	}
-	decided := h.admitReads(ctx, r, feeds, refused)
+	decided := registering{h}.admitReads(ctx, r, feeds, refused)
 	defer decided()
-	abouts := h.readable(ctx, unrefused(feeds, refused), refused)
-	if err := h.keepListed(ctx, listed, abouts, refused); err != nil {
+	abouts := registering{h}.readable(ctx, unrefused(feeds, refused), refused)
+	if err := (registering{h}).keepListed(ctx, listed, abouts, refused); err != nil {
 		return Registered{}, err
 	}
-	exchange := h.consent(ctx, r, without(feeds, listed), abouts, refused)
+	exchange := registering{h}.consent(ctx, r, without(feeds, listed), abouts, refused)
 	now := h.now()
-	out := Registered{Expires: h.lasts(r, now), Lasts: h.Options.Expiry}
+	out := Registered{Expires: registering{h}.lasts(r, now), Lasts: h.Options.Expiry}
 	var subs []Subscription
 	events := r.asked.events
 	for _, feed := range feeds {
@@ -98,18 +98,21 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 		events = append(events, e)
 	}
 	h.stamp(events)
-	if err := h.writeRegistered(ctx, out.Accepted, subs, events); err != nil {
+	if err := (registering{h}).writeRegistered(ctx, out.Accepted, subs, events); err != nil {
 		return Registered{}, err
 	}
 	h.publish(events...)
 	for _, s := range subs {
-		h.learn(ctx, s.TopicID, abouts[feedOf(s, out.Accepted)])
+		pinging{h}.learn(ctx, s.TopicID, abouts[feedOf(s, out.Accepted)])
 	}
 	return out, nil
 }
 
+// registering takes registrations: it reads their feeds and asks their callbacks.
+type registering struct{ *Hub }
+
 // writeRegistered writes what came of a registration, if anything did.
-func (h *Hub) writeRegistered(ctx context.Context, feeds []string, subs []Subscription, events []event.Event) error {
+func (h registering) writeRegistered(ctx context.Context, feeds []string, subs []Subscription, events []event.Event) error {
 	switch {
 	case len(subs) > 0:
 		return h.Store.Subscribe(ctx, feeds, subs, events)
@@ -120,7 +123,7 @@ func (h *Hub) writeRegistered(ctx context.Context, feeds []string, subs []Subscr
 }
 
 // lasts is until when a registration stands.
-func (h *Hub) lasts(r Registration, now time.Time) time.Time {
+func (h registering) lasts(r Registration, now time.Time) time.Time {
 	if r.Protocol == CNWS {
 		return Forever()
 	}
@@ -153,7 +156,7 @@ func without(list, some []string) []string {
 // because he was away.
 //
 // spec:cnws-2003#already-subscribed
-func (h *Hub) alreadyListed(ctx context.Context, r Registration, feeds []string, now time.Time) ([]string, error) {
+func (h registering) alreadyListed(ctx context.Context, r Registration, feeds []string, now time.Time) ([]string, error) {
 	if r.Protocol != CNWS {
 		return nil, nil
 	}
@@ -184,7 +187,7 @@ func (h *Hub) alreadyListed(ctx context.Context, r Registration, feeds []string,
 
 // keepListed takes back that a feed is refused because it cannot be read just now,
 // when the subscriber is on its list: what is known of it is told.
-func (h *Hub) keepListed(ctx context.Context, listed []string, abouts map[string]About, refused map[string]error) error {
+func (h registering) keepListed(ctx context.Context, listed []string, abouts map[string]About, refused map[string]error) error {
 	for _, f := range listed {
 		if refused[f] == nil {
 			continue
@@ -208,7 +211,7 @@ func (r Registration) subscription(feed string, now, expires time.Time) Subscrip
 
 // checkRegistration is all that can be said without asking anyone. It returns the
 // feeds, each once.
-func (h *Hub) checkRegistration(r *Registration, now time.Time) ([]string, error) {
+func (h registering) checkRegistration(r *Registration, now time.Time) ([]string, error) {
 	if len(r.Feeds) == 0 {
 		return nil, fault.New(fault.Invalid, "No feed was named: give at least one url to be notified of.")
 	}
@@ -247,7 +250,7 @@ func checkCallback(raw string) error {
 // the others say of themselves.
 //
 // spec:cloudburst#register-reads-once
-func (h *Hub) readable(ctx context.Context, feeds []string, refused map[string]error) map[string]About {
+func (h registering) readable(ctx context.Context, feeds []string, refused map[string]error) map[string]About {
 	ctx, cancel := context.WithTimeout(ctx, readsWithin)
 	defer cancel()
 	var mu sync.Mutex
@@ -269,7 +272,7 @@ func (h *Hub) readable(ctx context.Context, feeds []string, refused map[string]e
 }
 
 // readOnce reads a feed, sharing the read with whoever asks at the same time.
-func (h *Hub) readOnce(ctx context.Context, feed string) (glance, error) {
+func (h registering) readOnce(ctx context.Context, feed string) (glance, error) {
 	if ctx.Err() != nil {
 		return glance{}, givenUp(ctx, feed)
 	}
@@ -287,7 +290,7 @@ func (h *Hub) readOnce(ctx context.Context, feed string) (glance, error) {
 		rd = &reading{done: make(chan struct{})}
 		h.reads[feed] = rd
 		h.running.Go(func() {
-			if rd.err = h.fetchSlot(h.work); rd.err == nil {
+			if rd.err = (verifying{h.Hub}).fetchSlot(h.work); rd.err == nil {
 				var got Fetched
 				got, rd.err = h.Fetch.Fetch(h.work, Fetch{URL: feed})
 				<-h.fetching
@@ -333,7 +336,7 @@ func each(list []string, do func(string)) {
 // Accepted are those that were ended.
 func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 	h.Init()
-	feeds, err := h.checkRegistration(&r, h.now())
+	feeds, err := registering{h}.checkRegistration(&r, h.now())
 	if err != nil {
 		h.turnAway(ctx, event.KindCancel, r, err)
 		return Registered{}, err
@@ -350,7 +353,7 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 		}
 	}
 	if r.Challenge {
-		h.consent(ctx, r, feeds, nil, refused)
+		registering{h}.consent(ctx, r, feeds, nil, refused)
 		if len(r.asked.events) > 0 {
 			if err := h.record(ctx, r.asked.events...); err != nil {
 				return Registered{}, err
@@ -370,7 +373,7 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 	if len(keys) == 0 {
 		return out, nil
 	}
-	_, err = h.remove(ctx, keys, out.Accepted, r.Door, "Ended by its owner.")
+	_, err = registering{h}.remove(ctx, keys, out.Accepted, r.Door, "Ended by its owner.")
 	return out, err
 }
 
@@ -379,11 +382,11 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 // spec:websub-2018#hub-denies-later
 func (h *Hub) Remove(ctx context.Context, keys []Key, door string) ([]Subscription, error) {
 	h.Init()
-	gone, err := h.remove(ctx, keys, nil, door, "Ended by the operator.")
+	gone, err := registering{h}.remove(ctx, keys, nil, door, "Ended by the operator.")
 	if err != nil {
 		return nil, err
 	}
-	told, err := h.denials(ctx, gone, "The operator of this hub has ended the subscription.")
+	told, err := requesting{h}.denials(ctx, gone, "The operator of this hub has ended the subscription.")
 	if err == nil && len(told) > 0 {
 		err = h.Store.Request(ctx, told, nil)
 		h.wake(h.wakeIntents)
@@ -391,7 +394,7 @@ func (h *Hub) Remove(ctx context.Context, keys []Key, door string) ([]Subscripti
 	return gone, err
 }
 
-func (h *Hub) remove(ctx context.Context, keys []Key, feeds []string, door, words string) ([]Subscription, error) {
+func (h registering) remove(ctx context.Context, keys []Key, feeds []string, door, words string) ([]Subscription, error) {
 	events := make([]event.Event, 0, len(keys))
 	for i, k := range keys {
 		e := event.Event{Kind: event.KindCancel, TopicID: k.TopicID, OK: true, Door: door, Text: words}
@@ -411,7 +414,7 @@ func (h *Hub) remove(ctx context.Context, keys []Key, feeds []string, door, word
 		return nil, err
 	}
 	h.publish(events...)
-	h.forgetCounts()
+	sweeping{h.Hub}.forgetCounts()
 	return gone, nil
 }
 
@@ -459,6 +462,6 @@ func (h *Hub) Import(ctx context.Context, list []SubscriptionInfo) (added int, e
 			}
 		}
 	}
-	h.forgetCounts()
+	sweeping{h}.forgetCounts()
 	return added, h.record(ctx, event.Event{Kind: event.KindSystem, OK: true, Text: fmt.Sprintf("Imported %s.", text.Plural(added, "subscription"))})
 }

@@ -91,7 +91,7 @@ func (h *Hub) origin(ctx context.Context) any {
 }
 
 // traceReading is ctx for the reading of a topic: what it may find is its next version.
-func (h *Hub) traceReading(ctx context.Context, t Topic, r *round) context.Context {
+func (h verifying) traceReading(ctx context.Context, t Topic, r *round) context.Context {
 	if h.Trace == nil {
 		return ctx
 	}
@@ -99,7 +99,7 @@ func (h *Hub) traceReading(ctx context.Context, t Topic, r *round) context.Conte
 }
 
 // traceChange tells of a change that was found and is on disk.
-func (h *Hub) traceChange(c *Check, done *Checked, r *round, read time.Time, got answer) {
+func (h verifying) traceChange(c *Check, done *Checked, r *round, read time.Time, got answer) {
 	parts := len(done.Claimed) + done.Waiting
 	if h.Log.Enabled(h.work, slog.LevelDebug) {
 		h.logOf(&done.Topic).Debug("changed", "bytes", c.Size, "parts", parts)
@@ -161,7 +161,7 @@ func (t *telling) traceEnd() {
 }
 
 // traceTry tells of a notification, if it is one to tell of.
-func (h *Hub) traceTry(d *delivery, r *Reply) {
+func (h delivering) traceTry(d *delivery, r *Reply) {
 	if r.NotTried || r.Skipped {
 		return
 	}

@@ -30,7 +30,7 @@ func TestTracingCostsADeliveryThatArrivesNoMemory(t *testing.T) {
 		p := &page{part: 1, n: 1, begun: time.Now(), open: 1 << 30, done: make(chan struct{})}
 		d := &delivery{topic: &Topic{Version: 1, ChangedAt: time.Now()}, page: p}
 		r := Reply{OK: true, Took: time.Millisecond}
-		if n := testing.AllocsPerRun(1000, func() { d.state = started; h.finishPaged(d, r) }); n != 0 {
+		if n := testing.AllocsPerRun(1000, func() { d.state = started; delivering{h}.finishPaged(d, r) }); n != 0 {
 			t.Errorf("with the tracer %v, a delivery allocates %g times", tracer, n)
 		}
 	}

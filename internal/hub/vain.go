@@ -23,7 +23,7 @@ const (
 
 // admitReads refuses those of feeds that may not be read now. decided must be called when
 // it is known what came of the others.
-func (h *Hub) admitReads(ctx context.Context, r Registration, feeds []string, refused map[string]error) (decided func()) {
+func (h registering) admitReads(ctx context.Context, r Registration, feeds []string, refused map[string]error) (decided func()) {
 	if !r.Source.IsValid() || h.vainLimit.Off() {
 		return func() {}
 	}
@@ -67,7 +67,7 @@ func (h *Hub) admitReads(ctx context.Context, r Registration, feeds []string, re
 }
 
 // awaitReads waits a while until n more feeds of a host may be read.
-func (h *Hub) awaitReads(ctx context.Context, place string, n int) (end func(), ok bool) {
+func (h registering) awaitReads(ctx context.Context, place string, n int) (end func(), ok bool) {
 	for till := h.now().Add(vainWait); ; {
 		if end, ok = h.vainNow.AcquireN(place, n); ok || !h.now().Before(till) || !h.pause(ctx, vainWait/100) {
 			return end, ok
@@ -128,7 +128,7 @@ func (a *askers) take(in Intent) netip.Addr {
 // too often, unless there is such a subscription.
 //
 // spec:cloudburst#unmet-consent
-func (h *Hub) admitAsking(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
+func (h requesting) admitAsking(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
 	if !source.IsValid() || h.sourceLimit.Off() {
 		return nil
 	}
@@ -144,7 +144,7 @@ func (h *Hub) admitAsking(ctx context.Context, in Intent, source netip.Addr, now
 }
 
 // askedInVain counts a request that its callback did not confirm.
-func (h *Hub) askedInVain(in Intent) {
+func (h requesting) askedInVain(in Intent) {
 	if source := h.askers.take(in); source.IsValid() {
 		h.unmetLimit.Take(unmetKey(source, in.Callback), h.now())
 	}

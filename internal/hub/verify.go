@@ -20,11 +20,14 @@ const (
 	checkBatch  = 50
 )
 
+// verifying reads a topic to find out whether it changed.
+type verifying struct{ *Hub }
+
 // check runs the rounds of one topic until none is asked for. It is the only one
 // of its topic in this process.
 //
 // spec:cloudburst#check-minimum-interval
-func (h *Hub) check(id int64, url string) {
+func (h verifying) check(id int64, url string) {
 	for {
 		h.mu.Lock()
 		c := h.checks[id]
@@ -51,7 +54,7 @@ func (h *Hub) check(id int64, url string) {
 }
 
 // forgetCheck keeps the time of the last check for as long as it matters.
-func (h *Hub) forgetCheck(id int64, c *checking) {
+func (h verifying) forgetCheck(id int64, c *checking) {
 	time.AfterFunc(h.Options.PingInterval, func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -65,7 +68,7 @@ func (h *Hub) forgetCheck(id int64, c *checking) {
 // committed a check of it meanwhile, it looks again.
 //
 // spec:cloudburst#answer-after-commit
-func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, r *round) (PingResult, error) {
+func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *checking, r *round) (PingResult, error) {
 	h.liveChecks.Add(1)
 	defer h.liveChecks.Add(-1)
 	for range checkRaces {
@@ -115,7 +118,7 @@ func (h *Hub) checkOnce(ctx context.Context, id int64, url string, c *checking, 
 
 // topicFor is the topic of a round: as its ping found it, or as it is now. One that is
 // older than the store's has another version, or differs in nothing that matters.
-func (h *Hub) topicFor(ctx context.Context, id int64, r *round) (Topic, error) {
+func (h verifying) topicFor(ctx context.Context, id int64, r *round) (Topic, error) {
 	if t := r.topic; t != nil {
 		r.topic = nil
 		return *t, nil
@@ -129,7 +132,7 @@ func (h *Hub) topicFor(ctx context.Context, id int64, r *round) (Topic, error) {
 
 // fetchSlot waits until one more feed may be read; give it back with <-h.fetching.
 // Waiting here is no fault of the feed: its timer starts with the request.
-func (h *Hub) fetchSlot(ctx context.Context) error {
+func (h verifying) fetchSlot(ctx context.Context) error {
 	select {
 	case h.fetching <- struct{}{}:
 		return nil
@@ -141,19 +144,19 @@ func (h *Hub) fetchSlot(ctx context.Context) error {
 // outcome decides what a fetch means: unreadable, unchanged or changed.
 //
 // spec:rsscloud-2009#hash-comparison
-func (h *Hub) outcome(t Topic, got answer, failed error, r *round, begun time.Time) Check {
+func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun time.Time) Check {
 	now := h.now()
 	c := Check{
 		TopicID: t.ID, URL: t.URL, Base: t.Version, StartedAt: begun, Now: now, ChangedAt: r.came,
 		Hash: t.Hash, ETag: t.ETag, LastModified: t.LastModified, ContentType: t.ContentType, Size: t.Size, Evidence: t.Evidence,
-		Node: h.Bus.Node(), ClaimParts: h.atBirth(), ClaimUntil: now.Add(partLease),
+		Node: h.Bus.Node(), ClaimParts: delivering{h.Hub}.atBirth(), ClaimUntil: now.Add(partLease),
 	}
 	e := event.Event{Kind: event.KindCheck, TopicID: t.ID, Topic: t.URL, OK: failed == nil, Took: now.Sub(begun), Version: t.Version}
 	switch {
 	case failed != nil:
 		c.Err = fault.Message(failed)
 		if t.Failures < checkTries {
-			c.Retry = now.Add(h.backoff(t.Failures+1, fault.RetryAfter(failed)))
+			c.Retry = now.Add(delivering{h.Hub}.backoff(t.Failures+1, fault.RetryAfter(failed)))
 		}
 		e.Text = c.Err
 	case got.NotModified || t.Hash != nil && bytes.Equal(got.Hash, t.Hash):
@@ -202,7 +205,7 @@ func (h *Hub) outcome(t Topic, got answer, failed error, r *round, begun time.Ti
 // the list of changes.
 //
 // spec:cloudburst#websub-content-most
-func (h *Hub) describe(c *Check, t Topic, got Fetched, pings []event.Event, listed bool) {
+func (h verifying) describe(c *Check, t Topic, got Fetched, pings []event.Event, listed bool) {
 	switch {
 	case c.Size <= h.Options.MaxContent:
 		c.Body = got.Body
@@ -227,10 +230,10 @@ func (h *Hub) describe(c *Check, t Topic, got Fetched, pings []event.Event, list
 
 // changed starts telling: the parts that were claimed at birth here and now, the
 // rest by whoever has room.
-func (h *Hub) changed(id int64, hops int, done Checked) {
+func (h verifying) changed(id int64, hops int, done Checked) {
 	h.setHops(id, hops)
 	for _, p := range done.Claimed {
-		h.startTelling(p)
+		delivering{h.Hub}.startTelling(p)
 	}
 	if done.Waiting > 0 {
 		h.wake(h.wakeParts)
@@ -238,13 +241,13 @@ func (h *Hub) changed(id int64, hops int, done Checked) {
 }
 
 // checkLoop takes up pings that were acknowledged before they were checked.
-func (h *Hub) checkLoop(ctx context.Context) {
+func (h verifying) checkLoop(ctx context.Context) {
 	loop := lease.Loop[Topic]{
 		Claim: func(ctx context.Context, now, until time.Time, limit int, _ int64) ([]Topic, error) {
 			return h.Store.ClaimChecks(ctx, now, until, limit)
 		},
-		Next: h.nextDue, Do: h.checkAgain,
-		AtOnce: checkBatch, For: checkLonger + leaseMargin, Idle: h.idle(),
+		Next: delivering{h.Hub}.nextDue, Do: h.checkAgain,
+		AtOnce: checkBatch, For: checkLonger + leaseMargin, Idle: delivering{h.Hub}.idle(),
 		Wake: h.wakeChecks, Now: h.now, Name: "pending pings", Failed: h.report,
 		Caught: func(t Topic, panicked any, stack []byte) { h.caught("begin a check", t.URL, panicked, stack) },
 	}
@@ -252,12 +255,12 @@ func (h *Hub) checkLoop(ctx context.Context) {
 }
 
 // checkAgain begins the check of a topic that was pinged, or is to be read once more.
-func (h *Hub) checkAgain(_ context.Context, t Topic) {
+func (h verifying) checkAgain(_ context.Context, t Topic) {
 	came := t.PingedAt
 	if came.IsZero() {
 		came = h.now()
 	}
-	if _, err := h.join(Ping{URL: t.URL, Door: "again", followUp: t.PingedAt.IsZero()}, came, &t); err != nil {
+	if _, err := (pinging{h.Hub}).join(Ping{URL: t.URL, Door: "again", followUp: t.PingedAt.IsZero()}, came, &t); err != nil {
 		h.Log.Debug("take up a pending ping", "topic", t.URL, "err", err)
 	}
 }
