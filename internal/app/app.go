@@ -31,6 +31,7 @@ import (
 	"cloudburst/internal/fetch"
 	"cloudburst/internal/href"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/hub/clock"
 	"cloudburst/internal/origin"
 	"cloudburst/internal/store"
 	"cloudburst/internal/systemd"
@@ -54,7 +55,7 @@ type App struct {
 	log   *slog.Logger
 	store hub.Store
 	hub   *hub.Hub
-	clock *hub.Steady
+	clock *clock.Steady
 
 	upstream *upstream.Engine
 	hosted
@@ -80,7 +81,7 @@ type App struct {
 
 // New makes a server that opens nothing yet: [App.Run] does. Close it afterwards.
 func New(cfg config.Config, log *slog.Logger) *App {
-	a := &App{cfg: cfg, log: log, clock: &hub.Steady{}, done: make(chan struct{})}
+	a := &App{cfg: cfg, log: log, clock: &clock.Steady{}, done: make(chan struct{})}
 	a.names.Default = func() string { return cfg.Public(cfg.Listen) }
 	return a
 }

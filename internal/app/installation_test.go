@@ -12,7 +12,7 @@ import (
 	"cloudburst/client"
 	"cloudburst/internal/account"
 	"cloudburst/internal/config"
-	"cloudburst/internal/hub"
+	"cloudburst/internal/hub/clock"
 	"cloudburst/internal/route"
 	"cloudburst/internal/store"
 )
@@ -84,7 +84,7 @@ func TestDoctorVerifiesTheLastBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	a := &App{cfg: config.Config{Data: dir}, clock: &hub.Steady{}}
+	a := &App{cfg: config.Config{Data: dir}, clock: &clock.Steady{}}
 	content := func() client.Finding {
 		t.Helper()
 		found, err := examination{a}.installation(t.Context(), st.(examiner))

@@ -10,6 +10,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/hub/content"
 )
 
 // Paging through a part. Two pages are in flight, so that a crash repeats at most
@@ -73,9 +74,9 @@ type page struct {
 type telling struct {
 	hub    delivering
 	part   Part
-	held   *heldContent // the content that is told; nil: nobody wanted it when the version came
-	after  int64        // where the next page starts
-	pos    int64        // settled up to here
+	held   *content.Held // the content that is told; nil: nobody wanted it when the version came
+	after  int64         // where the next page starts
+	pos    int64         // settled up to here
 	eof    bool
 	window []*page
 	begun  time.Time
@@ -107,7 +108,7 @@ func (h delivering) tell(ctx context.Context, p Part) {
 		t.forget(t.window)
 		h.windows.leave(t)
 		if t.held != nil {
-			h.contents.release(t.held)
+			h.contents.Release(t.held)
 		}
 	}()
 	if !t.pin(ctx) {

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"cloudburst/internal/hub/content"
 )
 
 // Limits of one callback origin (scheme, host and port). A new origin may have
@@ -43,9 +45,9 @@ type delivery struct {
 	sub    Subscription
 	topic  *Topic // shared by many, never changed
 	hops   int
-	held   *heldContent // of the pass that it belongs to, which may be over; nil: none
-	claim  int64        // of the retry path; 0 from a page. Guarded by page.mu where there is one
-	until  time.Time    // a claimed delivery must start early enough to end by then. Guarded by page.mu where there is one
+	held   *content.Held // of the pass that it belongs to, which may be over; nil: none
+	claim  int64         // of the retry path; 0 from a page. Guarded by page.mu where there is one
+	until  time.Time     // a claimed delivery must start early enough to end by then. Guarded by page.mu where there is one
 	finish func(*delivery, Reply)
 	origin *origin
 	page   *page

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cloudburst/internal/date"
+	"cloudburst/internal/hub/content"
 )
 
 // What a failure means is the protocol's business. rssCloud counts three in a row
@@ -28,24 +29,24 @@ func (h delivering) send(d *delivery) Reply {
 	}
 	// spec:websub-2018#delivery-full-content
 	held := d.held
-	if !held.share() {
+	if !held.Share() {
 		var err error
-		held, err = h.contents.acquire(h.work, d.topic.ID, d.topic.Version, h.contentSize(*d.topic), false)
-		if errors.Is(err, errNoRoom) {
+		held, err = h.contents.Acquire(h.work, d.topic.ID, d.topic.Version, h.contentSize(*d.topic), false)
+		if errors.Is(err, content.ErrFull) {
 			return Reply{NotTried: true, RetryAfter: h.spread(roomAgain), Text: "There is no room in memory for the content now."}
 		}
 		if err != nil {
 			return Reply{NotTried: true, RetryAfter: time.Second, Text: "The content could not be read from the store."}
 		}
 	}
-	defer h.contents.release(held)
-	if held.content == nil {
+	defer h.contents.Release(held)
+	if held.Content == nil {
 		return Reply{Skipped: true}
 	}
-	if held.content.Version > d.topic.Version && !d.newer(held.content) {
+	if held.Content.Version > d.topic.Version && !d.newer(held.Content) {
 		return Reply{NotTried: true, Text: "It has changed again."}
 	}
-	return h.Notify.Notify(h.work, d.sub, *d.topic, held.content, d.hops)
+	return h.Notify.Notify(h.work, d.sub, *d.topic, held.Content, d.hops)
 }
 
 // newer makes d a delivery of a version that came after it was due, so that nobody is
@@ -80,15 +81,15 @@ func (t *telling) pin(ctx context.Context) bool {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	pinned := make(chan *heldContent, 1)
+	pinned := make(chan *content.Held, 1)
 	go func() { pinned <- t.hub.holdContent(ctx, topic) }()
 	for {
 		select {
 		case t.held = <-pinned:
-			if t.held == nil || t.held.content == nil {
+			if t.held == nil || t.held.Content == nil {
 				return ctx.Err() == nil
 			}
-			return t.held.content.Version == topic.Version
+			return t.held.Content.Version == topic.Version
 		case <-time.After(renewEvery):
 			if t.renew(); t.over {
 				cancel()
@@ -99,9 +100,9 @@ func (t *telling) pin(ctx context.Context) bool {
 
 // holdContent acquires a content. nil: ctx ended, or the store does not give it; then
 // those who want it wait for it one by one, and the others are told.
-func (h delivering) holdContent(ctx context.Context, t Topic) *heldContent {
+func (h delivering) holdContent(ctx context.Context, t Topic) *content.Held {
 	for range contentTries {
-		held, err := h.contents.acquire(ctx, t.ID, t.Version, h.contentSize(t), true)
+		held, err := h.contents.Acquire(ctx, t.ID, t.Version, h.contentSize(t), true)
 		if err == nil {
 			return held
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/internal/event"
+	"cloudburst/internal/hub/histogram"
 )
 
 const drainWithin = 8 * time.Second
@@ -186,8 +187,8 @@ func (h *Hub) cutMinute(ctx context.Context, at time.Time) {
 	m := totals.minus(h.minute)
 	h.minute = totals
 	h.mu.Unlock()
-	counts, n := h.stats.latency.drain()
-	m.P50, m.P99 = quantile(counts, n, 0.50), quantile(counts, n, 0.99)
+	counts, n := h.stats.latency.Drain()
+	m.P50, m.P99 = histogram.Quantile(counts, n, 0.50), histogram.Quantile(counts, n, 0.99)
 	m.Queue = h.stats.queue.Swap(0)
 	m.At, m.Node = at.Truncate(time.Minute).Add(-time.Minute), h.Bus.Node()
 	if m == (Minute{At: m.At, Node: m.Node}) {

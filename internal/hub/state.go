@@ -12,6 +12,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/hub/content"
 	"cloudburst/internal/lease"
 	"cloudburst/internal/limit"
 )
@@ -62,7 +63,7 @@ type state struct {
 	liveChecks atomic.Int64
 	looking    atomic.Int64 // pages that are looked at for feeds, or wait for it
 	listed     atomic.Int64 // changes listed by this node
-	contents   *contents
+	contents   *content.Cache
 
 	settleMu sync.Mutex
 	settling []settled
@@ -112,7 +113,7 @@ func (h *Hub) setUp() {
 		*c = make(chan struct{}, 1)
 	}
 	h.fetching = make(chan struct{}, max(o.MaxInFlight/2, 16))
-	h.contents = newContents(o.ContentMemory, h.Store.Content)
+	h.contents = content.New(o.ContentMemory, h.Store.Content)
 	h.dispatch = newDispatcher(o.MaxInFlight, o.CallbackTimeout, h.now, &h.stats, delivering{h}.send)
 	h.dispatch.busy = h.Busy
 	h.windows.of = map[int64]*window{}

@@ -3,6 +3,7 @@ package hub
 import (
 	"time"
 
+	"cloudburst/internal/hub/content"
 	"cloudburst/internal/text"
 	"cloudburst/internal/validator"
 )
@@ -50,13 +51,8 @@ type About struct {
 	Home        string `json:"home,omitempty"`        // the page that it is the feed of
 }
 
-// Content is the bytes of one version of a topic, exactly as they were read.
-// They are shared by many and must not be changed.
-type Content struct {
-	Version int64
-	Type    string // Content-Type, as its server gave it
-	Body    []byte
-}
+// Content is the bytes of one version of a topic; see package content.
+type Content = content.Content
 
 // TopicID is the id of the topic with that URL: 63 bits of its SHA-256, never 0.
 // Made from the URL, it needs no look-up and no sequence, and the same URL has the

@@ -106,7 +106,7 @@ func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *check
 		}
 		if out.Changed {
 			if done.Topic.Full && out.Body != nil {
-				h.contents.put(id, Content{Version: done.Topic.Version, Type: done.Topic.ContentType, Body: out.Body})
+				h.contents.Put(id, Content{Version: done.Topic.Version, Type: done.Topic.ContentType, Body: out.Body})
 			}
 			h.traceChange(&out, &done, r, read, got)
 			h.changed(id, r.hops, done)

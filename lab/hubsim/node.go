@@ -7,6 +7,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/hub/clock"
 )
 
 // node is one life of one machine.
@@ -15,7 +16,7 @@ type node struct {
 	machine int
 	life    uint64 // counts all lives of all machines
 	hub     *hub.Hub
-	clock   *hub.Steady
+	clock   *clock.Steady
 	cancel  context.CancelFunc
 	gone    chan struct{} // closed when it dies
 	ended   chan struct{} // closed when its last goroutine of note has ended
@@ -38,7 +39,7 @@ func (w *world) begin(machine int, alone bool) *node {
 	w.mu.Lock()
 	w.lives++
 	n := &node{world: w, machine: machine, life: w.lives, gone: make(chan struct{}), ended: make(chan struct{})}
-	n.clock = &hub.Steady{Wall: n.wall}
+	n.clock = &clock.Steady{Wall: n.wall}
 	n.hub = &hub.Hub{Store: w.flaw.wrap(n, &link{node: n, disk: w.disk}), Fetch: n, Notify: n, Verify: n, Ask: n,
 		Bus: event.NewBus(int64(n.life)), Log: slog.New(slog.DiscardHandler), Options: w.plan.options, Now: n.clock.Now, Random: n.random}
 	if w.log != nil {

@@ -1,4 +1,5 @@
-package hub
+// Package content keeps contents in memory while they are delivered.
+package content
 
 import (
 	"context"
@@ -10,48 +11,57 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// contentIdle is the share of Options.ContentMemory that is kept for the next one who
+// idleShare is the share of the memory that is kept for the next one who
 // delivers, when nobody does at the moment.
-const contentIdle = 4
+const idleShare = 4
 
-// errNoRoom: the contents that are being delivered fill the memory meant for them.
-var errNoRoom = errors.New("hub: no room for another content")
+// ErrFull: the contents that are being delivered fill the memory meant for them.
+var ErrFull = errors.New("hub: no room for another content")
 
-// contents holds the bytes that WebSub subscribers get, once for all of them. Only a
+// Content is the bytes of one version of a topic, exactly as they were read.
+// They are shared by many and must not be changed.
+type Content struct {
+	Version int64
+	Type    string // Content-Type, as its server gave it
+	Body    []byte
+}
+
+// Cache holds the bytes that WebSub subscribers get, once for all of them. Only a
 // pass over a part may wait for room, because it keeps nobody from delivering: a
 // delivery has a slot, and a content that is in use may be waiting for just that slot.
-type contents struct {
+type Cache struct {
 	load func(ctx context.Context, topicID int64) (Content, error)
 	most int64 // bytes of all that are held; but one content fits always
 
 	mu    sync.Mutex
 	room  chan struct{}   // closed and replaced when room is made
 	queue []chan struct{} // those who wait for it, the first come first served
-	held  map[contentKey]*heldContent
-	idle  []contentKey // not in use, the oldest first
-	bytes int64        // of all that are held
-	spare int64        // of them not in use
+	held  map[key]*Held
+	idle  []key // not in use, the oldest first
+	bytes int64 // of all that are held
+	spare int64 // of them not in use
 }
 
-type contentKey struct{ topic, version int64 }
+type key struct{ topic, version int64 }
 
-type heldContent struct {
-	key     contentKey
+// Held is a content in the cache, or one that is being loaded.
+type Held struct {
+	key     key
 	ready   chan struct{} // closed when content and err are set
-	content *Content      // nil: nothing is kept of that version
+	Content *Content      // nil: nothing is kept of that version. It does not change
 	err     error
 
 	// Rises from 0 under the lock only, so that whoever has a use may share it
 	// without: thousands of deliveries of one content do not wait for each other.
 	uses atomic.Int64
 
-	// Guarded by contents.mu.
+	// Guarded by Cache.mu.
 	size  int64
 	spare bool // among the idle
 }
 
-// share counts one more user of what somebody uses already; false: nobody does.
-func (h *heldContent) share() bool {
+// Share counts one more user of what somebody uses already; false: nobody does.
+func (h *Held) Share() bool {
 	if h == nil {
 		return false
 	}
@@ -66,16 +76,16 @@ func (h *heldContent) share() bool {
 	}
 }
 
-func newContents(most int64, load func(context.Context, int64) (Content, error)) *contents {
-	return &contents{load: load, most: most, held: map[contentKey]*heldContent{}, room: make(chan struct{})}
+// New makes a cache that holds most bytes, and loads what is missing.
+func New(most int64, load func(context.Context, int64) (Content, error)) *Cache {
+	return &Cache{load: load, most: most, held: map[key]*Held{}, room: make(chan struct{})}
 }
 
-// acquire returns what holds the content of that version or a newer one; its content
+// Acquire returns what holds the content of that version or a newer one; its content
 // is nil when there is none. size is how large it probably is. When there is no room
-// it waits, or returns errNoRoom. Without an error it must be released.
-func (c *contents) acquire(ctx context.Context, topicID, version, size int64, wait bool) (*heldContent, error) {
-	key := contentKey{topicID, version}
-	h, mine, err := c.enter(ctx, key, size, wait)
+// it waits, or returns ErrFull. Without an error it must be released.
+func (c *Cache) Acquire(ctx context.Context, topicID, version, size int64, wait bool) (*Held, error) {
+	h, mine, err := c.enter(ctx, key{topicID, version}, size, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +99,7 @@ func (c *contents) acquire(ctx context.Context, topicID, version, size int64, wa
 		err = ctx.Err()
 	}
 	if err != nil {
-		c.release(h)
+		c.Release(h)
 		return nil, err
 	}
 	return h, nil
@@ -97,25 +107,25 @@ func (c *contents) acquire(ctx context.Context, topicID, version, size int64, wa
 
 // enter counts one more user of a content. mine: it is not there yet, and the
 // caller is the one to fill it.
-func (c *contents) enter(ctx context.Context, key contentKey, size int64, wait bool) (h *heldContent, mine bool, err error) {
+func (c *Cache) enter(ctx context.Context, k key, size int64, wait bool) (h *Held, mine bool, err error) {
 	me := make(chan struct{}) // only to know it again
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	defer c.leave(me)
 	for ctx.Err() == nil {
-		if h := c.held[key]; h != nil {
+		if h := c.held[k]; h != nil {
 			c.use(h)
 			return h, false, nil
 		}
 		if (len(c.queue) == 0 || c.queue[0] == me) && c.fits(size) {
-			h := &heldContent{key: key, ready: make(chan struct{}), size: size}
+			h := &Held{key: k, ready: make(chan struct{}), size: size}
 			h.uses.Store(1)
-			c.held[key] = h
+			c.held[k] = h
 			c.bytes += size
 			return h, true, nil
 		}
 		if !wait {
-			return nil, false, errNoRoom
+			return nil, false, ErrFull
 		}
 		if !slices.Contains(c.queue, me) {
 			c.queue = append(c.queue, me)
@@ -132,7 +142,7 @@ func (c *contents) enter(ctx context.Context, key contentKey, size int64, wait b
 }
 
 // leave takes someone out of the queue, if he is in it; it is the turn of the next.
-func (c *contents) leave(me chan struct{}) {
+func (c *Cache) leave(me chan struct{}) {
 	if i := slices.Index(c.queue, me); i >= 0 {
 		c.queue = slices.Delete(c.queue, i, i+1)
 		c.tell()
@@ -141,13 +151,13 @@ func (c *contents) leave(me chan struct{}) {
 
 // fits makes room for size bytes and reports whether it could. One content fits
 // always, or it would wait for itself.
-func (c *contents) fits(size int64) bool {
+func (c *Cache) fits(size int64) bool {
 	c.evict(c.most - size - (c.bytes - c.spare))
 	return c.bytes+size <= c.most || c.bytes == 0
 }
 
 // fill reads a content for everybody who waits for it.
-func (c *contents) fill(ctx context.Context, h *heldContent) {
+func (c *Cache) fill(ctx context.Context, h *Held) {
 	got, err := c.load(ctx, h.key.topic)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -157,7 +167,7 @@ func (c *contents) fill(ctx context.Context, h *heldContent) {
 	case err != nil:
 		h.err = err
 	case got.Version >= h.key.version:
-		h.content, size = &got, int64(len(got.Body))
+		h.Content, size = &got, int64(len(got.Body))
 	}
 	c.bytes += size - h.size
 	h.size = size
@@ -165,32 +175,32 @@ func (c *contents) fill(ctx context.Context, h *heldContent) {
 	c.tell() // it may be smaller than was thought
 }
 
-// put keeps a content that was just read and committed.
-func (c *contents) put(topicID int64, got Content) {
+// Put keeps a content that was just read and committed.
+func (c *Cache) Put(topicID int64, got Content) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	key := contentKey{topicID, got.Version}
+	k := key{topicID, got.Version}
 	size := int64(len(got.Body))
-	if c.held[key] != nil || !c.fits(size) {
+	if c.held[k] != nil || !c.fits(size) {
 		return
 	}
-	h := &heldContent{key: key, ready: make(chan struct{}), content: &got, size: size}
+	h := &Held{key: k, ready: make(chan struct{}), Content: &got, size: size}
 	close(h.ready)
-	c.held[key] = h
+	c.held[k] = h
 	c.bytes += size
 	c.rest(h)
 }
 
 // rest puts h among the idle.
-func (c *contents) rest(h *heldContent) {
+func (c *Cache) rest(h *Held) {
 	h.spare = true
 	c.spare += h.size
 	c.idle = append(c.idle, h.key)
-	c.evict(c.most / contentIdle)
+	c.evict(c.most / idleShare)
 }
 
 // use counts one more user of h.
-func (c *contents) use(h *heldContent) {
+func (c *Cache) use(h *Held) {
 	if h.spare {
 		h.spare = false
 		c.spare -= h.size
@@ -204,7 +214,8 @@ func (c *contents) use(h *heldContent) {
 	h.uses.Add(1)
 }
 
-func (c *contents) release(h *heldContent) {
+// Release ends one use of h.
+func (c *Cache) Release(h *Held) {
 	if h.uses.Add(-1) > 0 {
 		return
 	}
@@ -223,25 +234,25 @@ func (c *contents) release(h *heldContent) {
 
 // evict drops what nobody uses until no more than most bytes of it are kept. A
 // content that is not there takes no room but a line, so the lines are bounded too.
-func (c *contents) evict(most int64) {
+func (c *Cache) evict(most int64) {
 	const lines = 4096
 	for len(c.idle) > 0 && (c.spare > max(most, 0) || len(c.idle) > lines) {
-		key := c.idle[0]
+		k := c.idle[0]
 		c.idle = c.idle[1:]
-		h := c.held[key]
+		h := c.held[k]
 		c.spare -= h.size
 		c.drop(h)
 	}
 }
 
-func (c *contents) drop(h *heldContent) {
+func (c *Cache) drop(h *Held) {
 	delete(c.held, h.key)
 	c.bytes -= h.size
 	c.tell()
 }
 
 // tell wakes those who wait for room.
-func (c *contents) tell() {
+func (c *Cache) tell() {
 	if len(c.queue) == 0 {
 		return
 	}

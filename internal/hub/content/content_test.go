@@ -1,4 +1,4 @@
-package hub
+package content
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func loaded(size int, reads *atomic.Int64) func(context.Context, int64) (Content
 }
 
 // holds compares what is counted with what is held.
-func holds(t *testing.T, c *contents) {
+func holds(t *testing.T, c *Cache) {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -37,7 +37,7 @@ func holds(t *testing.T, c *contents) {
 			t.Errorf("%v has %d users, idle: %v", h.key, h.uses.Load(), h.spare)
 		}
 	}
-	if bytes != c.bytes || spare != c.spare || spare > c.most/contentIdle || bytes > c.most {
+	if bytes != c.bytes || spare != c.spare || spare > c.most/idleShare || bytes > c.most {
 		t.Errorf("%d bytes are held, %d of them idle; counted are %d and %d", bytes, spare, c.bytes, c.spare)
 	}
 }
@@ -45,8 +45,8 @@ func holds(t *testing.T, c *contents) {
 func TestAContentIsReadOnceForAllWhoWantIt(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
-	c := newContents(contentMost, loaded(1000, &reads))
-	pinned, err := c.acquire(t.Context(), 1, 1, 1000, true)
+	c := New(contentMost, loaded(1000, &reads))
+	pinned, err := c.Acquire(t.Context(), 1, 1, 1000, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,24 +55,24 @@ func TestAContentIsReadOnceForAllWhoWantIt(t *testing.T) {
 		group.Go(func() {
 			for range 200 {
 				h := pinned
-				if !h.share() {
+				if !h.Share() {
 					t.Error("it is in use, and cannot be shared")
 					return
 				}
-				c.release(h)
-				again, err := c.acquire(t.Context(), 1, 1, 1000, true)
+				c.Release(h)
+				again, err := c.Acquire(t.Context(), 1, 1, 1000, true)
 				if err != nil || again != pinned {
 					t.Error("another one", err)
 					return
 				}
-				c.release(again)
+				c.Release(again)
 			}
 		})
 	}
 	group.Wait()
 	holds(t, c)
-	c.release(pinned)
-	if pinned.share() {
+	c.Release(pinned)
+	if pinned.Share() {
 		t.Error("nobody uses it, and it is shared without the lock")
 	}
 	holds(t, c)
@@ -85,7 +85,7 @@ func TestWhatIsCountedIsWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
 	const size = 5 << 20
-	c := newContents(contentMost, func(context.Context, int64) (Content, error) {
+	c := New(contentMost, func(context.Context, int64) (Content, error) {
 		switch reads.Add(1) % 7 {
 		case 0:
 			return Content{}, errors.New("the disk is away")
@@ -97,21 +97,21 @@ func TestWhatIsCountedIsWhatIsHeld(t *testing.T) {
 	var group sync.WaitGroup
 	for worker := range int64(16) {
 		group.Go(func() {
-			var last *heldContent
+			var last *Held
 			for i := range int64(200) {
 				topic := (i*worker + i) % 40
 				if i%9 == 0 {
-					c.put(topic, Content{Version: 1, Body: make([]byte, 1<<20)})
+					c.Put(topic, Content{Version: 1, Body: make([]byte, 1<<20)})
 				}
 				h := last
-				if !h.share() {
+				if !h.Share() {
 					var err error
-					if h, err = c.acquire(t.Context(), topic, 1, size, true); err != nil {
+					if h, err = c.Acquire(t.Context(), topic, 1, size, true); err != nil {
 						continue
 					}
 				}
 				last = h
-				c.release(h)
+				c.Release(h)
 			}
 		})
 	}
@@ -123,10 +123,10 @@ func TestADeliveryWaitsForRoomAndGetsIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
-		c := newContents(contentMost, loaded(contentMost/4+1, &reads))
-		var all []*heldContent
+		c := New(contentMost, loaded(contentMost/4+1, &reads))
+		var all []*Held
 		for topic := range int64(3) {
-			h, err := c.acquire(t.Context(), topic, 1, contentMost/4+1, true)
+			h, err := c.Acquire(t.Context(), topic, 1, contentMost/4+1, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,14 +134,14 @@ func TestADeliveryWaitsForRoomAndGetsIt(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c.acquire(ctx, 3, 1, contentMost/4+1, true); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Acquire(ctx, 3, 1, contentMost/4+1, true); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("a fourth has no room: %v", err)
 		}
 		came := make(chan error, 1)
 		go func() {
-			h, err := c.acquire(t.Context(), 3, 1, contentMost/4+1, true)
+			h, err := c.Acquire(t.Context(), 3, 1, contentMost/4+1, true)
 			if err == nil {
-				c.release(h)
+				c.Release(h)
 			}
 			came <- err
 		}()
@@ -151,12 +151,12 @@ func TestADeliveryWaitsForRoomAndGetsIt(t *testing.T) {
 			t.Fatal("it did not wait")
 		default:
 		}
-		c.release(all[0])
+		c.Release(all[0])
 		if err := <-came; err != nil {
 			t.Fatal(err)
 		}
-		c.release(all[1])
-		c.release(all[2])
+		c.Release(all[1])
+		c.Release(all[2])
 		holds(t, c)
 	})
 }
@@ -164,28 +164,28 @@ func TestADeliveryWaitsForRoomAndGetsIt(t *testing.T) {
 func TestWhoDeliversDoesNotWaitForRoom(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
-	c := newContents(10, loaded(9, &reads))
-	held, err := c.acquire(t.Context(), 1, 1, 9, false)
+	c := New(10, loaded(9, &reads))
+	held, err := c.Acquire(t.Context(), 1, 1, 9, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.acquire(t.Context(), 2, 1, 9, false); !errors.Is(err, errNoRoom) {
+	if _, err := c.Acquire(t.Context(), 2, 1, 9, false); !errors.Is(err, ErrFull) {
 		t.Errorf("another content: %v", err)
 	}
-	again, err := c.acquire(t.Context(), 1, 1, 9, false)
+	again, err := c.Acquire(t.Context(), 1, 1, 9, false)
 	if err != nil || again != held {
 		t.Errorf("the one that is there: %v", err)
 	}
-	c.release(again)
-	c.release(held)
+	c.Release(again)
+	c.Release(held)
 }
 
 func TestALargeContentIsNotPassedOverForSmallOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
-		c := newContents(10, loaded(5, &reads))
-		small, err := c.acquire(t.Context(), 1, 1, 5, true)
+		c := New(10, loaded(5, &reads))
+		small, err := c.Acquire(t.Context(), 1, 1, 5, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,23 +193,23 @@ func TestALargeContentIsNotPassedOverForSmallOnes(t *testing.T) {
 		var group sync.WaitGroup
 		for _, topic := range []int64{2, 3} {
 			group.Go(func() {
-				h, err := c.acquire(t.Context(), topic, 1, map[int64]int64{2: 11, 3: 5}[topic], true)
+				h, err := c.Acquire(t.Context(), topic, 1, map[int64]int64{2: 11, 3: 5}[topic], true)
 				if err != nil {
 					t.Error(err)
 					return
 				}
 				order = append(order, topic)
-				c.release(h)
+				c.Release(h)
 			})
 			synctest.Wait()
 		}
 		if len(order) != 0 {
 			t.Fatalf("%v did not wait", order)
 		}
-		if _, err := c.acquire(t.Context(), 4, 1, 5, false); !errors.Is(err, errNoRoom) {
+		if _, err := c.Acquire(t.Context(), 4, 1, 5, false); !errors.Is(err, ErrFull) {
 			t.Errorf("passed by those who wait: %v", err)
 		}
-		c.release(small)
+		c.Release(small)
 		group.Wait()
 		if len(order) != 2 || order[0] != 2 {
 			t.Errorf("the order was %v", order)
@@ -224,19 +224,19 @@ func TestWhoGivesUpWaitingLetsTheNextOneIn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
-		c := newContents(10, loaded(5, &reads))
-		small, err := c.acquire(t.Context(), 1, 1, 5, true)
+		c := New(10, loaded(5, &reads))
+		small, err := c.Acquire(t.Context(), 1, 1, 5, true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		gaveUp, came := make(chan error, 1), make(chan error, 1)
-		go func() { _, err := c.acquire(ctx, 2, 1, 11, true); gaveUp <- err }()
+		go func() { _, err := c.Acquire(ctx, 2, 1, 11, true); gaveUp <- err }()
 		synctest.Wait()
 		go func() {
-			h, err := c.acquire(t.Context(), 3, 1, 5, true)
+			h, err := c.Acquire(t.Context(), 3, 1, 5, true)
 			if err == nil {
-				c.release(h)
+				c.Release(h)
 			}
 			came <- err
 		}()
@@ -248,7 +248,7 @@ func TestWhoGivesUpWaitingLetsTheNextOneIn(t *testing.T) {
 		if err := <-came; err != nil {
 			t.Errorf("the second: %v", err)
 		}
-		c.release(small)
+		c.Release(small)
 		holds(t, c)
 	})
 }
@@ -258,7 +258,7 @@ func TestAContentThatIsSmallerThanThoughtMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
 		loading := make(chan struct{})
-		c := newContents(10, func(ctx context.Context, topic int64) (Content, error) {
+		c := New(10, func(ctx context.Context, topic int64) (Content, error) {
 			if topic == 1 {
 				<-loading
 			}
@@ -266,7 +266,7 @@ func TestAContentThatIsSmallerThanThoughtMakesRoom(t *testing.T) {
 		})
 		for _, topic := range []int64{1, 2} {
 			go func() {
-				if _, err := c.acquire(t.Context(), topic, 1, 8, true); err != nil {
+				if _, err := c.Acquire(t.Context(), topic, 1, 8, true); err != nil {
 					t.Error(err)
 				}
 			}()

@@ -1,7 +1,6 @@
-package hub
+package clock
 
 import (
-	"math"
 	"testing"
 	"time"
 )
@@ -41,22 +40,5 @@ func TestTheSteadyClockCatchesUpInTheEnd(t *testing.T) {
 	}
 	if off := s.Off(); off != 0 {
 		t.Errorf("still %s apart after twenty hours", off)
-	}
-}
-
-func TestQuantilesAreWithinATenth(t *testing.T) {
-	t.Parallel()
-	var h histogram
-	for i := 1; i <= 1000; i++ {
-		h.add(time.Duration(i) * time.Millisecond)
-	}
-	counts, n := h.drain()
-	for q, want := range map[float64]float64{0.5: 500, 0.99: 990} {
-		if got := quantile(counts, n, q); math.Abs(got-want) > want/10 {
-			t.Errorf("quantile %g = %g ms, want about %g", q, got, want)
-		}
-	}
-	if _, n := h.drain(); n != 0 {
-		t.Error("a drained histogram is not empty")
 	}
 }

@@ -1,4 +1,5 @@
-package hub
+// Package clock has a clock that goes by elapsed time.
+package clock
 
 import (
 	"sync"
