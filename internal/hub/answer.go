@@ -33,8 +33,8 @@ func (h verifying) read(ctx context.Context, t Topic, r *round) (answer, error) 
 	return answer{got, ask.ETag != ""}, err
 }
 
-// take moves what a good answer carried into c, and what it says about the validators.
-func (c *Check) take(t Topic, got answer, r *round) {
+// takeAnswer moves what a good answer carried into c, and what it says about the validators.
+func takeAnswer(c *Check, t Topic, got answer, r *round) {
 	if got.ContentType != "" {
 		c.ContentType = got.ContentType
 	}

@@ -11,6 +11,7 @@ import (
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub/content"
+	"cloudburst/internal/hub/record"
 )
 
 // Paging through a part. Two pages are in flight, so that a crash repeats at most
@@ -425,7 +426,7 @@ func (t *telling) checkpoint(c *Checkpoint) (again bool, err error) {
 		again, err = h.Store.Checkpoint(ctx, *c)
 		cancel()
 		h.stats.writes.Add(1)
-		if err == nil || errors.Is(err, ErrLost) {
+		if err == nil || errors.Is(err, record.ErrLost) {
 			return again, err
 		}
 		if fault.CodeOf(err) != fault.Unavailable {

@@ -14,13 +14,6 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Modes of an intent.
-const (
-	ModeSubscribe   = "subscribe"
-	ModeUnsubscribe = "unsubscribe"
-	ModeDenied      = "denied" // the callback is to be told that its subscription was denied
-)
-
 const (
 	secretMost   = 199 // bytes
 	intentBatch  = 50
@@ -35,29 +28,6 @@ const (
 // intentRetry are the waits after a callback gave no answer. What is left without
 // one after the last is given up: a subscriber that is there answers at once.
 func intentRetry() []time.Duration { return []time.Duration{10 * time.Second, time.Minute} }
-
-// Intent is a request for a subscription that was acknowledged before it is
-// decided, as WebSub has it: it stands in the store until the callback has
-// confirmed it, or was told that it is denied.
-type Intent struct {
-	TopicID  int64
-	ID       int64         // made from Mode and Callback: a stranger's request to end a subscription takes the place of no other
-	Topic    string        // URL
-	Callback string        // byte for byte as it was given
-	Mode     string        // ModeSubscribe and so on
-	Secret   string        // ModeSubscribe: at most 199 bytes; "": none
-	Lease    time.Duration // ModeSubscribe: what is granted
-	Reason   string        // ModeDenied: why, in one sentence
-	Door     string
-
-	At    time.Time // when it was asked for
-	DueAt time.Time // next attempt, or the end of the lease of the attempt under way
-	Tries int       // attempts so far
-	Claim int64     // not 0: an attempt is under way, and this is its fence
-}
-
-// Key is the subscription that in is about.
-func (in Intent) Key() Key { return Key{in.TopicID, SubscriptionID(WebSub, in.Callback)} }
 
 // Asker speaks to callbacks about intents.
 type Asker interface {
@@ -95,9 +65,9 @@ func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
 	in.TopicID, in.ID = TopicID(in.Topic), SubscriptionID(in.Mode, in.Callback)
 	in.Lease = requesting{h}.lease(in.Lease)
 	in.At, in.DueAt, in.Tries, in.Claim = now, now, 0, 0
-	e := in.event(event.KindRegister, fmt.Sprintf("A subscription of %s was asked for; the callback is being asked whether it wants it.", span(in.Lease)))
+	e := eventOf(in, event.KindRegister, fmt.Sprintf("A subscription of %s was asked for; the callback is being asked whether it wants it.", span(in.Lease)))
 	if in.Mode == ModeUnsubscribe {
-		e = in.event(event.KindCancel, "The end of a subscription was asked for; the callback is being asked whether it wants that.")
+		e = eventOf(in, event.KindCancel, "The end of a subscription was asked for; the callback is being asked whether it wants that.")
 	}
 	events := []event.Event{e}
 	h.stamp(events)
@@ -208,8 +178,8 @@ func (h requesting) lease(asked time.Duration) time.Duration {
 	return min(max(asked.Truncate(time.Second), h.Options.MinLease), h.Options.MaxLease)
 }
 
-// event is a line of the log about in.
-func (in Intent) event(kind, words string) event.Event {
+// eventOf is a line of the log about in.
+func eventOf(in Intent, kind, words string) event.Event {
 	return event.Event{Kind: kind, TopicID: in.TopicID, Topic: in.Topic, OK: true, Door: WebSub, Peer: text.Host(in.Callback), Text: words,
 		Detail: detail(event.Exchange{Callback: in.Callback})}
 }
@@ -294,7 +264,7 @@ func (h requesting) decideSubscribe(ctx context.Context, in Intent, read func())
 		denied := in
 		denied.Mode, denied.Secret, denied.Reason = ModeDenied, "", fault.Message(err)
 		denied.Tries, denied.DueAt = 0, h.now()
-		e := in.event(event.KindRegister, "Denied: "+denied.Reason)
+		e := eventOf(in, event.KindRegister, "Denied: "+denied.Reason)
 		e.OK = false
 		return Decision{Intent: in, Again: &denied, Events: []event.Event{e}}
 	}
@@ -304,7 +274,7 @@ func (h requesting) decideSubscribe(ctx context.Context, in Intent, read func())
 	}
 	// spec:websub-2018#re-subscribe
 	now := h.now()
-	e := in.event(event.KindRegister, fmt.Sprintf("Subscribed by WebSub until %s.", now.Add(in.Lease).Format("15:04 on 2 January")))
+	e := eventOf(in, event.KindRegister, fmt.Sprintf("Subscribed by WebSub until %s.", now.Add(in.Lease).Format("15:04 on 2 January")))
 	e.Took, e.Detail = now.Sub(in.At), detail(x)
 	sub := Subscription{
 		TopicID: in.TopicID, ID: in.Key().ID, Protocol: WebSub, Callback: in.Callback, Secret: in.Secret,
@@ -333,7 +303,7 @@ func (h requesting) decideUnsubscribe(ctx context.Context, in Intent) Decision {
 	if failed {
 		return d
 	}
-	e := in.event(event.KindCancel, "Ended by its owner.")
+	e := eventOf(in, event.KindCancel, "Ended by its owner.")
 	e.Took, e.Detail = h.now().Sub(in.At), detail(x)
 	return Decision{Intent: in, Remove: true, Events: []event.Event{e}}
 }
@@ -354,7 +324,7 @@ func (h requesting) confirm(ctx context.Context, in Intent) (x event.Exchange, f
 		return x, true, h.again(in, h.now().Add(intentRetry()[in.Tries]), in.Tries+1, err)
 	}
 	h.askedInVain(in)
-	e := in.event(event.KindVerify, "Not confirmed, so nothing was changed: "+fault.Message(err))
+	e := eventOf(in, event.KindVerify, "Not confirmed, so nothing was changed: "+fault.Message(err))
 	e.OK, e.Took, e.Detail = false, h.now().Sub(in.At), detail(x)
 	return x, true, Decision{Intent: in, Events: []event.Event{e}}
 }
@@ -394,7 +364,7 @@ func (h requesting) later(in Intent, l *limit.Limiter, host string) Decision {
 // again puts an intent off, unless it is too old.
 func (h requesting) again(in Intent, at time.Time, tries int, err error) Decision {
 	if h.now().Sub(in.At) > intentOldest {
-		e := in.event(event.KindVerify, "Given up after a day in which it could not be decided.")
+		e := eventOf(in, event.KindVerify, "Given up after a day in which it could not be decided.")
 		e.OK = false
 		return Decision{Intent: in, Events: []event.Event{e}}
 	}
@@ -402,7 +372,7 @@ func (h requesting) again(in Intent, at time.Time, tries int, err error) Decisio
 	next.DueAt, next.Tries, next.Claim = at, tries, 0
 	d := Decision{Intent: in, Again: &next}
 	if tries > in.Tries {
-		e := in.event(event.KindVerify, fmt.Sprintf("%s It is asked again at %s.", fault.Message(err), at.Format("15:04:05")))
+		e := eventOf(in, event.KindVerify, fmt.Sprintf("%s It is asked again at %s.", fault.Message(err), at.Format("15:04:05")))
 		e.OK = false
 		d.Events = []event.Event{e}
 	}
@@ -419,7 +389,7 @@ func (h requesting) decideDenied(ctx context.Context, in Intent) Decision {
 	case err != nil && fault.CodeOf(err) == fault.Unreadable && in.Tries < len(intentRetry()):
 		return h.again(in, h.now().Add(intentRetry()[in.Tries]), in.Tries+1, err)
 	}
-	e := in.event(event.KindVerify, "The callback was told that its subscription is denied.")
+	e := eventOf(in, event.KindVerify, "The callback was told that its subscription is denied.")
 	e.Detail = detail(x)
 	if err != nil {
 		e.OK, e.Text = false, "The callback could not be told that its subscription is denied: "+fault.Message(err)

@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/hub/record"
 )
 
 // robbed is a store where somebody else has taken every part by the time of its first checkpoint.
 type robbed struct{ hub.Store }
 
-func (robbed) Checkpoint(context.Context, hub.Checkpoint) (bool, error) { return false, hub.ErrLost }
+func (robbed) Checkpoint(context.Context, hub.Checkpoint) (bool, error) { return false, record.ErrLost }
 
 func TestWhatALostPassHasNotBegunIsNotSent(t *testing.T) {
 	t.Parallel()

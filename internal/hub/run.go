@@ -184,7 +184,7 @@ func (h *Hub) minuteLoop(ctx context.Context) {
 func (h *Hub) cutMinute(ctx context.Context, at time.Time) {
 	totals := h.stats.totals()
 	h.mu.Lock()
-	m := totals.minus(h.minute)
+	m := minus(totals, h.minute)
 	h.minute = totals
 	h.mu.Unlock()
 	counts, n := h.stats.latency.Drain()

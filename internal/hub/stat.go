@@ -32,7 +32,8 @@ func (c *counters) totals() Minute {
 	}
 }
 
-func (m Minute) minus(o Minute) Minute {
+// minus is what m has more than o.
+func minus(m, o Minute) Minute {
 	m.Pings -= o.Pings
 	m.Checks -= o.Checks
 	m.Changes -= o.Changes

@@ -163,7 +163,7 @@ func (h registering) alreadyListed(ctx context.Context, r Registration, feeds []
 	var listed []string
 	var owed []Result
 	for _, f := range feeds {
-		s, err := h.Store.Subscription(ctx, Key{TopicID(f), SubscriptionID(CNWS, r.Callback)})
+		s, err := h.Store.Subscription(ctx, Key{TopicID: TopicID(f), ID: SubscriptionID(CNWS, r.Callback)})
 		if fault.CodeOf(err) == fault.NotFound && err != nil {
 			continue
 		}
@@ -345,7 +345,7 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 	refused := map[string]error{}
 	keys := make([]Key, 0, len(feeds))
 	for _, f := range feeds {
-		key := Key{TopicID(f), SubscriptionID(r.Protocol, r.Callback)}
+		key := Key{TopicID: TopicID(f), ID: SubscriptionID(r.Protocol, r.Callback)}
 		if _, err := h.Store.Subscription(ctx, key); fault.CodeOf(err) == fault.NotFound {
 			refused[f] = fault.New(fault.NotFound, "There is no such registration for %s; nothing was changed.", clip(f))
 		} else if err != nil {
@@ -368,7 +368,7 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 			continue
 		}
 		out.Accepted = append(out.Accepted, f)
-		keys = append(keys, Key{TopicID(f), SubscriptionID(r.Protocol, r.Callback)})
+		keys = append(keys, Key{TopicID: TopicID(f), ID: SubscriptionID(r.Protocol, r.Callback)})
 	}
 	if len(keys) == 0 {
 		return out, nil

@@ -111,14 +111,14 @@ func (a *askers) sent(in Intent, source netip.Addr) {
 	if len(a.of) >= askedMost { // of requests that another machine decided
 		clear(a.of)
 	}
-	a.of[Key{in.TopicID, in.ID}] = source
+	a.of[Key{TopicID: in.TopicID, ID: in.ID}] = source
 }
 
 // take says who sent a request, and forgets it.
 func (a *askers) take(in Intent) netip.Addr {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	key := Key{in.TopicID, in.ID}
+	key := Key{TopicID: in.TopicID, ID: in.ID}
 	source := a.of[key]
 	delete(a.of, key)
 	return source
@@ -136,7 +136,7 @@ func (h requesting) admitAsking(ctx context.Context, in Intent, source netip.Add
 	if wait == 0 {
 		return nil
 	}
-	s, err := h.Store.Subscription(ctx, Key{TopicID(in.Topic), SubscriptionID(WebSub, in.Callback)})
+	s, err := h.Store.Subscription(ctx, Key{TopicID: TopicID(in.Topic), ID: SubscriptionID(WebSub, in.Callback)})
 	if err == nil && s.ExpiresAt.After(now) {
 		return nil
 	}

@@ -160,7 +160,7 @@ func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun ti
 		}
 		e.Text = c.Err
 	case got.NotModified || t.Hash != nil && bytes.Equal(got.Hash, t.Hash):
-		c.take(t, got, r)
+		takeAnswer(&c, t, got, r)
 		e.Text = fmt.Sprintf("Not changed since %s (version %d).", t.ChangedAt.Format("15:04:05 on 2 January"), t.Version)
 		if got.NotModified {
 			e.Text = "Not modified, says its server. " + e.Text
@@ -168,7 +168,7 @@ func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun ti
 	default:
 		c.Changed = true
 		c.Hash, c.Size, c.ContentType = got.Hash, int64(len(got.Body)), ""
-		c.take(t, got, r)
+		takeAnswer(&c, t, got, r)
 		e.Version = t.Version + 1
 		e.Text = fmt.Sprintf("Changed: version %d, %s.", e.Version, bytesOf(c.Size))
 		if t.Hash == nil {

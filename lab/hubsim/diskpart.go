@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/hub/record"
 )
 
 // ClaimParts is hub.Store.ClaimParts.
@@ -74,7 +75,7 @@ func (d *Disk) Checkpoint(_ context.Context, c hub.Checkpoint) (again bool, err 
 	defer d.mu.Unlock()
 	p := d.part(c.Part)
 	if p == nil {
-		return false, hub.ErrLost
+		return false, record.ErrLost
 	}
 	if c.Finish {
 		p.Done, p.Pos, p.owned, p.owner, p.due = c.Part.Want, 0, false, 0, time.Time{}

@@ -8,6 +8,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/hub/record"
 	"cloudburst/internal/store"
 )
 
@@ -42,7 +43,7 @@ type stubborn struct{ clustered }
 
 func (s stubborn) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
 	again, err := s.clustered.Checkpoint(ctx, c)
-	if errors.Is(err, hub.ErrLost) {
+	if errors.Is(err, record.ErrLost) {
 		return false, nil
 	}
 	return again, err

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/hub/record"
 	"cloudburst/internal/store/sqldb"
 )
 
@@ -153,7 +154,7 @@ func (s *deliveryStore) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool
 				row, cp.Pos, sqldb.Millis(cp.Until), cp.Part.TopicID, int64(cp.Part.N), cp.Part.Epoch)
 		}
 		if err == nil && !found {
-			err = hub.ErrLost
+			err = record.ErrLost
 		}
 		if err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"cloudburst/internal/hub"
+	"cloudburst/internal/hub/record"
 	"cloudburst/internal/store/storetest"
 )
 
@@ -69,7 +70,7 @@ func (e *env) get(t *testing.T, key hub.Key) hub.Subscription {
 
 func lost(t *testing.T, err error) {
 	t.Helper()
-	if !errors.Is(err, hub.ErrLost) {
-		t.Fatalf("got error %v, want hub.ErrLost", err)
+	if !errors.Is(err, record.ErrLost) {
+		t.Fatalf("got error %v, want record.ErrLost", err)
 	}
 }

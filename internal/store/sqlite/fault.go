@@ -10,7 +10,7 @@ import (
 	"modernc.org/sqlite"
 
 	"cloudburst/internal/fault"
-	"cloudburst/internal/hub"
+	"cloudburst/internal/hub/record"
 )
 
 // SQLite's primary result codes that we tell apart.
@@ -39,7 +39,7 @@ const retryAfter = 5 * time.Second
 // translate turns the database's troubles into faults. What is none of its
 // troubles stays as it is.
 func translate(err error, dir string) error {
-	if err == nil || errors.Is(err, hub.ErrLost) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || errors.Is(err, record.ErrLost) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
 	if _, ok := errors.AsType[*fault.Error](err); ok {

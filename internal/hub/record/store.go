@@ -1,4 +1,5 @@
-package hub
+// Package record has what the hub keeps, and the Store that keeps it.
+package record
 
 import (
 	"context"

@@ -1,0 +1,82 @@
+package hub
+
+import (
+	"time"
+
+	"cloudburst/internal/hub/record"
+)
+
+// What the hub keeps, and where; see package record.
+type (
+	Store             = record.Store
+	Topic             = record.Topic
+	About             = record.About
+	Content           = record.Content
+	Subscription      = record.Subscription
+	Key               = record.Key
+	Intent            = record.Intent
+	Change            = record.Change
+	TopicQuery        = record.TopicQuery
+	TopicInfo         = record.TopicInfo
+	SubscriptionQuery = record.SubscriptionQuery
+	SubscriptionInfo  = record.SubscriptionInfo
+	Check             = record.Check
+	Checked           = record.Checked
+	Part              = record.Part
+	Checkpoint        = record.Checkpoint
+	Outcome           = record.Outcome
+	Result            = record.Result
+	Retry             = record.Retry
+	EventQuery        = record.EventQuery
+	Counts            = record.Counts
+	Minute            = record.Minute
+	Decision          = record.Decision
+	ChangeQuery       = record.ChangeQuery
+)
+
+// Protocols that a notification can be sent in.
+const (
+	HTTPPost  = record.HTTPPost
+	HTTPSPost = record.HTTPSPost
+	XMLRPC    = record.XMLRPC
+	SOAP      = record.SOAP
+	WebSub    = record.WebSub
+	CNWS      = record.CNWS
+)
+
+// Modes of an Intent.
+const (
+	ModeSubscribe   = record.ModeSubscribe
+	ModeUnsubscribe = record.ModeUnsubscribe
+	ModeDenied      = record.ModeDenied
+)
+
+// Outcomes of a delivery.
+const (
+	Delivered = record.Delivered
+	Failed    = record.Failed
+	Gone      = record.Gone
+	Parked    = record.Parked
+	Postponed = record.Postponed
+	Raised    = record.Raised
+)
+
+// Buckets is how many key ranges a topic's subscriptions fall into.
+const Buckets = record.Buckets
+
+// Protocols are all of them, in the order in which they are shown.
+func Protocols() []string { return record.Protocols() }
+
+// Forever is the ExpiresAt of a subscription whose protocol knows no end.
+func Forever() time.Time { return record.Forever() }
+
+// TopicID is the id of the topic with that URL.
+func TopicID(url string) int64 { return record.TopicID(url) }
+
+// SubscriptionID is the id of a subscription within its topic.
+func SubscriptionID(protocol, callback string) int64 {
+	return record.SubscriptionID(protocol, callback)
+}
+
+// Bucket is the top 16 bits of a subscription's 63-bit id.
+func Bucket(subscriptionID int64) int32 { return record.Bucket(subscriptionID) }
