@@ -12,36 +12,6 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestWordsWithAMeaningAreTakenOutOfASearch(t *testing.T) {
-	t.Parallel()
-	for match, want := range map[string]sought{
-		"":                             {},
-		"blue chalk":                   {rest: "blue chalk"},
-		`  "blue  chalk" -red bl`:      {rest: `"blue  chalk" -red bl`},
-		"feed:chalk blue":              {rest: "blue", feeds: []string{"chalk"}},
-		`blue feed:"The Chalk  log" x`: {rest: "blue x", feeds: []string{"The Chalk log"}},
-		"FEED:a feed:b Category:News":  {feeds: []string{"a", "b"}, categories: []string{"News"}},
-		"is:starred is:Unread x":       {rest: "x", starred: true, unread: true},
-		"is:read":                      {read: true},
-		"http://x.example/feed:1":      {rest: "http://x.example/feed:1"},
-		`"feed:x" y`:                   {rest: `"feed:x" y`},
-		"-feed:x":                      {rest: "-feed:x"},
-		`feed:"open end`:               {feeds: []string{"open end"}},
-		"12:30 a:b":                    {rest: "12:30 a:b"},
-		"feed:https://a.example/x":     {feeds: []string{"https://a.example/x"}},
-	} {
-		got, err := readWords(match)
-		if d := cmp.Diff(want, got, cmp.AllowUnexported(sought{})); d != "" || err != nil {
-			t.Errorf("%q: %v\n%s", match, err, d)
-		}
-	}
-	for _, bad := range []string{"feed:", "x category: y", `feed:""`, "is:", "is:nice", strings.Repeat("a", 501), strings.Repeat("feed:a ", 11)} {
-		if _, err := readWords(bad); fault.CodeOf(err) != fault.Invalid || err == nil {
-			t.Errorf("%q: %v", bad, err)
-		}
-	}
-}
-
 // readersStore is a store of which only what a reader follows is asked.
 type readersStore struct {
 	Store
@@ -154,26 +124,4 @@ func TestASearchIsRestrictedToWhatItsWordsMean(t *testing.T) {
 			t.Errorf("%+v: %v", q, err)
 		}
 	}
-}
-
-func FuzzWords(f *testing.F) {
-	f.Add(`blue -red "a b" feed:"two words" category:News is:starred`)
-	f.Fuzz(func(t *testing.T, match string) {
-		w, err := readWords(match)
-		if err != nil {
-			if fault.CodeOf(err) != fault.Invalid {
-				t.Fatal(err)
-			}
-			return
-		}
-		again, err := readWords(w.rest)
-		if err != nil || again.rest != w.rest || again.feeds != nil || again.categories != nil || again.starred || again.unread || again.read {
-			t.Fatalf("of %q remains %q, of which %+v is made: %v", match, w.rest, again, err)
-		}
-		for _, name := range append(w.feeds, w.categories...) {
-			if name == "" || len(name) > longestMatch {
-				t.Fatalf("%q names %q", match, name)
-			}
-		}
-	})
 }
