@@ -187,7 +187,7 @@ func (h pinging) lookLater(a Announcement, now time.Time) bool {
 		defer h.looking.Add(-1)
 		ctx, cancel := context.WithTimeout(h.work, lookWithin)
 		defer cancel()
-		if (verifying{h.Hub}).fetchSlot(ctx) != nil {
+		if verifying(h).fetchSlot(ctx) != nil {
 			return
 		}
 		feeds, err := h.Find.Discover(ctx, a.URL)

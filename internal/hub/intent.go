@@ -188,8 +188,8 @@ func eventOf(in Intent, kind, words string) event.Event {
 // while the hub drains.
 func (h requesting) intentLoop(ctx context.Context) {
 	loop := lease.Loop[Intent]{
-		Claim: h.Store.ClaimIntents, Next: delivering{h.Hub}.nextDue, Do: func(_ context.Context, in Intent) { h.decide(in) },
-		AtOnce: intentsOpen, Batch: intentBatch, For: intentLease, Idle: delivering{h.Hub}.idle(),
+		Claim: h.Store.ClaimIntents, Next: delivering(h).nextDue, Do: func(_ context.Context, in Intent) { h.decide(in) },
+		AtOnce: intentsOpen, Batch: intentBatch, For: intentLease, Idle: delivering(h).idle(),
 		Wake: h.wakeIntents, Group: &h.running, Now: h.now, Name: "requests", Failed: h.report,
 		Caught: func(in Intent, panicked any, stack []byte) { h.caught("decide a request", in.Topic, panicked, stack) },
 	}
@@ -200,7 +200,7 @@ func (h requesting) intentLoop(ctx context.Context) {
 func (h requesting) decide(in Intent) {
 	ctx, cancel := context.WithTimeout(h.work, intentLease-leaseMargin)
 	defer cancel()
-	pinged := pinging{h.Hub}.notePings(in.TopicID)
+	pinged := pinging(h).notePings(in.TopicID)
 	defer pinged()
 	asked, read, d := h.turnOf(in)
 	if asked != nil {
@@ -228,7 +228,7 @@ func (h requesting) decide(in Intent) {
 		return // another request has taken its place
 	}
 	h.publish(d.Events...)
-	sweeping{h.Hub}.forgetCounts()
+	sweeping(h).forgetCounts()
 	if came := pinged(); d.Subscription != nil && !came.IsZero() {
 		if err := h.Store.RecordPing(context.WithoutCancel(ctx), in.Topic, came, h.now(), nil); err != nil {
 			h.Log.Warn("check a topic again that was pinged while a subscription was decided", "topic", in.Topic, "err", err)
@@ -249,7 +249,7 @@ func (h requesting) decide(in Intent) {
 // spec:websub-2018#hub-verifies-subscriber
 // spec:websub-2018#hub-denies
 func (h requesting) decideSubscribe(ctx context.Context, in Intent, read func()) Decision {
-	got, err := registering{h.Hub}.readOnce(ctx, in.Topic)
+	got, err := registering(h).readOnce(ctx, in.Topic)
 	read()
 	if err == nil && got.size > h.Options.MaxContent && !h.Options.Thin {
 		err = fault.New(fault.Refused, "The topic is %s long; this hub delivers at most %s.", bytesOf(got.size), bytesOf(h.Options.MaxContent))
@@ -281,7 +281,7 @@ func (h requesting) decideSubscribe(ctx context.Context, in Intent, read func())
 		CreatedAt: now, RenewedAt: now, ExpiresAt: now.Add(in.Lease),
 	}
 	d = Decision{Intent: in, Subscription: &sub, Events: []event.Event{e}}
-	if news, err := (pinging{h.Hub}).isNews(ctx, in.TopicID, got.about); err == nil && news {
+	if news, err := pinging(h).isNews(ctx, in.TopicID, got.about); err == nil && news {
 		d.About = &got.about
 	}
 	return d

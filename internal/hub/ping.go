@@ -260,7 +260,7 @@ func (h pinging) join(p Ping, came time.Time, found *Topic) (*round, error) {
 		}
 		h.checks[id] = c
 		if slot == &c.current {
-			h.running.Go(func() { verifying{h.Hub}.check(id, p.URL) })
+			h.running.Go(func() { verifying(h).check(id, p.URL) })
 		}
 	}
 	r := *slot
@@ -328,7 +328,7 @@ func (h pinging) readStranger(ctx context.Context, p Ping, came time.Time) (read
 	h.stats.checks.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, h.Options.AckWithin)
 	defer cancel()
-	if err = (verifying{h.Hub}).fetchSlot(ctx); err == nil {
+	if err = verifying(h).fetchSlot(ctx); err == nil {
 		var got Fetched
 		got, err = h.Fetch.Fetch(ctx, Fetch{URL: p.URL})
 		<-h.fetching

@@ -290,7 +290,7 @@ func (h registering) readOnce(ctx context.Context, feed string) (glance, error) 
 		rd = &reading{done: make(chan struct{})}
 		h.reads[feed] = rd
 		h.running.Go(func() {
-			if rd.err = (verifying{h.Hub}).fetchSlot(h.work); rd.err == nil {
+			if rd.err = verifying(h).fetchSlot(h.work); rd.err == nil {
 				var got Fetched
 				got, rd.err = h.Fetch.Fetch(h.work, Fetch{URL: feed})
 				<-h.fetching
@@ -414,7 +414,7 @@ func (h registering) remove(ctx context.Context, keys []Key, feeds []string, doo
 		return nil, err
 	}
 	h.publish(events...)
-	sweeping{h.Hub}.forgetCounts()
+	sweeping(h).forgetCounts()
 	return gone, nil
 }
 

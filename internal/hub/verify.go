@@ -149,14 +149,14 @@ func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun ti
 	c := Check{
 		TopicID: t.ID, URL: t.URL, Base: t.Version, StartedAt: begun, Now: now, ChangedAt: r.came,
 		Hash: t.Hash, ETag: t.ETag, LastModified: t.LastModified, ContentType: t.ContentType, Size: t.Size, Evidence: t.Evidence,
-		Node: h.Bus.Node(), ClaimParts: delivering{h.Hub}.atBirth(), ClaimUntil: now.Add(partLease),
+		Node: h.Bus.Node(), ClaimParts: delivering(h).atBirth(), ClaimUntil: now.Add(partLease),
 	}
 	e := event.Event{Kind: event.KindCheck, TopicID: t.ID, Topic: t.URL, OK: failed == nil, Took: now.Sub(begun), Version: t.Version}
 	switch {
 	case failed != nil:
 		c.Err = fault.Message(failed)
 		if t.Failures < checkTries {
-			c.Retry = now.Add(delivering{h.Hub}.backoff(t.Failures+1, fault.RetryAfter(failed)))
+			c.Retry = now.Add(delivering(h).backoff(t.Failures+1, fault.RetryAfter(failed)))
 		}
 		e.Text = c.Err
 	case got.NotModified || t.Hash != nil && bytes.Equal(got.Hash, t.Hash):
@@ -233,7 +233,7 @@ func (h verifying) describe(c *Check, t Topic, got Fetched, pings []event.Event,
 func (h verifying) changed(id int64, hops int, done Checked) {
 	h.setHops(id, hops)
 	for _, p := range done.Claimed {
-		delivering{h.Hub}.startTelling(p)
+		delivering(h).startTelling(p)
 	}
 	if done.Waiting > 0 {
 		h.wake(h.wakeParts)
@@ -246,8 +246,8 @@ func (h verifying) checkLoop(ctx context.Context) {
 		Claim: func(ctx context.Context, now, until time.Time, limit int, _ int64) ([]Topic, error) {
 			return h.Store.ClaimChecks(ctx, now, until, limit)
 		},
-		Next: delivering{h.Hub}.nextDue, Do: h.checkAgain,
-		AtOnce: checkBatch, For: checkLonger + leaseMargin, Idle: delivering{h.Hub}.idle(),
+		Next: delivering(h).nextDue, Do: h.checkAgain,
+		AtOnce: checkBatch, For: checkLonger + leaseMargin, Idle: delivering(h).idle(),
 		Wake: h.wakeChecks, Now: h.now, Name: "pending pings", Failed: h.report,
 		Caught: func(t Topic, panicked any, stack []byte) { h.caught("begin a check", t.URL, panicked, stack) },
 	}
@@ -260,7 +260,7 @@ func (h verifying) checkAgain(_ context.Context, t Topic) {
 	if came.IsZero() {
 		came = h.now()
 	}
-	if _, err := (pinging{h.Hub}).join(Ping{URL: t.URL, Door: "again", followUp: t.PingedAt.IsZero()}, came, &t); err != nil {
+	if _, err := pinging(h).join(Ping{URL: t.URL, Door: "again", followUp: t.PingedAt.IsZero()}, came, &t); err != nil {
 		h.Log.Debug("take up a pending ping", "topic", t.URL, "err", err)
 	}
 }

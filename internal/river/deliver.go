@@ -98,7 +98,7 @@ func (r pushes) readAgain(ctx context.Context, id int64, door string) {
 		return
 	}
 	now := r.now()
-	s, err := running{r.River}.claimOne(ctx, id)
+	s, err := running(r).claimOne(ctx, id)
 	if err != nil {
 		if code := fault.CodeOf(err); code != fault.NotFound && code != fault.Conflict {
 			r.complain(ctx, "the river could not take a feed that was announced", err)
@@ -113,7 +113,7 @@ func (r pushes) readAgain(ctx context.Context, id int64, door string) {
 	if err != nil {
 		r.complain(ctx, "the river could not see what hosts asked for", err)
 	}
-	running{r.River}.giveBack(ctx, r.desk.add([]Source{s}, known, now))
+	running(r).giveBack(ctx, r.desk.add([]Source{s}, known, now))
 }
 
 // Deliver takes a document that a hub brought and signed. When it returns nil, its items
@@ -169,13 +169,13 @@ func (r pushes) delivered(ctx context.Context, s *Source, url string, got answer
 		return false
 	}
 	now := r.now()
-	claimed, err := running{r.River}.claimOne(ctx, s.ID)
+	claimed, err := running(r).claimOne(ctx, s.ID)
 	if err != nil {
 		return false // it is being read, or the database is away: then hearing fails too
 	}
 	heard, by := claimed.HeardAt, claimed.Heard
-	if _, err = (checking{r.River}).settle(ctx, claimed, got, door); err != nil {
-		running{r.River}.giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: date.Later(claimed.State.DueAt(), now)}})
+	if _, err = checking(r).settle(ctx, claimed, got, door); err != nil {
+		running(r).giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: date.Later(claimed.State.DueAt(), now)}})
 		return false
 	}
 	if !heard.IsZero() { // another door had announced something that nobody has read yet

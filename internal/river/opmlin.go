@@ -108,7 +108,7 @@ func (r importing) importFrom(ctx context.Context, reader string, o ImportOption
 	var got answered
 	for i, u := range a.URLs {
 		s = Source{URL: u, State: feedstate.New(u, r.now())}
-		got = checking{r.River}.get(ctx, &s, feedstate.ByHand)
+		got = checking(r).get(ctx, &s, feedstate.ByHand)
 		if err = unanswered(&s, got); err == nil || !silent(err) || i == len(a.URLs)-1 {
 			break
 		}
@@ -121,7 +121,7 @@ func (r importing) importFrom(ctx context.Context, reader string, o ImportOption
 		return Imported{}, fault.New(fault.Invalid, "%s is no list of feeds in OPML: %s.", location.Brief(s.URL), notOPML(err))
 	}
 	if o.Follow {
-		return listReading{r.River}.followList(ctx, reader, s, got, list, o)
+		return listReading(r).followList(ctx, reader, s, got, list, o)
 	}
 	return r.takeOver(ctx, reader, list, gathering{category: o.Category, base: got.res.URL}, o)
 }

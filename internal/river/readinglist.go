@@ -99,18 +99,18 @@ func (r listReading) followList(ctx context.Context, reader string, s Source, go
 		return Imported{}, fault.New(fault.TooMany, "You follow %d reading lists, which is as many as there may be.", len(lists))
 	}
 	var c listed
-	t, err := importing{r.River}.taking(ctx, reader, o.Operator)
+	t, err := importing(r).taking(ctx, reader, o.Operator)
 	if err != nil {
 		return Imported{}, err
 	}
 	how := gathering{category: o.Category, base: got.res.URL, list: l.ID, progress: o.Progress}
-	g, err := importing{r.River}.gather(ctx, reader, list, how, func(some []Addition) error {
+	g, err := importing(r).gather(ctx, reader, list, how, func(some []Addition) error {
 		c.add(some)
 		return t.batch(some)
 	})
 	out := t.result(g.imported)
 	if err == nil {
-		_, err = importing{r.River}.addLists(ctx, reader, g.lists, &out)
+		_, err = importing(r).addLists(ctx, reader, g.lists, &out)
 	}
 	if err == nil {
 		l.Title = g.imported.Title
@@ -189,7 +189,7 @@ func (r listReading) readListOnce(ctx context.Context, l *ReadingList) error {
 	if !l.Memory.DoubtAt.IsZero() {
 		s.State.Validators = feedstate.Validators{} // what it says now has to be seen
 	}
-	got := checking{r.River}.get(ctx, &s, feedstate.Poll)
+	got := checking(r).get(ctx, &s, feedstate.Poll)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

@@ -22,7 +22,7 @@ func (r listReading) reconcile(ctx context.Context, l *ReadingList, list *opml.S
 	}
 	var c listed
 	how := gathering{category: l.Category, base: base, list: l.ID}
-	g, err := importing{r.River}.gather(ctx, l.Reader, list, how, func(some []Addition) error { c.add(some); return nil })
+	g, err := importing(r).gather(ctx, l.Reader, list, how, func(some []Addition) error { c.add(some); return nil })
 	if err != nil {
 		return err
 	}
@@ -85,17 +85,17 @@ func (r listReading) gain(ctx context.Context, l *ReadingList, list *opml.Stream
 		_, had := slices.BinarySearch(before.Memory.Last, n.ID)
 		return had
 	})
-	if _, err := (importing{r.River}).addLists(ctx, l.Reader, fresh, &out); err != nil {
+	if _, err := importing(r).addLists(ctx, l.Reader, fresh, &out); err != nil {
 		return nil, err
 	}
 	if len(out.Problems) > 0 {
 		l.Problem = out.Problems[0]
 	}
-	t, err := importing{r.River}.taking(ctx, l.Reader, false)
+	t, err := importing(r).taking(ctx, l.Reader, false)
 	if err != nil {
 		return nil, err
 	}
-	_, err = importing{r.River}.gather(ctx, l.Reader, list, how, func(some []Addition) error {
+	_, err = importing(r).gather(ctx, l.Reader, list, how, func(some []Addition) error {
 		return t.batch(slices.DeleteFunc(slices.Clone(some), func(a Addition) bool {
 			_, had := slices.BinarySearch(before.Memory.Last, a.SourceID)
 			return had || t.follows(a.SourceID)
@@ -163,7 +163,7 @@ func (r listReading) letGo(ctx context.Context, reader string, list int64, subs 
 	if len(gone) == 0 {
 		return nil
 	}
-	return editing{r.River}.unfollow(ctx, reader, gone)
+	return editing(r).unfollow(ctx, reader, gone)
 }
 
 // depth is how many lists a list is in, itself included.

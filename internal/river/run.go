@@ -361,7 +361,7 @@ func (r running) startLoop(ctx context.Context) {
 			if readers++; readers <= cap(slots) {
 				r.reading.Go(func() {
 					for ; t != nil; t = <-turns {
-						checking{r.River}.readTurn(ctx, t)
+						checking(r).readTurn(ctx, t)
 						<-slots
 					}
 				})

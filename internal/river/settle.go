@@ -32,10 +32,10 @@ func (r checking) readTurn(ctx context.Context, t *turn) {
 			// One document that we cannot deal with must not end the program each time
 			// that it is read.
 			r.logger().Error("reading a feed went wrong", "source", t.s.ID, "url", fetch.Redact(t.s.State.URL), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			running{r.River}.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(6 * time.Hour)}})
+			running(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(6 * time.Hour)}})
 		}
 		if r.desk.done(t, r.now()) {
-			pushes{r.River}.readAgain(ctx, t.s.ID, t.s.Heard)
+			pushes(r).readAgain(ctx, t.s.ID, t.s.Heard)
 		}
 	}()
 	cause := feedstate.Pushed
@@ -46,7 +46,7 @@ func (r checking) readTurn(ctx context.Context, t *turn) {
 	ending := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx) // what was read is kept, also at the end
 	if got.res == nil && fetch.KindOf(got.err) == fetch.Ours && ending {
-		running{r.River}.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now()}})
+		running(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now()}})
 		return
 	}
 	r.keepTrying(ctx, t, got)
@@ -74,7 +74,7 @@ func (r checking) keepTrying(ctx context.Context, t *turn, got answered) {
 		}
 	}
 	// The feed's server is not to be asked every minute because of our trouble.
-	running{r.River}.giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(notStored)}})
+	running(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(notStored)}})
 }
 
 // take stores what was read of a claimed source: its items, its state and the next check.

@@ -91,7 +91,7 @@ func (r unifying) moveReaders(ctx context.Context, old int64, target Source, rea
 		if _, err := r.Store.RiverSubscribe(ctx, []Addition{{Subscription: sub, Source: target}}, r.now(), math.MaxInt-1); err != nil {
 			return err
 		}
-		if err := (editing{r.River}).unfollow(ctx, name, []int64{old}); err != nil {
+		if err := editing(r).unfollow(ctx, name, []int64{old}); err != nil {
 			return err
 		}
 	}

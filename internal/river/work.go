@@ -38,7 +38,7 @@ func (r running) workOnce(ctx context.Context) (did bool, next time.Time) {
 	r.complain(ctx, "reading lists could not be claimed", err)
 	for _, l := range lists {
 		group.Go(func() {
-			r.unharmed(func() { listReading{r.River}.readList(ctx, l) }, func(c context.Context) error {
+			r.unharmed(func() { listReading(r).readList(ctx, l) }, func(c context.Context) error {
 				l.NextAt = r.now().Add(afterPanic)
 				_, err := r.Store.SaveReadingList(c, l)
 				return err
