@@ -25,16 +25,17 @@ func elsewhere() excuse {
 // held says which test holds a block that is neither a command nor data, and runs it, or makes it.
 func held() excuse {
 	return excuse{
-		"feed-data.md":          "render: TestTheProgramsOfTheManualRun runs each of them",
-		"formats.md":            "internal/cli/formatcli: the examples are what convert writes",
-		"scale.md: upstream":    "lab/clustertest: TestNodesAreReplacedBehindABalancer runs it",
-		"scale.md: defaults":    "the same",
-		"scale.md: ALTER":       "no Citus is here",
-		"operations.md: ping ":  "internal/app: TestAChangeIsOneTrace",
-		"simulation.md: 3,000":  "it is of that day; lab/bench compares anew",
-		"notices.md":            "internal/endpoint/readhttp: they are what is sent; the function is tried on it",
-		"apps.md: urls-source":  "internal/app: TestRecordedExchangesOfClients sends what newsboat sent with it",
-		"apps.md: (setq elfeed": "the same for elfeed",
+		"ARCHITECTURE.md: feed/": "it is a picture; deps_test.go holds the layers",
+		"feed-data.md":           "render: TestTheProgramsOfTheManualRun runs each of them",
+		"formats.md":             "internal/cli/formatcli: the examples are what convert writes",
+		"scale.md: upstream":     "lab/clustertest: TestNodesAreReplacedBehindABalancer runs it",
+		"scale.md: defaults":     "the same",
+		"scale.md: ALTER":        "no Citus is here",
+		"operations.md: ping ":   "internal/app: TestAChangeIsOneTrace",
+		"simulation.md: 3,000":   "it is of that day; lab/bench compares anew",
+		"notices.md":             "internal/endpoint/readhttp: they are what is sent; the function is tried on it",
+		"apps.md: urls-source":   "internal/app: TestRecordedExchangesOfClients sends what newsboat sent with it",
+		"apps.md: (setq elfeed":  "the same for elfeed",
 	}
 }
 
