@@ -2,16 +2,15 @@ package api
 
 import (
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"cloudburst/client"
 	"cloudburst/internal/event"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/live"
 )
 
 func kinds() []string {
@@ -78,7 +77,7 @@ const (
 // the id of the last event that it got.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	p := readParams(r, paged("topic", "kind", "text", "since", "until")...)
-	f := &feed{server: s, w: w, control: http.NewResponseController(w), query: p.eventQuery()}
+	f := &feed{Stream: s.openStream(w), server: s, query: p.eventQuery(), read: map[int64]int64{}}
 	if p.err != nil {
 		return p.err
 	}
@@ -93,6 +92,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	}
 	listener := s.Bus.Listen(streamBuffer)
 	defer func() { listener.Close() }()
+	defer f.Close()
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	if f.at != (event.Cursor{}) || !f.query.Since.IsZero() {
@@ -107,28 +107,36 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 			return s.broken(r, err)
 		}
 	}
-	if err := f.comment("listening"); err != nil {
+	if err := f.Comment("listening"); err != nil {
 		return nil
 	}
-	f.live(r, listener)
+	_ = live.Follow(r.Context(), f.Stream, listener.C(), func(e event.Event) error {
+		if e.Seq <= f.read[e.Node] || !matches(f.query, e) {
+			return nil
+		}
+		if err := f.send(e); err != nil || len(listener.C()) > 0 {
+			return err
+		}
+		return f.Flush()
+	})
 	return nil
+}
+
+func (s *Server) openStream(w http.ResponseWriter) *live.Stream {
+	return live.Open(w, live.Options{Done: s.Done, Heartbeat: s.Heartbeat, WriteTimeout: s.WriteTimeout})
 }
 
 // feed is one open stream.
 type feed struct {
-	server  *Server
-	w       http.ResponseWriter
-	control *http.ResponseController
-	query   hub.EventQuery
-	at      event.Cursor    // the store has been read up to here
-	read    map[int64]int64 // by node: the last event that was sent from the store
+	*live.Stream
+	server *Server
+	query  hub.EventQuery
+	at     event.Cursor    // the store has been read up to here
+	read   map[int64]int64 // by node: the last event that was sent from the store
 }
 
 // catchUp sends what the store has behind f.at.
 func (f *feed) catchUp(r *http.Request) error {
-	if f.read == nil {
-		f.read = map[int64]int64{}
-	}
 	for {
 		q := f.query
 		q.After, q.Forward, q.Limit = f.at, true, streamPage
@@ -144,37 +152,7 @@ func (f *feed) catchUp(r *http.Request) error {
 			f.read[e.Node] = max(f.read[e.Node], e.Seq)
 		}
 		if len(rows) < streamPage {
-			return f.control.Flush()
-		}
-	}
-}
-
-// live sends what happens until somebody ends it.
-func (f *feed) live(r *http.Request, l *event.Listener) {
-	ticker := time.NewTicker(f.server.Heartbeat)
-	defer ticker.Stop()
-	for {
-		var err error
-		select {
-		case e, open := <-l.C():
-			if !open {
-				return
-			}
-			if e.Seq <= f.read[e.Node] || !matches(f.query, e) {
-				continue
-			}
-			if err = f.send(e); err == nil && len(l.C()) == 0 {
-				err = f.control.Flush()
-			}
-		case <-ticker.C:
-			err = f.comment("still here")
-		case <-f.server.Done:
-			return
-		case <-r.Context().Done():
-			return
-		}
-		if err != nil {
-			return
+			return f.Flush()
 		}
 	}
 }
@@ -184,17 +162,7 @@ func (f *feed) send(e event.Event) error {
 	if err != nil {
 		return err
 	}
-	f.server.extend(f.w)
-	_, err = fmt.Fprintf(f.w, "id: %s\nevent: %s\ndata: %s\n\n", cursorText(e.Cursor()), e.Kind, data)
-	return err
-}
-
-func (f *feed) comment(text string) error {
-	f.server.extend(f.w)
-	if _, err := fmt.Fprintf(f.w, ": %s\n\n", text); err != nil {
-		return err
-	}
-	return f.control.Flush()
+	return f.Event(cursorText(e.Cursor()), e.Kind, data)
 }
 
 // matches holds a live event against the filters that the store applies in SQL.

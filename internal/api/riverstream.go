@@ -3,13 +3,14 @@ package api
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
 	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/live"
 	"cloudburst/internal/river"
 )
 
@@ -44,7 +45,7 @@ func (s riverAPI) itemStream(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	f := &itemFeed{server: s.Server, c: c, control: http.NewResponseController(c.w), query: q, sent: map[int64]int64{}}
+	f := &itemFeed{Stream: s.openStream(c.w), server: s.Server, c: c, query: q, sent: map[int64]int64{}}
 	last := c.r.Header.Get("Last-Event-ID")
 	if f.seen, err = f.begin(last); err != nil {
 		return err
@@ -52,6 +53,7 @@ func (s riverAPI) itemStream(c *riverCall) error {
 	f.begun = f.seen
 	arrivals, stop := s.listen(itemBuffer)
 	defer func() { stop() }()
+	defer f.Close()
 	c.w.Header().Set("Content-Type", "text/event-stream")
 	c.w.WriteHeader(http.StatusOK)
 	if last != "" {
@@ -68,31 +70,37 @@ func (s riverAPI) itemStream(c *riverCall) error {
 			return s.broken(c.r, err)
 		}
 	}
-	if err := f.comment("listening"); err != nil {
+	if err := f.Comment("listening"); err != nil {
 		return nil
 	}
+	f.timer = time.NewTimer(searchLate)
+	f.timer.Stop() // nothing is looked for when nothing came
+	f.Wake, f.Woken = f.timer.C, f.look
 	if q.Match != "" {
 		f.lookSoon() // what came in between
 	}
-	f.live(arrivals)
+	f.Beat = func() bool { return c.still == nil || c.still() == nil }
+	if err := live.Follow(c.ctx(), f.Stream, arrivals, f.arrived); err != nil && !errors.Is(err, live.ErrSlow) {
+		return s.broken(c.r, err)
+	}
 	return nil
 }
 
 // itemFeed is one open stream.
 type itemFeed struct {
-	server  *Server
-	c       *riverCall
-	control *http.ResponseController
-	query   river.ItemQuery
-	seen    int64           // a Seq: what came before it, whoever listens knows
-	at      int64           // the store has been read up to this Seq
-	sent    map[int64]int64 // Seq by item, of the last that were sent from the store
+	*live.Stream
+	server *Server
+	c      *riverCall
+	query  river.ItemQuery
+	seen   int64           // a Seq: what came before it, whoever listens knows
+	at     int64           // the store has been read up to this Seq
+	sent   map[int64]int64 // Seq by item, of the last that were sent from the store
 
 	begun int64 // a Seq: what the stream begins with
 	// Of a search:
 	newest int64         // Seq of the last arrival
 	pause  time.Duration // before the next look; 0: there is none
-	due    time.Time     // of the next look
+	timer  *time.Timer   // of the next look
 }
 
 // begin is the Seq that a stream begins with: the one that whoever comes back names, or
@@ -138,7 +146,7 @@ func (f *itemFeed) catchUp() error {
 		if len(rows) < itemPage {
 			// The next one reads the last seconds again, for what was slow.
 			f.at = max(f.at-itemOverlap, 0)
-			return f.control.Flush()
+			return f.Flush()
 		}
 	}
 }
@@ -153,42 +161,6 @@ func (f *itemFeed) kind(e *river.Entry) string {
 		return itemNew
 	}
 	return itemEdited
-}
-
-// live sends what arrives until somebody ends it.
-func (f *itemFeed) live(arrivals <-chan river.Arrival) {
-	beat := time.NewTicker(f.server.Heartbeat)
-	defer beat.Stop()
-	for {
-		// Nothing is looked for when nothing came.
-		var look <-chan time.Time
-		if f.pause > 0 {
-			look = time.After(time.Until(f.due))
-		}
-		var err error
-		select {
-		case a, open := <-arrivals:
-			if !open {
-				return
-			}
-			err = f.arrived(a)
-		case <-look:
-			err = f.look()
-		case <-beat.C:
-			if f.c.still != nil && f.c.still() != nil {
-				return
-			}
-			err = f.comment("still here")
-		case <-f.server.Done:
-			return
-		case <-f.c.ctx().Done():
-			return
-		}
-		if err != nil {
-			_ = f.server.broken(f.c.r, err)
-			return
-		}
-	}
 }
 
 // arrived sends the items of an arrival that are for this reader.
@@ -235,13 +207,14 @@ func (f *itemFeed) arrived(a river.Arrival) error {
 			}
 		}
 	}
-	return f.control.Flush()
+	return f.Flush()
 }
 
 // lookSoon plans a look, unless one is near.
 func (f *itemFeed) lookSoon() {
 	if f.pause == 0 || f.pause > 2*searchSoon {
-		f.pause, f.due = searchSoon, time.Now().Add(searchSoon)
+		f.pause = searchSoon
+		f.timer.Reset(f.pause)
 	}
 }
 
@@ -253,8 +226,9 @@ func (f *itemFeed) look() error {
 	}
 	if f.pause *= 2; f.pause > searchLate {
 		f.pause = 0
+	} else {
+		f.timer.Reset(f.pause)
 	}
-	f.due = time.Now().Add(f.pause)
 	f.at = max(f.begun, f.newest-back)
 	f.seen = max(f.seen, f.newest-searchWait)
 	return f.catchUp()
@@ -265,15 +239,5 @@ func (f *itemFeed) send(kind string, e *river.Entry) error {
 	if err != nil {
 		return err
 	}
-	f.server.extend(f.c.w)
-	_, err = fmt.Fprintf(f.c.w, "id: %d\nevent: %s\ndata: %s\n\n", e.Seq, kind, data)
-	return err
-}
-
-func (f *itemFeed) comment(text string) error {
-	f.server.extend(f.c.w)
-	if _, err := fmt.Fprintf(f.c.w, ": %s\n\n", text); err != nil {
-		return err
-	}
-	return f.control.Flush()
+	return f.Event(strconv.FormatInt(e.Seq, 10), kind, data)
 }

@@ -1,7 +1,6 @@
 package hubui
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/live"
 	"cloudburst/internal/web/shell"
 )
 
@@ -24,8 +24,8 @@ func (s *Pages) changesStream(rw http.ResponseWriter, r *http.Request) {
 		http.Error(rw, q.PlaceError, http.StatusBadRequest)
 		return
 	}
-	s.ServeLive(rw, r, func(out shell.EventStream) error {
-		w := &changeWatch{Pages: s, EventStream: out, q: q, html: r.URL.Query().Get("as") == "html"}
+	s.ServeLive(rw, r, func(out *live.Stream) error {
+		w := &changeWatch{Pages: s, Stream: out, q: q, html: r.URL.Query().Get("as") == "html"}
 		return w.run(r.Context(), r)
 	})
 }
@@ -33,7 +33,7 @@ func (s *Pages) changesStream(rw http.ResponseWriter, r *http.Request) {
 // changeWatch is one reader of the stream.
 type changeWatch struct {
 	*Pages
-	shell.EventStream
+	*live.Stream
 	q    changesQuery
 	html bool
 	sent map[mark]bool // what came from the store, until the tail is past it
@@ -49,42 +49,23 @@ func (w *changeWatch) run(ctx context.Context, r *http.Request) error {
 		return err
 	}
 	defer w.leave(reader)
-	if err := w.Write([]byte("retry: 3000\n\n")); err != nil { // what comes from now on is heard
+	if err := w.Send([]byte("retry: 3000\n\n")); err != nil { // what comes from now on is heard
 		return err
 	}
 	if err := w.catchUp(ctx, from); err != nil {
 		return err
 	}
-	beat := time.NewTicker(w.HeartbeatInterval())
-	defer beat.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-w.Done: // nil: never
-			return nil
-		case <-beat.C:
-			w.sent = nil
-			if err := w.Write([]byte(": still here\n\n")); err != nil {
-				return err
-			}
-		case list, ok := <-reader.c:
-			if !ok {
-				return shell.ErrSlowReader // he comes back with the last id, and loses nothing
-			}
-			if err := w.send(list); err != nil {
-				return err
-			}
-		}
+	w.Beat = func() bool {
+		w.sent = nil
+		return true
 	}
+	return live.Follow(ctx, w.Stream, reader.c, w.send) // who is too slow comes back with the last id, and loses nothing
 }
 
 // from is where the reader stands: at what he names, else at the newest line.
 func (w *changeWatch) from(ctx context.Context, r *http.Request) (event.Cursor, error) {
-	for _, named := range []string{r.Header.Get("Last-Event-ID"), r.URL.Query().Get("since")} {
-		if c, ok := shell.ParseCursor(named); ok && named != "" {
-			return c, nil
-		}
+	if c, known := live.LastSeen(r, shell.ParseCursor); known {
+		return c, nil
 	}
 	newest, err := w.Store.Changes(ctx, hub.ChangeQuery{Limit: 1})
 	if err != nil || len(newest) == 0 {
@@ -100,7 +81,7 @@ func (w *changeWatch) catchUp(ctx context.Context, from event.Cursor) error {
 		return err
 	}
 	if len(missed) > MaxMissedChanges {
-		return w.Write([]byte("event: reset\ndata: More happened than can be caught up with. Load the list again.\n\n"))
+		return w.Send([]byte("event: reset\ndata: More happened than can be caught up with. Load the list again.\n\n"))
 	}
 	for batch := range slices.Chunk(missed, streamBatch) {
 		if err := w.send(batch); err != nil {
@@ -116,7 +97,7 @@ func (w *changeWatch) catchUp(ctx context.Context, from event.Cursor) error {
 
 // send writes those lines that the reader wants, in one piece.
 func (w *changeWatch) send(list []hub.Change) error {
-	var out bytes.Buffer
+	var out []byte
 	for _, c := range list {
 		if w.sent[mark{c.Node, c.Seq}] || !w.q.matches(c) {
 			continue
@@ -125,12 +106,12 @@ func (w *changeWatch) send(list []hub.Change) error {
 		if err != nil {
 			return fmt.Errorf("write change %s: %w", shell.FormatCursor(c.Cursor()), err)
 		}
-		shell.WriteEvent(&out, shell.FormatCursor(c.Cursor()), data)
+		out = live.AppendEvent(out, shell.FormatCursor(c.Cursor()), "", data)
 	}
-	if out.Len() == 0 {
+	if len(out) == 0 {
 		return nil
 	}
-	return w.Write(out.Bytes())
+	return w.Send(out)
 }
 
 // changeData is a change as a program reads it.

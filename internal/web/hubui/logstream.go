@@ -1,16 +1,15 @@
 package hubui
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"cloudburst/internal/event"
-	"cloudburst/internal/web/shell"
+	"cloudburst/internal/live"
 )
 
 const (
@@ -29,42 +28,37 @@ func (s *Pages) stream(rw http.ResponseWriter, r *http.Request) {
 		http.Error(rw, q.TopicError+q.KindError+q.PlaceError, http.StatusBadRequest)
 		return
 	}
-	s.ServeLive(rw, r, func(out shell.EventStream) error {
-		l := &live{Pages: s, EventStream: out, q: q, html: r.URL.Query().Get("as") == "html"}
+	s.ServeLive(rw, r, func(out *live.Stream) error {
+		l := &logWatch{Pages: s, Stream: out, q: q, html: r.URL.Query().Get("as") == "html"}
 		return l.run(r.Context(), r)
 	})
 }
 
-// live is one reader of the stream.
-type live struct {
+// logWatch is one reader of the stream.
+type logWatch struct {
 	*Pages
-	shell.EventStream
+	*live.Stream
 	q    logQuery
 	html bool
 	last mark // what the reader has seen last
 }
 
-func (l *live) run(ctx context.Context, r *http.Request) error {
+func (l *logWatch) run(ctx context.Context, r *http.Request) error {
 	heard := l.Bus.Listen(StreamBuffer) // before the reader learns that he is heard
 	defer func() { heard.Close() }()
 	if err := l.begin(ctx, r); err != nil {
 		return err
 	}
-	if err := l.Write([]byte("retry: 3000\n\n")); err != nil {
+	if err := l.Send([]byte("retry: 3000\n\n")); err != nil {
 		return err
 	}
-	beat := time.NewTicker(l.HeartbeatInterval())
-	defer beat.Stop()
 	for {
 		sent, err := l.catchUp(ctx)
 		if err != nil {
 			return err
 		}
-		if err := l.follow(ctx, heard, beat.C, sent); err != nil {
+		if err := live.Follow(ctx, l.Stream, heard.C(), l.batches(heard, sent)); !errors.Is(err, live.ErrSlow) {
 			return err
-		}
-		if ctx.Err() != nil || l.Stopping() {
-			return nil
 		}
 		// It was too slow for the bus. What it missed is in the store.
 		heard.Close()
@@ -73,12 +67,10 @@ func (l *live) run(ctx context.Context, r *http.Request) error {
 }
 
 // begin finds where the reader stands: at what he names, else at the newest event.
-func (l *live) begin(ctx context.Context, r *http.Request) error {
-	for _, named := range []string{r.Header.Get("Last-Event-ID"), r.URL.Query().Get("since")} {
-		if m, ok := parseMark(named); ok {
-			l.last = m
-			return nil
-		}
+func (l *logWatch) begin(ctx context.Context, r *http.Request) error {
+	var known bool
+	if l.last, known = live.LastSeen(r, parseMark); known {
+		return nil
 	}
 	newest, err := l.Store.Events(ctx, l.q.store(1))
 	if err == nil && len(newest) > 0 {
@@ -88,13 +80,13 @@ func (l *live) begin(ctx context.Context, r *http.Request) error {
 }
 
 // catchUp sends what the store has after l.last, and returns what it sent.
-func (l *live) catchUp(ctx context.Context) (map[mark]bool, error) {
+func (l *logWatch) catchUp(ctx context.Context) (map[mark]bool, error) {
 	missed, whole, err := l.missed(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if !whole {
-		if err := l.Write([]byte("event: reset\ndata: More happened than can be caught up with. Load the log again.\n\n")); err != nil {
+		if err := l.Send([]byte("event: reset\ndata: More happened than can be caught up with. Load the log again.\n\n")); err != nil {
 			return nil, err
 		}
 		if len(missed) > 0 {
@@ -118,7 +110,7 @@ func (l *live) catchUp(ctx context.Context) (map[mark]bool, error) {
 // missed walks back from the newest event to l.last and returns what lies
 // between, oldest first. Not whole: l.last was not found, and something precedes
 // what is returned. The zero mark stands for an empty log.
-func (l *live) missed(ctx context.Context) (events []event.Event, whole bool, err error) {
+func (l *logWatch) missed(ctx context.Context) (events []event.Event, whole bool, err error) {
 	want := l.q.store(100)
 	for len(events) < streamMissed {
 		page, err := l.Store.Events(ctx, want)
@@ -143,58 +135,41 @@ func (l *live) missed(ctx context.Context) (events []event.Event, whole bool, er
 	return events, false, nil
 }
 
-// follow sends what the bus brings until it stops bringing.
-func (l *live) follow(ctx context.Context, heard *event.Listener, beat <-chan time.Time, sent map[mark]bool) error {
+// batches sends an event with those that wait behind it, except those in sent.
+func (l *logWatch) batches(heard *event.Listener, sent map[mark]bool) func(event.Event) error {
 	batch := make([]event.Event, 0, streamBatch)
-	for {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-l.Done:
-			return nil
-		case <-beat:
-			if err := l.Write([]byte(": still here\n\n")); err != nil {
-				return err
+	return func(e event.Event) error {
+		batch = batch[:0]
+		for ok := true; ok; e, ok = <-heard.C() {
+			if m := (mark{e.Node, e.Seq}); !sent[m] && l.q.matches(e) {
+				batch = append(batch, e)
 			}
-		case e, ok := <-heard.C():
-			batch = batch[:0]
-			for ok {
-				if m := (mark{e.Node, e.Seq}); !sent[m] && l.q.matches(e) {
-					batch = append(batch, e)
-				}
-				if len(batch) == cap(batch) || len(heard.C()) == 0 {
-					break
-				}
-				e, ok = <-heard.C()
-			}
-			if err := l.send(batch); err != nil {
-				return err
-			}
-			if !ok {
-				return nil
+			if len(batch) == cap(batch) || len(heard.C()) == 0 {
+				break
 			}
 		}
+		return l.send(batch)
 	}
 }
 
 // send writes events in one piece.
-func (l *live) send(events []event.Event) error {
+func (l *logWatch) send(events []event.Event) error {
 	if len(events) == 0 {
 		return nil
 	}
-	var out bytes.Buffer
+	var out []byte
 	for _, e := range events {
 		data, err := l.data(e)
 		if err != nil {
 			return fmt.Errorf("write event %d:%d: %w", e.Node, e.Seq, err)
 		}
 		l.last = mark{e.Node, e.Seq}
-		shell.WriteEvent(&out, l.last.String(), data)
+		out = live.AppendEvent(out, l.last.String(), "", data)
 	}
-	return l.Write(out.Bytes())
+	return l.Send(out)
 }
 
-func (l *live) data(e event.Event) ([]byte, error) {
+func (l *logWatch) data(e event.Event) ([]byte, error) {
 	if l.html {
 		return l.rendered(e)
 	}

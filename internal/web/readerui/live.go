@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"cloudburst/internal/live"
 	"cloudburst/internal/river"
 	"cloudburst/internal/web/shell"
 )
@@ -272,7 +273,8 @@ func (s *riverPages) heardOf(ctx context.Context, key channelKey, q river.ItemQu
 
 // events writes items, which stand the other way round, in the order in which they came.
 func (s *riverPages) events(key channelKey, list []river.Entry) ([]byte, error) {
-	var out, one bytes.Buffer
+	var out []byte
+	var one bytes.Buffer
 	how := showing{now: s.CurrentTime(), zone: time.UTC, root: key.Root, own: key.May == accessWrite, marks: true, reply: key.May == accessWrite && s.Posts != nil && s.Accounts != nil}
 	for _, e := range slices.Backward(s.shownTo(key.stretch, list)) {
 		one.Reset()
@@ -280,7 +282,7 @@ func (s *riverPages) events(key channelKey, list []river.Entry) ([]byte, error) 
 		if err := s.ExecutePart(&one, "river", "item", &p); err != nil {
 			return nil, err
 		}
-		shell.WriteEvent(&out, strconv.FormatInt(e.Seq, 10), bytes.TrimSpace(one.Bytes()))
+		out = live.AppendEvent(out, strconv.FormatInt(e.Seq, 10), "", bytes.TrimSpace(one.Bytes()))
 	}
-	return out.Bytes(), nil
+	return out, nil
 }

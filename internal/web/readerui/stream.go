@@ -4,9 +4,9 @@ import (
 	"context"
 	"net/http"
 	"strconv"
-	"time"
 
 	"cloudburst/internal/fault"
+	"cloudburst/internal/live"
 	"cloudburst/internal/web/shell"
 )
 
@@ -50,8 +50,8 @@ func (s *riverPages) streamTo(rw http.ResponseWriter, r *http.Request, st stretc
 		http.Error(rw, fault.Message(err), http.StatusNotFound)
 		return
 	}
-	s.ServeLive(rw, r, func(out shell.EventStream) error {
-		w := riverWatch{riverPages: s, EventStream: out, key: channelKey{st, q.Source}, still: still}
+	s.ServeLive(rw, r, func(out *live.Stream) error {
+		w := riverWatch{riverPages: s, Stream: out, key: channelKey{st, q.Source}, still: still}
 		return w.run(r.Context(), r)
 	})
 }
@@ -76,7 +76,7 @@ func (s *riverPages) mayWatch(ctx context.Context, st stretch) error {
 // riverWatch is one who watches.
 type riverWatch struct {
 	*riverPages
-	shell.EventStream
+	*live.Stream
 	key   channelKey
 	still func(context.Context) bool
 }
@@ -87,56 +87,30 @@ func (w *riverWatch) run(ctx context.Context, r *http.Request) error {
 		return err
 	}
 	defer w.unwatch(reader)
-	if err := w.Write([]byte("retry: 3000\n\n")); err != nil { // what comes from now on is heard
+	if err := w.Send([]byte("retry: 3000\n\n")); err != nil { // what comes from now on is heard
 		return err
 	}
-	if from, known := riverSeen(r); known {
+	if from, known := live.LastSeen(r, parseSeq); known {
 		piece, _, err := w.since(ctx, w.key, from)
 		if err != nil {
 			return err
 		}
 		if len(piece) > 0 {
-			if err := w.Write(piece); err != nil {
+			if err := w.Send(piece); err != nil {
 				return err
 			}
 		}
 	}
-	return w.follow(ctx, reader)
+	beats := 1
+	w.Beat = func() bool {
+		beats++
+		return beats%recheckBeats != 0 || w.still(ctx)
+	}
+	return live.Follow(ctx, w.Stream, reader.c, w.Send) // who is too slow comes back with the last id, and loses nothing
 }
 
-// riverSeen is the Seq that the reader says he has seen.
-func riverSeen(r *http.Request) (seq int64, known bool) {
-	for _, named := range []string{r.Header.Get("Last-Event-ID"), r.URL.Query().Get("since")} {
-		if n, err := strconv.ParseInt(named, 10, 64); err == nil && n >= 0 {
-			return n, true
-		}
-	}
-	return 0, false
-}
-
-func (w *riverWatch) follow(ctx context.Context, reader *riverReader) error {
-	beat := time.NewTicker(w.HeartbeatInterval())
-	defer beat.Stop()
-	for n := 1; ; {
-		select {
-		case <-ctx.Done():
-			return nil
-		case <-w.Done: // nil: never
-			return nil
-		case <-beat.C:
-			if n++; n%recheckBeats == 0 && !w.still(ctx) {
-				return nil
-			}
-			if err := w.Write([]byte(": still here\n\n")); err != nil {
-				return err
-			}
-		case piece, ok := <-reader.c:
-			if !ok {
-				return shell.ErrSlowReader // he comes back with the last id, and loses nothing
-			}
-			if err := w.Write(piece); err != nil {
-				return err
-			}
-		}
-	}
+// parseSeq reads the Seq that a reader has seen.
+func parseSeq(id string) (seq int64, ok bool) {
+	seq, err := strconv.ParseInt(id, 10, 64)
+	return seq, err == nil && seq >= 0
 }

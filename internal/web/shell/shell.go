@@ -74,6 +74,9 @@ type Shell struct {
 
 // New makes ready what all pages share.
 func New(o Options) *Shell {
+	if o.Heartbeat <= 0 {
+		o.Heartbeat = defaultHeartbeat
+	}
 	s := &Shell{Options: o, assets: loadAssets(), pages: parsePages(), turns: make(chan struct{}, ConcurrentReadings)}
 	s.packers.New = func() any {
 		z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)

@@ -1,0 +1,165 @@
+// Package live has what every live tail of the server shares: a stream of server-sent events to
+// one client, and the loop that follows a channel until the stream ends.
+//
+// A handler sets its headers, opens a [Stream], writes what the client missed, and calls [Follow].
+package live
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"time"
+)
+
+// ErrSlow means that the sender dropped a client that did not keep up.
+var ErrSlow = errors.New("it does not keep up with the list")
+
+// Options say how a stream behaves. Heartbeat and WriteTimeout must be set.
+type Options struct {
+	Done         <-chan struct{} // closed when the server stops; nil: never
+	Heartbeat    time.Duration   // between two comments by which a quiet stream shows that it lives
+	WriteTimeout time.Duration   // the longest time that the client may delay one write
+}
+
+// Stream is one open stream of server-sent events to one client. Use [Open].
+type Stream struct {
+	// Beat runs before each heartbeat; false ends the stream. It may be nil.
+	Beat func() bool
+	// Follow calls Woken when Wake delivers a time. Both may be nil.
+	Wake  <-chan time.Time
+	Woken func() error
+
+	options Options
+	out     http.ResponseWriter
+	control *http.ResponseController
+}
+
+// Open makes the stream of one response. The caller has set the headers, and closes the stream.
+func Open(rw http.ResponseWriter, o Options) *Stream {
+	return &Stream{options: o, out: rw, control: http.NewResponseController(rw)}
+}
+
+// Close bounds the time that the server takes to write the end of the response.
+func (s *Stream) Close() { _ = s.extend() }
+
+// Write writes b, which may stay in a buffer until Flush.
+func (s *Stream) Write(b []byte) (int, error) {
+	if err := s.extend(); err != nil {
+		return 0, err
+	}
+	return s.out.Write(b)
+}
+
+// Flush sends what was written.
+func (s *Stream) Flush() error {
+	if err := s.extend(); err != nil {
+		return err
+	}
+	if err := s.control.Flush(); err != nil {
+		return err
+	}
+	// Over HTTP/2 a deadline that passes while nothing is written ends the stream.
+	return s.setDeadline(time.Time{})
+}
+
+// Send writes b and flushes it.
+func (s *Stream) Send(b []byte) error {
+	if _, err := s.Write(b); err != nil {
+		return err
+	}
+	return s.Flush()
+}
+
+// Event writes one event, which may stay in a buffer until Flush.
+func (s *Stream) Event(id, kind string, data []byte) error {
+	_, err := s.Write(AppendEvent(nil, id, kind, data))
+	return err
+}
+
+// Comment sends a comment, which clients ignore.
+func (s *Stream) Comment(text string) error { return s.Send([]byte(": " + text + "\n\n")) }
+
+func (s *Stream) extend() error { return s.setDeadline(time.Now().Add(s.options.WriteTimeout)) }
+
+func (s *Stream) setDeadline(at time.Time) error {
+	// Without a connection (in process) there is no deadline to set.
+	if err := s.control.SetWriteDeadline(at); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
+// AppendEvent appends one event to b. An empty id or kind has no line.
+func AppendEvent(b []byte, id, kind string, data []byte) []byte {
+	if id != "" {
+		b = append(b, "id: "+id+"\n"...)
+	}
+	if kind != "" {
+		b = append(b, "event: "+kind+"\n"...)
+	}
+	for line := range bytes.Lines(data) {
+		b = append(b, "data: "...)
+		b = append(b, bytes.TrimRight(line, "\r\n")...)
+		b = append(b, '\n')
+	}
+	return append(b, '\n')
+}
+
+// LastSeen is the position that a client names in the header Last-Event-ID or, with the first
+// request, in since=. The first one counts that parse accepts.
+func LastSeen[T any](r *http.Request, parse func(string) (T, bool)) (at T, known bool) {
+	for _, id := range []string{r.Header.Get("Last-Event-ID"), r.URL.Query().Get("since")} {
+		if id == "" {
+			continue
+		}
+		if at, known = parse(id); known {
+			return at, true
+		}
+	}
+	var none T
+	return none, false
+}
+
+// Follow passes each value of from to take until the stream ends, and sends heartbeats. It
+// returns nil when the client leaves, the server stops or Beat returns false, ErrSlow when the
+// sender closed from, and else the error of a write, of take or of Woken.
+func Follow[T any](ctx context.Context, s *Stream, from <-chan T, take func(T) error) error {
+	beat := time.NewTicker(s.options.Heartbeat)
+	defer beat.Stop()
+	for {
+		var err error
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-s.options.Done:
+			return nil
+		case <-beat.C:
+			if s.Beat != nil && !s.Beat() {
+				return nil
+			}
+			err = s.Comment("still here")
+		case <-s.Wake:
+			err = s.Woken()
+		case v, open := <-from:
+			if open {
+				err = take(v)
+			} else if err = ErrSlow; s.ended(ctx) {
+				return nil
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// ended reports whether the client left or the server stops.
+func (s *Stream) ended(ctx context.Context) bool {
+	select {
+	case <-s.options.Done:
+		return true
+	default:
+		return ctx.Err() != nil
+	}
+}
