@@ -52,11 +52,15 @@ type Pages struct {
 	Options
 	rows  rowCache // lines of the log
 	lines rowCache // lines of the list of changes
-	tail  changeTail
+	tail  *changeTail
 }
 
 // New builds the pages.
-func New(s *shell.Shell, o Options) *Pages { return &Pages{Shell: s, Options: o} }
+func New(s *shell.Shell, o Options) *Pages {
+	p := &Pages{Shell: s, Options: o}
+	p.tail = p.newTail()
+	return p
+}
 
 // Routes are the front page and the pages of the hub.
 func (s *Pages) Routes() []route.Route {

@@ -3,11 +3,11 @@ package hubui
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"cloudburst/internal/event"
 	"cloudburst/internal/hub"
+	"cloudburst/internal/live"
 	"cloudburst/internal/web/shell"
 )
 
@@ -20,24 +20,28 @@ const (
 )
 
 // changeTail reads the end of the list of changes once for all who watch it. It
-// works while somebody watches. The zero value is ready.
+// works while somebody watches.
 //
 // It is woken by the bus, and looks by itself as well: other nodes write the same
 // list, and nothing here hears of that.
-type changeTail struct {
-	mu      sync.Mutex
-	readers map[*tailReader]struct{}
-	work    *tailWork // nil: nobody watches
+type changeTail = live.Tail[struct{}, []hub.Change]
+
+func (s *Pages) newTail() *changeTail {
+	return &changeTail{Done: s.Done, Buffer: tailBuffer, Work: func(ctx context.Context, ready func()) {
+		(&tailWork{Pages: s, ready: ready, seen: map[mark]event.Cursor{}}).run(ctx)
+	}}
 }
 
 // tailReader is one who watches.
-type tailReader struct{ c chan []hub.Change }
+type tailReader struct {
+	c     <-chan []hub.Change
+	leave func()
+}
 
 // tailWork is the reading from the first reader's coming to the last one's going.
 type tailWork struct {
 	*Pages
-	ready  chan struct{} // closed when it knows where the list ends
-	cancel context.CancelFunc
+	ready func() // called when it knows where the list ends
 
 	last event.Cursor          // the newest line that was seen
 	seen map[mark]event.Cursor // lines of the last tailOverlap
@@ -46,54 +50,11 @@ type tailWork struct {
 // join adds a reader. When it returns nil, everything that is written from now on
 // comes through the reader's channel; what is in the store already may come too.
 func (s *Pages) join(ctx context.Context) (*tailReader, error) {
-	r := &tailReader{make(chan []hub.Change, tailBuffer)}
-	t := &s.tail
-	t.mu.Lock()
-	if t.work == nil {
-		work, cancel := context.WithCancel(context.Background()) // it outlives the first reader's request
-		t.work = &tailWork{Pages: s, ready: make(chan struct{}), cancel: cancel, seen: map[mark]event.Cursor{}}
-		t.readers = map[*tailReader]struct{}{}
-		go t.work.run(work)
-	}
-	t.readers[r] = struct{}{}
-	ready := t.work.ready
-	t.mu.Unlock()
-	select {
-	case <-ready:
-		return r, nil
-	case <-ctx.Done():
-	case <-s.Done: // nil: never
-	}
-	s.leave(r)
-	return nil, shell.ErrGone
+	c, leave, err := s.tail.Join(ctx, struct{}{}, 0)
+	return &tailReader{c, leave}, err
 }
 
-// leave removes a reader; the last one ends the work.
-func (s *Pages) leave(r *tailReader) {
-	t := &s.tail
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(t.readers, r)
-	if len(t.readers) == 0 && t.work != nil {
-		t.work.cancel()
-		t.work = nil
-	}
-}
-
-// hand gives lines to all readers. One whose channel is full is dropped.
-func (s *Pages) hand(list []hub.Change) {
-	t := &s.tail
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for r := range t.readers {
-		select {
-		case r.c <- list:
-		default:
-			delete(t.readers, r)
-			close(r.c)
-		}
-	}
-}
+func (s *Pages) leave(r *tailReader) { r.leave() }
 
 func (w *tailWork) run(ctx context.Context) {
 	heard := w.Bus.Listen(1)
@@ -140,7 +101,7 @@ func (w *tailWork) begin(ctx context.Context) bool {
 		w.trouble(ctx, err)
 		return false
 	}
-	close(w.ready)
+	w.ready()
 	return true
 }
 
@@ -148,7 +109,9 @@ func (w *tailWork) begin(ctx context.Context) bool {
 func (w *tailWork) look(ctx context.Context, wide bool) {
 	list, err := w.fresh(ctx, wide)
 	for batch := range slices.Chunk(list, tailBatch) {
-		w.hand(batch)
+		for _, ch := range w.tail.Channels() { // there is one
+			w.tail.Send(ch, batch, 0)
+		}
 	}
 	if err != nil {
 		w.trouble(ctx, err)

@@ -22,12 +22,8 @@ const (
 )
 
 // riverTail brings what arrives to all who watch: what many watch is read and written
-// once for all of them. It works while somebody watches. The zero value is ready.
-type riverTail struct {
-	mu       sync.Mutex
-	channels map[channelKey]*riverChannel
-	work     *riverWork // nil: nobody watches
-}
+// once for all of them. It works while somebody watches.
+type riverTail = live.Tail[channelKey, []byte]
 
 // channelKey says what is watched. Who watch the same get the same bytes.
 type channelKey struct {
@@ -35,92 +31,37 @@ type channelKey struct {
 	Source int64
 }
 
-// riverChannel is what some watch.
-type riverChannel struct {
-	channelKey
-	readers map[*riverReader]struct{}
-	last    int64 // Seq up to which it was handed out
-}
+// riverChannel is what some watch. It is at the Seq up to which it was handed out.
+type riverChannel = live.Channel[channelKey, []byte]
 
 // riverReader is one who watches.
 type riverReader struct {
-	channel *riverChannel
-	c       chan []byte // closed: he was too slow
+	c     <-chan []byte // closed: he was too slow
+	leave func()
 }
 
 // riverWork is the work from the first reader's coming to the last one's going.
-type riverWork struct {
-	*riverPages
-	ready  chan struct{} // closed when it listens
-	cancel context.CancelFunc
+type riverWork struct{ *riverPages }
+
+func newRiverPages(b *base) *riverPages {
+	s := &riverPages{base: b}
+	s.live = &riverTail{Work: riverWork{s}.run, Done: s.Done, Buffer: riverWaiting}
+	return s
 }
 
 // watch adds a reader. When it returns nil, everything that arrives from now on comes
 // through the reader's channel; what is in the store already may come too.
 func (s *riverPages) watch(ctx context.Context, key channelKey) (*riverReader, error) {
-	t := &s.live
-	t.mu.Lock()
-	if t.work == nil {
-		work, cancel := context.WithCancel(context.Background()) // it outlives the first reader's request
-		t.work = &riverWork{riverPages: s, ready: make(chan struct{}), cancel: cancel}
-		t.channels = map[channelKey]*riverChannel{}
-		go t.work.run(work)
-	}
-	ch := t.channels[key]
-	if ch == nil {
-		ch = &riverChannel{channelKey: key, readers: map[*riverReader]struct{}{}, last: s.CurrentTime().Add(-riverOverlap).UnixMicro()}
-		t.channels[key] = ch
-	}
-	r := &riverReader{ch, make(chan []byte, riverWaiting)}
-	ch.readers[r] = struct{}{}
-	ready := t.work.ready
-	t.mu.Unlock()
-	select {
-	case <-ready:
-		return r, nil
-	case <-ctx.Done():
-	case <-s.Done: // nil: never
-	}
-	s.unwatch(r)
-	return nil, shell.ErrGone
+	c, leave, err := s.live.Join(ctx, key, s.CurrentTime().Add(-riverOverlap).UnixMicro())
+	return &riverReader{c, leave}, err
 }
 
-// unwatch removes a reader; the last one ends the work.
-func (s *riverPages) unwatch(r *riverReader) {
-	t := &s.live
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	delete(r.channel.readers, r)
-	if len(r.channel.readers) == 0 && t.channels[r.channel.channelKey] == r.channel {
-		delete(t.channels, r.channel.channelKey)
-	}
-	if len(t.channels) == 0 && t.work != nil {
-		t.work.cancel()
-		t.work = nil
-	}
-}
+func (s *riverPages) unwatch(r *riverReader) { r.leave() }
 
-// pass gives a piece to all readers of a channel. One who has too much waiting is
-// dropped: he comes back, and says what he has seen.
-func (s *riverPages) pass(ch *riverChannel, piece []byte, last int64) {
-	t := &s.live
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	ch.last = max(ch.last, last)
-	for r := range ch.readers {
-		select {
-		case r.c <- piece:
-		default:
-			delete(ch.readers, r)
-			close(r.c)
-		}
-	}
-}
-
-func (w *riverWork) run(ctx context.Context) {
+func (w riverWork) run(ctx context.Context, ready func()) {
 	heard := w.Arrivals(riverBuffer)
 	defer func() { heard.Close() }()
-	close(w.ready)
+	ready()
 	for {
 		select {
 		case <-ctx.Done():
@@ -144,7 +85,7 @@ func (w *riverWork) run(ctx context.Context) {
 }
 
 // bring hands out what arrived to all who follow its source.
-func (w *riverWork) bring(ctx context.Context, a river.Arrival) {
+func (w riverWork) bring(ctx context.Context, a river.Arrival) {
 	ids := make([]int64, len(a.Items))
 	for i, it := range a.Items {
 		ids[i] = it.ID
@@ -157,41 +98,35 @@ func (w *riverWork) bring(ctx context.Context, a river.Arrival) {
 	}
 	follows := map[string]bool{}
 	wants := func(ch *riverChannel) bool {
-		if ch.Source != 0 && ch.Source != a.SourceID {
+		if ch.Key.Source != 0 && ch.Key.Source != a.SourceID {
 			return false
 		}
-		f, known := follows[ch.Reader]
+		f, known := follows[ch.Key.Reader]
 		if !known {
-			set, err := w.River.Following(ctx, ch.Reader)
+			set, err := w.River.Following(ctx, ch.Key.Reader)
 			f = err != nil || set[a.SourceID] // when it cannot be known, the items say it
-			follows[ch.Reader] = f
+			follows[ch.Key.Reader] = f
 		}
 		return f
 	}
 	w.each(ctx, wants, func(ctx context.Context, ch *riverChannel) {
-		piece, last, err := w.piece(ctx, ch.channelKey, river.ItemQuery{IDs: ids, Limit: len(ids)})
+		piece, last, err := w.piece(ctx, ch.Key, river.ItemQuery{IDs: ids, Limit: len(ids)})
 		if err != nil {
 			w.Logger().Warn("what arrived could not be read for those who watch; they get it when they come back", "err", err)
-			w.drop(ch)
+			w.live.Drop(ch)
 			return
 		}
 		if len(piece) > 0 {
-			w.pass(ch, piece, last)
+			w.live.Send(ch, piece, last)
 		}
 	})
 }
 
 // each does something for all channels that are wanted, some at once.
-func (w *riverWork) each(ctx context.Context, wanted func(*riverChannel) bool, do func(context.Context, *riverChannel)) {
-	w.live.mu.Lock()
-	all := make([]*riverChannel, 0, len(w.live.channels))
-	for _, ch := range w.live.channels {
-		all = append(all, ch)
-	}
-	w.live.mu.Unlock()
+func (w riverWork) each(ctx context.Context, wanted func(*riverChannel) bool, do func(context.Context, *riverChannel)) {
 	var group sync.WaitGroup
 	places := make(chan struct{}, riverAtOnce)
-	for _, ch := range all {
+	for _, ch := range w.live.Channels() {
 		if ctx.Err() != nil || !wanted(ch) {
 			continue
 		}
@@ -205,28 +140,14 @@ func (w *riverWork) each(ctx context.Context, wanted func(*riverChannel) bool, d
 }
 
 // catchUp hands out what a channel missed.
-func (w *riverWork) catchUp(ctx context.Context, ch *riverChannel) {
-	w.live.mu.Lock()
-	since := ch.last
-	w.live.mu.Unlock()
-	piece, last, err := w.since(ctx, ch.channelKey, since)
+func (w riverWork) catchUp(ctx context.Context, ch *riverChannel) {
+	piece, last, err := w.since(ctx, ch.Key, w.live.At(ch))
 	if err != nil {
-		w.drop(ch)
+		w.live.Drop(ch)
 		return
 	}
 	if len(piece) > 0 {
-		w.pass(ch, piece, last)
-	}
-}
-
-// drop lets go all readers of a channel.
-func (s *riverPages) drop(ch *riverChannel) {
-	t := &s.live
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for r := range ch.readers {
-		delete(ch.readers, r)
-		close(r.c)
+		w.live.Send(ch, piece, last)
 	}
 }
 

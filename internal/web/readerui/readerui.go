@@ -45,7 +45,7 @@ type base struct {
 type riverPages struct {
 	*base
 	contents contentCache
-	live     riverTail
+	live     *riverTail
 }
 
 // followPages are the pages of what is followed: feeds, categories and lists.
@@ -67,7 +67,7 @@ type Pages struct {
 // New builds the pages.
 func New(c *content.Renderer, o Options) *Pages {
 	b := &base{c, o}
-	return &Pages{&riverPages{base: b}, &followPages{base: b, imports: newImports()}, &noticePages{b}}
+	return &Pages{newRiverPages(b), &followPages{base: b, imports: newImports()}, &noticePages{b}}
 }
 
 // ReplyTo is an item of a user's river as something to answer.

@@ -2,7 +2,6 @@ package shell
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -37,8 +36,6 @@ func (s *Shell) ServeLive(rw http.ResponseWriter, r *http.Request, run func(out 
 }
 
 const MinPause = 200 * time.Millisecond // least time between two looks
-
-var ErrGone = errors.New("it left, or the program ends")
 
 // UntilStopped is a context that ends when the program stops, or with cancel.
 func (s *Shell) UntilStopped() (ctx context.Context, cancel context.CancelFunc) {

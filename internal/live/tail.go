@@ -1,0 +1,122 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// ErrEnded means that the client left or the server stopped before a stream began.
+var ErrEnded = errors.New("it left, or the program ends")
+
+// Tail hands what one worker finds to all clients that watch, each of which watches one key. The
+// worker runs from the first client's Join to the last client's leave. Set the exported fields
+// first; Work is needed.
+type Tail[K comparable, V any] struct {
+	// Work runs until ctx ends. It calls ready when it hears everything that comes from then on.
+	Work   func(ctx context.Context, ready func())
+	Done   <-chan struct{} // closed when the server stops; nil: never
+	Buffer int             // values that may wait for one client
+
+	mu       sync.Mutex
+	channels map[K]*Channel[K, V]
+	ready    chan struct{}      // nil: nobody watches
+	cancel   context.CancelFunc // ends the worker
+}
+
+// Channel has the clients that watch the same key.
+type Channel[K comparable, V any] struct {
+	Key     K
+	at      int64
+	clients map[chan V]struct{}
+}
+
+// Join adds a client. Everything that the worker sends to key from now on comes through c, which
+// is closed when the client is too slow. A new channel is at the position at.
+func (t *Tail[K, V]) Join(ctx context.Context, key K, at int64) (c <-chan V, leave func(), err error) {
+	t.mu.Lock()
+	if t.ready == nil {
+		work, cancel := context.WithCancel(context.Background()) // it outlives the first client's request
+		ready := make(chan struct{})
+		t.channels, t.ready, t.cancel = map[K]*Channel[K, V]{}, ready, cancel
+		go t.Work(work, func() { close(ready) })
+	}
+	ch := t.channels[key]
+	if ch == nil {
+		ch = &Channel[K, V]{Key: key, at: at, clients: map[chan V]struct{}{}}
+		t.channels[key] = ch
+	}
+	client := make(chan V, t.Buffer)
+	ch.clients[client] = struct{}{}
+	ready := t.ready
+	t.mu.Unlock()
+	select {
+	case <-ready:
+		return client, func() { t.leave(ch, client) }, nil
+	case <-ctx.Done():
+	case <-t.Done:
+	}
+	t.leave(ch, client)
+	return nil, nil, ErrEnded
+}
+
+// leave removes a client; the last one ends the worker.
+func (t *Tail[K, V]) leave(ch *Channel[K, V], client chan V) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(ch.clients, client)
+	if len(ch.clients) == 0 && t.channels[ch.Key] == ch {
+		delete(t.channels, ch.Key)
+	}
+	if len(t.channels) == 0 && t.ready != nil {
+		t.cancel()
+		t.ready = nil
+	}
+}
+
+// Channels are those that somebody watches.
+func (t *Tail[K, V]) Channels() []*Channel[K, V] {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := make([]*Channel[K, V], 0, len(t.channels))
+	for _, ch := range t.channels {
+		all = append(all, ch)
+	}
+	return all
+}
+
+// At is the highest position up to which a channel received values.
+func (t *Tail[K, V]) At(ch *Channel[K, V]) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return ch.at
+}
+
+// Send passes a value to all clients of a channel, which is at the position at then. A client
+// whose buffer is full is dropped.
+func (t *Tail[K, V]) Send(ch *Channel[K, V], v V, at int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ch.at = max(ch.at, at)
+	for client := range ch.clients {
+		select {
+		case client <- v:
+		default:
+			ch.drop(client)
+		}
+	}
+}
+
+// Drop drops all clients of a channel.
+func (t *Tail[K, V]) Drop(ch *Channel[K, V]) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for client := range ch.clients {
+		ch.drop(client)
+	}
+}
+
+func (ch *Channel[K, V]) drop(client chan V) {
+	delete(ch.clients, client)
+	close(client)
+}
