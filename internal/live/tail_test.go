@@ -140,6 +140,7 @@ func TestJoinWaitsForTheWorkerUnlessTheClientLeavesOrTheServerStops(t *testing.T
 			t.Errorf("the worker was ready after %v", took)
 		}
 		leave()
+		synctest.Wait() // until that worker ended
 		time.AfterFunc(time.Second, func() { close(done) })
 		if _, _, err := tail.Join(t.Context(), "a", 0); !errors.Is(err, ErrEnded) {
 			t.Errorf("when the server stops: %v", err)
