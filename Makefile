@@ -13,7 +13,7 @@ PACKAGES ?=
 CLUSTER = ./lab/clustertest
 # What runs many goroutines over shared state.
 RACE ?= $(addprefix ./protocol/,xmlrpc/... soap/... rsscloud/... websub/... weblogs/... cnws/...) \
-	./internal/event/... ./internal/fetch/... ./internal/hub/... ./internal/limit/... ./internal/lease/... ./internal/cache/... ./internal/live/... ./internal/upstream/... ./internal/store/... ./internal/endpoint/... ./internal/sanitize/... ./internal/cli/... \
+	./internal/event/... ./internal/fetch/... ./internal/hub/... ./internal/limit/... ./internal/lease/... ./internal/cache/... ./internal/live/... ./internal/upstream/... ./internal/store/... ./internal/endpoint/... ./internal/sanitize/... ./internal/cli ./internal/cli/shell ./internal/cli/formatcli ./internal/cli/hubcli ./internal/cli/readcli \
 	./internal/river/... ./internal/serve/... ./internal/syndicate/... ./internal/account/... ./internal/author/... ./internal/announce/...
 # The embedded database is C that was translated, with locks of its own: watching each of
 # its loads finds nothing and takes most of the time. What calls it is watched. (No debugger
