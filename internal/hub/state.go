@@ -182,9 +182,7 @@ func (h *Hub) sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) 
 
 func (h *Hub) pause(ctx context.Context, d time.Duration) bool { return h.sleep(ctx, nil, d) }
 
-func (h *Hub) wake(c chan struct{}) {
-	lease.Poke(c)
-}
+func (h *Hub) wake(c chan struct{}) { lease.Poke(c) }
 
 // Wake tells the hub that rows may be due: another node has written some.
 func (h *Hub) Wake() {

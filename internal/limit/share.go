@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"cloudburst/internal/lease"
 	"context"
 	"crypto/sha256"
 	"log/slog"
@@ -146,12 +147,7 @@ func NewExchange(store Allowances, now func() time.Time, log *slog.Logger) *Exch
 
 // Add shares a limiter under a name that all nodes give it.
 func (e *Exchange) Add(kind string, l *Limiter) {
-	l.shared = &share{kind: kind, soon: func() {
-		select {
-		case e.wake <- struct{}{}:
-		default:
-		}
-	}}
+	l.shared = &share{kind: kind, soon: func() { lease.Poke(e.wake) }}
 	l.spent = map[string]time.Duration{}
 	e.all = append(e.all, l)
 }
@@ -159,29 +155,16 @@ func (e *Exchange) Add(kind string, l *Limiter) {
 // Run exchanges rates until ctx ends.
 func (e *Exchange) Run(ctx context.Context) {
 	swept := e.Now()
-	for wait(ctx, e.wake, shareEvery) {
+	for lease.Sleep(ctx, e.wake, shareEvery) {
 		e.round(ctx)
 		if now := e.Now(); now.Sub(swept).Abs() >= sweepEvery {
 			swept = now
 			e.sweep(ctx, now)
 		}
-		if !wait(ctx, nil, sharePause) {
+		if !lease.Sleep(ctx, nil, sharePause) {
 			return
 		}
 	}
-}
-
-// wait waits for d, or until wake receives; it is false when ctx ends.
-func wait(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-wake:
-	case <-timer.C:
-	}
-	return ctx.Err() == nil
 }
 
 // round reports the use of this node and adopts that of all nodes. Use that cannot be reported

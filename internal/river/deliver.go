@@ -10,6 +10,7 @@ import (
 	"cloudburst/internal/date"
 	"cloudburst/internal/fault"
 	"cloudburst/internal/fetch"
+	"cloudburst/internal/lease"
 	"cloudburst/internal/river/item"
 )
 
@@ -94,7 +95,7 @@ func (r pushes) readAgain(ctx context.Context, id int64, door string) {
 		return
 	}
 	if r.desk.room() < -mostAnnounced {
-		poke(r.woken.claim)
+		lease.Poke(r.woken.claim)
 		return
 	}
 	now := r.now()
@@ -103,7 +104,7 @@ func (r pushes) readAgain(ctx context.Context, id int64, door string) {
 		if code := fault.CodeOf(err); code != fault.NotFound && code != fault.Conflict {
 			r.complain(ctx, "the river could not take a feed that was announced", err)
 		}
-		poke(r.woken.claim)
+		lease.Poke(r.woken.claim)
 		return
 	}
 	if s.HeardAt.IsZero() {

@@ -11,6 +11,7 @@ import (
 
 	"cloudburst/feed/feedstate"
 	"cloudburst/internal/fault"
+	"cloudburst/internal/lease"
 	"cloudburst/internal/river/forward"
 	"cloudburst/internal/river/item"
 )
@@ -61,13 +62,6 @@ type signals struct{ claim, work, tail, index, sweep chan struct{} }
 func (s *signals) make() {
 	for _, c := range []*chan struct{}{&s.claim, &s.work, &s.tail, &s.index, &s.sweep} {
 		*c = make(chan struct{}, 1)
-	}
-}
-
-func poke(c chan struct{}) {
-	select {
-	case c <- struct{}{}:
-	default:
 	}
 }
 
@@ -252,9 +246,9 @@ func sleep(ctx context.Context, woken <-chan struct{}, d time.Duration) bool {
 // Wake tells the river that rows may be due, and that others may have written items.
 func (r *River) Wake() {
 	r.Init()
-	poke(r.woken.claim)
-	poke(r.woken.work)
-	poke(r.woken.tail)
+	lease.Poke(r.woken.claim)
+	lease.Poke(r.woken.work)
+	lease.Poke(r.woken.tail)
 }
 
 // claimLoop takes what is due, for as much as there is room.
@@ -370,7 +364,7 @@ func (r running) startLoop(ctx context.Context) {
 			}
 		}
 		if r.desk.room() >= 100 {
-			poke(r.woken.claim)
+			lease.Poke(r.woken.claim)
 		}
 	}
 }
