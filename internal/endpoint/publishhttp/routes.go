@@ -39,7 +39,7 @@ func (i *IndieAuth) Routes() []route.Route {
 	s := &indieauth.Server{Backend: i, Log: i.Log}
 	authorization := s.Authorization()
 	return []route.Route{
-		{Method: "POST", Path: pathAuthorization, Handler: authorization, MaxBody: formBody, Purpose: "Tells an app which user signed in, by IndieAuth."},
+		{Method: "POST", Path: pathAuthorization, Handler: authorization, MaxBody: formBody, Purpose: "Names the signed-in user to an app, by IndieAuth."},
 		{Method: "OPTIONS", Path: pathAuthorization, Handler: authorization, Purpose: "Lets pages of other sites call the authorization endpoint."},
 		{Path: pathToken, Handler: s.Token(), MaxBody: formBody, Purpose: "Gives an app a token for a code of IndieAuth."},
 		{Path: pathIntrospection, Handler: s.Introspection(), Protection: route.Token, MaxBody: formBody, Purpose: "Says whether a token is good, and for what."},
