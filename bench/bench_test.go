@@ -101,7 +101,7 @@ func BenchmarkSender(b *testing.B) {
 }
 
 func senderVersusNetHTTP(b *testing.B, closing bool) {
-	sink, err := bench.OpenSink(b.Context(), bench.Plan{Hosts: hosts, Close: closing})
+	sink, err := bench.OpenReceiver(b.Context(), bench.Plan{Hosts: hosts, Close: closing})
 	if err != nil {
 		b.Fatal(err)
 	}

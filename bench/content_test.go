@@ -29,7 +29,7 @@ func BenchmarkSenderContent(b *testing.B) {
 }
 
 func contentVersusNetHTTP(b *testing.B, size int) {
-	sink, err := bench.OpenSink(b.Context(), bench.Plan{Hosts: hosts})
+	sink, err := bench.OpenReceiver(b.Context(), bench.Plan{Hosts: hosts})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func BenchmarkStoreAnnounce(b *testing.B) {
 	one := func(n int) {
 		for range n {
 			i, now := seq.Add(1), time.Now().UTC()
-			c := hub.Change{Node: 1, Seq: i, At: now, Name: "Notes", URL: fmt.Sprintf("http://127.0.0.1/n/%d", i), Door: "weblogs"}
+			c := hub.Change{Node: 1, Seq: i, At: now, Name: "Notes", URL: fmt.Sprintf("http://127.0.0.1/n/%d", i), Via: "weblogs"}
 			if err := st.Announce(b.Context(), []hub.Change{c}, nil, now, now, nil); err != nil {
 				b.Error(err)
 				return

@@ -31,8 +31,8 @@ type Counts struct {
 	Topics        int64 `json:"topics"`
 	Subscriptions int64 `json:"subscriptions"`
 	Failing       int64 `json:"failing"`    // subscriptions whose last change did not arrive
-	Owed          int64 `json:"owed"`       // notifications waiting for another attempt
-	PartsDue      int64 `json:"parts_due"`  // shares of changes still to tell
+	Pending       int64 `json:"owed"`       // notifications waiting for another attempt
+	ShardsDue     int64 `json:"parts_due"`  // shares of changes still to tell
 	ChecksDue     int64 `json:"checks_due"` // acknowledged pings not yet checked
 	Requests      int64 `json:"requests"`   // acknowledged requests for subscriptions not yet decided
 	Events        int64 `json:"events"`     // rows of the log
@@ -124,20 +124,20 @@ type Subscription struct {
 
 // Event is one line of the log.
 type Event struct {
-	ID      string          `json:"id"` // its place, for Last-Event-ID and LogQuery.Before
-	At      time.Time       `json:"at"`
-	Kind    string          `json:"kind"` // ping, check, register, verify, notify, error, cancel, drop, expire, save, system
-	OK      bool            `json:"ok"`
-	Text    string          `json:"text"`
-	TopicID int64           `json:"topic_id,string,omitempty"`
-	Topic   string          `json:"topic,omitempty"`
-	Door    string          `json:"door,omitempty"`
-	Peer    string          `json:"peer,omitempty"`
-	TookMS  float64         `json:"took_ms,omitempty"`
-	Told    int             `json:"told,omitempty"`
-	Failed  int             `json:"failed,omitempty"`
-	Version int64           `json:"version,omitempty"`
-	Detail  json.RawMessage `json:"detail,omitempty"` // callback, request, answer, error
+	ID       string          `json:"id"` // its place, for Last-Event-ID and LogQuery.Before
+	At       time.Time       `json:"at"`
+	Kind     string          `json:"kind"` // ping, check, register, verify, notify, error, cancel, drop, expire, save, system
+	OK       bool            `json:"ok"`
+	Text     string          `json:"text"`
+	TopicID  int64           `json:"topic_id,string,omitempty"`
+	Topic    string          `json:"topic,omitempty"`
+	Via      string          `json:"door,omitempty"`
+	Peer     string          `json:"peer,omitempty"`
+	TookMS   float64         `json:"took_ms,omitempty"`
+	Notified int             `json:"told,omitempty"`
+	Failed   int             `json:"failed,omitempty"`
+	Version  int64           `json:"version,omitempty"`
+	Detail   json.RawMessage `json:"detail,omitempty"` // callback, request, answer, error
 }
 
 // PingResult is what a ping came to.

@@ -138,8 +138,8 @@ type Profile struct {
 	Avatar   string `json:"avatar"` // path or URL of a picture
 	Theme    string `json:"theme"`  // "", light or dark
 	// Hints say when to read the feed again; nil in [Client.SetProfile] leaves them as they are.
-	Hints *FeedHints `json:"hints,omitempty"`
-	Sinks []string   `json:"sinks"` // servers that are told of changes besides: "rsscloud URL" …
+	Hints       *FeedHints `json:"hints,omitempty"`
+	PingTargets []string   `json:"sinks"` // servers that are told of changes besides: "rsscloud URL" …
 }
 
 // FeedHints say when readers are to read the feed of a user's posts again. Zero fields say

@@ -19,7 +19,7 @@ type Relay struct {
 	CreatedAt   time.Time  `json:"created_at"`
 	RequestedAt *time.Time `json:"requested_at,omitempty"` // the hub was last asked
 	ConfirmedAt *time.Time `json:"confirmed_at,omitempty"` // it last said yes
-	HeardAt     *time.Time `json:"heard_at,omitempty"`     // it last told of a change, to the minute
+	PushedAt    *time.Time `json:"heard_at,omitempty"`     // it last told of a change, to the minute
 	ExpiresAt   *time.Time `json:"expires_at,omitempty"`   // its yes runs out
 	NextAt      *time.Time `json:"next_at,omitempty"`      // it is asked again
 

@@ -20,7 +20,7 @@ type Source struct {
 	Icon        string `json:"icon,omitempty"`
 	Language    string `json:"language,omitempty"`
 	Format      string `json:"format,omitempty"`
-	Mended      string `json:"mended,omitempty"` // what was wrong with its last document
+	Repaired    string `json:"mended,omitempty"` // what was wrong with its last document
 
 	// State is "new" before it was read for the first time, "ok", "failing", or "gone":
 	// then it is not read any more.
@@ -238,7 +238,7 @@ type ImportedOPML struct {
 }
 
 // Notice is that somebody is told elsewhere of what arrives.
-type Notice struct {
+type Forwarding struct {
 	ID        int64      `json:"id,string"`
 	SourceID  int64      `json:"source_id,string,omitempty"`
 	Category  string     `json:"category,omitempty"`
@@ -257,7 +257,7 @@ type Notice struct {
 }
 
 // NoticeRequest makes a notice, or changes the one with its ID.
-type NoticeRequest struct {
+type ForwardingRequest struct {
 	ID       int64   `json:"id,string,omitempty"`
 	Source   string  `json:"source,omitempty"` // ID or URL; "": any
 	Category string  `json:"category,omitempty"`

@@ -318,28 +318,28 @@ func (r *River) DropList(ctx context.Context, id int64, remove bool) error {
 }
 
 // Notices are those of the reader.
-func (r *River) Notices(ctx context.Context) ([]Notice, error) {
+func (r *River) Forwardings(ctx context.Context) ([]Forwarding, error) {
 	var out struct {
-		Notices []Notice `json:"notices"`
+		Forwardings []Forwarding `json:"notices"`
 	}
 	err := r.call(ctx, "GET", "/v1/notices", nil, nil, &out)
-	return out.Notices, err
+	return out.Forwardings, err
 }
 
 // PutNotice makes a notice, or changes one.
-func (r *River) PutNotice(ctx context.Context, n NoticeRequest) (Notice, error) {
-	var out Notice
+func (r *River) PutForwarding(ctx context.Context, n ForwardingRequest) (Forwarding, error) {
+	var out Forwarding
 	err := r.call(ctx, "PUT", "/v1/notices", nil, n, &out)
 	return out, err
 }
 
 // DropNotice ends a notice.
-func (r *River) DropNotice(ctx context.Context, id int64) error {
+func (r *River) DropForwarding(ctx context.Context, id int64) error {
 	return r.call(ctx, "DELETE", "/v1/notices/"+decimal(id), nil, nil, nil)
 }
 
 // TryNotice sends the newest item at once; the error says what went wrong.
-func (r *River) TryNotice(ctx context.Context, id int64) error {
+func (r *River) TryForwarding(ctx context.Context, id int64) error {
 	return r.call(ctx, "POST", "/v1/notices/"+decimal(id)+"/try", nil, nil, nil)
 }
 

@@ -28,7 +28,7 @@ type Check struct {
 	At        time.Time  `json:"at"`
 	TookMS    float64    `json:"took_ms"`
 	Cause     string     `json:"cause"` // due, push, delivered, by-hand, follow-up
-	Door      string     `json:"door,omitempty"`
+	Via       string     `json:"door,omitempty"`
 	Asked     string     `json:"asked,omitempty"`     // conditional, full; "": nothing was asked
 	AskedWhy  string     `json:"asked_why,omitempty"` // of full, as a clause
 	URL       string     `json:"url"`
@@ -63,7 +63,7 @@ type PushState struct {
 	State     string     `json:"state"`
 	Since     *time.Time `json:"since,omitempty"`
 	Until     *time.Time `json:"until,omitempty"`
-	HeardAt   *time.Time `json:"heard_at,omitempty"`
+	PushedAt  *time.Time `json:"heard_at,omitempty"`
 	Rejected  int64      `json:"rejected,omitempty"`
 	LastError string     `json:"last_error,omitempty"`
 }

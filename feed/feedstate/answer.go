@@ -110,7 +110,7 @@ func (a *Answer) Read(f *feed.Feed, err error) {
 // what a is. Read it as part of the same check, with a hop for the document added
 // to the answer's hops, as an HTTP client does with status 301.
 func (a Answer) Follow(s State) (hop Hop, ok bool) {
-	if a.Moved == nil || a.Moved.From != "redirect" || a.Moved.Gone || len(a.Hops) >= MostRedirects {
+	if a.Moved == nil || a.Moved.From != "redirect" || a.Moved.Gone || len(a.Hops) >= MaxRedirects {
 		return Hop{}, false
 	}
 	from := a.from(s)
@@ -153,8 +153,8 @@ func (a Answer) verdict(s State) verdict {
 		return verdict{Postponed, ErrOurs, orElse(a.Detail, "this program could not ask")}
 	case a.Error != "":
 		return failed(a.Error, "%s", orElse(a.Detail, a.Error.text()))
-	case len(a.Hops) > MostRedirects:
-		return failed(ErrRedirects, "more than %d redirects", MostRedirects)
+	case len(a.Hops) > MaxRedirects:
+		return failed(ErrRedirects, "more than %d redirects", MaxRedirects)
 	case a.Status == http.StatusGone:
 		return a.gone("410 Gone")
 	case a.Status == http.StatusNotModified:
@@ -210,8 +210,8 @@ func (a Answer) document(s State) verdict {
 	switch {
 	case ok:
 		return verdict{outcome: Redirected, text: hop.To}
-	case len(a.Hops) >= MostRedirects:
-		return failed(ErrRedirects, "more than %d redirects", MostRedirects)
+	case len(a.Hops) >= MaxRedirects:
+		return failed(ErrRedirects, "more than %d redirects", MaxRedirects)
 	}
 	from := a.from(s)
 	if to := resolve(from, a.Moved.To); to != "" && sameURL(to, from) {

@@ -61,7 +61,7 @@ const (
 	LongestOwn    = 30 * 24 * time.Hour
 	RefreshEvery  = time.Minute // by hand, at most
 	DefaultRhythm = time.Hour   // of a feed that nothing is known of
-	MostRedirects = 5           // that one check follows
+	MaxRedirects  = 5           // that one check follows
 	MoveSightings = 3           // checks that must see a permanent redirect
 	MoveSeenFor   = 24 * time.Hour
 )

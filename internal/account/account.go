@@ -64,7 +64,7 @@ type Accounts struct {
 // Caller is who tries to get in, and where.
 type Caller struct {
 	Addr netip.Addr // the zero Addr is a source like any other
-	Door string     // page, saveRss, put, basic, wsse, token, api, greader, fever, metaWeblog: for the log
+	Via  string     // page, saveRss, put, basic, wsse, token, api, greader, fever, metaWeblog: for the log
 }
 
 func (a *Accounts) now() time.Time {

@@ -339,7 +339,7 @@ func (t *Tally) full(now time.Time, most int, span time.Duration) error {
 
 func (l *limiter) said(from Caller, wait time.Duration) {
 	if wait > 0 {
-		l.log.Warn("log-ins fail too often", "source", network(from.Addr), "door", from.Door, "wait", wait)
+		l.log.Warn("log-ins fail too often", "source", network(from.Addr), "door", from.Via, "wait", wait)
 	}
 }
 

@@ -60,7 +60,7 @@ func TestFailuresAtAllDoorsCountTogether(t *testing.T) {
 		names := []string{"page", "token", "url", "basic", "wsse", "setup"}
 		n, wait := until(t, 100, func(i int) error {
 			from := at(fmt.Sprintf("192.0.2.%d", i)) // one network
-			from.Door = names[i%len(names)]
+			from.Via = names[i%len(names)]
 			return doors[i%len(doors)](from, i)
 		})
 		if n != 20 || wait != time.Minute {

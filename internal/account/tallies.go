@@ -7,7 +7,7 @@ import "cloudburst/internal/cache"
 type tallies struct{ kept cache.LRU[TallyKey, *tally] }
 
 func newTallies(most int) tallies {
-	return tallies{cache.LRU[TallyKey, *tally]{Most: or(most, 1<<14)}}
+	return tallies{cache.LRU[TallyKey, *tally]{Max: or(most, 1<<14)}}
 }
 
 // find gives what is remembered, or a new tally that is not yet.

@@ -89,7 +89,7 @@ func (w *world) hash(password, salt []byte, passes, memory uint32) []byte {
 }
 
 func at(addr string) account.Caller {
-	return account.Caller{Addr: netip.MustParseAddr(addr), Door: "page"}
+	return account.Caller{Addr: netip.MustParseAddr(addr), Via: "page"}
 }
 
 // source is the nth of many networks.

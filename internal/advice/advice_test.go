@@ -55,7 +55,7 @@ func TestPublishersAreAdvised(t *testing.T) {
 					}
 					fmt.Fprintf(&got, "\t%d\t%s\t%s\n", p.Line, p.Path, p.Text)
 				}
-				if a.Problem == "" || a.Effect == "" || a.Mend == "" {
+				if a.Problem == "" || a.Effect == "" || a.Fix == "" {
 					t.Errorf("%s does not say what, why and how", a.Rule)
 				}
 			}

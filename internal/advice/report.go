@@ -31,7 +31,7 @@ type Finding struct {
 	Rule    string  `json:"rule"`             // stable, for programs: "guid-missing"
 	Problem string  `json:"problem"`          // what is wrong
 	Effect  string  `json:"effect"`           // what readers do with it
-	Mend    string  `json:"mend"`             // what to do
+	Fix     string  `json:"mend"`             // what to do
 	Count   int     `json:"count"`            // how often
 	Places  []Place `json:"places,omitempty"` // the first of them
 }
@@ -121,7 +121,7 @@ func (a *adviser) add(level Level, rule string, at Place, problem, effect, mend 
 	if !ok {
 		i = len(a.list)
 		a.rules[rule] = i
-		a.list = append(a.list, Finding{Level: level, Rule: rule, Problem: problem, Effect: effect, Mend: mend})
+		a.list = append(a.list, Finding{Level: level, Rule: rule, Problem: problem, Effect: effect, Fix: mend})
 	}
 	adv := &a.list[i]
 	adv.Count++

@@ -20,7 +20,7 @@ type Sender interface {
 	// Send tells s of the news and returns what it said, in its own words. Errors:
 	// fault.Refused, Invalid, Gone: it says no; Unavailable: this server cannot send now;
 	// anything else: it could not be reached, or asks to be left alone until RetryAfter.
-	Send(ctx context.Context, s Sink, n News) (said string, err error)
+	Send(ctx context.Context, s Target, n News) (said string, err error)
 }
 
 // News is a feed that was saved.
@@ -50,7 +50,7 @@ type Announcer struct {
 	Store Store
 	Send  Sender
 	// Sinks are those that are told of a user's feed now.
-	Sinks func(ctx context.Context, user string) ([]Sink, error)
+	Targets func(ctx context.Context, user string) ([]Target, error)
 	// Own reports a URL of this server, which is never told: it has heard already. nil: none is.
 	Own     func(url string) bool
 	Bus     *event.Bus         // nil: there is no log
@@ -93,21 +93,21 @@ func (a *Announcer) now() time.Time { return a.Now().UTC().Truncate(time.Millise
 // spec:cloudburst#sinks-durable
 func (a *Announcer) Saved(ctx context.Context, n News) error {
 	a.init()
-	sinks, err := a.Sinks(ctx, n.User)
+	sinks, err := a.Targets(ctx, n.User)
 	if err != nil {
 		return err
 	}
 	var keys []Key
 	for _, s := range sinks {
 		if a.Own == nil || !a.Own(s.URL) {
-			keys = append(keys, Key{User: n.User, Sink: s.String(), Topic: n.Topic})
+			keys = append(keys, Key{User: n.User, Target: s.String(), Topic: n.Topic})
 		}
 	}
 	if len(keys) == 0 {
 		return nil
 	}
 	now := a.now()
-	err = a.Store.ChangeSinks(ctx, keys, func(o *Owed, _ bool) (Verdict, []event.Event) {
+	err = a.Store.ChangeTargets(ctx, keys, func(o *PendingTarget, _ bool) (Verdict, []event.Event) {
 		if n.Version <= o.Version {
 			return Leave, nil
 		}
@@ -126,18 +126,18 @@ func (a *Announcer) Saved(ctx context.Context, n News) error {
 
 // List lists what sinks were told and shall be told. What is kept of sinks that nobody
 // names any more is forgotten on the way.
-func (a *Announcer) List(ctx context.Context, q Query) (list []Owed, err error) {
+func (a *Announcer) List(ctx context.Context, q Query) (list []PendingTarget, err error) {
 	a.init()
-	named := map[string][]Sink{} // by user
+	named := map[string][]Target{} // by user
 	for {
-		page, err := a.Store.Sinks(ctx, q)
+		page, err := a.Store.Targets(ctx, q)
 		if err != nil {
 			return nil, err
 		}
 		for _, o := range page {
 			known, looked := named[o.User]
 			if !looked {
-				if known, err = a.Sinks(ctx, o.User); err != nil {
+				if known, err = a.Targets(ctx, o.User); err != nil {
 					return nil, err
 				}
 				named[o.User] = known
@@ -159,8 +159,8 @@ func (a *Announcer) List(ctx context.Context, q Query) (list []Owed, err error) 
 }
 
 // wanted reports that a sink is among those that are to be told.
-func (a *Announcer) wanted(o Owed, known []Sink) bool {
-	s, err := ParseSink(o.Sink)
+func (a *Announcer) wanted(o PendingTarget, known []Target) bool {
+	s, err := ParseTarget(o.Target)
 	return err == nil && slices.Contains(known, s) && (a.Own == nil || !a.Own(s.URL))
 }
 
@@ -180,22 +180,22 @@ func (a *Announcer) Tidy(ctx context.Context) error {
 // were given up; all of them, or one. It returns how many there are.
 func (a *Announcer) Retry(ctx context.Context, sink string) (int, error) {
 	a.init()
-	q, n := Query{Owing: true, Limit: 1000}, 0
+	q, n := Query{Pending: true, Limit: 1000}, 0
 	for {
-		list, err := a.Store.Sinks(ctx, q)
+		list, err := a.Store.Targets(ctx, q)
 		if err != nil || len(list) == 0 {
 			return n, err
 		}
 		q.After = list[len(list)-1].Key
 		var keys []Key
 		for _, o := range list {
-			if sink == "" || o.Sink == sink || strings.HasSuffix(o.Sink, " "+sink) {
+			if sink == "" || o.Target == sink || strings.HasSuffix(o.Target, " "+sink) {
 				keys = append(keys, o.Key)
 			}
 		}
 		now := a.now()
-		err = a.Store.ChangeSinks(ctx, keys, func(o *Owed, found bool) (Verdict, []event.Event) {
-			if !found || o.Told >= o.Version {
+		err = a.Store.ChangeTargets(ctx, keys, func(o *PendingTarget, found bool) (Verdict, []event.Event) {
+			if !found || o.Notified >= o.Version {
 				return Leave, nil
 			}
 			o.Tries, o.Refused, o.GaveUp, o.NotYet = 0, 0, false, time.Time{}
@@ -215,16 +215,16 @@ func (a *Announcer) Retry(ctx context.Context, sink string) (int, error) {
 }
 
 // tell does what a claimed row asks for.
-func (a *Announcer) tell(ctx context.Context, o Owed) {
-	s, err := ParseSink(o.Sink)
+func (a *Announcer) tell(ctx context.Context, o PendingTarget) {
+	s, err := ParseTarget(o.Target)
 	if err == nil {
-		var known []Sink
-		if known, err = a.Sinks(ctx, o.User); err != nil {
-			a.settle(ctx, o, func(o *Owed) *event.Event { o.DueAt = a.now().Add(a.Options.Retry[0]); return nil })
+		var known []Target
+		if known, err = a.Targets(ctx, o.User); err != nil {
+			a.settle(ctx, o, func(o *PendingTarget) *event.Event { o.DueAt = a.now().Add(a.Options.Retry[0]); return nil })
 			return
 		}
 		if !a.wanted(o, known) {
-			err = fault.New(fault.NotFound, "Nobody wants %s to be told any more.", o.Sink)
+			err = fault.New(fault.NotFound, "Nobody wants %s to be told any more.", o.Target)
 		}
 	}
 	if err != nil { // it is not among the sinks any more
@@ -238,22 +238,22 @@ func (a *Announcer) tell(ctx context.Context, o Owed) {
 	took := a.now().Sub(begun)
 	switch {
 	case err == nil:
-		a.settle(ctx, o, func(now *Owed) *event.Event { return a.heard(now, o.Version, said, s, took) })
+		a.settle(ctx, o, func(now *PendingTarget) *event.Event { return a.heard(now, o.Version, said, s, took) })
 	case ctx.Err() != nil: // the program ends: nobody's failure
-		a.settle(ctx, o, func(now *Owed) *event.Event { now.DueAt = a.now(); return nil })
+		a.settle(ctx, o, func(now *PendingTarget) *event.Event { now.DueAt = a.now(); return nil })
 	default:
-		a.settle(ctx, o, func(now *Owed) *event.Event { return a.failed(now, o.Version, err, s, took) })
+		a.settle(ctx, o, func(now *PendingTarget) *event.Event { return a.failed(now, o.Version, err, s, took) })
 	}
 }
 
 // heard notes that a sink has heard of a version.
-func (a *Announcer) heard(o *Owed, version int64, said string, s Sink, took time.Duration) *event.Event {
+func (a *Announcer) heard(o *PendingTarget, version int64, said string, s Target, took time.Duration) *event.Event {
 	now := a.now()
-	o.Told = max(o.Told, version)
+	o.Notified = max(o.Notified, version)
 	o.Tries, o.Refused, o.GaveUp, o.NotYet = 0, 0, false, time.Time{}
 	o.LastAt, o.OK, o.Last = now, true, cmp.Or(said, "It took the ping.")
 	o.DueAt = time.Time{}
-	if o.Version > o.Told {
+	if o.Version > o.Notified {
 		o.DueAt = now
 	}
 	return a.event(o, s, took, fmt.Sprintf("%s was told of version %d (%s): %s", s.Host(), version, s.Kind, o.Last))
@@ -262,7 +262,7 @@ func (a *Announcer) heard(o *Owed, version int64, said string, s Sink, took time
 // failed notes that a sink has not heard of a version, and when that is tried again.
 //
 // spec:cloudburst#sinks-retry
-func (a *Announcer) failed(o *Owed, version int64, err error, s Sink, took time.Duration) *event.Event {
+func (a *Announcer) failed(o *PendingTarget, version int64, err error, s Target, took time.Duration) *event.Event {
 	now := a.now()
 	o.LastAt, o.OK, o.Last = now, false, fault.Message(err)
 	text := fmt.Sprintf("%s could not be told of version %d (%s): %s", s.Host(), version, s.Kind, o.Last)
@@ -306,8 +306,8 @@ func (a *Announcer) wait(failures int) time.Duration {
 	return a.Options.Retry[min(max(failures, 1), len(a.Options.Retry))-1]
 }
 
-func (a *Announcer) event(o *Owed, s Sink, took time.Duration, text string) *event.Event {
-	e := &event.Event{Kind: event.KindSink, Topic: o.Topic, OK: true, Text: text, Door: s.Kind, Peer: s.Host(), Took: took}
+func (a *Announcer) event(o *PendingTarget, s Target, took time.Duration, text string) *event.Event {
+	e := &event.Event{Kind: event.KindTarget, Topic: o.Topic, OK: true, Text: text, Via: s.Kind, Peer: s.Host(), Took: took}
 	if a.TopicID != nil {
 		e.TopicID = a.TopicID(o.Topic)
 	}
@@ -318,11 +318,11 @@ func (a *Announcer) event(o *Owed, s Sink, took time.Duration, text string) *eve
 const settleWithin = 10 * time.Second
 
 // settle writes what came of a ping, while the lease is still ours, and gives it back.
-func (a *Announcer) settle(ctx context.Context, was Owed, do func(o *Owed) *event.Event) {
+func (a *Announcer) settle(ctx context.Context, was PendingTarget, do func(o *PendingTarget) *event.Event) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
 	defer cancel()
 	var events []event.Event
-	err := a.Store.ChangeSinks(ctx, []Key{was.Key}, func(o *Owed, found bool) (Verdict, []event.Event) {
+	err := a.Store.ChangeTargets(ctx, []Key{was.Key}, func(o *PendingTarget, found bool) (Verdict, []event.Event) {
 		events = nil
 		if !found || o.Lease != was.Lease {
 			return Leave, nil
@@ -335,7 +335,7 @@ func (a *Announcer) settle(ctx context.Context, was Owed, do func(o *Owed) *even
 		return Keep, events
 	})
 	if err != nil { // the lease runs out, and it is told again
-		a.Log.WarnContext(ctx, "write what came of telling a sink", "sink", was.Sink, "topic", was.Topic, "err", err)
+		a.Log.WarnContext(ctx, "write what came of telling a sink", "sink", was.Target, "topic", was.Topic, "err", err)
 		return
 	}
 	if a.Bus != nil {
@@ -344,14 +344,14 @@ func (a *Announcer) settle(ctx context.Context, was Owed, do func(o *Owed) *even
 }
 
 // drop ends a row of which nobody wants to hear.
-func (a *Announcer) drop(ctx context.Context, was Owed) {
-	err := a.Store.ChangeSinks(ctx, []Key{was.Key}, func(o *Owed, found bool) (Verdict, []event.Event) {
+func (a *Announcer) drop(ctx context.Context, was PendingTarget) {
+	err := a.Store.ChangeTargets(ctx, []Key{was.Key}, func(o *PendingTarget, found bool) (Verdict, []event.Event) {
 		if !found || o.Lease != was.Lease {
 			return Leave, nil
 		}
 		return Delete, nil
 	})
 	if err != nil && ctx.Err() == nil {
-		a.Log.WarnContext(ctx, "forget a sink", "sink", was.Sink, "err", err)
+		a.Log.WarnContext(ctx, "forget a sink", "sink", was.Target, "err", err)
 	}
 }

@@ -19,11 +19,11 @@ import (
 // rows are a Store in memory.
 type rows struct {
 	mu     sync.Mutex
-	all    map[Key]Owed
+	all    map[Key]PendingTarget
 	events []event.Event
 }
 
-func (r *rows) ChangeSinks(_ context.Context, keys []Key, change func(*Owed, bool) (Verdict, []event.Event)) error {
+func (r *rows) ChangeTargets(_ context.Context, keys []Key, change func(*PendingTarget, bool) (Verdict, []event.Event)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, k := range keys {
@@ -54,10 +54,10 @@ func (r *rows) told() []event.Event {
 	return slices.Clone(r.events)
 }
 
-func (r *rows) ClaimSinks(_ context.Context, now, until time.Time, limit int, lease int64) ([]Owed, error) {
+func (r *rows) ClaimTargets(_ context.Context, now, until time.Time, limit int, lease int64) ([]PendingTarget, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var list []Owed
+	var list []PendingTarget
 	for k, o := range r.all {
 		if len(list) < limit && !o.DueAt.IsZero() && !o.DueAt.After(now) {
 			o.Lease, o.DueAt = lease, until
@@ -68,17 +68,17 @@ func (r *rows) ClaimSinks(_ context.Context, now, until time.Time, limit int, le
 	return list, nil
 }
 
-func (r *rows) Sinks(_ context.Context, q Query) ([]Owed, error) {
+func (r *rows) Targets(_ context.Context, q Query) ([]PendingTarget, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var list []Owed
+	var list []PendingTarget
 	for _, o := range r.all {
 		after := fmt.Sprint(o.Key) > fmt.Sprint(q.After)
-		if after && (!q.Owing || o.Told < o.Version) && (q.User == "" || q.User == o.User) {
+		if after && (!q.Pending || o.Notified < o.Version) && (q.User == "" || q.User == o.User) {
 			list = append(list, o)
 		}
 	}
-	slices.SortFunc(list, func(a, b Owed) int { return compare(a.Key, b.Key) })
+	slices.SortFunc(list, func(a, b PendingTarget) int { return compare(a.Key, b.Key) })
 	return list, nil
 }
 
@@ -89,7 +89,7 @@ func compare(a, b Key) int {
 	return 1
 }
 
-func (r *rows) NextSink(context.Context) (next time.Time, err error) {
+func (r *rows) NextTarget(context.Context) (next time.Time, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, o := range r.all {
@@ -100,10 +100,10 @@ func (r *rows) NextSink(context.Context) (next time.Time, err error) {
 	return next, nil
 }
 
-func (r *rows) one() Owed {
-	list, _ := r.Sinks(context.Background(), Query{})
+func (r *rows) one() PendingTarget {
+	list, _ := r.Targets(context.Background(), Query{})
 	if len(list) == 0 {
-		return Owed{}
+		return PendingTarget{}
 	}
 	return list[0]
 }
@@ -114,16 +114,16 @@ type world struct {
 	rows   *rows
 	mu     sync.Mutex
 	sent   []string // "seconds since the start: kind version"
-	answer func(n int, s Sink, v News) (string, error)
+	answer func(n int, s Target, v News) (string, error)
 	begun  time.Time
-	sinks  []Sink
+	sinks  []Target
 }
 
 func newWorld(t *testing.T, sinks ...string) *world {
 	t.Helper()
-	w := &world{rows: &rows{all: map[Key]Owed{}}, begun: time.Now()}
+	w := &world{rows: &rows{all: map[Key]PendingTarget{}}, begun: time.Now()}
 	for _, text := range sinks {
-		s, err := ParseSink(text)
+		s, err := ParseTarget(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +131,7 @@ func newWorld(t *testing.T, sinks ...string) *world {
 	}
 	w.Announcer = &Announcer{
 		Store: w.rows, Send: w, Bus: event.NewBus(1),
-		Sinks: func(context.Context, string) ([]Sink, error) {
+		Targets: func(context.Context, string) ([]Target, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			return slices.Clone(w.sinks), nil
@@ -140,7 +140,7 @@ func newWorld(t *testing.T, sinks ...string) *world {
 	return w
 }
 
-func (w *world) Send(_ context.Context, s Sink, n News) (string, error) {
+func (w *world) Send(_ context.Context, s Target, n News) (string, error) {
 	w.mu.Lock()
 	w.sent = append(w.sent, fmt.Sprintf("%d: %s %d", int(time.Since(w.begun).Seconds()), s.Kind, n.Version))
 	i := len(w.sent)
@@ -194,10 +194,10 @@ func TestASavedVersionIsToldToEachSinkOnce(t *testing.T) {
 		if d := cmp.Diff([]string{"0: rsscloud 1", "0: websub 1"}, got); d != "" {
 			t.Error(d)
 		}
-		if o := w.rows.one(); o.Told != 1 || !o.DueAt.IsZero() || !o.OK || o.Last != "Thanks." || o.Lease != 0 {
+		if o := w.rows.one(); o.Notified != 1 || !o.DueAt.IsZero() || !o.OK || o.Last != "Thanks." || o.Lease != 0 {
 			t.Errorf("kept: %+v", o)
 		}
-		if e := w.rows.told()[0]; e.Kind != event.KindSink || !e.OK || e.Peer != "hub.example" {
+		if e := w.rows.told()[0]; e.Kind != event.KindTarget || !e.OK || e.Peer != "hub.example" {
 			t.Errorf("the log says %+v", e)
 		}
 	}, cloud, "websub http://hub.example/hub")
@@ -205,7 +205,7 @@ func TestASavedVersionIsToldToEachSinkOnce(t *testing.T) {
 
 func TestASinkThatCannotBeReachedIsTriedAfterGrowingWaitsForAWeek(t *testing.T) {
 	during(t, func(t *testing.T, w *world) {
-		w.answer = func(int, Sink, News) (string, error) { return "", fault.New(fault.Unreadable, "Nobody is there.") }
+		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Unreadable, "Nobody is there.") }
 		w.save(t, 1)
 		time.Sleep(10 * 24 * time.Hour)
 		got := w.log()
@@ -230,7 +230,7 @@ func TestASinkThatCannotBeReachedIsTriedAfterGrowingWaitsForAWeek(t *testing.T) 
 
 func TestASinkThatSaysNoIsAskedThreeTimes(t *testing.T) {
 	during(t, func(t *testing.T, w *world) {
-		w.answer = func(int, Sink, News) (string, error) { return "", fault.New(fault.Refused, "Not you.") }
+		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Refused, "Not you.") }
 		w.save(t, 1)
 		time.Sleep(24 * time.Hour)
 		if d := cmp.Diff([]string{"0: rsscloud 1", "5: rsscloud 1", "35: rsscloud 1"}, w.log()); d != "" {
@@ -251,7 +251,7 @@ func TestASinkThatSaysNoIsAskedThreeTimes(t *testing.T) {
 
 func TestASinkIsLeftAloneForAsLongAsItAsks(t *testing.T) {
 	during(t, func(t *testing.T, w *world) {
-		w.answer = func(n int, _ Sink, _ News) (string, error) {
+		w.answer = func(n int, _ Target, _ News) (string, error) {
 			if n == 1 {
 				return "", &fault.Error{Code: fault.Unreadable, Msg: "Later.", RetryAfter: 100 * time.Second}
 			}
@@ -269,7 +269,7 @@ func TestASinkIsLeftAloneForAsLongAsItAsks(t *testing.T) {
 
 func TestAVersionThatIsSavedWhileASinkIsToldIsToldNext(t *testing.T) {
 	during(t, func(t *testing.T, w *world) {
-		w.answer = func(n int, _ Sink, _ News) (string, error) {
+		w.answer = func(n int, _ Target, _ News) (string, error) {
 			time.Sleep(10 * time.Second)
 			return "", nil
 		}
@@ -286,7 +286,7 @@ func TestAVersionThatIsSavedWhileASinkIsToldIsToldNext(t *testing.T) {
 
 func TestASinkThatWasTakenOutIsForgotten(t *testing.T) {
 	during(t, func(t *testing.T, w *world) {
-		w.answer = func(int, Sink, News) (string, error) { return "", fault.New(fault.Unreadable, "Nobody is there.") }
+		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Unreadable, "Nobody is there.") }
 		w.save(t, 1)
 		time.Sleep(time.Second)
 		w.mu.Lock()
@@ -301,7 +301,7 @@ func TestASinkThatWasTakenOutIsForgotten(t *testing.T) {
 
 func TestASinkThatWasGivenUpAndTakenOutIsListedNoMore(t *testing.T) {
 	during(t, func(t *testing.T, w *world) {
-		w.answer = func(int, Sink, News) (string, error) { return "", fault.New(fault.Refused, "No.") }
+		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Refused, "No.") }
 		w.save(t, 1)
 		time.Sleep(time.Hour)
 		listed := func() int {
@@ -336,7 +336,7 @@ func TestOurOwnDoorsAreNeverTold(t *testing.T) {
 
 func TestOneSlowHostHoldsUpNobodyElse(t *testing.T) {
 	during(t, func(t *testing.T, w *world) {
-		w.answer = func(_ int, s Sink, _ News) (string, error) {
+		w.answer = func(_ int, s Target, _ News) (string, error) {
 			if s.Kind == RSSCloud {
 				time.Sleep(29 * time.Second)
 			}
@@ -369,7 +369,7 @@ func TestAllSpellingsOfASinksHostShareItsConnections(t *testing.T) {
 		sinks = append(sinks, "rsscloud "+root+"/ping")
 	}
 	during(t, func(t *testing.T, w *world) {
-		w.answer = func(int, Sink, News) (string, error) {
+		w.answer = func(int, Target, News) (string, error) {
 			time.Sleep(29 * time.Second)
 			return "", nil
 		}

@@ -50,13 +50,13 @@ func (a *Announcer) Wake() {
 // Run tells sinks until ctx ends, and returns when what is under way is over or given back.
 func (a *Announcer) Run(ctx context.Context) error {
 	a.init()
-	loop := lease.Loop[Owed]{
-		Claim: a.Store.ClaimSinks, Next: a.Store.NextSink, GiveBack: a.giveBack,
-		Admit: func(o Owed, now time.Time) (time.Time, bool) {
+	loop := lease.Loop[PendingTarget]{
+		Claim: a.Store.ClaimTargets, Next: a.Store.NextTarget, GiveBack: a.giveBack,
+		Admit: func(o PendingTarget, now time.Time) (time.Time, bool) {
 			// What is put off for a moment leaves the next look to others.
 			return now.Add(aside), a.desk.begin(targetHost(o), a.Options.PerHost)
 		},
-		Do: func(ctx context.Context, o Owed) {
+		Do: func(ctx context.Context, o PendingTarget) {
 			defer a.Wake() // what was saved meanwhile is due now
 			defer a.desk.end(targetHost(o))
 			a.tell(ctx, o)
@@ -65,8 +65,8 @@ func (a *Announcer) Run(ctx context.Context) error {
 		Failed: func(ctx context.Context, doing string, err error) {
 			a.Log.WarnContext(ctx, "a store error", "doing", doing, "err", err)
 		},
-		Caught: func(o Owed, panicked any, stack []byte) {
-			a.Log.Error("telling a sink panicked", "sink", o.Sink, "topic", o.Topic, "panic", fmt.Sprint(panicked), "stack", string(stack))
+		Caught: func(o PendingTarget, panicked any, stack []byte) {
+			a.Log.Error("telling a sink panicked", "sink", o.Target, "topic", o.Topic, "panic", fmt.Sprint(panicked), "stack", string(stack))
 		},
 	}
 	loop.Run(ctx)
@@ -75,14 +75,14 @@ func (a *Announcer) Run(ctx context.Context) error {
 
 // targetHost is the host of a row's ping target, normalised; "" for a target that is none,
 // which tell drops.
-func targetHost(o Owed) string {
-	s, _ := ParseSink(o.Sink)
+func targetHost(o PendingTarget) string {
+	s, _ := ParseTarget(o.Target)
 	return href.HostPort(s.URL)
 }
 
-func (a *Announcer) giveBack(ctx context.Context, list []lease.Back[Owed]) error {
+func (a *Announcer) giveBack(ctx context.Context, list []lease.Back[PendingTarget]) error {
 	for _, b := range list {
-		a.settle(ctx, b.Row, func(o *Owed) *event.Event {
+		a.settle(ctx, b.Row, func(o *PendingTarget) *event.Event {
 			o.DueAt = b.At
 			return nil
 		})

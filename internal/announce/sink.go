@@ -30,16 +30,16 @@ func Kinds() []string {
 }
 
 // Sink is a server that is told of what is saved here.
-type Sink struct {
+type Target struct {
 	Kind string
 	URL  string
 }
 
 // String is the sink as people write it: kind, blank, URL.
-func (s Sink) String() string { return s.Kind + " " + s.URL }
+func (s Target) String() string { return s.Kind + " " + s.URL }
 
 // Host is the sink's host and port.
-func (s Sink) Host() string {
+func (s Target) Host() string {
 	u, err := url.Parse(s.URL)
 	if err != nil {
 		return ""
@@ -48,16 +48,16 @@ func (s Sink) Host() string {
 }
 
 // ParseSink reads "KIND URL". The error is a fault.Invalid that says what is wrong.
-func ParseSink(text string) (Sink, error) {
+func ParseTarget(text string) (Target, error) {
 	kind, address, _ := strings.Cut(strings.TrimSpace(text), " ")
-	s := Sink{Kind: kind, URL: strings.TrimSpace(address)}
+	s := Target{Kind: kind, URL: strings.TrimSpace(address)}
 	if !slices.Contains(Kinds(), kind) {
-		return Sink{}, fault.New(fault.Invalid, "%.100q does not begin with how the sink is told: it needs one of %s, a blank and a URL.", text, strings.Join(Kinds(), ", "))
+		return Target{}, fault.New(fault.Invalid, "%.100q does not begin with how the sink is told: it needs one of %s, a blank and a URL.", text, strings.Join(Kinds(), ", "))
 	}
 	return s, s.check()
 }
 
-func (s Sink) check() error {
+func (s Target) check() error {
 	u, err := url.Parse(s.URL)
 	switch {
 	case s.URL == "":
@@ -78,7 +78,7 @@ func (s Sink) check() error {
 
 // ParseSinks reads a list with commas between, as settings have it. An empty text is an
 // empty list; a sink that is there twice is there once.
-func ParseSinks(list string) ([]Sink, error) {
+func ParseTargets(list string) ([]Target, error) {
 	var all []string
 	for part := range strings.SplitSeq(list, ",") {
 		if part = strings.TrimSpace(part); part != "" {
@@ -89,17 +89,17 @@ func ParseSinks(list string) ([]Sink, error) {
 }
 
 // ParseOwn reads the sinks of one author, at most MaxOwn.
-func ParseOwn(list []string) ([]Sink, error) {
+func ParseOwn(list []string) ([]Target, error) {
 	if len(list) > MaxOwn {
 		return nil, fault.New(fault.Invalid, "There are %d sinks; an author has at most %d of his own.", len(list), MaxOwn)
 	}
 	return parseAll(list)
 }
 
-func parseAll(list []string) ([]Sink, error) {
-	var all []Sink
+func parseAll(list []string) ([]Target, error) {
+	var all []Target
 	for _, text := range list {
-		s, err := ParseSink(text)
+		s, err := ParseTarget(text)
 		if err != nil {
 			return nil, err
 		}

@@ -10,12 +10,12 @@ import (
 
 func TestSinksAreReadAsTheyAreWritten(t *testing.T) {
 	t.Parallel()
-	got, err := ParseSinks(" rsscloud http://a.example/rsscloud/ping ,,weblogs  https://b.example/RPC2, get http://c.example/?n={0}&u={1}, weblogs https://b.example/RPC2")
-	want := []Sink{{RSSCloud, "http://a.example/rsscloud/ping"}, {Weblogs, "https://b.example/RPC2"}, {Get, "http://c.example/?n={0}&u={1}"}}
+	got, err := ParseTargets(" rsscloud http://a.example/rsscloud/ping ,,weblogs  https://b.example/RPC2, get http://c.example/?n={0}&u={1}, weblogs https://b.example/RPC2")
+	want := []Target{{RSSCloud, "http://a.example/rsscloud/ping"}, {Weblogs, "https://b.example/RPC2"}, {Get, "http://c.example/?n={0}&u={1}"}}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v, %v", got, err)
 	}
-	if got, err := ParseSinks(" "); err != nil || got != nil {
+	if got, err := ParseTargets(" "); err != nil || got != nil {
 		t.Errorf("of nothing: %v, %v", got, err)
 	}
 }
@@ -34,7 +34,7 @@ func TestASinkThatIsNoneIsRefusedWithASentence(t *testing.T) {
 		"get http://{0}.example/":                   "http://",
 		"get http://a/" + strings.Repeat("x", 2000): "at most 1024",
 	} {
-		_, err := ParseSinks(text)
+		_, err := ParseTargets(text)
 		if fault.CodeOf(err) != fault.Invalid || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%.60q: %v", text, err)
 		}
@@ -44,11 +44,11 @@ func TestASinkThatIsNoneIsRefusedWithASentence(t *testing.T) {
 	}
 }
 
-func FuzzSinks(f *testing.F) {
+func FuzzParseTargets(f *testing.F) {
 	f.Add("rsscloud http://a.example/rsscloud/ping, get http://b.example/?{0}{1}")
 	f.Add("weblogs https://[::1]:80/RPC2,websub http://a.example:99999/%zz")
 	f.Fuzz(func(t *testing.T, text string) {
-		list, err := ParseSinks(text)
+		list, err := ParseTargets(text)
 		if err != nil {
 			return
 		}

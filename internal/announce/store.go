@@ -9,19 +9,19 @@ import (
 
 // Key names what one sink shall hear of one feed.
 type Key struct {
-	User  string
-	Sink  string // as [Sink.String] has it
-	Topic string // address of the feed
+	User   string
+	Target string // as [Sink.String] has it
+	Topic  string // address of the feed
 }
 
 // Owed is a sink with the version of a feed that it shall hear of, and how that went.
-type Owed struct {
+type PendingTarget struct {
 	Key
-	Version int64     // the newest that it shall hear of
-	Told    int64     // the one that it heard of last; 0: none
-	DueAt   time.Time // when it is told, or, while somebody does, when he counts as gone; zero: never
-	Tries   int       // failures in a row
-	Lease   int64     // number of who tells it now; 0: nobody
+	Version  int64     // the newest that it shall hear of
+	Notified int64     // the one that it heard of last; 0: none
+	DueAt    time.Time // when it is told, or, while somebody does, when he counts as gone; zero: never
+	Tries    int       // failures in a row
+	Lease    int64     // number of who tells it now; 0: nobody
 	Note
 }
 
@@ -50,10 +50,10 @@ const (
 
 // Query asks for rows, in the order of their Keys.
 type Query struct {
-	User  string // "": of everyone
-	Owing bool   // only those that have not heard of their Version
-	After Key    // the last one of the page before
-	Limit int    // at most 1,000; 0 means 100
+	User    string // "": of everyone
+	Pending bool   // only those that have not heard of their Version
+	After   Key    // the last one of the page before
+	Limit   int    // at most 1,000; 0 means 100
 }
 
 // Store is what announcements need of a database. Each method is one transaction and is
@@ -63,12 +63,12 @@ type Store interface {
 	// ChangeSinks changes rows: change is called for each key, with the row as it is, or
 	// one that has nothing but its Key. It may be called more than once for one key, of
 	// which the last counts. The events are written with the changes.
-	ChangeSinks(ctx context.Context, keys []Key, change func(o *Owed, found bool) (Verdict, []event.Event)) error
+	ChangeTargets(ctx context.Context, keys []Key, change func(o *PendingTarget, found bool) (Verdict, []event.Event)) error
 	// ClaimSinks takes up to limit rows that are due, the oldest first: their DueAt
 	// becomes until, and their Lease lease.
-	ClaimSinks(ctx context.Context, now, until time.Time, limit int, lease int64) ([]Owed, error)
+	ClaimTargets(ctx context.Context, now, until time.Time, limit int, lease int64) ([]PendingTarget, error)
 	// Sinks lists rows.
-	Sinks(ctx context.Context, q Query) ([]Owed, error)
+	Targets(ctx context.Context, q Query) ([]PendingTarget, error)
 	// NextSink is when the next row is due; the zero time: none is.
-	NextSink(ctx context.Context) (time.Time, error)
+	NextTarget(ctx context.Context) (time.Time, error)
 }

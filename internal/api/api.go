@@ -72,7 +72,7 @@ type Options struct {
 	Files    Files    // what they put beside it; nil: none are kept
 	MaxFile  int64    // bytes of such a file, for the list of routes; Files checks it
 	Tokens   Tokens   // of RiverRoutes: who is let in
-	Sinks    Sinks    // other servers that are told of what is saved; nil: none are
+	Targets  Targets  // other servers that are told of what is saved; nil: none are
 	// DiskFree is how many bytes are free on the data folder's file system, where the system
 	// says so; nil: it is not known.
 	DiskFree func() (bytes uint64, known bool)

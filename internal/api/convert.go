@@ -72,8 +72,8 @@ func exportOf(s hub.Subscription, topic string) client.Subscription {
 func eventOf(e event.Event) client.Event {
 	return client.Event{
 		ID: cursorText(e.Cursor()), At: milli(e.At), Kind: e.Kind, OK: e.OK, Text: e.Text,
-		TopicID: e.TopicID, Topic: e.Topic, Door: e.Door, Peer: e.Peer,
-		TookMS: float64(e.Took) / float64(time.Millisecond), Told: e.Told, Failed: e.Failed, Version: e.Version,
+		TopicID: e.TopicID, Topic: e.Topic, Via: e.Via, Peer: e.Peer,
+		TookMS: float64(e.Took) / float64(time.Millisecond), Notified: e.Notified, Failed: e.Failed, Version: e.Version,
 		Detail: e.Detail,
 	}
 }

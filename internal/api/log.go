@@ -15,7 +15,7 @@ import (
 
 func kinds() []string {
 	return []string{event.KindPing, event.KindCheck, event.KindRegister, event.KindVerify, event.KindNotify, event.KindError,
-		event.KindCancel, event.KindDrop, event.KindExpire, event.KindSave, event.KindSink, event.KindSystem}
+		event.KindCancel, event.KindDrop, event.KindExpire, event.KindSave, event.KindTarget, event.KindSystem}
 }
 
 // eventQuery reads the filters that the log and its stream share. kind may be

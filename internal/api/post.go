@@ -333,7 +333,7 @@ func (s postAPI) setProfile(c *postCall) error {
 	if err := readJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
-	if _, err := announce.ParseOwn(in.Sinks); err != nil {
+	if _, err := announce.ParseOwn(in.PingTargets); err != nil {
 		return err
 	}
 	w, err := s.Posts.SetProfile(c.ctx(), c.user, func(p *author.Profile) error {
@@ -342,7 +342,7 @@ func (s postAPI) setProfile(c *postCall) error {
 			hints = hintsOf(in.Hints)
 		}
 		*p = author.Profile{Hints: hints, Name: in.Name, Email: in.Email, Title: in.Title, Blurb: in.Blurb, Link: in.Link, Language: in.Language,
-			Accent: in.Accent, Avatar: in.Avatar, Theme: in.Theme, Sinks: in.Sinks}
+			Accent: in.Accent, Avatar: in.Avatar, Theme: in.Theme, PingTargets: in.PingTargets}
 		return nil
 	}, c.door())
 	return answerWriter(c, w, err)
@@ -355,7 +355,7 @@ func answerWriter(c *postCall, w author.Writer, err error) error {
 	p := w.Profile
 	return ok(c.w, client.Writer{User: c.user, Written: w.Written, Posts: w.Posts, Profile: client.Profile{
 		Name: p.Name, Email: p.Email, Title: p.Title, Blurb: p.Blurb, Link: p.Link, Language: p.Language, Accent: p.Accent, Avatar: p.Avatar, Theme: p.Theme,
-		Sinks: append([]string{}, p.Sinks...), Hints: hintsAs(p.Hints),
+		PingTargets: append([]string{}, p.PingTargets...), Hints: hintsAs(p.Hints),
 	}})
 }
 

@@ -230,7 +230,7 @@ func TestPostsGoFromTheClientToTheEngineAndBack(t *testing.T) {
 	if err := c.RemoveFile(ctx, "alice", f.Hash, true); err != nil || n != 1 {
 		t.Error(n, err)
 	}
-	p, err := c.SetProfile(ctx, "alice", client.Profile{Title: "Alice's", Sinks: []string{}})
+	p, err := c.SetProfile(ctx, "alice", client.Profile{Title: "Alice's", PingTargets: []string{}})
 	if err != nil || p.Title != "Alice's" || p.Posts != 8 || !p.Written {
 		t.Error(p, err)
 	}

@@ -123,7 +123,7 @@ func relaysOf(rows []upstream.Follow) []client.Relay {
 func relayOf(f upstream.Follow) client.Relay {
 	return client.Relay{
 		Feed: f.Feed, Via: f.Protocol, Hub: f.Hub, Topic: f.Topic, State: f.State, For: append([]string{}, f.For...),
-		CreatedAt: milli(f.CreatedAt), RequestedAt: when(f.RequestedAt), ConfirmedAt: when(f.ConfirmedAt), HeardAt: when(f.HeardAt),
+		CreatedAt: milli(f.CreatedAt), RequestedAt: when(f.RequestedAt), ConfirmedAt: when(f.ConfirmedAt), PushedAt: when(f.ReceivedAt),
 		ExpiresAt: when(f.ExpiresAt), NextAt: when(f.NextAt), Failures: f.Failures, Rejected: f.Rejected,
 		LastError: f.LastError, LastErrorAt: when(f.LastErrorAt),
 	}

@@ -60,7 +60,7 @@ func TestRelaysAreAnsweredAsDescribed(t *testing.T) {
 	}
 	w := &relayWorld{list: []upstream.Follow{{
 		Feed: "http://a.example/rss", Protocol: upstream.RSSCloud, Hub: "http://cloud.example/pleaseNotify", Topic: "http://a.example/rss", State: upstream.Active,
-		For: []string{"relay"}, CreatedAt: start(), RequestedAt: start(), ConfirmedAt: start(), HeardAt: start(), ExpiresAt: start().Add(time.Hour), NextAt: start(),
+		For: []string{"relay"}, CreatedAt: start(), RequestedAt: start(), ConfirmedAt: start(), ReceivedAt: start(), ExpiresAt: start().Add(time.Hour), NextAt: start(),
 		Failures: 1, Rejected: 2, LastError: "It said no.", LastErrorAt: start(), Token: "token-of-it", Secret: "secret-of-it",
 	}}}
 	_, srv := serveWith(t, Options{Hub: newWorld(), Relays: w, Bus: event.NewBus(1)})

@@ -69,10 +69,10 @@ type RiverLists interface {
 
 // RiverNotices holds what is forwarded to mailboxes and webhooks.
 type RiverNotices interface {
-	PutNotice(ctx context.Context, n forward.Notice) (forward.Notice, error)
-	Notices(ctx context.Context, reader string) ([]forward.Notice, error)
-	DropNotice(ctx context.Context, reader string, id int64) error
-	TryNotice(ctx context.Context, reader string, id int64) error
+	PutForwarding(ctx context.Context, n forward.Forwarding) (forward.Forwarding, error)
+	Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error)
+	DropForwarding(ctx context.Context, reader string, id int64) error
+	TryForwarding(ctx context.Context, reader string, id int64) error
 }
 
 // riverAPI answers requests about a reader's river.

@@ -50,8 +50,8 @@ func fullRiver() (w *riverWorld, source, item string) {
 	w.entries[0].EditedAt, w.entries[0].WithdrawnAt, w.entries[0].Source.Icon = start(), start(), "http://a.example/favicon.ico"
 	w.cats = []river.Category{{Name: "News", Public: true, Sources: 1, Unread: 2}}
 	w.lists = []river.ReadingList{{ID: 9, URL: "http://a.example/list.opml", Title: "L", Category: "News", Feeds: 3, ReadAt: start(), NextAt: start(), Problem: "It was away."}}
-	w.told = []forward.Notice{{ID: 1, SourceID: id, Category: "News", Via: forward.ViaWebhook, Target: "https://hook.example/", Secret: "hook-secret", CreatedAt: start(), Sent: 3,
-		LastAt: start(), Failures: 1, Problem: "500", State: forward.NoticeConfirmed, AskedAt: start(), DecidedAt: start()}}
+	w.told = []forward.Forwarding{{ID: 1, SourceID: id, Category: "News", Via: forward.ViaWebhook, Target: "https://hook.example/", Secret: "hook-secret", CreatedAt: start(), Sent: 3,
+		LastAt: start(), Failures: 1, Problem: "500", State: forward.ForwardingConfirmed, AskedAt: start(), DecidedAt: start()}}
 	return w, fmt.Sprint(id), fmt.Sprint(w.entries[0].ID)
 }
 

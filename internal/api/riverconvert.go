@@ -23,7 +23,7 @@ func sourceOf(f *river.Followed, unread bool) client.Source {
 		ID: src.ID, URL: src.URL, Title: f.Name(), OwnTitle: f.Title, FeedTitle: src.About.Title,
 		Categories: append([]string{}, f.Categories...), Interval: int64(f.Interval / time.Second), ListID: f.ListID, Private: src.Private(),
 		Description: src.About.Description, Home: src.About.Home, Icon: src.About.Icon, Language: src.About.Language, Format: src.About.Format,
-		Mended: src.About.Problem, Reading: src.Claim != 0, Failures: st.Failures,
+		Repaired: src.About.Problem, Reading: src.Claim != 0, Failures: st.Failures,
 		AddedAt: milli(f.AddedAt), CheckedAt: when(st.CheckedAt), ChangedAt: when(st.ChangedAt), NewestAt: when(src.NewestAt),
 		Why: st.Reason, Items: src.Items, Readers: src.Readers,
 	}
@@ -98,14 +98,14 @@ func explanationOf(f *river.Followed, e *river.Explanation) client.Explanation {
 	}
 	for i, p := range e.Push {
 		out.Push[i] = client.PushState{Protocol: p.Protocol, Hub: p.Hub, Wire: p.Wire, Own: p.Own, State: p.State, Since: when(p.Since), Until: when(p.Until),
-			HeardAt: when(p.HeardAt), Rejected: p.Rejected, LastError: p.LastError}
+			PushedAt: when(p.PushedAt), Rejected: p.Rejected, LastError: p.LastError}
 	}
 	return out
 }
 
 func checkOf(c *river.Check) client.Check {
 	out := client.Check{
-		At: milli(c.At), TookMS: float64(c.Took) / float64(time.Millisecond), Cause: cmp.Or(string(c.Cause), "due"), Door: c.Door, Asked: c.Asked, AskedWhy: c.AskedWhy, URL: c.URL, Status: c.Status,
+		At: milli(c.At), TookMS: float64(c.Took) / float64(time.Millisecond), Cause: cmp.Or(string(c.Cause), "due"), Via: c.Via, Asked: c.Asked, AskedWhy: c.AskedWhy, URL: c.URL, Status: c.Status,
 		Outcome: string(c.Outcome), Text: c.Text, Next: when(c.Next), Why: c.Why, New: c.New, Edited: c.Edited, Withdrawn: c.Withdrawn, Bytes: c.Bytes,
 		Sent: c.Sent, Received: c.Received,
 	}
@@ -120,8 +120,8 @@ func importedOf(r *river.Imported) client.ImportedOPML {
 }
 
 // noticeOf leaves out the secret.
-func noticeOf(n *forward.Notice) client.Notice {
-	return client.Notice{
+func noticeOf(n *forward.Forwarding) client.Forwarding {
+	return client.Forwarding{
 		ID: n.ID, SourceID: n.SourceID, Category: n.Category, Via: n.Via, Target: n.Target, Signed: n.Secret != "", Paused: n.Paused,
 		CreatedAt: milli(n.CreatedAt), Sent: n.Sent, LastAt: when(n.LastAt), Failures: n.Failures, Problem: n.Problem,
 		State: n.State, AskedAt: when(n.AskedAt), DecidedAt: when(n.DecidedAt),

@@ -27,7 +27,7 @@ type riverWorld struct {
 	marks   map[string]map[int64]river.Mark
 	cats    []river.Category
 	lists   []river.ReadingList
-	told    []forward.Notice
+	told    []forward.Forwarding
 	read    []string // what was marked as read
 	search  bool     // searches find what is new
 	broken  error
@@ -165,7 +165,7 @@ func (w *riverWorld) SetLogin(_ context.Context, reader string, source int64, l 
 
 func (w *riverWorld) SetCNWS(_ context.Context, reader string, source int64, hub string) (river.Followed, error) {
 	return w.edit(reader, source, func(f *river.Followed) error {
-		f.Source.Doors = []river.Door{{Protocol: "cnws", Hub: hub}}
+		f.Source.PushEndpoints = []river.PushEndpoint{{Protocol: "cnws", Hub: hub}}
 		return nil
 	})
 }
@@ -205,7 +205,7 @@ func (w *riverWorld) Explain(ctx context.Context, id int64) (river.Explanation, 
 	}
 	return river.Explanation{Source: f.Source, Sentence: "next check 14:20: ttl 60", Checks: []river.Check{w.check()}, Trust: "All were told.", Notes: []string{"It moved."},
 		Decision: feedstate.Decision{Considered: []feedstate.Consideration{{Rule: feedstate.RuleTTL, Value: "60", Text: "ttl 60", Until: start(), Effect: feedstate.Decides}}},
-		Push:     []river.PushState{{Door: river.Door{Protocol: "rsscloud", Hub: "http://hub.example/"}, State: "active", Since: start()}}}, err
+		Push:     []river.PushState{{PushEndpoint: river.PushEndpoint{Protocol: "rsscloud", Hub: "http://hub.example/"}, State: "active", Since: start()}}}, err
 }
 
 func (w *riverWorld) Subscriptions(_ context.Context, q river.SubscriptionQuery) ([]river.Followed, error) {
@@ -354,12 +354,12 @@ func (w *riverWorld) DropReadingList(_ context.Context, _ string, id int64, remo
 	return nil
 }
 
-func (w *riverWorld) PutNotice(_ context.Context, n forward.Notice) (forward.Notice, error) {
+func (w *riverWorld) PutForwarding(_ context.Context, n forward.Forwarding) (forward.Forwarding, error) {
 	if n.Via == "pigeon" {
 		return n, fault.New(fault.Invalid, "There is no way of that name.")
 	}
 	if n.State == "" {
-		n.State, n.AskedAt = forward.NoticeWaiting, start()
+		n.State, n.AskedAt = forward.ForwardingWaiting, start()
 	}
 	if n.ID == 0 {
 		n.ID, n.CreatedAt = int64(len(w.told)+1), start()
@@ -370,18 +370,18 @@ func (w *riverWorld) PutNotice(_ context.Context, n forward.Notice) (forward.Not
 	return n, w.broken
 }
 
-func (w *riverWorld) Notices(context.Context, string) ([]forward.Notice, error) {
+func (w *riverWorld) Forwardings(context.Context, string) ([]forward.Forwarding, error) {
 	return w.told, w.broken
 }
 
-func (w *riverWorld) DropNotice(_ context.Context, _ string, id int64) error {
+func (w *riverWorld) DropForwarding(_ context.Context, _ string, id int64) error {
 	if int64(len(w.told)) < id {
 		return fault.New(fault.NotFound, "There is no such notice.")
 	}
 	return nil
 }
 
-func (w *riverWorld) TryNotice(_ context.Context, _ string, id int64) error {
+func (w *riverWorld) TryForwarding(_ context.Context, _ string, id int64) error {
 	if id != 1 {
 		return fault.New(fault.Unreadable, "Nobody answers there.")
 	}

@@ -12,16 +12,16 @@ func (s riverAPI) notices(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
-	rows, err := s.River.Notices(c.ctx(), c.reader)
+	rows, err := s.River.Forwardings(c.ctx(), c.reader)
 	if err != nil {
 		return err
 	}
-	list := make([]client.Notice, len(rows))
+	list := make([]client.Forwarding, len(rows))
 	for i := range rows {
 		list[i] = noticeOf(&rows[i])
 	}
 	return ok(c.w, struct {
-		Notices []client.Notice `json:"notices"`
+		Forwardings []client.Forwarding `json:"notices"`
 	}{list})
 }
 
@@ -29,11 +29,11 @@ func (s riverAPI) putNotice(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
-	var in client.NoticeRequest
+	var in client.ForwardingRequest
 	if err := readJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
-	n := forward.Notice{Reader: c.reader}
+	n := forward.Forwarding{Reader: c.reader}
 	if in.ID != 0 {
 		old, err := s.notice(c, in.ID)
 		if err != nil {
@@ -60,24 +60,24 @@ func (s riverAPI) putNotice(c *riverCall) error {
 		}
 		n.Secret = *in.Secret
 	}
-	if n, err = s.River.PutNotice(c.ctx(), n); err != nil {
+	if n, err = s.River.PutForwarding(c.ctx(), n); err != nil {
 		return err
 	}
 	return ok(c.w, noticeOf(&n))
 }
 
 // notice is one of the reader's.
-func (s riverAPI) notice(c *riverCall, id int64) (forward.Notice, error) {
-	rows, err := s.River.Notices(c.ctx(), c.reader)
+func (s riverAPI) notice(c *riverCall, id int64) (forward.Forwarding, error) {
+	rows, err := s.River.Forwardings(c.ctx(), c.reader)
 	if err != nil {
-		return forward.Notice{}, err
+		return forward.Forwarding{}, err
 	}
 	for _, n := range rows {
 		if n.ID == id {
 			return n, nil
 		}
 	}
-	return forward.Notice{}, fault.New(fault.NotFound, "There is no notice %s.", strconv.FormatInt(id, 10))
+	return forward.Forwarding{}, fault.New(fault.NotFound, "There is no notice %s.", strconv.FormatInt(id, 10))
 }
 
 func (s riverAPI) dropNotice(c *riverCall) error {
@@ -88,7 +88,7 @@ func (s riverAPI) dropNotice(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	if err := s.River.DropNotice(c.ctx(), c.reader, id); err != nil {
+	if err := s.River.DropForwarding(c.ctx(), c.reader, id); err != nil {
 		return err
 	}
 	return ok(c.w, removedID{id})
@@ -103,7 +103,7 @@ func (s riverAPI) tryNotice(c *riverCall) error {
 		return err
 	}
 	c.takeTime()
-	if err := s.River.TryNotice(c.ctx(), c.reader, id); err != nil {
+	if err := s.River.TryForwarding(c.ctx(), c.reader, id); err != nil {
 		return err
 	}
 	return ok(c.w, struct {

@@ -131,7 +131,7 @@ func (p *publicRiver) enterPosts(w http.ResponseWriter, r *http.Request, to post
 func (p *publicRiver) token(r *http.Request, scope, wanted string) (t account.Token, plain string, from account.Caller, err error) {
 	kind, plain, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	plain = strings.TrimSpace(plain)
-	from = account.Caller{Door: "api"}
+	from = account.Caller{Via: "api"}
 	if p.ClientAddr != nil {
 		from.Addr = p.ClientAddr(r)
 	}

@@ -130,7 +130,7 @@ func TestSavedFeedsAreAnsweredAsDescribed(t *testing.T) {
 		{"POST", "/v1/feeds/alice/private/cloud", one + "/cloud", `{"on":true}`, 400},
 		{"POST", "/v1/feeds/bob/rss/cloud", one + "/cloud", `{"on":true}`, 404},
 	})
-	if len(w.docs) != 2 || string(w.docs[1].Bytes) != "<rss/>" || w.docs[0].Type != "application/json" || w.docs[0].Door != "cli" {
+	if len(w.docs) != 2 || string(w.docs[1].Bytes) != "<rss/>" || w.docs[0].Type != "application/json" || w.docs[0].Via != "cli" {
 		t.Errorf("saved were %+v", w.docs)
 	}
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // Sinks are the other servers that are told of what is saved; *announce.Announcer is one.
-type Sinks interface {
-	List(ctx context.Context, q announce.Query) ([]announce.Owed, error)
+type Targets interface {
+	List(ctx context.Context, q announce.Query) ([]announce.PendingTarget, error)
 	Retry(ctx context.Context, sink string) (int, error)
 }
 
@@ -26,7 +26,7 @@ func (s *Server) sinkRoutes() []operation {
 }
 
 func (s *Server) haveSinks() error {
-	if s.Options.Sinks == nil {
+	if s.Options.Targets == nil {
 		return fault.New(fault.Unsupported, "This server tells no others of what is saved here.")
 	}
 	return nil
@@ -45,7 +45,7 @@ func (s *Server) listSinks(w http.ResponseWriter, r *http.Request) error {
 	switch owing {
 	case "", "false":
 	case "true":
-		q.Owing = true
+		q.Pending = true
 	default:
 		return fault.New(fault.Invalid, "owing is %q: it needs true or false.", cut(owing, 100))
 	}
@@ -55,30 +55,30 @@ func (s *Server) listSinks(w http.ResponseWriter, r *http.Request) error {
 		if len(part) != 3 {
 			return badCursor(cursor)
 		}
-		q.After = announce.Key{User: part[0], Topic: part[1], Sink: part[2]}
+		q.After = announce.Key{User: part[0], Topic: part[1], Target: part[2]}
 	}
-	rows, err := s.Options.Sinks.List(r.Context(), q)
+	rows, err := s.Options.Targets.List(r.Context(), q)
 	if err != nil {
 		return err
 	}
 	page := struct {
-		Sinks []client.Sink `json:"sinks"`
-		Next  string        `json:"next,omitempty"`
-	}{Sinks: make([]client.Sink, len(rows))}
+		Targets []client.PingTarget `json:"sinks"`
+		Next    string              `json:"next,omitempty"`
+	}{Targets: make([]client.PingTarget, len(rows))}
 	for i, o := range rows {
-		page.Sinks[i] = sinkOf(o)
+		page.Targets[i] = sinkOf(o)
 	}
 	if len(rows) == q.Limit {
 		last := rows[len(rows)-1]
-		page.Next = last.User + " " + last.Topic + " " + last.Sink
+		page.Next = last.User + " " + last.Topic + " " + last.Target
 	}
 	return ok(w, page)
 }
 
-func sinkOf(o announce.Owed) client.Sink {
-	kind, address, _ := strings.Cut(o.Sink, " ")
-	c := client.Sink{
-		Kind: kind, URL: address, User: o.User, Topic: o.Topic, Version: o.Version, Told: o.Told,
+func sinkOf(o announce.PendingTarget) client.PingTarget {
+	kind, address, _ := strings.Cut(o.Target, " ")
+	c := client.PingTarget{
+		Kind: kind, URL: address, User: o.User, Topic: o.Topic, Version: o.Version, Notified: o.Notified,
 		LastAt: when(o.LastAt), Last: o.Last, OK: o.OK, Tries: o.Tries, NextAt: when(o.DueAt), State: "owed",
 	}
 	switch {
@@ -86,7 +86,7 @@ func sinkOf(o announce.Owed) client.Sink {
 		c.State = "given-up"
 	case o.Lease != 0:
 		c.State = "telling"
-	case o.Told >= o.Version:
+	case o.Notified >= o.Version:
 		c.State = "told"
 	}
 	return c
@@ -101,7 +101,7 @@ func (s *Server) retrySinks(w http.ResponseWriter, r *http.Request) error {
 	if err := s.haveSinks(); err != nil {
 		return err
 	}
-	n, err := s.Options.Sinks.Retry(r.Context(), sink)
+	n, err := s.Options.Targets.Retry(r.Context(), sink)
 	if err != nil {
 		return err
 	}

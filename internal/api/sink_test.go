@@ -15,15 +15,15 @@ import (
 
 // sinkWorld is an announcer in memory, as far as the API looks at it.
 type sinkWorld struct {
-	list    []announce.Owed
+	list    []announce.PendingTarget
 	retried string
 }
 
-func (w *sinkWorld) List(_ context.Context, q announce.Query) ([]announce.Owed, error) {
-	var list []announce.Owed
+func (w *sinkWorld) List(_ context.Context, q announce.Query) ([]announce.PendingTarget, error) {
+	var list []announce.PendingTarget
 	after := q.After == announce.Key{}
 	for _, o := range w.list {
-		if after && (q.User == "" || o.User == q.User) && (!q.Owing || o.Told < o.Version) {
+		if after && (q.User == "" || o.User == q.User) && (!q.Pending || o.Notified < o.Version) {
 			list = append(list, o)
 		}
 		after = after || o.Key == q.After
@@ -36,8 +36,8 @@ func (w *sinkWorld) Retry(_ context.Context, sink string) (int, error) {
 	return len(w.list), nil
 }
 
-func owed(user string, told int64, change func(o *announce.Owed)) announce.Owed {
-	o := announce.Owed{Key: announce.Key{User: user, Sink: "get http://sink.example/?u={1}", Topic: "http://me.example/" + user + "/rss.xml"}, Version: 2, Told: told}
+func owed(user string, told int64, change func(o *announce.PendingTarget)) announce.PendingTarget {
+	o := announce.PendingTarget{Key: announce.Key{User: user, Target: "get http://sink.example/?u={1}", Topic: "http://me.example/" + user + "/rss.xml"}, Version: 2, Notified: told}
 	if change != nil {
 		change(&o)
 	}
@@ -50,13 +50,15 @@ func TestSinksAreAnsweredAsDescribed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &sinkWorld{list: []announce.Owed{
-		owed("ann", 2, func(o *announce.Owed) { o.LastAt, o.Last, o.OK = start(), "Thanks.", true }),
-		owed("bob", 1, func(o *announce.Owed) { o.DueAt, o.Tries, o.LastAt, o.Last = start(), 2, start(), "It said no." }),
-		owed("cid", 0, func(o *announce.Owed) { o.GaveUp = true }),
-		owed("dan", 0, func(o *announce.Owed) { o.Lease, o.DueAt = 7, start() }),
+	w := &sinkWorld{list: []announce.PendingTarget{
+		owed("ann", 2, func(o *announce.PendingTarget) { o.LastAt, o.Last, o.OK = start(), "Thanks.", true }),
+		owed("bob", 1, func(o *announce.PendingTarget) {
+			o.DueAt, o.Tries, o.LastAt, o.Last = start(), 2, start(), "It said no."
+		}),
+		owed("cid", 0, func(o *announce.PendingTarget) { o.GaveUp = true }),
+		owed("dan", 0, func(o *announce.PendingTarget) { o.Lease, o.DueAt = 7, start() }),
 	}}
-	_, srv := serveWith(t, Options{Hub: newWorld(), Sinks: w, Bus: event.NewBus(1), Tick: func(context.Context) (time.Time, string, error) {
+	_, srv := serveWith(t, Options{Hub: newWorld(), Targets: w, Bus: event.NewBus(1), Tick: func(context.Context) (time.Time, string, error) {
 		return start(), "http://me.example/test/rss.xml", nil
 	}})
 	for _, tt := range []struct {
@@ -110,9 +112,9 @@ func TestSinksAreListedOverPages(t *testing.T) {
 	for i := range 1100 {
 		w.list = append(w.list, owed(fmt.Sprintf("user%04d", i), 0, nil))
 	}
-	c, _ := serveWith(t, Options{Hub: newWorld(), Sinks: w, Bus: event.NewBus(1)})
+	c, _ := serveWith(t, Options{Hub: newWorld(), Targets: w, Bus: event.NewBus(1)})
 	n := 0
-	for s, err := range c.Sinks(t.Context(), client.SinkQuery{Owing: true}) {
+	for s, err := range c.PingTargets(t.Context(), client.PingTargetQuery{Pending: true}) {
 		if err != nil || s.User != w.list[n].User || s.URL != "http://sink.example/?u={1}" {
 			t.Fatalf("row %d is %+v, %v", n, s, err)
 		}
@@ -121,7 +123,7 @@ func TestSinksAreListedOverPages(t *testing.T) {
 	if n != len(w.list) {
 		t.Errorf("%d of %d are listed", n, len(w.list))
 	}
-	if got, err := c.RetrySinks(t.Context(), ""); got != n || err != nil {
+	if got, err := c.RetryPingTargets(t.Context(), ""); got != n || err != nil {
 		t.Errorf("retried %d, %v", got, err)
 	}
 }

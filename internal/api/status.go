@@ -50,8 +50,8 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 		st.Store = err.Error()
 		return ok(w, st)
 	}
-	st.Counts = &client.Counts{Topics: c.Topics, Subscriptions: c.Subscriptions, Failing: c.Failing, Owed: c.Owed,
-		PartsDue: c.PartsDue, ChecksDue: c.ChecksDue, Requests: c.Requests, Events: c.Events}
+	st.Counts = &client.Counts{Topics: c.Topics, Subscriptions: c.Subscriptions, Failing: c.Failing, Pending: c.Pending,
+		ShardsDue: c.ShardsDue, ChecksDue: c.ChecksDue, Requests: c.Requests, Events: c.Events}
 	return ok(w, st)
 }
 
@@ -85,7 +85,7 @@ func (s *Server) ping(w http.ResponseWriter, r *http.Request) error {
 	if err := checkURL("url", in.URL, maxURL); err != nil {
 		return err
 	}
-	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: in.URL, Door: door})
+	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: in.URL, Via: door})
 	if err != nil {
 		return err
 	}

@@ -157,7 +157,7 @@ func (a *App) join(ctx context.Context, st store.Store) error {
 	a.certificates.open(st)
 	a.operator = api.New(a.operating(st, a.writing(api.Options{
 		Hub: a.hub, Store: st, Relays: a.upstream, Accounts: a.accounts, Feeds: a.authors, Audience: a.audience, Origin: a.names.Public,
-		River: a.river, ReaderOf: a.owners.readerOf, Sinks: a.sinks, Tick: a.testFeed.Tick, Traces: a.traceCounts(), DiskFree: a.diskFree,
+		River: a.river, ReaderOf: a.owners.readerOf, Targets: a.sinks, Tick: a.testFeed.Tick, Traces: a.traceCounts(), DiskFree: a.diskFree,
 		Bus: bus, Version: Version, PublicURL: cfg.PublicURL, Warnings: a.operatorWarnings,
 		Log: log, Now: a.clock.Now, Done: a.done,
 	})))

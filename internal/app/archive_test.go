@@ -35,7 +35,7 @@ func (h *historian) step() {
 	switch pick := h.rand.IntN(20); {
 	case pick < 11 || len(h.ids) == 0:
 		h.n++
-		e := author.Edit{User: h.user, To: author.Published, Door: "test", Change: func(c *author.Content) error {
+		e := author.Edit{User: h.user, To: author.Published, Via: "test", Change: func(c *author.Content) error {
 			c.Source, c.Categories = fmt.Sprint("post ", h.n), []string{"all", fmt.Sprint("c", h.n%3)}
 			return nil
 		}}
@@ -47,7 +47,7 @@ func (h *historian) step() {
 			h.ids = append(h.ids, p.ID)
 		}
 	case pick < 13:
-		_, err = h.app.posts.Save(ctx, author.Edit{User: h.user, ID: h.any(), To: author.Published, Door: "test", Change: func(c *author.Content) error {
+		_, err = h.app.posts.Save(ctx, author.Edit{User: h.user, ID: h.any(), To: author.Published, Via: "test", Change: func(c *author.Content) error {
 			c.Source += "."
 			return nil
 		}})
@@ -56,7 +56,7 @@ func (h *historian) step() {
 	case pick < 18:
 		_, _ = h.app.posts.Undo(ctx, h.user, h.any(), "test") // there may be nothing to take back
 	case pick < 19:
-		_, err = h.app.posts.Save(ctx, author.Edit{User: h.user, ID: h.any(), To: author.Draft, Door: "test"})
+		_, err = h.app.posts.Save(ctx, author.Edit{User: h.user, ID: h.any(), To: author.Draft, Via: "test"})
 	default:
 		var batch []author.Post
 		for range 1 + h.rand.IntN(9) {

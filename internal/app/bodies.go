@@ -80,7 +80,7 @@ func (b *bodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // at before its body.
 func named(r *http.Request) bool {
 	path := r.URL.Path
-	if hubhttp.Door(path) || path == "/" || path == "/login" || path == "/signup" || path == "/setup" || strings.HasPrefix(path, "/do/") {
+	if hubhttp.IsEndpoint(path) || path == "/" || path == "/login" || path == "/signup" || path == "/setup" || strings.HasPrefix(path, "/do/") {
 		return false
 	}
 	return r.Header.Get("Authorization") != "" || r.Header.Get("Cookie") != ""

@@ -127,7 +127,7 @@ func (b *bubble) start() {
 			if b.quiet {
 				return nil
 			}
-			_, err := b.hub.Ping(ctx, hub.Ping{URL: s.URL, Door: s.Door, Source: s.Source})
+			_, err := b.hub.Ping(ctx, hub.Ping{URL: s.URL, Via: s.Via, Source: s.Source})
 			return err
 		},
 	}
@@ -195,7 +195,7 @@ func (b *bubble) change(title string) {
 	b.mu.Lock()
 	b.title = title
 	b.mu.Unlock()
-	if got, err := b.hub.Ping(b.t.Context(), hub.Ping{URL: bubbleFeed, Door: "rest"}); err != nil || !got.Changed {
+	if got, err := b.hub.Ping(b.t.Context(), hub.Ping{URL: bubbleFeed, Via: "rest"}); err != nil || !got.Changed {
 		b.t.Fatalf("ping: %+v, %v", got, err)
 	}
 }

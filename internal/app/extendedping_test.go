@@ -26,7 +26,7 @@ func TestAnExtendedPingNamesThePostThatChangedAndItsCategories(t *testing.T) {
 	a := program(t)
 	write := people(t, a, "alice")
 	if _, err := a.posts.SetProfile(t.Context(), "alice", func(p *author.Profile) error {
-		p.Title, p.Sinks = "Walks", []string{"weblogs-extended " + sink.URL + "/RPC2"}
+		p.Title, p.PingTargets = "Walks", []string{"weblogs-extended " + sink.URL + "/RPC2"}
 		return nil
 	}, "test"); err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func (a *App) followLists(ctx context.Context) {
 				if w.RSSURL != "" {
 					urls = append(urls, w.RSSURL)
 				}
-				if _, err := a.hub.Hear(ctx, urls, doorChanges); err != nil && ctx.Err() == nil {
+				if _, err := a.hub.ReceiveChanges(ctx, urls, doorChanges); err != nil && ctx.Err() == nil {
 					log.Warn("check what a list of changes names", "url", w.URL, "err", err)
 				}
 			},

@@ -37,7 +37,7 @@ func (a *App) newFront() (*front, error) {
 		if c.Cert == "" || c.Key == "" {
 			return nil, fault.New(fault.Invalid, "tls.cert and tls.key belong together, and one of them is not set.")
 		}
-		files := &certs.Files{Cert: c.Cert, Key: c.Key, Now: a.clock.Now, Tell: func(err error, read string) {
+		files := &certs.Files{Cert: c.Cert, Key: c.Key, Now: a.clock.Now, OnChange: func(err error, read string) {
 			if err != nil {
 				a.log.Error("the certificate changed and cannot be used; the one of before is", "err", err)
 				return
@@ -75,7 +75,7 @@ func (f *front) plain(public string, next http.Handler) http.Handler {
 	public = "https://" + strings.TrimPrefix(strings.TrimPrefix(public, "http://"), "https://")
 	var h http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
-		case hubhttp.Door(r.URL.Path):
+		case hubhttp.IsEndpoint(r.URL.Path):
 			next.ServeHTTP(w, r)
 		case r.Method == http.MethodGet || r.Method == http.MethodHead:
 			http.Redirect(w, r, public+r.URL.RequestURI(), http.StatusMovedPermanently)

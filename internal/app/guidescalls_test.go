@@ -429,7 +429,7 @@ func targetsAsPrinted(g *guide) {
 			g.Fatalf("%q", row)
 		}
 		for _, text := range []string{announce.Get + " " + f[2], announce.Weblogs + " " + f[3], announce.WeblogsExtended + " " + f[3]} {
-			if _, err := announce.ParseSink(text); err != nil {
+			if _, err := announce.ParseTarget(text); err != nil {
 				g.Errorf("%s: %v", text, err)
 			}
 		}

@@ -69,7 +69,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 			default: // it is known
 			}
 		},
-		Store: st, Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Tell: a.notifier.Saved,
+		Store: st, Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Notify: a.notifier.Saved,
 		Events: a.notifier.Events, Publish: a.hub.Bus.Publish, Own: a.ownUser,
 		Known: func(ctx context.Context, user string) error {
 			u, err := a.accounts.User(ctx, user)
@@ -194,7 +194,7 @@ func (a hosting) lookAfterHosted(ctx context.Context) {
 	again := untoldAgain
 	a.noteHosted(ctx, "write feeds anew", a.renewPosts(ctx))
 	for {
-		a.noteHosted(ctx, "tell of saved feeds", a.authors.TellUntold(ctx))
+		a.noteHosted(ctx, "tell of saved feeds", a.authors.NotifyPending(ctx))
 		now := a.clock.Now()
 		hour := now.Truncate(tidyEvery)
 		won, err := a.store.ClaimTask(ctx, tidyTask, now, hour, hour.Add(tidyEvery))

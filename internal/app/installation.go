@@ -102,15 +102,15 @@ func (a examination) installation(ctx context.Context, store examiner) (client.I
 }
 
 // world gathers the facts.
-func (a examination) world(ctx context.Context, store examiner) checkup.World {
+func (a examination) world(ctx context.Context, store examiner) checkup.Installation {
 	now := time.Now() // the machine's own, which is one of the facts
-	w := checkup.World{
+	w := checkup.Installation{
 		Now: now, Running: a.names.Listeners() != nil, PublicURL: a.cfg.PublicURL, AdminListen: a.cfg.Admin.Listen, AdminOpen: !a.cfg.Admin.Private(),
 		SecretKey: a.cfg.Accounts.SecretKey, KeyTrouble: a.keyTrouble,
 		Folder: lookAtFolder(a.cfg.Data), OpenFiles: openFiles(), ClockOff: a.clock.Off(),
 	}
 	w.Backup, w.Copy = lastCopy(ctx, a.cfg.Data)
-	w.Folder.Least = a.freeSpace().least
+	w.Folder.Min = a.freeSpace().least
 	// What has a finding of its own is not said twice.
 	w.Settings = slices.DeleteFunc(a.cfg.Warnings(), func(s string) bool {
 		return strings.HasPrefix(s, "public-url ") || strings.HasPrefix(s, "admin.listen ")
@@ -251,8 +251,8 @@ func lastCopy(ctx context.Context, dir string) (at time.Time, c checkup.Copy) {
 
 // FolderOnly is the world of an installation whose store does not open, of which only the
 // settings and the folder are known.
-func FolderOnly(cfg config.Config, opening error) checkup.World {
-	w := checkup.World{Now: time.Now(), PublicURL: cfg.PublicURL, AdminListen: cfg.Admin.Listen, AdminOpen: !cfg.Admin.Private(),
+func FolderOnly(cfg config.Config, opening error) checkup.Installation {
+	w := checkup.Installation{Now: time.Now(), PublicURL: cfg.PublicURL, AdminListen: cfg.Admin.Listen, AdminOpen: !cfg.Admin.Private(),
 		SecretKey: cfg.Accounts.SecretKey, Folder: lookAtFolder(cfg.Data), OpenFiles: openFiles()}
 	w.Backup, w.Copy = lastCopy(context.Background(), cfg.Data)
 	w.Database.Err = opening.Error()

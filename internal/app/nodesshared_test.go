@@ -49,7 +49,7 @@ func accountsOf(t *testing.T, n int) []*account.Accounts {
 }
 
 func callerAt(addr string) account.Caller {
-	return account.Caller{Addr: netip.MustParseAddr(addr), Door: "page"}
+	return account.Caller{Addr: netip.MustParseAddr(addr), Via: "page"}
 }
 
 // loud makes networks ones that failed often themselves: where a name's limit is used up,

@@ -169,14 +169,14 @@ func (r *running) remains() (owed, parts, checks int64) {
 	var status struct {
 		Counts struct {
 			Owed      int64 `json:"owed"`
-			PartsDue  int64 `json:"parts_due"`
+			ShardsDue int64 `json:"parts_due"`
 			ChecksDue int64 `json:"checks_due"`
 		} `json:"counts"`
 	}
 	if err := json.Unmarshal([]byte(body), &status); err != nil || code != http.StatusOK {
 		r.t.Fatalf("status: %d %s", code, body)
 	}
-	return status.Counts.Owed, status.Counts.PartsDue, status.Counts.ChecksDue
+	return status.Counts.Owed, status.Counts.ShardsDue, status.Counts.ChecksDue
 }
 
 func (r *running) idle() bool {

@@ -180,7 +180,7 @@ func TestWhatAForeignHubAnnouncesIsInTheRiverAtOnce(t *testing.T) {
 				title := fmt.Sprint("news ", i)
 				f.post(title)
 				from := time.Now()
-				if _, err := far.hub.Ping(t.Context(), hub.Ping{URL: f.url(), Door: "rest"}); err != nil {
+				if _, err := far.hub.Ping(t.Context(), hub.Ping{URL: f.url(), Via: "rest"}); err != nil {
 					t.Fatal(err)
 				}
 				until(t, title, func() bool { return has(titles(t, near, id), title) })
@@ -211,7 +211,7 @@ func TestWhatOurOwnHubHearsIsInTheRiverWithoutTheNetwork(t *testing.T) {
 	}
 	before := len(f.reads)
 	f.post("news")
-	got, err := a.hub.Ping(t.Context(), hub.Ping{URL: f.url(), Door: "rest", Source: netip.MustParseAddr("127.0.0.1")})
+	got, err := a.hub.Ping(t.Context(), hub.Ping{URL: f.url(), Via: "rest", Source: netip.MustParseAddr("127.0.0.1")})
 	if err != nil || !got.Known {
 		t.Fatalf("the ping came to %+v, %v", got, err)
 	}

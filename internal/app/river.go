@@ -57,13 +57,13 @@ func (a *App) newRiver(st store.Store) error {
 		Options: river.Options{
 			AtOnce: c.AtOnce, PerHost: c.PerHost, HostInterval: interval, OwnHosts: splitList(c.OwnHosts),
 			Own: func(url string) bool { _, own := a.names.Path(url); return own }, Canonical: a.names.Canonical,
-			Keep: c.Keep, KeepFor: c.KeepFor, Most: c.MaxFeeds, MailsBy: a.cfg.SMTP.AccountLimit, MailsTo: a.cfg.SMTP.RecipientLimit, Shared: a.cfg.Database != "",
+			Keep: c.Keep, KeepFor: c.KeepFor, Max: c.MaxFeeds, MailsBy: a.cfg.SMTP.AccountLimit, MailsTo: a.cfg.SMTP.RecipientLimit, Shared: a.cfg.Database != "",
 		},
 	}
 	if h, ok := st.(store.Hinter); ok {
 		a.river.Hint = h.Hint
 	}
-	a.river.Tell = &readhttp.Teller{Sender: a.sender, Mail: mail, Now: a.clock.Now}
+	a.river.Forward = &readhttp.Sender{Sender: a.sender, Mail: mail, Now: a.clock.Now}
 	a.river.Init()
 	push.Join(a.river, a.upstream, a.hub)
 	return nil

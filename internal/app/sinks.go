@@ -19,13 +19,13 @@ import (
 func (a *App) newSinks(st store.Store) {
 	agent := endpoint.UserAgent(Version, a.cfg.PublicURL)
 	a.sinks = &announce.Announcer{
-		Store: st, Send: &publishhttp.SinkSender{HTTP: a.doer, UserAgent: agent, Now: a.clock.Now, Changed: a.changedItem},
-		Sinks: func(ctx context.Context, user string) ([]announce.Sink, error) {
+		Store: st, Send: &publishhttp.TargetSender{HTTP: a.doer, UserAgent: agent, Now: a.clock.Now, Changed: a.changedItem},
+		Targets: func(ctx context.Context, user string) ([]announce.Target, error) {
 			w, err := st.Writer(ctx, user)
 			if err != nil {
 				return nil, err
 			}
-			return allSinks(a.cfg.Ping.Sinks, w.Sinks), nil
+			return allSinks(a.cfg.Ping.PingTargets, w.PingTargets), nil
 		},
 		Own: a.ownCallback, Bus: a.hub.Bus, TopicID: hub.TopicID, Now: a.clock.Now, Log: a.log,
 	}
@@ -33,10 +33,10 @@ func (a *App) newSinks(st store.Store) {
 
 // allSinks are those of the server and those of an author. Of his, what is none is left
 // out: where he sets them it is refused.
-func allSinks(server []announce.Sink, own []string) []announce.Sink {
-	all := append([]announce.Sink{}, server...)
+func allSinks(server []announce.Target, own []string) []announce.Target {
+	all := append([]announce.Target{}, server...)
 	for _, text := range own[:min(len(own), announce.MaxOwn)] {
-		if s, err := announce.ParseSink(text); err == nil {
+		if s, err := announce.ParseTarget(text); err == nil {
 			all = append(all, s)
 		}
 	}

@@ -17,9 +17,9 @@ import (
 )
 
 // sinksOf are the settings of a server that tells others.
-func sinksOf(t *testing.T, list string) []announce.Sink {
+func sinksOf(t *testing.T, list string) []announce.Target {
 	t.Helper()
-	sinks, err := announce.ParseSinks(list)
+	sinks, err := announce.ParseTargets(list)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,16 +35,16 @@ func (r *running) saved(c *client.Client, item string) {
 }
 
 // told waits until every sink has heard of a version, and returns what is kept.
-func (r *running) told(c *client.Client, version int64, many int) []client.Sink {
+func (r *running) told(c *client.Client, version int64, many int) []client.PingTarget {
 	r.t.Helper()
-	var list []client.Sink
+	var list []client.PingTarget
 	wait(r.t, "the sinks are told", func() bool {
 		list = nil
-		for s, err := range c.Sinks(r.t.Context(), client.SinkQuery{}) {
+		for s, err := range c.PingTargets(r.t.Context(), client.PingTargetQuery{}) {
 			if err != nil {
 				r.t.Fatal(err)
 			}
-			if s.Told >= version {
+			if s.Notified >= version {
 				list = append(list, s)
 			}
 		}
@@ -58,7 +58,7 @@ func TestASaveReachesTheSubscribersOfAnotherHub(t *testing.T) {
 	fulltest.Long(t)
 	b := start(t, conf(t, t.TempDir()))
 	cfg := conf(t, t.TempDir())
-	cfg.Ping.Sinks = sinksOf(t, strings.Join([]string{
+	cfg.Ping.PingTargets = sinksOf(t, strings.Join([]string{
 		"rsscloud " + b.base, "rsscloud-xmlrpc " + b.base + "/RPC2", "websub " + b.base + "/websub",
 		"weblogs " + b.base + "/RPC2", "weblogs-extended " + b.base + "/RPC2", "get " + b.base + "/pingSiteForm?name={0}&url={1}",
 	}, ", "))
@@ -89,7 +89,7 @@ func TestASaveReachesTheSubscribersOfAnotherHub(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.rest(t)
-	for one, err := range admin.Sinks(t.Context(), client.SinkQuery{}) {
+	for one, err := range admin.PingTargets(t.Context(), client.PingTargetQuery{}) {
 		if err != nil || one.Topic != topic || one.Version != 2 {
 			t.Errorf("after a private feed was saved: %+v, %v", one, err)
 		}
@@ -142,7 +142,7 @@ func TestAPingThatIsOwedIsSentAfterARestart(t *testing.T) {
 	admin := p.addAlice()
 	p.saved(admin, "one")
 	wait(t, "the sink was tried", func() bool {
-		for s := range admin.Sinks(t.Context(), client.SinkQuery{}) {
+		for s := range admin.PingTargets(t.Context(), client.PingTargetQuery{}) {
 			return s.Tries > 0 && s.State == "owed" && s.NextAt != nil
 		}
 		return false

@@ -107,7 +107,7 @@ func people(t *testing.T, a *App, names ...string) func(user, text string, categ
 	}
 	return func(user, text string, categories ...string) author.Post {
 		t.Helper()
-		p, err := a.posts.Save(t.Context(), author.Edit{User: user, To: author.Published, Door: "test", Change: func(c *author.Content) error {
+		p, err := a.posts.Save(t.Context(), author.Edit{User: user, To: author.Published, Via: "test", Change: func(c *author.Content) error {
 			c.Source, c.Categories = text, categories
 			return nil
 		}})
@@ -123,7 +123,7 @@ func rest(t *testing.T, a *App) {
 	t.Helper()
 	until(t, "all are told", func() bool {
 		n, err := a.hub.Counts(t.Context())
-		return err == nil && n.Owed == 0 && n.PartsDue == 0 && n.ChecksDue == 0 && n.Requests == 0
+		return err == nil && n.Pending == 0 && n.ShardsDue == 0 && n.ChecksDue == 0 && n.Requests == 0
 	})
 }
 
@@ -169,7 +169,7 @@ func TestWhoFollowsACategoryIsToldOfItsPostsAndOfNoOthers(t *testing.T) {
 	told("a post in none", "/everyone/rss.xml")
 	edit := func(change func(c *author.Content) error) {
 		t.Helper()
-		if _, err := a.posts.Save(t.Context(), author.Edit{User: "alice", ID: p.ID, Door: "test", Change: change}); err != nil {
+		if _, err := a.posts.Save(t.Context(), author.Edit{User: "alice", ID: p.ID, Via: "test", Change: change}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestWhoFollowsACategoryIsToldOfItsPostsAndOfNoOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	told("a post that is taken back", "/alice/category/tea/rss.xml", "/everyone/rss.xml", "/everyone/category/tea/feed.atom")
-	if _, err := a.posts.Save(t.Context(), author.Edit{User: "bob", Door: "test", Change: func(c *author.Content) error {
+	if _, err := a.posts.Save(t.Context(), author.Edit{User: "bob", Via: "test", Change: func(c *author.Content) error {
 		c.Source, c.Categories = "a draft", []string{"go"}
 		return nil
 	}}); err != nil {

@@ -233,7 +233,7 @@ func (r *running) rest(t *testing.T) {
 	t.Helper()
 	wait(t, "everybody was told", func() bool {
 		c, err := r.app.Hub().Store.Counts(t.Context(), time.Now())
-		return err == nil && c.Owed+c.PartsDue+c.ChecksDue == 0
+		return err == nil && c.Pending+c.ShardsDue+c.ChecksDue == 0
 	})
 }
 

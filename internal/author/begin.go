@@ -8,7 +8,7 @@ import (
 // Beginning says how a save began of which Tell is called.
 type Beginning struct {
 	At   time.Time
-	Door string // by which it came, as Document.Door
+	Via  string // by which it came, as Document.Door
 	Kind string // KindDocument or KindPost
 }
 

@@ -52,7 +52,7 @@ func (c *memo) put(f Feed, doc []byte, writes uint64, most int64) {
 	if before, ok := c.kept.Peek(k); ok && doc == nil && before.feed == f {
 		doc = before.doc
 	}
-	c.kept.MostSize = most
+	c.kept.MaxSize = most
 	c.kept.Put(k, &entry{f, doc}, headSize+int64(len(doc)))
 }
 

@@ -33,7 +33,7 @@ func (p *Posts) document(user string) func(w Writer, newest []Post) (Saving, err
 			hash := sha256.Sum256(doc)
 			return Saving{
 				User: user, Name: Public, At: p.now(), Type: typeRSS, Title: clipRunes(f.Title.Value, longestTitle), Items: len(f.Items),
-				Bytes: doc, Hash: hash[:], Quiet: p.Feeds.Tell == nil,
+				Bytes: doc, Hash: hash[:], Quiet: p.Feeds.Notify == nil,
 				Allow: func(now Feed) error { return allow(Document{}, now) },
 			}, nil
 		}

@@ -27,8 +27,8 @@ func EditedPost(p Post) int64 {
 
 // DraftEdit is a text that its author has not published yet.
 type DraftEdit struct {
-	User, Door string
-	ID, Base   int64 // of the post and of the revision that the text began with; 0: the post is new
+	User, Via string
+	ID, Base  int64 // of the post and of the revision that the text began with; 0: the post is new
 	// Draft and DraftBase are the same of the draft that holds a change of a published post. 0: none
 	// is known yet.
 	Draft, DraftBase int64
@@ -41,7 +41,7 @@ type DraftEdit struct {
 // the post, see [EditDraftKey]. The result is d with the numbers and revisions that the next save
 // must name. Repeating a save whose answer was lost is no conflict.
 func (p *Posts) SaveDraft(ctx context.Context, d DraftEdit) (DraftEdit, error) {
-	e := Edit{User: d.User, Door: d.Door, NoUndo: true, Change: d.Change, To: Draft}
+	e := Edit{User: d.User, Via: d.Via, NoUndo: true, Change: d.Change, To: Draft}
 	if d.ID == 0 {
 		e.Key = d.Key
 		post, err := p.SaveOnce(ctx, e)

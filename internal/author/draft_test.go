@@ -10,7 +10,7 @@ import (
 
 // draftOf is a text to save, made from what the last save gave.
 func draftOf(d author.DraftEdit, text string) author.DraftEdit {
-	d.User, d.Door, d.Key = "alice", "test", "page 1"
+	d.User, d.Via, d.Key = "alice", "test", "page 1"
 	d.Change = write(text).Change
 	return d
 }

@@ -36,7 +36,7 @@ func (p *Posts) PublishDue(ctx context.Context) (int, error) {
 type schedule struct{ *Posts }
 
 func (p schedule) publishOne(ctx context.Context, post Post) (bool, error) {
-	_, err := p.Save(ctx, Edit{User: post.User, ID: post.ID, Base: post.Revision, To: Published, At: post.DueAt, Door: "schedule", NoUndo: true})
+	_, err := p.Save(ctx, Edit{User: post.User, ID: post.ID, Base: post.Revision, To: Published, At: post.DueAt, Via: "schedule", NoUndo: true})
 	switch fault.CodeOf(err) {
 	case fault.Unavailable:
 		return false, err
@@ -50,7 +50,7 @@ func (p schedule) publishOne(ctx context.Context, post Post) (bool, error) {
 	}
 	// It cannot be published, and must not be tried for ever: it is a draft again.
 	p.log().WarnContext(ctx, "a scheduled post could not be published; it is a draft now", "user", post.User, "post", post.ID, "err", err)
-	_, err = p.Save(ctx, Edit{User: post.User, ID: post.ID, Base: post.Revision, To: Draft, Door: "schedule", NoUndo: true})
+	_, err = p.Save(ctx, Edit{User: post.User, ID: post.ID, Base: post.Revision, To: Draft, Via: "schedule", NoUndo: true})
 	if fault.CodeOf(err) == fault.Unavailable || ctx.Err() != nil {
 		return false, err
 	}

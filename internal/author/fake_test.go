@@ -52,7 +52,7 @@ func (m *memory) SaveDocument(_ context.Context, s Saving) (Feed, bool, error) {
 		now.SavedAt, now.Type, now.Size, now.Title, now.Items = s.At, s.Type, int64(len(s.Bytes)), s.Title, s.Items
 		now.doc, now.hash = bytes.Clone(s.Bytes), s.Hash
 		if s.Quiet {
-			now.Told = now.Version
+			now.Notified = now.Version
 		}
 		if s.Events != nil {
 			s.Events(now.Feed)
@@ -120,8 +120,8 @@ func (m *memory) SavedFeeds(_ context.Context, afterUser, afterName string, limi
 	return m.list(afterUser, afterName, limit, func(Feed) bool { return true })
 }
 
-func (m *memory) UntoldSaved(_ context.Context, afterUser, afterName string, limit int) ([]Feed, error) {
-	return m.list(afterUser, afterName, limit, func(f Feed) bool { return f.Told < f.Version && f.MovedTo == "" && !f.Gone })
+func (m *memory) ListUnnotified(_ context.Context, afterUser, afterName string, limit int) ([]Feed, error) {
+	return m.list(afterUser, afterName, limit, func(f Feed) bool { return f.Notified < f.Version && f.MovedTo == "" && !f.Gone })
 }
 
 func (m *memory) list(afterUser, afterName string, limit int, yes func(Feed) bool) ([]Feed, error) {
@@ -139,14 +139,14 @@ func (m *memory) list(afterUser, afterName string, limit int, yes func(Feed) boo
 	return all[:min(len(all), limit)], m.fail
 }
 
-func (m *memory) ToldSaved(_ context.Context, user, name string, version int64) error {
+func (m *memory) MarkNotified(_ context.Context, user, name string, version int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.fail != nil {
 		return m.fail
 	}
 	if r := m.rows[user+"/"+name]; r != nil {
-		r.Told = max(r.Told, version)
+		r.Notified = max(r.Notified, version)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ const MaxDocument = 2 << 20
 type Feed struct {
 	User, Name string // Name is Public or Private
 	Version    int64  // raised by one with each change of the document, from 1
-	Told       int64  // the version that subscribers were told of last
+	Notified   int64  // the version that subscribers were told of last
 	SavedAt    time.Time
 	Type       string // Content-Type of the document
 	Size       int64  // bytes of the document
@@ -71,7 +71,7 @@ type Feeds struct {
 	Known func(ctx context.Context, user string) error
 	// Tell tells subscribers of a public feed's new version. When it fails it is called
 	// again later, with the version of then. nil: nobody is told.
-	Tell func(ctx context.Context, f Feed) error
+	Notify func(ctx context.Context, f Feed) error
 	// Late hears that a version could not be told: TellUntold is worth a call soon. It does
 	// not block. nil: nobody hears.
 	Late func()
@@ -95,7 +95,7 @@ type Feeds struct {
 // Save stores a document as the next version of a feed that it replaces whatever it
 // is; see [Feeds.Put]. It must be XML, in UTF-8 if it does not say otherwise.
 func (s *Feeds) Save(ctx context.Context, user, name string, doc []byte, door string) (Feed, error) {
-	return s.Put(ctx, Document{User: user, Name: name, Bytes: doc, Door: door})
+	return s.Put(ctx, Document{User: user, Name: name, Bytes: doc, Via: door})
 }
 
 // Feed returns a feed, or a fault.NotFound.
@@ -156,7 +156,7 @@ func (s *Feeds) Restore(ctx context.Context, user, name string) (Feed, error) {
 func (s *Feeds) AddCloud(ctx context.Context, user string, on bool) (Feed, error) {
 	f, err := s.Store.CloudSaved(ctx, user, Public, on, s.now())
 	s.kept.forget(user, Public)
-	if err != nil || f.Told == f.Version {
+	if err != nil || f.Notified == f.Version {
 		return f, err
 	}
 	// What is on disk stays there, whether the caller waits or not.

@@ -153,7 +153,7 @@ type Profile struct {
 	Theme    string `json:"theme,omitempty"`    // "", "light", "dark"
 	Hints    Hints  `json:"hints,omitzero"`     // when to read the feed again
 	// Sinks are told of his changes besides those of the server: "rsscloud URL", …
-	Sinks []string `json:"sinks,omitempty"`
+	PingTargets []string `json:"sinks,omitempty"`
 	// Categories are labels that the writer created before any post had them; see
 	// [Posts.AddCategory].
 	Categories []string `json:"categories,omitempty"`

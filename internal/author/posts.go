@@ -61,7 +61,7 @@ type Edit struct {
 	Slug   string    // wish for the address of a post that has none yet; "": made of its words
 	Key    string    // see [Post].Key; "": none
 	GUID   string    // of a new post that comes from elsewhere; "": made of its address
-	Door   string    // by which it came, for the log: "write", "api", "metaWeblog", "micropub", "command"
+	Via    string    // by which it came, for the log: "write", "api", "metaWeblog", "micropub", "command"
 	// NoUndo keeps nothing for Undo: of drafts that save themselves.
 	NoUndo bool
 }
@@ -76,7 +76,7 @@ var errAgain = errors.New("the post has changed meanwhile")
 // told, when it returns nil. The faults are for people: Invalid, NotFound, Conflict (Base,
 // or the feed has moved), Refused (the user is disabled), TooMany (he has all the posts that he may have), Unavailable. After any of them everything is as before.
 func (p *Posts) Save(ctx context.Context, e Edit) (Post, error) {
-	ctx = begin(ctx, Beginning{At: p.now(), Door: e.Door, Kind: KindPost})
+	ctx = begin(ctx, Beginning{At: p.now(), Via: e.Via, Kind: KindPost})
 	if err := p.may(ctx, e); err != nil {
 		return Post{}, err
 	}
@@ -125,7 +125,7 @@ func (p *Posts) save(ctx context.Context, e Edit) (Post, error) {
 			return Post{}, err
 		}
 	}
-	w := p.writing(e.User, e.Door)
+	w := p.writing(e.User, e.Via)
 	w.ID, w.Key, w.GUID, w.Renumber = e.ID, next.Key, e.GUID, took
 	w.Change = func(now Post, found bool, _ *Post, wr Writer, free func(string) (string, error)) (*Post, *Post, error) {
 		if found {
@@ -408,7 +408,7 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 	// What is on disk stays there, whether the caller waits or not.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
 	defer cancel()
-	if done.Feed.Told < done.Feed.Version {
+	if done.Feed.Notified < done.Feed.Version {
 		p.Feeds.tell(ctx, &done.Feed)
 	}
 	return done, nil

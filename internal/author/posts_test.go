@@ -306,7 +306,7 @@ func TestWhoHasAllThePostsThatHeMayHaveIsToldSo(t *testing.T) {
 		one := d.post("one")
 		d.post("two")
 		save := func(e author.Edit) error {
-			e.User, e.Door = "alice", "test"
+			e.User, e.Via = "alice", "test"
 			e.Change = func(c *author.Content) error { c.Source = "more"; return nil }
 			_, err := d.Save(d.ctx, e)
 			return err

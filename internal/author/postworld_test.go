@@ -47,7 +47,7 @@ func atDesk(t *testing.T, do func(*testing.T, *desk)) {
 			}
 		}()
 		d := &desk{t: t, ctx: t.Context()}
-		feeds := &author.Feeds{Store: st, Log: log, Tell: d.tell}
+		feeds := &author.Feeds{Store: st, Log: log, Notify: d.tell}
 		d.Posts = &author.Posts{
 			Store: st, Feeds: feeds, Log: log, Origin: func() string { return origin },
 			About: func(user string) render.Options { return render.Options{Self: origin + "/" + user + "/rss.xml"} },
@@ -80,7 +80,7 @@ func (d *desk) must(post author.Post, err error) author.Post {
 
 // write makes an Edit that sets the text.
 func write(text string) author.Edit {
-	return author.Edit{User: "alice", To: author.Published, Door: "test", Change: func(c *author.Content) error {
+	return author.Edit{User: "alice", To: author.Published, Via: "test", Change: func(c *author.Content) error {
 		c.Source = text
 		return nil
 	}}

@@ -91,8 +91,8 @@ func checkProfile(f *Profile) (err error) {
 		return fault.In(fault.New(fault.Invalid, "%q is no language: write it as en, or as de-CH.", clip(f.Language)), "language")
 	case f.Theme != "" && f.Theme != "light" && f.Theme != "dark":
 		return fault.In(fault.New(fault.Invalid, "%q is no light: light, dark, or nothing for that of the reader.", clip(f.Theme)), "theme")
-	case len(f.Sinks) > maxSinks:
-		return fault.In(fault.New(fault.Invalid, "There are %d servers to be told; at most %d are accepted.", len(f.Sinks), maxSinks), "sinks")
+	case len(f.PingTargets) > maxSinks:
+		return fault.In(fault.New(fault.Invalid, "There are %d servers to be told; at most %d are accepted.", len(f.PingTargets), maxSinks), "sinks")
 	}
 	if err := f.Hints.check(); err != nil {
 		return fault.In(err, "hints")

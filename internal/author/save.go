@@ -16,7 +16,7 @@ type Document struct {
 	Bytes      []byte
 	// Type is the Content-Type that came with it, or "". JSON is taken only when it says so.
 	Type string
-	Door string // by which it came, for the log: "saveRss", "put"
+	Via  string // by which it came, for the log: "saveRss", "put"
 	// Base is the version that it shall replace, New when there shall be none; 0: whatever is there.
 	Base int64
 }
@@ -45,7 +45,7 @@ const looksAtOnce = 4
 //
 // spec:rsscloud-2009#save-rss
 func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
-	ctx = begin(ctx, Beginning{At: s.now(), Door: d.Door, Kind: KindDocument})
+	ctx = begin(ctx, Beginning{At: s.now(), Via: d.Via, Kind: KindDocument})
 	if err := checkFeed(d.User, d.Name); err != nil {
 		return Feed{}, err
 	}
@@ -62,7 +62,7 @@ func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
 	if err != nil {
 		return Feed{}, err
 	}
-	if f.Told < f.Version {
+	if f.Notified < f.Version {
 		// What is on disk stays there, whether the caller waits or not.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
 		defer cancel()
@@ -88,12 +88,12 @@ func (s *Feeds) store(ctx context.Context, d Document, what facts) (Feed, error)
 	var events []event.Event
 	saving := Saving{
 		User: d.User, Name: d.Name, At: s.now(), Type: what.typ, Title: what.title, Items: what.items, Push: what.push,
-		Bytes: d.Bytes, Hash: hash[:], Quiet: d.Name == Private || s.Tell == nil,
+		Bytes: d.Bytes, Hash: hash[:], Quiet: d.Name == Private || s.Notify == nil,
 		Allow: func(now Feed) error { return allow(d, now) },
 		Events: func(f Feed) []event.Event {
 			events = nil
 			if s.Events != nil && d.Name == Public {
-				events = s.Events(f, d.Door)
+				events = s.Events(f, d.Via)
 			}
 			return events
 		},
@@ -129,10 +129,10 @@ var ErrLater = errors.New("subscribers are told by the server")
 
 // tell has a feed's subscribers told, and remembers that they were.
 func (s *Feeds) tell(ctx context.Context, f *Feed) {
-	if s.Tell == nil || f.Name != Public {
+	if s.Notify == nil || f.Name != Public {
 		return
 	}
-	switch err := s.Tell(ctx, *f); {
+	switch err := s.Notify(ctx, *f); {
 	case errors.Is(err, ErrLater):
 		return
 	case err != nil:
@@ -140,12 +140,12 @@ func (s *Feeds) tell(ctx context.Context, f *Feed) {
 		s.late()
 		return
 	}
-	if err := s.Store.ToldSaved(ctx, f.User, f.Name, f.Version); err != nil {
+	if err := s.Store.MarkNotified(ctx, f.User, f.Name, f.Version); err != nil {
 		s.log().WarnContext(ctx, "it could not be written down that a saved feed was told; it is told again", "feed", f.key(), "version", f.Version, "err", err)
 		s.late()
 		return
 	}
-	f.Told = f.Version
+	f.Notified = f.Version
 	s.kept.forget(f.User, f.Name)
 }
 
@@ -158,10 +158,10 @@ func (s *Feeds) late() {
 // TellUntold tells of every version that was saved and not told yet: what a process
 // left that died in between, or what could not be told at the time. Call it at the
 // start, and now and then.
-func (s *Feeds) TellUntold(ctx context.Context) error {
+func (s *Feeds) NotifyPending(ctx context.Context) error {
 	user, name := "", ""
 	for {
-		page, err := s.Store.UntoldSaved(ctx, user, name, 100)
+		page, err := s.Store.ListUnnotified(ctx, user, name, 100)
 		if err != nil || len(page) == 0 {
 			return err
 		}

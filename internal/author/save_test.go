@@ -70,7 +70,7 @@ func TestSubscribersAreToldOfEachVersionAndOnlyOfPublicFeeds(t *testing.T) {
 	t.Parallel()
 	var told []string
 	s := &Feeds{Store: &memory{}}
-	s.Tell = func(_ context.Context, f Feed) error {
+	s.Notify = func(_ context.Context, f Feed) error {
 		told = append(told, fmt.Sprint(f.User, "/", f.Name, " ", f.Version))
 		return nil
 	}
@@ -80,7 +80,7 @@ func TestSubscribersAreToldOfEachVersionAndOnlyOfPublicFeeds(t *testing.T) {
 		_, err = s.Save(t.Context(), "alice", Private, document(n), "put")
 		must(t, err)
 	}
-	must(t, s.TellUntold(t.Context()))
+	must(t, s.NotifyPending(t.Context()))
 	if want := []string{"alice/rss 1", "alice/rss 2"}; !slices.Equal(told, want) {
 		t.Errorf("told %q, want %q", told, want)
 	}
@@ -92,7 +92,7 @@ func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 	late := 0
 	var told []string
 	s := &Feeds{Store: &memory{}, Late: func() { late++ }}
-	s.Tell = func(_ context.Context, f Feed) error {
+	s.Notify = func(_ context.Context, f Feed) error {
 		if broken {
 			return errors.New("no")
 		}
@@ -107,20 +107,20 @@ func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 	}
 	_, err := s.End(t.Context(), "u003", Public)
 	must(t, err)
-	must(t, s.TellUntold(t.Context()))
+	must(t, s.NotifyPending(t.Context()))
 	if late == 0 {
 		t.Error("nobody hears that it has to be tried again")
 	}
 	broken = false
 	late = 0
-	must(t, s.TellUntold(t.Context()))
+	must(t, s.NotifyPending(t.Context()))
 	if late != 0 {
 		t.Errorf("%d are said to be late when all were told", late)
 	}
 	if len(told) != 249 || told[0] != "u000 2" || slices.ContainsFunc(told, func(s string) bool { return s == "u003 2" }) {
 		t.Errorf("told %d: %q", len(told), told)
 	}
-	must(t, s.TellUntold(t.Context()))
+	must(t, s.NotifyPending(t.Context()))
 	if len(told) != 249 {
 		t.Errorf("told again: %q", told[249:])
 	}
@@ -129,13 +129,13 @@ func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 func TestTheTellerIsNotStoppedByACallerWhoGoes(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
-	s := &Feeds{Store: &memory{}, Tell: func(inner context.Context, _ Feed) error {
+	s := &Feeds{Store: &memory{}, Notify: func(inner context.Context, _ Feed) error {
 		cancel()
 		return inner.Err()
 	}}
 	f, err := s.Save(ctx, "alice", Public, document(1), "put")
 	must(t, err)
-	if f.Told != 1 {
+	if f.Notified != 1 {
 		t.Error("nobody was told")
 	}
 }
@@ -144,15 +144,15 @@ func TestWhatAnotherProcessTellsIsNoTrouble(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	st := &memory{}
-	s := &Feeds{Store: st, Log: slog.New(slog.NewTextHandler(&log, nil)), Tell: func(context.Context, Feed) error { return ErrLater }}
+	s := &Feeds{Store: st, Log: slog.New(slog.NewTextHandler(&log, nil)), Notify: func(context.Context, Feed) error { return ErrLater }}
 	f, err := s.Save(t.Context(), "alice", Public, document(1), "cli")
 	must(t, err)
-	if f.Told != 0 || log.Len() > 0 {
-		t.Errorf("version %d was told; the log says %q", f.Told, &log)
+	if f.Notified != 0 || log.Len() > 0 {
+		t.Errorf("version %d was told; the log says %q", f.Notified, &log)
 	}
 	told := 0
-	s = &Feeds{Store: st, Tell: func(context.Context, Feed) error { told++; return nil }}
-	must(t, s.TellUntold(t.Context()))
+	s = &Feeds{Store: st, Notify: func(context.Context, Feed) error { told++; return nil }}
+	must(t, s.NotifyPending(t.Context()))
 	if told != 1 {
 		t.Errorf("it was told %d times", told)
 	}

@@ -30,10 +30,10 @@ type Store interface {
 	// afterName). limit is at most 1,000; 0 means 100.
 	SavedFeeds(ctx context.Context, afterUser, afterName string, limit int) ([]Feed, error)
 	// ToldSaved raises Told to version.
-	ToldSaved(ctx context.Context, user, name string, version int64) error
+	MarkNotified(ctx context.Context, user, name string, version int64) error
 	// UntoldSaved lists, in the same order, feeds of which a version was not told, but
 	// for those that moved or are gone.
-	UntoldSaved(ctx context.Context, afterUser, afterName string, limit int) ([]Feed, error)
+	ListUnnotified(ctx context.Context, afterUser, afterName string, limit int) ([]Feed, error)
 }
 
 // Saving is a document on its way to the store.

@@ -47,7 +47,7 @@ func (v View) Base() string {
 // an archive and further pages are read when somebody looks for what is older.
 //
 // spec:cloudburst#views-told
-func (v View) Told() bool { return v.Archive == 0 && v.Page == 0 }
+func (v View) IsAnnounced() bool { return v.Archive == 0 && v.Page == 0 }
 
 // Viewed is the state of a view.
 type Viewed struct {
@@ -118,7 +118,7 @@ func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc
 	if err := in.entitle(ctx, f, posts); err != nil {
 		return nil, "", err
 	}
-	if v.Told() { // it changes also when a post leaves
+	if v.IsAnnounced() { // it changes also when a post leaves
 		f.Updated = date(state.Modified)
 	}
 	if v.Archive > 0 {

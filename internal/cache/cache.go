@@ -6,8 +6,8 @@ import "container/list"
 // LRU keeps the values that were used last. The zero value is ready, and keeps any
 // number. An LRU has no lock: its owner has one.
 type LRU[K comparable, V any] struct {
-	Most     int   // values; 0: any number
-	MostSize int64 // sum of the sizes; 0: any
+	Max     int   // values; 0: any number
+	MaxSize int64 // sum of the sizes; 0: any
 
 	kept  map[K]*list.Element // of *entry
 	order list.List           // the value that was used last in front
@@ -74,7 +74,7 @@ func (c *LRU[K, V]) Len() int { return len(c.kept) }
 func (c *LRU[K, V]) Size() int64 { return c.size }
 
 func (c *LRU[K, V]) trim() {
-	for len(c.kept) > 0 && (c.Most > 0 && len(c.kept) > c.Most || c.MostSize > 0 && c.size > c.MostSize) {
+	for len(c.kept) > 0 && (c.Max > 0 && len(c.kept) > c.Max || c.MaxSize > 0 && c.size > c.MaxSize) {
 		c.drop(c.order.Back())
 	}
 }

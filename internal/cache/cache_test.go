@@ -18,7 +18,7 @@ func keys(c *LRU[string, int]) string {
 
 func TestWhatWasUsedLastIsKept(t *testing.T) {
 	t.Parallel()
-	c := LRU[string, int]{Most: 3}
+	c := LRU[string, int]{Max: 3}
 	for i, k := range []string{"a", "b", "c"} {
 		c.Put(k, i, 0)
 	}
@@ -45,7 +45,7 @@ func TestWhatWasUsedLastIsKept(t *testing.T) {
 
 func TestSizesStayWithinTheBound(t *testing.T) {
 	t.Parallel()
-	c := LRU[string, int]{MostSize: 100}
+	c := LRU[string, int]{MaxSize: 100}
 	c.Put("a", 0, 40)
 	c.Put("b", 0, 40)
 	c.Resize("a", 50)

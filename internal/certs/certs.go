@@ -32,7 +32,7 @@ const lookEvery = time.Second
 type Files struct {
 	Cert, Key string                       // paths, PEM
 	Now       func() time.Time             // the clock by which they are looked at
-	Tell      func(err error, read string) // a change: what became of it
+	OnChange  func(err error, read string) // a change: what became of it
 
 	mu     sync.Mutex
 	have   *tls.Certificate
@@ -84,8 +84,8 @@ func (f *Files) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	f.looked = now
 	if s := f.stamps(); s != f.stamp {
 		err := f.load(s)
-		if f.Tell != nil {
-			f.Tell(err, f.Cert)
+		if f.OnChange != nil {
+			f.OnChange(err, f.Cert)
 		}
 	}
 	return f.have, nil

@@ -66,7 +66,7 @@ func TestACertificateThatChangesIsReadAgain(t *testing.T) {
 	var told []error
 	f := &certs.Files{
 		Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"),
-		Now: func() time.Time { return now }, Tell: func(err error, _ string) { told = append(told, err) },
+		Now: func() time.Time { return now }, OnChange: func(err error, _ string) { told = append(told, err) },
 	}
 	if err := f.Load(); err != nil {
 		t.Fatal(err)

@@ -27,9 +27,9 @@ type Finding struct {
 }
 
 // Look turns facts into findings, in the order in which people read them.
-func Look(w World) []Finding {
+func Look(w Installation) []Finding {
 	var all []Finding
-	for _, look := range []func(World) []Finding{public, settings, secrets, folder, disk, database, knobs, clock, files, work, events, backup, backupContent} {
+	for _, look := range []func(Installation) []Finding{public, settings, secrets, folder, disk, database, knobs, clock, files, work, events, backup, backupContent} {
 		all = append(all, look(w)...)
 	}
 	return all
@@ -43,7 +43,7 @@ func found(id string, level Level, text, why, fix string) []Finding {
 	return []Finding{{id, level, text, why, fix}}
 }
 
-func public(w World) []Finding {
+func public(w Installation) []Finding {
 	if w.PublicURL == "" {
 		return found("public-url", Warning, "public-url is not set.",
 			"Feeds and pages then name the host of listen, or localhost, which other machines may not reach.",
@@ -69,7 +69,7 @@ func public(w World) []Finding {
 	return all
 }
 
-func reached(w World) []Finding {
+func reached(w Installation) []Finding {
 	r := w.Reach
 	switch {
 	case !r.Tried:
@@ -85,7 +85,7 @@ func reached(w World) []Finding {
 	return fine("public-url", "This server reaches itself at %s, in %s.", w.PublicURL, round(r.Took))
 }
 
-func settings(w World) []Finding {
+func settings(w Installation) []Finding {
 	var all []Finding
 	if w.AdminOpen {
 		all = found("admin-listen", Warning, "admin.listen is "+w.AdminListen+", not a loopback address.", "Whoever can connect to it controls this server, without any password.",
@@ -99,7 +99,7 @@ func settings(w World) []Finding {
 	return all
 }
 
-func secrets(w World) []Finding {
+func secrets(w Installation) []Finding {
 	var all []Finding
 	if w.KeyTrouble != "" {
 		all = append(all, Finding{"secret-key-fits", Problem, w.KeyTrouble, "Readers of private feeds are refused, and logins for feeds cannot be used.",
@@ -138,7 +138,7 @@ func weak(key string) bool {
 	return len(different) < 8
 }
 
-func folder(w World) []Finding {
+func folder(w Installation) []Finding {
 	f := w.Folder
 	if f.Err != "" {
 		return found("data-folder", Problem, "The data folder "+f.Path+" cannot be written to: "+f.Err+".", "Nothing can be kept.", "Make it writable for the user of the server, or name another with --data.")
@@ -149,8 +149,8 @@ func folder(w World) []Finding {
 	}
 	switch {
 	case f.Size == 0:
-	case f.Free < f.Least:
-		all = append(all, Finding{"data-space", Problem, "There are " + Bytes(f.Free) + " left on the disk of the data folder, and disk.min-free is " + Bytes(f.Least) + ".", "/readyz answers 503. When the disk is full, everything is refused until there is room again.", "Make room now."})
+	case f.Free < f.Min:
+		all = append(all, Finding{"data-space", Problem, "There are " + Bytes(f.Free) + " left on the disk of the data folder, and disk.min-free is " + Bytes(f.Min) + ".", "/readyz answers 503. When the disk is full, everything is refused until there is room again.", "Make room now."})
 	case f.Free < 64<<20 || f.Free < f.Size/100:
 		all = append(all, Finding{"data-space", Problem, "There are " + Bytes(f.Free) + " left on the disk of the data folder.", "When it is full, everything is refused until there is room again.", "Make room now."})
 	case f.Free < 1<<30 && f.Free < f.Size/10:
@@ -161,7 +161,7 @@ func folder(w World) []Finding {
 	return all
 }
 
-func disk(w World) []Finding {
+func disk(w Installation) []Finding {
 	var all []Finding
 	f := w.Folder
 	if f.Kind != "" && w.Database.Engine != "PostgreSQL" {
@@ -181,7 +181,7 @@ func disk(w World) []Finding {
 	return all
 }
 
-func database(w World) []Finding {
+func database(w Installation) []Finding {
 	d := w.Database
 	if d.Err != "" {
 		return found("database", Problem, "The database cannot be used: "+strings.TrimSuffix(d.Err, ".")+".", "Nothing works without it.", "Do what the sentence says; the server goes on by itself as soon as the database is back.")
@@ -200,7 +200,7 @@ func database(w World) []Finding {
 }
 
 // knobs are the settings of PostgreSQL without which what was committed may be lost.
-func knobs(w World) []Finding {
+func knobs(w Installation) []Finding {
 	why := map[string]string{
 		"fsync":              "When its machine stops, the whole database may be damaged.",
 		"full_page_writes":   "When its machine stops in the middle of a write, pages may be damaged.",
@@ -222,7 +222,7 @@ func knobs(w World) []Finding {
 	return all
 }
 
-func clock(w World) []Finding {
+func clock(w Installation) []Finding {
 	const mend = "Let a time service (chrony, systemd-timesyncd) set the clock."
 	var all []Finding
 	if d := w.Database.Clock; d.Abs() > 2*time.Second {
@@ -248,7 +248,7 @@ func clock(w World) []Finding {
 	return all
 }
 
-func files(w World) []Finding {
+func files(w Installation) []Finding {
 	const fix = "Raise it: LimitNOFILE=65536 in the unit, or ulimit -n 65536 before the start."
 	const why = "It bounds how many notifications are under way and how many may connect."
 	switch {
@@ -262,7 +262,7 @@ func files(w World) []Finding {
 	return fine("open-files", "This process may have %d files open.", w.OpenFiles)
 }
 
-func work(w World) []Finding {
+func work(w Installation) []Finding {
 	d := w.Database
 	if !w.Running || d.Engine == "" || d.Err != "" {
 		return nil
@@ -289,7 +289,7 @@ func work(w World) []Finding {
 // A kind of event fails often when most of it does, and there is enough to tell.
 const oftenAtLeast = 20
 
-func events(w World) []Finding {
+func events(w Installation) []Finding {
 	if w.Database.Engine == "" || w.Database.Err != "" {
 		return nil
 	}
@@ -308,7 +308,7 @@ func events(w World) []Finding {
 	return found("errors", Warning, "Most events of some kinds failed in the last hour: "+strings.Join(bad, ", ")+".", "One feed or host in trouble is normal; most of them is not.", "Look at \"cloudburst log --since 1h\" for the reasons.")
 }
 
-func backup(w World) []Finding {
+func backup(w Installation) []Finding {
 	const fix = "cloudburst backup --keep 14 FOLDER, once a day by a timer; and copy FOLDER to another machine."
 	age := w.Now.Sub(w.Backup)
 	switch {
@@ -321,7 +321,7 @@ func backup(w World) []Finding {
 }
 
 // backupContent reports whether the last backup still has the content that was written.
-func backupContent(w World) []Finding {
+func backupContent(w Installation) []Finding {
 	const id = "backup-content"
 	c := w.Copy
 	switch {

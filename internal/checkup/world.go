@@ -13,7 +13,7 @@ import (
 
 // World is what is known of an installation. A zero field means that it is not known,
 // unless it says something else.
-type World struct {
+type Installation struct {
 	Now     time.Time
 	Running bool // a server serves; else nothing is expected to be on time
 
@@ -61,9 +61,9 @@ type Folder struct {
 	Free uint64      // bytes for this user
 	Size uint64      // bytes of the file system; 0: not known
 	// Least is how many bytes have to be free for the server to be ready; 0: none.
-	Least uint64
-	Kind  string        // of the file system, such as nfs; "": nothing to mind
-	Sync  time.Duration // how long a small write takes to be on disk; 0: not known
+	Min  uint64
+	Kind string        // of the file system, such as nfs; "": nothing to mind
+	Sync time.Duration // how long a small write takes to be on disk; 0: not known
 }
 
 // Database is what the database says of itself.

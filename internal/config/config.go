@@ -132,7 +132,7 @@ type Changes struct {
 }
 
 // Ping says who is told of what is saved here, besides the own hub.
-type Ping struct{ Sinks []announce.Sink }
+type Ping struct{ PingTargets []announce.Target }
 
 // Log says what is written and kept.
 type Log struct {

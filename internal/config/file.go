@@ -91,7 +91,7 @@ func (s Setting) text(value any) (string, error) {
 }
 
 func (s Setting) list(values []any) (string, error) {
-	if s.Kind != Networks && s.Kind != Durations && s.Kind != URLs && s.Kind != Sinks {
+	if s.Kind != Networks && s.Kind != Durations && s.Kind != URLs && s.Kind != PingTargets {
 		return "", fmt.Errorf("a list is not right: it needs %s", s.needs())
 	}
 	parts := make([]string, len(values))
@@ -109,7 +109,7 @@ func (s Setting) needs() string {
 	switch s.Kind {
 	case Count, Rate, Share:
 		return "a number"
-	case Networks, Durations, URLs, Sinks:
+	case Networks, Durations, URLs, PingTargets:
 		return "a list of texts in quotes"
 	case Duration:
 		return `a time in quotes, such as "15s"`

@@ -79,7 +79,7 @@ func AddFlags(fs *pflag.FlagSet, names ...string) {
 
 func (s Setting) usage() string {
 	word := map[Kind]string{Folder: "folder", Address: "address", PublicURL: "URL", Database: "URL",
-		Networks: "networks", URLs: "URLs", Sinks: "sinks", Share: "number", Headers: "fields", Collector: "URL", Duration: "time", Durations: "times", Count: "number", Rate: "number", Choice: "word"}[s.Kind]
+		Networks: "networks", URLs: "URLs", PingTargets: "sinks", Share: "number", Headers: "fields", Collector: "URL", Duration: "time", Durations: "times", Count: "number", Rate: "number", Choice: "word"}[s.Kind]
 	if word == "" {
 		word = "text"
 	}

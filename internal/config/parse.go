@@ -22,7 +22,7 @@ type parsed struct {
 	duration  time.Duration
 	durations []time.Duration
 	urls      []string
-	sinks     []announce.Sink
+	sinks     []announce.Target
 	headers   map[string]string
 	count     int
 	rate      float64
@@ -59,8 +59,8 @@ func (s Setting) parse(text string) (parsed, error) {
 		p.rate, err = parseShare(text)
 	case Headers:
 		p.headers, err = parseHeaders(text)
-	case Sinks:
-		p.sinks, err = announce.ParseSinks(text)
+	case PingTargets:
+		p.sinks, err = announce.ParseTargets(text)
 	case Count:
 		p.count, err = s.parseCount(text)
 	case Rate:

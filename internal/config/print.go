@@ -63,7 +63,7 @@ func (v Value) toml() string {
 		if n, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
 			return strconv.FormatInt(n, 10)
 		}
-	case Networks, Durations, URLs, Sinks:
+	case Networks, Durations, URLs, PingTargets:
 		var parts []string
 		for part := range strings.SplitSeq(v.Text, ",") {
 			if part = strings.TrimSpace(part); part != "" {

@@ -20,22 +20,22 @@ type Kind int
 
 // Kinds of setting.
 const (
-	Text      Kind = iota // any text
-	Folder                // a path, not empty
-	Address               // host:port to listen on; an empty host means every address
-	PublicURL             // scheme://host[:port], or empty
-	Database              // postgres:// URL, or empty
-	Networks              // comma-separated CIDRs or bare addresses
-	Duration              // a Go duration, days allowed: 1d12h
-	Durations             // comma-separated durations
-	Count                 // a whole number
-	Rate                  // a number, per second; 0 means no limit
-	Choice                // one of Choices
-	URLs                  // comma-separated http or https URLs
-	Sinks                 // comma-separated "KIND URL": other servers that are told
-	Share                 // a number from 0 to 1
-	Headers               // comma-separated NAME=value: header fields
-	Collector             // http or https URL, or empty
+	Text        Kind = iota // any text
+	Folder                  // a path, not empty
+	Address                 // host:port to listen on; an empty host means every address
+	PublicURL               // scheme://host[:port], or empty
+	Database                // postgres:// URL, or empty
+	Networks                // comma-separated CIDRs or bare addresses
+	Duration                // a Go duration, days allowed: 1d12h
+	Durations               // comma-separated durations
+	Count                   // a whole number
+	Rate                    // a number, per second; 0 means no limit
+	Choice                  // one of Choices
+	URLs                    // comma-separated http or https URLs
+	PingTargets             // comma-separated "KIND URL": other servers that are told
+	Share                   // a number from 0 to 1
+	Headers                 // comma-separated NAME=value: header fields
+	Collector               // http or https URL, or empty
 )
 
 // Setting is one row of the table.
@@ -180,9 +180,9 @@ func listSettings() []Setting {
 		{Name: "changes.follow", Kind: URLs, Default: "",
 			Doc: "Lists of changes of other servers (changes.xml), separated by commas. What they name and somebody follows here is checked. Each is read every 5 minutes.",
 			set: func(c *Config, p parsed) { c.Changes.Follow = p.urls }},
-		{Name: "ping.sinks", Kind: Sinks, Default: "",
+		{Name: "ping.sinks", Kind: PingTargets, Default: "",
 			Doc: "Other servers that are told of each public feed that is saved here, separated by commas: how each is told (" + strings.Join(announce.Kinds(), ", ") + "), a blank, and its URL. This server's own hub is told in any case.",
-			set: func(c *Config, p parsed) { c.Ping.Sinks = p.sinks }},
+			set: func(c *Config, p parsed) { c.Ping.PingTargets = p.sinks }},
 	}
 }
 

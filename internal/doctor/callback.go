@@ -201,7 +201,7 @@ func (w *watching) listen(ctx context.Context) (callback, error) {
 }
 
 // notified takes a notification of an rssCloud hub.
-func (w *watching) notified(ctx context.Context, n rsscloud.Notice) {
+func (w *watching) notified(ctx context.Context, n rsscloud.Received) {
 	h := heard{via: rssCloudVia, at: n.At}
 	if r := rsscloud.RequestFrom(ctx); r != nil {
 		if t, err := time.Parse(time.RFC3339Nano, r.Header.Get(rsscloud.ChangedAtHeader)); err == nil {

@@ -20,7 +20,7 @@ func (x *exam) ping(ctx context.Context) bool {
 		return true
 	}
 	if x.d.Hub != "" {
-		door, err := rsscloud.PingDoor(rsscloud.HTTPPost, x.d.Hub)
+		door, err := rsscloud.PingEndpoint(rsscloud.HTTPPost, x.d.Hub)
 		if err != nil {
 			x.add(SubjectPing, "ping-rsscloud", Problem, sentence(err), "")
 			return true

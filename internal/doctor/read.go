@@ -210,7 +210,7 @@ func (x *exam) mediaType(found []advice.Finding) {
 			level = Note
 		}
 		wrong = true
-		x.add(SubjectFeed, "feed-type", level, fmt.Sprintf("%s (%s) %s", a.Problem, given, a.Effect), a.Mend)
+		x.add(SubjectFeed, "feed-type", level, fmt.Sprintf("%s (%s) %s", a.Problem, given, a.Effect), a.Fix)
 	}
 	if !wrong {
 		x.add(SubjectFeed, "feed-type", OK, fmt.Sprintf("Its Content-Type, %s, is right.", given), "")

@@ -24,27 +24,27 @@ const (
 	KindDrop     = "drop"     // a subscription was dropped after errors or by 410
 	KindExpire   = "expire"   // a subscription ran out
 	KindSave     = "save"     // a feed was saved here
-	KindSink     = "sink"     // out: another server was told of a feed that was saved here, or could not be
+	KindTarget   = "sink"     // out: another server was told of a feed that was saved here, or could not be
 	KindSystem   = "system"   // start, stop, sweep, warnings
 )
 
 // Event is one line of the log. Seq counts up from 1 in each Node (a node is one
 // run of one process); (At, Node, Seq) orders all events.
 type Event struct {
-	Node    int64         `json:"node"`
-	Seq     int64         `json:"seq"`
-	At      time.Time     `json:"at"` // UTC, millisecond precision
-	Kind    string        `json:"kind"`
-	TopicID int64         `json:"topic_id,string,omitempty"` // 0: no topic
-	Topic   string        `json:"topic,omitempty"`           // URL of the feed
-	OK      bool          `json:"ok"`
-	Text    string        `json:"text"`              // the outcome in one sentence, fit for the public
-	Door    string        `json:"door,omitempty"`    // rest, xml-rpc, soap, web, cli, http-post, https-post …
-	Peer    string        `json:"peer,omitempty"`    // host (no path) of the caller or callback
-	Took    time.Duration `json:"took_ns,omitempty"` // how long it took
-	Told    int           `json:"told,omitempty"`    // notify: how many were told
-	Failed  int           `json:"failed,omitempty"`  // notify: how many were not
-	Version int64         `json:"version,omitempty"` // the topic's version it speaks of
+	Node     int64         `json:"node"`
+	Seq      int64         `json:"seq"`
+	At       time.Time     `json:"at"` // UTC, millisecond precision
+	Kind     string        `json:"kind"`
+	TopicID  int64         `json:"topic_id,string,omitempty"` // 0: no topic
+	Topic    string        `json:"topic,omitempty"`           // URL of the feed
+	OK       bool          `json:"ok"`
+	Text     string        `json:"text"`              // the outcome in one sentence, fit for the public
+	Via      string        `json:"door,omitempty"`    // rest, xml-rpc, soap, web, cli, http-post, https-post …
+	Peer     string        `json:"peer,omitempty"`    // host (no path) of the caller or callback
+	Took     time.Duration `json:"took_ns,omitempty"` // how long it took
+	Notified int           `json:"told,omitempty"`    // notify: how many were told
+	Failed   int           `json:"failed,omitempty"`  // notify: how many were not
+	Version  int64         `json:"version,omitempty"` // the topic's version it speaks of
 	// Detail holds the exchange (see [Exchange]) and what only the operator may
 	// see: callback paths, network errors. It never leaves on the public listener.
 	Detail json.RawMessage `json:"detail,omitempty"`

@@ -465,7 +465,7 @@ func TestHTTPSOverHTTP1KeepsConnectionsAndLimits(t *testing.T) {
 	if r := s.Send(t.Context(), &Message{URL: srv.URL + "//a%2f?%zz", WantBody: true}); string(r.Body) != "//a%2f?%zz" {
 		t.Errorf("%+v", r)
 	}
-	if r := s.Send(t.Context(), &Message{URL: srv.URL + "/long", WantBody: true, MostBody: 5000}); len(r.Body) != 5000 || !r.Partial || !r.OK() {
+	if r := s.Send(t.Context(), &Message{URL: srv.URL + "/long", WantBody: true, MaxBody: 5000}); len(r.Body) != 5000 || !r.Partial || !r.OK() {
 		t.Errorf("%d bytes, %+v", len(r.Body), r.Err)
 	}
 	if r := s.Send(t.Context(), &Message{URL: srv.URL + "/long", WantBody: true}); len(r.Body) != 4096 || !r.Partial || !r.OK() {

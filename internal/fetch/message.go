@@ -20,7 +20,7 @@ type Message struct {
 	Body        []byte
 	// WantBody asks for the beginning of the answer's body: MostBody bytes of it [4 KiB].
 	WantBody bool
-	MostBody int
+	MaxBody  int
 	// Padded is for sendings whose outcome the asker learns at once: a failure
 	// without an answer is held back to the next multiple of the bucket of time.
 	Padded bool
@@ -47,8 +47,8 @@ type Reply struct {
 
 // mostBody is how many bytes of the answer's body are read.
 func (m *Message) mostBody() int {
-	if m.WantBody && m.MostBody > 0 {
-		return m.MostBody
+	if m.WantBody && m.MaxBody > 0 {
+		return m.MaxBody
 	}
 	return maxReply
 }

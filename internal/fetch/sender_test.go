@@ -247,7 +247,7 @@ func TestMoreOfTheBodyIsGivenWhenAskedFor(t *testing.T) {
 		"in chunks":     {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("fa0\r\n"+strings.Repeat("x", 4000)+"\r\n", 16) + "0\r\n\r\n", 64000, true},
 	} {
 		srv := rawServer(t, "127.0.0.1:0", once(c.answer))
-		r := s.Send(t.Context(), &Message{Method: "GET", URL: "http://" + srv, WantBody: true, MostBody: most})
+		r := s.Send(t.Context(), &Message{Method: "GET", URL: "http://" + srv, WantBody: true, MaxBody: most})
 		if len(r.Body) != c.want || r.Partial == c.whole || !r.OK() {
 			t.Errorf("%s: %d bytes, partial %v, %v", name, len(r.Body), r.Partial, r.Err)
 		}

@@ -26,7 +26,7 @@ type Announcement struct {
 	Page   string // the page that changed; "": not told
 	Feed   string // "": not told
 	Tags   []string
-	Door   string
+	Via    string
 	Source netip.Addr // who says so; the zero Addr is this program
 	Hops   int
 }
@@ -74,12 +74,12 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	if err != nil {
 		return Announced{}, err
 	}
-	p := Ping{URL: urls[0], Door: a.Door, Source: a.Source}
+	p := Ping{URL: urls[0], Via: a.Via, Source: a.Source}
 	read, err := pinging{h}.tellReaders(ctx, p, urls, topics)
 	if err != nil {
 		return Announced{}, err
 	}
-	list := []Change{{Name: a.Name, URL: a.URL, Feed: a.Feed, Page: a.Page, Tags: a.Tags, Door: a.Door}}
+	list := []Change{{Name: a.Name, URL: a.URL, Feed: a.Feed, Batch: a.Page, Tags: a.Tags, Via: a.Via}}
 	h.list(list, came)
 	var events []event.Event
 	switch {
@@ -88,7 +88,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 		events = append(events, readEvent(p))
 		h.stamp(events)
 	default:
-		events = append(events, event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p),
+		events = append(events, event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p),
 			Text: "Listed among the changes. Nobody here is subscribed to this feed or to one of this site."})
 		h.stamp(events)
 	}
@@ -98,7 +98,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	}
 	h.publish(events...)
 	for _, u := range out.Checking {
-		pinging{h}.joinLater(Ping{URL: u, Door: a.Door, Source: a.Source, Hops: a.Hops, listed: true, origin: h.origin(ctx)}, came)
+		pinging{h}.joinLater(Ping{URL: u, Via: a.Via, Source: a.Source, Hops: a.Hops, listed: true, origin: h.origin(ctx)}, came)
 	}
 	if len(topics) == 0 && !read {
 		out.Looking = pinging{h}.lookLater(a, came)
@@ -193,7 +193,7 @@ func (h pinging) lookLater(a Announcement, now time.Time) bool {
 		feeds, err := h.Find.Discover(ctx, a.URL)
 		<-h.fetching
 		if err == nil {
-			_, err = h.hear(ctx, feeds, Ping{Door: a.Door, Source: a.Source, Hops: a.Hops, listed: true})
+			_, err = h.hear(ctx, feeds, Ping{Via: a.Via, Source: a.Source, Hops: a.Hops, listed: true})
 		}
 		if err != nil {
 			h.Log.Debug("look at a site that was pinged", "url", a.URL, "err", err)
@@ -206,11 +206,11 @@ func (h pinging) lookLater(a Announcement, now time.Time) bool {
 // changes has them: those that somebody here follows are checked, all others are
 // passed over; those who read feeds here are told too. It returns the topics that are
 // being checked.
-func (h *Hub) Hear(ctx context.Context, urls []string, door string) ([]string, error) {
+func (h *Hub) ReceiveChanges(ctx context.Context, urls []string, door string) ([]string, error) {
 	h.Init()
 	var checking []string
 	for some := range slices.Chunk(urls, hearMost) {
-		got, err := pinging{h}.hear(ctx, some, Ping{Door: door})
+		got, err := pinging{h}.hear(ctx, some, Ping{Via: door})
 		if err != nil {
 			return checking, err
 		}

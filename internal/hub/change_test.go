@@ -20,7 +20,7 @@ func (w *world) announce(a hub.Announcement) hub.Announced {
 	if !a.Source.IsValid() {
 		a.Source = netip.MustParseAddr("192.0.2.9")
 	}
-	a.Door = "weblogs"
+	a.Via = "weblogs"
 	got, err := w.hub.Announce(w.t.Context(), a)
 	if err != nil {
 		w.t.Fatalf("announce %+v: %v", a, err)
@@ -58,7 +58,7 @@ func TestAPingOfASiteChecksItsFeedHoweverItIsCalled(t *testing.T) {
 			if n := w.count("http://a.test/n"); n != 1 {
 				t.Errorf("%s: told %d times", name, n)
 			}
-			if list := w.changes(); len(list) != 1 || list[0].URL != a.URL || list[0].Door != "weblogs" {
+			if list := w.changes(); len(list) != 1 || list[0].URL != a.URL || list[0].Via != "weblogs" {
 				t.Errorf("%s: listed %+v, want the ping once", name, list)
 			}
 		})
@@ -131,12 +131,12 @@ func TestChangesOfAllDoorsAreListed(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.feeds["http://nobody.test/f"] = "x"
-		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: "http://nobody.test/f", Door: "websub", Source: netip.MustParseAddr("192.0.2.2")}); err != nil {
+		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: "http://nobody.test/f", Via: "websub", Source: netip.MustParseAddr("192.0.2.2")}); err != nil {
 			t.Fatal(err)
 		}
 		var got []string
 		for _, c := range w.changes() {
-			got = append(got, fmt.Sprintf("%s %s %s %s", c.Name, c.URL, c.Feed, c.Door))
+			got = append(got, fmt.Sprintf("%s %s %s %s", c.Name, c.URL, c.Feed, c.Via))
 		}
 		want := []string{"Site " + siteURL + " " + feedURL + " rest", " http://nobody.test/f http://nobody.test/f websub"}
 		if !slices.Equal(got, want) {
@@ -154,7 +154,7 @@ func TestAPingOfTheCanonicalURLTellsSubscribersOfTheOther(t *testing.T) {
 		w.abouts = map[string]hub.About{feedURL: {Self: "http://feeds.test/canonical"}}
 		w.register("http://a.test/n")
 		w.set("two")
-		got, err := w.hub.Ping(t.Context(), hub.Ping{URL: "http://feeds.test/canonical", Door: "rest", Source: netip.MustParseAddr("192.0.2.1")})
+		got, err := w.hub.Ping(t.Context(), hub.Ping{URL: "http://feeds.test/canonical", Via: "rest", Source: netip.MustParseAddr("192.0.2.1")})
 		if err != nil || !got.Changed {
 			t.Fatalf("%+v, %v", got, err)
 		}
@@ -172,7 +172,7 @@ func TestAPingOfAnotherURLOfAFollowedFeedFindsIt(t *testing.T) {
 		w.set("two")
 		w.feeds["http://feeds.test/rss.xml?utm=1"] = "two"
 		w.abouts = map[string]hub.About{"http://feeds.test/rss.xml?utm=1": {Self: feedURL}}
-		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: "http://feeds.test/rss.xml?utm=1", Door: "rest", Source: netip.MustParseAddr("192.0.2.1")}); err != nil {
+		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: "http://feeds.test/rss.xml?utm=1", Via: "rest", Source: netip.MustParseAddr("192.0.2.1")}); err != nil {
 			t.Fatal(err)
 		}
 		w.settle(time.Second)
@@ -188,7 +188,7 @@ func TestOfAnotherServersListOnlyFollowedFeedsAreChecked(t *testing.T) {
 		w.register("http://a.test/n")
 		w.set("two")
 		before := len(w.fetches)
-		got, err := w.hub.Hear(t.Context(), []string{"http://x.test/", feedURL, "http://y.test/f"}, "changes")
+		got, err := w.hub.ReceiveChanges(t.Context(), []string{"http://x.test/", feedURL, "http://y.test/f"}, "changes")
 		if err != nil || !slices.Equal(got, []string{feedURL}) {
 			t.Fatal(got, err)
 		}
@@ -258,7 +258,7 @@ func TestEverythingThatASignalMeansIsCheckedAfterACrash(t *testing.T) {
 			w.feeds[f] = "one"
 			w.abouts[f] = hub.About{Home: siteURL}
 			cb := fmt.Sprintf("http://s%d.test/n", i)
-			if _, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: cb, Feeds: []string{f}, Door: "rest"}); err != nil {
+			if _, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: cb, Feeds: []string{f}, Via: "rest"}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -266,7 +266,7 @@ func TestEverythingThatASignalMeansIsCheckedAfterACrash(t *testing.T) {
 		for _, f := range feeds {
 			w.feeds[f] = "two"
 		}
-		got, err := w.hub.Ping(t.Context(), hub.Ping{URL: siteURL, Door: "rest", Source: netip.MustParseAddr("192.0.2.1")})
+		got, err := w.hub.Ping(t.Context(), hub.Ping{URL: siteURL, Via: "rest", Source: netip.MustParseAddr("192.0.2.1")})
 		if err != nil || !got.Pending {
 			t.Fatalf("%+v, %v", got, err)
 		}

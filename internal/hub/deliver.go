@@ -74,7 +74,7 @@ type page struct {
 // telling is one pass over one part.
 type telling struct {
 	hub    delivering
-	part   Part
+	part   Shard
 	held   *content.Held // the content that is told; nil: nobody wanted it when the version came
 	after  int64         // where the next page starts
 	pos    int64         // settled up to here
@@ -101,7 +101,7 @@ type telling struct {
 type delivering struct{ *Hub }
 
 // tell runs one pass over a claimed part and leaves it finished, released or lost.
-func (h delivering) tell(ctx context.Context, p Part) {
+func (h delivering) tell(ctx context.Context, p Shard) {
 	t := &telling{hub: h, part: p, after: p.Pos, pos: p.Pos, begun: h.now(), woken: make(chan struct{}, 1)}
 	t.keep(h.now().Add(partLease))
 	h.windows.join(t)
@@ -145,7 +145,7 @@ func (h delivering) tell(ctx context.Context, p Part) {
 func (t *telling) fill(ctx context.Context) error {
 	h := t.hub
 	read := func(after int64, size int) ([]Subscription, error) {
-		return h.Store.Page(ctx, t.part, after, h.now(), size)
+		return h.Store.Batch(ctx, t.part, after, h.now(), size)
 	}
 	open := pagesOpen
 	if h.windows.most > 0 {
@@ -376,7 +376,7 @@ func (t *telling) closed(p *page, stopping bool) bool {
 // commit writes a checkpoint until it is on disk or the part is somebody else's.
 func (t *telling) commit(pages []*page, finish bool) {
 	h := t.hub
-	c := Checkpoint{Part: t.part, Pos: t.pos, Finish: finish}
+	c := Checkpoint{Shard: t.part, Pos: t.pos, Finish: finish}
 	for _, p := range pages {
 		p.mu.Lock()
 		c.Pos = p.last
@@ -454,7 +454,7 @@ func (t *telling) finish() { t.commit(nil, true) }
 func (t *telling) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), storeRetry*8)
 	defer cancel()
-	if err := t.hub.Store.ReleaseParts(ctx, t.hub.now(), []Part{t.part}); err != nil {
+	if err := t.hub.Store.ReleaseShards(ctx, t.hub.now(), []Shard{t.part}); err != nil {
 		t.hub.logOf(&t.part.Topic).Warn("give back a part", "part", t.part.N, "err", err)
 	}
 }

@@ -144,7 +144,7 @@ func TestThoseWhoseSubscriptionEndedAreNotSaidToBeTriedAgain(t *testing.T) {
 			})
 			w.change("two")
 			w.settle(time.Second)
-			if got := w.events(event.KindNotify); len(got) != 1 || !strings.HasSuffix(got[0].Text, want) || got[0].Told != 1 || got[0].Failed != 3 {
+			if got := w.events(event.KindNotify); len(got) != 1 || !strings.HasSuffix(got[0].Text, want) || got[0].Notified != 1 || got[0].Failed != 3 {
 				t.Errorf("%d gone: %+v", gone, got)
 			}
 		})
@@ -266,7 +266,7 @@ func TestTheLogSaysHowManyWereToldAndWhoWasNot(t *testing.T) {
 		w.change("two")
 		w.settle(time.Second)
 		notify, errs := w.events(event.KindNotify), w.events(event.KindError)
-		if len(notify) != 1 || notify[0].Told != 9 || notify[0].Failed != 1 {
+		if len(notify) != 1 || notify[0].Notified != 9 || notify[0].Failed != 1 {
 			t.Errorf("notify: %+v", notify)
 		}
 		if len(errs) != 1 || errs[0].Peer != "s3.test" || errs[0].Public().Detail != nil {

@@ -35,7 +35,7 @@ func (w *world) changeOf(topic, body string) {
 	w.mu.Lock()
 	w.feeds[topic] = body
 	w.mu.Unlock()
-	got, err := w.hub.Ping(w.t.Context(), hub.Ping{URL: topic, Door: "rest", Source: netip.MustParseAddr("192.0.2.1")})
+	got, err := w.hub.Ping(w.t.Context(), hub.Ping{URL: topic, Via: "rest", Source: netip.MustParseAddr("192.0.2.1")})
 	if err != nil || !got.Changed {
 		w.t.Fatalf("ping of %s: %+v, %v", topic, got, err)
 	}

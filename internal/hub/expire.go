@@ -90,7 +90,7 @@ func (h sweeping) sweep(ctx context.Context) (dropped, expired int, err error) {
 // spec:rsscloud-2009#expiry-25h
 // spec:rsscloud-2003#expiry-25h
 func endEvent(s SubscriptionInfo, now time.Time) event.Event {
-	e := event.Event{Kind: event.KindExpire, TopicID: s.TopicID, Topic: s.Topic, OK: true, Door: s.Protocol, Peer: text.Host(s.Callback),
+	e := event.Event{Kind: event.KindExpire, TopicID: s.TopicID, Topic: s.Topic, OK: true, Via: s.Protocol, Peer: text.Host(s.Callback),
 		Text:   fmt.Sprintf("The subscription was not renewed since %s and has expired.", s.RenewedAt.Format("15:04 on 2 January")),
 		Detail: detail(event.Exchange{Callback: s.Callback})}
 	if s.Protocol == WebSub {

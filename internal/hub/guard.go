@@ -76,7 +76,7 @@ func (g guardedNotifier) Notify(ctx context.Context, sub Subscription, topic Top
 }
 
 type guardedAsker struct {
-	Asker
+	IntentConfirmer
 	log *slog.Logger
 }
 
@@ -86,7 +86,7 @@ func (g guardedAsker) Confirm(ctx context.Context, in Intent) (x event.Exchange,
 			err = caught(g.log, "confirm", in.Callback, p)
 		}
 	}()
-	return g.Asker.Confirm(ctx, in)
+	return g.IntentConfirmer.Confirm(ctx, in)
 }
 
 func (g guardedAsker) Deny(ctx context.Context, in Intent) (x event.Exchange, err error) {
@@ -95,7 +95,7 @@ func (g guardedAsker) Deny(ctx context.Context, in Intent) (x event.Exchange, er
 			err = caught(g.log, "deny", in.Callback, p)
 		}
 	}()
-	return g.Asker.Deny(ctx, in)
+	return g.IntentConfirmer.Deny(ctx, in)
 }
 
 type guardedDiscoverer struct {

@@ -91,13 +91,13 @@ type Verifier interface {
 
 // Ping says that a feed changed.
 type Ping struct {
-	URL    string
-	Door   string     // event.Event.Door
-	Source netip.Addr // who says so; the zero Addr is this program
-	Hops   int        // hubs that this news has passed through
-	Told   bool       // the readers of this program know already: see [Hub.Heard] and [Hub.Admit]
-	Count  bool       // the number of subscribers that are notified is wanted
-	Alone  bool       // only the topic with this very URL: the caller pings its other names itself
+	URL            string
+	Via            string     // event.Event.Door
+	Source         netip.Addr // who says so; the zero Addr is this program
+	Hops           int        // hubs that this news has passed through
+	ReaderNotified bool       // the readers of this program know already: see [Hub.Heard] and [Hub.Admit]
+	Count          bool       // the number of subscribers that are notified is wanted
+	Alone          bool       // only the topic with this very URL: the caller pings its other names itself
 	// Forward is for news that this program received for itself: the hub forwards it to
 	// its subscribers. Without subscribers the ping does nothing: it is neither logged nor
 	// listed, for what people read here is their own affair.
@@ -128,7 +128,7 @@ type Registration struct {
 	Feeds     []string
 	Challenge bool       // consent by challenge (a domain was named), else by test call
 	Source    netip.Addr // who asks
-	Door      string
+	Via       string
 
 	asked *asked // what its callback is asked is noted there; nil: nowhere
 }
@@ -193,7 +193,7 @@ type Hub struct {
 	Fetch   Fetcher
 	Notify  Notifier
 	Verify  Verifier
-	Ask     Asker
+	Ask     IntentConfirmer
 	Find    Discoverer // nil: pages are not looked at for feeds
 	Bus     *event.Bus
 	Log     *slog.Logger
@@ -205,7 +205,7 @@ type Hub struct {
 	// it has, each once; door is that of the ping. known says that they read it, and then
 	// what follows is on disk. Every ping asks it before its answer, so it must be quick;
 	// an error is the ping's. Nil: nobody reads here.
-	Heard func(ctx context.Context, urls []string, door string) (known bool, err error)
+	OnPing func(ctx context.Context, urls []string, door string) (known bool, err error)
 	// Trace hears of the steps of changes; nil: nobody does.
 	Trace Tracer
 	// Busy reports that much in this process waits for a processor, so that more at

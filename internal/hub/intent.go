@@ -30,7 +30,7 @@ const (
 func intentRetry() []time.Duration { return []time.Duration{10 * time.Second, time.Minute} }
 
 // Asker speaks to callbacks about intents.
-type Asker interface {
+type IntentConfirmer interface {
 	// Confirm asks the callback whether it wants what the intent says; nil is yes.
 	// fault.Refused: it said no, or something else than yes. fault.Unreadable: it
 	// gave no answer at all. fault.Unavailable: for a reason of ours it was not asked.
@@ -59,7 +59,7 @@ func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
 		if in.Mode == ModeUnsubscribe {
 			kind = event.KindCancel
 		}
-		h.turnAway(ctx, kind, Registration{Callback: in.Callback, Feeds: []string{in.Topic}, Door: in.Door, Source: source}, err)
+		h.logRejected(ctx, kind, Registration{Callback: in.Callback, Feeds: []string{in.Topic}, Via: in.Via, Source: source}, err)
 		return err
 	}
 	in.TopicID, in.ID = TopicID(in.Topic), SubscriptionID(in.Mode, in.Callback)
@@ -180,7 +180,7 @@ func (h requesting) lease(asked time.Duration) time.Duration {
 
 // eventOf is a line of the log about in.
 func eventOf(in Intent, kind, words string) event.Event {
-	return event.Event{Kind: kind, TopicID: in.TopicID, Topic: in.Topic, OK: true, Door: WebSub, Peer: text.Host(in.Callback), Text: words,
+	return event.Event{Kind: kind, TopicID: in.TopicID, Topic: in.Topic, OK: true, Via: WebSub, Peer: text.Host(in.Callback), Text: words,
 		Detail: detail(event.Exchange{Callback: in.Callback})}
 }
 

@@ -16,7 +16,7 @@ import (
 // request asks for, or against, a WebSub subscription of the feed.
 func (w *world) request(mode, callback, secret string, lease time.Duration) error {
 	w.t.Helper()
-	return w.hub.Request(w.t.Context(), hub.Intent{Topic: feedURL, Callback: callback, Mode: mode, Secret: secret, Lease: lease, Door: "websub"},
+	return w.hub.Request(w.t.Context(), hub.Intent{Topic: feedURL, Callback: callback, Mode: mode, Secret: secret, Lease: lease, Via: "websub"},
 		netip.MustParseAddr("192.0.2.1"))
 }
 
@@ -411,7 +411,7 @@ func TestTheLogTellsTheStoryOfASubscription(t *testing.T) {
 		var texts []string
 		for _, e := range w.events(event.KindRegister) {
 			texts = append(texts, e.Text)
-			if e.Door != hub.WebSub || e.Peer != "s1.test" || strings.Contains(e.Text, "token") {
+			if e.Via != hub.WebSub || e.Peer != "s1.test" || strings.Contains(e.Text, "token") {
 				t.Errorf("event %+v", e)
 			}
 		}

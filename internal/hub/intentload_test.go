@@ -80,7 +80,7 @@ func TestAHostThatHangsKeepsNoOtherRequestsWaiting(t *testing.T) {
 	fulltest.Long(t)
 	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		w.stop()
-		w.wrapAsk = func(*world) hub.Asker { return slowAsker{w} }
+		w.wrapAsk = func(*world) hub.IntentConfirmer { return slowAsker{w} }
 		w.start(hub.Options{})
 		w.requests(feedURL, "hanging.test", 500)
 		w.settle(time.Second)

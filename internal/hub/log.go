@@ -27,7 +27,7 @@ func (h delivering) failureEvent(d *delivery, r Reply) event.Event {
 	x.Callback = d.sub.Callback
 	e := event.Event{
 		Kind: event.KindError, TopicID: d.topic.ID, Topic: d.topic.URL, Version: d.topic.Version,
-		Door: d.sub.Protocol, Peer: text.Host(d.sub.Callback), Took: r.Took, Failed: 1, Text: r.Text, Detail: detail(x),
+		Via: d.sub.Protocol, Peer: text.Host(d.sub.Callback), Took: r.Took, Failed: 1, Text: r.Text, Detail: detail(x),
 	}
 	if r.Gone {
 		e.Kind = event.KindDrop
@@ -42,7 +42,7 @@ func (h delivering) failureEvent(d *delivery, r Reply) event.Event {
 func (h delivering) arrivedEvent(d *delivery, r Reply) event.Event {
 	e := event.Event{
 		Kind: event.KindNotify, TopicID: d.topic.ID, Topic: d.topic.URL, Version: d.topic.Version, OK: true,
-		Door: d.sub.Protocol, Peer: text.Host(d.sub.Callback), Took: r.Took, Told: 1,
+		Via: d.sub.Protocol, Peer: text.Host(d.sub.Callback), Took: r.Took, Notified: 1,
 		Text:   fmt.Sprintf("Told after %s.", short(r.Took)),
 		Detail: detail(event.Exchange{Callback: d.sub.Callback}),
 	}
@@ -57,7 +57,7 @@ func (t *telling) summary() event.Event {
 	took := t.hub.now().Sub(t.begun)
 	e := event.Event{
 		Kind: event.KindNotify, TopicID: t.part.TopicID, Topic: t.part.Topic.URL, Version: t.part.Want, OK: t.failed == 0,
-		Told: t.told, Failed: t.failed, Took: took,
+		Notified: t.told, Failed: t.failed, Took: took,
 		Text: fmt.Sprintf("Told %s in %s.", text.Plural(t.told, "subscriber"), short(took)),
 	}
 	if n := t.failed - t.ended; n > 0 {

@@ -25,14 +25,14 @@ func TestAPingByOneNameChecksTheTopicsOfAllNames(t *testing.T) {
 		source := netip.MustParseAddr("192.0.2.1")
 		w.register("http://a.test/notify")
 		for _, callback := range []string{"http://b.test/notify", "http://c.test/notify"} {
-			if _, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: callback, Feeds: []string{other}, Door: "rest"}); err != nil {
+			if _, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: callback, Feeds: []string{other}, Via: "rest"}); err != nil {
 				t.Fatal(err)
 			}
 		}
 		counts := func() [3]int {
 			return [3]int{w.count("http://a.test/notify"), w.count("http://b.test/notify"), w.count("http://c.test/notify")}
 		}
-		got, err := w.hub.Ping(t.Context(), hub.Ping{URL: other, Door: "rest", Source: source, Count: true})
+		got, err := w.hub.Ping(t.Context(), hub.Ping{URL: other, Via: "rest", Source: source, Count: true})
 		if err != nil || !got.Changed || got.Topic != other || got.Subscribers != 3 {
 			t.Errorf("%+v, %v", got, err)
 		}
@@ -42,7 +42,7 @@ func TestAPingByOneNameChecksTheTopicsOfAllNames(t *testing.T) {
 		}
 		w.set("two")
 		w.feeds[other] = "two"
-		if _, err := w.hub.Announce(t.Context(), hub.Announcement{URL: feedURL, Door: "weblogs", Source: source}); err != nil {
+		if _, err := w.hub.Announce(t.Context(), hub.Announcement{URL: feedURL, Via: "weblogs", Source: source}); err != nil {
 			t.Fatal(err)
 		}
 		w.settle(2 * time.Second)
@@ -51,7 +51,7 @@ func TestAPingByOneNameChecksTheTopicsOfAllNames(t *testing.T) {
 		}
 		w.set("three")
 		w.feeds[other] = "three"
-		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: feedURL, Door: "save", Alone: true}); err != nil {
+		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: feedURL, Via: "save", Alone: true}); err != nil {
 			t.Fatal(err)
 		}
 		w.settle(2 * time.Second)
@@ -73,7 +73,7 @@ func TestSubscribersAreCountedOnlyForThoseWhoAsk(t *testing.T) {
 		}
 		w.settle(2 * time.Second)
 		w.set("two")
-		got, err := w.hub.Ping(t.Context(), hub.Ping{URL: feedURL, Door: "rest", Count: true})
+		got, err := w.hub.Ping(t.Context(), hub.Ping{URL: feedURL, Via: "rest", Count: true})
 		if err != nil || got.Subscribers != 4 {
 			t.Errorf("%+v, %v", got, err)
 		}

@@ -136,7 +136,7 @@ func (h pinging) admitPing(ctx context.Context, p Ping, came time.Time) error {
 		h.refusePing(ctx, p, err)
 		return err
 	}
-	if err = lowHops(p.Hops); err == nil && !p.Told { // else the source was counted with the readers
+	if err = lowHops(p.Hops); err == nil && !p.ReaderNotified { // else the source was counted with the readers
 		err = h.admitSource(p.Source, came)
 	}
 	return err
@@ -235,7 +235,7 @@ func (h pinging) await(ctx context.Context, r *round, p Ping, came time.Time) (P
 // spec:rsscloud-2009#ping-is-logged
 func (h pinging) join(p Ping, came time.Time, found *Topic) (*round, error) {
 	id := TopicID(p.URL)
-	e := event.Event{At: came.Truncate(time.Millisecond), Kind: event.KindPing, TopicID: id, Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p)}
+	e := event.Event{At: came.Truncate(time.Millisecond), Kind: event.KindPing, TopicID: id, Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closing {
@@ -284,7 +284,7 @@ const nobodyToTell = "Nobody here is subscribed to this feed; there is nobody to
 //
 // spec:cloudburst#ping-unknown
 func (h pinging) pingStranger(ctx context.Context, p Ping, came time.Time) (PingResult, error) {
-	e := event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p),
+	e := event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p),
 		Text: nobodyToTell}
 	read, about, failed := h.readStranger(ctx, p, came)
 	if failed != nil {
@@ -297,7 +297,7 @@ func (h pinging) pingStranger(ctx context.Context, p Ping, came time.Time) (Ping
 		}
 		return PingResult{}, failed
 	}
-	list := []Change{{Name: about.Title, URL: cmp.Or(about.Home, p.URL), Feed: p.URL, Door: p.Door}}
+	list := []Change{{Name: about.Title, URL: cmp.Or(about.Home, p.URL), Feed: p.URL, Via: p.Via}}
 	h.list(list, came)
 	events := []event.Event{e}
 	h.stamp(events)

@@ -11,7 +11,7 @@ import (
 
 func (w *world) registerCNWS(callback string) hub.Registered {
 	w.t.Helper()
-	got, err := w.hub.Register(w.t.Context(), hub.Registration{Protocol: hub.CNWS, Callback: callback, Feeds: []string{feedURL}, Door: "cnws"})
+	got, err := w.hub.Register(w.t.Context(), hub.Registration{Protocol: hub.CNWS, Callback: callback, Feeds: []string{feedURL}, Via: "cnws"})
 	if err != nil {
 		w.t.Fatalf("register %s: %v", callback, err)
 	}

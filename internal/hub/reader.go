@@ -13,8 +13,8 @@ import (
 //
 // spec:cloudburst#ping-tells-readers
 func (h pinging) tellReaders(ctx context.Context, p Ping, urls []string, topics []Topic) (read bool, err error) {
-	if h.Heard == nil || p.Told {
-		return p.Told, nil
+	if h.OnPing == nil || p.ReaderNotified {
+		return p.ReaderNotified, nil
 	}
 	var names []string
 	add := func(name string) {
@@ -31,14 +31,14 @@ func (h pinging) tellReaders(ctx context.Context, p Ping, urls []string, topics 
 			add(t.About.Self)
 		}
 	}
-	return h.Heard(ctx, names, p.Door)
+	return h.OnPing(ctx, names, p.Via)
 }
 
 // pingRead answers a ping of a feed to which nobody is subscribed, but which is read
 // here: its readers know, and the hub need not read it too.
 func (h pinging) pingRead(ctx context.Context, p Ping) (PingResult, error) {
 	now := h.now()
-	list := []Change{{URL: p.URL, Feed: p.URL, Door: p.Door}}
+	list := []Change{{URL: p.URL, Feed: p.URL, Via: p.Via}}
 	h.list(list, now)
 	events := []event.Event{readEvent(p)}
 	h.stamp(events)
@@ -54,6 +54,6 @@ func (h pinging) pingRead(ctx context.Context, p Ping) (PingResult, error) {
 //
 // spec:cloudburst#reading-is-not-told
 func readEvent(p Ping) event.Event {
-	return event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Door: p.Door, Peer: peerOf(p),
+	return event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p),
 		Text: nobodyToTell}
 }

@@ -18,7 +18,7 @@ const readURL = "http://feeds.test/read.xml"
 // readers makes the hub's program read one feed, and returns what it was told.
 func (w *world) readers(feed string) func() []string {
 	var heard []string
-	w.hub.Heard = func(_ context.Context, urls []string, door string) (bool, error) {
+	w.hub.OnPing = func(_ context.Context, urls []string, door string) (bool, error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for _, url := range urls {
@@ -37,7 +37,7 @@ func (w *world) readers(feed string) func() []string {
 
 func (w *world) pinged(url string) hub.PingResult {
 	w.t.Helper()
-	got, err := w.hub.Ping(w.t.Context(), hub.Ping{URL: url, Door: "rest", Source: netip.MustParseAddr("192.0.2.1")})
+	got, err := w.hub.Ping(w.t.Context(), hub.Ping{URL: url, Via: "rest", Source: netip.MustParseAddr("192.0.2.1")})
 	if err != nil {
 		w.t.Fatalf("ping %s: %v", url, err)
 	}
@@ -72,12 +72,12 @@ func TestAPingIsNotAcknowledgedBeforeTheReadersHaveIt(t *testing.T) {
 	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		cb := w.subscribers(1)[0]
 		away := fault.New(fault.Unavailable, "The database is away.")
-		w.hub.Heard = func(context.Context, []string, string) (bool, error) { return false, away }
+		w.hub.OnPing = func(context.Context, []string, string) (bool, error) { return false, away }
 		for what, do := range map[string]func() error{
 			"ping":           func() error { _, err := w.ping(); return err },
 			"of another":     func() error { _, err := w.hub.Ping(t.Context(), hub.Ping{URL: readURL}); return err },
 			"announcement":   func() error { _, err := w.hub.Announce(t.Context(), hub.Announcement{URL: readURL}); return err },
-			"list of others": func() error { _, err := w.hub.Hear(t.Context(), []string{readURL}, "changes"); return err },
+			"list of others": func() error { _, err := w.hub.ReceiveChanges(t.Context(), []string{readURL}, "changes"); return err },
 		} {
 			if err := do(); fault.CodeOf(err) != fault.Unavailable {
 				t.Errorf("%s: %v", what, err)
@@ -108,7 +108,7 @@ func TestAFollowedFeedThatIsReadHereTooIsCheckedAndHeardByEachOfItsNames(t *test
 			t.Errorf("the subscriber was told %d times", n)
 		}
 		w.set("three")
-		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: feedURL, Door: "notify-websub", Told: true}); err != nil {
+		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: feedURL, Via: "notify-websub", ReaderNotified: true}); err != nil {
 			t.Fatal(err)
 		}
 		if got := heard(); len(got) != 0 {
@@ -138,7 +138,7 @@ func TestSitesAndListsOfChangesReachReadersToo(t *testing.T) {
 		if got := heard(); !slices.Contains(got, "weblogs "+readURL) {
 			t.Errorf("by a look at the site the readers heard %q", got)
 		}
-		if _, err := w.hub.Hear(t.Context(), []string{readURL, siteURL}, "changes"); err != nil {
+		if _, err := w.hub.ReceiveChanges(t.Context(), []string{readURL, siteURL}, "changes"); err != nil {
 			t.Fatal(err)
 		}
 		if got := heard(); !slices.Equal(got, []string{"changes " + readURL, "changes " + siteURL}) {
@@ -155,7 +155,7 @@ func TestOurOwnFeedIsListedByItsTitleWhoeverReadsIt(t *testing.T) {
 		w.feeds[readURL] = "one"
 		w.abouts = map[string]hub.About{readURL: {Title: "Ours"}}
 		for _, told := range []bool{false, true} {
-			if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: readURL, Door: "save", Told: told}); err != nil {
+			if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: readURL, Via: "save", ReaderNotified: told}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -164,7 +164,7 @@ func TestOurOwnFeedIsListedByItsTitleWhoeverReadsIt(t *testing.T) {
 				t.Errorf("listed: %+v", c)
 			}
 		}
-		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: "http://feeds.test/far.xml", Door: "notify-rsscloud", Told: true}); err != nil {
+		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: "http://feeds.test/far.xml", Via: "notify-rsscloud", ReaderNotified: true}); err != nil {
 			t.Fatal(err)
 		}
 		if n := len(w.fetches); n != 2 {
@@ -197,7 +197,7 @@ func TestNewsThatReadersReceivedIsForwardedToSubscribersOnly(t *testing.T) {
 		forward := func(url string) hub.PingResult {
 			t.Helper()
 			got, err := w.hub.Ping(t.Context(), hub.Ping{
-				URL: url, Door: "notify-rsscloud", Source: netip.MustParseAddr("192.0.2.7"), Hops: 1, Told: true, Forward: true,
+				URL: url, Via: "notify-rsscloud", Source: netip.MustParseAddr("192.0.2.7"), Hops: 1, ReaderNotified: true, Forward: true,
 			})
 			if err != nil {
 				t.Fatal(err)
@@ -219,7 +219,7 @@ func TestNewsThatReadersReceivedIsForwardedToSubscribersOnly(t *testing.T) {
 		if n := w.count(callback); n != 1 {
 			t.Errorf("the subscriber got %d notifications", n)
 		}
-		if list := w.events(event.KindPing); len(list) != 1 || list[0].Door != "notify-rsscloud" {
+		if list := w.events(event.KindPing); len(list) != 1 || list[0].Via != "notify-rsscloud" {
 			t.Errorf("the log has %+v", list)
 		}
 		if got := received(); len(got) != 0 {
@@ -235,7 +235,7 @@ func TestWhatReadersAreToldCountsOnceForItsSource(t *testing.T) {
 		source := netip.MustParseAddr("192.0.2.7")
 		taken := 0
 		for ; taken < 100 && w.hub.Admit(source) == nil; taken++ {
-			if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: readURL, Door: "notify-rsscloud", Source: source, Told: true}); err != nil {
+			if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: readURL, Via: "notify-rsscloud", Source: source, ReaderNotified: true}); err != nil {
 				t.Fatalf("signal %d was counted twice: %v", taken, err)
 			}
 		}

@@ -22,7 +22,7 @@ type (
 	SubscriptionInfo  = record.SubscriptionInfo
 	Check             = record.Check
 	Checked           = record.Checked
-	Part              = record.Part
+	Shard             = record.Shard
 	Checkpoint        = record.Checkpoint
 	Outcome           = record.Outcome
 	Result            = record.Result

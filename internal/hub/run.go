@@ -98,7 +98,7 @@ func (h delivering) partLoop(ctx context.Context) {
 			room = min(room, most)
 		}
 		now := h.now()
-		parts, err := h.Store.ClaimParts(ctx, h.Bus.Node(), now, now.Add(partLease), room)
+		parts, err := h.Store.ClaimShards(ctx, h.Bus.Node(), now, now.Add(partLease), room)
 		if err != nil {
 			h.complain(ctx, "claim parts", err)
 			continue
@@ -120,7 +120,7 @@ func (h delivering) partLoop(ctx context.Context) {
 }
 
 // allApart reports whether each part is of another topic.
-func allApart(parts []Part) bool {
+func allApart(parts []Shard) bool {
 	topics := map[int64]bool{}
 	for _, p := range parts {
 		topics[p.TopicID] = true
@@ -151,7 +151,7 @@ func (h delivering) atBirth() int {
 	return claimAtBirth
 }
 
-func (h delivering) startTelling(p Part) {
+func (h delivering) startTelling(p Shard) {
 	h.tellings.Add(1)
 	h.running.Go(func() {
 		h.tell(h.tellCtx, p)

@@ -34,7 +34,7 @@ func TestAllSpellingsOfAHostShareTheRateOfItsChecks(t *testing.T) {
 	for name, do := range map[string]func(t *testing.T, w *world){
 		"pings of unknown feeds": func(t *testing.T, w *world) {
 			for i, u := range feeds(16) {
-				if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: u, Door: "rest", Source: source(i)}); err != nil && fault.CodeOf(err) != fault.Unreadable {
+				if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: u, Via: "rest", Source: source(i)}); err != nil && fault.CodeOf(err) != fault.Unreadable {
 					t.Error(err)
 				}
 			}
@@ -49,7 +49,7 @@ func TestAllSpellingsOfAHostShareTheRateOfItsChecks(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i, u := range feeds(16) {
-				_, _ = w.hub.Ping(t.Context(), hub.Ping{URL: u, Door: "rest", Source: source(i)}) // what comes of it is counted
+				_, _ = w.hub.Ping(t.Context(), hub.Ping{URL: u, Via: "rest", Source: source(i)}) // what comes of it is counted
 			}
 		},
 		"registrations": func(t *testing.T, w *world) {
@@ -118,7 +118,7 @@ func TestAllSpellingsOfACallbacksHostShareWhatIsAskedInVain(t *testing.T) {
 			t.Errorf("registrations had the host asked %d times, want about 20", asked)
 		}
 		for i := range 60 {
-			_ = w.hub.Request(t.Context(), hub.Intent{Topic: feedURL, Callback: callback(i), Mode: hub.ModeSubscribe, Door: "websub"}, source(2))
+			_ = w.hub.Request(t.Context(), hub.Intent{Topic: feedURL, Callback: callback(i), Mode: hub.ModeSubscribe, Via: "websub"}, source(2))
 			w.settle(200 * time.Millisecond)
 		}
 		if n := len(w.asked); n < 20 || n > 22 {
@@ -159,7 +159,7 @@ func TestAllSpellingsOfAHostShareTheRequestsUnderWay(t *testing.T) {
 		}
 		for i := range 100 {
 			u := fmt.Sprintf("%s/%d", nettest.Spellings("a.test")[i%8], i)
-			if err := w.hub.Request(t.Context(), hub.Intent{Topic: feedURL, Callback: u, Mode: hub.ModeSubscribe, Door: "websub"}, source(i)); err != nil {
+			if err := w.hub.Request(t.Context(), hub.Intent{Topic: feedURL, Callback: u, Mode: hub.ModeSubscribe, Via: "websub"}, source(i)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -54,7 +54,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	h.stats.registers.Add(1)
 	feeds, err := registering{h}.checkRegistration(&r, begun)
 	if err != nil {
-		h.turnAway(ctx, event.KindRegister, r, err)
+		h.logRejected(ctx, event.KindRegister, r, err)
 		return Registered{}, err
 	}
 	r.asked = &asked{}
@@ -75,7 +75,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	var subs []Subscription
 	events := r.asked.events
 	for _, feed := range feeds {
-		e := event.Event{Kind: event.KindRegister, TopicID: TopicID(feed), Topic: feed, OK: true, Door: r.Door, Peer: text.Host(r.Callback), Took: now.Sub(begun),
+		e := event.Event{Kind: event.KindRegister, TopicID: TopicID(feed), Topic: feed, OK: true, Via: r.Via, Peer: text.Host(r.Callback), Took: now.Sub(begun),
 			Text:   registeredText(r.Protocol, out.Expires),
 			Detail: detail(exchange)}
 		if err := refused[feed]; err != nil {
@@ -172,7 +172,7 @@ func (h registering) alreadyListed(ctx context.Context, r Registration, feeds []
 		}
 		listed = append(listed, f)
 		if !s.NextAt.IsZero() {
-			owed = append(owed, Result{Key: s.Key(), Version: s.Owed, Outcome: Raised, NextAt: now})
+			owed = append(owed, Result{Key: s.Key(), Version: s.PendingVersion, Outcome: Raised, NextAt: now})
 		}
 	}
 	if len(owed) == 0 {
@@ -338,7 +338,7 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 	h.Init()
 	feeds, err := registering{h}.checkRegistration(&r, h.now())
 	if err != nil {
-		h.turnAway(ctx, event.KindCancel, r, err)
+		h.logRejected(ctx, event.KindCancel, r, err)
 		return Registered{}, err
 	}
 	r.asked = &asked{}
@@ -364,7 +364,7 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 	for _, f := range feeds {
 		if err := refused[f]; err != nil {
 			out.Refused = append(out.Refused, Refusal{f, fault.Message(err)})
-			h.TurnAway(ctx, Turned{Kind: event.KindCancel, Topic: f, Text: "Not cancelled: " + fault.Message(err), Door: r.Door, Source: r.Source})
+			h.LogRejected(ctx, Rejection{Kind: event.KindCancel, Topic: f, Text: "Not cancelled: " + fault.Message(err), Via: r.Via, Source: r.Source})
 			continue
 		}
 		out.Accepted = append(out.Accepted, f)
@@ -373,7 +373,7 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 	if len(keys) == 0 {
 		return out, nil
 	}
-	_, err = registering{h}.remove(ctx, keys, out.Accepted, r.Door, "Ended by its owner.")
+	_, err = registering{h}.remove(ctx, keys, out.Accepted, r.Via, "Ended by its owner.")
 	return out, err
 }
 
@@ -397,7 +397,7 @@ func (h *Hub) Remove(ctx context.Context, keys []Key, door string) ([]Subscripti
 func (h registering) remove(ctx context.Context, keys []Key, feeds []string, door, words string) ([]Subscription, error) {
 	events := make([]event.Event, 0, len(keys))
 	for i, k := range keys {
-		e := event.Event{Kind: event.KindCancel, TopicID: k.TopicID, OK: true, Door: door, Text: words}
+		e := event.Event{Kind: event.KindCancel, TopicID: k.TopicID, OK: true, Via: door, Text: words}
 		if i < len(feeds) {
 			e.Topic = feeds[i]
 		} else if t, err := h.Store.Topic(ctx, k.TopicID); err == nil {

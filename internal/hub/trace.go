@@ -22,9 +22,9 @@ type Tracer interface {
 	// Changed: the feed was read, and the change is on disk. It is called once in all.
 	Changed(change *Topic, how FoundChange)
 	// Page: a page of a part was told.
-	Page(change *Topic, p PageTold)
+	BatchDone(change *Topic, p BatchNotified)
 	// Told: a part was told to its end.
-	Told(change *Topic, p PartTold)
+	ShardDone(change *Topic, p ShardNotified)
 	// Tried: a notification failed, took long, or was a retry.
 	Tried(change *Topic, t Tried)
 	// ID names the trace of a change in logs; "": it has none.
@@ -34,7 +34,7 @@ type Tracer interface {
 // Signal is one ping that a check answered.
 type Signal struct {
 	At     time.Time
-	Door   string // event.Event.Door
+	Via    string // event.Event.Door
 	Origin any    // from [Tracer]; nil: nothing is known
 }
 
@@ -48,12 +48,12 @@ type FoundChange struct {
 	Conditional bool      // validators were sent
 	Status      int       // of the answer; 0: it is a feed of this program, and there was none
 	Bytes       int64     // of the feed
-	Parts       int       // that are to be told
+	Shards      int       // that are to be told
 }
 
 // PageTold says what came of a page of subscribers.
-type PageTold struct {
-	Part, N    int // N counts the pages of this pass, from 1
+type BatchNotified struct {
+	Shard, N   int // N counts the pages of this pass, from 1
 	Begin, End time.Time
 	Sent       int // that arrived
 	Failed     int
@@ -62,8 +62,8 @@ type PageTold struct {
 }
 
 // PartTold says what came of one pass over a part.
-type PartTold struct {
-	Part       int
+type ShardNotified struct {
+	Shard      int
 	Begin, End time.Time
 	Last       time.Time // the last delivery of the pass; zero: there was none
 	Sent       int
@@ -74,7 +74,7 @@ type PartTold struct {
 
 // Tried is one notification.
 type Tried struct {
-	Part    int // of a first try
+	Shard   int // of a first try
 	Retry   bool
 	Attempt int // the first one is 1
 	End     time.Time
@@ -109,11 +109,11 @@ func (h verifying) traceChange(c *Check, done *Checked, r *round, read time.Time
 	}
 	how := FoundChange{
 		Hops: r.hops, Sent: c.StartedAt, Read: read, Done: h.now(), Conditional: got.conditional, Status: got.Status,
-		Bytes: c.Size, Parts: parts,
+		Bytes: c.Size, Shards: parts,
 	}
 	h.mu.Lock()
 	for i, p := range r.pings {
-		how.Signals = append(how.Signals, Signal{At: p.At, Door: p.Door, Origin: r.origins[i]})
+		how.Signals = append(how.Signals, Signal{At: p.At, Via: p.Via, Origin: r.origins[i]})
 	}
 	h.mu.Unlock()
 	h.Trace.Changed(&done.Topic, how)
@@ -121,7 +121,7 @@ func (h verifying) traceChange(c *Check, done *Checked, r *round, read time.Time
 
 // tracePage tells of a page that is settled.
 func (t *telling) tracePage(p *page) {
-	told := PageTold{Part: t.part.N, N: p.n, Begin: p.begun, End: p.ended, Sent: p.told, Failed: p.failed}
+	told := BatchNotified{Shard: t.part.N, N: p.n, Begin: p.begun, End: p.ended, Sent: p.told, Failed: p.failed}
 	if told.End.IsZero() {
 		told.End = t.hub.now() // what is still open has left it
 	}
@@ -138,7 +138,7 @@ func (t *telling) tracePage(p *page) {
 	if p.lastTold.After(t.last) {
 		t.last = p.lastTold
 	}
-	t.hub.Trace.Page(&t.part.Topic, told)
+	t.hub.Trace.BatchDone(&t.part.Topic, told)
 }
 
 // traceEnd tells of a pass that is over.
@@ -150,14 +150,14 @@ func (t *telling) traceEnd() {
 	if h.Trace == nil {
 		return
 	}
-	p := PartTold{
-		Part: t.part.N, Begin: t.begun, End: h.now(), Last: t.last, Sent: t.told, Failed: t.failed, Pages: t.pages,
+	p := ShardNotified{
+		Shard: t.part.N, Begin: t.begun, End: h.now(), Last: t.last, Sent: t.told, Failed: t.failed, Pages: t.pages,
 		Continued: t.part.Pos != 0,
 	}
 	if p.Continued { // nobody knows when it began, but not before this
 		p.Begin = topic.ChangedAt
 	}
-	h.Trace.Told(topic, p)
+	h.Trace.ShardDone(topic, p)
 }
 
 // traceTry tells of a notification, if it is one to tell of.
@@ -172,7 +172,7 @@ func (h delivering) traceTry(d *delivery, r *Reply) {
 	case r.OK && r.Took < traceSlow:
 		return
 	default:
-		t.Attempt, t.Part = 1, d.page.part
+		t.Attempt, t.Shard = 1, d.page.part
 	}
 	h.Trace.Tried(d.topic, t)
 }

@@ -18,8 +18,8 @@ type deaf struct{ t *testing.T }
 func (deaf) Origin(context.Context) any                            { return nil }
 func (deaf) Reading(ctx context.Context, _ *Topic) context.Context { return ctx }
 func (deaf) Changed(*Topic, FoundChange)                           {}
-func (deaf) Page(*Topic, PageTold)                                 {}
-func (deaf) Told(*Topic, PartTold)                                 {}
+func (deaf) BatchDone(*Topic, BatchNotified)                       {}
+func (deaf) ShardDone(*Topic, ShardNotified)                       {}
 func (d deaf) Tried(*Topic, Tried)                                 { d.t.Error("it was told of a delivery that arrived at once") }
 func (deaf) ID(*Topic) string                                      { return "" }
 

@@ -18,12 +18,12 @@ import (
 
 // Turned is a request that was turned away for what it says, so that no feed was read
 // and nobody was asked because of it.
-type Turned struct {
+type Rejection struct {
 	Kind   string // event.KindPing, KindRegister or KindCancel
 	Topic  string // URL of the feed that it is about, as it was named; "": not known
 	Text   string // why, fit for the public
 	Whole  string // the same with all of what was sent and with the cause, for the operator; "": Text says it
-	Door   string // event.Event.Door
+	Via    string // event.Event.Door
 	Source netip.Addr
 }
 
@@ -32,9 +32,9 @@ type Turned struct {
 // source it keeps some.
 //
 // spec:rsscloud-2009#log
-func (h *Hub) TurnAway(ctx context.Context, t Turned) {
+func (h *Hub) LogRejected(ctx context.Context, t Rejection) {
 	h.Init()
-	e := event.Event{Kind: t.Kind, Text: t.Text, Door: t.Door, Peer: peerOf(Ping{Source: t.Source})}
+	e := event.Event{Kind: t.Kind, Text: t.Text, Via: t.Via, Peer: peerOf(Ping{Source: t.Source})}
 	if t.Topic != "" {
 		if h.private(t.Topic) {
 			return
@@ -57,19 +57,19 @@ func (h *Hub) TurnAway(ctx context.Context, t Turned) {
 
 // turnAway logs that the whole of r was refused. What the public reads of a callback
 // is its host.
-func (h *Hub) turnAway(ctx context.Context, kind string, r Registration, err error) {
+func (h *Hub) logRejected(ctx context.Context, kind string, r Registration, err error) {
 	switch fault.CodeOf(err) {
 	case fault.Invalid, fault.Refused:
 	default: // a flood of refusals writes nothing, and trouble of our own is told elsewhere
 		return
 	}
-	t := Turned{Kind: kind, Whole: err.Error(), Door: r.Door, Source: r.Source}
+	t := Rejection{Kind: kind, Whole: err.Error(), Via: r.Via, Source: r.Source}
 	origin := cmp.Or(href.Origin(r.Callback), clip(r.Callback))
 	t.Text = strings.NewReplacer(r.Callback, origin, clip(r.Callback), origin).Replace(fault.Message(err))
 	if len(r.Feeds) > 0 {
 		t.Topic = r.Feeds[0]
 	}
-	h.TurnAway(ctx, t)
+	h.LogRejected(ctx, t)
 }
 
 // refusePing logs a ping of a feed that this server may not read, for the author who looks
@@ -77,7 +77,7 @@ func (h *Hub) turnAway(ctx context.Context, kind string, r Registration, err err
 func (h *Hub) refusePing(ctx context.Context, p Ping, err error) {
 	u, bad := url.Parse(p.URL)
 	if fault.CodeOf(err) == fault.Refused && bad == nil && u.User == nil { // the log is public
-		h.TurnAway(ctx, Turned{Kind: event.KindPing, Topic: p.URL, Text: fault.Message(err), Whole: err.Error(), Door: p.Door, Source: p.Source})
+		h.LogRejected(ctx, Rejection{Kind: event.KindPing, Topic: p.URL, Text: fault.Message(err), Whole: err.Error(), Via: p.Via, Source: p.Source})
 	}
 }
 
@@ -95,7 +95,7 @@ func (a *asked) add(r Registration, feed string, x event.Exchange, err error, to
 	if a == nil || x.Request == "" {
 		return
 	}
-	e := event.Event{Kind: event.KindVerify, TopicID: TopicID(feed), Topic: feed, OK: err == nil, Door: r.Protocol, Peer: text.Host(r.Callback), Took: took,
+	e := event.Event{Kind: event.KindVerify, TopicID: TopicID(feed), Topic: feed, OK: err == nil, Via: r.Protocol, Peer: text.Host(r.Callback), Took: took,
 		Text: "The test call was answered.", Detail: detail(x)}
 	switch {
 	case err != nil:

@@ -35,7 +35,7 @@ func TestTheLogShowsEveryTestCallAndChallenge(t *testing.T) {
 		}
 		got := map[string]int{}
 		for _, e := range w.events(event.KindVerify) {
-			if e.Door != hub.HTTPPost || len(e.Detail) == 0 || e.OK == strings.Contains(e.Text, "not met") {
+			if e.Via != hub.HTTPPost || len(e.Detail) == 0 || e.OK == strings.Contains(e.Text, "not met") {
 				t.Errorf("%+v", e)
 			}
 			got[e.Peer+" "+e.Topic+" "+e.Text]++
@@ -67,15 +67,15 @@ func TestTheLogShowsWhatWasTurnedAway(t *testing.T) {
 	inWorld(t, own, func(t *testing.T, w *world) {
 		source := netip.MustParseAddr("192.0.2.7")
 		for _, callback := range []string{"http://hub.test/ping", "http://a.test:25/secret"} {
-			if _, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: callback, Feeds: []string{feedURL}, Source: source, Door: "rest"}); fault.CodeOf(err) != fault.Refused {
+			if _, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: callback, Feeds: []string{feedURL}, Source: source, Via: "rest"}); fault.CodeOf(err) != fault.Refused {
 				t.Errorf("%s: %v", callback, err)
 			}
 		}
-		if _, err := w.hub.Cancel(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: []string{feedURL}, Source: source, Door: "rest"}); err != nil {
+		if _, err := w.hub.Cancel(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: []string{feedURL}, Source: source, Via: "rest"}); err != nil {
 			t.Fatal(err)
 		}
-		w.hub.TurnAway(t.Context(), hub.Turned{Kind: event.KindPing, Text: "The feed's URL … is not one.", Whole: `The feed's URL "x" is not one.`, Door: "rest", Source: source})
-		w.hub.TurnAway(t.Context(), hub.Turned{Kind: event.KindRegister, Topic: "http://hub.test/u/private/rss.xml", Text: "no", Door: "rest", Source: source})
+		w.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "The feed's URL … is not one.", Whole: `The feed's URL "x" is not one.`, Via: "rest", Source: source})
+		w.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindRegister, Topic: "http://hub.test/u/private/rss.xml", Text: "no", Via: "rest", Source: source})
 		var got []string
 		for _, kind := range []string{event.KindRegister, event.KindCancel, event.KindPing} {
 			for _, e := range w.events(kind) {
@@ -101,14 +101,14 @@ func TestAFloodOfBadRequestsDoesNotFillTheLog(t *testing.T) {
 	t.Parallel()
 	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
 		for range 500 {
-			w.hub.TurnAway(t.Context(), hub.Turned{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("192.0.2.7")})
+			w.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("192.0.2.7")})
 		}
-		w.hub.TurnAway(t.Context(), hub.Turned{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("198.51.100.7")})
+		w.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("198.51.100.7")})
 		if n := len(w.events(event.KindPing)); n != 21 {
 			t.Errorf("%d rows, want 20 of the flood and the other's", n)
 		}
 		w.settle(time.Minute)
-		w.hub.TurnAway(t.Context(), hub.Turned{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("192.0.2.7")})
+		w.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("192.0.2.7")})
 		if n := len(w.events(event.KindPing)); n != 22 {
 			t.Errorf("%d rows after a minute, want one more", n)
 		}

@@ -57,7 +57,7 @@ func (h registering) admitReads(ctx context.Context, r Registration, feeds []str
 	return func() {
 		for _, f := range read {
 			if code := fault.CodeOf(refused[f]); refused[f] != nil && (code == fault.Refused || code == fault.Unreadable) {
-				h.vainLimit.Owe(href.Host(f), h.now()) // a few tokens let a whole registration through
+				h.vainLimit.AddPending(href.Host(f), h.now()) // a few tokens let a whole registration through
 			}
 		}
 		for _, end := range ends {

@@ -83,7 +83,7 @@ func TestRequestsThatNobodyConfirmsCountForTheirSource(t *testing.T) {
 		w.confirm = func(hub.Intent) error { return fault.New(fault.Refused, "It knows nothing of it.") }
 		source, other := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("198.51.100.1")
 		ask := func(from netip.Addr, path string) error {
-			err := w.hub.Request(t.Context(), hub.Intent{Topic: feedURL, Callback: "http://victim.test/" + path, Mode: hub.ModeSubscribe, Door: "websub"}, from)
+			err := w.hub.Request(t.Context(), hub.Intent{Topic: feedURL, Callback: "http://victim.test/" + path, Mode: hub.ModeSubscribe, Via: "websub"}, from)
 			w.settle(200 * time.Millisecond)
 			return err
 		}

@@ -149,7 +149,7 @@ func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun ti
 	c := Check{
 		TopicID: t.ID, URL: t.URL, Base: t.Version, StartedAt: begun, Now: now, ChangedAt: r.came,
 		Hash: t.Hash, ETag: t.ETag, LastModified: t.LastModified, ContentType: t.ContentType, Size: t.Size, Evidence: t.Evidence,
-		Node: h.Bus.Node(), ClaimParts: delivering(h).atBirth(), ClaimUntil: now.Add(partLease),
+		Node: h.Bus.Node(), ClaimShards: delivering(h).atBirth(), ClaimUntil: now.Add(partLease),
 	}
 	e := event.Event{Kind: event.KindCheck, TopicID: t.ID, Topic: t.URL, OK: failed == nil, Took: now.Sub(begun), Version: t.Version}
 	switch {
@@ -222,9 +222,9 @@ func (h verifying) describe(c *Check, t Topic, got Fetched, pings []event.Event,
 	}
 	door := ""
 	if len(pings) > 0 {
-		door = pings[0].Door
+		door = pings[0].Via
 	}
-	c.Listed = []Change{{Name: about.Title, URL: cmp.Or(about.Home, t.URL), Feed: t.URL, Door: door}}
+	c.Listed = []Change{{Name: about.Title, URL: cmp.Or(about.Home, t.URL), Feed: t.URL, Via: door}}
 	h.list(c.Listed, c.Now)
 }
 
@@ -260,7 +260,7 @@ func (h verifying) checkAgain(_ context.Context, t Topic) {
 	if came.IsZero() {
 		came = h.now()
 	}
-	if _, err := pinging(h).join(Ping{URL: t.URL, Door: "again", followUp: t.PingedAt.IsZero()}, came, &t); err != nil {
+	if _, err := pinging(h).join(Ping{URL: t.URL, Via: "again", followUp: t.PingedAt.IsZero()}, came, &t); err != nil {
 		h.Log.Debug("take up a pending ping", "topic", t.URL, "err", err)
 	}
 }

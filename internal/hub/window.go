@@ -265,7 +265,7 @@ func (t *telling) flush() bool {
 	if len(t.window) == 0 || n*flushLeast < h.windows.most || h.now().Sub(t.window[0].begun) < flushAfter {
 		return false
 	}
-	c := Checkpoint{Part: t.part, Pos: t.pos}
+	c := Checkpoint{Shard: t.part, Pos: t.pos}
 	written := make([]int, len(t.window))
 	for i, p := range t.window {
 		p.mu.Lock()

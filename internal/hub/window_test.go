@@ -20,7 +20,7 @@ type ledger struct {
 	mu      sync.Mutex
 	pos     map[int]int64 // by part: told up to here
 	whole   map[int]bool  // parts that are finished
-	parts   map[int]hub.Part
+	parts   map[int]hub.Shard
 	written map[int64]bool // by row
 	rows    int
 
@@ -43,11 +43,11 @@ func (l *ledger) answers(ctx context.Context) error {
 	return nil
 }
 
-func (l *ledger) Page(ctx context.Context, p hub.Part, after int64, now time.Time, size int) ([]hub.Subscription, error) {
+func (l *ledger) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, size int) ([]hub.Subscription, error) {
 	if err := l.answers(ctx); err != nil {
 		return nil, err
 	}
-	return l.Store.Page(ctx, p, after, now, size)
+	return l.Store.Batch(ctx, p, after, now, size)
 }
 
 func (l *ledger) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
@@ -59,8 +59,8 @@ func (l *ledger) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error)
 	if err == nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.parts[c.Part.N] = c.Part
-		l.pos[c.Part.N], l.whole[c.Part.N] = max(l.pos[c.Part.N], c.Pos), l.whole[c.Part.N] || c.Finish
+		l.parts[c.Shard.N] = c.Shard
+		l.pos[c.Shard.N], l.whole[c.Shard.N] = max(l.pos[c.Shard.N], c.Pos), l.whole[c.Shard.N] || c.Finish
 		l.settled(c.Results)
 		if l.silence > 0 && l.silent.IsZero() {
 			l.silent = time.Now()
@@ -169,7 +169,7 @@ func unwritten(t *testing.T, all, atOnce int, silence time.Duration, takes func(
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &ledger{Store: st, silence: silence, pos: map[int]int64{}, whole: map[int]bool{}, parts: map[int]hub.Part{}, written: map[int64]bool{}}
+		l := &ledger{Store: st, silence: silence, pos: map[int]int64{}, whole: map[int]bool{}, parts: map[int]hub.Shard{}, written: map[int64]bool{}}
 		s := &sendings{world: w, ledger: l, takes: takes, under: map[int64]time.Time{}, answered: map[int64]bool{}}
 		h := &hub.Hub{Store: l, Fetch: w, Notify: s, Verify: w, Ask: w, Bus: event.NewBus(9), Log: w.hub.Log,
 			Options: hub.Options{Unwritten: window, MaxInFlight: atOnce}, Hint: func() {}}
@@ -189,10 +189,10 @@ func unwritten(t *testing.T, all, atOnce int, silence time.Duration, takes func(
 			}
 		}()
 		w.set("two")
-		if got, err := h.Ping(t.Context(), hub.Ping{URL: feedURL, Door: "rest"}); err != nil || !got.Changed {
+		if got, err := h.Ping(t.Context(), hub.Ping{URL: feedURL, Via: "rest"}); err != nil || !got.Changed {
 			t.Fatalf("ping: %+v, %v", got, err)
 		}
-		for c := (hub.Counts{PartsDue: 1}); c.PartsDue+c.Owed > 0; {
+		for c := (hub.Counts{ShardsDue: 1}); c.ShardsDue+c.Pending > 0; {
 			time.Sleep(time.Second)
 			if c, err = l.Counts(t.Context(), time.Now()); err != nil {
 				t.Fatal(err)

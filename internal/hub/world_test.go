@@ -45,7 +45,7 @@ type world struct {
 	origin    func(hub.Fetch) (hub.Fetched, error) // answers instead of feeds; nil: feeds do
 	modified  time.Time                            // of the feed, where it is a file
 	shared    bool                                 // others share the store
-	wrapAsk   func(*world) hub.Asker               // nil: the world itself
+	wrapAsk   func(*world) hub.IntentConfirmer     // nil: the world itself
 	wrapStore func(hub.Store) hub.Store
 	keep      bool // the store is not closed when the hub stops
 }
@@ -216,7 +216,7 @@ func (w *world) answers(f func(callback string, n int) hub.Reply) {
 
 func (w *world) register(callback string) hub.Registered {
 	w.t.Helper()
-	got, err := w.hub.Register(w.t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: callback, Feeds: []string{feedURL}, Door: "rest"})
+	got, err := w.hub.Register(w.t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: callback, Feeds: []string{feedURL}, Via: "rest"})
 	if err != nil {
 		w.t.Fatalf("register %s: %v", callback, err)
 	}
@@ -241,7 +241,7 @@ func (w *world) subscribers(n int) []string {
 }
 
 func (w *world) ping() (hub.PingResult, error) {
-	return w.hub.Ping(w.t.Context(), hub.Ping{URL: feedURL, Door: "rest", Source: netip.MustParseAddr("192.0.2.1")})
+	return w.hub.Ping(w.t.Context(), hub.Ping{URL: feedURL, Via: "rest", Source: netip.MustParseAddr("192.0.2.1")})
 }
 
 // change changes the feed, pings it and fails the test if that was not seen.

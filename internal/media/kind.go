@@ -16,7 +16,7 @@ type Group string
 
 // Groups of files.
 const (
-	Picture  Group = "picture"
+	Image    Group = "picture"
 	Sound    Group = "sound"
 	Video    Group = "video"
 	Document Group = "document" // PDF
@@ -63,13 +63,13 @@ type magic struct {
 }
 
 func magics() []magic {
-	raw := func(words string) Kind { return Kind{unknownType, "", Picture, words, formRefused} }
+	raw := func(words string) Kind { return Kind{unknownType, "", Image, words, formRefused} }
 	return []magic{
-		{0, "\xff\xd8\xff", Kind{"image/jpeg", ".jpg", Picture, "a JPEG picture", formJPEG}},
-		{0, "\x89PNG\r\n\x1a\n", Kind{"image/png", ".png", Picture, "a PNG picture", formPNG}},
-		{0, "GIF87a", Kind{"image/gif", ".gif", Picture, "a GIF picture", formGIF}},
-		{0, "GIF89a", Kind{"image/gif", ".gif", Picture, "a GIF picture", formGIF}},
-		{8, "WEBPVP8", Kind{"image/webp", ".webp", Picture, "a WebP picture", formWebP}},
+		{0, "\xff\xd8\xff", Kind{"image/jpeg", ".jpg", Image, "a JPEG picture", formJPEG}},
+		{0, "\x89PNG\r\n\x1a\n", Kind{"image/png", ".png", Image, "a PNG picture", formPNG}},
+		{0, "GIF87a", Kind{"image/gif", ".gif", Image, "a GIF picture", formGIF}},
+		{0, "GIF89a", Kind{"image/gif", ".gif", Image, "a GIF picture", formGIF}},
+		{8, "WEBPVP8", Kind{"image/webp", ".webp", Image, "a WebP picture", formWebP}},
 		{8, "WAVE", Kind{"audio/wav", ".wav", Sound, "a WAV sound", formWAV}},
 		{0, "fLaC", Kind{"audio/flac", ".flac", Sound, "a FLAC sound", formFLAC}},
 		{0, "ID3", Kind{"audio/mpeg", ".mp3", Sound, "an MP3 sound", formMP3}},
@@ -154,11 +154,11 @@ func detectBoxes(head []byte) Kind {
 	}
 	switch {
 	case is("avif", "avis") || is("mif1", "msf1", "miaf") && has("avif", "avis"):
-		return Kind{"image/avif", ".avif", Picture, "an AVIF picture", formHEIF}
+		return Kind{"image/avif", ".avif", Image, "an AVIF picture", formHEIF}
 	case is("heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1", "miaf"):
-		return Kind{"image/heic", ".heic", Picture, "a HEIC picture", formHEIF}
+		return Kind{"image/heic", ".heic", Image, "a HEIC picture", formHEIF}
 	case is("crx "), is("jxl "), is("jp2 "), is("jpx "):
-		return Kind{unknownType, "", Picture, "a raw picture", formRefused}
+		return Kind{unknownType, "", Image, "a raw picture", formRefused}
 	case is("M4A ", "M4B ", "M4P "):
 		return Kind{"audio/mp4", ".m4a", Sound, "an MP4 sound", formMP4}
 	case is("qt  "):
@@ -240,7 +240,7 @@ func Inline(mediaType string) bool {
 func claims(ext, contentType string) Group {
 	switch strings.ToLower(ext) {
 	case ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".webp", ".avif", ".heic", ".heif", ".tif", ".tiff":
-		return Picture
+		return Image
 	case ".mp3", ".m4a", ".m4b", ".aac", ".wav", ".flac", ".ogg", ".oga", ".opus":
 		return Sound
 	case ".mp4", ".m4v", ".mov", ".webm", ".ogv", ".mkv", ".3gp":
@@ -253,7 +253,7 @@ func claims(ext, contentType string) Group {
 		case strings.Contains(kind, "svg"):
 			return Other
 		case top == "image":
-			return Picture
+			return Image
 		case top == "audio":
 			return Sound
 		case top == "video":

@@ -20,7 +20,7 @@ type Manner struct {
 }
 
 // Manners are all of them, by number.
-func Manners() []Manner {
+func Rules() []Manner {
 	return []Manner{
 		{Number: 1, Title: "Only the first request of a feed is unconditional"},
 		{Number: 2, Title: "If-None-Match carries the ETag exactly as it was given"},

@@ -28,7 +28,7 @@ type Report struct {
 	Kept     int       `json:"kept"`
 	Broken   int       `json:"broken"`
 	Open     int       `json:"open"`
-	Manners  []Judged  `json:"manners"`
+	Rules    []Judged  `json:"manners"`
 }
 
 // Judged is a manner with what became of it.
@@ -85,7 +85,7 @@ func (s *Server) report(r *reader) Report {
 		add(p.name, everywhere(list))
 	}
 	add("", together(all))
-	for _, m := range Manners() {
+	for _, m := range Rules() {
 		j := judged(m, found[m.Number])
 		switch j.Verdict {
 		case Kept:
@@ -95,7 +95,7 @@ func (s *Server) report(r *reader) Report {
 		case Open:
 			out.Open++
 		}
-		out.Manners = append(out.Manners, j)
+		out.Rules = append(out.Rules, j)
 	}
 	return out
 }
@@ -136,7 +136,7 @@ func judged(m Manner, list []finding) Judged {
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at %s: %d kept, %d broken, %d open (%d requests for %d probes)\n", r.Reader, r.Address, r.Kept, r.Broken, r.Open, r.Requests, r.Probes)
-	for _, m := range r.Manners {
+	for _, m := range r.Rules {
 		mark := map[Verdict]string{Kept: "kept", Broken: "BROKEN", Open: "open", Unseen: "unseen"}[m.Verdict]
 		fmt.Fprintf(&b, "  %2d  %-6s  %s\n", m.Number, mark, m.Title)
 		if m.Verdict == Broken || m.Verdict == Open {

@@ -42,7 +42,7 @@ func TestOurOwnReaderKeepsEveryManner(t *testing.T) {
 		}
 		r := list[0]
 		t.Log(r)
-		for _, m := range r.Manners {
+		for _, m := range r.Rules {
 			want := politeness.Kept
 			if m.Unseen {
 				want = politeness.Unseen

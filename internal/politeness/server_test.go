@@ -51,7 +51,7 @@ func (c *clocked) verdicts() map[int]Verdict {
 		c.t.Fatalf("%d readers were told apart", len(list))
 	}
 	out := map[int]Verdict{}
-	for _, m := range list[0].Manners {
+	for _, m := range list[0].Rules {
 		out[m.Number] = m.Verdict
 	}
 	return out
@@ -144,7 +144,7 @@ func TestTheScoreIsReadByPeopleAndPrograms(t *testing.T) {
 		t.Errorf("the page: %s", w.Body)
 	}
 	var got struct{ Readers []Report }
-	if err := json.Unmarshal(c.get("/report.json").Body.Bytes(), &got); err != nil || len(got.Readers) != 1 || len(got.Readers[0].Manners) != 30 {
+	if err := json.Unmarshal(c.get("/report.json").Body.Bytes(), &got); err != nil || len(got.Readers) != 1 || len(got.Readers[0].Rules) != 30 {
 		t.Errorf("%v %+v", err, got)
 	}
 	if text := got.Readers[0].String(); !strings.Contains(text, "BROKEN") || strings.Count(text, "\n") < 30 {
@@ -165,7 +165,7 @@ func TestWhatWasOnTheWayIsNotTaken(t *testing.T) {
 
 func TestMannersAreNumbered(t *testing.T) {
 	t.Parallel()
-	for i, m := range Manners() {
+	for i, m := range Rules() {
 		if m.Number != i+1 || m.Title == "" {
 			t.Errorf("manner %d is %+v", i+1, m)
 		}

@@ -55,7 +55,7 @@ type Store interface {
 
 // Readers hear of changes; *river.River is one.
 type Readers interface {
-	HeardAny(ctx context.Context, urls []string, door string) (known bool, err error)
+	ReceivePushAny(ctx context.Context, urls []string, door string) (known bool, err error)
 }
 
 // Sources knows what people read here; every river.Store is one.
@@ -98,9 +98,9 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 	if err := n.announce(ctx, f); err != nil {
 		return err
 	}
-	_, later := n.Readers.HeardAny(ctx, n.Addresses(f.User), "save")
+	_, later := n.Readers.ReceivePushAny(ctx, n.Addresses(f.User), "save")
 	for _, u := range urls { // one that cannot be told now keeps none of the others waiting
-		_, err := n.Hub.Ping(ctx, hub.Ping{URL: u, Door: "save", Told: later == nil, Alone: true})
+		_, err := n.Hub.Ping(ctx, hub.Ping{URL: u, Via: "save", ReaderNotified: later == nil, Alone: true})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
 			later = errors.Join(later, err) // other troubles will not go away
 		} else if err != nil {
@@ -160,7 +160,7 @@ func (n *Notifier) Disabled(ctx context.Context, user string, disabled bool) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if !disabled {
-		_, err := n.Readers.HeardAny(ctx, n.Addresses(user), "save")
+		_, err := n.Readers.ReceivePushAny(ctx, n.Addresses(user), "save")
 		n.note(ctx, "tell readers of "+user, err)
 	}
 	n.note(ctx, "tell of what everyone writes", n.views(ctx, user))
@@ -199,7 +199,7 @@ func (n *Notifier) Subscribers(ctx context.Context, user string) ([]audience.Sub
 func (n *Notifier) Events(f author.Feed, door string) []event.Event {
 	topic := n.Addresses(f.User)[0]
 	e := event.Event{
-		Kind: event.KindSave, TopicID: hub.TopicID(topic), Topic: topic, OK: true, Door: door,
+		Kind: event.KindSave, TopicID: hub.TopicID(topic), Topic: topic, OK: true, Via: door,
 		Text: fmt.Sprintf("%s saved version %d of the feed, %d bytes with %d items.", f.User, f.Version, f.Size, f.Items),
 	}
 	n.Stamp(n.Now(), &e)

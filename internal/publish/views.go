@@ -85,7 +85,7 @@ func (n *Notifier) view(ctx context.Context, address string, followed, read bool
 		return nil
 	}
 	v, ok := n.Hosted.ViewAt(u.Path, u.RawQuery)
-	if !ok || !v.Told() {
+	if !ok || !v.IsAnnounced() {
 		return nil
 	}
 	stamp, err := n.Posts.Stamp(ctx, v.User, v.Category)
@@ -93,7 +93,7 @@ func (n *Notifier) view(ctx context.Context, address string, followed, read bool
 		return err
 	}
 	if read {
-		if _, err = n.Readers.HeardAny(ctx, []string{address}, "save"); err != nil {
+		if _, err = n.Readers.ReceivePushAny(ctx, []string{address}, "save"); err != nil {
 			return err
 		}
 	}
@@ -103,7 +103,7 @@ func (n *Notifier) view(ctx context.Context, address string, followed, read bool
 		}
 	}
 	if followed {
-		_, err = n.Hub.Ping(ctx, hub.Ping{URL: address, Door: "save", Told: true, Alone: true})
+		_, err = n.Hub.Ping(ctx, hub.Ping{URL: address, Via: "save", ReaderNotified: true, Alone: true})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
 			return err
 		} else if err != nil { // it will not go away

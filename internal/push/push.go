@@ -22,14 +22,14 @@ import (
 func Join(r *river.River, e *upstream.Engine, h *hub.Hub) {
 	r.Push = &readerPush{engine: e, own: e.Options.Own, since: e.Now()}
 	e.Signal, e.Options.Known = takeSignal(r, h), known(r)
-	h.Heard = r.HeardAny
+	h.OnPing = r.ReceivePushAny
 }
 
 // readerNews is what is told to those who read feeds here; *river.River is one.
 type readerNews interface {
-	Heard(ctx context.Context, url, door string) (known bool, err error)
+	ReceivePush(ctx context.Context, url, door string) (known bool, err error)
 	Deliver(ctx context.Context, url, door string, body []byte, header http.Header) (known bool, err error)
-	Known(ctx context.Context, feed string) (topic string, doors []river.Door, ok bool, err error)
+	Known(ctx context.Context, feed string) (topic string, doors []river.PushEndpoint, ok bool, err error)
 }
 
 // pinger takes news for the subscribers of this hub; *hub.Hub is one.
@@ -53,9 +53,9 @@ func takeSignal(readers readerNews, h pinger) func(ctx context.Context, s upstre
 				return err
 			}
 			if s.Signed && len(s.Body) > 0 {
-				_, err = readers.Deliver(ctx, s.URL, s.Door, s.Body, s.Header)
+				_, err = readers.Deliver(ctx, s.URL, s.Via, s.Body, s.Header)
 			} else {
-				_, err = readers.Heard(ctx, s.URL, s.Door)
+				_, err = readers.ReceivePush(ctx, s.URL, s.Via)
 			}
 			if err != nil {
 				return err
@@ -63,7 +63,7 @@ func takeSignal(readers readerNews, h pinger) func(ctx context.Context, s upstre
 		}
 		relayed := slices.ContainsFunc(s.For, func(who string) bool { return who != upstream.Reader })
 		_, err := h.Ping(ctx, hub.Ping{
-			URL: s.URL, Door: s.Door, Source: s.Source, Hops: s.Hops, Told: read, Forward: !relayed || s.Unsure,
+			URL: s.URL, Via: s.Via, Source: s.Source, Hops: s.Hops, ReaderNotified: read, Forward: !relayed || s.Unsure,
 		})
 		return err
 	}
@@ -79,7 +79,7 @@ func known(readers readerNews) func(ctx context.Context, feed string) (upstream.
 		}
 		found := upstream.Found{Topic: topic}
 		for _, d := range doors {
-			found.Doors = append(found.Doors, upstream.Door(d))
+			found.Endpoints = append(found.Endpoints, upstream.Endpoint(d))
 		}
 		return found, true, nil
 	}
@@ -95,7 +95,7 @@ type readerPush struct {
 }
 
 // Follow is river.Push.Follow.
-func (p *readerPush) Follow(ctx context.Context, feed, topic string, doors []river.Door) error {
+func (p *readerPush) Follow(ctx context.Context, feed, topic string, doors []river.PushEndpoint) error {
 	have, err := p.engine.Of(ctx, feed)
 	if err != nil {
 		return err
@@ -103,13 +103,13 @@ func (p *readerPush) Follow(ctx context.Context, feed, topic string, doors []riv
 	wanted := p.choose(have, doors)
 	var errs []error
 	for _, d := range wanted {
-		_, err := p.engine.Add(ctx, upstream.Request{Feed: feed, For: upstream.Reader, Door: &d, Topic: topic})
+		_, err := p.engine.Add(ctx, upstream.Request{Feed: feed, For: upstream.Reader, Endpoint: &d, Topic: topic})
 		if troubleOfOurs(err) { // a door that is none is passed over
 			errs = append(errs, err)
 		}
 	}
 	for _, f := range have {
-		named := slices.ContainsFunc(wanted, func(d upstream.Door) bool { return d.Protocol == f.Protocol })
+		named := slices.ContainsFunc(wanted, func(d upstream.Endpoint) bool { return d.Protocol == f.Protocol })
 		if !named && !f.Named && slices.Contains(f.For, upstream.Reader) {
 			errs = append(errs, p.remove(ctx, feed, f.Protocol))
 		}
@@ -118,15 +118,15 @@ func (p *readerPush) Follow(ctx context.Context, feed, topic string, doors []riv
 }
 
 // choose takes one door for each protocol: the one that is asked already, else the first.
-func (p *readerPush) choose(have []upstream.Follow, doors []river.Door) []upstream.Door {
-	var list []upstream.Door
+func (p *readerPush) choose(have []upstream.Follow, doors []river.PushEndpoint) []upstream.Endpoint {
+	var list []upstream.Endpoint
 	for _, d := range doors {
-		door, err := p.engine.Whole(upstream.Door(d))
+		door, err := p.engine.Whole(upstream.Endpoint(d))
 		if err != nil || p.own(door.Hub) {
 			continue
 		}
 		asked := slices.ContainsFunc(have, func(f upstream.Follow) bool { return isDoor(f, door) })
-		i := slices.IndexFunc(list, func(o upstream.Door) bool { return o.Protocol == door.Protocol })
+		i := slices.IndexFunc(list, func(o upstream.Endpoint) bool { return o.Protocol == door.Protocol })
 		switch {
 		case i < 0:
 			list = append(list, door)
@@ -137,7 +137,7 @@ func (p *readerPush) choose(have []upstream.Follow, doors []river.Door) []upstre
 	return list
 }
 
-func isDoor(f upstream.Follow, d upstream.Door) bool {
+func isDoor(f upstream.Follow, d upstream.Endpoint) bool {
 	return f.Protocol == d.Protocol && f.Hub == d.Hub && f.State != upstream.Ending
 }
 
@@ -156,7 +156,7 @@ func (p *readerPush) remove(ctx context.Context, feed, protocol string) error {
 const pushSpare = "spare"
 
 // State is river.Push.State. A door that has to be asked for yet has none.
-func (p *readerPush) State(ctx context.Context, feed string, doors []river.Door) ([]river.PushState, error) {
+func (p *readerPush) State(ctx context.Context, feed string, doors []river.PushEndpoint) ([]river.PushState, error) {
 	have, err := p.engine.Of(ctx, feed)
 	if err != nil {
 		return nil, err
@@ -167,9 +167,9 @@ func (p *readerPush) State(ctx context.Context, feed string, doors []river.Door)
 	var list []river.PushState
 	shown := make([]bool, len(have))
 	for _, d := range doors {
-		door, err := p.engine.Whole(upstream.Door(d))
+		door, err := p.engine.Whole(upstream.Endpoint(d))
 		if err == nil && p.own(door.Hub) {
-			list = append(list, river.PushState{Door: d, Own: true, State: upstream.Active, Since: p.since})
+			list = append(list, river.PushState{PushEndpoint: d, Own: true, State: upstream.Active, Since: p.since})
 			continue
 		}
 		i := slices.IndexFunc(have, func(f upstream.Follow) bool { return f.Protocol == d.Protocol })
@@ -177,19 +177,19 @@ func (p *readerPush) State(ctx context.Context, feed string, doors []river.Door)
 		case i >= 0 && have[i].Hub == door.Hub:
 			list, shown[i] = append(list, pushState(have[i], d)), true
 		case i >= 0:
-			list = append(list, river.PushState{Door: d, State: pushSpare})
+			list = append(list, river.PushState{PushEndpoint: d, State: pushSpare})
 		}
 	}
 	for i, f := range have { // of hubs that the feed does not name, or names no more
 		if !shown[i] {
-			list = append(list, pushState(f, river.Door{Protocol: f.Protocol, Hub: f.Hub, Wire: f.Wire, Procedure: f.Proc}))
+			list = append(list, pushState(f, river.PushEndpoint{Protocol: f.Protocol, Hub: f.Hub, Wire: f.Wire, Procedure: f.Proc}))
 		}
 	}
 	return list, nil
 }
 
-func pushState(f upstream.Follow, d river.Door) river.PushState {
-	s := river.PushState{Door: d, State: f.State, HeardAt: f.HeardAt, Rejected: f.Rejected, LastError: f.LastError}
+func pushState(f upstream.Follow, d river.PushEndpoint) river.PushState {
+	s := river.PushState{PushEndpoint: d, State: f.State, PushedAt: f.ReceivedAt, Rejected: f.Rejected, LastError: f.LastError}
 	if f.State == upstream.Active {
 		s.Since, s.Until = f.SinceAt, f.ExpiresAt
 	}

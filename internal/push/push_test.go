@@ -20,26 +20,26 @@ import (
 func TestReadersHearOfChangesByEveryProtocol(t *testing.T) {
 	t.Parallel()
 	const at = "http://" + pushHub
-	cloud := func(path, wire, procedure string) river.Door {
-		return river.Door{Protocol: upstream.RSSCloud, Hub: at + path, Wire: wire, Procedure: procedure}
+	cloud := func(path, wire, procedure string) river.PushEndpoint {
+		return river.PushEndpoint{Protocol: upstream.RSSCloud, Hub: at + path, Wire: wire, Procedure: procedure}
 	}
 	for name, c := range map[string]struct {
-		door     river.Door
+		door     river.PushEndpoint
 		named    bool
 		callback string // as the hub has it
 		news     string
 	}{
-		"a form, with a domain":    {cloud("/rsscloud/pleaseNotify", "http-post", ""), true, "http-post http://me.test/notify/rsscloud", upstream.DoorRSSCloud},
-		"a form, without":          {cloud("/rsscloud/pleaseNotify", "http-post", ""), false, "http-post http://ADDR/notify/rsscloud", upstream.DoorRSSCloud},
-		"a URL alone":              {cloud("/rsscloud/pleaseNotify", "", ""), true, "http-post http://me.test/notify/rsscloud", upstream.DoorRSSCloud},
-		"XML-RPC of 2009":          {cloud("/RPC2", "xml-rpc", "rssCloud.pleaseNotify"), true, "xml-rpc http://me.test/notify/RPC2", upstream.DoorRSSCloud},
-		"XML-RPC of 2009, without": {cloud("/RPC2", "xml-rpc", "rssCloud.pleaseNotify"), false, "xml-rpc http://ADDR/notify/RPC2", upstream.DoorRSSCloud},
-		"XML-RPC of 2003":          {cloud("/RPC2", "xml-rpc", "xmlStorageSystem.rssPleaseNotify"), false, "xml-rpc http://ADDR/notify/RPC2", upstream.DoorRSSCloud},
-		"XML-RPC of 2003, a name":  {cloud("/RPC2", "xml-rpc", "xmlStorageSystem.rssPleaseNotify"), true, "xml-rpc http://ADDR/notify/RPC2", upstream.DoorRSSCloud},
-		"SOAP of 2009":             {cloud("/soap", "soap", "pleaseNotify"), true, "soap http://me.test/notify/soap", upstream.DoorRSSCloud},
-		"SOAP of 2003":             {cloud("/soap", "soap", "xmlStorageSystem.rssPleaseNotify"), false, "soap http://ADDR/notify/soap", upstream.DoorRSSCloud},
-		"WebSub":                   {river.Door{Protocol: upstream.WebSub, Hub: at + "/websub"}, true, "websub http://me.test/notify/websub/", upstream.DoorWebSub},
-		"CNWS":                     {river.Door{Protocol: upstream.CNWS, Hub: at + "/cnws"}, true, "cnws http://me.test/cnws", upstream.DoorCNWS},
+		"a form, with a domain":    {cloud("/rsscloud/pleaseNotify", "http-post", ""), true, "http-post http://me.test/notify/rsscloud", upstream.ViaRSSCloud},
+		"a form, without":          {cloud("/rsscloud/pleaseNotify", "http-post", ""), false, "http-post http://ADDR/notify/rsscloud", upstream.ViaRSSCloud},
+		"a URL alone":              {cloud("/rsscloud/pleaseNotify", "", ""), true, "http-post http://me.test/notify/rsscloud", upstream.ViaRSSCloud},
+		"XML-RPC of 2009":          {cloud("/RPC2", "xml-rpc", "rssCloud.pleaseNotify"), true, "xml-rpc http://me.test/notify/RPC2", upstream.ViaRSSCloud},
+		"XML-RPC of 2009, without": {cloud("/RPC2", "xml-rpc", "rssCloud.pleaseNotify"), false, "xml-rpc http://ADDR/notify/RPC2", upstream.ViaRSSCloud},
+		"XML-RPC of 2003":          {cloud("/RPC2", "xml-rpc", "xmlStorageSystem.rssPleaseNotify"), false, "xml-rpc http://ADDR/notify/RPC2", upstream.ViaRSSCloud},
+		"XML-RPC of 2003, a name":  {cloud("/RPC2", "xml-rpc", "xmlStorageSystem.rssPleaseNotify"), true, "xml-rpc http://ADDR/notify/RPC2", upstream.ViaRSSCloud},
+		"SOAP of 2009":             {cloud("/soap", "soap", "pleaseNotify"), true, "soap http://me.test/notify/soap", upstream.ViaRSSCloud},
+		"SOAP of 2003":             {cloud("/soap", "soap", "xmlStorageSystem.rssPleaseNotify"), false, "soap http://ADDR/notify/soap", upstream.ViaRSSCloud},
+		"WebSub":                   {river.PushEndpoint{Protocol: upstream.WebSub, Hub: at + "/websub"}, true, "websub http://me.test/notify/websub/", upstream.ViaWebSub},
+		"CNWS":                     {river.PushEndpoint{Protocol: upstream.CNWS, Hub: at + "/cnws"}, true, "cnws http://me.test/cnws", upstream.ViaCNWS},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -47,7 +47,7 @@ func TestReadersHearOfChangesByEveryProtocol(t *testing.T) {
 				p.follow(c.door)
 				p.pass(5 * time.Second)
 				s := p.state()
-				if s.State != upstream.Active || s.Since.IsZero() || s.Door != c.door || s.LastError != "" {
+				if s.State != upstream.Active || s.Since.IsZero() || s.PushEndpoint != c.door || s.LastError != "" {
 					t.Fatalf("it is %+v", s)
 				}
 				callback := strings.Replace(c.callback, "ADDR", p.me.String(), 1)
@@ -77,11 +77,11 @@ func TestReadersHearOfChangesByEveryProtocol(t *testing.T) {
 				if heard, _ := p.said(); len(heard) != 0 {
 					t.Errorf("afterwards the river hears %q", heard)
 				}
-				if got := p.callbacks(); len(got) != 0 && (c.news != upstream.DoorRSSCloud || strings.HasSuffix(c.door.Hub, "pleaseNotify")) {
+				if got := p.callbacks(); len(got) != 0 && (c.news != upstream.ViaRSSCloud || strings.HasSuffix(c.door.Hub, "pleaseNotify")) {
 					t.Errorf("afterwards the hub tells %v", got)
 				}
 				for _, ping := range p.pings {
-					if !ping.Forward || !ping.Told || ping.URL != pushFeed {
+					if !ping.Forward || !ping.ReaderNotified || ping.URL != pushFeed {
 						t.Errorf("its own hub got more than news to forward: %+v", ping)
 					}
 				}
@@ -97,7 +97,7 @@ func TestARegistrationHoldsForDays(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	inPush(t, true, func(t *testing.T, p *pushed) {
-		p.follow(river.Door{Protocol: upstream.RSSCloud, Hub: "http://" + pushHub + "/rsscloud/pleaseNotify", Wire: "http-post"})
+		p.follow(river.PushEndpoint{Protocol: upstream.RSSCloud, Hub: "http://" + pushHub + "/rsscloud/pleaseNotify", Wire: "http-post"})
 		p.pass(5 * time.Second)
 		since := p.state().Since
 		for day := range 3 {
@@ -107,7 +107,7 @@ func TestARegistrationHoldsForDays(t *testing.T) {
 				t.Errorf("on day %d the river hears %q", day, heard)
 			}
 		}
-		if s := p.state(); !s.Since.Equal(since) || !s.Until.After(time.Now()) || s.HeardAt.IsZero() {
+		if s := p.state(); !s.Since.Equal(since) || !s.Until.After(time.Now()) || s.PushedAt.IsZero() {
 			t.Errorf("it is %+v", s)
 		}
 		p.mu.Lock()
@@ -122,14 +122,14 @@ func TestARegistrationHoldsForDays(t *testing.T) {
 func TestSignedContentGoesToTheRiverAsItCame(t *testing.T) {
 	t.Parallel()
 	inPush(t, true, func(t *testing.T, p *pushed) {
-		p.follow(river.Door{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"})
+		p.follow(river.PushEndpoint{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"})
 		p.pass(5 * time.Second)
 		p.change("two")
 		heard, docs := p.said()
 		if len(heard) != 0 || len(docs) != 1 {
 			t.Fatalf("the river hears %q, and gets %q", heard, docs)
 		}
-		for _, want := range []string{upstream.DoorWebSub + "\n" + pushFeed + "\napplication/rss+xml\n", "<" + pushFeed + `>; rel="self"`, "<item><title>two</title></item>"} {
+		for _, want := range []string{upstream.ViaWebSub + "\n" + pushFeed + "\napplication/rss+xml\n", "<" + pushFeed + `>; rel="self"`, "<item><title>two</title></item>"} {
 			if !strings.Contains(docs[0], want) {
 				t.Errorf("it gets %q, without %q", docs[0], want)
 			}
@@ -143,7 +143,7 @@ func TestSignedContentGoesToTheRiverAsItCame(t *testing.T) {
 func TestContentIsTakenFromTheHubAndNobodyElse(t *testing.T) {
 	t.Parallel()
 	inPush(t, true, func(t *testing.T, p *pushed) {
-		p.follow(river.Door{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"})
+		p.follow(river.PushEndpoint{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"})
 		p.pass(5 * time.Second)
 		f, err := p.engine.Get(t.Context(), pushFeed, upstream.WebSub)
 		if err != nil || f.Secret == "" {
@@ -216,13 +216,13 @@ func TestAllDoorsAreAskedButOurOwn(t *testing.T) {
 	t.Parallel()
 	const at = "http://" + pushHub
 	inPush(t, true, func(t *testing.T, p *pushed) {
-		web, second := river.Door{Protocol: upstream.WebSub, Hub: at + "/websub"}, river.Door{Protocol: upstream.WebSub, Hub: "http://second.test/hub"}
-		cloud := river.Door{Protocol: upstream.RSSCloud, Hub: at + "/rsscloud/pleaseNotify", Wire: "http-post"}
-		own := river.Door{Protocol: upstream.WebSub, Hub: p.public + "/websub"}
-		bad := river.Door{Protocol: "smoke", Hub: "http://fire.test/"}
+		web, second := river.PushEndpoint{Protocol: upstream.WebSub, Hub: at + "/websub"}, river.PushEndpoint{Protocol: upstream.WebSub, Hub: "http://second.test/hub"}
+		cloud := river.PushEndpoint{Protocol: upstream.RSSCloud, Hub: at + "/rsscloud/pleaseNotify", Wire: "http-post"}
+		own := river.PushEndpoint{Protocol: upstream.WebSub, Hub: p.public + "/websub"}
+		bad := river.PushEndpoint{Protocol: "smoke", Hub: "http://fire.test/"}
 		p.follow(own, web, second, cloud, bad)
 		p.pass(5 * time.Second)
-		list, err := p.push.State(t.Context(), pushFeed, []river.Door{own, web, second, cloud, bad})
+		list, err := p.push.State(t.Context(), pushFeed, []river.PushEndpoint{own, web, second, cloud, bad})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,7 +240,7 @@ func TestAllDoorsAreAskedButOurOwn(t *testing.T) {
 		p.change("two")
 		heard, _ := p.said()
 		slices.Sort(heard)
-		if !slices.Equal(heard, []string{upstream.DoorRSSCloud + " " + pushFeed, upstream.DoorWebSub + " " + pushFeed}) {
+		if !slices.Equal(heard, []string{upstream.ViaRSSCloud + " " + pushFeed, upstream.ViaWebSub + " " + pushFeed}) {
 			t.Errorf("the river hears %q", heard)
 		}
 		p.follow(second, web) // the one that tells is kept, the cloud is left
@@ -259,10 +259,10 @@ func TestAllDoorsAreAskedButOurOwn(t *testing.T) {
 func TestWhatReadersAndSubscribersWantIsToldToBothOnce(t *testing.T) {
 	t.Parallel()
 	inPush(t, true, func(t *testing.T, p *pushed) {
-		door := river.Door{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"}
+		door := river.PushEndpoint{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"}
 		p.follow(door)
-		d := upstream.Door(door)
-		if _, err := p.engine.Add(t.Context(), upstream.Request{Feed: pushFeed, For: upstream.Relay, Door: &d, Topic: pushFeed}); err != nil {
+		d := upstream.Endpoint(door)
+		if _, err := p.engine.Add(t.Context(), upstream.Request{Feed: pushFeed, For: upstream.Relay, Endpoint: &d, Topic: pushFeed}); err != nil {
 			t.Fatal(err)
 		}
 		p.pass(5 * time.Second)
@@ -270,7 +270,7 @@ func TestWhatReadersAndSubscribersWantIsToldToBothOnce(t *testing.T) {
 		if _, docs := p.said(); len(docs) != 1 {
 			t.Errorf("the river gets %q", docs)
 		}
-		if len(p.pings) != 1 || p.pings[0].URL != pushFeed || !p.pings[0].Told || p.pings[0].Hops != 1 {
+		if len(p.pings) != 1 || p.pings[0].URL != pushFeed || !p.pings[0].ReaderNotified || p.pings[0].Hops != 1 {
 			t.Errorf("its hub is told %+v", p.pings)
 		}
 		if err := p.push.Leave(t.Context(), pushFeed); err != nil {
@@ -280,7 +280,7 @@ func TestWhatReadersAndSubscribersWantIsToldToBothOnce(t *testing.T) {
 		if heard, docs := p.said(); len(heard)+len(docs) != 0 {
 			t.Errorf("who left hears %q, and gets %q", heard, docs)
 		}
-		if len(p.pings) != 2 || p.pings[1].Told {
+		if len(p.pings) != 2 || p.pings[1].ReaderNotified {
 			t.Errorf("its hub is told %+v", p.pings)
 		}
 	})
@@ -290,21 +290,21 @@ func TestAHubThatWasNamedByHandStays(t *testing.T) {
 	t.Parallel()
 	inPush(t, true, func(t *testing.T, p *pushed) {
 		p.mu.Lock()
-		p.doors = []river.Door{}
+		p.doors = []river.PushEndpoint{}
 		p.mu.Unlock()
 		_, err := p.engine.Add(t.Context(), upstream.Request{Feed: pushFeed, Via: upstream.CNWS, Hub: "http://" + pushHub + "/cnws", For: upstream.Reader})
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.pass(5 * time.Second)
-		p.follow(river.Door{Protocol: upstream.CNWS, Hub: "http://elsewhere.test/"})
-		p.follow([]river.Door{}...)
+		p.follow(river.PushEndpoint{Protocol: upstream.CNWS, Hub: "http://elsewhere.test/"})
+		p.follow([]river.PushEndpoint{}...)
 		if s := p.state(); s.Hub != "http://"+pushHub+"/cnws" || s.State != upstream.Active {
 			t.Errorf("it is %+v", s)
 		}
 		p.said() // of the hub's test
 		p.change("two")
-		if heard, _ := p.said(); !slices.Equal(heard, []string{upstream.DoorCNWS + " " + pushFeed}) {
+		if heard, _ := p.said(); !slices.Equal(heard, []string{upstream.ViaCNWS + " " + pushFeed}) {
 			t.Errorf("the river hears %q", heard)
 		}
 	})
@@ -313,7 +313,7 @@ func TestAHubThatWasNamedByHandStays(t *testing.T) {
 func TestAFloodOfNewsIsRefusedBeforeReadersAreTold(t *testing.T) {
 	t.Parallel()
 	inPush(t, true, func(t *testing.T, p *pushed) {
-		p.follow(river.Door{Protocol: upstream.RSSCloud, Hub: "http://" + pushHub + "/rsscloud/pleaseNotify", Wire: "http-post"})
+		p.follow(river.PushEndpoint{Protocol: upstream.RSSCloud, Hub: "http://" + pushHub + "/rsscloud/pleaseNotify", Wire: "http-post"})
 		p.pass(5 * time.Second)
 		floods := func(err error) {
 			p.mu.Lock()
@@ -335,7 +335,7 @@ func TestAFloodOfNewsIsRefusedBeforeReadersAreTold(t *testing.T) {
 
 func TestTheRiverKnowsTheDoorOfAnAbsence(t *testing.T) {
 	t.Parallel()
-	if river.Away != upstream.DoorAway {
-		t.Errorf("the river takes %q for an absence, which the signals call %q", river.Away, upstream.DoorAway)
+	if river.Away != upstream.ViaAway {
+		t.Errorf("the river takes %q for an absence, which the signals call %q", river.Away, upstream.ViaAway)
 	}
 }

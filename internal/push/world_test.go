@@ -51,13 +51,13 @@ type pushed struct {
 	posts  []string       // what came to the reading program's doors
 	heard  []string
 	docs   []string
-	doors  []river.Door
+	doors  []river.PushEndpoint
 	failed error
 	flood  error      // more came than is taken of one source
 	pings  []hub.Ping // of its own hub
 }
 
-func (p *pushed) Heard(_ context.Context, url, door string) (bool, error) {
+func (p *pushed) ReceivePush(_ context.Context, url, door string) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.failed == nil {
@@ -75,7 +75,7 @@ func (p *pushed) Deliver(_ context.Context, url, door string, body []byte, heade
 	return true, p.failed
 }
 
-func (p *pushed) Known(context.Context, string) (string, []river.Door, bool, error) {
+func (p *pushed) Known(context.Context, string) (string, []river.PushEndpoint, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return pushFeed, p.doors, p.doors != nil, nil
@@ -240,7 +240,7 @@ func (p *pushed) pass(d time.Duration) {
 }
 
 // follow follows the feed by doors.
-func (p *pushed) follow(doors ...river.Door) {
+func (p *pushed) follow(doors ...river.PushEndpoint) {
 	p.t.Helper()
 	p.mu.Lock()
 	p.doors = doors
@@ -269,7 +269,7 @@ func (p *pushed) change(title string) {
 	p.mu.Lock()
 	p.title = title
 	p.mu.Unlock()
-	if _, err := p.hub.Ping(p.t.Context(), hub.Ping{URL: pushFeed, Door: "rest"}); err != nil {
+	if _, err := p.hub.Ping(p.t.Context(), hub.Ping{URL: pushFeed, Via: "rest"}); err != nil {
 		p.t.Fatal(err)
 	}
 	p.pass(2 * time.Second)

@@ -20,22 +20,22 @@ func TestHubsAreFoundAsFeedsNameThem(t *testing.T) {
 	for name, c := range map[string]struct {
 		doc     string
 		header  http.Header
-		want    []Door
+		want    []PushEndpoint
 		topic   string
 		problem string
 	}{
 		"none": {doc: rssHead + "</channel></rss>"},
 		"a cloud of 2009": {
 			doc:  rssHead + `<cloud domain="cloud.test" port="5337" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/></channel></rss>`,
-			want: []Door{{Protocol: "rsscloud", Hub: "http://cloud.test:5337/rsscloud/pleaseNotify", Wire: "http-post"}},
+			want: []PushEndpoint{{Protocol: "rsscloud", Hub: "http://cloud.test:5337/rsscloud/pleaseNotify", Wire: "http-post"}},
 		},
 		"a cloud of 2003, over TLS": {
 			doc:  rssHead + `<cloud domain="cloud.test" port="443" path="/RPC2" registerProcedure="xmlStorageSystem.rssPleaseNotify" protocol="xml-rpc"/></channel></rss>`,
-			want: []Door{{Protocol: "rsscloud", Hub: "https://cloud.test/RPC2", Wire: "xml-rpc", Procedure: "xmlStorageSystem.rssPleaseNotify"}},
+			want: []PushEndpoint{{Protocol: "rsscloud", Hub: "https://cloud.test/RPC2", Wire: "xml-rpc", Procedure: "xmlStorageSystem.rssPleaseNotify"}},
 		},
 		"no domain is the feed's own": {
 			doc:  rssHead + `<cloud domain="" port="80" path="/?rsscloud=notify" registerProcedure="" protocol="http-post"/></channel></rss>`,
-			want: []Door{{Protocol: "rsscloud", Hub: "http://feeds.test/?rsscloud=notify", Wire: "http-post"}},
+			want: []PushEndpoint{{Protocol: "rsscloud", Hub: "http://feeds.test/?rsscloud=notify", Wire: "http-post"}},
 		},
 		"clouds that cannot be": {
 			doc:     rssHead + `<cloud domain="a b" port="80" path="/" protocol="http-post"/><cloud domain="c.test" port="99999" path="/" protocol="http-post"/><cloud domain="c.test" port="80" path="/" protocol="smoke"/></channel></rss>`,
@@ -43,21 +43,21 @@ func TestHubsAreFoundAsFeedsNameThem(t *testing.T) {
 		},
 		"the name of a protocol is case-sensitive": {
 			doc:     rssHead + `<cloud domain="c.test" port="80" path="/a" registerProcedure="" protocol="HTTP-POST"/><cloud domain="c.test" port="80" path="/RPC2" registerProcedure="p" protocol=" xml-rpc "/></channel></rss>`,
-			want:    []Door{{Protocol: "rsscloud", Hub: "http://c.test/RPC2", Wire: "xml-rpc", Procedure: "p"}},
+			want:    []PushEndpoint{{Protocol: "rsscloud", Hub: "http://c.test/RPC2", Wire: "xml-rpc", Procedure: "p"}},
 			problem: `The <cloud> is not used: its protocol is "HTTP-POST", and the name is http-post, in lowercase.`,
 		},
 		"WebSub in Atom": {
 			doc:  fmt.Sprintf(atom, `<link rel="hub" href="https://hub.test/"/><link rel="hub" href="https://hub.test/"/><link rel="self" href="https://feeds.test/self"/>`),
-			want: []Door{{Protocol: "websub", Hub: "https://hub.test/"}}, topic: "https://feeds.test/self",
+			want: []PushEndpoint{{Protocol: "websub", Hub: "https://hub.test/"}}, topic: "https://feeds.test/self",
 		},
 		"headers come first": {
 			doc:    fmt.Sprintf(atom, `<link rel="hub" href="https://hub.test/"/><link rel="self" href="https://feeds.test/self"/>`),
 			header: http.Header{"Link": {`<https://other.test/>; rel="hub", <https://feeds.test/other>; rel="self"`}},
-			want:   []Door{{Protocol: "websub", Hub: "https://other.test/"}}, topic: "https://feeds.test/other",
+			want:   []PushEndpoint{{Protocol: "websub", Hub: "https://other.test/"}}, topic: "https://feeds.test/other",
 		},
 		"JSON Feed": {
 			doc:  `{"version":"https://jsonfeed.org/version/1.1","title":"F","feed_url":"https://feeds.test/f","hubs":[{"type":"rssCloud","url":"https://c.test"},{"type":"WebSub","url":"https://hub.test/"}],"items":[]}`,
-			want: []Door{{Protocol: "websub", Hub: "https://hub.test/"}, {Protocol: "rsscloud", Hub: "https://c.test/rsscloud/pleaseNotify", Wire: "http-post"}}, topic: "https://feeds.test/f",
+			want: []PushEndpoint{{Protocol: "websub", Hub: "https://hub.test/"}, {Protocol: "rsscloud", Hub: "https://c.test/rsscloud/pleaseNotify", Wire: "http-post"}}, topic: "https://feeds.test/f",
 		},
 		"a hub that is no address": {doc: fmt.Sprintf(atom, `<link rel="hub" href="javascript:x"/>`)},
 	} {
@@ -69,14 +69,14 @@ func TestHubsAreFoundAsFeedsNameThem(t *testing.T) {
 			}
 			s := Source{URL: "https://feeds.test/rss.xml"}
 			describe(&s, f, &fetch.Response{Header: c.header, URL: s.URL})
-			if d := cmp.Diff(c.want, s.Doors); d != "" || s.Topic != c.topic {
+			if d := cmp.Diff(c.want, s.PushEndpoints); d != "" || s.Topic != c.topic {
 				t.Errorf("topic %q: %s", s.Topic, d)
 			}
 			if c.problem != "" && s.About.Problem != c.problem {
 				t.Errorf("the problem is %q", s.About.Problem)
 			}
 			private := Source{URL: s.URL, Login: Login{Kind: LoginBasic}}
-			if describe(&private, f, nil); len(private.Doors) != 0 {
+			if describe(&private, f, nil); len(private.PushEndpoints) != 0 {
 				t.Error("a hub is told of a private feed")
 			}
 		})

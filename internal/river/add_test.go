@@ -157,7 +157,7 @@ func TestProbingGoesAtTheHostsPace(t *testing.T) {
 
 func TestWhatCannotBeAddedSaysWhyAndLeavesNothing(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{Most: 1}, func(t *testing.T, h *home) {
+	atHome(t, river.Options{Max: 1}, func(t *testing.T, h *home) {
 		serve := func(path string, f http.HandlerFunc) { h.serve("http://feeds.test"+path, f) }
 		serve("/401", status(401, "WWW-Authenticate", "Basic"))
 		serve("/403", status(403))
@@ -343,11 +343,11 @@ func (f *failing) SaveCheck(ctx context.Context, s river.Saved) (bool, error) {
 	return f.Store.SaveCheck(ctx, s)
 }
 
-func (f *failing) SaveNotice(ctx context.Context, n forward.Notice, told []int64) (bool, error) {
+func (f *failing) SaveForwarding(ctx context.Context, n forward.Forwarding, told []int64) (bool, error) {
 	if f.notices.Load() {
 		return false, fault.New(fault.Unavailable, "The disk is full.")
 	}
-	return f.Store.SaveNotice(ctx, n, told)
+	return f.Store.SaveForwarding(ctx, n, told)
 }
 
 func TestAFeedBehindPermanentRedirectsIsAddedWhereTheyEnd(t *testing.T) {

@@ -33,25 +33,25 @@ func (r *River) SetCNWS(ctx context.Context, reader string, source int64, hub st
 		return Followed{}, fault.New(fault.Refused, "The feed %s is read with a login: no hub hears of it.", location.Brief(f.Source.URL))
 	}
 	s, err := r.Store.ChangeSource(ctx, source, func(s *Source) error {
-		s.Doors = slices.DeleteFunc(slices.Clone(s.Doors), isCNWS)
+		s.PushEndpoints = slices.DeleteFunc(slices.Clone(s.PushEndpoints), isCNWS)
 		if hub != "" {
-			s.Doors = append(s.Doors, Door{Protocol: cnws, Hub: item.WebURL(hub)})
+			s.PushEndpoints = append(s.PushEndpoints, PushEndpoint{Protocol: cnws, Hub: item.WebURL(hub)})
 		}
 		return nil
 	})
 	if err != nil {
 		return Followed{}, err
 	}
-	if err := r.Push.Follow(ctx, s.first(), s.Topic, s.Doors); err != nil {
+	if err := r.Push.Follow(ctx, s.first(), s.Topic, s.PushEndpoints); err != nil {
 		return Followed{}, err
 	}
 	return r.one(ctx, reader, source)
 }
 
-func isCNWS(d Door) bool { return d.Protocol == cnws }
+func isCNWS(d PushEndpoint) bool { return d.Protocol == cnws }
 
 // namedByHand are the doors of a source that its document does not speak of.
-func namedByHand(doors []Door) (out []Door) {
+func namedByHand(doors []PushEndpoint) (out []PushEndpoint) {
 	for _, d := range doors {
 		if isCNWS(d) {
 			out = append(out, d)

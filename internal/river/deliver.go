@@ -27,14 +27,14 @@ const Away = "notify-away"
 // known is false when nobody here follows the feed.
 //
 // spec:cloudburst#river-push-is-durable
-func (r *River) Heard(ctx context.Context, url, door string) (known bool, err error) {
+func (r *River) ReceivePush(ctx context.Context, url, door string) (known bool, err error) {
 	return pushes{r}.heard(ctx, r.canonicals([]string{url}), door)
 }
 
 // HeardAny is Heard for a document with several addresses, of which few are followed. A
 // source that is known by several of them is read once. With an error, some may have been
 // heard.
-func (r *River) HeardAny(ctx context.Context, urls []string, door string) (known bool, err error) {
+func (r *River) ReceivePushAny(ctx context.Context, urls []string, door string) (known bool, err error) {
 	if urls = r.canonicals(urls); len(urls) < 2 {
 		return pushes{r}.heard(ctx, urls, door)
 	}
@@ -55,7 +55,7 @@ func (r pushes) heard(ctx context.Context, urls []string, door string) (known bo
 	var ids []int64
 	for _, u := range urls {
 		var more []int64
-		if more, err = r.Store.HearSources(ctx, u, door, r.hearing()); err != nil {
+		if more, err = r.Store.MarkPushed(ctx, u, door, r.hearing()); err != nil {
 			break
 		}
 		for _, id := range more {
@@ -107,8 +107,8 @@ func (r pushes) readAgain(ctx context.Context, id int64, door string) {
 		lease.Poke(r.woken.claim)
 		return
 	}
-	if s.HeardAt.IsZero() {
-		s.HeardAt, s.Heard = now, door
+	if s.PushedAt.IsZero() {
+		s.PushedAt, s.PushedVia = now, door
 	}
 	known, err := r.Store.Hosts(ctx, []string{feedstate.HostOf(s.State.URL)})
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *River) Deliver(ctx context.Context, url, door string, body []byte, head
 	if known {
 		return true, nil
 	}
-	return r.Heard(ctx, url, door)
+	return r.ReceivePush(ctx, url, door)
 }
 
 // contentHeader is what a hub's request says of its content. What it says of caching or
@@ -174,13 +174,13 @@ func (r pushes) delivered(ctx context.Context, s *Source, url string, got answer
 	if err != nil {
 		return false // it is being read, or the database is away: then hearing fails too
 	}
-	heard, by := claimed.HeardAt, claimed.Heard
+	heard, by := claimed.PushedAt, claimed.PushedVia
 	if _, err = checking(r).settle(ctx, claimed, got, door); err != nil {
 		running(r).giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: date.Later(claimed.State.DueAt(), now)}})
 		return false
 	}
 	if !heard.IsZero() { // another door had announced something that nobody has read yet
-		if _, err := r.Heard(ctx, url, by); err != nil {
+		if _, err := r.ReceivePush(ctx, url, by); err != nil {
 			r.complain(ctx, "the river could not keep an announcement", err)
 		}
 	}

@@ -40,7 +40,7 @@ type turn struct {
 	began  time.Time
 }
 
-func (t *turn) pushed() bool { return !t.s.HeardAt.IsZero() }
+func (t *turn) pushed() bool { return !t.s.PushedAt.IsZero() }
 
 // host is one that is being asked, or was a moment ago.
 type host struct {
@@ -168,7 +168,7 @@ func (d *desk) slot(s *Source, h *host, own bool, now time.Time) (at time.Time, 
 	if own {
 		return now, true
 	}
-	if !s.HeardAt.IsZero() {
+	if !s.PushedAt.IsZero() {
 		return d.hearing(s.ID, now), true
 	}
 	if at, late := d.overdue(s, now); late {
@@ -192,7 +192,7 @@ func (d *desk) slot(s *Source, h *host, own bool, now time.Time) (at time.Time, 
 // spec:feedstate-2007#skip-hours
 // spec:feedstate-2007#skip-days
 func skipped(s *Source, now time.Time) time.Time {
-	announced := !s.HeardAt.IsZero() && s.Heard != Away || s.followsUp(now)
+	announced := !s.PushedAt.IsZero() && s.PushedVia != Away || s.followsUp(now)
 	if announced || s.State.CheckedAt.IsZero() || !s.State.Allowed(s.State.NextAt, 0).Equal(s.State.NextAt) {
 		return now
 	}

@@ -49,7 +49,7 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	out.Source.State.Push = s.State.Push
 	for i := range out.Push {
 		if p := &out.Push[i]; p.Own { // this server receives those pings itself, from the start
-			p.HeardAt, p.Since = s.State.Push.At, date.Later(p.Since, s.CreatedAt)
+			p.PushedAt, p.Since = s.State.Push.At, date.Later(p.Since, s.CreatedAt)
 		}
 	}
 	out.Trust = trustOf(&s, planned.Live(s.State.PolledAt), out.Push, now)
@@ -66,8 +66,8 @@ func sentenceOf(s *Source, d feedstate.Decision, now time.Time) string {
 		return d.Sentence(now)
 	case s.Claim != 0 && s.NextAt.After(now):
 		return "it is being read at the moment"
-	case !s.HeardAt.IsZero() && s.Heard != Away:
-		return "it is read as soon as it can be: a change was announced " + when(s.HeardAt, now)
+	case !s.PushedAt.IsZero() && s.PushedVia != Away:
+		return "it is read as soon as it can be: a change was announced " + when(s.PushedAt, now)
 	case !s.NextAt.After(now):
 		return "it is due, and read when it is the turn of its host; " + d.Sentence(now)
 	case !s.State.FollowUpAt.IsZero() && s.State.FollowUpAt.Before(s.State.NextAt):
@@ -101,7 +101,7 @@ func afterSkipped(s *Source) bool {
 //
 // spec:cloudburst#river-hub-trust
 func trustOf(s *Source, planned bool, states []PushState, now time.Time) string {
-	if len(s.Doors) == 0 {
+	if len(s.PushEndpoints) == 0 {
 		return ""
 	}
 	p := s.State.Push
@@ -192,7 +192,7 @@ func since(t, now time.Time) string { return strings.TrimPrefix(when(t, now), "a
 
 // Known is what the river knows of a feed's hubs, so that nobody reads the feed again
 // for it; false: nothing.
-func (r *River) Known(ctx context.Context, feed string) (topic string, doors []Door, ok bool, err error) {
+func (r *River) Known(ctx context.Context, feed string) (topic string, doors []PushEndpoint, ok bool, err error) {
 	r.Init()
 	list, err := r.Store.SourcesAt(ctx, r.canonical(feed))
 	if err != nil {
@@ -200,7 +200,7 @@ func (r *River) Known(ctx context.Context, feed string) (topic string, doors []D
 	}
 	for i := range list {
 		if s := &list[i]; !s.Private() && !s.State.ReadAt.IsZero() {
-			return s.Topic, s.Doors, true, nil
+			return s.Topic, s.PushEndpoints, true, nil
 		}
 	}
 	return "", nil, false, nil

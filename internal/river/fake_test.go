@@ -51,9 +51,9 @@ func (m *memory) row(id int64) river.Source {
 	if err := json.Unmarshal(m.sources[id], &s); err != nil {
 		panic(err)
 	}
-	s.NextAt, s.Claim, s.HeardAt, s.Readers = m.due[id], m.claims[id], m.heard[id], int64(len(m.readers[id]))
-	if s.Heard = ""; !s.HeardAt.IsZero() {
-		s.Heard = m.door[id]
+	s.NextAt, s.Claim, s.PushedAt, s.Readers = m.due[id], m.claims[id], m.heard[id], int64(len(m.readers[id]))
+	if s.PushedVia = ""; !s.PushedAt.IsZero() {
+		s.PushedVia = m.door[id]
 	}
 	return s
 }
@@ -200,7 +200,7 @@ func (m *memory) KnownItems(ctx context.Context, source int64, ids []int64) (map
 	return out, err
 }
 
-func (m *memory) HearSources(ctx context.Context, url, door string, now time.Time) ([]int64, error) {
+func (m *memory) MarkPushed(ctx context.Context, url, door string, now time.Time) ([]int64, error) {
 	unlock, err := m.lock()
 	defer unlock()
 	var out []int64

@@ -26,7 +26,7 @@ func atHome(t *testing.T, o river.Options, do func(*testing.T, *home)) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		h := &home{dir: dir, world: &world{t: t, net: &nettest.Internet{}, options: o, pages: map[string]http.HandlerFunc{}, listened: map[string]bool{}}}
-		h.push = &hubs{follows: map[string][]river.Door{}}
+		h.push = &hubs{follows: map[string][]river.PushEndpoint{}}
 		h.open()
 		h.start()
 		defer func() { h.close(); h.disk.Close() }()

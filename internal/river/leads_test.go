@@ -35,7 +35,7 @@ func TestAPageThatSendsItsReadersElsewhereIsFollowed(t *testing.T) {
 		h.serve("http://round.test/again", sends("/", ""))
 		h.requests()
 		_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://round.test/"})
-		if n := len(h.requests()); fault.CodeOf(err) != fault.NotFound || n > 2*(feedstate.MostRedirects+8) {
+		if n := len(h.requests()); fault.CodeOf(err) != fault.NotFound || n > 2*(feedstate.MaxRedirects+8) {
 			t.Errorf("%d requests: %v", n, err)
 		}
 	})

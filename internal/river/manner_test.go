@@ -383,7 +383,7 @@ func TestManner15A410EndsAFeedAtOnceItsItemsStayAndItCanBeRevived(t *testing.T) 
 		if _, err := w.river.Refresh(t.Context(), s.ID); fault.CodeOf(err) != fault.Conflict {
 			t.Errorf("read by hand: %v", err)
 		}
-		if known, err := w.river.Heard(t.Context(), feedURL, "ping"); known || err != nil {
+		if known, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); known || err != nil {
 			t.Errorf("an announcement woke it: %v, %v", known, err)
 		}
 		w.serve(feedURL, doc(rss("", "b", "a")))

@@ -16,17 +16,17 @@ type forwarding struct{ *River }
 func (r forwarding) newForwarder() *forward.Forwarder {
 	o := r.options()
 	return &forward.Forwarder{
-		Store: r.Store, Tell: r.Tell, Key: r.Key, Log: r.Log, Now: r.now, Sender: r.Sender, Wake: r.Wake,
+		Store: r.Store, Forward: r.Forward, Key: r.Key, Log: r.Log, Now: r.now, Sender: r.Sender, Wake: r.Wake,
 		Subject: r.checkSubject,
-		Newest: func(ctx context.Context, n forward.Notice) ([]Entry, error) {
+		Newest: func(ctx context.Context, n forward.Forwarding) ([]Entry, error) {
 			return r.Store.Items(ctx, ItemQuery{Reader: n.Reader, SourceID: n.SourceID, Category: n.Category, Limit: 1})
 		},
-		Options: forward.Options{Most: o.MostNotices, MailsBy: o.MailsBy, MailsTo: o.MailsTo, Lease: o.Lease},
+		Options: forward.Options{Max: o.MaxForwardings, MailsBy: o.MailsBy, MailsTo: o.MailsTo, Lease: o.Lease},
 	}
 }
 
 // checkSubject sees that there is what a notice is about.
-func (r forwarding) checkSubject(ctx context.Context, n forward.Notice) error {
+func (r forwarding) checkSubject(ctx context.Context, n forward.Forwarding) error {
 	if n.SourceID != 0 {
 		_, err := r.one(ctx, n.Reader, n.SourceID)
 		return err
@@ -51,23 +51,23 @@ func (r *River) forward() *forward.Forwarder {
 func (r *River) Ways() []string { return r.forward().Ways() }
 
 // PutNotice is [forward.Forwarder.PutNotice].
-func (r *River) PutNotice(ctx context.Context, n forward.Notice) (forward.Notice, error) {
-	return r.forward().PutNotice(ctx, n)
+func (r *River) PutForwarding(ctx context.Context, n forward.Forwarding) (forward.Forwarding, error) {
+	return r.forward().PutForwarding(ctx, n)
 }
 
 // Notices is [forward.Forwarder.Notices].
-func (r *River) Notices(ctx context.Context, reader string) ([]forward.Notice, error) {
-	return r.forward().Notices(ctx, reader)
+func (r *River) Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error) {
+	return r.forward().Forwardings(ctx, reader)
 }
 
 // DropNotice is [forward.Forwarder.DropNotice].
-func (r *River) DropNotice(ctx context.Context, reader string, id int64) error {
-	return r.forward().DropNotice(ctx, reader, id)
+func (r *River) DropForwarding(ctx context.Context, reader string, id int64) error {
+	return r.forward().DropForwarding(ctx, reader, id)
 }
 
 // TryNotice is [forward.Forwarder.TryNotice].
-func (r *River) TryNotice(ctx context.Context, reader string, id int64) error {
-	return r.forward().TryNotice(ctx, reader, id)
+func (r *River) TryForwarding(ctx context.Context, reader string, id int64) error {
+	return r.forward().TryForwarding(ctx, reader, id)
 }
 
 // ConfirmLink is [forward.Forwarder.ConfirmLink].
@@ -81,16 +81,16 @@ func (r *River) EndLink(ctx context.Context, token string) (forward.Link, error)
 }
 
 // ConfirmNotices is [forward.Forwarder.ConfirmNotices].
-func (r *River) ConfirmNotices(ctx context.Context, token string) (forward.Link, error) {
-	return r.forward().ConfirmNotices(ctx, token)
+func (r *River) ConfirmForwarding(ctx context.Context, token string) (forward.Link, error) {
+	return r.forward().ConfirmForwarding(ctx, token)
 }
 
 // EndNotices is [forward.Forwarder.EndNotices].
-func (r *River) EndNotices(ctx context.Context, token string) (forward.Link, error) {
-	return r.forward().EndNotices(ctx, token)
+func (r *River) EndForwarding(ctx context.Context, token string) (forward.Link, error) {
+	return r.forward().EndForwarding(ctx, token)
 }
 
 // AllowNotices is [forward.Forwarder.AllowNotices].
-func (r *River) AllowNotices(ctx context.Context, token string) (forward.Link, error) {
-	return r.forward().AllowNotices(ctx, token)
+func (r *River) AllowForwarding(ctx context.Context, token string) (forward.Link, error) {
+	return r.forward().AllowForwarding(ctx, token)
 }

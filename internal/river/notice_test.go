@@ -38,7 +38,7 @@ func (c *crier) Ways() []string {
 	return []string{forward.ViaWebhook, forward.ViaPost}
 }
 
-func (c *crier) Ask(_ context.Context, n forward.Notice, token string) error {
+func (c *crier) Ask(_ context.Context, n forward.Forwarding, token string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked, c.tokens, c.end = append(c.asked, strings.TrimPrefix(n.Target, "https://")), append(c.tokens, token), n.End
@@ -55,7 +55,7 @@ func (c *crier) questions() string {
 	return out
 }
 
-func (c *crier) Tell(ctx context.Context, n forward.Notice, list []river.Entry) error {
+func (c *crier) Forward(ctx context.Context, n forward.Forwarding, list []river.Entry) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.hold != nil {
@@ -95,14 +95,14 @@ func withCrier(t *testing.T, do func(*testing.T, *home, *crier)) {
 	t.Helper()
 	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
 		c := &crier{}
-		h.setup = func(r *river.River) { r.Tell = c }
+		h.setup = func(r *river.River) { r.Forward = c }
 		h.stop()
 		h.start()
 		do(t, h, c)
 	})
 }
 
-func (h *home) notice(n forward.Notice) forward.Notice {
+func (h *home) notice(n forward.Forwarding) forward.Forwarding {
 	h.t.Helper()
 	if n.Reader == "" {
 		n.Reader = "ann"
@@ -110,16 +110,16 @@ func (h *home) notice(n forward.Notice) forward.Notice {
 	if n.Via == "" {
 		n.Via = forward.ViaWebhook
 	}
-	n, err := h.river.PutNotice(h.t.Context(), n)
+	n, err := h.river.PutForwarding(h.t.Context(), n)
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return n
 }
 
-func (h *home) noticeNow(id int64) forward.Notice {
+func (h *home) noticeNow(id int64) forward.Forwarding {
 	h.t.Helper()
-	list, err := h.river.Notices(h.t.Context(), "ann")
+	list, err := h.river.Forwardings(h.t.Context(), "ann")
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func (h *home) noticeNow(id int64) forward.Notice {
 		}
 	}
 	h.t.Fatalf("no notice %d", id)
-	return forward.Notice{}
+	return forward.Forwarding{}
 }
 
 // post has a feed bring these items, the first the newest, by a push.
@@ -137,7 +137,7 @@ func (h *home) post(url string, words ...string) {
 	h.t.Helper()
 	h.serve(url, doc(rss("", words...)))
 	h.pass(2 * time.Minute)
-	if _, err := h.river.Heard(h.t.Context(), url, "ping"); err != nil {
+	if _, err := h.river.ReceivePush(h.t.Context(), url, "ping"); err != nil {
 		h.t.Fatal(err)
 	}
 	h.pass(10 * time.Second)
@@ -148,14 +148,14 @@ func TestWhatArrivesIsToldInOrderButNotWhatWasThereBefore(t *testing.T) {
 	withCrier(t, func(t *testing.T, h *home, c *crier) {
 		h.serve(feedURL, doc(rss("", "old")))
 		h.serve("http://other.test/feed", doc(rss("", "elsewhere")))
-		h.notice(forward.Notice{Target: "all.example/"})
-		h.notice(forward.Notice{Target: "post.example/", Via: forward.ViaPost})
+		h.notice(forward.Forwarding{Target: "all.example/"})
+		h.notice(forward.Forwarding{Target: "post.example/", Via: forward.ViaPost})
 		h.add(river.Request{URL: feedURL, Categories: []string{"News"}})
 		h.add(river.Request{URL: "http://other.test/feed"})
 		h.add(river.Request{URL: feedURL, Reader: "bea"})
-		h.notice(forward.Notice{Target: "news.example/", Category: "News"})
-		h.notice(forward.Notice{Target: "other.example/", SourceID: river.SourceID("http://other.test/feed")})
-		h.notice(forward.Notice{Target: "bea.example/", Reader: "bea"})
+		h.notice(forward.Forwarding{Target: "news.example/", Category: "News"})
+		h.notice(forward.Forwarding{Target: "other.example/", SourceID: river.SourceID("http://other.test/feed")})
+		h.notice(forward.Forwarding{Target: "bea.example/", Reader: "bea"})
 		h.pass(time.Minute)
 		if got := c.heard(); got != "" {
 			t.Errorf("of what was there before: %s", got)
@@ -199,7 +199,7 @@ func TestANoticeThatIsNotTakenIsSentAgainAndPausedAfterThreeDays(t *testing.T) {
 	withCrier(t, func(t *testing.T, h *home, c *crier) {
 		h.serve(feedURL, doc(rss("", "old")))
 		h.add(river.Request{URL: feedURL})
-		n := h.notice(forward.Notice{Target: "a.example/"})
+		n := h.notice(forward.Forwarding{Target: "a.example/"})
 		c.fail(fault.New(fault.Unreadable, "It answered 500."))
 		h.post(feedURL, "a", "old")
 		if got := h.noticeNow(n.ID); got.Failures != 1 || got.Problem != "It answered 500." || got.Paused {
@@ -243,7 +243,7 @@ func TestWhoWantsNoMoreIsToldNoMore(t *testing.T) {
 	withCrier(t, func(t *testing.T, h *home, c *crier) {
 		h.serve(feedURL, doc(rss("", "old")))
 		h.add(river.Request{URL: feedURL})
-		n := h.notice(forward.Notice{Target: "a.example/"})
+		n := h.notice(forward.Forwarding{Target: "a.example/"})
 		busy := fault.New(fault.Unreadable, "It answered 429.")
 		busy.RetryAfter = 3 * time.Hour
 		c.fail(busy)
@@ -273,7 +273,7 @@ func TestWhatWasToldIsNeverLost(t *testing.T) {
 	withCrier(t, func(t *testing.T, h *home, c *crier) {
 		h.serve(feedURL, doc(rss("", "old")))
 		h.add(river.Request{URL: feedURL})
-		n := h.notice(forward.Notice{Target: "a.example/"})
+		n := h.notice(forward.Forwarding{Target: "a.example/"})
 		h.pass(10 * time.Second)
 		// It was told, and the process dies before that is written down.
 		full := &failing{Store: h.disk}
@@ -313,29 +313,29 @@ func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
 	t.Parallel()
 	withCrier(t, func(t *testing.T, h *home, c *crier) {
 		h.stop()
-		h.options.MostNotices = 100
+		h.options.MaxForwardings = 100
 		h.start()
-		for _, bad := range []forward.Notice{
+		for _, bad := range []forward.Forwarding{
 			{Via: "pigeon", Target: "https://a.example/"}, {Via: forward.ViaEmail, Target: "ann@a.example"}, {Via: forward.ViaWebhook}, {Via: forward.ViaWebhook, Target: "ftp://a.example/"},
 			{Via: forward.ViaPost, Target: "https://a:b@a.example/"}, {Via: forward.ViaPost, Target: "nonsense"}, {Via: forward.ViaWebhook, Target: "a.example", Secret: strings.Repeat("x", 201)},
 			{Via: forward.ViaWebhook, Target: "a.example", SourceID: 1, Category: "x"},
 		} {
 			bad.Reader = "ann"
-			if _, err := h.river.PutNotice(t.Context(), bad); fault.CodeOf(err) != fault.Invalid || err == nil {
+			if _, err := h.river.PutForwarding(t.Context(), bad); fault.CodeOf(err) != fault.Invalid || err == nil {
 				t.Errorf("%+v: %v", bad, err)
 			}
 		}
-		for _, missing := range []forward.Notice{{ID: 9}, {SourceID: 5}, {Category: "None"}} {
+		for _, missing := range []forward.Forwarding{{ID: 9}, {SourceID: 5}, {Category: "None"}} {
 			missing.Reader, missing.Via, missing.Target = "ann", forward.ViaWebhook, "a.example"
-			if _, err := h.river.PutNotice(t.Context(), missing); fault.CodeOf(err) != fault.NotFound {
+			if _, err := h.river.PutForwarding(t.Context(), missing); fault.CodeOf(err) != fault.NotFound {
 				t.Errorf("%+v: %v", missing, err)
 			}
 		}
-		n := h.notice(forward.Notice{Target: "A.example/hook#x", Secret: "geheim"})
+		n := h.notice(forward.Forwarding{Target: "A.example/hook#x", Secret: "geheim"})
 		if n.Target != "https://a.example/hook" || n.Secret != forward.SecretKept || n.CreatedAt.IsZero() {
 			t.Errorf("%+v", n)
 		}
-		raw, err := h.store.Notices(t.Context(), "ann")
+		raw, err := h.store.Forwardings(t.Context(), "ann")
 		if err != nil || len(raw) != 1 || raw[0].Secret == "" || strings.Contains(raw[0].Secret, "geheim") {
 			t.Errorf("%+v %v", raw, err)
 		}
@@ -345,27 +345,27 @@ func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
 		if got := h.noticeNow(n.ID); !got.Paused || got.Secret != forward.SecretKept {
 			t.Errorf("%+v", got)
 		}
-		if err := h.river.TryNotice(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.NotFound {
+		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("nothing to try it with: %v", err)
 		}
 		h.serve(feedURL, doc(rss("", "b", "a")))
 		h.add(river.Request{URL: feedURL})
-		if err := h.river.TryNotice(t.Context(), "ann", n.ID); err != nil {
+		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); err != nil {
 			t.Error(err)
 		}
 		if got := c.heard(); !strings.HasPrefix(got, "a.example/hook: ") || len(strings.Fields(got)) != 2 || c.secret != "geheim" {
 			t.Errorf("%s, signed with %q", got, c.secret)
 		}
-		if err := h.river.TryNotice(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) == 0 {
+		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) == 0 {
 			t.Errorf("at once again: %v", err)
 		}
 		h.pass(11 * time.Second)
 		c.fail(fault.New(fault.Unreadable, "It answered 500."))
-		if err := h.river.TryNotice(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Unreadable {
+		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Unreadable {
 			t.Error(err)
 		}
 		for _, reader := range []string{"bea", ""} {
-			if err := h.river.DropNotice(t.Context(), reader, n.ID); fault.CodeOf(err) != fault.NotFound {
+			if err := h.river.DropForwarding(t.Context(), reader, n.ID); fault.CodeOf(err) != fault.NotFound {
 				t.Errorf("by %q: %v", reader, err)
 			}
 		}
@@ -373,7 +373,7 @@ func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
 		if n = h.notice(n); n.Secret != "" {
 			t.Errorf("%+v", n)
 		}
-		if err := h.river.DropNotice(t.Context(), "ann", n.ID); err != nil {
+		if err := h.river.DropForwarding(t.Context(), "ann", n.ID); err != nil {
 			t.Error(err)
 		}
 	})

@@ -17,7 +17,7 @@ func withMail(t *testing.T, o river.Options, do func(*testing.T, *home, *crier))
 	atHome(t, o, func(t *testing.T, h *home) {
 		c := &crier{mail: true}
 		h.setup = func(r *river.River) {
-			r.Tell, r.Key = c, []byte(strings.Repeat("k", 32))
+			r.Forward, r.Key = c, []byte(strings.Repeat("k", 32))
 			r.Sender = func(reader string) string { return "Sender of " + reader }
 		}
 		h.stop()
@@ -28,28 +28,28 @@ func withMail(t *testing.T, o river.Options, do func(*testing.T, *home, *crier))
 	})
 }
 
-func (h *home) mailTo(target string) forward.Notice {
+func (h *home) mailTo(target string) forward.Forwarding {
 	h.t.Helper()
-	return h.notice(forward.Notice{Via: forward.ViaEmail, Target: target})
+	return h.notice(forward.Forwarding{Via: forward.ViaEmail, Target: target})
 }
 
 func TestNothingIsMailedBeforeTheLinkWasConfirmed(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
 		n := h.mailTo("vic@x.example")
-		if n.State != forward.NoticeWaiting {
+		if n.State != forward.ForwardingWaiting {
 			t.Errorf("%+v", n)
 		}
 		h.post(feedURL, "a", "old")
 		if got, asked := c.heard(), c.questions(); got != "" || asked != "vic@x.example" {
 			t.Errorf("mailed %q, asked %q", got, asked)
 		}
-		if got := h.noticeNow(n.ID); got.State != forward.NoticeWaiting || got.AskedAt.IsZero() || got.Asked != 1 {
+		if got := h.noticeNow(n.ID); got.State != forward.ForwardingWaiting || got.AskedAt.IsZero() || got.Asked != 1 {
 			t.Errorf("%+v", got)
 		}
 		link := c.tokens[0]
 		l, err := h.river.ConfirmLink(t.Context(), link) // looking at it confirms nothing
-		if err != nil || l != (forward.Link{Reader: "ann", Sender: "Sender of ann", Target: "vic@x.example", State: forward.NoticeWaiting}) {
+		if err != nil || l != (forward.Link{Reader: "ann", Sender: "Sender of ann", Target: "vic@x.example", State: forward.ForwardingWaiting}) {
 			t.Errorf("%+v %v", l, err)
 		}
 		if c.sender != l.Sender {
@@ -59,21 +59,21 @@ func TestNothingIsMailedBeforeTheLinkWasConfirmed(t *testing.T) {
 		if got := c.heard(); got != "" {
 			t.Errorf("mailed %q", got)
 		}
-		l, err = h.river.ConfirmNotices(t.Context(), link)
-		if err != nil || l.State != forward.NoticeConfirmed {
+		l, err = h.river.ConfirmForwarding(t.Context(), link)
+		if err != nil || l.State != forward.ForwardingConfirmed {
 			t.Errorf("%+v %v", l, err)
 		}
 		h.post(feedURL, "c", "b", "a", "old")
 		if got := c.heard(); got != "vic@x.example: c" || c.questions() != "" {
 			t.Errorf("mailed %q", got)
 		}
-		if got := h.noticeNow(n.ID); got.State != forward.NoticeConfirmed || got.DecidedAt.IsZero() {
+		if got := h.noticeNow(n.ID); got.State != forward.ForwardingConfirmed || got.DecidedAt.IsZero() {
 			t.Errorf("%+v", got)
 		}
 		// Another target is another recipient.
 		n = h.noticeNow(n.ID)
 		n.Target = "vic+tag@x.example"
-		if n = h.notice(n); n.State != forward.NoticeWaiting {
+		if n = h.notice(n); n.State != forward.ForwardingWaiting {
 			t.Errorf("%+v", n)
 		}
 	})
@@ -84,7 +84,7 @@ func TestARecipientEndsForwardingAndIsNotAskedAgain(t *testing.T) {
 	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
 		n := h.mailTo("vic@x.example")
 		h.pass(10 * time.Second)
-		if _, err := h.river.ConfirmNotices(t.Context(), c.tokens[0]); err != nil {
+		if _, err := h.river.ConfirmForwarding(t.Context(), c.tokens[0]); err != nil {
 			t.Fatal(err)
 		}
 		h.post(feedURL, "a", "old")
@@ -92,37 +92,37 @@ func TestARecipientEndsForwardingAndIsNotAskedAgain(t *testing.T) {
 		if got := c.heard(); got != "vic@x.example: a" || end == "" {
 			t.Fatalf("%q, ended by %q", got, end)
 		}
-		if l, err := h.river.EndLink(t.Context(), end); err != nil || l.State != forward.NoticeConfirmed {
+		if l, err := h.river.EndLink(t.Context(), end); err != nil || l.State != forward.ForwardingConfirmed {
 			t.Errorf("looking at the link: %+v %v", l, err)
 		}
-		if l, err := h.river.EndNotices(t.Context(), end); err != nil || l.State != forward.NoticeEnded {
+		if l, err := h.river.EndForwarding(t.Context(), end); err != nil || l.State != forward.ForwardingEnded {
 			t.Errorf("%+v %v", l, err)
 		}
 		h.post(feedURL, "b", "a", "old")
-		if got := c.heard(); got != "" || h.noticeNow(n.ID).State != forward.NoticeEnded {
+		if got := c.heard(); got != "" || h.noticeNow(n.ID).State != forward.ForwardingEnded {
 			t.Errorf("mailed %q", got)
 		}
 		c.questions()
-		if err := h.river.TryNotice(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Refused {
+		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Refused {
 			t.Errorf("try: %v", err)
 		}
-		if err := h.river.DropNotice(t.Context(), "ann", n.ID); err != nil {
+		if err := h.river.DropForwarding(t.Context(), "ann", n.ID); err != nil {
 			t.Fatal(err)
 		}
 		for _, target := range []string{"vic@x.example", "Vic@X.example", "vic+again@x.example"} {
-			_, err := h.river.PutNotice(t.Context(), forward.Notice{Reader: "ann", Via: forward.ViaEmail, Target: target})
+			_, err := h.river.PutForwarding(t.Context(), forward.Forwarding{Reader: "ann", Via: forward.ViaEmail, Target: target})
 			if fault.CodeOf(err) != fault.Refused || !strings.Contains(fault.Message(err), "does not want") {
 				t.Errorf("%s: %v", target, err)
 			}
 		}
-		if _, err := h.river.PutNotice(t.Context(), forward.Notice{Reader: "bea", Via: forward.ViaEmail, Target: "vic@x.example"}); err != nil {
+		if _, err := h.river.PutForwarding(t.Context(), forward.Forwarding{Reader: "bea", Via: forward.ViaEmail, Target: "vic@x.example"}); err != nil {
 			t.Errorf("another reader: %v", err)
 		}
 		h.pass(time.Hour)
 		if got := c.questions(); got != "vic@x.example" {
 			t.Errorf("asked %q", got)
 		}
-		if l, err := h.river.AllowNotices(t.Context(), end); err != nil || l.State != "" {
+		if l, err := h.river.AllowForwarding(t.Context(), end); err != nil || l.State != "" {
 			t.Errorf("allowed again: %+v %v", l, err)
 		}
 		h.mailTo("vic@x.example")
@@ -136,18 +136,18 @@ func TestLinksAreSignedAndEnd(t *testing.T) {
 		h.pass(10 * time.Second)
 		link, end := c.tokens[0], c.end
 		for name, token := range map[string]string{"nothing": "", "nonsense": "abc", "another kind": end, "cut": link[:len(link)-2], "changed": "B" + link[1:], "more": link + "AAAA"} {
-			if _, err := h.river.ConfirmNotices(t.Context(), token); fault.CodeOf(err) != fault.NotFound {
+			if _, err := h.river.ConfirmForwarding(t.Context(), token); fault.CodeOf(err) != fault.NotFound {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if _, err := h.river.EndNotices(t.Context(), link); fault.CodeOf(err) != fault.NotFound {
+		if _, err := h.river.EndForwarding(t.Context(), link); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("a link that confirms ends: %v", err)
 		}
 		h.pass(7*24*time.Hour + time.Minute)
-		if _, err := h.river.ConfirmNotices(t.Context(), link); fault.CodeOf(err) != fault.Gone {
+		if _, err := h.river.ConfirmForwarding(t.Context(), link); fault.CodeOf(err) != fault.Gone {
 			t.Errorf("after a week: %v", err)
 		}
-		if _, err := h.river.EndNotices(t.Context(), end); err != nil {
+		if _, err := h.river.EndForwarding(t.Context(), end); err != nil {
 			t.Errorf("a link that ends has no end: %v", err)
 		}
 	})
@@ -157,17 +157,17 @@ func TestAProgramThatDoesNotAnswerTheChallengeIsAskedAFewTimesOnly(t *testing.T)
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
 		c.refuse = fault.New(fault.Unreadable, "It did not answer the challenge.")
-		n := h.notice(forward.Notice{Target: "hook.example/"})
+		n := h.notice(forward.Forwarding{Target: "hook.example/"})
 		h.post(feedURL, "a", "old")
 		h.pass(30 * 24 * time.Hour)
 		if got := c.questions(); got != "hook.example/ hook.example/ hook.example/" || c.heard() != "" {
 			t.Errorf("asked %q", got)
 		}
-		if got := h.noticeNow(n.ID); got.State != forward.NoticeWaiting || got.Problem != "It did not answer the challenge." {
+		if got := h.noticeNow(n.ID); got.State != forward.ForwardingWaiting || got.Problem != "It did not answer the challenge." {
 			t.Errorf("%+v", got)
 		}
 		// The reader asks for another try.
-		if err := h.river.TryNotice(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Unreadable {
+		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Unreadable {
 			t.Error(err)
 		}
 		h.pass(24 * time.Hour)
@@ -175,10 +175,10 @@ func TestAProgramThatDoesNotAnswerTheChallengeIsAskedAFewTimesOnly(t *testing.T)
 			t.Errorf("asked %q", got)
 		}
 		c.refuse = nil
-		if err := h.river.TryNotice(t.Context(), "ann", n.ID); err != nil {
+		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); err != nil {
 			t.Error(err)
 		}
-		if got := h.noticeNow(n.ID); got.State != forward.NoticeConfirmed || got.Problem != "" || got.DecidedAt.IsZero() {
+		if got := h.noticeNow(n.ID); got.State != forward.ForwardingConfirmed || got.Problem != "" || got.DecidedAt.IsZero() {
 			t.Errorf("%+v", got)
 		}
 		h.post(feedURL, "b", "a", "old")
@@ -193,7 +193,7 @@ func TestRequestsForConsentAreBoundedByDay(t *testing.T) {
 	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
 		// Many readers at one mailbox, in many spellings.
 		for i := range 8 {
-			h.notice(forward.Notice{Reader: fmt.Sprint("reader", i), Via: forward.ViaEmail, Target: fmt.Sprintf("Vic+%d@x.example", i)})
+			h.notice(forward.Forwarding{Reader: fmt.Sprint("reader", i), Via: forward.ViaEmail, Target: fmt.Sprintf("Vic+%d@x.example", i)})
 		}
 		h.pass(time.Minute)
 		if got := strings.Fields(c.questions()); len(got) != 3 {
@@ -207,10 +207,10 @@ func TestRequestsForConsentAreBoundedByDay(t *testing.T) {
 		if got := strings.Fields(c.questions()); len(got) != 20 {
 			t.Errorf("one reader sent %d mails", len(got))
 		}
-		list, err := h.river.Notices(t.Context(), "ann")
+		list, err := h.river.Forwardings(t.Context(), "ann")
 		waiting := 0
 		for _, n := range list {
-			if n.Asked == 0 && n.State == forward.NoticeWaiting && strings.Contains(n.Problem, "a few times a day") {
+			if n.Asked == 0 && n.State == forward.ForwardingWaiting && strings.Contains(n.Problem, "a few times a day") {
 				waiting++
 			}
 		}
@@ -232,7 +232,7 @@ func TestForwardedMailsAreBoundedByDay(t *testing.T) {
 		}
 		h.pass(10 * time.Second)
 		for _, token := range c.tokens {
-			if _, err := h.river.ConfirmNotices(t.Context(), token); err != nil {
+			if _, err := h.river.ConfirmForwarding(t.Context(), token); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -268,7 +268,7 @@ func TestAMailThatThisServerCouldNotSendDoesNotCount(t *testing.T) {
 	withMail(t, river.Options{MailsBy: 2, MailsTo: 2}, func(t *testing.T, h *home, c *crier) {
 		h.mailTo("a@x.example")
 		h.pass(10 * time.Second)
-		if _, err := h.river.ConfirmNotices(t.Context(), c.tokens[0]); err != nil {
+		if _, err := h.river.ConfirmForwarding(t.Context(), c.tokens[0]); err != nil {
 			t.Fatal(err)
 		}
 		c.fail(fault.New(fault.Unavailable, "The mail server is away."))

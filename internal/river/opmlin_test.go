@@ -39,7 +39,7 @@ func importOf(t *testing.T, doc string, o ImportOptions) (*readersStore, Importe
 }
 
 func importer() *River {
-	return &River{Options: Options{Most: 20_000}, Key: []byte(strings.Repeat("k", 32)), Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
+	return &River{Options: Options{Max: 20_000}, Key: []byte(strings.Repeat("k", 32)), Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
 }
 
 func TestAListIsImportedFolderByFolder(t *testing.T) {

@@ -15,14 +15,14 @@ import (
 
 // MostOfOperator is how many feeds a reader may follow when the operator of the server
 // adds them: [Options.Most] is for everybody else.
-const MostOfOperator = 250_000
+const MaxOfOperator = 250_000
 
 // most is how many feeds a reader may follow.
 func (r *River) most(operator bool) int {
-	if o := r.options(); !operator || o.Most > MostOfOperator {
-		return o.Most
+	if o := r.options(); !operator || o.Max > MaxOfOperator {
+		return o.Max
 	}
-	return MostOfOperator
+	return MaxOfOperator
 }
 
 // overLimit is for people who want to follow more feeds than they may.
@@ -219,7 +219,7 @@ func (t *taking) result(out Imported) Imported {
 
 // overText says how many feeds the limit kept out.
 func (t *taking) overText() string {
-	if t.most >= MostOfOperator {
+	if t.most >= MaxOfOperator {
 		return fmt.Sprintf("%s not added: a reader may follow %d feeds at most.", wereNot(t.over.len()), t.most)
 	}
 	return fmt.Sprintf("%s not added: river.max-feeds allows each user %d feeds.", wereNot(t.over.len()), t.most)

@@ -25,7 +25,7 @@ func linesOf(first, n int) string {
 func TestAnImportTakesAsManyFeedsAsTheLimitAllows(t *testing.T) {
 	t.Parallel()
 	store := &readersStore{}
-	r := &River{Store: store, Options: Options{Most: 500}}
+	r := &River{Store: store, Options: Options{Max: 500}}
 	got, err := r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 300)), ImportOptions{})
 	if err != nil || got.Added != 300 || got.Over != 0 || got.Limit != 500 {
 		t.Fatalf("%+v %v", got, err)
@@ -39,7 +39,7 @@ func TestAnImportTakesAsManyFeedsAsTheLimitAllows(t *testing.T) {
 		t.Error(got.Problems)
 	}
 	got, err = r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 900)), ImportOptions{Operator: true})
-	if err != nil || got.Added != 400 || got.Had != 500 || got.Over != 0 || got.Limit != MostOfOperator {
+	if err != nil || got.Added != 400 || got.Had != 500 || got.Over != 0 || got.Limit != MaxOfOperator {
 		t.Errorf("of the operator: %+v %v", got, err)
 	}
 	// A reader who follows more than the limit keeps that, and gets nothing more.
@@ -54,7 +54,7 @@ func TestFeedsAreCountedSeldomFarFromTheLimit(t *testing.T) {
 	t.Parallel()
 	for most, want := range map[int]int{100_000: 3, 3_000: 12, 2_000: 11} {
 		store := &readersStore{}
-		r := &River{Store: store, Options: Options{Most: most}}
+		r := &River{Store: store, Options: Options{Max: most}}
 		got, err := r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 3_000)), ImportOptions{})
 		if err != nil || got.Added != min(most, 3_000) || len(store.added) != got.Added || store.counts != want {
 			t.Errorf("with a limit of %d: %+v, %d counts; want %d: %v", most, got, store.counts, want, err)
@@ -66,7 +66,7 @@ func TestWhatComesTwiceInAListCountsOnce(t *testing.T) {
 	t.Parallel()
 	doc := strings.Replace(linesOf(0, 300), "</body>", strings.TrimSuffix(strings.SplitN(linesOf(0, 300), "<body>", 2)[1], "</opml>"), 1) + "</opml>"
 	for most, want := range map[int]Imported{1000: {Added: 300}, 250: {Added: 250, Over: 50}} {
-		r := &River{Store: &readersStore{}, Options: Options{Most: most}}
+		r := &River{Store: &readersStore{}, Options: Options{Max: most}}
 		got, err := r.Import(t.Context(), "ann", strings.NewReader(doc), ImportOptions{})
 		if err != nil || got.Found != 600 || got.Added != want.Added || got.Over != want.Over || got.Had != 0 {
 			t.Errorf("%+v %v", got, err)

@@ -132,7 +132,7 @@ func (o *originRun) push() {
 		o.mu.Lock()
 		r := o.river
 		o.mu.Unlock()
-		if known, err := r.Heard(context.Background(), feedURL, "notify-rsscloud"); known && err == nil {
+		if known, err := r.ReceivePush(context.Background(), feedURL, "notify-rsscloud"); known && err == nil {
 			o.mu.Lock()
 			o.pushes = append(o.pushes, originValue{value, time.Now()})
 			o.mu.Unlock()

@@ -15,10 +15,10 @@ const pushWorks = "active"
 // followPush asks how it stands with the hubs of a source, and puts into its state since
 // when and until when they tell of changes.
 func (r checking) followPush(ctx context.Context, s *Source) ([]PushState, error) {
-	if r.Push == nil || s.Private() || len(s.Doors) == 0 && s.State.Push.Since.IsZero() {
+	if r.Push == nil || s.Private() || len(s.PushEndpoints) == 0 && s.State.Push.Since.IsZero() {
 		return nil, nil
 	}
-	states, err := r.Push.State(ctx, s.first(), s.Doors)
+	states, err := r.Push.State(ctx, s.first(), s.PushEndpoints)
 	if err != nil {
 		return nil, err
 	}
@@ -61,21 +61,21 @@ func (r checking) askHubs(ctx context.Context, was, is *Source, d feedstate.Deci
 	}
 	var err error
 	switch {
-	case d.Gone && len(was.Doors) > 0:
+	case d.Gone && len(was.PushEndpoints) > 0:
 		err = r.Push.Leave(ctx, was.first())
 	case d.Gone:
-	case was.Topic != is.Topic && len(is.Doors) > 0, !sameDoors(was.Doors, is.Doors), !asked(is.Doors, states):
-		err = r.Push.Follow(ctx, is.first(), is.Topic, is.Doors)
+	case was.Topic != is.Topic && len(is.PushEndpoints) > 0, !sameDoors(was.PushEndpoints, is.PushEndpoints), !asked(is.PushEndpoints, states):
+		err = r.Push.Follow(ctx, is.first(), is.Topic, is.PushEndpoints)
 	}
 	if err != nil {
 		r.logger().Warn("the hubs of a feed could not be asked", "source", is.ID, "err", err)
 	}
 }
 
-func sameDoors(a, b []Door) bool { return slices.Equal(a, b) }
+func sameDoors(a, b []PushEndpoint) bool { return slices.Equal(a, b) }
 
 // asked reports whether each door has a state.
-func asked(doors []Door, states []PushState) bool {
+func asked(doors []PushEndpoint, states []PushState) bool {
 	for _, d := range doors {
 		if !slices.ContainsFunc(states, func(s PushState) bool { return s.Protocol == d.Protocol && s.Hub == d.Hub }) {
 			return false

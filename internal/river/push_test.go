@@ -18,8 +18,8 @@ const hubbed = `<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" hr
 	`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="self" href="http://feeds.test/self.xml"/>` +
 	`<cloud domain="cloud.test" port="5337" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`
 
-func doors() []river.Door {
-	return []river.Door{
+func doors() []river.PushEndpoint {
+	return []river.PushEndpoint{
 		{Protocol: "websub", Hub: "http://hub.test/"},
 		{Protocol: "rsscloud", Hub: "http://cloud.test:5337/rsscloud/pleaseNotify", Wire: "http-post"},
 	}
@@ -29,7 +29,7 @@ func doors() []river.Door {
 func (h *hubs) yes() {
 	var list []river.PushState
 	for _, d := range doors() {
-		list = append(list, river.PushState{Door: d, State: "active", Since: time.Now()})
+		list = append(list, river.PushState{PushEndpoint: d, State: "active", Since: time.Now()})
 	}
 	h.set(list...)
 }
@@ -40,7 +40,7 @@ func TestAFeedsHubsAreAskedOnceAndLeftWhenItNamesThemNoMore(t *testing.T) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v1"`))
 		w.follow(feedURL)
 		w.pass(time.Minute)
-		if d := cmp.Diff(map[string][]river.Door{feedURL: doors()}, w.push.follows); d != "" {
+		if d := cmp.Diff(map[string][]river.PushEndpoint{feedURL: doors()}, w.push.follows); d != "" {
 			t.Fatal(d)
 		}
 		if topic, known, ok, err := w.river.Known(t.Context(), feedURL); topic != "http://feeds.test/self.xml" || len(known) != 2 || !ok || err != nil {
@@ -79,7 +79,7 @@ func TestAnAnnouncedFeedIsReadAtOnceAndDespiteThePaceOfItsHost(t *testing.T) {
 		w.serve(feedURL, tagged(rss("", "b", "a"), `"v2"`))
 		news := w.river.Listen(1)
 		begun := time.Now()
-		if known, err := w.river.Heard(t.Context(), feedURL, "ping"); !known || err != nil {
+		if known, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); !known || err != nil {
 			t.Fatalf("%v, %v", known, err)
 		}
 		a := <-news.C()
@@ -87,10 +87,10 @@ func TestAnAnnouncedFeedIsReadAtOnceAndDespiteThePaceOfItsHost(t *testing.T) {
 			t.Errorf("after %v: %+v", took, a)
 		}
 		w.pass(time.Second)
-		if c := w.checks(feedURL)[0]; c.Cause != feedstate.Pushed || c.Door != "ping" || c.New != 1 {
+		if c := w.checks(feedURL)[0]; c.Cause != feedstate.Pushed || c.Via != "ping" || c.New != 1 {
 			t.Errorf("%+v", c)
 		}
-		if known, err := w.river.Heard(t.Context(), "http://feeds.test/unknown", "ping"); known || err != nil {
+		if known, err := w.river.ReceivePush(t.Context(), "http://feeds.test/unknown", "ping"); known || err != nil {
 			t.Errorf("an unknown feed: %v, %v", known, err)
 		}
 	})
@@ -113,7 +113,7 @@ func TestAnnouncementsDuringAReadingLeadToOneMoreAndSoonToNoMoreThanOneASecond(t
 		for i := range 40 {
 			words = append([]string{string(rune('b' + i%20))}, words...)
 			post(words)
-			if known, err := w.river.Heard(t.Context(), feedURL, "ping"); !known || err != nil {
+			if known, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); !known || err != nil {
 				t.Fatalf("%v, %v", known, err)
 			}
 			w.pass(100 * time.Millisecond)
@@ -144,7 +144,7 @@ func TestADocumentThatThisProgramServesIsReadWheneverItIsAnnounced(t *testing.T)
 		w.requests()
 		for i := range 20 {
 			w.serve(feedURL, doc(rss("", strings.Repeat("b", i+1), "a")))
-			if known, err := w.river.Heard(t.Context(), feedURL, "save"); !known || err != nil {
+			if known, err := w.river.ReceivePush(t.Context(), feedURL, "save"); !known || err != nil {
 				t.Fatalf("%v, %v", known, err)
 			}
 			w.pass(50 * time.Millisecond)
@@ -163,7 +163,7 @@ func TestAnAnnouncementThatNobodyDealtWithIsReadAfterARestart(t *testing.T) {
 		w.pass(time.Minute)
 		w.stop()
 		w.serve(feedURL, tagged(rss("<ttl>900</ttl>", "b", "a"), `"v2"`))
-		if known, err := w.river.Heard(t.Context(), feedURL, "ping"); !known || err != nil {
+		if known, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); !known || err != nil {
 			t.Fatalf("%v, %v", known, err)
 		}
 		w.start()
@@ -182,7 +182,7 @@ func TestNewsByAllNamesOfAFeedIsReadOnce(t *testing.T) {
 		w.pass(time.Minute)
 		w.requests()
 		names := []string{feedURL, "http://feeds.test/self.xml", "http://feeds.test/unknown"}
-		if known, err := w.river.HeardAny(t.Context(), names, "save"); !known || err != nil {
+		if known, err := w.river.ReceivePushAny(t.Context(), names, "save"); !known || err != nil {
 			t.Fatalf("%v, %v", known, err)
 		}
 		w.pass(5 * time.Second)
@@ -213,7 +213,7 @@ func TestAFeedWhoseHubKeepsItsWordIsPolledOnceADayAndOneThatDoesNotAsBefore(t *t
 					w.pass(2 * time.Hour)
 					post(i + 1)
 					if announces || i == 0 {
-						if _, err := w.river.Heard(t.Context(), feedURL, "notify-websub"); err != nil {
+						if _, err := w.river.ReceivePush(t.Context(), feedURL, "notify-websub"); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -247,7 +247,7 @@ func TestTheFirstAnnouncementMakesTheNextCheckTheDailyOne(t *testing.T) {
 		w.pass(time.Minute)
 		w.push.yes()
 		w.serve(feedURL, tagged(rss(hubbed, "b", "a"), `"b"`))
-		if _, err := w.river.Heard(t.Context(), feedURL, "notify-websub"); err != nil {
+		if _, err := w.river.ReceivePush(t.Context(), feedURL, "notify-websub"); err != nil {
 			t.Fatal(err)
 		}
 		w.pass(10 * time.Second)
@@ -270,7 +270,7 @@ func TestADayOfAnnouncementsDoesNotStarveTheDailyPoll(t *testing.T) {
 		w.push.yes()
 		for range 3 * 24 * 12 {
 			w.pass(5 * time.Minute)
-			if _, err := w.river.Heard(t.Context(), feedURL, "ping"); err != nil {
+			if _, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -300,10 +300,10 @@ func TestADeliveredDocumentIsStoredBeforeTheAnswerAndAsksForNothing(t *testing.T
 			t.Errorf("%d requests", n)
 		}
 		s := w.source(feedURL)
-		if !s.NextAt.Equal(next) || s.State.Validators.ETag != `"v1"` || len(s.Doors) != 2 || len(s.Last) != 3 {
+		if !s.NextAt.Equal(next) || s.State.Validators.ETag != `"v1"` || len(s.PushEndpoints) != 2 || len(s.Last) != 3 {
 			t.Errorf("its state became %+v", s)
 		}
-		if c := w.checks(feedURL)[0]; c.Cause != feedstate.Delivered || c.Door != "notify-websub" || c.New != 1 || c.Edited != 1 {
+		if c := w.checks(feedURL)[0]; c.Cause != feedstate.Delivered || c.Via != "notify-websub" || c.New != 1 || c.Edited != 1 {
 			t.Errorf("%+v", c)
 		}
 		// A part of a feed withdraws nothing, and a later poll adds nothing.
@@ -356,7 +356,7 @@ func TestADeliveryThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 		if _, err := w.river.Deliver(t.Context(), feedURL, "notify-websub", []byte(rss("", "b")), nil); err == nil {
 			t.Error("a delivery was acknowledged")
 		}
-		if _, err := w.river.Heard(t.Context(), feedURL, "ping"); err == nil {
+		if _, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); err == nil {
 			t.Error("an announcement was acknowledged")
 		}
 	})
@@ -369,14 +369,14 @@ func TestACNWSHubThatSomebodyNamedStaysWhateverTheFeedSays(t *testing.T) {
 		w.followAs("ann", feedURL)
 		w.pass(time.Minute)
 		id := river.SourceID(feedURL)
-		named := river.Door{Protocol: "cnws", Hub: "http://news.test/cnws"}
+		named := river.PushEndpoint{Protocol: "cnws", Hub: "http://news.test/cnws"}
 		if _, err := w.river.SetCNWS(t.Context(), "ann", id, named.Hub); err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff([]river.Door{named}, w.push.follows[feedURL]); d != "" {
+		if d := cmp.Diff([]river.PushEndpoint{named}, w.push.follows[feedURL]); d != "" {
 			t.Error(d)
 		}
-		w.push.set(river.PushState{Door: named, State: "active", Since: time.Now()})
+		w.push.set(river.PushState{PushEndpoint: named, State: "active", Since: time.Now()})
 		w.serve(feedURL, doc(rss(hubbed, "b", "a")))
 		w.pass(3 * time.Hour)
 		if d := cmp.Diff(append(doors(), named), w.push.follows[feedURL]); d != "" {
@@ -401,7 +401,7 @@ func TestACNWSHubThatSomebodyNamedStaysWhateverTheFeedSays(t *testing.T) {
 
 // ourHub is the state of a hub that is this server.
 func ourHub() river.PushState {
-	return river.PushState{Door: river.Door{Protocol: "websub", Hub: "http://own.test/websub"}, Own: true, State: "active", Since: time.Now()}
+	return river.PushState{PushEndpoint: river.PushEndpoint{Protocol: "websub", Hub: "http://own.test/websub"}, Own: true, State: "active", Since: time.Now()}
 }
 
 func TestAFeedOfThisServerIsPolledOnceADayFromItsFirstCheckOn(t *testing.T) {
@@ -429,12 +429,12 @@ func TestAFeedOfThisServerIsPolledOnceADayFromItsFirstCheckOn(t *testing.T) {
 				agrees(served)
 				w.serve(feedURL, tagged(rss(`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="http://own.test/websub"/>`, "b", "a"), `"b"`))
 				w.pass(5 * time.Minute)
-				if _, err := w.river.Heard(t.Context(), feedURL, "ping"); err != nil {
+				if _, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); err != nil {
 					t.Fatal(err)
 				}
 				w.pass(10 * time.Second)
 				agrees(true)
-				if p := w.explained(feedURL).Push; len(p) != 1 || time.Since(p[0].HeardAt) > time.Minute || p[0].Since.Before(w.source(feedURL).CreatedAt) {
+				if p := w.explained(feedURL).Push; len(p) != 1 || time.Since(p[0].PushedAt) > time.Minute || p[0].Since.Before(w.source(feedURL).CreatedAt) {
 					t.Errorf("its hub is %+v", p)
 				}
 			})

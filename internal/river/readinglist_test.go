@@ -289,7 +289,7 @@ func TestAReadingListEndsWithOrWithoutItsFeeds(t *testing.T) {
 
 func TestAListThatCannotBeFollowedLeavesNothing(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1, Most: 2}, func(t *testing.T, h *home) {
+	atHome(t, river.Options{HostInterval: -1, Max: 2}, func(t *testing.T, h *home) {
 		h.serve(listURL, doc(opmlOf("a", "b", "c")))
 		h.serve("http://lists.test/feed", doc(rss("", "a")))
 		h.serve("http://lists.test/page", page())
@@ -313,7 +313,7 @@ func TestAListThatCannotBeFollowedLeavesNothing(t *testing.T) {
 
 func TestAListThatOutgrowsWhatOneMayFollowSaysSo(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1, Most: 3}, func(t *testing.T, h *home) {
+	atHome(t, river.Options{HostInterval: -1, Max: 3}, func(t *testing.T, h *home) {
 		h.serve(listURL, doc(opmlOf("a", "b")))
 		h.followList(listURL)
 		h.serve(listURL, doc(opmlOf("a", "b", "c", "d")))
@@ -342,7 +342,7 @@ func TestAListThatOutgrowsWhatOneMayFollowSaysSo(t *testing.T) {
 
 func TestAListThatIsLongerThanTheLimitIsFollowedUpToIt(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1, Most: 2}, func(t *testing.T, h *home) {
+	atHome(t, river.Options{HostInterval: -1, Max: 2}, func(t *testing.T, h *home) {
 		h.serve(listURL, doc(opmlOf("a", "b", "c")))
 		got := h.followList(listURL)
 		if got.Added != 2 || got.Over != 1 || got.Lists != 1 || h.names("ann") != "a b" {

@@ -69,7 +69,7 @@ func (r checking) ask(ctx context.Context, s *Source, cause feedstate.Cause) (go
 	defer cancel()
 	o := r.options()
 	now := r.now()
-	announced := s.HeardAt
+	announced := s.PushedAt
 	if announced.IsZero() {
 		announced = now
 	}
@@ -150,7 +150,7 @@ func (a *answered) next(s *Source, q *fetch.Request) (url string, ok bool) {
 // followed while it lasts, as a passing redirect; a page that names feeds is looked through
 // for them instead.
 func (a *answered) refresh() (feedstate.Hop, bool) {
-	if !a.res.OK() || len(a.hops) >= feedstate.MostRedirects || a.gave == nil {
+	if !a.res.OK() || len(a.hops) >= feedstate.MaxRedirects || a.gave == nil {
 		return feedstate.Hop{}, false
 	}
 	if not, ok := errors.AsType[*feed.NotFeedError](a.gave.err); !ok || not.Looks != "html" {

@@ -19,21 +19,21 @@ type Fetcher interface {
 type Push interface {
 	// Follow asks by all doors, and leaves those that are not named any more. It is
 	// quick: hubs are asked later. topic is what the feed calls itself; "": feed.
-	Follow(ctx context.Context, feed, topic string, doors []Door) error
+	Follow(ctx context.Context, feed, topic string, doors []PushEndpoint) error
 	// Leave ends it.
 	Leave(ctx context.Context, feed string) error
 	// State is what hubs answered, one for each of doors and for those left.
-	State(ctx context.Context, feed string, doors []Door) ([]PushState, error)
+	State(ctx context.Context, feed string, doors []PushEndpoint) ([]PushState, error)
 }
 
 // PushState is how it stands with one door.
 type PushState struct {
-	Door
+	PushEndpoint
 	Own       bool // the hub is this server
 	State     string
 	Since     time.Time // of its yes; zero: none holds
 	Until     time.Time // zero: no end
-	HeardAt   time.Time
+	PushedAt  time.Time
 	Rejected  int64 // deliveries whose signature was wrong
 	LastError string
 }
@@ -47,15 +47,15 @@ type Options struct {
 	Own          func(url string) bool // documents that this program serves itself: they need neither interval nor pause; nil: none
 	// Canonical spells a URL of this program with its one canonical origin, and leaves
 	// all others as they are; nil: no URL has two spellings.
-	Canonical   func(url string) string
-	Keep        int           // items of a source [1,000]
-	KeepFor     time.Duration // of an item that left its feed [180 days]
-	Most        int           // feeds of one reader [5,000]; see MostOfOperator
-	MostNotices int           // of one reader [100]
-	MailsBy     int           // mails of a day by one reader [500]
-	MailsTo     int           // mails of a day to one mailbox, by all readers [200]
-	Lease       time.Duration // of a claim [60 s]
-	Shared      bool          // other processes use the same database
+	Canonical      func(url string) string
+	Keep           int           // items of a source [1,000]
+	KeepFor        time.Duration // of an item that left its feed [180 days]
+	Max            int           // feeds of one reader [5,000]; see MostOfOperator
+	MaxForwardings int           // of one reader [100]
+	MailsBy        int           // mails of a day by one reader [500]
+	MailsTo        int           // mails of a day to one mailbox, by all readers [200]
+	Lease          time.Duration // of a claim [60 s]
+	Shared         bool          // other processes use the same database
 }
 
 // River is the aggregator. Store and Fetch must be set before its first use; the rest
@@ -64,7 +64,7 @@ type River struct {
 	Store   Store
 	Fetch   Fetcher
 	Push    Push           // nil: hubs are not asked
-	Tell    forward.Teller // nil: nobody is told elsewhere
+	Forward forward.Sender // nil: nobody is told elsewhere
 	Key     []byte         // 32 bytes: what logins are encrypted with at rest
 	Log     *slog.Logger
 	Now     func() time.Time           // nil: time.Now

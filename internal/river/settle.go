@@ -36,7 +36,7 @@ func (r checking) readTurn(ctx context.Context, t *turn) {
 			running(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(6 * time.Hour)}})
 		}
 		if r.desk.done(t, r.now()) {
-			pushes(r).readAgain(ctx, t.s.ID, t.s.Heard)
+			pushes(r).readAgain(ctx, t.s.ID, t.s.PushedVia)
 		}
 	}()
 	cause := feedstate.Pushed
@@ -58,7 +58,7 @@ func (r checking) readTurn(ctx context.Context, t *turn) {
 func (r checking) keepTrying(ctx context.Context, t *turn, got answered) {
 	for i := range saveTries {
 		c, cancel := context.WithTimeout(ctx, r.options().Lease/4)
-		_, err := r.settle(c, t.s, got, t.s.Heard)
+		_, err := r.settle(c, t.s, got, t.s.PushedVia)
 		cancel()
 		switch {
 		case err == nil:
@@ -95,7 +95,7 @@ func (r checking) settle(ctx context.Context, s Source, got answered, door strin
 	if err != nil {
 		r.complain(ctx, "the river could not see how it stands with hubs", err)
 	}
-	if !s.HeardAt.IsZero() && got.cause != feedstate.Delivered {
+	if !s.PushedAt.IsZero() && got.cause != feedstate.Delivered {
 		s.State.Push.Pending = true // until a check has read the feed
 	}
 	now, host := r.now(), feedstate.HostOf(s.State.URL)
@@ -107,7 +107,7 @@ func (r checking) settle(ctx context.Context, s Source, got answered, door strin
 	}
 	next := &saved.Source
 	next.State, next.URL, next.NextAt = st, st.URL, st.DueAt()
-	next.HeardAt, next.Heard = time.Time{}, ""
+	next.PushedAt, next.PushedVia = time.Time{}, ""
 	var m item.Merged
 	if d.Outcome == feedstate.Changed && got.parse().feed != nil {
 		if m, err = r.mergeInto(ctx, &saved, s, got.parse().feed, got.cause, now); err != nil {
@@ -117,11 +117,11 @@ func (r checking) settle(ctx context.Context, s Source, got answered, door strin
 			describe(next, got.parse().feed, got.res)
 		}
 	}
-	if !sameDoors(s.Doors, next.Doors) {
+	if !sameDoors(s.PushEndpoints, next.PushEndpoints) {
 		states = r.planAgain(ctx, next, &d, states, now)
 	}
 	if saved.Check = report(&s, &got, answer, d, m); door != "" {
-		saved.Check.Cause, saved.Check.Door = got.cause, door
+		saved.Check.Cause, saved.Check.Via = got.cause, door
 	}
 	ok, err := r.Store.SaveCheck(ctx, saved)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestAnnouncementsAndPeopleReadInSkippedHours(t *testing.T) {
 		read bool
 	}{
 		"a ping": {func(t *testing.T, w *world) {
-			if _, err := w.river.Heard(t.Context(), feedURL, "ping"); err != nil {
+			if _, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); err != nil {
 				t.Error(err)
 			}
 		}, true},
@@ -63,7 +63,7 @@ func TestAnnouncementsAndPeopleReadInSkippedHours(t *testing.T) {
 		}, true},
 		"a revival": {func(_ *testing.T, w *world) { w.revive(feedURL) }, true},
 		"an absence": {func(t *testing.T, w *world) {
-			if _, err := w.river.Heard(t.Context(), feedURL, river.Away); err != nil {
+			if _, err := w.river.ReceivePush(t.Context(), feedURL, river.Away); err != nil {
 				t.Error(err)
 			}
 		}, false},

@@ -14,24 +14,24 @@ import (
 
 // Source is one feed that is read here, once for all who follow it.
 type Source struct {
-	ID    int64           // SourceID of the URL that it began with; with a Login a random one
-	URL   string          // where it is read now; State.URL is the same
-	Login Login           // what its server wants to see; the zero Login: nothing
-	State feedstate.State // everything that the next check needs
-	About About           // what the feed says of itself
-	Doors []Door          // where it says that its changes can be heard of
-	Topic string          // what it calls itself (rel=self); "": nothing
-	Last  []Known         // the items of its last document, in their order
+	ID            int64           // SourceID of the URL that it began with; with a Login a random one
+	URL           string          // where it is read now; State.URL is the same
+	Login         Login           // what its server wants to see; the zero Login: nothing
+	State         feedstate.State // everything that the next check needs
+	About         About           // what the feed says of itself
+	PushEndpoints []PushEndpoint  // where it says that its changes can be heard of
+	Topic         string          // what it calls itself (rel=self); "": nothing
+	Last          []Known         // the items of its last document, in their order
 
 	Items     int64     // that are kept
 	NewestAt  time.Time // At of the newest of them; zero: none
 	Readers   int64     // who follow it; 0: it is not checked
 	CreatedAt time.Time
 
-	NextAt  time.Time // when it is due, or the end of the claim of who reads it; zero: never
-	Claim   int64     // not 0: it is being read, and this is the fence
-	HeardAt time.Time // a push came and what it announced was not read yet; zero: no
-	Heard   string    // by which door it came
+	NextAt    time.Time // when it is due, or the end of the claim of who reads it; zero: never
+	Claim     int64     // not 0: it is being read, and this is the fence
+	PushedAt  time.Time // a push came and what it announced was not read yet; zero: no
+	PushedVia string    // by which door it came
 }
 
 // Private reports a source whose content is for those only who gave its Login.
@@ -47,8 +47,8 @@ func (s *Source) Name() string {
 
 // Facts of a feed; see package item.
 type (
-	About = item.About
-	Door  = item.Door
+	About        = item.About
+	PushEndpoint = item.PushEndpoint
 )
 
 // Login is what the server of a feed wants to see; see package location.
@@ -74,7 +74,7 @@ type Check struct {
 	At        time.Time         `json:"at"`
 	Took      time.Duration     `json:"took_ns"`
 	Cause     feedstate.Cause   `json:"cause,omitempty"`     // "": it was due
-	Door      string            `json:"door,omitempty"`      // of a push
+	Via       string            `json:"door,omitempty"`      // of a push
 	Asked     string            `json:"asked,omitempty"`     // AskedConditionally, AskedInFull; "": nothing was asked
 	AskedWhy  string            `json:"asked_why,omitempty"` // the feed was read in full, as a clause
 	URL       string            `json:"url"`
@@ -116,10 +116,10 @@ func describe(s *Source, f *feed.Feed, res *fetch.Response) {
 	if res != nil {
 		header, address = res.Header, res.URL
 	}
-	named := namedByHand(s.Doors)
-	s.Doors, s.Topic = item.DoorsOf(f, header, address)
-	s.Doors = append(s.Doors, named...)
+	named := namedByHand(s.PushEndpoints)
+	s.PushEndpoints, s.Topic = item.PushEndpointsOf(f, header, address)
+	s.PushEndpoints = append(s.PushEndpoints, named...)
 	if s.Private() {
-		s.Doors = nil // no hub may know of a private feed
+		s.PushEndpoints = nil // no hub may know of a private feed
 	}
 }

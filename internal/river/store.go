@@ -82,7 +82,7 @@ type PushStore interface {
 	// now, with HeardAt and Heard set, and returns their ids; a claim under way is left
 	// to end first. Sources that nobody follows or that are gone are left; and those with a
 	// login, of which strangers learn nothing and with which they have nobody asked.
-	HearSources(ctx context.Context, url, door string, now time.Time) ([]int64, error)
+	MarkPushed(ctx context.Context, url, door string, now time.Time) ([]int64, error)
 	// NamedSources returns those of urls, at most 1,000, for which HearSources would find
 	// a source; their order means nothing.
 	NamedSources(ctx context.Context, urls []string) ([]string, error)

@@ -17,7 +17,7 @@ import (
 // announce has the river receive a push for the feed, and waits until it was dealt with.
 func (w *world) announce() {
 	w.t.Helper()
-	if known, err := w.river.Heard(w.t.Context(), feedURL, "notify-rsscloud"); !known || err != nil {
+	if known, err := w.river.ReceivePush(w.t.Context(), feedURL, "notify-rsscloud"); !known || err != nil {
 		w.t.Fatalf("%v, %v", known, err)
 	}
 	w.pass(500 * time.Millisecond)
@@ -209,14 +209,14 @@ func TestACheckByHandThatFailsLeavesTheAnnouncementOpen(t *testing.T) {
 		w.pass(2 * time.Minute)
 		w.stop()
 		o.status.Store(503)
-		if _, err := w.store.HearSources(t.Context(), feedURL, "ping", time.Now().UTC()); err != nil {
+		if _, err := w.store.MarkPushed(t.Context(), feedURL, "ping", time.Now().UTC()); err != nil {
 			t.Fatal(err)
 		}
 		if c, err := w.river.Refresh(t.Context(), river.SourceID(feedURL)); err != nil || c.Outcome != feedstate.Failed {
 			t.Fatalf("%+v, %v", c, err)
 		}
-		if s := w.source(feedURL); !s.HeardAt.IsZero() || !s.State.Push.Pending {
-			t.Errorf("heard at %s, pending %v", s.HeardAt, s.State.Push.Pending)
+		if s := w.source(feedURL); !s.PushedAt.IsZero() || !s.State.Push.Pending {
+			t.Errorf("heard at %s, pending %v", s.PushedAt, s.State.Push.Pending)
 		}
 	})
 }

@@ -45,16 +45,16 @@ func (r running) workOnce(ctx context.Context) (did bool, next time.Time) {
 			})
 		})
 	}
-	var notices []forward.Notice
-	if r.Tell != nil {
-		notices, err = r.Store.ClaimNotices(ctx, now, until, noticesAtOnce, claim)
+	var notices []forward.Forwarding
+	if r.Forward != nil {
+		notices, err = r.Store.ClaimForwardings(ctx, now, until, noticesAtOnce, claim)
 		r.complain(ctx, "notices could not be claimed", err)
 	}
 	for _, n := range notices {
 		group.Go(func() {
 			r.unharmed(func() { r.forwarder.Send(ctx, n) }, func(c context.Context) error {
 				n.NextAt = r.now().Add(afterPanic)
-				_, err := r.Store.SaveNotice(c, n, nil)
+				_, err := r.Store.SaveForwarding(c, n, nil)
 				return err
 			})
 		})
@@ -65,7 +65,7 @@ func (r running) workOnce(ctx context.Context) (did bool, next time.Time) {
 		r.complain(ctx, "the store does not say when there is work", err)
 		next = r.now().Add(time.Minute)
 	}
-	if soon := r.now().Add(time.Minute); r.Tell == nil && next.Before(soon) && !next.IsZero() && len(lists) == 0 {
+	if soon := r.now().Add(time.Minute); r.Forward == nil && next.Before(soon) && !next.IsZero() && len(lists) == 0 {
 		next = soon // notices wait for somebody who can tell
 	}
 	return len(lists)+len(notices) > 0 && ctx.Err() == nil, next

@@ -29,9 +29,9 @@ func (t trap) Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
 	return t.Fetcher.Get(ctx, r)
 }
 
-func (t trap) Ask(context.Context, forward.Notice, string) error { return nil }
+func (t trap) Ask(context.Context, forward.Forwarding, string) error { return nil }
 
-func (t trap) Tell(context.Context, forward.Notice, []river.Entry) error {
+func (t trap) Forward(context.Context, forward.Forwarding, []river.Entry) error {
 	t.told.Add(1)
 	panic("a target that nobody can deal with")
 }
@@ -46,10 +46,10 @@ func TestOneListOrNoticeThatBreaksEndsNothingElse(t *testing.T) {
 			t.Fatal(err)
 		}
 		var told, read atomic.Int64
-		h.setup = func(r *river.River) { tr := trap{r.Fetch, &told, &read}; r.Fetch, r.Tell = tr, tr }
+		h.setup = func(r *river.River) { tr := trap{r.Fetch, &told, &read}; r.Fetch, r.Forward = tr, tr }
 		h.stop()
 		h.start()
-		if _, err := h.river.PutNotice(t.Context(), forward.Notice{Reader: "ann", Via: forward.ViaWebhook, Target: "https://target.test/"}); err != nil {
+		if _, err := h.river.PutForwarding(t.Context(), forward.Forwarding{Reader: "ann", Via: forward.ViaWebhook, Target: "https://target.test/"}); err != nil {
 			t.Fatal(err)
 		}
 		h.serve(feedURL, doc(rss("", "b", "a")))
@@ -77,7 +77,7 @@ func TestAFeedThatFloodsDoesNotFillTheDiskBeforeTheHourIsOver(t *testing.T) {
 		h.add(river.Request{URL: feedURL})
 		for range 6 {
 			h.pass(3 * time.Second)
-			if _, err := h.river.Heard(t.Context(), feedURL, "ping"); err != nil {
+			if _, err := h.river.ReceivePush(t.Context(), feedURL, "ping"); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -63,7 +63,7 @@ func inWorldOn(t *testing.T, o river.Options, open func(*testing.T) river.Store,
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, net: &nettest.Internet{}, options: o, pages: map[string]http.HandlerFunc{}, listened: map[string]bool{}}
-		w.push = &hubs{follows: map[string][]river.Door{}}
+		w.push = &hubs{follows: map[string][]river.PushEndpoint{}}
 		w.open = open
 		w.store = open(t)
 		w.start()
@@ -291,13 +291,13 @@ func tagged(body, etag string, header ...string) http.HandlerFunc {
 // hubs plays the part of the program that asks hubs.
 type hubs struct {
 	mu      sync.Mutex
-	follows map[string][]river.Door
+	follows map[string][]river.PushEndpoint
 	left    []string
 	states  []river.PushState
 	asked   int
 }
 
-func (h *hubs) Follow(_ context.Context, feed, topic string, doors []river.Door) error {
+func (h *hubs) Follow(_ context.Context, feed, topic string, doors []river.PushEndpoint) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.follows[feed] = doors
@@ -313,7 +313,7 @@ func (h *hubs) Leave(_ context.Context, feed string) error {
 	return nil
 }
 
-func (h *hubs) State(context.Context, string, []river.Door) ([]river.PushState, error) {
+func (h *hubs) State(context.Context, string, []river.PushEndpoint) ([]river.PushState, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.states, nil

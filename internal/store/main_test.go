@@ -17,7 +17,7 @@ const dies = "CLOUDBURST_STORE_TEST_DIES_AT"
 
 func TestMain(m *testing.M) {
 	if stage := os.Getenv(dies); stage != "" {
-		_, err := store.Move(context.Background(), store.MoveOptions{From: os.Args[1], To: os.Args[2], Replace: true, Now: time.Now(), Tell: func(p store.Progress) {
+		_, err := store.Move(context.Background(), store.MoveOptions{From: os.Args[1], To: os.Args[2], Replace: true, Now: time.Now(), OnProgress: func(p store.Progress) {
 			if p.Stage == stage {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 				select {} // until it arrives

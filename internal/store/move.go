@@ -27,10 +27,10 @@ type (
 // MoveOptions say what is moved. From and To are folders, or addresses of PostgreSQL
 // databases (postgres://…), which nobody may serve meanwhile.
 type MoveOptions struct {
-	From, To string
-	Replace  bool           // what is at To already may go
-	Now      time.Time      // names what is put aside
-	Tell     func(Progress) // nil: nobody wants to know
+	From, To   string
+	Replace    bool           // what is at To already may go
+	Now        time.Time      // names what is put aside
+	OnProgress func(Progress) // nil: nobody wants to know
 }
 
 // Result is what a move or a restoring came to.
@@ -127,7 +127,7 @@ func fillFolder(ctx context.Context, from *sqldb.Whole, o MoveOptions) (_ *Resul
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	r := &Result{}
-	if r.Tables, err = sqldb.Move(ctx, from, &w.Whole, o.Tell); err != nil {
+	if r.Tables, err = sqldb.Move(ctx, from, &w.Whole, o.OnProgress); err != nil {
 		return nil, err
 	}
 	r.Aside, err = w.Place(ctx, o.Now)
@@ -141,7 +141,7 @@ func fillDatabase(ctx context.Context, from *sqldb.Whole, o MoveOptions) (_ *Res
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	r := &Result{}
-	if r.Tables, err = sqldb.Move(ctx, from, &w.Whole, o.Tell); err != nil {
+	if r.Tables, err = sqldb.Move(ctx, from, &w.Whole, o.OnProgress); err != nil {
 		return nil, err
 	}
 	return r, w.Finish(ctx)
@@ -165,8 +165,8 @@ func makeSearchable(ctx context.Context, o MoveOptions) (err error) {
 			return err
 		}
 		done += int64(n)
-		if o.Tell != nil {
-			o.Tell(Progress{Stage: "search", Done: done})
+		if o.OnProgress != nil {
+			o.OnProgress(Progress{Stage: "search", Done: done})
 		}
 	}
 }
@@ -177,11 +177,11 @@ type Examined = sqlite.Examined
 // RestoreOptions say what is restored: a file that Backup wrote, to a folder or to a
 // PostgreSQL database that nobody serves meanwhile.
 type RestoreOptions struct {
-	File, To string
-	Replace  bool
-	Now      time.Time
-	Tell     func(Progress)        // of what takes long; nil: nobody wants to know
-	Found    func(*Examined) error // what the file holds, before anything is done; nil: nobody wants to know
+	File, To   string
+	Replace    bool
+	Now        time.Time
+	OnProgress func(Progress)        // of what takes long; nil: nobody wants to know
+	Found      func(*Examined) error // what the file holds, before anything is done; nil: nobody wants to know
 }
 
 // VerifyBackup compares the content of a backup with the SHA-256 that it carries, and returns
@@ -210,7 +210,7 @@ func Restore(ctx context.Context, o RestoreOptions) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		r, err := moveTo(ctx, &w.Whole, MoveOptions{From: o.File, To: o.To, Replace: o.Replace, Now: o.Now, Tell: o.Tell})
+		r, err := moveTo(ctx, &w.Whole, MoveOptions{From: o.File, To: o.To, Replace: o.Replace, Now: o.Now, OnProgress: o.OnProgress})
 		return r, errors.Join(err, w.Close())
 	}
 	if err := differ(o.File+keyEnd, filepath.Join(o.To, KeyFile)); err != nil {

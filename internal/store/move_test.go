@@ -158,8 +158,8 @@ func TestEveryTableArrivesInPostgreSQLAndComesBack(t *testing.T) {
 	var names []string
 	for _, m := range there.Tables {
 		names = append(names, m.Table)
-		if m.Rows != rows || m.Mended != 0 {
-			t.Errorf("%s: %d rows, %d mended", m.Table, m.Rows, m.Mended)
+		if m.Rows != rows || m.Repaired != 0 {
+			t.Errorf("%s: %d rows, %d mended", m.Table, m.Rows, m.Repaired)
 		}
 	}
 	var want []string
@@ -196,7 +196,7 @@ func TestATextThatPostgreSQLCannotHoldIsMendedAndCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range move(t, dir, url).Tables {
-		if m.Table == "task" && m.Mended != 2 {
+		if m.Table == "task" && m.Repaired != 2 {
 			t.Errorf("%+v", m)
 		}
 	}
@@ -323,7 +323,7 @@ func TestNobodyServesAStoreThatIsBeingMoved(t *testing.T) {
 	t.Parallel()
 	dir, url := fullFolder(t, 5), storetest.Postgres(t)
 	asked := 0
-	_, err := store.Move(t.Context(), store.MoveOptions{From: dir, To: url, Now: moment, Tell: func(p store.Progress) {
+	_, err := store.Move(t.Context(), store.MoveOptions{From: dir, To: url, Now: moment, OnProgress: func(p store.Progress) {
 		if p.Stage == "search" || asked > 3 {
 			return
 		}

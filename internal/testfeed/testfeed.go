@@ -61,7 +61,7 @@ type Hub interface {
 
 // Readers hear that a feed changed; *river.River is one.
 type Readers interface {
-	Heard(ctx context.Context, url, door string) (known bool, err error)
+	ReceivePush(ctx context.Context, url, door string) (known bool, err error)
 }
 
 // tick is one change of the test feed.
@@ -262,12 +262,12 @@ func eachQuarter(ctx context.Context, now func() time.Time, do func()) {
 func (f *Feed) notify(ctx context.Context) {
 	for _, origin := range f.Names.All() {
 		url := origin + Path
-		if _, err := f.Readers.Heard(ctx, url, "test"); err != nil && ctx.Err() == nil {
+		if _, err := f.Readers.ReceivePush(ctx, url, "test"); err != nil && ctx.Err() == nil {
 			f.Log.Warn("tell the river of the test feed", "url", url, "err", err)
 		}
 		followed, err := f.Store.Followed(ctx, hub.TopicID(url), f.Now())
 		if err == nil && followed {
-			_, err = f.Hub.Ping(ctx, hub.Ping{URL: url, Door: "test", Told: true, Alone: true})
+			_, err = f.Hub.Ping(ctx, hub.Ping{URL: url, Via: "test", ReaderNotified: true, Alone: true})
 		}
 		if err != nil && ctx.Err() == nil {
 			f.Log.Warn("tell of the test feed", "url", url, "err", err)

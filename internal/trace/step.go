@@ -26,7 +26,7 @@ func (t *Tracer) Changed(change *hub.Topic, how hub.FoundChange) {
 		attrs: append(topicOf(change), attribute.Int("cloudburst.pings", len(how.Signals)), attribute.Int("cloudburst.hops", how.Hops)),
 	}
 	if len(how.Signals) > 0 {
-		ping.attrs = append(ping.attrs, doorOf(how.Signals[0].Door)...)
+		ping.attrs = append(ping.attrs, doorOf(how.Signals[0].Via)...)
 	}
 	for _, s := range how.Signals {
 		o, _ := s.Origin.(*origin)
@@ -54,7 +54,7 @@ func (t *Tracer) Changed(change *hub.Topic, how hub.FoundChange) {
 	t.write(fetch)
 	t.write(span{
 		name: "commit", parent: ping.own, begin: how.Read, end: how.Done,
-		attrs: []attribute.KeyValue{attribute.Int64("cloudburst.version", change.Version), attribute.Int("cloudburst.parts", how.Parts)},
+		attrs: []attribute.KeyValue{attribute.Int64("cloudburst.version", change.Version), attribute.Int("cloudburst.parts", how.Shards)},
 	})
 }
 
@@ -62,8 +62,8 @@ func (t *Tracer) Changed(change *hub.Topic, how hub.FoundChange) {
 func (t *Tracer) saved(change *hub.Topic, s Save, own oteltrace.SpanContext) {
 	attrs := append(topicOf(change), attribute.String("cloudburst.kind", s.Kind),
 		attribute.Int64("cloudburst.document_version", s.Version), attribute.Int64("cloudburst.bytes", s.Bytes))
-	if s.Door != "" {
-		attrs = append(attrs, attribute.String("cloudburst.door", s.Door))
+	if s.Via != "" {
+		attrs = append(attrs, attribute.String("cloudburst.door", s.Via))
 	}
 	t.write(span{name: "save", kind: oteltrace.SpanKindServer, own: own, begin: s.Begin, end: s.End, attrs: attrs})
 }
@@ -75,35 +75,35 @@ func (t *Tracer) called(change *hub.Topic, s hub.Signal, caller, ping oteltrace.
 	}
 	t.write(span{
 		name: "ping", kind: oteltrace.SpanKindServer, parent: caller, begin: s.At, end: done,
-		attrs: append(topicOf(change), doorOf(s.Door)...), links: []oteltrace.Link{{SpanContext: ping}},
+		attrs: append(topicOf(change), doorOf(s.Via)...), links: []oteltrace.Link{{SpanContext: ping}},
 	})
 }
 
 // Page makes the span of a page.
-func (t *Tracer) Page(change *hub.Topic, p hub.PageTold) {
+func (t *Tracer) BatchDone(change *hub.Topic, p hub.BatchNotified) {
 	i := idsOf(change)
 	if !t.sampled(i.trace()) {
 		return
 	}
 	t.write(span{
-		name: "page", parent: i.context(i.span("part", p.Part)), begin: p.Begin, end: p.End,
+		name: "page", parent: i.context(i.span("part", p.Shard)), begin: p.Begin, end: p.End,
 		attrs: []attribute.KeyValue{
-			attribute.Int("cloudburst.part", p.Part), attribute.Int("cloudburst.page", p.N), attribute.Int("cloudburst.sent", p.Sent),
+			attribute.Int("cloudburst.part", p.Shard), attribute.Int("cloudburst.page", p.N), attribute.Int("cloudburst.sent", p.Sent),
 			attribute.Int("cloudburst.failed", p.Failed), attribute.Int("cloudburst.parked", p.Parked), attribute.Int("cloudburst.raised", p.Raised),
 		},
 	})
 }
 
 // Told makes the span of a part, which ends with its last delivery.
-func (t *Tracer) Told(change *hub.Topic, p hub.PartTold) {
+func (t *Tracer) ShardDone(change *hub.Topic, p hub.ShardNotified) {
 	i := idsOf(change)
 	if !t.sampled(i.trace()) {
 		return
 	}
 	s := span{
-		name: "part", own: i.context(i.span("part", p.Part)), parent: i.context(i.span("ping", 0)), begin: p.Begin, end: p.End, last: p.Last,
+		name: "part", own: i.context(i.span("part", p.Shard)), parent: i.context(i.span("ping", 0)), begin: p.Begin, end: p.End, last: p.Last,
 		attrs: []attribute.KeyValue{
-			attribute.Int("cloudburst.part", p.Part), attribute.Int("cloudburst.pages", p.Pages), attribute.Int("cloudburst.sent", p.Sent),
+			attribute.Int("cloudburst.part", p.Shard), attribute.Int("cloudburst.pages", p.Pages), attribute.Int("cloudburst.sent", p.Sent),
 			attribute.Int("cloudburst.failed", p.Failed), attribute.Bool("cloudburst.continued", p.Continued),
 		},
 	}
@@ -120,7 +120,7 @@ func (t *Tracer) Tried(change *hub.Topic, d hub.Tried) {
 		return
 	}
 	s := span{
-		name: "delivery", kind: oteltrace.SpanKindClient, parent: i.context(i.span("part", d.Part)), begin: d.End.Add(-d.Reply.Took), end: d.End,
+		name: "delivery", kind: oteltrace.SpanKindClient, parent: i.context(i.span("part", d.Shard)), begin: d.End.Add(-d.Reply.Took), end: d.End,
 		attrs: []attribute.KeyValue{
 			attribute.String("cloudburst.protocol", d.To.Protocol), attribute.String("server.address", text.Hostname(d.To.Callback)),
 			attribute.Int("cloudburst.attempt", d.Attempt),

@@ -135,7 +135,7 @@ type origin struct {
 // Save is a document that was saved here, of which the hub is told.
 type Save struct {
 	Begin, End time.Time
-	Door       string // event.Event.Door; "": not known any more
+	Via        string // event.Event.Door; "": not known any more
 	Kind       string // "document", "post"
 	Version    int64  // of the document
 	Bytes      int64

@@ -131,7 +131,7 @@ func TestWhatThereIsNoRoomForIsCountedAndWaitsForNothing(t *testing.T) {
 	t.Parallel()
 	tracer := New(Options{Endpoint: "http://127.0.0.1:9", Sample: 1})
 	for range queueMost + 10 {
-		tracer.Page(changeOf(1), hub.PageTold{})
+		tracer.BatchDone(changeOf(1), hub.BatchNotified{})
 	}
 	for range 3 * singlesMost {
 		tracer.Tried(changeOf(1), hub.Tried{})

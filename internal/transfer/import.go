@@ -154,8 +154,8 @@ func (t *Transfer) importProfile(ctx context.Context, user string, p author.Prof
 		if old.Hints.IsZero() && !p.Hints.IsZero() {
 			old.Hints, changed = p.Hints, true
 		}
-		if len(old.Sinks) == 0 && len(p.Sinks) > 0 {
-			old.Sinks, changed = p.Sinks, true
+		if len(old.PingTargets) == 0 && len(p.PingTargets) > 0 {
+			old.PingTargets, changed = p.PingTargets, true
 		}
 		return changed
 	}

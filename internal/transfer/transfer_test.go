@@ -28,7 +28,7 @@ func TestWhatIsTakenOutAndInIsEqual(t *testing.T) {
 			from, to := newServer(t, "https://one.example"), newServer(t, "https://two.example")
 			from.randomPosts(rand.New(rand.NewPCG(seed, 1)), "alice", 40)
 			if _, err := from.posts.SetProfile(t.Context(), "alice", func(p *author.Profile) error {
-				p.Title, p.Accent, p.Avatar, p.Sinks = "Alice’s", "#102030", from.files.Path(from.picture("alice", 10)), []string{"rsscloud https://hub.example/ping"}
+				p.Title, p.Accent, p.Avatar, p.PingTargets = "Alice’s", "#102030", from.files.Path(from.picture("alice", 10)), []string{"rsscloud https://hub.example/ping"}
 				return nil
 			}, "test"); err != nil {
 				t.Fatal(err)

@@ -150,7 +150,7 @@ func (s *server) randomPosts(r *rand.Rand, user string, n int) {
 	files := []author.File{s.picture(user, 10), s.picture(user, 20)}
 	for i := range n {
 		f := files[r.IntN(len(files))]
-		e := author.Edit{User: user, Door: "test", To: []author.State{author.Published, author.Published, author.Published, author.Draft, author.Scheduled}[r.IntN(5)],
+		e := author.Edit{User: user, Via: "test", To: []author.State{author.Published, author.Published, author.Published, author.Draft, author.Scheduled}[r.IntN(5)],
 			At: startTime.Add(-time.Duration(r.IntN(1e6)) * time.Second), NoUndo: true,
 			Change: func(c *author.Content) error {
 				c.Source = fmt.Sprintf("%d ", i) + text(20)

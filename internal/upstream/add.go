@@ -19,8 +19,8 @@ type Request struct {
 	// Door is where somebody who read the feed found that it can be followed: nothing
 	// is read for it, and where it is followed there already nothing is asked. Via and
 	// Hub are not considered then. Nil: not found yet.
-	Door  *Door
-	Topic string // with Door: what the feed calls itself; "": nothing
+	Endpoint *Endpoint
+	Topic    string // with Door: what the feed calls itself; "": nothing
 }
 
 // Add follows a feed, or asks its hub anew when it is followed already. When it
@@ -46,7 +46,7 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 	wake := true
 	f, err := e.change(ctx, FollowID(door.Protocol, r.Feed), func(f *Follow, found bool) (Verdict, *event.Event) {
 		wake = true
-		if found && r.Door != nil && f.stands(door, topic) {
+		if found && r.Endpoint != nil && f.stands(door, topic) {
 			had := len(f.For)
 			f.want(r.For)
 			if wake = false; len(f.For) == had {
@@ -60,7 +60,7 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 		}
 		moved := f.Hub != door.Hub || f.Topic != topic
 		f.Feed, f.Protocol, f.Topic, f.Hub, f.Wire, f.Proc = r.Feed, door.Protocol, topic, door.Hub, door.Wire, door.Procedure
-		f.Named = r.Hub != "" && r.Door == nil
+		f.Named = r.Hub != "" && r.Endpoint == nil
 		if moved { // another hub must not be able to speak for this one
 			f.State, f.Missed = Pending, !f.ConfirmedAt.IsZero()
 			f.fresh()
@@ -80,7 +80,7 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 
 // stands reports that f is what somebody who found the door would make of it, or that
 // its hub was named by somebody who knew better.
-func (f *Follow) stands(d Door, topic string) bool {
+func (f *Follow) stands(d Endpoint, topic string) bool {
 	return f.State != Ending && (f.Named || f.Hub == d.Hub && f.Wire == d.Wire && f.Proc == d.Procedure && f.Topic == topic)
 }
 
@@ -91,11 +91,11 @@ func (e *Engine) check(r *Request) error {
 	if r.For == "" || strings.ContainsAny(r.For, " %_") {
 		return fault.New(fault.Invalid, "Who wants the feed must be one word, not %q.", r.For)
 	}
-	if r.Door != nil {
-		if !slices.Contains(Protocols(), r.Door.Protocol) {
-			return fault.New(fault.Invalid, "The door's protocol is %q: it needs one of %s.", clip(r.Door.Protocol), strings.Join(Protocols(), ", "))
+	if r.Endpoint != nil {
+		if !slices.Contains(Protocols(), r.Endpoint.Protocol) {
+			return fault.New(fault.Invalid, "The door's protocol is %q: it needs one of %s.", clip(r.Endpoint.Protocol), strings.Join(Protocols(), ", "))
 		}
-		return checkURL("hub", r.Door.Hub)
+		return checkURL("hub", r.Endpoint.Hub)
 	}
 	if r.Via != "" && !slices.Contains(Protocols(), r.Via) {
 		return fault.New(fault.Invalid, "via is %q: it needs one of %s.", clip(r.Via), strings.Join(Protocols(), ", "))
@@ -113,21 +113,21 @@ func (e *Engine) check(r *Request) error {
 }
 
 // choose finds the door, and the name by which its hub knows the feed.
-func (e *Engine) choose(ctx context.Context, r Request) (Door, string, error) {
-	if r.Door != nil {
-		door, err := e.Whole(*r.Door)
+func (e *Engine) choose(ctx context.Context, r Request) (Endpoint, string, error) {
+	if r.Endpoint != nil {
+		door, err := e.Whole(*r.Endpoint)
 		if err == nil && e.own(door.Hub) {
 			err = ownHub()
 		}
 		return door, topicOf(Found{Topic: r.Topic}, door, r.Feed), err
 	}
 	if r.Hub != "" {
-		door, err := e.Ask.Door(r.Via, r.Hub)
+		door, err := e.Ask.Endpoint(r.Via, r.Hub)
 		if err != nil {
-			return Door{}, "", err
+			return Endpoint{}, "", err
 		}
 		if e.own(door.Hub) {
-			return Door{}, "", ownHub()
+			return Endpoint{}, "", ownHub()
 		}
 		if r.Via != WebSub {
 			return door, r.Feed, nil
@@ -140,11 +140,11 @@ func (e *Engine) choose(ctx context.Context, r Request) (Door, string, error) {
 	}
 	found, _, err := e.discover(ctx, r.Feed, r.For)
 	if err != nil {
-		return Door{}, "", err
+		return Endpoint{}, "", err
 	}
 	own := false
 	for _, protocol := range Protocols() {
-		for _, d := range found.Doors {
+		for _, d := range found.Endpoints {
 			if d.Protocol != protocol || r.Via != "" && r.Via != protocol {
 				continue
 			}
@@ -154,19 +154,19 @@ func (e *Engine) choose(ctx context.Context, r Request) (Door, string, error) {
 		}
 	}
 	if own {
-		return Door{}, "", ownHub()
+		return Endpoint{}, "", ownHub()
 	}
-	if r.Via != "" && len(found.Doors) > 0 {
-		return Door{}, "", fault.New(fault.NotFound, "The feed %s names no hub for %s; it does for %s.", clip(r.Feed), r.Via, found.Doors[0].Protocol)
+	if r.Via != "" && len(found.Endpoints) > 0 {
+		return Endpoint{}, "", fault.New(fault.NotFound, "The feed %s names no hub for %s; it does for %s.", clip(r.Feed), r.Via, found.Endpoints[0].Protocol)
 	}
-	return Door{}, "", fault.New(fault.NotFound, "The feed %s names no hub; if you know one, say which with via and hub.", clip(r.Feed))
+	return Endpoint{}, "", fault.New(fault.NotFound, "The feed %s names no hub; if you know one, say which with via and hub.", clip(r.Feed))
 }
 
 // Whole is a door with everything that its hub is asked by: of one in another's words
 // perhaps only the URL is known.
-func (e *Engine) Whole(d Door) (Door, error) {
+func (e *Engine) Whole(d Endpoint) (Endpoint, error) {
 	if d.Protocol == RSSCloud && d.Wire == "" {
-		return e.Ask.Door(d.Protocol, d.Hub)
+		return e.Ask.Endpoint(d.Protocol, d.Hub)
 	}
 	return d, nil
 }
@@ -191,7 +191,7 @@ func (e *Engine) discover(ctx context.Context, feed string, who ...string) (foun
 // that the feed calls its own.
 //
 // spec:websub-2018#topic-is-self
-func topicOf(found Found, d Door, feed string) string {
+func topicOf(found Found, d Endpoint, feed string) string {
 	if d.Protocol == WebSub && found.Topic != "" && checkURL("feed", found.Topic) == nil {
 		return found.Topic
 	}

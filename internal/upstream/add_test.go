@@ -11,13 +11,13 @@ import (
 
 func TestWhatIsFollowedIsChosenAsTheFeedSays(t *testing.T) {
 	t.Parallel()
-	cloud := upstream.Door{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}
-	websub := upstream.Door{Protocol: upstream.WebSub, Hub: hubURL}
-	own := upstream.Door{Protocol: upstream.WebSub, Hub: "https://me.test/hub"}
-	ownCloud := upstream.Door{Protocol: upstream.RSSCloud, Hub: "https://me.test/pleaseNotify"}
-	doors := func(d ...upstream.Door) []upstream.Door { return d }
+	cloud := upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}
+	websub := upstream.Endpoint{Protocol: upstream.WebSub, Hub: hubURL}
+	own := upstream.Endpoint{Protocol: upstream.WebSub, Hub: "https://me.test/hub"}
+	ownCloud := upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: "https://me.test/pleaseNotify"}
+	doors := func(d ...upstream.Endpoint) []upstream.Endpoint { return d }
 	for name, c := range map[string]struct {
-		doors []upstream.Door
+		doors []upstream.Endpoint
 		r     upstream.Request
 		hub   string // "": an error
 		code  fault.Code
@@ -49,7 +49,7 @@ func TestWhatIsFollowedIsChosenAsTheFeedSays(t *testing.T) {
 			t.Parallel()
 			o := upstream.Options{Own: func(hub string) bool { return strings.HasPrefix(hub, "https://me.test/") }}
 			inWorld(t, o, func(t *testing.T, w *world) {
-				w.found[feedURL] = upstream.Found{Doors: c.doors}
+				w.found[feedURL] = upstream.Found{Endpoints: c.doors}
 				r := c.r
 				if r.Feed == "" {
 					r.Feed = feedURL

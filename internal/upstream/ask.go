@@ -82,15 +82,15 @@ func (e *Engine) silentUntil(f *Follow) time.Time {
 		return time.Time{}
 	}
 	last := f.ConfirmedAt
-	if f.HeardAt.After(last) {
-		last = f.HeardAt
+	if f.ReceivedAt.After(last) {
+		last = f.ReceivedAt
 	}
 	return last.Add(e.Options.Silence)
 }
 
 // search looks for another door where the known one does not do: feeds move from
 // hub to hub. Nil: the known one is kept. The error is one of reading the feed.
-func (e *Engine) search(ctx context.Context, f Follow) (*Door, error) {
+func (e *Engine) search(ctx context.Context, f Follow) (*Endpoint, error) {
 	if f.Named || f.Failures < searchAfter && f.State != Refused && f.State != Lost {
 		return nil, nil
 	}
@@ -98,8 +98,8 @@ func (e *Engine) search(ctx context.Context, f Follow) (*Door, error) {
 	if err != nil || !known {
 		return nil, err
 	}
-	var doors []Door
-	for _, d := range found.Doors {
+	var doors []Endpoint
+	for _, d := range found.Endpoints {
 		if d.Protocol != f.Protocol || e.own(d.Hub) {
 			continue
 		}
@@ -122,7 +122,7 @@ func (e *Engine) search(ctx context.Context, f Follow) (*Door, error) {
 // before it answers, and at another process than this one.
 //
 // spec:websub-2018#subscriber-confirms-pending
-func (e *Engine) begin(ctx context.Context, f Follow, door *Door) (Follow, bool) {
+func (e *Engine) begin(ctx context.Context, f Follow, door *Endpoint) (Follow, bool) {
 	claim, ours := f.Claim, false
 	f, err := e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
 		ours = found && f.Claim == claim && f.State != Ending

@@ -90,7 +90,7 @@ func TestAfterAnAbsenceCloudsAreAskedAgainAndTheFeedsAreLookedAt(t *testing.T) {
 			t.Errorf("after an hour the signals are %+v", list)
 		}
 		for _, s := range list {
-			if s.URL != feedURL || s.Door != upstream.DoorAway {
+			if s.URL != feedURL || s.Via != upstream.ViaAway {
 				t.Errorf("signal %+v", s)
 			}
 		}
@@ -140,7 +140,7 @@ func TestAHubThatDoesNotAnswerIsAskedAgainAfterGrowingWaits(t *testing.T) {
 		if got := w.state(f, upstream.Active); got.Failures != 0 || got.LastError != "" || got.Missed {
 			t.Errorf("after it came back: %+v", got)
 		}
-		if list := w.received(); len(list) != 1 || list[0].Door != upstream.DoorAway {
+		if list := w.received(); len(list) != 1 || list[0].Via != upstream.ViaAway {
 			t.Errorf("what was missed is looked for: %v", list)
 		}
 	})
@@ -171,7 +171,7 @@ func TestARefusalStaysVisibleAndIsTriedAgainAfterADay(t *testing.T) {
 		if n := len(w.asks()); n != 1 {
 			t.Errorf("it was asked %d times", n)
 		}
-		if wanted, err := w.engine.Heard(t.Context(), feedURL, upstream.RSSCloud, peer(), 0); wanted || err != nil {
+		if wanted, err := w.engine.Receive(t.Context(), feedURL, upstream.RSSCloud, peer(), 0); wanted || err != nil {
 			t.Errorf("its notifications are wanted: %v, %v", wanted, err)
 		}
 		w.plays(func() { w.answer = nil })
@@ -357,7 +357,7 @@ func TestACNWSPublisherIsAskedAgainAfter30SilentDays(t *testing.T) {
 		w.pass(time.Second)
 		w.asks()
 		w.pass(20 * day)
-		if wanted, err := w.engine.Heard(t.Context(), feedURL, upstream.CNWS, peer(), 1); !wanted || err != nil {
+		if wanted, err := w.engine.Receive(t.Context(), feedURL, upstream.CNWS, peer(), 1); !wanted || err != nil {
 			t.Fatalf("heard: %v, %v", wanted, err)
 		}
 		heard := time.Now()
@@ -380,7 +380,7 @@ func TestAFeedThatMovedToAnotherHubIsFoundThere(t *testing.T) {
 		w.pass(time.Second)
 		old := w.now(f)
 		w.plays(func() {
-			w.found[feedURL] = upstream.Found{Topic: feedURL, Doors: []upstream.Door{{Protocol: upstream.WebSub, Hub: "https://next.test/"}}}
+			w.found[feedURL] = upstream.Found{Topic: feedURL, Endpoints: []upstream.Endpoint{{Protocol: upstream.WebSub, Hub: "https://next.test/"}}}
 			w.answer = func(f upstream.Follow) (upstream.Answer, error) {
 				if f.Hub == hubURL {
 					return upstream.Answer{}, fault.New(fault.Unreadable, "Nobody there.")

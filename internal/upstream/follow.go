@@ -54,7 +54,7 @@ type Follow struct {
 	RequestedAt time.Time // the hub was last asked; zero: never
 	ConfirmedAt time.Time // it last said yes
 	SinceAt     time.Time // since when it tells us all that there is, as far as we know; zero: it does not
-	HeardAt     time.Time // it last told us something, to the minute
+	ReceivedAt  time.Time // it last told us something, to the minute
 	ExpiresAt   time.Time // when its yes runs out; zero: never, or there is none
 
 	NextAt   time.Time // when something is to be done, or the end of the claim of who is at it
@@ -85,7 +85,7 @@ func (f *Follow) underWay(now time.Time) bool {
 
 // newsWhileAsked reports whether something came from the hub since it was last asked, for
 // which the feed has yet to be looked at.
-func (f *Follow) newsWhileAsked() bool { return f.Missed && !f.HeardAt.Before(f.RequestedAt) }
+func (f *Follow) newsWhileAsked() bool { return f.Missed && !f.ReceivedAt.Before(f.RequestedAt) }
 
 // want adds who to those who want it.
 func (f *Follow) want(who string) {

@@ -25,7 +25,7 @@ type tally struct {
 // wanted is false when nobody here wants it: the hub should send no more. When err
 // is nil, the feed was looked at or will be, also after a crash; else the hub should
 // send the news again.
-func (e *Engine) Heard(ctx context.Context, topic, protocol string, source netip.Addr, hops int) (wanted bool, err error) {
+func (e *Engine) Receive(ctx context.Context, topic, protocol string, source netip.Addr, hops int) (wanted bool, err error) {
 	e.Init()
 	list, err := e.Store.FollowsOf(ctx, topic)
 	if err != nil {
@@ -36,7 +36,7 @@ func (e *Engine) Heard(ctx context.Context, topic, protocol string, source netip
 			continue
 		}
 		wanted = true
-		if failed := e.heard(ctx, f, Signal{URL: f.Feed, Door: doorOf(protocol), Source: source, Hops: hops, For: f.For}); failed != nil {
+		if failed := e.heard(ctx, f, Signal{URL: f.Feed, Via: doorOf(protocol), Source: source, Hops: hops, For: f.For}); failed != nil {
 			err = failed
 		}
 	}
@@ -71,14 +71,14 @@ func (e *Engine) takes(f *Follow) bool {
 // spec:cloudburst#follow-news-while-asking
 func (e *Engine) heard(ctx context.Context, f Follow, s Signal) error {
 	now, asking := e.now(), false
-	if now.Sub(f.HeardAt) >= heardEvery || f.ConfirmedAt.IsZero() {
+	if now.Sub(f.ReceivedAt) >= heardEvery || f.ConfirmedAt.IsZero() {
 		is, err := e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
 			asking = found && f.underWay(now) && f.ConfirmedAt.IsZero()
 			noted := !asking || f.newsWhileAsked()
-			if !found || now.Sub(f.HeardAt) < heardEvery && noted {
+			if !found || now.Sub(f.ReceivedAt) < heardEvery && noted {
 				return Leave, nil
 			}
-			f.HeardAt, f.Missed = date.Later(f.HeardAt, now), f.Missed || asking
+			f.ReceivedAt, f.Missed = date.Later(f.ReceivedAt, now), f.Missed || asking
 			return Keep, nil
 		})
 		if err != nil {
@@ -94,7 +94,7 @@ func (e *Engine) heard(ctx context.Context, f Follow, s Signal) error {
 	case err == nil:
 		return nil
 	case code == fault.Refused, code == fault.Invalid:
-		e.Log.Debug("news was not taken", "feed", f.Feed, "door", s.Door, "err", err)
+		e.Log.Debug("news was not taken", "feed", f.Feed, "door", s.Via, "err", err)
 		return nil // sending it again would not help
 	case f.underWay(now):
 		// Perhaps a test call, which must not fail for a reason that is not the hub's.
@@ -226,7 +226,7 @@ func (e *Engine) Delivered(ctx context.Context, token string, source netip.Addr,
 	}
 	// Who has no secret of ours may still send something to an address that leaked.
 	c.Signed = c.Signed && f.Secret != ""
-	return e.heard(ctx, f, Signal{URL: f.Feed, Door: DoorWebSub, Source: source, Hops: hops, For: f.For, Content: c})
+	return e.heard(ctx, f, Signal{URL: f.Feed, Via: ViaWebSub, Source: source, Hops: hops, For: f.For, Content: c})
 }
 
 // Rejected counts content whose signature was missing or wrong. It is written down

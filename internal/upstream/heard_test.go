@@ -15,7 +15,7 @@ import (
 
 func (w *world) heard(topic, protocol string, wanted bool) {
 	w.t.Helper()
-	got, err := w.engine.Heard(w.t.Context(), topic, protocol, peer(), 2)
+	got, err := w.engine.Receive(w.t.Context(), topic, protocol, peer(), 2)
 	if got != wanted || err != nil {
 		w.t.Fatalf("heard %s: %v, %v; want %v", topic, got, err, wanted)
 	}
@@ -24,7 +24,7 @@ func (w *world) heard(topic, protocol string, wanted bool) {
 func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
 	t.Parallel()
 	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
-		w.found[feedURL] = upstream.Found{Topic: "http://feeds.test/self.xml", Doors: w.found[feedURL].Doors}
+		w.found[feedURL] = upstream.Found{Topic: "http://feeds.test/self.xml", Endpoints: w.found[feedURL].Endpoints}
 		w.add(upstream.RSSCloud)
 		w.add(upstream.CNWS)
 		ws := w.add(upstream.WebSub)
@@ -36,9 +36,9 @@ func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := []upstream.Signal{
-			{URL: feedURL, Door: upstream.DoorRSSCloud, Source: peer(), Hops: 2, For: []string{"relay"}},
-			{URL: feedURL, Door: upstream.DoorCNWS, Source: peer(), Hops: 2, For: []string{"relay"}},
-			{URL: feedURL, Door: upstream.DoorWebSub, Source: peer(), Hops: 2, For: []string{"relay"}},
+			{URL: feedURL, Via: upstream.ViaRSSCloud, Source: peer(), Hops: 2, For: []string{"relay"}},
+			{URL: feedURL, Via: upstream.ViaCNWS, Source: peer(), Hops: 2, For: []string{"relay"}},
+			{URL: feedURL, Via: upstream.ViaWebSub, Source: peer(), Hops: 2, For: []string{"relay"}},
 		}
 		if d := cmp.Diff(want, w.received(), cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); d != "" {
 			t.Errorf("signals (- want, + got):\n%s", d)
@@ -65,10 +65,10 @@ func TestNewsDuringTheFirstRegistrationIsReadOnce(t *testing.T) {
 		fail     error
 		state    string
 	}{
-		"rssCloud, accepted":   {upstream.RSSCloud, upstream.DoorRSSCloud, nil, upstream.Active},
-		"rssCloud, refused":    {upstream.RSSCloud, upstream.DoorRSSCloud, fault.New(fault.Refused, "No."), upstream.Refused},
-		"rssCloud, unreadable": {upstream.RSSCloud, upstream.DoorRSSCloud, fault.New(fault.Unreadable, "No usable answer."), upstream.Pending},
-		"CNWS, accepted":       {upstream.CNWS, upstream.DoorCNWS, nil, upstream.Active},
+		"rssCloud, accepted":   {upstream.RSSCloud, upstream.ViaRSSCloud, nil, upstream.Active},
+		"rssCloud, refused":    {upstream.RSSCloud, upstream.ViaRSSCloud, fault.New(fault.Refused, "No."), upstream.Refused},
+		"rssCloud, unreadable": {upstream.RSSCloud, upstream.ViaRSSCloud, fault.New(fault.Unreadable, "No usable answer."), upstream.Pending},
+		"CNWS, accepted":       {upstream.CNWS, upstream.ViaCNWS, nil, upstream.Active},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,7 +90,7 @@ func TestNewsDuringTheFirstRegistrationIsReadOnce(t *testing.T) {
 				w.pass(10 * time.Second)
 				w.state(f, tt.state)
 				list := w.received()
-				if len(list) != 1 || list[0].URL != feedURL || list[0].Door != tt.by || !list[0].Unsure {
+				if len(list) != 1 || list[0].URL != feedURL || list[0].Via != tt.by || !list[0].Unsure {
 					t.Errorf("after the answer the signals are %+v", list)
 				}
 				if got := w.now(f); got.Missed {
@@ -209,17 +209,17 @@ func TestTheMomentOfNewsIsWrittenOnceAMinute(t *testing.T) {
 		f := w.add(upstream.RSSCloud)
 		w.pass(time.Hour)
 		w.heard(feedURL, upstream.RSSCloud, true)
-		first := w.now(f).HeardAt
+		first := w.now(f).ReceivedAt
 		for range 5 {
 			w.pass(10 * time.Second)
 			w.heard(feedURL, upstream.RSSCloud, true)
 		}
-		if got := w.now(f).HeardAt; !got.Equal(first) {
+		if got := w.now(f).ReceivedAt; !got.Equal(first) {
 			t.Errorf("it was written again after %s", got.Sub(first))
 		}
 		w.pass(10 * time.Second)
 		w.heard(feedURL, upstream.RSSCloud, true)
-		if got := w.now(f).HeardAt; got.Sub(first) < time.Minute {
+		if got := w.now(f).ReceivedAt; got.Sub(first) < time.Minute {
 			t.Errorf("after a minute it is %s later", got.Sub(first))
 		}
 	})
@@ -235,20 +235,20 @@ func TestNewsThatCannotBeTakenIsAskedForAgain(t *testing.T) {
 			fault.TooMany: true, fault.Unreadable: true, fault.Unavailable: true, fault.Internal: true, fault.Refused: false, fault.Invalid: false,
 		} {
 			w.plays(func() { w.failing = fault.New(code, "Not now.") })
-			if wanted, err := w.engine.Heard(t.Context(), feedURL, upstream.RSSCloud, peer(), 0); !wanted || again != (err != nil) {
+			if wanted, err := w.engine.Receive(t.Context(), feedURL, upstream.RSSCloud, peer(), 0); !wanted || again != (err != nil) {
 				t.Errorf("rsscloud, %s: %v, %v", code, wanted, err)
 			}
 			w.pass(time.Minute)
 		}
 		// Publishers of CNWS take an error for good, so that the feed is looked at later instead.
 		w.plays(func() { w.failing = fault.New(fault.TooMany, "Not now.") })
-		if wanted, err := w.engine.Heard(t.Context(), feedURL, upstream.CNWS, peer(), 0); !wanted || err != nil {
+		if wanted, err := w.engine.Receive(t.Context(), feedURL, upstream.CNWS, peer(), 0); !wanted || err != nil {
 			t.Errorf("cnws: %v, %v", wanted, err)
 		}
 		w.plays(func() { w.failing = nil })
 		w.received()
 		w.pass(3 * time.Minute)
-		if list := w.received(); len(list) != 1 || list[0].Door != upstream.DoorAway {
+		if list := w.received(); len(list) != 1 || list[0].Via != upstream.ViaAway {
 			t.Errorf("the feed is looked at: %v", list)
 		}
 		w.state(cloud, upstream.Active)
@@ -289,7 +289,7 @@ func TestContentThatIsNotSignedIsCounted(t *testing.T) {
 func TestASecretIsForHubsOverTLSOnly(t *testing.T) {
 	t.Parallel()
 	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
-		w.found[feedURL] = upstream.Found{Doors: []upstream.Door{{Protocol: upstream.WebSub, Hub: "http://hub.test/"}}}
+		w.found[feedURL] = upstream.Found{Endpoints: []upstream.Endpoint{{Protocol: upstream.WebSub, Hub: "http://hub.test/"}}}
 		if f := w.add(upstream.WebSub); f.Secret != "" || len(f.Token) != 32 {
 			t.Errorf("secret %q, token %q", f.Secret, f.Token)
 		}

@@ -35,7 +35,7 @@ func (e *Engine) pace(ctx context.Context) time.Duration {
 		for _, n := range hour {
 			need += float64(n) / time.Hour.Seconds()
 		}
-		e.rate, e.pacedAt = max(e.Options.Rate, min(need, e.Options.Most)), now
+		e.rate, e.pacedAt = max(e.Options.Rate, min(need, e.Options.Max)), now
 	}
 	return jitter(time.Duration(float64(time.Second)/e.rate), 0.5)
 }

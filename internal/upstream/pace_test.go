@@ -194,8 +194,8 @@ func (c *crowd) Discover(context.Context, string) (upstream.Found, error) {
 	return upstream.Found{}, fault.New(fault.Unreadable, "Nobody reads here.")
 }
 
-func (c *crowd) Door(protocol, hub string) (upstream.Door, error) {
-	return upstream.Door{Protocol: protocol, Hub: hub, Wire: "http-post"}, nil
+func (c *crowd) Endpoint(protocol, hub string) (upstream.Endpoint, error) {
+	return upstream.Endpoint{Protocol: protocol, Hub: hub, Wire: "http-post"}, nil
 }
 
 func (c *crowd) End(context.Context, upstream.Follow) error { return nil }
@@ -240,7 +240,7 @@ func follows(t *testing.T, e *upstream.Engine, n int, hosts ...string) {
 		host := hosts[i%len(hosts)]
 		r := upstream.Request{
 			Feed: fmt.Sprintf("http://feeds.test/%s/%d.xml", host, i), For: upstream.Reader,
-			Door: &upstream.Door{Protocol: upstream.RSSCloud, Hub: "http://" + host + ":5337/pleaseNotify", Wire: "http-post"},
+			Endpoint: &upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: "http://" + host + ":5337/pleaseNotify", Wire: "http-post"},
 		}
 		if _, err := e.Add(t.Context(), r); err != nil {
 			t.Fatal(err)

@@ -14,26 +14,26 @@ import (
 
 // reads lets the program know the feed's hubs from its readers, and fails the test when
 // it is read for them.
-func (w *world) reads(doors ...upstream.Door) {
+func (w *world) reads(doors ...upstream.Endpoint) {
 	w.found = nil // the feed cannot be read from here
 	w.engine.Options.Known = func(_ context.Context, feed string) (upstream.Found, bool, error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return upstream.Found{Topic: feedURL, Doors: doors}, feed == feedURL && doors != nil, nil
+		return upstream.Found{Topic: feedURL, Endpoints: doors}, feed == feedURL && doors != nil, nil
 	}
 }
 
-func (w *world) addDoor(d upstream.Door, who string) upstream.Follow {
+func (w *world) addDoor(d upstream.Endpoint, who string) upstream.Follow {
 	w.t.Helper()
-	f, err := w.engine.Add(w.t.Context(), upstream.Request{Feed: feedURL, For: who, Door: &d, Topic: feedURL})
+	f, err := w.engine.Add(w.t.Context(), upstream.Request{Feed: feedURL, For: who, Endpoint: &d, Topic: feedURL})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return f
 }
 
-func theCloud() upstream.Door {
-	return upstream.Door{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}
+func theCloud() upstream.Endpoint {
+	return upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}
 }
 
 func TestADoorThatAReaderFoundIsAskedOnceAndNothingIsRead(t *testing.T) {
@@ -45,7 +45,7 @@ func TestADoorThatAReaderFoundIsAskedOnceAndNothingIsRead(t *testing.T) {
 		w.state(f, upstream.Active)
 		for range 5 {
 			w.addDoor(theCloud(), upstream.Reader)
-			w.addDoor(upstream.Door{Protocol: upstream.RSSCloud, Hub: cloudURL}, upstream.Reader) // told less
+			w.addDoor(upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL}, upstream.Reader) // told less
 		}
 		w.pass(time.Minute)
 		if n := len(w.asks()); n != 1 {
@@ -63,10 +63,10 @@ func TestADoorThatAReaderFoundIsAskedOnceAndNothingIsRead(t *testing.T) {
 		if list := w.asks(); len(list) != 1 || list[0].hub != moved.Hub {
 			t.Errorf("at its new hub it was asked for: %v", list)
 		}
-		for name, d := range map[string]upstream.Door{
+		for name, d := range map[string]upstream.Endpoint{
 			"a protocol": {Protocol: "smoke", Hub: hubURL}, "a URL": {Protocol: upstream.WebSub, Hub: "ftp://x"}, "nothing": {},
 		} {
-			if _, err := w.engine.Add(t.Context(), upstream.Request{Feed: feedURL, For: upstream.Reader, Door: &d}); fault.CodeOf(err) != fault.Invalid {
+			if _, err := w.engine.Add(t.Context(), upstream.Request{Feed: feedURL, For: upstream.Reader, Endpoint: &d}); fault.CodeOf(err) != fault.Invalid {
 				t.Errorf("%s that is none: %v", name, err)
 			}
 		}
@@ -76,7 +76,7 @@ func TestADoorThatAReaderFoundIsAskedOnceAndNothingIsRead(t *testing.T) {
 func TestOfOneFeedAllFollowsAreListed(t *testing.T) {
 	t.Parallel()
 	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
-		w.addDoor(upstream.Door{Protocol: upstream.WebSub, Hub: hubURL}, upstream.Reader)
+		w.addDoor(upstream.Endpoint{Protocol: upstream.WebSub, Hub: hubURL}, upstream.Reader)
 		w.addDoor(theCloud(), upstream.Reader)
 		list, err := w.engine.Of(t.Context(), feedURL)
 		if err != nil || len(list) != 2 || list[0].Protocol != upstream.RSSCloud || list[1].Protocol != upstream.WebSub {
@@ -91,7 +91,7 @@ func TestOfOneFeedAllFollowsAreListed(t *testing.T) {
 func TestAnotherHubOfAFeedIsFoundByWhatItsReadersKnow(t *testing.T) {
 	t.Parallel()
 	inWorld(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *world) {
-		web := func(hub string) upstream.Door { return upstream.Door{Protocol: upstream.WebSub, Hub: hub} }
+		web := func(hub string) upstream.Endpoint { return upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub} }
 		w.reads(web(hubURL))
 		f := w.addDoor(web(hubURL), upstream.Reader)
 		w.pass(time.Second)
@@ -152,7 +152,7 @@ func TestSignedContentComesWithTheSignalAndOtherContentUnsigned(t *testing.T) {
 	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
 		content := upstream.Content{Body: []byte("<rss/>"), Signed: true}
 		for hub, signed := range map[string]bool{hubURL: true, "http://hub.test/": false} { // secrets are for hubs over TLS
-			f := w.addDoor(upstream.Door{Protocol: upstream.WebSub, Hub: hub}, upstream.Reader)
+			f := w.addDoor(upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub}, upstream.Reader)
 			w.pass(time.Second)
 			w.received()
 			if err := w.engine.Delivered(t.Context(), w.now(f).Token, peer(), 1, content); err != nil {
@@ -198,7 +198,7 @@ func TestItIsKnownSinceWhenAHubTellsEverything(t *testing.T) {
 		if got := w.state(f, upstream.Active); !got.SinceAt.After(since) {
 			t.Errorf("after an absence of ours it is %s", got.SinceAt)
 		}
-		if list := w.received(); len(list) != 2 || list[1].Door != upstream.DoorAway || list[1].For[0] != upstream.Reader {
+		if list := w.received(); len(list) != 2 || list[1].Via != upstream.ViaAway || list[1].For[0] != upstream.Reader {
 			t.Errorf("what was missed is looked for: %+v", list)
 		}
 	})

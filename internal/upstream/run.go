@@ -63,8 +63,8 @@ func (o *Options) defaults() {
 	if o.Rate <= 0 {
 		o.Rate = 5
 	}
-	if o.Most <= 0 {
-		o.Most = 100
+	if o.Max <= 0 {
+		o.Max = 100
 	}
 	if o.AtOnce <= 0 {
 		o.AtOnce = 16
@@ -219,9 +219,9 @@ func (e *Engine) lookLoop(ctx context.Context) {
 
 // lookAt has one feed looked at. Until that is done the row keeps Missed.
 func (e *Engine) lookAt(ctx context.Context, f Follow) {
-	s := Signal{URL: f.Feed, Door: DoorAway, For: f.For, Unsure: true}
+	s := Signal{URL: f.Feed, Via: ViaAway, For: f.For, Unsure: true}
 	if f.newsWhileAsked() {
-		s.Door = doorOf(f.Protocol)
+		s.Via = doorOf(f.Protocol)
 	}
 	if err := e.Signal(ctx, s); err != nil {
 		e.Log.Debug("a feed that may have changed could not be looked at", "feed", f.Feed, "err", err)
@@ -235,7 +235,7 @@ func (e *Engine) lookAt(ctx context.Context, f Follow) {
 		}
 	}
 	_, err := e.Store.ChangeFollow(ctx, f.ID, func(now *Follow, found bool) (Verdict, []event.Event) {
-		if !found || !now.ConfirmedAt.Equal(f.ConfirmedAt) || now.HeardAt.After(f.HeardAt) {
+		if !found || !now.ConfirmedAt.Equal(f.ConfirmedAt) || now.ReceivedAt.After(f.ReceivedAt) {
 			return Leave, nil
 		}
 		now.Missed = false
@@ -253,7 +253,7 @@ func (e *Engine) change(ctx context.Context, id int64, do func(f *Follow, found 
 		events = nil
 		v, ev := do(f, found)
 		if ev != nil {
-			ev.TopicID, ev.Topic, ev.Peer, ev.Door = topicID(f.Feed), f.Feed, text.Host(f.Hub), doorLog
+			ev.TopicID, ev.Topic, ev.Peer, ev.Via = topicID(f.Feed), f.Feed, text.Host(f.Hub), doorLog
 			e.Bus.Stamp(e.now(), ev)
 			events = []event.Event{*ev}
 		}

@@ -17,7 +17,7 @@ func TestAllSpellingsOfAHubsHostAreOneForItsPace(t *testing.T) {
 			for _, path := range []string{"/a", "/b", "/c", "/d"} {
 				r := upstream.Request{
 					Feed: "http://feeds.test/" + href.Host(root) + path + "?" + root, For: upstream.Reader,
-					Door: &upstream.Door{Protocol: upstream.RSSCloud, Hub: root + path, Wire: "http-post"},
+					Endpoint: &upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: root + path, Wire: "http-post"},
 				}
 				if _, err := e.Add(t.Context(), r); err != nil {
 					t.Fatal(err)

@@ -33,7 +33,7 @@ type Subscriber interface {
 	// Errors: fault.Refused (its address may not be read), Unreadable, Unavailable.
 	Discover(ctx context.Context, feed string) (Found, error)
 	// Door is the door that somebody named by hand, in full. fault.Invalid: it can be none.
-	Door(protocol, hub string) (Door, error)
+	Endpoint(protocol, hub string) (Endpoint, error)
 	// Ask asks the hub for notifications of f.Topic, or for more of them. Errors:
 	// fault.Refused (the hub said no, in its own words), Gone (it said: never),
 	// Unreadable (no usable answer), TooMany and Unavailable (with RetryAfter).
@@ -45,12 +45,12 @@ type Subscriber interface {
 
 // Found is what a feed says of where it can be followed.
 type Found struct {
-	Topic string // the URL that the feed calls its own; "": none
-	Doors []Door // the best first
+	Topic     string     // the URL that the feed calls its own; "": none
+	Endpoints []Endpoint // the best first
 }
 
 // Door is where and how a hub is asked.
-type Door struct {
+type Endpoint struct {
 	Protocol  string // RSSCloud, WebSub or CNWS
 	Hub       string // URL
 	Wire      string // RSSCloud: the protocol in which the cloud is asked
@@ -74,7 +74,7 @@ const (
 // Signal says that a feed may have changed.
 type Signal struct {
 	URL    string     // of the feed, as it was added here
-	Door   string     // through which the news came: notify-websub and so on
+	Via    string     // through which the news came: notify-websub and so on
 	Source netip.Addr // who said so; the zero Addr is this program
 	Hops   int        // hubs that the news has passed through
 	For    []string   // who in this program wants to know, in order
@@ -91,27 +91,27 @@ type Content struct {
 
 // Doors of signals.
 const (
-	DoorRSSCloud = "notify-rsscloud"
-	DoorWebSub   = "notify-websub"
-	DoorCNWS     = "notify-cnws"
-	DoorAway     = "notify-away" // this program was away and looks for what it missed
+	ViaRSSCloud = "notify-rsscloud"
+	ViaWebSub   = "notify-websub"
+	ViaCNWS     = "notify-cnws"
+	ViaAway     = "notify-away" // this program was away and looks for what it missed
 )
 
 // doorOf returns the Door of the signals that come by a protocol.
 func doorOf(protocol string) string {
 	switch protocol {
 	case WebSub:
-		return DoorWebSub
+		return ViaWebSub
 	case CNWS:
-		return DoorCNWS
+		return ViaCNWS
 	}
-	return DoorRSSCloud
+	return ViaRSSCloud
 }
 
 // Options of an engine. Zero fields mean the default in brackets.
 type Options struct {
 	Rate          float64         // questions to hubs per second, while not more are needed to be in time [5]
-	Most          float64         // questions per second at most [100]
+	Max           float64         // questions per second at most [100]
 	AtOnce        int             // questions under way at once [16]
 	PerHub        int             // of them at one host [2]
 	AskTimeout    time.Duration   // one question [30 s]

@@ -58,7 +58,7 @@ func inWorld(t *testing.T, o upstream.Options, do func(*testing.T, *world)) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, dir: dir, base: "https://me.test", lease: 240 * time.Hour, found: map[string]upstream.Found{
-			feedURL: {Topic: feedURL, Doors: []upstream.Door{
+			feedURL: {Topic: feedURL, Endpoints: []upstream.Endpoint{
 				{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}, {Protocol: upstream.WebSub, Hub: hubURL},
 			}},
 		}}
@@ -133,8 +133,8 @@ func (w *world) Discover(_ context.Context, feed string) (upstream.Found, error)
 	return f, nil
 }
 
-func (w *world) Door(protocol, hub string) (upstream.Door, error) {
-	return upstream.Door{Protocol: protocol, Hub: hub, Wire: "http-post"}, nil
+func (w *world) Endpoint(protocol, hub string) (upstream.Endpoint, error) {
+	return upstream.Endpoint{Protocol: protocol, Hub: hub, Wire: "http-post"}, nil
 }
 
 func (w *world) Ask(_ context.Context, f upstream.Follow) (upstream.Answer, error) {

@@ -32,7 +32,7 @@ func (f *fake) listed(list ...hub.Change) {
 }
 
 func site1(i int) hub.Change {
-	return hub.Change{Name: fmt.Sprintf("Site number %d", i), URL: fmt.Sprintf("https://s%d.example/", i), Door: "weblogs"}
+	return hub.Change{Name: fmt.Sprintf("Site number %d", i), URL: fmt.Sprintf("https://s%d.example/", i), Via: "weblogs"}
 }
 
 func TestChangesPageBothWaysWithoutLossOrRepetition(t *testing.T) {
@@ -75,9 +75,9 @@ func TestLineOfAChangeNamesSiteFeedDoorAndTags(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
-	f.listed(hub.Change{Name: "A & B", URL: "https://a.example/", Feed: "https://a.example/rss.xml", Page: "https://a.example/new", Tags: []string{"rss", "a b"}, Door: "weblogs-extended"},
-		hub.Change{URL: "https://b.example/feed", Feed: "https://b.example/feed", Door: "websub"},
-		hub.Change{Name: "odd", URL: "gopher://c.example/", Door: "some <door>"})
+	f.listed(hub.Change{Name: "A & B", URL: "https://a.example/", Feed: "https://a.example/rss.xml", Batch: "https://a.example/new", Tags: []string{"rss", "a b"}, Via: "weblogs-extended"},
+		hub.Change{URL: "https://b.example/feed", Feed: "https://b.example/feed", Via: "websub"},
+		hub.Change{Name: "odd", URL: "gopher://c.example/", Via: "some <door>"})
 	h := w.Routes()
 	body := get(t, h, "/changes").Body.String()
 	check(t, get(t, h, "/changes"))

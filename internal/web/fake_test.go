@@ -168,7 +168,7 @@ func (f *fake) Counts(context.Context) (hub.Counts, error) {
 			failing++
 		}
 	}
-	return hub.Counts{Topics: int64(len(f.topics)), Subscriptions: int64(len(f.subs)), Failing: failing, Owed: failing, Requests: f.requests, Events: int64(len(f.events))}, f.err
+	return hub.Counts{Topics: int64(len(f.topics)), Subscriptions: int64(len(f.subs)), Failing: failing, Pending: failing, Requests: f.requests, Events: int64(len(f.events))}, f.err
 }
 
 func (f *fake) Live() hub.Live {
@@ -259,7 +259,7 @@ func subOf(topic int64, i int, now time.Time) hub.SubscriptionInfo {
 		s.ExpiresAt = hub.Forever()
 	}
 	if i == 77 || i == 500 || i == 901 {
-		s.Failures, s.Tries, s.Owed, s.Sent, s.LastError = 1+i%2, 2, 30, 28, "No answer within 15 s."
+		s.Failures, s.Tries, s.PendingVersion, s.Sent, s.LastError = 1+i%2, 2, 30, 28, "No answer within 15 s."
 		s.NextAt, s.LastErrorAt = now.Add(95*time.Second), now.Add(-30*time.Second)
 	}
 	return hub.SubscriptionInfo{Subscription: s, Topic: "https://scripting.com/rss.xml"}
@@ -287,20 +287,20 @@ func minuteOf(at time.Time, i int, r *rand.Rand) hub.Minute {
 // busy fills the list of changes.
 func busy(f *fake) {
 	for i := range 150 {
-		c := hub.Change{Node: 17, Seq: int64(i + 1), At: f.now.Add(-time.Duration(150-i)*19*time.Second + 12*time.Second), Door: "rest",
+		c := hub.Change{Node: 17, Seq: int64(i + 1), At: f.now.Add(-time.Duration(150-i)*19*time.Second + 12*time.Second), Via: "rest",
 			Name: fmt.Sprintf("Weblog number %d", i), URL: fmt.Sprintf("https://people.example.net/~user%02d/", i%47)}
 		switch i % 6 {
 		case 1:
-			c.Name, c.URL, c.Door = "Scripting News", "http://scripting.com/", "weblogs"
+			c.Name, c.URL, c.Via = "Scripting News", "http://scripting.com/", "weblogs"
 		case 2:
-			c.Name, c.URL, c.Feed, c.Door = "", "https://people.example.net/~user02/rss.xml", "https://people.example.net/~user02/rss.xml", "websub"
+			c.Name, c.URL, c.Feed, c.Via = "", "https://people.example.net/~user02/rss.xml", "https://people.example.net/~user02/rss.xml", "websub"
 		case 3:
-			c.Name, c.URL, c.Feed, c.Door = "RSS の話", "https://rssweblog.com/", "http://feeds.example.com/a-rather-long-name/TheRssBlog", "weblogs-extended"
-			c.Page, c.Tags = "https://rssweblog.com/2026/11/20/why-a-hub-is-quicker-than-a-poll", []string{"rss", "opml", "weblogs"}
+			c.Name, c.URL, c.Feed, c.Via = "RSS の話", "https://rssweblog.com/", "http://feeds.example.com/a-rather-long-name/TheRssBlog", "weblogs-extended"
+			c.Batch, c.Tags = "https://rssweblog.com/2026/11/20/why-a-hub-is-quicker-than-a-poll", []string{"rss", "opml", "weblogs"}
 		case 4:
-			c.Name, c.Door = "A site with a name that goes on for rather long, as some names do", "pingsite"
+			c.Name, c.Via = "A site with a name that goes on for rather long, as some names do", "pingsite"
 		case 5:
-			c.Name, c.Feed, c.Door = "Planet", "https://planet.example.org/atom.xml", "notify-websub"
+			c.Name, c.Feed, c.Via = "Planet", "https://planet.example.org/atom.xml", "notify-websub"
 		}
 		f.changes = append(f.changes, c)
 	}
@@ -326,23 +326,23 @@ func story(f *fake, bus *event.Bus, hosts []string, r *rand.Rand) {
 		}
 		switch i % 8 {
 		case 0, 4:
-			f.add(bus, event.Event{Kind: event.KindPing, TopicID: id, Topic: u, OK: true, Door: "rest", Peer: "203.0.113.9", Text: "Thanks for the ping.", Took: 84 * time.Millisecond},
+			f.add(bus, event.Event{Kind: event.KindPing, TopicID: id, Topic: u, OK: true, Via: "rest", Peer: "203.0.113.9", Text: "Thanks for the ping.", Took: 84 * time.Millisecond},
 				event.Event{Kind: event.KindCheck, TopicID: id, Topic: u, OK: true, Version: v, Took: 79 * time.Millisecond, Text: fmt.Sprintf("Changed: version %d, 48,213 bytes.", v)},
-				event.Event{Kind: event.KindNotify, TopicID: id, Topic: u, OK: true, Version: v, Told: told, Failed: 3, Took: time.Duration(200+r.IntN(300)) * time.Millisecond, Text: fmt.Sprintf("Told %s subscribers in 0.3 s; 3 could not be told and will be tried again.", shell.FormatCount(told))},
-				event.Event{Kind: event.KindError, TopicID: id, Topic: u, Door: "http-post", Peer: "reader77.example.net:5337", Failed: 1, Took: 15 * time.Second, Text: "No answer within 15 s."})
+				event.Event{Kind: event.KindNotify, TopicID: id, Topic: u, OK: true, Version: v, Notified: told, Failed: 3, Took: time.Duration(200+r.IntN(300)) * time.Millisecond, Text: fmt.Sprintf("Told %s subscribers in 0.3 s; 3 could not be told and will be tried again.", shell.FormatCount(told))},
+				event.Event{Kind: event.KindError, TopicID: id, Topic: u, Via: "http-post", Peer: "reader77.example.net:5337", Failed: 1, Took: 15 * time.Second, Text: "No answer within 15 s."})
 		case 1, 5:
-			f.add(bus, event.Event{Kind: event.KindPing, TopicID: id, Topic: u, OK: true, Door: "xml-rpc", Peer: "198.51.100.77", Text: "Thanks for the ping.", Took: 31 * time.Millisecond},
+			f.add(bus, event.Event{Kind: event.KindPing, TopicID: id, Topic: u, OK: true, Via: "xml-rpc", Peer: "198.51.100.77", Text: "Thanks for the ping.", Took: 31 * time.Millisecond},
 				event.Event{Kind: event.KindCheck, TopicID: id, Topic: u, OK: true, Version: v, Took: 28 * time.Millisecond, Text: "Not changed since 13:40:02 on 20 November (version 29)."})
 		case 2:
-			f.add(bus, event.Event{Kind: event.KindVerify, TopicID: id, Topic: u, OK: true, Door: "http-post", Peer: "river.example.com:1337", Took: 120 * time.Millisecond, Text: "The challenge was answered."},
-				event.Event{Kind: event.KindRegister, TopicID: id, Topic: u, OK: true, Door: "rest", Peer: "river.example.com:1337", Took: 310 * time.Millisecond, Text: "Registered for http-post notifications until 15:02 on 21 November."})
+			f.add(bus, event.Event{Kind: event.KindVerify, TopicID: id, Topic: u, OK: true, Via: "http-post", Peer: "river.example.com:1337", Took: 120 * time.Millisecond, Text: "The challenge was answered."},
+				event.Event{Kind: event.KindRegister, TopicID: id, Topic: u, OK: true, Via: "rest", Peer: "river.example.com:1337", Took: 310 * time.Millisecond, Text: "Registered for http-post notifications until 15:02 on 21 November."})
 		case 3:
-			f.add(bus, event.Event{Kind: event.KindRegister, TopicID: id, Topic: u, Door: "soap", Peer: "192.0.2.14", Took: 20 * time.Second, Text: "Not registered: the callback did not answer the test call within 15 s, so it could not be told of changes either."})
+			f.add(bus, event.Event{Kind: event.KindRegister, TopicID: id, Topic: u, Via: "soap", Peer: "192.0.2.14", Took: 20 * time.Second, Text: "Not registered: the callback did not answer the test call within 15 s, so it could not be told of changes either."})
 		case 6:
-			f.add(bus, event.Event{Kind: event.KindDrop, TopicID: id, Topic: u, Door: "http-post", Peer: "gone.example.net", Text: "Dropped after 3 changes in a row that could not be delivered; the last time: No answer within 15 s."},
-				event.Event{Kind: event.KindExpire, TopicID: id, Topic: u, OK: true, Door: "xml-rpc", Peer: "old.example.net:80", Text: "The subscription was not renewed since 13:02 on 19 November and has expired."})
+			f.add(bus, event.Event{Kind: event.KindDrop, TopicID: id, Topic: u, Via: "http-post", Peer: "gone.example.net", Text: "Dropped after 3 changes in a row that could not be delivered; the last time: No answer within 15 s."},
+				event.Event{Kind: event.KindExpire, TopicID: id, Topic: u, OK: true, Via: "xml-rpc", Peer: "old.example.net:80", Text: "The subscription was not renewed since 13:02 on 19 November and has expired."})
 		case 7:
-			f.add(bus, event.Event{Kind: event.KindCancel, TopicID: id, Topic: u, OK: true, Door: "rest", Peer: "river.example.com:1337", Text: "Cancelled by its owner."},
+			f.add(bus, event.Event{Kind: event.KindCancel, TopicID: id, Topic: u, OK: true, Via: "rest", Peer: "river.example.com:1337", Text: "Cancelled by its owner."},
 				event.Event{Kind: event.KindSystem, OK: true, Text: "The hourly sweep removed 2 subscriptions."})
 		}
 	}

@@ -41,7 +41,7 @@ func TestSigningInBeginsANewSessionAndEndsTheOneBefore(t *testing.T) {
 	if _, still := x.people.sessions[before]; still {
 		t.Error("the session before goes on")
 	}
-	if got := x.people.callers; len(got) != 1 || got[0] != (account.Caller{Addr: addr("203.0.113.9"), Door: "page"}) {
+	if got := x.people.callers; len(got) != 1 || got[0] != (account.Caller{Addr: addr("203.0.113.9"), Via: "page"}) {
 		t.Errorf("the accounts were asked for %+v", got)
 	}
 	x.cookie = c.Value

@@ -61,7 +61,7 @@ func TestNoticesAreSetUpTriedPausedAndRemoved(t *testing.T) {
 	has(t, g.look(g.done("/feeds/notices", "via", "webhook", "target", "https://bot.example/x", "what", "c:News", "secret", "s")), "https://bot.example/x", "Saved. The recipient is asked for consent now")
 	g.done("/feeds/notices", "via", "post", "target", "https://bot.example/y", "what", "s:"+strconv.FormatInt(river.SourceID("http://scripting.com/rss.xml"), 10))
 	g.wrong(404, "/feeds/notices", "via", "post", "target", "https://bot.example/y", "what", "s:12345")
-	if all, _ := g.brook.Notices(t.Context(), "alice"); len(all) != 5 || all[3].Category != "News" || all[3].Secret != "s" || all[4].SourceID == 0 {
+	if all, _ := g.brook.Forwardings(t.Context(), "alice"); len(all) != 5 || all[3].Category != "News" || all[3].Secret != "s" || all[4].SourceID == 0 {
 		t.Errorf("%+v", all)
 	}
 	g.brook.tryNotice = func(int64) error { return fault.New(fault.Unreadable, "The mail server said: <no>.") }
@@ -78,7 +78,7 @@ func TestNoticesAreSetUpTriedPausedAndRemoved(t *testing.T) {
 func TestRecipientsConfirmAndEndByTheirLinks(t *testing.T) {
 	t.Parallel()
 	g := newGarden(t)
-	g.brook.linkState = forward.NoticeWaiting
+	g.brook.linkState = forward.ForwardingWaiting
 	// Whoever has the link needs no account, and comes from anywhere.
 	ask := func(method, path, body string, edit func(*http.Request)) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -93,39 +93,39 @@ func TestRecipientsConfirmAndEndByTheirLinks(t *testing.T) {
 	rec := ask("GET", "/feeds/notices/confirm?token=good", "", nil)
 	check(t, rec)
 	has(t, rec.Body.String(), "alice wants to forward", "vic@x.example", `method="post" action="/feeds/notices/confirm?token=good"`, "<button>Confirm</button>")
-	if rec.Code != 200 || rec.Header().Get("Cache-Control") != "no-store" || rec.Header().Get("Referrer-Policy") != "no-referrer" || g.brook.linkState != forward.NoticeWaiting {
+	if rec.Code != 200 || rec.Header().Get("Cache-Control") != "no-store" || rec.Header().Get("Referrer-Policy") != "no-referrer" || g.brook.linkState != forward.ForwardingWaiting {
 		t.Errorf("looking at the link: %d %v, then it is %s", rec.Code, rec.Header(), g.brook.linkState)
 	}
 	foreign := func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }
-	if rec = ask("POST", "/feeds/notices/confirm?token=good", "", foreign); rec.Code != 403 || g.brook.linkState != forward.NoticeWaiting {
+	if rec = ask("POST", "/feeds/notices/confirm?token=good", "", foreign); rec.Code != 403 || g.brook.linkState != forward.ForwardingWaiting {
 		t.Errorf("another site confirms: %d", rec.Code)
 	}
 	rec = ask("POST", "/feeds/notices/confirm?token=good", "", nil)
 	has(t, rec.Body.String(), "<h1>Confirmed</h1>", "vic@x.example")
-	if rec.Code != 200 || g.brook.linkState != forward.NoticeConfirmed {
+	if rec.Code != 200 || g.brook.linkState != forward.ForwardingConfirmed {
 		t.Errorf("%d, then it is %s", rec.Code, g.brook.linkState)
 	}
 	rec = ask("GET", "/feeds/notices/end?token=good", "", nil)
 	has(t, rec.Body.String(), "Get no more of these mails?", "<button>Unsubscribe</button>")
-	if g.brook.linkState != forward.NoticeConfirmed {
+	if g.brook.linkState != forward.ForwardingConfirmed {
 		t.Error("looking at the link ended it")
 	}
 	// RFC 8058, section 3.2: both kinds of form, also from within another site.
 	for _, kind := range []string{"application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
-		g.brook.linkState = forward.NoticeConfirmed
+		g.brook.linkState = forward.ForwardingConfirmed
 		body := "List-Unsubscribe=One-Click"
 		if strings.HasPrefix(kind, "multipart") {
 			body = "--x\r\nContent-Disposition: form-data; name=\"List-Unsubscribe\"\r\n\r\nOne-Click\r\n--x--\r\n"
 		}
 		rec = ask("POST", "/feeds/notices/end?token=good", body, func(r *http.Request) { foreign(r); r.Header.Set("Content-Type", kind) })
-		if rec.Code != 200 || g.brook.linkState != forward.NoticeEnded {
+		if rec.Code != 200 || g.brook.linkState != forward.ForwardingEnded {
 			t.Errorf("%s: %d, then it is %s", kind, rec.Code, g.brook.linkState)
 		}
 	}
 	has(t, rec.Body.String(), "<h1>Unsubscribed</h1>", `name="allow" value="yes"`, "<button>Allow again</button>")
 	rec = ask("POST", "/feeds/notices/end?token=good", "allow=yes", nil)
 	has(t, rec.Body.String(), "<h1>Confirmed</h1>")
-	if g.brook.linkState != forward.NoticeConfirmed {
+	if g.brook.linkState != forward.ForwardingConfirmed {
 		t.Errorf("allowed again it is %s", g.brook.linkState)
 	}
 	for _, path := range []string{"/feeds/notices/confirm", "/feeds/notices/end?token=bad"} {
@@ -141,7 +141,7 @@ func TestTheStateOfANoticeIsShown(t *testing.T) {
 	t.Parallel()
 	g := newGarden(t)
 	g.brook.rich("alice")
-	g.brook.notices[0].State, g.brook.notices[1].State = forward.NoticeWaiting, forward.NoticeEnded
+	g.brook.notices[0].State, g.brook.notices[1].State = forward.ForwardingWaiting, forward.ForwardingEnded
 	page := g.look("/feeds/notices")
 	has(t, page, ">waits for confirmation<", ">ended by the recipient<", "Ask again<span")
 	if n := strings.Count(page, `action="/feeds/notices/try"`); n != len(g.brook.notices)-1 {

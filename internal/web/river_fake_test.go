@@ -24,7 +24,7 @@ type brook struct {
 	marks      map[string]map[int64]river.Mark
 	categories map[string]map[string]bool // by reader: public?
 	lists      []river.ReadingList
-	notices    []forward.Notice
+	notices    []forward.Forwarding
 	seq        int64
 	listeners  map[*brookListener]bool
 	before     map[int64]time.Time // up to when sources were read before all was marked read

@@ -297,10 +297,10 @@ func (b *brook) Counts(context.Context) (out river.SourceCounts, err error) {
 	return out, b.err
 }
 
-func (b *brook) PutNotice(_ context.Context, n forward.Notice) (forward.Notice, error) {
+func (b *brook) PutForwarding(_ context.Context, n forward.Forwarding) (forward.Forwarding, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if i := slices.IndexFunc(b.notices, func(o forward.Notice) bool { return o.ID == n.ID && o.Reader == n.Reader }); i >= 0 {
+	if i := slices.IndexFunc(b.notices, func(o forward.Forwarding) bool { return o.ID == n.ID && o.Reader == n.Reader }); i >= 0 {
 		b.notices[i] = n
 		return n, b.err
 	}
@@ -309,7 +309,7 @@ func (b *brook) PutNotice(_ context.Context, n forward.Notice) (forward.Notice, 
 	return n, b.err
 }
 
-func (b *brook) Notices(_ context.Context, reader string) (out []forward.Notice, err error) {
+func (b *brook) Forwardings(_ context.Context, reader string) (out []forward.Forwarding, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, n := range b.notices {
@@ -320,11 +320,11 @@ func (b *brook) Notices(_ context.Context, reader string) (out []forward.Notice,
 	return out, b.err
 }
 
-func (b *brook) DropNotice(_ context.Context, reader string, id int64) error {
+func (b *brook) DropForwarding(_ context.Context, reader string, id int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := len(b.notices)
-	b.notices = slices.DeleteFunc(b.notices, func(o forward.Notice) bool { return o.Reader == reader && o.ID == id })
+	b.notices = slices.DeleteFunc(b.notices, func(o forward.Forwarding) bool { return o.Reader == reader && o.ID == id })
 	if len(b.notices) == n {
 		return fault.New(fault.NotFound, "There is no such notice.")
 	}
@@ -348,16 +348,16 @@ func (b *brook) link(token string) (forward.Link, error) {
 	return forward.Link{Reader: "alice", Sender: "alice", Target: "vic@x.example", State: b.linkState}, b.err
 }
 
-func (b *brook) ConfirmNotices(_ context.Context, token string) (forward.Link, error) {
-	return b.decide(token, forward.NoticeConfirmed)
+func (b *brook) ConfirmForwarding(_ context.Context, token string) (forward.Link, error) {
+	return b.decide(token, forward.ForwardingConfirmed)
 }
 
-func (b *brook) EndNotices(_ context.Context, token string) (forward.Link, error) {
-	return b.decide(token, forward.NoticeEnded)
+func (b *brook) EndForwarding(_ context.Context, token string) (forward.Link, error) {
+	return b.decide(token, forward.ForwardingEnded)
 }
 
-func (b *brook) AllowNotices(_ context.Context, token string) (forward.Link, error) {
-	return b.decide(token, forward.NoticeConfirmed)
+func (b *brook) AllowForwarding(_ context.Context, token string) (forward.Link, error) {
+	return b.decide(token, forward.ForwardingConfirmed)
 }
 
 func (b *brook) decide(token, state string) (forward.Link, error) {
@@ -369,7 +369,7 @@ func (b *brook) decide(token, state string) (forward.Link, error) {
 	return b.link(token)
 }
 
-func (b *brook) TryNotice(_ context.Context, _ string, id int64) error {
+func (b *brook) TryForwarding(_ context.Context, _ string, id int64) error {
 	if b.tryNotice != nil {
 		return b.tryNotice(id)
 	}

@@ -75,7 +75,7 @@ func (w *Web) Routes() http.Handler {
 	mux := http.NewServeMux()
 	route.Mount(mux, s.routes(), s.shell.Protect())
 	mux.HandleFunc("/", func(rw http.ResponseWriter, r *http.Request) { s.missing(mux, rw, r) })
-	return s.shell.Wrap(s.shell.GuardForms(mux, readerui.EndNoticePath))
+	return s.shell.Wrap(s.shell.GuardForms(mux, readerui.EndForwardingPath))
 }
 
 // AuthorPage writes the page of a user. As an http.Handler it takes the user's name

@@ -57,7 +57,7 @@ func TestServe(t *testing.T) {
 			f.now = time.Now().UTC()
 			f.mu.Unlock()
 			u := "https://scripting.com/rss.xml"
-			f.add(bus, event.Event{Kind: event.KindPing, TopicID: hub.TopicID(u), Topic: u, OK: true, Door: "rest", Peer: "203.0.113.9", Text: "Thanks for the ping.", Took: 84 * time.Millisecond})
+			f.add(bus, event.Event{Kind: event.KindPing, TopicID: hub.TopicID(u), Topic: u, OK: true, Via: "rest", Peer: "203.0.113.9", Text: "Thanks for the ping.", Took: 84 * time.Millisecond})
 		}
 	}()
 	time.AfterFunc(*serveFor, func() { _ = server.Close() })

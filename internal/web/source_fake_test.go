@@ -100,7 +100,7 @@ func explanation(s river.Source, now time.Time) river.Explanation {
 			Received: "304 Not Modified\nETag: \"1a2b\"\nCache-Control: max-age=43200"}
 		switch {
 		case i%4 == 1:
-			c.Status, c.Outcome, c.Text, c.New, c.Bytes, c.Cause, c.Door = 200, feedstate.Changed, "2 new items", 2+i/3, 48213, feedstate.Pushed, "notify-rsscloud"
+			c.Status, c.Outcome, c.Text, c.New, c.Bytes, c.Cause, c.Via = 200, feedstate.Changed, "2 new items", 2+i/3, 48213, feedstate.Pushed, "notify-rsscloud"
 			c.Asked, c.AskedWhy = river.AskedInFull, "its ETag is weak or malformed"
 		case i == 6 || i == 7:
 			c.Status, c.Outcome, c.Text = 0, feedstate.Failed, "its server took too long"
@@ -112,8 +112,8 @@ func explanation(s river.Source, now time.Time) river.Explanation {
 		e.Checks = append(e.Checks, c)
 	}
 	e.Push = []river.PushState{
-		{Door: river.Door{Protocol: upstream.RSSCloud, Hub: "http://rpc.rsscloud.io:5337/pleaseNotify"}, State: upstream.Active, Since: now.Add(-90 * time.Hour), Until: now.Add(20 * time.Hour), HeardAt: now.Add(-4 * time.Minute)},
-		{Door: river.Door{Protocol: upstream.WebSub, Hub: "https://hub.example.com/"}, State: upstream.Refused, Rejected: 3, LastError: "403 Forbidden: topic not allowed"},
+		{PushEndpoint: river.PushEndpoint{Protocol: upstream.RSSCloud, Hub: "http://rpc.rsscloud.io:5337/pleaseNotify"}, State: upstream.Active, Since: now.Add(-90 * time.Hour), Until: now.Add(20 * time.Hour), PushedAt: now.Add(-4 * time.Minute)},
+		{PushEndpoint: river.PushEndpoint{Protocol: upstream.WebSub, Hub: "https://hub.example.com/"}, State: upstream.Refused, Rejected: 3, LastError: "403 Forbidden: topic not allowed"},
 	}
 	return e
 }
@@ -129,7 +129,7 @@ func (b *brook) rich(reader string) {
 		{ID: 2, Reader: reader, URL: "https://lists.example.org/broken.opml", Feeds: 3, ReadAt: now.Add(-200 * time.Hour), NextAt: now.Add(-time.Second), Problem: "an HTML page, not an outline", State: feedstate.State{CheckedAt: now.Add(-time.Hour)}},
 		{ID: 3, Reader: reader, URL: "https://lists.example.org/part.opml", Title: "Hardware", Feeds: 12, ReadAt: now.Add(-5 * time.Hour), NextAt: now.Add(19 * time.Hour), State: feedstate.State{CheckedAt: now.Add(-5 * time.Hour)}, Memory: river.ListMemory{Parent: 1}},
 	}
-	b.notices = []forward.Notice{
+	b.notices = []forward.Forwarding{
 		{ID: 1, Reader: reader, Via: forward.ViaWebhook, Target: "https://bot.example.org/hooks/4711/a-rather-long-address/that-does-not-fit/into-a-line", Secret: secret, Sent: 1204, LastAt: now.Add(-time.Hour)},
 		{ID: 2, Reader: reader, Via: forward.ViaEmail, Target: "anna@example.org", Category: "News", Failures: 3, Problem: "the mail server said 550 no such user", Sent: 2, LastAt: now.Add(-30 * time.Hour), NextAt: now.Add(20 * time.Minute)},
 		{ID: 3, Reader: reader, Via: forward.ViaPost, Target: "https://example.org/post", SourceID: river.SourceID("http://scripting.com/rss.xml"), Paused: true},

@@ -37,8 +37,8 @@ func TestChangesStreamSendsWhatIsNewOnceAndInOrder(t *testing.T) {
 			t.Fatalf("got %+v, want %s", got, want)
 		}
 		got = program.next(false)
-		var data struct{ Name, URL, Door string }
-		if err := json.Unmarshal([]byte(got.data), &data); err != nil || got.id != want || !strings.HasPrefix(data.Name, "Site number") || data.Door != "weblogs" {
+		var data struct{ Name, URL, Via string }
+		if err := json.Unmarshal([]byte(got.data), &data); err != nil || got.id != want || !strings.HasPrefix(data.Name, "Site number") || data.Via != "weblogs" {
 			t.Fatalf("got %+v, %v, want %s", got, err, want)
 		}
 	}

@@ -182,11 +182,11 @@ func TestHostileTextStaysText(t *testing.T) {
 	for i, s := range evil {
 		u := "https://evil.example/" + s
 		id := hub.TopicID(u)
-		f.changes = append(f.changes, hub.Change{Node: 1, Seq: int64(i), At: f.now, Name: s, URL: s, Feed: "https://evil.example/" + s, Page: s, Tags: []string{s, s}, Door: s})
+		f.changes = append(f.changes, hub.Change{Node: 1, Seq: int64(i), At: f.now, Name: s, URL: s, Feed: "https://evil.example/" + s, Batch: s, Tags: []string{s, s}, Via: s})
 		f.topics = append(f.topics, hub.TopicInfo{Topic: hub.Topic{About: hub.About{Title: s, Home: s, Self: "https://evil.example/" + s}, ID: id, URL: u, Version: 3, Failures: 2, Error: s, ContentType: s, Size: 9, CheckedAt: f.now, ChangedAt: f.now}, Subscribers: 1})
 		f.subs = append(f.subs, hub.SubscriptionInfo{Subscription: hub.Subscription{TopicID: id, ID: 1, Protocol: s, Callback: "http://h" + s + "/x", LastError: s, Failures: i + 1, NextAt: f.now, ExpiresAt: f.now.Add(time.Hour)}})
 		for _, kind := range []string{event.KindPing, event.KindNotify, s} {
-			f.add(bus, event.Event{Kind: kind, TopicID: id, Topic: u, Text: s, Peer: s, Door: s, Version: 3, Told: 2})
+			f.add(bus, event.Event{Kind: kind, TopicID: id, Topic: u, Text: s, Peer: s, Via: s, Version: 3, Notified: 2})
 		}
 	}
 	w.Version = evil[0]
@@ -275,7 +275,7 @@ func TestPingFormSaysWhatThePingCameTo(t *testing.T) {
 			if tt.status == 429 && rec.Header().Get("Retry-After") != "7" {
 				t.Errorf("Retry-After %q", rec.Header().Get("Retry-After"))
 			}
-			if tt.status != 400 && (got != hub.Ping{URL: tt.url, Door: "web", Source: addr("203.0.113.9")}) {
+			if tt.status != 400 && (got != hub.Ping{URL: tt.url, Via: "web", Source: addr("203.0.113.9")}) {
 				t.Errorf("the hub was told %+v", got)
 			}
 		})
@@ -293,7 +293,7 @@ func TestRegisterFormMakesTheRegistration(t *testing.T) {
 	}
 	rec := post(t, w.Routes(), "/do/register", url.Values{"url1": {scripting + "\r\n https://b.example/f "}, "port": {"5337"}, "path": {"updated"}, "protocol": {"http-post"}})
 	check(t, rec)
-	if got.Callback != "http://203.0.113.9:5337/updated" || got.Challenge || got.Door != "web" || !slices.Equal(got.Feeds, []string{scripting, "https://b.example/f"}) {
+	if got.Callback != "http://203.0.113.9:5337/updated" || got.Challenge || got.Via != "web" || !slices.Equal(got.Feeds, []string{scripting, "https://b.example/f"}) {
 		t.Errorf("the hub was told %+v", got)
 	}
 	body := rec.Body.String()

@@ -15,7 +15,7 @@ func TestAProfileIsSavedAndWhatIsWrongStandsBesideIt(t *testing.T) {
 		t.Errorf("leads to %s", to)
 	}
 	w, err := x.desk.Writer(t.Context(), "alice")
-	if p := w.Profile; err != nil || p.Title != "Alice writes" || p.Blurb != "Walks\nand birds" || p.Accent != "#aa3300" || p.Theme != "dark" || !strings.HasSuffix(p.Avatar, "/me.png") || fmt.Sprint(p.Sinks) != "[websub https://hub.example/]" {
+	if p := w.Profile; err != nil || p.Title != "Alice writes" || p.Blurb != "Walks\nand birds" || p.Accent != "#aa3300" || p.Theme != "dark" || !strings.HasSuffix(p.Avatar, "/me.png") || fmt.Sprint(p.PingTargets) != "[websub https://hub.example/]" {
 		t.Errorf("%+v %v", p, err)
 	}
 	doc := check(t, x.open("/account/author?done=saved"))

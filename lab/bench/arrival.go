@@ -78,7 +78,7 @@ func (s *Sink) Feeds(from, to int) FeedCount {
 
 // ServeSink is the sink's process: the first line of in is its Plan; it answers
 // calls until in ends.
-func ServeSink(ctx context.Context, in io.Reader, out io.Writer) error {
+func ServeReceiver(ctx context.Context, in io.Reader, out io.Writer) error {
 	var s *Sink
 	defer func() {
 		if s != nil {
@@ -91,7 +91,7 @@ func ServeSink(ctx context.Context, in io.Reader, out io.Writer) error {
 			if err != nil || s != nil {
 				return nil, fmt.Errorf("open: %w", err)
 			}
-			if s, err = OpenSink(ctx, p); err != nil {
+			if s, err = OpenReceiver(ctx, p); err != nil {
 				return nil, err
 			}
 			return s.Port, nil

@@ -87,7 +87,7 @@ func small(t *testing.T) bench.Common {
 }
 
 func TestFanoutTellsEverybodyOnceAtTheDoor(t *testing.T) {
-	r, err := bench.Fanout{Common: small(t), Subscribers: 60, Register: bench.ByDoor, Latency: 3}.Run(t.Context())
+	r, err := bench.Fanout{Common: small(t), Subscribers: 60, Register: bench.ByEndpoint, Latency: 3}.Run(t.Context())
 	check(t, r, err, "duplicates", "false errors")
 }
 
@@ -98,7 +98,7 @@ func TestFanoutTellsEverybodyOnceAfterAnImportBesideSlowOnes(t *testing.T) {
 }
 
 func TestFanoutBringsEverybodyTheBytes(t *testing.T) {
-	r, err := bench.Fanout{Common: small(t), Subscribers: 200, Register: bench.ByDoor, Latency: 3, Via: bench.ViaWebSub, Size: 2000}.Run(t.Context())
+	r, err := bench.Fanout{Common: small(t), Subscribers: 200, Register: bench.ByEndpoint, Latency: 3, Via: bench.ViaWebSub, Size: 2000}.Run(t.Context())
 	check(t, r, err, "duplicates", "false errors", "wrong contents")
 }
 

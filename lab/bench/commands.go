@@ -173,7 +173,7 @@ func sinkCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "sink", Hidden: true, Short: "The callback hosts and feeds of a measurement", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			return ServeSink(c.Context(), c.InOrStdin(), c.OutOrStdout())
+			return ServeReceiver(c.Context(), c.InOrStdin(), c.OutOrStdout())
 		},
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 // Ways to register.
 const (
-	ByDoor   = "door"
-	ByImport = "import"
+	ByEndpoint = "door"
+	ByImport   = "import"
 )
 
 // Fanout is one feed with many subscribers.
@@ -50,14 +50,14 @@ func (f Fanout) Run(ctx context.Context) (*Report, error) {
 	if f.Register == "" {
 		f.Register = ByImport
 		if f.Subscribers <= 2000 {
-			f.Register = ByDoor
+			f.Register = ByEndpoint
 		}
 	}
 	f.Via, f.Size = cmp.Or(f.Via, ViaRSSCloud), orElse(f.Size, 4096)
 	if err := f.checkVia(); err != nil {
 		return nil, err
 	}
-	if f.Subscribers < 1 || f.SlowShare < 0 || f.SlowShare > 1 || f.Register != ByDoor && f.Register != ByImport {
+	if f.Subscribers < 1 || f.SlowShare < 0 || f.SlowShare > 1 || f.Register != ByEndpoint && f.Register != ByImport {
 		return nil, fmt.Errorf("fanout cannot be with %d subscribers, a slow share of %g and registering by %q", f.Subscribers, f.SlowShare, f.Register)
 	}
 	p := Plan{Feeds: feedFew + 1, Close: f.NewConnections, FeedSize: f.Size, Contents: f.Via == ViaWebSub, Signed: f.Signed}
@@ -145,7 +145,7 @@ func (s *stage) register(ctx context.Context, way string, n int, of func(i int) 
 	begin := time.Now()
 	tell := func(done, total int) { s.tell.step("register", done, total) }
 	var err error
-	if way == ByDoor {
+	if way == ByEndpoint {
 		err = s.server.registerAll(ctx, n, 64, of, tell)
 		if err == nil && of(0).via == ViaWebSub {
 			err = s.server.confirmed(ctx, n, tell)

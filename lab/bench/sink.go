@@ -91,7 +91,7 @@ func CallbackURL(slow bool, h int, port uint16, i int) string {
 }
 
 // OpenSink listens on all hosts of the plan.
-func OpenSink(ctx context.Context, p Plan) (*Sink, error) {
+func OpenReceiver(ctx context.Context, p Plan) (*Sink, error) {
 	if p.Hosts < 1 || p.Hosts+p.SlowHosts > maxHosts {
 		return nil, fmt.Errorf("%d hosts are asked for; between 1 and %d can be played", p.Hosts+p.SlowHosts, maxHosts)
 	}

@@ -16,7 +16,7 @@ import (
 
 func openTestSink(t *testing.T, p Plan) *Sink {
 	t.Helper()
-	s, err := OpenSink(t.Context(), p)
+	s, err := OpenReceiver(t.Context(), p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestTheSinkRefusesNonsenseAndGoesOn(t *testing.T) {
 func TestTooManyHostsAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, p := range []Plan{{}, {Hosts: maxHosts, SlowHosts: 1}, {Hosts: -1}} {
-		if s, err := OpenSink(t.Context(), p); err == nil {
+		if s, err := OpenReceiver(t.Context(), p); err == nil {
 			s.Close()
 			t.Errorf("%+v was opened", p)
 		}
@@ -192,7 +192,7 @@ func TestHelpersAnswerCallsAndSayWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	in := `{"do":"count"}{"do":"open","with":{"hosts":1}}{"do":"reset","with":3}{"do":"count"}{"do":"dance"}{"do":"reset","with":"x"}`
 	var out bytes.Buffer
-	if err := ServeSink(t.Context(), strings.NewReader(in), &out); err != nil {
+	if err := ServeReceiver(t.Context(), strings.NewReader(in), &out); err != nil {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")

@@ -51,8 +51,8 @@ func newRich(t *testing.T) *rich {
 			t.Fatal(err)
 		}
 	}
-	for _, n := range []client.NoticeRequest{{Via: "webhook", Target: r.press.URL + "/hook/with/an/address/that/is/rather/long/for/a/phone"}, {Via: "webhook", Target: r.press.URL + "/other", Category: "Nature", Paused: true}} {
-		if _, err := r.river("").PutNotice(t.Context(), n); err != nil {
+	for _, n := range []client.ForwardingRequest{{Via: "webhook", Target: r.press.URL + "/hook/with/an/address/that/is/rather/long/for/a/phone"}, {Via: "webhook", Target: r.press.URL + "/other", Category: "Nature", Paused: true}} {
+		if _, err := r.river("").PutForwarding(t.Context(), n); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -37,7 +37,7 @@ type front struct {
 }
 
 // stand starts a balancer in front of two nodes.
-func (w *World) stand(b Balancer, nodes [2]string) (*front, error) {
+func (w *Cluster) stand(b Balancer, nodes [2]string) (*front, error) {
 	dir := filepath.Join(w.Dir, b.Name)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -91,7 +91,7 @@ func (f *front) end() {
 
 // Balanced replaces the nodes one by one behind a balancer, while clients ask: nobody gets
 // a bad answer. Who watches a page sees it live through the balancer.
-func (w *World) Balanced(b Balancer) error {
+func (w *Cluster) Balanced(b Balancer) error {
 	a, c, err := w.pair()
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (w *World) Balanced(b Balancer) error {
 }
 
 // answers are those that a node gave.
-func (w *World) answers(node string) (out []answer) {
+func (w *Cluster) answers(node string) (out []answer) {
 	w.history.do(func() {
 		for _, a := range w.history.answers {
 			if a.node == node {

@@ -130,7 +130,7 @@ func overlay(dir string) (string, error) {
 var version = regexp.MustCompile(`const Version = ".*"`)
 
 // world is a world for one test.
-func world(t *testing.T, o Options) *World {
+func world(t *testing.T, o Options) *Cluster {
 	t.Helper()
 	if o.Binary == "" {
 		o.Binary = binaries.plain
@@ -156,7 +156,7 @@ func world(t *testing.T, o Options) *World {
 }
 
 // kept ends a world, and fails the test for each broken promise.
-func kept(t *testing.T, w *World, err error) Report {
+func kept(t *testing.T, w *Cluster, err error) Report {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -281,18 +281,18 @@ func TestNodesAreReplacedOneByOne(t *testing.T) {
 // bugs are what the harness must find, by which scenario, and how it says it.
 func TestThePlantedBugsAreCaught(t *testing.T) {
 	t.Parallel()
-	killed := func(w *World) error { return w.Killed(1) }
+	killed := func(w *Cluster) error { return w.Killed(1) }
 	for bug, c := range map[string]struct {
-		scenario func(*World) error
+		scenario func(*Cluster) error
 		signs    []string
 	}{
-		"epoch-ignored":      {func(w *World) error { return w.Frozen(1, lease+3*time.Second) }, []string{"told too often", "old after new"}},
+		"epoch-ignored":      {func(w *Cluster) error { return w.Frozen(1, lease+3*time.Second) }, []string{"told too often", "old after new"}},
 		"lease-for-ever":     {killed, []string{"not taken over", "ping lost"}},
 		"hints-only":         {killed, []string{"not taken over", "ping lost"}},
 		"mark-beyond":        {killed, []string{"ping lost"}},
-		"nonce-here":         {func(w *World) error { return w.Nonces(1) }, []string{"let in again"}},
-		"hour-for-everybody": {func(w *World) error { return w.Hour() }, []string{"before the hour"}},
-		"deaf-tail":          {func(w *World) error { return w.Live() }, []string{"not live"}},
+		"nonce-here":         {func(w *Cluster) error { return w.Nonces(1) }, []string{"let in again"}},
+		"hour-for-everybody": {func(w *Cluster) error { return w.Hour() }, []string{"before the hour"}},
+		"deaf-tail":          {func(w *Cluster) error { return w.Live() }, []string{"not live"}},
 	} {
 		t.Run(bug, func(t *testing.T) {
 			t.Parallel()

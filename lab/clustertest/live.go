@@ -26,7 +26,7 @@ type listener struct {
 
 // listen opens a stream, and returns when it flows. after is the id of the event that
 // was seen last, at any node.
-func (w *World) listen(url, after string) (*listener, error) {
+func (w *Cluster) listen(url, after string) (*listener, error) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
@@ -102,7 +102,7 @@ func (l *listener) close() string {
 
 // Live has people watch the log and the river at one node while things happen at the
 // other, and go on at the other node where they left.
-func (w *World) Live() error {
+func (w *Cluster) Live() error {
 	a, b, err := w.pair()
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (w *World) Live() error {
 
 // watch watches a page at there while the feed changes and is pinged at here. seen is
 // what the watcher saw last, and is returned anew.
-func (w *World) watch(page, feed, seen string, here, there *node) (string, error) {
+func (w *Cluster) watch(page, feed, seen string, here, there *node) (string, error) {
 	var missed string
 	if seen != "" { // something happens while nobody watches
 		missed = w.pingedAt(feed, here)
@@ -158,12 +158,12 @@ func (w *World) watch(page, feed, seen string, here, there *node) (string, error
 
 // pingedAt changes a feed, pings it at a node, and says which state it is. Hub and
 // river have the same states of it from then on.
-func (w *World) pingedAt(feed string, n *node) string {
+func (w *Cluster) pingedAt(feed string, n *node) string {
 	return fmt.Sprint(w.ping(feed, []*node{n}).state)
 }
 
 // Nonces shows headers that opened a private feed at one node to the other.
-func (w *World) Nonces(times int) error {
+func (w *Cluster) Nonces(times int) error {
 	a, b, err := w.pair()
 	if err != nil {
 		return err
@@ -196,7 +196,7 @@ func (w *World) Nonces(times int) error {
 	return nil
 }
 
-func (w *World) show(n *node, user, header string) int {
+func (w *Cluster) show(n *node, user, header string) int {
 	req, err := http.NewRequestWithContext(w.ctx, http.MethodGet, n.life().Base+"/"+user+"/private/rss.xml", nil)
 	if err != nil {
 		return 0

@@ -19,7 +19,7 @@ const (
 
 // load lets clients register and ping at all nodes until it is stopped. Each has a feed
 // of its own, so that what was published when is beyond doubt.
-func (w *World) load() (stop func()) {
+func (w *Cluster) load() (stop func()) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	var group sync.WaitGroup
 	for i := range loaders {
@@ -28,7 +28,7 @@ func (w *World) load() (stop func()) {
 	return func() { cancel(); group.Wait() }
 }
 
-func (w *World) loader(ctx context.Context, feed string) {
+func (w *Cluster) loader(ctx context.Context, feed string) {
 	for n := 0; ctx.Err() == nil; {
 		if n < 3 || n < most && w.rng.IntN(4) == 0 {
 			w.register(feed, n)
@@ -45,7 +45,7 @@ func (w *World) loader(ctx context.Context, feed string) {
 
 // ping publishes a new state of a feed, and tells of it the first of the nodes that
 // takes it; nil is whoever lives.
-func (w *World) ping(feed string, nodes []*node) pinged {
+func (w *Cluster) ping(feed string, nodes []*node) pinged {
 	p := pinged{feed: feed}
 	p.state, p.raised = w.feeds.Raise(feed)
 	p.from, p.to, p.ok = w.ask(nodes, "ping of "+feed, "/rsscloud/ping", url.Values{"url": {w.feeds.url(feed)}})
@@ -55,7 +55,7 @@ func (w *World) ping(feed string, nodes []*node) pinged {
 
 // register makes one more callback follow a feed, by rssCloud: when that is
 // acknowledged it is done.
-func (w *World) register(feed string, n int) {
+func (w *Cluster) register(feed string, n int) {
 	callback := w.crowd.callback(feed, n)
 	_, to, ok := w.ask(nil, "registration of "+callback, "/rsscloud/pleaseNotify", outside.Registration(callback, w.feeds.url(feed)))
 	if ok {
@@ -67,7 +67,7 @@ func (w *World) register(feed string, n int) {
 
 // ask asks one node after the other until one says yes; nil is whoever lives. from and to
 // are of the request that it was.
-func (w *World) ask(nodes []*node, what, path string, form url.Values) (from, to time.Time, ok bool) {
+func (w *Cluster) ask(nodes []*node, what, path string, form url.Values) (from, to time.Time, ok bool) {
 	whoever := nodes == nil
 	var said []string
 	asked := map[*node]bool{}
@@ -104,7 +104,7 @@ func (w *World) ask(nodes []*node, what, path string, form url.Values) (from, to
 	return from, to, false
 }
 
-func (w *World) one(node, to, what string, form url.Values) answer {
+func (w *Cluster) one(node, to, what string, form url.Values) answer {
 	a := outside.Post(w.ctx, w.client, to, form)
 	return answer{Answer: a, node: node, what: what, ok: a.OK()}
 }

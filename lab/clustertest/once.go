@@ -13,7 +13,7 @@ import (
 
 // Once looks whether what is to be done once in the cluster is: a feed that people read
 // is asked for once for each ping, and the test feed is told of once for each change.
-func (w *World) Once(times int) error {
+func (w *Cluster) Once(times int) error {
 	a, b, err := w.pair()
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (w *World) Once(times int) error {
 }
 
 // items is how many items of a feed a node shows.
-func (w *World) items(n *node, feed string) (count int) {
+func (w *Cluster) items(n *node, feed string) (count int) {
 	for _, err := range (&client.Client{Base: n.life().Admin}).River("").Items(w.ctx, client.ItemQuery{Source: w.feeds.url(feed)}) {
 		if err != nil {
 			return 0
@@ -59,7 +59,7 @@ func (w *World) items(n *node, feed string) (count int) {
 }
 
 // testFeed follows the test feed by each node's name, and has it change.
-func (w *World) testFeed(a, b *node, times int) error {
+func (w *Cluster) testFeed(a, b *node, times int) error {
 	const feed = "test/rss.xml"
 	var told atomic.Int64
 	ear := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told.Add(1) }))
@@ -93,7 +93,7 @@ func (w *World) testFeed(a, b *node, times int) error {
 
 // Hour looks whether a subscriber who failed too often stays until the hour is full,
 // though another node starts meanwhile.
-func (w *World) Hour() error {
+func (w *Cluster) Hour() error {
 	a, err := w.node("a", "")
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func (w *World) Hour() error {
 }
 
 // failing makes a subscriber who refuses one change, which is too often here.
-func (w *World) failing(n *node, feed string) (callback string, err error) {
+func (w *Cluster) failing(n *node, feed string) (callback string, err error) {
 	refused := make(chan struct{}, 100)
 	dead := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		rw.WriteHeader(http.StatusInternalServerError)
@@ -160,7 +160,7 @@ func (w *World) failing(n *node, feed string) (callback string, err error) {
 }
 
 // pingAndIdle has a node do something, so that it has begun to work.
-func (w *World) pingAndIdle(feed string, n *node) error {
+func (w *Cluster) pingAndIdle(feed string, n *node) error {
 	w.ping(feed, []*node{n})
 	return w.sleep(time.Second)
 }

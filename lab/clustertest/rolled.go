@@ -11,7 +11,7 @@ import (
 // Rolled replaces the nodes one by one by those of another program, while clients ask:
 // nobody is refused by all, whichever versions there are. With refused, the new program
 // has a newer schema, and the old one must say so when it is started again.
-func (w *World) Rolled(next string, refused bool) error {
+func (w *Cluster) Rolled(next string, refused bool) error {
 	a, b, err := w.pair()
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (w *World) Rolled(next string, refused bool) error {
 }
 
 // refusesToStart starts the old program on the database of a newer one.
-func (w *World) refusesToStart() error {
+func (w *Cluster) refusesToStart() error {
 	dir := filepath.Join(w.Dir, "old")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err

@@ -15,7 +15,7 @@ const slowly = 15 * time.Millisecond
 
 // Together has a change told that is large enough for several nodes, and looks whether
 // all of them send some of it.
-func (w *World) Together(subscribers int) error {
+func (w *Cluster) Together(subscribers int) error {
 	a, b, err := w.pair()
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (w *World) Together(subscribers int) error {
 }
 
 // tellAll pings at a node and waits until everybody was told.
-func (w *World) tellAll(feed string, subscribers int, at *node) error {
+func (w *Cluster) tellAll(feed string, subscribers int, at *node) error {
 	p := w.ping(feed, []*node{at})
 	err := w.wait("everybody was told", func() bool { return w.history.told(feed, p.state) >= subscribers })
 	if err != nil {
@@ -52,7 +52,7 @@ func (w *World) tellAll(feed string, subscribers int, at *node) error {
 
 // disturbed pings at one node, lets disturb happen when a part of the callbacks was told,
 // and notes how long it takes until another node goes on.
-func (w *World) disturbed(feed string, at *node, disturb func() error) error {
+func (w *Cluster) disturbed(feed string, at *node, disturb func() error) error {
 	w.crowd.takes.Store(int64(slowly))
 	defer w.crowd.takes.Store(0)
 	p := w.ping(feed, []*node{at})
@@ -89,7 +89,7 @@ func (w *World) disturbed(feed string, at *node, disturb func() error) error {
 
 // Killed kills the node that tells, in the middle of it, as often as rounds says: the
 // one and the other in turn.
-func (w *World) Killed(rounds int) error {
+func (w *Cluster) Killed(rounds int) error {
 	a, b, err := w.pair()
 	if err != nil {
 		return err
@@ -117,7 +117,7 @@ func (w *World) Killed(rounds int) error {
 // Frozen lets the node that tells stand still for a while, in the middle of it. Every
 // second time the feed changes again before it goes on, so that what it has in memory is
 // old.
-func (w *World) Frozen(rounds int, pause time.Duration) error {
+func (w *Cluster) Frozen(rounds int, pause time.Duration) error {
 	a, b, err := w.pair()
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (w *World) Frozen(rounds int, pause time.Duration) error {
 }
 
 // sleep lets time pass: nothing can be seen to happen meanwhile.
-func (w *World) sleep(d time.Duration) error {
+func (w *Cluster) sleep(d time.Duration) error {
 	select {
 	case <-time.After(d):
 		return nil
@@ -165,7 +165,7 @@ func (w *World) sleep(d time.Duration) error {
 
 // Restarted has the database end and start again, while clients ask and a change is
 // told. end ends it, and begin starts it.
-func (w *World) Restarted(rounds int, end, begin func() error) error {
+func (w *Cluster) Restarted(rounds int, end, begin func() error) error {
 	a, b, err := w.pair()
 	if err != nil {
 		return err
@@ -214,7 +214,7 @@ func (w *World) Restarted(rounds int, end, begin func() error) error {
 
 // Cut cuts the node that tells off from the database. The other goes on; the one that is
 // cut off says so before it acknowledges anything, and works again when the way is free.
-func (w *World) Cut(how wire) error {
+func (w *Cluster) Cut(how wire) error {
 	p, through, err := newProxy(w.Database)
 	if err != nil {
 		return err
@@ -257,7 +257,7 @@ func (w *World) Cut(how wire) error {
 
 // refuses waits until a node says that it cannot work, and looks how it answers who
 // wants something then: 503, and when to come again, within patience of a client.
-func (w *World) refuses(n *node) error {
+func (w *Cluster) refuses(n *node) error {
 	if err := w.wait("the node says that it is not ready", func() bool { return !w.ready(n) }); err != nil {
 		return err
 	}
@@ -273,11 +273,11 @@ func (w *World) refuses(n *node) error {
 }
 
 // serves waits until a node says that it is ready.
-func (w *World) serves(n *node) error {
+func (w *Cluster) serves(n *node) error {
 	return w.wait("node "+n.name+" is ready again", func() bool { return w.ready(n) })
 }
 
-func (w *World) ready(n *node) bool {
+func (w *Cluster) ready(n *node) bool {
 	res, err := w.client.Get(n.life().Base + "/readyz")
 	if err != nil {
 		return false

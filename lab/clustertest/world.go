@@ -38,7 +38,7 @@ type Options struct {
 }
 
 // World is what is around a cluster. Make it with [New], and Close it.
-type World struct {
+type Cluster struct {
 	Options
 	ctx     context.Context
 	history *history
@@ -69,11 +69,11 @@ type node struct {
 }
 
 // New makes a world without nodes.
-func New(ctx context.Context, o Options) (*World, error) {
+func New(ctx context.Context, o Options) (*Cluster, error) {
 	if o.Patience == 0 {
 		o.Patience = patience
 	}
-	w := &World{Options: o, ctx: ctx, history: newHistory(), rng: outside.NewRandom(max(o.Seed, 1), 11),
+	w := &Cluster{Options: o, ctx: ctx, history: newHistory(), rng: outside.NewRandom(max(o.Seed, 1), 11),
 		client: outside.Client(40 * time.Second)}
 	var err error
 	if w.feeds, err = newFeeds(); err != nil {
@@ -87,7 +87,7 @@ func New(ctx context.Context, o Options) (*World, error) {
 }
 
 // Close ends all nodes at once, and everything around them. More than once is fine.
-func (w *World) Close() {
+func (w *Cluster) Close() {
 	for _, n := range w.nodes {
 		if p := n.gone(); p != nil {
 			p.Kill()
@@ -102,7 +102,7 @@ func (w *World) Close() {
 
 // node makes a node and starts it. database is its way to the database; "": the
 // world's.
-func (w *World) node(name, database string) (*node, error) {
+func (w *Cluster) node(name, database string) (*node, error) {
 	if database == "" {
 		database = w.Database
 	}
@@ -117,7 +117,7 @@ func (w *World) node(name, database string) (*node, error) {
 }
 
 // pair makes two nodes.
-func (w *World) pair() (a, b *node, err error) {
+func (w *Cluster) pair() (a, b *node, err error) {
 	if a, err = w.node("a", ""); err == nil {
 		b, err = w.node("b", "")
 	}
@@ -125,7 +125,7 @@ func (w *World) pair() (a, b *node, err error) {
 }
 
 // start begins a life of a node with that program.
-func (w *World) start(n *node, binary string) error {
+func (w *Cluster) start(n *node, binary string) error {
 	args := []string{
 		"--database", n.database, "--public-url", "http://" + n.name + ".example", "--accounts.secret-key", "the same for all nodes",
 		"--hub.ping-interval", "10ms", "--hub.source-rate", "0", "--hub.host-rate", "0", "--river.public", "everyone",
@@ -159,10 +159,10 @@ func (n *node) gone() *program.Process {
 }
 
 // kill ends a node's life as a power cut would.
-func (w *World) kill(n *node) { n.gone().Kill() }
+func (w *Cluster) kill(n *node) { n.gone().Kill() }
 
 // freeze stops a node in the middle of whatever it does. What is returned lets it go on.
-func (w *World) freeze(n *node) (thaw func() error, err error) {
+func (w *Cluster) freeze(n *node) (thaw func() error, err error) {
 	p := n.life()
 	if err := p.Signal(syscall.SIGSTOP); err != nil {
 		return nil, err
@@ -172,7 +172,7 @@ func (w *World) freeze(n *node) (thaw func() error, err error) {
 }
 
 // living are the nodes that live, in a random order.
-func (w *World) living() []*node {
+func (w *Cluster) living() []*node {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []*node
@@ -186,7 +186,7 @@ func (w *World) living() []*node {
 }
 
 // lastWords are the ends of what the nodes have said.
-func (w *World) lastWords() string {
+func (w *Cluster) lastWords() string {
 	var out strings.Builder
 	for _, n := range w.nodes {
 		text, err := os.ReadFile(filepath.Join(n.dir, "log"))
@@ -196,7 +196,7 @@ func (w *World) lastWords() string {
 }
 
 // wait waits until done says so; what is for the report of who waited in vain.
-func (w *World) wait(what string, done func() bool) error {
+func (w *Cluster) wait(what string, done func() bool) error {
 	for end := time.Now().Add(w.Patience); !done(); time.Sleep(25 * time.Millisecond) {
 		if time.Now().After(end) {
 			return fmt.Errorf("not within %s: %s", w.Patience, what)
@@ -210,7 +210,7 @@ func (w *World) wait(what string, done func() bool) error {
 
 // follow makes callbacks follow a feed, all at once, as an operator does who moves from
 // another hub.
-func (w *World) follow(n *node, feed string, count int) error {
+func (w *Cluster) follow(n *node, feed string, count int) error {
 	var list bytes.Buffer
 	for i := range count {
 		fmt.Fprintf(&list, `{"topic":%q,"protocol":"websub","callback":%q,"expires_at":%q}`+"\n",
@@ -230,12 +230,12 @@ func (w *World) follow(n *node, feed string, count int) error {
 }
 
 // operator is the API of a node.
-func (w *World) operator(n *node) *client.Client {
+func (w *Cluster) operator(n *node) *client.Client {
 	return &client.Client{Base: n.life().Admin, HTTP: w.client}
 }
 
 // idle waits until nothing is left to do, as a node counts it.
-func (w *World) idle(n *node) error {
+func (w *Cluster) idle(n *node) error {
 	return w.wait("nothing is left to do", func() bool {
 		left, err := outside.LeftAt(w.ctx, w.operator(n))
 		return err == nil && left == outside.Left{}
@@ -243,7 +243,7 @@ func (w *World) idle(n *node) error {
 }
 
 // export are the callbacks that the program says it has.
-func (w *World) export(n *node) (map[string]bool, error) {
+func (w *Cluster) export(n *node) (map[string]bool, error) {
 	list, err := outside.Subscriptions(w.ctx, w.operator(n))
 	if err != nil {
 		return nil, fmt.Errorf("export of node %s: %w", n.name, err)
@@ -256,7 +256,7 @@ func (w *World) export(n *node) (map[string]bool, error) {
 }
 
 // End waits until nothing is left to do, and checks what was promised.
-func (w *World) End() (Report, error) {
+func (w *Cluster) End() (Report, error) {
 	n := w.living()[0]
 	if !w.owing {
 		if err := w.idle(n); err != nil {

@@ -56,7 +56,7 @@ func (r *runner) day(ctx context.Context) error {
 		}
 		step()
 	}
-	if _, err := r.until(ctx, func(n outside.Left) bool { return n.PartsDue == 0 && n.ChecksDue == 0 }); err != nil {
+	if _, err := r.until(ctx, func(n outside.Left) bool { return n.ShardsDue == 0 && n.ChecksDue == 0 }); err != nil {
 		r.Log("it died: " + err.Error())
 	}
 	return r.die(p)

@@ -262,7 +262,7 @@ func (r *runner) end(ctx context.Context, stop func()) (there map[pair]outside.S
 	for i := range r.Feeds { // the last news of all, while some still refuse
 		r.ping(r.where(), r.feed(i), overCloud)
 	}
-	if _, err := r.until(ctx, func(l outside.Left) bool { return l.PartsDue == 0 }); err != nil {
+	if _, err := r.until(ctx, func(l outside.Left) bool { return l.ShardsDue == 0 }); err != nil {
 		return nil, nil, err
 	}
 	for _, s := range r.subs {

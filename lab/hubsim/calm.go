@@ -51,7 +51,7 @@ func (d *Disk) left(members map[hub.Key]*member) string {
 		if s.NextAt.IsZero() || m != nil && m.nature == dead || s.Protocol == hub.WebSub && s.Tries > len(retries()) {
 			return
 		}
-		what = fmt.Sprintf("version %d is owed to %s", s.Owed, m)
+		what = fmt.Sprintf("version %d is owed to %s", s.PendingVersion, m)
 	})
 	return what
 }

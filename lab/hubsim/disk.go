@@ -41,7 +41,7 @@ type topicRow struct {
 }
 
 type partRow struct {
-	hub.Part
+	hub.Shard
 	pass  int64 // version that the pass at Pos tells
 	owned bool
 	owner int64

@@ -10,7 +10,7 @@ import (
 )
 
 // ClaimParts is hub.Store.ClaimParts.
-func (d *Disk) ClaimParts(_ context.Context, node int64, now, until time.Time, limit int) ([]hub.Part, error) {
+func (d *Disk) ClaimShards(_ context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var due []*partRow
@@ -22,7 +22,7 @@ func (d *Disk) ClaimParts(_ context.Context, node int64, now, until time.Time, l
 		}
 	}
 	slices.SortStableFunc(due, func(a, b *partRow) int { return a.due.Compare(b.due) })
-	var claimed []hub.Part
+	var claimed []hub.Shard
 	for _, p := range due[:min(max(limit, 0), len(due))] {
 		// Whoever was told an older version in the pass that broke off is told the newer
 		// one too.
@@ -31,7 +31,7 @@ func (d *Disk) ClaimParts(_ context.Context, node int64, now, until time.Time, l
 		}
 		p.Epoch++
 		p.owned, p.owner, p.due = true, node, milli(until)
-		part := p.Part
+		part := p.Shard
 		part.Topic = d.topics[p.TopicID].Topic
 		claimed = append(claimed, part)
 	}
@@ -39,7 +39,7 @@ func (d *Disk) ClaimParts(_ context.Context, node int64, now, until time.Time, l
 }
 
 // Page is hub.Store.Page.
-func (d *Disk) Page(_ context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
+func (d *Disk) Batch(_ context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var page []hub.Subscription
@@ -56,7 +56,7 @@ func (d *Disk) Page(_ context.Context, p hub.Part, after int64, now time.Time, l
 }
 
 // part is a part while that epoch holds it.
-func (d *Disk) part(p hub.Part) *partRow {
+func (d *Disk) part(p hub.Shard) *partRow {
 	t := d.topics[p.TopicID]
 	if t == nil {
 		return nil
@@ -73,13 +73,13 @@ func (d *Disk) part(p hub.Part) *partRow {
 func (d *Disk) Checkpoint(_ context.Context, c hub.Checkpoint) (again bool, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	p := d.part(c.Part)
+	p := d.part(c.Shard)
 	if p == nil {
 		return false, record.ErrLost
 	}
 	if c.Finish {
-		p.Done, p.Pos, p.owned, p.owner, p.due = c.Part.Want, 0, false, 0, time.Time{}
-		if again = p.Want > c.Part.Want; again {
+		p.Done, p.Pos, p.owned, p.owner, p.due = c.Shard.Want, 0, false, 0, time.Time{}
+		if again = p.Want > c.Shard.Want; again {
 			p.due = milli(c.Now)
 		}
 	} else {
@@ -91,7 +91,7 @@ func (d *Disk) Checkpoint(_ context.Context, c hub.Checkpoint) (again bool, err 
 }
 
 // ReleaseParts is hub.Store.ReleaseParts.
-func (d *Disk) ReleaseParts(_ context.Context, now time.Time, parts []hub.Part) error {
+func (d *Disk) ReleaseShards(_ context.Context, now time.Time, parts []hub.Shard) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, p := range parts {

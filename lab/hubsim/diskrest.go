@@ -98,7 +98,7 @@ func (d *Disk) Counts(_ context.Context, now time.Time) (hub.Counts, error) {
 			n.Failing++
 		}
 		if !s.NextAt.IsZero() {
-			n.Owed++
+			n.Pending++
 		}
 	})
 	for _, t := range d.topics {
@@ -107,7 +107,7 @@ func (d *Disk) Counts(_ context.Context, now time.Time) (hub.Counts, error) {
 		}
 		for _, p := range t.part {
 			if !p.due.IsZero() {
-				n.PartsDue++
+				n.ShardsDue++
 			}
 		}
 	}

@@ -50,7 +50,7 @@ func (d *Disk) subscribe(topics []string, subs []hub.Subscription, at time.Time)
 // firstPart makes the part over all buckets where there is none.
 func (t *topicRow) firstPart() {
 	if len(t.part) == 0 {
-		t.part = []*partRow{{Part: hub.Part{TopicID: t.ID, Hi: hub.Buckets - 1, Want: t.Version, Done: t.Version}, pass: t.Version}}
+		t.part = []*partRow{{Shard: hub.Shard{TopicID: t.ID, Hi: hub.Buckets - 1, Want: t.Version, Done: t.Version}, pass: t.Version}}
 	}
 }
 
@@ -131,12 +131,12 @@ func (d *Disk) settle(now time.Time, results []hub.Result) {
 // write is what a result does to its row.
 func write(s *hub.Subscription, r hub.Result, now time.Time) {
 	if r.Outcome != hub.Delivered && r.Outcome != hub.Parked {
-		s.Owed = max(s.Owed, r.Version)
+		s.PendingVersion = max(s.PendingVersion, r.Version)
 	}
 	switch r.Outcome {
 	case hub.Delivered:
 		s.Failures, s.FailingSince, s.Tries, s.Claim, s.Sent, s.NextAt = 0, time.Time{}, 0, 0, r.Version, time.Time{}
-		if s.Owed > r.Version {
+		if s.PendingVersion > r.Version {
 			s.NextAt = now
 		}
 	case hub.Failed:
@@ -149,7 +149,7 @@ func write(s *hub.Subscription, r hub.Result, now time.Time) {
 		s.Counted, s.Tries, s.NextAt, s.Claim = max(s.Counted, r.Version), r.Tries, milli(r.NextAt), 0
 		s.LastError, s.LastErrorAt = r.Error, now
 	case hub.Parked:
-		s.Owed, s.NextAt, s.Claim = r.Version, milli(r.NextAt), r.NewClaim
+		s.PendingVersion, s.NextAt, s.Claim = r.Version, milli(r.NextAt), r.NewClaim
 	case hub.Postponed:
 		s.NextAt, s.Claim = milli(r.NextAt), 0
 	case hub.Raised:

@@ -154,11 +154,11 @@ func (t *topicRow) raise(c hub.Check, done *hub.Checked) {
 		idle := p.idle()
 		p.Want = t.Version
 		switch {
-		case idle && len(done.Claimed) < c.ClaimParts:
+		case idle && len(done.Claimed) < c.ClaimShards:
 			p.Epoch++
 			p.Pos, p.pass = 0, p.Want
 			p.owned, p.owner, p.due = true, c.Node, milli(c.ClaimUntil)
-			claimed := p.Part
+			claimed := p.Shard
 			claimed.Topic = t.Topic
 			done.Claimed = append(done.Claimed, claimed)
 		case idle:

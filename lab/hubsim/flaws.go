@@ -95,18 +95,18 @@ func (f *flawed) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, err
 }
 
 // lease remembers until when parts were claimed.
-func (f *flawed) lease(parts []hub.Part, until time.Time) {
+func (f *flawed) lease(parts []hub.Shard, until time.Time) {
 	for _, p := range parts {
 		f.until[partKey(p)] = until
 	}
 }
 
 // ClaimParts is hub.Store.ClaimParts.
-func (f *flawed) ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Part, error) {
+func (f *flawed) ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
 	if f.name == "the lease of a part is over at once" {
 		until = now
 	}
-	parts, err := f.Store.ClaimParts(ctx, node, now, until, limit)
+	parts, err := f.Store.ClaimShards(ctx, node, now, until, limit)
 	f.world.disk.mu.Lock()
 	defer f.world.disk.mu.Unlock()
 	f.lease(parts, until)
@@ -114,11 +114,11 @@ func (f *flawed) ClaimParts(ctx context.Context, node int64, now, until time.Tim
 }
 
 // Page is hub.Store.Page.
-func (f *flawed) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
+func (f *flawed) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
 	if f.name == "expired ones are still told" {
 		now = now.Add(-3 * time.Hour)
 	}
-	return f.Store.Page(ctx, p, after, now, limit)
+	return f.Store.Batch(ctx, p, after, now, limit)
 }
 
 // Checkpoint is hub.Store.Checkpoint.
@@ -137,13 +137,13 @@ func (f *flawed) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error)
 		c.Until = c.Now
 	case "the lease of a part is never renewed":
 		d.mu.Lock()
-		c.Until = f.until[partKey(c.Part)]
+		c.Until = f.until[partKey(c.Shard)]
 		d.mu.Unlock()
 	case "epochs are not compared":
 		d.mu.Lock()
-		for _, p := range d.topics[c.Part.TopicID].part {
-			if p.N == c.Part.N {
-				c.Part.Epoch, p.owned = p.Epoch, true
+		for _, p := range d.topics[c.Shard.TopicID].part {
+			if p.N == c.Shard.N {
+				c.Shard.Epoch, p.owned = p.Epoch, true
 			}
 		}
 		d.mu.Unlock()

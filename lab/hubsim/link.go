@@ -92,7 +92,7 @@ func done(ctx context.Context, l *link, op string, key uint64, fn func() error) 
 	return err
 }
 
-func partKey(p hub.Part) uint64 { return hash(uint64(p.TopicID), uint64(p.N), uint64(p.Epoch)) }
+func partKey(p hub.Shard) uint64 { return hash(uint64(p.TopicID), uint64(p.N), uint64(p.Epoch)) }
 
 // Topic is hub.Store.Topic.
 func (l *link) Topic(ctx context.Context, id int64) (hub.Topic, error) {

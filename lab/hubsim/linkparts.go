@@ -9,23 +9,23 @@ import (
 )
 
 // ClaimParts is hub.Store.ClaimParts.
-func (l *link) ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Part, error) {
-	return claims(ctx, l, "claim parts", func() ([]hub.Part, error) { return l.disk.ClaimParts(ctx, node, now, until, limit) })
+func (l *link) ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
+	return claims(ctx, l, "claim parts", func() ([]hub.Shard, error) { return l.disk.ClaimShards(ctx, node, now, until, limit) })
 }
 
 // Page is hub.Store.Page.
-func (l *link) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
-	return do(ctx, l, "page", partKey(p), false, func() ([]hub.Subscription, error) { return l.disk.Page(ctx, p, after, now, limit) })
+func (l *link) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
+	return do(ctx, l, "page", partKey(p), false, func() ([]hub.Subscription, error) { return l.disk.Batch(ctx, p, after, now, limit) })
 }
 
 // Checkpoint is hub.Store.Checkpoint.
 func (l *link) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
-	return do(ctx, l, "checkpoint", partKey(c.Part), true, func() (bool, error) { return l.disk.Checkpoint(ctx, c) })
+	return do(ctx, l, "checkpoint", partKey(c.Shard), true, func() (bool, error) { return l.disk.Checkpoint(ctx, c) })
 }
 
 // ReleaseParts is hub.Store.ReleaseParts.
-func (l *link) ReleaseParts(ctx context.Context, now time.Time, parts []hub.Part) error {
-	return done(ctx, l, "release parts", partKey(parts[0]), func() error { return l.disk.ReleaseParts(ctx, now, parts) })
+func (l *link) ReleaseShards(ctx context.Context, now time.Time, parts []hub.Shard) error {
+	return done(ctx, l, "release parts", partKey(parts[0]), func() error { return l.disk.ReleaseShards(ctx, now, parts) })
 }
 
 // ClaimRetries is hub.Store.ClaimRetries.

@@ -214,7 +214,7 @@ func (w *originWorld) ping(n int) {
 		w.mu.Lock()
 		h := w.machines[n%len(w.machines)].hub
 		w.mu.Unlock()
-		if _, err := h.Ping(context.Background(), hub.Ping{URL: originFeed, Door: "test", Source: netip.MustParseAddr("192.0.2.1")}); err == nil {
+		if _, err := h.Ping(context.Background(), hub.Ping{URL: originFeed, Via: "test", Source: netip.MustParseAddr("192.0.2.1")}); err == nil {
 			w.mu.Lock()
 			w.pings = append(w.pings, originPing{value, time.Now()})
 			w.mu.Unlock()

@@ -145,7 +145,7 @@ func (w *world) move(m *member, v move) {
 		err = n.hub.Request(ctx, hub.Intent{Topic: feedURL(m.feed), Callback: m.callback, Mode: mode, Secret: v.secret, Lease: v.lease}, from)
 	default:
 		var got hub.Registered
-		r := hub.Registration{Protocol: m.protocol, Callback: m.callback, Feeds: []string{feedURL(m.feed)}, Source: from, Door: "sim"}
+		r := hub.Registration{Protocol: m.protocol, Callback: m.callback, Feeds: []string{feedURL(m.feed)}, Source: from, Via: "sim"}
 		if v.kind == "register" {
 			got, err = n.hub.Register(ctx, r)
 		} else {
@@ -189,7 +189,7 @@ func (w *world) ping(n *node, f int) *act {
 	w.mu.Lock()
 	a := &act{kind: "ping", feed: f, value: w.feeds[f].value, start: time.Now()}
 	w.mu.Unlock()
-	_, err := n.hub.Ping(context.Background(), hub.Ping{URL: feedURL(f), Door: "sim", Source: netip.AddrFrom4([4]byte{192, 0, 2, byte(f)})})
+	_, err := n.hub.Ping(context.Background(), hub.Ping{URL: feedURL(f), Via: "sim", Source: netip.AddrFrom4([4]byte{192, 0, 2, byte(f)})})
 	w.acted(n, a, acked, err)
 	return a
 }

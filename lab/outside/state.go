@@ -10,7 +10,7 @@ import (
 )
 
 // Left is the program's own count of what it has still to do.
-type Left struct{ Owed, PartsDue, ChecksDue, Requests int64 }
+type Left struct{ Owed, ShardsDue, ChecksDue, Requests int64 }
 
 // LeftAt asks a server what it has still to do.
 func LeftAt(ctx context.Context, c *client.Client) (Left, error) {
@@ -21,7 +21,7 @@ func LeftAt(ctx context.Context, c *client.Client) (Left, error) {
 	if s.Counts == nil {
 		return Left{}, errors.New("the server cannot use its database")
 	}
-	return Left{s.Counts.Owed, s.Counts.PartsDue, s.Counts.ChecksDue, s.Counts.Requests}, nil
+	return Left{s.Counts.Pending, s.Counts.ShardsDue, s.Counts.ChecksDue, s.Counts.Requests}, nil
 }
 
 // Subscription is one in the program's own words.

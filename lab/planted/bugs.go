@@ -132,10 +132,10 @@ func (s forgetful) keep(results []hub.Result) []hub.Result {
 // hasty writes that a part is done as soon as it has read its last page.
 type hasty struct{ stored }
 
-func (s hasty) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
-	subs, err := s.stored.Page(ctx, p, after, now, limit)
+func (s hasty) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
+	subs, err := s.stored.Batch(ctx, p, after, now, limit)
 	if err == nil && len(subs) < limit {
-		_, err = s.stored.Checkpoint(ctx, hub.Checkpoint{Part: p, Now: now, Until: now, Finish: true})
+		_, err = s.stored.Checkpoint(ctx, hub.Checkpoint{Shard: p, Now: now, Until: now, Finish: true})
 	}
 	return subs, err
 }

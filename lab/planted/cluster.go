@@ -59,8 +59,8 @@ func (s eternal) CommitCheck(ctx context.Context, c hub.Check) (hub.Checked, err
 	return s.clustered.CommitCheck(ctx, c)
 }
 
-func (s eternal) ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Part, error) {
-	return s.clustered.ClaimParts(ctx, node, now, until.Add(eternity), limit)
+func (s eternal) ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
+	return s.clustered.ClaimShards(ctx, node, now, until.Add(eternity), limit)
 }
 
 func (s eternal) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
@@ -93,14 +93,14 @@ func (s *asleep) Hints(ctx context.Context) <-chan struct{} {
 	return out
 }
 
-func (s *asleep) ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Part, error) {
+func (s *asleep) ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
 	s.mu.Lock()
 	awake := time.Since(s.heard) < time.Second/2
 	s.mu.Unlock()
 	if !awake {
 		return nil, nil
 	}
-	return s.clustered.ClaimParts(ctx, node, now, until, limit)
+	return s.clustered.ClaimShards(ctx, node, now, until, limit)
 }
 
 // ahead marks as settled what it has only read.
@@ -114,8 +114,8 @@ type partKey struct {
 	n     int
 }
 
-func (s ahead) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
-	subs, err := s.clustered.Page(ctx, p, after, now, limit)
+func (s ahead) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
+	subs, err := s.clustered.Batch(ctx, p, after, now, limit)
 	if err == nil && len(subs) > 0 {
 		s.read.Store(partKey{p.TopicID, p.N}, subs[len(subs)-1].ID)
 	}
@@ -123,7 +123,7 @@ func (s ahead) Page(ctx context.Context, p hub.Part, after int64, now time.Time,
 }
 
 func (s ahead) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
-	if last, ok := s.read.Load(partKey{c.Part.TopicID, c.Part.N}); ok && !c.Finish {
+	if last, ok := s.read.Load(partKey{c.Shard.TopicID, c.Shard.N}); ok && !c.Finish {
 		c.Pos = last.(int64)
 	}
 	return s.clustered.Checkpoint(ctx, c)

@@ -78,7 +78,7 @@ func (p *server) command(t *testing.T, args ...string) string {
 func (p *server) doors(t *testing.T, topic string) []string {
 	t.Helper()
 	var page struct {
-		Events []struct{ Kind, Topic, Door string }
+		Events []struct{ Kind, Topic, Via string }
 	}
 	res, err := http.Get(p.Admin + "/v1/log?kind=ping&limit=1000&text=" + strings.ReplaceAll(topic, ":", "%3A"))
 	if err != nil {
@@ -91,7 +91,7 @@ func (p *server) doors(t *testing.T, topic string) []string {
 	var doors []string
 	for _, e := range page.Events {
 		if e.Topic == topic {
-			doors = append(doors, e.Door)
+			doors = append(doors, e.Via)
 		}
 	}
 	return doors

@@ -44,7 +44,7 @@ type signal struct {
 func signals() map[string]signal {
 	cloud := func(protocol string) func(*scene, *testing.T, cell) error {
 		return func(s *scene, t *testing.T, c cell) error {
-			door, err := rsscloud.PingDoor(protocol, s.hub.Base)
+			door, err := rsscloud.PingEndpoint(protocol, s.hub.Base)
 			if err != nil {
 				return err
 			}

@@ -42,7 +42,7 @@ func newWorld(t *testing.T) *world {
 	mux.HandleFunc("GET /site/", w.serveSite)
 	any := func(string) bool { return true }
 	for _, protocol := range []string{rsscloud.HTTPPost, rsscloud.XMLRPC, rsscloud.SOAP} {
-		mux.Handle("/rsscloud/"+protocol, &rsscloud.Subscriber{Wants: any, OnNotify: func(_ context.Context, n rsscloud.Notice) {
+		mux.Handle("/rsscloud/"+protocol, &rsscloud.Subscriber{Wants: any, OnNotify: func(_ context.Context, n rsscloud.Received) {
 			what := ""
 			if n.Protocol != protocol {
 				what = "told by " + n.Protocol

@@ -77,7 +77,7 @@ func (b Backlog) chart() shell.Chart {
 	c := shell.Chart{
 		Title:  "Owed in a shard while a " + string(b.Failure) + " is away",
 		Series: []shell.ChartSeries{{Name: "notifications owed", Values: coarse(b.Owed, each)}, {Name: "without the failure", Values: coarse(b.Without, each)}},
-		Desc:   fmt.Sprintf("Notifications owed in one shard, second by second; its %s is away from %d s to %d s. At most %s are owed.", b.Failure, failsAt, backAt, amount(b.Most)),
+		Desc:   fmt.Sprintf("Notifications owed in one shard, second by second; its %s is away from %d s to %d s. At most %s are owed.", b.Failure, failsAt, backAt, amount(b.Max)),
 	}
 	for _, at := range []struct {
 		second int

@@ -30,7 +30,7 @@ type Backlog struct {
 	Failure  Failure
 	Owed     []float64 // notifications, each second
 	Without  []float64
-	Most     float64
+	Max      float64
 	Usual    float64 // the most that was owed without the failure
 	Late     float64 // seconds after the return until no more was owed than without the failure; +Inf: not within the time that was played
 	Refused  float64 // pings that were answered 503
@@ -102,7 +102,7 @@ func (b *Backlog) judge() {
 		from += comeAgain
 	}
 	for t := len(b.Owed) - 1; t >= 0; t-- {
-		b.Most, b.Usual = math.Max(b.Most, b.Owed[t]), math.Max(b.Usual, b.Without[t])
+		b.Max, b.Usual = math.Max(b.Max, b.Owed[t]), math.Max(b.Usual, b.Without[t])
 		if t >= from && b.Owed[t] <= b.Without[t]+b.Arrive {
 			b.Late = float64(t - backAt)
 		}

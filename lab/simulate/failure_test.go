@@ -37,8 +37,8 @@ func TestAFailureLeavesWorkAndIsMadeGood(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if b.Most < b.Usual || math.IsInf(b.Late, 1) || (b.Refused > 0) != (what == ShardFails) {
-			t.Errorf("%s: %g owed, %g without it, late %g, %g refused", what, b.Most, b.Usual, b.Late, b.Refused)
+		if b.Max < b.Usual || math.IsInf(b.Late, 1) || (b.Refused > 0) != (what == ShardFails) {
+			t.Errorf("%s: %g owed, %g without it, late %g, %g refused", what, b.Max, b.Usual, b.Late, b.Refused)
 		}
 		for i := range failsAt {
 			if b.Owed[i] != b.Without[i] {

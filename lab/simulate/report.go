@@ -62,7 +62,7 @@ func (r *Report) head(b *strings.Builder) {
 	fmt.Fprintf(b, "costs: %s, %s, %s\n", f.Command, f.CPU, f.At.Format("2006-01-02"))
 	if p.Popularity.Largest > 0 {
 		fmt.Fprintf(b, "the largest feed has %s subscribers in %s parts\n", amount(p.Popularity.Largest),
-			amount(math.Max(1, math.Ceil(p.Popularity.Largest/float64(p.shape.PartSubscribers)))))
+			amount(math.Max(1, math.Ceil(p.Popularity.Largest/float64(p.shape.ShardSubscribers)))))
 	}
 	if p.Popularity.Sentence != "" {
 		fmt.Fprintf(b, "%s\n", p.Popularity.Sentence)
@@ -106,7 +106,7 @@ func (r *Report) failures(b *strings.Builder) {
 	fmt.Fprintf(b, "\nIn one shard, with the seed %d:\n", r.Seed)
 	rows := [][]string{{"away for " + seconds(backAt-failsAt), "arrive/s", "can be done/s", "owed at most", "without it", "pings refused", "caught up after the return"}}
 	for _, x := range r.Backlogs {
-		rows = append(rows, []string{"a " + string(x.Failure), amount(x.Arrive), amount(x.Capacity), amount(x.Most), amount(x.Usual), amount(x.Refused), seconds(x.Late)})
+		rows = append(rows, []string{"a " + string(x.Failure), amount(x.Arrive), amount(x.Capacity), amount(x.Max), amount(x.Usual), amount(x.Refused), seconds(x.Late)})
 	}
 	columns(b, rows)
 }
@@ -119,9 +119,9 @@ func (r *Report) document() any {
 		Breaks *float64 // null: never
 	}
 	type backlog struct {
-		Failure                                Failure
-		Most, Usual, Refused, Capacity, Arrive float64
-		CaughtUpAfter                          *float64 // seconds; null: not within the time that was played
+		Failure                               Failure
+		Max, Usual, Refused, Capacity, Arrive float64
+		CaughtUpAfter                         *float64 // seconds; null: not within the time that was played
 	}
 	p := r.Plan
 	d := struct {
@@ -140,7 +140,7 @@ func (r *Report) document() any {
 		d.Resources = append(d.Resources, resource{x, x.Used(), finite(x.Breaks)})
 	}
 	for _, x := range r.Backlogs {
-		d.Failures = append(d.Failures, backlog{x.Failure, x.Most, x.Usual, x.Refused, x.Capacity, x.Arrive, finite(x.Late)})
+		d.Failures = append(d.Failures, backlog{x.Failure, x.Max, x.Usual, x.Refused, x.Capacity, x.Arrive, finite(x.Late)})
 	}
 	return d
 }

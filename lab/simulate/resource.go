@@ -166,7 +166,7 @@ func (p *Plan) hot() []Hot {
 func (p *Plan) hotWith(k int) Hot {
 	l, m, one := p.Load, p.Machine, p.work.notification
 	largest, nodes := p.Popularity.Largest, float64(k)
-	parts := math.Max(1, math.Ceil(largest/float64(p.shape.PartSubscribers)))
+	parts := math.Max(1, math.Ceil(largest/float64(p.shape.ShardSubscribers)))
 	// A node takes so many parts at a time; with few parts some nodes have nothing to do.
 	working := math.Min(nodes, parts)
 	h := Hot{Nodes: k}

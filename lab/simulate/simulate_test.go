@@ -188,7 +188,7 @@ func TestNothingToDoNeedsOneNode(t *testing.T) {
 		t.Errorf("%d nodes, %d databases, %v", p.Nodes, p.Shards, p.Hot)
 	}
 	for _, what := range []Failure{NodeFails, ShardFails} {
-		if b, err := p.Fail(what, 1); err != nil || b.Most != 0 || b.Refused != 0 {
+		if b, err := p.Fail(what, 1); err != nil || b.Max != 0 || b.Refused != 0 {
 			t.Errorf("%s: %+v, %v", what, b, err)
 		}
 	}

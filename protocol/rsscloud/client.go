@@ -39,7 +39,7 @@ type Client struct {
 
 // PingDoor is where a hub takes pings: /ping, /RPC2 or /soap beside base for
 // HTTPPost, XMLRPC and SOAP. A base with a path of its own is the door already.
-func PingDoor(protocol, base string) (string, error) {
+func PingEndpoint(protocol, base string) (string, error) {
 	if err := CheckFeedURL(base); err != nil {
 		return "", fmt.Errorf("rsscloud: the hub's URL %s must be like https://hub.example.com or http://192.0.2.7:5337", wirehttp.Quote(base))
 	}

@@ -59,7 +59,7 @@ func newCloud(t *testing.T) *cloud {
 			return rsscloud.Result{Success: err == nil}, err
 		},
 	}}
-	for _, door := range rsscloud.Doors() {
+	for _, door := range rsscloud.Endpoints() {
 		mux.Handle(door, rest)
 	}
 	mux.Handle("/RPC2", c.xmlrpc(t))
@@ -156,23 +156,23 @@ func (c *cloud) element(protocol, path, procedure string) rsscloud.Cloud {
 }
 
 // aggregator is a Subscriber that remembers what it was told.
-func aggregator(t *testing.T) (srv *httptest.Server, notices func() []rsscloud.Notice) {
+func aggregator(t *testing.T) (srv *httptest.Server, notices func() []rsscloud.Received) {
 	t.Helper()
 	var mu sync.Mutex
-	var got []rsscloud.Notice
+	var got []rsscloud.Received
 	srv = httptest.NewServer(&rsscloud.Subscriber{
 		Wants: func(feed string) bool { return feed == testFeed },
-		OnNotify: func(_ context.Context, n rsscloud.Notice) {
+		OnNotify: func(_ context.Context, n rsscloud.Received) {
 			mu.Lock()
 			defer mu.Unlock()
 			got = append(got, n)
 		},
 	})
 	t.Cleanup(srv.Close)
-	return srv, func() []rsscloud.Notice {
+	return srv, func() []rsscloud.Received {
 		mu.Lock()
 		defer mu.Unlock()
-		return append([]rsscloud.Notice(nil), got...)
+		return append([]rsscloud.Received(nil), got...)
 	}
 }
 
@@ -318,12 +318,12 @@ func TestPingDoorOfAHub(t *testing.T) {
 		{"soap", "http://hub.example", "http://hub.example/soap"},
 		{"http-post", "http://hub.example/own/door", "http://hub.example/own/door"},
 	} {
-		if got, err := rsscloud.PingDoor(c.protocol, c.base); err != nil || got != c.want {
+		if got, err := rsscloud.PingEndpoint(c.protocol, c.base); err != nil || got != c.want {
 			t.Errorf("%v: %s, %v", c, got, err)
 		}
 	}
 	for _, base := range []string{"", "hub.example", "ftp://hub.example"} {
-		if got, err := rsscloud.PingDoor("http-post", base); err == nil {
+		if got, err := rsscloud.PingEndpoint("http-post", base); err == nil {
 			t.Errorf("%q: %s", base, got)
 		}
 	}
@@ -391,7 +391,7 @@ func TestWhatASubscriberCannotTakeIsAnswered503(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(&rsscloud.Subscriber{
 		Wants: func(string) bool { return true },
-		Take:  func(context.Context, rsscloud.Notice) error { return &rsscloud.Error{Msg: "The disk is full."} },
+		Take:  func(context.Context, rsscloud.Received) error { return &rsscloud.Error{Msg: "The disk is full."} },
 	})
 	t.Cleanup(srv.Close)
 	for _, protocol := range []string{"http-post", "xml-rpc", "soap"} {
@@ -407,7 +407,7 @@ func TestSubscriberWithOneProcedureRefusesOthers(t *testing.T) {
 	told := 0
 	srv := httptest.NewServer(&rsscloud.Subscriber{
 		Procedure: "river.updated", Wants: func(string) bool { return true },
-		OnNotify: func(context.Context, rsscloud.Notice) { told++ },
+		OnNotify: func(context.Context, rsscloud.Received) { told++ },
 	})
 	t.Cleanup(srv.Close)
 	for _, protocol := range []string{"xml-rpc", "soap"} {

@@ -29,7 +29,7 @@ func ExampleClient_Ping() {
 	cloud := httptest.NewServer(&rsscloud.Handler{Backend: friendly()})
 	defer cloud.Close()
 
-	door, err := rsscloud.PingDoor(rsscloud.HTTPPost, cloud.URL)
+	door, err := rsscloud.PingEndpoint(rsscloud.HTTPPost, cloud.URL)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -43,7 +43,7 @@ func ExampleClient_Ping() {
 func ExampleSubscriber() {
 	aggregator := httptest.NewServer(&rsscloud.Subscriber{
 		Wants: func(feed string) bool { return feed == "http://example.com/rss.xml" },
-		OnNotify: func(_ context.Context, n rsscloud.Notice) {
+		OnNotify: func(_ context.Context, n rsscloud.Received) {
 			fmt.Println("changed:", n.URL)
 		},
 	})

@@ -50,7 +50,7 @@ type Handler struct {
 }
 
 // Doors are the paths that a [Handler] serves.
-func Doors() []string {
+func Endpoints() []string {
 	// spec:rsscloud-2009#door-ping
 	// spec:rsscloud-2009#door-please-notify
 	// spec:cloudburst#door-short

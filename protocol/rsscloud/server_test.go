@@ -213,7 +213,7 @@ func TestBodiesThatAreNotRead(t *testing.T) {
 
 func TestOtherMethodsAreToldWhatToDo(t *testing.T) {
 	t.Parallel()
-	for _, path := range rsscloud.Doors() {
+	for _, path := range rsscloud.Endpoints() {
 		for _, method := range []string{"GET", "PUT", "DELETE", "HEAD"} {
 			r := ask(t, friendly(), method, path, "")
 			if got := bodyOf(t, r); r.StatusCode != 405 || r.Header.Get("Allow") != "POST, OPTIONS" || !strings.Contains(got, "http://cloud.example:5337"+path) {

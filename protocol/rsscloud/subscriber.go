@@ -17,7 +17,7 @@ import (
 )
 
 // Notice is a notification that arrived: the feed changed, read it.
-type Notice struct {
+type Received struct {
 	URL       string    // the feed, as it was registered
 	Protocol  string    // HTTPPost, XMLRPC or SOAP
 	Procedure string    // what was called, for XMLRPC and SOAP
@@ -40,10 +40,10 @@ type Subscriber struct {
 	Wants func(feed string) bool
 	// OnNotify is told of each notification and test call (they look the same). The
 	// answer waits for it: be quick, or hand on to something that runs by itself.
-	OnNotify func(ctx context.Context, n Notice)
+	OnNotify func(ctx context.Context, n Received)
 	// Take is OnNotify for those who can fail, and is called instead where it is set:
 	// after an error the answer is 503, and clouds send the notification again.
-	Take func(ctx context.Context, n Notice) error
+	Take func(ctx context.Context, n Received) error
 	// Procedure is the only name accepted over xml-rpc and soap; empty: any.
 	Procedure string
 	Now       func() time.Time // nil: time.Now
@@ -90,7 +90,7 @@ func (s *Subscriber) notification(w http.ResponseWriter, r *http.Request) {
 	if s.Now != nil {
 		now = s.Now
 	}
-	n := Notice{At: now(), Remote: r.RemoteAddr, Hops: Hops(r.Header)}
+	n := Received{At: now(), Remote: r.RemoteAddr, Hops: Hops(r.Header)}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxMessage+1))
 	if err != nil {
 		plain(w, http.StatusBadRequest, "The body broke off before its end.\n")
@@ -128,7 +128,7 @@ func (s *Subscriber) notification(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Subscriber) take(ctx context.Context, n Notice) error {
+func (s *Subscriber) take(ctx context.Context, n Received) error {
 	switch {
 	case s.Take != nil:
 		return s.Take(ctx, n)
@@ -138,7 +138,7 @@ func (s *Subscriber) take(ctx context.Context, n Notice) error {
 	return nil
 }
 
-func (n *Notice) readForm(r *http.Request, body []byte) error {
+func (n *Received) readForm(r *http.Request, body []byte) error {
 	n.Protocol = HTTPPost
 	if wrong := wirehttp.CheckFormType(r.Header); wrong != "" {
 		return &Error{Status: http.StatusUnsupportedMediaType, Msg: wrong}
@@ -156,7 +156,7 @@ func (n *Notice) readForm(r *http.Request, body []byte) error {
 }
 
 // spec:rsscloud-2003#notify-one-parameter
-func (n *Notice) readXMLRPC(body []byte) error {
+func (n *Received) readXMLRPC(body []byte) error {
 	n.Protocol = XMLRPC
 	call, err := xmlrpc.ParseCall(bytes.NewReader(body))
 	if err != nil {
@@ -174,7 +174,7 @@ func (n *Notice) readXMLRPC(body []byte) error {
 	return nil
 }
 
-func (n *Notice) readSOAP(body []byte) error {
+func (n *Received) readSOAP(body []byte) error {
 	n.Protocol = SOAP
 	call, err := soap.Parse(bytes.NewReader(body))
 	if err != nil {
@@ -192,7 +192,7 @@ func (n *Notice) readSOAP(body []byte) error {
 	return nil
 }
 
-func formReply(w http.ResponseWriter, status int, _ Notice, err error) {
+func formReply(w http.ResponseWriter, status int, _ Received, err error) {
 	text := "Thanks for the update.\n"
 	if err != nil {
 		text = sentence(err) + "\n"
@@ -204,7 +204,7 @@ func formReply(w http.ResponseWriter, status int, _ Notice, err error) {
 // what is gone, which a cloud can only see in the status.
 //
 // spec:rsscloud-2003#handler-returns-true
-func xmlrpcReply(w http.ResponseWriter, status int, _ Notice, err error) {
+func xmlrpcReply(w http.ResponseWriter, status int, _ Received, err error) {
 	if status == http.StatusBadRequest {
 		status = http.StatusOK
 	}
@@ -215,7 +215,7 @@ func xmlrpcReply(w http.ResponseWriter, status int, _ Notice, err error) {
 	markup(w, status, "text/xml; charset=utf-8", body)
 }
 
-func soapReply(w http.ResponseWriter, status int, n Notice, err error) {
+func soapReply(w http.ResponseWriter, status int, n Received, err error) {
 	if status == http.StatusBadRequest {
 		status = http.StatusInternalServerError // where SOAP 1.1 puts every fault
 	}

@@ -62,7 +62,7 @@ func (h *FormHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p, err = pingOf(form)
 	}
 	if err == nil {
-		err = h.Backend.Ping(wirehttp.WithRequest(r.Context(), r), DoorForm, p)
+		err = h.Backend.Ping(wirehttp.WithRequest(r.Context(), r), InterfaceForm, p)
 	}
 	if err != nil {
 		h.refuse(w, r, err, form)

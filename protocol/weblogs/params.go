@@ -142,19 +142,19 @@ func Methods(b Backend) []xmlrpc.Method {
 		{
 			Name: MethodPing, Help: "Says that a site changed: name, url and optionally the page that changed and a category." + answer,
 			Signature: [][]string{{"struct", "string", "string"}, {"struct", "string", "string", "string"}, {"struct", "string", "string", "string", "string"}},
-			Do:        method(b, DoorPing, ParsePing),
+			Do:        method(b, InterfacePing, ParsePing),
 		},
 		{
 			Name: MethodExtendedPing, Help: "Says that a site changed: name, url, the page that changed, the feed and optionally tags with | between them; of three parameters the last is the feed." + answer,
 			Signature: [][]string{{"struct", "string", "string", "string", "string"}, {"struct", "string", "string", "string", "string", "string"}, {"struct", "string", "string", "string"}, {"struct", "string", "string"}},
-			Do:        method(b, DoorExtended, ParseExtended),
+			Do:        method(b, InterfaceExtended, ParseExtended),
 		},
 	}
 }
 
 // spec:feedstate-2007#ping-response
 // spec:cloudburst#weblogs-no-faults
-func method(b Backend, door Door, parse func([]any) (Ping, error)) func(context.Context, []any) (any, error) {
+func method(b Backend, door Interface, parse func([]any) (Ping, error)) func(context.Context, []any) (any, error) {
 	return func(ctx context.Context, params []any) (any, error) {
 		p, err := parse(params)
 		if err == nil {

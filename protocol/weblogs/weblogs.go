@@ -163,13 +163,13 @@ var (
 )
 
 // Door is the way that a ping came.
-type Door string
+type Interface string
 
 // The doors.
 const (
-	DoorPing     Door = MethodPing
-	DoorExtended Door = MethodExtendedPing
-	DoorForm     Door = "pingSiteForm"
+	InterfacePing     Interface = MethodPing
+	InterfaceExtended Interface = MethodExtendedPing
+	InterfaceForm     Interface = "pingSiteForm"
 )
 
 // Backend is what a ping server does with pings.
@@ -179,7 +179,7 @@ type Backend interface {
 	// [*FieldError] or [*Error] says why not, and any other error is answered with
 	// a sentence that tells a stranger nothing. The request, for the caller's
 	// address, is [RequestFrom] of ctx.
-	Ping(ctx context.Context, door Door, p Ping) error
+	Ping(ctx context.Context, door Interface, p Ping) error
 }
 
 // RequestFrom is the HTTP request that a [Backend] is called for; nil outside.

@@ -27,11 +27,11 @@ type backend struct {
 
 	mu    sync.Mutex
 	pings []weblogs.Ping
-	doors []weblogs.Door
+	doors []weblogs.Interface
 	from  []string
 }
 
-func (b *backend) Ping(ctx context.Context, door weblogs.Door, p weblogs.Ping) error {
+func (b *backend) Ping(ctx context.Context, door weblogs.Interface, p weblogs.Ping) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pings, b.doors = append(b.pings, p), append(b.doors, door)
@@ -205,7 +205,7 @@ func TestWhatAClientSendsIsWhatAServerHears(t *testing.T) {
 	if _, err := c.Ping(t.Context(), srv.URL, weblogs.Ping{URL: "mailto:x"}); err == nil {
 		t.Error("a ping that no server takes was sent")
 	}
-	if d := cmp.Diff([]weblogs.Door{weblogs.DoorPing, weblogs.DoorPing, weblogs.DoorPing, weblogs.DoorExtended}, b.doors); d != "" {
+	if d := cmp.Diff([]weblogs.Interface{weblogs.InterfacePing, weblogs.InterfacePing, weblogs.InterfacePing, weblogs.InterfaceExtended}, b.doors); d != "" {
 		t.Error(d)
 	}
 }

@@ -184,7 +184,7 @@ func (s *Subscriber) delivery(w http.ResponseWriter, r *http.Request) {
 	d := Delivery{Token: tokenOf(r), ContentType: r.Header.Get("Content-Type")}
 	wanted, err := s.Callbacks.Wanted(withRequest(r), d.Token)
 	if err != nil {
-		s.turnAway(w, r, "", err)
+		s.logRejected(w, r, "", err)
 		return
 	}
 	if enc := wirehttp.Encoding(r.Header); enc != "" {
@@ -217,7 +217,7 @@ func (s *Subscriber) delivery(w http.ResponseWriter, r *http.Request) {
 		d.Hub = links.Hubs[0]
 	}
 	if err := s.Callbacks.Deliver(withRequest(r), d); err != nil {
-		s.turnAway(w, r, wanted.Topic, err)
+		s.logRejected(w, r, wanted.Topic, err)
 		return
 	}
 	w.WriteHeader(http.StatusAccepted)
@@ -225,7 +225,7 @@ func (s *Subscriber) delivery(w http.ResponseWriter, r *http.Request) {
 
 // turnAway refuses content. topic is "" where it is not known: what stands in its
 // place, the token, belongs into no log.
-func (s *Subscriber) turnAway(w http.ResponseWriter, r *http.Request, topic string, err error) {
+func (s *Subscriber) logRejected(w http.ResponseWriter, r *http.Request, topic string, err error) {
 	// spec:websub-2018#subscriber-410
 	if errors.Is(err, ErrNotWanted) {
 		plain(w, http.StatusGone, "This subscriber wants no such deliveries.\n")

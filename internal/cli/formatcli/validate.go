@@ -256,7 +256,7 @@ func writeFinding(b *strings.Builder, a advice.Finding) {
 	if more := a.Count - len(a.Places); more > 0 && len(a.Places) > 0 {
 		fmt.Fprintf(b, "    and %d more\n", more)
 	}
-	fmt.Fprintf(b, "    What happens: %s\n    What to do: %s\n", shell.Clean(a.Effect), shell.Clean(a.Mend))
+	fmt.Fprintf(b, "    What happens: %s\n    What to do: %s\n", shell.Clean(a.Effect), shell.Clean(a.Fix))
 }
 
 func (r *report) summary(strict bool) string {

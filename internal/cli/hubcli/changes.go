@@ -64,7 +64,7 @@ type listed struct {
 	Name    string    `json:"name"`
 	URL     string    `json:"url"`
 	Feed    string    `json:"feed,omitempty"`
-	Door    string    `json:"door,omitempty"`
+	Via     string    `json:"door,omitempty"`
 	Success *bool     `json:"success,omitempty"`
 	Msg     string    `json:"msg,omitempty"`
 }
@@ -74,7 +74,7 @@ func (f *changeReader) run(ctx context.Context, address string) error {
 		return shell.AsUsageError(err)
 	}
 	if f.hub != "" {
-		door, err := rsscloud.PingDoor(rsscloud.HTTPPost, f.hub)
+		door, err := rsscloud.PingEndpoint(rsscloud.HTTPPost, f.hub)
 		if err != nil {
 			return shell.Usagef("--hub is %q: it needs the URL of a hub, such as http://localhost:5337", f.hub)
 		}
@@ -122,7 +122,7 @@ func (f *changeReader) take(ctx context.Context, w weblogs.Weblog) {
 		if ctx.Err() != nil {
 			return
 		}
-		out.Door, out.Success, out.Msg = f.door, &ok, msg
+		out.Via, out.Success, out.Msg = f.door, &ok, msg
 	}
 	if err := f.print(out); err != nil {
 		f.failed = err

@@ -31,7 +31,7 @@ func (w *cloudWay) handler() http.Handler {
 }
 
 // heard takes a notification.
-func (w *cloudWay) heard(ctx context.Context, n rsscloud.Notice) {
+func (w *cloudWay) heard(ctx context.Context, n rsscloud.Received) {
 	note := notice{feed: n.URL, at: n.At}
 	if r := rsscloud.RequestFrom(ctx); r != nil {
 		note.changedAt = parseChangedAt(r.Header.Get(rsscloud.ChangedAtHeader))

@@ -126,7 +126,7 @@ func eventText(e client.Event) string {
 		}
 	}
 	var by []string
-	for _, part := range []string{e.Peer, e.Door} {
+	for _, part := range []string{e.Peer, e.Via} {
 		if part != "" {
 			by = append(by, part)
 		}
@@ -179,7 +179,7 @@ func (p *commands) showLog(ctx context.Context, s *shell.Connection, q client.Lo
 // followLog prints the stream, and takes it up again where it broke off.
 func (p *commands) followLog(ctx context.Context, s *shell.Connection, q client.LogQuery, after string, asJSON bool) error {
 	q.Limit = 0
-	pause := shell.Backoff{Least: 200 * time.Millisecond, Most: 10 * time.Second}
+	pause := shell.Backoff{Min: 200 * time.Millisecond, Max: 10 * time.Second}
 	for {
 		var printing error
 		err := s.Follow(ctx, q, after, func(e client.Event) error {

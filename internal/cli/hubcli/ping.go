@@ -141,7 +141,7 @@ func (p *commands) pingDoor(ctx context.Context, feed, hub, via string) (protoco
 		if protocol == "" {
 			protocol = rsscloud.HTTPPost
 		}
-		door, err = rsscloud.PingDoor(protocol, hub)
+		door, err = rsscloud.PingEndpoint(protocol, hub)
 		return protocol, door, err
 	}
 	doc, err := p.ReadFeed(ctx, feed)
@@ -170,6 +170,6 @@ func (p *commands) pingDoor(ctx context.Context, feed, hub, via string) (protoco
 	if err != nil {
 		return "", "", err
 	}
-	door, err = rsscloud.PingDoor(protocol, u.Scheme+"://"+u.Host)
+	door, err = rsscloud.PingEndpoint(protocol, u.Scheme+"://"+u.Host)
 	return protocol, door, err
 }

@@ -43,7 +43,7 @@ func (g *pinging) doorBelow(hub string) (string, error) {
 	case viaWebSub:
 		path = "/websub"
 	default:
-		return rsscloud.PingDoor(rsscloud.HTTPPost, hub)
+		return rsscloud.PingEndpoint(rsscloud.HTTPPost, hub)
 	}
 	if err := rsscloud.CheckFeedURL(hub); err != nil {
 		return "", err

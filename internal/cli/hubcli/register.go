@@ -17,7 +17,7 @@ import (
 //
 // spec:rsscloud-2003#reregister-at-start
 func (l *listener) follow(ctx context.Context, f *followed) error {
-	pause := shell.Backoff{Least: 2 * time.Second, Most: 10 * time.Minute}
+	pause := shell.Backoff{Min: 2 * time.Second, Max: 10 * time.Minute}
 	for {
 		err := l.registerFirst(ctx, f)
 		if ctx.Err() != nil {
@@ -57,7 +57,7 @@ const (
 // registerFirst is register. While f was never registered and its server gives no
 // answer, it waits for the server, so that both may be started in any order.
 func (l *listener) registerFirst(ctx context.Context, f *followed) error {
-	pause, printed := shell.Backoff{Least: waitLeast, Most: waitMost}, ""
+	pause, printed := shell.Backoff{Min: waitLeast, Max: waitMost}, ""
 	for {
 		err := l.register(ctx, f)
 		unread, ok := errors.AsType[hubclient.UnreadableError](err)

@@ -193,7 +193,7 @@ func (p *commands) printRelays(list []client.Relay, asJSON bool) error {
 		if asJSON {
 			err = enc.Encode(r)
 		} else {
-			err = t.Row(r.Feed, r.Via, r.State, r.Hub, shell.FormatTime(r.HeardAt), shell.FormatTime(r.ExpiresAt), r.LastError)
+			err = t.Row(r.Feed, r.Via, r.State, r.Hub, shell.FormatTime(r.PushedAt), shell.FormatTime(r.ExpiresAt), r.LastError)
 		}
 		if err != nil {
 			return err

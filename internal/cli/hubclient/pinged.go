@@ -16,7 +16,7 @@ import (
 // PingResult is what became of one ping, as --json prints it.
 type PingResult struct {
 	Feed    string  `json:"feed"`
-	Door    string  `json:"door,omitempty"`
+	Via     string  `json:"door,omitempty"`
 	Success bool    `json:"success"`
 	Msg     string  `json:"msg"`
 	TookMS  float64 `json:"took_ms"`
@@ -31,7 +31,7 @@ type PingResult struct {
 
 // TimePing does one ping and takes its time.
 func TimePing(feed, door string, do func() (ok bool, msg string, err error)) PingResult {
-	out := PingResult{Feed: feed, Door: door}
+	out := PingResult{Feed: feed, Via: door}
 	begun := time.Now()
 	var err error
 	out.Success, out.Msg, err = do()
@@ -51,7 +51,7 @@ func (p *Client) PrintPing(out PingResult, asJSON bool) error {
 	case asJSON:
 		return shell.JSONLines(p.Out).Encode(out)
 	case out.Success:
-		_, err := fmt.Fprintf(p.Out, "%s  %s  (%s by %s)\n", shell.Clean(out.Feed), shell.Clean(out.Msg), shell.FormatDuration(time.Duration(out.TookMS*float64(time.Millisecond))), shell.Clean(out.Door))
+		_, err := fmt.Fprintf(p.Out, "%s  %s  (%s by %s)\n", shell.Clean(out.Feed), shell.Clean(out.Msg), shell.FormatDuration(time.Duration(out.TookMS*float64(time.Millisecond))), shell.Clean(out.Via))
 		if words := out.outcomeWords(); words != "" && err == nil {
 			_, err = fmt.Fprintf(p.Out, "  %s\n", shell.Clean(words))
 		}
@@ -59,7 +59,7 @@ func (p *Client) PrintPing(out PingResult, asJSON bool) error {
 	case out.Failed:
 		fmt.Fprintf(p.Err, "cloudburst: %s\n", ExplainRefusal(out.Msg, out.Feed))
 	default:
-		fmt.Fprintf(p.Err, "cloudburst: %s refused the ping of %s: %s\n", shell.Clean(out.Door), shell.Clean(out.Feed), shell.Clean(ExplainRefusal(out.Msg, out.Feed)))
+		fmt.Fprintf(p.Err, "cloudburst: %s refused the ping of %s: %s\n", shell.Clean(out.Via), shell.Clean(out.Feed), shell.Clean(ExplainRefusal(out.Msg, out.Feed)))
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (e *examination) run(ctx context.Context, feed string) error {
 		return shell.AsUsageError(err)
 	}
 	if e.hub != "" {
-		if _, err := rsscloud.PingDoor(rsscloud.HTTPPost, e.hub); err != nil {
+		if _, err := rsscloud.PingEndpoint(rsscloud.HTTPPost, e.hub); err != nil {
 			return shell.Usagef("--hub is %q: it needs the URL of a hub, such as http://localhost:5337", e.hub)
 		}
 	}

@@ -81,7 +81,7 @@ func (p *commands) printStatus(s *shell.Connection, st client.Status) {
 	}
 	if c := st.Counts; c != nil {
 		fmt.Fprintf(p.Out, "%s, %s (%d failing), %s owed, %s due", text.Plural(int(c.Topics), "feed"),
-			text.Plural(int(c.Subscriptions), "subscription"), c.Failing, text.Plural(int(c.Owed), "notification"), text.Plural(int(c.ChecksDue), "check"))
+			text.Plural(int(c.Subscriptions), "subscription"), c.Failing, text.Plural(int(c.Pending), "notification"), text.Plural(int(c.ChecksDue), "check"))
 		if c.Requests > 0 {
 			fmt.Fprintf(p.Out, ", %s not decided", text.Plural(int(c.Requests), "request"))
 		}

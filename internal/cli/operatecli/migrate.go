@@ -44,7 +44,7 @@ folder; with PostgreSQL it stays in the data folders of the servers.
 				return shell.Usagef("cloudburst migrate needs --from and --to, each a data folder or postgres://…")
 			}
 			bar := shell.NewProgress(p.Err, "")
-			r, err := store.Move(c.Context(), store.MoveOptions{From: from, To: to, Replace: replace, Now: time.Now(), Tell: stages(bar)})
+			r, err := store.Move(c.Context(), store.MoveOptions{From: from, To: to, Replace: replace, Now: time.Now(), OnProgress: stages(bar)})
 			bar.End()
 			if err != nil {
 				return err
@@ -77,7 +77,7 @@ func (p *commands) printTables(from, to string, r *store.Result) error {
 		if err := t.Row(m.Table, strconv.FormatInt(m.Rows, 10), m.Hash[:16]); err != nil {
 			return err
 		}
-		rows, mended = rows+m.Rows, mended+m.Mended
+		rows, mended = rows+m.Rows, mended+m.Repaired
 	}
 	if err := t.End(); err != nil {
 		return err

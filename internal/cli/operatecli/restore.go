@@ -50,7 +50,7 @@ func (p *commands) restore() *cobra.Command {
 			}
 			bar := shell.NewProgress(p.Err, "")
 			var holds *store.Examined
-			r, err := store.Restore(c.Context(), store.RestoreOptions{File: args[0], To: to, Replace: replace, Now: time.Now(), Tell: stages(bar),
+			r, err := store.Restore(c.Context(), store.RestoreOptions{File: args[0], To: to, Replace: replace, Now: time.Now(), OnProgress: stages(bar),
 				Found: func(x *store.Examined) error {
 					if holds = x; !asJSON {
 						p.printHeld(args[0], x)

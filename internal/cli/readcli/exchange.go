@@ -56,8 +56,8 @@ func (r *reader) get(ctx context.Context, from string, v feedstate.Validators, b
 			return e
 		}
 		res.Body.Close()
-		if len(a.Hops) >= feedstate.MostRedirects {
-			a.Error, a.Detail = feedstate.ErrRedirects, fmt.Sprintf("it leads from redirect to redirect, more than %d times", feedstate.MostRedirects)
+		if len(a.Hops) >= feedstate.MaxRedirects {
+			a.Error, a.Detail = feedstate.ErrRedirects, fmt.Sprintf("it leads from redirect to redirect, more than %d times", feedstate.MaxRedirects)
 			return e
 		}
 		if err := rsscloud.CheckFeedURL(to); err != nil {

@@ -216,8 +216,8 @@ func printKnownPush(row printer, e *client.Explanation) {
 		if s.Until != nil {
 			text += ", until " + shell.FormatTime(s.Until)
 		}
-		if s.HeardAt != nil {
-			text += ", last push received " + shell.FormatTime(s.HeardAt)
+		if s.PushedAt != nil {
+			text += ", last push received " + shell.FormatTime(s.PushedAt)
 		}
 		if s.LastError != "" {
 			text += "; " + s.LastError
@@ -248,7 +248,7 @@ func checkLine(c *client.Check) string {
 		more = append([]string{"conditional"}, more...)
 	}
 	if c.Cause != "due" {
-		more = append([]string{strings.TrimSuffix(c.Cause+" "+c.Door, " ")}, more...)
+		more = append([]string{strings.TrimSuffix(c.Cause+" "+c.Via, " ")}, more...)
 	}
 	return text + " (" + strings.Join(more, ", ") + ")"
 }

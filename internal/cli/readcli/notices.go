@@ -31,7 +31,7 @@ func noticeVias() []string { return []string{"webhook", "email", "post"} }
 
 func (p *commands) noticesAdd() *cobra.Command {
 	var user, secretFile string
-	var n client.NoticeRequest
+	var n client.ForwardingRequest
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "add TARGET",
@@ -64,7 +64,7 @@ the state, and "notices try" asks again.
 				n.Secret = &secret
 			}
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				made, err := s.River(user).PutNotice(ctx, n)
+				made, err := s.River(user).PutForwarding(ctx, n)
 				if err != nil {
 					return err
 				}
@@ -86,7 +86,7 @@ the state, and "notices try" asks again.
 }
 
 // printNotice prints what was added, and what it waits for.
-func (p *commands) printNotice(made client.Notice, running bool) error {
+func (p *commands) printNotice(made client.Forwarding, running bool) error {
 	waits := made.State == "waiting"
 	text := "Notice %d tells %s by %s.\n"
 	if waits {
@@ -111,7 +111,7 @@ func (p *commands) noticesList() *cobra.Command {
 		Args:  shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				list, err := s.River(user).Notices(ctx)
+				list, err := s.River(user).Forwardings(ctx)
 				if err != nil {
 					return err
 				}
@@ -124,7 +124,7 @@ func (p *commands) noticesList() *cobra.Command {
 	return c
 }
 
-func (p *commands) printNotices(list []client.Notice, asJSON bool) error {
+func (p *commands) printNotices(list []client.Forwarding, asJSON bool) error {
 	out := bufio.NewWriter(p.Out)
 	enc := shell.JSONLines(out)
 	t := shell.NewTable(p.Out, "ID", "VIA", "TARGET", "OF", "STATE", "SENT", "LAST", "PROBLEM")
@@ -153,7 +153,7 @@ func (p *commands) printNotices(list []client.Notice, asJSON bool) error {
 }
 
 // noticeState is the state of a notice in a word.
-func noticeState(n *client.Notice) string {
+func noticeState(n *client.Forwarding) string {
 	if n.Paused && n.State == "confirmed" {
 		return "paused"
 	}
@@ -178,7 +178,7 @@ func (p *commands) noticesRemove() *cobra.Command {
 		Args:  shell.Between(1, 1, "the ID of one notice"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.aNotice(c, args[0], func(ctx context.Context, s *shell.Connection, id int64) (string, error) {
-				return fmt.Sprintf("Notice %d tells nobody any more.", id), s.River(user).DropNotice(ctx, id)
+				return fmt.Sprintf("Notice %d tells nobody any more.", id), s.River(user).DropForwarding(ctx, id)
 			})
 		},
 	})
@@ -198,14 +198,14 @@ something did. Where the recipient has not agreed yet, it asks for consent again
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.aNotice(c, args[0], func(ctx context.Context, s *shell.Connection, id int64) (string, error) {
 				text := fmt.Sprintf("Notice %d was sent and taken.", id)
-				list, err := s.River(user).Notices(ctx)
-				if err == nil && slices.ContainsFunc(list, func(n client.Notice) bool { return n.ID == id && n.State == "waiting" }) {
+				list, err := s.River(user).Forwardings(ctx)
+				if err == nil && slices.ContainsFunc(list, func(n client.Forwarding) bool { return n.ID == id && n.State == "waiting" }) {
 					text = fmt.Sprintf("The recipient of notice %d was asked for consent.", id)
 				}
 				if err != nil {
 					return "", err
 				}
-				return text, s.River(user).TryNotice(ctx, id)
+				return text, s.River(user).TryForwarding(ctx, id)
 			})
 		},
 	})

@@ -127,7 +127,7 @@ func (w *riverWatch) show(kind string, it *client.Item) error {
 
 // follow prints the stream, and takes it up again where it broke off.
 func (w *riverWatch) follow(ctx context.Context) error {
-	pause := shell.Backoff{Least: 200 * time.Millisecond, Most: 10 * time.Second}
+	pause := shell.Backoff{Min: 200 * time.Millisecond, Max: 10 * time.Second}
 	begun := w.after
 	for {
 		var printing error

@@ -367,8 +367,8 @@ func TestAListIsExportedToAFileOrToTheScreen(t *testing.T) {
 
 func TestNoticesAreMadeAndTried(t *testing.T) {
 	t.Parallel()
-	n := client.Notice{ID: 4, Via: "email", Target: "ann@a.example", Category: "News", State: "waiting"}
-	c := &canned{answers: map[string]any{"PUT /v1/notices": n, "GET /v1/notices": map[string]any{"notices": []client.Notice{n}}, "DELETE /v1/notices/4": map[string]any{},
+	n := client.Forwarding{ID: 4, Via: "email", Target: "ann@a.example", Category: "News", State: "waiting"}
+	c := &canned{answers: map[string]any{"PUT /v1/notices": n, "GET /v1/notices": map[string]any{"notices": []client.Forwarding{n}}, "DELETE /v1/notices/4": map[string]any{},
 		"POST /v1/notices/4/try": &client.Error{Status: 422, Code: "unreadable", Message: "Nobody takes mail there."}}}
 	for _, tt := range []struct {
 		args        string
@@ -406,7 +406,7 @@ func TestAFollowedFeedIsExplainedAsTheRiverKnowsIt(t *testing.T) {
 		Trust:    "All were told.", Notes: []string{"It moved.\x1b[2J"},
 		Considered: []client.Consideration{{Rule: "ttl", Text: "ttl 60", Until: &at, Effect: "decides"}},
 		Push:       []client.PushState{{Protocol: "rsscloud", Hub: "http://hub.example/", Own: true, State: "active", Since: &at, LastError: "It hesitated."}},
-		Checks: []client.Check{{At: at, TookMS: 12, Cause: "push", Door: "ping", Asked: "full", AskedWhy: "its ETag is weak", Status: 200, Text: "One new item.", Bytes: 2500, Sent: "GET / HTTP/1.1\r\nAccept: */*\r\n\x1b", Received: "HTTP/1.1 200 OK",
+		Checks: []client.Check{{At: at, TookMS: 12, Cause: "push", Via: "ping", Asked: "full", AskedWhy: "its ETag is weak", Status: 200, Text: "One new item.", Bytes: 2500, Sent: "GET / HTTP/1.1\r\nAccept: */*\r\n\x1b", Received: "HTTP/1.1 200 OK",
 			Hops: []client.Hop{{Status: 302, To: "http://c.example/"}}}},
 	}
 	c := &canned{answers: map[string]any{"GET /v1/explain": e}}

@@ -45,7 +45,7 @@ func TestTheRiversDocumentAndTypesHaveTheSameNames(t *testing.T) {
 		reflect.TypeFor[client.AddedSource]():  "Added line", // beside input and error
 	}
 	types := map[reflect.Type]bool{}
-	for _, printed := range []any{client.Item{}, riverLine{}, client.Source{}, addedLine{}, refreshLine{}, client.Category{}, knownLine{}, client.ImportedOPML{}, client.Notice{}} {
+	for _, printed := range []any{client.Item{}, riverLine{}, client.Source{}, addedLine{}, refreshLine{}, client.Category{}, knownLine{}, client.ImportedOPML{}, client.Forwarding{}} {
 		clitest.PrintedTypes(reflect.TypeOf(printed), types)
 	}
 	want := map[string][]string{}

@@ -7,8 +7,8 @@ import (
 
 // Backoff is the wait before the next of several attempts: twice as long each time.
 type Backoff struct {
-	Least, Most time.Duration
-	last        time.Duration
+	Min, Max time.Duration
+	last     time.Duration
 }
 
 // Reset begins with the shortest wait.
@@ -19,7 +19,7 @@ func (b *Backoff) Begun() bool { return b.last > 0 }
 
 // Next is the wait before the next attempt.
 func (b *Backoff) Next() time.Duration {
-	b.last = min(max(b.last*2, b.Least), b.Most)
+	b.last = min(max(b.last*2, b.Min), b.Max)
 	return b.last
 }
 

@@ -293,7 +293,7 @@ func (g *filePost) ping(ctx context.Context) error {
 	failed, told := false, false
 	for _, one := range g.doors(doc) {
 		told = true
-		r := hubclient.PingResult{Feed: g.url, Door: one.door, Msg: sentenceOf(one.err), Failed: true}
+		r := hubclient.PingResult{Feed: g.url, Via: one.door, Msg: sentenceOf(one.err), Failed: true}
 		if one.err == nil {
 			r = hubclient.TimePing(g.url, one.door, func() (bool, string, error) { return one.tell(ctx) })
 		}

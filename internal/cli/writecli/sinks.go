@@ -16,7 +16,7 @@ const sinkFields = `kind, url, user, topic, state, version, told, last_at, last,
 tries, next_at`
 
 func (p *commands) sinks() *cobra.Command {
-	var q client.SinkQuery
+	var q client.PingTargetQuery
 	var asJSON bool
 	c := shell.ServerFlags(&cobra.Command{
 		Use:   "sinks",
@@ -38,18 +38,18 @@ Works on the running server, or on the data folder when none runs.
 		},
 	})
 	c.Flags().StringVar(&q.User, "user", "", "only of the feed of this user, a `name`")
-	c.Flags().BoolVar(&q.Owing, "owing", false, "only those that have not heard of the newest version")
+	c.Flags().BoolVar(&q.Pending, "owing", false, "only those that have not heard of the newest version")
 	c.Flags().IntVar(&q.Limit, "limit", 0, "at most this `number`; 0 is all")
 	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line")
 	c.AddCommand(p.sinksRetry())
 	return c
 }
 
-func (p *commands) listSinks(ctx context.Context, s *shell.Connection, q client.SinkQuery, asJSON bool) error {
+func (p *commands) listSinks(ctx context.Context, s *shell.Connection, q client.PingTargetQuery, asJSON bool) error {
 	out := bufio.NewWriter(p.Out)
 	enc := shell.JSONLines(out)
 	t := shell.NewTable(p.Out, "SINK", "KIND", "FEED", "STATE", "LAST", "SAID", "NEXT")
-	for one, err := range s.Sinks(ctx, q) {
+	for one, err := range s.PingTargets(ctx, q) {
 		switch {
 		case err != nil:
 		case asJSON:
@@ -77,7 +77,7 @@ told when one starts.`,
 		Args: shell.Between(0, 1, "the URL of one sink, or nothing"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
-				n, err := s.RetrySinks(ctx, append(args, "")[0])
+				n, err := s.RetryPingTargets(ctx, append(args, "")[0])
 				if err == nil {
 					_, err = fmt.Fprintf(p.Out, "%s will be told now.\n", text.Plural(n, "sink"))
 				}

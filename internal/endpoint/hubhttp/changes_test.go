@@ -74,7 +74,7 @@ func (f *fakeChanges) CountChanges(context.Context) (int64, error) {
 func (f *fakeChanges) add(at time.Time, name string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.rows = append([]hub.Change{{Node: 1, Seq: int64(len(f.rows) + 1), At: at, Name: name, URL: "http://site.example/" + name, Door: "weblogs"}}, f.rows...)
+	f.rows = append([]hub.Change{{Node: 1, Seq: int64(len(f.rows) + 1), At: at, Name: name, URL: "http://site.example/" + name, Via: "weblogs"}}, f.rows...)
 }
 
 // clock is a time that a test sets.

@@ -25,7 +25,7 @@ type Follows interface {
 	// whether it is wanted, that is, subscribed to. What it means is on disk when it
 	// returns. wanted stands with an error too, unless that is of the kind that passes
 	// (TooMany, Unavailable, Internal).
-	Heard(ctx context.Context, topic, protocol string, source netip.Addr, hops int) (wanted bool, err error)
+	Receive(ctx context.Context, topic, protocol string, source netip.Addr, hops int) (wanted bool, err error)
 }
 
 // CNWS is that protocol's side of the hub: a cnws.Publisher, and a cnws.Subscriber
@@ -53,7 +53,7 @@ func (c *CNWS) Subscribe(ctx context.Context, s cnws.Subscribe) (cnws.Result, er
 	from := c.callerOf(cnws.RequestFrom(ctx))
 	done, err := c.Hub.Register(ctx, hub.Registration{
 		Protocol: hub.CNWS, Callback: s.NotificationURL, Feeds: []string{s.ResourceID},
-		Source: from.addr, Door: from.door,
+		Source: from.addr, Via: from.door,
 	})
 	switch {
 	case err != nil:
@@ -72,7 +72,7 @@ func (c *CNWS) Changed(ctx context.Context, change cnws.Change) (wanted bool, er
 		return false, &cnws.Error{Msg: "This server is subscribed to nothing over this protocol."}
 	}
 	from := c.callerOf(cnws.RequestFrom(ctx))
-	wanted, err = c.Upstream.Heard(ctx, change.ResourceID, hub.CNWS, from.addr, from.hops)
+	wanted, err = c.Upstream.Receive(ctx, change.ResourceID, hub.CNWS, from.addr, from.hops)
 	switch {
 	case err != nil:
 		return wanted, later(c.failure(ctx, err))

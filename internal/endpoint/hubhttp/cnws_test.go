@@ -35,7 +35,7 @@ type heard struct {
 	hops            int
 }
 
-func (f *following) Heard(_ context.Context, topic, protocol string, source netip.Addr, hops int) (bool, error) {
+func (f *following) Receive(_ context.Context, topic, protocol string, source netip.Addr, hops int) (bool, error) {
 	f.heard = append(f.heard, heard{topic, protocol, source, hops})
 	return f.wanted, f.err
 }
@@ -92,7 +92,7 @@ func TestASubscriptionOverCNWSIsARegistration(t *testing.T) {
 		}
 		want := hub.Registration{
 			Protocol: hub.CNWS, Callback: ask.NotificationURL, Feeds: []string{ask.ResourceID},
-			Source: netip.MustParseAddr("192.0.2.9"), Door: "cnws",
+			Source: netip.MustParseAddr("192.0.2.9"), Via: "cnws",
 		}
 		if d := cmp.Diff(want, h.lastRegistration(t), cmpopts.EquateComparable(netip.Addr{}), cmpopts.IgnoreUnexported(hub.Registration{})); d != "" {
 			t.Errorf("%s\n%s", c.name, d)

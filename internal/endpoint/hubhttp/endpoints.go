@@ -30,7 +30,7 @@ type Hub interface {
 	Cancel(ctx context.Context, r hub.Registration) (hub.Registered, error)
 	Request(ctx context.Context, in hub.Intent, source netip.Addr) error
 	Announce(ctx context.Context, a hub.Announcement) (hub.Announced, error)
-	TurnAway(ctx context.Context, t hub.Turned)
+	LogRejected(ctx context.Context, t hub.Rejection)
 }
 
 // Endpoints are the endpoints of the hub.
@@ -68,7 +68,7 @@ func Own(callback string, origins ...string) bool {
 		path = plain
 	}
 	path = strings.TrimRight(path, "/")
-	if path != "" && !Door(path) {
+	if path != "" && !IsEndpoint(path) {
 		return false
 	}
 	origin := href.Origin(callback)
@@ -77,7 +77,7 @@ func Own(callback string, origins ...string) bool {
 
 // Door reports whether other programs call at this path: the doors of the protocols, and
 // those at which other hubs notify this server. The home page, where some call too, is none.
-func Door(path string) bool {
+func IsEndpoint(path string) bool {
 	path = strings.TrimRight(path, "/")
 	return strings.HasPrefix(strings.ToLower(path), pathNotifyWebSub) || strings.HasSuffix(strings.ToLower(path), pathWordPress) ||
 		path != "" && slices.ContainsFunc(ownDoors(), func(own string) bool { return strings.EqualFold(path, own) })
@@ -85,7 +85,7 @@ func Door(path string) bool {
 
 // ownDoors are the paths at which this server takes requests of other programs.
 func ownDoors() []string {
-	doors := append(rsscloud.Doors(), "", "/RPC2", "/soap", "/rsscloud/soap",
+	doors := append(rsscloud.Endpoints(), "", "/RPC2", "/soap", "/rsscloud/soap",
 		"/websub", "/hub", "/cnws", "/weblogUpdates", "/pingSiteForm")
 	return append(doors, notifyDoors()...)
 }

@@ -31,10 +31,10 @@ type fakeHub struct {
 	announce  func(hub.Announcement) (hub.Announced, error)
 	intents   []hub.Intent
 	announced []hub.Announcement
-	turned    []hub.Turned
+	turned    []hub.Rejection
 }
 
-func (f *fakeHub) TurnAway(_ context.Context, t hub.Turned) {
+func (f *fakeHub) LogRejected(_ context.Context, t hub.Rejection) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.turned = append(f.turned, t)

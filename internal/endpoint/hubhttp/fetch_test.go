@@ -17,8 +17,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func onNotify(notices chan<- rsscloud.Notice, agents chan<- string) func(context.Context, rsscloud.Notice) {
-	return func(ctx context.Context, n rsscloud.Notice) {
+func onNotify(notices chan<- rsscloud.Received, agents chan<- string) func(context.Context, rsscloud.Received) {
+	return func(ctx context.Context, n rsscloud.Received) {
 		notices <- n
 		agents <- rsscloud.RequestFrom(ctx).UserAgent()
 	}

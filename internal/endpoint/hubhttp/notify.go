@@ -55,11 +55,11 @@ func (d *Notified) cloud(w http.ResponseWriter, r *http.Request) {
 				return wanted
 			}
 			var wanted bool
-			wanted, failed = d.Engine.Heard(r.Context(), feed, upstream.RSSCloud, endpoint.CallerAddr(r, d.Trusted), rsscloud.Hops(r.Header))
+			wanted, failed = d.Engine.Receive(r.Context(), feed, upstream.RSSCloud, endpoint.CallerAddr(r, d.Trusted), rsscloud.Hops(r.Header))
 			d.logged(r.Context(), failed)
 			return wanted || failed != nil
 		},
-		Take: func(context.Context, rsscloud.Notice) error {
+		Take: func(context.Context, rsscloud.Received) error {
 			if failed == nil {
 				return nil
 			}

@@ -188,7 +188,7 @@ func (r *Redirects) agree(ctx context.Context, s endpoint.Sender, callback, next
 func (r *Redirects) ask(ctx context.Context, s endpoint.Sender, callback, feed, secret string) (final string, reply fetch.Reply, last *fetch.Message, why string) {
 	final = callback
 	for hops := 0; ; hops++ {
-		last = &fetch.Message{Method: http.MethodGet, URL: rsscloud.ChallengeURL(final, feed, secret), WantBody: true, MostBody: rsscloud.MaxConsent, Padded: true}
+		last = &fetch.Message{Method: http.MethodGet, URL: rsscloud.ChallengeURL(final, feed, secret), WantBody: true, MaxBody: rsscloud.MaxConsent, Padded: true}
 		took := reply.Took
 		reply = s.Send(ctx, last)
 		if reply.Took += took; !keepsPost(reply) && (reply.Err != nil || reply.Status != http.StatusSeeOther) {

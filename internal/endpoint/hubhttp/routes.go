@@ -55,7 +55,7 @@ func (g *Endpoints) routes() []route.Route {
 	soap := openDoor("GET, POST, OPTIONS", soapHandler(cloud, g.sites(), g.PublicURL))
 	rpcBody := g.rpcBody()
 	var routes []route.Route
-	for _, path := range rsscloud.Doors() {
+	for _, path := range rsscloud.Endpoints() {
 		routes = append(routes, route.Route{Path: path, Handler: rest, MaxBody: rsscloud.MaxForm, Purpose: cloudPurpose(path)})
 	}
 	routes = append(routes, g.websubRoutes()...)

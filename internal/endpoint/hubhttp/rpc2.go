@@ -139,7 +139,7 @@ func (c *RSSCloud) rpcRSSPleaseNotify(ctx context.Context, params []any) (any, e
 func (c *RSSCloud) please(ctx context.Context, from caller, params []any) error {
 	g, err := rsscloud.RegistrationFromParams(params)
 	if err != nil {
-		c.turnAway(ctx, event.KindRegister, from, "", err)
+		c.logRejected(ctx, event.KindRegister, from, "", err)
 		return err
 	}
 	r, err := c.register(ctx, from, g)
@@ -166,7 +166,7 @@ func ours(err error) bool {
 func (c *RSSCloud) pingParams(ctx context.Context, from caller, params []any) error {
 	url, err := onlyURL(params)
 	if err != nil {
-		c.turnAway(ctx, event.KindPing, from, "", err)
+		c.logRejected(ctx, event.KindPing, from, "", err)
 		return err
 	}
 	return c.ping(ctx, from, url)

@@ -76,7 +76,7 @@ func (c *RSSCloud) Cancel(ctx context.Context, g rsscloud.Registration) (rssclou
 	from := c.callerOf(doorREST, rsscloud.RequestFrom(ctx))
 	r, _, err := c.registration(from, g)
 	if err != nil {
-		c.turnAway(ctx, event.KindCancel, from, first(g.URLs), err)
+		c.logRejected(ctx, event.KindCancel, from, first(g.URLs), err)
 		return c.refusal(ctx, err)
 	}
 	r.Feeds = g.URLs // what was never accepted is not found, whatever it looks like
@@ -93,10 +93,10 @@ func (c *RSSCloud) Cancel(ctx context.Context, g rsscloud.Registration) (rssclou
 
 func (c *RSSCloud) ping(ctx context.Context, from caller, url string) error {
 	if err := rsscloud.CheckFeedURL(url); err != nil {
-		c.turnAway(ctx, event.KindPing, from, "", err)
+		c.logRejected(ctx, event.KindPing, from, "", err)
 		return err
 	}
-	res, err := c.Hub.Ping(ctx, hub.Ping{URL: url, Door: from.door, Source: from.addr, Hops: from.hops, Count: wantsOutcome(ctx)})
+	res, err := c.Hub.Ping(ctx, hub.Ping{URL: url, Via: from.door, Source: from.addr, Hops: from.hops, Count: wantsOutcome(ctx)})
 	if err == nil {
 		notePing(ctx, url, res)
 	}
@@ -108,11 +108,11 @@ func (c *RSSCloud) ping(ctx context.Context, from caller, url string) error {
 func (c *RSSCloud) register(ctx context.Context, from caller, g rsscloud.Registration) (rsscloud.Result, error) {
 	r, refused, err := c.registration(from, g)
 	if err != nil {
-		c.turnAway(ctx, event.KindRegister, from, first(g.URLs), err)
+		c.logRejected(ctx, event.KindRegister, from, first(g.URLs), err)
 		return rsscloud.Result{}, err
 	}
 	for _, no := range refused {
-		c.turnAway(ctx, event.KindRegister, from, "", rsscloud.CheckFeedURL(no.Feed))
+		c.logRejected(ctx, event.KindRegister, from, "", rsscloud.CheckFeedURL(no.Feed))
 	}
 	var done hub.Registered
 	if len(r.Feeds) > 0 {
@@ -146,7 +146,7 @@ func (c *RSSCloud) registration(from caller, g rsscloud.Registration) (hub.Regis
 		Protocol: g.Protocol, Callback: callback,
 		// spec:rsscloud-2009#domain-optional
 		Challenge: g.Domain != "",
-		Source:    from.addr, Door: from.door,
+		Source:    from.addr, Via: from.door,
 	}
 	if g.Protocol == rsscloud.XMLRPC || g.Protocol == rsscloud.SOAP {
 		r.Procedure = g.Procedure

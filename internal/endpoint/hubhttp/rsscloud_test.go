@@ -69,7 +69,7 @@ func TestPingReachesTheHubWithItsSource(t *testing.T) {
 	if !r.Success || r.Msg != "Thanks for the ping." {
 		t.Errorf("%+v", r)
 	}
-	want := []hub.Ping{{URL: feed, Door: "rest", Source: netip.MustParseAddr("198.51.100.1"), Hops: 2}}
+	want := []hub.Ping{{URL: feed, Via: "rest", Source: netip.MustParseAddr("198.51.100.1"), Hops: 2}}
 	if d := cmp.Diff(want, h.pings, cmpopts.EquateComparable(netip.Addr{}, hub.Ping{})); d != "" {
 		t.Error(d)
 	}
@@ -101,7 +101,7 @@ func TestRegistrationReachesTheHub(t *testing.T) {
 			if !r.Success || !strings.Contains(r.Msg, "12:47 UTC on 17 October 2009") {
 				t.Errorf("%+v", r)
 			}
-			c.want.Feeds, c.want.Door = []string{feed}, "rest"
+			c.want.Feeds, c.want.Via = []string{feed}, "rest"
 			if d := cmp.Diff(c.want, h.lastRegistration(t), cmpopts.EquateComparable(netip.Addr{}), cmpopts.IgnoreUnexported(hub.Registration{})); d != "" {
 				t.Error(d)
 			}
@@ -271,7 +271,7 @@ func TestXMLRPCDoor(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if got := h.lastRegistration(t); got.Door != "xml-rpc" || got.Callback != "http://127.0.0.1:5337/RPC2" || got.Procedure != "river.updated" {
+	if got := h.lastRegistration(t); got.Via != "xml-rpc" || got.Callback != "http://127.0.0.1:5337/RPC2" || got.Procedure != "river.updated" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -324,7 +324,7 @@ func TestSOAPDoor(t *testing.T) {
 		if err != nil || !r.Success {
 			t.Fatalf("%+v, %v", r, err)
 		}
-		want := hub.Registration{Protocol: "soap", Callback: "http://agg.example:5337/soap", Procedure: "updated", Feeds: g.URLs, Challenge: true, Source: netip.MustParseAddr("127.0.0.1"), Door: "soap"}
+		want := hub.Registration{Protocol: "soap", Callback: "http://agg.example:5337/soap", Procedure: "updated", Feeds: g.URLs, Challenge: true, Source: netip.MustParseAddr("127.0.0.1"), Via: "soap"}
 		if d := cmp.Diff(want, h.lastRegistration(t), cmpopts.EquateComparable(netip.Addr{}), cmpopts.IgnoreUnexported(hub.Registration{})); d != "" {
 			t.Error(d)
 		}

@@ -21,26 +21,26 @@ func (c *RSSCloud) unread(ctx context.Context, err error) {
 	case strings.HasSuffix(r.URL.Path, "/cancel"):
 		kind = event.KindCancel
 	}
-	c.turnAway(ctx, kind, c.callerOf(doorREST, r), "", err)
+	c.logRejected(ctx, kind, c.callerOf(doorREST, r), "", err)
 }
 
 // turnAway has the log show a request that the hub did not hear of, because of what is
 // wrong with it. Trouble that is not the caller's is no news of his.
-func (c *RSSCloud) turnAway(ctx context.Context, kind string, from caller, topic string, err error) {
+func (c *RSSCloud) logRejected(ctx context.Context, kind string, from caller, topic string, err error) {
 	whole := message(err)
 	if e, ok := errors.AsType[*rsscloud.Error](err); ok {
 		whole = e.Msg
 	} else if code(err) != fault.Invalid {
 		return
 	}
-	t := hub.Turned{Kind: kind, Topic: topic, Text: publicWhy(err, whole), Whole: whole, Door: from.door, Source: from.addr}
+	t := hub.Rejection{Kind: kind, Topic: topic, Text: publicWhy(err, whole), Whole: whole, Via: from.door, Source: from.addr}
 	switch kind {
 	case event.KindRegister:
 		t.Text = "Not registered: " + t.Text
 	case event.KindCancel:
 		t.Text = "Not cancelled: " + t.Text
 	}
-	c.Hub.TurnAway(ctx, t)
+	c.Hub.LogRejected(ctx, t)
 }
 
 // publicWhy is msg as everybody may read it: the path of a callback is its owner's

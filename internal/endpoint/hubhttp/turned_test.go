@@ -16,7 +16,7 @@ func whatWasTurned(h *fakeHub) string {
 		if !t.Source.IsValid() {
 			b.WriteString("(from nowhere) ")
 		}
-		b.WriteString(t.Kind + " " + t.Door + " " + t.Topic + ": " + t.Text + "\n")
+		b.WriteString(t.Kind + " " + t.Via + " " + t.Topic + ": " + t.Text + "\n")
 	}
 	h.turned = nil
 	return b.String()

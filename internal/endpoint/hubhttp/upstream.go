@@ -85,40 +85,40 @@ func found(body []byte, address string, header http.Header) upstream.Found {
 	out := upstream.Found{Topic: cmp.Or(self, address)}
 	for _, h := range hubs[:min(len(hubs), mostHubs)] {
 		if websub.CheckURL("The hub", h) == nil {
-			out.Doors = append(out.Doors, upstream.Door{Protocol: upstream.WebSub, Hub: h})
+			out.Endpoints = append(out.Endpoints, upstream.Endpoint{Protocol: upstream.WebSub, Hub: h})
 		}
 	}
 	if c, err := rsscloud.FindCloud(body, address); err == nil {
 		if d, err := cloudDoor(c); err == nil {
-			out.Doors = append(out.Doors, d)
+			out.Endpoints = append(out.Endpoints, d)
 		}
 	}
 	for _, c := range clouds[:min(len(clouds), mostHubs)] {
 		d, err := namedCloud(c)
-		if err == nil && !slices.ContainsFunc(out.Doors, func(o upstream.Door) bool { return o.Hub == d.Hub }) {
-			out.Doors = append(out.Doors, d)
+		if err == nil && !slices.ContainsFunc(out.Endpoints, func(o upstream.Endpoint) bool { return o.Hub == d.Hub }) {
+			out.Endpoints = append(out.Endpoints, d)
 		}
 	}
 	return out
 }
 
 // Door is the door that somebody named by hand.
-func (u *UpstreamClient) Door(protocol, hub string) (upstream.Door, error) {
+func (u *UpstreamClient) Endpoint(protocol, hub string) (upstream.Endpoint, error) {
 	if protocol == upstream.RSSCloud {
 		return namedCloud(hub)
 	}
 	if err := websub.CheckURL("The hub", hub); err != nil {
-		return upstream.Door{}, asked(err)
+		return upstream.Endpoint{}, asked(err)
 	}
-	return upstream.Door{Protocol: protocol, Hub: hub}, nil
+	return upstream.Endpoint{Protocol: protocol, Hub: hub}, nil
 }
 
 // namedCloud is a cloud of which only a URL is known: it is asked by a form, and
 // where the URL is that of a whole server, at the usual door.
-func namedCloud(hub string) (upstream.Door, error) {
+func namedCloud(hub string) (upstream.Endpoint, error) {
 	protocol, host, port, path, err := rsscloud.SplitCallback(rsscloud.HTTPPost, hub)
 	if err != nil {
-		return upstream.Door{}, fault.New(fault.Invalid, "The hub %s cannot be asked: its URL must be like https://hub.example.com or http://hub.example.com:5337/pleaseNotify.", endpoint.ShownURL(hub))
+		return upstream.Endpoint{}, fault.New(fault.Invalid, "The hub %s cannot be asked: its URL must be like https://hub.example.com or http://hub.example.com:5337/pleaseNotify.", endpoint.ShownURL(hub))
 	}
 	if path == "" || path == "/" {
 		path = "/rsscloud/pleaseNotify"
@@ -126,9 +126,9 @@ func namedCloud(hub string) (upstream.Door, error) {
 	return cloudDoor(rsscloud.Cloud{Domain: host, Port: port, Path: path, Protocol: protocol})
 }
 
-func cloudDoor(c rsscloud.Cloud) (upstream.Door, error) {
+func cloudDoor(c rsscloud.Cloud) (upstream.Endpoint, error) {
 	door, err := c.RegisterURL()
-	return upstream.Door{Protocol: upstream.RSSCloud, Hub: door, Wire: c.Protocol, Procedure: c.RegisterProcedure}, err
+	return upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: door, Wire: c.Protocol, Procedure: c.RegisterProcedure}, err
 }
 
 // Ask asks the hub of f.

@@ -40,7 +40,7 @@ func newPlayedHub(t *testing.T) *playedHub {
 	t.Helper()
 	h := &playedHub{}
 	mux := http.NewServeMux()
-	for _, path := range rsscloud.Doors() {
+	for _, path := range rsscloud.Endpoints() {
 		mux.Handle(path, &rsscloud.Handler{Backend: playedCloud{h}})
 	}
 	mux.Handle("/hub", &websub.Handler{Backend: playedWebSub{h}})
@@ -225,24 +225,24 @@ func TestWhatHubsAnswerIsToldApart(t *testing.T) {
 func TestDoorsAreFoundInFeedsOfEveryFormat(t *testing.T) {
 	t.Parallel()
 	const cloud = `<cloud domain="cloud.example" port="5337" path="/pleaseNotify" registerProcedure="" protocol="http-post"/>`
-	web := func(hub string) upstream.Door { return upstream.Door{Protocol: upstream.WebSub, Hub: hub} }
-	rest := func(hub string) upstream.Door {
-		return upstream.Door{Protocol: upstream.RSSCloud, Hub: hub, Wire: rsscloud.HTTPPost}
+	web := func(hub string) upstream.Endpoint { return upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub} }
+	rest := func(hub string) upstream.Endpoint {
+		return upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: hub, Wire: rsscloud.HTTPPost}
 	}
 	for name, c := range map[string]struct {
 		body, kind, link string
 		topic            string
-		doors            []upstream.Door
+		doors            []upstream.Endpoint
 	}{
 		"RSS": {body: `<rss version="2.0" xmlns:a="http://www.w3.org/2005/Atom"><channel>` + cloud + `<a:link rel="hub" href="https://hub.example/"/><a:link rel="self" href="http://feeds.example/self.xml"/></channel></rss>`,
-			topic: "http://feeds.example/self.xml", doors: []upstream.Door{web("https://hub.example/"), rest("http://cloud.example:5337/pleaseNotify")}},
+			topic: "http://feeds.example/self.xml", doors: []upstream.Endpoint{web("https://hub.example/"), rest("http://cloud.example:5337/pleaseNotify")}},
 		"RSS of 2003": {body: `<rss version="2.0"><channel><cloud domain="" port="80" path="RPC2" registerProcedure="xmlStorageSystem.rssPleaseNotify" protocol="xml-rpc"/></channel></rss>`,
-			topic: feed, doors: []upstream.Door{{Protocol: upstream.RSSCloud, Hub: "http://feeds.example/RPC2", Wire: rsscloud.XMLRPC, Procedure: "xmlStorageSystem.rssPleaseNotify"}}},
+			topic: feed, doors: []upstream.Endpoint{{Protocol: upstream.RSSCloud, Hub: "http://feeds.example/RPC2", Wire: rsscloud.XMLRPC, Procedure: "xmlStorageSystem.rssPleaseNotify"}}},
 		"headers first": {body: `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="https://inner.example/"/></feed>`, link: `<https://outer.example/>; rel="hub", <http://feeds.example/outer>; rel="self"`,
-			topic: "http://feeds.example/outer", doors: []upstream.Door{web("https://outer.example/")}},
+			topic: "http://feeds.example/outer", doors: []upstream.Endpoint{web("https://outer.example/")}},
 		"JSON": {body: `{"version":"https://jsonfeed.org/version/1.1","feed_url":"http://feeds.example/j","hubs":[{"type":"WebSub","url":"https://hub.example/"},{"type":"rssCloud","url":"http://cloud.example/"}],"items":[]}`, kind: "application/feed+json",
-			topic: "http://feeds.example/j", doors: []upstream.Door{web("https://hub.example/"), rest("http://cloud.example/rsscloud/pleaseNotify")}},
-		"a page":     {body: `<!DOCTYPE html><html><head><link rel="hub" href="/hub"></head></html>`, kind: "text/html", topic: feed, doors: []upstream.Door{web("http://feeds.example/hub")}},
+			topic: "http://feeds.example/j", doors: []upstream.Endpoint{web("https://hub.example/"), rest("http://cloud.example/rsscloud/pleaseNotify")}},
+		"a page":     {body: `<!DOCTYPE html><html><head><link rel="hub" href="/hub"></head></html>`, kind: "text/html", topic: feed, doors: []upstream.Endpoint{web("http://feeds.example/hub")}},
 		"nothing":    {body: `<rss version="2.0"><channel/></rss>`, topic: feed},
 		"bad hubs":   {body: `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="ftp://x/"/><link rel="hub" href="http://u:p@x/"/></feed>`, topic: feed},
 		"not a feed": {body: "\x00\xff", topic: feed},
@@ -252,7 +252,7 @@ func TestDoorsAreFoundInFeedsOfEveryFormat(t *testing.T) {
 			header.Set("Link", c.link)
 		}
 		got := found([]byte(c.body), feed, header)
-		if d := cmp.Diff(upstream.Found{Topic: c.topic, Doors: c.doors}, got); d != "" {
+		if d := cmp.Diff(upstream.Found{Topic: c.topic, Endpoints: c.doors}, got); d != "" {
 			t.Errorf("%s (- want, + got):\n%s", name, d)
 		}
 	}
@@ -260,7 +260,7 @@ func TestDoorsAreFoundInFeedsOfEveryFormat(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&many, `<link rel="hub" href="http://hub%d.example/"/>`, i)
 	}
-	if n := len(found([]byte(`<feed xmlns="http://www.w3.org/2005/Atom">`+many.String()+`</feed>`), feed, http.Header{}).Doors); n > mostHubs {
+	if n := len(found([]byte(`<feed xmlns="http://www.w3.org/2005/Atom">`+many.String()+`</feed>`), feed, http.Header{}).Endpoints); n > mostHubs {
 		t.Errorf("%d hubs are kept", n)
 	}
 }
@@ -290,7 +290,7 @@ func TestADoorThatIsNamedByHandIsMadeWhole(t *testing.T) {
 		{upstream.WebSub, "https://u:p@hub.example"}:             "",
 		{upstream.CNWS, "https://hub.example/x"}:                 "https://hub.example/x",
 	} {
-		d, err := u.Door(in[0], in[1])
+		d, err := u.Endpoint(in[0], in[1])
 		if d.Hub != want || (err == nil) != (want != "") {
 			t.Errorf("%v: %+v, %v", in, d, err)
 		}
@@ -311,7 +311,7 @@ func (e *playedEngine) keep(what string) error {
 	return e.err
 }
 
-func (e *playedEngine) Heard(_ context.Context, topic, protocol string, source netip.Addr, hops int) (bool, error) {
+func (e *playedEngine) Receive(_ context.Context, topic, protocol string, source netip.Addr, hops int) (bool, error) {
 	err := e.keep(fmt.Sprintln("heard", topic, protocol, source, hops))
 	return topic == feed, err
 }

@@ -177,7 +177,7 @@ func TestChallenge(t *testing.T) {
 // TestRealSenderAtARealSubscriber has no fakes but the subscriber's server.
 func TestRealSenderAtARealSubscriber(t *testing.T) {
 	t.Parallel()
-	notices := make(chan rsscloud.Notice, 16)
+	notices := make(chan rsscloud.Received, 16)
 	agents := make(chan string, 16)
 	sub := &rsscloud.Subscriber{
 		Wants:    func(f string) bool { return f == feed },

@@ -44,12 +44,12 @@ func (g *Endpoints) sites() *Weblogs {
 func (g *Endpoints) weblogsMethods() []xmlrpc.Method { return weblogs.Methods(g.sites()) }
 
 // Ping takes a ping that came over XML-RPC or from the form.
-func (s *Weblogs) Ping(ctx context.Context, door weblogs.Door, p weblogs.Ping) error {
+func (s *Weblogs) Ping(ctx context.Context, door weblogs.Interface, p weblogs.Ping) error {
 	name := doorPingSite
 	switch door {
-	case weblogs.DoorPing:
+	case weblogs.InterfacePing:
 		name = doorWeblogs
-	case weblogs.DoorExtended:
+	case weblogs.InterfaceExtended:
 		name = doorExtended
 	}
 	return s.announce(ctx, name, weblogs.RequestFrom(ctx), p)
@@ -62,7 +62,7 @@ func (s *Weblogs) Ping(ctx context.Context, door weblogs.Door, p weblogs.Ping) e
 func (s *Weblogs) announce(ctx context.Context, door string, r *http.Request, p weblogs.Ping) error {
 	a := hub.Announcement{
 		Name: p.Name, URL: visible(p.URL), Page: visible(p.ChangesURL), Feed: visible(p.FeedURL),
-		Tags: p.Tags, Door: door,
+		Tags: p.Tags, Via: door,
 	}
 	if r != nil {
 		a.Source, a.Hops = endpoint.CallerAddr(r, s.Trusted), rsscloud.Hops(r.Header)

@@ -79,11 +79,11 @@ func TestPythonPingsAsWeblogsDo(t *testing.T) {
 	endpointtest.Run(t, "python3", "testdata/clients/weblogs_client.py", listen(t, h).URL)
 	here := netip.MustParseAddr("127.0.0.1")
 	want := []hub.Announcement{
-		{Name: "The Site", URL: siteURL, Door: "weblogs", Source: here},
-		{Name: "Grün & <Co>", URL: siteURL, Page: siteURL + "new", Tags: []string{"a", "b"}, Door: "weblogs", Source: here},
-		{Name: "The Site", URL: siteURL, Feed: siteFeed, Door: "weblogs-extended", Source: here},
-		{Name: "The Site", URL: siteURL, Page: siteURL + "new", Feed: siteFeed, Door: "weblogs-extended", Source: here},
-		{Name: "The Site", URL: siteURL, Page: siteURL + "new", Feed: siteFeed, Tags: []string{"rss", "opml"}, Door: "weblogs-extended", Source: here},
+		{Name: "The Site", URL: siteURL, Via: "weblogs", Source: here},
+		{Name: "Grün & <Co>", URL: siteURL, Page: siteURL + "new", Tags: []string{"a", "b"}, Via: "weblogs", Source: here},
+		{Name: "The Site", URL: siteURL, Feed: siteFeed, Via: "weblogs-extended", Source: here},
+		{Name: "The Site", URL: siteURL, Page: siteURL + "new", Feed: siteFeed, Via: "weblogs-extended", Source: here},
+		{Name: "The Site", URL: siteURL, Page: siteURL + "new", Feed: siteFeed, Tags: []string{"rss", "opml"}, Via: "weblogs-extended", Source: here},
 	}
 	for range 2 { // at /RPC2, and again at /weblogUpdates
 		if d := cmp.Diff(want, h.announced[:5], cmpopts.EquateComparable(netip.Addr{})); d != "" {
@@ -102,7 +102,7 @@ func TestAPingOfASiteReachesTheHub(t *testing.T) {
 	if status != 200 || !strings.Contains(body, "Thanks for the ping.") || head.Get("Access-Control-Allow-Origin") != "*" || head.Get("Cache-Control") != "no-store" {
 		t.Errorf("%d %s\n%s", status, head, body)
 	}
-	want := hub.Announcement{Name: "Site", URL: siteURL, Page: siteURL + "new", Feed: siteFeed, Door: "pingsite", Source: netip.MustParseAddr("198.51.100.1"), Hops: 2}
+	want := hub.Announcement{Name: "Site", URL: siteURL, Page: siteURL + "new", Feed: siteFeed, Via: "pingsite", Source: netip.MustParseAddr("198.51.100.1"), Hops: 2}
 	if d := cmp.Diff(want, h.lastAnnounced(t), cmpopts.EquateComparable(netip.Addr{})); d != "" {
 		t.Error(d)
 	}
@@ -158,7 +158,7 @@ func TestTheSOAPProcedureWithTwoPartsIsASitesPing(t *testing.T) {
 			if d := cmp.Diff(map[string]any{"flerror": false, "message": "Thanks for the ping."}, v); d != "" {
 				t.Errorf("%s: %s", door, d)
 			}
-			if a := h.lastAnnounced(t); a.Name != "Site" || a.URL != siteURL || a.Door != "weblogs" {
+			if a := h.lastAnnounced(t); a.Name != "Site" || a.URL != siteURL || a.Via != "weblogs" {
 				t.Errorf("%s %v: %+v", door, params, a)
 			}
 		}
@@ -213,7 +213,7 @@ func TestThePingDoorTakesTheURLFromTheQuery(t *testing.T) {
 	if _, body, _ := get(t, "GET", srv.URL+"/ping"+query, "Accept", "application/json"); body != `{"success":true,"msg":"Thanks for the ping."}`+"\n" {
 		t.Error(body)
 	}
-	if len(h.pings) != 3 || h.pings[0].URL != siteFeed+"?a=1&b=ü" || h.pings[0].Door != "rest" {
+	if len(h.pings) != 3 || h.pings[0].URL != siteFeed+"?a=1&b=ü" || h.pings[0].Via != "rest" {
 		t.Errorf("%+v", h.pings)
 	}
 	for _, c := range []struct {

@@ -53,7 +53,7 @@ func (b *WebSub) Unsubscribe(ctx context.Context, s websub.Subscription) error {
 }
 
 func (b *WebSub) request(ctx context.Context, mode string, s websub.Subscription) error {
-	in := hub.Intent{Topic: s.Topic, Callback: s.Callback, Mode: mode, Secret: s.Secret, Lease: s.Lease, Door: doorWebSub}
+	in := hub.Intent{Topic: s.Topic, Callback: s.Callback, Mode: mode, Secret: s.Secret, Lease: s.Lease, Via: doorWebSub}
 	if len(websub.VerifyURL(s.Callback, websub.Verification{Mode: mode, Topic: s.Topic, Challenge: websub.NewChallenge(), Lease: websub.MaxLease})) > maxAskURL {
 		return &websub.Error{Status: http.StatusBadRequest, Msg: "hub.callback and hub.topic are too long together for the callback to be asked about the topic; use a shorter callback."}
 	}
@@ -73,7 +73,7 @@ func (b *WebSub) source(ctx context.Context) netip.Addr {
 
 // Publish pings each topic as every other door does.
 func (b *WebSub) Publish(ctx context.Context, urls []string) []error {
-	p := hub.Ping{Door: doorWebSub, Source: b.source(ctx), Count: wantsOutcome(ctx)}
+	p := hub.Ping{Via: doorWebSub, Source: b.source(ctx), Count: wantsOutcome(ctx)}
 	if r := websub.RequestFrom(ctx); r != nil {
 		p.Hops = rsscloud.Hops(r.Header)
 	}

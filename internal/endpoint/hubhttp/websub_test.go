@@ -62,7 +62,7 @@ func websubForm(mode string, more ...string) string {
 // door goes.
 func TestHubTakesRequests(t *testing.T) {
 	t.Parallel()
-	plain := hub.Intent{Topic: feed, Callback: websubCB, Mode: hub.ModeSubscribe, Door: "websub"}
+	plain := hub.Intent{Topic: feed, Callback: websubCB, Mode: hub.ModeSubscribe, Via: "websub"}
 	with := func(f func(*hub.Intent)) hub.Intent {
 		in := plain
 		f(&in)
@@ -180,7 +180,7 @@ func TestPublishedTopicsArePingedLikeAnyOther(t *testing.T) {
 	if status != 204 || text != "" || len(h.pings) != 1 {
 		t.Fatalf("%d %s %+v", status, text, h.pings)
 	}
-	if p := h.pings[0]; p.URL != feed || p.Door != "websub" || p.Source != netip.MustParseAddr("198.51.100.1") || p.Hops != 2 {
+	if p := h.pings[0]; p.URL != feed || p.Via != "websub" || p.Source != netip.MustParseAddr("198.51.100.1") || p.Hops != 2 {
 		t.Errorf("%+v", p)
 	}
 	status, text, _ = knock(t, srv.URL+"/hub", "hub.mode=publish&hub.url="+feed+"&hub.url=http://dead.example/&hub.url=javascript:x")

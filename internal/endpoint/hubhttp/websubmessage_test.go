@@ -364,8 +364,8 @@ func TestCurlAsWebSubClient(t *testing.T) {
 		}
 	}
 	want := []hub.Intent{
-		{Topic: feed + "?a=1&b=ü", Callback: websubCB, Mode: "subscribe", Secret: "geheim", Lease: 10 * time.Minute, Door: "websub"},
-		{Topic: feed, Callback: "http://agg.example/", Mode: "unsubscribe", Door: "websub"},
+		{Topic: feed + "?a=1&b=ü", Callback: websubCB, Mode: "subscribe", Secret: "geheim", Lease: 10 * time.Minute, Via: "websub"},
+		{Topic: feed, Callback: "http://agg.example/", Mode: "unsubscribe", Via: "websub"},
 	}
 	if d := cmp.Diff(want, h.intents); d != "" || len(h.pings) != 2 {
 		t.Errorf("%d pings\n%s", len(h.pings), d)

@@ -229,7 +229,7 @@ func (c *Convert) begin(next *copied) bool {
 	// its copy. Neither a clock that is set back nor a reading that ends late changes that.
 	c.version = max(c.version+1, next.at.UnixMilli())
 	next.version = c.version
-	c.copies.MostSize = convertMemory
+	c.copies.MaxSize = convertMemory
 	c.copies.Put(next.url, next, copySize)
 	return true
 }

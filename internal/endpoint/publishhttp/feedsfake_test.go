@@ -44,7 +44,7 @@ type door struct {
 func (d *door) note(from account.Caller, name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.tried = append(d.tried, from.Door+" "+name+" "+from.Addr.String())
+	d.tried = append(d.tried, from.Via+" "+name+" "+from.Addr.String())
 	return d.fail
 }
 
@@ -187,10 +187,10 @@ func (s *shelf) PlaceSaved(_ context.Context, user, name string, place author.Pl
 func (s *shelf) SavedFeeds(context.Context, string, string, int) ([]author.Feed, error) {
 	return nil, nil
 }
-func (s *shelf) UntoldSaved(context.Context, string, string, int) ([]author.Feed, error) {
+func (s *shelf) ListUnnotified(context.Context, string, string, int) ([]author.Feed, error) {
 	return nil, nil
 }
-func (s *shelf) ToldSaved(context.Context, string, string, int64) error { return nil }
+func (s *shelf) MarkNotified(context.Context, string, string, int64) error { return nil }
 
 // desk is everything around the doors of hosted feeds.
 type desk struct {

@@ -124,5 +124,5 @@ func (f *Feeds) refuseReader(w http.ResponseWriter, r *http.Request, err error, 
 }
 
 func (f *Feeds) caller(r *http.Request, door string) account.Caller {
-	return account.Caller{Addr: endpoint.CallerAddr(r, f.Trusted), Door: door}
+	return account.Caller{Addr: endpoint.CallerAddr(r, f.Trusted), Via: door}
 }

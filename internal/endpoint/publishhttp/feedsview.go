@@ -200,7 +200,7 @@ func (f *Feeds) viewSource(v author.View, state author.Viewed) syndicate.Source 
 	h := f.kept[k]
 	f.mu.RUnlock()
 	if h == nil || h.public != public {
-		h = &hosted{user: v.User, name: k.name, key: k.name, base: base, page: v.Page, silent: !v.Told(), public: public, feeds: f, told: map[string]*told{}}
+		h = &hosted{user: v.User, name: k.name, key: k.name, base: base, page: v.Page, silent: !v.IsAnnounced(), public: public, feeds: f, told: map[string]*told{}}
 		h.template = syndicate.Source{
 			Key: h.key,
 			Load: func(ctx context.Context) ([]byte, string, error) {

@@ -147,7 +147,7 @@ func TestAViewIsReadWithoutTheNetwork(t *testing.T) {
 	if _, _, _, _, ok, err := d.OwnDocument(t.Context(), "/alice/category/none/rss.xml", ""); !ok || fault.CodeOf(err) != fault.NotFound {
 		t.Errorf("none: %v %v", ok, err)
 	}
-	if w, ok := d.ViewAt("/alice/category/go/feed.atom", "page=3"); !ok || w != (author.View{User: "alice", Category: "go", Page: 3}) || w.Told() {
+	if w, ok := d.ViewAt("/alice/category/go/feed.atom", "page=3"); !ok || w != (author.View{User: "alice", Category: "go", Page: 3}) || w.IsAnnounced() {
 		t.Errorf("%+v %v", w, ok)
 	}
 	if v.asked == 0 {

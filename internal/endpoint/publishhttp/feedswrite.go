@@ -61,7 +61,7 @@ func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) e
 		return err
 	}
 	now, err := f.Authors.Put(r.Context(), author.Document{
-		User: user, Name: name, Bytes: doc, Type: r.Header.Get("Content-Type"), Door: "put", Base: base,
+		User: user, Name: name, Bytes: doc, Type: r.Header.Get("Content-Type"), Via: "put", Base: base,
 	})
 	if err != nil {
 		if base != 0 && fault.CodeOf(err) == fault.Conflict {

@@ -90,7 +90,7 @@ func (i *IndieAuth) metadata(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (i *IndieAuth) caller(ctx context.Context) account.Caller {
-	from := account.Caller{Door: viaIndieAuth}
+	from := account.Caller{Via: viaIndieAuth}
 	if r := indieauth.RequestFrom(ctx); r != nil {
 		from.Addr = endpoint.CallerAddr(r, i.Trusted)
 	}

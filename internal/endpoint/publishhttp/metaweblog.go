@@ -85,7 +85,7 @@ func scopesOf(to metaweblog.Access) []string {
 // spec:cloudburst#metaweblog-log-in
 func (m *MetaWeblog) LogIn(ctx context.Context, name, password string, to metaweblog.Access) (metaweblog.Session, error) {
 	r := xmlrpc.RequestFrom(ctx)
-	from := account.Caller{Door: doorMetaWeblog}
+	from := account.Caller{Via: doorMetaWeblog}
 	s := &writing{door: m}
 	if r != nil {
 		from.Addr, s.agent = endpoint.CallerAddr(r, m.Trusted), r.UserAgent()

@@ -101,7 +101,7 @@ func echo(t *testing.T, w *weblog, c *metaweblog.Client, id string) {
 // rich makes a post of alice's that has what MetaWeblog has no words for.
 func (w *weblog) rich(t *testing.T, format author.Format, source string) string {
 	t.Helper()
-	p := must[author.Post](t)(w.posts.Save(t.Context(), author.Edit{User: "alice", To: author.Published, Door: "test", Change: func(c *author.Content) error {
+	p := must[author.Post](t)(w.posts.Save(t.Context(), author.Edit{User: "alice", To: author.Published, Via: "test", Change: func(c *author.Content) error {
 		*c = author.Content{
 			Title: "Rich", Source: source, Format: format, Language: "de", Categories: []string{"Küche"}, Link: "https://a.example/about",
 			Enclosures: []author.Enclosure{{URL: "/alice/media/0123456789abcdef/a.jpg", Type: "image/jpeg", Length: 5, Alt: "a cloud"}, {URL: "https://a.example/b.mp3", Type: "audio/mpeg", Duration: 7}},

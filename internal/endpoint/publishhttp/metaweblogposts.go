@@ -74,7 +74,7 @@ func (s *writing) NewPost(ctx context.Context, blogID string, e metaweblog.Edit)
 	}
 	to, at := stateOf(author.Post{}, e)
 	p, err := s.door.Posts.Save(ctx, author.Edit{
-		User: s.user, To: to, At: at, Slug: slugOf(e), Door: doorMetaWeblog,
+		User: s.user, To: to, At: at, Slug: slugOf(e), Via: doorMetaWeblog,
 		Change: func(c *author.Content) error {
 			c.Format = author.HTML
 			return s.apply(c, e, author.Post{})
@@ -101,7 +101,7 @@ func (s *writing) EditPost(ctx context.Context, id string, e metaweblog.Edit) er
 	}
 	to, at := stateOf(was, e)
 	p, err := s.door.Posts.Save(ctx, author.Edit{
-		User: s.user, ID: was.ID, To: to, At: at, Slug: slugOf(e), Door: doorMetaWeblog,
+		User: s.user, ID: was.ID, To: to, At: at, Slug: slugOf(e), Via: doorMetaWeblog,
 		Change: func(c *author.Content) error { return s.apply(c, e, was) },
 	})
 	if err == nil {
@@ -166,7 +166,7 @@ func (s *writing) Publish(ctx context.Context, id string) error {
 	if err != nil || was.State == author.Published {
 		return err
 	}
-	p, err := s.door.Posts.Save(ctx, author.Edit{User: s.user, ID: was.ID, To: author.Published, Door: doorMetaWeblog})
+	p, err := s.door.Posts.Save(ctx, author.Edit{User: s.user, ID: was.ID, To: author.Published, Via: doorMetaWeblog})
 	if err == nil {
 		s.warn(ctx, p)
 	}
@@ -321,7 +321,7 @@ func (s *writing) SetCategories(ctx context.Context, id string, ids []string) er
 		}
 	}
 	_, err = s.door.Posts.Save(ctx, author.Edit{
-		User: s.user, ID: was.ID, Door: doorMetaWeblog,
+		User: s.user, ID: was.ID, Via: doorMetaWeblog,
 		Change: func(c *author.Content) error {
 			_, keywords := c.SplitCategories()
 			c.Categories = slices.Concat(labels, keywords)

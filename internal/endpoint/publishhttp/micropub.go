@@ -86,7 +86,7 @@ func micropubError(err error) error {
 
 // Authenticate knows the tokens of accounts.
 func (s *micropubSite) Authenticate(ctx context.Context, token string) (micropub.Session, error) {
-	from := account.Caller{Door: doorMicropub}
+	from := account.Caller{Via: doorMicropub}
 	if r := micropub.RequestFrom(ctx); r != nil {
 		from.Addr = endpoint.CallerAddr(r, s.m.Trusted)
 	}
@@ -109,7 +109,7 @@ func (s *micropubSite) Create(ctx context.Context, user string, r *micropub.Requ
 		w.to = author.Published
 	}
 	files := s.enclosures(ctx, r.Properties, nil)
-	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, To: w.to, At: w.at, Slug: r.Slug(), Door: doorMicropub, Change: func(c *author.Content) error {
+	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, To: w.to, At: w.at, Slug: r.Slug(), Via: doorMicropub, Change: func(c *author.Content) error {
 		fillNew(c, r.Properties)
 		c.Enclosures = files
 		return nil
@@ -183,7 +183,7 @@ func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Requ
 	}
 	// Base is the revision that the values were read from: what another program writes at
 	// the same time is not lost.
-	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, ID: was.ID, Base: was.Revision, To: w.to, At: w.at, Slug: r.Slug(), Door: doorMicropub,
+	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, ID: was.ID, Base: was.Revision, To: w.to, At: w.at, Slug: r.Slug(), Via: doorMicropub,
 		Change: func(c *author.Content) error {
 			fillTouched(c, next, r.Touches)
 			if filed {
@@ -231,7 +231,7 @@ func (s *micropubSite) Undelete(ctx context.Context, user, at string) (string, e
 	if p.Slug != "" {
 		to = author.Published
 	}
-	p, err = s.m.Posts.Save(ctx, author.Edit{User: user, ID: p.ID, To: to, Door: doorMicropub})
+	p, err = s.m.Posts.Save(ctx, author.Edit{User: user, ID: p.ID, To: to, Via: doorMicropub})
 	if err == nil {
 		addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(p))
 	}

@@ -53,7 +53,7 @@ func (f *Feeds) saveRSS(ctx context.Context, params []any) (any, error) {
 
 // saveParams reads the three parameters.
 func saveParams(params []any) (user, password string, d author.Document, err error) {
-	d = author.Document{Name: author.Public, Door: "saveRss"}
+	d = author.Document{Name: author.Public, Via: "saveRss"}
 	if len(params) != 3 {
 		return "", "", d, fault.New(fault.Invalid, "There are %d parameters; send three: the user, the password and the text of the feed.", len(params))
 	}

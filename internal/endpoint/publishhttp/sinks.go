@@ -21,7 +21,7 @@ import (
 )
 
 // SinkSender tells other servers that a feed here was saved; it is an announce.Sender.
-type SinkSender struct {
+type TargetSender struct {
 	HTTP      rsscloud.HTTPClient // it must be guarded, for authors name sinks
 	UserAgent string
 	Now       func() time.Time // nil: time.Now
@@ -33,7 +33,7 @@ type SinkSender struct {
 // Send tells one sink in its own way.
 //
 // spec:cloudburst#sinks-kinds
-func (s *SinkSender) Send(ctx context.Context, to announce.Sink, n announce.News) (text string, err error) {
+func (s *TargetSender) Send(ctx context.Context, to announce.Target, n announce.News) (text string, err error) {
 	seen := &seeing{http: s.HTTP}
 	switch to.Kind {
 	case announce.RSSCloud, announce.RSSCloudRPC:
@@ -60,7 +60,7 @@ func (s *SinkSender) Send(ctx context.Context, to announce.Sink, n announce.News
 //
 // spec:rsscloud-2009#ping-rest
 // spec:rsscloud-2009#ping-xml-rpc
-func (s *SinkSender) cloud(ctx context.Context, h rsscloud.HTTPClient, to announce.Sink, topic string) (string, error) {
+func (s *TargetSender) cloud(ctx context.Context, h rsscloud.HTTPClient, to announce.Target, topic string) (string, error) {
 	protocol, door := rsscloud.HTTPPost, to.URL
 	if to.Kind == announce.RSSCloudRPC {
 		protocol = rsscloud.XMLRPC
@@ -87,7 +87,7 @@ func tagsOf(categories []string) []string {
 }
 
 // weblogs tells of the site that the feed belongs to.
-func (s *SinkSender) weblogs(ctx context.Context, h weblogs.HTTPClient, to announce.Sink, n announce.News) (string, error) {
+func (s *TargetSender) weblogs(ctx context.Context, h weblogs.HTTPClient, to announce.Target, n announce.News) (string, error) {
 	client := &weblogs.Client{HTTP: h, UserAgent: s.UserAgent}
 	p := weblogs.Ping{Name: siteName(cmp.Or(n.Name, n.User)), URL: cmp.Or(n.Home, n.Topic), FeedURL: n.Topic}
 	var r weblogs.Result
@@ -131,7 +131,7 @@ func siteName(s string) string {
 
 // failure turns what went wrong into a fault. What its last answer was counts most: a
 // refusal by a status that asks for patience is none.
-func (s *SinkSender) failure(err error, seen *seeing) error {
+func (s *TargetSender) failure(err error, seen *seeing) error {
 	f := &fault.Error{Code: fault.Unreadable, Err: err, Msg: "There was no usable answer."}
 	if r, ok := errors.AsType[*fault.Error](err); ok {
 		f.Code, f.Msg = r.Code, r.Msg

@@ -69,7 +69,7 @@ func TestEachKindOfSinkIsToldInItsOwnWay(t *testing.T) {
 				kind = http.Header{"Content-Type": {"text/plain"}}
 			}
 			s := sinkThat(t, 200, kind, c.body)
-			said, err := (&SinkSender{HTTP: s.Client()}).Send(t.Context(), announce.Sink{Kind: c.kind, URL: s.URL + c.path}, someNews())
+			said, err := (&TargetSender{HTTP: s.Client()}).Send(t.Context(), announce.Target{Kind: c.kind, URL: s.URL + c.path}, someNews())
 			if err != nil || said != c.said {
 				t.Errorf("%q, %v", said, err)
 			}
@@ -80,7 +80,7 @@ func TestEachKindOfSinkIsToldInItsOwnWay(t *testing.T) {
 			}
 		})
 	}
-	if _, err := (&SinkSender{}).Send(t.Context(), announce.Sink{Kind: "smoke"}, someNews()); fault.CodeOf(err) != fault.Invalid {
+	if _, err := (&TargetSender{}).Send(t.Context(), announce.Target{Kind: "smoke"}, someNews()); fault.CodeOf(err) != fault.Invalid {
 		t.Error(err)
 	}
 }
@@ -112,8 +112,8 @@ func TestARefusalIsToldFromTroubleThatPasses(t *testing.T) {
 			s := sinkThat(t, c.status, c.header, c.body)
 			h := s.Client()
 			h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-			sender := &SinkSender{HTTP: h, Now: func() time.Time { return time.Date(2026, 11, 22, 21, 0, 0, 0, time.UTC) }}
-			_, err := sender.Send(t.Context(), announce.Sink{Kind: c.kind, URL: s.URL + "/x"}, someNews())
+			sender := &TargetSender{HTTP: h, Now: func() time.Time { return time.Date(2026, 11, 22, 21, 0, 0, 0, time.UTC) }}
+			_, err := sender.Send(t.Context(), announce.Target{Kind: c.kind, URL: s.URL + "/x"}, someNews())
 			if fault.CodeOf(err) != c.code || !strings.Contains(fault.Message(err), c.says) || fault.RetryAfter(err) != c.after {
 				t.Errorf("%v (%s, %s)", err, fault.CodeOf(err), fault.RetryAfter(err))
 			}
@@ -127,7 +127,7 @@ func TestASinkThatMayNotBeCalledIsRefused(t *testing.T) {
 	defer doer.CloseIdle()
 	for _, kind := range announce.Kinds() {
 		s := sinkThat(t, 200, nil, "")
-		_, err := (&SinkSender{HTTP: doer}).Send(t.Context(), announce.Sink{Kind: kind, URL: s.URL + "/x"}, someNews())
+		_, err := (&TargetSender{HTTP: doer}).Send(t.Context(), announce.Target{Kind: kind, URL: s.URL + "/x"}, someNews())
 		if fault.CodeOf(err) != fault.Refused || s.got != "" {
 			t.Errorf("%s: %v, %q", kind, err, s.got)
 		}
@@ -137,7 +137,7 @@ func TestASinkThatMayNotBeCalledIsRefused(t *testing.T) {
 	}
 	s := sinkThat(t, 200, nil, "")
 	s.Close()
-	_, err := (&SinkSender{HTTP: http.DefaultClient}).Send(t.Context(), announce.Sink{Kind: announce.WebSub, URL: s.URL + "/x"}, someNews())
+	_, err := (&TargetSender{HTTP: http.DefaultClient}).Send(t.Context(), announce.Target{Kind: announce.WebSub, URL: s.URL + "/x"}, someNews())
 	if fault.CodeOf(err) != fault.Unreadable {
 		t.Errorf("where nobody is: %v", err)
 	}

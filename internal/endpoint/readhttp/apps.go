@@ -118,7 +118,7 @@ func (a *Apps) settled(before int64) int64 {
 
 // caller is who asks, for the limits of tries.
 func (a *Apps) caller(r *http.Request, door string) account.Caller {
-	from := account.Caller{Door: door}
+	from := account.Caller{Via: door}
 	if r != nil {
 		from.Addr = endpoint.CallerAddr(r, a.Trusted)
 	}

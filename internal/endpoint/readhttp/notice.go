@@ -22,14 +22,14 @@ import (
 
 // Teller tells readers elsewhere of what arrived; it is a forward.Teller. docs/notices.md
 // says what the other side gets.
-type Teller struct {
+type Sender struct {
 	Sender endpoint.Sender // behind the guard for callbacks: readers name the targets
 	Mail   *Mail           // nil: no mail is sent
 	Now    func() time.Time
 }
 
 // Ways lists by which ways it can tell.
-func (t *Teller) Ways() []string {
+func (t *Sender) Ways() []string {
 	if t.Mail == nil {
 		return []string{forward.ViaWebhook, forward.ViaPost}
 	}
@@ -40,7 +40,7 @@ func (t *Teller) Ways() []string {
 // sent one after the other. Errors: fault.Gone (the target wants no more), Unavailable
 // (this server or its mail server cannot send now), Unreadable (the target did not take
 // it), Unsupported.
-func (t *Teller) Tell(ctx context.Context, n forward.Notice, list []river.Entry) error {
+func (t *Sender) Forward(ctx context.Context, n forward.Forwarding, list []river.Entry) error {
 	switch n.Via {
 	case forward.ViaWebhook:
 		return t.webhook(ctx, n, list)
@@ -60,7 +60,7 @@ func (t *Teller) Tell(ctx context.Context, n forward.Notice, list []river.Entry)
 	return fault.New(fault.Unsupported, "This server cannot tell by %q.", n.Via)
 }
 
-func (t *Teller) now() time.Time {
+func (t *Sender) now() time.Time {
 	if t.Now != nil {
 		return t.Now()
 	}
@@ -98,7 +98,7 @@ type noticeFeed struct {
 	Home  string `json:"home,omitempty"`
 }
 
-func noticeMessageOf(n forward.Notice, list []river.Entry) noticeMessage {
+func noticeMessageOf(n forward.Forwarding, list []river.Entry) noticeMessage {
 	m := noticeMessage{Reader: n.Reader, Notice: strconv.FormatInt(n.ID, 10), Items: make([]noticeItem, len(list))}
 	for i := range list {
 		e := &list[i]
@@ -122,7 +122,7 @@ func noticeMessageOf(n forward.Notice, list []river.Entry) noticeMessage {
 // messageID is the same for the same items of a notice, however often they are sent.
 //
 // spec:cloudburst#notice-at-least-once
-func messageID(n forward.Notice, list []river.Entry) string {
+func messageID(n forward.Forwarding, list []river.Entry) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%d", n.ID)
 	var b [8]byte
@@ -136,7 +136,7 @@ func messageID(n forward.Notice, list []river.Entry) string {
 // webhook posts JSON, signed when there is a secret.
 //
 // spec:cloudburst#notice-webhook
-func (t *Teller) webhook(ctx context.Context, n forward.Notice, list []river.Entry) error {
+func (t *Sender) webhook(ctx context.Context, n forward.Forwarding, list []river.Entry) error {
 	body, err := json.Marshal(noticeMessageOf(n, list))
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (t *Teller) webhook(ctx context.Context, n forward.Notice, list []river.Ent
 // post sends one item as a form.
 //
 // spec:cloudburst#notice-post
-func (t *Teller) post(ctx context.Context, n forward.Notice, e *river.Entry) error {
+func (t *Sender) post(ctx context.Context, n forward.Forwarding, e *river.Entry) error {
 	form := url.Values{}
 	for name, value := range map[string]string{
 		"id": strconv.FormatInt(e.ID, 10), "url": e.Link, "title": e.Title, "text": e.Text,
@@ -169,12 +169,12 @@ func (t *Teller) post(ctx context.Context, n forward.Notice, e *river.Entry) err
 }
 
 // send is one POST, and what its answer means.
-func (t *Teller) send(ctx context.Context, m *fetch.Message) error {
+func (t *Sender) send(ctx context.Context, m *fetch.Message) error {
 	return t.answered(m.URL, t.Sender.Send(ctx, m))
 }
 
 // answered is what the answer of a target means.
-func (t *Teller) answered(target string, r fetch.Reply) error {
+func (t *Sender) answered(target string, r fetch.Reply) error {
 	where := endpoint.ShownURL(target)
 	switch {
 	case r.OK():

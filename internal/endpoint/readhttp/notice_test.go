@@ -22,7 +22,7 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-var _ forward.Teller = (*Teller)(nil)
+var _ forward.Sender = (*Sender)(nil)
 
 func blueChalk() river.Entry {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -59,7 +59,7 @@ type target struct {
 	bodies []string
 }
 
-func newTarget(t *testing.T) (*target, *Teller) {
+func newTarget(t *testing.T) (*target, *Sender) {
 	t.Helper()
 	h := &target{status: 200, header: http.Header{}}
 	h.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -73,12 +73,12 @@ func newTarget(t *testing.T) (*target, *Teller) {
 	t.Cleanup(h.Close)
 	s := fetch.NewSender(fetch.SenderOptions{Guard: &fetch.Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Callback: true}, UserAgent: "Cloudburst/test", Bucket: -1})
 	t.Cleanup(s.Close)
-	return h, &Teller{Sender: s}
+	return h, &Sender{Sender: s}
 }
 
 func TestAWebhookIsWhatTheDocumentationShows(t *testing.T) {
 	t.Parallel()
-	n := forward.Notice{ID: 7, Reader: "ann", Via: forward.ViaWebhook}
+	n := forward.Forwarding{ID: 7, Reader: "ann", Via: forward.ViaWebhook}
 	b, err := json.MarshalIndent(noticeMessageOf(n, []river.Entry{blueChalk()}), "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -92,9 +92,9 @@ func TestAWebhookIsWhatTheDocumentationShows(t *testing.T) {
 func TestAWebhookIsSignedAndNamed(t *testing.T) {
 	t.Parallel()
 	h, teller := newTarget(t)
-	n := forward.Notice{ID: 7, Reader: "ann", Via: forward.ViaWebhook, Target: h.URL + "/hook?a=b", Secret: "chalk"}
+	n := forward.Forwarding{ID: 7, Reader: "ann", Via: forward.ViaWebhook, Target: h.URL + "/hook?a=b", Secret: "chalk"}
 	for range 2 {
-		if err := teller.Tell(t.Context(), n, []river.Entry{blueChalk()}); err != nil {
+		if err := teller.Forward(t.Context(), n, []river.Entry{blueChalk()}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -111,7 +111,7 @@ func TestAWebhookIsSignedAndNamed(t *testing.T) {
 		t.Errorf("the second time it is %q and %q", k, h.got[1].Header.Get("Idempotency-Key"))
 	}
 	n.Secret = ""
-	if err := teller.Tell(t.Context(), n, []river.Entry{blueChalk()}); err != nil {
+	if err := teller.Forward(t.Context(), n, []river.Entry{blueChalk()}); err != nil {
 		t.Fatal(err)
 	}
 	if _, ok := h.got[2].Header["X-Cloudburst-Signature"]; ok {
@@ -123,7 +123,7 @@ func TestAWebhookLeavesOutHTMLThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	e := blueChalk()
 	e.HTML = strings.Repeat("x", longestNoticeHTML+1)
-	if it := noticeMessageOf(forward.Notice{}, []river.Entry{e}).Items[0]; it.HTML != "" || it.Text == "" {
+	if it := noticeMessageOf(forward.Forwarding{}, []river.Entry{e}).Items[0]; it.HTML != "" || it.Text == "" {
 		t.Errorf("%+v", it)
 	}
 }
@@ -132,7 +132,7 @@ func TestAPostIsTheFormOfOneItem(t *testing.T) {
 	t.Parallel()
 	h, teller := newTarget(t)
 	bare := river.Entry{Item: river.Item{ID: 2}, Source: river.EntrySource{URL: "http://chalk.example/rss.xml"}}
-	if err := teller.Tell(t.Context(), forward.Notice{ID: 7, Via: forward.ViaPost, Target: h.URL}, []river.Entry{blueChalk(), bare}); err != nil {
+	if err := teller.Forward(t.Context(), forward.Forwarding{ID: 7, Via: forward.ViaPost, Target: h.URL}, []river.Entry{blueChalk(), bare}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{noticeDoc(t, "```form"), "feed=http%3A%2F%2Fchalk.example%2Frss.xml&feedTitle=&id=2&text=&title=&url="}, h.bodies); d != "" {
@@ -151,7 +151,7 @@ func TestWhatATargetAnswersDecidesWhetherItIsToldAgain(t *testing.T) {
 	for status, want := range map[int]fault.Code{204: 0, 302: fault.Unreadable, 404: fault.Unreadable, 410: fault.Gone, 429: fault.Unreadable, 500: fault.Unreadable} {
 		h.status = status
 		before := len(h.got)
-		err := teller.Tell(t.Context(), forward.Notice{Via: forward.ViaWebhook, Target: h.URL + "/"}, []river.Entry{blueChalk()})
+		err := teller.Forward(t.Context(), forward.Forwarding{Via: forward.ViaWebhook, Target: h.URL + "/"}, []river.Entry{blueChalk()})
 		if (err == nil) != (want == 0) || err != nil && fault.CodeOf(err) != want {
 			t.Errorf("%d: %v", status, err)
 		}
@@ -168,16 +168,16 @@ func TestNoNoticeGoesToAddressesThatAreNotPublic(t *testing.T) {
 	t.Parallel()
 	s := fetch.NewSender(fetch.SenderOptions{Guard: &fetch.Guard{Callback: true}, Bucket: -1})
 	t.Cleanup(s.Close)
-	teller := &Teller{Sender: s}
+	teller := &Sender{Sender: s}
 	for _, to := range []string{"http://127.0.0.1:9/", "http://169.254.169.254/latest", "http://me:secret@192.0.2.1/", "http://[::1]/"} {
 		for _, via := range []string{forward.ViaWebhook, forward.ViaPost} {
-			err := teller.Tell(t.Context(), forward.Notice{Via: via, Target: to}, []river.Entry{blueChalk()})
+			err := teller.Forward(t.Context(), forward.Forwarding{Via: via, Target: to}, []river.Entry{blueChalk()})
 			if fault.CodeOf(err) != fault.Refused || strings.Contains(fault.Message(err), "secret") {
 				t.Errorf("%s to %s: %v", via, to, err)
 			}
 		}
 	}
-	if err := teller.Tell(t.Context(), forward.Notice{Via: forward.ViaEmail, Target: "a@b.example"}, []river.Entry{blueChalk()}); fault.CodeOf(err) != fault.Unsupported {
+	if err := teller.Forward(t.Context(), forward.Forwarding{Via: forward.ViaEmail, Target: "a@b.example"}, []river.Entry{blueChalk()}); fault.CodeOf(err) != fault.Unsupported {
 		t.Errorf("mail without a server: %v", err)
 	}
 	if d := cmp.Diff([]string{forward.ViaWebhook, forward.ViaPost}, teller.Ways()); d != "" {

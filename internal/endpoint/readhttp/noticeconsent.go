@@ -22,7 +22,7 @@ import (
 // a program by a challenge that it must answer at once. Errors are those of Tell.
 //
 // spec:cloudburst#notice-consent
-func (t *Teller) Ask(ctx context.Context, n forward.Notice, token string) error {
+func (t *Sender) Ask(ctx context.Context, n forward.Forwarding, token string) error {
 	switch n.Via {
 	case forward.ViaWebhook, forward.ViaPost:
 		return t.challenge(ctx, n, rand.Text())
@@ -44,7 +44,7 @@ type challengeMessage struct {
 }
 
 // challenge sends one to a program, whose answer must be nothing but the response to it.
-func (t *Teller) challenge(ctx context.Context, n forward.Notice, challenge string) error {
+func (t *Sender) challenge(ctx context.Context, n forward.Forwarding, challenge string) error {
 	m := challengeOf(n, challenge)
 	m.WantBody, m.Padded = true, true
 	r := t.Sender.Send(ctx, m)
@@ -62,7 +62,7 @@ func (t *Teller) challenge(ctx context.Context, n forward.Notice, challenge stri
 }
 
 // challengeOf is the request with a challenge.
-func challengeOf(n forward.Notice, challenge string) *fetch.Message {
+func challengeOf(n forward.Forwarding, challenge string) *fetch.Message {
 	if n.Via == forward.ViaPost {
 		form := url.Values{"type": {"challenge"}, "challenge": {challenge}, "reader": {n.Reader}, "notice": {strconv.FormatInt(n.ID, 10)}}
 		return &fetch.Message{URL: n.Target, ContentType: "application/x-www-form-urlencoded", Body: []byte(form.Encode())}

@@ -25,7 +25,7 @@ const (
 
 func TestAChallengeIsWhatTheDocumentationShows(t *testing.T) {
 	t.Parallel()
-	n := forward.Notice{ID: 7, Reader: "ann", Via: forward.ViaWebhook, Target: "https://example.org/hook", Secret: docSecret}
+	n := forward.Forwarding{ID: 7, Reader: "ann", Via: forward.ViaWebhook, Target: "https://example.org/hook", Secret: docSecret}
 	m := challengeOf(n, docChallenge)
 	if d := cmp.Diff(noticeDoc(t, "```challenge"), string(m.Body)); d != "" {
 		t.Error(d)
@@ -62,7 +62,7 @@ func TestTheFunctionOfTheGuideAnswersAChallenge(t *testing.T) {
 		}))
 		t.Cleanup(srv.Close)
 		_, teller := newTarget(t)
-		if err := teller.Ask(t.Context(), forward.Notice{ID: 7, Reader: "ann", Via: forward.ViaWebhook, Target: srv.URL, Secret: secret}, "token"); err != nil {
+		if err := teller.Ask(t.Context(), forward.Forwarding{ID: 7, Reader: "ann", Via: forward.ViaWebhook, Target: srv.URL, Secret: secret}, "token"); err != nil {
 			t.Errorf("with the secret %q: %v", secret, err)
 		}
 	}
@@ -103,7 +103,7 @@ func TestOnlyTheResponseToAChallengeIsConsent(t *testing.T) {
 		srv := httptest.NewServer(tt.handler)
 		t.Cleanup(srv.Close)
 		_, teller := newTarget(t)
-		err := teller.Ask(t.Context(), forward.Notice{ID: 7, Reader: "ann", Via: tt.via, Target: srv.URL, Secret: tt.secret}, "token")
+		err := teller.Ask(t.Context(), forward.Forwarding{ID: 7, Reader: "ann", Via: tt.via, Target: srv.URL, Secret: tt.secret}, "token")
 		if err == nil || fault.CodeOf(err) != tt.code {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -111,13 +111,13 @@ func TestOnlyTheResponseToAChallengeIsConsent(t *testing.T) {
 	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
 	t.Cleanup(silent.Close)
 	_, teller := newTarget(t)
-	err := teller.Ask(t.Context(), forward.Notice{Via: forward.ViaWebhook, Target: silent.URL}, "token")
+	err := teller.Ask(t.Context(), forward.Forwarding{Via: forward.ViaWebhook, Target: silent.URL}, "token")
 	if want := silent.URL + " gave no usable answer to the challenge."; fault.CodeOf(err) != fault.Unreadable || fault.Message(err) != want {
 		t.Errorf("no answer at all: %q; want %q", fault.Message(err), want)
 	}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintln(w, r.FormValue("challenge")) }))
 	t.Cleanup(srv.Close)
-	if err := teller.Ask(t.Context(), forward.Notice{Via: forward.ViaPost, Target: srv.URL}, "token"); err != nil {
+	if err := teller.Ask(t.Context(), forward.Forwarding{Via: forward.ViaPost, Target: srv.URL}, "token"); err != nil {
 		t.Errorf("the response to a form: %v", err)
 	}
 }
@@ -125,8 +125,8 @@ func TestOnlyTheResponseToAChallengeIsConsent(t *testing.T) {
 func TestAConfirmationMailHasALinkAndNoWordOfAFeed(t *testing.T) {
 	t.Parallel()
 	s := (&mailServer{}).start(t, false)
-	teller := &Teller{Mail: &Mail{Server: s.addr, TLS: MailPlain, From: "river@news.example", Site: func() string { return "https://news.example" }}, Now: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 6, 0, time.UTC) }}
-	n := forward.Notice{ID: 7, Reader: "7", Sender: "ann\r\nBcc: all@spam.example", Category: "BUY NOW", Via: forward.ViaEmail, Target: "vic@home.example", End: "END"}
+	teller := &Sender{Mail: &Mail{Server: s.addr, TLS: MailPlain, From: "river@news.example", Site: func() string { return "https://news.example" }}, Now: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 6, 0, time.UTC) }}
+	n := forward.Forwarding{ID: 7, Reader: "7", Sender: "ann\r\nBcc: all@spam.example", Category: "BUY NOW", Via: forward.ViaEmail, Target: "vic@home.example", End: "END"}
 	if err := teller.Ask(t.Context(), n, "TOKEN"); err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ const again = 5 * time.Minute
 // send sends one mail with all items.
 //
 // spec:cloudburst#notice-mail
-func (m *Mail) send(ctx context.Context, n forward.Notice, list []river.Entry, now time.Time) error {
+func (m *Mail) send(ctx context.Context, n forward.Forwarding, list []river.Entry, now time.Time) error {
 	msg, err := m.compose(n, list, now)
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func (m *Mail) send(ctx context.Context, n forward.Notice, list []river.Entry, n
 
 // ask sends the mail with the link by which its recipient agrees. It has no word that the
 // sender chose but the name of their account.
-func (m *Mail) ask(ctx context.Context, n forward.Notice, token string, now time.Time) error {
+func (m *Mail) ask(ctx context.Context, n forward.Forwarding, token string, now time.Time) error {
 	if m.Site == nil {
 		return fault.New(fault.Unavailable, "This server does not know its own address, so that its mails could have no link.")
 	}
@@ -117,7 +117,7 @@ func (m *Mail) link(page, token string) string {
 }
 
 // deliver hands one mail to the mail server.
-func (m *Mail) deliver(ctx context.Context, n forward.Notice, msg *mail.Msg) error {
+func (m *Mail) deliver(ctx context.Context, n forward.Forwarding, msg *mail.Msg) error {
 	ctx, cancel := context.WithTimeout(ctx, m.timeout())
 	defer cancel()
 	c, err := m.client(ctx)
@@ -201,7 +201,7 @@ func (c *endsWith) Close() error {
 // is. domain is that of its sender.
 //
 // spec:cloudburst#notice-unsubscribe
-func (m *Mail) message(n forward.Notice, now time.Time) (msg *mail.Msg, domain string, err error) {
+func (m *Mail) message(n forward.Forwarding, now time.Time) (msg *mail.Msg, domain string, err error) {
 	from, err := netmail.ParseAddress(m.From)
 	if err != nil {
 		return nil, "", fault.Wrap(fault.Unavailable, err, "This server's settings for mail do not work; its operator has to mend them.")
@@ -224,7 +224,7 @@ func (m *Mail) message(n forward.Notice, now time.Time) (msg *mail.Msg, domain s
 }
 
 // compose writes the mail with items: text and HTML.
-func (m *Mail) compose(n forward.Notice, list []river.Entry, now time.Time) (*mail.Msg, error) {
+func (m *Mail) compose(n forward.Forwarding, list []river.Entry, now time.Time) (*mail.Msg, error) {
 	msg, domain, err := m.message(n, now)
 	if err != nil {
 		return nil, err

@@ -133,12 +133,12 @@ func readMail(in *bufio.Reader) string {
 func TestAMailIsTextAndHTMLWithHeadersForPrograms(t *testing.T) {
 	t.Parallel()
 	s := (&mailServer{}).start(t, false)
-	teller := &Teller{Mail: &Mail{Server: s.addr, TLS: MailPlain, From: "The river <river@news.example>", Site: func() string { return "https://news.example" }}, Now: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 6, 0, time.UTC) }}
+	teller := &Sender{Mail: &Mail{Server: s.addr, TLS: MailPlain, From: "The river <river@news.example>", Site: func() string { return "https://news.example" }}, Now: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 6, 0, time.UTC) }}
 	second := blueChalk()
 	second.ID, second.Title, second.HTML, second.Link = 3, "", "", "javascript:alert(1)"
-	n := forward.Notice{ID: 7, Via: forward.ViaEmail, Target: "ann@home.example", End: "TOKEN"}
+	n := forward.Forwarding{ID: 7, Via: forward.ViaEmail, Target: "ann@home.example", End: "TOKEN"}
 	for range 2 {
-		if err := teller.Tell(t.Context(), n, []river.Entry{blueChalk(), second}); err != nil {
+		if err := teller.Forward(t.Context(), n, []river.Entry{blueChalk(), second}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,7 +214,7 @@ func TestNoHeaderOfAMailCanBePutThereByAFeed(t *testing.T) {
 	e.Title = "Hello\r\nBcc: all@spam.example\r\n\r\nbody\x00\x1b[31m \u2028x " + strings.Repeat("längst ", 100)
 	e.Source.Title = "Feed\nX-Evil: 1"
 	m := &Mail{Server: "127.0.0.1", From: "river@news.example"}
-	msg, err := m.compose(forward.Notice{ID: 1, Target: "ann@home.example"}, []river.Entry{e}, time.Unix(0, 0))
+	msg, err := m.compose(forward.Forwarding{ID: 1, Target: "ann@home.example"}, []river.Entry{e}, time.Unix(0, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestNoHeaderOfAMailCanBePutThereByAFeed(t *testing.T) {
 		t.Errorf("%q %v", subject, err)
 	}
 	for _, to := range []string{"ann@home.example\r\nBcc: x@y.example", "not an address", ""} {
-		if _, err := m.compose(forward.Notice{Target: to}, []river.Entry{e}, time.Unix(0, 0)); fault.CodeOf(err) != fault.Unreadable {
+		if _, err := m.compose(forward.Forwarding{Target: to}, []river.Entry{e}, time.Unix(0, 0)); fault.CodeOf(err) != fault.Unreadable {
 			t.Errorf("%q: %v", to, err)
 		}
 	}
@@ -266,7 +266,7 @@ func TestMailGoesTheWayThatTheOperatorChose(t *testing.T) {
 			s := &mailServer{tls: server, starttls: c.server.starttls, auth: c.server.auth}
 			s.start(t, c.way == MailTLS)
 			m := &Mail{Server: s.addr, TLS: c.way, From: "river@news.example", User: c.user, Password: "secret", TLSConfig: client}
-			err := m.send(t.Context(), forward.Notice{Target: "ann@home.example"}, []river.Entry{blueChalk()}, time.Now())
+			err := m.send(t.Context(), forward.Forwarding{Target: "ann@home.example"}, []river.Entry{blueChalk()}, time.Now())
 			if (err == nil) != c.ok || len(s.mails) != map[bool]int{true: 1}[c.ok] {
 				t.Fatalf("%v; %d mails; %q", err, len(s.mails), s.commands)
 			}
@@ -302,7 +302,7 @@ func TestAMailServerThatRefusesOrHangsIsToldApart(t *testing.T) {
 			if s.silent {
 				m.Timeout = 300 * time.Millisecond
 			}
-			err := m.send(t.Context(), forward.Notice{Target: "ann@home.example"}, []river.Entry{blueChalk()}, time.Now())
+			err := m.send(t.Context(), forward.Forwarding{Target: "ann@home.example"}, []river.Entry{blueChalk()}, time.Now())
 			if fault.CodeOf(err) != c.code {
 				t.Error(err)
 			}
@@ -311,7 +311,7 @@ func TestAMailServerThatRefusesOrHangsIsToldApart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	m := &Mail{Server: "127.0.0.1:9", TLS: MailPlain, From: "river@news.example"}
-	if err := m.send(ctx, forward.Notice{Target: "ann@home.example"}, []river.Entry{blueChalk()}, time.Now()); fault.CodeOf(err) != fault.Unavailable {
+	if err := m.send(ctx, forward.Forwarding{Target: "ann@home.example"}, []river.Entry{blueChalk()}, time.Now()); fault.CodeOf(err) != fault.Unavailable {
 		t.Error(err)
 	}
 }

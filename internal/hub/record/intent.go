@@ -21,7 +21,7 @@ type Intent struct {
 	Secret   string        // ModeSubscribe: at most 199 bytes; "": none
 	Lease    time.Duration // ModeSubscribe: what is granted
 	Reason   string        // ModeDenied: why, in one sentence
-	Door     string
+	Via      string
 
 	At    time.Time // when it was asked for
 	DueAt time.Time // next attempt, or the end of the lease of the attempt under way

@@ -124,17 +124,17 @@ type CheckStore interface {
 type DeliveryStore interface {
 	// ClaimParts takes up to limit due parts, oldest first: owner, epoch + 1,
 	// due at until.
-	ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]Part, error)
+	ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]Shard, error)
 	// Page returns up to limit subscriptions of the part with id > after, in
 	// order of id, that are live at now. It does not write. Of each only the key,
 	// Protocol, Callback, Procedure, Secret, Failures, FailingSince, Tries, NextAt,
 	// Counted and Sent are set.
-	Page(ctx context.Context, p Part, after int64, now time.Time, limit int) ([]Subscription, error)
+	Batch(ctx context.Context, p Shard, after int64, now time.Time, limit int) ([]Subscription, error)
 	// Checkpoint writes what a page came to; see [Checkpoint]. ErrLost: nothing written.
 	Checkpoint(ctx context.Context, c Checkpoint) (again bool, err error)
 	// ReleaseParts makes parts that this node holds due at now, keeping Pos, for
 	// a graceful stop. Parts held under another epoch are left alone.
-	ReleaseParts(ctx context.Context, now time.Time, parts []Part) error
+	ReleaseShards(ctx context.Context, now time.Time, parts []Shard) error
 	// Split cuts the parts of an idle topic (nothing wanted, nothing due) into
 	// even ranges so that there are at least n; it never joins. A topic that is
 	// busy is left as it is.
@@ -251,9 +251,9 @@ type Check struct {
 	// Changed: up to ClaimParts idle parts are claimed at birth for Node until
 	// ClaimUntil; the rest are due at Now. A part that somebody is working on
 	// only gets its new Want.
-	Node       int64
-	ClaimParts int
-	ClaimUntil time.Time
+	Node        int64
+	ClaimShards int
+	ClaimUntil  time.Time
 
 	Events []event.Event
 }
@@ -262,12 +262,12 @@ type Check struct {
 type Checked struct {
 	Raced   bool // Base was not the version any more: nothing written, look again
 	Topic   Topic
-	Claimed []Part // claimed at birth, lowest first
-	Waiting int    // further parts that are due
+	Claimed []Shard // claimed at birth, lowest first
+	Waiting int     // further parts that are due
 }
 
 // Part is a range of a topic's subscriptions that is told of a change by one worker at a time.
-type Part struct {
+type Shard struct {
 	TopicID int64
 	N       int   // number within the topic, from 0
 	Lo, Hi  int32 // buckets, both inclusive
@@ -280,7 +280,7 @@ type Part struct {
 
 // Checkpoint is the progress of one part.
 type Checkpoint struct {
-	Part    Part // TopicID, N and Epoch say whose; Want is what this pass tells
+	Shard   Shard // TopicID, N and Epoch say whose; Want is what this pass tells
 	Now     time.Time
 	Pos     int64     // everything up to this id is settled
 	Until   time.Time // new end of the lease
@@ -355,8 +355,8 @@ type Counts struct {
 	Topics        int64 `json:"topics"`
 	Subscriptions int64 `json:"subscriptions"` // live
 	Failing       int64 `json:"failing"`       // live with Failures > 0
-	Owed          int64 `json:"owed"`          // deliveries owed (retries waiting or under way)
-	PartsDue      int64 `json:"parts_due"`     // parts with a change still to tell
+	Pending       int64 `json:"owed"`          // deliveries owed (retries waiting or under way)
+	ShardsDue     int64 `json:"parts_due"`     // parts with a change still to tell
 	ChecksDue     int64 `json:"checks_due"`    // acknowledged pings not yet checked
 	Requests      int64 `json:"requests"`      // acknowledged requests for subscriptions, not decided yet
 	Events        int64 `json:"events"`

@@ -34,16 +34,16 @@ type Subscription struct {
 	ExpiresAt time.Time // from this moment on it gets nothing
 
 	// What is owed after a failure. A healthy subscription has none of this.
-	Failures     int       // changes in a row that could not be delivered
-	Tries        int       // attempts at the one that is owed
-	NextAt       time.Time // next attempt, or the end of the lease of the attempt under way; zero: nothing owed
-	Owed         int64     // version that is owed, or was
-	Counted      int64     // last version that raised Failures
-	Sent         int64     // last version known to have arrived by a retry
-	Claim        int64     // not 0: an attempt is under way, and this is its fence
-	FailingSince time.Time // first of the failures in a row; zero: none
-	LastError    string    // fit for the public: no paths
-	LastErrorAt  time.Time
+	Failures       int       // changes in a row that could not be delivered
+	Tries          int       // attempts at the one that is owed
+	NextAt         time.Time // next attempt, or the end of the lease of the attempt under way; zero: nothing owed
+	PendingVersion int64     // version that is owed, or was
+	Counted        int64     // last version that raised Failures
+	Sent           int64     // last version known to have arrived by a retry
+	Claim          int64     // not 0: an attempt is under way, and this is its fence
+	FailingSince   time.Time // first of the failures in a row; zero: none
+	LastError      string    // fit for the public: no paths
+	LastErrorAt    time.Time
 }
 
 // Key names a subscription.

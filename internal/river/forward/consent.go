@@ -62,7 +62,7 @@ const (
 )
 
 // noticeToken signs what a link of a message says. until is when it ends; zero: never.
-func (f *Forwarder) noticeToken(kind string, n Notice, until time.Time) (string, error) {
+func (f *Forwarder) noticeToken(kind string, n Forwarding, until time.Time) (string, error) {
 	if len(f.Key) != 32 {
 		return "", fault.New(fault.Unavailable, "This server has no key to sign links with.")
 	}
@@ -86,25 +86,25 @@ func (f *Forwarder) linkSum(text string) []byte {
 const linkSumSize = 16
 
 // readLink reads a token. fault.NotFound: it is none of this server; Gone: its time is over.
-func (f *Forwarder) readLink(kind, token string) (Notice, error) {
+func (f *Forwarder) readLink(kind, token string) (Forwarding, error) {
 	broken := fault.New(fault.NotFound, "This link is not valid. Copy it from the mail as a whole.")
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(token))
 	if err != nil || len(raw) < linkSumSize || len(f.Key) != 32 {
-		return Notice{}, broken
+		return Forwarding{}, broken
 	}
 	text := string(raw[linkSumSize:])
 	part := strings.Split(text, "\x00")
 	if !hmac.Equal(raw[:linkSumSize], f.linkSum(text)) || len(part) != 5 || part[0] != kind {
-		return Notice{}, broken
+		return Forwarding{}, broken
 	}
 	end, err := strconv.ParseInt(part[1], 10, 64)
 	switch {
 	case err != nil:
-		return Notice{}, broken
+		return Forwarding{}, broken
 	case end > 0 && f.Now().Unix() >= end:
-		return Notice{}, fault.New(fault.Gone, "This link was valid for 7 days, which are over. Who wants to forward items to you can have another mail sent.")
+		return Forwarding{}, fault.New(fault.Gone, "This link was valid for 7 days, which are over. Who wants to forward items to you can have another mail sent.")
 	}
-	return Notice{Via: part[2], Target: part[3], Reader: part[4]}, nil
+	return Forwarding{Via: part[2], Target: part[3], Reader: part[4]}, nil
 }
 
 // senderOf is the name of a reader in confirmation mails and on the pages of their links.
@@ -116,20 +116,20 @@ func (f *Forwarder) senderOf(reader string) string {
 }
 
 // linked is a link with the state of its notices.
-func (f *Forwarder) linked(ctx context.Context, n Notice) (Link, error) {
+func (f *Forwarder) linked(ctx context.Context, n Forwarding) (Link, error) {
 	out := Link{Reader: n.Reader, Sender: f.senderOf(n.Reader), Target: n.Target}
 	recipient := Recipient(n.Via, n.Target)
-	refused, err := f.Store.NoticeRefused(ctx, n.Reader, n.Via, n.Target)
+	refused, err := f.Store.ForwardingRefused(ctx, n.Reader, n.Via, n.Target)
 	if err != nil {
 		return out, err
 	}
 	if refused {
-		out.State = NoticeEnded
+		out.State = ForwardingEnded
 		return out, nil
 	}
-	list, err := f.Store.Notices(ctx, n.Reader)
+	list, err := f.Store.Forwardings(ctx, n.Reader)
 	for _, other := range list {
-		if Recipient(other.Via, other.Target) == recipient && out.State != NoticeConfirmed {
+		if Recipient(other.Via, other.Target) == recipient && out.State != ForwardingConfirmed {
 			out.State = other.State
 		}
 	}
@@ -158,25 +158,25 @@ func (f *Forwarder) link(ctx context.Context, kind, token string) (Link, error) 
 
 // ConfirmNotices has the recipient of a confirmation mail agree: everything that the reader
 // forwards to this mailbox goes out from now on. Errors as those of ConfirmLink.
-func (f *Forwarder) ConfirmNotices(ctx context.Context, token string) (Link, error) {
-	return f.decideByLink(ctx, linkConfirm, token, NoticeConfirmed)
+func (f *Forwarder) ConfirmForwarding(ctx context.Context, token string) (Link, error) {
+	return f.decideByLink(ctx, linkConfirm, token, ForwardingConfirmed)
 }
 
 // EndNotices has a recipient end everything that a reader forwards to this mailbox. The
 // reader cannot begin again, until the recipient allows it. fault.NotFound.
-func (f *Forwarder) EndNotices(ctx context.Context, token string) (Link, error) {
-	return f.decideByLink(ctx, linkEnd, token, NoticeEnded)
+func (f *Forwarder) EndForwarding(ctx context.Context, token string) (Link, error) {
+	return f.decideByLink(ctx, linkEnd, token, ForwardingEnded)
 }
 
 // AllowNotices takes back what EndNotices did. fault.NotFound.
-func (f *Forwarder) AllowNotices(ctx context.Context, token string) (Link, error) {
-	return f.decideByLink(ctx, linkEnd, token, NoticeConfirmed)
+func (f *Forwarder) AllowForwarding(ctx context.Context, token string) (Link, error) {
+	return f.decideByLink(ctx, linkEnd, token, ForwardingConfirmed)
 }
 
 func (f *Forwarder) decideByLink(ctx context.Context, kind, token, state string) (Link, error) {
 	n, err := f.readLink(kind, token)
 	if err == nil {
-		_, err = f.Store.DecideNotices(ctx, n, state, f.Now())
+		_, err = f.Store.DecideForwardings(ctx, n, state, f.Now())
 	}
 	if err != nil {
 		return Link{}, err
@@ -188,7 +188,7 @@ func (f *Forwarder) decideByLink(ctx context.Context, kind, token, state string)
 // askConsent asks the recipient of a claimed notice for consent, and writes down what came of it.
 //
 // spec:cloudburst#notice-consent
-func (f *Forwarder) askConsent(ctx context.Context, n Notice) error {
+func (f *Forwarder) askConsent(ctx context.Context, n Forwarding) error {
 	err := f.askRecipient(ctx, n)
 	if ctx.Err() != nil {
 		return ctx.Err() // the claim ends by itself
@@ -199,7 +199,7 @@ func (f *Forwarder) askConsent(ctx context.Context, n Notice) error {
 	case err == nil:
 		n.Asked, n.AskedAt, n.Failures, n.Problem = n.Asked+1, now, 0, ""
 		if n.Via != ViaEmail { // its program has answered
-			n.State, n.DecidedAt, n.NextAt = NoticeConfirmed, now, now
+			n.State, n.DecidedAt, n.NextAt = ForwardingConfirmed, now, now
 		}
 	case code == fault.TooMany || code == fault.Unavailable: // nobody was asked
 		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
@@ -213,13 +213,13 @@ func (f *Forwarder) askConsent(ctx context.Context, n Notice) error {
 	}
 	c, cancel := saving(ctx)
 	defer cancel()
-	_, saved := f.Store.SaveNotice(c, n, nil)
+	_, saved := f.Store.SaveForwarding(c, n, nil)
 	f.complain(c, "what came of asking a recipient could not be written down", saved)
 	return cmp.Or(err, saved)
 }
 
 // askRecipient sends one request for consent.
-func (f *Forwarder) askRecipient(ctx context.Context, n Notice) error {
+func (f *Forwarder) askRecipient(ctx context.Context, n Forwarding) error {
 	open, err := f.opened(n)
 	if err != nil {
 		return err
@@ -242,7 +242,7 @@ func (f *Forwarder) askRecipient(ctx context.Context, n Notice) error {
 	}
 	limits := []MessageLimit{{"asked by " + n.Reader, asksOfReader}, to}
 	return f.counted(ctx, limits, "Recipients are asked for consent a few times a day only, and that was done today: by you, or by others at the same recipient.", func() error {
-		return f.Tell.Ask(ctx, open, token)
+		return f.Forward.Ask(ctx, open, token)
 	})
 }
 
@@ -273,13 +273,13 @@ func (f *Forwarder) counted(ctx context.Context, limits []MessageLimit, used str
 // forward sends items to the recipient of a confirmed notice, within the limits of a day.
 //
 // spec:cloudburst#notice-daily
-func (f *Forwarder) forward(ctx context.Context, n Notice, list []item.Entry) error {
+func (f *Forwarder) forward(ctx context.Context, n Forwarding, list []item.Entry) error {
 	open, err := f.opened(n)
 	if err != nil {
 		return err
 	}
 	if n.Via != ViaEmail {
-		return f.Tell.Tell(ctx, open, list)
+		return f.Forward.Forward(ctx, open, list)
 	}
 	if open.End, err = f.noticeToken(linkEnd, n, time.Time{}); err != nil {
 		return err
@@ -287,5 +287,5 @@ func (f *Forwarder) forward(ctx context.Context, n Notice, list []item.Entry) er
 	o := f.Options
 	limits := []MessageLimit{{"by " + n.Reader, o.MailsBy}, {"to " + Mailbox(n.Via, n.Target), o.MailsTo}}
 	used := fmt.Sprintf("The mails of a day are used up: %d from one user (smtp.account-limit), %d to one mailbox (smtp.recipient-limit).", o.MailsBy, o.MailsTo)
-	return f.counted(ctx, limits, used, func() error { return f.Tell.Tell(ctx, open, list) })
+	return f.counted(ctx, limits, used, func() error { return f.Forward.Forward(ctx, open, list) })
 }

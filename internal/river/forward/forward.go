@@ -21,13 +21,13 @@ const (
 
 // States of a Notice.
 const (
-	NoticeWaiting   = "waiting"   // for the consent of its recipient: nothing is forwarded
-	NoticeConfirmed = "confirmed" // the recipient wants it
-	NoticeEnded     = "ended"     // the recipient does not want it any more
+	ForwardingWaiting   = "waiting"   // for the consent of its recipient: nothing is forwarded
+	ForwardingConfirmed = "confirmed" // the recipient wants it
+	ForwardingEnded     = "ended"     // the recipient does not want it any more
 )
 
 // Notice is that a reader wants to be told elsewhere of what arrives.
-type Notice struct {
+type Forwarding struct {
 	ID        int64
 	Reader    string
 	SourceID  int64  // of this source only; 0: any
@@ -54,16 +54,16 @@ type Notice struct {
 // Teller tells what arrived elsewhere. Errors: fault.Gone (never again), anything else is
 // tried again later, after RetryAfter where it has one. A Teller that has a method Ways() []string
 // lists there the ways by which it can tell; any other can tell by all.
-type Teller interface {
-	Tell(ctx context.Context, n Notice, list []item.Entry) error
+type Sender interface {
+	Forward(ctx context.Context, n Forwarding, list []item.Entry) error
 	// Ask asks the recipient of a notice for consent. By mail, nil means that the mail with
 	// the link for token is sent; else that the program at the target has agreed.
-	Ask(ctx context.Context, n Notice, token string) error
+	Ask(ctx context.Context, n Forwarding, token string) error
 }
 
 // Options are limits; all of them must be set.
 type Options struct {
-	Most    int           // notices of one reader
+	Max     int           // notices of one reader
 	MailsBy int           // mails of a day by one reader
 	MailsTo int           // mails of a day to one mailbox, by all readers
 	Lease   time.Duration // of a claim
@@ -72,14 +72,14 @@ type Options struct {
 // Forwarder forwards items. Every field must be set, but Tell, Key, Log and Sender may be nil.
 type Forwarder struct {
 	Store   Store
-	Tell    Teller // nil: nobody is told elsewhere
+	Forward Sender // nil: nobody is told elsewhere
 	Key     []byte // 32 bytes: what secrets are encrypted with, and what links are signed with
 	Log     *slog.Logger
-	Now     func() time.Time                                          // UTC, to the millisecond
-	Sender  func(reader string) string                                // name of a reader, for recipients; nil: the reader itself
-	Subject func(ctx context.Context, n Notice) error                 // says why the source or category of a notice is none
-	Newest  func(ctx context.Context, n Notice) ([]item.Entry, error) // the newest item that a notice is about, if there is one
-	Wake    func()                                                    // tells the caller of Send that a notice may be due
+	Now     func() time.Time                                              // UTC, to the millisecond
+	Sender  func(reader string) string                                    // name of a reader, for recipients; nil: the reader itself
+	Subject func(ctx context.Context, n Forwarding) error                 // says why the source or category of a notice is none
+	Newest  func(ctx context.Context, n Forwarding) ([]item.Entry, error) // the newest item that a notice is about, if there is one
+	Wake    func()                                                        // tells the caller of Send that a notice may be due
 	Options Options
 
 	mu    sync.Mutex

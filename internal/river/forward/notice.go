@@ -26,7 +26,7 @@ const SecretKept = "(kept)"
 
 // Ways lists by which ways readers can be told elsewhere, as the settings are.
 func (f *Forwarder) Ways() []string {
-	switch t := f.Tell.(type) {
+	switch t := f.Forward.(type) {
 	case nil:
 		return nil
 	case interface{ Ways() []string }:
@@ -41,23 +41,23 @@ func (f *Forwarder) Ways() []string {
 // Nothing is forwarded to a new target before its recipient has agreed, which is asked at
 // once. fault.Invalid; NotFound: the notice, source or category; Refused: the recipient
 // wants nothing from the reader; TooMany; Unavailable: there is no key to keep a secret with.
-func (f *Forwarder) PutNotice(ctx context.Context, n Notice) (Notice, error) {
+func (f *Forwarder) PutForwarding(ctx context.Context, n Forwarding) (Forwarding, error) {
 	if err := f.checkNotice(&n); err != nil {
-		return Notice{}, err
+		return Forwarding{}, err
 	}
 	if err := f.Subject(ctx, n); err != nil {
-		return Notice{}, err
+		return Forwarding{}, err
 	}
 	was, err := f.notice(ctx, n.Reader, n.ID)
 	if err != nil {
-		return Notice{}, err
+		return Forwarding{}, err
 	}
 	if n.Secret == SecretKept {
 		n.Secret = was.Secret
 	} else if n.Secret != "" {
 		sealed, err := location.Seal(f.Key, location.Login{Kind: location.Token, Secret: n.Secret})
 		if err != nil {
-			return Notice{}, err
+			return Forwarding{}, err
 		}
 		n.Secret = sealed.Secret
 	}
@@ -70,21 +70,21 @@ func (f *Forwarder) PutNotice(ctx context.Context, n Notice) (Notice, error) {
 		n.CreatedAt = f.Now()
 	}
 	if n.ID == 0 || Recipient(n.Via, n.Target) != Recipient(was.Via, was.Target) {
-		n.State, n.Asked, n.AskedAt, n.DecidedAt = NoticeWaiting, 0, time.Time{}, time.Time{}
+		n.State, n.Asked, n.AskedAt, n.DecidedAt = ForwardingWaiting, 0, time.Time{}, time.Time{}
 	}
 	if elsewhere := n.Via != was.Via || n.Target != was.Target || n.Secret != was.Secret; !n.Paused && (was.Paused || elsewhere) {
 		n.Failures, n.Problem = 0, ""
 	}
-	n, err = f.Store.PutNotice(ctx, n, f.Options.Most)
+	n, err = f.Store.PutForwarding(ctx, n, f.Options.Max)
 	if err != nil {
-		return Notice{}, err
+		return Forwarding{}, err
 	}
 	f.Wake()
 	return n.shown(), nil
 }
 
 // checkNotice gives a notice its form.
-func (f *Forwarder) checkNotice(n *Notice) error {
+func (f *Forwarder) checkNotice(n *Forwarding) error {
 	ways := f.Ways()
 	switch {
 	case !slices.Contains([]string{ViaWebhook, ViaEmail, ViaPost}, n.Via):
@@ -112,7 +112,7 @@ func (f *Forwarder) checkNotice(n *Notice) error {
 	return nil
 }
 
-func (n *Notice) checkMail() error {
+func (n *Forwarding) checkMail() error {
 	a, err := mail.ParseAddress(strings.TrimSpace(n.Target))
 	if err != nil || len(a.Address) > 254 || strings.ContainsAny(a.Address, "\"\\ \r\n\t<>,;()") || strings.HasPrefix(a.Address, "-") {
 		return fault.New(fault.Invalid, "%.100q is not an address for mail: it should be like name@example.org.", n.Target)
@@ -122,24 +122,24 @@ func (n *Notice) checkMail() error {
 }
 
 // notice is one of a reader's as it is kept; the zero Notice for id 0.
-func (f *Forwarder) notice(ctx context.Context, reader string, id int64) (Notice, error) {
+func (f *Forwarder) notice(ctx context.Context, reader string, id int64) (Forwarding, error) {
 	if id == 0 {
-		return Notice{}, nil
+		return Forwarding{}, nil
 	}
-	list, err := f.Store.Notices(ctx, reader)
+	list, err := f.Store.Forwardings(ctx, reader)
 	if err != nil {
-		return Notice{}, err
+		return Forwarding{}, err
 	}
 	for _, n := range list {
 		if n.ID == id {
 			return n, nil
 		}
 	}
-	return Notice{}, fault.New(fault.NotFound, "There is no notice with the number %d.", id)
+	return Forwarding{}, fault.New(fault.NotFound, "There is no notice with the number %d.", id)
 }
 
 // shown is a notice without its secret.
-func (n Notice) shown() Notice {
+func (n Forwarding) shown() Forwarding {
 	if n.Secret != "" {
 		n.Secret = SecretKept
 	}
@@ -147,8 +147,8 @@ func (n Notice) shown() Notice {
 }
 
 // Notices lists a reader's, without their secrets.
-func (f *Forwarder) Notices(ctx context.Context, reader string) ([]Notice, error) {
-	list, err := f.Store.Notices(ctx, reader)
+func (f *Forwarder) Forwardings(ctx context.Context, reader string) ([]Forwarding, error) {
+	list, err := f.Store.Forwardings(ctx, reader)
 	for i := range list {
 		list[i] = list[i].shown()
 	}
@@ -156,11 +156,11 @@ func (f *Forwarder) Notices(ctx context.Context, reader string) ([]Notice, error
 }
 
 // DropNotice ends one. fault.NotFound.
-func (f *Forwarder) DropNotice(ctx context.Context, reader string, id int64) error {
+func (f *Forwarder) DropForwarding(ctx context.Context, reader string, id int64) error {
 	if _, err := f.notice(ctx, reader, id); err != nil {
 		return err
 	}
-	return f.Store.DropNotice(ctx, reader, id)
+	return f.Store.DropForwarding(ctx, reader, id)
 }
 
 // TryNotice sends the newest item of its river at once, and returns what went wrong. Where
@@ -168,18 +168,18 @@ func (f *Forwarder) DropNotice(ctx context.Context, reader string, id int64) err
 // notice, or nothing has arrived yet), Refused (the recipient has ended it), TooMany (a
 // reader may try every ten seconds, and send a number of mails a day), and those of the way
 // that it goes.
-func (f *Forwarder) TryNotice(ctx context.Context, reader string, id int64) error {
+func (f *Forwarder) TryForwarding(ctx context.Context, reader string, id int64) error {
 	n, err := f.notice(ctx, reader, id)
 	if err != nil || id == 0 {
 		return err
 	}
-	if f.Tell == nil {
+	if f.Forward == nil {
 		return fault.New(fault.Unsupported, "This server sends no notices.")
 	}
 	switch n.State {
-	case NoticeWaiting:
+	case ForwardingWaiting:
 		return f.askAgain(ctx, reader, id)
-	case NoticeEnded:
+	case ForwardingEnded:
 		return fault.New(fault.Refused, "%s has ended this. Only the recipient can allow it again, by the link in an earlier message.", n.Target)
 	}
 	list, err := f.Newest(ctx, n)
@@ -201,7 +201,7 @@ func (f *Forwarder) askAgain(ctx context.Context, reader string, id int64) error
 		return err
 	}
 	now := f.Now()
-	n, err := f.Store.ClaimNotice(ctx, reader, id, now, now.Add(f.Options.Lease), rand.Int64()|1)
+	n, err := f.Store.ClaimForwarding(ctx, reader, id, now, now.Add(f.Options.Lease), rand.Int64()|1)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func (f *Forwarder) mayTry(reader string) error {
 }
 
 // opened is a notice with its plain secret.
-func (f *Forwarder) opened(n Notice) (Notice, error) {
+func (f *Forwarder) opened(n Forwarding) (Forwarding, error) {
 	if n.Secret == "" {
 		return n, nil
 	}

@@ -33,8 +33,8 @@ const mostTellFailures = 17
 // who does not live to do so tells it again.
 //
 // spec:cloudburst#notice-at-least-once
-func (f *Forwarder) Send(ctx context.Context, n Notice) {
-	if n.State == NoticeWaiting {
+func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
+	if n.State == ForwardingWaiting {
 		if err := f.askConsent(ctx, n); fault.CodeOf(err) == fault.Internal {
 			f.complain(ctx, "a recipient could not be asked", err)
 		}
@@ -44,7 +44,7 @@ func (f *Forwarder) Send(ctx context.Context, n Notice) {
 	if n.Via == ViaPost {
 		limit = 1
 	}
-	list, err := f.Store.NoticeItems(ctx, n.ID, limit)
+	list, err := f.Store.ForwardingItems(ctx, n.ID, limit)
 	if err != nil {
 		f.complain(ctx, "what a notice has to tell could not be read", err)
 		return // the claim ends by itself
@@ -59,12 +59,12 @@ func (f *Forwarder) Send(ctx context.Context, n Notice) {
 	}
 	c, cancel := saving(ctx)
 	defer cancel()
-	_, err = f.Store.SaveNotice(c, n, told)
+	_, err = f.Store.SaveForwarding(c, n, told)
 	f.complain(c, "what a notice has told could not be written down", err)
 }
 
 // outcome writes into n how telling went, and returns what need not be told again.
-func (f *Forwarder) outcome(ctx context.Context, n *Notice, list []item.Entry, err error) (told []int64) {
+func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, list []item.Entry, err error) (told []int64) {
 	now := f.Now()
 	n.NextAt = now
 	switch {

@@ -17,20 +17,20 @@ type Store interface {
 	// NoticeConfirmed where the reader has another one that its recipient confirmed, else it
 	// is due at once while its recipient was not asked. fault.Refused: it is NoticeWaiting,
 	// and its recipient wants nothing from the reader.
-	PutNotice(ctx context.Context, n Notice, most int) (Notice, error)
-	Notices(ctx context.Context, reader string) ([]Notice, error)
-	DropNotice(ctx context.Context, reader string, id int64) error
+	PutForwarding(ctx context.Context, n Forwarding, most int) (Forwarding, error)
+	Forwardings(ctx context.Context, reader string) ([]Forwarding, error)
+	DropForwarding(ctx context.Context, reader string, id int64) error
 	// ClaimNotices takes notices that have something to tell, or whose recipient is to be
 	// asked, and are due.
-	ClaimNotices(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Notice, error)
+	ClaimForwardings(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Forwarding, error)
 	// ClaimNotice takes one, due or not. fault.Conflict: somebody else's claim lasts; NotFound.
-	ClaimNotice(ctx context.Context, reader string, id int64, now, until time.Time, claim int64) (Notice, error)
+	ClaimForwarding(ctx context.Context, reader string, id int64, now, until time.Time, claim int64) (Forwarding, error)
 	// NoticeItems lists what a claimed notice has to tell, the oldest first.
-	NoticeItems(ctx context.Context, id int64, limit int) ([]item.Entry, error)
+	ForwardingItems(ctx context.Context, id int64, limit int) ([]item.Entry, error)
 	// SaveNotice writes how telling or asking went and removes what was told from the queue;
 	// where more waits, or the recipient is still to be asked, the notice is due at n.NextAt.
 	// false: the claim is another by now.
-	SaveNotice(ctx context.Context, n Notice, told []int64) (bool, error)
+	SaveForwarding(ctx context.Context, n Forwarding, told []int64) (bool, error)
 }
 
 // ConsentStore keeps what recipients of notices agreed to, and how many messages they get.
@@ -40,9 +40,9 @@ type ConsentStore interface {
 	// Those that are confirmed are due if something waits for them; of those that are ended
 	// nothing waits any more. A mailbox that ended them wants nothing from the reader until
 	// DecideNotices confirms.
-	DecideNotices(ctx context.Context, to Notice, state string, now time.Time) (int, error)
+	DecideForwardings(ctx context.Context, to Forwarding, state string, now time.Time) (int, error)
 	// NoticeRefused reports that the mailbox of a target wants nothing from a reader.
-	NoticeRefused(ctx context.Context, reader, via, target string) (bool, error)
+	ForwardingRefused(ctx context.Context, reader, via, target string) (bool, error)
 	// CountMessages counts n messages of a day for each subject, unless one of them would
 	// have more than it may: then it counts nothing and returns false. Earlier days are
 	// forgotten. With a negative n it takes counts back.
@@ -52,5 +52,5 @@ type ConsentStore interface {
 // MessageLimit is how many messages of a day a subject may have.
 type MessageLimit struct {
 	Subject string
-	Most    int
+	Max     int
 }

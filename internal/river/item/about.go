@@ -83,11 +83,11 @@ func problemOf(f *feed.Feed) string {
 // own (topic). Link headers count before the document.
 //
 // spec:websub-2018#discovery-order
-func DoorsOf(f *feed.Feed, header http.Header, address string) (doors []Door, topic string) {
+func PushEndpointsOf(f *feed.Feed, header http.Header, address string) (doors []PushEndpoint, topic string) {
 	head := discover.Header(header, address)
 	topic = WebURL(cmp.Or(head.Self, f.Self))
-	add := func(d Door) {
-		if d.Hub != "" && len(doors) < mostDoors && !slices.ContainsFunc(doors, func(o Door) bool { return o.Protocol == d.Protocol && o.Hub == d.Hub }) {
+	add := func(d PushEndpoint) {
+		if d.Hub != "" && len(doors) < mostDoors && !slices.ContainsFunc(doors, func(o PushEndpoint) bool { return o.Protocol == d.Protocol && o.Hub == d.Hub }) {
 			doors = append(doors, d)
 		}
 	}
@@ -100,7 +100,7 @@ func DoorsOf(f *feed.Feed, header http.Header, address string) (doors []Door, to
 		}
 	}
 	for _, h := range hubs {
-		add(Door{Protocol: "websub", Hub: WebURL(h)})
+		add(PushEndpoint{Protocol: "websub", Hub: WebURL(h)})
 	}
 	for i := range f.Clouds {
 		add(cloudDoor(&f.Clouds[i], address))
@@ -117,7 +117,7 @@ func DoorsOf(f *feed.Feed, header http.Header, address string) (doors []Door, to
 // is the feed's own host.
 //
 // spec:rsscloud-2003#cloud-empty-domain
-func cloudDoor(c *feed.Cloud, address string) Door {
+func cloudDoor(c *feed.Cloud, address string) PushEndpoint {
 	scheme, host, port := "http", strings.TrimSpace(c.Domain), strings.TrimSpace(c.Port)
 	if before, after, ok := strings.Cut(host, "://"); ok {
 		host = after
@@ -132,13 +132,13 @@ func cloudDoor(c *feed.Cloud, address string) Door {
 	if host == "" {
 		u, err := url.Parse(address)
 		if err != nil {
-			return Door{}
+			return PushEndpoint{}
 		}
 		host = u.Hostname()
 	}
 	wire := cmp.Or(strings.TrimSpace(c.Protocol), "http-post")
 	if !isWire(wire) {
-		return Door{}
+		return PushEndpoint{}
 	}
 	if wire == "https-post" || port == "443" || port == "" && scheme == "https" {
 		scheme, port = "https", cmp.Or(port, "443")
@@ -146,7 +146,7 @@ func cloudDoor(c *feed.Cloud, address string) Door {
 		scheme = "http"
 	}
 	if n, err := strconv.Atoi(cmp.Or(port, "80")); err != nil || n < 1 || n > 65535 {
-		return Door{}
+		return PushEndpoint{}
 	}
 	path := strings.TrimSpace(c.Path)
 	if !strings.HasPrefix(path, "/") {
@@ -160,7 +160,7 @@ func cloudDoor(c *feed.Cloud, address string) Door {
 	} else {
 		host = net.JoinHostPort(host, port)
 	}
-	return Door{Protocol: "rsscloud", Hub: WebURL(scheme + "://" + host + path), Wire: wire, Procedure: text.ClipRunes(text.PlainLine(c.RegisterProcedure), 128)}
+	return PushEndpoint{Protocol: "rsscloud", Hub: WebURL(scheme + "://" + host + path), Wire: wire, Procedure: text.ClipRunes(text.PlainLine(c.RegisterProcedure), 128)}
 }
 
 // isWire reports whether a cloud can be asked in a protocol. The names are case-sensitive.
@@ -192,10 +192,10 @@ func cloudProblem(f *feed.Feed) string {
 
 // namedCloud is a cloud of which only a URL is known: it is asked by a form, and where
 // the URL is that of a whole server, at the usual door.
-func namedCloud(hub string) Door {
+func namedCloud(hub string) PushEndpoint {
 	u, err := url.Parse(strings.TrimSpace(hub))
 	if err != nil || u.Host == "" {
-		return Door{}
+		return PushEndpoint{}
 	}
 	if u.Path == "" || u.Path == "/" {
 		u.Path = "/rsscloud/pleaseNotify"
@@ -204,7 +204,7 @@ func namedCloud(hub string) Door {
 	if u.Scheme == "https" && u.Port() != "" && u.Port() != "443" {
 		wire = "https-post"
 	}
-	return Door{Protocol: "rsscloud", Hub: WebURL(u.String()), Wire: wire}
+	return PushEndpoint{Protocol: "rsscloud", Hub: WebURL(u.String()), Wire: wire}
 }
 
 // About is what a feed says of itself. Texts are plain and short.
@@ -219,7 +219,7 @@ type About struct {
 }
 
 // Door is where and how a hub is asked to tell of changes: see upstream.Door.
-type Door struct {
+type PushEndpoint struct {
 	Protocol  string `json:"protocol"` // rsscloud, websub, cnws
 	Hub       string `json:"hub"`
 	Wire      string `json:"wire,omitempty"`

@@ -15,9 +15,9 @@ import (
 
 const outpingColumns = `o.owner, o.sink, o.topic, o.version, o.told, o.due_at, o.tries, o.lease, o.data`
 
-func scanOutping(rows *sql.Rows, o *announce.Owed) error {
+func scanOutping(rows *sql.Rows, o *announce.PendingTarget) error {
 	var note string
-	err := rows.Scan(&o.User, &o.Sink, &o.Topic, &o.Version, &o.Told, (*sqldb.Time)(&o.DueAt), (*sqldb.Int)(&o.Tries), &o.Lease, &note)
+	err := rows.Scan(&o.User, &o.Target, &o.Topic, &o.Version, &o.Notified, (*sqldb.Time)(&o.DueAt), (*sqldb.Int)(&o.Tries), &o.Lease, &note)
 	if err != nil {
 		return err
 	}
@@ -25,16 +25,16 @@ func scanOutping(rows *sql.Rows, o *announce.Owed) error {
 }
 
 func cleanKey(k announce.Key) announce.Key {
-	return announce.Key{User: sqldb.Clean(k.User), Sink: sqldb.Clean(k.Sink), Topic: sqldb.Clean(k.Topic)}
+	return announce.Key{User: sqldb.Clean(k.User), Target: sqldb.Clean(k.Target), Topic: sqldb.Clean(k.Topic)}
 }
 
 func compareKeys(a, b announce.Key) int {
-	return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Sink, b.Sink), cmp.Compare(a.Topic, b.Topic))
+	return cmp.Or(cmp.Compare(a.User, b.User), cmp.Compare(a.Target, b.Target), cmp.Compare(a.Topic, b.Topic))
 }
 
 // ChangeSinks is announce.Store.ChangeSinks. The rows are taken in the order of their
 // keys, so that two who take the same ones do not wait for each other.
-func (s *outpingStore) ChangeSinks(ctx context.Context, keys []announce.Key, change func(*announce.Owed, bool) (announce.Verdict, []event.Event)) error {
+func (s *outpingStore) ChangeTargets(ctx context.Context, keys []announce.Key, change func(*announce.PendingTarget, bool) (announce.Verdict, []event.Event)) error {
 	sorted := make([]announce.Key, len(keys))
 	for i, k := range keys {
 		sorted[i] = cleanKey(k)
@@ -57,12 +57,12 @@ func (s *outpingStore) ChangeSinks(ctx context.Context, keys []announce.Key, cha
 	})
 }
 
-func changeOutping(ctx context.Context, c sqldb.Conn, k announce.Key, change func(*announce.Owed, bool) (announce.Verdict, []event.Event)) ([]event.Event, error) {
+func changeOutping(ctx context.Context, c sqldb.Conn, k announce.Key, change func(*announce.PendingTarget, bool) (announce.Verdict, []event.Event)) ([]event.Event, error) {
 	rows, err := lockOutping(ctx, c, k)
 	if err == nil && len(rows) == 0 {
 		// An empty row first: two who make the same one meet at it.
 		_, err = c.Exec(ctx, `INSERT INTO outping (owner, sink, topic, version, told, due_at, tries, lease, data)
-			VALUES ($1, $2, $3, 0, 0, NULL, 0, 0, '{}') ON CONFLICT (owner, sink, topic) DO NOTHING`, k.User, k.Sink, k.Topic)
+			VALUES ($1, $2, $3, 0, 0, NULL, 0, 0, '{}') ON CONFLICT (owner, sink, topic) DO NOTHING`, k.User, k.Target, k.Topic)
 		if err == nil {
 			rows, err = lockOutping(ctx, c, k)
 		}
@@ -75,19 +75,19 @@ func changeOutping(ctx context.Context, c sqldb.Conn, k announce.Key, change fun
 	verdict, events := change(&o, found)
 	switch {
 	case verdict == announce.Delete, verdict == announce.Leave && !found:
-		_, err = c.Exec(ctx, `DELETE FROM outping WHERE owner = $1 AND sink = $2 AND topic = $3`, k.User, k.Sink, k.Topic)
+		_, err = c.Exec(ctx, `DELETE FROM outping WHERE owner = $1 AND sink = $2 AND topic = $3`, k.User, k.Target, k.Topic)
 	case verdict == announce.Keep:
 		err = saveOutping(ctx, c, k, &o)
 	}
 	return events, err
 }
 
-func lockOutping(ctx context.Context, c sqldb.Conn, k announce.Key) ([]announce.Owed, error) {
+func lockOutping(ctx context.Context, c sqldb.Conn, k announce.Key) ([]announce.PendingTarget, error) {
 	return sqldb.Collect(ctx, c, scanOutping, `SELECT `+outpingColumns+` FROM outping AS o
-		WHERE o.owner = $1 AND o.sink = $2 AND o.topic = $3 {LOCK}`, k.User, k.Sink, k.Topic)
+		WHERE o.owner = $1 AND o.sink = $2 AND o.topic = $3 {LOCK}`, k.User, k.Target, k.Topic)
 }
 
-func saveOutping(ctx context.Context, c sqldb.Conn, k announce.Key, o *announce.Owed) error {
+func saveOutping(ctx context.Context, c sqldb.Conn, k announce.Key, o *announce.PendingTarget) error {
 	note, err := json.Marshal(o.Note)
 	if err != nil {
 		return err
@@ -97,16 +97,16 @@ func saveOutping(ctx context.Context, c sqldb.Conn, k announce.Key, o *announce.
 		due = sqldb.Millis(o.DueAt)
 	}
 	_, err = c.Exec(ctx, `UPDATE outping SET version = $1, told = $2, due_at = $3, tries = $4, lease = $5, data = $6
-		WHERE owner = $7 AND sink = $8 AND topic = $9`, o.Version, o.Told, due, int64(o.Tries), o.Lease, string(note), k.User, k.Sink, k.Topic)
+		WHERE owner = $7 AND sink = $8 AND topic = $9`, o.Version, o.Notified, due, int64(o.Tries), o.Lease, string(note), k.User, k.Target, k.Topic)
 	return err
 }
 
 // ClaimSinks is announce.Store.ClaimSinks.
-func (s *outpingStore) ClaimSinks(ctx context.Context, now, until time.Time, limit int, lease int64) ([]announce.Owed, error) {
+func (s *outpingStore) ClaimTargets(ctx context.Context, now, until time.Time, limit int, lease int64) ([]announce.PendingTarget, error) {
 	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM outping WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]announce.Owed, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]announce.PendingTarget, error) {
 		due, err := sqldb.Collect(ctx, c, scanOutping, `SELECT `+outpingColumns+` FROM outping AS o
 			WHERE o.due_at <= $1 ORDER BY o.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
 		if err != nil {
@@ -116,7 +116,7 @@ func (s *outpingStore) ClaimSinks(ctx context.Context, now, until time.Time, lim
 		for i := range due {
 			o := &due[i]
 			o.Lease, o.DueAt = lease, time.UnixMilli(sqldb.Millis(until)).UTC()
-			rows[i] = []any{o.User, o.Sink, o.Topic, lease, sqldb.Millis(until)}
+			rows[i] = []any{o.User, o.Target, o.Topic, lease, sqldb.Millis(until)}
 		}
 		_, err = c.Bulk(ctx, `rows(user_name t, sink_name t, topic_name t, lease_no i, until i)
 			UPDATE outping AS o SET lease = :lease_no, due_at = :until {FROM ROWS}
@@ -126,25 +126,25 @@ func (s *outpingStore) ClaimSinks(ctx context.Context, now, until time.Time, lim
 }
 
 // Sinks is announce.Store.Sinks.
-func (s *outpingStore) Sinks(ctx context.Context, q announce.Query) ([]announce.Owed, error) {
+func (s *outpingStore) Targets(ctx context.Context, q announce.Query) ([]announce.PendingTarget, error) {
 	var w sqldb.Where
 	if q.User != "" {
 		w.Add("o.owner = ?", sqldb.Clean(q.User))
 	}
-	if q.Owing {
+	if q.Pending {
 		w.Add("o.told < o.version")
 	}
 	if after := cleanKey(q.After); after != (announce.Key{}) {
-		w.Add("(o.owner, o.sink, o.topic) > (?, ?, ?)", after.User, after.Sink, after.Topic)
+		w.Add("(o.owner, o.sink, o.topic) > (?, ?, ?)", after.User, after.Target, after.Topic)
 	}
 	text := `SELECT ` + outpingColumns + ` FROM outping AS o` + w.String() + ` ORDER BY o.owner, o.sink, o.topic LIMIT ` + w.Arg(sqldb.Limit(q.Limit))
-	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]announce.Owed, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]announce.PendingTarget, error) {
 		return sqldb.Collect(ctx, c, scanOutping, text, w.Args...)
 	})
 }
 
 // NextSink is announce.Store.NextSink.
-func (s *outpingStore) NextSink(ctx context.Context) (time.Time, error) {
+func (s *outpingStore) NextTarget(ctx context.Context) (time.Time, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (next time.Time, err error) {
 		err = c.Query(ctx, `SELECT due_at FROM outping WHERE due_at IS NOT NULL ORDER BY due_at LIMIT 1`, func(rows *sql.Rows) error {
 			return rows.Scan((*sqldb.Time)(&next))

@@ -13,7 +13,7 @@ import (
 const savedColumns = `owner, name, version, told, saved_at, type, size, moved_to, temporary, gone, title, items, push, add_cloud`
 
 func savedFields(f *author.Feed) []any {
-	return []any{&f.User, &f.Name, &f.Version, &f.Told, (*sqldb.Time)(&f.SavedAt), &f.Type, &f.Size, &f.MovedTo, &f.Temporary, &f.Gone, &f.Title, (*sqldb.Int)(&f.Items), (*string)(&f.Push), &f.AddCloud}
+	return []any{&f.User, &f.Name, &f.Version, &f.Notified, (*sqldb.Time)(&f.SavedAt), &f.Type, &f.Size, &f.MovedTo, &f.Temporary, &f.Gone, &f.Title, (*sqldb.Int)(&f.Items), (*string)(&f.Push), &f.AddCloud}
 }
 
 func scanSaved(rows *sql.Rows, f *author.Feed) error { return rows.Scan(savedFields(f)...) }
@@ -61,7 +61,7 @@ func saveDocument(ctx context.Context, c sqldb.Conn, was savedRow, d author.Savi
 	}
 	f.Version++
 	if d.Quiet {
-		f.Told = f.Version
+		f.Notified = f.Version
 	}
 	if d.At.After(f.SavedAt) {
 		f.SavedAt = d.At
@@ -97,7 +97,7 @@ func lockSaved(ctx context.Context, c sqldb.Conn, user, name string) (savedRow, 
 func writeSaved(ctx context.Context, c sqldb.Conn, f author.Feed, d author.Saving, written bool) error {
 	_, err := c.Exec(ctx, `UPDATE saved SET version = $1, told = $2, saved_at = $3, type = $4, size = $5, hash = $6, gone = false,
 			title = $7, items = $8, written = $9, push = $10 WHERE owner = $11 AND name = $12`,
-		f.Version, f.Told, sqldb.Millis(f.SavedAt), f.Type, f.Size, d.Hash, f.Title, int64(f.Items), written, string(f.Push), f.User, f.Name)
+		f.Version, f.Notified, sqldb.Millis(f.SavedAt), f.Type, f.Size, d.Hash, f.Title, int64(f.Items), written, string(f.Push), f.User, f.Name)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (s *savedStore) SavedFeeds(ctx context.Context, afterUser, afterName string
 }
 
 // ToldSaved is author.Store.ToldSaved.
-func (s *savedStore) ToldSaved(ctx context.Context, user, name string, version int64) error {
+func (s *savedStore) MarkNotified(ctx context.Context, user, name string, version int64) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `UPDATE saved SET told = $1 WHERE owner = $2 AND name = $3 AND told < $1`, version, sqldb.Clean(user), sqldb.Clean(name))
 		return err
@@ -173,7 +173,7 @@ func (s *savedStore) ToldSaved(ctx context.Context, user, name string, version i
 }
 
 // UntoldSaved is author.Store.UntoldSaved.
-func (s *savedStore) UntoldSaved(ctx context.Context, afterUser, afterName string, n int) ([]author.Feed, error) {
+func (s *savedStore) ListUnnotified(ctx context.Context, afterUser, afterName string, n int) ([]author.Feed, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]author.Feed, error) {
 		return sqldb.Collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE told < version AND (owner, name) > ($1, $2)
 			AND moved_to = '' AND NOT gone ORDER BY owner, name LIMIT $3`, sqldb.Clean(afterUser), sqldb.Clean(afterName), sqldb.Limit(n))

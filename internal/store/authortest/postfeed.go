@@ -164,7 +164,7 @@ func postRenumber(t *testing.T, e *env) {
 
 func postProfile(t *testing.T, e *env) {
 	storetest.Same(t, "who never wrote", e.writer(t, "alice"), author.Writer{User: "alice"})
-	want := author.Profile{Title: "日本'\"☂", Blurb: "b", Link: "https://example.com/", Language: "de-CH", Accent: "#123456", Avatar: "/a.png", Theme: "dark", Sinks: []string{"weblogs http://127.0.0.1/"}}
+	want := author.Profile{Title: "日本'\"☂", Blurb: "b", Link: "https://example.com/", Language: "de-CH", Accent: "#123456", Avatar: "/a.png", Theme: "dark", PingTargets: []string{"weblogs http://127.0.0.1/"}}
 	w, err := e.posts(t).SetProfile(e.Ctx, "alice", func(p *author.Profile) error {
 		storetest.Same(t, "before", *p, author.Profile{})
 		*p = want

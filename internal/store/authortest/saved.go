@@ -124,11 +124,11 @@ func savedRefused(t *testing.T, e *env) {
 
 func (e *env) untold(t *testing.T) []string {
 	t.Helper()
-	list, err := e.author(t).UntoldSaved(e.Ctx, "", "", 0)
+	list, err := e.author(t).ListUnnotified(e.Ctx, "", "", 0)
 	storetest.Must(t, err)
 	var names []string
 	for _, f := range list {
-		names = append(names, fmt.Sprint(f.User, "/", f.Name, " ", f.Told, "<", f.Version))
+		names = append(names, fmt.Sprint(f.User, "/", f.Name, " ", f.Notified, "<", f.Version))
 	}
 	return names
 }
@@ -138,16 +138,16 @@ func savedTold(t *testing.T, e *env) {
 	e.saved(t, e.saving("bob", author.Public, "one"))
 	quiet := e.saving("carol", author.Private, "one")
 	quiet.Quiet = true
-	storetest.Same(t, "told of a quiet one", e.saved(t, quiet).Told, int64(1))
+	storetest.Same(t, "told of a quiet one", e.saved(t, quiet).Notified, int64(1))
 	storetest.Same(t, "untold", e.untold(t), []string{"alice/rss 0<1", "bob/rss 0<1"})
-	storetest.Must(t, e.author(t).ToldSaved(e.Ctx, "alice", author.Public, 1))
+	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "alice", author.Public, 1))
 	e.saved(t, e.saving("bob", author.Public, "two"))
-	storetest.Must(t, e.author(t).ToldSaved(e.Ctx, "bob", author.Public, 1))
+	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "bob", author.Public, 1))
 	storetest.Same(t, "untold", e.untold(t), []string{"bob/rss 1<2"})
-	storetest.Must(t, e.author(t).ToldSaved(e.Ctx, "bob", author.Public, 2))
-	storetest.Must(t, e.author(t).ToldSaved(e.Ctx, "bob", author.Public, 1))
+	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "bob", author.Public, 2))
+	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "bob", author.Public, 1))
 	storetest.Same(t, "untold after a late word", e.untold(t), []string(nil))
-	storetest.Must(t, e.author(t).ToldSaved(e.Ctx, "nobody", author.Public, 1))
+	storetest.Must(t, e.author(t).MarkNotified(e.Ctx, "nobody", author.Public, 1))
 	e.saved(t, e.saving("bob", author.Public, "three"))
 	_, err := e.author(t).PlaceSaved(e.Ctx, "bob", author.Public, author.Place{MovedTo: "https://example.com/"})
 	storetest.Must(t, err)
@@ -244,7 +244,7 @@ func savedPages(t *testing.T, e *env) {
 		e.saved(t, e.saving(user, author.Private, "x"))
 	}
 	for what, list := range map[string]func(context.Context, string, string, int) ([]author.Feed, error){
-		"all": e.author(t).SavedFeeds, "untold": e.author(t).UntoldSaved,
+		"all": e.author(t).SavedFeeds, "untold": e.author(t).ListUnnotified,
 	} {
 		var got []string
 		user, name := "", ""

@@ -180,12 +180,12 @@ func raise(ctx context.Context, c sqldb.Conn, check hub.Check, done *hub.Checked
 		idle := p.idle()
 		p.Want = done.Topic.Version
 		switch {
-		case idle && len(done.Claimed) < check.ClaimParts:
+		case idle && len(done.Claimed) < check.ClaimShards:
 			p.Epoch++
 			p.Pos, p.pass = 0, p.Want
 			p.owner = sql.NullInt64{Int64: check.Node, Valid: true}
 			p.due = sql.NullInt64{Int64: sqldb.Millis(check.ClaimUntil), Valid: true}
-			claimed := p.Part
+			claimed := p.Shard
 			claimed.Topic = done.Topic
 			done.Claimed = append(done.Claimed, claimed)
 		case idle:

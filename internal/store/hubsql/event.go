@@ -24,9 +24,9 @@ func (s *eventStore) AppendEvents(ctx context.Context, events []event.Event) err
 func scanEvent(rows *sql.Rows, e *event.Event) error {
 	var took, told, failed int64
 	var detail []byte
-	err := rows.Scan(&e.Node, &e.Seq, (*sqldb.Time)(&e.At), &e.Kind, &e.TopicID, &e.Topic, &e.OK, &e.Text, &e.Door, &e.Peer,
+	err := rows.Scan(&e.Node, &e.Seq, (*sqldb.Time)(&e.At), &e.Kind, &e.TopicID, &e.Topic, &e.OK, &e.Text, &e.Via, &e.Peer,
 		&took, &told, &failed, &e.Version, &detail)
-	e.Took, e.Told, e.Failed = time.Duration(took), int(told), int(failed)
+	e.Took, e.Notified, e.Failed = time.Duration(took), int(told), int(failed)
 	if len(detail) > 0 {
 		e.Detail = json.RawMessage(detail)
 	}

@@ -20,7 +20,7 @@ func (s *upkeepStore) Counts(ctx context.Context, now time.Time) (hub.Counts, er
 			(SELECT COUNT(*) FROM topic WHERE due_at IS NOT NULL AND pinged_at > 0),
 			(SELECT COUNT(*) FROM intent),
 			(SELECT COUNT(*) FROM event)`, func(rows *sql.Rows) error {
-			return rows.Scan(&n.Topics, &n.Subscriptions, &n.Failing, &n.Owed, &n.PartsDue, &n.ChecksDue, &n.Requests, &n.Events)
+			return rows.Scan(&n.Topics, &n.Subscriptions, &n.Failing, &n.Pending, &n.ShardsDue, &n.ChecksDue, &n.Requests, &n.Events)
 		}, sqldb.Millis(now))
 		return n, err
 	})

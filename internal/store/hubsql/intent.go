@@ -19,7 +19,7 @@ const (
 
 func scanIntent(rows *sql.Rows, in *hub.Intent) error {
 	var lease int64
-	err := rows.Scan(&in.TopicID, &in.ID, &in.Topic, &in.Callback, &in.Mode, (*sqldb.ByteString)(&in.Secret), &lease, &in.Reason, &in.Door,
+	err := rows.Scan(&in.TopicID, &in.ID, &in.Topic, &in.Callback, &in.Mode, (*sqldb.ByteString)(&in.Secret), &lease, &in.Reason, &in.Via,
 		(*sqldb.Time)(&in.At), (*sqldb.Time)(&in.DueAt), (*sqldb.Int)(&in.Tries), &in.Claim)
 	in.Lease = time.Duration(lease)
 	return err
@@ -28,7 +28,7 @@ func scanIntent(rows *sql.Rows, in *hub.Intent) error {
 // intentRow is a bulk row with the header intentHead.
 func intentRow(in hub.Intent) []any {
 	return []any{in.TopicID, in.ID, sqldb.Clean(in.Topic), sqldb.Clean(in.Callback), sqldb.Clean(in.Mode), raw(in.Secret), int64(in.Lease), sqldb.Clean(in.Reason),
-		sqldb.Clean(in.Door), sqldb.Millis(in.At), sqldb.Millis(in.DueAt), in.Tries}
+		sqldb.Clean(in.Via), sqldb.Millis(in.At), sqldb.Millis(in.DueAt), in.Tries}
 }
 
 // byIntent orders intents by what names their rows.

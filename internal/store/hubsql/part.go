@@ -14,7 +14,7 @@ const partColumns = `p.topic_id, p.part, p.lo, p.hi, p.want, p.done, p.pass, p.p
 
 // partState is a part with what only the store knows of it.
 type partState struct {
-	hub.Part
+	hub.Shard
 	pass  int64 // version that the pass at Pos tells
 	owner sql.NullInt64
 	due   sql.NullInt64
@@ -49,11 +49,11 @@ func lockParts(ctx context.Context, c sqldb.Conn, topicID int64) ([]partState, e
 }
 
 // ClaimParts is hub.Store.ClaimParts.
-func (s *deliveryStore) ClaimParts(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Part, error) {
+func (s *deliveryStore) ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
 	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM part WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Part, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Shard, error) {
 		due, err := sqldb.Collect(ctx, c, scanPart, `SELECT `+partColumns+` FROM part AS p
 			WHERE p.due_at <= $1 ORDER BY p.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
 		if err != nil {
@@ -81,9 +81,9 @@ func (s *deliveryStore) ClaimParts(ctx context.Context, node int64, now, until t
 		if err != nil {
 			return nil, err
 		}
-		parts := make([]hub.Part, len(due))
+		parts := make([]hub.Shard, len(due))
 		for i, p := range due {
-			parts[i] = p.Part
+			parts[i] = p.Shard
 			parts[i].Topic = topics[p.TopicID]
 		}
 		return parts, nil
@@ -104,7 +104,7 @@ const PageText = `SELECT ` + pageColumns + ` FROM subscription AS s
 	ORDER BY s.topic_id, s.bucket, s.id LIMIT $6`
 
 // PageArgs are the arguments of PageText.
-func PageArgs(p hub.Part, after int64, now time.Time, limit int) []any {
+func PageArgs(p hub.Shard, after int64, now time.Time, limit int) []any {
 	bucket := int64(hub.Bucket(after))
 	if bucket < int64(p.Lo) {
 		bucket, after = int64(p.Lo), 0
@@ -113,7 +113,7 @@ func PageArgs(p hub.Part, after int64, now time.Time, limit int) []any {
 }
 
 // Page is hub.Store.Page.
-func (s *deliveryStore) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
+func (s *deliveryStore) Page(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
 	scan := func(rows *sql.Rows, s *hub.Subscription) error {
 		s.TopicID = p.TopicID
 		return rows.Scan(&s.ID, &s.Protocol, &s.Callback, &s.Procedure,
@@ -139,7 +139,7 @@ func (s *deliveryStore) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool
 			var want int64
 			found = true
 			err := rows.Scan(&want)
-			again = cp.Finish && want > cp.Part.Want
+			again = cp.Finish && want > cp.Shard.Want
 			return err
 		}
 		// No owner means that it was finished or given back: the epoch alone does not say so.
@@ -147,11 +147,11 @@ func (s *deliveryStore) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool
 			err = c.Query(ctx, `UPDATE part SET done = $1, pos = 0, owner = NULL,
 				due_at = CASE WHEN want > $1 THEN CAST($2 AS BIGINT) END
 				WHERE topic_id = $3 AND part = $4 AND epoch = $5 AND owner IS NOT NULL RETURNING want`,
-				row, cp.Part.Want, sqldb.Millis(cp.Now), cp.Part.TopicID, int64(cp.Part.N), cp.Part.Epoch)
+				row, cp.Shard.Want, sqldb.Millis(cp.Now), cp.Shard.TopicID, int64(cp.Shard.N), cp.Shard.Epoch)
 		} else {
 			err = c.Query(ctx, `UPDATE part SET pos = $1, due_at = $2
 				WHERE topic_id = $3 AND part = $4 AND epoch = $5 AND owner IS NOT NULL RETURNING want`,
-				row, cp.Pos, sqldb.Millis(cp.Until), cp.Part.TopicID, int64(cp.Part.N), cp.Part.Epoch)
+				row, cp.Pos, sqldb.Millis(cp.Until), cp.Shard.TopicID, int64(cp.Shard.N), cp.Shard.Epoch)
 		}
 		if err == nil && !found {
 			err = record.ErrLost
@@ -168,7 +168,7 @@ func (s *deliveryStore) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool
 }
 
 // ReleaseParts is hub.Store.ReleaseParts.
-func (s *deliveryStore) ReleaseParts(ctx context.Context, now time.Time, parts []hub.Part) error {
+func (s *deliveryStore) ReleaseShards(ctx context.Context, now time.Time, parts []hub.Shard) error {
 	seen := make(map[[2]int64]bool, len(parts))
 	var rows [][]any
 	for _, p := range parts {

@@ -18,7 +18,7 @@ const subscriptionColumns = `s.topic_id, s.id, s.protocol, s.callback, s.proc, s
 func subscriptionFields(s *hub.Subscription) []any {
 	return []any{&s.TopicID, &s.ID, &s.Protocol, &s.Callback, &s.Procedure,
 		(*sqldb.Time)(&s.CreatedAt), (*sqldb.Time)(&s.RenewedAt), (*sqldb.Time)(&s.ExpiresAt),
-		(*sqldb.Int)(&s.Failures), (*sqldb.Int)(&s.Tries), (*sqldb.Time)(&s.NextAt), &s.Owed, &s.Counted, &s.Sent, &s.Claim,
+		(*sqldb.Int)(&s.Failures), (*sqldb.Int)(&s.Tries), (*sqldb.Time)(&s.NextAt), &s.PendingVersion, &s.Counted, &s.Sent, &s.Claim,
 		&s.LastError, (*sqldb.Time)(&s.LastErrorAt), (*sqldb.ByteString)(&s.Secret), (*sqldb.Time)(&s.FailingSince)}
 }
 
@@ -78,7 +78,7 @@ func registrationOf(topics []string, subs []hub.Subscription) registration {
 	for i, k := range keys {
 		v := byID[k]
 		r.rows[i] = keyRow(k, v.Protocol, sqldb.Clean(v.Callback), sqldb.Clean(v.Procedure), sqldb.Millis(v.CreatedAt), sqldb.Millis(v.RenewedAt), sqldb.Millis(v.ExpiresAt),
-			v.Failures, v.Tries, sqldb.Millis(v.NextAt), v.Owed, v.Counted, v.Sent, v.Claim, sqldb.Clean(v.LastError), sqldb.Millis(v.LastErrorAt),
+			v.Failures, v.Tries, sqldb.Millis(v.NextAt), v.PendingVersion, v.Counted, v.Sent, v.Claim, sqldb.Clean(v.LastError), sqldb.Millis(v.LastErrorAt),
 			raw(v.Secret), sqldb.Millis(v.FailingSince))
 	}
 	return r

@@ -72,7 +72,7 @@ func (e *env) noContent(t *testing.T, feed string) {
 func (e *env) finish(t *testing.T) {
 	t.Helper()
 	for _, p := range e.claim(t) {
-		_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p, Now: e.Now, Finish: true})
+		_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Finish: true})
 		storetest.Must(t, err)
 	}
 }
@@ -162,7 +162,7 @@ func sweepKeepsForPart(t *testing.T, e *env) {
 	p := e.claim(t)
 	e.sweep(t, 10)
 	e.content(t, feed, 1, "one")
-	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p[0], Now: e.Now, Finish: true})
+	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p[0], Now: e.Now, Finish: true})
 	storetest.Must(t, err)
 	e.sweep(t, 10)
 	e.noContent(t, feed)
@@ -413,7 +413,7 @@ func fullWithClaims(t *testing.T, e *env) {
 	e.check(t, hub.Check{StartedAt: e.Now, Changed: true, Body: []byte("one"), About: &about})
 	p := e.claim(t)
 	storetest.Same(t, "of a part", []any{p[0].Topic.Full, p[0].Topic.About}, []any{true, about})
-	page, err := e.Page(e.Ctx, p[0], 0, e.Now, 10)
+	page, err := e.Batch(e.Ctx, p[0], 0, e.Now, 10)
 	storetest.Must(t, err)
 	storetest.Same(t, "secret", page[0].Secret, "key")
 	retries, err := e.ClaimRetries(e.Ctx, e.Now, e.In(lease), 10, 1)

@@ -42,7 +42,7 @@ func (e *env) change(t *testing.T, feed string, claim int) hub.Checked {
 		base = topic.Version
 	}
 	done, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: hub.TopicID(feed), URL: feed, Base: base, StartedAt: e.Now, Now: e.Now,
-		Changed: true, Hash: []byte{byte(base + 1)}, Size: 10, Node: storetest.Node, ClaimParts: claim, ClaimUntil: e.In(lease)})
+		Changed: true, Hash: []byte{byte(base + 1)}, Size: 10, Node: storetest.Node, ClaimShards: claim, ClaimUntil: e.In(lease)})
 	storetest.Must(t, err)
 	if done.Raced {
 		t.Fatal("the check lost a race that nobody else ran")
@@ -53,9 +53,9 @@ func (e *env) change(t *testing.T, feed string, claim int) hub.Checked {
 const lease = 10 * time.Second
 
 // claim claims every part that is due.
-func (e *env) claim(t *testing.T) []hub.Part {
+func (e *env) claim(t *testing.T) []hub.Shard {
 	t.Helper()
-	parts, err := e.ClaimParts(e.Ctx, storetest.Node, e.Now, e.In(lease), 1000)
+	parts, err := e.ClaimShards(e.Ctx, storetest.Node, e.Now, e.In(lease), 1000)
 	storetest.Must(t, err)
 	return parts
 }

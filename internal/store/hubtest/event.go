@@ -17,7 +17,7 @@ func eventTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"AnEventComesBackWhole": func(t *testing.T, e *env) {
 			want := event.Event{Node: 1 << 62, Seq: 3, At: e.Now, Kind: event.KindError, TopicID: hub.TopicID(feed), Topic: feed, OK: true,
-				Text: "it said »500« 🌧 '\"\\", Door: "rest", Peer: "[::1]:80", Took: 1234567 * time.Nanosecond, Told: 5, Failed: 2, Version: 9,
+				Text: "it said »500« 🌧 '\"\\", Via: "rest", Peer: "[::1]:80", Took: 1234567 * time.Nanosecond, Notified: 5, Failed: 2, Version: 9,
 				Detail: json.RawMessage(`{"callback":"http://127.0.0.1/ü"}`)}
 			storetest.Must(t, e.AppendEvents(e.Ctx, []event.Event{want}))
 			got, err := e.Events(e.Ctx, hub.EventQuery{})

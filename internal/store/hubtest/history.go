@@ -87,7 +87,7 @@ func counts(t *testing.T, e *env) {
 	e.change(t, feed, 0)
 	got, err := e.Counts(e.Ctx, e.Now)
 	storetest.Must(t, err)
-	storetest.Same(t, "counts", got, hub.Counts{Topics: 2, Subscriptions: 2, Failing: 1, Owed: 1, PartsDue: 1, ChecksDue: 1, Events: 1})
+	storetest.Same(t, "counts", got, hub.Counts{Topics: 2, Subscriptions: 2, Failing: 1, Pending: 1, ShardsDue: 1, ChecksDue: 1, Events: 1})
 }
 
 func minutes(t *testing.T, e *env) {

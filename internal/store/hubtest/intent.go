@@ -76,7 +76,7 @@ func (e *env) waiting(t *testing.T, want int64) {
 
 func wholeIntent(t *testing.T, e *env) {
 	want := hub.Intent{TopicID: 1 << 62, ID: 2, Topic: "http://127.0.0.1/日本'", Callback: "http://127.0.0.1/?a=%00&b=\\\"ü", Mode: hub.ModeDenied,
-		Secret: strings.Repeat("\x00\xff'", 66) + "x", Lease: 1234567 * time.Nanosecond, Reason: "it is »private«", Door: "websub",
+		Secret: strings.Repeat("\x00\xff'", 66) + "x", Lease: 1234567 * time.Nanosecond, Reason: "it is »private«", Via: "websub",
 		At: e.In(-time.Minute), DueAt: e.In(-time.Second), Tries: 3}
 	storetest.Must(t, e.Request(e.Ctx, []hub.Intent{want}, []event.Event{e.Event(event.KindRegister, "asked")}))
 	storetest.Same(t, "log", e.Log(t), []string{"asked"})
@@ -180,7 +180,7 @@ func confirmed(t *testing.T, e *env) {
 	e.decide(t, hub.Decision{Intent: e.take(t, 6)[0], Subscription: &renewed}, true)
 	want := sub
 	want.RenewedAt, want.Secret = renewed.RenewedAt, ""
-	want.Owed, want.Counted, want.NextAt, want.LastError, want.LastErrorAt = 1, 1, e.In(time.Minute), "x", e.Now
+	want.PendingVersion, want.Counted, want.NextAt, want.LastError, want.LastErrorAt = 1, 1, e.In(time.Minute), "x", e.Now
 	storetest.Same(t, "renewed", e.get(t, sub.Key()), want)
 	e.waiting(t, 0)
 }

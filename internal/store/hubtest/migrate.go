@@ -42,7 +42,7 @@ func Migrated(t *testing.T, s hub.Store) {
 	storetest.Same(t, "version", done.Topic.Version, int64(8))
 	e.content(t, feed, 8, "new")
 	p := e.claim(t)
-	page, err := e.Page(e.Ctx, p[0], 0, e.Now, 10)
+	page, err := e.Batch(e.Ctx, p[0], 0, e.Now, 10)
 	storetest.Must(t, err)
 	storetest.Same(t, "to tell", len(page), 2)
 	e.announce(t, e.listed("first"))

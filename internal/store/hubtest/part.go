@@ -25,7 +25,7 @@ func partTests() map[string]func(*testing.T, *env) {
 			old := e.change(t, feed, 1).Claimed[0]
 			e.Now = e.In(lease)
 			storetest.Same(t, "taken over", len(e.claim(t)), 1)
-			storetest.Must(t, e.ReleaseParts(e.Ctx, e.Now, []hub.Part{old}))
+			storetest.Must(t, e.ReleaseShards(e.Ctx, e.Now, []hub.Shard{old}))
 			storetest.Same(t, "due", len(e.claim(t)), 0)
 		},
 		"AVersionThatRoseStartsABrokenPassAgain": brokenPass,
@@ -35,7 +35,7 @@ func partTests() map[string]func(*testing.T, *env) {
 			e.followers(t, feed, 3)
 			e.followers(t, feed+"2", 5)
 			p := e.change(t, feed, 1).Claimed[0]
-			page, err := e.Page(e.Ctx, p, 0, e.Now, 100)
+			page, err := e.Batch(e.Ctx, p, 0, e.Now, 100)
 			storetest.Must(t, err)
 			storetest.Same(t, "page", len(page), 3)
 		},
@@ -49,7 +49,7 @@ func partLease(t *testing.T, e *env) {
 	storetest.Same(t, "claimed", len(parts), 1)
 	topic, err := e.Topic(e.Ctx, hub.TopicID(feed))
 	storetest.Must(t, err)
-	storetest.Same(t, "part", parts[0], hub.Part{TopicID: topic.ID, Hi: hub.Buckets - 1, Want: 1, Epoch: 1, Topic: topic})
+	storetest.Same(t, "part", parts[0], hub.Shard{TopicID: topic.ID, Hi: hub.Buckets - 1, Want: 1, Epoch: 1, Topic: topic})
 	storetest.Same(t, "claimed again", len(e.claim(t)), 0)
 	e.Now = e.In(lease - time.Millisecond)
 	storetest.Same(t, "claimed before the end of the lease", len(e.claim(t)), 0)
@@ -68,7 +68,7 @@ func oldestParts(t *testing.T, e *env) {
 		e.change(t, f, 0)
 	}
 	e.Now = start.Add(time.Minute)
-	parts, err := e.ClaimParts(e.Ctx, storetest.Node, e.Now, e.In(lease), 2)
+	parts, err := e.ClaimShards(e.Ctx, storetest.Node, e.Now, e.In(lease), 2)
 	storetest.Must(t, err)
 	storetest.Same(t, "oldest", []string{parts[0].Topic.URL, parts[1].Topic.URL}, []string{feed + "4", feed + "3"})
 	storetest.Same(t, "rest", len(e.claim(t)), 3)
@@ -77,7 +77,7 @@ func oldestParts(t *testing.T, e *env) {
 func checkpointMoves(t *testing.T, e *env) {
 	subs := e.followers(t, feed, 2)
 	p := e.change(t, feed, 1).Claimed[0]
-	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p, Now: e.Now, Pos: 42, Until: e.In(time.Hour), Events: []event.Event{e.Event(event.KindNotify, "told")},
+	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Pos: 42, Until: e.In(time.Hour), Events: []event.Event{e.Event(event.KindNotify, "told")},
 		Results: []hub.Result{{Key: subs[0].Key(), Version: 1, Outcome: hub.Failed, NextAt: e.In(time.Minute), Tries: 1, Error: "500"}}})
 	storetest.Must(t, err)
 	storetest.Same(t, "failures", e.get(t, subs[0].Key()).Failures, 1)
@@ -96,62 +96,62 @@ func fenced(t *testing.T, e *env) {
 	mine := e.claim(t)[0]
 	result := []hub.Result{{Key: subs[0].Key(), Version: 1, Outcome: hub.Failed, NextAt: e.Now, Tries: 1, Error: "500"}}
 	for _, finish := range []bool{false, true} {
-		_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: old, Now: e.Now, Pos: 99, Until: e.In(time.Hour), Results: result, Finish: finish,
+		_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: old, Now: e.Now, Pos: 99, Until: e.In(time.Hour), Results: result, Finish: finish,
 			Events: []event.Event{e.Event(event.KindNotify, "never")}})
 		lost(t, err)
 	}
 	storetest.Same(t, "subscription", e.get(t, subs[0].Key()), subs[0])
 	storetest.Same(t, "log", e.Log(t), []string(nil))
-	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: mine, Now: e.Now, Finish: true})
+	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: mine, Now: e.Now, Finish: true})
 	storetest.Must(t, err)
 }
 
 func finished(t *testing.T, e *env) {
 	e.followers(t, feed, 1)
 	p := e.change(t, feed, 1).Claimed[0]
-	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p, Now: e.Now, Finish: true})
+	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Finish: true})
 	storetest.Must(t, err)
 	next, err := e.NextDue(e.Ctx)
 	storetest.Must(t, err)
 	storetest.Same(t, "due", next, time.Time{})
 	for _, finish := range []bool{false, true} {
-		_, err = e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p, Now: e.Now, Pos: 3, Until: e.In(lease), Finish: finish})
+		_, err = e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Pos: 3, Until: e.In(lease), Finish: finish})
 		lost(t, err)
 	}
-	storetest.Must(t, e.ReleaseParts(e.Ctx, e.Now, []hub.Part{p}))
+	storetest.Must(t, e.ReleaseShards(e.Ctx, e.Now, []hub.Shard{p}))
 	storetest.Same(t, "due", len(e.claim(t)), 0)
 }
 
 func released(t *testing.T, e *env) {
 	e.followers(t, feed, 1)
 	p := e.change(t, feed, 1).Claimed[0]
-	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p, Now: e.Now, Pos: 42, Until: e.In(lease)})
+	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Pos: 42, Until: e.In(lease)})
 	storetest.Must(t, err)
-	storetest.Must(t, e.ReleaseParts(e.Ctx, e.Now, []hub.Part{p, p}))
-	_, err = e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p, Now: e.Now, Pos: 43, Until: e.In(lease)})
+	storetest.Must(t, e.ReleaseShards(e.Ctx, e.Now, []hub.Shard{p, p}))
+	_, err = e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Pos: 43, Until: e.In(lease)})
 	lost(t, err)
 	next := e.claim(t)
 	storetest.Same(t, "due", len(next), 1)
 	storetest.Same(t, "goes on", []int64{next[0].Pos, next[0].Epoch}, []int64{42, 2})
-	storetest.Must(t, e.ReleaseParts(e.Ctx, e.Now, nil))
+	storetest.Must(t, e.ReleaseShards(e.Ctx, e.Now, nil))
 }
 
 // brokenPass: those before the place were told the older version only.
 func brokenPass(t *testing.T, e *env) {
 	e.followers(t, feed, 1)
 	p := e.change(t, feed, 1).Claimed[0]
-	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p, Now: e.Now, Pos: 42, Until: e.In(lease)})
+	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Pos: 42, Until: e.In(lease)})
 	storetest.Must(t, err)
 	e.change(t, feed, 1)
 	e.Now = e.In(lease)
 	next := e.claim(t)[0]
 	storetest.Same(t, "want and place", []int64{next.Want, next.Pos}, []int64{2, 0})
-	_, err = e.Checkpoint(e.Ctx, hub.Checkpoint{Part: next, Now: e.Now, Pos: 17, Until: e.In(lease)})
+	_, err = e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: next, Now: e.Now, Pos: 17, Until: e.In(lease)})
 	storetest.Must(t, err)
-	storetest.Must(t, e.ReleaseParts(e.Ctx, e.Now, []hub.Part{next}))
+	storetest.Must(t, e.ReleaseShards(e.Ctx, e.Now, []hub.Shard{next}))
 	next = e.claim(t)[0]
 	storetest.Same(t, "place of the same version", next.Pos, int64(17))
-	again, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: next, Now: e.Now, Finish: true})
+	again, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: next, Now: e.Now, Finish: true})
 	storetest.Must(t, err)
 	storetest.Same(t, "again", again, false)
 }
@@ -172,7 +172,7 @@ func manyPages(t *testing.T, e *env) {
 	for _, p := range e.change(t, feed, 3).Claimed {
 		var after int64
 		for {
-			page, err := e.Page(e.Ctx, p, after, e.Now, 500)
+			page, err := e.Batch(e.Ctx, p, after, e.Now, 500)
 			storetest.Must(t, err)
 			if len(page) == 0 {
 				break
@@ -202,7 +202,7 @@ func livePages(t *testing.T, e *env) {
 	slices.Sort(want)
 	e.follow(t, feed, subs...)
 	p := e.change(t, feed, 1).Claimed[0]
-	page, err := e.Page(e.Ctx, p, 0, e.In(4*time.Second), 100)
+	page, err := e.Batch(e.Ctx, p, 0, e.In(4*time.Second), 100)
 	storetest.Must(t, err)
 	var got []int64
 	for _, s := range page {
@@ -215,7 +215,7 @@ func livePages(t *testing.T, e *env) {
 		})
 	}
 	storetest.Same(t, "ids", got, want)
-	page, err = e.Page(e.Ctx, p, want[1], e.In(4*time.Second), 2)
+	page, err = e.Batch(e.Ctx, p, want[1], e.In(4*time.Second), 2)
 	storetest.Must(t, err)
 	storetest.Same(t, "after the second", []int64{page[0].ID, page[1].ID}, want[2:4])
 }

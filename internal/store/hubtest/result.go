@@ -56,7 +56,7 @@ func resultTests() map[string]func(*testing.T, *env) {
 
 func owed(version int64, next time.Time, claim int64) func(*hub.Subscription) {
 	return func(s *hub.Subscription) {
-		s.Failures, s.Tries, s.Counted, s.Owed, s.NextAt, s.Claim = 1, 2, version, version, next, claim
+		s.Failures, s.Tries, s.Counted, s.PendingVersion, s.NextAt, s.Claim = 1, 2, version, version, next, claim
 	}
 }
 
@@ -87,11 +87,11 @@ func outcomes(e *env) map[string]outcome {
 		}},
 		"FailedCountsOneChange": {healthy, failed, func(s *hub.Subscription) {
 			errorNoted(s)
-			s.Failures, s.Counted, s.Owed = 1, 5, 5
+			s.Failures, s.Counted, s.PendingVersion = 1, 5, 5
 		}},
 		"FailedCountsANewerChangeToo": {owed(4, soon, 9), claimed(failed), func(s *hub.Subscription) {
 			errorNoted(s)
-			s.Failures, s.Counted, s.Owed = 2, 5, 5
+			s.Failures, s.Counted, s.PendingVersion = 2, 5, 5
 		}},
 		"FailedAgainKeepsTheFirstMoment": {func(s *hub.Subscription) { owed(5, soon, 9)(s); s.FailingSince = e.In(-time.Hour) }, claimed(failed), errorNoted},
 		"FailedAgainIsTheSameFailure":    {owed(5, soon, 9), claimed(failed), errorNoted},
@@ -101,28 +101,28 @@ func outcomes(e *env) map[string]outcome {
 			s.NextAt = time.Time{}
 		}},
 		"ParkedHoldsIt": {healthy, hub.Result{Version: 5, Outcome: hub.Parked, NextAt: later, NewClaim: 77}, func(s *hub.Subscription) {
-			s.Owed, s.NextAt, s.Claim = 5, later, 77
+			s.PendingVersion, s.NextAt, s.Claim = 5, later, 77
 		}},
 		"PostponedCountsNoError": {owed(4, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
-			s.Owed, s.NextAt, s.Claim = 5, later, 0
+			s.PendingVersion, s.NextAt, s.Claim = 5, later, 0
 		}},
 		"PostponedLowersNothing": {owed(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
 			s.NextAt, s.Claim = later, 0
 		}},
 		"RaisedIsDueAtOnce": {owed(4, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
-			s.Owed, s.Tries, s.NextAt = 5, 0, e.Now
+			s.PendingVersion, s.Tries, s.NextAt = 5, 0, e.Now
 		}},
 		"RaisedWaitsForTheAttemptUnderWay": {owed(4, later, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
-			s.Owed, s.Tries = 5, 0
+			s.PendingVersion, s.Tries = 5, 0
 		}},
 		"RaisedDoesNotWaitForAnAttemptThatIsOver": {owed(4, e.Now, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
-			s.Owed, s.Tries, s.NextAt = 5, 0, e.Now
+			s.PendingVersion, s.Tries, s.NextAt = 5, 0, e.Now
 		}},
 		"RaisedLowersNothing": {owed(6, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.Tries, s.NextAt = 0, e.Now
 		}},
 		// A retry that began after the change told of it while the page was being read.
-		"RaisedToWhatHasArrivedMeanwhileOwesNothing": {func(s *hub.Subscription) { s.Owed, s.Sent = 4, 5 },
+		"RaisedToWhatHasArrivedMeanwhileOwesNothing": {func(s *hub.Subscription) { s.PendingVersion, s.Sent = 4, 5 },
 			hub.Result{Version: 5, Outcome: hub.Raised}, func(*hub.Subscription) {}},
 	}
 }
@@ -147,7 +147,7 @@ func resultOrder(t *testing.T, e *env) {
 		{Key: s.Key(), Version: 6, Outcome: hub.Raised},
 		{Key: s.Key(), Version: 5, Outcome: hub.Delivered, Claim: 77},
 	}, nil))
-	s.Owed, s.Sent, s.NextAt = 6, 5, e.Now
+	s.PendingVersion, s.Sent, s.NextAt = 6, 5, e.Now
 	storetest.Same(t, "after all three", e.get(t, s.Key()), s)
 }
 
@@ -160,7 +160,7 @@ func manyResults(t *testing.T, e *env) {
 	storetest.Must(t, e.Settle(e.Ctx, e.Now, results, nil))
 	for i := range subs {
 		s := subs[i]
-		s.Failures, s.Tries, s.Counted, s.Owed, s.NextAt, s.LastError, s.LastErrorAt = 1, i, 1, 1, e.In(time.Duration(i)*time.Millisecond), s.Callback, e.Now
+		s.Failures, s.Tries, s.Counted, s.PendingVersion, s.NextAt, s.LastError, s.LastErrorAt = 1, i, 1, 1, e.In(time.Duration(i)*time.Millisecond), s.Callback, e.Now
 		s.FailingSince = e.Now
 		if i%97 == 0 {
 			storetest.Same(t, "row", e.get(t, s.Key()), s)
@@ -168,5 +168,5 @@ func manyResults(t *testing.T, e *env) {
 	}
 	counts, err := e.Counts(e.Ctx, e.Now)
 	storetest.Must(t, err)
-	storetest.Same(t, "failing, owed", []int64{counts.Failing, counts.Owed}, []int64{1000, 1000})
+	storetest.Same(t, "failing, owed", []int64{counts.Failing, counts.Pending}, []int64{1000, 1000})
 }

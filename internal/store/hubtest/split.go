@@ -15,7 +15,7 @@ func splitTests() map[string]func(*testing.T, *env) {
 			e.followers(t, feed, 1)
 			p := e.change(t, feed, 1).Claimed[0]
 			storetest.Must(t, e.Split(e.Ctx, p.TopicID, 4))
-			_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p, Now: e.Now, Finish: true})
+			_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Finish: true})
 			storetest.Must(t, err)
 			storetest.Same(t, "parts", len(e.change(t, feed, 10).Claimed), 1)
 		},
@@ -47,14 +47,14 @@ func evenSplit(t *testing.T, e *env) {
 		numbers := map[int]bool{}
 		for _, p := range parts {
 			numbers[p.N] = true
-			_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p, Now: e.Now, Finish: true})
+			_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Finish: true})
 			storetest.Must(t, err)
 			if width := int(p.Hi - p.Lo + 1); width > hub.Buckets/len(parts)+2 || width < hub.Buckets/len(parts)-2 {
 				t.Errorf("a part of %d has %d buckets of %d", len(parts), width, hub.Buckets)
 			}
 		}
 		storetest.Same(t, "different numbers", len(numbers), len(parts))
-		slices.SortFunc(parts, func(a, b hub.Part) int { return int(a.Lo - b.Lo) })
+		slices.SortFunc(parts, func(a, b hub.Shard) int { return int(a.Lo - b.Lo) })
 		next := int32(0)
 		for _, p := range parts {
 			storetest.Same(t, "begin of a part", p.Lo, next)

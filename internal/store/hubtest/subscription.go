@@ -75,7 +75,7 @@ func subscriptionTests() map[string]func(*testing.T, *env) {
 func (e *env) owing(feed, callback string) hub.Subscription {
 	s := e.sub(feed, callback)
 	s.Procedure = "river.feedUpdated"
-	s.Failures, s.Tries, s.NextAt, s.Owed, s.Counted, s.Sent, s.Claim = 2, 3, e.In(time.Minute), 11, 10, 9, 8
+	s.Failures, s.Tries, s.NextAt, s.PendingVersion, s.Counted, s.Sent, s.Claim = 2, 3, e.In(time.Minute), 11, 10, 9, 8
 	s.LastError, s.LastErrorAt = "it said 500 ☂'", e.In(-time.Minute)
 	s.Secret, s.FailingSince = "not text: \xff\x00'\"", e.In(-time.Hour)
 	return s

@@ -87,7 +87,7 @@ func checksAtOnce(t *testing.T, e *env) {
 	for i := range done {
 		group.Go(func() {
 			done[i], errs[i] = e.CommitCheck(e.Ctx, hub.Check{TopicID: hub.TopicID(feed), URL: feed, StartedAt: e.Now, Now: e.Now, Changed: true,
-				Hash: []byte{1}, Node: storetest.Node, ClaimParts: 1, ClaimUntil: e.In(lease)})
+				Hash: []byte{1}, Node: storetest.Node, ClaimShards: 1, ClaimUntil: e.In(lease)})
 		})
 	}
 	group.Wait()
@@ -133,7 +133,7 @@ func Claims(t *testing.T, a, b hub.Store) {
 		s := []hub.Store{a, b}[i%2]
 		group.Go(func() {
 			for range total { // each round takes something, or there is nothing left
-				parts, err1 := s.ClaimParts(e.Ctx, storetest.Node, e.Now, e.In(lease), 7)
+				parts, err1 := s.ClaimShards(e.Ctx, storetest.Node, e.Now, e.In(lease), 7)
 				retries, err2 := s.ClaimRetries(e.Ctx, e.Now, e.In(lease), 7, int64(i+1))
 				checks, err3 := s.ClaimChecks(e.Ctx, e.Now, e.In(lease), 7)
 				if err := errors.Join(err1, err2, err3); err != nil {
@@ -234,7 +234,7 @@ func contentRace(t *testing.T, e *env) {
 			return fmt.Errorf("the topic of a WebSub subscription: %+v (%w)", topic, err)
 		}
 		checked, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: topic.ID, URL: feed, Base: topic.Version, StartedAt: e.Now, Now: e.Now,
-			Changed: true, Body: []byte("x"), Node: storetest.Node, ClaimParts: 1, ClaimUntil: e.In(lease)})
+			Changed: true, Body: []byte("x"), Node: storetest.Node, ClaimShards: 1, ClaimUntil: e.In(lease)})
 		if err == nil && !checked.Raced { // else the other one's check was first
 			content, wanted := e.Content(e.Ctx, topic.ID)
 			if wanted != nil || content.Version < checked.Topic.Version {
@@ -242,7 +242,7 @@ func contentRace(t *testing.T, e *env) {
 			}
 		}
 		for _, p := range checked.Claimed {
-			if _, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: p, Now: e.Now, Finish: true}); err != nil {
+			if _, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Finish: true}); err != nil {
 				return err
 			}
 		}
@@ -299,18 +299,18 @@ func followedOnce(e *env, feed string, s hub.Subscription) error {
 		return fmt.Errorf("the topic of a subscription: %w", err)
 	}
 	checked, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: topic.ID, URL: feed, Base: topic.Version, StartedAt: e.Now, Now: e.Now,
-		Changed: true, Node: storetest.Node, ClaimParts: 1, ClaimUntil: e.In(lease)})
+		Changed: true, Node: storetest.Node, ClaimShards: 1, ClaimUntil: e.In(lease)})
 	if err != nil {
 		return err
 	}
 	if checked.Raced || len(checked.Claimed) != 1 {
 		return fmt.Errorf("a change of a followed topic came to %+v", checked)
 	}
-	page, err := e.Page(e.Ctx, checked.Claimed[0], 0, e.Now, 10)
+	page, err := e.Batch(e.Ctx, checked.Claimed[0], 0, e.Now, 10)
 	if err != nil || len(page) != 1 {
 		return fmt.Errorf("a page of %d, want the subscription (%w)", len(page), err)
 	}
-	if _, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Part: checked.Claimed[0], Now: e.Now, Finish: true}); err != nil {
+	if _, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: checked.Claimed[0], Now: e.Now, Finish: true}); err != nil {
 		return err
 	}
 	gone, err := e.Unsubscribe(e.Ctx, []hub.Key{s.Key()}, nil)

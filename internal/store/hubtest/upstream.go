@@ -53,7 +53,7 @@ func (e *env) aFollow(protocol, feed string) upstream.Follow {
 		ID: upstream.FollowID(protocol, feed), Feed: feed, Protocol: protocol, Topic: feed + "#self", Hub: "https://hub.example/☂'%",
 		Wire: "xml-rpc", Proc: "rssCloud.pleaseNotify", Named: true, For: []string{"reader", "relay"},
 		Token: fmt.Sprint("token-", upstream.FollowID(protocol, feed)), Secret: "s", Base: "https://me.example", State: upstream.Active,
-		CreatedAt: e.Now, RequestedAt: e.In(time.Second), ConfirmedAt: e.In(2 * time.Second), HeardAt: e.In(3 * time.Second),
+		CreatedAt: e.Now, RequestedAt: e.In(time.Second), ConfirmedAt: e.In(2 * time.Second), ReceivedAt: e.In(3 * time.Second),
 		ExpiresAt: e.In(time.Hour), NextAt: e.In(time.Minute), Claim: 1 << 60, Asked: true, Missed: true,
 		Failures: 3, Rejected: 4, LastError: "it said no ☂'", LastErrorAt: e.In(4 * time.Second),
 		SinceAt: e.In(5 * time.Second), Notify: "soap",

@@ -146,7 +146,7 @@ func (d *day) arrived(host string, version int64) (n int) {
 
 func (d *day) ping(feed string) hub.PingResult {
 	d.t.Helper()
-	got, err := d.hub.Ping(d.t.Context(), hub.Ping{URL: feed, Door: "rest", Source: netip.MustParseAddr("192.0.2.1")})
+	got, err := d.hub.Ping(d.t.Context(), hub.Ping{URL: feed, Via: "rest", Source: netip.MustParseAddr("192.0.2.1")})
 	d.must(err)
 	return got
 }
@@ -187,14 +187,14 @@ func (d *day) join() {
 	d.must(err)
 	for _, protocol := range []string{hub.XMLRPC, hub.CNWS} {
 		for range 2 { // and renewed
-			got, err := d.hub.Register(ctx, hub.Registration{Protocol: protocol, Callback: "http://both.test/" + protocol, Feeds: []string{large, small, "http://feeds.test/none.xml"}, Door: "rest"})
+			got, err := d.hub.Register(ctx, hub.Registration{Protocol: protocol, Callback: "http://both.test/" + protocol, Feeds: []string{large, small, "http://feeds.test/none.xml"}, Via: "rest"})
 			d.must(err)
 			if len(got.Accepted) != 2 {
 				d.t.Fatalf("registered for %q", got.Accepted)
 			}
 		}
 	}
-	_, err = d.hub.Register(ctx, hub.Registration{Protocol: hub.HTTPPost, Callback: "http://both.test/gone", Feeds: []string{large, small}, Door: "rest"})
+	_, err = d.hub.Register(ctx, hub.Registration{Protocol: hub.HTTPPost, Callback: "http://both.test/gone", Feeds: []string{large, small}, Via: "rest"})
 	d.must(err)
 	d.asks("http://websub.test/1", hub.ModeSubscribe)
 	d.asks("http://websub.test/no", hub.ModeSubscribe)
@@ -202,7 +202,7 @@ func (d *day) join() {
 
 func (d *day) asks(callback, mode string) {
 	for _, topic := range []string{large, small} {
-		d.must(d.hub.Request(d.t.Context(), hub.Intent{Topic: topic, Callback: callback, Mode: mode, Secret: "s", Door: "websub"}, netip.MustParseAddr("192.0.2.2")))
+		d.must(d.hub.Request(d.t.Context(), hub.Intent{Topic: topic, Callback: callback, Mode: mode, Secret: "s", Via: "websub"}, netip.MustParseAddr("192.0.2.2")))
 	}
 	d.decided()
 }
@@ -227,7 +227,7 @@ func (d *day) change() {
 	}
 	d.until("all of the crowd were told", func() bool { return d.arrived("crowd", 1) == crowd })
 	d.ping("http://feeds.test/other.xml")
-	_, err := d.hub.Announce(d.t.Context(), hub.Announcement{Name: "A site", URL: "http://site.test/", Feed: large, Door: "weblogs", Source: netip.MustParseAddr("192.0.2.1")})
+	_, err := d.hub.Announce(d.t.Context(), hub.Announcement{Name: "A site", URL: "http://site.test/", Feed: large, Via: "weblogs", Source: netip.MustParseAddr("192.0.2.1")})
 	d.must(err)
 	d.set("http://feeds.test/unknown.xml", "one")
 	d.ping("http://feeds.test/unknown.xml")
@@ -245,7 +245,7 @@ func (d *day) change() {
 // leave has people end what they asked for, and the operator too.
 func (d *day) leave() {
 	ctx := d.t.Context()
-	_, err := d.hub.Cancel(ctx, hub.Registration{Protocol: hub.XMLRPC, Callback: "http://both.test/" + hub.XMLRPC, Feeds: []string{large, small}, Door: "rest"})
+	_, err := d.hub.Cancel(ctx, hub.Registration{Protocol: hub.XMLRPC, Callback: "http://both.test/" + hub.XMLRPC, Feeds: []string{large, small}, Via: "rest"})
 	d.must(err)
 	d.asks("http://websub.test/1", hub.ModeUnsubscribe)
 	d.asks("http://websub.test/2", hub.ModeSubscribe)
@@ -278,6 +278,6 @@ func (d *day) handOver() {
 	d.until("the next hub has told the rest", func() bool { return d.arrived("crowd", 2) >= crowd-crowd/100 })
 	d.until("nothing is owed", func() bool {
 		c, err := d.store.Counts(d.t.Context(), time.Now())
-		return err == nil && c.Owed == 0 && c.PartsDue == 0
+		return err == nil && c.Pending == 0 && c.ShardsDue == 0
 	})
 }

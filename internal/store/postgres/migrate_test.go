@@ -61,5 +61,5 @@ func TestADatabaseOfTheFirstSchemaKeepsItsRows(t *testing.T) {
 
 func TestNoticesOfEarlierVersionsAreConfirmedWhereTheyWereTaken(t *testing.T) {
 	t.Parallel()
-	rivertest.NoticesMigrated(t, open(t, earlierSchema(t, storetest.Migrations(t, rivertest.BeforeConsent), rivertest.NoticeRows())))
+	rivertest.ForwardingsMigrated(t, open(t, earlierSchema(t, storetest.Migrations(t, rivertest.BeforeConsent), rivertest.ForwardingRows())))
 }

@@ -14,7 +14,7 @@ import (
 
 // Page is hub.Store.Page, spoken to the driver itself: on this path database/sql costs as
 // much again as what is read.
-func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) (subs []hub.Subscription, err error) {
+func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) (subs []hub.Subscription, err error) {
 	text, err := s.engine.dialect.Text(hubsql.PageText)
 	if err != nil {
 		return nil, err

@@ -219,7 +219,7 @@ func TestHintsAreFewHoweverOftenTheyAreGiven(t *testing.T) {
 }
 
 // fill stores n subscriptions of a feed and returns its only part.
-func fill(t testing.TB, s *Store, feed string, n int) hub.Part {
+func fill(t testing.TB, s *Store, feed string, n int) hub.Shard {
 	t.Helper()
 	now := time.UnixMilli(1_790_000_000_000)
 	id := hub.TopicID(feed)
@@ -233,15 +233,15 @@ func fill(t testing.TB, s *Store, feed string, n int) hub.Part {
 			t.Fatal(err)
 		}
 	}
-	return hub.Part{TopicID: id, Hi: hub.Buckets - 1}
+	return hub.Shard{TopicID: id, Hi: hub.Buckets - 1}
 }
 
 // page goes through the whole part and returns how many rows it saw.
-func page(t testing.TB, s *Store, p hub.Part) int {
+func page(t testing.TB, s *Store, p hub.Shard) int {
 	t.Helper()
 	total, after := 0, int64(0)
 	for {
-		rows, err := s.Page(t.Context(), p, after, time.UnixMilli(1_790_000_000_000), 500)
+		rows, err := s.Batch(t.Context(), p, after, time.UnixMilli(1_790_000_000_000), 500)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -277,7 +277,7 @@ func TestAPageWalksTheKey(t *testing.T) {
 
 // explain checks the plan of a page in the middle, both as planned for its values
 // and as planned for any.
-func explain(t *testing.T, s *Store, p hub.Part) {
+func explain(t *testing.T, s *Store, p hub.Shard) {
 	t.Helper()
 	conn, err := s.db.Conn(t.Context())
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 const noticeColumns = `n.id, n.reader, n.source_id, n.category, n.via, n.target, n.secret, n.created_at, n.paused, n.sent, n.last_at,
 	n.failures, n.problem, n.next_at, n.claim, n.state, n.asked, n.asked_at, n.decided_at`
 
-func scanNotice(rows *sql.Rows, n *forward.Notice) error {
+func scanNotice(rows *sql.Rows, n *forward.Forwarding) error {
 	return rows.Scan(&n.ID, &n.Reader, &n.SourceID, &n.Category, &n.Via, &n.Target, (*sqldb.ByteString)(&n.Secret), (*sqldb.Time)(&n.CreatedAt), &n.Paused,
 		&n.Sent, (*sqldb.Time)(&n.LastAt), (*sqldb.Int)(&n.Failures), &n.Problem, (*sqldb.Time)(&n.NextAt), &n.Claim, &n.State, (*sqldb.Int)(&n.Asked), (*sqldb.Time)(&n.AskedAt), (*sqldb.Time)(&n.DecidedAt))
 }
@@ -51,9 +51,9 @@ func queueNotices(ctx context.Context, c sqldb.Conn, source int64, places []int6
 
 // PutNotice is river.Store.PutNotice. Changing one keeps when it was made and what it
 // has sent, and ends a claim; where something waits it is due at once, unless paused.
-func (s *noticeStore) PutNotice(ctx context.Context, n forward.Notice, most int) (forward.Notice, error) {
+func (s *noticeStore) PutForwarding(ctx context.Context, n forward.Forwarding, most int) (forward.Forwarding, error) {
 	n.Reader, n.Category = sqldb.Clean(n.Reader), sqldb.Clean(n.Category)
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (forward.Notice, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (forward.Forwarding, error) {
 		id := n.ID
 		if id == 0 {
 			have, err := sqldb.Count(ctx, c, `SELECT COUNT(*) FROM notice WHERE reader = $1`, n.Reader)
@@ -72,7 +72,7 @@ func (s *noticeStore) PutNotice(ctx context.Context, n forward.Notice, most int)
 				return n, err
 			}
 		}
-		if n.State == forward.NoticeWaiting {
+		if n.State == forward.ForwardingWaiting {
 			var err error
 			if n, err = consentOf(ctx, c, n); err != nil {
 				return n, err
@@ -90,7 +90,7 @@ func (s *noticeStore) PutNotice(ctx context.Context, n forward.Notice, most int)
 	})
 }
 
-func oneNotice(found []forward.Notice, err error) (forward.Notice, error) {
+func oneNotice(found []forward.Forwarding, err error) (forward.Forwarding, error) {
 	return sqldb.First(found, err, "There is no such notice.")
 }
 
@@ -98,14 +98,14 @@ func oneNotice(found []forward.Notice, err error) (forward.Notice, error) {
 const strippedNotice = `id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim, state, asked, asked_at, decided_at`
 
 // Notices is river.Store.Notices.
-func (s *noticeStore) Notices(ctx context.Context, reader string) ([]forward.Notice, error) {
-	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]forward.Notice, error) {
+func (s *noticeStore) Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error) {
+	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]forward.Forwarding, error) {
 		return sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id`, sqldb.Clean(reader))
 	})
 }
 
 // DropNotice is river.Store.DropNotice.
-func (s *noticeStore) DropNotice(ctx context.Context, reader string, id int64) error {
+func (s *noticeStore) DropForwarding(ctx context.Context, reader string, id int64) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := c.Exec(ctx, `DELETE FROM notice WHERE id = $1 AND reader = $2`, id, sqldb.Clean(reader))
 		if err != nil {
@@ -120,15 +120,15 @@ func (s *noticeStore) DropNotice(ctx context.Context, reader string, id int64) e
 }
 
 // ClaimNotices is river.Store.ClaimNotices.
-func (s *noticeStore) ClaimNotices(ctx context.Context, now, until time.Time, limit int, claim int64) ([]forward.Notice, error) {
-	return sqldb.ClaimDue(ctx, s.db, "notice", noticeColumns, "n", scanNotice, now, until, limit, func(n *forward.Notice) (int64, int64) {
+func (s *noticeStore) ClaimForwardings(ctx context.Context, now, until time.Time, limit int, claim int64) ([]forward.Forwarding, error) {
+	return sqldb.ClaimDue(ctx, s.db, "notice", noticeColumns, "n", scanNotice, now, until, limit, func(n *forward.Forwarding) (int64, int64) {
 		n.Claim, n.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
 		return n.ID, claim
 	})
 }
 
 // NoticeItems is river.Store.NoticeItems.
-func (s *noticeStore) NoticeItems(ctx context.Context, id int64, n int) ([]river.Entry, error) {
+func (s *noticeStore) ForwardingItems(ctx context.Context, id int64, n int) ([]river.Entry, error) {
 	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]entryRow, error) {
 		found, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.id = $1`, id)
 		if err != nil || len(found) == 0 {
@@ -144,7 +144,7 @@ func (s *noticeStore) NoticeItems(ctx context.Context, id int64, n int) ([]river
 }
 
 // SaveNotice is river.Store.SaveNotice.
-func (s *noticeStore) SaveNotice(ctx context.Context, n forward.Notice, told []int64) (bool, error) {
+func (s *noticeStore) SaveForwarding(ctx context.Context, n forward.Forwarding, told []int64) (bool, error) {
 	if n.Claim == 0 {
 		return false, nil
 	}

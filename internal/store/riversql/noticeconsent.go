@@ -14,7 +14,7 @@ import (
 )
 
 // consentOf decides whether a notice that waits for the consent of its recipient has it.
-func consentOf(ctx context.Context, c sqldb.Conn, n forward.Notice) (forward.Notice, error) {
+func consentOf(ctx context.Context, c sqldb.Conn, n forward.Forwarding) (forward.Forwarding, error) {
 	refused, err := refusals(ctx, c, n.Reader, forward.Mailbox(n.Via, n.Target))
 	if err != nil {
 		return n, err
@@ -24,8 +24,8 @@ func consentOf(ctx context.Context, c sqldb.Conn, n forward.Notice) (forward.Not
 	}
 	others, err := noticesTo(ctx, c, n, forward.Recipient)
 	for _, other := range others {
-		if other.ID != n.ID && other.State == forward.NoticeConfirmed {
-			n.State, n.DecidedAt = forward.NoticeConfirmed, other.DecidedAt
+		if other.ID != n.ID && other.State == forward.ForwardingConfirmed {
+			n.State, n.DecidedAt = forward.ForwardingConfirmed, other.DecidedAt
 		}
 	}
 	return n, err
@@ -36,16 +36,16 @@ func refusals(ctx context.Context, c sqldb.Conn, reader, mailbox string) (int64,
 }
 
 // noticesTo are those of to's reader that go where to goes, as same spells it; locked.
-func noticesTo(ctx context.Context, c sqldb.Conn, to forward.Notice, same func(via, target string) string) ([]forward.Notice, error) {
+func noticesTo(ctx context.Context, c sqldb.Conn, to forward.Forwarding, same func(via, target string) string) ([]forward.Forwarding, error) {
 	all, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id {LOCK}`, to.Reader)
-	return slices.DeleteFunc(all, func(n forward.Notice) bool { return same(n.Via, n.Target) != same(to.Via, to.Target) }), err
+	return slices.DeleteFunc(all, func(n forward.Forwarding) bool { return same(n.Via, n.Target) != same(to.Via, to.Target) }), err
 }
 
 // DecideNotices is river.Store.DecideNotices.
-func (s *noticeStore) DecideNotices(ctx context.Context, to forward.Notice, state string, now time.Time) (int, error) {
+func (s *noticeStore) DecideForwardings(ctx context.Context, to forward.Forwarding, state string, now time.Time) (int, error) {
 	to.Reader, to.Target = sqldb.Clean(to.Reader), sqldb.Clean(to.Target)
 	same, mailbox := forward.Recipient, forward.Mailbox(to.Via, to.Target)
-	if state == forward.NoticeEnded {
+	if state == forward.ForwardingEnded {
 		same = forward.Mailbox
 	}
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
@@ -54,14 +54,14 @@ func (s *noticeStore) DecideNotices(ctx context.Context, to forward.Notice, stat
 			return 0, err
 		}
 		_, err = c.Exec(ctx, `DELETE FROM notice_refusal WHERE reader = $1 AND mailbox = $2`, to.Reader, mailbox)
-		if err == nil && state == forward.NoticeEnded {
+		if err == nil && state == forward.ForwardingEnded {
 			_, err = c.Exec(ctx, `INSERT INTO notice_refusal (reader, mailbox, at) VALUES ($1, $2, $3)`, to.Reader, mailbox, sqldb.Millis(now))
 		}
 		if err != nil {
 			return 0, err
 		}
 		for _, n := range all {
-			if state == forward.NoticeEnded {
+			if state == forward.ForwardingEnded {
 				if _, err := c.Exec(ctx, `DELETE FROM notice_queue WHERE notice_id = $1`, n.ID); err != nil {
 					return 0, err
 				}
@@ -80,7 +80,7 @@ func (s *noticeStore) DecideNotices(ctx context.Context, to forward.Notice, stat
 }
 
 // NoticeRefused is river.Store.NoticeRefused.
-func (s *noticeStore) NoticeRefused(ctx context.Context, reader, via, target string) (bool, error) {
+func (s *noticeStore) ForwardingRefused(ctx context.Context, reader, via, target string) (bool, error) {
 	n, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		return refusals(ctx, c, sqldb.Clean(reader), forward.Mailbox(via, target))
 	})
@@ -104,7 +104,7 @@ func (s *noticeStore) CountMessages(ctx context.Context, day int64, subjects []f
 			if err != nil {
 				return err
 			}
-			if n > 0 && have > int64(subject.Most) {
+			if n > 0 && have > int64(subject.Max) {
 				return errTooMany
 			}
 		}
@@ -118,8 +118,8 @@ func (s *noticeStore) CountMessages(ctx context.Context, day int64, subjects []f
 }
 
 // ClaimNotice is river.Store.ClaimNotice.
-func (s *noticeStore) ClaimNotice(ctx context.Context, reader string, id int64, now, until time.Time, claim int64) (forward.Notice, error) {
-	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (forward.Notice, error) {
+func (s *noticeStore) ClaimForwarding(ctx context.Context, reader string, id int64, now, until time.Time, claim int64) (forward.Forwarding, error) {
+	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (forward.Forwarding, error) {
 		found, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.id = $1 AND n.reader = $2 {LOCK}`, id, sqldb.Clean(reader))
 		n, err := oneNotice(found, err)
 		if err != nil {

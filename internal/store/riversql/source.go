@@ -36,7 +36,7 @@ const (
 func (r *sourceRow) fields() []any {
 	s := &r.Source
 	return []any{&s.ID, &s.URL, &s.Topic, &s.Items, (*placed)(&s.NewestAt), &s.Readers, (*sqldb.Time)(&s.CreatedAt), (*sqldb.Time)(&s.NextAt), &s.Claim,
-		(*sqldb.Time)(&s.HeardAt), &s.Heard, &r.wish, &r.login, &r.state, &r.title, &r.about, &r.doors}
+		(*sqldb.Time)(&s.PushedAt), &s.PushedVia, &r.wish, &r.login, &r.state, &r.title, &r.about, &r.doors}
 }
 
 func scanSource(rows *sql.Rows, r *sourceRow) error { return rows.Scan(append(r.fields(), &r.last)...) }
@@ -52,7 +52,7 @@ func (r *sourceRow) source() (river.Source, error) {
 	for _, one := range []struct {
 		text string
 		into any
-	}{{r.login, &s.Login}, {r.about.String, &s.About}, {r.doors.String, &s.Doors}} {
+	}{{r.login, &s.Login}, {r.about.String, &s.About}, {r.doors.String, &s.PushEndpoints}} {
 		if one.text == "" || one.text == "null" {
 			continue
 		}
@@ -141,7 +141,7 @@ func (t *told) sum(s *river.Source) int64 {
 	}
 	a := &s.About
 	add(s.URL, s.Topic, a.Title, a.Description, a.Home, a.Icon, a.Language, a.Format, a.Problem)
-	for _, d := range s.Doors {
+	for _, d := range s.PushEndpoints {
 		add(d.Protocol, d.Hub, d.Wire, d.Procedure)
 	}
 	for _, yes := range []bool{t.failing, t.gone, t.moved, !s.State.ReadAt.IsZero()} {
@@ -178,7 +178,7 @@ func saveTold(ctx context.Context, c sqldb.Conn, s *river.Source, t *told, was b
 	if err != nil {
 		return err
 	}
-	doors, err := sqldb.JSON(s.Doors)
+	doors, err := sqldb.JSON(s.PushEndpoints)
 	if err != nil {
 		return err
 	}

@@ -135,7 +135,7 @@ func (s *sourceStore) ReleaseClaims(ctx context.Context, now time.Time) error {
 
 // HearSources is river.Store.HearSources. What is heard while a source is being read
 // may or may not be in what is read, so it counts for the next time too: heard_in.
-func (s *sourceStore) HearSources(ctx context.Context, url, door string, now time.Time) ([]int64, error) {
+func (s *sourceStore) MarkPushed(ctx context.Context, url, door string, now time.Time) ([]int64, error) {
 	url, door = sqldb.Clean(url), sqldb.Clean(door)
 	named, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]int64, error) { return sourcesNamed(ctx, c, url) })
 	if err != nil || len(named) == 0 {

@@ -14,7 +14,7 @@ import (
 const BeforeConsent = 16
 
 // NoticeRows are statements that fill the table of notices of that schema.
-func NoticeRows() (rows []string) {
+func ForwardingRows() (rows []string) {
 	for id, n := range []struct {
 		sent   int
 		paused string
@@ -27,11 +27,11 @@ func NoticeRows() (rows []string) {
 
 // NoticesMigrated checks that a store which NoticeRows were written to forwards what was
 // taken before, and asks about the rest.
-func NoticesMigrated(t *testing.T, st hub.Store) {
+func ForwardingsMigrated(t *testing.T, st hub.Store) {
 	e := newEnv(t, st)
 	s := e.stream(t)
-	storetest.Same(t, "states", s.states("ann"), []string{forward.NoticeConfirmed, forward.NoticeWaiting, forward.NoticeWaiting, forward.NoticeConfirmed})
-	due, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	storetest.Same(t, "states", s.states("ann"), []string{forward.ForwardingConfirmed, forward.ForwardingWaiting, forward.ForwardingWaiting, forward.ForwardingConfirmed})
+	due, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Must(t, err)
 	storetest.Same(t, "to be asked", []any{len(due), due[0].ID}, []any{1, int64(2)})
 }

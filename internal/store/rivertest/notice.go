@@ -44,15 +44,15 @@ func riverNoticeTests() map[string]func(*testing.T, *env) {
 	}
 }
 
-func (s *stream) aNotice(n forward.Notice) forward.Notice {
+func (s *stream) aNotice(n forward.Forwarding) forward.Forwarding {
 	s.t.Helper()
 	if n.Via == "" {
 		n.Via, n.Target = forward.ViaWebhook, "http://hook/"
 	}
 	if n.State == "" {
-		n.State = forward.NoticeConfirmed
+		n.State = forward.ForwardingConfirmed
 	}
-	got, err := s.PutNotice(s.Ctx, n, 10)
+	got, err := s.PutForwarding(s.Ctx, n, 10)
 	s.must(err)
 	return got
 }
@@ -69,11 +69,11 @@ func (s *stream) news(id int64, n int) river.Item {
 func (s *stream) due() map[int64][]string {
 	s.t.Helper()
 	s.claim++
-	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 100, s.claim)
+	list, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 100, s.claim)
 	s.must(err)
 	all := map[int64][]string{}
 	for _, n := range list {
-		entries, err := s.NoticeItems(s.Ctx, n.ID, 100)
+		entries, err := s.ForwardingItems(s.Ctx, n.ID, 100)
 		s.must(err)
 		for _, e := range entries {
 			all[n.ID] = append(all[n.ID], e.Title)
@@ -83,31 +83,31 @@ func (s *stream) due() map[int64][]string {
 }
 
 func wholeNotice(t *testing.T, s *stream) {
-	n := forward.Notice{Reader: "ann", SourceID: 5, Category: "☂", Via: forward.ViaEmail, Target: "a@b", Secret: "\xff\x00", CreatedAt: s.Now, Failures: 3, Problem: "p",
-		State: forward.NoticeConfirmed, Asked: 2, AskedAt: s.In(-time.Hour), DecidedAt: s.In(-time.Minute)}
+	n := forward.Forwarding{Reader: "ann", SourceID: 5, Category: "☂", Via: forward.ViaEmail, Target: "a@b", Secret: "\xff\x00", CreatedAt: s.Now, Failures: 3, Problem: "p",
+		State: forward.ForwardingConfirmed, Asked: 2, AskedAt: s.In(-time.Hour), DecidedAt: s.In(-time.Minute)}
 	got := s.aNotice(n)
 	if got.ID == 0 {
 		t.Fatal("it has no ID")
 	}
 	n.ID = got.ID
 	storetest.Same(t, "made", got, n)
-	list, err := s.Notices(s.Ctx, "ann")
-	storetest.Same(t, "listed", []any{list, err}, []any{[]forward.Notice{n}, error(nil)})
-	list, err = s.Notices(s.Ctx, "bob")
+	list, err := s.Forwardings(s.Ctx, "ann")
+	storetest.Same(t, "listed", []any{list, err}, []any{[]forward.Forwarding{n}, error(nil)})
+	list, err = s.Forwardings(s.Ctx, "bob")
 	storetest.Same(t, "another's", []any{len(list), err}, []any{0, error(nil)})
 }
 
 func noticeLimits(t *testing.T, s *stream) {
-	a := s.aNotice(forward.Notice{Reader: "ann"})
-	_, err := s.PutNotice(s.Ctx, forward.Notice{Reader: "ann", Via: forward.ViaPost}, 1)
+	a := s.aNotice(forward.Forwarding{Reader: "ann"})
+	_, err := s.PutForwarding(s.Ctx, forward.Forwarding{Reader: "ann", Via: forward.ViaPost}, 1)
 	storetest.Faulty(t, err, fault.TooMany)
-	_, err = s.PutNotice(s.Ctx, forward.Notice{Reader: "bob", Via: forward.ViaPost}, 1)
+	_, err = s.PutForwarding(s.Ctx, forward.Forwarding{Reader: "bob", Via: forward.ViaPost}, 1)
 	storetest.Must(t, err)
-	_, err = s.PutNotice(s.Ctx, forward.Notice{Reader: "bob", ID: a.ID, Via: forward.ViaPost}, 5)
+	_, err = s.PutForwarding(s.Ctx, forward.Forwarding{Reader: "bob", ID: a.ID, Via: forward.ViaPost}, 5)
 	storetest.Faulty(t, err, fault.NotFound)
-	_, err = s.PutNotice(s.Ctx, forward.Notice{Reader: "ann", ID: a.ID, Via: forward.ViaPost}, 1)
+	_, err = s.PutForwarding(s.Ctx, forward.Forwarding{Reader: "ann", ID: a.ID, Via: forward.ViaPost}, 1)
 	storetest.Must(t, err)
-	storetest.Faulty(t, s.DropNotice(s.Ctx, "bob", a.ID), fault.NotFound)
+	storetest.Faulty(t, s.DropForwarding(s.Ctx, "bob", a.ID), fault.NotFound)
 }
 
 func noticeQueued(t *testing.T, s *stream) {
@@ -116,9 +116,9 @@ func noticeQueued(t *testing.T, s *stream) {
 	for _, src := range []river.Source{src, other} {
 		s.readFeed(src.ID, s.items(src.ID, 50, 52)...)
 	}
-	any, one, cat := s.aNotice(forward.Notice{Reader: "ann"}), s.aNotice(forward.Notice{Reader: "ann", SourceID: src.ID}), s.aNotice(forward.Notice{Reader: "ann", Category: "c"})
-	bob := s.aNotice(forward.Notice{Reader: "bob"})
-	s.aNotice(forward.Notice{Reader: "nobody"})
+	any, one, cat := s.aNotice(forward.Forwarding{Reader: "ann"}), s.aNotice(forward.Forwarding{Reader: "ann", SourceID: src.ID}), s.aNotice(forward.Forwarding{Reader: "ann", Category: "c"})
+	bob := s.aNotice(forward.Forwarding{Reader: "bob"})
+	s.aNotice(forward.Forwarding{Reader: "nobody"})
 	storetest.Same(t, "nothing yet", s.due(), map[int64][]string{})
 	s.news(src.ID, 1)
 	s.pass(time.Second)
@@ -131,15 +131,15 @@ func noticeCategory(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1), "c", "d")
 	s.followFeed("bob", feedURL(1), "c")
 	s.readFeed(src.ID, s.items(src.ID, 50, 51)...)
-	s.aNotice(forward.Notice{Reader: "bob", Category: "d"})
-	a := s.aNotice(forward.Notice{Reader: "ann", Category: "d", SourceID: src.ID})
-	s.aNotice(forward.Notice{Reader: "ann", Category: "d", SourceID: 9})
+	s.aNotice(forward.Forwarding{Reader: "bob", Category: "d"})
+	a := s.aNotice(forward.Forwarding{Reader: "ann", Category: "d", SourceID: src.ID})
+	s.aNotice(forward.Forwarding{Reader: "ann", Category: "d", SourceID: 9})
 	s.news(src.ID, 1)
 	storetest.Same(t, "told", s.due(), map[int64][]string{a.ID: {"Title 1"}})
 }
 
 func noticeFirst(t *testing.T, s *stream) {
-	n := s.aNotice(forward.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Forwarding{Reader: "ann"})
 	src := s.followFeed("ann", feedURL(1))
 	got := s.take(src.ID) // its first check fails
 	got.State.Failures = 1
@@ -158,7 +158,7 @@ func noticeEdit(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	put := s.items(src.ID, 0, 2)
 	s.readFeed(src.ID, put...)
-	s.aNotice(forward.Notice{Reader: "ann"})
+	s.aNotice(forward.Forwarding{Reader: "ann"})
 	it := s.anItem(src.ID, 0, s.Now)
 	it.Title, it.EditedAt = "edited", s.Now
 	got := s.take(src.ID)
@@ -169,9 +169,9 @@ func noticeEdit(t *testing.T, s *stream) {
 func noticeClaim(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Forwarding{Reader: "ann"})
 	s.news(src.ID, 1)
-	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 500)
+	list, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 500)
 	storetest.Must(t, err)
 	storetest.Same(t, "claimed", []any{len(list), list[0].ID, list[0].Claim, list[0].NextAt}, []any{1, n.ID, int64(500), s.In(time.Minute)})
 	s.pass(time.Second)
@@ -179,45 +179,45 @@ func noticeClaim(t *testing.T, s *stream) {
 	storetest.Same(t, "held", s.due(), map[int64][]string{})
 	s.pass(time.Hour)
 	storetest.Same(t, "when the lease is over", s.due(), map[int64][]string{n.ID: {"Title 1", "Title 2"}})
-	ok, err := s.SaveNotice(s.Ctx, list[0], nil)
+	ok, err := s.SaveForwarding(s.Ctx, list[0], nil)
 	storetest.Same(t, "the first writes nothing", []any{ok, err}, []any{false, error(nil)})
 	list[0].Claim = 0
-	ok, err = s.SaveNotice(s.Ctx, list[0], nil)
+	ok, err = s.SaveForwarding(s.Ctx, list[0], nil)
 	storetest.Same(t, "nor who has no claim", []any{ok, err}, []any{false, error(nil)})
 }
 
 func noticeTold(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	s.aNotice(forward.Notice{Reader: "ann", Secret: "s"})
+	s.aNotice(forward.Forwarding{Reader: "ann", Secret: "s"})
 	var all []river.Item
 	for n := range 3 {
 		all = append(all, s.news(src.ID, n))
 		s.pass(time.Second)
 	}
-	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	list, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Must(t, err)
 	n := list[0]
 	n.Sent, n.LastAt, n.Failures, n.Problem, n.NextAt = 2, s.Now, 1, "slow ☂", s.In(10*time.Minute)
-	ok, err := s.SaveNotice(s.Ctx, n, ids(all)[:2])
+	ok, err := s.SaveForwarding(s.Ctx, n, ids(all)[:2])
 	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
 	n.Claim = 0
-	got, err := s.Notices(s.Ctx, "ann")
-	storetest.Same(t, "stored", []any{got, err}, []any{[]forward.Notice{n}, error(nil)})
+	got, err := s.Forwardings(s.Ctx, "ann")
+	storetest.Same(t, "stored", []any{got, err}, []any{[]forward.Forwarding{n}, error(nil)})
 	storetest.Same(t, "not yet", s.due(), map[int64][]string{})
 	s.pass(10 * time.Minute)
 	storetest.Same(t, "the rest", s.due(), map[int64][]string{n.ID: {"Title 2"}})
 	n.Claim = s.claim
-	ok, err = s.SaveNotice(s.Ctx, n, append(ids(all), 12345))
+	ok, err = s.SaveForwarding(s.Ctx, n, append(ids(all), 12345))
 	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
-	got, err = s.Notices(s.Ctx, "ann")
+	got, err = s.Forwardings(s.Ctx, "ann")
 	storetest.Same(t, "nothing waits", []any{got[0].NextAt, err}, []any{time.Time{}, error(nil)})
 }
 
 func noticePaused(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Forwarding{Reader: "ann"})
 	s.news(src.ID, 1)
 	n.Paused = true
 	n = s.aNotice(n)
@@ -232,19 +232,19 @@ func noticePaused(t *testing.T, s *stream) {
 func noticeChanged(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Notice{Reader: "ann", CreatedAt: s.Now})
+	n := s.aNotice(forward.Forwarding{Reader: "ann", CreatedAt: s.Now})
 	s.news(src.ID, 1)
-	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	list, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Must(t, err)
 	list[0].Sent, list[0].LastAt = 7, s.Now
-	ok, err := s.SaveNotice(s.Ctx, list[0], nil)
+	ok, err := s.SaveForwarding(s.Ctx, list[0], nil)
 	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
-	list, err = s.ClaimNotices(s.Ctx, s.In(time.Hour), s.In(2*time.Hour), 10, 6)
+	list, err = s.ClaimForwardings(s.Ctx, s.In(time.Hour), s.In(2*time.Hour), 10, 6)
 	storetest.Same(t, "claimed", []any{len(list), err}, []any{1, error(nil)})
 	n.Target, n.CreatedAt, n.Sent = "http://other/", time.Time{}, 0
 	got := s.aNotice(n)
 	storetest.Same(t, "changed", []any{got.Target, got.CreatedAt, got.Sent, got.LastAt, got.Claim}, []any{"http://other/", s.Now, int64(7), s.Now, int64(0)})
-	ok, err = s.SaveNotice(s.Ctx, list[0], nil)
+	ok, err = s.SaveForwarding(s.Ctx, list[0], nil)
 	storetest.Same(t, "who had claimed it", []any{ok, err}, []any{false, error(nil)})
 	storetest.Same(t, "due at once", s.due(), map[int64][]string{n.ID: {"Title 1"}})
 }
@@ -253,7 +253,7 @@ func noticeUnfollowed(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.followFeed("bob", feedURL(1))
 	s.readFeed(src.ID)
-	s.aNotice(forward.Notice{Reader: "ann", SourceID: src.ID})
+	s.aNotice(forward.Forwarding{Reader: "ann", SourceID: src.ID})
 	_, err := s.RiverUnsubscribe(s.Ctx, "ann", []int64{src.ID})
 	storetest.Must(t, err)
 	s.news(src.ID, 1)
@@ -265,7 +265,7 @@ func noticeMany(t *testing.T, s *stream) {
 	s.readFeed(src.ID)
 	want := map[int64][]string{}
 	for range 10 {
-		want[s.aNotice(forward.Notice{Reader: "ann"}).ID] = []string{"Title 2", "Title 1"}
+		want[s.aNotice(forward.Forwarding{Reader: "ann"}).ID] = []string{"Title 2", "Title 1"}
 	}
 	s.readFeed(src.ID, s.items(src.ID, 1, 3)...)
 	storetest.Same(t, "told", s.due(), want)
@@ -274,34 +274,34 @@ func noticeMany(t *testing.T, s *stream) {
 func noticeDropped(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Forwarding{Reader: "ann"})
 	s.news(src.ID, 1)
-	storetest.Must(t, s.DropNotice(s.Ctx, "ann", n.ID))
-	storetest.Faulty(t, s.DropNotice(s.Ctx, "ann", n.ID), fault.NotFound)
+	storetest.Must(t, s.DropForwarding(s.Ctx, "ann", n.ID))
+	storetest.Faulty(t, s.DropForwarding(s.Ctx, "ann", n.ID), fault.NotFound)
 	storetest.Same(t, "due", s.due(), map[int64][]string{})
-	list, err := s.NoticeItems(s.Ctx, n.ID, 10)
+	list, err := s.ForwardingItems(s.Ctx, n.ID, 10)
 	storetest.Same(t, "items", []any{len(list), err}, []any{0, error(nil)})
 }
 
 func noticeBound(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Forwarding{Reader: "ann"})
 	s.readFeed(src.ID, s.items(src.ID, 0, 1100)...)
-	list, err := s.ClaimNotices(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
+	list, err := s.ClaimForwardings(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Must(t, err)
-	ok, err := s.SaveNotice(s.Ctx, list[0], nil)
+	ok, err := s.SaveForwarding(s.Ctx, list[0], nil)
 	storetest.Same(t, "saved", []any{ok, err}, []any{true, error(nil)})
-	entries, err := s.NoticeItems(s.Ctx, n.ID, 2000)
+	entries, err := s.ForwardingItems(s.Ctx, n.ID, 2000)
 	storetest.Same(t, "the newest stay", []any{len(entries), entries[0].Title, err}, []any{1000, "Title 999", error(nil)})
 }
 
 func noticeEntries(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1), "c")
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Forwarding{Reader: "ann"})
 	it := s.news(src.ID, 1)
-	list, err := s.NoticeItems(s.Ctx, n.ID, 10)
+	list, err := s.ForwardingItems(s.Ctx, n.ID, 10)
 	storetest.Must(t, err)
 	storetest.Same(t, "entries", list, []river.Entry{{Item: it, Source: river.EntrySource{ID: src.ID, Title: src.URL, URL: src.URL, Categories: []string{"c"}}}})
 }
@@ -317,7 +317,7 @@ func nextWork(t *testing.T, s *stream) {
 	storetest.Same(t, "a list", next(), s.In(time.Hour))
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	s.aNotice(forward.Notice{Reader: "ann"})
+	s.aNotice(forward.Forwarding{Reader: "ann"})
 	storetest.Same(t, "a list", next(), s.In(time.Hour))
 	s.news(src.ID, 1)
 	storetest.Same(t, "a notice", next(), s.Now)
@@ -394,7 +394,7 @@ func listDropped(t *testing.T, s *stream) {
 func releaseWork(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Forwarding{Reader: "ann"})
 	s.news(src.ID, 1)
 	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/"}))
 	storetest.Same(t, "told", s.due(), map[int64][]string{n.ID: {"Title 1"}})

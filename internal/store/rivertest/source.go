@@ -50,7 +50,7 @@ func (s *stream) fullSource(src river.Source) river.Source {
 	src.State.Evidence = feedstate.Evidence{Proof: "proven", Recent: true, Believed: true, FullAt: s.Now}
 	src.State.FollowUpAt, src.State.Push.Pending = s.In(time.Hour), true
 	src.About = river.About{Title: "A ☂ 'title'", Description: "d", Home: "http://h/", Icon: "http://i/", Language: "de", Format: "RSS 2.0", Problem: "p"}
-	src.Doors = []river.Door{{Protocol: "websub", Hub: "http://hub/"}, {Protocol: "rsscloud", Hub: "http://c/", Wire: "xml-rpc", Procedure: "x"}}
+	src.PushEndpoints = []river.PushEndpoint{{Protocol: "websub", Hub: "http://hub/"}, {Protocol: "rsscloud", Hub: "http://c/", Wire: "xml-rpc", Procedure: "x"}}
 	src.Topic = src.URL + "#self"
 	src.Last = []river.Known{{ID: 1, Hash: -5}, {ID: 1 << 62, Hash: 7}}
 	return src
@@ -91,7 +91,7 @@ func claimOrder(t *testing.T, s *stream) {
 		s.followFeed("ann", feedURL(n))
 		s.pass(time.Second)
 	}
-	heard, err := s.HearSources(s.Ctx, feedURL(3), "ping", s.Now)
+	heard, err := s.MarkPushed(s.Ctx, feedURL(3), "ping", s.Now)
 	storetest.Must(t, err)
 	storetest.Same(t, "heard", heard, []int64{river.SourceID(feedURL(3))})
 	urls := func(n int, claim int64) (list []string) {
@@ -171,10 +171,10 @@ func hearByName(t *testing.T, s *stream) {
 	s.save(river.Saved{Source: got})
 	for _, url := range []string{feedURL(1), feedURL(2), feedURL(3)} {
 		s.pass(time.Second)
-		heard, err := s.HearSources(s.Ctx, url, "notify-websub", s.Now)
+		heard, err := s.MarkPushed(s.Ctx, url, "notify-websub", s.Now)
 		storetest.Same(t, url, []any{heard, err}, []any{[]int64{src.ID}, error(nil)})
 		got := s.sourceNow(src.ID)
-		storetest.Same(t, url, []any{got.HeardAt, got.Heard}, []any{s.Now, "notify-websub"})
+		storetest.Same(t, url, []any{got.PushedAt, got.PushedVia}, []any{s.Now, "notify-websub"})
 		if got.NextAt.After(s.Now) {
 			t.Errorf("%s: due at %v", url, got.NextAt)
 		}
@@ -189,7 +189,7 @@ func hearByName(t *testing.T, s *stream) {
 		storetest.Same(t, "under "+c.prefix, strings.Join(under, " "), c.want)
 	}
 	for _, url := range []string{"", feedURL(4), "\x00", "\xff"} {
-		heard, err := s.HearSources(s.Ctx, url, "ping", s.Now)
+		heard, err := s.MarkPushed(s.Ctx, url, "ping", s.Now)
 		storetest.Same(t, url, []any{len(heard), err}, []any{0, error(nil)})
 	}
 }
@@ -204,12 +204,12 @@ func hearNobody(t *testing.T, s *stream) {
 	})
 	storetest.Must(t, err)
 	for _, src := range []river.Source{left, gone} {
-		heard, err := s.HearSources(s.Ctx, src.URL, "ping", s.Now)
+		heard, err := s.MarkPushed(s.Ctx, src.URL, "ping", s.Now)
 		storetest.Same(t, src.URL, []any{len(heard), err}, []any{0, error(nil)})
 		under, err := s.SourcesUnder(s.Ctx, src.URL, "", 10)
 		storetest.Same(t, src.URL, []any{len(under), err}, []any{0, error(nil)})
 		got := s.sourceNow(src.ID)
-		storetest.Same(t, src.URL, []any{got.NextAt, got.HeardAt}, []any{time.Time{}, time.Time{}})
+		storetest.Same(t, src.URL, []any{got.NextAt, got.PushedAt}, []any{time.Time{}, time.Time{}})
 	}
 }
 
@@ -218,31 +218,31 @@ func hearDuring(t *testing.T, s *stream) {
 	at := s.Now
 	for _, after := range []time.Duration{0, time.Second} { // in the very millisecond too
 		s.Now = at.Add(after)
-		_, err := s.HearSources(s.Ctx, src.URL, "ping", s.Now)
+		_, err := s.MarkPushed(s.Ctx, src.URL, "ping", s.Now)
 		storetest.Must(t, err)
 		storetest.Same(t, "the claim goes on", s.sourceNow(src.ID).NextAt, src.NextAt)
 		s.save(river.Saved{Source: src, Check: river.Check{At: at}})
 		got := s.sourceNow(src.ID)
-		storetest.Same(t, "due again", []any{got.NextAt, got.HeardAt, got.Heard, got.Claim}, []any{s.Now, s.Now, "ping", int64(0)})
+		storetest.Same(t, "due again", []any{got.NextAt, got.PushedAt, got.PushedVia, got.Claim}, []any{s.Now, s.Now, "ping", int64(0)})
 		src, at = s.take(src.ID), s.Now
 	}
 	s.save(river.Saved{Source: src, Check: river.Check{At: s.Now}})
 	got := s.sourceNow(src.ID)
-	storetest.Same(t, "once", []any{got.NextAt, got.HeardAt, got.Heard}, []any{s.In(time.Hour), time.Time{}, ""})
+	storetest.Same(t, "once", []any{got.NextAt, got.PushedAt, got.PushedVia}, []any{s.In(time.Hour), time.Time{}, ""})
 }
 
 func hearBefore(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
-	_, err := s.HearSources(s.Ctx, src.URL, "ping", s.Now)
+	_, err := s.MarkPushed(s.Ctx, src.URL, "ping", s.Now)
 	storetest.Must(t, err)
 	got := s.take(src.ID)
-	storetest.Same(t, "claimed", []any{got.HeardAt, got.Heard}, []any{s.Now, "ping"})
-	_, err = s.HearSources(s.Ctx, src.URL, "again", s.In(time.Second))
+	storetest.Same(t, "claimed", []any{got.PushedAt, got.PushedVia}, []any{s.Now, "ping"})
+	_, err = s.MarkPushed(s.Ctx, src.URL, "again", s.In(time.Second))
 	storetest.Must(t, err)
 	s.pass(2 * time.Second) // the check begins when its host may be asked
 	s.save(river.Saved{Source: got})
 	got = s.sourceNow(src.ID)
-	storetest.Same(t, "answered", []any{got.NextAt, got.HeardAt}, []any{s.In(time.Hour), time.Time{}})
+	storetest.Same(t, "answered", []any{got.NextAt, got.PushedAt}, []any{s.In(time.Hour), time.Time{}})
 }
 
 func sourcesAt(t *testing.T, s *stream) {
@@ -276,11 +276,11 @@ func loginSource(t *testing.T, s *stream) {
 	list, err := s.SourcesAt(s.Ctx, feedURL(1))
 	storetest.Must(t, err)
 	storetest.Same(t, "two", []any{len(list), list[0].ID, list[1].ID, list[1].Login, list[1].Login.Kind != ""}, []any{2, open.ID, int64(42), a.Source.Login, true})
-	heard, err := s.HearSources(s.Ctx, feedURL(1), "ping", s.Now)
-	storetest.Same(t, "a stranger's ping has nobody asked with a login", []any{heard, err, s.sourceNow(42).HeardAt.IsZero()}, []any{[]int64{open.ID}, error(nil), true})
+	heard, err := s.MarkPushed(s.Ctx, feedURL(1), "ping", s.Now)
+	storetest.Same(t, "a stranger's ping has nobody asked with a login", []any{heard, err, s.sourceNow(42).PushedAt.IsZero()}, []any{[]int64{open.ID}, error(nil), true})
 	_, err = s.RiverUnsubscribe(s.Ctx, "ann", []int64{open.ID})
 	storetest.Must(t, err)
-	heard, err = s.HearSources(s.Ctx, feedURL(1), "ping", s.Now)
+	heard, err = s.MarkPushed(s.Ctx, feedURL(1), "ping", s.Now)
 	storetest.Same(t, "nor does he learn that somebody reads it", []any{len(heard), err}, []any{0, error(nil)})
 	named, err := s.NamedSources(s.Ctx, []string{feedURL(1)})
 	storetest.Same(t, "by any way", []any{len(named), err}, []any{0, error(nil)})
@@ -427,7 +427,7 @@ func badTexts(t *testing.T, s *stream) {
 	const bad = "a\x00b\xffc"
 	src := s.followFeed(bad, "http://feeds.example/"+bad, bad)
 	got := s.take(river.SourceID("http://feeds.example/" + bad))
-	got.About.Title, got.Topic, got.Doors = bad, bad, []river.Door{{Hub: bad}}
+	got.About.Title, got.Topic, got.PushEndpoints = bad, bad, []river.PushEndpoint{{Hub: bad}}
 	it := s.anItem(src.ID, 1, s.Now)
 	it.GUID, it.Title, it.Link, it.HTML, it.Text, it.Authors = bad, bad, bad, bad, bad, []string{bad}
 	s.save(river.Saved{Source: got, Check: river.Check{At: s.Now, Text: bad, Sent: bad}, Put: []river.Item{it}})
@@ -438,7 +438,7 @@ func badTexts(t *testing.T, s *stream) {
 	storetest.Must(t, s.PutCategory(s.Ctx, bad, bad, true))
 	_, err := s.Items(s.Ctx, river.ItemQuery{Reader: bad, Match: bad})
 	storetest.Must(t, err)
-	_, err = s.PutNotice(s.Ctx, forward.Notice{Reader: bad, Via: bad, Target: bad, Secret: bad, Category: bad, Problem: bad}, 5)
+	_, err = s.PutForwarding(s.Ctx, forward.Forwarding{Reader: bad, Via: bad, Target: bad, Secret: bad, Category: bad, Problem: bad}, 5)
 	storetest.Must(t, err)
 	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: bad, URL: bad, Title: bad}))
 	_, err = s.RiverSubscriptions(s.Ctx, river.SubscriptionQuery{Reader: bad, Match: bad, Category: bad})

@@ -169,7 +169,7 @@ func sweepSearch(t *testing.T, s *stream) {
 func sweepNotice(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	s.readFeed(src.ID)
-	n := s.aNotice(forward.Notice{Reader: "ann"})
+	n := s.aNotice(forward.Forwarding{Reader: "ann"})
 	s.readFeed(src.ID, s.items(src.ID, 0, 10)...)
 	s.readFeed(src.ID)
 	s.sweep(3)

@@ -10,8 +10,8 @@ import (
 func AppendEvents(ctx context.Context, c Conn, events []event.Event) error {
 	rows := make([][]any, len(events))
 	for i, e := range events {
-		rows[i] = []any{e.Node, e.Seq, Millis(e.At), e.Kind, e.TopicID, Clean(e.Topic), e.OK, Clean(e.Text), Clean(e.Door), Clean(e.Peer),
-			int64(e.Took), int64(e.Told), int64(e.Failed), e.Version, []byte(e.Detail)}
+		rows[i] = []any{e.Node, e.Seq, Millis(e.At), e.Kind, e.TopicID, Clean(e.Topic), e.OK, Clean(e.Text), Clean(e.Via), Clean(e.Peer),
+			int64(e.Took), int64(e.Notified), int64(e.Failed), e.Version, []byte(e.Detail)}
 	}
 	// An event that stands there already was written by a try whose answer was lost. The key
 	// is not named: where the table is spread over machines, the topic is part of it.

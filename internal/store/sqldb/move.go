@@ -44,7 +44,7 @@ type Moved struct {
 	Hash  string `json:"hash"` // SHA-256 of all rows in the order of their key, the same on both sides
 	// Mended is how many texts had bytes that the other database cannot hold, NUL or
 	// broken UTF-8, which are U+FFFD there.
-	Mended int64 `json:"mended,omitempty"`
+	Repaired int64 `json:"mended,omitempty"`
 }
 
 // Rows and bytes that are written at once.
@@ -212,7 +212,7 @@ func (m *mover) copy(ctx context.Context, t Table) (Moved, error) {
 	var buf bytes.Buffer
 	err := m.from.each(ctx, t, func(row []any) error {
 		if m.to.Plain && !m.from.Plain {
-			moved.Mended += mend(row)
+			moved.Repaired += mend(row)
 		}
 		buf.Reset()
 		writeRow(&buf, row)

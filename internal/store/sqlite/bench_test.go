@@ -37,7 +37,7 @@ func subscription(n int) hub.Subscription {
 }
 
 // fill stores n subscriptions of feed and returns its only part.
-func fill(t testing.TB, s *Store, n int) hub.Part {
+func fill(t testing.TB, s *Store, n int) hub.Shard {
 	t.Helper()
 	for from := 0; from < n; from += 5000 {
 		subs := make([]hub.Subscription, min(5000, n-from))
@@ -48,15 +48,15 @@ func fill(t testing.TB, s *Store, n int) hub.Part {
 			t.Fatal(err)
 		}
 	}
-	return hub.Part{TopicID: hub.TopicID(feed), Hi: hub.Buckets - 1}
+	return hub.Shard{TopicID: hub.TopicID(feed), Hi: hub.Buckets - 1}
 }
 
 // page goes through the whole part and returns how many rows it saw.
-func page(t testing.TB, s *Store, p hub.Part) int {
+func page(t testing.TB, s *Store, p hub.Shard) int {
 	t.Helper()
 	total, after := 0, int64(0)
 	for {
-		rows, err := s.Page(t.Context(), p, after, moment(), 500)
+		rows, err := s.Batch(t.Context(), p, after, moment(), 500)
 		if err != nil {
 			t.Fatal(err)
 		}

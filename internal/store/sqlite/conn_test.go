@@ -188,19 +188,19 @@ func day(t *testing.T, s *Store) {
 	do(err)
 	_, err = s.CommitCheck(ctx, hub.Check{TopicID: p.TopicID, URL: feed, StartedAt: now, Now: now, Changed: true})
 	do(err)
-	parts, err := s.ClaimParts(ctx, 1, now, until, 10)
+	parts, err := s.ClaimShards(ctx, 1, now, until, 10)
 	do(err)
 	page(t, s, parts[0])
 	var results []hub.Result
 	for o := hub.Delivered; o <= hub.Raised; o++ {
 		results = append(results, hub.Result{Key: subscription(int(o)).Key(), Version: 1, Outcome: o, NextAt: now})
 	}
-	_, err = s.Checkpoint(ctx, hub.Checkpoint{Part: parts[0], Now: now, Pos: 1, Until: until, Results: results})
+	_, err = s.Checkpoint(ctx, hub.Checkpoint{Shard: parts[0], Now: now, Pos: 1, Until: until, Results: results})
 	do(err)
-	do(s.ReleaseParts(ctx, now, parts))
-	parts, err = s.ClaimParts(ctx, 1, now, until, 10)
+	do(s.ReleaseShards(ctx, now, parts))
+	parts, err = s.ClaimShards(ctx, 1, now, until, 10)
 	do(err)
-	_, err = s.Checkpoint(ctx, hub.Checkpoint{Part: parts[0], Now: now, Finish: true})
+	_, err = s.Checkpoint(ctx, hub.Checkpoint{Shard: parts[0], Now: now, Finish: true})
 	do(err)
 	do(s.Split(ctx, p.TopicID, 2))
 	_, err = s.ClaimRetries(ctx, now, until, 10, 1)
@@ -247,7 +247,7 @@ func night(t *testing.T, s *Store) {
 }
 
 // evening is the rest of the day.
-func evening(t *testing.T, s *Store, p hub.Part) {
+func evening(t *testing.T, s *Store, p hub.Shard) {
 	t.Helper()
 	ctx, now := t.Context(), moment()
 	until := now.Add(time.Minute)

@@ -123,7 +123,7 @@ func TestRecoverMakesWhatAnEarlierRunHeldDueAtOnce(t *testing.T) {
 	if _, err := s.ClaimIntents(t.Context(), now, until, 10, 5); err != nil {
 		t.Fatal(err)
 	}
-	_, err1 := s.CommitCheck(t.Context(), hub.Check{TopicID: retried, URL: feed, StartedAt: now, Now: now, Changed: true, Node: 1, ClaimParts: 1, ClaimUntil: until})
+	_, err1 := s.CommitCheck(t.Context(), hub.Check{TopicID: retried, URL: feed, StartedAt: now, Now: now, Changed: true, Node: 1, ClaimShards: 1, ClaimUntil: until})
 	_, err4 := s.CommitCheck(t.Context(), hub.Check{TopicID: hub.TopicID(feed + "4"), URL: feed + "4", StartedAt: now, Now: now, Err: "gone", Retry: until})
 	_, err2 := s.ClaimRetries(t.Context(), now, until, 10, 5)
 	checks, err3 := s.ClaimChecks(t.Context(), now, until, 10)
@@ -131,13 +131,13 @@ func TestRecoverMakesWhatAnEarlierRunHeldDueAtOnce(t *testing.T) {
 		t.Fatal(err, checks)
 	}
 	s = open(t, Options{Dir: dir})
-	if parts, err := s.ClaimParts(t.Context(), 2, now, until, 10); err != nil || len(parts) != 0 {
+	if parts, err := s.ClaimShards(t.Context(), 2, now, until, 10); err != nil || len(parts) != 0 {
 		t.Fatalf("before Recover: %v, %v", parts, err)
 	}
 	if err := s.Recover(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}
-	parts, err1 := s.ClaimParts(t.Context(), 2, now, until, 10)
+	parts, err1 := s.ClaimShards(t.Context(), 2, now, until, 10)
 	retries, err2 := s.ClaimRetries(t.Context(), now, until, 10, 6)
 	checks, err3 = s.ClaimChecks(t.Context(), now, until, 10)
 	if err := errors.Join(err1, err2, err3); err != nil || len(parts) != 1 || len(retries) != 1 || len(checks) != 2 {

@@ -66,8 +66,8 @@ func TestADatabaseOfTheFirstSchemaKeepsItsRows(t *testing.T) {
 func TestNoticesOfEarlierVersionsAreConfirmedWhereTheyWereTaken(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := earlierSchema(t.Context(), filepath.Join(dir, File), storetest.Migrations(t, rivertest.BeforeConsent), rivertest.NoticeRows()); err != nil {
+	if err := earlierSchema(t.Context(), filepath.Join(dir, File), storetest.Migrations(t, rivertest.BeforeConsent), rivertest.ForwardingRows()); err != nil {
 		t.Fatal(err)
 	}
-	rivertest.NoticesMigrated(t, open(t, Options{Dir: dir}))
+	rivertest.ForwardingsMigrated(t, open(t, Options{Dir: dir}))
 }

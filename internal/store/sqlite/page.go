@@ -17,7 +17,7 @@ const pageColumns = 11
 
 // Page is hub.Store.Page, spoken to the driver itself: on this path database/sql
 // costs as much again as the database.
-func (s *Store) Page(ctx context.Context, p hub.Part, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
+func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
 	args := hubsql.PageArgs(p, after, now, limit)
 	named := make([]driver.NamedValue, len(args))
 	for i, v := range args {

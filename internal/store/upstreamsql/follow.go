@@ -28,7 +28,7 @@ const followColumns = `f.id, f.feed, f.protocol, f.topic, f.hub, f.wire, f.proc,
 func scanFollow(rows *sql.Rows, f *upstream.Follow) error {
 	var wanted string
 	err := rows.Scan(&f.ID, &f.Feed, &f.Protocol, &f.Topic, &f.Hub, &f.Wire, &f.Proc, &f.Named, &wanted, &f.Token, &f.Secret, &f.Base, &f.State,
-		(*sqldb.Time)(&f.CreatedAt), (*sqldb.Time)(&f.RequestedAt), (*sqldb.Time)(&f.ConfirmedAt), (*sqldb.Time)(&f.HeardAt), (*sqldb.Time)(&f.ExpiresAt),
+		(*sqldb.Time)(&f.CreatedAt), (*sqldb.Time)(&f.RequestedAt), (*sqldb.Time)(&f.ConfirmedAt), (*sqldb.Time)(&f.ReceivedAt), (*sqldb.Time)(&f.ExpiresAt),
 		(*sqldb.Time)(&f.NextAt), &f.Claim, &f.Asked, &f.Missed, (*sqldb.Int)(&f.Failures), &f.Rejected, &f.LastError, (*sqldb.Time)(&f.LastErrorAt),
 		(*sqldb.Time)(&f.SinceAt), &f.Notify)
 	f.For = strings.Fields(wanted)
@@ -54,7 +54,7 @@ func saveFollow(ctx context.Context, c sqldb.Conn, f *upstream.Follow) error {
 			failures = excluded.failures, rejected = excluded.rejected, last_error = excluded.last_error,
 			last_error_at = excluded.last_error_at, since_at = excluded.since_at, notify_by = excluded.notify_by`,
 		f.ID, sqldb.Clean(f.Feed), f.Protocol, sqldb.Clean(f.Topic), sqldb.Clean(f.Hub), sqldb.Clean(f.Wire), sqldb.Clean(f.Proc), f.Named, wantedText(f.For),
-		f.Token, f.Secret, sqldb.Clean(f.Base), f.State, sqldb.Millis(f.CreatedAt), sqldb.Millis(f.RequestedAt), sqldb.Millis(f.ConfirmedAt), sqldb.Millis(f.HeardAt), sqldb.Millis(f.ExpiresAt),
+		f.Token, f.Secret, sqldb.Clean(f.Base), f.State, sqldb.Millis(f.CreatedAt), sqldb.Millis(f.RequestedAt), sqldb.Millis(f.ConfirmedAt), sqldb.Millis(f.ReceivedAt), sqldb.Millis(f.ExpiresAt),
 		sqldb.Millis(f.NextAt), f.Claim, f.Asked, f.Missed, int64(f.Failures), f.Rejected, sqldb.Clean(f.LastError), sqldb.Millis(f.LastErrorAt),
 		sqldb.Millis(f.SinceAt), f.Notify)
 	return err

@@ -14,7 +14,7 @@ import (
 type accountView struct {
 	shell.View
 	Mine     string // which of the account's pages, for its tabs
-	Said     string // what was done just now
+	Message  string // what was done just now
 	Who      account.User
 	Sessions []sessionRow
 	Tokens   []tokenRow
@@ -84,7 +84,7 @@ func (s *Pages) accountPage(rw http.ResponseWriter, r *http.Request, session acc
 
 // showAccount adds to v, which has what became of a form, what the page always has.
 func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
-	v.View, v.Mine, v.Said = s.NewView(r, "Account", "/account"), "/account", said(r)
+	v.View, v.Mine, v.Message = s.NewView(r, "Account", "/account"), "/account", said(r)
 	v.Heading, v.Moves = session.User, s.Moves != nil
 	if v.Scopes == nil {
 		v.Scopes = scopes(nil)

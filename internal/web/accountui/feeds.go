@@ -19,14 +19,14 @@ import (
 
 type feedsView struct {
 	shell.View
-	Mine  string
-	Said  string
-	Base  string
-	Cloud string // the <cloud> of this server
-	Feeds []hosted
-	Chose string // the feed that the form to save one is set to
-	Wrong string // what was wrong with a file
-	Hints hintsView
+	Mine    string
+	Message string
+	Base    string
+	Cloud   string // the <cloud> of this server
+	Feeds   []hosted
+	Chose   string // the feed that the form to save one is set to
+	Wrong   string // what was wrong with a file
+	Hints   hintsView
 }
 
 // hosted is a feed as its author sees it.
@@ -68,7 +68,7 @@ func (s *Pages) feedsPage(rw http.ResponseWriter, r *http.Request, session accou
 // showFeeds adds to v what the page always has; slip is what was wrong with the form
 // of one feed.
 func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, slip hosted) {
-	v.View, v.Mine, v.Said, v.Base = s.NewView(r, "Feeds", "/account"), "/account/feed", said(r), s.BaseURL(r)
+	v.View, v.Mine, v.Message, v.Base = s.NewView(r, "Feeds", "/account"), "/account/feed", said(r), s.BaseURL(r)
 	v.Cloud = s.CloudElement(v.Base)
 	v.Heading = "Your feeds"
 	if s.Profiles != nil && v.Hints.Periods == nil {
@@ -151,7 +151,7 @@ func findings(doc []byte, f author.Feed, address string, now time.Time) (all []f
 				one.Where = strings.TrimSpace("line " + shell.FormatCount(line) + " " + one.Where)
 			}
 		}
-		one.Problem, one.Mend = shell.CleanText(a.Problem, 400), shell.CleanText(a.Mend, 400)
+		one.Problem, one.Fix = shell.CleanText(a.Problem, 400), shell.CleanText(a.Fix, 400)
 		all = append(all, one)
 	}
 	return all, pushless
@@ -164,7 +164,7 @@ func (s *Pages) doSave(rw http.ResponseWriter, r *http.Request, session account.
 	_, _ = rc.SetReadDeadline(time.Now().Add(shell.UploadTimeout)), rc.SetWriteDeadline(time.Now().Add(shell.FormTimeout))
 	name, doc, kind, err := readUpload(rw, r)
 	if err == nil {
-		_, err = s.Authors.Put(r.Context(), author.Document{User: session.User, Name: name, Bytes: doc, Type: kind, Door: "page"})
+		_, err = s.Authors.Put(r.Context(), author.Document{User: session.User, Name: name, Bytes: doc, Type: kind, Via: "page"})
 	}
 	if err != nil {
 		status, _ := shell.StatusOf(err)

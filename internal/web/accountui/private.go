@@ -13,7 +13,7 @@ import (
 type privateView struct {
 	shell.View
 	Mine    string
-	Said    string
+	Message string
 	Secrets []secretRow
 	Own     bool // something was saved as the private feed; else it has what the public one has
 
@@ -31,7 +31,7 @@ func (s *Pages) privatePage(rw http.ResponseWriter, r *http.Request, session acc
 }
 
 func (s *Pages) showPrivate(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v privateView) {
-	v.View, v.Mine, v.Said = s.NewView(r, "Private readers", "/account"), "/account/private", said(r)
+	v.View, v.Mine, v.Message = s.NewView(r, "Private readers", "/account"), "/account/private", said(r)
 	all, err := s.Accounts.Secrets(r.Context(), session.User, author.Private)
 	if err != nil {
 		s.Fail(rw, r, err)

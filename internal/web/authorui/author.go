@@ -204,7 +204,7 @@ func (c *pageCache) put(k authorKey, p *authorPage) {
 	if _, ok := c.pages.Peek(k); ok || p.size > keptPageBytes {
 		return
 	}
-	c.pages.Most, c.pages.MostSize = keptAuthors, keptPageBytes
+	c.pages.Max, c.pages.MaxSize = keptAuthors, keptPageBytes
 	c.pages.Put(k, p, int64(p.size))
 }
 

@@ -114,7 +114,7 @@ func tameNode(t *testing.T, n *html.Node) {
 	}
 }
 
-func FuzzDress(f *testing.F) {
+func FuzzRenderBody(f *testing.F) {
 	for _, s := range []string{"<p>One</p>", longPost, "<table><tr><td>x", `<svg><a xlink:href="javascript:1"><text>x</text></a></svg>`, "<math><mi>x</mi></math>", "&lt;script&gt;", `<video><source src="https://a/b"></video>`, "<ul><li>" + strings.Repeat("x ", 900)} {
 		for _, whole := range []bool{false, true} {
 			f.Add(s, whole)
@@ -143,7 +143,7 @@ func FuzzDress(f *testing.F) {
 	})
 }
 
-func BenchmarkDress(b *testing.B) {
+func BenchmarkRenderBody(b *testing.B) {
 	d := dressed(ImagesProxy)
 	for _, n := range []int{1, 20} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -74,9 +74,9 @@ type TagView struct {
 // FileView is an enclosure.
 type FileView struct {
 	File
-	Kind    string // "image", "audio", "video" or ""
-	Picture template.HTML
-	Note    string // type and size
+	Kind  string // "image", "audio", "video" or ""
+	Image template.HTML
+	Note  string // type and size
 }
 
 // PostRenderer makes entries of posts.
@@ -203,9 +203,9 @@ func (w *PostRenderer) files(user string, list []author.Enclosure) (all []FileVi
 		switch f.Kind {
 		case "image":
 			width, height := w.size(user, e.URL, own)
-			f.Picture = template.HTML(w.Image(e.URL, cmp.Or(e.Alt, e.Title), width, height, true))
-			if !strings.HasPrefix(string(f.Picture), "<img") {
-				f.Picture = ""
+			f.Image = template.HTML(w.Image(e.URL, cmp.Or(e.Alt, e.Title), width, height, true))
+			if !strings.HasPrefix(string(f.Image), "<img") {
+				f.Image = ""
 			}
 		case "audio", "video":
 			f.Player = f.Kind

@@ -69,7 +69,7 @@ func (q changesQuery) url(path, name, value string) string {
 type changeLine struct {
 	ID   string // its place
 	When shell.Moment
-	Door door
+	Via  door
 	Name string // of the site, else its host
 	Href string // of the site; "": no link
 	Site string // its address, short; "": the name says it
@@ -80,7 +80,7 @@ type changeLine struct {
 
 func newChangeLine(c hub.Change, now time.Time) changeLine {
 	l := changeLine{
-		ID: shell.FormatCursor(c.Cursor()), When: shell.NewMoment(now, c.At), Door: doorOf(c.Door),
+		ID: shell.FormatCursor(c.Cursor()), When: shell.NewMoment(now, c.At), Via: doorOf(c.Via),
 		Name: shell.CleanText(strings.TrimSpace(c.Name), 120), Site: shell.ShortURL(c.URL), Href: linkTo(c.URL),
 	}
 	if l.Name == "" {
@@ -89,8 +89,8 @@ func newChangeLine(c hub.Change, now time.Time) changeLine {
 	if l.Site == l.Name || strings.TrimSuffix(l.Site, "/") == l.Name {
 		l.Site = ""
 	}
-	if c.Page != c.URL {
-		l.Page = linkTo(c.Page)
+	if c.Batch != c.URL {
+		l.Page = linkTo(c.Batch)
 	}
 	if c.Feed != c.URL {
 		l.Feed = linkTo(c.Feed)

@@ -122,12 +122,12 @@ type changeData struct {
 	Feed string    `json:"feed,omitempty"`
 	Page string    `json:"page,omitempty"`
 	Tags []string  `json:"tags,omitempty"`
-	Door string    `json:"door,omitempty"`
+	Via  string    `json:"door,omitempty"`
 }
 
 func (w *changeWatch) data(c hub.Change) ([]byte, error) {
 	if w.html {
 		return w.line(c)
 	}
-	return json.Marshal(changeData{c.At.UTC(), c.Name, c.URL, c.Feed, c.Page, c.Tags, c.Door})
+	return json.Marshal(changeData{c.At.UTC(), c.Name, c.URL, c.Feed, c.Batch, c.Tags, c.Via})
 }

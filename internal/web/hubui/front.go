@@ -113,7 +113,7 @@ func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) {
 		s.mistaken(rw, r, outcomeView{Ping: &pingForm{URL: shell.CleanText(given, 2048), URLError: shell.ErrorText(err)}})
 		return
 	}
-	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: feed, Door: "web", Source: s.CallerAddr(r)})
+	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: feed, Via: "web", Source: s.CallerAddr(r)})
 	if err != nil {
 		s.notDone(rw, r, err, "The ping did not work", outcomeView{Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}})
 		return

@@ -30,7 +30,7 @@ func kinds() []kind {
 		{event.KindDrop, "drop", "Drops", "A subscription was removed: it failed too often, or its owner said it is gone."},
 		{event.KindExpire, "expire", "Expiries", "A subscription ran out without being renewed."},
 		{event.KindSave, "save", "Saves", "A feed was saved here."},
-		{event.KindSink, "sink", "Sinks", "Another server was told of a feed that was saved here."},
+		{event.KindTarget, "sink", "Sinks", "Another server was told of a feed that was saved here."},
 		{event.KindSystem, "system", "System", "News of the server itself."},
 	}
 }

@@ -109,7 +109,7 @@ func registration(form rsscloud.Form, from netip.Addr) (registerForm, hub.Regist
 			*p[1] = shell.ErrorText(err)
 		}
 	}
-	reg := hub.Registration{Protocol: f.Protocol, Procedure: f.Procedure, Challenge: f.Domain != "", Source: from, Door: "web"}
+	reg := hub.Registration{Protocol: f.Protocol, Procedure: f.Procedure, Challenge: f.Domain != "", Source: from, Via: "web"}
 	reg.Feeds = f.readFeeds(form)
 	port, err := strconv.Atoi(f.Port)
 	if err != nil || port < 1 || port > 65535 {

@@ -21,7 +21,7 @@ type row struct {
 	Topic     string // short
 	TopicHref string
 	Text      string
-	Door      door // by which it came, or the way in which somebody was told
+	Via       door // by which it came, or the way in which somebody was told
 	Took      string
 	When      shell.Moment
 	Meaning   string
@@ -51,8 +51,8 @@ func newRow(e event.Event, now time.Time) row {
 	if e.Took > 0 {
 		r.Took = shell.FormatDuration(e.Took)
 	}
-	if e.Door != "" {
-		r.Door = doorOf(e.Door)
+	if e.Via != "" {
+		r.Via = doorOf(e.Via)
 	}
 	r.Facts = facts(e, r)
 	return r
@@ -64,8 +64,8 @@ func facts(e event.Event, r row) []fact {
 		all = append(all, fact{Name: "Feed", Value: shell.CleanText(e.Topic, 2048), Href: r.TopicHref, Foreign: true})
 	}
 	all = append(all, fact{Name: "Outcome", Value: shell.CleanText(e.Text, 2000), Foreign: true})
-	if e.Door != "" {
-		all = append(all, fact{Name: "By way of", Value: doorOf(e.Door).Words})
+	if e.Via != "" {
+		all = append(all, fact{Name: "By way of", Value: doorOf(e.Via).Words})
 	}
 	if e.Peer != "" {
 		name := "From"
@@ -77,8 +77,8 @@ func facts(e event.Event, r row) []fact {
 		}
 		all = append(all, fact{Name: name, Value: shell.CleanText(e.Peer, 255), Foreign: true})
 	}
-	if e.Told > 0 || e.Failed > 0 {
-		all = append(all, fact{Name: "Told", Value: shell.FormatCount(e.Told)}, fact{Name: "Not told yet", Value: shell.FormatCount(e.Failed)})
+	if e.Notified > 0 || e.Failed > 0 {
+		all = append(all, fact{Name: "Told", Value: shell.FormatCount(e.Notified)}, fact{Name: "Not told yet", Value: shell.FormatCount(e.Failed)})
 	}
 	if r.Took != "" {
 		all = append(all, fact{Name: "Took", Value: r.Took})
@@ -139,7 +139,7 @@ func (c *rowCache) get(m mark, render func(*bytes.Buffer) error) ([]byte, error)
 	b = bytes.TrimSpace(out.Bytes())
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.made.Most = rowCacheSize
+	c.made.Max = rowCacheSize
 	c.made.Put(m, b, 0)
 	return b, nil
 }

@@ -67,7 +67,7 @@ func (f *changeList) listed(list ...hub.Change) {
 }
 
 func site1(i int) hub.Change {
-	return hub.Change{Name: fmt.Sprintf("Site number %d", i), URL: fmt.Sprintf("https://s%d.example/", i), Door: "weblogs"}
+	return hub.Change{Name: fmt.Sprintf("Site number %d", i), URL: fmt.Sprintf("https://s%d.example/", i), Via: "weblogs"}
 }
 
 // wake publishes an event.

@@ -19,14 +19,14 @@ const testFeedQuarter = 15 * time.Minute
 // testFeedView is the page about the feed that changes by itself.
 type testFeedView struct {
 	shell.View
-	URL   string
-	Next  shell.Moment
-	Asks  []testFeedAsk
-	Known bool // how many follow it
-	Total int64
-	By    []testFeedFollowers
-	May   bool // who looks may have it change
-	Said  string
+	URL     string
+	Next    shell.Moment
+	Asks    []testFeedAsk
+	Known   bool // how many follow it
+	Total   int64
+	By      []testFeedFollowers
+	May     bool // who looks may have it change
+	Message string
 }
 
 // testFeedAsk is a way to follow it, for a terminal.
@@ -49,7 +49,7 @@ func (s *Pages) testFeedPage(rw http.ResponseWriter, r *http.Request) {
 		{"websub", "WebSub", "curl -d hub.mode=subscribe -d hub.callback=https://example.org/callback \\\n  --data-urlencode hub.topic=" + s.TestFeed + " " + base + "/websub"},
 	}
 	if r.URL.Query().Get("done") == "ticked" {
-		v.Said = "The feed has changed, and whoever follows it is being told."
+		v.Message = "The feed has changed, and whoever follows it is being told."
 	}
 	by, err := s.Store.Subscribers(r.Context(), hub.TopicID(s.TestFeed), v.Now)
 	v.Known = err == nil

@@ -241,7 +241,7 @@ func (s *Pages) liveSubscriptions(ctx context.Context, topicID int64, now time.T
 // tallyOf counts all by protocol, and trouble among those that were looked at.
 func tallyOf(subs []hub.SubscriptionInfo, counts map[string]int64) (out tally) {
 	for _, sub := range subs {
-		if !sub.NextAt.IsZero() && sub.Owed > sub.Sent {
+		if !sub.NextAt.IsZero() && sub.PendingVersion > sub.Sent {
 			out.Failing++
 		}
 		if !sub.NextAt.IsZero() && (out.NextTry.IsZero() || sub.NextAt.Before(out.NextTry)) {
@@ -356,15 +356,15 @@ func changeCharts(changes []change) []shell.Figure {
 	told, took := make([]float64, len(changes)), make([]float64, len(changes))
 	for i, c := range changes {
 		at := len(changes) - 1 - i
-		told[at], took[at] = float64(c.Told), float64(c.Took.Microseconds())/1000
+		told[at], took[at] = float64(c.Notified), float64(c.Took.Microseconds())/1000
 	}
 	unit := inSeconds(took)
 	n := len(changes)
 	ticks := []shell.Tick{{At: 0, Label: "change " + shell.FormatCount(changes[n-1].Version)}, {At: 1, Label: "change " + shell.FormatCount(changes[0].Version)}}
 	return []shell.Figure{
 		{ID: "told", Title: "Subscribers told", Unit: "", Bars: true, Ticks: ticks,
-			Desc:   "Subscribers told of each of the last " + shell.FormatCount(n) + " changes. Of the latest: " + shell.FormatCount(changes[0].Told) + ".",
-			Now:    shell.FormatCount(changes[0].Told) + " at the last change",
+			Desc:   "Subscribers told of each of the last " + shell.FormatCount(n) + " changes. Of the latest: " + shell.FormatCount(changes[0].Notified) + ".",
+			Now:    shell.FormatCount(changes[0].Notified) + " at the last change",
 			Series: []shell.Series{{Name: "told", Class: "s1", Values: told}}},
 		{ID: "took", Title: "Time until the last one was told", Unit: unit, Bars: true, Ticks: ticks,
 			Desc:   "Time from finding each of the last " + shell.FormatCount(n) + " changes to the end of telling. The latest: " + shell.FormatDuration(changes[0].Took) + ".",

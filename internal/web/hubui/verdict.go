@@ -10,10 +10,10 @@ import (
 
 // change is one version of a topic and who was told of it.
 type change struct {
-	Version      int64
-	At           time.Time // when it was found
-	Told, Failed int
-	Took         time.Duration // from the change to the last notification of the first round
+	Version          int64
+	At               time.Time // when it was found
+	Notified, Failed int
+	Took             time.Duration // from the change to the last notification of the first round
 }
 
 // changesOf gathers notify events (newest first) by version, newest first. A
@@ -53,12 +53,12 @@ func changesOf(events []event.Event) []change {
 }
 
 func (c *change) add(e event.Event) {
-	if e.Told == 1 && e.Failed == 0 && c.Failed > 0 {
+	if e.Notified == 1 && e.Failed == 0 && c.Failed > 0 {
 		c.Failed-- // a repeat that arrived
-		c.Told++
+		c.Notified++
 		return
 	}
-	c.Told += e.Told
+	c.Notified += e.Notified
 	c.Failed += e.Failed
 	c.Took = max(c.Took, e.At.Sub(c.At), e.Took)
 }
@@ -121,22 +121,22 @@ func toldWords(t hub.Topic, n tally, changes []change, now time.Time) string {
 	if n.Partial {
 		failed = max(failed, c.Failed)
 	}
-	all := c.Told + failed
+	all := c.Notified + failed
 	switch {
-	case failed == 0 && c.Told == 1:
+	case failed == 0 && c.Notified == 1:
 		return "The one subscriber was told in " + shell.FormatDuration(c.Took) + ", " + ago + "."
 	case failed == 0:
-		return "All " + shell.FormatCount(c.Told) + " subscribers were told in " + shell.FormatDuration(c.Took) + ", " + ago + "."
-	case c.Told == 0 && all == 1:
+		return "All " + shell.FormatCount(c.Notified) + " subscribers were told in " + shell.FormatDuration(c.Took) + ", " + ago + "."
+	case c.Notified == 0 && all == 1:
 		return "The one subscriber could not be told of the change found " + ago + "; it is tried again."
-	case c.Told == 0:
+	case c.Notified == 0:
 		return "None of the " + shell.FormatCount(all) + " subscribers could be told of the change found " + ago + "; they are tried again."
 	}
 	again := "they are tried again."
 	if failed == 1 {
 		again = "it is tried again."
 	}
-	return shell.FormatCount(c.Told) + " of " + shell.FormatCount(all) + " subscribers were told in " + shell.FormatDuration(c.Took) + ", " + ago + "; " + shell.FormatCount(failed) + " could not be, and " + again
+	return shell.FormatCount(c.Notified) + " of " + shell.FormatCount(all) + " subscribers were told in " + shell.FormatDuration(c.Took) + ", " + ago + "; " + shell.FormatCount(failed) + " could not be, and " + again
 }
 
 func unknownWords(events []event.Event) (lead, then string) {

@@ -18,9 +18,9 @@ func TestVerdictSaysWhatBecameOfTheLastChangeOrPing(t *testing.T) {
 	changed := hub.Topic{Version: 7, CheckedAt: ago(time.Minute), ChangedAt: ago(time.Minute)}
 	check := event.Event{Kind: event.KindCheck, Version: 7, At: ago(time.Minute), OK: true}
 	told := func(n, failed int) event.Event {
-		return event.Event{Kind: event.KindNotify, Version: 7, At: ago(time.Minute - 300*time.Millisecond), Took: 290 * time.Millisecond, Told: n, Failed: failed}
+		return event.Event{Kind: event.KindNotify, Version: 7, At: ago(time.Minute - 300*time.Millisecond), Took: 290 * time.Millisecond, Notified: n, Failed: failed}
 	}
-	retried := event.Event{Kind: event.KindNotify, Version: 7, At: ago(10 * time.Second), Told: 1, OK: true, Peer: "h"}
+	retried := event.Event{Kind: event.KindNotify, Version: 7, At: ago(10 * time.Second), Notified: 1, OK: true, Peer: "h"}
 	pinged := event.Event{Kind: event.KindPing, At: ago(time.Second)}
 	same, unread, waiting, unreadOnce := changed, changed, changed, changed
 	same.CheckedAt = ago(time.Second)

@@ -23,8 +23,8 @@ type River interface {
 	Sources
 	Categories
 	Lists
-	Notices
-	NoticeLinks
+	Forwardings
+	ForwardingLinks
 }
 
 // Items are what arrived.
@@ -72,20 +72,20 @@ type Lists interface {
 }
 
 // Notices forward new items of a reader to recipients.
-type Notices interface {
-	PutNotice(ctx context.Context, n forward.Notice) (forward.Notice, error)
-	Notices(ctx context.Context, reader string) ([]forward.Notice, error)
-	DropNotice(ctx context.Context, reader string, id int64) error
-	TryNotice(ctx context.Context, reader string, id int64) error
+type Forwardings interface {
+	PutForwarding(ctx context.Context, n forward.Forwarding) (forward.Forwarding, error)
+	Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error)
+	DropForwarding(ctx context.Context, reader string, id int64) error
+	TryForwarding(ctx context.Context, reader string, id int64) error
 }
 
 // NoticeLinks are for recipients, by the links in their mails.
-type NoticeLinks interface {
+type ForwardingLinks interface {
 	ConfirmLink(ctx context.Context, token string) (forward.Link, error)
 	EndLink(ctx context.Context, token string) (forward.Link, error)
-	ConfirmNotices(ctx context.Context, token string) (forward.Link, error)
-	EndNotices(ctx context.Context, token string) (forward.Link, error)
-	AllowNotices(ctx context.Context, token string) (forward.Link, error)
+	ConfirmForwarding(ctx context.Context, token string) (forward.Link, error)
+	EndForwarding(ctx context.Context, token string) (forward.Link, error)
+	AllowForwarding(ctx context.Context, token string) (forward.Link, error)
 }
 
 // Listener hears of arrivals; a *river.Listener is one.

@@ -82,7 +82,7 @@ type riverFile struct {
 	Name, Href string
 	Note       string        // how long, how large
 	Kind       string        // "audio", "video" or ""
-	Picture    template.HTML // of an image
+	Image      template.HTML // of an image
 }
 
 // riverPost is an item as one reader sees it.
@@ -90,7 +90,7 @@ type riverPost struct {
 	*itemContent
 	ID, Seq  int64
 	At       int64  // Unix milliseconds
-	Said     int64  // when it was published, likewise
+	Message  int64  // when it was published, likewise
 	Group    string // the same for all items of one feed that one check brought
 	First    bool   // of its group on the page
 	Number   int    // on the page
@@ -167,7 +167,7 @@ func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 	if at.IsZero() {
 		at = e.At
 	}
-	p.When, p.Said = shell.NewMoment(how.now, at), at.UnixMilli()
+	p.When, p.Message = shell.NewMoment(how.now, at), at.UnixMilli()
 	p.ReadAt = clockOf(e.ReadAt, e.At, how.zone)
 	p.Edited, p.Taken = shell.NewMoment(how.now, e.EditedAt), shell.NewMoment(how.now, e.WithdrawnAt)
 	return p
@@ -284,7 +284,7 @@ func (w *contentWriter) files(c *itemContent, from *river.Content) {
 			if f.Kind = ""; e.URL == from.Image || strings.Contains(from.HTML, html.EscapeString(e.URL)) {
 				continue
 			}
-			f.Picture = template.HTML(w.Image(e.URL, shell.CleanText(e.Title, 300), "", "", false))
+			f.Image = template.HTML(w.Image(e.URL, shell.CleanText(e.Title, 300), "", "", false))
 		}
 		c.Files = append(c.Files, f)
 	}
@@ -380,7 +380,7 @@ func order(posts []riverPost) {
 		}
 		group := posts[from:to]
 		slices.SortStableFunc(group, func(a, b riverPost) int {
-			return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.Said, a.Said))
+			return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.Message, a.Message))
 		})
 		for i := range group {
 			group[i].First, group[i].Number = i == 0, from+i+1

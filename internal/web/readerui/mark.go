@@ -187,7 +187,7 @@ func (s *riverPages) markedOf(r *http.Request, v *riverView) (err error) {
 		return shell.FormatCount(n) + " items"
 	}
 	if n := number("unmarked"); v.Own && n >= 0 {
-		v.Said = "Undone: " + items(n) + " unread again."
+		v.Message = "Undone: " + items(n) + " unread again."
 	}
 	n, to, until := number("marked"), number("to"), time.UnixMilli(number("at")).Add(river.UndoWithin)
 	if !v.Own || n < 0 || to < 0 || !until.After(v.Now) {

@@ -10,7 +10,7 @@ import (
 
 // EndNoticePath is where mail programs end forwarding by one click, without a cookie and from
 // wherever they run: what may be done there, the token alone decides.
-const EndNoticePath = "/feeds/notices/end"
+const EndForwardingPath = "/feeds/notices/end"
 
 type noticeLinkView struct {
 	shell.View
@@ -30,7 +30,7 @@ func (s *noticePages) confirmNoticePage(rw http.ResponseWriter, r *http.Request)
 	}
 	v := noticeLinkView{View: s.NewView(r, "Receive forwarded items?", "")}
 	switch l.State {
-	case forward.NoticeConfirmed:
+	case forward.ForwardingConfirmed:
 		v = s.confirmedNotice(r, l)
 	case "":
 		v.Lines = []string{"Nothing is to be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
@@ -42,7 +42,7 @@ func (s *noticePages) confirmNoticePage(rw http.ResponseWriter, r *http.Request)
 }
 
 func (s *noticePages) doConfirmNotice(rw http.ResponseWriter, r *http.Request) {
-	l, err := s.River.ConfirmNotices(r.Context(), r.URL.Query().Get("token"))
+	l, err := s.River.ConfirmForwarding(r.Context(), r.URL.Query().Get("token"))
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
@@ -64,11 +64,11 @@ func (s *noticePages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
 		s.Fail(rw, r, err)
 		return
 	}
-	if l.State == forward.NoticeEnded {
+	if l.State == forward.ForwardingEnded {
 		s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
 		return
 	}
-	v := noticeLinkView{View: s.NewView(r, "Get no more of these mails?", ""), Action: linkAction(EndNoticePath, token), Button: "Unsubscribe"}
+	v := noticeLinkView{View: s.NewView(r, "Get no more of these mails?", ""), Action: linkAction(EndForwardingPath, token), Button: "Unsubscribe"}
 	v.Lines = []string{"Nothing of " + senderOf(l) + " will be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
 	s.showNoticeLink(rw, r, v)
 }
@@ -81,7 +81,7 @@ func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 	// Mail programs send a form of either kind; a field that cannot be read is none.
 	r.Body = http.MaxBytesReader(rw, r.Body, shell.FormOverhead)
 	if r.PostFormValue("allow") == "yes" {
-		l, err := s.River.AllowNotices(r.Context(), token)
+		l, err := s.River.AllowForwarding(r.Context(), token)
 		if err != nil {
 			s.Fail(rw, r, err)
 			return
@@ -89,7 +89,7 @@ func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 		s.showNoticeLink(rw, r, s.confirmedNotice(r, l))
 		return
 	}
-	l, err := s.River.EndNotices(r.Context(), token)
+	l, err := s.River.EndForwarding(r.Context(), token)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
@@ -98,7 +98,7 @@ func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 }
 
 func (s *noticePages) endedNotice(r *http.Request, l forward.Link, token string) noticeLinkView {
-	v := noticeLinkView{View: s.NewView(r, "Unsubscribed", ""), Action: linkAction(EndNoticePath, token), Button: "Allow again", Field: "allow"}
+	v := noticeLinkView{View: s.NewView(r, "Unsubscribed", ""), Action: linkAction(EndForwardingPath, token), Button: "Allow again", Field: "allow"}
 	v.Lines = []string{"Nothing of " + senderOf(l) + " is forwarded to " + shell.CleanText(l.Target, 300) + " any more.", "It begins again only if you allow it here."}
 	return v
 }

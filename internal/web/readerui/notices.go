@@ -79,7 +79,7 @@ func (s *noticePages) showNotices(rw http.ResponseWriter, r *http.Request, reade
 }
 
 func (s *noticePages) listNotices(ctx context.Context, reader string, v *noticesView) error {
-	all, err := s.River.Notices(ctx, reader)
+	all, err := s.River.Forwardings(ctx, reader)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (s *noticePages) listNotices(ctx context.Context, reader string, v *notices
 
 // noticeSources fills the menu of feeds, and gives the names of those that notices are
 // about.
-func (s *noticePages) noticeSources(ctx context.Context, reader string, all []forward.Notice, form *noticeForm) (map[int64]string, error) {
+func (s *noticePages) noticeSources(ctx context.Context, reader string, all []forward.Forwarding, form *noticeForm) (map[int64]string, error) {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: mostSources + 1})
 	if err != nil {
 		return nil, err
@@ -137,10 +137,10 @@ func (s *noticePages) noticeSources(ctx context.Context, reader string, all []fo
 	return names, nil
 }
 
-func (s *noticePages) noticeRow(n forward.Notice, names map[int64]string) noticeRow {
+func (s *noticePages) noticeRow(n forward.Forwarding, names map[int64]string) noticeRow {
 	now := s.CurrentTime()
 	row := noticeRow{ID: strconv.FormatInt(n.ID, 10), Via: shell.CleanText(n.Via, 20), Target: shell.CleanText(withoutUser(n.Target), 300), Sent: shell.FormatQuantity(n.Sent, "message", "messages"), Last: shell.NewMoment(now, n.LastAt),
-		Problem: shell.Sentence(n.Problem), Paused: n.Paused, Signed: n.Secret != "", Waiting: n.State == forward.NoticeWaiting, Ended: n.State == forward.NoticeEnded}
+		Problem: shell.Sentence(n.Problem), Paused: n.Paused, Signed: n.Secret != "", Waiting: n.State == forward.ForwardingWaiting, Ended: n.State == forward.ForwardingEnded}
 	if n.NextAt.After(now) {
 		row.Next = shell.NewMoment(now, n.NextAt)
 	} else {
@@ -189,7 +189,7 @@ func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader s
 		return
 	}
 	what := shell.CleanText(shell.FormValue(form, "what"), 210)
-	n := forward.Notice{Reader: reader, Via: shell.CleanText(shell.FormValue(form, "via"), 20), Target: strings.TrimSpace(shell.CleanText(shell.FormValue(form, "target"), 2048)), Secret: shell.FormValue(form, "secret"), CreatedAt: s.CurrentTime()}
+	n := forward.Forwarding{Reader: reader, Via: shell.CleanText(shell.FormValue(form, "via"), 20), Target: strings.TrimSpace(shell.CleanText(shell.FormValue(form, "target"), 2048)), Secret: shell.FormValue(form, "secret"), CreatedAt: s.CurrentTime()}
 	kind, rest, _ := strings.Cut(what, ":")
 	switch kind {
 	case "c":
@@ -206,7 +206,7 @@ func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader s
 		err = fault.New(fault.Invalid, "%s", slip)
 	}
 	if err == nil {
-		_, err = s.River.PutNotice(r.Context(), n)
+		_, err = s.River.PutForwarding(r.Context(), n)
 	}
 	if err == nil {
 		http.Redirect(rw, r, "/feeds/notices?done=notice", http.StatusSeeOther)
@@ -224,7 +224,7 @@ func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader s
 }
 
 // targetSlip says what is wrong with where a notice goes, "" when nothing is plain.
-func targetSlip(n forward.Notice) string {
+func targetSlip(n forward.Forwarding) string {
 	switch n.Via {
 	case forward.ViaEmail:
 		if name, host, ok := strings.Cut(n.Target, "@"); !ok || name == "" || host == "" || strings.ContainsAny(n.Target, " \t") {
@@ -241,11 +241,11 @@ func targetSlip(n forward.Notice) string {
 }
 
 // notice is one of the reader's, by the form of its row.
-func (s *noticePages) notice(rw http.ResponseWriter, r *http.Request, reader string) (n forward.Notice, sure, ok bool) {
+func (s *noticePages) notice(rw http.ResponseWriter, r *http.Request, reader string) (n forward.Forwarding, sure, ok bool) {
 	form, err := shell.ReadForm(rw, r)
 	if err == nil {
-		var all []forward.Notice
-		all, err = s.River.Notices(r.Context(), reader)
+		var all []forward.Forwarding
+		all, err = s.River.Forwardings(r.Context(), reader)
 		for _, n := range all {
 			if err == nil && strconv.FormatInt(n.ID, 10) == shell.FormValue(form, "id") {
 				return n, shell.FormValue(form, "sure") != "", true
@@ -265,10 +265,10 @@ func (s *noticePages) doTryNotice(rw http.ResponseWriter, r *http.Request, reade
 	if !ok {
 		return
 	}
-	err := s.River.TryNotice(r.Context(), reader, n.ID)
+	err := s.River.TryForwarding(r.Context(), reader, n.ID)
 	if err == nil {
 		done := "tried"
-		if n.State == forward.NoticeWaiting {
+		if n.State == forward.ForwardingWaiting {
 			done = "asked"
 		}
 		http.Redirect(rw, r, "/feeds/notices?done="+done, http.StatusSeeOther)
@@ -297,7 +297,7 @@ func (s *noticePages) doPauseNotice(rw http.ResponseWriter, r *http.Request, rea
 		return
 	}
 	n.Paused = !n.Paused
-	if _, err := s.River.PutNotice(r.Context(), n); err != nil {
+	if _, err := s.River.PutForwarding(r.Context(), n); err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
@@ -319,7 +319,7 @@ func (s *noticePages) doRemoveNotice(rw http.ResponseWriter, r *http.Request, re
 			Action: r.URL.Path, Fields: []shell.NamedValue{{Name: "id", Value: strconv.FormatInt(n.ID, 10)}}, Button: "Remove it", Back: "/feeds/notices"})
 		return
 	}
-	if err := s.River.DropNotice(r.Context(), reader, n.ID); err != nil {
+	if err := s.River.DropForwarding(r.Context(), reader, n.ID); err != nil {
 		s.Fail(rw, r, err)
 		return
 	}

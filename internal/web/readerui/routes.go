@@ -98,7 +98,7 @@ func (s *noticePages) routes() []route.Route {
 		s.form("/feeds/notices/remove", "Removes a recipient.", s.doRemoveNotice),
 		s.open("/feeds/notices/confirm", "Asks a recipient for consent, from the link in a mail.", s.confirmNoticePage),
 		{Method: http.MethodPost, Path: "/feeds/notices/confirm", Handler: http.HandlerFunc(s.doConfirmNotice), MaxBody: shell.FormOverhead, Purpose: "Saves the consent of a recipient."},
-		s.open(EndNoticePath, "Asks a recipient whether forwarding ends, from the link in a mail.", s.endNoticePage),
-		{Method: http.MethodPost, Path: EndNoticePath, Handler: http.HandlerFunc(s.doEndNotice), MaxBody: shell.FormOverhead, Purpose: "Ends forwarding for a recipient, also by one click in a mail program."},
+		s.open(EndForwardingPath, "Asks a recipient whether forwarding ends, from the link in a mail.", s.endNoticePage),
+		{Method: http.MethodPost, Path: EndForwardingPath, Handler: http.HandlerFunc(s.doEndNotice), MaxBody: shell.FormOverhead, Purpose: "Ends forwarding for a recipient, also by one click in a mail program."},
 	}
 }

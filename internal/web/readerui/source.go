@@ -31,12 +31,12 @@ type sourceView struct {
 	Failing      bool
 	Moved        *movedSource
 	Explain      explainView
-	Mended       string // what was wrong with the last document, and did not matter
+	Repaired     string // what was wrong with the last document, and did not matter
 	JSON         bool   // there is all of it as data
 }
 
 // Told reports that the notes below say what is wrong in more words.
-func (v sourceView) Told() bool {
+func (v sourceView) PushReceived() bool {
 	return v.Gone || len(v.Row.Badges) > 0 && v.Row.Badges[0].Text == "failing"
 }
 
@@ -121,12 +121,12 @@ func (s *followPages) sourceView(r *http.Request, reader string) (v sourceView, 
 	v.Form = settings(&f, categories)
 	v.Login = loginForm{Kind: f.Source.Login.Kind, Name: shell.CleanText(f.Source.Login.Name, 200), Kinds: loginKinds()}
 	v.Gone, v.Failing = f.Source.State.Gone != nil, f.Source.State.Failures > 0
-	v.Mended, v.JSON = shell.CleanText(f.Source.About.Problem, 400), s.Explained != nil
+	v.Repaired, v.JSON = shell.CleanText(f.Source.About.Problem, 400), s.Explained != nil
 	if m, ok := lastMove(&f.Source); ok {
 		v.Moved = &movedSource{shell.CleanText(withoutUser(m.From), 300), shell.CleanText(withoutUser(m.To), 300), moveWords(m.Why), shell.NewMoment(v.Now, m.At)}
 	}
 	v.Explain = explained(e, v.Now)
-	v.Said = s.sourceSaid(r, v)
+	v.Message = s.sourceSaid(r, v)
 	return v, nil
 }
 
@@ -146,7 +146,7 @@ func (s *followPages) sourceSaid(r *http.Request, v sourceView) string {
 		}
 		return "It was read just now."
 	}
-	return v.Said
+	return v.Message
 }
 
 func (s *followPages) aboutSource(f *river.Followed) aboutSource {
@@ -385,8 +385,8 @@ func (s *followPages) offerUnfollowUndo(r *http.Request, reader string, v *sourc
 	if err != nil || !until.After(v.Now) {
 		return // the page says what was done
 	}
-	v.Undo = &shell.UndoBar{Action: path.Join(SourcePath(id), "unfollow", "undo"), Words: v.Said, Until: shell.NewMoment(v.Now, until)}
-	v.Said, v.Undo.Until.Text = "", until.In(shell.TimeZone(r)).Format("15:04:05")
+	v.Undo = &shell.UndoBar{Action: path.Join(SourcePath(id), "unfollow", "undo"), Words: v.Message, Until: shell.NewMoment(v.Now, until)}
+	v.Message, v.Undo.Until.Text = "", until.In(shell.TimeZone(r)).Format("15:04:05")
 }
 
 // askFirst is the page that asks whether something is meant.

@@ -58,7 +58,7 @@ type pushRow struct {
 	Own           bool
 	Words         string
 	Since, Until  shell.Moment
-	Heard         shell.Moment
+	PushedAt      shell.Moment
 	Rejected      int64
 	Error         string
 }
@@ -103,8 +103,8 @@ func effectWords(e feedstate.Effect) string {
 
 func causeWords(c river.Check) string {
 	door := ""
-	if c.Door != "" {
-		door = ", by " + shell.CleanText(c.Door, 40)
+	if c.Via != "" {
+		door = ", by " + shell.CleanText(c.Via, 40)
 	}
 	switch c.Cause {
 	case feedstate.Poll:
@@ -221,7 +221,7 @@ func protocolName(p string) string {
 }
 
 func pushOf(p river.PushState, now time.Time) pushRow {
-	row := pushRow{Protocol: protocolName(p.Protocol), Hub: shell.HostOf(p.Hub), Own: p.Own, Since: shell.NewMoment(now, p.Since), Until: shell.NewMoment(now, p.Until), Heard: shell.NewMoment(now, p.HeardAt),
+	row := pushRow{Protocol: protocolName(p.Protocol), Hub: shell.HostOf(p.Hub), Own: p.Own, Since: shell.NewMoment(now, p.Since), Until: shell.NewMoment(now, p.Until), PushedAt: shell.NewMoment(now, p.PushedAt),
 		Rejected: p.Rejected, Error: shell.Sentence(p.LastError)}
 	switch {
 	case p.Own:

@@ -24,13 +24,13 @@ const (
 // followView is what the pages about what is followed have.
 type followView struct {
 	shell.View
-	Tab  string // which of them it is
-	Said string
+	Tab     string // which of them it is
+	Message string
 }
 
 func (s *base) followView(r *http.Request, title, tab string) followView {
 	v := followView{View: s.NewView(r, title, "/feeds"), Tab: tab}
-	v.Said = followSaid(r)
+	v.Message = followSaid(r)
 	return v
 }
 
@@ -189,7 +189,7 @@ func (s *followPages) sourcesPage(rw http.ResponseWriter, r *http.Request, reade
 		s.Fail(rw, r, err)
 		return
 	}
-	if v.Total == 0 && !v.Query.Any() && v.Said == "" {
+	if v.Total == 0 && !v.Query.Any() && v.Message == "" {
 		http.Redirect(rw, r, "/feeds/start", http.StatusSeeOther)
 		return
 	}

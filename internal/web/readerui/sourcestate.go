@@ -85,7 +85,7 @@ func badges(f *river.Source, now time.Time) (all []badge, why string) {
 // upcoming is when a feed is read next, in words: with a time, its label, else all of it.
 func upcoming(f *river.Source, now time.Time) (words string, at shell.Moment) {
 	switch {
-	case f.State.Gone != nil, f.NextAt.IsZero() && f.HeardAt.IsZero():
+	case f.State.Gone != nil, f.NextAt.IsZero() && f.PushedAt.IsZero():
 		return "not read any more", shell.Moment{Zero: true}
 	case f.Claim != 0:
 		return "being read now", shell.Moment{Zero: true}

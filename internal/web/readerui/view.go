@@ -33,7 +33,7 @@ type riverView struct {
 	Formats []categoryDoc
 	Unread  int64          // items that can be marked read at once
 	Undo    *shell.UndoBar // of the marking that led here
-	Said    string         // what was done just now
+	Message string         // what was done just now
 	Welcome bool           // the reader follows nothing of their choice and has written nothing: the page offers the first steps
 	Fresh   bool           // there is no account yet
 }

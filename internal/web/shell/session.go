@@ -105,7 +105,7 @@ func (s *Shell) SignIn(rw http.ResponseWriter, r *http.Request, u account.User) 
 
 // CallerOf is how the accounts count who tries.
 func (s *Shell) CallerOf(r *http.Request) account.Caller {
-	return account.Caller{Addr: s.CallerAddr(r), Door: "page"}
+	return account.Caller{Addr: s.CallerAddr(r), Via: "page"}
 }
 
 // LocalPath gives the path that a form or a link wants to go on to: one of this server,

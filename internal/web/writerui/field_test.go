@@ -30,7 +30,7 @@ func TestWhatIsWrongStandsBesideItsFieldWhateverItsWords(t *testing.T) {
 	var v profileView
 	for field, at := range map[string]*string{
 		"title": &v.TitleWrong, "blurb": &v.BlurbWrong, "link": &v.LinkWrong, "language": &v.LanguageWrong, "accent": &v.AccentWrong,
-		"avatar": &v.AvatarWrong, "sinks[2]": &v.SinksWrong, "theme": &v.AllWrong,
+		"avatar": &v.AvatarWrong, "sinks[2]": &v.PingTargetsError, "theme": &v.AllWrong,
 	} {
 		v = profileView{}
 		v.misfit(in(field))

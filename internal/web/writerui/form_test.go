@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-func FuzzSheetOfForm(f *testing.F) {
+func FuzzPostForm(f *testing.F) {
 	f.Add("source=Hello&title=T&categories=a,b&when=2026-01-01T10:00&offset=60")
 	f.Add("file=a&file=b&file-drop=a&file-length=x&reply=javascript:1&outline=[{}]")
 	f.Add("id=-1&base=99999999999999999999&source=%ff%00\r\n")

@@ -22,13 +22,13 @@ const (
 
 type wroteView struct {
 	shell.View
-	Said  string
-	Undo  *shell.UndoBar
-	Done  string
-	Query string
-	Show  string // "": something of everything
-	Tabs  []wroteTab
-	Lists []wroteList
+	Message string
+	Undo    *shell.UndoBar
+	Done    string
+	Query   string
+	Show    string // "": something of everything
+	Tabs    []wroteTab
+	Lists   []wroteList
 }
 
 type wroteTab struct {
@@ -78,9 +78,9 @@ func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session accou
 	q := r.URL.Query()
 	v := wroteView{View: s.NewView(r, "Your posts", "/write"), Query: shell.CleanText(strings.TrimSpace(q.Get("q")), 200), Show: q.Get("show")}
 	v.Script = "write.js"
-	v.Said = didWords(q.Get("did"))
+	v.Message = didWords(q.Get("did"))
 	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {
-		v.Undo, v.Said, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), shell.TimeZone(r))
+		v.Undo, v.Message, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), shell.TimeZone(r))
 	}
 	link := func(show string) string {
 		to := url.Values{}

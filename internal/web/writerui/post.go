@@ -41,7 +41,7 @@ type fileField struct {
 }
 
 // Picture reports that it can be seen.
-func (f fileField) Picture() bool { return strings.HasPrefix(f.Type, "image/") }
+func (f fileField) HasImage() bool { return strings.HasPrefix(f.Type, "image/") }
 
 // Name is how people know it.
 func (f fileField) Name() string {

@@ -13,15 +13,15 @@ import (
 
 type profileView struct {
 	shell.View
-	Mine    string
-	Said    string
-	Profile author.Profile
-	Tinted  bool   // the author's page has a colour of its own
-	Sinks   string // one a line
-	Files   bool
-	Kinds   []string // of sinks
+	Mine        string
+	Message     string
+	Profile     author.Profile
+	Tinted      bool   // the author's page has a colour of its own
+	PingTargets string // one a line
+	Files       bool
+	Kinds       []string // of sinks
 
-	NameWrong, EmailWrong, TitleWrong, BlurbWrong, LinkWrong, LanguageWrong, AccentWrong, AvatarWrong, SinksWrong, AllWrong string
+	NameWrong, EmailWrong, TitleWrong, BlurbWrong, LinkWrong, LanguageWrong, AccentWrong, AvatarWrong, PingTargetsError, AllWrong string
 }
 
 // profilePage is what an author says of himself.
@@ -31,9 +31,9 @@ func (s *Pages) profilePage(rw http.ResponseWriter, r *http.Request, session acc
 		s.Fail(rw, r, err)
 		return
 	}
-	v := profileView{Profile: w.Profile, Tinted: w.Accent != "", Sinks: strings.Join(w.Sinks, "\n")}
+	v := profileView{Profile: w.Profile, Tinted: w.Accent != "", PingTargets: strings.Join(w.PingTargets, "\n")}
 	if r.URL.Query().Get("done") == "saved" {
-		v.Said = "Saved. Your page and your feed say it now."
+		v.Message = "Saved. Your page and your feed say it now."
 	}
 	s.showProfile(rw, r, http.StatusOK, v)
 }
@@ -56,7 +56,7 @@ func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session accou
 	one := func(name string, limit int) string {
 		return shell.CleanText(strings.TrimSpace(got.fields.Get(name)), limit)
 	}
-	v := profileView{Tinted: got.fields.Get("tinted") != "", Sinks: proseOf(got.fields.Get("sinks")), AvatarWrong: got.wrong}
+	v := profileView{Tinted: got.fields.Get("tinted") != "", PingTargets: proseOf(got.fields.Get("sinks")), AvatarWrong: got.wrong}
 	v.Profile = author.Profile{
 		Name: one("name", 2000), Email: one("email", 400), Title: one("title", 2000), Blurb: proseOf(strings.TrimSpace(got.fields.Get("blurb"))), Link: one("link", 4096), Language: one("language", 40),
 		Accent: one("accent", 40), Avatar: one("avatar", 4096), Theme: one("theme", 20),
@@ -72,8 +72,8 @@ func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session accou
 	case got.fields.Get("avatar-drop") != "":
 		v.Profile.Avatar = ""
 	}
-	v.Profile.Sinks, v.SinksWrong = sinkLines(v.Sinks)
-	if v.AvatarWrong+v.SinksWrong != "" {
+	v.Profile.PingTargets, v.PingTargetsError = sinkLines(v.PingTargets)
+	if v.AvatarWrong+v.PingTargetsError != "" {
 		s.showProfile(rw, r, http.StatusBadRequest, v)
 		return
 	}
@@ -111,7 +111,7 @@ func (v *profileView) misfit(err error) {
 		case "avatar":
 			at = &v.AvatarWrong
 		case "sinks":
-			at = &v.SinksWrong
+			at = &v.PingTargetsError
 		}
 	}
 	*at = shell.Reason(err)
@@ -123,7 +123,7 @@ func sinkLines(text string) (all []string, wrong string) {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		sink, err := announce.ParseSink(line)
+		sink, err := announce.ParseTarget(line)
 		if err != nil {
 			return nil, shell.Reason(err)
 		}

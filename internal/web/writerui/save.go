@@ -125,7 +125,7 @@ func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (aut
 	if err != nil {
 		return author.Post{}, "", err
 	}
-	e := author.Edit{User: user, ID: f.ID, Base: f.Base, Key: f.Key, Door: "write", Change: f.apply, To: author.Published, At: at}
+	e := author.Edit{User: user, ID: f.ID, Base: f.Base, Key: f.Key, Via: "write", Change: f.apply, To: author.Published, At: at}
 	did := "published"
 	switch {
 	case do == "now": // whatever it waited for
@@ -153,7 +153,7 @@ func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (aut
 // saveDraft saves what is on the form where only its author sees it, and puts on the form what
 // the next save must name.
 func (s *Pages) saveDraft(ctx context.Context, user string, f *postForm) error {
-	d, err := s.Posts.SaveDraft(ctx, author.DraftEdit{User: user, Door: "write", ID: f.ID, Base: f.Base, Draft: f.Copy, DraftBase: f.CopyBase, Key: f.Key, Change: f.apply})
+	d, err := s.Posts.SaveDraft(ctx, author.DraftEdit{User: user, Via: "write", ID: f.ID, Base: f.Base, Draft: f.Copy, DraftBase: f.CopyBase, Key: f.Key, Change: f.apply})
 	f.ID, f.Base, f.Copy, f.CopyBase = d.ID, d.Base, d.Draft, d.DraftBase
 	return err
 }
@@ -264,6 +264,6 @@ func (s *Pages) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, 
 	if post, err := s.Posts.Get(r.Context(), user.Name, v.Form.ID); err == nil && v.Form.ID != 0 {
 		v.State = post.State
 	}
-	v.Said = "You are signed in again, and nothing is lost: go on."
+	v.Message = "You are signed in again, and nothing is lost: go on."
 	s.showWrite(rw, r, user.Name, http.StatusOK, v)
 }

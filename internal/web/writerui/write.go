@@ -21,14 +21,14 @@ import (
 // writeView is the page on which a post is written.
 type writeView struct {
 	shell.View
-	Form   postForm
-	State  author.State // "": it is new
-	Wrong  wrongs
-	Said   string // what was done just now
-	Undo   *shell.UndoBar
-	Done   string // post and key that are saved, for the script to forget what it kept of them
-	Theirs *otherVersion
-	Again  *again // whoever was signed in is not any more
+	Form    postForm
+	State   author.State // "": it is new
+	Wrong   wrongs
+	Message string // what was done just now
+	Undo    *shell.UndoBar
+	Done    string // post and key that are saved, for the script to forget what it kept of them
+	Theirs  *otherVersion
+	Again   *again // whoever was signed in is not any more
 
 	HTML    template.HTML // how it will look, when that was asked for
 	Looked  bool
@@ -147,7 +147,7 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 		v.Form.Link, v.Form.Title = shell.CleanText(link, 2048), shell.CleanText(q.Get("title"), author.MaxTitle)
 	}
 	if id, err := strconv.ParseInt(q.Get("done"), 10, 64); err == nil {
-		v.Undo, v.Said, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), shell.TimeZone(r))
+		v.Undo, v.Message, v.Done = s.undoOf(r.Context(), session.User, id, q.Get("did"), shell.TimeZone(r))
 	}
 	s.showWrite(rw, r, session.User, http.StatusOK, v)
 }
@@ -169,7 +169,7 @@ func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session accoun
 	zone := shell.TimeZone(r)
 	v := writeView{State: post.State, Form: postFormOf(post, zone)}
 	q := r.URL.Query()
-	v.Said = cmp.Or(undoneWords(q.Get("did"), post), map[string]string{"kept": "The draft is saved.", "theirs": "This is the version that was saved."}[q.Get("did")])
+	v.Message = cmp.Or(undoneWords(q.Get("did"), post), map[string]string{"kept": "The draft is saved.", "theirs": "This is the version that was saved."}[q.Get("did")])
 	if q.Get("did") != "" {
 		v.Done = strconv.FormatInt(post.ID, 10) + " " + post.Key
 	}
@@ -177,7 +177,7 @@ func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session accoun
 		s.showEditDraft(r.Context(), &v, post, zone)
 	}
 	if v.Undo, _, _ = s.undoOf(r.Context(), session.User, post.ID, "", zone); post.State == author.Deleted && v.Undo == nil {
-		v.Said = "This post is deleted. Save it as a draft, or publish it, to bring it back."
+		v.Message = "This post is deleted. Save it as a draft, or publish it, to bring it back."
 	}
 	s.showWrite(rw, r, session.User, http.StatusOK, v)
 }
