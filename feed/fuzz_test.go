@@ -213,10 +213,10 @@ func sizeOf(f *feed.Feed) size {
 
 // How many times as long as its document a feed may be, with what all may have.
 const (
-	mostLists = 8
-	mostWords = 40
-	freely    = 2 << 20
-	utf8Most  = 3 // bytes in UTF-8 of one byte
+	maxLists = 8
+	maxWords = 40
+	freely   = 2 << 20
+	maxUtf8  = 3 // bytes in UTF-8 of one byte
 )
 
 // bounded checks the limits.
@@ -233,10 +233,10 @@ func bounded(t *testing.T, f *feed.Feed, doc []byte, o *feed.Options) {
 	if l.Unknown > 0 && s.unknown > 2*l.Unknown+300 {
 		t.Errorf("%d unknown elements and attributes", s.unknown)
 	}
-	if most := mostLists*utf8Most*len(doc) + freely; s.lists > most {
+	if most := maxLists*maxUtf8*len(doc) + freely; s.lists > most {
 		t.Errorf("%d bytes have become lists of %d", len(doc), s.lists)
 	}
-	if most := mostWords*len(doc) + freely; s.words > most {
+	if most := maxWords*len(doc) + freely; s.words > most {
 		t.Errorf("%d bytes have become %d", len(doc), s.words)
 	}
 }

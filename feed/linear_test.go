@@ -253,7 +253,7 @@ const (
 	tries   = 6
 	notable = time.Millisecond // shorter times say nothing
 	plenty  = 4 * time.Second  // of work decides without a further try
-	mostDoc = 4 << 20
+	maxDoc  = 4 << 20
 )
 
 // growth is time(2n)/time(n). Where it is large it is measured again with larger
@@ -262,7 +262,7 @@ const (
 func growth(s hostile, o *feed.Options) (ratio float64) {
 	n := s.n / 32
 	small := s.doc(n)
-	for read(o, small) < notable && len(small) < mostDoc {
+	for read(o, small) < notable && len(small) < maxDoc {
 		n *= 2
 		small = s.doc(n)
 	}

@@ -90,8 +90,8 @@ func filled(h hostile, size int) []byte {
 // front of them; HTML may become eightfold before it is found to be hostile, by
 // doubling too.
 const (
-	mostUsed = 48 // bytes, freed ones included
-	mostKept = 24 // bytes that the feed holds, the document not counted
+	maxUsed = 48 // bytes, freed ones included
+	maxKept = 24 // bytes that the feed holds, the document not counted
 )
 
 // TestMemoryIsBoundedByTheDocument reads documents of the size that is the limit,
@@ -111,16 +111,16 @@ func TestMemoryIsBoundedByTheDocument(t *testing.T) {
 		runtime.GC()
 		runtime.ReadMemStats(&kept)
 		runtime.KeepAlive(doc)
-		if used := (after.TotalAlloc - before.TotalAlloc) / length; used > mostUsed {
+		if used := (after.TotalAlloc - before.TotalAlloc) / length; used > maxUsed {
 			t.Errorf("%s: reading takes %d times its length", h.name, used)
 		}
-		if keeps := (int(kept.HeapAlloc) - int(before.HeapAlloc)) / length; keeps > mostKept {
+		if keeps := (int(kept.HeapAlloc) - int(before.HeapAlloc)) / length; keeps > maxKept {
 			t.Errorf("%s: the feed takes %d times its length", h.name, keeps)
 		}
 		if f == nil {
 			continue
 		}
-		if s := sizeOf(f); s.lists > (mostLists+1)*length || s.words > mostWords/2*length {
+		if s := sizeOf(f); s.lists > (maxLists+1)*length || s.words > maxWords/2*length {
 			t.Errorf("%s: %d bytes of lists, %d of words", h.name, s.lists, s.words)
 		}
 	}

@@ -24,7 +24,7 @@ const (
 
 // mostDepth is the depth that no Limits can exceed: trees are read, and printed as JSON
 // and read back, by functions that call themselves.
-const mostDepth = 4000
+const maxDepth = 4000
 
 // Parse reads one document of any format. What is readable of it comes back, with
 // what had to be repaired in Feed.Problems; the error is a [*NotFeedError] when it is
@@ -96,7 +96,7 @@ func ParseBytes(doc []byte, o *Options) (*Feed, error) {
 func (p *parser) limits() {
 	l := &p.o.Limits
 	l.Bytes = limitOr(l.Bytes, defaultBytes)
-	l.Depth = min(limitOr(l.Depth, defaultDepth), mostDepth)
+	l.Depth = min(limitOr(l.Depth, defaultDepth), maxDepth)
 	l.Attributes = limitOr(l.Attributes, defaultAttributes)
 	l.Items = limitOr(l.Items, defaultItems)
 	l.Unknown = limitOr(l.Unknown, defaultUnknown)

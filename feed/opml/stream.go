@@ -12,7 +12,7 @@ import (
 
 const (
 	streamPiece = 128 << 10 // bytes that a stream reads at a time; a tag may be half as long
-	mostWhole   = 8 << 20   // bytes of a document that has to be in memory whole
+	maxWhole    = 8 << 20   // bytes of a document that has to be in memory whole
 )
 
 // Stream is a document that is read without being in memory. Make it with [Open].
@@ -98,7 +98,7 @@ func (s *Stream) readWhole(contentType string) error {
 	if _, err := s.r.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("opml: the document cannot be read: %w", err)
 	}
-	most := min(s.limits.Bytes, mostWhole)
+	most := min(s.limits.Bytes, maxWhole)
 	doc, err := io.ReadAll(io.LimitReader(s.r, int64(most)+1))
 	if err != nil {
 		return fmt.Errorf("opml: the document cannot be read: %w", err)
@@ -272,7 +272,7 @@ func open(text string) bool {
 }
 
 // mostWords bounds the texts in an outline of a stream that may stand for its name.
-const mostWords = 20
+const maxWords = 20
 
 // pass takes an outline of a stream. It goes to visit as soon as its name is known; only
 // what those below it need is kept of it, until it ends.
@@ -288,7 +288,7 @@ func (b *builder) pass() {
 	for len(b.steps) >= depth {
 		switch b.next() {
 		case scan.Text:
-			if !visited && len(text) < mostWords && !b.Blank() {
+			if !visited && len(text) < maxWords && !b.Blank() {
 				text.add(b.Chars())
 			}
 		case scan.Start:

@@ -18,7 +18,7 @@ type atomLinks struct {
 type pageKind struct{ mime, language string }
 
 // mostPages is how many links to the same page in other forms are written.
-const mostPages = 64
+const maxPages = 64
 
 // feedLinks writes where the feed and its page are, where one asks to be told of
 // changes, and all else that the feed refers to.
@@ -146,7 +146,7 @@ func (l *atomLinks) pages(links []feed.Link, page string) {
 			continue
 		}
 		kind := l.kindOf(k)
-		if len(l.kinds) < mostPages && !slices.Contains(l.kinds, kind) {
+		if len(l.kinds) < maxPages && !slices.Contains(l.kinds, kind) {
 			if l.write(k) {
 				l.kinds = append(l.kinds, kind)
 			}

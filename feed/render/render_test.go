@@ -184,7 +184,7 @@ func TestWarningsAreNotWithoutEnd(t *testing.T) {
 	t.Parallel()
 	f := &feed.Feed{Items: make([]feed.Item, 500)}
 	_, warnings, _ := Append(nil, f, "rdf", nil)
-	if len(warnings) != mostWarnings+1 || warnings[mostWarnings].Rule != "more" {
+	if len(warnings) != maxWarnings+1 || warnings[maxWarnings].Rule != "more" {
 		t.Errorf("%d warnings, the last %v", len(warnings), warnings[len(warnings)-1])
 	}
 }

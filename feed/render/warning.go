@@ -11,12 +11,12 @@ type Warning struct {
 }
 
 // mostWarnings is how many are handed out; nobody reads more.
-const mostWarnings = 200
+const maxWarnings = 200
 
 // warn notes a warning. where is the name of the part of the feed or the current item
 // that it is about, "" for all of it; the parts of the text are joined as they are.
 func (w *writer) warn(rule, where string, text ...string) {
-	if len(w.warnings) >= mostWarnings {
+	if len(w.warnings) >= maxWarnings {
 		w.untold++
 		return
 	}

@@ -26,7 +26,7 @@ const (
 
 // typedMost is the length in bytes of the longest spelling of a password of MaxPassword
 // bytes: decomposed, a Korean syllable of three bytes has nine.
-const typedMost = 3 * MaxPassword
+const maxTyped = 3 * MaxPassword
 
 // normalized returns the one spelling of a password that is hashed, so that a password has
 // the same hash whichever keyboard and system sends it: composed characters and decomposed
@@ -35,7 +35,7 @@ const typedMost = 3 * MaxPassword
 //
 // spec:precis-rfc8265#opaquestring
 func normalized(password string) (_ string, ok bool) {
-	if len(password) > typedMost || !utf8.ValidString(password) {
+	if len(password) > maxTyped || !utf8.ValidString(password) {
 		return "", false
 	}
 	return norm.NFC.String(strings.Map(func(r rune) rune {
@@ -51,7 +51,7 @@ func normalized(password string) (_ string, ok bool) {
 func newPassword(name, password string) (string, error) {
 	text, ok := normalized(password)
 	switch {
-	case len(password) > typedMost || len(text) > MaxPassword:
+	case len(password) > maxTyped || len(text) > MaxPassword:
 		return "", fault.New(fault.Invalid, "The password is too long: it may have %d bytes.", MaxPassword)
 	case !ok || strings.IndexByte(text, 0) >= 0:
 		return "", fault.New(fault.Invalid, "The password holds characters that cannot be typed everywhere; please choose another.")

@@ -12,7 +12,7 @@ import (
 // mostShut of how many users it remembers it.
 const (
 	shutKnown = 2 * time.Second
-	mostShut  = 10_000
+	maxShut   = 10_000
 )
 
 // shut remembers who is disabled, because every reader of a feed asks.
@@ -40,7 +40,7 @@ func (s *shut) put(name string, u shutUser, writes uint64) {
 	if writes != s.writes {
 		return
 	}
-	if s.users == nil || len(s.users) >= mostShut {
+	if s.users == nil || len(s.users) >= maxShut {
 		s.users = map[string]shutUser{}
 	}
 	s.users[name] = u

@@ -18,7 +18,7 @@ type Audience interface {
 // Days of history in a report.
 const (
 	usualDays = 30
-	mostDays  = 3660
+	maxDays   = 3660
 )
 
 func (s *Server) readers(w http.ResponseWriter, r *http.Request) error {
@@ -29,8 +29,8 @@ func (s *Server) readers(w http.ResponseWriter, r *http.Request) error {
 	}
 	if text != "" {
 		var err error
-		if days, err = strconv.Atoi(text); err != nil || days < 1 || days > mostDays {
-			return fault.New(fault.Invalid, "days is %q: it needs a number from 1 to %d.", cut(text, 100), mostDays)
+		if days, err = strconv.Atoi(text); err != nil || days < 1 || days > maxDays {
+			return fault.New(fault.Invalid, "days is %q: it needs a number from 1 to %d.", cut(text, 100), maxDays)
 		}
 	}
 	if s.Audience == nil {

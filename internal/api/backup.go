@@ -16,7 +16,7 @@ import (
 )
 
 // mostKept bounds how many dated backups somebody may want to keep.
-const mostKept = 10_000
+const maxKept = 10_000
 
 func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 	var in client.BackupOptions
@@ -60,8 +60,8 @@ func backupFile(in client.BackupOptions, now time.Time) (string, error) {
 	switch {
 	case (in.File == "") == (in.Folder == ""):
 		return "", fault.New(fault.Invalid, "A backup needs either file or folder.")
-	case in.Keep < 0 || in.Keep > mostKept || in.Keep > 0 && in.Folder == "":
-		return "", fault.New(fault.Invalid, "keep is %d: with a folder it may be a number up to %d, and 0 keeps all.", in.Keep, mostKept)
+	case in.Keep < 0 || in.Keep > maxKept || in.Keep > 0 && in.Folder == "":
+		return "", fault.New(fault.Invalid, "keep is %d: with a folder it may be a number up to %d, and 0 keeps all.", in.Keep, maxKept)
 	}
 	file := in.File
 	if in.Folder != "" {

@@ -32,7 +32,7 @@ const (
 )
 
 // mostStreams is how many streams one user may have open.
-const mostStreams = 20
+const maxStreams = 20
 
 // RiverRoutes lists the endpoints of rivers, and of posts, for the public listener: below /v1/,
 // for programs that have a token of a user, whose own river, posts and files they are.
@@ -45,7 +45,7 @@ func RiverRoutes(o Options) []route.Route {
 	add := func(method, path string, do func(http.ResponseWriter, *http.Request) error) {
 		all = append(all, route.Route{
 			Method: method, Path: path, Handler: withheld(p.answer(do)), Protection: route.Token,
-			MaxBody: p.mostBytes(method, path), Purpose: about[method+" "+path],
+			MaxBody: p.maxBytes(method, path), Purpose: about[method+" "+path],
 		})
 	}
 	for _, door := range riverRoutes() {
@@ -173,8 +173,8 @@ func (p *publicRiver) answer(handle func(http.ResponseWriter, *http.Request) err
 func (p *publicRiver) open(reader string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.streams[reader] >= mostStreams {
-		return fault.New(fault.TooMany, "You have %d streams open already; end one of them.", mostStreams)
+	if p.streams[reader] >= maxStreams {
+		return fault.New(fault.TooMany, "You have %d streams open already; end one of them.", maxStreams)
 	}
 	p.streams[reader]++
 	return nil

@@ -119,7 +119,7 @@ func TestStrangersReadNoCauses(t *testing.T) {
 func TestAUserHasSoManyStreamsAndNotMore(t *testing.T) {
 	t.Parallel()
 	p := &publicRiver{streams: map[string]int{}}
-	for range mostStreams {
+	for range maxStreams {
 		if err := p.open("alice"); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestAUserHasSoManyStreamsAndNotMore(t *testing.T) {
 		t.Error(err)
 	}
 	p.close("bob")
-	if diff := cmp.Diff(map[string]int{"alice": mostStreams}, p.streams); diff != "" {
+	if diff := cmp.Diff(map[string]int{"alice": maxStreams}, p.streams); diff != "" {
 		t.Error(diff)
 	}
 }

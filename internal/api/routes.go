@@ -55,7 +55,7 @@ func (s *Server) Routes() []route.Route {
 	for _, o := range s.operations() {
 		all = append(all, route.Route{
 			Method: o.method, Path: o.path, Handler: s.answer(o.handle), Protection: route.Admin,
-			MaxBody: s.mostBytes(o.method, o.path), Purpose: about[o.method+" "+o.path],
+			MaxBody: s.maxBytes(o.method, o.path), Purpose: about[o.method+" "+o.path],
 		})
 	}
 	get := func(path string, h http.Handler, purpose string) route.Route {
@@ -102,7 +102,7 @@ func elsewhere(routes []route.Route) func(http.ResponseWriter, *http.Request) er
 }
 
 // mostBytes is how many bytes the body of a request for an operation has at most.
-func (s *Server) mostBytes(method, path string) int64 {
+func (s *Server) maxBytes(method, path string) int64 {
 	switch method + " " + path {
 	case "POST /v1/subscriptions/import", "POST /v1/users/{user}/import":
 		return maxImport

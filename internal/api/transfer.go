@@ -26,8 +26,8 @@ const (
 	maxImport   = 8 << 30  // bytes of an import
 	// importBatch is how many subscriptions the hub gets at a time: enough for it to
 	// see that a topic is large, and to cut it into parts before its first change.
-	importBatch  = 20_000
-	mostBadLines = 20 // that are described one by one
+	importBatch = 20_000
+	maxBadLines = 20 // that are described one by one
 	// uploadPause is how long an upload may stand still.
 	uploadPause = 30 * time.Second
 )
@@ -167,7 +167,7 @@ func (s *Server) check(body io.Reader, spool io.Writer) (client.ImportResult, er
 		switch {
 		case err != nil:
 			res.Bad++
-			if len(res.BadLines) < mostBadLines {
+			if len(res.BadLines) < maxBadLines {
 				res.BadLines = append(res.BadLines, client.BadLine{Line: n, Message: err.Error()})
 			}
 		case !sub.ExpiresAt.After(now):

@@ -181,7 +181,7 @@ func (a *authority) proveHTTP(o *order) error {
 
 // proveTLS is RFC 8737, section 3.
 func (a *authority) proveTLS(o *order) error {
-	raw, err := net.DialTimeout("tcp", a.shielded, mostWait)
+	raw, err := net.DialTimeout("tcp", a.shielded, maxWait)
 	if err != nil {
 		return err
 	}

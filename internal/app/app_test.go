@@ -154,7 +154,7 @@ func (s *subscriber) wait(t *testing.T, what string) string {
 	select {
 	case url := <-s.heard:
 		return url
-	case <-time.After(mostWait):
+	case <-time.After(maxWait):
 		t.Fatalf("nothing was heard: %s", what)
 		return ""
 	}

@@ -16,7 +16,7 @@ import (
 
 const (
 	bodySmall    = 16 << 10 // bytes that the body of any request may have
-	bodiesMost   = 128      // larger ones of strangers in memory at once
+	maxBodies    = 128      // larger ones of strangers in memory at once
 	bodiesEach   = 16       // of them from one address
 	bodyLongFor  = time.Second
 	bodiesAnswer = "Many large requests are being read at the moment; please try again in a few seconds.\n"
@@ -135,7 +135,7 @@ func (b *comingBody) enter(now time.Time) bool {
 	}
 	var out *comingBody
 	free := a.from[addr] < bodiesEach || a.exempt(b.conn.peer)
-	if free && len(a.held) >= bodiesMost {
+	if free && len(a.held) >= maxBodies {
 		out = a.longest(addr, now)
 		free = out != nil
 	}

@@ -57,7 +57,7 @@ func callback(t *testing.T) (*httptest.Server, chan arrived) {
 // send puts the documented bytes on a connection, as they are.
 func send(t *testing.T, host string, request []byte) (*http.Response, []byte) {
 	t.Helper()
-	c, err := net.DialTimeout("tcp", host, mostWait)
+	c, err := net.DialTimeout("tcp", host, maxWait)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func (x *exchanges) run(id string) {
 func (x *exchanges) arrives(id string) {
 	x.Helper()
 	e := x.take(id)
-	if err := x.like(e, time.After(mostWait)); err != nil {
+	if err := x.like(e, time.After(maxWait)); err != nil {
 		x.Fatalf("no request came like the example %s; others did: %v", id, err)
 	}
 }

@@ -199,7 +199,7 @@ func (x *recorded) play(t *testing.T, number int, part string) error {
 				case err := <-c.done:
 					wait(t, "the requests for subscriptions are decided", func() bool { return x.undecided() == 0 })
 					return err
-				case <-time.After(mostWait):
+				case <-time.After(maxWait):
 					return fmt.Errorf("the server did not send it")
 				}
 			}
@@ -251,7 +251,7 @@ func (x *recorded) exchange(part string) error {
 		return err
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(mostWait)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(maxWait)); err != nil {
 		return err
 	}
 	if _, err := io.WriteString(conn, strings.ReplaceAll(head, "\n", "\r\n")+"\r\n\r\n"+body); err != nil {

@@ -50,7 +50,7 @@ func rssOf(item string) string {
 func curl(t *testing.T, args ...string) string {
 	t.Helper()
 	fulltest.Needs(t, "curl")
-	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "curl", append([]string{"-sSi", "--max-time", "290"}, args...)...).CombinedOutput()
 	if err != nil {
@@ -119,7 +119,7 @@ func TestPythonSavesFeedsInTheWholeProgram(t *testing.T) {
 	cfg.PublicURL = "https://hub.example"
 	r := start(t, cfg)
 	r.addAlice()
-	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "python3", "../endpoint/publishhttp/testdata/clients/saverss_client.py", r.base, alicePassword).CombinedOutput()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 const acmeTimeout = 30 * time.Second
 
 // streamsMost bounds what one connection may ask for at the same time, over HTTP/2.
-const streamsMost = 100
+const maxStreams = 100
 
 // front is how the public listener speaks TLS.
 type front struct {

@@ -97,7 +97,7 @@ func (a process) serve(l *listeners, group *sync.WaitGroup, failed chan<- error)
 		l.servers, l.counted = append(l.servers, s), append(l.counted, on)
 		serve := s.Serve
 		if tls {
-			s.TLSConfig, s.HTTP2 = l.front.config, &http.HTTP2Config{MaxConcurrentStreams: streamsMost}
+			s.TLSConfig, s.HTTP2 = l.front.config, &http.HTTP2Config{MaxConcurrentStreams: maxStreams}
 			serve = func(on net.Listener) error { return s.ServeTLS(on, "", "") }
 		}
 		group.Go(func() {

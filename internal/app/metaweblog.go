@@ -8,13 +8,13 @@ import (
 
 // mostByRPC is how large a file may be that comes by XML-RPC, in bytes: a call is in memory
 // as a whole, several times over.
-const mostByRPC = 16 << 20
+const maxByRPC = 16 << 20
 
 // editors opens the door for programs that write weblogs by XML-RPC, and tells them of it.
 func (a *App) editors(gate *hubhttp.Endpoints) {
 	m := &publishhttp.MetaWeblog{
 		Posts: a.posts, Files: a.files, Accounts: a.accounts, Public: a.names.Public, Known: a.authors.Known,
-		Trusted: a.cfg.TrustedProxies, Log: a.log, MaxMedia: min(mostByRPC, int64(a.cfg.Media.MaxSize)), Version: Version,
+		Trusted: a.cfg.TrustedProxies, Log: a.log, MaxMedia: min(maxByRPC, int64(a.cfg.Media.MaxSize)), Version: Version,
 	}
 	gate.Methods, gate.Large = append(gate.Methods, m.Methods()...), m.Large()
 	maps.Copy(gate.Large, a.feeds.Large())

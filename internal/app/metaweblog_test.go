@@ -21,7 +21,7 @@ func TestPythonWritesAWeblogInTheWholeProgram(t *testing.T) {
 	if _, err := r.addAlice().AddUser(t.Context(), "carol", alicePassword); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "python3", "../endpoint/publishhttp/testdata/clients/metaweblog_client.py", r.base, alicePassword).CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "ok" {

@@ -76,7 +76,7 @@ func TestPythonWritesByMicropubInTheWholeProgram(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "python3", "../endpoint/publishhttp/testdata/clients/micropub_client.py", r.base, token.Token).CombinedOutput()
 	if err != nil || strings.TrimSpace(string(out)) != "ok" {

@@ -136,7 +136,7 @@ func TestAnotherNodeTakesOverFromAKilledOne(t *testing.T) {
 	}
 	select {
 	case <-half:
-	case <-time.After(mostWait):
+	case <-time.After(maxWait):
 		t.Fatal("half of them were never told")
 	}
 	first.kill()

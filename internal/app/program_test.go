@@ -119,7 +119,7 @@ func (p *process) exit() int {
 	p.t.Helper()
 	select {
 	case <-p.ended:
-	case <-time.After(mostWait):
+	case <-time.After(maxWait):
 		p.t.Fatal("it does not end")
 	}
 	if s, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && s.Signaled() {
@@ -130,14 +130,14 @@ func (p *process) exit() int {
 
 // mostWait is how long a test waits for one thing. It is reached only when something is broken,
 // however busy the machine and its disk are.
-const mostWait = 5 * time.Minute
+const maxWait = 5 * time.Minute
 
 // wait waits until done says so.
 func wait(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	deadline := time.NewTimer(mostWait)
+	deadline := time.NewTimer(maxWait)
 	defer deadline.Stop()
 	for !done() {
 		select {

@@ -144,7 +144,7 @@ type ownPages struct {
 
 const (
 	ownWithin = 10 * time.Second
-	ownMost   = 5 << 20
+	maxOwn    = 5 << 20
 )
 
 // Get reads r.
@@ -254,8 +254,8 @@ func (a *answer) WriteHeader(status int) {
 // Write keeps b.
 func (a *answer) Write(b []byte) (int, error) {
 	a.WriteHeader(http.StatusOK)
-	if a.body.Len()+len(b) > ownMost {
-		return 0, fault.New(fault.Invalid, "The answer is longer than %d bytes.", ownMost)
+	if a.body.Len()+len(b) > maxOwn {
+		return 0, fault.New(fault.Invalid, "The answer is longer than %d bytes.", maxOwn)
 	}
 	return a.body.Write(b)
 }

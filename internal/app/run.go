@@ -20,7 +20,7 @@ const (
 	readWhole    = 15 * time.Second
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second
-	headerMost   = 32 << 10
+	maxHeader    = 32 << 10
 	closeWithin  = 1500 * time.Millisecond // for answers under way, before the hub drains
 	stopsWithin  = 15 * time.Second        // all of it, on a busy machine too
 )
@@ -178,7 +178,7 @@ func listen(ctx context.Context, setting, addr string) (net.Listener, error) {
 func (a process) server(h http.Handler) *http.Server {
 	return &http.Server{
 		Handler: a.lastAnswers(h), ConnContext: withConn, ReadHeaderTimeout: readHeader, ReadTimeout: readWhole, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: headerMost, ErrorLog: quiet(a.log),
+		MaxHeaderBytes: maxHeader, ErrorLog: quiet(a.log),
 	}
 }
 
@@ -195,8 +195,8 @@ func (a process) lastAnswers(h http.Handler) http.Handler {
 func (a process) capped(l net.Listener) *capped {
 	n := openFiles()
 	// What notifications and feeds leave, for pages that stay open are connections too.
-	total := min(max(n/4, n-a.inFlight()*7/4-512, 64), connsMost)
-	return newCapped(l, total, max(total/perAddrPart, min(total/2, perAddrLeast)), a.isProxy)
+	total := min(max(n/4, n-a.inFlight()*7/4-512, 64), maxConns)
+	return newCapped(l, total, max(total/perAddrPart, min(total/2, minPerAddr)), a.isProxy)
 }
 
 // isProxy reports an address that speaks for many.

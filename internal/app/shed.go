@@ -10,11 +10,11 @@ const (
 	stalledFor  = 2 * time.Second        // a client that reads nothing of an answer for so long
 	readingFor  = time.Second            // a body that is incomplete after so long
 	endingFor   = 100 * time.Millisecond // after the last answer; the server keeps the connection for 500 ms
-	connsMost   = 16 << 10               // of a listener, whatever the limit of open files is: each takes memory
+	maxConns    = 16 << 10               // of a listener, whatever the limit of open files is: each takes memory
 	perAddrPart = 8                      // one address gets this part of all connections,
 	// or so many, if that is not more than half: a household has many pages open, and a
 	// machine that serves a thousand at once has few places.
-	perAddrLeast = 128
+	minPerAddr = 128
 )
 
 // shed chooses a connection to end so that a connection from addr has a place, and takes it

@@ -235,7 +235,7 @@ func TestALongBodyMakesRoomForSomebodyElses(t *testing.T) {
 		return &comingBody{all: all, conn: &cappedConn{Conn: one, addr: netip.MustParseAddr(addr), end: func() {}}}
 	}
 	var first *comingBody
-	for i := range bodiesMost {
+	for i := range maxBodies {
 		b := body(netip.AddrFrom4([4]byte{127, 0, byte(i / bodiesEach), 1}).String())
 		if !b.enter(now) {
 			t.Fatalf("number %d has no place", i)
@@ -251,13 +251,13 @@ func TestALongBodyMakesRoomForSomebodyElses(t *testing.T) {
 	if !late.enter(now.Add(2 * bodyLongFor)) {
 		t.Error("none made room")
 	}
-	if len(all.held) != bodiesMost || all.from[late.conn.addr] != 1 {
+	if len(all.held) != maxBodies || all.from[late.conn.addr] != 1 {
 		t.Errorf("%d places are taken, of the late one %d", len(all.held), all.from[late.conn.addr])
 	}
 	late.leave()
 	first.leave()
 	first.leave() // of one that was ended
-	if n := len(all.held); n > bodiesMost-1 {
+	if n := len(all.held); n > maxBodies-1 {
 		t.Errorf("%d places are taken", n)
 	}
 }

@@ -71,7 +71,7 @@ func stopInTheMiddle(t *testing.T, hung func(id int) bool) {
 	}
 	select {
 	case <-begun:
-	case <-time.After(mostWait):
+	case <-time.After(maxWait):
 		t.Fatal("it does not begin")
 	}
 	began := time.Now()

@@ -20,7 +20,7 @@ const (
 	retryPause   = time.Second     // between two attempts to open the store
 	remindEvery  = 5 * time.Minute // between two log lines of one wait
 	connectFirst = 5 * time.Second // limit for connecting, which doubles with each attempt
-	connectMost  = 30 * time.Second
+	maxConnect   = 30 * time.Second
 	lateAttempt  = 2 * time.Second // after ctx has ended
 )
 
@@ -31,7 +31,7 @@ func (a *App) begin(ctx context.Context, answer func()) error {
 		return a.hub.Recover(ctx)
 	}
 	w := &dbWait{App: a, answer: answer, since: time.Now()}
-	for connect := connectFirst; ; connect = min(2*connect, connectMost) {
+	for connect := connectFirst; ; connect = min(2*connect, maxConnect) {
 		st, err := w.open(ctx, connect)
 		if err == nil {
 			if err = a.join(ctx, st); err == nil {
@@ -108,7 +108,7 @@ func (w *dbWait) goesOn(reason error) {
 	if first {
 		w.answer()
 	}
-	process{w.App}.notifyService(fmt.Sprintf("STATUS=Waiting for the database\nEXTEND_TIMEOUT_USEC=%d", (connectMost + stopsWithin).Microseconds()))
+	process{w.App}.notifyService(fmt.Sprintf("STATUS=Waiting for the database\nEXTEND_TIMEOUT_USEC=%d", (maxConnect + stopsWithin).Microseconds()))
 	if !first && time.Since(w.logged) < remindEvery {
 		return
 	}

@@ -90,7 +90,7 @@ func TestPythonPingsWithEveryNumberOfParameters(t *testing.T) {
 		t.Fatalf("pleaseNotify: %d %s", code, body)
 	}
 	before := w.changes(t, "/changes.xml").Count
-	ctx, cancel := context.WithTimeout(t.Context(), mostWait)
+	ctx, cancel := context.WithTimeout(t.Context(), maxWait)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "python3", "-c", pings, w.base, w.URL+"/site/", w.URL+"/site/new", feed).CombinedOutput()
 	if err != nil {

@@ -28,7 +28,7 @@ type Agent struct {
 const (
 	agentLongest = 512        // bytes of a User-Agent that are looked at
 	nameLongest  = 60         // bytes
-	mostClaimed  = 50_000_000 // more subscribers than this nobody is believed
+	maxClaimed   = 50_000_000 // more subscribers than this nobody is believed
 )
 
 // ParseAgent reads a User-Agent. The forms in which services say their number are
@@ -152,7 +152,7 @@ func number(s string) (int64, bool) {
 			continue
 		}
 		any = true
-		if n = n*10 + int64(s[i]-'0'); n > mostClaimed {
+		if n = n*10 + int64(s[i]-'0'); n > maxClaimed {
 			return 0, false
 		}
 	}

@@ -59,12 +59,12 @@ type Hit struct {
 }
 
 const (
-	mostWaiting = 20_000 // readers that are not written yet
-	mostFrom    = 100    // of them, from one address: whoever invents names does not fill the store
-	mostAgents  = 4_096  // User-Agents whose meaning is remembered
-	flushEvery  = 10 * time.Second
-	mostSeen    = 100_000 // readers of a feed that are counted
-	keepDays    = 90 * 24 * time.Hour
+	maxWaiting = 20_000 // readers that are not written yet
+	maxFrom    = 100    // of them, from one address: whoever invents names does not fill the store
+	maxAgents  = 4_096  // User-Agents whose meaning is remembered
+	flushEvery = 10 * time.Second
+	maxSeen    = 100_000 // readers of a feed that are counted
+	keepDays   = 90 * 24 * time.Hour
 )
 
 func (a *Audience) now() time.Time {
@@ -89,7 +89,7 @@ func (a *Audience) Hit(feed string, h Hit) {
 	ua := h.Agent[:min(len(h.Agent), agentLongest)]
 	agent, known := a.agents[ua]
 	if !known {
-		if len(a.agents) >= mostAgents {
+		if len(a.agents) >= maxAgents {
 			clear(a.agents)
 		}
 		ua = strings.Clone(ua) // what is a piece of a request keeps all of it in memory
@@ -101,7 +101,7 @@ func (a *Audience) Hit(feed string, h Hit) {
 	old := a.waiting[at]
 	if old == nil {
 		from := a.address(h.Addr)
-		if len(a.waiting) >= mostWaiting || a.from[from] >= mostFrom && h.Selector == "" {
+		if len(a.waiting) >= maxWaiting || a.from[from] >= maxFrom && h.Selector == "" {
 			a.lost++
 			return
 		}
@@ -185,7 +185,7 @@ func (a *Audience) putBack(list []Seen) {
 		switch {
 		case newer != nil:
 			newer.Hits, newer.NotModified, newer.FirstAt = newer.Hits+s.Hits, newer.NotModified+s.NotModified, s.FirstAt
-		case len(a.waiting) < mostWaiting:
+		case len(a.waiting) < maxWaiting:
 			a.waiting[at] = &s
 		default:
 			a.lost += s.Hits

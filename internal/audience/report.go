@@ -74,7 +74,7 @@ type Count struct {
 	N    int64  `json:"n"`
 }
 
-const mostListed = 50 // rows of each list in a Report
+const maxListed = 50 // rows of each list in a Report
 
 // Report says who reads the feeds of a user. days is how many days of history it holds.
 func (a *Audience) Report(ctx context.Context, user string, days int) (Report, error) {
@@ -95,15 +95,15 @@ func (a *Audience) count(ctx context.Context, user string, now time.Time) (Repor
 		return Report{}, fault.New(fault.Invalid, "%q is not the name of a user.", user)
 	}
 	r := Report{User: user, At: now, WindowDays: int(Window / (24 * time.Hour))}
-	public, err := a.Store.SeenOf(ctx, user+"/"+publicFeed, now.Add(-Window), mostSeen)
+	public, err := a.Store.SeenOf(ctx, user+"/"+publicFeed, now.Add(-Window), maxSeen)
 	if err != nil {
 		return Report{}, err
 	}
-	secret, err := a.Store.SeenOf(ctx, user+"/"+privateFeed, now.Add(-Window), mostSeen)
+	secret, err := a.Store.SeenOf(ctx, user+"/"+privateFeed, now.Add(-Window), maxSeen)
 	if err != nil {
 		return Report{}, err
 	}
-	r.Partial = len(public) == mostSeen || len(secret) == mostSeen
+	r.Partial = len(public) == maxSeen || len(secret) == maxSeen
 	r.requests(public)
 	for _, s := range secret {
 		if s.Kind == Secret {
@@ -146,7 +146,7 @@ func (r *Report) requests(list []Seen) {
 	slices.SortStableFunc(r.Services.List, func(a, b ServiceRow) int {
 		return cmp.Or(cmp.Compare(b.Subscribers, a.Subscribers), cmp.Compare(a.Name, b.Name))
 	})
-	r.Services.List = r.Services.List[:min(len(r.Services.List), mostListed)]
+	r.Services.List = r.Services.List[:min(len(r.Services.List), maxListed)]
 	r.Programs.List, r.Formats = counts(programs), counts(forms)
 }
 
@@ -159,7 +159,7 @@ func counts(m map[string]int64) []Count {
 		list = append(list, Count{name, n})
 	}
 	slices.SortFunc(list, func(a, b Count) int { return cmp.Or(cmp.Compare(b.N, a.N), cmp.Compare(a.Name, b.Name)) })
-	return list[:min(len(list), mostListed)]
+	return list[:min(len(list), maxListed)]
 }
 
 // push counts subscriptions to notifications, and as readers those that are nobody

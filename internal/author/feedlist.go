@@ -13,8 +13,8 @@ import (
 
 // Bounds of the list of a user's feeds. The oldest archive pages are left out beyond them.
 const (
-	mostListedCategories = 1000
-	mostListedArchives   = 1000
+	maxListedCategories = 1000
+	maxListedArchives   = 1000
 )
 
 // FeedList is the list of the public feeds of a user, for readers that import or follow
@@ -62,7 +62,7 @@ func (p *Posts) FeedList(ctx context.Context, user string) (*opml.Document, erro
 
 // listViews adds the feeds of categories and of the archive to a list.
 func (p *Posts) listViews(ctx context.Context, list *opml.Document, w Writer, title string) error {
-	counts, err := p.Store.PostCounts(ctx, w.User, ByCategory, "", mostListedCategories)
+	counts, err := p.Store.PostCounts(ctx, w.User, ByCategory, "", maxListedCategories)
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (p *Posts) listViews(ctx context.Context, list *opml.Document, w Writer, ti
 		categories.Outlines = append(categories.Outlines, feedLine(title+": "+cmp.Or(c.Label, c.Name), base+"rss.xml", base))
 	}
 	archive, last := opml.Outline{Text: "Archive"}, p.ArchiveOf(w.LastSeq)
-	for n := last; n > max(0, last-mostListedArchives); n-- {
+	for n := last; n > max(0, last-maxListedArchives); n-- {
 		page := p.origin() + View{User: w.User}.Base() + "archive/"
 		archive.Outlines = append(archive.Outlines, feedLine(fmt.Sprintf("%s: archive %d", title, n), p.ArchiveAddress(w.User, n), page))
 	}

@@ -19,7 +19,7 @@ import (
 
 // Limits of a document beyond its size. Nothing that people write comes near them.
 const (
-	mostElements = 1 << 17
+	maxElements  = 1 << 17
 	longestTitle = 255 // characters
 )
 
@@ -101,7 +101,7 @@ func wellFormedXML(doc []byte, contentType string) error {
 	}
 	_, err = xmlsafe.Read(text, xmlsafe.Options{
 		// UTF-8 may be longer than what it was made from.
-		MaxBytes: 4 * MaxDocument, MaxElements: mostElements, Charset: "utf-8",
+		MaxBytes: 4 * MaxDocument, MaxElements: maxElements, Charset: "utf-8",
 	})
 	var bad *xmlsafe.Error
 	switch {

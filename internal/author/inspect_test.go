@@ -89,7 +89,7 @@ func TestADocumentThatIsRefusedIsToldWhy(t *testing.T) {
 		{"broken Shift_JIS", "<?xml version=\"1.0\" encoding=\"Shift_JIS\"?><rss version=\"2.0\"><channel><title>\x93\xfa\x96{\x8c\xea \x81</title></channel></rss>", "", ""},
 		{"broken UTF-16", wide(rss) + "x", "", ""},
 		{"too deep", rssWith(strings.Repeat("<a>", 200) + strings.Repeat("</a>", 200)), "", "more than 100 deep"},
-		{"too many elements", rssWith(strings.Repeat("<a/>", mostElements)), "", "too many parts"},
+		{"too many elements", rssWith(strings.Repeat("<a/>", maxElements)), "", "too many parts"},
 		{"too large", rssWith(strings.Repeat(" ", MaxDocument)), "", "at most 2097152 (2 MiB)"},
 		{"JSON as XML", `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[]}`, "", "JSON Feed and came as XML"},
 		{"XML as JSON", rss, "application/json", "says JSON"},

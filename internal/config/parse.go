@@ -213,12 +213,12 @@ func (s Setting) parseDuration(text string) (time.Duration, error) {
 }
 
 // mostDurations bounds a list: more attempts than this before it repeats mean a mistake.
-const mostDurations = 50
+const maxDurations = 50
 
 func (s Setting) parseDurations(text string) ([]time.Duration, error) {
 	parts := strings.Split(text, ",")
-	if len(parts) > mostDurations {
-		return nil, fmt.Errorf("it has %d times: it needs at most %d", len(parts), mostDurations)
+	if len(parts) > maxDurations {
+		return nil, fmt.Errorf("it has %d times: it needs at most %d", len(parts), maxDurations)
 	}
 	list := make([]time.Duration, 0, len(parts))
 	for _, part := range parts {

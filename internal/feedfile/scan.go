@@ -12,15 +12,15 @@ import (
 
 // Namespaces of formats.
 const (
-	nsRDF      = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
-	nsRSS10    = "http://purl.org/rss/1.0/"
-	nsRSS090   = "http://my.netscape.com/rdf/simple/0.9/"
-	nsChannel  = "http://channel.netscape.com/rdf/simple/0.9/"
-	nsAtom     = "http://www.w3.org/2005/Atom"
-	nsAtom03   = "http://purl.org/atom/ns#"
-	nsDC       = "http://purl.org/dc/elements/1.1/"
-	deepest    = 200
-	mostTokens = 4 << 20
+	nsRDF     = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+	nsRSS10   = "http://purl.org/rss/1.0/"
+	nsRSS090  = "http://my.netscape.com/rdf/simple/0.9/"
+	nsChannel = "http://channel.netscape.com/rdf/simple/0.9/"
+	nsAtom    = "http://www.w3.org/2005/Atom"
+	nsAtom03  = "http://purl.org/atom/ns#"
+	nsDC      = "http://purl.org/dc/elements/1.1/"
+	deepest   = 200
+	maxTokens = 4 << 20
 )
 
 // span is an element, from its first byte to behind its last.
@@ -95,7 +95,7 @@ func scanXML(t *document) (*shape, error) {
 		s.dec.Entity = xml.HTMLEntity // RSS 0.91 has them
 	}
 	ended := false
-	for range mostTokens {
+	for range maxTokens {
 		at := int(s.dec.InputOffset())
 		tok, err := s.dec.Token()
 		if errors.Is(err, io.EOF) {

@@ -46,7 +46,7 @@ type Reply struct {
 }
 
 // mostBody is how many bytes of the answer's body are read.
-func (m *Message) mostBody() int {
+func (m *Message) maxBody() int {
 	if m.WantBody && m.MaxBody > 0 {
 		return m.MaxBody
 	}

@@ -146,7 +146,7 @@ func (x *exchange) readBody(ctx context.Context, c *conn, a *answer, m *Message,
 			c.SetReadDeadline(time.Now().Add(lingerFor))
 		}
 	}
-	got, whole := x.in.body(a, dst, m.mostBody())
+	got, whole := x.in.body(a, dst, m.maxBody())
 	if m.WantBody {
 		r.Body, r.Partial = got, !whole
 	}

@@ -68,7 +68,7 @@ func (s *Sender) sendSecure(ctx context.Context, m *Message, t *target) Reply {
 	r.ContentType, r.RetryAfter, r.Location = res.Header.Get("Content-Type"), res.Header.Get("Retry-After"), res.Header.Get("Location")
 	switch {
 	case m.WantBody:
-		most := m.mostBody()
+		most := m.maxBody()
 		body, err := io.ReadAll(io.LimitReader(res.Body, int64(most)+1))
 		r.Partial = err != nil || len(body) > most
 		r.Body = body[:min(len(body), most)]

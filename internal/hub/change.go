@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	relatedMost = 10               // topics that one signal may mean
+	maxRelated  = 10               // topics that one signal may mean
 	lookWithin  = 20 * time.Second // to look at a page for feeds
-	lookingMost = 256              // pages that wait to be looked at; more are not
-	hearMost    = 500              // URLs in one look at the store
+	maxLooking  = 256              // pages that wait to be looked at; more are not
+	maxReported = 500              // URLs in one look at the store
 )
 
 // Announcement says that a site changed, in the words of weblogs.com.
@@ -70,7 +70,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	if err := (pinging{h}).admit(a.Source, a.Hops, came); err != nil {
 		return Announced{}, err
 	}
-	topics, err := h.Store.Following(ctx, h.names(urls), came, relatedMost)
+	topics, err := h.Store.Following(ctx, h.names(urls), came, maxRelated)
 	if err != nil {
 		return Announced{}, err
 	}
@@ -168,7 +168,7 @@ func (h pinging) joinLater(p Ping, came time.Time) {
 //
 // spec:cloudburst#ping-unknown
 func (h pinging) lookLater(a Announcement, now time.Time) bool {
-	if h.Find == nil || !a.Source.IsValid() || h.looking.Load() >= lookingMost {
+	if h.Find == nil || !a.Source.IsValid() || h.looking.Load() >= maxLooking {
 		return false
 	}
 	if _, ok := h.strangeLimit.Take(limit.Network(a.Source), now); !ok {
@@ -209,7 +209,7 @@ func (h pinging) lookLater(a Announcement, now time.Time) bool {
 func (h *Hub) ReceiveChanges(ctx context.Context, urls []string, door string) ([]string, error) {
 	h.Init()
 	var checking []string
-	for some := range slices.Chunk(urls, hearMost) {
+	for some := range slices.Chunk(urls, maxReported) {
 		got, err := pinging{h}.hear(ctx, some, Ping{Via: door})
 		if err != nil {
 			return checking, err
@@ -221,7 +221,7 @@ func (h *Hub) ReceiveChanges(ctx context.Context, urls []string, door string) ([
 
 func (h pinging) hear(ctx context.Context, urls []string, p Ping) ([]string, error) {
 	now := h.now()
-	topics, err := h.Store.Following(ctx, h.names(urls), now, max(relatedMost, len(urls)))
+	topics, err := h.Store.Following(ctx, h.names(urls), now, max(maxRelated, len(urls)))
 	if err != nil {
 		return nil, err
 	}

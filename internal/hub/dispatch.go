@@ -66,13 +66,13 @@ type delivery struct {
 // dispatcher hands deliveries to workers: at most max at once, at most limit per
 // origin, origins in turn, so that a dead or slow one never delays another.
 type dispatcher struct {
-	max       int
-	timeout   time.Duration
-	freshMost int
-	now       func() time.Time
-	send      func(*delivery) Reply
-	stats     *counters
-	busy      func() bool // see Hub.Busy
+	max      int
+	timeout  time.Duration
+	maxFresh int
+	now      func() time.Time
+	send     func(*delivery) Reply
+	stats    *counters
+	busy     func() bool // see Hub.Busy
 
 	mu       sync.Mutex
 	origins  map[string]*origin
@@ -95,7 +95,7 @@ type dispatcher struct {
 }
 
 func newDispatcher(max int, timeout time.Duration, now func() time.Time, stats *counters, send func(*delivery) Reply) *dispatcher {
-	return &dispatcher{max: max, timeout: timeout, freshMost: freshEach * runtime.GOMAXPROCS(0), now: now, send: send, stats: stats, origins: map[string]*origin{}}
+	return &dispatcher{max: max, timeout: timeout, maxFresh: freshEach * runtime.GOMAXPROCS(0), now: now, send: send, stats: stats, origins: map[string]*origin{}}
 }
 
 // submit queues deliveries. One that cannot be tried for a while (breaker open,
@@ -181,7 +181,7 @@ func (d *dispatcher) list(o *origin) {
 
 // startable reports whether take would find something.
 func (d *dispatcher) startable() bool {
-	return d.inFlight < d.max && d.fresh < d.freshMost && d.willing()
+	return d.inFlight < d.max && d.fresh < d.maxFresh && d.willing()
 }
 
 // willing reports whether an origin could have another delivery, if there is a slot.
@@ -218,7 +218,7 @@ func (d *dispatcher) take() *delivery {
 	if d.inFlight >= d.max {
 		return nil
 	}
-	if d.fresh >= d.freshMost {
+	if d.fresh >= d.maxFresh {
 		d.ageLater()
 		return nil
 	}
@@ -283,7 +283,7 @@ func (d *dispatcher) age() {
 
 // ageLater has age look when somebody waits for it.
 func (d *dispatcher) ageLater() {
-	if !d.aging && d.fresh >= d.freshMost && d.willing() {
+	if !d.aging && d.fresh >= d.maxFresh && d.willing() {
 		d.aging = true
 		time.AfterFunc(freshFor/4, d.age)
 	}

@@ -12,7 +12,7 @@ import (
 const (
 	sweepTask  = "sweep"
 	sweepChunk = 500
-	sweepMost  = 1000               // chunks
+	maxSweep   = 1000               // chunks
 	topicIdle  = 7 * 24 * time.Hour // a topic that nobody follows is forgotten after that
 	trimChunk  = 5_000
 )
@@ -54,7 +54,7 @@ func (h *Hub) SweepNow(ctx context.Context) (dropped, expired int, err error) {
 }
 
 func (h sweeping) sweep(ctx context.Context) (dropped, expired int, err error) {
-	for range sweepMost {
+	for range maxSweep {
 		now := h.now()
 		var events []event.Event
 		gone, more, err := h.Store.Sweep(ctx, now, h.Options.MaxErrors, sweepChunk, now.Add(-topicIdle), func(list []SubscriptionInfo) []event.Event {

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	secretMost   = 199 // bytes
+	maxSecret    = 199 // bytes
 	intentBatch  = 50
 	intentsOpen  = 128              // decided at once
 	intentsEach  = 32               // of them that wait for one host
@@ -98,7 +98,7 @@ func (h requesting) checkIntent(ctx context.Context, in Intent, source netip.Add
 	if err := checkCallback(in.Callback); err != nil {
 		return err
 	}
-	if len(in.Secret) > secretMost {
+	if len(in.Secret) > maxSecret {
 		return fault.New(fault.Invalid, "The secret is %d bytes long; it must be shorter than 200.", len(in.Secret))
 	}
 	if h.Options.Own != nil && h.Options.Own(in.Callback) {

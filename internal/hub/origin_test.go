@@ -81,7 +81,7 @@ func TestHostsNeverHeardOfDoNotTakeEveryPlace(t *testing.T) {
 func TestNewHostsGetEveryOtherTurn(t *testing.T) {
 	t.Parallel()
 	d := newDispatcher(100, time.Minute, time.Now, &counters{}, nil)
-	d.freshMost = 0 // nothing starts by itself
+	d.maxFresh = 0 // nothing starts by itself
 	for i := range 8 {
 		d.originOf(fmt.Sprintf("http://known%d.test/", i), time.Now()).known = true
 	}
@@ -94,7 +94,7 @@ func TestNewHostsGetEveryOtherTurn(t *testing.T) {
 	d.submit(batch)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.freshMost = 100
+	d.maxFresh = 100
 	for n := range 8 {
 		first, second := d.take(), d.take()
 		if first.origin.known == second.origin.known {

@@ -70,7 +70,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 		urls = h.names(urls)
 	}
 	pinging{h}.pinged(urls, came)
-	topics, err := h.Store.Following(ctx, urls, came, relatedMost)
+	topics, err := h.Store.Following(ctx, urls, came, maxRelated)
 	if err != nil {
 		return PingResult{}, err
 	}

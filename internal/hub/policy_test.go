@@ -182,10 +182,10 @@ func TestWhatASubscriberAsksForCountsAsLongAsTheTableLasts(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for _, c := range []struct {
-		name                        string
-		asks                        time.Duration
-		webSubLeast, webSubMost     int // tries in a day
-		rssCloudLeast, rssCloudMost int
+		name                     string
+		asks                     time.Duration
+		minWebSub, maxWebSub     int // tries in a day
+		minRssCloud, maxRssCloud int
 	}{
 		{"soon, again and again", time.Second, 6, 11, 25, 35},
 		{"in a day", 24 * time.Hour, 6, 11, 23, 26},
@@ -196,10 +196,10 @@ func TestWhatASubscriberAsksForCountsAsLongAsTheTableLasts(t *testing.T) {
 			w.answers(func(string, int) hub.Reply { return hub.Reply{Text: "It answered 503.", RetryAfter: c.asks} })
 			w.change("two")
 			w.settle(24 * time.Hour)
-			if n := w.count(sub1); n < c.webSubLeast || n > c.webSubMost {
+			if n := w.count(sub1); n < c.minWebSub || n > c.maxWebSub {
 				t.Errorf("%s: tried over WebSub %d times in a day", c.name, n)
 			}
-			if n := w.count("http://a.test/n"); n < c.rssCloudLeast || n > c.rssCloudMost {
+			if n := w.count("http://a.test/n"); n < c.minRssCloud || n > c.maxRssCloud {
 				t.Errorf("%s: tried over rssCloud %d times in a day", c.name, n)
 			}
 		})

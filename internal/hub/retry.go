@@ -10,12 +10,12 @@ import (
 const (
 	retryBatch  = 200
 	settleEvery = 100 * time.Millisecond
-	settleMost  = 500
+	maxSettle   = 500
 	settleSoon  = 100                    // where another machine would tell them again
 	lookEvery   = time.Second            // where other nodes share the store: a hint that was lost is made good by then
 	lookSoon    = 250 * time.Millisecond // for retries
 	lookIdle    = time.Minute            // where nobody else writes to the store
-	lookLeast   = 20 * time.Millisecond
+	minLook     = 20 * time.Millisecond
 )
 
 // look is when to look into the store next, if nothing wakes us before: often
@@ -31,7 +31,7 @@ func (h delivering) look(ctx context.Context, often time.Duration) time.Duration
 	if next.IsZero() {
 		return lookIdle
 	}
-	return min(max(next.Sub(h.now()), lookLeast), lookIdle)
+	return min(max(next.Sub(h.now()), minLook), lookIdle)
 }
 
 // nextDue is when the next row of the store is due. Where other nodes write rows too,
@@ -120,7 +120,7 @@ func (h delivering) finishRetry(d *delivery, r Reply) {
 	}
 	h.settleMu.Lock()
 	h.settling = append(h.settling, s)
-	full := len(h.settling) >= settleMost || h.windows.most > 0 && len(h.settling) >= settleSoon
+	full := len(h.settling) >= maxSettle || h.windows.most > 0 && len(h.settling) >= settleSoon
 	h.settleMu.Unlock()
 	h.windows.add(d.topic.ID, 1)
 	h.wake(h.wakeSettle)
@@ -153,7 +153,7 @@ func (h delivering) settle(ctx context.Context) {
 	h.settling = nil
 	h.settleMu.Unlock()
 	for len(batch) > 0 {
-		n := min(len(batch), settleMost)
+		n := min(len(batch), maxSettle)
 		results := make([]Result, 0, n)
 		var events []event.Event
 		for _, s := range batch[:n] {

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	feedsMost    = 50 // feeds in one registration
+	maxFeeds     = 50 // feeds in one registration
 	consentRate  = 20 // test calls and challenges a second to one callback host
 	consentBurst = 400
-	workersMost  = 4                // feeds or challenges at once for one registration
+	maxWorkers   = 4                // feeds or challenges at once for one registration
 	readsWithin  = 30 * time.Second // all of the feeds: whoever asks waits no longer than a minute
 	asksWithin   = 25 * time.Second // all of the challenges
 	importBatch  = 1000
@@ -215,8 +215,8 @@ func (h registering) checkRegistration(r *Registration, now time.Time) ([]string
 	if len(r.Feeds) == 0 {
 		return nil, fault.New(fault.Invalid, "No feed was named: give at least one url to be notified of.")
 	}
-	if len(r.Feeds) > feedsMost {
-		return nil, fault.New(fault.Invalid, "%d feeds were named; at most %d are accepted in one registration.", len(r.Feeds), feedsMost)
+	if len(r.Feeds) > maxFeeds {
+		return nil, fault.New(fault.Invalid, "%d feeds were named; at most %d are accepted in one registration.", len(r.Feeds), maxFeeds)
 	}
 	if err := checkCallback(r.Callback); err != nil {
 		return nil, err
@@ -320,7 +320,7 @@ func givenUp(ctx context.Context, feed string) error {
 // each runs do for all of list, a few at a time.
 func each(list []string, do func(string)) {
 	var wg sync.WaitGroup
-	slots := make(chan struct{}, workersMost)
+	slots := make(chan struct{}, maxWorkers)
 	for _, s := range list {
 		slots <- struct{}{}
 		wg.Go(func() {

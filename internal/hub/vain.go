@@ -18,7 +18,7 @@ const (
 	vainBurst = 100             // feeds of one host; and so many are read for registrations that are not decided
 	vainEvery = 2 * time.Second // one more
 	vainWait  = 3 * time.Second // for others to be decided
-	askedMost = 50_000          // requests by WebSub of which is known who sent them
+	maxAsked  = 50_000          // requests by WebSub of which is known who sent them
 )
 
 // admitReads refuses those of feeds that may not be read now. decided must be called when
@@ -108,7 +108,7 @@ func (a *askers) sent(in Intent, source netip.Addr) {
 	if !source.IsValid() {
 		return
 	}
-	if len(a.of) >= askedMost { // of requests that another machine decided
+	if len(a.of) >= maxAsked { // of requests that another machine decided
 		clear(a.of)
 	}
 	a.of[Key{TopicID: in.TopicID, ID: in.ID}] = source

@@ -22,7 +22,7 @@ const (
 	pagesAhead    = 48                     // of a part, when much of it was lent
 	readsLast     = time.Second            // what was read before its time came is read again after that
 	lentAfter     = 250 * time.Millisecond // sooner, and some load that passes would undo the bound
-	flushLeast    = 5                      // a fifth of a window is worth a transaction of rows
+	minFlush      = 5                      // a fifth of a window is worth a transaction of rows
 	flushAfter    = 50 * time.Millisecond  // of its first page
 )
 
@@ -262,7 +262,7 @@ func (t *telling) flush() bool {
 		p.mu.Unlock()
 	}
 	h := t.hub
-	if len(t.window) == 0 || n*flushLeast < h.windows.most || h.now().Sub(t.window[0].begun) < flushAfter {
+	if len(t.window) == 0 || n*minFlush < h.windows.most || h.now().Sub(t.window[0].begun) < flushAfter {
 		return false
 	}
 	c := Checkpoint{Shard: t.part, Pos: t.pos}

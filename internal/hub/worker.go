@@ -10,7 +10,7 @@ const restFor = 250 * time.Millisecond
 // one more when there is more than it can take.
 func (d *dispatcher) spawn() {
 	free := d.workers - d.inFlight // about to look for work
-	for n := min(d.queued-free, d.max-d.workers, d.freshMost-d.fresh-free); n > 0; n-- {
+	for n := min(d.queued-free, d.max-d.workers, d.maxFresh-d.fresh-free); n > 0; n-- {
 		d.employ()
 	}
 	d.ageLater()

@@ -34,10 +34,10 @@ type Spent struct {
 const (
 	shareEvery = time.Second
 	sharePause = 100 * time.Millisecond // at least, between two
-	shareMost  = 2000                   // rows at a time
+	maxShare   = 2000                   // rows at a time
 	shareSlow  = 5 * time.Second        // after which the others are not waited for
 	shareSoon  = 8                      // the part of a burst, 1/8, after which it does not wait a second
-	shareLeast = 64                     // what is less than 1/64 of a burst in 16 s is nobody's concern
+	minShare   = 64                     // what is less than 1/64 of a burst in 16 s is nobody's concern
 	shareSpan  = 16 * time.Second
 	shareDebt  = 16 // bursts, that are waited for at most, whatever the clocks of others say
 	sweepEvery = time.Minute
@@ -60,7 +60,7 @@ type reported struct {
 
 // least is the smallest use that is reported, atOnce the use that is reported at once.
 func (l *Limiter) least() time.Duration {
-	return time.Duration(float64(time.Second) / l.rate * max(l.burst/shareLeast, 1))
+	return time.Duration(float64(time.Second) / l.rate * max(l.burst/minShare, 1))
 }
 
 func (l *Limiter) atOnce() time.Duration {
@@ -174,7 +174,7 @@ func (e *Exchange) round(ctx context.Context) {
 	var list []Spent
 	counts := make([]int, len(e.all))
 	for i, l := range e.all {
-		some := l.unreported(now, shareMost-len(list))
+		some := l.unreported(now, maxShare-len(list))
 		list, counts[i] = append(list, some...), len(some)
 	}
 	if len(list) == 0 {

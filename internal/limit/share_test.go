@@ -120,7 +120,7 @@ func TestAllNodesTogetherKeepARate(t *testing.T) {
 			}
 		}
 		slack := math.Ceil(max(all.burst/shareSoon, 1)) * float64(n-1)
-		unheard := max(all.burst/shareLeast, 1) * float64(n) // a node keeps so much to itself in 16 s
+		unheard := max(all.burst/minShare, 1) * float64(n) // a node keeps so much to itself in 16 s
 		if limit := all.burst + slack + unheard + 1; all.most > limit {
 			t.Errorf("seed %d: %d nodes at %v a second let through up to %.1f at once, more than %.1f", seed, n, rate, all.most, limit)
 		}

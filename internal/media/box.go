@@ -8,8 +8,8 @@ import (
 
 // Limits of a file of boxes.
 const (
-	mostBoxes = 100_000
-	mostDepth = 12
+	maxBoxes = 100_000
+	maxDepth = 12
 )
 
 // box is one box: its head begins at at, its content at body.
@@ -50,7 +50,7 @@ func (b *boxes) each(from, to int64, visit func(box) error) error {
 		case n == 0:
 			n = to - at
 		}
-		if b.seen++; n < x.body-at || b.seen > mostBoxes {
+		if b.seen++; n < x.body-at || b.seen > maxBoxes {
 			return b.broken("the box at byte %d has no size that can be", at)
 		}
 		if x.end = at + n; n > to-at {
@@ -69,21 +69,21 @@ func (b *boxes) each(from, to int64, visit func(box) error) error {
 
 // blank makes bytes zero.
 func (b *boxes) blank(from, to int64) {
-	if from < to && len(b.edits) <= mostParts {
+	if from < to && len(b.edits) <= maxParts {
 		b.edits = append(b.edits, edit{from: from, to: to})
 	}
 }
 
 // blankData makes bytes zero that some table of the file names.
 func (b *boxes) blankData(from, to int64) {
-	if from < to && len(b.inner) <= mostParts {
+	if from < to && len(b.inner) <= maxParts {
 		b.inner = append(b.inner, edit{from: from, to: to})
 	}
 }
 
 // free makes a box one that nobody reads.
 func (b *boxes) free(x box) {
-	if len(b.edits) <= mostParts {
+	if len(b.edits) <= maxParts {
 		b.edits = append(b.edits, edit{from: x.at + 4, to: x.at + 8, own: []byte("free")})
 	}
 	b.blank(x.body, x.end)
@@ -91,7 +91,7 @@ func (b *boxes) free(x box) {
 
 // finish makes the outcome.
 func (b *boxes) finish() error {
-	if len(b.edits)+len(b.inner) > mostParts {
+	if len(b.edits)+len(b.inner) > maxParts {
 		return b.broken("it is cut into too many pieces")
 	}
 	for _, e := range b.inner {

@@ -14,9 +14,9 @@ import (
 
 // Limits of one file.
 const (
-	mostParts  = 100_000     // pieces that are kept or left out
-	mostPixels = 400_000_000 // of a picture: more fill the memory of whoever looks at it
-	mostBox    = 8 << 20     // bytes of a table that is read whole
+	maxParts  = 100_000     // pieces that are kept or left out
+	maxPixels = 400_000_000 // of a picture: more fill the memory of whoever looks at it
+	maxBox    = 8 << 20     // bytes of a table that is read whole
 )
 
 // File is a file that was looked at.
@@ -63,11 +63,11 @@ func Look(r io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(f.parts) > mostParts {
+	if len(f.parts) > maxParts {
 		return nil, f.broken("it is cut into too many pieces")
 	}
-	if int64(f.Width)*int64(f.Height) > mostPixels {
-		return nil, refuse("The picture has %d by %d pixels; at most %d million are taken.", f.Width, f.Height, mostPixels/1_000_000)
+	if int64(f.Width)*int64(f.Height) > maxPixels {
+		return nil, refuse("The picture has %d by %d pixels; at most %d million are taken.", f.Width, f.Height, maxPixels/1_000_000)
 	}
 	return f, nil
 }
@@ -168,7 +168,7 @@ func (f *File) put(own []byte) {
 }
 
 func (f *File) add(p part) {
-	if len(f.parts) <= mostParts {
+	if len(f.parts) <= maxParts {
 		f.parts = append(f.parts, p)
 	}
 }
@@ -209,7 +209,7 @@ func (f *File) table(from, to int64) ([]byte, error) {
 	if from > to || to > f.size {
 		return nil, io.ErrUnexpectedEOF
 	}
-	if to-from > mostBox {
+	if to-from > maxBox {
 		return nil, f.broken("one of its tables has %d bytes", to-from)
 	}
 	b := make([]byte, to-from)

@@ -151,7 +151,7 @@ func (w *mp4Walk) fieldNames(x box) (names []string, err error) {
 		}
 		name := string(b[8:n])
 		names = append(names, name)
-		if !fieldKept(name) && len(w.edits) <= mostParts {
+		if !fieldKept(name) && len(w.edits) <= maxParts {
 			w.edits = append(w.edits, edit{from: at + 8, to: at + n, own: bytes.Repeat([]byte("-"), len(name))})
 		}
 		b, at = b[n:], at+n

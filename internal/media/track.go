@@ -86,7 +86,7 @@ func (t *track) done() error {
 }
 
 // mostTable bounds the tables of a track that is emptied.
-const mostTable = 1_000_000
+const maxTable = 1_000_000
 
 // blankSamples makes the samples of the track zero, chunk by chunk.
 func (t *track) blankSamples() error {
@@ -142,7 +142,7 @@ func (t *track) entries(x box, at, row int64) ([]byte, error) {
 		return nil, err
 	}
 	n := int64(binary.BigEndian.Uint32(b))
-	if n > mostTable || x.body+at+4+n*row > x.end {
+	if n > maxTable || x.body+at+4+n*row > x.end {
 		return nil, t.broken("a table of %d rows does not fit", n)
 	}
 	return t.table(x.body+at+4, x.body+at+4+n*row)

@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	mostPatience = 60 * time.Second
-	mostTaken    = 16 << 20 // bytes of an endless document: a limit of 5 MiB and what both systems hold on the way
-	endless      = 64 << 20
+	maxPatience = 60 * time.Second
+	maxTaken    = 16 << 20 // bytes of an endless document: a limit of 5 MiB and what both systems hold on the way
+	endless     = 64 << 20
 )
 
 func hostileProbes() []probe {
 	return []probe{
 		{"silent", "A server that does not answer", func(v *visit) {
-			if !v.until(mostPatience) {
+			if !v.until(maxPatience) {
 				v.fail(http.StatusOK, "At last.")
 			}
 		}, gives(27)},
@@ -27,7 +27,7 @@ func hostileProbes() []probe {
 func dripping(v *visit) {
 	v.set("Content-Type", "application/rss+xml")
 	flush := http.NewResponseController(v.w)
-	for waited := time.Duration(0); waited < mostPatience; waited += time.Second {
+	for waited := time.Duration(0); waited < maxPatience; waited += time.Second {
 		_, err := v.w.Write([]byte("<rss>\n")[waited/time.Second%6 : waited/time.Second%6+1])
 		if err == nil {
 			err = flush.Flush()
@@ -49,7 +49,7 @@ func gives(manner int) func([]asked, time.Time) []finding {
 			case a.GaveUp:
 				out = append(out, kept(manner))
 			default:
-				out = append(out, broken(manner, "it was waited for longer than %s", mostPatience))
+				out = append(out, broken(manner, "it was waited for longer than %s", maxPatience))
 			}
 		}
 		if len(out) == 0 {
@@ -74,7 +74,7 @@ func limited(list []asked, _ time.Time) []finding {
 	for _, a := range list {
 		switch {
 		case a.End.IsZero():
-		case a.Written > mostTaken:
+		case a.Written > maxTaken:
 			out = append(out, broken(28, "%d MiB of it were taken", a.Written>>20))
 		default:
 			out = append(out, kept(28))

@@ -11,8 +11,8 @@ import (
 
 // Bounds of what is remembered.
 const (
-	mostReaders = 200
-	mostAsked   = 20_000 // of one reader
+	maxReaders = 200
+	maxAsked   = 20_000 // of one reader
 )
 
 // asked is one request for a probe, and what was answered.
@@ -63,7 +63,7 @@ func (r *reader) begin(a *asked) {
 	defer r.mu.Unlock()
 	r.busy++
 	a.Busy = r.busy
-	if len(r.asked) >= mostAsked {
+	if len(r.asked) >= maxAsked {
 		r.lost++
 		return
 	}

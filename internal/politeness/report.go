@@ -57,7 +57,7 @@ func open(manner int, format string, args ...any) finding {
 	return finding{manner, Open, fmt.Sprintf(format, args...)}
 }
 
-const mostTold = 5
+const maxPublished = 5
 
 func (s *Server) report(r *reader) Report {
 	now := s.now()
@@ -110,11 +110,11 @@ func judged(m Manner, list []finding) Judged {
 	for _, f := range list {
 		switch f.verdict {
 		case Broken:
-			if len(j.Broken) < mostTold && !slices.Contains(j.Broken, f.text) {
+			if len(j.Broken) < maxPublished && !slices.Contains(j.Broken, f.text) {
 				j.Broken = append(j.Broken, f.text)
 			}
 		case Open:
-			if len(j.Open) < mostTold && !slices.Contains(j.Open, f.text) {
+			if len(j.Open) < maxPublished && !slices.Contains(j.Open, f.text) {
 				j.Open = append(j.Open, f.text)
 			}
 		case Kept:

@@ -103,7 +103,7 @@ func (s *Server) who(r *http.Request) *reader {
 	key := addr + " " + name
 	s.mu.Lock()
 	known := s.readers[key]
-	isNew := known == nil && len(s.readers) < mostReaders
+	isNew := known == nil && len(s.readers) < maxReaders
 	if isNew {
 		known = &reader{Name: name, Addr: addr}
 		s.readers[key] = known

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	downFor   = 10 // checks that fail
-	leastWait = 5*time.Minute - slack
-	longWait  = 49 * time.Hour // until then a reader comes back
+	downFor  = 10 // checks that fail
+	minWait  = 5*time.Minute - slack
+	longWait = 49 * time.Hour // until then a reader comes back
 )
 
 func troubleProbes() []probe {
@@ -79,7 +79,7 @@ func recovers(list []asked, now time.Time) []finding {
 	}
 	var out []finding
 	for _, w := range waits {
-		if w < leastWait {
+		if w < minWait {
 			out = append(out, broken(14, "it was tried again after %s", w.Round(time.Second)))
 		}
 	}
@@ -129,7 +129,7 @@ func refused(list []asked, now time.Time) []finding {
 	}
 	for i, d := range between {
 		switch {
-		case d < leastWait:
+		case d < minWait:
 			return []finding{broken(29, "it was tried again after %s", d.Round(time.Second))}
 		case i >= 3 && d < 90*time.Minute:
 			return []finding{broken(29, "after %d refusals it was tried again after %s", i+1, d.Round(time.Minute))}

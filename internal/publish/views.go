@@ -21,7 +21,7 @@ type viewsTold struct {
 }
 
 // mostViews is how many are remembered; beyond it all are forgotten.
-const mostViews = 100_000
+const maxViews = 100_000
 
 func (t *viewsTold) upTo(url string) int64 {
 	t.mu.Lock()
@@ -32,7 +32,7 @@ func (t *viewsTold) upTo(url string) int64 {
 func (t *viewsTold) set(url string, stamp int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.stamp == nil || len(t.stamp) > mostViews {
+	if t.stamp == nil || len(t.stamp) > maxViews {
 		t.stamp = map[string]int64{}
 	}
 	t.stamp[url] = max(t.stamp[url], stamp)

@@ -16,7 +16,7 @@ import (
 
 // mostAnnounced is how many announced sources may wait in memory beyond what is due; the
 // rest is found by the loop that looks for what is due.
-const mostAnnounced = 256
+const maxAnnounced = 256
 
 // Away is the door of news that nobody announced: this program was away and may have missed
 // some. Unlike an announcement it keeps to skipHours and skipDays.
@@ -94,7 +94,7 @@ func (r pushes) readAgain(ctx context.Context, id int64, door string) {
 	if !r.open.Load() {
 		return
 	}
-	if r.desk.room() < -mostAnnounced {
+	if r.desk.room() < -maxAnnounced {
 		lease.Poke(r.woken.claim)
 		return
 	}

@@ -59,7 +59,7 @@ const (
 	pushEvery  = time.Second     // checks of one source because of announcements
 	pushAtOnce = 3               // of them that need not wait for each other
 	spreadOver = feedstate.Shortest
-	mostHosts  = 1024 // known at once before those are forgotten that are not needed
+	maxHosts   = 1024 // known at once before those are forgotten that are not needed
 	farthest   = 24 * time.Hour
 )
 
@@ -405,13 +405,13 @@ func (d *desk) drain(now time.Time) (off []PutOff) {
 // sweep forgets hosts and announcements of which nothing is needed any more, when there
 // are many.
 func (d *desk) sweep(now time.Time) {
-	if len(d.hosts)+len(d.heard) < mostHosts || now.Sub(d.swept).Abs() < time.Second {
+	if len(d.hosts)+len(d.heard) < maxHosts || now.Sub(d.swept).Abs() < time.Second {
 		return
 	}
 	d.swept = now
 	maps.DeleteFunc(d.heard, func(_ int64, paid time.Time) bool { return !paid.After(now) || paid.Sub(now) > farthest })
 	for key, h := range d.hosts {
-		if h.running == 0 && h.held == 0 && !h.next.After(now) && (!h.later.After(now) || len(d.hosts) > 64*mostHosts) {
+		if h.running == 0 && h.held == 0 && !h.next.After(now) && (!h.later.After(now) || len(d.hosts) > 64*maxHosts) {
 			delete(d.hosts, key) // what servers asked for is in the store
 		}
 	}

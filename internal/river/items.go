@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	mostItems = 1000 // of one query, or to mark at once
-	mostBare  = 10_000
+	maxItems = 1000 // of one query, or to mark at once
+	maxBare  = 10_000
 )
 
 // Items lists entries. Words in q.Match restrict too: feed:name, where the name or the URL
@@ -17,15 +17,15 @@ const (
 // one kind mean any of them; what is more than a word stands in quotes. fault.Invalid.
 func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
 	r.Init()
-	most := mostItems
+	most := maxItems
 	if q.Bare {
-		most = mostBare
+		most = maxBare
 	}
 	switch {
 	case q.Limit < 0 || q.Limit > most:
 		return nil, fault.New(fault.Invalid, "%d items cannot be listed at once: at most %d.", q.Limit, most)
-	case len(q.IDs) > mostItems || len(q.Firsts) > mostItems || len(q.Sources) > mostSources:
-		return nil, fault.New(fault.Invalid, "At most %d items or feeds can be asked for by their numbers.", mostItems)
+	case len(q.IDs) > maxItems || len(q.Firsts) > maxItems || len(q.Sources) > maxSources:
+		return nil, fault.New(fault.Invalid, "At most %d items or feeds can be asked for by their numbers.", maxItems)
 	}
 	ok, err := searching{r}.restrict(ctx, &q)
 	if err != nil || !ok {
@@ -39,8 +39,8 @@ func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
 // are left out.
 func (r *River) Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) (int, error) {
 	r.Init()
-	if len(ids) > mostItems {
-		return 0, fault.New(fault.Invalid, "%d items cannot be marked at once: at most %d.", len(ids), mostItems)
+	if len(ids) > maxItems {
+		return 0, fault.New(fault.Invalid, "%d items cannot be marked at once: at most %d.", len(ids), maxItems)
 	}
 	if len(ids) == 0 || read == nil && starred == nil {
 		return 0, nil

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/river/search"
 )
 
-const mostSources = 1000
+const maxSources = 1000
 
 // searching turns the words of a search into conditions of an ItemQuery.
 type searching struct{ *River }
@@ -67,7 +67,7 @@ func (r searching) named(ctx context.Context, reader string, names []string) ([]
 func (r searching) matching(ctx context.Context, reader string, names []string) ([]int64, error) {
 	var ids []int64
 	for _, n := range names {
-		list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, Match: n, Limit: mostSources + 1})
+		list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, Match: n, Limit: maxSources + 1})
 		if err != nil {
 			return nil, err
 		}
@@ -76,8 +76,8 @@ func (r searching) matching(ctx context.Context, reader string, names []string) 
 		}
 	}
 	slices.Sort(ids)
-	if ids = slices.Compact(ids); len(ids) > mostSources {
-		return nil, fault.New(fault.Invalid, "More than %d of your feeds have %q in their names: say it with more letters.", mostSources, names[0])
+	if ids = slices.Compact(ids); len(ids) > maxSources {
+		return nil, fault.New(fault.Invalid, "More than %d of your feeds have %q in their names: say it with more letters.", maxSources, names[0])
 	}
 	return ids, nil
 }

@@ -1,9 +1,9 @@
 package river
 
 const (
-	mostParsed = 20_000 // items of one document that are looked at
-	leastTaken = 1000   // of them that are taken in, or as many as are kept of a feed
+	maxParsed = 20_000 // items of one document that are looked at
+	minTaken  = 1000   // of them that are taken in, or as many as are kept of a feed
 )
 
 // taken is how many items of one document are taken in.
-func (o *Options) taken() int { return min(max(o.Keep, leastTaken), mostParsed) }
+func (o *Options) taken() int { return min(max(o.Keep, minTaken), maxParsed) }

@@ -223,7 +223,7 @@ func (g *gatherer) categories(folders []string, o *opml.Outline) []string {
 func joinNames(have, more []string) []string {
 	out := slices.Clone(have)
 	for _, m := range more {
-		if m != "" && !slices.Contains(out, m) && len(out) < mostCategories {
+		if m != "" && !slices.Contains(out, m) && len(out) < maxCategories {
 			out = append(out, m)
 		}
 	}
@@ -246,8 +246,8 @@ func (g *gatherer) include(folders []string, o *opml.Outline) {
 	if l.ID == g.list || slices.ContainsFunc(g.out.lists, func(other ReadingList) bool { return other.ID == l.ID }) {
 		return
 	}
-	if len(g.out.lists) >= mostLists {
-		g.out.imported.problem("%s: there are more than %d lists in this list.", location.Brief(url), mostLists)
+	if len(g.out.lists) >= maxLists {
+		g.out.imported.problem("%s: there are more than %d lists in this list.", location.Brief(url), maxLists)
 		return
 	}
 	l.Title, l.Memory.Parent = titleOf(plainText(o.Text)), g.list

@@ -41,9 +41,9 @@ type ImportOptions struct {
 }
 
 const (
-	mostOPML       = 64 << 20 // bytes
-	mostOutlines   = 250_000
-	mostProblems   = 100
+	maxOPML        = 64 << 20 // bytes
+	maxOutlines    = 250_000
+	maxProblems    = 100
 	importsAtOnce  = 2                // that are written
 	importsComing  = 16               // that arrive, wait or are written
 	importPatience = 30 * time.Second // until a place to write is free
@@ -127,7 +127,7 @@ func (r importing) importFrom(ctx context.Context, reader string, o ImportOption
 }
 
 func readOPML(doc io.ReadSeeker, contentType string) (*opml.Stream, error) {
-	return opml.Open(doc, &opml.Options{ContentType: contentType, Limits: opml.Limits{Bytes: mostOPML, Outlines: mostOutlines}})
+	return opml.Open(doc, &opml.Options{ContentType: contentType, Limits: opml.Limits{Bytes: maxOPML, Outlines: maxOutlines}})
 }
 
 // notOPML says what a document is instead.
@@ -190,13 +190,13 @@ func (r importing) addLists(ctx context.Context, reader string, lists []ReadingL
 	if err != nil {
 		return nil, err
 	}
-	room := mostLists - len(have)
+	room := maxLists - len(have)
 	for _, l := range lists {
 		if slices.ContainsFunc(have, func(h ReadingList) bool { return h.URL == l.URL }) {
 			continue
 		}
 		if room <= 0 {
-			out.problem("%s is not followed: there are %d reading lists already, which is as many as there may be.", location.Brief(l.URL), mostLists)
+			out.problem("%s is not followed: there are %d reading lists already, which is as many as there may be.", location.Brief(l.URL), maxLists)
 			continue
 		}
 		err := r.Store.AddReadingList(ctx, l)
@@ -215,8 +215,8 @@ func (r importing) addLists(ctx context.Context, reader string, lists []ReadingL
 
 func (i *Imported) problem(format string, args ...any) {
 	switch len(i.Problems) {
-	case mostProblems:
-	case mostProblems - 1:
+	case maxProblems:
+	case maxProblems - 1:
 		i.Problems = append(i.Problems, "There are more problems, which are not listed.")
 	default:
 		i.Problems = append(i.Problems, fmt.Sprintf(format, args...))

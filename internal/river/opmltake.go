@@ -73,7 +73,7 @@ const inMemory = 1 << 20
 
 // spool takes a document that arrives. drop removes what was kept of it.
 func spool(doc io.Reader) (file io.ReadSeeker, drop func(), err error) {
-	doc = io.LimitReader(doc, mostOPML+1)
+	doc = io.LimitReader(doc, maxOPML+1)
 	head, err := io.ReadAll(io.LimitReader(doc, inMemory))
 	if err != nil {
 		return nil, nil, brokeOff(err)
@@ -91,8 +91,8 @@ func spool(doc io.Reader) (file io.ReadSeeker, drop func(), err error) {
 	}
 	n, err := io.Copy(f, io.MultiReader(bytes.NewReader(head), doc))
 	switch {
-	case err == nil && n > mostOPML:
-		err = fault.New(fault.Invalid, "The list has more than %d MiB.", mostOPML>>20)
+	case err == nil && n > maxOPML:
+		err = fault.New(fault.Invalid, "The list has more than %d MiB.", maxOPML>>20)
 	case err != nil && !errors.As(err, new(*os.PathError)):
 		err = brokeOff(err)
 	case err != nil:
@@ -212,7 +212,7 @@ func (t *taking) result(out Imported) Imported {
 	out.Added, out.Had, out.Over, out.Limit = t.added.len(), t.had, t.over.len(), t.most
 	if t.over.len() > 0 {
 		out.Problems = slices.Insert(out.Problems, 0, t.overText())
-		out.Problems = out.Problems[:min(len(out.Problems), mostProblems)]
+		out.Problems = out.Problems[:min(len(out.Problems), maxProblems)]
 	}
 	return out
 }

@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	mostChoices = 50 // feeds of a page that a reader is asked about
-	mostFirst   = 3  // of them that are tried when nobody is to be asked
-	mostGuesses = 4  // links that only look like feeds
-	mostKnown   = 6  // addresses that feeds usually have
-	probing     = 45 * time.Second
+	maxChoices = 50 // feeds of a page that a reader is asked about
+	maxFirst   = 3  // of them that are tried when nobody is to be asked
+	maxGuesses = 4  // links that only look like feeds
+	maxKnown   = 6  // addresses that feeds usually have
+	probing    = 45 * time.Second
 )
 
 // fromPage finds the feed of a document that is none.
@@ -71,7 +71,7 @@ func (a *addition) choices(page *discover.Result, own string) (sure []Choice, gu
 			guesses = append(guesses, u)
 			continue
 		}
-		if len(sure) < mostChoices {
+		if len(sure) < maxChoices {
 			sure = append(sure, Choice{URL: u, Title: titleOf(l.Title), Format: formatName(l.Format), Kind: string(l.Kind)})
 		}
 	}
@@ -106,7 +106,7 @@ func (a *addition) take1(ctx context.Context, url, page string) (Added, error) {
 // takeFirst follows the first that is a feed.
 func (a *addition) takeFirst(ctx context.Context, list []Choice, page string) (Added, error) {
 	var first error
-	for _, c := range list[:min(len(list), mostFirst)] {
+	for _, c := range list[:min(len(list), maxFirst)] {
 		done, err := a.take1(ctx, c.URL, page)
 		if err == nil || ctx.Err() != nil || ours(err) {
 			return done, err
@@ -134,9 +134,9 @@ func ours(err error) bool {
 func (a *addition) probe(ctx context.Context, guesses []string, from, page string) (Added, error) {
 	ctx, cancel := context.WithTimeout(ctx, probing)
 	defer cancel()
-	list := guesses[:min(len(guesses), mostGuesses)]
+	list := guesses[:min(len(guesses), maxGuesses)]
 	usual := discover.WellKnown(from)
-	list = append(list[:len(list):len(list)], usual[:min(len(usual), mostKnown)]...)
+	list = append(list[:len(list):len(list)], usual[:min(len(usual), maxKnown)]...)
 	seen := map[string]bool{}
 	for _, u := range list {
 		u, err := fetch.Normal(u)

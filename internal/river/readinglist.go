@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	mostLists    = 100 // of one reader, those within others among them
+	maxLists     = 100 // of one reader, those within others among them
 	deepestList  = 5   // a list in a list in a list …
 	listAtLeast  = time.Hour
 	listAtMost   = 24 * time.Hour
@@ -95,7 +95,7 @@ func (r listReading) followList(ctx context.Context, reader string, s Source, go
 		return Imported{}, err
 	case slices.ContainsFunc(lists, func(h ReadingList) bool { return h.ID == l.ID }):
 		return Imported{}, fault.New(fault.Conflict, "You follow the reading list %s already.", location.Brief(l.URL))
-	case len(lists) >= mostLists:
+	case len(lists) >= maxLists:
 		return Imported{}, fault.New(fault.TooMany, "You follow %d reading lists, which is as many as there may be.", len(lists))
 	}
 	var c listed

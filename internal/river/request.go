@@ -208,9 +208,9 @@ func (a *answered) parse() *document {
 	if a.gave == nil {
 		d := document{err: errors.New("river: there is no answer to read")}
 		if a.res != nil {
-			d.feed, d.err = feed.ParseBytes(a.res.Body, &feed.Options{URL: a.res.URL, Header: a.res.Header, Limits: feed.Limits{Items: mostParsed}})
+			d.feed, d.err = feed.ParseBytes(a.res.Body, &feed.Options{URL: a.res.URL, Header: a.res.Header, Limits: feed.Limits{Items: maxParsed}})
 			if d.err == nil {
-				item.KeepNewest(d.feed, max(a.most, leastTaken))
+				item.KeepNewest(d.feed, max(a.most, minTaken))
 			}
 		}
 		a.gave = &d

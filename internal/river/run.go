@@ -29,7 +29,7 @@ const (
 	sweepFlood = 3000 // items of a source beyond those that are kept, which do not wait for the hour
 	stopWithin = 2 * time.Second
 	workPause  = 100 * time.Millisecond
-	mostJump   = time.Minute // of the clock, that is not taken for a jump
+	maxJump    = time.Minute // of the clock, that is not taken for a jump
 )
 
 // state is what a river has in memory.
@@ -256,7 +256,7 @@ func (r running) claimLoop(ctx context.Context) {
 	wall, mono := r.now(), time.Now()
 	for {
 		now := r.now()
-		if passed := time.Since(mono); (now.Sub(wall) - passed).Abs() > mostJump {
+		if passed := time.Since(mono); (now.Sub(wall) - passed).Abs() > maxJump {
 			// Somebody set the clock: what that made due is spread as after a start.
 			r.desk.begin(now)
 		}

@@ -344,8 +344,8 @@ type followed struct {
 }
 
 const (
-	followedFor  = 2 * time.Second
-	mostFollowed = 1000 // readers whose sets are kept
+	followedFor = 2 * time.Second
+	maxFollowed = 1000 // readers whose sets are kept
 )
 
 // Following is the set of sources that a reader follows; it may be from a moment ago, and
@@ -365,7 +365,7 @@ func (r *River) Following(ctx context.Context, reader string) (map[int64]bool, e
 	}
 	r.listing.mu.Lock()
 	defer r.listing.mu.Unlock()
-	if len(r.listing.following) >= mostFollowed || r.listing.following == nil {
+	if len(r.listing.following) >= maxFollowed || r.listing.following == nil {
 		r.listing.following = map[string]followed{}
 	}
 	r.listing.following[reader] = followed{set, now.Add(followedFor)}

@@ -13,7 +13,7 @@ import (
 const (
 	longestTitle    = 200 // characters, of a reader's own title
 	longestCategory = 60
-	mostCategories  = 20 // of one subscription
+	maxCategories   = 20 // of one subscription
 )
 
 // checkTitle gives a reader's own title its form.
@@ -75,8 +75,8 @@ func checkCategories(list []string) ([]string, error) {
 	}
 	slices.Sort(out)
 	out = slices.Compact(out)
-	if len(out) > mostCategories {
-		return nil, fault.New(fault.Invalid, "A feed can be in %d categories at most.", mostCategories)
+	if len(out) > maxCategories {
+		return nil, fault.New(fault.Invalid, "A feed can be in %d categories at most.", maxCategories)
 	}
 	return out, nil
 }

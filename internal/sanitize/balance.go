@@ -366,12 +366,12 @@ func (b *builder) sinceWall() int {
 }
 
 // mostPending is how many elements of formatting go on after an element.
-const mostPending = 8
+const maxPending = 8
 
 // remember notes that o goes on.
 func (b *builder) remember(o open) {
 	from := b.sinceWall()
-	if len(b.pending)-from >= mostPending {
+	if len(b.pending)-from >= maxPending {
 		return
 	}
 	at := len(b.pending)

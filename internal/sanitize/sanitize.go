@@ -75,7 +75,7 @@ func HTML(s string) string {
 type buffer struct{ b []byte }
 
 // mostRoom is how large a buffer may be that is kept.
-const mostRoom = 1 << 20
+const maxDepthKept = 1 << 20
 
 // borrow gives a buffer with room for n bytes. It goes back to where it is from.
 func (z *Sanitizer) borrow(n int) *buffer {
@@ -88,7 +88,7 @@ func (z *Sanitizer) borrow(n int) *buffer {
 }
 
 func (z *Sanitizer) giveBack(buf *buffer) {
-	if cap(buf.b) <= mostRoom {
+	if cap(buf.b) <= maxDepthKept {
 		z.room.Put(buf)
 	}
 }

@@ -37,7 +37,7 @@ func TestLimitsAreToldToThoseWhoWantNoMore(t *testing.T) {
 		kinds[kind]++
 		return false
 	}})
-	if read(r); kinds[Entity] != 1 || kinds[Limit] != mostLimits || r.Untold() != 49+50-mostLimits {
+	if read(r); kinds[Entity] != 1 || kinds[Limit] != maxLimits || r.Untold() != 49+50-maxLimits {
 		t.Errorf("%v, and %d not told", kinds, r.Untold())
 	}
 }
@@ -82,7 +82,7 @@ func TestNamespacesAreLookedUpAmongFew(t *testing.T) {
 	}})
 	for r.Next() == Start {
 	}
-	if limited != 1000-mostBindings {
+	if limited != 1000-maxBindings {
 		t.Errorf("told %d times that there are too many namespaces", limited)
 	}
 	r = New(`<r xmlns:a="`+strings.Repeat("u", longestURI+1)+`"><a:b/></r>`, Options{})

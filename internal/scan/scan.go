@@ -135,7 +135,7 @@ func New(doc string, o Options) *Reader {
 	}
 	r := &Reader{doc: doc, opt: o, stack: make([]frame, 0, 16), Attrs: make([]Attr, 0, 8), cr: strings.IndexByte(doc, '\r') >= 0}
 	if o.Problem == nil {
-		r.mute, r.limits = true, mostLimits
+		r.mute, r.limits = true, maxLimits
 	}
 	return r
 }
@@ -204,7 +204,7 @@ func (r *Reader) problem(kind string, offset int, message ...string) {
 	r.copied = r.copied || kind != Entity && kind != Character
 	switch {
 	case offset < r.quiet:
-	case r.mute && (kind != Limit || r.limits >= mostLimits):
+	case r.mute && (kind != Limit || r.limits >= maxLimits):
 		r.untold++
 	default:
 		r.tell(kind, offset, message)
@@ -212,7 +212,7 @@ func (r *Reader) problem(kind string, offset int, message ...string) {
 }
 
 // mostLimits is how many problems of the kind Limit are told to one who wants no more.
-const mostLimits = 3
+const maxLimits = 3
 
 func (r *Reader) tell(kind string, offset int, message []string) {
 	if r.mute {

@@ -344,12 +344,12 @@ func (r *Reader) language(raw, outer string) string {
 // Limits of namespaces: every name with a prefix is looked up among those in force,
 // and every unknown element is kept with the address of its own.
 const (
-	mostBindings = 256
-	longestURI   = 2048
+	maxBindings = 256
+	longestURI  = 2048
 )
 
 func (r *Reader) bind(prefix, raw string) {
-	if len(r.bindings) >= mostBindings {
+	if len(r.bindings) >= maxBindings {
 		r.problem(Limit, r.tok, "More namespaces are declared than the limit; ", prefix, " is passed over.")
 		return
 	}

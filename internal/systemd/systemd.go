@@ -31,7 +31,7 @@ type Service struct {
 const firstFD = 3
 
 // mostFDs bounds a broken number.
-const mostFDs = 64
+const maxFDs = 64
 
 // FromEnviron reads what the environment, as "NAME=value", says for the process pid. It
 // takes the descriptors over, so it is called once. What was meant for another process is
@@ -54,8 +54,8 @@ func FromEnviron(environ []string, pid int) (*Service, error) {
 		return s, nil
 	}
 	n, err := strconv.Atoi(vars["LISTEN_FDS"])
-	if err != nil || n < 0 || n > mostFDs {
-		return nil, fmt.Errorf("LISTEN_FDS is %q; it needs a number from 0 to %d", vars["LISTEN_FDS"], mostFDs)
+	if err != nil || n < 0 || n > maxFDs {
+		return nil, fmt.Errorf("LISTEN_FDS is %q; it needs a number from 0 to %d", vars["LISTEN_FDS"], maxFDs)
 	}
 	err = s.take(n, strings.Split(vars["LISTEN_FDNAMES"], ":"))
 	return s, err

@@ -21,14 +21,14 @@ import (
 )
 
 const (
-	queueMost  = 8192 // spans in memory
-	batchMost  = 512  // in one message
+	maxQueue   = 8192 // spans in memory
+	maxBatch   = 512  // in one message
 	sendEvery  = time.Second
 	sendWithin = 10 * time.Second
 	answerMost = 64 << 10
 	waitFirst  = time.Second // after a failure; doubled with each
 	waitLast   = time.Minute
-	triesMost  = 20 // of one message: some 15 minutes
+	maxTries   = 20 // of one message: some 15 minutes
 )
 
 // Counts is what became of spans since the start.
@@ -57,7 +57,7 @@ type exporter struct {
 func newExporter(o Options) *exporter {
 	e := &exporter{
 		url: strings.TrimRight(o.Endpoint, "/"), header: o.Headers, client: o.Client, log: cmp.Or(o.Log, slog.New(slog.DiscardHandler)),
-		spans: make(chan sdk.ReadOnlySpan, queueMost), full: make(chan struct{}, 1),
+		spans: make(chan sdk.ReadOnlySpan, maxQueue), full: make(chan struct{}, 1),
 	}
 	if !strings.HasSuffix(e.url, "/v1/traces") {
 		e.url += "/v1/traces"
@@ -85,7 +85,7 @@ func (e *exporter) OnEnd(s sdk.ReadOnlySpan) {
 		e.dropped.Add(1)
 		return
 	}
-	if len(e.spans) >= batchMost {
+	if len(e.spans) >= maxBatch {
 		select {
 		case e.full <- struct{}{}:
 		default:
@@ -122,7 +122,7 @@ func (e *exporter) run(ctx, last context.Context) {
 			if len(batch) > 0 {
 				e.deliver(ctx, last, batch)
 			}
-			if len(batch) < batchMost {
+			if len(batch) < maxBatch {
 				break
 			}
 		}
@@ -138,7 +138,7 @@ func (e *exporter) run(ctx, last context.Context) {
 // take is the next batch.
 func (e *exporter) take() []sdk.ReadOnlySpan {
 	var batch []sdk.ReadOnlySpan
-	for len(batch) < batchMost {
+	for len(batch) < maxBatch {
 		select {
 		case s := <-e.spans:
 			batch = append(batch, s)
@@ -162,7 +162,7 @@ func (e *exporter) deliver(ctx, last context.Context, batch []sdk.ReadOnlySpan) 
 		if err == nil {
 			return
 		}
-		if r, ok := errors.AsType[*refusal](err); ok && r.final() || try == triesMost || try > 1 && ctx.Err() != nil {
+		if r, ok := errors.AsType[*refusal](err); ok && r.final() || try == maxTries || try > 1 && ctx.Err() != nil {
 			e.lose(batch)
 			return
 		}

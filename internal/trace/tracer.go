@@ -42,8 +42,8 @@ type Tracer struct {
 }
 
 const (
-	singlesMost = 50   // spans of single notifications of one change, from one node
-	changesMost = 1000 // changes whose singles are counted
+	maxSingles = 50   // spans of single notifications of one change, from one node
+	maxChanges = 1000 // changes whose singles are counted
 )
 
 // New makes a Tracer. Its Run sends what it makes.
@@ -119,11 +119,11 @@ func later(t, after time.Time) time.Time {
 func (t *Tracer) single(id oteltrace.TraceID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.singly) >= changesMost && t.singly[id] == 0 {
+	if len(t.singly) >= maxChanges && t.singly[id] == 0 {
 		clear(t.singly)
 	}
 	t.singly[id]++
-	return t.singly[id] <= singlesMost
+	return t.singly[id] <= maxSingles
 }
 
 // origin is what is known of where a ping comes from.

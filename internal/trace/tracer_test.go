@@ -130,13 +130,13 @@ func TestACollectorThatComesBackGetsWhatWasKept(t *testing.T) {
 func TestWhatThereIsNoRoomForIsCountedAndWaitsForNothing(t *testing.T) {
 	t.Parallel()
 	tracer := New(Options{Endpoint: "http://127.0.0.1:9", Sample: 1})
-	for range queueMost + 10 {
+	for range maxQueue + 10 {
 		tracer.BatchDone(changeOf(1), hub.BatchNotified{})
 	}
-	for range 3 * singlesMost {
+	for range 3 * maxSingles {
 		tracer.Tried(changeOf(1), hub.Tried{})
 	}
-	if c := tracer.Counts(); c.Queued != queueMost || c.Dropped != 10+singlesMost {
+	if c := tracer.Counts(); c.Queued != maxQueue || c.Dropped != 10+maxSingles {
 		t.Errorf("%+v", c)
 	}
 }

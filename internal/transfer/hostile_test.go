@@ -117,6 +117,6 @@ func TestAFileOfEmptyElementsIsRefused(t *testing.T) {
 	to := newServer(t, "https://two.example")
 	const rss = `<rss version="2.0" xmlns:wp="http://wordpress.org/export/1.2/"><channel>`
 	to.refuses([]byte(rss+"<wp:wxr_version>1.2</wp:wxr_version><item>"+strings.Repeat("<a/>", maxWXRSigns+10_000)+"</item></channel></rss>"), "cannot be read beyond line")
-	to.refuses([]byte(`<rss version="2.0"><channel><item>`+strings.Repeat("<z:a/>", mostSigns)+"</item></channel></rss>"), "elements")
-	to.refuses([]byte(`{"version":"https://jsonfeed.org/version/1.1","title":"t","items":[{"id":"1","_e":[`+strings.Repeat("0,", mostMembers)+"0]}]}"), "elements")
+	to.refuses([]byte(`<rss version="2.0"><channel><item>`+strings.Repeat("<z:a/>", maxSigns)+"</item></channel></rss>"), "elements")
+	to.refuses([]byte(`{"version":"https://jsonfeed.org/version/1.1","title":"t","items":[{"id":"1","_e":[`+strings.Repeat("0,", maxMembers)+"0]}]}"), "elements")
 }

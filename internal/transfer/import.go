@@ -26,10 +26,10 @@ type Result struct {
 	Problems []string `json:"problems,omitempty"`
 }
 
-const mostProblems = 20
+const maxProblems = 20
 
 func (r *Result) problem(text string) {
-	if len(r.Problems) < mostProblems {
+	if len(r.Problems) < maxProblems {
 		r.Problems = append(r.Problems, text)
 	}
 }
@@ -37,10 +37,10 @@ func (r *Result) problem(text string) {
 // Limits of what is taken in.
 const (
 	maxFeed     = 64 << 20 // bytes of a feed, which is read whole
-	mostItems   = 200_000  // of it
-	mostSigns   = 1 << 20  // of "<" in it: an element takes hundreds of bytes, and may be written with four
-	mostMembers = 2 << 20  // of what parts members of JSON, likewise
-	mostUnknown = 100_000  // elements of an item, or a feed, that nobody knows
+	maxItems    = 200_000  // of it
+	maxSigns    = 1 << 20  // of "<" in it: an element takes hundreds of bytes, and may be written with four
+	maxMembers  = 2 << 20  // of what parts members of JSON, likewise
+	maxUnknown  = 100_000  // elements of an item, or a feed, that nobody knows
 	maxLine     = 4 << 20  // bytes of a post in JSON: its text twice, escaped
 	batchPosts  = 10_000   // that are handed on at a time: the feed is made anew for each batch
 	batchBytes  = 32 << 20 // of their text
@@ -77,9 +77,9 @@ func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, s
 		return Result{}, fault.Wrap(fault.Unavailable, err, "The file could not be read.")
 	}
 	if tooMany(doc) {
-		return Result{}, fault.New(fault.Invalid, "The feed has more than %d elements, and nothing was taken in. Cut it in pieces.", mostSigns/2)
+		return Result{}, fault.New(fault.Invalid, "The feed has more than %d elements, and nothing was taken in. Cut it in pieces.", maxSigns/2)
 	}
-	f, err := feed.ParseBytes(doc, &feed.Options{KeepRelative: true, Limits: feed.Limits{Bytes: maxFeed, Items: mostItems, Unknown: mostUnknown}})
+	f, err := feed.ParseBytes(doc, &feed.Options{KeepRelative: true, Limits: feed.Limits{Bytes: maxFeed, Items: maxItems, Unknown: maxUnknown}})
 	if err != nil {
 		return Result{}, fault.Wrap(fault.Invalid, err, "The file is neither an export of this program or of WordPress, nor a feed; nothing was taken in.")
 	}
@@ -111,9 +111,9 @@ func tooMany(doc []byte) bool {
 		for _, sign := range []string{",", "[", "{"} {
 			n += bytes.Count(doc, []byte(sign))
 		}
-		return n > mostMembers
+		return n > maxMembers
 	}
-	return bytes.Count(doc, []byte("<")) > mostSigns
+	return bytes.Count(doc, []byte("<")) > maxSigns
 }
 
 // plain is a text of a feed that has no markup; of other texts nothing.

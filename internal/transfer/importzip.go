@@ -22,13 +22,13 @@ import (
 
 // Limits of an archive.
 const (
-	mostEntries = 200_000
+	maxEntries  = 200_000
 	maxManifest = 64 << 20
 	maxTotal    = 256 << 30 // bytes, unpacked
 	// A text packs ten times smaller, rarely more. What is so much smaller is made to fill a disk.
-	mostPacking = 200
-	packedFrom  = 16 << 20 // smaller entries may be packed as they like
-	maxListing  = 48 << 20 // bytes in which the archive lists its entries, each of which takes memory before any is looked at
+	maxPacking = 200
+	packedFrom = 16 << 20 // smaller entries may be packed as they like
+	maxListing = 48 << 20 // bytes in which the archive lists its entries, each of which takes memory before any is looked at
 )
 
 // opened is an archive that was checked.
@@ -50,14 +50,14 @@ func openArchive(ctx context.Context, r io.ReaderAt, size int64, progress Progre
 	listing := &atMost{r: r, left: maxListing}
 	z, err := zip.NewReader(listing, size)
 	if errors.Is(err, errListing) {
-		return nil, damaged("the archive has too many entries; at most %d are taken", mostEntries)
+		return nil, damaged("the archive has too many entries; at most %d are taken", maxEntries)
 	}
 	listing.left = math.MaxInt64
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "Nothing was taken in: the file begins like a ZIP archive and is none, or is not whole.")
 	}
-	if len(z.File) > mostEntries {
-		return nil, damaged("the archive has %d entries; at most %d are taken", len(z.File), mostEntries)
+	if len(z.File) > maxEntries {
+		return nil, damaged("the archive has %d entries; at most %d are taken", len(z.File), maxEntries)
 	}
 	o := &opened{zip: z, byName: map[string]*zip.File{}, listed: map[string]bool{}}
 	for _, f := range z.File {
@@ -125,7 +125,7 @@ func (o *opened) readManifest() error {
 // check reads every entry that the manifest names and compares size and sum.
 func (o *opened) check(ctx context.Context, size int64, progress Progress) error {
 	var total, done int64
-	most := min(maxTotal, packedFrom+size*mostPacking) // also where entries share their bytes
+	most := min(maxTotal, packedFrom+size*maxPacking) // also where entries share their bytes
 	for _, e := range o.manifest.Entries {
 		f := o.byName[e.Name]
 		switch {
@@ -135,7 +135,7 @@ func (o *opened) check(ctx context.Context, size int64, progress Progress) error
 			return damaged("%q is listed twice", clip(e.Name, 100))
 		case e.Size < 0 || int64(f.UncompressedSize64) != e.Size:
 			return damaged("%q has not the size that the manifest says", clip(e.Name, 100))
-		case e.Size > packedFrom && uint64(e.Size)/mostPacking > f.CompressedSize64:
+		case e.Size > packedFrom && uint64(e.Size)/maxPacking > f.CompressedSize64:
 			return damaged("%q is packed %d times smaller than it is, as nothing that was written by people", clip(e.Name, 100), uint64(e.Size)/max(f.CompressedSize64, 1))
 		}
 		o.listed[e.Name] = true

@@ -182,7 +182,7 @@ type wxr struct {
 }
 
 // mostAttachments bounds what is remembered of them.
-const mostAttachments = 500_000
+const maxAttachments = 500_000
 
 // importWXR looks through the whole export before it takes in the first post.
 func (t *Transfer) importWXR(ctx context.Context, user string, r io.ReaderAt, size int64, progress Progress) (Result, error) {
@@ -236,7 +236,7 @@ func (x *wxr) look(e *wxrElement) error {
 		x.posts++
 	case "attachment":
 		at := webAddress(strings.TrimSpace(e.get("wp:attachment_url")))
-		if at == "" || len(x.byID) >= mostAttachments {
+		if at == "" || len(x.byID) >= maxAttachments {
 			return nil
 		}
 		f := author.Enclosure{URL: at, Type: typeOf(at), Title: clip(unescape(strings.TrimSpace(e.get("title"))), 300)}

@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	hostsMost   = 10_000                 // that are remembered at once
+	maxHosts    = 10_000                 // that are remembered at once
 	silentAfter = 3                      // questions in a row without an answer after which a host is left alone
 	tookAtFirst = 500 * time.Millisecond // a question to a host of which nothing is known
-	slotLeast   = 50 * time.Millisecond  // between two turns of one host
-	turnLeast   = 250 * time.Millisecond // nothing comes back sooner than that
+	minSlot     = 50 * time.Millisecond  // between two turns of one host
+	minTurn     = 250 * time.Millisecond // nothing comes back sooner than that
 )
 
 // hosts is how it stands with the hosts that hubs are at: one that is slow, or asks
@@ -47,9 +47,9 @@ func (h *hosts) begin(host string, now time.Time) (at time.Time, ok bool) {
 		s.running++
 		return now, true
 	}
-	at = date.Later(date.Later(s.slot, s.until), now.Add(turnLeast))
+	at = date.Later(date.Later(s.slot, s.until), now.Add(minTurn))
 	// A little more than it takes, or the next one would find it still at work.
-	s.slot = at.Add(max(s.took*5/4/time.Duration(h.most), slotLeast))
+	s.slot = at.Add(max(s.took*5/4/time.Duration(h.most), minSlot))
 	return at, false
 }
 
@@ -85,7 +85,7 @@ func (h *hosts) end(host string, now time.Time, took time.Duration, told bool, e
 func (h *hosts) of(host string, now time.Time) *hostState {
 	s := h.by[host]
 	if s == nil {
-		if len(h.by) >= hostsMost {
+		if len(h.by) >= maxHosts {
 			h.forget(now)
 		}
 		s = &hostState{took: tookAtFirst}
@@ -103,7 +103,7 @@ func (h *hosts) forget(now time.Time) {
 		}
 	}
 	for name, s := range h.by {
-		if len(h.by) < hostsMost {
+		if len(h.by) < maxHosts {
 			return
 		}
 		if s.running == 0 {

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	paceEvery  = time.Minute      // the pace is set anew
-	planEvery  = 10 * time.Minute // so is what is known of the next day
-	overdueIn  = 15 * time.Minute // what is overdue is to be done by then
-	planStep   = time.Minute
-	planSteps  = 26 * 60 // of the time ahead that is planned
-	crowdLeast = 5       // renewals in a step that are no crowd, however few there are in others
-	tries      = 16      // steps that are looked at for one with room
+	paceEvery = time.Minute      // the pace is set anew
+	planEvery = 10 * time.Minute // so is what is known of the next day
+	overdueIn = 15 * time.Minute // what is overdue is to be done by then
+	planStep  = time.Minute
+	planSteps = 26 * 60 // of the time ahead that is planned
+	minCrowd  = 5       // renewals in a step that are no crowd, however few there are in others
+	tries     = 16      // steps that are looked at for one with room
 
 	windowTries = 3 // the same, while there is no crowd
 )
@@ -91,7 +91,7 @@ func (p *plan) place(now, due time.Time, late time.Duration) time.Time {
 	}
 	period := due.Sub(now)
 	share := float64(p.all) / max(1, float64(period/planStep))
-	if float64(n) >= max(crowdLeast, 1.25*share) {
+	if float64(n) >= max(minCrowd, 1.25*share) {
 		least := now.Add(min(late, period)) // all of a day is used
 		if early, k := p.emptiest(least, due.Sub(least), tries); k >= 0 && k < n {
 			at = early

@@ -79,7 +79,7 @@ func (m costMeter) hints(w *costWorld, other *server, idle idleUse) error {
 	const apart = 60 * time.Millisecond // more than the least time between two hints
 	var values []float64
 	total := 0
-	for range leastRepeats {
+	for range minRepeats {
 		cpu, begin, n := other.usage().cpu, time.Now(), 0
 		for ; time.Since(begin) < 2*watchFor; n++ {
 			if err := w.pinger.ping(w.ctx, w.sink.feedURL(costSmall+n%w.small)); err != nil {
@@ -107,8 +107,8 @@ func (m costMeter) hints(w *costWorld, other *server, idle idleUse) error {
 func (m costMeter) tail(w *costWorld, other *server, idle idleUse) error {
 	var cpu, db []float64
 	total := 0.0
-	for range leastRepeats {
-		w.tell.step(m.store+" tail.row", len(cpu), leastRepeats)
+	for range minRepeats {
+		w.tell.step(m.store+" tail.row", len(cpu), minRepeats)
 		if err := pauseFor(w.ctx, windowOver); err != nil {
 			return err
 		}
@@ -174,16 +174,16 @@ func (m costMeter) watch(ctx context.Context, s *costStage, other *server, withi
 
 func (m costMeter) watching(ctx context.Context, s *costStage, other *server, name, what string) (u idleUse, err error) {
 	var cpu, db []float64
-	for range leastRepeats {
-		s.tell.step(m.store+" "+name, len(cpu), leastRepeats)
+	for range minRepeats {
+		s.tell.step(m.store+" "+name, len(cpu), minRepeats)
 		if u, err = m.watch(ctx, s, other, idleFor); err != nil {
 			return u, err
 		}
 		cpu, db = append(cpu, u.cpu), append(db, u.db)
 	}
-	m.book.note(m.store+"/"+name+".cpu", "µs", what, int(idleFor.Seconds())*leastRepeats, cpu)
+	m.book.note(m.store+"/"+name+".cpu", "µs", what, int(idleFor.Seconds())*minRepeats, cpu)
 	if s.database.postmaster != 0 {
-		m.book.note(m.store+"/"+name+".db-cpu", "µs", what, int(idleFor.Seconds())*leastRepeats, db)
+		m.book.note(m.store+"/"+name+".db-cpu", "µs", what, int(idleFor.Seconds())*minRepeats, db)
 	}
 	return idleUse{median(cpu), median(db)}, nil
 }

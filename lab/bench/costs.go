@@ -23,11 +23,11 @@ type Costs struct {
 }
 
 const (
-	leastRepeats = 3
-	mostRepeats  = 40
-	costPieces   = 10 // that are repeated, for each store
-	costHosts    = 200
-	secureHosts  = 20 // when each notification brings the certificate, which names all of them
+	minRepeats  = 3
+	maxRepeats  = 40
+	costPieces  = 10 // that are repeated, for each store
+	costHosts   = 200
+	secureHosts = 20 // when each notification brings the certificate, which names all of them
 )
 
 func costsCommand() *cobra.Command {
@@ -98,7 +98,7 @@ func (b Costs) Run(ctx context.Context) (*CostFile, error) {
 	if b.Size < 50 || b.For < 0 {
 		return nil, fmt.Errorf("costs cannot be measured with a size of %d for %s: 50 is the least size", b.Size, b.For)
 	}
-	b.Hosts, b.Rounds = costHosts, leastRepeats
+	b.Hosts, b.Rounds = costHosts, minRepeats
 	begun := time.Now()
 	book := &costBook{file: CostFile{Shape: CostShape, Command: b.Command, At: begun.UTC().Truncate(time.Second), CPU: cpuModel(), Machine: machine()}}
 	stores := []string{"sqlite"}

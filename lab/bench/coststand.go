@@ -179,7 +179,7 @@ func (m costMeter) idle(ctx context.Context, s *costStage, n int) error {
 // reading measures the aggregator. It runs in this process, which does nothing else then.
 func (m costMeter) reading(ctx context.Context) (err error) {
 	c := m.Common
-	c.Rounds, c.Hosts = leastRepeats, 1
+	c.Rounds, c.Hosts = minRepeats, 1
 	if c.Database = ""; m.store == "postgres" {
 		return nil // every round needs an empty store; what reading costs is measured on SQLite
 	}

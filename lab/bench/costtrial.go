@@ -53,9 +53,9 @@ func (b Trial) Run(ctx context.Context) (t Tried, err error) {
 		if err == nil {
 			before, err = s.use(ctx)
 		}
-		for range leastRepeats {
+		for range minRepeats {
 			if err == nil {
-				s.tell.step("trial", t.Unchanged, leastRepeats*b.Size)
+				s.tell.step("trial", t.Unchanged, minRepeats*b.Size)
 				err = w.mixed(changing)
 			}
 			t.Unchanged, t.Changed = t.Unchanged+b.Size, t.Changed+changing

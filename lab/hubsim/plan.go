@@ -11,7 +11,7 @@ import (
 
 const (
 	callbackTimeout = 3 * time.Second
-	leastLease      = 90 * time.Second // of WebSub
+	minLease        = 90 * time.Second // of WebSub
 	longAway        = 4 * time.Second  // of a machine or its store: a lease may run out
 )
 
@@ -102,7 +102,7 @@ func makePlan(seed uint64) plan {
 	p := plan{
 		start: between(r, 48*time.Minute, 55*time.Minute), long: between(r, 70*time.Second, 130*time.Second),
 		machines: []int{1, 1, 2, 2, 3}[r.IntN(5)], quiet: r.IntN(4) == 0, tail: r.IntN(12) == 0, feeds: 1 + r.IntN(2),
-		options: hub.Options{CallbackTimeout: callbackTimeout, Retry: retries(), MinLease: leastLease, MaxInFlight: []int{4, 64, 512}[r.IntN(3)]},
+		options: hub.Options{CallbackTimeout: callbackTimeout, Retry: retries(), MinLease: minLease, MaxInFlight: []int{4, 64, 512}[r.IntN(3)]},
 	}
 	for range p.machines {
 		p.skew = append(p.skew, between(r, -time.Second, time.Second))
@@ -169,7 +169,7 @@ func (m *member) move(r *rand.Rand, at time.Duration, kind string) move {
 	v := move{at: at, kind: kind}
 	if m.protocol == hub.WebSub {
 		v.secret = fmt.Sprintf("secret-%d-%d", m.n, len(m.acts))
-		v.lease = []time.Duration{leastLease, 4 * time.Minute, 3 * time.Hour, 0}[r.IntN(4)]
+		v.lease = []time.Duration{minLease, 4 * time.Minute, 3 * time.Hour, 0}[r.IntN(4)]
 	}
 	return v
 }

@@ -44,7 +44,7 @@ func (a Answer) String() string {
 }
 
 // bodyMost is how much of an answer is read.
-const bodyMost = 64 << 10
+const maxBody = 64 << 10
 
 // Post sends a form.
 func Post(ctx context.Context, c *http.Client, to string, form url.Values) Answer {
@@ -71,7 +71,7 @@ func Send(ctx context.Context, c *http.Client, method, to, kind, body string, he
 		return a
 	}
 	defer res.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(res.Body, bodyMost))
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxBody))
 	a.Status, a.RetryAfter, a.Body, a.Err = res.StatusCode, res.Header.Get("Retry-After"), string(text), err
 	return a
 }

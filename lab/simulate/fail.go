@@ -21,7 +21,7 @@ const (
 	backAt    = 420
 	playedFor = 1200
 	comeAgain = 60 // publishers that were refused ping again within so many seconds
-	mostDraws = 5000
+	maxDraws  = 5000
 )
 
 // Backlog is what was owed in one shard, second by second, with the failure and without it:
@@ -121,7 +121,7 @@ func (p *Plan) arrivals(r *rand.Rand, k float64) (notifications, pings float64) 
 	if changes == 0 || p.Load.Notifications == 0 {
 		return 0, pings
 	}
-	draws := math.Max(1, math.Min(changes, mostDraws))
+	draws := math.Max(1, math.Min(changes, maxDraws))
 	sum := 0.0
 	for range int(draws) {
 		sum += p.Popularity.subscribers(r.Float64())

@@ -23,7 +23,7 @@ type Plan struct {
 }
 
 // mostShards is where looking for a plan ends.
-const mostShards = 1_000_000
+const maxShards = 1_000_000
 
 // New makes the plan with the fewest machines. It fails, in words, for a load or a machine
 // that cannot be, and where no number of machines is enough.
@@ -36,7 +36,7 @@ func New(c *Costs, l Load, m Machine) (*Plan, error) {
 	p.Load = l
 	p.work = p.reckon(l)
 	best := math.Inf(1)
-	for k := 1; float64(k) < best && k <= mostShards; k++ {
+	for k := 1; float64(k) < best && k <= maxShards; k++ {
 		nodes, ok := p.nodesFor(float64(k))
 		if ok && float64(k)+nodes < best {
 			best, p.Shards, p.Nodes = float64(k)+nodes, k, int(nodes)

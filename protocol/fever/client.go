@@ -49,7 +49,7 @@ func (c *Client) Ask(ctx context.Context, query string, form url.Values) (*Answe
 	}
 	defer resp.Body.Close()
 	var a Answer
-	err = json.NewDecoder(io.LimitReader(resp.Body, mostRead)).Decode(&a)
+	err = json.NewDecoder(io.LimitReader(resp.Body, maxRead)).Decode(&a)
 	switch {
 	case resp.StatusCode != http.StatusOK:
 		return nil, &Error{Status: resp.StatusCode, Msg: a.ErrorMessage}
@@ -62,7 +62,7 @@ func (c *Client) Ask(ctx context.Context, query string, form url.Values) (*Answe
 }
 
 // mostRead bounds an answer.
-const mostRead = 64 << 20
+const maxRead = 64 << 20
 
 // Mark marks an item, a feed or a group; before is for the latter two (zero: all).
 func (c *Client) Mark(ctx context.Context, what, as string, id int64, before time.Time) (*Answer, error) {

@@ -134,12 +134,12 @@ func (l IDs) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
 // UnmarshalText reads the list.
 func (l *IDs) UnmarshalText(b []byte) error {
-	*l = ParseIDs(string(b), mostIDs)
+	*l = ParseIDs(string(b), maxIDs)
 	return nil
 }
 
 // mostIDs bounds a list that is read.
-const mostIDs = 1 << 20
+const maxIDs = 1 << 20
 
 // Answer is the answer to a request. What was not asked for is nil.
 type Answer struct {

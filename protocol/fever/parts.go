@@ -9,12 +9,12 @@ import (
 )
 
 // mostParts and longestPart bound a body of parts.
-const mostParts, longestPart = 100, 64 << 10
+const maxParts, longestPart = 100, 64 << 10
 
 // readParts takes in the fields of a body of parts, which nothing of is written to a file.
 func (c *call) readParts(body, boundary string) error {
 	r := multipart.NewReader(strings.NewReader(body), boundary)
-	for range mostParts {
+	for range maxParts {
 		part, err := r.NextPart()
 		if errors.Is(err, io.EOF) {
 			return nil

@@ -20,7 +20,7 @@ func (c *call) atom() error {
 	if err != nil {
 		return err
 	}
-	left, rounds := q.N, mostRounds
+	left, rounds := q.N, maxRounds
 	list, next, err := c.Backend.Items(c.ctx, c.user, batchOf(q, left))
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ type Client struct {
 }
 
 // mostRead bounds an answer.
-const mostRead = 256 << 20
+const maxRead = 256 << 20
 
 func (c *Client) do(ctx context.Context, method, path string, query, form url.Values, body io.Reader) ([]byte, error) {
 	address := c.Base + path
@@ -59,7 +59,7 @@ func (c *Client) do(ctx context.Context, method, path string, query, form url.Va
 		return nil, fmt.Errorf("greader: %w", err)
 	}
 	defer resp.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, mostRead))
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxRead))
 	if err != nil {
 		return nil, fmt.Errorf("greader: %w", err)
 	}

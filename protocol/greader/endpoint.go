@@ -132,7 +132,7 @@ func (c *call) disableTag() error {
 		}
 		names = append(names, name)
 	}
-	if len(names) == 0 || len(names) > mostFeeds {
+	if len(names) == 0 || len(names) > maxFeeds {
 		return invalid("Send the labels to remove as s, at most 1,000.")
 	}
 	for _, name := range names {

@@ -25,20 +25,20 @@ import (
 
 // Limits of requests and answers.
 const (
-	MaxBody    = 1 << 20  // bytes of a body
-	MaxImport  = 8 << 20  // bytes of an OPML document
-	MaxFields  = 10_100   // of a query and a body together
-	MaxIDs     = 10_000   // items of stream/items/ids, and of one request to mark or to get
-	MaxItems   = 1_000    // items with their content of one stream/contents
-	batch      = 100      // items that are in memory at once
-	mostRounds = 40       // batches of one answer
-	fewest     = 20       // items of an answer when the request does not say
-	someIDs    = 1_000    // ids of an answer when the request does not say
-	longURL    = 4 << 10  // bytes of a stream's name
-	longTitle  = 1 << 10  // bytes of a title that is given
-	mostFeeds  = 1_000    // subscriptions in one request
-	tokenSize  = 57       // characters, as Google's had
-	longest    = 16 << 10 // bytes of an Authorization
+	MaxBody   = 1 << 20  // bytes of a body
+	MaxImport = 8 << 20  // bytes of an OPML document
+	MaxFields = 10_100   // of a query and a body together
+	MaxIDs    = 10_000   // items of stream/items/ids, and of one request to mark or to get
+	MaxItems  = 1_000    // items with their content of one stream/contents
+	batch     = 100      // items that are in memory at once
+	maxRounds = 40       // batches of one answer
+	fewest    = 20       // items of an answer when the request does not say
+	someIDs   = 1_000    // ids of an answer when the request does not say
+	longURL   = 4 << 10  // bytes of a stream's name
+	longTitle = 1 << 10  // bytes of a title that is given
+	maxFeeds  = 1_000    // subscriptions in one request
+	tokenSize = 57       // characters, as Google's had
+	longest   = 16 << 10 // bytes of an Authorization
 )
 
 // Error is a refusal. Status is one of HTTP; Msg is for people; RetryAfter, when it is not

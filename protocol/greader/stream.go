@@ -83,7 +83,7 @@ func (c *call) contents() error {
 	if err != nil {
 		return err
 	}
-	left, rounds := q.N, mostRounds
+	left, rounds := q.N, maxRounds
 	return c.pages(q.Stream.String(), func() (list []Item, next string, more bool, err error) {
 		q.N = min(left, batch)
 		list, next, err = c.Backend.Items(c.ctx, c.user, q)

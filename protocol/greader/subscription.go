@@ -63,7 +63,7 @@ func (c *call) edit() error {
 
 func (c *call) changes() ([]change, error) {
 	streams, titles := c.form["s"], c.form["t"]
-	if len(streams) == 0 || len(streams) > mostFeeds {
+	if len(streams) == 0 || len(streams) > maxFeeds {
 		return nil, invalid("Send the feeds as s, at most 1,000.")
 	}
 	var list []change

@@ -197,7 +197,7 @@ func wpFormats(c *call) (any, error) {
 // Bounds of the lists of wp.getPosts and wp.getTerms.
 const (
 	wpPostsNumber = 10   // posts when the filter has no number, as in WordPress
-	wpMost        = 1000 // posts or terms that are looked at
+	maxWp         = 1000 // posts or terms that are looked at
 )
 
 // wpFilter is the optional struct that chooses from a list.
@@ -225,7 +225,7 @@ func (f *wpFilter) count(name string, otherwise int) int {
 	if !ok || n < 0 {
 		f.fail(name, "must be a number from 0, and not %s", kind(v))
 	}
-	return int(min(n, wpMost))
+	return int(min(n, maxWp))
 }
 
 // part is the wanted part of a list.
@@ -254,7 +254,7 @@ func wpPosts(c *call) (any, error) {
 	if slices.Contains(status, "any") {
 		status = nil
 	}
-	q := PostQuery{Limit: wpMost, Statuses: status}
+	q := PostQuery{Limit: maxWp, Statuses: status}
 	newest := orderby == "date" && !strings.EqualFold(order, "ASC")
 	if search == "" && newest {
 		q.Limit = max(f.offset+f.number, 1)
@@ -323,7 +323,7 @@ func wpTerms(c *call) (any, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	f, err := c.wpFilter(4, wpMost)
+	f, err := c.wpFilter(4, maxWp)
 	if err != nil {
 		return nil, err
 	}

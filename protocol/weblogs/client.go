@@ -20,7 +20,7 @@ import (
 const maxAnswer = 64 << 10
 
 // mostSaid is how many characters of a page become a message.
-const mostSaid = 200
+const maxMessage = 200
 
 // Client pings servers. The zero value works. A refusal is a [Result] with Err and
 // a nil error; an error means that nobody knows what became of the ping, or that it
@@ -141,7 +141,7 @@ func pageText(body []byte, contentType string) string {
 			return ""
 		}
 		first, _, _ := strings.Cut(strings.TrimSpace(page), "\n")
-		return text.ClipRunes(line(first), mostSaid)
+		return text.ClipRunes(line(first), maxMessage)
 	}
 	r := scan.New(page, scan.Options{})
 	title := ""
@@ -156,9 +156,9 @@ func pageText(body []byte, contentType string) string {
 			title = line(r.InnerText())
 		case "p":
 			if s := line(r.InnerText()); s != "" {
-				return text.ClipRunes(s, mostSaid)
+				return text.ClipRunes(s, maxMessage)
 			}
 		}
 	}
-	return text.ClipRunes(title, mostSaid)
+	return text.ClipRunes(title, maxMessage)
 }

@@ -18,8 +18,8 @@ import (
 const (
 	FollowEvery = 5 * time.Minute // between two rounds, at least
 	longEvery   = 30 * time.Minute
-	mostWait    = time.Hour     // after errors
-	mostAsked   = 6 * time.Hour // that a server may ask for
+	maxWait     = time.Hour     // after errors
+	maxAsked    = 6 * time.Hour // that a server may ask for
 	fillEvery   = 15 * time.Minute
 	fillSlack   = time.Minute
 	forget      = 2 * time.Hour // how long a row is known that is not listed any more
@@ -94,10 +94,10 @@ func (f *Follower) pause(err error) time.Duration {
 	f.failures++
 	wait := every
 	for range min(f.failures, 8) {
-		wait = min(wait*2, mostWait)
+		wait = min(wait*2, maxWait)
 	}
 	if e, ok := errors.AsType[*StatusError](err); ok {
-		wait = max(wait, min(e.RetryAfter, mostAsked))
+		wait = max(wait, min(e.RetryAfter, maxAsked))
 	}
 	return wait
 }

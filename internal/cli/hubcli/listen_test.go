@@ -215,7 +215,7 @@ func TestAFeedWhoseServerIsNotThereYetIsWaitedFor(t *testing.T) {
 			}
 			w.unread = nil
 		})
-		<-time.After(waitMost)
+		<-time.After(maxWait)
 		cancel()
 		if err := <-done; err != nil || w.count() != 1 {
 			t.Errorf("registered %d times: %v", w.count(), err)

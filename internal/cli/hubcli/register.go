@@ -50,14 +50,14 @@ func (l *listener) follow(ctx context.Context, f *followed) error {
 
 // Time between two attempts to read a feed whose server does not run yet.
 const (
-	waitLeast = time.Second
-	waitMost  = 5 * time.Second
+	minWait = time.Second
+	maxWait = 5 * time.Second
 )
 
 // registerFirst is register. While f was never registered and its server gives no
 // answer, it waits for the server, so that both may be started in any order.
 func (l *listener) registerFirst(ctx context.Context, f *followed) error {
-	pause, printed := shell.Backoff{Min: waitLeast, Max: waitMost}, ""
+	pause, printed := shell.Backoff{Min: minWait, Max: maxWait}, ""
 	for {
 		err := l.register(ctx, f)
 		unread, ok := errors.AsType[hubclient.UnreadableError](err)

@@ -13,8 +13,8 @@ import (
 
 const (
 	widestText = 100 // columns
-	mostLines  = 6   // of an item's text
-	mostNested = 5   // of an item's nested ones
+	maxLines   = 6   // of an item's text
+	maxNested  = 5   // of an item's nested ones
 )
 
 // riverScreen prints items for a person: a rule for each day, a line for each feed that
@@ -53,10 +53,10 @@ func (s *riverScreen) item(kind string, it *client.Item) {
 		title = "(edited) " + title
 	}
 	s.paragraph(title, width, "  ", 3)
-	s.paragraph(oneLine(it.Text), width, "  ", mostLines)
+	s.paragraph(oneLine(it.Text), width, "  ", maxLines)
 	for i := range it.Nested {
-		if i == mostNested {
-			fmt.Fprintf(s.w, "    and %d more\n", len(it.Nested)-mostNested)
+		if i == maxNested {
+			fmt.Fprintf(s.w, "    and %d more\n", len(it.Nested)-maxNested)
 			break
 		}
 		n := client.Item{Content: it.Nested[i]}

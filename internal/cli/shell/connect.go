@@ -63,7 +63,7 @@ func (p *Shell) WithServer(c *cobra.Command, mayMake bool, f func(ctx context.Co
 }
 
 // mostNamed is how many users an error names.
-const mostNamed = 10
+const maxNamed = 10
 
 // withUsers adds the users there are to an error about one that there is not. Commands
 // talk to the operator's listener, where they may be known.
@@ -73,7 +73,7 @@ func (c *Connection) withUsers(ctx context.Context, err error) error {
 		return err
 	}
 	var names []string
-	for u, failed := range c.Users(ctx, mostNamed+1) {
+	for u, failed := range c.Users(ctx, maxNamed+1) {
 		if failed != nil {
 			return err
 		}
@@ -82,8 +82,8 @@ func (c *Connection) withUsers(ctx context.Context, err error) error {
 	switch {
 	case len(names) == 0:
 		return fmt.Errorf("%w There are none yet: \"cloudburst user add NAME\" makes one", err)
-	case len(names) > mostNamed:
-		names[mostNamed] = "and more, which \"cloudburst user list\" lists"
+	case len(names) > maxNamed:
+		names[maxNamed] = "and more, which \"cloudburst user list\" lists"
 	}
 	return fmt.Errorf("%w There is: %s", err, strings.Join(names, ", "))
 }

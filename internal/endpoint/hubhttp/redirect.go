@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	redirectsMost   = 3              // of one notification or challenge
+	maxRedirects    = 3              // of one notification or challenge
 	redirectsKept   = 10_000         // callbacks whose redirects are remembered
 	redirectHolds   = 25 * time.Hour // as long as a registration: each renewal asks the registered address
 	redirectRefused = time.Hour      // how long a host that did not agree is not asked again
@@ -86,7 +86,7 @@ func (r *Redirects) follow(ctx context.Context, s endpoint.Sender, m *fetch.Mess
 	last = m
 	agreed := href.Host(m.URL)
 	for hops := 1; keepsPost(reply); hops++ {
-		if hops > redirectsMost {
+		if hops > maxRedirects {
 			return reply, last, tooManyRedirects
 		}
 		next, why := r.target(last.URL, &reply)
@@ -194,7 +194,7 @@ func (r *Redirects) ask(ctx context.Context, s endpoint.Sender, callback, feed, 
 		if reply.Took += took; !keepsPost(reply) && (reply.Err != nil || reply.Status != http.StatusSeeOther) {
 			return final, reply, last, ""
 		}
-		if hops == redirectsMost {
+		if hops == maxRedirects {
 			return final, reply, last, tooManyRedirects
 		}
 		next, why := r.target(last.URL, &reply)

@@ -31,7 +31,7 @@ const (
 	pathNotifyCNWS   = "/notify/cnws"
 )
 
-const mostHubs = 10 // doors that one feed can name
+const maxHubs = 10 // doors that one feed can name
 
 // UpstreamClient asks other hubs for notifications; it is an upstream.Subscriber.
 type UpstreamClient struct {
@@ -83,7 +83,7 @@ func found(body []byte, address string, header http.Header) upstream.Found {
 		}
 	}
 	out := upstream.Found{Topic: cmp.Or(self, address)}
-	for _, h := range hubs[:min(len(hubs), mostHubs)] {
+	for _, h := range hubs[:min(len(hubs), maxHubs)] {
 		if websub.CheckURL("The hub", h) == nil {
 			out.Endpoints = append(out.Endpoints, upstream.Endpoint{Protocol: upstream.WebSub, Hub: h})
 		}
@@ -93,7 +93,7 @@ func found(body []byte, address string, header http.Header) upstream.Found {
 			out.Endpoints = append(out.Endpoints, d)
 		}
 	}
-	for _, c := range clouds[:min(len(clouds), mostHubs)] {
+	for _, c := range clouds[:min(len(clouds), maxHubs)] {
 		d, err := namedCloud(c)
 		if err == nil && !slices.ContainsFunc(out.Endpoints, func(o upstream.Endpoint) bool { return o.Hub == d.Hub }) {
 			out.Endpoints = append(out.Endpoints, d)

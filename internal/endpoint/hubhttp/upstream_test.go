@@ -260,7 +260,7 @@ func TestDoorsAreFoundInFeedsOfEveryFormat(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&many, `<link rel="hub" href="http://hub%d.example/"/>`, i)
 	}
-	if n := len(found([]byte(`<feed xmlns="http://www.w3.org/2005/Atom">`+many.String()+`</feed>`), feed, http.Header{}).Endpoints); n > mostHubs {
+	if n := len(found([]byte(`<feed xmlns="http://www.w3.org/2005/Atom">`+many.String()+`</feed>`), feed, http.Header{}).Endpoints); n > maxHubs {
 		t.Errorf("%d hubs are kept", n)
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // mostHosted is how many feeds are remembered with what their documents are told to
 // say; beyond it all are made again.
-const mostHosted = 10_000
+const maxHosted = 10_000
 
 // hosted is a feed of which somebody asked for a document: what does not change from
 // request to request, so that a request costs no memory for it.
@@ -52,7 +52,7 @@ func (f *Feeds) hosted(user, name string) *hosted {
 	h = f.newHosted(user, name, public)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.kept) >= mostHosted {
+	if len(f.kept) >= maxHosted {
 		clear(f.kept)
 	}
 	f.kept[hostedKey{user, name}] = h

@@ -212,7 +212,7 @@ func (f *Feeds) viewSource(v author.View, state author.Viewed) syndicate.Source 
 			Refer:  func(format, href string) string { return referred(public, format, href) },
 		}
 		f.mu.Lock()
-		if len(f.kept) >= mostHosted {
+		if len(f.kept) >= maxHosted {
 			clear(f.kept)
 		}
 		f.kept[k] = h

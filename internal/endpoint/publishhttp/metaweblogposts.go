@@ -184,8 +184,8 @@ func (s *writing) Post(ctx context.Context, id string) (metaweblog.Post, error) 
 
 // Bounds of a list of posts.
 const (
-	mostRecent  = 500     // posts
-	mostBytes   = 4 << 20 // of their texts
+	maxRecent   = 500     // posts
+	maxBytes    = 4 << 20 // of their texts
 	recentPages = 100     // posts read at once
 )
 
@@ -197,7 +197,7 @@ func (s *writing) Posts(ctx context.Context, blogID string, q metaweblog.PostQue
 		return nil, err
 	}
 	var all []metaweblog.Post
-	limit := min(q.Limit, mostRecent)
+	limit := min(q.Limit, maxRecent)
 	for _, of := range []struct {
 		state  author.State
 		status string
@@ -214,7 +214,7 @@ func (s *writing) Posts(ctx context.Context, blogID string, q metaweblog.PostQue
 	slices.SortStableFunc(all, func(a, b metaweblog.Post) int { return b.Created.Compare(a.Created) })
 	size := 0
 	for i, p := range all {
-		if size += len(p.Description) + len(p.More); i == limit || i > 0 && size > mostBytes {
+		if size += len(p.Description) + len(p.More); i == limit || i > 0 && size > maxBytes {
 			return all[:i], nil
 		}
 	}
@@ -225,7 +225,7 @@ func (s *writing) Posts(ctx context.Context, blogID string, q metaweblog.PostQue
 func (s *writing) newest(ctx context.Context, state author.State, limit int, titles bool) ([]metaweblog.Post, error) {
 	var all []metaweblog.Post
 	q, size := author.PostQuery{User: s.user, State: state}, 0
-	for len(all) < limit && size < mostBytes {
+	for len(all) < limit && size < maxBytes {
 		q.Limit = min(recentPages, limit-len(all))
 		page, err := s.door.Posts.List(ctx, q)
 		if err != nil {

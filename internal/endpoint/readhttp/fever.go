@@ -63,7 +63,7 @@ type numbers struct {
 
 // keepNumbers is how long numbers are believed, and mostNumbers of how many readers they
 // are kept: an app asks a hundred times in a row.
-const keepNumbers, mostNumbers = 10 * time.Second, 100
+const keepNumbers, maxNumbers = 10 * time.Second, 100
 
 // numbersOf are the numbers of a reader; fresh: as they are now.
 func (a *Apps) numbersOf(ctx context.Context, reader string, fresh bool) (*numbers, error) {
@@ -88,7 +88,7 @@ func (a *Apps) numbersOf(ctx context.Context, reader string, fresh bool) (*numbe
 	kept.list = nil // of thousands of feeds it is large
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.known == nil || len(a.known) >= mostNumbers {
+	if a.known == nil || len(a.known) >= maxNumbers {
 		a.known = map[string]*numbers{}
 	}
 	a.known[reader] = &kept
@@ -289,7 +289,7 @@ func enclosuresHTML(list []river.Enclosure) string {
 
 // mostMarked bounds the lists of items that are unread or saved: beyond it an app has the
 // newest.
-const mostMarked = 200_000
+const maxMarked = 200_000
 
 // Unread is fever.Backend.Unread.
 func (f *feverReader) Unread(ctx context.Context, user string) (fever.IDs, error) {
@@ -313,7 +313,7 @@ func (f *feverReader) marked(ctx context.Context, q river.ItemQuery) (fever.IDs,
 	}
 	ids := fever.IDs{}
 	q.Bare, q.ByFirst, q.Limit, q.FirstBefore = true, true, 10_000, f.apps().settled(0)
-	for len(ids) < mostMarked {
+	for len(ids) < maxMarked {
 		list, err := f.River.Items(ctx, q)
 		if err != nil {
 			return nil, feverError(err)

@@ -52,7 +52,7 @@ func (g *googleReader) Lookup(ctx context.Context, user string, ids []greader.It
 
 // mostLooks bounds how often the river is asked for one page, where most of what it has
 // is left out.
-const mostLooks = 10
+const maxLooks = 10
 
 // page reads a page of a stream.
 func (g *googleReader) page(ctx context.Context, user string, q greader.Query, bare bool) (out []river.Entry, next string, err error) {
@@ -61,7 +61,7 @@ func (g *googleReader) page(ctx context.Context, user string, q greader.Query, b
 		return nil, "", err
 	}
 	sel.query.Bare = bare
-	for range mostLooks {
+	for range maxLooks {
 		sel.query.Limit = q.N - len(out)
 		if len(sel.keep) > 0 {
 			sel.query.Limit = max(sel.query.Limit, 200)

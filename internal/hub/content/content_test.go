@@ -13,7 +13,7 @@ import (
 )
 
 // contentMost is the bound of these tests.
-const contentMost = 128 << 20
+const maxContent = 128 << 20
 
 // loaded is a store with one content of size bytes of each topic.
 func loaded(size int, reads *atomic.Int64) func(context.Context, int64) (Content, error) {
@@ -45,7 +45,7 @@ func holds(t *testing.T, c *Cache) {
 func TestAContentIsReadOnceForAllWhoWantIt(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
-	c := New(contentMost, loaded(1000, &reads))
+	c := New(maxContent, loaded(1000, &reads))
 	pinned, err := c.Acquire(t.Context(), 1, 1, 1000, true)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestWhatIsCountedIsWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
 	const size = 5 << 20
-	c := New(contentMost, func(context.Context, int64) (Content, error) {
+	c := New(maxContent, func(context.Context, int64) (Content, error) {
 		switch reads.Add(1) % 7 {
 		case 0:
 			return Content{}, errors.New("the disk is away")
@@ -123,10 +123,10 @@ func TestADeliveryWaitsForRoomAndGetsIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
-		c := New(contentMost, loaded(contentMost/4+1, &reads))
+		c := New(maxContent, loaded(maxContent/4+1, &reads))
 		var all []*Held
 		for topic := range int64(3) {
-			h, err := c.Acquire(t.Context(), topic, 1, contentMost/4+1, true)
+			h, err := c.Acquire(t.Context(), topic, 1, maxContent/4+1, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,12 +134,12 @@ func TestADeliveryWaitsForRoomAndGetsIt(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c.Acquire(ctx, 3, 1, contentMost/4+1, true); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Acquire(ctx, 3, 1, maxContent/4+1, true); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("a fourth has no room: %v", err)
 		}
 		came := make(chan error, 1)
 		go func() {
-			h, err := c.Acquire(t.Context(), 3, 1, contentMost/4+1, true)
+			h, err := c.Acquire(t.Context(), 3, 1, maxContent/4+1, true)
 			if err == nil {
 				c.Release(h)
 			}

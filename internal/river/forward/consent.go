@@ -19,7 +19,7 @@ import (
 
 // Limits of requests for consent.
 const (
-	mostAsked     = 3                  // tries to ask, until the reader asks for another one
+	maxAsked      = 3                  // tries to ask, until the reader asks for another one
 	asksOfReader  = 20                 // requests for consent of a day, by one reader
 	asksOfMailbox = 3                  // and to one mailbox, by all readers
 	asksOfHost    = 100                // and to one host of webhooks, by all readers
@@ -207,7 +207,7 @@ func (f *Forwarder) askConsent(ctx context.Context, n Forwarding) error {
 	default:
 		n.Asked, n.AskedAt, n.Failures = n.Asked+1, now, n.Failures+1
 		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
-		if n.Asked < mostAsked && code != fault.Gone {
+		if n.Asked < maxAsked && code != fault.Gone {
 			n.NextAt = now.Add(waitToTell(n.Asked))
 		}
 	}

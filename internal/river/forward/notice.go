@@ -17,7 +17,7 @@ const (
 	itemsTold     = 20 // of one message; posts have one each
 	longestSecret = 200
 	triedEvery    = 10 * time.Second
-	mostTried     = 1000 // readers who tried a notice, that are remembered
+	maxTried      = 1000 // readers who tried a notice, that are remembered
 )
 
 // SecretKept stands for the secret of a notice where notices are listed: it is not shown
@@ -205,7 +205,7 @@ func (f *Forwarder) askAgain(ctx context.Context, reader string, id int64) error
 	if err != nil {
 		return err
 	}
-	n.Asked = mostAsked - 1 // once
+	n.Asked = maxAsked - 1 // once
 	return f.askConsent(ctx, n)
 }
 
@@ -219,7 +219,7 @@ func (f *Forwarder) mayTry(reader string) error {
 		e.RetryAfter = wait
 		return e
 	}
-	if f.tried == nil || len(f.tried) >= mostTried {
+	if f.tried == nil || len(f.tried) >= maxTried {
 		f.tried = map[string]time.Time{}
 	}
 	f.tried[reader] = now

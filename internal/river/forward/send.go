@@ -27,7 +27,7 @@ func waitToTell(failures int) time.Duration {
 }
 
 // mostTellFailures in a row take about three days.
-const mostTellFailures = 17
+const maxForwardFailures = 17
 
 // Send sends what a claimed notice has to tell, once. What is told is written down after:
 // who does not live to do so tells it again.
@@ -92,7 +92,7 @@ func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, list []item.Entr
 	}
 	n.Failures++
 	n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
-	if n.Failures >= mostTellFailures {
+	if n.Failures >= maxForwardFailures {
 		n.Paused, n.NextAt = true, time.Time{}
 		n.Problem = "It is paused, for nothing arrived there for three days. The last time: " + n.Problem
 		return nil

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	mostDoors      = 10
-	longestAbout   = 1000 // characters of a description
-	longestProblem = 300
-	longestTitle   = 200
+	maxPushEndpoints = 10
+	longestAbout     = 1000 // characters of a description
+	longestProblem   = 300
+	longestTitle     = 200
 )
 
 // AboutOf is what a document says of its feed.
@@ -87,7 +87,7 @@ func PushEndpointsOf(f *feed.Feed, header http.Header, address string) (doors []
 	head := discover.Header(header, address)
 	topic = WebURL(cmp.Or(head.Self, f.Self))
 	add := func(d PushEndpoint) {
-		if d.Hub != "" && len(doors) < mostDoors && !slices.ContainsFunc(doors, func(o PushEndpoint) bool { return o.Protocol == d.Protocol && o.Hub == d.Hub }) {
+		if d.Hub != "" && len(doors) < maxPushEndpoints && !slices.ContainsFunc(doors, func(o PushEndpoint) bool { return o.Protocol == d.Protocol && o.Hub == d.Hub }) {
 			doors = append(doors, d)
 		}
 	}

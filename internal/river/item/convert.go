@@ -22,10 +22,10 @@ const (
 	longestURL       = 4 << 10
 	longestName      = 200 // characters of an author, a category
 	longestLanguage  = 35
-	mostEnclosures   = 50
-	mostTags         = 50
-	mostAuthors      = 20
-	mostNested       = 200
+	maxEnclosures    = 50
+	maxTags          = 50
+	maxAuthors       = 20
+	maxNested        = 200
 	deepestNested    = 20
 )
 
@@ -39,7 +39,7 @@ func NewConverter() *Converter {
 
 // Content is what an item says, safe to show.
 func (r *Converter) Content(f *feed.Feed, it *feed.Item) Content {
-	left := mostNested
+	left := maxNested
 	c := r.contentOf(f, it, &left, 0)
 	return c
 }
@@ -247,7 +247,7 @@ func moment(d feed.Date) time.Time {
 func authorsOf(it *feed.Item) (out []string) {
 	add := func(p feed.Person) {
 		name := text.ClipRunes(text.PlainLine(cmp.Or(p.Name, cmp.Or(p.Raw, p.Email))), longestName)
-		if name != "" && len(out) < mostAuthors && !slices.Contains(out, name) {
+		if name != "" && len(out) < maxAuthors && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -263,7 +263,7 @@ func authorsOf(it *feed.Item) (out []string) {
 func tagsOf(it *feed.Item) (out []string) {
 	for _, c := range it.Categories {
 		name := text.ClipRunes(text.PlainLine(cmp.Or(c.Label, c.Term)), longestName)
-		if name != "" && len(out) < mostTags && !slices.Contains(out, name) {
+		if name != "" && len(out) < maxTags && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
 	}
@@ -274,7 +274,7 @@ func tagsOf(it *feed.Item) (out []string) {
 // video of its media elements.
 func enclosuresOf(it *feed.Item) (out []Enclosure) {
 	add := func(e Enclosure) {
-		if e.URL = WebURL(e.URL); e.URL == "" || len(out) >= mostEnclosures {
+		if e.URL = WebURL(e.URL); e.URL == "" || len(out) >= maxEnclosures {
 			return
 		}
 		if i := slices.IndexFunc(out, func(o Enclosure) bool { return o.URL == e.URL }); i >= 0 {

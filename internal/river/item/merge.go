@@ -46,7 +46,7 @@ type Merged struct {
 }
 
 // mostTombstones is how many removals one document may tell.
-const mostTombstones = 1000
+const maxTombstones = 1000
 
 // Read reads the document's items. Of several items with one id the first counts.
 //
@@ -245,7 +245,7 @@ func dateOf(it *feed.Item) time.Time {
 // keepLast adds to a partial document what the last whole one had besides.
 func (m *Merge) keepLast(list []Known) []Known {
 	for _, k := range m.Last {
-		if len(list) >= mostLast {
+		if len(list) >= maxLast {
 			break
 		}
 		if slices.Contains(m.gone, k.ID) {
@@ -256,7 +256,7 @@ func (m *Merge) keepLast(list []Known) []Known {
 }
 
 // mostLast is how many items are remembered of a document.
-const mostLast = 2000
+const maxLast = 2000
 
 // order says whether the dates of the document are in order, and which way. Without dates
 // the new items say which end is the newer.
@@ -345,7 +345,7 @@ func (m *Merge) tombstones() (ids []int64) {
 			continue
 		}
 		for _, a := range n.Attrs {
-			if a.Name == "ref" && len(ids) < mostTombstones {
+			if a.Name == "ref" && len(ids) < maxTombstones {
 				ids = append(ids, ID(m.Source, a.Value))
 			}
 		}

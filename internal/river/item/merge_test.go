@@ -244,7 +244,7 @@ func FuzzMerge(f *testing.F) {
 			if again := s.take(d, partial); len(again.Put)+len(again.Withdrawn) > 0 {
 				t.Fatalf("twice the same: %+v of %q", again, doc)
 			}
-			if len(s.last) > mostLast {
+			if len(s.last) > maxLast {
 				t.Fatalf("%d are remembered", len(s.last))
 			}
 		}

@@ -11,7 +11,7 @@ import (
 
 const (
 	longestMatch = 500 // bytes
-	mostMatched  = 10  // words with a meaning of one kind
+	maxMatched   = 10  // words with a meaning of one kind
 )
 
 // Words are what a reader searches for, with those taken out that have a meaning.
@@ -51,8 +51,8 @@ func Read(match string) (Words, error) {
 		}
 	}
 	w.Rest = strings.Join(rest, " ")
-	if len(w.Feeds) > mostMatched || len(w.Categories) > mostMatched {
-		return w, fault.New(fault.Invalid, "A search has at most %d words with feed: and as many with category:.", mostMatched)
+	if len(w.Feeds) > maxMatched || len(w.Categories) > maxMatched {
+		return w, fault.New(fault.Invalid, "A search has at most %d words with feed: and as many with category:.", maxMatched)
 	}
 	return w, nil
 }

@@ -12,12 +12,12 @@ import (
 )
 
 // mostAdded is how many posts one call of AddPosts takes.
-const mostAdded = 1000
+const maxAdded = 1000
 
 // AddPosts is author.PostStore.AddPosts.
 func (s *postStore) AddPosts(ctx context.Context, user string, now time.Time, posts []author.Post) (int, error) {
-	if len(posts) > mostAdded {
-		return 0, fault.New(fault.Invalid, "%d posts are to be added; at most %d are added at a time.", len(posts), mostAdded)
+	if len(posts) > maxAdded {
+		return 0, fault.New(fault.Invalid, "%d posts are to be added; at most %d are added at a time.", len(posts), maxAdded)
 	}
 	packed := make([]postRow, len(posts))
 	for i, p := range posts {

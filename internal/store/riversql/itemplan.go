@@ -26,7 +26,7 @@ type itemPlan struct {
 	values map[string]any
 }
 
-const mostKeys = 1000 // of a query's lists
+const maxKeys = 1000 // of a query's lists
 
 func planItems(q river.ItemQuery) (*itemPlan, error) {
 	p := &itemPlan{ItemQuery: q, lo: math.MinInt64, hi: math.MaxInt64, limit: min(q.Limit, 1000)}
@@ -37,8 +37,8 @@ func planItems(q river.ItemQuery) (*itemPlan, error) {
 		p.limit = 50
 	}
 	for what, n := range map[string]int{"items": max(len(q.IDs), len(q.Firsts)), "feeds": len(q.Sources), "categories": len(q.Categories)} {
-		if n > mostKeys {
-			return nil, fault.New(fault.Invalid, "That asks for %d %s; at most %d can be asked for at a time.", n, what, mostKeys)
+		if n > maxKeys {
+			return nil, fault.New(fault.Invalid, "That asks for %d %s; at most %d can be asked for at a time.", n, what, maxKeys)
 		}
 	}
 	if !q.From.IsZero() {

@@ -46,7 +46,7 @@ func (p *itemPlan) places(ctx context.Context, s *itemStore, c sqldb.Conn) ([]in
 			return search(ctx, s, c)
 		}
 		q := *p
-		q.limit = mostFound // the lists of words are in the order of the river, so all of them are needed
+		q.limit = maxFound // the lists of words are in the order of the river, so all of them are needed
 		if search = q.search; p.Starred {
 			search = q.searchStars
 		}
@@ -72,7 +72,7 @@ func (p *itemPlan) places(ctx context.Context, s *itemStore, c sqldb.Conn) ([]in
 }
 
 // mostFound is how many items with some words are put into another order.
-const mostFound = 100_000
+const maxFound = 100_000
 
 // ask asks once, for items with these conditions, in order.
 func (p *itemPlan) ask(ctx context.Context, c sqldb.Conn, conds []string) ([]int64, error) {

@@ -21,7 +21,7 @@ func scanNotice(rows *sql.Rows, n *forward.Forwarding) error {
 }
 
 // mostWaiting is how many items wait for one notice; the oldest go first.
-const mostWaiting = 1000
+const maxWaiting = 1000
 
 // queueNotices has new items told by the notices that they concern.
 func queueNotices(ctx context.Context, c sqldb.Conn, source int64, places []int64, now time.Time) error {
@@ -168,7 +168,7 @@ func (s *noticeStore) SaveForwarding(ctx context.Context, n forward.Forwarding, 
 			return false, err
 		}
 		_, err = c.Exec(ctx, `DELETE FROM notice_queue WHERE notice_id = $1 AND place <= (SELECT q.place FROM notice_queue AS q
-			WHERE q.notice_id = $1 ORDER BY q.place DESC LIMIT 1 OFFSET $2)`, n.ID, mostWaiting)
+			WHERE q.notice_id = $1 ORDER BY q.place DESC LIMIT 1 OFFSET $2)`, n.ID, maxWaiting)
 		if err != nil {
 			return false, err
 		}

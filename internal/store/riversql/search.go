@@ -14,14 +14,14 @@ import (
 // An index of words grows fastest when many items are made searchable in one transaction;
 // but that takes long, and others wait for it.
 const (
-	indexLeast = 25
-	indexMost  = 200
-	indexSoon  = 15 * time.Millisecond
+	minIndex  = 25
+	maxIndex  = 200
+	indexSoon = 15 * time.Millisecond
 )
 
 // IndexItems is river.Store.IndexItems, in steps.
 func (s *itemStore) IndexItems(ctx context.Context, n int) (int, error) {
-	total, size := 0, indexLeast
+	total, size := 0, minIndex
 	for total < n {
 		step, begin := min(size, n-total), time.Now()
 		done, err := s.indexItems(ctx, step)
@@ -29,9 +29,9 @@ func (s *itemStore) IndexItems(ctx context.Context, n int) (int, error) {
 			return total, err
 		}
 		if size *= 2; time.Since(begin) > indexSoon {
-			size = indexLeast
+			size = minIndex
 		}
-		size = min(size, indexMost)
+		size = min(size, maxIndex)
 	}
 	return total, nil
 }
@@ -152,7 +152,7 @@ func (p *itemPlan) probe(ctx context.Context, c sqldb.Conn, query string, lo, hi
 }
 
 const (
-	searchMost    = 5000 // places asked for at a time
+	maxSearch     = 5000 // places asked for at a time
 	searchStarred = 300  // stars of which each is looked at
 	searchSources = 1000 // words that a query has for sources at most
 	searchStretch = 300  // items gone through at first
@@ -204,7 +204,7 @@ func (f *searching) narrow(ctx context.Context, c sqldb.Conn, found []int64) (na
 // stretches goes through items as long as what is sought is common among them. done:
 // that was all.
 func (f *searching) stretches(ctx context.Context, c sqldb.Conn) (done bool, err error) {
-	for n := searchStretch; f.lo < f.hi && len(f.all) < f.limit; n = min(4*n, searchMost) {
+	for n := searchStretch; f.lo < f.hi && len(f.all) < f.limit; n = min(4*n, maxSearch) {
 		found, end, last, err := f.probe(ctx, c, f.query, f.lo, f.hi, n)
 		if err != nil {
 			return false, err
@@ -266,7 +266,7 @@ func (p *itemPlan) search(ctx context.Context, s *itemStore, c sqldb.Conn) ([]in
 			return f.all, err
 		}
 	}
-	for n := p.limit + p.limit/4 + 10; f.lo < f.hi && len(f.all) < p.limit; n = min(4*n, max(searchMost, p.limit)) {
+	for n := p.limit + p.limit/4 + 10; f.lo < f.hi && len(f.all) < p.limit; n = min(4*n, max(maxSearch, p.limit)) {
 		found, err := s.find(ctx, c, f.query, f.lo, f.hi, p.Oldest, n)
 		if err != nil || len(found) == 0 {
 			return f.all, err
@@ -292,7 +292,7 @@ func (p *itemPlan) search(ctx context.Context, s *itemStore, c sqldb.Conn) ([]in
 // searchStars is search among what the reader starred, which is little of everything.
 func (p *itemPlan) searchStars(ctx context.Context, s *itemStore, c sqldb.Conn) ([]int64, error) {
 	q := *p
-	q.limit = mostFound
+	q.limit = maxFound
 	stars, err := q.starred(ctx, c)
 	if err != nil {
 		return nil, err
@@ -310,7 +310,7 @@ func (p *itemPlan) searchStars(ctx context.Context, s *itemStore, c sqldb.Conn) 
 	}
 	query, lo, hi := s.words.query(p.terms, nil), p.lo, p.hi
 	for found = nil; len(found) < p.limit; {
-		some, err := s.find(ctx, c, query, lo, hi, p.Oldest, searchMost)
+		some, err := s.find(ctx, c, query, lo, hi, p.Oldest, maxSearch)
 		if err != nil {
 			return nil, err
 		}
@@ -319,7 +319,7 @@ func (p *itemPlan) searchStars(ctx context.Context, s *itemStore, c sqldb.Conn) 
 				found = append(found, place)
 			}
 		}
-		if len(some) < searchMost {
+		if len(some) < maxSearch {
 			break
 		}
 		if hi = some[len(some)-1]; p.Oldest {

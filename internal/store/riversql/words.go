@@ -25,8 +25,8 @@ const (
 
 const (
 	longestWord = 64   // bytes; what follows does not count
-	mostWords   = 4096 // of one item
-	mostSought  = 64   // words of one search
+	maxWords    = 4096 // of one item
+	maxSought   = 64   // words of one search
 
 	shortestBeginning = 3 // letters; of fewer, half of all words are
 
@@ -111,7 +111,7 @@ func (d Words) document(it *river.Item) string {
 	list := []string{sourceWord(it.SourceID)}
 	add := func(w string, _ bool) bool {
 		list = append(list, w)
-		return len(list) < mostWords
+		return len(list) < maxWords
 	}
 	splitWords(title, add)
 	body := len(list) + 1
@@ -179,15 +179,15 @@ func readMatch(text string) ([]sought, error) {
 		alone := false
 		splitWords(word, func(w string, one bool) bool {
 			t.words, alone = append(t.words, w), one
-			return len(t.words) <= mostSought
+			return len(t.words) <= maxSought
 		})
 		if len(t.words) == 0 {
 			continue
 		}
 		t.open = t.open && !t.not && strings.TrimSpace(text) == "" && !alone && utf8.RuneCountInString(t.words[len(t.words)-1]) >= shortestBeginning
 		found = found || !t.not
-		if all += len(t.words); all > mostSought {
-			return nil, fault.New(fault.Invalid, "That is more than %d words to search for: leave some out.", mostSought)
+		if all += len(t.words); all > maxSought {
+			return nil, fault.New(fault.Invalid, "That is more than %d words to search for: leave some out.", maxSought)
 		}
 		terms = append(terms, t)
 	}

@@ -54,7 +54,7 @@ type finding struct {
 }
 
 // mostFindings is how many pieces of advice a page shows.
-const mostFindings = 30
+const maxFindings = 30
 
 func feedLabels() []shell.NamedValue {
 	return []shell.NamedValue{{Name: author.Public, Value: "Public feed"}, {Name: author.Private, Value: "Private feed"}}
@@ -141,7 +141,7 @@ func findings(doc []byte, f author.Feed, address string, now time.Time) (all []f
 			pushless = true
 			continue
 		}
-		if len(all) == mostFindings || a.Rule == "self-missing" && f.AddCloud && f.Push != author.PushNoPlace { // the server adds that, too
+		if len(all) == maxFindings || a.Rule == "self-missing" && f.AddCloud && f.Push != author.PushNoPlace { // the server adds that, too
 			continue
 		}
 		one := finding{Finding: a}

@@ -15,7 +15,7 @@ import (
 const (
 	longItem      = 1200     // characters that are still shown whole
 	shortFrom     = 600      // of a longer one, the paragraph that ends after so many is the last
-	shortMost     = 1400     // and if none does, it is cut here
+	maxShort      = 1400     // and if none does, it is cut here
 	pictureWeight = 150      // characters that a picture counts for
 	longestHTML   = 32 << 10 // bytes of markup that are looked at for a page of fifty
 	wholeHTML     = 1 << 20  // and for the item's own page; of a longer one, the words are shown
@@ -52,7 +52,7 @@ func (d *BodyRenderer) Render(text string, whole bool) Body {
 	}
 	w.q.in = d.clean.HTML(text)
 	w.cuts = long || !whole && weight(w.q.in) > longItem
-	w.q.out.Grow(min(len(w.q.in), 4*shortMost) + 200)
+	w.q.out.Grow(min(len(w.q.in), 4*maxShort) + 200)
 	for w.next() {
 	}
 	// Safe, because it went through the sanitizer; what dresser does to it adds nothing
@@ -115,8 +115,8 @@ func (w *dresser) next() bool {
 // text writes words, or the first of them.
 func (w *dresser) text(s string) {
 	n := utf8.RuneCountInString(s)
-	if w.cuts && w.q.foreign == 0 && w.seen+n > shortMost {
-		w.q.out.WriteString(firstWords(s, shortMost-w.seen) + "…")
+	if w.cuts && w.q.foreign == 0 && w.seen+n > maxShort {
+		w.q.out.WriteString(firstWords(s, maxShort-w.seen) + "…")
 		w.end()
 		return
 	}

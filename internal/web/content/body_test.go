@@ -137,7 +137,7 @@ func FuzzRenderBody(f *testing.F) {
 				t.Errorf("it breaks out: %s", got)
 			}
 		}
-		if !whole && weight(got) > shortMost+longItem+2*pictureWeight+20 {
+		if !whole && weight(got) > maxShort+longItem+2*pictureWeight+20 {
 			t.Errorf("%d characters are left of a long text", weight(got))
 		}
 	})

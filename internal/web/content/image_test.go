@@ -47,12 +47,12 @@ func TestFewPicturesAreReadAtOnceAndFewerOfOneHost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
-		now, most, hosts, mostOfHost := 0, 0, map[string]int{}, 0
+		now, most, hosts, maxOfHost := 0, 0, map[string]int{}, 0
 		g := &gallery{give: func(u string) (*fetch.Response, error) {
 			mu.Lock()
 			now++
 			hosts[href.Host(u)]++
-			most, mostOfHost = max(most, now), max(mostOfHost, hosts[href.Host(u)])
+			most, maxOfHost = max(most, now), max(maxOfHost, hosts[href.Host(u)])
 			mu.Unlock()
 			time.Sleep(time.Second)
 			mu.Lock()
@@ -85,8 +85,8 @@ func TestFewPicturesAreReadAtOnceAndFewerOfOneHost(t *testing.T) {
 				failed++
 			}
 		}
-		if most > pictureAtOnce || mostOfHost > pictureOfHost || most < 8 {
-			t.Errorf("%d at once, %d of one host", most, mostOfHost)
+		if most > pictureAtOnce || maxOfHost > pictureOfHost || most < 8 {
+			t.Errorf("%d at once, %d of one host", most, maxOfHost)
 		}
 		// A hundred are of one host, which gives four a second for ten seconds.
 		if failed < 50 || failed > 85 || len(s.pictures.reading) != 0 || len(s.pictures.hosts) != 0 {

@@ -45,7 +45,7 @@ func (s *followPages) showCategories(rw http.ResponseWriter, r *http.Request, re
 		s.Fail(rw, r, err)
 		return
 	}
-	for i, c := range all[:min(len(all), mostChoices)] {
+	for i, c := range all[:min(len(all), maxChoices)] {
 		row := categoryRow{ID: "k" + strconv.Itoa(i), Name: c.Name, Feeds: shell.FormatQuantity(c.Sources, "feed", "feeds"), Public: c.Public, Rename: c.Name,
 			River: "/river?" + url.Values{"category": {c.Name}}.Encode()}
 		if c.Public {

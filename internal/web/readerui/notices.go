@@ -54,7 +54,7 @@ type noticeForm struct {
 type noticeSource struct{ ID, Name string }
 
 // mostSources bounds the feeds of a menu. Who follows more begins at the page of a feed.
-const mostSources = 100
+const maxSources = 100
 
 func noticeVias() []loginKind {
 	return []loginKind{{forward.ViaWebhook, "a program: JSON to its address (webhook)"}, {forward.ViaEmail, "a person, by e-mail"}, {forward.ViaPost, "a program: a plain form to its address (POST)"}}
@@ -92,7 +92,7 @@ func (s *noticePages) listNotices(ctx context.Context, reader string, v *notices
 		return err
 	}
 	v.Form.Vias, v.Form.Via = noticeVias(), forward.ViaWebhook
-	for _, c := range categories[:min(len(categories), mostChoices)] {
+	for _, c := range categories[:min(len(categories), maxChoices)] {
 		v.Form.Categories = append(v.Form.Categories, c.Name)
 	}
 	for _, n := range all {
@@ -104,18 +104,18 @@ func (s *noticePages) listNotices(ctx context.Context, reader string, v *notices
 // noticeSources fills the menu of feeds, and gives the names of those that notices are
 // about.
 func (s *noticePages) noticeSources(ctx context.Context, reader string, all []forward.Forwarding, form *noticeForm) (map[int64]string, error) {
-	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: mostSources + 1})
+	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: maxSources + 1})
 	if err != nil {
 		return nil, err
 	}
 	names := map[int64]string{}
-	if form.More = len(list) > mostSources; form.More {
+	if form.More = len(list) > maxSources; form.More {
 		list = nil
 		about := map[int64]bool{}
 		if id, err := strconv.ParseInt(strings.TrimPrefix(form.What, "s:"), 10, 64); err == nil {
 			about[id] = true
 		}
-		for _, n := range all[:min(len(all), mostSources)] {
+		for _, n := range all[:min(len(all), maxSources)] {
 			about[n.SourceID] = n.SourceID != 0
 		}
 		for id, yes := range about {

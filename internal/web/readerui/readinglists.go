@@ -43,7 +43,7 @@ func (s *followPages) listsPage(rw http.ResponseWriter, r *http.Request, reader 
 	for _, l := range all {
 		names[l.ID] = listName(l)
 	}
-	for _, l := range all[:min(len(all), mostChoices)] {
+	for _, l := range all[:min(len(all), maxChoices)] {
 		v.Rows = append(v.Rows, s.listRow(l, names))
 	}
 	s.Render(rw, r, http.StatusOK, "readinglists", v)

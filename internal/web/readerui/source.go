@@ -35,8 +35,8 @@ type sourceView struct {
 	JSON         bool   // there is all of it as data
 }
 
-// Told reports that the notes below say what is wrong in more words.
-func (v sourceView) PushReceived() bool {
+// HasNotes reports that the notes below say what is wrong in more words.
+func (v sourceView) HasNotes() bool {
 	return v.Gone || len(v.Row.Badges) > 0 && v.Row.Badges[0].Text == "failing"
 }
 
@@ -180,11 +180,11 @@ func (f *settingsForm) check(categories []river.Category, chosen []string) {
 			names = append(names, c)
 		}
 	}
-	if len(names) > mostChecks {
+	if len(names) > maxChecks {
 		slices.SortStableFunc(names, func(a, b string) int {
 			return rankOf(slices.Contains(chosen, a)) - rankOf(slices.Contains(chosen, b))
 		})
-		names = names[:max(mostChecks, min(len(chosen), 100))]
+		names = names[:max(maxChecks, min(len(chosen), 100))]
 	}
 	for i, name := range names {
 		f.Checks = append(f.Checks, categoryCheck{"s-c" + shell.FormatCount(i), name, slices.Contains(chosen, name)})
@@ -193,7 +193,7 @@ func (f *settingsForm) check(categories []river.Category, chosen []string) {
 
 // mostChecks bounds the categories of a form: a form has at most 200 fields. Any other
 // is written by its name.
-const mostChecks = 120
+const maxChecks = 120
 
 func rankOf(first bool) int {
 	if first {

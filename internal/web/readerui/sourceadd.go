@@ -45,11 +45,11 @@ func loginKinds() []loginKind {
 }
 
 // mostChoices bounds the categories of a menu.
-const mostChoices = 1000
+const maxChoices = 1000
 
 func (s *followPages) blankAdd(categories []river.Category) addForm {
 	f := addForm{Intervals: intervals(0), Login: loginForm{Kinds: loginKinds()}}
-	for _, c := range categories[:min(len(categories), mostChoices)] {
+	for _, c := range categories[:min(len(categories), maxChoices)] {
 		f.Categories = append(f.Categories, c.Name)
 	}
 	return f

@@ -22,7 +22,7 @@ const (
 	MaxImport   = 20 << 20    // bytes of a list
 	keptImports = 64          // imports of which a page knows
 	importWait  = time.Second // how long the form waits before a page shows how far its import is
-	mostWaiting = 200         // new feeds that are counted: the page is made anew every other second
+	maxWaiting  = 200         // new feeds that are counted: the page is made anew every other second
 )
 
 type importView struct {
@@ -47,7 +47,7 @@ func (s *followPages) showImport(rw http.ResponseWriter, r *http.Request, reader
 		s.Fail(rw, r, err)
 		return
 	}
-	for _, c := range categories[:min(len(categories), mostChoices)] {
+	for _, c := range categories[:min(len(categories), maxChoices)] {
 		v.Categories = append(v.Categories, categoryLink{Name: c.Name, Count: c.Sources, Href: "/feeds/export.opml?" + url.Values{"category": {c.Name}}.Encode()})
 	}
 	s.Render(rw, r, status, "sourceimport", v)
@@ -258,12 +258,12 @@ func (s *followPages) importedPage(rw http.ResponseWriter, r *http.Request, read
 	one, known := s.imports.get(reader, r.PathValue("id"))
 	v.Known, v.Done, v.At, v.Of = known, one.Imported, one.done, one.total
 	v.Working = known && !one.finished
-	waiting, err := s.River.Subscriptions(r.Context(), river.SubscriptionQuery{Reader: reader, Waiting: true, Limit: mostWaiting + 1})
+	waiting, err := s.River.Subscriptions(r.Context(), river.SubscriptionQuery{Reader: reader, Waiting: true, Limit: maxWaiting + 1})
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	v.Left, v.More = min(len(waiting), mostWaiting), len(waiting) > mostWaiting
+	v.Left, v.More = min(len(waiting), maxWaiting), len(waiting) > maxWaiting
 	v.Finished = v.Left == 0 && !v.Working
 	if v.Read = max(v.Done.Added-v.Left, 0); v.More {
 		v.Read = 0

@@ -17,7 +17,7 @@ import (
 const (
 	sourcesAtOnce  = 250 // feeds of a page that shows all, by category
 	sourcesAPage   = 200 // of one that shows some
-	mostPages      = 500
+	maxPages       = 500
 	categoriesHeld = 5 // that a feed is shown under
 )
 
@@ -98,7 +98,7 @@ func parseSourceQuery(r *http.Request) (q sourceQuery) {
 	q.Category = shell.CleanText(v.Get("category"), 200)
 	q.None = v.Get("none") == "1" && q.Category == ""
 	if n, err := strconv.Atoi(v.Get("page")); err == nil {
-		q.Page = min(max(n, 1), mostPages) - 1
+		q.Page = min(max(n, 1), maxPages) - 1
 	}
 	return q
 }

@@ -72,7 +72,7 @@ func (s *Shell) tintSheet(rw http.ResponseWriter, r *http.Request) {
 }
 
 // leastContrast is that of words on what is below them.
-const leastContrast = 4.5
+const minContrast = 4.5
 
 // tint is the accent as links have it: as near to what the writer chose as can be read
 // on every ground of this light.
@@ -91,9 +91,9 @@ func (p palette) tint(accent string) string {
 		return least
 	}
 	for step := range 21 {
-		if mixed := c.mix(ink, float64(step)/20); worst(mixed) >= leastContrast {
+		if mixed := c.mix(ink, float64(step)/20); worst(mixed) >= minContrast {
 			on, _ := rgbOf(p.color["on-sky"])
-			if contrast(mixed, on) < leastContrast { // the words of buttons
+			if contrast(mixed, on) < minContrast { // the words of buttons
 				on, _ = rgbOf(p.color["paper"])
 			}
 			return "--sky:" + mixed.String() + ";--on-sky:" + on.String() + ";"

@@ -26,11 +26,11 @@ func TestAWritersColourCanBeReadInBothLights(t *testing.T) {
 					on, _ := rgbOf(m[2])
 					for _, name := range []string{"paper", "sheet", "tint"} {
 						ground, _ := rgbOf(p.color[name])
-						if got := contrast(c, ground); got < leastContrast {
+						if got := contrast(c, ground); got < minContrast {
 							t.Errorf("%s becomes %s, of contrast %.2f on %s", accent, c, got, name)
 						}
 					}
-					if got := contrast(c, on); got < leastContrast {
+					if got := contrast(c, on); got < minContrast {
 						t.Errorf("%s: words on %s have contrast %.2f", accent, c, got)
 					}
 				}
