@@ -21,7 +21,7 @@ td:first-child{font-variant-numeric:tabular-nums;text-align:right}.kept{color:va
 {{range .Reports}}<section><h2><bdi>{{.Reader}}</bdi> <small>at {{.Address}}</small></h2>
 <p>{{.Kept}} kept, {{.Broken}} broken, {{.Open}} open, after {{.Requests}} requests for {{.Probes}} of {{$.Probes}} probes since <time datetime="{{.Since.Format "2006-01-02T15:04:05Z07:00"}}">{{.Since.Format "2 January, 15:04 MST"}}</time>.</p>
 <table><thead><tr><th scope="col">No.</th><th scope="col">Manner</th><th scope="col">Verdict</th></tr></thead><tbody>
-{{range .Manners}}<tr><td>{{.Number}}</td><td>{{.Title}}{{if eq .Verdict "broken"}}{{range .Broken}}<br><small>{{.}}</small>{{end}}{{else if eq .Verdict "open"}}<br><small>{{.Text}}</small>{{end}}</td><td class="{{.Verdict}}">{{.Verdict}}</td></tr>
+{{range .Rules}}<tr><td>{{.Number}}</td><td>{{.Title}}{{if eq .Verdict "broken"}}{{range .Broken}}<br><small>{{.}}</small>{{end}}{{else if eq .Verdict "open"}}<br><small>{{.Text}}</small>{{end}}</td><td class="{{.Verdict}}">{{.Verdict}}</td></tr>
 {{end}}</tbody></table></section>
 {{else}}<p>Nobody has asked for a probe yet.</p>
 {{end}}</main></body></html>

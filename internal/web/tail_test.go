@@ -37,7 +37,10 @@ func TestChangesStreamSendsWhatIsNewOnceAndInOrder(t *testing.T) {
 			t.Fatalf("got %+v, want %s", got, want)
 		}
 		got = program.next(false)
-		var data struct{ Name, URL, Via string }
+		var data struct {
+			Name, URL string
+			Via       string `json:"door"`
+		}
 		if err := json.Unmarshal([]byte(got.data), &data); err != nil || got.id != want || !strings.HasPrefix(data.Name, "Site number") || data.Via != "weblogs" {
 			t.Fatalf("got %+v, %v, want %s", got, err, want)
 		}

@@ -78,7 +78,10 @@ func (p *server) command(t *testing.T, args ...string) string {
 func (p *server) doors(t *testing.T, topic string) []string {
 	t.Helper()
 	var page struct {
-		Events []struct{ Kind, Topic, Via string }
+		Events []struct {
+			Kind, Topic string
+			Via         string `json:"door"`
+		}
 	}
 	res, err := http.Get(p.Admin + "/v1/log?kind=ping&limit=1000&text=" + strings.ReplaceAll(topic, ":", "%3A"))
 	if err != nil {

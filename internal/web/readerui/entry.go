@@ -90,7 +90,7 @@ type riverPost struct {
 	*itemContent
 	ID, Seq  int64
 	At       int64  // Unix milliseconds
-	Message  int64  // when it was published, likewise
+	Published  int64  // when it was published, likewise
 	Group    string // the same for all items of one feed that one check brought
 	First    bool   // of its group on the page
 	Number   int    // on the page
@@ -167,7 +167,7 @@ func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 	if at.IsZero() {
 		at = e.At
 	}
-	p.When, p.Message = shell.NewMoment(how.now, at), at.UnixMilli()
+	p.When, p.Published = shell.NewMoment(how.now, at), at.UnixMilli()
 	p.ReadAt = clockOf(e.ReadAt, e.At, how.zone)
 	p.Edited, p.Taken = shell.NewMoment(how.now, e.EditedAt), shell.NewMoment(how.now, e.WithdrawnAt)
 	return p
@@ -380,7 +380,7 @@ func order(posts []riverPost) {
 		}
 		group := posts[from:to]
 		slices.SortStableFunc(group, func(a, b riverPost) int {
-			return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.Message, a.Message))
+			return cmp.Or(cmp.Compare(b.At, a.At), cmp.Compare(b.Published, a.Published))
 		})
 		for i := range group {
 			group[i].First, group[i].Number = i == 0, from+i+1
