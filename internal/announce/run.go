@@ -44,7 +44,7 @@ func (d *desk) end(host string) {
 // Wake tells Run that rows may be due.
 func (a *Announcer) Wake() {
 	a.init()
-	lease.Poke(a.woken)
+	lease.Wake(a.woken)
 }
 
 // Run tells sinks until ctx ends, and returns when what is under way is over or given back.

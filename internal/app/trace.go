@@ -83,7 +83,7 @@ func (a *App) tracedSave(ctx context.Context, f author.Feed) context.Context {
 	} else {
 		s.End = f.SavedAt // it was saved by an earlier run, and is told only now
 	}
-	return trace.Saving(ctx, s)
+	return trace.WithSave(ctx, s)
 }
 
 // traceCounts is what became of spans; nil: nothing is traced.

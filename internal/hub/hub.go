@@ -97,7 +97,7 @@ type Ping struct {
 	Hops           int        // hubs that this news has passed through
 	ReaderNotified bool       // the readers of this program know already: see [Hub.Heard] and [Hub.Admit]
 	Count          bool       // the number of subscribers that are notified is wanted
-	Alone          bool       // only the topic with this very URL: the caller pings its other names itself
+	OnlyThisURL    bool       // only the topic with this very URL: the caller pings its other names itself
 	// Forward is for news that this program received for itself: the hub forwards it to
 	// its subscribers. Without subscribers the ping does nothing: it is neither logged nor
 	// listed, for what people read here is their own affair.
@@ -147,31 +147,31 @@ type Refusal struct{ Feed, Reason string }
 
 // Options of a hub. Zero fields mean the default in brackets.
 type Options struct {
-	Expiry          time.Duration              // life of a registration [25 h]
-	MaxErrors       int                        // changes in a row that may fail [3]
-	PingInterval    time.Duration              // least time between two checks of one feed [1 s]
-	CallbackTimeout time.Duration              // one notification, from the dial [15 s]
-	Retry           []time.Duration            // waits after failed attempts; the last repeats [5s 30s 2m 10m 1h]
-	AckWithin       time.Duration              // a ping is answered by then, durably, even if the check goes on [2.5 s]
-	MaxInFlight     int                        // notifications under way at once [512]
-	Unwritten       int                        // deliveries of one topic that a node may have sent and not written down, where nodes share the store [500]
-	SourceRate      float64                    // pings per second and source (/24, /56) [200]; negative: no limit
-	HostRate        float64                    // checks per second and feed host [100]; negative: no limit
-	KeepEvents      time.Duration              // log rows older than this go [720 h]
-	MaxEvents       int64                      // log rows; the oldest of more go [5,000,000]
-	KeepChanges     time.Duration              // lines of the list of changes older than this go [720 h]
-	Ageing          time.Duration              // how long an unreachable CNWS subscriber is tried [24 h, which is also the least]
-	MaxContent      int64                      // bytes; a larger topic is not delivered to WebSub subscribers [1 MiB]
-	ContentMemory   int64                      // bytes of contents in memory while they are delivered [128 MiB]
-	Thin            bool                       // it is announced to them without its content instead
-	MinLease        time.Duration              // least life of a WebSub subscription [5 min]
-	MaxLease        time.Duration              // most, and what is granted when nothing is asked for [240 h]
-	MaxRequests     int64                      // requests for WebSub subscriptions that wait to be decided; more are refused [100,000]
-	Topics          string                     // which topics may be asked for over WebSub: TopicsOpen and so on [TopicsOpen]
-	OwnTopic        func(url string) bool      // reports a topic that is served by this program; nil: none
-	Names           func(url string) []string  // every name of a topic that is served by this program, nil for others; nil: no topic has another name
-	Private         func(url string) bool      // reports the address of a private feed: nobody is told of it, and it is written down nowhere; nil: none
-	Own             func(callback string) bool // reports a URL that is one of our own doors; nil: none
+	Expiry               time.Duration              // life of a registration [25 h]
+	MaxErrors            int                        // changes in a row that may fail [3]
+	PingInterval         time.Duration              // least time between two checks of one feed [1 s]
+	CallbackTimeout      time.Duration              // one notification, from the dial [15 s]
+	Retry                []time.Duration            // waits after failed attempts; the last repeats [5s 30s 2m 10m 1h]
+	AckWithin            time.Duration              // a ping is answered by then, durably, even if the check goes on [2.5 s]
+	MaxInFlight          int                        // notifications under way at once [512]
+	MaxUnrecorded        int                        // deliveries of one topic that a node may have sent and not written down, where nodes share the store [500]
+	SourceRate           float64                    // pings per second and source (/24, /56) [200]; negative: no limit
+	HostRate             float64                    // checks per second and feed host [100]; negative: no limit
+	KeepEvents           time.Duration              // log rows older than this go [720 h]
+	MaxEvents            int64                      // log rows; the oldest of more go [5,000,000]
+	KeepChanges          time.Duration              // lines of the list of changes older than this go [720 h]
+	Ageing               time.Duration              // how long an unreachable CNWS subscriber is tried [24 h, which is also the least]
+	MaxContent           int64                      // bytes; a larger topic is not delivered to WebSub subscribers [1 MiB]
+	ContentMemory        int64                      // bytes of contents in memory while they are delivered [128 MiB]
+	NotifyWithoutContent bool                       // it is announced to them without its content instead
+	MinLease             time.Duration              // least life of a WebSub subscription [5 min]
+	MaxLease             time.Duration              // most, and what is granted when nothing is asked for [240 h]
+	MaxRequests          int64                      // requests for WebSub subscriptions that wait to be decided; more are refused [100,000]
+	Topics               string                     // which topics may be asked for over WebSub: TopicsOpen and so on [TopicsOpen]
+	IsOwnTopic           func(url string) bool      // reports a topic that is served by this program; nil: none
+	Names                func(url string) []string  // every name of a topic that is served by this program, nil for others; nil: no topic has another name
+	IsPrivate            func(url string) bool      // reports the address of a private feed: nobody is told of it, and it is written down nowhere; nil: none
+	IsOwnURL             func(callback string) bool // reports a URL that is one of our own doors; nil: none
 	// Callable says why a callback can never be called, as far as its URL alone tells;
 	// nil: nobody knows. Who asks is answered before the callback is tried.
 	Callable func(callback string) error

@@ -101,7 +101,7 @@ func (h requesting) checkIntent(ctx context.Context, in Intent, source netip.Add
 	if len(in.Secret) > maxSecret {
 		return fault.New(fault.Invalid, "The secret is %d bytes long; it must be shorter than 200.", len(in.Secret))
 	}
-	if h.Options.Own != nil && h.Options.Own(in.Callback) {
+	if h.Options.IsOwnURL != nil && h.Options.IsOwnURL(in.Callback) {
 		return fault.New(fault.Refused, "The callback %s is one of this server's own doors; that would be a loop.", clip(in.Callback))
 	}
 	if wait, ok := h.sourceLimit.Take(limit.Network(source), now); !ok && source.IsValid() {
@@ -155,7 +155,7 @@ func (h requesting) intentFits(ctx context.Context, now time.Time) error {
 
 // topicAllowed applies the operator's policy.
 func (h requesting) topicAllowed(ctx context.Context, topic string, now time.Time) error {
-	if h.Options.Topics == TopicsOpen || h.Options.OwnTopic != nil && h.Options.OwnTopic(topic) {
+	if h.Options.Topics == TopicsOpen || h.Options.IsOwnTopic != nil && h.Options.IsOwnTopic(topic) {
 		return nil
 	}
 	if h.Options.Topics == TopicsKnown {
@@ -251,7 +251,7 @@ func (h requesting) decide(in Intent) {
 func (h requesting) decideSubscribe(ctx context.Context, in Intent, read func()) Decision {
 	got, err := registering(h).readOnce(ctx, in.Topic)
 	read()
-	if err == nil && got.size > h.Options.MaxContent && !h.Options.Thin {
+	if err == nil && got.size > h.Options.MaxContent && !h.Options.NotifyWithoutContent {
 		err = fault.New(fault.Refused, "The topic is %s long; this hub delivers at most %s.", bytesOf(got.size), bytesOf(h.Options.MaxContent))
 	}
 	if err != nil && !h.renews(ctx, in, err) {

@@ -259,7 +259,7 @@ func TestATopicThatGrewTooLargeIsNotDeliveredAndCountsAsNoError(t *testing.T) {
 
 func TestThinDeliveriesHaveNoContent(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{MaxContent: 1024, Thin: true}, func(t *testing.T, w *world) {
+	inWorld(t, hub.Options{MaxContent: 1024, NotifyWithoutContent: true}, func(t *testing.T, w *world) {
 		w.set(strings.Repeat("x", 1025))
 		w.subscribeWebSub(sub1, "", 0)
 		w.change(strings.Repeat("y", 1025))
@@ -345,7 +345,7 @@ func TestWebSubKeepsTryingToTheEndOfTheLease(t *testing.T) {
 func TestTheTopicPolicy(t *testing.T) {
 	t.Parallel()
 	for policy, want := range map[string]fault.Code{hub.TopicsOpen: -1, hub.TopicsKnown: fault.Refused, hub.TopicsOwn: fault.Refused} {
-		inWorld(t, hub.Options{Topics: policy, OwnTopic: func(u string) bool { return u == "http://own.test/f" }}, func(t *testing.T, w *world) {
+		inWorld(t, hub.Options{Topics: policy, IsOwnTopic: func(u string) bool { return u == "http://own.test/f" }}, func(t *testing.T, w *world) {
 			check := func(topic string, want fault.Code) {
 				t.Helper()
 				err := w.hub.Request(t.Context(), hub.Intent{Topic: topic, Callback: sub1, Mode: hub.ModeSubscribe}, netip.Addr{})
@@ -366,7 +366,7 @@ func TestTheTopicPolicy(t *testing.T) {
 
 func TestBadRequestsAreRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{Own: func(c string) bool { return strings.HasPrefix(c, "http://hub.test/") }}, func(t *testing.T, w *world) {
+	inWorld(t, hub.Options{IsOwnURL: func(c string) bool { return strings.HasPrefix(c, "http://hub.test/") }}, func(t *testing.T, w *world) {
 		for _, c := range []struct {
 			in   hub.Intent
 			want fault.Code

@@ -51,7 +51,7 @@ func TestAPingByOneNameChecksTheTopicsOfAllNames(t *testing.T) {
 		}
 		w.set("three")
 		w.feeds[other] = "three"
-		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: feedURL, Via: "save", Alone: true}); err != nil {
+		if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: feedURL, Via: "save", OnlyThisURL: true}); err != nil {
 			t.Fatal(err)
 		}
 		w.settle(2 * time.Second)

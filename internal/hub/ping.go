@@ -66,7 +66,7 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 		return PingResult{}, err
 	}
 	urls := []string{p.URL}
-	if !p.Alone {
+	if !p.OnlyThisURL {
 		urls = h.names(urls)
 	}
 	pinging{h}.pinged(urls, came)
@@ -345,7 +345,7 @@ func (h pinging) readStranger(ctx context.Context, p Ping, came time.Time) (read
 // ownNews reports a ping by this program of a feed that it serves: it costs nobody
 // anything to read that, and the list of changes has its title.
 func (h pinging) ownNews(p Ping) bool {
-	return !p.Source.IsValid() && h.Options.OwnTopic != nil && h.Options.OwnTopic(p.URL)
+	return !p.Source.IsValid() && h.Options.IsOwnTopic != nil && h.Options.IsOwnTopic(p.URL)
 }
 
 // about is what a good answer says of itself; nothing where nobody can tell.
@@ -390,13 +390,13 @@ func (h *Hub) checkTopic(raw string) error {
 // spec:cloudburst#topic-unreadable
 func (h *Hub) checkReadable(raw string) error {
 	err := h.checkTopic(raw)
-	if err == nil && h.Options.Readable != nil && (h.Options.OwnTopic == nil || !h.Options.OwnTopic(raw)) {
+	if err == nil && h.Options.Readable != nil && (h.Options.IsOwnTopic == nil || !h.Options.IsOwnTopic(raw)) {
 		err = h.Options.Readable(raw)
 	}
 	return err
 }
 
-func (h *Hub) private(url string) bool { return h.Options.Private != nil && h.Options.Private(url) }
+func (h *Hub) private(url string) bool { return h.Options.IsPrivate != nil && h.Options.IsPrivate(url) }
 
 // checkURL says what is wrong with the URL of a feed, if anything. Addresses are
 // the Fetcher's business.

@@ -76,7 +76,7 @@ func (h delivering) contentSize(t Topic) int64 {
 // one need not be told, or the part is somebody else's, or the program ends.
 func (t *telling) pin(ctx context.Context) bool {
 	topic := t.part.Topic
-	if !topic.Full {
+	if !topic.KeepContent {
 		return true
 	}
 	ctx, cancel := context.WithCancel(ctx)

@@ -12,7 +12,7 @@ import (
 func TestNobodyIsToldOfAPrivateTopicAndItIsWrittenDownNowhere(t *testing.T) {
 	t.Parallel()
 	const secret = "http://a.test/alice/private/s3cret/rss.xml"
-	inWorld(t, hub.Options{Private: func(u string) bool { return u == secret }}, func(t *testing.T, w *world) {
+	inWorld(t, hub.Options{IsPrivate: func(u string) bool { return u == secret }}, func(t *testing.T, w *world) {
 		source := netip.MustParseAddr("192.0.2.1")
 		refused := func(what string, err error) {
 			t.Helper()

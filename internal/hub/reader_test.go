@@ -149,7 +149,7 @@ func TestSitesAndListsOfChangesReachReadersToo(t *testing.T) {
 
 func TestOurOwnFeedIsListedByItsTitleWhoeverReadsIt(t *testing.T) {
 	t.Parallel()
-	own := hub.Options{OwnTopic: func(url string) bool { return url == readURL }}
+	own := hub.Options{IsOwnTopic: func(url string) bool { return url == readURL }}
 	inWorld(t, own, func(t *testing.T, w *world) {
 		w.readers(readURL)
 		w.feeds[readURL] = "one"

@@ -9,7 +9,7 @@ type Shape struct {
 	ShardsAtOnce     int           // that one node tells at a time
 	HostAtOnce       int           // notifications under way to one host, at most
 	Lease            time.Duration // of a part: after it another node takes over
-	Look             time.Duration // between two looks for work that nobody has told of
+	PollInterval     time.Duration // between two looks for work that nobody has told of
 	LogWindow        time.Duration // of the log, that is read again at each look at what other nodes wrote
 	KeepLog          time.Duration // rows of the log, and of the list of changes, stay so long
 	Expiry           time.Duration // life of an rssCloud registration
@@ -17,12 +17,12 @@ type Shape struct {
 }
 
 // TheShape is that of this program with its default settings.
-func TheShape() Shape {
+func DefaultShape() Shape {
 	var o Options
 	o.defaults()
 	return Shape{
 		ShardSubscribers: splitTarget, ShardsAtOnce: partsAtOnce, HostAtOnce: originMax,
-		Lease: partLease, Look: lookEvery, LogWindow: tailBack,
+		Lease: partLease, PollInterval: lookEvery, LogWindow: tailBack,
 		KeepLog: o.KeepEvents, Expiry: o.Expiry, MaxLease: o.MaxLease,
 	}
 }

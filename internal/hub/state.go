@@ -118,7 +118,7 @@ func (h *Hub) setUp() {
 	h.dispatch.busy = h.Busy
 	h.windows.of = map[int64]*window{}
 	if h.Hint != nil {
-		h.windows.most = o.Unwritten
+		h.windows.most = o.MaxUnrecorded
 	}
 }
 
@@ -159,8 +159,8 @@ func (o *Options) defaults() {
 	if o.MaxInFlight <= 0 {
 		o.MaxInFlight = 512
 	}
-	if o.Unwritten <= 0 {
-		o.Unwritten = 500
+	if o.MaxUnrecorded <= 0 {
+		o.MaxUnrecorded = 500
 	}
 	if len(o.Retry) == 0 {
 		o.Retry = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour}
@@ -182,7 +182,7 @@ func (h *Hub) sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) 
 
 func (h *Hub) pause(ctx context.Context, d time.Duration) bool { return h.sleep(ctx, nil, d) }
 
-func (h *Hub) wake(c chan struct{}) { lease.Poke(c) }
+func (h *Hub) wake(c chan struct{}) { lease.Wake(c) }
 
 // Wake tells the hub that rows may be due: another node has written some.
 func (h *Hub) Wake() {

@@ -221,7 +221,7 @@ func (h registering) checkRegistration(r *Registration, now time.Time) ([]string
 	if err := checkCallback(r.Callback); err != nil {
 		return nil, err
 	}
-	if h.Options.Own != nil && h.Options.Own(r.Callback) {
+	if h.Options.IsOwnURL != nil && h.Options.IsOwnURL(r.Callback) {
 		return nil, fault.New(fault.Refused, "The callback %s is one of this server's own doors; that would be a loop.", clip(r.Callback))
 	}
 	if h.Options.Callable != nil {

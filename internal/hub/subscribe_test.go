@@ -110,7 +110,7 @@ func TestARegistrationTellsNobody(t *testing.T) {
 func TestACallbackThatIsAnOwnDoorIsRefused(t *testing.T) {
 	t.Parallel()
 	own := func(cb string) bool { return cb == "http://hub.test/ping" }
-	inWorld(t, hub.Options{Own: own}, func(t *testing.T, w *world) {
+	inWorld(t, hub.Options{IsOwnURL: own}, func(t *testing.T, w *world) {
 		_, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://hub.test/ping", Feeds: []string{feedURL}})
 		if fault.CodeOf(err) != fault.Refused {
 			t.Errorf("err = %v, want a refusal", err)

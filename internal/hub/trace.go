@@ -68,7 +68,7 @@ type ShardNotified struct {
 	Last       time.Time // the last delivery of the pass; zero: there was none
 	Sent       int
 	Failed     int
-	Pages      int
+	Batches    int
 	Continued  bool // another node, or an earlier run, had begun it
 }
 
@@ -151,7 +151,7 @@ func (t *telling) traceEnd() {
 		return
 	}
 	p := ShardNotified{
-		Shard: t.part.N, Begin: t.begun, End: h.now(), Last: t.last, Sent: t.told, Failed: t.failed, Pages: t.pages,
+		Shard: t.part.N, Begin: t.begun, End: h.now(), Last: t.last, Sent: t.told, Failed: t.failed, Batches: t.pages,
 		Continued: t.part.Pos != 0,
 	}
 	if p.Continued { // nobody knows when it began, but not before this

@@ -55,14 +55,14 @@ func TestTheLogShowsEveryTestCallAndChallenge(t *testing.T) {
 func TestTheLogShowsWhatWasTurnedAway(t *testing.T) {
 	t.Parallel()
 	own := hub.Options{
-		Own: func(callback string) bool { return strings.HasPrefix(callback, "http://hub.test") },
+		IsOwnURL: func(callback string) bool { return strings.HasPrefix(callback, "http://hub.test") },
 		Callable: func(callback string) error {
 			if strings.Contains(callback, ":25/") {
 				return fault.New(fault.Refused, "The callback %s is at a port that is not called.", callback)
 			}
 			return nil
 		},
-		Private: func(url string) bool { return strings.Contains(url, "/private/") },
+		IsPrivate: func(url string) bool { return strings.Contains(url, "/private/") },
 	}
 	inWorld(t, own, func(t *testing.T, w *world) {
 		source := netip.MustParseAddr("192.0.2.7")

@@ -23,7 +23,7 @@ func TestATopicThatMayNotBeReadIsRefusedAtOnce(t *testing.T) {
 			}
 			return nil
 		},
-		OwnTopic: func(url string) bool { return url == own },
+		IsOwnTopic: func(url string) bool { return url == own },
 	}
 	inWorld(t, o, func(t *testing.T, w *world) {
 		ctx := t.Context()

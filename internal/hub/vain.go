@@ -77,7 +77,7 @@ func (h registering) awaitReads(ctx context.Context, place string, n int) (end f
 
 // knows reports that somebody follows a feed, or that it is our own.
 func (h *Hub) knows(ctx context.Context, feed string) bool {
-	if h.Options.OwnTopic != nil && h.Options.OwnTopic(feed) {
+	if h.Options.IsOwnTopic != nil && h.Options.IsOwnTopic(feed) {
 		return true
 	}
 	followed, err := h.Store.Followed(ctx, TopicID(feed), h.now())

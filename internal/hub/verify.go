@@ -105,7 +105,7 @@ func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *check
 			h.wake(h.wakeChecks) // whose next look may be later
 		}
 		if out.Changed {
-			if done.Topic.Full && out.Body != nil {
+			if done.Topic.KeepContent && out.Body != nil {
 				h.contents.Put(id, Content{Version: done.Topic.Version, Type: done.Topic.ContentType, Body: out.Body})
 			}
 			h.traceChange(&out, &done, r, read, got)
@@ -181,7 +181,7 @@ func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun ti
 	h.mu.Unlock()
 	if c.Changed {
 		h.describe(&c, t, got.Fetched, pings, listed)
-		if t.Full && c.Body == nil {
+		if t.KeepContent && c.Body == nil {
 			e.Text += fmt.Sprintf(" WebSub subscribers are not told of it: at most %s are delivered to them.", bytesOf(h.Options.MaxContent))
 		}
 	}
@@ -212,7 +212,7 @@ func (h verifying) describe(c *Check, t Topic, got Fetched, pings []event.Event,
 		if c.Body == nil {
 			c.Body = []byte{}
 		}
-	case h.Options.Thin:
+	case h.Options.NotifyWithoutContent:
 		c.Body = []byte{}
 	}
 	about := got.about()

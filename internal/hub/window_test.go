@@ -172,7 +172,7 @@ func unwritten(t *testing.T, all, atOnce int, silence time.Duration, takes func(
 		l := &ledger{Store: st, silence: silence, pos: map[int]int64{}, whole: map[int]bool{}, parts: map[int]hub.Shard{}, written: map[int64]bool{}}
 		s := &sendings{world: w, ledger: l, takes: takes, under: map[int64]time.Time{}, answered: map[int64]bool{}}
 		h := &hub.Hub{Store: l, Fetch: w, Notify: s, Verify: w, Ask: w, Bus: event.NewBus(9), Log: w.hub.Log,
-			Options: hub.Options{Unwritten: window, MaxInFlight: atOnce}, Hint: func() {}}
+			Options: hub.Options{MaxUnrecorded: window, MaxInFlight: atOnce}, Hint: func() {}}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		if err := h.Recover(ctx); err != nil {

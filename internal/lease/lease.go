@@ -58,7 +58,7 @@ type Back[T any] struct {
 func NewClaim() int64 { return rand.Int64N(1<<62) + 1 }
 
 // Poke wakes what waits for a channel with room for one.
-func Poke(c chan struct{}) {
+func Wake(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

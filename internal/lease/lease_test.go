@@ -153,8 +153,8 @@ func TestAWakeEndsTheWait(t *testing.T) {
 		run(t, &r, l, func() {
 			time.Sleep(3 * time.Second)
 			r.set("a", time.Now())
-			Poke(l.Wake)
-			Poke(l.Wake)
+			Wake(l.Wake)
+			Wake(l.Wake)
 			time.Sleep(1500 * time.Millisecond)
 			if n := r.left(); n != 0 {
 				t.Error("a row that came with a wake still waits")

@@ -147,7 +147,7 @@ func NewExchange(store Allowances, now func() time.Time, log *slog.Logger) *Exch
 
 // Add shares a limiter under a name that all nodes give it.
 func (e *Exchange) Add(kind string, l *Limiter) {
-	l.shared = &share{kind: kind, soon: func() { lease.Poke(e.wake) }}
+	l.shared = &share{kind: kind, soon: func() { lease.Wake(e.wake) }}
 	l.spent = map[string]time.Duration{}
 	e.all = append(e.all, l)
 }

@@ -100,7 +100,7 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 	}
 	_, later := n.Readers.ReceivePushAny(ctx, n.Addresses(f.User), "save")
 	for _, u := range urls { // one that cannot be told now keeps none of the others waiting
-		_, err := n.Hub.Ping(ctx, hub.Ping{URL: u, Via: "save", ReaderNotified: later == nil, Alone: true})
+		_, err := n.Hub.Ping(ctx, hub.Ping{URL: u, Via: "save", ReaderNotified: later == nil, OnlyThisURL: true})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
 			later = errors.Join(later, err) // other troubles will not go away
 		} else if err != nil {

@@ -103,7 +103,7 @@ func (n *Notifier) view(ctx context.Context, address string, followed, read bool
 		}
 	}
 	if followed {
-		_, err = n.Hub.Ping(ctx, hub.Ping{URL: address, Via: "save", ReaderNotified: true, Alone: true})
+		_, err = n.Hub.Ping(ctx, hub.Ping{URL: address, Via: "save", ReaderNotified: true, OnlyThisURL: true})
 		if code := fault.CodeOf(err); err != nil && (code == fault.Unavailable || code == fault.TooMany || code == fault.Internal) {
 			return err
 		} else if err != nil { // it will not go away

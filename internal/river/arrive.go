@@ -91,8 +91,8 @@ func (r checking) arrived(a Arrival) {
 	}
 	a.Seq = a.Items[len(a.Items)-1].Seq
 	r.news.announce(a)
-	lease.Poke(r.woken.index)
-	lease.Poke(r.woken.work) // notices
+	lease.Wake(r.woken.index)
+	lease.Wake(r.woken.work) // notices
 	if r.Hint != nil {
 		r.Hint()
 	}
@@ -101,7 +101,7 @@ func (r checking) arrived(a Arrival) {
 // indexLoop makes what arrived searchable. That takes as long as to read and store it, so
 // it waits until little more comes, though not for long, and goes slowly until then.
 func (r running) indexLoop(ctx context.Context) {
-	lease.Poke(r.woken.index) // what an earlier run has left
+	lease.Wake(r.woken.index) // what an earlier run has left
 	for sleep(ctx, r.woken.index, lookEvery) {
 		for begin := time.Now(); !r.quiet(ctx) && time.Since(begin) < indexWithin; {
 		}

@@ -95,7 +95,7 @@ func (r pushes) readAgain(ctx context.Context, id int64, door string) {
 		return
 	}
 	if r.desk.room() < -maxAnnounced {
-		lease.Poke(r.woken.claim)
+		lease.Wake(r.woken.claim)
 		return
 	}
 	now := r.now()
@@ -104,7 +104,7 @@ func (r pushes) readAgain(ctx context.Context, id int64, door string) {
 		if code := fault.CodeOf(err); code != fault.NotFound && code != fault.Conflict {
 			r.complain(ctx, "the river could not take a feed that was announced", err)
 		}
-		lease.Poke(r.woken.claim)
+		lease.Wake(r.woken.claim)
 		return
 	}
 	if s.PushedAt.IsZero() {

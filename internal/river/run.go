@@ -246,9 +246,9 @@ func sleep(ctx context.Context, woken <-chan struct{}, d time.Duration) bool {
 // Wake tells the river that rows may be due, and that others may have written items.
 func (r *River) Wake() {
 	r.Init()
-	lease.Poke(r.woken.claim)
-	lease.Poke(r.woken.work)
-	lease.Poke(r.woken.tail)
+	lease.Wake(r.woken.claim)
+	lease.Wake(r.woken.work)
+	lease.Wake(r.woken.tail)
 }
 
 // claimLoop takes what is due, for as much as there is room.
@@ -364,7 +364,7 @@ func (r running) startLoop(ctx context.Context) {
 			}
 		}
 		if r.desk.room() >= 100 {
-			lease.Poke(r.woken.claim)
+			lease.Wake(r.woken.claim)
 		}
 	}
 }

@@ -198,7 +198,7 @@ func (r checking) settled(ctx context.Context, s *Source, saved *Saved, d feedst
 	c.edited.Add(int64(m.Edited))
 	c.withdrawn.Add(int64(len(m.Withdrawn)))
 	if m.Fresh > 0 && s.Items+int64(m.Fresh) > int64(r.options().Keep)+sweepFlood {
-		lease.Poke(r.woken.sweep)
+		lease.Wake(r.woken.sweep)
 	}
 	a := Arrival{SourceID: s.ID}
 	for i := range m.Put {
@@ -209,7 +209,7 @@ func (r checking) settled(ctx context.Context, s *Source, saved *Saved, d feedst
 		a.Items = append(a.Items, Arrived{ID: m.Withdrawn[i].ID, Seq: m.Withdrawn[i].Seq})
 	}
 	if !saved.Source.State.FollowUpAt.IsZero() {
-		lease.Poke(r.woken.claim) // it may be due before the claim loop looks again
+		lease.Wake(r.woken.claim) // it may be due before the claim loop looks again
 	}
 	r.arrived(a)
 	r.askHubs(ctx, s, &saved.Source, d, states)

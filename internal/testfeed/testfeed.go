@@ -267,7 +267,7 @@ func (f *Feed) notify(ctx context.Context) {
 		}
 		followed, err := f.Store.Followed(ctx, hub.TopicID(url), f.Now())
 		if err == nil && followed {
-			_, err = f.Hub.Ping(ctx, hub.Ping{URL: url, Via: "test", ReaderNotified: true, Alone: true})
+			_, err = f.Hub.Ping(ctx, hub.Ping{URL: url, Via: "test", ReaderNotified: true, OnlyThisURL: true})
 		}
 		if err != nil && ctx.Err() == nil {
 			f.Log.Warn("tell of the test feed", "url", url, "err", err)

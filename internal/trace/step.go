@@ -103,7 +103,7 @@ func (t *Tracer) ShardDone(change *hub.Topic, p hub.ShardNotified) {
 	s := span{
 		name: "part", own: i.context(i.span("part", p.Shard)), parent: i.context(i.span("ping", 0)), begin: p.Begin, end: p.End, last: p.Last,
 		attrs: []attribute.KeyValue{
-			attribute.Int("cloudburst.part", p.Shard), attribute.Int("cloudburst.pages", p.Pages), attribute.Int("cloudburst.sent", p.Sent),
+			attribute.Int("cloudburst.part", p.Shard), attribute.Int("cloudburst.pages", p.Batches), attribute.Int("cloudburst.sent", p.Sent),
 			attribute.Int("cloudburst.failed", p.Failed), attribute.Bool("cloudburst.continued", p.Continued),
 		},
 	}

@@ -144,7 +144,7 @@ type Save struct {
 type originKey struct{}
 
 // Saving is ctx for the pings that tell of a save.
-func Saving(ctx context.Context, s Save) context.Context {
+func WithSave(ctx context.Context, s Save) context.Context {
 	return context.WithValue(ctx, originKey{}, &origin{save: &s})
 }
 

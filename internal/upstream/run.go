@@ -97,7 +97,7 @@ func (e *Engine) Run(ctx context.Context) error {
 // Wake tells the engine that rows may be due.
 func (e *Engine) Wake() {
 	e.Init()
-	lease.Poke(e.work)
+	lease.Wake(e.work)
 }
 
 // workLoop asks hubs one after the other, at a steady pace whatever is due at

@@ -233,7 +233,7 @@ func topicOf(url string, now time.Time, i int, subs int64) hub.TopicInfo {
 		CheckedAt: now.Add(-time.Duration(i*i) * time.Minute), ChangedAt: now.Add(-time.Duration(i*i*3) * time.Minute)}, Subscribers: subs}
 	switch i {
 	case 0:
-		t.Full = true
+		t.KeepContent = true
 		t.About = hub.About{Title: "Scripting News", Home: "http://scripting.com/", Self: "http://scripting.com/rss.xml"}
 		t.CheckedAt, t.ChangedAt, t.Subscribers = now.Add(-42*time.Second), now.Add(-42*time.Second), 1204
 	case 2:

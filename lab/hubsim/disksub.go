@@ -63,7 +63,7 @@ func (d *Disk) put(s hub.Subscription) {
 		*t = milli(*t)
 	}
 	if s.Protocol == hub.WebSub {
-		d.topics[s.TopicID].Full = true
+		d.topics[s.TopicID].KeepContent = true
 	}
 	list := d.subs[s.TopicID]
 	i, there := slices.BinarySearchFunc(list, s.ID, bySubscription)

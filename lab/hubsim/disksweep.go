@@ -72,12 +72,12 @@ func (d *Disk) sweepContents(limit int) (gone int) {
 		for _, p := range t.part {
 			owed = owed || !p.idle()
 		}
-		if t.Full && t.body != nil && !owed && gone < limit {
+		if t.KeepContent && t.body != nil && !owed && gone < limit {
 			t.body = nil
 			gone++
 		}
-		if t.Full && !websub && gone < limit {
-			t.Full, t.body = false, nil
+		if t.KeepContent && !websub && gone < limit {
+			t.KeepContent, t.body = false, nil
 			gone++
 		}
 	}

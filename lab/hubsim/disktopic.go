@@ -82,7 +82,7 @@ func (d *Disk) CommitCheck(_ context.Context, c hub.Check) (hub.Checked, error) 
 	if c.Err != "" || !c.Changed {
 		return done, nil
 	}
-	if t.Full {
+	if t.KeepContent {
 		t.body = nil
 		if c.Body != nil {
 			t.body = &hub.Content{Version: t.Version, Type: t.ContentType, Body: c.Body}

@@ -119,7 +119,7 @@ func makePlan(seed uint64) plan {
 	// When a machine goes on that stood still, much comes to it in one moment: which pages a
 	// narrow window has together then is chance, and would not be the same again.
 	if !slices.ContainsFunc(p.trouble, func(d disturbance) bool { return d.what == "pause" }) {
-		p.options.Unwritten = []int{1, 4, 20, 500}[hash(seed, 0x3d)%4]
+		p.options.MaxUnrecorded = []int{1, 4, 20, 500}[hash(seed, 0x3d)%4]
 	}
 	return p
 }

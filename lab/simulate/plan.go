@@ -31,7 +31,7 @@ func New(c *Costs, l Load, m Machine) (*Plan, error) {
 	if err := errors.Join(l.check(), m.check()); err != nil {
 		return nil, err
 	}
-	p := &Plan{Machine: m, costs: c, shape: hub.TheShape()}
+	p := &Plan{Machine: m, costs: c, shape: hub.DefaultShape()}
 	p.Popularity = l.fit()
 	p.Load = l
 	p.work = p.reckon(l)
@@ -100,12 +100,12 @@ const hintsEach = 20
 
 func (p *Plan) chatter(n, events float64) chatter {
 	c := p.costs
-	looks := 1 / p.shape.Look.Seconds()
+	looks := 1 / p.shape.PollInterval.Seconds()
 	hints := math.Min(hintsEach, events/math.Max(1, n)) * math.Max(0, n-1)
 	// Each hint is heard, but looks of one kind come one after the other.
 	heard := hints / (1 + hints*(c.hint.cpu+c.hint.store)/1e6)
 	var t chatter
-	t.rows = events * (p.shape.LogWindow.Seconds() + p.shape.Look.Seconds())
+	t.rows = events * (p.shape.LogWindow.Seconds() + p.shape.PollInterval.Seconds())
 	t.look = t.rows * (c.tail.cpu + c.tail.store) / 1e6
 	wanted := looks + heard
 	done := wanted / (1 + wanted*t.look)

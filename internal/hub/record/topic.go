@@ -31,10 +31,10 @@ type Topic struct {
 	Failures  int       // bad checks in a row
 	Error     string    // what the last check failed of, fit for the public; "" when it was good
 
-	// Full is set while a subscriber may want the content itself (WebSub): then the
+	// KeepContent is set while a subscriber may want the content itself (WebSub): then the
 	// bytes of its newest version are kept.
-	Full  bool
-	About About
+	KeepContent bool
+	About       About
 
 	PingedAt time.Time // an acknowledged ping that no check has answered yet; zero: none
 }

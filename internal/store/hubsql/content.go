@@ -226,7 +226,7 @@ func (s *topicStore) Content(ctx context.Context, topicID int64) (hub.Content, e
 // before when there is none. A topic that is not full has no content: the sweep
 // takes both away together.
 func saveContent(ctx context.Context, c sqldb.Conn, t hub.Topic, body []byte) error {
-	if !t.Full {
+	if !t.KeepContent {
 		return nil
 	}
 	if body == nil {

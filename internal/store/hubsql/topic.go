@@ -19,7 +19,7 @@ const topicColumns = `t.id, t.url, t.version, t.hash, t.etag, t.last_modified, t
 func topicFields(t *hub.Topic) []any {
 	return []any{&t.ID, &t.URL, &t.Version, &t.Hash, (*sqldb.ByteString)(&t.ETag), (*sqldb.ByteString)(&t.LastModified), (*sqldb.ByteString)(&t.ContentType), &t.Size,
 		(*sqldb.Time)(&t.CheckedAt), (*sqldb.Time)(&t.ChangedAt), (*sqldb.Int)(&t.Failures), &t.Error, (*sqldb.Time)(&t.PingedAt),
-		&t.Full, (*aboutJSON)(&t.About),
+		&t.KeepContent, (*aboutJSON)(&t.About),
 		&t.Evidence.Proof, &t.Evidence.Recent, &t.Evidence.Believed, (*sqldb.Time)(&t.Evidence.FullAt), (*sqldb.Time)(&t.AgainAt),
 		&t.NotModified, &t.FullReads, &t.FullBytes}
 }

@@ -81,7 +81,7 @@ func (e *env) full(t *testing.T, feed string, want bool) {
 	t.Helper()
 	topic, err := e.Topic(e.Ctx, hub.TopicID(feed))
 	storetest.Must(t, err)
-	storetest.Same(t, "full", topic.Full, want)
+	storetest.Same(t, "full", topic.KeepContent, want)
 }
 
 func wholeContent(t *testing.T, e *env) {
@@ -412,13 +412,13 @@ func fullWithClaims(t *testing.T, e *env) {
 	about := hub.About{Title: "title", Home: home}
 	e.check(t, hub.Check{StartedAt: e.Now, Changed: true, Body: []byte("one"), About: &about})
 	p := e.claim(t)
-	storetest.Same(t, "of a part", []any{p[0].Topic.Full, p[0].Topic.About}, []any{true, about})
+	storetest.Same(t, "of a part", []any{p[0].Topic.KeepContent, p[0].Topic.About}, []any{true, about})
 	page, err := e.Batch(e.Ctx, p[0], 0, e.Now, 10)
 	storetest.Must(t, err)
 	storetest.Same(t, "secret", page[0].Secret, "key")
 	retries, err := e.ClaimRetries(e.Ctx, e.Now, e.In(lease), 10, 1)
 	storetest.Must(t, err)
-	storetest.Same(t, "of a retry", []any{retries[0].Secret, retries[0].Topic.Full, retries[0].Topic.About}, []any{"key", true, about})
+	storetest.Same(t, "of a retry", []any{retries[0].Secret, retries[0].Topic.KeepContent, retries[0].Topic.About}, []any{"key", true, about})
 }
 
 // followingOwn: whoever claims another site's home keeps that site's feeds from no ping.

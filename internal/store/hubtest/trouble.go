@@ -230,7 +230,7 @@ func contentRace(t *testing.T, e *env) {
 			return err
 		}
 		topic, err := e.Topic(e.Ctx, s.TopicID)
-		if err != nil || !topic.Full {
+		if err != nil || !topic.KeepContent {
 			return fmt.Errorf("the topic of a WebSub subscription: %+v (%w)", topic, err)
 		}
 		checked, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: topic.ID, URL: feed, Base: topic.Version, StartedAt: e.Now, Now: e.Now,
