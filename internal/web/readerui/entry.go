@@ -88,27 +88,27 @@ type riverFile struct {
 // riverPost is an item as one reader sees it.
 type riverPost struct {
 	*itemContent
-	ID, Seq  int64
-	At       int64  // Unix milliseconds
-	Published  int64  // when it was published, likewise
-	Group    string // the same for all items of one feed that one check brought
-	First    bool   // of its group on the page
-	Number   int    // on the page
-	Own      bool   // its reader may mark it
-	Marks    bool   // and wants to see what he has read
-	Read     bool
-	Starred  bool
-	Alone    bool // it has the page for itself
-	Feed     string
-	FeedHref string
-	Icon     string // URL
-	Letter   string // where there is no icon
-	Self     string // its own page
-	Reply    string // where an answer to it is written; "": who reads here does not write
-	When     shell.Moment
-	Edited   shell.Moment
-	Taken    shell.Moment // out of its feed
-	ReadAt   clock
+	ID, Seq   int64
+	At        int64  // Unix milliseconds
+	Published int64  // when it was published, likewise
+	Group     string // the same for all items of one feed that one check brought
+	First     bool   // of its group on the page
+	Number    int    // on the page
+	Own       bool   // its reader may mark it
+	Marks     bool   // and wants to see what he has read
+	Read      bool
+	Starred   bool
+	Alone     bool // it has the page for itself
+	Feed      string
+	FeedHref  string
+	Icon      string // URL
+	Letter    string // where there is no icon
+	Self      string // its own page
+	Reply     string // where an answer to it is written; "": who reads here does not write
+	When      shell.Moment
+	Edited    shell.Moment
+	Taken     shell.Moment // out of its feed
+	ReadAt    clock
 }
 
 // Linked is where the time leads: to the item on the web, else to its page here.
