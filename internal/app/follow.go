@@ -28,8 +28,8 @@ func (a *App) followLists(ctx context.Context) {
 	for _, list := range a.cfg.Changes.Follow {
 		log := a.log.With("list", list)
 		f := &weblogs.Follower{
-			URL: list, HTTP: doer, UserAgent: agent, Last: true,
-			New: func(ctx context.Context, w weblogs.Weblog) {
+			URL: list, HTTP: doer, UserAgent: agent, Backfill: true,
+			OnChange: func(ctx context.Context, w weblogs.Weblog) {
 				urls := []string{w.URL}
 				if w.RSSURL != "" {
 					urls = append(urls, w.RSSURL)
@@ -38,7 +38,7 @@ func (a *App) followLists(ctx context.Context) {
 					log.Warn("check what a list of changes names", "url", w.URL, "err", err)
 				}
 			},
-			Failed: func(err error, wait time.Duration) {
+			OnError: func(err error, wait time.Duration) {
 				if ctx.Err() == nil {
 					log.Warn("read a list of changes", "again in", wait, "err", err)
 				}

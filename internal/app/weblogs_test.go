@@ -185,7 +185,7 @@ func TestPingsOfEveryDoorAreListed(t *testing.T) {
 		case "websub":
 			err = (&websub.Client{}).Publish(t.Context(), w.base+"/websub", feed)
 		case "weblogs":
-			_, err = (&weblogs.Client{}).Extended(t.Context(), w.base+"/RPC2", weblogs.Ping{Name: "x", URL: "http://site.invalid/", ChangesURL: "http://site.invalid/1", FeedURL: feed})
+			_, err = (&weblogs.Client{}).ExtendedPing(t.Context(), w.base+"/RPC2", weblogs.Ping{Name: "x", URL: "http://site.invalid/", ChangesURL: "http://site.invalid/1", FeedURL: feed})
 		case "pingsite":
 			get(t, w.base+"/pingSiteForm?name=x&url="+url.QueryEscape(feed))
 		case "cnws":

@@ -65,7 +65,7 @@ func (x *exam) pingDoor(ctx context.Context, protocol, door string) {
 		x.add(SubjectPing, id, Warning, fmt.Sprintf("%s asks for patience (%s): %s", door, statusText(e.Status), short(e.Msg, 300)), fmt.Sprintf("Ping again in %s.", span(e.RetryAfter)))
 	case status:
 		x.add(SubjectPing, id, Problem, fmt.Sprintf("%s does not take the ping (%s): %s", door, statusText(e.Status), short(e.Msg, 300)), fix+shellWord(x.feed))
-	case errors.Is(err, rsscloud.ErrAnswer):
+	case errors.Is(err, rsscloud.ErrInvalidResponse):
 		x.add(SubjectPing, id, Problem, fmt.Sprintf("What %s answers to a ping is nothing that a hub says.", door), fix+shellWord(x.feed))
 	case err != nil:
 		x.add(SubjectPing, id, Problem, fmt.Sprintf("%s cannot be told: %s.", door, x.d.words(errors.Unwrap(err))), fix+shellWord(x.feed))

@@ -69,7 +69,7 @@ func signals() map[string]signal {
 			return refused(err, r.Err, r.Message)
 		}},
 		"weblogs-extended": {"weblogs-extended", "", "", func(s *scene, t *testing.T, c cell) error {
-			r, err := (&weblogs.Client{}).Extended(t.Context(), s.hub.Base+"/RPC2",
+			r, err := (&weblogs.Client{}).ExtendedPing(t.Context(), s.hub.Base+"/RPC2",
 				weblogs.Ping{Name: "Café", URL: "http://elsewhere.invalid/", ChangesURL: "http://elsewhere.invalid/1", FeedURL: s.feed(c), Tags: []string{"a", "b"}})
 			return refused(err, r.Err, r.Message)
 		}},

@@ -21,7 +21,7 @@ type HTTPClient interface {
 //
 // Errors tell apart what the protocol treats differently: an [*Error] has the
 // status of an answer that is no success; [ErrUnreachable] means that no answer
-// came; [ErrAnswer] that what answered does not speak this protocol. A
+// came; [ErrInvalidResponse] that what answered does not speak this protocol. A
 // [*FieldError] means that nothing was sent.
 type Client struct {
 	HTTP      HTTPClient // nil: one with a time limit of 30 s that follows no redirect

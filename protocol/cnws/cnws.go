@@ -32,9 +32,9 @@ const (
 )
 
 var (
-	// ErrAnswer means that something answered with success, but not as this
+	// ErrInvalidResponse means that something answered with success, but not as this
 	// protocol answers: a page, for example. Nobody has agreed to anything.
-	ErrAnswer = errors.New("cnws: the answer is no result of a change notification service")
+	ErrInvalidResponse = errors.New("cnws: the answer is no result of a change notification service")
 	// ErrUnreachable means that no whole answer came. It wraps the cause.
 	ErrUnreachable = errors.New("cnws: no answer")
 )

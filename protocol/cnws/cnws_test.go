@@ -260,7 +260,7 @@ func TestALongTitleIsReadKindlyAndWrittenStrictly(t *testing.T) {
 		{"a\x00b", "a\uFFFDb"},
 		{"short " + strings.Repeat("y", 300), "short " + strings.Repeat("y", 248) + "…"},
 	} {
-		if got := Cut(c.title); got != c.want {
+		if got := CutTitle(c.title); got != c.want {
 			t.Errorf("%.20q: %q", c.title, got)
 		}
 	}
@@ -322,7 +322,7 @@ func TestOnlyAResultThatIsWholeIsAnAnswer(t *testing.T) {
 		"nothing": "", "a page": "<html/>", "OK": "OK", "another message": changeDoc,
 		"no status": wrap("<result/>"), "half": resultDoc[:len(resultDoc)-3],
 	} {
-		if r, err := ParseResult("text/html", []byte(body)); !errors.Is(err, ErrAnswer) || r.Status {
+		if r, err := ParseResult("text/html", []byte(body)); !errors.Is(err, ErrInvalidResponse) || r.Status {
 			t.Errorf("%s: %+v, %v", name, r, err)
 		}
 	}
@@ -347,7 +347,7 @@ func TestWhenASubscriptionIsConfirmed(t *testing.T) {
 		{"an outage", now.Add(-time.Hour), now.Add(-time.Hour), true, now},
 		{"a clock that was set back", now.Add(90 * day), now, false, now.Add(30 * day)},
 	} {
-		if got := Confirm(now, c.heard, c.confirmed, c.outage); !got.Equal(c.want) {
+		if got := ConfirmAt(now, c.heard, c.confirmed, c.outage); !got.Equal(c.want) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}

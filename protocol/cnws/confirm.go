@@ -2,13 +2,13 @@ package cnws
 
 import "time"
 
-// Silence is how long a publisher may say nothing about a resource before its
+// MaxSilence is how long a publisher may say nothing about a resource before its
 // subscriber asks again.
 //
 // spec:cnws-2003#confirm-after-30-days
-const Silence = 30 * 24 * time.Hour
+const MaxSilence = 30 * 24 * time.Hour
 
-// Confirm is when a subscriber should subscribe again to what he is subscribed to;
+// ConfirmAt is when a subscriber should subscribe again to what he is subscribed to;
 // it is due when that is not after now. lastHeard is the last notification of this
 // resource, lastConfirmed the last time that the publisher answered true; the zero
 // time is never. outage means that notifications may have been missed since then,
@@ -17,7 +17,7 @@ const Silence = 30 * 24 * time.Hour
 // A time in the future is a clock that was set back, and counts as now.
 //
 // spec:cnws-2003#confirm-after-outage
-func Confirm(now, lastHeard, lastConfirmed time.Time, outage bool) time.Time {
+func ConfirmAt(now, lastHeard, lastConfirmed time.Time, outage bool) time.Time {
 	last := lastHeard
 	if lastConfirmed.After(last) {
 		last = lastConfirmed
@@ -28,7 +28,7 @@ func Confirm(now, lastHeard, lastConfirmed time.Time, outage bool) time.Time {
 	if last.After(now) {
 		last = now
 	}
-	return last.Add(Silence)
+	return last.Add(MaxSilence)
 }
 
 // Outage reports whether a subscriber that was last known to be up at alive has

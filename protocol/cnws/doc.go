@@ -17,7 +17,7 @@
 // implements [Publisher].
 //
 // A subscription has no end. After an outage of his own, and when a publisher has
-// been silent for 30 days, a subscriber subscribes again; [Confirm] says when.
+// been silent for 30 days, a subscriber subscribes again; [ConfirmAt] says when.
 //
 // # Interoperability
 //

@@ -42,9 +42,9 @@ func FuzzParse(f *testing.F) {
 		}
 		switch {
 		case d.Change != nil:
-			d.Change.Title = Cut(d.Change.Title)
+			d.Change.Title = CutTitle(d.Change.Title)
 		case d.Result != nil:
-			d.Result.Title = Cut(d.Result.Title)
+			d.Result.Title = CutTitle(d.Result.Title)
 		}
 		if diff := cmp.Diff(d, again); diff != "" {
 			t.Fatalf("%s\n%s", b, diff)

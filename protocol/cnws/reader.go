@@ -26,14 +26,14 @@ type Decoder struct {
 func Parse(r io.Reader) (Document, error) { return Decoder{}.Document(r) }
 
 // ParseResult reads the body of an answer. contentType may be empty. An error
-// wraps [ErrAnswer].
+// wraps [ErrInvalidResponse].
 func ParseResult(contentType string, body []byte) (Result, error) {
 	d, err := Decoder{Charset: xmlsafe.Charset(contentType)}.Document(bytes.NewReader(body))
 	if err != nil {
-		return Result{}, fmt.Errorf("%w: %w", ErrAnswer, err)
+		return Result{}, fmt.Errorf("%w: %w", ErrInvalidResponse, err)
 	}
 	if d.Result == nil {
-		return Result{}, fmt.Errorf("%w: it is another message", ErrAnswer)
+		return Result{}, fmt.Errorf("%w: it is another message", ErrInvalidResponse)
 	}
 	return *d.Result, nil
 }

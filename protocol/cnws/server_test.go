@@ -145,8 +145,8 @@ func TestAClientTellsFailuresApart(t *testing.T) {
 		{"a redirect", func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere, http.StatusTemporaryRedirect)
 		}, 307, nil},
-		{"a page", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>Welcome</html>") }, 0, ErrAnswer},
-		{"nothing", func(http.ResponseWriter, *http.Request) {}, 0, ErrAnswer},
+		{"a page", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>Welcome</html>") }, 0, ErrInvalidResponse},
+		{"nothing", func(http.ResponseWriter, *http.Request) {}, 0, ErrInvalidResponse},
 		{"an endless answer", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, resultDoc+strings.Repeat(" ", maxAnswer)+"<")
 		}, 0, nil},

@@ -73,11 +73,11 @@ func (r Result) Marshal() ([]byte, error) {
 	return w.end("result")
 }
 
-// Cut is a title as it is written: at most [MaxTitle] characters, cut behind a
+// CutTitle is a title as it is written: at most [MaxTitle] characters, cut behind a
 // word, with an ellipsis.
 //
 // spec:cnws-2003#title-length
-func Cut(title string) string {
+func CutTitle(title string) string {
 	title = xmlsafe.Trim(xmlsafe.Clean(title))
 	if utf8.RuneCountInString(title) <= MaxTitle {
 		return title
@@ -142,7 +142,7 @@ func (w *writer) field(name, value string) {
 }
 
 func (w *writer) texts(title, description string) {
-	if title = Cut(title); title != "" {
+	if title = CutTitle(title); title != "" {
 		w.field("title", title)
 	}
 	if description = xmlsafe.Trim(xmlsafe.Clean(description)); description != "" {

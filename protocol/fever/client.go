@@ -23,9 +23,9 @@ type Client struct {
 	HTTP HTTPClient // nil: one with a time limit of 30 s
 }
 
-// Ask sends a request: query is what is asked for, such as "groups" or "items&since_id=7";
+// Send sends a request: query is what is asked for, such as "groups" or "items&since_id=7";
 // form is what is changed, and may be nil. Errors: [ErrKey], [*Error].
-func (c *Client) Ask(ctx context.Context, query string, form url.Values) (*Answer, error) {
+func (c *Client) Send(ctx context.Context, query string, form url.Values) (*Response, error) {
 	body := url.Values{"api_key": {c.Key}}
 	for name, list := range form {
 		body[name] = list
@@ -48,7 +48,7 @@ func (c *Client) Ask(ctx context.Context, query string, form url.Values) (*Answe
 		return nil, fmt.Errorf("fever: %w", err)
 	}
 	defer resp.Body.Close()
-	var a Answer
+	var a Response
 	err = json.NewDecoder(io.LimitReader(resp.Body, maxRead)).Decode(&a)
 	switch {
 	case resp.StatusCode != http.StatusOK:
@@ -65,10 +65,10 @@ func (c *Client) Ask(ctx context.Context, query string, form url.Values) (*Answe
 const maxRead = 64 << 20
 
 // Mark marks an item, a feed or a group; before is for the latter two (zero: all).
-func (c *Client) Mark(ctx context.Context, what, as string, id int64, before time.Time) (*Answer, error) {
+func (c *Client) Mark(ctx context.Context, what, as string, id int64, before time.Time) (*Response, error) {
 	form := url.Values{"mark": {what}, "as": {as}, "id": {fmt.Sprint(id)}}
 	if !before.IsZero() {
 		form.Set("before", fmt.Sprint(before.Unix()))
 	}
-	return c.Ask(ctx, "", form)
+	return c.Send(ctx, "", form)
 }

@@ -31,11 +31,11 @@ func Example() {
 	ctx := context.Background()
 
 	app := &fever.Client{URL: server.URL + "/fever/", Key: fever.Key("alice", "wrong")}
-	if _, err := app.Ask(ctx, "feeds", nil); errors.Is(err, fever.ErrKey) {
+	if _, err := app.Send(ctx, "feeds", nil); errors.Is(err, fever.ErrKey) {
 		fmt.Println("no")
 	}
 	app.Key = fever.Key("alice", "a token")
-	answer, err := app.Ask(ctx, "feeds", nil)
+	answer, err := app.Send(ctx, "feeds", nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -141,8 +141,8 @@ func (l *IDs) UnmarshalText(b []byte) error {
 // mostIDs bounds a list that is read.
 const maxIDs = 1 << 20
 
-// Answer is the answer to a request. What was not asked for is nil.
-type Answer struct {
+// Response is the answer to a request. What was not asked for is nil.
+type Response struct {
 	XMLName      xml.Name     `json:"-" xml:"response"`
 	Version      int          `json:"api_version" xml:"api_version"`
 	Auth         int          `json:"auth" xml:"auth"` // 1 or 0

@@ -147,12 +147,12 @@ func TestOurClientSyncsWithOurServer(t *testing.T) {
 	c := serve(t, f)
 	wrong := *c
 	wrong.Key = fever.Key("alice", "guess")
-	if _, err := wrong.Ask(ctx, "groups", nil); !errors.Is(err, fever.ErrKey) {
+	if _, err := wrong.Send(ctx, "groups", nil); !errors.Is(err, fever.ErrKey) {
 		t.Fatal(err)
 	}
-	a, err := c.Ask(ctx, "groups&feeds", nil)
+	a, err := c.Send(ctx, "groups&feeds", nil)
 	must(t, err)
-	want := &fever.Answer{
+	want := &fever.Response{
 		Version: 3, Auth: 1, Refreshed: 1_700_000_000, Groups: []fever.Group{{ID: 7, Title: "News & more"}, {ID: 8, Title: "Empty"}},
 		Feeds:       []fever.Feed{{ID: 1, Title: "A", URL: "http://a.example/", LastUpdated: 5}, {ID: 2, Title: "B"}},
 		FeedsGroups: []fever.FeedsGroup{{GroupID: 7, FeedIDs: fever.IDs{1, 2}}},
@@ -162,7 +162,7 @@ func TestOurClientSyncsWithOurServer(t *testing.T) {
 	}
 	var up, down []int64
 	for since := int64(0); ; {
-		a, err := c.Ask(ctx, fmt.Sprintf("items&since_id=%d", since), nil)
+		a, err := c.Send(ctx, fmt.Sprintf("items&since_id=%d", since), nil)
 		must(t, err)
 		if len(a.Items) == 0 {
 			break
@@ -175,7 +175,7 @@ func TestOurClientSyncsWithOurServer(t *testing.T) {
 		}
 	}
 	for most := int64(0); ; {
-		a, err := c.Ask(ctx, fmt.Sprintf("items&max_id=%d", most), nil)
+		a, err := c.Send(ctx, fmt.Sprintf("items&max_id=%d", most), nil)
 		must(t, err)
 		if len(a.Items) == 0 {
 			break
@@ -188,7 +188,7 @@ func TestOurClientSyncsWithOurServer(t *testing.T) {
 	if len(up) != 120 || !slices.Equal(up, down) {
 		t.Errorf("%v\n%v", up, down)
 	}
-	a, err = c.Ask(ctx, "items&with_ids=5,%207,x,,-1,500", nil)
+	a, err = c.Send(ctx, "items&with_ids=5,%207,x,,-1,500", nil)
 	must(t, err)
 	if len(a.Items) != 2 || a.Items[1].ID != 7 {
 		t.Errorf("%+v", a.Items)
@@ -203,14 +203,14 @@ func TestOurClientSyncsWithOurServer(t *testing.T) {
 	if a.SavedItems == nil || a.SavedItems.String() != "7" || a.UnreadItems != nil {
 		t.Errorf("%+v", a)
 	}
-	a, err = c.Ask(ctx, "unread_item_ids&saved_item_ids&links&favicons", nil)
+	a, err = c.Send(ctx, "unread_item_ids&saved_item_ids&links&favicons", nil)
 	must(t, err)
 	if len(*a.UnreadItems) != 119 || len(*a.SavedItems) != 1 {
 		t.Errorf("%+v", a)
 	}
 	f.fails = errors.New("the database is away")
 	var e *fever.Error
-	if _, err = c.Ask(ctx, "groups", nil); !errors.As(err, &e) || e.Status != 500 || strings.Contains(e.Msg, "database") {
+	if _, err = c.Send(ctx, "groups", nil); !errors.As(err, &e) || e.Status != 500 || strings.Contains(e.Msg, "database") {
 		t.Error(err)
 	}
 }
@@ -276,7 +276,7 @@ func TestListsAreThereAlthoughTheyAreEmpty(t *testing.T) {
 func TestTheAnswerIsXMLWhereItIsAskedForSo(t *testing.T) {
 	t.Parallel()
 	status, body := ask(t, newFake(2), "POST", "/?api=xml&groups&feeds&items&unread_item_ids", form, "api_key="+fever.Key("alice", "secret"))
-	var a fever.Answer
+	var a fever.Response
 	if err := xml.Unmarshal([]byte(body), &a); err != nil || status != 200 {
 		t.Fatalf("%d %v\n%s", status, err, body)
 	}
@@ -351,7 +351,7 @@ func FuzzRequest(f *testing.F) {
 		if w.Code == http.StatusInternalServerError {
 			t.Errorf("%q %q: %d", query, body, w.Code)
 		}
-		var a fever.Answer
+		var a fever.Response
 		read := json.Unmarshal
 		if strings.HasPrefix(w.Header().Get("Content-Type"), "text/xml") {
 			read = xml.Unmarshal

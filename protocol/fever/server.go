@@ -68,7 +68,7 @@ type call struct {
 	user   string
 	form   url.Values
 	torn   bool // some of the parameters could not be read
-	answer Answer
+	answer Response
 }
 
 // ServeHTTP answers one request.
@@ -81,7 +81,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "This address takes GET and POST.", http.StatusMethodNotAllowed)
 		return
 	}
-	c := &call{Handler: h, ctx: wirehttp.WithRequest(r.Context(), r), answer: Answer{Version: Version}}
+	c := &call{Handler: h, ctx: wirehttp.WithRequest(r.Context(), r), answer: Response{Version: Version}}
 	err := c.read(w, r)
 	if err == nil {
 		err = c.serve()
@@ -359,7 +359,7 @@ func (c *call) refuse(head http.Header, err error) int {
 	if e.RetryAfter > 0 {
 		head.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
 	}
-	c.answer = Answer{Version: Version, Auth: c.answer.Auth, Refreshed: c.answer.Refreshed, ErrorMessage: e.Msg}
+	c.answer = Response{Version: Version, Auth: c.answer.Auth, Refreshed: c.answer.Refreshed, ErrorMessage: e.Msg}
 	return e.Status
 }
 

@@ -251,7 +251,7 @@ func (c *Client) Subscribe(ctx context.Context, feed, title string, labels ...st
 }
 
 // QuickAdd follows what is at an address.
-func (c *Client) QuickAdd(ctx context.Context, address string) (a Added, err error) {
+func (c *Client) QuickAdd(ctx context.Context, address string) (a QuickAddResult, err error) {
 	answer, err := c.do(ctx, http.MethodPost, "/reader/api/0/subscription/quickadd", nil, url.Values{"quickadd": {address}}, nil)
 	err = parsed(answer, err, &a)
 	return a, err

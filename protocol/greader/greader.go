@@ -155,8 +155,8 @@ type Query struct {
 	Continuation     string    // from the page before; "": the first page
 }
 
-// Added is what came of adding a feed by an address.
-type Added struct {
+// QuickAddResult is what came of adding a feed by an address.
+type QuickAddResult struct {
 	Results int    `json:"numResults"`
 	Query   string `json:"query"`
 	Stream  string `json:"streamId,omitempty"`

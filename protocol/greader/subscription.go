@@ -121,12 +121,12 @@ func (c *call) quickAdd() error {
 	}
 	s, err := c.Backend.Subscribe(c.ctx, c.user, address, "", nil)
 	if e, ok := errors.AsType[*Error](err); ok && e.Status < http.StatusInternalServerError && e.Status != http.StatusTooManyRequests {
-		return c.json(Added{Query: address, Error: e.Msg})
+		return c.json(QuickAddResult{Query: address, Error: e.Msg})
 	}
 	if err != nil {
 		return err
 	}
-	return c.json(Added{Results: 1, Query: address, Stream: s.ID, Name: s.Title})
+	return c.json(QuickAddResult{Results: 1, Query: address, Stream: s.ID, Name: s.Title})
 }
 
 func (c *call) export() error {

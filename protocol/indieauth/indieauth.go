@@ -193,11 +193,11 @@ func checkRedirect(to string) error {
 	return nil
 }
 
-// Near reports whether the redirect URI has the scheme, host and port of the program, so that no
+// SameOrigin reports whether the redirect URI has the scheme, host and port of the program, so that no
 // list has to have it.
 //
 // spec:indieauth-2024#redirect-url
-func (r Request) Near() bool {
+func (r Request) SameOrigin() bool {
 	id, err := url.Parse(r.ClientID)
 	to, err2 := url.Parse(r.RedirectURI)
 	return err == nil && err2 == nil && id.Scheme == to.Scheme && authority(id) == authority(to)
@@ -214,7 +214,7 @@ func authority(u *url.URL) string {
 // Trusts reports whether an answer may go to the redirect URI: it is near the program, or the
 // program lists it.
 func (r Request) Trusts(c Client) bool {
-	return r.Near() || slices.Contains(c.Redirects, r.RedirectURI)
+	return r.SameOrigin() || slices.Contains(c.Redirects, r.RedirectURI)
 }
 
 // Redirect is where the browser goes with a code. issuer is that of [Metadata].
@@ -262,7 +262,7 @@ type Metadata struct {
 	ResponseTypes          []string `json:"response_types_supported"`
 	GrantTypes             []string `json:"grant_types_supported"`
 	Challenges             []string `json:"code_challenge_methods_supported"`
-	IssuerInAnswer         bool     `json:"authorization_response_iss_parameter_supported"`
+	IssuerInResponse       bool     `json:"authorization_response_iss_parameter_supported"`
 	ServiceDocumentation   string   `json:"service_documentation,omitempty"`
 	ClientMetadataDocument bool     `json:"client_id_metadata_document_supported"`
 }

@@ -41,7 +41,7 @@ func asked(pairs ...string) url.Values {
 func TestAnAuthorizationRequestIsReadAndAnswered(t *testing.T) {
 	t.Parallel()
 	r, refusal, bad := ParseRequest(asked())
-	if bad != nil || refusal != nil || r.ClientID != app || r.State != "s t&" || r.Challenge != challenge || !slices.Equal(r.Scopes, []string{"create", "profile"}) || !r.Near() {
+	if bad != nil || refusal != nil || r.ClientID != app || r.State != "s t&" || r.Challenge != challenge || !slices.Equal(r.Scopes, []string{"create", "profile"}) || !r.SameOrigin() {
 		t.Fatalf("%+v %v %v", r, refusal, bad)
 	}
 	if got, want := r.Redirect("https://here.example/", "c+d"), app+"cb?x=1&code=c%2Bd&iss=https%3A%2F%2Fhere.example%2F&state=s+t%26"; got != want {
@@ -104,7 +104,7 @@ func TestARedirectURIMustBeOfTheProgramOrInItsList(t *testing.T) {
 		"http://app.example/cb": false, "https://app.example:444/cb": false, "https://app.example.evil.example/": false, "com.example.app:/cb": false,
 	} {
 		r := Request{ClientID: app, RedirectURI: to}
-		if r.Near() != near || r.Trusts(Client{}) != near || !r.Trusts(Client{Redirects: []string{to}}) || r.Trusts(Client{Redirects: []string{to + "/x"}}) != near {
+		if r.SameOrigin() != near || r.Trusts(Client{}) != near || !r.Trusts(Client{Redirects: []string{to}}) || r.Trusts(Client{Redirects: []string{to + "/x"}}) != near {
 			t.Errorf("%s", to)
 		}
 	}

@@ -11,7 +11,7 @@ const maxAnswer = 32 << 20
 
 // Client writes a weblog. It may be used by several goroutines.
 //
-// An error is or wraps an [*xmlrpc.Fault] when the server refused, and [ErrAnswer] when
+// An error is or wraps an [*xmlrpc.Fault] when the server refused, and [ErrInvalidResponse] when
 // its answer cannot be read; others are those of [xmlrpc.Client.Call].
 type Client struct {
 	URL       string // of the XML-RPC door, see [RSD]

@@ -53,7 +53,7 @@ func FuzzCall(f *testing.F) {
 			again(t, p, metaweblog.ParseEdit, metaweblog.Edit.Value)
 			again(t, p, metaweblog.ParseMedia, metaweblog.Media.Value)
 			again(t, p, metaweblog.ParsePost, metaweblog.Post.Value)
-			if _, err := metaweblog.ParseCategories(p); err != nil && !errors.Is(err, metaweblog.ErrAnswer) {
+			if _, err := metaweblog.ParseCategories(p); err != nil && !errors.Is(err, metaweblog.ErrInvalidResponse) {
 				t.Fatal(err)
 			}
 			if ids, err := metaweblog.ParseCategoryIDs(p); err != nil && ids != nil {

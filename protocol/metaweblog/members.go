@@ -249,11 +249,11 @@ func answered(v any, what string) (*members, error) {
 // answer is the trouble of m as that of an answer.
 func (m *members) answer() error {
 	if f, ok := errors.AsType[*FieldError](m.err); ok {
-		return fmt.Errorf("%w: %s", ErrAnswer, f.Msg)
+		return fmt.Errorf("%w: %s", ErrInvalidResponse, f.Msg)
 	}
 	return m.err
 }
 
 func answerErr(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrAnswer, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s", ErrInvalidResponse, fmt.Sprintf(format, args...))
 }

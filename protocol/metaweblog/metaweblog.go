@@ -90,8 +90,8 @@ const (
 	CodeUnavailable = 503
 )
 
-// ErrAnswer means that a server's answer is in none of the known forms.
-var ErrAnswer = errors.New("metaweblog: the answer is not one that a weblog server gives")
+// ErrInvalidResponse means that a server's answer is in none of the known forms.
+var ErrInvalidResponse = errors.New("metaweblog: the answer is not one that a weblog server gives")
 
 // FieldError says which parameter or member cannot be read. Msg is a sentence for
 // whoever sent it. It wraps [xmlrpc.ErrParams].

@@ -206,8 +206,8 @@ func TestMethodsAskForTheAccessThatTheyNeed(t *testing.T) {
 		want   metaweblog.Access
 		params []any
 	}{
-		"blogger.getUsersBlogs": {metaweblog.Look, in}, "metaWeblog.getUsersBlogs": {metaweblog.Look, in}, "blogger.getUserInfo": {metaweblog.Look, in},
-		"metaWeblog.getCategories": {metaweblog.Look, in}, "mt.getCategoryList": {metaweblog.Look, in},
+		"blogger.getUsersBlogs": {metaweblog.List, in}, "metaWeblog.getUsersBlogs": {metaweblog.List, in}, "blogger.getUserInfo": {metaweblog.List, in},
+		"metaWeblog.getCategories": {metaweblog.List, in}, "mt.getCategoryList": {metaweblog.List, in},
 		"metaWeblog.getPost": {metaweblog.Read, in}, "metaWeblog.getRecentPosts": {metaweblog.Read, in}, "mt.getRecentPostTitles": {metaweblog.Read, in},
 		"mt.getPostCategories": {metaweblog.Read, in}, "blogger.getPost": {metaweblog.Read, append([]any{""}, in...)}, "blogger.getRecentPosts": {metaweblog.Read, append([]any{""}, in...)},
 		"metaWeblog.newPost": {metaweblog.Create, append(in[:3:3], map[string]any{})}, "blogger.newPost": {metaweblog.Create, append([]any{""}, append(in[:3:3], "x")...)},
@@ -420,12 +420,12 @@ func TestAnswersOfOtherServersAreRead(t *testing.T) {
 		t.Errorf("%v %+v", err, p)
 	}
 	for _, v := range []any{"x", []any{"x"}, map[string]any{"a": "x"}} {
-		if _, err := metaweblog.ParseCategories(v); !errors.Is(err, metaweblog.ErrAnswer) {
+		if _, err := metaweblog.ParseCategories(v); !errors.Is(err, metaweblog.ErrInvalidResponse) {
 			t.Errorf("%v: %v", v, err)
 		}
 	}
 	for _, v := range []any{"x", nil, map[string]any{"title": []any{}}} {
-		if _, err := metaweblog.ParsePost(v); !errors.Is(err, metaweblog.ErrAnswer) {
+		if _, err := metaweblog.ParsePost(v); !errors.Is(err, metaweblog.ErrInvalidResponse) {
 			t.Errorf("%v: %v", v, err)
 		}
 	}

@@ -24,7 +24,7 @@ func (s *Server) metaWeblog() []xmlrpc.Method {
 		return c.recent(0, 3, false, Post.Value)
 	})
 	blogs := func(name string) func(context.Context, []any) (any, error) {
-		return s.method(name, 1, 3, 3, Look, blogs)
+		return s.method(name, 1, 3, 3, List, blogs)
 	}
 	return []xmlrpc.Method{{
 		Name: MethodNewPost, Help: "Makes a post: blogid" + in + ", a struct of " + helpStruct + ", and whether to publish it. The answer is its postid.",
@@ -47,7 +47,7 @@ func (s *Server) metaWeblog() []xmlrpc.Method {
 	}, {
 		Name: "metaWeblog.getCategories", Help: "Tells of the categories that there are: blogid" + in + ".",
 		Signature: [][]string{{"array", "string", "string", "string"}},
-		Do: s.method("metaWeblog.getCategories", 1, 3, 3, Look, func(c *call) (any, error) {
+		Do: s.method("metaWeblog.getCategories", 1, 3, 3, List, func(c *call) (any, error) {
 			return c.categories(Category.Value)
 		}),
 	}, {
@@ -137,11 +137,11 @@ func (s *Server) blogger() []xmlrpc.Method {
 	return []xmlrpc.Method{{
 		Name: "blogger.getUsersBlogs", Help: "Tells which weblogs somebody may write: " + key + in + ". The answer is an array of structs of blogid, blogName and url.",
 		Signature: [][]string{{"array", "string", "string", "string"}},
-		Do:        s.method("blogger.getUsersBlogs", 1, 3, 3, Look, blogs),
+		Do:        s.method("blogger.getUsersBlogs", 1, 3, 3, List, blogs),
 	}, {
 		Name: "blogger.getUserInfo", Help: "Tells who somebody is: " + key + in + ".",
 		Signature: [][]string{{"struct", "string", "string", "string"}},
-		Do: s.method("blogger.getUserInfo", 1, 3, 3, Look, func(c *call) (any, error) {
+		Do: s.method("blogger.getUserInfo", 1, 3, 3, List, func(c *call) (any, error) {
 			u, err := c.User(c.ctx)
 			if err != nil {
 				return nil, err

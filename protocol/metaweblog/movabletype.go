@@ -17,7 +17,7 @@ func (s *Server) movableType() []xmlrpc.Method {
 	}, {
 		Name: "mt.getCategoryList", Help: "Tells of the categories that there are: blogid" + in + ".",
 		Signature: [][]string{{"array", "string", "string", "string"}},
-		Do: s.method("mt.getCategoryList", 1, 3, 3, Look, func(c *call) (any, error) {
+		Do: s.method("mt.getCategoryList", 1, 3, 3, List, func(c *call) (any, error) {
 			return c.categories(Category.listValue)
 		}),
 	}, {

@@ -59,7 +59,7 @@ func texts(list []string) []string {
 }
 
 // ParsePost reads what a server tells of a post, in any of the structs above. The error
-// wraps [ErrAnswer].
+// wraps [ErrInvalidResponse].
 func ParsePost(v any) (Post, error) {
 	m, err := answered(v, "a post")
 	if err != nil {
@@ -120,7 +120,7 @@ func (c Category) postValue() map[string]any {
 }
 
 // ParseCategories reads what servers answer to questions for categories: an array of
-// structs, or a struct of them by name. The error wraps [ErrAnswer].
+// structs, or a struct of them by name. The error wraps [ErrInvalidResponse].
 func ParseCategories(v any) ([]Category, error) {
 	list, ok := v.([]any)
 	if byName, is := v.(map[string]any); is {

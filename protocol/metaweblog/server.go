@@ -14,7 +14,7 @@ type Access string
 
 // Kinds of access.
 const (
-	Look   Access = "look"   // which weblogs and categories there are
+	List   Access = "look"   // which weblogs and categories there are
 	Read   Access = "read"   // posts, drafts too
 	Create Access = "create" // posts
 	Update Access = "update"

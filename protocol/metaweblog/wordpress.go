@@ -52,7 +52,7 @@ func (s *Server) wordPressSite() []xmlrpc.Method {
 	return []xmlrpc.Method{{
 		Name: "wp.getUsersBlogs", Help: "Lists the weblogs of a user: user name, password (or a token). The result is an array of structs of blogid, blogName, url, xmlrpc, isAdmin and isPrimary.",
 		Signature: [][]string{{"array", "string", "string"}},
-		Do: s.method("wp.getUsersBlogs", 0, 2, 2, Look, func(c *call) (any, error) {
+		Do: s.method("wp.getUsersBlogs", 0, 2, 2, List, func(c *call) (any, error) {
 			list, err := c.Blogs(c.ctx)
 			if err != nil {
 				return nil, err
@@ -60,11 +60,11 @@ func (s *Server) wordPressSite() []xmlrpc.Method {
 			return values(list, Blog.wpValue), nil
 		}),
 	},
-		s.wp("wp.getProfile", "Returns the profile of the user: blog ID"+in+", and optionally the names of the wanted fields.", []string{"struct", "array"}, 0, 1, Look, wpProfile),
-		s.wp("wp.getAuthors", "Lists the authors of a weblog: blog ID"+in+".", []string{"array"}, 0, 0, Look, wpAuthors),
-		s.wp("wp.getOptions", "Returns settings of a weblog, all of them read-only: blog ID"+in+", and optionally the names of the wanted options.", []string{"struct", "array"}, 0, 1, Look, s.wpOptions),
-		s.wp("wp.getPostFormats", "Returns the formats of posts, of which there is one, standard: blog ID"+in+", and optionally a struct of show-supported.", []string{"struct", "struct"}, 0, 1, Look, wpFormats),
-		s.wp("wp.getPageList", "Returns an empty array, because weblogs have posts only: blog ID"+in+".", []string{"array"}, 0, 0, Look, func(*call) (any, error) {
+		s.wp("wp.getProfile", "Returns the profile of the user: blog ID"+in+", and optionally the names of the wanted fields.", []string{"struct", "array"}, 0, 1, List, wpProfile),
+		s.wp("wp.getAuthors", "Lists the authors of a weblog: blog ID"+in+".", []string{"array"}, 0, 0, List, wpAuthors),
+		s.wp("wp.getOptions", "Returns settings of a weblog, all of them read-only: blog ID"+in+", and optionally the names of the wanted options.", []string{"struct", "array"}, 0, 1, List, s.wpOptions),
+		s.wp("wp.getPostFormats", "Returns the formats of posts, of which there is one, standard: blog ID"+in+", and optionally a struct of show-supported.", []string{"struct", "struct"}, 0, 1, List, wpFormats),
+		s.wp("wp.getPageList", "Returns an empty array, because weblogs have posts only: blog ID"+in+".", []string{"array"}, 0, 0, List, func(*call) (any, error) {
 			return []any{}, nil
 		}),
 	}
@@ -99,12 +99,12 @@ func (s *Server) wordPressPosts() []xmlrpc.Method {
 // spec:wordpress-xmlrpc#terms
 func (s *Server) wordPressTerms() []xmlrpc.Method {
 	return []xmlrpc.Method{
-		s.wp("wp.getCategories", "Lists the categories: blog ID"+in+".", []string{"array"}, 0, 0, Look, func(c *call) (any, error) {
+		s.wp("wp.getCategories", "Lists the categories: blog ID"+in+".", []string{"array"}, 0, 0, List, func(c *call) (any, error) {
 			return c.categories(Category.wpValue)
 		}),
-		s.wp("wp.getTags", "Lists the tags, which are the categories of published posts: blog ID"+in+".", []string{"array"}, 0, 0, Look, wpTags),
+		s.wp("wp.getTags", "Lists the tags, which are the categories of published posts: blog ID"+in+".", []string{"array"}, 0, 0, List, wpTags),
 		s.wp("wp.getTerms", "Lists the terms of a taxonomy, category or post_tag: blog ID"+in+", the taxonomy, and optionally a struct of number, offset, search and hide_empty.",
-			[]string{"array", "string", "struct"}, 1, 2, Look, wpTerms),
+			[]string{"array", "string", "struct"}, 1, 2, List, wpTerms),
 		s.wp("wp.newCategory", "Creates a category that posts can use later: blog ID"+in+", a struct of name. The result is its ID.", []string{"int", "struct"}, 1, 1, Create, wpNewCategory),
 	}
 }

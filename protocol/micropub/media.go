@@ -64,7 +64,7 @@ func (h *MediaHandler) part(c *call, r *multipart.Reader) (at string, err error)
 			if err := c.need(ScopeMedia, ScopeCreate); err != nil {
 				return "", err
 			}
-			keep := func(f *Upload) (string, error) { return h.Media.Keep(c.ctx, c.who.User, f) }
+			keep := func(f *Upload) (string, error) { return h.Media.Store(c.ctx, c.who.User, f) }
 			if at, err = keepPart(part, "file", token, keep); err != nil {
 				return "", err
 			}

@@ -28,8 +28,8 @@ type Upload struct {
 	io.Reader
 }
 
-// Keep takes a file to its end and returns the address that stands for it.
-type Keep func(f *Upload) (url string, err error)
+// StoreFunc takes a file to its end and returns the address that stands for it.
+type StoreFunc func(f *Upload) (url string, err error)
 
 // ReadRequest reads a request, whatever its form. token is what the form field
 // access_token held; that of the header is not looked at. keep takes the files, one after
@@ -38,7 +38,7 @@ type Keep func(f *Upload) (url string, err error)
 //
 // spec:micropub-2017#form
 // spec:micropub-2017#json
-func ReadRequest(r *http.Request, keep Keep) (req *Request, token string, err error) {
+func ReadRequest(r *http.Request, keep StoreFunc) (req *Request, token string, err error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if r.Header.Get("Content-Type") == "" {
 		kind, err = "application/x-www-form-urlencoded", nil
@@ -86,7 +86,7 @@ func readAll(r io.Reader) ([]byte, error) {
 }
 
 // readMultipart reads the fields of a form and hands its files out.
-func readMultipart(r *multipart.Reader, keep Keep) (url.Values, error) {
+func readMultipart(r *multipart.Reader, keep StoreFunc) (url.Values, error) {
 	values := url.Values{}
 	size, files, fields := 0, 0, 0
 	for {
@@ -131,7 +131,7 @@ func asRead(err error) error {
 	return invalid("The form did not arrive whole, or is no multipart form.")
 }
 
-func keepPart(part *multipart.Part, name, token string, keep Keep) (string, error) {
+func keepPart(part *multipart.Part, name, token string, keep StoreFunc) (string, error) {
 	if keep == nil {
 		return "", invalid("No files are taken here; send them to the media endpoint.")
 	}

@@ -53,8 +53,8 @@ type Backend interface {
 
 // Media keeps files.
 type Media interface {
-	// Keep keeps a file and returns its address.
-	Keep(ctx context.Context, user string, f *Upload) (url string, err error)
+	// Store stores a file and returns its address.
+	Store(ctx context.Context, user string, f *Upload) (url string, err error)
 	// Files lists those that were uploaded; Properties, PostStatus and Category are empty.
 	Files(ctx context.Context, user string, q ListQuery) ([]MediaFile, error)
 }
@@ -217,7 +217,7 @@ func (h *Handler) act(c *call) error {
 	if err := c.header(); err != nil {
 		return err
 	}
-	var keep Keep
+	var keep StoreFunc
 	if h.Media != nil {
 		keep = func(f *Upload) (string, error) {
 			if err := c.form(f.Token); err != nil {
@@ -226,7 +226,7 @@ func (h *Handler) act(c *call) error {
 			if err := c.need(ScopeCreate); err != nil {
 				return "", err
 			}
-			return h.Media.Keep(c.ctx, c.who.User, f)
+			return h.Media.Store(c.ctx, c.who.User, f)
 		}
 	}
 	req, token, err := ReadRequest(c.r, keep)

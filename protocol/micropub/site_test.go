@@ -115,7 +115,7 @@ func (s *site) Config(context.Context, string) (Config, error) {
 		PostTypes: []PostType{{Type: "note", Name: "Note"}}}, nil
 }
 
-func (s *site) Keep(_ context.Context, _ string, f *Upload) (string, error) {
+func (s *site) Store(_ context.Context, _ string, f *Upload) (string, error) {
 	b, err := io.ReadAll(f)
 	if err != nil {
 		return "", err

@@ -30,7 +30,7 @@ type HTTPClient interface {
 // [Client.Challenge]). The zero value works.
 //
 // A refusal is a [Result] without success and a nil error. An [*Error] has the
-// status of an answer that is none, or of a limit; [ErrAnswer] means an answer
+// status of an answer that is none, or of a limit; [ErrInvalidResponse] means an answer
 // that cannot be read.
 type Client struct {
 	HTTP      HTTPClient // nil: one with a time limit of 30 s that follows no redirect
@@ -203,7 +203,7 @@ func (c *Client) Notify(ctx context.Context, protocol, callback, procedure, feed
 	switch {
 	case err != nil:
 		return err
-	case IsCloudAnswer(body):
+	case IsPingResponse(body):
 		return ErrLoop
 	case resp.StatusCode < 200 || resp.StatusCode > 299:
 		return &Error{Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header), Msg: "The callback answered " + wirehttp.StatusText(resp.StatusCode) + "."}

@@ -286,7 +286,7 @@ func TestTheClientTellsALimitFromARefusal(t *testing.T) {
 	if r, err := client.Ping(t.Context(), "http-post", answer(400, "", `<result success="true" msg="No."/>`), testFeed); err != nil || r.Success || r.Msg != "No." {
 		t.Errorf("400: %+v, %v", r, err)
 	}
-	if _, err := client.Ping(t.Context(), "http-post", answer(200, "", "hello"), testFeed); !errors.Is(err, rsscloud.ErrAnswer) {
+	if _, err := client.Ping(t.Context(), "http-post", answer(200, "", "hello"), testFeed); !errors.Is(err, rsscloud.ErrInvalidResponse) {
 		t.Errorf("no answer: %v", err)
 	}
 	if _, err := client.Ping(t.Context(), "gopher", "http://127.0.0.1:1/", testFeed); !errors.Is(err, rsscloud.ErrProtocol) {

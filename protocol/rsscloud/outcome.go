@@ -20,12 +20,12 @@ const OutcomePreference = "hub-outcome"
 
 // States of an [Outcome].
 const (
-	OutcomeChanged   = "changed"   // the feed was read and had changed: its subscribers are notified
-	OutcomeUnchanged = "unchanged" // the feed was read and is the same: nobody is notified
-	OutcomePending   = "pending"   // reading takes long: the ping is stored and the check goes on
-	OutcomeNobody    = "nobody"    // nobody is subscribed to the feed at this hub
-	OutcomeChecking  = "checking"  // a site was pinged: its followed feeds are checked
-	OutcomeListed    = "listed"    // a site was pinged that has no followed feed: the change is listed
+	OutcomeChanged       = "changed"   // the feed was read and had changed: its subscribers are notified
+	OutcomeUnchanged     = "unchanged" // the feed was read and is the same: nobody is notified
+	OutcomePending       = "pending"   // reading takes long: the ping is stored and the check goes on
+	OutcomeNoSubscribers = "nobody"    // nobody is subscribed to the feed at this hub
+	OutcomeChecking      = "checking"  // a site was pinged: its followed feeds are checked
+	OutcomeListed        = "listed"    // a site was pinged that has no followed feed: the change is listed
 )
 
 // Outcome is what a ping led to.

@@ -12,7 +12,7 @@ func TestAnOutcomeIsReadAsItWasWritten(t *testing.T) {
 	for want, o := range map[string]rsscloud.Outcome{
 		`changed; page="http://hub.example/topics/12?a=\"b"; subscribers=2`: {State: rsscloud.OutcomeChanged, Subscribers: 2, Page: `http://hub.example/topics/12?a="b`},
 		`unchanged`:             {State: rsscloud.OutcomeUnchanged, Subscribers: -1},
-		`nobody; subscribers=0`: {State: rsscloud.OutcomeNobody},
+		`nobody; subscribers=0`: {State: rsscloud.OutcomeNoSubscribers},
 	} {
 		if got := o.String(); got != want {
 			t.Errorf("%+v is %s; want %s", o, got, want)

@@ -49,10 +49,10 @@ func (r Result) JSON() []byte {
 // ParseResult reads an answer in any form that clouds give: a result,
 // notifyResult or pingResult document, a JSON object, an XML-RPC response or
 // fault, a SOAP response or fault. The bytes decide, for the Content-Type of
-// clouds in the field is often wrong. Anything else is [ErrAnswer].
+// clouds in the field is often wrong. Anything else is [ErrInvalidResponse].
 func ParseResult(body []byte) (Result, error) {
 	if len(body) > maxAnswer {
-		return Result{}, fmt.Errorf("%w: it is larger than %d KiB", ErrAnswer, maxAnswer>>10)
+		return Result{}, fmt.Errorf("%w: it is larger than %d KiB", ErrInvalidResponse, maxAnswer>>10)
 	}
 	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF")), " \t\r\n")
 	switch {
@@ -69,7 +69,7 @@ func ParseResult(body []byte) (Result, error) {
 	return r, err
 }
 
-var errOtherRoot = fmt.Errorf("%w: another document", ErrAnswer)
+var errOtherRoot = fmt.Errorf("%w: another document", ErrInvalidResponse)
 
 // parseXMLResult reads the root element only: what stands in it or behind it
 // changes nothing.
@@ -85,7 +85,7 @@ func parseXMLResult(body []byte) (r Result, element string, err error) {
 	for {
 		token, err := d.Token()
 		if err != nil {
-			return Result{}, "", fmt.Errorf("%w: it is not XML: %w", ErrAnswer, err)
+			return Result{}, "", fmt.Errorf("%w: it is not XML: %w", ErrInvalidResponse, err)
 		}
 		start, ok := token.(xml.StartElement)
 		if !ok {
@@ -106,7 +106,7 @@ func parseXMLResult(body []byte) (r Result, element string, err error) {
 			}
 		}
 		if !said {
-			return Result{}, start.Name.Local, fmt.Errorf("%w: its %s has no success attribute", ErrAnswer, start.Name.Local)
+			return Result{}, start.Name.Local, fmt.Errorf("%w: its %s has no success attribute", ErrInvalidResponse, start.Name.Local)
 		}
 		return r, start.Name.Local, nil
 	}
@@ -123,7 +123,7 @@ func parseJSONResult(body []byte) (Result, error) {
 		Msg     any `json:"msg"`
 	}
 	if err := json.Unmarshal(body, &o); err != nil {
-		return Result{}, fmt.Errorf("%w: %w", ErrAnswer, err)
+		return Result{}, fmt.Errorf("%w: %w", ErrInvalidResponse, err)
 	}
 	var r Result
 	switch s := o.Success.(type) {
@@ -132,7 +132,7 @@ func parseJSONResult(body []byte) (Result, error) {
 	case string:
 		r.Success = truth(s)
 	default:
-		return Result{}, fmt.Errorf("%w: its JSON does not say success", ErrAnswer)
+		return Result{}, fmt.Errorf("%w: its JSON does not say success", ErrInvalidResponse)
 	}
 	r.Msg, _ = o.Msg.(string)
 	return r, nil
@@ -152,7 +152,7 @@ func parseRPCResult(body []byte) (Result, error) {
 	}
 	switch {
 	case err != nil:
-		return Result{}, fmt.Errorf("%w: it is neither XML-RPC nor SOAP", ErrAnswer)
+		return Result{}, fmt.Errorf("%w: it is neither XML-RPC nor SOAP", ErrInvalidResponse)
 	case len(resp.Params) == 0:
 		return Result{Success: true}, nil // a procedure without a value, and no fault
 	}
@@ -188,13 +188,13 @@ func resultOf(v any) (Result, error) {
 			return r, nil
 		}
 	}
-	return Result{}, fmt.Errorf("%w: its value says neither yes nor no", ErrAnswer)
+	return Result{}, fmt.Errorf("%w: its value says neither yes nor no", ErrInvalidResponse)
 }
 
-// IsCloudAnswer reports whether body is what a cloud answers to a ping. An
+// IsPingResponse reports whether body is what a cloud answers to a ping. An
 // aggregator never gives it: whoever answers a notification so would pass it on
 // as a ping, and the news would go round in a loop.
-func IsCloudAnswer(body []byte) bool {
+func IsPingResponse(body []byte) bool {
 	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF")), " \t\r\n")
 	if bytes.HasPrefix(body, []byte("{")) {
 		r, err := parseJSONResult(body)

@@ -45,7 +45,7 @@ func TestAnswersOfCloudsInTheField(t *testing.T) {
 		}
 		r, err := rsscloud.ParseResult(body)
 		switch word, _, _ := strings.Cut(filepath.Base(file), "-"); {
-		case word == "none" && !errors.Is(err, rsscloud.ErrAnswer):
+		case word == "none" && !errors.Is(err, rsscloud.ErrInvalidResponse):
 			t.Errorf("%s: %+v, %v", file, r, err)
 		case word == "yes" && (err != nil || !r.Success):
 			t.Errorf("%s: %+v, %v", file, r, err)
@@ -70,7 +70,7 @@ func TestCloudAnswerIsKnownAsALoop(t *testing.T) {
 		"":                                                                                  false,
 		"<html><body>result success</body></html>":                                          false,
 	} {
-		if got := rsscloud.IsCloudAnswer([]byte(body)); got != want {
+		if got := rsscloud.IsPingResponse([]byte(body)); got != want {
 			t.Errorf("%s: %t", body, got)
 		}
 	}

@@ -104,8 +104,8 @@ const (
 var (
 	// ErrNoCloud means that a feed has no <cloud> element that can be used.
 	ErrNoCloud = errors.New("rsscloud: the feed has no usable cloud element")
-	// ErrAnswer means that a cloud's answer is in none of the known forms.
-	ErrAnswer = errors.New("rsscloud: the answer is not one that a cloud gives")
+	// ErrInvalidResponse means that a cloud's answer is in none of the known forms.
+	ErrInvalidResponse = errors.New("rsscloud: the answer is not one that a cloud gives")
 	// ErrProtocol means a protocol name that is not one of the four.
 	ErrProtocol = errors.New("rsscloud: unknown protocol")
 )

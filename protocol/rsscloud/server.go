@@ -46,7 +46,7 @@ type Handler struct {
 	Log     *slog.Logger // what went wrong inside; nil is silent
 	// Unread hears of each request that the Backend does not, because it cannot be read:
 	// err is a [*FieldError] or an [*Error]. Nil: nobody does.
-	Unread func(ctx context.Context, err error)
+	OnInvalid func(ctx context.Context, err error)
 }
 
 // Doors are the paths that a [Handler] serves.
@@ -156,8 +156,8 @@ func (h *Handler) cancel(ctx context.Context, f Form) (Result, error) {
 }
 
 func (h *Handler) unread(ctx context.Context, err error) {
-	if h.Unread != nil {
-		h.Unread(ctx, err)
+	if h.OnInvalid != nil {
+		h.OnInvalid(ctx, err)
 	}
 }
 

@@ -25,11 +25,11 @@ const maxAge = 366 * 24 * time.Hour
 
 // Changes is a list of sites that changed, the document changes.xml.
 type Changes struct {
-	Version string    // "2" when it is empty
-	Updated time.Time // the moment that the rows' ages count from
-	Count   int64     // pings that the server got in all, not only those listed
-	List    []Weblog  // newest first
-	Cut     bool      // reading: the document broke off, or had more than MaxWeblogs rows
+	Version   string    // "2" when it is empty
+	Updated   time.Time // the moment that the rows' ages count from
+	Count     int64     // pings that the server got in all, not only those listed
+	List      []Weblog  // newest first
+	Truncated bool      // reading: the document broke off, or had more than MaxWeblogs rows
 }
 
 // Weblog is one row: a site that changed.
@@ -119,7 +119,7 @@ func ReadChanges(doc []byte, o ReadOptions) (*Changes, error) {
 	}
 	c := &Changes{}
 	r := scan.New(charset.Decode(doc, o.ContentType).Text, scan.Options{Problem: func(kind string, _ int, _ string) bool {
-		c.Cut = c.Cut || kind == scan.Truncated
+		c.Truncated = c.Truncated || kind == scan.Truncated
 		return true
 	}})
 	kind := r.Next()
@@ -134,8 +134,8 @@ func ReadChanges(doc []byte, o ReadOptions) (*Changes, error) {
 		if kind != scan.Start || r.Local != "weblog" {
 			continue
 		}
-		if c.Cut || len(c.List) == MaxWeblogs {
-			c.Cut = true // a row in which the document breaks off may say anything
+		if c.Truncated || len(c.List) == MaxWeblogs {
+			c.Truncated = true // a row in which the document breaks off may say anything
 			break
 		}
 		if w, ok := readWeblog(r, c.Updated, unit); ok {

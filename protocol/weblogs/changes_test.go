@@ -83,8 +83,8 @@ func TestListsOfTheWebAreRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if d := cmp.Diff(c.want, got.List); d != "" || got.Cut != c.cut {
-				t.Errorf("cut %t\n%s", got.Cut, d)
+			if d := cmp.Diff(c.want, got.List); d != "" || got.Truncated != c.cut {
+				t.Errorf("cut %t\n%s", got.Truncated, d)
 			}
 		})
 	}
@@ -109,7 +109,7 @@ func TestWhatIsNoListIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 	many := "<weblogUpdates>" + strings.Repeat("<weblog url='http://a.example/'/>", weblogs.MaxWeblogs+1)
-	if c, err := weblogs.ReadChanges([]byte(many), weblogs.ReadOptions{}); err != nil || len(c.List) != weblogs.MaxWeblogs || !c.Cut {
+	if c, err := weblogs.ReadChanges([]byte(many), weblogs.ReadOptions{}); err != nil || len(c.List) != weblogs.MaxWeblogs || !c.Truncated {
 		t.Errorf("%d rows, %v", len(c.List), err)
 	}
 }

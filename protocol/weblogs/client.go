@@ -24,7 +24,7 @@ const maxMessage = 200
 
 // Client pings servers. The zero value works. A refusal is a [Result] with Err and
 // a nil error; an error means that nobody knows what became of the ping, or that it
-// was not sent: a [*FieldError] for a ping that cannot be one, [ErrAnswer] for an
+// was not sent: a [*FieldError] for a ping that cannot be one, [ErrInvalidResponse] for an
 // answer that cannot be read, an [*xmlrpc.HTTPError] for another status than 2xx.
 type Client struct {
 	HTTP      HTTPClient // nil: one with a time limit of 30 s
@@ -38,10 +38,10 @@ func (c *Client) Ping(ctx context.Context, endpoint string, p Ping) (Result, err
 	return c.call(ctx, endpoint, MethodPing, p, p.Params())
 }
 
-// Extended calls weblogUpdates.extendedPing at endpoint. p needs a FeedURL.
+// ExtendedPing calls weblogUpdates.extendedPing at endpoint. p needs a FeedURL.
 //
 // spec:feedstate-2007#ping-extended
-func (c *Client) Extended(ctx context.Context, endpoint string, p Ping) (Result, error) {
+func (c *Client) ExtendedPing(ctx context.Context, endpoint string, p Ping) (Result, error) {
 	if p.FeedURL == "" {
 		return Result{}, fieldErr("rssUrl", "An extended ping needs the URL of the feed.")
 	}
@@ -63,11 +63,11 @@ func (c *Client) call(ctx context.Context, endpoint, method string, p Ping, para
 	return ParseResult(v)
 }
 
-// HTTPGet pings by a GET of the URL that [PingURL] makes of template. Success is
+// PingByGET pings by a GET of the URL that [PingURL] makes of template. Success is
 // the status 200; the message is what the page says first.
 //
 // spec:feedstate-2007#ping-get
-func (c *Client) HTTPGet(ctx context.Context, template string, p Ping) (Result, error) {
+func (c *Client) PingByGET(ctx context.Context, template string, p Ping) (Result, error) {
 	address, err := PingURL(template, p)
 	if err != nil {
 		return Result{}, err

@@ -36,7 +36,7 @@ func TestAnswersOfServersInTheField(t *testing.T) {
 		{nil, weblogs.Result{}, true},
 	} {
 		got, err := weblogs.ParseResult(c.answer)
-		if d := cmp.Diff(c.want, got); d != "" || (err != nil) != c.bad || c.bad && !errors.Is(err, weblogs.ErrAnswer) {
+		if d := cmp.Diff(c.want, got); d != "" || (err != nil) != c.bad || c.bad && !errors.Is(err, weblogs.ErrInvalidResponse) {
 			t.Errorf("%v: %v\n%s", c.answer, err, d)
 		}
 	}
@@ -110,7 +110,7 @@ func TestAPingByGetSucceedsWithStatus200(t *testing.T) {
 		"plain": {Message: "Taken."}, "no": {Err: true, Message: "Sorry, you may not."}, "title": {Message: "Taken & listed"},
 		"created": {Err: true, Message: "HTTP status 201 Created."}, "other": {Message: "Taken & listed"},
 	} {
-		got, err := c.HTTPGet(t.Context(), srv.URL, weblogs.Ping{Name: name, URL: site})
+		got, err := c.PingByGET(t.Context(), srv.URL, weblogs.Ping{Name: name, URL: site})
 		if d := cmp.Diff(want, got); err != nil || d != "" {
 			t.Errorf("%s: %v\n%s", name, err, d)
 		}
@@ -124,7 +124,7 @@ func TestClientAgainstTheForm(t *testing.T) {
 	defer srv.Close()
 	c := &weblogs.Client{}
 	p := weblogs.Ping{Name: "A & <B>", URL: "http://site.example/?a=1&b=2"}
-	r, err := c.HTTPGet(t.Context(), srv.URL+"/pingSiteForm", p)
+	r, err := c.PingByGET(t.Context(), srv.URL+"/pingSiteForm", p)
 	if err != nil || r.Err || r.Message != "Thanks for the ping. A & <B> is listed among the changes." {
 		t.Errorf("%+v, %v", r, err)
 	}

@@ -11,12 +11,12 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-func ExampleClient_Extended() {
+func ExampleClient_ExtendedPing() {
 	server := httptest.NewServer(&xmlrpc.Handler{Methods: weblogs.Methods(&backend{})})
 	defer server.Close()
 
 	client := &weblogs.Client{UserAgent: "example/1.0 (+http://example.com/about)"}
-	result, err := client.Extended(context.Background(), server.URL, weblogs.Ping{
+	result, err := client.ExtendedPing(context.Background(), server.URL, weblogs.Ping{
 		Name: "The Harbour", URL: "http://harbour.example/", FeedURL: "http://harbour.example/rss.xml", Tags: []string{"ships"},
 	})
 	fmt.Println(result.Err, result.Message, err)

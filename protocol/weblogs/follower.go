@@ -37,12 +37,12 @@ type Follower struct {
 	HTTP      HTTPClient    // nil: one with a time limit
 	UserAgent string        // empty: Go's own
 	Unit      time.Duration // what the when attributes count [a minute]
-	Last      bool          // begin with all that changes.xml has, the last hour
+	Backfill  bool          // begin with all that changes.xml has, the last hour
 	// New takes each row that was not there before, oldest first. Rows of one site
 	// whose moments differ by less than the document can tell are one.
-	New func(ctx context.Context, w Weblog)
+	OnChange func(ctx context.Context, w Weblog)
 	// Failed hears of rounds that failed, and how long the next one waits. May be nil.
-	Failed func(err error, wait time.Duration)
+	OnError func(err error, wait time.Duration)
 
 	known     map[string]time.Time // newest moment of each site and feed
 	docs      map[string]*condition
@@ -68,8 +68,8 @@ func (f *Follower) Run(ctx context.Context) error {
 			return ctx.Err()
 		}
 		pause := f.pause(err)
-		if err != nil && f.Failed != nil {
-			f.Failed(err, pause)
+		if err != nil && f.OnError != nil {
+			f.OnError(err, pause)
 		}
 		timer := time.NewTimer(time.Until(begun.Add(pause)))
 		select {
@@ -111,7 +111,7 @@ func (f *Follower) Round(ctx context.Context) (int, error) {
 		f.short = shortOf(f.URL)
 		f.wholeOnly = f.short == ""
 	}
-	if f.wholeOnly || f.Last && !f.heard {
+	if f.wholeOnly || f.Backfill && !f.heard {
 		return f.read(ctx, f.URL)
 	}
 	before := f.updated
@@ -255,8 +255,8 @@ func (f *Follower) tell(ctx context.Context, c *Changes) int {
 		}
 		kept[key] = w.When
 		n++
-		if f.New != nil && ctx.Err() == nil {
-			f.New(ctx, w)
+		if f.OnChange != nil && ctx.Err() == nil {
+			f.OnChange(ctx, w)
 		}
 	}
 	f.known = kept

@@ -78,7 +78,7 @@ func TestAFollowerReadsTheShortListAndTellsEachRowOnce(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := &lists{begun: time.Now(), unit: unit}
 			var got []string
-			f := weblogs.Follower{URL: "http://rpc.example/x/changes.xml", HTTP: l, Unit: unit, New: func(_ context.Context, w weblogs.Weblog) {
+			f := weblogs.Follower{URL: "http://rpc.example/x/changes.xml", HTTP: l, Unit: unit, OnChange: func(_ context.Context, w weblogs.Weblog) {
 				got = append(got, fmt.Sprintf("%d %s", int(time.Since(l.begun).Minutes()), w.Name))
 			}}
 			ctx, cancel := context.WithTimeout(t.Context(), 31*time.Minute)
@@ -110,7 +110,7 @@ func TestAFollowerDoesNotSendALongValidatorBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lists{begun: time.Now(), pad: strings.Repeat("x", 1<<10)}
 		l.add("site")
-		f := weblogs.Follower{URL: "http://rpc.example/changes.xml", HTTP: l, New: func(context.Context, weblogs.Weblog) {}}
+		f := weblogs.Follower{URL: "http://rpc.example/changes.xml", HTTP: l, OnChange: func(context.Context, weblogs.Weblog) {}}
 		ctx, cancel := context.WithTimeout(t.Context(), 14*time.Minute)
 		defer cancel()
 		if err := f.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -131,7 +131,7 @@ func TestAFollowerMayBeginWithTheLastHour(t *testing.T) {
 		l.add("new")
 		l.begun = time.Now()
 		var got []string
-		f := weblogs.Follower{URL: "http://rpc.example/changes.xml", HTTP: l, Last: true, New: func(_ context.Context, w weblogs.Weblog) { got = append(got, w.Name) }}
+		f := weblogs.Follower{URL: "http://rpc.example/changes.xml", HTTP: l, Backfill: true, OnChange: func(_ context.Context, w weblogs.Weblog) { got = append(got, w.Name) }}
 		for i, want := range []int{2, 0} {
 			if n, err := f.Round(t.Context()); err != nil || n != want {
 				t.Errorf("round %d: %d, %v", i, n, err)
@@ -152,7 +152,7 @@ func TestAFollowerThatMissedRoundsReadsTheLongList(t *testing.T) {
 		l := &lists{begun: time.Now()}
 		l.add("first")
 		var got []string
-		f := weblogs.Follower{URL: "http://rpc.example/changes.xml", HTTP: l, New: func(_ context.Context, w weblogs.Weblog) { got = append(got, w.Name) }}
+		f := weblogs.Follower{URL: "http://rpc.example/changes.xml", HTTP: l, OnChange: func(_ context.Context, w weblogs.Weblog) { got = append(got, w.Name) }}
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Minute)
 		defer cancel()
 		go func() {
@@ -196,7 +196,7 @@ func TestAFollowerWaitsLongerAfterErrors(t *testing.T) {
 					l.status = func(string) int { return 503 }
 				}
 				var waits []string
-				f := weblogs.Follower{URL: "http://rpc.example/changes.xml", HTTP: l, Failed: func(err error, wait time.Duration) {
+				f := weblogs.Follower{URL: "http://rpc.example/changes.xml", HTTP: l, OnError: func(err error, wait time.Duration) {
 					if err == nil {
 						t.Error("nothing failed")
 					}
@@ -227,7 +227,7 @@ func TestAServerWithoutAShortListIsAskedMoreRarely(t *testing.T) {
 		}}
 		l.add("one")
 		n := 0
-		f := weblogs.Follower{URL: "http://rpc.example/changes.xml", HTTP: l, New: func(context.Context, weblogs.Weblog) { n++ }}
+		f := weblogs.Follower{URL: "http://rpc.example/changes.xml", HTTP: l, OnChange: func(context.Context, weblogs.Weblog) { n++ }}
 		ctx, cancel := context.WithTimeout(t.Context(), 61*time.Minute)
 		defer cancel()
 		_ = f.Run(ctx)

@@ -81,7 +81,7 @@ func FuzzReadChanges(f *testing.F) {
 			}
 		}
 		again, err := weblogs.ReadChanges(c.Append(nil, 0), weblogs.ReadOptions{})
-		c.Cut = false
+		c.Truncated = false
 		if c.Version == "" {
 			c.Version = "2"
 		}

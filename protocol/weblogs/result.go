@@ -39,14 +39,14 @@ func (r Result) Value() map[string]any {
 
 // ParseResult reads what a server answered over XML-RPC: a struct whose flerror is
 // a boolean, a number or a text, or a boolean that is true for success. Anything
-// else is [ErrAnswer].
+// else is [ErrInvalidResponse].
 func ParseResult(v any) (Result, error) {
 	if ok, is := v.(bool); is {
 		return Result{Err: !ok}, nil
 	}
 	members, ok := v.(map[string]any)
 	if !ok {
-		return Result{}, fmt.Errorf("%w: it is not a struct", ErrAnswer)
+		return Result{}, fmt.Errorf("%w: it is not a struct", ErrInvalidResponse)
 	}
 	var r Result
 	said := false
@@ -54,7 +54,7 @@ func ParseResult(v any) (Result, error) {
 		switch strings.ToLower(name) {
 		case "flerror":
 			if r.Err, said = truth(v); !said {
-				return Result{}, fmt.Errorf("%w: its flerror is neither true nor false", ErrAnswer)
+				return Result{}, fmt.Errorf("%w: its flerror is neither true nor false", ErrInvalidResponse)
 			}
 		case "message":
 			r.Message, _ = xmlrpc.String(v)
@@ -62,7 +62,7 @@ func ParseResult(v any) (Result, error) {
 		}
 	}
 	if !said {
-		return Result{}, fmt.Errorf("%w: it has no flerror", ErrAnswer)
+		return Result{}, fmt.Errorf("%w: it has no flerror", ErrInvalidResponse)
 	}
 	return r, nil
 }

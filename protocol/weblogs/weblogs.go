@@ -6,7 +6,7 @@
 // with the customs of the programs that send such pings. Three programs take part,
 // and each has its piece here:
 //
-//   - A publisher pings: [Client.Ping], [Client.Extended], [Client.HTTPGet].
+//   - A publisher pings: [Client.Ping], [Client.ExtendedPing], [Client.PingByGET].
 //   - A server takes pings over XML-RPC ([Methods]) and from a form ([FormHandler]),
 //     and lists them ([Changes.Append]).
 //   - A reader of the list reads one document ([ReadChanges]) or follows a server
@@ -154,8 +154,8 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 var (
-	// ErrAnswer means that a server's answer is in none of the known forms.
-	ErrAnswer = errors.New("weblogs: the answer is not one that a ping server gives")
+	// ErrInvalidResponse means that a server's answer is in none of the known forms.
+	ErrInvalidResponse = errors.New("weblogs: the answer is not one that a ping server gives")
 	// ErrNotChanges means that a document is no list of changes.
 	ErrNotChanges = errors.New("weblogs: the document is not a list of changes")
 	// ErrTooLarge means that a document has more bytes than are read.

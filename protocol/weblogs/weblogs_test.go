@@ -155,7 +155,7 @@ func TestRefusalsAreAnswersAndNeverFaults(t *testing.T) {
 		"bug":   {Err: true, Message: "Something went wrong on this server. Please try again later."},
 	} {
 		p := weblogs.Ping{Name: name, URL: site, FeedURL: rss, Tags: []string{"a", "b"}}
-		for method, call := range map[string]func(context.Context, string, weblogs.Ping) (weblogs.Result, error){"ping": c.Ping, "extended": c.Extended} {
+		for method, call := range map[string]func(context.Context, string, weblogs.Ping) (weblogs.Result, error){"ping": c.Ping, "extended": c.ExtendedPing} {
 			got, err := call(t.Context(), srv.URL, p)
 			if d := cmp.Diff(want, got); err != nil || d != "" {
 				t.Errorf("%s %s: %v\n%s", method, name, err, d)
@@ -193,13 +193,13 @@ func TestWhatAClientSendsIsWhatAServerHears(t *testing.T) {
 			t.Error(cmp.Diff(want, got))
 		}
 	}
-	if _, err := c.Extended(t.Context(), srv.URL, full); err != nil {
+	if _, err := c.ExtendedPing(t.Context(), srv.URL, full); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(full, b.pings[len(b.pings)-1]); d != "" {
 		t.Error(d)
 	}
-	if _, err := c.Extended(t.Context(), srv.URL, weblogs.Ping{URL: site}); err == nil {
+	if _, err := c.ExtendedPing(t.Context(), srv.URL, weblogs.Ping{URL: site}); err == nil {
 		t.Error("an extended ping without a feed was sent")
 	}
 	if _, err := c.Ping(t.Context(), srv.URL, weblogs.Ping{URL: "mailto:x"}); err == nil {

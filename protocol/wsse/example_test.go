@@ -18,9 +18,9 @@ func ExampleHeader() {
 		return
 	}
 	nonce := strings.NewReader("0123456789abcdef") // leave it out: nil is random
-	r.Header.Set(wsse.Name, wsse.Header("cal", "secret", now, nonce))
+	r.Header.Set(wsse.HeaderName, wsse.Header("cal", "secret", now, nonce))
 	r.Header.Set("Authorization", `WSSE profile="UsernameToken"`)
-	fmt.Println(strings.ReplaceAll(r.Header.Get(wsse.Name), ", ", ",\n  "))
+	fmt.Println(strings.ReplaceAll(r.Header.Get(wsse.HeaderName), ", ", ",\n  "))
 	// Output:
 	// UsernameToken Username="cal",
 	//   PasswordDigest="j8Abg9ZsrfabNy0ecenRPdIWCss=",

@@ -18,7 +18,7 @@ func wrong(format string, args ...any) error { return &SyntaxError{fmt.Sprintf(f
 // FromHeader reads the header of a request; ok is false when there is none. Two are
 // an error: proxies and servers would not agree on which one counts.
 func FromHeader(h http.Header) (t Token, ok bool, err error) {
-	values := h.Values(Name)
+	values := h.Values(HeaderName)
 	switch len(values) {
 	case 0:
 		return Token{}, false, nil
@@ -26,7 +26,7 @@ func FromHeader(h http.Header) (t Token, ok bool, err error) {
 		t, err = Parse(values[0])
 		return t, err == nil, err
 	}
-	return Token{}, false, wrong("%d headers %s, want one", len(values), Name)
+	return Token{}, false, wrong("%d headers %s, want one", len(values), HeaderName)
 }
 
 // Parse reads the header's value: the word UsernameToken, then the four parameters in

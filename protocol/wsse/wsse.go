@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Name is the header's name.
-const Name = "X-WSSE"
+// HeaderName is the header's name.
+const HeaderName = "X-WSSE"
 
 // Window is how far Created may be from the server's time, either way.
 const Window = 5 * time.Minute

@@ -87,7 +87,7 @@ func (f *changeReader) run(ctx context.Context, address string) error {
 	ctx, f.stop = context.WithCancel(ctx)
 	defer f.stop()
 	follower := weblogs.Follower{
-		URL: address, HTTP: f.p.HTTP, UserAgent: f.p.UserAgent(), Last: f.hour || f.once, New: f.take, Failed: f.tellFailure,
+		URL: address, HTTP: f.p.HTTP, UserAgent: f.p.UserAgent(), Backfill: f.hour || f.once, OnChange: f.take, OnError: f.tellFailure,
 	}
 	if f.when == "seconds" {
 		follower.Unit = time.Second

@@ -51,7 +51,7 @@ func (w *cnwsWay) Changed(ctx context.Context, c cnws.Change) (bool, error) {
 	test := f != nil && f.asks && heard.IsZero()
 	if f != nil && !test {
 		// spec:cnws-2003#confirm-after-30-days
-		f.due = now.Round(0).Add(cnws.Silence)
+		f.due = now.Round(0).Add(cnws.MaxSilence)
 	}
 	l.mu.Unlock()
 	if f == nil {
@@ -104,7 +104,7 @@ func (w *cnwsWay) register(ctx context.Context, f *followed) (registered, error)
 	if res.Title != "" {
 		msg += ": " + shell.Clip(res.Title, 100)
 	}
-	return registered{hub: w.door, msg: msg, again: cnws.Silence}, nil
+	return registered{hub: w.door, msg: msg, again: cnws.MaxSilence}, nil
 }
 
 // trouble says what went wrong between us and the hub.
@@ -115,7 +115,7 @@ func (w *cnwsWay) trouble(err error) error {
 	if errors.Is(err, cnws.ErrUnreachable) {
 		return hubclient.Unreachable(w.door, err)
 	}
-	if errors.Is(err, cnws.ErrAnswer) {
+	if errors.Is(err, cnws.ErrInvalidResponse) {
 		return hubclient.Refusedf("%s does not answer like a hub of CNWS: --hub needs the hub, such as http://localhost:5337, or its very door", w.door)
 	}
 	return err

@@ -78,9 +78,9 @@ func (g *pinging) pingSite(ctx context.Context, name string) hubclient.PingResul
 		var err error
 		switch g.via {
 		case viaGet:
-			r, err = client.HTTPGet(ctx, door, p)
+			r, err = client.PingByGET(ctx, door, p)
 		case viaExtended:
-			r, err = client.Extended(ctx, door, p)
+			r, err = client.ExtendedPing(ctx, door, p)
 		default:
 			r, err = client.Ping(ctx, door, p)
 		}

@@ -78,13 +78,13 @@ func HubError(door string, err error) error {
 	if e, ok := errors.AsType[*xmlrpc.HTTPError](err); ok {
 		return fmt.Errorf("the hub at %s answers %d %s", door, e.Status, http.StatusText(e.Status))
 	}
-	if errors.Is(err, rsscloud.ErrAnswer) {
+	if errors.Is(err, rsscloud.ErrInvalidResponse) {
 		return fmt.Errorf("%s does not answer like an rssCloud hub", door)
 	}
 	if e, ok := errors.AsType[*xmlrpc.SyntaxError](err); ok {
 		return fmt.Errorf("%s does not answer like a server for pings: %s", door, e.Msg)
 	}
-	if errors.Is(err, weblogs.ErrAnswer) {
+	if errors.Is(err, weblogs.ErrInvalidResponse) {
 		return fmt.Errorf("%s does not answer like a server for pings", door)
 	}
 	if e, ok := errors.AsType[*weblogs.FieldError](err); ok {
@@ -116,7 +116,7 @@ func (p *PingResult) outcomeWords() string {
 		text = "The feed is the same as at the last check, byte for byte: nobody is notified."
 	case rsscloud.OutcomePending:
 		text = "The feed takes long to read. The ping is stored, and the check goes on."
-	case rsscloud.OutcomeNobody:
+	case rsscloud.OutcomeNoSubscribers:
 		text = "Nobody is subscribed to this feed at this hub, so nobody is notified."
 	case rsscloud.OutcomeChecking:
 		text = "The change is listed, and the hub checks the feeds of this site that have subscribers."

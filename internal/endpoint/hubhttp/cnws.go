@@ -243,7 +243,7 @@ func (v *Verifier) verifyCNWS(ctx context.Context, sub hub.Subscription, topic h
 	switch {
 	case r.Err != nil:
 		return x, noAnswer("test notification", &r)
-	case rsscloud.IsCloudAnswer(r.Body):
+	case rsscloud.IsPingResponse(r.Body):
 		// spec:cloudburst#callback-own-door
 		return x, fault.New(fault.Refused, "The notificationURL answered the test notification as a cloud's ping door does; notifications sent there would go round in a loop.")
 	case !r.OK():

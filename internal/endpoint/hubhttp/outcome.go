@@ -66,7 +66,7 @@ func notePing(ctx context.Context, url string, r hub.PingResult) {
 	case r.Pending:
 		noteOutcome(ctx, url, rsscloud.OutcomePending, -1)
 	case !r.Known || !r.Checked:
-		noteOutcome(ctx, url, rsscloud.OutcomeNobody, 0)
+		noteOutcome(ctx, url, rsscloud.OutcomeNoSubscribers, 0)
 	case r.Changed:
 		noteOutcome(ctx, url, rsscloud.OutcomeChanged, r.Subscribers)
 	default:

@@ -50,7 +50,7 @@ func (g *Endpoints) Routes() []route.Route {
 // routes lists the endpoints, each once.
 func (g *Endpoints) routes() []route.Route {
 	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
-	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log, Unread: cloud.unread}
+	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log, OnInvalid: cloud.unread}
 	rpc := openDoor("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...), g.Large))
 	soap := openDoor("GET, POST, OPTIONS", soapHandler(cloud, g.sites(), g.PublicURL))
 	rpcBody := g.rpcBody()

@@ -223,7 +223,7 @@ func asked(err error) error {
 	if e, ok := errors.AsType[*cnws.FieldError](err); ok {
 		return fault.Wrap(fault.Invalid, err, "%s", e.Msg)
 	}
-	if errors.Is(err, rsscloud.ErrAnswer) || errors.Is(err, cnws.ErrAnswer) {
+	if errors.Is(err, rsscloud.ErrInvalidResponse) || errors.Is(err, cnws.ErrInvalidResponse) {
 		return fault.Wrap(fault.Unreadable, err, "What answered there is no hub of this protocol.")
 	}
 	if errors.Is(err, context.Canceled) {

@@ -71,7 +71,7 @@ func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed stri
 		return x, noAnswer("test call", &r)
 	case redirected != "":
 		return x, fault.New(fault.Unreadable, "The test call failed. %s", redirected)
-	case rsscloud.IsCloudAnswer(r.Body):
+	case rsscloud.IsPingResponse(r.Body):
 		// spec:cloudburst#callback-own-door
 		return x, fault.New(fault.Refused, "The callback answered the test call as a cloud's ping door does; notifications sent there would go round in a loop.")
 	case !r.OK():

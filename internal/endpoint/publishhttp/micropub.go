@@ -328,7 +328,7 @@ func (s *micropubSite) Config(context.Context, string) (micropub.Config, error) 
 }
 
 // Keep keeps a file.
-func (s *micropubSite) Keep(ctx context.Context, user string, f *micropub.Upload) (string, error) {
+func (s *micropubSite) Store(ctx context.Context, user string, f *micropub.Upload) (string, error) {
 	file, err := s.m.Files.Put(ctx, user, f.Name, f.Type, f)
 	if err != nil {
 		return "", micropubError(err)

@@ -101,9 +101,9 @@ func (s *TargetSender) weblogs(ctx context.Context, h weblogs.HTTPClient, to ann
 			page, categories := s.Changed(ctx, n.User)
 			p.ChangesURL, p.Tags = cmp.Or(page, p.URL), tagsOf(categories)
 		}
-		r, err = client.Extended(ctx, to.URL, p)
+		r, err = client.ExtendedPing(ctx, to.URL, p)
 	default:
-		r, err = client.HTTPGet(ctx, getURL(to.URL), p)
+		r, err = client.PingByGET(ctx, getURL(to.URL), p)
 	}
 	if err == nil && r.Err {
 		err = fault.New(fault.Refused, "It refused the ping: %s", endpoint.OneLine(r.Message))

@@ -97,7 +97,7 @@ func TestTwoThousandItemsAreSyncedInAFewLooksAtTheRiver(t *testing.T) {
 	f.asked = 0
 	v, seen := w.fever(), 0
 	for since := int64(0); ; {
-		a, err := v.Ask(ctx, fmt.Sprintf("items&since_id=%d", since), nil)
+		a, err := v.Send(ctx, fmt.Sprintf("items&since_id=%d", since), nil)
 		w.must(err)
 		if len(a.Items) == 0 {
 			break
@@ -129,7 +129,7 @@ func TestNobodySeesOrMarksWhatIsAnothers(t *testing.T) {
 		}
 		w.must(c.Mark(ctx, greader.Read, true, id))
 		w.must(c.Mark(ctx, greader.Starred, true, id))
-		a, err := v.Ask(ctx, fmt.Sprintf("items&with_ids=%d", id), nil)
+		a, err := v.Send(ctx, fmt.Sprintf("items&with_ids=%d", id), nil)
 		if w.must(err); len(a.Items) != 0 {
 			t.Errorf("%+v", a.Items)
 		}
@@ -200,7 +200,7 @@ func TestAnAppIsSignedInAsLongAsItsPasswordIsGood(t *testing.T) {
 	w.must(err)
 	w.must(w.accounts.RevokeToken(ctx, "alice", list[0].ID))
 	in(byToken, greader.ErrUnauthorized)
-	if _, err := w.fever().Ask(ctx, "groups", nil); !errors.Is(err, fever.ErrKey) {
+	if _, err := w.fever().Send(ctx, "groups", nil); !errors.Is(err, fever.ErrKey) {
 		t.Error(err)
 	}
 }
@@ -213,14 +213,14 @@ func TestGuessesOfAppsAreLimitedAtAllDoorsTogether(t *testing.T) {
 	for i := range 20 {
 		bad := w.fever()
 		bad.Key = fever.Key("alice", fmt.Sprint(i))
-		if _, err := bad.Ask(ctx, "items", nil); !errors.Is(err, fever.ErrKey) {
+		if _, err := bad.Send(ctx, "items", nil); !errors.Is(err, fever.ErrKey) {
 			t.Fatal(i, err)
 		}
 	}
 	bad := w.fever()
 	bad.Key = fever.Key("alice", "guess")
 	var f *fever.Error
-	if _, err := bad.Ask(ctx, "items", nil); !errors.As(err, &f) || f.Status != http.StatusTooManyRequests {
+	if _, err := bad.Send(ctx, "items", nil); !errors.As(err, &f) || f.Status != http.StatusTooManyRequests {
 		t.Error(err)
 	}
 	var g *greader.Error
@@ -235,7 +235,7 @@ func TestGuessesOfAppsAreLimitedAtAllDoorsTogether(t *testing.T) {
 	if _, err := good.UserInfo(ctx); err != nil { // who is in stays in
 		t.Error(err)
 	}
-	if _, err := w.fever().Ask(ctx, "groups", nil); err != nil {
+	if _, err := w.fever().Send(ctx, "groups", nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -327,14 +327,14 @@ func TestFeverItemsOfSomeFeedsAndGroups(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t, faked)
 	ctx, v := t.Context(), w.fever()
-	a, err := v.Ask(ctx, "feeds&groups", nil)
+	a, err := v.Send(ctx, "feeds&groups", nil)
 	w.must(err)
 	pod, daily := a.Feeds[1].ID, a.Groups[0].ID
 	for query, want := range map[string]int{
 		fmt.Sprintf("items&feed_ids=%d", pod): 3, fmt.Sprintf("items&group_ids=%d", daily): 3,
 		fmt.Sprintf("items&feed_ids=%d&group_ids=%d", pod, daily): 6, "items&feed_ids=5": 0, "items&group_ids=x": 0,
 	} {
-		a, err := v.Ask(ctx, query, nil)
+		a, err := v.Send(ctx, query, nil)
 		if w.must(err); len(a.Items) != want {
 			t.Errorf("%s: %d", query, len(a.Items))
 		}
@@ -342,13 +342,13 @@ func TestFeverItemsOfSomeFeedsAndGroups(t *testing.T) {
 	// A feed that was added a moment ago has its number at once.
 	w.follow("alice", newURL)
 	w.clock.wait(6 * time.Second)
-	if a, err = v.Ask(ctx, "items", nil); err != nil || len(a.Items) != 9 {
+	if a, err = v.Send(ctx, "items", nil); err != nil || len(a.Items) != 9 {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if _, err := v.Ask(ctx, "", url.Values{"mark": {"group"}, "as": {"read"}, "id": {fmt.Sprint(daily)}}); err != nil {
+	if _, err := v.Send(ctx, "", url.Values{"mark": {"group"}, "as": {"read"}, "id": {fmt.Sprint(daily)}}); err != nil {
 		t.Error(err)
 	}
-	if a, err = v.Ask(ctx, "unread_item_ids", nil); err != nil || len(*a.UnreadItems) != 6 {
+	if a, err = v.Send(ctx, "unread_item_ids", nil); err != nil || len(*a.UnreadItems) != 6 {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
@@ -361,7 +361,7 @@ func TestWhatWasWrittenLateIsNotPassedOver(t *testing.T) {
 	since, last := w.clock.now(), int64(0)
 	look := func(items, byGoogle int) {
 		t.Helper()
-		a, err := v.Ask(ctx, fmt.Sprintf("items&since_id=%d", last), nil)
+		a, err := v.Send(ctx, fmt.Sprintf("items&since_id=%d", last), nil)
 		w.must(err)
 		list, _, err := c.Contents(ctx, greader.Query{After: since})
 		w.must(err)
@@ -421,7 +421,7 @@ func TestItemWithoutTitleAndLinkHasBothInApps(t *testing.T) {
 					t.Errorf("%q leads to %q; there are %q", title, got[title][0], got)
 				}
 			}
-			hot, err := w.fever().Ask(t.Context(), "items", nil)
+			hot, err := w.fever().Send(t.Context(), "items", nil)
 			w.must(err)
 			for _, it := range hot.Items {
 				if _, ok := got[it.Title]; !ok {

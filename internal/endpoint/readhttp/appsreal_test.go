@@ -117,7 +117,7 @@ func TestTheRiverGivesAppsEveryItemOnce(t *testing.T) {
 	}
 	seen := map[int64]bool{}
 	for since := int64(0); ; {
-		a, err := v.Ask(ctx, fmt.Sprintf("items&since_id=%d", since), nil)
+		a, err := v.Send(ctx, fmt.Sprintf("items&since_id=%d", since), nil)
 		w.must(err)
 		if len(a.Items) == 0 {
 			break
@@ -129,7 +129,7 @@ func TestTheRiverGivesAppsEveryItemOnce(t *testing.T) {
 			t.Fatal(*a.Total)
 		}
 	}
-	a, err := v.Ask(ctx, "unread_item_ids", nil)
+	a, err := v.Send(ctx, "unread_item_ids", nil)
 	w.must(err)
 	if len(seen) != 1806 || len(*a.UnreadItems) != 1806 {
 		t.Errorf("%d items, %d unread", len(seen), len(*a.UnreadItems))

@@ -35,7 +35,7 @@ func (l Login) Header(now time.Time) http.Header {
 		h.Set("Authorization", "Bearer "+l.Secret)
 	case WSSE:
 		h.Set("Authorization", `WSSE profile="UsernameToken"`)
-		h.Set(wsse.Name, wsse.Header(l.Name, l.Secret, now, nil))
+		h.Set(wsse.HeaderName, wsse.Header(l.Name, l.Secret, now, nil))
 	case Header:
 		h.Set(l.Name, l.Secret)
 	}

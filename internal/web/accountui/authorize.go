@@ -74,7 +74,7 @@ func (s *Pages) authorizePage(rw http.ResponseWriter, r *http.Request, session a
 		View: s.NewView(r, "Sign in to "+shell.CleanText(name, 100), "/account"), Name: shell.CleanText(name, 100), URL: shell.CleanText(request.ClientID, 300), Me: s.BaseURL(r) + "/" + session.User + "/",
 		Plain: request.Challenge == "", Scopes: askedScopes(request.Scopes), Ask: ask,
 	}
-	if !request.Near() {
+	if !request.SameOrigin() {
 		v.To = shell.CleanText(request.RedirectURI, 300)
 	}
 	if unread != nil {
