@@ -399,7 +399,7 @@ func (p *parser) finish() {
 	p.duplicates()
 	p.overBudget()
 	if p.r != nil {
-		p.untold += p.r.Untold()
+		p.untold += p.r.Unreported()
 	}
 	if p.untold > 0 {
 		p.f.Problems = append(p.f.Problems, Problem{Kind: ProblemMore, Count: p.untold, Message: "There are " + strconv.Itoa(p.untold) + " more problems of these kinds."})

@@ -180,7 +180,7 @@ func subst(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func silent(ts *testscript.TestScript, _ bool, _ []string) {
-	addr, end, err := nettest.Refuse("127.0.0.1")
+	addr, end, err := nettest.ReserveRefusingAddr("127.0.0.1")
 	ts.Check(err)
 	ts.Defer(end)
 	ts.Setenv("SILENT", addr)

@@ -130,7 +130,7 @@ func (s *State) leaveOpen(v verdict, a Answer, now time.Time, o Options) {
 	s.Push.Pending = false
 	switch {
 	case a.Cause.verifies():
-		s.FollowUpAt = s.Evidence.LookAgain(stamp(now), a.Cause != Pushed)
+		s.FollowUpAt = s.Evidence.NextFullRead(stamp(now), a.Cause != Pushed)
 		if s.Evidence.Believed { // an hour later: that is planned, and keeps to skipHours
 			s.FollowUpAt = s.Allowed(s.FollowUpAt, o.Jitter)
 		}

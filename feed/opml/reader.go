@@ -206,7 +206,7 @@ func (b *builder) finish() *Document {
 		b.tell(ProblemMissing, 0, "There is no <body>.")
 	}
 	b.settle()
-	b.more += b.Untold()
+	b.more += b.Unreported()
 	if b.more > 0 {
 		d.Problems = append(d.Problems, Problem{Kind: ProblemMore, Message: fmt.Sprintf("There are %d problems more.", b.more)})
 	}

@@ -45,7 +45,7 @@ func (a process) openListeners(ctx context.Context) (_ *listeners, err error) {
 			return nil, err
 		}
 	}
-	for _, name := range a.Service.Rest() {
+	for _, name := range a.Service.Unclaimed() {
 		a.log.Warn("a socket was handed over that nobody serves", "name", name)
 	}
 	return l, nil

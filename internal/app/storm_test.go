@@ -213,7 +213,7 @@ func TestTheDeadDoNotHarmTheLiving(t *testing.T) {
 	c := newCrowd(t, 20, func(*http.Request, string, int) {})
 	dead := &crowd{}
 	for range 20 {
-		dead.bases = append(dead.bases, "http://"+nettest.Refusing(t, "127.0.3.1"))
+		dead.bases = append(dead.bases, "http://"+nettest.RefusingAddr(t, "127.0.3.1"))
 	}
 	mute := &crowd{bases: silence(t, 20)}
 	f := &numbered{feed: newFeed(t)}

@@ -217,7 +217,7 @@ func ownGUIDs(nodes []Node, guid string) {
 
 func TestAHierarchicalPostComesBackFromItsFeedAsItWas(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	p := &Posts{Origin: func() string { return "https://here.example" }}
 	for seed := range fulltest.Size(50, 5) {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
@@ -268,7 +268,7 @@ func forgetLinks(nodes []Node) {
 
 func TestAnOutlineComesBackFromOPMLAsItWas(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	p := &Posts{}
 	for seed := range fulltest.Size(50, 5) {
 		nodes := grove(rand.New(rand.NewPCG(uint64(seed), 8)), 1, true)

@@ -21,9 +21,9 @@ func Needs(t testing.TB, what string) {
 	}
 }
 
-// OneCaller skips, under the race detector, a test that has much data and one goroutine at a time:
-// the detector has nothing to find there. The test runs in full without the detector.
-func OneCaller(t testing.TB) {
+// SkipUnderRace skips a test with much data and a single goroutine under the race detector, which
+// has nothing to find there. The test runs in full without the detector.
+func SkipUnderRace(t testing.TB) {
 	t.Helper()
 	if detecting {
 		t.Skip("much data and one goroutine: it runs without the race detector")

@@ -53,5 +53,5 @@ func takeAnswer(c *Check, t Topic, got answer, r *round) {
 			Conditional: got.conditional, LastModified: got.LastModified, Date: got.Date, At: c.Now,
 		})
 	}
-	c.Again = c.Evidence.LookAgain(c.Now, !r.pinged)
+	c.Again = c.Evidence.NextFullRead(c.Now, !r.pinged)
 }

@@ -74,7 +74,7 @@ func (b *bucket) take(now time.Time) {
 // further node an eighth of it, which is told at once, and what it may keep to itself.
 func TestAllNodesTogetherKeepARate(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	for seed := range uint64(fulltest.Size(60, 6)) {
 		r := rand.New(rand.NewPCG(seed, 13))
 		n, rate := 2+r.IntN(4), []float64{0.5, 3, 20, 200}[r.IntN(4)]

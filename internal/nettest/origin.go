@@ -56,7 +56,7 @@ func (o *Origin) Set(body []byte) {
 }
 
 // Asked counts the requests, and those that were answered with the document.
-func (o *Origin) Asked() (all, full int) {
+func (o *Origin) Requests() (all, full int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.asked, o.full

@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// Refusing is an address of this machine, with the given IPv4 address, at which connections are
-// refused until the test ends. No other program can begin to listen there meanwhile.
-func Refusing(t testing.TB, ip string) string {
+// RefusingAddr returns a local "ip:port" that refuses connections until the test ends. ip is an
+// IPv4 address. No other program can listen there meanwhile.
+func RefusingAddr(t testing.TB, ip string) string {
 	t.Helper()
-	addr, end, err := Refuse(ip)
+	addr, end, err := ReserveRefusingAddr(ip)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,8 +23,8 @@ func Refusing(t testing.TB, ip string) string {
 	return addr
 }
 
-// Refuse is [Refusing] until end is called.
-func Refuse(ip string) (addr string, end func(), err error) {
+// ReserveRefusingAddr is [RefusingAddr] with an explicit end.
+func ReserveRefusingAddr(ip string) (addr string, end func(), err error) {
 	syscall.ForkLock.RLock()
 	socket, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err == nil {

@@ -10,7 +10,7 @@ import (
 
 func TestAConnectionIsRefusedAndThePortStaysTaken(t *testing.T) {
 	t.Parallel()
-	addr := Refusing(t, "127.0.3.1")
+	addr := RefusingAddr(t, "127.0.3.1")
 	if _, err := net.Dial("tcp", addr); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("a connection: %v", err)
 	}

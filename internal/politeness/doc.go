@@ -12,16 +12,16 @@
 // in the report and not judged.
 package politeness
 
-// Manner is one rule of polite reading.
-type Manner struct {
+// Rule is one polite fetching rule.
+type Rule struct {
 	Number int    `json:"number"`
 	Title  string `json:"title"`
 	Unseen bool   `json:"unseen,omitempty"` // it cannot be judged from outside
 }
 
-// Manners are all of them, by number.
-func Rules() []Manner {
-	return []Manner{
+// Rules returns all rules by number.
+func Rules() []Rule {
+	return []Rule{
 		{Number: 1, Title: "Only the first request of a feed is unconditional"},
 		{Number: 2, Title: "If-None-Match carries the ETag exactly as it was given"},
 		{Number: 3, Title: "If-Modified-Since carries Last-Modified exactly as it was given, and is never made up"},

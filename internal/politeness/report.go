@@ -28,12 +28,12 @@ type Report struct {
 	Kept     int       `json:"kept"`
 	Broken   int       `json:"broken"`
 	Open     int       `json:"open"`
-	Rules    []Judged  `json:"manners"`
+	Rules    []Result  `json:"manners"`
 }
 
-// Judged is a manner with what became of it.
-type Judged struct {
-	Manner
+// Result is a rule with its verdict.
+type Result struct {
+	Rule
 	Verdict Verdict  `json:"verdict"`
 	Text    string   `json:"text"`             // for people
 	Broken  []string `json:"broken,omitempty"` // what was seen, at most 5
@@ -100,8 +100,8 @@ func (s *Server) report(r *reader) Report {
 	return out
 }
 
-func judged(m Manner, list []finding) Judged {
-	j := Judged{Manner: m, Verdict: Open, Text: "Nothing of it was seen yet."}
+func judged(m Rule, list []finding) Result {
+	j := Result{Rule: m, Verdict: Open, Text: "Nothing of it was seen yet."}
 	if m.Unseen {
 		j.Verdict, j.Text = Unseen, "This cannot be seen from outside."
 		return j

@@ -48,7 +48,7 @@ func TestOurOwnReaderKeepsEveryManner(t *testing.T) {
 				want = politeness.Unseen
 			}
 			if m.Verdict != want {
-				t.Errorf("manner %d (%s) is %s: %s %v %v", m.Number, m.Title, m.Verdict, m.Text, m.Manner, m.Broken)
+				t.Errorf("manner %d (%s) is %s: %s %v %v", m.Number, m.Title, m.Verdict, m.Text, m.Rule, m.Broken)
 			}
 		}
 		if r.Probes != len(probes.Probes("")) {

@@ -73,7 +73,7 @@ func shapes(n int) map[string]string {
 
 func TestHostileShapesStayBounded(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	for name, s := range shapes(1 << 15) {
 		got := HTML(s)
 		if limit := 12*len(s) + 8192; len(got) > limit {
@@ -104,7 +104,7 @@ func TestHostileShapesStayBounded(t *testing.T) {
 // 64 times. The bound is where each doubling takes 2.9 times as long, and only what is
 // slow every time counts, for others on the machine take away what is in its caches.
 func TestTimeIsLinearInHostileShapes(t *testing.T) {
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	fulltest.Long(t)
 	const n = 1 << 13
 	took := func(s string) time.Duration {

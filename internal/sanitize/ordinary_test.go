@@ -298,7 +298,7 @@ func texts(t testing.TB, d feedtest.Document) (all []string) {
 
 func TestWhatFeedsHaveIsOrdinary(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	whole, taken := 0, 0
 	both := pairs()[0]
 	for _, kind := range feedtest.Kinds() {

@@ -20,12 +20,12 @@ func TestProblemsAreCountedOnceNobodyWantsThem(t *testing.T) {
 	doc := "<r>" + strings.Repeat("& ", 50) + strings.Repeat("</x>", 50) + "</r>"
 	told := 0
 	r := New(doc, Options{Problem: func(string, int, string) bool { told++; return told < 10 }})
-	if read(r); told != 10 || r.Untold() != 90 {
-		t.Errorf("%d were told and %d were not", told, r.Untold())
+	if read(r); told != 10 || r.Unreported() != 90 {
+		t.Errorf("%d were told and %d were not", told, r.Unreported())
 	}
 	r = New(doc, Options{})
-	if read(r); r.Untold() != 100 {
-		t.Errorf("%d problems without anybody to tell", r.Untold())
+	if read(r); r.Unreported() != 100 {
+		t.Errorf("%d problems without anybody to tell", r.Unreported())
 	}
 }
 
@@ -37,8 +37,8 @@ func TestLimitsAreToldToThoseWhoWantNoMore(t *testing.T) {
 		kinds[kind]++
 		return false
 	}})
-	if read(r); kinds[Entity] != 1 || kinds[Limit] != maxLimits || r.Untold() != 49+50-maxLimits {
-		t.Errorf("%v, and %d not told", kinds, r.Untold())
+	if read(r); kinds[Entity] != 1 || kinds[Limit] != maxLimits || r.Unreported() != 49+50-maxLimits {
+		t.Errorf("%v, and %d not told", kinds, r.Unreported())
 	}
 }
 

@@ -235,8 +235,8 @@ func (r *Reader) tell(kind string, offset int, message []string) {
 	}
 }
 
-// Untold is how many problems there were after Options.Problem wanted no more.
-func (r *Reader) Untold() int { return r.untold }
+// Unreported returns how many problems were not reported.
+func (r *Reader) Unreported() int { return r.untold }
 
 // Kind is that of the current event.
 func (r *Reader) Kind() Kind { return r.kind }

@@ -154,8 +154,8 @@ func (d *Document) choose(accept []string) (f *form, ok bool) {
 // holds says that t is the tag of one of the forms; some readers lose the quotes.
 func (d *Document) holds(t string) bool { return BaseTag(t) == d.tag }
 
-// Held says that If-None-Match names a form of this document.
-func (d *Document) Held(h http.Header) bool {
+// ClientHas reports whether If-None-Match names a representation of this document.
+func (d *Document) ClientHas(h http.Header) bool {
 	for _, list := range h["If-None-Match"] {
 		for t, _, rest := nextTag(list); t != ""; t, _, rest = nextTag(rest) {
 			if t == "*" || d.holds(t) {
@@ -170,7 +170,7 @@ func (d *Document) Held(h http.Header) bool {
 // date counts where no tag was sent.
 func (d *Document) unchanged(h http.Header) bool {
 	if len(h["If-None-Match"]) > 0 {
-		return d.Held(h)
+		return d.ClientHas(h)
 	}
 	dates := h["If-Modified-Since"]
 	if len(dates) != 1 || d.since == nil || d.o.NoSince {

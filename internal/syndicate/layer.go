@@ -150,7 +150,7 @@ func (l *Layer) Serve(w http.ResponseWriter, r *http.Request, s Source, format s
 	if err != nil {
 		return 0, err
 	}
-	if wantsDelta(r) && !n.doc.Held(r.Header) {
+	if wantsDelta(r) && !n.doc.ClientHas(r.Header) {
 		d, same := l.delta(r, s, n)
 		switch {
 		case same:

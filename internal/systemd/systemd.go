@@ -94,8 +94,8 @@ func (s *Service) Take(name string) net.Listener {
 	return l
 }
 
-// Rest names the listeners that nobody took.
-func (s *Service) Rest() []string {
+// Unclaimed returns the names of the listeners that were not taken.
+func (s *Service) Unclaimed() []string {
 	if s == nil {
 		return nil
 	}

@@ -8,8 +8,8 @@
 // read in full, and a hash of its bytes decides.
 //
 // [Evidence] is what is known of the validators of one document; its owner stores it with
-// the validators. [Evidence.Doubt] says whether they can be believed, [Evidence.Read] takes
-// in a full read, and [Evidence.LookAgain] says when the document must be read once more.
+// the validators. [Evidence.Doubt] decides whether they can be trusted, [Evidence.Read]
+// records a full read, and [Evidence.NextFullRead] schedules the next full read.
 package validator
 
 import (
@@ -101,14 +101,14 @@ func recent(r FullRead) bool {
 	return date.Sub(modified).Abs() < Margin
 }
 
-// LookAgain returns when the document must be read in full once more although nobody
+// NextFullRead returns when the document must be read in full once more although nobody
 // announced a change; the zero time when it need not be. now is the time of the check that
-// e resulted from. A follow-up is a check that was itself due to LookAgain: it never leads
+// e resulted from. A follow-up is a check that was itself due to NextFullRead: it never leads
 // to a second one because of Last-Modified, or a document that is made for each request
 // would be read for ever.
 //
 // spec:cloudburst#ping-look-again
-func (e Evidence) LookAgain(now time.Time, followUp bool) time.Time {
+func (e Evidence) NextFullRead(now time.Time, followUp bool) time.Time {
 	switch {
 	case e.Believed:
 		return e.FullAt.Add(BelievedFor)

@@ -121,17 +121,17 @@ func TestA304CountsForAProvenETagOnly(t *testing.T) {
 func TestADocumentIsReadAgainOnceAfterARecentChangeAndAnHourAfterA304(t *testing.T) {
 	t.Parallel()
 	recent := validator.Evidence{Recent: true, FullAt: noon()}
-	if at := recent.LookAgain(noon(), false); !at.Equal(noon().Add(validator.Settled)) {
+	if at := recent.NextFullRead(noon(), false); !at.Equal(noon().Add(validator.Settled)) {
 		t.Errorf("a recent change is looked at again at %s", at)
 	}
-	if at := recent.LookAgain(noon(), true); !at.IsZero() {
+	if at := recent.NextFullRead(noon(), true); !at.IsZero() {
 		t.Errorf("a follow-up leads to another one at %s", at)
 	}
-	if at := (validator.Evidence{FullAt: noon()}).LookAgain(noon(), false); !at.IsZero() {
+	if at := (validator.Evidence{FullAt: noon()}).NextFullRead(noon(), false); !at.IsZero() {
 		t.Errorf("an old document is looked at again at %s", at)
 	}
 	for _, followUp := range []bool{true, false} {
-		at := validator.Evidence{FullAt: noon()}.Believe().LookAgain(noon().Add(time.Minute), followUp)
+		at := validator.Evidence{FullAt: noon()}.Believe().NextFullRead(noon().Add(time.Minute), followUp)
 		if !at.Equal(noon().Add(validator.BelievedFor)) {
 			t.Errorf("after a 304 the document is read in full at %s", at)
 		}

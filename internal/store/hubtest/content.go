@@ -85,7 +85,7 @@ func (e *env) full(t *testing.T, feed string, want bool) {
 }
 
 func wholeContent(t *testing.T, e *env) {
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
 	var all []byte
 	for i := range 256 {

@@ -157,7 +157,7 @@ func brokenPass(t *testing.T, e *env) {
 }
 
 func manyPages(t *testing.T, e *env) {
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	const total = 20_000
 	want := map[int64]bool{}
 	for i := range 2 {

@@ -127,7 +127,7 @@ func (n readNode) read() float64 {
 // the database knows its tables and when it has not looked at them yet.
 func TestNoStatementReadsAllOfAWritersPosts(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
 		for _, analyzed := range []bool{false, true} {
 			name := mode

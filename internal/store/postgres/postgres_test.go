@@ -46,7 +46,7 @@ func open(t testing.TB, url string) *Store {
 // The driver tries an address with TLS and without, and reports both attempts.
 func TestAnErrorOfOpenNamesEachFailureOnce(t *testing.T) {
 	t.Parallel()
-	addr := nettest.Refusing(t, "127.0.0.1")
+	addr := nettest.RefusingAddr(t, "127.0.0.1")
 	_, err := Open(t.Context(), Options{URL: "postgres://alice@" + addr + "/cloudburst"})
 	f, ok := errors.AsType[*fault.Error](err)
 	if !ok || f.Code != fault.Unavailable || f.Err == nil {

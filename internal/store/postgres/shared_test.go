@@ -257,7 +257,7 @@ func page(t testing.TB, s *Store, p hub.Shard) int {
 // small, PostgreSQL gathers and sorts a whole topic for each page.
 func TestAPageWalksTheKey(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	s := open(t, storetest.Postgres(t))
 	p := fill(t, s, "http://127.0.0.1/small", 3)
 	for range 10 { // long enough for a plan to be kept

@@ -18,7 +18,7 @@ import (
 // forgotten by what goes through all tables.
 func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	s := open(t, storetest.Postgres(t))
 	want, err := sqldb.Schema()
 	if err != nil {

@@ -85,7 +85,7 @@ func TestReadersCannotWrite(t *testing.T) {
 
 func TestALargeFileIsCheckedWhileItIsInUse(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	dir, good := closed(t, 10_000)
 	rng := rand.New(rand.NewPCG(3, 4))
 	bad := bytes.Clone(good)
@@ -104,7 +104,7 @@ func TestALargeFileIsCheckedWhileItIsInUse(t *testing.T) {
 
 func TestALargeGoodFileIsFine(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	dir, _ := closed(t, 100)
 	s := open(t, Options{Dir: dir, CheckWhole: 1})
 	<-s.checked
@@ -117,7 +117,7 @@ func TestALargeGoodFileIsFine(t *testing.T) {
 // prepared in the course of a day; only listings and counts may go through a table.
 func TestEveryStatementGoesByAnIndex(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	s := open(t, Options{})
 	day(t, s)
 	placeholders := regexp.MustCompile(`\$\d+`)

@@ -187,7 +187,7 @@ func stored(t *testing.T, s *Store) int {
 
 func TestAFullDatabaseIsAnsweredAndRecoversByItself(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	fulltest.Long(t)
 	s := open(t, Options{MaxPages: 400})
 	n := room(t, s, 0)

@@ -19,7 +19,7 @@ func BenchmarkRenumber100kPosts(b *testing.B) {
 
 func TestAHundredThousandPostsSlowNobodyDown(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	fulltest.Long(t)
 	s := open(t, Options{})
 	started := time.Now()
@@ -36,7 +36,7 @@ func TestAHundredThousandPostsSlowNobodyDown(t *testing.T) {
 // of a writer takes.
 func TestNoStatementGoesThroughAWritersPosts(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	s := open(t, Options{})
 	authortest.FillPosts(t, s, "alice", 3000)
 	authortest.WriterDay(t, s, "alice")

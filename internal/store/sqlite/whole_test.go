@@ -16,7 +16,7 @@ import (
 // forgotten by what goes through all tables.
 func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
 	t.Parallel()
-	fulltest.OneCaller(t)
+	fulltest.SkipUnderRace(t)
 	file := filepath.Join(t.TempDir(), "x.db")
 	w, err := Create(t.Context(), file)
 	if err != nil {

@@ -22,7 +22,7 @@ func RunGroups[E any](t *testing.T, open func(t *testing.T) hub.Store, with func
 		t.Run(group, func(t *testing.T) {
 			t.Parallel()
 			if oneCaller(group) {
-				fulltest.OneCaller(t)
+				fulltest.SkipUnderRace(t)
 			}
 			for name, test := range tests {
 				t.Run(name, func(t *testing.T) {
