@@ -121,7 +121,7 @@ func (p *readerPush) Follow(ctx context.Context, feed, topic string, doors []riv
 func (p *readerPush) choose(have []upstream.Follow, doors []river.PushEndpoint) []upstream.Endpoint {
 	var list []upstream.Endpoint
 	for _, d := range doors {
-		door, err := p.engine.Whole(upstream.Endpoint(d))
+		door, err := p.engine.Complete(upstream.Endpoint(d))
 		if err != nil || p.own(door.Hub) {
 			continue
 		}
@@ -167,7 +167,7 @@ func (p *readerPush) State(ctx context.Context, feed string, doors []river.PushE
 	var list []river.PushState
 	shown := make([]bool, len(have))
 	for _, d := range doors {
-		door, err := p.engine.Whole(upstream.Endpoint(d))
+		door, err := p.engine.Complete(upstream.Endpoint(d))
 		if err == nil && p.own(door.Hub) {
 			list = append(list, river.PushState{PushEndpoint: d, Own: true, State: upstream.Active, Since: p.since})
 			continue

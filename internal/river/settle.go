@@ -169,7 +169,7 @@ func (r checking) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed
 	}
 	m := in.Result()
 	saved.Source.Last = m.Last
-	saved.Put, saved.Follow, saved.Withdrawn = m.Put, true, m.Withdrawn
+	saved.Put, saved.TextFromHTML, saved.Withdrawn = m.Put, true, m.Withdrawn
 	seq := r.seqs(len(m.Put) + len(m.Withdrawn))
 	for i := range m.Put {
 		m.Put[i].Seq, m.Put[i].First = seq, seq
@@ -280,7 +280,7 @@ func changesText(m item.Merged) string {
 	for _, p := range []struct {
 		n    int
 		word string
-	}{{m.Fresh, "new"}, {m.Edited, "edited"}, {len(m.Withdrawn), "withdrawn"}, {m.Back, "back again"}} {
+	}{{m.Fresh, "new"}, {m.Edited, "edited"}, {len(m.Withdrawn), "withdrawn"}, {m.Restored, "back again"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.word))
 		}

@@ -105,10 +105,10 @@ type PutOff struct {
 
 // Saved is what a check came to.
 type Saved struct {
-	Source Source // as it is from now on; Claim is the one that it was claimed with
-	Check  Check
-	Put    []Item // new and changed ones, whole
-	Follow bool   // the Text of each of Put is TextOf its HTML, and need not be kept
+	Source       Source // as it is from now on; Claim is the one that it was claimed with
+	Check        Check
+	Put          []Item // new and changed ones, whole
+	TextFromHTML bool   // the Text of each of Put is TextOf its HTML, and need not be kept
 	// Withdrawn are items that are there and that the feed took out: of each only ID, Seq
 	// and WithdrawnAt are written, the rest of it stays. Those that are not there are left.
 	Withdrawn []Item

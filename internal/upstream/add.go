@@ -115,7 +115,7 @@ func (e *Engine) check(r *Request) error {
 // choose finds the door, and the name by which its hub knows the feed.
 func (e *Engine) choose(ctx context.Context, r Request) (Endpoint, string, error) {
 	if r.Endpoint != nil {
-		door, err := e.Whole(*r.Endpoint)
+		door, err := e.Complete(*r.Endpoint)
 		if err == nil && e.own(door.Hub) {
 			err = ownHub()
 		}
@@ -162,9 +162,9 @@ func (e *Engine) choose(ctx context.Context, r Request) (Endpoint, string, error
 	return Endpoint{}, "", fault.New(fault.NotFound, "The feed %s names no hub; if you know one, say which with via and hub.", clip(r.Feed))
 }
 
-// Whole is a door with everything that its hub is asked by: of one in another's words
+// Complete is a door with everything that its hub is asked by: of one in another's words
 // perhaps only the URL is known.
-func (e *Engine) Whole(d Endpoint) (Endpoint, error) {
+func (e *Engine) Complete(d Endpoint) (Endpoint, error) {
 	if d.Protocol == RSSCloud && d.Wire == "" {
 		return e.Ask.Endpoint(d.Protocol, d.Hub)
 	}

@@ -103,7 +103,7 @@ func (e *Engine) search(ctx context.Context, f Follow) (*Endpoint, error) {
 		if d.Protocol != f.Protocol || e.own(d.Hub) {
 			continue
 		}
-		if d, err = e.Whole(d); err == nil {
+		if d, err = e.Complete(d); err == nil {
 			doors = append(doors, d)
 		}
 	}

@@ -42,7 +42,7 @@ type Merged struct {
 	Last      []Known // items of this document
 	Fresh     int     // how many items are new
 	Edited    int
-	Back      int // withdrawn items that came back
+	Restored  int // withdrawn items that came back
 }
 
 // mostTombstones is how many removals one document may tell.
@@ -186,7 +186,7 @@ func (m *Merge) Result() Merged {
 			out.Edited++
 		case !was.WithdrawnAt.IsZero():
 			changed = append(changed, m.item(e, was))
-			out.Back++
+			out.Restored++
 		}
 	}
 	out.Put = append(m.arrivals(fresh), changed...)

@@ -65,7 +65,7 @@ func packSaved(saved river.Saved) (*saving, error) {
 		v.Put = append(v.Put, it)
 	}
 	for i := range v.Put {
-		content, err := packContent(v.Put[i].Content, v.Follow)
+		content, err := packContent(v.Put[i].Content, v.TextFromHTML)
 		if err != nil {
 			return nil, err
 		}
