@@ -31,8 +31,8 @@ type Authorization struct {
 
 // How long an authorization waits for the user, and a code for the program.
 const (
-	AskFor  = 30 * time.Minute
-	CodeFor = 10 * time.Minute
+	RequestTTL = 30 * time.Minute
+	CodeTTL    = 10 * time.Minute
 	// codeKeep is how long a redeemed code is remembered beyond CodeFor, for servers whose
 	// clocks differ.
 	codeKeep = time.Hour
@@ -46,7 +46,7 @@ const (
 
 // Ask seals what a program asks of z.User, for the form in which the user decides. Errors:
 // fault.NotFound (no such user), Unavailable (there is no Key).
-func (a *Accounts) Ask(ctx context.Context, z Authorization) (ask string, err error) {
+func (a *Accounts) SealRequest(ctx context.Context, z Authorization) (ask string, err error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {
 		return "", err
@@ -55,12 +55,12 @@ func (a *Accounts) Ask(ctx context.Context, z Authorization) (ask string, err er
 	if err != nil {
 		return "", err
 	}
-	z.PasswordAt, z.Expires = u.PasswordAt, a.now().Add(AskFor)
+	z.PasswordAt, z.Expires = u.PasswordAt, a.now().Add(RequestTTL)
 	return a.keys.sealAuthorization(sealedAsk, z)
 }
 
 // Asked opens what Ask sealed for this user. fault.Refused: it is for somebody else, or too old.
-func (a *Accounts) Asked(user, ask string) (Authorization, error) {
+func (a *Accounts) OpenRequest(user, ask string) (Authorization, error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {
 		return Authorization{}, err
@@ -79,7 +79,7 @@ func (a *Accounts) Allow(z Authorization) (code string, err error) {
 	if err := a.keys.usable(); err != nil {
 		return "", err
 	}
-	z.ID, z.Expires, z.State = newSelector(), a.now().Add(CodeFor), ""
+	z.ID, z.Expires, z.State = newSelector(), a.now().Add(CodeTTL), ""
 	return a.keys.sealAuthorization(sealedCode, z)
 }
 

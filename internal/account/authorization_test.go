@@ -18,9 +18,9 @@ var allowed = account.Authorization{
 // code is one that alice has just allowed.
 func (w *world) code(scopes ...string) string {
 	w.t.Helper()
-	ask, err := w.Ask(w.ctx, allowed)
+	ask, err := w.SealRequest(w.ctx, allowed)
 	must(w.t, err)
-	z, err := w.Asked("alice", ask)
+	z, err := w.OpenRequest("alice", ask)
 	must(w.t, err)
 	if z.State != "s" || z.Challenge != "h" || z.RedirectURI != allowed.RedirectURI {
 		w.t.Errorf("%+v", z)
@@ -84,22 +84,22 @@ func TestCodesThatAreNotValidAreRefused(t *testing.T) {
 			}
 		}
 		code := w.code("create")
-		ask, err := w.Ask(w.ctx, allowed)
+		ask, err := w.SealRequest(w.ctx, allowed)
 		must(t, err)
 		refused("nothing", "")
 		refused("a forged code", code[:len(code)-2]+"AA")
 		refused("what the form has", ask)
-		_, err = w.Asked("alice", code)
+		_, err = w.OpenRequest("alice", code)
 		faulty(t, err, fault.Refused)
-		_, err = w.Asked("bob", ask)
+		_, err = w.OpenRequest("bob", ask)
 		faulty(t, err, fault.Refused)
 		must(t, w.Disable(w.ctx, "alice", true))
 		refused("the code of a disabled user", code)
 		must(t, w.Disable(w.ctx, "alice", false))
-		time.Sleep(account.CodeFor)
+		time.Sleep(account.CodeTTL)
 		refused("an old code", code)
-		time.Sleep(account.AskFor - account.CodeFor)
-		_, err = w.Asked("alice", ask)
+		time.Sleep(account.RequestTTL - account.CodeTTL)
+		_, err = w.OpenRequest("alice", ask)
 		faulty(t, err, fault.Refused)
 		code = w.code("create")
 		_, err = w.ChangePassword(w.ctx, w.user("alice"), "another password")
@@ -109,7 +109,7 @@ func TestCodesThatAreNotValidAreRefused(t *testing.T) {
 		if _, err := foreign.Redeem(w.ctx, w.code("create"), fits, at(home)); fault.CodeOf(err) != fault.Refused {
 			t.Errorf("a code of another key: %v", err)
 		}
-		_, err = w.Ask(w.ctx, account.Authorization{User: "nobody"})
+		_, err = w.SealRequest(w.ctx, account.Authorization{User: "nobody"})
 		faulty(t, err, fault.NotFound)
 	})
 }

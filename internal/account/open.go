@@ -84,7 +84,7 @@ func (a *Accounts) compare(ctx context.Context, s SealedSecret, err error, user,
 func (a *Accounts) opened(ctx context.Context, s SealedSecret) (Secret, error) {
 	if now := stamp(a.now()); now.Sub(s.UsedAt) >= time.Minute {
 		s.UsedAt = now
-		a.note("secret", a.Store.SeeSecret(ctx, s.Selector, now))
+		a.note("secret", a.Store.TouchSecret(ctx, s.Selector, now))
 	}
 	return s.Secret, nil
 }

@@ -229,7 +229,7 @@ func TestNothingThatLetsSomebodyInStandsInTheDatabase(t *testing.T) {
 	t.Parallel()
 	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
 		a, b := w.readers()
-		cookie, _, err := w.Begin(w.ctx, w.user("alice"), "")
+		cookie, _, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
 		token, _, err := w.NewToken(w.ctx, "alice", "label", account.Scopes())
 		must(t, err)

@@ -49,7 +49,7 @@ func hashOf(s string) string {
 // shown once. u is what Check, or whatever made the user or the password, returned: whoever
 // came in by a password that was changed meanwhile is not let in. fault.NotFound: the user
 // is gone or disabled; fault.Refused: there is another password by now.
-func (a *Accounts) Begin(ctx context.Context, u User, agent string) (cookie string, s Session, err error) {
+func (a *Accounts) StartSession(ctx context.Context, u User, agent string) (cookie string, s Session, err error) {
 	now := stamp(a.now())
 	cookie = newToken()
 	s = Session{ID: hashOf(cookie), User: u.Name, Agent: agentText(agent), CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(SessionIdle)}
@@ -97,13 +97,15 @@ func (a *Accounts) Session(ctx context.Context, cookie string) (Session, error) 
 			s.ExpiresAt = end
 		}
 		a.init()
-		a.note("session", a.Store.SeeSession(ctx, s.ID, s.SeenAt, s.ExpiresAt))
+		a.note("session", a.Store.TouchSession(ctx, s.ID, s.SeenAt, s.ExpiresAt))
 	}
 	return s, nil
 }
 
 // End ends a session; that there is none is no error.
-func (a *Accounts) End(ctx context.Context, id string) error { return a.Store.EndSession(ctx, id) }
+func (a *Accounts) EndSession(ctx context.Context, id string) error {
+	return a.Store.EndSession(ctx, id)
+}
 
 // Sessions lists those of a user, the newest first.
 func (a *Accounts) Sessions(ctx context.Context, user string) ([]Session, error) {

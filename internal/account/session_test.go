@@ -15,7 +15,7 @@ func TestASessionLastsWhileItIsUsedButNotForEver(t *testing.T) {
 	t.Parallel()
 	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
 		w.add("alice")
-		cookie, s, err := w.Begin(w.ctx, w.user("alice"), "Browser\r\n 1.0\x00 ☂")
+		cookie, s, err := w.StartSession(w.ctx, w.user("alice"), "Browser\r\n 1.0\x00 ☂")
 		must(t, err)
 		if len(cookie) != 43 || strings.Contains(s.ID, cookie) || s.Agent != "Browser 1.0 ☂" || s.User != "alice" {
 			t.Errorf("%s, %+v", cookie, s)
@@ -35,7 +35,7 @@ func TestASessionLastsWhileItIsUsedButNotForEver(t *testing.T) {
 		_, err = w.Session(w.ctx, cookie)
 		faulty(t, err, fault.Refused)
 
-		cookie, _, err = w.Begin(w.ctx, w.user("alice"), "")
+		cookie, _, err = w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
 		w.wait(30*day - time.Millisecond)
 		if list, err := w.Sessions(w.ctx, "alice"); err != nil || len(list) != 1 {
@@ -54,7 +54,7 @@ func TestTheUseOfASessionIsWrittenDownOnceAnHour(t *testing.T) {
 	t.Parallel()
 	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
 		w.add("alice")
-		cookie, s, err := w.Begin(w.ctx, w.user("alice"), "")
+		cookie, s, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
 		for _, want := range []time.Duration{0, 0, 0, time.Hour, time.Hour} {
 			_, err := w.Session(w.ctx, cookie)
@@ -73,14 +73,14 @@ func TestASessionThatEndedIsOver(t *testing.T) {
 	t.Parallel()
 	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
 		w.add("alice", "bob")
-		one, a, err := w.Begin(w.ctx, w.user("alice"), "")
+		one, a, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
-		two, b, err := w.Begin(w.ctx, w.user("alice"), "")
+		two, b, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
 		if one == two || a.ID == b.ID {
 			t.Fatal("two log-ins have one session")
 		}
-		must(t, w.End(w.ctx, a.ID))
+		must(t, w.EndSession(w.ctx, a.ID))
 		_, err = w.Session(w.ctx, one)
 		faulty(t, err, fault.Refused)
 		_, err = w.Session(w.ctx, two)
@@ -99,13 +99,13 @@ func TestAUserHasFiftySessions(t *testing.T) {
 	t.Parallel()
 	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
 		w.add("alice")
-		first, _, err := w.Begin(w.ctx, w.user("alice"), "")
+		first, _, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
 		for range 50 {
 			_, err := w.Session(w.ctx, first)
 			must(t, err)
 			w.wait(time.Minute)
-			_, _, err = w.Begin(w.ctx, w.user("alice"), "")
+			_, _, err = w.StartSession(w.ctx, w.user("alice"), "")
 			must(t, err)
 		}
 		_, err = w.Session(w.ctx, first)
@@ -117,7 +117,7 @@ func TestSweepingRemovesWhatIsOver(t *testing.T) {
 	t.Parallel()
 	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
 		w.add("alice")
-		_, old, err := w.Begin(w.ctx, w.user("alice"), "")
+		_, old, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
 		w.try("alice", right, at(home), ok)
 		secret, err := w.NewSecret(w.ctx, "alice", private, "Bob")
@@ -129,7 +129,7 @@ func TestSweepingRemovesWhatIsOver(t *testing.T) {
 		_, err = w.store.Session(w.ctx, old.ID)
 		must(t, err)
 		w.wait(366 * day)
-		_, fresh, err := w.Begin(w.ctx, w.user("alice"), "")
+		_, fresh, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
 		must(t, w.Sweep(w.ctx))
 		_, err = w.store.Session(w.ctx, old.ID)
@@ -149,7 +149,7 @@ func TestWhoCameInByAPasswordThatWasChangedMeanwhileHasNoSession(t *testing.T) {
 		thief, err := w.Check(w.ctx, "alice", right, at(away))
 		must(t, err)
 		must(t, w.SetPassword(w.ctx, "alice", "another password")) // in the same millisecond
-		_, _, err = w.Begin(w.ctx, thief, "")
+		_, _, err = w.StartSession(w.ctx, thief, "")
 		faulty(t, err, fault.Refused)
 		_, err = w.ChangePassword(w.ctx, thief, "the thief's password")
 		faulty(t, err, fault.Conflict)
@@ -159,9 +159,9 @@ func TestWhoCameInByAPasswordThatWasChangedMeanwhileHasNoSession(t *testing.T) {
 		must(t, err)
 		now, err := w.ChangePassword(w.ctx, owner, "the third password")
 		must(t, err)
-		_, _, err = w.Begin(w.ctx, owner, "")
+		_, _, err = w.StartSession(w.ctx, owner, "")
 		faulty(t, err, fault.Refused)
-		cookie, _, err := w.Begin(w.ctx, now, "")
+		cookie, _, err := w.StartSession(w.ctx, now, "")
 		must(t, err)
 		_, err = w.Session(w.ctx, cookie)
 		must(t, err)

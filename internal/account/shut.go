@@ -56,7 +56,7 @@ func (s *shut) forget() {
 // Shut reports whether a user is disabled, so that nothing of him is shown. It is cheap:
 // where no other process uses the store it is read once for each user, elsewhere every two
 // seconds. Who does not exist is not.
-func (a *Accounts) Shut(ctx context.Context, name string) (bool, error) {
+func (a *Accounts) IsDisabled(ctx context.Context, name string) (bool, error) {
 	now := a.now()
 	known, writes, ok := a.shut.get(name)
 	if ok && (!a.Shared || now.Sub(known.at) < shutKnown) {

@@ -45,7 +45,7 @@ type UserStore interface {
 	DisableUser(ctx context.Context, name string, disabled bool, at time.Time) error
 	// SeeUser says that the user logged in at a place, of which the most recent ones
 	// are kept.
-	SeeUser(ctx context.Context, name, place string, at time.Time, keep int) error
+	TouchUser(ctx context.Context, name, place string, at time.Time, keep int) error
 	// KnowsPlace reports whether the user logged in there before.
 	KnowsPlace(ctx context.Context, name, place string) (bool, error)
 }
@@ -61,7 +61,7 @@ type SessionStore interface {
 	// Sessions lists those of a user that last beyond now, the newest first.
 	Sessions(ctx context.Context, user string, now time.Time) ([]Session, error)
 	// SeeSession writes when it was used, and until when it lasts now.
-	SeeSession(ctx context.Context, id string, seen, expires time.Time) error
+	TouchSession(ctx context.Context, id string, seen, expires time.Time) error
 	// EndSession removes one; that there is none is no error.
 	EndSession(ctx context.Context, id string) error
 }
@@ -77,7 +77,7 @@ type TokenStore interface {
 	TokenByApp(ctx context.Context, app string) (Token, error)
 	// Tokens lists those of a user, the oldest first.
 	Tokens(ctx context.Context, user string) ([]Token, error)
-	SeeToken(ctx context.Context, id string, at time.Time) error
+	TouchToken(ctx context.Context, id string, at time.Time) error
 	// RemoveToken removes one of the user's. fault.NotFound.
 	RemoveToken(ctx context.Context, user, id string) error
 }
@@ -97,7 +97,7 @@ type SecretStore interface {
 	// SecretsFor is SecretsOf for letting readers in: none of a user who is disabled,
 	// and unless who is "" only those whose selector or reader it is.
 	SecretsFor(ctx context.Context, user, feed, who string) ([]SealedSecret, error)
-	SeeSecret(ctx context.Context, selector string, at time.Time) error
+	TouchSecret(ctx context.Context, selector string, at time.Time) error
 	// RemoveSecret removes one of the user's. fault.NotFound.
 	RemoveSecret(ctx context.Context, user, selector string) error
 	// SecretKeys lists the keys by which secrets were sealed, and how many were.

@@ -99,7 +99,7 @@ func (a *Accounts) found(ctx context.Context, t Token, err error, scope string, 
 	}
 	if now := stamp(a.now()); now.Sub(t.UsedAt) >= time.Minute {
 		t.UsedAt = now
-		a.note("token", a.Store.SeeToken(ctx, t.ID, now))
+		a.note("token", a.Store.TouchToken(ctx, t.ID, now))
 	}
 	return t, nil
 }

@@ -57,7 +57,7 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 		a.rehash(ctx, name, list[0], with)
 	}
 	if now := a.now(); !known || now.Sub(u.SeenAt) >= time.Hour {
-		a.note("account", a.Store.SeeUser(ctx, name, place, now, places))
+		a.note("account", a.Store.TouchUser(ctx, name, place, now, places))
 	}
 	return u, nil
 }
@@ -212,7 +212,7 @@ func (a *Accounts) Count(ctx context.Context) (int64, error) { return a.Store.Co
 
 // First is what whoever makes the first user has to know: made once per process, or, with Shared, from
 // the key, for the operator's eyes. "" when there are users, or nobody knows whether.
-func (a *Accounts) First() string {
+func (a *Accounts) SetupToken() string {
 	a.init()
 	if a.settled.Load() {
 		return ""

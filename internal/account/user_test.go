@@ -41,7 +41,7 @@ func TestADisabledUserComesBackAsBefore(t *testing.T) {
 		w.add("alice")
 		must(t, w.Disable(w.ctx, "alice", true))
 		w.try("alice", right, at(home), fault.Refused)
-		_, _, err := w.Begin(w.ctx, w.user("alice"), "")
+		_, _, err := w.StartSession(w.ctx, w.user("alice"), "")
 		faulty(t, err, fault.NotFound)
 		must(t, w.Disable(w.ctx, "alice", false))
 		w.try("alice", right, at(home), ok)
@@ -53,7 +53,7 @@ func TestANewPasswordTakesTheOldOnesPlace(t *testing.T) {
 	t.Parallel()
 	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
 		w.add("alice")
-		cookie, _, err := w.Begin(w.ctx, w.user("alice"), "")
+		cookie, _, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
 		w.wait(time.Hour)
 		faulty(t, w.SetPassword(w.ctx, "alice", "short"), fault.Invalid)
@@ -157,9 +157,9 @@ func TestTheLastLogInIsWrittenDownAboutOnceAnHour(t *testing.T) {
 func TestTheFirstUserNeedsThePrintedToken(t *testing.T) {
 	t.Parallel()
 	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
-		token := w.First()
-		if len(token) < 20 || token != w.First() {
-			t.Fatalf("token %q, then %q", token, w.First())
+		token := w.SetupToken()
+		if len(token) < 20 || token != w.SetupToken() {
+			t.Fatalf("token %q, then %q", token, w.SetupToken())
 		}
 		for _, bad := range []string{"", token + "x", token[1:], strings.ToUpper(token)} {
 			_, err := w.AddFirst(w.ctx, bad, "alice", right, at(home))
@@ -185,13 +185,13 @@ func TestTheFirstUserNeedsThePrintedToken(t *testing.T) {
 		if n, err := w.Count(w.ctx); made != 1 || n != 1 || err != nil {
 			t.Errorf("%d made, %d there, %v", made, n, err)
 		}
-		if w.First() != "" {
+		if w.SetupToken() != "" {
 			t.Error("there is a token when there are users")
 		}
 		_, err = w.AddFirst(w.ctx, token, "late", right, at(home))
 		faulty(t, err, fault.Refused)
 		w.restart()
-		if w.First() != "" {
+		if w.SetupToken() != "" {
 			t.Error("a restart makes a token when there are users")
 		}
 	})
@@ -204,10 +204,10 @@ func TestTheTokenOfTheFirstUserCannotBeGuessedForLong(t *testing.T) {
 			_, err := w.AddFirst(w.ctx, "guess", "alice", right, at(home))
 			faulty(t, err, fault.Refused)
 		}
-		_, err := w.AddFirst(w.ctx, w.First(), "alice", right, at(home))
+		_, err := w.AddFirst(w.ctx, w.SetupToken(), "alice", right, at(home))
 		faulty(t, err, fault.TooMany)
 		w.wait(fault.RetryAfter(err))
-		_, err = w.AddFirst(w.ctx, w.First(), "alice", right, at(home))
+		_, err = w.AddFirst(w.ctx, w.SetupToken(), "alice", right, at(home))
 		must(t, err)
 	})
 }

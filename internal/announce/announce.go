@@ -114,7 +114,7 @@ func (a *Announcer) Saved(ctx context.Context, n News) error {
 		o.Version, o.Name, o.Home, o.SavedAt = n.Version, n.Name, n.Home, n.SavedAt.UTC().Truncate(time.Millisecond)
 		o.Refused, o.GaveUp = 0, false
 		if o.Lease == 0 { // who tells it now sees to it that this one is told next
-			o.DueAt = date.Later(now, o.NotYet)
+			o.DueAt = date.Later(now, o.RetryAt)
 		}
 		return Keep, nil
 	})
@@ -198,7 +198,7 @@ func (a *Announcer) Retry(ctx context.Context, sink string) (int, error) {
 			if !found || o.Notified >= o.Version {
 				return Leave, nil
 			}
-			o.Tries, o.Refused, o.GaveUp, o.NotYet = 0, 0, false, time.Time{}
+			o.Tries, o.Refused, o.GaveUp, o.RetryAt = 0, 0, false, time.Time{}
 			// A week is counted anew: somebody wants it to be told.
 			o.SavedAt = date.Later(o.SavedAt, now)
 			if o.Lease == 0 {
@@ -250,7 +250,7 @@ func (a *Announcer) tell(ctx context.Context, o PendingTarget) {
 func (a *Announcer) heard(o *PendingTarget, version int64, said string, s Target, took time.Duration) *event.Event {
 	now := a.now()
 	o.Notified = max(o.Notified, version)
-	o.Tries, o.Refused, o.GaveUp, o.NotYet = 0, 0, false, time.Time{}
+	o.Tries, o.Refused, o.GaveUp, o.RetryAt = 0, 0, false, time.Time{}
 	o.LastAt, o.OK, o.Last = now, true, cmp.Or(said, "It took the ping.")
 	o.DueAt = time.Time{}
 	if o.Version > o.Notified {
@@ -282,7 +282,7 @@ func (a *Announcer) failed(o *PendingTarget, version int64, err error, s Target,
 		o.GaveUp = true
 	}
 	if after := min(fault.RetryAfter(err), a.longest()); after > 0 {
-		o.NotYet = now.Add(after)
+		o.RetryAt = now.Add(after)
 		wait = max(wait, after)
 	}
 	switch {
@@ -290,7 +290,7 @@ func (a *Announcer) failed(o *PendingTarget, version int64, err error, s Target,
 		o.DueAt = time.Time{}
 		text += " It is not told until the next change."
 	case newer:
-		o.DueAt = date.Later(now, o.NotYet)
+		o.DueAt = date.Later(now, o.RetryAt)
 	default:
 		o.DueAt = now.Add(wait)
 	}

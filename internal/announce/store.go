@@ -35,7 +35,7 @@ type Note struct {
 	OK      bool      `json:"ok,omitempty"`      // that went well
 	Refused int       `json:"refused,omitempty"` // how often it refused Version
 	GaveUp  bool      `json:"gave_up,omitempty"` // Version is not told any more
-	NotYet  time.Time `json:"not_yet,omitzero"`  // until then the sink asked to be left alone
+	RetryAt time.Time `json:"not_yet,omitzero"`  // until then the sink asked to be left alone
 }
 
 // Verdict says what becomes of a row.

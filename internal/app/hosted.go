@@ -63,7 +63,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 	}
 	a.hosted.late, a.notifier = make(chan struct{}, 1), &publish.Notifier{} // see newNotifier
 	a.authors = &author.Feeds{
-		Late: func() {
+		OnNotifyFailure: func() {
 			select {
 			case a.hosted.late <- struct{}{}:
 			default: // it is known
@@ -71,7 +71,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 		},
 		Store: st, Now: a.clock.Now, Log: a.log, Shared: a.cfg.Database != "", Notify: a.notifier.Saved,
 		Events: a.notifier.Events, Publish: a.hub.Bus.Publish, Own: a.ownUser,
-		Known: func(ctx context.Context, user string) error {
+		CheckUser: func(ctx context.Context, user string) error {
 			u, err := a.accounts.User(ctx, user)
 			if err == nil && u.Disabled {
 				return fault.New(fault.Refused, "The user %s is disabled, and nothing is saved.", user)
@@ -87,7 +87,7 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 	a.layer = &syndicate.Layer{Memory: int64(a.cfg.Feeds.Memory), Now: a.clock.Now, Log: a.log}
 	a.feeds = &publishhttp.Feeds{
 		Accounts: a.accounts, Authors: a.authors, Layer: a.layer, Public: a.names.Public, Trusted: a.cfg.TrustedProxies, Log: a.log,
-		Shut: a.accounts.Shut, All: func(ctx context.Context) ([]author.Feed, error) {
+		Shut: a.accounts.IsDisabled, All: func(ctx context.Context) ([]author.Feed, error) {
 			return publish.PublicFeeds(ctx, a.accounts, a.authors)
 		}, Cloud: a.cloudAt,
 		Hit: func(r *http.Request, h publishhttp.Answered) {

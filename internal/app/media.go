@@ -19,7 +19,7 @@ func (a *App) newFiles(st store.Store) {
 		quota = -1
 	}
 	a.files = &author.Files{
-		Store: st, Posts: st, Known: a.authors.Known, Origin: a.names.Public, Remote: remoteFiles{a.client},
+		Store: st, Posts: st, CheckUser: a.authors.CheckUser, Origin: a.names.Public, Remote: remoteFiles{a.client},
 		Now: a.clock.Now, Log: a.log, MaxSize: int64(a.cfg.Media.MaxSize), Quota: quota,
 	}
 	a.feeds.Media = a.files

@@ -13,7 +13,7 @@ const maxByRPC = 16 << 20
 // editors opens the door for programs that write weblogs by XML-RPC, and tells them of it.
 func (a *App) editors(gate *hubhttp.Endpoints) {
 	m := &publishhttp.MetaWeblog{
-		Posts: a.posts, Files: a.files, Accounts: a.accounts, Public: a.names.Public, Known: a.authors.Known,
+		Posts: a.posts, Files: a.files, Accounts: a.accounts, Public: a.names.Public, Known: a.authors.CheckUser,
 		Trusted: a.cfg.TrustedProxies, Log: a.log, MaxMedia: min(maxByRPC, int64(a.cfg.Media.MaxSize)), Version: Version,
 	}
 	gate.Methods, gate.Large = append(gate.Methods, m.Methods()...), m.Large()

@@ -78,7 +78,7 @@ func (a *App) tracedSave(ctx context.Context, f author.Feed) context.Context {
 		return ctx
 	}
 	s := trace.Save{Begin: f.SavedAt, End: a.clock.Now(), Version: f.Version, Bytes: f.Size}
-	if b, ok := author.BeginningOf(ctx); ok {
+	if b, ok := author.SaveOriginOf(ctx); ok {
 		s.Begin, s.Via, s.Kind = b.At, b.Via, b.Kind
 	} else {
 		s.End = f.SavedAt // it was saved by an earlier run, and is told only now

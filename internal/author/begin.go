@@ -6,7 +6,7 @@ import (
 )
 
 // Beginning says how a save began of which Tell is called.
-type Beginning struct {
+type SaveOrigin struct {
 	At   time.Time
 	Via  string // by which it came, as Document.Door
 	Kind string // KindDocument or KindPost
@@ -21,8 +21,8 @@ const (
 type beginningKey struct{}
 
 // begin is ctx for a save. One that is part of another is part of it.
-func begin(ctx context.Context, b Beginning) context.Context {
-	if _, known := BeginningOf(ctx); known {
+func begin(ctx context.Context, b SaveOrigin) context.Context {
+	if _, known := SaveOriginOf(ctx); known {
 		return ctx
 	}
 	return context.WithValue(ctx, beginningKey{}, b)
@@ -30,7 +30,7 @@ func begin(ctx context.Context, b Beginning) context.Context {
 
 // BeginningOf is how the save began that ctx belongs to; false: nobody knows, as after a
 // restart.
-func BeginningOf(ctx context.Context) (Beginning, bool) {
-	b, ok := ctx.Value(beginningKey{}).(Beginning)
+func SaveOriginOf(ctx context.Context) (SaveOrigin, bool) {
+	b, ok := ctx.Value(beginningKey{}).(SaveOrigin)
 	return b, ok
 }

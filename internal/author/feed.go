@@ -68,13 +68,13 @@ type Feeds struct {
 	Log   *slog.Logger     // nil is silent
 	// Known reports a fault when there is no such user, or nobody may write as him.
 	// nil: everybody may.
-	Known func(ctx context.Context, user string) error
+	CheckUser func(ctx context.Context, user string) error
 	// Tell tells subscribers of a public feed's new version. When it fails it is called
 	// again later, with the version of then. nil: nobody is told.
 	Notify func(ctx context.Context, f Feed) error
 	// Late hears that a version could not be told: TellUntold is worth a call soon. It does
 	// not block. nil: nobody hears.
-	Late func()
+	OnNotifyFailure func()
 	// Own is the user whose feed has an address; "": it is none of this server's. nil: all
 	// are elsewhere.
 	Own func(url string) string

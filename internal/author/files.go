@@ -40,7 +40,7 @@ type Files struct {
 	Posts PostStore
 	// Known reports a fault when there is no such user, or nobody may write as him.
 	// nil: everybody may.
-	Known func(ctx context.Context, user string) error
+	CheckUser func(ctx context.Context, user string) error
 	// Origin is where strangers reach this server; nil: files have paths only.
 	Origin func() string
 	Remote Remote           // asks about files elsewhere; nil: nobody does
@@ -62,8 +62,8 @@ type Files struct {
 // The faults are for people: Invalid (too large, not what it says it is, a picture that
 // cannot be freed of its place), TooMany (the user's room is used up), Refused, Unavailable.
 func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Reader) (File, error) {
-	if s.Known != nil {
-		if err := s.Known(ctx, user); err != nil {
+	if s.CheckUser != nil {
+		if err := s.CheckUser(ctx, user); err != nil {
 			return File{}, err
 		}
 	}
@@ -183,7 +183,7 @@ func (s *Files) store(ctx context.Context, f File, r io.Reader) (File, error) {
 }
 
 func (s *Files) pieces(ctx context.Context, f File, temp string, r io.Reader) (File, error) {
-	buf := make([]byte, FilePiece)
+	buf := make([]byte, PieceSize)
 	for n := 0; ; n++ {
 		got, err := io.ReadFull(r, buf)
 		if got > 0 {
@@ -240,7 +240,7 @@ func (s *Files) Path(f File) string {
 }
 
 // Users are posts in which a file is used, at most limit of them, deleted ones not.
-func (s *Files) Users(ctx context.Context, f File, limit int) (posts []Post, err error) {
+func (s *Files) UsedBy(ctx context.Context, f File, limit int) (posts []Post, err error) {
 	if s.Posts == nil {
 		return nil, nil
 	}
@@ -299,7 +299,7 @@ func (s *Files) Remove(ctx context.Context, user, hash string, sure bool) error 
 		return err
 	}
 	if !sure {
-		posts, err := s.Users(ctx, f, 2)
+		posts, err := s.UsedBy(ctx, f, 2)
 		if err != nil {
 			return err
 		}

@@ -56,7 +56,7 @@ func put(t *testing.T, files *author.Files, user, name string, b []byte) author.
 func TestAFileComesBackAsItWasKept(t *testing.T) {
 	t.Parallel()
 	files, _ := newFiles(t)
-	for _, n := range []int{1, author.FilePiece - 1, author.FilePiece, author.FilePiece + 1, 3*author.FilePiece + 17} {
+	for _, n := range []int{1, author.PieceSize - 1, author.PieceSize, author.PieceSize + 1, 3*author.PieceSize + 17} {
 		want := noise(n)
 		f := put(t, files, "alice", "data.bin", want)
 		sum := sha256.Sum256(want)
@@ -172,7 +172,7 @@ func TestAUsersRoomIsBounded(t *testing.T) {
 func TestNobodyWritesWhoMayNot(t *testing.T) {
 	t.Parallel()
 	files, _ := newFiles(t)
-	files.Known = func(context.Context, string) error { return fault.New(fault.Refused, "No.") }
+	files.CheckUser = func(context.Context, string) error { return fault.New(fault.Refused, "No.") }
 	if _, err := files.Put(t.Context(), "alice", "a", "", strings.NewReader("words")); fault.CodeOf(err) != fault.Refused {
 		t.Error(err)
 	}

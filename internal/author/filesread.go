@@ -34,18 +34,18 @@ func (r *fileReader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	n := int(r.at / FilePiece)
+	n := int(r.at / PieceSize)
 	if n != r.have {
 		b, err := r.store.FilePieceAt(r.ctx, r.file.Hash, n)
 		if err != nil {
 			return 0, fmt.Errorf("piece %d of the file %s: %w", n, r.file.Hash, err)
 		}
-		if want := min(r.file.Size-int64(n)*FilePiece, FilePiece); int64(len(b)) != want {
+		if want := min(r.file.Size-int64(n)*PieceSize, PieceSize); int64(len(b)) != want {
 			return 0, fmt.Errorf("piece %d of the file %s has %d bytes instead of %d", n, r.file.Hash, len(b), want)
 		}
 		r.have, r.piece = n, b
 	}
-	k := copy(p, r.piece[r.at%FilePiece:])
+	k := copy(p, r.piece[r.at%PieceSize:])
 	r.at += int64(k)
 	return k, nil
 }

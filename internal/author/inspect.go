@@ -70,7 +70,7 @@ func pushOf(f *feed.Feed, doc []byte) Push {
 	switch {
 	case len(f.Clouds)+len(f.Hubs) > 0:
 		return PushNamed
-	case feedfile.HasPush(doc) != nil:
+	case feedfile.CheckPush(doc) != nil:
 		return PushNoPlace
 	}
 	return PushMissing

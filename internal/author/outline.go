@@ -110,7 +110,7 @@ func headline(n *Node) string {
 // KeepFacts gives headlines that have only words, because they were edited as text, what
 // those had that they come from: of the same words in the same order, or in the same
 // place between two such. It changes and returns edited.
-func KeepFacts(before, edited []Node) []Node {
+func RestoreAttributes(before, edited []Node) []Node {
 	old, now := flatten(before, nil), flatten(edited, nil)
 	from, to := 0, 0
 	for _, m := range matches(old, now) {

@@ -130,7 +130,7 @@ func TestHeadlinesThatAreEditedAsTextKeepTheirFacts(t *testing.T) {
 		edited, err := ParseOutline(edit)
 		must(t, err)
 		var all []string
-		for _, n := range flatten(KeepFacts(before, edited), nil) {
+		for _, n := range flatten(RestoreAttributes(before, edited), nil) {
 			s := n.Text
 			switch {
 			case n.Title != "":

@@ -76,7 +76,7 @@ var errAgain = errors.New("the post has changed meanwhile")
 // told, when it returns nil. The faults are for people: Invalid, NotFound, Conflict (Base,
 // or the feed has moved), Refused (the user is disabled), TooMany (he has all the posts that he may have), Unavailable. After any of them everything is as before.
 func (p *Posts) Save(ctx context.Context, e Edit) (Post, error) {
-	ctx = begin(ctx, Beginning{At: p.now(), Via: e.Via, Kind: KindPost})
+	ctx = begin(ctx, SaveOrigin{At: p.now(), Via: e.Via, Kind: KindPost})
 	if err := p.may(ctx, e); err != nil {
 		return Post{}, err
 	}
@@ -96,10 +96,10 @@ func (p *Posts) may(ctx context.Context, e Edit) error {
 	if len(e.Key) > 200 {
 		return fault.New(fault.Invalid, "The key of the post has %d bytes; at most 200 are accepted.", len(e.Key))
 	}
-	if p.Feeds.Known == nil {
+	if p.Feeds.CheckUser == nil {
 		return nil
 	}
-	return p.Feeds.Known(ctx, e.User)
+	return p.Feeds.CheckUser(ctx, e.User)
 }
 
 // save is one try: the text is made outside of the transaction, which waits for nothing.

@@ -268,7 +268,7 @@ func TestWhatCannotBePublishedIsSaidSo(t *testing.T) {
 		}
 		_, err = d.Save(d.ctx, author.Edit{User: "alice", ID: 77})
 		d.refused(err, fault.NotFound, "")
-		d.Feeds.Known = func(context.Context, string) error { return fault.New(fault.Refused, "disabled") }
+		d.Feeds.CheckUser = func(context.Context, string) error { return fault.New(fault.Refused, "disabled") }
 		_, err = d.Save(d.ctx, write("x"))
 		d.refused(err, fault.Refused, "disabled")
 	})

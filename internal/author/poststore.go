@@ -175,4 +175,4 @@ type FileStore interface {
 }
 
 // FilePiece is the size of the pieces of a file, in bytes.
-const FilePiece = 256 << 10
+const PieceSize = 256 << 10

@@ -45,12 +45,12 @@ const looksAtOnce = 4
 //
 // spec:rsscloud-2009#save-rss
 func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
-	ctx = begin(ctx, Beginning{At: s.now(), Via: d.Via, Kind: KindDocument})
+	ctx = begin(ctx, SaveOrigin{At: s.now(), Via: d.Via, Kind: KindDocument})
 	if err := checkFeed(d.User, d.Name); err != nil {
 		return Feed{}, err
 	}
-	if s.Known != nil {
-		if err := s.Known(ctx, d.User); err != nil {
+	if s.CheckUser != nil {
+		if err := s.CheckUser(ctx, d.User); err != nil {
 			return Feed{}, err
 		}
 	}
@@ -125,7 +125,7 @@ func allow(d Document, now Feed) error {
 
 // ErrLater is what Tell returns when this process cannot tell anybody, because it does
 // not serve: TellUntold does, in the one that will.
-var ErrLater = errors.New("subscribers are told by the server")
+var ErrNotServing = errors.New("subscribers are told by the server")
 
 // tell has a feed's subscribers told, and remembers that they were.
 func (s *Feeds) tell(ctx context.Context, f *Feed) {
@@ -133,7 +133,7 @@ func (s *Feeds) tell(ctx context.Context, f *Feed) {
 		return
 	}
 	switch err := s.Notify(ctx, *f); {
-	case errors.Is(err, ErrLater):
+	case errors.Is(err, ErrNotServing):
 		return
 	case err != nil:
 		s.log().WarnContext(ctx, "subscribers of a saved feed could not be told; it is tried again", "feed", f.key(), "version", f.Version, "err", err)
@@ -150,8 +150,8 @@ func (s *Feeds) tell(ctx context.Context, f *Feed) {
 }
 
 func (s *Feeds) late() {
-	if s.Late != nil {
-		s.Late()
+	if s.OnNotifyFailure != nil {
+		s.OnNotifyFailure()
 	}
 }
 

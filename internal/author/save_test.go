@@ -56,7 +56,7 @@ func TestARefusedDocumentLeavesTheFeedOfBefore(t *testing.T) {
 	faulty(t, err, fault.Invalid, "")
 	_, err = s.Save(t.Context(), "alice", "other", document(2), "put")
 	faulty(t, err, fault.NotFound, "other")
-	s.Known = func(context.Context, string) error { return fault.New(fault.Refused, "No.") }
+	s.CheckUser = func(context.Context, string) error { return fault.New(fault.Refused, "No.") }
 	_, err = s.Save(t.Context(), "alice", Public, document(2), "put")
 	faulty(t, err, fault.Refused, "No.")
 	f, got, err := s.Document(t.Context(), "alice", Public)
@@ -91,7 +91,7 @@ func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 	broken := true
 	late := 0
 	var told []string
-	s := &Feeds{Store: &memory{}, Late: func() { late++ }}
+	s := &Feeds{Store: &memory{}, OnNotifyFailure: func() { late++ }}
 	s.Notify = func(_ context.Context, f Feed) error {
 		if broken {
 			return errors.New("no")
@@ -144,7 +144,7 @@ func TestWhatAnotherProcessTellsIsNoTrouble(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	st := &memory{}
-	s := &Feeds{Store: st, Log: slog.New(slog.NewTextHandler(&log, nil)), Notify: func(context.Context, Feed) error { return ErrLater }}
+	s := &Feeds{Store: st, Log: slog.New(slog.NewTextHandler(&log, nil)), Notify: func(context.Context, Feed) error { return ErrNotServing }}
 	f, err := s.Save(t.Context(), "alice", Public, document(1), "cli")
 	must(t, err)
 	if f.Notified != 0 || log.Len() > 0 {

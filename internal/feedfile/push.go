@@ -51,7 +51,7 @@ func AddPush(doc []byte, contentType string, o render.Options) ([]byte, error) {
 
 // HasPush reports why a document cannot get a cloud or a hub: its format or its encoding has
 // no place for them. nil: it can.
-func HasPush(doc []byte) error {
+func CheckPush(doc []byte) error {
 	t, err := read(doc)
 	if err == nil {
 		_, _, err = t.push(render.Options{})

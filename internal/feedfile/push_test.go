@@ -41,7 +41,7 @@ func TestAddPushChangesNothingButOnePlace(t *testing.T) {
 		"windows-1252":     {"<?xml version='1.0' encoding='windows-1252'?><rss version='2.0'><channel>", "<title>\x80</title></channel></rss>", cloud + self + hub},
 	} {
 		doc := c.before + c.after
-		if err := HasPush([]byte(doc)); err != nil {
+		if err := CheckPush([]byte(doc)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		got, err := AddPush([]byte(doc), "", pushOptions())
@@ -83,7 +83,7 @@ func TestAFormatWithoutAPlaceForACloudOrAHubStaysAsItIs(t *testing.T) {
 		"empty channel": `<rdf:RDF xmlns:rdf="` + nsRDF + `" xmlns="` + nsRSS10 + `"><channel rdf:about="http://e.x/"/></rdf:RDF>`,
 		"UTF-32":        "\xff\xfe\x00\x00<\x00\x00\x00",
 	} {
-		if err := HasPush([]byte(doc)); err == nil {
+		if err := CheckPush([]byte(doc)); err == nil {
 			t.Errorf("%s has a place", name)
 		}
 		if got, err := AddPush([]byte(doc), "", pushOptions()); err == nil {

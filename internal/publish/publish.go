@@ -88,7 +88,7 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 		return nil // nobody hears of private feeds
 	}
 	if !n.Names.Served() {
-		return author.ErrLater // nobody can read the feed before somebody serves it
+		return author.ErrNotServing // nobody can read the feed before somebody serves it
 	}
 	ctx = n.Trace(ctx, f)
 	urls, err := n.Followed(ctx, f.User)

@@ -78,7 +78,7 @@ func TestTheConsentPageShowsTheProgramAndWhatItMayDo(t *testing.T) {
 func TestTheDecisionIsOfTheUserWhoSawThePage(t *testing.T) {
 	t.Parallel()
 	x := newTownWithApps(t)
-	ask, err := x.people.Ask(x.Context(), account.Authorization{User: "alice", ClientID: "https://app.example/", RedirectURI: "https://app.example/cb", State: "s"})
+	ask, err := x.people.SealRequest(x.Context(), account.Authorization{User: "alice", ClientID: "https://app.example/", RedirectURI: "https://app.example/cb", State: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,7 +108,7 @@ func (p *people) ChangePassword(_ context.Context, u account.User, password stri
 	return u, nil
 }
 
-func (p *people) First() string { return p.first }
+func (p *people) SetupToken() string { return p.first }
 
 func (p *people) AddFirst(ctx context.Context, token, name, password string, from account.Caller) (account.User, error) {
 	if token != p.first {
@@ -121,7 +121,7 @@ func (p *people) AddFirst(ctx context.Context, token, name, password string, fro
 	return u, err
 }
 
-func (p *people) Begin(_ context.Context, u account.User, agent string) (string, account.Session, error) {
+func (p *people) StartSession(_ context.Context, u account.User, agent string) (string, account.Session, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now := p.users[u.Name]; !now.PasswordAt.Equal(u.PasswordAt) {
@@ -159,7 +159,7 @@ func (p *people) Sessions(_ context.Context, user string) (all []account.Session
 	return all, nil
 }
 
-func (p *people) End(_ context.Context, id string) error {
+func (p *people) EndSession(_ context.Context, id string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for cookie, s := range p.sessions {
@@ -180,12 +180,12 @@ func (p *people) NewToken(_ context.Context, user, label string, scopes []string
 }
 
 // Ask writes what is asked in clear: what is sealed is the business of accounts.
-func (p *people) Ask(_ context.Context, z account.Authorization) (string, error) {
+func (p *people) SealRequest(_ context.Context, z account.Authorization) (string, error) {
 	b, err := json.Marshal(z)
 	return string(b), err
 }
 
-func (p *people) Asked(user, ask string) (z account.Authorization, err error) {
+func (p *people) OpenRequest(user, ask string) (z account.Authorization, err error) {
 	if err = json.Unmarshal([]byte(ask), &z); err != nil || z.User != user {
 		return z, fault.New(fault.Refused, "This page was open for too long.")
 	}
@@ -411,7 +411,7 @@ func newTown(t *testing.T) *town {
 // as signs somebody in without asking.
 func (x *town) as(name string) *town {
 	x.Helper()
-	cookie, _, err := x.people.Begin(x.Context(), x.people.users[name], "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0")
+	cookie, _, err := x.people.StartSession(x.Context(), x.people.users[name], "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0")
 	if err != nil {
 		x.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func settled(t *testing.T, w *Web, f *fake) http.Handler {
 	}
 	x.save("alice", "rss", string(doc))
 	for _, agent := range []string{"Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Mobile/15E148 Safari/604.1", "feedtool/2.1"} {
-		x.cookie, _, _ = p.Begin(t.Context(), p.users["alice"], agent)
+		x.cookie, _, _ = p.StartSession(t.Context(), p.users["alice"], agent)
 	}
 	_, _, _ = p.NewToken(t.Context(), "alice", "the script on my laptop", []string{"create", "update"})
 	_, _ = p.NewSecret(t.Context(), "alice", "private", "Anna, on her phone")
@@ -88,7 +88,7 @@ func settled(t *testing.T, w *Web, f *fake) http.Handler {
 		mux.HandleFunc("GET /"+user+"/{$}", func(rw http.ResponseWriter, r *http.Request) { page(rw, r, user) })
 	}
 	mux.HandleFunc("/test/as/{user}", func(rw http.ResponseWriter, r *http.Request) {
-		cookie, _, _ := p.Begin(r.Context(), p.users[r.PathValue("user")], r.UserAgent())
+		cookie, _, _ := p.StartSession(r.Context(), p.users[r.PathValue("user")], r.UserAgent())
 		http.SetCookie(rw, &http.Cookie{Name: "cloudburst", Value: cookie, Path: "/", HttpOnly: true})
 		http.Redirect(rw, r, shell.LocalPath(r.URL.Query().Get("to"), "/account"), http.StatusSeeOther)
 	})

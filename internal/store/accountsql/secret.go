@@ -82,7 +82,7 @@ func (s *secretStore) SecretsFor(ctx context.Context, user, feed, who string) ([
 }
 
 // SeeSecret is account.Store.SeeSecret.
-func (s *secretStore) SeeSecret(ctx context.Context, selector string, at time.Time) error {
+func (s *secretStore) TouchSecret(ctx context.Context, selector string, at time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `UPDATE feed_secret SET used_at = $1 WHERE selector = $2`, sqldb.Millis(at), sqldb.Clean(selector))
 		return err

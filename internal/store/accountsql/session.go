@@ -54,7 +54,7 @@ func (s *sessionStore) Sessions(ctx context.Context, user string, now time.Time)
 }
 
 // SeeSession is account.Store.SeeSession.
-func (s *sessionStore) SeeSession(ctx context.Context, id string, seen, expires time.Time) error {
+func (s *sessionStore) TouchSession(ctx context.Context, id string, seen, expires time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `UPDATE account_session SET seen_at = $1, expires_at = $2 WHERE id = $3`, sqldb.Millis(seen), sqldb.Millis(expires), sqldb.Clean(id))
 		return err

@@ -66,7 +66,7 @@ func (s *tokenStore) Tokens(ctx context.Context, user string) ([]account.Token, 
 }
 
 // SeeToken is account.Store.SeeToken.
-func (s *tokenStore) SeeToken(ctx context.Context, id string, at time.Time) error {
+func (s *tokenStore) TouchToken(ctx context.Context, id string, at time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `UPDATE account_token SET used_at = $1 WHERE id = $2`, sqldb.Millis(at), sqldb.Clean(id))
 		return err

@@ -127,7 +127,7 @@ func endSessions(ctx context.Context, c sqldb.Conn, user string) error {
 }
 
 // SeeUser is account.Store.SeeUser.
-func (s *userStore) SeeUser(ctx context.Context, name, place string, at time.Time, keep int) error {
+func (s *userStore) TouchUser(ctx context.Context, name, place string, at time.Time, keep int) error {
 	name, place = sqldb.Clean(name), sqldb.Clean(place)
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := c.Exec(ctx, `UPDATE account SET seen_at = CASE WHEN seen_at > $1 THEN seen_at ELSE $1 END WHERE name = $2`, sqldb.Millis(at), name)

@@ -85,8 +85,8 @@ func wholeUser(t *testing.T, e *env) {
 	n, err = s.CountUsers(e.Ctx)
 	storetest.Must(t, err)
 	storetest.Same(t, "users", n, int64(1))
-	storetest.Must(t, s.SeeUser(e.Ctx, "alice", "p", e.In(time.Hour), 3))
-	storetest.Must(t, s.SeeUser(e.Ctx, "alice", "q", e.In(time.Minute), 3))
+	storetest.Must(t, s.TouchUser(e.Ctx, "alice", "p", e.In(time.Hour), 3))
+	storetest.Must(t, s.TouchUser(e.Ctx, "alice", "q", e.In(time.Minute), 3))
 	want.SeenAt = e.In(time.Hour)
 	got, _, err = s.User(e.Ctx, "alice")
 	storetest.Must(t, err)
@@ -256,10 +256,10 @@ func lastPlaces(t *testing.T, e *env) {
 	}
 	storetest.Same(t, "at first", known("alice"), "")
 	for i, p := range []string{"p1", "p2", "p3", "p1", "p4"} {
-		storetest.Must(t, s.SeeUser(e.Ctx, "alice", p, e.In(time.Duration(i)*time.Minute), 3))
+		storetest.Must(t, s.TouchUser(e.Ctx, "alice", p, e.In(time.Duration(i)*time.Minute), 3))
 	}
-	storetest.Must(t, s.SeeUser(e.Ctx, "bob", "p2", e.Now, 3))
-	storetest.Must(t, s.SeeUser(e.Ctx, "nobody", "p2", e.Now, 3))
+	storetest.Must(t, s.TouchUser(e.Ctx, "bob", "p2", e.Now, 3))
+	storetest.Must(t, s.TouchUser(e.Ctx, "nobody", "p2", e.Now, 3))
 	storetest.Same(t, "the last three of hers", known("alice"), "p1p3p4")
 	storetest.Same(t, "his", known("bob"), "p2")
 	storetest.Same(t, "nobody's", known("nobody"), "")
@@ -277,7 +277,7 @@ func wholeSession(t *testing.T, e *env) {
 	got, err := s.Session(e.Ctx, "a")
 	storetest.Must(t, err)
 	storetest.Same(t, "session", got, a)
-	storetest.Must(t, s.SeeSession(e.Ctx, "a", e.In(time.Minute), e.In(2*time.Hour)))
+	storetest.Must(t, s.TouchSession(e.Ctx, "a", e.In(time.Minute), e.In(2*time.Hour)))
 	a.SeenAt, a.ExpiresAt = e.In(time.Minute), e.In(2*time.Hour)
 	list, err := s.Sessions(e.Ctx, "alice", e.Now)
 	storetest.Must(t, err)
@@ -323,7 +323,7 @@ func wholeToken(t *testing.T, e *env) {
 	if err := s.AddToken(e.Ctx, account.Token{ID: "c", User: "bob"}, "hb", "", 5); err == nil {
 		t.Error("two tokens have one hash")
 	}
-	storetest.Must(t, s.SeeToken(e.Ctx, "a", e.In(time.Minute)))
+	storetest.Must(t, s.TouchToken(e.Ctx, "a", e.In(time.Minute)))
 	a.UsedAt = e.In(time.Minute)
 	got, err := s.TokenByHash(e.Ctx, "ha")
 	storetest.Must(t, err)
@@ -383,7 +383,7 @@ func wholeSecret(t *testing.T, e *env) {
 	for _, one := range []account.SealedSecret{a, b, c} {
 		storetest.Must(t, s.AddSecret(e.Ctx, one, 5))
 	}
-	storetest.Must(t, s.SeeSecret(e.Ctx, "a", e.In(time.Hour)))
+	storetest.Must(t, s.TouchSecret(e.Ctx, "a", e.In(time.Hour)))
 	a.UsedAt = e.In(time.Hour)
 	got, err := s.SecretBySelector(e.Ctx, "a")
 	storetest.Must(t, err)
@@ -447,7 +447,7 @@ func sweepAccounts(t *testing.T, e *env) {
 		storetest.Must(t, s.AddSession(e.Ctx, n, e.In(time.Second), 5))
 		_, err := s.UseNonce(e.Ctx, [][]byte{{byte(i)}}, n.ExpiresAt)
 		storetest.Must(t, err)
-		storetest.Must(t, s.SeeUser(e.Ctx, "alice", fmt.Sprint("p", i), n.ExpiresAt, 5))
+		storetest.Must(t, s.TouchUser(e.Ctx, "alice", fmt.Sprint("p", i), n.ExpiresAt, 5))
 	}
 	var all int64
 	for _, want := range []int64{3, 2, 0} {

@@ -22,8 +22,8 @@ func oneFile(found []author.File, err error) (author.File, error) {
 
 // PutFilePiece is author.FileStore.PutFilePiece.
 func (s *fileStore) PutFilePiece(ctx context.Context, temp string, n int, piece []byte, now time.Time) error {
-	if len(piece) > author.FilePiece || temp == "" || n < 0 {
-		return fault.New(fault.Invalid, "Piece %d of the file %q has %d bytes; pieces have at most %d.", n, temp, len(piece), author.FilePiece)
+	if len(piece) > author.PieceSize || temp == "" || n < 0 {
+		return fault.New(fault.Invalid, "Piece %d of the file %q has %d bytes; pieces have at most %d.", n, temp, len(piece), author.PieceSize)
 	}
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO media_content (name, hash, kept, begun_at) VALUES ($1, '', false, $2) ON CONFLICT (name) DO NOTHING`,
@@ -88,7 +88,7 @@ func keepContent(ctx context.Context, c sqldb.Conn, f *author.File, temp string)
 	if err != nil {
 		return err
 	}
-	if size != f.Size || pieces != end || pieces != (size+author.FilePiece-1)/author.FilePiece {
+	if size != f.Size || pieces != end || pieces != (size+author.PieceSize-1)/author.PieceSize {
 		return fault.New(fault.Conflict, "The file %q did not arrive whole: %d of its %d bytes are here. Send it again.", f.Name, size, f.Size)
 	}
 	_, err = c.Exec(ctx, `INSERT INTO media_content (name, hash, kept, begun_at) VALUES ($1, $2, true, $3)

@@ -52,7 +52,7 @@ func (e *env) file(user, content string) author.File {
 func (e *env) receive(t *testing.T, temp, content string) {
 	t.Helper()
 	n := 0
-	for piece := range slices.Chunk([]byte(content), author.FilePiece) {
+	for piece := range slices.Chunk([]byte(content), author.PieceSize) {
 		storetest.Must(t, e.files(t).PutFilePiece(e.Ctx, temp, n, piece, e.Now))
 		n++
 	}
@@ -93,7 +93,7 @@ func large(n int) string {
 }
 
 func fileWhole(t *testing.T, e *env) {
-	for _, size := range []int{1, 100, author.FilePiece - 1, author.FilePiece, author.FilePiece + 1, 3*author.FilePiece + 7} {
+	for _, size := range []int{1, 100, author.PieceSize - 1, author.PieceSize, author.PieceSize + 1, 3*author.PieceSize + 7} {
 		content := large(size)
 		f := e.keep(t, "alice", content)
 		storetest.Same(t, "kept", f, e.file("alice", content))
@@ -101,7 +101,7 @@ func fileWhole(t *testing.T, e *env) {
 		if !ok || got != content {
 			t.Errorf("%d bytes came back as %d", size, len(got))
 		}
-		_, err := e.files(t).FilePieceAt(e.Ctx, f.Hash, (size+author.FilePiece-1)/author.FilePiece)
+		_, err := e.files(t).FilePieceAt(e.Ctx, f.Hash, (size+author.PieceSize-1)/author.PieceSize)
 		storetest.Faulty(t, err, fault.NotFound)
 		for _, hash := range []string{f.Hash, f.Hash[:16], f.Hash[:40]} {
 			got, err := e.files(t).File(e.Ctx, "alice", hash)
@@ -123,13 +123,13 @@ func fileWhole(t *testing.T, e *env) {
 }
 
 func fileSevered(t *testing.T, e *env) {
-	content := large(2*author.FilePiece + 5)
-	e.receive(t, "short", content[:2*author.FilePiece])
+	content := large(2*author.PieceSize + 5)
+	e.receive(t, "short", content[:2*author.PieceSize])
 	_, err := e.files(t).KeepFile(e.Ctx, e.file("alice", content), "short", 0)
 	storetest.Faulty(t, err, fault.Conflict)
-	e.receive(t, "hole", content[:author.FilePiece])
-	storetest.Must(t, e.files(t).PutFilePiece(e.Ctx, "hole", 2, []byte(content[2*author.FilePiece:]), e.Now))
-	storetest.Must(t, e.files(t).PutFilePiece(e.Ctx, "hole", 3, []byte(content[author.FilePiece:2*author.FilePiece]), e.Now))
+	e.receive(t, "hole", content[:author.PieceSize])
+	storetest.Must(t, e.files(t).PutFilePiece(e.Ctx, "hole", 2, []byte(content[2*author.PieceSize:]), e.Now))
+	storetest.Must(t, e.files(t).PutFilePiece(e.Ctx, "hole", 3, []byte(content[author.PieceSize:2*author.PieceSize]), e.Now))
 	_, err = e.files(t).KeepFile(e.Ctx, e.file("alice", content), "hole", 0)
 	storetest.Faulty(t, err, fault.Conflict)
 	_, err = e.files(t).KeepFile(e.Ctx, e.file("alice", content), "never", 0)
@@ -140,20 +140,20 @@ func fileSevered(t *testing.T, e *env) {
 	_, err = e.files(t).KeepFile(e.Ctx, e.file("alice", content), "hole", 0)
 	storetest.Faulty(t, err, fault.Conflict)
 	storetest.Must(t, e.files(t).DropFilePieces(e.Ctx, "hole"))
-	e.receive(t, "hole", large(author.FilePiece))
+	e.receive(t, "hole", large(author.PieceSize))
 	e.receive(t, "hole", content)
 	f, err := e.files(t).KeepFile(e.Ctx, e.file("alice", content), "hole", 0)
 	storetest.Must(t, err)
 	if got, ok := e.contentOf(t, f); !ok || got != content {
 		t.Error("another content came back")
 	}
-	storetest.Faulty(t, e.files(t).PutFilePiece(e.Ctx, "long", 0, make([]byte, author.FilePiece+1), e.Now), fault.Invalid)
+	storetest.Faulty(t, e.files(t).PutFilePiece(e.Ctx, "long", 0, make([]byte, author.PieceSize+1), e.Now), fault.Invalid)
 	storetest.Faulty(t, e.files(t).PutFilePiece(e.Ctx, "", 0, []byte("x"), e.Now), fault.Invalid)
 	storetest.Faulty(t, e.files(t).PutFilePiece(e.Ctx, "x", -1, []byte("x"), e.Now), fault.Invalid)
 }
 
 func fileShared(t *testing.T, e *env) {
-	content := large(author.FilePiece + 1)
+	content := large(author.PieceSize + 1)
 	a := e.keep(t, "alice", content)
 	b := e.keep(t, "bob", content)
 	storetest.Same(t, "hash", a.Hash, b.Hash)
@@ -290,7 +290,7 @@ func fileSweep(t *testing.T, e *env) {
 }
 
 func fileBack(t *testing.T, e *env) {
-	content := large(author.FilePiece + 9)
+	content := large(author.PieceSize + 9)
 	f := e.keep(t, "alice", content)
 	storetest.Must(t, e.files(t).RemoveFile(e.Ctx, "alice", f.Hash))
 	f = e.keep(t, "bob", content)

@@ -60,7 +60,7 @@ func (s *sinks) all(q announce.Query) []announce.PendingTarget {
 func wholeSink(t *testing.T, s *sinks) {
 	o := announce.PendingTarget{
 		Key: sinkKey("ann", "get http://127.0.0.1/?☂={0}"), Version: 7, Notified: 5, DueAt: s.In(time.Hour), Tries: 3, Lease: 1 << 62,
-		Note: announce.Note{Name: "☂ \"x\"", Home: "h", SavedAt: s.Now, LastAt: s.In(-time.Second), Last: "It said no.", Refused: 2, NotYet: s.In(time.Minute)},
+		Note: announce.Note{Name: "☂ \"x\"", Home: "h", SavedAt: s.Now, LastAt: s.In(-time.Second), Last: "It said no.", Refused: 2, RetryAt: s.In(time.Minute)},
 	}
 	s.put(o)
 	storetest.Same(t, "row", s.all(announce.Query{}), []announce.PendingTarget{o})

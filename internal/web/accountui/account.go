@@ -199,7 +199,7 @@ func (s *Pages) doEndSession(rw http.ResponseWriter, r *http.Request, session ac
 	}
 	// End knows only the ID: that it is one's own is to be seen here.
 	if slices.ContainsFunc(all, func(other account.Session) bool { return other.ID == id }) {
-		if err := s.Accounts.End(r.Context(), id); err != nil && fault.CodeOf(err) != fault.NotFound {
+		if err := s.Accounts.EndSession(r.Context(), id); err != nil && fault.CodeOf(err) != fault.NotFound {
 			s.Fail(rw, r, err)
 			return
 		}

@@ -38,14 +38,14 @@ type People interface {
 	Register(ctx context.Context, name, password string, from account.Caller) (account.User, error)
 	User(ctx context.Context, name string) (account.User, error)
 	ChangePassword(ctx context.Context, u account.User, password string) (account.User, error)
-	First() string
+	SetupToken() string
 	AddFirst(ctx context.Context, token, name, password string, from account.Caller) (account.User, error)
 }
 
 // BrowserSessions are the sessions of a user.
 type BrowserSessions interface {
 	Sessions(ctx context.Context, user string) ([]account.Session, error)
-	End(ctx context.Context, id string) error
+	EndSession(ctx context.Context, id string) error
 }
 
 // Tokens are what programs of a user send.
@@ -57,8 +57,8 @@ type Tokens interface {
 
 // Authorizations are requests of programs for access.
 type Authorizations interface {
-	Ask(ctx context.Context, z account.Authorization) (ask string, err error)
-	Asked(user, ask string) (account.Authorization, error)
+	SealRequest(ctx context.Context, z account.Authorization) (ask string, err error)
+	OpenRequest(user, ask string) (account.Authorization, error)
 	Allow(z account.Authorization) (code string, err error)
 }
 

@@ -63,7 +63,7 @@ func (s *Pages) authorizePage(rw http.ResponseWriter, r *http.Request, session a
 	if name == "" {
 		name = shell.HostOf(request.ClientID)
 	}
-	ask, err := s.Accounts.Ask(r.Context(), account.Authorization{
+	ask, err := s.Accounts.SealRequest(r.Context(), account.Authorization{
 		User: session.User, ClientID: request.ClientID, ClientName: shell.CleanText(name, 100), RedirectURI: request.RedirectURI, State: request.State, Challenge: request.Challenge,
 	})
 	if err != nil {
@@ -117,7 +117,7 @@ func (s *Pages) doAuthorize(rw http.ResponseWriter, r *http.Request, session acc
 		s.Fail(rw, r, err)
 		return
 	}
-	z, err := s.Accounts.Asked(session.User, shell.FormValue(form, "ask"))
+	z, err := s.Accounts.OpenRequest(session.User, shell.FormValue(form, "ask"))
 	if err != nil {
 		s.Fail(rw, r, err)
 		return

@@ -60,7 +60,7 @@ func (s *Pages) login(rw http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.Visitor(r).User != "":
 		http.Redirect(rw, r, shell.LocalPath(next, s.home()), http.StatusSeeOther)
-	case s.Accounts.First() != "":
+	case s.Accounts.SetupToken() != "":
 		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
 	default:
 		s.showLogin(rw, r, http.StatusOK, credentials{Next: next, Plain: s.readable(r)})
@@ -106,7 +106,7 @@ func (s *Pages) logout(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	session, err := s.FindVisitor(r)
 	if err == nil && session.ID != "" {
-		err = s.Accounts.End(r.Context(), session.ID)
+		err = s.Accounts.EndSession(r.Context(), session.ID)
 	}
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -122,7 +122,7 @@ func (s *Pages) signup(rw http.ResponseWriter, r *http.Request) {
 	switch {
 	case s.Visitor(r).User != "":
 		http.Redirect(rw, r, s.home(), http.StatusSeeOther)
-	case s.Accounts.First() != "":
+	case s.Accounts.SetupToken() != "":
 		http.Redirect(rw, r, "/setup", http.StatusSeeOther)
 	case !s.Registration:
 		s.closed(rw, r)
@@ -142,7 +142,7 @@ func (s *Pages) showSignup(rw http.ResponseWriter, r *http.Request, status int, 
 
 func (s *Pages) doSignup(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
-	if !s.Registration || s.Accounts.First() != "" {
+	if !s.Registration || s.Accounts.SetupToken() != "" {
 		s.closed(rw, r)
 		return
 	}
@@ -204,7 +204,7 @@ const SetupCookie = "cloudburst-setup"
 func (s *Pages) setup(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	rw.Header().Set("Referrer-Policy", "no-referrer")
-	if s.Accounts.First() == "" {
+	if s.Accounts.SetupToken() == "" {
 		s.setSetupCookie(rw, r, "")
 		http.Redirect(rw, r, "/login", http.StatusSeeOther)
 		return
@@ -238,7 +238,7 @@ func (s *Pages) showSetup(rw http.ResponseWriter, r *http.Request, status int, f
 func (s *Pages) doSetup(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	rw.Header().Set("Referrer-Policy", "no-referrer")
-	if s.Accounts.First() == "" {
+	if s.Accounts.SetupToken() == "" {
 		http.Redirect(rw, r, "/login", http.StatusSeeOther)
 		return
 	}

@@ -51,7 +51,7 @@ func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
 	s.SetLinkHeader(rw, r)
 	v := frontView{View: s.NewView(r, "Cloudburst", "/"), Reads: s.Shell.Reads}
 	v.Heading, v.Script, v.Feed = "Read, write and share feeds the moment they change", "log.js", s.TestFeed
-	v.First = s.Accounts != nil && s.Accounts.First() != ""
+	v.First = s.Accounts != nil && s.Accounts.SetupToken() != ""
 	if list, err := s.Store.Changes(r.Context(), hub.ChangeQuery{Limit: changesOnFront}); err == nil { // the page is worth showing without
 		since := event.Cursor{}
 		for i, c := range list {
@@ -76,7 +76,7 @@ func (s *Pages) hubPage(rw http.ResponseWriter, r *http.Request) {
 	v.Register.Caller = addrText(s.CallerAddr(r))
 	c, err := s.Hub.Counts(r.Context())
 	v.Counts, v.Counted = c, err == nil
-	v.Hosts = s.Shell.Hosts && s.Accounts != nil && s.Accounts.First() == ""
+	v.Hosts = s.Shell.Hosts && s.Accounts != nil && s.Accounts.SetupToken() == ""
 	s.Render(rw, r, http.StatusOK, "hub", v)
 }
 

@@ -37,7 +37,7 @@ type Options struct {
 
 // FirstAccount knows whether anybody has an account yet.
 type FirstAccount interface {
-	First() string // the token that makes the first account; "": there is one
+	SetupToken() string // the token that makes the first account; "": there is one
 }
 
 // Reading is what the status page asks of the aggregator.

@@ -27,7 +27,7 @@ type Options struct {
 
 // AccountState knows whether anybody has an account yet.
 type AccountState interface {
-	First() string // the token that makes the first account; "": there is one
+	SetupToken() string // the token that makes the first account; "": there is one
 }
 
 // WrittenPosts knows whether a reader has written anything.

@@ -73,7 +73,7 @@ func (s *followPages) startPage(rw http.ResponseWriter, r *http.Request) {
 // showStart shows the list; chosen are the addresses that are ticked, nil for the first time.
 func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader string, may bool, status int, chosen []string, wrong string) {
 	v := startView{followView: s.followView(r, "What do you want to read?", ""), May: may, Wrong: wrong}
-	v.None = s.Accounts != nil && s.Accounts.First() != ""
+	v.None = s.Accounts != nil && s.Accounts.SetupToken() != ""
 	had := map[int64]bool{}
 	var err error
 	if v.Folders, err = startFolders(); err == nil && may {

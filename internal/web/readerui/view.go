@@ -207,7 +207,7 @@ func (s *riverPages) emptiness(ctx context.Context, v *riverView) error {
 	if err != nil || !v.Own || !v.Top() || !s.begins(following) {
 		return err
 	}
-	v.Welcome, v.Fresh = true, s.Accounts != nil && s.Accounts.First() != ""
+	v.Welcome, v.Fresh = true, s.Accounts != nil && s.Accounts.SetupToken() != ""
 	if s.Posts == nil || v.User == "" {
 		return nil
 	}

@@ -90,12 +90,12 @@ func (s *Shell) SetSessionCookie(rw http.ResponseWriter, r *http.Request, value 
 
 // SignIn begins a session under a new name and ends the one that the browser had.
 func (s *Shell) SignIn(rw http.ResponseWriter, r *http.Request, u account.User) error {
-	cookie, _, err := s.Sessions.Begin(r.Context(), u, CleanText(r.UserAgent(), 300))
+	cookie, _, err := s.Sessions.StartSession(r.Context(), u, CleanText(r.UserAgent(), 300))
 	if err != nil {
 		return err
 	}
 	if old := s.Visitor(r); old.ID != "" {
-		if err := s.Sessions.End(r.Context(), old.ID); err != nil {
+		if err := s.Sessions.EndSession(r.Context(), old.ID); err != nil {
 			s.Logger().Warn("the session before could not be ended", "user", old.User, "err", err)
 		}
 	}

@@ -24,9 +24,9 @@ import (
 
 // Sessions is what the pages ask of the accounts to know who sends a request.
 type Sessions interface {
-	Begin(ctx context.Context, u account.User, agent string) (cookie string, s account.Session, err error)
+	StartSession(ctx context.Context, u account.User, agent string) (cookie string, s account.Session, err error)
 	Session(ctx context.Context, cookie string) (account.Session, error)
-	End(ctx context.Context, id string) error
+	EndSession(ctx context.Context, id string) error
 }
 
 // Options are the surroundings of all pages. The zero value of each means its default.

@@ -70,7 +70,7 @@ func outlineOfForm(v url.Values) string {
 			nodes = append(nodes, author.Node{Text: strings.TrimSpace(line)})
 		}
 	} else if before, err := author.ReadOutline(whole); err == nil {
-		nodes = author.KeepFacts(before, nodes)
+		nodes = author.RestoreAttributes(before, nodes)
 	}
 	if len(nodes) == 0 {
 		return ""
