@@ -156,7 +156,7 @@ func look(r io.ReaderAt, size int64, name, contentType string) (*media.File, err
 	if err := media.Detect(head).Check(name, contentType); err != nil {
 		return nil, err
 	}
-	f, err := media.Look(r, size)
+	f, err := media.Inspect(r, size)
 	if err != nil && fault.CodeOf(err) != fault.Invalid {
 		err = fault.Wrap(fault.Unavailable, err, "The file could not be read again after it had arrived.")
 	}

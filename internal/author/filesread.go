@@ -166,7 +166,7 @@ func (s *Files) describeOwn(ctx context.Context, user, hash string) (Enclosure, 
 	if top != "audio" && top != "video" || !ok {
 		return e, nil
 	}
-	looked, err := media.Look(at, f.Size)
+	looked, err := media.Inspect(at, f.Size)
 	if err != nil {
 		if fault.CodeOf(err) == fault.Invalid { // it was taken by an earlier version of this program
 			return e, nil

@@ -2,7 +2,7 @@
 // long a sound, and what in them tells where and with which device they were made, so
 // that this can be left out before strangers read them.
 //
-// [Look] reads a file and plans what of it is kept; [File.Reader] gives the bytes of that
+// [Inspect] reads a file and plans what of it is kept; [File.Reader] gives the bytes of that
 // plan. Neither holds the file in memory. A name, or a type that somebody sent along, is
 // never believed: [Check] only says where it is a lie.
 //

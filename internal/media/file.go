@@ -45,12 +45,12 @@ func (p part) len() int64 {
 	return p.to - p.from
 }
 
-// Look finds out what the file is whose bytes r has, and plans what of it is kept. r is read
+// Inspect finds out what the file is whose bytes r has, and plans what of it is kept. r is read
 // once here and once more by Reader. The fault.Invalid of a file that is not what it
 // begins as says what is wrong with it. Other errors are those of r.
 //
 // spec:cloudburst#media-no-place
-func Look(r io.ReaderAt, size int64) (*File, error) {
+func Inspect(r io.ReaderAt, size int64) (*File, error) {
 	head := make([]byte, min(size, HeadSize))
 	if n, err := r.ReadAt(head, 0); err != nil && (!errors.Is(err, io.EOF) || n < len(head)) {
 		return nil, err

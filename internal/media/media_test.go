@@ -25,7 +25,7 @@ import (
 // cleaned is what is kept of a file.
 func cleaned(t testing.TB, b []byte) (*media.File, []byte) {
 	t.Helper()
-	f, err := media.Look(bytes.NewReader(b), int64(len(b)))
+	f, err := media.Inspect(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,7 +194,7 @@ func TestWhatIsCutOffOrDamagedIsRefused(t *testing.T) {
 			if strings.HasSuffix(name, ".gif") && n == len(whole)-5 {
 				continue
 			}
-			_, err := media.Look(bytes.NewReader(whole[:n]), int64(n))
+			_, err := media.Inspect(bytes.NewReader(whole[:n]), int64(n))
 			if fault.CodeOf(err) != fault.Invalid {
 				t.Errorf("%s cut off at %d of %d: %v", name, n, len(whole), err)
 			}
@@ -202,7 +202,7 @@ func TestWhatIsCutOffOrDamagedIsRefused(t *testing.T) {
 	}
 	damaged := pngOf(t, 1)
 	damaged[len(damaged)-200] ^= 1
-	if _, err := media.Look(bytes.NewReader(damaged), int64(len(damaged))); fault.CodeOf(err) != fault.Invalid || !strings.Contains(err.Error(), "damaged") {
+	if _, err := media.Inspect(bytes.NewReader(damaged), int64(len(damaged))); fault.CodeOf(err) != fault.Invalid || !strings.Contains(err.Error(), "damaged") {
 		t.Error(err)
 	}
 	for _, c := range []struct{ bytes, says string }{
@@ -214,7 +214,7 @@ func TestWhatIsCutOffOrDamagedIsRefused(t *testing.T) {
 		{"RIFF\xff\xff\xff\x7fWEBPVP8L", "WebP"},
 		{boxOf("ftyp", "heic", u32(0), "mif1"), "HEIC"},
 	} {
-		_, err := media.Look(strings.NewReader(c.bytes), int64(len(c.bytes)))
+		_, err := media.Inspect(strings.NewReader(c.bytes), int64(len(c.bytes)))
 		if fault.CodeOf(err) != fault.Invalid || !strings.Contains(fault.Message(err), c.says) {
 			t.Errorf("%q: %v", c.bytes, err)
 		}
@@ -263,16 +263,16 @@ func TestNamesAreFitForAddresses(t *testing.T) {
 	}
 }
 
-// FuzzLook holds that what is taken is taken again as it came out, and that its size is
+// FuzzInspect holds that what is taken is taken again as it came out, and that its size is
 // what was said.
-func FuzzLook(f *testing.F) {
+func FuzzInspect(f *testing.F) {
 	for _, b := range pictures(f) {
 		f.Add(b)
 	}
 	f.Add(wavOf(1)[:100])
 	f.Add(mp3Of(3, true))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		file, err := media.Look(bytes.NewReader(b), int64(len(b)))
+		file, err := media.Inspect(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			if fault.CodeOf(err) != fault.Invalid {
 				t.Fatalf("no error for people: %v", err)
@@ -283,7 +283,7 @@ func FuzzLook(f *testing.F) {
 		if err != nil || int64(len(out)) != file.Size() {
 			t.Fatalf("%d bytes of %d, %v", len(out), file.Size(), err)
 		}
-		again, err := media.Look(bytes.NewReader(out), int64(len(out)))
+		again, err := media.Inspect(bytes.NewReader(out), int64(len(out)))
 		if err != nil {
 			t.Fatalf("what is clean is refused: %v", err)
 		}

@@ -32,7 +32,7 @@ func BackupKey(dir, file string) (string, error) {
 
 // sameKey refuses two folders with different keys, before anything is done.
 func sameKey(from, to string) error {
-	if IsAddress(from) || IsAddress(to) {
+	if IsDatabaseURL(from) || IsDatabaseURL(to) {
 		return nil
 	}
 	return differ(filepath.Join(from, KeyFile), filepath.Join(to, KeyFile))

@@ -40,8 +40,8 @@ type Result struct {
 	Key    string  `json:"key,omitempty"`   // where the key of the secrets was put; "": nowhere
 }
 
-// IsAddress reports whether a place is the address of a database, not a folder.
-func IsAddress(place string) bool {
+// IsDatabaseURL reports whether a place is the address of a database, not a folder.
+func IsDatabaseURL(place string) bool {
 	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
 }
 
@@ -66,7 +66,7 @@ func Move(ctx context.Context, o MoveOptions) (_ *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if !IsAddress(o.From) && !IsAddress(o.To) {
+	if !IsDatabaseURL(o.From) && !IsDatabaseURL(o.To) {
 		if r.Key, err = copyKey(filepath.Join(o.From, KeyFile), o.To); err != nil {
 			return nil, err
 		}
@@ -75,7 +75,7 @@ func Move(ctx context.Context, o MoveOptions) (_ *Result, err error) {
 }
 
 func samePlace(a, b string) bool {
-	if IsAddress(a) || IsAddress(b) {
+	if IsDatabaseURL(a) || IsDatabaseURL(b) {
 		return a == b
 	}
 	one, err := os.Stat(a)
@@ -93,7 +93,7 @@ type source struct {
 }
 
 func openFrom(ctx context.Context, place string) (*source, error) {
-	if IsAddress(place) {
+	if IsDatabaseURL(place) {
 		w, err := postgres.OpenWhole(ctx, place)
 		if err != nil {
 			return nil, err
@@ -110,7 +110,7 @@ func openFrom(ctx context.Context, place string) (*source, error) {
 // moveTo fills o.To, and makes it searchable when it is complete.
 func moveTo(ctx context.Context, from *sqldb.Whole, o MoveOptions) (*Result, error) {
 	fill := fillFolder
-	if IsAddress(o.To) {
+	if IsDatabaseURL(o.To) {
 		fill = fillDatabase
 	}
 	r, err := fill(ctx, from, o)
@@ -151,7 +151,7 @@ func fillDatabase(ctx context.Context, from *sqldb.Whole, o MoveOptions) (_ *Res
 // so itself in the course of time: what is broken off here is not lost.
 func makeSearchable(ctx context.Context, o MoveOptions) (err error) {
 	options := Options{Dir: o.To}
-	if IsAddress(o.To) {
+	if IsDatabaseURL(o.To) {
 		options = Options{DatabaseURL: o.To}
 	}
 	s, err := Open(ctx, options)
@@ -205,7 +205,7 @@ func Restore(ctx context.Context, o RestoreOptions) (*Result, error) {
 			return nil, err
 		}
 	}
-	if IsAddress(o.To) {
+	if IsDatabaseURL(o.To) {
 		w, err := sqlite.OpenCopy(ctx, o.File)
 		if err != nil {
 			return nil, err

@@ -265,7 +265,7 @@ func TestAMoveThatWasKilledLeavesNothingThatOpens(t *testing.T) {
 	url := storetest.Postgres(t)
 	for _, to := range []string{url, filepath.Join(t.TempDir(), "data")} {
 		options := store.Options{Dir: to}
-		if store.IsAddress(to) {
+		if store.IsDatabaseURL(to) {
 			options = store.Options{DatabaseURL: to}
 		}
 		for _, stage := range []string{"copy", "check"} {

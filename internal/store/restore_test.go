@@ -123,7 +123,7 @@ func TestABackupUnderLoadHasAllThatWasAcknowledgedBefore(t *testing.T) {
 }
 
 func optionsOf(place string) store.Options {
-	if store.IsAddress(place) {
+	if store.IsDatabaseURL(place) {
 		return store.Options{DatabaseURL: place}
 	}
 	return store.Options{Dir: place}

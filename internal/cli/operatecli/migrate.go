@@ -64,7 +64,7 @@ folder; with PostgreSQL it stays in the data folders of the servers.
 
 // place is a folder or an address without its password.
 func place(s string) string {
-	if store.IsAddress(s) {
+	if store.IsDatabaseURL(s) {
 		return config.Redact(s)
 	}
 	return shell.Clean(s)
@@ -89,9 +89,9 @@ func (p *commands) printTables(from, to string, r *store.Result) error {
 	p.printPlaced(r)
 	switch {
 	case r.Key != "":
-	case store.IsAddress(to) && !store.IsAddress(from):
+	case store.IsDatabaseURL(to) && !store.IsDatabaseURL(from):
 		fmt.Fprintf(p.Err, "The key of the readers' secrets is not in the database: keep %s, and copy it into the data folder of each server (or set accounts.secret-key).\n", shell.Clean(filepath.Join(from, store.KeyFile)))
-	case store.IsAddress(from) && !store.IsAddress(to):
+	case store.IsDatabaseURL(from) && !store.IsDatabaseURL(to):
 		fmt.Fprintf(p.Err, "The key of the readers' secrets was not in the database: copy secret.key from the data folder of a server that used it to %s (or keep accounts.secret-key set).\n", shell.Clean(to))
 	}
 	return nil

@@ -78,7 +78,7 @@ func wholeUser(t *testing.T, e *env) {
 	storetest.Must(t, err)
 	storetest.Same(t, "user", got, want)
 	storetest.Same(t, "hash", hash, "hash of alice")
-	storetest.Faulty(t, s.AddUser(e.Ctx, e.aUser("alice"), "other", false), fault.Conflict)
+	storetest.WantFault(t, s.AddUser(e.Ctx, e.aUser("alice"), "other", false), fault.Conflict)
 	_, hash, err = s.User(e.Ctx, "alice")
 	storetest.Must(t, err)
 	storetest.Same(t, "hash after another", hash, "hash of alice")
@@ -98,12 +98,12 @@ func exactNames(t *testing.T, e *env) {
 	e.user(t, "alice")
 	for _, name := range []string{"", "Alice", "ALICE", "alice ", " alice", "alic", "alice\x00", "ａlice", "аlice", "alice\u200b", "ali%", "ali_e", "\xff"} {
 		_, _, err := s.User(e.Ctx, name)
-		storetest.Faulty(t, err, fault.NotFound)
-		storetest.Faulty(t, second(s.SetUserPassword(e.Ctx, name, "x", e.Now, time.Time{})), fault.NotFound)
-		storetest.Faulty(t, s.DisableUser(e.Ctx, name, true, e.Now), fault.NotFound)
-		storetest.Faulty(t, s.AddSession(e.Ctx, e.aSession(name, "s"+name), e.In(time.Second), 5), fault.NotFound)
-		storetest.Faulty(t, s.AddToken(e.Ctx, account.Token{ID: "t" + name, User: name}, "h"+name, "", 5), fault.NotFound)
-		storetest.Faulty(t, s.AddSecret(e.Ctx, e.aSecret(name, "private", "x"), 5), fault.NotFound)
+		storetest.WantFault(t, err, fault.NotFound)
+		storetest.WantFault(t, second(s.SetUserPassword(e.Ctx, name, "x", e.Now, time.Time{})), fault.NotFound)
+		storetest.WantFault(t, s.DisableUser(e.Ctx, name, true, e.Now), fault.NotFound)
+		storetest.WantFault(t, s.AddSession(e.Ctx, e.aSession(name, "s"+name), e.In(time.Second), 5), fault.NotFound)
+		storetest.WantFault(t, s.AddToken(e.Ctx, account.Token{ID: "t" + name, User: name}, "h"+name, "", 5), fault.NotFound)
+		storetest.WantFault(t, s.AddSecret(e.Ctx, e.aSecret(name, "private", "x"), 5), fault.NotFound)
 	}
 }
 
@@ -146,7 +146,7 @@ func oneFirstUser(t *testing.T, e *env) {
 			made++
 			continue
 		}
-		storetest.Faulty(t, err, fault.Conflict)
+		storetest.WantFault(t, err, fault.Conflict)
 	}
 	n, err := s.CountUsers(e.Ctx)
 	storetest.Must(t, err)
@@ -156,9 +156,9 @@ func oneFirstUser(t *testing.T, e *env) {
 func noFirstUser(t *testing.T, e *env) {
 	s := e.accounts(t)
 	e.user(t, "alice")
-	storetest.Faulty(t, s.AddUser(e.Ctx, e.aUser("bob"), "h", true), fault.Conflict)
+	storetest.WantFault(t, s.AddUser(e.Ctx, e.aUser("bob"), "h", true), fault.Conflict)
 	_, _, err := s.User(e.Ctx, "bob")
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	e.user(t, "bob")
 }
 
@@ -168,7 +168,7 @@ func newPassword(t *testing.T, e *env) {
 	e.user(t, "bob")
 	storetest.Must(t, s.AddSession(e.Ctx, e.aSession("alice", "a"), e.In(time.Second), 5))
 	storetest.Must(t, s.AddSession(e.Ctx, e.aSession("bob", "b"), e.In(time.Second), 5))
-	storetest.Faulty(t, second(s.SetUserPassword(e.Ctx, "alice", "late", e.In(time.Hour), e.Now)), fault.Conflict)
+	storetest.WantFault(t, second(s.SetUserPassword(e.Ctx, "alice", "late", e.In(time.Hour), e.Now)), fault.Conflict)
 	storetest.Must(t, second(s.Session(e.Ctx, "a")))
 	at, err := s.SetUserPassword(e.Ctx, "alice", "new", e.In(time.Minute), want.PasswordAt)
 	storetest.Must(t, err)
@@ -179,10 +179,10 @@ func newPassword(t *testing.T, e *env) {
 	storetest.Same(t, "user", got, want)
 	storetest.Same(t, "hash", hash, "new")
 	_, err = s.Session(e.Ctx, "a")
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	_, err = s.Session(e.Ctx, "b")
 	storetest.Must(t, err)
-	storetest.Faulty(t, s.AddSession(e.Ctx, e.aSession("alice", "c"), e.In(time.Second), 5), fault.Conflict)
+	storetest.WantFault(t, s.AddSession(e.Ctx, e.aSession("alice", "c"), e.In(time.Second), 5), fault.Conflict)
 	storetest.Must(t, s.AddSession(e.Ctx, e.aSession("alice", "d"), at, 5))
 	// Also when the clock stands still, or goes back, the times differ.
 	for _, clock := range []time.Duration{time.Minute, 0} {
@@ -218,12 +218,12 @@ func disabledUser(t *testing.T, e *env) {
 	secret := e.aSecret("alice", "private", "s")
 	storetest.Must(t, s.AddSecret(e.Ctx, secret, 5))
 	storetest.Must(t, s.DisableUser(e.Ctx, "alice", true, e.Now))
-	storetest.Faulty(t, s.AddSession(e.Ctx, e.aSession("alice", "b"), e.In(time.Second), 5), fault.NotFound)
+	storetest.WantFault(t, s.AddSession(e.Ctx, e.aSession("alice", "b"), e.In(time.Second), 5), fault.NotFound)
 	for _, err := range []error{
 		second(s.Session(e.Ctx, "a")), second(s.TokenByHash(e.Ctx, "h")), second(s.TokenByApp(e.Ctx, "app")),
 		second(s.SecretBySelector(e.Ctx, "s")), second(s.SecretByMAC(e.Ctx, "alice", "private", secret.MAC)),
 	} {
-		storetest.Faulty(t, err, fault.NotFound)
+		storetest.WantFault(t, err, fault.NotFound)
 	}
 	list, err := s.SecretsFor(e.Ctx, "alice", "private", "")
 	storetest.Must(t, err)
@@ -232,7 +232,7 @@ func disabledUser(t *testing.T, e *env) {
 	storetest.Must(t, err)
 	storetest.Same(t, "for the owner", list, []account.SealedSecret{secret})
 	storetest.Must(t, s.DisableUser(e.Ctx, "alice", false, e.Now))
-	storetest.Faulty(t, second(s.Session(e.Ctx, "a")), fault.NotFound) // ended, not hidden
+	storetest.WantFault(t, second(s.Session(e.Ctx, "a")), fault.NotFound) // ended, not hidden
 	storetest.Must(t, second(s.TokenByHash(e.Ctx, "h")))
 	storetest.Must(t, second(s.TokenByApp(e.Ctx, "app")))
 	storetest.Must(t, second(s.SecretBySelector(e.Ctx, "s")))
@@ -288,7 +288,7 @@ func wholeSession(t *testing.T, e *env) {
 	storetest.Must(t, s.EndSession(e.Ctx, "a"))
 	storetest.Must(t, s.EndSession(e.Ctx, "a"))
 	for _, id := range []string{"a", "", "A", "b\x00", "\xff"} {
-		storetest.Faulty(t, second(s.Session(e.Ctx, id)), fault.NotFound)
+		storetest.WantFault(t, second(s.Session(e.Ctx, id)), fault.NotFound)
 	}
 }
 
@@ -334,12 +334,12 @@ func wholeToken(t *testing.T, e *env) {
 	list, err := s.Tokens(e.Ctx, "alice")
 	storetest.Must(t, err)
 	storetest.Same(t, "list", list, []account.Token{b, a})
-	storetest.Faulty(t, s.RemoveToken(e.Ctx, "bob", "a"), fault.NotFound)
+	storetest.WantFault(t, s.RemoveToken(e.Ctx, "bob", "a"), fault.NotFound)
 	storetest.Must(t, s.RemoveToken(e.Ctx, "alice", "a"))
-	storetest.Faulty(t, s.RemoveToken(e.Ctx, "alice", "a"), fault.NotFound)
+	storetest.WantFault(t, s.RemoveToken(e.Ctx, "alice", "a"), fault.NotFound)
 	for _, hash := range []string{"ha", "HB", "app a", "", "\x00"} {
-		storetest.Faulty(t, second(s.TokenByHash(e.Ctx, hash)), fault.NotFound)
-		storetest.Faulty(t, second(s.TokenByApp(e.Ctx, hash)), fault.NotFound)
+		storetest.WantFault(t, second(s.TokenByHash(e.Ctx, hash)), fault.NotFound)
+		storetest.WantFault(t, second(s.TokenByApp(e.Ctx, hash)), fault.NotFound)
 	}
 }
 
@@ -369,7 +369,7 @@ func most(t *testing.T, n int, add func(i int) error) {
 			added++
 			continue
 		}
-		storetest.Faulty(t, err, fault.Conflict)
+		storetest.WantFault(t, err, fault.Conflict)
 	}
 	storetest.Same(t, "added", added, n)
 }
@@ -402,14 +402,14 @@ func wholeSecret(t *testing.T, e *env) {
 	keys, err := s.SecretKeys(e.Ctx)
 	storetest.Must(t, err)
 	storetest.Same(t, "keys", keys, map[string]int64{"k1": 2, "k2": 1})
-	storetest.Faulty(t, second(s.SecretByMAC(e.Ctx, "bob", "private", a.MAC)), fault.NotFound)
-	storetest.Faulty(t, second(s.SecretByMAC(e.Ctx, "alice", "other", a.MAC)), fault.NotFound)
-	storetest.Faulty(t, second(s.SecretByMAC(e.Ctx, "alice", "private", nil)), fault.NotFound)
-	storetest.Faulty(t, s.RemoveSecret(e.Ctx, "bob", "a"), fault.NotFound)
+	storetest.WantFault(t, second(s.SecretByMAC(e.Ctx, "bob", "private", a.MAC)), fault.NotFound)
+	storetest.WantFault(t, second(s.SecretByMAC(e.Ctx, "alice", "other", a.MAC)), fault.NotFound)
+	storetest.WantFault(t, second(s.SecretByMAC(e.Ctx, "alice", "private", nil)), fault.NotFound)
+	storetest.WantFault(t, s.RemoveSecret(e.Ctx, "bob", "a"), fault.NotFound)
 	storetest.Must(t, s.RemoveSecret(e.Ctx, "alice", "a"))
-	storetest.Faulty(t, s.RemoveSecret(e.Ctx, "alice", "a"), fault.NotFound)
-	storetest.Faulty(t, second(s.SecretBySelector(e.Ctx, "a")), fault.NotFound)
-	storetest.Faulty(t, second(s.SecretBySelector(e.Ctx, "B")), fault.NotFound)
+	storetest.WantFault(t, s.RemoveSecret(e.Ctx, "alice", "a"), fault.NotFound)
+	storetest.WantFault(t, second(s.SecretBySelector(e.Ctx, "a")), fault.NotFound)
+	storetest.WantFault(t, second(s.SecretBySelector(e.Ctx, "B")), fault.NotFound)
 }
 
 func oneSecret(t *testing.T, e *env) {
@@ -420,7 +420,7 @@ func oneSecret(t *testing.T, e *env) {
 	storetest.Must(t, s.AddSecret(e.Ctx, a, 5))
 	again := e.aSecret("alice", "private", "b")
 	again.Reader = a.Reader
-	storetest.Faulty(t, s.AddSecret(e.Ctx, again, 5), fault.Conflict)
+	storetest.WantFault(t, s.AddSecret(e.Ctx, again, 5), fault.Conflict)
 	again.Reader = strings.ToUpper(a.Reader)
 	storetest.Must(t, s.AddSecret(e.Ctx, again, 5))
 	for i, other := range []account.SealedSecret{e.aSecret("alice", "other", "c"), e.aSecret("bob", "private", "d")} {

@@ -75,7 +75,7 @@ func (e *env) contentOf(t *testing.T, f author.File) (content string, ok bool) {
 	for n := 0; int64(b.Len()) < f.Size; n++ {
 		piece, err := e.files(t).FilePieceAt(e.Ctx, f.Hash, n)
 		if err != nil {
-			storetest.Faulty(t, err, fault.NotFound)
+			storetest.WantFault(t, err, fault.NotFound)
 			return b.String(), false
 		}
 		b.Write(piece)
@@ -102,7 +102,7 @@ func fileWhole(t *testing.T, e *env) {
 			t.Errorf("%d bytes came back as %d", size, len(got))
 		}
 		_, err := e.files(t).FilePieceAt(e.Ctx, f.Hash, (size+author.PieceSize-1)/author.PieceSize)
-		storetest.Faulty(t, err, fault.NotFound)
+		storetest.WantFault(t, err, fault.NotFound)
 		for _, hash := range []string{f.Hash, f.Hash[:16], f.Hash[:40]} {
 			got, err := e.files(t).File(e.Ctx, "alice", hash)
 			storetest.Must(t, err)
@@ -116,29 +116,29 @@ func fileWhole(t *testing.T, e *env) {
 	storetest.Same(t, "an empty one, with a name that no database takes", []any{kept.Size, kept.Name, kept.Type}, []any{int64(0), "a\uFFFD\uFFFD", "b\uFFFD"})
 	for _, hash := range []string{"", kept.Hash[:15], kept.Hash + "0", "zzzzzzzzzzzzzzzzzzzz"} {
 		_, err := e.files(t).File(e.Ctx, "alice", hash)
-		storetest.Faulty(t, err, fault.NotFound)
+		storetest.WantFault(t, err, fault.NotFound)
 	}
 	_, err = e.files(t).FilePieceAt(e.Ctx, "", 0)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 }
 
 func fileSevered(t *testing.T, e *env) {
 	content := large(2*author.PieceSize + 5)
 	e.receive(t, "short", content[:2*author.PieceSize])
 	_, err := e.files(t).KeepFile(e.Ctx, e.file("alice", content), "short", 0)
-	storetest.Faulty(t, err, fault.Conflict)
+	storetest.WantFault(t, err, fault.Conflict)
 	e.receive(t, "hole", content[:author.PieceSize])
 	storetest.Must(t, e.files(t).PutFilePiece(e.Ctx, "hole", 2, []byte(content[2*author.PieceSize:]), e.Now))
 	storetest.Must(t, e.files(t).PutFilePiece(e.Ctx, "hole", 3, []byte(content[author.PieceSize:2*author.PieceSize]), e.Now))
 	_, err = e.files(t).KeepFile(e.Ctx, e.file("alice", content), "hole", 0)
-	storetest.Faulty(t, err, fault.Conflict)
+	storetest.WantFault(t, err, fault.Conflict)
 	_, err = e.files(t).KeepFile(e.Ctx, e.file("alice", content), "never", 0)
-	storetest.Faulty(t, err, fault.Conflict)
+	storetest.WantFault(t, err, fault.Conflict)
 	_, err = e.files(t).File(e.Ctx, "alice", e.file("alice", content).Hash)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	e.receive(t, "hole", content) // a piece that comes again is the one that counts
 	_, err = e.files(t).KeepFile(e.Ctx, e.file("alice", content), "hole", 0)
-	storetest.Faulty(t, err, fault.Conflict)
+	storetest.WantFault(t, err, fault.Conflict)
 	storetest.Must(t, e.files(t).DropFilePieces(e.Ctx, "hole"))
 	e.receive(t, "hole", large(author.PieceSize))
 	e.receive(t, "hole", content)
@@ -147,9 +147,9 @@ func fileSevered(t *testing.T, e *env) {
 	if got, ok := e.contentOf(t, f); !ok || got != content {
 		t.Error("another content came back")
 	}
-	storetest.Faulty(t, e.files(t).PutFilePiece(e.Ctx, "long", 0, make([]byte, author.PieceSize+1), e.Now), fault.Invalid)
-	storetest.Faulty(t, e.files(t).PutFilePiece(e.Ctx, "", 0, []byte("x"), e.Now), fault.Invalid)
-	storetest.Faulty(t, e.files(t).PutFilePiece(e.Ctx, "x", -1, []byte("x"), e.Now), fault.Invalid)
+	storetest.WantFault(t, e.files(t).PutFilePiece(e.Ctx, "long", 0, make([]byte, author.PieceSize+1), e.Now), fault.Invalid)
+	storetest.WantFault(t, e.files(t).PutFilePiece(e.Ctx, "", 0, []byte("x"), e.Now), fault.Invalid)
+	storetest.WantFault(t, e.files(t).PutFilePiece(e.Ctx, "x", -1, []byte("x"), e.Now), fault.Invalid)
 }
 
 func fileShared(t *testing.T, e *env) {
@@ -166,7 +166,7 @@ func fileShared(t *testing.T, e *env) {
 	f := e.file("carol", content)
 	f.Hash = "f00"
 	_, err := e.files(t).KeepFile(e.Ctx, f, fmt.Sprint("begun-bob", len(content), content[:20]), 0)
-	storetest.Faulty(t, err, fault.Conflict)
+	storetest.WantFault(t, err, fault.Conflict)
 }
 
 func fileAgain(t *testing.T, e *env) {
@@ -195,9 +195,9 @@ func fileQuota(t *testing.T, e *env) {
 	storetest.Must(t, keep("alice", "12345", 10))
 	storetest.Must(t, keep("bob", "1234567890", 10))
 	storetest.Must(t, keep("alice", "54321", 10))
-	storetest.Faulty(t, keep("alice", "x", 10), fault.TooMany)
+	storetest.WantFault(t, keep("alice", "x", 10), fault.TooMany)
 	_, err := e.files(t).File(e.Ctx, "alice", e.file("alice", "x").Hash)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	_, ok := e.contentOf(t, e.file("alice", "x"))
 	storetest.Same(t, "content of the refused", ok, false)
 	storetest.Must(t, keep("alice", "12345", 10))
@@ -211,15 +211,15 @@ func fileDropped(t *testing.T, e *env) {
 	storetest.Must(t, e.files(t).DropFilePieces(e.Ctx, "temp"))
 	storetest.Must(t, e.files(t).DropFilePieces(e.Ctx, "temp"))
 	_, err := e.files(t).KeepFile(e.Ctx, e.file("alice", "one"), "temp", 0)
-	storetest.Faulty(t, err, fault.Conflict)
+	storetest.WantFault(t, err, fault.Conflict)
 }
 
 func fileApart(t *testing.T, e *env) {
 	f := e.keep(t, "alice", "one")
 	_, err := e.files(t).File(e.Ctx, "bob", f.Hash)
-	storetest.Faulty(t, err, fault.NotFound)
-	storetest.Faulty(t, e.files(t).RemoveFile(e.Ctx, "bob", f.Hash), fault.NotFound)
-	storetest.Faulty(t, e.files(t).RemoveFile(e.Ctx, "alice", f.Hash[:16]), fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
+	storetest.WantFault(t, e.files(t).RemoveFile(e.Ctx, "bob", f.Hash), fault.NotFound)
+	storetest.WantFault(t, e.files(t).RemoveFile(e.Ctx, "alice", f.Hash[:16]), fault.NotFound)
 	list, err := e.files(t).Files(e.Ctx, "bob", nil, 10)
 	storetest.Must(t, err)
 	storetest.Same(t, "files of another", len(list), 0)
@@ -260,12 +260,12 @@ func fileRemoved(t *testing.T, e *env) {
 	e.keep(t, "bob", "one")
 	storetest.Must(t, e.files(t).RemoveFile(e.Ctx, "alice", f.Hash))
 	_, err := e.files(t).File(e.Ctx, "alice", f.Hash)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, e.In(time.Hour)))
 	content, ok := e.contentOf(t, f)
 	storetest.Same(t, "content of the other", []any{content, ok}, []any{"one", true})
 	storetest.Must(t, e.files(t).RemoveFile(e.Ctx, "bob", f.Hash))
-	storetest.Faulty(t, e.files(t).RemoveFile(e.Ctx, "bob", f.Hash), fault.NotFound)
+	storetest.WantFault(t, e.files(t).RemoveFile(e.Ctx, "bob", f.Hash), fault.NotFound)
 	_, ok = e.contentOf(t, f)
 	storetest.Same(t, "content when nobody keeps it", ok, false)
 }
@@ -281,11 +281,11 @@ func fileSweep(t *testing.T, e *env) {
 	_, ok := e.contentOf(t, kept)
 	storetest.Same(t, "what is kept", ok, true)
 	_, err := e.files(t).KeepFile(e.Ctx, e.file("alice", "old"), "old", 0)
-	storetest.Faulty(t, err, fault.Conflict)
+	storetest.WantFault(t, err, fault.Conflict)
 	_, err = e.files(t).KeepFile(e.Ctx, e.file("alice", "new"), "new", 0)
 	storetest.Must(t, err)
 	_, err = e.files(t).KeepFile(e.Ctx, e.file("alice", "removed"), "none", 0)
-	storetest.Faulty(t, err, fault.Conflict)
+	storetest.WantFault(t, err, fault.Conflict)
 	storetest.Must(t, e.files(t).SweepFiles(e.Ctx, time.Time{}))
 }
 

@@ -190,15 +190,15 @@ func postApart(t *testing.T, e *env) {
 	b := e.publish(t, "Alice", "One")
 	storetest.Same(t, "names", []any{a.ID, b.ID, a.Slug, b.Slug, a.Seq, b.Seq}, []any{int64(1), int64(1), "one", "one", int64(1), int64(1)})
 	_, err := e.posts(t).Post(e.Ctx, "bob", 1)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	_, err = e.posts(t).PostBySlug(e.Ctx, "bob", "one")
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	for _, name := range []string{"", "guid of none"} {
 		_, err = e.posts(t).PostByKey(e.Ctx, "alice", name, name)
-		storetest.Faulty(t, err, fault.NotFound)
+		storetest.WantFault(t, err, fault.NotFound)
 	}
 	_, err = e.posts(t).WritePost(e.Ctx, e.writing("", 0, func(*author.Post) {}))
-	storetest.Faulty(t, err, fault.Invalid)
+	storetest.WantFault(t, err, fault.Invalid)
 }
 
 func postFailed(t *testing.T, e *env) {
@@ -216,9 +216,9 @@ func postFailed(t *testing.T, e *env) {
 		}
 		storetest.Same(t, "the writer", e.writer(t, "alice"), author.Writer{User: "alice"})
 		_, err := e.posts(t).Post(e.Ctx, "alice", 1)
-		storetest.Faulty(t, err, fault.NotFound)
+		storetest.WantFault(t, err, fault.NotFound)
 		_, err = e.author(t).SavedFeed(e.Ctx, "alice", author.Public)
-		storetest.Faulty(t, err, fault.NotFound)
+		storetest.WantFault(t, err, fault.NotFound)
 	}
 	storetest.Same(t, "its id afterwards", e.wrote(t, change).Post.ID, int64(1))
 	before := e.postAt(t, "alice", 1)
@@ -287,9 +287,9 @@ func postNothing(t *testing.T, e *env) {
 	}
 	e.wrote(t, w)
 	_, err := e.posts(t).Post(e.Ctx, "alice", 1)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	_, err = e.author(t).SavedFeed(e.Ctx, "alice", author.Public)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	first := e.publish(t, "alice", "One")
 	w.ID = first.ID
 	done := e.wrote(t, w)
@@ -305,7 +305,7 @@ func postMissing(t *testing.T, e *env) {
 		id   int64
 	}{{"alice", 2}, {"bob", 1}} {
 		_, err := e.posts(t).WritePost(e.Ctx, e.made(e.writing(one.user, one.id, func(*author.Post) { t.Error("there is none") })))
-		storetest.Faulty(t, err, fault.NotFound)
+		storetest.WantFault(t, err, fault.NotFound)
 	}
 }
 
@@ -328,9 +328,9 @@ func postSlugs(t *testing.T, e *env) {
 func postSlugTaken(t *testing.T, e *env) {
 	e.publish(t, "alice", "One")
 	_, err := e.posts(t).WritePost(e.Ctx, e.writing("alice", 0, func(p *author.Post) { p.State, p.Slug = author.Published, "one" }))
-	storetest.Faulty(t, err, fault.Conflict)
+	storetest.WantFault(t, err, fault.Conflict)
 	_, err = e.posts(t).Post(e.Ctx, "alice", 2)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 }
 
 func postBySlug(t *testing.T, e *env) {
@@ -339,7 +339,7 @@ func postBySlug(t *testing.T, e *env) {
 		e.wrote(t, e.writing("alice", 1, func(p *author.Post) { p.State = state }))
 		p, err := e.posts(t).PostBySlug(e.Ctx, "alice", "one")
 		if !there {
-			storetest.Faulty(t, err, fault.NotFound)
+			storetest.WantFault(t, err, fault.NotFound)
 			continue
 		}
 		storetest.Must(t, err)
@@ -347,7 +347,7 @@ func postBySlug(t *testing.T, e *env) {
 	}
 	e.wrote(t, e.writing("alice", 0, func(p *author.Post) {}))
 	_, err := e.posts(t).PostBySlug(e.Ctx, "alice", "")
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 }
 
 func postUndo(t *testing.T, e *env) {
@@ -391,7 +391,7 @@ func postDraft(t *testing.T, e *env) {
 	storetest.Same(t, "written", []any{done.Writer, done.Feed, done.Changed}, []any{author.Writer{User: "alice"}, author.Feed{}, false})
 	storetest.Same(t, "the writer", e.writer(t, "alice"), author.Writer{User: "alice"})
 	_, err := e.author(t).SavedFeed(e.Ctx, "alice", author.Public)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	e.saved(t, e.saving("alice", author.Public, "mine"))
 	w.ID = 1
 	e.wrote(t, w)

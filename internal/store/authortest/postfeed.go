@@ -114,7 +114,7 @@ func postNotAllowed(t *testing.T, e *env) {
 	}
 	storetest.Same(t, "the document", e.documentOf(t, "alice"), "mine")
 	_, err = e.posts(t).Post(e.Ctx, "alice", 1)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 }
 
 func postSameFeed(t *testing.T, e *env) {

@@ -235,7 +235,7 @@ func listMatches(t *testing.T, e *env) {
 		storetest.Same(t, fmt.Sprintf("%q", match), e.titles(t, author.PostQuery{User: "alice", State: author.Published, Match: match}), want)
 	}
 	_, err := e.posts(t).Posts(e.Ctx, author.PostQuery{Match: strings.Repeat("a", 2001)})
-	storetest.Faulty(t, err, fault.Invalid)
+	storetest.WantFault(t, err, fault.Invalid)
 }
 
 func listMatchPages(t *testing.T, e *env) {
@@ -279,10 +279,10 @@ func listRefused(t *testing.T, e *env) {
 		{User: "alice", Category: "x", ToSeq: 1},
 	} {
 		_, err := e.posts(t).Posts(e.Ctx, q)
-		storetest.Faulty(t, err, fault.Invalid)
+		storetest.WantFault(t, err, fault.Invalid)
 	}
 	_, err := e.posts(t).PostCounts(e.Ctx, "alice", "colour", "", 0)
-	storetest.Faulty(t, err, fault.Invalid)
+	storetest.WantFault(t, err, fault.Invalid)
 }
 
 // counts are the numbers as "name label n".

@@ -101,11 +101,11 @@ func savedRefused(t *testing.T, e *env) {
 		t.Fatalf("got error %v", err)
 	}
 	_, err = e.author(t).SavedFeed(e.Ctx, "alice", author.Public)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	_, _, err = e.author(t).SavedDocument(e.Ctx, "alice", author.Public)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	_, err = e.author(t).PlaceSaved(e.Ctx, "alice", author.Public, author.Place{Gone: true})
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	s.Allow = nil
 	first := e.saved(t, s)
 	s = e.saving("alice", author.Public, "two")
@@ -190,7 +190,7 @@ func savedCloud(t *testing.T, e *env) {
 	storetest.Same(t, "what the document lacks", f.Push, author.PushMissing)
 	for _, user := range []string{"bob", "carol"} {
 		_, err := e.author(t).CloudSaved(e.Ctx, user, author.Public, true, e.Now)
-		storetest.Faulty(t, err, fault.NotFound)
+		storetest.WantFault(t, err, fault.NotFound)
 	}
 	at := e.Now.Add(time.Minute)
 	on, err := e.author(t).CloudSaved(e.Ctx, "alice", author.Public, true, at)

@@ -181,7 +181,7 @@ func changeFilters(t *testing.T, e *env) {
 
 func longChangeSearch(t *testing.T, e *env) {
 	_, err := e.Changes(e.Ctx, hub.ChangeQuery{Text: string(make([]byte, 100_000))})
-	storetest.Faulty(t, err, fault.Invalid)
+	storetest.WantFault(t, err, fault.Invalid)
 }
 
 func changeLimit(t *testing.T, e *env) {
@@ -220,7 +220,7 @@ func cancelledAnnouncement(t *testing.T, e *env) {
 	e.changes(t, hub.ChangeQuery{})
 	e.counted(t, 0)
 	_, err := e.Topic(e.Ctx, hub.TopicID(feed))
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 }
 
 // Announcements checks that two handles on one database list and count everything

@@ -18,7 +18,7 @@ func checkTests() map[string]func(*testing.T, *env) {
 			storetest.Must(t, err)
 			storetest.Same(t, "raced", done.Raced, true)
 			_, err = e.Topic(e.Ctx, hub.TopicID(feed))
-			storetest.Faulty(t, err, fault.NotFound)
+			storetest.WantFault(t, err, fault.NotFound)
 		},
 		"ACheckAnswersThePingsBeforeIt": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.Now, nil))
@@ -76,7 +76,7 @@ func checkTests() map[string]func(*testing.T, *env) {
 		"AWaitingPartIsCountedAsWaiting": waitingPart,
 		"ACheckOfATopicWithoutURLIsNotFound": func(t *testing.T, e *env) {
 			_, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: 5, Now: e.Now, StartedAt: e.Now})
-			storetest.Faulty(t, err, fault.NotFound)
+			storetest.WantFault(t, err, fault.NotFound)
 		},
 	}
 }

@@ -65,7 +65,7 @@ func (e *env) content(t *testing.T, feed string, version int64, body string) {
 func (e *env) noContent(t *testing.T, feed string) {
 	t.Helper()
 	_, err := e.Content(e.Ctx, hub.TopicID(feed))
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 }
 
 // finish claims and finishes every part that is due.
@@ -285,7 +285,7 @@ func aboutStays(t *testing.T, e *env) {
 func aboutOfNobody(t *testing.T, e *env) {
 	storetest.Must(t, e.SetAbout(e.Ctx, hub.TopicID(feed), hub.About{Home: "http://127.0.0.1/"}))
 	_, err := e.Topic(e.Ctx, hub.TopicID(feed))
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	e.followers(t, feed, 1)
 	e.following(t, []string{"http://127.0.0.1/"}, 10)
 }

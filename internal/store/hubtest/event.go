@@ -42,7 +42,7 @@ func eventTests() map[string]func(*testing.T, *env) {
 				kinds = append(kinds, fmt.Sprint(i))
 			}
 			_, err := e.Events(e.Ctx, hub.EventQuery{Kinds: kinds})
-			storetest.Faulty(t, err, fault.Invalid)
+			storetest.WantFault(t, err, fault.Invalid)
 		},
 		"CursorsGoBothWays":    eventCursors,
 		"FiltersSelect":        eventFilters,

@@ -84,7 +84,7 @@ func wholeIntent(t *testing.T, e *env) {
 	want.Claim, want.DueAt = 5, e.In(lease)
 	storetest.Same(t, "claimed", e.take(t, 5), []hub.Intent{want})
 	_, err := e.Topic(e.Ctx, want.TopicID)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	storetest.Must(t, e.Request(e.Ctx, nil, nil))
 	e.waiting(t, 1)
 }
@@ -149,7 +149,7 @@ func intentFence(t *testing.T, e *env) {
 	}
 	storetest.Same(t, "log", e.Log(t), []string(nil))
 	_, err := e.Subscription(e.Ctx, sub.Key())
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	newer.Claim, newer.DueAt = 6, e.In(lease)
 	storetest.Same(t, "the newer one is due at once", e.take(t, 6), []hub.Intent{newer})
 }
@@ -193,7 +193,7 @@ func confirmedEnd(t *testing.T, e *env) {
 	e.request(t, in)
 	e.decide(t, hub.Decision{Intent: e.take(t, 5)[0], Remove: true, Events: []event.Event{e.Event(event.KindCancel, "bye")}}, true)
 	_, err := e.Subscription(e.Ctx, a.Key())
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	storetest.Same(t, "the other", e.get(t, b.Key()), b)
 	storetest.Same(t, "log", e.Log(t), []string{"bye"})
 	e.waiting(t, 0)
@@ -265,7 +265,7 @@ func undecided(t *testing.T, e *env) {
 	in.Topic = ""
 	sub := e.websub("http://127.0.0.1/unknown", "http://127.0.0.1/1")
 	_, err := e.Decide(e.Ctx, hub.Decision{Intent: in, Subscription: &sub, Events: []event.Event{e.Event(event.KindRegister, "no")}})
-	storetest.Faulty(t, err, fault.Invalid)
+	storetest.WantFault(t, err, fault.Invalid)
 	e.waiting(t, 1)
 	storetest.Same(t, "log", e.Log(t), []string(nil))
 	e.decide(t, hub.Decision{Intent: in}, true)

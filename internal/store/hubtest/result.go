@@ -28,7 +28,7 @@ func resultTests() map[string]func(*testing.T, *env) {
 			s := e.followers(t, feed, 2)
 			storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: s[0].Key(), Version: 1, Outcome: hub.Gone}}, nil))
 			_, err := e.Subscription(e.Ctx, s[0].Key())
-			storetest.Faulty(t, err, fault.NotFound)
+			storetest.WantFault(t, err, fault.NotFound)
 			storetest.Same(t, "the other", e.get(t, s[1].Key()), s[1])
 		},
 		"ARowThatIsGoneIsNoTrouble": func(t *testing.T, e *env) {

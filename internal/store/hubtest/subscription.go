@@ -55,15 +55,15 @@ func subscriptionTests() map[string]func(*testing.T, *env) {
 		"UnsubscribeReturnsThoseThatWere": unsubscribe,
 		"AnUnknownSubscriptionIsNotFound": func(t *testing.T, e *env) {
 			_, err := e.Subscription(e.Ctx, hub.Key{TopicID: 1, ID: 2})
-			storetest.Faulty(t, err, fault.NotFound)
+			storetest.WantFault(t, err, fault.NotFound)
 		},
 		"ASubscriptionWithoutItsTopicIsRefusedWhole": func(t *testing.T, e *env) {
 			bad := e.sub("http://127.0.0.1/other", "http://127.0.0.1/1")
 			no := e.Event(event.KindRegister, "no")
 			no.TopicID = bad.TopicID
-			storetest.Faulty(t, e.Subscribe(e.Ctx, nil, []hub.Subscription{bad}, []event.Event{no}), fault.Invalid)
+			storetest.WantFault(t, e.Subscribe(e.Ctx, nil, []hub.Subscription{bad}, []event.Event{no}), fault.Invalid)
 			_, err := e.Subscription(e.Ctx, bad.Key())
-			storetest.Faulty(t, err, fault.NotFound)
+			storetest.WantFault(t, err, fault.NotFound)
 			storetest.Same(t, "log", e.Log(t), []string(nil))
 		},
 		"ListsInOrderPageByPage": subscriptionsByPage,
@@ -113,7 +113,7 @@ func unsubscribe(t *testing.T, e *env) {
 	storetest.Must(t, err)
 	storetest.Same(t, "removed", gone, []hub.Subscription{a})
 	_, err = e.Subscription(e.Ctx, a.Key())
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	storetest.Same(t, "the other", e.get(t, b.Key()), b)
 	storetest.Same(t, "log", e.Log(t), []string{"bye"})
 	gone, err = e.Unsubscribe(e.Ctx, []hub.Key{a.Key()}, nil)

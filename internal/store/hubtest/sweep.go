@@ -115,7 +115,7 @@ func (e *env) idle(t *testing.T, since time.Time, want bool) {
 		storetest.Must(t, err)
 		return
 	}
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 }
 
 func idleTopics(t *testing.T, e *env) {

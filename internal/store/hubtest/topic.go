@@ -17,7 +17,7 @@ func topicTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"AnUnknownTopicIsNotFound": func(t *testing.T, e *env) {
 			_, err := e.Topic(e.Ctx, 1)
-			storetest.Faulty(t, err, fault.NotFound)
+			storetest.WantFault(t, err, fault.NotFound)
 		},
 		"APingMakesTheTopicAndIsClaimedOnceDue": pingIsClaimed,
 		"PingedAtNeverGoesBack": func(t *testing.T, e *env) {
@@ -60,7 +60,7 @@ func topicTests() map[string]func(*testing.T, *env) {
 		"SubscribersCountTheLiveByProtocol": countedSubscribers,
 		"ATooLongSearchIsRefused": func(t *testing.T, e *env) {
 			_, err := e.Topics(e.Ctx, hub.TopicQuery{Match: string(make([]byte, 100_000))})
-			storetest.Faulty(t, err, fault.Invalid)
+			storetest.WantFault(t, err, fault.Invalid)
 		},
 	}
 }

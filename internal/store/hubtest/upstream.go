@@ -88,7 +88,7 @@ func wholeFollow(t *testing.T, e *env) {
 	e.save(t, empty)
 	storetest.Same(t, "an empty one", e.aFollowNow(t, 5), empty)
 	_, err := e.upstream(t).Follow(e.Ctx, 6)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 }
 
 func changeFollow(t *testing.T, e *env) {
@@ -116,7 +116,7 @@ func changeFollow(t *testing.T, e *env) {
 	})
 	storetest.Must(t, err)
 	_, err = s.Follow(e.Ctx, f.ID)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	_, err = s.ChangeFollow(e.Ctx, f.ID, func(*upstream.Follow, bool) (upstream.Verdict, []event.Event) { return upstream.Delete, nil })
 	storetest.Must(t, err)
 	other := e.aFollow(upstream.RSSCloud, feed+"2")
@@ -166,7 +166,7 @@ func followsFound(t *testing.T, e *env) {
 	storetest.Same(t, "by token", got, b)
 	for _, wrong := range []string{"", "token", b.Token + "x", "\x00", "\xff"} {
 		_, err = s.FollowByToken(e.Ctx, wrong)
-		storetest.Faulty(t, err, fault.NotFound)
+		storetest.WantFault(t, err, fault.NotFound)
 	}
 	list, err := s.FollowsOf(e.Ctx, feed)
 	storetest.Must(t, err)

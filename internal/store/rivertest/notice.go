@@ -100,14 +100,14 @@ func wholeNotice(t *testing.T, s *stream) {
 func noticeLimits(t *testing.T, s *stream) {
 	a := s.aNotice(forward.Forwarding{Reader: "ann"})
 	_, err := s.PutForwarding(s.Ctx, forward.Forwarding{Reader: "ann", Via: forward.ViaPost}, 1)
-	storetest.Faulty(t, err, fault.TooMany)
+	storetest.WantFault(t, err, fault.TooMany)
 	_, err = s.PutForwarding(s.Ctx, forward.Forwarding{Reader: "bob", Via: forward.ViaPost}, 1)
 	storetest.Must(t, err)
 	_, err = s.PutForwarding(s.Ctx, forward.Forwarding{Reader: "bob", ID: a.ID, Via: forward.ViaPost}, 5)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	_, err = s.PutForwarding(s.Ctx, forward.Forwarding{Reader: "ann", ID: a.ID, Via: forward.ViaPost}, 1)
 	storetest.Must(t, err)
-	storetest.Faulty(t, s.DropForwarding(s.Ctx, "bob", a.ID), fault.NotFound)
+	storetest.WantFault(t, s.DropForwarding(s.Ctx, "bob", a.ID), fault.NotFound)
 }
 
 func noticeQueued(t *testing.T, s *stream) {
@@ -277,7 +277,7 @@ func noticeDropped(t *testing.T, s *stream) {
 	n := s.aNotice(forward.Forwarding{Reader: "ann"})
 	s.news(src.ID, 1)
 	storetest.Must(t, s.DropForwarding(s.Ctx, "ann", n.ID))
-	storetest.Faulty(t, s.DropForwarding(s.Ctx, "ann", n.ID), fault.NotFound)
+	storetest.WantFault(t, s.DropForwarding(s.Ctx, "ann", n.ID), fault.NotFound)
 	storetest.Same(t, "due", s.due(), map[int64][]string{})
 	list, err := s.ForwardingItems(s.Ctx, n.ID, 10)
 	storetest.Same(t, "items", []any{len(list), err}, []any{0, error(nil)})
@@ -340,7 +340,7 @@ func wholeList(t *testing.T, s *stream) {
 
 func listTwice(t *testing.T, s *stream) {
 	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/"}))
-	storetest.Faulty(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/", Title: "again"}), fault.Conflict)
+	storetest.WantFault(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "ann", URL: "http://l/", Title: "again"}), fault.Conflict)
 	storetest.Must(t, s.AddReadingList(s.Ctx, river.ReadingList{Reader: "bob", URL: "http://l/"}))
 	list, err := s.ClaimReadingLists(s.Ctx, s.Now, s.In(time.Minute), 10, 5)
 	storetest.Same(t, "due at once", []any{len(list), err}, []any{2, error(nil)})
@@ -383,9 +383,9 @@ func listDropped(t *testing.T, s *stream) {
 		_, err := s.RiverSubscribe(s.Ctx, []river.Addition{a}, s.Now, 10)
 		storetest.Must(t, err)
 	}
-	storetest.Faulty(t, s.DropReadingList(s.Ctx, "bob", 7), fault.NotFound)
+	storetest.WantFault(t, s.DropReadingList(s.Ctx, "bob", 7), fault.NotFound)
 	storetest.Must(t, s.DropReadingList(s.Ctx, "ann", 7))
-	storetest.Faulty(t, s.DropReadingList(s.Ctx, "ann", 7), fault.NotFound)
+	storetest.WantFault(t, s.DropReadingList(s.Ctx, "ann", 7), fault.NotFound)
 	for n, want := range []int64{0, 8} {
 		storetest.Same(t, fmt.Sprint(n), s.one("ann", river.SourceID(feedURL(n))).ListID, want)
 	}

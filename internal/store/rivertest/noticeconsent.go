@@ -112,11 +112,11 @@ func noticeRefused(t *testing.T, s *stream) {
 	storetest.Same(t, "refused", []bool{refused("ann", "Vic+a@x.example"), refused("bob", "vic@x.example"), refused("ann", "v@x.example")}, []bool{true, false, false})
 	for _, target := range []string{"vic@x.example", "VIC+again@x.example"} {
 		_, err = s.PutForwarding(s.Ctx, mailTo("ann", target, forward.ForwardingWaiting), 10)
-		storetest.Faulty(t, err, fault.Refused)
+		storetest.WantFault(t, err, fault.Refused)
 	}
 	storetest.Must(t, s.DropForwarding(s.Ctx, "ann", kept.ID))
 	_, err = s.PutForwarding(s.Ctx, mailTo("ann", "vic@x.example", forward.ForwardingWaiting), 10)
-	storetest.Faulty(t, err, fault.Refused)
+	storetest.WantFault(t, err, fault.Refused)
 	storetest.Same(t, "nothing was made", s.states("ann"), []string(nil))
 	s.aNotice(mailTo("bob", "vic@x.example", forward.ForwardingWaiting))
 	n, err := s.DecideForwardings(s.Ctx, mailTo("ann", "vic@x.example", ""), forward.ForwardingConfirmed, s.Now)
@@ -141,11 +141,11 @@ func messagesCounted(t *testing.T, s *stream) {
 func noticeClaimedAlone(t *testing.T, s *stream) {
 	n := s.aNotice(forward.Forwarding{Reader: "ann"})
 	_, err := s.ClaimForwarding(s.Ctx, "bob", n.ID, s.Now, s.In(time.Minute), 5)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	got, err := s.ClaimForwarding(s.Ctx, "ann", n.ID, s.Now, s.In(time.Minute), 5)
 	storetest.Same(t, "claimed", []any{got.Claim, got.NextAt, err}, []any{int64(5), s.In(time.Minute), error(nil)})
 	_, err = s.ClaimForwarding(s.Ctx, "ann", n.ID, s.Now, s.In(time.Minute), 6)
-	storetest.Faulty(t, err, fault.Conflict)
+	storetest.WantFault(t, err, fault.Conflict)
 	s.pass(time.Minute)
 	_, err = s.ClaimForwarding(s.Ctx, "ann", n.ID, s.Now, s.In(time.Minute), 7)
 	storetest.Must(t, err)

@@ -75,11 +75,11 @@ func wholeSource(t *testing.T, s *stream) {
 
 func noSource(t *testing.T, s *stream) {
 	_, err := s.Store.Source(s.Ctx, 5)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	_, err = s.ClaimSource(s.Ctx, 5, s.Now, s.In(time.Minute), 1)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	_, err = s.ChangeSource(s.Ctx, 5, func(*river.Source) error { return nil })
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	list, err := s.ClaimSources(s.Ctx, s.Now, s.In(time.Minute), 10, 1)
 	storetest.Same(t, "claimed", []any{list, err}, []any{[]river.Source(nil), error(nil)})
 	next, err := s.NextSource(s.Ctx)
@@ -112,7 +112,7 @@ func claimLease(t *testing.T, s *stream) {
 	src := s.followFeed("ann", feedURL(1))
 	a := s.take(src.ID)
 	_, err := s.ClaimSource(s.Ctx, src.ID, s.In(59*time.Second), s.In(time.Hour), 99)
-	storetest.Faulty(t, err, fault.Conflict)
+	storetest.WantFault(t, err, fault.Conflict)
 	list, err := s.ClaimSources(s.Ctx, s.In(59*time.Second), s.In(time.Hour), 10, 99)
 	storetest.Same(t, "while it lasts", []any{len(list), err}, []any{0, error(nil)})
 	list, err = s.ClaimSources(s.Ctx, s.In(time.Minute), s.In(time.Hour), 10, 99)
@@ -130,7 +130,7 @@ func claimByHand(t *testing.T, s *stream) {
 	s.readFeed(src.ID)
 	s.take(src.ID) // although it is due in an hour
 	_, err := s.ClaimSource(s.Ctx, src.ID, s.Now, s.In(time.Hour), 99)
-	storetest.Faulty(t, err, fault.Conflict)
+	storetest.WantFault(t, err, fault.Conflict)
 }
 
 func putOff(t *testing.T, s *stream) {

@@ -123,10 +123,10 @@ func followTooMany(t *testing.T, s *stream) {
 		list = append(list, s.addition("ann", feedURL(n), "c"))
 	}
 	_, err := s.RiverSubscribe(s.Ctx, list, s.Now, 4)
-	storetest.Faulty(t, err, fault.TooMany)
+	storetest.WantFault(t, err, fault.TooMany)
 	storetest.Same(t, "followed", len(s.following(river.SubscriptionQuery{Reader: "ann"})), 1)
 	_, err = s.Store.Source(s.Ctx, river.SourceID(feedURL(3)))
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	cats, err := s.Categories(s.Ctx, "ann", false)
 	storetest.Same(t, "categories", []any{len(cats), err}, []any{0, error(nil)})
 	_, err = s.RiverSubscribe(s.Ctx, list[:2], s.Now, 0)
@@ -137,7 +137,7 @@ func followTooMany(t *testing.T, s *stream) {
 	fresh, err := s.RiverSubscribe(s.Ctx, list[:2], s.Now, 3)
 	storetest.Same(t, "again", []any{fresh, err}, []any{[]bool{false, false}, error(nil)})
 	_, err = s.RiverSubscribe(s.Ctx, []river.Addition{s.addition("ann", feedURL(9))}, s.Now, 3)
-	storetest.Faulty(t, err, fault.TooMany)
+	storetest.WantFault(t, err, fault.TooMany)
 }
 
 func knownSources(t *testing.T, s *stream) {
@@ -238,7 +238,7 @@ func changeSubscription(t *testing.T, s *stream) {
 	}
 	storetest.Same(t, "unchanged", s.one("ann", src.ID).Subscription, want)
 	_, err = s.ChangeSubscription(s.Ctx, "bob", src.ID, func(*river.Subscription) error { return nil })
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 }
 
 func shortestWish(t *testing.T, s *stream) {
@@ -359,8 +359,8 @@ func renameCategory(t *testing.T, s *stream) {
 	storetest.Same(t, "notice", []any{notices[0].ID, notices[0].Category, err}, []any{n.ID, "a new ☂", error(nil)})
 	lists, err := s.ReadingLists(s.Ctx, "ann")
 	storetest.Same(t, "list", []any{lists[0].Category, err}, []any{"a new ☂", error(nil)})
-	storetest.Faulty(t, s.RenameCategory(s.Ctx, "ann", "old", "x"), fault.NotFound)
-	storetest.Faulty(t, s.RenameCategory(s.Ctx, "bob", "z", "x"), fault.NotFound)
+	storetest.WantFault(t, s.RenameCategory(s.Ctx, "ann", "old", "x"), fault.NotFound)
+	storetest.WantFault(t, s.RenameCategory(s.Ctx, "bob", "z", "x"), fault.NotFound)
 	storetest.Must(t, s.RenameCategory(s.Ctx, "ann", "z", "z"))
 	storetest.Same(t, "the same name", s.one("ann", src.ID).Categories, []string{"a new ☂", "z"})
 }
@@ -382,7 +382,7 @@ func dropCategory(t *testing.T, s *stream) {
 	storetest.Same(t, "categories", s.one("ann", src.ID).Categories, []string{"y"})
 	storetest.Must(t, s.DropCategory(s.Ctx, "ann", "y"))
 	storetest.Same(t, "none", s.one("ann", src.ID).Categories, []string(nil))
-	storetest.Faulty(t, s.DropCategory(s.Ctx, "ann", "y"), fault.NotFound)
+	storetest.WantFault(t, s.DropCategory(s.Ctx, "ann", "y"), fault.NotFound)
 }
 
 func ownOnly(t *testing.T, s *stream) {

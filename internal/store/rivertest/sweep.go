@@ -122,7 +122,7 @@ func sweepSources(t *testing.T, s *stream) {
 	s.pass(49 * time.Hour)
 	storetest.Same(t, "removed", s.sweep(1000), 21)
 	_, err = s.Store.Source(s.Ctx, src.ID)
-	storetest.Faulty(t, err, fault.NotFound)
+	storetest.WantFault(t, err, fault.NotFound)
 	checks, err := s.Checks(s.Ctx, src.ID)
 	storetest.Same(t, "checks", []any{len(checks), err}, []any{0, error(nil)})
 	storetest.Same(t, "the other", s.sourceNow(other.ID).Items, int64(20))

@@ -97,8 +97,8 @@ func Same(t *testing.T, what string, got, want any) {
 	}
 }
 
-// Faulty checks an error's code.
-func Faulty(t *testing.T, err error, code fault.Code) {
+// WantFault checks an error's code.
+func WantFault(t *testing.T, err error, code fault.Code) {
 	t.Helper()
 	if err == nil || fault.CodeOf(err) != code {
 		t.Fatalf("got error %v, want a fault of the kind %s", err, code)

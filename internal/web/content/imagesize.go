@@ -30,7 +30,7 @@ func sizeKey(address string) [16]byte {
 
 // learn keeps the size of the image at an address. An image whose size cannot be read has none.
 func (c *imageSizes) learn(address string, image []byte) {
-	f, err := media.Look(bytes.NewReader(image), int64(len(image)))
+	f, err := media.Inspect(bytes.NewReader(image), int64(len(image)))
 	if err != nil || f.Width <= 0 || f.Height <= 0 {
 		return
 	}
