@@ -21,10 +21,10 @@ type box struct {
 // boxes walks through a file of boxes and notes what is to be overwritten.
 type boxes struct {
 	*File
-	seen  int
-	edits []edit
-	data  []box  // where the coded picture and sound stand, in order
-	inner []edit // that must lie within one of data
+	seen      int
+	edits     []edit
+	data      []box  // where the coded picture and sound stand, in order
+	dataEdits []edit // that must lie within one of data
 }
 
 // each calls visit for the boxes between from and to.
@@ -68,16 +68,16 @@ func (b *boxes) each(from, to int64, visit func(box) error) error {
 }
 
 // blank makes bytes zero.
-func (b *boxes) blank(from, to int64) {
+func (b *boxes) zero(from, to int64) {
 	if from < to && len(b.edits) <= maxParts {
 		b.edits = append(b.edits, edit{from: from, to: to})
 	}
 }
 
 // blankData makes bytes zero that some table of the file names.
-func (b *boxes) blankData(from, to int64) {
-	if from < to && len(b.inner) <= maxParts {
-		b.inner = append(b.inner, edit{from: from, to: to})
+func (b *boxes) zeroData(from, to int64) {
+	if from < to && len(b.dataEdits) <= maxParts {
+		b.dataEdits = append(b.dataEdits, edit{from: from, to: to})
 	}
 }
 
@@ -86,21 +86,21 @@ func (b *boxes) free(x box) {
 	if len(b.edits) <= maxParts {
 		b.edits = append(b.edits, edit{from: x.at + 4, to: x.at + 8, own: []byte("free")})
 	}
-	b.blank(x.body, x.end)
+	b.zero(x.body, x.end)
 }
 
 // finish makes the outcome.
 func (b *boxes) finish() error {
-	if len(b.edits)+len(b.inner) > maxParts {
+	if len(b.edits)+len(b.dataEdits) > maxParts {
 		return b.broken("it is cut into too many pieces")
 	}
-	for _, e := range b.inner {
+	for _, e := range b.dataEdits {
 		i := sort.Search(len(b.data), func(i int) bool { return b.data[i].end >= e.to })
 		if i == len(b.data) || b.data[i].body > e.from {
 			return b.broken("a piece of it at byte %d stands outside of its data", e.from)
 		}
 	}
-	b.edits = append(b.edits, b.inner...)
+	b.edits = append(b.edits, b.dataEdits...)
 	b.overwrite(b.size, b.edits)
 	return nil
 }
@@ -115,10 +115,10 @@ func (b *boxes) uuid(x box) (string, error) {
 }
 
 // sphere is the name of the box that says that a video is one to look around in.
-const sphere = "\xff\xcc\x82\x63\xf8\x55\x4a\x93\x88\x14\x58\x7a\x02\x52\x1f\xdd"
+const sphericalUUID = "\xff\xcc\x82\x63\xf8\x55\x4a\x93\x88\x14\x58\x7a\x02\x52\x1f\xdd"
 
 // number reads a big-endian number of 0, 2, 4 or 8 bytes, and what is behind it.
-func number(b []byte, n int) (v uint64, rest []byte, ok bool) {
+func readUint(b []byte, n int) (v uint64, rest []byte, ok bool) {
 	if len(b) < n {
 		return 0, nil, false
 	}

@@ -16,13 +16,13 @@ import (
 
 // What every picture of these tests tells, and must not tell any more.
 const (
-	secretSerial = "SN-4711-0815"
-	secretPlace  = "Hauptstrasse 12"
-	secretXMP    = `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:exif="http://ns.adobe.com/exif/1.0/" exif:GPSLatitude="47,22.5N" exif:GPSLongitude="8,32.4E" xmlns:aux="http://ns.adobe.com/exif/1.0/aux/" aux:SerialNumber="SN-4711-0815"/></rdf:RDF></x:xmpmeta>`
+	secretSerial   = "SN-4711-0815"
+	secretLocation = "Hauptstrasse 12"
+	secretXMP      = `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:exif="http://ns.adobe.com/exif/1.0/" exif:GPSLatitude="47,22.5N" exif:GPSLongitude="8,32.4E" xmlns:aux="http://ns.adobe.com/exif/1.0/aux/" aux:SerialNumber="SN-4711-0815"/></rdf:RDF></x:xmpmeta>`
 )
 
 // exifOf writes a TIFF with a maker, a place, a serial number and the way up.
-func exifOf(up int) []byte {
+func exifOf(orient int) []byte {
 	le := binary.LittleEndian
 	type field struct {
 		tag, typ uint16
@@ -54,13 +54,13 @@ func exifOf(up int) []byte {
 	}
 	gps := []field{
 		{1, 2, 2, ascii("N")}, {2, 5, 3, rational(47, 22, 30)}, {3, 2, 2, ascii("E")}, {4, 5, 3, rational(8, 32, 24)},
-		{28, 2, uint32(len(secretPlace) + 1), ascii(secretPlace)},
+		{28, 2, uint32(len(secretLocation) + 1), ascii(secretLocation)},
 	}
 	exif := []field{{0xa431, 2, uint32(len(secretSerial) + 1), ascii(secretSerial)}}
 	out := []byte("II*\x00\x08\x00\x00\x00")
 	const gpsAt, exifAt = 512, 1024
 	out = append(out, write(8, []field{
-		{0x010f, 2, 6, ascii("Camra")}, {0x0112, 3, 1, le.AppendUint16(nil, uint16(up))}, {0x8769, 4, 1, long(exifAt)}, {0x8825, 4, 1, long(gpsAt)},
+		{0x010f, 2, 6, ascii("Camra")}, {0x0112, 3, 1, le.AppendUint16(nil, uint16(orient))}, {0x8769, 4, 1, long(exifAt)}, {0x8825, 4, 1, long(gpsAt)},
 	})...)
 	out = append(out, make([]byte, gpsAt-len(out))...)
 	out = append(out, write(gpsAt, gps)...)
@@ -69,7 +69,7 @@ func exifOf(up int) []byte {
 }
 
 // painted is a picture of which every pixel has its own colour.
-func painted(width, height int) *image.NRGBA {
+func colourfulImage(width, height int) *image.NRGBA {
 	m := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
 		for x := range width {
@@ -85,17 +85,17 @@ func segment(marker byte, body string) string {
 }
 
 // jpegOf is a picture as a phone makes it: with everything before, and another picture behind.
-func jpegOf(t testing.TB, up int) []byte {
+func jpegOf(t testing.TB, orient int) []byte {
 	t.Helper()
 	var plain bytes.Buffer
-	if err := jpeg.Encode(&plain, painted(40, 24), nil); err != nil {
+	if err := jpeg.Encode(&plain, colourfulImage(40, 24), nil); err != nil {
 		t.Fatal(err)
 	}
-	exif := segment(0xe1, "Exif\x00\x00"+string(exifOf(up)))
+	exif := segment(0xe1, "Exif\x00\x00"+string(exifOf(orient)))
 	xmp := segment(0xe1, "http://ns.adobe.com/xap/1.0/\x00"+secretXMP)
-	iptc := segment(0xed, "Photoshop 3.0\x008BIM\x04\x04\x00\x00\x00\x00\x00\x15\x1c\x02\x5c\x00\x10"+secretPlace+"\x00")
+	iptc := segment(0xed, "Photoshop 3.0\x008BIM\x04\x04\x00\x00\x00\x00\x00\x15\x1c\x02\x5c\x00\x10"+secretLocation+"\x00")
 	head := "\xff\xd8" + segment(0xe0, "JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00") + exif + xmp + iptc +
-		segment(0xe2, "ICC_PROFILE\x00\x01\x01"+iccProfile()) + segment(0xe2, "MPF\x00"+secretSerial) + segment(0xfe, secretPlace)
+		segment(0xe2, "ICC_PROFILE\x00\x01\x01"+iccProfile()) + segment(0xe2, "MPF\x00"+secretSerial) + segment(0xfe, secretLocation)
 	whole := head + plain.String()[2:]
 	return []byte(whole + "\xff\xd8" + exif + plain.String()[2:] + "tail " + secretSerial)
 }
@@ -115,15 +115,15 @@ func chunkPNG(typ, body string) string {
 	return string(binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:])))
 }
 
-func pngOf(t testing.TB, up int) []byte {
+func pngOf(t testing.TB, orient int) []byte {
 	t.Helper()
 	var plain bytes.Buffer
-	if err := png.Encode(&plain, painted(40, 24)); err != nil {
+	if err := png.Encode(&plain, colourfulImage(40, 24)); err != nil {
 		t.Fatal(err)
 	}
 	head, rest := plain.String()[:33], plain.String()[33:]
-	return []byte(head + chunkPNG("tEXt", "Comment\x00"+secretPlace) + chunkPNG("iTXt", "XML:com.adobe.xmp\x00\x00\x00\x00\x00"+secretXMP) +
-		chunkPNG("tIME", "\x07\xea\x0b\x16\x0a\x0a\x0a") + chunkPNG("eXIf", string(exifOf(up))) + chunkPNG("caBX", secretSerial) + rest + "tail " + secretSerial)
+	return []byte(head + chunkPNG("tEXt", "Comment\x00"+secretLocation) + chunkPNG("iTXt", "XML:com.adobe.xmp\x00\x00\x00\x00\x00"+secretXMP) +
+		chunkPNG("tIME", "\x07\xea\x0b\x16\x0a\x0a\x0a") + chunkPNG("eXIf", string(exifOf(orient))) + chunkPNG("caBX", secretSerial) + rest + "tail " + secretSerial)
 }
 
 func gifOf(t testing.TB) []byte {
@@ -150,7 +150,7 @@ func gifOf(t testing.TB) []byte {
 		magic += string([]byte{byte(i)})
 	}
 	xmp := "!\xff\x0bXMP DataXMP" + secretXMP + magic + "\x00"
-	comment := "!\xfe" + string([]byte{byte(len(secretPlace))}) + secretPlace + "\x00"
+	comment := "!\xfe" + string([]byte{byte(len(secretLocation))}) + secretLocation + "\x00"
 	return []byte(whole[:table] + xmp + comment + whole[table:] + "tail " + secretSerial)
 }
 
@@ -163,14 +163,14 @@ func chunkRIFF(typ, body string) string {
 	return string(b)
 }
 
-func webpOf(t testing.TB, up int) []byte {
+func webpOf(t testing.TB, orient int) []byte {
 	t.Helper()
 	small, err := base64.StdEncoding.DecodeString("UklGRhoAAABXRUJQVlA4TA0AAAAvAAAAEAcQERGIiP4HAA==")
 	if err != nil {
 		t.Fatal(err)
 	}
 	body := "WEBP" + chunkRIFF("VP8X", "\x2c\x00\x00\x00\x00\x00\x00\x00\x00\x00") + chunkRIFF("ICCP", iccProfile()) +
-		string(small[12:]) + chunkRIFF("EXIF", string(exifOf(up))) + chunkRIFF("XMP ", secretXMP) + chunkRIFF("C2PA", secretSerial)
+		string(small[12:]) + chunkRIFF("EXIF", string(exifOf(orient))) + chunkRIFF("XMP ", secretXMP) + chunkRIFF("C2PA", secretSerial)
 	return []byte(chunkRIFF("RIFF", body) + "tail " + secretSerial)
 }
 
@@ -201,14 +201,14 @@ func u16(v ...int) string {
 // heifOf is a picture whose Exif stands in mdat, and whose XMP stands in idat.
 func heifOf(brand string) []byte {
 	ftyp := boxOf("ftyp", brand, u32(0), "mif1", brand)
-	picture, exif := "the coded picture", u32(6)+"Exif\x00\x00"+string(exifOf(1))
+	coded, exif := "the coded picture", u32(6)+"Exif\x00\x00"+string(exifOf(1))
 	meta := func(at int) string {
 		infe := func(id int, typ, more string) string {
 			return boxOf("infe", u32(2<<24), u16(id, 0), typ, "\x00", more)
 		}
 		iloc := boxOf("iloc", u32(1<<24), "\x44\x00", u16(3),
-			u16(1, 0, 0, 1), u32(at, len(picture)),
-			u16(2, 0, 0, 1), u32(at+len(picture), len(exif)),
+			u16(1, 0, 0, 1), u32(at, len(coded)),
+			u16(2, 0, 0, 1), u32(at+len(coded), len(exif)),
 			u16(3, 1, 0, 1), u32(0, len(secretXMP)))
 		return boxOf("meta", u32(0), boxOf("hdlr", u32(0, 0), "pict", u32(0, 0, 0), "\x00"), boxOf("pitm", u32(0), u16(1)),
 			boxOf("iinf", u32(0), u16(3), infe(1, "av01", ""), infe(2, "Exif", ""), infe(3, "mime", "application/rdf+xml\x00")),
@@ -216,12 +216,12 @@ func heifOf(brand string) []byte {
 			boxOf("idat", secretXMP), boxOf("iref", u32(0), boxOf("cdsc", u16(2, 1, 1)), boxOf("cdsc", u16(3, 1, 1))), iloc)
 	}
 	at := len(ftyp) + len(meta(0)) + 8
-	return []byte(ftyp + meta(at) + boxOf("mdat", picture, exif) + boxOf("uuid", "\xbe\x7a\xcf\xcb\x97\xa9\x42\xe8\x9c\x71\x99\x94\x91\xe3\xaf\xac", secretXMP))
+	return []byte(ftyp + meta(at) + boxOf("mdat", coded, exif) + boxOf("uuid", "\xbe\x7a\xcf\xcb\x97\xa9\x42\xe8\x9c\x71\x99\x94\x91\xe3\xaf\xac", secretXMP))
 }
 
 // movOf is a video with a place in every form, and positions in a track of their own.
 func movOf(brand string) []byte {
-	positions := "GPS5 " + secretPlace + " " + secretSerial
+	positions := "GPS5 " + secretLocation + " " + secretSerial
 	ftyp := boxOf("ftyp", brand, u32(0), brand)
 	mdat := boxOf("mdat", "the coded video ", positions)
 	matrix := u32(0, 1<<16, 0, -1<<16, 0, 0, 0, 0, 1<<30)
@@ -232,7 +232,7 @@ func movOf(brand string) []byte {
 	}
 	start := len(ftyp) + 8
 	xyz := boxOf("\xa9xyz", u16(18, 0x15c7), "+47.3750+008.5400/")
-	loci := boxOf("loci", u32(0), u16(0x15c7), secretPlace, "\x00\x00", u32(8<<16, 47<<16, 0), "earth\x00\x00")
+	loci := boxOf("loci", u32(0), u16(0x15c7), secretLocation, "\x00\x00", u32(8<<16, 47<<16, 0), "earth\x00\x00")
 	key := func(name string) string { return u32(8+len(name)) + "mdta" + name }
 	item := func(n int, text string) string { return boxOf(u32(n), boxOf("data", u32(1, 0), text)) }
 	keys := boxOf("keys", u32(0, 3), key("com.apple.quicktime.location.ISO6709"), key("com.apple.quicktime.title"), key("com.apple.quicktime.camera.identifier"))

@@ -42,12 +42,12 @@ func orientation(exif []byte) int {
 
 // wayUp is Exif that says which way up a picture is, and nothing else: a TIFF header
 // with one field.
-func wayUp(o int) []byte {
+func orientationExif(o int) []byte {
 	return []byte{'M', 'M', 0, '*', 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, byte(o), 0, 0, 0, 0, 0, 0}
 }
 
 // turned gives the size of a picture as it is seen.
-func turned(o, width, height int) (int, int) {
+func orientedSize(o, width, height int) (int, int) {
 	if o >= 5 {
 		return height, width
 	}

@@ -58,7 +58,7 @@ func Inspect(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{Kind: Detect(head), src: r, size: size}
 	err := f.walk()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = refuse("The file begins like %s and ends in the middle; it was not taken. Send it again, whole.", f.Words)
+		err = reject("The file begins like %s and ends in the middle; it was not taken. Send it again, whole.", f.Description)
 	}
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func Inspect(r io.ReaderAt, size int64) (*File, error) {
 		return nil, f.broken("it is cut into too many pieces")
 	}
 	if int64(f.Width)*int64(f.Height) > maxPixels {
-		return nil, refuse("The picture has %d by %d pixels; at most %d million are taken.", f.Width, f.Height, maxPixels/1_000_000)
+		return nil, reject("The picture has %d by %d pixels; at most %d million are taken.", f.Width, f.Height, maxPixels/1_000_000)
 	}
 	return f, nil
 }
@@ -86,8 +86,8 @@ func (f *File) walk() error {
 		return f.heif()
 	case formMP4:
 		return f.mp4()
-	case formRefused:
-		return refuse("The file is %s, from which the place where it was taken cannot be removed here. Save it as JPEG, PNG or WebP and send that.", f.Words)
+	case formRejected:
+		return reject("The file is %s, from which the place where it was taken cannot be removed here. Save it as JPEG, PNG or WebP and send that.", f.Description)
 	}
 	f.keep(0, f.size)
 	switch f.form {
@@ -266,7 +266,7 @@ func (c *cursor) u16() (int, error) {
 
 // broken is a file that is not what it begins as.
 func (f *File) broken(format string, args ...any) error {
-	return refuse("The file begins like %s and is none: "+format+". It was not taken.", append([]any{f.Words}, args...)...)
+	return reject("The file begins like %s and is none: "+format+". It was not taken.", append([]any{f.Description}, args...)...)
 }
 
-func refuse(format string, args ...any) error { return fault.New(fault.Invalid, format, args...) }
+func reject(format string, args ...any) error { return fault.New(fault.Invalid, format, args...) }

@@ -15,7 +15,7 @@ func (f *File) gif() error {
 		return err
 	}
 	f.Width, f.Height = int(binary.LittleEndian.Uint16(head[6:])), int(binary.LittleEndian.Uint16(head[8:]))
-	if err := c.skip(colours(head[10])); err != nil {
+	if err := c.skip(colourTableSize(head[10])); err != nil {
 		return err
 	}
 	f.keep(0, c.pos)
@@ -26,14 +26,14 @@ func (f *File) gif() error {
 		switch {
 		case errors.Is(err, io.EOF) && frames > 0: // many lack their end
 			f.put([]byte{0x3b})
-			return f.gifDone(frames)
+			return f.finishGIF(frames)
 		case err != nil:
 			return err
 		}
 		switch b {
 		case 0x3b:
 			f.keep(start, c.pos)
-			return f.gifDone(frames)
+			return f.finishGIF(frames)
 		case 0x2c:
 			frames++
 			err = f.gifFrame(c, start)
@@ -48,7 +48,7 @@ func (f *File) gif() error {
 	}
 }
 
-func (f *File) gifDone(frames int) error {
+func (f *File) finishGIF(frames int) error {
 	if frames == 0 || f.Width == 0 || f.Height == 0 {
 		return f.broken("there is no picture in it")
 	}
@@ -56,7 +56,7 @@ func (f *File) gifDone(frames int) error {
 }
 
 // colours is the size of the table that a flag byte announces.
-func colours(flags byte) int64 {
+func colourTableSize(flags byte) int64 {
 	if flags&0x80 == 0 {
 		return 0
 	}
@@ -66,10 +66,10 @@ func colours(flags byte) int64 {
 func (f *File) gifFrame(c *cursor, start int64) error {
 	head, err := c.read(9)
 	if err == nil {
-		err = c.skip(colours(head[8]) + 1) // and the size of codes
+		err = c.skip(colourTableSize(head[8]) + 1) // and the size of codes
 	}
 	if err == nil {
-		err = blocks(c)
+		err = skipSubBlocks(c)
 	}
 	if err == nil {
 		f.keep(start, c.pos)
@@ -97,7 +97,7 @@ func (f *File) gifExtension(c *cursor, start int64) error {
 			keep = true
 		}
 	}
-	if err := blocks(c); err != nil {
+	if err := skipSubBlocks(c); err != nil {
 		return err
 	}
 	if keep {
@@ -107,7 +107,7 @@ func (f *File) gifExtension(c *cursor, start int64) error {
 }
 
 // blocks goes over sub-blocks, to behind the empty one.
-func blocks(c *cursor) error {
+func skipSubBlocks(c *cursor) error {
 	for {
 		n, err := c.byte()
 		if err != nil || n == 0 {

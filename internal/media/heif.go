@@ -5,16 +5,16 @@ import "bytes"
 // heifWalk is the walk through a HEIC or AVIF picture.
 type heifWalk struct {
 	mp4Walk
-	secret map[uint64]bool // items that tell where, with what, when
-	picked bool            // there is a picture
-	idat   box
-	iloc   []byte
+	private  map[uint64]bool // items that tell where, with what, when
+	hasImage bool            // there is a picture
+	idat     box
+	iloc     []byte
 }
 
 // heif makes the items with Exif, XMP and the like zero, where they stand. What the
 // picture looks like, and which way up, is said elsewhere.
 func (f *File) heif() error {
-	w := &heifWalk{mp4Walk: mp4Walk{boxes: boxes{File: f}, tracks: map[string]int{}}, secret: map[uint64]bool{}}
+	w := &heifWalk{mp4Walk: mp4Walk{boxes: boxes{File: f}, tracks: map[string]int{}}, private: map[uint64]bool{}}
 	err := w.each(0, f.size, func(x box) error {
 		switch x.typ {
 		case "meta":
@@ -30,7 +30,7 @@ func (f *File) heif() error {
 	if err != nil {
 		return err
 	}
-	if f.Duration = 0; !w.picked && !w.movie {
+	if f.Duration = 0; !w.hasImage && !w.hasMovie {
 		return f.broken("there is no picture in it")
 	}
 	return w.finish()
@@ -70,7 +70,7 @@ func (w *heifWalk) items(x box) error {
 	if err != nil {
 		return err
 	}
-	return w.blankItems()
+	return w.zeroItems()
 }
 
 // property reads the size of the picture, the largest of all of which it may be made,
@@ -82,9 +82,9 @@ func (w *heifWalk) property(x box, turn *bool) error {
 	}
 	switch {
 	case x.typ == "ispe" && len(b) == 12:
-		width, _, _ := number(b[4:], 4)
-		height, _, _ := number(b[8:], 4)
-		if w.picked = true; width > uint64(w.Width) && width < 1<<31 && height < 1<<31 {
+		width, _, _ := readUint(b[4:], 4)
+		height, _, _ := readUint(b[8:], 4)
+		if w.hasImage = true; width > uint64(w.Width) && width < 1<<31 && height < 1<<31 {
 			w.Width, w.Height = int(width), int(height)
 		}
 	case x.typ == "irot" && len(b) > 0:
@@ -120,21 +120,21 @@ func (w *heifWalk) itemInfo(x box) error {
 		if b[0] == 3 {
 			width = 4
 		}
-		id, rest, ok := number(b[4:], width)
+		id, rest, ok := readUint(b[4:], width)
 		if !ok || len(rest) < 6 {
 			return w.broken("its list of items is cut off")
 		}
 		switch typ := rest[2:6]; {
 		case bytes.Equal(typ, []byte("Exif")), bytes.Equal(typ, []byte("mime")), bytes.Equal(typ, []byte("uri ")), bytes.Equal(typ, []byte("rdf ")):
-			w.secret[id] = true
+			w.private[id] = true
 		}
 		return nil
 	})
 }
 
 // blankItems makes those items zero whose places iloc tells.
-func (w *heifWalk) blankItems() error {
-	if len(w.secret) == 0 {
+func (w *heifWalk) zeroItems() error {
+	if len(w.private) == 0 {
 		return nil
 	}
 	b := w.iloc
@@ -150,10 +150,10 @@ func (w *heifWalk) blankItems() error {
 	if version == 2 {
 		idSize = 4
 	}
-	n, b, ok := number(b[6:], idSize)
+	n, b, ok := readUint(b[6:], idSize)
 	read := func(size int) (v uint64) {
 		if ok {
-			v, b, ok = number(b, size)
+			v, b, ok = readUint(b, size)
 		}
 		return v
 	}
@@ -164,30 +164,30 @@ func (w *heifWalk) blankItems() error {
 			method = read(2) & 15
 		}
 		elsewhere, base, extents := read(2), read(baseSize), read(2)
-		if w.secret[id] {
+		if w.private[id] {
 			found++
 		}
 		for ; extents > 0 && ok; extents-- {
 			read(indexSize)
 			offset, length := read(offsetSize), read(lengthSize)
-			if !ok || !w.secret[id] {
+			if !ok || !w.private[id] {
 				continue
 			}
-			if err := w.blankExtent(method, elsewhere, base, offset, length); err != nil {
+			if err := w.zeroExtent(method, elsewhere, base, offset, length); err != nil {
 				return err
 			}
 		}
 	}
-	if !ok || found < len(w.secret) {
+	if !ok || found < len(w.private) {
 		return w.broken("it does not say where all of its items stand")
 	}
 	return nil
 }
 
 // blankExtent makes a piece of an item zero.
-func (w *heifWalk) blankExtent(method, elsewhere, base, offset, length uint64) error {
-	const most = 1 << 60
-	if base > most || offset > most || length > most {
+func (w *heifWalk) zeroExtent(method, elsewhere, base, offset, length uint64) error {
+	const limit = 1 << 60
+	if base > limit || offset > limit || length > limit {
 		return w.broken("an item of it stands nowhere")
 	}
 	from, end := int64(base+offset), w.size
@@ -202,9 +202,9 @@ func (w *heifWalk) blankExtent(method, elsewhere, base, offset, length uint64) e
 		return w.broken("an item of it stands where it cannot be followed")
 	}
 	if method == 1 {
-		w.blank(from, to)
+		w.zero(from, to)
 	} else {
-		w.blankData(from, to)
+		w.zeroData(from, to)
 	}
 	return nil
 }

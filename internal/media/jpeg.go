@@ -22,7 +22,7 @@ const (
 type jpegWalk struct {
 	*File
 	c      *cursor
-	up     int
+	orient int
 	frames int
 	scans  int
 }
@@ -56,7 +56,7 @@ func (f *File) jpeg() error {
 	case w.frames != 1 || w.scans == 0 || f.Width == 0 || f.Height == 0:
 		return f.broken("there is no picture in it")
 	}
-	f.Width, f.Height = turned(w.up, f.Width, f.Height)
+	f.Width, f.Height = orientedSize(w.orient, f.Width, f.Height)
 	return nil
 }
 
@@ -128,9 +128,9 @@ func (w *jpegWalk) application(marker byte, start int64, body []byte) {
 	case marker == jpegAPP2 && bytes.HasPrefix(body, []byte("ICC_PROFILE\x00")),
 		marker == jpegAPP14 && bytes.HasPrefix(body, []byte("Adobe")) && len(body) == 12:
 		w.keep(start, w.c.pos)
-	case marker == jpegAPP1 && bytes.HasPrefix(body, []byte("Exif\x00\x00")) && w.up == 0:
-		if w.up = orientation(body); w.up > 1 {
-			exif := append([]byte("Exif\x00\x00"), wayUp(w.up)...)
+	case marker == jpegAPP1 && bytes.HasPrefix(body, []byte("Exif\x00\x00")) && w.orient == 0:
+		if w.orient = orientation(body); w.orient > 1 {
+			exif := append([]byte("Exif\x00\x00"), orientationExif(w.orient)...)
 			w.put(append([]byte{0xff, jpegAPP1, 0, byte(len(exif) + 2)}, exif...))
 		}
 	}

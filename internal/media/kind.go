@@ -25,10 +25,10 @@ const (
 
 // Kind is what a file is by its bytes.
 type Kind struct {
-	Type  string // media type; "application/octet-stream" for what is not known or must not be shown
-	Ext   string // the usual end of a name, ".jpg"; "" where any will do
-	Group Group
-	Words string // "a JPEG picture", "an HTML page"
+	Type        string // media type; "application/octet-stream" for what is not known or must not be shown
+	Ext         string // the usual end of a name, ".jpg"; "" where any will do
+	Group       Group
+	Description string // "a JPEG picture", "an HTML page"
 
 	form form
 }
@@ -47,7 +47,7 @@ const (
 	formMP3
 	formWAV
 	formFLAC
-	formRefused // a picture whose place cannot be taken out
+	formRejected // a picture whose place cannot be taken out
 )
 
 // HeadSize is how many bytes Detect needs, where there are as many.
@@ -63,7 +63,7 @@ type magic struct {
 }
 
 func magics() []magic {
-	raw := func(words string) Kind { return Kind{unknownType, "", Image, words, formRefused} }
+	raw := func(words string) Kind { return Kind{unknownType, "", Image, words, formRejected} }
 	return []magic{
 		{0, "\xff\xd8\xff", Kind{"image/jpeg", ".jpg", Image, "a JPEG picture", formJPEG}},
 		{0, "\x89PNG\r\n\x1a\n", Kind{"image/png", ".png", Image, "a PNG picture", formPNG}},
@@ -158,7 +158,7 @@ func detectBoxes(head []byte) Kind {
 	case is("heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1", "miaf"):
 		return Kind{"image/heic", ".heic", Image, "a HEIC picture", formHEIF}
 	case is("crx "), is("jxl "), is("jp2 "), is("jpx "):
-		return Kind{unknownType, "", Image, "a raw picture", formRefused}
+		return Kind{unknownType, "", Image, "a raw picture", formRejected}
 	case is("M4A ", "M4B ", "M4P "):
 		return Kind{"audio/mp4", ".m4a", Sound, "an MP4 sound", formMP4}
 	case is("qt  "):
@@ -237,7 +237,7 @@ func Inline(mediaType string) bool {
 }
 
 // claims are what an end of a name, or a type, says of a file.
-func claims(ext, contentType string) Group {
+func claimedGroup(ext, contentType string) Group {
 	switch strings.ToLower(ext) {
 	case ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".webp", ".avif", ".heic", ".heif", ".tif", ".tiff":
 		return Image
@@ -267,15 +267,15 @@ func claims(ext, contentType string) Group {
 // promises something to see or hear which the bytes are not. Sounds and videos are often
 // called by each other's names, which is no lie.
 func (k Kind) Check(name, contentType string) error {
-	claim := claims(path.Ext(name), contentType)
+	claim := claimedGroup(path.Ext(name), contentType)
 	same := claim == k.Group || k.Group == Sound && claim == Video || k.Group == Video && claim == Sound
 	if claim == Other || same {
 		return nil
 	}
 	if name == "" {
-		return refuse("The file was sent as a %s, and its bytes are %s; it was not taken.", claim, k.Words)
+		return reject("The file was sent as a %s, and its bytes are %s; it was not taken.", claim, k.Description)
 	}
-	return refuse("“%s” is called like a %s, and its bytes are %s; it was not taken.", text.Clip(name, 100), claim, k.Words)
+	return reject("“%s” is called like a %s, and its bytes are %s; it was not taken.", text.Clip(name, 100), claim, k.Description)
 }
 
 // Name makes a name for an address of what somebody called a file: letters, digits and
@@ -318,11 +318,11 @@ func sameExt(ext string, k Kind) bool {
 	return false
 }
 
-func plainName(s string, most int) string {
+func plainName(s string, limit int) string {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case b.Len() >= most:
+		case b.Len() >= limit:
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
 			b.WriteRune(r)
 		case r == ' ' && b.Len() > 0:

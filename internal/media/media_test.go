@@ -40,7 +40,7 @@ func cleaned(t testing.TB, b []byte) (*media.File, []byte) {
 }
 
 // pictures are one of each form with everything in it that must go.
-func pictures(t testing.TB) map[string][]byte {
+func images(t testing.TB) map[string][]byte {
 	t.Helper()
 	return map[string][]byte{
 		"a.jpg": jpegOf(t, 1), "turned.jpg": jpegOf(t, 6), "a.png": pngOf(t, 1), "turned.png": pngOf(t, 8), "a.gif": gifOf(t), "a.webp": webpOf(t, 1),
@@ -48,10 +48,10 @@ func pictures(t testing.TB) map[string][]byte {
 	}
 }
 
-func TestNoPlaceAndNoSerialNumberIsLeft(t *testing.T) {
+func TestLocationAndSerialNumberAreRemoved(t *testing.T) {
 	t.Parallel()
-	for name, b := range pictures(t) {
-		for _, secret := range []string{secretSerial, secretPlace, "GPSLatitude", "GPS5", "+47.375"} {
+	for name, b := range images(t) {
+		for _, secret := range []string{secretSerial, secretLocation, "GPSLatitude", "GPS5", "+47.375"} {
 			if before := bytes.Contains(b, []byte(secret)); !before && secret == secretSerial {
 				t.Errorf("%s: the test has no %q in it", name, secret)
 			}
@@ -66,7 +66,7 @@ func TestNoPlaceAndNoSerialNumberIsLeft(t *testing.T) {
 	}
 }
 
-func TestAnotherProgramFindsNoPlaceEither(t *testing.T) {
+func TestExiftoolFindsNoLocation(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "exiftool")
 	if _, err := exec.LookPath("exiftool"); err != nil {
@@ -85,31 +85,31 @@ func TestAnotherProgramFindsNoPlaceEither(t *testing.T) {
 		}
 		return string(out)
 	}
-	for name, b := range pictures(t) {
-		if said := exiftool("with-"+name, b); !strings.Contains(said, "GPS") && !strings.Contains(said, "SerialNumber") {
-			t.Errorf("%s: nothing was in it that must go:\n%s", name, said)
+	for name, b := range images(t) {
+		if output := exiftool("with-"+name, b); !strings.Contains(output, "GPS") && !strings.Contains(output, "SerialNumber") {
+			t.Errorf("%s: nothing was in it that must go:\n%s", name, output)
 		}
 		_, out := cleaned(t, b)
-		said := exiftool(name, out)
-		for _, word := range []string{"GPS", "SerialNumber", "[XMP", "IPTC", "Location", "Camra", secretSerial, secretPlace, "Comment", "47 deg"} {
-			if strings.Contains(said, word) {
-				t.Errorf("%s: %q is still in it:\n%s", name, word, said)
+		output := exiftool(name, out)
+		for _, word := range []string{"GPS", "SerialNumber", "[XMP", "IPTC", "Location", "Camra", secretSerial, secretLocation, "Comment", "47 deg"} {
+			if strings.Contains(output, word) {
+				t.Errorf("%s: %q is still in it:\n%s", name, word, output)
 			}
 		}
-		if strings.HasPrefix(name, "turned") && !strings.Contains(said, "Orientation") {
-			t.Errorf("%s does not say any more which way up it is:\n%s", name, said)
+		if strings.HasPrefix(name, "turned") && !strings.Contains(output, "Orientation") {
+			t.Errorf("%s does not say any more which way up it is:\n%s", name, output)
 		}
 	}
 }
 
-func TestPicturesDecodeAsBefore(t *testing.T) {
+func TestCleanedImagesDecodeToSamePixels(t *testing.T) {
 	t.Parallel()
 	decoders := map[string]func(io.Reader) (any, error){
 		"jpg": func(r io.Reader) (any, error) { return jpeg.Decode(r) },
 		"png": func(r io.Reader) (any, error) { return png.Decode(r) },
 		"gif": func(r io.Reader) (any, error) { return gif.DecodeAll(r) },
 	}
-	for name, b := range pictures(t) {
+	for name, b := range images(t) {
 		decode := decoders[name[strings.LastIndexByte(name, '.')+1:]]
 		if decode == nil {
 			continue
@@ -133,7 +133,7 @@ func TestPicturesDecodeAsBefore(t *testing.T) {
 	}
 }
 
-func TestKindSizeAndDurationComeFromTheBytes(t *testing.T) {
+func TestTypeSizeAndDurationAreDetected(t *testing.T) {
 	t.Parallel()
 	small, err := base64.StdEncoding.DecodeString("UklGRiQAAABXRUJQVlA4IBgAAAAwAQCdASoBAAEAAwA0JaQAA3AA/vuUAAA=")
 	if err != nil {
@@ -183,9 +183,9 @@ func TestKindSizeAndDurationComeFromTheBytes(t *testing.T) {
 	}
 }
 
-func TestWhatIsCutOffOrDamagedIsRefused(t *testing.T) {
+func TestTruncatedOrDamagedFileIsRejected(t *testing.T) {
 	t.Parallel()
-	for name, b := range pictures(t) {
+	for name, b := range images(t) {
 		whole := b
 		if i := bytes.LastIndex(b, []byte("tail ")); i > 0 {
 			_, whole = cleaned(t, b) // what follows the end may be missing
@@ -205,7 +205,7 @@ func TestWhatIsCutOffOrDamagedIsRefused(t *testing.T) {
 	if _, err := media.Inspect(bytes.NewReader(damaged), int64(len(damaged))); fault.CodeOf(err) != fault.Invalid || !strings.Contains(err.Error(), "damaged") {
 		t.Error(err)
 	}
-	for _, c := range []struct{ bytes, says string }{
+	for _, c := range []struct{ bytes, want string }{
 		{"\xff\xd8\xff\xe0<html><script>alert(1)</script>", "JPEG"},
 		{"\x89PNG\r\n\x1a\n<html>", "PNG"},
 		{"GIF89a<html><script>alert(1)</script>", "GIF"},
@@ -215,15 +215,15 @@ func TestWhatIsCutOffOrDamagedIsRefused(t *testing.T) {
 		{boxOf("ftyp", "heic", u32(0), "mif1"), "HEIC"},
 	} {
 		_, err := media.Inspect(strings.NewReader(c.bytes), int64(len(c.bytes)))
-		if fault.CodeOf(err) != fault.Invalid || !strings.Contains(fault.Message(err), c.says) {
+		if fault.CodeOf(err) != fault.Invalid || !strings.Contains(fault.Message(err), c.want) {
 			t.Errorf("%q: %v", c.bytes, err)
 		}
 	}
 }
 
-func TestANameThatLiesIsTold(t *testing.T) {
+func TestNameThatContradictsContentIsReported(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, kind, bytes, says string }{
+	for _, c := range []struct{ name, kind, bytes, want string }{
 		{"cat.jpg", "image/jpeg", "<html><body>", "“cat.jpg” is called like a picture, and its bytes are an HTML page; it was not taken."},
 		{"", "image/png", "words", "The file was sent as a picture, and its bytes are a text; it was not taken."},
 		{"song.mp3", "", "%PDF-1.4", "“song.mp3” is called like a sound, and its bytes are a PDF document; it was not taken."},
@@ -233,13 +233,13 @@ func TestANameThatLiesIsTold(t *testing.T) {
 		{"drawing.svg", "image/svg+xml", "<svg>", ""},
 	} {
 		err := media.Detect([]byte(c.bytes)).Check(c.name, c.kind)
-		if c.says == "" && err != nil || c.says != "" && fault.Message(err) != c.says {
+		if c.want == "" && err != nil || c.want != "" && fault.Message(err) != c.want {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
 }
 
-func TestNamesAreFitForAddresses(t *testing.T) {
+func TestFileNamesAreSafeInURLs(t *testing.T) {
 	t.Parallel()
 	jpg, text := media.Detect([]byte("\xff\xd8\xff")), media.Detect([]byte("words"))
 	for _, c := range []struct {
@@ -266,7 +266,7 @@ func TestNamesAreFitForAddresses(t *testing.T) {
 // FuzzInspect holds that what is taken is taken again as it came out, and that its size is
 // what was said.
 func FuzzInspect(f *testing.F) {
-	for _, b := range pictures(f) {
+	for _, b := range images(f) {
 		f.Add(b)
 	}
 	f.Add(wavOf(1)[:100])

@@ -9,8 +9,8 @@ import (
 // mp4Walk is the walk through an MP4 or QuickTime file.
 type mp4Walk struct {
 	boxes
-	movie  bool
-	tracks map[string]int // by what they hold
+	hasMovie bool
+	tracks   map[string]int // by what they hold
 }
 
 // mp4 takes out where and with what it was made, in place.
@@ -19,7 +19,7 @@ func (f *File) mp4() error {
 	if err := w.each(0, f.size, w.top); err != nil {
 		return err
 	}
-	if !w.movie {
+	if !w.hasMovie {
 		return f.broken("there is no movie in it")
 	}
 	if w.tracks["vide"] == 0 && w.tracks["soun"] > 0 && f.Group == Video && f.Type == "video/mp4" {
@@ -34,7 +34,7 @@ func (f *File) mp4() error {
 func (w *mp4Walk) top(x box) error {
 	switch x.typ {
 	case "moov":
-		w.movie = true
+		w.hasMovie = true
 		return w.each(x.body, x.end, w.inMovie)
 	case "meta":
 		return w.meta(x)
@@ -167,7 +167,7 @@ func (w *mp4Walk) field(x box, keys []string) error {
 			return nil
 		}
 		return w.each(x.body, x.end, func(data box) error {
-			w.blank(min(data.body+8, data.end), data.end) // behind its type and language
+			w.zero(min(data.body+8, data.end), data.end) // behind its type and language
 			return nil
 		})
 	}

@@ -19,7 +19,7 @@ func pngKept(typ string) bool {
 
 // png keeps the chunks that draw, up to the end of the picture.
 func (f *File) png() error {
-	c, up, data := f.cursor(), 0, false
+	c, orient, data := f.cursor(), 0, false
 	if err := c.skip(8); err != nil {
 		return err
 	}
@@ -46,9 +46,9 @@ func (f *File) png() error {
 			f.Width, f.Height = int(binary.BigEndian.Uint32(body)&0x7fffffff), int(binary.BigEndian.Uint32(body[4:])&0x7fffffff)
 		case typ == "IDAT":
 			data = true
-		case typ == "eXIf" && up == 0:
-			if up = orientation(body); up > 1 {
-				f.put(pngMade(typ, wayUp(up)))
+		case typ == "eXIf" && orient == 0:
+			if orient = orientation(body); orient > 1 {
+				f.put(pngChunkOf(typ, orientationExif(orient)))
 			}
 		case typ[0]&0x20 == 0 && !pngKept(typ):
 			return f.broken("it needs the chunk %q, which is not known", typ)
@@ -63,7 +63,7 @@ func (f *File) png() error {
 	if !data || f.Width == 0 || f.Height == 0 {
 		return f.broken("there is no picture in it")
 	}
-	f.Width, f.Height = turned(up, f.Width, f.Height)
+	f.Width, f.Height = orientedSize(orient, f.Width, f.Height)
 	return nil
 }
 
@@ -87,7 +87,7 @@ func (f *File) pngChunk(c *cursor, typ []byte, n int64) (body []byte, err error)
 	return body, err
 }
 
-func pngMade(typ string, body []byte) []byte {
+func pngChunkOf(typ string, body []byte) []byte {
 	b := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
 	b = append(append(b, typ...), body...)
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))

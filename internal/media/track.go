@@ -8,7 +8,7 @@ import (
 // track is a track of an MP4 or QuickTime file.
 type track struct {
 	*mp4Walk
-	holds         string // "vide", "soun", …
+	handler       string // "vide", "soun", …
 	width, height int
 	sizes, chunks box // where each sample's size stands, and each chunk's place
 	perChunk      box
@@ -26,8 +26,8 @@ func (t *track) box(x box) error {
 		if err != nil {
 			return err
 		}
-		if len(b) == 12 && t.holds == "" { // the one of mdia comes first; minf of QuickTime has another
-			t.holds = string(b[8:])
+		if len(b) == 12 && t.handler == "" { // the one of mdia comes first; minf of QuickTime has another
+			t.handler = string(b[8:])
 		}
 	case "stsz":
 		t.sizes = x
@@ -41,7 +41,7 @@ func (t *track) box(x box) error {
 		return t.meta(x)
 	case "uuid":
 		name, err := t.uuid(x)
-		if err != nil || name == sphere {
+		if err != nil || name == sphericalUUID {
 			return err
 		}
 		t.free(x)
@@ -72,8 +72,8 @@ func (t *track) head(x box) error {
 // done notes what the track holds. What is neither seen, heard nor read by people, as
 // the positions that cameras write beside the picture, becomes zero.
 func (t *track) done() error {
-	t.tracks[t.holds]++
-	switch t.holds {
+	t.tracks[t.handler]++
+	switch t.handler {
 	case "vide":
 		if t.width > t.Width {
 			t.Width, t.Height = t.width, t.height
@@ -82,14 +82,14 @@ func (t *track) done() error {
 	case "soun", "text", "sbtl", "subt", "subp", "clcp", "tmcd", "hint", "pict", "auxv", "":
 		return nil
 	}
-	return t.blankSamples()
+	return t.zeroSamples()
 }
 
 // mostTable bounds the tables of a track that is emptied.
 const maxTable = 1_000_000
 
 // blankSamples makes the samples of the track zero, chunk by chunk.
-func (t *track) blankSamples() error {
+func (t *track) zeroSamples() error {
 	offset := int64(4)
 	if t.wide {
 		offset = 8
@@ -112,7 +112,7 @@ func (t *track) blankSamples() error {
 			each = int64(binary.BigEndian.Uint32(runs[run*12+4:]))
 			run++
 		}
-		at, _, _ := number(places[i*offset:], int(offset))
+		at, _, _ := readUint(places[i*offset:], int(offset))
 		length := same * each
 		if same == 0 {
 			for range each {
@@ -126,7 +126,7 @@ func (t *track) blankSamples() error {
 		if at > uint64(t.size) {
 			return io.ErrUnexpectedEOF
 		}
-		t.blankData(int64(at), min(int64(at)+length, t.size))
+		t.zeroData(int64(at), min(int64(at)+length, t.size))
 	}
 	return nil
 }

@@ -30,11 +30,11 @@ func (f *File) webp() error {
 	if w.extended != nil {
 		w.extended[8] &^= webpExif | webpXMP
 	}
-	if w.up > 1 && w.extended != nil {
+	if w.orient > 1 && w.extended != nil {
 		w.extended[8] |= webpExif
-		exif := wayUp(w.up)
+		exif := orientationExif(w.orient)
 		f.put(append(binary.LittleEndian.AppendUint32([]byte("EXIF"), uint32(len(exif))), exif...))
-		f.Width, f.Height = turned(w.up, f.Width, f.Height)
+		f.Width, f.Height = orientedSize(w.orient, f.Width, f.Height)
 	}
 	f.n += 12
 	f.parts[0].own = append(binary.LittleEndian.AppendUint32([]byte("RIFF"), uint32(f.n-8)), "WEBP"...)
@@ -45,7 +45,7 @@ type webpWalk struct {
 	*File
 	extended []byte // the chunk VP8X, to be changed
 	frames   int
-	up       int
+	orient   int
 }
 
 // chunks calls each for every chunk, with its padding.
@@ -101,8 +101,8 @@ func (w *webpWalk) chunk(typ string, at, body, next int64) error {
 		if err != nil {
 			return err
 		}
-		if w.up == 0 {
-			w.up = orientation(exif)
+		if w.orient == 0 {
+			w.orient = orientation(exif)
 		}
 		return nil
 	case "ALPH", "ANIM", "ICCP":
