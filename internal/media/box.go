@@ -6,37 +6,37 @@ import (
 	"sort"
 )
 
-// Limits of a file of boxes.
+// Limits of a file that consists of boxes (ISO base media file format).
 const (
 	maxBoxes = 100_000
 	maxDepth = 12
 )
 
-// box is one box: its head begins at at, its content at body.
+// box is one box. Its header begins at offset at, its content at body, and it ends before end.
 type box struct {
 	typ           string
 	at, body, end int64
 }
 
-// boxes walks through a file of boxes and notes what is to be overwritten.
+// boxes walks through a file of boxes and records which bytes to overwrite.
 type boxes struct {
 	*File
 	seen      int
 	edits     []edit
-	data      []box  // where the coded picture and sound stand, in order
-	dataEdits []edit // that must lie within one of data
+	data      []box  // mdat boxes (coded images and sound), in file order
+	dataEdits []edit // edits that must lie within one box of data
 }
 
-// each calls visit for the boxes between from and to.
+// each calls visit for every box between from and to.
 func (b *boxes) each(from, to int64, visit func(box) error) error {
 	for at := from; at < to; {
-		if to-at < 8 { // some writers end a list with zeros
+		if to-at < 8 { // some writers terminate a list with zeros
 			if from == 0 {
 				b.size = at
 			}
 			return nil
 		}
-		head, err := b.table(at, min(at+16, to))
+		head, err := b.readTable(at, min(at+16, to))
 		if err != nil {
 			return err
 		}
@@ -51,13 +51,13 @@ func (b *boxes) each(from, to int64, visit func(box) error) error {
 			n = to - at
 		}
 		if b.seen++; n < x.body-at || b.seen > maxBoxes {
-			return b.broken("the box at byte %d has no size that can be", at)
+			return b.invalid("the box at byte %d has an invalid size", at)
 		}
 		if x.end = at + n; n > to-at {
 			if from == 0 {
 				return io.ErrUnexpectedEOF
 			}
-			return b.broken("the box %q at byte %d is larger than what it is in", x.typ, at)
+			return b.invalid("the box %q at byte %d is larger than the box that contains it", x.typ, at)
 		}
 		if err := visit(x); err != nil {
 			return err
@@ -67,21 +67,21 @@ func (b *boxes) each(from, to int64, visit func(box) error) error {
 	return nil
 }
 
-// blank makes bytes zero.
+// zero overwrites the bytes [from, to) with zeros.
 func (b *boxes) zero(from, to int64) {
 	if from < to && len(b.edits) <= maxParts {
 		b.edits = append(b.edits, edit{from: from, to: to})
 	}
 }
 
-// blankData makes bytes zero that some table of the file names.
+// zeroData overwrites bytes with zeros that a table of the file points to.
 func (b *boxes) zeroData(from, to int64) {
 	if from < to && len(b.dataEdits) <= maxParts {
 		b.dataEdits = append(b.dataEdits, edit{from: from, to: to})
 	}
 }
 
-// free makes a box one that nobody reads.
+// free turns a box into an unused box of type "free" and zeroes its content.
 func (b *boxes) free(x box) {
 	if len(b.edits) <= maxParts {
 		b.edits = append(b.edits, edit{from: x.at + 4, to: x.at + 8, own: []byte("free")})
@@ -89,15 +89,15 @@ func (b *boxes) free(x box) {
 	b.zero(x.body, x.end)
 }
 
-// finish makes the outcome.
+// finish applies the recorded edits to the output.
 func (b *boxes) finish() error {
 	if len(b.edits)+len(b.dataEdits) > maxParts {
-		return b.broken("it is cut into too many pieces")
+		return b.invalid("it has too many parts")
 	}
 	for _, e := range b.dataEdits {
 		i := sort.Search(len(b.data), func(i int) bool { return b.data[i].end >= e.to })
 		if i == len(b.data) || b.data[i].body > e.from {
-			return b.broken("a piece of it at byte %d stands outside of its data", e.from)
+			return b.invalid("a part at byte %d lies outside of its data", e.from)
 		}
 	}
 	b.edits = append(b.edits, b.dataEdits...)
@@ -105,19 +105,19 @@ func (b *boxes) finish() error {
 	return nil
 }
 
-// uuid is the name of a box of that type.
+// uuid returns the extended type of a "uuid" box, or "" if the box is too short.
 func (b *boxes) uuid(x box) (string, error) {
 	if x.end-x.body < 16 {
 		return "", nil
 	}
-	name, err := b.table(x.body, x.body+16)
+	name, err := b.readTable(x.body, x.body+16)
 	return string(name), err
 }
 
-// sphere is the name of the box that says that a video is one to look around in.
+// sphericalUUID is the extended type of the box that marks a video as spherical (360°).
 const sphericalUUID = "\xff\xcc\x82\x63\xf8\x55\x4a\x93\x88\x14\x58\x7a\x02\x52\x1f\xdd"
 
-// number reads a big-endian number of 0, 2, 4 or 8 bytes, and what is behind it.
+// readUint reads a big-endian number of 0, 2, 4 or 8 bytes and returns the bytes after it.
 func readUint(b []byte, n int) (v uint64, rest []byte, ok bool) {
 	if len(b) < n {
 		return 0, nil, false

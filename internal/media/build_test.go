@@ -14,14 +14,14 @@ import (
 	"testing"
 )
 
-// What every picture of these tests tells, and must not tell any more.
+// Private data that every test file contains and that must be removed.
 const (
 	secretSerial   = "SN-4711-0815"
 	secretLocation = "Hauptstrasse 12"
 	secretXMP      = `<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" xmlns:exif="http://ns.adobe.com/exif/1.0/" exif:GPSLatitude="47,22.5N" exif:GPSLongitude="8,32.4E" xmlns:aux="http://ns.adobe.com/exif/1.0/aux/" aux:SerialNumber="SN-4711-0815"/></rdf:RDF></x:xmpmeta>`
 )
 
-// exifOf writes a TIFF with a maker, a place, a serial number and the way up.
+// exifOf returns a TIFF block with a maker, a location, a serial number and an orientation.
 func exifOf(orient int) []byte {
 	le := binary.LittleEndian
 	type field struct {
@@ -68,7 +68,7 @@ func exifOf(orient int) []byte {
 	return append(out, write(exifAt, exif)...)
 }
 
-// painted is a picture of which every pixel has its own colour.
+// colourfulImage returns an image whose pixels all have different colours.
 func colourfulImage(width, height int) *image.NRGBA {
 	m := image.NewNRGBA(image.Rect(0, 0, width, height))
 	for y := range height {
@@ -84,7 +84,7 @@ func segment(marker byte, body string) string {
 	return string([]byte{0xff, marker, byte(n >> 8), byte(n)}) + body
 }
 
-// jpegOf is a picture as a phone makes it: with everything before, and another picture behind.
+// jpegOf returns a JPEG as a phone writes it: with all metadata and a second image appended.
 func jpegOf(t testing.TB, orient int) []byte {
 	t.Helper()
 	var plain bytes.Buffer
@@ -100,7 +100,7 @@ func jpegOf(t testing.TB, orient int) []byte {
 	return []byte(whole + "\xff\xd8" + exif + plain.String()[2:] + "tail " + secretSerial)
 }
 
-// iccProfile is one that programs take for one: a head and no tags.
+// iccProfile returns a minimal profile that decoders accept: a header and no tags.
 func iccProfile() string {
 	b := make([]byte, 132)
 	binary.BigEndian.PutUint32(b, uint32(len(b)))
@@ -198,10 +198,10 @@ func u16(v ...int) string {
 	return string(b)
 }
 
-// heifOf is a picture whose Exif stands in mdat, and whose XMP stands in idat.
+// heifOf returns an image with its Exif in mdat and its XMP in idat.
 func heifOf(brand string) []byte {
 	ftyp := boxOf("ftyp", brand, u32(0), "mif1", brand)
-	coded, exif := "the coded picture", u32(6)+"Exif\x00\x00"+string(exifOf(1))
+	coded, exif := "the coded image", u32(6)+"Exif\x00\x00"+string(exifOf(1))
 	meta := func(at int) string {
 		infe := func(id int, typ, more string) string {
 			return boxOf("infe", u32(2<<24), u16(id, 0), typ, "\x00", more)
@@ -219,7 +219,7 @@ func heifOf(brand string) []byte {
 	return []byte(ftyp + meta(at) + boxOf("mdat", coded, exif) + boxOf("uuid", "\xbe\x7a\xcf\xcb\x97\xa9\x42\xe8\x9c\x71\x99\x94\x91\xe3\xaf\xac", secretXMP))
 }
 
-// movOf is a video with a place in every form, and positions in a track of their own.
+// movOf returns a video with a location in every known form and a track of GPS positions.
 func movOf(brand string) []byte {
 	positions := "GPS5 " + secretLocation + " " + secretSerial
 	ftyp := boxOf("ftyp", brand, u32(0), brand)
@@ -244,7 +244,7 @@ func movOf(brand string) []byte {
 	return []byte(ftyp + mdat + moov + boxOf("uuid", "\xbe\x7a\xcf\xcb\x97\xa9\x42\xe8\x9c\x71\x99\x94\x91\xe3\xaf\xac", secretXMP))
 }
 
-// wavOf is so many seconds of a tone.
+// wavOf returns a tone of the given number of seconds.
 func wavOf(seconds int) []byte {
 	var tone bytes.Buffer
 	for i := range 8000 * seconds {
@@ -257,7 +257,7 @@ func wavOf(seconds int) []byte {
 	return []byte(chunkRIFF("RIFF", "WAVE"+chunkRIFF("fmt ", string(format))+chunkRIFF("data", tone.String())))
 }
 
-// mp3Of is frames of silence: MPEG 1 layer III, 128 kbit/s, 44.1 kHz.
+// mp3Of returns frames of silence: MPEG 1 layer III, 128 kbit/s, 44.1 kHz.
 func mp3Of(frames int, tag bool) []byte {
 	out := ""
 	if tag {

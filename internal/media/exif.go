@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// orientation reads which way up a picture is from Exif, with or without its mark
-// before the TIFF header; 0 where it does not say.
+// orientation returns the Exif orientation (1 to 8), or 0 if there is none. The "Exif" prefix
+// before the TIFF header is optional.
 func orientation(exif []byte) int {
 	b := bytes.TrimPrefix(exif, []byte("Exif\x00\x00"))
 	if len(b) < 8 {
@@ -40,13 +40,13 @@ func orientation(exif []byte) int {
 	return 0
 }
 
-// wayUp is Exif that says which way up a picture is, and nothing else: a TIFF header
-// with one field.
+// orientationExif returns an Exif block that contains only the orientation: a TIFF header with one
+// field.
 func orientationExif(o int) []byte {
 	return []byte{'M', 'M', 0, '*', 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, byte(o), 0, 0, 0, 0, 0, 0}
 }
 
-// turned gives the size of a picture as it is seen.
+// orientedSize returns the dimensions of an image as displayed with orientation o.
 func orientedSize(o, width, height int) (int, int) {
 	if o >= 5 {
 		return height, width

@@ -14,16 +14,16 @@ import (
 
 // Limits of one file.
 const (
-	maxParts  = 100_000     // pieces that are kept or left out
-	maxPixels = 400_000_000 // of a picture: more fill the memory of whoever looks at it
-	maxBox    = 8 << 20     // bytes of a table that is read whole
+	maxParts  = 100_000     // segments of the output
+	maxPixels = 400_000_000 // of an image; a larger one could exhaust the memory of a viewer
+	maxBox    = 8 << 20     // bytes of a table that is read as a whole
 )
 
-// File is a file that was looked at.
+// File is the result of inspecting a file.
 type File struct {
 	Kind
-	Width, Height int     // pixels as it is seen, the way up considered; 0: not known
-	Duration      float64 // seconds; 0: not known
+	Width, Height int     // pixels as displayed, with the orientation applied; 0: unknown
+	Duration      float64 // seconds; 0: unknown
 
 	src   io.ReaderAt
 	size  int64 // of src
@@ -31,7 +31,7 @@ type File struct {
 	n     int64
 }
 
-// part is a piece of the outcome: of the source, bytes of our own, or zeros.
+// part is a segment of the output: a range of the source, bytes of our own, or zeros.
 type part struct {
 	from, to int64
 	own      []byte
@@ -45,9 +45,9 @@ func (p part) len() int64 {
 	return p.to - p.from
 }
 
-// Inspect finds out what the file is whose bytes r has, and plans what of it is kept. r is read
-// once here and once more by Reader. The fault.Invalid of a file that is not what it
-// begins as says what is wrong with it. Other errors are those of r.
+// Inspect detects the type of the file in r and plans which bytes to keep. It reads r once;
+// File.Reader reads it again. A fault.Invalid names what is wrong with a file that does not match
+// its signature. Other errors are those of r.
 //
 // spec:cloudburst#media-no-place
 func Inspect(r io.ReaderAt, size int64) (*File, error) {
@@ -58,16 +58,16 @@ func Inspect(r io.ReaderAt, size int64) (*File, error) {
 	f := &File{Kind: Detect(head), src: r, size: size}
 	err := f.walk()
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = reject("The file begins like %s and ends in the middle; it was not taken. Send it again, whole.", f.Description)
+		err = reject("The file starts like %s but is incomplete; it was not accepted. Send the complete file again.", f.Description)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if len(f.parts) > maxParts {
-		return nil, f.broken("it is cut into too many pieces")
+		return nil, f.invalid("it has too many parts")
 	}
 	if int64(f.Width)*int64(f.Height) > maxPixels {
-		return nil, reject("The picture has %d by %d pixels; at most %d million are taken.", f.Width, f.Height, maxPixels/1_000_000)
+		return nil, reject("The image has %d by %d pixels; at most %d million are accepted.", f.Width, f.Height, maxPixels/1_000_000)
 	}
 	return f, nil
 }
@@ -87,7 +87,7 @@ func (f *File) walk() error {
 	case formMP4:
 		return f.mp4()
 	case formRejected:
-		return reject("The file is %s, from which the place where it was taken cannot be removed here. Save it as JPEG, PNG or WebP and send that.", f.Description)
+		return reject("The file is %s; its location data cannot be removed here. Save it as JPEG, PNG or WebP and send that.", f.Description)
 	}
 	f.keep(0, f.size)
 	switch f.form {
@@ -101,10 +101,10 @@ func (f *File) walk() error {
 	return nil
 }
 
-// Size is how many bytes Reader gives.
+// Size returns the number of bytes that Reader returns.
 func (f *File) Size() int64 { return f.n }
 
-// Reader gives the file as it is to be kept. It may be called more than once.
+// Reader returns the cleaned file. It may be called more than once.
 func (f *File) Reader() io.Reader { return &partReader{f: f} }
 
 type partReader struct {
@@ -147,8 +147,8 @@ func (zeros) Read(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// keep takes bytes of the source into the outcome. One place more than may be is
-// counted, and refused in the end.
+// keep copies a range of the source to the output. add stores at most one part above the limit, and
+// Inspect rejects the file then.
 func (f *File) keep(from, to int64) {
 	if from >= to {
 		return
@@ -161,7 +161,7 @@ func (f *File) keep(from, to int64) {
 	f.add(part{from: from, to: to})
 }
 
-// put takes bytes of our own into the outcome.
+// put appends bytes of our own to the output.
 func (f *File) put(own []byte) {
 	f.n += int64(len(own))
 	f.add(part{own: own})
@@ -173,19 +173,18 @@ func (f *File) add(p part) {
 	}
 }
 
-// edit is a place of the source that is overwritten: with own, or zeros up to the
-// length of to-from.
+// edit overwrites a range of the source, with own or else with zeros.
 type edit struct {
 	from, to int64
 	own      []byte
 }
 
-// overwrite makes the outcome of the source up to end, and edits, which may overlap.
+// overwrite copies the source up to end to the output and applies edits, which may overlap.
 func (f *File) overwrite(end int64, edits []edit) {
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.from, b.from) })
 	at := int64(0)
 	for _, e := range edits {
-		if e.own != nil && e.from < at { // it is zero already
+		if e.own != nil && e.from < at { // already overwritten with zeros
 			continue
 		}
 		from, to := max(e.from, at), min(e.to, end)
@@ -204,13 +203,13 @@ func (f *File) overwrite(end int64, edits []edit) {
 	f.keep(at, end)
 }
 
-// table reads bytes of the source that must be in memory whole.
-func (f *File) table(from, to int64) ([]byte, error) {
+// readTable reads a range of the source into memory.
+func (f *File) readTable(from, to int64) ([]byte, error) {
 	if from > to || to > f.size {
 		return nil, io.ErrUnexpectedEOF
 	}
 	if to-from > maxBox {
-		return nil, f.broken("one of its tables has %d bytes", to-from)
+		return nil, f.invalid("one of its tables has %d bytes, which is too large", to-from)
 	}
 	b := make([]byte, to-from)
 	if n, err := f.src.ReadAt(b, from); err != nil && (!errors.Is(err, io.EOF) || n < len(b)) {
@@ -219,7 +218,7 @@ func (f *File) table(from, to int64) ([]byte, error) {
 	return b, nil
 }
 
-// cursor reads the source from the beginning, and knows where it is.
+// cursor reads the source from the start and tracks its position.
 type cursor struct {
 	in  *bufio.Reader
 	pos int64
@@ -264,9 +263,9 @@ func (c *cursor) u16() (int, error) {
 	return int(binary.BigEndian.Uint16(b)), nil
 }
 
-// broken is a file that is not what it begins as.
-func (f *File) broken(format string, args ...any) error {
-	return reject("The file begins like %s and is none: "+format+". It was not taken.", append([]any{f.Description}, args...)...)
+// invalid returns the error for a file that does not match its signature.
+func (f *File) invalid(format string, args ...any) error {
+	return reject("The file starts like %s but is not valid: "+format+". It was not accepted.", append([]any{f.Description}, args...)...)
 }
 
 func reject(format string, args ...any) error { return fault.New(fault.Invalid, format, args...) }

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// gif keeps the frames, their timing and how often they are repeated. Comments, XMP and
-// other applications' blocks are left out, and so is what follows the end.
+// gif keeps the frames, their timing and the loop count. It removes comments, XMP, other
+// application blocks and data after the end.
 func (f *File) gif() error {
 	c := f.cursor()
 	head, err := c.read(13)
@@ -24,7 +24,7 @@ func (f *File) gif() error {
 		start := c.pos
 		b, err := c.byte()
 		switch {
-		case errors.Is(err, io.EOF) && frames > 0: // many lack their end
+		case errors.Is(err, io.EOF) && frames > 0: // many files lack the trailer
 			f.put([]byte{0x3b})
 			return f.finishGIF(frames)
 		case err != nil:
@@ -40,7 +40,7 @@ func (f *File) gif() error {
 		case 0x21:
 			err = f.gifExtension(c, start)
 		default:
-			return f.broken("byte %d begins no block", start)
+			return f.invalid("no block begins at byte %d", start)
 		}
 		if err != nil {
 			return err
@@ -50,12 +50,12 @@ func (f *File) gif() error {
 
 func (f *File) finishGIF(frames int) error {
 	if frames == 0 || f.Width == 0 || f.Height == 0 {
-		return f.broken("there is no picture in it")
+		return f.invalid("it contains no image")
 	}
 	return nil
 }
 
-// colours is the size of the table that a flag byte announces.
+// colourTableSize returns the size in bytes of the colour table that a flag byte declares.
 func colourTableSize(flags byte) int64 {
 	if flags&0x80 == 0 {
 		return 0
@@ -66,7 +66,7 @@ func colourTableSize(flags byte) int64 {
 func (f *File) gifFrame(c *cursor, start int64) error {
 	head, err := c.read(9)
 	if err == nil {
-		err = c.skip(colourTableSize(head[8]) + 1) // and the size of codes
+		err = c.skip(colourTableSize(head[8]) + 1) // and the LZW code size
 	}
 	if err == nil {
 		err = skipSubBlocks(c)
@@ -106,7 +106,7 @@ func (f *File) gifExtension(c *cursor, start int64) error {
 	return nil
 }
 
-// blocks goes over sub-blocks, to behind the empty one.
+// skipSubBlocks skips sub-blocks up to and including the empty one.
 func skipSubBlocks(c *cursor) error {
 	for {
 		n, err := c.byte()

@@ -2,17 +2,17 @@ package media
 
 import "bytes"
 
-// heifWalk is the walk through a HEIC or AVIF picture.
+// heifWalk is the walk through a HEIC or AVIF image.
 type heifWalk struct {
 	mp4Walk
-	private  map[uint64]bool // items that tell where, with what, when
-	hasImage bool            // there is a picture
+	private  map[uint64]bool // items with Exif, XMP and similar metadata
+	hasImage bool
 	idat     box
 	iloc     []byte
 }
 
-// heif makes the items with Exif, XMP and the like zero, where they stand. What the
-// picture looks like, and which way up, is said elsewhere.
+// heif overwrites the items that contain Exif, XMP and similar metadata with zeros in place. Image
+// data and orientation are stored in other items.
 func (f *File) heif() error {
 	w := &heifWalk{mp4Walk: mp4Walk{boxes: boxes{File: f}, tracks: map[string]int{}}, private: map[uint64]bool{}}
 	err := w.each(0, f.size, func(x box) error {
@@ -24,21 +24,21 @@ func (f *File) heif() error {
 		case "ftyp", "free", "skip", "pdin", "styp", "sidx", "moof", "mfra", "etyp":
 			return nil
 		}
-		w.free(x) // among them the videos and tables that phones append
+		w.free(x) // including the videos and tables that phones append
 		return nil
 	})
 	if err != nil {
 		return err
 	}
 	if f.Duration = 0; !w.hasImage && !w.hasMovie {
-		return f.broken("there is no picture in it")
+		return f.invalid("it contains no image")
 	}
 	return w.finish()
 }
 
 func (w *heifWalk) items(x box) error {
 	if x.end-x.body < 4 {
-		return w.broken("its list of items is empty")
+		return w.invalid("its list of items is empty")
 	}
 	turn := false
 	err := w.each(x.body+4, x.end, func(x box) error {
@@ -46,7 +46,7 @@ func (w *heifWalk) items(x box) error {
 		case "iinf":
 			return w.itemInfo(x)
 		case "iloc":
-			b, err := w.table(x.body, x.end)
+			b, err := w.readTable(x.body, x.end)
 			w.iloc = b
 			return err
 		case "idat":
@@ -73,10 +73,10 @@ func (w *heifWalk) items(x box) error {
 	return w.zeroItems()
 }
 
-// property reads the size of the picture, the largest of all of which it may be made,
-// and whether it is turned by a right angle.
+// property reads the dimensions of the largest image in the file. It sets turn if the image is
+// rotated by a right angle.
 func (w *heifWalk) property(x box, turn *bool) error {
-	b, err := w.table(x.body, min(x.end, x.body+12))
+	b, err := w.readTable(x.body, min(x.end, x.body+12))
 	if err != nil {
 		return err
 	}
@@ -95,26 +95,26 @@ func (w *heifWalk) property(x box, turn *bool) error {
 	return nil
 }
 
-// itemInfo reads which items there are. Each that is not a picture is kept from readers.
+// itemInfo reads the list of items and records those that contain metadata.
 func (w *heifWalk) itemInfo(x box) error {
-	head, err := w.table(x.body, min(x.end, x.body+4))
+	head, err := w.readTable(x.body, min(x.end, x.body+4))
 	if err != nil || len(head) < 4 {
-		return w.broken("its list of items is empty")
+		return w.invalid("its list of items is empty")
 	}
 	from := x.body + 6
 	if head[0] != 0 {
 		from = x.body + 8
 	}
 	if from > x.end {
-		return w.broken("its list of items is empty")
+		return w.invalid("its list of items is empty")
 	}
 	return w.each(from, x.end, func(x box) error {
-		b, err := w.table(x.body, min(x.end, x.body+12))
+		b, err := w.readTable(x.body, min(x.end, x.body+12))
 		if err != nil {
 			return err
 		}
 		if x.typ != "infe" || len(b) < 4 || b[0] < 2 || b[0] > 3 {
-			return w.broken("its list of items has the form of no picture")
+			return w.invalid("its list of items is not that of an image")
 		}
 		width := 2
 		if b[0] == 3 {
@@ -122,7 +122,7 @@ func (w *heifWalk) itemInfo(x box) error {
 		}
 		id, rest, ok := readUint(b[4:], width)
 		if !ok || len(rest) < 6 {
-			return w.broken("its list of items is cut off")
+			return w.invalid("its list of items is incomplete")
 		}
 		switch typ := rest[2:6]; {
 		case bytes.Equal(typ, []byte("Exif")), bytes.Equal(typ, []byte("mime")), bytes.Equal(typ, []byte("uri ")), bytes.Equal(typ, []byte("rdf ")):
@@ -132,14 +132,14 @@ func (w *heifWalk) itemInfo(x box) error {
 	})
 }
 
-// blankItems makes those items zero whose places iloc tells.
+// zeroItems overwrites the private items with zeros, at the locations that iloc contains.
 func (w *heifWalk) zeroItems() error {
 	if len(w.private) == 0 {
 		return nil
 	}
 	b := w.iloc
 	if len(b) < 8 || b[0] > 2 {
-		return w.broken("it does not say where its items stand")
+		return w.invalid("it does not contain the locations of its items")
 	}
 	version := b[0]
 	offsetSize, lengthSize, baseSize, indexSize := int(b[4]>>4), int(b[4]&15), int(b[5]>>4), int(b[5]&15)
@@ -179,16 +179,16 @@ func (w *heifWalk) zeroItems() error {
 		}
 	}
 	if !ok || found < len(w.private) {
-		return w.broken("it does not say where all of its items stand")
+		return w.invalid("it does not contain the locations of all its items")
 	}
 	return nil
 }
 
-// blankExtent makes a piece of an item zero.
+// zeroExtent overwrites one extent of an item with zeros.
 func (w *heifWalk) zeroExtent(method, elsewhere, base, offset, length uint64) error {
 	const limit = 1 << 60
 	if base > limit || offset > limit || length > limit {
-		return w.broken("an item of it stands nowhere")
+		return w.invalid("the location of an item is invalid")
 	}
 	from, end := int64(base+offset), w.size
 	if method == 1 {
@@ -199,7 +199,7 @@ func (w *heifWalk) zeroExtent(method, elsewhere, base, offset, length uint64) er
 		to = end
 	}
 	if method > 1 || elsewhere != 0 || from > to || to > end || from == 0 {
-		return w.broken("an item of it stands where it cannot be followed")
+		return w.invalid("the location of an item is not supported")
 	}
 	if method == 1 {
 		w.zero(from, to)

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// Markers of JPEG.
+// JPEG markers.
 const (
 	jpegSOI   = 0xd8
 	jpegEOI   = 0xd9
@@ -18,7 +18,7 @@ const (
 	jpegCOM   = 0xfe
 )
 
-// jpegWalk is where the walk through a JPEG picture is.
+// jpegWalk is the state of the walk through a JPEG image.
 type jpegWalk struct {
 	*File
 	c      *cursor
@@ -27,8 +27,8 @@ type jpegWalk struct {
 	scans  int
 }
 
-// jpeg keeps what draws the picture up to its first end. Further pictures behind that,
-// as phones append them, have Exif of their own.
+// jpeg keeps the image data up to the first end marker. Phones append further images after it, with
+// Exif of their own.
 func (f *File) jpeg() error {
 	w := &jpegWalk{File: f, c: f.cursor()}
 	if err := w.c.skip(2); err != nil {
@@ -54,20 +54,20 @@ func (f *File) jpeg() error {
 	case err != nil:
 		return err
 	case w.frames != 1 || w.scans == 0 || f.Width == 0 || f.Height == 0:
-		return f.broken("there is no picture in it")
+		return f.invalid("it contains no image")
 	}
 	f.Width, f.Height = orientedSize(w.orient, f.Width, f.Height)
 	return nil
 }
 
-// marker reads the next one, over fill bytes.
+// marker reads the next marker and skips fill bytes before it.
 func (w *jpegWalk) marker() (byte, error) {
 	b, err := w.c.byte()
 	if err != nil {
 		return 0, err
 	}
 	if b != 0xff {
-		return 0, w.broken("byte %d does not begin a segment", w.c.pos-1)
+		return 0, w.invalid("no segment begins at byte %d", w.c.pos-1)
 	}
 	for b == 0xff {
 		if b, err = w.c.byte(); err != nil {
@@ -77,18 +77,18 @@ func (w *jpegWalk) marker() (byte, error) {
 	return b, nil
 }
 
-// segment reads one with a length, and keeps what is needed of it.
+// segment reads a segment that has a length and keeps the parts that decoders need.
 func (w *jpegWalk) segment(marker byte) error {
 	start := w.c.pos - 2
 	if marker < 0xc0 || marker >= 0xd0 && marker <= jpegSOI {
-		return w.broken("the marker %#x stands at byte %d", marker, start)
+		return w.invalid("unexpected marker %#x at byte %d", marker, start)
 	}
 	n, err := w.c.u16()
 	if err != nil {
 		return err
 	}
 	if n < 2 {
-		return w.broken("a segment at byte %d has no length", start)
+		return w.invalid("the segment at byte %d has no length", start)
 	}
 	body, err := w.c.read(n - 2)
 	if err != nil {
@@ -98,11 +98,11 @@ func (w *jpegWalk) segment(marker byte) error {
 	case marker >= jpegAPP0 && marker <= jpegAPP15:
 		w.application(marker, start, body)
 		return nil
-	case marker == jpegCOM, marker >= 0xf0: // comments, and what only extensions use
+	case marker == jpegCOM, marker >= 0xf0: // comments and reserved extensions
 		return nil
 	case isFrame(marker):
 		if len(body) < 6 {
-			return w.broken("its frame has no size")
+			return w.invalid("its frame has no size")
 		}
 		w.frames++
 		w.Height, w.Width = int(binary.BigEndian.Uint16(body[1:])), int(binary.BigEndian.Uint16(body[3:]))
@@ -113,17 +113,17 @@ func (w *jpegWalk) segment(marker byte) error {
 	return nil
 }
 
-// isFrame reports SOF0 to SOF15, between which other tables have their markers.
+// isFrame reports whether a marker is SOF0 to SOF15. Markers of other tables lie between them.
 func isFrame(marker byte) bool {
 	return marker >= 0xc0 && marker <= 0xcf && marker != 0xc4 && marker != 0xc8 && marker != 0xcc
 }
 
-// application keeps what changes how the picture looks.
+// application keeps an application segment if it affects how the image is displayed.
 func (w *jpegWalk) application(marker byte, start int64, body []byte) {
 	switch {
 	case marker == jpegAPP0 && bytes.HasPrefix(body, []byte("JFIF\x00")) && len(body) >= 14:
 		own := append([]byte{0xff, jpegAPP0, 0, 16}, body[:14]...)
-		own[16], own[17] = 0, 0 // a thumbnail goes
+		own[16], own[17] = 0, 0 // drop the thumbnail
 		w.put(own)
 	case marker == jpegAPP2 && bytes.HasPrefix(body, []byte("ICC_PROFILE\x00")),
 		marker == jpegAPP14 && bytes.HasPrefix(body, []byte("Adobe")) && len(body) == 12:
@@ -136,7 +136,7 @@ func (w *jpegWalk) application(marker byte, start int64, body []byte) {
 	}
 }
 
-// entropy keeps the coded picture up to the marker behind it.
+// entropy keeps the entropy-coded data up to the next marker.
 func (w *jpegWalk) entropy() error {
 	from := w.c.pos
 	for {
@@ -165,8 +165,7 @@ func (w *jpegWalk) entropy() error {
 	}
 }
 
-// toFF goes on to the next 0xff, at which it stays; false: there is none in what is
-// at hand.
+// toFF skips to the next 0xff byte. It returns false if the buffered data contains none.
 func (w *jpegWalk) toFF() (bool, error) {
 	if _, err := w.c.in.Peek(1); err != nil {
 		return false, err

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Group is what people would call a file.
+// Group is a broad category of files, as shown to users.
 type Group string
 
 // Groups of files.
@@ -20,20 +20,29 @@ const (
 	Sound    Group = "sound"
 	Video    Group = "video"
 	Document Group = "document" // PDF
-	Other    Group = "file"     // for keeping only; no browser should show it
+	Other    Group = "file"     // download only; browsers must not display it
 )
 
-// Kind is what a file is by its bytes.
+// article returns the group as an error message names it. Image has another name there than in
+// stored data.
+func (g Group) article() string {
+	if g == Image {
+		return "an image"
+	}
+	return "a " + string(g)
+}
+
+// Kind is the type of a file, as detected from its content.
 type Kind struct {
-	Type        string // media type; "application/octet-stream" for what is not known or must not be shown
-	Ext         string // the usual end of a name, ".jpg"; "" where any will do
+	Type        string // media type; "application/octet-stream" if unknown or not to be displayed
+	Ext         string // usual file name extension, ".jpg"; "" if any fits
 	Group       Group
-	Description string // "a JPEG picture", "an HTML page"
+	Description string // "a JPEG image", "an HTML page"
 
 	form form
 }
 
-// form is how a file is walked through.
+// form selects the walker that inspects a file.
 type form int
 
 const (
@@ -47,15 +56,15 @@ const (
 	formMP3
 	formWAV
 	formFLAC
-	formRejected // a picture whose place cannot be taken out
+	formRejected // an image whose location cannot be removed
 )
 
-// HeadSize is how many bytes Detect needs, where there are as many.
+// HeadSize is the number of bytes that Detect needs, unless the file is shorter.
 const HeadSize = 4096
 
 const unknownType = "application/octet-stream"
 
-// magic is a row of the table of beginnings.
+// magic is one signature: the bytes sig at offset at identify kind.
 type magic struct {
 	at   int
 	sig  string
@@ -65,33 +74,33 @@ type magic struct {
 func magics() []magic {
 	raw := func(words string) Kind { return Kind{unknownType, "", Image, words, formRejected} }
 	return []magic{
-		{0, "\xff\xd8\xff", Kind{"image/jpeg", ".jpg", Image, "a JPEG picture", formJPEG}},
-		{0, "\x89PNG\r\n\x1a\n", Kind{"image/png", ".png", Image, "a PNG picture", formPNG}},
-		{0, "GIF87a", Kind{"image/gif", ".gif", Image, "a GIF picture", formGIF}},
-		{0, "GIF89a", Kind{"image/gif", ".gif", Image, "a GIF picture", formGIF}},
-		{8, "WEBPVP8", Kind{"image/webp", ".webp", Image, "a WebP picture", formWebP}},
+		{0, "\xff\xd8\xff", Kind{"image/jpeg", ".jpg", Image, "a JPEG image", formJPEG}},
+		{0, "\x89PNG\r\n\x1a\n", Kind{"image/png", ".png", Image, "a PNG image", formPNG}},
+		{0, "GIF87a", Kind{"image/gif", ".gif", Image, "a GIF image", formGIF}},
+		{0, "GIF89a", Kind{"image/gif", ".gif", Image, "a GIF image", formGIF}},
+		{8, "WEBPVP8", Kind{"image/webp", ".webp", Image, "a WebP image", formWebP}},
 		{8, "WAVE", Kind{"audio/wav", ".wav", Sound, "a WAV sound", formWAV}},
 		{0, "fLaC", Kind{"audio/flac", ".flac", Sound, "a FLAC sound", formFLAC}},
 		{0, "ID3", Kind{"audio/mpeg", ".mp3", Sound, "an MP3 sound", formMP3}},
 		{0, "%PDF-", Kind{"application/pdf", ".pdf", Document, "a PDF document", formNone}},
 		{0, "PK\x03\x04", Kind{"application/zip", "", Other, "a ZIP archive", formNone}},
 		{0, "\x1f\x8b\x08", Kind{"application/gzip", "", Other, "a gzip archive", formNone}},
-		{0, "II*\x00", raw("a TIFF or raw picture")},
-		{0, "MM\x00*", raw("a TIFF or raw picture")},
-		{0, "II+\x00", raw("a TIFF picture")},
-		{0, "MM\x00+", raw("a TIFF picture")},
-		{0, "IIRO", raw("a raw picture")},
-		{0, "IIU\x00", raw("a raw picture")},
-		{0, "FUJIFILMCCD-RAW", raw("a raw picture")},
-		{0, "8BPS", raw("a Photoshop picture")},
-		{0, "\xff\x0a", raw("a JPEG XL picture")},
-		{0, "\x00\x00\x00\x0cJXL \r\n\x87\n", raw("a JPEG XL picture")},
-		{0, "\x00\x00\x00\x0cjP  \r\n\x87\n", raw("a JPEG 2000 picture")},
-		{0, "\xff\x4f\xff\x51", raw("a JPEG 2000 picture")},
+		{0, "II*\x00", raw("a TIFF or raw image")},
+		{0, "MM\x00*", raw("a TIFF or raw image")},
+		{0, "II+\x00", raw("a TIFF image")},
+		{0, "MM\x00+", raw("a TIFF image")},
+		{0, "IIRO", raw("a raw image")},
+		{0, "IIU\x00", raw("a raw image")},
+		{0, "FUJIFILMCCD-RAW", raw("a raw image")},
+		{0, "8BPS", raw("a Photoshop image")},
+		{0, "\xff\x0a", raw("a JPEG XL image")},
+		{0, "\x00\x00\x00\x0cJXL \r\n\x87\n", raw("a JPEG XL image")},
+		{0, "\x00\x00\x00\x0cjP  \r\n\x87\n", raw("a JPEG 2000 image")},
+		{0, "\xff\x4f\xff\x51", raw("a JPEG 2000 image")},
 	}
 }
 
-// Detect says what a file is that begins with head: its first HeadSize bytes, or all.
+// Detect returns the type of a file from head: its first HeadSize bytes, or the whole file.
 func Detect(head []byte) Kind {
 	riff := bytes.HasPrefix(head, []byte("RIFF"))
 	for _, m := range magics() {
@@ -117,7 +126,7 @@ func Detect(head []byte) Kind {
 	return detectText(head)
 }
 
-// isBox reports the type of a box with which a file of boxes can begin.
+// isBox reports whether a file of boxes can begin with a box of this type.
 func isBox(typ string) bool {
 	switch typ {
 	case "ftyp", "moov", "mdat", "wide", "free", "skip", "pnot":
@@ -126,7 +135,7 @@ func isBox(typ string) bool {
 	return false
 }
 
-// detectBoxes tells by the brands. Early QuickTime files have none.
+// detectBoxes detects the type from the brands. Early QuickTime files have none.
 func detectBoxes(head []byte) Kind {
 	if string(head[4:8]) != "ftyp" {
 		return Kind{"video/quicktime", ".mov", Video, "a QuickTime video", formMP4}
@@ -154,11 +163,11 @@ func detectBoxes(head []byte) Kind {
 	}
 	switch {
 	case is("avif", "avis") || is("mif1", "msf1", "miaf") && has("avif", "avis"):
-		return Kind{"image/avif", ".avif", Image, "an AVIF picture", formHEIF}
+		return Kind{"image/avif", ".avif", Image, "an AVIF image", formHEIF}
 	case is("heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1", "miaf"):
-		return Kind{"image/heic", ".heic", Image, "a HEIC picture", formHEIF}
+		return Kind{"image/heic", ".heic", Image, "a HEIC image", formHEIF}
 	case is("crx "), is("jxl "), is("jp2 "), is("jpx "):
-		return Kind{unknownType, "", Image, "a raw picture", formRejected}
+		return Kind{unknownType, "", Image, "a raw image", formRejected}
 	case is("M4A ", "M4B ", "M4P "):
 		return Kind{"audio/mp4", ".m4a", Sound, "an MP4 sound", formMP4}
 	case is("qt  "):
@@ -176,7 +185,7 @@ func detectOgg(head []byte) Kind {
 	return Kind{"audio/ogg", ".ogg", Sound, "an Ogg sound", formNone}
 }
 
-// detectText tells words from everything else, and from what browsers would run.
+// detectText distinguishes plain text from binary data and from formats that browsers execute.
 func detectText(head []byte) Kind {
 	guess, _, _ := strings.Cut(http.DetectContentType(head), ";")
 	start := bytes.ToLower(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n\f"))
@@ -196,7 +205,7 @@ func detectText(head []byte) Kind {
 	return Kind{unknownType, "", Other, "a file of unknown form", formNone}
 }
 
-// validText reports UTF-8, of which the end may be missing.
+// validText reports whether head is UTF-8. The last rune may be cut off.
 func validText(head []byte) bool {
 	for len(head) > 0 {
 		r, n := utf8.DecodeRune(head)
@@ -208,7 +217,7 @@ func validText(head []byte) bool {
 	return true
 }
 
-// isMP3 reports a frame's head with another where the first says that it ends.
+// isMP3 reports whether head begins with an MP3 frame that another frame follows.
 func isMP3(head []byte) bool {
 	f, ok := mp3Frame(head)
 	if !ok {
@@ -221,10 +230,10 @@ func isMP3(head []byte) bool {
 	return ok
 }
 
-// Inline reports what a browser may show by itself: nothing in it can be run.
+// Inline reports whether a browser may display the file: nothing in it can be executed.
 func (k Kind) Inline() bool { return Inline(k.Type) }
 
-// Inline reports a media type of this package that a browser may show by itself.
+// Inline reports whether a browser may display files of a media type that this package returns.
 func Inline(mediaType string) bool {
 	top, _, _ := strings.Cut(mediaType, "/")
 	switch top {
@@ -236,7 +245,7 @@ func Inline(mediaType string) bool {
 	return mediaType == "application/pdf"
 }
 
-// claims are what an end of a name, or a type, says of a file.
+// claimedGroup returns the group that a file name extension or a declared media type implies.
 func claimedGroup(ext, contentType string) Group {
 	switch strings.ToLower(ext) {
 	case ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".webp", ".avif", ".heic", ".heif", ".tif", ".tiff":
@@ -263,9 +272,9 @@ func claimedGroup(ext, contentType string) Group {
 	return Other
 }
 
-// Check reports a name, or the type that came along where the name does not say, that
-// promises something to see or hear which the bytes are not. Sounds and videos are often
-// called by each other's names, which is no lie.
+// Check returns an error if the name implies a medium that the content is not. If the name has no
+// extension, Check uses the declared media type. Audio and video files often share extensions, so
+// Check accepts either for both.
 func (k Kind) Check(name, contentType string) error {
 	claim := claimedGroup(path.Ext(name), contentType)
 	same := claim == k.Group || k.Group == Sound && claim == Video || k.Group == Video && claim == Sound
@@ -273,13 +282,13 @@ func (k Kind) Check(name, contentType string) error {
 		return nil
 	}
 	if name == "" {
-		return reject("The file was sent as a %s, and its bytes are %s; it was not taken.", claim, k.Description)
+		return reject("The file was sent as %s, but its content is %s; it was not accepted.", claim.article(), k.Description)
 	}
-	return reject("“%s” is called like a %s, and its bytes are %s; it was not taken.", text.Clip(name, 100), claim, k.Description)
+	return reject("“%s” is named like %s, but its content is %s; it was not accepted.", text.Clip(name, 100), claim.article(), k.Description)
 }
 
-// Name makes a name for an address of what somebody called a file: letters, digits and
-// . _ - only, at most 100 bytes, with the end that its bytes deserve.
+// Name turns a file name into one for URLs: only letters, digits, ".", "_" and "-", at most 100
+// bytes, with the extension that fits the content.
 func (k Kind) Name(called string) string {
 	called = called[strings.LastIndexAny(called, `/\`)+1:]
 	ext := path.Ext(called)
@@ -297,7 +306,7 @@ func (k Kind) Name(called string) string {
 	return base + ext
 }
 
-// sameExt reports an end of a name that says the same as the usual one.
+// sameExt reports whether ext is a synonym of the usual extension of k.
 func sameExt(ext string, k Kind) bool {
 	ext = strings.ToLower(ext)
 	if ext == k.Ext {

@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// cleaned is what is kept of a file.
+// cleaned returns the inspected file and the bytes that are kept of it.
 func cleaned(t testing.TB, b []byte) (*media.File, []byte) {
 	t.Helper()
 	f, err := media.Inspect(bytes.NewReader(b), int64(len(b)))
@@ -39,7 +39,7 @@ func cleaned(t testing.TB, b []byte) (*media.File, []byte) {
 	return f, out
 }
 
-// pictures are one of each form with everything in it that must go.
+// images returns one file of each format, with all kinds of metadata to remove.
 func images(t testing.TB) map[string][]byte {
 	t.Helper()
 	return map[string][]byte{
@@ -53,15 +53,15 @@ func TestLocationAndSerialNumberAreRemoved(t *testing.T) {
 	for name, b := range images(t) {
 		for _, secret := range []string{secretSerial, secretLocation, "GPSLatitude", "GPS5", "+47.375"} {
 			if before := bytes.Contains(b, []byte(secret)); !before && secret == secretSerial {
-				t.Errorf("%s: the test has no %q in it", name, secret)
+				t.Errorf("%s: the test file does not contain %q", name, secret)
 			}
 			if _, out := cleaned(t, b); bytes.Contains(out, []byte(secret)) {
-				t.Errorf("%s: %q is still in it", name, secret)
+				t.Errorf("%s still contains %q", name, secret)
 			}
 		}
 		_, once := cleaned(t, b)
 		if _, twice := cleaned(t, once); !bytes.Equal(once, twice) {
-			t.Errorf("%s: what is clean changes when it is looked at again", name)
+			t.Errorf("%s: a cleaned file changes when it is inspected again", name)
 		}
 	}
 }
@@ -87,17 +87,17 @@ func TestExiftoolFindsNoLocation(t *testing.T) {
 	}
 	for name, b := range images(t) {
 		if output := exiftool("with-"+name, b); !strings.Contains(output, "GPS") && !strings.Contains(output, "SerialNumber") {
-			t.Errorf("%s: nothing was in it that must go:\n%s", name, output)
+			t.Errorf("%s: the test file contains no private data:\n%s", name, output)
 		}
 		_, out := cleaned(t, b)
 		output := exiftool(name, out)
 		for _, word := range []string{"GPS", "SerialNumber", "[XMP", "IPTC", "Location", "Camra", secretSerial, secretLocation, "Comment", "47 deg"} {
 			if strings.Contains(output, word) {
-				t.Errorf("%s: %q is still in it:\n%s", name, word, output)
+				t.Errorf("%s still contains %q:\n%s", name, word, output)
 			}
 		}
 		if strings.HasPrefix(name, "turned") && !strings.Contains(output, "Orientation") {
-			t.Errorf("%s does not say any more which way up it is:\n%s", name, output)
+			t.Errorf("%s has lost its orientation:\n%s", name, output)
 		}
 	}
 }
@@ -129,7 +129,7 @@ func TestCleanedImagesDecodeToSamePixels(t *testing.T) {
 	}
 	_, out := cleaned(t, jpegOf(t, 1))
 	if !bytes.Contains(out, []byte("ICC_PROFILE")) {
-		t.Error("the colours of a JPEG picture have gone")
+		t.Error("the colour profile of a JPEG image is missing")
 	}
 }
 
@@ -140,7 +140,7 @@ func TestTypeSizeAndDurationAreDetected(t *testing.T) {
 		t.Fatal(err)
 	}
 	flac := append([]byte("fLaC\x80\x00\x00\x22"), make([]byte, 34)...)
-	copy(flac[18:], "\x0a\xc4\x42\xf0\x00\x01\x58\x88") // 44,100 a second, 88,200 of them
+	copy(flac[18:], "\x0a\xc4\x42\xf0\x00\x01\x58\x88") // 44,100 samples per second, 88,200 samples
 	for _, c := range []struct {
 		name          string
 		bytes         []byte
@@ -188,7 +188,7 @@ func TestTruncatedOrDamagedFileIsRejected(t *testing.T) {
 	for name, b := range images(t) {
 		whole := b
 		if i := bytes.LastIndex(b, []byte("tail ")); i > 0 {
-			_, whole = cleaned(t, b) // what follows the end may be missing
+			_, whole = cleaned(t, b) // data after the end is optional
 		}
 		for _, n := range []int{len(whole) / 3, len(whole) / 2, len(whole) - 5} {
 			if strings.HasSuffix(name, ".gif") && n == len(whole)-5 {
@@ -224,9 +224,9 @@ func TestTruncatedOrDamagedFileIsRejected(t *testing.T) {
 func TestNameThatContradictsContentIsReported(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, kind, bytes, want string }{
-		{"cat.jpg", "image/jpeg", "<html><body>", "“cat.jpg” is called like a picture, and its bytes are an HTML page; it was not taken."},
-		{"", "image/png", "words", "The file was sent as a picture, and its bytes are a text; it was not taken."},
-		{"song.mp3", "", "%PDF-1.4", "“song.mp3” is called like a sound, and its bytes are a PDF document; it was not taken."},
+		{"cat.jpg", "image/jpeg", "<html><body>", "“cat.jpg” is named like an image, but its content is an HTML page; it was not accepted."},
+		{"", "image/png", "words", "The file was sent as an image, but its content is a text; it was not accepted."},
+		{"song.mp3", "", "%PDF-1.4", "“song.mp3” is named like a sound, but its content is a PDF document; it was not accepted."},
 		{"cat.jpg", "text/html", "\x89PNG\r\n\x1a\n", ""},
 		{"clip.mp4", "", string(movOf("M4A ")), ""},
 		{"page.html", "text/html", "<html>", ""},
@@ -263,8 +263,8 @@ func TestFileNamesAreSafeInURLs(t *testing.T) {
 	}
 }
 
-// FuzzInspect holds that what is taken is taken again as it came out, and that its size is
-// what was said.
+// FuzzInspect checks that an accepted file is accepted again after cleaning, is unchanged then, and
+// has the size that Size returns.
 func FuzzInspect(f *testing.F) {
 	for _, b := range images(f) {
 		f.Add(b)
@@ -275,7 +275,7 @@ func FuzzInspect(f *testing.F) {
 		file, err := media.Inspect(bytes.NewReader(b), int64(len(b)))
 		if err != nil {
 			if fault.CodeOf(err) != fault.Invalid {
-				t.Fatalf("no error for people: %v", err)
+				t.Fatalf("the error is no fault.Invalid: %v", err)
 			}
 			return
 		}
@@ -285,11 +285,11 @@ func FuzzInspect(f *testing.F) {
 		}
 		again, err := media.Inspect(bytes.NewReader(out), int64(len(out)))
 		if err != nil {
-			t.Fatalf("what is clean is refused: %v", err)
+			t.Fatalf("a cleaned file is rejected: %v", err)
 		}
 		twice, err := io.ReadAll(again.Reader())
 		if err != nil || !bytes.Equal(out, twice) {
-			t.Fatalf("what is clean changes: %v", err)
+			t.Fatalf("a cleaned file changes: %v", err)
 		}
 	})
 }

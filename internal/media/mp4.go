@@ -10,17 +10,17 @@ import (
 type mp4Walk struct {
 	boxes
 	hasMovie bool
-	tracks   map[string]int // by what they hold
+	tracks   map[string]int // number of tracks by handler type
 }
 
-// mp4 takes out where and with what it was made, in place.
+// mp4 overwrites location and device metadata in place.
 func (f *File) mp4() error {
 	w := &mp4Walk{boxes: boxes{File: f}, tracks: map[string]int{}}
 	if err := w.each(0, f.size, w.top); err != nil {
 		return err
 	}
 	if !w.hasMovie {
-		return f.broken("there is no movie in it")
+		return f.invalid("it contains no movie")
 	}
 	if w.tracks["vide"] == 0 && w.tracks["soun"] > 0 && f.Group == Video && f.Type == "video/mp4" {
 		f.Kind = Kind{"audio/mp4", ".m4a", Sound, "an MP4 sound", formMP4}
@@ -71,9 +71,9 @@ func (w *mp4Walk) inMovie(x box) error {
 	return nil
 }
 
-// movieHead reads how long it is.
+// movieHead reads the duration.
 func (w *mp4Walk) movieHead(x box) error {
-	b, err := w.table(x.body, min(x.end, x.body+32))
+	b, err := w.readTable(x.body, min(x.end, x.body+32))
 	if err != nil {
 		return err
 	}
@@ -93,8 +93,8 @@ func (w *mp4Walk) movieHead(x box) error {
 	return nil
 }
 
-// userData keeps what people wrote about the work itself. Places, serial numbers, names of devices
-// and pictures that makers put beside it go.
+// userData keeps what people wrote about the work itself. It removes locations, serial numbers,
+// device names and images that manufacturers add.
 func (w *mp4Walk) userData(x box) error {
 	switch x.typ {
 	case "meta":
@@ -107,17 +107,17 @@ func (w *mp4Walk) userData(x box) error {
 	return nil
 }
 
-// meta is a table of fields, of iTunes or of QuickTime.
+// meta reads a metadata table in iTunes or QuickTime format.
 func (w *mp4Walk) meta(x box) error {
 	if x.end-x.body < 8 {
 		return nil
 	}
-	head, err := w.table(x.body, x.body+8)
+	head, err := w.readTable(x.body, x.body+8)
 	if err != nil {
 		return err
 	}
 	from := x.body
-	if string(head[4:8]) != "hdlr" { // QuickTime has no version before its boxes
+	if string(head[4:8]) != "hdlr" { // a QuickTime meta box has no version field
 		from += 4
 	}
 	var keys []string
@@ -136,11 +136,11 @@ func (w *mp4Walk) meta(x box) error {
 	})
 }
 
-// fieldNames are the names of QuickTime's fields, the first of which has number 1. Those
-// that tell where or with what are overwritten: what remains of such a field would be
-// read as a place off the coast of Africa.
+// fieldNames returns the names of QuickTime fields; the first has number 1. Names of location and
+// device fields are overwritten too: a player would read the zeroed rest of a location field as a
+// place off the coast of Africa.
 func (w *mp4Walk) fieldNames(x box) (names []string, err error) {
-	b, err := w.table(min(x.body+8, x.end), x.end)
+	b, err := w.readTable(min(x.body+8, x.end), x.end)
 	if err != nil {
 		return nil, err
 	}
@@ -159,15 +159,15 @@ func (w *mp4Walk) fieldNames(x box) (names []string, err error) {
 	return names, nil
 }
 
-// field empties one that tells where or with what. Keys are QuickTime's names, none in
-// iTunes' tables.
+// field zeroes a location or device field. keys contains QuickTime's field names; iTunes tables
+// have none.
 func (w *mp4Walk) field(x box, keys []string) error {
 	if i := binary.BigEndian.Uint32([]byte(x.typ)); i >= 1 && int64(i) <= int64(len(keys)) {
 		if fieldKept(keys[i-1]) {
 			return nil
 		}
 		return w.each(x.body, x.end, func(data box) error {
-			w.zero(min(data.body+8, data.end), data.end) // behind its type and language
+			w.zero(min(data.body+8, data.end), data.end) // after the type and the locale
 			return nil
 		})
 	}

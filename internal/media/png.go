@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// pngKept reports a chunk that draws the picture. Texts, Exif, times and what is not
-// known are left out.
+// pngKept reports whether a chunk affects how the image is displayed. Text, Exif, time and unknown
+// chunks are removed.
 func pngKept(typ string) bool {
 	switch typ {
 	case "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI",
@@ -17,7 +17,7 @@ func pngKept(typ string) bool {
 	return false
 }
 
-// png keeps the chunks that draw, up to the end of the picture.
+// png keeps the chunks that affect the display, up to the end of the image.
 func (f *File) png() error {
 	c, orient, data := f.cursor(), 0, false
 	if err := c.skip(8); err != nil {
@@ -32,7 +32,7 @@ func (f *File) png() error {
 		}
 		n, typ := int64(binary.BigEndian.Uint32(head)), string(head[4:])
 		if first != (typ == "IHDR") || first && n != 13 || n > 1<<31-1 {
-			return f.broken("a chunk at byte %d is out of place", start)
+			return f.invalid("the chunk at byte %d is out of order", start)
 		}
 		if n > f.size-c.pos {
 			return io.ErrUnexpectedEOF
@@ -51,7 +51,7 @@ func (f *File) png() error {
 				f.put(pngChunkOf(typ, orientationExif(orient)))
 			}
 		case typ[0]&0x20 == 0 && !pngKept(typ):
-			return f.broken("it needs the chunk %q, which is not known", typ)
+			return f.invalid("it needs the unknown chunk %q", typ)
 		}
 		if pngKept(typ) {
 			f.keep(start, c.pos)
@@ -61,13 +61,13 @@ func (f *File) png() error {
 		}
 	}
 	if !data || f.Width == 0 || f.Height == 0 {
-		return f.broken("there is no picture in it")
+		return f.invalid("it contains no image")
 	}
 	f.Width, f.Height = orientedSize(orient, f.Width, f.Height)
 	return nil
 }
 
-// pngChunk goes over a chunk and its sum, and returns its beginning.
+// pngChunk reads a chunk, verifies its checksum and returns at most the first 64 KiB of its body.
 func (f *File) pngChunk(c *cursor, typ []byte, n int64) (body []byte, err error) {
 	sum := crc32.NewIEEE()
 	_, _ = sum.Write(typ) // never fails
@@ -82,7 +82,7 @@ func (f *File) pngChunk(c *cursor, typ []byte, n int64) (body []byte, err error)
 	}
 	want, err := c.read(4)
 	if err == nil && binary.BigEndian.Uint32(want) != sum.Sum32() {
-		err = f.broken("the chunk %q that ends at byte %d was damaged on the way", typ, c.pos)
+		err = f.invalid("the chunk %q that ends at byte %d is damaged", typ, c.pos)
 	}
 	return body, err
 }

@@ -5,17 +5,17 @@ import (
 	"io"
 )
 
-// mp3Head is what the head of a frame says.
-type mp3Head struct {
-	size    int // bytes of the frame
-	rate    int // samples a second
-	samples int // in a frame
-	bits    int // a second
-	side    int // bytes of side information before which Xing may stand
+// mp3Header is a decoded MP3 frame header.
+type mp3Header struct {
+	size    int // of the frame, in bytes
+	rate    int // samples per second
+	samples int // per frame
+	bits    int // per second
+	side    int // bytes of side information before a possible Xing header
 }
 
-// mp3Frame reads the head of a frame of layer III.
-func mp3Frame(b []byte) (h mp3Head, ok bool) {
+// mp3Frame decodes the header of a layer III frame.
+func mp3Frame(b []byte) (h mp3Header, ok bool) {
 	if len(b) < 4 || b[0] != 0xff || b[1]&0xe6 != 0xe2 {
 		return h, false
 	}
@@ -48,11 +48,11 @@ func mp3Frame(b []byte) (h mp3Head, ok bool) {
 	return h, true
 }
 
-// mp3 finds how long the sound is: by what the encoder wrote into the first frame, or
-// from the size at an even rate.
+// mp3 determines the duration from the Xing header in the first frame. Without that header it
+// assumes a constant bit rate.
 func (f *File) mp3() error {
 	at := int64(0)
-	head, err := f.table(0, min(f.size, 10))
+	head, err := f.readTable(0, min(f.size, 10))
 	if err != nil {
 		return err
 	}
@@ -62,16 +62,16 @@ func (f *File) mp3() error {
 	if at >= f.size {
 		return io.ErrUnexpectedEOF
 	}
-	b, err := f.table(at, min(at+64<<10, f.size))
+	b, err := f.readTable(at, min(at+64<<10, f.size))
 	if err != nil {
 		return err
 	}
-	for len(b) > 4 && b[0] == 0 { // padding behind the tag
+	for len(b) > 4 && b[0] == 0 { // padding after the tag
 		b, at = b[1:], at+1
 	}
 	h, ok := mp3Frame(b)
 	if !ok {
-		return f.broken("no sound begins at byte %d", at)
+		return f.invalid("no sound begins at byte %d", at)
 	}
 	if x := 4 + h.side; len(b) >= x+12 && (string(b[x:x+4]) == "Xing" || string(b[x:x+4]) == "Info") && b[x+7]&1 == 1 {
 		f.Duration = float64(binary.BigEndian.Uint32(b[x+8:])) * float64(h.samples) / float64(h.rate)
@@ -81,47 +81,47 @@ func (f *File) mp3() error {
 	return nil
 }
 
-// wav finds how long the sound is from its chunks.
+// wav determines the duration from the chunks.
 func (f *File) wav() error {
 	second := int64(0)
 	for at := int64(12); at+8 <= f.size; {
-		head, err := f.table(at, at+8)
+		head, err := f.readTable(at, at+8)
 		if err != nil {
 			return err
 		}
 		n := int64(binary.LittleEndian.Uint32(head[4:]))
 		switch string(head[:4]) {
 		case "fmt ":
-			b, err := f.table(at+8, at+20)
+			b, err := f.readTable(at+8, at+20)
 			if err != nil {
 				return err
 			}
 			second = int64(binary.LittleEndian.Uint32(b[8:]))
 		case "data":
 			if second == 0 {
-				return f.broken("it does not say how it is to be played")
+				return f.invalid("it does not declare its sample rate")
 			}
 			f.Duration = float64(min(n, f.size-at-8)) / float64(second)
 			return nil
 		}
 		at += 8 + n + n&1
 	}
-	return f.broken("there is no sound in it")
+	return f.invalid("it contains no sound")
 }
 
-// flac finds how long the sound is from its first block.
+// flac determines the duration from the first metadata block.
 func (f *File) flac() error {
-	b, err := f.table(4, 4+38)
+	b, err := f.readTable(4, 4+38)
 	if err != nil {
 		return err
 	}
 	if b[0]&0x7f != 0 {
-		return f.broken("its first block is not the one that it needs")
+		return f.invalid("its first block is not STREAMINFO")
 	}
 	bits := binary.BigEndian.Uint64(b[14:])
 	rate, samples := bits>>44, bits&(1<<36-1)
 	if rate == 0 {
-		return f.broken("it does not say how it is to be played")
+		return f.invalid("it does not declare its sample rate")
 	}
 	f.Duration = float64(samples) / float64(rate)
 	return nil

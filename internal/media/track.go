@@ -10,23 +10,23 @@ type track struct {
 	*mp4Walk
 	handler       string // "vide", "soun", …
 	width, height int
-	sizes, chunks box // where each sample's size stands, and each chunk's place
+	sizes, chunks box // stsz with the sample sizes, stco or co64 with the chunk offsets
 	perChunk      box
-	wide          bool // places have 8 bytes
+	wide          bool // offsets have 8 bytes
 }
 
 func (t *track) box(x box) error {
 	switch x.typ {
 	case "tkhd":
-		return t.head(x)
+		return t.trackHeader(x)
 	case "mdia", "minf", "stbl":
 		return t.each(x.body, x.end, t.box)
 	case "hdlr":
-		b, err := t.table(x.body, min(x.end, x.body+12))
+		b, err := t.readTable(x.body, min(x.end, x.body+12))
 		if err != nil {
 			return err
 		}
-		if len(b) == 12 && t.handler == "" { // the one of mdia comes first; minf of QuickTime has another
+		if len(b) == 12 && t.handler == "" { // the first is that of mdia; in QuickTime files minf has another
 			t.handler = string(b[8:])
 		}
 	case "stsz":
@@ -49,13 +49,13 @@ func (t *track) box(x box) error {
 	return nil
 }
 
-// head reads the size of the picture.
-func (t *track) head(x box) error {
-	b, err := t.table(x.body, min(x.end, x.body+96))
+// trackHeader reads the image dimensions.
+func (t *track) trackHeader(x box) error {
+	b, err := t.readTable(x.body, min(x.end, x.body+96))
 	if err != nil || len(b) == 0 {
 		return err
 	}
-	at := 40 // of the matrix
+	at := 40 // offset of the matrix
 	if b[0] == 1 {
 		at = 52
 	}
@@ -63,14 +63,14 @@ func (t *track) head(x box) error {
 		return nil
 	}
 	t.width, t.height = int(binary.BigEndian.Uint16(b[at+36:])), int(binary.BigEndian.Uint16(b[at+40:]))
-	if binary.BigEndian.Uint32(b[at:]) == 0 { // lying on its side
+	if binary.BigEndian.Uint32(b[at:]) == 0 { // rotated by 90 or 270 degrees
 		t.width, t.height = t.height, t.width
 	}
 	return nil
 }
 
-// done notes what the track holds. What is neither seen, heard nor read by people, as
-// the positions that cameras write beside the picture, becomes zero.
+// done counts the track. It zeroes the samples of tracks that are neither image, sound nor text,
+// for example the GPS positions that cameras record.
 func (t *track) done() error {
 	t.tracks[t.handler]++
 	switch t.handler {
@@ -85,10 +85,10 @@ func (t *track) done() error {
 	return t.zeroSamples()
 }
 
-// mostTable bounds the tables of a track that is emptied.
+// maxTable limits the rows of the tables of a track that is zeroed.
 const maxTable = 1_000_000
 
-// blankSamples makes the samples of the track zero, chunk by chunk.
+// zeroSamples overwrites the samples of the track with zeros, chunk by chunk.
 func (t *track) zeroSamples() error {
 	offset := int64(4)
 	if t.wide {
@@ -131,29 +131,29 @@ func (t *track) zeroSamples() error {
 	return nil
 }
 
-// entries reads the rows of a table, before which there are its version, and their
-// number at that place.
+// entries reads the rows of a table. The number of rows is stored at offset at, and the rows
+// follow.
 func (t *track) entries(x box, at, row int64) ([]byte, error) {
 	if x.end-x.body < at+4 {
 		return nil, nil
 	}
-	b, err := t.table(x.body+at, x.body+at+4)
+	b, err := t.readTable(x.body+at, x.body+at+4)
 	if err != nil {
 		return nil, err
 	}
 	n := int64(binary.BigEndian.Uint32(b))
 	if n > maxTable || x.body+at+4+n*row > x.end {
-		return nil, t.broken("a table of %d rows does not fit", n)
+		return nil, t.invalid("a table of %d rows exceeds its box", n)
 	}
-	return t.table(x.body+at+4, x.body+at+4+n*row)
+	return t.readTable(x.body+at+4, x.body+at+4+n*row)
 }
 
-// sampleSizes are the sizes of the samples, or the one that all have.
+// sampleSizes returns the sizes of the samples, or the one size that all samples have.
 func (t *track) sampleSizes() (sizes []byte, same int64, err error) {
 	if t.sizes.end-t.sizes.body < 12 {
-		return nil, 0, t.broken("a track of it does not say how large its pieces are")
+		return nil, 0, t.invalid("a track does not declare the sizes of its samples")
 	}
-	b, err := t.table(t.sizes.body+4, t.sizes.body+8)
+	b, err := t.readTable(t.sizes.body+4, t.sizes.body+8)
 	if err != nil {
 		return nil, 0, err
 	}

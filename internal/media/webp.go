@@ -5,27 +5,27 @@ import (
 	"io"
 )
 
-// Flags of VP8X.
+// Flags of a VP8X chunk.
 const webpExif, webpXMP = 0x08, 0x04
 
-// webp keeps the chunks that draw, and writes the head anew.
+// webp keeps the chunks that affect the display and rewrites the file header.
 func (f *File) webp() error {
-	head, err := f.table(0, 12)
+	head, err := f.readTable(0, 12)
 	if err != nil {
 		return err
 	}
 	end := 8 + int64(binary.LittleEndian.Uint32(head[4:]))
-	if end > f.size+1 { // a last byte of padding may be missing
+	if end > f.size+1 { // the last padding byte may be missing
 		return io.ErrUnexpectedEOF
 	}
 	end = min(end, f.size)
-	f.put(nil) // the place of the head
+	f.put(nil) // reserves the file header, which is written at the end
 	w := webpWalk{File: f}
 	if err := w.chunks(12, end, w.chunk); err != nil {
 		return err
 	}
 	if w.frames == 0 || f.Width == 0 || f.Height == 0 {
-		return f.broken("there is no picture in it")
+		return f.invalid("it contains no image")
 	}
 	if w.extended != nil {
 		w.extended[8] &^= webpExif | webpXMP
@@ -43,15 +43,15 @@ func (f *File) webp() error {
 
 type webpWalk struct {
 	*File
-	extended []byte // the chunk VP8X, to be changed
+	extended []byte // the VP8X chunk, whose flags are updated
 	frames   int
 	orient   int
 }
 
-// chunks calls each for every chunk, with its padding.
+// chunks calls each for every chunk, including its padding.
 func (w *webpWalk) chunks(from, end int64, each func(typ string, at, body, next int64) error) error {
 	for at := from; at < end; {
-		head, err := w.table(at, min(at+8, w.size))
+		head, err := w.readTable(at, min(at+8, w.size))
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func (w *webpWalk) chunk(typ string, at, body, next int64) error {
 		w.frames++
 		err := w.chunks(body+16, next, func(typ string, _, _, _ int64) error {
 			if typ != "VP8 " && typ != "VP8L" && typ != "ALPH" {
-				return w.broken("a frame of it holds %q", typ)
+				return w.invalid("a frame contains %q", typ)
 			}
 			return nil
 		})
@@ -97,7 +97,7 @@ func (w *webpWalk) chunk(typ string, at, body, next int64) error {
 			return err
 		}
 	case "EXIF":
-		exif, err := w.table(body, min(next, body+64<<10))
+		exif, err := w.readTable(body, min(next, body+64<<10))
 		if err != nil {
 			return err
 		}
@@ -113,14 +113,14 @@ func (w *webpWalk) chunk(typ string, at, body, next int64) error {
 	return nil
 }
 
-// header takes VP8X, whose flags say what follows.
+// header reads the VP8X chunk; its flags declare which chunks follow.
 func (w *webpWalk) header(at, body, next int64) error {
-	b, err := w.table(at, next)
+	b, err := w.readTable(at, next)
 	if err != nil {
 		return err
 	}
 	if next-body < 10 || w.extended != nil || w.frames > 0 {
-		return w.broken("its head is out of place")
+		return w.invalid("its header is out of order")
 	}
 	u24 := func(b []byte) int { return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 }
 	w.Width, w.Height = u24(b[12:])+1, u24(b[15:])+1
@@ -129,9 +129,9 @@ func (w *webpWalk) header(at, body, next int64) error {
 	return nil
 }
 
-// frame reads the size from a picture without VP8X.
+// frame reads the dimensions of an image without VP8X chunk.
 func (w *webpWalk) frame(typ string, body, next int64) error {
-	b, err := w.table(body, min(next, body+10))
+	b, err := w.readTable(body, min(next, body+10))
 	if err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (w *webpWalk) frame(typ string, body, next int64) error {
 		bits := binary.LittleEndian.Uint32(b[1:])
 		w.Width, w.Height = int(bits&0x3fff)+1, int(bits>>14&0x3fff)+1
 	default:
-		return w.broken("its frame has no size")
+		return w.invalid("its frame has no size")
 	}
 	return nil
 }
