@@ -14,20 +14,20 @@ type Readers struct {
 	WindowDays int       `json:"window_days"` // who came within so many days counts
 	Count      int64     `json:"readers"`
 
-	Services      int64     `json:"services"`          // readers for whom services read, as those say
-	Programs      int64     `json:"programs"`          // that read for one person each
-	Once          int64     `json:"once"`              // of Programs: came only once so far
-	Push          int64     `json:"push"`              // subscriptions of none of the above
-	Subscriptions int64     `json:"subscriptions"`     // to notifications, all of them
-	Private       int64     `json:"private"`           // secrets that were used
-	Browsers      int64     `json:"browsers"`          // not counted
-	Robots        int64     `json:"robots"`            // not counted
-	Partial       bool      `json:"partial,omitempty"` // there were more than are looked at
-	ServiceList   []Service `json:"service_list"`      // the largest first
-	ProgramList   []Named   `json:"program_list"`      // by name, the most first
-	PushList      []Named   `json:"push_list"`         // subscriptions by protocol
-	Formats       []Named   `json:"formats"`           // readers by the format that they read; "" is the document as it was saved
-	Days          []Day     `json:"days"`              // the oldest first, today last
+	Services      int64        `json:"services"`          // readers for whom services read, as those say
+	Programs      int64        `json:"programs"`          // that read for one person each
+	Once          int64        `json:"once"`              // of Programs: came only once so far
+	Push          int64        `json:"push"`              // subscriptions of none of the above
+	Subscriptions int64        `json:"subscriptions"`     // to notifications, all of them
+	Private       int64        `json:"private"`           // secrets that were used
+	Browsers      int64        `json:"browsers"`          // not counted
+	Robots        int64        `json:"robots"`            // not counted
+	Partial       bool         `json:"partial,omitempty"` // there were more than are looked at
+	ServiceList   []Service    `json:"service_list"`      // the largest first
+	ProgramList   []NamedCount `json:"program_list"`      // by name, the most first
+	PushList      []NamedCount `json:"push_list"`         // subscriptions by protocol
+	Formats       []NamedCount `json:"formats"`           // readers by the format that they read; "" is the document as it was saved
+	Days          []Day        `json:"days"`              // the oldest first, today last
 }
 
 // Service reads for many.
@@ -39,9 +39,9 @@ type Service struct {
 }
 
 // Named is a name and how many.
-type Named struct {
-	Name string `json:"name"`
-	N    int64  `json:"n"`
+type NamedCount struct {
+	Name  string `json:"name"`
+	Count int64  `json:"n"`
 }
 
 // Day is the counts of one day.

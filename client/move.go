@@ -12,8 +12,8 @@ type MoveResult struct {
 	Kind     string   `json:"kind"`               // "cloudburst", "wordpress" or the format of a feed
 	Found    int      `json:"found"`              // posts in the file
 	Added    int      `json:"added"`              // of them
-	Had      int      `json:"had"`                // of them: were there already
-	Left     int      `json:"left"`               // of them: were left out
+	Existing int      `json:"had"`                // of them: were there already
+	Skipped  int      `json:"left"`               // of them: were left out
 	Files    int      `json:"files"`              // that were added
 	Profile  bool     `json:"profile,omitempty"`  // something of the profile was taken
 	Problems []string `json:"problems,omitempty"` // what was left out, at most 20 sentences

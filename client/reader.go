@@ -15,12 +15,12 @@ type Secret struct {
 
 	// Ways are how to read the feed with it, in the answer that makes it and never
 	// again.
-	Ways *Ways `json:"ways,omitempty"`
+	Access *FeedAccess `json:"ways,omitempty"`
 }
 
 // Ways are the ways in with a secret: the address that holds it, or the plain address
 // with a name and a password, by Basic or by WSSE.
-type Ways struct {
+type FeedAccess struct {
 	URL      string `json:"url"`     // holds the secret
 	Address  string `json:"address"` // of the feed without it
 	Name     string `json:"name"`

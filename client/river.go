@@ -226,15 +226,15 @@ type OPMLOptions struct {
 
 // ImportedOPML is what came of an import.
 type ImportedOPML struct {
-	Title    string   `json:"title,omitempty"`
-	Found    int      `json:"found"`      // feeds in the document
-	Added    int      `json:"added"`      // that were not followed
-	Had      int      `json:"had"`        // that were
-	Over     int      `json:"over_limit"` // that were not added, because Limit feeds are followed
-	Limit    int      `json:"limit"`      // feeds that the user may follow
-	Lists    int      `json:"lists"`      // that are followed now
-	Skipped  int      `json:"skipped"`    // without a usable address
-	Problems []string `json:"problems,omitempty"`
+	Title     string   `json:"title,omitempty"`
+	Found     int      `json:"found"`      // feeds in the document
+	Added     int      `json:"added"`      // that were not followed
+	Existing  int      `json:"had"`        // that were
+	OverLimit int      `json:"over_limit"` // that were not added, because Limit feeds are followed
+	Limit     int      `json:"limit"`      // feeds that the user may follow
+	Lists     int      `json:"lists"`      // that are followed now
+	Skipped   int      `json:"skipped"`    // without a usable address
+	Problems  []string `json:"problems,omitempty"`
 }
 
 // Notice is that somebody is told elsewhere of what arrives.

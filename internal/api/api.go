@@ -62,17 +62,17 @@ type Options struct {
 	Store Store
 	Bus   *event.Bus
 
-	Relays   Relays   // feeds that are followed at other hubs; nil: none can be
-	Accounts Accounts // users and what is theirs; nil: there are none
-	Feeds    Feeds    // feeds that users saved; nil: none can be
-	Audience Audience // who reads those; nil: nobody counts
-	River    River    // what people read here; nil: nobody does
-	Moves    Moves    // takes authors in and out; nil: nobody does
-	Posts    Posts    // what people write here; nil: nobody does
-	Files    Files    // what they put beside it; nil: none are kept
-	MaxFile  int64    // bytes of such a file, for the list of routes; Files checks it
-	Tokens   Tokens   // of RiverRoutes: who is let in
-	Targets  Targets  // other servers that are told of what is saved; nil: none are
+	Relays    Relays    // feeds that are followed at other hubs; nil: none can be
+	Accounts  Accounts  // users and what is theirs; nil: there are none
+	Feeds     Feeds     // feeds that users saved; nil: none can be
+	Audience  Audience  // who reads those; nil: nobody counts
+	River     River     // what people read here; nil: nobody does
+	Transfers Transfers // takes authors in and out; nil: nobody does
+	Posts     Posts     // what people write here; nil: nobody does
+	Files     Files     // what they put beside it; nil: none are kept
+	MaxFile   int64     // bytes of such a file, for the list of routes; Files checks it
+	Tokens    Tokens    // of RiverRoutes: who is let in
+	Targets   Targets   // other servers that are told of what is saved; nil: none are
 	// DiskFree is how many bytes are free on the data folder's file system, where the system
 	// says so; nil: it is not known.
 	DiskFree func() (bytes uint64, known bool)
@@ -129,7 +129,7 @@ func New(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Server{Options: o, build: Build(o.Version), batchSize: importBatch}
+	s := &Server{Options: o, build: BuildVersion(o.Version), batchSize: importBatch}
 	s.listen = func(buffer int) (<-chan river.Arrival, func()) {
 		l := s.River.Listen(buffer)
 		return l.C(), l.Close
@@ -138,7 +138,7 @@ func New(o Options) *Server {
 }
 
 // Build says what this binary is.
-func Build(version string) client.Version {
+func BuildVersion(version string) client.Version {
 	v := client.Version{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

@@ -66,10 +66,10 @@ func readersOf(r audience.Report) client.Readers {
 	return out
 }
 
-func namedOf(list []audience.Count) []client.Named {
-	out := make([]client.Named, len(list))
+func namedOf(list []audience.Count) []client.NamedCount {
+	out := make([]client.NamedCount, len(list))
 	for i, c := range list {
-		out[i] = client.Named(c)
+		out[i] = client.NamedCount{Name: c.Name, Count: c.N}
 	}
 	return out
 }

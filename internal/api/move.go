@@ -17,7 +17,7 @@ import (
 )
 
 // Moves takes everything of an author out, and in; *transfer.Transfer is one.
-type Moves interface {
+type Transfers interface {
 	Export(ctx context.Context, user string, w io.Writer, progress transfer.Progress) (transfer.Manifest, error)
 	Import(ctx context.Context, user string, r io.ReaderAt, size int64, progress transfer.Progress) (transfer.Result, error)
 }
@@ -33,7 +33,7 @@ func (s accountAPI) moveRoutes() []operation {
 // moving is a door that needs Moves, and a user.
 func (s accountAPI) moving(handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
 	return s.accounts(func(w http.ResponseWriter, r *http.Request) error {
-		if s.Moves == nil {
+		if s.Transfers == nil {
 			return fault.New(fault.Unsupported, "Nobody writes on this server.")
 		}
 		if p := readParams(r); p.err != nil {
@@ -50,7 +50,7 @@ func (s accountAPI) moving(handle func(http.ResponseWriter, *http.Request, strin
 // exportUser streams everything of a user as one archive.
 func (s accountAPI) exportUser(w http.ResponseWriter, r *http.Request, user string) error {
 	out := &moveOut{s: s.Server, w: w}
-	if _, err := s.Moves.Export(r.Context(), user, out, nil); err != nil {
+	if _, err := s.Transfers.Export(r.Context(), user, out, nil); err != nil {
 		if !out.begun {
 			return err
 		}
@@ -94,11 +94,11 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 	}
 	tell := &moveSteps{s: s.Server, w: w, enc: json.NewEncoder(w)}
 	tell.enc.SetEscapeHTML(false)
-	res, err := s.Moves.Import(r.Context(), user, spool, size, tell.progress)
+	res, err := s.Transfers.Import(r.Context(), user, spool, size, tell.progress)
 	switch {
 	case err == nil:
 		w.Header().Set("Content-Type", "application/x-ndjson")
-		err = tell.say(map[string]any{"result": client.MoveResult(res)})
+		err = tell.say(map[string]any{"result": moveResultOf(&res)})
 	case !tell.begun && fault.CodeOf(err) == fault.Invalid:
 		return err
 	default:
@@ -165,4 +165,8 @@ func (m *moveSteps) say(v any) error {
 		return err
 	}
 	return http.NewResponseController(m.w).Flush()
+}
+
+func moveResultOf(r *transfer.Result) client.MoveResult {
+	return client.MoveResult{Kind: r.Kind, Found: r.Found, Added: r.Added, Existing: r.Had, Skipped: r.Left, Files: r.Files, Profile: r.Profile, Problems: r.Problems}
 }

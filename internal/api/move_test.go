@@ -51,7 +51,7 @@ func (v *van) Import(_ context.Context, user string, r io.ReaderAt, size int64, 
 func moving(t *testing.T, v *van) *client.Client {
 	t.Helper()
 	w := newWorld()
-	c, _ := serveWith(t, Options{Hub: w, Store: store{w}, Bus: w.bus, Accounts: newAccountWorld("alice"), Moves: v})
+	c, _ := serveWith(t, Options{Hub: w, Store: store{w}, Bus: w.bus, Accounts: newAccountWorld("alice"), Transfers: v})
 	return c
 }
 

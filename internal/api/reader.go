@@ -52,7 +52,7 @@ func (s accountAPI) newSecret(w http.ResponseWriter, r *http.Request) error {
 	}
 	out := secretOf(secret)
 	// The selector is a name that no colon of a reader's can break in two.
-	out.Ways = &client.Ways{
+	out.Access = &client.FeedAccess{
 		URL:     s.origin() + "/" + secret.User + "/private/" + secret.Selector + "." + secret.Plain + "/rss.xml",
 		Address: s.feedURL(secret.User, author.Private), Name: secret.Selector, Password: secret.Plain,
 	}

@@ -21,7 +21,7 @@ type River interface {
 	RiverFeeds
 	RiverItems
 	RiverLists
-	RiverNotices
+	RiverForwardings
 	Counts(ctx context.Context) (river.SourceCounts, error)
 	Live() river.Live
 }
@@ -68,7 +68,7 @@ type RiverLists interface {
 }
 
 // RiverNotices holds what is forwarded to mailboxes and webhooks.
-type RiverNotices interface {
+type RiverForwardings interface {
 	PutForwarding(ctx context.Context, n forward.Forwarding) (forward.Forwarding, error)
 	Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error)
 	DropForwarding(ctx context.Context, reader string, id int64) error

@@ -206,7 +206,7 @@ func TestAnImportTellsHowFarItIsAndWhatCameOfIt(t *testing.T) {
 		t.Errorf("%+v %v %q", got, err, steps)
 	}
 	got, err = c.River("").ImportOPML(t.Context(), strings.NewReader(`<opml version="2.0"><head><title>too many</title></head><body/></opml>`), o)
-	if err == nil || err.Error() != "That is too many." || got.Found != 2 || got.Added != 1 || got.Over != 1 || got.Limit != 1 {
+	if err == nil || err.Error() != "That is too many." || got.Found != 2 || got.Added != 1 || got.OverLimit != 1 || got.Limit != 1 {
 		t.Errorf("%+v %v", got, err)
 	}
 	got, err = c.River("").ImportOPML(t.Context(), nil, client.OPMLOptions{URL: "http://a.example/list.opml", Follow: true})

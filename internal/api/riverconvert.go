@@ -116,7 +116,7 @@ func checkOf(c *river.Check) client.Check {
 }
 
 func importedOf(r *river.Imported) client.ImportedOPML {
-	return client.ImportedOPML{Title: r.Title, Found: r.Found, Added: r.Added, Had: r.Had, Over: r.Over, Limit: r.Limit, Lists: r.Lists, Skipped: r.Skipped, Problems: r.Problems}
+	return client.ImportedOPML{Title: r.Title, Found: r.Found, Added: r.Added, Existing: r.Had, OverLimit: r.Over, Limit: r.Limit, Lists: r.Lists, Skipped: r.Skipped, Problems: r.Problems}
 }
 
 // noticeOf leaves out the secret.

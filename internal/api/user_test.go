@@ -277,7 +277,7 @@ func TestReadersAreAnsweredAsDescribed(t *testing.T) {
 	want := client.Readers{
 		User: "alice", At: start(), WindowDays: 3, Count: 10, Services: 4, Programs: 3, Once: 1, Push: 2, Subscriptions: 7, Private: 1, Browsers: 5, Robots: 6, Partial: true,
 		ServiceList: []client.Service{{Name: "Far", Format: "atom", Subscribers: 4, LastAt: start()}},
-		ProgramList: []client.Named{{Name: "Near", N: 3}}, PushList: []client.Named{{Name: "websub", N: 7}}, Formats: []client.Named{},
+		ProgramList: []client.NamedCount{{Name: "Near", Count: 3}}, PushList: []client.NamedCount{{Name: "websub", Count: 7}}, Formats: []client.NamedCount{},
 		Days: []client.Day{{Day: start(), Readers: 10, Services: 4, Programs: 3, Push: 2, Private: 1, Requests: 90, NotModified: 80}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -362,10 +362,10 @@ func TestTheClientKnowsUsersTokensAndSecrets(t *testing.T) {
 		t.Error(err)
 	}
 	secret, err := c.NewSecret(t.Context(), "alice", "Bob")
-	if err != nil || secret.Ways == nil || secret.Ways.URL != "https://cloud.example/alice/private/s1.plain-secret/rss.xml" {
+	if err != nil || secret.Access == nil || secret.Access.URL != "https://cloud.example/alice/private/s1.plain-secret/rss.xml" {
 		t.Error(secret, err)
 	}
-	if list, err := c.Secrets(t.Context(), "alice"); err != nil || len(list) != 1 || list[0].Ways != nil {
+	if list, err := c.Secrets(t.Context(), "alice"); err != nil || len(list) != 1 || list[0].Access != nil {
 		t.Error(list, err)
 	}
 	if err := c.RevokeSecret(t.Context(), "alice", "s1"); err != nil {

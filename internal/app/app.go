@@ -219,9 +219,9 @@ func (a *App) hubOptions() hub.Options {
 // refuses to connect to our listeners whatever they are called.
 func (a *App) ownCallback(raw string) bool {
 	if a.names.Served() {
-		return hubhttp.Own(raw, a.names.All()...)
+		return hubhttp.IsOwnEndpoint(raw, a.names.All()...)
 	}
-	return hubhttp.Own(raw, a.cfg.PublicURL)
+	return hubhttp.IsOwnEndpoint(raw, a.cfg.PublicURL)
 }
 
 // readable says why a topic can never be read: what the guard sees in its URL.

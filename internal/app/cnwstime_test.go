@@ -115,7 +115,7 @@ func (b *bubble) start() {
 	asks := fetch.NewDoer(fetch.DoerOptions{Dial: dial})
 	b.hub = &hub.Hub{
 		Store: st, Bus: event.NewBus(1), Log: log, Fetch: &hubhttp.Fetcher{Client: reads}, Notify: &hubhttp.Notifier{Sender: sends},
-		Verify: &hubhttp.Verifier{Sender: sends}, Ask: &hubhttp.Asker{Sender: sends}, Options: hub.Options{IsOwnURL: func(u string) bool { return hubhttp.Own(u, bubbleHub) }},
+		Verify: &hubhttp.Verifier{Sender: sends}, Ask: &hubhttp.Asker{Sender: sends}, Options: hub.Options{IsOwnURL: func(u string) bool { return hubhttp.IsOwnEndpoint(u, bubbleHub) }},
 	}
 	public := func() string { return bubbleHub }
 	b.follow = &upstream.Engine{

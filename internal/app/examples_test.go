@@ -247,7 +247,7 @@ func (x *exchanges) keeps() {
 	if err != nil {
 		x.Fatal(err)
 	}
-	x.place.Reader, x.place.Key = secret.Selector, strings.TrimPrefix(secret.Ways.Password, secret.Selector+".")
+	x.place.Reader, x.place.Key = secret.Selector, strings.TrimPrefix(secret.Access.Password, secret.Selector+".")
 	x.run("save-put")
 	res, err := http.Get(x.base + "/alice/rss.xml")
 	if err != nil {

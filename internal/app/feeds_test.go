@@ -211,13 +211,13 @@ func TestNothingOfAPrivateFeedGoesAnywhereElse(t *testing.T) {
 	}
 	const word = "unheard-of"
 	says(t, "put", curl(t, "-u", "alice:"+alicePassword, "-X", "PUT", "--data-binary", rssOf(word), r.base+"/alice/private/rss.xml"), "201")
-	plain := secret.Ways.Password
+	plain := secret.Access.Password
 	path := "/alice/private/" + secret.Selector + "." + plain + "/rss.xml"
-	if !strings.HasSuffix(secret.Ways.URL, path) {
-		t.Errorf("the address is said to be %s", secret.Ways.URL)
+	if !strings.HasSuffix(secret.Access.URL, path) {
+		t.Errorf("the address is said to be %s", secret.Access.URL)
 	}
 	says(t, "by address", curl(t, r.base+path), "200", word, "private, no-store", "no-referrer")
-	says(t, "by Basic", curl(t, "-u", secret.Ways.Name+":"+plain, r.base+"/alice/private/feed.atom"), "200", word)
+	says(t, "by Basic", curl(t, "-u", secret.Access.Name+":"+plain, r.base+"/alice/private/feed.atom"), "200", word)
 	header := "X-WSSE: " + wsse.Header(secret.Selector, plain, time.Now(), nil)
 	says(t, "by WSSE", curl(t, "-H", header, r.base+"/alice/private/feed.json"), "200", word)
 	says(t, "by the same WSSE", curl(t, "-H", header, r.base+"/alice/private/feed.json"), "401", "WSSE", "Basic")

@@ -179,9 +179,9 @@ func wsseAsPrinted(g *guide) {
 		g.Fatal(err)
 	}
 	created := time.Now().In(time.FixedZone("", -8*3600)).Format("2006-01-02T15:04:05-0700")
-	digest := sha1.Sum([]byte(token.Nonce + created + secret.Ways.Password))
+	digest := sha1.Sum([]byte(token.Nonce + created + secret.Access.Password))
 	fill := strings.NewReplacer("/feeds/my-private-data/", "/alice/private/rss.xml", "world-of-feeds.com", strings.TrimPrefix(g.w.base, "http://"),
-		`"cal"`, `"`+secret.Ways.Name+`"`, token.Created, created, token.Digest, base64.StdEncoding.EncodeToString(digest[:]))
+		`"cal"`, `"`+secret.Access.Name+`"`, token.Created, created, token.Digest, base64.StdEncoding.EncodeToString(digest[:]))
 	res, body := send(g.T, strings.TrimPrefix(g.w.base, "http://"), []byte(fill.Replace(request)))
 	is(g, "status", res.StatusCode, http.StatusOK)
 	is(g, "the feed", string(body), rssOf("private"))

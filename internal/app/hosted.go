@@ -80,17 +80,17 @@ func (a hosting) newHosted(ctx context.Context, st store.Store) error {
 		},
 	}
 	a.accounts.Disabled = func(ctx context.Context, user string, disabled bool) {
-		a.feeds.ForgetList()
+		a.feeds.InvalidateList()
 		a.notifier.Disabled(ctx, user, disabled)
 	}
 	a.audience = &audience.Audience{Store: st, Now: a.clock.Now, Key: key, Log: a.log, Push: a.notifier.Subscribers, Keep: a.cfg.Feeds.KeepReaders}
 	a.layer = &syndicate.Layer{Memory: int64(a.cfg.Feeds.Memory), Now: a.clock.Now, Log: a.log}
 	a.feeds = &publishhttp.Feeds{
 		Accounts: a.accounts, Authors: a.authors, Layer: a.layer, Public: a.names.Public, Trusted: a.cfg.TrustedProxies, Log: a.log,
-		Shut: a.accounts.IsDisabled, All: func(ctx context.Context) ([]author.Feed, error) {
+		Hidden: a.accounts.IsDisabled, All: func(ctx context.Context) ([]author.Feed, error) {
 			return publish.PublicFeeds(ctx, a.accounts, a.authors)
 		}, Cloud: a.cloudAt,
-		Hit: func(r *http.Request, h publishhttp.Answered) {
+		Hit: func(r *http.Request, h publishhttp.ServedFeed) {
 			a.audience.Hit(h.Feed, audience.Hit{
 				Agent: r.UserAgent(), Addr: endpoint.CallerAddr(r, a.cfg.TrustedProxies), Form: h.Format, Selector: h.Selector, Status: h.Status,
 			})
@@ -273,10 +273,10 @@ func (a hosting) ownUser(raw string) string {
 // is: this server may have names that nobody told it.
 func (a hosting) privateFeed(raw string) bool {
 	u, err := url.Parse(raw)
-	if err != nil || !publishhttp.PrivatePath(u.Path) {
+	if err != nil || !publishhttp.IsPrivatePath(u.Path) {
 		return false
 	}
-	return publishhttp.SecretPath(u.Path) || slices.ContainsFunc(a.names.All(), func(o string) bool {
+	return publishhttp.IsSecretPath(u.Path) || slices.ContainsFunc(a.names.All(), func(o string) bool {
 		own, err := url.Parse(o)
 		return err == nil && strings.EqualFold(own.Hostname(), strings.TrimSuffix(u.Hostname(), "."))
 	})

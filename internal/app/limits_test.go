@@ -42,7 +42,7 @@ func TestTheLimitOfFeedsHoldsInEachInterface(t *testing.T) {
 	}
 	alice := (&client.Client{Base: r.base, Token: token.Token}).River("")
 	got, err := alice.ImportOPML(t.Context(), strings.NewReader(list(0, 5)), client.OPMLOptions{})
-	if err != nil || got.Found != 5 || got.Added != 3 || got.Over != 2 || got.Limit != 3 || !strings.Contains(strings.Join(got.Problems, " "), "river.max-feeds") {
+	if err != nil || got.Found != 5 || got.Added != 3 || got.OverLimit != 2 || got.Limit != 3 || !strings.Contains(strings.Join(got.Problems, " "), "river.max-feeds") {
 		t.Errorf("an import: %+v, %v", got, err)
 	}
 	over := func(what string, err error) {
@@ -61,7 +61,7 @@ func TestTheLimitOfFeedsHoldsInEachInterface(t *testing.T) {
 		t.Errorf("alice follows %d feeds", n)
 	}
 	got, err = admin.River("alice").ImportOPML(t.Context(), strings.NewReader(list(0, 5)), client.OPMLOptions{})
-	if err != nil || got.Added != 2 || got.Had != 3 || got.Over != 0 {
+	if err != nil || got.Added != 2 || got.Existing != 3 || got.OverLimit != 0 {
 		t.Errorf("an import of the operator: %+v, %v", got, err)
 	}
 	if _, err := admin.River("alice").AddSource(t.Context(), client.SourceRequest{URL: feeds.URL + "/9"}); err != nil {

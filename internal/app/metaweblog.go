@@ -16,7 +16,7 @@ func (a *App) editors(gate *hubhttp.Endpoints) {
 		Posts: a.posts, Files: a.files, Accounts: a.accounts, Public: a.names.Public, Known: a.authors.CheckUser,
 		Trusted: a.cfg.TrustedProxies, Log: a.log, MaxMedia: min(maxByRPC, int64(a.cfg.Media.MaxSize)), Version: Version,
 	}
-	gate.Methods, gate.Large = append(gate.Methods, m.Methods()...), m.Large()
-	maps.Copy(gate.Large, a.feeds.Large())
+	gate.Methods, gate.LargeMethods = append(gate.Methods, m.Methods()...), m.LargeMethods()
+	maps.Copy(gate.LargeMethods, a.feeds.LargeMethods())
 	a.feeds.RSD = m.ServeRSD
 }

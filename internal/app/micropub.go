@@ -15,6 +15,6 @@ func (a *App) micropub() *publishhttp.Micropub {
 
 // writing gives the JSON API what people write here.
 func (a *App) writing(o api.Options) api.Options {
-	o.Posts, o.Files, o.Origin, o.Moves, o.MaxFile = a.posts, a.files, a.names.Public, a.moves(), int64(a.cfg.Media.MaxSize)
+	o.Posts, o.Files, o.Origin, o.Transfers, o.MaxFile = a.posts, a.files, a.names.Public, a.moves(), int64(a.cfg.Media.MaxSize)
 	return o
 }

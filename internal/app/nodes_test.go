@@ -408,7 +408,7 @@ func TestWhatIsSavedAtOneNodeIsReadAtTheOtherAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := strings.TrimPrefix(secret.Ways.URL, "http://hub.example")
+	path := strings.TrimPrefix(secret.Access.URL, "http://hub.example")
 	if code, body := get(t, b.base+path); code != http.StatusOK {
 		t.Errorf("a reader's address is answered %d %s", code, body)
 	}

@@ -395,7 +395,7 @@ func TestWhatEndsAtOneNodeEndsAtTheOtherAtOnce(t *testing.T) {
 	if _, err := atA.SaveFeed(t.Context(), "alice", client.PrivateFeed, "", []byte(rssOf("secret"))); err != nil {
 		t.Fatal(err)
 	}
-	u, err := url.Parse(secret.Ways.URL)
+	u, err := url.Parse(secret.Access.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -412,7 +412,7 @@ func TestWhatEndsAtOneNodeEndsAtTheOtherAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	both("the address of before, when there is a new one", false, byAddress)
-	if u, err = url.Parse(secret.Ways.URL); err != nil {
+	if u, err = url.Parse(secret.Access.URL); err != nil {
 		t.Fatal(err)
 	}
 	both("the new address", true, byAddress)

@@ -131,7 +131,7 @@ func TestAFeedOfThisServerIsOneFeedByEachOfItsNames(t *testing.T) {
 	list := fmt.Sprintf(`<opml version="2.0"><body><outline text="a" xmlUrl="%s"/><outline text="b" xmlUrl="%s"/></body></opml>`,
 		r.base+"/test/rss.xml", r.byName("localhost", "/test/rss.xml"))
 	got, err := river.ImportOPML(t.Context(), strings.NewReader(list), client.OPMLOptions{})
-	if err != nil || got.Added != 0 || got.Had != 1 {
+	if err != nil || got.Added != 0 || got.Existing != 1 {
 		t.Errorf("the import says %+v, %v", got, err)
 	}
 	if n := r.sources(""); n != 1 {

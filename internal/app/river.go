@@ -130,7 +130,7 @@ func (a *App) riverPages(w *web.Web) {
 	w.River = a.river
 	w.Arrivals = func(buffer int) readerui.Listener { return a.river.Listen(buffer) }
 	w.ReaderOf, w.OwnerOf, w.Fresh = a.owners.readerOf, a.owners.ownerOf, a.owners.fresh
-	w.Explained = api.Explained
+	w.Explained = api.ExplanationJSON
 	w.RiverPublic = a.cfg.River.Public == "everyone"
 	w.Images, w.Remote, w.ImageKey = a.cfg.River.Images, a.reader, a.accounts.Key
 }

@@ -105,7 +105,7 @@ func (a routing) hubRoutes(public string, pages *web.Web, site http.Handler) []r
 		When: a.cfg.Changes.When, KeepChanges: a.cfg.Changes.Keep, Now: a.clock.Now,
 	}
 	a.editors(hub)
-	notified := &hubhttp.Notified{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}
+	notified := &hubhttp.NotifyEndpoints{Engine: a.upstream, Trusted: a.cfg.TrustedProxies, Log: a.log}
 	return append(hub.Routes(), notified.Routes()...)
 }
 

@@ -10,7 +10,7 @@ import (
 
 // UploadWithin is how long a document may take on its way in, and AnswerWithin how long the
 // answer may take then: the author must hear whether the document was saved.
-const UploadWithin, AnswerWithin = time.Minute, 30 * time.Second
+const UploadTimeout, AnswerTimeout = time.Minute, 30 * time.Second
 
 // FaultRSSCloud is the code of every fault of the rssCloud methods, as other
 // clouds send it.

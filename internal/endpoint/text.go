@@ -13,7 +13,7 @@ const longestLine = 500 // bytes
 
 // ShownURL is a URL as it may stand in a public sentence: without a log-in, and cut
 // when it is long.
-func ShownURL(url string) string {
+func DisplayURL(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if ok {
 		host := rest

@@ -13,11 +13,11 @@ func TestAURLIsShownWithoutItsLogIn(t *testing.T) {
 		"http://a.example/x@y":     "http://a.example/x@y",
 		"http://a.example?x=u:p@b": "http://a.example?x=u:p@b",
 	} {
-		if got := ShownURL(url); got != want {
+		if got := DisplayURL(url); got != want {
 			t.Errorf("%s: %s", url, got)
 		}
 	}
-	if got := ShownURL("http://a.example/" + strings.Repeat("a", 500)); len(got) > 220 {
+	if got := DisplayURL("http://a.example/" + strings.Repeat("a", 500)); len(got) > 220 {
 		t.Errorf("%d bytes", len(got))
 	}
 }

@@ -198,7 +198,7 @@ func (p *pushed) reading(ctx context.Context, group *sync.WaitGroup, dir string,
 	st := p.open(dir)
 	asks := fetch.NewDoer(fetch.DoerOptions{Dial: p.net.Dialer(p.me, nil), TLSConfig: roots})
 	public := func() string { return p.public }
-	own := func(u string) bool { return hubhttp.Own(u, p.public) }
+	own := func(u string) bool { return hubhttp.IsOwnEndpoint(u, p.public) }
 	p.engine = &upstream.Engine{
 		Store: st, Bus: event.NewBus(2), Log: p.log(), PublicURL: public, Options: upstream.Options{Own: own, Known: known(p), Away: time.Hour},
 		Ask:    &hubhttp.UpstreamClient{Feeds: nobodyReads{p.t}, HTTP: asks, PublicURL: public},
@@ -206,7 +206,7 @@ func (p *pushed) reading(ctx context.Context, group *sync.WaitGroup, dir string,
 	}
 	p.push = &readerPush{engine: p.engine, own: own, since: time.Now()}
 	mux := http.NewServeMux()
-	route.Mount(mux, (&hubhttp.Notified{Engine: p.engine, Log: p.log()}).Routes(), nil)
+	route.Mount(mux, (&hubhttp.NotifyEndpoints{Engine: p.engine, Log: p.log()}).Routes(), nil)
 	route.Mount(mux, (&hubhttp.Endpoints{Upstream: p.engine, Hub: p.hub, Log: p.log()}).Routes(), nil)
 	closed := p.serve("me.test:80", false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()

@@ -183,7 +183,7 @@ func (w *Cluster) Nonces(times int) error {
 	}
 	for i := range times {
 		here, there := []*node{a, b}[i%2], []*node{b, a}[i%2]
-		header := wsse.Header(secret.Ways.Name, secret.Ways.Password, time.Now(), nil)
+		header := wsse.Header(secret.Access.Name, secret.Access.Password, time.Now(), nil)
 		if status := w.show(here, name, header); status != http.StatusOK {
 			return fmt.Errorf("node %s answers a good header %d", here.name, status)
 		}

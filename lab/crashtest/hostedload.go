@@ -48,10 +48,10 @@ func (r *runner) settleIn(ctx context.Context) error {
 		return err
 	}
 	var secret client.Secret
-	if err := json.Unmarshal([]byte(made), &secret); err != nil || secret.Ways == nil {
+	if err := json.Unmarshal([]byte(made), &secret); err != nil || secret.Access == nil {
 		return fmt.Errorf("what \"feed secret add\" printed says no ways in: %w", err)
 	}
-	r.reader = owner{secret.Ways.Name, secret.Ways.Password}
+	r.reader = owner{secret.Access.Name, secret.Access.Password}
 	return nil
 }
 

@@ -150,7 +150,7 @@ func (p *commands) version() *cobra.Command {
 		Short: "Print the version of this program",
 		Args:  shell.Between(0, 0, ""),
 		RunE: func(*cobra.Command, []string) error {
-			v := api.Build(p.Version)
+			v := api.BuildVersion(p.Version)
 			if asJSON {
 				return shell.JSONLines(p.Out).Encode(v)
 			}

@@ -117,9 +117,9 @@ func (p *commands) printMoved(user string, res client.MoveResult, asJSON bool) e
 	if asJSON {
 		return shell.JSONLines(p.Out).Encode(res)
 	}
-	line := fmt.Sprintf("%s has %s more; %d were there already", user, text.Plural(res.Added, "post"), res.Had)
-	if res.Left > 0 {
-		line += fmt.Sprintf(", %d left out", res.Left)
+	line := fmt.Sprintf("%s has %s more; %d were there already", user, text.Plural(res.Added, "post"), res.Existing)
+	if res.Skipped > 0 {
+		line += fmt.Sprintf(", %d left out", res.Skipped)
 	}
 	if res.Files > 0 {
 		line += "; " + text.Plural(res.Files, "file") + " added"

@@ -70,7 +70,7 @@ func (p *commands) importOPML(ctx context.Context, s *shell.Connection, user str
 	bar.End()
 	if err != nil {
 		if res.Added > 0 {
-			fmt.Fprintf(p.Err, "cloudburst: %s were added, %d were followed already.\n", text.Plural(res.Added, "feed"), res.Had)
+			fmt.Fprintf(p.Err, "cloudburst: %s were added, %d were followed already.\n", text.Plural(res.Added, "feed"), res.Existing)
 		}
 		return err
 	}
@@ -105,12 +105,12 @@ func (p *commands) printImported(res *client.ImportedOPML, follow bool) error {
 	if title := oneLine(res.Title); title != "" {
 		line += " in “" + shell.Clip(title, 100) + "”"
 	}
-	line += fmt.Sprintf(": %d new, %d followed already", res.Added, res.Had)
+	line += fmt.Sprintf(": %d new, %d followed already", res.Added, res.Existing)
 	if res.Skipped > 0 {
 		line += fmt.Sprintf(", %d without a usable address", res.Skipped)
 	}
-	if res.Over > 0 {
-		line += fmt.Sprintf(", %d over the limit of %d", res.Over, res.Limit)
+	if res.OverLimit > 0 {
+		line += fmt.Sprintf(", %d over the limit of %d", res.OverLimit, res.Limit)
 	}
 	switch {
 	case follow:

@@ -73,11 +73,11 @@ func printReaders(w io.Writer, r client.Readers) error {
 	}
 	row(0, r.Programs, "by programs of their own")
 	for _, n := range r.ProgramList {
-		row(1, n.N, n.Name)
+		row(1, n.Count, n.Name)
 	}
 	row(0, r.Push, fmt.Sprintf("by notifications only, of %s", text.Plural(int(r.Subscriptions), "subscription")))
 	for _, n := range r.PushList {
-		row(1, n.N, n.Name)
+		row(1, n.Count, n.Name)
 	}
 	row(0, r.Private, "of the private feed")
 	fmt.Fprintf(out, "Not counted: %s, %s.\n", text.Plural(int(r.Browsers), "browser"), text.Plural(int(r.Robots), "robot"))

@@ -13,7 +13,7 @@ func TestReadersAreASumWithItsParts(t *testing.T) {
 	err := printReaders(&out, client.Readers{
 		WindowDays: 7, Count: 13, Services: 8, Programs: 3, Once: 1, Push: 1, Subscriptions: 2, Private: 1, Browsers: 1, Partial: true,
 		ServiceList: []client.Service{{Name: "Far\x1b[2J\nReader", Subscribers: 8}},
-		ProgramList: []client.Named{{Name: "Near", N: 3}}, PushList: []client.Named{{Name: "websub", N: 2}},
+		ProgramList: []client.NamedCount{{Name: "Near", Count: 3}}, PushList: []client.NamedCount{{Name: "websub", Count: 2}},
 	})
 	const want = `13 readers in the last 7 days, or more
        8  by services that read for many

@@ -62,14 +62,14 @@ func (p *commands) printWays(s client.Secret, asJSON bool) error {
 	if asJSON {
 		return shell.JSONLines(p.Out).Encode(s)
 	}
-	if s.Ways == nil {
+	if s.Access == nil {
 		return fmt.Errorf("the server made the secret %s and did not say how to use it; revoke it and try again", s.Selector)
 	}
 	_, err := fmt.Fprintf(p.Out, `secret address  %s
 address         %s
 name            %s
 password        %s
-`, s.Ways.URL, s.Ways.Address, s.Ways.Name, s.Ways.Password)
+`, s.Access.URL, s.Access.Address, s.Access.Name, s.Access.Password)
 	return err
 }
 

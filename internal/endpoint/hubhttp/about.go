@@ -114,7 +114,7 @@ func (d *Discoverer) Discover(ctx context.Context, url string) ([]string, error)
 		return nil, unreadable(url, err)
 	}
 	if !got.OK() {
-		return nil, fault.New(fault.Unreadable, "The page %s could not be read: its server answered %s.", endpoint.ShownURL(url), endpoint.StatusText(got.Status))
+		return nil, fault.New(fault.Unreadable, "The page %s could not be read: its server answered %s.", endpoint.DisplayURL(url), endpoint.StatusText(got.Status))
 	}
 	res := discover.HTML(got.Body, got.URL, got.Header)
 	urls := []string{url}

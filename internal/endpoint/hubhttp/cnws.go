@@ -78,7 +78,7 @@ func (c *CNWS) Changed(ctx context.Context, change cnws.Change) (wanted bool, er
 		return wanted, later(c.failure(ctx, err))
 	case !wanted:
 		// spec:cnws-2003#unsubscribe-by-false
-		return false, &cnws.Error{Msg: "This server is not subscribed to " + endpoint.ShownURL(change.ResourceID) + "."}
+		return false, &cnws.Error{Msg: "This server is not subscribed to " + endpoint.DisplayURL(change.ResourceID) + "."}
 	}
 	return true, nil
 }
@@ -151,7 +151,7 @@ func encodeCNWS(topic hub.Topic, hops int, now func() time.Time) (*cnwsEncoded, 
 	}
 	body, err := change.Marshal()
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "A notification of %s cannot be written as CNWS wants it.", endpoint.ShownURL(topic.URL))
+		return nil, fault.Wrap(fault.Invalid, err, "A notification of %s cannot be written as CNWS wants it.", endpoint.DisplayURL(topic.URL))
 	}
 	// spec:cloudburst#hops
 	header := []string{rsscloud.HopsHeader, strconv.Itoa(hops + 1)}

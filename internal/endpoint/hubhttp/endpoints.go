@@ -35,14 +35,14 @@ type Hub interface {
 
 // Endpoints are the endpoints of the hub.
 type Endpoints struct {
-	Hub       Hub
-	Trusted   []netip.Prefix   // proxies whose word about the caller's address counts
-	PublicURL string           // where strangers reach this server, for the WSDL; "": as the request names it
-	Methods   []xmlrpc.Method  // XML-RPC methods of further families
-	Large     map[string]int64 // those of them whose calls may have more than 256 KiB, and how many bytes
-	Changes   ChangeList       // what changes.xml is made of; nil: it is not served
-	Upstream  Follows          // who hears of CNWS notifications; nil: none is wanted
-	Log       *slog.Logger     // nil is silent
+	Hub          Hub
+	Trusted      []netip.Prefix   // proxies whose word about the caller's address counts
+	PublicURL    string           // where strangers reach this server, for the WSDL; "": as the request names it
+	Methods      []xmlrpc.Method  // XML-RPC methods of further families
+	LargeMethods map[string]int64 // those of them whose calls may have more than 256 KiB, and how many bytes
+	Changes      ChangeList       // what changes.xml is made of; nil: it is not served
+	Upstream     Follows          // who hears of CNWS notifications; nil: none is wanted
+	Log          *slog.Logger     // nil is silent
 
 	When        string           // what the lists of changes count: "minutes" ["minutes"] or "seconds"
 	KeepChanges time.Duration    // how long the hours of the archive are kept [720 h]
@@ -58,7 +58,7 @@ type Endpoints struct {
 // came back as pings would go round for ever.
 //
 // spec:cloudburst#callback-own-door
-func Own(callback string, origins ...string) bool {
+func IsOwnEndpoint(callback string, origins ...string) bool {
 	_, rest, _ := strings.Cut(callback, "://")
 	path := ""
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {

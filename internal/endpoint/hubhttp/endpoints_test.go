@@ -146,7 +146,7 @@ func TestOwnDoorsAreKnownUnderEveryOrigin(t *testing.T) {
 		"hub.example/ping":                          false,
 		"http://other.example/http://hub.example/a": false,
 	} {
-		if got := Own(callback, origins...); got != want {
+		if got := IsOwnEndpoint(callback, origins...); got != want {
 			t.Errorf("%s: %t", callback, got)
 		}
 	}

@@ -49,7 +49,7 @@ func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error
 		return out, nil
 	case !got.OK():
 		// What a server itself answered may be told: whoever asks can see it too.
-		return hub.Fetched{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", endpoint.ShownURL(what.URL), endpoint.StatusText(got.Status))
+		return hub.Fetched{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", endpoint.DisplayURL(what.URL), endpoint.StatusText(got.Status))
 	}
 	sum := sha256.Sum256(got.Body)
 	out.Hash, out.Body = sum[:], got.Body
@@ -62,11 +62,11 @@ func unreadable(url string, err error) error {
 	code := fault.Unreadable
 	switch fetch.KindOf(err) {
 	case fetch.Ours:
-		return fault.Wrap(fault.Unavailable, err, "The feed %s could not be read now, for a reason of this server's own; please try again in a minute.", endpoint.ShownURL(url))
+		return fault.Wrap(fault.Unavailable, err, "The feed %s could not be read now, for a reason of this server's own; please try again in a minute.", endpoint.DisplayURL(url))
 	case fetch.Refused:
-		return fault.Wrap(fault.Refused, fetch.Cause(err), "The feed %s %s.", endpoint.ShownURL(url), fetch.Neutral)
+		return fault.Wrap(fault.Refused, fetch.Cause(err), "The feed %s %s.", endpoint.DisplayURL(url), fetch.Neutral)
 	case fetch.BadURL:
 		code = fault.Refused
 	}
-	return fault.Wrap(code, err, "The feed %s %s.", endpoint.ShownURL(url), strings.TrimRight(fetch.Text(err), "."))
+	return fault.Wrap(code, err, "The feed %s %s.", endpoint.DisplayURL(url), strings.TrimRight(fetch.Text(err), "."))
 }

@@ -16,7 +16,7 @@ import (
 
 // Notified is the doors at which other hubs tell this server of changes. CNWS comes
 // in at the hub's own door too, see [CNWS].
-type Notified struct {
+type NotifyEndpoints struct {
 	Engine  Engine
 	Trusted []netip.Prefix // see [endpoint.CallerAddr]
 	Log     *slog.Logger   // nil is silent
@@ -45,7 +45,7 @@ func plainBody(next http.Handler) http.Handler {
 // their protocols at any of the paths: what counts is the body. When it
 // cannot be looked up whether a feed is wanted, a notification is answered 503, so
 // that it is sent again, and never 410, which would end the registration.
-func (d *Notified) cloud(w http.ResponseWriter, r *http.Request) {
+func (d *NotifyEndpoints) cloud(w http.ResponseWriter, r *http.Request) {
 	var failed error
 	s := &rsscloud.Subscriber{
 		Wants: func(feed string) bool {
@@ -73,13 +73,13 @@ func (d *Notified) cloud(w http.ResponseWriter, r *http.Request) {
 // is not signed as it should be gets the same answer as any other, and is counted.
 //
 // spec:websub-2018#signature-ignored-2xx
-func (d *Notified) websub(w http.ResponseWriter, r *http.Request) {
+func (d *NotifyEndpoints) websub(w http.ResponseWriter, r *http.Request) {
 	(&websub.Subscriber{Callbacks: &visit{d, r}, Log: d.Log}).ServeHTTP(w, r)
 }
 
 // visit is one request of a WebSub hub; it is a websub.Callbacks and a websub.Rejecter.
 type visit struct {
-	*Notified
+	*NotifyEndpoints
 	r *http.Request
 }
 
@@ -126,7 +126,7 @@ func (v *visit) Deliver(ctx context.Context, d websub.Delivery) error {
 }
 
 // logged writes down what is the operator's business.
-func (d *Notified) logged(ctx context.Context, err error) {
+func (d *NotifyEndpoints) logged(ctx context.Context, err error) {
 	if d.Log == nil || err == nil {
 		return
 	}

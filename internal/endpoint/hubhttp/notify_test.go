@@ -158,7 +158,7 @@ func TestContentThatIsTooLargeIsRefused(t *testing.T) {
 	t.Parallel()
 	e := &playedEngine{}
 	mux := http.NewServeMux()
-	route.Mount(mux, (&Notified{Engine: e, Log: logTo(t)}).Routes(), nil)
+	route.Mount(mux, (&NotifyEndpoints{Engine: e, Log: logTo(t)}).Routes(), nil)
 	for size, want := range map[int]int{5<<20 + 1: http.StatusRequestEntityTooLarge, 5 << 20: http.StatusAccepted} {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/notify/websub/token", strings.NewReader(strings.Repeat("x", size)))
 		w := httptest.NewRecorder()
@@ -175,7 +175,7 @@ func TestContentThatIsTooLargeIsRefused(t *testing.T) {
 func TestTheDoorsForNewsAreOurOwn(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/notify/rsscloud", "/notify/RPC2", "/notify/soap", "/notify/cnws", "/notify/websub/token"} {
-		if !Own("http://me.example"+path, "http://me.example") {
+		if !IsOwnEndpoint("http://me.example"+path, "http://me.example") {
 			t.Errorf("%s is not", path)
 		}
 	}

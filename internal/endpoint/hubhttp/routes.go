@@ -51,7 +51,7 @@ func (g *Endpoints) Routes() []route.Route {
 func (g *Endpoints) routes() []route.Route {
 	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
 	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log, OnInvalid: cloud.unread}
-	rpc := openDoor("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...), g.Large))
+	rpc := openDoor("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...), g.LargeMethods))
 	soap := openDoor("GET, POST, OPTIONS", soapHandler(cloud, g.sites(), g.PublicURL))
 	rpcBody := g.rpcBody()
 	var routes []route.Route
@@ -88,7 +88,7 @@ func cloudPurpose(path string) string {
 // rpcBody is how many bytes the largest XML-RPC call has.
 func (g *Endpoints) rpcBody() int64 {
 	most := int64(saveSmall)
-	for _, n := range g.Large {
+	for _, n := range g.LargeMethods {
 		most = max(most, n)
 	}
 	return most
@@ -138,7 +138,7 @@ func (g *Endpoints) weblogsRoutes(rpc, rest http.Handler) []route.Route {
 // Routes lists the endpoints at which other hubs notify this server.
 //
 // spec:cloudburst#door-notify
-func (d *Notified) Routes() []route.Route {
+func (d *NotifyEndpoints) Routes() []route.Route {
 	cloud := plainBody(http.HandlerFunc(d.cloud))
 	return []route.Route{
 		{Path: pathNotifyCloud, Handler: cloud, MaxBody: cloudBody, Purpose: "Takes notifications of rssCloud from other hubs."},

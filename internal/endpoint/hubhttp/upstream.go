@@ -49,7 +49,7 @@ func (u *UpstreamClient) Discover(ctx context.Context, address string) (upstream
 		return upstream.Found{}, unreadable(address, err)
 	}
 	if !got.OK() {
-		return upstream.Found{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", endpoint.ShownURL(address), endpoint.StatusText(got.Status))
+		return upstream.Found{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", endpoint.DisplayURL(address), endpoint.StatusText(got.Status))
 	}
 	return found(got.Body, got.URL, got.Header), nil
 }
@@ -118,7 +118,7 @@ func (u *UpstreamClient) Endpoint(protocol, hub string) (upstream.Endpoint, erro
 func namedCloud(hub string) (upstream.Endpoint, error) {
 	protocol, host, port, path, err := rsscloud.SplitCallback(rsscloud.HTTPPost, hub)
 	if err != nil {
-		return upstream.Endpoint{}, fault.New(fault.Invalid, "The hub %s cannot be asked: its URL must be like https://hub.example.com or http://hub.example.com:5337/pleaseNotify.", endpoint.ShownURL(hub))
+		return upstream.Endpoint{}, fault.New(fault.Invalid, "The hub %s cannot be asked: its URL must be like https://hub.example.com or http://hub.example.com:5337/pleaseNotify.", endpoint.DisplayURL(hub))
 	}
 	if path == "" || path == "/" {
 		path = "/rsscloud/pleaseNotify"

@@ -359,7 +359,7 @@ func (e *playedEngine) said() string {
 func notified(t *testing.T, e Engine) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
-	route.Mount(mux, (&Notified{Engine: e, Log: logTo(t)}).Routes(), nil)
+	route.Mount(mux, (&NotifyEndpoints{Engine: e, Log: logTo(t)}).Routes(), nil)
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
 	return srv

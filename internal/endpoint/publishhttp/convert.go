@@ -125,7 +125,7 @@ func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err er
 		return s, "", err
 	}
 	if !known {
-		return s, "", fault.New(fault.NotFound, "This server does not know the feed %s, and reads no feeds that it does not know: it becomes known when it is saved here, or when somebody asks to be told of its changes.", endpoint.ShownURL(address))
+		return s, "", fault.New(fault.NotFound, "This server does not know the feed %s, and reads no feeds that it does not know: it becomes known when it is saved here, or when somebody asks to be told of its changes.", endpoint.DisplayURL(address))
 	}
 	address = strings.Clone(address) // what is kept is no piece of a request, which would be kept with it
 	got, err := c.read(r.Context(), address, state)

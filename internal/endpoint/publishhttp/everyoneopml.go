@@ -122,4 +122,4 @@ func (l *feedList) forget() {
 }
 
 // ForgetList has the list of all feeds made anew: somebody is in it no more, or is again.
-func (f *Feeds) ForgetList() { f.list.forget() }
+func (f *Feeds) InvalidateList() { f.list.forget() }

@@ -50,11 +50,11 @@ type Feeds struct {
 	Accounts Accounts
 	Authors  Authors
 	Layer    *syndicate.Layer
-	Views    Views                             // feeds made of posts besides; nil: there are none
-	Public   func() string                     // origin at which strangers reach this server
-	Hit      func(r *http.Request, a Answered) // hears of feeds that were answered; nil: nobody does
-	Trusted  []netip.Prefix                    // see [endpoint.CallerAddr]
-	HTML     http.Handler                      // the page of an author, /<user>/; nil: Next
+	Views    Views                               // feeds made of posts besides; nil: there are none
+	Public   func() string                       // origin at which strangers reach this server
+	Hit      func(r *http.Request, a ServedFeed) // hears of feeds that were answered; nil: nobody does
+	Trusted  []netip.Prefix                      // see [endpoint.CallerAddr]
+	HTML     http.Handler                        // the page of an author, /<user>/; nil: Next
 	// Cloud is the <cloud> of this server at a public URL; nil: rsscloud.CloudAt.
 	Cloud func(public string) rsscloud.Cloud
 	// RSD answers /<user>/rsd.xml, by which programs find the doors of an author; nil: Next.
@@ -64,7 +64,7 @@ type Feeds struct {
 	// FeedsOf is the list of the public feeds of a user; nil: there is none.
 	FeedsOf func(ctx context.Context, user string) (*opml.Document, error)
 	// Shut reports a user of whom nothing is shown; nil: there are none.
-	Shut func(ctx context.Context, user string) (bool, error)
+	Hidden func(ctx context.Context, user string) (bool, error)
 	// Media are the files beside posts, at /<user>/media/; nil: Next.
 	Media Media
 	Next  http.Handler // nil: a plain 404
@@ -82,7 +82,7 @@ type Feeds struct {
 }
 
 // Answered is a feed that somebody was given.
-type Answered struct {
+type ServedFeed struct {
 	Feed     string // "alice/rss"
 	Format   string // "" as it was saved
 	Selector string // of the secret that opened it; "" of a public feed
@@ -163,10 +163,10 @@ func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 //
 // spec:cloudburst#disabled-users
 func (f *Feeds) shown(ctx context.Context, user string) error {
-	if user == "" || user == author.Everyone || f.Shut == nil {
+	if user == "" || user == author.Everyone || f.Hidden == nil {
 		return nil
 	}
-	shut, err := f.Shut(ctx, user)
+	shut, err := f.Hidden(ctx, user)
 	if err == nil && shut {
 		err = fault.New(fault.NotFound, "The account %s is disabled on this server, and nothing of it is shown.", user)
 	}
@@ -291,7 +291,7 @@ func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, door,
 		f.refuse(w, r, err)
 		return
 	}
-	f.hit(r, Answered{Feed: f.hosted(user, name).key, Format: format, Selector: selector, Status: status})
+	f.hit(r, ServedFeed{Feed: f.hosted(user, name).key, Format: format, Selector: selector, Status: status})
 }
 
 // serve answers with a feed in a format.
@@ -316,7 +316,7 @@ func (f *Feeds) serve(w http.ResponseWriter, r *http.Request, s syndicate.Source
 }
 
 // hit tells of an answer with a feed, or with the word that it has not changed.
-func (f *Feeds) hit(r *http.Request, a Answered) {
+func (f *Feeds) hit(r *http.Request, a ServedFeed) {
 	if f.Hit != nil && (a.Status == http.StatusOK || a.Status == http.StatusNotModified || a.Status == http.StatusIMUsed) {
 		f.Hit(r, a)
 	}
@@ -421,7 +421,7 @@ func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.D
 	case err != nil:
 		return nil, modified, true, err
 	case now.MovedTo != "":
-		return nil, modified, true, fault.New(fault.Unreadable, "The feed has moved to %s.", endpoint.ShownURL(now.MovedTo))
+		return nil, modified, true, fault.New(fault.Unreadable, "The feed has moved to %s.", endpoint.DisplayURL(now.MovedTo))
 	case now.Gone:
 		return nil, modified, true, fault.New(fault.Gone, "The feed has ended.")
 	}

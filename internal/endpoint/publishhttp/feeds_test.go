@@ -46,9 +46,9 @@ func TestAFeedIsServedAsItWasSavedWithOurHeaders(t *testing.T) {
 	b := d.do(t, "GET", "/alice/rss.xml", "", "If-None-Match", tag)
 	b.is(t, "the next version", http.StatusOK, "Item 41")
 	d.do(t, "GET", "/alice/rss.xml", "", "If-Match", `"x"`).is(t, "a tag that was", http.StatusPreconditionFailed)
-	var want []Answered
+	var want []ServedFeed
 	for _, status := range []int{200, 304, 304, 200, 200, 200, 200} {
-		want = append(want, Answered{Feed: "alice/rss", Status: status})
+		want = append(want, ServedFeed{Feed: "alice/rss", Status: status})
 	}
 	if !slices.Equal(d.hits, want) {
 		t.Errorf("the hits are %+v", d.hits)

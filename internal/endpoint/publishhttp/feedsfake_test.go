@@ -197,7 +197,7 @@ type desk struct {
 	*Feeds
 	authors *author.Feeds
 	door    *door
-	hits    []Answered
+	hits    []ServedFeed
 	logged  *bytes.Buffer
 	now     time.Time
 }
@@ -211,7 +211,7 @@ func newDesk(t testing.TB) *desk {
 	d.Feeds = &Feeds{
 		Accounts: d.door, Authors: d.authors, Layer: &syndicate.Layer{Now: now, Log: log}, Log: log,
 		Public: func() string { return public },
-		Hit:    func(_ *http.Request, a Answered) { d.hits = append(d.hits, a) },
+		Hit:    func(_ *http.Request, a ServedFeed) { d.hits = append(d.hits, a) },
 		HTML:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "the page") }),
 		Next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusTeapot)

@@ -65,13 +65,13 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, door strin
 // with the secret or without.
 //
 // spec:cloudburst#hosted-private
-func PrivatePath(p string) bool {
+func IsPrivatePath(p string) bool {
 	user, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+p), "/"), "/")
 	return isName(user) && (rest == "private" || strings.HasPrefix(rest, "private/"))
 }
 
 // SecretPath reports a path that holds a reader's secret, as this program makes them.
-func SecretPath(p string) bool {
+func IsSecretPath(p string) bool {
 	user, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+p), "/"), "/")
 	private, rest, _ := strings.Cut(rest, "/")
 	pair, _, _ := strings.Cut(rest, "/")

@@ -55,7 +55,7 @@ func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) e
 	}
 	// The errors say that this writer knows no deadlines: then a proxy in front bounds it.
 	rc := http.NewResponseController(w)
-	_, _ = rc.SetReadDeadline(time.Now().Add(endpoint.UploadWithin)), rc.SetWriteDeadline(time.Now().Add(endpoint.UploadWithin+endpoint.AnswerWithin))
+	_, _ = rc.SetReadDeadline(time.Now().Add(endpoint.UploadTimeout)), rc.SetWriteDeadline(time.Now().Add(endpoint.UploadTimeout+endpoint.AnswerTimeout))
 	doc, err := readDocument(r)
 	if err != nil {
 		return err

@@ -248,13 +248,13 @@ func (c *IndieAuthClients) Client(ctx context.Context, id string) (indieauth.Cli
 	got, err := c.Web.Get(ctx, fetch.Request{URL: id, Accept: "application/json, text/html;q=0.9, */*;q=0.1"})
 	switch {
 	case err != nil:
-		return indieauth.Client{ID: id}, fault.Wrap(fault.Unreadable, err, "The page of the app, %s, could not be read.", endpoint.ShownURL(id))
+		return indieauth.Client{ID: id}, fault.Wrap(fault.Unreadable, err, "The page of the app, %s, could not be read.", endpoint.DisplayURL(id))
 	case !got.OK():
-		return indieauth.Client{ID: id}, fault.New(fault.Unreadable, "The page of the app, %s, could not be read: its server answered %s.", endpoint.ShownURL(id), endpoint.StatusText(got.Status))
+		return indieauth.Client{ID: id}, fault.New(fault.Unreadable, "The page of the app, %s, could not be read: its server answered %s.", endpoint.DisplayURL(id), endpoint.StatusText(got.Status))
 	}
 	app, ok := indieauth.ParseClient(id, got.URL, got.Header, got.Body)
 	if !ok {
-		return app, fault.New(fault.Unreadable, "The document at %s describes another app, so it was not used.", endpoint.ShownURL(id))
+		return app, fault.New(fault.Unreadable, "The document at %s describes another app, so it was not used.", endpoint.DisplayURL(id))
 	}
 	return app, nil
 }

@@ -44,7 +44,7 @@ func (m *MetaWeblog) Methods() []xmlrpc.Method {
 }
 
 // Large are the methods whose calls may be large, and how large, in bytes.
-func (m *MetaWeblog) Large() map[string]int64 {
+func (m *MetaWeblog) LargeMethods() map[string]int64 {
 	// Each markup character of a text may come as six; base64 has a line end in every 76.
 	const text = 6*author.MaxSource + 64<<10
 	return map[string]int64{

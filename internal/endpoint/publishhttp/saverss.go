@@ -25,7 +25,7 @@ func (f *Feeds) Methods() []xmlrpc.Method {
 }
 
 // Large are the methods whose calls may be large, and how many bytes they may have.
-func (f *Feeds) Large() map[string]int64 {
+func (f *Feeds) LargeMethods() map[string]int64 {
 	// Each markup character of a feed may come as six.
 	return map[string]int64{methodSaveRSS: 6*author.MaxDocument + 64<<10}
 }

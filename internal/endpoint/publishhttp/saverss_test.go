@@ -17,13 +17,13 @@ import (
 )
 
 // rpc is the XML-RPC endpoint with the methods of hosted feeds.
-func (d *desk) rpc() http.Handler { return rpcWith(d.Methods(), d.Large()) }
+func (d *desk) rpc() http.Handler { return rpcWith(d.Methods(), d.LargeMethods()) }
 
 // rpcWith is the XML-RPC endpoint with methods of publishing; large are the most bytes of calls
 // by their method.
 func rpcWith(methods []xmlrpc.Method, large map[string]int64) http.Handler {
 	mux := http.NewServeMux()
-	route.Mount(mux, (&hubhttp.Endpoints{Methods: methods, Large: large}).Routes(), nil)
+	route.Mount(mux, (&hubhttp.Endpoints{Methods: methods, LargeMethods: large}).Routes(), nil)
 	return mux
 }
 

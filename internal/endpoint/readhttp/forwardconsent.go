@@ -50,13 +50,13 @@ func (t *Sender) challenge(ctx context.Context, n forward.Forwarding, challenge 
 	r := t.Sender.Send(ctx, m)
 	if err := t.answered(n.Target, r); err != nil {
 		if r.Err != nil && !r.NotTried && cmp.Or(fetch.Text(r.Err), fetch.Neutral) == fetch.Neutral {
-			return fault.Wrap(fault.CodeOf(err), r.Err, "%s gave no usable answer to the challenge.", endpoint.ShownURL(n.Target))
+			return fault.Wrap(fault.CodeOf(err), r.Err, "%s gave no usable answer to the challenge.", endpoint.DisplayURL(n.Target))
 		}
 		return err
 	}
 	// A program that repeats what it is sent answers more than this.
 	if got := strings.TrimSpace(string(r.Body)); r.Partial || !hmac.Equal([]byte(got), []byte(challengeResponse(n.Secret, challenge))) {
-		return fault.New(fault.Unreadable, "%s did not answer the challenge. Its answer must be the response and nothing else, as the guide on notices describes.", endpoint.ShownURL(n.Target))
+		return fault.New(fault.Unreadable, "%s did not answer the challenge. Its answer must be the response and nothing else, as the guide on notices describes.", endpoint.DisplayURL(n.Target))
 	}
 	return nil
 }

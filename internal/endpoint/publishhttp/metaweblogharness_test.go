@@ -43,7 +43,7 @@ func newWeblog(t testing.TB) *weblog {
 	w.editor = &MetaWeblog{Posts: w.posts, Files: files, Accounts: d.door, Public: origin, Log: log}
 	d.Feeds.RSD = w.editor.ServeRSD
 	mux := http.NewServeMux()
-	mux.Handle("/RPC2", rpcWith(w.editor.Methods(), w.editor.Large()))
+	mux.Handle("/RPC2", rpcWith(w.editor.Methods(), w.editor.LargeMethods()))
 	mux.Handle("/", d)
 	w.srv = httptest.NewServer(mux)
 	t.Cleanup(func() {

@@ -62,7 +62,7 @@ func newSaveRoom(h xmlrpc.Handler, large map[string]int64, addr func(*http.Reque
 
 func (s *saveRoom) add(h xmlrpc.Handler, method string, most int64) {
 	h.MaxBytes = most
-	c := largeCalls{door: &h, rooms: s.texts, within: endpoint.UploadWithin}
+	c := largeCalls{door: &h, rooms: s.texts, within: endpoint.UploadTimeout}
 	if most > saveBody {
 		c.rooms, c.within = s.files, filesWithin
 	}
@@ -88,7 +88,7 @@ func (s *saveRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer leave()
 	// The errors say that this writer knows no deadlines: then a proxy in front bounds it.
 	rc := http.NewResponseController(w)
-	_, _ = rc.SetReadDeadline(time.Now().Add(c.within)), rc.SetWriteDeadline(time.Now().Add(c.within+endpoint.AnswerWithin))
+	_, _ = rc.SetReadDeadline(time.Now().Add(c.within)), rc.SetWriteDeadline(time.Now().Add(c.within+endpoint.AnswerTimeout))
 	c.door.ServeHTTP(w, r)
 }
 

@@ -175,7 +175,7 @@ func (t *Sender) send(ctx context.Context, m *fetch.Message) error {
 
 // answered is what the answer of a target means.
 func (t *Sender) answered(target string, r fetch.Reply) error {
-	where := endpoint.ShownURL(target)
+	where := endpoint.DisplayURL(target)
 	switch {
 	case r.OK():
 		return nil

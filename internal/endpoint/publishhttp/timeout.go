@@ -56,5 +56,5 @@ func (b *patientBody) move(now time.Time) {
 		end = b.last
 	}
 	// The errors say that this writer knows no deadlines: then a proxy in front bounds it.
-	_, _ = b.rc.SetReadDeadline(end), b.rc.SetWriteDeadline(end.Add(endpoint.AnswerWithin))
+	_, _ = b.rc.SetReadDeadline(end), b.rc.SetWriteDeadline(end.Add(endpoint.AnswerTimeout))
 }
