@@ -207,9 +207,9 @@ func (a *App) hubOptions() hub.Options {
 	}
 	return hub.Options{
 		Expiry: c.Expiry, MaxErrors: c.MaxErrors, PingInterval: c.PingInterval, CallbackTimeout: c.CallbackTimeout,
-		Retry: c.Retry, MaxInFlight: a.inFlight(), SourceRate: unlimited(c.SourceRate), HostRate: unlimited(c.HostRate),
+		Retry: c.Retry, MaxInFlight: a.inFlight(), SourceRate: unlimited(c.ClientRate), HostRate: unlimited(c.HostRate),
 		KeepEvents: a.cfg.Log.Keep, KeepChanges: a.cfg.Changes.Keep, IsOwnURL: a.ownCallback,
-		Ageing: a.cfg.CNWS.Ageing, MaxContent: int64(ws.MaxContent), NotifyWithoutContent: ws.Oversize == "thin", MaxLease: ws.MaxLease,
+		Ageing: a.cfg.CNWS.DropAfter, MaxContent: int64(ws.MaxContent), NotifyWithoutContent: ws.LargeTopics == "without-content", MaxLease: ws.MaxLease,
 		Topics: ws.Topics, IsOwnTopic: a.ownTopic, Names: a.names.Of, IsPrivate: hosting{a}.privateFeed, Callable: a.callable, Readable: a.readable,
 	}
 }

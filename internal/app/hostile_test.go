@@ -390,7 +390,7 @@ func TestAFloodOfRequestsForOneHostIsAskedThereInTurn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cfg := conf(t, t.TempDir())
-			cfg.Hub.SourceRate = 0
+			cfg.Hub.ClientRate = 0
 			r := start(t, cfg)
 			var asked atomic.Int64
 			victim := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -48,14 +48,14 @@ func (a *App) newRiver(st store.Store) error {
 	a.reader = fetch.New(fetch.Options{
 		Guard:     &fetch.Guard{Allow: a.cfg.Egress.AllowFetch, Setting: allowFetch, Own: a.names.Listeners},
 		UserAgent: readhttp.ReaderAgent(Version, a.cfg.PublicURL, 0),
-		Idle:      2 * c.AtOnce, IdlePerHost: max(c.PerHost, 2),
+		Idle:      2 * c.Concurrency, IdlePerHost: max(c.PerHost, 2),
 	})
 	a.river = &river.River{
 		Store: st, Fetch: ownPages{a.reader, a}, Key: a.accounts.Key, Log: a.log, Now: a.clock.Now,
 		Sender: a.owners.senderOf,
 		Agent:  func(readers int64) string { return readhttp.ReaderAgent(Version, a.names.Public(), readers) },
 		Options: river.Options{
-			AtOnce: c.AtOnce, PerHost: c.PerHost, HostInterval: interval, OwnHosts: splitList(c.OwnHosts),
+			AtOnce: c.Concurrency, PerHost: c.PerHost, HostInterval: interval, OwnHosts: splitList(c.UnpacedHosts),
 			Own: func(url string) bool { _, own := a.names.Path(url); return own }, Canonical: a.names.Canonical,
 			Keep: c.Keep, KeepFor: c.KeepFor, Max: c.MaxFeeds, MailsBy: a.cfg.SMTP.AccountLimit, MailsTo: a.cfg.SMTP.RecipientLimit, Shared: a.cfg.Database != "",
 		},

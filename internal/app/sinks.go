@@ -25,7 +25,7 @@ func (a *App) newSinks(st store.Store) {
 			if err != nil {
 				return nil, err
 			}
-			return allSinks(a.cfg.Ping.PingTargets, w.PingTargets), nil
+			return allSinks(a.cfg.Ping.Targets, w.PingTargets), nil
 		},
 		Own: a.ownCallback, Bus: a.hub.Bus, TopicID: hub.TopicID, Now: a.clock.Now, Log: a.log,
 	}

@@ -58,7 +58,7 @@ func TestASaveReachesTheSubscribersOfAnotherHub(t *testing.T) {
 	fulltest.Long(t)
 	b := start(t, conf(t, t.TempDir()))
 	cfg := conf(t, t.TempDir())
-	cfg.Ping.PingTargets = sinksOf(t, strings.Join([]string{
+	cfg.Ping.Targets = sinksOf(t, strings.Join([]string{
 		"rsscloud " + b.base, "rsscloud-xmlrpc " + b.base + "/RPC2", "websub " + b.base + "/websub",
 		"weblogs " + b.base + "/RPC2", "weblogs-extended " + b.base + "/RPC2", "get " + b.base + "/pingSiteForm?name={0}&url={1}",
 	}, ", "))
@@ -137,7 +137,7 @@ func TestAPingThatIsOwedIsSentAfterARestart(t *testing.T) {
 	sink := newShyHub(t)
 	sink.is(true)
 	dir := t.TempDir()
-	setting := "--ping.sinks=rsscloud " + sink.URL + "/rsscloud/ping"
+	setting := "--ping.targets=rsscloud " + sink.URL + "/rsscloud/ping"
 	p := spawn(t, dir, setting)
 	admin := p.addAlice()
 	p.saved(admin, "one")
@@ -173,7 +173,7 @@ func TestAVersionThatWasSavedWithoutAServerIsToldToSinksByTheNext(t *testing.T) 
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
 	}
-	p := spawn(t, dir, "--ping.sinks=rsscloud "+sink.URL+"/rsscloud/ping")
+	p := spawn(t, dir, "--ping.targets=rsscloud "+sink.URL+"/rsscloud/ping")
 	wait(t, "the sink heard", func() bool { return sink.times() == 1 })
 	p.told(&client.Client{Base: p.admin}, 1, 1)
 }

@@ -129,7 +129,7 @@ func rest(t *testing.T, a *App) {
 
 func TestWhoFollowsACategoryIsToldOfItsPostsAndOfNoOthers(t *testing.T) {
 	t.Parallel()
-	a := programWith(t, func(c *config.Config) { c.Hub.PingInterval, c.Hub.SourceRate, c.Hub.HostRate = time.Millisecond, 0, 0 })
+	a := programWith(t, func(c *config.Config) { c.Hub.PingInterval, c.Hub.ClientRate, c.Hub.HostRate = time.Millisecond, 0, 0 })
 	write := people(t, a, "alice", "bob")
 	write("alice", "first", "Go")
 	write("bob", "first of bob", "Go")
@@ -209,7 +209,7 @@ func TestARiverThatReadsACategoryIsToldAtOnce(t *testing.T) {
 
 func TestNothingIsShownOfADisabledUserAndAllIsBackAfterwards(t *testing.T) {
 	t.Parallel()
-	a := programWith(t, func(c *config.Config) { c.Hub.PingInterval, c.Hub.SourceRate, c.Hub.HostRate = time.Millisecond, 0, 0 })
+	a := programWith(t, func(c *config.Config) { c.Hub.PingInterval, c.Hub.ClientRate, c.Hub.HostRate = time.Millisecond, 0, 0 })
 	write := people(t, a, "alice", "bob")
 	page := a.posts.Path(write("alice", "words of alice", "Go"))
 	write("bob", "words of bob", "Tea")

@@ -161,7 +161,7 @@ type websubHub struct {
 func newWebSubHub(t *testing.T, change func(*config.Config)) *websubHub {
 	t.Helper()
 	cfg := conf(t, t.TempDir())
-	cfg.Hub.PingInterval, cfg.Hub.SourceRate, cfg.Hub.HostRate = time.Millisecond, 0, 0
+	cfg.Hub.PingInterval, cfg.Hub.ClientRate, cfg.Hub.HostRate = time.Millisecond, 0, 0
 	cfg.Hub.Retry = slices.Repeat([]time.Duration{20 * time.Millisecond}, 8)
 	cfg.Hub.CallbackTimeout = 2 * time.Minute // the machine may be busy
 	if change != nil {

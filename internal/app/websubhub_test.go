@@ -101,17 +101,17 @@ func TestATopicThatCannotBeDeliveredIsDenied(t *testing.T) {
 
 func TestLargeContentIsRefusedOrAnnounced(t *testing.T) {
 	t.Parallel()
-	for _, how := range []string{"refuse", "thin"} {
-		w, e := newWebSubHub(t, func(c *config.Config) { c.WebSub.MaxContent, c.WebSub.Oversize = 1000, how }), newEar(t, nil)
+	for _, how := range []string{"reject", "without-content"} {
+		w, e := newWebSubHub(t, func(c *config.Config) { c.WebSub.MaxContent, c.WebSub.LargeTopics = 1000, how }), newEar(t, nil)
 		topic := w.text("/blog", "small")
 		w.subscribe(t, topic, e.URL+"/cb", "hub.secret", "s")
 		w.text("/blog", strings.Repeat("x", 1001))
 		w.publish(t, topic)
 		told := e.got("POST")
 		switch {
-		case how == "refuse" && len(told) != 0, how == "thin" && len(told) != 1:
+		case how == "reject" && len(told) != 0, how == "without-content" && len(told) != 1:
 			t.Fatalf("%s: told %d times", how, len(told))
-		case how == "thin" && (len(told[0].body) != 0 || told[0].Header.Get("X-Hub-Signature") != signatureOf("s", nil)):
+		case how == "without-content" && (len(told[0].body) != 0 || told[0].Header.Get("X-Hub-Signature") != signatureOf("s", nil)):
 			t.Errorf("%s: told %d bytes, signed %s", how, len(told[0].body), told[0].Header.Get("X-Hub-Signature"))
 		}
 		w.text("/blog", "small again")

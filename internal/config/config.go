@@ -22,15 +22,15 @@ type Config struct {
 	Database       string // "" is SQLite in Data
 	TrustedProxies []netip.Prefix
 	ShutdownDelay  time.Duration
+	Server         string // of commands: host:port or http URL; "": from the data folder
 
-	TLS    TLS
-	Admin  Admin
-	Disk   Disk
-	Egress Egress
-	Hub    Hub
-	WebSub WebSub
-	CNWS   CNWS
-	// Changes is the list of changes.
+	TLS      TLS
+	Admin    Admin
+	Disk     Disk
+	Egress   Egress
+	Hub      Hub
+	WebSub   WebSub
+	CNWS     CNWS
 	Changes  Changes
 	Ping     Ping
 	Accounts Accounts
@@ -43,98 +43,98 @@ type Config struct {
 	Log      Log
 }
 
-// Disk says how much space the data folder needs.
+// Disk is the required space of the data folder.
 type Disk struct {
 	MinFree int // bytes; 0: any amount is enough
 }
 
-// River says how feeds are read here, and who may see them.
+// River configures fetching feeds and the visibility of the river.
 type River struct {
 	Public       string // owner, everyone
-	AtOnce       int
+	Concurrency  int    // feeds fetched at the same time
 	PerHost      int
 	HostInterval time.Duration // 0: none
-	OwnHosts     string        // separated by commas
+	UnpacedHosts string        // separated by commas
 	Keep         int
 	KeepFor      time.Duration
 	MaxFeeds     int    // of one user
 	Images       string // proxy, direct, off
 }
 
-// SMTP is the way to send mail.
+// SMTP is the mail server for outgoing mail.
 type SMTP struct {
 	Server, From, User, Password, TLS string
 	AccountLimit, RecipientLimit      int // mails of a day
 }
 
-// Accounts says who may have one, and what keeps their readers' secrets.
+// Accounts configures registration and the encryption of feed secrets.
 type Accounts struct {
 	Registration string // closed, open
 	SecretKey    string // "" is derived: see the setting
 }
 
-// Feeds bounds what serving the feeds of this server takes.
+// Feeds limits the resources for serving hosted feeds.
 type Feeds struct {
 	Memory      int           // bytes
-	KeepReaders time.Duration // of a day's count
-	Window      int           // posts that a written feed has at least
+	KeepReaders time.Duration // age at which daily counts are deleted
+	Window      int           // minimum posts in an author's feed
 }
 
-// Write bounds short posts.
+// Write limits posts.
 type Write struct {
 	Limit     int    // characters
 	LimitMode string // warn, stop, off
-	MaxPosts  int    // published ones of a user; 0: no bound
+	MaxPosts  int    // published posts of a user; 0: no limit
 }
 
-// Media bounds the files that people put beside their posts.
+// Media limits uploaded files.
 type Media struct {
-	MaxSize int // bytes of one
-	Quota   int // bytes of all of a user; 0: no bound
+	MaxSize int // bytes of one file
+	Quota   int // bytes of all files of a user; 0: no limit
 }
 
-// Admin is the operator's listener.
+// Admin is the admin listener.
 type Admin struct{ Listen string }
 
-// Egress holds the exceptions from "public addresses only".
+// Egress lists networks that outgoing requests may reach although they are not public.
 type Egress struct{ AllowFetch, AllowCallback []netip.Prefix }
 
-// Hub holds the engine's figures.
+// Hub configures the engine of the hub.
 type Hub struct {
 	Expiry          time.Duration
 	MaxErrors       int
 	PingInterval    time.Duration
 	CallbackTimeout time.Duration
 	Retry           []time.Duration
-	SourceRate      float64 // per second; 0: no limit
+	ClientRate      float64 // per second; 0: no limit
 	HostRate        float64 // per second; 0: no limit
 	CloudProtocol   string  // auto, http-post or https-post
 	MaxInFlight     int     // 0: from the limit of open files
 }
 
-// WebSub holds what the hub grants to WebSub subscribers.
+// WebSub configures what WebSub subscribers can request.
 type WebSub struct {
-	Topics     string        // open, known, own
-	MaxContent int           // bytes
-	Oversize   string        // refuse, thin
-	Signature  string        // sha1, sha256, sha384, sha512
-	MaxLease   time.Duration // and what is granted by default
+	Topics      string        // open, known, own
+	MaxContent  int           // bytes
+	LargeTopics string        // reject, without-content
+	Signature   string        // sha1, sha256, sha384, sha512
+	MaxLease    time.Duration // also the default lease
 }
 
-// CNWS holds what subscribers of 2003's notification service are granted.
-type CNWS struct{ Ageing time.Duration }
+// CNWS configures the notification service of 2003.
+type CNWS struct{ DropAfter time.Duration }
 
-// Changes says how the list of changes is written, kept and fed.
+// Changes configures the recent changes (changes.xml).
 type Changes struct {
 	When   string        // minutes, seconds
-	Keep   time.Duration // of a line
+	Keep   time.Duration // age at which an entry is deleted
 	Follow []string      // changes.xml of other servers
 }
 
-// Ping says who is told of what is saved here, besides the own hub.
-type Ping struct{ PingTargets []announce.Target }
+// Ping lists the servers to ping after a save, in addition to the own hub.
+type Ping struct{ Targets []announce.Target }
 
-// Log says what is written and kept.
+// Log configures the log on standard error and the stored log of the hub.
 type Log struct {
 	Level  string // debug, info, warn, error
 	Format string // text, json
@@ -150,11 +150,11 @@ func (l Log) SlogLevel() slog.Level {
 	return level
 }
 
-// Default is the configuration when nobody says anything.
+// Default is the configuration without flags, environment and file.
 func Default() Config {
 	var c Config
 	for _, s := range Settings() {
-		// The table's own defaults parse: a test holds that.
+		// A test ensures that the defaults parse.
 		if p, err := s.parse(s.Default); err == nil {
 			s.set(&c, p)
 		}
@@ -162,9 +162,9 @@ func Default() Config {
 	return c
 }
 
-// Public is the public URL, without a trailing slash. Where none is set it follows
-// from addr, the address that the public listener really has: a specific address or
-// name is kept as it is, every wildcard is localhost.
+// Public is the public URL, without a trailing slash. If none is set, Public derives it
+// from addr, the address of the open public listener: a specific address or name stays
+// as it is, and a wildcard becomes localhost.
 func (c Config) Public(addr string) string {
 	if c.PublicURL != "" {
 		return c.PublicURL
@@ -175,7 +175,7 @@ func (c Config) Public(addr string) string {
 	}
 	ip, err := netip.ParseAddr(host)
 	wildcard, here := host == "" || err == nil && ip.IsUnspecified(), err == nil && ip.IsLoopback()
-	// A certificate names hosts, hardly ever a loopback address.
+	// Certificates name hosts, hardly ever loopback addresses.
 	if wildcard || here && (c.TLS.On() || c.listensAtName()) {
 		host = "localhost"
 	}
@@ -194,7 +194,7 @@ func (c Config) listensAtName() bool {
 	return err == nil && strings.EqualFold(host, "localhost")
 }
 
-// bracketed is a host as it is in a URL without a port.
+// bracketed formats a host for a URL without a port.
 func bracketed(host string) string {
 	if strings.Contains(host, ":") {
 		return "[" + host + "]"
@@ -202,8 +202,8 @@ func bracketed(host string) string {
 	return host
 }
 
-// Warnings are sentences for the operator about settings that are allowed and
-// may not be what was meant. They belong at the start and on the status page.
+// Warnings are sentences for the operator about settings that are valid but probably
+// not intended. The server logs them at startup and shows them on the status page.
 func (c Config) Warnings() []string {
 	var w []string
 	if c.PublicURL == "" && len(c.TLS.Domains) == 0 {
@@ -211,7 +211,7 @@ func (c Config) Warnings() []string {
 	}
 	w = append(w, c.tlsWarnings()...)
 	if !loopback(c.Admin.Listen) {
-		w = append(w, fmt.Sprintf("admin.listen is %s, not a loopback address: everyone who can connect to it controls this server.", c.Admin.Listen))
+		w = append(w, fmt.Sprintf("admin.listen is %s, not a loopback address: every client that can connect to it controls this server.", c.Admin.Listen))
 	}
 	if len(c.Egress.AllowFetch) > 0 {
 		w = append(w, fmt.Sprintf("egress.allow-fetch lets anyone make this server read feeds from %s.", joinNetworks(c.Egress.AllowFetch)))
@@ -227,7 +227,7 @@ func (c Config) Warnings() []string {
 	return w
 }
 
-// publicWarning says which host links name while public-url is not set.
+// publicWarning reports the host that links name while public-url is not set.
 func (c Config) publicWarning() string {
 	text := "public-url is not set: links and the <cloud> element name "
 	u, err := url.Parse(c.Public(c.Listen))
@@ -257,8 +257,8 @@ func joinNetworks(nets []netip.Prefix) string {
 	return strings.Join(s, ", ")
 }
 
-// Redact hides the password of a database URL, and everything of a text that is
-// not a URL. It is safe to show.
+// Redact hides the password of a database URL, and the whole text if it is not a URL.
+// The result is safe to show.
 func Redact(database string) string {
 	if database == "" {
 		return ""

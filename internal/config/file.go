@@ -10,7 +10,7 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// readFile reads a TOML file into texts by setting name.
+// readFile reads a TOML file and returns the texts by setting name.
 func readFile(path string, read func(string) ([]byte, error)) (map[string]string, error) {
 	b, err := read(path)
 	if err != nil {
@@ -28,6 +28,9 @@ func readFile(path string, read func(string) ([]byte, error)) (map[string]string
 	for _, s := range Settings() {
 		known[s.Name] = s
 		names = append(names, s.Name)
+		if s.Old != "" {
+			known[s.Old] = s
+		}
 		if s.Secret {
 			known[s.Name+fileSuffix] = Setting{Name: s.Name + fileSuffix}
 			names = append(names, s.Name+fileSuffix)
@@ -49,8 +52,8 @@ func readFile(path string, read func(string) ([]byte, error)) (map[string]string
 	return values, err
 }
 
-// walk visits the leaves in the order of their dotted keys, so that the same
-// file always gives the same first error.
+// walk visits the leaves in the order of their dotted keys: one file always gives the
+// same first error.
 func walk(tree map[string]any, prefix string, visit func(key string, value any) error) error {
 	keys := make([]string, 0, len(tree))
 	for k := range tree {
@@ -71,13 +74,13 @@ func walk(tree map[string]any, prefix string, visit func(key string, value any) 
 	return nil
 }
 
-// text turns a TOML value into the text that a flag would carry.
+// text converts a TOML value to the text of a flag.
 func (s Setting) text(value any) (string, error) {
 	switch v := value.(type) {
 	case string:
 		return v, nil
 	case int64:
-		if s.Kind == Count || s.Kind == Rate || s.Kind == Share {
+		if s.Kind == Count || s.Kind == Size || s.Kind == Rate || s.Kind == Share {
 			return strconv.FormatInt(v, 10), nil
 		}
 	case float64:
@@ -87,18 +90,18 @@ func (s Setting) text(value any) (string, error) {
 	case []any:
 		return s.list(v)
 	}
-	return "", fmt.Errorf("%v is not right: it needs %s", value, s.needs())
+	return "", fmt.Errorf("%v is invalid: it needs %s", value, s.needs())
 }
 
 func (s Setting) list(values []any) (string, error) {
 	if s.Kind != Networks && s.Kind != Durations && s.Kind != URLs && s.Kind != PingTargets {
-		return "", fmt.Errorf("a list is not right: it needs %s", s.needs())
+		return "", fmt.Errorf("a list is invalid: it needs %s", s.needs())
 	}
 	parts := make([]string, len(values))
 	for i, v := range values {
 		text, ok := v.(string)
 		if !ok {
-			return "", fmt.Errorf("%v is not right: the list needs texts in quotes", v)
+			return "", fmt.Errorf("%v is invalid: the list needs texts in quotes", v)
 		}
 		parts[i] = text
 	}
@@ -111,6 +114,8 @@ func (s Setting) needs() string {
 		return "a number"
 	case Networks, Durations, URLs, PingTargets:
 		return "a list of texts in quotes"
+	case Size:
+		return `a size in quotes, such as "64MiB", or a number of bytes`
 	case Duration:
 		return `a time in quotes, such as "15s"`
 	default:

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Source says who set a value.
+// Source is the place that a value comes from.
 type Source string
 
-// Sources, the strongest first.
+// Sources of values, the strongest first.
 const (
 	FromFlag    Source = "flag"
 	FromEnv     Source = "environment"
@@ -23,7 +23,7 @@ const (
 	FromDefault Source = "default"
 )
 
-// Value is a setting with its effective text and where that came from.
+// Value is a setting with its effective text and the origin of that text.
 type Value struct {
 	Setting
 	Text   string
@@ -31,7 +31,7 @@ type Value struct {
 	Origin string // --hub.expiry, CLOUDBURST_HUB_EXPIRY, the file's path, the profile; "" for a default
 }
 
-// Shown is Text, with the password hidden where there may be one.
+// Shown is Text with passwords hidden.
 func (v Value) Shown() string {
 	if v.Secret {
 		return Redact(v.Text)
@@ -39,14 +39,24 @@ func (v Value) Shown() string {
 	return v.Text
 }
 
-// Effective is the whole configuration and where each value came from.
+// Effective is the whole configuration with the origin of each value.
 type Effective struct {
 	Config Config
 	Values []Value // in the table's order
 	File   string  // the file that was read; "" for none
+	// Renamed lists the former names in use, in the table's order.
+	Renamed []Renamed
 }
 
-// Value is the value of one setting; the zero Value when there is no such one.
+// Renamed is a former name of a setting that a flag, a variable or the file uses. It
+// still works.
+type Renamed struct{ Old, New string }
+
+func (r Renamed) String() string {
+	return r.Old + " is now called " + r.New + "; the old name still works"
+}
+
+// Value returns the value of one setting, or the zero Value for an unknown name.
 func (e *Effective) Value(name string) Value {
 	i := slices.IndexFunc(e.Values, func(v Value) bool { return v.Name == name })
 	if i < 0 {
@@ -55,35 +65,42 @@ func (e *Effective) Value(name string) Value {
 	return e.Values[i]
 }
 
-// Options says where to read from. The zero Options give the defaults.
+// Options are the sources to read. The zero Options give the defaults.
 type Options struct {
-	Flags    *pflag.FlagSet                    // with what AddFlags added; nil: no flags
+	Flags    *pflag.FlagSet                    // with the flags of AddFlags; nil: no flags
 	Environ  []string                          // "NAME=value"; an empty value counts as not set
 	ReadFile func(path string) ([]byte, error) // nil: os.ReadFile
 }
 
-// configFlag names the file; it is no setting, since the file cannot name itself.
+// configFlag names the file. It is not a setting: the file cannot name itself.
 const configFlag = "config"
 
-// AddFlags adds a flag for each of the named settings, or for all when no name
-// is given, and --config.
+// AddFlags adds --config and a flag for each named setting. Without names it adds all
+// settings of the server.
 func AddFlags(fs *pflag.FlagSet, names ...string) {
 	fs.String(configFlag, "", "TOML `file` with settings ("+envName(configFlag)+")")
 	for _, s := range Settings() {
 		if len(names) == 0 || slices.Contains(names, s.Name) {
-			// The usage tells the default: the flag's own is "not set".
+			if s.Client && len(names) == 0 {
+				continue
+			}
+			// The usage states the default; the flag's own default means "not set".
 			fs.String(s.Name, "", s.usage())
+			if s.Old != "" {
+				fs.String(s.Old, "", "former name of --"+s.Name)
+				fs.Lookup(s.Old).Hidden = true
+			}
 		}
 	}
 }
 
 func (s Setting) usage() string {
-	word := map[Kind]string{Folder: "folder", Address: "address", PublicURL: "URL", Database: "URL",
-		Networks: "networks", URLs: "URLs", PingTargets: "sinks", Share: "number", Headers: "fields", Collector: "URL", Duration: "time", Durations: "times", Count: "number", Rate: "number", Choice: "word"}[s.Kind]
+	word := map[Kind]string{Folder: "folder", Address: "address", Server: "address", PublicURL: "URL", Database: "URL",
+		Networks: "networks", URLs: "URLs", PingTargets: "targets", Size: "size", Share: "number", Headers: "fields", Collector: "URL", Duration: "time", Durations: "times", Count: "number", Rate: "number", Choice: "word"}[s.Kind]
 	if word == "" {
 		word = "text"
 	}
-	// pflag shows the back-quoted word as the name of the value, and as part of the text.
+	// pflag prints the word in backquotes as the name of the value.
 	text := s.Doc + " (`" + word + "`"
 	if s.Kind == Choice {
 		text += ": " + strings.Join(s.Choices, ", ")
@@ -94,8 +111,8 @@ func (s Setting) usage() string {
 	return text + ")"
 }
 
-// Load reads the configuration. An error is one sentence that names the setting,
-// where it was set, its value and what is allowed.
+// Load reads the configuration. An error is one sentence with the setting, its origin,
+// its value and the allowed values.
 func Load(o Options) (*Effective, error) {
 	if o.ReadFile == nil {
 		o.ReadFile = os.ReadFile
@@ -115,17 +132,22 @@ func Load(o Options) (*Effective, error) {
 		}
 	}
 	for _, s := range Settings() {
-		v, err := o.find(s, env, file, e.File)
+		v, old, err := o.findNamed(s, env, file, e.File)
 		if err != nil {
 			return nil, err
 		}
-		// The setting profile is in the table before every setting that a profile changes.
+		e.Renamed = append(e.Renamed, old...)
+		// In the table, the setting profile precedes all settings that a profile changes.
 		if text, ok := profiles[e.Config.Profile][s.Name]; ok && v.Source == FromDefault {
 			v.Text, v.Source, v.Origin = text, FromProfile, e.Config.Profile
 		}
 		p, err := s.parse(v.Text)
 		if err != nil {
-			return nil, v.wrong(err)
+			name := v.Setting.Name
+			if len(old) > 0 && v.Source == FromFile {
+				name = s.Old
+			}
+			return nil, v.wrong(name, err)
 		}
 		s.set(&e.Config, p)
 		e.Values = append(e.Values, v)
@@ -133,7 +155,43 @@ func Load(o Options) (*Effective, error) {
 	return e, nil
 }
 
-// find takes the strongest source that says something about s.
+// findNamed is find by the name of s or by its former name. The stronger source wins;
+// both names in one source are an error.
+func (o Options) findNamed(s Setting, env, file map[string]string, path string) (v Value, old []Renamed, err error) {
+	if v, err = o.find(s, env, file, path); err != nil || s.Old == "" {
+		return v, nil, err
+	}
+	former := s
+	former.Name = s.Old
+	was, err := o.find(former, env, file, path)
+	if err != nil || was.Source == FromDefault {
+		return v, nil, err
+	}
+	if was.Source == v.Source {
+		return Value{}, nil, fmt.Errorf("%s and %s are the same setting: keep %s", was.name(), v.name(), v.name())
+	}
+	sources := []Source{FromFlag, FromEnv, FromFile, FromProfile, FromDefault}
+	old = []Renamed{{was.name(), Value{Setting: s, Source: was.Source}.name()}}
+	if slices.Index(sources, was.Source) < slices.Index(sources, v.Source) {
+		was.Setting = s
+		v = was
+	}
+	return v, old, nil
+}
+
+// name is the name of v as its source spells it.
+func (v Value) name() string {
+	switch v.Source {
+	case FromFlag:
+		return "--" + v.Setting.Name
+	case FromEnv:
+		return v.Env()
+	default:
+		return v.Setting.Name
+	}
+}
+
+// find returns the value of s from the strongest source that sets it.
 func (o Options) find(s Setting, env, file map[string]string, path string) (Value, error) {
 	if o.Flags != nil && o.Flags.Changed(s.Name) {
 		text, err := o.Flags.GetString(s.Name)
@@ -162,7 +220,7 @@ func (o Options) find(s Setting, env, file map[string]string, path string) (Valu
 	return Value{s, s.Default, FromDefault, ""}, nil
 }
 
-// fileSuffix makes the key, in the TOML file, of a secret that is kept elsewhere.
+// fileSuffix forms the TOML key for a secret in a file of its own.
 const fileSuffix = "-file"
 
 func (o Options) secret(path string) (string, error) {
@@ -172,7 +230,7 @@ func (o Options) secret(path string) (string, error) {
 	}
 	text := strings.TrimRight(string(b), "\r\n")
 	if text == "" || strings.ContainsAny(text, "\r\n") {
-		return "", fmt.Errorf("%s must hold the value alone, in one line", path)
+		return "", fmt.Errorf("%s must contain only the value, in one line", path)
 	}
 	return text, nil
 }
@@ -181,30 +239,33 @@ func wrapSecret(err error, name string) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: the file that it names cannot be used: %w", name, err)
+	return fmt.Errorf("%s: cannot use the file that it names: %w", name, err)
 }
 
-// wrong makes the sentence about a value that does not fit.
-func (v Value) wrong(err error) error {
+// wrong forms the error about an invalid value that the file sets as name.
+func (v Value) wrong(name string, err error) error {
 	where := v.Origin
 	if v.Source == FromFile {
-		where = v.Name + " in " + v.Origin
+		where = name + " in " + v.Origin
 	}
 	if v.Secret {
-		return fmt.Errorf("%s is not right: %w", where, err)
+		return fmt.Errorf("%s is invalid: %w", where, err)
 	}
 	return fmt.Errorf("%s is %q: %w", where, v.Text, err)
 }
 
-// testPrefix begins variables for the tests of this program, which start it with
-// the environment that they have.
+// testPrefix marks variables of the program's tests, which start the program with
+// their own environment.
 const testPrefix = envPrefix + "TEST_"
 
-// readEnv takes the program's own variables and refuses the ones it does not know.
+// readEnv collects the variables with the program's prefix and rejects unknown ones.
 func readEnv(environ []string) (map[string]string, error) {
-	known := []string{envName(configFlag)}
+	known, former := []string{envName(configFlag)}, []string(nil)
 	for _, s := range Settings() {
 		known = append(known, s.Env())
+		if s.Old != "" {
+			former = append(former, envName(s.Old))
+		}
 		if s.Secret {
 			known = append(known, s.EnvFile())
 		}
@@ -215,7 +276,7 @@ func readEnv(environ []string) (map[string]string, error) {
 		if !strings.HasPrefix(name, envPrefix) || strings.HasPrefix(name, testPrefix) || orchestrated(name) {
 			continue
 		}
-		if !slices.Contains(known, name) {
+		if !slices.Contains(known, name) && !slices.Contains(former, name) {
 			return nil, unknown("the environment variable "+name, name, known)
 		}
 		env[name] = value
@@ -223,14 +284,14 @@ func readEnv(environ []string) (map[string]string, error) {
 	return env, nil
 }
 
-// orchestrated reports a variable that Kubernetes puts into every container when
-// a service is called cloudburst. Nobody wrote it, so it is nobody's mistake.
+// orchestrated reports a variable that Kubernetes sets in every container when a
+// service has the name cloudburst.
 func orchestrated(name string) bool {
 	ok, err := regexp.MatchString(`^CLOUDBURST_(SERVICE_HOST|SERVICE_PORT(_\w+)?|PORT(_\d+_(TCP|UDP)(_(PROTO|PORT|ADDR))?)?)$`, name)
 	return ok && err == nil
 }
 
-// unknown makes the sentence about a name that is not in the table.
+// unknown forms the error about a name that is not in the table.
 func unknown(what, name string, known []string) error {
 	if near := Nearest(name, known); near != "" {
 		return fmt.Errorf("%s is not known: did you mean %s?", what, near)
@@ -238,8 +299,8 @@ func unknown(what, name string, known []string) error {
 	return errors.New(what + " is not known: \"cloudburst config\" lists the settings")
 }
 
-// UnknownFlag turns pflag's error about a flag that fs does not have into a
-// sentence with the nearest one; other errors come back as they are.
+// UnknownFlag replaces pflag's error about an unknown flag by a sentence that suggests
+// the nearest flag of fs. It returns other errors unchanged.
 func UnknownFlag(err error, fs *pflag.FlagSet) error {
 	e, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
@@ -250,7 +311,11 @@ func UnknownFlag(err error, fs *pflag.FlagSet) error {
 		return fmt.Errorf("the flag -%s is not known", name)
 	}
 	var known []string
-	fs.VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	fs.VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			known = append(known, f.Name)
+		}
+	})
 	if near := Nearest(name, known); near != "" {
 		return fmt.Errorf("the flag --%s is not known: did you mean --%s?", name, near)
 	}

@@ -41,7 +41,7 @@ func load(t *testing.T, args, env []string, f files) (*Effective, error) {
 	return Load(Options{Flags: flags, Environ: env, ReadFile: f.read})
 }
 
-func TestEveryDefaultIsAllowedAndSetsItsField(t *testing.T) {
+func TestDefaultsAreValidAndSetTheirFields(t *testing.T) {
 	t.Parallel()
 	for _, s := range Settings() {
 		if _, err := s.parse(s.Default); err != nil {
@@ -55,16 +55,16 @@ func TestEveryDefaultIsAllowedAndSetsItsField(t *testing.T) {
 		Disk:  Disk{MinFree: 64 << 20},
 		Hub: Hub{Expiry: 25 * time.Hour, MaxErrors: 3, PingInterval: time.Second, CallbackTimeout: 15 * time.Second,
 			Retry:      []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour},
-			SourceRate: 200, HostRate: 100, CloudProtocol: "auto"},
-		WebSub:   WebSub{Topics: "open", MaxContent: 1 << 20, Oversize: "refuse", Signature: "sha256", MaxLease: 240 * time.Hour},
-		CNWS:     CNWS{Ageing: 24 * time.Hour},
+			ClientRate: 200, HostRate: 100, CloudProtocol: "auto"},
+		WebSub:   WebSub{Topics: "open", MaxContent: 1 << 20, LargeTopics: "reject", Signature: "sha256", MaxLease: 240 * time.Hour},
+		CNWS:     CNWS{DropAfter: 24 * time.Hour},
 		Changes:  Changes{When: "minutes", Keep: 720 * time.Hour},
 		Accounts: Accounts{Registration: "closed"},
 		Feeds:    Feeds{Memory: 64 << 20, KeepReaders: 2160 * time.Hour, Window: 20},
 		Profile:  "none",
 		Write:    Write{Limit: 140, LimitMode: "warn", MaxPosts: 1_000_000},
 		Media:    Media{MaxSize: 64 << 20, Quota: 1 << 30},
-		River:    River{Public: "owner", AtOnce: 32, PerHost: 2, HostInterval: time.Second, Keep: 1000, KeepFor: 4320 * time.Hour, MaxFeeds: 5000, Images: "proxy"},
+		River:    River{Public: "owner", Concurrency: 32, PerHost: 2, HostInterval: time.Second, Keep: 1000, KeepFor: 4320 * time.Hour, MaxFeeds: 5000, Images: "proxy"},
 		SMTP:     SMTP{TLS: "starttls", AccountLimit: 500, RecipientLimit: 200},
 		Trace:    Trace{Sample: 1},
 		Log:      Log{Level: "info", Format: "text", Keep: 720 * time.Hour},
@@ -81,7 +81,7 @@ func TestEveryDefaultIsAllowedAndSetsItsField(t *testing.T) {
 	}
 }
 
-func TestFlagBeatsEnvironmentBeatsFileBeatsDefault(t *testing.T) {
+func TestFlagOverridesEnvironmentOverridesFileOverridesDefault(t *testing.T) {
 	t.Parallel()
 	f := files{"c.toml": "[hub]\nexpiry = \"1h\"\nmax-errors = 4\nping-interval = \"4s\"\n"}
 	env := []string{"CLOUDBURST_CONFIG=c.toml", "CLOUDBURST_HUB_EXPIRY=2h", "CLOUDBURST_HUB_MAX_ERRORS=5", "HOME=/root"}
@@ -105,7 +105,72 @@ func TestFlagBeatsEnvironmentBeatsFileBeatsDefault(t *testing.T) {
 	}
 }
 
-func TestAnEmptyVariableCountsAsNotSet(t *testing.T) {
+func TestFormerNamesOfSettingsStillWork(t *testing.T) {
+	t.Parallel()
+	f := files{"c.toml": "[websub]\noversize = \"thin\"\n[river]\nown-hosts = \"a.example\"\n"}
+	env := []string{"CLOUDBURST_CNWS_AGEING=48h", "CLOUDBURST_RIVER_OWN_HOSTS=b.example"}
+	e, err := load(t, []string{"--config=c.toml", "--hub.source-rate=7", "--river.at-once", "9", "--ping.sinks", "rsscloud https://a.example/ping"}, env, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := e.Config
+	if c.Hub.ClientRate != 7 || c.River.Concurrency != 9 || c.River.UnpacedHosts != "b.example" || c.CNWS.DropAfter != 48*time.Hour || c.WebSub.LargeTopics != "without-content" || len(c.Ping.Targets) != 1 {
+		t.Errorf("%+v", c)
+	}
+	var got []string
+	for _, r := range e.Renamed {
+		got = append(got, r.Old+" "+r.New)
+	}
+	want := []string{"--hub.source-rate --hub.client-rate", "websub.oversize websub.large-topics", "CLOUDBURST_CNWS_AGEING CLOUDBURST_CNWS_DROP_AFTER",
+		"--ping.sinks --ping.targets", "--river.at-once --river.concurrency", "CLOUDBURST_RIVER_OWN_HOSTS CLOUDBURST_RIVER_UNPACED_HOSTS"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestStrongerSourceWinsWhateverNameItUses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args, env []string
+		want      int
+	}{
+		{[]string{"--river.at-once=3"}, []string{"CLOUDBURST_RIVER_CONCURRENCY=4"}, 3},
+		{[]string{"--river.concurrency=3"}, []string{"CLOUDBURST_RIVER_AT_ONCE=4"}, 3},
+	} {
+		if e, err := load(t, tt.args, tt.env, nil); err != nil || e.Config.River.Concurrency != tt.want || len(e.Renamed) != 1 {
+			t.Errorf("%q %q: %+v, %v", tt.args, tt.env, e, err)
+		}
+	}
+}
+
+func TestSizesHaveUnits(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int64{"0": 0, "1500": 1500, "1500B": 1500, "64MiB": 64 << 20, "64 mib": 64 << 20, "1.5GiB": 3 << 29, "10MB": 10_000_000, "2kB": 2000, "1TiB": 1 << 40,
+		"": -1, "MiB": -1, "-1": -1, "1e3": -1, "1.2.3": -1, "5 parsecs": -1, "9999999999999TiB": -1, "NaN": -1, "0x10": -1, "99999999999999999999": -1} {
+		got, err := ParseSize(text)
+		if err != nil {
+			got = -1
+		}
+		if got != want {
+			t.Errorf("ParseSize(%q) = %d, %v, want %d", text, got, err, want)
+		}
+		if again, err := ParseSize(FormatSize(got)); got >= 0 && (err != nil || again != got) {
+			t.Errorf("%d is printed as %s and parsed as %d, %v", got, FormatSize(got), again, err)
+		}
+	}
+}
+
+func TestServerAddressOfCommandsIsChecked(t *testing.T) {
+	t.Parallel()
+	for text, ok := range map[string]bool{"": true, "127.0.0.1:5338": true, "http://127.0.0.1:5338": true, "https://admin.example/": true, "[::1]:5338": true,
+		"127.0.0.1": false, "127.0.0.1:0": false, "ftp://x:1": false, "http://u:p@x:1": false, "http://x:1/v1": false, "http://": false} {
+		if err := checkServer(text); (err == nil) != ok {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestEmptyVariableCountsAsUnset(t *testing.T) {
 	t.Parallel()
 	e, err := load(t, nil, []string{"CLOUDBURST_DATA=", "CLOUDBURST_CONFIG="}, nil)
 	if err != nil {
@@ -116,9 +181,9 @@ func TestAnEmptyVariableCountsAsNotSet(t *testing.T) {
 	}
 }
 
-func TestListsAndNetworks(t *testing.T) {
+func TestListsAndNetworksAreParsed(t *testing.T) {
 	t.Parallel()
-	f := files{"c.toml": "trusted-proxies = [\"10.0.0.0/8\", \"::1\"]\nhub.retry = [\"1s\", \"1d\"]\nhub.source-rate = 0.5\nhub.host-rate = 0\n"}
+	f := files{"c.toml": "trusted-proxies = [\"10.0.0.0/8\", \"::1\"]\nhub.retry = [\"1s\", \"1d\"]\nhub.client-rate = 0.5\nhub.host-rate = 0\n"}
 	e, err := load(t, []string{"--config=c.toml", "--egress.allow-fetch", "127.0.0.1, ::ffff:192.0.2.1,fd00::/8"}, nil, f)
 	if err != nil {
 		t.Fatal(err)
@@ -127,13 +192,13 @@ func TestListsAndNetworks(t *testing.T) {
 	want.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 	want.Egress.AllowFetch = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("fd00::/8")}
 	want.Hub.Retry = []time.Duration{time.Second, 24 * time.Hour}
-	want.Hub.SourceRate, want.Hub.HostRate = 0.5, 0
+	want.Hub.ClientRate, want.Hub.HostRate = 0.5, 0
 	if diff := cmp.Diff(want, e.Config, comparePrefixes); diff != "" {
 		t.Error(diff)
 	}
 }
 
-func TestWhatIsWrongIsSaidInOneSentence(t *testing.T) {
+func TestErrorsAreOneSentenceWithSettingAndValue(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name string
@@ -150,11 +215,11 @@ func TestWhatIsWrongIsSaidInOneSentence(t *testing.T) {
 		{name: "top key", file: "lsiten = ':80'\n", want: "the key lsiten in c.toml is not known: did you mean listen?"},
 		{name: "no TOML", file: "listen = \n", want: "c.toml, line 1: "},
 		{name: "twice in the file", file: "data='a'\ndata='b'\n", want: "c.toml, line 2: "},
-		{name: "kind", file: "[hub]\nexpiry = 25\n", want: `hub.expiry in c.toml: 25 is not right: it needs a time in quotes, such as "15s"`},
-		{name: "number for text", file: "listen = 5337\n", want: "listen in c.toml: 5337 is not right: it needs a text in quotes"},
-		{name: "list for text", file: "listen = ['a']\n", want: "listen in c.toml: a list is not right: it needs a text in quotes"},
-		{name: "list of numbers", file: "hub.retry = [5]\n", want: "hub.retry in c.toml: 5 is not right: the list needs texts in quotes"},
-		{name: "truth for number", file: "hub.max-errors = true\n", want: "hub.max-errors in c.toml: true is not right: it needs a number"},
+		{name: "kind", file: "[hub]\nexpiry = 25\n", want: `hub.expiry in c.toml: 25 is invalid: it needs a time in quotes, such as "15s"`},
+		{name: "number for text", file: "listen = 5337\n", want: "listen in c.toml: 5337 is invalid: it needs a text in quotes"},
+		{name: "list for text", file: "listen = ['a']\n", want: "listen in c.toml: a list is invalid: it needs a text in quotes"},
+		{name: "list of numbers", file: "hub.retry = [5]\n", want: "hub.retry in c.toml: 5 is invalid: the list needs texts in quotes"},
+		{name: "truth for number", file: "hub.max-errors = true\n", want: "hub.max-errors in c.toml: true is invalid: it needs a number"},
 		{name: "value in file", file: "hub.expiry = 'soon'\n", want: `hub.expiry in c.toml is "soon": "soon" is not a time such as`},
 		{name: "value in variable", env: []string{"CLOUDBURST_HUB_MAX_ERRORS=0"}, want: `CLOUDBURST_HUB_MAX_ERRORS is "0": it needs a whole number from 1 to 1000`},
 		{name: "value in flag", args: []string{"--log.level=loud"}, want: `--log.level is "loud": it needs one of debug, info, warn, error`},
@@ -168,15 +233,21 @@ func TestWhatIsWrongIsSaidInOneSentence(t *testing.T) {
 		{name: "port", args: []string{"--listen=:99999"}, want: "its port needs a number from 0 to 65535"},
 		{name: "port name", args: []string{"--listen=:http"}, want: "its port needs a number from 0 to 65535"},
 		{name: "listen URL", args: []string{"--listen=http://x:1"}, want: "it needs host:port"},
-		{name: "mask", args: []string{"--trusted-proxies=10.1.2.3/8"}, want: `"10.1.2.3/8" has bits behind its mask: did you mean 10.0.0.0/8, or 10.1.2.3/32?`},
+		{name: "mask", args: []string{"--trusted-proxies=10.1.2.3/8"}, want: `"10.1.2.3/8" has bits set outside its mask: did you mean 10.0.0.0/8, or 10.1.2.3/32?`},
 		{name: "zone", args: []string{"--trusted-proxies=fe80::1%eth0"}, want: "is not a network"},
 		{name: "mapped", args: []string{"--trusted-proxies=::ffff:10.0.0.0/104"}, want: "write it as IPv4"},
 		{name: "public URL with path", args: []string{"--public-url=https://a.example/hub"}, want: "it needs scheme, host and port only"},
 		{name: "public URL without scheme", args: []string{"--public-url=a.example"}, want: "it needs a URL such as"},
 		{name: "data", args: []string{"--data="}, want: "it needs the path of a folder"},
+		{name: "size", args: []string{"--media.max-size=many"}, want: `"many" is not a size such as 500kB, 64MiB or 1.5GiB`},
+		{name: "large size", args: []string{"--media.max-size=5GiB"}, want: "5GiB is too large: it needs at most 4GiB"},
+		{name: "small size", args: []string{"--websub.max-content=1000"}, want: "1000 is too small: it needs at least 1KiB"},
+		{name: "both names", args: []string{"--ping.sinks=", "--ping.targets="}, want: "--ping.sinks and --ping.targets are the same setting: keep --ping.targets"},
+		{name: "both keys", file: "[river]\nat-once = 5\nconcurrency = 6\n", want: "river.at-once and river.concurrency are the same setting"},
+		{name: "old name with a wrong value", file: "[river]\nat-once = 0\n", want: `river.at-once in c.toml is "0": it needs a whole number from 1 to 1024`},
 		{name: "no file", args: []string{"--config=gone.toml"}, want: "the configuration file cannot be read: open gone.toml"},
 		{name: "both secrets", env: []string{"CLOUDBURST_DATABASE=postgres://a/b", "CLOUDBURST_DATABASE_FILE=x"}, want: "CLOUDBURST_DATABASE and CLOUDBURST_DATABASE_FILE are both set"},
-		{name: "no secret file", env: []string{"CLOUDBURST_DATABASE_FILE=gone"}, want: "CLOUDBURST_DATABASE_FILE: the file that it names cannot be used: open gone"},
+		{name: "no secret file", env: []string{"CLOUDBURST_DATABASE_FILE=gone"}, want: "CLOUDBURST_DATABASE_FILE: cannot use the file that it names: open gone"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -197,7 +268,7 @@ func TestWhatIsWrongIsSaidInOneSentence(t *testing.T) {
 	}
 }
 
-func TestAPasswordIsNeverShown(t *testing.T) {
+func TestPasswordsAreHidden(t *testing.T) {
 	t.Parallel()
 	const secret = "s3kr1t"
 	for _, text := range []string{
@@ -236,7 +307,7 @@ func TestAPasswordIsNeverShown(t *testing.T) {
 	}
 }
 
-func TestTheFileMayNameTheFileOfASecret(t *testing.T) {
+func TestSecretIsReadFromTheFileThatTheConfigurationNames(t *testing.T) {
 	t.Parallel()
 	f := files{"c.toml": "database-file = '/run/db'\n", "/run/db": "postgres://u:p@h/d\n", "bad": "a\nb\n"}
 	e, err := load(t, []string{"--config=c.toml"}, nil, f)
@@ -249,10 +320,10 @@ func TestTheFileMayNameTheFileOfASecret(t *testing.T) {
 	}
 }
 
-func TestWhatIsPrintedReadsBack(t *testing.T) {
+func TestPrintedConfigurationLoadsWithTheSameValues(t *testing.T) {
 	t.Parallel()
 	args := []string{"--listen", "[::1]:80", "--data", `a "b" \c`, "--database", "postgres://u:p%22@h/d",
-		"--trusted-proxies", "10.0.0.0/8,::1", "--hub.retry", "1s, 1d", "--hub.source-rate", "2.5", "--hub.max-errors", "+07"}
+		"--trusted-proxies", "10.0.0.0/8,::1", "--hub.retry", "1s, 1d", "--hub.client-rate", "2.5", "--media.quota", "1.5GiB", "--media.max-size", "1500", "--hub.max-errors", "+07"}
 	first, err := load(t, args, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -291,7 +362,7 @@ func defaultsPrinted(t *testing.T) string {
 	return out.String()
 }
 
-func TestJSONIsOneObjectALine(t *testing.T) {
+func TestJSONOutputHasOneObjectPerLine(t *testing.T) {
 	t.Parallel()
 	e, err := load(t, nil, []string{"CLOUDBURST_DATA=/x"}, nil)
 	if err != nil {
@@ -318,14 +389,14 @@ func TestJSONIsOneObjectALine(t *testing.T) {
 	}
 }
 
-func TestVariablesOfTheTestsAreNotSettings(t *testing.T) {
+func TestVariablesWithTheTestPrefixAreIgnored(t *testing.T) {
 	t.Parallel()
 	if _, err := load(t, nil, []string{"CLOUDBURST_TEST_POSTGRES=postgres://127.0.0.1/x"}, nil); err != nil {
 		t.Errorf("refused: %v", err)
 	}
 }
 
-func TestVariablesOfAnOrchestratorAreNoMistake(t *testing.T) {
+func TestVariablesOfKubernetesAreIgnored(t *testing.T) {
 	t.Parallel()
 	_, err := load(t, nil, []string{"CLOUDBURST_SERVICE_HOST=10.0.0.1", "CLOUDBURST_SERVICE_PORT=80", "CLOUDBURST_SERVICE_PORT_HTTP=80",
 		"CLOUDBURST_PORT=tcp://10.0.0.1:80", "CLOUDBURST_PORT_80_TCP=x", "CLOUDBURST_PORT_80_TCP_ADDR=x"}, nil)
@@ -337,7 +408,7 @@ func TestVariablesOfAnOrchestratorAreNoMistake(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
+func TestNearestFindsTheClosestName(t *testing.T) {
 	t.Parallel()
 	names := []string{"list", "export", "import", "remove"}
 	for name, want := range map[string]string{"exprot": "export", "lst": "list", "rm": "", "removal": "remove", "": "", "q": ""} {
@@ -347,7 +418,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-func TestPublicURLIsMadeFromTheAddress(t *testing.T) {
+func TestPublicURLIsDerivedFromTheListenAddress(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]string{":5337": "http://localhost:5337", "0.0.0.0:5337": "http://localhost:5337", "[::]:80": "http://localhost",
 		"127.0.0.1:1": "http://127.0.0.1:1", "127.0.0.1:80": "http://127.0.0.1", "[::1]:2": "http://[::1]:2", "[::1]:80": "http://[::1]",
@@ -364,7 +435,7 @@ func TestPublicURLIsMadeFromTheAddress(t *testing.T) {
 	}
 }
 
-func TestTheWarningNamesTheHostOfLinks(t *testing.T) {
+func TestWarningNamesTheHostOfLinks(t *testing.T) {
 	t.Parallel()
 	for listen, want := range map[string]string{":5337": "localhost, which no other machine", "127.0.0.1:5337": "127.0.0.1, which no other machine",
 		"[::1]:5337": "::1, which no other machine", "192.0.2.7:81": "192.0.2.7, the address that listen has"} {
@@ -376,7 +447,7 @@ func TestTheWarningNamesTheHostOfLinks(t *testing.T) {
 	}
 }
 
-func TestWarnings(t *testing.T) {
+func TestRiskySettingsCauseWarnings(t *testing.T) {
 	t.Parallel()
 	c := Default()
 	if w := c.Warnings(); len(w) != 1 || !strings.HasPrefix(w[0], "public-url") {
@@ -392,7 +463,7 @@ func TestWarnings(t *testing.T) {
 }
 
 func FuzzSettings(f *testing.F) {
-	for _, s := range []string{"25h", "1d12h", "10.0.0.0/8,::1", "[::1]:80", "postgres://u:p@h/d", "https://a.example/", "5s,30s", "-1", "1d-2h"} {
+	for _, s := range []string{"25h", "1d12h", "10.0.0.0/8,::1", "[::1]:80", "postgres://u:p@h/d", "https://a.example/", "5s,30s", "-1", "1d-2h", "64MiB", "1.5 gb", "9223372036854775807", "127.0.0.1:5338"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -401,7 +472,7 @@ func FuzzSettings(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			// What is accepted prints as TOML that gives the same value.
+			// The printed TOML of a valid text gives the same value.
 			v := Value{Setting: s, Text: text}
 			table, key, ok := strings.Cut(s.Name, ".")
 			if !ok {
@@ -417,7 +488,7 @@ func FuzzSettings(f *testing.F) {
 			if err != nil {
 				t.Fatalf("%s %q became %q: %v", s.Name, text, got[s.Name], err)
 			}
-			if s.Kind == Count && p.count != q.count || p.duration != q.duration || len(p.networks) != len(q.networks) {
+			if (s.Kind == Count || s.Kind == Size) && p.count != q.count || p.duration != q.duration || len(p.networks) != len(q.networks) {
 				t.Fatalf("%s %q became %q", s.Name, text, got[s.Name])
 			}
 		}

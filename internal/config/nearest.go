@@ -1,12 +1,12 @@
 package config
 
-// Nearest is the candidate that is least edits (letters added, removed, changed,
-// or neighbours swapped) away from name; "" when none is near enough to be meant.
+// Nearest returns the candidate with the fewest edits from name: letters added, removed,
+// changed, or swapped with a neighbour. It returns "" if no candidate is near.
 func Nearest(name string, candidates []string) string {
-	best, least := "", max(2, len(name)/2)+1
+	best, fewest := "", max(2, len(name)/2)+1
 	for _, c := range candidates {
-		if d := distance(name, c); d < least {
-			best, least = c, d
+		if d := distance(name, c); d < fewest {
+			best, fewest = c, d
 		}
 	}
 	return best

@@ -15,21 +15,21 @@ import (
 	"cloudburst/internal/announce"
 )
 
-// parsed is a setting's value; which field holds it follows from the Kind.
+// parsed is a setting's value; the Kind decides which field holds it.
 type parsed struct {
 	text      string
 	networks  []netip.Prefix
 	duration  time.Duration
 	durations []time.Duration
 	urls      []string
-	sinks     []announce.Target
+	targets   []announce.Target
 	headers   map[string]string
 	count     int
 	rate      float64
 }
 
-// parse reads the text of a setting. The error says what is allowed; it names
-// neither the setting nor, for a secret, the value.
+// parse parses the text of a setting. Its error states the allowed values; it contains
+// neither the setting's name nor, for a secret, the value.
 func (s Setting) parse(text string) (parsed, error) {
 	text = strings.TrimSpace(text)
 	p := parsed{text: text}
@@ -41,6 +41,8 @@ func (s Setting) parse(text string) (parsed, error) {
 		}
 	case Address:
 		err = checkAddress(text)
+	case Server:
+		err = checkServer(text)
 	case PublicURL:
 		p.text, err = parsePublicURL(text)
 	case Database:
@@ -60,16 +62,20 @@ func (s Setting) parse(text string) (parsed, error) {
 	case Headers:
 		p.headers, err = parseHeaders(text)
 	case PingTargets:
-		p.sinks, err = announce.ParseTargets(text)
+		p.targets, err = announce.ParseTargets(text)
 	case Count:
 		p.count, err = s.parseCount(text)
+	case Size:
+		p.count, err = s.parseSize(text)
 	case Rate:
 		p.rate, err = strconv.ParseFloat(text, 64)
 		if err != nil || p.rate < 0 || math.IsNaN(p.rate) || math.IsInf(p.rate, 0) {
 			err = errors.New("it needs a number of 0 or more, where 0 means no limit")
 		}
 	case Choice:
-		if !slices.Contains(s.Choices, text) {
+		if now, ok := s.OldChoices[text]; ok {
+			p.text = now
+		} else if !slices.Contains(s.Choices, text) {
 			err = fmt.Errorf("it needs one of %s", strings.Join(s.Choices, ", "))
 		}
 	}
@@ -79,7 +85,7 @@ func (s Setting) parse(text string) (parsed, error) {
 func checkAddress(text string) error {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
-		return errors.New("it needs host:port, such as 127.0.0.1:5338 or :5337 (an IPv6 address stands in brackets)")
+		return errors.New("it needs host:port, such as 127.0.0.1:5338 or :5337 (with an IPv6 address in brackets)")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return errors.New("its port needs a number from 0 to 65535, where 0 takes any free one")
@@ -88,6 +94,26 @@ func checkAddress(text string) error {
 	}
 	if strings.ContainsAny(host, " /\\@?#") {
 		return errors.New("its host needs to be a name or an address, nothing else")
+	}
+	return nil
+}
+
+func checkServer(text string) error {
+	if text == "" {
+		return nil
+	}
+	host := text
+	if u, err := url.Parse(text); err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" {
+		if u.User != nil || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
+			return errors.New("it needs scheme, host and port only, such as http://127.0.0.1:5338")
+		}
+		if u.Port() == "" {
+			return nil
+		}
+		host = u.Host
+	}
+	if checkAddress(host) != nil || strings.HasSuffix(host, ":0") {
+		return errors.New("it needs host:port or a URL, such as 127.0.0.1:5338 or http://127.0.0.1:5338")
 	}
 	return nil
 }
@@ -137,7 +163,7 @@ func parseURLs(text string) ([]string, error) {
 	return urls, nil
 }
 
-// ParseNetworks reads comma-separated CIDRs. A bare address stands for itself alone.
+// ParseNetworks parses comma-separated CIDRs. A bare address means this address alone.
 func ParseNetworks(text string) ([]netip.Prefix, error) {
 	var nets []netip.Prefix
 	for part := range strings.SplitSeq(text, ",") {
@@ -172,12 +198,12 @@ func parseNetwork(text string) (netip.Prefix, error) {
 		return netip.Prefix{}, fmt.Errorf("%q is an IPv4 network in IPv6 form: write it as IPv4", text)
 	}
 	if n != n.Masked() {
-		return netip.Prefix{}, fmt.Errorf("%q has bits behind its mask: did you mean %s, or %s/%d?", text, n.Masked(), n.Addr(), n.Addr().BitLen())
+		return netip.Prefix{}, fmt.Errorf("%q has bits set outside its mask: did you mean %s, or %s/%d?", text, n.Masked(), n.Addr(), n.Addr().BitLen())
 	}
 	return n, nil
 }
 
-// ParseDuration reads a Go duration (1h30m, 250ms) that may begin with days (1d, 1d12h).
+// ParseDuration parses a Go duration (1h30m, 250ms) with optional days in front (1d, 1d12h).
 func ParseDuration(text string) (time.Duration, error) {
 	fail := fmt.Errorf("%q is not a time such as 250ms, 15s, 2m, 25h or 30d", text)
 	rest, days := text, int64(0)
@@ -203,16 +229,16 @@ func (s Setting) parseDuration(text string) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	if least, err := ParseDuration(s.Min); err == nil && d < least {
+	if lowest, err := ParseDuration(s.Min); err == nil && d < lowest {
 		return 0, fmt.Errorf("%s is too short: it needs at least %s", text, s.Min)
 	}
-	if most, err := ParseDuration(s.Max); err == nil && d > most {
+	if highest, err := ParseDuration(s.Max); err == nil && d > highest {
 		return 0, fmt.Errorf("%s is too long: it needs at most %s", text, s.Max)
 	}
 	return d, nil
 }
 
-// mostDurations bounds a list: more attempts than this before it repeats mean a mistake.
+// maxDurations limits a list of durations; a longer list is a mistake.
 const maxDurations = 50
 
 func (s Setting) parseDurations(text string) ([]time.Duration, error) {
@@ -233,9 +259,9 @@ func (s Setting) parseDurations(text string) ([]time.Duration, error) {
 
 func (s Setting) parseCount(text string) (int, error) {
 	n, err := strconv.Atoi(text)
-	least, _ := strconv.Atoi(s.Min)
-	most, _ := strconv.Atoi(s.Max)
-	if err != nil || n < least || n > most {
+	lowest, _ := strconv.Atoi(s.Min)
+	highest, _ := strconv.Atoi(s.Max)
+	if err != nil || n < lowest || n > highest {
 		return 0, fmt.Errorf("it needs a whole number from %s to %s", s.Min, s.Max)
 	}
 	return n, nil

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// WriteTOML prints the effective configuration as a file that reads back to the
-// same values, each with its documentation and where it came from. A value that
-// holds a password is printed hidden and commented out, unless secrets is set.
+// WriteTOML prints the effective configuration as a TOML file with the documentation
+// and origin of each value. Loading the file gives the same values. Without secrets,
+// WriteTOML hides values with a password and comments them out.
 func (e *Effective) WriteTOML(w io.Writer, secrets bool) error {
 	var b strings.Builder
 	table := ""
@@ -63,6 +63,10 @@ func (v Value) toml() string {
 		if n, err := strconv.ParseInt(v.Text, 10, 64); err == nil {
 			return strconv.FormatInt(n, 10)
 		}
+	case Size:
+		if n, err := ParseSize(v.Text); err == nil {
+			return quote(FormatSize(n))
+		}
 	case Networks, Durations, URLs, PingTargets:
 		var parts []string
 		for part := range strings.SplitSeq(v.Text, ",") {
@@ -75,7 +79,7 @@ func (v Value) toml() string {
 	return quote(v.Text)
 }
 
-// quote writes a TOML basic string.
+// quote formats a TOML basic string.
 func quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -94,7 +98,7 @@ func quote(text string) string {
 	return b.String()
 }
 
-// WriteJSON prints one object a line, in the table's order: name, value, default,
+// WriteJSON prints one object per line, in the table's order: name, value, default,
 // source, origin, env, doc.
 func (e *Effective) WriteJSON(w io.Writer, secrets bool) error {
 	enc := json.NewEncoder(w)
@@ -120,8 +124,8 @@ func (e *Effective) WriteJSON(w io.Writer, secrets bool) error {
 	return nil
 }
 
-// wrap breaks text at spaces so that lines have at most width characters where
-// the words allow it.
+// wrap breaks text at spaces into lines of at most width characters; a longer word has
+// a line of its own.
 func wrap(text string, width int) string {
 	var b strings.Builder
 	n := 0

@@ -29,7 +29,7 @@ func TestProfileReplacesDefaultsOnly(t *testing.T) {
 		"variable": load([]string{"CLOUDBURST_PROFILE=guide-2009"}),
 	} {
 		c := e.Config
-		if c.Profile != "guide-2009" || c.Write.LimitMode != "stop" || c.Hub.CloudProtocol != "http-post" || c.Changes.When != "seconds" || len(c.Ping.PingTargets) != 1 || c.Ping.PingTargets[0].String() != "weblogs-extended http://rpc.weblogs.com/RPC2" {
+		if c.Profile != "guide-2009" || c.Write.LimitMode != "stop" || c.Hub.CloudProtocol != "http-post" || c.Changes.When != "seconds" || len(c.Ping.Targets) != 1 || c.Ping.Targets[0].String() != "weblogs-extended http://rpc.weblogs.com/RPC2" {
 			t.Errorf("by %s: %+v %+v %+v %+v", name, c.Write, c.Hub.CloudProtocol, c.Changes, c.Ping)
 		}
 		if v := e.Value("write.limit-mode"); v.Source != FromProfile || v.Origin != "guide-2009" {
@@ -44,8 +44,8 @@ func TestProfileReplacesDefaultsOnly(t *testing.T) {
 		}
 	}
 	// An explicit value wins, the value of the default too.
-	e := load([]string{"CLOUDBURST_HUB_CLOUD_PROTOCOL=auto"}, "--profile", "guide-2009", "--write.limit-mode", "warn", "--ping.sinks", "")
-	if e.Config.Write.LimitMode != "warn" || e.Config.Hub.CloudProtocol != "auto" || len(e.Config.Ping.PingTargets) != 0 {
+	e := load([]string{"CLOUDBURST_HUB_CLOUD_PROTOCOL=auto"}, "--profile", "guide-2009", "--write.limit-mode", "warn", "--ping.targets", "")
+	if e.Config.Write.LimitMode != "warn" || e.Config.Hub.CloudProtocol != "auto" || len(e.Config.Ping.Targets) != 0 {
 		t.Errorf("explicit values: %+v, %s, %+v", e.Config.Write, e.Config.Hub.CloudProtocol, e.Config.Ping)
 	}
 	if e = load(nil); e.Config.Profile != "none" || e.Config.Write.LimitMode != "warn" || e.Config.Hub.CloudProtocol != "auto" {

@@ -5,42 +5,42 @@ import (
 	"strings"
 )
 
-// TLS says how the public listener is reached over TLS. The zero TLS is none.
+// TLS configures TLS of the public listener. The zero TLS is plain HTTP.
 type TLS struct {
 	Cert, Key     string   // files
-	Domains       []string // that certificates are asked for; nil: none
+	Domains       []string // to get certificates for by ACME; nil: none
 	ACMEDirectory string   // URL
 	Email         string
-	HTTPListen    string // address without TLS beside it; "": none
+	HTTPListen    string // address of an additional plain listener; "": none
 }
 
-// On reports that the public listener speaks TLS.
+// On reports whether the public listener uses TLS.
 func (t TLS) On() bool { return t.Cert != "" || t.Key != "" || len(t.Domains) > 0 }
 
 func tlsSettings() []Setting {
 	return []Setting{
 		{Name: "tls.cert", Kind: Text, Default: "",
-			Doc: "File with the certificate of the public listener, the chain behind it (PEM). With tls.key it makes that listener speak TLS. It is read again when it changes.",
+			Doc: "File with the certificate of the public listener, followed by its chain (PEM). Together with tls.key it enables TLS. The server reloads the file after a change.",
 			set: func(c *Config, p parsed) { c.TLS.Cert = p.text }},
 		{Name: "tls.key", Kind: Text, Default: "",
-			Doc: "File with the key of that certificate (PEM).",
+			Doc: "File with the private key of the certificate in tls.cert (PEM).",
 			set: func(c *Config, p parsed) { c.TLS.Key = p.text }},
 		{Name: "tls.domains", Kind: Text, Default: "",
-			Doc: "Names, separated by commas, for which certificates are asked for and renewed by ACME, at Let's Encrypt unless tls.acme-directory says otherwise. They make the public listener speak TLS, and mean that you agree to the terms of that authority.",
+			Doc: "Host names, separated by commas, for which the server gets and renews certificates by ACME, from Let's Encrypt or the authority of tls.acme-directory. They enable TLS on the public listener. By setting them you agree to the terms of the authority.",
 			set: func(c *Config, p parsed) { c.TLS.Domains = words(p.text) }},
 		{Name: "tls.email", Kind: Text, Default: "",
-			Doc: "Address that the authority may write to about those certificates.",
+			Doc: "Mail address for messages of the certificate authority.",
 			set: func(c *Config, p parsed) { c.TLS.Email = p.text }},
 		{Name: "tls.acme-directory", Kind: Text, Default: "https://acme-v02.api.letsencrypt.org/directory",
-			Doc: "Directory of the authority that is asked by ACME.",
+			Doc: "ACME directory URL of the certificate authority.",
 			set: func(c *Config, p parsed) { c.TLS.ACMEDirectory = p.text }},
 		{Name: "tls.http-listen", Kind: Text, Default: "",
-			Doc: "Address beside the public listener that speaks plain HTTP, such as :80: it answers the authority, sends browsers to https, and serves the doors at which old programs call. Only with TLS.",
+			Doc: "Address of an additional listener for plain HTTP, such as :80. It answers ACME challenges, redirects browsers to https, and serves the protocol endpoints for clients without TLS. Only with TLS.",
 			set: func(c *Config, p parsed) { c.TLS.HTTPListen = p.text }},
 	}
 }
 
-// words are the parts between commas, in lower case.
+// words splits text at commas and returns the parts in lowercase.
 func words(text string) []string {
 	var all []string
 	for part := range strings.SplitSeq(text, ",") {
@@ -51,19 +51,19 @@ func words(text string) []string {
 	return all
 }
 
-// tlsWarnings are about a public-url that does not fit.
+// tlsWarnings are warnings about TLS settings that contradict each other.
 func (c Config) tlsWarnings() []string {
 	switch {
 	case c.TLS.On() && strings.HasPrefix(c.PublicURL, "http://"):
-		return []string{"public-url is http://, but the public listener speaks TLS: links and the <cloud> element do not lead to it. Write https://."}
+		return []string{"public-url is http://, but the public listener uses TLS: links and the <cloud> element do not reach it. Write https://."}
 	case !c.TLS.On() && c.TLS.HTTPListen != "":
-		return []string{"tls.http-listen is set without tls.cert or tls.domains, and does nothing."}
+		return []string{"tls.http-listen has no effect without tls.cert or tls.domains."}
 	}
 	return nil
 }
 
-// publicTLS is Public where the listener speaks TLS: the first name that has a certificate
-// is what the world calls it by.
+// publicTLS is Public for a listener with TLS: the first domain of the certificates is
+// the public host.
 func (c Config) publicTLS(host, port string) string {
 	if len(c.TLS.Domains) > 0 {
 		host = c.TLS.Domains[0]

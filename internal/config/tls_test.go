@@ -18,7 +18,7 @@ func TestWithTLSThePublicURLIsHTTPS(t *testing.T) {
 		{name: "files", addr: "127.0.0.1:443", tls: TLS{Cert: "c", Key: "k"}, want: "https://localhost", warns: "public-url is not set"},
 		{name: "said", addr: ":443", url: "https://x.example", tls: TLS{Cert: "c", Key: "k"}, want: "https://x.example"},
 		{name: "said wrongly", addr: ":443", url: "http://x.example", tls: TLS{Cert: "c", Key: "k"}, want: "http://x.example", warns: "Write https://"},
-		{name: "only the other listener", addr: ":80", url: "http://x.example", tls: TLS{HTTPListen: ":80"}, want: "http://x.example", warns: "does nothing"},
+		{name: "only the other listener", addr: ":80", url: "http://x.example", tls: TLS{HTTPListen: ":80"}, want: "http://x.example", warns: "has no effect"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

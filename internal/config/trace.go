@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Trace says where traces go. The zero Trace is nowhere.
+// Trace configures OpenTelemetry traces. The zero Trace sends none.
 type Trace struct {
 	Endpoint  string            // base URL; "": off
 	Headers   map[string]string // nil: none
@@ -21,16 +21,16 @@ type Trace struct {
 func traceSettings() []Setting {
 	return []Setting{
 		{Name: "trace.endpoint", Kind: Collector, Default: "",
-			Doc: "Collector of OpenTelemetry traces, by OTLP over HTTP: the URL before /v1/traces, such as http://127.0.0.1:4318. Empty: nothing is traced.",
+			Doc: "OpenTelemetry collector for OTLP over HTTP: the URL before /v1/traces, such as http://127.0.0.1:4318. Empty: no traces.",
 			set: func(c *Config, p parsed) { c.Trace.Endpoint = p.text }},
 		{Name: "trace.headers", Kind: Headers, Default: "", Secret: true,
-			Doc: "Header fields that the collector asks for, NAME=value, separated by commas; special characters in a value as %XX.",
+			Doc: "Header fields for the collector, NAME=value, separated by commas, with special characters in a value as %XX.",
 			set: func(c *Config, p parsed) { c.Trace.Headers = p.headers }},
 		{Name: "trace.sample", Kind: Share, Default: "1",
-			Doc: "Share of the changes that are traced, from 0 to 1; the same on all machines that share a database.",
+			Doc: "Share of the changes to trace, from 0 to 1. Nodes that share a database need the same value.",
 			set: func(c *Config, p parsed) { c.Trace.Sample = p.rate }},
 		{Name: "trace.propagate", Kind: Text, Default: "",
-			Doc: "Hosts of one's own, separated by commas, to which notifications and readings of feeds carry the header traceparent; .example.org means all below it, * all hosts. Empty: nobody is told.",
+			Doc: "Own hosts, separated by commas, that receive the header traceparent with notifications and feed requests. .example.org means all its subdomains, * all hosts. Empty: none.",
 			set: func(c *Config, p parsed) { c.Trace.Propagate = words(p.text) }},
 	}
 }
@@ -41,7 +41,7 @@ func parseCollector(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return "", errors.New("it needs a URL such as http://127.0.0.1:4318; what is secret belongs in trace.headers")
+		return "", errors.New("it needs a URL such as http://127.0.0.1:4318; put credentials in trace.headers")
 	}
 	return strings.TrimRight(text, "/"), nil
 }
@@ -54,7 +54,7 @@ func parseShare(text string) (float64, error) {
 	return share, nil
 }
 
-// parseHeaders reads what the collector asks for. Its errors repeat no value.
+// parseHeaders parses header fields. Its errors contain no value.
 func parseHeaders(text string) (map[string]string, error) {
 	var all map[string]string
 	for i, part := range strings.Split(text, ",") {
@@ -75,7 +75,7 @@ func parseHeaders(text string) (map[string]string, error) {
 	return all, nil
 }
 
-// headerName reports the name of a header field.
+// headerName reports whether s is a valid name of a header field.
 func headerName(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-.^_`|~") == ""
 }

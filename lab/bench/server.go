@@ -41,7 +41,7 @@ func startServer(ctx context.Context, exe, dir string, p serverPlan) (*server, e
 	args := []string{
 		"serve", "--listen", "127.0.0.1:0", "--admin.listen", "127.0.0.1:0", "--data", p.data,
 		"--egress.allow-fetch", "127.0.0.0/8", "--egress.allow-callback", "127.0.0.0/8",
-		"--hub.source-rate", "0", "--hub.host-rate", "0", "--hub.ping-interval", "1ms", "--log.level", "warn",
+		"--hub.client-rate", "0", "--hub.host-rate", "0", "--hub.ping-interval", "1ms", "--log.level", "warn",
 	}
 	if p.database != "" {
 		args = append(args, "--database", p.database)

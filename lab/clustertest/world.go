@@ -128,7 +128,7 @@ func (w *Cluster) pair() (a, b *node, err error) {
 func (w *Cluster) start(n *node, binary string) error {
 	args := []string{
 		"--database", n.database, "--public-url", "http://" + n.name + ".example", "--accounts.secret-key", "the same for all nodes",
-		"--hub.ping-interval", "10ms", "--hub.source-rate", "0", "--hub.host-rate", "0", "--river.public", "everyone",
+		"--hub.ping-interval", "10ms", "--hub.client-rate", "0", "--hub.host-rate", "0", "--river.public", "everyone",
 		"--river.host-interval", "0s"}
 	if n.listen != "" {
 		args = append(args, "--listen", n.listen)

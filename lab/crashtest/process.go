@@ -38,7 +38,7 @@ func (r *runner) startOnce(ctx context.Context) (*program.Process, error) {
 		"--hub.retry", "100ms,200ms,400ms,400ms,400ms,400ms,400ms,400ms", // what comes after is hours away in WebSub
 		"--hub.max-errors", "1000", "--hub.ping-interval", "20ms",
 		"--hub.callback-timeout", "6s",
-		"--hub.source-rate", "0", "--hub.host-rate", "0"}, r.Args...)})
+		"--hub.client-rate", "0", "--hub.host-rate", "0"}, r.Args...)})
 	if err != nil {
 		return nil, err
 	}

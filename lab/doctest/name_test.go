@@ -127,6 +127,9 @@ func settingNames() map[string]bool {
 	names := map[string]bool{"config": true}
 	for _, s := range config.Settings() {
 		names[s.Name] = true
+		if s.Old != "" {
+			names[s.Old] = true
+		}
 	}
 	return names
 }
@@ -228,9 +231,9 @@ func TestThePageOfSettingsHasAllOfThem(t *testing.T) {
 // settingsTables are the settings, a table for each table of the file.
 func settingsTables() string {
 	titles := map[string]string{
-		"": "The server", "admin": "The operator's listener", "disk": "The disk", "egress": "Which addresses it calls", "tls": "TLS", "hub": "The hub", "websub": "WebSub", "cnws": "CNWS",
-		"changes": "The list of changes", "accounts": "Accounts", "feeds": "Feeds that are kept here", "ping": "Other servers that are told", "write": "Writing",
-		"media": "Files beside posts", "river": "Reading feeds", "smtp": "Mail", "log": "The log", "trace": "Traces",
+		"": "Server", "admin": "Admin listener", "disk": "Disk", "egress": "Outgoing requests", "tls": "TLS", "hub": "Hub", "websub": "WebSub", "cnws": "CNWS",
+		"changes": "Recent changes", "accounts": "Accounts", "feeds": "Hosted feeds", "ping": "Ping targets", "write": "Writing",
+		"media": "Uploaded files", "river": "Reader", "smtp": "Mail", "log": "Log", "trace": "Traces",
 	}
 	var b strings.Builder
 	table := "none yet"
@@ -255,7 +258,10 @@ func settingsTables() string {
 			doc += fmt.Sprintf(" From %s to %s.", s.Min, s.Max)
 		}
 		if s.Secret {
-			doc += " It can stand in a file that `" + s.EnvFile() + "` names."
+			doc += " `" + s.EnvFile() + "` can name a file with the value."
+		}
+		if s.Old != "" {
+			doc += " Former name: `" + s.Old + "`."
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", s.Name, value, strings.NewReplacer("|", "\\|", "<", "&lt;").Replace(doc))
 	}

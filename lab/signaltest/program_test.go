@@ -44,7 +44,7 @@ func serve(t *testing.T, bin string, more ...string) *server {
 	s := &server{t: t, bin: bin, data: filepath.Join(dir, program.DataFolder)}
 	var err error
 	s.Process, err = program.Start(context.WithoutCancel(t.Context()), program.Command{Binary: bin, Dir: dir, Args: append([]string{
-		"--hub.ping-interval", "1ms", "--hub.source-rate", "0", "--hub.host-rate", "0", "--river.own-hosts", "127.0.0.1", "--log.level", "warn"}, more...)})
+		"--hub.ping-interval", "1ms", "--hub.client-rate", "0", "--hub.host-rate", "0", "--river.unpaced-hosts", "127.0.0.1", "--log.level", "warn"}, more...)})
 	if err != nil {
 		t.Fatal(err)
 	}

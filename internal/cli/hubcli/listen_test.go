@@ -194,7 +194,7 @@ func TestAHubThatIsDownAtTheBeginningIsWaitedFor(t *testing.T) {
 	})
 }
 
-// refused is what dialling gives where no server runs.
+// refused is what dialling gives where no server is running.
 func refused() error {
 	return &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8000}, Err: syscall.ECONNREFUSED}
 }

@@ -156,7 +156,7 @@ func networkError(e client.Event) string {
 
 func (p *commands) showLog(ctx context.Context, s *shell.Connection, q client.LogQuery, follow, asJSON bool) error {
 	if follow && !s.Running {
-		return errors.New("no server runs, so nothing will follow: start one with \"cloudburst serve\", or leave -f out")
+		return errors.New("no server is running, so nothing will follow: start one with \"cloudburst serve\", or leave -f out")
 	}
 	events, err := newest(s.Log(ctx, q))
 	if err != nil {

@@ -45,7 +45,7 @@ func (e *examination) installation(c *cobra.Command) error {
 func (p *commands) lookAtInstallation(c *cobra.Command) (found client.Installation, where string, err error) {
 	err = p.WithServer(c, false, func(ctx context.Context, s *shell.Connection) error {
 		if where = "the server at " + s.Where; !s.Running {
-			where = s.Where + " (no server runs)"
+			where = s.Where + " (no server is running)"
 		}
 		found, err = s.Installation(ctx)
 		return err

@@ -133,7 +133,7 @@ func ready(ctx context.Context, url string) error {
 	h := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := h.Do(req)
 	if err != nil {
-		return fmt.Errorf("no server answers: %w", err)
+		return fmt.Errorf("no server responds: %w", err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(res.Body, 1024))

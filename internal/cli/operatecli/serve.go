@@ -11,21 +11,25 @@ func (p *commands) serve() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server",
-		Long: `Starts the server and runs until it is told to stop (SIGINT or SIGTERM), then
-lets what is under way end, for at most 10 seconds. A second signal ends it at
-once; what was under way is then repeated at the next start.
+		Long: `Starts the server. SIGINT or SIGTERM stops it; requests and deliveries in
+progress then have up to 10 seconds to finish. A second signal stops the server
+at once; the next start repeats unfinished deliveries.
 
-At its start it prints where its pages are and the <cloud> element that a feed
-needs. The operator's listener (--admin.listen) has the JSON API, metrics and
-profiles; whoever can connect to it controls the server.`,
+At startup the server prints the URL of its pages and the <cloud> element for
+feeds. The admin listener (--admin.listen) serves the JSON API, metrics and
+profiles; every client that can connect to it controls the server.`,
 		Example: "  cloudburst serve --data /var/lib/cloudburst --public-url https://hub.example.org",
 		Args:    shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
-			e, err := p.LoadConfig(c.Flags())
+			e, err := config.Load(config.Options{Flags: c.Flags(), Environ: p.Environ})
 			if err != nil {
-				return err
+				return shell.AsUsageError(err)
 			}
-			return p.Serve(c.Context(), e.Config, p.Logger(e.Config.Log), p.Out)
+			log := p.Logger(e.Config.Log)
+			for _, r := range e.Renamed {
+				log.Warn("a setting has a new name; the old name still works", "old", r.Old, "new", r.New)
+			}
+			return p.Serve(c.Context(), e.Config, log, p.Out)
 		},
 	}
 	config.AddFlags(c.Flags())
@@ -36,13 +40,14 @@ func (p *commands) config() *cobra.Command {
 	var asJSON, secrets bool
 	c := &cobra.Command{
 		Use:   "config",
-		Short: "Print the settings in force, what they mean and where each comes from",
-		Long: `Prints every setting with its documentation, its value and where that was set, as
-a TOML file that can be given to --config. Flags, variables and file are read
-just as serve reads them. Passwords are hidden unless asked for.
+		Short: "Print all settings with values, meaning and origin",
+		Long: `Prints every setting with its documentation, value and origin, as a TOML file for
+--config. The command reads flags, variables and file as serve does. It hides
+passwords unless you set --show-secrets.
 
-A time is written as 250ms, 15s, 2m, 25h or 30d. An empty variable counts as not
-set. CLOUDBURST_DATABASE_FILE names a file that holds the value of --database.`,
+Durations are written 250ms, 15s, 2m, 25h or 30d; sizes 500kB, 64MiB or 1.5GiB. An
+empty variable counts as unset. CLOUDBURST_DATABASE_FILE names a file with the
+value of --database.`,
 		Args: shell.Between(0, 0, ""),
 		RunE: func(c *cobra.Command, _ []string) error {
 			e, err := p.LoadConfig(c.Flags())
@@ -56,7 +61,7 @@ set. CLOUDBURST_DATABASE_FILE names a file that holds the value of --database.`,
 		},
 	}
 	config.AddFlags(c.Flags())
-	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object a line: name, value, default, source, origin, env, doc")
-	c.Flags().BoolVar(&secrets, "show-secrets", false, "print passwords as they are")
+	c.Flags().BoolVar(&asJSON, "json", false, "one JSON object per line: name, value, default, source, origin, env, doc")
+	c.Flags().BoolVar(&secrets, "show-secrets", false, "print passwords")
 	return c
 }

@@ -74,7 +74,7 @@ func (x *explainer) connect(c *cobra.Command) (*shell.Connection, error) {
 	if loading != nil {
 		return nil, loading
 	}
-	for _, name := range []string{"admin.listen", "data", "database"} {
+	for _, name := range []string{"server", "admin.listen", "data", "database"} {
 		if e.Value(name).Source != config.FromDefault || x.user != "" {
 			return nil, err
 		}

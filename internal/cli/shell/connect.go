@@ -20,28 +20,29 @@ import (
 	"cloudburst/internal/config"
 )
 
-// adminFile, in the data folder, holds the address of the running server's
-// operator listener, which may be another than the configured one (port 0).
+// adminFile, in the data folder, contains the address of the running server's admin
+// listener. It differs from the configured address if the configured port is 0.
 const adminFile = "admin.addr"
 
-// ProbeTimeout is how long a server may take to say that it is there.
+// ProbeTimeout limits the wait for a server's first response.
 const ProbeTimeout = 3 * time.Second
 
-// ServerFlags adds what every command needs that talks to a server.
+// ServerFlags adds the flags of commands that talk to a server.
 func ServerFlags(c *cobra.Command) *cobra.Command {
-	config.AddFlags(c.Flags(), "admin.listen", "data", "database")
+	config.AddFlags(c.Flags(), "server", "admin.listen", "data", "database")
+	c.Flags().Lookup("admin.listen").Hidden = true // the former name of --server
 	return c
 }
 
-// Connection is a way to the server.
+// Connection is a connection to the server, or to its data folder.
 type Connection struct {
 	*client.Client
-	Running bool   // a server runs; else this process has opened its folder
-	Where   string // for people
+	Running bool   // a server is running; else this process has opened the data folder
+	Where   string // address or folder, for messages
 	close   func() error
 }
 
-// Close closes the folder, where this process has opened it.
+// Close closes the data folder if this process has opened it.
 func (c *Connection) Close() error {
 	if c.close == nil {
 		return nil
@@ -62,11 +63,11 @@ func (p *Shell) WithServer(c *cobra.Command, mayMake bool, f func(ctx context.Co
 	return err
 }
 
-// mostNamed is how many users an error names.
+// maxNamed is the maximum number of users in an error.
 const maxNamed = 10
 
-// withUsers adds the users there are to an error about one that there is not. Commands
-// talk to the operator's listener, where they may be known.
+// withUsers adds the existing users to an error about an unknown user. Commands talk to
+// the admin listener, whose clients may know all users.
 func (c *Connection) withUsers(ctx context.Context, err error) error {
 	e, ok := errors.AsType[*client.Error](err)
 	if !ok || e.Code != "not-found" || !strings.HasPrefix(e.Message, "There is no user ") {
@@ -81,30 +82,30 @@ func (c *Connection) withUsers(ctx context.Context, err error) error {
 	}
 	switch {
 	case len(names) == 0:
-		return fmt.Errorf("%w There are none yet: \"cloudburst user add NAME\" makes one", err)
+		return fmt.Errorf("%w There are no users yet: create one with \"cloudburst user add NAME\"", err)
 	case len(names) > maxNamed:
-		names[maxNamed] = "and more, which \"cloudburst user list\" lists"
+		names[maxNamed] = "and others: see \"cloudburst user list\""
 	}
-	return fmt.Errorf("%w There is: %s", err, strings.Join(names, ", "))
+	return fmt.Errorf("%w Users: %s", err, strings.Join(names, ", "))
 }
 
-// notOperator says which listener answers at addr where it is not the operator's; nil:
-// nothing is known of it.
-func notOperator(e *config.Effective, addr string, err error) error {
+// notAdmin returns an error if the listener at addr is the public one of a server, not
+// the admin listener; nil if it cannot tell the two from the response.
+func notAdmin(e *config.Effective, addr string, err error) error {
 	answer, ok := errors.AsType[*client.Error](err)
 	if !ok || answer.Code != "not-found" {
 		return nil
 	}
-	text := addr + " is the public listener of the server; this command needs the operator's"
+	text := addr + " is the public listener of the server; this command needs the admin listener"
 	if b, err := os.ReadFile(filepath.Join(e.Config.Data, adminFile)); err == nil {
-		return fmt.Errorf("%s: --admin.listen %s", text, strings.TrimSpace(string(b)))
+		return fmt.Errorf("%s: --server %s", text, strings.TrimSpace(string(b)))
 	}
-	return fmt.Errorf("%s, which is at %s unless admin.listen names another address", text, config.Default().Admin.Listen)
+	return fmt.Errorf("%s, by default at %s", text, config.Default().Admin.Listen)
 }
 
-// Connect finds the running server: at admin.listen where somebody set that, else
-// where the data folder says, else at the default address when the folder is the
-// default too. When none answers it opens the folder itself.
+// Connect connects to the running server: at the address of --server or admin.listen if
+// one is set, else at the address in the data folder, else at the default address if the
+// data folder is the default. If no server responds, Connect opens the data folder.
 func (p *Shell) Connect(c *cobra.Command, mayMake bool) (*Connection, error) {
 	e, err := p.LoadConfig(c.Flags())
 	if err != nil {
@@ -124,19 +125,22 @@ func (p *Shell) Connect(c *cobra.Command, mayMake bool) (*Connection, error) {
 			return s, nil
 		case c.Context().Err() != nil:
 			return nil, c.Context().Err()
-		case notOperator(e, addr, err) != nil:
-			return nil, notOperator(e, addr, err)
+		case notAdmin(e, addr, err) != nil:
+			return nil, notAdmin(e, addr, err)
 		case !client.IsUnreachable(err) && !errors.Is(err, context.DeadlineExceeded):
 			return nil, fmt.Errorf("%s: %w", addr, err)
 		}
 	}
-	// Who names a server means that one, not a new data folder in the default place.
-	named := e.Value("admin.listen").Source == config.FromFlag && e.Value("data").Source == config.FromDefault
+	// A named server never means a new data folder in the default place.
+	named := (e.Config.Server != "" || e.Value("admin.listen").Source == config.FromFlag) && e.Value("data").Source == config.FromDefault
 	return p.openFolder(c.Context(), e, tried, mayMake && !named)
 }
 
-// ServerAddresses are the addresses at which the operator's listener may answer.
+// ServerAddresses returns the addresses at which the admin listener may respond.
 func ServerAddresses(e *config.Effective) ([]string, error) {
+	if e.Config.Server != "" {
+		return []string{e.Config.Server}, nil
+	}
 	if e.Value("admin.listen").Source != config.FromDefault {
 		return []string{e.Config.Admin.Listen}, nil
 	}
@@ -145,7 +149,7 @@ func ServerAddresses(e *config.Effective) ([]string, error) {
 		return []string{strings.TrimSpace(string(b))}, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the data folder cannot be read: %w", err)
+		return nil, fmt.Errorf("cannot read the data folder: %w", err)
 	}
 	if e.Value("data").Source == config.FromDefault && e.Value("database").Source == config.FromDefault {
 		return []string{e.Config.Admin.Listen}, nil
@@ -153,8 +157,12 @@ func ServerAddresses(e *config.Effective) ([]string, error) {
 	return nil, nil
 }
 
-// BaseURL turns an address to listen on into one to connect to.
+// BaseURL converts the address of a listener, or the URL of a server, to the base URL
+// for requests.
 func BaseURL(addr string) string {
+	if strings.HasPrefix(addr, "http://") || strings.HasPrefix(addr, "https://") {
+		return strings.TrimRight(addr, "/")
+	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return "http://" + addr
@@ -171,24 +179,24 @@ func BaseURL(addr string) string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// NoFolderError says that there is neither a server nor its folder.
+// NoFolderError reports that neither a server nor a data folder exists.
 type NoFolderError struct{ error }
 
-// openFolder opens the store in this process, without serving.
+// openFolder opens the store in this process, without a listener.
 func (p *Shell) openFolder(ctx context.Context, e *config.Effective, tried []string, mayMake bool) (*Connection, error) {
-	none := "no server runs"
+	none := "no server is running"
 	if len(tried) > 0 {
-		none = "no server answers at " + strings.Join(tried, " or ")
+		none = "no server responds at " + strings.Join(tried, " or ")
 	}
 	data := e.Config.Data
 	if info, err := os.Stat(data); e.Config.Database == "" && !mayMake && (err != nil || !info.IsDir()) {
-		return nil, NoFolderError{fmt.Errorf("%s, and there is no data folder %s: start one with \"cloudburst serve\", or name it with --admin.listen or --data", none, data)}
+		return nil, NoFolderError{fmt.Errorf("%s, and there is no data folder %s: start a server with \"cloudburst serve\", or name one with --server or --data", none, data)}
 	}
 	log := slog.New(slog.NewTextHandler(p.Err, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	app, err := p.Open(ctx, e.Config, log)
 	if err != nil {
 		if isLocked(err) && e.Config.Database == "" {
-			return nil, fmt.Errorf("%s, but another process uses the data folder %s: name the address of its operator's listener with --admin.listen (%w)", none, data, err)
+			return nil, fmt.Errorf("%s, but another process uses the data folder %s: give the address of its admin listener with --server (%w)", none, data, err)
 		}
 		return nil, err
 	}
@@ -196,7 +204,7 @@ func (p *Shell) openFolder(ctx context.Context, e *config.Effective, tried []str
 	if e.Config.Database != "" {
 		where = config.Redact(e.Config.Database)
 	}
-	// The host is one that the handler takes for its own.
+	// The handler accepts this host as its own.
 	api := &client.Client{Base: "http://localhost", HTTP: inProcess{app.Admin()}}
 	return &Connection{Client: api, Where: where, close: app.Close}, nil
 }

@@ -42,6 +42,8 @@ type Shell struct {
 	Open func(ctx context.Context, cfg config.Config, log *slog.Logger) (App, error)
 	// Serve runs the server until ctx ends. out gets what it prints for people at its start.
 	Serve func(ctx context.Context, cfg config.Config, log *slog.Logger, out io.Writer) error
+
+	warned bool // LoadConfig has printed its warnings
 }
 
 // Execute runs one command line of root, prints its error to errs and returns the exit code.
@@ -91,12 +93,23 @@ func (p *Shell) Root(name, short, long string) *cobra.Command {
 	return root
 }
 
-// LoadConfig reads the settings that the command's flags, the environment and the file give.
+// LoadConfig reads the settings from flags, the environment and the file. It prints a
+// warning for each former name of a setting.
 func (p *Shell) LoadConfig(flags *pflag.FlagSet) (*config.Effective, error) {
 	e, err := config.Load(config.Options{Flags: flags, Environ: p.Environ})
 	if err != nil {
 		return nil, AsUsageError(err)
 	}
+	renamed := e.Renamed
+	if flags.Lookup("server") != nil && flags.Changed("admin.listen") {
+		renamed = append(renamed, config.Renamed{Old: "--admin.listen", New: "--server"})
+	}
+	if !p.warned {
+		for _, r := range renamed {
+			fmt.Fprintf(p.Err, "cloudburst: warning: %s\n", r)
+		}
+	}
+	p.warned = true
 	return e, nil
 }
 

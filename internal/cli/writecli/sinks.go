@@ -22,7 +22,7 @@ func (p *commands) sinks() *cobra.Command {
 		Use:   "sinks",
 		Short: "List the other servers that are told of what is saved here",
 		Long: `Lists the servers that are told when a feed is saved here, besides this server's own
-hub: those of the setting ping.sinks, and those that authors have. Each line is a sink
+hub: those of the setting ping.targets, and those that authors have. Each line is a sink
 and a feed, with what it said the last time and when it is told again.
 
 A sink is told when it has heard of the newest version, owed while it has not, and
