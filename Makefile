@@ -78,10 +78,11 @@ bench: build ## the benchmarks, on this machine's loopback only
 format:
 	@files=$$(gofmt -l .); if [ -n "$$files" ]; then echo "not formatted by gofmt:"; echo "$$files"; exit 1; fi
 
-lint: format ## gofmt, go vet, staticcheck, the import rule and the citations
+lint: format ## gofmt, go vet, staticcheck, import rule, citations, commit subjects
 	$(TOOLS) go vet ./...
 	$(TOOLS) $(STATICCHECK) ./...
 	go test $(TEST_FLAGS) . ./spec
+	packaging/subjects.sh
 
 cross: ## does it build for the other systems that it runs on? (lint checks the types for them)
 	GOOS=linux GOARCH=arm64 go build -o /dev/null ./cmd/cloudburst
