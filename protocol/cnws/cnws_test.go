@@ -59,7 +59,7 @@ func parse(t *testing.T, doc string) Document {
 	return d
 }
 
-func TestTheMessagesOfTheProposalAreRead(t *testing.T) {
+func TestParseMessagesOfTheProposal(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, doc string
@@ -108,7 +108,7 @@ func TestTheMessagesOfTheProposalAreRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenIsWhatTheProposalShows(t *testing.T) {
+func TestMarshalMatchesTheProposal(t *testing.T) {
 	t.Parallel()
 	head := "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n"
 	for _, doc := range []string{subscribeDoc, resultDoc, strings.Replace(changeDoc, "Mon, 07 Apr 2003 22:59:33 BST", "Mon, 07 Apr 2003 21:59:33 GMT", 1)} {
@@ -138,7 +138,7 @@ func TestWhatIsWrittenIsWhatTheProposalShows(t *testing.T) {
 	}
 }
 
-func TestEveryEncodingThatIsKnownIsRead(t *testing.T) {
+func TestParseKnownEncodings(t *testing.T) {
 	t.Parallel()
 	doc := wrap("<result><status>true</status><title>Grüße €</title></result>")
 	latin := []byte(`<?xml version="1.0" encoding="windows-1252"?>` + strings.NewReplacer("ü", "\xfc", "ß", "\xdf", "€", "\x80").Replace(doc))
@@ -158,7 +158,7 @@ func TestEveryEncodingThatIsKnownIsRead(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDocumentOfTheProtocolIsRefusedWhole(t *testing.T) {
+func TestOtherDocumentsAreRejected(t *testing.T) {
 	t.Parallel()
 	change := "<resourceChange><resourceID>http://n.example/</resourceID>"
 	var spaces strings.Builder
@@ -207,7 +207,7 @@ func manyAttrs(n int) string {
 	return b.String()
 }
 
-func TestAFieldThatIsWrongIsNamed(t *testing.T) {
+func TestErrorNamesInvalidField(t *testing.T) {
 	t.Parallel()
 	subscribe := func(id, url string) string {
 		return wrap("<subscribe><resourceID>" + id + "</resourceID><notificationURL>" + url + "</notificationURL></subscribe>")
@@ -245,7 +245,7 @@ func TestAFieldThatIsWrongIsNamed(t *testing.T) {
 	}
 }
 
-func TestALongTitleIsReadKindlyAndWrittenStrictly(t *testing.T) {
+func TestLongTitleIsReadAndCutWhenWritten(t *testing.T) {
 	t.Parallel()
 	words := strings.Repeat("schöne neue Welt, ", 400)
 	d := parse(t, wrap("<result><status>true</status><title>"+words+"</title></result>"))
@@ -274,7 +274,7 @@ func TestALongTitleIsReadKindlyAndWrittenStrictly(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
+func TestMarshalRejectsUnreadableValues(t *testing.T) {
 	t.Parallel()
 	deep := Element{Space: "u", Name: "a"}
 	for range maxDepth {
@@ -312,7 +312,7 @@ func TestWhatCannotBeReadIsNotWritten(t *testing.T) {
 	}
 }
 
-func TestOnlyAResultThatIsWholeIsAnAnswer(t *testing.T) {
+func TestParseResultRequiresCompleteDocument(t *testing.T) {
 	t.Parallel()
 	r, err := ParseResult("text/xml; charset=utf-8", []byte(resultDoc))
 	if err != nil || !r.Status {
@@ -328,7 +328,7 @@ func TestOnlyAResultThatIsWholeIsAnAnswer(t *testing.T) {
 	}
 }
 
-func TestWhenASubscriptionIsConfirmed(t *testing.T) {
+func TestConfirmAt(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2003, 5, 1, 12, 0, 0, 0, time.UTC)
 	day := 24 * time.Hour

@@ -37,7 +37,7 @@ func serve(t *testing.T, h http.Handler) string {
 
 func logTo(t *testing.T) *slog.Logger { return slog.New(slog.NewTextHandler(t.Output(), nil)) }
 
-func TestAClientSubscribesAtAHandler(t *testing.T) {
+func TestClientSubscribesAtHandler(t *testing.T) {
 	t.Parallel()
 	want := Subscribe{"http://news.example.com/", "http://s.example/cb"}
 	for _, c := range []struct {
@@ -79,7 +79,7 @@ func TestAClientSubscribesAtAHandler(t *testing.T) {
 	}
 }
 
-func TestAClientNotifiesAHandler(t *testing.T) {
+func TestClientNotifiesHandler(t *testing.T) {
 	t.Parallel()
 	change := Change{ResourceID: "http://news.example.com/", ChangeTime: time.Date(2003, 4, 7, 22, 0, 0, 0, time.UTC), Title: "é", Other: []Element{{Space: "u", Name: "a", Text: " x "}}}
 	for _, c := range []struct {
@@ -114,7 +114,7 @@ func TestAClientNotifiesAHandler(t *testing.T) {
 	}
 }
 
-func TestARoleThatIsNotThereAnswersFalse(t *testing.T) {
+func TestMissingRoleAnswersFalse(t *testing.T) {
 	t.Parallel()
 	door := serve(t, &Handler{})
 	r, err := (&Client{}).Subscribe(t.Context(), door, Subscribe{"http://a.example/", "http://b.example/"})
@@ -130,7 +130,7 @@ func TestARoleThatIsNotThereAnswersFalse(t *testing.T) {
 	}
 }
 
-func TestAClientTellsFailuresApart(t *testing.T) {
+func TestClientDistinguishesFailures(t *testing.T) {
 	t.Parallel()
 	elsewhere := serve(t, &Handler{Publisher: &list{answer: Result{Status: true}}})
 	s := Subscribe{"http://a.example/", "http://b.example/"}
@@ -198,7 +198,7 @@ func post(t *testing.T, url, kind, body string, header ...string) (status int, c
 	return resp.StatusCode, resp.Header.Get("Content-Type"), string(b)
 }
 
-func TestWhatIsNotTheProtocolGetsAStatusAndASentence(t *testing.T) {
+func TestInvalidRequestGetsStatusAndMessage(t *testing.T) {
 	t.Parallel()
 	l := &list{answer: Result{Status: true}}
 	door := serve(t, &Handler{Publisher: l})

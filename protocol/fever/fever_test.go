@@ -141,7 +141,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func TestOurClientSyncsWithOurServer(t *testing.T) {
+func TestClientSyncsWithHandler(t *testing.T) {
 	t.Parallel()
 	ctx, f := t.Context(), newFake(120)
 	c := serve(t, f)
@@ -230,7 +230,7 @@ func ask(t *testing.T, f *fake, method, target, contentType, body string) (int, 
 
 const form = "application/x-www-form-urlencoded"
 
-func TestTheKeyComesInAnyWayThatAppsSendIt(t *testing.T) {
+func TestKeyIsAcceptedInEveryForm(t *testing.T) {
 	t.Parallel()
 	key := fever.Key("alice", "secret")
 	var parts bytes.Buffer
@@ -264,7 +264,7 @@ func TestTheKeyComesInAnyWayThatAppsSendIt(t *testing.T) {
 	}
 }
 
-func TestListsAreThereAlthoughTheyAreEmpty(t *testing.T) {
+func TestEmptyListsArePresent(t *testing.T) {
 	t.Parallel()
 	_, body := ask(t, newFake(0), "POST", "/?api&items&unread_item_ids&saved_item_ids&links&favicons", form, "api_key="+fever.Key("alice", "secret"))
 	want := `{"api_version":3,"auth":1,"last_refreshed_on_time":9,"favicons":[],"items":[],"total_items":0,"links":[],"unread_item_ids":"","saved_item_ids":""}`
@@ -273,7 +273,7 @@ func TestListsAreThereAlthoughTheyAreEmpty(t *testing.T) {
 	}
 }
 
-func TestTheAnswerIsXMLWhereItIsAskedForSo(t *testing.T) {
+func TestXMLResponseOnRequest(t *testing.T) {
 	t.Parallel()
 	status, body := ask(t, newFake(2), "POST", "/?api=xml&groups&feeds&items&unread_item_ids", form, "api_key="+fever.Key("alice", "secret"))
 	var a fever.Response
@@ -286,7 +286,7 @@ func TestTheAnswerIsXMLWhereItIsAskedForSo(t *testing.T) {
 	}
 }
 
-func TestWhatIsMarkedAndWhatIsNot(t *testing.T) {
+func TestMark(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		"mark=item&as=read&id=1": "mark 1", "mark=item&as=unread&id=1": "mark 1", "mark=item&as=saved&id=1": "mark 1", "mark=item&as=unsaved&id=1": "mark 1",
@@ -308,7 +308,7 @@ func TestWhatIsMarkedAndWhatIsNot(t *testing.T) {
 	}
 }
 
-func TestTheQuerySaysWhichItems(t *testing.T) {
+func TestItemQuery(t *testing.T) {
 	t.Parallel()
 	for query, want := range map[string]fever.Query{
 		"items": {}, "items&since_id=7": {Since: 7}, "items&since_id=-7": {}, "items&max_id=7": {Max: 7, Newest: true}, "items&max_id=0": {Newest: true},
@@ -329,7 +329,7 @@ func TestTheQuerySaysWhichItems(t *testing.T) {
 	}
 }
 
-func TestTheKeyIsWhatFeverSays(t *testing.T) {
+func TestKeyMatchesTheDocumentation(t *testing.T) {
 	t.Parallel()
 	if got := fever.Key("you@yourdomain.com", "b3stp4s4wd3v4"); got != "22233baf0b67c4e7cbee08486fba3861" {
 		t.Error(got)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestStreamsAreAtomFeedsToo(t *testing.T) {
+func TestStreamAsAtom(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]int{
 		"/reader/atom/feed/12?n=250": 250, "/greader/reader/atom/user/-/state/com.google/reading-list": 20,
@@ -50,8 +50,8 @@ func TestStreamsAreAtomFeedsToo(t *testing.T) {
 	}
 }
 
-// TestAtomFeedThatBreaksOffDoesNotLookWhole fails after the first batch.
-func TestAtomFeedThatBreaksOffDoesNotLookWhole(t *testing.T) {
+// TestFailedAtomStreamIsNotWellFormed fails after the first batch.
+func TestFailedAtomStreamIsNotWellFormed(t *testing.T) {
 	t.Parallel()
 	f := newFake(300)
 	f.failsAt = 2

@@ -14,7 +14,7 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-func TestOurClientDoesEverythingWithOurServerAtAnyPrefix(t *testing.T) {
+func TestClientAndHandlerAtAnyPrefix(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []string{"", "/greader", "/api/greader.php", "/a/b"} {
 		t.Run("at "+prefix, func(t *testing.T) {
@@ -77,7 +77,7 @@ func TestOurClientDoesEverythingWithOurServerAtAnyPrefix(t *testing.T) {
 	}
 }
 
-func TestAllItemsAreThereOnceByPagesAndByIDs(t *testing.T) {
+func TestPagesAndIDsListEachItemOnce(t *testing.T) {
 	t.Parallel()
 	ctx, f := t.Context(), newFake(2345)
 	c := serve(t, f, "")
@@ -121,7 +121,7 @@ func TestAllItemsAreThereOnceByPagesAndByIDs(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatBreaksOffDoesNotLookWhole(t *testing.T) {
+func TestFailedResponseIsIncomplete(t *testing.T) {
 	t.Parallel()
 	f := newFake(1000)
 	c := serve(t, f, "")
@@ -155,7 +155,7 @@ func ask(t *testing.T, f *fake, method, target, body string, header ...string) (
 
 const api = "/reader/api/0/"
 
-func TestTheLogInIsAnsweredAsAppsExpectIt(t *testing.T) {
+func TestLoginResponse(t *testing.T) {
 	t.Parallel()
 	const right = "Email=alice&Passwd=a%2Bb%26c%3Dd%25%20%C3%A9"
 	for name, c := range map[string]struct {
@@ -185,7 +185,7 @@ func TestTheLogInIsAnsweredAsAppsExpectIt(t *testing.T) {
 	}
 }
 
-func TestWhoIsNotSignedInIsToldSoInTheWordsOfTheAPI(t *testing.T) {
+func TestUnauthorizedResponse(t *testing.T) {
 	t.Parallel()
 	for _, auth := range []string{"", "GoogleLogin", "GoogleLogin auth=", "GoogleLogin auth=alice/wrong", "Basic YWxpY2U6eA==", "Bearer x", "GoogleLogin auth=" + strings.Repeat("x", 20_000)} {
 		for _, path := range []string{"token", "user-info", "subscription/list?output=json", "stream/contents/user/-/state/com.google/reading-list"} {
@@ -202,7 +202,7 @@ func TestWhoIsNotSignedInIsToldSoInTheWordsOfTheAPI(t *testing.T) {
 	}
 }
 
-func TestTheTokenMayBeMissingButNotWrong(t *testing.T) {
+func TestTokenMayBeMissingButNotWrong(t *testing.T) {
 	t.Parallel()
 	f := newFake(3)
 	_, token, _ := ask(t, f, "GET", api+"token", "")
@@ -226,7 +226,7 @@ func TestTheTokenMayBeMissingButNotWrong(t *testing.T) {
 	}
 }
 
-func TestTagsBecomeMarks(t *testing.T) {
+func TestEditTagMarksItems(t *testing.T) {
 	t.Parallel()
 	const state = "user/-/state/com.google/"
 	for body, want := range map[string]string{
@@ -273,7 +273,7 @@ func TestTagsBecomeMarks(t *testing.T) {
 	}
 }
 
-func TestTimesAreKnownByTheirLength(t *testing.T) {
+func TestTimeUnitIsDetectedByLength(t *testing.T) {
 	t.Parallel()
 	for ts, want := range map[string]string{
 		"": "all", "0": "all", "1371645508": "2013-06-19T12:38:28Z", "1371645508123": "2013-06-19T12:38:28.123Z", "1371645508.9": "2013-06-19T12:38:28Z",
@@ -297,7 +297,7 @@ func TestTimesAreKnownByTheirLength(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRequestOfTheAPIIsRefused(t *testing.T) {
+func TestInvalidRequestIsRejected(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]int{
 		"GET " + api + "nothing": 404, "GET /reader/": 404, "GET /": 404, "GET /greader/": 200, "GET /api/greader.php": 200,

@@ -38,7 +38,7 @@ func asked(pairs ...string) url.Values {
 	return q
 }
 
-func TestAnAuthorizationRequestIsReadAndAnswered(t *testing.T) {
+func TestAuthorizationRequestAndResponse(t *testing.T) {
 	t.Parallel()
 	r, refusal, bad := ParseRequest(asked())
 	if bad != nil || refusal != nil || r.ClientID != app || r.State != "s t&" || r.Challenge != challenge || !slices.Equal(r.Scopes, []string{"create", "profile"}) || !r.SameOrigin() {
@@ -56,7 +56,7 @@ func TestAnAuthorizationRequestIsReadAndAnswered(t *testing.T) {
 	}
 }
 
-func TestWrongAuthorizationRequestsAreRefused(t *testing.T) {
+func TestInvalidAuthorizationRequestIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		q    url.Values
@@ -97,7 +97,7 @@ func TestWrongAuthorizationRequestsAreRefused(t *testing.T) {
 	}
 }
 
-func TestARedirectURIMustBeOfTheProgramOrInItsList(t *testing.T) {
+func TestRedirectURIMustBeSameOriginOrListed(t *testing.T) {
 	t.Parallel()
 	for to, near := range map[string]bool{
 		app + "cb": true, "https://app.example:443/x": true, "https://APP.example/x": true,
@@ -110,7 +110,7 @@ func TestARedirectURIMustBeOfTheProgramOrInItsList(t *testing.T) {
 	}
 }
 
-func TestOnlyTheVerifierOfAChallengeFits(t *testing.T) {
+func TestVerifierMustMatchChallenge(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		challenge, verifier string
@@ -122,7 +122,7 @@ func TestOnlyTheVerifierOfAChallengeFits(t *testing.T) {
 	}
 }
 
-func TestAProgramIsKnownByItsPageOrItsMetadata(t *testing.T) {
+func TestParseClientFromPageOrMetadata(t *testing.T) {
 	t.Parallel()
 	page := `<!doctype html><title>Page</title><link rel="redirect_uri" href="/cb"><a rel="me redirect_uri" href="com.example:/cb">x</a><link rel=redirect_uri href="javascript:x">
 <div class="h-app"><a href="/home" class="u-url p-name"><img class="u-logo" src="l.png" alt=""> My   App</a></div><div class="h-app"><p class="p-name">Other</p></div>`
@@ -185,7 +185,7 @@ func (b *codes) Revoke(_ context.Context, token string) error {
 	return b.fail
 }
 
-func TestTheEndpointsForPrograms(t *testing.T) {
+func TestServerEndpoints(t *testing.T) {
 	t.Parallel()
 	b := &codes{}
 	s := &Server{Backend: b}

@@ -26,9 +26,9 @@ func handler(s *site) *xmlrpc.Handler {
 	return &xmlrpc.Handler{Methods: (&metaweblog.Server{Backend: s}).Methods()}
 }
 
-// TestCallsOfEditorsAreAnsweredAsTheyExpect posts calls as they came from programs, in
+// TestRecordedCallsOfEditors posts calls as they came from programs, in
 // the order of their names, to one weblog.
-func TestCallsOfEditorsAreAnsweredAsTheyExpect(t *testing.T) {
+func TestRecordedCallsOfEditors(t *testing.T) {
 	t.Parallel()
 	calls, err := filepath.Glob("testdata/calls/*.call.xml")
 	if err != nil || len(calls) == 0 {
@@ -69,7 +69,7 @@ func client(t *testing.T, s *site) *metaweblog.Client {
 	return &metaweblog.Client{URL: srv.URL, Blog: "alice", Name: "alice", Password: "secret", UserAgent: "test"}
 }
 
-func TestTheClientGetsBackWhatItSaved(t *testing.T) {
+func TestClientReadsBackSavedPost(t *testing.T) {
 	t.Parallel()
 	s := newSite()
 	c, ctx := client(t, s), t.Context()
@@ -103,7 +103,7 @@ func TestTheClientGetsBackWhatItSaved(t *testing.T) {
 	}
 }
 
-func TestTheClientKnowsAllMethods(t *testing.T) {
+func TestClientMethods(t *testing.T) {
 	t.Parallel()
 	s := newSite()
 	c, ctx := client(t, s), t.Context()
@@ -147,7 +147,7 @@ func TestTheClientKnowsAllMethods(t *testing.T) {
 	}
 }
 
-func TestGetPostsFiltersAndSortsAsWordPressDoes(t *testing.T) {
+func TestGetPostsFiltersAndSortsLikeWordPress(t *testing.T) {
 	t.Parallel()
 	s := newSite()
 	for i, p := range []metaweblog.Post{
@@ -197,7 +197,7 @@ func TestGetPostsFiltersAndSortsAsWordPressDoes(t *testing.T) {
 	}
 }
 
-func TestMethodsAskForTheAccessThatTheyNeed(t *testing.T) {
+func TestMethodsRequireTheirAccess(t *testing.T) {
 	t.Parallel()
 	s := newSite()
 	h := handler(s)
@@ -224,7 +224,7 @@ func TestMethodsAskForTheAccessThatTheyNeed(t *testing.T) {
 	}
 }
 
-func TestALogInThatFailsEndsABatch(t *testing.T) {
+func TestFailedLoginEndsBatch(t *testing.T) {
 	t.Parallel()
 	s := newSite()
 	guess := func(password string) any {
@@ -237,7 +237,7 @@ func TestALogInThatFailsEndsABatch(t *testing.T) {
 	}
 }
 
-func TestSupportedMethodsAreThoseThatCanBeCalled(t *testing.T) {
+func TestSupportedMethodsMatchMethods(t *testing.T) {
 	t.Parallel()
 	h := handler(newSite())
 	v, err := h.Call(t.Context(), xmlrpc.Call{Method: "mt.supportedMethods"})
@@ -256,7 +256,7 @@ func TestSupportedMethodsAreThoseThatCanBeCalled(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeReadIsAFaultThatSaysWhat(t *testing.T) {
+func TestInvalidParameterIsFaultThatNamesIt(t *testing.T) {
 	t.Parallel()
 	h := handler(newSite())
 	in := func(more ...any) []any { return append([]any{"alice", "alice", "secret"}, more...) }
@@ -297,7 +297,7 @@ func TestWhatCannotBeReadIsAFaultThatSaysWhat(t *testing.T) {
 	}
 }
 
-func TestMembersAreReadInAnyTypeAndCase(t *testing.T) {
+func TestParseEditAcceptsAnyTypeAndCase(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for _, c := range []struct {
@@ -335,7 +335,7 @@ func TestMembersAreReadInAnyTypeAndCase(t *testing.T) {
 	}
 }
 
-func TestStatusRulesOverPublish(t *testing.T) {
+func TestStatusOverridesPublish(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status  string
@@ -358,7 +358,7 @@ func TestStatusRulesOverPublish(t *testing.T) {
 	}
 }
 
-func TestATitleStandsInFrontOfABloggersText(t *testing.T) {
+func TestBloggerContentTitle(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		content string
@@ -388,7 +388,7 @@ func TestATitleStandsInFrontOfABloggersText(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheBackendGoTheirWay(t *testing.T) {
+func TestBackendErrors(t *testing.T) {
 	t.Parallel()
 	s := newSite()
 	s.fail = errBoom
@@ -408,7 +408,7 @@ func TestErrorsOfTheBackendGoTheirWay(t *testing.T) {
 	}
 }
 
-func TestAnswersOfOtherServersAreRead(t *testing.T) {
+func TestParseResponsesOfOtherServers(t *testing.T) {
 	t.Parallel()
 	byName := map[string]any{"News": map[string]any{"htmlUrl": "http://a.example/", "description": ""}, "Art": map[string]any{"description": "Art"}}
 	got, err := metaweblog.ParseCategories(byName)

@@ -20,7 +20,7 @@ func rsd() *metaweblog.RSD {
 	}
 }
 
-func TestAnRSDDocumentIsReadAsItWasWritten(t *testing.T) {
+func TestRSDRoundTrip(t *testing.T) {
 	t.Parallel()
 	doc := rsd().Append(nil)
 	if *update {
@@ -47,7 +47,7 @@ func TestAnRSDDocumentIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestRSDDocumentsOfOthersAreRead(t *testing.T) {
+func TestParseRSDOfOtherServers(t *testing.T) {
 	t.Parallel()
 	// In another namespace, relative, with the custom elements of one server, not well-formed.
 	doc := `<?xml version="1.0"?><RSD version="1.0" xmlns="http://archipelago.phrasewise.com/rsd"><service>

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestClientAndHandlerUnderstandEachOther(t *testing.T) {
+func TestClientAndHandler(t *testing.T) {
 	t.Parallel()
 	s, srv := newSite(t)
 	c := &Client{Endpoint: srv.URL + "/micropub?x=y", Token: "alice:create,update,delete,media", HTTP: srv.Client()}
@@ -60,7 +60,7 @@ func TestClientAndHandlerUnderstandEachOther(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThereYetIsAnswered202(t *testing.T) {
+func TestDelayedPostIsAnswered202(t *testing.T) {
 	t.Parallel()
 	_, srv := newSite(t)
 	got := ask(t, "POST", srv.URL+"/micropub", "content=A&post-status=later", "Content-Type", formType, "Authorization", "Bearer alice:create")
@@ -69,7 +69,7 @@ func TestWhatIsNotThereYetIsAnswered202(t *testing.T) {
 	}
 }
 
-func TestBrowsersMayCallFromAnyPage(t *testing.T) {
+func TestCORSAllowsAnyOrigin(t *testing.T) {
 	t.Parallel()
 	_, srv := newSite(t)
 	got := ask(t, "OPTIONS", srv.URL+"/micropub", "", "Origin", "https://app.example", "Access-Control-Request-Headers", "authorization")
@@ -82,7 +82,7 @@ func TestBrowsersMayCallFromAnyPage(t *testing.T) {
 	}
 }
 
-func TestStrangersReadNoCauses(t *testing.T) {
+func TestInternalErrorIsNotDisclosed(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s := &site{broken: errBroken}
@@ -95,7 +95,7 @@ func TestStrangersReadNoCauses(t *testing.T) {
 	}
 }
 
-func TestARequestThatFitsInAFormIsSentAsOne(t *testing.T) {
+func TestClientSendsFormWherePossible(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		r    Request
@@ -132,7 +132,7 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-func TestJSONThatIsNoObjectIsCalledThat(t *testing.T) {
+func TestErrorForJSONThatIsNotAnObject(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{`[]`, `"x"`, `1`} {
 		if _, err := ParseJSON([]byte(s)); err == nil || !strings.Contains(err.Error(), "The JSON is of the wrong kind: it is no object") {

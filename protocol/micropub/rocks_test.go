@@ -31,7 +31,7 @@ func parts(fields ...string) string {
 }
 
 // The numbers are those of the cases at micropub.rocks.
-func TestPostsAreCreatedInEveryForm(t *testing.T) {
+func TestCreateInEveryFormat(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ number, kind, body, want string }{
 		{"100", formType, `h=entry&content=A+test`, `{"content":["A test"]}`},
@@ -98,7 +98,7 @@ func same(t *testing.T, v any, want string) {
 	}
 }
 
-func TestUpdatesChangeWhatTheyNameAndNothingElse(t *testing.T) {
+func TestUpdateChangesNamedPropertiesOnly(t *testing.T) {
 	t.Parallel()
 	const before = `{"type":["h-entry"],"properties":{"content":["Old"],"category":["one","two"],"photo":[{"value":"https://a.example/s.jpg","alt":"A sunset"}]}}`
 	const photo = `,"photo":[{"value":"https://a.example/s.jpg","alt":"A sunset"}]`
@@ -144,7 +144,7 @@ func make1(t *testing.T, srv *httptest.Server, body string) string {
 	return got.header.Get("Location")
 }
 
-func TestPostsAreDeletedAndBroughtBackByFormAndByJSON(t *testing.T) {
+func TestDeleteAndUndeleteByFormAndJSON(t *testing.T) {
 	t.Parallel()
 	s, srv := newSite(t)
 	at := make1(t, srv, `{"properties":{"content":["A"]}}`)
@@ -164,7 +164,7 @@ func TestPostsAreDeletedAndBroughtBackByFormAndByJSON(t *testing.T) {
 	}
 }
 
-func TestQueriesAreAnswered(t *testing.T) {
+func TestQueries(t *testing.T) {
 	t.Parallel()
 	_, srv := newSite(t)
 	at := make1(t, srv, `{"properties":{"content":[{"html":"<p>A</p>"}],"category":["one"]}}`)
@@ -196,7 +196,7 @@ func TestQueriesAreAnswered(t *testing.T) {
 	}
 }
 
-func TestTheMediaEndpointTakesAFile(t *testing.T) {
+func TestMediaEndpointStoresFile(t *testing.T) {
 	t.Parallel()
 	s, srv := newSite(t)
 	for number, kind := range map[string]string{"700": "image/jpeg", "701": "image/png", "702": "image/gif"} {
@@ -207,7 +207,7 @@ func TestTheMediaEndpointTakesAFile(t *testing.T) {
 	}
 }
 
-func TestWhoMayWhatIsSaidByOneTokenInItsPlace(t *testing.T) {
+func TestTokenAndScopes(t *testing.T) {
 	t.Parallel()
 	const create, update = `{"properties":{"content":["A"]}}`, `{"action":"update","url":"http://a.example/","delete":["x"]}`
 	bearer := func(s string) []string { return []string{"Authorization", "Bearer " + s} }
@@ -288,7 +288,7 @@ func TestWhoMayWhatIsSaidByOneTokenInItsPlace(t *testing.T) {
 	}
 }
 
-func TestTheTokenIsNoPropertyOfThePost(t *testing.T) {
+func TestTokenIsNotAProperty(t *testing.T) {
 	t.Parallel() // 802
 	s, srv := newSite(t)
 	ask(t, "POST", srv.URL+"/micropub", "content=A&access_token=alice:create", "Content-Type", formType)

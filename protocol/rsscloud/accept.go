@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// preference is how much a client wants a media type: first by q, then by how
-// exactly it named the type.
+// preference is a client's preference for a media type. Preferences compare by q, then by
+// the specificity of the range.
 type preference struct {
 	q     float64
 	exact int // 0 for */*, 1 for text/*, 2 for the type itself
@@ -20,8 +20,8 @@ func (p preference) less(o preference) bool {
 	return p.exact < o.exact
 }
 
-// wantsJSON reads Accept: XML unless the client prefers JSON. ok is false when it
-// wants neither.
+// wantsJSON evaluates the Accept header: XML unless the client prefers JSON. ok is false if
+// the client accepts neither.
 //
 // spec:cloudburst#answer-accept
 func wantsJSON(h http.Header) (json, ok bool) {
@@ -37,7 +37,8 @@ func wantsJSON(h http.Header) (json, ok bool) {
 	return xml.less(js), xml.q > 0 || js.q > 0
 }
 
-// preferenceFor is what the most exact range of accept says about a type.
+// preferenceFor returns the preference of the most specific range of accept that matches
+// media.
 func preferenceFor(accept, media string) preference {
 	best := preference{exact: -1}
 	major, _, _ := strings.Cut(media, "/")
@@ -60,7 +61,7 @@ func preferenceFor(accept, media string) preference {
 	return best
 }
 
-// quality is the q parameter; what cannot be read counts as 1.
+// quality returns the q parameter. A missing or invalid q counts as 1.
 func quality(params string) float64 {
 	for p := range strings.SplitSeq(params, ";") {
 		name, value, _ := strings.Cut(p, "=")

@@ -13,11 +13,11 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// CallbackURL is the URL that notifications in the given protocol go to. host is
-// a name or an address (IPv6 with or without brackets); path may have a query,
-// which is kept byte for byte but for bytes outside ASCII, which are
-// percent-encoded. The scheme is https for https-post and for port 443, else
-// http; a port that the scheme implies is left out. An error is a [*FieldError].
+// CallbackURL returns the URL that receives notifications in the given protocol. host is a
+// name or an IP address (IPv6 with or without brackets). path may have a query and is kept
+// byte for byte, except that non-ASCII bytes are percent-encoded. The scheme is https for
+// https-post and for port 443, else http; the default port of the scheme is left out. The
+// error is a [*FieldError] (for the protocol: [ErrProtocol] that wraps one).
 func CallbackURL(protocol, host string, port int, path string) (string, error) {
 	// spec:rsscloud-2009#please-notify-fields
 	if !ValidProtocol(protocol) {
@@ -45,17 +45,17 @@ func CallbackURL(protocol, host string, port int, path string) (string, error) {
 		clean += ":" + strconv.Itoa(port)
 	}
 	callback := scheme + "://" + clean + percentNonASCII(fixPath(path))
-	// What a request line cannot carry is better refused now than at the first
-	// notification.
+	// Reject here a path that no request line can carry, not at the first notification.
 	if _, err := url.Parse(callback); err != nil {
-		return "", fieldErr("path", "The path %s is not one that a URL can have; write a percent sign as %%25.", wirehttp.Quote(path))
+		return "", fieldErr("path", "The path %s is not valid in a URL; write a percent sign as %%25.", wirehttp.Quote(path))
 	}
 	return callback, nil
 }
 
-// SplitCallback is the inverse of [CallbackURL]: host without brackets, port and
-// path, and the protocol under which they make the same URL again (https-post
-// where http-post cannot).
+// SplitCallback is the inverse of [CallbackURL]. It returns host without brackets, port,
+// path, and the protocol with which they form the same URL again (https-post where
+// http-post cannot). The error is a [*FieldError] (for the protocol: [ErrProtocol] that
+// wraps one).
 func SplitCallback(protocol, callback string) (p, host string, port int, path string, err error) {
 	fail := func(why string) (string, string, int, string, error) {
 		return "", "", 0, "", fieldErr("callback", "The callback %s cannot be registered: %s.", wirehttp.Quote(callback), why)
@@ -108,8 +108,8 @@ func cutPort(hostport string) (host, port string, ok bool) {
 	return hostport[:i], hostport[i+1:], true
 }
 
-// ChallengeURL is the callback with the parameters of a challenge behind
-// whatever query it has already, not one byte of which changes.
+// ChallengeURL returns the callback with the parameters of a challenge appended to its
+// query. The existing query is not changed.
 //
 // spec:rsscloud-2009#challenge
 func ChallengeURL(callback, feed, challenge string) string {
@@ -123,9 +123,9 @@ func ChallengeURL(callback, feed, challenge string) string {
 	return callback + sep + "url=" + url.QueryEscape(feed) + "&challenge=" + url.QueryEscape(challenge)
 }
 
-// CheckFeedURL returns a [*FieldError] unless s can be the URL of a feed: http or
-// https, a host, no log-in, at most [MaxURL] bytes. Otherwise s is left as it is,
-// because a feed is known by exactly the URL that its author pings.
+// CheckFeedURL returns a [*FieldError] unless s can be the URL of a feed: http or https,
+// with a host, without user name and fragment, at most [MaxURL] bytes. It does not
+// normalize s, because a feed is identified by exactly the URL that its author pings.
 //
 // spec:rsscloud-2009#feed-by-many-urls
 func CheckFeedURL(s string) error {
@@ -155,8 +155,8 @@ func CheckFeedURL(s string) error {
 	return nil
 }
 
-// CheckProcedure returns a [*FieldError] unless name can be the notifyProcedure
-// of a registration in the given protocol. http-post needs none and ignores it.
+// CheckProcedure returns a [*FieldError] unless name is a valid notifyProcedure for the
+// given protocol. http-post and https-post ignore the procedure, so any name is valid.
 func CheckProcedure(protocol, name string) error {
 	if protocol != XMLRPC && protocol != SOAP {
 		// spec:rsscloud-2009#notify-procedure-field
@@ -182,7 +182,8 @@ func CheckProcedure(protocol, name string) error {
 	return nil
 }
 
-// ownMethod leaves names such as rssCloud.notify, which aggregators do use, alone.
+// ownMethod reports whether name is a method of a cloud. It permits names such as
+// rssCloud.notify, which aggregators use.
 func ownMethod(name string) bool {
 	switch strings.ToLower(name) {
 	case "rsscloud.hello", "rsscloud.ping", "rsscloud.pleasenotify", "rsscloud.saverss", "xmlstoragesystem.rsspleasenotify":
@@ -198,7 +199,7 @@ func isAlnum(r rune) bool  { return isLetter(r) || r >= '0' && r <= '9' }
 func protocolError(p string) error {
 	hint := "xml-rpc, soap, http-post or https-post"
 	if low := strings.ToLower(strings.TrimSpace(p)); low != p && ValidProtocol(low) {
-		hint = low + ", in small letters"
+		hint = low + ", in lowercase"
 	}
 	return fmt.Errorf("%w: %w", ErrProtocol, fieldErr("protocol", "The protocol is %s; it must be %s.", wirehttp.Quote(p), hint))
 }
@@ -260,8 +261,8 @@ func percentNonASCII(s string) string {
 	return b.String()
 }
 
-// cleanHost makes the one spelling of a host: a name in lower case and ASCII
-// without a final dot, or an address without brackets.
+// cleanHost normalizes a host: a name in lowercase ASCII without a final dot, or an IP
+// address without brackets.
 func cleanHost(s string) (string, error) {
 	bad := fieldErr("domain", "The domain %s is not a host name or an IP address.", wirehttp.Quote(s))
 	host := strings.TrimSpace(s)
@@ -291,9 +292,9 @@ func cleanHost(s string) (string, error) {
 	return cleanName(strings.TrimSuffix(inner, "."), bad)
 }
 
-// HostOf is how a callback's host is written for an address: IPv4 also where it
-// came as ::ffff:a.b.c.d. A zone names an interface of one machine and means
-// nothing on another, so it is refused.
+// HostOf returns the host of a callback for an IP address. An IPv4-mapped IPv6 address
+// becomes IPv4. The error is a [*FieldError] for an invalid address and for one with a
+// zone, which has a meaning on one machine only.
 func HostOf(a netip.Addr) (string, error) {
 	if !a.IsValid() {
 		return "", fieldErr("domain", "The caller's address is not known; name the host in domain.")
@@ -310,7 +311,7 @@ func cleanName(name string, bad *FieldError) (string, error) {
 		if err != nil {
 			return "", bad
 		}
-		// Wide digits come out as plain ones: look again whether it is an address.
+		// Full-width digits become ASCII digits, so the result may be an IP address.
 		if a, err := netip.ParseAddr(ascii); err == nil {
 			return HostOf(a)
 		}
@@ -329,7 +330,7 @@ func cleanName(name string, bad *FieldError) (string, error) {
 		}
 		last = label
 	}
-	// 127.1, 2130706433 and 0x7f.1 are addresses to some resolvers and names to others.
+	// Resolvers disagree whether 127.1, 2130706433 and 0x7f.1 are addresses or names.
 	if strings.Trim(last, "0123456789") == "" || strings.HasPrefix(last, "0x") {
 		return "", bad
 	}

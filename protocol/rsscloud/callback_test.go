@@ -57,7 +57,7 @@ func TestCallbackURL(t *testing.T) {
 	}
 }
 
-func TestCallbackThatCannotBeOne(t *testing.T) {
+func TestInvalidCallbackIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		protocol, host string
@@ -105,7 +105,7 @@ func TestCallbackThatCannotBeOne(t *testing.T) {
 	}
 }
 
-func TestWideDigitsAreTheAddressTheyMean(t *testing.T) {
+func TestFullWidthDigitsBecomeAnAddress(t *testing.T) {
 	t.Parallel()
 	got, err := rsscloud.CallbackURL("http-post", "１２７.０.０.１", 80, "/")
 	if err == nil && got != "http://127.0.0.1/" {
@@ -113,7 +113,7 @@ func TestWideDigitsAreTheAddressTheyMean(t *testing.T) {
 	}
 }
 
-func TestCallbackThatCannotBeSplit(t *testing.T) {
+func TestSplitCallbackRejectsInvalidURL(t *testing.T) {
 	t.Parallel()
 	for protocol, callback := range map[string]string{
 		"http-post":  "ftp://a.example/",
@@ -136,7 +136,7 @@ func TestCallbackThatCannotBeSplit(t *testing.T) {
 	}
 }
 
-func TestChallengeGoesBehindTheQueryByteForByte(t *testing.T) {
+func TestChallengeIsAppendedToUnchangedQuery(t *testing.T) {
 	t.Parallel()
 	const tail = "url=http%3A%2F%2Ff.example%2F%3Fa%3D1%26b%3D2&challenge=c0ffee"
 	for callback, want := range map[string]string{
@@ -153,7 +153,7 @@ func TestChallengeGoesBehindTheQueryByteForByte(t *testing.T) {
 	}
 }
 
-func TestCallbackIsAtTheCallerUnlessADomainIsNamed(t *testing.T) {
+func TestCallbackHostIsCallerUnlessDomainIsSet(t *testing.T) {
 	t.Parallel()
 	g := rsscloud.Registration{Port: 5337, Path: "/a", Protocol: "http-post"}
 	for addr, want := range map[string]string{
@@ -205,7 +205,7 @@ func TestProcedureNames(t *testing.T) {
 	}
 }
 
-func TestADomainThatIsAURLIsToldSo(t *testing.T) {
+func TestErrorForURLAsDomainExplainsTheURL(t *testing.T) {
 	t.Parallel()
 	for host, want := range map[string]string{
 		"http://reader.example":          "is a URL or part of one",

@@ -19,26 +19,27 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// HTTPClient sends requests; *http.Client is one. A program that calls hosts which
-// strangers name gives one that refuses private addresses.
+// HTTPClient sends requests; *http.Client implements it. A program that calls hosts named
+// by unknown clients should use one that refuses private addresses.
 type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Client talks to clouds for authors ([Client.Ping]) and aggregators
-// ([Client.PleaseNotify]), and to aggregators for clouds ([Client.Notify],
-// [Client.Challenge]). The zero value works.
+// Client calls clouds for authors ([Client.Ping]) and aggregators ([Client.PleaseNotify]),
+// and calls aggregators for clouds ([Client.Notify], [Client.Challenge]). The zero value is
+// ready to use.
 //
-// A refusal is a [Result] without success and a nil error. An [*Error] has the
-// status of an answer that is none, or of a limit; [ErrInvalidResponse] means an answer
-// that cannot be read.
+// A refusal is a [Result] without success and a nil error. An [*Error] has the HTTP status
+// of a failed request or of a limit. [ErrInvalidResponse] means that the response cannot be
+// read.
 type Client struct {
-	HTTP      HTTPClient // nil: one with a time limit of 30 s that follows no redirect
+	HTTP      HTTPClient // nil: a client with a timeout of 30 s that follows no redirects
 	UserAgent string
 }
 
-// PingDoor is where a hub takes pings: /ping, /RPC2 or /soap beside base for
-// HTTPPost, XMLRPC and SOAP. A base with a path of its own is the door already.
+// PingEndpoint returns the URL at which a hub with the URL base accepts pings: /ping for
+// HTTPPost and HTTPSPost, /RPC2 for XMLRPC, /soap for SOAP. A base with a path is the
+// endpoint already and is returned unchanged.
 func PingEndpoint(protocol, base string) (string, error) {
 	if err := CheckFeedURL(base); err != nil {
 		return "", fmt.Errorf("rsscloud: the hub's URL %s must be like https://hub.example.com or http://192.0.2.7:5337", wirehttp.Quote(base))
@@ -63,53 +64,52 @@ func PingEndpoint(protocol, base string) (string, error) {
 	return u.String(), nil
 }
 
-// Ping tells the cloud whose ping door is at door that feed has changed. Save the
-// feed first: the cloud reads it. The protocol is HTTPPost (REST), XMLRPC or SOAP;
-// see [PingDoor] and [Cloud.PingURL] for doors.
+// Ping informs the cloud with the given ping endpoint that feed has changed. Save the feed
+// first, because the cloud reads it. protocol is HTTPPost (REST), HTTPSPost, XMLRPC or
+// SOAP. [PingEndpoint] and [Cloud.PingURL] return endpoints.
 //
 // spec:rsscloud-2009#ping-rest
 // spec:rsscloud-2009#ping-xml-rpc
-func (c *Client) Ping(ctx context.Context, protocol, door, feed string) (Result, error) {
+func (c *Client) Ping(ctx context.Context, protocol, endpoint, feed string) (Result, error) {
 	switch protocol {
 	case HTTPPost, HTTPSPost:
-		return c.form(ctx, door, Form{{"url", feed}})
+		return c.form(ctx, endpoint, Form{{"url", feed}})
 	case XMLRPC:
-		return c.xmlrpc(ctx, door, MethodPing, feed)
+		return c.xmlrpc(ctx, endpoint, MethodPing, feed)
 	case SOAP:
-		return c.soap(ctx, door, "ping", soap.Param{Name: "url", Value: feed})
+		return c.soap(ctx, endpoint, "ping", soap.Param{Name: "url", Value: feed})
 	}
 	return Result{}, protocolError(protocol)
 }
 
-// PleaseNotify asks the cloud for notifications, in the way that the <cloud>
-// element wants to be asked.
+// PleaseNotify registers g at the cloud, in the protocol that the <cloud> element names.
 //
 // spec:rsscloud-2003#ask-in-protocol
 func (c *Client) PleaseNotify(ctx context.Context, cloud Cloud, g Registration) (Result, error) {
 	if err := g.Check(); err != nil {
 		return Result{}, err
 	}
-	door, err := cloud.RegisterURL()
+	endpoint, err := cloud.RegisterURL()
 	if err != nil {
 		return Result{}, err
 	}
 	switch cloud.Protocol {
 	case XMLRPC:
-		return c.xmlrpc(ctx, door, cmp.Or(cloud.RegisterProcedure, MethodPleaseNotify), g.Params()...)
+		return c.xmlrpc(ctx, endpoint, cmp.Or(cloud.RegisterProcedure, MethodPleaseNotify), g.Params()...)
 	case SOAP:
 		name := cmp.Or(cloud.RegisterProcedure, MethodPleaseNotify)
-		return c.soap(ctx, door, name[strings.LastIndexByte(name, '.')+1:], soapParams(g)...)
+		return c.soap(ctx, endpoint, name[strings.LastIndexByte(name, '.')+1:], soapParams(g)...)
 	}
-	return c.form(ctx, door, g.Form())
+	return c.form(ctx, endpoint, g.Form())
 }
 
-// Cancel ends a registration, on clouds that can do that.
+// Cancel ends a registration. Not all clouds support it; see [Cloud.CancelURL].
 func (c *Client) Cancel(ctx context.Context, cloud Cloud, g Registration) (Result, error) {
-	door, err := cloud.CancelURL()
+	endpoint, err := cloud.CancelURL()
 	if err != nil {
 		return Result{}, err
 	}
-	return c.form(ctx, door, g.Form())
+	return c.form(ctx, endpoint, g.Form())
 }
 
 func soapParams(g Registration) []soap.Param {
@@ -120,13 +120,13 @@ func soapParams(g Registration) []soap.Param {
 	return params
 }
 
-// ParamNames are the names of the parameters of pleaseNotify over SOAP, in order.
+// ParamNames returns the names of the parameters of pleaseNotify over SOAP, in order.
 func ParamNames() []string {
 	return []string{"notifyProcedure", "port", "path", "protocol", "urlList", "domain"}
 }
 
-func (c *Client) form(ctx context.Context, door string, f Form) (Result, error) {
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, door, bytes.NewReader(f.Encode()))
+func (c *Client) form(ctx context.Context, endpoint string, f Form) (Result, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, bytes.NewReader(f.Encode()))
 	if err != nil {
 		return Result{}, fmt.Errorf("rsscloud: %w", err)
 	}
@@ -150,8 +150,8 @@ func (c *Client) form(ctx context.Context, door string, f Form) (Result, error) 
 	return result, nil
 }
 
-func (c *Client) xmlrpc(ctx context.Context, door, method string, params ...any) (Result, error) {
-	x := &xmlrpc.Client{URL: door, HTTP: wirehttp.ClientOr(c.HTTP), UserAgent: c.UserAgent}
+func (c *Client) xmlrpc(ctx context.Context, endpoint, method string, params ...any) (Result, error) {
+	x := &xmlrpc.Client{URL: endpoint, HTTP: wirehttp.ClientOr(c.HTTP), UserAgent: c.UserAgent}
 	v, err := x.Call(ctx, method, params...)
 	if f, ok := errors.AsType[*xmlrpc.Fault](err); ok {
 		return Result{Msg: f.String}, nil
@@ -165,8 +165,8 @@ func (c *Client) xmlrpc(ctx context.Context, door, method string, params ...any)
 	return resultOf(v)
 }
 
-func (c *Client) soap(ctx context.Context, door, name string, params ...soap.Param) (Result, error) {
-	x := &soap.Client{URL: door, Namespace: soapNamespace, Action: soapNamespace + name, HTTP: wirehttp.ClientOr(c.HTTP), UserAgent: c.UserAgent}
+func (c *Client) soap(ctx context.Context, endpoint, name string, params ...soap.Param) (Result, error) {
+	x := &soap.Client{URL: endpoint, Namespace: soapNamespace, Action: soapNamespace + name, HTTP: wirehttp.ClientOr(c.HTTP), UserAgent: c.UserAgent}
 	v, err := x.Call(ctx, name, params...)
 	if f, ok := errors.AsType[*soap.Fault](err); ok {
 		return Result{Msg: f.String}, nil
@@ -177,15 +177,16 @@ func (c *Client) soap(ctx context.Context, door, name string, params ...soap.Par
 	if err != nil {
 		return Result{}, fmt.Errorf("rsscloud: %w", err)
 	}
-	if v == nil { // a procedure without a value, and no fault
+	if v == nil { // no value and no fault: success
 		return Result{Success: true}, nil
 	}
 	return resultOf(v)
 }
 
-// Notify tells a callback that feed changed, which is also what a test call is.
-// The answer's value is ignored; an error status is an [*Error] (410 means: never
-// again), and a callback that answers as a cloud's ping door does is [ErrLoop].
+// Notify notifies a callback that feed changed. A test call is the same request. The value
+// of the response is ignored. An error status is an [*Error]; 410 means that the
+// subscription has ended. A callback that responds like a cloud's ping endpoint is
+// [ErrLoop].
 //
 // spec:rsscloud-2009#notify-value-ignored
 func (c *Client) Notify(ctx context.Context, protocol, callback, procedure, feed string, hops int) error {
@@ -211,8 +212,8 @@ func (c *Client) Notify(ctx context.Context, protocol, callback, procedure, feed
 	return nil
 }
 
-// Challenge asks a callback whether it wants notifications of feed, with a
-// challenge of its own making. nil is consent; see [CheckConsent].
+// Challenge asks a callback, with a new challenge, whether it wants notifications of feed.
+// nil means consent; for the errors see [CheckConsent].
 //
 // spec:rsscloud-2009#challenge
 func (c *Client) Challenge(ctx context.Context, callback, feed string) error {
@@ -228,15 +229,16 @@ func (c *Client) Challenge(ctx context.Context, callback, feed string) error {
 	return CheckConsent(resp.StatusCode, resp.Header.Get("Content-Type"), body, challenge, feed)
 }
 
-// NewChallenge makes a challenge: 32 random hexadecimal digits.
+// NewChallenge returns a challenge of 32 random hexadecimal digits.
 func NewChallenge() string {
 	var b [16]byte
-	// crypto/rand does not fail; it ends the program when the system has no randomness.
+	// crypto/rand never returns an error; it ends the program if the system has no
+	// randomness.
 	_, _ = rand.Read(b[:])
 	return hex.EncodeToString(b[:])
 }
 
-// send does r and reads at most limit bytes of the answer.
+// send sends r and reads at most limit bytes of the response body.
 func (c *Client) send(r *http.Request, limit int64) (*http.Response, []byte, error) {
 	if c.UserAgent != "" {
 		r.Header.Set("User-Agent", c.UserAgent)
@@ -248,7 +250,7 @@ func (c *Client) send(r *http.Request, limit int64) (*http.Response, []byte, err
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, limit))
 	if err != nil {
-		return nil, nil, fmt.Errorf("rsscloud: read the answer: %w", err)
+		return nil, nil, fmt.Errorf("rsscloud: read the response: %w", err)
 	}
 	return resp, body, nil
 }

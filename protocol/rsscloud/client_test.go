@@ -24,8 +24,8 @@ import (
 
 const testFeed = "http://feeds.example/rss.xml?a=1&b=ü"
 
-// cloud is a small but whole cloud: it verifies, remembers and notifies, through
-// the package's own pieces.
+// cloud is a small but complete cloud: it verifies, stores and notifies with the package's
+// own functions.
 type cloud struct {
 	*httptest.Server
 	client *rsscloud.Client
@@ -40,7 +40,7 @@ func newCloud(t *testing.T) *cloud {
 	mux := http.NewServeMux()
 	rest := &rsscloud.Handler{Log: quiet(t), Backend: backend{
 		ping: func(ctx context.Context, p rsscloud.PingRequest) (rsscloud.Result, error) {
-			if err := c.tell(ctx, p.URL); err != nil {
+			if err := c.notify(ctx, p.URL); err != nil {
 				return rsscloud.Result{Msg: err.Error()}, nil
 			}
 			return rsscloud.Result{Success: true, Msg: rsscloud.ThanksForThePing}, nil
@@ -59,8 +59,8 @@ func newCloud(t *testing.T) *cloud {
 			return rsscloud.Result{Success: err == nil}, err
 		},
 	}}
-	for _, door := range rsscloud.Endpoints() {
-		mux.Handle(door, rest)
+	for _, endpoint := range rsscloud.Endpoints() {
+		mux.Handle(endpoint, rest)
 	}
 	mux.Handle("/RPC2", c.xmlrpc(t))
 	mux.Handle("/soap", c.soap(t))
@@ -85,7 +85,7 @@ func (c *cloud) xmlrpc(t *testing.T) http.Handler {
 		{Name: rsscloud.MethodRSSPleaseNotify, Do: please},
 		{Name: rsscloud.MethodPing, Do: func(ctx context.Context, params []any) (any, error) {
 			u, _ := xmlrpc.String(params[0])
-			if err := c.tell(ctx, u); err != nil {
+			if err := c.notify(ctx, u); err != nil {
 				return nil, &xmlrpc.Fault{Code: 4, String: err.Error()}
 			}
 			return true, nil
@@ -110,7 +110,7 @@ func (c *cloud) soap(t *testing.T) http.Handler {
 			}},
 			{Name: "ping", Params: []soap.Def{{Name: "url", Type: "string"}}, Result: result, Do: func(ctx context.Context, params []any) (any, error) {
 				u, _ := soap.String(params[0])
-				return true, c.tell(ctx, u)
+				return true, c.notify(ctx, u)
 			}},
 		},
 	}}
@@ -137,7 +137,7 @@ func (c *cloud) register(ctx context.Context, r *http.Request, g rsscloud.Regist
 	return nil
 }
 
-func (c *cloud) tell(ctx context.Context, feed string) error {
+func (c *cloud) notify(ctx context.Context, feed string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for callback, g := range c.subs {
@@ -148,15 +148,15 @@ func (c *cloud) tell(ctx context.Context, feed string) error {
 	return nil
 }
 
-// element is the cloud's own element for one way to ask.
+// element returns the cloud's element for one protocol of registration.
 func (c *cloud) element(protocol, path, procedure string) rsscloud.Cloud {
 	host, port, _ := net.SplitHostPort(strings.TrimPrefix(c.URL, "http://"))
 	n, _ := strconv.Atoi(port)
 	return rsscloud.Cloud{Domain: host, Port: n, Path: path, RegisterProcedure: procedure, Protocol: protocol}
 }
 
-// aggregator is a Subscriber that remembers what it was told.
-func aggregator(t *testing.T) (srv *httptest.Server, notices func() []rsscloud.Received) {
+// aggregator is a Subscriber that records its notifications.
+func aggregator(t *testing.T) (srv *httptest.Server, received func() []rsscloud.Received) {
 	t.Helper()
 	var mu sync.Mutex
 	var got []rsscloud.Received
@@ -176,10 +176,9 @@ func aggregator(t *testing.T) (srv *httptest.Server, notices func() []rsscloud.R
 	}
 }
 
-// TestWholeRoundInEveryProtocol registers, pings and cancels with the real client
-// at the real server and hears of it at the real subscriber, for every way to ask,
-// every way to be told, with and without a domain.
-func TestWholeRoundInEveryProtocol(t *testing.T) {
+// TestRegisterPingAndCancelInEveryProtocol runs the real client, handler and subscriber in
+// every protocol of registration and of notification, with and without a domain.
+func TestRegisterPingAndCancelInEveryProtocol(t *testing.T) {
 	t.Parallel()
 	for _, asked := range []struct{ protocol, path, procedure, ping string }{
 		{"http-post", "/rsscloud/pleaseNotify", "", "/rsscloud/ping"},
@@ -189,24 +188,24 @@ func TestWholeRoundInEveryProtocol(t *testing.T) {
 		{"xml-rpc", "/RPC2", "", "/RPC2"},
 		{"soap", "/soap", "pleaseNotify", "/soap"},
 	} {
-		for _, told := range []string{"http-post", "xml-rpc", "soap"} {
+		for _, notified := range []string{"http-post", "xml-rpc", "soap"} {
 			for _, domain := range []string{"", "127.0.0.1"} {
-				name := fmt.Sprintf("%s%s,%s,%s,%s", asked.protocol, asked.path, asked.procedure, told, domain)
+				name := fmt.Sprintf("%s%s,%s,%s,%s", asked.protocol, asked.path, asked.procedure, notified, domain)
 				t.Run(strings.ReplaceAll(name, "/", "_"), func(t *testing.T) {
 					t.Parallel()
-					wholeRound(t, asked.protocol, asked.path, asked.procedure, told, domain)
+					runEveryStep(t, asked.protocol, asked.path, asked.procedure, notified, domain)
 				})
 			}
 		}
 	}
 }
 
-func wholeRound(t *testing.T, protocol, path, procedure, told, domain string) {
+func runEveryStep(t *testing.T, protocol, path, procedure, notified, domain string) {
 	hub := newCloud(t)
-	agg, notices := aggregator(t)
+	agg, received := aggregator(t)
 	ctx := t.Context()
 	element := hub.element(protocol, path, procedure)
-	g, err := rsscloud.RegistrationFor(told, agg.URL+"/cb?x=1", "river.updated", testFeed)
+	g, err := rsscloud.RegistrationFor(notified, agg.URL+"/cb?x=1", "river.updated", testFeed)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,11 +214,11 @@ func wholeRound(t *testing.T, protocol, path, procedure, told, domain string) {
 	if r, err := client.PleaseNotify(ctx, element, g); err != nil || !r.Success {
 		t.Fatalf("pleaseNotify: %+v, %v", r, err)
 	}
-	door, err := element.PingURL()
+	endpoint, err := element.PingURL()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := client.Ping(ctx, protocol, door, testFeed); err != nil || !r.Success {
+	if r, err := client.Ping(ctx, protocol, endpoint, testFeed); err != nil || !r.Success {
 		t.Fatalf("ping: %+v, %v", r, err)
 	}
 	type seen struct {
@@ -227,14 +226,14 @@ func wholeRound(t *testing.T, protocol, path, procedure, told, domain string) {
 		Hops                     int
 	}
 	var got []seen
-	for _, n := range notices() {
+	for _, n := range received() {
 		got = append(got, seen{n.URL, n.Protocol, n.Procedure, n.Hops})
 	}
-	want := []seen{{testFeed, told, "river.updated", 1}, {testFeed, told, "river.updated", 2}}
-	if told == "http-post" {
+	want := []seen{{testFeed, notified, "river.updated", 1}, {testFeed, notified, "river.updated", 2}}
+	if notified == "http-post" {
 		want[0].Procedure, want[1].Procedure = "", ""
 	}
-	if domain != "" { // the challenge is no notification
+	if domain != "" { // the challenge is not a notification
 		want = want[1:]
 	}
 	if d := cmp.Diff(want, got); d != "" {
@@ -252,7 +251,7 @@ func wholeRound(t *testing.T, protocol, path, procedure, told, domain string) {
 	}
 }
 
-func TestTheClientTellsALimitFromARefusal(t *testing.T) {
+func TestClientDistinguishesLimitFromRefusal(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, header, body string) string {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -300,7 +299,7 @@ func TestTheClientTellsALimitFromARefusal(t *testing.T) {
 	}
 }
 
-func TestACallbackThatIsAPingDoorIsALoop(t *testing.T) {
+func TestPingEndpointAsCallbackIsLoop(t *testing.T) {
 	t.Parallel()
 	hub := newCloud(t)
 	err := (&rsscloud.Client{}).Notify(t.Context(), "http-post", hub.URL+"/rsscloud/ping", "", testFeed, 1)
@@ -309,14 +308,14 @@ func TestACallbackThatIsAPingDoorIsALoop(t *testing.T) {
 	}
 }
 
-func TestPingDoorOfAHub(t *testing.T) {
+func TestPingEndpointOfHub(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ protocol, base, want string }{
 		{"http-post", "http://hub.example:5337", "http://hub.example:5337/ping"},
 		{"http-post", "https://hub.example/", "https://hub.example/ping"},
 		{"xml-rpc", "http://[::1]:5337", "http://[::1]:5337/RPC2"},
 		{"soap", "http://hub.example", "http://hub.example/soap"},
-		{"http-post", "http://hub.example/own/door", "http://hub.example/own/door"},
+		{"http-post", "http://hub.example/own/endpoint", "http://hub.example/own/endpoint"},
 	} {
 		if got, err := rsscloud.PingEndpoint(c.protocol, c.base); err != nil || got != c.want {
 			t.Errorf("%v: %s, %v", c, got, err)
@@ -329,9 +328,9 @@ func TestPingDoorOfAHub(t *testing.T) {
 	}
 }
 
-func TestSubscriberAnswers(t *testing.T) {
+func TestSubscriberResponses(t *testing.T) {
 	t.Parallel()
-	srv, notices := aggregator(t)
+	srv, received := aggregator(t)
 	feed := url.QueryEscape(testFeed)
 	call, err := xmlrpc.Call{Method: "a.b", Params: []any{testFeed}}.Marshal()
 	if err != nil {
@@ -345,7 +344,7 @@ func TestSubscriberAnswers(t *testing.T) {
 		name, method, path, body string
 		status                   int
 		want                     string
-		told                     bool
+		notified                     bool
 	}{
 		{"challenge", "GET", "/?x=1&url=" + feed + "&challenge=abc", "", 200, "abc", false},
 		{"challenge for another feed", "GET", "/?url=http%3A%2F%2Fother&challenge=abc", "", 404, "does not want", false},
@@ -364,7 +363,7 @@ func TestSubscriberAnswers(t *testing.T) {
 		{"broken xml-rpc", "POST", "/", "<?xml version='1.0'?><methodCall><methodName>a", 200, "faultCode", false},
 		{"other method", "PUT", "/", "", 405, "GET and POST", false},
 	} {
-		before := len(notices())
+		before := len(received())
 		r, err := http.NewRequestWithContext(t.Context(), c.method, srv.URL+c.path, strings.NewReader(c.body))
 		if err != nil {
 			t.Fatal(err)
@@ -378,8 +377,8 @@ func TestSubscriberAnswers(t *testing.T) {
 		if resp.StatusCode != c.status || !strings.Contains(got, c.want) {
 			t.Errorf("%s: %d %s", c.name, resp.StatusCode, got)
 		}
-		if told := len(notices()) > before; told != c.told {
-			t.Errorf("%s: told %t", c.name, told)
+		if notified := len(received()) > before; notified != c.notified {
+			t.Errorf("%s: notified %t", c.name, notified)
 		}
 		if c.name == "challenge" && resp.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 			t.Errorf("the challenge came as %s", resp.Header.Get("Content-Type"))
@@ -387,7 +386,7 @@ func TestSubscriberAnswers(t *testing.T) {
 	}
 }
 
-func TestWhatASubscriberCannotTakeIsAnswered503(t *testing.T) {
+func TestFailedNotificationGets503(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(&rsscloud.Subscriber{
 		Wants: func(string) bool { return true },
@@ -402,12 +401,12 @@ func TestWhatASubscriberCannotTakeIsAnswered503(t *testing.T) {
 	}
 }
 
-func TestSubscriberWithOneProcedureRefusesOthers(t *testing.T) {
+func TestSubscriberRejectsOtherProcedures(t *testing.T) {
 	t.Parallel()
-	told := 0
+	notified := 0
 	srv := httptest.NewServer(&rsscloud.Subscriber{
 		Procedure: "river.updated", Wants: func(string) bool { return true },
-		OnNotify: func(context.Context, rsscloud.Received) { told++ },
+		OnNotify: func(context.Context, rsscloud.Received) { notified++ },
 	})
 	t.Cleanup(srv.Close)
 	for _, protocol := range []string{"xml-rpc", "soap"} {
@@ -416,7 +415,7 @@ func TestSubscriberWithOneProcedureRefusesOthers(t *testing.T) {
 		}
 	}
 	srv.Close()
-	if told != 2 {
-		t.Errorf("told %d times", told)
+	if notified != 2 {
+		t.Errorf("notified %d times", notified)
 	}
 }

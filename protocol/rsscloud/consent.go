@@ -11,27 +11,27 @@ import (
 )
 
 var (
-	// ErrRefused means that a callback did not consent: an error status, or an
-	// answer without the challenge.
+	// ErrRefused means that a callback did not consent: the status is an error, or the
+	// response lacks the challenge.
 	ErrRefused = errors.New("rsscloud: the callback did not consent")
-	// ErrEcho means that the answer repeats the query of the request; that is no
+	// ErrEcho means that the response repeats the query of the request, which is not
 	// consent.
-	ErrEcho = errors.New("rsscloud: the callback repeats what it is asked")
-	// ErrLoop means that the callback is a cloud's own ping door.
-	ErrLoop = errors.New("rsscloud: the callback is the ping door of a cloud")
+	ErrEcho = errors.New("rsscloud: the callback repeats the query of the request")
+	// ErrLoop means that the callback is the ping endpoint of a cloud.
+	ErrLoop = errors.New("rsscloud: the callback is the ping endpoint of a cloud")
 )
 
-// MaxConsent is how much of a challenge's answer counts, in bytes.
+// MaxConsent is the number of bytes of a response that are searched for the challenge.
 const MaxConsent = 64 << 10
 
-// CheckConsent decides whether the answer to the GET of [ChallengeURL] for feed is
-// consent: nil, [ErrRefused] or [ErrEcho]. Only the first [MaxConsent]
-// bytes of body count.
+// CheckConsent decides whether a response to the GET of [ChallengeURL] for feed is consent.
+// It returns nil, [ErrRefused] or [ErrEcho]. Only the first [MaxConsent] bytes of body
+// count.
 //
-// An answer that is the challenge and nothing else is consent in each media type: as
-// text, as a JSON string, as the only member of a JSON object, or as the only text of
-// a page. In a longer answer the challenge counts where it is not the value of a
-// parameter, and only while the answer does not repeat the URL of the feed.
+// A response that is the challenge and nothing else is consent in any media type: as text,
+// as a JSON string, as the only member of a JSON object, or as the only text of a page. In
+// a longer response the challenge counts only where it is not the value of a parameter, and
+// only if the response does not repeat the URL of the feed.
 func CheckConsent(status int, contentType string, body []byte, challenge, feed string) error {
 	// spec:rsscloud-2009#challenge-accepted
 	// spec:rsscloud-2009#challenge-refused
@@ -43,22 +43,22 @@ func CheckConsent(status int, contentType string, body []byte, challenge, feed s
 		return ErrRefused
 	}
 	// spec:cloudburst#challenge-echo
-	// Search pages, error pages, debug pages and APIs repeat the query of a request
-	// in links, fields, headings and members. Nobody behind them agreed to anything.
+	// Search pages, error pages, debug pages and APIs repeat the query of a request in
+	// links, fields, headings and members. That is not consent.
 	shown := text
 	if isHTML(contentType) || strings.HasPrefix(strings.TrimLeft(text, "\ufeff \t\r\n"), "<") {
 		shown = visible(text)
 	}
 	alone := isOnly(text, challenge) || isOnly(shown, challenge) ||
-		standsAlone(shown, challenge) && standsAlone(text, challenge)
+		outsideParameter(shown, challenge) && outsideParameter(text, challenge)
 	if !alone || repeats(text, feed) {
 		return ErrEcho
 	}
 	return nil
 }
 
-// isHTML reports whether a Content-Type is that of a page. Aggregators in PHP send the
-// bare challenge as text/html.
+// isHTML reports whether a Content-Type is that of a page. Aggregators in PHP send the bare
+// challenge as text/html.
 func isHTML(contentType string) bool {
 	kind, _, err := mime.ParseMediaType(contentType)
 	if err != nil {
@@ -68,8 +68,8 @@ func isHTML(contentType string) bool {
 	return kind == "text/html" || kind == "application/xhtml+xml"
 }
 
-// isOnly reports whether text holds the challenge and nothing else: bare, in quotes, or
-// as the only member of a JSON object.
+// isOnly reports whether text is the challenge and nothing else: bare, in quotes, or as the
+// only member of a JSON object.
 func isOnly(text, challenge string) bool {
 	if strings.Trim(text, "\ufeff \t\r\n\"'") == challenge {
 		return true
@@ -78,12 +78,11 @@ func isOnly(text, challenge string) bool {
 	return json.Unmarshal([]byte(text), &object) == nil && len(object) == 1 && object["challenge"] == challenge
 }
 
-// visible is the text of a page without tags, comments, scripts and styles. It
-// need not be exact: what is hidden by mistake refuses, and the aggregator can
-// answer text/plain.
+// visible returns the text of a page without tags, comments, scripts and styles. It may
+// remove too much: the result is a refusal, and the aggregator can respond with text/plain.
 func visible(page string) string {
 	var b strings.Builder
-	lower := lowerASCII(page) // as long as page, byte for byte, unlike what strings.ToLower makes
+	lower := lowerASCII(page) // same length as page, unlike the result of strings.ToLower
 	for {
 		i := strings.IndexByte(page, '<')
 		if i < 0 {
@@ -123,20 +122,20 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// nameWithin is how many bytes before a challenge its parameter's name is looked for:
-// the two can be separated by quotes and an equals sign that were encoded several times.
-const nameWithin = 128
+// nameDistance is how many bytes before a challenge its parameter name is searched. Quotes
+// and an equals sign that were encoded several times can separate the two.
+const nameDistance = 128
 
-// standsAlone reports whether the challenge occurs in text in another place than as the
-// value of its parameter: behind the word "challenge" and any punctuation.
-func standsAlone(text, challenge string) bool {
+// outsideParameter reports whether the challenge occurs in text other than as a parameter
+// value, that is after the word "challenge" and any punctuation.
+func outsideParameter(text, challenge string) bool {
 	for from := 0; ; {
 		i := strings.Index(text[from:], challenge)
 		if i < 0 {
 			return false
 		}
 		i += from
-		before := decoded(text[max(0, i-nameWithin):i])
+		before := decoded(text[max(0, i-nameDistance):i])
 		before = strings.TrimRightFunc(before, func(r rune) bool { return !isAlnum(r) })
 		if !strings.HasSuffix(lowerASCII(before), "challenge") {
 			return true
@@ -145,23 +144,23 @@ func standsAlone(text, challenge string) bool {
 	}
 }
 
-// repeatedPart is how many letters and digits of a URL are compared: pages cut long
-// ones short.
-const repeatedPart = 48
+// maxCompared is how many letters and digits of a URL are compared, because pages truncate
+// long URLs.
+const maxCompared = 48
 
-// repeats reports whether text has the URL in it, in whatever way it was encoded,
-// wrapped or cut short: letters and digits are compared, up to the first character of
-// the URL that begins an encoding itself.
+// repeats reports whether text contains the URL, possibly encoded, wrapped or truncated. It
+// compares letters and digits only, up to the first character of the URL that starts an
+// encoding.
 func repeats(text, url string) bool {
 	if i := strings.IndexAny(url, `%&\`); i >= 0 {
 		url = url[:i]
 	}
 	want := letters(url)
-	return want != "" && strings.Contains(letters(decoded(text)), want[:min(len(want), repeatedPart)])
+	return want != "" && strings.Contains(letters(decoded(text)), want[:min(len(want), maxCompared)])
 }
 
-// decoded undoes percent-encoding, character references and backslashes, up to three
-// layers of each.
+// decoded removes percent-encoding, character references and backslashes, up to three
+// layers.
 func decoded(s string) string {
 	for range 3 {
 		was := s
@@ -173,8 +172,8 @@ func decoded(s string) string {
 	return s
 }
 
-// unescaped replaces %2f, \u002f and \x2f by what they stand for, and removes all other
-// backslashes.
+// unescaped replaces %2f, \u002f and \x2f by the characters they encode, and removes all
+// other backslashes.
 func unescaped(s string) string {
 	if !strings.ContainsAny(s, `%\`) {
 		return s
@@ -208,7 +207,7 @@ func unescaped(s string) string {
 	return string(b)
 }
 
-// letters is s without everything but ASCII letters and digits, in lowercase.
+// letters returns the ASCII letters and digits of s, in lowercase.
 func letters(s string) string {
 	return lowerASCII(strings.Map(func(r rune) rune {
 		if isAlnum(r) {

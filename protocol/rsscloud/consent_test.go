@@ -78,8 +78,8 @@ func TestConsent(t *testing.T) {
 	}
 }
 
-// echoes are the ways in which servers show the query of a request, with media types
-// that they do it in.
+// echoes returns the forms in which servers repeat the query of a request, with their media
+// types.
 func echoes(r *http.Request) map[string]string {
 	q := r.URL.Query()
 	u, c := q.Get("url"), q.Get("challenge")
@@ -113,9 +113,9 @@ func echoes(r *http.Request) map[string]string {
 	}
 }
 
-// TestNoEchoOfTheQueryIsConsent covers each shape of echo in each media type, for feeds
-// whose URLs are changed in different ways when they are repeated.
-func TestNoEchoOfTheQueryIsConsent(t *testing.T) {
+// TestEchoedQueryIsNotConsent covers each form of echo in each media type, for feeds whose
+// URLs are encoded differently when repeated.
+func TestEchoedQueryIsNotConsent(t *testing.T) {
 	t.Parallel()
 	types := []string{"text/plain", "text/plain; charset=utf-8", "text/html", "application/xhtml+xml", "application/json", "text/xml",
 		"application/xml", "application/octet-stream", "text/csv", "application/problem+json", ""}
@@ -135,8 +135,8 @@ func TestNoEchoOfTheQueryIsConsent(t *testing.T) {
 	}
 }
 
-// TestTheChallengeAloneIsConsentInEachMediaType covers the answers of real aggregators.
-func TestTheChallengeAloneIsConsentInEachMediaType(t *testing.T) {
+// TestBareChallengeIsConsentInEachMediaType covers the responses of real aggregators.
+func TestBareChallengeIsConsentInEachMediaType(t *testing.T) {
 	t.Parallel()
 	const c = consentChallenge
 	for _, kind := range []string{"text/plain", "text/html; charset=UTF-8", "application/json", "text/xml", "application/octet-stream", ""} {

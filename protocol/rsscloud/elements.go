@@ -12,22 +12,22 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// Cloud is the <cloud> element of a feed: where and how to ask for notifications.
+// Cloud is the <cloud> element of a feed: where and how to register for notifications.
 //
 // spec:rsscloud-2003#cloud-attributes
 type Cloud struct {
 	Domain            string // name or IP address, without brackets
 	Port              int    // 1 to 65535
 	Path              string // begins with a slash; may have a query
-	RegisterProcedure string // what to call over xml-rpc and soap
-	Protocol          string // how to ask, as the feed spells it
+	RegisterProcedure string // the procedure to call over xml-rpc and soap
+	Protocol          string // the protocol of the registration, as the feed spells it
 }
 
-// FindCloud returns the first usable <cloud> element of a feed. The feed may be
-// in any encoding, may be broken before and after the element, and may have no
-// items; an element inside an item does not count. An empty domain becomes the
-// host of feedURL, a missing port the protocol's own, and a path without a slash
-// gets one. The error is [ErrNoCloud], with the reason when an element is there.
+// FindCloud returns the first usable <cloud> element of a feed. The feed may be in any
+// encoding, may have broken markup before and after the element, and may have no items. An
+// element inside an item is ignored. An empty domain becomes the host of feedURL, a missing
+// port becomes the protocol's default, and a missing leading slash is added to the path.
+// The error is [ErrNoCloud]; if there is an unusable element, the error states the reason.
 func FindCloud(feed []byte, feedURL string) (Cloud, error) {
 	// spec:rsscloud-2003#cloud-in-channel
 	var found Cloud
@@ -63,7 +63,7 @@ func newCloud(attr map[string]string, feedURL string) (Cloud, error) {
 	}
 	c.Path = fixPath(c.Path)
 
-	// Feeds in the field put a whole origin where the name belongs.
+	// Feeds in the field have a whole origin in the place of the name.
 	domain, port := attr["domain"], attr["port"]
 	secure := strings.HasPrefix(strings.ToLower(domain), "https://")
 	if _, rest, ok := strings.Cut(domain, "://"); ok {
@@ -96,9 +96,8 @@ func newCloud(attr map[string]string, feedURL string) (Cloud, error) {
 	return c, err
 }
 
-// CloudAt is the element for a cloud of ours whose public URL is base, asked by
-// http-post (by https-post when base is https). A base that is no URL gives the
-// zero Cloud.
+// CloudAt returns the element for a cloud with the public URL base. The protocol is
+// http-post, or https-post if base is https. An invalid base results in the zero Cloud.
 //
 // spec:rsscloud-2003#cloud-attributes
 func CloudAt(base string) Cloud {
@@ -116,7 +115,7 @@ func CloudAt(base string) Cloud {
 	return c
 }
 
-// String is the element as it stands in a feed.
+// String returns the element as it appears in a feed.
 func (c Cloud) String() string {
 	var b strings.Builder
 	b.WriteString("<cloud")
@@ -132,39 +131,40 @@ func (c Cloud) String() string {
 	return b.String()
 }
 
-// RegisterURL is where registrations go: https for port 443 and for https-post,
-// else http. A Cloud that did not come from [FindCloud] may be wrong, which is the
-// error.
+// RegisterURL returns the URL for registrations: https for port 443 and for https-post,
+// else http. A Cloud that [FindCloud] returned is always valid; for any other the error is
+// a [*FieldError] or [ErrProtocol].
 func (c Cloud) RegisterURL() (string, error) {
 	return CallbackURL(c.Protocol, c.Domain, c.Port, c.Path)
 }
 
-// PingURL is where pings of the feed go, in the cloud's own protocol: the door
-// beside pleaseNotify, or for xml-rpc and soap the same door. There is an error
-// when the path does not say, as with clouds that are part of a weblog and watch
-// it themselves.
-func (c Cloud) PingURL() (string, error) { return c.beside("ping") }
+// PingURL returns the URL for pings, in the cloud's own protocol. Over xml-rpc and soap it
+// is the URL for registrations; over http-post and https-post it is the path next to
+// pleaseNotify. The error means that the path does not end in pleaseNotify, as with clouds
+// that are part of a weblog and need no pings.
+func (c Cloud) PingURL() (string, error) { return c.sibling("ping") }
 
-// CancelURL is where registrations are cancelled, on clouds that can do that.
-func (c Cloud) CancelURL() (string, error) { return c.beside("cancel") }
+// CancelURL returns the URL that cancels registrations. Not all clouds support it. The
+// error is that of [Cloud.PingURL].
+func (c Cloud) CancelURL() (string, error) { return c.sibling("cancel") }
 
-func (c Cloud) beside(door string) (string, error) {
+func (c Cloud) sibling(endpoint string) (string, error) {
 	path, isRPC := c.Path, c.Protocol == XMLRPC || c.Protocol == SOAP
-	if !isRPC || door != "ping" {
+	if !isRPC || endpoint != "ping" {
 		bare, _, _ := strings.Cut(fixPath(path), "?")
 		i := strings.LastIndexByte(bare, '/')
 		if !strings.EqualFold(bare[i+1:], "pleaseNotify") {
-			return "", fmt.Errorf("rsscloud: the cloud's path %s does not end in pleaseNotify, so it does not say where to %s; name the hub", wirehttp.Quote(path), door)
+			return "", fmt.Errorf("rsscloud: the cloud's path %s does not end in pleaseNotify, so there is no known URL to %s; name the hub", wirehttp.Quote(path), endpoint)
 		}
-		path = bare[:i+1] + door
+		path = bare[:i+1] + endpoint
 	}
 	return CallbackURL(c.Protocol, c.Domain, c.Port, path)
 }
 
-// escape makes s safe in text and in attributes of either quote.
+// escape escapes s for text and for attributes in either quotes.
 func escape(s string) string {
 	var b strings.Builder
-	// A strings.Builder never fails.
+	// a strings.Builder never returns an error
 	_ = xml.EscapeText(&b, []byte(s))
 	return b.String()
 }

@@ -25,9 +25,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestCloudElementOfAFeed reads every feed of testdata/cloud and compares what
-// was found with the file beside it.
-func TestCloudElementOfAFeed(t *testing.T) {
+// TestFindCloudInFeeds parses every feed of testdata/cloud and compares the result with its
+// golden file.
+func TestFindCloudInFeeds(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/cloud/*.xml")
 	if err != nil || len(files) < 15 {
@@ -68,7 +68,7 @@ func describe(c rsscloud.Cloud, err error) string {
 	return fmt.Sprintf("%s\nregister: %s %v\nping: %s %v\ncancel: %s %v\n", c, register, err1, ping, err2, cancel, err3)
 }
 
-func TestEmptyDomainNeedsTheFeedsURL(t *testing.T) {
+func TestEmptyDomainRequiresFeedURL(t *testing.T) {
 	t.Parallel()
 	feed := []byte(`<rss><channel><cloud domain="" port="80" path="/RPC2" registerProcedure="x" protocol="xml-rpc"/></channel></rss>`)
 	for _, u := range []string{"", "not a url", "file:///rss.xml", "::"} {
@@ -95,7 +95,8 @@ func TestUnfinishedCommentHidesTheRest(t *testing.T) {
 	}
 }
 
-// TestCloudScanIsLinear would run for hours if any of these made it quadratic.
+// TestCloudScanIsLinear would run for hours if the scan of one of these inputs were
+// quadratic.
 func TestCloudScanIsLinear(t *testing.T) {
 	t.Parallel()
 	const n = 1 << 20

@@ -29,13 +29,13 @@ func ExampleClient_Ping() {
 	cloud := httptest.NewServer(&rsscloud.Handler{Backend: friendly()})
 	defer cloud.Close()
 
-	door, err := rsscloud.PingEndpoint(rsscloud.HTTPPost, cloud.URL)
+	endpoint, err := rsscloud.PingEndpoint(rsscloud.HTTPPost, cloud.URL)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	client := &rsscloud.Client{UserAgent: "example/1.0 (+http://example.com/about)"}
-	result, err := client.Ping(context.Background(), rsscloud.HTTPPost, door, "http://example.com/rss.xml")
+	result, err := client.Ping(context.Background(), rsscloud.HTTPPost, endpoint, "http://example.com/rss.xml")
 	fmt.Println(result.Success, result.Msg, err)
 	// Output: true Thanks for the ping. <nil>
 }

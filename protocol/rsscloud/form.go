@@ -11,31 +11,31 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// Form is a parsed form body: its fields in the order in which they came.
+// Form is a parsed form body: its fields in their original order.
 type Form []Field
 
-// Field is one name and value of a form.
+// Field is a name and value of a form.
 type Field struct{ Name, Value string }
 
-// ReadForm reads the body of r as a form. It is refused whole unless it parses
-// whole. Accepted are application/x-www-form-urlencoded, text/plain and no
-// Content-Type at all; an [*Error] with 413 or 415 says why a body was not read,
-// a [*FieldError] what is wrong in it.
+// ReadForm reads the body of r as a form. It accepts application/x-www-form-urlencoded,
+// text/plain, and requests without a Content-Type. The error is an [*Error] with status 413
+// or 415 for a body that was not read, or a [*FieldError] for an invalid form. No form is
+// returned with an error.
 func ReadForm(r *http.Request) (Form, error) {
-	body, no := wirehttp.ReadForm(r, MaxForm, fmt.Sprintf("The body is larger than %d KiB, which is the most that is read; send fewer feeds at a time.", MaxForm>>10))
+	body, no := wirehttp.ReadForm(r, MaxForm, fmt.Sprintf("The body is larger than %d KiB, which is the limit; send fewer feeds at a time.", MaxForm>>10))
 	if no != nil {
 		return nil, &Error{Status: no.Status, Msg: no.Msg, Err: no.Err}
 	}
 	return ParseForm(body)
 }
 
-// ParseForm parses a form body of at most [MaxForm] bytes and [MaxFields]
-// fields. All of it must be in order: an error never comes with half a form.
+// ParseForm parses a form body of at most [MaxForm] bytes and [MaxFields] fields. No form
+// is returned with an error.
 func ParseForm(body []byte) (Form, error) {
 	if len(body) > MaxForm {
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The body is too large."}
 	}
-	// A line end behind the last field comes from shells and editors.
+	// Shells and editors add a line end after the last field.
 	s := strings.TrimRight(string(body), "\r\n")
 	s = strings.TrimLeft(strings.TrimPrefix(s, "\uFEFF"), "\r\n")
 	var f Form
@@ -46,7 +46,7 @@ func ParseForm(body []byte) (Form, error) {
 	return f, nil
 }
 
-// Encode is the form as a body.
+// Encode returns the form as a body of application/x-www-form-urlencoded.
 func (f Form) Encode() []byte {
 	var b []byte
 	for i, field := range f {
@@ -60,9 +60,9 @@ func (f Form) Encode() []byte {
 	return b
 }
 
-// Get is the value of the field with that name, in any case of letters, without
-// spaces around it; ok is false when there is none. A field that comes twice with
-// different values is a [*FieldError].
+// Get returns the value of the field with the given name, without surrounding spaces. Names
+// are compared without case. ok is false if there is no such field. A field that occurs
+// twice with different values is a [*FieldError].
 func (f Form) Get(name string) (value string, ok bool, err error) {
 	for _, field := range f {
 		if !strings.EqualFold(field.Name, name) {
@@ -77,9 +77,9 @@ func (f Form) Get(name string) (value string, ok bool, err error) {
 	return value, ok, nil
 }
 
-// URLs are the values of url, url1, url2 and so on, in any case of letters,
-// ordered by their numbers, url itself first; empty ones and repetitions are left
-// out. More than [MaxURLs] are a [*FieldError], and so is none.
+// URLs returns the values of url, url1, url2 and so on, ordered by number, with url first.
+// Names are compared without case; empty values and duplicates are left out. The error is a
+// [*FieldError] for an empty list and for more than [MaxURLs].
 func (f Form) URLs() ([]string, error) {
 	// spec:rsscloud-2009#url-numbering
 	type numbered struct{ digits, value string }
@@ -108,7 +108,7 @@ func (f Form) URLs() ([]string, error) {
 	return cleanURLs(list)
 }
 
-// cleanURLs trims, and leaves out what is empty or there already.
+// cleanURLs trims each URL and removes empty ones and duplicates.
 func cleanURLs(list []string) ([]string, error) {
 	var urls []string
 	for _, u := range list {
@@ -116,7 +116,7 @@ func cleanURLs(list []string) ([]string, error) {
 			continue
 		}
 		if urls = append(urls, u); len(urls) > MaxURLs {
-			return nil, fieldErr("url", "There are more than %d feeds, which is the most for one registration; send several.", MaxURLs)
+			return nil, fieldErr("url", "There are more than %d feeds, which is the limit for one registration; send several registrations.", MaxURLs)
 		}
 	}
 	if len(urls) == 0 {
@@ -125,7 +125,8 @@ func cleanURLs(list []string) ([]string, error) {
 	return urls, nil
 }
 
-// PingURL is the one feed that the form of a ping names.
+// PingURL returns the feed that the form of a ping names. The error is a [*FieldError]
+// unless there is exactly one valid URL.
 //
 // spec:rsscloud-2009#ping-rest
 func (f Form) PingURL() (string, error) {
@@ -139,8 +140,9 @@ func (f Form) PingURL() (string, error) {
 	return urls[0], CheckFeedURL(urls[0])
 }
 
-// Registration reads the fields of pleaseNotify. The feeds' URLs are not looked
-// at, because each is decided by itself; see [CheckFeedURL].
+// Registration reads the fields of pleaseNotify. It does not check the URLs of the feeds,
+// because each is accepted or refused separately; see [CheckFeedURL]. The error is a
+// [*FieldError], or [ErrProtocol] that wraps one.
 //
 // spec:rsscloud-2009#please-notify-fields
 func (f Form) Registration() (Registration, error) {
@@ -152,7 +154,7 @@ func (f Form) Registration() (Registration, error) {
 			return g, err
 		}
 		// spec:rsscloud-2009#notify-procedure-field
-		// Aggregators that speak http-post leave the procedure out all the same.
+		// Aggregators that speak http-post omit the procedure nevertheless.
 		if !ok && name != "domain" && name != "notifyProcedure" {
 			return g, fieldErr(name, "%s is missing; pleaseNotify needs notifyProcedure, port, path, protocol and url1.", name)
 		}
@@ -173,7 +175,7 @@ func (f Form) Registration() (Registration, error) {
 	return g, g.Check()
 }
 
-// Form is the registration as the body of a REST request.
+// Form returns the registration as the form of a REST request.
 func (g Registration) Form() Form {
 	f := Form{
 		{"notifyProcedure", g.Procedure},

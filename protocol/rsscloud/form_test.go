@@ -44,7 +44,7 @@ func TestURLsAreOrderedByNumberInAnyCase(t *testing.T) {
 	}
 }
 
-func TestFormIsRefusedWholeUnlessItParsesWhole(t *testing.T) {
+func TestInvalidFormIsRejectedAsAWhole(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, body, want string }{
 		{"percent", "url1=http://a/&path=%zz", "percent sign"},
@@ -95,7 +95,7 @@ func numbered(n int) []string {
 	return list
 }
 
-func TestBodyThatIsNoFormIsRefusedByItsHeaders(t *testing.T) {
+func TestBodyWithOtherContentTypeIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		contentType, encoding string
@@ -130,7 +130,7 @@ func TestBodyThatIsNoFormIsRefusedByItsHeaders(t *testing.T) {
 	}
 }
 
-func TestBodyThatIsTooLargeOrBreaksOff(t *testing.T) {
+func TestLargeOrTruncatedBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	long := "url=http://a/" + strings.Repeat("a", rsscloud.MaxForm)
 	for name, c := range map[string]struct {
@@ -155,7 +155,7 @@ func TestBodyThatIsTooLargeOrBreaksOff(t *testing.T) {
 	}
 }
 
-func TestRegistrationFieldsOfAForm(t *testing.T) {
+func TestRegistrationFromForm(t *testing.T) {
 	t.Parallel()
 	const feed = "&url1=http%3A%2F%2Ffeeds.example%2Frss.xml"
 	for _, c := range []struct {
@@ -175,7 +175,7 @@ func TestRegistrationFieldsOfAForm(t *testing.T) {
 			want: rsscloud.Registration{Procedure: "a.b", Port: 80, Path: "/", Protocol: "xml-rpc"}},
 		{name: "line end behind", body: "port=80&path=/&protocol=http-post" + feed + "\r\n",
 			want: rsscloud.Registration{Port: 80, Path: "/", Protocol: "http-post"}},
-		{name: "protocol is case-sensitive", body: "port=80&path=/&protocol=HTTP-POST" + feed, err: "small letters"},
+		{name: "protocol is case-sensitive", body: "port=80&path=/&protocol=HTTP-POST" + feed, err: "in lowercase"},
 		{name: "unknown protocol", body: "port=80&path=/&protocol=gopher" + feed, err: `"gopher"`},
 		{name: "no port", body: "path=/&protocol=http-post" + feed, err: "port is missing"},
 		{name: "no path", body: "port=80&protocol=http-post" + feed, err: "path is missing"},
@@ -216,8 +216,8 @@ func TestRegistrationFieldsOfAForm(t *testing.T) {
 	}
 }
 
-// readRegistration reads a form, which must fail with wrong in its message unless
-// that is empty.
+// readRegistration parses a form. The error must contain wrong, or be nil if wrong is
+// empty.
 func readRegistration(t *testing.T, body, wrong string) rsscloud.Registration {
 	t.Helper()
 	f, err := rsscloud.ParseForm([]byte(body))
@@ -268,7 +268,7 @@ func TestPingFormNamesOneFeed(t *testing.T) {
 	}
 }
 
-func TestParametersOfAnyShape(t *testing.T) {
+func TestRegistrationFromParamsOfAnyType(t *testing.T) {
 	t.Parallel()
 	want := rsscloud.Registration{Procedure: "river.updated", Port: 5337, Path: "/RPC2", Protocol: "xml-rpc", URLs: []string{"http://a/"}}
 	with := func(i int, v any) []any {

@@ -97,7 +97,7 @@ func FuzzParseResult(f *testing.F) {
 	})
 }
 
-// printable is what XML can carry of s.
+// printable returns the characters of s that XML can carry.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\t' && r != '\n' && r != '\r' || r == 0xFFFE || r == 0xFFFF {
@@ -123,7 +123,7 @@ func FuzzCallback(f *testing.F) {
 		p, h, n, q, err := rsscloud.SplitCallback(protocol, callback)
 		if err != nil {
 			if protocol == rsscloud.HTTPSPost || port == 443 {
-				return // https-post on port 80 has no other spelling
+				return // https-post on port 80 has no other form
 			}
 			t.Fatalf("%s: %v", callback, err)
 		}

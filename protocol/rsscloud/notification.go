@@ -10,21 +10,20 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// soapNamespace is the one of the procedures that the guide names; it names none
-// for SOAP itself.
+// soapNamespace is the namespace of the procedures in the guide. The guide names none for
+// SOAP itself.
 const soapNamespace = "http://rsscloud.org/"
 
-// Notification is one notification in the form of a protocol, ready to be sent by
-// POST. Everything in it depends on protocol, procedure and feed only, so that one
-// serves all the callbacks that share these.
+// Notification is an encoded notification, ready to be sent by POST. It depends on
+// protocol, procedure and feed only, so all callbacks with the same values share one.
 type Notification struct {
 	ContentType string
-	SOAPAction  string // with its quotes; empty: no such header
+	SOAPAction  string // including the quotes; "": no such header
 	Body        []byte
 }
 
-// EncodeNotification makes the notification that the feed changed. procedure is
-// used for xml-rpc and soap only.
+// EncodeNotification encodes the notification that the feed changed. procedure is used for
+// xml-rpc and soap only. The error is a [*FieldError], or [ErrProtocol] that wraps one.
 func EncodeNotification(protocol, procedure, feedURL string) (Notification, error) {
 	if err := CheckProcedure(protocol, procedure); err != nil {
 		return Notification{}, err
@@ -62,7 +61,7 @@ func EncodeNotification(protocol, procedure, feedURL string) (Notification, erro
 	return Notification{}, protocolError(protocol)
 }
 
-// SetHeader writes the notification's own fields into h.
+// SetHeader sets the header fields of the notification in h.
 func (n Notification) SetHeader(h http.Header) {
 	h.Set("Content-Type", n.ContentType)
 	if n.SOAPAction != "" {

@@ -9,33 +9,33 @@ import (
 	"strings"
 )
 
-// OutcomeHeader says, in the answer to a ping, what the ping led to: see [Outcome]. No
-// guide names it. A hub sends it to those who ask for it with [OutcomePreference], so
-// that the answer of the protocol stays as it is.
+// OutcomeHeader is a header of the response to a ping that carries an [Outcome]. It is not
+// part of the guide. A hub sends it only to clients that request it with
+// [OutcomePreference], so the standard response stays unchanged.
 const OutcomeHeader = "X-Hub-Outcome"
 
-// OutcomePreference is the value of the request header Prefer (RFC 7240) that asks for
+// OutcomePreference is the value of the request header Prefer (RFC 7240) that requests
 // [OutcomeHeader].
 const OutcomePreference = "hub-outcome"
 
 // States of an [Outcome].
 const (
 	OutcomeChanged       = "changed"   // the feed was read and had changed: its subscribers are notified
-	OutcomeUnchanged     = "unchanged" // the feed was read and is the same: nobody is notified
-	OutcomePending       = "pending"   // reading takes long: the ping is stored and the check goes on
-	OutcomeNoSubscribers = "nobody"    // nobody is subscribed to the feed at this hub
+	OutcomeUnchanged     = "unchanged" // the feed was read and is the same: no notification is sent
+	OutcomePending       = "pending"   // reading the feed takes long: the ping is stored and the check continues
+	OutcomeNoSubscribers = "nobody"    // the feed has no subscribers at this hub
 	OutcomeChecking      = "checking"  // a site was pinged: its followed feeds are checked
-	OutcomeListed        = "listed"    // a site was pinged that has no followed feed: the change is listed
+	OutcomeListed        = "listed"    // a site without a followed feed was pinged: the change is listed
 )
 
-// Outcome is what a ping led to.
+// Outcome is the effect of a ping.
 type Outcome struct {
-	State       string // one of the states; another one comes from a newer hub
-	Subscribers int64  // that are notified; -1: not said
-	Page        string // URL of a page for people about the feed; "": none
+	State       string // one of the constants; a newer hub may send others
+	Subscribers int64  // notified subscribers; -1: unknown
+	Page        string // URL of a web page about the feed; "": none
 }
 
-// String is the value of [OutcomeHeader]: changed; page="http://…"; subscribers=2.
+// String returns the value of [OutcomeHeader]: changed; page="http://…"; subscribers=2.
 func (o Outcome) String() string {
 	params := map[string]string{}
 	if o.Subscribers >= 0 {
@@ -47,7 +47,8 @@ func (o Outcome) String() string {
 	return mime.FormatMediaType(o.State, params)
 }
 
-// OutcomeOf reads the header of an answer; false: it has no outcome that can be read.
+// OutcomeOf parses the outcome in the header of a response. It returns false if there is no
+// valid outcome.
 func OutcomeOf(h http.Header) (Outcome, bool) {
 	state, params, err := mime.ParseMediaType(h.Get(OutcomeHeader))
 	if err != nil || strings.Contains(state, "/") {
@@ -63,7 +64,7 @@ func OutcomeOf(h http.Header) (Outcome, bool) {
 	return o, true
 }
 
-// WantsOutcome reports a request that asks for [OutcomeHeader].
+// WantsOutcome reports whether a request with this header requests [OutcomeHeader].
 func WantsOutcome(h http.Header) bool {
 	return slices.ContainsFunc(strings.Split(strings.Join(h.Values("Prefer"), ","), ","), func(p string) bool {
 		return strings.EqualFold(strings.TrimSpace(p), OutcomePreference)

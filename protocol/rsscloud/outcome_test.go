@@ -7,7 +7,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-func TestAnOutcomeIsReadAsItWasWritten(t *testing.T) {
+func TestOutcomeRoundTrip(t *testing.T) {
 	t.Parallel()
 	for want, o := range map[string]rsscloud.Outcome{
 		`changed; page="http://hub.example/topics/12?a=\"b"; subscribers=2`: {State: rsscloud.OutcomeChanged, Subscribers: 2, Page: `http://hub.example/topics/12?a="b`},
@@ -19,7 +19,7 @@ func TestAnOutcomeIsReadAsItWasWritten(t *testing.T) {
 		}
 		got, ok := rsscloud.OutcomeOf(http.Header{rsscloud.OutcomeHeader: {o.String()}})
 		if got.Page != "" {
-			got.Page = o.Page // quotes come back encoded
+			got.Page = o.Page // quotes are percent-encoded
 		}
 		if !ok || got != o {
 			t.Errorf("%s is read as %+v, %v", o, got, ok)
@@ -27,7 +27,7 @@ func TestAnOutcomeIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestAnOutcomeThatCannotBeReadIsNone(t *testing.T) {
+func TestInvalidOutcomeIsIgnored(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "text/html", ";", "changed; =", "a b"} {
 		if o, ok := rsscloud.OutcomeOf(http.Header{rsscloud.OutcomeHeader: {text}}); ok {
@@ -40,7 +40,7 @@ func TestAnOutcomeThatCannotBeReadIsNone(t *testing.T) {
 	}
 }
 
-func TestOnlyARequestThatAsksForTheOutcomeWantsIt(t *testing.T) {
+func TestWantsOutcome(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		values []string

@@ -7,23 +7,23 @@ import (
 	"strings"
 )
 
-// Registration is what an aggregator asks for: to be told at a callback when one
-// of the feeds changes.
+// Registration is a request of an aggregator to be notified at a callback when one of the
+// feeds changes.
 type Registration struct {
-	Procedure string // what to call; means something for xml-rpc and soap only
+	Procedure string // the procedure to call; used for xml-rpc and soap only
 	Port      int
-	Path      string // of the callback; may have a query
-	Protocol  string // how to notify: HTTPPost, HTTPSPost, XMLRPC or SOAP
+	Path      string // path of the callback; may have a query
+	Protocol  string // protocol of the notifications: HTTPPost, HTTPSPost, XMLRPC or SOAP
 	URLs      []string
-	Domain    string // host of the callback; empty: the address the request comes from
+	Domain    string // host of the callback; "": the client address of the request
 }
 
-// Check returns a [*FieldError] (or [ErrProtocol] with one inside) for the first
-// field that is wrong. It does not look into URLs.
+// Check returns a [*FieldError] (or [ErrProtocol] that wraps one) for the first invalid
+// field. It does not check the URLs.
 func (g Registration) Check() error {
 	host := g.Domain
 	if host == "" {
-		host = "192.0.2.1" // whatever the caller's address is, it is a good one
+		host = "192.0.2.1" // stands for the caller's address, which is always valid
 	}
 	if _, err := CallbackURL(g.Protocol, host, g.Port, g.Path); err != nil {
 		return err
@@ -31,7 +31,8 @@ func (g Registration) Check() error {
 	return CheckProcedure(g.Protocol, g.Procedure)
 }
 
-// Callback is the URL to notify, for a request that came from caller.
+// Callback returns the callback's URL for a request from the client address caller. For the
+// errors see [CallbackURL].
 func (g Registration) Callback(caller netip.Addr) (string, error) {
 	host := g.Domain
 	if host == "" {
@@ -45,8 +46,8 @@ func (g Registration) Callback(caller netip.Addr) (string, error) {
 	return CallbackURL(g.Protocol, host, g.Port, g.Path)
 }
 
-// RegistrationFor is the registration whose callback is the given URL, with the
-// URL's host as the domain.
+// RegistrationFor returns the registration of a callback URL for feeds. The URL's host
+// becomes the domain. For the errors see [SplitCallback].
 func RegistrationFor(protocol, callback, procedure string, feeds ...string) (Registration, error) {
 	p, host, port, path, err := SplitCallback(protocol, callback)
 	if err != nil {
@@ -55,9 +56,9 @@ func RegistrationFor(protocol, callback, procedure string, feeds ...string) (Reg
 	return Registration{Procedure: procedure, Port: port, Path: path, Protocol: p, URLs: feeds, Domain: host}, nil
 }
 
-// Params are the parameters of rssCloud.pleaseNotify and of
-// xmlStorageSystem.rssPleaseNotify, in order; the domain is the sixth where it is
-// not empty.
+// Params returns the parameters of rssCloud.pleaseNotify and of
+// xmlStorageSystem.rssPleaseNotify, in order. The domain is the sixth parameter and is left
+// out if empty.
 //
 // spec:rsscloud-2009#please-notify-xml-rpc
 // spec:rsscloud-2003#five-parameters
@@ -73,10 +74,10 @@ func (g Registration) Params() []any {
 	return params
 }
 
-// RegistrationFromParams is the inverse of Params, over XML-RPC and SOAP alike.
-// The port may be a number or a string, the list a list or one string, and a
-// domain that is absent, nil or empty is none. An error is a [*FieldError], or
-// [ErrProtocol] with one inside.
+// RegistrationFromParams is the inverse of Params, for XML-RPC and SOAP. The port may be a
+// number or a string, and the list of feeds an array or a single string. A missing or nil
+// domain is the empty domain. The error is a [*FieldError], or [ErrProtocol] that wraps
+// one.
 func RegistrationFromParams(params []any) (Registration, error) {
 	if len(params) < 5 || len(params) > 6 {
 		return Registration{}, fieldErr("", "There are %d parameters; send notifyProcedure, port, path, protocol, the list of feeds and, where you need it, domain.", len(params))
@@ -115,7 +116,7 @@ func text(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
 		return strings.TrimSpace(v), !strings.Contains(v, "\x00")
-	case nil: // an element without content
+	case nil: // an empty element
 		return "", true
 	}
 	return "", false
@@ -124,7 +125,7 @@ func text(v any) (string, bool) {
 func portParam(v any) (int, bool) {
 	switch v := v.(type) {
 	case float64:
-		// Some libraries have no other numbers.
+		// Some libraries send every number as a double.
 		n := int(v)
 		return n, float64(n) == v && n >= 1 && n <= 65535
 	case string:

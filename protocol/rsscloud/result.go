@@ -15,20 +15,20 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// Names of the root elements of answers.
+// Names of the root elements of responses.
 const (
 	ResultElement       = "result"       // to a ping
 	NotifyResultElement = "notifyResult" // to pleaseNotify and cancel
 	pingResultElement   = "pingResult"   // to a ping, from clouds in the field
 )
 
-// Result is a cloud's answer: whether it worked, and one sentence that explains.
+// Result is a cloud's response: success or refusal, and a sentence that explains it.
 type Result struct {
 	Success bool   `json:"success"`
 	Msg     string `json:"msg"`
 }
 
-// XML is the answer as a document with the given root element.
+// XML returns the response as a document with the given root element.
 //
 // spec:rsscloud-2009#answer-result
 // spec:rsscloud-2009#answer-notifyresult
@@ -36,20 +36,20 @@ func (r Result) XML(element string) []byte {
 	return fmt.Appendf(nil, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<%s success=\"%t\" msg=\"%s\"/>\n", element, r.Success, escape(r.Msg))
 }
 
-// JSON is the answer as an object with the members success and msg.
+// JSON returns the response as an object with the members success and msg.
 func (r Result) JSON() []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	// Neither a bool nor a string can fail.
+	// encoding a bool and a string never fails
 	_ = e.Encode(r)
 	return b.Bytes()
 }
 
-// ParseResult reads an answer in any form that clouds give: a result,
-// notifyResult or pingResult document, a JSON object, an XML-RPC response or
-// fault, a SOAP response or fault. The bytes decide, for the Content-Type of
-// clouds in the field is often wrong. Anything else is [ErrInvalidResponse].
+// ParseResult reads a response in any form that clouds send: a result, notifyResult or
+// pingResult document, a JSON object, an XML-RPC response or fault, or a SOAP response or
+// fault. It detects the form from the bytes, because the Content-Type of clouds in the
+// field is often wrong. The error is [ErrInvalidResponse].
 func ParseResult(body []byte) (Result, error) {
 	if len(body) > maxAnswer {
 		return Result{}, fmt.Errorf("%w: it is larger than %d KiB", ErrInvalidResponse, maxAnswer>>10)
@@ -59,7 +59,7 @@ func ParseResult(body []byte) (Result, error) {
 	case bytes.HasPrefix(body, []byte("{")):
 		return parseJSONResult(body)
 	case xmlrpc.Sniff(body), soap.Sniff(body):
-		// A request is no answer.
+		// A request is not a response; parseRPCResult rejects it.
 		return parseRPCResult(body)
 	}
 	r, _, err := parseXMLResult(body)
@@ -69,10 +69,9 @@ func ParseResult(body []byte) (Result, error) {
 	return r, err
 }
 
-var errOtherRoot = fmt.Errorf("%w: another document", ErrInvalidResponse)
+var errOtherRoot = fmt.Errorf("%w: it is another document", ErrInvalidResponse)
 
-// parseXMLResult reads the root element only: what stands in it or behind it
-// changes nothing.
+// parseXMLResult reads the root element only and ignores its content and any text after it.
 func parseXMLResult(body []byte) (r Result, element string, err error) {
 	d := xml.NewDecoder(bytes.NewReader(body))
 	d.CharsetReader = func(label string, in io.Reader) (io.Reader, error) {
@@ -96,16 +95,16 @@ func parseXMLResult(body []byte) (r Result, element string, err error) {
 		default:
 			return Result{}, start.Name.Local, errOtherRoot
 		}
-		said := false
+		found := false
 		for _, a := range start.Attr {
 			switch a.Name.Local {
 			case "success":
-				r.Success, said = truth(a.Value), true
+				r.Success, found = truth(a.Value), true
 			case "msg":
 				r.Msg = a.Value
 			}
 		}
-		if !said {
+		if !found {
 			return Result{}, start.Name.Local, fmt.Errorf("%w: its %s has no success attribute", ErrInvalidResponse, start.Name.Local)
 		}
 		return r, start.Name.Local, nil
@@ -132,14 +131,14 @@ func parseJSONResult(body []byte) (Result, error) {
 	case string:
 		r.Success = truth(s)
 	default:
-		return Result{}, fmt.Errorf("%w: its JSON does not say success", ErrInvalidResponse)
+		return Result{}, fmt.Errorf("%w: its JSON has no member success", ErrInvalidResponse)
 	}
 	r.Msg, _ = o.Msg.(string)
 	return r, nil
 }
 
-// parseRPCResult reads what the XML-RPC and SOAP doors of clouds answer: true,
-// false, a struct with success or flerror, or a fault.
+// parseRPCResult reads the response of an XML-RPC or SOAP endpoint: true, false, a struct
+// with success or flerror, or a fault.
 func parseRPCResult(body []byte) (Result, error) {
 	if v, err := xmlrpc.ParseResponse(bytes.NewReader(body)); err == nil {
 		return resultOf(v)
@@ -154,7 +153,7 @@ func parseRPCResult(body []byte) (Result, error) {
 	case err != nil:
 		return Result{}, fmt.Errorf("%w: it is neither XML-RPC nor SOAP", ErrInvalidResponse)
 	case len(resp.Params) == 0:
-		return Result{Success: true}, nil // a procedure without a value, and no fault
+		return Result{Success: true}, nil // no value and no fault: success
 	}
 	return resultOf(resp.Params[0].Value)
 }
@@ -188,12 +187,12 @@ func resultOf(v any) (Result, error) {
 			return r, nil
 		}
 	}
-	return Result{}, fmt.Errorf("%w: its value says neither yes nor no", ErrInvalidResponse)
+	return Result{}, fmt.Errorf("%w: its value is neither success nor failure", ErrInvalidResponse)
 }
 
-// IsPingResponse reports whether body is what a cloud answers to a ping. An
-// aggregator never gives it: whoever answers a notification so would pass it on
-// as a ping, and the news would go round in a loop.
+// IsPingResponse reports whether body is a cloud's response to a ping. An aggregator never
+// responds like this to a notification: a callback that does is a ping endpoint, and
+// notifications to it could loop.
 func IsPingResponse(body []byte) bool {
 	body = bytes.TrimLeft(bytes.TrimPrefix(body, []byte("\xEF\xBB\xBF")), " \t\r\n")
 	if bytes.HasPrefix(body, []byte("{")) {

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAnswersAsTheyStandOnTheWire(t *testing.T) {
+func TestResultEncoding(t *testing.T) {
 	t.Parallel()
 	r := rsscloud.Result{Success: true, Msg: rsscloud.ThanksForThePing}
 	if got, want := string(r.XML("result")), "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<result success=\"true\" msg=\"Thanks for the ping.\"/>\n"; got != want {
@@ -30,9 +30,10 @@ func TestAnswersAsTheyStandOnTheWire(t *testing.T) {
 	}
 }
 
-// TestAnswersOfCloudsInTheField reads each document of testdata/answers: the first
-// word of its name says whether it is a success, a refusal or no answer.
-func TestAnswersOfCloudsInTheField(t *testing.T) {
+// TestParseResultOfCloudsInTheField parses each document of testdata/answers. The first
+// word of the file name is the expected result: yes (success), no (refusal) or none
+// (invalid).
+func TestParseResultOfCloudsInTheField(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/answers/*")
 	if err != nil || len(files) < 15 {
@@ -55,7 +56,7 @@ func TestAnswersOfCloudsInTheField(t *testing.T) {
 	}
 }
 
-func TestCloudAnswerIsKnownAsALoop(t *testing.T) {
+func TestIsPingResponse(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]bool{
 		`<result success="true" msg="Thanks for the ping."/>`:                               true,
@@ -76,7 +77,7 @@ func TestCloudAnswerIsKnownAsALoop(t *testing.T) {
 	}
 }
 
-func TestChallengesAreLongAndDiffer(t *testing.T) {
+func TestChallengesAreLongAndUnique(t *testing.T) {
 	t.Parallel()
 	a, b := rsscloud.NewChallenge(), rsscloud.NewChallenge()
 	if len(a) != 32 || strings.Trim(a, "0123456789abcdef") != "" || a == b {
@@ -84,8 +85,8 @@ func TestChallengesAreLongAndDiffer(t *testing.T) {
 	}
 }
 
-// TestNotificationsOnTheWire compares each protocol's notification with a file.
-func TestNotificationsOnTheWire(t *testing.T) {
+// TestNotificationEncoding compares each protocol's notification with a golden file.
+func TestNotificationEncoding(t *testing.T) {
 	t.Parallel()
 	const feed = "http://feeds.example/rss.xml?a=1&b=<ü>"
 	for _, protocol := range []string{"http-post", "https-post", "xml-rpc", "soap"} {

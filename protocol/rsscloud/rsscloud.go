@@ -1,42 +1,41 @@
-// Package rsscloud speaks rssCloud on the wire: the protocol by which the author
-// of a feed tells a cloud "it changed", and the cloud tells every aggregator that
-// asked to know.
+// Package rsscloud implements the rssCloud protocol. The author of a feed pings a cloud
+// when the feed changes, and the cloud notifies the aggregators that subscribed to the
+// feed.
 //
-// It follows the implementor's guide of 16 October 2009 and the older text of
-// 17 July 2003. Three programs take part, and each has its piece here:
+// The package follows the implementor's guide of 16 October 2009 and the older text of 17
+// July 2003. Three programs take part, and the package has an API for each:
 //
-//   - An authoring tool saves the feed and pings: [Client.Ping].
-//   - An aggregator finds the <cloud> element in a feed ([FindCloud]), asks to be
-//     notified ([Client.PleaseNotify]), and hears of changes with a [Subscriber].
-//   - A cloud answers both with a [Handler] and notifies with [EncodeNotification].
+//   - An authoring tool saves the feed and then pings the cloud: [Client.Ping].
+//   - An aggregator finds the <cloud> element in a feed ([FindCloud]), registers its
+//     callback ([Client.PleaseNotify]) and receives notifications with a [Subscriber].
+//   - A cloud serves both with a [Handler] and builds notifications with
+//     [EncodeNotification].
 //
-// Start with [Cloud] and [Client] to talk to a cloud, with [Handler] to be one.
-// The package knows bytes and nothing else: who is subscribed, when a
-// registration runs out and whether a feed really changed are the business of
-// whoever implements [Backend].
+// To talk to a cloud, start with [Cloud] and [Client]. To run one, start with [Handler].
+// The package implements the messages only. An implementation of [Backend] stores the
+// subscriptions, expires them, and checks whether a feed really changed.
 //
-// A registration names the callback by port and path. Its host is the address
-// that the request came from, which the cloud verifies by a test call, or the
-// optional domain, which the cloud verifies by a challenge: a GET whose parameters
-// are url and challenge and whose answer must contain the challenge.
+// A registration names the callback by port and path. The host is the client address of the
+// request, which the cloud verifies by a test call, or the optional domain, which the cloud
+// verifies by a challenge: a GET with the parameters url and challenge, whose response must
+// contain the challenge.
 //
 // # Interoperability
 //
-//   - The message of an accepted ping is exactly [ThanksForThePing]; old clients
-//     look for it.
-//   - Success and failure both come with status 200: read the success attribute.
-//   - Forms are accepted without a Content-Type and as text/plain, because authors
-//     send them so, and the number in url1, url2 … may be missing or out of order.
-//   - Clouds in the field answer pings with result or pingResult, in XML or JSON,
-//     and their XML-RPC doors with true, with a struct or with a fault.
-//     [ParseResult] reads them all.
-//   - A <cloud> element may have an empty domain (the feed's own host), a path
-//     without a leading slash, and no registerProcedure. The 2003 form, which names
-//     xmlStorageSystem.rssPleaseNotify, and the 2009 form are both understood.
-//   - The protocol https-post is not in the guide; clouds use it for callbacks over
-//     TLS. http-post with port 443 means the same.
-//   - XML-RPC and SOAP aggregators often have no handler for GET and cannot meet a
-//     challenge. A cloud may fall back to a test call when the answer is 404 or 405.
+//   - The message of an accepted ping is exactly [ThanksForThePing]; old clients compare
+//     it.
+//   - Success and failure both have status 200. Read the success attribute.
+//   - Forms are accepted without a Content-Type and as text/plain, because authoring tools
+//     send both. The number in url1, url2 … may be missing or out of order.
+//   - Clouds in the field respond to pings with result or pingResult, in XML or JSON. Their
+//     XML-RPC endpoints return true, a struct or a fault. [ParseResult] reads all of these.
+//   - A <cloud> element may have an empty domain (the feed's own host), a path without a
+//     leading slash, and no registerProcedure. Both the 2003 form, which names
+//     xmlStorageSystem.rssPleaseNotify, and the 2009 form are understood.
+//   - The protocol https-post is not in the guide; clouds use it for callbacks over TLS.
+//     http-post with port 443 means the same.
+//   - XML-RPC and SOAP aggregators often have no handler for GET and cannot answer a
+//     challenge. A cloud may fall back to a test call when the status is 404 or 405.
 package rsscloud
 
 import (
@@ -45,8 +44,7 @@ import (
 	"time"
 )
 
-// Protocols that a callback or a <cloud> element can name. They are
-// case-sensitive.
+// Protocols that a callback or a <cloud> element can name. The values are case-sensitive.
 const (
 	HTTPPost  = "http-post"  // spec:rsscloud-2009#please-notify-fields
 	HTTPSPost = "https-post" // spec:cloudburst#https-post
@@ -54,7 +52,8 @@ const (
 	SOAP      = "soap"
 )
 
-// ValidProtocol reports whether p is one of the four protocols, letter for letter.
+// ValidProtocol reports whether p is one of the four protocols. The comparison is
+// case-sensitive.
 func ValidProtocol(p string) bool {
 	// spec:rsscloud-2003#protocol-case
 	switch p {
@@ -64,24 +63,24 @@ func ValidProtocol(p string) bool {
 	return false
 }
 
-// ThanksForThePing is the message of an accepted ping, to the letter.
+// ThanksForThePing is the exact message of an accepted ping.
 //
 // spec:cloudburst#message-thanks
 const ThanksForThePing = "Thanks for the ping."
 
-// HopsHeader counts the hubs that a piece of news has passed through. A cloud
-// that gets a notification and passes it on as a ping of its own adds one.
+// HopsHeader counts the hubs that a notification has passed through. A cloud that forwards
+// a notification as a ping of its own adds one.
 const HopsHeader = "X-Hub-Hops"
 
-// ChangedAtHeader tells, in a notification, when the cloud heard of the change: RFC
-// 3339 in UTC, with fractions of a second. A test call has none. No guide names
-// it; aggregators may show with it how long the news took.
+// ChangedAtHeader carries the time at which the cloud learned of the change. Notifications
+// have it, test calls do not. The format is RFC 3339 in UTC with fractions of a second. The
+// header is not part of the guide; aggregators may use it to measure the delay.
 const ChangedAtHeader = "X-Hub-Changed-At"
 
-// MaxHops is the largest count with which a ping is still taken.
+// MaxHops is the largest hop count with which a ping is accepted.
 const MaxHops = 3
 
-// Names of the procedures, over XML-RPC and (the last part) over SOAP.
+// Procedure names over XML-RPC. SOAP uses the part after the dot.
 const (
 	MethodHello           = "rssCloud.hello"
 	MethodPing            = "rssCloud.ping"
@@ -89,31 +88,31 @@ const (
 	MethodRSSPleaseNotify = "xmlStorageSystem.rssPleaseNotify"
 )
 
-// Limits of what is read. Larger bodies are refused whole.
+// Size limits. A larger body is rejected as a whole.
 const (
 	MaxForm    = 64 << 10 // bytes of a form body
 	MaxFields  = 200      // fields of a form
 	MaxURLs    = 50       // feeds in one registration
 	MaxURL     = 2048     // bytes of a feed's URL
-	MaxPath    = 2000     // bytes of a callback's path with its query
-	maxAnswer  = 64 << 10 // bytes of an answer that a client reads
-	maxReply   = 4 << 10  // bytes of a callback's answer to a notification
+	MaxPath    = 2000     // bytes of a callback's path, including its query
+	maxAnswer  = 64 << 10 // bytes of a response that a client reads
+	maxReply   = 4 << 10  // bytes of a callback's response to a notification
 	maxMessage = 16 << 10 // bytes of a notification that a Subscriber reads
 )
 
 var (
-	// ErrNoCloud means that a feed has no <cloud> element that can be used.
+	// ErrNoCloud means that a feed has no usable <cloud> element.
 	ErrNoCloud = errors.New("rsscloud: the feed has no usable cloud element")
-	// ErrInvalidResponse means that a cloud's answer is in none of the known forms.
-	ErrInvalidResponse = errors.New("rsscloud: the answer is not one that a cloud gives")
-	// ErrProtocol means a protocol name that is not one of the four.
+	// ErrInvalidResponse means that a cloud's response has none of the known forms.
+	ErrInvalidResponse = errors.New("rsscloud: the response has none of the known forms")
+	// ErrProtocol means that a protocol name is not one of the four.
 	ErrProtocol = errors.New("rsscloud: unknown protocol")
 )
 
-// FieldError says that one field of a request is missing or wrong. Msg is a
-// sentence for whoever sent it.
+// FieldError means that one field of a request is missing or invalid. Msg is a sentence for
+// the sender of the request.
 type FieldError struct {
-	Field string // as the protocol spells it
+	Field string // in the protocol's spelling
 	Msg   string
 }
 
@@ -123,14 +122,14 @@ func fieldErr(field, format string, args ...any) *FieldError {
 	return &FieldError{Field: field, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Error is a refusal that has an HTTP status of its own. A [Backend] returns it
-// for limits (429) and when it cannot answer now (503); everything else that is
-// refused is a [Result] without success.
+// Error is a refusal with an HTTP status of its own. A [Backend] returns it when a limit is
+// reached (429) and when it is temporarily unavailable (503). Any other refusal is a
+// [Result] without success.
 type Error struct {
 	Status     int           // HTTP status
-	Msg        string        // a sentence for whoever asked
-	RetryAfter time.Duration // 0: the answer does not say
-	Err        error         // the cause, never shown; may be nil
+	Msg        string        // a sentence for the client
+	RetryAfter time.Duration // 0: not specified
+	Err        error         // the cause, never sent to the client; may be nil
 }
 
 func (e *Error) Error() string {

@@ -7,12 +7,12 @@ import (
 	"cloudburst/internal/scan"
 )
 
-// scanCloud calls use with the attributes (names in lower case) of each <cloud>
-// outside an item, until use returns false. Feeds in the field are broken in places
-// that do not matter here: nothing before or behind the element stops it.
+// scanCloud calls use with the attributes (names in lowercase) of each <cloud> element
+// outside an item, until use returns false. Broken markup before or after the element does
+// not stop the scan.
 func scanCloud(feed []byte, use func(attr map[string]string) bool) {
 	r := scan.New(charset.Decode(feed, "").Text, scan.Options{})
-	item := 0 // depth of the item that is open
+	item := 0 // depth of the open item; 0: none
 	for {
 		switch r.Next() {
 		case scan.EOF:

@@ -13,16 +13,14 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// Backend is what a cloud does, in its own words. A refusal is a Result without
-// success and a nil error. An [*Error] gives the answer a status of its own, a
-// [*FieldError] is a refusal too, and any other error is answered 500 with a
-// sentence that tells a stranger nothing. Methods find the request with
-// [RequestFrom], for the caller's address.
+// Backend implements the operations of a cloud. A refusal is a Result without success and a
+// nil error, or a [*FieldError]. An [*Error] sets the status of the response. Any other
+// error becomes status 500 with a sentence that reveals nothing of the error. Methods get
+// the request, for the client address, from [RequestFrom].
 //
-// An answer with success promises that the thing is done or safely written down.
+// A Result with success promises that the operation is done or durably stored.
 type Backend interface {
-	// Ping hears that the feed with this URL changed; hops is how many hubs the
-	// news has passed through.
+	// Ping reports that a feed changed.
 	Ping(ctx context.Context, p PingRequest) (Result, error)
 	// PleaseNotify adds or renews a registration.
 	PleaseNotify(ctx context.Context, g Registration) (Result, error)
@@ -30,26 +28,25 @@ type Backend interface {
 	Cancel(ctx context.Context, g Registration) (Result, error)
 }
 
-// PingRequest says that a feed changed.
+// PingRequest reports that a feed changed.
 type PingRequest struct {
 	URL  string // absolute, http or https
-	Hops int    // hubs that the news has passed through; 0 from an author
+	Hops int    // hubs that the ping has passed through; 0: sent by an author
 }
 
-// Handler serves the REST doors of a cloud: pings at /rsscloud/ping and /ping,
+// Handler serves the REST endpoints of a cloud: pings at /rsscloud/ping and /ping,
 // registrations at /rsscloud/pleaseNotify and /pleaseNotify, cancellations at
-// /rsscloud/cancel. Bodies are limited to [MaxForm] bytes; limits of time are the
-// business of the http.Server. The doors may be called from any web page and look
-// at no cookie.
+// /rsscloud/cancel. Bodies are limited to [MaxForm] bytes; set timeouts in the http.Server.
+// Web pages of any origin may call the endpoints, which ignore cookies.
 type Handler struct {
 	Backend Backend
-	Log     *slog.Logger // what went wrong inside; nil is silent
-	// Unread hears of each request that the Backend does not, because it cannot be read:
-	// err is a [*FieldError] or an [*Error]. Nil: nobody does.
+	Log     *slog.Logger // internal failures; nil: no log
+	// OnInvalid is called for each request that is invalid and does not reach the Backend.
+	// err is a [*FieldError] or an [*Error]. OnInvalid may be nil.
 	OnInvalid func(ctx context.Context, err error)
 }
 
-// Doors are the paths that a [Handler] serves.
+// Endpoints returns the paths that a [Handler] serves.
 func Endpoints() []string {
 	// spec:rsscloud-2009#door-ping
 	// spec:rsscloud-2009#door-please-notify
@@ -57,35 +54,35 @@ func Endpoints() []string {
 	return []string{"/rsscloud/ping", "/ping", "/rsscloud/pleaseNotify", "/pleaseNotify", "/rsscloud/cancel"}
 }
 
-// RequestFrom is the HTTP request that a [Backend]'s method or a [Subscriber]'s
-// function is called for; nil outside.
+// RequestFrom returns the HTTP request on whose behalf a method of [Backend] or a function
+// of [Subscriber] is called. It is nil outside of these calls.
 func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 func withRequest(r *http.Request) context.Context {
 	return wirehttp.WithRequest(r.Context(), r)
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/rsscloud/ping", "/ping":
-		h.serve(w, r, door{ResultElement, "curl -d url=http://example.com/rss.xml", h.ping})
+		h.serve(w, r, route{ResultElement, "curl -d url=http://example.com/rss.xml", h.ping})
 	case "/rsscloud/pleaseNotify", "/pleaseNotify":
-		h.serve(w, r, door{NotifyResultElement, "curl -d 'notifyProcedure=&port=80&path=/updated&protocol=http-post&url1=http://example.com/rss.xml'", h.pleaseNotify})
+		h.serve(w, r, route{NotifyResultElement, "curl -d 'notifyProcedure=&port=80&path=/updated&protocol=http-post&url1=http://example.com/rss.xml'", h.pleaseNotify})
 	case "/rsscloud/cancel":
-		h.serve(w, r, door{NotifyResultElement, "curl -d 'notifyProcedure=&port=80&path=/updated&protocol=http-post&url1=http://example.com/rss.xml'", h.cancel})
+		h.serve(w, r, route{NotifyResultElement, "curl -d 'notifyProcedure=&port=80&path=/updated&protocol=http-post&url1=http://example.com/rss.xml'", h.cancel})
 	default:
 		http.NotFound(w, r)
 	}
 }
 
-type door struct {
-	element string // root of the answer
+type route struct {
+	element string // root element of the response
 	example string
 	do      func(context.Context, Form) (Result, error)
 }
 
-func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d door) {
+func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d route) {
 	// spec:cloudburst#cors
 	head := w.Header()
 	head.Set("Access-Control-Allow-Origin", "*")
@@ -103,14 +100,15 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d door) {
 		return
 	default:
 		head.Set("Allow", "POST, OPTIONS")
-		plain(w, http.StatusMethodNotAllowed, fmt.Sprintf("This address is for programs: it takes a POST with a form. For example:\n\n    %s %s\n", d.example, selfURL(r)))
+		plain(w, http.StatusMethodNotAllowed, fmt.Sprintf("This URL is for programs: send a POST with a form. For example:\n\n    %s %s\n", d.example, selfURL(r)))
 		return
 	}
 	head.Add("Vary", "Accept")
 	json, ok := wantsJSON(r.Header)
 	if !ok {
-		// Before anything is done: who cannot read the answer must not be half served.
-		plain(w, http.StatusNotAcceptable, "The answer comes as text/xml or application/json, and the Accept header of this request allows neither. Nothing was done.\n")
+		// Reject before any effect: a client that cannot read the response must not cause
+		// one.
+		plain(w, http.StatusNotAcceptable, "The response is text/xml or application/json, and the Accept header of this request allows neither. Nothing was done.\n")
 		return
 	}
 	result, err := Result{}, error(nil)
@@ -118,7 +116,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d door) {
 	if err == nil {
 		result, err = d.do(withRequest(r), form)
 	} else {
-		h.unread(withRequest(r), err)
+		h.reportInvalid(withRequest(r), err)
 	}
 	status := http.StatusOK
 	if err != nil {
@@ -130,7 +128,7 @@ func (h *Handler) serve(w http.ResponseWriter, r *http.Request, d door) {
 func (h *Handler) ping(ctx context.Context, f Form) (Result, error) {
 	u, err := f.PingURL()
 	if err != nil {
-		h.unread(ctx, err)
+		h.reportInvalid(ctx, err)
 		return Result{}, err
 	}
 	return h.Backend.Ping(ctx, PingRequest{URL: u, Hops: Hops(RequestFrom(ctx).Header)})
@@ -139,7 +137,7 @@ func (h *Handler) ping(ctx context.Context, f Form) (Result, error) {
 func (h *Handler) pleaseNotify(ctx context.Context, f Form) (Result, error) {
 	g, err := f.Registration()
 	if err != nil {
-		h.unread(ctx, err)
+		h.reportInvalid(ctx, err)
 		return Result{}, err
 	}
 	return h.Backend.PleaseNotify(ctx, g)
@@ -149,19 +147,19 @@ func (h *Handler) pleaseNotify(ctx context.Context, f Form) (Result, error) {
 func (h *Handler) cancel(ctx context.Context, f Form) (Result, error) {
 	g, err := f.Registration()
 	if err != nil {
-		h.unread(ctx, err)
+		h.reportInvalid(ctx, err)
 		return Result{}, err
 	}
 	return h.Backend.Cancel(ctx, g)
 }
 
-func (h *Handler) unread(ctx context.Context, err error) {
+func (h *Handler) reportInvalid(ctx context.Context, err error) {
 	if h.OnInvalid != nil {
 		h.OnInvalid(ctx, err)
 	}
 }
 
-// refuse turns an error into its answer.
+// refuse converts an error to its response.
 func (h *Handler) refuse(head http.Header, r *http.Request, err error) (Result, int) {
 	if f, ok := errors.AsType[*FieldError](err); ok {
 		return Result{Msg: f.Msg}, http.StatusOK
@@ -181,7 +179,7 @@ func (h *Handler) refuse(head http.Header, r *http.Request, err error) (Result, 
 		status = http.StatusOK
 	}
 	if status == http.StatusRequestEntityTooLarge {
-		// The rest of the body is not waited for.
+		// Do not wait for the rest of the body.
 		head.Set("Connection", "close")
 	}
 	return Result{Msg: e.Msg}, status
@@ -197,7 +195,7 @@ func write(w http.ResponseWriter, status int, r Result, element string, json boo
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	// Nobody is left to tell when the caller has gone.
+	// A write error means that the client has disconnected.
 	_, _ = w.Write(body)
 }
 
@@ -207,8 +205,8 @@ func plain(w http.ResponseWriter, status int, text string) {
 	_, _ = w.Write([]byte(text))
 }
 
-// selfURL is this door as the caller names it, when the name is harmless in a
-// line of shell.
+// selfURL returns this endpoint's URL as the client wrote it, if it is safe in a shell
+// command.
 func selfURL(r *http.Request) string {
 	scheme := "http://"
 	if r.TLS != nil || strings.EqualFold(r.Header.Get("X-Forwarded-Proto"), "https") {
@@ -220,8 +218,8 @@ func selfURL(r *http.Request) string {
 	return scheme + r.Host + r.URL.Path
 }
 
-// Hops is what the header says about hubs passed; 0 when it says nothing, more
-// than [MaxHops] when it cannot be read.
+// Hops returns the value of [HopsHeader]: 0 if the header is missing, more than [MaxHops]
+// if it is invalid.
 func Hops(h http.Header) int {
 	// spec:cloudburst#hops
 	s := strings.TrimSpace(h.Get(HopsHeader))

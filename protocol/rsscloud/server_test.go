@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// backend is a cloud that does what its functions say.
+// backend implements Backend by functions.
 type backend struct {
 	ping   func(context.Context, rsscloud.PingRequest) (rsscloud.Result, error)
 	please func(context.Context, rsscloud.Registration) (rsscloud.Result, error)
@@ -35,7 +35,7 @@ func (b backend) Cancel(ctx context.Context, g rsscloud.Registration) (rsscloud.
 	return b.cancel(ctx, g)
 }
 
-// friendly says yes to everything.
+// friendly accepts every request.
 func friendly() backend {
 	return backend{
 		ping: func(context.Context, rsscloud.PingRequest) (rsscloud.Result, error) {
@@ -81,7 +81,7 @@ const (
 	pleaseBody = "notifyProcedure=&port=80&path=/a&protocol=http-post&url1=http%3A%2F%2Ff.example%2Frss.xml"
 )
 
-func TestAnAcceptedPingIsThankedToTheLetter(t *testing.T) {
+func TestAcceptedPingResponse(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/rsscloud/ping", "/ping"} {
 		r := ask(t, friendly(), "POST", path, pingBody)
@@ -92,7 +92,7 @@ func TestAnAcceptedPingIsThankedToTheLetter(t *testing.T) {
 	}
 }
 
-func TestRegistrationsAreAnsweredWithNotifyResult(t *testing.T) {
+func TestRegistrationResponseIsNotifyResult(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/rsscloud/pleaseNotify", "/pleaseNotify", "/rsscloud/cancel"} {
 		if got := bodyOf(t, ask(t, friendly(), "POST", path, pleaseBody)); !strings.Contains(got, `<notifyResult success="true" msg="`) {
@@ -101,7 +101,7 @@ func TestRegistrationsAreAnsweredWithNotifyResult(t *testing.T) {
 	}
 }
 
-func TestTheAnswersFormFollowsAccept(t *testing.T) {
+func TestResponseFormatFollowsAccept(t *testing.T) {
 	t.Parallel()
 	for accept, want := range map[string]string{
 		"":                                      "text/xml; charset=utf-8",
@@ -148,7 +148,7 @@ func TestTheAnswersFormFollowsAccept(t *testing.T) {
 	}
 }
 
-func TestRefusalsAreAnswersWithStatus200(t *testing.T) {
+func TestRefusalHasStatus200(t *testing.T) {
 	t.Parallel()
 	b := friendly()
 	b.ping = func(context.Context, rsscloud.PingRequest) (rsscloud.Result, error) {
@@ -168,7 +168,7 @@ func TestRefusalsAreAnswersWithStatus200(t *testing.T) {
 	}
 }
 
-func TestErrorsHaveTheirStatus(t *testing.T) {
+func TestErrorSetsStatus(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err        error
@@ -193,7 +193,7 @@ func TestErrorsHaveTheirStatus(t *testing.T) {
 	}
 }
 
-func TestBodiesThatAreNotRead(t *testing.T) {
+func TestUnsupportedBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		header []string
@@ -211,7 +211,7 @@ func TestBodiesThatAreNotRead(t *testing.T) {
 	}
 }
 
-func TestOtherMethodsAreToldWhatToDo(t *testing.T) {
+func TestOtherMethodsGetUsage(t *testing.T) {
 	t.Parallel()
 	for _, path := range rsscloud.Endpoints() {
 		for _, method := range []string{"GET", "PUT", "DELETE", "HEAD"} {
@@ -226,7 +226,7 @@ func TestOtherMethodsAreToldWhatToDo(t *testing.T) {
 	}
 }
 
-func TestAnyWebPageMayCall(t *testing.T) {
+func TestCORSAllowsAnyOrigin(t *testing.T) {
 	t.Parallel()
 	r := ask(t, friendly(), "OPTIONS", "/rsscloud/ping", "", "Origin", "http://page.example", "Access-Control-Request-Method", "POST")
 	if r.StatusCode != 204 || r.Header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(r.Header.Get("Access-Control-Allow-Methods"), "POST") ||
@@ -240,7 +240,7 @@ func TestAnyWebPageMayCall(t *testing.T) {
 	}
 }
 
-func TestHopsOfAPing(t *testing.T) {
+func TestHopsOfPing(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]int{"": 0, "0": 0, "2": 2, " 3 ": 3, "4": 4, "999999": 4, "-1": 4, "x": 4, "99999999999999999999": 4} {
 		got := -1
@@ -256,7 +256,7 @@ func TestHopsOfAPing(t *testing.T) {
 	}
 }
 
-func TestTheBackendGetsWhatWasSentAndTheRequest(t *testing.T) {
+func TestBackendGetsParametersAndRequest(t *testing.T) {
 	t.Parallel()
 	var got rsscloud.Registration
 	var from string

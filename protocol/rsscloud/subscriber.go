@@ -16,40 +16,42 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// Notice is a notification that arrived: the feed changed, read it.
+// Received is a notification that a [Subscriber] received: the feed changed and should be
+// read.
 type Received struct {
-	URL       string    // the feed, as it was registered
+	URL       string    // the feed, as registered
 	Protocol  string    // HTTPPost, XMLRPC or SOAP
-	Procedure string    // what was called, for XMLRPC and SOAP
-	At        time.Time // when the request came
-	Remote    string    // host:port of who sent it
-	Hops      int       // hubs that the news has passed through
+	Procedure string    // the called procedure, for XMLRPC and SOAP
+	At        time.Time // when the request arrived
+	Remote    string    // host:port of the sender
+	Hops      int       // hubs that the notification has passed through
 
-	version soap.Version // in which the answer goes back
+	version soap.Version // version of the response
 }
 
-// Subscriber is the callback of an aggregator: an http.Handler that answers test
-// calls and challenges and hands on notifications in every protocol. It serves any
-// path, so that it can be mounted wherever the registration says.
+// Subscriber is the callback of an aggregator: an http.Handler that answers test calls and
+// challenges, and passes on notifications in every protocol. It serves any path, so it can
+// be mounted at the path of the registration.
 //
-// A feed that Wants does not know gets no consent, and a notification for it is
-// answered 410, upon which clouds that know this status stop sending.
+// If Wants returns false for a feed, a challenge gets no consent and a notification gets
+// status 410. Clouds that support the status 410 then stop sending.
 type Subscriber struct {
-	// Wants reports whether notifications of this feed are wanted, also while its
-	// registration is under way: clouds call back before they answer.
+	// Wants reports whether notifications of this feed are wanted. It must already return
+	// true while the registration is in progress, because clouds call back before they
+	// respond.
 	Wants func(feed string) bool
-	// OnNotify is told of each notification and test call (they look the same). The
-	// answer waits for it: be quick, or hand on to something that runs by itself.
+	// OnNotify is called for each notification and each test call, which look the same. The
+	// response waits for it, so return quickly or hand the work to a goroutine.
 	OnNotify func(ctx context.Context, n Received)
-	// Take is OnNotify for those who can fail, and is called instead where it is set:
-	// after an error the answer is 503, and clouds send the notification again.
+	// Take replaces OnNotify if it is not nil, and may fail. After an error the status is
+	// 503, and clouds send the notification again.
 	Take func(ctx context.Context, n Received) error
-	// Procedure is the only name accepted over xml-rpc and soap; empty: any.
+	// Procedure is the only procedure accepted over xml-rpc and soap; "": any.
 	Procedure string
 	Now       func() time.Time // nil: time.Now
 }
 
-// ServeHTTP answers one request of a cloud.
+// ServeHTTP serves one request of a cloud.
 func (s *Subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
@@ -71,12 +73,11 @@ func (s *Subscriber) challenge(w http.ResponseWriter, r *http.Request) {
 	feed, challenge := strings.TrimSpace(q.Get("url")), q.Get("challenge")
 	switch {
 	case challenge == "":
-		plain(w, http.StatusBadRequest, "This is the callback of an aggregator; a cloud asks it with the parameters url and challenge.\n")
+		plain(w, http.StatusBadRequest, "This is the callback of an aggregator; a challenge needs the parameters url and challenge.\n")
 	case len(challenge) > 1024 || !s.wants(feed):
 		plain(w, http.StatusNotFound, "This aggregator does not want notifications of that feed.\n")
 	default:
-		// Plain text: a page of ours that showed what it was asked could be made to
-		// show anything.
+		// Plain text: an HTML page with the challenge would let a caller inject markup.
 		plain(w, http.StatusOK, challenge)
 	}
 }
@@ -93,7 +94,7 @@ func (s *Subscriber) notification(w http.ResponseWriter, r *http.Request) {
 	n := Received{At: now(), Remote: r.RemoteAddr, Hops: Hops(r.Header)}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxMessage+1))
 	if err != nil {
-		plain(w, http.StatusBadRequest, "The body broke off before its end.\n")
+		plain(w, http.StatusBadRequest, "The body ended early.\n")
 		return
 	}
 	if len(body) > maxMessage {
@@ -200,8 +201,8 @@ func formReply(w http.ResponseWriter, status int, _ Received, err error) {
 	plain(w, status, text)
 }
 
-// xmlrpcReply answers true, or a fault: with 200, as XML-RPC wants it, but for
-// what is gone, which a cloud can only see in the status.
+// xmlrpcReply responds with true or a fault, and with status 200 as XML-RPC requires. The
+// exceptions are statuses that a cloud must see, such as 410.
 //
 // spec:rsscloud-2003#handler-returns-true
 func xmlrpcReply(w http.ResponseWriter, status int, _ Received, err error) {
@@ -217,7 +218,7 @@ func xmlrpcReply(w http.ResponseWriter, status int, _ Received, err error) {
 
 func soapReply(w http.ResponseWriter, status int, n Received, err error) {
 	if status == http.StatusBadRequest {
-		status = http.StatusInternalServerError // where SOAP 1.1 puts every fault
+		status = http.StatusInternalServerError // SOAP 1.1 requires 500 for every fault
 	}
 	body, marshalErr := soap.Response{
 		Name: n.Procedure + "Response", Namespace: soapNamespace,
@@ -240,7 +241,7 @@ func markup(w http.ResponseWriter, status int, kind string, body []byte) {
 	_, _ = w.Write(body)
 }
 
-// sentence is err as a sentence for the cloud's log.
+// sentence returns err as a sentence for the cloud's log.
 func sentence(err error) string {
 	if err == nil {
 		return "This cannot be answered."

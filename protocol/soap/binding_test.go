@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestValuesBecomeWhatTheMethodDeclares(t *testing.T) {
+func TestParamsAreConvertedToDeclaredTypes(t *testing.T) {
 	t.Parallel()
 	fields := Def{Fields: []Def{{Name: "n", Type: "int"}, {Name: "b", Type: "boolean"}}}
 	for name, row := range map[string]struct {
@@ -42,7 +42,7 @@ func TestValuesBecomeWhatTheMethodDeclares(t *testing.T) {
 	}
 }
 
-func TestCallRunsAMethodWithoutAWire(t *testing.T) {
+func TestHandlerCallWithoutHTTP(t *testing.T) {
 	t.Parallel()
 	h := server(t)
 	got, err := h.Call(t.Context(), Call{Name: "echo", Params: []Param{{Name: "v", Value: "a"}}})

@@ -84,7 +84,7 @@ func post(h http.Handler, body string, edit func(*http.Request)) *http.Response 
 	return w.Result()
 }
 
-func TestAnswersInTheCallersVersionNamespaceAndStyle(t *testing.T) {
+func TestResponseUsesCallersVersionNamespaceAndStyle(t *testing.T) {
 	t.Parallel()
 	params := []Param{{Name: "notifyProcedure", Value: "notify"}, {Name: "port", Value: "80"}, {Name: "path", Value: "/é"},
 		{Name: "protocol", Value: "soap"}, {Name: "urls", Value: []string{"http://127.0.0.1/rss.xml"}}}
@@ -115,7 +115,7 @@ func TestAnswersInTheCallersVersionNamespaceAndStyle(t *testing.T) {
 	}
 }
 
-func TestClientsOfEveryKindReachTheMethod(t *testing.T) {
+func TestRequestsOfKnownClients(t *testing.T) {
 	t.Parallel()
 	h := server(t)
 	const feed = "http://127.0.0.1/rss.xml"
@@ -145,7 +145,7 @@ func TestClientsOfEveryKindReachTheMethod(t *testing.T) {
 	}
 }
 
-func TestFaultsTravelWithTheirStatus(t *testing.T) {
+func TestFaultStatus(t *testing.T) {
 	t.Parallel()
 	for method, c := range map[string]struct {
 		want11, want12     Fault
@@ -181,7 +181,7 @@ func TestFaultsTravelWithTheirStatus(t *testing.T) {
 	}
 }
 
-func TestBodiesThatAreNoCallsAreFaults(t *testing.T) {
+func TestInvalidBodyIsFault(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		body, contentType string
@@ -221,7 +221,7 @@ func TestBodiesThatAreNoCallsAreFaults(t *testing.T) {
 	}
 }
 
-func TestAVoidMethodAnswersWithoutAValue(t *testing.T) {
+func TestVoidMethodHasNoResult(t *testing.T) {
 	t.Parallel()
 	r, err := ParseResponse(post(server(t), in("<VOID/>"), nil).Body)
 	if err != nil || r.Name != "VOIDResponse" || len(r.Params) != 0 || r.Result() != nil {
@@ -229,7 +229,7 @@ func TestAVoidMethodAnswersWithoutAValue(t *testing.T) {
 	}
 }
 
-func TestAStructureKeepsTheDeclaredOrder(t *testing.T) {
+func TestStructureIsWrittenInDeclaredOrder(t *testing.T) {
 	t.Parallel()
 	body, err := io.ReadAll(post(server(t), in(`<ping><url>u</url></ping>`), nil).Body)
 	if err != nil {
@@ -241,7 +241,7 @@ func TestAStructureKeepsTheDeclaredOrder(t *testing.T) {
 	}
 }
 
-func TestServesTheWSDL(t *testing.T) {
+func TestHandlerServesWSDL(t *testing.T) {
 	t.Parallel()
 	get := func(h http.Handler, method, target string) (*http.Response, []byte) {
 		w := httptest.NewRecorder()
@@ -266,7 +266,7 @@ func TestServesTheWSDL(t *testing.T) {
 	}
 }
 
-func TestTheWSDLDescribesEveryMethod(t *testing.T) {
+func TestWSDLDescribesEveryMethod(t *testing.T) {
 	t.Parallel()
 	s := service()
 	s.Methods = append(s.Methods, Method{Name: "no name"}, Method{Name: "ping"})
@@ -294,7 +294,7 @@ func TestTheWSDLDescribesEveryMethod(t *testing.T) {
 	}
 }
 
-func TestClientAndHandlerUnderstandEachOther(t *testing.T) {
+func TestClientAndHandler(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(server(t))
 	defer srv.Close()
@@ -329,7 +329,7 @@ func TestClientAndHandlerUnderstandEachOther(t *testing.T) {
 	}
 }
 
-func TestClientSendsTheActionWhereTheVersionWantsIt(t *testing.T) {
+func TestClientSendsActionPerVersion(t *testing.T) {
 	t.Parallel()
 	var header http.Header
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -355,7 +355,7 @@ func TestClientSendsTheActionWhereTheVersionWantsIt(t *testing.T) {
 	}
 }
 
-func TestClientTellsWhatTheServerAnswered(t *testing.T) {
+func TestClientErrors(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, contentType string, body []byte) *Client {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -37,7 +37,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 const cloud = "http://127.0.0.1/cloud"
 
-func TestReadsWhatClientsSend(t *testing.T) {
+func TestParseRequestsOfClients(t *testing.T) {
 	t.Parallel()
 	feeds := []any{"http://127.0.0.1/rss.xml", "http://127.0.0.1/b.xml"}
 	want := map[string]Call{
@@ -98,7 +98,7 @@ func envelope(header, body string) string {
 		header + "<s:Body>" + body + "</s:Body></s:Envelope>"
 }
 
-func TestRefusesWhatIsNoCall(t *testing.T) {
+func TestParseRejectsOtherDocuments(t *testing.T) {
 	t.Parallel()
 	for name, doc := range map[string]string{
 		"another root":          "<html/>",
@@ -144,7 +144,7 @@ func TestRefusesWhatIsNoCall(t *testing.T) {
 	}
 }
 
-func TestHostileDocumentsAreRefusedWithTheirReason(t *testing.T) {
+func TestHostileDocumentsAreRejectedWithReason(t *testing.T) {
 	t.Parallel()
 	// Each of the shared lists holds the next one ten times.
 	var laughs, chain strings.Builder
@@ -187,7 +187,7 @@ func TestHostileDocumentsAreRefusedWithTheirReason(t *testing.T) {
 	}
 }
 
-func TestHeadersThatMustBeUnderstoodAreRefused(t *testing.T) {
+func TestMustUnderstandHeaderIsFault(t *testing.T) {
 	t.Parallel()
 	header := func(attrs string) string {
 		return envelope(`<s:Header><x:t xmlns:x="u" `+attrs+`>1</x:t></s:Header>`, "<a/>")
@@ -210,7 +210,7 @@ func TestHeadersThatMustBeUnderstoodAreRefused(t *testing.T) {
 	}
 }
 
-func TestOtherVersionsAreAMismatch(t *testing.T) {
+func TestOtherVersionIsMismatchFault(t *testing.T) {
 	t.Parallel()
 	for _, space := range []string{"", "http://www.w3.org/2001/12/soap-envelope"} {
 		_, err := Parse(strings.NewReader(`<Envelope xmlns="` + space + `"><Body><a/></Body></Envelope>`))
@@ -221,7 +221,7 @@ func TestOtherVersionsAreAMismatch(t *testing.T) {
 	}
 }
 
-func TestReadsValuesOfEveryType(t *testing.T) {
+func TestParseValuesOfEveryType(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]any{
 		`<v i:type="xsd:string"> a </v>`:                                       " a ",
@@ -268,7 +268,7 @@ func everything() []Param {
 	}
 }
 
-func TestWritesBothVersionsWithAndWithoutTypes(t *testing.T) {
+func TestMarshalBothVersionsWithAndWithoutTypes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]Call{
 		"call-11.xml":         {Version: V11},
@@ -300,7 +300,7 @@ func TestWritesBothVersionsWithAndWithoutTypes(t *testing.T) {
 	}
 }
 
-func TestRefusesToWriteWhatSOAPCannotCarry(t *testing.T) {
+func TestMarshalRejectsInvalidValues(t *testing.T) {
 	t.Parallel()
 	loop := []any{nil}
 	loop[0] = loop
@@ -324,7 +324,7 @@ func TestRefusesToWriteWhatSOAPCannotCarry(t *testing.T) {
 	}
 }
 
-func TestFaultsComeBackAsErrorsInBothVersions(t *testing.T) {
+func TestFaultRoundTripInBothVersions(t *testing.T) {
 	t.Parallel()
 	for _, v := range []Version{V11, V12} {
 		for _, f := range []Fault{
@@ -351,7 +351,7 @@ func TestFaultsComeBackAsErrorsInBothVersions(t *testing.T) {
 	golden(t, "fault-12.xml", (&Fault{Code: "Client", String: "no", Actor: "u:x", Detail: "more"}).Marshal(V12))
 }
 
-func TestReadsFaultsOfOthers(t *testing.T) {
+func TestParseFaultsOfOtherServers(t *testing.T) {
 	t.Parallel()
 	_, err := ParseResponse(strings.NewReader(in(`<s:Fault><faultcode>s:Server</faultcode>
 		<faultstring> it broke </faultstring><detail><x:a xmlns:x="u"><b>one</b> <b>two</b></x:a></detail></s:Fault>`)))
@@ -364,7 +364,7 @@ func TestReadsFaultsOfOthers(t *testing.T) {
 	}
 }
 
-func TestBindsByNameOrElseByPosition(t *testing.T) {
+func TestBindByNameOrPosition(t *testing.T) {
 	t.Parallel()
 	names := []string{"url", "port", "domain"}
 	for name, c := range map[string]struct {
@@ -384,7 +384,7 @@ func TestBindsByNameOrElseByPosition(t *testing.T) {
 	}
 }
 
-func TestListsAreReadForgivingly(t *testing.T) {
+func TestStringsAcceptsListForms(t *testing.T) {
 	t.Parallel()
 	for _, r := range []struct {
 		in   any

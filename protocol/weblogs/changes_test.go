@@ -19,7 +19,7 @@ func row(name, url string, age time.Duration) weblogs.Weblog {
 	return weblogs.Weblog{Name: name, URL: url, When: updated().Add(-age)}
 }
 
-func TestTheListIsWrittenAsTheTextHasIt(t *testing.T) {
+func TestChangesFormat(t *testing.T) {
 	t.Parallel()
 	c := weblogs.Changes{Updated: updated(), Count: 2000001, List: []weblogs.Weblog{
 		row("The \"Blog\" & <co>\n\x00\xff", "http://site.example/?a=1&b=2", 119*time.Second),
@@ -43,7 +43,7 @@ func TestTheListIsWrittenAsTheTextHasIt(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestChangesRoundTrip(t *testing.T) {
 	t.Parallel()
 	c := &weblogs.Changes{Version: "2", Updated: updated(), Count: 7, List: []weblogs.Weblog{
 		row("Grün & <co>", site, 0), row("", rss, 3*time.Minute), {Name: "F", URL: site, RSSURL: rss, When: updated().Add(-time.Hour)},
@@ -56,7 +56,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 }
 
-func TestListsOfTheWebAreRead(t *testing.T) {
+func TestReadChangesOfOtherServers(t *testing.T) {
 	t.Parallel()
 	const head = `<weblogUpdates version="2" updated="Sat, 13 Jan 2007 19:08:00 GMT" count="9">`
 	for _, c := range []struct {
@@ -90,7 +90,7 @@ func TestListsOfTheWebAreRead(t *testing.T) {
 	}
 }
 
-func TestAListWithoutADateIsOfNow(t *testing.T) {
+func TestListWithoutDateUsesNow(t *testing.T) {
 	t.Parallel()
 	got, err := weblogs.ReadChanges([]byte(`<weblogUpdates updated="yesterday"><weblog url="http://site.example/" when="5"/></weblogUpdates>`), weblogs.ReadOptions{Now: updated()})
 	if err != nil || !got.Updated.Equal(updated()) || !got.List[0].When.Equal(updated().Add(-5*time.Minute)) {
@@ -98,7 +98,7 @@ func TestAListWithoutADateIsOfNow(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoListIsRefused(t *testing.T) {
+func TestReadChangesRejectsOtherDocuments(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []string{"", "x", "<html><body><weblogUpdates/></body></html>", "<rss/>", "{}", "<methodResponse/>"} {
 		if c, err := weblogs.ReadChanges([]byte(doc), weblogs.ReadOptions{}); !errors.Is(err, weblogs.ErrNotChanges) || c != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestAnswersOfServersInTheField(t *testing.T) {
+func TestParseResultOfServersInTheField(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		answer any
@@ -42,7 +42,7 @@ func TestAnswersOfServersInTheField(t *testing.T) {
 	}
 }
 
-func TestAFaultIsARefusal(t *testing.T) {
+func TestFaultIsRefusal(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(&xmlrpc.Handler{}) // it has no such method
 	defer srv.Close()
@@ -60,7 +60,7 @@ func TestAFaultIsARefusal(t *testing.T) {
 	}
 }
 
-func TestTemplatesOfPings(t *testing.T) {
+func TestPingURL(t *testing.T) {
 	t.Parallel()
 	p := weblogs.Ping{Name: "A & B=ü", URL: "http://site.example/?a=1&b={0}"}
 	name, address := "A+%26+B%3D%C3%BC", "http%3A%2F%2Fsite.example%2F%3Fa%3D1%26b%3D%7B0%7D"
@@ -85,7 +85,7 @@ func TestTemplatesOfPings(t *testing.T) {
 	}
 }
 
-func TestAPingByGetSucceedsWithStatus200(t *testing.T) {
+func TestPingByGETSucceedsWithStatus200(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
@@ -117,7 +117,7 @@ func TestAPingByGetSucceedsWithStatus200(t *testing.T) {
 	}
 }
 
-func TestClientAgainstTheForm(t *testing.T) {
+func TestClientPingsFormHandler(t *testing.T) {
 	t.Parallel()
 	b := &backend{}
 	srv := httptest.NewServer(&weblogs.FormHandler{Backend: b})
@@ -133,7 +133,7 @@ func TestClientAgainstTheForm(t *testing.T) {
 	}
 }
 
-func TestForms(t *testing.T) {
+func TestFormHandler(t *testing.T) {
 	t.Parallel()
 	ok := url.Values{"name": {"Site"}, "url": {site}}.Encode()
 	for _, c := range []struct {
@@ -194,7 +194,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-func TestAFormIsRefusedWithItsStatusAndSaysWhen(t *testing.T) {
+func TestRefusedFormHasStatusAndRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err    error

@@ -72,7 +72,7 @@ func (l *lists) Do(r *http.Request) (*http.Response, error) {
 	return answer(200, string(c.Append(nil, l.unit)))
 }
 
-func TestAFollowerReadsTheShortListAndTellsEachRowOnce(t *testing.T) {
+func TestFollowerReadsShortListAndReportsEachRowOnce(t *testing.T) {
 	t.Parallel()
 	for _, unit := range []time.Duration{time.Minute, time.Second} {
 		synctest.Test(t, func(t *testing.T) {
@@ -105,7 +105,7 @@ func TestAFollowerReadsTheShortListAndTellsEachRowOnce(t *testing.T) {
 	}
 }
 
-func TestAFollowerDoesNotSendALongValidatorBack(t *testing.T) {
+func TestFollowerDropsLongValidator(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &lists{begun: time.Now(), pad: strings.Repeat("x", 1<<10)}
@@ -122,7 +122,7 @@ func TestAFollowerDoesNotSendALongValidatorBack(t *testing.T) {
 	})
 }
 
-func TestAFollowerMayBeginWithTheLastHour(t *testing.T) {
+func TestFollowerBackfill(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &lists{begun: time.Now()}
@@ -146,7 +146,7 @@ func TestAFollowerMayBeginWithTheLastHour(t *testing.T) {
 	})
 }
 
-func TestAFollowerThatMissedRoundsReadsTheLongList(t *testing.T) {
+func TestFollowerReadsLongListAfterMissedRounds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &lists{begun: time.Now()}
@@ -174,7 +174,7 @@ func TestAFollowerThatMissedRoundsReadsTheLongList(t *testing.T) {
 	})
 }
 
-func TestAFollowerWaitsLongerAfterErrors(t *testing.T) {
+func TestFollowerBacksOffAfterErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
@@ -216,7 +216,7 @@ func TestAFollowerWaitsLongerAfterErrors(t *testing.T) {
 	}
 }
 
-func TestAServerWithoutAShortListIsAskedMoreRarely(t *testing.T) {
+func TestFollowerPollsLongListLessOften(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &lists{begun: time.Now(), status: func(path string) int {
@@ -237,7 +237,7 @@ func TestAServerWithoutAShortListIsAskedMoreRarely(t *testing.T) {
 	})
 }
 
-func TestAnyDocumentCanBeFollowed(t *testing.T) {
+func TestFollowerAcceptsAnyDocumentName(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &lists{begun: time.Now()}

@@ -44,7 +44,7 @@ func (b *backend) Ping(ctx context.Context, door weblogs.Interface, p weblogs.Pi
 	return b.answer(p)
 }
 
-func TestEveryNumberOfParameters(t *testing.T) {
+func TestParseExtendedByParameterCount(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -105,7 +105,7 @@ func TestEveryNumberOfParameters(t *testing.T) {
 	}
 }
 
-func TestTagsHaveABound(t *testing.T) {
+func TestTagLimits(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 0, 100)
 	for i := range 100 {
@@ -119,7 +119,7 @@ func TestTagsHaveABound(t *testing.T) {
 	}
 }
 
-func TestWithoutANameASiteIsItsHost(t *testing.T) {
+func TestTitleFallsBackToHost(t *testing.T) {
 	t.Parallel()
 	for want, p := range map[string]weblogs.Ping{
 		"Site":              {Name: "Site", URL: site},
@@ -132,7 +132,7 @@ func TestWithoutANameASiteIsItsHost(t *testing.T) {
 	}
 }
 
-func TestRefusalsAreAnswersAndNeverFaults(t *testing.T) {
+func TestRefusalIsNeverAFault(t *testing.T) {
 	t.Parallel()
 	b := &backend{answer: func(p weblogs.Ping) error {
 		switch p.Name {
@@ -176,7 +176,7 @@ func TestRefusalsAreAnswersAndNeverFaults(t *testing.T) {
 	}
 }
 
-func TestWhatAClientSendsIsWhatAServerHears(t *testing.T) {
+func TestServerReceivesClientsPing(t *testing.T) {
 	t.Parallel()
 	b := &backend{}
 	srv := httptest.NewServer(&xmlrpc.Handler{Methods: weblogs.Methods(b)})

@@ -147,7 +147,7 @@ func publisher(t *testing.T, hub, contentType, content string) *httptest.Server 
 	return srv
 }
 
-func TestFromDiscoveryToTheEndOfASubscription(t *testing.T) {
+func TestSubscriptionLifecycle(t *testing.T) {
 	t.Parallel()
 	hub := newHub(t)
 	f := newFollower()
@@ -217,7 +217,7 @@ func TestFromDiscoveryToTheEndOfASubscription(t *testing.T) {
 	}
 }
 
-func TestAHubThatMovedIsFollowed(t *testing.T) {
+func TestClientFollowsHubRedirect(t *testing.T) {
 	t.Parallel()
 	var asked int
 	hub := httptest.NewServer(&websub.Handler{Backend: backend{subscribe: func(_ context.Context, s websub.Subscription) error {
@@ -277,7 +277,7 @@ func answer(status int, body string, header ...string) *http.Response {
 	return w.Result()
 }
 
-func TestASecretDoesNotGoInTheClearWhereAHubMoves(t *testing.T) {
+func TestSecretIsNotRedirectedToHTTP(t *testing.T) {
 	t.Parallel()
 	requests := 0
 	c := &websub.Client{HTTP: doer(func(r *http.Request) (*http.Response, error) {
@@ -296,7 +296,7 @@ func TestASecretDoesNotGoInTheClearWhereAHubMoves(t *testing.T) {
 	}
 }
 
-func TestWhatAHubSaysIsPassedOn(t *testing.T) {
+func TestHubErrorIsReturned(t *testing.T) {
 	t.Parallel()
 	s := websub.Subscription{Callback: testCallback, Topic: testTopic}
 	for _, c := range []struct {
@@ -337,7 +337,7 @@ func TestWhatAHubSaysIsPassedOn(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeAskedIsNotSent(t *testing.T) {
+func TestInvalidRequestIsNotSent(t *testing.T) {
 	t.Parallel()
 	c := &websub.Client{HTTP: doer(func(*http.Request) (*http.Response, error) {
 		t.Error("a request was sent")
@@ -361,7 +361,7 @@ func TestWhatCannotBeAskedIsNotSent(t *testing.T) {
 	}
 }
 
-func TestPublishNamesTheTopicInBothWays(t *testing.T) {
+func TestPublishSendsURLAndTopic(t *testing.T) {
 	t.Parallel()
 	var got []string
 	c := &websub.Client{UserAgent: "author/1", HTTP: doer(func(r *http.Request) (*http.Response, error) {
@@ -381,7 +381,7 @@ func TestPublishNamesTheTopicInBothWays(t *testing.T) {
 	}
 }
 
-func TestDiscoveryReadsNoMoreThanItNeeds(t *testing.T) {
+func TestDiscoverReadsNoMoreThanNeeded(t *testing.T) {
 	t.Parallel()
 	read := 0
 	long := &http.Response{StatusCode: 200, Header: http.Header{}, Body: io.NopCloser(readerFunc(func(p []byte) (int, error) {

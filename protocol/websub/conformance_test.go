@@ -206,9 +206,9 @@ func TestSubscriberSubscribes(t *testing.T) {
 	})
 }
 
-// TestPublisherIsUnderstood are the checks for publishers: a hub and exactly one self,
+// TestHandlerAcceptsPublishers are the checks for publishers: a hub and exactly one self,
 // which a subscriber finds, and a hub that hears of changes.
-func TestPublisherIsUnderstood(t *testing.T) {
+func TestHandlerAcceptsPublishers(t *testing.T) {
 	t.Parallel()
 	hub := newHub(t)
 	feed := publisher(t, hub.URL+"/", "application/rss+xml", "<rss/>")

@@ -62,7 +62,7 @@ func ParseRequest(body []byte) (Request, error) {
 		urls, err := f.published()
 		return Request{Mode: mode, URLs: urls}, err
 	case mode != ModeSubscribe && mode != ModeUnsubscribe:
-		return Request{}, bad("hub.mode is %s; it must be subscribe, unsubscribe or publish, in small letters.", wirehttp.Quote(mode))
+		return Request{}, bad("hub.mode is %s; it must be subscribe, unsubscribe or publish, in lowercase.", wirehttp.Quote(mode))
 	}
 	s, err := f.subscription(mode)
 	if err != nil {

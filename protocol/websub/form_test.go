@@ -34,7 +34,7 @@ func subscribe(more ...string) string {
 	return form(append([]string{"hub.mode", "subscribe", "hub.callback", testCallback, "hub.topic", testTopic}, more...)...)
 }
 
-func TestRequestsAreRead(t *testing.T) {
+func TestParseRequest(t *testing.T) {
 	t.Parallel()
 	plain := websub.Subscription{Callback: testCallback, Topic: testTopic}
 	with := func(lease time.Duration, secret string) websub.Request {
@@ -91,7 +91,7 @@ func odd(list []string) []string {
 	return out
 }
 
-func TestRequestsThatAreRefused(t *testing.T) {
+func TestParseRequestRejectsInvalidForm(t *testing.T) {
 	t.Parallel()
 	mode := func(m string) string {
 		return form("hub.mode", m, "hub.callback", testCallback, "hub.topic", testTopic)
@@ -114,7 +114,7 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		"nothing":                      {"", "hub.mode is missing"},
 		"JSON":                         {`{"hub.mode":"subscribe"}`, "hub.mode is missing"},
 		"an empty mode":                {mode(""), "hub.mode is missing"},
-		"a mode in capitals":           {mode("Subscribe"), "small letters"},
+		"a mode in capitals":           {mode("Subscribe"), "in lowercase"},
 		"a mode that callbacks hear":   {mode("denied"), "hub.mode is \"denied\""},
 		"a mode twice":                 {subscribe("hub.mode", "subscribe"), "hub.mode comes more than once"},
 		"a callback twice":             {subscribe("hub.callback", "http://other.example/"), "hub.callback comes more than once"},
@@ -178,7 +178,7 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-func TestBodiesThatAreNotRead(t *testing.T) {
+func TestUnsupportedBodyIsRejected(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		body   io.Reader
@@ -223,7 +223,7 @@ func TestBodiesThatAreNotRead(t *testing.T) {
 	}
 }
 
-func TestRequestsComeBackFromTheirForm(t *testing.T) {
+func TestRequestRoundTrip(t *testing.T) {
 	t.Parallel()
 	s := websub.Subscription{Callback: testCallback, Topic: testTopic, Lease: time.Hour, Secret: "a&b=ü %"}
 	for _, q := range []websub.Request{
@@ -255,7 +255,7 @@ func TestLeasesAreClamped(t *testing.T) {
 	}
 }
 
-func TestALeaseThatCannotBeCountedIsTheLongest(t *testing.T) {
+func TestHugeLeaseIsMaxLease(t *testing.T) {
 	t.Parallel()
 	for _, seconds := range []string{"9223372037", "9223372036854775807", "99999999999999999999999"} {
 		q, err := websub.ParseRequest([]byte("hub.mode=subscribe&hub.topic=http://t.example/&hub.callback=http://c.example/&hub.lease_seconds=" + seconds))

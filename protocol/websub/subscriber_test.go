@@ -100,7 +100,7 @@ func (f *follower) Rejected(_ context.Context, token string, err error) {
 
 func question(token string, pairs ...string) string { return "/cb/" + token + "?" + form(pairs...) }
 
-func TestOnlyWhatIsPendingIsConfirmed(t *testing.T) {
+func TestOnlyPendingRequestsAreConfirmed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, target string
@@ -144,7 +144,7 @@ func TestOnlyWhatIsPendingIsConfirmed(t *testing.T) {
 	}
 }
 
-func TestTheGrantedLeaseIsTold(t *testing.T) {
+func TestConfirmGetsGrantedLease(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		mode, lease string
@@ -167,7 +167,7 @@ func TestTheGrantedLeaseIsTold(t *testing.T) {
 	}
 }
 
-func TestADenialIsTold(t *testing.T) {
+func TestDenialIsReported(t *testing.T) {
 	t.Parallel()
 	f := newFollower()
 	r := serve(&websub.Subscriber{Callbacks: f}, "GET", question("tok", "hub.mode", "denied", "hub.topic", testTopic, "hub.reason", "no\r\nmore \xff"+strings.Repeat("ü", 600)), "")
@@ -179,7 +179,7 @@ func TestADenialIsTold(t *testing.T) {
 	}
 }
 
-func TestTroubleOfOursIsNoConsentAndNoLoss(t *testing.T) {
+func TestBackendErrorIsNeitherConsentNorLoss(t *testing.T) {
 	t.Parallel()
 	f := newFollower()
 	f.expect("tok", "subscribe", testTopic, "")
@@ -271,7 +271,7 @@ func TestDeliveries(t *testing.T) {
 	}
 }
 
-func TestDeliveriesThatDoNotSayHowLongTheyAre(t *testing.T) {
+func TestDeliveryWithoutContentLength(t *testing.T) {
 	t.Parallel()
 	f := newFollower()
 	f.expect("tok", "subscribe", testTopic, "")

@@ -12,7 +12,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-func TestQuestionsStandBehindTheCallbacksOwnQuery(t *testing.T) {
+func TestVerificationIsAppendedToCallbackQuery(t *testing.T) {
 	t.Parallel()
 	ask := websub.Verification{Mode: "subscribe", Topic: "http://t.example/?a=1&b=ü", Challenge: "C", Lease: time.Hour}
 	const asked = "hub.mode=subscribe&hub.topic=http%3A%2F%2Ft.example%2F%3Fa%3D1%26b%3D%C3%BC&hub.challenge=C&hub.lease_seconds=3600"
@@ -45,7 +45,7 @@ func TestQuestionsStandBehindTheCallbacksOwnQuery(t *testing.T) {
 	}
 }
 
-func TestOnlyTheChallengeItselfIsConsent(t *testing.T) {
+func TestOnlyExactChallengeIsConsent(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		status int
@@ -66,7 +66,7 @@ func TestOnlyTheChallengeItselfIsConsent(t *testing.T) {
 	}
 }
 
-func TestTokensAndChallengesAreLongAndNeverTheSame(t *testing.T) {
+func TestTokensAndChallengesAreLongAndUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 1000 {
@@ -80,7 +80,7 @@ func TestTokensAndChallengesAreLongAndNeverTheSame(t *testing.T) {
 }
 
 // The values are those of RFC 2202 and RFC 4231.
-func TestSignaturesAreThoseOfOthers(t *testing.T) {
+func TestSignaturesMatchOtherImplementations(t *testing.T) {
 	t.Parallel()
 	body := []byte("what do ya want for nothing?")
 	for method, want := range map[string]string{
@@ -132,7 +132,7 @@ func TestSignaturesAreThoseOfOthers(t *testing.T) {
 	}
 }
 
-func TestATopicCannotBreakOutOfItsLink(t *testing.T) {
+func TestTopicCannotEscapeLinkHeader(t *testing.T) {
 	t.Parallel()
 	const hub = "https://hub.example/websub"
 	for _, c := range []struct{ hub, self, want string }{

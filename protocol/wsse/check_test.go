@@ -24,7 +24,7 @@ func parsed(t testing.TB, header string) Token {
 	return token
 }
 
-func TestAPublishedHeaderFitsItsPassword(t *testing.T) {
+func TestPublishedHeaderMatchesPassword(t *testing.T) {
 	t.Parallel()
 	token := parsed(t, published)
 	if !token.Check("taadtaadpstcsm") || token.Check("taadtaadpstcs") || token.Check("") {
@@ -32,7 +32,7 @@ func TestAPublishedHeaderFitsItsPassword(t *testing.T) {
 	}
 }
 
-func TestEveryVariantOfTheDigestIsTakenAndProvesTheSame(t *testing.T) {
+func TestEveryDigestVariantHasSameProof(t *testing.T) {
 	t.Parallel()
 	const password, created = "se cret☂", "2005-11-14T18:40:04-0800"
 	hashed := []byte("bf59559401b2d9e1")
@@ -71,7 +71,7 @@ func TestEveryVariantOfTheDigestIsTakenAndProvesTheSame(t *testing.T) {
 	}
 }
 
-func TestADigestOfNothingFitsNoEmptyPassword(t *testing.T) {
+func TestEmptyDigestDoesNotMatchEmptyPassword(t *testing.T) {
 	t.Parallel()
 	sum := sha1.Sum([]byte("n2005-11-14T18:40:04Z"))
 	token := Token{Digest: base64.StdEncoding.EncodeToString(sum[:]), Nonce: "n", Created: "2005-11-14T18:40:04Z"}
@@ -83,7 +83,7 @@ func TestADigestOfNothingFitsNoEmptyPassword(t *testing.T) {
 	}
 }
 
-func TestAHeaderIsFreshForFiveMinutes(t *testing.T) {
+func TestHeaderIsFreshForFiveMinutes(t *testing.T) {
 	t.Parallel()
 	token := parsed(t, published)
 	for d, want := range map[time.Duration]bool{
@@ -95,7 +95,7 @@ func TestAHeaderIsFreshForFiveMinutes(t *testing.T) {
 	}
 }
 
-func TestTheClientsHeaderIsTakenByTheServer(t *testing.T) {
+func TestServerAcceptsClientHeader(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 5, 4, 3, 2, 1, 9, time.FixedZone("x", 3600))
 	for _, user := range []string{"cal", `a "b" \c\`, "ü☂", "a,b=c"} {

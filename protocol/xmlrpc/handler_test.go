@@ -57,7 +57,7 @@ func post(h http.Handler, body string, edit func(*http.Request)) *http.Response 
 	return w.Result()
 }
 
-func TestEveryCallIsAnsweredWithStatus200AndALength(t *testing.T) {
+func TestCallResponseHasStatus200AndLength(t *testing.T) {
 	t.Parallel()
 	h := server(t)
 	for method, want := range map[string]string{
@@ -89,7 +89,7 @@ func TestEveryCallIsAnsweredWithStatus200AndALength(t *testing.T) {
 	}
 }
 
-func TestBodiesThatAreNoCallsAreFaults(t *testing.T) {
+func TestInvalidBodyIsFault(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		body         string
@@ -116,7 +116,7 @@ func TestBodiesThatAreNoCallsAreFaults(t *testing.T) {
 	}
 }
 
-func TestRefusesOtherKindsOfBodies(t *testing.T) {
+func TestOtherContentTypesAreRejected(t *testing.T) {
 	t.Parallel()
 	const body = "<methodCall><methodName>test.echo</methodName></methodCall>"
 	for header, want := range map[string]int{
@@ -145,7 +145,7 @@ func TestRefusesOtherKindsOfBodies(t *testing.T) {
 	}
 }
 
-func TestOtherHTTPMethodsAreToldWhatThisIs(t *testing.T) {
+func TestOtherHTTPMethodsGetUsage(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{"GET", "HEAD", "PUT", "OPTIONS"} {
 		resp := post(server(t), "", func(r *http.Request) { r.Method = method })
@@ -156,7 +156,7 @@ func TestOtherHTTPMethodsAreToldWhatThisIs(t *testing.T) {
 	}
 }
 
-func TestTheTransportsCharsetRules(t *testing.T) {
+func TestTransportCharsetHasPriority(t *testing.T) {
 	t.Parallel()
 	resp := post(server(t), "<methodCall><methodName>test.echo</methodName><params><param><value>\xe9</value></param></params></methodCall>",
 		func(r *http.Request) { r.Header.Set("Content-Type", "text/xml; charset=iso-8859-1") })
@@ -166,7 +166,7 @@ func TestTheTransportsCharsetRules(t *testing.T) {
 	}
 }
 
-func TestABodyThatBreaksOffIsNotACall(t *testing.T) {
+func TestTruncatedBodyIsNotACall(t *testing.T) {
 	t.Parallel()
 	h := server(t)
 	r := httptest.NewRequest("POST", "/", io.MultiReader(
@@ -226,7 +226,7 @@ func entryOf(method string, params ...any) any {
 	return map[string]any{"methodName": method, "params": params}
 }
 
-func TestMulticallAnswersEachCallInItsPlace(t *testing.T) {
+func TestMulticallKeepsOrder(t *testing.T) {
 	t.Parallel()
 	got, err := server(t).Call(t.Context(), Call{"system.multicall", []any{[]any{
 		entryOf("test.echo", "a"), entryOf("test.fault"), entryOf("system.multicall"), "x", map[string]any{},
@@ -250,7 +250,7 @@ func TestMulticallAnswersEachCallInItsPlace(t *testing.T) {
 	}
 }
 
-func TestMulticallStopsAtTheFirstFailedLogin(t *testing.T) {
+func TestMulticallStopsAtFirstFailedLogin(t *testing.T) {
 	t.Parallel()
 	tries := 0
 	h := &Handler{Methods: []Method{{Name: "log.in", Do: func(context.Context, []any) (any, error) {
@@ -270,7 +270,7 @@ func TestMulticallStopsAtTheFirstFailedLogin(t *testing.T) {
 	}
 }
 
-func TestMulticallIsBounded(t *testing.T) {
+func TestMulticallLimit(t *testing.T) {
 	t.Parallel()
 	calls := 0
 	h := &Handler{Methods: []Method{{Name: "a", Do: func(context.Context, []any) (any, error) { calls++; return 1, nil }}}}
@@ -296,7 +296,7 @@ func TestMulticallIsBounded(t *testing.T) {
 	}
 }
 
-func TestClientAndHandlerUnderstandEachOther(t *testing.T) {
+func TestClientAndHandler(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(server(t))
 	defer srv.Close()
@@ -324,7 +324,7 @@ func TestClientAndHandlerUnderstandEachOther(t *testing.T) {
 	}
 }
 
-func TestClientTellsWhatTheServerAnswered(t *testing.T) {
+func TestClientErrors(t *testing.T) {
 	t.Parallel()
 	answer := func(status int, contentType, body string) *Client {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -22,7 +22,7 @@ func call(value string) string {
 		value + "</param></params></methodCall>"
 }
 
-func TestReadsEveryValueThatClientsSend(t *testing.T) {
+func TestParseValuesOfClients(t *testing.T) {
 	t.Parallel()
 	when := time.Date(1998, 7, 17, 14, 8, 55, 0, time.UTC)
 	for in, want := range map[string]any{
@@ -74,7 +74,7 @@ func TestReadsEveryValueThatClientsSend(t *testing.T) {
 	}
 }
 
-func TestRefusesWhatIsNoCall(t *testing.T) {
+func TestParseRejectsOtherDocuments(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{
 		"<foo/>", "<methodResponse/>", "<methodCall/>", "<x:methodCall/>",
@@ -118,7 +118,7 @@ func TestRefusesWhatIsNoCall(t *testing.T) {
 	}
 }
 
-func TestHostileDocumentsAreRefusedWithTheirReason(t *testing.T) {
+func TestHostileDocumentsAreRejectedWithReason(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		doc  string
@@ -159,7 +159,7 @@ func attrs(n int) string {
 	return b.String()
 }
 
-func TestReadsDeclaredEncodings(t *testing.T) {
+func TestParseDeclaredEncodings(t *testing.T) {
 	t.Parallel()
 	doc := "<?xml version='1.0' encoding='ISO-8859-1'?>" + call("<value>caf\xe9</value>")[len(`<?xml version="1.0"?>`):]
 	c, err := ParseCall(strings.NewReader(doc))
@@ -172,7 +172,7 @@ func TestReadsDeclaredEncodings(t *testing.T) {
 	}
 }
 
-func TestReadsResponses(t *testing.T) {
+func TestParseResponse(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]any{
 		"<methodResponse><params><param><value>x</value></param></params></methodResponse>": "x",
@@ -196,7 +196,7 @@ func TestReadsResponses(t *testing.T) {
 	}
 }
 
-func TestFaultsComeBackAsErrors(t *testing.T) {
+func TestFaultIsReturnedAsError(t *testing.T) {
 	t.Parallel()
 	for _, f := range []Fault{{4, "Too many <parameters> & é."}, {-32601, ""}, {0, "\n"}} {
 		_, err := ParseResponse(bytes.NewReader(MarshalFault(&f)))
@@ -217,7 +217,7 @@ func TestFaultsComeBackAsErrors(t *testing.T) {
 	}
 }
 
-func TestWritesWhatTheSpecificationShows(t *testing.T) {
+func TestMarshalMatchesSpecification(t *testing.T) {
 	t.Parallel()
 	type name string
 	c := Call{Method: "examples.getStateName", Params: []any{
@@ -261,7 +261,7 @@ func golden(t *testing.T, name string, got []byte) {
 	}
 }
 
-func TestRefusesToWriteWhatXMLRPCCannotCarry(t *testing.T) {
+func TestMarshalRejectsInvalidValues(t *testing.T) {
 	t.Parallel()
 	loop := []any{nil}
 	loop[0] = loop
@@ -287,7 +287,7 @@ func TestRefusesToWriteWhatXMLRPCCannotCarry(t *testing.T) {
 	}
 }
 
-func TestWritesAsDeepAsItReads(t *testing.T) {
+func TestMarshalDepthMatchesParseDepth(t *testing.T) {
 	t.Parallel()
 	var arrays, structs any = "x", "x"
 	for i := range 40 {
@@ -307,7 +307,7 @@ func TestWritesAsDeepAsItReads(t *testing.T) {
 	}
 }
 
-func TestParametersAreReadForgivingly(t *testing.T) {
+func TestParameterConversions(t *testing.T) {
 	t.Parallel()
 	type row struct {
 		in   any
@@ -337,7 +337,7 @@ func TestParametersAreReadForgivingly(t *testing.T) {
 
 func wrap[T any](v T, ok bool) (any, bool) { return v, ok }
 
-func TestSniffsCalls(t *testing.T) {
+func TestSniff(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]bool{
 		"<?xml version='1.0'?>\n<methodCall><methodN": true, "<methodCall>": true, "\uFEFF<!-- x --><methodCall >": true,
@@ -349,8 +349,8 @@ func TestSniffsCalls(t *testing.T) {
 	}
 }
 
-// TestACallThatIsIndentedWithNoBreakSpacesIsRead reads calls as web pages show them.
-func TestACallThatIsIndentedWithNoBreakSpacesIsRead(t *testing.T) {
+// TestCallIndentedWithNoBreakSpacesIsParsed reads calls as web pages show them.
+func TestCallIndentedWithNoBreakSpacesIsParsed(t *testing.T) {
 	t.Parallel()
 	call := "\u00a0<methodCall>\n\u00a0<methodName>\u00a0weblogUpdates.ping</methodName>\n\u00a0<params>\n\u00a0 <param>\n\u00a0\u00a0 <value>The RSS Blog</value>\n\u00a0 </param>\n" +
 		"\u00a0 <param>\n\u00a0\u00a0 <value>\u00a0<int>\u00a07\u00a0</int>\u00a0</value>\n\u00a0 </param>\n\u00a0</params>\n</methodCall>\u00a0\n"

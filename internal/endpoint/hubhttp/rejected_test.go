@@ -36,7 +36,7 @@ func TestTheLogHearsOfRequestsThatCannotBeUnderstood(t *testing.T) {
 		{"/ping", url.Values{"url": {"http://u:geheim@h/ x"}}, "ping rest : The feed's URL … has a space or a control character in it; write a space as %20.\n"},
 		{"/ping", url.Values{"url": {"http://h/u/private/a.geheim/rss.xml#x"}}, "ping rest : The feed's URL … has a fragment; leave out the # and what follows.\n"},
 		{"/pleaseNotify", registration("port", "x"), `register rest : Not registered: The port is "x"; it must be a number from 1 to 65535.` + "\n"},
-		{"/pleaseNotify", registration("protocol", "Soap"), `register rest : Not registered: The protocol is "Soap"; it must be soap, in small letters.` + "\n"},
+		{"/pleaseNotify", registration("protocol", "Soap"), `register rest : Not registered: The protocol is "Soap"; it must be soap, in lowercase.` + "\n"},
 		{"/pleaseNotify", registration("path", `/geheim"#x`), "register rest : Not registered: The path … has a fragment; leave out the # and what follows.\n"},
 		{"/pleaseNotify", registration("path", "/"+strings.Repeat("geheim", 999)), "register rest : Not registered: The path … is longer than 2000 bytes.\n"},
 		{"/pleaseNotify", registration("protocol", "xml-rpc", "notifyProcedure", "a b"), `register rest : Not registered: notifyProcedure "a b" must be 1 to 128 letters, digits or any of _ . : /.` + "\n"},
