@@ -344,7 +344,7 @@ func TestSubscriberResponses(t *testing.T) {
 		name, method, path, body string
 		status                   int
 		want                     string
-		notified                     bool
+		notified                 bool
 	}{
 		{"challenge", "GET", "/?x=1&url=" + feed + "&challenge=abc", "", 200, "abc", false},
 		{"challenge for another feed", "GET", "/?url=http%3A%2F%2Fother&challenge=abc", "", 404, "does not want", false},

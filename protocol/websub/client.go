@@ -16,40 +16,40 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// HTTPClient sends requests; *http.Client is one. A program that calls hosts which
-// strangers name gives one that refuses private addresses.
+// HTTPClient sends requests; *http.Client implements it. A program that calls hosts named
+// by unknown clients should use one that refuses private addresses.
 type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Client talks to publishers and hubs for subscribers ([Client.Discover],
-// [Client.Subscribe], [Client.Unsubscribe]) and to hubs for publishers
-// ([Client.Publish]). The zero value works.
+// Client calls publishers and hubs for subscribers ([Client.Discover], [Client.Subscribe],
+// [Client.Unsubscribe]), and hubs for publishers ([Client.Publish]). The zero value is
+// ready to use.
 //
-// An [*Error] has the status of an answer that is no success, and what the hub said.
+// A response without success is an [*Error] with its status and the hub's message.
 type Client struct {
-	HTTP      HTTPClient // nil: one with a time limit of 30 s; it need not follow redirects
+	HTTP      HTTPClient // nil: a client with a timeout of 30 s; it need not follow redirects
 	UserAgent string
 }
 
-// Discovery is what a document says about how to follow it. Its URLs are spelled as
-// browsers spell them: a host in small letters, no port that the scheme implies, a
-// slash where there is no path.
+// Discovery is the result of [Client.Discover]. Its URLs are normalized as browsers do: a
+// lowercase host, no default port, and a slash for an empty path.
 type Discovery struct {
-	URL  string   // of the document, where redirects ended
-	Hubs []string // absolute; the publisher tells all of them, so one is enough
-	Self string   // the topic's own URL; "": not told
+	URL  string   // URL of the document after redirects
+	Hubs []string // absolute URLs; the publisher notifies all of them, so one is enough
+	Self string   // the topic's own URL; "": none
 }
 
-// Topic is the URL to subscribe to: Self, or URL where that is not told.
+// Topic returns the URL to subscribe to: Self, or URL if Self is empty.
 //
 // spec:websub-2018#topic-is-self
 func (d Discovery) Topic() string { return cmp.Or(d.Self, d.URL) }
 
-// Discover reads the document at address, following up to five redirects, and finds
-// its hubs and its own URL: in the Link headers, and what is not there in the document
-// itself, a feed or the head of a page. Of the document the first 5 MiB are read, and
-// only when they are needed. [ErrNoHub] comes with what was found.
+// Discover reads the document at address, follows up to five redirects, and finds the hubs
+// and the document's own URL. It reads the Link headers first and, for values missing
+// there, the document: a feed or the head of a page. It reads at most 5 MiB of the
+// document, and nothing if the headers suffice. [ErrNoHub] is returned together with the
+// Discovery.
 //
 // spec:websub-2018#discovery-order
 // spec:websub-2018#discovery-headers
@@ -63,9 +63,9 @@ func (c *Client) Discover(ctx context.Context, address string) (Discovery, error
 		if err != nil {
 			return Discovery{}, fmt.Errorf("websub: %w", err)
 		}
-		next, moved := location(resp, address)
+		next, moved := redirectTarget(resp, address)
 		if !moved {
-			return discovered(resp, address)
+			return readDocument(resp, address)
 		}
 		resp.Body.Close()
 		if moves == maxRedirects {
@@ -75,15 +75,15 @@ func (c *Client) Discover(ctx context.Context, address string) (Discovery, error
 	}
 }
 
-// discovered reads the answer and closes it.
-func discovered(resp *http.Response, address string) (Discovery, error) {
+// readDocument reads the response and closes it.
+func readDocument(resp *http.Response, address string) (Discovery, error) {
 	defer resp.Body.Close()
 	d := Discovery{URL: address}
 	if resp.Request != nil && resp.Request.URL != nil {
-		d.URL = resp.Request.URL.String() // the client may follow redirects by itself
+		d.URL = resp.Request.URL.String() // the client may have followed redirects
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return d, &Error{Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header), Msg: "The topic was answered " + wirehttp.StatusText(resp.StatusCode) + "."}
+		return d, &Error{Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header), Msg: "The topic's server answered " + wirehttp.StatusText(resp.StatusCode) + "."}
 	}
 	head := discover.Header(resp.Header, d.URL)
 	d.Hubs, d.Self = head.Hubs, head.Self
@@ -106,9 +106,9 @@ func discovered(resp *http.Response, address string) (Discovery, error) {
 	return d, nil
 }
 
-// Subscribe asks hub for deliveries. The callback must be ready: the hub asks it before
-// anything comes, often before it answers this. nil means only that it will ask. Where
-// the hub moved for a while or for good (307, 308) it is asked there.
+// Subscribe requests deliveries from hub. The callback must be ready, because the hub
+// verifies it before the first delivery, often before this call returns. A nil error means
+// only that the hub accepted the request. Redirects with status 307 and 308 are followed.
 //
 // spec:websub-2018#subscriber-request
 // spec:websub-2018#hub-moved
@@ -116,8 +116,8 @@ func (c *Client) Subscribe(ctx context.Context, hub string, s Subscription) erro
 	return c.subscription(ctx, hub, Request{Mode: ModeSubscribe, Subscription: s})
 }
 
-// Unsubscribe asks hub for an end of the deliveries; of s, Callback and Topic count. The
-// hub asks the callback about this too.
+// Unsubscribe requests the end of the deliveries. Only Callback and Topic of s are used.
+// The hub verifies the callback for this request too.
 //
 // spec:websub-2018#subscriber-unsubscribes
 func (c *Client) Unsubscribe(ctx context.Context, hub string, s Subscription) error {
@@ -134,11 +134,11 @@ func (c *Client) subscription(ctx context.Context, hub string, q Request) error 
 	if n := len(q.Subscription.Secret); n > MaxSecret {
 		return bad("The secret is %d bytes long; it must be less than %d.", n, MaxSecret+1)
 	}
-	return c.ask(ctx, hub, q)
+	return c.post(ctx, hub, q)
 }
 
-// Publish tells hub that topics changed: 1 to [MaxURLs] of them. Save them first, for
-// the hub reads them.
+// Publish notifies hub that topics changed, from 1 to [MaxURLs] of them. Save the topics
+// first, because the hub reads them.
 //
 // spec:websub-2018#publisher-tells-hubs
 func (c *Client) Publish(ctx context.Context, hub string, urls ...string) error {
@@ -150,11 +150,11 @@ func (c *Client) Publish(ctx context.Context, hub string, urls ...string) error 
 			return err
 		}
 	}
-	return c.ask(ctx, hub, Request{Mode: ModePublish, URLs: urls})
+	return c.post(ctx, hub, Request{Mode: ModePublish, URLs: urls})
 }
 
-// ask posts q to the hub.
-func (c *Client) ask(ctx context.Context, hub string, q Request) error {
+// post sends q to the hub.
+func (c *Client) post(ctx context.Context, hub string, q Request) error {
 	body := q.Encode()
 	for moves := 0; ; moves++ {
 		r, err := c.request(ctx, http.MethodPost, hub, bytes.NewReader(body))
@@ -166,10 +166,10 @@ func (c *Client) ask(ctx context.Context, hub string, q Request) error {
 		if err != nil {
 			return fmt.Errorf("websub: %w", err)
 		}
-		next, moved := location(resp, hub)
+		next, moved := redirectTarget(resp, hub)
 		moved = moved && (resp.StatusCode == http.StatusTemporaryRedirect || resp.StatusCode == http.StatusPermanentRedirect)
 		if !moved {
-			return answered(resp)
+			return readResponse(resp)
 		}
 		resp.Body.Close()
 		// spec:websub-2018#secret-over-https
@@ -177,33 +177,33 @@ func (c *Client) ask(ctx context.Context, hub string, q Request) error {
 		case moves == maxHubMoves:
 			return fmt.Errorf("websub: the hub moved more than %d times, the last time to %s", maxHubMoves, wirehttp.Quote(next))
 		case q.Subscription.Secret != "" && isHTTPS(hub) && !isHTTPS(next):
-			return fmt.Errorf("websub: the hub moved to %s, where the secret would be read by others", wirehttp.Quote(next))
+			return fmt.Errorf("websub: the hub moved to %s, where the secret would be sent unencrypted", wirehttp.Quote(next))
 		}
 		hub = next
 	}
 }
 
-// answered reads what a hub said and closes it.
-func answered(resp *http.Response) error {
+// readResponse reads a hub's response and closes it.
+func readResponse(resp *http.Response) error {
 	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if resp.Request != nil && resp.Request.Method != http.MethodPost {
-		// A client that follows redirects by itself made a GET of it on the way.
-		return &Error{Status: resp.StatusCode, Msg: "The hub's address leads elsewhere by a redirect that is not for a POST."}
+		// The client followed a redirect by itself and sent a GET.
+		return &Error{Status: resp.StatusCode, Msg: "The hub's URL redirects with a status that is not for a POST."}
 	}
 	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
 		return nil
 	}
 	e := &Error{Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header), Msg: "The hub answered " + wirehttp.StatusText(resp.StatusCode) + "."}
-	if said := printable(strings.TrimSpace(string(body))); err == nil && said != "" && utf8.ValidString(said) && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
-		e.Msg += " It says: " + text.Clip(said, 500)
+	if message := printable(strings.TrimSpace(string(body))); err == nil && message != "" && utf8.ValidString(message) && strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
+		e.Msg += " It says: " + text.Clip(message, 500)
 	}
 	return e
 }
 
-// location is where an answer leads, and whether it is a redirect to a place that can
-// be asked.
-func location(resp *http.Response, from string) (next string, ok bool) {
+// redirectTarget returns the URL of a redirect. ok is false if the response is not a
+// redirect or its target is invalid.
+func redirectTarget(resp *http.Response, from string) (next string, ok bool) {
 	switch resp.StatusCode {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
 	default:

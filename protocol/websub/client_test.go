@@ -18,15 +18,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// testHub is a small but whole hub made of the package's own pieces. It decides what
-// it was asked when it is told to, as if it had slept in between.
+// testHub is a small but complete hub made of the package's own functions. It verifies
+// pending requests only when settle is called, like a hub that works asynchronously.
 type testHub struct {
 	*httptest.Server
-	method string // of signatures
+	method string // of the signatures
 
 	mu      sync.Mutex
 	pending []websub.Request
-	subs    map[[2]string]websub.Subscription // topic, callback
+	subs    map[[2]string]websub.Subscription // by topic and callback
 	refused []error
 }
 
@@ -55,7 +55,7 @@ func newHub(t *testing.T) *testHub {
 	return h
 }
 
-// settle asks the callbacks about everything that was asked for.
+// settle verifies all pending requests at their callbacks.
 func (h *testHub) settle(t *testing.T) {
 	t.Helper()
 	h.mu.Lock()
@@ -78,7 +78,7 @@ func (h *testHub) settle(t *testing.T) {
 	h.pending = nil
 }
 
-// deliver reads a topic and sends it to all who subscribed to it.
+// deliver reads a topic and sends it to all of its subscribers.
 func (h *testHub) deliver(ctx context.Context, topic string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -134,7 +134,7 @@ func get(t *testing.T, url string) (int, []byte) {
 	return resp.StatusCode, body
 }
 
-// publisher serves one document, with links to hub and self in its header.
+// publisher serves one document with links to hub and self in its header.
 func publisher(t *testing.T, hub, contentType, content string) *httptest.Server {
 	t.Helper()
 	var srv *httptest.Server
@@ -164,7 +164,7 @@ func TestSubscriptionLifecycle(t *testing.T) {
 	token := websub.NewToken()
 	s := websub.Subscription{Callback: callbacks.URL + "/cb/" + token + "?own=1", Topic: d.Topic(), Lease: time.Hour, Secret: websub.NewToken()}
 
-	// What is not pending here comes to nothing there.
+	// A request that is not pending at the subscriber is not confirmed.
 	if err := c.Subscribe(ctx, d.Hubs[0], s); err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func TestSubscriptionLifecycle(t *testing.T) {
 		t.Fatalf("%v %v", hub.subs, hub.refused)
 	}
 
-	for _, method := range []string{"sha1", "sha256", "sha384", "sha512"} { // each a renewal
+	for _, method := range []string{"sha1", "sha256", "sha384", "sha512"} { // each is a renewal
 		hub.method = method
 		f.expect(token, "subscribe", s.Topic, s.Secret)
 		if err := c.Subscribe(ctx, d.Hubs[0], s); err != nil {
@@ -241,7 +241,7 @@ func TestClientFollowsHubRedirect(t *testing.T) {
 	t.Cleanup(old.Close)
 	s := websub.Subscription{Callback: testCallback, Topic: testTopic, Secret: "geheim"}
 	for _, c := range []struct {
-		path, want string // "" is accepted
+		path, want string // "": accepted
 	}{
 		{"/308/", ""}, {"/307/", ""}, {"/twice", ""},
 		{"/302", "302 Found"}, {"/303", "303 See Other"}, {"/loop", "more than 3 times"}, {"/ftp", "308"}, {"/nowhere", "308"},
@@ -252,7 +252,8 @@ func TestClientFollowsHubRedirect(t *testing.T) {
 			t.Errorf("%s: %v", c.path, err)
 		}
 	}
-	// A client that follows by itself must not take the page at the end for an answer.
+	// A client that follows redirects by itself must not take the last page for the
+	// response.
 	own := &websub.Client{HTTP: http.DefaultClient}
 	if err := own.Subscribe(t.Context(), old.URL+"/twice", s); err != nil {
 		t.Errorf("307, 307, 308 by net/http: %v", err)
@@ -301,7 +302,7 @@ func TestHubErrorIsReturned(t *testing.T) {
 	s := websub.Subscription{Callback: testCallback, Topic: testTopic}
 	for _, c := range []struct {
 		resp *http.Response
-		want string // "" is accepted
+		want string // "": accepted
 	}{
 		{answer(202, "thanks"), ""},
 		{answer(200, ""), ""},

@@ -13,8 +13,7 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// site is a publisher of documents that may be anything, for programs that look for
-// its hub.
+// site publishes arbitrary documents for programs that discover its hub.
 type site struct {
 	*httptest.Server
 	mux *http.ServeMux
@@ -28,7 +27,7 @@ func newSite(t *testing.T) *site {
 	return s
 }
 
-// page serves a document; SITE in content and header stands for the site's own URL.
+// page serves a document. SITE in content and header is replaced by the site's own URL.
 func (s *site) page(path string, content string, header ...string) {
 	s.mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i+1 < len(header); i += 2 {
@@ -46,8 +45,8 @@ const (
 	bothLinks = `<SITE/hub>; rel="hub", <SITE/blog>; rel="self"`
 )
 
-// TestSubscriberDiscovers are the checks of the public test site for subscribers that
-// are about discovery and redirects of the topic.
+// TestSubscriberDiscovers has the checks of the public test site for subscribers that
+// concern discovery and redirects of the topic.
 func TestSubscriberDiscovers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -113,8 +112,8 @@ func TestSubscriberDiscovers(t *testing.T) {
 	}
 }
 
-// TestSubscriberSubscribes are those about hubs that move, about verification and
-// about content, each with a subscription of its own.
+// TestSubscriberSubscribes has the checks that concern redirected hubs, verification and
+// content. Each uses a subscription of its own.
 func TestSubscriberSubscribes(t *testing.T) {
 	t.Parallel()
 	f := newFollower()
@@ -126,12 +125,12 @@ func TestSubscriberSubscribes(t *testing.T) {
 	moved.mux.Handle("/308", http.RedirectHandler(hub.URL, http.StatusPermanentRedirect))
 	topic := publisher(t, hub.URL+"/", "text/plain", "hello")
 	client := &websub.Client{}
-	follow := func(t *testing.T, door, topic, secret string) websub.Subscription {
+	follow := func(t *testing.T, endpoint, topic, secret string) websub.Subscription {
 		t.Helper()
 		token := websub.NewToken()
 		s := websub.Subscription{Callback: callbacks.URL + "/" + token, Topic: topic, Secret: secret}
 		f.expect(token, "subscribe", topic, secret)
-		if err := client.Subscribe(t.Context(), door, s); err != nil {
+		if err := client.Subscribe(t.Context(), endpoint, s); err != nil {
 			t.Fatal(err)
 		}
 		return s
@@ -142,24 +141,24 @@ func TestSubscriberSubscribes(t *testing.T) {
 		_, ok := hub.subs[[2]string{s.Topic, s.Callback}]
 		return ok
 	}
-	for _, door := range []string{hub.URL, moved.URL + "/307", moved.URL + "/308"} {
-		s := follow(t, door, topic.URL+"/a", "")
+	for _, endpoint := range []string{hub.URL, moved.URL + "/307", moved.URL + "/308"} {
+		s := follow(t, endpoint, topic.URL+"/a", "")
 		if hub.settle(t); !known(s) {
-			t.Errorf("%s: not subscribed", door)
+			t.Errorf("%s: not subscribed", endpoint)
 		}
 	}
 
-	t.Run("refuses a question about another topic", func(t *testing.T) {
+	t.Run("refuses a verification of another topic", func(t *testing.T) {
 		s := follow(t, hub.URL, topic.URL+"/b", "")
 		status, body := get(t, websub.VerifyURL(s.Callback, websub.Verification{Mode: "subscribe", Topic: topic.URL + "/c", Challenge: "abc", Lease: websub.MinLease}))
 		if status != 404 || strings.Contains(string(body), "abc") {
 			t.Errorf("%d %s", status, body)
 		}
 		if hub.settle(t); !known(s) {
-			t.Error("a stranger's question used up the pending one")
+			t.Error("another hub's verification consumed the pending request")
 		}
 	})
-	t.Run("has callbacks of which no two are alike", func(t *testing.T) {
+	t.Run("uses a unique callback each time", func(t *testing.T) {
 		if a, b := follow(t, hub.URL, topic.URL+"/d", ""), follow(t, hub.URL, topic.URL+"/d", ""); a.Callback == b.Callback {
 			t.Error(a.Callback)
 		}
@@ -206,8 +205,8 @@ func TestSubscriberSubscribes(t *testing.T) {
 	})
 }
 
-// TestHandlerAcceptsPublishers are the checks for publishers: a hub and exactly one self,
-// which a subscriber finds, and a hub that hears of changes.
+// TestHandlerAcceptsPublishers has the checks for publishers: a subscriber finds a hub and
+// exactly one self URL, and the hub receives the notification of a change.
 func TestHandlerAcceptsPublishers(t *testing.T) {
 	t.Parallel()
 	hub := newHub(t)

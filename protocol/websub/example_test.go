@@ -56,7 +56,7 @@ func ExampleVerifyURL() {
 	// Output:
 	// https://example.org/cb?user=7&hub.mode=subscribe&hub.topic=http%3A%2F%2Fexample.com%2Frss.xml&hub.challenge=k3yb0ard&hub.lease_seconds=3600
 	// <nil>
-	// websub: the callback's answer is not the challenge
+	// websub: the callback's response is not the challenge
 }
 
 func ExampleSign() {

@@ -12,31 +12,32 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// Request is what a hub is asked for.
+// Request is a request to a hub.
 type Request struct {
 	Mode         string       // ModeSubscribe, ModeUnsubscribe or ModePublish
-	Subscription Subscription // but for ModePublish
-	URLs         []string     // ModePublish: the topics that changed, 1 to MaxURLs, each once; not looked at yet, see CheckURL
+	Subscription Subscription // not used with ModePublish
+	URLs         []string     // ModePublish: the changed topics, 1 to MaxURLs without duplicates; not yet checked, see CheckURL
 }
 
-// Subscription is a request for, or against, the delivery of one topic to one callback.
+// Subscription is a request to start or end the delivery of one topic to one callback.
 type Subscription struct {
-	Callback string        // URL, byte for byte as it was given
-	Topic    string        // URL, byte for byte as it was given
-	Lease    time.Duration // asked for, in whole seconds; 0: not asked for. Nothing when unsubscribing
-	Secret   string        // what deliveries are to be signed with, at most MaxSecret bytes; "": not. Nothing when unsubscribing
+	Callback string        // URL, byte for byte as received
+	Topic    string        // URL, byte for byte as received
+	Lease    time.Duration // requested lease in whole seconds; 0: not requested. Ignored when unsubscribing
+	Secret   string        // key of the signatures, at most MaxSecret bytes; "": unsigned. Ignored when unsubscribing
 }
 
-// maxLeaseSeconds is what a time.Duration can hold.
+// maxLeaseSeconds is the longest lease that a time.Duration can hold.
 const maxLeaseSeconds = int64((1<<63 - 1) / time.Second)
 
-// ReadRequest reads the body of r as a request to a hub. It is refused whole unless it
-// parses whole. Accepted are application/x-www-form-urlencoded, text/plain and no
-// Content-Type at all. The error is an [*Error] with status 400, 413 or 415.
+// ReadRequest reads the body of r as a request to a hub. It accepts
+// application/x-www-form-urlencoded, text/plain, and requests without a Content-Type. An
+// invalid form is rejected as a whole. The error is an [*Error] with status 400, 413 or
+// 415.
 //
 // spec:websub-2018#request-form
 func ReadRequest(r *http.Request) (Request, error) {
-	body, no := wirehttp.ReadForm(r, MaxForm, fmt.Sprintf("The body is larger than %d KiB, which is the most that is read.", MaxForm>>10))
+	body, no := wirehttp.ReadForm(r, MaxForm, fmt.Sprintf("The body is larger than %d KiB, which is the limit.", MaxForm>>10))
 	if no != nil {
 		return Request{}, &Error{Status: no.Status, Msg: no.Msg, Err: no.Err}
 	}
@@ -44,15 +45,15 @@ func ReadRequest(r *http.Request) (Request, error) {
 }
 
 // ParseRequest parses a form body of at most [MaxForm] bytes and [MaxFields] fields.
-// Fields that it does not know are ignored, though they must be in order too; one that
-// it knows comes once, but for hub.url and hub.topic of a publish request. Names and
-// modes are case-sensitive. The error is an [*Error] with status 400 or 413.
+// Unknown fields are ignored, but must be encoded correctly. A known field may occur once
+// only, except hub.url and hub.topic in a publish request. Names and modes are
+// case-sensitive. The error is an [*Error] with status 400 or 413.
 func ParseRequest(body []byte) (Request, error) {
 	f, err := parseForm(body)
 	if err != nil {
 		return Request{}, err
 	}
-	mode, err := f.one("hub.mode")
+	mode, err := f.single("hub.mode")
 	switch {
 	case err != nil:
 		return Request{}, err
@@ -71,7 +72,7 @@ func ParseRequest(body []byte) (Request, error) {
 	return Request{Mode: mode, Subscription: s}, nil
 }
 
-// subscription reads what both modes need.
+// subscription reads the fields of a subscribe or unsubscribe request.
 //
 // spec:websub-2018#request-parameters
 // spec:websub-2018#request-extra-parameters
@@ -80,7 +81,7 @@ func (f form) subscription(mode string) (s Subscription, err error) {
 		name string
 		to   *string
 	}{{"hub.callback", &s.Callback}, {"hub.topic", &s.Topic}} {
-		if *p.to, err = f.one(p.name); err != nil {
+		if *p.to, err = f.single(p.name); err != nil {
 			return Subscription{}, err
 		}
 		if *p.to == "" {
@@ -94,12 +95,12 @@ func (f form) subscription(mode string) (s Subscription, err error) {
 	if mode == ModeUnsubscribe {
 		return s, nil
 	}
-	lease, err := f.one("hub.lease_seconds")
+	lease, err := f.single("hub.lease_seconds")
 	if err == nil {
 		s.Lease, err = parseLease(lease)
 	}
 	if err == nil {
-		s.Secret, err = f.one("hub.secret")
+		s.Secret, err = f.single("hub.secret")
 	}
 	// spec:websub-2018#secret-accepted
 	// spec:websub-2018#secret-length
@@ -112,8 +113,8 @@ func (f form) subscription(mode string) (s Subscription, err error) {
 	return s, nil
 }
 
-// parseLease reads what was asked for, which the hub need not grant. More than can be
-// counted is asked for as the most that can.
+// parseLease reads the requested lease. A number that is too large becomes the longest
+// lease that a time.Duration can hold.
 //
 // spec:websub-2018#lease-positive
 func parseLease(s string) (time.Duration, error) {
@@ -125,7 +126,7 @@ func parseLease(s string) (time.Duration, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil {
-		n = maxLeaseSeconds // digits alone, so it is only too large
+		n = maxLeaseSeconds // s is all digits, so the number is too large
 	}
 	if n == 0 {
 		return 0, bad("hub.lease_seconds is 0; it must be a positive number of seconds, or be left out.")
@@ -133,7 +134,7 @@ func parseLease(s string) (time.Duration, error) {
 	return time.Duration(min(n, maxLeaseSeconds)) * time.Second, nil
 }
 
-// published are the topics that changed, each once.
+// published returns the changed topics without duplicates.
 //
 // spec:websub-2018#publish-form
 func (f form) published() ([]string, error) {
@@ -143,7 +144,7 @@ func (f form) published() ([]string, error) {
 			continue
 		}
 		if urls = append(urls, field.value); len(urls) > MaxURLs {
-			return nil, bad("More than %d topics are named, which is the most for one request; send several.", MaxURLs)
+			return nil, bad("More than %d topics are named, which is the limit for one request; send several requests.", MaxURLs)
 		}
 	}
 	if len(urls) == 0 {
@@ -152,7 +153,7 @@ func (f form) published() ([]string, error) {
 	return urls, nil
 }
 
-// Encode is the request as a form body.
+// Encode returns the request as a form body.
 func (r Request) Encode() []byte {
 	f := form{{"hub.mode", r.Mode}}
 	if r.Mode == ModePublish {
@@ -174,17 +175,17 @@ func (r Request) Encode() []byte {
 	return []byte(f.encode())
 }
 
-// seconds is d in whole seconds, at least one.
+// seconds returns d in whole seconds, at least one.
 func seconds(d time.Duration) string {
 	return strconv.FormatInt(max(int64(d/time.Second), 1), 10)
 }
 
-// form is the fields of a body in the order in which they came.
+// form has the fields of a body in their original order.
 type form []field
 
 type field struct{ name, value string }
 
-// parseForm takes all of body or nothing.
+// parseForm parses a form body. No form is returned with an error.
 //
 // spec:websub-2018#request-utf8
 // spec:websub-2018#url-decoding
@@ -192,7 +193,7 @@ func parseForm(body []byte) (form, error) {
 	if len(body) > MaxForm {
 		return nil, &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The body is too large."}
 	}
-	// A line end behind the last field comes from shells and editors.
+	// Shells and editors add a line end after the last field.
 	s := strings.TrimRight(string(body), "\r\n")
 	var f form
 	wrong := wirehttp.EachField(s, MaxFields, func(name, value string) { f = append(f, field{name, value}) })
@@ -202,16 +203,16 @@ func parseForm(body []byte) (form, error) {
 	return f, nil
 }
 
-// one is the value of a field, "" when it is not there. One that comes twice is an
-// error, for two programs could read two different requests.
-func (f form) one(name string) (value string, err error) {
+// single returns the value of a field, or "" if it is missing. A repeated field is an
+// error, because programs could disagree on which value counts.
+func (f form) single(name string) (value string, err error) {
 	seen := false
 	for _, field := range f {
 		if field.name != name {
 			continue
 		}
 		if seen {
-			return "", bad("%s comes more than once; send it once.", name)
+			return "", bad("%s occurs more than once; send it once.", name)
 		}
 		value, seen = field.value, true
 	}

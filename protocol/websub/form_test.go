@@ -20,7 +20,7 @@ const (
 	testCallback = "https://sub.example/cb/0123?x=%20&hub.mode=mine"
 )
 
-// form is a body with these names and values.
+// form encodes pairs of names and values as a body.
 func form(pairs ...string) string {
 	var b []string
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -29,7 +29,7 @@ func form(pairs ...string) string {
 	return strings.Join(b, "&")
 }
 
-// subscribe is a request for a subscription with more fields.
+// subscribe encodes a subscribe request with additional fields.
 func subscribe(more ...string) string {
 	return form(append([]string{"hub.mode", "subscribe", "hub.callback", testCallback, "hub.topic", testTopic}, more...)...)
 }
@@ -82,7 +82,7 @@ func TestParseRequest(t *testing.T) {
 	}
 }
 
-// odd are the elements 1, 3, 5 …
+// odd returns the elements 1, 3, 5 …
 func odd(list []string) []string {
 	var out []string
 	for i := 1; i < len(list); i += 2 {
@@ -115,12 +115,12 @@ func TestParseRequestRejectsInvalidForm(t *testing.T) {
 		"JSON":                         {`{"hub.mode":"subscribe"}`, "hub.mode is missing"},
 		"an empty mode":                {mode(""), "hub.mode is missing"},
 		"a mode in capitals":           {mode("Subscribe"), "in lowercase"},
-		"a mode that callbacks hear":   {mode("denied"), "hub.mode is \"denied\""},
-		"a mode twice":                 {subscribe("hub.mode", "subscribe"), "hub.mode comes more than once"},
-		"a callback twice":             {subscribe("hub.callback", "http://other.example/"), "hub.callback comes more than once"},
-		"a topic twice":                {subscribe("hub.topic", "http://other.example/"), "hub.topic comes more than once"},
+		"a mode of callbacks":          {mode("denied"), "hub.mode is \"denied\""},
+		"a mode twice":                 {subscribe("hub.mode", "subscribe"), "hub.mode occurs more than once"},
+		"a callback twice":             {subscribe("hub.callback", "http://other.example/"), "hub.callback occurs more than once"},
+		"a topic twice":                {subscribe("hub.topic", "http://other.example/"), "hub.topic occurs more than once"},
 		"a lease twice":                {lease("300&hub.lease_seconds=300"), "hub.lease_seconds"},
-		"a secret twice":               {subscribe("hub.secret", "a", "hub.secret", "b"), "hub.secret comes more than once"},
+		"a secret twice":               {subscribe("hub.secret", "a", "hub.secret", "b"), "hub.secret occurs more than once"},
 		"no callback":                  {form("hub.mode", "subscribe", "hub.topic", testTopic), "hub.callback is missing"},
 		"no topic":                     {form("hub.mode", "subscribe", "hub.callback", testCallback), "hub.topic is missing"},
 		"a script as callback":         {callback("javascript:alert(1)"), "http://"},
@@ -136,8 +136,8 @@ func TestParseRequestRejectsInvalidForm(t *testing.T) {
 		"a callback with a fragment":   {callback("http://s.example/cb#top"), "fragment"},
 		"an empty fragment":            {callback("http://s.example/cb#"), "fragment"},
 		"a callback with a user":       {callback("http://user:secret@s.example/cb"), "user name"},
-		"a callback with a blank":      {callback("http://s.example/c b"), "blank"},
-		"a callback with a line end":   {callback("http://s.example/cb\r\nX: y"), "blank"},
+		"a callback with a space":      {callback("http://s.example/c b"), "space"},
+		"a callback with a line end":   {callback("http://s.example/cb\r\nX: y"), "space"},
 		"a callback with a backslash":  {callback(`http://s.example\@t.example/`), "backslash"},
 		"a callback that is too long":  {callback("http://s.example/" + strings.Repeat("c", 2048-16)), "2049 bytes"},
 		"a topic with a fragment":      {topic("http://t.example/#x"), "hub.topic"},
@@ -183,7 +183,7 @@ func TestUnsupportedBodyIsRejected(t *testing.T) {
 	for name, c := range map[string]struct {
 		body   io.Reader
 		header []string
-		status int // 0: read
+		status int // 0: accepted
 	}{
 		"a form":                      {strings.NewReader(subscribe()), []string{"Content-Type", "application/x-www-form-urlencoded"}, 0},
 		"a form with a charset":       {strings.NewReader(subscribe()), []string{"Content-Type", "Application/X-WWW-Form-URLencoded; charset=UTF-8"}, 0},
@@ -238,7 +238,7 @@ func TestRequestRoundTrip(t *testing.T) {
 		}
 	}
 	if got := string(websub.Request{Mode: "unsubscribe", Subscription: s}.Encode()); strings.Contains(got, "secret") || strings.Contains(got, "lease") {
-		t.Errorf("unsubscribe tells a secret: %s", got)
+		t.Errorf("unsubscribe sends a secret: %s", got)
 	}
 }
 

@@ -48,7 +48,7 @@ func FuzzParseRequest(f *testing.F) {
 func FuzzVerifyURL(f *testing.F) {
 	f.Add("http://s.example/cb", "http://t.example/?a=1&b", "c", "")
 	f.Add("https://s.example?", "http://t.example/ü", "c&d=#", "no")
-	f.Add("https://s.example??", "http://t.example/", "c", "no") // its query is a question mark
+	f.Add("https://s.example??", "http://t.example/", "c", "no") // the query is a question mark
 	f.Add("http://s.example/?hub.mode=x&hub.topic", "a b", "c\n", "a\x00")
 	f.Fuzz(func(t *testing.T, callback, topic, challenge, reason string) {
 		if websub.CheckURL("", callback) != nil {
@@ -68,7 +68,7 @@ func FuzzVerifyURL(f *testing.F) {
 			}
 			_, query, _ := strings.Cut(got, "?")
 			q, err := url.ParseQuery(query)
-			if err != nil { // of the callback's own making
+			if err != nil { // the callback's own query is invalid
 				q, err = url.ParseQuery(strings.TrimPrefix(got[len(callback):], "&"))
 			}
 			last := func(name string) string {

@@ -2,12 +2,11 @@ package websub
 
 import "strings"
 
-// LinkHeader is the value of a Link header that names the hub and the topic's own
-// URL: what a publisher sends with a topic, and a hub with a delivery. One of them may
-// be empty, and is then left out.
+// LinkHeader returns the value of a Link header with the hub and the topic's own URL.
+// Publishers send it with a topic, hubs with a delivery. An empty hub or self is left out.
 //
-// A byte that no URL has, or that would end the link, is percent-encoded: what a
-// stranger calls his topic can add neither a link nor a header.
+// Bytes that are not valid in a URL or that would end the link are percent-encoded, so the
+// URL of a topic cannot inject a link or a header.
 //
 // spec:websub-2018#publisher-link-header
 // spec:websub-2018#delivery-links-combined

@@ -13,55 +13,52 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// Backend is what a hub does, in its own words. Errors are an [*Error], whose status
-// and sentence are the answer; any other is answered 500 with a sentence that tells a
-// stranger nothing. Methods find the request with [RequestFrom], for the caller's
-// address.
+// Backend implements the operations of a hub. An [*Error] sets the status and the message
+// of the response. Any other error becomes status 500 with a sentence that reveals nothing
+// of the error. Methods get the request, for the client address, from [RequestFrom].
 //
-// nil promises that the thing is done or safely written down. It does not wait for the
-// callback, which is asked afterwards.
+// A nil error promises that the operation is done or durably stored. Methods must not wait
+// for the callback, which is verified afterwards.
 //
 // spec:websub-2018#hub-answer-independent
 type Backend interface {
-	// Subscribe will ask the callback, and then add or renew the subscription.
+	// Subscribe verifies the callback later and then adds or renews the subscription.
 	Subscribe(ctx context.Context, s Subscription) error
-	// Unsubscribe will ask the callback, and then end the subscription.
+	// Unsubscribe verifies the callback later and then ends the subscription.
 	Unsubscribe(ctx context.Context, s Subscription) error
-	// Publish hears that topics changed and says of each what came of it: as many
-	// errors as there are urls, nil for those that were accepted. The urls have
-	// passed [CheckURL], and none comes twice.
+	// Publish accepts the changed topics. The result has one error per URL, nil for an
+	// accepted one. The urls have passed [CheckURL] and have no duplicates.
 	Publish(ctx context.Context, urls []string) []error
 }
 
-// Handler is the door of a hub; it may be mounted at any path. Bodies are limited to
-// [MaxForm] bytes; limits of time are the business of the http.Server. It looks at no
-// cookie.
+// Handler is the endpoint of a hub. It can be mounted at any path. Bodies are limited to
+// [MaxForm] bytes; set timeouts in the http.Server. Cookies are ignored.
 type Handler struct {
 	Backend Backend
-	Log     *slog.Logger // what went wrong inside; nil is silent
+	Log     *slog.Logger // internal failures; nil: no log
 }
 
-// RequestFrom is the HTTP request that a method of a [Backend] or of [Callbacks] is
-// called for; nil outside.
+// RequestFrom returns the HTTP request on whose behalf a method of [Backend] or [Callbacks]
+// is called. It is nil outside of these calls.
 func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 func withRequest(r *http.Request) context.Context {
 	return wirehttp.WithRequest(r.Context(), r)
 }
 
-const about = `This is a WebSub hub. It is for programs, which send it a form with POST.
+const about = `This is a WebSub hub. Programs send it a form with POST.
 
-To be sent what changes at a topic:
-    hub.mode=subscribe, hub.callback, hub.topic; if you like, hub.lease_seconds and hub.secret
-To be sent no more:
+To subscribe to a topic:
+    hub.mode=subscribe, hub.callback, hub.topic; optionally hub.lease_seconds and hub.secret
+To unsubscribe:
     hub.mode=unsubscribe, hub.callback, hub.topic
-To tell it that a topic changed:
+To announce that a topic changed:
     hub.mode=publish, hub.url (once or more)
 
 The protocol is described at https://www.w3.org/TR/websub/
 `
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	const methods = "GET, HEAD, POST, OPTIONS"
 	head := w.Header()
@@ -105,8 +102,8 @@ func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	plain(w, http.StatusAccepted, "Accepted. The callback will be asked now whether it wants this.\n")
 }
 
-// publish answers 204 when all topics were accepted, 202 with the others' names when
-// some were, and with the gravest error when none was.
+// publish responds with 204 if all topics were accepted, with 202 and the refused ones if
+// some were, and with the most severe error if none was.
 func (h *Handler) publish(ctx context.Context, w http.ResponseWriter, r *http.Request, urls []string) {
 	var good []string
 	var refused []refusedURL
@@ -123,7 +120,7 @@ func (h *Handler) publish(ctx context.Context, w http.ResponseWriter, r *http.Re
 		for i, u := range good {
 			switch {
 			case i >= len(results):
-				refused = append(refused, refusedURL{u, h.errorOf(r, errors.New("the backend gave no result"))})
+				refused = append(refused, refusedURL{u, h.errorOf(r, errors.New("the backend returned no result"))})
 			case results[i] != nil:
 				refused = append(refused, refusedURL{u, h.errorOf(r, results[i])})
 			default:
@@ -137,7 +134,7 @@ func (h *Handler) publish(ctx context.Context, w http.ResponseWriter, r *http.Re
 	case accepted > 0:
 		plain(w, http.StatusAccepted, fmt.Sprintf("Accepted %d of %d.\n%s", accepted, len(urls), refusals(refused)))
 	default:
-		e := gravest(refused)
+		e := mostSevere(refused)
 		e.Msg = strings.TrimSuffix(refusals(refused), "\n")
 		h.refuse(w, r, &e)
 	}
@@ -148,10 +145,10 @@ type refusedURL struct {
 	err *Error
 }
 
-// refusals names what was refused, a line for each.
+// refusals returns a line for each refused URL.
 func refusals(list []refusedURL) string {
 	if len(list) == 1 && list[0].err.Status == http.StatusBadRequest {
-		return list[0].err.Msg + "\n" // it names the URL already
+		return list[0].err.Msg + "\n" // the message names the URL already
 	}
 	var b strings.Builder
 	for _, r := range list {
@@ -164,9 +161,9 @@ func refusals(list []refusedURL) string {
 	return b.String()
 }
 
-// gravest has the highest status, which is the one that says try again, and the
-// longest wait.
-func gravest(list []refusedURL) Error {
+// mostSevere returns the highest status, which permits a retry if any does, and the longest
+// Retry-After.
+func mostSevere(list []refusedURL) Error {
 	var e Error
 	for _, r := range list {
 		e.Status = max(e.Status, r.err.Status)
@@ -175,7 +172,8 @@ func gravest(list []refusedURL) Error {
 	return e
 }
 
-// errorOf is err as it may be shown; what is nobody else's business is logged.
+// errorOf returns err as it may be sent to the client. Internal errors are logged and
+// replaced.
 func (h *Handler) errorOf(r *http.Request, err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		if e.Status == 0 {
@@ -189,7 +187,7 @@ func (h *Handler) errorOf(r *http.Request, err error) *Error {
 	return &Error{Status: http.StatusInternalServerError, Msg: "Something went wrong on this server. Please try again later."}
 }
 
-// refuse answers with an error in plain words.
+// refuse responds with an error in plain text.
 //
 // spec:websub-2018#hub-answer-error
 // spec:websub-2018#hub-answer-error-text
@@ -199,7 +197,7 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 		w.Header().Set("Retry-After", strconv.FormatInt(int64((e.RetryAfter+time.Second-1)/time.Second), 10))
 	}
 	if e.Status == http.StatusRequestEntityTooLarge {
-		// The rest of the body is not waited for.
+		// Do not wait for the rest of the body.
 		w.Header().Set("Connection", "close")
 	}
 	plain(w, e.Status, e.Msg+"\n")
@@ -208,11 +206,11 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 func plain(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	// Nobody is left to tell when the caller has gone.
+	// A write error means that the client has disconnected.
 	_, _ = w.Write([]byte(text))
 }
 
-// printable is s with a question mark for each control character.
+// printable replaces each control character of s by a question mark.
 func printable(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// backend is a hub that says yes to everything, unless its functions say otherwise.
+// backend is a hub that accepts everything, unless one of its functions returns an error.
 type backend struct {
 	subscribe   func(context.Context, websub.Subscription) error
 	unsubscribe func(context.Context, websub.Subscription) error

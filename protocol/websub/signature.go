@@ -13,11 +13,11 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// SignatureHeader carries the signature of a delivery.
+// SignatureHeader is the header with the signature of a delivery.
 const SignatureHeader = "X-Hub-Signature"
 
-// Methods in which deliveries are signed. The first is known to be weak, and the only
-// one that the oldest subscribers know.
+// Methods of signing deliveries. SHA1 is known to be weak, but the oldest subscribers know
+// no other method.
 //
 // spec:websub-2018#signature-methods
 const (
@@ -27,7 +27,7 @@ const (
 	SHA512 = "sha512"
 )
 
-// hashOf is the hash of a method, nil when there is no such method.
+// hashOf returns the hash of a method, or nil for an unknown method.
 func hashOf(method string) func() hash.Hash {
 	switch method {
 	case SHA1:
@@ -42,9 +42,9 @@ func hashOf(method string) func() hash.Hash {
 	return nil
 }
 
-// Sign is the value of [SignatureHeader] for a body: the method, an equals sign and
-// the HMAC of the body in hexadecimal digits. method is SHA256 or another of the four,
-// else the error is [ErrMethod].
+// Sign returns the value of [SignatureHeader] for a body: the method, an equals sign, and
+// the HMAC of the body in hexadecimal digits. The error is [ErrMethod] for an unknown
+// method.
 //
 // spec:websub-2018#signature-form
 func Sign(method, secret string, body []byte) (string, error) {
@@ -60,9 +60,9 @@ func Sign(method, secret string, body []byte) (string, error) {
 	return string(hex.AppendEncode(out, mac.Sum(sum[:0]))), nil
 }
 
-// CheckSignature says whether header is the signature of body under secret, in the
-// method that it names: nil, [ErrUnsigned], [ErrMethod] or [ErrSignature]. How long the
-// comparison takes tells nothing about the right signature.
+// CheckSignature checks that header is the signature of body with secret, in the method
+// that the header names. The error is [ErrUnsigned], [ErrMethod] or [ErrSignature]. The
+// comparison takes constant time.
 //
 // spec:websub-2018#signature-checked
 func CheckSignature(header, secret string, body []byte) error {

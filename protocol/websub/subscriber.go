@@ -16,82 +16,82 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// Callbacks is what a subscriber knows of its subscriptions, each by its token: the
-// last segment of the path of its callback's URL (see [NewToken]). Methods find the
-// request with [RequestFrom].
+// Callbacks stores the subscriptions of a subscriber. Each subscription has a token: the
+// last segment of the path of its callback's URL (see [NewToken]). Methods get the request
+// from [RequestFrom].
 type Callbacks interface {
-	// Confirm is asked whether a subscription, or its end, is pending with exactly
-	// this topic and mode. nil is yes, and holds from now on for c.Lease;
-	// [ErrNotWanted] is no. Any other error is trouble of ours, which the hub takes
-	// for a no.
+	// Confirm confirms a subscription or its end if a request with exactly this topic and
+	// mode is pending. After a nil error the subscription is active for c.Lease.
+	// [ErrNotWanted] means that no such request is pending. Any other error becomes status
+	// 503, which the hub treats as a refusal.
 	Confirm(ctx context.Context, c Confirmation) error
-	// Denied is told that the hub denies the subscription. Anyone who knows the
-	// callback can say so.
+	// Denied reports that the hub denies the subscription. The sender is not authenticated:
+	// anyone who knows the callback's URL can send this.
 	Denied(ctx context.Context, d Denial)
-	// Wanted is what the callback stands for; [ErrNotWanted] when its deliveries are
-	// not wanted, or not any more. After any other error the hub tries again later.
+	// Wanted returns the topic and secret of a callback. [ErrNotWanted] means that its
+	// deliveries are not wanted, or no longer wanted. After any other error the hub tries
+	// again later.
 	Wanted(ctx context.Context, token string) (Wanted, error)
-	// Deliver takes what has arrived. nil means that it is kept safely, not that it
-	// has been read: be quick, the hub waits. Errors as of Wanted.
+	// Deliver stores a delivery. A nil error means that it is stored durably, not that it
+	// is processed. Return quickly, because the hub waits. Errors are those of Wanted.
 	Deliver(ctx context.Context, d Delivery) error
 }
 
-// Rejecter is what Callbacks may be besides, to be told of content that is ignored
-// because it is not rightly signed. err is [ErrUnsigned], [ErrMethod] or
-// [ErrSignature].
+// Rejecter is an optional interface of Callbacks. Rejected is called for each delivery that
+// is ignored because of its signature. err is [ErrUnsigned], [ErrMethod] or [ErrSignature].
 type Rejecter interface {
 	Rejected(ctx context.Context, token string, err error)
 }
 
-// Confirmation is a hub's question whether a request came from this subscriber.
+// Confirmation is a hub's question whether this subscriber sent a request.
 type Confirmation struct {
 	Token string
 	Mode  string        // ModeSubscribe or ModeUnsubscribe
-	Topic string        // byte for byte
-	Lease time.Duration // ModeSubscribe: what the hub grants; 0: it did not say
+	Topic string        // byte for byte as received
+	Lease time.Duration // ModeSubscribe: the granted lease; 0: not specified
 }
 
-// Denial is a hub's word that it denies a subscription.
+// Denial is a hub's message that it denies a subscription.
 type Denial struct {
 	Token  string
 	Topic  string
-	Reason string // as the hub gave it, or ""
+	Reason string // as sent by the hub; may be empty
 }
 
-// Wanted is what one callback stands for.
+// Wanted is the topic and secret of one callback.
 type Wanted struct {
 	Topic  string
 	Secret string // "": deliveries are not signed
 }
 
-// Delivery is content that arrived.
+// Delivery is received content.
 type Delivery struct {
 	Token       string
-	Topic       string // what the callback stands for
-	Self        string // what the delivery calls its topic, which may be another URL than Topic; Topic where it does not say
-	Hub         string // what it calls its hub; "": it does not say
-	ContentType string // as the hub gave it
-	Body        []byte // exactly as it came; may be empty
-	// Verified is set when the signature was checked. It covers Body and nothing else.
+	Topic       string // the topic of the callback
+	Self        string // the topic's own URL in the Link header, which may differ from Topic; Topic if missing
+	Hub         string // the hub in the Link header; "": none
+	ContentType string // as sent by the hub
+	Body        []byte // exactly as received; may be empty
+	// Verified reports that the signature was checked. The signature covers Body only.
 	Verified bool
 }
 
-// Subscriber is the http.Handler of callbacks. It serves any path, so that it can be
-// mounted wherever the callbacks' URLs say.
+// Subscriber is the http.Handler of callbacks. It serves any path, so it can be mounted at
+// the path of the callbacks' URLs.
 type Subscriber struct {
 	Callbacks Callbacks
-	MaxBody   int64        // bytes of a delivery [MaxContent]
-	Log       *slog.Logger // deliveries that were ignored, and what went wrong inside; nil is silent
+	MaxBody   int64        // limit of a delivery in bytes; 0: MaxContent
+	Log       *slog.Logger // ignored deliveries and internal failures; nil: no log
 }
 
-// ServeHTTP answers one request of a hub.
+// ServeHTTP serves one request of a hub.
 func (s *Subscriber) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// spec:websub-2018#confirmation-nosniff
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	switch r.Method {
 	case http.MethodGet:
-		s.question(w, r)
+		s.verification(w, r)
 	case http.MethodPost:
 		s.delivery(w, r)
 	default:
@@ -104,23 +104,23 @@ func tokenOf(r *http.Request) string {
 	return r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]
 }
 
-// question answers the GET of a hub.
-func (s *Subscriber) question(w http.ResponseWriter, r *http.Request) {
+// verification answers a hub's GET.
+func (s *Subscriber) verification(w http.ResponseWriter, r *http.Request) {
 	q, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		plain(w, http.StatusBadRequest, "The query cannot be read whole.\n")
+		plain(w, http.StatusBadRequest, "The query is invalid.\n")
 		return
 	}
 	mode, topic, challenge := last(q, "hub.mode"), last(q, "hub.topic"), last(q, "hub.challenge")
 	switch {
 	case topic == "":
-		plain(w, http.StatusBadRequest, "This is the callback of a WebSub subscriber; a hub asks it with hub.mode, hub.topic and hub.challenge.\n")
+		plain(w, http.StatusBadRequest, "This is the callback of a WebSub subscriber; a verification needs hub.mode, hub.topic and hub.challenge.\n")
 	case mode == ModeDenied:
 		s.Callbacks.Denied(withRequest(r), Denial{Token: tokenOf(r), Topic: topic, Reason: printable(text.Clip(strings.ToValidUTF8(last(q, "hub.reason"), "\uFFFD"), 1000))})
 		plain(w, http.StatusOK, "")
 	case mode != ModeSubscribe && mode != ModeUnsubscribe:
 		plain(w, http.StatusNotFound, "There is no such mode.\n")
-	case !harmless(challenge):
+	case !isEchoable(challenge):
 		plain(w, http.StatusBadRequest, "hub.challenge must be 1 to "+strconv.Itoa(MaxChallenge)+" printable characters of ASCII.\n")
 	default:
 		c := Confirmation{Token: tokenOf(r), Mode: mode, Topic: topic}
@@ -138,9 +138,9 @@ func (s *Subscriber) question(w http.ResponseWriter, r *http.Request) {
 func (s *Subscriber) confirm(w http.ResponseWriter, r *http.Request, c Confirmation, challenge string) {
 	switch err := s.Callbacks.Confirm(withRequest(r), c); {
 	case errors.Is(err, ErrNotWanted):
-		plain(w, http.StatusNotFound, "This subscriber did not ask for that.\n")
+		plain(w, http.StatusNotFound, "This subscriber did not request that.\n")
 	case err != nil:
-		s.log(r, slog.LevelError, "verification could not be answered", "error", err)
+		s.log(r, slog.LevelError, "verification failed", "error", err)
 		plain(w, http.StatusServiceUnavailable, "This cannot be answered now.\n")
 	default:
 		w.Header().Set("Content-Length", strconv.Itoa(len(challenge)))
@@ -148,8 +148,8 @@ func (s *Subscriber) confirm(w http.ResponseWriter, r *http.Request, c Confirmat
 	}
 }
 
-// last is the value that the hub appended, behind what the callback's own query may
-// have under the same name.
+// last returns the value that the hub appended, after any value of the same name in the
+// callback's own query.
 func last(q url.Values, name string) string {
 	v := q[name]
 	if len(v) == 0 {
@@ -158,15 +158,15 @@ func last(q url.Values, name string) string {
 	return v[len(v)-1]
 }
 
-// harmless reports a challenge that may be echoed: short, and of printable ASCII.
+// isEchoable reports whether a challenge may be echoed: it is short and printable ASCII.
 //
 // spec:websub-2018#challenge-limits
-func harmless(challenge string) bool {
+func isEchoable(challenge string) bool {
 	return challenge != "" && len(challenge) <= MaxChallenge &&
 		!strings.ContainsFunc(challenge, func(r rune) bool { return r < ' ' || r > '~' })
 }
 
-// leaseOf reads what a hub grants; nonsense counts as nothing said.
+// leaseOf parses the granted lease. An invalid value counts as missing.
 func leaseOf(s string) time.Duration {
 	n, err := strconv.ParseUint(s, 10, 63)
 	if err != nil {
@@ -175,8 +175,8 @@ func leaseOf(s string) time.Duration {
 	return time.Duration(min(int64(n), maxLeaseSeconds)) * time.Second
 }
 
-// delivery takes content. Whoever sends some without a right signature gets the same
-// answer as the hub, so that he cannot try signatures out.
+// delivery receives content. A delivery with a wrong signature gets the same response as a
+// valid one, so that the sender cannot test signatures.
 //
 // spec:websub-2018#delivery-acknowledged
 // spec:websub-2018#signature-ignored-2xx
@@ -223,39 +223,39 @@ func (s *Subscriber) delivery(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusAccepted)
 }
 
-// turnAway refuses content. topic is "" where it is not known: what stands in its
-// place, the token, belongs into no log.
+// logRejected responds to a delivery that is not accepted, and logs internal errors. topic
+// is "" if unknown. The token in the URL's path is a secret and must not be logged.
 func (s *Subscriber) logRejected(w http.ResponseWriter, r *http.Request, topic string, err error) {
 	// spec:websub-2018#subscriber-410
 	if errors.Is(err, ErrNotWanted) {
-		plain(w, http.StatusGone, "This subscriber wants no such deliveries.\n")
+		plain(w, http.StatusGone, "This subscriber does not want these deliveries.\n")
 		return
 	}
-	s.log(r, slog.LevelError, "delivery could not be taken", "topic", topic, "error", err)
-	plain(w, http.StatusServiceUnavailable, "This cannot be taken now; please send it again later.\n")
+	s.log(r, slog.LevelError, "delivery failed", "topic", topic, "error", err)
+	plain(w, http.StatusServiceUnavailable, "This delivery cannot be stored now; please send it again later.\n")
 }
 
-// body reads a delivery; ok is false when it has been answered instead.
+// body reads the body of a delivery. ok is false if an error response was sent.
 func (s *Subscriber) body(w http.ResponseWriter, r *http.Request) (body []byte, ok bool) {
-	most := s.MaxBody
-	if most <= 0 {
-		most = MaxContent
+	limit := s.MaxBody
+	if limit <= 0 {
+		limit = MaxContent
 	}
 	if r.Body == nil {
 		return nil, true
 	}
 	var err error
-	if r.ContentLength <= most {
-		body, err = io.ReadAll(io.LimitReader(r.Body, most+1))
+	if r.ContentLength <= limit {
+		body, err = io.ReadAll(io.LimitReader(r.Body, limit+1))
 	}
 	_, cut := errors.AsType[*http.MaxBytesError](err)
 	switch {
-	case cut, r.ContentLength > most, int64(len(body)) > most:
-		w.Header().Set("Connection", "close") // the rest is not waited for
-		plain(w, http.StatusRequestEntityTooLarge, "The content is larger than this subscriber takes.\n")
+	case cut, r.ContentLength > limit, int64(len(body)) > limit:
+		w.Header().Set("Connection", "close") // do not wait for the rest
+		plain(w, http.StatusRequestEntityTooLarge, "The content is larger than this subscriber accepts.\n")
 		return nil, false
 	case err != nil:
-		plain(w, http.StatusBadRequest, "The body broke off before its end.\n")
+		plain(w, http.StatusBadRequest, "The body ended early.\n")
 		return nil, false
 	}
 	return body, true

@@ -17,25 +17,25 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// follower remembers what its callbacks stand for, in memory.
+// follower is an implementation of Callbacks in memory.
 type follower struct {
 	mu        sync.Mutex
-	pending   map[[3]string]bool // token, mode, topic
+	pending   map[[3]string]bool // by token, mode and topic
 	wanted    map[string]websub.Wanted
 	confirmed []websub.Confirmation
 	denied    []websub.Denial
 	delivered []websub.Delivery
 	rejected  []error
-	arrived   chan websub.Delivery // nil, or told of each delivery
-	failing   error                // what Confirm and Deliver answer
-	lost      error                // what Wanted answers
+	arrived   chan websub.Delivery // receives each delivery; may be nil
+	failing   error                // error of Confirm and Deliver
+	lost      error                // error of Wanted
 }
 
 func newFollower() *follower {
 	return &follower{pending: map[[3]string]bool{}, wanted: map[string]websub.Wanted{}, arrived: make(chan websub.Delivery, 16)}
 }
 
-// expect makes a question about token pending.
+// expect makes a request for token pending.
 func (f *follower) expect(token, mode, topic, secret string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,10 +8,11 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// CheckURL says what is wrong with a topic's or callback's URL, nil when nothing is:
-// it must be absolute, http or https, with a host, a port from 1 to 65535 if any, without user name, fragment,
-// blanks, backslashes and control characters, and at most [MaxURL] bytes long. name is
-// what the message calls it. The error is an [*Error] with status 400.
+// CheckURL checks the URL of a topic or a callback. The URL must be absolute, with scheme
+// http or https and a host, at most [MaxURL] bytes long, and its port, if any, from 1 to
+// 65535. It must not have a user name, a fragment, spaces, backslashes or control
+// characters. name is the URL's name in the message. The error is an [*Error] with status
+// 400.
 //
 // spec:websub-2018#url-schemes
 func CheckURL(name, raw string) error {
@@ -21,7 +22,7 @@ func CheckURL(name, raw string) error {
 	for i := range len(raw) {
 		switch c := raw[i]; {
 		case c <= ' ', c == 0x7f, c == '\\':
-			return bad("%s is %s, which has a blank, a backslash or a control character in it; write it percent-encoded.", name, wirehttp.Quote(raw))
+			return bad("%s is %s, which has a space, a backslash or a control character in it; write it percent-encoded.", name, wirehttp.Quote(raw))
 		case c == '#':
 			return bad("%s is %s, which has a fragment; leave out the # and what follows.", name, wirehttp.Quote(raw))
 		}

@@ -6,25 +6,26 @@ import (
 	"time"
 )
 
-// Verification is what a hub asks a callback, or, with [ModeDenied], what it tells it.
+// Verification is a hub's question to a callback or, with [ModeDenied], its message that
+// the subscription is denied.
 type Verification struct {
 	Mode      string        // ModeSubscribe, ModeUnsubscribe or ModeDenied
-	Topic     string        // as it was asked for
-	Challenge string        // see [NewChallenge]; not with ModeDenied
-	Lease     time.Duration // ModeSubscribe: what is granted, in whole seconds
-	Reason    string        // ModeDenied: why, in one sentence; "": not told
+	Topic     string        // as requested
+	Challenge string        // see [NewChallenge]; empty with ModeDenied
+	Lease     time.Duration // ModeSubscribe: the granted lease, in whole seconds
+	Reason    string        // ModeDenied: the reason in one sentence; may be empty
 }
 
-// NewChallenge makes a challenge: 26 letters and digits with 130 random bits, for one
-// question only.
+// NewChallenge returns a challenge of 26 letters and digits with 130 random bits. Use each
+// challenge once only.
 //
 // spec:websub-2018#challenge-random
 func NewChallenge() string { return rand.Text() }
 
-// VerifyURL is the URL of the GET by which a hub asks a callback. The parameters stand
-// behind what the callback has already, of which no byte is touched, not even when a
-// parameter there has the same name. It is at most 3 × [MaxURL] + 200 bytes longer
-// than the callback, and than its reason.
+// VerifyURL returns the URL of a hub's GET to a callback. The parameters are appended to
+// the callback's own query, which stays unchanged even if a parameter has the same name.
+// The result is longer than the callback and the reason together by at most 3 × [MaxURL] +
+// 200 bytes.
 //
 // spec:websub-2018#verification-parameters
 // spec:websub-2018#callback-query-kept
@@ -53,9 +54,10 @@ func VerifyURL(callback string, v Verification) string {
 	return callback + join + f.encode()
 }
 
-// CheckChallenge says whether an answer to the GET of [VerifyURL] is consent: nil,
-// [ErrRefused] for another status than one of the 200s, or [ErrChallenge] for a body
-// that is not the challenge. Nothing may stand before or behind it, no line end either.
+// CheckChallenge checks a response to the GET of [VerifyURL]. nil means consent. The error
+// is [ErrRefused] for a status outside of 200 to 299, or [ErrChallenge] for a body that
+// differs from the challenge. Text before or after the challenge, even a line end, is not
+// permitted.
 //
 // spec:websub-2018#verification-answer
 func CheckChallenge(status int, body []byte, challenge string) error {

@@ -79,7 +79,7 @@ func TestTokensAndChallengesAreLongAndUnique(t *testing.T) {
 	}
 }
 
-// The values are those of RFC 2202 and RFC 4231.
+// The values are from RFC 2202 and RFC 4231.
 func TestSignaturesMatchOtherImplementations(t *testing.T) {
 	t.Parallel()
 	body := []byte("what do ya want for nothing?")

@@ -1,42 +1,39 @@
-// Package websub speaks WebSub on the wire: the protocol by which the subscribers
-// of a feed, or of any other document, are sent its new content as soon as a hub
-// hears that it changed. It was called PubSubHubbub before.
+// Package websub implements WebSub, formerly PubSubHubbub. A hub sends the new content of a
+// feed, or of any other document, to its subscribers as soon as it learns of a change.
 //
-// It follows the W3C recommendation of 23 January 2018. Three programs take part,
-// and each has its piece here:
+// The package follows the W3C recommendation of 23 January 2018. Three programs take part,
+// and the package has an API for each:
 //
 //   - A publisher names its hubs and the topic's own URL in the headers of the topic
-//     ([LinkHeader]) and tells the hubs of changes: [Client.Publish].
-//   - A subscriber finds hub and topic ([Client.Discover]), asks the hub
-//     ([Client.Subscribe]), consents when it asks back, and takes what it sends, all
-//     of it with a [Subscriber].
-//   - A hub answers both with a [Handler], asks callbacks with [VerifyURL] and
-//     [CheckChallenge], and signs what it sends with [Sign].
+//     ([LinkHeader]) and notifies the hubs of changes: [Client.Publish].
+//   - A subscriber discovers hub and topic ([Client.Discover]) and sends a request to the
+//     hub ([Client.Subscribe]). Its callback, a [Subscriber], confirms the request and
+//     receives the deliveries.
+//   - A hub serves both with a [Handler], verifies callbacks with [VerifyURL] and
+//     [CheckChallenge], and signs deliveries with [Sign].
 //
-// Start with [Client] and [Subscriber] to follow something, with [Handler] to be a
-// hub. The package knows bytes and nothing else: who is subscribed, when a lease runs
-// out and what changed are the business of whoever implements [Backend] or
-// [Callbacks].
+// To subscribe, start with [Client] and [Subscriber]. To run a hub, start with [Handler].
+// The package implements the messages only. An implementation of [Backend] or [Callbacks]
+// stores the subscriptions, expires leases and detects changes.
 //
-// A subscription is the pair of a topic's URL and a callback's URL. Both are compared
-// byte for byte and are never tidied up: what a subscriber wrote is what it is asked
-// about and where the content goes. The callback's URL is also the only thing by which
-// a subscriber knows a hub, so it ends in something that nobody guesses: [NewToken].
+// A subscription is identified by the pair of a topic's URL and a callback's URL. Both are
+// compared byte for byte and never normalized: verifications and deliveries use the URLs
+// exactly as the subscriber sent them. The callback's URL is also the only credential of a
+// hub, so it ends in an unguessable token: [NewToken].
 //
 // # Interoperability
 //
-//   - Forms are accepted without a Content-Type and as text/plain, because programs
-//     send them so. A lease or secret that is there but empty counts as not there.
-//   - The recommendation leaves open how a publisher tells its hub. What all hubs take
-//     is hub.mode=publish with hub.url, and most take hub.topic for the same; both may
-//     be repeated here.
-//   - A challenge is met by exactly its bytes. A line end behind it, which some
-//     frameworks add, is not accepted: the recommendation says equal, and a page that
-//     merely contains what it was asked for is no consent.
-//   - Signatures are read in all four methods and in any case of letters. Hubs in the
+//   - Forms are accepted without a Content-Type and as text/plain, because clients send
+//     both. An empty lease or secret counts as missing.
+//   - The recommendation does not specify how a publisher notifies its hub. All hubs accept
+//     hub.mode=publish with hub.url, and most accept hub.topic with the same meaning. Both
+//     may be repeated here.
+//   - The response to a challenge must be exactly the challenge. A final line end, which
+//     some frameworks add, is not accepted: the recommendation requires equality, and a
+//     page that merely contains the challenge is not consent.
+//   - Signatures are accepted in all four methods, without regard to case. Hubs in the
 //     field still sign with sha1.
-//   - Topics without rel=self exist; [Discovery.Topic] is then the URL at which the
-//     document was found.
+//   - Some topics have no rel=self. [Discovery.Topic] is then the URL of the document.
 package websub
 
 import (
@@ -47,39 +44,39 @@ import (
 	"time"
 )
 
-// Modes, as hub.mode names them. They are case-sensitive.
+// Modes, the values of hub.mode. They are case-sensitive.
 const (
 	ModeSubscribe   = "subscribe"
 	ModeUnsubscribe = "unsubscribe"
 	ModePublish     = "publish"
-	ModeDenied      = "denied" // told to a callback
+	ModeDenied      = "denied" // sent to a callback
 )
 
-// Limits of what is read. Larger bodies are refused whole.
+// Size limits. A larger body is rejected as a whole.
 const (
 	MaxForm      = 64 << 10 // bytes of a form body
 	MaxFields    = 200      // fields of a form
 	MaxURLs      = 50       // topics in one publish request
-	MaxURL       = 2048     // bytes of a topic or a callback
+	MaxURL       = 2048     // bytes of the URL of a topic or a callback
 	MaxSecret    = 199      // bytes of a secret
 	MaxChallenge = 1024     // bytes of a challenge that a Subscriber echoes
-	MaxContent   = 5 << 20  // bytes of a delivery that a Subscriber takes, unless set otherwise
-	maxAnswer    = 4 << 10  // bytes of an answer that a client reads
-	maxDocument  = 5 << 20  // bytes of a document in which hubs are looked for
-	maxRedirects = 5        // of a document
-	maxHubMoves  = 3        // of a hub
+	MaxContent   = 5 << 20  // bytes of a delivery that a Subscriber accepts by default
+	maxAnswer    = 4 << 10  // bytes of a response that a client reads
+	maxDocument  = 5 << 20  // bytes of a document that are searched for hubs
+	maxRedirects = 5        // redirects of a document
+	maxHubMoves  = 3        // redirects of a hub
 )
 
-// Leases that a hub grants. There is none without end.
+// Limits of the lease that a hub grants. No lease is unlimited.
 //
 // spec:websub-2018#lease-never-perpetual
 const (
 	MinLease = 300 * time.Second
-	MaxLease = 864_000 * time.Second // ten days; also what is granted when nothing is asked for
+	MaxLease = 864_000 * time.Second // ten days; also granted if no lease is requested
 )
 
-// Clamp is the lease that is granted for what was asked: whole seconds between
-// [MinLease] and [MaxLease], and MaxLease for 0, which is not asked for.
+// Clamp returns the lease to grant for a requested one: whole seconds from [MinLease] to
+// [MaxLease]. Zero, which means not requested, becomes MaxLease.
 //
 // spec:websub-2018#lease-short
 func Clamp(asked time.Duration) time.Duration {
@@ -90,32 +87,31 @@ func Clamp(asked time.Duration) time.Duration {
 }
 
 var (
-	// ErrRefused means that a callback did not consent: it answered with another
-	// status than one of the 200s.
+	// ErrRefused means that a callback did not consent: its status is outside of 200 to
+	// 299.
 	ErrRefused = errors.New("websub: the callback did not consent")
-	// ErrChallenge means that a callback answered with something else than the
-	// challenge and nothing but the challenge.
-	ErrChallenge = errors.New("websub: the callback's answer is not the challenge")
+	// ErrChallenge means that a callback's response differs from the challenge.
+	ErrChallenge = errors.New("websub: the callback's response is not the challenge")
 	// ErrNoHub means that a document names no hub.
 	ErrNoHub = errors.New("websub: the document names no hub")
-	// ErrMethod means a signature in a method that is not one of the four.
+	// ErrMethod means that the signature has an unknown method.
 	ErrMethod = errors.New("websub: unknown signature method")
-	// ErrUnsigned means that the signature is missing, or is none.
+	// ErrUnsigned means that the signature is missing or malformed.
 	ErrUnsigned = errors.New("websub: the content is not signed")
-	// ErrSignature means that the signature is that of another content or secret.
+	// ErrSignature means that the signature belongs to other content or another secret.
 	ErrSignature = errors.New("websub: the signature does not match")
-	// ErrNotWanted is what [Callbacks] return for a question that they say no to.
+	// ErrNotWanted is returned by [Callbacks] to refuse a request.
 	ErrNotWanted = errors.New("websub: this is not wanted")
 )
 
-// Error is a refusal with an HTTP status. A [Backend] returns it for what it does not
-// allow, for limits (429), and when it cannot answer now (503); a [Client] returns it
-// for what a hub answered.
+// Error is a refusal with an HTTP status. A [Backend] returns it for a request that it does
+// not permit, for a limit (429), and when it is temporarily unavailable (503). A [Client]
+// returns it for the response of a hub.
 type Error struct {
 	Status     int           // HTTP status
-	Msg        string        // a sentence for whoever asked
-	RetryAfter time.Duration // 0: the answer does not say
-	Err        error         // the cause, never shown; may be nil
+	Msg        string        // a sentence for the client
+	RetryAfter time.Duration // 0: not specified
+	Err        error         // the cause, never sent to the client; may be nil
 }
 
 func (e *Error) Error() string {
@@ -127,14 +123,13 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// bad is an Error with status 400.
+// bad returns an Error with status 400.
 func bad(format string, args ...any) *Error {
 	return &Error{Status: 400, Msg: fmt.Sprintf(format, args...)}
 }
 
-// NewToken makes a text that nobody guesses: 26 letters and digits with 130 random
-// bits. It is meant for the end of a callback's URL, one for each subscription, and
-// does as a secret too.
+// NewToken returns an unguessable token of 26 letters and digits with 130 random bits. Use
+// one per subscription, at the end of the callback's URL. A token is also a good secret.
 //
 // spec:websub-2018#unguessable-callback
 func NewToken() string { return strings.ToLower(rand.Text()) }
