@@ -11,39 +11,39 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// HTTPClient sends requests; *http.Client is one. A program that calls hosts which
-// strangers name gives one that refuses private addresses.
+// HTTPClient sends requests; *http.Client implements it. A program that calls hosts named
+// by unknown clients should use one that refuses private addresses.
 type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Client subscribes at publishers and tells subscribers. The zero value works.
+// Client subscribes at publishers and notifies subscribers. The zero value is ready to use.
 //
-// Errors tell apart what the protocol treats differently: an [*Error] has the
-// status of an answer that is no success; [ErrUnreachable] means that no answer
-// came; [ErrInvalidResponse] that what answered does not speak this protocol. A
+// The errors distinguish what the protocol treats differently: an [*Error] has the status
+// of a response without success, [ErrUnreachable] means that no response arrived, and
+// [ErrInvalidResponse] means that the response does not follow the protocol. A
 // [*FieldError] means that nothing was sent.
 type Client struct {
-	HTTP      HTTPClient // nil: one with a time limit of 30 s that follows no redirect
+	HTTP      HTTPClient // nil: a client with a timeout of 30 s that follows no redirects
 	UserAgent string
-	Header    http.Header // further fields of every request
+	Header    http.Header // additional header fields of every request
 }
 
-// Subscribe asks the publisher whose door is at door. A refusal is a Result that
-// is false and a nil error. To subscribe again changes nothing and is how a
-// subscription is confirmed.
+// Subscribe sends s to the publisher whose endpoint is the URL publisher. A refusal is a
+// Result with Status false and a nil error. To subscribe again has no effect except to
+// confirm the subscription.
 //
 // spec:cnws-2003#subscribe
-func (c *Client) Subscribe(ctx context.Context, door string, s Subscribe) (Result, error) {
+func (c *Client) Subscribe(ctx context.Context, publisher string, s Subscribe) (Result, error) {
 	body, err := s.Marshal()
 	if err != nil {
 		return Result{}, err
 	}
-	return c.post(ctx, door, body)
+	return c.post(ctx, publisher, body)
 }
 
-// Notify tells the subscriber at url of a change. With wanted false and no error he
-// wants no more of it and leaves the list.
+// Notify notifies the subscriber at url of a change. If wanted is false and err is nil, the
+// subscriber has ended the subscription.
 //
 // spec:cnws-2003#notify
 func (c *Client) Notify(ctx context.Context, url string, change Change) (wanted bool, err error) {
@@ -76,7 +76,7 @@ func (c *Client) post(ctx context.Context, url string, body []byte) (Result, err
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return Result{}, &Error{
 			Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header),
-			Msg: "The answer was " + wirehttp.StatusText(resp.StatusCode) + "." + said(resp),
+			Msg: "The answer was " + wirehttp.StatusText(resp.StatusCode) + "." + messageOf(resp),
 		}
 	}
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
@@ -86,16 +86,16 @@ func (c *Client) post(ctx context.Context, url string, body []byte) (Result, err
 	return ParseResult(resp.Header.Get("Content-Type"), answer)
 }
 
-// said is the first line of an answer that is plain text, for people.
-func said(resp *http.Response) string {
+// messageOf returns the first line of a plain text response, for people.
+func messageOf(resp *http.Response) string {
 	if !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/plain") {
 		return ""
 	}
-	// What can be read of it is all there is to show.
+	// a partial message is better than none
 	head, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<10))
 	line, _, _ := strings.Cut(strings.TrimSpace(string(head)), "\n")
 	if line == "" {
 		return ""
 	}
-	return fmt.Sprintf(" It said %.300q.", line)
+	return fmt.Sprintf(" It says: %.300q.", line)
 }

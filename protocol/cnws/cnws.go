@@ -9,41 +9,41 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// Namespace is that of every element of the protocol.
+// Namespace is the XML namespace of every element of the protocol.
 const Namespace = "http://www.owlfish.com/thoughts/cnws-2003-04-08.html"
 
-// Version is the one that is spoken here.
+// Version is the supported version of the protocol.
 const Version = "1.0"
 
-// ContentType is that of all messages and answers as they are written here.
+// ContentType is the Content-Type of all messages and responses that this package writes.
 const ContentType = "text/xml; charset=utf-8"
 
-// Limits. A document over one of them is refused whole, but for a title.
+// Limits. A document over a limit is rejected as a whole, except that a long title is cut.
 const (
-	MaxBytes   = 256 << 10 // of a document that is read, unless a [Decoder] says otherwise
+	MaxBytes   = 256 << 10 // bytes of a document that is read, unless a [Decoder] has its own limit
 	MaxURL     = 2048      // bytes of resourceID and notificationURL
 	MaxTitle   = 255       // characters of a title that is written
-	maxTitle   = 4096      // characters of a title that is read; the rest is left out
-	maxDepth   = 100       // elements in each other
+	maxTitle   = 4096      // characters of a title that is read; the rest is cut
+	maxDepth   = 100       // levels of nested elements
 	maxAttrs   = 100       // attributes of one foreign element
 	maxSpaces  = 64        // foreign namespaces in one document
-	maxAnswer  = 64 << 10  // bytes of an answer that a client reads
-	otherDepth = 3         // depth at which foreign elements begin
+	maxAnswer  = 64 << 10  // bytes of a response that a client reads
+	otherDepth = 3         // level of the outermost foreign elements
 )
 
 var (
-	// ErrInvalidResponse means that something answered with success, but not as this
-	// protocol answers: a page, for example. Nobody has agreed to anything.
-	ErrInvalidResponse = errors.New("cnws: the answer is no result of a change notification service")
-	// ErrUnreachable means that no whole answer came. It wraps the cause.
-	ErrUnreachable = errors.New("cnws: no answer")
+	// ErrInvalidResponse means that a successful response does not follow the protocol, for
+	// example that it is a web page. It grants nothing.
+	ErrInvalidResponse = errors.New("cnws: the response is not a result of a change notification service")
+	// ErrUnreachable means that no complete response arrived. It wraps the cause.
+	ErrUnreachable = errors.New("cnws: no response")
 )
 
-// SyntaxError says why a body is no document of this protocol.
+// SyntaxError means that a body is not a document of this protocol.
 type SyntaxError struct {
 	Line int    // from 1; 0: the document as a whole
-	Msg  string // without full stop
-	Err  error  // cause, one of internal/xmlsafe's; may be nil
+	Msg  string // without a final full stop
+	Err  error  // the cause, an error of internal/xmlsafe; may be nil
 }
 
 func (e *SyntaxError) Error() string {
@@ -55,10 +55,10 @@ func (e *SyntaxError) Error() string {
 
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// FieldError says that one field of a message is missing or wrong. Msg is a
-// sentence for whoever sent it.
+// FieldError means that one field of a message is missing or invalid. Msg is a sentence for
+// the sender of the message.
 type FieldError struct {
-	Field string // as the protocol spells it
+	Field string // in the protocol's spelling
 	Msg   string
 }
 
@@ -68,15 +68,15 @@ func fieldErr(field, format string, args ...any) *FieldError {
 	return &FieldError{Field: field, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Error is an answer that has an HTTP status of its own. A [Client] returns it for
-// every status that is no success. A [Publisher] or [Subscriber] returns it for
-// limits (429) and when it cannot answer now (503); with Status 0 it is an answer
-// like any other, with Msg as the description.
+// Error is a response with an HTTP status of its own. A [Client] returns it for every
+// status without success. A [Publisher] or [Subscriber] returns it for a limit (429) and
+// when it is temporarily unavailable (503). With Status 0 it becomes a normal response with
+// Msg as the description.
 type Error struct {
 	Status     int
-	Msg        string        // a sentence for whoever asked
-	RetryAfter time.Duration // 0: the answer does not say
-	Err        error         // the cause, never shown; may be nil
+	Msg        string        // a sentence for the client
+	RetryAfter time.Duration // 0: not specified
+	Err        error         // the cause, never sent to the client; may be nil
 }
 
 func (e *Error) Error() string {
@@ -88,49 +88,49 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Document is one message: exactly one of the fields is set.
+// Document is one message. Exactly one field is set.
 type Document struct {
 	Subscribe *Subscribe
 	Change    *Change
 	Result    *Result
 }
 
-// Subscribe asks to be told when a resource changes.
+// Subscribe is a request to be notified when a resource changes.
 type Subscribe struct {
 	ResourceID      string // absolute http or https URL, at most [MaxURL] bytes
-	NotificationURL string // where to post the changes; the same, without a fragment
+	NotificationURL string // URL that receives the changes; as ResourceID, but without a fragment
 }
 
-// Change tells that a resource changed.
+// Change is the notification that a resource changed.
 type Change struct {
 	ResourceID  string
-	ChangeTime  time.Time // UTC, to the second; zero: not told
-	Title       string    // of the change; plain text, may be empty
-	Description string    // of any length; plain text, may be empty
+	ChangeTime  time.Time // UTC, whole seconds; zero: not specified
+	Title       string    // title of the change; plain text, may be empty
+	Description string    // plain text of any length, may be empty
 	Other       []Element // elements of other namespaces
 }
 
-// Result answers both.
+// Result is the response to Subscribe and to Change.
 type Result struct {
 	Status bool
-	// Title and Description are the resource's, or why Status is false. Plain text,
-	// may be empty.
+	// Title and Description describe the resource, or the reason if Status is false. They
+	// are plain text and may be empty.
 	Title, Description string
 	Other              []Element
 }
 
 // Element is an element of another namespace.
 type Element struct {
-	Space, Name string // Space "" is no namespace
+	Space, Name string // Space "": no namespace
 	Attrs       []Attr
-	Text        string // all text directly inside
+	Text        string // all text directly inside the element
 	Nodes       []Element
-	// At is how many bytes of the Text of the element around it come before this
-	// one; 0 for one that stands directly in a message.
+	// At is the element's byte offset in the Text of its parent; 0 for an element directly
+	// in a message.
 	At int
 }
 
-// Attr is an attribute; most have no Space.
+// Attr is an attribute. Most attributes have no Space.
 type Attr struct{ Space, Name, Value string }
 
 // Check returns a [*FieldError] unless s can be sent.
@@ -147,7 +147,7 @@ func (s Subscribe) Check() error {
 	return nil
 }
 
-// Check returns a [*FieldError] unless c names a resource.
+// Check returns a [*FieldError] unless c names a valid resource.
 func (c Change) Check() error { return checkURL("resourceID", c.ResourceID) }
 
 func checkURL(field, s string) error {

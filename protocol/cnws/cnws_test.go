@@ -75,7 +75,7 @@ func TestParseMessagesOfTheProposal(t *testing.T) {
 		{"1", wrap("<result><status>1</status></result>"), Document{Result: &Result{Status: true}}},
 		{"0", wrap("<result><status>0</status></result>"), Document{Result: &Result{}}},
 		{"no version", strings.Replace(resultDoc, ` version="1.0"`, "", 1), Document{Result: &Result{Status: true, Title: "News", Description: "All of them."}}},
-		{"order, strangers and names that nobody knows", wrap(`<x:a xmlns:x="u"><subscribe/></x:a><future/><subscribe>
+		{"order, foreign elements and unknown names", wrap(`<x:a xmlns:x="u"><subscribe/></x:a><future/><subscribe>
 			<notificationURL> http://s.example/cb?a=1&amp;b </notificationURL><y/><resourceID xmlns="u">no</resourceID>
 			<resourceID>https://n.example/a#b</resourceID></subscribe>`), Document{Subscribe: &Subscribe{"https://n.example/a#b", "http://s.example/cb?a=1&b"}}},
 		{"no time", wrap("<resourceChange><resourceID>http://n.example/</resourceID></resourceChange>"), Document{Change: &Change{ResourceID: "http://n.example/"}}},
@@ -333,21 +333,21 @@ func TestConfirmAt(t *testing.T) {
 	now := time.Date(2003, 5, 1, 12, 0, 0, 0, time.UTC)
 	day := 24 * time.Hour
 	for _, c := range []struct {
-		name             string
-		heard, confirmed time.Time
-		outage           bool
-		want             time.Time
+		name                string
+		received, confirmed time.Time
+		outage              bool
+		want                time.Time
 	}{
-		{"never heard of, never confirmed", time.Time{}, time.Time{}, false, now},
+		{"no notification, never confirmed", time.Time{}, time.Time{}, false, now},
 		{"confirmed today", time.Time{}, now, false, now.Add(30 * day)},
-		{"heard of after it was confirmed", now.Add(-day), now.Add(-9 * day), false, now.Add(29 * day)},
-		{"confirmed after it was heard of", now.Add(-40 * day), now.Add(-day), false, now.Add(29 * day)},
+		{"notification after the confirmation", now.Add(-day), now.Add(-9 * day), false, now.Add(29 * day)},
+		{"confirmation after the notification", now.Add(-40 * day), now.Add(-day), false, now.Add(29 * day)},
 		{"silent for 30 days", now.Add(-30 * day), now.Add(-31 * day), false, now},
 		{"silent for longer", now.Add(-45 * day), time.Time{}, false, now.Add(-15 * day)},
 		{"an outage", now.Add(-time.Hour), now.Add(-time.Hour), true, now},
 		{"a clock that was set back", now.Add(90 * day), now, false, now.Add(30 * day)},
 	} {
-		if got := ConfirmAt(now, c.heard, c.confirmed, c.outage); !got.Equal(c.want) {
+		if got := ConfirmAt(now, c.received, c.confirmed, c.outage); !got.Equal(c.want) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}

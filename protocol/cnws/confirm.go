@@ -2,23 +2,23 @@ package cnws
 
 import "time"
 
-// MaxSilence is how long a publisher may say nothing about a resource before its
-// subscriber asks again.
+// MaxSilence is how long a publisher may send no notification of a resource before the
+// subscriber confirms the subscription.
 //
 // spec:cnws-2003#confirm-after-30-days
 const MaxSilence = 30 * 24 * time.Hour
 
-// ConfirmAt is when a subscriber should subscribe again to what he is subscribed to;
-// it is due when that is not after now. lastHeard is the last notification of this
-// resource, lastConfirmed the last time that the publisher answered true; the zero
-// time is never. outage means that notifications may have been missed since then,
-// because the subscriber could not be reached: its publishers may have given it up.
+// ConfirmAt returns when a subscriber should confirm a subscription by subscribing again.
+// The confirmation is due if the result is not after now. lastReceived is the time of the
+// resource's last notification and lastConfirmed the time of the publisher's last positive
+// result; the zero time means never. outage means that the subscriber was unreachable since
+// then: it may have missed notifications, and publishers may have removed it.
 //
-// A time in the future is a clock that was set back, and counts as now.
+// A time in the future, from a clock that was set back, counts as now.
 //
 // spec:cnws-2003#confirm-after-outage
-func ConfirmAt(now, lastHeard, lastConfirmed time.Time, outage bool) time.Time {
-	last := lastHeard
+func ConfirmAt(now, lastReceived, lastConfirmed time.Time, outage bool) time.Time {
+	last := lastReceived
 	if lastConfirmed.After(last) {
 		last = lastConfirmed
 	}
@@ -31,11 +31,10 @@ func ConfirmAt(now, lastHeard, lastConfirmed time.Time, outage bool) time.Time {
 	return last.Add(MaxSilence)
 }
 
-// Outage reports whether a subscriber that was last known to be up at alive has
-// missed enough to confirm its subscriptions when it comes up at now. Publishers
-// try for a day at least, but one that got an error from a proxy in front of the
-// subscriber has given it up at once; so patience should be short. Zero means five
-// minutes, the time of a restart.
+// Outage reports whether a subscriber that starts at now and was last running at alive must
+// confirm its subscriptions. Publishers retry for at least a day, but a proxy that responds
+// with an error for the stopped subscriber ends a subscription at once. A short patience is
+// therefore best; zero means five minutes, the duration of a restart.
 func Outage(alive, now time.Time, patience time.Duration) bool {
 	if patience <= 0 {
 		patience = 5 * time.Minute

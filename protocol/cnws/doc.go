@@ -1,35 +1,33 @@
-// Package cnws speaks the change notification web service on the wire: a
-// publisher tells every subscriber that asked to know when a resource changed.
+// Package cnws implements the change notification web service: a publisher notifies its
+// subscribers when a resource changes.
 //
-// It follows the proposal of 8 April 2003. Every message is an XML document that is
-// posted, and every answer is one:
+// The package follows the proposal of 8 April 2003. Every message is an XML document sent
+// by POST, and so is every response:
 //
-//   - A subscriber posts [Subscribe] to the publisher ([Client.Subscribe]). The
-//     [Result] says whether it is on the list, and what the resource is called.
-//   - When the resource changes the publisher posts [Change] to each subscriber
-//     ([Client.Notify]). A Result that is false ends the subscription; there is no
+//   - A subscriber posts [Subscribe] to the publisher ([Client.Subscribe]). The [Result]
+//     reports whether it is subscribed, and has the resource's title.
+//   - When the resource changes, the publisher posts [Change] to each subscriber
+//     ([Client.Notify]). A Result with Status false ends the subscription. There is no
 //     other way to end one.
 //
-// Start with [Client] to ask and to tell, with [Handler] to answer; one handler
-// takes both kinds of message, and a program that plays one part leaves the other
-// out. The package knows bytes and nothing else: who is on the list, and what
-// becomes of a subscriber that does not answer, is the business of whoever
-// implements [Publisher].
+// Use [Client] to subscribe and to notify, and [Handler] to respond. One handler accepts
+// both kinds of message; a program with one role leaves the other one out. The package
+// implements the messages only. An implementation of [Publisher] stores the subscribers and
+// removes unreachable ones.
 //
-// A subscription has no end. After an outage of his own, and when a publisher has
-// been silent for 30 days, a subscriber subscribes again; [ConfirmAt] says when.
+// A subscription has no end. A subscriber subscribes again after an outage of its own, and
+// when a publisher has sent nothing for 30 days; [ConfirmAt] returns the time.
 //
 // # Interoperability
 //
-//   - What is written is as the proposal shows it: one default namespace, no
-//     prefixes but for elements of other namespaces, UTF-8.
-//   - What is read may come in any form that means the same in XML, in any
-//     encoding that internal/xmlsafe knows. The namespace must be there; the version
-//     may be missing, and any but 1.0 is refused.
-//   - Elements of other namespaces inside resourceChange and result are kept as
-//     trees ([Element]) and can be written again. Everywhere else, and for names of
-//     this namespace that nobody knows, they are passed over.
-//   - A changeTime that is missing or cannot be read is the zero time: what changed
-//     matters more than when. Zones such as BST are understood.
-//   - The proposal names no way to find a publisher's door, and no challenge.
+//   - Documents are written like those of the proposal: in UTF-8, with one default
+//     namespace, and with prefixes for elements of other namespaces only.
+//   - Documents are read in any form with the same meaning in XML and in any encoding that
+//     internal/xmlsafe supports. The namespace is required. The version may be missing;
+//     other versions than 1.0 are rejected.
+//   - Elements of other namespaces inside resourceChange and result are read into trees
+//     ([Element]) and can be written again. All other unknown elements are ignored.
+//   - A missing or invalid changeTime becomes the zero time, because the change matters
+//     more than its time. Zones such as BST are understood.
+//   - The proposal defines neither discovery of a publisher's endpoint nor a challenge.
 package cnws

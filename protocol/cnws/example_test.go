@@ -9,28 +9,28 @@ import (
 	"cloudburst/protocol/cnws"
 )
 
-// publisher accepts everybody.
+// publisher accepts every subscriber.
 type publisher struct{}
 
 func (publisher) Subscribe(_ context.Context, s cnws.Subscribe) (cnws.Result, error) {
-	return cnws.Result{Status: true, Title: "The news", Description: "Told to " + s.NotificationURL}, nil
+	return cnws.Result{Status: true, Title: "The news", Description: "Subscribed by " + s.NotificationURL}, nil
 }
 
-// A subscriber asks a publisher, and the publisher tells it of a change.
+// A subscriber subscribes at a publisher, and the publisher notifies it of a change.
 func Example() {
 	subscriber := httptest.NewServer(&cnws.Handler{
 		Subscriber: cnws.SubscriberFunc(func(_ context.Context, c cnws.Change) (bool, error) {
 			fmt.Println(c.ResourceID, "changed:", c.Title)
-			return false, nil // no more of it, please
+			return false, nil // end the subscription
 		}),
 	})
 	defer subscriber.Close()
-	door := httptest.NewServer(&cnws.Handler{Publisher: publisher{}})
-	defer door.Close()
+	endpoint := httptest.NewServer(&cnws.Handler{Publisher: publisher{}})
+	defer endpoint.Close()
 
 	var client cnws.Client
 	ctx := context.Background()
-	r, err := client.Subscribe(ctx, door.URL, cnws.Subscribe{ResourceID: "http://news.example.com/", NotificationURL: subscriber.URL})
+	r, err := client.Subscribe(ctx, endpoint.URL, cnws.Subscribe{ResourceID: "http://news.example.com/", NotificationURL: subscriber.URL})
 	fmt.Println(r.Status, r.Title, err)
 
 	wanted, err := client.Notify(ctx, subscriber.URL, cnws.Change{

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What parses prints, and what is printed parses to the same; only a long title is
-// cut on the way.
+// A document that parses can be written, and the written document parses to the same value,
+// except that a long title is cut.
 func FuzzParse(f *testing.F) {
 	for _, doc := range []string{
 		subscribeDoc, changeDoc, resultDoc, foreignDoc,
@@ -35,7 +35,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%+v was read and cannot be written: %v", d, err)
 		}
-		// References take room, and so do prefixes.
+		// References and prefixes make the document longer.
 		again, err := Decoder{MaxBytes: 64 << 20}.Document(bytes.NewReader(b))
 		if err != nil {
 			t.Fatalf("%s: %v", b, err)

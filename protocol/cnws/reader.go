@@ -14,19 +14,20 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// Decoder reads documents with limits of its own. The zero value is what [Parse] uses.
+// Decoder reads documents with configurable limits. The zero value has the limits of
+// [Parse].
 type Decoder struct {
 	MaxBytes int64  // 0: [MaxBytes]
-	Charset  string // encoding that the transport named; "": the document says it
+	Charset  string // encoding of the Content-Type; "": detected from the document
 }
 
-// Parse reads one document. The error is a [*SyntaxError] when it is none of this
-// protocol, a [*FieldError] when it is and a field is wrong, or wraps the error of
-// r. Nothing is returned of a document with an error.
+// Parse reads one document. The error is a [*SyntaxError] if it is not a document of this
+// protocol, a [*FieldError] if a field is invalid, or wraps the error of r. No document is
+// returned with an error.
 func Parse(r io.Reader) (Document, error) { return Decoder{}.Document(r) }
 
-// ParseResult reads the body of an answer. contentType may be empty. An error
-// wraps [ErrInvalidResponse].
+// ParseResult reads the body of a response. contentType may be empty. The error wraps
+// [ErrInvalidResponse].
 func ParseResult(contentType string, body []byte) (Result, error) {
 	d, err := Decoder{Charset: xmlsafe.Charset(contentType)}.Document(bytes.NewReader(body))
 	if err != nil {
@@ -87,8 +88,8 @@ func checkRoot(root *xmlsafe.Node) error {
 	return nil
 }
 
-// onlyAction finds what the document is for. A document that asks for two things
-// is not half done.
+// onlyAction returns the element with the document's message. A document with two messages
+// is rejected, not half executed.
 //
 // spec:cloudburst#cnws-one-action
 func onlyAction(root *xmlsafe.Node) (action *xmlsafe.Node, err error) {
@@ -107,13 +108,13 @@ func onlyAction(root *xmlsafe.Node) (action *xmlsafe.Node, err error) {
 	return action, nil
 }
 
-// reader takes the fields out of one message.
+// reader reads the fields of one message.
 type reader struct {
 	action *xmlsafe.Node
 	spaces map[string]bool
 }
 
-// field is the element with that name, nil when there is none.
+// field returns the element with the given name, or nil.
 func (f *reader) field(name string) (found *xmlsafe.Node, err error) {
 	for _, n := range f.action.Nodes {
 		if n.Space != Namespace || n.Local != name {
@@ -127,7 +128,7 @@ func (f *reader) field(name string) (found *xmlsafe.Node, err error) {
 	return found, nil
 }
 
-// value is the text of a field that programs read, "" when there is none.
+// value returns the text of a field for programs, or "".
 func (f *reader) value(name string) (string, error) {
 	n, err := f.field(name)
 	if n == nil {
@@ -139,8 +140,8 @@ func (f *reader) value(name string) (string, error) {
 	return xmlsafe.Trim(n.Text), nil
 }
 
-// plain is the text of a field that people read, without the markup that should
-// not be in it.
+// plain returns the text of a field for people, or "". It drops markup, which is not
+// permitted there.
 //
 // spec:cnws-2003#plain-text
 func (f *reader) plain(name string) (string, error) {
@@ -163,7 +164,7 @@ func inner(b *strings.Builder, n *xmlsafe.Node) {
 	b.WriteString(n.Text[from:])
 }
 
-// texts reads title, description and what others added.
+// texts reads title, description and foreign elements.
 func (f *reader) texts() (title, description string, other []Element, err error) {
 	if title, err = f.plain("title"); err != nil {
 		return "", "", nil, err
@@ -213,12 +214,12 @@ func (f *reader) change() (Document, error) {
 	return Document{Change: &c}, nil
 }
 
-// changeTime reads a date as it is, or not at all.
+// changeTime parses a date. An invalid date becomes the zero time.
 //
 // spec:cnws-2003#change-time
 func changeTime(s string) time.Time {
 	t, ok := date.Parse(s)
-	if !ok || t.Year() < 1000 { // years of less than four digits would be read as others
+	if !ok || t.Year() < 1000 { // a year of less than four digits is ambiguous
 		return time.Time{}
 	}
 	return t.UTC().Truncate(time.Second)
@@ -240,7 +241,7 @@ func (f *reader) result() (Document, error) {
 	return Document{Result: &r}, nil
 }
 
-// other keeps the elements of other namespaces.
+// other reads the elements of other namespaces.
 //
 // spec:cnws-2003#other-namespaces
 func (f *reader) other() ([]Element, error) {

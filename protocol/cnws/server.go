@@ -14,63 +14,64 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// Publisher keeps the list of who wants to be told.
+// Publisher stores the subscribers of resources.
 //
-// A Result that is false is a refusal, and its Description says why. An [*Error]
-// gives the answer a status of its own; any other error is answered 500 with a
-// sentence that tells a stranger nothing. A Result that is true promises that the
-// subscription is done or safely written down, also when it was there before.
-// Methods find the request with [RequestFrom], for the caller's address.
+// A Result with Status false is a refusal with its reason in Description. An [*Error] sets
+// the status of the response. Any other error becomes status 500 with a sentence that
+// reveals nothing of the error. A Result with Status true promises that the subscription is
+// durably stored, also if it existed before. Methods get the request, for the client
+// address, from [RequestFrom].
 type Publisher interface {
 	Subscribe(ctx context.Context, s Subscribe) (Result, error)
 }
 
-// Subscriber hears of changes.
+// Subscriber receives changes.
 type Subscriber interface {
-	// Changed reports whether changes of this resource are wanted. With false and
-	// no error the publisher takes the subscriber off its list; so it does after
-	// an error, but for an [*Error] with Status 0, whose Msg goes along with wanted.
-	// The publisher waits for it: be quick.
+	// Changed reports whether changes of this resource are wanted. If wanted is false and
+	// err is nil, the publisher ends the subscription. It does the same after an error,
+	// except that an [*Error] with Status 0 sends wanted with Msg as the description.
+	// Return quickly, because the publisher waits.
 	//
-	// A publisher may ask for consent by a Change that looks like any other, before
-	// it has answered the subscription.
+	// Before it responds to a subscription, a publisher may send a Change to ask for
+	// consent. It looks like any other.
 	Changed(ctx context.Context, c Change) (wanted bool, err error)
 }
 
-// SubscriberFunc is a function as a [Subscriber].
+// SubscriberFunc is a function that implements [Subscriber].
 type SubscriberFunc func(ctx context.Context, c Change) (wanted bool, err error)
 
 // Changed calls f.
 func (f SubscriberFunc) Changed(ctx context.Context, c Change) (bool, error) { return f(ctx, c) }
 
-// Handler is a publisher's door, a subscriber's notificationURL, or both at one
-// address. It serves any path. Answers are results with status 200; a body that is
-// no document of this protocol is answered 400, one that is too large 413, one
-// that is not XML or is encoded 415, other methods than POST 405.
+// Handler is a publisher's endpoint, a subscriber's notificationURL, or both at one URL. It
+// serves any path. A message is answered by a result with status 200. Other statuses are
+// 400 for a body that is not a document of this protocol, 413 for a body that is too large,
+// 415 for an encoded body or one of another type than XML, and 405 for other methods than
+// POST.
 type Handler struct {
-	Publisher  Publisher    // nil: nobody can subscribe here
-	Subscriber Subscriber   // nil: changes are answered false
-	MaxBytes   int64        // of a request; 0: [MaxBytes]
-	Log        *slog.Logger // gets what callers are not told; nil is silent
+	Publisher  Publisher    // nil: subscriptions are refused
+	Subscriber Subscriber   // nil: changes are answered with false
+	MaxBytes   int64        // limit of a request in bytes; 0: [MaxBytes]
+	Log        *slog.Logger // internal failures; nil: no log
 }
 
-// RequestFrom is the HTTP request that a method of [Publisher] or [Subscriber] is
-// called for; nil outside. Its body is spent.
+// RequestFrom returns the HTTP request on whose behalf a method of [Publisher] or
+// [Subscriber] is called, with the body already read. It is nil outside of these calls.
 func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Cache-Control", "no-store")
 	head.Set("X-Content-Type-Options", "nosniff")
 	if r.Method != http.MethodPost {
 		head.Set("Allow", http.MethodPost)
-		plain(w, http.StatusMethodNotAllowed, "This address is for programs: it speaks the change notification web service of 2003 and takes a POST of an XML document, "+h.takes()+".")
+		plain(w, http.StatusMethodNotAllowed, "This URL is for programs: it implements the change notification web service of 2003 and accepts a POST of an XML document, "+h.accepted()+".")
 		return
 	}
 	charset, refusal := acceptable(r.Header)
 	if refusal != "" {
-		// The body is not read: the connection is of no more use.
+		// The body stays unread, so the connection cannot be reused.
 		head.Set("Connection", "close")
 		plain(w, http.StatusUnsupportedMediaType, refusal)
 		return
@@ -92,8 +93,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.answer(w, r, result)
 }
 
-// takes says what may be posted.
-func (h *Handler) takes() string {
+// accepted names the messages that may be posted.
+func (h *Handler) accepted() string {
 	switch {
 	case h.Publisher == nil:
 		return "resourceChange"
@@ -108,7 +109,7 @@ func (h *Handler) do(ctx context.Context, d Document) (Result, error) {
 	case d.Subscribe != nil && h.Publisher != nil:
 		return h.Publisher.Subscribe(ctx, *d.Subscribe)
 	case d.Subscribe != nil:
-		return Result{Description: "Nobody can subscribe here; this address only takes notifications."}, nil
+		return Result{Description: "This URL accepts notifications only, no subscriptions."}, nil
 	case d.Change != nil && h.Subscriber != nil:
 		wanted, err := h.Subscriber.Changed(ctx, *d.Change)
 		if e, ok := errors.AsType[*Error](err); ok && e.Status == 0 {
@@ -117,9 +118,9 @@ func (h *Handler) do(ctx context.Context, d Document) (Result, error) {
 		return Result{Status: wanted}, err
 	case d.Change != nil:
 		// spec:cnws-2003#unsubscribe-by-false
-		return Result{Description: "This address wants no notifications."}, nil
+		return Result{Description: "This URL accepts no notifications."}, nil
 	}
-	return Result{Description: "A result answers a request and is none; send " + h.takes() + "."}, nil
+	return Result{Description: "A result is a response, not a request; send " + h.accepted() + "."}, nil
 }
 
 // answer writes a result.
@@ -132,11 +133,11 @@ func (h *Handler) answer(w http.ResponseWriter, r *http.Request, result Result) 
 	w.Header().Set("Content-Type", ContentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(http.StatusOK)
-	// Nobody is left to tell when the caller has gone.
+	// A write error means that the client has disconnected.
 	_, _ = w.Write(body)
 }
 
-// refuse turns the error of a role into its answer.
+// refuse writes the response to an error of a Publisher or Subscriber.
 func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if f, ok := errors.AsType[*FieldError](err); ok {
 		h.answer(w, r, Result{Description: f.Msg})
@@ -160,8 +161,8 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	plain(w, e.Status, e.Msg)
 }
 
-// unreadable answers a body that cannot be acted on. A field that is wrong is a
-// refusal in the protocol's own form; anything else is not the protocol.
+// unreadable writes the response to an invalid body. An invalid field is a refusal in the
+// protocol's own form; anything else is an HTTP error.
 func (h *Handler) unreadable(w http.ResponseWriter, r *http.Request, err error, limit int64) {
 	tooLarge, large := errors.AsType[*http.MaxBytesError](err)
 	syntax, isSyntax := errors.AsType[*SyntaxError](err)
@@ -180,13 +181,13 @@ func (h *Handler) unreadable(w http.ResponseWriter, r *http.Request, err error, 
 	case isSyntax:
 		plain(w, http.StatusBadRequest, "This is no document of the change notification web service: "+syntax.Msg+".")
 	default:
-		plain(w, http.StatusBadRequest, "The document did not arrive whole.")
+		plain(w, http.StatusBadRequest, "The document arrived incomplete.")
 	}
 }
 
-// acceptable checks the headers of a body and gives its charset, or why it is
-// refused. A missing type and text/plain are accepted, as many authors cannot set
-// it; forms are not, since any web page can make a visitor's browser send one.
+// acceptable checks the headers of a body and returns its charset or the reason of the
+// refusal. A missing type and text/plain are accepted, because many programs cannot set the
+// type. Forms are not, because any web page can make a visitor's browser send one.
 func acceptable(h http.Header) (charset, refusal string) {
 	value := h.Get("Content-Type")
 	name, _, _ := strings.Cut(value, ";")

@@ -45,7 +45,7 @@ func TestClientSubscribesAtHandler(t *testing.T) {
 		answer Result
 		err    error
 		want   Result
-		status int // of the *Error
+		status int // status of the *Error
 	}{
 		{"accepted", Result{Status: true, Title: "News & more", Description: "<all>"}, nil, Result{Status: true, Title: "News & more", Description: "<all>"}, 0},
 		{"refused", Result{Description: "No such resource."}, nil, Result{Description: "No such resource."}, 0},
@@ -55,8 +55,8 @@ func TestClientSubscribesAtHandler(t *testing.T) {
 		{"trouble", Result{}, errors.New("disk on fire"), Result{}, 500},
 	} {
 		l := &list{answer: c.answer, err: c.err}
-		door := serve(t, &Handler{Publisher: l, Log: logTo(t)})
-		got, err := (&Client{UserAgent: "x/1", Header: http.Header{"X-Hub-Hops": {"2"}}}).Subscribe(t.Context(), door, want)
+		endpoint := serve(t, &Handler{Publisher: l, Log: logTo(t)})
+		got, err := (&Client{UserAgent: "x/1", Header: http.Header{"X-Hub-Hops": {"2"}}}).Subscribe(t.Context(), endpoint, want)
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%s\n%s", c.name, d)
 		}
@@ -74,7 +74,7 @@ func TestClientSubscribesAtHandler(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, e)
 		}
 		if err != nil && strings.Contains(err.Error(), "fire") {
-			t.Errorf("%s: a stranger reads %v", c.name, err)
+			t.Errorf("%s: the response discloses %v", c.name, err)
 		}
 	}
 }
@@ -96,14 +96,14 @@ func TestClientNotifiesHandler(t *testing.T) {
 		{"trouble", true, false, errors.New("x"), 500},
 	} {
 		var got []Change
-		door := serve(t, &Handler{Log: logTo(t), Subscriber: SubscriberFunc(func(ctx context.Context, c2 Change) (bool, error) {
+		endpoint := serve(t, &Handler{Log: logTo(t), Subscriber: SubscriberFunc(func(ctx context.Context, c2 Change) (bool, error) {
 			if RequestFrom(ctx) == nil {
 				t.Error("no request")
 			}
 			got = append(got, c2)
 			return c.answer, c.err
 		})})
-		wanted, err := (&Client{}).Notify(t.Context(), door, change)
+		wanted, err := (&Client{}).Notify(t.Context(), endpoint, change)
 		e, ok := errors.AsType[*Error](err)
 		if wanted != c.wanted || ok != (c.status != 0) || ok && e.Status != c.status || !ok && err != nil {
 			t.Errorf("%s: %t, %v", c.name, wanted, err)
@@ -116,15 +116,15 @@ func TestClientNotifiesHandler(t *testing.T) {
 
 func TestMissingRoleAnswersFalse(t *testing.T) {
 	t.Parallel()
-	door := serve(t, &Handler{})
-	r, err := (&Client{}).Subscribe(t.Context(), door, Subscribe{"http://a.example/", "http://b.example/"})
+	endpoint := serve(t, &Handler{})
+	r, err := (&Client{}).Subscribe(t.Context(), endpoint, Subscribe{"http://a.example/", "http://b.example/"})
 	if err != nil || r.Status || r.Description == "" {
 		t.Errorf("%+v, %v", r, err)
 	}
-	if wanted, err := (&Client{}).Notify(t.Context(), door, Change{ResourceID: "http://a.example/"}); err != nil || wanted {
+	if wanted, err := (&Client{}).Notify(t.Context(), endpoint, Change{ResourceID: "http://a.example/"}); err != nil || wanted {
 		t.Errorf("%t, %v", wanted, err)
 	}
-	status, kind, body := post(t, door, "text/xml", resultDoc)
+	status, kind, body := post(t, endpoint, "text/xml", resultDoc)
 	if r, err := ParseResult(kind, []byte(body)); status != 200 || err != nil || r.Status {
 		t.Errorf("a result: %d %s", status, body)
 	}
@@ -201,7 +201,7 @@ func post(t *testing.T, url, kind, body string, header ...string) (status int, c
 func TestInvalidRequestGetsStatusAndMessage(t *testing.T) {
 	t.Parallel()
 	l := &list{answer: Result{Status: true}}
-	door := serve(t, &Handler{Publisher: l})
+	endpoint := serve(t, &Handler{Publisher: l})
 	for _, c := range []struct {
 		name, kind, body string
 		header           []string
@@ -222,7 +222,7 @@ func TestInvalidRequestGetsStatusAndMessage(t *testing.T) {
 		{"300 KiB", "text/xml", subscribeDoc + strings.Repeat(" ", 300<<10), nil, 413, "262144 bytes"},
 	} {
 		before := len(l.got)
-		status, kind, body := post(t, door, c.kind, c.body, c.header...)
+		status, kind, body := post(t, endpoint, c.kind, c.body, c.header...)
 		if status != c.status || !strings.Contains(body, c.want) || (kind == ContentType) != (status == 200) {
 			t.Errorf("%s: %d %s: %s", c.name, status, kind, body)
 		}
@@ -230,7 +230,7 @@ func TestInvalidRequestGetsStatusAndMessage(t *testing.T) {
 			t.Errorf("%s: acted upon: %t", c.name, !done)
 		}
 	}
-	resp, err := http.Get(door)
+	resp, err := http.Get(endpoint)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// Marshal is the document as XML. The error is a [*FieldError] for a field that
-// cannot be sent, or says what is wrong with an element of another namespace.
+// Marshal returns the document as XML. The error is a [*FieldError] for an invalid field,
+// or describes an invalid element of another namespace.
 func (d Document) Marshal() ([]byte, error) {
 	switch {
 	case d.Subscribe != nil && d.Change == nil && d.Result == nil:
@@ -28,7 +28,7 @@ func (d Document) Marshal() ([]byte, error) {
 	return nil, errors.New("cnws: a document is exactly one of Subscribe, Change and Result")
 }
 
-// Marshal is s as an XML document; see [Document.Marshal].
+// Marshal returns s as an XML document; see [Document.Marshal].
 func (s Subscribe) Marshal() ([]byte, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -40,8 +40,9 @@ func (s Subscribe) Marshal() ([]byte, error) {
 	return w.end("subscribe")
 }
 
-// Marshal is c as an XML document. A title of more than [MaxTitle] characters is
-// cut; characters that XML cannot carry are replaced in title and description.
+// Marshal returns c as an XML document; see [Document.Marshal]. A title of more than
+// [MaxTitle] characters is cut. Characters that XML cannot carry are replaced in title and
+// description.
 func (c Change) Marshal() ([]byte, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -60,7 +61,8 @@ func (c Change) Marshal() ([]byte, error) {
 	return w.end("resourceChange")
 }
 
-// Marshal is r as an XML document; title and description as in [Change.Marshal].
+// Marshal returns r as an XML document. Title and description are written as by
+// [Change.Marshal].
 func (r Result) Marshal() ([]byte, error) {
 	w := writer{}
 	if err := w.collect(r.Other); err != nil {
@@ -73,7 +75,7 @@ func (r Result) Marshal() ([]byte, error) {
 	return w.end("result")
 }
 
-// CutTitle is a title as it is written: at most [MaxTitle] characters, cut behind a
+// CutTitle returns a title as it is written: at most [MaxTitle] characters, cut after a
 // word, with an ellipsis.
 //
 // spec:cnws-2003#title-length
@@ -95,11 +97,11 @@ func CutTitle(title string) string {
 	return strings.TrimRightFunc(string(head), func(r rune) bool { return unicode.IsSpace(r) || r == ',' || r == ';' }) + "…"
 }
 
-// writer writes one document. All foreign namespaces are declared at the root, so
-// that what was read can be written whatever the number of its elements.
+// writer writes one document. It declares all foreign namespaces at the root, so the size
+// stays bounded for any number of elements.
 type writer struct {
 	buf    []byte
-	spaces []string // the one at i has the prefix n<i+1>
+	spaces []string // spaces[i] has the prefix n<i+1>
 	err    error
 }
 
@@ -150,7 +152,7 @@ func (w *writer) texts(title, description string) {
 	}
 }
 
-// collect checks foreign elements and gives their namespaces prefixes.
+// collect checks foreign elements and assigns prefixes to their namespaces.
 func (w *writer) collect(list []Element) error {
 	for _, e := range list {
 		if e.Space == Namespace {
@@ -171,7 +173,7 @@ func (w *writer) check(e Element, depth int) error {
 	case depth > maxDepth:
 		return fmt.Errorf("cnws: elements are nested more than %d deep", maxDepth-otherDepth+1)
 	case !xmlsafe.IsName(e.Name), e.Space == xmlsafe.XMLNSSpace:
-		return fmt.Errorf("cnws: %s is not a name for an element", wirehttp.Quote(e.Name))
+		return fmt.Errorf("cnws: %s is not a valid element name", wirehttp.Quote(e.Name))
 	case len(e.Attrs) > maxAttrs:
 		return fmt.Errorf("cnws: the element %s has more than %d attributes", wirehttp.Quote(e.Name), maxAttrs)
 	}
@@ -179,7 +181,7 @@ func (w *writer) check(e Element, depth int) error {
 	for i, a := range e.Attrs {
 		same := func(b Attr) bool { return a.Space == b.Space && a.Name == b.Name }
 		if !xmlsafe.IsName(a.Name) || a.Space == xmlsafe.XMLNSSpace || a.Space == "" && a.Name == "xmlns" || slices.ContainsFunc(e.Attrs[:i], same) {
-			return fmt.Errorf("cnws: %s is not a name for an attribute of the element %s, or is there twice", wirehttp.Quote(a.Name), wirehttp.Quote(e.Name))
+			return fmt.Errorf("cnws: %s is not a valid or unique attribute name of the element %s", wirehttp.Quote(a.Name), wirehttp.Quote(e.Name))
 		}
 		w.need(a.Space)
 	}
@@ -197,7 +199,7 @@ func (w *writer) need(space string) {
 	}
 }
 
-// prefix is what stands before a name, with its colon.
+// prefix returns the prefix of a name, with its colon.
 func (w *writer) prefix(space string) string {
 	switch space {
 	case "":
@@ -208,7 +210,7 @@ func (w *writer) prefix(space string) string {
 	return "n" + strconv.Itoa(slices.Index(w.spaces, space)+1) + ":"
 }
 
-// elements writes those that stand directly in a message, each on a line.
+// elements writes the foreign elements directly in a message, one per line.
 func (w *writer) elements(list []Element, outside string) {
 	for _, e := range list {
 		w.element(e, outside)
@@ -216,7 +218,7 @@ func (w *writer) elements(list []Element, outside string) {
 	}
 }
 
-// element writes e; outside is the default namespace where it stands.
+// element writes e. outside is the default namespace of the context.
 func (w *writer) element(e Element, outside string) {
 	name := w.prefix(e.Space) + e.Name
 	w.buf = append(w.buf, "<"+name...)

@@ -14,34 +14,34 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// Limits of what [ReadChanges] reads.
+// Limits of [ReadChanges].
 const (
 	MaxChanges = 20 << 20 // bytes of a document
-	MaxWeblogs = 100_000  // rows; further ones are left out
+	MaxWeblogs = 100_000  // rows; the rest is left out
 )
 
-// maxAge is the most that a row may be older than its document.
+// maxAge is the greatest age of a row, relative to its document.
 const maxAge = 366 * 24 * time.Hour
 
-// Changes is a list of sites that changed, the document changes.xml.
+// Changes is a list of changed sites, the document changes.xml.
 type Changes struct {
-	Version   string    // "2" when it is empty
-	Updated   time.Time // the moment that the rows' ages count from
-	Count     int64     // pings that the server got in all, not only those listed
+	Version   string    // "": 2
+	Updated   time.Time // the time from which the rows' ages count
+	Count     int64     // pings that the server ever received, not only the listed ones
 	List      []Weblog  // newest first
-	Truncated bool      // reading: the document broke off, or had more than MaxWeblogs rows
+	Truncated bool      // ReadChanges: the document is incomplete or has more than MaxWeblogs rows
 }
 
-// Weblog is one row: a site that changed.
+// Weblog is a row of the list: one changed site.
 type Weblog struct {
 	Name   string
 	URL    string
-	RSSURL string    // of its feed; "": not told
-	When   time.Time // when the ping came, as exact as the unit of the document
+	RSSURL string    // URL of its feed; "": unknown
+	When   time.Time // when the ping arrived, in the resolution of the document's unit
 }
 
-// Append appends the document to dst. unit is what the when attributes count, a
-// minute or a second; 0 is a minute. What XML cannot carry is replaced by U+FFFD.
+// Append appends the document to dst. unit is the unit of the when attributes, a minute or
+// a second; 0 means a minute. Characters that XML cannot carry become U+FFFD.
 //
 // spec:feedstate-2007#changes-xml
 func (c *Changes) Append(dst []byte, unit time.Duration) []byte {
@@ -52,8 +52,8 @@ func (c *Changes) Append(dst []byte, unit time.Duration) []byte {
 	return AppendTail(dst)
 }
 
-// AppendHead appends what stands before the rows, for those who write a long
-// document piece by piece: head, [Weblog.Append] of each row, [AppendTail].
+// AppendHead appends the part before the rows. With it a long document is written in
+// pieces: AppendHead, [Weblog.Append] for each row, [AppendTail].
 func (c *Changes) AppendHead(dst []byte) []byte {
 	version := c.Version
 	if version == "" {
@@ -68,10 +68,10 @@ func (c *Changes) AppendHead(dst []byte) []byte {
 	return append(dst, "\">\n"...)
 }
 
-// AppendTail appends what stands behind the rows.
+// AppendTail appends the part after the rows.
 func AppendTail(dst []byte) []byte { return append(dst, "</weblogUpdates>\n"...) }
 
-// Append appends the row to dst, its age counted in unit (0: minutes) from updated.
+// Append appends the row to dst. Its age is counted from updated, in unit (0: minutes).
 func (w *Weblog) Append(dst []byte, updated time.Time, unit time.Duration) []byte {
 	if unit <= 0 {
 		unit = time.Minute
@@ -93,22 +93,22 @@ func appendAttr(dst []byte, s string) []byte {
 	if out, err := xmlsafe.AppendAttr(dst, s); err == nil {
 		return out
 	}
-	// Nothing is left to refuse.
+	// Clean leaves no invalid character.
 	out, _ := xmlsafe.AppendAttr(dst, xmlsafe.Clean(s))
 	return out
 }
 
-// ReadOptions of [ReadChanges]. Zero fields mean the default in brackets.
+// ReadOptions are options of [ReadChanges]. Brackets hold the default of a zero field.
 type ReadOptions struct {
-	ContentType string        // of the answer; "" if there was none
-	Unit        time.Duration // what the when attributes count [a minute]
-	Now         time.Time     // stands for the moment of a document that does not say it [the zero time]
+	ContentType string        // Content-Type of the response; may be empty
+	Unit        time.Duration // unit of the when attributes [a minute]
+	Now         time.Time     // time of a document that has none [the zero time]
 }
 
-// ReadChanges reads a list of changes as it is found on the web, in any encoding
-// and with broken markup. Rows without an http URL or with an age that is no number
-// are left out; one without an age is as old as the document. The error is
-// [ErrTooLarge], or [ErrNotChanges] for any other document.
+// ReadChanges reads a list of changes as found on the web, in any encoding and with broken
+// markup. A row without an http or https URL or with an invalid age is left out; a row
+// without an age has the document's time. The error is [ErrTooLarge], or [ErrNotChanges]
+// for any other document.
 func ReadChanges(doc []byte, o ReadOptions) (*Changes, error) {
 	if len(doc) > MaxChanges {
 		return nil, fmt.Errorf("%w: it has more than %d MiB", ErrTooLarge, MaxChanges>>20)
@@ -135,7 +135,7 @@ func ReadChanges(doc []byte, o ReadOptions) (*Changes, error) {
 			continue
 		}
 		if c.Truncated || len(c.List) == MaxWeblogs {
-			c.Truncated = true // a row in which the document breaks off may say anything
+			c.Truncated = true // the last row of a truncated document may be incomplete
 			break
 		}
 		if w, ok := readWeblog(r, c.Updated, unit); ok {
@@ -153,7 +153,7 @@ func (c *Changes) readHead(r *scan.Reader, now time.Time) {
 		}
 	}
 	if s, ok := r.Attr("count"); ok {
-		// A count that is no number is as good as none.
+		// An invalid count becomes 0.
 		c.Count, _ = strconv.ParseInt(strings.TrimSpace(s), 10, 64)
 	}
 	c.Version, _ = r.Attr("version")
@@ -181,10 +181,10 @@ func readWeblog(r *scan.Reader, updated time.Time, unit time.Duration) (Weblog, 
 	return w, true
 }
 
-// isAddress is more forgiving than a ping's check: other servers have longer ones.
+// isAddress permits more than the check of a ping, because other servers list longer URLs.
 func isAddress(s string) bool {
-	const most = 2048
-	if s == "" || len(s) > most || strings.ContainsAny(s, " \x7f") {
+	const maxCount = 2048
+	if s == "" || len(s) > maxCount || strings.ContainsAny(s, " \x7f") {
 		return false
 	}
 	u, err := url.Parse(s)

@@ -16,29 +16,29 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// maxAnswer is how much of an answer is read.
+// maxAnswer is the limit of a response in bytes.
 const maxAnswer = 64 << 10
 
-// mostSaid is how many characters of a page become a message.
+// maxMessage is the limit of a message in characters.
 const maxMessage = 200
 
-// Client pings servers. The zero value works. A refusal is a [Result] with Err and
-// a nil error; an error means that nobody knows what became of the ping, or that it
-// was not sent: a [*FieldError] for a ping that cannot be one, [ErrInvalidResponse] for an
-// answer that cannot be read, an [*xmlrpc.HTTPError] for another status than 2xx.
+// Client pings servers. The zero value is ready to use. A refusal is a [Result] with Err
+// and a nil error. An error means that the ping was not sent or that its result is unknown:
+// a [*FieldError] for an invalid ping, [ErrInvalidResponse] for an invalid response, an
+// [*xmlrpc.HTTPError] for a status other than 2xx.
 type Client struct {
-	HTTP      HTTPClient // nil: one with a time limit of 30 s
+	HTTP      HTTPClient // nil: a client with a timeout of 30 s
 	UserAgent string
 }
 
-// Ping calls weblogUpdates.ping at endpoint, the URL of an XML-RPC door.
+// Ping calls weblogUpdates.ping at endpoint, the URL of an XML-RPC endpoint.
 //
 // spec:feedstate-2007#ping-simple
 func (c *Client) Ping(ctx context.Context, endpoint string, p Ping) (Result, error) {
 	return c.call(ctx, endpoint, MethodPing, p, p.Params())
 }
 
-// ExtendedPing calls weblogUpdates.extendedPing at endpoint. p needs a FeedURL.
+// ExtendedPing calls weblogUpdates.extendedPing at endpoint. p must have a FeedURL.
 //
 // spec:feedstate-2007#ping-extended
 func (c *Client) ExtendedPing(ctx context.Context, endpoint string, p Ping) (Result, error) {
@@ -63,8 +63,8 @@ func (c *Client) call(ctx context.Context, endpoint, method string, p Ping, para
 	return ParseResult(v)
 }
 
-// PingByGET pings by a GET of the URL that [PingURL] makes of template. Success is
-// the status 200; the message is what the page says first.
+// PingByGET sends a ping by a GET of the URL that [PingURL] makes from template. Status 200
+// means success. The message is the first text of the returned page.
 //
 // spec:feedstate-2007#ping-get
 func (c *Client) PingByGET(ctx context.Context, template string, p Ping) (Result, error) {
@@ -85,7 +85,7 @@ func (c *Client) PingByGET(ctx context.Context, template string, p Ping) (Result
 		return Result{}, fmt.Errorf("weblogs: pinging: %w", err)
 	}
 	defer resp.Body.Close()
-	// The status is the answer; of the page, what can be read of it counts.
+	// Only the status decides; a partial page is enough for the message.
 	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	r := Result{Err: resp.StatusCode != http.StatusOK, Message: pageText(body, resp.Header.Get("Content-Type"))}
 	if r.Err && r.Message == "" {
@@ -94,9 +94,9 @@ func (c *Client) PingByGET(ctx context.Context, template string, p Ping) (Result
 	return r, nil
 }
 
-// PingURL fills a template: {0} is the name and {1} the url of p, escaped. A
-// template with neither gets them as name= and url= behind it. The error is a
-// [*FieldError].
+// PingURL fills a template: {0} is replaced by the name and {1} by the URL of p, both
+// escaped. If the template has neither, the parameters name and url are appended. The error
+// is a [*FieldError].
 func PingURL(template string, p Ping) (string, error) {
 	if err := p.Check(); err != nil {
 		return "", err
@@ -114,13 +114,13 @@ func PingURL(template string, p Ping) (string, error) {
 	address := strings.NewReplacer("{0}", url.QueryEscape(p.Name), "{1}", url.QueryEscape(p.URL)).Replace(template)
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return "", fieldErr("", "%s is not the URL of a door for pings.", quote(template))
+		return "", fieldErr("", "%s is not a valid URL for pings.", quote(template))
 	}
 	return address, nil
 }
 
-// http is the client to use. A call that is redirected would arrive as a GET, so
-// only a GET follows redirects.
+// http returns the client to use. Only a GET follows redirects, because a redirected call
+// would become a GET.
 func (c *Client) http(follow bool) HTTPClient {
 	if c.HTTP != nil {
 		return c.HTTP
@@ -132,8 +132,8 @@ func (c *Client) http(follow bool) HTTPClient {
 	return h
 }
 
-// pageText is the first paragraph of a page, its title if it has none, or the first
-// line of plain text; at most mostSaid characters.
+// pageText returns the first paragraph of a page, its title if there is none, or the first
+// line of plain text. The result has at most maxMessage characters.
 func pageText(body []byte, contentType string) string {
 	page := charset.Decode(body, contentType).Text
 	if kind := strings.ToLower(contentType); !strings.HasPrefix(kind, "text/html") && !strings.HasPrefix(kind, "application/xhtml") {

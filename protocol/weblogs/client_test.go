@@ -166,7 +166,7 @@ func TestFormHandler(t *testing.T) {
 		{"multipart", "POST", "", ok, "multipart/form-data; boundary=x", 415, weblogs.Ping{}, "urlencoded"},
 		{"too large", "POST", "", ok + "&x=" + strings.Repeat("x", 64<<10), "", 413, weblogs.Ping{}, "larger than 64 KiB"},
 		{"too large a query", "GET", ok + "&x=" + strings.Repeat("x", 64<<10), "", "", 413, weblogs.Ping{}, "larger than 64 KiB"},
-		{"delete", "DELETE", ok, "", "", 405, weblogs.Ping{}, "GET and POST"},
+		{"delete", "DELETE", ok, "", "", 405, weblogs.Ping{}, "GET or POST"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -14,52 +14,53 @@ import (
 	"time"
 )
 
-// Waits of a [Follower].
+// Intervals of a [Follower].
 const (
-	FollowEvery = 5 * time.Minute // between two rounds, at least
-	longEvery   = 30 * time.Minute
-	maxWait     = time.Hour     // after errors
-	maxAsked    = 6 * time.Hour // that a server may ask for
-	fillEvery   = 15 * time.Minute
-	fillSlack   = time.Minute
-	forget      = 2 * time.Hour // how long a row is known that is not listed any more
-	readTime    = 2 * time.Minute
+	FollowEvery   = 5 * time.Minute // minimum between two rounds
+	longEvery     = 30 * time.Minute
+	maxWait       = time.Hour     // maximum after errors
+	maxRetryAfter = 6 * time.Hour // maximum accepted from a server's Retry-After
+	fillEvery     = 15 * time.Minute
+	fillSlack     = time.Minute
+	rememberFor   = 2 * time.Hour // how long a row is remembered after it has left the list
+	readTime      = 2 * time.Minute
 )
 
-// Follower follows the list of changes of another server. It reads shortChanges.xml,
-// which has the pings of the last five minutes, beside the changes.xml that URL
-// names; it reads changes.xml itself at the start, if that is wanted, and when it
-// has missed a round. Make one for each Run.
+// Follower polls the list of changes of another server and reports new rows. It reads
+// shortChanges.xml, which has the pings of the last five minutes, next to the changes.xml
+// at URL. It reads changes.xml after a missed round and, with Backfill, at the start. Use a
+// new Follower for each Run.
 //
 // spec:feedstate-2007#changes-xml
 type Follower struct {
-	URL       string        // of changes.xml, or of any document of that form
-	HTTP      HTTPClient    // nil: one with a time limit
-	UserAgent string        // empty: Go's own
-	Unit      time.Duration // what the when attributes count [a minute]
-	Backfill  bool          // begin with all that changes.xml has, the last hour
-	// New takes each row that was not there before, oldest first. Rows of one site
-	// whose moments differ by less than the document can tell are one.
+	URL       string        // URL of changes.xml or of any document in this format
+	HTTP      HTTPClient    // nil: a client with a timeout
+	UserAgent string        // "": Go's default
+	Unit      time.Duration // unit of the when attributes [a minute]
+	Backfill  bool          // begin with all rows of changes.xml, usually the last hour
+	// OnChange is called for each new row, oldest first. Rows of one site whose times
+	// differ by less than the document's resolution count as one row. OnChange may be nil.
 	OnChange func(ctx context.Context, w Weblog)
-	// Failed hears of rounds that failed, and how long the next one waits. May be nil.
+	// OnError is called after a failed round, with the wait until the next round. It may be
+	// nil.
 	OnError func(err error, wait time.Duration)
 
-	known     map[string]time.Time // newest moment of each site and feed
+	known     map[string]time.Time // newest time of each site and feed
 	docs      map[string]*condition
-	short     string // "" when URL is all there is
-	heard     bool   // a list was read once
+	short     string // URL of the short list; "": none
+	readOnce  bool   // a list was read before
 	updated   time.Time
 	filled    time.Time
 	failures  int
-	wholeOnly bool // there is no short list
+	wholeOnly bool // the server has no short list
 }
 
-// condition is what the next request for a document says about the last answer.
+// condition has the validators of a document for the next conditional request.
 type condition struct{ etag, modified string }
 
-// Run reads until ctx ends, and gives its error; an [ErrNotChanges] or another
-// failure of a round is told and tried again later. Rounds are at least
-// [FollowEvery] apart, and further after errors.
+// Run reads the lists until ctx ends, and returns its error. A failed round is reported to
+// OnError and retried later. The time between rounds is at least [FollowEvery], and longer
+// after errors.
 func (f *Follower) Run(ctx context.Context) error {
 	for {
 		begun := time.Now()
@@ -81,11 +82,11 @@ func (f *Follower) Run(ctx context.Context) error {
 	}
 }
 
-// pause is how long after the start of this round the next one starts.
+// pause returns the time from the start of this round to the start of the next.
 func (f *Follower) pause(err error) time.Duration {
 	every := FollowEvery
 	if f.wholeOnly {
-		every = longEvery // a list of an hour need not, and should not, be read as often
+		every = longEvery // a list of an hour can be read less often
 	}
 	if err == nil {
 		f.failures = 0
@@ -97,13 +98,14 @@ func (f *Follower) pause(err error) time.Duration {
 		wait = min(wait*2, maxWait)
 	}
 	if e, ok := errors.AsType[*StatusError](err); ok {
-		wait = max(wait, min(e.RetryAfter, maxAsked))
+		wait = max(wait, min(e.RetryAfter, maxRetryAfter))
 	}
 	return wait
 }
 
-// Round reads once, hands out what is new and says how many rows that were. It is
-// for those who keep the time themselves; they should keep [FollowEvery].
+// Round reads the lists once and returns the number of new rows. Use it instead of Run with
+// a schedule of your own, with at least [FollowEvery] between rounds. The error is a
+// [*StatusError], a [*ReadError], [ErrTooLarge] or that of the transport.
 func (f *Follower) Round(ctx context.Context) (int, error) {
 	if f.known == nil {
 		f.known = map[string]time.Time{}
@@ -111,7 +113,7 @@ func (f *Follower) Round(ctx context.Context) (int, error) {
 		f.short = shortOf(f.URL)
 		f.wholeOnly = f.short == ""
 	}
-	if f.wholeOnly || f.Backfill && !f.heard {
+	if f.wholeOnly || f.Backfill && !f.readOnce {
 		return f.read(ctx, f.URL)
 	}
 	before := f.updated
@@ -124,13 +126,14 @@ func (f *Follower) Round(ctx context.Context) (int, error) {
 	if err != nil || before.IsZero() || f.updated.Sub(before) <= FollowEvery+fillSlack || f.updated.Sub(f.filled) < fillEvery {
 		return n, err
 	}
-	// Rounds were missed, and what was listed meanwhile is only in the long list.
+	// Rounds were missed. Only the long list has the pings since then.
 	f.filled = f.updated
 	more, err := f.read(ctx, f.URL)
 	return n + more, err
 }
 
-// shortOf is the short list beside a changes.xml; "" for any other document.
+// shortOf returns the URL of the short list next to a changes.xml, or "" for any other
+// document.
 func shortOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || !strings.EqualFold(path.Base(u.Path), "changes.xml") {
@@ -141,16 +144,16 @@ func shortOf(address string) string {
 	return u.String()
 }
 
-// ReadError is a failure to understand the document at URL as a list of changes.
+// ReadError means that the document at URL is not a valid list of changes.
 type ReadError struct {
 	URL string
-	Err error // such as [ErrNotChanges]
+	Err error // for example [ErrNotChanges]
 }
 
 func (e *ReadError) Error() string { return e.URL + ": " + e.Err.Error() }
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// read gets one document and hands out what is new in it.
+// read reads one document and reports its new rows.
 func (f *Follower) read(ctx context.Context, address string) (int, error) {
 	reading, cancel := context.WithTimeout(ctx, readTime)
 	doc, contentType, err := f.get(reading, address)
@@ -163,14 +166,14 @@ func (f *Follower) read(ctx context.Context, address string) (int, error) {
 		delete(f.docs, address)
 		return 0, &ReadError{URL: address, Err: err}
 	}
-	f.heard = true
+	f.readOnce = true
 	if c.Updated.After(f.updated) {
 		f.updated = c.Updated
 	}
-	return f.tell(ctx, c), nil
+	return f.report(ctx, c), nil
 }
 
-// get is the document at address; nil when it is the same as last time.
+// get returns the document at address. doc is nil if it has not changed.
 func (f *Follower) get(ctx context.Context, address string) (doc []byte, contentType string, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -217,11 +220,12 @@ func (f *Follower) get(ctx context.Context, address string) (doc []byte, content
 	return doc, resp.Header.Get("Content-Type"), nil
 }
 
-// longestValidator is the length, in bytes, of the longest ETag or Last-Modified that is
-// sent back.
+// longestValidator is the size in bytes of the longest ETag or Last-Modified that is sent
+// back.
 const longestValidator = 1 << 10
 
-// validator is an ETag or Last-Modified, or "" when it is too long to be sent back.
+// validator returns the ETag or Last-Modified header, or "" if it is too long to be sent
+// back.
 //
 // spec:cloudburst#validator-limit
 func validator(h http.Header, name string) string {
@@ -231,40 +235,40 @@ func validator(h http.Header, name string) string {
 	return ""
 }
 
-// tell hands out the rows of c that are new, oldest first, and remembers them.
-func (f *Follower) tell(ctx context.Context, c *Changes) int {
+// report calls OnChange for the new rows of c, oldest first, and remembers them.
+func (f *Follower) report(ctx context.Context, c *Changes) int {
 	rows := slices.Clone(c.List)
 	slices.Reverse(rows)
 	slices.SortStableFunc(rows, func(a, b Weblog) int { return a.When.Compare(b.When) })
-	kept := make(map[string]time.Time, len(rows))
+	remembered := make(map[string]time.Time, len(rows))
 	for key, at := range f.known {
-		if c.Updated.Sub(at) < forget && len(kept) < MaxWeblogs {
-			kept[key] = at
+		if c.Updated.Sub(at) < rememberFor && len(remembered) < MaxWeblogs {
+			remembered[key] = at
 		}
 	}
 	n := 0
 	for _, w := range rows {
 		key := w.URL + "\n" + w.RSSURL
 		last, known := f.known[key]
-		if now, ok := kept[key]; ok && (!known || now.After(last)) {
+		if now, ok := remembered[key]; ok && (!known || now.After(last)) {
 			last, known = now, true
 		}
 		if known && !w.When.After(last.Add(f.tolerance())) {
-			kept[key] = last
+			remembered[key] = last
 			continue
 		}
-		kept[key] = w.When
+		remembered[key] = w.When
 		n++
 		if f.OnChange != nil && ctx.Err() == nil {
 			f.OnChange(ctx, w)
 		}
 	}
-	f.known = kept
+	f.known = remembered
 	return n
 }
 
-// tolerance is how far apart two readings of one moment can be: its age is rounded
-// to a unit in each document anew, and servers keep a document for a little while.
+// tolerance is the greatest difference between two readings of the same time. Each document
+// rounds the age to a unit, and servers cache documents for a short time.
 func (f *Follower) tolerance() time.Duration {
 	if f.Unit > 0 && f.Unit < time.Minute {
 		return max(f.Unit*3/2, 5*time.Second)
@@ -272,18 +276,18 @@ func (f *Follower) tolerance() time.Duration {
 	return max(f.Unit, time.Minute) * 3 / 2
 }
 
-// StatusError is an answer with another status than 200.
+// StatusError is a response with a status other than 200.
 type StatusError struct {
 	URL        string
 	Status     int
-	RetryAfter time.Duration // 0: it does not say
+	RetryAfter time.Duration // 0: not specified
 }
 
 func (e *StatusError) Error() string {
-	return fmt.Sprintf("weblogs: %s is answered %d %s", e.URL, e.Status, http.StatusText(e.Status))
+	return fmt.Sprintf("weblogs: %s answered %d %s", e.URL, e.Status, http.StatusText(e.Status))
 }
 
-// retryAfter reads the header of that name, seconds or a date.
+// retryAfter parses the value of Retry-After, seconds or a date.
 func retryAfter(s string, now time.Time) time.Duration {
 	if n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 32); err == nil && n > 0 {
 		return time.Duration(n) * time.Second

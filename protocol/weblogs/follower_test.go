@@ -17,17 +17,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// lists is a server of lists, asked without a network.
+// lists is a server of lists without a network.
 type lists struct {
 	mu     sync.Mutex
 	begun  time.Time
-	rows   []weblogs.Weblog // as they came
+	rows   []weblogs.Weblog // in the order of arrival
 	asked  []string         // minute and path of each request
 	status func(path string) int
-	after  string // Retry-After
+	after  string // value of Retry-After
 	unit   time.Duration
-	raw    string // instead of the lists
-	pad    string // in each ETag
+	raw    string // returned instead of the lists
+	pad    string // appended to each ETag
 }
 
 func (l *lists) add(name string) {
@@ -85,7 +85,7 @@ func TestFollowerReadsShortListAndReportsEachRowOnce(t *testing.T) {
 			defer cancel()
 			go func() {
 				for i, at := range []time.Duration{30 * time.Second, 270 * time.Second, 299 * time.Second, 9 * time.Minute, 21 * time.Minute} {
-					time.Sleep(time.Until(l.begun.Add(at))) // the bubble's own time
+					time.Sleep(time.Until(l.begun.Add(at))) // time of the synctest bubble
 					l.add(fmt.Sprintf("site%d", i%4))
 				}
 			}()

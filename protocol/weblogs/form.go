@@ -17,26 +17,24 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// maxFields is how many fields a form may have.
+// maxFields is the limit of a form's fields.
 const maxFields = 200
 
-// FormHandler is the door for people and for programs that only know GET: a form
-// with name and url, and optionally changesURL and rssUrl, in the query of a GET or
-// the body of a POST. The answer is a page that says in words what happened, with
-// the status 200 when the ping was taken. A GET without any of these fields is
-// answered with the form.
+// FormHandler accepts pings from people and from programs that can only send GET: a form
+// with name and url, and optionally changesURL and rssUrl, in the query of a GET or the
+// body of a POST. The response is a page with the result, and has status 200 if the ping
+// was accepted. A GET without these fields returns the form.
 //
 // spec:feedstate-2007#ping-get
 type FormHandler struct {
 	Backend Backend
-	// Page answers with a page of the program's own: title and text say what
-	// happened (plain text), and form has the fields as they came, under the names
-	// above. nil is a plain page.
+	// Page writes a custom page. title and text are the result in plain text. form has the
+	// received fields under the names above. If Page is nil, the page is a plain one.
 	Page func(w http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values)
-	Log  *slog.Logger // what went wrong inside; nil is silent
+	Log  *slog.Logger // internal failures; nil: no log
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (h *FormHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Cache-Control", "no-store")
@@ -44,17 +42,17 @@ func (h *FormHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.Method {
 	case http.MethodGet, http.MethodPost:
 	case http.MethodHead:
-		// It must change nothing, and there is nothing to say about that.
+		// A HEAD must have no effect, so it has no result.
 		h.page(w, r, http.StatusOK, "", "", nil)
 		return
 	default:
 		head.Set("Allow", "GET, HEAD, POST")
-		h.page(w, r, http.StatusMethodNotAllowed, "Not a ping", "This address takes GET and POST with the fields name and url.", nil)
+		h.page(w, r, http.StatusMethodNotAllowed, "Not a ping", "Send a GET or POST with the fields name and url.", nil)
 		return
 	}
 	form, err := readForm(r)
 	if err == nil && len(form) == 0 && r.Method == http.MethodGet {
-		h.page(w, r, http.StatusOK, "Ping", "Tell this server that a site has changed.", nil)
+		h.page(w, r, http.StatusOK, "Ping", "Announce that a site has changed.", nil)
 		return
 	}
 	var p Ping
@@ -71,7 +69,7 @@ func (h *FormHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.page(w, r, http.StatusOK, "Thanks", fmt.Sprintf("%s %s is listed among the changes.", ThanksForThePing, p.Title()), form)
 }
 
-// refuse answers with what is wrong.
+// refuse writes the page for an error.
 func (h *FormHandler) refuse(w http.ResponseWriter, r *http.Request, err error, form url.Values) {
 	status := http.StatusBadRequest
 	if e, ok := errors.AsType[*Error](err); ok {
@@ -88,9 +86,9 @@ func (h *FormHandler) refuse(w http.ResponseWriter, r *http.Request, err error, 
 		}
 	}
 	if status == http.StatusRequestEntityTooLarge {
-		w.Header().Set("Connection", "close") // the rest of the body is not waited for
+		w.Header().Set("Connection", "close") // do not wait for the rest of the body
 	}
-	h.page(w, r, status, "Not taken", ResultOf(err).Message, form)
+	h.page(w, r, status, "Ping refused", ResultOf(err).Message, form)
 }
 
 func (h *FormHandler) page(w http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {
@@ -107,12 +105,12 @@ func (h *FormHandler) page(w http.ResponseWriter, r *http.Request, status int, t
 	head.Set("Content-Security-Policy", "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
 	head.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
-	// Nobody is left to tell when the caller has gone.
+	// A write error means that the client has disconnected.
 	_, _ = io.WriteString(w, body)
 }
 
-// plainPage is a page that needs nothing but itself. No address in it is a link:
-// strangers choose them.
+// plainPage returns a page without external resources. It links no URL, because unknown
+// clients choose the URLs.
 func plainPage(title, text string, form url.Values) string {
 	if title == "" {
 		title = "Ping"
@@ -133,8 +131,8 @@ func plainPage(title, text string, form url.Values) string {
 	return b.String()
 }
 
-// readForm gives the fields that count under their own names, trimmed, those that
-// are there. Nothing of a form counts unless all of it can be read.
+// readForm returns the known fields under their canonical names, trimmed. An invalid form
+// is rejected as a whole.
 func readForm(r *http.Request) (url.Values, error) {
 	raw := r.URL.RawQuery
 	if r.Method == http.MethodPost {
@@ -150,7 +148,7 @@ func readForm(r *http.Request) (url.Values, error) {
 		return nil, tooLarge()
 	}
 	if strings.Count(raw, "&") >= maxFields {
-		return nil, fieldErr("", "The form has more than %d fields, which is the most that is read.", maxFields)
+		return nil, fieldErr("", "The form has more than %d fields, which is the limit.", maxFields)
 	}
 	all, err := url.ParseQuery(raw)
 	if err != nil {
@@ -176,7 +174,7 @@ func readForm(r *http.Request) (url.Values, error) {
 	return form, nil
 }
 
-// fieldName is the name that a field means, "" for one that nobody needs.
+// fieldName returns the canonical name of a field, or "" for an unknown one.
 func fieldName(given string) string {
 	switch strings.ToLower(given) {
 	case "name":
@@ -192,12 +190,12 @@ func fieldName(given string) string {
 }
 
 func tooLarge() error {
-	return &Error{Status: http.StatusRequestEntityTooLarge, Msg: fmt.Sprintf("The form is larger than %d KiB, which is the most that is read.", MaxForm>>10)}
+	return &Error{Status: http.StatusRequestEntityTooLarge, Msg: fmt.Sprintf("The form is larger than %d KiB, which is the limit.", MaxForm>>10)}
 }
 
 func readBody(r *http.Request) (string, error) {
 	if enc := strings.TrimSpace(r.Header.Get("Content-Encoding")); enc != "" && !strings.EqualFold(enc, "identity") {
-		return "", &Error{Status: http.StatusUnsupportedMediaType, Msg: "The form is encoded; send it as it is, without Content-Encoding."}
+		return "", &Error{Status: http.StatusUnsupportedMediaType, Msg: "The form is encoded; send it without Content-Encoding."}
 	}
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	switch strings.ToLower(strings.TrimSpace(kind)) {
@@ -216,12 +214,12 @@ func readBody(r *http.Request) (string, error) {
 		return "", tooLarge()
 	}
 	if err != nil {
-		return "", &Error{Msg: "The form broke off before its end; send it again.", Err: err}
+		return "", &Error{Msg: "The form ended early; send it again.", Err: err}
 	}
 	return strings.Trim(string(body), "\r\n"), nil
 }
 
-// pingOf reads the fields. The error is a [*FieldError].
+// pingOf returns the ping of a form. The error is a [*FieldError].
 func pingOf(form url.Values) (Ping, error) {
 	return checked(Ping{
 		Name: line(form.Get("name")), URL: form.Get("url"),

@@ -50,10 +50,10 @@ func FuzzParsePing(f *testing.F) {
 			}
 			again, err := parse(params)
 			if p.FeedURL == "" && name == "extended" {
-				p.ChangesURL, p.Tags = "", nil // a simple ping has no place for them
+				p.ChangesURL, p.Tags = "", nil // a simple ping cannot carry these
 			}
 			if p.ChangesURL == "" && len(params) > 2 {
-				again.ChangesURL = "" // the home page stands for it
+				again.ChangesURL = "" // the home page replaces it
 			}
 			if d := cmp.Diff(p, again); err != nil || d != "" {
 				t.Fatalf("%s: %v\n%s", name, err, d)

@@ -10,9 +10,9 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// ParsePing reads the parameters of weblogUpdates.ping: name, url and, by custom,
-// the page that changed and a category. Other types than strings are read as
-// [xmlrpc.String] does. The error is a [*FieldError].
+// ParsePing parses the parameters of weblogUpdates.ping: name, url and, by convention, the
+// changed page and a category. Values of other types than string are converted by
+// [xmlrpc.String]. The error is a [*FieldError].
 //
 // spec:feedstate-2007#ping-simple
 func ParsePing(params []any) (Ping, error) {
@@ -30,9 +30,9 @@ func ParsePing(params []any) (Ping, error) {
 	return checked(p)
 }
 
-// ParseExtended reads the parameters of weblogUpdates.extendedPing: name, url, the
-// page that changed, the feed and, if there are five, the tags. Of three the last
-// is the feed; two are a simple ping. The error is a [*FieldError].
+// ParseExtended parses the parameters of weblogUpdates.extendedPing: name, url, the changed
+// page, the feed and optionally the tags. Of three parameters the third is the feed; two
+// are a simple ping. The error is a [*FieldError].
 //
 // spec:feedstate-2007#ping-extended
 // spec:cloudburst#weblogs-three
@@ -54,8 +54,8 @@ func ParseExtended(params []any) (Ping, error) {
 	return checked(p)
 }
 
-// ParseTags splits what stands between the | of a list of tags. Empty ones,
-// repetitions and what is over [MaxTag] or [MaxTags] are left out.
+// ParseTags splits a list of tags at each |. Empty tags, duplicates, tags longer than
+// [MaxTag] and tags after the first [MaxTags] are left out.
 func ParseTags(s string) []string {
 	var tags []string
 	for tag := range strings.SplitSeq(s, "|") {
@@ -70,8 +70,7 @@ func ParseTags(s string) []string {
 	return tags
 }
 
-// Params are the parameters of weblogUpdates.ping that say what p does; tags are
-// the category.
+// Params returns the parameters of weblogUpdates.ping for p. The tags become the category.
 func (p Ping) Params() []any {
 	out := []any{p.Name, p.URL}
 	if p.ChangesURL != "" || len(p.Tags) > 0 {
@@ -83,8 +82,8 @@ func (p Ping) Params() []any {
 	return out
 }
 
-// ExtendedParams are the parameters of weblogUpdates.extendedPing that say what p
-// does. Without a feed they are those of a simple ping.
+// ExtendedParams returns the parameters of weblogUpdates.extendedPing for p. Without a feed
+// they are those of a simple ping, without the changed page.
 func (p Ping) ExtendedParams() []any {
 	out := []any{p.Name, p.URL}
 	if p.FeedURL == "" {
@@ -97,7 +96,7 @@ func (p Ping) ExtendedParams() []any {
 	return out
 }
 
-// changed is the page that changed: the home page when nothing else is told.
+// changed returns the changed page, or the home page if there is none.
 func (p Ping) changed() string {
 	if p.ChangesURL != "" {
 		return p.ChangesURL
@@ -112,10 +111,10 @@ func checked(p Ping) (Ping, error) {
 	return p, nil
 }
 
-// textsOf are the parameters without white space around them; a nil one is empty.
-func textsOf(method string, params []any, least, most int) ([]string, error) {
-	if len(params) < least || len(params) > most {
-		return nil, fieldErr("", "%s takes %d to %d parameters, name and url first, and not %d.", method, least, most, len(params))
+// textsOf returns the parameters as trimmed strings. A nil parameter becomes "".
+func textsOf(method string, params []any, minCount, maxCount int) ([]string, error) {
+	if len(params) < minCount || len(params) > maxCount {
+		return nil, fieldErr("", "%s takes %d to %d parameters, starting with name and url, not %d.", method, minCount, maxCount, len(params))
 	}
 	texts := make([]string, len(params))
 	for i, p := range params {
@@ -131,21 +130,21 @@ func textsOf(method string, params []any, least, most int) ([]string, error) {
 	return texts, nil
 }
 
-// line is a text on one line: every run of white space is one space.
+// line returns a text as one line, with each run of white space replaced by one space.
 func line(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// Methods are weblogUpdates.ping and weblogUpdates.extendedPing for an
-// [xmlrpc.Handler]. Every refusal is an answer with flerror, never a fault.
+// Methods returns weblogUpdates.ping and weblogUpdates.extendedPing for an
+// [xmlrpc.Handler]. A refusal is a response with flerror, never a fault.
 func Methods(b Backend) []xmlrpc.Method {
-	const answer = " The answer is a struct of flerror, which is true when the ping was refused, and message, which says why."
+	const answer = " The response is a struct of flerror, which is true if the ping was refused, and message, which states the reason."
 	return []xmlrpc.Method{
 		{
-			Name: MethodPing, Help: "Says that a site changed: name, url and optionally the page that changed and a category." + answer,
+			Name: MethodPing, Help: "Announces that a site changed: name, url and optionally the page that changed and a category." + answer,
 			Signature: [][]string{{"struct", "string", "string"}, {"struct", "string", "string", "string"}, {"struct", "string", "string", "string", "string"}},
 			Do:        method(b, InterfacePing, ParsePing),
 		},
 		{
-			Name: MethodExtendedPing, Help: "Says that a site changed: name, url, the page that changed, the feed and optionally tags with | between them; of three parameters the last is the feed." + answer,
+			Name: MethodExtendedPing, Help: "Announces that a site changed: name, url, the page that changed, the feed and optionally tags with | between them; of three parameters the last is the feed." + answer,
 			Signature: [][]string{{"struct", "string", "string", "string", "string"}, {"struct", "string", "string", "string", "string", "string"}, {"struct", "string", "string", "string"}, {"struct", "string", "string"}},
 			Do:        method(b, InterfaceExtended, ParseExtended),
 		},
@@ -154,11 +153,11 @@ func Methods(b Backend) []xmlrpc.Method {
 
 // spec:feedstate-2007#ping-response
 // spec:cloudburst#weblogs-no-faults
-func method(b Backend, door Interface, parse func([]any) (Ping, error)) func(context.Context, []any) (any, error) {
+func method(b Backend, via Interface, parse func([]any) (Ping, error)) func(context.Context, []any) (any, error) {
 	return func(ctx context.Context, params []any) (any, error) {
 		p, err := parse(params)
 		if err == nil {
-			err = b.Ping(ctx, door, p)
+			err = b.Ping(ctx, via, p)
 		}
 		return ResultOf(err).Value(), nil
 	}

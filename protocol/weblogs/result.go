@@ -8,17 +8,17 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// Result is the answer to a ping.
+// Result is the response to a ping.
 type Result struct {
-	Err     bool   // it was refused
-	Message string // one sentence for people
+	Err     bool   // the ping was refused
+	Message string // a sentence for people
 }
 
-// neutral is what strangers read of an error that is none of the caller's.
+// neutral is the message for an internal error. It reveals nothing of the error.
 const neutral = "Something went wrong on this server. Please try again later."
 
-// ResultOf is the answer that says what became of a ping: thanks for a nil error,
-// the sentence of a [*FieldError] or [*Error], and nothing about any other.
+// ResultOf returns the response for the result of a ping: thanks for a nil error, the
+// message of a [*FieldError] or [*Error], and a neutral message for any other error.
 func ResultOf(err error) Result {
 	if err == nil {
 		return Result{Message: ThanksForThePing}
@@ -32,14 +32,14 @@ func ResultOf(err error) Result {
 	return Result{Err: true, Message: neutral}
 }
 
-// Value is the answer as XML-RPC carries it: a struct of flerror and message.
+// Value returns the response as a struct of flerror and message for XML-RPC.
 func (r Result) Value() map[string]any {
 	return map[string]any{"flerror": r.Err, "message": r.Message}
 }
 
-// ParseResult reads what a server answered over XML-RPC: a struct whose flerror is
-// a boolean, a number or a text, or a boolean that is true for success. Anything
-// else is [ErrInvalidResponse].
+// ParseResult parses a server's XML-RPC response: a struct whose flerror is a boolean, a
+// number or a string, or a boolean that is true for success. The error is
+// [ErrInvalidResponse].
 func ParseResult(v any) (Result, error) {
 	if ok, is := v.(bool); is {
 		return Result{Err: !ok}, nil
@@ -49,11 +49,11 @@ func ParseResult(v any) (Result, error) {
 		return Result{}, fmt.Errorf("%w: it is not a struct", ErrInvalidResponse)
 	}
 	var r Result
-	said := false
+	found := false
 	for name, v := range members {
 		switch strings.ToLower(name) {
 		case "flerror":
-			if r.Err, said = truth(v); !said {
+			if r.Err, found = truth(v); !found {
 				return Result{}, fmt.Errorf("%w: its flerror is neither true nor false", ErrInvalidResponse)
 			}
 		case "message":
@@ -61,13 +61,13 @@ func ParseResult(v any) (Result, error) {
 			r.Message = line(r.Message)
 		}
 	}
-	if !said {
+	if !found {
 		return Result{}, fmt.Errorf("%w: it has no flerror", ErrInvalidResponse)
 	}
 	return r, nil
 }
 
-// truth reads a flag in any form that servers send.
+// truth parses a boolean in any form that servers send.
 func truth(v any) (value, ok bool) {
 	if b, ok := xmlrpc.Bool(v); ok {
 		return b, true

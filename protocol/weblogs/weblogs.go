@@ -1,33 +1,32 @@
-// Package weblogs speaks the ping interface of weblogs.com: how a site tells a
-// server that it changed, and how that server tells everyone else, in the document
-// changes.xml.
+// Package weblogs implements the ping interface of weblogs.com. A site pings a server when
+// it changes, and the server publishes the changed sites in the document changes.xml.
 //
-// It follows the description in RSS Feed State (Randy Charles Morin, about 2007),
-// with the customs of the programs that send such pings. Three programs take part,
-// and each has its piece here:
+// The package follows the description in RSS Feed State (Randy Charles Morin, about 2007)
+// and the conventions of existing ping clients. Three programs take part, and the package
+// has an API for each:
 //
 //   - A publisher pings: [Client.Ping], [Client.ExtendedPing], [Client.PingByGET].
-//   - A server takes pings over XML-RPC ([Methods]) and from a form ([FormHandler]),
-//     and lists them ([Changes.Append]).
+//   - A server accepts pings over XML-RPC ([Methods]) and from a form ([FormHandler]), and
+//     lists them ([Changes.Append]).
 //   - A reader of the list reads one document ([ReadChanges]) or follows a server
 //     ([Follower]).
 //
-// Start with [Ping] and [Client] to send, with [Backend] to receive. The package
-// knows bytes and nothing else: what a ping leads to is the business of whoever
-// implements [Backend].
+// To ping, start with [Ping] and [Client]. To accept pings, start with [Backend]. The
+// package implements the messages only; an implementation of [Backend] decides the effect
+// of a ping.
 //
 // # Interoperability
 //
-//   - A refusal is a struct with flerror set, never a fault: many programs send a
-//     ping again when they get a fault.
-//   - weblogUpdates.extendedPing comes with three parameters from one widespread
-//     weblog program, and then the third is the feed, not the page that changed.
-//   - flerror comes as boolean, int or string, and some servers answer a fault.
-//     [ParseResult] reads them all.
-//   - The number in the when attribute is minutes in the text that this package
-//     follows, and seconds on some servers; nothing in the document tells which. The
-//     reader and the writer take it as an option and mean minutes by default.
-//   - Names of form fields are found in any case, and a name that is not UTF-8 is
+//   - A refusal is a struct with flerror set, never a fault, because many programs repeat a
+//     ping after a fault.
+//   - A widespread weblog program calls weblogUpdates.extendedPing with three parameters.
+//     The third is then the feed, not the changed page.
+//   - flerror may be a boolean, int or string, and some servers return a fault.
+//     [ParseResult] reads all forms of flerror.
+//   - The when attribute counts minutes in the description that this package follows, but
+//     seconds on some servers. The document does not state the unit. Reading and writing
+//     take it as an option, with minutes as the default.
+//   - Names of form fields are matched without case. A site's name that is not UTF-8 is
 //     read as windows-1252.
 package weblogs
 
@@ -56,25 +55,25 @@ const (
 // spec:cloudburst#message-thanks
 const ThanksForThePing = "Thanks for the ping."
 
-// Limits of a ping. A name or URL that is longer is refused.
+// Limits of a ping. A longer name or URL is refused.
 const (
 	MaxName = 1024     // characters of a name
 	MaxURL  = 255      // characters of a URL
-	MaxTags = 32       // tags; further ones are left out
+	MaxTags = 32       // number of tags; the rest is left out
 	MaxTag  = 100      // characters of a tag; longer ones are left out
 	MaxForm = 64 << 10 // bytes of a form
 )
 
-// Ping says that a site changed.
+// Ping is the announcement that a site changed.
 type Ping struct {
-	Name       string   // of the site, on one line; may be empty
-	URL        string   // of its home page, or of a feed
-	ChangesURL string   // the page that changed; "": not told
-	FeedURL    string   // the site's feed; "": not told
-	Tags       []string // what the site is about
+	Name       string   // name of the site, on one line; may be empty
+	URL        string   // URL of its home page or of a feed
+	ChangesURL string   // the changed page; "": not specified
+	FeedURL    string   // the site's feed; "": not specified
+	Tags       []string // topics of the site
 }
 
-// Title is what to call the site: its name, or its host when it has none.
+// Title returns the site's name, or its host if the name is empty.
 func (p Ping) Title() string {
 	if p.Name != "" {
 		return p.Name
@@ -85,17 +84,16 @@ func (p Ping) Title() string {
 	return p.URL
 }
 
-// Check returns a [*FieldError] unless p can be sent and taken: URLs are http or
-// https with a host, without user name, spaces or control characters, and nothing
-// is longer than its limit.
+// Check returns a [*FieldError] unless p is valid: URLs are http or https with a host,
+// without user name, spaces or control characters, and all values are within their limits.
 //
 // spec:cloudburst#weblogs-limits
 func (p Ping) Check() error {
 	if n := utf8.RuneCountInString(p.Name); n > MaxName {
-		return fieldErr("name", "The name has %d characters, and %d is the most.", n, MaxName)
+		return fieldErr("name", "The name has %d characters; the limit is %d.", n, MaxName)
 	}
 	if !utf8.ValidString(p.Name) || strings.ContainsFunc(p.Name, unicode.IsControl) {
-		return fieldErr("name", "The name %s has characters that no text has.", quote(p.Name))
+		return fieldErr("name", "The name %s has invalid characters.", quote(p.Name))
 	}
 	if p.URL == "" {
 		return fieldErr("url", "The url is missing; send the address of the site that changed.")
@@ -122,8 +120,8 @@ func checkURL(field, s string) error {
 	return nil
 }
 
-// FieldError says that one field of a ping is missing or wrong. Msg is a sentence
-// for whoever sent it.
+// FieldError means that one field of a ping is missing or invalid. Msg is a sentence for
+// the sender of the ping.
 type FieldError struct {
 	Field string // name, url, changesURL, rssUrl; "": the ping as a whole
 	Msg   string
@@ -135,13 +133,13 @@ func fieldErr(field, format string, args ...any) *FieldError {
 	return &FieldError{Field: field, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Error is a refusal with an HTTP status, which the form door answers with. Over
-// XML-RPC its Msg is the message of a result with flerror.
+// Error is a refusal with an HTTP status for [FormHandler]. Over XML-RPC, Msg becomes the
+// message of a result with flerror.
 type Error struct {
 	Status     int           // HTTP status; 0: 400
-	Msg        string        // a sentence for whoever asked
-	RetryAfter time.Duration // 0: the answer does not say
-	Err        error         // the cause, never shown; may be nil
+	Msg        string        // a sentence for the client
+	RetryAfter time.Duration // 0: not specified
+	Err        error         // the cause, never sent to the client; may be nil
 }
 
 func (e *Error) Error() string {
@@ -154,48 +152,48 @@ func (e *Error) Error() string {
 func (e *Error) Unwrap() error { return e.Err }
 
 var (
-	// ErrInvalidResponse means that a server's answer is in none of the known forms.
-	ErrInvalidResponse = errors.New("weblogs: the answer is not one that a ping server gives")
-	// ErrNotChanges means that a document is no list of changes.
+	// ErrInvalidResponse means that a server's response has none of the known forms.
+	ErrInvalidResponse = errors.New("weblogs: the response has none of the known forms")
+	// ErrNotChanges means that a document is not a list of changes.
 	ErrNotChanges = errors.New("weblogs: the document is not a list of changes")
-	// ErrTooLarge means that a document has more bytes than are read.
+	// ErrTooLarge means that a document is larger than [MaxChanges].
 	ErrTooLarge = errors.New("weblogs: the document is too large")
 )
 
-// Door is the way that a ping came.
+// Interface names the interface over which a ping was received.
 type Interface string
 
-// The doors.
+// The interfaces.
 const (
 	InterfacePing     Interface = MethodPing
 	InterfaceExtended Interface = MethodExtendedPing
 	InterfaceForm     Interface = "pingSiteForm"
 )
 
-// Backend is what a ping server does with pings.
+// Backend processes the pings of a server.
 type Backend interface {
-	// Ping takes p, which has passed [Ping.Check]. nil means that it is taken and
-	// safely written down; it should not wait for the site to be read. A
-	// [*FieldError] or [*Error] says why not, and any other error is answered with
-	// a sentence that tells a stranger nothing. The request, for the caller's
-	// address, is [RequestFrom] of ctx.
-	Ping(ctx context.Context, door Interface, p Ping) error
+	// Ping accepts p, which has passed [Ping.Check]. A nil error promises that the ping is
+	// durably stored; do not wait for the site to be read. A [*FieldError] or [*Error] is a
+	// refusal. Any other error is answered with a sentence that reveals nothing of it. Ping
+	// gets the request, for the client address, from [RequestFrom].
+	Ping(ctx context.Context, via Interface, p Ping) error
 }
 
-// RequestFrom is the HTTP request that a [Backend] is called for; nil outside.
+// RequestFrom returns the HTTP request on whose behalf a [Backend] is called. It is nil
+// outside of these calls.
 func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
-// HTTPClient sends requests; *http.Client is one. A program that calls hosts which
-// strangers name gives one that refuses private addresses.
+// HTTPClient sends requests; *http.Client implements it. A program that calls hosts named
+// by unknown clients should use one that refuses private addresses.
 type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// quote shows a stranger's value in a message: quoted, and cut when it is long.
+// quote returns a client's value for a message: quoted, and cut if it is long.
 func quote(s string) string {
-	const most = 100
-	if r := []rune(s); len(r) > most {
-		return fmt.Sprintf("%q…", string(r[:most]))
+	const maxCount = 100
+	if r := []rune(s); len(r) > maxCount {
+		return fmt.Sprintf("%q…", string(r[:maxCount]))
 	}
 	return fmt.Sprintf("%q", s)
 }

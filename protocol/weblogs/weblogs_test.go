@@ -20,21 +20,21 @@ const (
 	rss  = "http://site.example/rss.xml"
 )
 
-// backend remembers what it was told and answers what answer says; without it, it
-// takes everything.
+// backend records its pings and returns the error of answer. If answer is nil, it accepts
+// every ping.
 type backend struct {
 	answer func(weblogs.Ping) error
 
 	mu    sync.Mutex
 	pings []weblogs.Ping
-	doors []weblogs.Interface
+	via   []weblogs.Interface
 	from  []string
 }
 
-func (b *backend) Ping(ctx context.Context, door weblogs.Interface, p weblogs.Ping) error {
+func (b *backend) Ping(ctx context.Context, via weblogs.Interface, p weblogs.Ping) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.pings, b.doors = append(b.pings, p), append(b.doors, door)
+	b.pings, b.via = append(b.pings, p), append(b.via, via)
 	if r := weblogs.RequestFrom(ctx); r != nil {
 		b.from = append(b.from, r.RemoteAddr)
 	}
@@ -51,7 +51,7 @@ func TestParseExtendedByParameterCount(t *testing.T) {
 		parse  func([]any) (weblogs.Ping, error)
 		params []any
 		want   weblogs.Ping
-		wrong  string // of the error; "": none
+		wrong  string // part of the error message; "": no error
 	}{
 		{"none", weblogs.ParsePing, nil, weblogs.Ping{}, "takes 2 to 4 parameters"},
 		{"one", weblogs.ParsePing, []any{"Site"}, weblogs.Ping{}, "not 1"},
@@ -82,7 +82,7 @@ func TestParseExtendedByParameterCount(t *testing.T) {
 		{"no host", weblogs.ParsePing, []any{"Site", "http:///x"}, weblogs.Ping{}, "no host"},
 		{"a user name", weblogs.ParsePing, []any{"Site", "http://me:secret@site.example/"}, weblogs.Ping{}, "user name"},
 		{"a space", weblogs.ParsePing, []any{"Site", "http://site.example/a b"}, weblogs.Ping{}, "space"},
-		{"a control character", weblogs.ParsePing, []any{"Si\x01te", site}, weblogs.Ping{}, "no text has"},
+		{"a control character", weblogs.ParsePing, []any{"Si\x01te", site}, weblogs.Ping{}, "invalid characters"},
 		{"one in a url", weblogs.ParsePing, []any{"Site", site + "\x7f"}, weblogs.Ping{}, "control character"},
 		{"not UTF-8", weblogs.ParsePing, []any{"Site", site + "\xff"}, weblogs.Ping{}, "not UTF-8"},
 		{"a list for a url", weblogs.ParsePing, []any{"Site", []any{site}}, weblogs.Ping{}, "not a string"},
@@ -162,7 +162,7 @@ func TestRefusalIsNeverAFault(t *testing.T) {
 			}
 		}
 	}
-	// What the parameters have wrong is no fault either.
+	// Invalid parameters are not a fault either.
 	rpc := &xmlrpc.Client{URL: srv.URL}
 	for _, method := range []string{weblogs.MethodPing, weblogs.MethodExtendedPing} {
 		v, err := rpc.Call(t.Context(), method, "only one")
@@ -188,7 +188,7 @@ func TestServerReceivesClientsPing(t *testing.T) {
 			t.Fatal(err)
 		}
 		want := p
-		want.FeedURL = "" // the simple ping has no place for it
+		want.FeedURL = "" // a simple ping cannot carry it
 		if got := b.pings[len(b.pings)-1]; !cmp.Equal(got, want) {
 			t.Error(cmp.Diff(want, got))
 		}
@@ -205,7 +205,7 @@ func TestServerReceivesClientsPing(t *testing.T) {
 	if _, err := c.Ping(t.Context(), srv.URL, weblogs.Ping{URL: "mailto:x"}); err == nil {
 		t.Error("a ping that no server takes was sent")
 	}
-	if d := cmp.Diff([]weblogs.Interface{weblogs.InterfacePing, weblogs.InterfacePing, weblogs.InterfacePing, weblogs.InterfaceExtended}, b.doors); d != "" {
+	if d := cmp.Diff([]weblogs.Interface{weblogs.InterfacePing, weblogs.InterfacePing, weblogs.InterfacePing, weblogs.InterfaceExtended}, b.via); d != "" {
 		t.Error(d)
 	}
 }
