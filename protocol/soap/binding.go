@@ -6,8 +6,8 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// bind puts the parameters of a call in the method's order and turns them
-// into what it declares.
+// bind returns the parameters of a call in the method's order, converted to the declared
+// types.
 func (m *Method) bind(c Call) []any {
 	names := make([]string, len(m.Params))
 	for i, d := range m.Params {
@@ -22,8 +22,8 @@ func (m *Method) bind(c Call) []any {
 	return args
 }
 
-// convert turns a value into the declared type when it can be one, and else
-// leaves it for the method to complain about.
+// convert converts a value to the declared type. A value that cannot be converted is
+// returned unchanged, so the method can report it.
 func (d Def) convert(v any) any {
 	if v == nil {
 		return nil
@@ -92,7 +92,7 @@ func convertScalar(typ string, v any) any {
 	return v
 }
 
-// result names a result and puts its fields in the declared order.
+// result returns the named result with its fields in the declared order.
 func (m *Method) result(v any) Param {
 	d := m.Result
 	p := Param{Name: d.Name, Value: v}
@@ -108,7 +108,7 @@ func (m *Method) result(v any) Param {
 	return p
 }
 
-// order puts declared fields first, as a schema wants them, and then others.
+// order returns the declared fields in the order of the schema, followed by the others.
 func (d Def) order(given map[string]any) []Param {
 	var fields []Param
 	declared := map[string]bool{}

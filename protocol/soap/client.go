@@ -12,47 +12,44 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// HTTPClient sends requests; [*http.Client] is one.
+// HTTPClient sends requests; [*http.Client] implements it.
 type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Client calls procedures of one service. It may be used by several
-// goroutines.
+// Client calls procedures of one service. It is safe for concurrent use.
 type Client struct {
-	// URL is the service's address.
+	// URL is the service's URL.
 	URL string
-	// Namespace is the namespace of the calls; it may be empty.
+	// Namespace is the namespace of the calls. It may be empty.
 	Namespace string
-	// Action is sent as SOAPAction; servers that look at it say in their
-	// WSDL what it must be. Empty sends an empty one.
+	// Action is the value of SOAPAction. Some servers require a value, which their WSDL
+	// states. An empty Action sends an empty SOAPAction.
 	Action string
-	// Version of SOAP to speak; 1.1 by default.
+	// Version is the version of SOAP. The default is 1.1.
 	Version Version
-	// Literal leaves the types of values out.
+	// Literal leaves out the types of values.
 	Literal bool
-	// HTTP sends the requests; nil means [http.DefaultClient], which waits
-	// for an answer as long as the context does.
+	// HTTP sends the requests. Nil means [http.DefaultClient], which has no timeout other
+	// than the context's deadline.
 	HTTP HTTPClient
-	// UserAgent names the program; empty means this package.
+	// UserAgent names the program; "" names this package.
 	UserAgent string
-	// MaxBytes limits the answer; zero means 1 MiB.
+	// MaxBytes limits the response; zero means 1 MiB.
 	MaxBytes int64
 }
 
-// HTTPError is an answer with a status that is neither 2xx nor that of a
-// fault.
+// HTTPError is a response with a status that is neither 2xx nor that of a fault.
 type HTTPError struct {
-	// Status is the status code.
+	// Status is the HTTP status code.
 	Status int
-	// Text is the beginning of the answer when it was plain text, for
-	// people.
+	// Text is the beginning of a plain text response, for people. It may be empty.
 	Text string
-	// Err is the [*Fault] when there was one in the answer, else nil.
+	// Err is the [*Fault] in the response, or nil.
 	Err error
 }
 
-// Error gives the status and what the server said.
+// Error returns the status and the server's message.
 func (e *HTTPError) Error() string {
 	s := fmt.Sprintf("soap: the server answered HTTP status %d %s", e.Status, http.StatusText(e.Status))
 	switch {
@@ -64,14 +61,13 @@ func (e *HTTPError) Error() string {
 	return s
 }
 
-// Unwrap gives the fault, if any.
+// Unwrap returns the fault in the response, or nil.
 func (e *HTTPError) Unwrap() error { return e.Err }
 
-// Call calls a procedure and gives its result, which is nil when there is
-// none. The error is or wraps a [*Fault] when the procedure failed, an
-// [*HTTPError] for a status that is no answer, a [*SyntaxError] when the
-// answer cannot be read, [ErrValue] when a parameter cannot be sent (nothing
-// was sent then), or else the error of the transport.
+// Call calls a procedure and returns its result, or nil for a procedure without a result.
+// The error is or wraps a [*Fault] if the procedure failed, an [*HTTPError] for an
+// unexpected status, a [*SyntaxError] if the response is invalid, or the error of the
+// transport. [ErrValue] means that a parameter cannot be encoded and nothing was sent.
 func (c *Client) Call(ctx context.Context, name string, params ...Param) (any, error) {
 	body, err := Call{Name: name, Namespace: c.Namespace, Params: params, Version: c.Version, Literal: c.Literal}.Marshal()
 	if err != nil {
@@ -104,7 +100,7 @@ func (c *Client) Call(ctx context.Context, name string, params ...Param) (any, e
 	return answer.Result(), nil
 }
 
-// headers names the action where the version wants it.
+// headers sets the header fields that depend on the version, with the action.
 // spec:soap11-2000#soap-action
 func (c *Client) headers(h http.Header) {
 	h.Set("Content-Type", contentType(c.Version))
@@ -121,9 +117,9 @@ func (c *Client) headers(h http.Header) {
 	h.Set("User-Agent", agent)
 }
 
-// httpError reads at most 16 KiB of what came with the status.
+// httpError reads at most 16 KiB of the response body.
 func httpError(resp *http.Response) error {
-	// What can be read of it is all there is to show.
+	// a partial message is better than none
 	head, _ := io.ReadAll(io.LimitReader(resp.Body, 16<<10))
 	_, err := ParseResponse(bytes.NewReader(head))
 	f := asFault(err)

@@ -11,12 +11,12 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// equal leaves out what the writer may choose anew: the names of types.
+// equal compares without the names of types, which the writer may choose.
 func equal(a, b any) string {
 	return cmp.Diff(a, b, cmpopts.EquateEmpty(), cmpopts.EquateNaNs(), cmpopts.IgnoreFields(Param{}, "Type"))
 }
 
-// What parses prints, and what is printed parses to the same.
+// A call that parses can be written, and the written call parses to the same value.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("testdata/requests/*.xml")
 	if err != nil || len(files) == 0 {
@@ -46,7 +46,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%#v was read and cannot be written: %v", c, err)
 		}
-		// Types take room, and so do values that were shared.
+		// Types and shared values make the document longer.
 		again, err := Decoder{MaxBytes: 256 << 20}.Call(bytes.NewReader(b))
 		if err != nil {
 			t.Fatalf("%s: %v", b, err)
@@ -74,8 +74,8 @@ func FuzzParseResponse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		r, err := ParseResponse(bytes.NewReader(doc))
 		if fault := asFault(err); fault != nil {
-			// What a stranger calls a code may not be one; after one round
-			// nothing changes any more.
+			// A received code may not be a valid one. Writing it a second time must not
+			// change it.
 			_, err = ParseResponse(bytes.NewReader(fault.Marshal(r.Version)))
 			once := asFault(err)
 			if once == nil {

@@ -15,46 +15,44 @@ import (
 
 // Def describes a parameter or a result.
 type Def struct {
-	// Name is an XML name without a colon. A result without one is called
-	// "return".
+	// Name is an XML name without a colon. The default for a result is "return".
 	Name string
-	// Type is a simple type of XML Schema: "string", "int", "long",
-	// "boolean", "double", "dateTime", "base64Binary" and so on, with "[]"
-	// behind for a list of them. Empty means "string" for a parameter, and
-	// no result for a result.
+	// Type is a simple type of XML Schema: "string", "int", "long", "boolean", "double",
+	// "dateTime", "base64Binary" and so on. A suffix "[]" makes it a list. An empty type
+	// means "string" for a parameter, and no result for a result.
 	Type string
-	// Fields makes it a structure; Type is then left empty.
+	// Fields makes it a structure. Type is then empty.
 	Fields []Def
-	// Optional keeps a parameter out of the [WSDL], which knows no optional
-	// ones; it is taken when it comes.
+	// Optional leaves a parameter out of the [WSDL], which has no optional parameters. The
+	// method accepts it nevertheless.
 	Optional bool
 }
 
-// Method is a procedure that can be called.
+// Method is a procedure that clients can call.
 type Method struct {
-	// Name is what clients call, such as "pleaseNotify".
+	// Name is the method's name on the wire, for example "pleaseNotify".
 	Name string
 	// Help is a plain text for people, shown in the [WSDL].
 	Help string
-	// Params are in order; values that fit what they declare are turned into
-	// it.
+	// Params are the parameters in order. Values are converted to the declared types where
+	// possible.
 	Params []Def
 	Result Def
-	// Do runs the method. The params are in the order of Params, bound as
-	// [Call.Bind] says: nil for a missing one, missing ones at the end left
-	// out. Errors: a [*Fault] is answered as it is, one that wraps
-	// [ErrParams] with its text, any other as [Handler.FaultOf] says.
+	// Do runs the method. params are in the order of Params, as [Call.Bind] returns them:
+	// nil for a missing one, and missing ones at the end left out. A [*Fault] is sent as it
+	// is. An error that wraps [ErrParams] is sent with its text. [Handler.FaultOf] converts
+	// any other error.
 	Do func(ctx context.Context, params []any) (any, error)
 }
 
-// Service is a list of methods at one address.
+// Service is a list of methods at one URL.
 type Service struct {
-	// Name is an XML name without a colon; empty means "Service".
+	// Name is an XML name without a colon; "" means "Service".
 	Name string
-	// Namespace is a URI that names the service for all time.
+	// Namespace is a permanent URI that identifies the service.
 	Namespace string
-	// Location is the URL that clients send calls to. When it is empty a
-	// [Handler] says where it was asked.
+	// Location is the URL that clients send calls to. If it is empty, a [Handler] uses the
+	// URL of the request.
 	Location string
 	// Help is a plain text for people.
 	Help    string
@@ -75,39 +73,37 @@ func (s Service) method(name string) *Method {
 	return nil
 }
 
-// Handler answers calls sent by HTTP POST, and GET with the query "wsdl" with
-// the service's description. Whatever cannot be answered is a fault, with the
-// status that the package comment names; or 413 for a body that is too large,
-// 415 for a Content-Type that is not XML and for any Content-Encoding. Other
-// requests are refused with 405.
+// Handler serves calls sent by HTTP POST. A GET with the query "wsdl" returns the service's
+// description. Every error is a fault, with the status in the package comment, or with 413
+// for a body that is too large and 415 for a Content-Type that is not XML or for any
+// Content-Encoding. Other requests get status 405.
 type Handler struct {
 	Service Service
-	// FaultOf turns the error of a method into what its caller may know.
-	// When it is nil or gives nil, the caller gets a Server fault with a
-	// neutral sentence, and the error is logged.
+	// FaultOf converts the error of a method into a fault for the client. If FaultOf is nil
+	// or returns nil, the client gets a Server fault with a neutral sentence, and the error
+	// is logged.
 	FaultOf func(error) *Fault
 	// MaxBytes limits the body of a request; zero means 256 KiB.
 	MaxBytes int64
-	// Log gets what callers are not told; nil means silence.
+	// Log gets the internal errors. Nil means no log.
 	Log *slog.Logger
 }
 
 type callKey struct{}
 
-// RequestFrom gives the HTTP request that carried the call, for its remote
-// address and headers. Its body is spent. It is nil when the call did not
-// come through [Handler.ServeHTTP].
+// RequestFrom returns the HTTP request that carried the call, for its remote address and
+// headers. Its body has been read. It is nil if the call did not come through
+// [Handler.ServeHTTP].
 func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
-// CallFrom gives the call as it came in, for methods that want names, types
-// or the namespace. It is the zero Call outside of a method.
+// CallFrom returns the original call, for methods that use its names, types or namespace.
+// It is the zero Call outside of a method.
 func CallFrom(ctx context.Context) Call {
 	c, _ := ctx.Value(callKey{}).(Call)
 	return c
 }
 
-// Call runs one call as if it had come over the wire. The error is always a
-// [*Fault].
+// Call runs one call without HTTP. The error is always a [*Fault].
 func (h *Handler) Call(ctx context.Context, c Call) (any, error) {
 	r, err := h.respond(ctx, c)
 	if err != nil {
@@ -133,7 +129,7 @@ func (h *Handler) respond(ctx context.Context, c Call) (Response, error) {
 	return r, nil
 }
 
-// fault is the one place that turns errors of methods into faults.
+// fault converts the errors of methods into faults.
 func (h *Handler) fault(ctx context.Context, method string, err error) *Fault {
 	if f := asFault(err); f != nil {
 		return f
@@ -147,7 +143,7 @@ func (h *Handler) fault(ctx context.Context, method string, err error) *Fault {
 		return &Fault{Code: CodeClient, String: strings.TrimPrefix(err.Error(), "soap: ")}
 	}
 	h.log().ErrorContext(ctx, "method failed", "method", method, "err", err)
-	return &Fault{Code: CodeServer, String: "The method failed, and the server's log says why."}
+	return &Fault{Code: CodeServer, String: "The method failed; the server's log has the reason."}
 }
 
 func (h *Handler) log() *slog.Logger {
@@ -157,7 +153,7 @@ func (h *Handler) log() *slog.Logger {
 	return h.Log
 }
 
-// ServeHTTP answers one call, or the question for the WSDL.
+// ServeHTTP serves one call, or the WSDL.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodPost:
@@ -186,7 +182,7 @@ func location(r *http.Request) string {
 func (h *Handler) post(w http.ResponseWriter, r *http.Request) {
 	charset, version, refusal := acceptable(r.Header)
 	if refusal != "" {
-		// The body is not read: the connection is of no more use.
+		// The body stays unread, so the connection cannot be reused.
 		w.Header().Set("Connection", "close")
 		h.refuse(w, http.StatusUnsupportedMediaType, version, &Fault{Code: CodeClient, String: refusal})
 		return
@@ -223,7 +219,7 @@ func (h *Handler) refuse(w http.ResponseWriter, status int, v Version, f *Fault)
 	reply(w, status, contentType(v), f.Marshal(v))
 }
 
-// parseFault says how a body that is no call is answered.
+// parseFault returns the response to an invalid call.
 func parseFault(err error, v Version) (status int, f *Fault) {
 	if f := asFault(err); f != nil {
 		return f.status(v), f
@@ -239,14 +235,14 @@ func parseFault(err error, v Version) (status int, f *Fault) {
 		f.String = fmt.Sprintf("The call cannot be read: in line %d, %s.", syntax.Line, syntax.Msg)
 		return f.status(v), f
 	}
-	f.String = "The call did not arrive whole."
+	f.String = "The call arrived incomplete."
 	return http.StatusBadRequest, f
 }
 
-// acceptable checks the headers of a body and gives its charset and the
-// version they speak of, or why it is refused. A missing type and text/plain
-// are accepted as many authors cannot set it; forms are not, since any web
-// page can make a visitor's browser send one.
+// acceptable checks the headers of a body and returns its charset and SOAP version, or the
+// reason of the refusal. A missing type and text/plain are accepted, because many programs
+// cannot set the type. Forms are not, because any web page can make a visitor's browser
+// send one.
 func acceptable(h http.Header) (charset string, v Version, refusal string) {
 	value := h.Get("Content-Type")
 	name, _, _ := strings.Cut(value, ";")
@@ -279,6 +275,6 @@ func reply(w http.ResponseWriter, status int, contentType string, body []byte) {
 	head.Set("Content-Length", strconv.Itoa(len(body)))
 	head.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	// Nobody is left to tell when writing fails.
+	// A write error means that the client has disconnected.
 	_, _ = w.Write(body)
 }

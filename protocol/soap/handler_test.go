@@ -155,10 +155,10 @@ func TestFaultStatus(t *testing.T) {
 		"pleaseNotify": {Fault{Code: "Client", String: "wrong parameters: 0 of 5"}, Fault{Code: "Client", String: "wrong parameters: 0 of 5"}, 500, 400},
 		"none":         {Fault{Code: "Client", String: "There is no method none here."}, Fault{Code: "Client", String: "There is no method none here."}, 500, 400},
 		"mapped":       {Fault{Code: "Server", String: "mapped"}, Fault{Code: "Server", String: "mapped"}, 500, 500},
-		"secret": {Fault{Code: "Server", String: "The method failed, and the server's log says why."},
-			Fault{Code: "Server", String: "The method failed, and the server's log says why."}, 500, 500},
-		"unwritable": {Fault{Code: "Server", String: "The method failed, and the server's log says why."},
-			Fault{Code: "Server", String: "The method failed, and the server's log says why."}, 500, 500},
+		"secret": {Fault{Code: "Server", String: "The method failed; the server's log has the reason."},
+			Fault{Code: "Server", String: "The method failed; the server's log has the reason."}, 500, 500},
+		"unwritable": {Fault{Code: "Server", String: "The method failed; the server's log has the reason."},
+			Fault{Code: "Server", String: "The method failed; the server's log has the reason."}, 500, 500},
 	} {
 		for _, v := range []Version{V11, V12} {
 			want, status := c.want11, c.status11

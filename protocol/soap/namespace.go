@@ -13,8 +13,8 @@ const (
 	ultimate12 = "http://www.w3.org/2003/05/soap-envelope/role/ultimateReceiver"
 )
 
-// isSchema knows the namespaces that XML Schema had on its way to 2001;
-// programs of its first years send the early ones.
+// isSchema reports whether space is a namespace of XML Schema, including the drafts before
+// 2001, which early programs send.
 func isSchema(space string) bool {
 	switch space {
 	case xsd, "http://www.w3.org/2000/10/XMLSchema", "http://www.w3.org/1999/XMLSchema":

@@ -9,27 +9,25 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// Decoder reads documents. The zero value has the limits that the package
-// comment names.
+// Decoder reads documents. The zero value has the limits in the package comment.
 type Decoder struct {
 	// MaxBytes limits the document; zero means 256 KiB.
 	MaxBytes int64
-	// Charset is the charset parameter of the Content-Type, if there was
-	// one; it rules over what the document says about itself.
+	// Charset is the charset parameter of the Content-Type, or "". It overrides the
+	// encoding that the document declares.
 	Charset string
 }
 
-// Parse reads a call to the end of r. The error is a [*SyntaxError]; or a
-// [*Fault] with the code VersionMismatch or MustUnderstand, which can be sent
-// back as it is; or wraps the error of r. The call's Version is set as soon as
-// it is known, also when there is an error.
+// Parse reads a call until the end of r. The error is a [*SyntaxError], wraps the error of
+// r, or is a [*Fault] with the code VersionMismatch or MustUnderstand, which can be sent to
+// the client. The call's Version is set as soon as it is known, also with an error.
 func Parse(r io.Reader) (Call, error) { return Decoder{}.Call(r) }
 
-// ParseResponse reads an answer to the end of r. For a fault the error is a
-// [*Fault], else as with [Parse].
+// ParseResponse reads a response until the end of r. The error is a [*Fault] for a fault,
+// and otherwise that of [Parse].
 func ParseResponse(r io.Reader) (Response, error) { return Decoder{}.Response(r) }
 
-// Call is like [Parse].
+// Call reads a call; see [Parse].
 func (d Decoder) Call(r io.Reader) (Call, error) {
 	m, err := d.message(r)
 	if err != nil {
@@ -46,7 +44,7 @@ func (d Decoder) Call(r io.Reader) (Call, error) {
 		Version: m.version, Literal: literal}, nil
 }
 
-// Response is like [ParseResponse].
+// Response reads a response; see [ParseResponse].
 func (d Decoder) Response(r io.Reader) (Response, error) {
 	m, err := d.message(r)
 	if err != nil {
@@ -63,11 +61,11 @@ func (d Decoder) Response(r io.Reader) (Response, error) {
 		Version: m.version, Literal: literal}, nil
 }
 
-// message is an envelope whose parts have been found.
+// message is an envelope with its parts.
 type message struct {
 	version Version
 	body    *xmlsafe.Node
-	// first is the element that says what the message is.
+	// first is the element of the call, response or fault.
 	first *xmlsafe.Node
 }
 
@@ -131,7 +129,7 @@ func readEnvelope(root *xmlsafe.Node) (message, error) {
 	if len(parts) == 0 || parts[0].Local != "Body" || parts[0].Space != root.Space {
 		return m, invalid(root, "the envelope has no Body")
 	}
-	// SOAP 1.1 lets elements of other namespaces follow, without a meaning.
+	// SOAP 1.1 permits elements of other namespaces after the body. They have no meaning.
 	for _, n := range parts[1:] {
 		if m.version == V12 || n.Space == root.Space || n.Space == "" {
 			return m, invalid(n, "<%.40s> stands behind the Body", n.Name())
@@ -144,8 +142,8 @@ func readEnvelope(root *xmlsafe.Node) (message, error) {
 	return m, m.findFirst()
 }
 
-// findFirst finds the call among the elements of the body: the others hold
-// values that it shares, and carry an id.
+// findFirst finds the call among the elements of the body. The others have an id and
+// contain values that the call refers to.
 // spec:soap11-2000#root
 func (m *message) findFirst() error {
 	for _, n := range m.body.Nodes {
@@ -167,8 +165,8 @@ func (m *message) findFirst() error {
 	return nil
 }
 
-// checkHeaders refuses what must be understood by whoever gets the message
-// in the end, which is us.
+// checkHeaders rejects every header that the final recipient, which is this program, must
+// understand.
 // spec:soap11-2000#must-understand
 func checkHeaders(header *xmlsafe.Node, v Version) error {
 	for _, n := range header.Nodes {
@@ -184,13 +182,13 @@ func checkHeaders(header *xmlsafe.Node, v Version) error {
 		switch xmlsafe.Trim(actor) {
 		case "", next11, next12, ultimate12:
 			return &Fault{Code: CodeMustUnderstand,
-				String: fmt.Sprintf("The header %.100s must be understood, and is not understood here.", n.Local)}
+				String: fmt.Sprintf("The header %.100s has mustUnderstand and is not supported here.", n.Local)}
 		}
 	}
 	return nil
 }
 
-// readFault reads a fault of either version into the form of 1.1.
+// readFault reads a fault of either version into the form of SOAP 1.1.
 // spec:soap11-2000#fault
 func readFault(n *xmlsafe.Node, v Version) error {
 	f := &Fault{}
@@ -231,7 +229,7 @@ func child(n *xmlsafe.Node, local string) *xmlsafe.Node {
 	return nil
 }
 
-// deepText gathers all text inside, a space between the pieces.
+// deepText returns all text inside n, with a space between the pieces.
 func deepText(n *xmlsafe.Node) string {
 	var pieces []string
 	var walk func(*xmlsafe.Node)

@@ -1,10 +1,9 @@
-// Package soap speaks the remote procedure calls of SOAP 1.1 (W3C note of
-// 8 May 2000) over HTTP, client and server, and understands and answers
-// SOAP 1.2 as well.
+// Package soap implements a client and a server for the remote procedure calls of SOAP 1.1
+// (W3C note of 8 May 2000) over HTTP. Both support SOAP 1.2 as well.
 //
-// A server is a [Handler] around a [Service], which is a list of methods with
-// their parameters; the same list makes the [WSDL] from which other people's
-// tools make clients. A client is a [Client] with a URL:
+// A server is a [Handler] with a [Service], a list of methods and their parameters. The
+// [WSDL], from which other tools generate clients, is derived from the same list. A client
+// is a [Client] with a URL:
 //
 //	h := &soap.Handler{Service: soap.Service{
 //		Name: "Echo", Namespace: "http://example.com/echo",
@@ -20,16 +19,16 @@
 //	http.Handle("/soap", h)
 //
 //	c := &soap.Client{URL: "http://127.0.0.1:5337/soap", Namespace: "http://example.com/echo"}
-//	said, err := c.Call(ctx, "say", soap.Param{Name: "words", Value: "hello"})
+//	echo, err := c.Call(ctx, "say", soap.Param{Name: "words", Value: "hello"})
 //
-// Below them are [Parse], [ParseResponse] and the Marshal methods of [Call],
-// [Response] and [Fault].
+// For programs that transport the documents themselves there are [Parse], [ParseResponse]
+// and the Marshal methods of [Call], [Response] and [Fault].
 //
 // # Values
 //
-// A [Value] is any of these Go types, both ways:
+// A [Value] has one of these Go types, when reading and when writing:
 //
-//	xsd:int, long, short, integer and their kin   int64
+//	xsd:int, long, short, integer and similar     int64
 //	xsd:boolean                                   bool
 //	xsd:string and all other simple types         string
 //	xsd:double, float, decimal                    float64
@@ -39,40 +38,39 @@
 //	an element with elements in it                map[string]any
 //	xsi:nil                                       nil
 //
-// Elements of one name that are repeated inside a structure are a []any under
-// that name. When writing, all integers and floats of Go, []string, and
-// []Param for a structure whose order matters are understood too.
+// Repeated elements of one name inside a structure become a []any under that name. Writing
+// also accepts all integer and float types of Go, []string, and []Param for a structure
+// whose order matters.
 //
-// The types come from xsi:type, from the type of the array around, or from an
-// element named after its type. Callers who describe their messages by a WSDL
-// send no types: then every simple value is a string, and [Call.Literal] is
-// set. A [Handler] turns such values into what the method declares. [String],
-// [Int], [Bool] and [Strings] read either form.
+// The type of a value is declared by xsi:type, by the type of the surrounding array, or by
+// the name of an element that is a type. Clients generated from a WSDL send no types: every
+// simple value is then a string, and [Call.Literal] is set. A [Handler] converts these
+// values to the types that the method declares. [String], [Int], [Bool] and [Strings]
+// accept both forms.
 //
-// # Answers in kind
+// # Responses
 //
-// An answer uses the caller's version of SOAP, the caller's namespace, and
-// sends types when the caller did. The header SOAPAction is not looked at:
-// clients send the method's name, a path, the namespace, or nothing. A fault
-// of SOAP 1.1 is HTTP status 500, as section 6.2 demands; in SOAP 1.2 it is
-// 400 when the sender is at fault, else 500.
+// A response uses the client's version of SOAP and the client's namespace, and has types if
+// the call had types. The header SOAPAction is ignored, because clients send the method's
+// name, a path, the namespace, or nothing. A fault of SOAP 1.1 has HTTP status 500, as
+// section 6.2 requires. A fault of SOAP 1.2 has status 400 if the sender is at fault, else
+// 500.
 //
 // # Hostile input
 //
-// Reading is bounded by default: 256 KiB, 100 elements deep, 256 attributes
-// an element. A DOCTYPE, a second XML declaration, anything behind the
-// document and control characters are refused. An href points inside the
-// document only; what points to itself is refused, and so is what grows
-// beyond 65,536 values when it is followed. A header that must be understood
-// is answered with a MustUnderstand fault, since none is understood here.
+// The default limits of reading are 256 KiB, 100 nested elements, and 256 attributes per
+// element. A DOCTYPE, a second XML declaration, anything after the document and control
+// characters are errors. An href can only refer to an element of the same document.
+// Circular references are errors, and so are references that expand to more than 65,536
+// values. A header with mustUnderstand results in a MustUnderstand fault, because no header
+// is supported.
 //
 // # Interoperability
 //
-// The schema namespaces of 1999, 2000 and 2001 are all read, as Frontier and
-// Radio UserLand send the first. Parameters are found by name (in any case)
-// or, when no name fits, by position: SOAP::Lite and PHP without a WSDL
-// invent names. Shared values behind the call (multiRef), as Axis sends them,
-// are followed.
+// The schema namespaces of 1999, 2000 and 2001 are all read, because Frontier and Radio
+// UserLand send the first. Parameters are matched by name without case or, if no name
+// matches, by position, because SOAP::Lite and PHP without a WSDL invent names. Shared
+// values after the call (multiRef), which Axis sends, are resolved.
 package soap
 
 import (
@@ -83,16 +81,16 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// Version is a version of SOAP; the zero value is 1.1.
+// Version is a version of SOAP. The zero value is 1.1.
 type Version int
 
-// The two versions there are.
+// The versions of SOAP.
 const (
 	V11 Version = iota
 	V12
 )
 
-// String gives "SOAP 1.1" or "SOAP 1.2".
+// String returns "SOAP 1.1" or "SOAP 1.2".
 func (v Version) String() string {
 	if v == V12 {
 		return "SOAP 1.2"
@@ -100,36 +98,33 @@ func (v Version) String() string {
 	return "SOAP 1.1"
 }
 
-// Value is what a parameter or result holds; the package comment lists the
-// types.
+// Value is the value of a parameter or a result. The package comment lists its types.
 type Value = any
 
 // Param is a named value.
 type Param struct {
-	// Name is an XML name without a colon. When writing, an empty one is
-	// replaced by "param" and the position, from 1.
+	// Name is an XML name without a colon. When writing, an empty name becomes "param" and
+	// the position, from 1.
 	Name  string
 	Value Value
-	// Type is the local name of the type that was declared, such as "int" or
-	// "Array", or "". When writing, the name of a simple type of XML Schema
-	// takes the place of the one that follows from the Go type.
+	// Type is the local name of the declared type, for example "int" or "Array", or "".
+	// When writing, a simple type of XML Schema replaces the type derived from the Go type.
 	Type string
 }
 
-// Call is a procedure and what it is called with.
+// Call is a call of a procedure with its parameters.
 type Call struct {
-	// Name and Namespace are those of the element inside the body.
+	// Name and Namespace are those of the element in the body.
 	Name, Namespace string
 	Params          []Param
 	Version         Version
-	// Literal says that values carry no types.
+	// Literal means that values have no types.
 	Literal bool
 }
 
-// Bind gives the parameters in the order of names, whatever the order they
-// came in; nil stands for a missing one, a []any for one that is repeated,
-// and missing ones at the end are left out. Names are compared without case.
-// When not one name fits, the parameters are given by position, all of them.
+// Bind returns the parameters in the order of names. A missing parameter is nil, a repeated
+// one is a []any, and missing ones at the end are left out. Names are compared without
+// case. If no name matches, Bind returns all parameters in their original order.
 func (c Call) Bind(names ...string) []any {
 	out := make([]any, len(names))
 	last := -1
@@ -160,19 +155,19 @@ func (c Call) Bind(names ...string) []any {
 	return out
 }
 
-// Response is the answer to a call.
+// Response is the response to a call.
 type Response struct {
-	// Name and Namespace are those of the element inside the body; the name
-	// is the call's with "Response" behind.
+	// Name and Namespace are those of the element in the body. The name is that of the call
+	// followed by "Response".
 	Name, Namespace string
-	// Params holds the result, and behind it what else was given out. It is
-	// empty for a procedure without a result.
+	// Params holds the result, followed by any output parameters. It is empty for a
+	// procedure without a result.
 	Params  []Param
 	Version Version
 	Literal bool
 }
 
-// Result is the first value, or nil.
+// Result returns the first value, or nil.
 func (r Response) Result() Value {
 	if len(r.Params) == 0 {
 		return nil
@@ -180,23 +175,22 @@ func (r Response) Result() Value {
 	return r.Params[0].Value
 }
 
-// Fault is the answer to a call that failed. It is an error: what
-// [ParseResponse] and [Client.Call] give for a fault, and what a method may
-// return to choose everything itself.
+// Fault is the response to a call that failed. It is an error: [ParseResponse] and
+// [Client.Call] return it for a fault, and a method may return it to set all of its fields.
 type Fault struct {
-	// Code is one of the constants, with a more special code behind a period
-	// if wanted, or another name. It is 1.1's in both versions; 1.2 cannot
-	// carry what stands behind the period.
+	// Code is one of the constants, optionally followed by a period and a more specific
+	// code, or any other name. It has the form of SOAP 1.1 in both versions; SOAP 1.2 drops
+	// the part after the period.
 	Code string
-	// String says what happened, for people.
+	// String describes the failure, for people.
 	String string
-	// Actor is a URI that names who failed; it may be empty.
+	// Actor is a URI that identifies the failed program. It may be empty.
 	Actor string
-	// Detail is more text, about the content of the call; it may be empty.
+	// Detail is more text about the content of the call. It may be empty.
 	Detail string
 }
 
-// The codes of faults, as SOAP 1.1 names them.
+// Fault codes, with the names of SOAP 1.1.
 // spec:soap11-2000#fault-codes
 const (
 	CodeClient          = "Client"
@@ -205,47 +199,48 @@ const (
 	CodeMustUnderstand  = "MustUnderstand"
 )
 
-// Error gives the code and the text.
+// Error returns the code and the text.
 func (f *Fault) Error() string { return fmt.Sprintf("soap: fault %s: %s", f.Code, f.String) }
 
-// Errors to test with errors.Is.
+// Errors for errors.Is.
 var (
-	// ErrTooLarge: the document has more bytes than allowed.
+	// ErrTooLarge means that a document exceeds its limit of bytes.
 	ErrTooLarge = errors.New("soap: the document is too large")
-	// ErrTooComplex: too deep, or too many elements, attributes or values.
+	// ErrTooComplex means that a document has too many levels, elements, attributes or
+	// values.
 	ErrTooComplex = errors.New("soap: the document is nested too deeply or has too many parts")
-	// ErrDoctype: there is a document type declaration.
+	// ErrDoctype means that a document has a document type declaration.
 	ErrDoctype = errors.New("soap: a DOCTYPE is not accepted")
-	// ErrEncoding: the document is in an encoding that is not supported.
+	// ErrEncoding means that the encoding of a document is not supported.
 	ErrEncoding = errors.New("soap: the character encoding is not supported")
-	// ErrInvalid: well-formed XML that is not the SOAP document asked for.
+	// ErrInvalid means that a document is well-formed XML, but not the expected SOAP
+	// document.
 	ErrInvalid = errors.New("soap: not a SOAP document")
-	// ErrValue: a value or name that SOAP cannot carry.
+	// ErrValue means that SOAP cannot carry a value or a name.
 	ErrValue = errors.New("soap: a value that SOAP cannot carry")
 
-	// ErrParams is for methods: an error that wraps it is answered with a
-	// Client fault and the error's text, without this package's prefix.
+	// ErrParams is for methods. An error that wraps it is sent as a Client fault with the
+	// error's text, without this package's prefix.
 	ErrParams = errors.New("soap: wrong parameters")
 )
 
-// SyntaxError says why a document could not be read. It wraps one of the
-// sentinels when there is more to say than that the XML is not well formed.
+// SyntaxError means that a document cannot be read. Err is one of the errors above, or nil
+// if the XML is not well formed.
 type SyntaxError struct {
-	// Line is where it went wrong, from 1.
+	// Line is the line of the error, from 1.
 	Line int
 	Msg  string
 	Err  error
 }
 
-// Error gives the line and the reason.
+// Error returns the line and the reason.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("soap: line %d: %s", e.Line, e.Msg) }
 
-// Unwrap gives the sentinel, or nil.
+// Unwrap returns Err.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// Sniff reports whether a body that starts with these bytes is a SOAP
-// envelope, for servers that have one address for several protocols. Nothing
-// else is checked.
+// Sniff reports whether a body that starts with prefix is a SOAP envelope. Servers with
+// several protocols at one URL use it. Nothing else is checked.
 func Sniff(prefix []byte) bool {
 	root, ok := xmlsafe.Root(prefix)
 	return ok && root == "Envelope"

@@ -90,7 +90,7 @@ func TestParseRequestsOfClients(t *testing.T) {
 	}
 }
 
-// in wraps a body's content; the prefixes of this test are declared around.
+// in returns an envelope with a body that declares the prefixes of this test.
 func in(body string) string { return envelope("", body) }
 
 func envelope(header, body string) string {
@@ -146,7 +146,7 @@ func TestParseRejectsOtherDocuments(t *testing.T) {
 
 func TestHostileDocumentsAreRejectedWithReason(t *testing.T) {
 	t.Parallel()
-	// Each of the shared lists holds the next one ten times.
+	// Each of the shared lists refers to the next one ten times.
 	var laughs, chain strings.Builder
 	laughs.WriteString(`<a><b href="#x0"/></a>`)
 	chain.WriteString(`<a><b href="#x0"/></a>`)

@@ -2,22 +2,22 @@ package soap
 
 import "cloudburst/internal/xmlsafe"
 
-// String reads a text: a string, a number in its decimal form, or base64
-// that is UTF-8.
+// String returns the text of a string, of a number in decimal, or of base64 that is UTF-8.
+// It returns false for any other value.
 func String(v any) (string, bool) { return xmlsafe.AsString(v) }
 
-// Int reads a whole number: also one written as a string or, without a
-// fraction, as a double.
+// Int returns the integer of a number, of a string with a number, or of a double without a
+// fraction. It returns false for any other value.
 func Int(v any) (int64, bool) { return xmlsafe.AsInt(v) }
 
-// Bool reads a boolean: also 0 or 1 as a number, and the four words of the
-// wire as a string.
+// Bool returns a boolean, the numbers 0 and 1 as a boolean, or one of the strings "0", "1",
+// "true" and "false" as a boolean. ok is false for any other value.
 func Bool(v any) (value, ok bool) { return xmlsafe.AsBool(v) }
 
-// Strings reads a list of texts: an array of what [String] reads, a structure
-// with nothing but items of one name, or a single text. An empty text is an
-// empty list, as that is what an element without items looks like when
-// nothing says its type.
+// Strings returns a list of strings: an array of values that [String] converts, a structure
+// whose members all have one name, or a single text. An empty text is an empty list,
+// because an empty array without a type looks the same. It returns false for any other
+// value.
 func Strings(v any) ([]string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -51,8 +51,8 @@ func stringsOf(list []any) ([]string, bool) {
 	return out, true
 }
 
-// items gives the members of a structure that is a list without a type: they
-// all have one name. It is nil for another structure.
+// items returns the members of a structure that is a list without a type: all members have
+// one name. It returns nil for any other structure.
 func items(m map[string]any) []any {
 	if len(m) != 1 {
 		return nil

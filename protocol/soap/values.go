@@ -8,22 +8,22 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// maxValues limits the values of a message after its references were
-// followed: ten references to ten references to … would be endless else.
+// maxValues limits the values of a message after its references were resolved. Nested
+// references could otherwise multiply without limit.
 const maxValues = 65536
 
-// maxDepth limits how deep values are nested, references followed.
+// maxDepth limits the nesting of values, after references were resolved.
 const maxDepth = 100
 
-// valueReader turns the elements of one message into values.
+// valueReader reads the elements of one message as values.
 type valueReader struct {
 	ids    map[string]*xmlsafe.Node
 	values int
-	// text counts the bytes of simple values, once for each time that they
-	// are read; written counts those that the message holds. A long text may
-	// be shared, but not thousands of times: each one costs to be converted.
+	// text counts the bytes of simple values, once for each time that they are read.
+	// written counts the bytes in the message. A long text may be shared, but not thousands
+	// of times, because each use is converted.
 	text, written int
-	// path holds the elements that are being read, from the outside in.
+	// path has the elements that are being read, from the outermost to the innermost.
 	path []*xmlsafe.Node
 }
 
@@ -47,35 +47,34 @@ func (m message) params() (params []Param, literal bool, err error) {
 	return params, !typed, nil
 }
 
-// encodingStyle reports whether n, or the envelope around it, says that its
-// values are encoded.
+// encodingStyle reports whether n or one of its ancestors declares that the values are
+// encoded.
 func encodingStyle(n *xmlsafe.Node) bool {
 	for ; n != nil; n = n.Parent() {
-		if saysEncoded(n) {
+		if declaresEncoding(n) {
 			return true
 		}
 	}
 	return false
 }
 
-func saysEncoded(n *xmlsafe.Node) bool {
+func declaresEncoding(n *xmlsafe.Node) bool {
 	a, _ := n.Attr(env11, "encodingStyle")
 	b, _ := n.Attr(env12, "encodingStyle")
 	return strings.Contains(a, "/soap/encoding") || strings.Contains(b, "/soap-encoding")
 }
 
-// scan finds the elements that can be referred to, and whether anything
-// inside n carries a type.
+// scan finds the elements with an id, and whether any element inside n has a type.
 func (r *valueReader) scan(n *xmlsafe.Node, typed *bool) error {
 	r.written += len(n.Text)
 	for _, c := range n.Nodes {
 		if id := idOf(c); id != "" {
 			if r.ids[id] != nil {
-				return invalid(c, "the id %.60q is there twice", id)
+				return invalid(c, "the id %.60q occurs twice", id)
 			}
 			r.ids[id] = c
 		}
-		*typed = *typed || saysEncoded(c) || isEncoding(c.Space)
+		*typed = *typed || declaresEncoding(c) || isEncoding(c.Space)
 		for _, a := range c.Attrs {
 			if isEncoding(a.Space) || isInstance(a.Space) && a.Local == "type" || a.Space == "" && a.Local == "href" {
 				*typed = true
@@ -96,15 +95,14 @@ func idOf(n *xmlsafe.Node) string {
 	return id
 }
 
-// follow gives the element that n stands for: itself, or the one it refers
-// to inside this document.
+// follow returns n, or the element of this document that n refers to.
 // spec:soap11-2000#references
 func (r *valueReader) follow(n *xmlsafe.Node) (*xmlsafe.Node, error) {
 	for range maxDepth {
 		id := ""
 		if href, ok := n.Attr("", "href"); ok {
 			if id, ok = strings.CutPrefix(href, "#"); !ok {
-				return nil, invalid(n, "the reference %.60q leads out of the document", href)
+				return nil, invalid(n, "the reference %.60q points outside of the document", href)
 			}
 		} else if id, ok = n.Attr(enc12, "ref"); !ok {
 			return n, nil
@@ -118,11 +116,10 @@ func (r *valueReader) follow(n *xmlsafe.Node) (*xmlsafe.Node, error) {
 		}
 		n = target
 	}
-	return nil, invalid(n, "references lead from one to the other without an end")
+	return nil, invalid(n, "references form a cycle")
 }
 
-// value reads an element; outer is the type that the array around declares
-// for its items.
+// value reads an element. outer is the item type that the surrounding array declares.
 func (r *valueReader) value(n *xmlsafe.Node, outer string) (v any, typ string, err error) {
 	if r.values++; r.values > maxValues {
 		return nil, "", &SyntaxError{Line: n.Line, Err: ErrTooComplex, Msg: "the message holds too many values"}
@@ -135,7 +132,7 @@ func (r *valueReader) value(n *xmlsafe.Node, outer string) (v any, typ string, e
 		return nil, "", err
 	}
 	if slices.Contains(r.path, n) {
-		return nil, "", invalid(n, "a value holds itself")
+		return nil, "", invalid(n, "a value contains itself")
 	}
 	r.path = append(r.path, n)
 	v, typ, err = r.content(n, outer)
@@ -205,8 +202,8 @@ func (r *valueReader) structure(n *xmlsafe.Node) (any, error) {
 	return members, nil
 }
 
-// typeOf gives the local name of the type that n declares: by xsi:type, or by
-// being named after it as in <SOAP-ENC:int>.
+// typeOf returns the local name of the declared type of n: the value of xsi:type, or the
+// name of an element such as <SOAP-ENC:int>.
 func typeOf(n *xmlsafe.Node) string {
 	for _, a := range n.Attrs {
 		if a.Local == "type" && isInstance(a.Space) {
@@ -233,13 +230,13 @@ func isNil(n *xmlsafe.Node) bool {
 	return false
 }
 
-// isStruct knows an element without members that is a structure still.
+// isStruct reports whether an element without members is a structure.
 func isStruct(n *xmlsafe.Node, typ string) bool {
 	kind, _ := n.Attr(enc12, "nodeType")
 	return kind == "struct" || typ == "Struct" && n.Blank()
 }
 
-// arrayType reports whether n says that it is an array, and of what.
+// arrayType reports whether n declares that it is an array, and the type of its items.
 // spec:soap11-2000#arrays
 func arrayType(n *xmlsafe.Node) (item string, ok bool) {
 	kind, _ := n.Attr(enc12, "nodeType")
@@ -281,7 +278,7 @@ func scalar(n *xmlsafe.Node, typ string) (any, error) {
 	return v, nil
 }
 
-// parseDouble knows the three words of XML Schema besides the numbers.
+// parseDouble parses numbers and the three special values of XML Schema.
 func parseDouble(s string) (float64, bool) {
 	switch s {
 	case "INF":

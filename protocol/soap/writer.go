@@ -14,21 +14,20 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// Marshal gives the envelope with the call in it. When it holds something
-// that SOAP cannot carry, the error wraps [ErrValue].
+// Marshal returns the envelope with the call. If the call has a value that SOAP cannot
+// carry, the error wraps [ErrValue].
 func (c Call) Marshal() ([]byte, error) {
 	w := writer{version: c.Version, literal: c.Literal}
 	return w.message(c.Name, c.Namespace, c.Params)
 }
 
-// Marshal gives the envelope with the response in it. See [Call.Marshal] for
-// the error.
+// Marshal returns the envelope with the response. The error is that of [Call.Marshal].
 func (r Response) Marshal() ([]byte, error) {
 	w := writer{version: r.Version, literal: r.Literal}
 	return w.message(r.Name, r.Namespace, r.Params)
 }
 
-// writer gathers a document. The first mistake stays in err.
+// writer writes a document. err has the first error.
 type writer struct {
 	b       []byte
 	version Version
@@ -55,7 +54,7 @@ func (w *writer) text(s string) {
 	}
 }
 
-// attr writes one attribute with a space in front.
+// attr writes an attribute after a space.
 func (w *writer) attr(name, value string) {
 	w.add(" ", name, `="`)
 	var err error
@@ -65,7 +64,7 @@ func (w *writer) attr(name, value string) {
 	w.add(`"`)
 }
 
-// open starts the envelope and its body.
+// open writes the start of the envelope and of its body.
 func (w *writer) open() {
 	w.add(`<?xml version="1.0" encoding="UTF-8"?>`, "\n")
 	space := env11
@@ -127,7 +126,7 @@ func (w *writer) message(name, namespace string, params []Param) ([]byte, error)
 	return w.b, nil
 }
 
-// value writes one element, the depth-th that is open.
+// value writes one element. depth is the number of open elements, including this one.
 func (w *writer) value(p Param, depth int) {
 	switch {
 	case w.err != nil:
@@ -176,8 +175,7 @@ func (w *writer) scalar(p Param, typ, text string) {
 	w.add("</", p.Name, ">")
 }
 
-// members puts the members in the order of their names, so that equal values
-// are equal bytes.
+// members returns the members sorted by name, so equal values have equal encodings.
 func members(m map[string]any) []Param {
 	out := make([]Param, 0, len(m))
 	for name, v := range m {
@@ -210,7 +208,7 @@ func (w *writer) structure(name string, fields []Param, depth int) {
 	w.add("</", name, ">")
 }
 
-// array writes a list. Without types it is an element with the items in it.
+// array writes a list. Without types it is an element that contains the items.
 // spec:soap11-2000#arrays
 func (w *writer) array(name string, n int, item func(int) any, depth int) {
 	w.add("<", name)
@@ -230,7 +228,7 @@ func (w *writer) array(name string, n int, item func(int) any, depth int) {
 	w.add("</", name, ">")
 }
 
-// itemType is what all items have in common.
+// itemType returns the common type of all items.
 func itemType(n int, item func(int) any) string {
 	common := ""
 	for i := range n {
@@ -246,7 +244,7 @@ func itemType(n int, item func(int) any) string {
 	return common
 }
 
-// format gives the type and the text of a simple value.
+// format returns the type and the text of a simple value.
 func format(v any) (typ, text string, ok bool) {
 	switch v := v.(type) {
 	case nil:
@@ -288,7 +286,7 @@ func formatDouble(f float64) string {
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// isSimple knows the simple types of XML Schema that a value can be given.
+// isSimple reports whether typ is a supported simple type of XML Schema.
 func isSimple(typ string) bool {
 	switch typ {
 	case "string", "normalizedString", "token", "anyURI", "language",
@@ -300,8 +298,8 @@ func isSimple(typ string) bool {
 	return false
 }
 
-// Marshal gives the envelope with the fault in it, in the form of the given
-// version. What XML cannot carry is replaced by U+FFFD.
+// Marshal returns the envelope with the fault, in the form of version v. Characters that
+// XML cannot carry become U+FFFD.
 // spec:soap11-2000#fault
 func (f *Fault) Marshal(v Version) []byte {
 	w := writer{version: v, literal: true}
@@ -317,7 +315,7 @@ func (f *Fault) Marshal(v Version) []byte {
 	return w.b
 }
 
-// element writes a text; attrs are attributes with a space in front.
+// element writes a text element. Each attribute in attrs starts with a space.
 func (w *writer) element(name, text string, attrs ...string) {
 	w.add("<", name)
 	w.add(attrs...)
@@ -377,7 +375,7 @@ func code12(code string) string {
 	return "Receiver"
 }
 
-// status is the HTTP status that a fault travels with.
+// status returns the HTTP status of a fault.
 // spec:soap11-2000#http-response
 func (f *Fault) status(v Version) int {
 	if v == V12 && code12(f.Code) == "Sender" {
@@ -386,7 +384,7 @@ func (f *Fault) status(v Version) int {
 	return 500
 }
 
-// asFault finds a fault in err.
+// asFault returns the fault in err, or nil.
 func asFault(err error) *Fault {
 	var f *Fault
 	if errors.As(err, &f) {

@@ -9,11 +9,10 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// WSDL describes the service in WSDL 1.1, for tools that make clients. The
-// binding is RPC with literal messages over SOAP 1.1, which tools of every
-// age and make understand; lists are structures of "item" elements. What XML
-// cannot carry is replaced by U+FFFD, and methods, parameters and fields whose
-// names cannot be XML names are left out.
+// WSDL describes the service in WSDL 1.1, for tools that generate clients. The binding is
+// RPC with literal messages over SOAP 1.1, which all known tools support. Lists are
+// structures of "item" elements. Characters that XML cannot carry become U+FFFD. Methods,
+// parameters and fields with invalid XML names are left out.
 //
 // spec:wsdl11-2001#rpc
 func WSDL(s Service) []byte {
@@ -45,7 +44,7 @@ type description struct {
 	service Service
 }
 
-// methods are those that can be described.
+// methods returns the methods that can be described.
 func (w *description) methods() []Method {
 	var out []Method
 	for _, m := range w.service.Methods {
@@ -79,8 +78,8 @@ func (w *description) help(indent, text string) {
 	w.add("\n")
 }
 
-// typeName gives the qualified type of a definition; prefix makes the names
-// of structures differ.
+// typeName returns the qualified type name of a definition. prefix makes the names of
+// structures unique.
 func (d Def) typeName(prefix string) string {
 	if len(d.Fields) > 0 {
 		return "tns:" + structName(prefix, d.Name)
@@ -105,7 +104,7 @@ func title(s string) string {
 	return string(unicode.ToUpper(r)) + s[n:]
 }
 
-// types writes the lists and structures that messages need.
+// types writes the list and structure types of the messages.
 func (w *description) types() {
 	written := map[string]bool{}
 	start := len(w.b)

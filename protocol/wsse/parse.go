@@ -70,7 +70,7 @@ func Parse(header string) (Token, error) {
 				continue
 			}
 			if one.seen {
-				return Token{}, wrong("%s is there twice", one.name)
+				return Token{}, wrong("%s occurs twice", one.name)
 			}
 			if len(value) > one.most {
 				return Token{}, wrong("%s has %d bytes, more than %d", one.name, len(value), one.most)

@@ -12,36 +12,35 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// HTTPClient sends requests; [*http.Client] is one.
+// HTTPClient sends requests; [*http.Client] implements it.
 type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Client calls methods of one server. It may be used by several goroutines.
+// Client calls methods of one server. It is safe for concurrent use.
 type Client struct {
-	// URL is the server's address, such as "http://example.com/RPC2".
+	// URL is the server's URL, for example "http://example.com/RPC2".
 	URL string
-	// HTTP sends the requests; nil means [http.DefaultClient], which waits
-	// for an answer as long as the context does.
+	// HTTP sends the requests. Nil means [http.DefaultClient], which has no timeout other
+	// than the context's deadline.
 	HTTP HTTPClient
-	// UserAgent names the program; empty means this package.
+	// UserAgent names the program; "" names this package.
 	UserAgent string
-	// MaxBytes limits the answer; zero means 1 MiB.
+	// MaxBytes limits the response; zero means 1 MiB.
 	MaxBytes int64
 }
 
-// HTTPError is an answer with a status other than 2xx.
+// HTTPError is a response with a status other than 2xx.
 type HTTPError struct {
-	// Status is the status code.
+	// Status is the HTTP status code.
 	Status int
-	// Text is the beginning of the answer when it was plain text, for
-	// people.
+	// Text is the beginning of a plain text response, for people. It may be empty.
 	Text string
-	// Err is the [*Fault] when there was one in the answer, else nil.
+	// Err is the [*Fault] in the response, or nil.
 	Err error
 }
 
-// Error gives the status and what the server said.
+// Error returns the status and the server's message.
 func (e *HTTPError) Error() string {
 	s := fmt.Sprintf("xmlrpc: the server answered HTTP status %d %s", e.Status, http.StatusText(e.Status))
 	switch {
@@ -53,13 +52,13 @@ func (e *HTTPError) Error() string {
 	return s
 }
 
-// Unwrap gives the fault, if any.
+// Unwrap returns the fault in the response, or nil.
 func (e *HTTPError) Unwrap() error { return e.Err }
 
-// Call calls a method and gives its result. The error is or wraps a [*Fault]
-// when the method failed, an [*HTTPError] for another status than 2xx, a
-// [*SyntaxError] when the answer cannot be read, [ErrValue] when a parameter
-// cannot be sent (nothing was sent then), or else the error of the transport.
+// Call calls a method and returns its result. The error is or wraps a [*Fault] if the
+// method failed, an [*HTTPError] for a status other than 2xx, a [*SyntaxError] if the
+// response is invalid, or the error of the transport. [ErrValue] means that a parameter
+// cannot be encoded and nothing was sent.
 func (c *Client) Call(ctx context.Context, method string, params ...any) (any, error) {
 	body, err := Call{Method: method, Params: params}.Marshal()
 	if err != nil {
@@ -88,10 +87,10 @@ func (c *Client) Call(ctx context.Context, method string, params ...any) (any, e
 	return v, nil
 }
 
-// httpError reads at most 4 KiB of what came with the status.
+// httpError reads at most 4 KiB of the response body.
 func httpError(resp *http.Response) error {
 	e := &HTTPError{Status: resp.StatusCode}
-	// What can be read of it is all there is to show.
+	// a partial message is better than none
 	head, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
 	var f *Fault
 	if _, err := ParseResponse(bytes.NewReader(head)); errors.As(err, &f) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// What parses prints, and what is printed parses to the same.
+// A call that parses can be written, and the written call parses to the same value.
 func FuzzParseCall(f *testing.F) {
 	f.Add([]byte(call("<value><i4>1</i4></value>")))
 	f.Add([]byte(call("<value><struct><member><name>a</name><value><array><data><value/></data></array></value></member></struct></value>")))
@@ -32,7 +32,7 @@ func FuzzParseCall(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%#v was read and cannot be written: %v", c, err)
 		}
-		// What was UTF-16 or had short tags is longer now.
+		// A document that was UTF-16 or had empty-element tags is longer now.
 		again, err := Decoder{MaxBytes: 64 << 20}.Call(bytes.NewReader(b))
 		if err != nil {
 			t.Fatalf("%s: %v", b, err)

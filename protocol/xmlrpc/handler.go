@@ -13,60 +13,58 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// Method is a procedure that can be called.
+// Method is a procedure that clients can call.
 type Method struct {
-	// Name is what clients call, such as "rssCloud.ping".
+	// Name is the method's name on the wire, for example "rssCloud.ping".
 	Name string
-	// Help is a plain text for people, given by system.methodHelp.
+	// Help is a plain text for people. system.methodHelp returns it.
 	Help string
-	// Signature lists the forms of the call for system.methodSignature: the
-	// type of the result, then those of the parameters, as in
-	// {"boolean", "string", "int"}. It is not enforced. Nil is answered as
-	// "not declared".
+	// Signature lists the forms of the call for system.methodSignature. Each form is the
+	// type of the result followed by the types of the parameters, for example {"boolean",
+	// "string", "int"}. Calls are not checked against it. Nil is reported as "undef", which
+	// means not declared.
 	Signature [][]string
-	// Do runs the method. The params are as the package comment lists; the
-	// result is anything that can be written. Errors: a [*Fault] is answered
-	// as it is, one that wraps [ErrParams] or [ErrLogin] with its text and
-	// the code for it, any other as [Handler.FaultOf] says.
+	// Do runs the method. The package comment lists the types of params and of the result.
+	// A [*Fault] is sent as it is. An error that wraps [ErrParams] or [ErrLogin] is sent
+	// with its text and the code for it. [Handler.FaultOf] converts any other error.
 	Do func(ctx context.Context, params []any) (any, error)
 }
 
-// Handler answers calls sent by HTTP POST. It answers system.listMethods,
-// system.methodHelp, system.methodSignature and system.multicall by itself.
+// Handler serves calls sent by HTTP POST. It implements system.listMethods,
+// system.methodHelp, system.methodSignature and system.multicall itself.
 //
-// A call that was understood is answered with HTTP 200, also when it failed:
-// that is a fault. What never was a call is a fault too, with the HTTP status
-// that says why: 413 too large, 415 for a Content-Type that is not XML and
-// for any Content-Encoding. Other HTTP methods are refused with 405.
+// The response to a valid call has status 200, even if the call failed: the failure is a
+// fault. An invalid call is a fault too, with status 413 if it is too large, 415 for a
+// Content-Type that is not XML or for any Content-Encoding, 400 if it is incomplete, and
+// 200 otherwise. Other HTTP methods than POST get status 405.
 type Handler struct {
-	// Methods are looked up by their exact name; the first one counts.
+	// Methods are selected by their exact name. Of two with the same name the first counts.
 	Methods []Method
-	// FaultOf turns the error of a method into what its caller may know.
-	// When it is nil or gives nil, the caller gets CodeApp and a neutral
-	// sentence, and the error is logged.
+	// FaultOf converts the error of a method into a fault for the client. If FaultOf is nil
+	// or returns nil, the client gets CodeApp with a neutral sentence, and the error is
+	// logged.
 	FaultOf func(error) *Fault
 	// MaxBytes limits the body of a request; zero means 256 KiB.
 	MaxBytes int64
-	// Log gets what callers are not told; nil means silence.
+	// Log gets the internal errors. Nil means no log.
 	Log *slog.Logger
 }
 
-// RequestFrom gives the HTTP request that carried the call, for its remote
-// address and headers. Its body is spent. It is nil when the call did not
-// come through [Handler.ServeHTTP].
+// RequestFrom returns the HTTP request that carried the call, for its remote address and
+// headers. Its body has been read. It is nil if the call did not come through
+// [Handler.ServeHTTP].
 func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 type headerKey struct{}
 
-// HeaderFrom gives the header of the HTTP response to the call. A method may add fields to
-// it. It is nil when the call did not come through [Handler.ServeHTTP].
+// HeaderFrom returns the header of the HTTP response to the call. A method may add fields
+// to it. It is nil if the call did not come through [Handler.ServeHTTP].
 func HeaderFrom(ctx context.Context) http.Header {
 	h, _ := ctx.Value(headerKey{}).(http.Header)
 	return h
 }
 
-// Call runs one call as if it had come over the wire. The error is always a
-// [*Fault].
+// Call runs one call without HTTP. The error is always a [*Fault].
 func (h *Handler) Call(ctx context.Context, c Call) (any, error) {
 	v, err := h.dispatch(ctx, c)
 	if err != nil {
@@ -88,7 +86,7 @@ func (h *Handler) dispatch(ctx context.Context, c Call) (any, error) {
 		String: fmt.Sprintf("There is no method %.100s here. Call system.listMethods for a list.", c.Method)}
 }
 
-// fault is the one place that turns errors of methods into faults.
+// fault converts the errors of methods into faults.
 func (h *Handler) fault(ctx context.Context, method string, err error) *Fault {
 	var f *Fault
 	if errors.As(err, &f) {
@@ -107,7 +105,7 @@ func (h *Handler) fault(ctx context.Context, method string, err error) *Fault {
 		return &Fault{Code: CodeLogin, String: text}
 	}
 	h.log().ErrorContext(ctx, "method failed", "method", method, "err", err)
-	return &Fault{Code: CodeApp, String: "The method failed, and the server's log says why."}
+	return &Fault{Code: CodeApp, String: "The method failed; the server's log has the reason."}
 }
 
 func (h *Handler) log() *slog.Logger {
@@ -117,7 +115,7 @@ func (h *Handler) log() *slog.Logger {
 	return h.Log
 }
 
-// ServeHTTP answers one call.
+// ServeHTTP serves one call.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		refuseMethod(w)
@@ -125,7 +123,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	charset, refusal := acceptable(r.Header)
 	if refusal != "" {
-		// The body is not read: the connection is of no more use.
+		// The body stays unread, so the connection cannot be reused.
 		w.Header().Set("Connection", "close")
 		reply(w, http.StatusUnsupportedMediaType, MarshalFault(&Fault{Code: CodeInvalid, String: refusal}))
 		return
@@ -159,8 +157,8 @@ func (h *Handler) maxBytes() int64 {
 	return 256 << 10
 }
 
-// parseFault says how a body that is no call is answered. Not being a call is
-// no trouble of HTTP's, hence 200.
+// parseFault returns the response to an invalid call. The status is 200 for a syntax error,
+// because HTTP itself did not fail.
 // spec:xmlrpc-1999#status
 func parseFault(err error) (status int, f *Fault) {
 	status, f = http.StatusOK, &Fault{Code: CodeParse}
@@ -171,7 +169,7 @@ func parseFault(err error) (status int, f *Fault) {
 		f.String = fmt.Sprintf("The call is larger than the %d bytes accepted here.", tooLarge.Limit)
 		return http.StatusRequestEntityTooLarge, f
 	case !errors.As(err, &syntax):
-		f.String = "The call did not arrive whole."
+		f.String = "The call arrived incomplete."
 		return http.StatusBadRequest, f
 	case errors.Is(err, ErrEncoding):
 		f.Code = CodeEncoding
@@ -182,13 +180,12 @@ func parseFault(err error) (status int, f *Fault) {
 	return status, f
 }
 
-// acceptable checks the headers of a body and gives its charset, or why it is
-// refused. A missing type and text/plain are accepted as many authors cannot
-// set it; forms are not, since any web page can make a visitor's browser send
-// one.
+// acceptable checks the headers of a body and returns its charset or the reason of the
+// refusal. A missing type and text/plain are accepted, because many programs cannot set the
+// type. Forms are not, because any web page can make a visitor's browser send one.
 func acceptable(h http.Header) (charset, refusal string) {
 	if e := strings.ToLower(strings.TrimSpace(h.Get("Content-Encoding"))); e != "" && e != "identity" {
-		return "", fmt.Sprintf("The Content-Encoding %.40q is not accepted; send the call as it is.", e)
+		return "", fmt.Sprintf("The Content-Encoding %.40q is not accepted; send the call without Content-Encoding.", e)
 	}
 	value := h.Get("Content-Type")
 	name, _, _ := strings.Cut(value, ";")
@@ -202,18 +199,18 @@ func acceptable(h http.Header) (charset, refusal string) {
 }
 
 func refuseMethod(w http.ResponseWriter) {
-	const text = "This address speaks XML-RPC: POST a methodCall to it, as text/xml.\n" +
-		"The method system.listMethods tells what can be called.\n"
+	const text = "This is an XML-RPC endpoint: POST a methodCall to it, as text/xml.\n" +
+		"The method system.listMethods lists the methods.\n"
 	head := w.Header()
 	head.Set("Allow", http.MethodPost)
 	head.Set("Content-Type", "text/plain; charset=utf-8")
 	head.Set("Content-Length", strconv.Itoa(len(text)))
 	w.WriteHeader(http.StatusMethodNotAllowed)
-	// Nobody is left to tell when writing fails.
+	// A write error means that the client has disconnected.
 	_, _ = w.Write([]byte(text))
 }
 
-// reply sends a document. The length is set as the specification asks.
+// reply sends a document with its length, as the specification requires.
 // spec:xmlrpc-1999#response
 func reply(w http.ResponseWriter, status int, body []byte) {
 	head := w.Header()

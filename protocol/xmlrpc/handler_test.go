@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// server has one method of every kind.
+// server returns a handler with one method of every kind.
 func server(t *testing.T) *Handler {
 	return &Handler{
 		Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
@@ -66,7 +66,7 @@ func TestCallResponseHasStatus200AndLength(t *testing.T) {
 		"test.params":     "xmlrpc: fault -32602: wrong parameters: too few",
 		"test.login":      "xmlrpc: fault 403: log-in failed",
 		"test.mapped":     "xmlrpc: fault 4: mapped",
-		"test.secret":     "xmlrpc: fault -32500: The method failed, and the server's log says why.",
+		"test.secret":     "xmlrpc: fault -32500: The method failed; the server's log has the reason.",
 		"test.unwritable": "xmlrpc: fault -32603: The method's result cannot be sent by XML-RPC.",
 		"test.none":       "xmlrpc: fault -32601: There is no method test.none here. Call system.listMethods for a list.",
 	} {
@@ -191,7 +191,7 @@ func TestIntrospection(t *testing.T) {
 		code int
 	}{
 		"help":              {Call{"system.methodHelp", []any{"test.echo"}}, "Gives back its <parameters>.", 0},
-		"help of a system":  {Call{"system.methodHelp", []any{"system.listMethods"}}, "Gives the names of all methods that can be called here.", 0},
+		"help of a system":  {Call{"system.methodHelp", []any{"system.listMethods"}}, "Returns the names of all methods.", 0},
 		"signature":         {Call{"system.methodSignature", []any{"test.echo"}}, [][]string{{"array", "string"}, {"array"}}, 0},
 		"no signature":      {Call{"system.methodSignature", []any{"test.fault"}}, "undef", 0},
 		"help of none":      {Call{"system.methodHelp", []any{"x"}}, nil, CodeNoMethod},

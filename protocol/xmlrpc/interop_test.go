@@ -46,7 +46,7 @@ func TestPythonServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		// It serves until it is ended, which its exit status then says.
+		// The server runs until it is killed, so its exit status is not checked.
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
@@ -61,8 +61,8 @@ func TestPythonServer(t *testing.T) {
 		int64(-7), "a <b> & é 名前 😀", "line\nline\ttab", "", true, false, 1.5, -1e20, when,
 		[]byte{0, 255}, nil, []any{}, []any{int64(1), []any{"a"}}, map[string]any{"é <&>": map[string]any{"x": nil}},
 	}
-	// Left out: numbers of more than 32 bits, which Python reads and does not
-	// write, and carriage returns, which it writes as they are.
+	// The values leave out numbers of more than 32 bits, which Python reads but does not
+	// write, and carriage returns, which it writes unescaped.
 	got, err := c.Call(t.Context(), "echo", values...)
 	if diff := cmp.Diff(values, got); diff != "" || err != nil {
 		t.Error(diff, err)

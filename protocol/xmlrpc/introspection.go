@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// MaxCalls is how many calls one system.multicall may hold.
+// MaxCalls is the limit of calls in one system.multicall.
 // spec:cloudburst#multicall
 const MaxCalls = 50
 
-// system finds one of the methods that every handler has.
+// system returns one of the methods that every handler has, or nil.
 // spec:xmlrpc-introspection-2001#methods
 func (h *Handler) system(name string) *Method {
 	all := h.systemMethods()
@@ -25,25 +25,25 @@ func (h *Handler) system(name string) *Method {
 func (h *Handler) systemMethods() []Method {
 	return []Method{{
 		Name:      "system.listMethods",
-		Help:      "Gives the names of all methods that can be called here.",
+		Help:      "Returns the names of all methods.",
 		Signature: [][]string{{"array"}},
 		Do:        h.listMethods,
 	}, {
 		Name:      "system.methodHelp",
-		Help:      "Gives a text that describes the named method.",
+		Help:      "Returns a description of the named method.",
 		Signature: [][]string{{"string", "string"}},
 		Do:        h.methodHelp,
 	}, {
 		Name: "system.methodSignature",
-		Help: "Gives the forms in which the named method can be called, each an array of " +
-			"the result's type and the parameters' types, or the string \"undef\" when that is not declared.",
+		Help: "Returns the signatures of the named method, each an array of " +
+			"the result's type and the parameters' types, or the string \"undef\" if none is declared.",
 		Signature: [][]string{{"array", "string"}},
 		Do:        h.methodSignature,
 	}, {
 		Name: "system.multicall",
 		Help: fmt.Sprintf("Runs up to %d calls, given as an array of structs with methodName and params. "+
-			"For each the answer holds an array with the one result, or a struct with faultCode and faultString. "+
-			"After a failed log-in the calls that are left are not tried.", MaxCalls),
+			"The response has an array with the one result, or a struct with faultCode and faultString, for each call. "+
+			"After a failed log-in the remaining calls are not executed.", MaxCalls),
 		Signature: [][]string{{"array", "array"}},
 		Do:        h.multicall,
 	}}
@@ -97,9 +97,9 @@ func (h *Handler) named(caller string, params []any) (*Method, error) {
 	return nil, &Fault{Code: CodeNoMethod, String: fmt.Sprintf("There is no method %.100q here.", name)}
 }
 
-// multicall runs the calls one after the other. A batch is a way to try many
-// passwords in one request, so the first failed log-in is the last that is
-// tried; the answers keep their places.
+// multicall runs the calls in order and returns the results in the same order. A batch
+// could try many passwords in one request, so the calls after a failed log-in are not
+// executed.
 func (h *Handler) multicall(ctx context.Context, params []any) (any, error) {
 	if len(params) != 1 {
 		return nil, fmt.Errorf("%w: system.multicall takes one, an array of calls", ErrParams)
@@ -112,13 +112,13 @@ func (h *Handler) multicall(ctx context.Context, params []any) (any, error) {
 		return nil, fmt.Errorf("%w: %d calls in one system.multicall, at most %d are accepted",
 			ErrParams, len(list), MaxCalls)
 	}
-	answers := make([]any, 0, len(list))
+	results := make([]any, 0, len(list))
 	locked := false
 	for _, entry := range list {
 		switch {
 		case locked:
-			answers = append(answers, faultValue(&Fault{Code: CodeLogin,
-				String: "Not tried, because the log-in of a call before failed."}))
+			results = append(results, faultValue(&Fault{Code: CodeLogin,
+				String: "Not executed, because the log-in of an earlier call failed."}))
 			continue
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -126,12 +126,12 @@ func (h *Handler) multicall(ctx context.Context, params []any) (any, error) {
 		name, v, err := h.entry(ctx, entry)
 		if err != nil {
 			locked = errors.Is(err, ErrLogin)
-			answers = append(answers, faultValue(h.fault(ctx, name, err)))
+			results = append(results, faultValue(h.fault(ctx, name, err)))
 			continue
 		}
-		answers = append(answers, []any{v})
+		results = append(results, []any{v})
 	}
-	return answers, nil
+	return results, nil
 }
 
 // entry runs one call of a batch.
@@ -157,7 +157,7 @@ func (h *Handler) entry(ctx context.Context, entry any) (name string, v any, err
 	if err != nil {
 		return name, nil, err
 	}
-	// A result that cannot be written must not take the others with it.
+	// A result that cannot be written must not fail the whole batch.
 	if _, err := MarshalResponse([]any{[]any{v}}); err != nil {
 		return name, nil, fmt.Errorf("result cannot be written: %w", err)
 	}

@@ -8,25 +8,24 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// Decoder reads documents. The zero value has the limits that the package
-// comment names.
+// Decoder reads documents. The zero value has the limits in the package comment.
 type Decoder struct {
 	// MaxBytes limits the document; zero means 256 KiB.
 	MaxBytes int64
-	// Charset is the charset parameter of the Content-Type, if there was
-	// one; it rules over what the document says about itself.
+	// Charset is the charset parameter of the Content-Type, or "". It overrides the
+	// encoding that the document declares.
 	Charset string
 }
 
-// ParseCall reads a methodCall to the end of r. The error is a
-// [*SyntaxError], or wraps the error of r.
+// ParseCall reads a methodCall until the end of r. The error is a [*SyntaxError] or wraps
+// the error of r.
 func ParseCall(r io.Reader) (Call, error) { return Decoder{}.Call(r) }
 
-// ParseResponse reads a methodResponse to the end of r. For a fault the error
-// is a [*Fault], else as with [ParseCall].
+// ParseResponse reads a methodResponse until the end of r. The error is a [*Fault] for a
+// fault, and otherwise that of [ParseCall].
 func ParseResponse(r io.Reader) (any, error) { return Decoder{}.Response(r) }
 
-// Call is like [ParseCall].
+// Call reads a methodCall; see [ParseCall].
 func (d Decoder) Call(r io.Reader) (Call, error) {
 	root, err := d.read(r)
 	if err != nil {
@@ -39,7 +38,7 @@ func (d Decoder) Call(r io.Reader) (Call, error) {
 	return c, nil
 }
 
-// Response is like [ParseResponse].
+// Response reads a methodResponse; see [ParseResponse].
 func (d Decoder) Response(r io.Reader) (any, error) {
 	root, err := d.read(r)
 	if err != nil {
@@ -51,7 +50,7 @@ func (d Decoder) Response(r io.Reader) (any, error) {
 func (d Decoder) read(r io.Reader) (*xmlsafe.Node, error) {
 	root, err := xmlsafe.Read(r, xmlsafe.Options{
 		MaxBytes: d.MaxBytes, Charset: d.Charset,
-		// XML-RPC knows no namespaces: <ex:nil/> comes undeclared often.
+		// XML-RPC has no namespaces: <ex:nil/> is often used without a declaration.
 		LoosePrefixes: true,
 	})
 	var bad *xmlsafe.Error
@@ -148,7 +147,7 @@ func readResponse(root *xmlsafe.Node) (any, error) {
 		case len(params) > 1:
 			return nil, invalid(body, "the response holds %d values; there can be only one", len(params))
 		case len(params) == 0:
-			// What servers send for a method without a result.
+			// Servers send this for a method without a result.
 			return nil, nil
 		}
 		return params[0], nil
@@ -159,7 +158,7 @@ func readResponse(root *xmlsafe.Node) (any, error) {
 	}
 }
 
-// readFault gives the fault as an error.
+// readFault returns the fault as an error.
 // spec:xmlrpc-1999#fault
 func readFault(n *xmlsafe.Node) error {
 	if len(n.Nodes) != 1 || n.Nodes[0].Name() != "value" || !n.Blank() {
@@ -181,8 +180,8 @@ func readFault(n *xmlsafe.Node) error {
 	return &Fault{Code: int(code), String: text}
 }
 
-// readValue reads the content of <value>: one typed element, or text, which
-// is a string with all its white space.
+// readValue reads the content of <value>: one typed element, or text, which is a string
+// including its white space.
 // spec:xmlrpc-1999#scalars
 func readValue(n *xmlsafe.Node) (any, error) {
 	switch {
@@ -258,8 +257,8 @@ func readArray(n *xmlsafe.Node) (any, error) {
 	return list, nil
 }
 
-// readStruct reads struct(member(name, value)*). A name that is there twice
-// is refused: readers would disagree about which of the two counts.
+// readStruct reads struct(member(name, value)*). A repeated name is an error, because
+// readers disagree on which member counts.
 // spec:xmlrpc-1999#structs
 func readStruct(n *xmlsafe.Node) (any, error) {
 	members := make(map[string]any, len(n.Nodes))
@@ -278,7 +277,7 @@ func readStruct(n *xmlsafe.Node) (any, error) {
 			return nil, invalid(m, "<member> must hold a <name> and a <value>")
 		}
 		if _, twice := members[name.Text]; twice {
-			return nil, invalid(m, "the member %.60q is there twice", name.Text)
+			return nil, invalid(m, "the member %.60q occurs twice", name.Text)
 		}
 		v, err := readValue(value)
 		if err != nil {

@@ -2,21 +2,21 @@ package xmlrpc
 
 import "cloudburst/internal/xmlsafe"
 
-// String reads a text: a string, a number in its decimal form, or base64
-// that is UTF-8.
+// String returns the text of a string, of a number in decimal, or of base64 that is UTF-8.
+// It returns false for any other value.
 func String(v any) (string, bool) { return xmlsafe.AsString(v) }
 
-// Int reads a whole number: also one written as a string or, without a
-// fraction, as a double.
+// Int returns the integer of a number, of a string with a number, or of a double without a
+// fraction. It returns false for any other value.
 func Int(v any) (int64, bool) { return xmlsafe.AsInt(v) }
 
-// Bool reads a boolean: also 0 or 1 as a number, and the four words of the
-// wire as a string.
+// Bool returns a boolean, the numbers 0 and 1 as a boolean, or one of the strings "0", "1",
+// "true" and "false" as a boolean. ok is false for any other value.
 func Bool(v any) (value, ok bool) { return xmlsafe.AsBool(v) }
 
-// Strings reads a list of texts: an array of what [String] reads, or a single
-// one of them, as clients without a list type send. An empty array is an
-// empty list.
+// Strings returns a list of strings: an array of values that [String] converts, or a single
+// such value, because some clients have no list type. An empty array is an empty list. It
+// returns false for any other value.
 func Strings(v any) ([]string, bool) {
 	list, ok := v.([]any)
 	if !ok {

@@ -15,12 +15,11 @@ import (
 
 const header = `<?xml version="1.0" encoding="UTF-8"?>` + "\n"
 
-// maxDepth is how deep elements may be nested: what a reader here accepts.
+// maxDepth is the limit of nested elements, the same as when reading.
 const maxDepth = 100
 
-// Append appends the methodCall to dst. When the call holds something that
-// XML-RPC cannot carry, the error wraps [ErrValue] and dst comes back as it
-// was.
+// Append appends the methodCall to dst. If the call has a value that XML-RPC cannot carry,
+// the error wraps [ErrValue] and dst is returned unchanged.
 func (c Call) Append(dst []byte) ([]byte, error) {
 	if !validMethod(c.Method) {
 		return dst, fmt.Errorf("%w: %.60q cannot be the name of a method", ErrValue, c.Method)
@@ -40,7 +39,7 @@ func (c Call) Append(dst []byte) ([]byte, error) {
 	return append(dst, "</params></methodCall>\n"...), nil
 }
 
-// Marshal gives the methodCall. See [Call.Append] for the error.
+// Marshal returns the methodCall. The error is that of [Call.Append].
 func (c Call) Marshal() ([]byte, error) {
 	b, err := c.Append(nil)
 	if err != nil {
@@ -49,8 +48,8 @@ func (c Call) Marshal() ([]byte, error) {
 	return b, nil
 }
 
-// WriteTo writes the methodCall in one piece, or nothing if it cannot be
-// written.
+// WriteTo writes the methodCall to w in a single write. It writes nothing if the call
+// cannot be encoded.
 func (c Call) WriteTo(w io.Writer) (int64, error) {
 	b, err := c.Append(nil)
 	if err != nil {
@@ -60,8 +59,7 @@ func (c Call) WriteTo(w io.Writer) (int64, error) {
 	return int64(n), err
 }
 
-// MarshalResponse gives the methodResponse that carries v. The error wraps
-// [ErrValue].
+// MarshalResponse returns the methodResponse with the value v. The error wraps [ErrValue].
 func MarshalResponse(v any) ([]byte, error) {
 	b := []byte(header + "<methodResponse><params><param>")
 	b, err := appendValue(b, v, 4)
@@ -71,13 +69,13 @@ func MarshalResponse(v any) ([]byte, error) {
 	return append(b, "</param></params></methodResponse>\n"...), nil
 }
 
-// MarshalFault gives the methodResponse that carries f. A character that XML
-// cannot carry is replaced by U+FFFD.
+// MarshalFault returns the methodResponse with the fault f. Characters that XML cannot
+// carry become U+FFFD.
 func MarshalFault(f *Fault) []byte {
 	b := []byte(header + "<methodResponse><fault>")
 	b, err := appendValue(b, faultValue(f), 3)
 	if err != nil {
-		// Unreachable: the text is clean and int always fits.
+		// This is unreachable: the text is clean and every int can be written.
 		return nil
 	}
 	return append(b, "</fault></methodResponse>\n"...)
@@ -87,7 +85,7 @@ func faultValue(f *Fault) map[string]any {
 	return map[string]any{"faultCode": f.Code, "faultString": xmlsafe.Clean(f.String)}
 }
 
-// appendValue writes <value>, which is the depth-th open element.
+// appendValue writes <value>. depth is the number of open elements, including this one.
 func appendValue(dst []byte, v any, depth int) ([]byte, error) {
 	if depth >= maxDepth {
 		return dst, fmt.Errorf("%w: nested too deeply", ErrValue)
@@ -128,8 +126,8 @@ func appendValue(dst []byte, v any, depth int) ([]byte, error) {
 	return append(dst, "</value>"...), nil
 }
 
-// appendReflected writes the types that are not a case of appendValue, inside
-// a <value> that is already open.
+// appendReflected writes the types without a case in appendValue, inside of an open
+// <value>.
 func appendReflected(dst []byte, v reflect.Value, depth int) ([]byte, error) {
 	switch v.Kind() {
 	case reflect.Bool:
@@ -175,7 +173,7 @@ func appendString(dst []byte, s string) ([]byte, error) {
 	return append(dst, "</string>"...), nil
 }
 
-// appendInt writes what does not fit into the specification's 32 bits as i8.
+// appendInt writes a number that exceeds the specification's 32 bits as i8.
 // spec:xmlrpc-1999#scalars
 func appendInt(dst []byte, n int64) []byte {
 	tag := "int>"
@@ -187,8 +185,8 @@ func appendInt(dst []byte, n int64) []byte {
 	return append(append(dst, "</"...), tag...)
 }
 
-// appendDouble writes digits, a period, digits, as the specification's
-// grammar has it: no exponent, and no way to say infinity.
+// appendDouble writes digits, a period and digits, as the specification requires. There is
+// no exponent and no notation for infinity.
 // spec:xmlrpc-1999#double
 func appendDouble(dst []byte, f float64) ([]byte, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
@@ -228,8 +226,7 @@ func appendArray(dst []byte, n int, item func(int) any, depth int) ([]byte, erro
 	return append(dst, "</data></array>"...), nil
 }
 
-// appendStruct writes members in the order of their names, so that equal
-// values are equal bytes.
+// appendStruct writes the members sorted by name, so equal values have equal encodings.
 func appendStruct(dst []byte, members map[string]any, depth int) ([]byte, error) {
 	if depth+3 >= maxDepth {
 		return dst, fmt.Errorf("%w: nested too deeply", ErrValue)

@@ -1,10 +1,8 @@
-// Package xmlrpc speaks XML-RPC, client and server, as Dave Winer wrote it
-// down in 1999 (http://xmlrpc.com/spec.md), with the customs that grew
-// around it: introspection, batches, agreed fault codes, 64-bit numbers and
-// nil.
+// Package xmlrpc implements an XML-RPC client and server, following Dave Winer's
+// specification of 1999 (http://xmlrpc.com/spec.md) and the common extensions:
+// introspection, batches, standard fault codes, 64-bit numbers and nil.
 //
-// A server is a [Handler] with a list of methods; a client is a [Client] with
-// a URL:
+// A server is a [Handler] with a list of methods. A client is a [Client] with a URL:
 //
 //	h := &xmlrpc.Handler{Methods: []xmlrpc.Method{{
 //		Name: "math.add",
@@ -18,13 +16,12 @@
 //	c := &xmlrpc.Client{URL: "http://127.0.0.1:5337/RPC2"}
 //	sum, err := c.Call(ctx, "math.add", 2, 3)
 //
-// Below them are [ParseCall], [ParseResponse], [Call.Marshal],
-// [MarshalResponse] and [MarshalFault] for those who carry the documents
-// themselves.
+// For programs that transport the documents themselves there are [ParseCall],
+// [ParseResponse], [Call.Marshal], [MarshalResponse] and [MarshalFault].
 //
 // # Values
 //
-// A [Value] is any of these Go types, both ways:
+// A [Value] has one of these Go types, when reading and when writing:
 //
 //	i4, int, i8 (and i1, i2)   int64
 //	boolean                    bool
@@ -36,32 +33,29 @@
 //	struct                     map[string]any
 //	nil                        nil
 //
-// When writing, all integers and floats of Go, and slices, arrays and maps
-// with string keys are understood too. The functions [String], [Int],
-// [Bool] and [Strings] read parameters as forgivingly as clients need: a
-// port is a number to one and a string to another.
+// Writing also accepts all integer and float types of Go, and slices, arrays and maps with
+// string keys. The functions [String], [Int], [Bool] and [Strings] convert parameters,
+// because clients differ: some send a port as a number, others as a string.
 //
 // # Hostile input
 //
-// Reading is bounded by default: 256 KiB, 100 elements deep, 256 attributes
-// an element. A DOCTYPE, a second XML declaration, text behind the document
-// and control characters are refused, and a document is read whole or not at
-// all. Writing refuses texts that XML cannot carry, and values nested deeper
-// than a reader here would accept.
+// The default limits of reading are 256 KiB, 100 nested elements, and 256 attributes per
+// element. A DOCTYPE, a second XML declaration, text after the document and control
+// characters are errors. No value is returned with an error. Writing rejects texts that XML
+// cannot carry and values that are nested deeper than reading permits.
 //
 // # Interoperability
 //
-// Accepted when reading, because clients send it: values without a type,
-// white space around numbers, true and false for booleans, dates with dashes,
-// fractions and zones, base64 without padding, arrays without a data element,
-// the Apache extension types with any prefix, members with the value before
-// the name, and a response without a value (which is nil). A document that
-// says it is UTF-16 in a readable declaration is taken as UTF-8, as some
-// serialisers write that. The encodings are UTF-8, US-ASCII, UTF-16,
-// ISO-8859-1 and Windows-1252.
+// Reading accepts these deviations, because clients send them: values without a type, white
+// space around numbers, true and false for booleans, dates with dashes, fractions and
+// zones, base64 without padding, arrays without a data element, the Apache extension types
+// with any prefix, members with the value before the name, and a response without a value
+// (which is nil). A document that declares UTF-16 but is readable as UTF-8 is read as
+// UTF-8, because some serializers write that. The supported encodings are UTF-8, US-ASCII,
+// UTF-16, ISO-8859-1 and Windows-1252.
 //
-// Written is always UTF-8 and the strictest form: doubles without exponent,
-// dates without zone (in UTC), numbers beyond 32 bits as i8.
+// Writing uses UTF-8 and the strictest form: doubles without exponent, dates without zone
+// (in UTC), and numbers beyond 32 bits as i8.
 package xmlrpc
 
 import (
@@ -71,85 +65,85 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// Value is a parameter or result; the package comment lists the types.
+// Value is a parameter or a result. The package comment lists its types.
 type Value = any
 
-// Call is a method and what it is called with.
+// Call is a call of a method with its parameters.
 type Call struct {
-	// Method is made of letters, digits and _ . : / and is at most 255 bytes.
+	// Method consists of letters, digits and _ . : / and has at most 255 bytes.
 	Method string
 	Params []any
 }
 
-// Fault is the answer of a method that failed. It is an error: what
-// [ParseResponse] and [Client.Call] give for a fault, and what a method may
-// return to choose code and text itself.
+// Fault is the response of a method that failed. It is an error: [ParseResponse] and
+// [Client.Call] return it for a fault, and a method may return it to set code and text.
 type Fault struct {
-	// Code is any number; the constants are the ones with an agreed meaning.
+	// Code is any number. The constants have a common meaning.
 	Code int
-	// String says what happened, for people.
+	// String describes the failure, for people.
 	String string
 }
 
-// Error gives the code and the text.
+// Error returns the code and the text.
 func (f *Fault) Error() string { return fmt.Sprintf("xmlrpc: fault %d: %s", f.Code, f.String) }
 
-// Fault codes that servers agree on, from the list that the authors of
-// xmlrpc-epi published in 2001. CodeLogin follows weblog servers.
+// Common fault codes, from the list that the authors of xmlrpc-epi published in 2001.
+// CodeLogin is the code of weblog servers.
 // spec:xmlrpc-faults-2001#codes
 const (
 	CodeParse    = -32700 // not well-formed XML
-	CodeEncoding = -32701 // unsupported encoding
+	CodeEncoding = -32701 // the encoding is not supported
 	CodeInvalid  = -32600 // XML, but not a call
 	CodeNoMethod = -32601 // no method of this name
 	CodeParams   = -32602 // wrong parameters
-	CodeInternal = -32603 // the server is at fault
+	CodeInternal = -32603 // internal error of the server
 	CodeApp      = -32500 // the method failed
 	CodeLogin    = 403    // wrong name or password
 )
 
-// Errors to test with errors.Is.
+// Errors for errors.Is.
 var (
-	// ErrTooLarge: the document has more bytes than allowed.
+	// ErrTooLarge means that a document exceeds its limit of bytes.
 	ErrTooLarge = errors.New("xmlrpc: the document is too large")
-	// ErrTooComplex: too deep, or too many elements or attributes.
+	// ErrTooComplex means that a document has too many levels, elements or attributes.
 	ErrTooComplex = errors.New("xmlrpc: the document is nested too deeply or has too many parts")
-	// ErrDoctype: there is a document type declaration.
+	// ErrDoctype means that a document has a document type declaration.
 	ErrDoctype = errors.New("xmlrpc: a DOCTYPE is not accepted")
-	// ErrEncoding: the document is in an encoding that is not supported.
+	// ErrEncoding means that the encoding of a document is not supported.
 	ErrEncoding = errors.New("xmlrpc: the character encoding is not supported")
-	// ErrInvalid: well-formed XML that is not the XML-RPC document asked for.
+	// ErrInvalid means that a document is well-formed XML, but not the expected XML-RPC
+	// document.
 	ErrInvalid = errors.New("xmlrpc: not an XML-RPC document")
-	// ErrValue: a value that XML-RPC cannot carry.
+	// ErrValue means that XML-RPC cannot carry a value.
 	ErrValue = errors.New("xmlrpc: a value that XML-RPC cannot carry")
 
-	// ErrParams is for methods: an error that wraps it is answered with
-	// CodeParams and the error's text, without this package's prefix.
+	// ErrParams is for methods. An error that wraps it is sent with CodeParams and the
+	// error's text, without this package's prefix.
 	ErrParams = errors.New("xmlrpc: wrong parameters")
-	// ErrLogin is for methods: an error that wraps it says that a name or
-	// password was wrong. It ends a batch, so that one request cannot try
-	// many passwords.
+	// ErrLogin is for methods. An error that wraps it means that the name or password is
+	// wrong, and is sent with CodeLogin. It ends a batch, so one request cannot try many
+	// passwords.
 	ErrLogin = errors.New("xmlrpc: log-in failed")
 )
 
-// SyntaxError says why a document could not be read. It wraps one of the
-// sentinels when there is more to say than that the XML is not well formed.
+// SyntaxError means that a document cannot be read. Err is one of the errors above, or nil
+// if the XML is not well formed.
 type SyntaxError struct {
-	// Line is where it went wrong, from 1.
+	// Line is the line of the error, from 1.
 	Line int
 	Msg  string
 	Err  error
 }
 
-// Error gives the line and the reason.
+// Error returns the line and the reason.
 func (e *SyntaxError) Error() string { return fmt.Sprintf("xmlrpc: line %d: %s", e.Line, e.Msg) }
 
-// Unwrap gives the sentinel, or nil.
+// Unwrap returns Err.
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// Sniff reports whether a body that starts with these bytes is a call, for
-// servers that have one address for several protocols. A kilobyte is enough
-// unless comments stand in front. Nothing else is checked.
+// Sniff reports whether a body that starts with prefix is a call. Servers with several
+// protocols at one URL use it. A kilobyte is enough unless the document starts with long
+// comments. Nothing else is checked.
 func Sniff(prefix []byte) bool {
 	root, ok := xmlsafe.Root(prefix)
 	return ok && root == "methodCall"

@@ -349,7 +349,7 @@ func TestSniff(t *testing.T) {
 	}
 }
 
-// TestCallIndentedWithNoBreakSpacesIsParsed reads calls as web pages show them.
+// TestCallIndentedWithNoBreakSpacesIsParsed parses calls that were copied from web pages.
 func TestCallIndentedWithNoBreakSpacesIsParsed(t *testing.T) {
 	t.Parallel()
 	call := "\u00a0<methodCall>\n\u00a0<methodName>\u00a0weblogUpdates.ping</methodName>\n\u00a0<params>\n\u00a0 <param>\n\u00a0\u00a0 <value>The RSS Blog</value>\n\u00a0 </param>\n" +
