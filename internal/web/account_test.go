@@ -21,10 +21,10 @@ const small = `<rss version="2.0"><channel><title>Small</title><link>https://a.e
 
 func TestEveryPageOfTheAccountIsWholeAndKeptByNobody(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice")
+	x := newAccountHarness(t).as("alice")
 	x.save("alice", author.Public, small)
-	x.people.tokens = []account.Token{{ID: "t1", User: "alice", Label: "script", Scopes: []string{"create"}, CreatedAt: x.fake.now}}
-	x.people.secrets = []account.Secret{{Selector: "s1", User: "alice", Feed: "private", Reader: "Anna", CreatedAt: x.fake.now}}
+	x.fakeAccounts.tokens = []account.Token{{ID: "t1", User: "alice", Label: "script", Scopes: []string{"create"}, CreatedAt: x.fake.now}}
+	x.fakeAccounts.secrets = []account.Secret{{Selector: "s1", User: "alice", Feed: "private", Reader: "Anna", CreatedAt: x.fake.now}}
 	for _, path := range []string{"/account", "/account?done=password", "/account?done=<b>", "/account/feed", "/account/private", "/account/nothing"} {
 		rec := x.open(path)
 		check(t, rec)
@@ -50,18 +50,18 @@ func TestEveryPageOfTheAccountIsWholeAndKeptByNobody(t *testing.T) {
 			t.Errorf("%s: %d %v", path, rec.Code, rec.Header())
 		}
 	}
-	if len(x.people.tokens) != 2 || len(x.people.secrets) != 2 || x.saved.feeds["alice/rss"].Gone || x.saved.feeds["alice/rss"].MovedTo != "" {
+	if len(x.fakeAccounts.tokens) != 2 || len(x.fakeAccounts.secrets) != 2 || x.fakeFeeds.feeds["alice/rss"].Gone || x.fakeFeeds.feeds["alice/rss"].MovedTo != "" {
 		t.Error("something was done that was not confirmed")
 	}
 }
 
 func TestNewPasswordNeedsTheOldOneAndEndsOtherSessions(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice").as("alice")
+	x := newAccountHarness(t).as("alice").as("alice")
 	rec := x.send("/account/password", "old", "wrong", "new", "a new password")
 	check(t, rec)
-	if rec.Code != 403 || !strings.Contains(rec.Body.String(), `id="p-old-wrong"><p`) || x.people.pass["alice"] != "correct horse" {
-		t.Errorf("%d, the password is %q", rec.Code, x.people.pass["alice"])
+	if rec.Code != 403 || !strings.Contains(rec.Body.String(), `id="p-old-wrong"><p`) || x.fakeAccounts.pass["alice"] != "correct horse" {
+		t.Errorf("%d, the password is %q", rec.Code, x.fakeAccounts.pass["alice"])
 	}
 	rec = x.send("/account/password", "old", "correct horse", "new", "short")
 	check(t, rec)
@@ -69,8 +69,8 @@ func TestNewPasswordNeedsTheOldOneAndEndsOtherSessions(t *testing.T) {
 		t.Errorf("a short one: %d", rec.Code)
 	}
 	rec = x.send("/account/password", "old", "correct horse", "new", "a new password")
-	if rec.Code != 303 || x.people.pass["alice"] != "a new password" || len(x.people.sessions) != 1 {
-		t.Errorf("%d, %d sessions", rec.Code, len(x.people.sessions))
+	if rec.Code != 303 || x.fakeAccounts.pass["alice"] != "a new password" || len(x.fakeAccounts.sessions) != 1 {
+		t.Errorf("%d, %d sessions", rec.Code, len(x.fakeAccounts.sessions))
 	}
 	x.cookie = theCookie(t, rec, "cloudburst").Value
 	if rec := x.open(rec.Header().Get("Location")); rec.Code != 200 || !strings.Contains(rec.Body.String(), "The password is changed.") {
@@ -80,14 +80,14 @@ func TestNewPasswordNeedsTheOldOneAndEndsOtherSessions(t *testing.T) {
 
 func TestOnlyOnesOwnSessionsEnd(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("bob").as("alice").as("alice")
-	for cookie, s := range x.people.sessions {
+	x := newAccountHarness(t).as("bob").as("alice").as("alice")
+	for cookie, s := range x.fakeAccounts.sessions {
 		if cookie != x.cookie {
 			x.send("/account/sessions/end", "id", s.ID)
 		}
 	}
 	var left []string
-	for _, s := range x.people.sessions {
+	for _, s := range x.fakeAccounts.sessions {
 		left = append(left, s.User)
 	}
 	slices.Sort(left)
@@ -98,13 +98,13 @@ func TestOnlyOnesOwnSessionsEnd(t *testing.T) {
 
 func TestTokenIsShownOnceAndRevokedWhenMeant(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice")
+	x := newAccountHarness(t).as("alice")
 	rec := x.send("/account/tokens", "label", " my script ", "scope", "create", "scope", "update", "scope", "root", "scope", "create")
 	check(t, rec)
-	if got := x.people.tokens; len(got) != 1 || got[0].Label != "my script" || !slices.Equal(got[0].Scopes, []string{"create", "update"}) || got[0].User != "alice" {
+	if got := x.fakeAccounts.tokens; len(got) != 1 || got[0].Label != "my script" || !slices.Equal(got[0].Scopes, []string{"create", "update"}) || got[0].User != "alice" {
 		t.Fatalf("tokens %+v", got)
 	}
-	plain := "cb_plain-" + x.people.tokens[0].ID
+	plain := "cb_plain-" + x.fakeAccounts.tokens[0].ID
 	if !strings.Contains(rec.Body.String(), plain) || strings.Contains(x.open("/account").Body.String(), plain) {
 		t.Error("the token is not shown just once")
 	}
@@ -115,22 +115,22 @@ func TestTokenIsShownOnceAndRevokedWhenMeant(t *testing.T) {
 			t.Errorf("%v: %d", form, rec.Code)
 		}
 	}
-	id := x.people.tokens[0].ID
-	if x.as("bob").send("/account/tokens/revoke", "id", id, "sure", "yes"); len(x.people.tokens) != 1 {
+	id := x.fakeAccounts.tokens[0].ID
+	if x.as("bob").send("/account/tokens/revoke", "id", id, "sure", "yes"); len(x.fakeAccounts.tokens) != 1 {
 		t.Error("somebody else revoked it")
 	}
-	if rec := x.as("alice").send("/account/tokens/revoke", "id", id, "sure", "yes"); rec.Code != 303 || len(x.people.tokens) != 0 {
-		t.Errorf("%d, %v", rec.Code, x.people.tokens)
+	if rec := x.as("alice").send("/account/tokens/revoke", "id", id, "sure", "yes"); rec.Code != 303 || len(x.fakeAccounts.tokens) != 0 {
+		t.Errorf("%d, %v", rec.Code, x.fakeAccounts.tokens)
 	}
 }
 
 func TestSecretOfAReaderIsShownOnceInThreeWays(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice")
+	x := newAccountHarness(t).as("alice")
 	rec := x.send("/account/private", "reader", "Anna, on her phone")
 	check(t, rec)
 	body := html.UnescapeString(rec.Body.String())
-	sel := x.people.secrets[0].Selector
+	sel := x.fakeAccounts.secrets[0].Selector
 	for _, want := range []string{"http://hub.example:5337/alice/private/" + sel + ".plain-" + sel + "/rss.xml", "http://hub.example:5337/alice/private/rss.xml<", ">" + sel + "<", ">plain-" + sel + "<", "WSSE"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not have %s", want)
@@ -147,13 +147,13 @@ func TestSecretOfAReaderIsShownOnceInThreeWays(t *testing.T) {
 	if check(t, rec); rec.Code != 400 {
 		t.Errorf("nobody: %d", rec.Code)
 	}
-	if rec := x.send("/account/private/revoke", "selector", sel, "sure", "yes"); rec.Code != 303 || len(x.people.secrets) != 0 {
-		t.Errorf("%d, %v", rec.Code, x.people.secrets)
+	if rec := x.send("/account/private/revoke", "selector", sel, "sure", "yes"); rec.Code != 303 || len(x.fakeAccounts.secrets) != 0 {
+		t.Errorf("%d, %v", rec.Code, x.fakeAccounts.secrets)
 	}
 }
 
 // upload sends a file as a browser does; without a name there is no file.
-func (x *town) upload(path, feed, name string, doc []byte) *httptest.ResponseRecorder {
+func (x *accountHarness) upload(path, feed, name string, doc []byte) *httptest.ResponseRecorder {
 	x.Helper()
 	var body bytes.Buffer
 	m := multipart.NewWriter(&body)
@@ -177,15 +177,15 @@ func (x *town) upload(path, feed, name string, doc []byte) *httptest.ResponseRec
 
 func TestFileOfAFeedIsSavedAsItIs(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice")
+	x := newAccountHarness(t).as("alice")
 	for _, name := range []string{author.Public, author.Private} {
-		if rec := x.upload("/account/feed", name, "rss.xml", []byte(small)); rec.Code != 303 || string(x.saved.docs["alice/"+name]) != small {
-			t.Errorf("%s: %d, saved is %q", name, rec.Code, x.saved.docs["alice/"+name])
+		if rec := x.upload("/account/feed", name, "rss.xml", []byte(small)); rec.Code != 303 || string(x.fakeFeeds.docs["alice/"+name]) != small {
+			t.Errorf("%s: %d, saved is %q", name, rec.Code, x.fakeFeeds.docs["alice/"+name])
 		}
 	}
 	js := `{"version": "https://jsonfeed.org/version/1.1", "title": "J", "items": []}`
-	if rec := x.upload("/account/feed", "rss", "feed.json", []byte(js)); rec.Code != 303 || x.saved.feeds["alice/rss"].Type != "application/feed+json" {
-		t.Errorf("JSON: %d, %+v", rec.Code, x.saved.feeds["alice/rss"])
+	if rec := x.upload("/account/feed", "rss", "feed.json", []byte(js)); rec.Code != 303 || x.fakeFeeds.feeds["alice/rss"].Type != "application/feed+json" {
+		t.Errorf("JSON: %d, %+v", rec.Code, x.fakeFeeds.feeds["alice/rss"])
 	}
 	rec := x.open("/account/feed?done=saved")
 	check(t, rec)
@@ -198,7 +198,7 @@ func TestFileOfAFeedIsSavedAsItIs(t *testing.T) {
 
 func TestFileThatIsNoFeedIsSaidSoAndTheOldOneStays(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice")
+	x := newAccountHarness(t).as("alice")
 	x.save("alice", "rss", small)
 	for name, rec := range map[string]*httptest.ResponseRecorder{
 		"no feed":       x.upload("/account/feed", "rss", "x.xml", []byte("<html><body>hello")),
@@ -213,7 +213,7 @@ func TestFileThatIsNoFeedIsSaidSoAndTheOldOneStays(t *testing.T) {
 			t.Errorf("%s: %d", name, rec.Code)
 		}
 	}
-	if string(x.saved.docs["alice/rss"]) != small {
+	if string(x.fakeFeeds.docs["alice/rss"]) != small {
 		t.Error("the old one is gone")
 	}
 	for _, path := range []string{"/login", "/account/tokens", "/account/feed/move"} {
@@ -225,9 +225,9 @@ func TestFileThatIsNoFeedIsSaidSoAndTheOldOneStays(t *testing.T) {
 
 func TestFeedMovesEndsAndComesBackWhenMeant(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice")
+	x := newAccountHarness(t).as("alice")
 	x.save("alice", "rss", small)
-	feed := func() author.Feed { return x.saved.feeds["alice/rss"] }
+	feed := func() author.Feed { return x.fakeFeeds.feeds["alice/rss"] }
 	for _, to := range []string{"", "new.example/rss.xml", "javascript:alert(1)", "/rss.xml", "https://user@new.example/"} {
 		rec := x.send("/account/feed/move", "name", "rss", "to", to, "sure", "yes")
 		check(t, rec)
@@ -266,7 +266,7 @@ func TestFeedMovesEndsAndComesBackWhenMeant(t *testing.T) {
 
 func TestAnAuthorLetsTheServerAddItsCloud(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice")
+	x := newAccountHarness(t).as("alice")
 	const offer, stop, missing = "Add this server", "Stop adding this server", "Programs that look for them there"
 	page := func(path string) string {
 		rec := x.open(path)
@@ -283,7 +283,7 @@ func TestAnAuthorLetsTheServerAddItsCloud(t *testing.T) {
 		t.Errorf("after saving, the page has not what is missing: %s", body)
 	}
 	rec := x.send("/account/feed/cloud", "on", "yes")
-	if body = page(rec.Header().Get("Location")); rec.Code != http.StatusSeeOther || !x.saved.feeds["alice/rss"].AddCloud || !strings.Contains(body, "with the cloud of this server from now on") ||
+	if body = page(rec.Header().Get("Location")); rec.Code != http.StatusSeeOther || !x.fakeFeeds.feeds["alice/rss"].AddCloud || !strings.Contains(body, "with the cloud of this server from now on") ||
 		!strings.Contains(body, stop) || strings.Contains(body, missing) {
 		t.Errorf("switched on: %d %s", rec.Code, body)
 	}
@@ -291,7 +291,7 @@ func TestAnAuthorLetsTheServerAddItsCloud(t *testing.T) {
 		t.Error("the remarks still have what the server adds")
 	}
 	rec = x.send("/account/feed/cloud")
-	if body = page(rec.Header().Get("Location")); rec.Code != http.StatusSeeOther || x.saved.feeds["alice/rss"].AddCloud || !strings.Contains(body, offer) {
+	if body = page(rec.Header().Get("Location")); rec.Code != http.StatusSeeOther || x.fakeFeeds.feeds["alice/rss"].AddCloud || !strings.Contains(body, offer) {
 		t.Errorf("switched off: %d %s", rec.Code, body)
 	}
 	x.save("alice", author.Public, strings.Replace(small, "<item>", `<cloud domain="hub.example" port="5337" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/><item>`, 1))
@@ -303,17 +303,17 @@ func TestAnAuthorLetsTheServerAddItsCloud(t *testing.T) {
 func TestNothingHostileComesIntoThePagesOfTheAccount(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{`"><script>alert(1)</script>`, "\u202egnp.exe", "bad \xff\x00\x1b[31m", strings.Repeat("wide \U0001F4A5", 1200), "javascript:alert(1)"} {
-		x := newTown(t)
-		x.people.with("alice", "p")
+		x := newAccountHarness(t)
+		x.fakeAccounts.with("alice", "p")
 		x.as("alice")
-		for cookie, session := range x.people.sessions {
+		for cookie, session := range x.fakeAccounts.sessions {
 			session.Agent = s
-			x.people.sessions[cookie] = session
+			x.fakeAccounts.sessions[cookie] = session
 		}
-		x.people.tokens = []account.Token{{ID: s, User: "alice", Label: s, Scopes: []string{s}}}
-		x.people.secrets = []account.Secret{{Selector: s, User: "alice", Feed: "private", Reader: s}}
-		x.saved.feeds["alice/rss"] = author.Feed{User: "alice", Name: "rss", Version: 1, Title: s, Type: s, MovedTo: s, SavedAt: time.Unix(0, 0)}
-		x.saved.docs["alice/rss"] = []byte(strings.Replace(small, "Small", s, 1))
+		x.fakeAccounts.tokens = []account.Token{{ID: s, User: "alice", Label: s, Scopes: []string{s}}}
+		x.fakeAccounts.secrets = []account.Secret{{Selector: s, User: "alice", Feed: "private", Reader: s}}
+		x.fakeFeeds.feeds["alice/rss"] = author.Feed{User: "alice", Name: "rss", Version: 1, Title: s, Type: s, MovedTo: s, SavedAt: time.Unix(0, 0)}
+		x.fakeFeeds.docs["alice/rss"] = []byte(strings.Replace(small, "Small", s, 1))
 		for _, rec := range []*httptest.ResponseRecorder{
 			x.open("/account"), x.open("/account/feed"), x.open("/account/private"), x.open("/account?done=" + "%3Cscript%3E"),
 			x.send("/account/tokens", "label", s, "scope", s), x.send("/account/tokens", "label", s, "scope", "read"), x.send("/account/private", "reader", s),

@@ -77,7 +77,7 @@ func feedsNamed(r discover.Result) string {
 
 func TestAuthorsPageHasTheFeedForPeopleAndForPrograms(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	x.save("alice", author.Public, aliceFeed(t))
 	rec := x.page("alice", "")
 	doc := check(t, rec)
@@ -120,7 +120,7 @@ func TestAuthorsPageHasTheFeedForPeopleAndForPrograms(t *testing.T) {
 
 func TestAuthorsPageHasTheNewestFirst(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	item := func(title, date string) string {
 		return "<title>" + title + "</title><guid>https://a.example/" + title + "</guid>" + date
 	}
@@ -145,7 +145,7 @@ func TestAuthorsPageHasTheNewestFirst(t *testing.T) {
 
 func TestNobodySeesWhetherThereIsAUserWithoutAFeed(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	x.save("carol", author.Private, small)
 	want := x.page("nobody", "")
 	check(t, want)
@@ -166,9 +166,9 @@ func TestNobodySeesWhetherThereIsAUserWithoutAFeed(t *testing.T) {
 
 func TestFeedThatMovedOrEndedIsSaidSo(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	x.save("alice", author.Public, small)
-	if _, err := x.saved.Move(t.Context(), "alice", "rss", "https://new.example/rss.xml"); err != nil {
+	if _, err := x.fakeFeeds.Move(t.Context(), "alice", "rss", "https://new.example/rss.xml"); err != nil {
 		t.Fatal(err)
 	}
 	rec := x.page("alice", "")
@@ -176,7 +176,7 @@ func TestFeedThatMovedOrEndedIsSaidSo(t *testing.T) {
 	if rec.Code != 200 || !strings.Contains(rec.Body.String(), `href="https://new.example/rss.xml"`) || strings.Contains(rec.Body.String(), "One") {
 		t.Errorf("moved: %d\n%s", rec.Code, rec.Body)
 	}
-	if _, err := x.saved.End(t.Context(), "alice", "rss"); err != nil {
+	if _, err := x.fakeFeeds.End(t.Context(), "alice", "rss"); err != nil {
 		t.Fatal(err)
 	}
 	rec = x.page("alice", "")
@@ -188,7 +188,7 @@ func TestFeedThatMovedOrEndedIsSaidSo(t *testing.T) {
 
 func TestManyPostsAreOnSeveralPages(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	var items []string
 	for i := range 120 {
 		items = append(items, fmt.Sprintf("<title>Post %03d</title><guid>https://a.example/%d</guid>", i, i))
@@ -211,13 +211,13 @@ func TestManyPostsAreOnSeveralPages(t *testing.T) {
 
 func TestPageOfAVersionIsReadOnce(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	x.save("alice", author.Public, small)
 	for range 3 {
 		x.page("alice", "")
 	}
-	if x.saved.reads != 1 {
-		t.Errorf("the document was read %d times", x.saved.reads)
+	if x.fakeFeeds.reads != 1 {
+		t.Errorf("the document was read %d times", x.fakeFeeds.reads)
 	}
 	x.save("alice", author.Public, strings.Replace(small, "One", "Two", 1))
 	if body := x.page("alice", "").Body.String(); !strings.Contains(body, "Two") || strings.Contains(body, "One") {
@@ -226,16 +226,16 @@ func TestPageOfAVersionIsReadOnce(t *testing.T) {
 }
 
 // slowly counts who reads a document at the same time.
-type slowly struct {
+type slowFeeds struct {
 	accountui.Authors
-	now, most, all atomic.Int64
+	now, maxActive, all atomic.Int64
 }
 
-func (s *slowly) Document(ctx context.Context, user, name string) (author.Feed, []byte, error) {
+func (s *slowFeeds) Document(ctx context.Context, user, name string) (author.Feed, []byte, error) {
 	s.all.Add(1)
 	for now := s.now.Add(1); ; {
-		most := s.most.Load()
-		if now <= most || s.most.CompareAndSwap(most, now) {
+		most := s.maxActive.Load()
+		if now <= most || s.maxActive.CompareAndSwap(most, now) {
 			break
 		}
 	}
@@ -247,9 +247,9 @@ func (s *slowly) Document(ctx context.Context, user, name string) (author.Feed, 
 func TestHoweverManyComeFewDocumentsAreReadAtOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		x := newTown(t)
+		x := newAccountHarness(t)
 		x.save("alice", "rss", aliceFeed(t))
-		s := &slowly{Authors: x.saved}
+		s := &slowFeeds{Authors: x.fakeFeeds}
 		x.Web.Authors = s
 		x.rebuild()
 		var group sync.WaitGroup
@@ -262,7 +262,7 @@ func TestHoweverManyComeFewDocumentsAreReadAtOnce(t *testing.T) {
 		}
 		group.Wait()
 		// Those who read at the same moment may read the same page; whoever waited does not.
-		if most, all := s.most.Load(), s.all.Load(); most > shell.ConcurrentReadings || all < 20 || all > 20*shell.ConcurrentReadings {
+		if most, all := s.maxActive.Load(), s.all.Load(); most > shell.ConcurrentReadings || all < 20 || all > 20*shell.ConcurrentReadings {
 			t.Errorf("%d read at once, %d times in all", most, all)
 		}
 	})
@@ -270,7 +270,7 @@ func TestHoweverManyComeFewDocumentsAreReadAtOnce(t *testing.T) {
 
 func TestNestedPostsAreFolded(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	deep := `<item><title>in</title><guid>%d</guid>` + escaped("<p>x</p>")
 	doc := `<rss version="2.0" xmlns:rssCloud="http://rsscloud.org/ns"><channel><title>T</title><link>https://a.example/</link><description>D</description>`
 	doc += `<item><title>out</title><guid>o</guid>` + strings.Repeat(strings.ReplaceAll(deep, "<item>", "<rssCloud:item>"), 12) + strings.Repeat("</rssCloud:item>", 12) + `</item></channel></rss>`
@@ -296,7 +296,7 @@ func TestNothingHostileComesOntoAnAuthorsPage(t *testing.T) {
 		`<iframe src=https://evil.example></iframe><object data=x><embed src=y>`, `<meta http-equiv=refresh content=0><base href=//evil.example><link rel=stylesheet href=//evil.example>`,
 		strings.Repeat("<div>", 5000), strings.Repeat("<b>", 5000) + "x", "\x00\x1b[31m \xff", `<time datetime="2020-01-01">x</time>`,
 	} {
-		x := newTown(t)
+		x := newAccountHarness(t)
 		clean := html.EscapeString(strings.ToValidUTF8(strings.Map(func(r rune) rune {
 			if r < ' ' {
 				return -1
@@ -328,7 +328,7 @@ func TestNothingHostileComesOntoAnAuthorsPage(t *testing.T) {
 
 func TestLongPostsAreCutAndThePageStaysSmall(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	var items []string
 	for i := range 40 {
 		items = append(items, fmt.Sprintf("<guid>%d</guid>", i)+escaped("<p>"+strings.Repeat("long words ", 4000)+"</p>"))
@@ -347,7 +347,7 @@ func TestLongPostsAreCutAndThePageStaysSmall(t *testing.T) {
 
 func TestFilesOfThisServerArePlayedHere(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	x.save("alice", author.Public, rss(`<guid>1</guid><enclosure url="http://hub.example:5337/media/a.mp3" length="5" type="audio/mpeg"/>`,
 		`<guid>2</guid><enclosure url="http://hub.example:5337.evil.example/a.mp3" length="5" type="audio/mpeg"/>`))
 	if got := strings.Count(x.page("alice", "").Body.String(), `<audio controls preload="none" src="http://hub.example:5337/media/a.mp3">`); got != 1 {
@@ -357,7 +357,7 @@ func TestFilesOfThisServerArePlayedHere(t *testing.T) {
 
 func TestPageSaysTheLanguageOfTheFeed(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	x.save("alice", author.Public, strings.Replace(small, "<item>", "<language>el</language><item>", 1))
 	if body := x.page("alice", "").Body.String(); !strings.Contains(body, `<div class="h-feed" lang="el">`) {
 		t.Errorf("%s", body)
@@ -366,7 +366,7 @@ func TestPageSaysTheLanguageOfTheFeed(t *testing.T) {
 
 func TestAuthorsPageIsOnlyRead(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	x.save("alice", author.Public, small)
 	rec := httptest.NewRecorder()
 	x.author.ServeHTTP(rec, httptest.NewRequest("DELETE", "/alice/", nil))
@@ -381,16 +381,16 @@ func TestAuthorsPageIsOnlyRead(t *testing.T) {
 }
 
 // away are feeds of which nobody knows anything just now.
-type away struct{ *saved }
+type failingFeeds struct{ *fakeFeeds }
 
-func (away) Feed(context.Context, string, string) (author.Feed, error) {
+func (failingFeeds) Feed(context.Context, string, string) (author.Feed, error) {
 	return author.Feed{}, fault.New(fault.Unavailable, "The database is away.")
 }
 
 func TestAuthorsPageWithoutTheStoreSaysSo(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
-	x.Web.Authors = away{x.saved}
+	x := newAccountHarness(t)
+	x.Web.Authors = failingFeeds{x.fakeFeeds}
 	rec := httptest.NewRecorder()
 	x.AuthorPage()(rec, httptest.NewRequest("GET", "/alice/", nil), "alice")
 	if check(t, rec); rec.Code != 503 {

@@ -24,9 +24,9 @@ func (a fakeApps) Client(_ context.Context, id string) (indieauth.Client, error)
 	return c, nil
 }
 
-func newTownWithApps(t *testing.T) *town {
+func newAppHarness(t *testing.T) *accountHarness {
 	t.Helper()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	x.Apps = fakeApps{"https://app.example/": {Name: `The <b>App`, Logo: "https://app.example/l.png", Redirects: []string{"app.example:/cb"}}}
 	x.Rels = [][2]string{{"authorization_endpoint", "/auth"}}
 	x.pages, x.author = x.Routes(), x.AuthorPage()
@@ -44,7 +44,7 @@ func authPath(pairs ...string) string {
 
 func TestTheConsentPageShowsTheProgramAndWhatItMayDo(t *testing.T) {
 	t.Parallel()
-	x := newTownWithApps(t)
+	x := newAppHarness(t)
 	rec := x.open(authPath())
 	page := rec.Body.String()
 	for _, want := range []string{"The &lt;b&gt;App", "https://app.example/", "/alice/", `value="create" checked`, `value="profile" checked`, `value="email" checked`, `name="ask"`} {
@@ -77,8 +77,8 @@ func TestTheConsentPageShowsTheProgramAndWhatItMayDo(t *testing.T) {
 
 func TestTheDecisionIsOfTheUserWhoSawThePage(t *testing.T) {
 	t.Parallel()
-	x := newTownWithApps(t)
-	ask, err := x.people.SealRequest(x.Context(), account.Authorization{User: "alice", ClientID: "https://app.example/", RedirectURI: "https://app.example/cb", State: "s"})
+	x := newAppHarness(t)
+	ask, err := x.fakeAccounts.SealRequest(x.Context(), account.Authorization{User: "alice", ClientID: "https://app.example/", RedirectURI: "https://app.example/cb", State: "s"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestTheDecisionIsOfTheUserWhoSawThePage(t *testing.T) {
 
 func TestEachProfilePageNamesTheEndpointsOfUsersAndOfNobody(t *testing.T) {
 	t.Parallel()
-	x := newTownWithApps(t)
+	x := newAppHarness(t)
 	x.cookie = ""
 	want := "<" + x.PublicURL + `/micropub>; rel="micropub", <` + x.PublicURL + `/auth>; rel="authorization_endpoint"`
 	for _, user := range []string{"alice", "bob", "nobody"} {

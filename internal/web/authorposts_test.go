@@ -19,16 +19,16 @@ import (
 )
 
 // thing is a microformat: its types, and the values of its properties in order.
-type thing struct {
+type microformat struct {
 	kinds  []string
 	props  map[string][]string
-	inside []*thing // with the property that it is the value of, if any, in props as well
+	inside []*microformat // with the property that it is the value of, if any, in props as well
 }
 
 // microformats reads a page as parsers of microformats2 do, as far as it is used here.
-func microformats(n *html.Node, base *url.URL) (all []*thing) {
-	var walk func(n *html.Node, in *thing)
-	walk = func(n *html.Node, in *thing) {
+func microformats(n *html.Node, base *url.URL) (all []*microformat) {
+	var walk func(n *html.Node, in *microformat)
+	walk = func(n *html.Node, in *microformat) {
 		for c := n.FirstChild; c != nil; c = c.NextSibling {
 			if c.Type != html.ElementNode {
 				continue
@@ -42,7 +42,7 @@ func microformats(n *html.Node, base *url.URL) (all []*thing) {
 				}
 			}
 			if len(kinds) > 0 {
-				next = &thing{kinds: kinds, props: map[string][]string{}}
+				next = &microformat{kinds: kinds, props: map[string][]string{}}
 				if in != nil {
 					in.inside = append(in.inside, next)
 				} else {
@@ -86,9 +86,9 @@ func valueOf(n *html.Node, kind string, base *url.URL) string {
 }
 
 // paper is a study whose alice has a public feed, as all who have written do.
-func newPaper(t *testing.T) *study {
+func newAuthorHarness(t *testing.T) *writeHarness {
 	t.Helper()
-	x := newStudy(t)
+	x := newWriteHarness(t)
 	x.FileOf = func(_ context.Context, user, hash string) (author.File, error) {
 		return author.File{User: user, Hash: hash, Width: 640, Height: 480}, nil
 	}
@@ -99,7 +99,7 @@ func newPaper(t *testing.T) *study {
 }
 
 // see opens a page of an author, under its name or everyone's.
-func (x *study) see(path string, headers ...string) *httptest.ResponseRecorder {
+func (x *writeHarness) see(path string, headers ...string) *httptest.ResponseRecorder {
 	x.Helper()
 	r := httptest.NewRequest("GET", path, nil)
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -113,7 +113,7 @@ func (x *study) see(path string, headers ...string) *httptest.ResponseRecorder {
 	return rec
 }
 
-func (x *study) says(status int, path string, words ...string) *html.Node {
+func (x *writeHarness) says(status int, path string, words ...string) *html.Node {
 	x.Helper()
 	rec := x.see(path)
 	if rec.Code != status {
@@ -128,7 +128,7 @@ func (x *study) says(status int, path string, words ...string) *html.Node {
 	return doc
 }
 
-func (x *study) things(path string) []*thing {
+func (x *writeHarness) items(path string) []*microformat {
 	x.Helper()
 	base, err := url.Parse("https://hub.example" + path)
 	if err != nil {
@@ -137,7 +137,7 @@ func (x *study) things(path string) []*thing {
 	return microformats(x.says(http.StatusOK, path), base)
 }
 
-func one(t *testing.T, m *thing, name, want string) {
+func one(t *testing.T, m *microformat, name, want string) {
 	t.Helper()
 	if got := m.props[name]; !slices.Equal(got, strings.Split(want, "\n")) && (want != "" || len(got) > 0) {
 		t.Errorf("%s is %q, want %q", name, got, want)
@@ -146,14 +146,14 @@ func one(t *testing.T, m *thing, name, want string) {
 
 func TestAPostIsAnEntryForPrograms(t *testing.T) {
 	t.Parallel()
-	x := newPaper(t)
+	x := newAuthorHarness(t)
 	x.profile("alice", author.Profile{Name: "Alice", Title: "Walks", Blurb: "About me", Avatar: "/alice/media/0123456789abcdef/me.png"})
 	short := x.write("alice", author.Published, author.Content{Source: "Hello *you*", Categories: []string{"Go", "Fun stuff"}, Reply: &author.Reply{URL: "https://bob.example/1", Title: "What Bob said"},
 		Enclosures: []author.Enclosure{{URL: "/alice/media/0123456789abcdef/a.png", Type: "image/png", Alt: "A cat"}, {URL: "https://m.example/a.mp3", Type: "audio/mpeg", Length: 4800000},
 			{URL: "https://m.example/a.mp4", Type: "video/mp4"}, {URL: "https://m.example/a.pdf", Type: "application/pdf"}}})
-	x.pass(time.Hour)
+	x.advance(time.Hour)
 	long := x.write("alice", author.Published, author.Content{Title: "A title", Source: "Words", Link: "https://example.com/about"})
-	all := x.things("/alice/")
+	all := x.items("/alice/")
 	if len(all) != 1 || all[0].kinds[0] != "h-feed" {
 		t.Fatalf("the page has %+v", all)
 	}
@@ -169,14 +169,14 @@ func TestAPostIsAnEntryForPrograms(t *testing.T) {
 	one(t, card, "photo", "https://hub.example/alice/media/0123456789abcdef/me.png")
 	one(t, card, "note", "About me")
 	for i, p := range []author.Post{long, short} {
-		onList, alone := feed.inside[i], x.things(x.desk.Path(p))[0]
-		for _, e := range []*thing{onList, alone} {
+		onList, alone := feed.inside[i], x.items(x.posts.Path(p))[0]
+		for _, e := range []*microformat{onList, alone} {
 			if e.kinds[0] != "h-entry" {
 				t.Errorf("%v", e.kinds)
 			}
 			one(t, e, "name", p.Title)
-			one(t, e, "url", x.desk.Address(p))
-			one(t, e, "uid", x.desk.Address(p))
+			one(t, e, "url", x.posts.Address(p))
+			one(t, e, "uid", x.posts.Address(p))
 			one(t, e, "published", p.PublishedAt.Format("2006-01-02T15:04:05.000Z"))
 		}
 		if alone.inside[0].kinds[0] != "h-card" || alone.props["author"] == nil {
@@ -185,7 +185,7 @@ func TestAPostIsAnEntryForPrograms(t *testing.T) {
 		one(t, alone.inside[0], "name", "Alice")
 		one(t, alone.inside[0], "url", "https://hub.example/alice/")
 	}
-	e := x.things(x.desk.Path(short))[0]
+	e := x.items(x.posts.Path(short))[0]
 	one(t, e, "content", "Hello you")
 	one(t, e, "category", "Go\nFun stuff")
 	one(t, e, "in-reply-to", "https://bob.example/1")
@@ -193,22 +193,22 @@ func TestAPostIsAnEntryForPrograms(t *testing.T) {
 	one(t, e, "audio", "https://m.example/a.mp3")
 	one(t, e, "video", "https://m.example/a.mp4")
 	one(t, e, "enclosure", "https://m.example/a.mp3\nhttps://m.example/a.mp4\nhttps://m.example/a.pdf")
-	x.says(http.StatusOK, x.desk.Path(short), `<img src="/alice/media/0123456789abcdef/a.png" alt="A cat" width="640" height="480"`, `<audio class="u-audio" controls`, "What Bob said", `href="/alice/category/fun-stuff/"`, "4.8 MB")
-	x.says(http.StatusOK, x.desk.Path(long), "example.com/about", `rel="next" href="`+x.desk.Path(short)+`"`, `<meta property="og:title" content="A title · Walks">`, `<meta property="og:type" content="article">`)
-	x.pass(time.Hour)
-	if _, err := x.desk.Save(t.Context(), author.Edit{User: "alice", ID: short.ID, Change: func(c *author.Content) error { c.Source = "Hello all"; return nil }}); err != nil {
+	x.says(http.StatusOK, x.posts.Path(short), `<img src="/alice/media/0123456789abcdef/a.png" alt="A cat" width="640" height="480"`, `<audio class="u-audio" controls`, "What Bob said", `href="/alice/category/fun-stuff/"`, "4.8 MB")
+	x.says(http.StatusOK, x.posts.Path(long), "example.com/about", `rel="next" href="`+x.posts.Path(short)+`"`, `<meta property="og:title" content="A title · Walks">`, `<meta property="og:type" content="article">`)
+	x.advance(time.Hour)
+	if _, err := x.posts.Save(t.Context(), author.Edit{User: "alice", ID: short.ID, Change: func(c *author.Content) error { c.Source = "Hello all"; return nil }}); err != nil {
 		t.Fatal(err)
 	}
-	e = x.things(x.desk.Path(short))[0]
+	e = x.items(x.posts.Path(short))[0]
 	one(t, e, "updated", x.fake.now.UTC().Format("2006-01-02T15:04:05.000Z"))
 }
 
 func TestAPostThatWasMovedTakenBackOrNeverShownSaysSo(t *testing.T) {
 	t.Parallel()
-	x := newPaper(t)
+	x := newAuthorHarness(t)
 	p := x.write("alice", author.Published, author.Content{Title: "Café au lait", Source: "x"})
 	draft := x.write("alice", author.Draft, author.Content{Title: "Secret", Source: "x"})
-	path := x.desk.Path(p)
+	path := x.posts.Path(p)
 	if !strings.HasSuffix(path, "caf%C3%A9-au-lait") {
 		t.Fatalf("the path is %s", path)
 	}
@@ -225,7 +225,7 @@ func TestAPostThatWasMovedTakenBackOrNeverShownSaysSo(t *testing.T) {
 		x.says(http.StatusNotFound, none)
 	}
 	_ = draft
-	if _, err := x.desk.Delete(t.Context(), "alice", p.ID, 0, "test"); err != nil {
+	if _, err := x.posts.Delete(t.Context(), "alice", p.ID, 0, "test"); err != nil {
 		t.Fatal(err)
 	}
 	x.says(http.StatusGone, path, "taken back by its author")
@@ -238,12 +238,12 @@ func TestAPostThatWasMovedTakenBackOrNeverShownSaysSo(t *testing.T) {
 
 func TestWhoHasAPageIsToldThatNothingHasChanged(t *testing.T) {
 	t.Parallel()
-	x := newPaper(t)
+	x := newAuthorHarness(t)
 	p := x.write("alice", author.Published, author.Content{Source: "Hello", Categories: []string{"Go"}})
-	for _, path := range []string{"/alice/", x.desk.Path(p), "/alice/archive/", "/alice/category/", "/alice/category/go/", "/everyone/"} {
+	for _, path := range []string{"/alice/", x.posts.Path(p), "/alice/archive/", "/alice/category/", "/alice/category/go/", "/everyone/"} {
 		first := x.see(path)
 		tag, date := first.Header().Get("ETag"), first.Header().Get("Last-Modified")
-		x.pass(time.Minute)
+		x.advance(time.Minute)
 		for _, h := range [][]string{{"If-None-Match", tag}, {"If-None-Match", `"x", ` + strings.TrimPrefix(tag, "W/")}, {"If-Modified-Since", date}} {
 			again := x.see(path, h...)
 			if again.Code != http.StatusNotModified || again.Body.Len() > 0 || again.Header().Get("ETag") != tag || again.Header().Get("Vary") == "" || again.Header().Get("Cache-Control") != "no-cache" {
@@ -261,7 +261,7 @@ func TestWhoHasAPageIsToldThatNothingHasChanged(t *testing.T) {
 		t.Errorf("signed in: %d %v", mine.Code, mine.Header())
 	}
 	x.cookie = ""
-	x.pass(time.Minute)
+	x.advance(time.Minute)
 	x.write("alice", author.Published, author.Content{Source: "More"})
 	if a := x.see("/alice/", "If-None-Match", tag); a.Code != http.StatusOK || !strings.Contains(a.Body.String(), "More") {
 		t.Errorf("a new post: %d", a.Code)
@@ -270,18 +270,18 @@ func TestWhoHasAPageIsToldThatNothingHasChanged(t *testing.T) {
 
 func TestPagesOfPostsLeaveNothingOutAndNameTheirFeed(t *testing.T) {
 	t.Parallel()
-	x := newPaper(t)
+	x := newAuthorHarness(t)
 	var want []string
 	for i := range 45 {
 		p := x.write("alice", author.Published, author.Content{Source: fmt.Sprint("post ", i), Categories: []string{"All", fmt.Sprint("M", i%2)}})
-		want = append([]string{x.desk.Address(p)}, want...)
+		want = append([]string{x.posts.Address(p)}, want...)
 		if i%3 > 0 { // some at the same time
-			x.pass(time.Hour)
+			x.advance(time.Hour)
 		}
 	}
 	walk := func(path string) (got []string) {
 		for n := 0; path != ""; n++ {
-			feed := x.things(path)[0]
+			feed := x.items(path)[0]
 			for _, e := range feed.inside {
 				if e.kinds[0] == "h-entry" {
 					got = append(got, e.props["url"]...)
@@ -354,10 +354,10 @@ func TestPagesOfPostsLeaveNothingOutAndNameTheirFeed(t *testing.T) {
 
 func TestAHierarchyFoldsWithoutScript(t *testing.T) {
 	t.Parallel()
-	x := newPaper(t)
+	x := newAuthorHarness(t)
 	p := x.write("alice", author.Published, author.Content{Title: "O", Outline: []author.Node{
 		{Text: "open <script>x</script> [*a* link](https://x.example/?a=1&b=%3E)", Nodes: []author.Node{{Text: "leaf"}, {Title: "Titled", Text: "below", Folded: true, Nodes: []author.Node{{Text: "deepest"}}}}}, {Text: "alone"}}})
-	doc := x.says(http.StatusOK, x.desk.Path(p), "deepest", "alone")
+	doc := x.says(http.StatusOK, x.posts.Path(p), "deepest", "alone")
 	for n := range doc.Descendants() {
 		if n.Data != "summary" {
 			continue
@@ -368,7 +368,7 @@ func TestAHierarchyFoldsWithoutScript(t *testing.T) {
 			}
 		}
 	}
-	x.says(http.StatusOK, x.desk.Path(p), `<em>a</em> link</span></summary>`, `<p class="about"><a href="https://x.example/?a=1&amp;b=%3E" rel="nofollow noopener noreferrer ugc"><em>a</em> link</a></p>`)
+	x.says(http.StatusOK, x.posts.Path(p), `<em>a</em> link</span></summary>`, `<p class="about"><a href="https://x.example/?a=1&amp;b=%3E" rel="nofollow noopener noreferrer ugc"><em>a</em> link</a></p>`)
 	var open, closed int
 	for n := range doc.Descendants() {
 		if n.Data == "details" && strings.Contains(attrOf(n, "class"), "fold") {
@@ -388,21 +388,21 @@ func TestAHierarchyFoldsWithoutScript(t *testing.T) {
 }
 
 // profile is what a user says of himself.
-func (x *study) profile(user string, p author.Profile) {
+func (x *writeHarness) profile(user string, p author.Profile) {
 	x.Helper()
-	x.shelf.mu.Lock()
-	defer x.shelf.mu.Unlock()
-	w := x.shelf.writers[user]
+	x.fakePostStore.mu.Lock()
+	defer x.fakePostStore.mu.Unlock()
+	w := x.fakePostStore.writers[user]
 	w.User, w.Profile, w.Written = user, p, true
-	x.shelf.writers[user] = w
+	x.fakePostStore.writers[user] = w
 }
 
 // pass lets time go by.
-func (x *study) pass(d time.Duration) { x.fake.now = x.fake.now.Add(d) }
+func (x *writeHarness) advance(d time.Duration) { x.fake.now = x.fake.now.Add(d) }
 
 func TestPagesOfAWriterHaveTheStyleSheetOfTheirColours(t *testing.T) {
 	t.Parallel()
-	x := newPaper(t)
+	x := newAuthorHarness(t)
 	x.profile("alice", author.Profile{Accent: "#ffff00", Theme: "dark"})
 	x.write("alice", author.Published, author.Content{Source: "x"})
 	x.says(http.StatusOK, "/alice/", `<link rel="stylesheet" href="/static/tint/ffff00-dark.css">`)

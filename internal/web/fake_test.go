@@ -205,7 +205,7 @@ func newWeb(t *testing.T, f *fake) (*Web, *event.Bus) {
 }
 
 // rich fills f with a busy day.
-func rich(f *fake, bus *event.Bus) {
+func addBusyDay(f *fake, bus *event.Bus) {
 	r := rand.New(rand.NewPCG(1, 2))
 	hosts := []string{"scripting.com/rss.xml", "daringfireball.net/feeds/main", "feeds.bbci.co.uk/news/rss.xml", "xkcd.com/atom.xml",
 		"blog.example.org/2026/a-rather-long-path/that-goes-on/and-on/feed.xml", "jvns.ca/atom.xml", "planet.debian.org/rss20.xml", "例え.jp/フィード.xml"}
@@ -224,8 +224,8 @@ func rich(f *fake, bus *event.Bus) {
 	for i := range 1440 {
 		f.minutes = append(f.minutes, minuteOf(f.now.Add(-time.Duration(1440-i)*time.Minute), i, r))
 	}
-	story(f, bus, hosts, r)
-	busy(f)
+	addLogEvents(f, bus, hosts, r)
+	addChanges(f)
 }
 
 func topicOf(url string, now time.Time, i int, subs int64) hub.TopicInfo {
@@ -285,7 +285,7 @@ func minuteOf(at time.Time, i int, r *rand.Rand) hub.Minute {
 }
 
 // busy fills the list of changes.
-func busy(f *fake) {
+func addChanges(f *fake) {
 	for i := range 150 {
 		c := hub.Change{Node: 17, Seq: int64(i + 1), At: f.now.Add(-time.Duration(150-i)*19*time.Second + 12*time.Second), Via: "rest",
 			Name: fmt.Sprintf("Weblog number %d", i), URL: fmt.Sprintf("https://people.example.net/~user%02d/", i%47)}
@@ -307,7 +307,7 @@ func busy(f *fake) {
 }
 
 // story writes a log that reads like one.
-func story(f *fake, bus *event.Bus, hosts []string, r *rand.Rand) {
+func addLogEvents(f *fake, bus *event.Bus, hosts []string, r *rand.Rand) {
 	end := f.now
 	for i := range 160 {
 		f.now = end.Add(-time.Duration((160-i)*(160-i)/20+41) * time.Second)

@@ -11,13 +11,13 @@ import (
 
 func TestHintsOfAFeedAreSetOnItsPage(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	x.profile("alice", author.Profile{Title: "Walks"})
 	rec := x.send("/account/feed/hints", "ttl", "120", "hours", "0, 1 23", "day", "Sunday", "day", "Monday", "period", "daily", "frequency", "2", "base", "2026-01-01T12:00:00Z")
 	if rec.Code != http.StatusSeeOther {
 		t.Fatal(rec.Code, rec.Body)
 	}
-	w, err := x.desk.Writer(t.Context(), "alice")
+	w, err := x.posts.Writer(t.Context(), "alice")
 	if h := w.Hints; err != nil || w.Title != "Walks" || h.TTL != 120 || !slices.Equal(h.SkipHours, []int{0, 1, 23}) || !slices.Equal(h.SkipDays, []string{"Monday", "Sunday"}) || h.UpdatePeriod != "daily" || h.UpdateFrequency != 2 || h.UpdateBase.IsZero() {
 		t.Errorf("stored: %+v, %v", w.Profile, err)
 	}
@@ -35,10 +35,10 @@ func TestHintsOfAFeedAreSetOnItsPage(t *testing.T) {
 			t.Errorf("%s %s: %d %s", field, value, rec.Code, rec.Body)
 		}
 	}
-	if rec := x.parcel("/account/author", "", "", nil, "title", "Strolls"); rec.Code != http.StatusSeeOther {
+	if rec := x.postMultipart("/account/author", "", "", nil, "title", "Strolls"); rec.Code != http.StatusSeeOther {
 		t.Fatal(rec.Code)
 	}
-	if w, err := x.desk.Writer(t.Context(), "alice"); err != nil || w.Title != "Strolls" || w.Hints.TTL != 120 {
+	if w, err := x.posts.Writer(t.Context(), "alice"); err != nil || w.Title != "Strolls" || w.Hints.TTL != 120 {
 		t.Errorf("the other page of the profile has changed the hints: %+v, %v", w.Profile, err)
 	}
 }

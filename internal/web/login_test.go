@@ -28,7 +28,7 @@ func theCookie(t *testing.T, rec *httptest.ResponseRecorder, name string) *http.
 
 func TestSigningInBeginsANewSessionAndEndsTheOneBefore(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("bob")
+	x := newAccountHarness(t).as("bob")
 	before := x.cookie
 	rec := x.send("/login", "name", "alice", "password", "correct horse", "next", "/account/private")
 	c := theCookie(t, rec, "cloudburst")
@@ -38,10 +38,10 @@ func TestSigningInBeginsANewSessionAndEndsTheOneBefore(t *testing.T) {
 	if c.Value == before || !c.HttpOnly || c.Secure || c.SameSite != http.SameSiteLaxMode || c.Path != "/" || c.Domain != "" {
 		t.Errorf("the cookie is %+v", c)
 	}
-	if _, still := x.people.sessions[before]; still {
+	if _, still := x.fakeAccounts.sessions[before]; still {
 		t.Error("the session before goes on")
 	}
-	if got := x.people.callers; len(got) != 1 || got[0] != (account.Caller{Addr: addr("203.0.113.9"), Via: "page"}) {
+	if got := x.fakeAccounts.callers; len(got) != 1 || got[0] != (account.Caller{Addr: addr("203.0.113.9"), Via: "page"}) {
 		t.Errorf("the accounts were asked for %+v", got)
 	}
 	x.cookie = c.Value
@@ -53,7 +53,7 @@ func TestSigningInBeginsANewSessionAndEndsTheOneBefore(t *testing.T) {
 func TestCookieOverTLSIsOfThisHostOnly(t *testing.T) {
 	t.Parallel()
 	for _, byProxy := range []bool{true, false} {
-		x := newTown(t)
+		x := newAccountHarness(t)
 		r := httptest.NewRequest("POST", "/login", strings.NewReader("name=alice&password=correct+horse"))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		if byProxy {
@@ -78,7 +78,7 @@ func TestCookieOverTLSIsOfThisHostOnly(t *testing.T) {
 
 func TestRefusedSignInSaysOneThingAndKeepsNoPassword(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	var bodies []string
 	for _, name := range []string{"alice", "nobody"} {
 		rec := x.send("/login", "name", name, "password", "hunter2hunter2", "next", "/account/feed")
@@ -104,8 +104,8 @@ func TestRefusedSignInSaysOneThingAndKeepsNoPassword(t *testing.T) {
 
 func TestPasswordIsTakenAsItIs(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
-	x.people.with("carol", "  spaces and \t tabs ")
+	x := newAccountHarness(t)
+	x.fakeAccounts.with("carol", "  spaces and \t tabs ")
 	if rec := x.send("/login", "name", " carol ", "password", "  spaces and \t tabs "); rec.Code != 303 {
 		t.Errorf("status %d", rec.Code)
 	}
@@ -113,7 +113,7 @@ func TestPasswordIsTakenAsItIs(t *testing.T) {
 
 func TestStrangersAreSentToSignInAndComeBack(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	for _, path := range []string{"/account", "/account/feed", "/account/private"} {
 		rec := x.open(path)
 		if want := "/login?next=" + url.QueryEscape(path); rec.Code != 303 || rec.Header().Get("Location") != want || rec.Header().Get("Cache-Control") != "no-store" {
@@ -126,26 +126,26 @@ func TestStrangersAreSentToSignInAndComeBack(t *testing.T) {
 			t.Errorf("POST %s: %d to %s", path, rec.Code, rec.Header().Get("Location"))
 		}
 	}
-	if len(x.people.tokens)+len(x.people.secrets) > 0 {
+	if len(x.fakeAccounts.tokens)+len(x.fakeAccounts.secrets) > 0 {
 		t.Error("a stranger made something")
 	}
 }
 
 func TestSigningOutEndsTheSession(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice")
+	x := newAccountHarness(t).as("alice")
 	if rec := x.open("/logout"); rec.Code != 405 {
 		t.Errorf("a link signs out: %d", rec.Code)
 	}
 	rec := x.send("/logout")
-	if c := theCookie(t, rec, "cloudburst"); c.MaxAge >= 0 || c.Value != "" || len(x.people.sessions) > 0 {
-		t.Errorf("%+v, sessions %v", c, x.people.sessions)
+	if c := theCookie(t, rec, "cloudburst"); c.MaxAge >= 0 || c.Value != "" || len(x.fakeAccounts.sessions) > 0 {
+		t.Errorf("%+v, sessions %v", c, x.fakeAccounts.sessions)
 	}
 }
 
 func TestFormsOfTheAccountFromOtherSitesAreRefused(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice")
+	x := newAccountHarness(t).as("alice")
 	for _, path := range []string{"/login", "/logout", "/account/feed/end", "/account/tokens"} {
 		r := httptest.NewRequest("POST", path, strings.NewReader("name=rss&sure=yes&label=x&scope=read"))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -154,16 +154,16 @@ func TestFormsOfTheAccountFromOtherSitesAreRefused(t *testing.T) {
 			t.Errorf("%s: %d", path, rec.Code)
 		}
 	}
-	if len(x.people.sessions) != 1 || len(x.people.tokens) != 0 {
+	if len(x.fakeAccounts.sessions) != 1 || len(x.fakeAccounts.tokens) != 0 {
 		t.Error("something was done")
 	}
 }
 
 func TestFirstAccountNeedsTheTokenAndKeepsItOutOfTheAddress(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
-	x.people.first = "k3v9-7qpd"
-	clear(x.people.users)
+	x := newAccountHarness(t)
+	x.fakeAccounts.first = "k3v9-7qpd"
+	clear(x.fakeAccounts.users)
 	if rec := x.open("/login"); rec.Code != 303 || rec.Header().Get("Location") != "/setup" {
 		t.Errorf("/login: %d to %s", rec.Code, rec.Header().Get("Location"))
 	}
@@ -194,20 +194,20 @@ func TestFirstAccountNeedsTheTokenAndKeepsItOutOfTheAddress(t *testing.T) {
 		}
 	}
 	rec = x.send("/setup", "token", "k3v9-7qpd", "name", "alice", "password", "long enough")
-	if rec.Code != 303 || rec.Header().Get("Location") != "/account" || len(x.people.sessions) != 1 || theCookie(t, rec, accountui.SetupCookie).MaxAge >= 0 {
-		t.Errorf("%d to %s, sessions %v", rec.Code, rec.Header().Get("Location"), x.people.sessions)
+	if rec.Code != 303 || rec.Header().Get("Location") != "/account" || len(x.fakeAccounts.sessions) != 1 || theCookie(t, rec, accountui.SetupCookie).MaxAge >= 0 {
+		t.Errorf("%d to %s, sessions %v", rec.Code, rec.Header().Get("Location"), x.fakeAccounts.sessions)
 	}
 	if rec := x.open("/setup"); rec.Code != 303 || rec.Header().Get("Location") != "/login" {
 		t.Errorf("afterwards: %d to %s", rec.Code, rec.Header().Get("Location"))
 	}
-	if rec := x.send("/setup", "token", "", "name", "mallory", "password", "long enough"); rec.Code != 303 || x.people.users["mallory"].Name != "" {
+	if rec := x.send("/setup", "token", "", "name", "mallory", "password", "long enough"); rec.Code != 303 || x.fakeAccounts.users["mallory"].Name != "" {
 		t.Errorf("a second one: %d", rec.Code)
 	}
 }
 
 func TestSigningInLeadsToTheRiverOrToThePageThatWasAskedFor(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t)
+	x := newWriteHarness(t)
 	x.Registration = true
 	x.rebuild()
 	for _, c := range []struct{ next, want string }{{"", "/river"}, {"/account/private", "/account/private"}, {"//evil.example/", "/river"}, {"https://evil.example/", "/river"}} {
@@ -221,12 +221,12 @@ func TestSigningInLeadsToTheRiverOrToThePageThatWasAskedFor(t *testing.T) {
 	if rec := x.as("alice").open("/login"); rec.Header().Get("Location") != "/river" {
 		t.Errorf("somebody who is signed in is sent to %s", rec.Header().Get("Location"))
 	}
-	x.people.first = "k3v9-7qpd"
-	clear(x.people.users)
+	x.fakeAccounts.first = "k3v9-7qpd"
+	clear(x.fakeAccounts.users)
 	if rec := x.send("/setup", "token", "k3v9-7qpd", "name", "ann", "password", "long enough"); rec.Header().Get("Location") != "/river" {
 		t.Errorf("the first account leads to %s", rec.Header().Get("Location"))
 	}
-	x = newStudy(t).as("alice")
+	x = newWriteHarness(t).as("alice")
 	x.River = nil
 	x.pages = x.Routes()
 	if rec := x.open("/login"); rec.Header().Get("Location") != "/write" {
@@ -236,7 +236,7 @@ func TestSigningInLeadsToTheRiverOrToThePageThatWasAskedFor(t *testing.T) {
 
 func TestAccountsAreMadeByTheOperatorUnlessHeLetsEverybody(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	for _, rec := range []*httptest.ResponseRecorder{x.open("/signup"), x.send("/signup", "name", "carol", "password", "long enough")} {
 		check(t, rec)
 		if rec.Code != 404 || !strings.Contains(rec.Body.String(), "Sign-up is closed") {
@@ -253,15 +253,15 @@ func TestAccountsAreMadeByTheOperatorUnlessHeLetsEverybody(t *testing.T) {
 	if rec.Code != 409 || !strings.Contains(rec.Body.String(), `id="c-name-wrong"><p`) {
 		t.Errorf("a name that is taken: %d", rec.Code)
 	}
-	if rec := x.send("/signup", "name", "carol", "password", "long enough"); rec.Code != 303 || x.people.users["carol"].Name != "carol" || len(x.people.sessions) != 1 {
-		t.Errorf("%d, %v", rec.Code, x.people.sessions)
+	if rec := x.send("/signup", "name", "carol", "password", "long enough"); rec.Code != 303 || x.fakeAccounts.users["carol"].Name != "carol" || len(x.fakeAccounts.sessions) != 1 {
+		t.Errorf("%d, %v", rec.Code, x.fakeAccounts.sessions)
 	}
 }
 
 func TestStoreAwayIsNoReasonToSendSomebodyToSignIn(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice")
-	x.people.away = &fault.Error{Code: fault.Unavailable, Msg: "The database is away.", RetryAfter: 5 * time.Second}
+	x := newAccountHarness(t).as("alice")
+	x.fakeAccounts.sessionErr = &fault.Error{Code: fault.Unavailable, Msg: "The database is away.", RetryAfter: 5 * time.Second}
 	if rec := x.open("/account"); rec.Code != 503 || rec.Header().Get("Retry-After") != "5" {
 		t.Errorf("%d %v", rec.Code, rec.Header())
 	}

@@ -14,8 +14,8 @@ import (
 
 func TestCategoriesAreMadeRenamedMergedPublishedAndRemoved(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	has(t, g.look("/feeds/categories"), ">News<", ">public<", `href="/rivers/alice/News"`, `href="/rivers/alice/News/feed.xml"`, `href="/rivers/alice/News/opml"`, ">only you<", "2 feeds")
 	has(t, g.look(g.done("/feeds/categories", "name", " Garden & home ", "public", "yes")), "Category created.", `href="/rivers/alice/Garden%20&amp;%20home"`)
 	has(t, g.wrong(409, "/feeds/categories", "name", "News", "public", "yes"), "There is a category News already.", `value="News"`)
@@ -36,8 +36,8 @@ func TestCategoriesAreMadeRenamedMergedPublishedAndRemoved(t *testing.T) {
 
 func TestReadingListsAreShownAndDropped(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	has(t, g.look("/feeds/lists"), "Technology, kept by Anna", "48 feeds", ">failing<", "An HTML page, not an outline.", "It is part of <bdi>Technology, kept by Anna</bdi>")
 	has(t, g.wrong(200, "/feeds/lists/drop", "id", "1", "remove", "yes"), "Stop following the list and all its feeds?")
 	lacks(t, g.look(g.done("/feeds/lists/drop", "id", "2", "remove", "")), "broken.opml")
@@ -48,8 +48,8 @@ func TestReadingListsAreShownAndDropped(t *testing.T) {
 
 func TestNoticesAreSetUpTriedPausedAndRemoved(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	page := g.look("/feeds/notices?source=" + strconv.FormatInt(river.SourceID("http://scripting.com/rss.xml"), 10))
 	has(t, page, "anna@example.org", ">failing<", "The mail server said 550 no such user.", ">paused<", ">works<", "signed with a secret", `" selected>Scripting News<`)
 	lacks(t, page, secret)
@@ -61,12 +61,12 @@ func TestNoticesAreSetUpTriedPausedAndRemoved(t *testing.T) {
 	has(t, g.look(g.done("/feeds/notices", "via", "webhook", "target", "https://bot.example/x", "what", "c:News", "secret", "s")), "https://bot.example/x", "Saved. The recipient is asked for consent now")
 	g.done("/feeds/notices", "via", "post", "target", "https://bot.example/y", "what", "s:"+strconv.FormatInt(river.SourceID("http://scripting.com/rss.xml"), 10))
 	g.wrong(404, "/feeds/notices", "via", "post", "target", "https://bot.example/y", "what", "s:12345")
-	if all, _ := g.brook.Forwardings(t.Context(), "alice"); len(all) != 5 || all[3].Category != "News" || all[3].Secret != "s" || all[4].SourceID == 0 {
+	if all, _ := g.fakeRiver.Forwardings(t.Context(), "alice"); len(all) != 5 || all[3].Category != "News" || all[3].Secret != "s" || all[4].SourceID == 0 {
 		t.Errorf("%+v", all)
 	}
-	g.brook.tryNotice = func(int64) error { return fault.New(fault.Unreadable, "The mail server said: <no>.") }
+	g.fakeRiver.tryNotice = func(int64) error { return fault.New(fault.Unreadable, "The mail server said: <no>.") }
 	has(t, g.wrong(200, "/feeds/notices/try", "id", "2"), "It was tried now, and did not work.", "The mail server said: &lt;no&gt;.")
-	g.brook.tryNotice = nil
+	g.fakeRiver.tryNotice = nil
 	has(t, g.look(g.done("/feeds/notices/try", "id", "1")), "it was taken")
 	has(t, g.look(g.done("/feeds/notices/pause", "id", "1")), "Paused. New items are not sent.")
 	has(t, g.look(g.done("/feeds/notices/pause", "id", "1")), "Resumed. New items are sent again.")
@@ -77,8 +77,8 @@ func TestNoticesAreSetUpTriedPausedAndRemoved(t *testing.T) {
 
 func TestRecipientsConfirmAndEndByTheirLinks(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.linkState = forward.ForwardingWaiting
+	g := newFollowHarness(t)
+	g.fakeRiver.linkState = forward.ForwardingWaiting
 	// Whoever has the link needs no account, and comes from anywhere.
 	ask := func(method, path, body string, edit func(*http.Request)) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
@@ -93,40 +93,40 @@ func TestRecipientsConfirmAndEndByTheirLinks(t *testing.T) {
 	rec := ask("GET", "/feeds/notices/confirm?token=good", "", nil)
 	check(t, rec)
 	has(t, rec.Body.String(), "alice wants to forward", "vic@x.example", `method="post" action="/feeds/notices/confirm?token=good"`, "<button>Confirm</button>")
-	if rec.Code != 200 || rec.Header().Get("Cache-Control") != "no-store" || rec.Header().Get("Referrer-Policy") != "no-referrer" || g.brook.linkState != forward.ForwardingWaiting {
-		t.Errorf("looking at the link: %d %v, then it is %s", rec.Code, rec.Header(), g.brook.linkState)
+	if rec.Code != 200 || rec.Header().Get("Cache-Control") != "no-store" || rec.Header().Get("Referrer-Policy") != "no-referrer" || g.fakeRiver.linkState != forward.ForwardingWaiting {
+		t.Errorf("looking at the link: %d %v, then it is %s", rec.Code, rec.Header(), g.fakeRiver.linkState)
 	}
 	foreign := func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }
-	if rec = ask("POST", "/feeds/notices/confirm?token=good", "", foreign); rec.Code != 403 || g.brook.linkState != forward.ForwardingWaiting {
+	if rec = ask("POST", "/feeds/notices/confirm?token=good", "", foreign); rec.Code != 403 || g.fakeRiver.linkState != forward.ForwardingWaiting {
 		t.Errorf("another site confirms: %d", rec.Code)
 	}
 	rec = ask("POST", "/feeds/notices/confirm?token=good", "", nil)
 	has(t, rec.Body.String(), "<h1>Confirmed</h1>", "vic@x.example")
-	if rec.Code != 200 || g.brook.linkState != forward.ForwardingConfirmed {
-		t.Errorf("%d, then it is %s", rec.Code, g.brook.linkState)
+	if rec.Code != 200 || g.fakeRiver.linkState != forward.ForwardingConfirmed {
+		t.Errorf("%d, then it is %s", rec.Code, g.fakeRiver.linkState)
 	}
 	rec = ask("GET", "/feeds/notices/end?token=good", "", nil)
 	has(t, rec.Body.String(), "Get no more of these mails?", "<button>Unsubscribe</button>")
-	if g.brook.linkState != forward.ForwardingConfirmed {
+	if g.fakeRiver.linkState != forward.ForwardingConfirmed {
 		t.Error("looking at the link ended it")
 	}
 	// RFC 8058, section 3.2: both kinds of form, also from within another site.
 	for _, kind := range []string{"application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
-		g.brook.linkState = forward.ForwardingConfirmed
+		g.fakeRiver.linkState = forward.ForwardingConfirmed
 		body := "List-Unsubscribe=One-Click"
 		if strings.HasPrefix(kind, "multipart") {
 			body = "--x\r\nContent-Disposition: form-data; name=\"List-Unsubscribe\"\r\n\r\nOne-Click\r\n--x--\r\n"
 		}
 		rec = ask("POST", "/feeds/notices/end?token=good", body, func(r *http.Request) { foreign(r); r.Header.Set("Content-Type", kind) })
-		if rec.Code != 200 || g.brook.linkState != forward.ForwardingEnded {
-			t.Errorf("%s: %d, then it is %s", kind, rec.Code, g.brook.linkState)
+		if rec.Code != 200 || g.fakeRiver.linkState != forward.ForwardingEnded {
+			t.Errorf("%s: %d, then it is %s", kind, rec.Code, g.fakeRiver.linkState)
 		}
 	}
 	has(t, rec.Body.String(), "<h1>Unsubscribed</h1>", `name="allow" value="yes"`, "<button>Allow again</button>")
 	rec = ask("POST", "/feeds/notices/end?token=good", "allow=yes", nil)
 	has(t, rec.Body.String(), "<h1>Confirmed</h1>")
-	if g.brook.linkState != forward.ForwardingConfirmed {
-		t.Errorf("allowed again it is %s", g.brook.linkState)
+	if g.fakeRiver.linkState != forward.ForwardingConfirmed {
+		t.Errorf("allowed again it is %s", g.fakeRiver.linkState)
 	}
 	for _, path := range []string{"/feeds/notices/confirm", "/feeds/notices/end?token=bad"} {
 		for _, method := range []string{"GET", "POST"} {
@@ -139,15 +139,15 @@ func TestRecipientsConfirmAndEndByTheirLinks(t *testing.T) {
 
 func TestTheStateOfANoticeIsShown(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
-	g.brook.notices[0].State, g.brook.notices[1].State = forward.ForwardingWaiting, forward.ForwardingEnded
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
+	g.fakeRiver.notices[0].State, g.fakeRiver.notices[1].State = forward.ForwardingWaiting, forward.ForwardingEnded
 	page := g.look("/feeds/notices")
 	has(t, page, ">waits for confirmation<", ">ended by the recipient<", "Ask again<span")
-	if n := strings.Count(page, `action="/feeds/notices/try"`); n != len(g.brook.notices)-1 {
-		t.Errorf("%d of %d can be tried", n, len(g.brook.notices))
+	if n := strings.Count(page, `action="/feeds/notices/try"`); n != len(g.fakeRiver.notices)-1 {
+		t.Errorf("%d of %d can be tried", n, len(g.fakeRiver.notices))
 	}
-	if at := g.done("/feeds/notices/try", "id", strconv.FormatInt(g.brook.notices[0].ID, 10)); at != "/feeds/notices?done=asked" {
+	if at := g.done("/feeds/notices/try", "id", strconv.FormatInt(g.fakeRiver.notices[0].ID, 10)); at != "/feeds/notices?done=asked" {
 		t.Error(at)
 	}
 }

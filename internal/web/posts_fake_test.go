@@ -20,7 +20,7 @@ import (
 
 // shelf is what a database does for posts, in memory: the rules are those of the real
 // author.Posts, which stands on it.
-type shelf struct {
+type fakePostStore struct {
 	author.PostStore // nil: what is not here nobody asks for
 	author.Store     // likewise, for feeds
 
@@ -32,27 +32,27 @@ type shelf struct {
 	writes  int
 }
 
-func newShelf() *shelf {
-	return &shelf{posts: map[string]author.Post{}, undo: map[string]author.Post{}, writers: map[string]author.Writer{}}
+func newFakePostStore() *fakePostStore {
+	return &fakePostStore{posts: map[string]author.Post{}, undo: map[string]author.Post{}, writers: map[string]author.Writer{}}
 }
 
 // desk is where people write: the program's posts over a shelf.
-func newDesk(f *fake) (*author.Posts, *shelf) {
-	sh := newShelf()
+func newPosts(f *fake) (*author.Posts, *fakePostStore) {
+	sh := newFakePostStore()
 	now := func() time.Time { return f.now }
 	feeds := &author.Feeds{Store: sh, Now: now}
 	return &author.Posts{Store: sh, Feeds: feeds, Now: now, Origin: func() string { return "https://hub.example" }}, sh
 }
 
-func shelved(user string, id int64) string { return fmt.Sprint(user, "/", id) }
+func postKey(user string, id int64) string { return fmt.Sprint(user, "/", id) }
 
 func errNoPost() error { return fault.New(fault.NotFound, "There is no such post.") }
 
-func (s *shelf) SavedDocument(context.Context, string, string) (author.Feed, []byte, error) {
+func (s *fakePostStore) SavedDocument(context.Context, string, string) (author.Feed, []byte, error) {
 	return author.Feed{}, nil, fault.New(fault.NotFound, "Nothing was saved.")
 }
 
-func (s *shelf) WritePost(_ context.Context, w author.Writing) (author.Written, error) {
+func (s *fakePostStore) WritePost(_ context.Context, w author.Writing) (author.Written, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil {
@@ -65,7 +65,7 @@ func (s *shelf) WritePost(_ context.Context, w author.Writing) (author.Written, 
 		return author.Written{}, errNoPost()
 	}
 	var was *author.Post
-	if u, ok := s.undo[shelved(w.User, now.ID)]; ok {
+	if u, ok := s.undo[postKey(w.User, now.ID)]; ok {
 		was = &u
 	}
 	next, undo, err := w.Change(now, found, was, writer, func(slug string) (string, error) { return s.free(w.User, slug), nil })
@@ -74,10 +74,10 @@ func (s *shelf) WritePost(_ context.Context, w author.Writing) (author.Written, 
 	}
 	s.writes++
 	next.Revision = now.Revision + 1
-	s.posts[shelved(w.User, next.ID)] = *next
-	delete(s.undo, shelved(w.User, next.ID))
+	s.posts[postKey(w.User, next.ID)] = *next
+	delete(s.undo, postKey(w.User, next.ID))
 	if undo != nil {
-		s.undo[shelved(w.User, next.ID)] = *undo
+		s.undo[postKey(w.User, next.ID)] = *undo
 	}
 	if now.State == author.Published || next.State == author.Published {
 		writer.Version++
@@ -89,9 +89,9 @@ func (s *shelf) WritePost(_ context.Context, w author.Writing) (author.Written, 
 }
 
 // begin is the post that a writing is of.
-func (s *shelf) begin(w author.Writing) (author.Post, bool) {
+func (s *fakePostStore) begin(w author.Writing) (author.Post, bool) {
 	if w.ID != 0 {
-		return s.posts[shelved(w.User, w.ID)], false
+		return s.posts[postKey(w.User, w.ID)], false
 	}
 	id := int64(1)
 	for _, p := range s.posts {
@@ -106,7 +106,7 @@ func (s *shelf) begin(w author.Writing) (author.Post, bool) {
 	return author.Post{User: w.User, ID: id, State: author.Draft}, false
 }
 
-func (s *shelf) free(user, slug string) string {
+func (s *fakePostStore) free(user, slug string) string {
 	taken := func(name string) bool {
 		for _, p := range s.posts {
 			if p.User == user && p.Slug == name {
@@ -122,7 +122,7 @@ func (s *shelf) free(user, slug string) string {
 	return name
 }
 
-func (s *shelf) one(match func(author.Post) bool) (author.Post, error) {
+func (s *fakePostStore) one(match func(author.Post) bool) (author.Post, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil {
@@ -136,21 +136,21 @@ func (s *shelf) one(match func(author.Post) bool) (author.Post, error) {
 	return author.Post{}, errNoPost()
 }
 
-func (s *shelf) Post(_ context.Context, user string, id int64) (author.Post, error) {
+func (s *fakePostStore) Post(_ context.Context, user string, id int64) (author.Post, error) {
 	return s.one(func(p author.Post) bool { return p.User == user && p.ID == id })
 }
 
-func (s *shelf) PostBySlug(_ context.Context, user, slug string) (author.Post, error) {
+func (s *fakePostStore) PostBySlug(_ context.Context, user, slug string) (author.Post, error) {
 	return s.one(func(p author.Post) bool { return p.User == user && p.Slug == slug })
 }
 
-func (s *shelf) PostByKey(_ context.Context, user, key, guid string) (author.Post, error) {
+func (s *fakePostStore) PostByKey(_ context.Context, user, key, guid string) (author.Post, error) {
 	return s.one(func(p author.Post) bool {
 		return p.User == user && p.State != author.Deleted && (guid != "" && p.GUID == guid || guid == "" && p.Key == key)
 	})
 }
 
-func (s *shelf) Posts(_ context.Context, q author.PostQuery) ([]author.Post, error) {
+func (s *fakePostStore) Posts(_ context.Context, q author.PostQuery) ([]author.Post, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil {
@@ -187,7 +187,7 @@ func (s *shelf) Posts(_ context.Context, q author.PostQuery) ([]author.Post, err
 	return all[:min(len(all), q.Limit)], nil
 }
 
-func (s *shelf) PostCounts(_ context.Context, user string, what author.CountOf, prefix string, limit int) ([]author.Count, error) {
+func (s *fakePostStore) PostCounts(_ context.Context, user string, what author.CountOf, prefix string, limit int) ([]author.Count, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	counts := map[string]author.Count{}
@@ -222,7 +222,7 @@ func (s *shelf) PostCounts(_ context.Context, user string, what author.CountOf, 
 	return all[:min(len(all), limit)], nil
 }
 
-func (s *shelf) PostsChanged(_ context.Context, user, category string) (stamp int64, _ error) {
+func (s *fakePostStore) PostsChanged(_ context.Context, user, category string) (stamp int64, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.posts {
@@ -234,7 +234,7 @@ func (s *shelf) PostsChanged(_ context.Context, user, category string) (stamp in
 	return stamp, nil
 }
 
-func (s *shelf) Writer(_ context.Context, user string) (author.Writer, error) {
+func (s *fakePostStore) Writer(_ context.Context, user string) (author.Writer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.writers[user]
@@ -247,7 +247,7 @@ func (s *shelf) Writer(_ context.Context, user string) (author.Writer, error) {
 	return w, s.fail
 }
 
-func (s *shelf) SetProfile(_ context.Context, user string, change func(*author.Profile) error) (author.Writer, error) {
+func (s *fakePostStore) SetProfile(_ context.Context, user string, change func(*author.Profile) error) (author.Writer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	w := s.writers[user]
@@ -263,15 +263,15 @@ func (s *shelf) SetProfile(_ context.Context, user string, change func(*author.P
 }
 
 // drawer keeps files in memory.
-type drawer struct {
-	mu    sync.Mutex
-	files map[string][]byte // by path
-	most  int               // bytes of a file; 0: no bound
+type fakeFiles struct {
+	mu       sync.Mutex
+	files    map[string][]byte // by path
+	maxFiles int               // bytes of a file; 0: no bound
 }
 
-func newDrawer() *drawer { return &drawer{files: map[string][]byte{}} }
+func newFakeFiles() *fakeFiles { return &fakeFiles{files: map[string][]byte{}} }
 
-func (d *drawer) Put(_ context.Context, user, name, contentType string, r io.Reader) (author.File, error) {
+func (d *fakeFiles) Put(_ context.Context, user, name, contentType string, r io.Reader) (author.File, error) {
 	b, err := io.ReadAll(r)
 	if err != nil {
 		return author.File{}, err
@@ -279,7 +279,7 @@ func (d *drawer) Put(_ context.Context, user, name, contentType string, r io.Rea
 	if strings.HasSuffix(name, ".png") && !bytes.HasPrefix(b, []byte("\x89PNG")) {
 		return author.File{}, fault.New(fault.Invalid, "%s is called a picture, but it is none.", name)
 	}
-	if d.most > 0 && len(b) > d.most {
+	if d.maxFiles > 0 && len(b) > d.maxFiles {
 		return author.File{}, fault.New(fault.TooMany, "There is no more room: %s has %d bytes.", name, len(b))
 	}
 	sum := sha256.Sum256(b)
@@ -290,45 +290,45 @@ func (d *drawer) Put(_ context.Context, user, name, contentType string, r io.Rea
 	return f, nil
 }
 
-func (d *drawer) Describe(_ context.Context, address string) (author.Enclosure, error) {
+func (d *fakeFiles) Describe(_ context.Context, address string) (author.Enclosure, error) {
 	if !strings.HasPrefix(address, "https://") {
 		return author.Enclosure{}, fault.New(fault.Invalid, "The address of the file, %q, is none: it must begin with http:// or https://.", address)
 	}
 	return author.Enclosure{URL: address, Type: "audio/mpeg", Length: 12_345_678}, nil
 }
 
-func (d *drawer) Path(f author.File) string {
+func (d *fakeFiles) Path(f author.File) string {
 	return "/" + f.User + "/media/" + f.Hash[:16] + "/" + f.Name
 }
 
 // study is a bank where people write.
-type study struct {
-	*bank
-	shelf  *shelf
-	drawer *drawer
-	desk   *author.Posts
+type writeHarness struct {
+	*riverHarness
+	fakePostStore *fakePostStore
+	fakeFiles     *fakeFiles
+	posts         *author.Posts
 }
 
-func newStudy(t *testing.T) *study {
+func newWriteHarness(t *testing.T) *writeHarness {
 	t.Helper()
-	x := newBank(t)
-	posts, sh := newDesk(x.fake)
-	d := newDrawer()
+	x := newRiverHarness(t)
+	posts, sh := newPosts(x.fake)
+	d := newFakeFiles()
 	x.Posts, x.Files = posts, d
 	x.pages, x.author = x.Routes(), x.AuthorPage()
-	return &study{x, sh, d, posts}
+	return &writeHarness{x, sh, d, posts}
 }
 
-func (x *study) as(name string) *study {
+func (x *writeHarness) as(name string) *writeHarness {
 	x.Helper()
-	x.bank.as(name)
+	x.riverHarness.as(name)
 	return x
 }
 
 // write makes a post of a user.
-func (x *study) write(user string, to author.State, c author.Content) author.Post {
+func (x *writeHarness) write(user string, to author.State, c author.Content) author.Post {
 	x.Helper()
-	p, err := x.desk.Save(x.Context(), author.Edit{User: user, To: to, Change: func(n *author.Content) error { *n = c; return nil }})
+	p, err := x.posts.Save(x.Context(), author.Edit{User: user, To: to, Change: func(n *author.Content) error { *n = c; return nil }})
 	if err != nil {
 		x.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 
 func TestPublicCategoriesAreRiversOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	x := newBank(t)
+	x := newRiverHarness(t)
 	doc := check(t, x.open("/rivers/alice"))
 	if !strings.Contains(text(doc), "Weblogs") || strings.Contains(text(doc), "News") {
 		t.Error(text(doc))
@@ -44,13 +44,13 @@ func TestPublicCategoriesAreRiversOfTheirOwn(t *testing.T) {
 
 func TestCategoriesAreFeeds(t *testing.T) {
 	t.Parallel()
-	x := newBank(t)
-	x.brook.mu.Lock()
+	x := newRiverHarness(t)
+	x.fakeRiver.mu.Lock()
 	private := river.SourceID("https://family.example/secret.xml")
-	f := x.brook.subs["alice"][private]
+	f := x.fakeRiver.subs["alice"][private]
 	f.Categories = append(f.Categories, "Weblogs") // it stays private there
-	x.brook.subs["alice"][private] = f
-	x.brook.mu.Unlock()
+	x.fakeRiver.subs["alice"][private] = f
+	x.fakeRiver.mu.Unlock()
 	for ext, want := range map[string]string{"rss": "application/rss+xml", "atom": "application/atom+xml", "json": "application/feed+json"} {
 		path := "/rivers/alice/Weblogs/feed." + ext
 		rec := x.open(path)
@@ -79,7 +79,7 @@ func TestCategoriesAreFeeds(t *testing.T) {
 
 func TestOwnerHasHisPrivateCategoriesAsFeedsToo(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
+	x := newRiverHarness(t).as("alice")
 	rec := x.open("/rivers/alice/News/feed.rss")
 	if rec.Code != 200 || rec.Header().Get("Cache-Control") != "private, max-age=60" {
 		t.Errorf("%d %v", rec.Code, rec.Header())
@@ -92,10 +92,10 @@ func TestOwnerHasHisPrivateCategoriesAsFeedsToo(t *testing.T) {
 
 func TestCategoryNamesMayHoldAnything(t *testing.T) {
 	t.Parallel()
-	x := newBank(t)
+	x := newRiverHarness(t)
 	for _, name := range []string{"Tech/Go", "a b", "例え", "100%", "?#&", ".."} {
-		x.brook.follow("alice", river.Source{URL: "http://scripting.com/rss.xml", About: river.About{Title: "Scripting News"}}, name)
-		_ = x.brook.PutCategory(t.Context(), "alice", name, true)
+		x.fakeRiver.follow("alice", river.Source{URL: "http://scripting.com/rss.xml", About: river.About{Title: "Scripting News"}}, name)
+		_ = x.fakeRiver.PutCategory(t.Context(), "alice", name, true)
 		if name == ".." {
 			continue // no path can name it; its page says so nowhere
 		}

@@ -11,11 +11,11 @@ import (
 
 func TestReadersAreOneNumberWithItsParts(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice")
+	x := newAccountHarness(t).as("alice")
 	rec := x.open("/account/readers")
 	check(t, rec)
-	if rec.Code != 200 || rec.Header().Get("Cache-Control") != "no-store" || x.crowd.asked != "alice" {
-		t.Errorf("%d %v, asked for %q", rec.Code, rec.Header(), x.crowd.asked)
+	if rec.Code != 200 || rec.Header().Get("Cache-Control") != "no-store" || x.fakeAudience.asked != "alice" {
+		t.Errorf("%d %v, asked for %q", rec.Code, rec.Header(), x.fakeAudience.asked)
 	}
 	body := html.UnescapeString(rec.Body.String())
 	for _, want := range []string{"About 1,204 people read your feeds.", "1,100 through services, 80 with a program of their own, 22 by notifications alone and 2 with a secret.",
@@ -31,14 +31,14 @@ func TestReadersAreOneNumberWithItsParts(t *testing.T) {
 
 func TestNobodyIsARoundNumber(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice")
-	x.crowd.report = audience.Report{WindowDays: 7}
+	x := newAccountHarness(t).as("alice")
+	x.fakeAudience.report = audience.Report{WindowDays: 7}
 	rec := x.open("/account/readers")
 	check(t, rec)
 	if !strings.Contains(rec.Body.String(), "Nobody was seen reading your feeds in the last 7 days.") {
 		t.Errorf("%s", rec.Body)
 	}
-	x.crowd.report.Readers, x.crowd.report.Programs.Readers, x.crowd.report.Partial = 1, 1, true
+	x.fakeAudience.report.Readers, x.fakeAudience.report.Programs.Readers, x.fakeAudience.report.Partial = 1, 1, true
 	if body := x.open("/account/readers").Body.String(); !strings.Contains(body, "About 1 person reads your feeds.") || !strings.Contains(body, "too low") {
 		t.Errorf("%s", body)
 	}
@@ -46,7 +46,7 @@ func TestNobodyIsARoundNumber(t *testing.T) {
 
 func TestNumbersAreForTheAuthorAlone(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	stranger := x.open("/nobody/stats")
 	for _, rec := range []string{"/alice/stats", "/bob/stats"} {
 		if got := x.open(rec); got.Code != 404 || got.Body.String() != stranger.Body.String() {
@@ -67,12 +67,12 @@ func TestNumbersAreForTheAuthorAlone(t *testing.T) {
 
 func TestNamesOfReadersStayText(t *testing.T) {
 	t.Parallel()
-	x := newTown(t).as("alice")
+	x := newAccountHarness(t).as("alice")
 	evil := "\"><script>alert(1)</script>\x1b \xff"
-	x.crowd.report.Services.List = []audience.ServiceRow{{Name: evil, Format: evil, Subscribers: -3}}
-	x.crowd.report.Programs.List = []audience.Count{{Name: evil, N: 1}}
-	x.crowd.report.Push.List = []audience.Count{{Name: evil, N: 1}}
-	x.crowd.report.Formats = []audience.Count{{Name: evil, N: 1}}
+	x.fakeAudience.report.Services.List = []audience.ServiceRow{{Name: evil, Format: evil, Subscribers: -3}}
+	x.fakeAudience.report.Programs.List = []audience.Count{{Name: evil, N: 1}}
+	x.fakeAudience.report.Push.List = []audience.Count{{Name: evil, N: 1}}
+	x.fakeAudience.report.Formats = []audience.Count{{Name: evil, N: 1}}
 	rec := x.open("/account/readers")
 	check(t, rec)
 	if strings.Contains(rec.Body.String(), "<script>alert") || strings.Contains(rec.Body.String(), "\x1b") {

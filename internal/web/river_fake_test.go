@@ -16,7 +16,7 @@ import (
 
 // brook is a river in memory. What tests want to see of calls is in its fields, and
 // what they want to happen is in its functions.
-type brook struct {
+type fakeRiver struct {
 	mu         sync.Mutex
 	now        func() time.Time
 	subs       map[string]map[int64]river.Followed // by reader
@@ -26,7 +26,7 @@ type brook struct {
 	lists      []river.ReadingList
 	notices    []forward.Forwarding
 	seq        int64
-	listeners  map[*brookListener]bool
+	listeners  map[*fakeListener]bool
 	before     map[int64]time.Time // up to when sources were read before all was marked read
 	removed    []removed           // the newest last
 	queries    []river.ItemQuery
@@ -40,12 +40,12 @@ type brook struct {
 	tryNotice func(id int64) error
 }
 
-func newBrook(now func() time.Time) *brook {
-	return &brook{now: now, subs: map[string]map[int64]river.Followed{}, marks: map[string]map[int64]river.Mark{}, categories: map[string]map[string]bool{}, listeners: map[*brookListener]bool{}}
+func newFakeRiver(now func() time.Time) *fakeRiver {
+	return &fakeRiver{now: now, subs: map[string]map[int64]river.Followed{}, marks: map[string]map[int64]river.Mark{}, categories: map[string]map[string]bool{}, listeners: map[*fakeListener]bool{}}
 }
 
 // follow makes a reader follow a source, which has what it needs.
-func (b *brook) follow(reader string, src river.Source, categories ...string) river.Followed {
+func (b *fakeRiver) follow(reader string, src river.Source, categories ...string) river.Followed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	src.ID = cmp.Or(src.ID, river.SourceID(src.URL))
@@ -65,7 +65,7 @@ func (b *brook) follow(reader string, src river.Source, categories ...string) ri
 	return f
 }
 
-func (b *brook) category(reader, name string, public bool) {
+func (b *fakeRiver) category(reader, name string, public bool) {
 	if b.categories[reader] == nil {
 		b.categories[reader] = map[string]bool{}
 	}
@@ -73,7 +73,7 @@ func (b *brook) category(reader, name string, public bool) {
 }
 
 // arrive brings items of one check: those that are there already were edited.
-func (b *brook) arrive(items ...river.Item) {
+func (b *fakeRiver) arrive(items ...river.Item) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	bySource := map[int64]*river.Arrival{}
@@ -107,7 +107,7 @@ func (b *brook) arrive(items ...river.Item) {
 	}
 }
 
-func (b *brook) publish(a river.Arrival) {
+func (b *fakeRiver) publish(a river.Arrival) {
 	for l := range b.listeners {
 		select {
 		case l.c <- a:
@@ -118,14 +118,14 @@ func (b *brook) publish(a river.Arrival) {
 	}
 }
 
-type brookListener struct {
-	b *brook
+type fakeListener struct {
+	b *fakeRiver
 	c chan river.Arrival
 }
 
-func (l *brookListener) C() <-chan river.Arrival { return l.c }
+func (l *fakeListener) C() <-chan river.Arrival { return l.c }
 
-func (l *brookListener) Close() {
+func (l *fakeListener) Close() {
 	l.b.mu.Lock()
 	defer l.b.mu.Unlock()
 	if l.b.listeners[l] {
@@ -135,21 +135,21 @@ func (l *brookListener) Close() {
 }
 
 // Listen is what Web.Arrivals needs.
-func (b *brook) Listen(buffer int) readerui.Listener {
+func (b *fakeRiver) Listen(buffer int) readerui.Listener {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	l := &brookListener{b, make(chan river.Arrival, buffer)}
+	l := &fakeListener{b, make(chan river.Arrival, buffer)}
 	b.listeners[l] = true
 	return l
 }
 
-func (b *brook) Live() river.Live {
+func (b *fakeRiver) Live() river.Live {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return river.Live{Checks: 48211, Unchanged: 44012, New: int64(len(b.items)), Listening: len(b.listeners)}
 }
 
-func (b *brook) entry(reader string, it river.Item) (river.Entry, bool) {
+func (b *fakeRiver) entry(reader string, it river.Item) (river.Entry, bool) {
 	f, follows := b.subs[reader][it.SourceID]
 	m := b.marks[reader][it.ID]
 	if !follows && !m.Starred {
@@ -185,7 +185,7 @@ func fits(q river.ItemQuery, e river.Entry) bool {
 // older reports that a is before b in a river.
 func older(a, b river.Place) bool { return a.At < b.At || a.At == b.At && a.ID < b.ID }
 
-func (b *brook) Items(_ context.Context, q river.ItemQuery) (out []river.Entry, err error) {
+func (b *fakeRiver) Items(_ context.Context, q river.ItemQuery) (out []river.Entry, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.queries = append(b.queries, q)
@@ -215,7 +215,7 @@ func (b *brook) Items(_ context.Context, q river.ItemQuery) (out []river.Entry, 
 	return out[:min(len(out), cmp.Or(q.Limit, 50))], b.err
 }
 
-func (b *brook) Mark(_ context.Context, reader string, ids []int64, read, starred *bool) (int, error) {
+func (b *fakeRiver) Mark(_ context.Context, reader string, ids []int64, read, starred *bool) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.marks[reader] == nil {
@@ -234,7 +234,7 @@ func (b *brook) Mark(_ context.Context, reader string, ids []int64, read, starre
 	return len(ids), b.err
 }
 
-func (b *brook) MarkAllRead(_ context.Context, reader string, source int64, category string, to time.Time) error {
+func (b *fakeRiver) MarkAllRead(_ context.Context, reader string, source int64, category string, to time.Time) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for id, f := range b.subs[reader] {
@@ -250,7 +250,7 @@ func (b *brook) MarkAllRead(_ context.Context, reader string, source int64, cate
 	return b.err
 }
 
-func (b *brook) UndoAllRead(_ context.Context, reader string, to time.Time) error {
+func (b *fakeRiver) UndoAllRead(_ context.Context, reader string, to time.Time) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	undone := false
@@ -267,7 +267,7 @@ func (b *brook) UndoAllRead(_ context.Context, reader string, to time.Time) erro
 	return b.err
 }
 
-func (b *brook) CountUnread(_ context.Context, reader string) (map[int64]river.Unread, error) {
+func (b *fakeRiver) CountUnread(_ context.Context, reader string) (map[int64]river.Unread, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := map[int64]river.Unread{}

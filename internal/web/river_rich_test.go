@@ -19,13 +19,13 @@ import (
 )
 
 // gallery are pictures of the web, made up by their addresses.
-type gallery struct {
+type fakeImages struct {
 	mu    sync.Mutex
 	asked map[string]int
 	give  func(url string) (*fetch.Response, error)
 }
 
-func (g *gallery) Get(_ context.Context, r fetch.Request) (*fetch.Response, error) {
+func (g *fakeImages) Get(_ context.Context, r fetch.Request) (*fetch.Response, error) {
 	g.mu.Lock()
 	if g.asked == nil {
 		g.asked = map[string]int{}
@@ -64,7 +64,7 @@ const longPost = `<p>A hub is a small thing. Whoever writes a feed tells it that
 <ul><li>No algorithm.</li><li>No counts, unless you want them.</li><li>No picture is loaded from anywhere but here.</li></ul><p>More when there is more to say. There is a <a href="https://example.org/plan">longer plan</a>, with numbers, for those who like numbers.</p>`
 
 // flow fills a reader's river with a few days of everything that items can be.
-func flow(b *brook, reader string) {
+func addRiverItems(b *fakeRiver, reader string) {
 	now := b.now()
 	feeds := []struct{ title, url, home, icon, category string }{
 		{"Scripting News", "http://scripting.com/rss.xml", "http://scripting.com/", "http://scripting.com/icon.png", "Weblogs"},

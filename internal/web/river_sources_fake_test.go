@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-func (b *brook) Subscriptions(_ context.Context, q river.SubscriptionQuery) (out []river.Followed, err error) {
+func (b *fakeRiver) Subscriptions(_ context.Context, q river.SubscriptionQuery) (out []river.Followed, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	match := strings.ToLower(q.Match)
@@ -38,7 +38,7 @@ func (b *brook) Subscriptions(_ context.Context, q river.SubscriptionQuery) (out
 	return out, b.err
 }
 
-func (b *brook) Following(_ context.Context, reader string) (map[int64]bool, error) {
+func (b *fakeRiver) Following(_ context.Context, reader string) (map[int64]bool, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	all := map[int64]bool{}
@@ -48,7 +48,7 @@ func (b *brook) Following(_ context.Context, reader string) (map[int64]bool, err
 	return all, b.err
 }
 
-func (b *brook) Find(_ context.Context, reader, what string) (river.Followed, error) {
+func (b *fakeRiver) Find(_ context.Context, reader, what string) (river.Followed, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for id, f := range b.subs[reader] {
@@ -59,7 +59,7 @@ func (b *brook) Find(_ context.Context, reader, what string) (river.Followed, er
 	return river.Followed{}, cmp.Or(b.err, error(fault.New(fault.NotFound, "You do not follow %s.", what)))
 }
 
-func (b *brook) Categories(_ context.Context, reader string, unread bool) (out []river.Category, err error) {
+func (b *fakeRiver) Categories(_ context.Context, reader string, unread bool) (out []river.Category, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(b.categories[reader])) {
@@ -80,7 +80,7 @@ func (b *brook) Categories(_ context.Context, reader string, unread bool) (out [
 	return out, b.err
 }
 
-func (b *brook) PutCategory(_ context.Context, reader, name string, public bool) error {
+func (b *fakeRiver) PutCategory(_ context.Context, reader, name string, public bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.category(reader, name, public)
@@ -88,7 +88,7 @@ func (b *brook) PutCategory(_ context.Context, reader, name string, public bool)
 	return b.err
 }
 
-func (b *brook) RenameCategory(_ context.Context, reader, from, to string) error {
+func (b *fakeRiver) RenameCategory(_ context.Context, reader, from, to string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	public, ok := b.categories[reader][from]
@@ -111,7 +111,7 @@ func (b *brook) RenameCategory(_ context.Context, reader, from, to string) error
 	return b.err
 }
 
-func (b *brook) Add(_ context.Context, q river.Request) (river.Added, error) {
+func (b *fakeRiver) Add(_ context.Context, q river.Request) (river.Added, error) {
 	if b.add != nil {
 		return b.add(q)
 	}
@@ -119,7 +119,7 @@ func (b *brook) Add(_ context.Context, q river.Request) (river.Added, error) {
 	return river.Added{Followed: f, New: true}, b.err
 }
 
-func (b *brook) Remove(_ context.Context, reader string, sources ...int64) error {
+func (b *fakeRiver) Remove(_ context.Context, reader string, sources ...int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, id := range sources {
@@ -138,7 +138,7 @@ type removed struct {
 	at time.Time
 }
 
-func (b *brook) Removed(_ context.Context, reader string, source int64) (time.Time, error) {
+func (b *fakeRiver) Removed(_ context.Context, reader string, source int64) (time.Time, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, f := range b.removed {
@@ -149,7 +149,7 @@ func (b *brook) Removed(_ context.Context, reader string, source int64) (time.Ti
 	return time.Time{}, fault.New(fault.NotFound, "There is nothing to undo.")
 }
 
-func (b *brook) UndoRemove(ctx context.Context, reader string, source int64) (river.Followed, error) {
+func (b *fakeRiver) UndoRemove(ctx context.Context, reader string, source int64) (river.Followed, error) {
 	if _, err := b.Removed(ctx, reader, source); err != nil {
 		return river.Followed{}, err
 	}
@@ -161,7 +161,7 @@ func (b *brook) UndoRemove(ctx context.Context, reader string, source int64) (ri
 }
 
 // alter changes one that a reader follows.
-func (b *brook) alter(reader string, source int64, change func(*river.Followed) error) (river.Followed, error) {
+func (b *fakeRiver) alter(reader string, source int64, change func(*river.Followed) error) (river.Followed, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	f, ok := b.subs[reader][source]
@@ -178,30 +178,30 @@ func (b *brook) alter(reader string, source int64, change func(*river.Followed) 
 	return f, nil
 }
 
-func (b *brook) Change(_ context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error) {
+func (b *fakeRiver) Change(_ context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error) {
 	return b.alter(reader, source, func(f *river.Followed) error { return change(&f.Subscription) })
 }
 
-func (b *brook) SetLogin(_ context.Context, reader string, source int64, l river.Login) (river.Followed, error) {
+func (b *fakeRiver) SetLogin(_ context.Context, reader string, source int64, l river.Login) (river.Followed, error) {
 	return b.alter(reader, source, func(f *river.Followed) error { f.Source.Login = l; return nil })
 }
 
-func (b *brook) Revive(_ context.Context, reader string, source int64) (river.Followed, error) {
+func (b *fakeRiver) Revive(_ context.Context, reader string, source int64) (river.Followed, error) {
 	return b.alter(reader, source, func(f *river.Followed) error { f.Source.State.Gone, f.Source.State.Failures = nil, 0; return nil })
 }
 
-func (b *brook) Undo(_ context.Context, reader string, source int64) (river.Followed, error) {
+func (b *fakeRiver) Undo(_ context.Context, reader string, source int64) (river.Followed, error) {
 	return b.alter(reader, source, func(*river.Followed) error { return fault.New(fault.Conflict, "It was not moved.") })
 }
 
-func (b *brook) Refresh(_ context.Context, id int64) (river.Check, error) {
+func (b *fakeRiver) Refresh(_ context.Context, id int64) (river.Check, error) {
 	if b.refresh != nil {
 		return b.refresh(id)
 	}
 	return river.Check{At: b.now(), Status: 304, Text: "Nothing has changed.", Next: b.now().Add(time.Hour), Why: "an hour, because the feed changes about hourly"}, b.err
 }
 
-func (b *brook) Explain(_ context.Context, id int64) (river.Explanation, error) {
+func (b *fakeRiver) Explain(_ context.Context, id int64) (river.Explanation, error) {
 	if b.explain != nil {
 		return b.explain(id)
 	}
@@ -215,7 +215,7 @@ func (b *brook) Explain(_ context.Context, id int64) (river.Explanation, error) 
 	return river.Explanation{}, fault.New(fault.NotFound, "There is no such source.")
 }
 
-func (b *brook) Import(_ context.Context, reader string, doc io.Reader, o river.ImportOptions) (river.Imported, error) {
+func (b *fakeRiver) Import(_ context.Context, reader string, doc io.Reader, o river.ImportOptions) (river.Imported, error) {
 	text := ""
 	if doc != nil {
 		all, err := io.ReadAll(doc)
@@ -240,7 +240,7 @@ func (b *brook) Import(_ context.Context, reader string, doc io.Reader, o river.
 	return out, b.err
 }
 
-func (b *brook) Export(_ context.Context, reader, category string) (*opml.Document, error) {
+func (b *fakeRiver) Export(_ context.Context, reader, category string) (*opml.Document, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d := &opml.Document{Head: opml.Head{Title: cmp.Or(category, "Subscriptions")}}
@@ -252,7 +252,7 @@ func (b *brook) Export(_ context.Context, reader, category string) (*opml.Docume
 	return d, b.err
 }
 
-func (b *brook) ReadingLists(_ context.Context, reader string) (out []river.ReadingList, err error) {
+func (b *fakeRiver) ReadingLists(_ context.Context, reader string) (out []river.ReadingList, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, l := range b.lists {
@@ -263,7 +263,7 @@ func (b *brook) ReadingLists(_ context.Context, reader string) (out []river.Read
 	return out, b.err
 }
 
-func (b *brook) DropReadingList(_ context.Context, reader string, id int64, _ bool) error {
+func (b *fakeRiver) DropReadingList(_ context.Context, reader string, id int64, _ bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := len(b.lists)
@@ -274,7 +274,7 @@ func (b *brook) DropReadingList(_ context.Context, reader string, id int64, _ bo
 	return b.err
 }
 
-func (b *brook) Counts(context.Context) (out river.SourceCounts, err error) {
+func (b *fakeRiver) Counts(context.Context) (out river.SourceCounts, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, all := range b.subs {
@@ -297,7 +297,7 @@ func (b *brook) Counts(context.Context) (out river.SourceCounts, err error) {
 	return out, b.err
 }
 
-func (b *brook) PutForwarding(_ context.Context, n forward.Forwarding) (forward.Forwarding, error) {
+func (b *fakeRiver) PutForwarding(_ context.Context, n forward.Forwarding) (forward.Forwarding, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if i := slices.IndexFunc(b.notices, func(o forward.Forwarding) bool { return o.ID == n.ID && o.Reader == n.Reader }); i >= 0 {
@@ -309,7 +309,7 @@ func (b *brook) PutForwarding(_ context.Context, n forward.Forwarding) (forward.
 	return n, b.err
 }
 
-func (b *brook) Forwardings(_ context.Context, reader string) (out []forward.Forwarding, err error) {
+func (b *fakeRiver) Forwardings(_ context.Context, reader string) (out []forward.Forwarding, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, n := range b.notices {
@@ -320,7 +320,7 @@ func (b *brook) Forwardings(_ context.Context, reader string) (out []forward.For
 	return out, b.err
 }
 
-func (b *brook) DropForwarding(_ context.Context, reader string, id int64) error {
+func (b *fakeRiver) DropForwarding(_ context.Context, reader string, id int64) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	n := len(b.notices)
@@ -331,15 +331,15 @@ func (b *brook) DropForwarding(_ context.Context, reader string, id int64) error
 	return b.err
 }
 
-func (b *brook) ConfirmLink(_ context.Context, token string) (forward.Link, error) {
+func (b *fakeRiver) ConfirmLink(_ context.Context, token string) (forward.Link, error) {
 	return b.link(token)
 }
-func (b *brook) EndLink(_ context.Context, token string) (forward.Link, error) {
+func (b *fakeRiver) EndLink(_ context.Context, token string) (forward.Link, error) {
 	return b.link(token)
 }
 
 // link is that of the token "good" only.
-func (b *brook) link(token string) (forward.Link, error) {
+func (b *fakeRiver) link(token string) (forward.Link, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if token != "good" {
@@ -348,19 +348,19 @@ func (b *brook) link(token string) (forward.Link, error) {
 	return forward.Link{Reader: "alice", Sender: "alice", Target: "vic@x.example", State: b.linkState}, b.err
 }
 
-func (b *brook) ConfirmForwarding(_ context.Context, token string) (forward.Link, error) {
+func (b *fakeRiver) ConfirmForwarding(_ context.Context, token string) (forward.Link, error) {
 	return b.decide(token, forward.ForwardingConfirmed)
 }
 
-func (b *brook) EndForwarding(_ context.Context, token string) (forward.Link, error) {
+func (b *fakeRiver) EndForwarding(_ context.Context, token string) (forward.Link, error) {
 	return b.decide(token, forward.ForwardingEnded)
 }
 
-func (b *brook) AllowForwarding(_ context.Context, token string) (forward.Link, error) {
+func (b *fakeRiver) AllowForwarding(_ context.Context, token string) (forward.Link, error) {
 	return b.decide(token, forward.ForwardingConfirmed)
 }
 
-func (b *brook) decide(token, state string) (forward.Link, error) {
+func (b *fakeRiver) decide(token, state string) (forward.Link, error) {
 	if token == "good" {
 		b.mu.Lock()
 		b.linkState = state
@@ -369,7 +369,7 @@ func (b *brook) decide(token, state string) (forward.Link, error) {
 	return b.link(token)
 }
 
-func (b *brook) TryForwarding(_ context.Context, _ string, id int64) error {
+func (b *fakeRiver) TryForwarding(_ context.Context, _ string, id int64) error {
 	if b.tryNotice != nil {
 		return b.tryNotice(id)
 	}

@@ -22,26 +22,26 @@ import (
 )
 
 // bank is a town with a river: alice's and the server's are alike, bob's is empty.
-type bank struct {
-	*town
-	brook   *brook
-	gallery *gallery
+type riverHarness struct {
+	*accountHarness
+	fakeRiver  *fakeRiver
+	fakeImages *fakeImages
 }
 
-func newBank(t *testing.T) *bank {
+func newRiverHarness(t *testing.T) *riverHarness {
 	t.Helper()
-	x := newTown(t)
-	b, g := newBrook(func() time.Time { return x.fake.now }), &gallery{}
-	flow(b, "alice")
-	flow(b, "")
+	x := newAccountHarness(t)
+	b, g := newFakeRiver(func() time.Time { return x.fake.now }), &fakeImages{}
+	addRiverItems(b, "alice")
+	addRiverItems(b, "")
 	x.River, x.Arrivals, x.Images, x.Remote, x.ImageKey = b, b.Listen, content.ImagesProxy, g, []byte("0123456789abcdef0123456789abcdef")
 	x.pages = x.Routes()
-	return &bank{x, b, g}
+	return &riverHarness{x, b, g}
 }
 
-func (x *bank) as(name string) *bank {
+func (x *riverHarness) as(name string) *riverHarness {
 	x.Helper()
-	x.town.as(name)
+	x.accountHarness.as(name)
 	return x
 }
 
@@ -88,7 +88,7 @@ func entryOf(t *testing.T, doc *html.Node, words string) *html.Node {
 
 func TestRiverPagesAreWhole(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
+	x := newRiverHarness(t).as("alice")
 	for _, path := range []string{"/river", "/river?category=Weblogs", "/river?q=rain", "/river?q=nowhere+to+be+found", "/river?starred=1", "/river?unread=1", "/river?counts=1",
 		"/river?before=no", "/river?source=x", "/rivers/alice", "/rivers/alice/Weblogs", "/river?q=%22unclosed"} {
 		rec := x.open(path)
@@ -101,7 +101,7 @@ func TestRiverPagesAreWhole(t *testing.T) {
 
 func TestRiverGroupsWhatOneCheckBroughtUnderItsFeedAndDay(t *testing.T) {
 	t.Parallel()
-	doc := check(t, newBank(t).as("alice").open("/river"))
+	doc := check(t, newRiverHarness(t).as("alice").open("/river"))
 	days := find(doc, "section", "day")
 	if len(days) < 2 || text(days[0].FirstChild) != "Today" || text(days[1].FirstChild) != "Yesterday" {
 		t.Fatalf("%d days", len(days))
@@ -126,7 +126,7 @@ func TestRiverGroupsWhatOneCheckBroughtUnderItsFeedAndDay(t *testing.T) {
 
 func TestRiverShowsItemsAsTheyAre(t *testing.T) {
 	t.Parallel()
-	doc := check(t, newBank(t).as("alice").open("/river"))
+	doc := check(t, newRiverHarness(t).as("alice").open("/river"))
 	plain := entryOf(t, doc, "It is snowing")
 	if len(find(plain, "h3", "")) != 0 {
 		t.Error("a title was invented")
@@ -159,7 +159,7 @@ func TestRiverShowsItemsAsTheyAre(t *testing.T) {
 
 func TestItemOnItsOwnPageIsWhole(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
+	x := newRiverHarness(t).as("alice")
 	more := find(check(t, x.open("/river")), "a", "whole")
 	doc := check(t, x.open(attr(more[0], "href")))
 	if !strings.Contains(text(doc), "No algorithm") || len(find(doc, "a", "whole")) != 0 {
@@ -174,7 +174,7 @@ func TestItemOnItsOwnPageIsWhole(t *testing.T) {
 
 func TestOlderItemsAreALinkAway(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
+	x := newRiverHarness(t).as("alice")
 	seen := map[string]bool{}
 	path, pages := "/river", 0
 	for ; path != ""; pages++ {
@@ -203,7 +203,7 @@ func TestOlderItemsAreALinkAway(t *testing.T) {
 
 func TestSearchSaysHowMuchItFoundAndWhatToTry(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
+	x := newRiverHarness(t).as("alice")
 	for query, want := range map[string]string{"rain": "2 results", "feed:xkcd cloud": "1 result", "number": "More than 50 results",
 		"zzz": "No results Try fewer words", `"unclosed`: "The phrase is not closed", "is:starred": "No results"} {
 		rec := x.open("/river?q=" + url.QueryEscape(query))
@@ -214,9 +214,9 @@ func TestSearchSaysHowMuchItFoundAndWhatToTry(t *testing.T) {
 			t.Errorf("%s: %d", query, rec.Code)
 		}
 	}
-	last := x.brook.queries[len(x.brook.queries)-1]
+	last := x.fakeRiver.queries[len(x.fakeRiver.queries)-1]
 	_ = x.open("/river?q=is:unread+IS:Starred+snow&category=Weblogs")
-	last = x.brook.queries[len(x.brook.queries)-1]
+	last = x.fakeRiver.queries[len(x.fakeRiver.queries)-1]
 	if !last.Unread || !last.Starred || last.Match != "snow" || last.Category != "Weblogs" {
 		t.Errorf("asked for %+v", last)
 	}
@@ -224,12 +224,12 @@ func TestSearchSaysHowMuchItFoundAndWhatToTry(t *testing.T) {
 
 func TestRiverSaysWhatToDoFirst(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("bob")
+	x := newRiverHarness(t).as("bob")
 	if doc := check(t, x.open("/river")); len(find(doc, "section", "welcome")) != 1 || len(find(doc, "div", "empty")) != 0 {
 		t.Error("an empty river offers no first steps")
 	}
-	_ = x.brook.PutCategory(t.Context(), "bob", "Hens", false)
-	x.brook.follow("bob", river.Source{URL: "https://quiet.example/feed"})
+	_ = x.fakeRiver.PutCategory(t.Context(), "bob", "Hens", false)
+	x.fakeRiver.follow("bob", river.Source{URL: "https://quiet.example/feed"})
 	for path, want := range map[string]string{"/river": "Nothing has come yet. It shows here the moment it does.", "/river?category=Hens": "No feed is in this category.", "/river?starred=1": "Nothing is starred yet."} {
 		if doc := check(t, x.open(path)); !strings.Contains(text(doc), want) {
 			t.Errorf("%s: %s", path, text(doc))
@@ -245,7 +245,7 @@ func TestRiverSaysWhatToDoFirst(t *testing.T) {
 
 func TestRiverOffersTheFirstStepsUntilOneIsTaken(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t)
+	x := newWriteHarness(t)
 	x.TestFeed = "http://hub.example/test/rss.xml"
 	x.pages = x.Routes()
 	offered := func(path string) (links []string) {
@@ -261,7 +261,7 @@ func TestRiverOffersTheFirstStepsUntilOneIsTaken(t *testing.T) {
 	if got := offered("/river"); !slices.Equal(got, want) {
 		t.Errorf("with nothing followed: %q, not %q", got, want)
 	}
-	x.brook.follow("bob", river.Source{URL: x.TestFeed})
+	x.fakeRiver.follow("bob", river.Source{URL: x.TestFeed})
 	if got := offered("/river"); !slices.Equal(got, want) {
 		t.Errorf("with the test feed alone: %q, not %q", got, want)
 	}
@@ -272,16 +272,16 @@ func TestRiverOffersTheFirstStepsUntilOneIsTaken(t *testing.T) {
 	if got := offered("/river"); got != nil {
 		t.Errorf("with something written: %q", got)
 	}
-	if _, err := x.desk.Delete(t.Context(), "bob", p.ID, 0, "write"); err != nil {
+	if _, err := x.posts.Delete(t.Context(), "bob", p.ID, 0, "write"); err != nil {
 		t.Fatal(err)
 	}
-	x.brook.follow("bob", river.Source{URL: "https://quiet.example/feed"})
+	x.fakeRiver.follow("bob", river.Source{URL: "https://quiet.example/feed"})
 	if got := offered("/river"); got != nil {
 		t.Errorf("with a feed followed: %q", got)
 	}
-	x.cookie, x.people.first = "", "k3v9-7qpd"
+	x.cookie, x.fakeAccounts.first = "", "k3v9-7qpd"
 	x.Web.Fresh = func(context.Context) bool { return true }
-	clear(x.brook.subs[""])
+	clear(x.fakeRiver.subs[""])
 	x.PublicURL = ""
 	x.pages = x.Routes()
 	r := httptest.NewRequest("GET", "http://localhost/river", nil)
@@ -294,7 +294,7 @@ func TestRiverOffersTheFirstStepsUntilOneIsTaken(t *testing.T) {
 }
 
 // sees says what somebody gets from the river.
-func (x *bank) sees(peer, host string) string {
+func (x *riverHarness) riverSeenFrom(peer, host string) string {
 	x.Helper()
 	r := httptest.NewRequest("GET", "/river", nil)
 	r.RemoteAddr, r.Host = peer, host
@@ -337,27 +337,27 @@ func TestWhoMaySeeTheRiver(t *testing.T) {
 		{"fresh, behind a proxy", true, false, "https://hub.example", local, "127.0.0.1:5337", "public"},
 		{"fresh, not on this machine but with its name", true, false, "http://localhost:5337", stranger, "localhost:5337", "public"},
 	} {
-		x := newBank(t)
+		x := newRiverHarness(t)
 		x.Fresh = func(context.Context) bool { return c.fresh }
 		x.RiverPublic, x.PublicURL = c.all, c.public
 		x.pages = x.Routes()
-		if got := x.sees(c.peer, c.host); got != c.want {
+		if got := x.riverSeenFrom(c.peer, c.host); got != c.want {
 			t.Errorf("%s: %s, not %s", c.name, got, c.want)
 		}
 	}
-	x := newBank(t).as("alice")
-	if got := x.sees(stranger, "hub.example"); got != "own" {
+	x := newRiverHarness(t).as("alice")
+	if got := x.riverSeenFrom(stranger, "hub.example"); got != "own" {
 		t.Errorf("who is signed in: %s", got)
 	}
-	x.people.away = fault.New(fault.Unavailable, "The store is away.")
-	if got := x.sees(stranger, "hub.example"); !strings.HasPrefix(got, "503") {
+	x.fakeAccounts.sessionErr = fault.New(fault.Unavailable, "The store is away.")
+	if got := x.riverSeenFrom(stranger, "hub.example"); !strings.HasPrefix(got, "503") {
 		t.Errorf("when nobody can say who he is: %s", got)
 	}
 }
 
 func TestAProxyThatSaysSoIsNotThisMachine(t *testing.T) {
 	t.Parallel()
-	x := newBank(t)
+	x := newRiverHarness(t)
 	x.Fresh = func(context.Context) bool { return true }
 	x.PublicURL = ""
 	x.pages = x.Routes()
@@ -383,7 +383,7 @@ func TestAProxyThatSaysSoIsNotThisMachine(t *testing.T) {
 
 func TestStrangersLearnNothingOfMarksAndCategories(t *testing.T) {
 	t.Parallel()
-	x := newBank(t)
+	x := newRiverHarness(t)
 	x.RiverPublic = true
 	x.pages = x.Routes()
 	for path, want := range map[string]int{"/river?category=Weblogs": 200, "/river?category=Family": 404, "/river?category=News": 404, "/river?q=category:Family": 400, "/river?q=Grandfather": 200, "/river?starred=1": 200,
@@ -393,12 +393,12 @@ func TestStrangersLearnNothingOfMarksAndCategories(t *testing.T) {
 			t.Errorf("%s: %d", path, rec.Code)
 		}
 	}
-	for _, q := range x.brook.queries {
+	for _, q := range x.fakeRiver.queries {
 		if q.Starred || q.Unread || q.Read {
 			t.Errorf("asked for %+v", q)
 		}
 	}
-	for _, e := range x.brook.items {
+	for _, e := range x.fakeRiver.items {
 		if strings.Contains(e.HTML, secret) {
 			if rec := x.open(fmt.Sprintf("/river/item/%d", e.ID)); rec.Code != 404 {
 				t.Errorf("a private item: %d", rec.Code)
@@ -412,7 +412,7 @@ func TestStrangersLearnNothingOfMarksAndCategories(t *testing.T) {
 
 func TestDaysAreThoseOfTheReadersClock(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
+	x := newRiverHarness(t).as("alice")
 	r := httptest.NewRequest("GET", "/river", nil)
 	r.AddCookie(&http.Cookie{Name: "tz", Value: "600"}) // 14:02 UTC is after midnight there
 	doc := check(t, x.do(r))
@@ -431,8 +431,8 @@ func TestDaysAreThoseOfTheReadersClock(t *testing.T) {
 
 func BenchmarkRiverPage(b *testing.B) {
 	f := newFake()
-	br := newBrook(func() time.Time { return f.now })
-	flow(br, "")
+	br := newFakeRiver(func() time.Time { return f.now })
+	addRiverItems(br, "")
 	w := &Web{Hub: f, Store: f, River: br, Arrivals: br.Listen, Now: func() time.Time { return f.now }}
 	pages := w.Routes()
 	for b.Loop() {
@@ -451,7 +451,7 @@ func BenchmarkRiverPage(b *testing.B) {
 // for it, and bounded by themselves.
 func TestStylesAndScriptsOfAPageStaySmall(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	p := x.write("alice", author.Published, author.Content{Source: "Hello"})
 	for _, path := range []string{"/", "/hub", "/log", "/changes", "/topics", "/status", "/docs", "/river", "/feeds", "/account", "/account/author", "/write", "/write/posts", fmt.Sprint("/write/", p.ID)} {
 		doc, size := check(t, x.open(path)), 0
@@ -482,7 +482,7 @@ func TestStylesAndScriptsOfAPageStaySmall(t *testing.T) {
 
 func TestBarHasAMenuForWhatHasNoRoom(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
+	x := newRiverHarness(t).as("alice")
 	doc := check(t, x.open("/changes"))
 	menu := find(doc, "li", "menu")
 	if len(menu) != 1 || text(menu[0]) != "More HubChangesTopicsStatusDocs" || attr(find(menu[0], "summary", "on")[0], "class") != "on" {

@@ -40,9 +40,9 @@ func attacks() []string {
 
 func TestHostileItemsRunNothingAndBreakOutOfNothing(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
-	b := newBrook(func() time.Time { return x.fake.now })
-	x.River, x.Arrivals, x.Images, x.Remote, x.ImageKey = b, b.Listen, content.ImagesProxy, &gallery{}, []byte("0123456789abcdef0123456789abcdef")
+	x := newAccountHarness(t)
+	b := newFakeRiver(func() time.Time { return x.fake.now })
+	x.River, x.Arrivals, x.Images, x.Remote, x.ImageKey = b, b.Listen, content.ImagesProxy, &fakeImages{}, []byte("0123456789abcdef0123456789abcdef")
 	x.pages = x.Routes()
 	x.as("alice")
 	evil := attacks()

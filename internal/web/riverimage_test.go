@@ -13,7 +13,7 @@ import (
 
 func TestPicturesAreReadByThisServerForItsReaders(t *testing.T) {
 	t.Parallel()
-	x := newBank(t)
+	x := newRiverHarness(t)
 	path := newSite(x.Web).texts.ProxyURL("https://a.example/cat.png")
 	rec := x.open(path)
 	h := rec.Header()
@@ -26,14 +26,14 @@ func TestPicturesAreReadByThisServerForItsReaders(t *testing.T) {
 	if rec := x.do(r); rec.Code != 304 || rec.Body.Len() != 0 {
 		t.Errorf("the second time: %d", rec.Code)
 	}
-	if n := x.gallery.asked["https://a.example/cat.png"]; n != 1 {
+	if n := x.fakeImages.asked["https://a.example/cat.png"]; n != 1 {
 		t.Errorf("it was read %d times", n)
 	}
 }
 
 func TestOnlyPicturesOfItemsAreRead(t *testing.T) {
 	t.Parallel()
-	x := newBank(t)
+	x := newRiverHarness(t)
 	good := newSite(x.Web).texts.ProxyURL("https://a.example/cat.png")
 	for _, path := range []string{"/river/image", "/river/image?u=https%3A%2F%2Fa.example%2Fcat.png", strings.Replace(good, "cat.png", "dog.png", 1), strings.Replace(good, "s=", "s=A", 1),
 		newSite(x.Web).texts.ProxyURL("file:///etc/passwd"), newSite(x.Web).texts.ProxyURL("https://a.example/" + strings.Repeat("x", shell.MaxURL))} {
@@ -41,8 +41,8 @@ func TestOnlyPicturesOfItemsAreRead(t *testing.T) {
 			t.Errorf("%.80s: %d", path, rec.Code)
 		}
 	}
-	if len(x.gallery.asked) != 0 {
-		t.Errorf("something was read: %v", x.gallery.asked)
+	if len(x.fakeImages.asked) != 0 {
+		t.Errorf("something was read: %v", x.fakeImages.asked)
 	}
 	x.Images = content.ImagesDirect
 	x.pages = x.Routes()
@@ -53,9 +53,9 @@ func TestOnlyPicturesOfItemsAreRead(t *testing.T) {
 
 func TestWhatIsNoPictureIsNotPassedOn(t *testing.T) {
 	t.Parallel()
-	x := newBank(t)
+	x := newRiverHarness(t)
 	for i, body := range []string{"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", "<html><script>alert(1)</script>", "", "GIF", "%PDF-1.7", "RIFF\x00\x00\x00\x00WAVEfmt xxxxxxxx", "BM<script>alert(1)</script>xxxxxxx", strings.Repeat("\x89PNG\r\n\x1a\n", content.MaxImage/8+1)} {
-		x.gallery.give = func(string) (*fetch.Response, error) {
+		x.fakeImages.give = func(string) (*fetch.Response, error) {
 			return &fetch.Response{Status: 200, Body: []byte(body), Header: map[string][]string{"Content-Type": {"image/png"}}}, nil
 		}
 		rec := x.open(newSite(x.Web).texts.ProxyURL(fmt.Sprintf("https://a.example/%d.png", i)))
@@ -63,7 +63,7 @@ func TestWhatIsNoPictureIsNotPassedOn(t *testing.T) {
 			t.Errorf("%.20q: %d %s", body, rec.Code, rec.Header().Get("Content-Type"))
 		}
 	}
-	x.gallery.give = func(string) (*fetch.Response, error) {
+	x.fakeImages.give = func(string) (*fetch.Response, error) {
 		return &fetch.Response{Status: 404, Body: []byte("\xff\xd8\xff")}, nil
 	}
 	path := newSite(x.Web).texts.ProxyURL("https://a.example/gone.png")
@@ -72,12 +72,12 @@ func TestWhatIsNoPictureIsNotPassedOn(t *testing.T) {
 			t.Error(rec.Code)
 		}
 	}
-	if n := x.gallery.asked["https://a.example/gone.png"]; n != 1 {
+	if n := x.fakeImages.asked["https://a.example/gone.png"]; n != 1 {
 		t.Errorf("what is gone was asked for %d times within a minute", n)
 	}
 	x.fake.now = x.fake.now.Add(2 * content.FailedFor)
 	_ = x.open(path)
-	if n := x.gallery.asked["https://a.example/gone.png"]; n != 2 {
+	if n := x.fakeImages.asked["https://a.example/gone.png"]; n != 2 {
 		t.Errorf("and after it %d times", n)
 	}
 }
@@ -85,7 +85,7 @@ func TestWhatIsNoPictureIsNotPassedOn(t *testing.T) {
 func TestPicturesAreLinksWhereTheyAreOff(t *testing.T) {
 	t.Parallel()
 	for images, want := range map[string]string{content.ImagesOff: `class="pic"`, content.ImagesDirect: `src="https://imgs.xkcd.com/comics/cloud.png"`, "": `class="pic"`} {
-		x := newBank(t).as("alice")
+		x := newRiverHarness(t).as("alice")
 		x.Images = images
 		x.pages = x.Routes()
 		rec := x.open("/river")
@@ -97,7 +97,7 @@ func TestPicturesAreLinksWhereTheyAreOff(t *testing.T) {
 			t.Errorf("%q: %s", images, rec.Header().Get("Content-Security-Policy"))
 		}
 	}
-	x := newBank(t)
+	x := newRiverHarness(t)
 	x.Remote = nil
 	if s := newSite(x.Web); s.texts.ImageMode() != content.ImagesOff {
 		t.Error("there is nothing that could read pictures")

@@ -12,33 +12,33 @@ import (
 
 func TestMarksAreSetByForms(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
-	a, b := x.brook.items[0].ID, x.brook.items[1].ID
+	x := newRiverHarness(t).as("alice")
+	a, b := x.fakeRiver.items[0].ID, x.fakeRiver.items[1].ID
 	id := strconv.FormatInt(a, 10)
 	rec := x.send("/river/mark", "star", id, "back", "/river?category=Weblogs")
 	if rec.Code != 303 || rec.Header().Get("Location") != "/river?category=Weblogs#i"+id {
 		t.Errorf("%d %s", rec.Code, rec.Header().Get("Location"))
 	}
 	_ = x.send("/river/mark", "read", id+","+strconv.FormatInt(b, 10))
-	if m := x.brook.marks["alice"]; !m[a].Starred || !m[a].Read || !m[b].Read || m[b].Starred {
+	if m := x.fakeRiver.marks["alice"]; !m[a].Starred || !m[a].Read || !m[b].Read || m[b].Starred {
 		t.Errorf("%+v %+v", m[a], m[b])
 	}
 	if doc := check(t, x.open("/river?starred=1")); len(find(doc, "article", "item")) != 1 {
 		t.Error("the starred one is not shown")
 	}
 	_ = x.send("/river/mark", "unstar", id, "unread", id)
-	if m := x.brook.marks["alice"][a]; m.Starred || m.Read {
+	if m := x.fakeRiver.marks["alice"][a]; m.Starred || m.Read {
 		t.Errorf("%+v", m)
 	}
-	if len(x.brook.marks[""]) != 0 {
+	if len(x.fakeRiver.marks[""]) != 0 {
 		t.Error("another reader's marks changed")
 	}
 }
 
 func TestAScriptThatMarksGetsNoPage(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
-	r := httptest.NewRequest("POST", "/river/mark", strings.NewReader("star="+strconv.FormatInt(x.brook.items[0].ID, 10)))
+	x := newRiverHarness(t).as("alice")
+	r := httptest.NewRequest("POST", "/river/mark", strings.NewReader("star="+strconv.FormatInt(x.fakeRiver.items[0].ID, 10)))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Accept", "text/plain")
 	if rec := x.do(r); rec.Code != 204 {
@@ -48,7 +48,7 @@ func TestAScriptThatMarksGetsNoPage(t *testing.T) {
 
 func TestMarkingRefusesWhatItCannotRead(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
+	x := newRiverHarness(t).as("alice")
 	many := strings.Repeat("7,", 1000) + "7"
 	for _, c := range []struct {
 		fields []string
@@ -58,7 +58,7 @@ func TestMarkingRefusesWhatItCannotRead(t *testing.T) {
 			t.Errorf("%.30v: %d, not %d", c.fields, rec.Code, c.want)
 		}
 	}
-	if len(x.brook.marks["alice"]) != 0 {
+	if len(x.fakeRiver.marks["alice"]) != 0 {
 		t.Error("something was marked")
 	}
 	for _, back := range []string{"//evil.example/", "https://evil.example/", "/logout", `/river\..\..`, "/river#x"} {
@@ -77,7 +77,7 @@ func TestMarkingRefusesWhatItCannotRead(t *testing.T) {
 
 func TestReadMarksAndCountsAreOffUntilSomebodyWantsThem(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
+	x := newRiverHarness(t).as("alice")
 	if body := x.open("/river").Body.String(); strings.Contains(body, "readmark") || strings.Contains(body, "Mark all") || strings.Contains(body, "> unread<") {
 		t.Error("they are on")
 	}
@@ -102,12 +102,12 @@ func TestReadMarksAndCountsAreOffUntilSomebodyWantsThem(t *testing.T) {
 
 func TestEverythingIsReadUpToWhatThePageShowed(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
+	x := newRiverHarness(t).as("alice")
 	at := x.fake.now.Add(-time.Hour)
 	if rec := x.send("/river/read", "category", "Weblogs", "to", strconv.FormatInt(at.UnixMilli(), 10)); rec.Code != 303 {
 		t.Fatal(rec.Code)
 	}
-	for _, f := range x.brook.subs["alice"] {
+	for _, f := range x.fakeRiver.subs["alice"] {
 		want := time.Time{}
 		if f.Categories[0] == "Weblogs" {
 			want = at
@@ -125,9 +125,9 @@ func TestEverythingIsReadUpToWhatThePageShowed(t *testing.T) {
 
 func TestMarkingAllReadSaysHowMuchAndIsUndone(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
+	x := newRiverHarness(t).as("alice")
 	unread := func() (n int64) {
-		all, err := x.brook.CountUnread(t.Context(), "alice")
+		all, err := x.fakeRiver.CountUnread(t.Context(), "alice")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,9 +15,9 @@ import (
 )
 
 // live is a bank behind a real server, where everybody may read the server's river.
-func newLive(t *testing.T) (*bank, *httptest.Server) {
+func newLive(t *testing.T) (*riverHarness, *httptest.Server) {
 	t.Helper()
-	x := newBank(t)
+	x := newRiverHarness(t)
 	x.RiverPublic = true
 	return x, serveWeb(t, x.Web)
 }
@@ -26,10 +26,10 @@ func news(words string) river.Item {
 	return river.Item{SourceID: river.SourceID("http://scripting.com/rss.xml"), GUID: words, Content: river.Content{HTML: "<p>" + words + "</p>"}}
 }
 
-func (x *bank) newest() int64 {
-	x.brook.mu.Lock()
-	defer x.brook.mu.Unlock()
-	return x.brook.seq
+func (x *riverHarness) newest() int64 {
+	x.fakeRiver.mu.Lock()
+	defer x.fakeRiver.mu.Unlock()
+	return x.fakeRiver.seq
 }
 
 func TestRiverStreamBringsItemsTheMomentTheyArrive(t *testing.T) {
@@ -39,7 +39,7 @@ func TestRiverStreamBringsItemsTheMomentTheyArrive(t *testing.T) {
 	if got := r.res.Header.Get("Content-Type"); got != "text/event-stream; charset=utf-8" {
 		t.Error(got)
 	}
-	x.brook.arrive(news("one"), news("two"))
+	x.fakeRiver.arrive(news("one"), news("two"))
 	for i, want := range []string{"one", "two"} {
 		got := r.next(false)
 		if !strings.Contains(got.data, "<p>"+want+"</p>") || got.id != strconv.FormatInt(x.newest()-1+int64(i), 10) {
@@ -51,7 +51,7 @@ func TestRiverStreamBringsItemsTheMomentTheyArrive(t *testing.T) {
 	}
 	edited := news("two")
 	edited.HTML, edited.EditedAt = "<p>two, but better</p>", x.fake.now
-	x.brook.arrive(edited)
+	x.fakeRiver.arrive(edited)
 	if got := r.next(false); !strings.Contains(got.data, "two, but better") || !strings.Contains(got.data, "edited") {
 		t.Errorf("got %+v", got)
 	}
@@ -67,10 +67,10 @@ func TestRiverStreamLeavesOutWhatIsNotForItsReader(t *testing.T) {
 	public := watchAt(t, server, "/rivers/alice/Weblogs/stream?since="+far, "")
 	private, elsewhere, comic := news("private"), news("elsewhere"), news("comic")
 	private.SourceID, elsewhere.SourceID, comic.SourceID = river.SourceID("https://family.example/secret.xml"), 4711, river.SourceID("https://xkcd.com/atom.xml")
-	x.brook.arrive(private)
-	x.brook.arrive(elsewhere)
-	x.brook.arrive(comic)
-	x.brook.arrive(news("weblog"))
+	x.fakeRiver.arrive(private)
+	x.fakeRiver.arrive(elsewhere)
+	x.fakeRiver.arrive(comic)
+	x.fakeRiver.arrive(news("weblog"))
 	for _, c := range []struct {
 		name string
 		r    *reader
@@ -88,17 +88,17 @@ func TestRiverStreamResumesAfterTheLastEventID(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	x.fake.now = x.fake.now.Add(time.Minute) // beyond the overlap
-	x.brook.arrive(news("seen"))
+	x.fakeRiver.arrive(news("seen"))
 	seen := x.newest()
 	x.fake.now = x.fake.now.Add(time.Minute)
-	x.brook.arrive(news("missed"), news("missed too"))
+	x.fakeRiver.arrive(news("missed"), news("missed too"))
 	r := watchAt(t, server, "/river/stream?since=1", strconv.FormatInt(seen, 10))
 	for _, want := range []string{"seen", "missed", "missed too"} { // what was just before comes again: the page knows it
 		if got := r.next(false); !strings.Contains(got.data, "<p>"+want+"</p>") {
 			t.Errorf("got %+v, want %s", got, want)
 		}
 	}
-	x.brook.arrive(news("live"))
+	x.fakeRiver.arrive(news("live"))
 	if got := r.next(false); !strings.Contains(got.data, "live") {
 		t.Errorf("then came %+v", got)
 	}
@@ -108,13 +108,13 @@ func TestRiverStreamAsksForAFreshStartWhenTooMuchWasMissed(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	for i := range readerui.MaxMissedItems + 1 {
-		x.brook.arrive(news(fmt.Sprint("item ", i)))
+		x.fakeRiver.arrive(news(fmt.Sprint("item ", i)))
 	}
 	r := watchAt(t, server, "/river/stream?since=1", "")
 	if got := r.next(false); got.name != "reset" || got.id != "" {
 		t.Errorf("got %+v, want a reset", got)
 	}
-	x.brook.arrive(news("after"))
+	x.fakeRiver.arrive(news("after"))
 	if got := r.next(false); !strings.Contains(got.data, "after") {
 		t.Errorf("then came %+v", got)
 	}
@@ -124,7 +124,7 @@ func TestRiverStreamOfAPageThatIsNewDoesNotAskForAnother(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	for i := range readerui.MaxMissedItems + 50 { // a list of feeds was taken in a moment ago
-		x.brook.arrive(news(fmt.Sprint("item ", i)))
+		x.fakeRiver.arrive(news(fmt.Sprint("item ", i)))
 	}
 	r := watchAt(t, server, fmt.Sprint("/river/stream?since=", x.newest()), "")
 	for i := range readerui.MaxMissedItems {
@@ -132,7 +132,7 @@ func TestRiverStreamOfAPageThatIsNewDoesNotAskForAnother(t *testing.T) {
 			t.Fatalf("event %d is %+v", i, got)
 		}
 	}
-	x.brook.arrive(news("after"))
+	x.fakeRiver.arrive(news("after"))
 	if got := r.next(false); !strings.Contains(got.data, "after") {
 		t.Errorf("then came %+v", got)
 	}
@@ -156,7 +156,7 @@ func TestRiverStreamIsNotForWhatWasSearched(t *testing.T) {
 
 func TestRiverStreamEndsWithTheSessionThatOpenedIt(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("alice")
+	x := newRiverHarness(t).as("alice")
 	x.Heartbeat = 20 * time.Millisecond
 	server := serveWeb(t, x.Web)
 	req, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/river/stream", nil)
@@ -169,9 +169,9 @@ func TestRiverStreamEndsWithTheSessionThatOpenedIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer res.Body.Close()
-	x.people.mu.Lock()
-	clear(x.people.sessions)
-	x.people.mu.Unlock()
+	x.fakeAccounts.mu.Lock()
+	clear(x.fakeAccounts.sessions)
+	x.fakeAccounts.mu.Unlock()
 	for buf := make([]byte, 1024); err == nil; {
 		_, err = res.Body.Read(buf)
 	}
@@ -181,15 +181,15 @@ func TestRiverStreamThatFellBehindGetsEverythingFromTheStore(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	r := watchAt(t, server, "/river/stream?since="+strconv.FormatInt(x.newest()+1e7, 10), "")
-	x.brook.arrive(news("first"))
+	x.fakeRiver.arrive(news("first"))
 	_ = r.next(false)
-	x.brook.mu.Lock()
-	for l := range x.brook.listeners { // as a bus does with who is too slow
-		delete(x.brook.listeners, l)
+	x.fakeRiver.mu.Lock()
+	for l := range x.fakeRiver.listeners { // as a bus does with who is too slow
+		delete(x.fakeRiver.listeners, l)
 		close(l.c)
 	}
-	x.brook.mu.Unlock()
-	x.brook.arrive(news("while nobody listened"))
+	x.fakeRiver.mu.Unlock()
+	x.fakeRiver.arrive(news("while nobody listened"))
 	for {
 		if got := r.next(false); strings.Contains(got.data, "while nobody listened") {
 			break
@@ -201,10 +201,10 @@ func TestNobodyWorksWhenNobodyWatches(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	r := watchAt(t, server, "/river/stream", "")
-	x.brook.arrive(news("x"))
+	x.fakeRiver.arrive(news("x"))
 	_ = r.next(false)
 	r.stop()
-	for end := time.Now().Add(10 * time.Second); x.brook.Live().Listening > 0; runtime.Gosched() {
+	for end := time.Now().Add(10 * time.Second); x.fakeRiver.Live().Listening > 0; runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatal("it still listens")
 		}

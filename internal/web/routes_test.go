@@ -11,7 +11,7 @@ import (
 
 func TestEveryRouteSaysWhatItIsForAndProtectsItsSession(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t)
+	x := newWriteHarness(t)
 	seen, protected := map[string]bool{}, 0
 	wildcard := regexp.MustCompile(`\{[^}]*\}`)
 	for _, r := range x.RouteList() {

@@ -28,7 +28,7 @@ func TestServe(t *testing.T) {
 	f := newFake()
 	w, bus := newWeb(t, f)
 	f.now = time.Now().UTC()
-	rich(f, bus)
+	addBusyDay(f, bus)
 	w.Warnings = func() []string {
 		return []string{"Callbacks on 127.0.0.0/8 are allowed by egress.allow-callback: strangers can have this server call addresses in that network."}
 	}
@@ -40,9 +40,9 @@ func TestServe(t *testing.T) {
 		}
 		return out, nil
 	}
-	b := newBrook(w.Now)
-	flow(b, "alice")
-	w.River, w.Arrivals, w.Images, w.Remote, w.ImageKey = b, b.Listen, content.ImagesProxy, &gallery{}, []byte("0123456789abcdef0123456789abcdef")
+	b := newFakeRiver(w.Now)
+	addRiverItems(b, "alice")
+	w.River, w.Arrivals, w.Images, w.Remote, w.ImageKey = b, b.Listen, content.ImagesProxy, &fakeImages{}, []byte("0123456789abcdef0123456789abcdef")
 	source := river.SourceID("http://scripting.com/rss.xml")
 	server := &http.Server{Addr: *serveOn, Handler: settled(t, w, f), ReadHeaderTimeout: 5 * time.Second}
 	go func() {
@@ -67,9 +67,9 @@ func TestServe(t *testing.T) {
 // settled gives w users and feeds: alice, whose password is "correct horse", and bob,
 // who has nothing.
 func settled(t *testing.T, w *Web, f *fake) http.Handler {
-	p, s := newPeople(f).with("alice", "correct horse").with("bob", "battery staple"), newSaved(f)
-	w.Accounts, w.Authors, w.Audience, w.Registration = p, s, aCrowd(f.now), true
-	x := &town{T: t, Web: w, fake: f, people: p, saved: s}
+	p, s := newFakeAccounts(f).with("alice", "correct horse").with("bob", "battery staple"), newFakeFeeds(f)
+	w.Accounts, w.Authors, w.Audience, w.Registration = p, s, sampleAudience(f.now), true
+	x := &accountHarness{T: t, Web: w, fake: f, fakeAccounts: p, fakeFeeds: s}
 	doc, err := os.ReadFile("testdata/alice.xml")
 	if err != nil {
 		t.Fatal(err)

@@ -16,20 +16,20 @@ import (
 )
 
 // garden is a town whose people follow feeds.
-type garden struct {
-	*town
-	brook *brook
+type followHarness struct {
+	*accountHarness
+	fakeRiver *fakeRiver
 }
 
-func newGarden(t *testing.T) *garden {
+func newFollowHarness(t *testing.T) *followHarness {
 	t.Helper()
-	x := newTown(t)
-	b := newBrook(func() time.Time { return x.fake.now })
+	x := newAccountHarness(t)
+	b := newFakeRiver(func() time.Time { return x.fake.now })
 	x.River, x.Explained = b, func(f *river.Followed, e *river.Explanation) any {
 		return map[string]any{"source": f.SourceID, "sentence": e.Sentence}
 	}
 	x.pages = x.Routes()
-	return &garden{x.as("alice"), b}
+	return &followHarness{x.as("alice"), b}
 }
 
 // source is a feed that was read a while ago.
@@ -39,7 +39,7 @@ func source(now time.Time, url, title string) river.Source {
 }
 
 // planted fills a river with a feed in every condition, for reader.
-func planted(b *brook, reader string) {
+func addFeedsOfEveryState(b *fakeRiver, reader string) {
 	now := b.now()
 	at := func(url, title string, change func(*river.Source), categories ...string) {
 		s := source(now, url, title)
@@ -119,9 +119,9 @@ func explanation(s river.Source, now time.Time) river.Explanation {
 }
 
 // rich fills in what the other pages show.
-func (b *brook) rich(reader string) {
+func (b *fakeRiver) addListsAndNotices(reader string) {
 	now := b.now()
-	planted(b, reader)
+	addFeedsOfEveryState(b, reader)
 	_ = b.PutCategory(context.Background(), reader, "News", true)
 	_ = b.PutCategory(context.Background(), reader, "Empty", false)
 	b.lists = []river.ReadingList{
@@ -160,14 +160,14 @@ func TestServeSources(t *testing.T) {
 	f := newFake()
 	w, bus := newWeb(t, f)
 	f.now = time.Now().UTC()
-	rich(f, bus)
+	addBusyDay(f, bus)
 	w.Now = time.Now
 	w.PublicURL = "http://" + *serveOn
-	b := newBrook(func() time.Time { return time.Now().UTC() })
+	b := newFakeRiver(func() time.Time { return time.Now().UTC() })
 	w.River = b
 	w.TestFeed = w.PublicURL + "/test/rss.xml"
 	mux := settled(t, w, f)
-	b.rich("alice")
+	b.addListsAndNotices("alice")
 	for i := range 1200 {
 		b.follow("many", source(b.now(), fmt.Sprintf("https://people.example.net/~user%04d/rss.xml", i), fmt.Sprintf("Weblog number %d", i)), fmt.Sprintf("Group %d", i%40))
 	}

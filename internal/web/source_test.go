@@ -18,7 +18,7 @@ import (
 )
 
 // page opens a page and holds it to what every page is held to.
-func (g *garden) look(path string) string {
+func (g *followHarness) look(path string) string {
 	g.Helper()
 	rec := g.open(path)
 	check(g.T, rec)
@@ -29,7 +29,7 @@ func (g *garden) look(path string) string {
 }
 
 // sends a form, and expects to be led to another page, which it returns.
-func (g *garden) done(path string, fields ...string) string {
+func (g *followHarness) done(path string, fields ...string) string {
 	g.Helper()
 	rec := g.send(path, fields...)
 	if rec.Code != 303 {
@@ -39,7 +39,7 @@ func (g *garden) done(path string, fields ...string) string {
 }
 
 // wrong sends a form that is not in order, and returns the page that says so.
-func (g *garden) wrong(status int, path string, fields ...string) string {
+func (g *followHarness) wrong(status int, path string, fields ...string) string {
 	g.Helper()
 	rec := g.send(path, fields...)
 	check(g.T, rec)
@@ -75,8 +75,8 @@ func lacks(t *testing.T, page string, words ...string) {
 
 func TestWhatIsFollowedStandsByCategoryWithItsConditionInWords(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	page := g.look("/feeds")
 	has(t, page, "You follow 10 feeds.", "4 need a look.", ">People of the web<", "Without a category", ">live<", ">fresh<", ">waiting<", ">failing<", ">gone<", ">moved<", ">login needed<", ">private<", ">not read yet<",
 		"404 Not Found", "its server asked to be left alone until 15:22 UTC", "its server wants to know who reads it", "scripting.com", "https://fresh.example.com/feed")
@@ -95,7 +95,7 @@ func TestWhatIsFollowedStandsByCategoryWithItsConditionInWords(t *testing.T) {
 
 func TestWhoFollowsNothingIsAskedWhatToFollow(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
+	g := newFollowHarness(t)
 	if rec := g.open("/feeds"); rec.Code != 303 || rec.Header().Get("Location") != "/feeds/start" {
 		t.Errorf("%d %s", rec.Code, rec.Header().Get("Location"))
 	}
@@ -109,7 +109,7 @@ func TestWhoFollowsNothingIsAskedWhatToFollow(t *testing.T) {
 	if to := g.done("/feeds/start", "feed", g.TestFeed, "feed", "https://xkcd.com/atom.xml"); to != "/river" {
 		t.Error(to)
 	}
-	list, err := g.brook.Subscriptions(t.Context(), river.SubscriptionQuery{Reader: "alice"})
+	list, err := g.fakeRiver.Subscriptions(t.Context(), river.SubscriptionQuery{Reader: "alice"})
 	if err != nil || len(list) != 2 || list[1].Source.URL != "https://xkcd.com/atom.xml" || list[1].Categories[0] != "To look at and to listen to" {
 		t.Errorf("%v %+v", err, list)
 	}
@@ -118,22 +118,22 @@ func TestWhoFollowsNothingIsAskedWhatToFollow(t *testing.T) {
 
 func TestNewServerThatHasItsTestFeedOnlyLeadsToMore(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
+	g := newFollowHarness(t)
 	g.TestFeed = "http://hub.example:5337/test/rss.xml"
 	g.rebuild()
-	g.brook.follow("alice", source(g.fake.now, g.TestFeed, "Cloudburst test feed"))
+	g.fakeRiver.follow("alice", source(g.fake.now, g.TestFeed, "Cloudburst test feed"))
 	has(t, g.look("/feeds"), "You only follow the test feed so far", `href="/feeds/start"`)
 	has(t, g.look("/feeds/start"), "shows what arrives the moment it does", "you follow it")
-	g.brook.follow("alice", source(g.fake.now, "https://a.example/", "A"))
+	g.fakeRiver.follow("alice", source(g.fake.now, "https://a.example/", "A"))
 	lacks(t, g.look("/feeds"), "So far only")
 }
 
 func TestFreshInstallIsUsedFromItsOwnMachineOnly(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
+	g := newFollowHarness(t)
 	g.cookie, g.PublicURL = "", ""
 	g.Fresh = func(context.Context) bool { return true }
-	g.people.first = "k3v9"
+	g.fakeAccounts.first = "k3v9"
 	g.pages = g.Routes()
 	from := func(method, path, remote, host string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, strings.NewReader("feed=https%3A%2F%2Fxkcd.com%2Fatom.xml"))
@@ -163,8 +163,8 @@ func TestFreshInstallIsUsedFromItsOwnMachineOnly(t *testing.T) {
 
 func TestStrangersAreSentToSignIn(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	g.cookie = ""
 	for _, path := range []string{"/feeds", "/feeds/start", "/feeds/add?url=x", "/feeds/7", "/feeds/7.json", "/feeds/import", "/feeds/import/x", "/feeds/export.opml", "/feeds/categories", "/feeds/lists", "/feeds/notices"} {
 		if rec := g.open(path); rec.Code != 303 || !strings.HasPrefix(rec.Header().Get("Location"), "/login?next=") {
@@ -180,12 +180,12 @@ func TestStrangersAreSentToSignIn(t *testing.T) {
 
 func TestFeedIsFollowedByItsAddress(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	var asked river.Request
-	g.brook.add = func(q river.Request) (river.Added, error) {
+	g.fakeRiver.add = func(q river.Request) (river.Added, error) {
 		asked = q
-		return river.Added{Followed: g.brook.follow(q.Reader, source(g.fake.now, q.URL, "Example"), q.Categories...), New: true}, nil
+		return river.Added{Followed: g.fakeRiver.follow(q.Reader, source(g.fake.now, q.URL, "Example"), q.Categories...), New: true}, nil
 	}
 	to := g.done("/feeds/add", "url", " feed:https://example.org/rss ", "category", "News", "new", "Mine", "title", "My own", "every", "1h0m0s", "login", "wsse", "name", "me", "secret", "pass")
 	if asked.URL != "https://example.org/rss" || asked.Reader != "alice" || asked.Title != "My own" || asked.Interval != time.Hour || strings.Join(asked.Categories, ",") != "News,Mine" ||
@@ -193,17 +193,17 @@ func TestFeedIsFollowedByItsAddress(t *testing.T) {
 		t.Errorf("%+v", asked)
 	}
 	has(t, g.look(to), "You follow it now. 42 items of it are in your river.")
-	g.brook.add = func(q river.Request) (river.Added, error) {
-		return river.Added{Followed: g.brook.follow(q.Reader, source(g.fake.now, q.URL, "Example"))}, nil
+	g.fakeRiver.add = func(q river.Request) (river.Added, error) {
+		return river.Added{Followed: g.fakeRiver.follow(q.Reader, source(g.fake.now, q.URL, "Example"))}, nil
 	}
 	has(t, g.look(g.done("/feeds/add", "url", "https://example.org/rss")), "You follow this feed already.")
 }
 
 func TestSlipsOfTheAddressStandBesideItAndLoseNothing(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
-	g.brook.add = func(river.Request) (river.Added, error) {
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
+	g.fakeRiver.add = func(river.Request) (river.Added, error) {
 		return river.Added{}, fault.New(fault.NotFound, "The page has no feeds.")
 	}
 	page := g.wrong(404, "/feeds/add", "url", `https://example.com/"><script>`, "new", "<b>Mine", "title", "T'1", "every", "6h0m0s", "login", "basic", "name", "me", "secret", secret)
@@ -213,11 +213,11 @@ func TestSlipsOfTheAddressStandBesideItAndLoseNothing(t *testing.T) {
 	for fields, want := range map[string]string{"basic": "Write the name", "header": "name of the header", "dance": "no way to log in", "token": "Write the password"} {
 		has(t, g.wrong(400, "/feeds/add", "url", "https://a.example/", "login", fields), want)
 	}
-	g.brook.add = func(river.Request) (river.Added, error) {
+	g.fakeRiver.add = func(river.Request) (river.Added, error) {
 		return river.Added{}, fault.New(fault.Refused, "Its server wants to know who reads.")
 	}
 	has(t, g.wrong(403, "/feeds/add", "url", "https://a.example/"), "wants to know who reads.", `<details class="fold" open>`)
-	g.brook.add = func(river.Request) (river.Added, error) {
+	g.fakeRiver.add = func(river.Request) (river.Added, error) {
 		return river.Added{}, &fault.Error{Code: fault.TooMany, Msg: "You follow 100,000 feeds.", RetryAfter: 5 * time.Second}
 	}
 	rec := g.send("/feeds/add", "url", "https://a.example/")
@@ -228,9 +228,9 @@ func TestSlipsOfTheAddressStandBesideItAndLoseNothing(t *testing.T) {
 
 func TestPageWithSeveralFeedsAsksWhichAndKeepsWhatWasTyped(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
-	g.brook.add = func(river.Request) (river.Added, error) {
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
+	g.fakeRiver.add = func(river.Request) (river.Added, error) {
 		return river.Added{Choices: []river.Choice{{URL: "https://a.example/comments", Title: "Comments", Kind: "comments"}, {URL: "https://a.example/feed?a=1&b=2", Title: `</label><script>alert(1)</script>`, Format: "Atom 1.0", Kind: "feed"}}}, nil
 	}
 	page := g.wrong(200, "/feeds/add", "url", "https://a.example/", "new", "Mine", "title", "T", "every", "1h0m0s", "login", "basic", "name", "me", "secret", secret)
@@ -243,9 +243,9 @@ const theBookmark = "javascript:location.href=%27http://hub.example:5337/feeds/a
 
 func TestBookmarkFillsInTheFormAndFollowsNothing(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
-	g.brook.add = func(river.Request) (river.Added, error) {
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
+	g.fakeRiver.add = func(river.Request) (river.Added, error) {
 		t.Error("it was followed by looking")
 		return river.Added{}, nil
 	}
@@ -256,8 +256,8 @@ func TestBookmarkFillsInTheFormAndFollowsNothing(t *testing.T) {
 
 func TestPageOfAFeedTellsEverything(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
 	page := g.look(readerui.SourcePath(id))
 	has(t, page, "Scripting News", "Next check 14:42: max-age 12 h seen 02:20", "It&#39;s even worse than it appears.", "<code>max-age</code>", "decides", "would allow it earlier", "not a number above 0",
@@ -281,8 +281,8 @@ func TestPageOfAFeedTellsEverything(t *testing.T) {
 
 func TestFeedThatOneDoesNotFollowIsNotThere(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	id := readerui.SourcePath(river.SourceID("https://members.example.com/rss"))
 	g.as("bob")
 	for _, path := range []string{id, id + ".json", "/feeds/1", "/feeds/x", "/feeds/-1", "/feeds/99999999999999999999"} {
@@ -291,7 +291,7 @@ func TestFeedThatOneDoesNotFollowIsNotThere(t *testing.T) {
 			t.Errorf("%s: %d\n%s", path, rec.Code, rec.Body)
 		}
 	}
-	g.brook.refresh = func(int64) (river.Check, error) { t.Error("it was read"); return river.Check{}, nil }
+	g.fakeRiver.refresh = func(int64) (river.Check, error) { t.Error("it was read"); return river.Check{}, nil }
 	for _, path := range []string{id + "/refresh", id + "/unfollow", id + "/settings", id + "/login", id + "/revive", id + "/undo"} {
 		if rec := g.send(path, "sure", "yes"); rec.Code != 404 {
 			t.Errorf("%s: %d", path, rec.Code)
@@ -301,22 +301,22 @@ func TestFeedThatOneDoesNotFollowIsNotThere(t *testing.T) {
 
 func TestSettingsOfAFeedAreSaved(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
 	to := g.done(readerui.SourcePath(id)+"/settings", "title", " Dave ", "category", "News", "category", "Apple", "new", "Mine", "every", "15m0s")
 	page := g.look(to)
 	has(t, page, "Settings saved.", ">Dave<", `<option value="15m0s" selected>`)
-	f, _ := g.brook.Find(t.Context(), "alice", strconv.FormatInt(id, 10))
+	f, _ := g.fakeRiver.Find(t.Context(), "alice", strconv.FormatInt(id, 10))
 	if f.Title != "Dave" || strings.Join(f.Categories, ",") != "Apple,Mine,News" || f.Interval != 15*time.Minute {
 		t.Errorf("%+v", f.Subscription)
 	}
 	g.done(readerui.SourcePath(id)+"/settings", "every", "1ns")
-	f, _ = g.brook.Find(t.Context(), "alice", strconv.FormatInt(id, 10))
+	f, _ = g.fakeRiver.Find(t.Context(), "alice", strconv.FormatInt(id, 10))
 	if f.Title != "" || f.Categories != nil || f.Interval != feedstate.ShortestOwn {
 		t.Errorf("%+v", f.Subscription)
 	}
-	g.brook.err = fault.New(fault.Invalid, "A category has at most 100 characters.")
+	g.fakeRiver.err = fault.New(fault.Invalid, "A category has at most 100 characters.")
 	if rec := g.send(readerui.SourcePath(id)+"/settings", "title", "x"); rec.Code != 400 {
 		t.Errorf("%d", rec.Code)
 	}
@@ -324,8 +324,8 @@ func TestSettingsOfAFeedAreSaved(t *testing.T) {
 
 func TestLoginOfAFeedIsSavedAndItsSecretNeverShown(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
 	page := g.wrong(400, readerui.SourcePath(id)+"/login", "login", "basic", "name", "me")
 	has(t, page, "Write the password or token.", `value="me"`, `<option value="basic" selected>`)
@@ -337,11 +337,11 @@ func TestLoginOfAFeedIsSavedAndItsSecretNeverShown(t *testing.T) {
 
 func TestReadingNowIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
 	has(t, g.look(g.done(readerui.SourcePath(id)+"/refresh")), "It was read just now: 304 Not Modified.")
-	g.brook.refresh = func(int64) (river.Check, error) {
+	g.fakeRiver.refresh = func(int64) (river.Check, error) {
 		return river.Check{}, &fault.Error{Code: fault.TooMany, Msg: "The feed can be read again in 48 seconds: it was read less than a minute ago", RetryAfter: 48 * time.Second}
 	}
 	rec := g.send(readerui.SourcePath(id) + "/refresh")
@@ -349,7 +349,7 @@ func TestReadingNowIsRefusedWithTheReason(t *testing.T) {
 		t.Errorf("%d %v", rec.Code, rec.Header())
 	}
 	has(t, rec.Body.String(), "again in 48 seconds: it was read less than a minute ago.<")
-	g.brook.refresh = func(int64) (river.Check, error) {
+	g.fakeRiver.refresh = func(int64) (river.Check, error) {
 		return river.Check{}, fault.New(fault.Conflict, "It is being read at this moment.")
 	}
 	has(t, g.wrong(409, readerui.SourcePath(id)+"/refresh"), "It is being read at this moment.")
@@ -360,8 +360,8 @@ func TestReadingNowIsRefusedWithTheReason(t *testing.T) {
 
 func TestFollowingEndsOnlyWhenItIsMeant(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
 	has(t, g.wrong(200, readerui.SourcePath(id)+"/unfollow"), "Stop following Scripting News?")
 	has(t, g.look("/feeds"), "Scripting News")
@@ -372,9 +372,9 @@ func TestFollowingEndsOnlyWhenItIsMeant(t *testing.T) {
 
 func TestManyFeedsAreShownByPages(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
+	g := newFollowHarness(t)
 	for i := range 1201 {
-		g.brook.follow("alice", source(g.fake.now, fmt.Sprintf("https://people.example.net/%04d", i), fmt.Sprintf("Weblog %04d", i)), fmt.Sprintf("Group %d", i%5))
+		g.fakeRiver.follow("alice", source(g.fake.now, fmt.Sprintf("https://people.example.net/%04d", i), fmt.Sprintf("Weblog %04d", i)), fmt.Sprintf("Group %d", i%5))
 	}
 	page := g.look("/feeds")
 	has(t, page, "You follow 1,201 feeds.", "Weblog 0000", "Weblog 0199", `href="/feeds?page=2" rel="next"`, `href="/feeds?category=Group&#43;3"`)
@@ -395,13 +395,13 @@ func TestManyFeedsAreShownByPages(t *testing.T) {
 
 func TestHostileFeedsAreOnlyWords(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
+	g := newFollowHarness(t)
 	s := source(g.fake.now, "javascript:alert(1)", `<img src=x onerror=alert(1)>"'`+"\x00\u202e")
 	s.About.Home, s.About.Description, s.About.Format, s.About.Problem = "javascript:alert(2)", "<script>x</script>", "<b>", "<i>"
 	s.State.Failures, s.State.Failure = 3, &feedstate.Failure{Kind: feedstate.ErrStatus, Status: 500, Text: "<script>bad</script>", At: g.fake.now}
 	s.State.Moves = []feedstate.Move{{From: "javascript:alert(3)", To: "<x>", At: g.fake.now, Why: "<why>"}}
-	f := g.brook.follow("alice", s, `<b>"cat`)
-	g.brook.explain = func(int64) (river.Explanation, error) {
+	f := g.fakeRiver.follow("alice", s, `<b>"cat`)
+	g.fakeRiver.explain = func(int64) (river.Explanation, error) {
 		e := explanation(s, g.fake.now)
 		e.Sentence, e.Trust, e.Notes = "<script>s</script>", "<script>t</script>", []string{"<script>n</script>"}
 		e.Source.ID = f.SourceID
@@ -417,10 +417,10 @@ func TestHostileFeedsAreOnlyWords(t *testing.T) {
 
 func TestStatusPageTellsOfReading(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	has(t, g.look("/status"), ">Reading<", "10 feeds are followed here; 3 are failing, 1 is gone.", "48,211 checks", "Told of by push")
-	g.brook.err = fault.New(fault.Unavailable, "The database is away.")
+	g.fakeRiver.err = fault.New(fault.Unavailable, "The database is away.")
 	if rec := g.open("/status"); rec.Code != 200 || strings.Contains(rec.Body.String(), ">Reading<") {
 		t.Errorf("%d", rec.Code)
 	}
@@ -428,10 +428,10 @@ func TestStatusPageTellsOfReading(t *testing.T) {
 
 func TestDatabaseThatIsAwayIsSaidOnEveryPage(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
-	g.brook.explain = nil
-	g.brook.err = &fault.Error{Code: fault.Unavailable, Msg: "The database is away.", RetryAfter: 5 * time.Second}
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
+	g.fakeRiver.explain = nil
+	g.fakeRiver.err = &fault.Error{Code: fault.Unavailable, Msg: "The database is away.", RetryAfter: 5 * time.Second}
 	for _, path := range []string{"/feeds", "/feeds/start", "/feeds/add", readerui.SourcePath(river.SourceID("http://scripting.com/rss.xml")), "/feeds/import", "/feeds/import/x", "/feeds/export.opml", "/feeds/categories", "/feeds/lists", "/feeds/notices"} {
 		rec := g.open(path)
 		if check(t, rec); rec.Code != 503 || rec.Header().Get("Retry-After") != "5" {
@@ -442,7 +442,7 @@ func TestDatabaseThatIsAwayIsSaidOnEveryPage(t *testing.T) {
 
 func BenchmarkPageOfManyFeeds(b *testing.B) {
 	f := newFake()
-	br := newBrook(func() time.Time { return f.now })
+	br := newFakeRiver(func() time.Time { return f.now })
 	for i := range 500 {
 		br.follow("", source(f.now, fmt.Sprintf("https://people.example.net/%04d", i), fmt.Sprintf("Weblog %04d", i)), fmt.Sprintf("Group %d", i%20))
 	}

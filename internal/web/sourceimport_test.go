@@ -15,7 +15,7 @@ import (
 )
 
 // upload sends the form that has a file in it.
-func (g *garden) upload(path, file string, doc []byte, fields ...string) *httptest.ResponseRecorder {
+func (g *followHarness) upload(path, file string, doc []byte, fields ...string) *httptest.ResponseRecorder {
 	g.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
@@ -37,7 +37,7 @@ const aList = `<opml version="2.0"><head><title>Mine &amp; yours</title></head><
 
 func TestListIsTakenInAndThePageCountsWhatWasRead(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
+	g := newFollowHarness(t)
 	rec := g.upload("/feeds/import", "feeds.opml", []byte(aList), "category", "", "url", "", "follow", "")
 	if rec.Code != 303 {
 		t.Fatalf("%d\n%s", rec.Code, rec.Body)
@@ -46,7 +46,7 @@ func TestListIsTakenInAndThePageCountsWhatWasRead(t *testing.T) {
 	page := g.look(to)
 	has(t, page, "has 2 feeds. You follow all of them now.", "2 feeds are still to be read", `<noscript><meta http-equiv="refresh"`, `data-every="2000"`)
 	read := func(u string) {
-		_, _ = g.brook.alter("alice", river.SourceID(u), func(f *river.Followed) error { f.Source.State.CheckedAt = g.fake.now; return nil })
+		_, _ = g.fakeRiver.alter("alice", river.SourceID(u), func(f *river.Followed) error { f.Source.State.CheckedAt = g.fake.now; return nil })
 	}
 	read("https://a.example/rss")
 	has(t, g.look(to), `<span class="num">1</span> of the <span class="num">2</span> new feeds have been read`)
@@ -60,9 +60,9 @@ func TestListIsTakenInAndThePageCountsWhatWasRead(t *testing.T) {
 
 func TestWhatCameOfAListIsSaidInFull(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
+	g := newFollowHarness(t)
 	var options river.ImportOptions
-	g.brook.imported = func(_, _ string, o river.ImportOptions) (river.Imported, error) {
+	g.fakeRiver.imported = func(_, _ string, o river.ImportOptions) (river.Imported, error) {
 		options = o
 		return river.Imported{Title: "Anna's <b>", Found: 50, Added: 40, Had: 9, Skipped: 1, Lists: 1, Problems: []string{"line 7: no address <script>"}}, nil
 	}
@@ -75,7 +75,7 @@ func TestWhatCameOfAListIsSaidInFull(t *testing.T) {
 
 func TestWhatIsNoListIsRefusedBesideTheField(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
+	g := newFollowHarness(t)
 	has(t, g.wrong(400, "/feeds/import", "category", "Keep <me>"), "Choose a file, or write the address of a list.", "Keep &lt;me&gt;")
 	rec := g.upload("/feeds/import", "x.opml", []byte("<html>no"), "category", "Tech")
 	if check(t, rec); rec.Code != 400 || !strings.Contains(rec.Body.String(), "This is no OPML.") || !strings.Contains(rec.Body.String(), `value="Tech"`) {
@@ -85,7 +85,7 @@ func TestWhatIsNoListIsRefusedBesideTheField(t *testing.T) {
 	if check(t, rec); rec.Code != 400 || !strings.Contains(rec.Body.String(), "larger than 20 MiB") {
 		t.Errorf("%d\n%s", rec.Code, rec.Body)
 	}
-	g.brook.imported = func(_, _ string, o river.ImportOptions) (river.Imported, error) {
+	g.fakeRiver.imported = func(_, _ string, o river.ImportOptions) (river.Imported, error) {
 		return river.Imported{}, fault.New(fault.Unreadable, "Its server answered 404.")
 	}
 	has(t, g.wrong(422, "/feeds/import", "url", "https://lists.example/none", "follow", "yes"), "Its server answered 404.", `value="https://lists.example/none"`, `value="yes" checked`)
@@ -98,9 +98,9 @@ func TestWhatIsNoListIsRefusedBesideTheField(t *testing.T) {
 
 func TestALongImportGoesOnWhileAPageShowsHowFarItIs(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
+	g := newFollowHarness(t)
 	hold := make(chan error)
-	g.brook.imported = func(_, doc string, o river.ImportOptions) (river.Imported, error) {
+	g.fakeRiver.imported = func(_, doc string, o river.ImportOptions) (river.Imported, error) {
 		if doc != aList || o.Category != "Tech" {
 			t.Errorf("%q in %q is imported", doc, o.Category)
 		}
@@ -125,12 +125,12 @@ func TestALongImportGoesOnWhileAPageShowsHowFarItIs(t *testing.T) {
 
 func TestAnImportThatStopsSaysWhatWasImported(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.imported = func(string, string, river.ImportOptions) (river.Imported, error) {
+	g := newFollowHarness(t)
+	g.fakeRiver.imported = func(string, string, river.ImportOptions) (river.Imported, error) {
 		return river.Imported{Found: 900, Added: 400}, fault.New(fault.Unavailable, "The import stopped after 400 feeds, which stay.")
 	}
 	has(t, g.look(g.done("/feeds/import", "url", "https://lists.example/tech.opml")), "in part: you follow 400 feeds more.", "The import stopped after 400 feeds, which stay.")
-	g.brook.imported = func(string, string, river.ImportOptions) (river.Imported, error) {
+	g.fakeRiver.imported = func(string, string, river.ImportOptions) (river.Imported, error) {
 		f := fault.New(fault.Conflict, "Another list of yours is still being imported.")
 		f.RetryAfter = 10 * time.Second
 		return river.Imported{}, f
@@ -143,8 +143,8 @@ func TestAnImportThatStopsSaysWhatWasImported(t *testing.T) {
 
 func TestListIsGivenOutForOtherReaders(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	rec := g.open("/feeds/export.opml?category=" + url.QueryEscape("People of the web"))
 	if rec.Code != 200 || !strings.HasPrefix(rec.Header().Get("Content-Type"), "text/x-opml") || rec.Header().Get("Content-Disposition") != "attachment; filename=feeds-people-of-the-web.opml" {
 		t.Errorf("%d %v", rec.Code, rec.Header())

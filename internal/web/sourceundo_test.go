@@ -11,8 +11,8 @@ import (
 
 func TestUnfollowingIsUndoneWithinAMinute(t *testing.T) {
 	t.Parallel()
-	g := newGarden(t)
-	g.brook.rich("alice")
+	g := newFollowHarness(t)
+	g.fakeRiver.addListsAndNotices("alice")
 	id := river.SourceID("http://scripting.com/rss.xml")
 	to := g.done(readerui.SourcePath(id)+"/unfollow", "sure", "yes")
 	bar := find(check(t, g.open(to)), "div", "undo")

@@ -11,7 +11,7 @@ import (
 
 func TestTheTestFeedHasAPageOnWhichItsOwnerHasItChange(t *testing.T) {
 	t.Parallel()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	if rec := x.open("/test/"); rec.Code != http.StatusNotFound {
 		t.Errorf("without a test feed its page answers %d", rec.Code)
 	}

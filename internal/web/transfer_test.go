@@ -16,7 +16,7 @@ import (
 )
 
 // van takes in what it is told, as slowly as a test wants.
-type van struct {
+type fakeMoves struct {
 	goOn    chan struct{} // each lets it go a step further; nil: it does not wait
 	stepped chan struct{}
 	got     chan string
@@ -24,7 +24,7 @@ type van struct {
 	err     error
 }
 
-func (v *van) Export(_ context.Context, user string, w io.Writer, _ transfer.Progress) (transfer.Manifest, error) {
+func (v *fakeMoves) Export(_ context.Context, user string, w io.Writer, _ transfer.Progress) (transfer.Manifest, error) {
 	if v.err != nil {
 		return transfer.Manifest{}, v.err
 	}
@@ -32,7 +32,7 @@ func (v *van) Export(_ context.Context, user string, w io.Writer, _ transfer.Pro
 	return transfer.Manifest{}, err
 }
 
-func (v *van) Import(_ context.Context, user string, r io.ReaderAt, size int64, progress transfer.Progress) (transfer.Result, error) {
+func (v *fakeMoves) Import(_ context.Context, user string, r io.ReaderAt, size int64, progress transfer.Progress) (transfer.Result, error) {
 	b, err := io.ReadAll(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return v.res, err
@@ -46,16 +46,16 @@ func (v *van) Import(_ context.Context, user string, r io.ReaderAt, size int64, 
 	return v.res, v.err
 }
 
-func newVanTown(t *testing.T, v *van) *town {
+func newMovesHarness(t *testing.T, v *fakeMoves) *accountHarness {
 	t.Helper()
-	x := newTown(t)
+	x := newAccountHarness(t)
 	v.got = make(chan string, 4)
 	x.Moves = v
 	x.pages = x.Routes()
 	return x.as("alice")
 }
 
-func (x *town) bring(path, name, content string) *httptest.ResponseRecorder {
+func (x *accountHarness) bring(path, name, content string) *httptest.ResponseRecorder {
 	x.Helper()
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
@@ -78,7 +78,7 @@ func (x *town) bring(path, name, content string) *httptest.ResponseRecorder {
 
 func TestEverythingCanBeDownloaded(t *testing.T) {
 	t.Parallel()
-	x := newVanTown(t, &van{})
+	x := newMovesHarness(t, &fakeMoves{})
 	rec := x.open("/account/export")
 	if rec.Code != 200 || rec.Body.String() != "everything of alice" || rec.Header().Get("Content-Type") != "application/zip" ||
 		!regexp.MustCompile(`^attachment; filename="alice-\d{4}-\d\d-\d\d\.zip"$`).MatchString(rec.Header().Get("Content-Disposition")) || rec.Header().Get("Cache-Control") != "no-store" {
@@ -88,7 +88,7 @@ func TestEverythingCanBeDownloaded(t *testing.T) {
 	if rec := x.open("/account/export"); rec.Code != 303 || !strings.HasPrefix(rec.Header().Get("Location"), "/login") {
 		t.Errorf("a stranger gets %d", rec.Code)
 	}
-	x = newVanTown(t, &van{err: fault.New(fault.Unavailable, "The database is away.")})
+	x = newMovesHarness(t, &fakeMoves{err: fault.New(fault.Unavailable, "The database is away.")})
 	if rec := x.open("/account/export"); rec.Code != 503 || rec.Header().Get("Content-Disposition") != "" {
 		t.Errorf("%d %v", rec.Code, rec.Header())
 	}
@@ -96,8 +96,8 @@ func TestEverythingCanBeDownloaded(t *testing.T) {
 
 func TestAFileIsTakenInWhileAPageTellsHowFarItIs(t *testing.T) {
 	t.Parallel()
-	v := &van{goOn: make(chan struct{}), stepped: make(chan struct{}), res: transfer.Result{Added: 1200, Had: 1, Files: 3, Problems: []string{"<b>Something</b> was left out."}}}
-	x := newVanTown(t, v)
+	v := &fakeMoves{goOn: make(chan struct{}), stepped: make(chan struct{}), res: transfer.Result{Added: 1200, Had: 1, Files: 3, Problems: []string{"<b>Something</b> was left out."}}}
+	x := newMovesHarness(t, v)
 	rec := x.bring("/account/import", "alice.zip", "PK the file")
 	at := rec.Header().Get("Location")
 	if rec.Code != 303 || !strings.HasPrefix(at, "/account/import/") {
@@ -131,7 +131,7 @@ func TestAFileIsTakenInWhileAPageTellsHowFarItIs(t *testing.T) {
 
 // finishedMove opens the page until it says that the work is over, which is a moment
 // after the van says so.
-func finishedMove(x *town, at string) string {
+func finishedMove(x *accountHarness, at string) string {
 	x.Helper()
 	for {
 		rec := x.open(at)
@@ -144,8 +144,8 @@ func finishedMove(x *town, at string) string {
 
 func TestWhatCannotBeTakenInIsSaid(t *testing.T) {
 	t.Parallel()
-	v := &van{err: fault.New(fault.Invalid, "The file is no such thing.")}
-	x := newVanTown(t, v)
+	v := &fakeMoves{err: fault.New(fault.Invalid, "The file is no such thing.")}
+	x := newMovesHarness(t, v)
 	at := x.bring("/account/import", "a.zip", "x").Header().Get("Location")
 	<-v.got
 	if body := finishedMove(x, at); !strings.Contains(body, "The file could not be taken in.") || !strings.Contains(body, "The file is no such thing.") {

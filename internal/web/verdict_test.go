@@ -23,7 +23,7 @@ func TestTopicCountsByProtocolAndLeavesOutWhatHasExpired(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
-	rich(f, bus)
+	addBusyDay(f, bus)
 	for i := range f.subs {
 		if f.subs[i].Protocol == hub.SOAP {
 			f.subs[i].ExpiresAt = f.now

@@ -142,7 +142,7 @@ func TestEveryPageIsWholeAndCarriesThePolicy(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
-	rich(f, bus)
+	addBusyDay(f, bus)
 	w.Warnings = func() []string { return []string{"an allow-list is set"} }
 	h := w.Routes()
 	for _, path := range every(scripting) {
@@ -224,7 +224,7 @@ func TestNoPageShowsACallbackPath(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
-	rich(f, bus)
+	addBusyDay(f, bus)
 	h := w.Routes()
 	for _, path := range every(scripting) {
 		if strings.Contains(get(t, h, path).Body.String(), secret) {

@@ -21,7 +21,7 @@ import (
 )
 
 // body is the value of a field of the page's form.
-func (x *study) field(doc *html.Node, name string) string {
+func (x *writeHarness) field(doc *html.Node, name string) string {
 	x.Helper()
 	for n := range doc.Descendants() {
 		if n.Type != html.ElementNode || attr(n, "name") != name {
@@ -39,7 +39,7 @@ func (x *study) field(doc *html.Node, name string) string {
 }
 
 // lead is where an answer leads to.
-func (x *study) leads(rec *httptest.ResponseRecorder) *url.URL {
+func (x *writeHarness) location(rec *httptest.ResponseRecorder) *url.URL {
 	x.Helper()
 	u, err := url.Parse(rec.Header().Get("Location"))
 	if rec.Code != http.StatusSeeOther || err != nil {
@@ -49,7 +49,7 @@ func (x *study) leads(rec *httptest.ResponseRecorder) *url.URL {
 }
 
 // ask is what the script sends and is told.
-func (x *study) ask(path string, fields ...string) (a answered, status int) {
+func (x *writeHarness) ask(path string, fields ...string) (a answered, status int) {
 	x.Helper()
 	rec := x.send(path, fields...)
 	if err := json.Unmarshal(rec.Body.Bytes(), &a); err != nil {
@@ -59,7 +59,7 @@ func (x *study) ask(path string, fields ...string) (a answered, status int) {
 }
 
 // parcel is a form with a file.
-func (x *study) parcel(path, name, contentType string, content []byte, fields ...string) *httptest.ResponseRecorder {
+func (x *writeHarness) postMultipart(path, name, contentType string, content []byte, fields ...string) *httptest.ResponseRecorder {
 	x.Helper()
 	var b bytes.Buffer
 	m := multipart.NewWriter(&b)
@@ -81,9 +81,9 @@ func (x *study) parcel(path, name, contentType string, content []byte, fields ..
 	return x.do(r)
 }
 
-func (x *study) post(user string, id int64) author.Post {
+func (x *writeHarness) post(user string, id int64) author.Post {
 	x.Helper()
-	p, err := x.desk.Get(x.Context(), user, id)
+	p, err := x.posts.Get(x.Context(), user, id)
 	if err != nil {
 		x.Fatal(err)
 	}
@@ -92,9 +92,9 @@ func (x *study) post(user string, id int64) author.Post {
 
 func TestWritingNeedsASessionAndComesBackToThePage(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t)
+	x := newWriteHarness(t)
 	for _, path := range []string{"/write", "/write?reply=3", "/write/posts", "/write/1", "/account/author"} {
-		if got := x.leads(x.open(path)); got.Path != "/login" || got.Query().Get("next") != path {
+		if got := x.location(x.open(path)); got.Path != "/login" || got.Query().Get("next") != path {
 			t.Errorf("%s leads to %s", path, got)
 		}
 	}
@@ -104,21 +104,21 @@ func TestWritingNeedsASessionAndComesBackToThePage(t *testing.T) {
 			t.Errorf("%s: %d %+v", path, status, a)
 		}
 	}
-	if len(x.shelf.posts) != 0 {
+	if len(x.fakePostStore.posts) != 0 {
 		t.Error("a stranger wrote")
 	}
 }
 
 func TestAShortPostIsPublishedAndCanBeTakenBackForAMinute(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	doc := check(t, x.open("/write"))
 	key := x.field(doc, "key")
 	if key == "" || x.field(doc, "writer") != "alice" || text(find(doc, "", "count")[0]) != "140" {
 		t.Errorf("key %q, count %q", key, text(find(doc, "", "count")[0]))
 	}
 	send := func() *url.URL {
-		return x.leads(x.send("/write", "do", "publish", "key", key, "writer", "alice", "source", "Hello *world*\r\nagain"))
+		return x.location(x.send("/write", "do", "publish", "key", key, "writer", "alice", "source", "Hello *world*\r\nagain"))
 	}
 	to := send()
 	p := x.post("alice", 1)
@@ -128,8 +128,8 @@ func TestAShortPostIsPublishedAndCanBeTakenBackForAMinute(t *testing.T) {
 	if to.String() != "/write?did=published&done=1" {
 		t.Errorf("leads to %s", to)
 	}
-	if again := send(); again.String() != to.String() || len(x.shelf.posts) != 1 || x.shelf.writes != 1 {
-		t.Errorf("sent twice it is %d posts in %d writes", len(x.shelf.posts), x.shelf.writes)
+	if again := send(); again.String() != to.String() || len(x.fakePostStore.posts) != 1 || x.fakePostStore.writes != 1 {
+		t.Errorf("sent twice it is %d posts in %d writes", len(x.fakePostStore.posts), x.fakePostStore.writes)
 	}
 	doc = check(t, x.open(to.String()))
 	bar := find(doc, "div", "undo")
@@ -139,7 +139,7 @@ func TestAShortPostIsPublishedAndCanBeTakenBackForAMinute(t *testing.T) {
 	if x.field(doc, "source") != "" || x.field(doc, "key") == key || attr(find(doc, "form", "writing")[0], "data-done") != "1 "+key {
 		t.Error("the sheet after it is not a fresh one")
 	}
-	x.leads(x.send("/write/1/undo"))
+	x.location(x.send("/write/1/undo"))
 	if p := x.post("alice", 1); p.State != author.Draft || p.Source == "" {
 		t.Errorf("taken back it is %+v", p)
 	}
@@ -151,7 +151,7 @@ func TestAShortPostIsPublishedAndCanBeTakenBackForAMinute(t *testing.T) {
 
 func TestTheScriptOfThePageIsToldWhereToGoOn(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	for do, want := range map[string]string{"publish": "/write?did=published&done=", "draft": "/write/"} {
 		r := httptest.NewRequest("POST", "/write", strings.NewReader(url.Values{"do": {do}, "key": {do}, "writer": {"alice"}, "source": {"Hello"}}.Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -166,8 +166,8 @@ func TestTheScriptOfThePageIsToldWhereToGoOn(t *testing.T) {
 
 func TestEverythingOfAPostComesBackOnItsPage(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
-	x.leads(x.send("/write", "do", "publish", "key", "k", "title", "A <b>walk</b>", "source", "Text", "link", "https://a.example/?a=1&b=2",
+	x := newWriteHarness(t).as("alice")
+	x.location(x.send("/write", "do", "publish", "key", "k", "title", "A <b>walk</b>", "source", "Text", "link", "https://a.example/?a=1&b=2",
 		"categories", "Walks, birds , Walks", "reply", "https://b.example/post", "reply-of", "https://b.example/post", "reply-guid", "urn:x", "reply-title", "That",
 		"language", "de-CH", "file", "https://c.example/x.mp3", "file-type", "audio/mpeg", "file-length", "77", "file-alt", "A song",
 		"file", "https://c.example/y.mp3", "file-type", "audio/mpeg", "file-length", "1", "file-alt", "", "file-drop", "https://c.example/y.mp3",
@@ -188,7 +188,7 @@ func TestEverythingOfAPostComesBackOnItsPage(t *testing.T) {
 		}
 	}
 	// Saved again without a change of its date it has the same one, to the second.
-	x.leads(x.send("/write", "do", "publish", "id", "1", "base", "1", "writer", "alice", "source", "Other", "when", "2026-11-20T09:30", "was", "2026-11-20T09:30"))
+	x.location(x.send("/write", "do", "publish", "id", "1", "base", "1", "writer", "alice", "source", "Other", "when", "2026-11-20T09:30", "was", "2026-11-20T09:30"))
 	if p := x.post("alice", 1); !p.PublishedAt.Equal(want) || p.Source != "Other" || p.Revision != 2 {
 		t.Errorf("changed it is %+v", p)
 	}
@@ -196,7 +196,7 @@ func TestEverythingOfAPostComesBackOnItsPage(t *testing.T) {
 
 func TestWhatIsWrongStandsBesideItsFieldAndAllElseSurvives(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	long := strings.Repeat("y", author.MaxSource+1)
 	for _, c := range []struct{ field, value, at, words string }{
 		{"title", strings.Repeat("x", 301), "w-title-wrong", "has 301 characters"},
@@ -231,8 +231,8 @@ func TestWhatIsWrongStandsBesideItsFieldAndAllElseSurvives(t *testing.T) {
 			t.Errorf("%s came back as %.60q", c.field, got)
 		}
 	}
-	if len(x.shelf.posts) != 0 {
-		t.Errorf("%d posts were made", len(x.shelf.posts))
+	if len(x.fakePostStore.posts) != 0 {
+		t.Errorf("%d posts were made", len(x.fakePostStore.posts))
 	}
 	if rec := x.send("/write", "do", "publish", "key", "k"); rec.Code != 400 || !strings.Contains(text(check(t, rec)), "There is nothing in the post yet") {
 		t.Errorf("an empty sheet: %d", rec.Code)
@@ -241,26 +241,26 @@ func TestWhatIsWrongStandsBesideItsFieldAndAllElseSurvives(t *testing.T) {
 
 func TestALongShortPostIsWarnedOfOrStopped(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	long := strings.Repeat("word ", 30)
 	if doc := check(t, x.send("/write", "do", "preview", "source", long)); !strings.Contains(text(find(doc, "", "count")[0]), "9 over 140") || !strings.Contains(text(find(doc, "section", "look")[0]), "word word") {
 		t.Errorf("the count is %q", text(find(doc, "", "count")[0]))
 	}
 	const warning = "The post has 149 characters; short posts have at most 140 here. It is published anyway."
-	to := x.leads(x.send("/write", "do", "publish", "key", "k1", "source", long))
+	to := x.location(x.send("/write", "do", "publish", "key", "k1", "source", long))
 	if page := text(check(t, x.open(to.String()))); !strings.Contains(page, "Published. "+warning) {
 		t.Errorf("the page after publishing: %s", page)
 	}
 	if page := text(check(t, x.open("/write/posts"))); !strings.Contains(page, warning) {
 		t.Errorf("the list of posts: %s", page)
 	}
-	x.desk.LimitMode, x.LimitMode = author.LimitStop, author.LimitStop
+	x.posts.LimitMode, x.LimitMode = author.LimitStop, author.LimitStop
 	x.rebuild()
 	if rec := x.send("/write", "do", "publish", "key", "k2", "source", long); rec.Code != 400 || !strings.Contains(text(check(t, rec)), "Shorten it, or give it a title") {
 		t.Errorf("stopped: %d", rec.Code)
 	}
-	x.leads(x.send("/write", "do", "publish", "key", "k3", "source", long, "title", "With a title"))
-	x.desk.LimitMode, x.LimitMode = author.LimitOff, author.LimitOff
+	x.location(x.send("/write", "do", "publish", "key", "k3", "source", long, "title", "With a title"))
+	x.posts.LimitMode, x.LimitMode = author.LimitOff, author.LimitOff
 	x.rebuild()
 	if doc := check(t, x.send("/write", "do", "preview", "source", long)); text(find(doc, "", "count")[0]) != "" {
 		t.Errorf("nothing is counted, but the page says %q", text(find(doc, "", "count")[0]))
@@ -269,7 +269,7 @@ func TestALongShortPostIsWarnedOfOrStopped(t *testing.T) {
 
 func TestADraftSavesItselfOnceWhateverIsSentTwice(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	first, _ := x.ask("/write/draft", "key", "page-1", "writer", "alice", "source", "One")
 	again, _ := x.ask("/write/draft", "key", "page-1", "writer", "alice", "source", "One")
 	if !first.OK || !reflect.DeepEqual(first, again) || first.ID != 1 || first.Base != 1 || first.Path != "/write/1" {
@@ -287,7 +287,7 @@ func TestADraftSavesItselfOnceWhateverIsSentTwice(t *testing.T) {
 	if late, status := x.ask("/write/draft", "id", "1", "base", "2", "writer", "alice", "source", "Late"); status != 409 || !late.Conflict || x.post("alice", 1).Source != "Three" {
 		t.Errorf("an old one: %d %+v", status, late)
 	}
-	if empty, _ := x.ask("/write/draft", "key", "page-9", "writer", "alice", "source", "  "); !empty.OK || empty.ID != 0 || len(x.shelf.posts) != 1 {
+	if empty, _ := x.ask("/write/draft", "key", "page-9", "writer", "alice", "source", "  "); !empty.OK || empty.ID != 0 || len(x.fakePostStore.posts) != 1 {
 		t.Errorf("nothing was saved as %+v", empty)
 	}
 	if other, status := x.ask("/write/draft", "key", "page-1", "writer", "bob", "source", "Bob's"); status != 403 || !strings.Contains(other.Error, "begun as bob") {
@@ -297,7 +297,7 @@ func TestADraftSavesItselfOnceWhateverIsSentTwice(t *testing.T) {
 
 func TestAChangeOfAPublishedPostStaysUnseenUntilItIsPublished(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	x.write("alice", author.Published, author.Content{Source: "As it is"})
 	a, _ := x.ask("/write/draft", "id", "1", "base", "1", "writer", "alice", "source", "As it shall be")
 	if !a.OK || a.ID != 1 || a.Base != 1 || a.Copy != 2 || x.post("alice", 1).Source != "As it is" || x.post("alice", 2).State != author.Draft {
@@ -311,19 +311,19 @@ func TestAChangeOfAPublishedPostStaysUnseenUntilItIsPublished(t *testing.T) {
 	if strings.TrimSpace(x.field(doc, "source")) != "As it will be" || x.field(doc, "base") != "1" || x.field(doc, "copy") != "2" || !strings.Contains(text(doc), "unpublished changes") {
 		t.Errorf("the page has %q", x.field(doc, "source"))
 	}
-	if to := x.leads(x.open("/write/2")); to.Path != "/write/1" {
+	if to := x.location(x.open("/write/2")); to.Path != "/write/1" {
 		t.Errorf("the draft leads to %s", to)
 	}
 	if list := text(check(t, x.open("/write/posts"))); !strings.Contains(list, "change that is not published") {
 		t.Errorf("the list says %s", list)
 	}
-	x.leads(x.send("/write", "do", "publish", "id", "1", "base", "1", "copy", "2", "copybase", "2", "writer", "alice", "source", "As it will be"))
+	x.location(x.send("/write", "do", "publish", "id", "1", "base", "1", "copy", "2", "copybase", "2", "writer", "alice", "source", "As it will be"))
 	if p, c := x.post("alice", 1), x.post("alice", 2); p.Source != "As it will be" || p.State != author.Published || c.State != author.Deleted {
 		t.Errorf("published %+v, the draft is %s", p, c.State)
 	}
 	// Another change is another draft, and can be thrown away.
 	c, _ := x.ask("/write/draft", "id", "1", "base", "2", "writer", "alice", "source", "Rather not")
-	x.leads(x.send("/write", "do", "drop", "id", "1", "base", "2", "copy", fmt.Sprint(c.Copy), "writer", "alice", "source", "Rather not"))
+	x.location(x.send("/write", "do", "drop", "id", "1", "base", "2", "copy", fmt.Sprint(c.Copy), "writer", "alice", "source", "Rather not"))
 	if p, c := x.post("alice", 1), x.post("alice", c.Copy); p.Source != "As it will be" || c.State != author.Deleted {
 		t.Errorf("thrown away: %q, %s", p.Source, c.State)
 	}
@@ -332,9 +332,9 @@ func TestAChangeOfAPublishedPostStaysUnseenUntilItIsPublished(t *testing.T) {
 func TestTwoTabsSeeBothVersionsAndLoseNeither(t *testing.T) {
 	t.Parallel()
 	for _, state := range []author.State{author.Draft, author.Published} {
-		x := newStudy(t).as("alice")
+		x := newWriteHarness(t).as("alice")
 		x.write("alice", state, author.Content{Source: "Before"})
-		x.leads(x.send("/write", "do", map[author.State]string{author.Draft: "draft", author.Published: "publish"}[state], "id", "1", "base", "1", "writer", "alice", "source", "The first tab"))
+		x.location(x.send("/write", "do", map[author.State]string{author.Draft: "draft", author.Published: "publish"}[state], "id", "1", "base", "1", "writer", "alice", "source", "The first tab"))
 		rec := x.send("/write", "do", "publish", "id", "1", "base", "1", "writer", "alice", "title", "Mine", "source", "The second tab", "categories", "kept")
 		doc := check(t, rec)
 		theirs := find(doc, "section", "theirs")
@@ -344,11 +344,11 @@ func TestTwoTabsSeeBothVersionsAndLoseNeither(t *testing.T) {
 		if x.post("alice", 1).Source != "The first tab" {
 			t.Errorf("%s: it was overwritten", state)
 		}
-		x.leads(x.send("/write", "do", "publish", "id", "1", "base", x.field(doc, "base"), "writer", "alice", "title", "Mine", "source", "The second tab"))
+		x.location(x.send("/write", "do", "publish", "id", "1", "base", x.field(doc, "base"), "writer", "alice", "title", "Mine", "source", "The second tab"))
 		if p := x.post("alice", 1); p.Source != "The second tab" || p.State != author.Published {
 			t.Errorf("%s: kept mine, it is %+v", state, p)
 		}
-		if to := x.leads(x.send("/write", "do", "theirs", "id", "1", "base", "1", "writer", "alice", "source", "The third")); to.Path != "/write/1" || x.post("alice", 1).Source != "The second tab" {
+		if to := x.location(x.send("/write", "do", "theirs", "id", "1", "base", "1", "writer", "alice", "source", "The third")); to.Path != "/write/1" || x.post("alice", 1).Source != "The second tab" {
 			t.Errorf("%s: taking the other leads to %s", state, to)
 		}
 	}
@@ -356,7 +356,7 @@ func TestTwoTabsSeeBothVersionsAndLoseNeither(t *testing.T) {
 
 func TestASessionThatEndsWhileWritingLosesNothing(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	x.write("alice", author.Draft, author.Content{Source: "Before"})
 	x.cookie = ""
 	fields := []string{"do", "publish", "id", "1", "base", "1", "writer", "alice", "title", "Kept", "source", "All that was typed", "categories", "a, b"}
@@ -386,9 +386,9 @@ func TestASessionThatEndsWhileWritingLosesNothing(t *testing.T) {
 
 func TestAPostWaitsForItsTime(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	at := x.fake.now.Add(3 * time.Hour)
-	to := x.leads(x.send("/write", "do", "publish", "key", "k", "source", "Later", "when", at.Add(time.Hour).Format("2006-01-02T15:04"), "offset", "60"))
+	to := x.location(x.send("/write", "do", "publish", "key", "k", "source", "Later", "when", at.Add(time.Hour).Format("2006-01-02T15:04"), "offset", "60"))
 	p := x.post("alice", 1)
 	if p.State != author.Scheduled || !p.DueAt.Equal(at.Truncate(time.Minute)) || to.Query().Get("did") != "scheduled" {
 		t.Errorf("%+v; %s", p, to)
@@ -402,11 +402,11 @@ func TestAPostWaitsForItsTime(t *testing.T) {
 	if x.post("alice", 1).Source != "Later" {
 		t.Error("half a change would be published")
 	}
-	x.leads(x.send("/write", "do", "publish", "id", "1", "base", "1", "writer", "alice", "source", "Later still", "when", at.Format("2006-01-02T15:04"), "was", at.Format("2006-01-02T15:04")))
+	x.location(x.send("/write", "do", "publish", "id", "1", "base", "1", "writer", "alice", "source", "Later still", "when", at.Format("2006-01-02T15:04"), "was", at.Format("2006-01-02T15:04")))
 	if p := x.post("alice", 1); p.State != author.Scheduled || p.Source != "Later still" {
 		t.Errorf("saved it is %+v", p)
 	}
-	x.leads(x.send("/write", "do", "now", "id", "1", "base", "2", "writer", "alice", "source", "Now", "when", at.Format("2006-01-02T15:04"), "was", at.Format("2006-01-02T15:04")))
+	x.location(x.send("/write", "do", "now", "id", "1", "base", "2", "writer", "alice", "source", "Now", "when", at.Format("2006-01-02T15:04"), "was", at.Format("2006-01-02T15:04")))
 	if p := x.post("alice", 1); p.State != author.Published || p.PublishedAt.Sub(x.fake.now) > time.Second {
 		t.Errorf("now it is %+v", p)
 	}
@@ -414,36 +414,36 @@ func TestAPostWaitsForItsTime(t *testing.T) {
 
 func TestFilesAreKeptAndLyingOnesAreNot(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	png := []byte("\x89PNG\r\n\x1a\nrest")
-	rec := x.parcel("/write", "C:\\pictures\\cat.png", "image/png", png, "do", "file", "source", "A cat", "writer", "alice")
+	rec := x.postMultipart("/write", "C:\\pictures\\cat.png", "image/png", png, "do", "file", "source", "A cat", "writer", "alice")
 	doc := check(t, rec)
 	path := x.field(doc, "file")
-	if rec.Code != 200 || !strings.HasPrefix(path, "/alice/media/") || !strings.HasSuffix(path, "/cat.png") || len(x.drawer.files) != 1 || strings.TrimSpace(x.field(doc, "source")) != "A cat" {
+	if rec.Code != 200 || !strings.HasPrefix(path, "/alice/media/") || !strings.HasSuffix(path, "/cat.png") || len(x.fakeFiles.files) != 1 || strings.TrimSpace(x.field(doc, "source")) != "A cat" {
 		t.Errorf("%d, the file is %q", rec.Code, path)
 	}
-	rec = x.parcel("/write", "dog.png", "image/png", []byte("MZ not a dog"), "do", "publish", "source", "A dog", "writer", "alice", "key", "k")
-	if doc := check(t, rec); rec.Code != 400 || !strings.Contains(text(doc), "called a picture, but it is none") || strings.TrimSpace(x.field(doc, "source")) != "A dog" || len(x.shelf.posts) != 0 {
+	rec = x.postMultipart("/write", "dog.png", "image/png", []byte("MZ not a dog"), "do", "publish", "source", "A dog", "writer", "alice", "key", "k")
+	if doc := check(t, rec); rec.Code != 400 || !strings.Contains(text(doc), "called a picture, but it is none") || strings.TrimSpace(x.field(doc, "source")) != "A dog" || len(x.fakePostStore.posts) != 0 {
 		t.Errorf("a lie: %d", rec.Code)
 	}
-	if a := x.parcel("/write/media", "cat.png", "image/png", png); !strings.Contains(a.Body.String(), `"ok":true`) || !strings.Contains(a.Body.String(), path) {
+	if a := x.postMultipart("/write/media", "cat.png", "image/png", png); !strings.Contains(a.Body.String(), `"ok":true`) || !strings.Contains(a.Body.String(), path) {
 		t.Errorf("by the script: %s", a.Body)
 	}
-	if a := x.parcel("/write/media", "dog.png", "image/png", []byte("MZ")); a.Code != 400 || !strings.Contains(a.Body.String(), "but it is none") {
+	if a := x.postMultipart("/write/media", "dog.png", "image/png", []byte("MZ")); a.Code != 400 || !strings.Contains(a.Body.String(), "but it is none") {
 		t.Errorf("a lie by the script: %d %s", a.Code, a.Body)
 	}
 	if a, _ := x.ask("/write/file", "file-url", "https://a.example/show.mp3"); a.File == nil || a.File.Type != "audio/mpeg" || a.File.Size != "12.3 MB" {
 		t.Errorf("elsewhere: %+v", a)
 	}
 	x.cookie = ""
-	if rec := x.parcel("/write", "cat.png", "image/png", png, "source", "typed"); rec.Code != 401 || len(x.drawer.files) != 1 || !strings.Contains(text(check(t, rec)), "Choose it again") {
+	if rec := x.postMultipart("/write", "cat.png", "image/png", png, "source", "typed"); rec.Code != 401 || len(x.fakeFiles.files) != 1 || !strings.Contains(text(check(t, rec)), "Choose it again") {
 		t.Errorf("of nobody: %d", rec.Code)
 	}
 }
 
 func TestCategoriesThatWereUsedAreOffered(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	x.write("alice", author.Published, author.Content{Source: "1", Categories: []string{"Walks", "Birds"}})
 	x.write("alice", author.Published, author.Content{Source: "2", Categories: []string{"Walks", "Water"}})
 	x.write("bob", author.Published, author.Content{Source: "3", Categories: []string{"Wine"}})
@@ -455,8 +455,8 @@ func TestCategoriesThatWereUsedAreOffered(t *testing.T) {
 
 func TestWhatCannotBeSavedNowIsSaidAndComesBack(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
-	x.shelf.fail = fault.New(fault.Unavailable, "The store is away for a moment.")
+	x := newWriteHarness(t).as("alice")
+	x.fakePostStore.fail = fault.New(fault.Unavailable, "The store is away for a moment.")
 	if rec := x.send("/write", "do", "draft", "key", "k", "writer", "alice", "source", "Typed"); rec.Code != 503 {
 		t.Errorf("%d", rec.Code)
 	}

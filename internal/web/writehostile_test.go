@@ -25,8 +25,8 @@ func (p *countedPosts) Preview(c author.Content) (author.Content, author.Measure
 // A stranger's text is only given back: to make anything of it costs more than to send it.
 func TestNothingIsMadeOfTheTextOfAStranger(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t)
-	posts := &countedPosts{Posts: x.desk}
+	x := newWriteHarness(t)
+	posts := &countedPosts{Posts: x.posts}
 	x.Posts = posts
 	x.rebuild()
 	rec := x.send("/write", "do", "preview", "source", strings.Repeat("*words* ", 100))
@@ -41,13 +41,13 @@ func TestNothingIsMadeOfTheTextOfAStranger(t *testing.T) {
 // Each field takes many times the room of the sign that parts it from the next.
 func TestAFormOfSignsAloneIsRefused(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	r := httptest.NewRequest("POST", "/write", strings.NewReader("source=a"+strings.Repeat("&a", writerui.MaxFields)))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	if rec := x.do(r); rec.Code != 400 {
 		t.Errorf("%d", rec.Code)
 	}
-	if posts, err := x.desk.List(t.Context(), author.PostQuery{User: "alice"}); err != nil || len(posts) > 0 {
+	if posts, err := x.posts.List(t.Context(), author.PostQuery{User: "alice"}); err != nil || len(posts) > 0 {
 		t.Errorf("%v, %v", posts, err)
 	}
 }
@@ -55,7 +55,7 @@ func TestAFormOfSignsAloneIsRefused(t *testing.T) {
 // A file of 4 GiB may come from everybody, but not many at a time: they would fill the disk.
 func TestOnlyOneFileOfAUserIsOnItsWayIn(t *testing.T) {
 	t.Parallel()
-	x := newVanTown(t, &van{})
+	x := newMovesHarness(t, &fakeMoves{})
 	body, send := io.Pipe()
 	form := multipart.NewWriter(send)
 	r := httptest.NewRequest("POST", "/account/import", body)

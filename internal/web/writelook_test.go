@@ -14,7 +14,7 @@ import (
 
 func TestThePreviewIsSafeAndExact(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	a, _ := x.ask("/write/preview", "look", "1", "source", "**Hi** <script>alert(1)</script><img src=x onerror=alert(1)> ![a](/alice/media/0123456789abcdef/a.png) [x](javascript:alert(1))")
 	if got := string(a.HTML); !strings.Contains(got, "<strong>Hi</strong>") || strings.Contains(got, "script") || strings.Contains(got, "onerror") || !strings.Contains(got, `src="/alice/media/0123456789abcdef/a.png"`) {
 		t.Errorf("it looks like %s", got)
@@ -26,7 +26,7 @@ func TestThePreviewIsSafeAndExact(t *testing.T) {
 
 func TestPreviewDoesNotCountTheURLOfTheLink(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	const link = "https://example.com/page"
 	source := "Hi " + link
 	for given, want := range map[string]int{link: 2, "": 27, "https://example.com/other": 27, "javascript:alert(1)": 27} {
@@ -50,7 +50,7 @@ func lookAlike(t *testing.T, n *html.Node) string {
 
 func TestThePreviewShowsWhatThePageOfThePostShows(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	hash := strings.Repeat("ab", 32)
 	x.FileOf = func(context.Context, string, string) (author.File, error) {
 		return author.File{User: "alice", Hash: hash, Type: "image/png", Width: 640, Height: 480}, nil
@@ -65,7 +65,7 @@ func TestThePreviewShowsWhatThePageOfThePostShows(t *testing.T) {
 	}
 	a, status := x.ask("/write/preview", append(fields, "look", "1")...)
 	plain := check(t, x.send("/write", append(fields, "do", "preview")...))
-	if to := x.leads(x.send("/write", append(fields, "do", "publish")...)); to.Query().Get("did") != "published" {
+	if to := x.location(x.send("/write", append(fields, "do", "publish")...)); to.Query().Get("did") != "published" {
 		t.Fatalf("publishing leads to %s", to)
 	}
 	rec := httptest.NewRecorder()

@@ -11,7 +11,7 @@ import (
 
 func TestPostsAreListedSearchedAndPaged(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	for i := range 70 {
 		x.fake.now = x.fake.now.Add(time.Minute)
 		x.write("alice", author.Published, author.Content{Source: fmt.Sprintf("Post number%d", i)})
@@ -41,7 +41,7 @@ func TestPostsAreListedSearchedAndPaged(t *testing.T) {
 	if rows := find(check(t, x.open("/write/posts?q=NUMBER42")), "a", "words"); len(rows) != 1 || text(rows[0]) != "Post number42" {
 		t.Errorf("%d are found", len(rows))
 	}
-	if to := x.leads(x.send("/write/70/delete", "base", "1")); to.Path != "/write/posts" {
+	if to := x.location(x.send("/write/70/delete", "base", "1")); to.Path != "/write/posts" {
 		t.Errorf("leads to %s", to)
 	}
 	if doc := check(t, x.open("/write/posts?did=deleted&done=70")); len(find(doc, "div", "undo")) != 1 || !strings.Contains(text(find(doc, "div", "undo")[0]), "Deleted.") {
@@ -62,7 +62,7 @@ func TestPostsAreListedSearchedAndPaged(t *testing.T) {
 
 func TestPostsOfOthersCannotBeTouched(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t)
+	x := newWriteHarness(t)
 	x.write("bob", author.Published, author.Content{Source: "Of bob"})
 	x.as("alice")
 	for _, path := range []string{"/write/1/delete", "/write/1/undo"} {
@@ -78,7 +78,7 @@ func TestPostsOfOthersCannotBeTouched(t *testing.T) {
 
 func TestAnItemOfTheRiverIsAnswered(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	doc := check(t, x.open("/river"))
 	links := find(doc, "a", "reply")
 	if len(links) == 0 {
@@ -101,10 +101,10 @@ func TestAnItemOfTheRiverIsAnswered(t *testing.T) {
 
 func TestUndoingSaysWhatWasUndone(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
+	x := newWriteHarness(t).as("alice")
 	undo := func(id int64) string {
 		x.Helper()
-		to := x.leads(x.send(fmt.Sprintf("/write/%d/undo", id)))
+		to := x.location(x.send(fmt.Sprintf("/write/%d/undo", id)))
 		return text(find(check(t, x.open(to.String())), "p", "note")[0])
 	}
 	draft := x.write("alice", author.Draft, author.Content{Source: "A thought"})

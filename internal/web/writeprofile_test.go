@@ -8,13 +8,13 @@ import (
 
 func TestAProfileIsSavedAndWhatIsWrongStandsBesideIt(t *testing.T) {
 	t.Parallel()
-	x := newStudy(t).as("alice")
-	rec := x.parcel("/account/author", "me.png", "image/png", []byte("\x89PNG"), "title", "Alice writes", "blurb", "Walks\r\nand birds", "link", "https://a.example/", "tinted", "1", "accent", "#AA3300",
+	x := newWriteHarness(t).as("alice")
+	rec := x.postMultipart("/account/author", "me.png", "image/png", []byte("\x89PNG"), "title", "Alice writes", "blurb", "Walks\r\nand birds", "link", "https://a.example/", "tinted", "1", "accent", "#AA3300",
 		"theme", "dark", "language", "de", "sinks", "websub https://hub.example/\r\n\r\n")
-	if to := x.leads(rec); to.String() != "/account/author?done=saved" {
+	if to := x.location(rec); to.String() != "/account/author?done=saved" {
 		t.Errorf("leads to %s", to)
 	}
-	w, err := x.desk.Writer(t.Context(), "alice")
+	w, err := x.posts.Writer(t.Context(), "alice")
 	if p := w.Profile; err != nil || p.Title != "Alice writes" || p.Blurb != "Walks\nand birds" || p.Accent != "#aa3300" || p.Theme != "dark" || !strings.HasSuffix(p.Avatar, "/me.png") || fmt.Sprint(p.PingTargets) != "[websub https://hub.example/]" {
 		t.Errorf("%+v %v", p, err)
 	}
@@ -41,7 +41,7 @@ func TestAProfileIsSavedAndWhatIsWrongStandsBesideIt(t *testing.T) {
 			t.Errorf("%s: %d %q", c.name, rec.Code, beside)
 		}
 	}
-	if rec := x.parcel("/account/author", "me.txt", "text/plain", []byte("words")); rec.Code != 400 || !strings.Contains(text(check(t, rec)), "is no picture") {
+	if rec := x.postMultipart("/account/author", "me.txt", "text/plain", []byte("words")); rec.Code != 400 || !strings.Contains(text(check(t, rec)), "is no picture") {
 		t.Errorf("a text as a picture: %d", rec.Code)
 	}
 }

@@ -60,7 +60,7 @@ func scopes(chosen []string) (all []scope) {
 
 // said is what an address may say that was done: a word, so that no link can put its
 // own text into a page.
-func said(r *http.Request) string {
+func doneMessage(r *http.Request) string {
 	return map[string]string{
 		"password": "The password is changed. Every other browser was signed out.",
 		"session":  "That browser is signed out.",
@@ -84,7 +84,7 @@ func (s *Pages) accountPage(rw http.ResponseWriter, r *http.Request, session acc
 
 // showAccount adds to v, which has what became of a form, what the page always has.
 func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
-	v.View, v.Mine, v.Message = s.NewView(r, "Account", "/account"), "/account", said(r)
+	v.View, v.Mine, v.Message = s.NewView(r, "Account", "/account"), "/account", doneMessage(r)
 	v.Heading, v.Moves = session.User, s.Moves != nil
 	if v.Scopes == nil {
 		v.Scopes = scopes(nil)

@@ -84,7 +84,7 @@ type Authors interface {
 // Profiles is what the pages ask of the profiles of writers.
 type Profiles interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
-	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, door string) (author.Writer, error)
+	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, via string) (author.Writer, error)
 }
 
 // Audience knows who reads the feeds; an audience.Audience is one.

@@ -68,7 +68,7 @@ func (s *Pages) feedsPage(rw http.ResponseWriter, r *http.Request, session accou
 // showFeeds adds to v what the page always has; slip is what was wrong with the form
 // of one feed.
 func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, slip hosted) {
-	v.View, v.Mine, v.Message, v.Base = s.NewView(r, "Feeds", "/account"), "/account/feed", said(r), s.BaseURL(r)
+	v.View, v.Mine, v.Message, v.Base = s.NewView(r, "Feeds", "/account"), "/account/feed", doneMessage(r), s.BaseURL(r)
 	v.Cloud = s.CloudElement(v.Base)
 	v.Heading = "Your feeds"
 	if s.Profiles != nil && v.Hints.Periods == nil {

@@ -159,7 +159,7 @@ func (s *Pages) doSignup(rw http.ResponseWriter, r *http.Request) {
 		err = s.SignIn(rw, r, user)
 	}
 	if err != nil {
-		status := s.misfit(rw, r, err, &f)
+		status := s.setError(rw, r, err, &f)
 		s.showSignup(rw, r, status, f)
 		return
 	}
@@ -180,7 +180,7 @@ func (s *Pages) add(f credentials, make func() (account.User, error)) (account.U
 }
 
 // misfit puts what is wrong with a new account beside the field that it comes from.
-func (s *Pages) misfit(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
+func (s *Pages) setError(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
 	status := s.refused(rw, r, err, f)
 	text := f.Wrong
 	_, named := errors.AsType[nameError](err)
@@ -255,7 +255,7 @@ func (s *Pages) doSetup(rw http.ResponseWriter, r *http.Request) {
 		err = s.SignIn(rw, r, user)
 	}
 	if err != nil {
-		status := s.misfit(rw, r, err, &f)
+		status := s.setError(rw, r, err, &f)
 		s.showSetup(rw, r, status, f)
 		return
 	}

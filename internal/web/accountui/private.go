@@ -31,7 +31,7 @@ func (s *Pages) privatePage(rw http.ResponseWriter, r *http.Request, session acc
 }
 
 func (s *Pages) showPrivate(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v privateView) {
-	v.View, v.Mine, v.Message = s.NewView(r, "Private readers", "/account"), "/account/private", said(r)
+	v.View, v.Mine, v.Message = s.NewView(r, "Private readers", "/account"), "/account/private", doneMessage(r)
 	all, err := s.Accounts.Secrets(r.Context(), session.User, author.Private)
 	if err != nil {
 		s.Fail(rw, r, err)

@@ -26,11 +26,11 @@ type Moves interface {
 }
 
 const (
-	maxMove     = 4 << 30          // bytes of a file that is taken in by a page
-	movesAtOnce = 2                // files that are taken in
-	comingMoves = 8                // files that are on their way here
-	movePause   = 30 * time.Second // how long an upload, or a download, may stand still
-	keptMoves   = 64               // outcomes that are shown once more
+	maxMove        = 4 << 30          // bytes of a file that is taken in by a page
+	maxActiveMoves = 2                // files that are taken in
+	maxUploads     = 8                // files that are on their way here
+	movePause      = 30 * time.Second // how long an upload, or a download, may stand still
+	maxStoredMoves = 64               // outcomes that are shown once more
 )
 
 // moves has a place for each file that is taken in now, and what came of the last.
@@ -48,7 +48,7 @@ func (m *moves) arrive(user string) (gone func(), err error) {
 	switch {
 	case m.coming[user]:
 		return nil, fault.New(fault.Conflict, "Another file of yours is still on its way here. Wait until it has come, then send this one.")
-	case len(m.coming) >= comingMoves:
+	case len(m.coming) >= maxUploads:
 		return nil, errMoves()
 	case m.coming == nil:
 		m.coming = map[string]bool{}
@@ -92,12 +92,12 @@ func (m *moves) begin(user, name string) (id string, err error) {
 			return "", fault.New(fault.Conflict, "The file that you sent before is still being taken in. Wait until it is done, then send this one.")
 		}
 	}
-	if running >= movesAtOnce {
+	if running >= maxActiveMoves {
 		return "", errMoves()
 	}
 	id = rand.Text()
 	m.byID[id] = &move{user: user, name: name, phase: transfer.PhaseCheck}
-	if m.order = append(m.order, id); len(m.order) > keptMoves {
+	if m.order = append(m.order, id); len(m.order) > maxStoredMoves {
 		delete(m.byID, m.order[0])
 		m.order = m.order[1:]
 	}

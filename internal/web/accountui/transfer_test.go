@@ -5,7 +5,7 @@ import "testing"
 func TestFilesOfManyUsersArriveAtOnceWithinALimit(t *testing.T) {
 	t.Parallel()
 	var m moves
-	for i := range comingMoves {
+	for i := range maxUploads {
 		if _, err := m.arrive(string(rune('a' + i))); err != nil {
 			t.Fatal(err)
 		}

@@ -23,14 +23,14 @@ import (
 
 // Bounds of an author's page.
 const (
-	postsOnPage   = 50        // at once; older ones are on the next page
-	postsInside   = 200       // nested ones on a page, all together
-	MaxPostDepth  = 4         // levels of nested ones
-	longestPost   = 256 << 10 // bytes of HTML; of what is longer, the words are shown
-	MaxPageText   = 1 << 20   // likewise, all posts together
-	longestWords  = 2000      // characters
-	keptAuthors   = 64        // pages kept ready
-	keptPageBytes = 8 << 20   // of them, all together
+	feedPostsPerPage = 50        // at once; older ones are on the next page
+	maxNestedPosts   = 200       // nested ones on a page, all together
+	MaxPostDepth     = 4         // levels of nested ones
+	maxPostHTML      = 256 << 10 // bytes of HTML; of what is longer, the words are shown
+	MaxPageText      = 1 << 20   // likewise, all posts together
+	maxPostText      = 2000      // characters
+	maxCachedPages   = 64        // pages kept ready
+	maxCachedBytes   = 8 << 20   // of them, all together
 )
 
 // entry is an item as the page of its author shows it.
@@ -201,10 +201,10 @@ func (c *pageCache) get(k authorKey) *authorPage {
 func (c *pageCache) put(k authorKey, p *authorPage) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, ok := c.pages.Peek(k); ok || p.size > keptPageBytes {
+	if _, ok := c.pages.Peek(k); ok || p.size > maxCachedBytes {
 		return
 	}
-	c.pages.Max, c.pages.MaxSize = keptAuthors, keptPageBytes
+	c.pages.Max, c.pages.MaxSize = maxCachedPages, maxCachedBytes
 	c.pages.Put(k, p, int64(p.size))
 }
 
@@ -251,10 +251,10 @@ func (s *Pages) readPage(f *feed.Feed, base string, number int) *authorPage {
 	if dated { // else the order of the document is the better guess
 		slices.SortStableFunc(items, func(a, b *feed.Item) int { return moment0(b).Compare(moment0(a)) })
 	}
-	from := min((number-1)*postsOnPage, len(items))
-	to := min(from+postsOnPage, len(items))
+	from := min((number-1)*feedPostsPerPage, len(items))
+	to := min(from+feedPostsPerPage, len(items))
 	p.More = to < len(items)
-	w := postWriter{clean: s.Sanitizer(), base: base, page: p, inside: postsInside, ids: map[string]int{}}
+	w := postWriter{clean: s.Sanitizer(), base: base, page: p, remainingNested: maxNestedPosts, ids: map[string]int{}}
 	for _, item := range items[from:to] {
 		p.Posts = append(p.Posts, w.post(item, 1))
 	}

@@ -32,13 +32,13 @@ func TestKeptPagesAreBounded(t *testing.T) {
 		c.put(authorKey{user: fmt.Sprint(i)}, &authorPage{size: 1 << 10})
 		c.get(authorKey{user: "0"})
 	}
-	if c.pages.Len() != keptAuthors || c.pages.Size() != keptAuthors<<10 || c.get(authorKey{user: "0"}) == nil {
+	if c.pages.Len() != maxCachedPages || c.pages.Size() != maxCachedPages<<10 || c.get(authorKey{user: "0"}) == nil {
 		t.Errorf("%d pages, %d bytes", c.pages.Len(), c.pages.Size())
 	}
 	for i := range 20 {
 		c.put(authorKey{user: "large", page: i}, &authorPage{size: 1 << 20})
 	}
-	if c.pages.Size() > keptPageBytes {
+	if c.pages.Size() > maxCachedBytes {
 		t.Errorf("%d bytes", c.pages.Size())
 	}
 }

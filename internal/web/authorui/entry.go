@@ -16,11 +16,11 @@ import (
 
 // postWriter makes posts of the items of one page, within the page's bounds.
 type postWriter struct {
-	clean  *sanitize.Sanitizer
-	base   string
-	page   *authorPage
-	inside int // nested posts that there is room for
-	ids    map[string]int
+	clean           *sanitize.Sanitizer
+	base            string
+	page            *authorPage
+	remainingNested int // nested posts that there is room for
+	ids             map[string]int
 }
 
 func (w *postWriter) post(i *feed.Item, depth int) entry {
@@ -57,10 +57,10 @@ func (w *postWriter) post(i *feed.Item, depth int) entry {
 	}
 	w.page.size += 500 + len(p.HTML) + len(strings.Join(p.Words, ""))
 	for n := range i.Items {
-		if depth == MaxPostDepth || w.inside == 0 {
+		if depth == MaxPostDepth || w.remainingNested == 0 {
 			break
 		}
-		w.inside--
+		w.remainingNested--
 		p.Inside = append(p.Inside, w.post(&i.Items[n], depth+1))
 	}
 	return p
@@ -93,17 +93,17 @@ func (w *postWriter) body(p *entry, i *feed.Item) {
 		}
 	}
 	if !isMarkup(t) {
-		p.Words, p.Cut = shell.Paragraphs(t.Value, longestPost/4)
+		p.Words, p.Cut = shell.Paragraphs(t.Value, maxPostHTML/4)
 		return
 	}
-	if len(t.Value) <= longestPost && w.page.size+len(t.Value) <= MaxPageText {
+	if len(t.Value) <= maxPostHTML && w.page.size+len(t.Value) <= MaxPageText {
 		// Safe, because it went through the sanitizer; what quiet does to it adds nothing
 		// but links to what stood there.
 		p.HTML = template.HTML(content.WithoutMedia(w.clean.HTML(t.Value)))
 		return
 	}
 	words := sanitize.Text(t.Value)
-	p.Words, p.Cut = []string{shell.CleanText(words, longestWords)}, true
+	p.Words, p.Cut = []string{shell.CleanText(words, maxPostText)}, true
 }
 
 func fileOf(e feed.Enclosure, base string) content.File {

@@ -13,12 +13,12 @@ import (
 
 // Bounds of an item in the river; what is longer has a page of its own.
 const (
-	longItem      = 1200     // characters that are still shown whole
-	shortFrom     = 600      // of a longer one, the paragraph that ends after so many is the last
-	maxShort      = 1400     // and if none does, it is cut here
-	pictureWeight = 150      // characters that a picture counts for
-	longestHTML   = 32 << 10 // bytes of markup that are looked at for a page of fifty
-	wholeHTML     = 1 << 20  // and for the item's own page; of a longer one, the words are shown
+	maxWholeItem = 1200     // characters that are still shown whole
+	minExcerpt   = 600      // of a longer one, the paragraph that ends after so many is the last
+	maxExcerpt   = 1400     // and if none does, it is cut here
+	imageWeight  = 150      // characters that a picture counts for
+	maxPageHTML  = 32 << 10 // bytes of markup that are looked at for a page of fifty
+	maxItemHTML  = 1 << 20  // and for the item's own page; of a longer one, the words are shown
 )
 
 // Body is an item's text, fit for a page of the river.
@@ -42,17 +42,17 @@ type BodyRenderer struct {
 // with pictures as this server has them, media as links that are played when somebody
 // wants it, and headings below those of the page. Unless whole, a long one is cut.
 func (d *BodyRenderer) Render(text string, whole bool) Body {
-	if whole && len(text) > wholeHTML {
+	if whole && len(text) > maxItemHTML {
 		return Body{HTML: template.HTML("<p>" + html.EscapeString(sanitize.Text(text)) + "</p>")}
 	}
-	w := dresser{BodyRenderer: d, whole: whole}
-	long := !whole && len(text) > longestHTML
+	w := bodyWriter{BodyRenderer: d, whole: whole}
+	long := !whole && len(text) > maxPageHTML
 	if long { // what a cut in the middle leaves open is mended like everything else
-		text = strings.ToValidUTF8(text[:longestHTML], "")
+		text = strings.ToValidUTF8(text[:maxPageHTML], "")
 	}
 	w.q.in = d.clean.HTML(text)
-	w.cuts = long || !whole && weight(w.q.in) > longItem
-	w.q.out.Grow(min(len(w.q.in), 4*maxShort) + 200)
+	w.cuts = long || !whole && weight(w.q.in) > maxWholeItem
+	w.q.out.Grow(min(len(w.q.in), 4*maxExcerpt) + 200)
 	for w.next() {
 	}
 	// Safe, because it went through the sanitizer; what dresser does to it adds nothing
@@ -69,7 +69,7 @@ func weight(safe string) (n int) {
 			break
 		}
 		if strings.HasPrefix(rest, "img") {
-			n += pictureWeight
+			n += imageWeight
 		}
 		if _, rest, found = strings.Cut(rest, ">"); !found {
 			break
@@ -80,9 +80,9 @@ func weight(safe string) (n int) {
 }
 
 // dresser goes through markup from tag to tag.
-type dresser struct {
+type bodyWriter struct {
 	*BodyRenderer
-	q     quieter // what it reads and writes
+	q     tagRewriter // what it reads and writes
 	whole bool
 	media string // open audio or video; "": none
 	shown bool   // the open one has its link
@@ -93,7 +93,7 @@ type dresser struct {
 }
 
 // next takes the text up to a tag, and the tag.
-func (w *dresser) next() bool {
+func (w *bodyWriter) next() bool {
 	text, rest, found := strings.Cut(w.q.in, "<")
 	if w.media == "" { // else it is for those whose browser plays nothing
 		w.text(text)
@@ -113,10 +113,10 @@ func (w *dresser) next() bool {
 }
 
 // text writes words, or the first of them.
-func (w *dresser) text(s string) {
+func (w *bodyWriter) text(s string) {
 	n := utf8.RuneCountInString(s)
-	if w.cuts && w.q.foreign == 0 && w.seen+n > maxShort {
-		w.q.out.WriteString(firstWords(s, maxShort-w.seen) + "…")
+	if w.cuts && w.q.openForeign == 0 && w.seen+n > maxExcerpt {
+		w.q.out.WriteString(firstWords(s, maxExcerpt-w.seen) + "…")
 		w.end()
 		return
 	}
@@ -142,7 +142,7 @@ func firstWords(s string, limit int) string {
 }
 
 // end cuts here: nothing but ends of what is open follows.
-func (w *dresser) end() {
+func (w *bodyWriter) end() {
 	for _, name := range slices.Backward(w.open) {
 		w.q.out.WriteString("</" + name + ">")
 	}
@@ -150,32 +150,32 @@ func (w *dresser) end() {
 }
 
 // tag writes what becomes of a tag.
-func (w *dresser) tag(t markupTag) {
+func (w *bodyWriter) tag(t markupTag) {
 	switch t.name {
 	case "svg", "math":
-		w.q.foreign += step(t)
+		w.q.openForeign += step(t)
 	case "audio", "video":
 		w.player(t)
 		return
 	case "source", "img":
-		if w.q.foreign == 0 {
+		if w.q.openForeign == 0 {
 			w.file(t)
 			return
 		}
 	case "picture", "track", "area", "map":
 		return
 	case "a":
-		w.q.links += step(t)
+		w.q.openLinks += step(t)
 	}
 	if w.media != "" {
 		return
 	}
 	switch {
-	case w.q.foreign > 0:
+	case w.q.openForeign > 0:
 	case w.whole && t.name == "h1": // the page's own heading is right above
 		t.name = "h2"
 	case !w.whole || t.name[0] != 'h' || len(t.name) != 2 || t.name == "hr":
-		t.name = renamed(t.name)
+		t.name = replacementElement(t.name)
 	}
 	w.q.write(t)
 	w.opened(t)
@@ -192,7 +192,7 @@ func step(t markupTag) int {
 }
 
 // opened keeps in mind what is open, and cuts after a block that fills the room.
-func (w *dresser) opened(t markupTag) {
+func (w *bodyWriter) opened(t markupTag) {
 	switch {
 	case !w.cuts || t.void || voidElement(t.name):
 		return
@@ -203,7 +203,7 @@ func (w *dresser) opened(t markupTag) {
 	if n := len(w.open); n > 0 && w.open[n-1] == t.name {
 		w.open = w.open[:n-1]
 	}
-	if w.seen > shortFrom && w.q.foreign == 0 && w.q.in != "" && block(t.name) {
+	if w.seen > minExcerpt && w.q.openForeign == 0 && w.q.in != "" && block(t.name) {
 		w.end()
 	}
 }
@@ -225,7 +225,7 @@ func block(name string) bool {
 }
 
 // player makes a link of sound or film. It is loaded when somebody plays it.
-func (w *dresser) player(t markupTag) {
+func (w *bodyWriter) player(t markupTag) {
 	if t.end {
 		w.media = ""
 		return
@@ -238,21 +238,21 @@ func (w *dresser) player(t markupTag) {
 }
 
 // file is a picture, or a file of a player that is open.
-func (w *dresser) file(t markupTag) {
+func (w *bodyWriter) file(t markupTag) {
 	switch {
 	case t.end:
 	case t.name == "source" && w.media != "" && !w.shown:
 		w.link(w.media, t.attr("src"))
 		w.shown = t.attr("src") != ""
 	case t.name == "img" && w.media == "":
-		w.seen += pictureWeight
-		w.q.out.WriteString(w.Image(html.UnescapeString(t.attr("src")), html.UnescapeString(t.attr("alt")), t.attr("width"), t.attr("height"), w.q.links > 0))
+		w.seen += imageWeight
+		w.q.out.WriteString(w.Image(html.UnescapeString(t.attr("src")), html.UnescapeString(t.attr("alt")), t.attr("width"), t.attr("height"), w.q.openLinks > 0))
 	}
 }
 
-func (w *dresser) link(kind, src string) {
+func (w *bodyWriter) link(kind, src string) {
 	src = html.UnescapeString(src)
-	if !shell.IsSafeURL(src) || w.q.links > 0 {
+	if !shell.IsSafeURL(src) || w.q.openLinks > 0 {
 		return
 	}
 	words := map[string]string{"audio": "Sound", "video": "Film"}[kind]
@@ -264,32 +264,32 @@ func (w *dresser) link(kind, src string) {
 
 // Image is an image as the setting wants it. inLink says that it stands in a link.
 func (d *BodyRenderer) Image(src, alt, width, height string, inLink bool) string {
-	data := dataPicture(src)
+	data := isDataImage(src)
 	here := d.own && strings.HasPrefix(src, "/") && !strings.HasPrefix(src, "//")
-	if !data && !here && !shell.IsSafeURL(src) || tiny(width) || tiny(height) {
+	if !data && !here && !shell.IsSafeURL(src) || isTrackingSize(width) || isTrackingSize(height) {
 		return ""
 	}
 	switch {
 	case data || here || d.images == ImagesDirect:
 	case d.images == ImagesProxy:
-		if !pixels(width) || !pixels(height) {
+		if !isPixels(width) || !isPixels(height) {
 			if width, height = d.size(src); width == "" {
 				d.Unsized = append(d.Unsized, src)
 			}
 		}
 		src = d.proxy(src)
 	default:
-		return pictureLink(src, alt, inLink)
+		return imageLink(src, alt, inLink)
 	}
 	out := `<img src="` + html.EscapeString(src) + `" alt="` + html.EscapeString(shell.CleanText(alt, 500)) + `"`
-	if pixels(width) && pixels(height) { // the browser keeps room for it
+	if isPixels(width) && isPixels(height) { // the browser keeps room for it
 		out += ` width="` + width + `" height="` + height + `"`
 	}
 	return out + ` loading="lazy" decoding="async" referrerpolicy="no-referrer"/>`
 }
 
 // dataPicture reports a picture that is in its address, and made of points.
-func dataPicture(src string) bool {
+func isDataImage(src string) bool {
 	kind, found := strings.CutPrefix(strings.ToLower(src[:min(len(src), 20)]), "data:image/")
 	if !found || !utf8.ValidString(src) {
 		return false
@@ -302,7 +302,7 @@ func dataPicture(src string) bool {
 	return false
 }
 
-func pictureLink(src, alt string, inLink bool) string {
+func imageLink(src, alt string, inLink bool) string {
 	words := "Image"
 	if alt = strings.TrimSpace(shell.CleanText(alt, 200)); alt != "" {
 		words += ": " + alt
@@ -316,9 +316,9 @@ func pictureLink(src, alt string, inLink bool) string {
 }
 
 // pixels reports a width or a height that is a number.
-func pixels(s string) bool {
+func isPixels(s string) bool {
 	return s != "" && len(s) <= 5 && strings.Trim(s, "0123456789") == ""
 }
 
 // tiny reports the size of a picture that is there to count who reads.
-func tiny(s string) bool { return s == "0" || s == "1" || s == "2" }
+func isTrackingSize(s string) bool { return s == "0" || s == "1" || s == "2" }

@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-func dressed(images string) *BodyRenderer {
+func rendered(images string) *BodyRenderer {
 	return &BodyRenderer{clean: sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true}), images: images, proxy: func(u string) string { return "/river/image?u=" + u },
 		size: func(string) (width, height string) { return "", "" }}
 }
@@ -34,7 +34,7 @@ func TestTextsAreDressedForTheRiver(t *testing.T) {
 		{ImagesProxy, `<video src="https://a.example/film.mp4" poster="https://a.example/p.jpg" autoplay controls>No film?</video>`, `<a class="play" data-kind="video" href="https://a.example/film.mp4"` + rel + `>Film: film.mp4</a>`},
 		{ImagesProxy, `<audio controls><source src="https://a.example/a.ogg"><source src="https://a.example/a.mp3">Nothing plays.</audio>`, `<a class="play" data-kind="audio" href="https://a.example/a.ogg"` + rel + `>Sound: a.ogg</a>`},
 	} {
-		if got := string(dressed(c.images).Render(c.in, false).HTML); got != c.want {
+		if got := string(rendered(c.images).Render(c.in, false).HTML); got != c.want {
 			t.Errorf("%s of %s\n got %s\nwant %s", c.images, c.in, got, c.want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestTextsAreDressedForTheRiver(t *testing.T) {
 
 func TestLongTextsEndAfterAParagraph(t *testing.T) {
 	t.Parallel()
-	d := dressed(ImagesOff)
+	d := rendered(ImagesOff)
 	words := strings.Repeat("some words of an ordinary text ", 12) // 372 characters
 	three := "<p>" + words + "</p>"
 	for _, c := range []struct {
@@ -120,7 +120,7 @@ func FuzzRenderBody(f *testing.F) {
 			f.Add(s, whole)
 		}
 	}
-	d := dressed(ImagesProxy)
+	d := rendered(ImagesProxy)
 	f.Fuzz(func(t *testing.T, s string, whole bool) {
 		got := string(d.Render(s, whole).HTML)
 		if !utf8.ValidString(got) {
@@ -137,14 +137,14 @@ func FuzzRenderBody(f *testing.F) {
 				t.Errorf("it breaks out: %s", got)
 			}
 		}
-		if !whole && weight(got) > maxShort+longItem+2*pictureWeight+20 {
+		if !whole && weight(got) > maxExcerpt+maxWholeItem+2*imageWeight+20 {
 			t.Errorf("%d characters are left of a long text", weight(got))
 		}
 	})
 }
 
 func BenchmarkRenderBody(b *testing.B) {
-	d := dressed(ImagesProxy)
+	d := rendered(ImagesProxy)
 	for _, n := range []int{1, 20} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s := sanitize.HTML(strings.Repeat(longPost, n))

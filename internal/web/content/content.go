@@ -34,7 +34,7 @@ type Options struct {
 type Renderer struct {
 	*shell.Shell
 	Options
-	pictures  pictures
+	images    imageCache
 	sizes     imageSizes
 	Sanitizer func() *sanitize.Sanitizer // made when it is first needed
 }

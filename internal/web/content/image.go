@@ -22,38 +22,38 @@ import (
 
 // Bounds of the pictures that this server reads for its readers.
 const (
-	MaxImage        = 10 << 20
-	keptPicture     = 4 << 20  // a larger one is not kept
-	keptPictures    = 16 << 20 // bytes, twice
-	pictureAtOnce   = 16
-	pictureOfHost   = 4
-	picturesWaiting = 256
-	pictureWithin   = 10 * time.Second
-	FailedFor       = time.Minute // nobody asks again so soon for what could not be read
+	MaxImage             = 10 << 20
+	maxCachedImage       = 4 << 20  // a larger one is not kept
+	maxCacheBytes        = 16 << 20 // bytes, twice
+	maxImageReads        = 16
+	maxImageReadsPerHost = 4
+	maxPendingImages     = 256
+	imageTimeout         = 10 * time.Second
+	FailedFor            = time.Minute // nobody asks again so soon for what could not be read
 )
 
 // picture is one that was read, or why it was not.
-type picture struct {
-	kind   string // media type, as its bytes say
-	bytes  []byte
-	etag   string
-	failed time.Time // zero: it is there
+type cachedImage struct {
+	kind     string // media type, as its bytes say
+	bytes    []byte
+	etag     string
+	failedAt time.Time // zero: it is there
 }
 
 // pictures are those that were read lately. The zero value is ready.
-type pictures struct {
+type imageCache struct {
 	mu         sync.Mutex
-	young, old map[string]*picture
+	young, old map[string]*cachedImage
 	size       int // bytes of the young
-	reading    map[string]*pictureRead
-	hosts      map[string]*hostTurn
-	places     chan struct{}
+	reading    map[string]*imageRead
+	hosts      map[string]*hostSlots
+	slots      chan struct{}
 }
 
 // pictureRead is one reading that several wait for.
-type pictureRead struct {
+type imageRead struct {
 	done chan struct{}
-	got  *picture
+	got  *cachedImage
 }
 
 // ProxyURL is where this server has the picture at address: one that somebody put beside
@@ -64,11 +64,11 @@ func (s *Renderer) ProxyURL(address string) string {
 			return "/" + path
 		}
 	}
-	return "/river/image?" + url.Values{"u": {address}, "s": {s.pictureSign(address)}}.Encode()
+	return "/river/image?" + url.Values{"u": {address}, "s": {s.imageSignature(address)}}.Encode()
 }
 
 // pictureSign says that an address stood in an item: this server reads no others.
-func (s *Renderer) pictureSign(address string) string {
+func (s *Renderer) imageSignature(address string) string {
 	m := hmac.New(sha256.New, s.ImageKey)
 	m.Write([]byte("river picture\x00" + address))
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:18])
@@ -79,20 +79,20 @@ func (s *Renderer) pictureSign(address string) string {
 func (s *Renderer) ServeImage(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	from, sign := q.Get("u"), q.Get("s")
-	if s.ImageMode() != ImagesProxy || !shell.IsSafeURL(from) || !hmac.Equal([]byte(sign), []byte(s.pictureSign(from))) {
-		s.noPicture(rw, http.StatusNotFound, "This server shows pictures of the items on its pages, and no others.")
+	if s.ImageMode() != ImagesProxy || !shell.IsSafeURL(from) || !hmac.Equal([]byte(sign), []byte(s.imageSignature(from))) {
+		s.sendImageError(rw, http.StatusNotFound, "This server shows pictures of the items on its pages, and no others.")
 		return
 	}
-	p, err := s.pictures.get(r.Context(), s, from)
+	p, err := s.images.get(r.Context(), s, from)
 	switch {
 	case err != nil && r.Context().Err() != nil:
 		return
 	case err != nil:
 		shell.SetRetryAfter(rw, err)
-		s.noPicture(rw, http.StatusServiceUnavailable, fault.Message(err))
+		s.sendImageError(rw, http.StatusServiceUnavailable, fault.Message(err))
 		return
-	case !p.failed.IsZero():
-		s.noPicture(rw, http.StatusBadGateway, "The picture could not be read, or is none.")
+	case !p.failedAt.IsZero():
+		s.sendImageError(rw, http.StatusBadGateway, "The picture could not be read, or is none.")
 		return
 	}
 	h := rw.Header()
@@ -112,7 +112,7 @@ func (s *Renderer) ServeImage(rw http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *Renderer) noPicture(rw http.ResponseWriter, status int, words string) {
+func (s *Renderer) sendImageError(rw http.ResponseWriter, status int, words string) {
 	h := rw.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -124,22 +124,22 @@ func (s *Renderer) noPicture(rw http.ResponseWriter, status int, words string) {
 
 // get is the picture at an address: kept, or being read, or read now. It does not end
 // with the request of the first who asked: others wait for it.
-func (c *pictures) get(ctx context.Context, s *Renderer, address string) (*picture, error) {
+func (c *imageCache) get(ctx context.Context, s *Renderer, address string) (*cachedImage, error) {
 	c.mu.Lock()
-	if p := c.kept(address, s.CurrentTime()); p != nil {
+	if p := c.lookup(address, s.CurrentTime()); p != nil {
 		c.mu.Unlock()
 		return p, nil
 	}
 	run := c.reading[address]
 	if run == nil {
-		if len(c.reading) >= picturesWaiting {
+		if len(c.reading) >= maxPendingImages {
 			c.mu.Unlock()
 			return nil, &fault.Error{Code: fault.Unavailable, Msg: "More pictures are asked for than can be read at once. Try again in a moment.", RetryAfter: 5 * time.Second}
 		}
 		if c.reading == nil {
-			c.reading, c.hosts, c.places = map[string]*pictureRead{}, map[string]*hostTurn{}, make(chan struct{}, pictureAtOnce)
+			c.reading, c.hosts, c.slots = map[string]*imageRead{}, map[string]*hostSlots{}, make(chan struct{}, maxImageReads)
 		}
-		run = &pictureRead{done: make(chan struct{})}
+		run = &imageRead{done: make(chan struct{})}
 		c.reading[address] = run
 		go c.read(context.WithoutCancel(ctx), s, address, run)
 	}
@@ -152,14 +152,14 @@ func (c *pictures) get(ctx context.Context, s *Renderer, address string) (*pictu
 	}
 }
 
-func (c *pictures) kept(address string, now time.Time) *picture {
+func (c *imageCache) lookup(address string, now time.Time) *cachedImage {
 	p := c.young[address]
 	if p == nil {
 		if p = c.old[address]; p != nil {
-			c.keep(address, p)
+			c.store(address, p)
 		}
 	}
-	if p != nil && !p.failed.IsZero() && now.Sub(p.failed) > FailedFor {
+	if p != nil && !p.failedAt.IsZero() && now.Sub(p.failedAt) > FailedFor {
 		delete(c.young, address)
 		delete(c.old, address)
 		return nil
@@ -167,9 +167,9 @@ func (c *pictures) kept(address string, now time.Time) *picture {
 	return p
 }
 
-func (c *pictures) keep(address string, p *picture) {
-	if c.size > keptPictures || c.young == nil {
-		c.old, c.young, c.size = c.young, map[string]*picture{}, 0
+func (c *imageCache) store(address string, p *cachedImage) {
+	if c.size > maxCacheBytes || c.young == nil {
+		c.old, c.young, c.size = c.young, map[string]*cachedImage{}, 0
 	}
 	if c.young[address] == nil {
 		c.size += len(p.bytes) + len(address) + 200
@@ -178,12 +178,12 @@ func (c *pictures) keep(address string, p *picture) {
 }
 
 // read gets one picture when it is its turn.
-func (c *pictures) read(ctx context.Context, s *Renderer, address string, run *pictureRead) {
-	ctx, cancel := context.WithTimeout(ctx, pictureWithin)
+func (c *imageCache) read(ctx context.Context, s *Renderer, address string, run *imageRead) {
+	ctx, cancel := context.WithTimeout(ctx, imageTimeout)
 	defer cancel()
-	p := &picture{failed: s.CurrentTime()}
-	if leave, ok := c.turn(ctx, address); ok {
-		if got := s.fetchPicture(ctx, address); got != nil {
+	p := &cachedImage{failedAt: s.CurrentTime()}
+	if leave, ok := c.acquire(ctx, address); ok {
+		if got := s.fetchImage(ctx, address); got != nil {
 			p = got
 		}
 		leave()
@@ -192,25 +192,25 @@ func (c *pictures) read(ctx context.Context, s *Renderer, address string, run *p
 	defer c.mu.Unlock()
 	run.got = p
 	delete(c.reading, address)
-	if len(p.bytes) <= keptPicture {
-		c.keep(address, p)
+	if len(p.bytes) <= maxCachedImage {
+		c.store(address, p)
 	}
 	close(run.done)
 }
 
 // hostTurn are the places for one host.
-type hostTurn struct {
-	places chan struct{}
-	users  int // who have one, or wait for one
+type hostSlots struct {
+	slots chan struct{}
+	users int // who have one, or wait for one
 }
 
 // turn waits until there is a place for the host, and then until there is one at all.
-func (c *pictures) turn(ctx context.Context, address string) (leave func(), ok bool) {
+func (c *imageCache) acquire(ctx context.Context, address string) (leave func(), ok bool) {
 	host := href.Host(address)
 	c.mu.Lock()
 	h := c.hosts[host]
 	if h == nil {
-		h = &hostTurn{places: make(chan struct{}, pictureOfHost)}
+		h = &hostSlots{slots: make(chan struct{}, maxImageReadsPerHost)}
 		c.hosts[host] = h
 	}
 	h.users++
@@ -223,39 +223,39 @@ func (c *pictures) turn(ctx context.Context, address string) (leave func(), ok b
 		}
 	}
 	select {
-	case h.places <- struct{}{}:
+	case h.slots <- struct{}{}:
 	case <-ctx.Done():
 		gone()
 		return nil, false
 	}
 	select {
-	case c.places <- struct{}{}:
-		return func() { <-c.places; <-h.places; gone() }, true
+	case c.slots <- struct{}{}:
+		return func() { <-c.slots; <-h.slots; gone() }, true
 	case <-ctx.Done():
-		<-h.places
+		<-h.slots
 		gone()
 		return nil, false
 	}
 }
 
 // fetchPicture reads a picture; nil: there is none.
-func (s *Renderer) fetchPicture(ctx context.Context, address string) *picture {
+func (s *Renderer) fetchImage(ctx context.Context, address string) *cachedImage {
 	res, err := s.Remote.Get(ctx, fetch.Request{URL: address, Accept: "image/avif,image/webp,image/png,image/jpeg,image/gif;q=0.9,*/*;q=0.1"})
 	if err != nil || !res.OK() || len(res.Body) > MaxImage {
 		return nil
 	}
-	kind := pictureType(res.Body)
+	kind := imageType(res.Body)
 	if kind == "" {
 		return nil
 	}
 	s.sizes.learn(address, res.Body)
 	sum := sha256.Sum256(res.Body)
-	return &picture{kind: kind, bytes: res.Body, etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
+	return &cachedImage{kind: kind, bytes: res.Body, etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
 }
 
 // pictureType is the media type that the first bytes of a picture show, "" for anything
 // that is no picture made of points: what it was called is not asked.
-func pictureType(b []byte) string {
+func imageType(b []byte) string {
 	switch {
 	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
 		return "image/jpeg"

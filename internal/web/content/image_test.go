@@ -37,7 +37,7 @@ func TestPictureTypesAreThoseOfTheirBytes(t *testing.T) {
 	t.Parallel()
 	for want, b := range map[string]string{"image/jpeg": "\xff\xd8\xff\xe0", "image/png": "\x89PNG\r\n\x1a\nx", "image/gif": "GIF89a..", "image/webp": "RIFF\x10\x00\x00\x00WEBPVP8 x",
 		"image/avif": "\x00\x00\x00\x20ftypavif\x00\x00\x00\x00xx", "image/x-icon": "\x00\x00\x01\x00\x01\x00" + strings.Repeat("x", 20), "image/bmp": "BM\x10\x00\x00\x00\x00\x00\x00\x00" + strings.Repeat("x", 20)} {
-		if got := pictureType([]byte(b)); got != want {
+		if got := imageType([]byte(b)); got != want {
 			t.Errorf("%q: %q, not %q", b, got, want)
 		}
 	}
@@ -70,8 +70,8 @@ func TestFewPicturesAreReadAtOnceAndFewerOfOneHost(t *testing.T) {
 				if i%2 == 0 {
 					address = fmt.Sprintf("%s/%d.gif", nettest.Spellings("host0.example")[i/2%8], i)
 				}
-				p, err := s.pictures.get(t.Context(), s, address)
-				if err == nil && !p.failed.IsZero() {
+				p, err := s.images.get(t.Context(), s, address)
+				if err == nil && !p.failedAt.IsZero() {
 					err = errors.New("it failed")
 				}
 				results <- err
@@ -85,12 +85,12 @@ func TestFewPicturesAreReadAtOnceAndFewerOfOneHost(t *testing.T) {
 				failed++
 			}
 		}
-		if most > pictureAtOnce || maxOfHost > pictureOfHost || most < 8 {
+		if most > maxImageReads || maxOfHost > maxImageReadsPerHost || most < 8 {
 			t.Errorf("%d at once, %d of one host", most, maxOfHost)
 		}
 		// A hundred are of one host, which gives four a second for ten seconds.
-		if failed < 50 || failed > 85 || len(s.pictures.reading) != 0 || len(s.pictures.hosts) != 0 {
-			t.Errorf("%d failed, %d are being read, %d hosts", failed, len(s.pictures.reading), len(s.pictures.hosts))
+		if failed < 50 || failed > 85 || len(s.images.reading) != 0 || len(s.images.hosts) != 0 {
+			t.Errorf("%d failed, %d are being read, %d hosts", failed, len(s.images.reading), len(s.images.hosts))
 		}
 	})
 }
@@ -101,17 +101,17 @@ func TestKeptPicturesHaveABound(t *testing.T) {
 	g := &gallery{give: func(string) (*fetch.Response, error) { return &fetch.Response{Status: 200, Body: big}, nil }}
 	s := New(shell.New(shell.Options{}), Options{Images: ImagesProxy, Remote: g, ImageKey: []byte("k")})
 	for i := range 40 {
-		if _, err := s.pictures.get(t.Context(), s, fmt.Sprintf("https://a.example/%d.gif", i)); err != nil {
+		if _, err := s.images.get(t.Context(), s, fmt.Sprintf("https://a.example/%d.gif", i)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	size := 0
-	for _, m := range []map[string]*picture{s.pictures.young, s.pictures.old} {
+	for _, m := range []map[string]*cachedImage{s.images.young, s.images.old} {
 		for _, p := range m {
 			size += len(p.bytes)
 		}
 	}
-	if size > 2*(keptPictures+keptPicture) {
+	if size > 2*(maxCacheBytes+maxCachedImage) {
 		t.Errorf("%d bytes are kept", size)
 	}
 }

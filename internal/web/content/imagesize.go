@@ -10,18 +10,18 @@ import (
 )
 
 // keptSizes is how many sizes of images are kept in memory, twice.
-const keptSizes = 20_000
+const maxCachedSizes = 20_000
 
 // imageSizes are the sizes of images that were read lately, by a hash of their addresses, so
 // that pages can reserve their space. Those that were not asked for go first. The zero value is
 // ready.
 type imageSizes struct {
 	mu         sync.Mutex
-	young, old map[[16]byte]pictureSize
+	young, old map[[16]byte]dimensions
 }
 
 // pictureSize is in pixels, with the image the right way up.
-type pictureSize struct{ width, height int }
+type dimensions struct{ width, height int }
 
 func sizeKey(address string) [16]byte {
 	sum := sha256.Sum256([]byte(address))
@@ -36,12 +36,12 @@ func (c *imageSizes) learn(address string, image []byte) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.put(sizeKey(address), pictureSize{f.Width, f.Height})
+	c.put(sizeKey(address), dimensions{f.Width, f.Height})
 }
 
-func (c *imageSizes) put(k [16]byte, s pictureSize) {
-	if c.young == nil || len(c.young) >= keptSizes {
-		c.old, c.young = c.young, map[[16]byte]pictureSize{}
+func (c *imageSizes) put(k [16]byte, s dimensions) {
+	if c.young == nil || len(c.young) >= maxCachedSizes {
+		c.old, c.young = c.young, map[[16]byte]dimensions{}
 	}
 	c.young[k] = s
 }

@@ -8,15 +8,15 @@ import (
 func TestSizesOfImagesAreBounded(t *testing.T) {
 	t.Parallel()
 	var c imageSizes
-	for i := range 3 * keptSizes {
+	for i := range 3 * maxCachedSizes {
 		c.mu.Lock()
-		c.put(sizeKey(fmt.Sprint(i)), pictureSize{i + 1, 1})
+		c.put(sizeKey(fmt.Sprint(i)), dimensions{i + 1, 1})
 		c.mu.Unlock()
 		if width, _ := c.sizeOf("0"); width != "1" {
 			t.Fatalf("after %d others, a size that is asked for is forgotten", i)
 		}
 	}
-	if n := len(c.young) + len(c.old); n > 2*keptSizes {
+	if n := len(c.young) + len(c.old); n > 2*maxCachedSizes {
 		t.Errorf("%d sizes are kept", n)
 	}
 	if width, _ := c.sizeOf("1"); width != "" {

@@ -10,7 +10,7 @@ func WithoutMedia(safe string) string {
 	if strings.IndexByte(safe, '<') < 0 {
 		return safe
 	}
-	q := quieter{in: safe}
+	q := tagRewriter{in: safe}
 	q.out.Grow(len(safe))
 	for q.next() {
 	}
@@ -18,12 +18,12 @@ func WithoutMedia(safe string) string {
 }
 
 // quieter goes through markup from tag to tag.
-type quieter struct {
-	in      string // what is to come
-	out     strings.Builder
-	links   int // open <a>
-	foreign int // open <svg> and <math>
-	picture int // open <picture>
+type tagRewriter struct {
+	in          string // what is to come
+	out         strings.Builder
+	openLinks   int // open <a>
+	openForeign int // open <svg> and <math>
+	openPicture int // open <picture>
 }
 
 type markupTag struct {
@@ -46,7 +46,7 @@ func (t markupTag) attr(name string) string {
 }
 
 // next takes the text up to a tag, and the tag.
-func (q *quieter) next() bool {
+func (q *tagRewriter) next() bool {
 	text, rest, ok := strings.Cut(q.in, "<")
 	q.out.WriteString(text)
 	if !ok {
@@ -109,7 +109,7 @@ func nameLength(s string) int {
 }
 
 // tag writes what becomes of a tag.
-func (q *quieter) tag(t markupTag) {
+func (q *tagRewriter) tag(t markupTag) {
 	step := 1
 	if t.end {
 		step = -1
@@ -118,28 +118,28 @@ func (q *quieter) tag(t markupTag) {
 	}
 	switch t.name {
 	case "svg", "math":
-		q.foreign += step
+		q.openForeign += step
 	case "picture":
-		q.picture += step
+		q.openPicture += step
 		return
 	case "audio", "video", "img", "source":
-		if q.foreign == 0 {
-			q.shown(t)
+		if q.openForeign == 0 {
+			q.writeMediaLink(t)
 			return
 		}
 	case "track", "area", "map":
 		return
 	case "a":
-		q.links += step
+		q.openLinks += step
 	}
-	if q.foreign == 0 {
-		t.name = renamed(t.name)
+	if q.openForeign == 0 {
+		t.name = replacementElement(t.name)
 	}
 	q.write(t)
 }
 
 // renamed is what stands for an element that a page has for itself.
-func renamed(name string) string {
+func replacementElement(name string) string {
 	switch name {
 	case "h1", "h2", "h3", "h4":
 		return "h" + string(name[1]+2)
@@ -155,7 +155,7 @@ func renamed(name string) string {
 
 // write copies a tag but for attributes that load something, or that the page's own
 // style and script take notice of.
-func (q *quieter) write(t markupTag) {
+func (q *tagRewriter) write(t markupTag) {
 	q.out.WriteByte('<')
 	if t.end {
 		q.out.WriteByte('/')
@@ -180,9 +180,9 @@ func (q *quieter) write(t markupTag) {
 
 // shown makes a link of what a browser would load; within a link only words. A picture
 // that is in its address needs no loading.
-func (q *quieter) shown(t markupTag) {
+func (q *tagRewriter) writeMediaLink(t markupTag) {
 	src := t.attr("src")
-	if t.end || src == "" || t.name == "source" && q.picture > 0 {
+	if t.end || src == "" || t.name == "source" && q.openPicture > 0 {
 		return
 	}
 	alt := t.attr("alt")
@@ -197,7 +197,7 @@ func (q *quieter) shown(t markupTag) {
 	if alt != "" {
 		words += ": " + alt
 	}
-	if q.links > 0 {
+	if q.openLinks > 0 {
 		q.out.WriteString("<span>" + words + "</span>")
 		return
 	}

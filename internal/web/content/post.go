@@ -21,10 +21,10 @@ type File struct {
 }
 
 const (
-	wholePost  = 24 << 10 // bytes of HTML; of a longer one, the beginning
-	nodesShown = 300      // posts within a post
-	nodesOpen  = 60       // of them, before the others are folded
-	nodesOfOne = 20_000   // on the post's own page
+	maxPostHTML     = 24 << 10 // bytes of HTML; of a longer one, the beginning
+	maxNodes        = 300      // posts within a post
+	maxOpenNodes    = 60       // of them, before the others are folded
+	maxOwnPageNodes = 20_000   // on the post's own page
 )
 
 // PostView is a post as pages show it.
@@ -82,13 +82,13 @@ type FileView struct {
 // PostRenderer makes entries of posts.
 type PostRenderer struct {
 	*BodyRenderer
-	pages *Renderer
-	ctx   context.Context
-	now   time.Time
-	all   bool // they are of everyone
-	alone bool
-	room  int // for nodes
-	known map[string]author.Writer
+	pages    *Renderer
+	ctx      context.Context
+	now      time.Time
+	all      bool // they are of everyone
+	alone    bool
+	capacity int // for nodes
+	known    map[string]author.Writer
 }
 
 func (s *Renderer) NewPostRenderer(ctx context.Context, all, alone bool) *PostRenderer {
@@ -121,14 +121,14 @@ func (w *PostRenderer) RenderPost(p author.Post) (PostView, error) {
 	if p.UpdatedAt.Sub(begun) >= time.Minute {
 		e.Edited = DateMoment(p.UpdatedAt)
 	}
-	b := w.Render(p.HTML, w.alone || len(p.HTML) <= wholePost)
+	b := w.Render(p.HTML, w.alone || len(p.HTML) <= maxPostHTML)
 	e.HTML, e.Cut = b.HTML, b.Cut
-	w.room = nodesShown
+	w.capacity = maxNodes
 	if w.alone {
-		w.room = nodesOfOne
+		w.capacity = maxOwnPageNodes
 	}
 	e.Nodes = w.nodes(p.User, p.Outline)
-	e.Cut = e.Cut || w.room < 0
+	e.Cut = e.Cut || w.capacity < 0
 	if shell.IsWebURL(p.Link) {
 		e.Link = p.Link
 	}
@@ -159,7 +159,7 @@ func (w *PostRenderer) tags(user string, labels []string) (all []TagView) {
 // nodes are the posts within a post; room below nothing says that there are more.
 func (w *PostRenderer) nodes(user string, list []author.Node) (all []NodeView) {
 	for _, n := range list {
-		if w.room--; w.room < 0 {
+		if w.capacity--; w.capacity < 0 {
 			return all
 		}
 		e := NodeView{Title: shell.CleanText(n.Title, 300), Folded: n.Folded, Tags: w.tags(user, n.Categories), Files: w.files(user, n.Enclosures)}
@@ -169,7 +169,7 @@ func (w *PostRenderer) nodes(user string, list []author.Node) (all []NodeView) {
 		}
 		e.HTML = w.Render(text, true).HTML
 		e.Inline = e.Inline || IsInline(string(e.HTML))
-		e.Folded = e.Folded || !w.alone && w.room < nodesShown-nodesOpen // a long one is for its own page
+		e.Folded = e.Folded || !w.alone && w.capacity < maxNodes-maxOpenNodes // a long one is for its own page
 		if shell.IsWebURL(n.Link) {
 			e.Link = n.Link
 		}

@@ -69,7 +69,7 @@ func (q changesQuery) url(path, name, value string) string {
 type changeLine struct {
 	ID   string // its place
 	When shell.Moment
-	Via  door
+	Via  endpoint
 	Name string // of the site, else its host
 	Href string // of the site; "": no link
 	Site string // its address, short; "": the name says it
@@ -80,7 +80,7 @@ type changeLine struct {
 
 func newChangeLine(c hub.Change, now time.Time) changeLine {
 	l := changeLine{
-		ID: shell.FormatCursor(c.Cursor()), When: shell.NewMoment(now, c.At), Via: doorOf(c.Via),
+		ID: shell.FormatCursor(c.Cursor()), When: shell.NewMoment(now, c.At), Via: endpointOf(c.Via),
 		Name: shell.CleanText(strings.TrimSpace(c.Name), 120), Site: shell.ShortURL(c.URL), Href: linkTo(c.URL),
 	}
 	if l.Name == "" {
@@ -169,7 +169,7 @@ func (s *Pages) changesPage(rw http.ResponseWriter, r *http.Request) {
 
 // line is c's line as HTML.
 func (s *Pages) line(c hub.Change) ([]byte, error) {
-	return s.lines.get(mark{c.Node, c.Seq}, func(out *bytes.Buffer) error {
+	return s.lines.get(eventKey{c.Node, c.Seq}, func(out *bytes.Buffer) error {
 		return s.ExecutePart(out, "changes", "change", newChangeLine(c, s.CurrentTime()))
 	})
 }

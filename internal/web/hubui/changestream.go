@@ -36,7 +36,7 @@ type changeWatch struct {
 	*live.Stream
 	q    changesQuery
 	html bool
-	sent map[mark]bool // what came from the store, until the tail is past it
+	sent map[eventKey]bool // what came from the store, until the tail is past it
 }
 
 func (w *changeWatch) run(ctx context.Context, r *http.Request) error {
@@ -88,9 +88,9 @@ func (w *changeWatch) catchUp(ctx context.Context, from event.Cursor) error {
 			return err
 		}
 	}
-	w.sent = make(map[mark]bool, len(missed))
+	w.sent = make(map[eventKey]bool, len(missed))
 	for _, c := range missed {
-		w.sent[mark{c.Node, c.Seq}] = true
+		w.sent[eventKey{c.Node, c.Seq}] = true
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func (w *changeWatch) catchUp(ctx context.Context, from event.Cursor) error {
 func (w *changeWatch) send(list []hub.Change) error {
 	var out []byte
 	for _, c := range list {
-		if w.sent[mark{c.Node, c.Seq}] || !w.q.matches(c) {
+		if w.sent[eventKey{c.Node, c.Seq}] || !w.q.matches(c) {
 			continue
 		}
 		data, err := w.data(c)

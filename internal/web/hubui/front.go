@@ -110,12 +110,12 @@ func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) {
 	feed, err := form.PingURL()
 	if err != nil {
 		given, _, _ := form.Get("url") // what is wrong with it, err says
-		s.mistaken(rw, r, outcomeView{Ping: &pingForm{URL: shell.CleanText(given, 2048), URLError: shell.ErrorText(err)}})
+		s.showPingError(rw, r, outcomeView{Ping: &pingForm{URL: shell.CleanText(given, 2048), URLError: shell.ErrorText(err)}})
 		return
 	}
 	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: feed, Via: "web", Source: s.CallerAddr(r)})
 	if err != nil {
-		s.notDone(rw, r, err, "The ping did not work", outcomeView{Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}})
+		s.showRequestError(rw, r, err, "The ping did not work", outcomeView{Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}})
 		return
 	}
 	v := outcomeView{View: s.NewView(r, "Thanks for the ping", ""), Good: true, Lines: pingWords(res), Feed: new(NewFeedLink(feed)), Ping: &pingForm{URL: feed}}
@@ -123,14 +123,14 @@ func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) {
 }
 
 // mistaken gives a form back with what is wrong beside its fields.
-func (s *Pages) mistaken(rw http.ResponseWriter, r *http.Request, v outcomeView) {
+func (s *Pages) showPingError(rw http.ResponseWriter, r *http.Request, v outcomeView) {
 	v.View = s.NewView(r, "Something in the form is not right", "")
 	v.Lines = []string{"Nothing was done. The error is below the field; fix it and send the form again."}
 	s.Render(rw, r, http.StatusBadRequest, "outcome", v)
 }
 
 // notDone is an outcome page for a fault: what the hub said, and the form again.
-func (s *Pages) notDone(rw http.ResponseWriter, r *http.Request, err error, heading string, v outcomeView) {
+func (s *Pages) showRequestError(rw http.ResponseWriter, r *http.Request, err error, heading string, v outcomeView) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}

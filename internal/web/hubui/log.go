@@ -187,7 +187,7 @@ func (s *Pages) logPage(rw http.ResponseWriter, r *http.Request) {
 	v.Newest = !newer
 	since := "0:0"
 	if len(events) > 0 {
-		since = mark{events[0].Node, events[0].Seq}.String()
+		since = eventKey{events[0].Node, events[0].Seq}.String()
 	}
 	v.Stream = q.url("/log/stream", "since", since) + "&as=html"
 	status := http.StatusOK

@@ -40,12 +40,12 @@ type logWatch struct {
 	*live.Stream
 	q    logQuery
 	html bool
-	last mark // what the reader has seen last
+	last eventKey // what the reader has seen last
 }
 
 func (l *logWatch) run(ctx context.Context, r *http.Request) error {
-	heard := l.Bus.Listen(StreamBuffer) // before the reader learns that he is heard
-	defer func() { heard.Close() }()
+	listener := l.Bus.Listen(StreamBuffer) // before the reader learns that he is heard
+	defer func() { listener.Close() }()
 	if err := l.begin(ctx, r); err != nil {
 		return err
 	}
@@ -57,30 +57,30 @@ func (l *logWatch) run(ctx context.Context, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if err := live.Follow(ctx, l.Stream, heard.C(), l.batches(heard, sent)); !errors.Is(err, live.ErrSlow) {
+		if err := live.Follow(ctx, l.Stream, listener.C(), l.batches(listener, sent)); !errors.Is(err, live.ErrSlow) {
 			return err
 		}
 		// It was too slow for the bus. What it missed is in the store.
-		heard.Close()
-		heard = l.Bus.Listen(StreamBuffer)
+		listener.Close()
+		listener = l.Bus.Listen(StreamBuffer)
 	}
 }
 
 // begin finds where the reader stands: at what he names, else at the newest event.
 func (l *logWatch) begin(ctx context.Context, r *http.Request) error {
 	var known bool
-	if l.last, known = live.LastSeen(r, parseMark); known {
+	if l.last, known = live.LastSeen(r, parseEventKey); known {
 		return nil
 	}
 	newest, err := l.Store.Events(ctx, l.q.store(1))
 	if err == nil && len(newest) > 0 {
-		l.last = mark{newest[0].Node, newest[0].Seq}
+		l.last = eventKey{newest[0].Node, newest[0].Seq}
 	}
 	return err
 }
 
 // catchUp sends what the store has after l.last, and returns what it sent.
-func (l *logWatch) catchUp(ctx context.Context) (map[mark]bool, error) {
+func (l *logWatch) catchUp(ctx context.Context) (map[eventKey]bool, error) {
 	missed, whole, err := l.missed(ctx)
 	if err != nil {
 		return nil, err
@@ -91,18 +91,18 @@ func (l *logWatch) catchUp(ctx context.Context) (map[mark]bool, error) {
 		}
 		if len(missed) > 0 {
 			newest := missed[len(missed)-1]
-			l.last = mark{newest.Node, newest.Seq}
+			l.last = eventKey{newest.Node, newest.Seq}
 		}
 		return nil, nil
 	}
-	sent := make(map[mark]bool, len(missed))
+	sent := make(map[eventKey]bool, len(missed))
 	for batch := range slices.Chunk(missed, streamBatch) {
 		if err := l.send(batch); err != nil {
 			return nil, err
 		}
 	}
 	for _, e := range missed {
-		sent[mark{e.Node, e.Seq}] = true
+		sent[eventKey{e.Node, e.Seq}] = true
 	}
 	return sent, nil
 }
@@ -118,7 +118,7 @@ func (l *logWatch) missed(ctx context.Context) (events []event.Event, whole bool
 			return nil, false, err
 		}
 		for _, e := range page {
-			if (mark{e.Node, e.Seq}) == l.last {
+			if (eventKey{e.Node, e.Seq}) == l.last {
 				slices.Reverse(events)
 				return events, true, nil
 			}
@@ -126,7 +126,7 @@ func (l *logWatch) missed(ctx context.Context) (events []event.Event, whole bool
 		}
 		if len(page) < want.Limit {
 			slices.Reverse(events)
-			return events, l.last == mark{}, nil
+			return events, l.last == eventKey{}, nil
 		}
 		want.Before = page[len(page)-1].Cursor()
 		want.Limit = 1000
@@ -136,15 +136,15 @@ func (l *logWatch) missed(ctx context.Context) (events []event.Event, whole bool
 }
 
 // batches sends an event with those that wait behind it, except those in sent.
-func (l *logWatch) batches(heard *event.Listener, sent map[mark]bool) func(event.Event) error {
+func (l *logWatch) batches(listener *event.Listener, sent map[eventKey]bool) func(event.Event) error {
 	batch := make([]event.Event, 0, streamBatch)
 	return func(e event.Event) error {
 		batch = batch[:0]
-		for ok := true; ok; e, ok = <-heard.C() {
-			if m := (mark{e.Node, e.Seq}); !sent[m] && l.q.matches(e) {
+		for ok := true; ok; e, ok = <-listener.C() {
+			if m := (eventKey{e.Node, e.Seq}); !sent[m] && l.q.matches(e) {
 				batch = append(batch, e)
 			}
-			if len(batch) == cap(batch) || len(heard.C()) == 0 {
+			if len(batch) == cap(batch) || len(listener.C()) == 0 {
 				break
 			}
 		}
@@ -163,7 +163,7 @@ func (l *logWatch) send(events []event.Event) error {
 		if err != nil {
 			return fmt.Errorf("write event %d:%d: %w", e.Node, e.Seq, err)
 		}
-		l.last = mark{e.Node, e.Seq}
+		l.last = eventKey{e.Node, e.Seq}
 		out = live.AppendEvent(out, l.last.String(), "", data)
 	}
 	return l.Send(out)

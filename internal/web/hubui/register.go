@@ -54,13 +54,13 @@ func (s *Pages) doRegister(rw http.ResponseWriter, r *http.Request) {
 	}
 	f, reg, ok := registration(form, s.CallerAddr(r))
 	if !ok {
-		s.mistaken(rw, r, outcomeView{Register: &f})
+		s.showPingError(rw, r, outcomeView{Register: &f})
 		return
 	}
 	f.Caller = addrText(reg.Source)
 	res, err := s.Hub.Register(r.Context(), reg)
 	if err != nil {
-		s.notDone(rw, r, err, "Nothing was registered", outcomeView{Register: &f})
+		s.showRequestError(rw, r, err, "Nothing was registered", outcomeView{Register: &f})
 		return
 	}
 	s.Render(rw, r, registeredStatus(res), "outcome", s.registered(r, res, f))
@@ -133,12 +133,12 @@ func registration(form rsscloud.Form, from netip.Addr) (registerForm, hub.Regist
 		ask.Protocol = rsscloud.HTTPPost
 	}
 	reg.Callback, err = ask.Callback(from)
-	f.place(err)
+	f.setError(err)
 	return f, reg, f.ok()
 }
 
 // place puts what is wrong with a callback beside the field that it comes from.
-func (f *registerForm) place(err error) {
+func (f *registerForm) setError(err error) {
 	if err == nil {
 		return
 	}

@@ -21,7 +21,7 @@ type row struct {
 	Topic     string // short
 	TopicHref string
 	Text      string
-	Via       door // by which it came, or the way in which somebody was told
+	Via       endpoint // by which it came, or the way in which somebody was told
 	Took      string
 	When      shell.Moment
 	Meaning   string
@@ -39,7 +39,7 @@ func newRow(e event.Event, now time.Time) row {
 	e = e.Public()
 	k := kindOf(e.Kind)
 	r := row{
-		ID: mark{e.Node, e.Seq}.String(), Tag: k.Tag, Kind: shell.CleanText(e.Kind, 20), Bad: !e.OK,
+		ID: eventKey{e.Node, e.Seq}.String(), Tag: k.Tag, Kind: shell.CleanText(e.Kind, 20), Bad: !e.OK,
 		Text: shell.CleanText(e.Text, 240), When: shell.NewMoment(now, e.At), Meaning: k.Meaning,
 	}
 	if e.Topic != "" {
@@ -52,7 +52,7 @@ func newRow(e event.Event, now time.Time) row {
 		r.Took = shell.FormatDuration(e.Took)
 	}
 	if e.Via != "" {
-		r.Via = doorOf(e.Via)
+		r.Via = endpointOf(e.Via)
 	}
 	r.Facts = facts(e, r)
 	return r
@@ -65,7 +65,7 @@ func facts(e event.Event, r row) []fact {
 	}
 	all = append(all, fact{Name: "Outcome", Value: shell.CleanText(e.Text, 2000), Foreign: true})
 	if e.Via != "" {
-		all = append(all, fact{Name: "By way of", Value: doorOf(e.Via).Words})
+		all = append(all, fact{Name: "By way of", Value: endpointOf(e.Via).Words})
 	}
 	if e.Peer != "" {
 		name := "From"
@@ -90,13 +90,13 @@ func facts(e event.Event, r row) []fact {
 }
 
 // mark names an event: the id of a server-sent event is its String, node:seq.
-type mark struct{ Node, Seq int64 }
+type eventKey struct{ Node, Seq int64 }
 
-func (m mark) String() string {
+func (m eventKey) String() string {
 	return strconv.FormatInt(m.Node, 10) + ":" + strconv.FormatInt(m.Seq, 10)
 }
 
-func parseMark(s string) (m mark, ok bool) {
+func parseEventKey(s string) (m eventKey, ok bool) {
 	node, seq, found := strings.Cut(strings.TrimSpace(s), ":")
 	if !found {
 		return m, false
@@ -114,18 +114,18 @@ const rowCacheSize = 512
 // rowCache keeps the latest rendered rows. The zero value is ready.
 type rowCache struct {
 	mu   sync.Mutex
-	made cache.LRU[mark, []byte]
+	made cache.LRU[eventKey, []byte]
 }
 
 // rendered is e's line as HTML.
 func (s *Pages) rendered(e event.Event) ([]byte, error) {
-	return s.rows.get(mark{e.Node, e.Seq}, func(out *bytes.Buffer) error {
+	return s.rows.get(eventKey{e.Node, e.Seq}, func(out *bytes.Buffer) error {
 		return s.ExecutePart(out, "log", "row", newRow(e, s.CurrentTime()))
 	})
 }
 
 // get is what was made for m, or what render makes of it now.
-func (c *rowCache) get(m mark, render func(*bytes.Buffer) error) ([]byte, error) {
+func (c *rowCache) get(m eventKey, render func(*bytes.Buffer) error) ([]byte, error) {
 	c.mu.Lock()
 	b, ok := c.made.Get(m)
 	c.mu.Unlock()

@@ -208,7 +208,7 @@ func statusCharts(points []bucket, sp span) []shell.Figure {
 	}
 	seen := func(b bucket) bool { return b.Any }
 	measured := func(b bucket) bool { return b.Measured }
-	told := pick(func(b bucket) float64 { return float64(b.Notified) }, seen)
+	notified := pick(func(b bucket) float64 { return float64(b.Notified) }, seen)
 	pings := pick(func(b bucket) float64 { return float64(b.Pings) }, seen)
 	p50 := pick(func(b bucket) float64 { return b.P50 }, measured)
 	p99 := pick(func(b bucket) float64 { return b.P99 }, measured)
@@ -216,7 +216,7 @@ func statusCharts(points []bucket, sp span) []shell.Figure {
 	unit := inSeconds(p50, p99)
 	when := shell.LowerFirst(sp.Label)
 	charts := []shell.Figure{
-		{ID: "told", Title: "Notifications " + per, Bars: true, Series: []shell.Series{{Name: "notifications", Class: "s1", Values: told}}},
+		{ID: "told", Title: "Notifications " + per, Bars: true, Series: []shell.Series{{Name: "notifications", Class: "s1", Values: notified}}},
 		{ID: "pings", Title: "Pings " + per, Bars: true, Series: []shell.Series{{Name: "pings", Class: "s1", Values: pings}}},
 		{ID: "latency", Title: "From ping to delivery", Unit: unit, Series: []shell.Series{{Name: "half within (p50)", Class: "s1", Values: p50}, {Name: "99 of 100 within (p99)", Class: "s2", Values: p99}}},
 		{ID: "queue", Title: "Peak queue", Series: []shell.Series{{Name: "deliveries", Class: "s1", Values: queue}}},

@@ -28,7 +28,7 @@ type changeTail = live.Tail[struct{}, []hub.Change]
 
 func (s *Pages) newTail() *changeTail {
 	return &changeTail{Done: s.Done, Buffer: tailBuffer, Work: func(ctx context.Context, ready func()) {
-		(&tailWork{Pages: s, ready: ready, seen: map[mark]event.Cursor{}}).run(ctx)
+		(&tailWork{Pages: s, ready: ready, seen: map[eventKey]event.Cursor{}}).run(ctx)
 	}}
 }
 
@@ -43,8 +43,8 @@ type tailWork struct {
 	*Pages
 	ready func() // called when it knows where the list ends
 
-	last event.Cursor          // the newest line that was seen
-	seen map[mark]event.Cursor // lines of the last tailOverlap
+	last event.Cursor              // the newest line that was seen
+	seen map[eventKey]event.Cursor // lines of the last tailOverlap
 }
 
 // join adds a reader. When it returns nil, everything that is written from now on
@@ -57,8 +57,8 @@ func (s *Pages) join(ctx context.Context) (*tailReader, error) {
 func (s *Pages) leave(r *tailReader) { r.leave() }
 
 func (w *tailWork) run(ctx context.Context) {
-	heard := w.Bus.Listen(1)
-	defer func() { heard.Close() }()
+	listener := w.Bus.Listen(1)
+	defer func() { listener.Close() }()
 	tick := time.NewTicker(tailEvery)
 	defer tick.Stop()
 	begun := false
@@ -71,15 +71,15 @@ func (w *tailWork) run(ctx context.Context) {
 			return
 		case <-tick.C:
 			if begun {
-				w.look(ctx, true)
+				w.poll(ctx, true)
 			}
-		case <-heard.C():
+		case <-listener.C():
 			// Whatever it was, and however much: one look at the list finds it. So
 			// one place on the bus is enough, and is taken anew before each look.
-			heard.Close()
-			heard = w.Bus.Listen(1)
+			listener.Close()
+			listener = w.Bus.Listen(1)
 			if begun {
-				w.look(ctx, false)
+				w.poll(ctx, false)
 			}
 			select {
 			case <-ctx.Done():
@@ -98,7 +98,7 @@ func (w *tailWork) begin(ctx context.Context) bool {
 		_, err = w.fresh(ctx, true)
 	}
 	if err != nil {
-		w.trouble(ctx, err)
+		w.waitAfterError(ctx, err)
 		return false
 	}
 	w.ready()
@@ -106,7 +106,7 @@ func (w *tailWork) begin(ctx context.Context) bool {
 }
 
 // look hands out what is new.
-func (w *tailWork) look(ctx context.Context, wide bool) {
+func (w *tailWork) poll(ctx context.Context, wide bool) {
 	list, err := w.fresh(ctx, wide)
 	for batch := range slices.Chunk(list, tailBatch) {
 		for _, ch := range w.tail.Channels() { // there is one
@@ -114,11 +114,11 @@ func (w *tailWork) look(ctx context.Context, wide bool) {
 		}
 	}
 	if err != nil {
-		w.trouble(ctx, err)
+		w.waitAfterError(ctx, err)
 	}
 }
 
-func (w *tailWork) trouble(ctx context.Context, err error) {
+func (w *tailWork) waitAfterError(ctx context.Context, err error) {
 	if ctx.Err() == nil {
 		w.Logger().Warn("the list of changes could not be read for those who watch it", "err", err)
 	}
@@ -137,7 +137,7 @@ func (w *tailWork) fresh(ctx context.Context, wide bool) (list []hub.Change, err
 			return list, err
 		}
 		for _, c := range rows {
-			m := mark{c.Node, c.Seq}
+			m := eventKey{c.Node, c.Seq}
 			if _, known := w.seen[m]; known {
 				continue
 			}

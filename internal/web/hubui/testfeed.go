@@ -21,7 +21,7 @@ type testFeedView struct {
 	shell.View
 	URL     string
 	Next    shell.Moment
-	Asks    []testFeedAsk
+	Asks    []testFeedTopic
 	Known   bool // how many follow it
 	Total   int64
 	By      []testFeedFollowers
@@ -30,7 +30,7 @@ type testFeedView struct {
 }
 
 // testFeedAsk is a way to follow it, for a terminal.
-type testFeedAsk struct{ ID, Label, Text string }
+type testFeedTopic struct{ ID, Label, Text string }
 
 type testFeedFollowers struct {
 	Protocol string
@@ -43,7 +43,7 @@ func (s *Pages) testFeedPage(rw http.ResponseWriter, r *http.Request) {
 	v.Feed = s.TestFeed
 	v.Next = v.When(v.Now.Truncate(testFeedQuarter).Add(testFeedQuarter))
 	base := s.BaseURL(r)
-	v.Asks = []testFeedAsk{
+	v.Asks = []testFeedTopic{
 		{"listen", "With this program", "cloudburst listen " + s.TestFeed},
 		{"cloud", "rssCloud", "curl -d notifyProcedure= -d protocol=http-post -d domain=example.org -d port=80 -d path=/callback \\\n  --data-urlencode url1=" + s.TestFeed + " " + base + "/rsscloud/pleaseNotify"},
 		{"websub", "WebSub", "curl -d hub.mode=subscribe -d hub.callback=https://example.org/callback \\\n  --data-urlencode hub.topic=" + s.TestFeed + " " + base + "/websub"},

@@ -353,10 +353,10 @@ func changeCharts(changes []change) []shell.Figure {
 	if len(changes) < 2 {
 		return nil
 	}
-	told, took := make([]float64, len(changes)), make([]float64, len(changes))
+	notified, took := make([]float64, len(changes)), make([]float64, len(changes))
 	for i, c := range changes {
 		at := len(changes) - 1 - i
-		told[at], took[at] = float64(c.Notified), float64(c.Took.Microseconds())/1000
+		notified[at], took[at] = float64(c.Notified), float64(c.Took.Microseconds())/1000
 	}
 	unit := inSeconds(took)
 	n := len(changes)
@@ -365,7 +365,7 @@ func changeCharts(changes []change) []shell.Figure {
 		{ID: "told", Title: "Subscribers told", Unit: "", Bars: true, Ticks: ticks,
 			Desc:   "Subscribers told of each of the last " + shell.FormatCount(n) + " changes. Of the latest: " + shell.FormatCount(changes[0].Notified) + ".",
 			Now:    shell.FormatCount(changes[0].Notified) + " at the last change",
-			Series: []shell.Series{{Name: "told", Class: "s1", Values: told}}},
+			Series: []shell.Series{{Name: "told", Class: "s1", Values: notified}}},
 		{ID: "took", Title: "Time until the last one was told", Unit: unit, Bars: true, Ticks: ticks,
 			Desc:   "Time from finding each of the last " + shell.FormatCount(n) + " changes to the end of telling. The latest: " + shell.FormatDuration(changes[0].Took) + ".",
 			Now:    shell.FormatDuration(changes[0].Took) + " at the last change",

@@ -65,10 +65,10 @@ func (c *change) add(e event.Event) {
 
 // verdict is the sentence that a topic's page begins with, and the one after it.
 func verdict(t hub.Topic, n tally, changes []change, events []event.Event, now time.Time) (lead, then string, bad bool) {
-	told := toldWords(t, n, changes, now)
+	notified := notifiedWords(t, n, changes, now)
 	switch {
 	case !t.PingedAt.IsZero() && t.Failures == 0:
-		return "A ping came " + shell.RelativeTime(now, t.PingedAt) + ", and the feed is being read.", told, false
+		return "A ping came " + shell.RelativeTime(now, t.PingedAt) + ", and the feed is being read.", notified, false
 	case t.Failures > 0:
 		why := shell.Sentence(t.Error)
 		if why == "" {
@@ -78,18 +78,18 @@ func verdict(t hub.Topic, n tally, changes []change, events []event.Event, now t
 		if t.Failures > 1 {
 			then = "That is the " + shell.FormatOrdinal(t.Failures) + " time in a row. "
 		}
-		return lead, then + told, true
+		return lead, then + notified, true
 	case t.CheckedAt.IsZero():
 		return "This feed has not been read yet.", "It is read when somebody pings.", false
 	case t.Evidence.Believed && pingedSince(events, t.ChangedAt):
-		return "The last ping did nothing: the feed's server answered that it had not changed.", told, false
+		return "The last ping did nothing: the feed's server answered that it had not changed.", notified, false
 	case t.CheckedAt.After(t.ChangedAt) && pingedSince(events, t.ChangedAt):
-		return "The last ping did nothing: the feed was the same as before, byte for byte.", told, false
+		return "The last ping did nothing: the feed was the same as before, byte for byte.", notified, false
 	}
-	if told == "" {
+	if notified == "" {
 		return "This feed was read " + shell.RelativeTime(now, t.CheckedAt) + ", and has not changed since.", "", false
 	}
-	return told, "", n.Failing > 0
+	return notified, "", n.Failing > 0
 }
 
 // pingedSince reports whether the newest ping came after the last change.
@@ -103,7 +103,7 @@ func pingedSince(events []event.Event, changed time.Time) bool {
 }
 
 // toldWords says how the last change was told: "All 1,204 subscribers were told in 0.3 s."
-func toldWords(t hub.Topic, n tally, changes []change, now time.Time) string {
+func notifiedWords(t hub.Topic, n tally, changes []change, now time.Time) string {
 	if t.Version == 0 || t.ChangedAt.IsZero() {
 		return ""
 	}

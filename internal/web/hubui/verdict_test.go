@@ -17,7 +17,7 @@ func TestVerdictSaysWhatBecameOfTheLastChangeOrPing(t *testing.T) {
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
 	changed := hub.Topic{Version: 7, CheckedAt: ago(time.Minute), ChangedAt: ago(time.Minute)}
 	check := event.Event{Kind: event.KindCheck, Version: 7, At: ago(time.Minute), OK: true}
-	told := func(n, failed int) event.Event {
+	notified := func(n, failed int) event.Event {
 		return event.Event{Kind: event.KindNotify, Version: 7, At: ago(time.Minute - 300*time.Millisecond), Took: 290 * time.Millisecond, Notified: n, Failed: failed}
 	}
 	retried := event.Event{Kind: event.KindNotify, Version: 7, At: ago(10 * time.Second), Notified: 1, OK: true, Peer: "h"}
@@ -37,21 +37,21 @@ func TestVerdictSaysWhatBecameOfTheLastChangeOrPing(t *testing.T) {
 		want   string
 		bad    bool
 	}{
-		{"all", changed, tally{Live: 1204}, []event.Event{told(1204, 0), check}, "All 1,204 subscribers were told in 0.3 s, 1 min ago.", false},
-		{"all, in two parts", changed, tally{Live: 1204}, []event.Event{told(1000, 0), told(204, 0), check}, "All 1,204 subscribers were told in 0.3 s", false},
-		{"one", changed, tally{Live: 1}, []event.Event{told(1, 0), check}, "The one subscriber was told in 0.3 s", false},
-		{"some not", changed, tally{Live: 1204, Failing: 3}, []event.Event{told(1201, 3), check}, "1,201 of 1,204 subscribers were told in 0.3 s, 1 min ago; 3 could not be, and they are tried again.", true},
-		{"told by a repeat", changed, tally{Live: 5}, []event.Event{retried, told(4, 1), check}, "All 5 subscribers were told in 0.3 s", false},
-		{"one that failed before is not in the round", changed, tally{Live: 4, Failing: 1}, []event.Event{told(3, 0), check}, "3 of 4 subscribers were told in 0.3 s, 1 min ago; 1 could not be, and it is tried again.", true},
-		{"none", changed, tally{Live: 2, Failing: 2}, []event.Event{told(0, 2), check}, "None of the 2 subscribers could be told", true},
+		{"all", changed, tally{Live: 1204}, []event.Event{notified(1204, 0), check}, "All 1,204 subscribers were told in 0.3 s, 1 min ago.", false},
+		{"all, in two parts", changed, tally{Live: 1204}, []event.Event{notified(1000, 0), notified(204, 0), check}, "All 1,204 subscribers were told in 0.3 s", false},
+		{"one", changed, tally{Live: 1}, []event.Event{notified(1, 0), check}, "The one subscriber was told in 0.3 s", false},
+		{"some not", changed, tally{Live: 1204, Failing: 3}, []event.Event{notified(1201, 3), check}, "1,201 of 1,204 subscribers were told in 0.3 s, 1 min ago; 3 could not be, and they are tried again.", true},
+		{"told by a repeat", changed, tally{Live: 5}, []event.Event{retried, notified(4, 1), check}, "All 5 subscribers were told in 0.3 s", false},
+		{"one that failed before is not in the round", changed, tally{Live: 4, Failing: 1}, []event.Event{notified(3, 0), check}, "3 of 4 subscribers were told in 0.3 s, 1 min ago; 1 could not be, and it is tried again.", true},
+		{"none", changed, tally{Live: 2, Failing: 2}, []event.Event{notified(0, 2), check}, "None of the 2 subscribers could be told", true},
 		{"nobody there", changed, tally{}, []event.Event{check}, "It last changed 1 min ago, and nobody is subscribed.", false},
-		{"ping of the same feed", same, tally{Live: 5}, []event.Event{pinged, told(5, 0), check}, "The last ping did nothing: the feed was the same as before, byte for byte. All 5 subscribers", false},
-		{"ping of a feed that was answered 304", unmodified, tally{Live: 5}, []event.Event{pinged, told(5, 0), check}, "The last ping did nothing: the feed's server answered that it had not changed. All 5 subscribers", false},
+		{"ping of the same feed", same, tally{Live: 5}, []event.Event{pinged, notified(5, 0), check}, "The last ping did nothing: the feed was the same as before, byte for byte. All 5 subscribers", false},
+		{"ping of a feed that was answered 304", unmodified, tally{Live: 5}, []event.Event{pinged, notified(5, 0), check}, "The last ping did nothing: the feed's server answered that it had not changed. All 5 subscribers", false},
 		{"unreadable", unread, tally{}, []event.Event{pinged}, "The last ping did nothing: the feed could not be read. Its server answered 503. That is the 3rd time in a row.", true},
 		{"unreadable once", unreadOnce, tally{}, []event.Event{pinged}, "the feed could not be read. It did not answer as a feed should.", true},
 		{"being read", waiting, tally{Live: 5}, []event.Event{pinged}, "A ping came 2 s ago, and the feed is being read.", false},
 		{"never read", hub.Topic{}, tally{Live: 1}, nil, "This feed has not been read yet.", false},
-		{"the finding is out of sight", changed, tally{Live: 4}, []event.Event{told(4, 0)}, "All 4 subscribers were told in 0.3 s", false},
+		{"the finding is out of sight", changed, tally{Live: 4}, []event.Event{notified(4, 0)}, "All 4 subscribers were told in 0.3 s", false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

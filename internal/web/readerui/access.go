@@ -106,7 +106,7 @@ const (
 
 // readingOrWhy says whose river the sender of r sees, and what he may do with it. An error
 // says that nobody can find out who he is.
-func (s *base) readingOrWhy(r *http.Request) (reader string, may access, err error) {
+func (s *base) readerOrReason(r *http.Request) (reader string, may access, err error) {
 	v, err := s.FindVisitor(r)
 	switch {
 	case err != nil:
@@ -167,7 +167,7 @@ type riverPage func(rw http.ResponseWriter, r *http.Request, reader string, may 
 // sent to sign in, and comes back afterwards.
 func (s *base) forReader(need access, page riverPage) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
-		reader, may, err := s.readingOrWhy(r)
+		reader, may, err := s.readerOrReason(r)
 		switch {
 		case err != nil:
 			s.Fail(rw, r, err)

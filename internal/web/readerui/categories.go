@@ -59,7 +59,7 @@ func (s *followPages) showCategories(rw http.ResponseWriter, r *http.Request, re
 }
 
 // categorySlip shows the page again with what was wrong.
-func (s *followPages) categorySlip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *categoriesView, text string)) {
+func (s *followPages) showCategoryError(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *categoriesView, text string)) {
 	status, _ := shell.StatusOf(err)
 	if status >= 500 {
 		s.Fail(rw, r, err)
@@ -86,7 +86,7 @@ func (s *followPages) doCategory(rw http.ResponseWriter, r *http.Request, reader
 		err = s.River.PutCategory(r.Context(), reader, name, public)
 	}
 	if err != nil {
-		s.categorySlip(rw, r, reader, err, func(v *categoriesView, text string) { v.New, v.Public, v.NewError = name, public, text })
+		s.showCategoryError(rw, r, reader, err, func(v *categoriesView, text string) { v.New, v.Public, v.NewError = name, public, text })
 		return
 	}
 	http.Redirect(rw, r, "/feeds/categories?done=category", http.StatusSeeOther)
@@ -144,14 +144,14 @@ func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, 
 		err = s.River.RenameCategory(r.Context(), reader, from, to)
 	}
 	if err != nil {
-		s.categorySlip(rw, r, reader, err, func(v *categoriesView, text string) { v.slip(from, to, text) })
+		s.showCategoryError(rw, r, reader, err, func(v *categoriesView, text string) { v.showError(from, to, text) })
 		return
 	}
 	http.Redirect(rw, r, "/feeds/categories?done=renamed", http.StatusSeeOther)
 }
 
 // slip puts what was wrong beside the category that it is about.
-func (v *categoriesView) slip(name, to, text string) {
+func (v *categoriesView) showError(name, to, text string) {
 	for i := range v.Rows {
 		if v.Rows[i].Name == name {
 			v.Rows[i].Rename, v.Rows[i].RenameError, v.Rows[i].Open = to, text, true
@@ -175,7 +175,7 @@ func (s *followPages) doRemoveCategory(rw http.ResponseWriter, r *http.Request, 
 		return
 	}
 	if err := s.River.RenameCategory(r.Context(), reader, name, ""); err != nil {
-		s.categorySlip(rw, r, reader, err, func(v *categoriesView, text string) { v.Problem = text })
+		s.showCategoryError(rw, r, reader, err, func(v *categoriesView, text string) { v.Problem = text })
 		return
 	}
 	http.Redirect(rw, r, "/feeds/categories?done=removed", http.StatusSeeOther)
@@ -197,7 +197,7 @@ func (s *followPages) doPublicCategory(rw http.ResponseWriter, r *http.Request, 
 		err = s.River.PutCategory(r.Context(), reader, name, public)
 	}
 	if err != nil {
-		s.categorySlip(rw, r, reader, err, func(v *categoriesView, text string) { v.slip(name, name, text) })
+		s.showCategoryError(rw, r, reader, err, func(v *categoriesView, text string) { v.showError(name, name, text) })
 		return
 	}
 	done := "private"

@@ -20,11 +20,11 @@ import (
 
 // Bounds of what an item shows.
 const (
-	filesOfItem   = 20
-	tagsOfItem    = 8
-	insideOfItem  = 200 // nested ones, all together
-	deepestInside = 5
-	keptContents  = 8 << 20 // bytes of contents kept ready, twice
+	maxItemFiles      = 20
+	maxItemTags       = 8
+	maxNestedPosts    = 200 // nested ones, all together
+	maxNestingDepth   = 5
+	maxCachedContents = 8 << 20 // bytes of contents kept ready, twice
 )
 
 // itemContent is what an item says, fit for a page of the river: the same for all readers.
@@ -200,7 +200,7 @@ func (s *base) icon(url string) string {
 func (s *riverPages) content(it *river.Item, whole bool) *itemContent {
 	key := contentKey{it.ID, it.Seq, whole}
 	write := func() *itemContent {
-		w := contentWriter{BodyRenderer: s.NewBodyRenderer(false), whole: whole, room: insideOfItem}
+		w := contentWriter{BodyRenderer: s.NewBodyRenderer(false), whole: whole, capacity: maxNestedPosts}
 		c := w.content(&it.Content, 1)
 		return &itemContent{Title: c.Title, Href: c.Href, Cut: c.Cut, Summary: c.Summary,
 			Headline: s.written("itemtitle", &c), Shown: s.written("itemtext", &c), Below: s.written("itembelow", &c), Facts: s.written("itemfacts", &c), unsized: w.Unsized}
@@ -229,8 +229,8 @@ func (s *riverPages) written(name string, c *itemContent) template.HTML {
 // contentWriter makes one item ready.
 type contentWriter struct {
 	*content.BodyRenderer
-	whole bool
-	room  int // for nested ones
+	whole    bool
+	capacity int // for nested ones
 }
 
 func (w *contentWriter) content(from *river.Content, depth int) itemContent {
@@ -253,17 +253,17 @@ func (w *contentWriter) content(from *river.Content, depth int) itemContent {
 			c.Authors = append(c.Authors, name)
 		}
 	}
-	for _, tag := range from.Categories[:min(len(from.Categories), tagsOfItem)] {
+	for _, tag := range from.Categories[:min(len(from.Categories), maxItemTags)] {
 		if tag = strings.TrimSpace(shell.CleanText(tag, 40)); tag != "" {
 			c.Tags = append(c.Tags, tag)
 		}
 	}
 	w.files(&c, from)
 	for i := range from.Nested {
-		if depth == deepestInside || w.room == 0 {
+		if depth == maxNestingDepth || w.capacity == 0 {
 			break
 		}
-		w.room--
+		w.capacity--
 		c.Inside = append(c.Inside, w.content(&from.Nested[i], depth+1))
 	}
 	return c
@@ -275,7 +275,7 @@ func (w *contentWriter) files(c *itemContent, from *river.Content) {
 	if from.Image != "" && !strings.Contains(string(c.Body), "<img") {
 		c.Image = template.HTML(w.Image(from.Image, "", "", "", false))
 	}
-	for _, e := range from.Enclosures[:min(len(from.Enclosures), filesOfItem)] {
+	for _, e := range from.Enclosures[:min(len(from.Enclosures), maxItemFiles)] {
 		if !shell.IsSafeURL(e.URL) {
 			continue
 		}
@@ -446,7 +446,7 @@ func (c *contentCache) replace(k contentKey, v *itemContent) {
 }
 
 func (c *contentCache) put(k contentKey, v *itemContent) {
-	if c.size > keptContents || c.young == nil {
+	if c.size > maxCachedContents || c.young == nil {
 		c.old, c.young, c.size = c.young, map[contentKey]*itemContent{}, 0
 	}
 	if c.young[k] == nil {

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	riverBuffer    = 256             // arrivals that may wait for the tail
-	riverWaiting   = 32              // pieces that may wait for one reader
-	MaxMissedItems = 200             // items that a reader who comes back is given; more, and he is told to load the page again
-	riverOverlap   = 5 * time.Second // an item may be committed so much later than its Seq says
-	riverAtOnce    = 4               // stretches that are read at once
+	riverBuffer          = 256             // arrivals that may wait for the tail
+	maxWaitingReaders    = 32              // pieces that may wait for one reader
+	MaxMissedItems       = 200             // items that a reader who comes back is given; more, and he is told to load the page again
+	riverOverlap         = 5 * time.Second // an item may be committed so much later than its Seq says
+	maxConcurrentLookups = 4               // stretches that are read at once
 )
 
 // riverTail brings what arrives to all who watch: what many watch is read and written
@@ -27,7 +27,7 @@ type riverTail = live.Tail[channelKey, []byte]
 
 // channelKey says what is watched. Who watch the same get the same bytes.
 type channelKey struct {
-	stretch
+	riverScope
 	Source int64
 }
 
@@ -45,7 +45,7 @@ type riverWork struct{ *riverPages }
 
 func newRiverPages(b *base) *riverPages {
 	s := &riverPages{base: b}
-	s.live = &riverTail{Work: riverWork{s}.run, Done: s.Done, Buffer: riverWaiting}
+	s.live = &riverTail{Work: riverWork{s}.run, Done: s.Done, Buffer: maxWaitingReaders}
 	return s
 }
 
@@ -59,26 +59,26 @@ func (s *riverPages) watch(ctx context.Context, key channelKey) (*riverReader, e
 func (s *riverPages) unwatch(r *riverReader) { r.leave() }
 
 func (w riverWork) run(ctx context.Context, ready func()) {
-	heard := w.Arrivals(riverBuffer)
-	defer func() { heard.Close() }()
+	listener := w.Arrivals(riverBuffer)
+	defer func() { listener.Close() }()
 	ready()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case a, ok := <-heard.C():
+		case a, ok := <-listener.C():
 			if ok {
 				w.bring(ctx, a)
 				continue
 			}
 			// More came than could be handed out. It is in the store.
-			heard.Close()
+			listener.Close()
 			select {
 			case <-ctx.Done():
 				return
 			case <-time.After(shell.MinPause):
 			}
-			heard = w.Arrivals(riverBuffer)
+			listener = w.Arrivals(riverBuffer)
 			w.each(ctx, func(*riverChannel) bool { return true }, w.catchUp)
 		}
 	}
@@ -125,15 +125,15 @@ func (w riverWork) bring(ctx context.Context, a river.Arrival) {
 // each does something for all channels that are wanted, some at once.
 func (w riverWork) each(ctx context.Context, wanted func(*riverChannel) bool, do func(context.Context, *riverChannel)) {
 	var group sync.WaitGroup
-	places := make(chan struct{}, riverAtOnce)
+	slots := make(chan struct{}, maxConcurrentLookups)
 	for _, ch := range w.live.Channels() {
 		if ctx.Err() != nil || !wanted(ch) {
 			continue
 		}
-		places <- struct{}{}
+		slots <- struct{}{}
 		group.Go(func() {
 			do(ctx, ch)
-			<-places
+			<-slots
 		})
 	}
 	group.Wait()
@@ -197,7 +197,7 @@ func (s *riverPages) events(key channelKey, list []river.Entry) ([]byte, error) 
 	var out []byte
 	var one bytes.Buffer
 	how := showing{now: s.CurrentTime(), zone: time.UTC, root: key.Root, own: key.May == accessWrite, marks: true, reply: key.May == accessWrite && s.Posts != nil && s.Accounts != nil}
-	for _, e := range slices.Backward(s.shownTo(key.stretch, list)) {
+	for _, e := range slices.Backward(s.shownTo(key.riverScope, list)) {
 		one.Reset()
 		p := s.post(&e, how)
 		if err := s.ExecutePart(&one, "river", "item", &p); err != nil {

@@ -79,7 +79,7 @@ func BenchmarkIdleRiver(b *testing.B) {
 	defer stop()
 	got := make(chan struct{}, pages)
 	for range pages {
-		r, err := s.watch(ctx, channelKey{stretch: stretch{May: accessRead, Root: "/river"}})
+		r, err := s.watch(ctx, channelKey{riverScope: riverScope{May: accessRead, Root: "/river"}})
 		if err != nil {
 			b.Fatal(err)
 		}

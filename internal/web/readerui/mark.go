@@ -14,10 +14,10 @@ import (
 )
 
 // markAtOnce is how many items one request can mark.
-const markAtOnce = 1000
+const maxMarksPerRequest = 1000
 
 // looksFor is how long a browser keeps what its reader wants to see.
-const looksFor = 365 * 24 * time.Hour
+const displayCookieAge = 365 * 24 * time.Hour
 
 // doMark sets marks of items: star, unstar, read and unread each hold ids, parted by
 // commas. A script gets no page back, a form its reader's own.
@@ -64,8 +64,8 @@ func itemIDs(values []string) (ids []int64, err error) {
 			if err != nil || id <= 0 {
 				return nil, fault.New(fault.Invalid, "%q is not the number of an item.", shell.CleanText(part, 40))
 			}
-			if ids = append(ids, id); len(ids) > markAtOnce {
-				return nil, fault.New(fault.TooMany, "At most %d items can be marked at once.", markAtOnce)
+			if ids = append(ids, id); len(ids) > maxMarksPerRequest {
+				return nil, fault.New(fault.TooMany, "At most %d items can be marked at once.", maxMarksPerRequest)
 			}
 		}
 	}
@@ -242,7 +242,7 @@ func (s *riverPages) doRiverSettings(rw http.ResponseWriter, r *http.Request) {
 			on = append(on, name)
 		}
 	}
-	c := &http.Cookie{Name: "river", Value: strings.Join(on, "."), Path: "/river", HttpOnly: true, Secure: s.IsSecure(r), SameSite: http.SameSiteLaxMode, MaxAge: int(looksFor / time.Second)}
+	c := &http.Cookie{Name: "river", Value: strings.Join(on, "."), Path: "/river", HttpOnly: true, Secure: s.IsSecure(r), SameSite: http.SameSiteLaxMode, MaxAge: int(displayCookieAge / time.Second)}
 	if len(on) == 0 {
 		c.MaxAge = -1
 	}

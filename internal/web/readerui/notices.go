@@ -202,8 +202,8 @@ func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader s
 	if err == nil && n.SourceID != 0 {
 		_, err = s.followed(r.Context(), reader, n.SourceID)
 	}
-	if slip := targetSlip(n); err == nil && slip != "" {
-		err = fault.New(fault.Invalid, "%s", slip)
+	if showError := setTargetError(n); err == nil && showError != "" {
+		err = fault.New(fault.Invalid, "%s", showError)
 	}
 	if err == nil {
 		_, err = s.River.PutForwarding(r.Context(), n)
@@ -224,7 +224,7 @@ func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader s
 }
 
 // targetSlip says what is wrong with where a notice goes, "" when nothing is plain.
-func targetSlip(n forward.Forwarding) string {
+func setTargetError(n forward.Forwarding) string {
 	switch n.Via {
 	case forward.ViaEmail:
 		if name, host, ok := strings.Cut(n.Target, "@"); !ok || name == "" || host == "" || strings.ContainsAny(n.Target, " \t") {

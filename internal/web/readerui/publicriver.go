@@ -22,9 +22,9 @@ const itemsOfFeed = 50
 
 // public makes a page of one that shows a public category. Its owner, signed in, sees
 // it also while it is private: as others would.
-func (s *riverPages) public(page func(http.ResponseWriter, *http.Request, stretch)) http.HandlerFunc {
+func (s *riverPages) public(page func(http.ResponseWriter, *http.Request, riverScope)) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
-		st, err := s.publicStretch(r)
+		st, err := s.publicScope(r)
 		switch {
 		case fault.CodeOf(err) == fault.NotFound:
 			s.NotFound(rw, r)
@@ -37,29 +37,29 @@ func (s *riverPages) public(page func(http.ResponseWriter, *http.Request, stretc
 }
 
 // publicStretch is what the path of r names, if its sender may see it.
-func (s *riverPages) publicStretch(r *http.Request) (stretch, error) {
+func (s *riverPages) publicScope(r *http.Request) (riverScope, error) {
 	owner, category := r.PathValue("owner"), r.PathValue("category")
 	reader := s.readerOf(owner)
 	categories, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
-		return stretch{}, err
+		return riverScope{}, err
 	}
 	for _, c := range categories {
 		if c.Name != category {
 			continue
 		}
 		if !c.Public {
-			who, may, err := s.readingOrWhy(r)
+			who, may, err := s.readerOrReason(r)
 			if err != nil {
-				return stretch{}, err
+				return riverScope{}, err
 			}
 			if may != accessWrite || who != reader {
 				break
 			}
 		}
-		return stretch{Reader: reader, May: accessRead, Root: PublicPath(owner, category), Category: category, Public: owner, Private: !c.Public}, nil
+		return riverScope{Reader: reader, May: accessRead, Root: PublicPath(owner, category), Category: category, Public: owner, Private: !c.Public}, nil
 	}
-	return stretch{}, fault.New(fault.NotFound, "There is no public river of that name.")
+	return riverScope{}, fault.New(fault.NotFound, "There is no public river of that name.")
 }
 
 // publicIndexView lists the public rivers of one owner.
@@ -102,7 +102,7 @@ func (s *riverPages) publicIndex(rw http.ResponseWriter, r *http.Request) {
 }
 
 // publicFeed is the newest of a category, as a feed.
-func (s *riverPages) publicFeed(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *riverPages) publicFeed(rw http.ResponseWriter, r *http.Request, st riverScope) {
 	ext, ok := strings.CutPrefix(r.PathValue("file"), "feed.")
 	format := map[string]string{"rss": "rss20", "xml": "rss20", "atom": "atom", "json": "jsonfeed"}[ext]
 	if !ok || format == "" {
@@ -131,7 +131,7 @@ func (s *riverPages) publicFeed(rw http.ResponseWriter, r *http.Request, st stre
 }
 
 // document answers with what a category is as a document.
-func (s *riverPages) document(rw http.ResponseWriter, r *http.Request, st stretch, body []byte, o documents.Options) {
+func (s *riverPages) document(rw http.ResponseWriter, r *http.Request, st riverScope, body []byte, o documents.Options) {
 	o.Cache, o.Feed, o.Now = "public, max-age=60", true, s.CurrentTime
 	if st.Private {
 		o.Cache = "private, max-age=60"
@@ -154,7 +154,7 @@ func newestChange(list []river.Entry) (at time.Time) {
 }
 
 // feedOf is a river as a feed.
-func (s *riverPages) feedOf(r *http.Request, st stretch, list []river.Entry, at time.Time) *feed.Feed {
+func (s *riverPages) feedOf(r *http.Request, st riverScope, list []river.Entry, at time.Time) *feed.Feed {
 	f := &feed.Feed{Title: plain(st.Category), Link: s.BaseURL(r) + st.Root, Subtitle: plain("What arrived in the category " + st.Category + "."), Items: []feed.Item{}}
 	f.ID, f.Updated = f.Link, feed.Date{UTC: at}
 	for i := range list {
@@ -193,7 +193,7 @@ func itemOf(e *river.Entry) feed.Item {
 }
 
 // publicOPML is the list of a category's feeds.
-func (s *riverPages) publicOPML(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *riverPages) publicOPML(rw http.ResponseWriter, r *http.Request, st riverScope) {
 	body, at, err := s.listOf(r.Context(), st)
 	if err != nil {
 		s.Fail(rw, r, err)
@@ -202,7 +202,7 @@ func (s *riverPages) publicOPML(rw http.ResponseWriter, r *http.Request, st stre
 	s.document(rw, r, st, body, documents.Options{Type: "text/x-opml; charset=utf-8", Modified: at})
 }
 
-func (s *riverPages) listOf(ctx context.Context, st stretch) (body []byte, at time.Time, err error) {
+func (s *riverPages) listOf(ctx context.Context, st riverScope) (body []byte, at time.Time, err error) {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: st.Reader, Category: st.Category})
 	if err != nil {
 		return nil, at, err

@@ -12,10 +12,10 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-const itemsOnPage = 50
+const itemsPerPage = 50
 
 // stretch is the part of somebody's river that a page shows.
-type stretch struct {
+type riverScope struct {
 	Reader   string
 	May      access
 	Root     string // path of the river; of a public one, that of its category
@@ -106,7 +106,7 @@ func withQuery(path string, v url.Values) string {
 // items is the query for the river. Words that are about the reader's marks are for
 // the pages alone; what is left, the river understands.
 func (q riverQuery) items(reader string) river.ItemQuery {
-	out := river.ItemQuery{Reader: reader, Category: q.Category, SourceID: q.Source, Starred: q.Starred, Unread: q.Unread, Before: q.Before, Limit: itemsOnPage + 1}
+	out := river.ItemQuery{Reader: reader, Category: q.Category, SourceID: q.Source, Starred: q.Starred, Unread: q.Unread, Before: q.Before, Limit: itemsPerPage + 1}
 	var words []string
 	for word := range strings.FieldsSeq(q.Text) {
 		switch strings.ToLower(word) {
@@ -125,9 +125,9 @@ func (q riverQuery) items(reader string) river.ItemQuery {
 }
 
 // looks are what a reader wants to see besides the items.
-type looks struct{ Counts, Marks bool }
+type displaySettings struct{ Counts, Marks bool }
 
-func looksOf(r *http.Request) (l looks) {
+func displaySettingsOf(r *http.Request) (l displaySettings) {
 	if c, err := r.Cookie("river"); err == nil {
 		l.Counts, l.Marks = strings.Contains(c.Value, "counts"), strings.Contains(c.Value, "marks")
 	}
@@ -138,12 +138,12 @@ func looksOf(r *http.Request) (l looks) {
 }
 
 func (s *riverPages) riverPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
-	st := stretch{Reader: reader, May: may, Root: "/river", Category: parseRiverQuery(r.URL.Query()).Category}
+	st := riverScope{Reader: reader, May: may, Root: "/river", Category: parseRiverQuery(r.URL.Query()).Category}
 	s.riverOf(rw, r, st)
 }
 
 // riverOf shows a stretch of a river.
-func (s *riverPages) riverOf(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *riverPages) riverOf(rw http.ResponseWriter, r *http.Request, st riverScope) {
 	q := parseRiverQuery(r.URL.Query())
 	q.Category = st.Category
 	if st.May != accessWrite {
@@ -167,9 +167,9 @@ func (s *riverPages) riverOf(rw http.ResponseWriter, r *http.Request, st stretch
 }
 
 // riverView reads what a page shows. With an error, it is a page without items.
-func (s *riverPages) riverView(r *http.Request, st stretch, q riverQuery) (riverView, error) {
+func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (riverView, error) {
 	ctx := r.Context()
-	v := riverView{View: s.NewView(r, "River", "/river"), Query: q, stretch: st, Looks: looksOf(r), Own: st.May == accessWrite}
+	v := riverView{View: s.NewView(r, "River", "/river"), Query: q, riverScope: st, Looks: displaySettingsOf(r), Own: st.May == accessWrite}
 	v.Plain = withQuery(st.Root, v.values())
 	v.Back = v.Plain
 	if q.Before != (river.Place{}) {
@@ -196,8 +196,8 @@ func (s *riverPages) riverView(r *http.Request, st stretch, q riverQuery) (river
 	if err != nil {
 		return v, err
 	}
-	if len(list) > itemsOnPage {
-		list = list[:itemsOnPage]
+	if len(list) > itemsPerPage {
+		list = list[:itemsPerPage]
 		last := list[len(list)-1]
 		v.Older = withQuery(st.Root, v.with("before", riverPlace(last.Place())))
 	}
@@ -212,7 +212,7 @@ func (s *riverPages) riverView(r *http.Request, st stretch, q riverQuery) (river
 }
 
 // shownTo leaves out what is for those only who gave the login of its source.
-func (s *riverPages) shownTo(st stretch, list []river.Entry) []river.Entry {
+func (s *riverPages) shownTo(st riverScope, list []river.Entry) []river.Entry {
 	if st.May == accessWrite && st.Public == "" {
 		return list
 	}
@@ -243,10 +243,10 @@ func (s *riverPages) follow(v *riverView, asked time.Time, list []river.Entry) {
 
 // itemPage is one item, whole.
 func (s *riverPages) itemPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
-	s.itemOf(rw, r, stretch{Reader: reader, May: may, Root: "/river"})
+	s.itemOf(rw, r, riverScope{Reader: reader, May: may, Root: "/river"})
 }
 
-func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverScope) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
 		s.NotFound(rw, r)
@@ -262,7 +262,7 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st stretch)
 		return
 	}
 	v := itemView{View: s.NewView(r, "", "/river"), Own: st.May == accessWrite}
-	how := showing{now: v.Now, zone: shell.TimeZone(r), root: st.Root, own: v.Own, marks: looksOf(r).Marks, whole: true, reply: v.Own && s.IsWriter(r)}
+	how := showing{now: v.Now, zone: shell.TimeZone(r), root: st.Root, own: v.Own, marks: displaySettingsOf(r).Marks, whole: true, reply: v.Own && s.IsWriter(r)}
 	v.Post = s.post(&list[0], how)
 	v.Title = v.Post.Title
 	if v.Title == "" {

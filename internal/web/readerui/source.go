@@ -126,12 +126,12 @@ func (s *followPages) sourceView(r *http.Request, reader string) (v sourceView, 
 		v.Moved = &movedSource{shell.CleanText(withoutUser(m.From), 300), shell.CleanText(withoutUser(m.To), 300), moveWords(m.Why), shell.NewMoment(v.Now, m.At)}
 	}
 	v.Explain = explained(e, v.Now)
-	v.Message = s.sourceSaid(r, v)
+	v.Message = s.sourceMessage(r, v)
 	return v, nil
 }
 
 // sourceSaid is what was done to this feed just now.
-func (s *followPages) sourceSaid(r *http.Request, v sourceView) string {
+func (s *followPages) sourceMessage(r *http.Request, v sourceView) string {
 	switch r.URL.Query().Get("done") {
 	case "added":
 		switch n := v.About.Items; {
@@ -220,7 +220,7 @@ func (s *followPages) doSettings(rw http.ResponseWriter, r *http.Request, reader
 		http.Redirect(rw, r, SourcePath(id)+"?done=settings", http.StatusSeeOther)
 		return
 	}
-	s.slip(rw, r, reader, err, func(v *sourceView, text string) {
+	s.showError(rw, r, reader, err, func(v *sourceView, text string) {
 		v.Form.Title, v.Form.Intervals, v.Form.Error = title, intervals(own), text
 		v.Form.New = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "new"), 200))
 		for i := range v.Form.Checks {
@@ -252,7 +252,7 @@ func readSourceForm(rw http.ResponseWriter, r *http.Request) (int64, rsscloud.Fo
 
 // slip shows the page of a feed again with what was wrong with a form of it; what is
 // not the reader's to mend is a page of its own.
-func (s *followPages) slip(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *sourceView, text string)) {
+func (s *followPages) showError(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *sourceView, text string)) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}
@@ -280,13 +280,13 @@ func (s *followPages) doSourceLogin(rw http.ResponseWriter, r *http.Request, rea
 		l = river.Login{}
 	}
 	again := func(v *sourceView, text string) { v.Login.Kind, v.Login.Name, v.Login.Error = l.Kind, l.Name, text }
-	if text := loginSlip(l); text != "" {
+	if text := loginError(l); text != "" {
 		s.showSource(rw, r, reader, http.StatusBadRequest, func(v *sourceView) { again(v, text) })
 		return
 	}
 	f, err := s.River.SetLogin(r.Context(), reader, id, l)
 	if err != nil {
-		s.slip(rw, r, reader, err, again)
+		s.showError(rw, r, reader, err, again)
 		return
 	}
 	done := "?done=login"
@@ -306,7 +306,7 @@ func (s *followPages) doRefresh(rw http.ResponseWriter, r *http.Request, reader 
 		_, err = s.River.Refresh(r.Context(), id)
 	}
 	if err != nil {
-		s.slip(rw, r, reader, err, func(v *sourceView, _ string) { v.RefreshError = shell.Sentence(fault.Message(err)) }) // which says when
+		s.showError(rw, r, reader, err, func(v *sourceView, _ string) { v.RefreshError = shell.Sentence(fault.Message(err)) }) // which says when
 		return
 	}
 	http.Redirect(rw, r, SourcePath(id)+"?done=read", http.StatusSeeOther)
@@ -330,7 +330,7 @@ func (s *followPages) doToSource(rw http.ResponseWriter, r *http.Request, reader
 	}
 	f, err := do(r.Context(), reader, id)
 	if err != nil {
-		s.slip(rw, r, reader, err, func(v *sourceView, text string) { v.RefreshError = text })
+		s.showError(rw, r, reader, err, func(v *sourceView, text string) { v.RefreshError = text })
 		return
 	}
 	http.Redirect(rw, r, SourcePath(f.SourceID)+"?done="+done, http.StatusSeeOther)

@@ -156,7 +156,7 @@ func (s *followPages) doAdd(rw http.ResponseWriter, r *http.Request, reader stri
 	var added river.Added
 	if v.Add.URL == "" {
 		err = fault.New(fault.Invalid, "Write the address of a feed, or of a page that has one.")
-	} else if v.Add.Login.Error = loginSlip(q.Login); v.Add.Login.Error != "" {
+	} else if v.Add.Login.Error = loginError(q.Login); v.Add.Login.Error != "" {
 		v.Add.Open = true
 		s.Render(rw, r, http.StatusBadRequest, "sourceadd", v)
 		return
@@ -191,7 +191,7 @@ func (s *followPages) notAdded(rw http.ResponseWriter, r *http.Request, err erro
 }
 
 // loginSlip says what is missing of a login, "" when nothing is.
-func loginSlip(l river.Login) string {
+func loginError(l river.Login) string {
 	switch {
 	case l.Kind == "":
 		return ""

@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	MaxImport   = 20 << 20    // bytes of a list
-	keptImports = 64          // imports of which a page knows
-	importWait  = time.Second // how long the form waits before a page shows how far its import is
-	maxWaiting  = 200         // new feeds that are counted: the page is made anew every other second
+	MaxImport        = 20 << 20    // bytes of a list
+	maxStoredImports = 64          // imports of which a page knows
+	importWait       = time.Second // how long the form waits before a page shows how far its import is
+	maxWaiting       = 200         // new feeds that are counted: the page is made anew every other second
 )
 
 type importView struct {
@@ -86,7 +86,7 @@ func (i *imports) begin(reader string) (id string, one *listImport) {
 	id = rand.Text()
 	one = &listImport{reader: reader, came: make(chan struct{}), ended: make(chan struct{})}
 	i.byID[id] = one
-	if i.order = append(i.order, id); len(i.order) > keptImports {
+	if i.order = append(i.order, id); len(i.order) > maxStoredImports {
 		delete(i.byID, i.order[0])
 		i.order = i.order[1:]
 	}

@@ -15,10 +15,10 @@ import (
 )
 
 const (
-	sourcesAtOnce  = 250 // feeds of a page that shows all, by category
-	sourcesAPage   = 200 // of one that shows some
-	maxPages       = 500
-	categoriesHeld = 5 // that a feed is shown under
+	maxGroupedFeeds      = 250 // feeds of a page that shows all, by category
+	sourcesPerPage       = 200 // of one that shows some
+	maxPages             = 500
+	maxCategoriesPerFeed = 5 // that a feed is shown under
 )
 
 // followView is what the pages about what is followed have.
@@ -30,12 +30,12 @@ type followView struct {
 
 func (s *base) followView(r *http.Request, title, tab string) followView {
 	v := followView{View: s.NewView(r, title, "/feeds"), Tab: tab}
-	v.Message = followSaid(r)
+	v.Message = followMessage(r)
 	return v
 }
 
 // followSaid is what an address may say that was done, by a word.
-func followSaid(r *http.Request) string {
+func followMessage(r *http.Request) string {
 	return map[string]string{
 		"had":        "You follow this feed already. What you filled in was left out; change it here.",
 		"settings":   "Settings saved.",
@@ -211,12 +211,12 @@ func (s *followPages) listSources(ctx context.Context, reader string, v *sources
 		return err
 	}
 	v.Add = s.blankAdd(categories)
-	if v.Query.Page*sourcesAPage >= max(v.Total, 1) {
-		v.Query.Page = max(v.Total-1, 0) / sourcesAPage
+	if v.Query.Page*sourcesPerPage >= max(v.Total, 1) {
+		v.Query.Page = max(v.Total-1, 0) / sourcesPerPage
 	}
 	q := v.Query.of(reader)
-	if q.Limit = sourcesAtOnce + 1; v.Query.Page > 0 || v.Total > sourcesAtOnce {
-		q.Skip, q.Limit, v.Paged = v.Query.Page*sourcesAPage, sourcesAPage+1, true
+	if q.Limit = maxGroupedFeeds + 1; v.Query.Page > 0 || v.Total > maxGroupedFeeds {
+		q.Skip, q.Limit, v.Paged = v.Query.Page*sourcesPerPage, sourcesPerPage+1, true
 	}
 	list, err := s.River.Subscriptions(ctx, q)
 	if err != nil {
@@ -224,8 +224,8 @@ func (s *followPages) listSources(ctx context.Context, reader string, v *sources
 	}
 	v.Number = v.Query.Page + 1
 	if v.Paged {
-		if len(list) > sourcesAPage {
-			list, v.Older = list[:sourcesAPage], v.Query.href(v.Query.Page+1)
+		if len(list) > sourcesPerPage {
+			list, v.Older = list[:sourcesPerPage], v.Query.href(v.Query.Page+1)
 		}
 		if v.Query.Page > 0 {
 			v.Newer = v.Query.href(v.Query.Page - 1)
@@ -265,7 +265,7 @@ func (s *followPages) group(v *sourcesView, list []river.Followed) {
 	var none []sourceRow
 	for i := range list {
 		names := list[i].Categories
-		for _, name := range names[:min(len(names), categoriesHeld)] {
+		for _, name := range names[:min(len(names), maxCategoriesPerFeed)] {
 			byName[name] = append(byName[name], rows[i])
 		}
 		if len(names) == 0 {

@@ -58,7 +58,7 @@ func startFolders() (all []startFolder, err error) {
 
 // startPage is the first screen of who follows nothing. It asks what to follow.
 func (s *followPages) startPage(rw http.ResponseWriter, r *http.Request) {
-	reader, may, err := s.readingOrWhy(r)
+	reader, may, err := s.readerOrReason(r)
 	switch {
 	case err != nil:
 		s.Fail(rw, r, err)

@@ -19,22 +19,22 @@ const recheckBeats = 4
 // first time, since=) gets what he missed from the store and then goes on live. Data is
 // the item as it stands on the page: one that is there already was edited.
 func (s *riverPages) riverStream(rw http.ResponseWriter, r *http.Request, reader string, may access) {
-	st := stretch{Reader: reader, May: may, Root: "/river", Category: r.URL.Query().Get("category")}
+	st := riverScope{Reader: reader, May: may, Root: "/river", Category: r.URL.Query().Get("category")}
 	s.streamTo(rw, r, st, func(ctx context.Context) bool {
-		again, now, err := s.readingOrWhy(shell.RenewVisit(r.WithContext(ctx)))
+		again, now, err := s.readerOrReason(shell.RenewVisit(r.WithContext(ctx)))
 		return err != nil || again == reader && now == may
 	})
 }
 
 // streamOf is riverStream for a public river.
-func (s *riverPages) streamOf(rw http.ResponseWriter, r *http.Request, st stretch) {
+func (s *riverPages) streamOf(rw http.ResponseWriter, r *http.Request, st riverScope) {
 	s.streamTo(rw, r, st, func(ctx context.Context) bool {
-		_, err := s.publicStretch(shell.RenewVisit(r.WithContext(ctx)))
+		_, err := s.publicScope(shell.RenewVisit(r.WithContext(ctx)))
 		return err == nil || fault.CodeOf(err) != fault.NotFound
 	})
 }
 
-func (s *riverPages) streamTo(rw http.ResponseWriter, r *http.Request, st stretch, still func(context.Context) bool) {
+func (s *riverPages) streamTo(rw http.ResponseWriter, r *http.Request, st riverScope, still func(context.Context) bool) {
 	q := parseRiverQuery(r.URL.Query())
 	switch {
 	case s.Arrivals == nil:
@@ -57,7 +57,7 @@ func (s *riverPages) streamTo(rw http.ResponseWriter, r *http.Request, st stretc
 }
 
 // mayWatch refuses a category that is the reader's own to others.
-func (s *riverPages) mayWatch(ctx context.Context, st stretch) error {
+func (s *riverPages) mayWatch(ctx context.Context, st riverScope) error {
 	if st.May == accessWrite || st.Category == "" {
 		return nil
 	}

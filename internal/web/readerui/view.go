@@ -15,9 +15,9 @@ import (
 // riverView is a page of a river.
 type riverView struct {
 	shell.View
-	stretch
+	riverScope
 	Query   riverQuery
-	Looks   looks
+	Looks   displaySettings
 	Own     bool // its reader may mark items
 	Days    []riverDay
 	Found   int    // items on the page

@@ -69,15 +69,15 @@ func (f Figure) SVG() template.HTML {
 			class = "axis"
 		}
 		DrawLine(&b, class, chartLeft, y, chartRight, y)
-		said := word(v)
+		label := word(v)
 		if i == 2 {
-			said += " " + f.Unit
+			label += " " + f.Unit
 		}
-		if i == 2 && len(said) > 5 { // the unit stands beside the line, not in the margin
+		if i == 2 && len(label) > 5 { // the unit stands beside the line, not in the margin
 			DrawLabel(&b, "start", chartLeft+4, y+11, f.Unit)
-			said = word(v)
+			label = word(v)
 		}
-		DrawLabel(&b, "end", chartLeft-5, y+3.5, said)
+		DrawLabel(&b, "end", chartLeft-5, y+3.5, label)
 	}
 	for i, t := range f.Ticks {
 		x := chartLeft + (chartRight-chartLeft)*t.At

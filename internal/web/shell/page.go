@@ -80,14 +80,14 @@ type View struct {
 }
 
 // Bar are the sections that the bar shows, of a page that is wide enough.
-func (v View) Bar() []section { return slices.Collect(v.placed(inBar, ifWide)) }
+func (v View) Bar() []section { return slices.Collect(v.sectionsAt(inBar, inBarWhenWide)) }
 
 // Menu are those that its menu holds, on the narrowest page.
-func (v View) Menu() []section { return slices.Collect(v.placed(ifWide, inMenu)) }
+func (v View) Menu() []section { return slices.Collect(v.sectionsAt(inBarWhenWide, inMenu)) }
 
 // InMenu reports that this page is of a section that is in the menu always.
 func (v View) InMenu() bool {
-	for c := range v.placed(inMenu) {
+	for c := range v.sectionsAt(inMenu) {
 		if c.Path == v.Here {
 			return true
 		}
@@ -95,7 +95,7 @@ func (v View) InMenu() bool {
 	return false
 }
 
-func (v View) placed(where ...placing) iter.Seq[section] {
+func (v View) sectionsAt(where ...placing) iter.Seq[section] {
 	return func(yield func(section) bool) {
 		for _, c := range v.Sections {
 			if slices.Contains(where, c.Place) && !yield(c) {

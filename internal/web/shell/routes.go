@@ -16,7 +16,7 @@ func (s *Shell) Routes() []route.Route {
 	}
 	return []route.Route{
 		get("/static/{file}", "A style sheet, script or picture of the pages, named by its content.", s.asset),
-		get("/static/tint/{file}", "The style sheet of an author's colours.", s.tintSheet),
+		get("/static/tint/{file}", "The style sheet of an author's colours.", s.serveTint),
 		get("/favicon.svg", "The icon of the site.", s.favicon),
 		get("/favicon.ico", "The icon of the site, where old browsers ask for it.", s.favicon),
 		get("/robots.txt", "What search engines may read.", s.robots),
@@ -76,7 +76,7 @@ const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // Wrap wraps what answers with pages: it gives the answers their headers, and a request a
 // place for its session.
-func (s *Shell) Wrap(next http.Handler) http.Handler { return s.visited(headers(next)) }
+func (s *Shell) Wrap(next http.Handler) http.Handler { return s.withVisit(headers(next)) }
 
 // GuardForms refuses forms that other sites send, but for the paths of open.
 func (s *Shell) GuardForms(next http.Handler, open ...string) http.Handler {

@@ -11,9 +11,9 @@ type section struct {
 type placing int
 
 const (
-	inBar  placing = iota // always
-	ifWide                // in its menu on a phone
-	inMenu                // always in its menu
+	inBar         placing = iota // always
+	inBarWhenWide                // in its menu on a phone
+	inMenu                       // always in its menu
 )
 
 func (s *Shell) sections() []section {
@@ -22,8 +22,8 @@ func (s *Shell) sections() []section {
 		{"/log", "Log", "log", inBar},
 		{"/changes", "Changes", "changes", inMenu},
 		{"/topics", "Topics", "topics", inMenu},
-		{"/status", "Status", "status", ifWide},
-		{"/docs", "Docs", "docs", ifWide},
+		{"/status", "Status", "status", inBarWhenWide},
+		{"/docs", "Docs", "docs", inBarWhenWide},
 	}
 	writes := s.Writes && s.Sessions != nil
 	if !s.Reads && !writes {
@@ -38,7 +38,7 @@ func (s *Shell) sections() []section {
 	}
 	if writes {
 		first = append(first, section{"/write", "Write", "write", inBar})
-		all[1].Place = ifWide // the log
+		all[1].Place = inBarWhenWide // the log
 	}
 	return append(first, all...)
 }

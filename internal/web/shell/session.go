@@ -29,7 +29,7 @@ func RenewVisit(r *http.Request) *http.Request {
 }
 
 // visited gives a request room for its visit.
-func (s *Shell) visited(next http.Handler) http.Handler {
+func (s *Shell) withVisit(next http.Handler) http.Handler {
 	if s.Sessions == nil {
 		return next
 	}

@@ -59,7 +59,7 @@ type Options struct {
 const (
 	defaultListeners = 5000
 	defaultHeartbeat = 15 * time.Second
-	writeWithin      = 10 * time.Second // a live reader that takes nothing for so long is dropped
+	writeTimeout     = 10 * time.Second // a live reader that takes nothing for so long is dropped
 )
 
 // Shell is what all pages share: how they look, who reads them, and their live streams.

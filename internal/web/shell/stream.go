@@ -28,7 +28,7 @@ func (s *Shell) ServeLive(rw http.ResponseWriter, r *http.Request, run func(out 
 	if r.Method == http.MethodHead {
 		return
 	}
-	out := live.Open(rw, live.Options{Done: s.Done, Heartbeat: s.Heartbeat, WriteTimeout: writeWithin})
+	out := live.Open(rw, live.Options{Done: s.Done, Heartbeat: s.Heartbeat, WriteTimeout: writeTimeout})
 	defer out.Close()
 	if err := run(out); err != nil && r.Context().Err() == nil {
 		s.Logger().Debug("a live reader was let go", "path", r.URL.Path, "err", err)

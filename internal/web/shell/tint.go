@@ -39,7 +39,7 @@ func palettes() (light, dark palette) {
 
 // tintForm is a writer's style as an address has it: his colour, and the light that his pages
 // have always, or either.
-var tintForm = regexp.MustCompile(`^([0-9a-f]{6})?(-light|-dark)?\.css$`)
+var tintNamePattern = regexp.MustCompile(`^([0-9a-f]{6})?(-light|-dark)?\.css$`)
 
 // StyleSheetOf is where the style of a writer's pages is; "": they look like all others.
 func StyleSheetOf(w author.Writer) string {
@@ -47,15 +47,15 @@ func StyleSheetOf(w author.Writer) string {
 	if w.Theme != "" {
 		name += "-" + w.Theme
 	}
-	if name += ".css"; name == ".css" || !tintForm.MatchString(name) {
+	if name += ".css"; name == ".css" || !tintNamePattern.MatchString(name) {
 		return ""
 	}
 	return "/static/tint/" + name
 }
 
 // tintSheet serves the style of a writer's pages, which its name says whole.
-func (s *Shell) tintSheet(rw http.ResponseWriter, r *http.Request) {
-	m := tintForm.FindStringSubmatch(r.PathValue("file"))
+func (s *Shell) serveTint(rw http.ResponseWriter, r *http.Request) {
+	m := tintNamePattern.FindStringSubmatch(r.PathValue("file"))
 	if m == nil {
 		s.NotFound(rw, r)
 		return
@@ -83,12 +83,12 @@ func (p palette) tint(accent string) string {
 	}
 	ink, _ := rgbOf(p.color["ink"])
 	worst := func(c rgb) float64 {
-		least := math.Inf(1)
+		lowest := math.Inf(1)
 		for _, name := range []string{"paper", "sheet", "tint"} {
 			ground, _ := rgbOf(p.color[name])
-			least = min(least, contrast(c, ground))
+			lowest = min(lowest, contrast(c, ground))
 		}
-		return least
+		return lowest
 	}
 	for step := range 21 {
 		if mixed := c.mix(ink, float64(step)/20); worst(mixed) >= minContrast {

@@ -33,13 +33,13 @@ func TestWhatIsWrongStandsBesideItsFieldWhateverItsWords(t *testing.T) {
 		"avatar": &v.AvatarWrong, "sinks[2]": &v.PingTargetsError, "theme": &v.AllWrong,
 	} {
 		v = profileView{}
-		v.misfit(in(field))
+		v.setError(in(field))
 		if *at != "No good." {
 			t.Errorf("an error in %q stands elsewhere: %+v", field, v)
 		}
 	}
 	v = profileView{}
-	if v.misfit(fault.In(fault.New(fault.Unavailable, "Later."), "title")); v.AllWrong != "Later." {
+	if v.setError(fault.In(fault.New(fault.Unavailable, "Later."), "title")); v.AllWrong != "Later." {
 		t.Errorf("%+v", v)
 	}
 	f := postForm{When: "some day"}

@@ -16,8 +16,8 @@ import (
 
 // Posts on one page, by what is shown.
 const (
-	wroteListed = 30
-	postsFirst  = 5 // of each kind, where all kinds are shown
+	maxListedPosts = 30
+	postsFirst     = 5 // of each kind, where all kinds are shown
 )
 
 type wroteView struct {
@@ -118,7 +118,7 @@ func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session accou
 
 // postsOf is a page of the posts in one state, all of which are at link.
 func (s *Pages) postsOf(r *http.Request, user string, state author.State, v wroteView, link string) (wroteList, error) {
-	limit := wroteListed
+	limit := maxListedPosts
 	if v.Show == "" && state != author.Published {
 		limit = postsFirst
 	}
@@ -213,7 +213,7 @@ func (s *Pages) doDeletePost(rw http.ResponseWriter, r *http.Request, session ac
 		return
 	}
 	s.discardDraft(r.Context(), session.User, post.ID)
-	s.see(rw, r, "/write/posts?did=deleted&done="+strconv.FormatInt(post.ID, 10))
+	s.redirect(rw, r, "/write/posts?did=deleted&done="+strconv.FormatInt(post.ID, 10))
 }
 
 // doUndoPost takes the last change of a post back.
@@ -234,7 +234,7 @@ func (s *Pages) doUndoPost(rw http.ResponseWriter, r *http.Request, session acco
 	case now.State == author.Draft && post.State != author.Draft:
 		did = "undone-" + string(post.State)
 	}
-	s.see(rw, r, "/write/"+strconv.FormatInt(post.ID, 10)+"?did="+did)
+	s.redirect(rw, r, "/write/"+strconv.FormatInt(post.ID, 10)+"?did="+did)
 }
 
 // undoneWords says which change of a post was undone; "": did names none.

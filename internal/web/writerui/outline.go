@@ -84,13 +84,13 @@ func outlineOfForm(v url.Values) string {
 
 // readOPML answers an outline of another program as headlines, for the script.
 func (s *Pages) readOPML(rw http.ResponseWriter, r *http.Request, _ account.Session) {
-	answer := func(code int, v any) {
+	editorResponse := func(code int, v any) {
 		rw.Header().Set("Content-Type", "application/json; charset=utf-8")
 		rw.Header().Set("Cache-Control", "no-store")
 		rw.WriteHeader(code)
 		_ = json.NewEncoder(rw).Encode(v) // whoever asked has gone
 	}
-	refuse := func(text string) { answer(http.StatusUnprocessableEntity, map[string]string{"error": text}) }
+	refuse := func(text string) { editorResponse(http.StatusUnprocessableEntity, map[string]string{"error": text}) }
 	var body bytes.Buffer
 	if _, err := body.ReadFrom(http.MaxBytesReader(rw, r.Body, maxOPML)); err != nil {
 		refuse("It is larger than 2 MiB, or broke off on its way.")
@@ -108,7 +108,7 @@ func (s *Pages) readOPML(rw http.ResponseWriter, r *http.Request, _ account.Sess
 	case n > author.MaxNodes:
 		refuse("It has " + shell.FormatCount(n) + " headlines; at most " + shell.FormatCount(author.MaxNodes) + " are accepted.")
 	default:
-		answer(http.StatusOK, map[string]any{"title": title, "nodes": nodes})
+		editorResponse(http.StatusOK, map[string]any{"title": title, "nodes": nodes})
 	}
 }
 

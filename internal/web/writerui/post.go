@@ -146,7 +146,7 @@ func (f *postForm) labels() []string {
 }
 
 // blank reports that nothing is written yet.
-func (f *postForm) blank() bool {
+func (f *postForm) isEmpty() bool {
 	return strings.TrimSpace(f.Title+f.Source+f.Link+f.Categories+f.Outline) == "" && len(f.Files) == 0 && f.Reply == author.Reply{}
 }
 

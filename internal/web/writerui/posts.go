@@ -19,9 +19,9 @@ type Posts interface {
 type PostEditor interface {
 	SaveOnce(ctx context.Context, e author.Edit) (author.Post, error)
 	SaveDraft(ctx context.Context, d author.DraftEdit) (author.DraftEdit, error)
-	DiscardEditDraft(ctx context.Context, user string, post int64, door string) error
-	Delete(ctx context.Context, user string, id, base int64, door string) (author.Post, error)
-	Undo(ctx context.Context, user string, id int64, door string) (author.Post, error)
+	DiscardEditDraft(ctx context.Context, user string, post int64, via string) error
+	Delete(ctx context.Context, user string, id, base int64, via string) (author.Post, error)
+	Undo(ctx context.Context, user string, id int64, via string) (author.Post, error)
 	Preview(c author.Content) (author.Content, author.Measure, error)
 }
 
@@ -39,7 +39,7 @@ type PostList interface {
 // Profile is what a writer says of himself.
 type Profile interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
-	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, door string) (author.Writer, error)
+	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, via string) (author.Writer, error)
 }
 
 // Files is what the pages ask of the files that people put beside their posts.

@@ -9,7 +9,7 @@ import (
 )
 
 // lookOf is a post as its own page shows it. A post that has no date yet shows the current time.
-func (s *Pages) lookOf(ctx context.Context, p author.Post) (template.HTML, error) {
+func (s *Pages) previewOf(ctx context.Context, p author.Post) (template.HTML, error) {
 	if p.PublishedAt.IsZero() {
 		p.PublishedAt = s.CurrentTime()
 	}
@@ -26,7 +26,7 @@ func (s *Pages) lookOf(ctx context.Context, p author.Post) (template.HTML, error
 
 // looked measures what is on a form and, when look is set, shows it as readers see it. What else
 // is wrong with the form does not matter here: a field that is not valid is left out.
-func (s *Pages) looked(ctx context.Context, f *postForm, user string, look bool) (m author.Measure, html template.HTML, err error) {
+func (s *Pages) measureAndPreview(ctx context.Context, f *postForm, user string, look bool) (m author.Measure, html template.HTML, err error) {
 	var c author.Content
 	if err = f.apply(&c); err != nil {
 		return m, "", err
@@ -46,6 +46,6 @@ func (s *Pages) looked(ctx context.Context, f *postForm, user string, look bool)
 	if p.PublishedAt, err = f.date(); err != nil {
 		p.PublishedAt = s.CurrentTime()
 	}
-	html, err = s.lookOf(ctx, p)
+	html, err = s.previewOf(ctx, p)
 	return m, html, err
 }

@@ -72,7 +72,7 @@ func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session accou
 	case got.fields.Get("avatar-drop") != "":
 		v.Profile.Avatar = ""
 	}
-	v.Profile.PingTargets, v.PingTargetsError = sinkLines(v.PingTargets)
+	v.Profile.PingTargets, v.PingTargetsError = pingTargetLines(v.PingTargets)
 	if v.AvatarWrong+v.PingTargetsError != "" {
 		s.showProfile(rw, r, http.StatusBadRequest, v)
 		return
@@ -82,7 +82,7 @@ func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session accou
 		status, _ := shell.StatusOf(err)
 		s.LogFailure(r, err, status)
 		shell.SetRetryAfter(rw, err)
-		v.misfit(err)
+		v.setError(err)
 		s.showProfile(rw, r, status, v)
 		return
 	}
@@ -90,7 +90,7 @@ func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session accou
 }
 
 // misfit puts what is wrong beside the field that it is about.
-func (v *profileView) misfit(err error) {
+func (v *profileView) setError(err error) {
 	at := &v.AllWrong
 	if fault.CodeOf(err) == fault.Invalid {
 		switch topField(err) {
@@ -118,16 +118,16 @@ func (v *profileView) misfit(err error) {
 }
 
 // sinkLines are the servers that an author has told besides, one a line.
-func sinkLines(text string) (all []string, wrong string) {
+func pingTargetLines(text string) (all []string, wrong string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		sink, err := announce.ParseTarget(line)
+		target, err := announce.ParseTarget(line)
 		if err != nil {
 			return nil, shell.Reason(err)
 		}
-		all = append(all, sink.String())
+		all = append(all, target.String())
 	}
 	return all, ""
 }

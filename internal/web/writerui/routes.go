@@ -19,7 +19,7 @@ func (s *Pages) Routes() []route.Route {
 	form := func(path string, limit int64, purpose string, do func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
 		return route.Route{Method: http.MethodPost, Path: path, Handler: s.WithSession(do), Protection: route.Session, MaxBody: limit, Purpose: purpose}
 	}
-	script := func(method, path string, limit int64, purpose string, do func(http.ResponseWriter, *http.Request, string) (answer, error)) route.Route {
+	script := func(method, path string, limit int64, purpose string, do func(http.ResponseWriter, *http.Request, string) (editorResponse, error)) route.Route {
 		return route.Route{Method: method, Path: path, Handler: shell.SelfGuarded(s.forScript(do)), Protection: route.Session, MaxBody: limit, Purpose: purpose}
 	}
 	return []route.Route{

@@ -50,16 +50,16 @@ func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
 			v.Wrong.Files = file.Bad
 		}
 	}
-	s.act(rw, r, session.User, got.fields.Get("do"), v)
+	s.submit(rw, r, session.User, got.fields.Get("do"), v)
 }
 
 // act does what a button says.
-func (s *Pages) act(rw http.ResponseWriter, r *http.Request, user, do string, v writeView) {
+func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user, do string, v writeView) {
 	f := &v.Form
 	if f.ID != 0 {
 		post, err := s.Posts.Get(r.Context(), user, f.ID)
 		if err != nil {
-			s.notWritten(rw, r, user, v, err)
+			s.showSaveError(rw, r, user, v, err)
 			return
 		}
 		v.State = post.State
@@ -75,11 +75,11 @@ func (s *Pages) act(rw http.ResponseWriter, r *http.Request, user, do string, v 
 		return
 	case do == "theirs":
 		s.discardDraft(r.Context(), user, f.ID)
-		s.see(rw, r, "/write/"+strconv.FormatInt(f.ID, 10)+"?did=theirs")
+		s.redirect(rw, r, "/write/"+strconv.FormatInt(f.ID, 10)+"?did=theirs")
 		return
 	case do == "drop":
 		s.discardDraft(r.Context(), user, f.ID)
-		s.see(rw, r, "/write/posts?did=dropped&done="+strconv.FormatInt(f.ID, 10))
+		s.redirect(rw, r, "/write/posts?did=dropped&done="+strconv.FormatInt(f.ID, 10))
 		return
 	}
 	if s.checkForm(&v); v.Wrong.any() {
@@ -89,30 +89,30 @@ func (s *Pages) act(rw http.ResponseWriter, r *http.Request, user, do string, v 
 	if do == "draft" {
 		err := s.saveDraft(r.Context(), user, f)
 		if err != nil {
-			s.notWritten(rw, r, user, v, err)
+			s.showSaveError(rw, r, user, v, err)
 			return
 		}
-		s.see(rw, r, "/write/"+strconv.FormatInt(f.ID, 10)+"?did=kept")
+		s.redirect(rw, r, "/write/"+strconv.FormatInt(f.ID, 10)+"?did=kept")
 		return
 	}
 	post, did, err := s.publish(r.Context(), user, do, &v)
 	if err != nil {
-		s.notWritten(rw, r, user, v, err)
+		s.showSaveError(rw, r, user, v, err)
 		return
 	}
 	to := "/write/posts"
 	if f.ID == 0 && post.State == author.Published || did == "published" {
 		to = "/write"
 	}
-	s.see(rw, r, to+"?did="+did+"&done="+strconv.FormatInt(post.ID, 10))
+	s.redirect(rw, r, to+"?did="+did+"&done="+strconv.FormatInt(post.ID, 10))
 }
 
 // see ends a request that has changed something with the page that shows it. The script of the
 // page gets the path and goes there itself: if it followed a redirect, that page would be
 // loaded twice.
-func (s *Pages) see(rw http.ResponseWriter, r *http.Request, path string) {
+func (s *Pages) redirect(rw http.ResponseWriter, r *http.Request, path string) {
 	if r.Header.Get("Accept") == "application/json" {
-		sendAnswer(rw, http.StatusOK, answer{OK: true, Path: path})
+		sendAnswer(rw, http.StatusOK, editorResponse{OK: true, Path: path})
 		return
 	}
 	http.Redirect(rw, r, path, http.StatusSeeOther)
@@ -167,13 +167,13 @@ func (s *Pages) discardDraft(ctx context.Context, user string, id int64) {
 
 // notWritten gives the form back with why nothing was done. Where the post is another by now,
 // both versions are on the page.
-func (s *Pages) notWritten(rw http.ResponseWriter, r *http.Request, user string, v writeView, err error) {
+func (s *Pages) showSaveError(rw http.ResponseWriter, r *http.Request, user string, v writeView, err error) {
 	status, _ := shell.StatusOf(err)
 	s.LogFailure(r, err, status)
 	shell.SetRetryAfter(rw, err)
 	text := shell.Reason(err)
 	switch code := fault.CodeOf(err); {
-	case (code == fault.Conflict || code == fault.Gone || code == fault.NotFound) && v.Form.ID != 0 && s.differs(r.Context(), user, &v):
+	case (code == fault.Conflict || code == fault.Gone || code == fault.NotFound) && v.Form.ID != 0 && s.loadOtherVersion(r.Context(), user, &v):
 	case code == fault.NotFound: // it can be saved anew
 		v.Wrong.All = "The post is not there any more. What you wrote is: save it, and it is a new post."
 		v.Form.ID, v.Form.Base, v.Form.Key, v.State = 0, 0, s.newPostForm("").Key, ""
@@ -187,7 +187,7 @@ func (s *Pages) notWritten(rw http.ResponseWriter, r *http.Request, user string,
 
 // differs puts the version beside the form that was saved elsewhere, if there is one.
 // What is sent next replaces it: whoever sends it has seen both.
-func (s *Pages) differs(ctx context.Context, user string, v *writeView) bool {
+func (s *Pages) loadOtherVersion(ctx context.Context, user string, v *writeView) bool {
 	post, err := s.Posts.Get(ctx, user, v.Form.ID)
 	if err != nil {
 		return false

@@ -236,7 +236,7 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 	v.User = user
 	if user != "" { // strangers have nothing made of what they send
 		// What is wrong with the form is shown beside its fields.
-		v.Measure, v.HTML, _ = s.looked(r.Context(), &v.Form, user, v.Looked)
+		v.Measure, v.HTML, _ = s.measureAndPreview(r.Context(), &v.Form, user, v.Looked)
 	}
 	if user != "" && v.Again == nil {
 		var err error
@@ -259,7 +259,7 @@ func (s *Pages) limitMode() string {
 
 // other is the version that somebody else saved.
 func (s *Pages) other(ctx context.Context, post author.Post) *otherVersion {
-	html, err := s.lookOf(ctx, post)
+	html, err := s.previewOf(ctx, post)
 	if err != nil {
 		s.Logger().Warn("the other version of a post could not be shown", "user", post.User, "post", post.ID, "err", err)
 	}
@@ -268,23 +268,23 @@ func (s *Pages) other(ctx context.Context, post author.Post) *otherVersion {
 
 // undoOf is the bar that undoes the last change of a post while that can be done, else what was
 // done in words; and which post it is.
-func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, zone *time.Location) (bar *shell.UndoBar, said, done string) {
-	said = didWords(did)
+func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, zone *time.Location) (bar *shell.UndoBar, doneMessage, done string) {
+	doneMessage = didWords(did)
 	post, err := s.Posts.Get(ctx, user, id)
 	if err != nil {
-		return nil, said, ""
+		return nil, doneMessage, ""
 	}
 	if did == "scheduled" && post.State == author.Scheduled {
-		said = "Scheduled for " + post.DueAt.In(zone).Format("2 January 2006, 15:04") + "."
+		doneMessage = "Scheduled for " + post.DueAt.In(zone).Format("2 January 2006, 15:04") + "."
 	}
 	if long := s.Posts.Warning(post); long != "" && (did == "published" || did == "changed" || did == "scheduled") {
-		said += " " + long
+		doneMessage += " " + long
 	}
 	done = strconv.FormatInt(post.ID, 10) + " " + post.Key
 	if !post.UndoUntil.After(s.CurrentTime()) {
-		return nil, said, done
+		return nil, doneMessage, done
 	}
-	bar = &shell.UndoBar{Action: fmt.Sprintf("/write/%d/undo", post.ID), Words: said, Until: shell.NewMoment(s.CurrentTime(), post.UndoUntil)}
+	bar = &shell.UndoBar{Action: fmt.Sprintf("/write/%d/undo", post.ID), Words: doneMessage, Until: shell.NewMoment(s.CurrentTime(), post.UndoUntil)}
 	bar.Until.Text = post.UndoUntil.In(zone).Format("15:04:05")
 	if bar.Words == "" {
 		bar.Words = map[author.State]string{author.Published: "Published.", author.Deleted: "Deleted."}[post.State]

@@ -16,10 +16,10 @@ import (
 )
 
 // lookWithin is how long the author waits while a file elsewhere is asked what it is.
-const lookWithin = 8 * time.Second
+const previewTimeout = 8 * time.Second
 
 // answer is what the script of the page is told.
-type answer struct {
+type editorResponse struct {
 	OK       bool   `json:"ok"`
 	Error    string `json:"error,omitempty"`    // a sentence for people
 	Conflict bool   `json:"conflict,omitempty"` // somebody else has saved another version
@@ -59,11 +59,11 @@ type categoryJSON struct {
 
 // forScript makes a door for the script of one that needs a session. Whoever is signed out is
 // told so in words; nothing of it is kept by anybody on the way.
-func (s *Pages) forScript(do func(http.ResponseWriter, *http.Request, string) (answer, error)) http.HandlerFunc {
+func (s *Pages) forScript(do func(http.ResponseWriter, *http.Request, string) (editorResponse, error)) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Cache-Control", "no-store")
 		session, err := s.FindVisitor(r)
-		var a answer
+		var a editorResponse
 		switch {
 		case err != nil:
 		case session.User == "":
@@ -89,57 +89,57 @@ func (s *Pages) forScript(do func(http.ResponseWriter, *http.Request, string) (a
 	}
 }
 
-func sendAnswer(rw http.ResponseWriter, status int, a answer) {
+func sendAnswer(rw http.ResponseWriter, status int, a editorResponse) {
 	rw.Header().Set("Content-Type", "application/json; charset=utf-8")
 	rw.WriteHeader(status)
 	_ = json.NewEncoder(rw).Encode(a) // the client may be gone
 }
 
 // doDraft saves what is on the form, as often as its author stops typing.
-func (s *Pages) doDraft(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
+func (s *Pages) doDraft(rw http.ResponseWriter, r *http.Request, user string) (editorResponse, error) {
 	got, err := s.readSent(rw, r, user)
 	if err != nil {
-		return answer{}, err
+		return editorResponse{}, err
 	}
 	f := readPostForm(got.fields, user)
 	if f.Writer != user {
-		return answer{}, fault.New(fault.Refused, "This was begun as %s, and you are signed in as %s.", f.Writer, user)
+		return editorResponse{}, fault.New(fault.Refused, "This was begun as %s, and you are signed in as %s.", f.Writer, user)
 	}
-	if f.ID == 0 && f.blank() {
-		return answer{}, nil
+	if f.ID == 0 && f.isEmpty() {
+		return editorResponse{}, nil
 	}
 	if err := s.saveDraft(r.Context(), user, &f); err != nil {
-		return answer{Conflict: fault.CodeOf(err) == fault.Conflict || fault.CodeOf(err) == fault.Gone}, err
+		return editorResponse{Conflict: fault.CodeOf(err) == fault.Conflict || fault.CodeOf(err) == fault.Gone}, err
 	}
-	return answer{ID: f.ID, Base: f.Base, Copy: f.Copy, CopyBase: f.CopyBase, Path: "/write/" + strconv.FormatInt(f.ID, 10)}, nil
+	return editorResponse{ID: f.ID, Base: f.Base, Copy: f.Copy, CopyBase: f.CopyBase, Path: "/write/" + strconv.FormatInt(f.ID, 10)}, nil
 }
 
 // doPreview is how the form will look, and how long it is.
-func (s *Pages) doPreview(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
+func (s *Pages) doPreview(rw http.ResponseWriter, r *http.Request, user string) (editorResponse, error) {
 	got, err := s.readSent(rw, r, user)
 	if err != nil {
-		return answer{}, err
+		return editorResponse{}, err
 	}
 	f := readPostForm(got.fields, user)
-	m, html, err := s.looked(r.Context(), &f, user, got.fields.Get("look") != "")
+	m, html, err := s.measureAndPreview(r.Context(), &f, user, got.fields.Get("look") != "")
 	if err != nil {
-		return answer{}, err
+		return editorResponse{}, err
 	}
-	return answer{Characters: m.Characters, Limit: m.Limit, Over: m.Over, HTML: html}, nil
+	return editorResponse{Characters: m.Characters, Limit: m.Limit, Over: m.Over, HTML: html}, nil
 }
 
 // doMedia keeps one file.
-func (s *Pages) doMedia(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
+func (s *Pages) doMedia(rw http.ResponseWriter, r *http.Request, user string) (editorResponse, error) {
 	got, err := s.readSent(rw, r, user)
 	switch {
 	case err != nil:
-		return answer{}, err
+		return editorResponse{}, err
 	case got.wrong != "":
-		return answer{}, fault.New(fault.Invalid, "%s", got.wrong)
+		return editorResponse{}, fault.New(fault.Invalid, "%s", got.wrong)
 	case len(got.files) == 0:
-		return answer{}, fault.New(fault.Invalid, "No file came.")
+		return editorResponse{}, fault.New(fault.Invalid, "No file came.")
 	}
-	return answer{File: fileJSON(s.fileField(got.files[0]))}, nil
+	return editorResponse{File: fileJSON(s.fileField(got.files[0]))}, nil
 }
 
 func fileJSON(f fileField) *fileAnswer {
@@ -147,16 +147,16 @@ func fileJSON(f fileField) *fileAnswer {
 }
 
 // doFile finds out what a file is that stands elsewhere.
-func (s *Pages) doFile(rw http.ResponseWriter, r *http.Request, user string) (answer, error) {
+func (s *Pages) doFile(rw http.ResponseWriter, r *http.Request, user string) (editorResponse, error) {
 	got, err := s.readSent(rw, r, user)
 	if err != nil {
-		return answer{}, err
+		return editorResponse{}, err
 	}
 	f := s.remoteFile(r.Context(), shell.CleanText(strings.TrimSpace(got.fields.Get("file-url")), 4096))
 	if f.Bad != "" {
-		return answer{}, fault.New(fault.Invalid, "%s", f.Bad)
+		return editorResponse{}, fault.New(fault.Invalid, "%s", f.Bad)
 	}
-	return answer{File: fileJSON(f)}, nil
+	return editorResponse{File: fileJSON(f)}, nil
 }
 
 // remoteFile asks the server that has a file what it is and how long.
@@ -165,7 +165,7 @@ func (s *Pages) remoteFile(ctx context.Context, url string) fileField {
 	if s.Files == nil {
 		return f
 	}
-	ctx, cancel := context.WithTimeout(ctx, lookWithin)
+	ctx, cancel := context.WithTimeout(ctx, previewTimeout)
 	defer cancel()
 	e, err := s.Files.Describe(ctx, url)
 	if err != nil {
@@ -176,9 +176,9 @@ func (s *Pages) remoteFile(ctx context.Context, url string) fileField {
 }
 
 // doCategories are those of the author that begin like that.
-func (s *Pages) doCategories(_ http.ResponseWriter, r *http.Request, user string) (answer, error) {
+func (s *Pages) doCategories(_ http.ResponseWriter, r *http.Request, user string) (editorResponse, error) {
 	counts, err := s.Posts.Counts(r.Context(), user, author.ByCategory, author.CategoryName(shell.CleanText(r.URL.Query().Get("prefix"), 100)), 12)
-	a := answer{Categories: []categoryJSON{}}
+	a := editorResponse{Categories: []categoryJSON{}}
 	for _, c := range counts {
 		a.Categories = append(a.Categories, categoryJSON{shell.CleanText(c.Label, 100), c.Posts})
 	}

@@ -12,9 +12,9 @@ import (
 
 func TestAnImageHasItsSizeOnceThisServerHasReadIt(t *testing.T) {
 	t.Parallel()
-	x := newBank(t).as("bob")
-	f := x.brook.follow("bob", river.Source{URL: "https://images.example/feed"})
-	x.brook.arrive(river.Item{ID: 901, SourceID: f.SourceID, GUID: "a", Content: river.Content{Title: "One", HTML: `<p><img src="https://images.example/hill.png" alt="hill"></p><p><img src="https://images.example/missing.png" alt="missing"></p><p><img src="https://images.example/told.png" alt="told" width="20" height="10"></p>`}})
+	x := newRiverHarness(t).as("bob")
+	f := x.fakeRiver.follow("bob", river.Source{URL: "https://images.example/feed"})
+	x.fakeRiver.arrive(river.Item{ID: 901, SourceID: f.SourceID, GUID: "a", Content: river.Content{Title: "One", HTML: `<p><img src="https://images.example/hill.png" alt="hill"></p><p><img src="https://images.example/missing.png" alt="missing"></p><p><img src="https://images.example/told.png" alt="told" width="20" height="10"></p>`}})
 	sizes := func() string {
 		var all []string
 		for _, img := range find(find(check(t, x.open("/river")), "div", "e-content")[0], "img", "") {

@@ -22,35 +22,35 @@ import (
 )
 
 // people are accounts in memory. Passwords are as they were given: it is a fake.
-type people struct {
-	mu       sync.Mutex
-	now      func() time.Time
-	users    map[string]account.User
-	pass     map[string]string
-	sessions map[string]account.Session // by cookie
-	tokens   []account.Token
-	secrets  []account.Secret
-	made     int
-	first    string
-	away     error // what every look at sessions returns, if set
-	callers  []account.Caller
+type fakeAccounts struct {
+	mu         sync.Mutex
+	now        func() time.Time
+	users      map[string]account.User
+	pass       map[string]string
+	sessions   map[string]account.Session // by cookie
+	tokens     []account.Token
+	secrets    []account.Secret
+	made       int
+	first      string
+	sessionErr error // what every look at sessions returns, if set
+	callers    []account.Caller
 }
 
-func newPeople(f *fake) *people {
-	p := &people{now: func() time.Time { return f.now }, users: map[string]account.User{}, pass: map[string]string{}, sessions: map[string]account.Session{}}
+func newFakeAccounts(f *fake) *fakeAccounts {
+	p := &fakeAccounts{now: func() time.Time { return f.now }, users: map[string]account.User{}, pass: map[string]string{}, sessions: map[string]account.Session{}}
 	return p
 }
 
 // with adds a user who has a password.
-func (p *people) with(name, password string) *people {
+func (p *fakeAccounts) with(name, password string) *fakeAccounts {
 	p.users[name] = account.User{Name: name, CreatedAt: p.now().Add(-40 * 24 * time.Hour), PasswordAt: p.now().Add(-3 * time.Hour)}
 	p.pass[name] = password
 	return p
 }
 
-func refusal1() error { return fault.New(fault.Refused, "The name or the password is wrong.") }
+func errWrongPassword() error { return fault.New(fault.Refused, "The name or the password is wrong.") }
 
-func (p *people) Check(_ context.Context, name, password string, from account.Caller) (account.User, error) {
+func (p *fakeAccounts) Check(_ context.Context, name, password string, from account.Caller) (account.User, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.callers = append(p.callers, from)
@@ -58,12 +58,12 @@ func (p *people) Check(_ context.Context, name, password string, from account.Ca
 		return account.User{}, &fault.Error{Code: fault.TooMany, Msg: "Too many log-ins have failed.", RetryAfter: 90 * time.Second}
 	}
 	if want, ok := p.pass[name]; !ok || want != password {
-		return account.User{}, refusal1()
+		return account.User{}, errWrongPassword()
 	}
 	return p.users[name], nil
 }
 
-func (p *people) Register(_ context.Context, name, password string, from account.Caller) (account.User, error) {
+func (p *fakeAccounts) Register(_ context.Context, name, password string, from account.Caller) (account.User, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.callers = append(p.callers, from)
@@ -77,7 +77,7 @@ func (p *people) Register(_ context.Context, name, password string, from account
 	return p.users[name], nil
 }
 
-func (p *people) User(_ context.Context, name string) (account.User, error) {
+func (p *fakeAccounts) User(_ context.Context, name string) (account.User, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	u, ok := p.users[name]
@@ -87,7 +87,7 @@ func (p *people) User(_ context.Context, name string) (account.User, error) {
 	return u, nil
 }
 
-func (p *people) ChangePassword(_ context.Context, u account.User, password string) (account.User, error) {
+func (p *fakeAccounts) ChangePassword(_ context.Context, u account.User, password string) (account.User, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	name := u.Name
@@ -108,9 +108,9 @@ func (p *people) ChangePassword(_ context.Context, u account.User, password stri
 	return u, nil
 }
 
-func (p *people) SetupToken() string { return p.first }
+func (p *fakeAccounts) SetupToken() string { return p.first }
 
-func (p *people) AddFirst(ctx context.Context, token, name, password string, from account.Caller) (account.User, error) {
+func (p *fakeAccounts) AddFirst(ctx context.Context, token, name, password string, from account.Caller) (account.User, error) {
 	if token != p.first {
 		return account.User{}, fault.New(fault.Refused, "This is not the token that was printed at the start.")
 	}
@@ -121,11 +121,11 @@ func (p *people) AddFirst(ctx context.Context, token, name, password string, fro
 	return u, err
 }
 
-func (p *people) StartSession(_ context.Context, u account.User, agent string) (string, account.Session, error) {
+func (p *fakeAccounts) StartSession(_ context.Context, u account.User, agent string) (string, account.Session, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if now := p.users[u.Name]; !now.PasswordAt.Equal(u.PasswordAt) {
-		return "", account.Session{}, refusal1()
+		return "", account.Session{}, errWrongPassword()
 	}
 	p.made++
 	cookie := fmt.Sprintf("cookie-%d", p.made)
@@ -134,20 +134,20 @@ func (p *people) StartSession(_ context.Context, u account.User, agent string) (
 	return cookie, s, nil
 }
 
-func (p *people) Session(_ context.Context, cookie string) (account.Session, error) {
+func (p *fakeAccounts) Session(_ context.Context, cookie string) (account.Session, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s, ok := p.sessions[cookie]
 	switch {
-	case p.away != nil:
-		return s, p.away
+	case p.sessionErr != nil:
+		return s, p.sessionErr
 	case !ok:
 		return s, fault.New(fault.Refused, "The session is over.")
 	}
 	return s, nil
 }
 
-func (p *people) Sessions(_ context.Context, user string) (all []account.Session, err error) {
+func (p *fakeAccounts) Sessions(_ context.Context, user string) (all []account.Session, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.sessions {
@@ -159,7 +159,7 @@ func (p *people) Sessions(_ context.Context, user string) (all []account.Session
 	return all, nil
 }
 
-func (p *people) EndSession(_ context.Context, id string) error {
+func (p *fakeAccounts) EndSession(_ context.Context, id string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for cookie, s := range p.sessions {
@@ -170,7 +170,7 @@ func (p *people) EndSession(_ context.Context, id string) error {
 	return nil
 }
 
-func (p *people) NewToken(_ context.Context, user, label string, scopes []string) (string, account.Token, error) {
+func (p *fakeAccounts) NewToken(_ context.Context, user, label string, scopes []string) (string, account.Token, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.made++
@@ -180,23 +180,23 @@ func (p *people) NewToken(_ context.Context, user, label string, scopes []string
 }
 
 // Ask writes what is asked in clear: what is sealed is the business of accounts.
-func (p *people) SealRequest(_ context.Context, z account.Authorization) (string, error) {
+func (p *fakeAccounts) SealRequest(_ context.Context, z account.Authorization) (string, error) {
 	b, err := json.Marshal(z)
 	return string(b), err
 }
 
-func (p *people) OpenRequest(user, ask string) (z account.Authorization, err error) {
+func (p *fakeAccounts) OpenRequest(user, ask string) (z account.Authorization, err error) {
 	if err = json.Unmarshal([]byte(ask), &z); err != nil || z.User != user {
 		return z, fault.New(fault.Refused, "This page was open for too long.")
 	}
 	return z, nil
 }
 
-func (p *people) Allow(z account.Authorization) (string, error) {
+func (p *fakeAccounts) Allow(z account.Authorization) (string, error) {
 	return "code for " + strings.Join(z.Scopes, ","), nil
 }
 
-func (p *people) Tokens(_ context.Context, user string) (all []account.Token, err error) {
+func (p *fakeAccounts) Tokens(_ context.Context, user string) (all []account.Token, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, t := range p.tokens {
@@ -207,7 +207,7 @@ func (p *people) Tokens(_ context.Context, user string) (all []account.Token, er
 	return all, nil
 }
 
-func (p *people) RevokeToken(_ context.Context, user, id string) error {
+func (p *fakeAccounts) RevokeToken(_ context.Context, user, id string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.tokens)
@@ -218,7 +218,7 @@ func (p *people) RevokeToken(_ context.Context, user, id string) error {
 	return nil
 }
 
-func (p *people) NewSecret(_ context.Context, user, name, reader string) (account.Secret, error) {
+func (p *fakeAccounts) NewSecret(_ context.Context, user, name, reader string) (account.Secret, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.secrets {
@@ -233,7 +233,7 @@ func (p *people) NewSecret(_ context.Context, user, name, reader string) (accoun
 	return s, nil
 }
 
-func (p *people) Secrets(_ context.Context, user, name string) (all []account.Secret, err error) {
+func (p *fakeAccounts) Secrets(_ context.Context, user, name string) (all []account.Secret, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range p.secrets {
@@ -244,7 +244,7 @@ func (p *people) Secrets(_ context.Context, user, name string) (all []account.Se
 	return all, nil
 }
 
-func (p *people) RevokeSecret(_ context.Context, user, selector string) error {
+func (p *fakeAccounts) RevokeSecret(_ context.Context, user, selector string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.secrets = slices.DeleteFunc(p.secrets, func(s account.Secret) bool { return s.User == user && s.Selector == selector })
@@ -252,7 +252,7 @@ func (p *people) RevokeSecret(_ context.Context, user, selector string) error {
 }
 
 // saved are feeds in memory.
-type saved struct {
+type fakeFeeds struct {
 	mu    sync.Mutex
 	now   func() time.Time
 	feeds map[string]author.Feed
@@ -260,11 +260,11 @@ type saved struct {
 	reads int // of documents
 }
 
-func newSaved(f *fake) *saved {
-	return &saved{now: func() time.Time { return f.now }, feeds: map[string]author.Feed{}, docs: map[string][]byte{}}
+func newFakeFeeds(f *fake) *fakeFeeds {
+	return &fakeFeeds{now: func() time.Time { return f.now }, feeds: map[string]author.Feed{}, docs: map[string][]byte{}}
 }
 
-func (s *saved) Put(_ context.Context, d author.Document) (author.Feed, error) {
+func (s *fakeFeeds) Put(_ context.Context, d author.Document) (author.Feed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	parsed, err := feed.ParseBytes(d.Bytes, nil)
@@ -285,7 +285,7 @@ func (s *saved) Put(_ context.Context, d author.Document) (author.Feed, error) {
 	return f, nil
 }
 
-func (s *saved) Feed(_ context.Context, user, name string) (author.Feed, error) {
+func (s *fakeFeeds) Feed(_ context.Context, user, name string) (author.Feed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f, ok := s.feeds[user+"/"+name]
@@ -295,7 +295,7 @@ func (s *saved) Feed(_ context.Context, user, name string) (author.Feed, error) 
 	return f, nil
 }
 
-func (s *saved) Document(ctx context.Context, user, name string) (author.Feed, []byte, error) {
+func (s *fakeFeeds) Document(ctx context.Context, user, name string) (author.Feed, []byte, error) {
 	f, err := s.Feed(ctx, user, name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -303,7 +303,7 @@ func (s *saved) Document(ctx context.Context, user, name string) (author.Feed, [
 	return f, s.docs[user+"/"+name], err
 }
 
-func (s *saved) change(user, name, to string, gone bool) (author.Feed, error) {
+func (s *fakeFeeds) change(user, name, to string, gone bool) (author.Feed, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f, ok := s.feeds[user+"/"+name]
@@ -315,14 +315,14 @@ func (s *saved) change(user, name, to string, gone bool) (author.Feed, error) {
 	return f, nil
 }
 
-func (s *saved) Move(_ context.Context, user, name, to string) (author.Feed, error) {
+func (s *fakeFeeds) Move(_ context.Context, user, name, to string) (author.Feed, error) {
 	if strings.Contains(to, "@") {
 		return author.Feed{}, fault.New(fault.Invalid, "The new address has a name or password in it; leave it out.")
 	}
 	return s.change(user, name, to, false)
 }
 
-func (s *saved) MoveTemporarily(ctx context.Context, user, name, to string) (author.Feed, error) {
+func (s *fakeFeeds) MoveTemporarily(ctx context.Context, user, name, to string) (author.Feed, error) {
 	f, err := s.Move(ctx, user, name, to)
 	if err == nil {
 		f.Temporary = true
@@ -333,7 +333,7 @@ func (s *saved) MoveTemporarily(ctx context.Context, user, name, to string) (aut
 	return f, err
 }
 
-func (s *saved) AddCloud(ctx context.Context, user string, on bool) (author.Feed, error) {
+func (s *fakeFeeds) AddCloud(ctx context.Context, user string, on bool) (author.Feed, error) {
 	f, err := s.Feed(ctx, user, author.Public)
 	if err == nil {
 		f.AddCloud = on
@@ -344,27 +344,27 @@ func (s *saved) AddCloud(ctx context.Context, user string, on bool) (author.Feed
 	return f, err
 }
 
-func (s *saved) End(_ context.Context, user, name string) (author.Feed, error) {
+func (s *fakeFeeds) End(_ context.Context, user, name string) (author.Feed, error) {
 	return s.change(user, name, "", true)
 }
 
-func (s *saved) Restore(_ context.Context, user, name string) (author.Feed, error) {
+func (s *fakeFeeds) Restore(_ context.Context, user, name string) (author.Feed, error) {
 	return s.change(user, name, "", false)
 }
 
 // crowd are made-up readers.
-type crowd struct {
+type fakeAudience struct {
 	report audience.Report
 	asked  string
 }
 
-func (c *crowd) Report(_ context.Context, user string, _ int) (audience.Report, error) {
+func (c *fakeAudience) Report(_ context.Context, user string, _ int) (audience.Report, error) {
 	c.asked = user
 	return c.report, nil
 }
 
 // aCrowd has readers of every kind, and thirty days but for some when nobody counted.
-func aCrowd(now time.Time) *crowd {
+func sampleAudience(now time.Time) *fakeAudience {
 	r := audience.Report{At: now, WindowDays: 7, Readers: 1204}
 	r.Services = audience.Services{Readers: 1100, List: []audience.ServiceRow{{Name: "Feedbin", Format: "rss20", Subscribers: 900, LastAt: now.Add(-time.Hour)}, {Name: "Newsly", Subscribers: 200, LastAt: now.Add(-50 * time.Hour)}}}
 	r.Programs = audience.Programs{Readers: 80, Once: 12, List: []audience.Count{{Name: "NetNewsWire", N: 60}, {Name: "without a name", N: 20}}}
@@ -379,39 +379,39 @@ func aCrowd(now time.Time) *crowd {
 		n := int64(900 + i*10)
 		r.Days = append(r.Days, audience.Day{Day: now.UTC().Truncate(24*time.Hour).AddDate(0, 0, i-29), Readers: n, Services: n - 100, Programs: 76, Push: 22, Private: 2, Requests: 4000 + 97*int64(i%7), NotModified: 3600})
 	}
-	return &crowd{report: r}
+	return &fakeAudience{report: r}
 }
 
 // town is a server with accounts: alice has a password and a feed, bob nothing.
-type town struct {
+type accountHarness struct {
 	*testing.T
 	*Web
-	fake   *fake
-	people *people
-	saved  *saved
-	crowd  *crowd
-	pages  http.Handler
-	author AuthorPage
-	cookie string // of who is signed in
+	fake         *fake
+	fakeAccounts *fakeAccounts
+	fakeFeeds    *fakeFeeds
+	fakeAudience *fakeAudience
+	pages        http.Handler
+	author       AuthorPage
+	cookie       string // of who is signed in
 }
 
 // rebuild makes the pages again, after the test changed a setting.
-func (x *town) rebuild() { x.pages, x.author = x.Routes(), x.AuthorPage() }
+func (x *accountHarness) rebuild() { x.pages, x.author = x.Routes(), x.AuthorPage() }
 
-func newTown(t *testing.T) *town {
+func newAccountHarness(t *testing.T) *accountHarness {
 	t.Helper()
 	f := newFake()
 	w, _ := newWeb(t, f)
-	p, s := newPeople(f).with("alice", "correct horse").with("bob", "battery staple"), newSaved(f)
-	c := aCrowd(f.now)
+	p, s := newFakeAccounts(f).with("alice", "correct horse").with("bob", "battery staple"), newFakeFeeds(f)
+	c := sampleAudience(f.now)
 	w.Accounts, w.Authors, w.Audience = p, s, c
-	return &town{T: t, Web: w, fake: f, people: p, saved: s, crowd: c, pages: w.Routes(), author: w.AuthorPage()}
+	return &accountHarness{T: t, Web: w, fake: f, fakeAccounts: p, fakeFeeds: s, fakeAudience: c, pages: w.Routes(), author: w.AuthorPage()}
 }
 
 // as signs somebody in without asking.
-func (x *town) as(name string) *town {
+func (x *accountHarness) as(name string) *accountHarness {
 	x.Helper()
-	cookie, _, err := x.people.StartSession(x.Context(), x.people.users[name], "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0")
+	cookie, _, err := x.fakeAccounts.StartSession(x.Context(), x.fakeAccounts.users[name], "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0")
 	if err != nil {
 		x.Fatal(err)
 	}
@@ -419,7 +419,7 @@ func (x *town) as(name string) *town {
 	return x
 }
 
-func (x *town) do(r *http.Request) *httptest.ResponseRecorder {
+func (x *accountHarness) do(r *http.Request) *httptest.ResponseRecorder {
 	x.Helper()
 	if x.cookie != "" {
 		r.AddCookie(&http.Cookie{Name: "cloudburst", Value: x.cookie})
@@ -430,12 +430,12 @@ func (x *town) do(r *http.Request) *httptest.ResponseRecorder {
 	return rec
 }
 
-func (x *town) open(path string) *httptest.ResponseRecorder {
+func (x *accountHarness) open(path string) *httptest.ResponseRecorder {
 	x.Helper()
 	return x.do(httptest.NewRequest("GET", path, nil))
 }
 
-func (x *town) send(path string, fields ...string) *httptest.ResponseRecorder {
+func (x *accountHarness) send(path string, fields ...string) *httptest.ResponseRecorder {
 	x.Helper()
 	form := url.Values{}
 	for i := 0; i+1 < len(fields); i += 2 {
@@ -447,7 +447,7 @@ func (x *town) send(path string, fields ...string) *httptest.ResponseRecorder {
 }
 
 // page is the page of an author.
-func (x *town) page(user, query string) *httptest.ResponseRecorder {
+func (x *accountHarness) page(user, query string) *httptest.ResponseRecorder {
 	x.Helper()
 	r := httptest.NewRequest("GET", "/"+user+"/"+query, nil)
 	if x.cookie != "" {
@@ -458,9 +458,9 @@ func (x *town) page(user, query string) *httptest.ResponseRecorder {
 	return rec
 }
 
-func (x *town) save(user, name, doc string) {
+func (x *accountHarness) save(user, name, doc string) {
 	x.Helper()
-	if _, err := x.saved.Put(x.Context(), author.Document{User: user, Name: name, Bytes: []byte(doc)}); err != nil {
+	if _, err := x.fakeFeeds.Put(x.Context(), author.Document{User: user, Name: name, Bytes: []byte(doc)}); err != nil {
 		x.Fatal(err)
 	}
 }

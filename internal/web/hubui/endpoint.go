@@ -6,10 +6,10 @@ import (
 )
 
 // door is a way in or out, as event.Event and hub.Change name it, with its words.
-type door struct{ Value, Tag, Words string }
+type endpoint struct{ Value, Tag, Words string }
 
-func doors() []door {
-	return []door{
+func endpoints() []endpoint {
+	return []endpoint{
 		{"rest", "rssCloud", "rssCloud, as a form (REST)"},
 		{hub.XMLRPC, "XML-RPC", "rssCloud, over XML-RPC"},
 		{hub.SOAP, "SOAP", "rssCloud, over SOAP"},
@@ -39,12 +39,12 @@ func doors() []door {
 
 // doorOf is the door with that value; one that has no words here is called as it
 // is called inside.
-func doorOf(value string) door {
-	for _, d := range doors() {
+func endpointOf(value string) endpoint {
+	for _, d := range endpoints() {
 		if d.Value == value {
 			return d
 		}
 	}
 	v := shell.CleanText(value, 40)
-	return door{v, v, v}
+	return endpoint{v, v, v}
 }
