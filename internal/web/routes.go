@@ -16,16 +16,16 @@ import (
 	"cloudburst/internal/web/writerui"
 )
 
-// site is a Web at work: what Routes makes once.
+// site holds the pages of a Web.
 type site struct {
 	shell   *shell.Shell
 	texts   *content.Renderer
 	hub     *hubui.Pages
 	docs    *docsui.Pages
-	reader  *readerui.Pages  // nil: no feeds are read here
-	writer  *writerui.Pages  // nil: nobody writes here
+	reader  *readerui.Pages  // nil: no feed reader
+	writer  *writerui.Pages  // nil: no writing
 	author  *authorui.Pages  // of every user
-	account *accountui.Pages // nil: nobody signs in here
+	account *accountui.Pages // nil: no accounts
 }
 
 // newSite builds the pages.
@@ -50,7 +50,7 @@ func newSite(w *Web) *site {
 	return s
 }
 
-// RouteList is every page as data, in no particular order.
+// RouteList lists every page as data, in no particular order.
 func (w *Web) RouteList() []route.Route { return newSite(w).routes() }
 
 func (s *site) routes() []route.Route {
@@ -68,8 +68,8 @@ func (s *site) routes() []route.Route {
 	return all
 }
 
-// Routes is every page, with its headers and the protection of its forms. It
-// answers any path: what is not a page is the 404 page.
+// Routes serves every page, with its headers and the protection of its forms. It answers any path;
+// an unknown one with the 404 page.
 func (w *Web) Routes() http.Handler {
 	s := newSite(w)
 	mux := http.NewServeMux()
@@ -78,8 +78,7 @@ func (w *Web) Routes() http.Handler {
 	return s.shell.Wrap(s.shell.GuardForms(mux, readerui.EndForwardingPath))
 }
 
-// AuthorPage writes the page of a user. As an http.Handler it takes the user's name
-// from the path.
+// AuthorPage writes the page of a user. As an http.Handler it takes the user's name from the path.
 type AuthorPage func(rw http.ResponseWriter, r *http.Request, user string)
 
 func (p AuthorPage) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
@@ -87,9 +86,8 @@ func (p AuthorPage) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	p(rw, r, user)
 }
 
-// AuthorPage is the page of a user, /<user>/: what his public feed has, for people. It
-// answers for users without one as for those who are not there, and has the headers of
-// every other page.
+// AuthorPage serves the page of a user, /<user>/: the public feed for people. The reply for a user
+// without a page is the same as for an unknown user, and it has the headers of all pages.
 func (w *Web) AuthorPage() AuthorPage {
 	s := newSite(w)
 	return func(rw http.ResponseWriter, r *http.Request, user string) {
@@ -97,9 +95,8 @@ func (w *Web) AuthorPage() AuthorPage {
 	}
 }
 
-// PingSitePage is the page that answers /pingSiteForm: a title, a sentence, and the
-// form with what was in it. Its fields are name, url, changesURL and rssUrl. It has
-// the headers of every other page.
+// PingSitePage writes the page that answers /pingSiteForm: a title, a sentence, and the form with
+// its values. Its fields are name, url, changesURL and rssUrl. It has the headers of all pages.
 func (w *Web) PingSitePage() func(rw http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {
 	s := newSite(w)
 	return func(rw http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values) {
@@ -109,7 +106,7 @@ func (w *Web) PingSitePage() func(rw http.ResponseWriter, r *http.Request, statu
 	}
 }
 
-// missing answers what no route matched: 405 where another method has a page, else 404.
+// missing answers a path without a route: 405 if another method has one, else 404.
 func (s *site) missing(mux *http.ServeMux, rw http.ResponseWriter, r *http.Request) {
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
 		if method == r.Method {
@@ -127,7 +124,7 @@ func (s *site) missing(mux *http.ServeMux, rw http.ResponseWriter, r *http.Reque
 		s.shell.MethodNotAllowed(rw, r, allow, hint)
 		return
 	}
-	// What an author would type is led to his own numbers; nobody else learns of it.
+	// /<user>/stats is a shortcut to a user's own numbers; other users get a 404.
 	if user := s.shell.Visitor(r).User; s.shell.CountsReaders && user != "" && r.URL.Path == "/"+user+"/stats" {
 		http.Redirect(rw, r, "/account/readers", http.StatusSeeOther)
 		return

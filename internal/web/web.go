@@ -1,9 +1,9 @@
-// Package web joins the pages that people see: it takes the surroundings of all of them, builds
-// the shell and the groups of pages, and puts their routes together.
+// Package web joins the pages: it takes the dependencies of all of them, builds the shell and the
+// groups of pages, and combines their routes.
 //
-// The pages stand on the public listener, so but for the pages that need a session they show what
-// the public may see and nothing else. Every page works without JavaScript; the scripts only save
-// a reload. Start with [Web] and its Routes.
+// The pages are on the public listener. Except for pages that need a session, they show public data
+// only. Every page works without JavaScript; the scripts only save reloads. Start with [Web] and
+// its Routes.
 package web
 
 import (
@@ -26,22 +26,22 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// Web is the pages' surroundings. Hub, Store and Bus must be set before Routes;
-// the zero value of everything else means its default.
+// Web has the dependencies of the pages. Hub, Store and Bus must be set before Routes; the zero
+// value of every other field means its default.
 type Web struct {
 	Hub   hubui.Hub
 	Store hubui.Store
 	Bus   *event.Bus
 
-	PublicURL string // where strangers reach this server; "": as the request says
+	PublicURL string // URL of this server for the public; "": taken from the request
 	// Cloud is the <cloud> of this server at a public URL; nil: rsscloud.CloudAt.
 	Cloud    func(public string) rsscloud.Cloud
-	TestFeed string        // URL of a feed that changes by itself; "": none
-	Expiry   time.Duration // how long a registration by rssCloud lasts [25 h]
-	// Changed is when the feed of this server at a URL changed last, whether anybody was
-	// subscribed or not. Zero: it has no such feed. Nil: it has no feeds.
+	TestFeed string        // URL of a feed that changes every 15 minutes; "": none
+	Expiry   time.Duration // lifetime of an rssCloud registration [25 h]
+	// Changed is the time of the last change of the feed of this server at a URL, with or without
+	// subscribers. Zero: no feed at that URL. Nil: no feeds.
 	Changed func(ctx context.Context, url string) time.Time
-	// Tick has it change at once, for the owner of the first account; nil: it cannot be had.
+	// Tick changes the test feed at once, for the owner of the first account; nil: not possible.
 	Tick     func(ctx context.Context) (at time.Time, url string, err error)
 	Version  string           // of the program
 	Warnings func() []string  // sentences for the status page; nil: none
@@ -49,57 +49,55 @@ type Web struct {
 	Log      *slog.Logger     // nil: slog.Default
 	Done     <-chan struct{}  // closed when the program stops: streams end; nil: never
 
-	Accounts     AllAccounts        // nil: nobody signs in here, and there are no pages for it
-	Authors      accountui.Authors  // nil: no feeds are kept here
+	Accounts     AllAccounts        // nil: no accounts and no account pages
+	Authors      accountui.Authors  // nil: no feeds are hosted here
 	Audience     accountui.Audience // nil: readers are not counted
-	Registration bool               // everybody may make an account, at /signup
-	Apps         accountui.Apps     // reads what programs say of themselves; nil: nobody signs in to programs here
-	// Rels are the links of users' pages by which programs find what they need to sign in: rel
-	// and path in turn.
+	Registration bool               // open registration, at /signup
+	Apps         accountui.Apps     // reads the metadata of client programs; nil: no sign-in for programs
+	// Rels are the links on users' pages by which programs find the sign-in endpoints: rel and path
+	// of each.
 	Rels [][2]string
 
-	Posts     AllPosts        // nil: nobody writes here
-	Files     writerui.Files  // beside posts; nil: none are kept
-	Moves     accountui.Moves // takes authors in and out; nil: nobody does
-	LimitMode string          // of short posts: author.LimitWarn and so on
-	// FileOf is a file that is kept here, by the beginning of its hash. nil: nothing is known of files.
+	Posts     AllPosts        // nil: no writing
+	Files     writerui.Files  // files of posts; nil: none are hosted
+	Moves     accountui.Moves // imports and exports authors; nil: not possible
+	LimitMode string          // for long posts without a title: author.LimitWarn and so on
+	// FileOf returns a hosted file by the first digits of its hash. Nil: no metadata of files.
 	FileOf func(ctx context.Context, user, hash string) (author.File, error)
 
-	River       AllRiver                           // nil: no feeds are read here
-	Arrivals    func(buffer int) readerui.Listener // hears of what comes; nil: pages are not live
-	ReaderOf    func(user string) string           // of the river; nil: the same name
-	OwnerOf     func(reader string) string         // its name in paths; nil: the same name, and "server" for ""
-	RiverPublic bool                               // strangers may read the server's own river
-	Fresh       func(ctx context.Context) bool     // nobody has an account yet; nil: somebody has
+	River       AllRiver                           // nil: no feed reader
+	Arrivals    func(buffer int) readerui.Listener // listens for new items; nil: pages are not live
+	ReaderOf    func(user string) string           // reader name in the river; nil: the same name
+	OwnerOf     func(reader string) string         // user name in paths; nil: the same name, and "server" for ""
+	RiverPublic bool                               // the public may read the server's own river
+	Fresh       func(ctx context.Context) bool     // reports that no account exists yet; nil: there is one
 	Images      string                             // of items: ImagesProxy, ImagesDirect or ImagesOff [off, without Remote or ImageKey]
-	Remote      content.Remote                     // reads pictures; nil: none
-	ImageKey    []byte                             // signs their addresses
+	Remote      content.Remote                     // reads images; nil: none
+	ImageKey    []byte                             // signs proxy URLs of images
 
-	// Explained gives an explanation as it is written in JSON, at /feeds/{id}.json. Nil:
-	// there is none.
+	// Explained converts an explanation to its JSON form, for /feeds/{id}.json. Nil: not served.
 	Explained func(f *river.Followed, e *river.Explanation) any
 
-	// ClientAddr is the address a request counts as coming from, proxies
-	// considered. Nil: the TCP peer.
+	// ClientAddr returns the client address of a request, behind proxies too. Nil: the TCP peer.
 	ClientAddr   func(*http.Request) netip.Addr
-	MaxListeners int           // live readers at once [5,000]; more are asked to come back
-	Heartbeat    time.Duration // between two signs of life on a quiet stream [15 s]
+	MaxListeners int           // live streams at once [5,000]; further clients are asked to retry
+	Heartbeat    time.Duration // interval of heartbeats on a quiet stream [15 s]
 }
 
-// AllAccounts is what all pages ask of the accounts; an account.Accounts is one.
+// AllAccounts is the interface to the accounts for all pages; account.Accounts implements it.
 type AllAccounts interface {
 	accountui.Accounts
 	shell.Sessions
 }
 
-// AllPosts is what all pages ask of posts; an author.Posts is one.
+// AllPosts is the interface to posts for all pages; author.Posts implements it.
 type AllPosts interface {
 	writerui.Posts
 	authorui.Posts
 	content.Posts
 }
 
-// AllRiver is what all pages ask of the aggregator; a river.River is one.
+// AllRiver is the interface to the aggregator for all pages; river.River implements it.
 type AllRiver interface {
 	readerui.River
 	hubui.Reading

@@ -13,41 +13,41 @@ import (
 
 type accountView struct {
 	shell.View
-	Mine     string // which of the account's pages, for its tabs
-	Message  string // what was done just now
+	Mine     string // page of the account, for its tabs
+	Message  string // result of the last action
 	Who      account.User
 	Sessions []sessionRow
 	Tokens   []tokenRow
 	Scopes   []scope
-	Label    string // of the new token, as it was filled in
+	Label    string // of the new token, as typed
 
 	LabelError, ScopeError string
 	OldError, NewError     string
 
-	Moves     bool // everything can be taken along
+	Moves     bool // import and export are possible
 	MoveError string
 }
 
 type sessionRow struct {
 	ID, Agent            string
-	Here                 bool // this very browser
+	Here                 bool // this browser
 	Since, Seen, Expires shell.Moment
 }
 
 type tokenRow struct {
 	ID, Label  string
-	Client     string // URL of the program that asked for it; "": the user made it
+	Client     string // URL of the program that requested it; "": created by the user
 	Scopes     string
 	Made, Used shell.Moment
 }
 
-// scope is something that a token may be good for.
+// scope is a permission that a token can have.
 type scope struct {
 	Value, Words string
 	Chosen       bool
 }
 
-// scopes are all, with what they mean; one that has no words here has its name.
+// scopes lists all permissions with descriptions; one without a description has its name only.
 func scopes(chosen []string) (all []scope) {
 	words := map[string]string{
 		"create": "Create posts and feeds", "update": "Edit", "delete": "Delete", "media": "Upload files", "read": "Read your data",
@@ -58,8 +58,8 @@ func scopes(chosen []string) (all []scope) {
 	return all
 }
 
-// said is what an address may say that was done: a word, so that no link can put its
-// own text into a page.
+// doneMessage is the message about the action that the URL names. The URL has a keyword only, so
+// that a link cannot put text into a page.
 func doneMessage(r *http.Request) string {
 	return map[string]string{
 		"password": "The password is changed. Every other browser was signed out.",
@@ -77,12 +77,12 @@ func doneMessage(r *http.Request) string {
 	}[r.URL.Query().Get("done")]
 }
 
-// accountPage is who one is here, and what opens the account.
+// accountPage shows the user's sessions and tokens.
 func (s *Pages) accountPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	s.showAccount(rw, r, session, http.StatusOK, accountView{})
 }
 
-// showAccount adds to v, which has what became of a form, what the page always has.
+// showAccount adds the common data of the page to v, which has the results of a form.
 func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v accountView) {
 	v.View, v.Mine, v.Message = s.NewView(r, "Account", "/account"), "/account", doneMessage(r)
 	v.Heading, v.Moves = session.User, s.Moves != nil
@@ -122,7 +122,7 @@ func (s *Pages) showAccount(rw http.ResponseWriter, r *http.Request, session acc
 	s.Render(rw, r, status, "account", v)
 }
 
-// agentWords is how a person would know a browser again.
+// agentWords is the name of a browser for people.
 func agentWords(agent string) string {
 	name := ""
 	for _, known := range []struct{ part, name string }{
@@ -149,8 +149,8 @@ func agentWords(agent string) string {
 	return "a program without a name"
 }
 
-// doPassword asks the old password, because whoever finds a browser open should not
-// get the account with it. Every other session ends.
+// doPassword requires the current password, so that an unattended browser is not enough to take
+// over the account. All other sessions end.
 func (s *Pages) doPassword(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
@@ -177,7 +177,7 @@ func (s *Pages) doPassword(rw http.ResponseWriter, r *http.Request, session acco
 	http.Redirect(rw, r, "/account?done=password", http.StatusSeeOther)
 }
 
-// accountMistake gives the page back with what is wrong beside its field.
+// accountMistake shows the page again, with the error next to its field.
 func (s *Pages) accountMistake(rw http.ResponseWriter, r *http.Request, session account.Session, err error, v accountView) {
 	status, _ := shell.StatusOf(err)
 	s.LogFailure(r, err, status)
@@ -197,7 +197,7 @@ func (s *Pages) doEndSession(rw http.ResponseWriter, r *http.Request, session ac
 		s.Fail(rw, r, err)
 		return
 	}
-	// End knows only the ID: that it is one's own is to be seen here.
+	// End takes only the ID, so the owner is checked here.
 	if slices.ContainsFunc(all, func(other account.Session) bool { return other.ID == id }) {
 		if err := s.Accounts.EndSession(r.Context(), id); err != nil && fault.CodeOf(err) != fault.NotFound {
 			s.Fail(rw, r, err)
@@ -216,7 +216,7 @@ type tokenView struct {
 	Base   string
 }
 
-// doNewToken makes a token and shows it, this one time.
+// doNewToken creates a token and shows it once.
 func (s *Pages) doNewToken(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
@@ -254,7 +254,7 @@ func chosenScopes(form rsscloud.Form) (chosen []string) {
 	return chosen
 }
 
-// doRevokeToken asks whether it is meant, then does it.
+// doRevokeToken revokes a token after confirmation.
 func (s *Pages) doRevokeToken(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {

@@ -1,6 +1,6 @@
 // Package accountui has the pages to sign in, and those of an account: tokens and sessions, hosted
-// feeds and who reads them, secrets of private feeds, access of programs, import and export.
-// Start with [Pages].
+// feeds and their readers, secrets of private feeds, access of programs, import and export. Start
+// with [Pages].
 package accountui
 
 import (
@@ -12,18 +12,18 @@ import (
 	"cloudburst/internal/web/content"
 )
 
-// Options are the surroundings of the pages of accounts. Accounts must be set.
+// Options configure the pages of accounts. Accounts must be set.
 type Options struct {
 	Accounts     Accounts
 	Authors      Authors  // nil: no feeds are hosted here
-	Profiles     Profiles // nil: nobody writes here
+	Profiles     Profiles // nil: no writing
 	Audience     Audience // nil: readers are not counted
-	Registration bool     // everybody may make an account, at /signup
-	Apps         Apps     // reads what programs say of themselves; nil: nobody signs in to programs here
+	Registration bool     // open registration, at /signup
+	Apps         Apps     // reads the metadata of client programs; nil: no sign-in for programs
 	Moves        Moves    // exports and imports authors; nil: not possible
 }
 
-// Accounts is what the pages ask of the accounts; an account.Accounts is one.
+// Accounts is the interface to the accounts for the pages; account.Accounts implements it.
 type Accounts interface {
 	People
 	BrowserSessions
@@ -32,7 +32,7 @@ type Accounts interface {
 	Secrets
 }
 
-// People are the users and their passwords.
+// People manages users and their passwords.
 type People interface {
 	Check(ctx context.Context, name, password string, from account.Caller) (account.User, error)
 	Register(ctx context.Context, name, password string, from account.Caller) (account.User, error)
@@ -42,34 +42,34 @@ type People interface {
 	AddFirst(ctx context.Context, token, name, password string, from account.Caller) (account.User, error)
 }
 
-// BrowserSessions are the sessions of a user.
+// BrowserSessions manages the sessions of a user.
 type BrowserSessions interface {
 	Sessions(ctx context.Context, user string) ([]account.Session, error)
 	EndSession(ctx context.Context, id string) error
 }
 
-// Tokens are what programs of a user send.
+// Tokens manages the tokens of a user's programs.
 type Tokens interface {
 	NewToken(ctx context.Context, user, label string, scopes []string) (plain string, t account.Token, err error)
 	Tokens(ctx context.Context, user string) ([]account.Token, error)
 	RevokeToken(ctx context.Context, user, id string) error
 }
 
-// Authorizations are requests of programs for access.
+// Authorizations manages requests of programs for access.
 type Authorizations interface {
 	SealRequest(ctx context.Context, z account.Authorization) (ask string, err error)
 	OpenRequest(user, ask string) (account.Authorization, error)
 	Allow(z account.Authorization) (code string, err error)
 }
 
-// Secrets open private feeds.
+// Secrets manages the secrets of private feeds.
 type Secrets interface {
 	NewSecret(ctx context.Context, user, feed, reader string) (account.Secret, error)
 	Secrets(ctx context.Context, user, feed string) ([]account.Secret, error)
 	RevokeSecret(ctx context.Context, user, selector string) error
 }
 
-// Authors is what the pages ask of the hosted feeds; an author.Feeds is one.
+// Authors is the interface to hosted feeds for the pages; author.Feeds implements it.
 type Authors interface {
 	Put(ctx context.Context, d author.Document) (author.Feed, error)
 	Feed(ctx context.Context, user, name string) (author.Feed, error)
@@ -81,22 +81,22 @@ type Authors interface {
 	Restore(ctx context.Context, user, name string) (author.Feed, error)
 }
 
-// Profiles is what the pages ask of the profiles of writers.
+// Profiles is the interface to the profiles of authors for the pages.
 type Profiles interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, via string) (author.Writer, error)
 }
 
-// Audience knows who reads the feeds; an audience.Audience is one.
+// Audience counts the readers of feeds; audience.Audience implements it.
 type Audience interface {
 	Report(ctx context.Context, user string, days int) (audience.Report, error)
 }
 
-// Pages are the pages of accounts.
+// Pages has the pages of accounts.
 type Pages struct {
 	*content.Renderer
 	Options
-	moving moves // files that authors bring along
+	moving moves // running and finished imports
 }
 
 // New builds the pages.

@@ -14,30 +14,30 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// Apps reads what a program says of itself at its URL. With an error there is a Client all the same,
-// which has an ID only.
+// Apps reads the metadata of a program from its URL. With an error, Client still returns a Client
+// with its ID.
 type Apps interface {
 	Client(ctx context.Context, id string) (indieauth.Client, error)
 }
 
-// authorizeView is the page on which users decide what a program may do.
+// authorizeView is the page on which users grant access to a program.
 type authorizeView struct {
 	shell.View
 	Name, URL, Logo string // of the program; its URL is client_id
-	To              string // host of the redirect URI, where it is another
+	To              string // host of the redirect URI, if it is another one
 	Me              string
-	Unread          string // why nothing is known of the program; "": it was read
-	Plain           bool   // it does not use PKCE
+	Unread          string // why the metadata could not be read; "": it was read
+	Plain           bool   // the program does not use PKCE
 	Scopes          []scope
 	Ask             string
 }
 
-// authorizePolicy lets the form lead to the program: browsers apply form-action to redirects of
-// its answer too.
+// authorizePolicy lets the form redirect to the program, because browsers apply form-action to
+// redirects too.
 var authorizePolicy = strings.Replace(shell.Policy, " form-action 'self';", "", 1)
 
-// authorizePage is the authorization endpoint for browsers. Errors of the program's URL and redirect
-// URI are shown to the user; the program is sent all others.
+// authorizePage is the authorization endpoint for browsers. The user sees errors of the program's
+// URL and redirect URI; all other errors are sent to the program.
 //
 // spec:indieauth-2024#authorization-request
 func (s *Pages) authorizePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
@@ -93,8 +93,7 @@ func (s *Pages) appProblem(rw http.ResponseWriter, r *http.Request, text string)
 	s.Problem(rw, r, http.StatusBadRequest, "This app cannot sign you in", text)
 }
 
-// askedScopes are the scopes of a request that this server knows, all chosen. "post" is what the
-// first programs called create.
+// askedScopes lists the known scopes of a request, all selected. "post" is an old name of create.
 func askedScopes(wanted []string) (all []scope) {
 	if slices.Contains(wanted, "post") {
 		wanted = append(slices.Clone(wanted), "create")
@@ -107,8 +106,8 @@ func askedScopes(wanted []string) (all []scope) {
 	return all
 }
 
-// doAuthorize sends the browser back to the program, with a code or a refusal. The form has what was
-// asked, sealed for this user, so it decides what the user saw and nothing else.
+// doAuthorize redirects the browser to the program, with a code or a refusal. The form has the
+// request sealed for this user, so the decision covers exactly what the user saw.
 //
 // spec:indieauth-2024#authorization-response
 func (s *Pages) doAuthorize(rw http.ResponseWriter, r *http.Request, session account.Session) {

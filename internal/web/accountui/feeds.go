@@ -22,19 +22,19 @@ type feedsView struct {
 	Mine    string
 	Message string
 	Base    string
-	Cloud   string // the <cloud> of this server
+	Cloud   string // <cloud> element of this server
 	Feeds   []hosted
-	Chose   string // the feed that the form to save one is set to
-	Wrong   string // what was wrong with a file
+	Chose   string // the feed selected in the upload form
+	Wrong   string // error of an uploaded file
 	Hints   hintsView
 }
 
 // hosted is a feed as its author sees it.
 type hosted struct {
 	Name, Label string
-	Address     string // of the document as it was saved
-	Path        string // the same, on this server
-	Open        bool   // everybody may read it
+	Address     string // URL of the saved document
+	Path        string // path of the saved document
+	Open        bool   // public
 	Saved       bool
 	author.Feed
 	SavedAt   shell.Moment
@@ -42,9 +42,9 @@ type hosted struct {
 	Findings  []finding
 	MovedHref string
 	CanAdd    bool   // the document names neither a cloud nor a hub, and the server can add its own
-	Notice    string // what else its author has to know about it
+	Notice    string // further notes for the author
 
-	To, ToError string // where it shall go, as it was filled in
+	To, ToError string // new URL of the feed, as typed
 }
 
 // finding is a piece of advice about the document.
@@ -53,20 +53,19 @@ type finding struct {
 	Where string
 }
 
-// mostFindings is how many pieces of advice a page shows.
+// maxFindings is the maximum number of findings on a page.
 const maxFindings = 30
 
 func feedLabels() []shell.NamedValue {
 	return []shell.NamedValue{{Name: author.Public, Value: "Public feed"}, {Name: author.Private, Value: "Private feed"}}
 }
 
-// feedsPage shows what one's feeds are and lets one save, move and end them.
+// feedsPage shows the user's feeds, and the forms to save, move and end them.
 func (s *Pages) feedsPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	s.showFeeds(rw, r, session, http.StatusOK, feedsView{}, hosted{})
 }
 
-// showFeeds adds to v what the page always has; slip is what was wrong with the form
-// of one feed.
+// showFeeds adds the common data of the page to v; slip is the error in the form of one feed.
 func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session account.Session, status int, v feedsView, slip hosted) {
 	v.View, v.Mine, v.Message, v.Base = s.NewView(r, "Feeds", "/account"), "/account/feed", doneMessage(r), s.BaseURL(r)
 	v.Cloud = s.CloudElement(v.Base)
@@ -93,7 +92,7 @@ func (s *Pages) showFeeds(rw http.ResponseWriter, r *http.Request, session accou
 	s.Render(rw, r, status, "feeds", v)
 }
 
-// hosted gathers what is to be said of one feed; one that was never saved is no error.
+// hosted collects the data of one feed; a feed that was never saved is not an error.
 func (s *Pages) hosted(r *http.Request, user string, label shell.NamedValue) (hosted, error) {
 	h := hosted{Name: label.Name, Label: label.Value, Open: label.Name == author.Public}
 	h.Path = "/" + user + "/" + label.Name + ".xml"
@@ -129,19 +128,19 @@ func (s *Pages) hosted(r *http.Request, user string, label shell.NamedValue) (ho
 	return h, nil
 }
 
-// findings is what the author should know of the document. pushless: it names neither a cloud
-// nor a hub, which stands in a place of its own on the page.
+// findings lists advice for the author about the document. pushless: it names neither a cloud nor a
+// hub; the page has a separate section for that.
 func findings(doc []byte, f author.Feed, address string, now time.Time) (all []finding, pushless bool) {
 	parsed, err := feed.ParseBytes(doc, &feed.Options{URL: address, KeepRelative: true, Header: http.Header{"Content-Type": {f.Type}}})
 	if err != nil {
-		return nil, false // what was no feed was not saved
+		return nil, false // only feeds are saved
 	}
 	for _, a := range advice.On(parsed, &advice.Delivery{Document: doc, URL: address, Now: now}) {
 		if a.Rule == "push-missing" {
 			pushless = true
 			continue
 		}
-		if len(all) == maxFindings || a.Rule == "self-missing" && f.AddCloud && f.Push != author.PushNoPlace { // the server adds that, too
+		if len(all) == maxFindings || a.Rule == "self-missing" && f.AddCloud && f.Push != author.PushNoPlace { // the server adds that too
 			continue
 		}
 		one := finding{Finding: a}
@@ -157,9 +156,9 @@ func findings(doc []byte, f author.Feed, address string, now time.Time) (all []f
 	return all, pushless
 }
 
-// doSave saves a file that was chosen in a browser.
+// doSave saves an uploaded file.
 func (s *Pages) doSave(rw http.ResponseWriter, r *http.Request, session account.Session) {
-	// Where the deadlines cannot be set, the server's own hold.
+	// If the deadlines cannot be set, the server's defaults apply.
 	rc := http.NewResponseController(rw)
 	_, _ = rc.SetReadDeadline(time.Now().Add(shell.UploadTimeout)), rc.SetWriteDeadline(time.Now().Add(shell.FormTimeout))
 	name, doc, kind, err := readUpload(rw, r)
@@ -176,8 +175,8 @@ func (s *Pages) doSave(rw http.ResponseWriter, r *http.Request, session account.
 	http.Redirect(rw, r, "/account/feed?done=saved", http.StatusSeeOther)
 }
 
-// readUpload reads the form that has a file in it: the feed that it is for, the file
-// and its type, which is a guess from its name.
+// readUpload reads the upload form: the name of the feed, the file, and its type guessed from its
+// name.
 func readUpload(rw http.ResponseWriter, r *http.Request) (name string, doc []byte, kind string, err error) {
 	tooLarge := fault.New(fault.Invalid, "The file is larger than %s bytes, which is the most that a feed may have. Nothing was saved.", shell.FormatCount(author.MaxDocument))
 	broken := func(err error) error {
@@ -217,8 +216,8 @@ func readUpload(rw http.ResponseWriter, r *http.Request) (name string, doc []byt
 	return name, nil, "", broken(errors.New("web: more than 10 parts"))
 }
 
-// uploadType is what a file says of itself. Browsers know no type for feeds, so the
-// name counts, and then the first character.
+// uploadType is the type of a file. Browsers have no type for feeds, so the name decides, then the
+// first character.
 func uploadType(name string, doc []byte) string {
 	if strings.EqualFold(path.Ext(name), ".json") || bytes.HasPrefix(bytes.TrimSpace(doc), []byte("{")) {
 		return "application/feed+json"
@@ -226,7 +225,7 @@ func uploadType(name string, doc []byte) string {
 	return ""
 }
 
-// doCloud switches on or off that the user's feed is served with the cloud of this server.
+// doCloud turns on or off that this server adds its cloud to the user's feed.
 func (s *Pages) doCloud(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := shell.ReadForm(rw, r)
 	on := shell.FormValue(form, "on") != ""
@@ -244,7 +243,7 @@ func (s *Pages) doCloud(rw http.ResponseWriter, r *http.Request, session account
 	http.Redirect(rw, r, "/account/feed?done="+done, http.StatusSeeOther)
 }
 
-// relocation is a form that says where a feed goes.
+// relocation is a form that moves, ends or restores a feed.
 type relocation struct {
 	heading, button, done string
 	lines                 func(address, to string) []string
@@ -287,7 +286,7 @@ func (s *Pages) relocations() map[string]relocation {
 	}
 }
 
-// doPlace asks whether it is meant, then moves, ends or restores a feed.
+// doPlace moves, ends or restores a feed after confirmation.
 func (s *Pages) doPlace(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	what := path.Base(r.URL.Path)
 	p := s.relocations()[what]

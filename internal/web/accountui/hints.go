@@ -12,16 +12,16 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// hintsView is the form that says when readers are to read a feed again.
+// hintsView is the form for the update interval that the feed declares.
 type hintsView struct {
 	TTL, Hours, Period, Frequency, Base string
 	Days                                []chosen
 	Periods                             []chosen
-	Open                                bool // something is set, or was wrong
+	Open                                bool // a value is set or invalid
 	Wrong                               string
 }
 
-// chosen is one of several things that can be chosen.
+// chosen is an option of a list.
 type chosen struct {
 	Name string
 	On   bool
@@ -41,7 +41,7 @@ func hintsViewOf(h author.Hints) hintsView {
 	return v
 }
 
-// choices fills in the days and periods that can be chosen.
+// choices sets the options for days and periods.
 func (v *hintsView) choices(days []string) {
 	v.Days, v.Periods = nil, nil
 	for i := range 7 {
@@ -64,7 +64,7 @@ func positive(n int) string {
 	return strconv.Itoa(n)
 }
 
-// doHints sets when readers are to read the feed of the user's posts again.
+// doHints sets the update interval that the feed of the user's posts declares.
 func (s *Pages) doHints(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Pages) doHints(rw http.ResponseWriter, r *http.Request, session account
 	http.Redirect(rw, r, "/account/feed?done=hints", http.StatusSeeOther)
 }
 
-// parse reads what was written into the form.
+// parse reads the values of the form.
 func (v *hintsView) parse(days []string) (h author.Hints, err error) {
 	number := func(what, s string) int {
 		n, e := strconv.Atoi(s)

@@ -12,22 +12,22 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// credentials is a form with a name and a password, as it was filled in. A password
-// is never written back into a page.
+// credentials holds the values of a form with a name and a password. A password is never written
+// back into a page.
 type credentials struct {
 	Name, NameError   string
 	PasswordError     string
-	Token, TokenError string // of the first account
-	Next              string // the page to go on to; "": see home
-	Wrong             string // what is wrong with all of it
+	Token, TokenError string // for the first account
+	Next              string // page after signing in; "": see home
+	Wrong             string // error of the whole form
 	password          string
-	Plain             bool // whoever is on the way can read it
+	Plain             bool // the connection is not encrypted
 }
 
 type signView struct {
 	shell.View
 	Form credentials
-	Open bool // everybody may make an account
+	Open bool // registration is open
 }
 
 func (s *Pages) readCredentials(r *http.Request, form rsscloud.Form) credentials {
@@ -37,12 +37,12 @@ func (s *Pages) readCredentials(r *http.Request, form rsscloud.Form) credentials
 	}
 }
 
-// readable reports that a password would go over the net without encryption.
+// readable reports whether a password would cross the network without encryption.
 func (s *Pages) readable(r *http.Request) bool {
 	return !s.IsSecure(r) && !s.CallerAddr(r).IsLoopback()
 }
 
-// home is the page that signing in leads to when the request names no other.
+// home is the page after signing in, unless the request names another one.
 func (s *Pages) home() string {
 	switch {
 	case s.Reads:
@@ -53,7 +53,7 @@ func (s *Pages) home() string {
 	return "/account"
 }
 
-// login is the form to sign in with.
+// login shows the form to sign in.
 func (s *Pages) login(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	next := shell.LocalPath(r.URL.Query().Get("next"), "")
@@ -92,7 +92,7 @@ func (s *Pages) doLogin(rw http.ResponseWriter, r *http.Request) {
 	http.Redirect(rw, r, shell.LocalPath(f.Next, s.home()), http.StatusSeeOther)
 }
 
-// refused puts into the form why it was not taken, and gives the status of the page.
+// refused puts the error into the form, and returns the status of the page.
 func (s *Pages) refused(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
 	status, _ := shell.StatusOf(err)
 	s.LogFailure(r, err, status)
@@ -101,7 +101,7 @@ func (s *Pages) refused(rw http.ResponseWriter, r *http.Request, err error, f *c
 	return status
 }
 
-// logout ends the session, here and in the store.
+// logout ends the session in the browser and in the store.
 func (s *Pages) logout(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	session, err := s.FindVisitor(r)
@@ -116,7 +116,7 @@ func (s *Pages) logout(rw http.ResponseWriter, r *http.Request) {
 	http.Redirect(rw, r, "/", http.StatusSeeOther)
 }
 
-// signup is the form for a new account, where everybody may make one.
+// signup shows the form for a new account, if registration is open.
 func (s *Pages) signup(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	switch {
@@ -166,12 +166,12 @@ func (s *Pages) doSignup(rw http.ResponseWriter, r *http.Request) {
 	http.Redirect(rw, r, s.home(), http.StatusSeeOther)
 }
 
-// nameError is what is wrong with the name that somebody wants to have.
+// nameError is an error of the requested name.
 type nameError struct{ error }
 
 func (e nameError) Unwrap() error { return e.error }
 
-// add makes an account when its name is one.
+// add creates an account if its name is valid.
 func (s *Pages) add(f credentials, make func() (account.User, error)) (account.User, error) {
 	if err := account.CheckName(f.Name); err != nil {
 		return account.User{}, nameError{err}
@@ -179,7 +179,7 @@ func (s *Pages) add(f credentials, make func() (account.User, error)) (account.U
 	return make()
 }
 
-// misfit puts what is wrong with a new account beside the field that it comes from.
+// setError puts the error of a new account next to the field that caused it.
 func (s *Pages) setError(rw http.ResponseWriter, r *http.Request, err error, f *credentials) int {
 	status := s.refused(rw, r, err, f)
 	text := f.Wrong
@@ -195,12 +195,11 @@ func (s *Pages) setError(rw http.ResponseWriter, r *http.Request, err error, f *
 	return status
 }
 
-// SetupCookie carries the token from the link that the program printed to the form.
+// SetupCookie carries the token from the printed link to the form.
 const SetupCookie = "cloudburst-setup"
 
-// setup is the form for the first account. The link that the program prints has the
-// token in it: it is taken out of the address, so that it stays in no history and is
-// told to no other server.
+// setup shows the form for the first account. The printed link has the token in its URL; a redirect
+// removes it, so that the browser history and other servers do not learn it.
 func (s *Pages) setup(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	rw.Header().Set("Referrer-Policy", "no-referrer")

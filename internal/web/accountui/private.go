@@ -15,7 +15,7 @@ type privateView struct {
 	Mine    string
 	Message string
 	Secrets []secretRow
-	Own     bool // something was saved as the private feed; else it has what the public one has
+	Own     bool // a private feed was saved; else it has the content of the public feed
 
 	Reader, ReaderError string
 }
@@ -25,7 +25,7 @@ type secretRow struct {
 	Made, Used       shell.Moment
 }
 
-// privatePage lists who may read the private feed.
+// privatePage lists the readers of the private feed.
 func (s *Pages) privatePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	s.showPrivate(rw, r, session, http.StatusOK, privateView{})
 }
@@ -51,12 +51,12 @@ type secretView struct {
 	shell.View
 	Mine         string
 	Reader       string
-	URL          string // with the secret in it
+	URL          string // with the secret
 	Address      string // for the other ways
 	Name, Secret string
 }
 
-// doNewSecret makes a secret for one reader and shows it, this one time.
+// doNewSecret creates a secret for one reader and shows it once.
 func (s *Pages) doNewSecret(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *Pages) doNewSecret(rw http.ResponseWriter, r *http.Request, session acc
 		Name: made.Selector, Secret: plain})
 }
 
-// doRevokeSecret asks whether it is meant, then does it.
+// doRevokeSecret revokes a secret after confirmation.
 func (s *Pages) doRevokeSecret(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {

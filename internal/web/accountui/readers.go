@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// readersDays is how far back the page of readers looks.
+// readersDays is the number of days on the page about readers.
 const readersDays = 30
 
 type readersView struct {
@@ -25,10 +25,10 @@ type readersView struct {
 	Formats  []countRow
 	Programs []countRow
 	Charts   []shell.Figure
-	Days     []dayRow // the newest first
+	Days     []dayRow // newest first
 }
 
-// serviceRow is a service that reads for many.
+// serviceRow is a service that reads for many people.
 type serviceRow struct {
 	Name, Format string
 	N            int64
@@ -45,7 +45,7 @@ type dayRow struct {
 	audience.Day
 }
 
-// readersPage says who reads one's feeds, as far as that can be known.
+// readersPage shows the readers of the user's feeds, as far as they are known.
 func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	report, err := s.Audience.Report(r.Context(), session.User, readersDays)
 	if err != nil {
@@ -74,7 +74,7 @@ func (s *Pages) readersPage(rw http.ResponseWriter, r *http.Request, session acc
 	s.Render(rw, r, http.StatusOK, "readers", v)
 }
 
-// formTitle is what people call a form of a feed.
+// formTitle is the common name of a feed format.
 func formTitle(name string) string {
 	if name == "" {
 		return "as saved"
@@ -107,7 +107,7 @@ func readersWords(r audience.Report) (lead, then string) {
 	return lead, then
 }
 
-// readersCharts draws the days up to now; one that nothing is known of is a gap.
+// readersCharts draws the days up to now; a day without data is a gap.
 func readersCharts(days []audience.Day, now time.Time) []shell.Figure {
 	readers, requests := make([]float64, readersDays), make([]float64, readersDays)
 	for i := range readers {

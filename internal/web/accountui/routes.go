@@ -10,7 +10,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// Routes are the pages to sign in, and those of an account.
+// Routes lists the pages to sign in, and those of an account.
 func (s *Pages) Routes() []route.Route {
 	all := s.signInRoutes()
 	all = append(all,
@@ -67,7 +67,7 @@ func (s *Pages) signInRoutes() []route.Route {
 	}
 }
 
-// feedRoutes are the pages of the feeds that an author hosts here.
+// feedRoutes lists the pages of hosted feeds.
 func (s *Pages) feedRoutes() []route.Route {
 	saved := s.form("/account/feed", "Saves a feed from a file.", s.doSave)
 	saved.MaxBody = author.MaxDocument + shell.FormOverhead

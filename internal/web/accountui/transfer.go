@@ -19,29 +19,29 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Moves takes everything of an author out, and in; *transfer.Transfer is one.
+// Moves exports and imports all data of an author; *transfer.Transfer implements it.
 type Moves interface {
 	Export(ctx context.Context, user string, w io.Writer, progress transfer.Progress) (transfer.Manifest, error)
 	Import(ctx context.Context, user string, r io.ReaderAt, size int64, progress transfer.Progress) (transfer.Result, error)
 }
 
 const (
-	maxMove        = 4 << 30          // bytes of a file that is taken in by a page
-	maxActiveMoves = 2                // files that are taken in
-	maxUploads     = 8                // files that are on their way here
-	movePause      = 30 * time.Second // how long an upload, or a download, may stand still
-	maxStoredMoves = 64               // outcomes that are shown once more
+	maxMove        = 4 << 30          // maximum size of an imported file in bytes
+	maxActiveMoves = 2                // imports at once
+	maxUploads     = 8                // uploads at once
+	movePause      = 30 * time.Second // longest pause in an upload or a download
+	maxStoredMoves = 64               // stored results
 )
 
-// moves has a place for each file that is taken in now, and what came of the last.
+// moves holds the running imports and the latest results.
 type moves struct {
 	mu     sync.Mutex
 	byID   map[string]*move
 	order  []string
-	coming map[string]bool // users whose files are on their way: a disk has room for few
+	coming map[string]bool // users who are uploading; disk space limits their number
 }
 
-// arrive lets the file of a user come, or says why not; gone must be called at its end.
+// arrive admits the upload of a user, or returns why not; the caller must call gone at its end.
 func (m *moves) arrive(user string) (gone func(), err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -65,7 +65,7 @@ func errMoves() error {
 	return &fault.Error{Code: fault.Unavailable, Msg: "Several files are being taken in at this moment. Nothing was done; send it again in a while.", RetryAfter: 10 * time.Second}
 }
 
-// move is a file that is taken in, in the background.
+// move is an import in the background.
 type move struct {
 	user, name string
 	phase      string
@@ -76,7 +76,7 @@ type move struct {
 	err        error
 }
 
-// begin makes room for one more, or says why there is none.
+// begin registers an import, or returns why it cannot start.
 func (m *moves) begin(user, name string) (id string, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -104,7 +104,7 @@ func (m *moves) begin(user, name string) (id string, err error) {
 	return id, nil
 }
 
-// change changes what is known of one; forgotten ones are nobody's any more.
+// change updates an import; it ignores one that was dropped.
 func (m *moves) change(id string, f func(*move)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -122,7 +122,7 @@ func (m *moves) get(user, id string) (move, bool) {
 	return move{}, false
 }
 
-// exportPage gives everything of who is signed in as one file.
+// exportPage sends all data of the user as one file.
 func (s *Pages) exportPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	out := &download{rw: rw, name: session.User + "-" + s.CurrentTime().UTC().Format("2006-01-02") + ".zip"}
 	_, err := s.Moves.Export(r.Context(), session.User, out, nil)
@@ -134,12 +134,12 @@ func (s *Pages) exportPage(rw http.ResponseWriter, r *http.Request, session acco
 		if r.Context().Err() == nil {
 			s.Logger().Error("an export broke off", "user", session.User, "err", err)
 		}
-		// A file that ended here would look like a whole one.
+		// A normal end would make the truncated file look complete.
 		panic(http.ErrAbortHandler)
 	}
 }
 
-// download begins the answer with the first bytes, so that what fails before is a page.
+// download sends the headers with the first bytes, so that an earlier failure is an error page.
 type download struct {
 	rw    http.ResponseWriter
 	name  string
@@ -152,13 +152,13 @@ func (d *download) Write(b []byte) (int, error) {
 		d.rw.Header().Set("Content-Type", "application/zip")
 		d.rw.Header().Set("Content-Disposition", `attachment; filename="`+d.name+`"`)
 	}
-	// Where the deadline cannot be set, the server's own holds.
+	// If the deadline cannot be set, the server's default applies.
 	_ = http.NewResponseController(d.rw).SetWriteDeadline(time.Now().Add(movePause))
 	return d.rw.Write(b)
 }
 
-// doMove takes in a file: it is received whole, and worked through in the background, of
-// which a page tells.
+// doMove imports a file: it stores the upload, then imports it in the background while a page shows
+// the progress.
 func (s *Pages) doMove(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	rc := http.NewResponseController(rw)
 	gone, err := s.moving.arrive(session.User)
@@ -168,7 +168,7 @@ func (s *Pages) doMove(rw http.ResponseWriter, r *http.Request, session account.
 	}
 	defer gone()
 	spool, name, size, err := s.receive(rw, r)
-	// Where the deadline cannot be set, the server's own holds.
+	// If the deadline cannot be set, the server's default applies.
 	_ = rc.SetWriteDeadline(time.Now().Add(shell.FormTimeout))
 	var id string
 	if err == nil {
@@ -186,10 +186,10 @@ func (s *Pages) doMove(rw http.ResponseWriter, r *http.Request, session account.
 
 func drop(spool *os.File) {
 	_ = spool.Close()
-	_ = os.Remove(spool.Name()) // what is left of it, the system removes
+	_ = os.Remove(spool.Name()) // the system deletes what is left
 }
 
-// receive reads the form with a file in it.
+// receive reads the upload form.
 func (s *Pages) receive(rw http.ResponseWriter, r *http.Request) (spool *os.File, name string, size int64, err error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "multipart/form-data" {
 		return nil, "", 0, fault.New(fault.Invalid, "Choose a file, then send the form.")
@@ -197,7 +197,7 @@ func (s *Pages) receive(rw http.ResponseWriter, r *http.Request) (spool *os.File
 	r.Body = http.MaxBytesReader(rw, r.Body, maxMove+shell.FormOverhead)
 	parts, err := r.MultipartReader()
 	for n := 0; err == nil && n < 20; n++ {
-		// Where the deadline cannot be set, the server's own holds.
+		// If the deadline cannot be set, the server's default applies.
 		_ = http.NewResponseController(rw).SetReadDeadline(time.Now().Add(movePause))
 		var part *multipart.Part
 		if part, err = parts.NextPart(); err != nil {
@@ -225,7 +225,7 @@ func (s *Pages) receive(rw http.ResponseWriter, r *http.Request) (spool *os.File
 	return nil, "", 0, err
 }
 
-// work takes in a file to its end, or until the program stops.
+// work imports a file until it ends or the program stops.
 func (s *Pages) work(id, user string, spool *os.File, size int64) {
 	defer drop(spool)
 	ctx, cancel := s.UntilStopped()
@@ -251,7 +251,7 @@ type movedView struct {
 	Problems []string
 }
 
-// movedPage says how far a file is taken in, and what came of it.
+// movedPage shows the progress of an import, then its result.
 func (s *Pages) movedPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	v := movedView{View: s.NewView(r, "Taking in a file", "/account"), Mine: "/account"}
 	m, known := s.moving.get(session.User, r.PathValue("id"))
@@ -278,7 +278,7 @@ func (s *Pages) movedPage(rw http.ResponseWriter, r *http.Request, session accou
 	s.Render(rw, r, http.StatusOK, "moved", v)
 }
 
-// movedWords says in sentences what came of a file.
+// movedWords describes the result of an import.
 func movedWords(res transfer.Result) string {
 	text := "You have " + shell.FormatQuantity(res.Added, "post", "posts") + " more"
 	if res.Files > 0 {

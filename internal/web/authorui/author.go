@@ -21,38 +21,38 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Bounds of an author's page.
+// Limits of an author's page.
 const (
-	feedPostsPerPage = 50        // at once; older ones are on the next page
-	maxNestedPosts   = 200       // nested ones on a page, all together
-	MaxPostDepth     = 4         // levels of nested ones
-	maxPostHTML      = 256 << 10 // bytes of HTML; of what is longer, the words are shown
-	MaxPageText      = 1 << 20   // likewise, all posts together
-	maxPostText      = 2000      // characters
-	maxCachedPages   = 64        // pages kept ready
-	maxCachedBytes   = 8 << 20   // of them, all together
+	feedPostsPerPage = 50        // older posts are on the next page
+	maxNestedPosts   = 200       // nested posts on a page, in total
+	MaxPostDepth     = 4         // levels of nested posts
+	maxPostHTML      = 256 << 10 // bytes of HTML; a longer post is shown without markup
+	MaxPageText      = 1 << 20   // bytes of HTML on a page
+	maxPostText      = 2000      // characters of a post without markup
+	maxCachedPages   = 64        // pages in the cache
+	maxCachedBytes   = 8 << 20   // bytes in the cache
 )
 
-// entry is an item as the page of its author shows it.
+// entry is an item on the page of its author.
 type entry struct {
 	ID      string // of its element
 	Title   string
-	Href    string // where it stands on the web; "": here only
+	Href    string // its URL on the web; "": on this page only
 	At      time.Time
 	Authors []string
 	Tags    []string
-	HTML    template.HTML // made safe; "": see Words
+	HTML    template.HTML // sanitized; "": see Words
 	Words   []string      // paragraphs
-	Cut     bool          // there is more than is shown
+	Cut     bool          // the text was shortened
 	Files   []content.File
 	Inside  []entry
 }
 
-// authorPage is what is kept of a page: all that the document says.
+// authorPage is the content of a page in the cache.
 type authorPage struct {
 	Title, About string
-	Home         string // the page that the feed calls its own
-	Language     string // for the browser: how words are parted
+	Home         string // the page that the feed declares as its own
+	Language     string // for the browser
 	Posts        []entry
 	Number       int // of the page, from 1
 	More         bool
@@ -61,20 +61,20 @@ type authorPage struct {
 
 type authorView struct {
 	shell.View
-	Page     *authorPage // nil unless there is something to show
+	Page     *authorPage // nil if there is nothing to show
 	Name     string      // of the user
 	Path     string      // of the page
-	Self     string      // the page's whole address
+	Self     string      // URL of the page
 	Hub      string
-	Links    []shell.FormatLink // the document as saved first, then other formats that readers know, for <head>
+	Links    []shell.FormatLink // for <head>: the saved document first, then other common formats
 	Formats  []shell.FormatLink
 	State    string // "", "moved", "gone", "empty"
 	MovedTo  string
-	MovedRef string // the same, when it can be a link
+	MovedRef string // the same, if it may be a link
 	Saved    shell.Moment
 }
 
-// Newer is the page of the posts after these, "" for none.
+// Newer is the URL of the page with newer posts, "" for none.
 func (v authorView) Newer() string {
 	switch {
 	case v.Page.Number == 2:
@@ -85,7 +85,7 @@ func (v authorView) Newer() string {
 	return ""
 }
 
-// Older is the page of the posts before these; see Newer.
+// Older is the URL of the page with older posts; see Newer.
 func (v authorView) Older() string {
 	if !v.Page.More {
 		return ""
@@ -93,7 +93,7 @@ func (v authorView) Older() string {
 	return v.Path + "?page=" + strconv.Itoa(v.Page.Number+1)
 }
 
-// ServeUser answers for the page of a user.
+// ServeUser serves the page of a user.
 func (s *Pages) ServeUser(rw http.ResponseWriter, r *http.Request, user string) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		s.MethodNotAllowed(rw, r, "GET, HEAD", "Open it in a browser instead.")
@@ -160,9 +160,8 @@ func pageNumber(r *http.Request) int {
 	return n
 }
 
-// headLinks names the feed in the head of the page. Readers take the first, so that is
-// the feed as its author saved it. Of the other formats only those follow that readers
-// know, and not the one that was saved.
+// headLinks lists the feed for the head of the page. Feed readers use the first link, so that is
+// the feed in its saved format. Only common formats follow, without the saved one.
 //
 // spec:cloudburst#autodiscovery
 func headLinks(user string, f author.Feed, all []shell.FormatLink) []shell.FormatLink {
@@ -172,14 +171,14 @@ func headLinks(user string, f author.Feed, all []shell.FormatLink) []shell.Forma
 	for _, hint := range []string{".xml", ".atom", ".json"} {
 		i := slices.IndexFunc(all, func(l shell.FormatLink) bool { return l.Hint == hint })
 		if i < 0 || all[i].Type == kind || hint == ".xml" && kind != "application/atom+xml" && kind != "application/feed+json" {
-			continue // whatever else was saved is RSS, in one of its versions
+			continue // every other saved type is a version of RSS
 		}
 		links = append(links, all[i])
 	}
 	return links
 }
 
-// pageCache keeps pages ready; the newest use decides which. The zero value is ready.
+// pageCache caches pages and drops the least recently used. The zero value is ready.
 type pageCache struct {
 	mu    sync.Mutex
 	pages cache.LRU[authorKey, *authorPage]
@@ -208,7 +207,7 @@ func (c *pageCache) put(k authorKey, p *authorPage) {
 	c.pages.Put(k, p, int64(p.size))
 }
 
-// pageOf is one page of a feed, read from its document unless it was before.
+// pageOf returns one page of a feed, from the cache or from its document.
 func (s *Pages) pageOf(ctx context.Context, f author.Feed, base string, number int) (*authorPage, error) {
 	k := authorKey{f.User, base, f.Version, number}
 	if p := s.cache.get(k); p != nil {
@@ -219,7 +218,7 @@ func (s *Pages) pageOf(ctx context.Context, f author.Feed, base string, number i
 		return nil, err
 	}
 	defer leave()
-	if p := s.cache.get(k); p != nil { // somebody else has read it meanwhile
+	if p := s.cache.get(k); p != nil { // another request has read it since
 		return p, nil
 	}
 	f, doc, err := s.Feeds.Document(ctx, f.User, f.Name)
@@ -248,7 +247,7 @@ func (s *Pages) readPage(f *feed.Feed, base string, number int) *authorPage {
 		items[i] = &f.Items[i]
 		dated = dated && !moment0(items[i]).IsZero()
 	}
-	if dated { // else the order of the document is the better guess
+	if dated { // else the order of the document is more reliable
 		slices.SortStableFunc(items, func(a, b *feed.Item) int { return moment0(b).Compare(moment0(a)) })
 	}
 	from := min((number-1)*feedPostsPerPage, len(items))
@@ -261,7 +260,7 @@ func (s *Pages) readPage(f *feed.Feed, base string, number int) *authorPage {
 	return p
 }
 
-// moment0 is when an item is from, the zero time if nobody knows.
+// moment0 is the date of an item, the zero time if unknown.
 func moment0(i *feed.Item) time.Time {
 	if !i.Published.UTC.IsZero() {
 		return i.Published.UTC
@@ -269,7 +268,7 @@ func moment0(i *feed.Item) time.Time {
 	return i.Updated.UTC
 }
 
-// postID is a name for a post's element that stays while the post is the same.
+// postID is an ID for the element of a post, stable for the same post.
 func postID(id string) string {
 	sum := sha256.Sum256([]byte(id))
 	return "p-" + hex.EncodeToString(sum[:5])

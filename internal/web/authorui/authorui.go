@@ -1,5 +1,5 @@
 // Package authorui has the pages of authors: their posts one by one, in lists and by category and
-// month, or what a hosted feed has. Start with [Pages].
+// month, or the content of a hosted feed. Start with [Pages].
 package authorui
 
 import (
@@ -9,19 +9,19 @@ import (
 	"cloudburst/internal/web/content"
 )
 
-// Options are the surroundings of the pages of authors.
+// Options configure the pages of authors.
 type Options struct {
 	Feeds Feeds // nil: no feeds are hosted here
-	Posts Posts // nil: nobody writes here
+	Posts Posts // nil: no writing
 }
 
-// Feeds is what the pages of authors ask of the hosted feeds.
+// Feeds is the interface to hosted feeds for the pages.
 type Feeds interface {
 	Feed(ctx context.Context, user, name string) (author.Feed, error)
 	Document(ctx context.Context, user, name string) (author.Feed, []byte, error)
 }
 
-// Posts is what the pages of authors ask of the posts.
+// Posts is the interface to posts for the pages.
 type Posts interface {
 	BySlug(ctx context.Context, user, slug string) (author.Post, error)
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
@@ -31,7 +31,7 @@ type Posts interface {
 	Path(p author.Post) string
 }
 
-// Pages are the pages of authors.
+// Pages has the pages of authors.
 type Pages struct {
 	*content.Renderer
 	Options

@@ -10,8 +10,8 @@ import (
 	documents "cloudburst/internal/serve"
 )
 
-// sendWritten sends a page of posts with a tag, so that who has it already gets no more
-// than that word. modified is when its posts changed last.
+// sendWritten sends a page of posts with an ETag, so that a client with a current copy receives
+// 304. modified is the time of the last change of its posts.
 func (s *Pages) sendWritten(rw http.ResponseWriter, r *http.Request, name string, v *postsView, modified time.Time) {
 	body, ok := s.Execute(rw, name, v)
 	if !ok {
@@ -20,7 +20,7 @@ func (s *Pages) sendWritten(rw http.ResponseWriter, r *http.Request, name string
 	h := rw.Header()
 	s.AllowMedia(rw)
 	sum := sha256.Sum256(body)
-	tag := `W/"` + hex.EncodeToString(sum[:12]) + `"` // packed or not, it is the same page
+	tag := `W/"` + hex.EncodeToString(sum[:12]) + `"` // the same for both encodings
 	h.Set("ETag", tag)
 	if modified.Unix() > 0 {
 		h.Set("Last-Modified", modified.UTC().Format(http.TimeFormat))
@@ -34,7 +34,8 @@ func (s *Pages) sendWritten(rw http.ResponseWriter, r *http.Request, name string
 	s.Send(rw, r, http.StatusOK, body)
 }
 
-// holds reports a reader who has the page. A date says nothing about who is signed in.
+// holds reports whether the client has a current copy of the page. A date alone does not prove it,
+// because the page also depends on the session.
 //
 // spec:rfc9110#conditions
 func (s *Pages) holds(r *http.Request, tag string, modified time.Time) bool {

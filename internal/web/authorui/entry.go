@@ -14,12 +14,12 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// postWriter makes posts of the items of one page, within the page's bounds.
+// postWriter converts the items of one page to posts, within the limits of a page.
 type postWriter struct {
 	clean           *sanitize.Sanitizer
 	base            string
 	page            *authorPage
-	remainingNested int // nested posts that there is room for
+	remainingNested int // nested posts that still fit
 	ids             map[string]int
 }
 
@@ -66,7 +66,7 @@ func (w *postWriter) post(i *feed.Item, depth int) entry {
 	return p
 }
 
-// Dated is the post on a page of that time.
+// Dated returns the post with the time of its page.
 func (p entry) Dated(now time.Time) datedPost { return datedPost{p, now} }
 
 // datedPost is a post with the time of the page that shows it.
@@ -75,7 +75,7 @@ type datedPost struct {
 	Now time.Time
 }
 
-// When is the time of the post as a page shows it.
+// When is the time of the post for the page.
 func (p datedPost) When() shell.Moment {
 	if p.At.IsZero() {
 		return shell.Moment{Zero: true}
@@ -83,7 +83,7 @@ func (p datedPost) When() shell.Moment {
 	return shell.NewMoment(p.Now, p.At)
 }
 
-// body takes the longest text of an item that there is.
+// body uses the longest text of an item.
 func (w *postWriter) body(p *entry, i *feed.Item) {
 	t := i.Summary
 	for _, c := range i.Content {
@@ -97,8 +97,7 @@ func (w *postWriter) body(p *entry, i *feed.Item) {
 		return
 	}
 	if len(t.Value) <= maxPostHTML && w.page.size+len(t.Value) <= MaxPageText {
-		// Safe, because it went through the sanitizer; what quiet does to it adds nothing
-		// but links to what stood there.
+		// Safe: the sanitizer wrote this markup, and WithoutMedia adds only links to removed media.
 		p.HTML = template.HTML(content.WithoutMedia(w.clean.HTML(t.Value)))
 		return
 	}

@@ -10,18 +10,18 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// yearView is a year with the months that have posts.
+// yearView is a year with its months that have posts.
 type yearView struct {
 	Year   string
 	Months []content.TagView
 }
 
-// archivePage lists the months in which a user wrote.
+// archivePage lists the months with posts of a user.
 func (s *Pages) archivePage(rw http.ResponseWriter, r *http.Request, user string) {
 	s.indexPage(rw, r, user, author.ByMonth, "archive", "Archive")
 }
 
-// aboutPage lists what a user, or everyone, writes about.
+// aboutPage lists the categories of a user, or of all users.
 func (s *Pages) aboutPage(rw http.ResponseWriter, r *http.Request, user string) {
 	if user == author.Everyone {
 		user = ""
@@ -68,7 +68,7 @@ func (s *Pages) indexPage(rw http.ResponseWriter, r *http.Request, user string, 
 	s.sendWritten(rw, r, "postindex", &v, time.UnixMicro(stamp))
 }
 
-// month adds a month; they come with the newest first.
+// month adds a month; months arrive newest first.
 func (v *postsView) month(base string, c author.Count) {
 	at, err := time.Parse("2006-01", c.Name)
 	if err != nil {

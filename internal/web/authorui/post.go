@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// entries are posts as a page shows them.
+// entries renders posts for a page.
 func (s *Pages) entries(ctx context.Context, posts []author.Post, all bool) ([]content.PostView, error) {
 	w := s.NewPostRenderer(ctx, all, false)
 	entries := make([]content.PostView, len(posts))
@@ -27,7 +27,7 @@ func (s *Pages) entries(ctx context.Context, posts []author.Post, all bool) ([]c
 	return entries, nil
 }
 
-// postPage is the page of one post.
+// postPage serves the page of one post.
 //
 // spec:cloudburst#author-pages
 func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug string) {
@@ -47,7 +47,7 @@ func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug str
 		s.NotFound(rw, r)
 		return
 	}
-	if to := s.Posts.Path(p); r.URL.EscapedPath() != to { // by another date, or spelt otherwise
+	if to := s.Posts.Path(p); r.URL.EscapedPath() != to { // wrong date or spelling in the path
 		if r.URL.RawQuery != "" {
 			to += "?" + r.URL.RawQuery
 		}
@@ -87,7 +87,7 @@ func (s *Pages) postPage(rw http.ResponseWriter, r *http.Request, user, slug str
 	s.sendWritten(rw, r, "post", &v, time.UnixMicro(stamp))
 }
 
-// firstLine is the beginning of a text, in whole words.
+// firstLine is the beginning of a text, cut between words.
 func firstLine(s string, limit int) string {
 	s = strings.Join(strings.Fields(shell.CleanText(s, 4*limit)), " ")
 	if len([]rune(s)) <= limit {
@@ -100,7 +100,7 @@ func firstLine(s string, limit int) string {
 	return s + "…"
 }
 
-// neighbours finds the posts that were published before and after one.
+// neighbours finds the posts published before and after a post.
 func (s *Pages) neighbours(ctx context.Context, v *postsView, p author.Post) error {
 	words := func(o author.Post) string {
 		return cmp.Or(shell.CleanText(o.Title, 80), firstLine(sanitize.Text(o.HTML), 40), content.DateMoment(o.PublishedAt).Text)
@@ -112,7 +112,7 @@ func (s *Pages) neighbours(ctx context.Context, v *postsView, p author.Post) err
 	if len(next) > 0 {
 		v.Newer, v.NewerWords = s.Posts.Path(next[0]), words(next[0])
 	}
-	// Places of posts that were taken back are empty: look a little further each time.
+	// Deleted posts leave gaps in the sequence, so each search covers a larger range.
 	for n, to := int64(10), p.Seq-1; to > 0 && n <= 1000; n, to = n*10, to-n {
 		before, err := s.Posts.List(ctx, author.PostQuery{User: p.User, State: author.Published, FromSeq: max(to-n+1, 1), ToSeq: to, Limit: int(n)})
 		if err != nil {

@@ -15,22 +15,22 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// postsPerPage is how many posts a page of an author has.
+// postsPerPage is the number of posts on a page of an author.
 const postsPerPage = 20
 
-// postList says which posts a page is of.
+// postList selects the posts of a page.
 type postList struct {
-	User         string // "": everyone
+	User         string // "": all users
 	Category     string // folded
 	Since, Until time.Time
 	Path         string // of its first page
-	Words        string // what it is, as a heading below the author's: "November 2026", "#go"
+	Words        string // heading below the author's: "November 2026", "#go"
 }
 
 // view is the feed of the same posts.
 func (l postList) view() author.View { return author.View{User: l.User, Category: l.Category} }
 
-// postsView is a page of posts, or one post.
+// postsView is a page of posts, or of one post.
 type postsView struct {
 	shell.View
 	Writer content.WriterView
@@ -39,26 +39,26 @@ type postsView struct {
 	Links  []shell.FormatLink // for <head>, the page's own feed first
 	Forms  []shell.FormatLink // formats of the page's feed
 	Feed0  string             // the page's feed
-	Self   string             // the page's whole address
+	Self   string             // URL of the page
 	Base   string             // of this server
-	About  string             // a sentence for those who only see a link to it
-	Image  string             // likewise, a picture
-	Type   string             // of Open Graph
-	Style  string             // sheet of the writer's own; "": none
+	About  string             // description for link previews
+	Image  string             // image for link previews
+	Type   string             // type for Open Graph
+	Style  string             // style sheet of the author; "": none
 	Hub    string
-	Older  string // page of older posts; "": none
+	Older  string // URL of older posts; "": none
 	Newer  string
 	OlderWords,
 	NewerWords string
 	Months     []yearView
 	Categories []content.TagView
-	Counted    string // how many there are, in words
-	All        bool   // of everyone
-	Stream     string // where the page hears of new posts; "": it does not
-	OwnPage    bool   // whoever reads it wrote it
+	Counted    string // number of posts, in words
+	All        bool   // of all users
+	Stream     string // URL of the stream of new posts; "": the page is not live
+	OwnPage    bool   // the author is signed in
 }
 
-// authored answers for what stands below /<user>/, and for what everyone writes.
+// authored serves the paths below /<user>/, and those of all users' posts.
 //
 // spec:cloudburst#author-pages
 func (s *Pages) authored(rw http.ResponseWriter, r *http.Request, user, rest string) {
@@ -83,7 +83,7 @@ func (s *Pages) authored(rw http.ResponseWriter, r *http.Request, user, rest str
 	}
 }
 
-// slashed sends who left the slash at the end of an address away to where it is.
+// slashed redirects a URL without its trailing slash.
 func (s *Pages) slashed(rw http.ResponseWriter, r *http.Request) bool {
 	if strings.HasSuffix(r.URL.Path, "/") {
 		return true
@@ -93,7 +93,7 @@ func (s *Pages) slashed(rw http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-// categoryPage is the page of a category, or the list of them.
+// categoryPage serves a category, or the list of categories.
 func (s *Pages) categoryPage(rw http.ResponseWriter, r *http.Request, user, behind string, below bool) {
 	label, more, _ := strings.Cut(behind, "/")
 	switch {
@@ -111,7 +111,7 @@ func (s *Pages) categoryPage(rw http.ResponseWriter, r *http.Request, user, behi
 	}
 	name := author.CategoryName(label)
 	v := author.View{User: user, Category: name}
-	if name != label && name != "" { // as people would write it
+	if name != label && name != "" { // in the author's spelling
 		http.Redirect(rw, r, v.Base(), http.StatusMovedPermanently)
 		return
 	}
@@ -138,7 +138,7 @@ func (s *Pages) categoryPage(rw http.ResponseWriter, r *http.Request, user, behi
 	s.postListPage(rw, r, postList{User: user, Category: name, Path: v.Base(), Words: shell.CleanText(words, 100)})
 }
 
-// datedPage is a page of a year, a month or a day, or of the post behind a day.
+// datedPage serves the posts of a year, a month or a day, or a post below a day.
 func (s *Pages) datedPage(rw http.ResponseWriter, r *http.Request, user, rest string) {
 	parts := strings.Split(strings.TrimSuffix(rest, "/"), "/")
 	if len(parts) > 4 || strings.Contains(rest, "//") {
@@ -162,7 +162,7 @@ func (s *Pages) datedPage(rw http.ResponseWriter, r *http.Request, user, rest st
 	}
 }
 
-// postListPage is a page of posts, the newest first.
+// postListPage serves a page of posts, newest first.
 func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList) {
 	ctx := r.Context()
 	w, err := s.writer(ctx, l.User)
@@ -214,7 +214,7 @@ func (s *Pages) postListPage(rw http.ResponseWriter, r *http.Request, l postList
 	s.sendWritten(rw, r, "posts", &v, time.UnixMicro(stamp))
 }
 
-// savesOf is the part of the live log that tells of what somebody publishes, or everyone.
+// savesOf is the URL of the live log filtered to the posts of a user, or of all users.
 func savesOf(base, user string) string {
 	q := url.Values{"kind": {"save"}}
 	if user != "" {
@@ -223,7 +223,7 @@ func savesOf(base, user string) string {
 	return "/log/stream?" + q.Encode()
 }
 
-// listView is what pages of posts have in common.
+// listView has the common data of pages of posts.
 func (s *Pages) listView(r *http.Request, w author.Writer, l postList) postsView {
 	base := s.BaseURL(r)
 	v := postsView{
@@ -250,8 +250,8 @@ func (s *Pages) listView(r *http.Request, w author.Writer, l postList) postsView
 	return v
 }
 
-// alternates names one feed in the formats that readers know, for the head of a page.
-// Programs that follow a page take the first, or ask which one.
+// alternates lists one feed in common formats for the head of a page. Programs use the first link
+// or offer a choice.
 //
 // spec:cloudburst#autodiscovery
 func alternates(base, title string) []shell.FormatLink {
@@ -265,7 +265,7 @@ func alternates(base, title string) []shell.FormatLink {
 	return all
 }
 
-// categoryLinks names the feeds of a user's categories, for the head of the user's page.
+// categoryLinks lists the feeds of a user's categories for the head of the user's page.
 func (s *Pages) categoryLinks(ctx context.Context, user, title string) ([]shell.FormatLink, error) {
 	counts, err := s.Posts.Counts(ctx, user, author.ByCategory, "", linkedCategories)
 	var all []shell.FormatLink
@@ -276,10 +276,10 @@ func (s *Pages) categoryLinks(ctx context.Context, user, title string) ([]shell.
 	return all, err
 }
 
-// linkedCategories is how many of a user's categories are named in the head of the user's page.
+// linkedCategories is the maximum number of categories in the head of the user's page.
 const linkedCategories = 20
 
-// writer is who wrote the posts of a page; nobody for everyone's.
+// writer is the author of the posts of a page; none for all users' posts.
 func (s *Pages) writer(ctx context.Context, user string) (author.Writer, error) {
 	if user == "" {
 		return author.Writer{}, nil
@@ -287,7 +287,7 @@ func (s *Pages) writer(ctx context.Context, user string) (author.Writer, error) 
 	return s.Posts.Writer(ctx, user)
 }
 
-// whole is an address that may be a path of this server.
+// whole makes an absolute URL of a path on this server.
 func (s *Pages) whole(base, ref string) string {
 	if strings.HasPrefix(ref, "/") {
 		return base + ref
@@ -295,8 +295,8 @@ func (s *Pages) whole(base, ref string) string {
 	return ref
 }
 
-// placeOf is the post after which a page goes on, as placeAfter writes it; nil for what is
-// none. user is whose posts the page has.
+// placeOf parses the post after which a page begins, as placeAfter writes it; nil if invalid. user
+// is the author of the page.
 func placeOf(s, user string) *author.Post {
 	at, rest, _ := strings.Cut(s, "-")
 	id, name, _ := strings.Cut(rest, "-")
@@ -308,7 +308,7 @@ func placeOf(s, user string) *author.Post {
 	return &author.Post{User: cmp.Or(user, name), State: author.Published, ID: n, PublishedAt: time.UnixMilli(ms).UTC()}
 }
 
-// placeAfter writes where a page ends, so that posts which come meanwhile move nothing.
+// placeAfter writes the last post of a page, so that new posts do not shift the next page.
 func placeAfter(p author.Post, user string) string {
 	s := strconv.FormatInt(p.PublishedAt.UnixMilli(), 10) + "-" + strconv.FormatInt(p.ID, 10)
 	if user == "" {
@@ -317,7 +317,7 @@ func placeAfter(p author.Post, user string) string {
 	return s
 }
 
-// postsInstead answers for the page of a user whose feed is made of his posts.
+// postsInstead serves the page of a user whose feed is made of posts.
 func (s *Pages) postsInstead(rw http.ResponseWriter, r *http.Request, user string) bool {
 	if s.Posts == nil {
 		return false

@@ -11,43 +11,43 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Bounds of an item in the river; what is longer has a page of its own.
+// Limits for an item on a river page. A longer item is cut there and has a page of its own.
 const (
-	maxWholeItem = 1200     // characters that are still shown whole
-	minExcerpt   = 600      // of a longer one, the paragraph that ends after so many is the last
-	maxExcerpt   = 1400     // and if none does, it is cut here
-	imageWeight  = 150      // characters that a picture counts for
-	maxPageHTML  = 32 << 10 // bytes of markup that are looked at for a page of fifty
-	maxItemHTML  = 1 << 20  // and for the item's own page; of a longer one, the words are shown
+	maxWholeItem = 1200     // characters up to which a text is shown whole
+	minExcerpt   = 600      // characters after which a longer text ends, at the end of a paragraph
+	maxExcerpt   = 1400     // characters after which it is cut if no paragraph ends
+	imageWeight  = 150      // characters that an image counts for
+	maxPageHTML  = 32 << 10 // bytes of markup processed on a page of fifty items
+	maxItemHTML  = 1 << 20  // bytes of markup processed on the item's own page; a longer text is shown without markup
 )
 
-// Body is an item's text, fit for a page of the river.
+// Body is the text of an item as HTML for a river page.
 type Body struct {
 	HTML template.HTML
-	Cut  bool // there is more
+	Cut  bool // the text was shortened
 }
 
-// BodyRenderer says how texts are made fit for the river.
+// BodyRenderer converts the text of an item to HTML for a page.
 type BodyRenderer struct {
 	clean  *sanitize.Sanitizer
 	images string                  // ImagesProxy, ImagesDirect or ImagesOff
-	proxy  func(url string) string // where this server has a picture
-	own    bool                    // the text was written here: paths in it are of this server
+	proxy  func(url string) string // URL of the image on this server
+	own    bool                    // the text was written on this server, so paths refer to this server
 
-	size    func(url string) (width, height string) // of an image that this server has read; "": not known
-	Unsized []string                                // images through the proxy of which no size is known yet
+	size    func(url string) (width, height string) // dimensions of an image that this server has read; "": unknown
+	Unsized []string                                // proxied images without known dimensions
 }
 
-// Render makes a text fit to be shown: clean once more, whoever has cleaned it before;
-// with pictures as this server has them, media as links that are played when somebody
-// wants it, and headings below those of the page. Unless whole, a long one is cut.
+// Render sanitizes the text again, replaces images as configured and media by links that play on
+// request, and lowers headings below those of the page. It shortens a long text unless whole is
+// set.
 func (d *BodyRenderer) Render(text string, whole bool) Body {
 	if whole && len(text) > maxItemHTML {
 		return Body{HTML: template.HTML("<p>" + html.EscapeString(sanitize.Text(text)) + "</p>")}
 	}
 	w := bodyWriter{BodyRenderer: d, whole: whole}
 	long := !whole && len(text) > maxPageHTML
-	if long { // what a cut in the middle leaves open is mended like everything else
+	if long { // the sanitizer closes the elements that the cut leaves open
 		text = strings.ToValidUTF8(text[:maxPageHTML], "")
 	}
 	w.q.in = d.clean.HTML(text)
@@ -55,12 +55,12 @@ func (d *BodyRenderer) Render(text string, whole bool) Body {
 	w.q.out.Grow(min(len(w.q.in), 4*maxExcerpt) + 200)
 	for w.next() {
 	}
-	// Safe, because it went through the sanitizer; what dresser does to it adds nothing
-	// but pictures of this server and links to what stood there.
+	// Safe: the sanitizer wrote this markup, and bodyWriter adds only images of this server and
+	// links.
 	return Body{template.HTML(w.q.out.String()), w.done || long}
 }
 
-// weight is how long a text is to a reader, roughly.
+// weight is the approximate length of a text in characters; an image counts as imageWeight.
 func weight(safe string) (n int) {
 	for len(safe) > 0 {
 		text, rest, found := strings.Cut(safe, "<")
@@ -79,30 +79,30 @@ func weight(safe string) (n int) {
 	return n
 }
 
-// dresser goes through markup from tag to tag.
+// bodyWriter rewrites markup tag by tag.
 type bodyWriter struct {
 	*BodyRenderer
-	q     tagRewriter // what it reads and writes
+	q     tagRewriter // input and output
 	whole bool
-	media string // open audio or video; "": none
-	shown bool   // the open one has its link
+	media string // the open audio or video element; "": none
+	shown bool   // the open element has a link
 	cuts  bool
 	seen  int      // characters so far
-	open  []string // elements that were written and are open, when it may be cut
-	done  bool     // it was cut
+	open  []string // written elements that are still open, if the text may be cut
+	done  bool     // the text was cut
 }
 
-// next takes the text up to a tag, and the tag.
+// next processes the text up to the next tag, and that tag.
 func (w *bodyWriter) next() bool {
 	text, rest, found := strings.Cut(w.q.in, "<")
-	if w.media == "" { // else it is for those whose browser plays nothing
+	if w.media == "" { // else the text is the fallback inside a media element
 		w.text(text)
 	}
 	if !found || w.done {
 		return false
 	}
 	t, after, ok := readTag(rest)
-	if !ok { // this is not as the sanitizer writes
+	if !ok { // not written by the sanitizer
 		w.text("&lt;")
 		w.q.in = rest
 		return !w.done
@@ -112,7 +112,7 @@ func (w *bodyWriter) next() bool {
 	return !w.done
 }
 
-// text writes words, or the first of them.
+// text writes s, or its first words if the limit is reached.
 func (w *bodyWriter) text(s string) {
 	n := utf8.RuneCountInString(s)
 	if w.cuts && w.q.openForeign == 0 && w.seen+n > maxExcerpt {
@@ -124,7 +124,7 @@ func (w *bodyWriter) text(s string) {
 	w.q.out.WriteString(s)
 }
 
-// firstWords is the beginning of a text that has its references written, up to a space.
+// firstWords returns the beginning of an escaped text, cut at a space.
 func firstWords(s string, limit int) string {
 	for i := range s {
 		if limit--; limit < 0 {
@@ -141,7 +141,7 @@ func firstWords(s string, limit int) string {
 	return s
 }
 
-// end cuts here: nothing but ends of what is open follows.
+// end cuts the text here: it writes only the end tags of open elements.
 func (w *bodyWriter) end() {
 	for _, name := range slices.Backward(w.open) {
 		w.q.out.WriteString("</" + name + ">")
@@ -149,7 +149,7 @@ func (w *bodyWriter) end() {
 	w.done = true
 }
 
-// tag writes what becomes of a tag.
+// tag rewrites and writes one tag.
 func (w *bodyWriter) tag(t markupTag) {
 	switch t.name {
 	case "svg", "math":
@@ -172,7 +172,7 @@ func (w *bodyWriter) tag(t markupTag) {
 	}
 	switch {
 	case w.q.openForeign > 0:
-	case w.whole && t.name == "h1": // the page's own heading is right above
+	case w.whole && t.name == "h1": // the page's own h1 is directly above
 		t.name = "h2"
 	case !w.whole || t.name[0] != 'h' || len(t.name) != 2 || t.name == "hr":
 		t.name = replacementElement(t.name)
@@ -191,7 +191,7 @@ func step(t markupTag) int {
 	return 1
 }
 
-// opened keeps in mind what is open, and cuts after a block that fills the room.
+// opened tracks open elements, and cuts the text after a block that reaches minExcerpt.
 func (w *bodyWriter) opened(t markupTag) {
 	switch {
 	case !w.cuts || t.void || voidElement(t.name):
@@ -224,7 +224,7 @@ func block(name string) bool {
 	return false
 }
 
-// player makes a link of sound or film. It is loaded when somebody plays it.
+// player replaces an audio or video element by a link. Nothing is loaded before the user plays it.
 func (w *bodyWriter) player(t markupTag) {
 	if t.end {
 		w.media = ""
@@ -237,7 +237,7 @@ func (w *bodyWriter) player(t markupTag) {
 	w.shown = w.shown || t.attr("src") != ""
 }
 
-// file is a picture, or a file of a player that is open.
+// file writes an image, or a link for a source element of the open player.
 func (w *bodyWriter) file(t markupTag) {
 	switch {
 	case t.end:
@@ -262,7 +262,7 @@ func (w *bodyWriter) link(kind, src string) {
 	w.q.out.WriteString(`<a class="play" data-kind="` + kind + `" href="` + html.EscapeString(src) + `" rel="nofollow noopener noreferrer ugc">` + html.EscapeString(words) + "</a>")
 }
 
-// Image is an image as the setting wants it. inLink says that it stands in a link.
+// Image returns the HTML of an image according to the setting. inLink means it is inside a link.
 func (d *BodyRenderer) Image(src, alt, width, height string, inLink bool) string {
 	data := isDataImage(src)
 	here := d.own && strings.HasPrefix(src, "/") && !strings.HasPrefix(src, "//")
@@ -282,13 +282,13 @@ func (d *BodyRenderer) Image(src, alt, width, height string, inLink bool) string
 		return imageLink(src, alt, inLink)
 	}
 	out := `<img src="` + html.EscapeString(src) + `" alt="` + html.EscapeString(shell.CleanText(alt, 500)) + `"`
-	if isPixels(width) && isPixels(height) { // the browser keeps room for it
+	if isPixels(width) && isPixels(height) { // the browser reserves its space
 		out += ` width="` + width + `" height="` + height + `"`
 	}
 	return out + ` loading="lazy" decoding="async" referrerpolicy="no-referrer"/>`
 }
 
-// dataPicture reports a picture that is in its address, and made of points.
+// isDataImage reports whether src is a data URL of a raster image.
 func isDataImage(src string) bool {
 	kind, found := strings.CutPrefix(strings.ToLower(src[:min(len(src), 20)]), "data:image/")
 	if !found || !utf8.ValidString(src) {
@@ -315,10 +315,10 @@ func imageLink(src, alt string, inLink bool) string {
 	return `<a class="pic" href="` + html.EscapeString(src) + `" rel="nofollow noopener noreferrer ugc">` + html.EscapeString(words) + "</a>"
 }
 
-// pixels reports a width or a height that is a number.
+// isPixels reports whether a width or height is a number.
 func isPixels(s string) bool {
 	return s != "" && len(s) <= 5 && strings.Trim(s, "0123456789") == ""
 }
 
-// tiny reports the size of a picture that is there to count who reads.
+// isTrackingSize reports whether a width or height is that of a tracking pixel.
 func isTrackingSize(s string) bool { return s == "0" || s == "1" || s == "2" }

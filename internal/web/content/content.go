@@ -1,6 +1,6 @@
-// Package content makes posts and items fit for pages: it sanitizes their markup, cuts long
-// texts, and shows images from where the settings want them, also through this server. Start
-// with [Renderer].
+// Package content renders posts and items for pages: it sanitizes their markup, shortens long
+// texts, and shows images directly or through this server's proxy, as configured. Start with
+// [Renderer].
 package content
 
 import (
@@ -13,49 +13,49 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Posts is what the pages ask of the posts to show them.
+// Posts is the interface to posts that rendering needs.
 type Posts interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	Path(p author.Post) string
 	Address(p author.Post) string
 }
 
-// Options say where texts come from and how their images are shown.
+// Options configure the sources of texts and the display of their images.
 type Options struct {
-	Posts Posts // nil: nobody writes here
-	// FileOf is a file that is hosted here, by the beginning of its hash. nil: nothing is known of files.
+	Posts Posts // nil: no writing on this server
+	// FileOf returns a hosted file by the first digits of its hash. Nil: no metadata of files.
 	FileOf   func(ctx context.Context, user, hash string) (author.File, error)
 	Images   string // of items: ImagesProxy, ImagesDirect or ImagesOff [off, without Remote or ImageKey]
 	Remote   Remote // reads images; nil: none
-	ImageKey []byte // signs their URLs
+	ImageKey []byte // signs proxy URLs of images
 }
 
-// Renderer makes texts of posts and items fit for pages.
+// Renderer renders the texts of posts and items for pages.
 type Renderer struct {
 	*shell.Shell
 	Options
 	images    imageCache
 	sizes     imageSizes
-	Sanitizer func() *sanitize.Sanitizer // made when it is first needed
+	Sanitizer func() *sanitize.Sanitizer // created on first use
 }
 
-// New makes a renderer for pages in the shell s.
+// New returns a renderer for pages in the shell s.
 func New(s *shell.Shell, o Options) *Renderer {
 	return &Renderer{Shell: s, Options: o, Sanitizer: sync.OnceValue(func() *sanitize.Sanitizer {
 		return sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})
 	})}
 }
 
-// NewBodyRenderer is a renderer of one text. own says that it was written here.
+// NewBodyRenderer returns a renderer for one text. own means that it was written on this server.
 func (s *Renderer) NewBodyRenderer(own bool) *BodyRenderer {
 	return &BodyRenderer{clean: s.Sanitizer(), images: s.ImageMode(), proxy: s.ProxyURL, size: s.sizes.sizeOf, own: own}
 }
 
-// Remote reads pictures from where they are; a *fetch.Client is one.
+// Remote fetches images; *fetch.Client implements it.
 type Remote interface {
 	Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
 }
 
-// ImageSize is the size of an image that this server has read, as attributes have it; "": it is
-// not known.
+// ImageSize returns width and height of an image that this server has read, as HTML attributes; ""
+// if unknown.
 func (s *Renderer) ImageSize(url string) (width, height string) { return s.sizes.sizeOf(url) }

@@ -20,44 +20,43 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Bounds of the pictures that this server reads for its readers.
+// Limits of the image proxy.
 const (
 	MaxImage             = 10 << 20
-	maxCachedImage       = 4 << 20  // a larger one is not kept
-	maxCacheBytes        = 16 << 20 // bytes, twice
+	maxCachedImage       = 4 << 20  // a larger image is not cached
+	maxCacheBytes        = 16 << 20 // bytes in one generation of the cache; there are two
 	maxImageReads        = 16
 	maxImageReadsPerHost = 4
 	maxPendingImages     = 256
 	imageTimeout         = 10 * time.Second
-	FailedFor            = time.Minute // nobody asks again so soon for what could not be read
+	FailedFor            = time.Minute // how long a failure is cached
 )
 
-// picture is one that was read, or why it was not.
+// cachedImage is an image, or a failure to read one.
 type cachedImage struct {
-	kind     string // media type, as its bytes say
+	kind     string // media type according to its content
 	bytes    []byte
 	etag     string
-	failedAt time.Time // zero: it is there
+	failedAt time.Time // zero: the image is valid
 }
 
-// pictures are those that were read lately. The zero value is ready.
+// imageCache holds images that were read recently. The zero value is ready.
 type imageCache struct {
 	mu         sync.Mutex
 	young, old map[string]*cachedImage
-	size       int // bytes of the young
+	size       int // bytes of the young generation
 	reading    map[string]*imageRead
 	hosts      map[string]*hostSlots
 	slots      chan struct{}
 }
 
-// pictureRead is one reading that several wait for.
+// imageRead is one fetch; several requests can wait for it.
 type imageRead struct {
 	done chan struct{}
 	got  *cachedImage
 }
 
-// ProxyURL is where this server has the picture at address: one that somebody put beside
-// his posts here is where it is.
+// ProxyURL returns the URL of an image on this server. A file hosted on this server keeps its path.
 func (s *Renderer) ProxyURL(address string) string {
 	if path, own := strings.CutPrefix(address, s.PublicURL+"/"); own && s.PublicURL != "" {
 		if _, file, found := strings.Cut(path, "/"); found && strings.HasPrefix(file, "media/") && !strings.ContainsAny(path, "\\?#\"'<>& ") && !strings.Contains(path, "..") {
@@ -67,15 +66,15 @@ func (s *Renderer) ProxyURL(address string) string {
 	return "/river/image?" + url.Values{"u": {address}, "s": {s.imageSignature(address)}}.Encode()
 }
 
-// pictureSign says that an address stood in an item: this server reads no others.
+// imageSignature proves that a URL appeared in an item; the proxy reads no other URL.
 func (s *Renderer) imageSignature(address string) string {
 	m := hmac.New(sha256.New, s.ImageKey)
 	m.Write([]byte("river picture\x00" + address))
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:18])
 }
 
-// ServeImage serves a picture of an item, so that who published it learns nothing of
-// his readers.
+// ServeImage serves an image of an item through this server, so that its publisher receives no data
+// about the reader.
 func (s *Renderer) ServeImage(rw http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
 	from, sign := q.Get("u"), q.Get("s")
@@ -122,8 +121,8 @@ func (s *Renderer) sendImageError(rw http.ResponseWriter, status int, words stri
 	_, _ = rw.Write([]byte(words + "\n"))
 }
 
-// get is the picture at an address: kept, or being read, or read now. It does not end
-// with the request of the first who asked: others wait for it.
+// get returns an image from the cache, from a fetch in progress or from a new one. The fetch
+// continues if the first request ends, because other requests can wait for it.
 func (c *imageCache) get(ctx context.Context, s *Renderer, address string) (*cachedImage, error) {
 	c.mu.Lock()
 	if p := c.lookup(address, s.CurrentTime()); p != nil {
@@ -177,7 +176,7 @@ func (c *imageCache) store(address string, p *cachedImage) {
 	c.young[address] = p
 }
 
-// read gets one picture when it is its turn.
+// read fetches one image after it has acquired a slot.
 func (c *imageCache) read(ctx context.Context, s *Renderer, address string, run *imageRead) {
 	ctx, cancel := context.WithTimeout(ctx, imageTimeout)
 	defer cancel()
@@ -198,13 +197,13 @@ func (c *imageCache) read(ctx context.Context, s *Renderer, address string, run 
 	close(run.done)
 }
 
-// hostTurn are the places for one host.
+// hostSlots limits the concurrent fetches from one host.
 type hostSlots struct {
 	slots chan struct{}
-	users int // who have one, or wait for one
+	users int // fetches that hold a slot or wait for one
 }
 
-// turn waits until there is a place for the host, and then until there is one at all.
+// acquire waits for a slot of the host, then for one of the whole cache.
 func (c *imageCache) acquire(ctx context.Context, address string) (leave func(), ok bool) {
 	host := href.Host(address)
 	c.mu.Lock()
@@ -238,7 +237,7 @@ func (c *imageCache) acquire(ctx context.Context, address string) (leave func(),
 	}
 }
 
-// fetchPicture reads a picture; nil: there is none.
+// fetchImage fetches an image; nil on failure.
 func (s *Renderer) fetchImage(ctx context.Context, address string) *cachedImage {
 	res, err := s.Remote.Get(ctx, fetch.Request{URL: address, Accept: "image/avif,image/webp,image/png,image/jpeg,image/gif;q=0.9,*/*;q=0.1"})
 	if err != nil || !res.OK() || len(res.Body) > MaxImage {
@@ -253,8 +252,8 @@ func (s *Renderer) fetchImage(ctx context.Context, address string) *cachedImage 
 	return &cachedImage{kind: kind, bytes: res.Body, etag: `"` + hex.EncodeToString(sum[:12]) + `"`}
 }
 
-// pictureType is the media type that the first bytes of a picture show, "" for anything
-// that is no picture made of points: what it was called is not asked.
+// imageType returns the media type according to the first bytes, "" unless they are a raster image.
+// The declared type does not matter.
 func imageType(b []byte) string {
 	switch {
 	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
@@ -275,8 +274,8 @@ func imageType(b []byte) string {
 	return ""
 }
 
-// AllowMedia allow what items hold: media from wherever they are, because they are
-// loaded only when somebody plays them, and pictures if the setting says so.
+// AllowMedia extends the policy of a page for items: media from any server, because they load only
+// on request, and images if the setting is ImagesDirect.
 func (s *Renderer) AllowMedia(rw http.ResponseWriter) {
 	p := strings.Replace(shell.Policy, "media-src 'self'", "media-src 'self' http: https:", 1)
 	if s.ImageMode() == ImagesDirect {
@@ -285,7 +284,8 @@ func (s *Renderer) AllowMedia(rw http.ResponseWriter) {
 	rw.Header().Set("Content-Security-Policy", p)
 }
 
-// ImageMode is the setting that can be kept.
+// ImageMode returns the mode in force: ImagesProxy needs Remote and ImageKey, otherwise it is
+// ImagesOff.
 func (s *Renderer) ImageMode() string {
 	switch {
 	case s.Images == ImagesDirect:
@@ -297,8 +297,8 @@ func (s *Renderer) ImageMode() string {
 }
 
 const (
-	ImagesProxy  = "proxy"  // they are read by this server, for all its readers
-	ImagesDirect = "direct" // browsers load them from where they are
+	ImagesProxy  = "proxy"  // this server reads the images for all readers
+	ImagesDirect = "direct" // browsers load the images from their servers
 )
 
-const ImagesOff = "off" // there are links to them
+const ImagesOff = "off" // links replace the images

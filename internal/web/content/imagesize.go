@@ -9,18 +9,17 @@ import (
 	"cloudburst/internal/media"
 )
 
-// keptSizes is how many sizes of images are kept in memory, twice.
+// maxCachedSizes is the number of image sizes in one generation of the cache; there are two.
 const maxCachedSizes = 20_000
 
-// imageSizes are the sizes of images that were read lately, by a hash of their addresses, so
-// that pages can reserve their space. Those that were not asked for go first. The zero value is
-// ready.
+// imageSizes caches the sizes of images by a hash of their URLs, so that pages can reserve their
+// space. The least recently used generation is dropped first. The zero value is ready.
 type imageSizes struct {
 	mu         sync.Mutex
 	young, old map[[16]byte]dimensions
 }
 
-// pictureSize is in pixels, with the image the right way up.
+// dimensions are in pixels, after the rotation of the image.
 type dimensions struct{ width, height int }
 
 func sizeKey(address string) [16]byte {
@@ -28,7 +27,7 @@ func sizeKey(address string) [16]byte {
 	return [16]byte(sum[:])
 }
 
-// learn keeps the size of the image at an address. An image whose size cannot be read has none.
+// learn stores the size of the image at a URL, unless it cannot be read.
 func (c *imageSizes) learn(address string, image []byte) {
 	f, err := media.Inspect(bytes.NewReader(image), int64(len(image)))
 	if err != nil || f.Width <= 0 || f.Height <= 0 {
@@ -46,7 +45,7 @@ func (c *imageSizes) put(k [16]byte, s dimensions) {
 	c.young[k] = s
 }
 
-// sizeOf is the size of the image at an address, as attributes have it; "": it is not known.
+// sizeOf returns the size of the image at a URL, as HTML attributes; "" if unknown.
 func (c *imageSizes) sizeOf(address string) (width, height string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,7 +2,7 @@ package content
 
 import "strings"
 
-// IsInline reports markup without blocks: it can stand on one line with other things.
+// IsInline reports whether markup has no block elements, so that it fits on a line with other text.
 func IsInline(markup string) bool {
 	for rest := markup; ; {
 		_, after, ok := strings.Cut(rest, "<")

@@ -2,10 +2,9 @@ package content
 
 import "strings"
 
-// WithoutMedia takes what package sanitize has made safe and makes it fit for a page of this
-// server: nothing is loaded from anywhere else, so pictures, sound and films become
-// links; headings stand below those of the page; landmarks of the page stay its own;
-// and a post's times stay as its author wrote them.
+// WithoutMedia rewrites sanitized markup so that the page loads nothing from other servers: images,
+// audio and video become links. Headings move below those of the page, landmark elements are
+// replaced, and times keep the text of their author.
 func WithoutMedia(safe string) string {
 	if strings.IndexByte(safe, '<') < 0 {
 		return safe
@@ -17,23 +16,23 @@ func WithoutMedia(safe string) string {
 	return q.out.String()
 }
 
-// quieter goes through markup from tag to tag.
+// tagRewriter rewrites markup tag by tag.
 type tagRewriter struct {
-	in          string // what is to come
+	in          string // remaining input
 	out         strings.Builder
-	openLinks   int // open <a>
-	openForeign int // open <svg> and <math>
-	openPicture int // open <picture>
+	openLinks   int // number of open <a>
+	openForeign int // number of open <svg> and <math>
+	openPicture int // number of open <picture>
 }
 
 type markupTag struct {
 	name  string
 	end   bool
-	void  bool // written <x/>
+	void  bool // written as <x/>
 	attrs []markupAttr
 }
 
-// markupAttr has its value as it is written, with its references.
+// markupAttr is an attribute; its value is still escaped.
 type markupAttr struct{ name, value string }
 
 func (t markupTag) attr(name string) string {
@@ -45,7 +44,7 @@ func (t markupTag) attr(name string) string {
 	return ""
 }
 
-// next takes the text up to a tag, and the tag.
+// next processes the text up to the next tag, and that tag.
 func (q *tagRewriter) next() bool {
 	text, rest, ok := strings.Cut(q.in, "<")
 	q.out.WriteString(text)
@@ -53,7 +52,7 @@ func (q *tagRewriter) next() bool {
 		return false
 	}
 	t, after, ok := readTag(rest)
-	if !ok { // this is not as the sanitizer writes
+	if !ok { // not written by the sanitizer
 		q.out.WriteString("&lt;")
 		q.in = rest
 		return true
@@ -63,8 +62,7 @@ func (q *tagRewriter) next() bool {
 	return true
 }
 
-// readTag reads what stands after a "<", as the sanitizer writes it: names and values
-// in double quotes.
+// readTag parses what follows a "<" in the sanitizer's output: names, and values in double quotes.
 func readTag(s string) (t markupTag, after string, ok bool) {
 	if t.end = strings.HasPrefix(s, "/"); t.end {
 		s = s[1:]
@@ -108,7 +106,7 @@ func nameLength(s string) int {
 	return len(s)
 }
 
-// tag writes what becomes of a tag.
+// tag rewrites and writes one tag.
 func (q *tagRewriter) tag(t markupTag) {
 	step := 1
 	if t.end {
@@ -138,7 +136,7 @@ func (q *tagRewriter) tag(t markupTag) {
 	q.write(t)
 }
 
-// renamed is what stands for an element that a page has for itself.
+// replacementElement returns the element that replaces one reserved for the page itself.
 func replacementElement(name string) string {
 	switch name {
 	case "h1", "h2", "h3", "h4":
@@ -153,8 +151,8 @@ func replacementElement(name string) string {
 	return name
 }
 
-// write copies a tag but for attributes that load something, or that the page's own
-// style and script take notice of.
+// write copies a tag without attributes that load something or that the page's style and script
+// use.
 func (q *tagRewriter) write(t markupTag) {
 	q.out.WriteByte('<')
 	if t.end {
@@ -166,7 +164,7 @@ func (q *tagRewriter) write(t markupTag) {
 		case "src", "srcset", "poster", "background", "style", "class", "id", "datetime":
 			continue
 		case "href":
-			if a.value == "" { // it led where nobody should go
+			if a.value == "" { // the sanitizer removed an unsafe URL
 				continue
 			}
 		}
@@ -178,8 +176,8 @@ func (q *tagRewriter) write(t markupTag) {
 	q.out.WriteByte('>')
 }
 
-// shown makes a link of what a browser would load; within a link only words. A picture
-// that is in its address needs no loading.
+// writeMediaLink writes a link for an element that a browser would load; inside a link, only its
+// words. A data URL image is kept, because it loads nothing.
 func (q *tagRewriter) writeMediaLink(t markupTag) {
 	src := t.attr("src")
 	if t.end || src == "" || t.name == "source" && q.openPicture > 0 {
@@ -204,14 +202,14 @@ func (q *tagRewriter) writeMediaLink(t markupTag) {
 	q.out.WriteString(`<a class="pic" href="` + src + `" rel="nofollow noopener noreferrer ugc">` + words + "</a>")
 }
 
-// LastPathPart is the name of a file in an address, which has its references written.
+// LastPathPart returns the file name in an escaped URL.
 func LastPathPart(src string) string {
 	if i := strings.IndexAny(src, "?#"); i >= 0 && (i == 0 || src[i] == '?' || src[i-1] != '&') {
 		src = src[:i]
 	}
 	name := src[strings.LastIndexByte(src, '/')+1:]
 	if strings.Contains(name, "&") || len(name) > 60 {
-		return "" // half of a reference would be something else
+		return "" // part of a character reference would be another text
 	}
 	return name
 }

@@ -17,45 +17,45 @@ import (
 // File is an enclosure.
 type File struct {
 	Name, Href, Type, Size string
-	Player                 string // "audio" or "video" when it is of this server
+	Player                 string // "audio" or "video" for a file of this server
 }
 
 const (
-	maxPostHTML     = 24 << 10 // bytes of HTML; of a longer one, the beginning
+	maxPostHTML     = 24 << 10 // bytes of HTML; a longer post is shortened
 	maxNodes        = 300      // posts within a post
-	maxOpenNodes    = 60       // of them, before the others are folded
+	maxOpenNodes    = 60       // of them, shown before the others are folded
 	maxOwnPageNodes = 20_000   // on the post's own page
 )
 
-// PostView is a post as pages show it.
+// PostView is a post for a page.
 type PostView struct {
 	ID      string // of its element
 	Number  int64
 	Title   string
 	Path    string // of its page
-	Address string // the same, whole
+	Address string // absolute URL of its page
 	At      shell.Moment
 	Edited  shell.Moment
-	HTML    template.HTML // made safe
-	Cut     bool          // there is more on its page
+	HTML    template.HTML // sanitized
+	Cut     bool          // its page shows more
 	Lang    string
 	Nodes   []NodeView
-	Link    string // page that it is about
+	Link    string // page that the post is about
 	Reply   *ReplyView
 	Tags    []TagView
 	Files   []FileView
 	Author  WriterView
 	Alone   bool // on its own page
-	Foreign bool // among posts of others
+	Foreign bool // on a page with posts of several authors
 }
 
 // NodeView is one of the posts within a post.
 type NodeView struct {
 	Title  string
 	HTML   template.HTML
-	Inline bool          // HTML is one paragraph, without its element
-	Head   template.HTML // HTML without its links, where what is below it folds: nothing else can be pressed there
-	Links  template.HTML // those links
+	Inline bool          // HTML is the content of one paragraph, without its element
+	Head   template.HTML // HTML without its links, for the summary of a fold, which is itself a control
+	Links  template.HTML // the links removed from Head
 	Link   string
 	Files  []FileView
 	Tags   []TagView
@@ -71,7 +71,7 @@ type TagView struct {
 	Posts       int64
 }
 
-// FileView is an enclosure.
+// FileView is an enclosure for a page.
 type FileView struct {
 	File
 	Kind  string // "image", "audio", "video" or ""
@@ -79,15 +79,15 @@ type FileView struct {
 	Note  string // type and size
 }
 
-// PostRenderer makes entries of posts.
+// PostRenderer renders posts for pages.
 type PostRenderer struct {
 	*BodyRenderer
 	pages    *Renderer
 	ctx      context.Context
 	now      time.Time
-	all      bool // they are of everyone
+	all      bool // the posts are of all authors
 	alone    bool
-	capacity int // for nodes
+	capacity int // remaining nodes
 	known    map[string]author.Writer
 }
 
@@ -114,7 +114,7 @@ func (w *PostRenderer) RenderPost(p author.Post) (PostView, error) {
 	if w.all {
 		e.ID = p.User + "-" + e.ID
 	}
-	begun := p.PublishedAt // one that was given an older date is not edited for that
+	begun := p.PublishedAt // a post published with an older date does not count as edited
 	if p.CreatedAt.After(begun) {
 		begun = p.CreatedAt
 	}
@@ -140,7 +140,8 @@ func (w *PostRenderer) RenderPost(p author.Post) (PostView, error) {
 	return e, nil
 }
 
-// DateMoment is a moment whose words do not change as time goes by, so that the page does not.
+// DateMoment is a moment whose text is the date, not a relative time, so that the page stays
+// cacheable.
 func DateMoment(t time.Time) shell.Moment {
 	m := shell.NewMoment(t, t)
 	m.Text = t.UTC().Format("2 January 2006, 15:04")
@@ -156,7 +157,7 @@ func (w *PostRenderer) tags(user string, labels []string) (all []TagView) {
 	return all
 }
 
-// nodes are the posts within a post; room below nothing says that there are more.
+// nodes renders the posts within a post. If capacity falls below zero, the list is incomplete.
 func (w *PostRenderer) nodes(user string, list []author.Node) (all []NodeView) {
 	for _, n := range list {
 		if w.capacity--; w.capacity < 0 {
@@ -169,7 +170,7 @@ func (w *PostRenderer) nodes(user string, list []author.Node) (all []NodeView) {
 		}
 		e.HTML = w.Render(text, true).HTML
 		e.Inline = e.Inline || IsInline(string(e.HTML))
-		e.Folded = e.Folded || !w.alone && w.capacity < maxNodes-maxOpenNodes // a long one is for its own page
+		e.Folded = e.Folded || !w.alone && w.capacity < maxNodes-maxOpenNodes // a long outline is unfolded on its own page only
 		if shell.IsWebURL(n.Link) {
 			e.Link = n.Link
 		}
@@ -186,7 +187,7 @@ var anchorTag = regexp.MustCompile(`</?a(?: [^>]*)?>`)
 
 var anchorElement = regexp.MustCompile(`(?s)<a(?: [^>]*)?>.*?</a>`)
 
-// files are the enclosures of a post, to be seen and heard where they stand.
+// files renders the enclosures of a post; media can be played in place.
 func (w *PostRenderer) files(user string, list []author.Enclosure) (all []FileView) {
 	for _, e := range list {
 		own := strings.HasPrefix(e.URL, "/") && !strings.HasPrefix(e.URL, "//")
@@ -217,7 +218,7 @@ func (w *PostRenderer) files(user string, list []author.Enclosure) (all []FileVi
 	return all
 }
 
-// size is that of a picture which is kept here, in pixels.
+// size returns the dimensions in pixels of an image hosted on this server.
 func (w *PostRenderer) size(user, address string, own bool) (width, height string) {
 	hash, found := strings.CutPrefix(address, "/"+user+"/media/")
 	hash, _, _ = strings.Cut(hash, "/")
@@ -226,20 +227,20 @@ func (w *PostRenderer) size(user, address string, own bool) (width, height strin
 	}
 	f, err := w.pages.FileOf(w.ctx, user, hash)
 	if err != nil || f.Width <= 0 || f.Height <= 0 {
-		return "", "" // it is shown without
+		return "", "" // the image is shown without a size
 	}
 	return strconv.Itoa(f.Width), strconv.Itoa(f.Height)
 }
 
-// WriterView is a writer as his pages show him.
+// WriterView is an author for a page.
 type WriterView struct {
 	Name     string // of the user
 	Person   string // display name
 	Title    string
 	Blurb    []string
 	Link     string
-	Avatar   string // where a browser of this page may load it; "": nowhere
-	Photo    string // where it is
+	Avatar   string // URL that this page may load; "": none
+	Photo    string // original URL
 	Path     string
 	Language string
 }

@@ -23,51 +23,49 @@ import (
 //go:embed examples
 var exampleFiles embed.FS
 
-// Example is one literal exchange of the documentation. Request and Answer are a
-// head and a body with an empty line between, lines ended by \n as the page shows
-// them; both have the placeholders of [Place]. To run one, send Place.Wire of the
-// Request to the server (or, with ToSubscriber, make the server send it: it goes
-// to the callback) and compare what comes back with Example.Compare.
+// Example is one literal exchange of the documentation. Request and Answer are a head and a body
+// with an empty line between; lines end with \n as on the page. Both have the placeholders of
+// [Place]. To run one, send Place.Wire of the Request to the server (or, with ToSubscriber, make
+// the server send it to the callback) and check the response with Example.Compare.
 type Example struct {
 	ID    string // stable, for links: "ping-rest"
 	Title string
-	// ToSubscriber: the server sends the request to the callback, and the answer is
-	// the subscriber's.
+	// ToSubscriber: the server sends the request to the callback, and Answer is the subscriber's.
 	ToSubscriber    bool
 	Request, Answer string
 }
 
-// Place is what the placeholders stand for.
+// Place has the values of the placeholders.
 type Place struct {
 	Host   string // {HOST}: name and port of this server, as in a URL
-	Base   string // {BASE}: its public URL, without a slash at the end
+	Base   string // {BASE}: its public URL, without a trailing slash
 	Feed   string // {FEED}: a feed; also {FEED_FORM} and {FEED_XML}, escaped for a form and for XML
-	Site   string // {SITE_FORM}, {SITE_XML}: the page that it is the feed of
+	Site   string // {SITE_FORM}, {SITE_XML}: the page of the feed
 	Domain string // {DOMAIN}: host name of the subscriber
-	Port   int    // {PORT}: the port that the subscriber listens on
-	Path   string // {PATH}: its path; also {PATH_FORM}, and all of it as {CALLBACK_FORM} and {CALLBACK_XML}
+	Port   int    // {PORT}: port of the subscriber
+	Path   string // {PATH}: its path; also {PATH_FORM}, and the whole URL as {CALLBACK_FORM} and {CALLBACK_XML}
 	// Challenge is {CHALLENGE}, the random text that a subscriber sends back.
 	Challenge string
-	// Caller is {CALLER}, the address that a registration without a domain comes from.
+	// Caller is {CALLER}, the address of a client that registers without a domain.
 	Caller string
-	// Content is {CONTENT}, the bytes of the feed; see [Place.SampleFeed]. Signed with
-	// Secret, {SECRET}, they give {SIGNATURE}.
+	// Content is {CONTENT}, the bytes of the feed; see [Place.SampleFeed]. {SIGNATURE} is its
+	// signature with Secret, {SECRET}.
 	Content, Secret string // also {CONTENT_XML}
 
-	// User is {USER}, who has a feed here, and Password what he signs in with: {BASIC}
-	// for HTTP Basic, {PASSWORD_XML}. Reader is {READER}, the selector of a secret of his
-	// private feed, and Key {KEY}, the secret; {KEY_BASIC} is both for HTTP Basic, and WSSE,
-	// {WSSE}, a header with both. Tag is {TAG}, the ETag of the feed before its last change.
+	// User is {USER}, with a feed here, and Password the password: {BASIC} for HTTP Basic,
+	// {PASSWORD_XML}. Reader is {READER}, the selector of a secret of the private feed, and Key
+	// {KEY}, the secret; {KEY_BASIC} is both for HTTP Basic, and WSSE, {WSSE}, a header with both.
+	// Tag is {TAG}, the ETag of the feed before its last change.
 	User, Password, Reader, Key, WSSE, Tag string
 
-	// Expires is {EXPIRES}, when a registration ends; Updated is {UPDATED} and Count
-	// {COUNT}, of the list of changes; Changed is {CHANGED}, when the feed did. Any is
-	// {ANY}, whatever else stands there. Comparing takes any text for all of them.
+	// Expires is {EXPIRES}, the end of a registration; Updated is {UPDATED} and Count {COUNT}, of
+	// the recent changes; Changed is {CHANGED}, the time of the feed's change. Any is {ANY}, any
+	// other text. A comparison accepts any text for all of them.
 	Expires, Updated, Count, Changed, Any string
 }
 
-// SampleFeed is the feed of the examples: all its versions mean the same, and no two
-// have the same bytes.
+// SampleFeed is the feed of the examples: all versions have the same meaning, and each has
+// different bytes.
 func (p Place) SampleFeed(version int64) string {
 	return `<?xml version="1.0" encoding="UTF-8"?>
 <rss version="2.0"><channel>
@@ -84,11 +82,11 @@ func (p Place) SampleFeed(version int64) string {
 
 func xmlText(s string) string {
 	var escaped bytes.Buffer
-	_ = xml.EscapeText(&escaped, []byte(s)) // a buffer takes everything
+	_ = xml.EscapeText(&escaped, []byte(s)) // writing to a buffer cannot fail
 	return escaped.String()
 }
 
-// contentText is a document as text of another: lines stay lines.
+// contentText escapes a document inside another one: lines stay lines.
 func contentText(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
@@ -97,8 +95,8 @@ func basic(name, password string) string {
 	return base64.StdEncoding.EncodeToString([]byte(name + ":" + password))
 }
 
-// Examples are all exchanges of the documentation, in order of their IDs. They are
-// embedded, so an error means that the program was built from broken files.
+// Examples returns all exchanges of the documentation, in order of their IDs. They are embedded, so
+// an error is a bug of the build.
 func Examples() ([]Example, error) {
 	files, err := fs.Glob(exampleFiles, "examples/*.txt")
 	if err != nil {
@@ -119,8 +117,8 @@ func Examples() ([]Example, error) {
 	return all, nil
 }
 
-// parseExample reads a file: title, an optional line "to the subscriber", and
-// after the lines "=== request" and "=== answer" what they say.
+// parseExample parses a file: the title, an optional line "to the subscriber", and the texts after
+// the lines "=== request" and "=== answer".
 func parseExample(id, text string) (Example, error) {
 	head, rest, ok := strings.Cut(text, "\n=== request\n")
 	request, answer, ok2 := strings.Cut(rest, "\n=== answer\n")
@@ -132,11 +130,11 @@ func parseExample(id, text string) (Example, error) {
 		Request: request, Answer: strings.TrimSuffix(answer, "\n")}, nil
 }
 
-// Fill puts p into the placeholders of text and, where the head has
-// "Content-Length: {LENGTH}", the length that the body then has.
+// Fill replaces the placeholders of text with p and, if the head has "Content-Length: {LENGTH}",
+// sets the length of the body.
 func (p Place) Fill(text string) string {
 	callback := "http://" + net.JoinHostPort(p.Domain, strconv.Itoa(p.Port)) + p.Path
-	// The error is of a method that there is not.
+	// The error is for unknown methods only.
 	signature, _ := websub.Sign(websub.SHA256, p.Secret, []byte(p.Content))
 	text = strings.NewReplacer(
 		"{HOST}", p.Host, "{BASE}", p.Base, "{FEED}", p.Feed, "{FEED_FORM}", url.QueryEscape(p.Feed), "{FEED_XML}", xmlText(p.Feed),
@@ -152,23 +150,22 @@ func (p Place) Fill(text string) string {
 	return strings.Replace(head, "{LENGTH}", strconv.Itoa(len(body)), 1) + "\n\n" + body
 }
 
-// Wire is a filled text as it goes over the line: the head's lines end in \r\n.
+// Wire is a filled text in wire format: lines of the head end with \r\n.
 func (p Place) Wire(text string) []byte {
 	head, body, _ := strings.Cut(p.Fill(text), "\n\n")
 	return []byte(strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n" + body)
 }
 
-// Compare returns what differs between the documented answer and the one that
-// came: the status, each header field that the documentation shows, the body but
-// for spaces at its end.
+// Compare returns the differences between the documented answer and the received one: the status,
+// each documented header field, and the body except for spaces at its end.
 func (e Example) Compare(p Place, status int, header http.Header, body []byte) error {
 	return e.compare(p, e.Answer, func(line string) bool {
 		return strings.Contains(line+" ", " "+strconv.Itoa(status)+" ")
 	}, header, body)
 }
 
-// CompareRequest does the same for a request that came to the subscriber. The
-// Host field of r counts as one of its header's.
+// CompareRequest does the same for a request received by the subscriber. The Host field of r counts
+// as a header field.
 func (e Example) CompareRequest(p Place, r *http.Request, body []byte) error {
 	header := r.Header.Clone()
 	header.Set("Host", r.Host)
@@ -196,10 +193,10 @@ func (e Example) compare(p Place, text string, first func(line string) bool, hea
 	return nil
 }
 
-// anything stands in a text for whatever may be there.
+// anything marks a place that matches any text.
 const anything = "\x00"
 
-// alike compares a text with one that may have anything in it, in any number of places.
+// alike compares a text with a pattern that has any number of anything marks.
 func alike(got, want string) bool {
 	parts := strings.Split(want, anything)
 	first, last := parts[0], parts[len(parts)-1]
@@ -230,7 +227,7 @@ type docsView struct {
 	Shelves     []guideShelf
 }
 
-// Copy is the text with that ID: what to put into a feed, a header or a page.
+// Copy is the text with that ID, to add to a feed, a header or a page.
 func (v docsView) Copy(id, label string) (shell.CopyText, error) {
 	hub, self := xmlText(v.Base+"/websub"), xmlText(v.place.Feed)
 	text := map[string]string{

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Pages are the pages of the documentation.
+// Pages has the pages of the documentation.
 type Pages struct {
 	*shell.Shell
 	guides guides
@@ -18,7 +18,7 @@ type Pages struct {
 // New builds the pages.
 func New(s *shell.Shell) *Pages { return &Pages{Shell: s} }
 
-// Routes are the documentation and its guides.
+// Routes lists the documentation and its guides.
 func (s *Pages) Routes() []route.Route {
 	return []route.Route{
 		{Method: http.MethodGet, Path: "/docs", Handler: http.HandlerFunc(s.docsPage), Purpose: "The documentation, with literal examples of every protocol."},

@@ -24,7 +24,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// guideShelf is some guides under one heading.
+// guideShelf is a group of guides with a heading.
 type guideShelf struct {
 	Title  string
 	Guides []guide
@@ -32,12 +32,12 @@ type guideShelf struct {
 
 // guide is a page of the folder docs, served at /docs/<Name>.
 type guide struct {
-	Name  string // of its file, without the ending
-	Title string // its heading, without what is not words
+	Name  string // file name without extension
+	Title string // its heading as plain text
 	Body  template.HTML
 }
 
-// shelves are all guides, in the order in which one comes to need them.
+// shelves lists all guides in the order in which users need them.
 func shelves() []struct {
 	title string
 	names []string
@@ -55,8 +55,7 @@ func shelves() []struct {
 	}
 }
 
-// loadGuides reads all guides. They are embedded, so an error means that the program was
-// built from others than it knows.
+// loadGuides reads all guides. They are embedded, so an error is a bug of the build.
 func loadGuides() ([]guideShelf, error) {
 	var all []guideShelf
 	for _, s := range shelves() {
@@ -86,19 +85,19 @@ func loadGuide(name string) (guide, error) {
 	if err := m.Renderer().Render(&body, source, tree); err != nil {
 		return guide{}, fmt.Errorf("web: write the guide %s: %w", name, err)
 	}
-	html := tables(strings.ReplaceAll(body.String(), "<pre>", `<pre tabindex="0">`)) // wide code and tables scroll, also by keyboard
+	html := tables(strings.ReplaceAll(body.String(), "<pre>", `<pre tabindex="0">`)) // wide code and tables scroll, also with the keyboard
 	g.Body = template.HTML(html)                                                     //nolint:gosec // our own text, without markup of its own
 	return g, nil
 }
 
-// Headings and tables of a guide, and heads of columns, as goldmark writes them.
+// Headings, tables and column heads of a guide in the output of goldmark.
 var (
 	headingOrTable = regexp.MustCompile(`<h[1-6][^>]*>.*?</h[1-6]>|<table>`)
 	emptyHead      = regexp.MustCompile(`<th(?: [^>]*)?></th>`)
 	columnHead     = regexp.MustCompile(`<th( [^>]*)?>`)
 )
 
-// tables puts each table of a guide into a region of its own, named for the heading above it.
+// tables wraps each table of a guide in a region named after the heading above it.
 func tables(html string) string {
 	heading, seen := "", map[string]int{}
 	html = headingOrTable.ReplaceAllStringFunc(html, func(found string) string {
@@ -116,18 +115,18 @@ func tables(html string) string {
 	return columnHead.ReplaceAllString(html, `<th scope="col"$1>`)
 }
 
-// guideTitle is the heading with which a guide begins.
+// guideTitle is the first heading of a guide.
 func guideTitle(source []byte) string {
 	line, _, _ := strings.Cut(string(source), "\n")
 	title, _ := strings.CutPrefix(line, "# ")
 	return strings.ReplaceAll(title, "`", "")
 }
 
-// guideLinks sends links between files to the pages that they are here, and calls them by
-// their headings where the text has the name of the file.
+// guideLinks rewrites links between files to page URLs, and uses the heading as text where the text
+// is a file name.
 type guideLinks struct{}
 
-// Transform is parser.ASTTransformer.
+// Transform implements parser.ASTTransformer.
 func (guideLinks) Transform(doc *ast.Document, r marktext.Reader, _ parser.Context) {
 	var links []*ast.Link
 	// The walker never fails.
@@ -157,12 +156,12 @@ func guideLink(to string) string {
 		return "/docs/" + name + mark
 	}
 	if strings.HasPrefix(file, "../") {
-		return "/docs" // files that only the source has
+		return "/docs" // files in the source tree only
 	}
 	return to
 }
 
-// guides are all of them, read when the first is asked for.
+// guides loads all guides on first use.
 type guides struct {
 	once    sync.Once
 	shelves []guideShelf
@@ -180,7 +179,7 @@ type guideView struct {
 	Shelves []guideShelf
 }
 
-// guidePage is one page of the documentation.
+// guidePage serves one page of the documentation.
 func (s *Pages) guidePage(rw http.ResponseWriter, r *http.Request) {
 	all, err := s.guides.load()
 	if err != nil {

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	ChangesPerPage = 60 // lines of one page
-	changeTags     = 12 // tags of one line
+	ChangesPerPage = 60 // lines on a page
+	changeTags     = 12 // tags of a line
 )
 
-// changesQuery is what the URL of the list of changes asks for.
+// changesQuery holds the filters in the URL of the recent changes.
 type changesQuery struct {
 	Text          string
 	before, after event.Cursor
@@ -39,7 +39,7 @@ func parseChangesQuery(v url.Values) changesQuery {
 	return q
 }
 
-// matches is what the store does with the query, for a change that comes live.
+// matches applies the filter of the store to a live change.
 func (q changesQuery) matches(c hub.Change) bool {
 	if q.Text == "" {
 		return true
@@ -50,7 +50,7 @@ func (q changesQuery) matches(c hub.Change) bool {
 	})
 }
 
-// url is the address of the same filter under path, with one more pair if name is set.
+// url is path with the same filter, and one more pair if name is set.
 func (q changesQuery) url(path, name, value string) string {
 	v := url.Values{}
 	if q.Text != "" {
@@ -67,14 +67,14 @@ func (q changesQuery) url(path, name, value string) string {
 
 // changeLine is one change as a line of the page.
 type changeLine struct {
-	ID   string // its place
+	ID   string // its cursor
 	When shell.Moment
 	Via  endpoint
 	Name string // of the site, else its host
 	Href string // of the site; "": no link
-	Site string // its address, short; "": the name says it
-	Page string // the page that changed, where it is another one
-	Feed string // the feed, where it is another one
+	Site string // its URL, shortened; "": same as the name
+	Page string // the changed page, if it is not the site
+	Feed string // the feed, if it is not the site
 	Tags []string
 }
 
@@ -103,7 +103,7 @@ func newChangeLine(c hub.Change, now time.Time) changeLine {
 	return l
 }
 
-// linkTo is address where it may be the target of a link, else "".
+// linkTo returns the URL if it may be the target of a link, else "".
 func linkTo(address string) string {
 	if len(address) > 2048 || !shell.IsWebURL(address) {
 		return ""
@@ -116,17 +116,17 @@ type changesView struct {
 	Query         changesQuery
 	Rows          []changeLine
 	Total         int64
-	Newest        bool   // the first page: it grows live
+	Newest        bool   // the first page, which is live
 	Stream        string // URL of the live lines after the first row
 	Older, Newer  string // URLs of the neighbouring pages; "": none
 	First         string // URL of the newest page
 	ThisHour, Ago string // paths of the archives of this hour and of the same hour yesterday
 }
 
-// Filtered reports whether anything narrows the list.
+// Filtered reports whether a filter is set.
 func (v changesView) Filtered() bool { return v.Query.Text != "" }
 
-// archivePath is where the changes of the hour of t are kept.
+// archivePath is the path of the archive for the hour of t.
 func archivePath(t time.Time) string { return t.UTC().Format("/2006/01/02/15.xml") }
 
 // spec:cloudburst#changes-page
@@ -158,7 +158,7 @@ func (s *Pages) changesPage(rw http.ResponseWriter, r *http.Request) {
 	v.Newest = !newer
 	v.Stream = q.url("/changes/stream", "since", shell.FormatCursor(since)) + "&as=html"
 	if v.Total, err = s.Store.CountChanges(r.Context()); err != nil {
-		v.Total = 0 // the list is worth showing without it
+		v.Total = 0 // the page works without the count
 	}
 	status := http.StatusOK
 	if q.PlaceError != "" {
@@ -167,7 +167,7 @@ func (s *Pages) changesPage(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, status, "changes", v)
 }
 
-// line is c's line as HTML.
+// line renders c as the HTML of its line.
 func (s *Pages) line(c hub.Change) ([]byte, error) {
 	return s.lines.get(eventKey{c.Node, c.Seq}, func(out *bytes.Buffer) error {
 		return s.ExecutePart(out, "changes", "change", newChangeLine(c, s.CurrentTime()))

@@ -14,10 +14,9 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// changesStream sends the list live as server-sent events. The id of each is its
-// place; a reader who comes back with Last-Event-ID (or, the first time, since=)
-// gets what he missed and then goes on live. Data is the change as JSON, or with
-// as=html the page's line.
+// changesStream sends the recent changes live as server-sent events. The id of an event is its
+// cursor; a client that reconnects with Last-Event-ID, or connects with since=, first receives the
+// changes that it missed. Data is the change as JSON, or with as=html the line of the page.
 func (s *Pages) changesStream(rw http.ResponseWriter, r *http.Request) {
 	q := parseChangesQuery(r.URL.Query())
 	if q.PlaceError != "" {
@@ -30,13 +29,13 @@ func (s *Pages) changesStream(rw http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// changeWatch is one reader of the stream.
+// changeWatch is one client of the stream.
 type changeWatch struct {
 	*Pages
 	*live.Stream
 	q    changesQuery
 	html bool
-	sent map[eventKey]bool // what came from the store, until the tail is past it
+	sent map[eventKey]bool // sent from the store; the tail can repeat them
 }
 
 func (w *changeWatch) run(ctx context.Context, r *http.Request) error {
@@ -49,7 +48,7 @@ func (w *changeWatch) run(ctx context.Context, r *http.Request) error {
 		return err
 	}
 	defer w.leave(reader)
-	if err := w.Send([]byte("retry: 3000\n\n")); err != nil { // what comes from now on is heard
+	if err := w.Send([]byte("retry: 3000\n\n")); err != nil { // joined: no later change is missed
 		return err
 	}
 	if err := w.catchUp(ctx, from); err != nil {
@@ -59,10 +58,10 @@ func (w *changeWatch) run(ctx context.Context, r *http.Request) error {
 		w.sent = nil
 		return true
 	}
-	return live.Follow(ctx, w.Stream, reader.c, w.send) // who is too slow comes back with the last id, and loses nothing
+	return live.Follow(ctx, w.Stream, reader.c, w.send) // a client that is too slow reconnects with its last id and loses nothing
 }
 
-// from is where the reader stands: at what he names, else at the newest line.
+// from returns the client's cursor, or that of the newest line.
 func (w *changeWatch) from(ctx context.Context, r *http.Request) (event.Cursor, error) {
 	if c, known := live.LastSeen(r, shell.ParseCursor); known {
 		return c, nil
@@ -74,7 +73,7 @@ func (w *changeWatch) from(ctx context.Context, r *http.Request) (event.Cursor, 
 	return newest[0].Cursor(), nil
 }
 
-// catchUp sends what the store has after from.
+// catchUp sends the stored changes after from.
 func (w *changeWatch) catchUp(ctx context.Context, from event.Cursor) error {
 	missed, err := w.Store.Changes(ctx, hub.ChangeQuery{After: from, Text: w.q.Text, Forward: true, Limit: MaxMissedChanges + 1})
 	if err != nil {
@@ -95,7 +94,7 @@ func (w *changeWatch) catchUp(ctx context.Context, from event.Cursor) error {
 	return nil
 }
 
-// send writes those lines that the reader wants, in one piece.
+// send writes the lines that match the client's filter, in one piece.
 func (w *changeWatch) send(list []hub.Change) error {
 	var out []byte
 	for _, c := range list {
@@ -114,7 +113,7 @@ func (w *changeWatch) send(list []hub.Change) error {
 	return w.Send(out)
 }
 
-// changeData is a change as a program reads it.
+// changeData is a change as JSON.
 type changeData struct {
 	At   time.Time `json:"at"`
 	Name string    `json:"name,omitempty"`

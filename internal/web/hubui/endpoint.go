@@ -5,7 +5,8 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// door is a way in or out, as event.Event and hub.Change name it, with its words.
+// endpoint is an incoming or outgoing endpoint, as event.Event and hub.Change name it, with its
+// texts.
 type endpoint struct{ Value, Tag, Words string }
 
 func endpoints() []endpoint {
@@ -37,8 +38,7 @@ func endpoints() []endpoint {
 	}
 }
 
-// doorOf is the door with that value; one that has no words here is called as it
-// is called inside.
+// endpointOf returns the endpoint with that value; an unknown one keeps its internal name.
 func endpointOf(value string) endpoint {
 	for _, d := range endpoints() {
 		if d.Value == value {

@@ -13,36 +13,37 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// pingForm is the form that says "this feed changed", as it was filled in.
+// pingForm holds the values of the form that pings for a feed.
 type pingForm struct{ URL, URLError string }
 
-// frontView is the page that says what this server is for.
+// frontView is the front page.
 type frontView struct {
 	shell.View
 	Changes []changeLine // the newest
-	Stream  string       // URL of those that follow; "": the page is not live
-	Reads   bool         // people read feeds here
-	First   bool         // there is no account yet
+	Stream  string       // URL of the later changes; "": the page is not live
+	Reads   bool         // the server has a feed reader
+	First   bool         // no account exists yet
 }
 
-// changesOnFront is how many changes the front page shows.
+// changesOnFront is the number of changes on the front page.
 const changesOnFront = 5
 
-// hubView is the page of the hub: what to put into a feed, and its two forms.
+// hubView is the page of the hub: the elements for a feed, and the two forms.
 type hubView struct {
 	shell.View
-	Cloud    string // the element to put into a feed
-	Base     string // public URL without a slash at the end
-	TestFeed string // URL of a feed to try with; "": none
+	Cloud    string // element for a feed
+	Base     string // public URL without a trailing slash
+	TestFeed string // URL of a feed to try; "": none
 	Ping     pingForm
 	Register registerForm
 	Counts   hub.Counts
 	Counted  bool
-	Hosts    bool // this server can host the feed itself
+	Hosts    bool // this server can host feeds
 	shell.RegistrationLife
 }
 
-// front is the first page. Where it had the forms of the hub, it leads to them.
+// front serves the front page. It redirects requests with url= to the hub's page, which has the
+// ping form.
 func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Has("url") {
 		http.Redirect(rw, r, "/hub?"+r.URL.RawQuery, http.StatusMovedPermanently)
@@ -52,7 +53,7 @@ func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
 	v := frontView{View: s.NewView(r, "Cloudburst", "/"), Reads: s.Shell.Reads}
 	v.Heading, v.Script, v.Feed = "Read, write and share feeds the moment they change", "log.js", s.TestFeed
 	v.First = s.Accounts != nil && s.Accounts.SetupToken() != ""
-	if list, err := s.Store.Changes(r.Context(), hub.ChangeQuery{Limit: changesOnFront}); err == nil { // the page is worth showing without
+	if list, err := s.Store.Changes(r.Context(), hub.ChangeQuery{Limit: changesOnFront}); err == nil { // the page works without the changes
 		since := event.Cursor{}
 		for i, c := range list {
 			if i == 0 {
@@ -65,7 +66,7 @@ func (s *Pages) front(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, http.StatusOK, "front", v)
 }
 
-// hubPage is for authors and programs that use the hub. With url= the form to ping is filled in.
+// hubPage serves authors and programs that use the hub. url= fills in the ping form.
 func (s *Pages) hubPage(rw http.ResponseWriter, r *http.Request) {
 	v := hubView{View: s.NewView(r, "Hub", "/hub"), Base: s.BaseURL(r), Register: blankRegistration()}
 	v.Ping.URL = shell.CleanText(r.URL.Query().Get("url"), 2048)
@@ -80,7 +81,7 @@ func (s *Pages) hubPage(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, http.StatusOK, "hub", v)
 }
 
-// outcomeView says what became of a form.
+// outcomeView is the result of a form.
 type outcomeView struct {
 	shell.View
 	Good     bool
@@ -109,7 +110,7 @@ func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) {
 	}
 	feed, err := form.PingURL()
 	if err != nil {
-		given, _, _ := form.Get("url") // what is wrong with it, err says
+		given, _, _ := form.Get("url") // err reports what is wrong with the value
 		s.showPingError(rw, r, outcomeView{Ping: &pingForm{URL: shell.CleanText(given, 2048), URLError: shell.ErrorText(err)}})
 		return
 	}
@@ -122,14 +123,14 @@ func (s *Pages) doPing(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, http.StatusOK, "outcome", v)
 }
 
-// mistaken gives a form back with what is wrong beside its fields.
+// showPingError shows the form again, with errors next to its fields.
 func (s *Pages) showPingError(rw http.ResponseWriter, r *http.Request, v outcomeView) {
 	v.View = s.NewView(r, "Something in the form is not right", "")
 	v.Lines = []string{"Nothing was done. The error is below the field; fix it and send the form again."}
 	s.Render(rw, r, http.StatusBadRequest, "outcome", v)
 }
 
-// notDone is an outcome page for a fault: what the hub said, and the form again.
+// showRequestError shows the error of the hub, and the form again.
 func (s *Pages) showRequestError(rw http.ResponseWriter, r *http.Request, err error, heading string, v outcomeView) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
@@ -145,7 +146,7 @@ func (s *Pages) showRequestError(rw http.ResponseWriter, r *http.Request, err er
 	s.Render(rw, r, status, "outcome", v)
 }
 
-// pingWords says what a ping came to.
+// pingWords describes the result of a ping.
 func pingWords(res hub.PingResult) []string {
 	switch {
 	case res.Pending:

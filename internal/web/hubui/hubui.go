@@ -1,7 +1,7 @@
-// Package hubui has the front page and the pages of the hub: its forms, the live log, the
-// recent changes, the topics, the status and the test feed. The pages show what the public may
-// see: a subscriber appears as a host, never as a callback path, and an event's Detail is
-// dropped before any template sees the event. Start with [Pages].
+// Package hubui has the front page and the pages of the hub: its forms, the live log, the recent
+// changes, the topics, the status and the test feed. The pages show public data only: a subscriber
+// is shown as a host, never as a callback path, and an event's Detail is dropped before a template
+// receives the event. Start with [Pages].
 package hubui
 
 import (
@@ -17,41 +17,41 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// Options are the surroundings of the pages of the hub. Hub, Store and Bus must be set.
+// Options configure the pages of the hub. Hub, Store and Bus must be set.
 type Options struct {
 	Hub   Hub
 	Store Store
 	Bus   *event.Bus
 
-	// Changed is when the feed of this server at a URL changed last, with subscribers or
-	// without. Zero: it has no such feed. Nil: it has no feeds.
+	// Changed is the time of the last change of the feed of this server at a URL, with or without
+	// subscribers. Zero: no feed at that URL. Nil: no feeds.
 	Changed func(ctx context.Context, url string) time.Time
-	// Tick makes the test feed change at once, for the owner of the first account; nil: not possible.
+	// Tick changes the test feed at once, for the owner of the first account; nil: not possible.
 	Tick     func(ctx context.Context) (at time.Time, url string, err error)
 	Warnings func() []string // sentences for the status page; nil: none
 
-	Accounts FirstAccount             // nil: nobody signs in here
-	Reading  Reading                  // nil: no feeds are read here
-	ReaderOf func(user string) string // of the river; nil: the same name
+	Accounts FirstAccount             // nil: no accounts
+	Reading  Reading                  // nil: no feed reader
+	ReaderOf func(user string) string // reader name in the river; nil: the same name
 }
 
-// FirstAccount knows whether anybody has an account yet.
+// FirstAccount reports whether an account exists.
 type FirstAccount interface {
-	SetupToken() string // the token that makes the first account; "": there is one
+	SetupToken() string // token for creating the first account; "": an account exists
 }
 
-// Reading is what the status page asks of the aggregator.
+// Reading is the interface to the aggregator for the status page.
 type Reading interface {
 	Counts(ctx context.Context) (river.SourceCounts, error)
 	Live() river.Live
 }
 
-// Pages are the pages of the hub.
+// Pages has the pages of the hub.
 type Pages struct {
 	*shell.Shell
 	Options
 	rows  rowCache // lines of the log
-	lines rowCache // lines of the list of changes
+	lines rowCache // lines of the recent changes
 	tail  *changeTail
 }
 
@@ -62,7 +62,7 @@ func New(s *shell.Shell, o Options) *Pages {
 	return p
 }
 
-// Routes are the front page and the pages of the hub.
+// Routes lists the front page and the pages of the hub.
 func (s *Pages) Routes() []route.Route {
 	get := func(path, purpose string, do http.HandlerFunc) route.Route {
 		return route.Route{Method: http.MethodGet, Path: path, Handler: do, Purpose: purpose}
@@ -94,7 +94,7 @@ func (s *Pages) Routes() []route.Route {
 	return all
 }
 
-// Hub is what the pages ask of the hub.
+// Hub is the interface to the hub for the pages.
 type Hub interface {
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
 	Register(ctx context.Context, r hub.Registration) (hub.Registered, error)
@@ -102,7 +102,7 @@ type Hub interface {
 	Live() hub.Live
 }
 
-// Store is what the pages read; a hub.Store is one.
+// Store is the interface to stored data for the pages; hub.Store implements it.
 type Store interface {
 	Topic(ctx context.Context, id int64) (hub.Topic, error)
 	Subscribers(ctx context.Context, topicID int64, now time.Time) (map[string]int64, error)

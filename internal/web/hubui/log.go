@@ -12,10 +12,10 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// EventsPerPage is how many events a page of the log shows.
+// EventsPerPage is the number of events on a page of the log.
 const EventsPerPage = 60
 
-// kind is one kind of event with its words.
+// kind is one kind of event with its texts.
 type kind struct{ Value, Tag, Label, Meaning string }
 
 func kinds() []kind {
@@ -45,9 +45,9 @@ func kindOf(value string) kind {
 	return kind{value, v, v, ""}
 }
 
-// logQuery is what the log's URL asks for.
+// logQuery holds the filters in the URL of the log.
 type logQuery struct {
-	Topic         string // as the reader wrote it: a feed's address or a topic's id
+	Topic         string // as typed: a feed's URL or a topic's id
 	topicID       int64
 	Kinds         []string
 	Text          string
@@ -92,15 +92,15 @@ func parseLogQuery(v url.Values) logQuery {
 
 func (q logQuery) bad() bool { return q.TopicError != "" || q.KindError != "" || q.PlaceError != "" }
 
-// Filtered reports whether anything narrows the log.
+// Filtered reports whether a filter is set.
 func (q logQuery) Filtered() bool { return q.topicID != 0 || len(q.Kinds) > 0 || q.Text != "" }
 
-// store is the query without its place.
+// store is the query for the store, without its cursor.
 func (q logQuery) store(limit int) hub.EventQuery {
 	return hub.EventQuery{TopicID: q.topicID, Kinds: q.Kinds, Text: q.Text, Limit: limit}
 }
 
-// matches is what the store does with the query, for an event that comes live.
+// matches applies the filters of the store to a live event.
 func (q logQuery) matches(e event.Event) bool {
 	if q.topicID != 0 && e.TopicID != q.topicID || len(q.Kinds) > 0 && !slices.Contains(q.Kinds, e.Kind) {
 		return false
@@ -113,7 +113,7 @@ func (q logQuery) matches(e event.Event) bool {
 		strings.Contains(strings.ToLower(e.Text), text) || strings.Contains(strings.ToLower(e.Peer), text)
 }
 
-// url is the address of the same filters under path, with one more pair if name is set.
+// url is path with the same filters, and one more pair if name is set.
 func (q logQuery) url(path, name, value string) string {
 	v := url.Values{}
 	if q.Topic != "" {
@@ -139,19 +139,19 @@ type logView struct {
 	Query        logQuery
 	Kinds        []kind
 	Rows         []row
-	Newest       bool   // the first page: it grows live
+	Newest       bool   // the first page, which is live
 	Stream       string // URL of the live events after the first row
 	Older, Newer string // URLs of the neighbouring pages; "": none
 	First        string // URL of the newest page
 }
 
-// Refused reports that the filter could not be used, so nothing was looked for.
+// Refused reports whether the filters are invalid, so that there was no search.
 func (v logView) Refused() bool { return v.Query.TopicError != "" || v.Query.KindError != "" }
 
-// Chosen reports whether the select shows that kind.
+// Chosen reports whether the menu shows that kind.
 func (v logView) Chosen(k string) bool { return len(v.Query.Kinds) == 1 && v.Query.Kinds[0] == k }
 
-// Several is the text of the choice that stands for more than one kind.
+// Several is the text of the menu entry for more than one kind.
 func (v logView) Several() string {
 	if len(v.Query.Kinds) < 2 {
 		return ""
@@ -197,7 +197,7 @@ func (s *Pages) logPage(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, status, "log", v)
 }
 
-// logEvents reads one page, newest first, and whether there is more on either side.
+// logEvents reads one page, newest first, and reports whether more events exist on each side.
 func (s *Pages) logEvents(r *http.Request, q logQuery) (events []event.Event, older, newer bool, err error) {
 	return shell.ReadPage(EventsPerPage, q.before, q.after, func(before, after event.Cursor, limit int) ([]event.Event, error) {
 		want := q.store(limit)

@@ -13,15 +13,14 @@ import (
 )
 
 const (
-	StreamBuffer = 256  // events that may wait for one reader
+	StreamBuffer = 256  // events that may wait for one client
 	streamBatch  = 64   // events in one write
-	streamMissed = 5000 // events that a reader who comes back is given; more, and he is told to start afresh
+	streamMissed = 5000 // stored events sent to a client that reconnects; if more were missed, it reloads the page
 )
 
-// stream sends the log live as server-sent events. The id of each is node:seq; a
-// reader who comes back with Last-Event-ID (or, the first time, since=) gets what
-// he missed from the store and then goes on live. Data is the public event as
-// JSON, or with as=html the log's line.
+// stream sends the log live as server-sent events. The id of an event is node:seq; a client that
+// reconnects with Last-Event-ID, or connects with since=, first receives the events that it missed
+// from the store. Data is the public event as JSON, or with as=html the line of the log.
 func (s *Pages) stream(rw http.ResponseWriter, r *http.Request) {
 	q := parseLogQuery(r.URL.Query())
 	if q.bad() {
@@ -34,17 +33,17 @@ func (s *Pages) stream(rw http.ResponseWriter, r *http.Request) {
 	})
 }
 
-// logWatch is one reader of the stream.
+// logWatch is one client of the stream.
 type logWatch struct {
 	*Pages
 	*live.Stream
 	q    logQuery
 	html bool
-	last eventKey // what the reader has seen last
+	last eventKey // the last event sent
 }
 
 func (l *logWatch) run(ctx context.Context, r *http.Request) error {
-	listener := l.Bus.Listen(StreamBuffer) // before the reader learns that he is heard
+	listener := l.Bus.Listen(StreamBuffer) // before the first byte is sent, so that no event is missed
 	defer func() { listener.Close() }()
 	if err := l.begin(ctx, r); err != nil {
 		return err
@@ -60,13 +59,13 @@ func (l *logWatch) run(ctx context.Context, r *http.Request) error {
 		if err := live.Follow(ctx, l.Stream, listener.C(), l.batches(listener, sent)); !errors.Is(err, live.ErrSlow) {
 			return err
 		}
-		// It was too slow for the bus. What it missed is in the store.
+		// The client was too slow for the bus. The events that it missed are in the store.
 		listener.Close()
 		listener = l.Bus.Listen(StreamBuffer)
 	}
 }
 
-// begin finds where the reader stands: at what he names, else at the newest event.
+// begin sets the client's position: the event that it names, else the newest one.
 func (l *logWatch) begin(ctx context.Context, r *http.Request) error {
 	var known bool
 	if l.last, known = live.LastSeen(r, parseEventKey); known {
@@ -79,7 +78,7 @@ func (l *logWatch) begin(ctx context.Context, r *http.Request) error {
 	return err
 }
 
-// catchUp sends what the store has after l.last, and returns what it sent.
+// catchUp sends the stored events after l.last, and returns the keys of what it sent.
 func (l *logWatch) catchUp(ctx context.Context) (map[eventKey]bool, error) {
 	missed, whole, err := l.missed(ctx)
 	if err != nil {
@@ -107,9 +106,9 @@ func (l *logWatch) catchUp(ctx context.Context) (map[eventKey]bool, error) {
 	return sent, nil
 }
 
-// missed walks back from the newest event to l.last and returns what lies
-// between, oldest first. Not whole: l.last was not found, and something precedes
-// what is returned. The zero mark stands for an empty log.
+// missed reads back from the newest event to l.last and returns the events between, oldest first.
+// If whole is false, l.last was not found and earlier events are missing. The zero key means that
+// the log was empty.
 func (l *logWatch) missed(ctx context.Context) (events []event.Event, whole bool, err error) {
 	want := l.q.store(100)
 	for len(events) < streamMissed {
@@ -135,7 +134,7 @@ func (l *logWatch) missed(ctx context.Context) (events []event.Event, whole bool
 	return events, false, nil
 }
 
-// batches sends an event with those that wait behind it, except those in sent.
+// batches sends an event together with the events queued behind it, except those in sent.
 func (l *logWatch) batches(listener *event.Listener, sent map[eventKey]bool) func(event.Event) error {
 	batch := make([]event.Event, 0, streamBatch)
 	return func(e event.Event) error {

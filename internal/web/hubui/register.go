@@ -13,13 +13,13 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// registerForm is the pleaseNotify form, as it was filled in.
+// registerForm holds the values of the pleaseNotify form.
 type registerForm struct {
 	Domain, Port, Path, Protocol, Procedure, Feeds string
 
 	DomainError, PortError, PathError, ProtocolError, ProcedureError, FeedsError string
 
-	Caller string // where notifications go without a domain
+	Caller string // address that notifications go to without a domain
 }
 
 func blankRegistration() registerForm {
@@ -28,7 +28,7 @@ func blankRegistration() registerForm {
 
 type choice struct{ Value, Label string }
 
-// Protocols are the choices of the form.
+// Protocols lists the choices of the form.
 func (registerForm) Protocols() []choice {
 	return []choice{
 		{rsscloud.HTTPPost, "http-post: a form"},
@@ -93,8 +93,8 @@ func (s *Pages) registered(r *http.Request, res hub.Registered, f registerForm) 
 	return v
 }
 
-// registration reads the form as the pleaseNotify door does, but looks at every
-// field, so that all that is wrong is said at once. Not ok: the form carries it.
+// registration reads the form like the pleaseNotify endpoint, but checks every field, so that the
+// page can show all errors at once. If ok is false, the form has the errors.
 //
 // spec:rsscloud-2009#please-notify-fields
 func registration(form rsscloud.Form, from netip.Addr) (registerForm, hub.Registration, bool) {
@@ -125,7 +125,7 @@ func registration(form rsscloud.Form, from netip.Addr) (registerForm, hub.Regist
 		f.ProcedureError = shell.ErrorText(err)
 	}
 	ask := rsscloud.Registration{Port: port, Path: f.Path, Protocol: f.Protocol, Domain: f.Domain}
-	// What is wrong already is not said twice.
+	// Errors that are known already are not reported twice.
 	if f.PortError != "" {
 		ask.Port = 80
 	}
@@ -137,7 +137,7 @@ func registration(form rsscloud.Form, from netip.Addr) (registerForm, hub.Regist
 	return f, reg, f.ok()
 }
 
-// place puts what is wrong with a callback beside the field that it comes from.
+// setError puts the error of a callback next to the field that caused it.
 func (f *registerForm) setError(err error) {
 	if err == nil {
 		return
@@ -153,7 +153,7 @@ func (f *registerForm) ok() bool {
 	return f.DomainError+f.PortError+f.PathError+f.ProtocolError+f.ProcedureError+f.FeedsError == ""
 }
 
-// readFeeds takes url1, url2 and so on; each may hold several addresses, one a line.
+// readFeeds reads url1, url2 and so on; each can hold several URLs, one per line.
 //
 // spec:rsscloud-2009#url-numbering
 func (f *registerForm) readFeeds(form rsscloud.Form) []string {

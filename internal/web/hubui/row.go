@@ -18,10 +18,10 @@ type row struct {
 	Tag       string
 	Kind      string
 	Bad       bool
-	Topic     string // short
+	Topic     string // shortened
 	TopicHref string
 	Text      string
-	Via       endpoint // by which it came, or the way in which somebody was told
+	Via       endpoint // endpoint of the request, or protocol of the notification
 	Took      string
 	When      shell.Moment
 	Meaning   string
@@ -31,10 +31,10 @@ type row struct {
 // fact is one line of an event's details.
 type fact struct {
 	Name, Value, Href string
-	Foreign           bool // a stranger's text: it may be in any direction
+	Foreign           bool // foreign text, which may be right-to-left
 }
 
-// newRow makes a line of what strangers may see of e.
+// newRow makes a line of the public part of e.
 func newRow(e event.Event, now time.Time) row {
 	e = e.Public()
 	k := kindOf(e.Kind)
@@ -89,7 +89,7 @@ func facts(e event.Event, r row) []fact {
 	return append(all, fact{Name: "Event", Value: r.ID})
 }
 
-// mark names an event: the id of a server-sent event is its String, node:seq.
+// eventKey identifies an event; String, node:seq, is the id of its server-sent event.
 type eventKey struct{ Node, Seq int64 }
 
 func (m eventKey) String() string {
@@ -107,24 +107,24 @@ func parseEventKey(s string) (m eventKey, ok bool) {
 	return m, err1 == nil && err2 == nil
 }
 
-// rowCacheSize is how many rendered rows are kept: a burst of events is rendered
-// once, however many people watch it.
+// rowCacheSize is the number of rendered rows in the cache: a burst of events is rendered once for
+// all clients.
 const rowCacheSize = 512
 
-// rowCache keeps the latest rendered rows. The zero value is ready.
+// rowCache caches the latest rendered rows. The zero value is ready.
 type rowCache struct {
 	mu   sync.Mutex
 	made cache.LRU[eventKey, []byte]
 }
 
-// rendered is e's line as HTML.
+// rendered returns e's line as HTML.
 func (s *Pages) rendered(e event.Event) ([]byte, error) {
 	return s.rows.get(eventKey{e.Node, e.Seq}, func(out *bytes.Buffer) error {
 		return s.ExecutePart(out, "log", "row", newRow(e, s.CurrentTime()))
 	})
 }
 
-// get is what was made for m, or what render makes of it now.
+// get returns the row of m, which render makes if it is not cached.
 func (c *rowCache) get(m eventKey, render func(*bytes.Buffer) error) ([]byte, error) {
 	c.mu.Lock()
 	b, ok := c.made.Get(m)

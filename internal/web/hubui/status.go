@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// span is a stretch of time that the status page shows.
+// span is a period that the status page can show.
 type span struct {
 	Name, Label string
 	Length      time.Duration
@@ -43,15 +43,15 @@ type statusView struct {
 	Span     span
 	Charts   []shell.Figure
 	Table    []bucket
-	Reading  *readingNow // nil: no feeds are read here
+	Reading  *readingNow // nil: no feed reader
 }
 
-// bucket is what all nodes did in one stretch of time.
+// bucket is the activity of all nodes in one period.
 type bucket struct {
 	At time.Time
 	hub.Minute
-	Any      bool // some node was there
-	Measured bool // P50 and P99 mean something
+	Any      bool // at least one node was running
+	Measured bool // P50 and P99 are valid
 }
 
 func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
@@ -94,9 +94,9 @@ func (s *Pages) status(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, http.StatusOK, "status", v)
 }
 
-// gather sums minutes of all nodes into even stretches that end now, oldest
-// first. The p50 of a stretch is the mean of its minutes weighted by what they
-// told, the p99 their worst: honest, and never better than it was.
+// gather sums the minutes of all nodes into equal periods that end now, oldest first. The p50 of a
+// period is the mean of its minutes weighted by their notifications; the p99 is the highest of its
+// minutes, so it is never better than the real one.
 func gather(minutes []hub.Minute, now time.Time, length, step time.Duration) []bucket {
 	all := make([]bucket, length/step)
 	from := now.Add(-length)
@@ -129,10 +129,10 @@ func gather(minutes []hub.Minute, now time.Time, length, step time.Duration) []b
 	return all
 }
 
-// P50Text and P99Text are the latencies in words, a dash where nothing was told.
+// P50Text is the median latency in words, a dash without notifications.
 func (b bucket) P50Text() string { return b.latency(b.P50) }
 
-// P99Text is the slowest hundredth; see P50Text.
+// P99Text is the 99th percentile of the latency; see P50Text.
 func (b bucket) P99Text() string { return b.latency(b.P99) }
 
 func (b bucket) latency(ms float64) string {
@@ -166,7 +166,7 @@ func statusWords(v statusView, points []bucket) (lead, then string, bad bool) {
 		lead = in + shell.FormatQuantity(sum.Notified, "subscriber was told", "subscribers were told") + ", half of them within " + sum.P50Text() + " of the ping."
 	case sum.Pings > 0:
 		lead = in + shell.FormatQuantity(sum.Pings, "ping came", "pings came") + ", and nobody had to be told."
-	case v.Live.Totals.Notified > 0: // the running minute is in no row yet
+	case v.Live.Totals.Notified > 0: // the current minute is not stored yet
 		lead = "Since its start " + shell.RelativeTime(v.Now, v.Live.Started) + " this server has told " + shell.FormatQuantity(v.Live.Totals.Notified, "subscriber", "subscribers") + "."
 	default:
 		lead = in + "nothing happened here."

@@ -7,14 +7,14 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// readingNow is what the status page tells of reading.
+// readingNow is the state of the feed reader for the status page.
 type readingNow struct {
 	river.SourceCounts
 	river.Live
 	Lead string
 }
 
-// readingNow is nil where no feeds are read, or nobody can say.
+// readingNow returns nil if there is no feed reader or its state is unknown.
 func (s *Pages) readingNow(ctx context.Context) *readingNow {
 	if s.Reading == nil {
 		return nil

@@ -12,18 +12,18 @@ import (
 )
 
 const (
-	tailEvery        = 2 * time.Second  // between two looks at the list, when nothing wakes the tail
-	tailOverlap      = 10 * time.Second // a line may be committed so much later than it is dated
-	tailBatch        = 500              // lines of one reading
-	tailBuffer       = 32               // batches that may wait for one reader
-	MaxMissedChanges = 1000             // lines that a reader who comes back is given; more, and he is told to start afresh
+	tailEvery        = 2 * time.Second  // interval of reads without an event on the bus
+	tailOverlap      = 10 * time.Second // maximum delay between the time of a line and its commit
+	tailBatch        = 500              // lines in one read
+	tailBuffer       = 32               // batches that may wait for one client
+	MaxMissedChanges = 1000             // stored lines sent to a client that reconnects; if more were missed, it reloads the page
 )
 
-// changeTail reads the end of the list of changes once for all who watch it. It
-// works while somebody watches.
+// changeTail reads the end of the recent changes once for all clients. It runs only while there are
+// clients.
 //
-// It is woken by the bus, and looks by itself as well: other nodes write the same
-// list, and nothing here hears of that.
+// The bus wakes it, and it also polls, because other nodes write to the same list without an event
+// on this node's bus.
 type changeTail = live.Tail[struct{}, []hub.Change]
 
 func (s *Pages) newTail() *changeTail {
@@ -32,23 +32,23 @@ func (s *Pages) newTail() *changeTail {
 	}}
 }
 
-// tailReader is one who watches.
+// tailReader is one client.
 type tailReader struct {
 	c     <-chan []hub.Change
 	leave func()
 }
 
-// tailWork is the reading from the first reader's coming to the last one's going.
+// tailWork reads the list from the arrival of the first client to the departure of the last.
 type tailWork struct {
 	*Pages
-	ready func() // called when it knows where the list ends
+	ready func() // called once the end of the list is known
 
-	last event.Cursor              // the newest line that was seen
+	last event.Cursor              // the newest line read
 	seen map[eventKey]event.Cursor // lines of the last tailOverlap
 }
 
-// join adds a reader. When it returns nil, everything that is written from now on
-// comes through the reader's channel; what is in the store already may come too.
+// join adds a client. After it returns nil, every new line arrives on the client's channel; lines
+// that are stored already can arrive too.
 func (s *Pages) join(ctx context.Context) (*tailReader, error) {
 	c, leave, err := s.tail.Join(ctx, struct{}{}, 0)
 	return &tailReader{c, leave}, err
@@ -74,8 +74,8 @@ func (w *tailWork) run(ctx context.Context) {
 				w.poll(ctx, true)
 			}
 		case <-listener.C():
-			// Whatever it was, and however much: one look at the list finds it. So
-			// one place on the bus is enough, and is taken anew before each look.
+			// One read of the list finds the changes of all events. So a buffer of one event is
+			// enough, and the listener is replaced before each read.
 			listener.Close()
 			listener = w.Bus.Listen(1)
 			if begun {
@@ -90,7 +90,7 @@ func (w *tailWork) run(ctx context.Context) {
 	}
 }
 
-// begin finds the end of the list. Until that succeeds, nobody hears anything.
+// begin finds the end of the list. Until it succeeds, clients receive nothing.
 func (w *tailWork) begin(ctx context.Context) bool {
 	newest, err := w.Store.Changes(ctx, hub.ChangeQuery{Limit: 1})
 	if err == nil && len(newest) > 0 {
@@ -105,7 +105,7 @@ func (w *tailWork) begin(ctx context.Context) bool {
 	return true
 }
 
-// look hands out what is new.
+// poll sends new lines to the clients.
 func (w *tailWork) poll(ctx context.Context, wide bool) {
 	list, err := w.fresh(ctx, wide)
 	for batch := range slices.Chunk(list, tailBatch) {
@@ -124,8 +124,8 @@ func (w *tailWork) waitAfterError(ctx context.Context, err error) {
 	}
 }
 
-// fresh reads what was not seen yet: behind the newest line, or wide, from a while
-// before it, for lines that were committed after later ones.
+// fresh reads new lines: after the newest line read or, if wide is set, from tailOverlap before it,
+// to find lines that were committed after later ones.
 func (w *tailWork) fresh(ctx context.Context, wide bool) (list []hub.Change, err error) {
 	q := hub.ChangeQuery{After: w.last, Forward: true, Limit: tailBatch}
 	if wide {

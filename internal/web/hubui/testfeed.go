@@ -13,23 +13,23 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// testFeedQuarter is how often the test feed changes by itself.
+// testFeedQuarter is the interval of the changes of the test feed.
 const testFeedQuarter = 15 * time.Minute
 
-// testFeedView is the page about the feed that changes by itself.
+// testFeedView is the page about the test feed.
 type testFeedView struct {
 	shell.View
 	URL     string
 	Next    shell.Moment
 	Asks    []testFeedTopic
-	Known   bool // how many follow it
+	Known   bool // the number of subscribers is known
 	Total   int64
 	By      []testFeedFollowers
-	May     bool // who looks may have it change
+	May     bool // the user may change the feed now
 	Message string
 }
 
-// testFeedAsk is a way to follow it, for a terminal.
+// testFeedTopic is a way to subscribe to the test feed from a terminal.
 type testFeedTopic struct{ ID, Label, Text string }
 
 type testFeedFollowers struct {
@@ -37,7 +37,7 @@ type testFeedFollowers struct {
 	N        int64
 }
 
-// testFeedPage says what the test feed is for and how it is followed.
+// testFeedPage shows the purpose of the test feed and how to subscribe to it.
 func (s *Pages) testFeedPage(rw http.ResponseWriter, r *http.Request) {
 	v := testFeedView{View: s.NewView(r, "A feed to test with", ""), URL: s.TestFeed, May: s.mayTick(r)}
 	v.Feed = s.TestFeed
@@ -61,13 +61,13 @@ func (s *Pages) testFeedPage(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, http.StatusOK, "testfeed", v)
 }
 
-// mayTick reports the owner of the first account: who runs the server.
+// mayTick reports whether the user owns the first account, that of the operator.
 func (s *Pages) mayTick(r *http.Request) bool {
 	user := s.Visitor(r).User
 	return s.Tick != nil && s.ReaderOf != nil && user != "" && s.ReaderOf(user) == ""
 }
 
-// doTick has the test feed change.
+// doTick changes the test feed.
 func (s *Pages) doTick(rw http.ResponseWriter, r *http.Request, _ account.Session) {
 	if !s.mayTick(r) {
 		s.Fail(rw, r, fault.New(fault.Refused, "Only the owner of the first account has the test feed change. By itself it changes every quarter of an hour."))

@@ -20,8 +20,8 @@ import (
 const (
 	topicsRows    = 50
 	topicEvents   = 40
-	topicHosts    = 40   // subscribers shown one by one
-	topicCounted  = 5000 // subscribers looked at for a topic's page
+	topicHosts    = 40   // subscribers listed
+	topicCounted  = 5000 // subscribers read for a topic's page
 	topicChanges  = 24   // changes in a topic's charts
 	topicNotified = 400  // notify events read for them
 )
@@ -44,7 +44,7 @@ type topicRow struct {
 	Bad         bool
 }
 
-// topics lists the topics, or leads to one with url=.
+// topics lists the topics, or redirects to one with url=.
 func (s *Pages) topics(rw http.ResponseWriter, r *http.Request) {
 	in := r.URL.Query()
 	if feed := strings.TrimSpace(in.Get("url")); feed != "" {
@@ -71,7 +71,7 @@ func (s *Pages) topics(rw http.ResponseWriter, r *http.Request) {
 		changed := t.ChangedAt
 		if s.Changed != nil {
 			if own := s.Changed(r.Context(), t.URL); own.After(changed) {
-				changed = own // of a version that the hub has not had to look at
+				changed = own // a version that the hub has not read yet
 			}
 		}
 		row := topicRow{Href: "/topics/" + strconv.FormatInt(t.ID, 10), URL: shell.ShortURL(t.URL), Subscribers: t.Subscribers, Changed: v.When(changed)}
@@ -92,14 +92,14 @@ func (s *Pages) topics(rw http.ResponseWriter, r *http.Request) {
 type topicView struct {
 	shell.View
 	Topic     hub.Topic
-	Known     bool // it has a row; else only the log knows it
+	Known     bool // a stored topic; else only the log knows it
 	URL       string
 	Open      bool   // URL may be a link
-	Home      string // the page that it is the feed of, where it says one
-	Self      string // what it calls its own address, where that is another
+	Home      string // the page of the feed, if it declares one
+	Self      string // the URL that the feed declares, if it is another one
 	LogHref   string
-	Lead      string // the sentence
-	Then      string // what else is to be said
+	Lead      string // the first sentence
+	Then      string // the second sentence
 	Bad       bool
 	Tally     tally
 	Hosts     []hostRow
@@ -109,12 +109,12 @@ type topicView struct {
 	Due       []fact
 }
 
-// tally is what a topic's live subscriptions come to.
+// tally counts the live subscriptions of a topic.
 type tally struct {
 	Live      int64
-	Partial   bool // trouble was looked for among the first topicCounted only
+	Partial   bool // only the first topicCounted were checked for failures
 	Protocols []protocolCount
-	Failing   int // have not been told of the current version, and will be
+	Failing   int // not notified of the current version yet, and still being retried
 	NextTry   time.Time
 }
 
@@ -123,7 +123,7 @@ type protocolCount struct {
 	N        int
 }
 
-// hostRow is a subscription as strangers may see it: no path, no procedure.
+// hostRow is the public part of a subscription: no path, no procedure.
 type hostRow struct {
 	Host, Protocol string
 	Since, Expires shell.Moment
@@ -173,7 +173,7 @@ func (s *Pages) topicPage(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, http.StatusOK, "topic", v)
 }
 
-// name gives the page its heading: what the feed calls itself, else its address.
+// name sets the heading of the page: the title of the feed, else its URL.
 func (v *topicView) name(address string) {
 	v.Title, v.Heading = shell.ShortURL(address), shell.ShortURL(address)
 	about := v.Topic.About
@@ -188,7 +188,7 @@ func (v *topicView) name(address string) {
 	}
 }
 
-// fillTopic adds subscribers, charts and the sentence.
+// fillTopic adds subscribers, charts and the sentences.
 func (s *Pages) fillTopic(ctx context.Context, v *topicView, events []event.Event) error {
 	if !v.Known {
 		v.Lead, v.Then = unknownWords(events)
@@ -216,7 +216,7 @@ func (s *Pages) fillTopic(ctx context.Context, v *topicView, events []event.Even
 	return nil
 }
 
-// liveSubscriptions reads at most topicCounted of them.
+// liveSubscriptions reads at most topicCounted live subscriptions.
 func (s *Pages) liveSubscriptions(ctx context.Context, topicID int64, now time.Time) (live []hub.SubscriptionInfo, more bool, err error) {
 	q := hub.SubscriptionQuery{TopicID: topicID, Limit: 1000}
 	for read := 0; read < topicCounted; {
@@ -238,7 +238,7 @@ func (s *Pages) liveSubscriptions(ctx context.Context, topicID int64, now time.T
 	return live, true, nil
 }
 
-// tallyOf counts all by protocol, and trouble among those that were looked at.
+// tallyOf counts all by protocol, and failures among the subscriptions read.
 func tallyOf(subs []hub.SubscriptionInfo, counts map[string]int64) (out tally) {
 	for _, sub := range subs {
 		if !sub.NextAt.IsZero() && sub.PendingVersion > sub.Sent {
@@ -258,7 +258,7 @@ func tallyOf(subs []hub.SubscriptionInfo, counts map[string]int64) (out tally) {
 	return out
 }
 
-// hostRows lists the subscribers that have trouble first, then the latest.
+// hostRows lists failing subscribers first, then the latest.
 func hostRows(subs []hub.SubscriptionInfo, live int64, v shell.View) (rows []hostRow, left int) {
 	slices.SortStableFunc(subs, func(a, b hub.SubscriptionInfo) int {
 		return cmp.Or(cmp.Compare(b.Failures, a.Failures), b.RenewedAt.Compare(a.RenewedAt), cmp.Compare(a.ID, b.ID))
@@ -280,7 +280,7 @@ func hostRows(subs []hub.SubscriptionInfo, live int64, v shell.View) (rows []hos
 	return rows, int(live) - len(rows)
 }
 
-// ending is when a subscription ends, if it does.
+// ending is the end of a subscription, if it has one.
 //
 // spec:cnws-2003#no-expiry
 func ending(at time.Time, v shell.View) shell.Moment {
@@ -300,7 +300,7 @@ func timesWord(n int) string {
 	return "failed " + shell.FormatCount(n) + " times in a row"
 }
 
-// nextCheck says when a topic is checked for which no ping is pending.
+// nextCheck describes the next check of a topic without a pending ping.
 func nextCheck(t hub.Topic, now time.Time) string {
 	if t.AgainAt.IsZero() {
 		return "at the next ping"
@@ -312,7 +312,7 @@ func nextCheck(t hub.Topic, now time.Time) string {
 	return "at the next ping, and " + shell.RelativeTime(now, t.AgainAt) + ": " + why
 }
 
-// verification says how a ping is verified, and what that has cost.
+// verification describes how the hub verifies a ping, and the cost so far.
 func verification(t hub.Topic, now time.Time) []fact {
 	if t.Hash == nil {
 		return nil
@@ -347,7 +347,7 @@ func dueFacts(t hub.Topic, n tally, v shell.View) []fact {
 	return due
 }
 
-// changeCharts draws the last changes of a topic, oldest first; none before the second change.
+// changeCharts draws the last changes of a topic, oldest first; it needs at least two.
 func changeCharts(changes []change) []shell.Figure {
 	changes = changes[:min(len(changes), topicChanges)]
 	if len(changes) < 2 {
@@ -373,8 +373,8 @@ func changeCharts(changes []change) []shell.Figure {
 	}
 }
 
-// inSeconds turns milliseconds into seconds, in place, where the highest has many
-// of them, and names the unit.
+// inSeconds converts milliseconds to seconds in place if the maximum is large, and returns the
+// unit.
 func inSeconds(all ...[]float64) string {
 	top := 0.0
 	for _, values := range all {

@@ -8,21 +8,21 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// change is one version of a topic and who was told of it.
+// change is one version of a topic and its notifications.
 type change struct {
 	Version          int64
-	At               time.Time // when it was found
+	At               time.Time // when the hub found it
 	Notified, Failed int
 	Took             time.Duration // from the change to the last notification of the first round
 }
 
-// changesOf gathers notify events (newest first) by version, newest first. A
-// retry is a notify event of one; it moves one from failed to told.
+// changesOf groups notify events (newest first) by version, newest first. A retry is a notify event
+// of one subscriber; it moves that subscriber from failed to notified.
 func changesOf(events []event.Event) []change {
 	found := map[int64]time.Time{}
 	for _, e := range events {
 		if e.Kind == event.KindCheck && e.Version > 0 {
-			// The earliest check that speaks of a version is the one that found it.
+			// The earliest check with a version is the one that found it.
 			found[e.Version] = e.At
 		}
 	}
@@ -38,7 +38,7 @@ func changesOf(events []event.Event) []change {
 			at = len(all)
 			index[e.Version] = at
 			start := found[e.Version]
-			if start.IsZero() || start.After(e.At) { // the finding is beyond what was read
+			if start.IsZero() || start.After(e.At) { // the check that found the version is older than the events read
 				start = e.At.Add(-e.Took)
 			}
 			all = append(all, change{Version: e.Version, At: start})
@@ -54,7 +54,7 @@ func changesOf(events []event.Event) []change {
 
 func (c *change) add(e event.Event) {
 	if e.Notified == 1 && e.Failed == 0 && c.Failed > 0 {
-		c.Failed-- // a repeat that arrived
+		c.Failed-- // a retry succeeded
 		c.Notified++
 		return
 	}
@@ -63,7 +63,7 @@ func (c *change) add(e event.Event) {
 	c.Took = max(c.Took, e.At.Sub(c.At), e.Took)
 }
 
-// verdict is the sentence that a topic's page begins with, and the one after it.
+// verdict is the first sentence of a topic's page, and the second.
 func verdict(t hub.Topic, n tally, changes []change, events []event.Event, now time.Time) (lead, then string, bad bool) {
 	notified := notifiedWords(t, n, changes, now)
 	switch {
@@ -102,7 +102,8 @@ func pingedSince(events []event.Event, changed time.Time) bool {
 	return false
 }
 
-// toldWords says how the last change was told: "All 1,204 subscribers were told in 0.3 s."
+// notifiedWords describes the delivery of the last change: "All 1,204 subscribers were notified in
+// 0.3 s."
 func notifiedWords(t hub.Topic, n tally, changes []change, now time.Time) string {
 	if t.Version == 0 || t.ChangedAt.IsZero() {
 		return ""
@@ -115,8 +116,8 @@ func notifiedWords(t hub.Topic, n tally, changes []change, now time.Time) string
 		return "It last changed " + ago + "; " + shell.FormatQuantity(n.Live, "subscriber is", "subscribers are") + " being told or need not be."
 	}
 	c := changes[0]
-	// What the subscriptions say now is truer than what the log said then: some
-	// were told since, and who failed before is not part of the round.
+	// The subscriptions are more recent than the log: retries have succeeded since, and subscribers
+	// that failed before are not part of the round.
 	failed := n.Failing
 	if n.Partial {
 		failed = max(failed, c.Failed)

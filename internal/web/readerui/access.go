@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// River is what the pages ask of the aggregator; a river.River is one.
+// River is the interface to the aggregator for the pages; river.River implements it.
 type River interface {
 	Items
 	Following
@@ -27,7 +27,7 @@ type River interface {
 	ForwardingLinks
 }
 
-// Items are what arrived.
+// Items reads and marks items.
 type Items interface {
 	Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, error)
 	Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) (int, error)
@@ -36,7 +36,7 @@ type Items interface {
 	CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error)
 }
 
-// Following is what readers follow.
+// Following manages subscriptions of readers.
 type Following interface {
 	Add(ctx context.Context, q river.Request) (river.Added, error)
 	Remove(ctx context.Context, reader string, sources ...int64) error
@@ -48,7 +48,7 @@ type Following interface {
 	Following(ctx context.Context, reader string) (map[int64]bool, error)
 }
 
-// Sources are the feeds that are read.
+// Sources manages the checks of feeds.
 type Sources interface {
 	Revive(ctx context.Context, reader string, source int64) (river.Followed, error)
 	Undo(ctx context.Context, reader string, source int64) (river.Followed, error)
@@ -56,14 +56,14 @@ type Sources interface {
 	Explain(ctx context.Context, id int64) (river.Explanation, error)
 }
 
-// Categories are those of a reader.
+// Categories manages the categories of a reader.
 type Categories interface {
 	Categories(ctx context.Context, reader string, unread bool) ([]river.Category, error)
 	PutCategory(ctx context.Context, reader, name string, public bool) error
 	RenameCategory(ctx context.Context, reader, from, to string) error
 }
 
-// Lists are imported, exported and followed.
+// Lists imports, exports and follows lists.
 type Lists interface {
 	Import(ctx context.Context, reader string, doc io.Reader, o river.ImportOptions) (river.Imported, error)
 	Export(ctx context.Context, reader, category string) (*opml.Document, error)
@@ -71,7 +71,7 @@ type Lists interface {
 	DropReadingList(ctx context.Context, reader string, id int64, remove bool) error
 }
 
-// Notices forward new items of a reader to recipients.
+// Forwardings manages the forwarding of a reader's new items to recipients.
 type Forwardings interface {
 	PutForwarding(ctx context.Context, n forward.Forwarding) (forward.Forwarding, error)
 	Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error)
@@ -79,33 +79,33 @@ type Forwardings interface {
 	TryForwarding(ctx context.Context, reader string, id int64) error
 }
 
-// NoticeLinks are for recipients, by the links in their mails.
+// ForwardingLinks handles the links in mails to recipients.
 type ForwardingLinks interface {
-	ConfirmLink(ctx context.Context, token string) (forward.Link, error)
-	EndLink(ctx context.Context, token string) (forward.Link, error)
-	ConfirmForwarding(ctx context.Context, token string) (forward.Link, error)
-	EndForwarding(ctx context.Context, token string) (forward.Link, error)
-	AllowForwarding(ctx context.Context, token string) (forward.Link, error)
+	ConfirmLink(ctx context.Context, isToken string) (forward.Link, error)
+	EndLink(ctx context.Context, isToken string) (forward.Link, error)
+	ConfirmForwarding(ctx context.Context, isToken string) (forward.Link, error)
+	EndForwarding(ctx context.Context, isToken string) (forward.Link, error)
+	AllowForwarding(ctx context.Context, isToken string) (forward.Link, error)
 }
 
-// Listener hears of arrivals; a *river.Listener is one.
+// Listener receives new items; *river.Listener implements it.
 type Listener interface {
-	// C is closed when the listener was too slow.
+	// C is closed if the listener was too slow.
 	C() <-chan river.Arrival
 	Close()
 }
 
-// access is what somebody may do with a river.
+// access is a permission on a river.
 type access int
 
 const (
-	accessNone  access = iota // it is not for him
-	accessRead                // he sees what is for everybody: no private sources, no marks
-	accessWrite               // it is his
+	accessNone  access = iota // no access
+	accessRead                // public items: no private feeds, no marks
+	accessWrite               // the user's own river
 )
 
-// readingOrWhy says whose river the sender of r sees, and what he may do with it. An error
-// says that nobody can find out who he is.
+// readerOrReason returns the reader of the river that r may show, and the permission. An error
+// means that the session could not be looked up.
 func (s *base) readerOrReason(r *http.Request) (reader string, may access, err error) {
 	v, err := s.FindVisitor(r)
 	switch {
@@ -117,7 +117,7 @@ func (s *base) readerOrReason(r *http.Request) (reader string, may access, err e
 		}
 		return v.User, accessWrite, nil
 	case s.Accounts == nil || s.Fresh != nil && s.Fresh(r.Context()):
-		if s.here(r) {
+		if s.isLocal(r) {
 			return "", accessWrite, nil
 		}
 		return "", accessRead, nil
@@ -127,11 +127,10 @@ func (s *base) readerOrReason(r *http.Request) (reader string, may access, err e
 	return "", accessNone, nil
 }
 
-// here reports that r comes from this machine and knows this server by a name of this
-// machine. A page of somebody else's whose name was made to lead here has his name in
-// Host; a proxy in front either says so, or is known by the public URL, or speaks a
-// language that no browser does.
-func (s *base) here(r *http.Request) bool {
+// isLocal reports whether r comes from this machine and uses a host name of this machine. The Host
+// check stops DNS rebinding: a foreign page has its own name in Host. A proxy in front is
+// recognized by its headers, by the public URL, or by HTTP/1.0, which no browser sends.
+func (s *base) isLocal(r *http.Request) bool {
 	if !r.ProtoAtLeast(1, 1) {
 		return false
 	}
@@ -148,7 +147,7 @@ func (s *base) here(r *http.Request) bool {
 	return s.CallerAddr(r).IsLoopback() && loopbackHost(r.Host)
 }
 
-// loopbackHost reports a host, with a port or without, that is this machine.
+// loopbackHost reports whether a host, with or without port, is this machine.
 func loopbackHost(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -160,11 +159,11 @@ func loopbackHost(host string) bool {
 	return err == nil && a.Unmap().IsLoopback()
 }
 
-// riverPage is a page of somebody's river.
+// riverPage is a page of a reader's river.
 type riverPage func(rw http.ResponseWriter, r *http.Request, reader string, may access)
 
-// forReader makes a page of one that needs access of at least need. Who has none is
-// sent to sign in, and comes back afterwards.
+// forReader requires access of at least need for a page. It redirects other users to sign in and
+// back to the page afterwards.
 func (s *base) forReader(need access, page riverPage) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		reader, may, err := s.readerOrReason(r)
@@ -189,7 +188,7 @@ func (s *base) forReader(need access, page riverPage) http.HandlerFunc {
 	}
 }
 
-// ownerOf is the name of a reader in the paths of his public rivers.
+// ownerOf is the name of a reader in the paths of public rivers.
 func (s *base) ownerOf(reader string) string {
 	if s.OwnerOf != nil {
 		return s.OwnerOf(reader)
@@ -200,7 +199,7 @@ func (s *base) ownerOf(reader string) string {
 	return reader
 }
 
-// readerOf is the reader who has that name in paths.
+// readerOf is the reader with that name in paths.
 func (s *base) readerOf(owner string) string {
 	if owner == "server" {
 		return ""

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// replyTo is an item of the river of who is signed in, as something to answer.
+// replyTo describes an item of the signed-in user's river for a reply to it.
 func (s *riverPages) replyTo(ctx context.Context, user string, id int64) (author.Reply, error) {
 	reader := user
 	if s.ReaderOf != nil {
@@ -27,7 +27,7 @@ func (s *riverPages) replyTo(ctx context.Context, user string, id int64) (author
 	e := list[0]
 	p := s.post(&e, showing{now: s.CurrentTime(), zone: time.UTC, root: "/river", own: true})
 	to := author.Reply{URL: p.Href, GUID: shell.CleanText(e.GUID, 2000), Feed: shell.CleanText(e.Source.URL, 2048), Title: p.Title}
-	if e.Source.Private { // its address is nobody else's business, and may have a secret in it
+	if e.Source.Private { // the URL is private, and may contain a secret
 		to.Feed = ""
 	}
 	if to.URL == "" {

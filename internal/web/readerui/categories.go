@@ -16,24 +16,24 @@ type categoriesView struct {
 	followView
 	Rows          []categoryRow
 	New, NewError string
-	Public        bool // the new one
+	Public        bool // make the new category public
 	Problem       string
-	Owner         string // in the addresses of what is public
+	Owner         string // owner in public paths
 }
 
 type categoryRow struct {
 	ID, Name    string
 	Feeds       string
 	Public      bool
-	River       string // of the reader
-	Feed        string // address for everybody, "" when it is not public
+	River       string // URL of the user's river of the category
+	Feed        string // public URL, "" for a private category
 	Page, OPML  string
-	Rename      string // as it was filled in
+	Rename      string // new name, as typed
 	RenameError string
 	Open        bool
 }
 
-// categoriesPage makes, renames, merges and publishes categories.
+// categoriesPage creates, renames, merges and publishes categories.
 func (s *followPages) categoriesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	s.showCategories(rw, r, reader, http.StatusOK, func(*categoriesView) {})
 }
@@ -58,7 +58,7 @@ func (s *followPages) showCategories(rw http.ResponseWriter, r *http.Request, re
 	s.Render(rw, r, status, "categories", v)
 }
 
-// categorySlip shows the page again with what was wrong.
+// showCategoryError shows the page again with the error.
 func (s *followPages) showCategoryError(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *categoriesView, text string)) {
 	status, _ := shell.StatusOf(err)
 	if status >= 500 {
@@ -69,7 +69,7 @@ func (s *followPages) showCategoryError(rw http.ResponseWriter, r *http.Request,
 	s.showCategories(rw, r, reader, status, func(v *categoriesView) { amend(v, shell.Reason(err)) })
 }
 
-// doCategory makes one.
+// doCategory creates a category.
 func (s *followPages) doCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *followPages) doCategory(rw http.ResponseWriter, r *http.Request, reader
 	http.Redirect(rw, r, "/feeds/categories?done=category", http.StatusSeeOther)
 }
 
-// noSuchCategory is an error when there is one: making it again could make it public.
+// noSuchCategory returns an error if the category exists: creating it again could make it public.
 func (s *followPages) noSuchCategory(r *http.Request, reader, name string) error {
 	if _, there, err := s.category(r, reader, name); err != nil || !there {
 		return err
@@ -112,8 +112,7 @@ func (s *followPages) category(r *http.Request, reader, name string) (c river.Ca
 	return all[i], true, nil
 }
 
-// doRenameCategory renames one. To give it the name of another is to merge both, and is
-// asked about first.
+// doRenameCategory renames a category. The name of another one merges both, after confirmation.
 func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
@@ -150,7 +149,7 @@ func (s *followPages) doRenameCategory(rw http.ResponseWriter, r *http.Request, 
 	http.Redirect(rw, r, "/feeds/categories?done=renamed", http.StatusSeeOther)
 }
 
-// slip puts what was wrong beside the category that it is about.
+// showError puts the error next to its category.
 func (v *categoriesView) showError(name, to, text string) {
 	for i := range v.Rows {
 		if v.Rows[i].Name == name {
@@ -161,7 +160,7 @@ func (v *categoriesView) showError(name, to, text string) {
 	v.Problem = text
 }
 
-// doRemoveCategory removes one; its feeds stay.
+// doRemoveCategory deletes a category; its feeds stay.
 func (s *followPages) doRemoveCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
@@ -181,7 +180,7 @@ func (s *followPages) doRemoveCategory(rw http.ResponseWriter, r *http.Request, 
 	http.Redirect(rw, r, "/feeds/categories?done=removed", http.StatusSeeOther)
 }
 
-// doPublicCategory lets everybody read a category, or nobody else.
+// doPublicCategory makes a category public or private.
 func (s *followPages) doPublicCategory(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {

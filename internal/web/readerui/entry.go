@@ -18,26 +18,26 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Bounds of what an item shows.
+// Limits of an item on a page.
 const (
 	maxItemFiles      = 20
 	maxItemTags       = 8
-	maxNestedPosts    = 200 // nested ones, all together
+	maxNestedPosts    = 200 // nested items, in total
 	maxNestingDepth   = 5
-	maxCachedContents = 8 << 20 // bytes of contents kept ready, twice
+	maxCachedContents = 8 << 20 // bytes in one generation of the cache; there are two
 )
 
-// itemContent is what an item says, fit for a page of the river: the same for all readers.
+// itemContent is the content of an item as HTML for a river page: the same for all readers.
 type itemContent struct {
 	Title, Href string
-	Cut         bool   // there is more of it
-	Summary     string // host that has the rest; "": the feed has all of it
+	Cut         bool   // the text was shortened
+	Summary     string // host that has the full text; "": the feed has it
 
-	// What the parts are written as: the title, what stands above the link to the rest and
-	// below it, and what is said of it beside its time.
+	// The rendered parts: the title, the parts above and below the link to the full text, and the
+	// details next to its time.
 	Headline, Shown, Below, Facts template.HTML
 
-	// The parts, until they are written.
+	// The parts before rendering.
 	Authors  []string
 	Tags     []string
 	Comments string // URL
@@ -49,15 +49,15 @@ type itemContent struct {
 	Files    []riverFile
 	Inside   []itemContent
 
-	unsized []string // images of which no size was known when it was written
+	unsized []string // images without known dimensions at the time of rendering
 }
 
-// Folds reports that there is something to open below the title.
+// Folds reports whether the item has nested items to open.
 func (c *itemContent) Folds() bool {
 	return len(c.Inside) > 0 || c.Title != "" && (c.Body != "" || c.Image != "" || len(c.Files) > 0)
 }
 
-// Line is the text where that can stand on the line that folds what is inside.
+// Line is the text if it fits on the line that opens the nested items.
 func (c *itemContent) Line() template.HTML {
 	text := strings.TrimSpace(string(c.Body))
 	if c.Title != "" {
@@ -69,10 +69,10 @@ func (c *itemContent) Line() template.HTML {
 	if !content.IsInline(text) {
 		return ""
 	}
-	return template.HTML(text) // a part of what is safe, with its tags in pairs
+	return template.HTML(text) // part of sanitized HTML, with balanced tags
 }
 
-// Empty reports that there is nothing to show but perhaps a link.
+// Empty reports whether the item has nothing to show, except perhaps a link.
 func (c *itemContent) Empty() bool {
 	return c.Title == "" && c.Body == "" && c.Image == "" && len(c.Files) == 0 && len(c.Inside) == 0
 }
@@ -80,38 +80,38 @@ func (c *itemContent) Empty() bool {
 // riverFile is an enclosure.
 type riverFile struct {
 	Name, Href string
-	Note       string        // how long, how large
+	Note       string        // duration and size
 	Kind       string        // "audio", "video" or ""
 	Image      template.HTML // of an image
 }
 
-// riverPost is an item as one reader sees it.
+// riverPost is an item for one reader.
 type riverPost struct {
 	*itemContent
 	ID, Seq   int64
 	At        int64  // Unix milliseconds
-	Published int64  // when it was published, likewise
-	Group     string // the same for all items of one feed that one check brought
+	Published int64  // Unix milliseconds of the publication
+	Group     string // the same for all items of one feed from one check
 	First     bool   // of its group on the page
 	Number    int    // on the page
-	Own       bool   // its reader may mark it
-	Marks     bool   // and wants to see what he has read
+	Own       bool   // the user may mark it
+	Marks     bool   // read marks are shown
 	Read      bool
 	Starred   bool
-	Alone     bool // it has the page for itself
+	Alone     bool // on its own page
 	Feed      string
 	FeedHref  string
 	Icon      string // URL
-	Letter    string // where there is no icon
-	Self      string // its own page
-	Reply     string // where an answer to it is written; "": who reads here does not write
+	Letter    string // if there is no icon
+	Self      string // path of its own page
+	Reply     string // path to write a reply; "": not possible
 	When      shell.Moment
 	Edited    shell.Moment
-	Taken     shell.Moment // out of its feed
+	Taken     shell.Moment // removed from its feed
 	ReadAt    clock
 }
 
-// Linked is where the time leads: to the item on the web, else to its page here.
+// Linked is the link of the time: the item on the web, else its page here.
 func (p riverPost) Linked() string {
 	if p.Href != "" && p.Title == "" {
 		return p.Href
@@ -132,7 +132,7 @@ func clockOf(t, day time.Time, zone *time.Location) clock {
 	return c
 }
 
-// showing is what a page wants to know to show items.
+// showing is what the rendering of items depends on.
 type showing struct {
 	now   time.Time
 	zone  *time.Location
@@ -140,10 +140,10 @@ type showing struct {
 	own   bool
 	marks bool
 	whole bool
-	reply bool // who reads writes too
+	reply bool // replies are possible
 }
 
-// post is an entry as the reader of a page sees it.
+// post converts an entry for the reader of a page.
 func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 	p := riverPost{itemContent: s.content(&e.Item, how.whole), ID: e.ID, Seq: e.Seq, At: e.At.UnixMilli(), First: true, Alone: how.whole,
 		Group: strconv.FormatInt(e.SourceID, 36) + "." + strconv.FormatInt(e.ReadAt.UnixMilli(), 36),
@@ -173,7 +173,7 @@ func (s *riverPages) post(e *river.Entry, how showing) riverPost {
 	return p
 }
 
-// initial stands for a feed that has no icon.
+// initial is the letter for a feed without an icon.
 func initial(name string) string {
 	for _, r := range name {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -196,7 +196,7 @@ func (s *base) icon(url string) string {
 	return ""
 }
 
-// itemContent is what an item says, made ready unless it is already.
+// content returns the content of an item, from the cache if possible.
 func (s *riverPages) content(it *river.Item, whole bool) *itemContent {
 	key := contentKey{it.ID, it.Seq, whole}
 	write := func() *itemContent {
@@ -216,7 +216,7 @@ func (s *riverPages) content(it *river.Item, whole bool) *itemContent {
 	return c
 }
 
-// written is a part of an item as it stands on a page.
+// written renders a part of an item.
 func (s *riverPages) written(name string, c *itemContent) template.HTML {
 	var out strings.Builder
 	if err := s.ExecutePart(&out, "river", name, c); err != nil {
@@ -226,11 +226,11 @@ func (s *riverPages) written(name string, c *itemContent) template.HTML {
 	return template.HTML(out.String())
 }
 
-// contentWriter makes one item ready.
+// contentWriter renders one item.
 type contentWriter struct {
 	*content.BodyRenderer
 	whole    bool
-	capacity int // for nested ones
+	capacity int // remaining nested items
 }
 
 func (w *contentWriter) content(from *river.Content, depth int) itemContent {
@@ -269,8 +269,7 @@ func (w *contentWriter) content(from *river.Content, depth int) itemContent {
 	return c
 }
 
-// files are an item's enclosures, and its picture. What the text shows already is not
-// shown again.
+// files adds the item's enclosures and image, without those that the text shows.
 func (w *contentWriter) files(c *itemContent, from *river.Content) {
 	if from.Image != "" && !strings.Contains(string(c.Body), "<img") {
 		c.Image = template.HTML(w.Image(from.Image, "", "", "", false))
@@ -303,7 +302,7 @@ func fileName(e river.Enclosure) string {
 	return name
 }
 
-// fileNote says how long a file is, and how large.
+// fileNote describes the duration and size of a file.
 func fileNote(e river.Enclosure) string {
 	var parts []string
 	if e.Duration >= 1 && e.Duration < 1e7 {
@@ -349,7 +348,7 @@ type riverDay struct {
 	Posts []riverPost
 }
 
-// riverDays puts posts, in the order of the river, into their days and groups.
+// riverDays groups posts, in the order of the river, by day and by feed.
 func (s *riverPages) riverDays(list []river.Entry, how showing) (days []riverDay) {
 	for i := range list {
 		e := &list[i]
@@ -365,14 +364,14 @@ func (s *riverPages) riverDays(list []river.Entry, how showing) (days []riverDay
 		d.Posts = append(d.Posts, p)
 	}
 	for _, d := range days {
-		order(d.Posts)
+		sortGroups(d.Posts)
 	}
 	return days
 }
 
-// order puts the items of each group into the order in which they were published, the
-// newest first: the river's own order says nothing of what came at the same moment.
-func order(posts []riverPost) {
+// sortGroups sorts the items of each group by publication, newest first, because items of one check have
+// no order in the river.
+func sortGroups(posts []riverPost) {
 	for from := 0; from < len(posts); {
 		to := from + 1
 		for to < len(posts) && !posts[to].First {
@@ -405,18 +404,17 @@ func dayName(t, now time.Time) string {
 	return t.Format("2 January 2006")
 }
 
-// contentKey names a content. An item that changes gets another Seq.
+// contentKey identifies a content. An edited item has another Seq.
 type contentKey struct {
 	id, seq int64
 	whole   bool
 }
 
-// contentCache keeps contents that were used lately: those of the young generation,
-// and those of the one before. The zero value is ready.
+// contentCache caches recently used contents in two generations. The zero value is ready.
 type contentCache struct {
 	mu         sync.Mutex
 	young, old map[contentKey]*itemContent
-	size       int // bytes of the young
+	size       int // bytes of the young generation
 }
 
 func (c *contentCache) get(k contentKey, write func() *itemContent) *itemContent {
@@ -438,7 +436,7 @@ func (c *contentCache) get(k contentKey, write func() *itemContent) *itemContent
 	return found
 }
 
-// replace keeps a content in place of another.
+// replace replaces a content in the cache.
 func (c *contentCache) replace(k contentKey, v *itemContent) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -455,7 +453,7 @@ func (c *contentCache) put(k contentKey, v *itemContent) {
 	c.young[k] = v
 }
 
-// size is about how much memory a content takes.
+// size is the approximate memory size of a content in bytes.
 func (c *itemContent) size() int {
 	n := 400
 	for _, address := range c.unsized {

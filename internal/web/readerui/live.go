@@ -14,43 +14,43 @@ import (
 )
 
 const (
-	riverBuffer          = 256             // arrivals that may wait for the tail
-	maxWaitingReaders    = 32              // pieces that may wait for one reader
-	MaxMissedItems       = 200             // items that a reader who comes back is given; more, and he is told to load the page again
-	riverOverlap         = 5 * time.Second // an item may be committed so much later than its Seq says
-	maxConcurrentLookups = 4               // stretches that are read at once
+	riverBuffer          = 256             // new items that may wait for the tail
+	maxPendingPieces     = 32              // events that may wait for one client
+	MaxMissedItems       = 200             // stored items sent to a client that reconnects; if more were missed, it reloads the page
+	riverOverlap         = 5 * time.Second // maximum delay between the Seq of an item and its commit
+	maxConcurrentLookups = 4               // scopes read at once
 )
 
-// riverTail brings what arrives to all who watch: what many watch is read and written
-// once for all of them. It works while somebody watches.
+// riverTail sends new items to all clients. Clients with the same scope share one read and one
+// rendering. It runs only while there are clients.
 type riverTail = live.Tail[channelKey, []byte]
 
-// channelKey says what is watched. Who watch the same get the same bytes.
+// channelKey is the scope of a stream. Clients with the same key receive the same bytes.
 type channelKey struct {
 	riverScope
 	Source int64
 }
 
-// riverChannel is what some watch. It is at the Seq up to which it was handed out.
+// riverChannel is a stream with clients. Its position is the last Seq sent.
 type riverChannel = live.Channel[channelKey, []byte]
 
-// riverReader is one who watches.
+// riverReader is one client.
 type riverReader struct {
-	c     <-chan []byte // closed: he was too slow
+	c     <-chan []byte // closed if the client is too slow
 	leave func()
 }
 
-// riverWork is the work from the first reader's coming to the last one's going.
+// riverWork runs from the arrival of the first client to the departure of the last.
 type riverWork struct{ *riverPages }
 
 func newRiverPages(b *base) *riverPages {
 	s := &riverPages{base: b}
-	s.live = &riverTail{Work: riverWork{s}.run, Done: s.Done, Buffer: maxWaitingReaders}
+	s.live = &riverTail{Work: riverWork{s}.run, Done: s.Done, Buffer: maxPendingPieces}
 	return s
 }
 
-// watch adds a reader. When it returns nil, everything that arrives from now on comes
-// through the reader's channel; what is in the store already may come too.
+// watch adds a client. After it returns nil, every new item arrives on the client's channel; items
+// that are stored already can arrive too.
 func (s *riverPages) watch(ctx context.Context, key channelKey) (*riverReader, error) {
 	c, leave, err := s.live.Join(ctx, key, s.CurrentTime().Add(-riverOverlap).UnixMicro())
 	return &riverReader{c, leave}, err
@@ -68,10 +68,10 @@ func (w riverWork) run(ctx context.Context, ready func()) {
 			return
 		case a, ok := <-listener.C():
 			if ok {
-				w.bring(ctx, a)
+				w.deliver(ctx, a)
 				continue
 			}
-			// More came than could be handed out. It is in the store.
+			// More items arrived than the buffer holds. They are in the store.
 			listener.Close()
 			select {
 			case <-ctx.Done():
@@ -84,13 +84,13 @@ func (w riverWork) run(ctx context.Context, ready func()) {
 	}
 }
 
-// bring hands out what arrived to all who follow its source.
-func (w riverWork) bring(ctx context.Context, a river.Arrival) {
+// deliver sends new items to all clients that follow their feed.
+func (w riverWork) deliver(ctx context.Context, a river.Arrival) {
 	ids := make([]int64, len(a.Items))
 	for i, it := range a.Items {
 		ids[i] = it.ID
 	}
-	if len(ids) > MaxMissedItems { // a feed that is read for the first time, or was turned over
+	if len(ids) > MaxMissedItems { // the first read of a feed, or one with all items replaced
 		ids = ids[len(ids)-MaxMissedItems:]
 	}
 	if len(ids) == 0 {
@@ -104,7 +104,7 @@ func (w riverWork) bring(ctx context.Context, a river.Arrival) {
 		f, known := follows[ch.Key.Reader]
 		if !known {
 			set, err := w.River.Following(ctx, ch.Key.Reader)
-			f = err != nil || set[a.SourceID] // when it cannot be known, the items say it
+			f = err != nil || set[a.SourceID] // unknown: the query for the items decides
 			follows[ch.Key.Reader] = f
 		}
 		return f
@@ -122,7 +122,7 @@ func (w riverWork) bring(ctx context.Context, a river.Arrival) {
 	})
 }
 
-// each does something for all channels that are wanted, some at once.
+// each calls do for all wanted channels, several at once.
 func (w riverWork) each(ctx context.Context, wanted func(*riverChannel) bool, do func(context.Context, *riverChannel)) {
 	var group sync.WaitGroup
 	slots := make(chan struct{}, maxConcurrentLookups)
@@ -139,7 +139,7 @@ func (w riverWork) each(ctx context.Context, wanted func(*riverChannel) bool, do
 	group.Wait()
 }
 
-// catchUp hands out what a channel missed.
+// catchUp sends the items that a channel missed.
 func (w riverWork) catchUp(ctx context.Context, ch *riverChannel) {
 	piece, last, err := w.since(ctx, ch.Key, w.live.At(ch))
 	if err != nil {
@@ -153,15 +153,15 @@ func (w riverWork) catchUp(ctx context.Context, ch *riverChannel) {
 
 var resetPiece = []byte("event: reset\ndata: More came than can be caught up with. Load the page again.\n\n")
 
-// since is what came after a Seq, and a little before it, because what is committed at
-// the same time does not become visible in the order of its numbers. Of too much that was
-// a little before, it is the newest: the page has most of that.
+// since returns the items after a Seq, and those shortly before it, because concurrent commits do
+// not become visible in the order of their numbers. If there are too many shortly before it, the
+// newest are enough: the page has most of the others.
 func (s *riverPages) since(ctx context.Context, key channelKey, seq int64) (piece []byte, last int64, err error) {
 	q := river.ItemQuery{ChangedIn: max(seq-riverOverlap.Microseconds(), 0), Limit: MaxMissedItems + 1}
-	if seq == 0 { // there was nothing
+	if seq == 0 { // the stream was empty
 		q.ChangedIn = 0
 	}
-	list, err := s.heardOf(ctx, key, q)
+	list, err := s.itemsOf(ctx, key, q)
 	if err != nil || len(list) == 0 {
 		return nil, 0, err
 	}
@@ -176,9 +176,9 @@ func (s *riverPages) since(ctx context.Context, key channelKey, seq int64) (piec
 	return piece, last, err
 }
 
-// piece reads items and writes them as events.
+// piece reads items and renders them as events.
 func (s *riverPages) piece(ctx context.Context, key channelKey, q river.ItemQuery) (piece []byte, last int64, err error) {
-	list, err := s.heardOf(ctx, key, q)
+	list, err := s.itemsOf(ctx, key, q)
 	if err != nil || len(list) == 0 {
 		return nil, 0, err
 	}
@@ -186,18 +186,18 @@ func (s *riverPages) piece(ctx context.Context, key channelKey, q river.ItemQuer
 	return piece, list[0].Seq, err
 }
 
-// heardOf reads items of what is watched, the last that came first.
-func (s *riverPages) heardOf(ctx context.Context, key channelKey, q river.ItemQuery) ([]river.Entry, error) {
+// itemsOf reads the items in the scope of a channel, latest Seq first.
+func (s *riverPages) itemsOf(ctx context.Context, key channelKey, q river.ItemQuery) ([]river.Entry, error) {
 	q.Reader, q.Category, q.SourceID, q.BySeq = key.Reader, key.Category, key.Source, true
 	return s.River.Items(ctx, q)
 }
 
-// events writes items, which stand the other way round, in the order in which they came.
+// events renders items, which are in reverse order, as events in the order of their arrival.
 func (s *riverPages) events(key channelKey, list []river.Entry) ([]byte, error) {
 	var out []byte
 	var one bytes.Buffer
 	how := showing{now: s.CurrentTime(), zone: time.UTC, root: key.Root, own: key.May == accessWrite, marks: true, reply: key.May == accessWrite && s.Posts != nil && s.Accounts != nil}
-	for _, e := range slices.Backward(s.shownTo(key.riverScope, list)) {
+	for _, e := range slices.Backward(s.visibleItems(key.riverScope, list)) {
 		one.Reset()
 		p := s.post(&e, how)
 		if err := s.ExecutePart(&one, "river", "item", &p); err != nil {

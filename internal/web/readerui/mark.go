@@ -13,14 +13,14 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// markAtOnce is how many items one request can mark.
+// maxMarksPerRequest is the maximum number of items in one request.
 const maxMarksPerRequest = 1000
 
-// looksFor is how long a browser keeps what its reader wants to see.
+// displayCookieAge is the lifetime of the cookie with the display settings.
 const displayCookieAge = 365 * 24 * time.Hour
 
-// doMark sets marks of items: star, unstar, read and unread each hold ids, parted by
-// commas. A script gets no page back, a form its reader's own.
+// doMark sets marks of items: star, unstar, read and unread each hold ids separated by commas. A
+// script receives no page; a form leads back to the page.
 func (s *riverPages) doMark(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if !s.riverForm(rw, r) {
 		return
@@ -56,7 +56,7 @@ func (s *riverPages) doMark(rw http.ResponseWriter, r *http.Request, reader stri
 	s.backToRiver(rw, r, nil, "#i"+strconv.FormatInt(marked, 10))
 }
 
-// itemIDs reads ids as forms have them.
+// itemIDs parses the ids of a form.
 func itemIDs(values []string) (ids []int64, err error) {
 	for _, v := range values {
 		for part := range strings.SplitSeq(v, ",") {
@@ -72,8 +72,8 @@ func itemIDs(values []string) (ids []int64, err error) {
 	return ids, nil
 }
 
-// doRead makes everything read that came before the page was made: of a feed, of a
-// category, or all.
+// doRead marks all items read that arrived before the page was made: of a feed, of a category, or
+// all.
 func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if !s.riverForm(rw, r) {
 		return
@@ -100,7 +100,7 @@ func (s *riverPages) doRead(rw http.ResponseWriter, r *http.Request, reader stri
 	}
 	to = to.Truncate(time.Millisecond).UTC()
 	category := r.PostForm.Get("category")
-	marked, err := s.counted(r.Context(), reader, source, category, func() error {
+	marked, err := s.countMarked(r.Context(), reader, source, category, func() error {
 		return s.River.MarkAllRead(r.Context(), reader, source, category, to)
 	})
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *riverPages) doUndoRead(rw http.ResponseWriter, r *http.Request, reader 
 		s.Fail(rw, r, fault.New(fault.Invalid, "The form does not say which marking to undo."))
 		return
 	}
-	unmarked, err := s.counted(r.Context(), reader, 0, "", func() error {
+	unmarked, err := s.countMarked(r.Context(), reader, 0, "", func() error {
 		return s.River.UndoAllRead(r.Context(), reader, time.UnixMilli(ms).UTC())
 	})
 	if err != nil {
@@ -131,8 +131,8 @@ func (s *riverPages) doUndoRead(rw http.ResponseWriter, r *http.Request, reader 
 	s.backToRiver(rw, r, url.Values{"unmarked": {strconv.FormatInt(-unmarked, 10)}}, "")
 }
 
-// counted does something and says by how many items fewer are unread then.
-func (s *riverPages) counted(ctx context.Context, reader string, source int64, category string, do func() error) (int64, error) {
+// countMarked calls do and returns by how many items the unread count fell.
+func (s *riverPages) countMarked(ctx context.Context, reader string, source int64, category string, do func() error) (int64, error) {
 	before, err := s.unreadIn(ctx, reader, source, category)
 	if err == nil {
 		err = do()
@@ -144,7 +144,7 @@ func (s *riverPages) counted(ctx context.Context, reader string, source int64, c
 	return before - after, err
 }
 
-// unreadIn counts the unread items of a source, of a category, or of all that a reader follows.
+// unreadIn counts the unread items of a feed, of a category, or of all followed feeds.
 func (s *riverPages) unreadIn(ctx context.Context, reader string, source int64, category string) (n int64, err error) {
 	if category != "" {
 		list, err := s.River.Categories(ctx, reader, true)
@@ -164,9 +164,9 @@ func (s *riverPages) unreadIn(ctx context.Context, reader string, source int64, 
 	return n, err
 }
 
-// markedOf tells the reader of a page how many items can be marked read at once, and what came of
-// the marking that led there, as its address says.
-func (s *riverPages) markedOf(r *http.Request, v *riverView) (err error) {
+// addMarkResult adds to a page how many items can be marked read, and the result of the last marking,
+// which is in the URL.
+func (s *riverPages) addMarkResult(r *http.Request, v *riverView) (err error) {
 	if v.CanRead() {
 		if v.Unread, err = s.unreadIn(r.Context(), v.Reader, v.Query.Source, v.Query.Category); err != nil {
 			return err
@@ -198,7 +198,7 @@ func (s *riverPages) markedOf(r *http.Request, v *riverView) (err error) {
 	return nil
 }
 
-// riverForm reads a form of the river; it has answered when that did not work.
+// riverForm reads a form of the river; if that fails, it sends an error page.
 func (s *riverPages) riverForm(rw http.ResponseWriter, r *http.Request) bool {
 	r.Body = http.MaxBytesReader(rw, r.Body, maxMarks)
 	if err := r.ParseForm(); err != nil {
@@ -208,11 +208,10 @@ func (s *riverPages) riverForm(rw http.ResponseWriter, r *http.Request) bool {
 	return true
 }
 
-// backToRiver ends a request that has changed something. The page that follows reads in did what
-// that was.
+// backToRiver ends a request that has changed marks. did has the result for the next page.
 func (s *riverPages) backToRiver(rw http.ResponseWriter, r *http.Request, did url.Values, fragment string) {
 	rw.Header().Set("Cache-Control", "no-store")
-	if r.Header.Get("Accept") == "text/plain" { // the page's own script, which knows what to show
+	if r.Header.Get("Accept") == "text/plain" { // the page's own script, which updates the page
 		rw.WriteHeader(http.StatusNoContent)
 		return
 	}
@@ -230,8 +229,7 @@ func (s *riverPages) backToRiver(rw http.ResponseWriter, r *http.Request, did ur
 	http.Redirect(rw, r, back+fragment, http.StatusSeeOther)
 }
 
-// doRiverSettings keeps what a reader wants to see in his browser: it is about the
-// page, not about the river.
+// doRiverSettings stores the display settings in a cookie, because they belong to the browser.
 func (s *riverPages) doRiverSettings(rw http.ResponseWriter, r *http.Request) {
 	if !s.riverForm(rw, r) {
 		return
@@ -250,5 +248,5 @@ func (s *riverPages) doRiverSettings(rw http.ResponseWriter, r *http.Request) {
 	s.backToRiver(rw, r, nil, "")
 }
 
-// maxMarks is how many bytes of a form of the river are read.
+// maxMarks is the maximum size of a form in bytes.
 const maxMarks = 64 << 10

@@ -8,22 +8,22 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// EndNoticePath is where mail programs end forwarding by one click, without a cookie and from
-// wherever they run: what may be done there, the token alone decides.
+// EndForwardingPath is the URL of the one-click unsubscribe of mail programs. They send no cookie
+// and no Origin of this server, so the token alone authorizes the request.
 const EndForwardingPath = "/feeds/notices/end"
 
 type noticeLinkView struct {
 	shell.View
 	Lines  []string
-	Action string // of the form; "": there is nothing to decide
+	Action string // of the form; "": no form
 	Button string
-	Field  string // sent along with it
+	Field  string // hidden field of the form
 }
 
-// confirmNoticePage asks the recipient. Programs that only look at a link change nothing.
+// confirmNoticePage asks the recipient to confirm. A GET request by a mail scanner changes nothing.
 func (s *noticePages) confirmNoticePage(rw http.ResponseWriter, r *http.Request) {
-	token := r.URL.Query().Get("token")
-	l, err := s.River.ConfirmLink(r.Context(), token)
+	isToken := r.URL.Query().Get("token")
+	l, err := s.River.ConfirmLink(r.Context(), isToken)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
@@ -36,7 +36,7 @@ func (s *noticePages) confirmNoticePage(rw http.ResponseWriter, r *http.Request)
 		v.Lines = []string{"Nothing is to be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
 	default:
 		v.Lines = []string{senderOf(l) + " wants to forward what arrives in their feed reader on this server to " + shell.CleanText(l.Target, 300) + ".", "Each mail has a link that ends it."}
-		v.Action, v.Button = linkAction("/feeds/notices/confirm", token), "Confirm"
+		v.Action, v.Button = linkAction("/feeds/notices/confirm", isToken), "Confirm"
 	}
 	s.showNoticeLink(rw, r, v)
 }
@@ -56,32 +56,32 @@ func (s *noticePages) confirmedNotice(r *http.Request, l forward.Link) noticeLin
 	return v
 }
 
-// endNoticePage asks whether forwarding ends; mail programs may open it by themselves.
+// endNoticePage asks whether to end forwarding, because mail programs may open links automatically.
 func (s *noticePages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
-	token := r.URL.Query().Get("token")
-	l, err := s.River.EndLink(r.Context(), token)
+	isToken := r.URL.Query().Get("token")
+	l, err := s.River.EndLink(r.Context(), isToken)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
 	if l.State == forward.ForwardingEnded {
-		s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
+		s.showNoticeLink(rw, r, s.endedNotice(r, l, isToken))
 		return
 	}
-	v := noticeLinkView{View: s.NewView(r, "Get no more of these mails?", ""), Action: linkAction(EndForwardingPath, token), Button: "Unsubscribe"}
+	v := noticeLinkView{View: s.NewView(r, "Get no more of these mails?", ""), Action: linkAction(EndForwardingPath, isToken), Button: "Unsubscribe"}
 	v.Lines = []string{"Nothing of " + senderOf(l) + " will be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
 	s.showNoticeLink(rw, r, v)
 }
 
-// doEndNotice ends it, at one click, or takes that back.
+// doEndNotice ends forwarding with one click, or resumes it.
 //
 // spec:cloudburst#notice-unsubscribe
 func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
-	token := r.URL.Query().Get("token")
-	// Mail programs send a form of either kind; a field that cannot be read is none.
+	isToken := r.URL.Query().Get("token")
+	// Mail programs send either form encoding; an unreadable field counts as missing.
 	r.Body = http.MaxBytesReader(rw, r.Body, shell.FormOverhead)
 	if r.PostFormValue("allow") == "yes" {
-		l, err := s.River.AllowForwarding(r.Context(), token)
+		l, err := s.River.AllowForwarding(r.Context(), isToken)
 		if err != nil {
 			s.Fail(rw, r, err)
 			return
@@ -89,23 +89,25 @@ func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 		s.showNoticeLink(rw, r, s.confirmedNotice(r, l))
 		return
 	}
-	l, err := s.River.EndForwarding(r.Context(), token)
+	l, err := s.River.EndForwarding(r.Context(), isToken)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
+	s.showNoticeLink(rw, r, s.endedNotice(r, l, isToken))
 }
 
-func (s *noticePages) endedNotice(r *http.Request, l forward.Link, token string) noticeLinkView {
-	v := noticeLinkView{View: s.NewView(r, "Unsubscribed", ""), Action: linkAction(EndForwardingPath, token), Button: "Allow again", Field: "allow"}
+func (s *noticePages) endedNotice(r *http.Request, l forward.Link, isToken string) noticeLinkView {
+	v := noticeLinkView{View: s.NewView(r, "Unsubscribed", ""), Action: linkAction(EndForwardingPath, isToken), Button: "Allow again", Field: "allow"}
 	v.Lines = []string{"Nothing of " + senderOf(l) + " is forwarded to " + shell.CleanText(l.Target, 300) + " any more.", "It begins again only if you allow it here."}
 	return v
 }
 
-func linkAction(path, token string) string { return path + "?" + url.Values{"token": {token}}.Encode() }
+func linkAction(path, isToken string) string {
+	return path + "?" + url.Values{"token": {isToken}}.Encode()
+}
 
-// senderOf names the person whose items are forwarded.
+// senderOf is the name of the user whose items are forwarded.
 func senderOf(l forward.Link) string { return shell.CleanText(l.Sender, 100) }
 
 func (s *noticePages) showNoticeLink(rw http.ResponseWriter, r *http.Request, v noticeLinkView) {

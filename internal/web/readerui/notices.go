@@ -19,10 +19,10 @@ type noticesView struct {
 	Form noticeForm
 }
 
-// noticeRow is somebody or something that is told.
+// noticeRow is a recipient of forwarded items.
 type noticeRow struct {
 	ID       string
-	What     string // is told
+	What     string // forwarded items
 	Via      string
 	Target   string
 	Badge    badge
@@ -31,19 +31,19 @@ type noticeRow struct {
 	Problem  string
 	Next     shell.Moment
 	Paused   bool
-	Waiting  bool // for the consent of its recipient
-	Ended    bool // by its recipient
+	Waiting  bool // the recipient has not confirmed yet
+	Ended    bool // ended by the recipient
 	Signed   bool
 	TryError string
 }
 
-// noticeForm is the form for a new one, as it was filled in. A secret is never written
-// back into a page.
+// noticeForm holds the values of the form for a new recipient. A secret is never written back into
+// a page.
 type noticeForm struct {
 	What        string // "", "c:" and a category, "s:" and the number of a feed
 	Categories  []string
 	Sources     []noticeSource
-	More        bool // there are more feeds than fit into the menu
+	More        bool // the menu does not have all feeds
 	Via         string
 	Vias        []loginKind
 	Target      string
@@ -53,14 +53,15 @@ type noticeForm struct {
 
 type noticeSource struct{ ID, Name string }
 
-// mostSources bounds the feeds of a menu. Who follows more begins at the page of a feed.
+// maxSources limits the feeds of a menu. For other feeds, the user starts from the page of the
+// feed.
 const maxSources = 100
 
 func noticeVias() []loginKind {
 	return []loginKind{{forward.ViaWebhook, "a program: JSON to its address (webhook)"}, {forward.ViaEmail, "a person, by e-mail"}, {forward.ViaPost, "a program: a plain form to its address (POST)"}}
 }
 
-// noticesPage lists who is told elsewhere of what arrives.
+// noticesPage lists the recipients of forwarded items.
 func (s *noticePages) noticesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	s.showNotices(rw, r, reader, http.StatusOK, func(*noticesView) {})
 }
@@ -101,8 +102,7 @@ func (s *noticePages) listNotices(ctx context.Context, reader string, v *notices
 	return nil
 }
 
-// noticeSources fills the menu of feeds, and gives the names of those that notices are
-// about.
+// noticeSources fills the menu of feeds, and returns the names of feeds that are forwarded.
 func (s *noticePages) noticeSources(ctx context.Context, reader string, all []forward.Forwarding, form *noticeForm) (map[int64]string, error) {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, Limit: maxSources + 1})
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *noticePages) noticeRow(n forward.Forwarding, names map[int64]string) no
 	return row
 }
 
-// doNotice sets one up.
+// doNotice adds a recipient.
 func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
@@ -202,7 +202,7 @@ func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader s
 	if err == nil && n.SourceID != 0 {
 		_, err = s.followed(r.Context(), reader, n.SourceID)
 	}
-	if showError := setTargetError(n); err == nil && showError != "" {
+	if showError := targetError(n); err == nil && showError != "" {
 		err = fault.New(fault.Invalid, "%s", showError)
 	}
 	if err == nil {
@@ -223,8 +223,8 @@ func (s *noticePages) doNotice(rw http.ResponseWriter, r *http.Request, reader s
 	})
 }
 
-// targetSlip says what is wrong with where a notice goes, "" when nothing is plain.
-func setTargetError(n forward.Forwarding) string {
+// targetError returns the error of an invalid target, "" for none.
+func targetError(n forward.Forwarding) string {
 	switch n.Via {
 	case forward.ViaEmail:
 		if name, host, ok := strings.Cut(n.Target, "@"); !ok || name == "" || host == "" || strings.ContainsAny(n.Target, " \t") {
@@ -240,7 +240,7 @@ func setTargetError(n forward.Forwarding) string {
 	return ""
 }
 
-// notice is one of the reader's, by the form of its row.
+// notice returns the forwarding of the reader that the form of a row names.
 func (s *noticePages) notice(rw http.ResponseWriter, r *http.Request, reader string) (n forward.Forwarding, sure, ok bool) {
 	form, err := shell.ReadForm(rw, r)
 	if err == nil {
@@ -259,7 +259,7 @@ func (s *noticePages) notice(rw http.ResponseWriter, r *http.Request, reader str
 	return n, false, false
 }
 
-// doTryNotice sends the newest item now.
+// doTryNotice forwards the newest item now.
 func (s *noticePages) doTryNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	n, _, ok := s.notice(rw, r, reader)
 	if !ok {
@@ -277,7 +277,7 @@ func (s *noticePages) doTryNotice(rw http.ResponseWriter, r *http.Request, reade
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
 	}
-	// What went wrong there is no failure of this page: it is its answer.
+	// A failure of the target is the result of the attempt, not an error of this page.
 	if fault.CodeOf(err) == fault.Internal {
 		s.LogFailure(r, err, http.StatusInternalServerError)
 	}
@@ -290,7 +290,7 @@ func (s *noticePages) doTryNotice(rw http.ResponseWriter, r *http.Request, reade
 	})
 }
 
-// doPauseNotice stops one for a while, or lets it go on.
+// doPauseNotice pauses or resumes forwarding.
 func (s *noticePages) doPauseNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	n, _, ok := s.notice(rw, r, reader)
 	if !ok {
@@ -308,7 +308,7 @@ func (s *noticePages) doPauseNotice(rw http.ResponseWriter, r *http.Request, rea
 	http.Redirect(rw, r, "/feeds/notices?done="+done, http.StatusSeeOther)
 }
 
-// doRemoveNotice ends one, after asking.
+// doRemoveNotice deletes a forwarding after confirmation.
 func (s *noticePages) doRemoveNotice(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	n, sure, ok := s.notice(rw, r, reader)
 	if !ok {

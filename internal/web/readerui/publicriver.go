@@ -17,11 +17,11 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// itemsOfFeed is how many items a category's own feed has.
+// itemsOfFeed is the number of items in the feed of a category.
 const itemsOfFeed = 50
 
-// public makes a page of one that shows a public category. Its owner, signed in, sees
-// it also while it is private: as others would.
+// public serves a page of a public category. Its owner, signed in, sees a preview of it while it is
+// private.
 func (s *riverPages) public(page func(http.ResponseWriter, *http.Request, riverScope)) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		st, err := s.publicScope(r)
@@ -36,7 +36,7 @@ func (s *riverPages) public(page func(http.ResponseWriter, *http.Request, riverS
 	}
 }
 
-// publicStretch is what the path of r names, if its sender may see it.
+// publicScope returns the scope in the path of r, if the user may see it.
 func (s *riverPages) publicScope(r *http.Request) (riverScope, error) {
 	owner, category := r.PathValue("owner"), r.PathValue("category")
 	reader := s.readerOf(owner)
@@ -101,7 +101,7 @@ func (s *riverPages) publicIndex(rw http.ResponseWriter, r *http.Request) {
 	s.Render(rw, r, http.StatusOK, "rivers", v)
 }
 
-// publicFeed is the newest of a category, as a feed.
+// publicFeed serves the newest items of a category as a feed.
 func (s *riverPages) publicFeed(rw http.ResponseWriter, r *http.Request, st riverScope) {
 	ext, ok := strings.CutPrefix(r.PathValue("file"), "feed.")
 	format := map[string]string{"rss": "rss20", "xml": "rss20", "atom": "atom", "json": "jsonfeed"}[ext]
@@ -119,7 +119,7 @@ func (s *riverPages) publicFeed(rw http.ResponseWriter, r *http.Request, st rive
 		s.Fail(rw, r, err)
 		return
 	}
-	list = s.shownTo(st, list)
+	list = s.visibleItems(st, list)
 	at := newestChange(list)
 	self := s.BaseURL(r) + st.Root + "/feed." + ext
 	body, _, err := render.Append(nil, s.feedOf(r, st, list, at), format, &render.Options{Self: self, Updated: at, Generator: &feed.Generator{Name: "Cloudburst", Version: s.Version}})
@@ -130,18 +130,19 @@ func (s *riverPages) publicFeed(rw http.ResponseWriter, r *http.Request, st rive
 	s.document(rw, r, st, body, documents.Options{Type: f.Type, Modified: at})
 }
 
-// document answers with what a category is as a document.
+// document sends a document of a category.
 func (s *riverPages) document(rw http.ResponseWriter, r *http.Request, st riverScope, body []byte, o documents.Options) {
 	o.Cache, o.Feed, o.Now = "public, max-age=60", true, s.CurrentTime
 	if st.Private {
 		o.Cache = "private, max-age=60"
 	}
-	// Several items may come within the second that Last-Modified knows: the tag decides.
+	// Several items can arrive within one second, the resolution of Last-Modified. So only the ETag
+	// decides.
 	o.NoSince = o.Modified.After(s.CurrentTime().Add(-2 * time.Second))
 	documents.New(body, o).Answer(rw, r)
 }
 
-// newestChange is when the newest of them came, or was changed.
+// newestChange is the time of the newest arrival or edit.
 func newestChange(list []river.Entry) (at time.Time) {
 	for _, e := range list {
 		for _, t := range []time.Time{e.At, e.EditedAt, e.WithdrawnAt} {
@@ -153,7 +154,7 @@ func newestChange(list []river.Entry) (at time.Time) {
 	return at
 }
 
-// feedOf is a river as a feed.
+// feedOf converts a river to a feed.
 func (s *riverPages) feedOf(r *http.Request, st riverScope, list []river.Entry, at time.Time) *feed.Feed {
 	f := &feed.Feed{Title: plain(st.Category), Link: s.BaseURL(r) + st.Root, Subtitle: plain("What arrived in the category " + st.Category + "."), Items: []feed.Item{}}
 	f.ID, f.Updated = f.Link, feed.Date{UTC: at}
@@ -192,7 +193,7 @@ func itemOf(e *river.Entry) feed.Item {
 	return it
 }
 
-// publicOPML is the list of a category's feeds.
+// publicOPML sends the list of a category's feeds.
 func (s *riverPages) publicOPML(rw http.ResponseWriter, r *http.Request, st riverScope) {
 	body, at, err := s.listOf(r.Context(), st)
 	if err != nil {

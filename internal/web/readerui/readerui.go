@@ -1,5 +1,5 @@
-// Package readerui has the pages of readers: the river, public and private, and the pages of
-// what is followed, with imports, categories, reading lists and notices. Start with [Pages].
+// Package readerui has the pages of the feed reader: the river, public and private, and the pages
+// of followed feeds, with imports, categories, reading lists and forwarding. Start with [Pages].
 package readerui
 
 import (
@@ -10,54 +10,53 @@ import (
 	"cloudburst/internal/web/content"
 )
 
-// Options are the surroundings of the pages of readers. River must be set.
+// Options configure the pages of the feed reader. River must be set.
 type Options struct {
 	River       River
-	Arrivals    func(buffer int) Listener      // hears of what comes; nil: pages are not live
-	ReaderOf    func(user string) string       // of the river; nil: the same name
-	OwnerOf     func(reader string) string     // its name in paths; nil: the same name, and "server" for ""
+	Arrivals    func(buffer int) Listener      // listens for new items; nil: pages are not live
+	ReaderOf    func(user string) string       // reader name in the river; nil: the same name
+	OwnerOf     func(reader string) string     // user name in paths; nil: the same name, and "server" for ""
 	RiverPublic bool                           // the public may read the server's own river
-	Fresh       func(ctx context.Context) bool // nobody has an account yet; nil: somebody has
-	Accounts    AccountState                   // nil: nobody signs in here
-	Posts       WrittenPosts                   // nil: nobody writes here
-	// Explained gives an explanation as it is written in JSON, at /feeds/{id}.json. Nil:
-	// there is none.
+	Fresh       func(ctx context.Context) bool // reports that no account exists yet; nil: there is one
+	Accounts    AccountState                   // nil: no accounts
+	Posts       WrittenPosts                   // nil: no writing
+	// Explained converts an explanation to its JSON form, for /feeds/{id}.json. Nil: not served.
 	Explained func(f *river.Followed, e *river.Explanation) any
 }
 
-// AccountState knows whether anybody has an account yet.
+// AccountState reports whether an account exists.
 type AccountState interface {
-	SetupToken() string // the token that makes the first account; "": there is one
+	SetupToken() string // token for creating the first account; "": an account exists
 }
 
-// WrittenPosts knows whether a reader has written anything.
+// WrittenPosts reports whether a reader has written posts.
 type WrittenPosts interface {
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
 }
 
-// base is what all pages of readers share.
+// base has what all pages of the feed reader share.
 type base struct {
 	*content.Renderer
 	Options
 }
 
-// riverPages are the river of a reader, and public rivers.
+// riverPages has the river of a reader, and public rivers.
 type riverPages struct {
 	*base
 	contents contentCache
 	live     *riverTail
 }
 
-// followPages are the pages of what is followed: feeds, categories and lists.
+// followPages has the pages of followed feeds, categories and lists.
 type followPages struct {
 	*base
-	imports *imports // lists that are imported now
+	imports *imports // running and finished imports
 }
 
-// noticePages are the pages of where new items are forwarded to.
+// noticePages has the pages of forwarding.
 type noticePages struct{ *base }
 
-// Pages are the river and the pages of what is followed.
+// Pages has the river and the pages of followed feeds.
 type Pages struct {
 	river   *riverPages
 	follow  *followPages
@@ -70,7 +69,7 @@ func New(c *content.Renderer, o Options) *Pages {
 	return &Pages{newRiverPages(b), &followPages{base: b, imports: newImports()}, &noticePages{b}}
 }
 
-// ReplyTo is an item of a user's river as something to answer.
+// ReplyTo describes an item of a user's river for a reply to it.
 func (p *Pages) ReplyTo(ctx context.Context, user string, id int64) (author.Reply, error) {
 	return p.river.replyTo(ctx, user, id)
 }

@@ -28,10 +28,10 @@ type listRow struct {
 	Read     shell.Moment
 	Next     shell.Moment
 	Due      bool
-	Part     string // of which list it is
+	Part     string // position of the row in a long list of lists
 }
 
-// listsPage shows the lists that are followed as a whole.
+// listsPage shows the followed reading lists.
 func (s *followPages) listsPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	v := listsView{followView: s.followView(r, "Reading lists", "lists")}
 	all, err := s.River.ReadingLists(r.Context(), reader)
@@ -75,7 +75,7 @@ func (s *followPages) listRow(l river.ReadingList, names map[int64]string) listR
 	return row
 }
 
-// doDropList ends following a list. Its feeds stay, or go: that is asked about first.
+// doDropList unfollows a list after confirmation; the user chooses whether its feeds stay.
 func (s *followPages) doDropList(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {

@@ -14,25 +14,25 @@ import (
 
 const itemsPerPage = 50
 
-// stretch is the part of somebody's river that a page shows.
+// riverScope is the part of a river that a page shows.
 type riverScope struct {
 	Reader   string
 	May      access
-	Root     string // path of the river; of a public one, that of its category
+	Root     string // path of the river; for a public one, that of its category
 	Category string
-	Public   string // its owner, of a public river; "": it is not one
-	Private  bool   // only its owner sees it so
+	Public   string // owner of a public river; "": not public
+	Private  bool   // not public: only its owner sees this page
 }
 
-// riverQuery is what a page was asked for.
+// riverQuery holds the filters in the URL of a page.
 type riverQuery struct {
 	Category string
 	Source   int64
 	Starred  bool
 	Unread   bool
-	Text     string // as it was written
+	Text     string // as typed
 	Before   river.Place
-	Wrong    string // what could not be understood
+	Wrong    string // the error of an invalid filter
 }
 
 func parseRiverQuery(v url.Values) riverQuery {
@@ -72,10 +72,10 @@ func parseRiverPlace(s string) (p river.Place, ok bool) {
 	return p, true
 }
 
-// Filtered reports that it is not a whole river, or category, or feed.
+// Filtered reports whether the page is a selection, not a whole river, category or feed.
 func (q riverQuery) Filtered() bool { return q.Starred || q.Unread || q.Text != "" }
 
-// values are what the address of a page says of q, but for the place.
+// values returns the URL parameters of q without its place.
 func (q riverQuery) values() url.Values {
 	v := url.Values{}
 	if q.Category != "" {
@@ -103,8 +103,8 @@ func withQuery(path string, v url.Values) string {
 	return path + "?" + v.Encode()
 }
 
-// items is the query for the river. Words that are about the reader's marks are for
-// the pages alone; what is left, the river understands.
+// items returns the query for the river. Search terms about the reader's marks are handled here;
+// the river handles the rest.
 func (q riverQuery) items(reader string) river.ItemQuery {
 	out := river.ItemQuery{Reader: reader, Category: q.Category, SourceID: q.Source, Starred: q.Starred, Unread: q.Unread, Before: q.Before, Limit: itemsPerPage + 1}
 	var words []string
@@ -124,7 +124,7 @@ func (q riverQuery) items(reader string) river.ItemQuery {
 	return out
 }
 
-// looks are what a reader wants to see besides the items.
+// displaySettings are the optional parts of a page.
 type displaySettings struct{ Counts, Marks bool }
 
 func displaySettingsOf(r *http.Request) (l displaySettings) {
@@ -142,7 +142,7 @@ func (s *riverPages) riverPage(rw http.ResponseWriter, r *http.Request, reader s
 	s.riverOf(rw, r, st)
 }
 
-// riverOf shows a stretch of a river.
+// riverOf shows a scope of a river.
 func (s *riverPages) riverOf(rw http.ResponseWriter, r *http.Request, st riverScope) {
 	q := parseRiverQuery(r.URL.Query())
 	q.Category = st.Category
@@ -156,7 +156,7 @@ func (s *riverPages) riverOf(rw http.ResponseWriter, r *http.Request, st riverSc
 	v, err := s.riverView(r, st, q)
 	switch {
 	case err == nil:
-	case fault.CodeOf(err) == fault.Invalid: // it is said beside the search
+	case fault.CodeOf(err) == fault.Invalid: // the page shows the error next to the search field
 		v.Query.Wrong, status = shell.Sentence(fault.Message(err)), http.StatusBadRequest
 	default:
 		s.Fail(rw, r, err)
@@ -166,7 +166,7 @@ func (s *riverPages) riverOf(rw http.ResponseWriter, r *http.Request, st riverSc
 	s.Render(rw, r, status, "river", v)
 }
 
-// riverView reads what a page shows. With an error, it is a page without items.
+// riverView reads the data of a page. With an error, the page has no items.
 func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (riverView, error) {
 	ctx := r.Context()
 	v := riverView{View: s.NewView(r, "River", "/river"), Query: q, riverScope: st, Looks: displaySettingsOf(r), Own: st.May == accessWrite}
@@ -185,7 +185,7 @@ func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (ri
 		return v, fault.New(fault.Invalid, "%s", q.Wrong)
 	}
 	want := q.items(st.Reader)
-	if st.May != accessWrite { // his marks and his categories are the reader's own
+	if st.May != accessWrite { // marks and categories are private
 		want.Starred, want.Unread, want.Read = false, false, false
 		if strings.Contains(strings.ToLower(want.Match), "category:") {
 			return v, fault.New(fault.Invalid, "Only the reader himself can search by category. Choose one from the list.")
@@ -202,17 +202,17 @@ func (s *riverPages) riverView(r *http.Request, st riverScope, q riverQuery) (ri
 		v.Older = withQuery(st.Root, v.with("before", riverPlace(last.Place())))
 	}
 	s.follow(&v, asked, list)
-	list = s.shownTo(st, list)
+	list = s.visibleItems(st, list)
 	v.Found, v.Zone = len(list), shell.TimeZone(r)
-	if err := s.markedOf(r, &v); err != nil {
+	if err := s.addMarkResult(r, &v); err != nil {
 		return v, err
 	}
 	v.Days = s.riverDays(list, showing{now: v.Now, zone: v.Zone, root: st.Root, own: v.Own, marks: v.Looks.Marks, reply: v.Own && s.IsWriter(r)})
 	return v, nil
 }
 
-// shownTo leaves out what is for those only who gave the login of its source.
-func (s *riverPages) shownTo(st riverScope, list []river.Entry) []river.Entry {
+// visibleItems removes items of private feeds, unless the page belongs to their reader.
+func (s *riverPages) visibleItems(st riverScope, list []river.Entry) []river.Entry {
 	if st.May == accessWrite && st.Public == "" {
 		return list
 	}
@@ -225,23 +225,23 @@ func (s *riverPages) shownTo(st riverScope, list []river.Entry) []river.Entry {
 	return kept
 }
 
-// follow gives the page its stream, from the moment before its items were read: an
-// item's Seq is the time when it was written, and the stream begins a little earlier than
-// it is told. What is filtered, or older, is not live.
+// follow adds the stream to the page. It starts before the items were read: the Seq of an item is
+// its write time, and the stream begins slightly earlier than requested. Filtered and older pages
+// are not live.
 func (s *riverPages) follow(v *riverView, asked time.Time, list []river.Entry) {
 	if s.Arrivals == nil || v.Query.Filtered() || v.Query.Before != (river.Place{}) {
 		return
 	}
 	since := asked.UnixMicro()
 	for i := range list {
-		since = max(since, list[i].Seq) // a clock that was set back is behind them
+		since = max(since, list[i].Seq) // items are later than the clock if it was set back
 	}
 	values := v.values()
 	values.Set("since", strconv.FormatInt(since, 10))
 	v.Stream = withQuery(v.Root+"/stream", values)
 }
 
-// itemPage is one item, whole.
+// itemPage shows one item completely.
 func (s *riverPages) itemPage(rw http.ResponseWriter, r *http.Request, reader string, may access) {
 	s.itemOf(rw, r, riverScope{Reader: reader, May: may, Root: "/river"})
 }
@@ -257,7 +257,7 @@ func (s *riverPages) itemOf(rw http.ResponseWriter, r *http.Request, st riverSco
 		s.Fail(rw, r, err)
 		return
 	}
-	if list = s.shownTo(st, list); len(list) == 0 {
+	if list = s.visibleItems(st, list); len(list) == 0 {
 		s.NotFound(rw, r)
 		return
 	}

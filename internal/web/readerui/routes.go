@@ -9,7 +9,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// Routes are the pages of the river and of what is followed.
+// Routes lists the pages of the river and of followed feeds.
 func (p *Pages) Routes() []route.Route {
 	return slices.Concat(p.river.routes(), p.follow.routes(), p.notices.routes())
 }
@@ -19,17 +19,17 @@ func (s *base) read(path, purpose string, page riverPage) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: s.forReader(accessRead, page), Purpose: purpose}
 }
 
-// own is a page of a reader's own.
+// own is a private page of a reader.
 func (s *base) own(path, purpose string, page riverPage) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: shell.SelfGuarded(s.forReader(accessWrite, page)), Protection: route.Session, Purpose: purpose}
 }
 
-// form is what a form of a reader's own pages does.
+// form handles a form of a private page.
 func (s *base) form(path, purpose string, do riverPage) route.Route {
 	return route.Route{Method: http.MethodPost, Path: path, Handler: shell.SelfGuarded(s.forReader(accessWrite, do)), Protection: route.Session, MaxBody: rsscloud.MaxForm, Purpose: purpose}
 }
 
-// open is a page that everybody may see.
+// open is a public page.
 func (s *base) open(path, purpose string, page http.HandlerFunc) route.Route {
 	return route.Route{Method: http.MethodGet, Path: path, Handler: page, Purpose: purpose}
 }

@@ -16,7 +16,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// sourceView is one feed: what it is, its settings, and why it is read when it is.
+// sourceView is one feed: its description, its settings, and its schedule.
 type sourceView struct {
 	followView
 	ID      int64
@@ -26,30 +26,30 @@ type sourceView struct {
 	Login   loginForm
 	Private bool
 
-	RefreshError string // why it was not read now
+	RefreshError string // why it could not be checked now
 	Gone         bool
 	Failing      bool
 	Moved        *movedSource
 	Explain      explainView
-	Repaired     string // what was wrong with the last document, and did not matter
-	JSON         bool   // there is all of it as data
+	Repaired     string // tolerated errors of the last document
+	JSON         bool   // the explanation is also available as JSON
 }
 
-// HasNotes reports that the notes below say what is wrong in more words.
+// HasNotes reports whether notes below explain the state in more detail.
 func (v sourceView) HasNotes() bool {
 	return v.Gone || len(v.Row.Badges) > 0 && v.Row.Badges[0].Text == "failing"
 }
 
-// aboutSource is what a feed says of itself.
+// aboutSource is the description of a feed.
 type aboutSource struct {
 	Address, Href string
 	Description   string
-	Home          string // "": none that may be a link
+	Home          string // "": none, or not safe as a link
 	Format        string
 	Language      string
 	Items         int64
 	Since         shell.Moment
-	List          bool // a reading list brought it
+	List          bool // added by a reading list
 }
 
 type movedSource struct {
@@ -57,10 +57,10 @@ type movedSource struct {
 	At            shell.Moment
 }
 
-// settingsForm is the reader's own of a feed.
+// settingsForm holds the user's settings of a feed.
 type settingsForm struct {
 	Title     string
-	Feed      string // title that the feed gives itself
+	Feed      string // title that the feed declares
 	Checks    []categoryCheck
 	New       string
 	Intervals []interval
@@ -72,7 +72,7 @@ type categoryCheck struct {
 	Chosen   bool
 }
 
-// sourcePage shows one feed; with .json behind its number, what explains it as data.
+// sourcePage shows one feed; with .json after its number, its explanation as JSON.
 func (s *followPages) sourcePage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	if strings.HasSuffix(r.PathValue("id"), ".json") {
 		s.sourceJSON(rw, r, reader)
@@ -81,7 +81,7 @@ func (s *followPages) sourcePage(rw http.ResponseWriter, r *http.Request, reader
 	s.showSource(rw, r, reader, http.StatusOK, func(*sourceView) {})
 }
 
-// showSource shows a feed; amend puts in what became of a form.
+// showSource shows a feed; amend adds the result of a form.
 func (s *followPages) showSource(rw http.ResponseWriter, r *http.Request, reader string, status int, amend func(*sourceView)) {
 	v, err := s.sourceView(r, reader)
 	if err != nil {
@@ -130,7 +130,7 @@ func (s *followPages) sourceView(r *http.Request, reader string) (v sourceView, 
 	return v, nil
 }
 
-// sourceSaid is what was done to this feed just now.
+// sourceMessage is the message about the last action on this feed.
 func (s *followPages) sourceMessage(r *http.Request, v sourceView) string {
 	switch r.URL.Query().Get("done") {
 	case "added":
@@ -162,14 +162,14 @@ func (s *followPages) aboutSource(f *river.Followed) aboutSource {
 	return a
 }
 
-// settings is the form as things are.
+// settings returns the form with the current settings.
 func settings(f *river.Followed, categories []river.Category) settingsForm {
 	form := settingsForm{Title: shell.CleanText(f.Title, 300), Feed: shell.CleanText(f.Source.Name(), 200), Intervals: intervals(f.Interval)}
 	form.check(categories, f.Categories)
 	return form
 }
 
-// check lists the categories: those that are chosen first when there are very many.
+// check lists the categories; the chosen ones are first if there are very many.
 func (f *settingsForm) check(categories []river.Category, chosen []string) {
 	names := make([]string, 0, len(categories))
 	for _, c := range categories {
@@ -191,8 +191,8 @@ func (f *settingsForm) check(categories []river.Category, chosen []string) {
 	}
 }
 
-// mostChecks bounds the categories of a form: a form has at most 200 fields. Any other
-// is written by its name.
+// maxChecks limits the checkboxes of a form, because a form has at most 200 fields. Other
+// categories can be typed.
 const maxChecks = 120
 
 func rankOf(first bool) int {
@@ -229,7 +229,7 @@ func (s *followPages) doSettings(rw http.ResponseWriter, r *http.Request, reader
 	})
 }
 
-// categoriesOf are those that a form has ticked, and the new one.
+// categoriesOf returns the ticked categories of a form, and the new one.
 func categoriesOf(form rsscloud.Form) (names []string) {
 	for _, field := range form {
 		name := strings.TrimSpace(field.Value)
@@ -250,8 +250,8 @@ func readSourceForm(rw http.ResponseWriter, r *http.Request) (int64, rsscloud.Fo
 	return id, form, err
 }
 
-// slip shows the page of a feed again with what was wrong with a form of it; what is
-// not the reader's to mend is a page of its own.
+// showError shows the page of a feed again with the error of a form; for an error that is not the
+// user's, it shows an error page.
 func (s *followPages) showError(rw http.ResponseWriter, r *http.Request, reader string, err error, amend func(v *sourceView, text string)) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
@@ -267,8 +267,8 @@ func (s *followPages) showError(rw http.ResponseWriter, r *http.Request, reader 
 	s.showSource(rw, r, reader, status, func(v *sourceView) { amend(v, shell.Reason(err)) })
 }
 
-// doSourceLogin saves what the feed's server wants to see. A source with a login is
-// another one than the public one, so the address may change.
+// doSourceLogin saves the credentials for the feed's server. A source with a login is separate from
+// the public one, so the id in the path may change.
 func (s *followPages) doSourceLogin(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, form, err := readSourceForm(rw, r)
 	if err != nil {
@@ -296,7 +296,7 @@ func (s *followPages) doSourceLogin(rw http.ResponseWriter, r *http.Request, rea
 	http.Redirect(rw, r, SourcePath(f.SourceID)+done, http.StatusSeeOther)
 }
 
-// doRefresh reads a feed now.
+// doRefresh checks a feed now.
 func (s *followPages) doRefresh(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, _, err := readSourceForm(rw, r)
 	if err == nil {
@@ -306,18 +306,18 @@ func (s *followPages) doRefresh(rw http.ResponseWriter, r *http.Request, reader 
 		_, err = s.River.Refresh(r.Context(), id)
 	}
 	if err != nil {
-		s.showError(rw, r, reader, err, func(v *sourceView, _ string) { v.RefreshError = shell.Sentence(fault.Message(err)) }) // which says when
+		s.showError(rw, r, reader, err, func(v *sourceView, _ string) { v.RefreshError = shell.Sentence(fault.Message(err)) }) // the message has the time of the next check
 		return
 	}
 	http.Redirect(rw, r, SourcePath(id)+"?done=read", http.StatusSeeOther)
 }
 
-// doRevive has a feed read again that is gone or failing.
+// doRevive resumes checking a feed that is gone or failing.
 func (s *followPages) doRevive(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	s.doToSource(rw, r, reader, "revived", s.River.Revive)
 }
 
-// doUndo takes a move back.
+// doUndo undoes the move of a feed.
 func (s *followPages) doUndo(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	s.doToSource(rw, r, reader, "undone", s.River.Undo)
 }
@@ -336,7 +336,7 @@ func (s *followPages) doToSource(rw http.ResponseWriter, r *http.Request, reader
 	http.Redirect(rw, r, SourcePath(f.SourceID)+"?done="+done, http.StatusSeeOther)
 }
 
-// doUnfollow asks whether it is meant, then ends following.
+// doUnfollow unfollows a feed after confirmation.
 func (s *followPages) doUnfollow(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	id, form, err := readSourceForm(rw, r)
 	var f river.Followed
@@ -374,8 +374,7 @@ func (s *followPages) doUndoUnfollow(rw http.ResponseWriter, r *http.Request, re
 	http.Redirect(rw, r, SourcePath(f.SourceID)+"?done=refollowed", http.StatusSeeOther)
 }
 
-// offerUnfollowUndo puts the bar that undoes doUnfollow on the page to which that led, while
-// it can be done.
+// offerUnfollowUndo adds the bar that undoes doUnfollow to the next page, while that is possible.
 func (s *followPages) offerUnfollowUndo(r *http.Request, reader string, v *sourcesView) {
 	id, err := strconv.ParseInt(r.URL.Query().Get("feed"), 10, 64)
 	if err != nil || r.URL.Query().Get("done") != "unfollowed" {
@@ -383,13 +382,13 @@ func (s *followPages) offerUnfollowUndo(r *http.Request, reader string, v *sourc
 	}
 	until, err := s.River.Removed(r.Context(), reader, id)
 	if err != nil || !until.After(v.Now) {
-		return // the page says what was done
+		return // the page shows the message only
 	}
 	v.Undo = &shell.UndoBar{Action: path.Join(SourcePath(id), "unfollow", "undo"), Words: v.Message, Until: shell.NewMoment(v.Now, until)}
 	v.Message, v.Undo.Until.Text = "", until.In(shell.TimeZone(r)).Format("15:04:05")
 }
 
-// askFirst is the page that asks whether something is meant.
+// askFirst shows a confirmation page.
 func (s *base) askFirst(rw http.ResponseWriter, r *http.Request, heading string, q shell.Question) {
 	for i := range q.Fields {
 		q.Fields[i].Value = shell.CleanText(q.Fields[i].Value, 2048)
@@ -397,7 +396,7 @@ func (s *base) askFirst(rw http.ResponseWriter, r *http.Request, heading string,
 	s.Shell.AskQuestion(rw, r, heading, "/feeds", q)
 }
 
-// sourceJSON is the explanation as data.
+// sourceJSON sends the explanation as JSON.
 func (s *followPages) sourceJSON(rw http.ResponseWriter, r *http.Request, reader string) {
 	if s.Explained == nil {
 		s.NotFound(rw, r)

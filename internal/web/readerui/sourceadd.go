@@ -15,21 +15,20 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// addForm is the form to follow a feed, as it was filled in. A secret is never
-// written back into a page.
+// addForm holds the values of the form to add a feed. A secret is never written back into a page.
 type addForm struct {
 	URL, URLError string
 	Title         string
 	Category      string // one of Categories
-	New           string // a category that does not exist yet
+	New           string // a new category
 	Categories    []string
 	Every         string
 	Intervals     []interval
 	Login         loginForm
-	Open          bool // more settings are shown
+	Open          bool // the optional settings are open
 }
 
-// loginForm is what a feed's server wants to see.
+// loginForm holds the credentials for the feed's server.
 type loginForm struct {
 	Kind  string
 	Name  string
@@ -44,7 +43,7 @@ func loginKinds() []loginKind {
 		{river.LoginWSSE, "name and password (WSSE)"}, {river.LoginHeader, "a header of its own"}}
 }
 
-// mostChoices bounds the categories of a menu.
+// maxChoices limits the categories of a menu.
 const maxChoices = 1000
 
 func (s *followPages) blankAdd(categories []river.Category) addForm {
@@ -55,7 +54,7 @@ func (s *followPages) blankAdd(categories []river.Category) addForm {
 	return f
 }
 
-// take fills the form in with what was sent, and gives the plain secret beside it.
+// take fills in the form with the sent values, and returns the secret.
 func (f *addForm) take(form rsscloud.Form) (secret string) {
 	f.URL = shell.CleanText(strings.TrimSpace(shell.FormValue(form, "url")), 2048)
 	f.Title = strings.TrimSpace(shell.CleanText(shell.FormValue(form, "title"), 300))
@@ -68,7 +67,7 @@ func (f *addForm) take(form rsscloud.Form) (secret string) {
 	return shell.FormValue(form, "secret")
 }
 
-// categories are those that were chosen or named.
+// categories returns the chosen and the new category.
 func (f *addForm) categories() (all []string) {
 	for _, c := range []string{f.Category, f.New} {
 		if c != "" && !slices.Contains(all, c) {
@@ -78,16 +77,16 @@ func (f *addForm) categories() (all []string) {
 	return all
 }
 
-// bookmarklet is a bookmark that follows the page that one is on.
+// bookmarklet is a bookmark that adds the feed of the current page.
 func bookmarklet(base string) string {
 	return "javascript:location.href='" + template.JSEscapeString(base) + "/feeds/add?url='+encodeURIComponent(location.href)"
 }
 
-// BookmarkletURL is for the link that is dragged from the page. Who clicks it here gets
-// nothing: the policy of these pages runs no such script.
+// BookmarkletURL is the link to drag to the bookmarks bar. A click on it does nothing, because the
+// policy of the page blocks the script.
 func (v sourcesView) BookmarkletURL() template.URL { return template.URL(v.Bookmarklet) }
 
-// plainAddress takes the schemes away by which browsers hand feeds over.
+// plainAddress removes the URL schemes with which browsers pass on feeds.
 func plainAddress(s string) string {
 	s = strings.TrimSpace(s)
 	for _, scheme := range []string{"web+feed:", "feed:"} {
@@ -107,8 +106,8 @@ type addView struct {
 	followView
 	Add     addForm
 	Choices []choiceRow
-	Page    string // that the choices are of
-	Secret  bool   // one was given, and must be given again
+	Page    string // URL of the page with the choices
+	Secret  bool   // a secret was sent, and must be typed again
 }
 
 type choiceRow struct {
@@ -120,8 +119,7 @@ type choiceRow struct {
 	Chosen   bool
 }
 
-// addPage is where a bookmark leads: the form, filled in. Nothing is followed before it
-// is sent.
+// addPage shows the form, filled in by a bookmark. Only sending it follows a feed.
 func (s *followPages) addPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	categories, err := s.River.Categories(r.Context(), reader, false)
 	if err != nil {
@@ -137,7 +135,7 @@ func (s *followPages) addPage(rw http.ResponseWriter, r *http.Request, reader st
 	s.Render(rw, r, http.StatusOK, "sourceadd", v)
 }
 
-// doAdd follows a feed, or asks which one of a page's.
+// doAdd follows a feed, or asks for one of several feeds of a page.
 func (s *followPages) doAdd(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
@@ -177,7 +175,7 @@ func (s *followPages) doAdd(rw http.ResponseWriter, r *http.Request, reader stri
 
 func SourcePath(id int64) string { return "/feeds/" + strconv.FormatInt(id, 10) }
 
-// notAdded gives the form back with what went wrong beside the address.
+// notAdded shows the form again with the error next to the URL.
 func (s *followPages) notAdded(rw http.ResponseWriter, r *http.Request, err error, v addView) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
 		return
@@ -186,18 +184,18 @@ func (s *followPages) notAdded(rw http.ResponseWriter, r *http.Request, err erro
 	s.LogFailure(r, err, status)
 	shell.SetRetryAfter(rw, err)
 	v.Add.URLError = shell.Reason(err)
-	v.Add.Open = v.Add.Open || fault.CodeOf(err) == fault.Refused // a login may be what it lacks
+	v.Add.Open = v.Add.Open || fault.CodeOf(err) == fault.Refused // the feed may need a login
 	s.Render(rw, r, status, "sourceadd", v)
 }
 
-// loginSlip says what is missing of a login, "" when nothing is.
+// loginError returns the error of incomplete credentials, "" if they are complete.
 func loginError(l river.Login) string {
 	switch {
 	case l.Kind == "":
 		return ""
 	case !slices.ContainsFunc(loginKinds(), func(k loginKind) bool { return k.Value == l.Kind }):
 		return "This is no way to log in that is known here. Choose one of the menu."
-	case l.Kind == river.LoginHeader && !token(l.Name):
+	case l.Kind == river.LoginHeader && !isToken(l.Name):
 		return "Write the name of the header: letters, digits and hyphens."
 	case l.Kind != river.LoginToken && l.Name == "":
 		return "Write the name that belongs to the password."
@@ -207,8 +205,8 @@ func loginError(l river.Login) string {
 	return ""
 }
 
-// token reports a name that a header may have.
-func token(s string) bool {
+// isToken reports whether s is valid as a header name.
+func isToken(s string) bool {
 	for _, c := range s {
 		if c < '!' || c > '~' || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c) {
 			return false
@@ -217,8 +215,7 @@ func token(s string) bool {
 	return s != "" && len(s) <= 100
 }
 
-// choose asks which feed of a page is meant. The first that is no feed of comments is
-// chosen already.
+// choose asks for one of several feeds of a page. The first feed without comments is preselected.
 func (s *followPages) choose(rw http.ResponseWriter, r *http.Request, v addView, choices []river.Choice, secret bool) {
 	v.Heading, v.Page, v.Secret = "Which of its feeds?", v.Add.URL, secret
 	chosen := false

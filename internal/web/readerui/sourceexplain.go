@@ -14,18 +14,18 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// explainView says why a feed is read when it is.
+// explainView explains the schedule of a feed.
 type explainView struct {
 	Sentence   string
 	Notes      []string
 	Considered []considered
 	Checks     []checkRow
-	Chart      template.HTML // "": too little to draw
+	Chart      template.HTML // "": not enough data
 	Push       []pushRow
 	Trust      string
 }
 
-// considered is one thing that had a say.
+// considered is one influence on the next check.
 type considered struct {
 	Rule, Value, Text string
 	Effect            string
@@ -34,16 +34,16 @@ type considered struct {
 	Note              string
 }
 
-// checkRow is what one check came to.
+// checkRow is one check and its result.
 type checkRow struct {
 	At        shell.Moment
 	Badge     badge
 	Text      string
 	Took      string
 	Cause     string
-	Asked     string // conditionally or in full, and why
+	Asked     string // conditional or full request, and why
 	Status    string
-	Items     string // what it brought
+	Items     string // new and changed items
 	Bytes     string
 	Next, Why string
 	Sent      string
@@ -51,7 +51,7 @@ type checkRow struct {
 	Hops      []string
 }
 
-// pushRow is how it stands with a hub.
+// pushRow is the state of a subscription at a hub.
 type pushRow struct {
 	Protocol, Hub string
 	Badge         badge
@@ -63,7 +63,7 @@ type pushRow struct {
 	Error         string
 }
 
-// explained puts an explanation into words that a page may show.
+// explained converts an explanation to texts for a page.
 func explained(e river.Explanation, now time.Time) explainView {
 	v := explainView{Sentence: shell.Sentence(e.Sentence), Trust: shell.Sentence(e.Trust)}
 	for _, n := range e.Notes[:min(len(e.Notes), 20)] {
@@ -121,7 +121,7 @@ func causeWords(c river.Check) string {
 	return shell.CleanText(string(c.Cause), 40)
 }
 
-// askedWords says how a check asked for the feed; "" where it asked for nothing.
+// askedWords describes the request of a check; "" if there was none.
 func askedWords(c *river.Check) string {
 	switch {
 	case c.Asked == river.AskedConditionally:
@@ -134,7 +134,7 @@ func askedWords(c *river.Check) string {
 	return ""
 }
 
-// outcomeBadge is an outcome in a word.
+// outcomeBadge is the badge of an outcome.
 func outcomeBadge(c *river.Check) badge {
 	switch c.Outcome {
 	case feedstate.Changed:
@@ -179,7 +179,7 @@ func checkOf(c *river.Check, now time.Time) checkRow {
 	return row
 }
 
-// itemWords says what a check brought: "3 new, 1 edited".
+// itemWords describes new and changed items: "3 new, 1 edited".
 func itemWords(c *river.Check) string {
 	var words []string
 	for _, w := range []struct {
@@ -261,17 +261,17 @@ func moveWords(why string) string {
 	return shell.CleanText(why, 60)
 }
 
-// Measures of the picture of the last checks.
+// Dimensions of the chart of the last checks.
 const (
 	checksWidth = 680.0
 	checksLeft  = 8.0
 	checksRight = 672.0
 	checksLine  = 46.0
-	checksRoom  = 120.0 // that the words below take, on a phone
+	checksRoom  = 120.0 // height of the labels below, on a phone
 )
 
-// checksChart draws when a feed was read, what came of it, and when it is read next.
-// What a mark means is its form, not its colour.
+// checksChart draws the last checks of a feed, their outcomes, and the next check. The shape of a
+// mark shows its meaning, not its colour.
 func checksChart(checks []river.Check, next, now time.Time) template.HTML {
 	if len(checks) > river.KeptChecks {
 		checks = checks[:river.KeptChecks]
@@ -310,7 +310,7 @@ func checksChart(checks []river.Check, next, now time.Time) template.HTML {
 	}
 	shell.DrawLabel(&b, "start", checksLeft, checksLine+24, shell.RelativeTime(now, from))
 	b.WriteString(`</svg>`)
-	return template.HTML(b.String()) // every word above went through EscapeString
+	return template.HTML(b.String()) // EscapeString has escaped every text above
 }
 
 func anchorOf(x float64) string {
@@ -336,7 +336,7 @@ func checkMark(b *strings.Builder, c *river.Check, x float64) {
 	}
 }
 
-// checksWords says what the picture shows.
+// checksWords describes the chart in words.
 func checksWords(checks []river.Check, next, now time.Time) string {
 	var changed, same, failed int
 	for i := range checks {

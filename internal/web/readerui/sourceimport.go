@@ -20,9 +20,9 @@ import (
 
 const (
 	MaxImport        = 20 << 20    // bytes of a list
-	maxStoredImports = 64          // imports of which a page knows
-	importWait       = time.Second // how long the form waits before a page shows how far its import is
-	maxWaiting       = 200         // new feeds that are counted: the page is made anew every other second
+	maxStoredImports = 64          // imports stored for their page
+	importWait       = time.Second // the form waits so long before a page shows the progress
+	maxWaiting       = 200         // new feeds counted at most; the page reloads every other second
 )
 
 type importView struct {
@@ -34,7 +34,7 @@ type importView struct {
 	Categories    []categoryLink
 }
 
-// importPage takes lists in and gives them out.
+// importPage shows the forms to import and export lists.
 func (s *followPages) importPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	v := importView{Follow: r.URL.Query().Get("follow") == "1", URL: shell.CleanText(r.URL.Query().Get("url"), 2048)}
 	s.showImport(rw, r, reader, http.StatusOK, v)
@@ -53,24 +53,24 @@ func (s *followPages) showImport(rw http.ResponseWriter, r *http.Request, reader
 	s.Render(rw, r, status, "sourceimport", v)
 }
 
-// importForm is a list, or its address, as it was sent.
+// importForm is a list, or its URL, as sent.
 type importForm struct {
 	doc           io.Reader // nil: no file
 	url, category string
 	follow        bool
 }
 
-// imports has the imports that are under way, and what came of the last ones.
+// imports holds the running imports and the latest results.
 type imports struct {
-	mu    sync.Mutex
-	byID  map[string]*listImport
-	order []string
+	mu         sync.Mutex
+	byID       map[string]*listImport
+	sortGroups []string
 }
 
 // listImport is one import.
 type listImport struct {
 	reader string
-	came   chan struct{} // closed when the list has arrived whole
+	came   chan struct{} // closed once the whole list was received
 	ended  chan struct{} // closed at the end
 	river.Imported
 	done, total int // feeds of the list
@@ -86,14 +86,14 @@ func (i *imports) begin(reader string) (id string, one *listImport) {
 	id = rand.Text()
 	one = &listImport{reader: reader, came: make(chan struct{}), ended: make(chan struct{})}
 	i.byID[id] = one
-	if i.order = append(i.order, id); len(i.order) > maxStoredImports {
-		delete(i.byID, i.order[0])
-		i.order = i.order[1:]
+	if i.sortGroups = append(i.sortGroups, id); len(i.sortGroups) > maxStoredImports {
+		delete(i.byID, i.sortGroups[0])
+		i.sortGroups = i.sortGroups[1:]
 	}
 	return id, one
 }
 
-// progress notes how far an import is. The first call says that its list has arrived.
+// progress records the progress of an import. The first call means that its list was received.
 func (i *imports) progress(one *listImport, done, total int) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -114,7 +114,7 @@ func (i *imports) end(one *listImport, res river.Imported, err error) {
 	close(one.ended)
 }
 
-// get is a copy of an import as it is now.
+// get returns a copy of the current state of an import.
 func (i *imports) get(reader, id string) (listImport, bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -124,10 +124,10 @@ func (i *imports) get(reader, id string) (listImport, bool) {
 	return listImport{}, false
 }
 
-// doImport follows what a list has. A long list is imported in the background, and a page
-// shows how far it is. The feeds are read afterwards.
+// doImport follows the feeds of a list. A long list is imported in the background, and a page shows
+// the progress. The feeds are fetched afterwards.
 func (s *followPages) doImport(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
-	// Where the deadlines cannot be set, the server's own hold.
+	// If the deadlines cannot be set, the server's defaults apply.
 	rc := http.NewResponseController(rw)
 	_, _ = rc.SetReadDeadline(time.Now().Add(shell.UploadTimeout)), rc.SetWriteDeadline(time.Now().Add(shell.UploadTimeout+shell.FormTimeout))
 	form, err := readImport(rw, r)
@@ -148,7 +148,7 @@ func (s *followPages) doImport(rw http.ResponseWriter, r *http.Request, reader s
 	go s.importList(one, form.doc, o)
 	select {
 	case <-one.ended:
-	case <-one.came: // nothing of the request is read any more
+	case <-one.came: // the request was read completely
 		select {
 		case <-one.ended:
 		case <-time.After(importWait):
@@ -172,7 +172,7 @@ func (s *followPages) doImport(rw http.ResponseWriter, r *http.Request, reader s
 	s.showImport(rw, r, reader, status, v)
 }
 
-// importList imports a list to its end, or until the program stops.
+// importList imports a list until it ends or the program stops.
 func (s *followPages) importList(one *listImport, doc io.Reader, o river.ImportOptions) {
 	ctx, cancel := s.UntilStopped()
 	defer cancel()
@@ -185,7 +185,7 @@ func tooLongList() error {
 	return fault.New(fault.Invalid, "The file is larger than 20 MiB, which is the most that is read. Split it, or give its address.")
 }
 
-// readImport reads the form up to a list in it, which is left to be read.
+// readImport reads the form up to its list, which the caller reads.
 func readImport(rw http.ResponseWriter, r *http.Request) (f importForm, err error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind != "multipart/form-data" {
 		form, err := shell.ReadForm(rw, r)
@@ -211,7 +211,7 @@ func readImport(rw http.ResponseWriter, r *http.Request) (f importForm, err erro
 			break
 		}
 		if part.FormName() == "file" {
-			if part.FileName() != "" { // a file was chosen
+			if part.FileName() != "" { // a file was selected
 				f.doc = http.MaxBytesReader(rw, part, MaxImport)
 				return f, nil
 			}
@@ -238,21 +238,21 @@ func (f *importForm) set(name string, value []byte) {
 
 type importedView struct {
 	followView
-	Known    bool // what came of it is still kept
-	Working  bool // it is being imported
-	At, Of   int  // feeds of the list that are imported, of how many
+	Known    bool // the result is still stored
+	Working  bool // in progress
+	At, Of   int  // imported feeds, and feeds of the list
 	Done     river.Imported
 	Lead     string
 	Wrong    string
-	Left     int  // new feeds that were not read yet
+	Left     int  // new feeds that were not fetched yet
 	More     bool // there are more than Left
 	Read     int
 	Finished bool
 	Problems []string
 }
 
-// importedPage shows how far an import is, then what came of it, and how many of the new
-// feeds were read.
+// importedPage shows the progress of an import, then its result, and how many of the new feeds were
+// fetched.
 func (s *followPages) importedPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	v := importedView{followView: s.followView(r, "Import", "import")}
 	one, known := s.imports.get(reader, r.PathValue("id"))
@@ -289,7 +289,7 @@ func (s *followPages) importedPage(rw http.ResponseWriter, r *http.Request, read
 	s.Render(rw, r, http.StatusOK, "imported", v)
 }
 
-// importedWords says in sentences what came of a list.
+// importedWords describes the result of an import.
 func importedWords(d river.Imported) string {
 	name := ""
 	if d.Title != "" {
@@ -332,7 +332,7 @@ func wasWere(n int) string {
 	return "were"
 }
 
-// export is what the reader follows, as a list for other programs.
+// export sends the followed feeds as a list for other programs.
 func (s *followPages) export(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	category := r.URL.Query().Get("category")
 	d, err := s.River.Export(r.Context(), reader, category)
@@ -350,7 +350,7 @@ func (s *followPages) export(rw http.ResponseWriter, r *http.Request, reader str
 	_, _ = rw.Write(out.Bytes())
 }
 
-// exportName is a name for a file that every system takes.
+// exportName returns a file name that is valid on every system.
 func exportName(category string) string {
 	var b strings.Builder
 	for _, c := range strings.ToLower(category) {

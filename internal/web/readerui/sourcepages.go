@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	maxGroupedFeeds      = 250 // feeds of a page that shows all, by category
-	sourcesPerPage       = 200 // of one that shows some
+	maxGroupedFeeds      = 250 // feeds on a page grouped by category
+	sourcesPerPage       = 200 // on a page without groups
 	maxPages             = 500
-	maxCategoriesPerFeed = 5 // that a feed is shown under
+	maxCategoriesPerFeed = 5 // groups that can repeat a feed
 )
 
-// followView is what the pages about what is followed have.
+// followView is the common data of the pages about followed feeds.
 type followView struct {
 	shell.View
-	Tab     string // which of them it is
+	Tab     string // the current tab
 	Message string
 }
 
@@ -34,7 +34,7 @@ func (s *base) followView(r *http.Request, title, tab string) followView {
 	return v
 }
 
-// followSaid is what an address may say that was done, by a word.
+// followMessage is the message about the action that the URL names by a keyword.
 func followMessage(r *http.Request) string {
 	return map[string]string{
 		"had":        "You follow this feed already. What you filled in was left out; change it here.",
@@ -59,18 +59,18 @@ func followMessage(r *http.Request) string {
 	}[r.URL.Query().Get("done")]
 }
 
-// sourcesView is the list of what is followed.
+// sourcesView is the list of followed feeds.
 type sourcesView struct {
 	followView
 	Add    addForm
 	Total  int
-	Begins bool // he follows nothing that he chose
-	Broken int  // failing or gone, of those that are shown
+	Begins bool // the user follows only defaults
+	Broken int  // feeds on the page that are failing or gone
 	Undo   *shell.UndoBar
 	Query  sourceQuery
 	Groups []sourceGroup
 	Shown  int
-	Paged  bool // there are too many for one page
+	Paged  bool // the list has several pages
 	Number int  // of the page, from 1
 	Older  string
 	Newer  string
@@ -79,16 +79,16 @@ type sourcesView struct {
 	Bookmarklet string
 }
 
-// sourceQuery is what of the list is to be seen.
+// sourceQuery holds the filters of the list.
 type sourceQuery struct {
 	Text     string
 	Broken   bool
 	Category string
-	None     bool // those without a category
+	None     bool // only feeds without a category
 	Page     int
 }
 
-// Any reports whether something is left out.
+// Any reports whether a filter is set.
 func (q sourceQuery) Any() bool { return q.Text != "" || q.Broken || q.Category != "" || q.None }
 
 func parseSourceQuery(r *http.Request) (q sourceQuery) {
@@ -103,7 +103,7 @@ func parseSourceQuery(r *http.Request) (q sourceQuery) {
 	return q
 }
 
-// href is the address of another page of the same list.
+// href is the URL of another page of the same list.
 func (q sourceQuery) href(page int) string {
 	v := url.Values{}
 	if q.Text != "" {
@@ -134,7 +134,7 @@ func (q sourceQuery) of(reader string) river.SubscriptionQuery {
 // sourceGroup is a category with its feeds.
 type sourceGroup struct {
 	ID, Name string
-	River    string // address of what came of it; "": none of its own
+	River    string // URL of the items of the category; "": none
 	Rows     []sourceRow
 }
 
@@ -146,17 +146,17 @@ type categoryLink struct {
 	Public bool
 }
 
-// sourceRow is a feed of the list.
+// sourceRow is a feed in the list.
 type sourceRow struct {
 	ID     int64
 	Name   string
 	Host   string
-	Icon   string // address of a picture that this page may show; "": Letter
+	Icon   string // URL of an image that this page may load; "": Letter
 	Letter string
 	Badges []badge
 	Why    string
 	Newest shell.Moment
-	Words  string // of Next, or all of it
+	Words  string // text of Next, or of the whole column
 	Next   shell.Moment
 }
 
@@ -169,8 +169,8 @@ func (s *followPages) sourceRow(f *river.Followed) sourceRow {
 	return row
 }
 
-// iconHeaders let a page show the pictures of feeds from where they are, if the setting
-// says so.
+// iconHeaders extends the policy of a page for feed icons from any server, if the setting is
+// ImagesDirect.
 func (s *followPages) iconHeaders(rw http.ResponseWriter) {
 	if s.ImageMode() == content.ImagesDirect {
 		rw.Header().Set("Content-Security-Policy", strings.Replace(shell.Policy, "img-src 'self' data:", "img-src 'self' data: http: https:", 1))
@@ -181,7 +181,7 @@ func sourceHost(address string) string {
 	return strings.TrimPrefix(shell.HostOf(address), "www.")
 }
 
-// sourcesPage lists what the reader follows.
+// sourcesPage lists the followed feeds.
 func (s *followPages) sourcesPage(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	v := sourcesView{followView: s.followView(r, "Feeds", "feeds"), Query: parseSourceQuery(r)}
 	v.Script = "feeds.js"
@@ -199,13 +199,13 @@ func (s *followPages) sourcesPage(rw http.ResponseWriter, r *http.Request, reade
 	s.Render(rw, r, http.StatusOK, "sources", v)
 }
 
-// listSources fills in everything of v that comes from the river.
+// listSources adds the data from the river to v.
 func (s *followPages) listSources(ctx context.Context, reader string, v *sourcesView) error {
 	all, err := s.River.Following(ctx, reader)
 	if err != nil {
 		return err
 	}
-	v.Total, v.Begins = len(all), s.begins(all)
+	v.Total, v.Begins = len(all), s.followsOnlyDefaults(all)
 	categories, err := s.River.Categories(ctx, reader, false)
 	if err != nil {
 		return err
@@ -240,8 +240,7 @@ func (s *followPages) listSources(ctx context.Context, reader string, v *sources
 	return nil
 }
 
-// group parts a list by category; where it is a page of a longer one, or a selection
-// by category already, it stays one.
+// group groups a list by category. A page of a longer list, or of one category, has a single group.
 func (s *followPages) group(v *sourcesView, list []river.Followed) {
 	rows := make([]sourceRow, len(list))
 	for i := range list {
@@ -300,8 +299,8 @@ func sourceID(r *http.Request) (int64, error) {
 	return id, nil
 }
 
-// followed is what a reader follows under an id. What he does not follow is not there
-// for him: it may be somebody else's, and private.
+// followed returns the reader's subscription with that id. A subscription of another reader is
+// reported as not found, because it may be private.
 func (s *base) followed(ctx context.Context, reader string, id int64) (river.Followed, error) {
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader, SourceID: id, Limit: 1})
 	if err != nil {

@@ -12,19 +12,19 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// startList are feeds to begin with: facts about them, nothing of theirs.
+// startList is a list of recommended feeds; it has facts about them and none of their content.
 //
 //go:embed start.opml
 var startList []byte
 
 type startView struct {
 	followView
-	May     bool // choose
-	None    bool // there is no account yet
+	May     bool // the user may select feeds
+	None    bool // no account exists yet
 	Test    *startFeed
 	Folders []startFolder
 	Wrong   string
-	Begins  bool // follows nothing yet, or the test feed only
+	Begins  bool // the user follows nothing, or only the test feed
 	Follows int
 }
 
@@ -38,7 +38,7 @@ type startFeed struct {
 	Chosen, Had                bool
 }
 
-// startFolders is the list, in its folders.
+// startFolders returns the list by folder.
 func startFolders() (all []startFolder, err error) {
 	list, err := opml.ParseBytes(startList, nil)
 	if err != nil {
@@ -56,7 +56,7 @@ func startFolders() (all []startFolder, err error) {
 	return all, nil
 }
 
-// startPage is the first screen of who follows nothing. It asks what to follow.
+// startPage is the first page of a user who follows nothing. It offers the recommended feeds.
 func (s *followPages) startPage(rw http.ResponseWriter, r *http.Request) {
 	reader, may, err := s.readerOrReason(r)
 	switch {
@@ -64,13 +64,13 @@ func (s *followPages) startPage(rw http.ResponseWriter, r *http.Request) {
 		s.Fail(rw, r, err)
 		return
 	case may != accessWrite && s.Accounts != nil && !(s.Fresh != nil && s.Fresh(r.Context())):
-		s.forReader(accessWrite, nil)(rw, r) // sends him to sign in
+		s.forReader(accessWrite, nil)(rw, r) // redirects to sign in
 		return
 	}
 	s.showStart(rw, r, reader, may == accessWrite, http.StatusOK, nil, "")
 }
 
-// showStart shows the list; chosen are the addresses that are ticked, nil for the first time.
+// showStart shows the list; chosen has the URLs that are ticked, nil on the first visit.
 func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader string, may bool, status int, chosen []string, wrong string) {
 	v := startView{followView: s.followView(r, "What do you want to read?", ""), May: may, Wrong: wrong}
 	v.None = s.Accounts != nil && s.Accounts.SetupToken() != ""
@@ -83,7 +83,7 @@ func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader 
 		s.Fail(rw, r, err)
 		return
 	}
-	v.Follows, v.Begins = len(had), s.begins(had)
+	v.Follows, v.Begins = len(had), s.followsOnlyDefaults(had)
 	mark := func(f *startFeed) {
 		f.Had = had[river.SourceID(f.URL)]
 		f.Chosen = slices.Contains(chosen, f.URL)
@@ -101,13 +101,13 @@ func (s *followPages) showStart(rw http.ResponseWriter, r *http.Request, reader 
 	s.Render(rw, r, status, "sourcestart", v)
 }
 
-// begins reports somebody who follows nothing that he chose: a new server follows its
-// own test feed, so that something comes by.
-func (s *base) begins(follows map[int64]bool) bool {
+// followsOnlyDefaults reports whether a user follows only defaults: a new server follows its own test feed, so
+// that the river is not empty.
+func (s *base) followsOnlyDefaults(follows map[int64]bool) bool {
 	return len(follows) == 0 || len(follows) == 1 && s.TestFeed != "" && follows[river.SourceID(s.TestFeed)]
 }
 
-// doStart follows what was ticked.
+// doStart follows the ticked feeds.
 func (s *followPages) doStart(rw http.ResponseWriter, r *http.Request, reader string, _ access) {
 	form, err := shell.ReadForm(rw, r)
 	if err != nil {
@@ -146,7 +146,7 @@ func (s *followPages) doStart(rw http.ResponseWriter, r *http.Request, reader st
 	http.Redirect(rw, r, "/river", http.StatusSeeOther)
 }
 
-// startChoice is a list of those that were chosen and are offered here; nil when none is.
+// startChoice returns the ticked feeds of the list as OPML; nil if there are none.
 func (s *followPages) startChoice(chosen []string) ([]byte, error) {
 	folders, err := startFolders()
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// badge is a small labelled tag. Its word says all of it; the class only colours it.
+// badge is a small label. Its text has the whole meaning; the class only colours it.
 type badge struct{ Text, Class string }
 
 // Classes of badges.
@@ -20,11 +20,11 @@ const (
 	badgeBad  = "k-error"
 )
 
-// movedFor is for how long a feed that moved says so.
+// movedFor is how long pages show that a feed has moved.
 const movedFor = 30 * 24 * time.Hour
 
-// condition is how it stands with a feed: its badge, and one clause about it that may
-// be "". The first that holds is what its reader has to know.
+// condition returns the badge of a feed's state, and one clause about it that may be "". The most
+// important state wins.
 func condition(f *river.Source, now time.Time) (badge, string) {
 	st := &f.State
 	switch {
@@ -57,7 +57,7 @@ func waiting(st *feedstate.State, now time.Time) bool {
 	return st.Wait != nil && st.Wait.Until.After(now) && st.Wait.Until.Sub(now) <= feedstate.LongestRetry
 }
 
-// moved is the last move of a feed, if it is worth telling.
+// moved returns the last move of a feed if it is recent.
 func moved(st *feedstate.State, now time.Time) (feedstate.Move, bool) {
 	if len(st.Moves) == 0 {
 		return feedstate.Move{}, false
@@ -66,7 +66,7 @@ func moved(st *feedstate.State, now time.Time) (feedstate.Move, bool) {
 	return m, now.Sub(m.At) < movedFor
 }
 
-// badges are all of a feed's, its condition first.
+// badges returns all badges of a feed, its state first.
 func badges(f *river.Source, now time.Time) (all []badge, why string) {
 	b, why := condition(f, now)
 	all = append(all, b)
@@ -82,7 +82,7 @@ func badges(f *river.Source, now time.Time) (all []badge, why string) {
 	return all, why
 }
 
-// upcoming is when a feed is read next, in words: with a time, its label, else all of it.
+// upcoming describes the next check of a feed: with a time, the label of it, else the whole text.
 func upcoming(f *river.Source, now time.Time) (words string, at shell.Moment) {
 	switch {
 	case f.State.Gone != nil, f.NextAt.IsZero() && f.PushedAt.IsZero():
@@ -95,7 +95,7 @@ func upcoming(f *river.Source, now time.Time) (words string, at shell.Moment) {
 	return "next check", shell.NewMoment(now, f.NextAt)
 }
 
-// day writes a day for a sentence, with its hour when it is not long ago.
+// day writes a day for a sentence, with the time if it is recent.
 func day(t, now time.Time) string {
 	if d := now.Sub(t); d >= 0 && d < 48*time.Hour {
 		return hour(t, now)
@@ -111,7 +111,7 @@ func onDay(t, now time.Time) string {
 	return "on " + day(t, now)
 }
 
-// hour writes a moment for a sentence: "14:20 UTC", "14:20 UTC on 3 May".
+// hour writes a time for a sentence: "14:20 UTC", "14:20 UTC on 3 May".
 func hour(t, now time.Time) string {
 	t, now = t.UTC(), now.UTC()
 	if t.YearDay() == now.YearDay() && t.Year() == now.Year() {
@@ -120,7 +120,7 @@ func hour(t, now time.Time) string {
 	return t.Format("15:04 UTC on 2 January")
 }
 
-// withoutUser takes a name and password out of an address: nobody needs to see them.
+// withoutUser removes the user name and password from a URL.
 func withoutUser(address string) string {
 	scheme, rest, ok := strings.Cut(address, "://")
 	if !ok {
@@ -136,15 +136,14 @@ func withoutUser(address string) string {
 	return scheme + "://" + rest
 }
 
-// interval is a choice of how often a feed is read.
+// interval is a choice for the check interval of a feed.
 type interval struct {
-	Value  string // a duration in Go's form; "": as the feed says
+	Value  string // a duration in Go syntax; "": automatic
 	Text   string
 	Chosen bool
 }
 
-// intervals are the choices, with own as the chosen one; what is none of them stands
-// there too.
+// intervals lists the choices, with own selected; another value of own is added.
 func intervals(own time.Duration) []interval {
 	all := []interval{{"", "Automatic (recommended)", false}}
 	known := false
@@ -163,7 +162,7 @@ func intervals(own time.Duration) []interval {
 	return all
 }
 
-// intervalOf reads what a form says; what it cannot mean is no interval.
+// intervalOf parses the value of a form; an invalid value means automatic.
 func intervalOf(s string) time.Duration {
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 {

@@ -10,14 +10,13 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// recheckBeats is after how many signs of life it is asked again whether a reader may
-// still see what he watches.
+// recheckBeats is the number of heartbeats between two checks of the client's access.
 const recheckBeats = 4
 
-// riverStream sends what arrives in somebody's river, live, as server-sent events. The
-// id of each is the item's Seq; a reader who comes back with Last-Event-ID (or, the
-// first time, since=) gets what he missed from the store and then goes on live. Data is
-// the item as it stands on the page: one that is there already was edited.
+// riverStream sends new items of a river live, as server-sent events. The id of an event is the
+// item's Seq; a client that reconnects with Last-Event-ID, or connects with since=, first receives
+// the items that it missed from the store. Data is the HTML of the item; an item that is on the
+// page already was edited.
 func (s *riverPages) riverStream(rw http.ResponseWriter, r *http.Request, reader string, may access) {
 	st := riverScope{Reader: reader, May: may, Root: "/river", Category: r.URL.Query().Get("category")}
 	s.streamTo(rw, r, st, func(ctx context.Context) bool {
@@ -56,7 +55,7 @@ func (s *riverPages) streamTo(rw http.ResponseWriter, r *http.Request, st riverS
 	})
 }
 
-// mayWatch refuses a category that is the reader's own to others.
+// mayWatch refuses a private category to other users.
 func (s *riverPages) mayWatch(ctx context.Context, st riverScope) error {
 	if st.May == accessWrite || st.Category == "" {
 		return nil
@@ -73,7 +72,7 @@ func (s *riverPages) mayWatch(ctx context.Context, st riverScope) error {
 	return fault.New(fault.NotFound, "There is no category of that name here.")
 }
 
-// riverWatch is one who watches.
+// riverWatch is one client.
 type riverWatch struct {
 	*riverPages
 	*live.Stream
@@ -87,7 +86,7 @@ func (w *riverWatch) run(ctx context.Context, r *http.Request) error {
 		return err
 	}
 	defer w.unwatch(reader)
-	if err := w.Send([]byte("retry: 3000\n\n")); err != nil { // what comes from now on is heard
+	if err := w.Send([]byte("retry: 3000\n\n")); err != nil { // joined: no later item is missed
 		return err
 	}
 	if from, known := live.LastSeen(r, parseSeq); known {
@@ -106,10 +105,10 @@ func (w *riverWatch) run(ctx context.Context, r *http.Request) error {
 		beats++
 		return beats%recheckBeats != 0 || w.still(ctx)
 	}
-	return live.Follow(ctx, w.Stream, reader.c, w.Send) // who is too slow comes back with the last id, and loses nothing
+	return live.Follow(ctx, w.Stream, reader.c, w.Send) // a client that is too slow reconnects with its last id and loses nothing
 }
 
-// parseSeq reads the Seq that a reader has seen.
+// parseSeq parses the last Seq that a client received.
 func parseSeq(id string) (seq int64, ok bool) {
 	seq, err := strconv.ParseInt(id, 10, 64)
 	return seq, err == nil && seq >= 0

@@ -18,36 +18,36 @@ type riverView struct {
 	riverScope
 	Query   riverQuery
 	Looks   displaySettings
-	Own     bool // its reader may mark items
+	Own     bool // the user may mark items
 	Days    []riverDay
 	Found   int    // items on the page
-	Older   string // address of the next page; "": there is none
-	Stream  string // address of what comes; "": the page is not live
-	Plain   string // address of this without a place
-	Back    string // address of this
+	Older   string // URL of the next page; "": none
+	Stream  string // URL of the stream of new items; "": the page is not live
+	Plain   string // URL of the first page
+	Back    string // URL of this page
 	Rail    []railLink
 	Zone    *time.Location
 	About   string // one line below the heading
 	Source  *river.Followed
-	Feeds   int64 // followed, in all or in the category
+	Feeds   int64 // followed feeds, in total or in the category
 	Formats []categoryDoc
-	Unread  int64          // items that can be marked read at once
-	Undo    *shell.UndoBar // of the marking that led here
-	Message string         // what was done just now
-	Welcome bool           // the reader follows nothing of their choice and has written nothing: the page offers the first steps
-	Fresh   bool           // there is no account yet
+	Unread  int64          // items that the button marks read
+	Undo    *shell.UndoBar // undoes the last marking
+	Message string         // result of the last action
+	Welcome bool           // the user follows only defaults and has written nothing: the page shows the first steps
+	Fresh   bool           // no account exists yet
 }
 
-// categoryDoc leads to a category as a document.
+// categoryDoc is a link to a category as a document.
 type categoryDoc struct{ Title, Type, Href string }
 
-// railLink is a line of the list of rivers.
+// railLink is a line in the list of rivers.
 type railLink struct {
 	Name, Href string
 	Here       bool
 	Unread     int64
-	Foreign    bool // the reader's own words
-	Set        bool // begins another set
+	Foreign    bool // the text is from the user
+	Set        bool // begins a group
 }
 
 // itemView is the page of one item.
@@ -60,7 +60,7 @@ type itemView struct {
 
 func (v *riverView) values() url.Values {
 	out := v.Query.values()
-	if v.Public != "" { // the path says it
+	if v.Public != "" { // the path has the category
 		out.Del("category")
 	}
 	return out
@@ -72,7 +72,7 @@ func (v *riverView) with(name, value string) url.Values {
 	return out
 }
 
-// Minutes is how far the reader's clock is from UTC.
+// Minutes is the offset of the user's time zone from UTC.
 func (v riverView) Minutes() int {
 	if v.Zone == nil {
 		return 0
@@ -81,7 +81,7 @@ func (v riverView) Minutes() int {
 	return seconds / 60
 }
 
-// Today is the date of the reader's day.
+// Today is the date in the user's time zone.
 func (v riverView) Today() string {
 	if v.Zone == nil {
 		return ""
@@ -89,15 +89,15 @@ func (v riverView) Today() string {
 	return v.Now.In(v.Zone).Format(time.DateOnly)
 }
 
-// Top reports that the page begins where the river does.
+// Top reports whether the page shows the start of the river.
 func (v riverView) Top() bool { return v.Query.Before == (river.Place{}) }
 
-// CanRead reports that all that the page is of can be marked read.
+// CanRead reports whether all items in the scope of the page can be marked read.
 func (v riverView) CanRead() bool {
 	return v.Own && v.Looks.Marks && v.Query.Text == "" && !v.Query.Starred
 }
 
-// railOf lists the rivers that the reader can go to.
+// railOf lists the rivers that the user can open.
 func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
 	counts := v.Own && v.Looks.Counts
 	categories, err := s.River.Categories(ctx, v.Reader, counts)
@@ -131,12 +131,12 @@ func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
 		if !v.Own && !c.Public {
 			continue
 		}
-		here := c.Name == q.Category
-		known = known || here
-		if here {
+		isLocal := c.Name == q.Category
+		known = known || isLocal
+		if isLocal {
 			v.Feeds = c.Sources
 		}
-		v.Rail = append(v.Rail, railLink{Name: shell.CleanText(c.Name, 100), Href: withQuery(v.Root, url.Values{"category": {c.Name}}), Here: here, Unread: c.Unread, Foreign: true, Set: first})
+		v.Rail = append(v.Rail, railLink{Name: shell.CleanText(c.Name, 100), Href: withQuery(v.Root, url.Values{"category": {c.Name}}), Here: isLocal, Unread: c.Unread, Foreign: true, Set: first})
 		first = false
 	}
 	if !known {
@@ -157,7 +157,7 @@ func (v *riverView) publicRail(categories []river.Category) {
 	}
 }
 
-// nameRiver gives the page its title.
+// nameRiver sets the title of the page.
 func (s *riverPages) nameRiver(ctx context.Context, v *riverView) error {
 	q := v.Query
 	v.Heading = "River"
@@ -179,7 +179,7 @@ func (s *riverPages) nameRiver(ctx context.Context, v *riverView) error {
 	}
 	v.Title = v.Heading
 	if q.Source == 0 {
-		return s.emptiness(ctx, v)
+		return s.checkEmpty(ctx, v)
 	}
 	list, err := s.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: v.Reader, SourceID: q.Source, Limit: 1})
 	switch {
@@ -196,15 +196,15 @@ func (s *riverPages) nameRiver(ctx context.Context, v *riverView) error {
 	return nil
 }
 
-// emptiness finds out whether anything is followed. An empty page, and that of a reader who
-// has done nothing yet, says what to do first.
-func (s *riverPages) emptiness(ctx context.Context, v *riverView) error {
+// checkEmpty finds out whether the user follows anything. An empty page, and the page of a new user,
+// shows the first steps.
+func (s *riverPages) checkEmpty(ctx context.Context, v *riverView) error {
 	if v.Query.Category != "" || v.Query.Filtered() {
 		return nil
 	}
 	following, err := s.River.Following(ctx, v.Reader)
 	v.Feeds = int64(len(following))
-	if err != nil || !v.Own || !v.Top() || !s.begins(following) {
+	if err != nil || !v.Own || !v.Top() || !s.followsOnlyDefaults(following) {
 		return err
 	}
 	v.Welcome, v.Fresh = true, s.Accounts != nil && s.Accounts.SetupToken() != ""
@@ -224,7 +224,7 @@ func PublicPath(owner, category string) string {
 	return path
 }
 
-// categoryDocs are the documents of a category.
+// categoryDocs lists the documents of a category.
 func categoryDocs(root string) []categoryDoc {
 	return []categoryDoc{
 		{"RSS", "application/rss+xml", root + "/feed.rss"},
@@ -234,7 +234,7 @@ func categoryDocs(root string) []categoryDoc {
 	}
 }
 
-// SourceID is what the page is of, "" unless it is one feed.
+// SourceID is the feed of the page, "" unless it shows one feed.
 func (v riverView) SourceID() string {
 	if v.Query.Source == 0 {
 		return ""
@@ -242,7 +242,7 @@ func (v riverView) SourceID() string {
 	return strconv.FormatInt(v.Query.Source, 10)
 }
 
-// Home is the page of the feed that the page is of, "" for none.
+// Home is the website of the feed of the page, "" for none.
 func (v riverView) Home() string {
 	if v.Source == nil || !shell.IsSafeURL(v.Source.Source.About.Home) {
 		return ""
@@ -250,7 +250,7 @@ func (v riverView) Home() string {
 	return v.Source.Source.About.Home
 }
 
-// Owner is whose public river it is, for people.
+// Owner is the display name of the owner of a public river.
 func (v riverView) Owner() string {
 	if v.Public == "server" {
 		return "this server"

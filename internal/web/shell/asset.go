@@ -24,8 +24,8 @@ type asset struct {
 	plain, packed []byte
 }
 
-// assets holds the static files under their hashed names, name.hash.ext, and
-// knows the hashed name of each.
+// assets holds the static files by their hashed names, name.hash.ext, and the hashed URL of each
+// name.
 type assets struct {
 	byURL map[string]asset
 	urls  map[string]string // "base.css" to "/static/base.1a2b3c4d5e6f.css"
@@ -33,11 +33,11 @@ type assets struct {
 	light, dark palette // of base.css
 }
 
-// loadAssets is the same for the whole process: nobody writes to it.
+// loadAssets returns the assets of the process. They are read-only.
 var loadAssets = sync.OnceValue(func() assets {
 	a := assets{byURL: map[string]asset{}, urls: map[string]string{}}
 	a.light, a.dark = palettes()
-	entries, _ := fs.ReadDir(staticFiles, "static") // embedded: it is there
+	entries, _ := fs.ReadDir(staticFiles, "static") // embedded: it exists
 	for _, e := range entries {
 		b, _ := staticFiles.ReadFile("static/" + e.Name())
 		sum := sha256.Sum256(b)
@@ -49,7 +49,7 @@ var loadAssets = sync.OnceValue(func() assets {
 	return a
 })
 
-// typeOf does not ask the machine's own table, which may say anything.
+// typeOf does not use the type table of the operating system, which differs between machines.
 func typeOf(ext string) string {
 	switch ext {
 	case ".css":
@@ -64,7 +64,8 @@ func typeOf(ext string) string {
 
 func (a assets) url(name string) string { return a.urls[name] }
 
-// asset serves a static file. Its name says its content, so it may be kept for good.
+// asset serves a static file. Its name contains a hash of its content, so caches may store it
+// forever.
 func (s *Shell) asset(rw http.ResponseWriter, r *http.Request) {
 	f, ok := s.assets.byURL[r.PathValue("file")]
 	if !ok {
@@ -93,6 +94,6 @@ func serve(rw http.ResponseWriter, r *http.Request, f asset, cache string) {
 	_, _ = rw.Write(b)
 }
 
-// AssetURLs are the paths of all static files, by their names: "base.css" to
+// AssetURLs returns the paths of all static files by name: "base.css" to
 // "/static/base.1a2b3c4d5e6f.css".
 func AssetURLs() map[string]string { return maps.Clone(loadAssets().urls) }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Size of a chart in its own units; it is shown at about one unit a pixel.
+// Size of a chart in its own units; a unit is about one pixel.
 const (
 	chartWidth  = 340.0
 	chartHeight = 150.0
@@ -19,35 +19,35 @@ const (
 	chartBottom = 128.0
 )
 
-// Figure is a chart with its words.
+// Figure is a chart with its texts.
 type Figure struct {
 	ID, Title string
-	Unit      string // of the upright axis
-	Desc      string // what it shows, for who does not see it
-	Now       string // the latest figure, in words
+	Unit      string // of the vertical axis
+	Desc      string // text alternative
+	Now       string // the latest value, in words
 	Series    []Series
 	Bars      bool
 	Powers    bool // values are exponents of ten
 	Ticks     []Tick
 }
 
-// Series is one row of values, evenly spaced; NaN is a gap.
+// Series is a list of evenly spaced values; NaN is a gap.
 type Series struct {
 	Name   string
-	Class  string // s1 or s2: colour, and the second is dashed
+	Class  string // s1 or s2: the colour; s2 is also dashed
 	Values []float64
 }
 
-// Tick is a mark on the level axis; At runs from 0 to 1.
+// Tick is a mark on the horizontal axis; At runs from 0 to 1.
 type Tick struct {
 	At    float64
 	Label string
 }
 
-// Keyed reports whether the series need a key.
+// Keyed reports whether the chart needs a legend.
 func (f Figure) Keyed() bool { return len(f.Series) > 1 }
 
-// SVG draws it. Colours and sizes are the style sheet's.
+// SVG draws the chart. Colours and sizes are in the style sheet.
 func (f Figure) SVG() template.HTML {
 	var b strings.Builder
 	b.WriteString(`<svg class="chart" viewBox="0 0 340 150" role="img" aria-labelledby="` + f.ID + `-t ` + f.ID + `-d">`)
@@ -55,7 +55,7 @@ func (f Figure) SVG() template.HTML {
 	b.WriteString(`<desc id="` + f.ID + `-d">` + html.EscapeString(f.Desc) + `</desc>`)
 	top := niceMax(f.Highest())
 	if f.Powers || f.Unit == "" && top < 10 {
-		top = 2 * math.Ceil(top/2) // what is counted has no halves
+		top = 2 * math.Ceil(top/2) // counts have no halves
 	}
 	word := axisNumber
 	if f.Powers {
@@ -73,7 +73,7 @@ func (f Figure) SVG() template.HTML {
 		if i == 2 {
 			label += " " + f.Unit
 		}
-		if i == 2 && len(label) > 5 { // the unit stands beside the line, not in the margin
+		if i == 2 && len(label) > 5 { // the unit is inside the chart if the margin is too narrow
 			DrawLabel(&b, "start", chartLeft+4, y+11, f.Unit)
 			label = word(v)
 		}
@@ -98,7 +98,7 @@ func (f Figure) SVG() template.HTML {
 		}
 	}
 	b.WriteString(`</svg>`)
-	return template.HTML(b.String()) // every word above went through EscapeString
+	return template.HTML(b.String()) // EscapeString has escaped every text above
 }
 
 func (f Figure) Highest() float64 {
@@ -113,7 +113,8 @@ func (f Figure) Highest() float64 {
 	return top
 }
 
-// niceMax is the least of 1, 2, 3, 4, 5, 6, 8, 10 × 10ⁿ that holds top, so that its half is plain too.
+// niceMax is the smallest of 1, 2, 3, 4, 5, 6, 8, 10 × 10ⁿ that is at least top; half of it is a
+// round number too.
 func niceMax(top float64) float64 {
 	if top <= 0 {
 		return 1
@@ -167,7 +168,7 @@ func bars(b *strings.Builder, s Series, top float64) {
 	}
 }
 
-// curve joins neighbours; a value between two gaps is a dot.
+// curve connects neighbouring values; a value between two gaps is a dot.
 func curve(b *strings.Builder, s Series, top float64) {
 	step := (chartRight - chartLeft) / float64(max(len(s.Values), 1))
 	at := func(i int) (x, y float64) {
@@ -206,7 +207,7 @@ func FormatHighest(values []float64, unit string) string {
 	return FormatCount(int64(top))
 }
 
-// DescribeChart says in words what a chart shows.
+// DescribeChart describes a chart in words.
 func DescribeChart(all []Series, when, unit string, minutesPerPoint float64) string {
 	s := "Over the " + when + "."
 	for _, one := range all {

@@ -8,36 +8,36 @@ import (
 	"strings"
 )
 
-// Chart is a chart for a file of its own, drawn as those of the status page are.
+// Chart is a chart for a standalone file, drawn as on the status page.
 type Chart struct {
 	Title  string
-	Unit   string // of the upright axis
-	Desc   string // what it shows, for who does not see it
+	Unit   string // of the vertical axis
+	Desc   string // text alternative
 	Powers bool   // the values are exponents of ten
 	Series []ChartSeries
-	Marks  []ChartMark // on the level axis
+	Marks  []ChartMark // on the horizontal axis
 }
 
-// ChartSeries is one row of values, evenly spaced; NaN is a gap. There can be two.
+// ChartSeries is a list of evenly spaced values; NaN is a gap. A chart has at most two.
 type ChartSeries struct {
 	Name   string
 	Values []float64
 }
 
-// ChartMark is a mark on the level axis; At runs from 0 to 1.
+// ChartMark is a mark on the horizontal axis; At runs from 0 to 1.
 type ChartMark struct {
 	At    float64
 	Label string
 }
 
-// chartFileStyle is what the style sheet of the pages says of charts, in light and in dark.
+// chartFileStyle has the chart rules of base.css, for light and dark.
 const chartFileStyle = `svg{--ink:#1d2329;--soft:#5b6670;--line:#e3e7ea;--edge:#aab3ba;--sky:#0b6bcb;--amber:#a15c00;--paper:#fff}
 @media (prefers-color-scheme:dark){svg{--ink:#e8ecef;--soft:#a3adb5;--line:#333b42;--edge:#66717a;--sky:#6cb4ff;--amber:#f0b35a;--paper:#14181c}}
 .paper{fill:var(--paper)}text{font:11px system-ui,sans-serif;fill:var(--soft);font-variant-numeric:tabular-nums}.head{font-size:13px;font-weight:600;fill:var(--ink)}
 .chart line{stroke:var(--line);stroke-width:1}.chart .axis{stroke:var(--edge)}path{fill:none;stroke-width:1.6;stroke-linejoin:round;stroke-linecap:round}
 path.s1{stroke:var(--sky)}path.s2{stroke:var(--amber);stroke-dasharray:4 3}circle.s1{fill:var(--sky)}circle.s2{fill:var(--amber)}`
 
-// ChartFile draws charts below each other, in one SVG document that needs no other file.
+// ChartFile draws charts one below the other, in one SVG document without external files.
 func ChartFile(title string, charts []Chart) string {
 	const margin, head = 16.0, 44.0
 	step := head + chartHeight + 10
@@ -67,7 +67,7 @@ func ChartFile(title string, charts []Chart) string {
 	return b.String()
 }
 
-// powerNumber is ten to the power of v, short.
+// powerNumber writes ten to the power of v with a unit prefix.
 func powerNumber(v float64) string {
 	units := []string{"", "k", "M", "G", "T", "P", "E"}
 	i := int(math.Floor(v / 3))

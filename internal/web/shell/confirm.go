@@ -2,13 +2,13 @@ package shell
 
 import "net/http"
 
-// Question asks whether something is meant before it is done.
+// Question asks the user to confirm an action.
 type Question struct {
 	Lines  []string // what will happen, and whether it can be undone
 	Action string
-	Fields []NamedValue // to be sent again, with sure=yes
+	Fields []NamedValue // sent again together with sure=yes
 	Button string
-	Back   string // where nothing happens
+	Back   string // page to return to on Cancel
 }
 
 type NamedValue struct{ Name, Value string }
@@ -18,7 +18,7 @@ type confirmView struct {
 	Question
 }
 
-// AskOnAccount asks a question on the pages of the account.
+// AskOnAccount shows a confirmation page in the account section.
 func (s *Shell) AskOnAccount(rw http.ResponseWriter, r *http.Request, heading string, q Question) {
 	for i := range q.Fields {
 		q.Fields[i].Value = CleanText(q.Fields[i].Value, 2048)
@@ -26,7 +26,7 @@ func (s *Shell) AskOnAccount(rw http.ResponseWriter, r *http.Request, heading st
 	s.AskQuestion(rw, r, heading, "/account", q)
 }
 
-// CopyText is a text to be put into something of the reader's own.
+// CopyText is a text for the user to copy.
 type CopyText struct{ ID, Label, Text string }
 
 // UndoBar offers to undo the last change.
@@ -34,11 +34,11 @@ type UndoBar struct {
 	Action string // path of the form
 	Fields []NamedValue
 	Words  string
-	Href   string // page of the post; "": nobody can see it
+	Href   string // public page of the post; "": none
 	Until  Moment
 }
 
-// AskQuestion asks a question on the pages of a section.
+// AskQuestion shows a confirmation page in a section.
 func (s *Shell) AskQuestion(rw http.ResponseWriter, r *http.Request, heading, section string, q Question) {
 	s.Render(rw, r, http.StatusOK, "confirm", confirmView{s.NewView(r, heading, section), q})
 }

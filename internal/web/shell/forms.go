@@ -10,20 +10,20 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// UploadTimeout is how long a file may take on its way in.
+// UploadTimeout is the maximum duration of a file upload.
 const UploadTimeout = time.Minute
 
-// FormOverhead is what a form around a file may have besides the file.
+// FormOverhead is the maximum size of a form in bytes, without its file.
 const FormOverhead = 64 << 10
 
-// FormTimeout bounds an answer to a form: a registration reads feeds and calls
-// back before it is answered.
+// FormTimeout limits the reply to a form: a registration reads feeds and verifies the callback
+// first.
 const FormTimeout = 90 * time.Second
 
-// ReadForm reads a posted form whole, or not at all.
+// ReadForm reads a posted form; an error means that no field is valid.
 func ReadForm(rw http.ResponseWriter, r *http.Request) (rsscloud.Form, error) {
 	rc := http.NewResponseController(rw)
-	_ = rc.SetWriteDeadline(time.Now().Add(FormTimeout)) // where it cannot be set, the server's own holds
+	_ = rc.SetWriteDeadline(time.Now().Add(FormTimeout)) // if it cannot be set, the server's default applies
 	form, err := rsscloud.ReadForm(r)
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "%s Nothing was done.", ErrorText(err))
@@ -31,7 +31,7 @@ func ReadForm(rw http.ResponseWriter, r *http.Request) (rsscloud.Form, error) {
 	return form, nil
 }
 
-// ErrorText is what a person may read of an error of package rsscloud.
+// ErrorText is the text for users of an error of package rsscloud.
 func ErrorText(err error) string {
 	if f, ok := errors.AsType[*rsscloud.FieldError](err); ok {
 		return f.Msg
@@ -42,7 +42,7 @@ func ErrorText(err error) string {
 	return fault.Message(err)
 }
 
-// FormValue is a field as it was sent: a password may begin and end with spaces.
+// FormValue is a field without trimming: a password may begin and end with spaces.
 func FormValue(form rsscloud.Form, name string) string {
 	for _, field := range form {
 		if field.Name == name {
@@ -52,7 +52,7 @@ func FormValue(form rsscloud.Form, name string) string {
 	return ""
 }
 
-// Reason is a fault in words, with when to try again.
+// Reason is the text of a fault, with the time of the next try.
 func Reason(err error) string {
 	text := Sentence(fault.Message(err))
 	if d := fault.RetryAfter(err); d > 0 {
@@ -63,7 +63,7 @@ func Reason(err error) string {
 
 const uploadIdle = 30 * time.Second
 
-// PatientReader gives whoever sends more time with each piece that comes.
+// PatientReader extends the deadlines of a connection with each piece that it reads.
 type PatientReader struct {
 	Source     io.Reader
 	Controller *http.ResponseController
@@ -72,7 +72,7 @@ type PatientReader struct {
 
 func (p *PatientReader) Read(b []byte) (int, error) {
 	if now := time.Now(); now.After(p.next) {
-		// Where the deadlines cannot be set, the server's own hold.
+		// If the deadlines cannot be set, the server's defaults apply.
 		_, _ = p.Controller.SetReadDeadline(now.Add(uploadIdle)), p.Controller.SetWriteDeadline(now.Add(uploadIdle+FormTimeout))
 		p.next = now.Add(time.Second)
 	}

@@ -14,8 +14,8 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// SetLinkHeader names the endpoints in Link headers, for whichever user: the page of a user who has not
-// written anything looks like one of nobody, and its user can sign in all the same.
+// SetLinkHeader sends the endpoints as Link headers for every user. The page of a user without
+// posts looks like that of an unknown user, but the user can sign in with it.
 //
 // spec:indieauth-2024#discovery
 func (s *Shell) SetLinkHeader(rw http.ResponseWriter, r *http.Request) {
@@ -29,7 +29,7 @@ func (s *Shell) SetLinkHeader(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Link", strings.Join(all, ", "))
 }
 
-// FormatsBelow are the formats of the feed whose forms stand under a path.
+// FormatsBelow lists the formats of the feed whose documents are below a path.
 func FormatsBelow(base string) (all []FormatLink) {
 	for _, f := range render.Formats() {
 		kind, _, _ := strings.Cut(f.Type, ";")
@@ -44,13 +44,13 @@ func FormatsBelow(base string) (all []FormatLink) {
 
 type FormatLink struct{ Title, Href, Type, Hint string }
 
-// TypeAttr is the attribute type with a plain +, which the template would write as
-// &#43;: many programs that look for feeds take the text as it stands.
+// TypeAttr is the type attribute with a literal +. The template would write &#43;, which many
+// programs that look for feeds do not decode.
 func (l FormatLink) TypeAttr() template.HTMLAttr {
 	return template.HTMLAttr(`type="` + html.EscapeString(l.Type) + `"`)
 }
 
-// FeedFormats are the addresses at which a public feed is read in each format.
+// FeedFormats lists the URLs of a public feed in each format.
 func FeedFormats(user string) (all []FormatLink) {
 	for _, f := range render.Formats() {
 		kind, _, _ := strings.Cut(f.Type, ";")
@@ -77,7 +77,7 @@ func (s *Shell) CloudElement(base string) string {
 	return rsscloud.CloudAt(base).String()
 }
 
-// RegistrationLife is how long a registration by rssCloud lasts, in words.
+// RegistrationLife is the lifetime of an rssCloud registration, in words.
 type RegistrationLife struct{ Lasts, Renew string }
 
 func (s *Shell) RegistrationLife() RegistrationLife {
@@ -85,8 +85,8 @@ func (s *Shell) RegistrationLife() RegistrationLife {
 	return RegistrationLife{hub.InWords(lasts), hub.InWords(hub.RenewWithin(lasts))}
 }
 
-// BaseURL is the public URL without a slash at its end; without one configured, what
-// the request says.
+// BaseURL is the public URL without a trailing slash; if none is configured, the one that the
+// request was sent to.
 func (s *Shell) BaseURL(r *http.Request) string {
 	if s.PublicURL != "" {
 		return strings.TrimRight(s.PublicURL, "/")

@@ -22,12 +22,12 @@ import (
 //go:embed templates
 var templateFiles embed.FS
 
-// pages are the templates, one set for each page, by name. A set is parsed when it is first
-// used: all of them together take 12 MB, and most servers show a few.
+// pages are the templates, one set for each page, by name. A set is parsed on first use: all sets
+// together take 12 MB, and most servers show only a few pages.
 type pages map[string]func() *template.Template
 
-// parsePages reads the embedded templates, once for the process. They are part of the
-// program, so one that does not parse is a mistake that a test of all of them shows.
+// parsePages prepares the embedded templates once for the process. A template that does not parse
+// is a bug; a test parses all of them.
 var parsePages = sync.OnceValue(newPages)
 
 func newPages() pages {
@@ -61,7 +61,7 @@ func newPages() pages {
 	return all
 }
 
-// View is what every page has; a page's own data embeds it.
+// View is the data of every page; a page embeds it in its own data.
 type View struct {
 	Title    string
 	Heading  string
@@ -69,23 +69,23 @@ type View struct {
 	Script   string // module of this page, "" for none
 	Sections []section
 	Version  string
-	Feed     string // what this page is the page of; "": nothing
+	Feed     string // the feed that this page is about; "": none
 	Now      time.Time
-	Accounts bool   // people sign in here
-	Hosted   bool   // feeds are kept here
-	Readers  bool   // and their readers counted
-	Writes   bool   // people write here
-	User     string // who is signed in; "": nobody
+	Accounts bool   // sign-in is possible
+	Hosted   bool   // feeds are hosted here
+	Readers  bool   // readers of hosted feeds are counted
+	Writes   bool   // writing is possible
+	User     string // the signed-in user; "": signed out
 	Rels     [][2]string
 }
 
-// Bar are the sections that the bar shows, of a page that is wide enough.
+// Bar lists the sections in the bar of a wide page.
 func (v View) Bar() []section { return slices.Collect(v.sectionsAt(inBar, inBarWhenWide)) }
 
-// Menu are those that its menu holds, on the narrowest page.
+// Menu lists the sections in the menu of the narrowest page.
 func (v View) Menu() []section { return slices.Collect(v.sectionsAt(inBarWhenWide, inMenu)) }
 
-// InMenu reports that this page is of a section that is in the menu always.
+// InMenu reports whether this page belongs to a section that is always in the menu.
 func (v View) InMenu() bool {
 	for c := range v.sectionsAt(inMenu) {
 		if c.Path == v.Here {
@@ -105,7 +105,7 @@ func (v View) sectionsAt(where ...placing) iter.Seq[section] {
 	}
 }
 
-// When is t as a time element shows it.
+// When is t for a time element.
 func (v View) When(t time.Time) Moment { return NewMoment(v.Now, t) }
 
 func (s *Shell) NewView(r *http.Request, title, here string) View {
@@ -113,14 +113,14 @@ func (s *Shell) NewView(r *http.Request, title, here string) View {
 		Accounts: s.Sessions != nil, Hosted: s.Hosts, Readers: s.CountsReaders, Writes: s.Writes, User: s.Visitor(r).User, Rels: s.Rels}
 }
 
-// Render writes a page whole, or the error page.
+// Render writes the whole page, or an error page.
 func (s *Shell) Render(rw http.ResponseWriter, r *http.Request, status int, name string, data any) {
 	if body, ok := s.Execute(rw, name, data); ok {
 		s.Send(rw, r, status, body)
 	}
 }
 
-// Execute is a page, or nothing when it could not be made, which has been said then.
+// Execute renders a page. If that fails, it has sent an error page and ok is false.
 func (s *Shell) Execute(rw http.ResponseWriter, name string, data any) (page []byte, ok bool) {
 	var body bytes.Buffer
 	if err := s.ExecutePart(&body, name, "page", data); err != nil {
@@ -133,7 +133,7 @@ func (s *Shell) Execute(rw http.ResponseWriter, name string, data any) (page []b
 	return body.Bytes(), true
 }
 
-// Send writes a page that is made.
+// Send writes a rendered page.
 func (s *Shell) Send(rw http.ResponseWriter, r *http.Request, status int, out []byte) {
 	s.SetPageHeaders(rw, r)
 	if len(out) > 1400 && acceptsGzip(r) {
@@ -145,11 +145,11 @@ func (s *Shell) Send(rw http.ResponseWriter, r *http.Request, status int, out []
 	_, _ = rw.Write(out)
 }
 
-// SetPageHeaders say who may keep a page, and what it depends on.
+// SetPageHeaders sets the caching headers of a page.
 func (s *Shell) SetPageHeaders(rw http.ResponseWriter, r *http.Request) {
 	h := rw.Header()
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	if h.Get("Cache-Control") == "" { // what stands there already is stricter
+	if h.Get("Cache-Control") == "" { // a header that is set already is stricter
 		h.Set("Cache-Control", "no-cache")
 		if s.Visitor(r).User != "" {
 			h.Set("Cache-Control", "private, no-cache")
@@ -165,8 +165,8 @@ func acceptsGzip(r *http.Request) bool {
 	return documents.Weight(r.Header.Values("Accept-Encoding"), "gzip") > 0
 }
 
-// pack is compress at its quickest, with a packer that has been used before: a new one
-// is much larger than a page.
+// pack compresses at the fastest level with a pooled writer, because a new one is much larger than
+// a page.
 func (s *Shell) pack(b []byte) []byte {
 	z, ok := s.packers.Get().(*gzip.Writer)
 	if !ok {
@@ -181,7 +181,7 @@ func (s *Shell) pack(b []byte) []byte {
 	return out.Bytes()
 }
 
-// compress cannot fail: it writes to memory with a level that exists.
+// compress cannot fail: it writes to memory with a valid level.
 func compress(b []byte, level int) []byte {
 	var out bytes.Buffer
 	z, err := gzip.NewWriterLevel(&out, level)
@@ -193,7 +193,7 @@ func compress(b []byte, level int) []byte {
 	return out.Bytes()
 }
 
-// problemView is the page for what did not work.
+// problemView is the error page.
 type problemView struct {
 	View
 	Text string
@@ -204,10 +204,10 @@ func (s *Shell) Problem(rw http.ResponseWriter, r *http.Request, status int, hea
 	s.Render(rw, r, status, "problem", problemView{View: v, Text: text})
 }
 
-// Fail is the one place where an error becomes a page.
+// Fail sends the error page for err. All pages use it.
 func (s *Shell) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		return // nobody reads it any more
+		return // the client has disconnected
 	}
 	status, heading := StatusOf(err)
 	s.LogFailure(r, err, status)
@@ -215,7 +215,7 @@ func (s *Shell) Fail(rw http.ResponseWriter, r *http.Request, err error) {
 	s.Problem(rw, r, status, heading, Sentence(fault.Message(err)))
 }
 
-// LogFailure logs what is ours to mend; what a stranger did wrong is his to read.
+// LogFailure logs errors of the server. The client sees its own mistakes on the page.
 func (s *Shell) LogFailure(r *http.Request, err error, status int) {
 	if status >= 500 {
 		s.Logger().Error("a page failed", "path", r.URL.Path, "err", err)
@@ -252,14 +252,14 @@ func StatusOf(err error) (status int, heading string) {
 	return http.StatusInternalServerError, "Something went wrong here"
 }
 
-// Sentence gives a message its capital and its full stop.
+// Sentence adds a capital letter and a full stop to a message.
 func Sentence(s string) string {
 	s = CleanText(strings.TrimSpace(s), 600)
 	if s == "" {
 		return ""
 	}
 	word, _, _ := strings.Cut(s, " ")
-	if c := s[0]; c >= 'a' && c <= 'z' && !strings.ContainsAny(strings.TrimRight(word, ".:,"), ".:/-") { // a name or an address stays as it is
+	if c := s[0]; c >= 'a' && c <= 'z' && !strings.ContainsAny(strings.TrimRight(word, ".:,"), ".:/-") { // a name or URL keeps its case
 		s = string(c-'a'+'A') + s[1:]
 	}
 	if !strings.ContainsAny(s[len(s)-1:], ".!?") && !strings.HasSuffix(s, "…") {
@@ -268,12 +268,12 @@ func Sentence(s string) string {
 	return s
 }
 
-// NotFound is the answer for whatever is not there.
+// NotFound sends the 404 page.
 func (s *Shell) NotFound(rw http.ResponseWriter, r *http.Request) {
 	s.Problem(rw, r, http.StatusNotFound, "There is nothing here", "Check the address, or the page may be gone.")
 }
 
-// MethodNotAllowed answers a method that a page has not.
+// MethodNotAllowed sends the 405 page.
 func (s *Shell) MethodNotAllowed(rw http.ResponseWriter, r *http.Request, allow, hint string) {
 	rw.Header().Set("Allow", allow)
 	s.Problem(rw, r, http.StatusMethodNotAllowed, "This page is not asked that way", hint)

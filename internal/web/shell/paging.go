@@ -31,9 +31,9 @@ func ParseCursor(s string) (c event.Cursor, ok bool) {
 	return c, true
 }
 
-// ReadPage reads one page of rows rows, newest first, and whether there is more on
-// either side. read returns rows before or after a place, whichever is not zero:
-// newest first, but oldest first when it is asked for those after.
+// ReadPage reads one page of at most rows rows, newest first, and reports whether more exist on
+// each side. read returns rows before or after the cursor that is not zero: newest first before it,
+// oldest first after it.
 func ReadPage[T any](rows int, before, after event.Cursor, read func(before, after event.Cursor, limit int) ([]T, error)) (list []T, older, newer bool, err error) {
 	zero := event.Cursor{}
 	if after != zero {
@@ -47,7 +47,7 @@ func ReadPage[T any](rows int, before, after event.Cursor, read func(before, aft
 		if len(list) == rows || newer {
 			return list, true, newer, nil
 		}
-		// Less than a page is newer: that is the newest page, so it is shown whole.
+		// The newer rows do not fill a page, so the newest page is shown.
 		before = zero
 	}
 	if list, err = read(before, zero, rows+1); err != nil {

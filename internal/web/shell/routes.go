@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/route"
 )
 
-// Routes are the files that pages load.
+// Routes lists the files that pages load.
 func (s *Shell) Routes() []route.Route {
 	get := func(path, purpose string, do http.HandlerFunc) route.Route {
 		return route.Route{Method: http.MethodGet, Path: path, Handler: do, Purpose: purpose}
@@ -23,20 +23,20 @@ func (s *Shell) Routes() []route.Route {
 	}
 }
 
-// Protect are the wrappers for the protections that routes of pages have.
+// Protect maps each protection of a route to its wrapper.
 func (s *Shell) Protect() map[route.Protection]func(http.Handler) http.Handler {
 	return map[route.Protection]func(http.Handler) http.Handler{route.Session: s.requireSession}
 }
 
-// SelfGuarded is the handler of a session route that checks the session itself, because it
-// answers people who are signed out in a way of its own.
+// SelfGuarded is the handler of a session route that checks the session itself, because it has its
+// own reply for signed-out users.
 type SelfGuarded http.HandlerFunc
 
-// ServeHTTP makes it an http.Handler.
+// ServeHTTP implements http.Handler.
 func (h SelfGuarded) ServeHTTP(rw http.ResponseWriter, r *http.Request) { h(rw, r) }
 
-// requireSession protects a page that needs a session: people who are signed out are sent to
-// sign in, and come back afterwards. No cache on the way keeps the page.
+// requireSession protects a page that needs a session: it sends signed-out users to sign in and
+// back to the page afterwards. Caches do not store the page.
 func (s *Shell) requireSession(page http.Handler) http.Handler {
 	if guarded, ok := page.(SelfGuarded); ok {
 		return guarded
@@ -59,11 +59,11 @@ func (s *Shell) requireSession(page http.Handler) http.Handler {
 	})
 }
 
-// WithSession gives a page of a session route the session of its request.
+// WithSession passes the session of the request to the page of a session route.
 func (s *Shell) WithSession(page func(http.ResponseWriter, *http.Request, account.Session)) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		session := s.Visitor(r)
-		if session.User == "" { // the route is not protected as its handler needs it
+		if session.User == "" { // the route lacks the protection that its handler needs
 			s.Fail(rw, r, fault.New(fault.Refused, "Sign in to see this page."))
 			return
 		}
@@ -71,19 +71,18 @@ func (s *Shell) WithSession(page func(http.ResponseWriter, *http.Request, accoun
 	})
 }
 
-// Policy lets a page load its own style, script and pictures, and nothing else.
+// Policy lets a page load its own styles, scripts and images, and nothing else.
 const Policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// Wrap wraps what answers with pages: it gives the answers their headers, and a request a
-// place for its session.
+// Wrap adds the headers of pages to the replies and a visit to the requests.
 func (s *Shell) Wrap(next http.Handler) http.Handler { return s.withVisit(headers(next)) }
 
-// GuardForms refuses forms that other sites send, but for the paths of open.
+// GuardForms refuses forms that other sites send, except to the paths in open.
 func (s *Shell) GuardForms(next http.Handler, open ...string) http.Handler {
 	guard := http.NewCrossOriginProtection()
 	if u, err := url.Parse(s.PublicURL); err == nil && u.Host != "" {
-		// Behind a proxy that rewrites Host, the browser's Origin is still ours.
-		// An origin that cannot be one is no reason not to start.
+		// Behind a proxy that rewrites Host, the browser's Origin is still the public URL. An
+		// invalid origin does not prevent the start.
 		_ = guard.AddTrustedOrigin(u.Scheme + "://" + u.Host)
 	}
 	for _, path := range open {

@@ -1,19 +1,19 @@
 package shell
 
-// section is one entry of the bar. What the program learns later gets its line
-// in sections and its icon in templates/icons.html.
+// section is one entry of the bar. A new section needs a line in sections and an icon in
+// templates/icons.html.
 type section struct {
 	Path, Label, Icon string
 	Place             placing
 }
 
-// placing says where the bar has a section: the bar of a phone has room for few.
+// placing is where a section appears: the bar of a phone holds only a few.
 type placing int
 
 const (
-	inBar         placing = iota // always
-	inBarWhenWide                // in its menu on a phone
-	inMenu                       // always in its menu
+	inBar         placing = iota // always in the bar
+	inBarWhenWide                // in the menu on a phone
+	inMenu                       // always in the menu
 )
 
 func (s *Shell) sections() []section {

@@ -13,22 +13,22 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// sessionKey is where a request keeps who sent it.
+// sessionKey is the context key of the visit of a request.
 type sessionKey struct{}
 
-// visit is who sent a request. It is looked up when a page first wants to know.
+// visit is the session of a request, looked up on first use.
 type visit struct {
 	once    sync.Once
-	session account.Session // the zero value: nobody who is signed in
-	err     error           // nobody can say
+	session account.Session // the zero value: signed out
+	err     error           // the lookup failed
 }
 
-// RenewVisit is r with the session to be looked up again, when somebody asks for it.
+// RenewVisit returns r without its cached session; the next use looks it up again.
 func RenewVisit(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), sessionKey{}, &visit{}))
 }
 
-// visited gives a request room for its visit.
+// withVisit adds an empty visit to the context of each request.
 func (s *Shell) withVisit(next http.Handler) http.Handler {
 	if s.Sessions == nil {
 		return next
@@ -38,8 +38,8 @@ func (s *Shell) withVisit(next http.Handler) http.Handler {
 	})
 }
 
-// Visitor is the session of who sent r, the zero value for a stranger. A page that
-// strangers may see is shown to them also when nobody can say who they are.
+// Visitor is the session of a request, the zero value if signed out. A public page is also shown if
+// the lookup fails.
 func (s *Shell) Visitor(r *http.Request) account.Session {
 	session, _ := s.FindVisitor(r)
 	return session
@@ -57,20 +57,21 @@ func (s *Shell) FindVisitor(r *http.Request) (account.Session, error) {
 		}
 		v.session, v.err = s.Sessions.Session(r.Context(), c.Value)
 		switch fault.CodeOf(v.err) {
-		case fault.Invalid, fault.NotFound, fault.Refused, fault.Gone: // it ended
+		case fault.Invalid, fault.NotFound, fault.Refused, fault.Gone: // the session ended
 			v.session, v.err = account.Session{}, nil
 		}
 	})
 	return v.session, v.err
 }
 
-// IsSecure reports that the page is reached over TLS, here or at a proxy in front.
+// IsSecure reports whether the page is reached over TLS, at this server or at a proxy in front of
+// it.
 func (s *Shell) IsSecure(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(strings.ToLower(s.PublicURL), "https://")
 }
 
-// cookieName is what the cookie of a session is called. A name with __Host- is taken
-// by browsers from this very host and over TLS only.
+// cookieName is the name of the session cookie. Browsers accept the prefix __Host- from this host
+// and over TLS only.
 func (s *Shell) cookieName(r *http.Request) string {
 	if s.IsSecure(r) {
 		return "__Host-cloudburst"
@@ -78,8 +79,8 @@ func (s *Shell) cookieName(r *http.Request) string {
 	return "cloudburst"
 }
 
-// SetSessionCookie gives the browser a cookie for as long as a session can last at most: when
-// it is over before, the store knows. An empty value takes the cookie away.
+// SetSessionCookie sets the cookie for the longest life of a session; the store knows if it ended
+// earlier. An empty value deletes the cookie.
 func (s *Shell) SetSessionCookie(rw http.ResponseWriter, r *http.Request, value string) {
 	c := &http.Cookie{Name: s.cookieName(r), Value: value, Path: "/", HttpOnly: true, Secure: s.IsSecure(r), SameSite: http.SameSiteLaxMode, MaxAge: int(account.SessionLife / time.Second)}
 	if value == "" {
@@ -88,7 +89,7 @@ func (s *Shell) SetSessionCookie(rw http.ResponseWriter, r *http.Request, value 
 	http.SetCookie(rw, c)
 }
 
-// SignIn begins a session under a new name and ends the one that the browser had.
+// SignIn begins a session with a new token and ends the previous session of the browser.
 func (s *Shell) SignIn(rw http.ResponseWriter, r *http.Request, u account.User) error {
 	cookie, _, err := s.Sessions.StartSession(r.Context(), u, CleanText(r.UserAgent(), 300))
 	if err != nil {
@@ -103,13 +104,13 @@ func (s *Shell) SignIn(rw http.ResponseWriter, r *http.Request, u account.User) 
 	return nil
 }
 
-// CallerOf is how the accounts count who tries.
+// CallerOf is the caller for the rate limits of package account.
 func (s *Shell) CallerOf(r *http.Request) account.Caller {
 	return account.Caller{Addr: s.CallerAddr(r), Via: "page"}
 }
 
-// LocalPath gives the path that a form or a link wants to go on to: one of this server,
-// else other. Browsers read a backslash as a slash, and pass over control characters.
+// LocalPath returns next if it is a path of this server, else other. Browsers read a backslash as a
+// slash and ignore control characters.
 func LocalPath(next, other string) string {
 	if len(next) > 2048 || !strings.HasPrefix(next, "/") || strings.HasPrefix(next, "//") || strings.Contains(next, `\`) {
 		return other
@@ -125,9 +126,9 @@ func LocalPath(next, other string) string {
 	return next
 }
 
-const ConcurrentReadings = 2 // documents: what is read takes many times its room
+const ConcurrentReadings = 2 // a parsed document needs many times its size in memory
 
-// WaitForReading waits for a place among those who read documents.
+// WaitForReading waits for a slot to read a document.
 func (s *Shell) WaitForReading(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.turns <- struct{}{}:
@@ -137,7 +138,7 @@ func (s *Shell) WaitForReading(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// TimeZone is the reader's time zone, as the script of the page has found it out.
+// TimeZone is the user's time zone, from the cookie that the page's script sets.
 func TimeZone(r *http.Request) *time.Location {
 	c, err := r.Cookie("tz")
 	if err != nil {
@@ -150,5 +151,5 @@ func TimeZone(r *http.Request) *time.Location {
 	return time.FixedZone("", minutes*60)
 }
 
-// IsWriter reports that who sent the request writes here.
+// IsWriter reports whether the sender of the request can write here.
 func (s *Shell) IsWriter(r *http.Request) bool { return s.Writes && s.Visitor(r).User != "" }

@@ -1,10 +1,10 @@
-// Package shell is what all pages share: the layout and the templates, static files, sessions
-// and forms, the protection of forms against other sites, live streams, charts, and the words
-// for numbers, times and errors.
+// Package shell has what all pages share: the layout and templates, static files, sessions and
+// forms, protection against cross-site requests, live streams, charts, and the formatting of
+// numbers, times and errors.
 //
-// Templates, styles and scripts are embedded. A page is rendered whole before its first byte
-// leaves, so a failure is an error page and never half a page. Times are relative text inside a
-// time element that carries the exact moment. Start with [Shell].
+// Templates, styles and scripts are embedded. A page is rendered completely before its first byte
+// is sent, so a failure is an error page and never half a page. Times are relative text inside a
+// time element with the exact moment. Start with [Shell].
 package shell
 
 import (
@@ -22,57 +22,56 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// Sessions is what the pages ask of the accounts to know who sends a request.
+// Sessions is the interface to the accounts that identifies the sender of a request.
 type Sessions interface {
 	StartSession(ctx context.Context, u account.User, agent string) (cookie string, s account.Session, err error)
 	Session(ctx context.Context, cookie string) (account.Session, error)
 	EndSession(ctx context.Context, id string) error
 }
 
-// Options are the surroundings of all pages. The zero value of each means its default.
+// Options configure all pages. The zero value of each means its default.
 type Options struct {
-	PublicURL string // where the public reaches this server; "": as the request says
+	PublicURL string // URL of this server for the public; "": taken from the request
 	// Cloud is the <cloud> of this server at a public URL; nil: rsscloud.CloudAt.
 	Cloud    func(public string) rsscloud.Cloud
-	TestFeed string           // URL of a feed that changes by itself; "": none
-	Expiry   time.Duration    // how long a registration by rssCloud lasts [25 h]
+	TestFeed string           // URL of a feed that changes every 15 minutes; "": none
+	Expiry   time.Duration    // lifetime of an rssCloud registration [25 h]
 	Version  string           // of the program
 	Now      func() time.Time // nil: time.Now
 	Log      *slog.Logger     // nil: slog.Default
 	Done     <-chan struct{}  // closed when the program stops: streams end; nil: never
 
-	Sessions Sessions // nil: nobody signs in here
-	// Rels are the links of users' pages by which programs find what they need to sign in: rel
-	// and path in turn.
+	Sessions Sessions // nil: no accounts
+	// Rels are the links on users' pages by which programs find the sign-in endpoints: rel and path
+	// of each.
 	Rels [][2]string
 
-	// What this server does, for the bar and the menus of the pages.
+	// Features of this server, for the bar and the menus.
 	Reads, Writes, Hosts, CountsReaders bool
 
-	// ClientAddr is the address a request counts as coming from, proxies
-	// considered. Nil: the TCP peer.
+	// ClientAddr returns the client address of a request, behind proxies too. Nil: the TCP peer.
 	ClientAddr   func(*http.Request) netip.Addr
-	MaxListeners int           // live readers at once [5,000]; more are asked to come back
-	Heartbeat    time.Duration // between two signs of life on a quiet stream [15 s]
+	MaxListeners int           // live streams at once [5,000]; further clients are asked to retry
+	Heartbeat    time.Duration // interval of heartbeats on a quiet stream [15 s]
 }
 
 const (
 	defaultListeners = 5000
 	defaultHeartbeat = 15 * time.Second
-	writeTimeout     = 10 * time.Second // a live reader that takes nothing for so long is dropped
+	writeTimeout     = 10 * time.Second // a stream whose client accepts no data for so long is closed
 )
 
-// Shell is what all pages share: how they look, who reads them, and their live streams.
+// Shell has what all pages share: their layout, sessions and live streams.
 type Shell struct {
 	Options
 	pages     pages
 	assets    assets
 	listening atomic.Int64
-	turns     chan struct{} // a slot for each request that reads a saved document now
+	turns     chan struct{} // a slot for each request that reads a saved document
 	packers   sync.Pool     // of *gzip.Writer
 }
 
-// New makes ready what all pages share.
+// New returns the shell of a server.
 func New(o Options) *Shell {
 	if o.Heartbeat <= 0 {
 		o.Heartbeat = defaultHeartbeat
@@ -81,7 +80,7 @@ func New(o Options) *Shell {
 	s.packers.New = func() any {
 		z, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 		if err != nil {
-			return nil // the level exists
+			return nil // the level is valid
 		}
 		return z
 	}

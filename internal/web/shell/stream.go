@@ -8,8 +8,7 @@ import (
 	"cloudburst/internal/live"
 )
 
-// ServeLive begins a stream and lets run write it until it returns. There is a
-// bound to how many readers there are, over all streams.
+// ServeLive begins a stream, and run writes it until it returns. The number of streams is limited.
 func (s *Shell) ServeLive(rw http.ResponseWriter, r *http.Request, run func(out *live.Stream) error) {
 	limit := int64(s.MaxListeners)
 	if limit <= 0 {
@@ -24,7 +23,7 @@ func (s *Shell) ServeLive(rw http.ResponseWriter, r *http.Request, run func(out 
 	h := rw.Header()
 	h.Set("Content-Type", "text/event-stream; charset=utf-8")
 	h.Set("Cache-Control", "no-store")
-	h.Set("X-Accel-Buffering", "no") // proxies that hold answers back would hold back the news
+	h.Set("X-Accel-Buffering", "no") // proxies must not buffer the stream
 	if r.Method == http.MethodHead {
 		return
 	}
@@ -35,9 +34,9 @@ func (s *Shell) ServeLive(rw http.ResponseWriter, r *http.Request, run func(out 
 	}
 }
 
-const MinPause = 200 * time.Millisecond // least time between two looks
+const MinPause = 200 * time.Millisecond // minimum interval between two reads
 
-// UntilStopped is a context that ends when the program stops, or with cancel.
+// UntilStopped returns a context that ends when the program stops or cancel is called.
 func (s *Shell) UntilStopped() (ctx context.Context, cancel context.CancelFunc) {
 	ctx, cancel = context.WithCancel(context.Background())
 	if s.Done != nil {

@@ -11,17 +11,16 @@ import (
 	"cloudburst/internal/author"
 )
 
-// palette are the colours of the style sheet in one light.
+// palette has the colours of the style sheet for light or dark.
 type palette struct {
 	text  string            // its declarations
 	color map[string]string // "paper" to "#fbf9f4"
 }
 
-// palettes reads the colours of both lights out of the style sheet: they stand there and
-// nowhere else.
+// palettes reads the colours of both modes from the style sheet, which is their only definition.
 func palettes() (light, dark palette) {
 	rootRule, variable := regexp.MustCompile(`(?s):root \{(.*?)\}`), regexp.MustCompile(`--([a-z-]+): (#[0-9a-f]{3,6});`)
-	sheet, _ := staticFiles.ReadFile("static/base.css") // embedded: it is there
+	sheet, _ := staticFiles.ReadFile("static/base.css") // embedded: it exists
 	read := func(rule []byte) palette {
 		p := palette{color: map[string]string{}}
 		for _, m := range variable.FindAllSubmatch(rule, -1) {
@@ -37,11 +36,11 @@ func palettes() (light, dark palette) {
 	return light, dark
 }
 
-// tintForm is a writer's style as an address has it: his colour, and the light that his pages
-// have always, or either.
+// tintNamePattern matches the name of an author's style sheet: an accent colour, and light or dark
+// if it is fixed.
 var tintNamePattern = regexp.MustCompile(`^([0-9a-f]{6})?(-light|-dark)?\.css$`)
 
-// StyleSheetOf is where the style of a writer's pages is; "": they look like all others.
+// StyleSheetOf is the path of an author's style sheet; "": the default style.
 func StyleSheetOf(w author.Writer) string {
 	name := strings.TrimPrefix(w.Accent, "#")
 	if w.Theme != "" {
@@ -53,7 +52,7 @@ func StyleSheetOf(w author.Writer) string {
 	return "/static/tint/" + name
 }
 
-// tintSheet serves the style of a writer's pages, which its name says whole.
+// serveTint serves an author's style sheet; its name has all parameters.
 func (s *Shell) serveTint(rw http.ResponseWriter, r *http.Request) {
 	m := tintNamePattern.FindStringSubmatch(r.PathValue("file"))
 	if m == nil {
@@ -71,11 +70,11 @@ func (s *Shell) serveTint(rw http.ResponseWriter, r *http.Request) {
 	serve(rw, r, asset{typeOf(".css"), []byte(css), compress([]byte(css), gzip.BestSpeed)}, "public, max-age=86400")
 }
 
-// leastContrast is that of words on what is below them.
+// minContrast is the lowest contrast of text and background.
 const minContrast = 4.5
 
-// tint is the accent as links have it: as near to what the writer chose as can be read
-// on every ground of this light.
+// tint is the accent for links: the nearest colour to the author's choice that is readable on every
+// background of this mode.
 func (p palette) tint(accent string) string {
 	c, ok := rgbOf(accent)
 	if !ok {
@@ -93,7 +92,7 @@ func (p palette) tint(accent string) string {
 	for step := range 21 {
 		if mixed := c.mix(ink, float64(step)/20); worst(mixed) >= minContrast {
 			on, _ := rgbOf(p.color["on-sky"])
-			if contrast(mixed, on) < minContrast { // the words of buttons
+			if contrast(mixed, on) < minContrast { // for the text of buttons
 				on, _ = rgbOf(p.color["paper"])
 			}
 			return "--sky:" + mixed.String() + ";--on-sky:" + on.String() + ";"
@@ -104,7 +103,7 @@ func (p palette) tint(accent string) string {
 
 type rgb [3]float64
 
-// rgbOf reads "#rrggbb" and "#rgb".
+// rgbOf parses "#rrggbb" and "#rgb".
 func rgbOf(s string) (c rgb, ok bool) {
 	if len(s) == 4 {
 		s = "#" + strings.Repeat(s[1:2], 2) + strings.Repeat(s[2:3], 2) + strings.Repeat(s[3:4], 2)
@@ -127,7 +126,7 @@ func (c rgb) String() string {
 	return "#" + hex.EncodeToString([]byte{byte(c[0]), byte(c[1]), byte(c[2])})
 }
 
-// contrast is that of two colours as WCAG 2.2 counts it, from 1 to 21.
+// contrast is the contrast ratio of two colours according to WCAG 2.2, from 1 to 21.
 func contrast(a, b rgb) float64 {
 	la, lb := a.luminance(), b.luminance()
 	return (max(la, lb) + .05) / (min(la, lb) + .05)

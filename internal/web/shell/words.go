@@ -34,7 +34,7 @@ func FormatQuantity[N int | int64](n N, one, many string) string {
 	return FormatCount(n) + " " + many
 }
 
-// FormatDuration writes a duration in the unit that a person would say it in.
+// FormatDuration writes a duration in a unit that fits its size.
 func FormatDuration(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -63,11 +63,11 @@ func trimZero(f float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(f, 'f', 1, 64), ".0")
 }
 
-// Moment is a time as a page shows it.
+// Moment is a time for a page.
 type Moment struct {
 	ISO   string // for the datetime attribute
 	Exact string // for the title
-	Text  string // relative, as of when the page was made
+	Text  string // relative to the time of the page
 	Zero  bool
 }
 
@@ -83,7 +83,7 @@ func NewMoment(now, t time.Time) Moment {
 	}
 }
 
-// RelativeTime is the distance in words, the same ones as static/base.js uses.
+// RelativeTime is the distance from now to t in words, the same words as in static/base.js.
 func RelativeTime(now, t time.Time) string {
 	d := now.Sub(t)
 	if d < 0 {
@@ -91,7 +91,7 @@ func RelativeTime(now, t time.Time) string {
 			return "now"
 		}
 		if d = -d; d >= time.Hour {
-			d += 30 * time.Minute // the nearest hour: what ends in 24 h 59 min does not end in 24 h
+			d += 30 * time.Minute // round to the nearest hour: 24 h 59 min is 25 h
 		}
 		return "in " + FormatDuration(d.Truncate(time.Second))
 	}
@@ -104,8 +104,8 @@ func RelativeTime(now, t time.Time) string {
 	return t.UTC().Format("2 Jan 2006")
 }
 
-// CleanText makes a stranger's text fit for a page: valid UTF-8, no control
-// characters, no more than limit characters.
+// CleanText makes foreign text safe to show: valid UTF-8, no control characters, at most limit
+// characters.
 func CleanText(s string, limit int) string {
 	if len(s) > limit*utf8.UTFMax {
 		s = s[:limit*utf8.UTFMax]
@@ -127,7 +127,7 @@ func CleanText(s string, limit int) string {
 	return string(runes[:limit-1]) + "…"
 }
 
-// ShortURL is an address without what every address has.
+// ShortURL is a URL without its scheme and "www.".
 func ShortURL(address string) string {
 	s := CleanText(address, 160)
 	for _, prefix := range []string{"https://", "http://"} {
@@ -139,8 +139,7 @@ func ShortURL(address string) string {
 	return strings.TrimPrefix(s, "www.")
 }
 
-// HostOf is the host, and the port if it says one, of a callback: all that
-// strangers may see of it.
+// HostOf is the host of a callback, and its port if there is one. Pages show no other part of it.
 func HostOf(callback string) string {
 	u, err := url.Parse(callback)
 	if err != nil || u.Host == "" {
@@ -155,13 +154,13 @@ func IsWebURL(s string) bool {
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
 }
 
-// ParseFeedURL checks what a person wrote as a feed's address.
+// ParseFeedURL checks the feed URL that a user typed.
 func ParseFeedURL(s string) (string, error) {
 	s = strings.TrimSpace(s)
 	return s, rsscloud.CheckFeedURL(s)
 }
 
-// JoinWords joins words the way a sentence does.
+// JoinWords joins words with commas and "and".
 func JoinWords(words []string) string {
 	switch n := len(words); n {
 	case 0:
@@ -173,8 +172,8 @@ func JoinWords(words []string) string {
 	}
 }
 
-// PlainLanguage is a language of two letters, with a region of two if it has one, as
-// most feeds have it; "" for others.
+// PlainLanguage returns a tag of two letters, with or without a region of two letters; "" for all
+// others.
 func PlainLanguage(tag string) string {
 	letters := func(s string) bool {
 		return len(s) == 2 && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == ""
@@ -186,8 +185,7 @@ func PlainLanguage(tag string) string {
 	return tag
 }
 
-// ProtocolName are the ways in which a subscriber is told, in words that fit after
-// "by".
+// ProtocolName is the protocol of a subscriber, in words that fit after "by".
 func ProtocolName(protocol string) string {
 	switch protocol {
 	case hub.HTTPPost:
@@ -206,7 +204,7 @@ func ProtocolName(protocol string) string {
 	return CleanText(protocol, 20)
 }
 
-// Paragraphs parts plain text where it has empty lines.
+// Paragraphs splits plain text at empty lines.
 func Paragraphs(s string, limit int) (all []string, cut bool) {
 	if len(s) > limit {
 		s, cut = s[:limit], true
@@ -219,7 +217,7 @@ func Paragraphs(s string, limit int) (all []string, cut bool) {
 	return all, cut
 }
 
-// FormatBytes writes a size in the unit that a person would say it in.
+// FormatBytes writes a size in a unit that fits it.
 func FormatBytes(n int64) string {
 	switch {
 	case n < 1000:
@@ -232,7 +230,7 @@ func FormatBytes(n int64) string {
 	return trimZero(float64(n)/1e9) + " GB"
 }
 
-// IsSafeURL reports what may be the target of a link that a stranger wrote.
+// IsSafeURL reports whether a foreign URL may be the target of a link.
 func IsSafeURL(s string) bool {
 	return len(s) <= MaxURL && utf8.ValidString(s) && strings.IndexFunc(s, unicode.IsControl) < 0 && IsWebURL(s)
 }

@@ -19,21 +19,20 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Bounds of what the page for writing sends.
+// Limits of the form for a post.
 const (
-	maxFormBytes = 3 << 20 // bytes of its fields: what is written may be a quarter of a MiB, and is a third of what it is here
+	maxFormBytes = 3 << 20 // bytes of its fields: a text may be 256 KiB and take three times that in the form
 	MaxFields    = 1000    // fields and files
 )
 
-// sent is what came of a form: its fields, and the files that came with it, which are kept already.
+// sent is a received form: its fields, and its files, which are stored already.
 type sent struct {
 	fields url.Values
 	files  []author.File
-	wrong  string // why a file was not taken; the fields are there all the same
+	wrong  string // the error of a file; the fields are valid all the same
 }
 
-// readSent reads a form, whose files are kept for a user as they come; those of nobody
-// are left.
+// readSent reads a form and stores its files for the user; without a user it ignores them.
 func (s *Pages) readSent(rw http.ResponseWriter, r *http.Request, user string) (*sent, error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -43,12 +42,12 @@ func (s *Pages) readSent(rw http.ResponseWriter, r *http.Request, user string) (
 	default:
 		return nil, fault.New(fault.Invalid, "This takes a form. Nothing was done.")
 	}
-	_ = http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(shell.FormTimeout)) // else the server's own holds
+	_ = http.NewResponseController(rw).SetWriteDeadline(time.Now().Add(shell.FormTimeout)) // else the server's default applies
 	body, err := io.ReadAll(http.MaxBytesReader(rw, r.Body, maxSent))
 	if err != nil {
 		return nil, badForm(err)
 	}
-	if bytes.Count(body, []byte("&")) >= MaxFields { // before each takes room of its own
+	if bytes.Count(body, []byte("&")) >= MaxFields { // before parsing, because each field allocates memory
 		return nil, tooLargeForm()
 	}
 	fields, err := url.ParseQuery(string(body))
@@ -69,10 +68,10 @@ func badForm(err error) error {
 	return fault.Wrap(fault.Invalid, err, "The form broke off on its way. Nothing was done; go back and send it again.")
 }
 
-// readParts reads a form that files may come with.
+// readParts reads a multipart form, which may have files.
 func (s *Pages) readParts(rw http.ResponseWriter, r *http.Request, user, boundary string) (*sent, error) {
 	got := &sent{fields: url.Values{}}
-	// A file may take long, but each piece of it may not.
+	// An upload may take long, but each piece has a deadline.
 	parts := multipart.NewReader(&shell.PatientReader{Source: r.Body, Controller: http.NewResponseController(rw)}, boundary)
 	left := int64(maxFormBytes)
 	for n := 0; ; n++ {
@@ -101,8 +100,7 @@ func (s *Pages) readParts(rw http.ResponseWriter, r *http.Request, user, boundar
 	}
 }
 
-// keepFile keeps one file that came with a form. What is wrong with it does not keep the
-// form from being read.
+// keepFile stores one file of a form. Its error does not stop the reading of the form.
 func (s *Pages) keepFile(ctx context.Context, got *sent, user string, part *multipart.Part) {
 	switch {
 	case user == "":
@@ -125,7 +123,7 @@ func (s *Pages) keepFile(ctx context.Context, got *sent, user string, part *mult
 	got.files = append(got.files, f)
 }
 
-// sentName is the last part of what a file is called where it came from.
+// sentName is the last part of the file name that the client sent.
 func sentName(s string) string {
 	if i := strings.LastIndexAny(s, `/\`); i >= 0 {
 		s = s[i+1:]
@@ -133,7 +131,7 @@ func sentName(s string) string {
 	return shell.CleanText(s, 200)
 }
 
-// readPostForm is the form as a form has it.
+// readPostForm returns the post form of form values.
 func readPostForm(v url.Values, user string) postForm {
 	one := func(name string, limit int) string { return shell.CleanText(strings.TrimSpace(v.Get(name)), limit) }
 	number := func(name string) int64 {
@@ -154,7 +152,7 @@ func readPostForm(v url.Values, user string) postForm {
 	if f.Writer == "" {
 		f.Writer = user
 	}
-	// What is known of the item that is answered belongs to its address.
+	// The stored data of the answered item is valid for its URL only.
 	if f.Reply.URL != "" && f.Reply.URL == one("reply-of", 4096) {
 		f.Reply.GUID, f.Reply.Feed, f.Reply.Title = one("reply-guid", 2000), one("reply-feed", 2048), one("reply-title", 300)
 	}
@@ -177,7 +175,7 @@ func readPostForm(v url.Values, user string) postForm {
 	return f
 }
 
-// proseOf is a text as it was typed, with the line ends of this side.
+// proseOf is a typed text with normalized line ends.
 func proseOf(s string) string {
 	if !utf8.ValidString(s) {
 		s = strings.ToValidUTF8(s, "\uFFFD")
@@ -185,7 +183,7 @@ func proseOf(s string) string {
 	return strings.ReplaceAll(s, "\r\n", "\n")
 }
 
-// add puts files that were kept on the form.
+// add puts stored files into the form.
 func (f *postForm) add(s *Pages, files []author.File) {
 	for _, file := range files {
 		f.Files = append(f.Files, s.fileField(file))

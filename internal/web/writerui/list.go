@@ -14,10 +14,10 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// Posts on one page, by what is shown.
+// Posts on a page.
 const (
 	maxListedPosts = 30
-	postsFirst     = 5 // of each kind, where all kinds are shown
+	postsFirst     = 5 // of each kind, on the page with all kinds
 )
 
 type wroteView struct {
@@ -26,7 +26,7 @@ type wroteView struct {
 	Undo    *shell.UndoBar
 	Done    string
 	Query   string
-	Show    string // "": something of everything
+	Show    string // "": all kinds
 	Tabs    []wroteTab
 	Lists   []wroteList
 }
@@ -36,22 +36,22 @@ type wroteTab struct {
 	Here        bool
 }
 
-// wroteList is posts of one kind.
+// wroteList is a list of posts of one kind.
 type wroteList struct {
-	Words string // what they are; "" where the tab says it
+	Words string // heading; "": the tab has it
 	Rows  []wroteRow
-	More  string // where the next ones are; "": there are none
-	All   string // likewise all of them
+	More  string // URL of the next page; "": none
+	All   string // URL of the complete list; "": none
 }
 
 // wroteRow is a post in a list.
 type wroteRow struct {
 	ID      int64
 	Base    int64
-	Words   string // its title or its first words
+	Words   string // its title or first words
 	State   string
-	Note    string // "" or what is special about it
-	Href    string // where everybody sees it; "": nobody does
+	Note    string // unusual state, or ""
+	Href    string // public page; "": none
 	Edit    string
 	When    shell.Moment
 	Tags    []string
@@ -59,7 +59,7 @@ type wroteRow struct {
 	Warning string // about a post over the limit; ""
 }
 
-// kinds of posts, as the address and the page have them.
+// postKinds lists the kinds of posts by their names in the URL and on the page.
 func postKinds() []struct {
 	Show, Words string
 	State       author.State
@@ -73,7 +73,7 @@ func postKinds() []struct {
 	}
 }
 
-// postsPage lists what its author wrote.
+// postsPage lists the posts of the user.
 func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	q := r.URL.Query()
 	v := wroteView{View: s.NewView(r, "Your posts", "/write"), Query: shell.CleanText(strings.TrimSpace(q.Get("q")), 200), Show: q.Get("show")}
@@ -116,7 +116,7 @@ func (s *Pages) postsPage(rw http.ResponseWriter, r *http.Request, session accou
 	s.Render(rw, r, http.StatusOK, "writeposts", v)
 }
 
-// postsOf is a page of the posts in one state, all of which are at link.
+// postsOf returns a page of the posts in one state; link is the URL of the complete list.
 func (s *Pages) postsOf(r *http.Request, user string, state author.State, v wroteView, link string) (wroteList, error) {
 	limit := maxListedPosts
 	if v.Show == "" && state != author.Published {
@@ -141,7 +141,7 @@ func (s *Pages) postsOf(r *http.Request, user string, state author.State, v wrot
 	all = all[:min(len(all), limit)]
 	for _, p := range all {
 		if p.State == author.Deleted && author.EditedPost(p) != 0 {
-			continue // its post has what was in it, or its author threw it away
+			continue // published with its post, or discarded
 		}
 		list.Rows = append(list.Rows, s.wroteRow(r.Context(), p, v))
 	}
@@ -177,7 +177,7 @@ func (s *Pages) wroteRow(_ context.Context, p author.Post, v wroteView) wroteRow
 	return row
 }
 
-// wordsOfPost is how its author knows a post.
+// wordsOfPost is the text of a post in lists.
 func wordsOfPost(p author.Post) string {
 	text := p.Title
 	if text == "" {
@@ -198,7 +198,7 @@ func wordsOfPost(p author.Post) string {
 	return shell.CleanText(text, 140)
 }
 
-// doDeletePost takes a post away; for a minute the next page offers to take that back.
+// doDeletePost deletes a post; the next page offers to undo it for a minute.
 func (s *Pages) doDeletePost(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	got, post, ok := s.onPost(rw, r, session)
 	if !ok {
@@ -216,7 +216,7 @@ func (s *Pages) doDeletePost(rw http.ResponseWriter, r *http.Request, session ac
 	s.redirect(rw, r, "/write/posts?did=deleted&done="+strconv.FormatInt(post.ID, 10))
 }
 
-// doUndoPost takes the last change of a post back.
+// doUndoPost undoes the last change of a post.
 func (s *Pages) doUndoPost(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	_, post, ok := s.onPost(rw, r, session)
 	if !ok {
@@ -237,7 +237,7 @@ func (s *Pages) doUndoPost(rw http.ResponseWriter, r *http.Request, session acco
 	s.redirect(rw, r, "/write/"+strconv.FormatInt(post.ID, 10)+"?did="+did)
 }
 
-// undoneWords says which change of a post was undone; "": did names none.
+// undoneWords describes an undone change of a post; "": did is unknown.
 func undoneWords(did string, p author.Post) string {
 	now := map[author.State]string{author.Draft: "a draft", author.Scheduled: "scheduled", author.Published: "published"}[p.State]
 	switch did {
@@ -253,7 +253,7 @@ func undoneWords(did string, p author.Post) string {
 	return ""
 }
 
-// onPost reads a small form about the post that the path names.
+// onPost reads a small form about the post in the path.
 func (s *Pages) onPost(rw http.ResponseWriter, r *http.Request, session account.Session) (*sent, author.Post, bool) {
 	got, err := s.readSent(rw, r, "")
 	if err != nil {
@@ -264,5 +264,5 @@ func (s *Pages) onPost(rw http.ResponseWriter, r *http.Request, session account.
 	return got, post, ok
 }
 
-// tagsOfRow is how many categories the list of posts shows of one.
+// tagsOfRow is the maximum number of categories of a post in the list.
 const tagsOfRow = 8

@@ -14,23 +14,23 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// maxOPML is how long an outline from elsewhere may be, in bytes.
+// maxOPML is the maximum size of an imported outline in bytes.
 const maxOPML = 2 << 20
 
-// outliner is the part of a form in which the posts within a post are written: the
-// script's field, and a plain one for browsers without script.
+// outliner is the part of a form for the posts within a post: a field for the script, and a plain
+// one for browsers without script.
 type outliner struct {
 	JSON  string // []author.Node
-	Text  string // the same, with only the words
+	Text  string // the texts only
 	Count int
 	Rows  int // of the plain field
 }
 
-// Outliner is the outline of the form, to be edited.
+// Outliner is the outline of the form for editing.
 func (f postForm) Outliner() outliner {
 	nodes, err := author.ReadOutline(f.Outline)
 	if err != nil {
-		return outliner{Rows: 8} // what is wrong with it is told beside the form
+		return outliner{Rows: 8} // the page shows the error next to the form
 	}
 	o := outliner{JSON: f.Outline, Text: author.WriteOutline(nodes), Count: nodeCount(nodes)}
 	o.Rows = min(max(8, strings.Count(o.Text, "\n")+2), 40)
@@ -47,7 +47,7 @@ func nodeCount(nodes []author.Node) int {
 
 type outlineTool struct{ Do, Label, Keys string }
 
-// Tools are the buttons of the outliner, in their order.
+// Tools lists the buttons of the outliner in order.
 func (outliner) Tools() []outlineTool {
 	return []outlineTool{
 		{"add", "New", "Enter"}, {"indent", "Indent", "Tab"}, {"outdent", "Outdent", "Shift+Tab"},
@@ -57,15 +57,15 @@ func (outliner) Tools() []outlineTool {
 	}
 }
 
-// outlineOfForm is the outline of a form as JSON. Only browsers without script send the
-// plain field; what it has no room for is taken from the other.
+// outlineOfForm returns the outline of a form as JSON. Only browsers without script send the plain
+// field; the other field supplies what it cannot hold.
 func outlineOfForm(v url.Values) string {
 	whole := strings.ToValidUTF8(v.Get("outline"), "\uFFFD")
 	if !v.Has("outline-text") {
 		return whole
 	}
 	nodes, err := author.ParseOutline(v.Get("outline-text"))
-	if err != nil { // there are too many: they are counted again when they are saved
+	if err != nil { // too many nodes; saving reports the error
 		for line := range strings.Lines(v.Get("outline-text")) {
 			nodes = append(nodes, author.Node{Text: strings.TrimSpace(line)})
 		}
@@ -77,18 +77,18 @@ func outlineOfForm(v url.Values) string {
 	}
 	b, err := json.Marshal(nodes)
 	if err != nil {
-		return whole // it has no value that could not be written
+		return whole // every value can be encoded
 	}
 	return string(b)
 }
 
-// readOPML answers an outline of another program as headlines, for the script.
+// readOPML converts an imported outline to headlines for the script.
 func (s *Pages) readOPML(rw http.ResponseWriter, r *http.Request, _ account.Session) {
 	editorResponse := func(code int, v any) {
 		rw.Header().Set("Content-Type", "application/json; charset=utf-8")
 		rw.Header().Set("Cache-Control", "no-store")
 		rw.WriteHeader(code)
-		_ = json.NewEncoder(rw).Encode(v) // whoever asked has gone
+		_ = json.NewEncoder(rw).Encode(v) // the client may be gone
 	}
 	refuse := func(text string) { editorResponse(http.StatusUnprocessableEntity, map[string]string{"error": text}) }
 	var body bytes.Buffer
@@ -112,7 +112,7 @@ func (s *Pages) readOPML(rw http.ResponseWriter, r *http.Request, _ account.Sess
 	}
 }
 
-// saveOPML answers the outline of a form, as it is, as a file.
+// saveOPML sends the outline of a form as a file.
 func (s *Pages) saveOPML(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	got, err := s.readSent(rw, r, "")
 	if err != nil {
@@ -138,5 +138,5 @@ func (s *Pages) saveOPML(rw http.ResponseWriter, r *http.Request, session accoun
 	rw.Header().Set("Content-Type", "text/x-opml; charset=utf-8")
 	rw.Header().Set("Content-Disposition", `attachment; filename="outline.opml"`)
 	rw.Header().Set("Cache-Control", "no-store")
-	_, _ = doc.WriteTo(rw) // whoever asked has gone
+	_, _ = doc.WriteTo(rw) // the client may be gone
 }

@@ -13,13 +13,13 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// postForm is a post as the form has it: everything as it was filled in, so that it comes
-// back as it was whatever is wrong with it.
+// postForm is a post as form values, exactly as typed, so that the page can show them again after
+// an error.
 type postForm struct {
-	ID, Base       int64 // of the post and of its revision that this began with; 0: it is new
-	Copy, CopyBase int64 // likewise of the draft that keeps a change of a post that is published
+	ID, Base       int64 // of the post and of the revision loaded; 0: new
+	Copy, CopyBase int64 // the same for the draft with unpublished changes of the post
 	Key            string
-	Writer         string // who began it
+	Writer         string // the user who opened the form
 
 	Title, Source, Link, Language, Categories string
 
@@ -28,22 +28,22 @@ type postForm struct {
 	Files   []fileField
 	Reply   author.Reply
 
-	// When is "2026-11-22T15:04" in a zone of Offset minutes east of UTC; Was is what it
-	// said when the page was made: its seconds are not on the page.
+	// When is "2026-11-22T15:04" in a zone Offset minutes east of UTC; Was is its value when the
+	// page was made, because the page has no seconds.
 	When, Was, Offset string
 }
 
-// fileField is an enclosure on the form.
+// fileField is an enclosure in the form.
 type fileField struct {
 	URL, Type, Length, Title, Alt string
 
-	Bad string // what is wrong with it
+	Bad string // the error of the file
 }
 
-// Picture reports that it can be seen.
+// HasImage reports whether the file is an image.
 func (f fileField) HasImage() bool { return strings.HasPrefix(f.Type, "image/") }
 
-// Name is how people know it.
+// Name is the file name for people.
 func (f fileField) Name() string {
 	if f.Title != "" {
 		return f.Title
@@ -63,12 +63,12 @@ func (f fileField) Size() string {
 	return shell.FormatBytes(n)
 }
 
-// Here reports that it is a file of this server.
+// Here reports whether the file is hosted on this server.
 func (f fileField) Here() bool {
 	return strings.HasPrefix(f.URL, "/") && !strings.HasPrefix(f.URL, "//")
 }
 
-// postFormOf is a post that is there, to be changed.
+// postFormOf returns the form of a stored post.
 func postFormOf(p author.Post, zone *time.Location) postForm {
 	f := postForm{ID: p.ID, Base: p.Revision, Key: p.Key, Writer: p.User}
 	f.fill(p.Content)
@@ -83,7 +83,7 @@ func postFormOf(p author.Post, zone *time.Location) postForm {
 	return f
 }
 
-// fill puts what is written on the form.
+// fill puts content into the form.
 func (f *postForm) fill(c author.Content) {
 	f.Title, f.Source, f.Link, f.Language, f.Format = c.Title, c.Source, c.Link, c.Language, c.Format
 	f.Categories = strings.Join(c.Categories, ", ")
@@ -101,8 +101,8 @@ func (f *postForm) fill(c author.Content) {
 	}
 }
 
-// apply makes the content say what is on the form. What the form has no field for
-// stays. The fault is about the outline.
+// apply puts the values of the form into the content. Properties without a field are kept. The
+// error is about the outline.
 func (f *postForm) apply(c *author.Content) error {
 	var nodes []author.Node
 	if f.Outline != "" {
@@ -119,10 +119,10 @@ func (f *postForm) apply(c *author.Content) error {
 	for _, file := range f.Files {
 		e := author.Enclosure{URL: file.URL}
 		if at := slices.IndexFunc(before, func(b author.Enclosure) bool { return b.URL == file.URL }); at >= 0 {
-			e = before[at] // how long it plays stays
+			e = before[at] // keeps its duration
 		}
 		e.Type, e.Title, e.Alt = file.Type, file.Title, file.Alt
-		e.Length, _ = strconv.ParseInt(file.Length, 10, 64) // what is no number is not known
+		e.Length, _ = strconv.ParseInt(file.Length, 10, 64) // an invalid number means unknown
 		e.Length = max(e.Length, 0)
 		c.Enclosures = append(c.Enclosures, e)
 	}
@@ -134,7 +134,7 @@ func (f *postForm) apply(c *author.Content) error {
 	return nil
 }
 
-// labels are the categories, which commas part.
+// labels returns the categories, which are separated by commas.
 func (f *postForm) labels() []string {
 	var all []string
 	for l := range strings.SplitSeq(f.Categories, ",") {
@@ -145,16 +145,15 @@ func (f *postForm) labels() []string {
 	return all
 }
 
-// blank reports that nothing is written yet.
+// isEmpty reports whether the form has no text.
 func (f *postForm) isEmpty() bool {
 	return strings.TrimSpace(f.Title+f.Source+f.Link+f.Categories+f.Outline) == "" && len(f.Files) == 0 && f.Reply == author.Reply{}
 }
 
-// minuteForm is how browsers write a moment of a clock on the wall.
+// minuteForm is the format of datetime-local fields.
 const minuteForm = "2006-01-02T15:04"
 
-// moment is when the post is to be published, or the date that it has; zero: the form
-// does not say, or says what it said before.
+// moment is the date to set; zero: none, or the same as before.
 func (f *postForm) moment() (time.Time, error) {
 	if f.When == f.Was {
 		return time.Time{}, nil
@@ -162,7 +161,7 @@ func (f *postForm) moment() (time.Time, error) {
 	return f.date()
 }
 
-// date is the date on the form; zero: there is none.
+// date is the date in the form; zero: none.
 func (f *postForm) date() (time.Time, error) {
 	if f.When == "" {
 		return time.Time{}, nil
@@ -180,7 +179,7 @@ func (f *postForm) date() (time.Time, error) {
 	return time.Time{}, fault.In(fault.New(fault.Invalid, "%q is no date and time: write it as 2026-11-22 15:04.", shell.CleanText(f.When, 40)), "at")
 }
 
-// at says how far the clock of the page is from UTC, where the form does not.
+// at sets the offset of the form from the user's zone, unless the form has one.
 func (f *postForm) at(zone *time.Location, now time.Time) {
 	if f.Offset != "" {
 		return

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-// Posts is what the pages ask of what people write here; *author.Posts is one.
+// Posts is the interface to posts for the pages; *author.Posts implements it.
 type Posts interface {
 	PostEditor
 	PostList
@@ -32,24 +32,24 @@ type PostList interface {
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
 	Counts(ctx context.Context, user string, what author.CountOf, prefix string, limit int) ([]author.Count, error)
 	Path(p author.Post) string
-	Warning(p author.Post) string // about a published post that is over the limit; ""
+	Warning(p author.Post) string // about a published post over the limit; ""
 	ToOPML(p author.Post) *opml.Document
 }
 
-// Profile is what a writer says of himself.
+// Profile reads and changes the profile of an author.
 type Profile interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, via string) (author.Writer, error)
 }
 
-// Files is what the pages ask of the files that people put beside their posts.
+// Files is the interface to the files of posts for the pages.
 type Files interface {
-	// Put keeps what r gives to its end. fault.TooMany: there is no more room for this
-	// user; fault.Invalid: it is larger than files may be, or of a type that is not taken.
+	// Put stores the content of r. fault.TooMany: the user's quota is used up; fault.Invalid: the
+	// file is too large or its type is not allowed.
 	Put(ctx context.Context, user, name, contentType string, r io.Reader) (author.File, error)
-	// Describe finds out type and length of a file that is here or elsewhere. The faults are
-	// for people.
+	// Describe returns type and length of a file on this server or another one. The messages of its
+	// faults are for users.
 	Describe(ctx context.Context, address string) (author.Enclosure, error)
-	// Path is where the file is read, "/USER/media/<16 hex>/<name>".
+	// Path is the path of the file, "/USER/media/<16 hex>/<name>".
 	Path(f author.File) string
 }

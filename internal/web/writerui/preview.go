@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-// lookOf is a post as its own page shows it. A post that has no date yet shows the current time.
+// previewOf renders a post as on its own page. A post without a date shows the current time.
 func (s *Pages) previewOf(ctx context.Context, p author.Post) (template.HTML, error) {
 	if p.PublishedAt.IsZero() {
 		p.PublishedAt = s.CurrentTime()
@@ -18,20 +18,20 @@ func (s *Pages) previewOf(ctx context.Context, p author.Post) (template.HTML, er
 	if err != nil {
 		return "", err
 	}
-	e.Path = "" // it leads nowhere before the post is published
+	e.Path = "" // there is no page before the post is published
 	var out strings.Builder
 	err = s.ExecutePart(&out, "write", "look", e)
 	return template.HTML(out.String()), err
 }
 
-// looked measures what is on a form and, when look is set, shows it as readers see it. What else
-// is wrong with the form does not matter here: a field that is not valid is left out.
+// measureAndPreview measures the text of a form and, if look is set, renders it as readers see it.
+// Fields with errors are left out.
 func (s *Pages) measureAndPreview(ctx context.Context, f *postForm, user string, look bool) (m author.Measure, html template.HTML, err error) {
 	var c author.Content
 	if err = f.apply(&c); err != nil {
 		return m, "", err
 	}
-	// The link is part of the measure: its URL does not count where the text repeats it.
+	// The link is part of the measure: its URL does not count if the text repeats it.
 	words := author.Content{Title: c.Title, Source: c.Source, Format: c.Format, Outline: c.Outline, Link: c.Link}
 	made, m, err := s.Posts.Preview(words)
 	if err != nil && topField(err) == "link" {

@@ -16,15 +16,15 @@ type profileView struct {
 	Mine        string
 	Message     string
 	Profile     author.Profile
-	Tinted      bool   // the author's page has a colour of its own
-	PingTargets string // one a line
+	Tinted      bool   // the author's page has its own colour
+	PingTargets string // one per line
 	Files       bool
-	Kinds       []string // of sinks
+	Kinds       []string // of ping targets
 
 	NameWrong, EmailWrong, TitleWrong, BlurbWrong, LinkWrong, LanguageWrong, AccentWrong, AvatarWrong, PingTargetsError, AllWrong string
 }
 
-// profilePage is what an author says of himself.
+// profilePage shows the profile of the user.
 func (s *Pages) profilePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	w, err := s.Posts.Writer(r.Context(), session.User)
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Pages) showProfile(rw http.ResponseWriter, r *http.Request, status int,
 	s.Render(rw, r, status, "profile", v)
 }
 
-// doProfile changes it.
+// doProfile changes the profile.
 func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	got, err := s.readSent(rw, r, session.User)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *Pages) doProfile(rw http.ResponseWriter, r *http.Request, session accou
 	http.Redirect(rw, r, "/account/author?done=saved", http.StatusSeeOther)
 }
 
-// misfit puts what is wrong beside the field that it is about.
+// setError puts the error next to its field.
 func (v *profileView) setError(err error) {
 	at := &v.AllWrong
 	if fault.CodeOf(err) == fault.Invalid {
@@ -117,7 +117,7 @@ func (v *profileView) setError(err error) {
 	*at = shell.Reason(err)
 }
 
-// sinkLines are the servers that an author has told besides, one a line.
+// pingTargetLines checks the ping targets of an author, one per line.
 func pingTargetLines(text string) (all []string, wrong string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		if line = strings.TrimSpace(line); line == "" {

@@ -8,10 +8,10 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// maxSent is how many bytes of a form without files are read.
-const maxSent = 3 * maxFormBytes // each byte may be written as three
+// maxSent is the maximum size in bytes of a form without files.
+const maxSent = 3 * maxFormBytes // percent-encoding takes three bytes for one
 
-// Routes are the pages to write on and what their script asks for.
+// Routes lists the pages for writing and the endpoints of their script.
 func (s *Pages) Routes() []route.Route {
 	get := func(path, purpose string, page func(http.ResponseWriter, *http.Request, account.Session)) route.Route {
 		return route.Route{Method: http.MethodGet, Path: path, Handler: s.WithSession(page), Protection: route.Session, Purpose: purpose}

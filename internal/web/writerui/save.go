@@ -12,11 +12,11 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// again is the way back in for whoever was signed out while he wrote.
+// again is the sign-in form for a user whose session ended while writing.
 type again struct{ Name, Wrong string }
 
-// doWrite is the form of the page: what its button says is done, or the form comes back
-// with all that was in it.
+// doWrite handles the form of the page: it does what the button means, or shows the form again with
+// all its values.
 func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
 	rw.Header().Set("Cache-Control", "no-store")
 	session, err := s.FindVisitor(r)
@@ -37,7 +37,7 @@ func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if v.Form.Writer != session.User {
-		// It was begun by somebody else in this browser: his post stays as it is.
+		// Another user of this browser began the form: that user's post stays unchanged.
 		f := &v.Form
 		v.Wrong.All = "This was begun as " + f.Writer + ", and you are signed in as " + session.User + ". Nothing was done yet; what you publish now is yours."
 		f.ID, f.Base, f.Copy, f.CopyBase, f.Key, f.Writer = 0, 0, 0, 0, s.newPostForm("").Key, session.User
@@ -53,7 +53,7 @@ func (s *Pages) doWrite(rw http.ResponseWriter, r *http.Request) {
 	s.submit(rw, r, session.User, got.fields.Get("do"), v)
 }
 
-// act does what a button says.
+// submit does what a button of the form means.
 func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user, do string, v writeView) {
 	f := &v.Form
 	if f.ID != 0 {
@@ -107,9 +107,8 @@ func (s *Pages) submit(rw http.ResponseWriter, r *http.Request, user, do string,
 	s.redirect(rw, r, to+"?did="+did+"&done="+strconv.FormatInt(post.ID, 10))
 }
 
-// see ends a request that has changed something with the page that shows it. The script of the
-// page gets the path and goes there itself: if it followed a redirect, that page would be
-// loaded twice.
+// redirect ends a request that has changed data with the page that shows the result. The script
+// receives the path in JSON and navigates itself; a redirect would load that page twice.
 func (s *Pages) redirect(rw http.ResponseWriter, r *http.Request, path string) {
 	if r.Header.Get("Accept") == "application/json" {
 		sendAnswer(rw, http.StatusOK, editorResponse{OK: true, Path: path})
@@ -118,7 +117,7 @@ func (s *Pages) redirect(rw http.ResponseWriter, r *http.Request, path string) {
 	http.Redirect(rw, r, path, http.StatusSeeOther)
 }
 
-// publish is what the buttons do by which readers see something else.
+// publish handles the buttons that change the published post.
 func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (author.Post, string, error) {
 	f := &v.Form
 	at, err := f.moment()
@@ -128,7 +127,7 @@ func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (aut
 	e := author.Edit{User: user, ID: f.ID, Base: f.Base, Key: f.Key, Via: "write", Change: f.apply, To: author.Published, At: at}
 	did := "published"
 	switch {
-	case do == "now": // whatever it waited for
+	case do == "now": // even if it was scheduled
 		e.At = s.CurrentTime()
 	case do == "back":
 		e.To, e.At, did = author.Draft, time.Time{}, "back"
@@ -150,23 +149,23 @@ func (s *Pages) publish(ctx context.Context, user, do string, v *writeView) (aut
 	return post, did, nil
 }
 
-// saveDraft saves what is on the form where only its author sees it, and puts on the form what
-// the next save must name.
+// saveDraft saves the form as a draft, and puts into the form the revision that the next save must
+// name.
 func (s *Pages) saveDraft(ctx context.Context, user string, f *postForm) error {
 	d, err := s.Posts.SaveDraft(ctx, author.DraftEdit{User: user, Via: "write", ID: f.ID, Base: f.Base, Draft: f.Copy, DraftBase: f.CopyBase, Key: f.Key, Change: f.apply})
 	f.ID, f.Base, f.Copy, f.CopyBase = d.ID, d.Base, d.Draft, d.DraftBase
 	return err
 }
 
-// discardDraft deletes the draft of a change, as the change is published or given up.
+// discardDraft deletes unpublished changes after they were published or discarded.
 func (s *Pages) discardDraft(ctx context.Context, user string, id int64) {
 	if err := s.Posts.DiscardEditDraft(ctx, user, id, "write"); err != nil {
 		s.Logger().Warn("the draft of a change could not be deleted", "user", user, "post", id, "err", err)
 	}
 }
 
-// notWritten gives the form back with why nothing was done. Where the post is another by now,
-// both versions are on the page.
+// showSaveError shows the form again with the error. After a conflict, the page shows both
+// versions.
 func (s *Pages) showSaveError(rw http.ResponseWriter, r *http.Request, user string, v writeView, err error) {
 	status, _ := shell.StatusOf(err)
 	s.LogFailure(r, err, status)
@@ -174,7 +173,7 @@ func (s *Pages) showSaveError(rw http.ResponseWriter, r *http.Request, user stri
 	text := shell.Reason(err)
 	switch code := fault.CodeOf(err); {
 	case (code == fault.Conflict || code == fault.Gone || code == fault.NotFound) && v.Form.ID != 0 && s.loadOtherVersion(r.Context(), user, &v):
-	case code == fault.NotFound: // it can be saved anew
+	case code == fault.NotFound: // it can be saved as a new post
 		v.Wrong.All = "The post is not there any more. What you wrote is: save it, and it is a new post."
 		v.Form.ID, v.Form.Base, v.Form.Key, v.State = 0, 0, s.newPostForm("").Key, ""
 	case code == fault.Invalid:
@@ -185,8 +184,8 @@ func (s *Pages) showSaveError(rw http.ResponseWriter, r *http.Request, user stri
 	s.showWrite(rw, r, user, status, v)
 }
 
-// differs puts the version beside the form that was saved elsewhere, if there is one.
-// What is sent next replaces it: whoever sends it has seen both.
+// loadOtherVersion puts the version saved elsewhere next to the form, if there is one. The next
+// save replaces it, because the user has seen both.
 func (s *Pages) loadOtherVersion(ctx context.Context, user string, v *writeView) bool {
 	post, err := s.Posts.Get(ctx, user, v.Form.ID)
 	if err != nil {
@@ -207,7 +206,7 @@ func (s *Pages) loadOtherVersion(ctx context.Context, user string, v *writeView)
 	return true
 }
 
-// checkForm looks at each field alone, so that what is wrong can stand beside it.
+// checkForm checks each field separately, so that the page can show errors next to fields.
 func (s *Pages) checkForm(v *writeView) {
 	f, w := &v.Form, &v.Wrong
 	var c author.Content
@@ -232,13 +231,13 @@ func (s *Pages) checkForm(v *writeView) {
 	if _, err := f.moment(); err != nil {
 		w.When = shell.Reason(err)
 	}
-	if !w.any() { // they may be too much together
+	if !w.any() { // each is valid, but not all together
 		w.Source = wrong(c)
 	}
 }
 
-// signedOut keeps what was written by somebody whose session has ended: it stands on the page with
-// which he signs in again.
+// signedOut keeps the values of a form whose session has ended: the page has a form to sign in
+// again.
 func (s *Pages) signedOut(rw http.ResponseWriter, r *http.Request, v writeView, got *sent) {
 	name, password := shell.CleanText(strings.TrimSpace(got.fields.Get("name")), 64), got.fields.Get("password")
 	if name == "" && password == "" {

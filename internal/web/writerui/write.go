@@ -18,36 +18,36 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// writeView is the page on which a post is written.
+// writeView is the page for writing a post.
 type writeView struct {
 	shell.View
 	Form    postForm
-	State   author.State // "": it is new
+	State   author.State // "": new
 	Wrong   wrongs
-	Message string // what was done just now
+	Message string // result of the last action
 	Undo    *shell.UndoBar
-	Done    string // post and key that are saved, for the script to forget what it kept of them
+	Done    string // saved post and key; write.js drops its local copy
 	Theirs  *otherVersion
-	Again   *again // whoever was signed in is not any more
+	Again   *again // the session ended while writing
 
-	HTML    template.HTML // how it will look, when that was asked for
+	HTML    template.HTML // the preview, if requested
 	Looked  bool
 	Measure author.Measure
 	Mode    string
 	Zone    string // in words
 	Known   []author.Count
-	Copy    bool // what stands here is a change that readers do not see yet
-	Files   bool // files are kept here
-	Back    bool // it is what was sent just now
+	Copy    bool // the form has unpublished changes
+	Files   bool // uploads are possible
+	Back    bool // the form has values that were not saved
 }
 
-// ask is a button under the form that opens a field.
+// ask is a button that opens a field of the form.
 type ask struct {
 	ID, Label string
 	Open      bool
 }
 
-// Asks are the fields that are there when somebody asks for them, or has filled them in.
+// Asks lists the optional fields; a field is open if it has a value or the user opened it.
 func (v writeView) Asks() []ask {
 	f, w := v.Form, v.Wrong
 	return []ask{
@@ -61,7 +61,7 @@ func (v writeView) Asks() []ask {
 	}
 }
 
-// Counted is how long the text is, or how much room is left, in the words of the script.
+// Counted is the length of the text, or the characters left, in the words of the script.
 func (v writeView) Counted() string {
 	m := v.Measure
 	switch {
@@ -77,14 +77,13 @@ func (v writeView) Counted() string {
 	return shell.FormatQuantity(m.Characters, "character", "characters")
 }
 
-// Blank is what the script makes the rows of new files of.
+// Blank is the template of the script for new rows of files.
 func (v writeView) Blank() fileField { return fileField{} }
 
-// wrongs are what is wrong, by the field that it stands beside.
+// wrongs has the errors of the form, by field.
 type wrongs struct{ Title, Source, Link, Language, Categories, Files, Reply, Outline, When, All string }
 
-// field is where the form shows what is wrong with the field that err is in; beside the
-// text where err is in none.
+// field returns the place for the error of a field; the text field's if err names none.
 func (w *wrongs) field(err error) *string {
 	switch topField(err) {
 	case "title":
@@ -107,7 +106,7 @@ func (w *wrongs) field(err error) *string {
 	return &w.Source
 }
 
-// topField is the outermost field that err is in: "enclosures" for enclosures[2].url.
+// topField is the outermost field that err names: "enclosures" for enclosures[2].url.
 func topField(err error) string {
 	field := fault.FieldOf(err)
 	if i := strings.IndexAny(field, ".["); i >= 0 {
@@ -118,7 +117,7 @@ func topField(err error) string {
 
 func (w wrongs) any() bool { return w != wrongs{} }
 
-// otherVersion is what was saved elsewhere while this was being written.
+// otherVersion is a version that was saved elsewhere in the meantime.
 type otherVersion struct {
 	Base    int64
 	Source  string
@@ -127,7 +126,7 @@ type otherVersion struct {
 	Deleted bool
 }
 
-// writePage is an empty form.
+// writePage shows an empty form.
 func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	v := writeView{Form: s.newPostForm(session.User)}
 	q := r.URL.Query()
@@ -142,7 +141,7 @@ func (s *Pages) writePage(rw http.ResponseWriter, r *http.Request, session accou
 			return
 		}
 	}
-	// What another page hands over to be written about.
+	// Values that another page passes for a new post.
 	if link := q.Get("link"); shell.IsWebURL(link) {
 		v.Form.Link, v.Form.Title = shell.CleanText(link, 2048), shell.CleanText(q.Get("title"), author.MaxTitle)
 	}
@@ -156,7 +155,7 @@ func (s *Pages) newPostForm(user string) postForm {
 	return postForm{Writer: user, Key: "page-" + rand.Text()}
 }
 
-// editPage is a post that is there, as its author left it.
+// editPage shows a post in the form.
 func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session account.Session) {
 	post, ok := s.ownPost(rw, r, session)
 	if !ok {
@@ -182,7 +181,7 @@ func (s *Pages) editPage(rw http.ResponseWriter, r *http.Request, session accoun
 	s.showWrite(rw, r, session.User, http.StatusOK, v)
 }
 
-// showEditDraft puts a change on the page that was begun before, and that readers do not see yet.
+// showEditDraft puts unpublished changes of a post into the form.
 func (s *Pages) showEditDraft(ctx context.Context, v *writeView, post author.Post, zone *time.Location) {
 	c, err := s.Posts.EditDraft(ctx, post.User, post.ID)
 	if err != nil {
@@ -192,12 +191,12 @@ func (s *Pages) showEditDraft(ctx context.Context, v *writeView, post author.Pos
 	f.fill(c.Content)
 	f.Copy, f.CopyBase, f.Key = c.ID, c.Revision, post.Key
 	v.Form, v.Copy = f, true
-	if post.UpdatedAt.After(c.UpdatedAt) { // it was changed elsewhere since
+	if post.UpdatedAt.After(c.UpdatedAt) { // the post was changed elsewhere since
 		v.Theirs = s.other(ctx, post)
 	}
 }
 
-// ownPost is the post that the path names, of who is signed in.
+// ownPost returns the user's post in the path.
 func (s *Pages) ownPost(rw http.ResponseWriter, r *http.Request, session account.Session) (author.Post, bool) {
 	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	if err != nil || id <= 0 {
@@ -216,7 +215,7 @@ func (s *Pages) ownPost(rw http.ResponseWriter, r *http.Request, session account
 	return post, true
 }
 
-// showWrite adds to v what the page always has.
+// showWrite adds the common data of the page to v.
 func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, status int, v writeView) {
 	name := "Write"
 	if v.Form.ID != 0 {
@@ -234,8 +233,8 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 	v.Back = r.Method == http.MethodPost
 	v.Mode, v.Zone = s.limitMode(), zoneWords(v.Form.Offset)
 	v.User = user
-	if user != "" { // strangers have nothing made of what they send
-		// What is wrong with the form is shown beside its fields.
+	if user != "" { // no rendering for unknown clients
+		// The page shows errors next to their fields.
 		v.Measure, v.HTML, _ = s.measureAndPreview(r.Context(), &v.Form, user, v.Looked)
 	}
 	if user != "" && v.Again == nil {
@@ -245,11 +244,11 @@ func (s *Pages) showWrite(rw http.ResponseWriter, r *http.Request, user string, 
 			return
 		}
 	}
-	s.AllowMedia(rw) // for images and sounds in what readers see
+	s.AllowMedia(rw) // the preview can show images and play media
 	s.Render(rw, r, status, "write", v)
 }
 
-// limitMode is what becomes of a long short post.
+// limitMode is the treatment of a long post without a title.
 func (s *Pages) limitMode() string {
 	if s.LimitMode == "" {
 		return author.LimitWarn
@@ -257,7 +256,7 @@ func (s *Pages) limitMode() string {
 	return s.LimitMode
 }
 
-// other is the version that somebody else saved.
+// other returns the version that was saved elsewhere.
 func (s *Pages) other(ctx context.Context, post author.Post) *otherVersion {
 	html, err := s.previewOf(ctx, post)
 	if err != nil {
@@ -266,8 +265,8 @@ func (s *Pages) other(ctx context.Context, post author.Post) *otherVersion {
 	return &otherVersion{Base: post.Revision, Source: post.Source, HTML: html, When: shell.NewMoment(s.CurrentTime(), post.UpdatedAt), Deleted: post.State == author.Deleted}
 }
 
-// undoOf is the bar that undoes the last change of a post while that can be done, else what was
-// done in words; and which post it is.
+// undoOf returns the bar that undoes the last change of a post while that is possible, else a
+// message; done is the post for the script.
 func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, zone *time.Location) (bar *shell.UndoBar, doneMessage, done string) {
 	doneMessage = didWords(did)
 	post, err := s.Posts.Get(ctx, user, id)
@@ -298,7 +297,7 @@ func (s *Pages) undoOf(ctx context.Context, user string, id int64, did string, z
 	return bar, "", done
 }
 
-// didWords is what an address may say that was done; see said.
+// didWords is the message about the action that the URL names; see doneMessage.
 func didWords(did string) string {
 	return map[string]string{
 		"published": "Published.", "changed": "The change is published.", "deleted": "Deleted.", "scheduled": "Scheduled.",
@@ -307,7 +306,7 @@ func didWords(did string) string {
 	}[did]
 }
 
-// zoneWords names a distance from UTC.
+// zoneWords names an offset from UTC.
 func zoneWords(offset string) string {
 	n, err := strconv.Atoi(offset)
 	if err != nil || n == 0 {
@@ -320,5 +319,5 @@ func zoneWords(offset string) string {
 	return "UTC" + sign + time.Unix(int64(n)*60, 0).UTC().Format("15:04")
 }
 
-// loginAt is where one signs in to go on with what the request was for.
+// loginAt is the URL to sign in and return to path.
 func loginAt(path string) string { return "/login?next=" + url.QueryEscape(path) }

@@ -15,24 +15,24 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// lookWithin is how long the author waits while a file elsewhere is asked what it is.
+// previewTimeout limits the request for the type of a file on another server.
 const previewTimeout = 8 * time.Second
 
-// answer is what the script of the page is told.
+// editorResponse is the JSON reply to write.js.
 type editorResponse struct {
 	OK       bool   `json:"ok"`
-	Error    string `json:"error,omitempty"`    // a sentence for people
-	Conflict bool   `json:"conflict,omitempty"` // somebody else has saved another version
-	Login    string `json:"login,omitempty"`    // where to sign in again
+	Error    string `json:"error,omitempty"`    // a sentence for users
+	Conflict bool   `json:"conflict,omitempty"` // another version was saved elsewhere
+	Login    string `json:"login,omitempty"`    // URL to sign in again
 
-	// Of a draft that was saved; after a button, Path is the page to go on to.
+	// For a saved draft; after a button, Path is the next page.
 	ID       int64  `json:"id,omitempty"`
 	Base     int64  `json:"base,omitempty"`
 	Copy     int64  `json:"copy,omitempty"`
 	CopyBase int64  `json:"copybase,omitempty"`
 	Path     string `json:"path,omitempty"`
 
-	// Of a look at the text.
+	// For a preview.
 	HTML       template.HTML `json:"html,omitempty"`
 	Characters int           `json:"characters,omitempty"`
 	Limit      int           `json:"limit,omitempty"`
@@ -57,8 +57,8 @@ type categoryJSON struct {
 	Posts int64  `json:"posts"`
 }
 
-// forScript makes a door for the script of one that needs a session. Whoever is signed out is
-// told so in words; nothing of it is kept by anybody on the way.
+// forScript wraps an endpoint of the script that needs a session. Signed-out users receive an error
+// in words; caches store nothing.
 func (s *Pages) forScript(do func(http.ResponseWriter, *http.Request, string) (editorResponse, error)) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
 		rw.Header().Set("Cache-Control", "no-store")
@@ -95,7 +95,7 @@ func sendAnswer(rw http.ResponseWriter, status int, a editorResponse) {
 	_ = json.NewEncoder(rw).Encode(a) // the client may be gone
 }
 
-// doDraft saves what is on the form, as often as its author stops typing.
+// doDraft saves the form; the script calls it when the author stops typing.
 func (s *Pages) doDraft(rw http.ResponseWriter, r *http.Request, user string) (editorResponse, error) {
 	got, err := s.readSent(rw, r, user)
 	if err != nil {
@@ -114,7 +114,7 @@ func (s *Pages) doDraft(rw http.ResponseWriter, r *http.Request, user string) (e
 	return editorResponse{ID: f.ID, Base: f.Base, Copy: f.Copy, CopyBase: f.CopyBase, Path: "/write/" + strconv.FormatInt(f.ID, 10)}, nil
 }
 
-// doPreview is how the form will look, and how long it is.
+// doPreview returns the rendered post and its length.
 func (s *Pages) doPreview(rw http.ResponseWriter, r *http.Request, user string) (editorResponse, error) {
 	got, err := s.readSent(rw, r, user)
 	if err != nil {
@@ -128,7 +128,7 @@ func (s *Pages) doPreview(rw http.ResponseWriter, r *http.Request, user string) 
 	return editorResponse{Characters: m.Characters, Limit: m.Limit, Over: m.Over, HTML: html}, nil
 }
 
-// doMedia keeps one file.
+// doMedia stores one file.
 func (s *Pages) doMedia(rw http.ResponseWriter, r *http.Request, user string) (editorResponse, error) {
 	got, err := s.readSent(rw, r, user)
 	switch {
@@ -146,7 +146,7 @@ func fileJSON(f fileField) *fileAnswer {
 	return &fileAnswer{URL: f.URL, Type: f.Type, Length: f.Length, Title: f.Title, Name: f.Name(), Size: f.Size()}
 }
 
-// doFile finds out what a file is that stands elsewhere.
+// doFile returns type and length of a file on another server.
 func (s *Pages) doFile(rw http.ResponseWriter, r *http.Request, user string) (editorResponse, error) {
 	got, err := s.readSent(rw, r, user)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *Pages) doFile(rw http.ResponseWriter, r *http.Request, user string) (ed
 	return editorResponse{File: fileJSON(f)}, nil
 }
 
-// remoteFile asks the server that has a file what it is and how long.
+// remoteFile asks another server for type and length of a file.
 func (s *Pages) remoteFile(ctx context.Context, url string) fileField {
 	f := fileField{URL: url, Length: "0"}
 	if s.Files == nil {
@@ -175,7 +175,7 @@ func (s *Pages) remoteFile(ctx context.Context, url string) fileField {
 	return fileField{URL: e.URL, Type: e.Type, Length: strconv.FormatInt(e.Length, 10), Title: e.Title}
 }
 
-// doCategories are those of the author that begin like that.
+// doCategories returns the author's categories with a prefix.
 func (s *Pages) doCategories(_ http.ResponseWriter, r *http.Request, user string) (editorResponse, error) {
 	counts, err := s.Posts.Counts(r.Context(), user, author.ByCategory, author.CategoryName(shell.CleanText(r.URL.Query().Get("prefix"), 100)), 12)
 	a := editorResponse{Categories: []categoryJSON{}}

@@ -1,5 +1,5 @@
-// Package writerui has the pages to write on: posts with their drafts, files and outlines, the
-// list of posts, and the profile of an author. Start with [Pages].
+// Package writerui has the pages for writing: posts with their drafts, files and outlines, the list
+// of posts, and the profile of an author. Start with [Pages].
 package writerui
 
 import (
@@ -10,22 +10,22 @@ import (
 	"cloudburst/internal/web/content"
 )
 
-// Options are the surroundings of the pages to write on. Posts and Accounts must be set.
+// Options configure the pages for writing. Posts and Accounts must be set.
 type Options struct {
 	Posts     Posts
-	Files     Files // beside posts; nil: none are hosted
+	Files     Files // files of posts; nil: none are hosted
 	Accounts  Passwords
-	LimitMode string // of short posts: author.LimitWarn and so on
-	// ReplyTo describes an item of the user's river as something to answer. Nil: no feeds are read here.
+	LimitMode string // for long posts without a title: author.LimitWarn and so on
+	// ReplyTo describes an item of the user's river for a reply to it. Nil: no feed reader.
 	ReplyTo func(ctx context.Context, user string, id int64) (author.Reply, error)
 }
 
-// Passwords checks who signs in again while writing.
+// Passwords checks the password of users who sign in again while writing.
 type Passwords interface {
 	Check(ctx context.Context, name, password string, from account.Caller) (account.User, error)
 }
 
-// Pages are the pages to write on.
+// Pages has the pages for writing.
 type Pages struct {
 	*content.Renderer
 	Options
