@@ -81,11 +81,11 @@ type Forwardings interface {
 
 // ForwardingLinks handles the links in mails to recipients.
 type ForwardingLinks interface {
-	ConfirmLink(ctx context.Context, isToken string) (forward.Link, error)
-	EndLink(ctx context.Context, isToken string) (forward.Link, error)
-	ConfirmForwarding(ctx context.Context, isToken string) (forward.Link, error)
-	EndForwarding(ctx context.Context, isToken string) (forward.Link, error)
-	AllowForwarding(ctx context.Context, isToken string) (forward.Link, error)
+	ConfirmLink(ctx context.Context, token string) (forward.Link, error)
+	EndLink(ctx context.Context, token string) (forward.Link, error)
+	ConfirmForwarding(ctx context.Context, token string) (forward.Link, error)
+	EndForwarding(ctx context.Context, token string) (forward.Link, error)
+	AllowForwarding(ctx context.Context, token string) (forward.Link, error)
 }
 
 // Listener receives new items; *river.Listener implements it.

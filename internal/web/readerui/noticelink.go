@@ -22,8 +22,8 @@ type noticeLinkView struct {
 
 // confirmNoticePage asks the recipient to confirm. A GET request by a mail scanner changes nothing.
 func (s *noticePages) confirmNoticePage(rw http.ResponseWriter, r *http.Request) {
-	isToken := r.URL.Query().Get("token")
-	l, err := s.River.ConfirmLink(r.Context(), isToken)
+	token := r.URL.Query().Get("token")
+	l, err := s.River.ConfirmLink(r.Context(), token)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
@@ -36,7 +36,7 @@ func (s *noticePages) confirmNoticePage(rw http.ResponseWriter, r *http.Request)
 		v.Lines = []string{"Nothing is to be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
 	default:
 		v.Lines = []string{senderOf(l) + " wants to forward what arrives in their feed reader on this server to " + shell.CleanText(l.Target, 300) + ".", "Each mail has a link that ends it."}
-		v.Action, v.Button = linkAction("/feeds/notices/confirm", isToken), "Confirm"
+		v.Action, v.Button = linkAction("/feeds/notices/confirm", token), "Confirm"
 	}
 	s.showNoticeLink(rw, r, v)
 }
@@ -58,17 +58,17 @@ func (s *noticePages) confirmedNotice(r *http.Request, l forward.Link) noticeLin
 
 // endNoticePage asks whether to end forwarding, because mail programs may open links automatically.
 func (s *noticePages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
-	isToken := r.URL.Query().Get("token")
-	l, err := s.River.EndLink(r.Context(), isToken)
+	token := r.URL.Query().Get("token")
+	l, err := s.River.EndLink(r.Context(), token)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
 	if l.State == forward.ForwardingEnded {
-		s.showNoticeLink(rw, r, s.endedNotice(r, l, isToken))
+		s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
 		return
 	}
-	v := noticeLinkView{View: s.NewView(r, "Get no more of these mails?", ""), Action: linkAction(EndForwardingPath, isToken), Button: "Unsubscribe"}
+	v := noticeLinkView{View: s.NewView(r, "Get no more of these mails?", ""), Action: linkAction(EndForwardingPath, token), Button: "Unsubscribe"}
 	v.Lines = []string{"Nothing of " + senderOf(l) + " will be forwarded to " + shell.CleanText(l.Target, 300) + " any more."}
 	s.showNoticeLink(rw, r, v)
 }
@@ -77,11 +77,11 @@ func (s *noticePages) endNoticePage(rw http.ResponseWriter, r *http.Request) {
 //
 // spec:cloudburst#notice-unsubscribe
 func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
-	isToken := r.URL.Query().Get("token")
+	token := r.URL.Query().Get("token")
 	// Mail programs send either form encoding; an unreadable field counts as missing.
 	r.Body = http.MaxBytesReader(rw, r.Body, shell.FormOverhead)
 	if r.PostFormValue("allow") == "yes" {
-		l, err := s.River.AllowForwarding(r.Context(), isToken)
+		l, err := s.River.AllowForwarding(r.Context(), token)
 		if err != nil {
 			s.Fail(rw, r, err)
 			return
@@ -89,22 +89,22 @@ func (s *noticePages) doEndNotice(rw http.ResponseWriter, r *http.Request) {
 		s.showNoticeLink(rw, r, s.confirmedNotice(r, l))
 		return
 	}
-	l, err := s.River.EndForwarding(r.Context(), isToken)
+	l, err := s.River.EndForwarding(r.Context(), token)
 	if err != nil {
 		s.Fail(rw, r, err)
 		return
 	}
-	s.showNoticeLink(rw, r, s.endedNotice(r, l, isToken))
+	s.showNoticeLink(rw, r, s.endedNotice(r, l, token))
 }
 
-func (s *noticePages) endedNotice(r *http.Request, l forward.Link, isToken string) noticeLinkView {
-	v := noticeLinkView{View: s.NewView(r, "Unsubscribed", ""), Action: linkAction(EndForwardingPath, isToken), Button: "Allow again", Field: "allow"}
+func (s *noticePages) endedNotice(r *http.Request, l forward.Link, token string) noticeLinkView {
+	v := noticeLinkView{View: s.NewView(r, "Unsubscribed", ""), Action: linkAction(EndForwardingPath, token), Button: "Allow again", Field: "allow"}
 	v.Lines = []string{"Nothing of " + senderOf(l) + " is forwarded to " + shell.CleanText(l.Target, 300) + " any more.", "It begins again only if you allow it here."}
 	return v
 }
 
-func linkAction(path, isToken string) string {
-	return path + "?" + url.Values{"token": {isToken}}.Encode()
+func linkAction(path, token string) string {
+	return path + "?" + url.Values{"token": {token}}.Encode()
 }
 
 // senderOf is the name of the user whose items are forwarded.

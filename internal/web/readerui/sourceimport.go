@@ -62,9 +62,9 @@ type importForm struct {
 
 // imports holds the running imports and the latest results.
 type imports struct {
-	mu         sync.Mutex
-	byID       map[string]*listImport
-	sortGroups []string
+	mu    sync.Mutex
+	byID  map[string]*listImport
+	order []string
 }
 
 // listImport is one import.
@@ -86,9 +86,9 @@ func (i *imports) begin(reader string) (id string, one *listImport) {
 	id = rand.Text()
 	one = &listImport{reader: reader, came: make(chan struct{}), ended: make(chan struct{})}
 	i.byID[id] = one
-	if i.sortGroups = append(i.sortGroups, id); len(i.sortGroups) > maxStoredImports {
-		delete(i.byID, i.sortGroups[0])
-		i.sortGroups = i.sortGroups[1:]
+	if i.order = append(i.order, id); len(i.order) > maxStoredImports {
+		delete(i.byID, i.order[0])
+		i.order = i.order[1:]
 	}
 	return id, one
 }

@@ -131,12 +131,12 @@ func (s *riverPages) railOf(ctx context.Context, v *riverView) error {
 		if !v.Own && !c.Public {
 			continue
 		}
-		isLocal := c.Name == q.Category
-		known = known || isLocal
-		if isLocal {
+		here := c.Name == q.Category
+		known = known || here
+		if here {
 			v.Feeds = c.Sources
 		}
-		v.Rail = append(v.Rail, railLink{Name: shell.CleanText(c.Name, 100), Href: withQuery(v.Root, url.Values{"category": {c.Name}}), Here: isLocal, Unread: c.Unread, Foreign: true, Set: first})
+		v.Rail = append(v.Rail, railLink{Name: shell.CleanText(c.Name, 100), Href: withQuery(v.Root, url.Values{"category": {c.Name}}), Here: here, Unread: c.Unread, Foreign: true, Set: first})
 		first = false
 	}
 	if !known {
