@@ -21,7 +21,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// people are accounts in memory. Passwords are as they were given: it is a fake.
+// fakeAccounts is a store of accounts in memory, with plain passwords.
 type fakeAccounts struct {
 	mu         sync.Mutex
 	now        func() time.Time
@@ -32,7 +32,7 @@ type fakeAccounts struct {
 	secrets    []account.Secret
 	made       int
 	first      string
-	sessionErr error // what every look at sessions returns, if set
+	sessionErr error // returned by every lookup of a session, if set
 	callers    []account.Caller
 }
 
@@ -41,7 +41,7 @@ func newFakeAccounts(f *fake) *fakeAccounts {
 	return p
 }
 
-// with adds a user who has a password.
+// with adds a user with a password.
 func (p *fakeAccounts) with(name, password string) *fakeAccounts {
 	p.users[name] = account.User{Name: name, CreatedAt: p.now().Add(-40 * 24 * time.Hour), PasswordAt: p.now().Add(-3 * time.Hour)}
 	p.pass[name] = password
@@ -179,7 +179,7 @@ func (p *fakeAccounts) NewToken(_ context.Context, user, label string, scopes []
 	return "cb_plain-" + t.ID, t, nil
 }
 
-// Ask writes what is asked in clear: what is sealed is the business of accounts.
+// SealRequest returns the request unsealed; package account tests the seal.
 func (p *fakeAccounts) SealRequest(_ context.Context, z account.Authorization) (string, error) {
 	b, err := json.Marshal(z)
 	return string(b), err
@@ -251,7 +251,7 @@ func (p *fakeAccounts) RevokeSecret(_ context.Context, user, selector string) er
 	return nil
 }
 
-// saved are feeds in memory.
+// fakeFeeds stores feeds in memory.
 type fakeFeeds struct {
 	mu    sync.Mutex
 	now   func() time.Time
@@ -352,7 +352,7 @@ func (s *fakeFeeds) Restore(_ context.Context, user, name string) (author.Feed, 
 	return s.change(user, name, "", false)
 }
 
-// crowd are made-up readers.
+// fakeAudience has made-up readers.
 type fakeAudience struct {
 	report audience.Report
 	asked  string
@@ -363,7 +363,7 @@ func (c *fakeAudience) Report(_ context.Context, user string, _ int) (audience.R
 	return c.report, nil
 }
 
-// aCrowd has readers of every kind, and thirty days but for some when nobody counted.
+// sampleAudience has readers of every kind, and thirty days with a gap.
 func sampleAudience(now time.Time) *fakeAudience {
 	r := audience.Report{At: now, WindowDays: 7, Readers: 1204}
 	r.Services = audience.Services{Readers: 1100, List: []audience.ServiceRow{{Name: "Feedbin", Format: "rss20", Subscribers: 900, LastAt: now.Add(-time.Hour)}, {Name: "Newsly", Subscribers: 200, LastAt: now.Add(-50 * time.Hour)}}}
@@ -382,7 +382,7 @@ func sampleAudience(now time.Time) *fakeAudience {
 	return &fakeAudience{report: r}
 }
 
-// town is a server with accounts: alice has a password and a feed, bob nothing.
+// accountHarness is a server with accounts: alice has a password and a feed, bob nothing.
 type accountHarness struct {
 	*testing.T
 	*Web
@@ -392,10 +392,10 @@ type accountHarness struct {
 	fakeAudience *fakeAudience
 	pages        http.Handler
 	author       AuthorPage
-	cookie       string // of who is signed in
+	cookie       string // of the signed-in user
 }
 
-// rebuild makes the pages again, after the test changed a setting.
+// rebuild creates the pages again, after a test changed a setting.
 func (x *accountHarness) rebuild() { x.pages, x.author = x.Routes(), x.AuthorPage() }
 
 func newAccountHarness(t *testing.T) *accountHarness {
@@ -408,7 +408,7 @@ func newAccountHarness(t *testing.T) *accountHarness {
 	return &accountHarness{T: t, Web: w, fake: f, fakeAccounts: p, fakeFeeds: s, fakeAudience: c, pages: w.Routes(), author: w.AuthorPage()}
 }
 
-// as signs somebody in without asking.
+// as signs a user in without a request.
 func (x *accountHarness) as(name string) *accountHarness {
 	x.Helper()
 	cookie, _, err := x.fakeAccounts.StartSession(x.Context(), x.fakeAccounts.users[name], "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0")
@@ -446,7 +446,7 @@ func (x *accountHarness) send(path string, fields ...string) *httptest.ResponseR
 	return x.do(r)
 }
 
-// page is the page of an author.
+// page opens the page of an author.
 func (x *accountHarness) page(user, query string) *httptest.ResponseRecorder {
 	x.Helper()
 	r := httptest.NewRequest("GET", "/"+user+"/"+query, nil)

@@ -152,7 +152,7 @@ func TestSecretOfAReaderIsShownOnceInThreeWays(t *testing.T) {
 	}
 }
 
-// upload sends a file as a browser does; without a name there is no file.
+// upload sends a file like a browser; without a name there is no file.
 func (x *accountHarness) upload(path, feed, name string, doc []byte) *httptest.ResponseRecorder {
 	x.Helper()
 	var body bytes.Buffer

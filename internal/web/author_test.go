@@ -24,7 +24,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// aliceFeed has a post with everything in it, one without a title, one with a file.
+// aliceFeed has a full post, one without a title, and one with a file.
 func aliceFeed(t *testing.T) string {
 	t.Helper()
 	b, err := os.ReadFile("testdata/alice.xml")
@@ -34,15 +34,15 @@ func aliceFeed(t *testing.T) string {
 	return string(b)
 }
 
-// rss makes a feed of items.
+// rss returns a feed of items.
 func rss(items ...string) string {
 	return `<rss version="2.0"><channel><title>T</title><link>https://a.example/</link><description>D</description><item>` + strings.Join(items, "</item><item>") + `</item></channel></rss>`
 }
 
-// escaped is HTML as RSS has it.
+// escaped is HTML inside an RSS description.
 func escaped(s string) string { return "<description>" + html.EscapeString(s) + "</description>" }
 
-// classed are the elements of a page with a class.
+// classed returns the elements of a page with a class.
 func classed(doc *html.Node, class string) (all []*html.Node) {
 	for n := range doc.Descendants() {
 		for _, a := range n.Attr {
@@ -63,7 +63,7 @@ func attrOf(n *html.Node, key string) string {
 	return ""
 }
 
-// feedsNamed are the paths of the feeds that the head of a page names.
+// feedsNamed returns the paths of the feeds in the head of a page.
 func feedsNamed(r discover.Result) string {
 	var paths []string
 	for _, l := range r.Links {
@@ -88,7 +88,7 @@ func TestAuthorsPageHasTheFeedForPeopleAndForPrograms(t *testing.T) {
 	if len(classed(doc, "h-feed")) != 1 || len(entries) != 4 || len(classed(doc, "e-content")) != 4 || len(classed(doc, "dt-published")) != 4 || len(classed(doc, "u-enclosure")) != 1 {
 		t.Errorf("%d entries in\n%s", len(entries), rec.Body)
 	}
-	if n := len(classed(doc, "p-name")); n != 4 { // the feed's, and those of three posts: none is invented
+	if n := len(classed(doc, "p-name")); n != 4 { // the feed's, and those of three posts: none is made up
 		t.Errorf("%d names", n)
 	}
 	found := discover.Text(rec.Body.String(), "http://hub.example:5337/alice/", nil)
@@ -225,7 +225,7 @@ func TestPageOfAVersionIsReadOnce(t *testing.T) {
 	}
 }
 
-// slowly counts who reads a document at the same time.
+// slowFeeds counts concurrent reads of documents.
 type slowFeeds struct {
 	accountui.Authors
 	now, maxActive, all atomic.Int64
@@ -240,7 +240,7 @@ func (s *slowFeeds) Document(ctx context.Context, user, name string) (author.Fee
 		}
 	}
 	defer s.now.Add(-1)
-	time.Sleep(time.Second) // of the bubble
+	time.Sleep(time.Second) // in the time of the bubble
 	return s.Authors.Document(ctx, user, name)
 }
 
@@ -261,7 +261,7 @@ func TestHoweverManyComeFewDocumentsAreReadAtOnce(t *testing.T) {
 			})
 		}
 		group.Wait()
-		// Those who read at the same moment may read the same page; whoever waited does not.
+		// Concurrent requests may both read a page; requests that waited do not.
 		if most, all := s.maxActive.Load(), s.all.Load(); most > shell.ConcurrentReadings || all < 20 || all > 20*shell.ConcurrentReadings {
 			t.Errorf("%d read at once, %d times in all", most, all)
 		}
@@ -380,7 +380,7 @@ func TestAuthorsPageIsOnlyRead(t *testing.T) {
 	}
 }
 
-// away are feeds of which nobody knows anything just now.
+// failingFeeds fails every read.
 type failingFeeds struct{ *fakeFeeds }
 
 func (failingFeeds) Feed(context.Context, string, string) (author.Feed, error) {

@@ -13,7 +13,7 @@ import (
 	"cloudburst/protocol/indieauth"
 )
 
-// fakeApps are programs that say this of themselves.
+// fakeApps has the metadata of programs by URL.
 type fakeApps map[string]indieauth.Client
 
 func (a fakeApps) Client(_ context.Context, id string) (indieauth.Client, error) {
@@ -57,7 +57,7 @@ func TestTheConsentPageShowsTheProgramAndWhatItMayDo(t *testing.T) {
 			t.Errorf("there is %s: %s", not, page)
 		}
 	}
-	// Browsers apply form-action to where the answer of the form leads, which is the program.
+	// Browsers apply form-action to the redirect after the form too, which leads to the program.
 	csp := rec.Header().Get("Content-Security-Policy")
 	if strings.Contains(csp, "form-action") || !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "frame-ancestors 'none'") || rec.Header().Get("Cache-Control") != "no-store" {
 		t.Errorf("%v", rec.Header())

@@ -18,14 +18,14 @@ import (
 	"cloudburst/internal/author"
 )
 
-// thing is a microformat: its types, and the values of its properties in order.
+// microformat has types, and the values of its properties in order.
 type microformat struct {
 	kinds  []string
 	props  map[string][]string
-	inside []*microformat // with the property that it is the value of, if any, in props as well
+	inside []*microformat // nested microformats; one that is a property's value is in props too
 }
 
-// microformats reads a page as parsers of microformats2 do, as far as it is used here.
+// microformats parses a page like parsers of microformats2, as far as needed here.
 func microformats(n *html.Node, base *url.URL) (all []*microformat) {
 	var walk func(n *html.Node, in *microformat)
 	walk = func(n *html.Node, in *microformat) {
@@ -85,7 +85,7 @@ func valueOf(n *html.Node, kind string, base *url.URL) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// paper is a study whose alice has a public feed, as all who have written do.
+// newAuthorHarness is a writeHarness in which alice has a public feed, like every user with posts.
 func newAuthorHarness(t *testing.T) *writeHarness {
 	t.Helper()
 	x := newWriteHarness(t)
@@ -98,7 +98,7 @@ func newAuthorHarness(t *testing.T) *writeHarness {
 	return x
 }
 
-// see opens a page of an author, under its name or everyone's.
+// see opens a page of an author, or of all authors.
 func (x *writeHarness) see(path string, headers ...string) *httptest.ResponseRecorder {
 	x.Helper()
 	r := httptest.NewRequest("GET", path, nil)
@@ -387,7 +387,7 @@ func TestAHierarchyFoldsWithoutScript(t *testing.T) {
 	}
 }
 
-// profile is what a user says of himself.
+// profile sets the profile of a user.
 func (x *writeHarness) profile(user string, p author.Profile) {
 	x.Helper()
 	x.fakePostStore.mu.Lock()
@@ -397,7 +397,7 @@ func (x *writeHarness) profile(user string, p author.Profile) {
 	x.fakePostStore.writers[user] = w
 }
 
-// pass lets time go by.
+// advance moves the clock forward.
 func (x *writeHarness) advance(d time.Duration) { x.fake.now = x.fake.now.Add(d) }
 
 func TestPagesOfAWriterHaveTheStyleSheetOfTheirColours(t *testing.T) {

@@ -14,12 +14,12 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// watchScript tells the test when the list of the page has grown.
+// watchScript reports to the test that the list of the page has grown.
 const watchScript = `new MutationObserver(() => fetch("/test/grown")).observe(document.getElementById("events"), { childList: true });
 new EventSource("PATH/stream").onopen = () => fetch("/test/ready");`
 
-// held serves the pages with a picture added to the one at path that does not load
-// before its list has grown: the browser gives its picture of the page when everything has loaded.
+// held serves the pages. It adds an image to the page at path that does not load before the list
+// has grown, because the browser takes its screenshot once everything has loaded.
 func held(pages http.Handler, path string, ready func()) http.Handler {
 	grown := make(chan struct{})
 	var once, start sync.Once
@@ -51,8 +51,8 @@ func held(pages http.Handler, path string, ready func()) http.Handler {
 	return mux
 }
 
-// grows opens a page in Chromium under the real policy, lets something happen, and
-// looks at the page that results: what is new stands above what was there.
+// grows opens a page in Chromium under the real policy, makes an event happen, and checks the
+// resulting page: new rows are above old ones.
 func grows(t *testing.T, w *Web, path string, happen func(), was, is string) {
 	t.Helper()
 	fulltest.Needs(t, "a browser")

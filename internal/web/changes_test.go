@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// listed adds changes as the hub does: in the store, with nothing on the bus.
+// listed adds changes to the store, without an event on the bus.
 func (f *fake) listed(list ...hub.Change) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -40,7 +40,7 @@ func TestChangesPageBothWaysWithoutLossOrRepetition(t *testing.T) {
 	f := newFake()
 	w, _ := newWeb(t, f)
 	for i := range 2*hubui.ChangesPerPage + 7 {
-		f.now = f.now.Add(time.Duration(i%3) * time.Millisecond) // several share a moment
+		f.now = f.now.Add(time.Duration(i%3) * time.Millisecond) // several have the same time
 		f.listed(site1(i))
 	}
 	h := w.Routes()

@@ -30,8 +30,8 @@ func TestDocsShowEveryExample(t *testing.T) {
 	}
 }
 
-// What the documentation says to put into feeds, headers and pages, our own reader
-// of such things finds there.
+// The discovery of this program must find what the documentation tells authors to add to feeds,
+// headers and pages.
 func TestWhatIsToBeAdvertisedIsFound(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())

@@ -20,8 +20,8 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// secret stands in every Detail and every callback path of the tests; no page and
-// no stream may ever show it.
+// secret is in every Detail and every callback path of the tests; no page and no stream may show
+// it.
 const secret = "s3cret-callback-path"
 
 // fake is a hub and its store in memory.
@@ -33,9 +33,9 @@ type fake struct {
 	minutes  []hub.Minute
 	changes  []hub.Change // oldest first
 	now      time.Time
-	err      error // what every call returns, if set
+	err      error // returned by every call, if set
 	requests int64 // not decided yet
-	looks    int   // how often the list of changes was read
+	looks    int   // number of reads of the recent changes
 
 	ping func(hub.Ping) (hub.PingResult, error)
 	reg  func(hub.Registration) (hub.Registered, error)
@@ -176,7 +176,7 @@ func (f *fake) Live() hub.Live {
 		Totals: hub.Minute{Pings: 48211, Notified: 1204330}}
 }
 
-// add writes and publishes an event as the hub does.
+// add stores and publishes an event like the hub.
 func (f *fake) add(bus *event.Bus, events ...event.Event) {
 	for i := range events {
 		events[i].Detail = detail()
@@ -193,7 +193,7 @@ func detail() json.RawMessage {
 	return b
 }
 
-// newFake is an empty hub; newWeb is the pages over it.
+// newFake is an empty hub; newWeb is the pages for it.
 func newFake() *fake { return &fake{now: time.Date(2026, 11, 20, 14, 2, 7, 0, time.UTC)} }
 
 func newWeb(t *testing.T, f *fake) (*Web, *event.Bus) {
@@ -204,7 +204,7 @@ func newWeb(t *testing.T, f *fake) (*Web, *event.Bus) {
 		Warnings: func() []string { return nil }}, bus
 }
 
-// rich fills f with a busy day.
+// addBusyDay adds the data of a busy day to f.
 func addBusyDay(f *fake, bus *event.Bus) {
 	r := rand.New(rand.NewPCG(1, 2))
 	hosts := []string{"scripting.com/rss.xml", "daringfireball.net/feeds/main", "feeds.bbci.co.uk/news/rss.xml", "xkcd.com/atom.xml",
@@ -284,7 +284,7 @@ func minuteOf(at time.Time, i int, r *rand.Rand) hub.Minute {
 	return m
 }
 
-// busy fills the list of changes.
+// addChanges adds recent changes to f.
 func addChanges(f *fake) {
 	for i := range 150 {
 		c := hub.Change{Node: 17, Seq: int64(i + 1), At: f.now.Add(-time.Duration(150-i)*19*time.Second + 12*time.Second), Via: "rest",
@@ -306,7 +306,7 @@ func addChanges(f *fake) {
 	}
 }
 
-// story writes a log that reads like one.
+// addLogEvents adds a realistic log to f.
 func addLogEvents(f *fake, bus *event.Bus, hosts []string, r *rand.Rand) {
 	end := f.now
 	for i := range 160 {
@@ -351,7 +351,7 @@ func addLogEvents(f *fake, bus *event.Bus, hosts []string, r *rand.Rand) {
 
 func addr(s string) netip.Addr { return netip.MustParseAddr(s) }
 
-// wantedEvent and wantedChange filter as the stores do.
+// wantedEvent and wantedChange filter like the stores.
 func wantedEvent(q hub.EventQuery, e event.Event) bool {
 	if q.TopicID != 0 && e.TopicID != q.TopicID || len(q.Kinds) > 0 && !slices.Contains(q.Kinds, e.Kind) {
 		return false
@@ -363,7 +363,7 @@ func wantedChange(q hub.ChangeQuery, c hub.Change) bool {
 	return holds(q.Text, append([]string{c.Name, c.URL, c.Feed}, c.Tags...)...)
 }
 
-// holds reports that one of the texts has the words in it.
+// holds reports whether one of the texts contains the words.
 func holds(words string, texts ...string) bool {
 	return slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(words)) })
 }

@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// ids are the events of a page, in order, and the links by their text.
+// ids returns the events of a page in order, and the links by their text.
 func ids(t *testing.T, doc *html.Node) (rows []string, links map[string]string) {
 	t.Helper()
 	links = map[string]string{}
@@ -39,7 +39,7 @@ func TestLogPagesBothWaysWithoutLossOrRepetition(t *testing.T) {
 	f := newFake()
 	w, bus := newWeb(t, f)
 	for i := range 3*hubui.EventsPerPage + 7 {
-		f.now = f.now.Add(time.Duration(i%3) * time.Millisecond) // several share a moment
+		f.now = f.now.Add(time.Duration(i%3) * time.Millisecond) // several have the same time
 		f.add(bus, ping(fmt.Sprint("event ", i)))
 	}
 	h := w.Routes()

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/web/accountui"
 )
 
-// theCookie is the one that an answer sets, by its name.
+// theCookie returns the cookie of a reply by name.
 func theCookie(t *testing.T, rec *httptest.ResponseRecorder, name string) *http.Cookie {
 	t.Helper()
 	for _, c := range rec.Result().Cookies() {
@@ -66,7 +66,7 @@ func TestCookieOverTLSIsOfThisHostOnly(t *testing.T) {
 		if !c.Secure || !c.HttpOnly || c.Path != "/" || c.Domain != "" {
 			t.Errorf("the cookie is %+v", c)
 		}
-		// A cookie of the name for plain http could have come from anybody on the way.
+		// A cookie with the name for plain HTTP could be from an attacker on the network.
 		r = httptest.NewRequest("GET", "/account", nil)
 		r.TLS = &tls.ConnectionState{}
 		r.AddCookie(&http.Cookie{Name: "cloudburst", Value: c.Value})

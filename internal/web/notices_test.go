@@ -79,7 +79,7 @@ func TestRecipientsConfirmAndEndByTheirLinks(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.linkState = forward.ForwardingWaiting
-	// Whoever has the link needs no account, and comes from anywhere.
+	// The links work without an account and from any site.
 	ask := func(method, path, body string, edit func(*http.Request)) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
@@ -110,7 +110,7 @@ func TestRecipientsConfirmAndEndByTheirLinks(t *testing.T) {
 	if g.fakeRiver.linkState != forward.ForwardingConfirmed {
 		t.Error("looking at the link ended it")
 	}
-	// RFC 8058, section 3.2: both kinds of form, also from within another site.
+	// RFC 8058, section 3.2: both form encodings, also from another site.
 	for _, kind := range []string{"application/x-www-form-urlencoded", "multipart/form-data; boundary=x"} {
 		g.fakeRiver.linkState = forward.ForwardingConfirmed
 		body := "List-Unsubscribe=One-Click"

@@ -18,17 +18,17 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// shelf is what a database does for posts, in memory: the rules are those of the real
-// author.Posts, which stands on it.
+// fakePostStore is the post store of a database, in memory. The rules are those of the real
+// author.Posts, which uses it.
 type fakePostStore struct {
-	author.PostStore // nil: what is not here nobody asks for
-	author.Store     // likewise, for feeds
+	author.PostStore // nil: methods that no test calls
+	author.Store     // the same for feeds
 
 	mu      sync.Mutex
 	posts   map[string]author.Post // by user/id
 	undo    map[string]author.Post
 	writers map[string]author.Writer
-	fail    error // of everything, if set
+	fail    error // returned by every call, if set
 	writes  int
 }
 
@@ -36,7 +36,7 @@ func newFakePostStore() *fakePostStore {
 	return &fakePostStore{posts: map[string]author.Post{}, undo: map[string]author.Post{}, writers: map[string]author.Writer{}}
 }
 
-// desk is where people write: the program's posts over a shelf.
+// newPosts returns the posts of the program over a fake store.
 func newPosts(f *fake) (*author.Posts, *fakePostStore) {
 	sh := newFakePostStore()
 	now := func() time.Time { return f.now }
@@ -88,7 +88,7 @@ func (s *fakePostStore) WritePost(_ context.Context, w author.Writing) (author.W
 	return author.Written{Post: *next, Writer: writer}, nil
 }
 
-// begin is the post that a writing is of.
+// begin returns the post that a write changes.
 func (s *fakePostStore) begin(w author.Writing) (author.Post, bool) {
 	if w.ID != 0 {
 		return s.posts[postKey(w.User, w.ID)], false
@@ -256,17 +256,17 @@ func (s *fakePostStore) SetProfile(_ context.Context, user string, change func(*
 		return w, err
 	}
 	w.User, w.Profile, w.Version = user, p, w.Version+1
-	// Nobody makes a feed of it here.
+	// No test builds a feed from it.
 	w.Written = false
 	s.writers[user] = w
 	return w, nil
 }
 
-// drawer keeps files in memory.
+// fakeFiles stores files in memory.
 type fakeFiles struct {
 	mu       sync.Mutex
 	files    map[string][]byte // by path
-	maxFiles int               // bytes of a file; 0: no bound
+	maxFiles int               // bytes of a file; 0: no limit
 }
 
 func newFakeFiles() *fakeFiles { return &fakeFiles{files: map[string][]byte{}} }
@@ -301,7 +301,7 @@ func (d *fakeFiles) Path(f author.File) string {
 	return "/" + f.User + "/media/" + f.Hash[:16] + "/" + f.Name
 }
 
-// study is a bank where people write.
+// writeHarness is a riverHarness with posts and files.
 type writeHarness struct {
 	*riverHarness
 	fakePostStore *fakePostStore
@@ -325,7 +325,7 @@ func (x *writeHarness) as(name string) *writeHarness {
 	return x
 }
 
-// write makes a post of a user.
+// write creates a post of a user.
 func (x *writeHarness) write(user string, to author.State, c author.Content) author.Post {
 	x.Helper()
 	p, err := x.posts.Save(x.Context(), author.Edit{User: user, To: to, Change: func(n *author.Content) error { *n = c; return nil }})

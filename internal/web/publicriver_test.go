@@ -97,7 +97,7 @@ func TestCategoryNamesMayHoldAnything(t *testing.T) {
 		x.fakeRiver.follow("alice", river.Source{URL: "http://scripting.com/rss.xml", About: river.About{Title: "Scripting News"}}, name)
 		_ = x.fakeRiver.PutCategory(t.Context(), "alice", name, true)
 		if name == ".." {
-			continue // no path can name it; its page says so nowhere
+			continue // no path can name it, and its page has no link
 		}
 		for _, path := range []string{readerui.PublicPath("alice", name), readerui.PublicPath("alice", name) + "/feed.json"} {
 			if rec := x.open(path); rec.Code != 200 {

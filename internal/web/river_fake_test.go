@@ -14,8 +14,7 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-// brook is a river in memory. What tests want to see of calls is in its fields, and
-// what they want to happen is in its functions.
+// fakeRiver is a river in memory. Its fields record calls, and its functions replace results.
 type fakeRiver struct {
 	mu         sync.Mutex
 	now        func() time.Time
@@ -27,15 +26,15 @@ type fakeRiver struct {
 	notices    []forward.Forwarding
 	seq        int64
 	listeners  map[*fakeListener]bool
-	before     map[int64]time.Time // up to when sources were read before all was marked read
-	removed    []removed           // the newest last
+	before     map[int64]time.Time // time up to which feeds were read before all items were marked read
+	removed    []removed           // newest last
 	queries    []river.ItemQuery
-	err        error // what every call returns, if set
+	err        error // returned by every call, if set
 
 	add       func(river.Request) (river.Added, error)
 	refresh   func(id int64) (river.Check, error)
 	explain   func(id int64) (river.Explanation, error)
-	linkState string // of the notices that a link is about
+	linkState string // of the forwarding that a link names
 	imported  func(reader, doc string, o river.ImportOptions) (river.Imported, error)
 	tryNotice func(id int64) error
 }
@@ -44,7 +43,7 @@ func newFakeRiver(now func() time.Time) *fakeRiver {
 	return &fakeRiver{now: now, subs: map[string]map[int64]river.Followed{}, marks: map[string]map[int64]river.Mark{}, categories: map[string]map[string]bool{}, listeners: map[*fakeListener]bool{}}
 }
 
-// follow makes a reader follow a source, which has what it needs.
+// follow subscribes a reader to a feed and fills in its required fields.
 func (b *fakeRiver) follow(reader string, src river.Source, categories ...string) river.Followed {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -72,7 +71,7 @@ func (b *fakeRiver) category(reader, name string, public bool) {
 	b.categories[reader][name] = b.categories[reader][name] || public
 }
 
-// arrive brings items of one check: those that are there already were edited.
+// arrive adds the items of one check; known items count as edited.
 func (b *fakeRiver) arrive(items ...river.Item) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -134,7 +133,7 @@ func (l *fakeListener) Close() {
 	}
 }
 
-// Listen is what Web.Arrivals needs.
+// Listen implements Web.Arrivals.
 func (b *fakeRiver) Listen(buffer int) readerui.Listener {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -182,7 +181,7 @@ func fits(q river.ItemQuery, e river.Entry) bool {
 	return true
 }
 
-// older reports that a is before b in a river.
+// older reports whether a is before b in a river.
 func older(a, b river.Place) bool { return a.At < b.At || a.At == b.At && a.ID < b.ID }
 
 func (b *fakeRiver) Items(_ context.Context, q river.ItemQuery) (out []river.Entry, err error) {

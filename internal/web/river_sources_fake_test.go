@@ -132,7 +132,7 @@ func (b *fakeRiver) Remove(_ context.Context, reader string, sources ...int64) e
 	return b.err
 }
 
-// removed is a subscription that was ended, and when.
+// removed is an ended subscription, and the time of its end.
 type removed struct {
 	river.Followed
 	at time.Time
@@ -160,7 +160,7 @@ func (b *fakeRiver) UndoRemove(ctx context.Context, reader string, source int64)
 	return f, b.err
 }
 
-// alter changes one that a reader follows.
+// alter changes a subscription of a reader.
 func (b *fakeRiver) alter(reader string, source int64, change func(*river.Followed) error) (river.Followed, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -338,7 +338,7 @@ func (b *fakeRiver) EndLink(_ context.Context, token string) (forward.Link, erro
 	return b.link(token)
 }
 
-// link is that of the token "good" only.
+// link accepts the token "good" only.
 func (b *fakeRiver) link(token string) (forward.Link, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -21,7 +21,8 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// bank is a town with a river: alice's and the server's are alike, bob's is empty.
+// riverHarness is an accountHarness with a river: alice's and the server's are alike, bob's is
+// empty.
 type riverHarness struct {
 	*accountHarness
 	fakeRiver  *fakeRiver
@@ -45,7 +46,7 @@ func (x *riverHarness) as(name string) *riverHarness {
 	return x
 }
 
-// find gives the elements of a name that have a class; "": any.
+// find returns the elements with a name and a class; "": any.
 func find(n *html.Node, name, class string) (all []*html.Node) {
 	for d := range n.Descendants() {
 		if d.Type == html.ElementNode && (name == "" || d.Data == name) && (class == "" || strings.Contains(" "+attr(d, "class")+" ", " "+class+" ")) {
@@ -74,7 +75,7 @@ func text(n *html.Node) string {
 	return strings.Join(strings.Fields(b.String()), " ")
 }
 
-// entryOf is the item on a page whose text has those words.
+// entryOf returns the item on a page whose text contains the words.
 func entryOf(t *testing.T, doc *html.Node, words string) *html.Node {
 	t.Helper()
 	for _, item := range find(doc, "article", "item") {
@@ -293,7 +294,7 @@ func TestRiverOffersTheFirstStepsUntilOneIsTaken(t *testing.T) {
 	}
 }
 
-// sees says what somebody gets from the river.
+// riverSeenFrom returns the river page for a client address and a Host.
 func (x *riverHarness) riverSeenFrom(peer, host string) string {
 	x.Helper()
 	r := httptest.NewRequest("GET", "/river", nil)
@@ -372,7 +373,7 @@ func TestAProxyThatSaysSoIsNotThisMachine(t *testing.T) {
 		}
 	}
 	old := httptest.NewRequest("POST", "/feeds/add", strings.NewReader("url=http://a.example/"))
-	old.RemoteAddr, old.Host, old.Proto, old.ProtoMinor = "127.0.0.1:1", "localhost", "HTTP/1.0", 0 // as nginx has it, which says nothing
+	old.RemoteAddr, old.Host, old.Proto, old.ProtoMinor = "127.0.0.1:1", "localhost", "HTTP/1.0", 0 // like nginx without forwarding headers
 	old.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	rec := httptest.NewRecorder()
 	x.pages.ServeHTTP(rec, old)
@@ -446,9 +447,8 @@ func BenchmarkRiverPage(b *testing.B) {
 	}
 }
 
-// What counts is what a page loads when it is opened. Parts of the page to write on come when
-// somebody asks for them, by the addresses in its data attributes: they are not counted
-// for it, and bounded by themselves.
+// The test counts what a page loads when it opens. The editor loads some parts later, from the URLs
+// in its data attributes; they have a limit of their own.
 func TestStylesAndScriptsOfAPageStaySmall(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")

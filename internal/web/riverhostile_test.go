@@ -14,8 +14,7 @@ import (
 	"cloudburst/internal/web/content"
 )
 
-// attacks are what strangers write into fields that are not theirs to write markup into,
-// and into those that are.
+// attacks lists hostile values for fields with and without markup.
 func attacks() []string {
 	const run = "alert(document.domain)"
 	return []string{
@@ -82,8 +81,8 @@ func TestHostileItemsRunNothingAndBreakOutOfNothing(t *testing.T) {
 	harmless(t, x.open("/rivers/alice"))
 }
 
-// harmless is check, and that there is nothing of strangers on the page which runs,
-// loads, or stands for a part of the page.
+// harmless runs check, and fails on foreign markup that runs, loads, or imitates a part of the
+// page.
 func harmless(t *testing.T, rec *httptest.ResponseRecorder) *html.Node {
 	t.Helper()
 	doc := check(t, rec)

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-// live is a bank behind a real server, where everybody may read the server's river.
+// newLive is a riverHarness with an HTTP server and a public river of the server.
 func newLive(t *testing.T) (*riverHarness, *httptest.Server) {
 	t.Helper()
 	x := newRiverHarness(t)
@@ -87,13 +87,13 @@ func TestRiverStreamLeavesOutWhatIsNotForItsReader(t *testing.T) {
 func TestRiverStreamResumesAfterTheLastEventID(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
-	x.fake.now = x.fake.now.Add(time.Minute) // beyond the overlap
+	x.fake.now = x.fake.now.Add(time.Minute) // longer than the overlap
 	x.fakeRiver.arrive(news("seen"))
 	seen := x.newest()
 	x.fake.now = x.fake.now.Add(time.Minute)
 	x.fakeRiver.arrive(news("missed"), news("missed too"))
 	r := watchAt(t, server, "/river/stream?since=1", strconv.FormatInt(seen, 10))
-	for _, want := range []string{"seen", "missed", "missed too"} { // what was just before comes again: the page knows it
+	for _, want := range []string{"seen", "missed", "missed too"} { // recent items are sent again: the page has them
 		if got := r.next(false); !strings.Contains(got.data, "<p>"+want+"</p>") {
 			t.Errorf("got %+v, want %s", got, want)
 		}
@@ -123,7 +123,7 @@ func TestRiverStreamAsksForAFreshStartWhenTooMuchWasMissed(t *testing.T) {
 func TestRiverStreamOfAPageThatIsNewDoesNotAskForAnother(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
-	for i := range readerui.MaxMissedItems + 50 { // a list of feeds was taken in a moment ago
+	for i := range readerui.MaxMissedItems + 50 { // a list was imported a moment ago
 		x.fakeRiver.arrive(news(fmt.Sprint("item ", i)))
 	}
 	r := watchAt(t, server, fmt.Sprint("/river/stream?since=", x.newest()), "")
@@ -184,7 +184,7 @@ func TestRiverStreamThatFellBehindGetsEverythingFromTheStore(t *testing.T) {
 	x.fakeRiver.arrive(news("first"))
 	_ = r.next(false)
 	x.fakeRiver.mu.Lock()
-	for l := range x.fakeRiver.listeners { // as a bus does with who is too slow
+	for l := range x.fakeRiver.listeners { // as a bus does with a slow listener
 		delete(x.fakeRiver.listeners, l)
 		close(l.c)
 	}

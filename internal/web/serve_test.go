@@ -20,7 +20,7 @@ var (
 	serveFor = flag.Duration("serve-for", time.Hour, "for how long")
 )
 
-// TestServe is a bench to look at the pages from: go test -run TestServe -serve 127.0.0.1:8080
+// TestServe serves the pages for viewing: go test -run TestServe -serve 127.0.0.1:8080
 func TestServe(t *testing.T) {
 	if *serveOn == "" {
 		t.Skip("only with -serve")
@@ -64,8 +64,8 @@ func TestServe(t *testing.T) {
 	t.Log(server.ListenAndServe())
 }
 
-// settled gives w users and feeds: alice, whose password is "correct horse", and bob,
-// who has nothing.
+// settled adds users and feeds to w: alice, whose password is "correct horse", and bob, who has
+// nothing.
 func settled(t *testing.T, w *Web, f *fake) http.Handler {
 	p, s := newFakeAccounts(f).with("alice", "correct horse").with("bob", "battery staple"), newFakeFeeds(f)
 	w.Accounts, w.Authors, w.Audience, w.Registration = p, s, sampleAudience(f.now), true

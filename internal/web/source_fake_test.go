@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// garden is a town whose people follow feeds.
+// followHarness is an accountHarness whose users follow feeds.
 type followHarness struct {
 	*accountHarness
 	fakeRiver *fakeRiver
@@ -32,13 +32,13 @@ func newFollowHarness(t *testing.T) *followHarness {
 	return &followHarness{x.as("alice"), b}
 }
 
-// source is a feed that was read a while ago.
+// source is a feed that was checked a while ago.
 func source(now time.Time, url, title string) river.Source {
 	return river.Source{URL: url, About: river.About{Title: title, Home: "https://" + shell.HostOf(url) + "/", Format: "RSS 2.0", Language: "en"}, Items: 42, NewestAt: now.Add(-3 * time.Hour),
 		NextAt: now.Add(40 * time.Minute), State: feedstate.State{CheckedAt: now.Add(-20 * time.Minute), ReadAt: now.Add(-20 * time.Minute), NextAt: now.Add(40 * time.Minute)}}
 }
 
-// planted fills a river with a feed in every condition, for reader.
+// addFeedsOfEveryState makes a reader follow a feed in every state.
 func addFeedsOfEveryState(b *fakeRiver, reader string) {
 	now := b.now()
 	at := func(url, title string, change func(*river.Source), categories ...string) {
@@ -82,7 +82,7 @@ func addFeedsOfEveryState(b *fakeRiver, reader string) {
 	at("https://例え.jp/フィード.xml", "RSS の話 — \u202eright to left\u202c", nil, "Without\u00a0end")
 }
 
-// explanation is a long one, of the feed at url.
+// explanation returns a long explanation of a feed.
 func explanation(s river.Source, now time.Time) river.Explanation {
 	e := river.Explanation{Source: s, Sentence: "next check 14:42: max-age 12 h seen 02:20; ttl 60 and skipHours considered",
 		Trust: "Of the last 41 changes the hubs told 40, so they are trusted: a check a day makes sure",
@@ -118,7 +118,7 @@ func explanation(s river.Source, now time.Time) river.Explanation {
 	return e
 }
 
-// rich fills in what the other pages show.
+// addListsAndNotices adds the data of the other pages.
 func (b *fakeRiver) addListsAndNotices(reader string) {
 	now := b.now()
 	addFeedsOfEveryState(b, reader)
@@ -152,7 +152,8 @@ func (b *fakeRiver) addListsAndNotices(reader string) {
 	}
 }
 
-// TestServeSources is a bench to look at the pages from: go test -run TestServeSources -serve 127.0.0.1:8080
+// TestServeSources serves the pages for viewing: go test -run TestServeSources -serve
+// 127.0.0.1:8080
 func TestServeSources(t *testing.T) {
 	if *serveOn == "" {
 		t.Skip("only with -serve")
@@ -203,5 +204,5 @@ func TestServeSources(t *testing.T) {
 	t.Log(server.ListenAndServe())
 }
 
-// bobReads is the river that bob sees on the bench.
+// bobReads is the reader whose river bob sees in TestServeSources.
 const bobReads = "many"

@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-// page opens a page and holds it to what every page is held to.
+// look opens a page and runs the checks for all pages.
 func (g *followHarness) look(path string) string {
 	g.Helper()
 	rec := g.open(path)
@@ -28,7 +28,7 @@ func (g *followHarness) look(path string) string {
 	return rec.Body.String()
 }
 
-// sends a form, and expects to be led to another page, which it returns.
+// done sends a form, and returns the target of the expected redirect.
 func (g *followHarness) done(path string, fields ...string) string {
 	g.Helper()
 	rec := g.send(path, fields...)
@@ -38,7 +38,7 @@ func (g *followHarness) done(path string, fields ...string) string {
 	return rec.Header().Get("Location")
 }
 
-// wrong sends a form that is not in order, and returns the page that says so.
+// wrong sends an invalid form, and returns the page with the error.
 func (g *followHarness) wrong(status int, path string, fields ...string) string {
 	g.Helper()
 	rec := g.send(path, fields...)
@@ -49,7 +49,7 @@ func (g *followHarness) wrong(status int, path string, fields ...string) string 
 	return rec.Body.String()
 }
 
-// mainOf is what a page says, without its frame.
+// mainOf returns the text of a page without its frame.
 func mainOf(page string) string {
 	_, page, _ = strings.Cut(page, "<main")
 	return page[:min(len(page), 6000)]
@@ -83,7 +83,7 @@ func TestWhatIsFollowedStandsByCategoryWithItsConditionInWords(t *testing.T) {
 	if strings.Count(page, ">Daring Fireball<") != 2 {
 		t.Error("a feed in two categories stands in both")
 	}
-	lacks(t, page, "user:pass", "/rss.xml\"") // addresses that are not its own to open
+	lacks(t, page, "user:pass", "/rss.xml\"") // private URLs
 	page = g.look("/feeds?show=broken")
 	has(t, page, "A weblog with a name", "The one that ended")
 	lacks(t, page, "Daring Fireball")
@@ -238,7 +238,7 @@ func TestPageWithSeveralFeedsAsksWhichAndKeepsWhatWasTyped(t *testing.T) {
 	lacks(t, page, secret, "<script>alert")
 }
 
-// theBookmark is the one address on our pages that is a script: it is there to be dragged.
+// theBookmark is the only script URL on the pages; users drag it to the bookmarks bar.
 const theBookmark = "javascript:location.href=%27http://hub.example:5337/feeds/add?url=%27+encodeURIComponent%28location.href%29"
 
 func TestBookmarkFillsInTheFormAndFollowsNothing(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-// upload sends the form that has a file in it.
+// upload sends the form with a file.
 func (g *followHarness) upload(path, file string, doc []byte, fields ...string) *httptest.ResponseRecorder {
 	g.Helper()
 	var body bytes.Buffer

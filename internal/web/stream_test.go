@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/web/hubui"
 )
 
-// reader is someone who watches the stream.
+// reader is a client of the stream.
 type reader struct {
 	t    *testing.T
 	res  *http.Response
@@ -65,7 +65,7 @@ func watchAt(t *testing.T, server *httptest.Server, path, last string) *reader {
 	return r
 }
 
-// next is the next event; beats are skipped unless asked for.
+// next returns the next event; it skips heartbeats unless beats is set.
 func (r *reader) next(beats bool) (f frame) {
 	r.t.Helper()
 	for {
@@ -201,7 +201,7 @@ func TestStreamOutlivesTheServersTimeoutsAndShowsThatItLives(t *testing.T) {
 	defer server.Close()
 	r := watch(t, server, "", "")
 	defer r.stop()
-	for range 12 { // by then the server's own timeouts are over
+	for range 12 { // longer than the server's own timeouts
 		if got := r.next(true); got.comment != "still here" {
 			t.Fatalf("got %+v, want a sign of life", got)
 		}
@@ -226,7 +226,7 @@ func TestStreamThatFellBehindTheBusGetsEverythingFromTheStore(t *testing.T) {
 		f.events = append(f.events, e)
 		f.mu.Unlock()
 	}
-	bus.Publish(f.events...) // more at once than any listener's buffer holds
+	bus.Publish(f.events...) // more at once than the buffer of any listener
 	for want := 1; want <= n; want++ {
 		if got := r.next(false); got.id != fmt.Sprintf("17:%d", want) {
 			t.Fatalf("got %q, want 17:%d", got.id, want)
@@ -249,10 +249,10 @@ func TestStreamsAreBoundedAndLeaveNothingBehind(t *testing.T) {
 	}
 	first.stop()
 	for bus.Listeners() > 1 {
-		runtime.Gosched() // the server notices by itself; the test's own time limit ends a leak
+		runtime.Gosched() // the server detects it; the test's time limit stops a leak
 	}
 	for watch(t, server, "", "").res.StatusCode != 200 {
-		runtime.Gosched() // its place is free a moment after its listener is
+		runtime.Gosched() // its slot is free shortly after its listener
 	}
 	close(done)
 	if _, err := second.in.ReadString('\n'); err == nil {
@@ -281,7 +281,7 @@ func TestDeadReaderIsDropped(t *testing.T) {
 	}
 }
 
-// stuckWriter is a connection that nobody reads from: a write ends at its deadline.
+// stuckWriter is a connection without a reading client: a write ends at its deadline.
 type stuckWriter struct {
 	http.ResponseWriter
 	deadline time.Time
@@ -291,7 +291,7 @@ func (s *stuckWriter) SetWriteDeadline(d time.Time) error { s.deadline = d; retu
 
 func (s *stuckWriter) Write([]byte) (int, error) {
 	if s.deadline.IsZero() {
-		select {} // for ever
+		select {} // forever
 	}
 	return 0, context.DeadlineExceeded
 }

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// watchChanges is watch, for the list of changes.
+// watchChanges is watch for the recent changes.
 func watchChanges(t *testing.T, server *httptest.Server, query, last string) *reader {
 	t.Helper()
 	return watchAt(t, server, "/changes/stream"+query, last)
@@ -29,7 +29,7 @@ func TestChangesStreamSendsWhatIsNewOnceAndInOrder(t *testing.T) {
 	page, program := watchChanges(t, server, "?as=html&q=SITE", ""), watchChanges(t, server, "?q=SITE", "")
 	f.listed(site1(1), hub.Change{Name: "another", URL: "https://a.example/"}, site1(2))
 	f.add(bus, ping("wake up"))
-	f.listed(site1(3)) // nothing is said of it: it is found by looking
+	f.listed(site1(3)) // without an event: polling finds it
 	for _, i := range []int64{2, 4, 5} {
 		want := fmt.Sprintf("%d.17.%d", f.now.UnixMilli(), i)
 		got := page.next(false)
@@ -102,6 +102,6 @@ func TestChangesStreamsLeaveNothingBehind(t *testing.T) {
 	}
 	server.Close() // waits for every handler
 	for bus.Listeners() != 0 {
-		runtime.Gosched() // the tail ends a moment after its last reader
+		runtime.Gosched() // the tail ends shortly after its last client
 	}
 }

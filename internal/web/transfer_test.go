@@ -15,9 +15,9 @@ import (
 	"cloudburst/internal/transfer"
 )
 
-// van takes in what it is told, as slowly as a test wants.
+// fakeMoves is an import and export whose progress a test controls.
 type fakeMoves struct {
-	goOn    chan struct{} // each lets it go a step further; nil: it does not wait
+	goOn    chan struct{} // each value lets it do one step; nil: it does not wait
 	stepped chan struct{}
 	got     chan string
 	res     transfer.Result
@@ -129,8 +129,7 @@ func TestAFileIsTakenInWhileAPageTellsHowFarItIs(t *testing.T) {
 	}
 }
 
-// finishedMove opens the page until it says that the work is over, which is a moment
-// after the van says so.
+// finishedMove opens the page until it shows the result, shortly after fakeMoves ends.
 func finishedMove(x *accountHarness, at string) string {
 	x.Helper()
 	for {

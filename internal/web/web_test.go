@@ -49,8 +49,8 @@ func post(t *testing.T, h http.Handler, path string, form url.Values, head ...st
 	return rec
 }
 
-// check fails unless the page is whole: one h1, a title, balanced tags, unique
-// ids, every label's field there, no inline script or style, only our own sources.
+// check fails unless the page is valid: one h1, a title, balanced tags, unique ids, a field for
+// every label, no inline script or style, only sources of this server.
 func check(t *testing.T, rec *httptest.ResponseRecorder) *html.Node {
 	t.Helper()
 	body := rec.Body.String()
@@ -103,7 +103,8 @@ func check(t *testing.T, rec *httptest.ResponseRecorder) *html.Node {
 	return doc
 }
 
-// balanced checks that every tag is closed by its own, which html.Parse mends silently.
+// balanced checks that every element has its own end tag, because html.Parse repairs missing ones
+// silently.
 func balanced(t *testing.T, body string) {
 	t.Helper()
 	void := []string{"meta", "link", "input", "br", "img"}

@@ -1,20 +1,20 @@
 package web
 
-// answered is what the script of the page is told.
+// answered is the JSON reply to write.js.
 type answered struct {
 	OK       bool   `json:"ok"`
-	Error    string `json:"error,omitempty"`    // a sentence for people
-	Conflict bool   `json:"conflict,omitempty"` // somebody else has saved another version
-	Login    string `json:"login,omitempty"`    // where to sign in again
+	Error    string `json:"error,omitempty"`    // a sentence for users
+	Conflict bool   `json:"conflict,omitempty"` // another version was saved elsewhere
+	Login    string `json:"login,omitempty"`    // URL to sign in again
 
-	// Of a draft that was saved; after a button, Path is the page to go on to.
+	// For a saved draft; after a button, Path is the next page.
 	ID       int64  `json:"id,omitempty"`
 	Base     int64  `json:"base,omitempty"`
 	Copy     int64  `json:"copy,omitempty"`
 	CopyBase int64  `json:"copybase,omitempty"`
 	Path     string `json:"path,omitempty"`
 
-	// Of a look at the text.
+	// For a preview.
 	HTML       string `json:"html,omitempty"`
 	Characters int    `json:"characters,omitempty"`
 	Limit      int    `json:"limit,omitempty"`

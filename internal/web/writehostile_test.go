@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/web/writerui"
 )
 
-// countedPosts counts how often the HTML of a text is made for a page.
+// countedPosts counts the renderings of previews.
 type countedPosts struct {
 	*author.Posts
 	previews int
@@ -22,7 +22,8 @@ func (p *countedPosts) Preview(c author.Content) (author.Content, author.Measure
 	return p.Posts.Preview(c)
 }
 
-// A stranger's text is only given back: to make anything of it costs more than to send it.
+// Text of unauthenticated clients is only sent back: rendering costs the server more than sending
+// costs the client.
 func TestNothingIsMadeOfTheTextOfAStranger(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t)
@@ -38,7 +39,7 @@ func TestNothingIsMadeOfTheTextOfAStranger(t *testing.T) {
 	}
 }
 
-// Each field takes many times the room of the sign that parts it from the next.
+// Each field needs many times the memory of the separator before it.
 func TestAFormOfSignsAloneIsRefused(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
@@ -52,7 +53,8 @@ func TestAFormOfSignsAloneIsRefused(t *testing.T) {
 	}
 }
 
-// A file of 4 GiB may come from everybody, but not many at a time: they would fill the disk.
+// Every user may upload a file of 4 GiB, but only few users at once, because the files would fill
+// the disk.
 func TestOnlyOneFileOfAUserIsOnItsWayIn(t *testing.T) {
 	t.Parallel()
 	x := newMovesHarness(t, &fakeMoves{})

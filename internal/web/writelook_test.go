@@ -36,7 +36,8 @@ func TestPreviewDoesNotCountTheURLOfTheLink(t *testing.T) {
 	}
 }
 
-// lookAlike is an element as it is written, with the title of a post called the same in both places.
+// lookAlike returns the HTML of an element, with the same element for the title of a post in both
+// places.
 func lookAlike(t *testing.T, n *html.Node) string {
 	t.Helper()
 	var b strings.Builder
@@ -44,7 +45,7 @@ func lookAlike(t *testing.T, n *html.Node) string {
 		t.Fatal(err)
 	}
 	s := strings.NewReplacer("<h1 ", "<h3 ", "</h1>", "</h3>").Replace(b.String())
-	s = regexp.MustCompile(`<a class="u-url u-uid"[^>]*>(.*?)</a>`).ReplaceAllString(s, "$1") // the way to its own page
+	s = regexp.MustCompile(`<a class="u-url u-uid"[^>]*>(.*?)</a>`).ReplaceAllString(s, "$1") // the link to its own page
 	return strings.Join(strings.Fields(regexp.MustCompile(`^<article[^>]*>`).ReplaceAllString(s, "<article>")), " ")
 }
 

@@ -73,7 +73,7 @@ func TestLongTextsEndAfterAParagraph(t *testing.T) {
 
 func lastOf(s string, n int) string { return s[max(0, len(s)-n):] }
 
-// tame fails where markup could load, run or break out.
+// tame fails on markup that could load, run or break out.
 func tame(t *testing.T, s string) {
 	t.Helper()
 	nodes, err := html.ParseFragment(strings.NewReader(s), &html.Node{Type: html.ElementNode, Data: "div", DataAtom: atom.Div})
@@ -127,7 +127,7 @@ func FuzzRenderBody(f *testing.F) {
 			t.Errorf("not UTF-8: %q", got)
 		}
 		tame(t, got)
-		// What is written is balanced: it cannot close what it stands in.
+		// The output is balanced: it cannot close elements around it.
 		doc, err := html.Parse(strings.NewReader(`<div id="around">` + got + `</div><p id="after">`))
 		if err != nil {
 			t.Fatal(err)

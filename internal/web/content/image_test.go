@@ -88,7 +88,7 @@ func TestFewPicturesAreReadAtOnceAndFewerOfOneHost(t *testing.T) {
 		if most > maxImageReads || maxOfHost > maxImageReadsPerHost || most < 8 {
 			t.Errorf("%d at once, %d of one host", most, maxOfHost)
 		}
-		// A hundred are of one host, which gives four a second for ten seconds.
+		// A hundred images are on one host, which serves four a second for ten seconds.
 		if failed < 50 || failed > 85 || len(s.images.reading) != 0 || len(s.images.hosts) != 0 {
 			t.Errorf("%d failed, %d are being read, %d hosts", failed, len(s.images.reading), len(s.images.hosts))
 		}

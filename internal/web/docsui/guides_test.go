@@ -70,7 +70,7 @@ func TestTablesOfAGuideHaveNamesOfTheirOwnAndNoEmptyHeads(t *testing.T) {
 	}
 }
 
-// find gives the elements of a name that have a class; "": any.
+// find returns the elements with a name and a class; "": any.
 func find(n *html.Node, name, class string) (all []*html.Node) {
 	for d := range n.Descendants() {
 		if d.Type == html.ElementNode && (name == "" || d.Data == name) && (class == "" || strings.Contains(" "+attr(d, "class")+" ", " "+class+" ")) {

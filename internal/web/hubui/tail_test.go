@@ -15,14 +15,14 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// changeList is a store that has a list of changes in memory, and nothing else.
+// changeList is a store in memory that has only recent changes.
 type changeList struct {
 	Store
 	mu      sync.Mutex
 	changes []hub.Change // oldest first
 	now     time.Time
-	err     error // what every call returns, if set
-	looks   int   // how often the list was read
+	err     error // returned by every call, if set
+	looks   int   // number of reads of the list
 }
 
 func newFake() *changeList {
@@ -77,14 +77,14 @@ func (f *changeList) wake(bus *event.Bus) {
 	bus.Publish(e)
 }
 
-// newPages are the pages over a list.
+// newPages returns the pages for a list.
 func newPages(t *testing.T, f *changeList) *Pages {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	return New(shell.New(shell.Options{Now: func() time.Time { return f.now }, Log: log}), Options{Store: f, Bus: event.NewBus(17)})
 }
 
-// tailOf is a tail at work in the bubble of synctest, with n readers.
+// tailOf returns a running tail in the bubble of synctest, with n clients.
 func tailOf(t *testing.T, f *changeList, n int) (*Pages, *event.Bus, []*tailReader) {
 	t.Helper()
 	s := newPages(t, f)

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-// arrivals is a river in memory that has one source.
+// arrivals is a river in memory with one feed.
 type arrivals struct {
 	River
 	mu        sync.Mutex
@@ -66,8 +66,8 @@ func (a *arrivals) arrive(words string) {
 	}
 }
 
-// BenchmarkIdleRiver measures what a live page costs while nothing comes, and how long
-// the news takes to all of them.
+// BenchmarkIdleRiver measures the cost of an idle live page, and the time to send a new item to all
+// clients.
 func BenchmarkIdleRiver(b *testing.B) {
 	const pages = 1000
 	br := &arrivals{listeners: map[*listener]bool{}}

@@ -46,7 +46,7 @@ func TestPictureOfTheChecksHasWordsAndEveryForm(t *testing.T) {
 	}
 }
 
-// explanation has the last checks of a source, some of which brought something.
+// explanation has the last checks of a feed, some with new items.
 func explanation(s river.Source, now time.Time) river.Explanation {
 	e := river.Explanation{Source: s}
 	for i := range 20 {

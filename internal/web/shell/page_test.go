@@ -14,8 +14,8 @@ func TestEveryPageIsParsed(t *testing.T) {
 	}
 }
 
-// A server that nobody looks at holds the templates that pages share, and no page. This test
-// runs alone, because it counts what the process allocates.
+// Without requests, a server holds the templates that pages share, and no page. This test runs
+// alone, because it counts the allocations of the process.
 func TestPagesTakeNoMemoryBeforeTheyAreShown(t *testing.T) {
 	loadAssets()
 	var before, after runtime.MemStats
