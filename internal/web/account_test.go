@@ -19,7 +19,7 @@ import (
 
 const small = `<rss version="2.0"><channel><title>Small</title><link>https://a.example/</link><description>d</description><item><title>One</title><guid>https://a.example/1</guid></item></channel></rss>`
 
-func TestEveryPageOfTheAccountIsWholeAndKeptByNobody(t *testing.T) {
+func TestAccountPagesAreValidAndNotCached(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	x.save("alice", author.Public, small)
@@ -55,7 +55,7 @@ func TestEveryPageOfTheAccountIsWholeAndKeptByNobody(t *testing.T) {
 	}
 }
 
-func TestNewPasswordNeedsTheOldOneAndEndsOtherSessions(t *testing.T) {
+func TestPasswordChangeNeedsTheCurrentPasswordAndEndsOtherSessions(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice").as("alice")
 	rec := x.send("/account/password", "old", "wrong", "new", "a new password")
@@ -78,7 +78,7 @@ func TestNewPasswordNeedsTheOldOneAndEndsOtherSessions(t *testing.T) {
 	}
 }
 
-func TestOnlyOnesOwnSessionsEnd(t *testing.T) {
+func TestUserCanEndOwnSessionsOnly(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("bob").as("alice").as("alice")
 	for cookie, s := range x.fakeAccounts.sessions {
@@ -96,7 +96,7 @@ func TestOnlyOnesOwnSessionsEnd(t *testing.T) {
 	}
 }
 
-func TestTokenIsShownOnceAndRevokedWhenMeant(t *testing.T) {
+func TestTokenIsShownOnceAndRevokedAfterConfirmation(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	rec := x.send("/account/tokens", "label", " my script ", "scope", "create", "scope", "update", "scope", "root", "scope", "create")
@@ -124,7 +124,7 @@ func TestTokenIsShownOnceAndRevokedWhenMeant(t *testing.T) {
 	}
 }
 
-func TestSecretOfAReaderIsShownOnceInThreeWays(t *testing.T) {
+func TestSecretIsShownOnceInThreeForms(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	rec := x.send("/account/private", "reader", "Anna, on her phone")
@@ -175,7 +175,7 @@ func (x *accountHarness) upload(path, feed, name string, doc []byte) *httptest.R
 	return x.do(r)
 }
 
-func TestFileOfAFeedIsSavedAsItIs(t *testing.T) {
+func TestUploadedFeedIsSavedUnchanged(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	for _, name := range []string{author.Public, author.Private} {
@@ -196,7 +196,7 @@ func TestFileOfAFeedIsSavedAsItIs(t *testing.T) {
 	}
 }
 
-func TestFileThatIsNoFeedIsSaidSoAndTheOldOneStays(t *testing.T) {
+func TestUploadThatIsNotAFeedIsRejectedAndTheOldFeedStays(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	x.save("alice", "rss", small)
@@ -223,7 +223,7 @@ func TestFileThatIsNoFeedIsSaidSoAndTheOldOneStays(t *testing.T) {
 	}
 }
 
-func TestFeedMovesEndsAndComesBackWhenMeant(t *testing.T) {
+func TestFeedIsMovedEndedAndRestoredAfterConfirmation(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	x.save("alice", "rss", small)
@@ -264,7 +264,7 @@ func TestFeedMovesEndsAndComesBackWhenMeant(t *testing.T) {
 	}
 }
 
-func TestAnAuthorLetsTheServerAddItsCloud(t *testing.T) {
+func TestAuthorCanAddTheCloudOfTheServer(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	const offer, stop, missing = "Add this server", "Stop adding this server", "Programs that look for them there"
@@ -300,7 +300,7 @@ func TestAnAuthorLetsTheServerAddItsCloud(t *testing.T) {
 	}
 }
 
-func TestNothingHostileComesIntoThePagesOfTheAccount(t *testing.T) {
+func TestAccountPagesEscapeHostileValues(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{`"><script>alert(1)</script>`, "\u202egnp.exe", "bad \xff\x00\x1b[31m", strings.Repeat("wide \U0001F4A5", 1200), "javascript:alert(1)"} {
 		x := newAccountHarness(t)

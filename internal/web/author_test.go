@@ -75,7 +75,7 @@ func feedsNamed(r discover.Result) string {
 	return strings.Join(paths, " ")
 }
 
-func TestAuthorsPageHasTheFeedForPeopleAndForPrograms(t *testing.T) {
+func TestAuthorPageShowsTheFeedAndLinksIt(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.save("alice", author.Public, aliceFeed(t))
@@ -118,7 +118,7 @@ func TestAuthorsPageHasTheFeedForPeopleAndForPrograms(t *testing.T) {
 	}
 }
 
-func TestAuthorsPageHasTheNewestFirst(t *testing.T) {
+func TestAuthorPageShowsNewestFirst(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	item := func(title, date string) string {
@@ -143,7 +143,7 @@ func TestAuthorsPageHasTheNewestFirst(t *testing.T) {
 	}
 }
 
-func TestNobodySeesWhetherThereIsAUserWithoutAFeed(t *testing.T) {
+func TestUserWithoutAFeedLooksLikeAnUnknownUser(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.save("carol", author.Private, small)
@@ -164,7 +164,7 @@ func TestNobodySeesWhetherThereIsAUserWithoutAFeed(t *testing.T) {
 	}
 }
 
-func TestFeedThatMovedOrEndedIsSaidSo(t *testing.T) {
+func TestAuthorPageShowsMovedAndEndedFeeds(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.save("alice", author.Public, small)
@@ -186,7 +186,7 @@ func TestFeedThatMovedOrEndedIsSaidSo(t *testing.T) {
 	}
 }
 
-func TestManyPostsAreOnSeveralPages(t *testing.T) {
+func TestManyPostsArePaged(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	var items []string
@@ -244,7 +244,7 @@ func (s *slowFeeds) Document(ctx context.Context, user, name string) (author.Fee
 	return s.Authors.Document(ctx, user, name)
 }
 
-func TestHoweverManyComeFewDocumentsAreReadAtOnce(t *testing.T) {
+func TestConcurrentDocumentReadsAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		x := newAccountHarness(t)
@@ -285,7 +285,7 @@ func TestNestedPostsAreFolded(t *testing.T) {
 	}
 }
 
-func TestNothingHostileComesOntoAnAuthorsPage(t *testing.T) {
+func TestAuthorPageEscapesHostileValues(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
 		`<script>alert(1)</script>`, `<img src=x onerror=alert(1)>`, `</div></article></main><h1>mine</h1>`, `<form action=/logout><button>x</button></form>`,
@@ -326,7 +326,7 @@ func TestNothingHostileComesOntoAnAuthorsPage(t *testing.T) {
 	}
 }
 
-func TestLongPostsAreCutAndThePageStaysSmall(t *testing.T) {
+func TestLongPostsAreCutAndThePageIsBounded(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	var items []string
@@ -345,7 +345,7 @@ func TestLongPostsAreCutAndThePageStaysSmall(t *testing.T) {
 	}
 }
 
-func TestFilesOfThisServerArePlayedHere(t *testing.T) {
+func TestHostedMediaHasAPlayer(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.save("alice", author.Public, rss(`<guid>1</guid><enclosure url="http://hub.example:5337/media/a.mp3" length="5" type="audio/mpeg"/>`,
@@ -355,7 +355,7 @@ func TestFilesOfThisServerArePlayedHere(t *testing.T) {
 	}
 }
 
-func TestPageSaysTheLanguageOfTheFeed(t *testing.T) {
+func TestAuthorPageHasTheLanguageOfTheFeed(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.save("alice", author.Public, strings.Replace(small, "<item>", "<language>el</language><item>", 1))
@@ -364,7 +364,7 @@ func TestPageSaysTheLanguageOfTheFeed(t *testing.T) {
 	}
 }
 
-func TestAuthorsPageIsOnlyRead(t *testing.T) {
+func TestAuthorPageRejectsOtherMethods(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.save("alice", author.Public, small)
@@ -387,7 +387,7 @@ func (failingFeeds) Feed(context.Context, string, string) (author.Feed, error) {
 	return author.Feed{}, fault.New(fault.Unavailable, "The database is away.")
 }
 
-func TestAuthorsPageWithoutTheStoreSaysSo(t *testing.T) {
+func TestAuthorPageReportsAnUnavailableStore(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.Web.Authors = failingFeeds{x.fakeFeeds}

@@ -42,7 +42,7 @@ func authPath(pairs ...string) string {
 	return "/auth?" + q.Encode()
 }
 
-func TestTheConsentPageShowsTheProgramAndWhatItMayDo(t *testing.T) {
+func TestConsentPageShowsTheProgramAndItsPermissions(t *testing.T) {
 	t.Parallel()
 	x := newAppHarness(t)
 	rec := x.open(authPath())
@@ -75,7 +75,7 @@ func TestTheConsentPageShowsTheProgramAndWhatItMayDo(t *testing.T) {
 	}
 }
 
-func TestTheDecisionIsOfTheUserWhoSawThePage(t *testing.T) {
+func TestDecisionBelongsToTheUserWhoSawThePage(t *testing.T) {
 	t.Parallel()
 	x := newAppHarness(t)
 	ask, err := x.fakeAccounts.SealRequest(x.Context(), account.Authorization{User: "alice", ClientID: "https://app.example/", RedirectURI: "https://app.example/cb", State: "s"})
@@ -104,7 +104,7 @@ func TestTheDecisionIsOfTheUserWhoSawThePage(t *testing.T) {
 	}
 }
 
-func TestEachProfilePageNamesTheEndpointsOfUsersAndOfNobody(t *testing.T) {
+func TestProfilePagesOfKnownAndUnknownUsersLinkTheEndpoints(t *testing.T) {
 	t.Parallel()
 	x := newAppHarness(t)
 	x.cookie = ""

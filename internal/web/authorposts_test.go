@@ -144,7 +144,7 @@ func one(t *testing.T, m *microformat, name, want string) {
 	}
 }
 
-func TestAPostIsAnEntryForPrograms(t *testing.T) {
+func TestPostIsAnHEntry(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)
 	x.profile("alice", author.Profile{Name: "Alice", Title: "Walks", Blurb: "About me", Avatar: "/alice/media/0123456789abcdef/me.png"})
@@ -203,7 +203,7 @@ func TestAPostIsAnEntryForPrograms(t *testing.T) {
 	one(t, e, "updated", x.fake.now.UTC().Format("2006-01-02T15:04:05.000Z"))
 }
 
-func TestAPostThatWasMovedTakenBackOrNeverShownSaysSo(t *testing.T) {
+func TestPagesOfMovedDeletedAndUnpublishedPosts(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)
 	p := x.write("alice", author.Published, author.Content{Title: "Café au lait", Source: "x"})
@@ -236,7 +236,7 @@ func TestAPostThatWasMovedTakenBackOrNeverShownSaysSo(t *testing.T) {
 	}
 }
 
-func TestWhoHasAPageIsToldThatNothingHasChanged(t *testing.T) {
+func TestConditionalRequestOfUnchangedPageReturns304(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)
 	p := x.write("alice", author.Published, author.Content{Source: "Hello", Categories: []string{"Go"}})
@@ -268,7 +268,7 @@ func TestWhoHasAPageIsToldThatNothingHasChanged(t *testing.T) {
 	}
 }
 
-func TestPagesOfPostsLeaveNothingOutAndNameTheirFeed(t *testing.T) {
+func TestPagingOfPostsIsCompleteAndLinksTheFeed(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)
 	var want []string
@@ -352,7 +352,7 @@ func TestPagesOfPostsLeaveNothingOutAndNameTheirFeed(t *testing.T) {
 	}
 }
 
-func TestAHierarchyFoldsWithoutScript(t *testing.T) {
+func TestOutlineFoldsWithoutScript(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)
 	p := x.write("alice", author.Published, author.Content{Title: "O", Outline: []author.Node{
@@ -400,7 +400,7 @@ func (x *writeHarness) profile(user string, p author.Profile) {
 // advance moves the clock forward.
 func (x *writeHarness) advance(d time.Duration) { x.fake.now = x.fake.now.Add(d) }
 
-func TestPagesOfAWriterHaveTheStyleSheetOfTheirColours(t *testing.T) {
+func TestAuthorPagesLinkTheirStyleSheet(t *testing.T) {
 	t.Parallel()
 	x := newAuthorHarness(t)
 	x.profile("alice", author.Profile{Accent: "#ffff00", Theme: "dark"})

@@ -89,7 +89,7 @@ func TestLogGrowsInABrowser(t *testing.T) {
 		"already there", "came &lt;i&gt;while&lt;/i&gt; the page was open")
 }
 
-func TestListOfChangesGrowsInABrowser(t *testing.T) {
+func TestChangesPageGrowsInABrowser(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)

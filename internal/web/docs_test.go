@@ -32,7 +32,7 @@ func TestDocsShowEveryExample(t *testing.T) {
 
 // The discovery of this program must find what the documentation tells authors to add to feeds,
 // headers and pages.
-func TestWhatIsToBeAdvertisedIsFound(t *testing.T) {
+func TestDocumentedElementsAreDiscoverable(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	doc, err := html.Parse(strings.NewReader(get(t, w.Routes(), "/docs").Body.String()))

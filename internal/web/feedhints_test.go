@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-func TestHintsOfAFeedAreSetOnItsPage(t *testing.T) {
+func TestUpdateHintsAreSetOnThePageOfTheFeed(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	x.profile("alice", author.Profile{Title: "Walks"})

@@ -34,7 +34,7 @@ func ids(t *testing.T, doc *html.Node) (rows []string, links map[string]string) 
 	return rows, links
 }
 
-func TestLogPagesBothWaysWithoutLossOrRepetition(t *testing.T) {
+func TestLogPagingIsCompleteInBothDirections(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -89,7 +89,7 @@ func TestOnlyTheNewestPageOfTheLogIsLive(t *testing.T) {
 	}
 }
 
-func TestLogFiltersStandInTheURL(t *testing.T) {
+func TestLogFiltersAreInTheURL(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -133,7 +133,7 @@ func TestLogFiltersStandInTheURL(t *testing.T) {
 	}
 }
 
-func TestLogFilterKeepsWhatWasChosen(t *testing.T) {
+func TestLogFilterFormKeepsItsValues(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()

@@ -26,7 +26,7 @@ func theCookie(t *testing.T, rec *httptest.ResponseRecorder, name string) *http.
 	return nil
 }
 
-func TestSigningInBeginsANewSessionAndEndsTheOneBefore(t *testing.T) {
+func TestSignInBeginsANewSessionAndEndsThePreviousOne(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("bob")
 	before := x.cookie
@@ -50,7 +50,7 @@ func TestSigningInBeginsANewSessionAndEndsTheOneBefore(t *testing.T) {
 	}
 }
 
-func TestCookieOverTLSIsOfThisHostOnly(t *testing.T) {
+func TestCookieOverTLSHasTheHostPrefix(t *testing.T) {
 	t.Parallel()
 	for _, byProxy := range []bool{true, false} {
 		x := newAccountHarness(t)
@@ -76,7 +76,7 @@ func TestCookieOverTLSIsOfThisHostOnly(t *testing.T) {
 	}
 }
 
-func TestRefusedSignInSaysOneThingAndKeepsNoPassword(t *testing.T) {
+func TestRefusedSignInHasOneMessageAndKeepsNoPassword(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	var bodies []string
@@ -102,7 +102,7 @@ func TestRefusedSignInSaysOneThingAndKeepsNoPassword(t *testing.T) {
 	}
 }
 
-func TestPasswordIsTakenAsItIs(t *testing.T) {
+func TestPasswordIsNotTrimmed(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.fakeAccounts.with("carol", "  spaces and \t tabs ")
@@ -111,7 +111,7 @@ func TestPasswordIsTakenAsItIs(t *testing.T) {
 	}
 }
 
-func TestStrangersAreSentToSignInAndComeBack(t *testing.T) {
+func TestSignedOutUsersReturnToThePageAfterSignIn(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	for _, path := range []string{"/account", "/account/feed", "/account/private"} {
@@ -131,7 +131,7 @@ func TestStrangersAreSentToSignInAndComeBack(t *testing.T) {
 	}
 }
 
-func TestSigningOutEndsTheSession(t *testing.T) {
+func TestSignOutEndsTheSession(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	if rec := x.open("/logout"); rec.Code != 405 {
@@ -143,7 +143,7 @@ func TestSigningOutEndsTheSession(t *testing.T) {
 	}
 }
 
-func TestFormsOfTheAccountFromOtherSitesAreRefused(t *testing.T) {
+func TestAccountFormsFromOtherSitesAreRejected(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	for _, path := range []string{"/login", "/logout", "/account/feed/end", "/account/tokens"} {
@@ -159,7 +159,7 @@ func TestFormsOfTheAccountFromOtherSitesAreRefused(t *testing.T) {
 	}
 }
 
-func TestFirstAccountNeedsTheTokenAndKeepsItOutOfTheAddress(t *testing.T) {
+func TestFirstAccountNeedsTheTokenAndRemovesItFromTheURL(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	x.fakeAccounts.first = "k3v9-7qpd"
@@ -205,7 +205,7 @@ func TestFirstAccountNeedsTheTokenAndKeepsItOutOfTheAddress(t *testing.T) {
 	}
 }
 
-func TestSigningInLeadsToTheRiverOrToThePageThatWasAskedFor(t *testing.T) {
+func TestSignInLeadsToTheRiverOrTheRequestedPage(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t)
 	x.Registration = true
@@ -234,7 +234,7 @@ func TestSigningInLeadsToTheRiverOrToThePageThatWasAskedFor(t *testing.T) {
 	}
 }
 
-func TestAccountsAreMadeByTheOperatorUnlessHeLetsEverybody(t *testing.T) {
+func TestSignUpNeedsOpenRegistration(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	for _, rec := range []*httptest.ResponseRecorder{x.open("/signup"), x.send("/signup", "name", "carol", "password", "long enough")} {
@@ -258,7 +258,7 @@ func TestAccountsAreMadeByTheOperatorUnlessHeLetsEverybody(t *testing.T) {
 	}
 }
 
-func TestStoreAwayIsNoReasonToSendSomebodyToSignIn(t *testing.T) {
+func TestUnavailableStoreDoesNotRedirectToSignIn(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	x.fakeAccounts.sessionErr = &fault.Error{Code: fault.Unavailable, Msg: "The database is away.", RetryAfter: 5 * time.Second}
@@ -270,7 +270,7 @@ func TestStoreAwayIsNoReasonToSendSomebodyToSignIn(t *testing.T) {
 	}
 }
 
-func TestWithoutAccountsThereIsNothingToSignInTo(t *testing.T) {
+func TestServerWithoutAccountsHasNoSignIn(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()

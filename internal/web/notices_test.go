@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-func TestCategoriesAreMadeRenamedMergedPublishedAndRemoved(t *testing.T) {
+func TestCategoriesAreCreatedRenamedMergedPublishedAndDeleted(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -46,7 +46,7 @@ func TestReadingListsAreShownAndDropped(t *testing.T) {
 	g.wrong(404, "/feeds/lists/drop", "id", "x")
 }
 
-func TestNoticesAreSetUpTriedPausedAndRemoved(t *testing.T) {
+func TestForwardingsAreCreatedTriedPausedAndDeleted(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -75,7 +75,7 @@ func TestNoticesAreSetUpTriedPausedAndRemoved(t *testing.T) {
 	g.wrong(404, "/feeds/notices/try", "id", "77")
 }
 
-func TestRecipientsConfirmAndEndByTheirLinks(t *testing.T) {
+func TestRecipientsConfirmAndUnsubscribeByLink(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.linkState = forward.ForwardingWaiting
@@ -137,7 +137,7 @@ func TestRecipientsConfirmAndEndByTheirLinks(t *testing.T) {
 	}
 }
 
-func TestTheStateOfANoticeIsShown(t *testing.T) {
+func TestStateOfAForwardingIsShown(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")

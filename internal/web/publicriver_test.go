@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-func TestPublicCategoriesAreRiversOfTheirOwn(t *testing.T) {
+func TestPublicCategoriesHaveTheirOwnRivers(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	doc := check(t, x.open("/rivers/alice"))
@@ -42,7 +42,7 @@ func TestPublicCategoriesAreRiversOfTheirOwn(t *testing.T) {
 	}
 }
 
-func TestCategoriesAreFeeds(t *testing.T) {
+func TestPublicCategoriesHaveFeeds(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	x.fakeRiver.mu.Lock()
@@ -77,7 +77,7 @@ func TestCategoriesAreFeeds(t *testing.T) {
 	}
 }
 
-func TestOwnerHasHisPrivateCategoriesAsFeedsToo(t *testing.T) {
+func TestOwnerCanReadPrivateCategoriesAsFeeds(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	rec := x.open("/rivers/alice/News/feed.rss")
@@ -90,7 +90,7 @@ func TestOwnerHasHisPrivateCategoriesAsFeedsToo(t *testing.T) {
 	}
 }
 
-func TestCategoryNamesMayHoldAnything(t *testing.T) {
+func TestCategoryNamesMayContainAnyText(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	for _, name := range []string{"Tech/Go", "a b", "例え", "100%", "?#&", ".."} {

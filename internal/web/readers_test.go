@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/audience"
 )
 
-func TestReadersAreOneNumberWithItsParts(t *testing.T) {
+func TestReadersPageShowsTheTotalAndItsParts(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	rec := x.open("/account/readers")
@@ -29,7 +29,7 @@ func TestReadersAreOneNumberWithItsParts(t *testing.T) {
 	}
 }
 
-func TestNobodyIsARoundNumber(t *testing.T) {
+func TestReadersPageWithoutReaders(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	x.fakeAudience.report = audience.Report{WindowDays: 7}
@@ -44,7 +44,7 @@ func TestNobodyIsARoundNumber(t *testing.T) {
 	}
 }
 
-func TestNumbersAreForTheAuthorAlone(t *testing.T) {
+func TestReaderNumbersAreVisibleToTheAuthorOnly(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	stranger := x.open("/nobody/stats")
@@ -65,7 +65,7 @@ func TestNumbersAreForTheAuthorAlone(t *testing.T) {
 	}
 }
 
-func TestNamesOfReadersStayText(t *testing.T) {
+func TestReadersPageEscapesNames(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t).as("alice")
 	evil := "\"><script>alert(1)</script>\x1b \xff"

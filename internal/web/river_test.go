@@ -87,7 +87,7 @@ func entryOf(t *testing.T, doc *html.Node, words string) *html.Node {
 	return nil
 }
 
-func TestRiverPagesAreWhole(t *testing.T) {
+func TestRiverPagesAreValid(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	for _, path := range []string{"/river", "/river?category=Weblogs", "/river?q=rain", "/river?q=nowhere+to+be+found", "/river?starred=1", "/river?unread=1", "/river?counts=1",
@@ -100,7 +100,7 @@ func TestRiverPagesAreWhole(t *testing.T) {
 	}
 }
 
-func TestRiverGroupsWhatOneCheckBroughtUnderItsFeedAndDay(t *testing.T) {
+func TestRiverGroupsItemsOfOneCheckByFeedAndDay(t *testing.T) {
 	t.Parallel()
 	doc := check(t, newRiverHarness(t).as("alice").open("/river"))
 	days := find(doc, "section", "day")
@@ -125,7 +125,7 @@ func TestRiverGroupsWhatOneCheckBroughtUnderItsFeedAndDay(t *testing.T) {
 	}
 }
 
-func TestRiverShowsItemsAsTheyAre(t *testing.T) {
+func TestRiverShowsAllPropertiesOfItems(t *testing.T) {
 	t.Parallel()
 	doc := check(t, newRiverHarness(t).as("alice").open("/river"))
 	plain := entryOf(t, doc, "It is snowing")
@@ -158,7 +158,7 @@ func TestRiverShowsItemsAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestItemOnItsOwnPageIsWhole(t *testing.T) {
+func TestItemPageShowsTheWholeText(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	more := find(check(t, x.open("/river")), "a", "whole")
@@ -173,7 +173,7 @@ func TestItemOnItsOwnPageIsWhole(t *testing.T) {
 	}
 }
 
-func TestOlderItemsAreALinkAway(t *testing.T) {
+func TestOlderLinkShowsOlderItems(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	seen := map[string]bool{}
@@ -202,7 +202,7 @@ func TestOlderItemsAreALinkAway(t *testing.T) {
 	}
 }
 
-func TestSearchSaysHowMuchItFoundAndWhatToTry(t *testing.T) {
+func TestSearchShowsResultCountAndSyntaxHelp(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	for query, want := range map[string]string{"rain": "2 results", "feed:xkcd cloud": "1 result", "number": "More than 50 results",
@@ -223,7 +223,7 @@ func TestSearchSaysHowMuchItFoundAndWhatToTry(t *testing.T) {
 	}
 }
 
-func TestRiverSaysWhatToDoFirst(t *testing.T) {
+func TestEmptyRiverShowsTheFirstSteps(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("bob")
 	if doc := check(t, x.open("/river")); len(find(doc, "section", "welcome")) != 1 || len(find(doc, "div", "empty")) != 0 {
@@ -244,7 +244,7 @@ func TestRiverSaysWhatToDoFirst(t *testing.T) {
 	}
 }
 
-func TestRiverOffersTheFirstStepsUntilOneIsTaken(t *testing.T) {
+func TestRiverShowsTheFirstStepsUntilOneIsTaken(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t)
 	x.TestFeed = "http://hub.example/test/rss.xml"
@@ -318,7 +318,7 @@ func (x *riverHarness) riverSeenFrom(peer, host string) string {
 	return "something else"
 }
 
-func TestWhoMaySeeTheRiver(t *testing.T) {
+func TestRiverAccess(t *testing.T) {
 	t.Parallel()
 	const stranger, local = "203.0.113.9:4711", "127.0.0.1:4711"
 	for _, c := range []struct {
@@ -356,7 +356,7 @@ func TestWhoMaySeeTheRiver(t *testing.T) {
 	}
 }
 
-func TestAProxyThatSaysSoIsNotThisMachine(t *testing.T) {
+func TestRequestThroughAProxyIsNotLocal(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	x.Fresh = func(context.Context) bool { return true }
@@ -382,7 +382,7 @@ func TestAProxyThatSaysSoIsNotThisMachine(t *testing.T) {
 	}
 }
 
-func TestStrangersLearnNothingOfMarksAndCategories(t *testing.T) {
+func TestPublicRiverHidesMarksAndCategories(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t)
 	x.RiverPublic = true
@@ -411,7 +411,7 @@ func TestStrangersLearnNothingOfMarksAndCategories(t *testing.T) {
 	}
 }
 
-func TestDaysAreThoseOfTheReadersClock(t *testing.T) {
+func TestDaysFollowTheTimeZoneOfTheUser(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	r := httptest.NewRequest("GET", "/river", nil)
@@ -449,7 +449,7 @@ func BenchmarkRiverPage(b *testing.B) {
 
 // The test counts what a page loads when it opens. The editor loads some parts later, from the URLs
 // in its data attributes; they have a limit of their own.
-func TestStylesAndScriptsOfAPageStaySmall(t *testing.T) {
+func TestStylesAndScriptsStayWithinTheirLimits(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	p := x.write("alice", author.Published, author.Content{Source: "Hello"})
@@ -480,7 +480,7 @@ func TestStylesAndScriptsOfAPageStaySmall(t *testing.T) {
 	}
 }
 
-func TestBarHasAMenuForWhatHasNoRoom(t *testing.T) {
+func TestBarMovesSectionsToTheMenu(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	doc := check(t, x.open("/changes"))

@@ -37,7 +37,7 @@ func attacks() []string {
 	}
 }
 
-func TestHostileItemsRunNothingAndBreakOutOfNothing(t *testing.T) {
+func TestHostileItemsAreHarmless(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	b := newFakeRiver(func() time.Time { return x.fake.now })

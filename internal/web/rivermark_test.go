@@ -35,7 +35,7 @@ func TestMarksAreSetByForms(t *testing.T) {
 	}
 }
 
-func TestAScriptThatMarksGetsNoPage(t *testing.T) {
+func TestScriptThatMarksReceivesNoPage(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	r := httptest.NewRequest("POST", "/river/mark", strings.NewReader("star="+strconv.FormatInt(x.fakeRiver.items[0].ID, 10)))
@@ -46,7 +46,7 @@ func TestAScriptThatMarksGetsNoPage(t *testing.T) {
 	}
 }
 
-func TestMarkingRefusesWhatItCannotRead(t *testing.T) {
+func TestMarkingRejectsInvalidValues(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	many := strings.Repeat("7,", 1000) + "7"
@@ -75,7 +75,7 @@ func TestMarkingRefusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
-func TestReadMarksAndCountsAreOffUntilSomebodyWantsThem(t *testing.T) {
+func TestReadMarksAndCountsAreOffByDefault(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	if body := x.open("/river").Body.String(); strings.Contains(body, "readmark") || strings.Contains(body, "Mark all") || strings.Contains(body, "> unread<") {
@@ -100,7 +100,7 @@ func TestReadMarksAndCountsAreOffUntilSomebodyWantsThem(t *testing.T) {
 	}
 }
 
-func TestEverythingIsReadUpToWhatThePageShowed(t *testing.T) {
+func TestMarkAllReadEndsAtTheTimeOfThePage(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	at := x.fake.now.Add(-time.Hour)
@@ -123,7 +123,7 @@ func TestEverythingIsReadUpToWhatThePageShowed(t *testing.T) {
 	}
 }
 
-func TestMarkingAllReadSaysHowMuchAndIsUndone(t *testing.T) {
+func TestMarkAllReadShowsItsCountAndCanBeUndone(t *testing.T) {
 	t.Parallel()
 	x := newRiverHarness(t).as("alice")
 	unread := func() (n int64) {

@@ -32,7 +32,7 @@ func (x *riverHarness) newest() int64 {
 	return x.fakeRiver.seq
 }
 
-func TestRiverStreamBringsItemsTheMomentTheyArrive(t *testing.T) {
+func TestRiverStreamSendsItemsOnArrival(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	r := watchAt(t, server, "/river/stream?since="+strconv.FormatInt(x.newest()+1e7, 10), "")
@@ -57,7 +57,7 @@ func TestRiverStreamBringsItemsTheMomentTheyArrive(t *testing.T) {
 	}
 }
 
-func TestRiverStreamLeavesOutWhatIsNotForItsReader(t *testing.T) {
+func TestRiverStreamHidesItemsThatTheReaderMayNotSee(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	far := strconv.FormatInt(x.newest()+1e7, 10)
@@ -104,7 +104,7 @@ func TestRiverStreamResumesAfterTheLastEventID(t *testing.T) {
 	}
 }
 
-func TestRiverStreamAsksForAFreshStartWhenTooMuchWasMissed(t *testing.T) {
+func TestRiverStreamRequestsAReloadAfterTooManyMissedItems(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	for i := range readerui.MaxMissedItems + 1 {
@@ -120,7 +120,7 @@ func TestRiverStreamAsksForAFreshStartWhenTooMuchWasMissed(t *testing.T) {
 	}
 }
 
-func TestRiverStreamOfAPageThatIsNewDoesNotAskForAnother(t *testing.T) {
+func TestRiverStreamOfANewPageRequestsNoReload(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	for i := range readerui.MaxMissedItems + 50 { // a list was imported a moment ago
@@ -138,7 +138,7 @@ func TestRiverStreamOfAPageThatIsNewDoesNotAskForAnother(t *testing.T) {
 	}
 }
 
-func TestRiverStreamIsNotForWhatWasSearched(t *testing.T) {
+func TestSearchPageHasNoStream(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	_ = x
@@ -177,7 +177,7 @@ func TestRiverStreamEndsWithTheSessionThatOpenedIt(t *testing.T) {
 	}
 }
 
-func TestRiverStreamThatFellBehindGetsEverythingFromTheStore(t *testing.T) {
+func TestRiverStreamThatFellBehindCatchesUpFromTheStore(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	r := watchAt(t, server, "/river/stream?since="+strconv.FormatInt(x.newest()+1e7, 10), "")
@@ -197,7 +197,7 @@ func TestRiverStreamThatFellBehindGetsEverythingFromTheStore(t *testing.T) {
 	}
 }
 
-func TestNobodyWorksWhenNobodyWatches(t *testing.T) {
+func TestTailStopsWithoutClients(t *testing.T) {
 	t.Parallel()
 	x, server := newLive(t)
 	r := watchAt(t, server, "/river/stream", "")

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/route"
 )
 
-func TestEveryRouteSaysWhatItIsForAndProtectsItsSession(t *testing.T) {
+func TestEveryRouteHasAPurposeAndItsProtection(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t)
 	seen, protected := map[string]bool{}, 0

@@ -73,7 +73,7 @@ func lacks(t *testing.T, page string, words ...string) {
 	}
 }
 
-func TestWhatIsFollowedStandsByCategoryWithItsConditionInWords(t *testing.T) {
+func TestFollowedFeedsAreListedByCategoryWithTheirState(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -93,7 +93,7 @@ func TestWhatIsFollowedStandsByCategoryWithItsConditionInWords(t *testing.T) {
 	lacks(t, page, "Scripting News")
 }
 
-func TestWhoFollowsNothingIsAskedWhatToFollow(t *testing.T) {
+func TestFeedListOfNewUserLeadsToRecommendedFeeds(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	if rec := g.open("/feeds"); rec.Code != 303 || rec.Header().Get("Location") != "/feeds/start" {
@@ -116,7 +116,7 @@ func TestWhoFollowsNothingIsAskedWhatToFollow(t *testing.T) {
 	has(t, g.look("/feeds/start"), "you follow it", "You follow 2 feeds. Here is more")
 }
 
-func TestNewServerThatHasItsTestFeedOnlyLeadsToMore(t *testing.T) {
+func TestFeedListWithOnlyTheTestFeedOffersMore(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.TestFeed = "http://hub.example:5337/test/rss.xml"
@@ -128,7 +128,7 @@ func TestNewServerThatHasItsTestFeedOnlyLeadsToMore(t *testing.T) {
 	lacks(t, g.look("/feeds"), "So far only")
 }
 
-func TestFreshInstallIsUsedFromItsOwnMachineOnly(t *testing.T) {
+func TestServerWithoutAccountsIsUsableFromItsOwnMachineOnly(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.cookie, g.PublicURL = "", ""
@@ -161,7 +161,7 @@ func TestFreshInstallIsUsedFromItsOwnMachineOnly(t *testing.T) {
 	}
 }
 
-func TestStrangersAreSentToSignIn(t *testing.T) {
+func TestSignedOutUsersAreRedirectedToSignIn(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -178,7 +178,7 @@ func TestStrangersAreSentToSignIn(t *testing.T) {
 	}
 }
 
-func TestFeedIsFollowedByItsAddress(t *testing.T) {
+func TestFeedIsAddedByURL(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -199,7 +199,7 @@ func TestFeedIsFollowedByItsAddress(t *testing.T) {
 	has(t, g.look(g.done("/feeds/add", "url", "https://example.org/rss")), "You follow this feed already.")
 }
 
-func TestSlipsOfTheAddressStandBesideItAndLoseNothing(t *testing.T) {
+func TestAddFormShowsErrorsNextToTheURLAndKeepsValues(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -226,7 +226,7 @@ func TestSlipsOfTheAddressStandBesideItAndLoseNothing(t *testing.T) {
 	}
 }
 
-func TestPageWithSeveralFeedsAsksWhichAndKeepsWhatWasTyped(t *testing.T) {
+func TestPageWithSeveralFeedsOffersAChoiceAndKeepsValues(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -241,7 +241,7 @@ func TestPageWithSeveralFeedsAsksWhichAndKeepsWhatWasTyped(t *testing.T) {
 // theBookmark is the only script URL on the pages; users drag it to the bookmarks bar.
 const theBookmark = "javascript:location.href=%27http://hub.example:5337/feeds/add?url=%27+encodeURIComponent%28location.href%29"
 
-func TestBookmarkFillsInTheFormAndFollowsNothing(t *testing.T) {
+func TestBookmarkletFillsInTheFormWithoutFollowing(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -254,7 +254,7 @@ func TestBookmarkFillsInTheFormAndFollowsNothing(t *testing.T) {
 	has(t, g.look("/feeds"), `<a class="drag" href="`+strings.Replace(theBookmark, "+", "&#43;", 1)+`"`)
 }
 
-func TestPageOfAFeedTellsEverything(t *testing.T) {
+func TestFeedPageShowsStateScheduleAndHistory(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -279,7 +279,7 @@ func TestPageOfAFeedTellsEverything(t *testing.T) {
 	}
 }
 
-func TestFeedThatOneDoesNotFollowIsNotThere(t *testing.T) {
+func TestUnfollowedFeedIsNotFound(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -335,7 +335,7 @@ func TestLoginOfAFeedIsSavedAndItsSecretNeverShown(t *testing.T) {
 	has(t, g.look(g.done(readerui.SourcePath(id)+"/login", "login", "")), "read without a login")
 }
 
-func TestReadingNowIsRefusedWithTheReason(t *testing.T) {
+func TestCheckNowIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -358,7 +358,7 @@ func TestReadingNowIsRefusedWithTheReason(t *testing.T) {
 	has(t, g.look(g.done(readerui.SourcePath(gone)+"/revive")), "The feed is read again")
 }
 
-func TestFollowingEndsOnlyWhenItIsMeant(t *testing.T) {
+func TestUnfollowNeedsConfirmation(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -370,7 +370,7 @@ func TestFollowingEndsOnlyWhenItIsMeant(t *testing.T) {
 	lacks(t, page, "Scripting News")
 }
 
-func TestManyFeedsAreShownByPages(t *testing.T) {
+func TestManyFeedsArePaged(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	for i := range 1201 {
@@ -393,7 +393,7 @@ func TestManyFeedsAreShownByPages(t *testing.T) {
 	lacks(t, page, "Weblog 0701")
 }
 
-func TestHostileFeedsAreOnlyWords(t *testing.T) {
+func TestFeedPagesEscapeHostileValues(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	s := source(g.fake.now, "javascript:alert(1)", `<img src=x onerror=alert(1)>"'`+"\x00\u202e")
@@ -415,7 +415,7 @@ func TestHostileFeedsAreOnlyWords(t *testing.T) {
 	}
 }
 
-func TestStatusPageTellsOfReading(t *testing.T) {
+func TestStatusPageShowsTheFeedReader(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")
@@ -426,7 +426,7 @@ func TestStatusPageTellsOfReading(t *testing.T) {
 	}
 }
 
-func TestDatabaseThatIsAwayIsSaidOnEveryPage(t *testing.T) {
+func TestEveryPageReportsAnUnavailableStore(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")

@@ -35,7 +35,7 @@ func (g *followHarness) upload(path, file string, doc []byte, fields ...string) 
 
 const aList = `<opml version="2.0"><head><title>Mine &amp; yours</title></head><body><outline text="Web"><outline text="A" type="rss" xmlUrl="https://a.example/rss"/></outline><outline text="B" type="rss" xmlUrl="https://b.example/rss"/></body></opml>`
 
-func TestListIsTakenInAndThePageCountsWhatWasRead(t *testing.T) {
+func TestListIsImportedAndThePageShowsProgress(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	rec := g.upload("/feeds/import", "feeds.opml", []byte(aList), "category", "", "url", "", "follow", "")
@@ -58,7 +58,7 @@ func TestListIsTakenInAndThePageCountsWhatWasRead(t *testing.T) {
 	lacks(t, g.look(to), "has 2 feeds")
 }
 
-func TestWhatCameOfAListIsSaidInFull(t *testing.T) {
+func TestImportResultIsShownCompletely(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	var options river.ImportOptions
@@ -73,7 +73,7 @@ func TestWhatCameOfAListIsSaidInFull(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoListIsRefusedBesideTheField(t *testing.T) {
+func TestFileThatIsNotAListIsRejectedNextToTheField(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	has(t, g.wrong(400, "/feeds/import", "category", "Keep <me>"), "Choose a file, or write the address of a list.", "Keep &lt;me&gt;")
@@ -96,7 +96,7 @@ func TestWhatIsNoListIsRefusedBesideTheField(t *testing.T) {
 	}
 }
 
-func TestALongImportGoesOnWhileAPageShowsHowFarItIs(t *testing.T) {
+func TestLongImportContinuesWhileAPageShowsProgress(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	hold := make(chan error)
@@ -123,7 +123,7 @@ func TestALongImportGoesOnWhileAPageShowsHowFarItIs(t *testing.T) {
 	has(t, g.look("/feeds/import/unknown"), "not kept any more")
 }
 
-func TestAnImportThatStopsSaysWhatWasImported(t *testing.T) {
+func TestStoppedImportShowsItsPartialResult(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.imported = func(string, string, river.ImportOptions) (river.Imported, error) {
@@ -141,7 +141,7 @@ func TestAnImportThatStopsSaysWhatWasImported(t *testing.T) {
 	}
 }
 
-func TestListIsGivenOutForOtherReaders(t *testing.T) {
+func TestListIsExported(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/web/readerui"
 )
 
-func TestUnfollowingIsUndoneWithinAMinute(t *testing.T) {
+func TestUnfollowCanBeUndoneForAMinute(t *testing.T) {
 	t.Parallel()
 	g := newFollowHarness(t)
 	g.fakeRiver.addListsAndNotices("alice")

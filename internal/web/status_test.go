@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestStatusNamesRequestsThatAreNotDecided(t *testing.T) {
+func TestStatusShowsUndecidedRequests(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)

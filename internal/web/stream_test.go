@@ -97,7 +97,7 @@ func ping(text string) event.Event {
 	return event.Event{Kind: event.KindPing, TopicID: hub.TopicID(scripting), Topic: scripting, OK: true, Text: text, Peer: "192.0.2.1"}
 }
 
-func TestStreamSendsEventsAsTheyHappenWithoutDetail(t *testing.T) {
+func TestStreamSendsLiveEventsWithoutDetail(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -143,7 +143,7 @@ func TestStreamResumesAfterTheLastEventID(t *testing.T) {
 	}
 }
 
-func TestStreamAfterAnUnknownEventAsksForAFreshStart(t *testing.T) {
+func TestStreamAfterAnUnknownEventRequestsAReload(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -159,7 +159,7 @@ func TestStreamAfterAnUnknownEventAsksForAFreshStart(t *testing.T) {
 	}
 }
 
-func TestStreamOfAnEmptyLogBeginsWithTheFirstEvent(t *testing.T) {
+func TestStreamOfAnEmptyLogStartsWithTheFirstEvent(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -170,7 +170,7 @@ func TestStreamOfAnEmptyLogBeginsWithTheFirstEvent(t *testing.T) {
 	}
 }
 
-func TestStreamObeysTheFilters(t *testing.T) {
+func TestStreamAppliesTheFilters(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -190,7 +190,7 @@ func TestStreamObeysTheFilters(t *testing.T) {
 	}
 }
 
-func TestStreamOutlivesTheServersTimeoutsAndShowsThatItLives(t *testing.T) {
+func TestStreamOutlivesTheTimeoutsOfTheServerAndSendsHeartbeats(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -212,7 +212,7 @@ func TestStreamOutlivesTheServersTimeoutsAndShowsThatItLives(t *testing.T) {
 	}
 }
 
-func TestStreamThatFellBehindTheBusGetsEverythingFromTheStore(t *testing.T) {
+func TestStreamThatFellBehindTheBusCatchesUpFromTheStore(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -234,7 +234,7 @@ func TestStreamThatFellBehindTheBusGetsEverythingFromTheStore(t *testing.T) {
 	}
 }
 
-func TestStreamsAreBoundedAndLeaveNothingBehind(t *testing.T) {
+func TestStreamsAreLimitedAndReleaseTheirResources(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -264,7 +264,7 @@ func TestStreamsAreBoundedAndLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-func TestDeadReaderIsDropped(t *testing.T) {
+func TestDeadClientIsDropped(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)

@@ -20,7 +20,7 @@ func watchChanges(t *testing.T, server *httptest.Server, query, last string) *re
 	return watchAt(t, server, "/changes/stream"+query, last)
 }
 
-func TestChangesStreamSendsWhatIsNewOnceAndInOrder(t *testing.T) {
+func TestChangesStreamSendsNewChangesOnceAndInOrder(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -84,7 +84,7 @@ func TestChangesStreamResumesAfterTheLastEventID(t *testing.T) {
 	}
 }
 
-func TestChangesStreamsLeaveNothingBehind(t *testing.T) {
+func TestChangesStreamsReleaseTheirResources(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)

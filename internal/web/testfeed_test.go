@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestTheTestFeedHasAPageOnWhichItsOwnerHasItChange(t *testing.T) {
+func TestTestFeedPageLetsTheOwnerChangeTheFeed(t *testing.T) {
 	t.Parallel()
 	x := newAccountHarness(t)
 	if rec := x.open("/test/"); rec.Code != http.StatusNotFound {

@@ -76,7 +76,7 @@ func (x *accountHarness) bring(path, name, content string) *httptest.ResponseRec
 	return x.do(r)
 }
 
-func TestEverythingCanBeDownloaded(t *testing.T) {
+func TestExportDownload(t *testing.T) {
 	t.Parallel()
 	x := newMovesHarness(t, &fakeMoves{})
 	rec := x.open("/account/export")
@@ -94,7 +94,7 @@ func TestEverythingCanBeDownloaded(t *testing.T) {
 	}
 }
 
-func TestAFileIsTakenInWhileAPageTellsHowFarItIs(t *testing.T) {
+func TestFileIsImportedWhileAPageShowsProgress(t *testing.T) {
 	t.Parallel()
 	v := &fakeMoves{goOn: make(chan struct{}), stepped: make(chan struct{}), res: transfer.Result{Added: 1200, Had: 1, Files: 3, Problems: []string{"<b>Something</b> was left out."}}}
 	x := newMovesHarness(t, v)
@@ -141,7 +141,7 @@ func finishedMove(x *accountHarness, at string) string {
 	}
 }
 
-func TestWhatCannotBeTakenInIsSaid(t *testing.T) {
+func TestFailedImportShowsTheError(t *testing.T) {
 	t.Parallel()
 	v := &fakeMoves{err: fault.New(fault.Invalid, "The file is no such thing.")}
 	x := newMovesHarness(t, v)

@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestTopicThatOnlyTheLogKnowsSaysThatNobodyWasTold(t *testing.T) {
+func TestTopicKnownOnlyToTheLogHasNoSubscribers(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -19,7 +19,7 @@ func TestTopicThatOnlyTheLogKnowsSaysThatNobodyWasTold(t *testing.T) {
 	}
 }
 
-func TestTopicCountsByProtocolAndLeavesOutWhatHasExpired(t *testing.T) {
+func TestTopicCountsLiveSubscriptionsByProtocol(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)

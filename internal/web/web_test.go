@@ -139,7 +139,7 @@ func every(feed string) []string {
 		topicPath(feed), "/topics/12345", "/topics/no", "/status", "/status?span=day", "/changes", "/changes?q=weblog", "/changes?before=no", "/docs", "/nothing", "/static/gone.js"}
 }
 
-func TestEveryPageIsWholeAndCarriesThePolicy(t *testing.T) {
+func TestEveryPageIsValidAndHasThePolicy(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, bus := newWeb(t, f)
@@ -162,7 +162,7 @@ func TestEveryPageIsWholeAndCarriesThePolicy(t *testing.T) {
 	}
 }
 
-func TestEmptyServerSaysWhatToDoFirst(t *testing.T) {
+func TestPagesOfAnEmptyServerShowTheFirstSteps(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()
@@ -175,7 +175,7 @@ func TestEmptyServerSaysWhatToDoFirst(t *testing.T) {
 	}
 }
 
-func TestHostileTextStaysText(t *testing.T) {
+func TestPagesEscapeHostileText(t *testing.T) {
 	t.Parallel()
 	evil := []string{"<script>alert(1)</script>", `"><img src=x onerror=alert(1)>`, "\u202egnp.exe\u202c", strings.Repeat("wide \U0001F4A5", 1200), "bad \xff\xfe\x00 bytes \x1b[31m", "javascript:alert(1)//https://x"}
 	f := newFake()
@@ -237,7 +237,7 @@ func TestNoPageShowsACallbackPath(t *testing.T) {
 	}
 }
 
-func TestPingFormSaysWhatThePingCameTo(t *testing.T) {
+func TestPingFormShowsTheResultOfThePing(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
@@ -283,7 +283,7 @@ func TestPingFormSaysWhatThePingCameTo(t *testing.T) {
 	}
 }
 
-func TestRegisterFormMakesTheRegistration(t *testing.T) {
+func TestRegisterFormRegisters(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
@@ -309,7 +309,7 @@ func TestRegisterFormMakesTheRegistration(t *testing.T) {
 	}
 }
 
-func TestRegisterFormShowsEveryMistakeAtItsFieldAndKeepsTheValues(t *testing.T) {
+func TestRegisterFormShowsAllErrorsNextToFieldsAndKeepsValues(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
@@ -337,7 +337,7 @@ func TestRegisterFormShowsEveryMistakeAtItsFieldAndKeepsTheValues(t *testing.T) 
 	}
 }
 
-func TestFormsOfOtherSitesAreRefused(t *testing.T) {
+func TestFormsOfOtherSitesAreRejected(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
@@ -359,7 +359,7 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 	}
 }
 
-func TestFormsAreReadWholeOrNotAtAll(t *testing.T) {
+func TestIncompleteFormsAreRejected(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
@@ -429,7 +429,7 @@ func TestAssetsAreHashedAndCached(t *testing.T) {
 	check(t, rec)
 }
 
-func TestWrongMethodIsSaidSo(t *testing.T) {
+func TestWrongMethodReturns405WithAllow(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()
@@ -447,7 +447,7 @@ func TestWrongMethodIsSaidSo(t *testing.T) {
 	}
 }
 
-func TestStoreAwayIsAPageOfItsOwn(t *testing.T) {
+func TestUnavailableStoreHasItsOwnPage(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
@@ -465,7 +465,7 @@ func TestStoreAwayIsAPageOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestTopicByURLLeadsToItsPage(t *testing.T) {
+func TestTopicByURLRedirectsToItsPage(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	rec := get(t, w.Routes(), "/topics?url="+url.QueryEscape(scripting))
@@ -474,7 +474,7 @@ func TestTopicByURLLeadsToItsPage(t *testing.T) {
 	}
 }
 
-func TestPagesOfRsscloudServerLeadToOurs(t *testing.T) {
+func TestPathsOfRsscloudServerRedirect(t *testing.T) {
 	t.Parallel()
 	w, _ := newWeb(t, newFake())
 	h := w.Routes()

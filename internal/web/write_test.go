@@ -90,7 +90,7 @@ func (x *writeHarness) post(user string, id int64) author.Post {
 	return p
 }
 
-func TestWritingNeedsASessionAndComesBackToThePage(t *testing.T) {
+func TestWritingNeedsASessionAndReturnsToThePage(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t)
 	for _, path := range []string{"/write", "/write?reply=3", "/write/posts", "/write/1", "/account/author"} {
@@ -109,7 +109,7 @@ func TestWritingNeedsASessionAndComesBackToThePage(t *testing.T) {
 	}
 }
 
-func TestAShortPostIsPublishedAndCanBeTakenBackForAMinute(t *testing.T) {
+func TestPublishedPostCanBeUndoneForAMinute(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	doc := check(t, x.open("/write"))
@@ -149,7 +149,7 @@ func TestAShortPostIsPublishedAndCanBeTakenBackForAMinute(t *testing.T) {
 	}
 }
 
-func TestTheScriptOfThePageIsToldWhereToGoOn(t *testing.T) {
+func TestScriptReceivesThePathOfTheNextPage(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	for do, want := range map[string]string{"publish": "/write?did=published&done=", "draft": "/write/"} {
@@ -164,7 +164,7 @@ func TestTheScriptOfThePageIsToldWhereToGoOn(t *testing.T) {
 	}
 }
 
-func TestEverythingOfAPostComesBackOnItsPage(t *testing.T) {
+func TestEditorShowsAllPropertiesOfAPost(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	x.location(x.send("/write", "do", "publish", "key", "k", "title", "A <b>walk</b>", "source", "Text", "link", "https://a.example/?a=1&b=2",
@@ -194,7 +194,7 @@ func TestEverythingOfAPostComesBackOnItsPage(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongStandsBesideItsFieldAndAllElseSurvives(t *testing.T) {
+func TestEditorShowsErrorsNextToFieldsAndKeepsAllValues(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	long := strings.Repeat("y", author.MaxSource+1)
@@ -239,7 +239,7 @@ func TestWhatIsWrongStandsBesideItsFieldAndAllElseSurvives(t *testing.T) {
 	}
 }
 
-func TestALongShortPostIsWarnedOfOrStopped(t *testing.T) {
+func TestPostOverTheLimitIsWarnedAboutOrRejected(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	long := strings.Repeat("word ", 30)
@@ -267,7 +267,7 @@ func TestALongShortPostIsWarnedOfOrStopped(t *testing.T) {
 	}
 }
 
-func TestADraftSavesItselfOnceWhateverIsSentTwice(t *testing.T) {
+func TestRepeatedDraftRequestCreatesOneDraft(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	first, _ := x.ask("/write/draft", "key", "page-1", "writer", "alice", "source", "One")
@@ -295,7 +295,7 @@ func TestADraftSavesItselfOnceWhateverIsSentTwice(t *testing.T) {
 	}
 }
 
-func TestAChangeOfAPublishedPostStaysUnseenUntilItIsPublished(t *testing.T) {
+func TestChangeOfAPublishedPostIsHiddenUntilPublished(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	x.write("alice", author.Published, author.Content{Source: "As it is"})
@@ -329,7 +329,7 @@ func TestAChangeOfAPublishedPostStaysUnseenUntilItIsPublished(t *testing.T) {
 	}
 }
 
-func TestTwoTabsSeeBothVersionsAndLoseNeither(t *testing.T) {
+func TestEditConflictShowsBothVersions(t *testing.T) {
 	t.Parallel()
 	for _, state := range []author.State{author.Draft, author.Published} {
 		x := newWriteHarness(t).as("alice")
@@ -354,7 +354,7 @@ func TestTwoTabsSeeBothVersionsAndLoseNeither(t *testing.T) {
 	}
 }
 
-func TestASessionThatEndsWhileWritingLosesNothing(t *testing.T) {
+func TestSessionEndWhileWritingKeepsTheText(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	x.write("alice", author.Draft, author.Content{Source: "Before"})
@@ -384,7 +384,7 @@ func TestASessionThatEndsWhileWritingLosesNothing(t *testing.T) {
 	}
 }
 
-func TestAPostWaitsForItsTime(t *testing.T) {
+func TestPostIsScheduled(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	at := x.fake.now.Add(3 * time.Hour)
@@ -412,7 +412,7 @@ func TestAPostWaitsForItsTime(t *testing.T) {
 	}
 }
 
-func TestFilesAreKeptAndLyingOnesAreNot(t *testing.T) {
+func TestFilesAreStoredUnlessTheirTypeIsWrong(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	png := []byte("\x89PNG\r\n\x1a\nrest")
@@ -441,7 +441,7 @@ func TestFilesAreKeptAndLyingOnesAreNot(t *testing.T) {
 	}
 }
 
-func TestCategoriesThatWereUsedAreOffered(t *testing.T) {
+func TestEditorSuggestsUsedCategories(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	x.write("alice", author.Published, author.Content{Source: "1", Categories: []string{"Walks", "Birds"}})
@@ -453,7 +453,7 @@ func TestCategoriesThatWereUsedAreOffered(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeSavedNowIsSaidAndComesBack(t *testing.T) {
+func TestFailedSaveShowsTheErrorAndKeepsTheText(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	x.fakePostStore.fail = fault.New(fault.Unavailable, "The store is away for a moment.")

@@ -24,7 +24,7 @@ func (p *countedPosts) Preview(c author.Content) (author.Content, author.Measure
 
 // Text of unauthenticated clients is only sent back: rendering costs the server more than sending
 // costs the client.
-func TestNothingIsMadeOfTheTextOfAStranger(t *testing.T) {
+func TestTextOfUnauthenticatedClientsIsNotRendered(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t)
 	posts := &countedPosts{Posts: x.posts}
@@ -40,7 +40,7 @@ func TestNothingIsMadeOfTheTextOfAStranger(t *testing.T) {
 }
 
 // Each field needs many times the memory of the separator before it.
-func TestAFormOfSignsAloneIsRefused(t *testing.T) {
+func TestFormWithTooManyFieldsIsRejected(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	r := httptest.NewRequest("POST", "/write", strings.NewReader("source=a"+strings.Repeat("&a", writerui.MaxFields)))
@@ -55,7 +55,7 @@ func TestAFormOfSignsAloneIsRefused(t *testing.T) {
 
 // Every user may upload a file of 4 GiB, but only few users at once, because the files would fill
 // the disk.
-func TestOnlyOneFileOfAUserIsOnItsWayIn(t *testing.T) {
+func TestUserHasOneUploadAtATime(t *testing.T) {
 	t.Parallel()
 	x := newMovesHarness(t, &fakeMoves{})
 	body, send := io.Pipe()

@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-func TestThePreviewIsSafeAndExact(t *testing.T) {
+func TestPreviewIsSanitizedAndExact(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	a, _ := x.ask("/write/preview", "look", "1", "source", "**Hi** <script>alert(1)</script><img src=x onerror=alert(1)> ![a](/alice/media/0123456789abcdef/a.png) [x](javascript:alert(1))")
@@ -49,7 +49,7 @@ func lookAlike(t *testing.T, n *html.Node) string {
 	return strings.Join(strings.Fields(regexp.MustCompile(`^<article[^>]*>`).ReplaceAllString(s, "<article>")), " ")
 }
 
-func TestThePreviewShowsWhatThePageOfThePostShows(t *testing.T) {
+func TestPreviewMatchesThePageOfThePost(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	hash := strings.Repeat("ab", 32)

@@ -60,7 +60,7 @@ func TestPostsAreListedSearchedAndPaged(t *testing.T) {
 	}
 }
 
-func TestPostsOfOthersCannotBeTouched(t *testing.T) {
+func TestPostsOfOtherUsersCannotBeChanged(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t)
 	x.write("bob", author.Published, author.Content{Source: "Of bob"})
@@ -76,7 +76,7 @@ func TestPostsOfOthersCannotBeTouched(t *testing.T) {
 	}
 }
 
-func TestAnItemOfTheRiverIsAnswered(t *testing.T) {
+func TestReplyToAnItemOfTheRiver(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	doc := check(t, x.open("/river"))
@@ -99,7 +99,7 @@ func TestAnItemOfTheRiverIsAnswered(t *testing.T) {
 	}
 }
 
-func TestUndoingSaysWhatWasUndone(t *testing.T) {
+func TestUndoMessageNamesTheUndoneAction(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	undo := func(id int64) string {

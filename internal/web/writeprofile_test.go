@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAProfileIsSavedAndWhatIsWrongStandsBesideIt(t *testing.T) {
+func TestProfileIsSavedAndErrorsAreNextToTheirFields(t *testing.T) {
 	t.Parallel()
 	x := newWriteHarness(t).as("alice")
 	rec := x.postMultipart("/account/author", "me.png", "image/png", []byte("\x89PNG"), "title", "Alice writes", "blurb", "Walks\r\nand birds", "link", "https://a.example/", "tinted", "1", "accent", "#AA3300",

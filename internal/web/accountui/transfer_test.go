@@ -2,7 +2,7 @@ package accountui
 
 import "testing"
 
-func TestFilesOfManyUsersArriveAtOnceWithinALimit(t *testing.T) {
+func TestConcurrentUploadsAreLimited(t *testing.T) {
 	t.Parallel()
 	var m moves
 	for i := range maxUploads {

@@ -25,7 +25,7 @@ func TestTheHeadOfAPageNamesEachFormatOnce(t *testing.T) {
 	}
 }
 
-func TestKeptPagesAreBounded(t *testing.T) {
+func TestPageCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	var c pageCache
 	for i := range 500 {

@@ -17,7 +17,7 @@ func rendered(images string) *BodyRenderer {
 		size: func(string) (width, height string) { return "", "" }}
 }
 
-func TestTextsAreDressedForTheRiver(t *testing.T) {
+func TestBodiesAreRenderedForTheRiver(t *testing.T) {
 	t.Parallel()
 	const rel = ` rel="nofollow noopener noreferrer ugc"`
 	const img = ` loading="lazy" decoding="async" referrerpolicy="no-referrer"/>`
@@ -40,7 +40,7 @@ func TestTextsAreDressedForTheRiver(t *testing.T) {
 	}
 }
 
-func TestLongTextsEndAfterAParagraph(t *testing.T) {
+func TestLongTextsAreCutAfterAParagraph(t *testing.T) {
 	t.Parallel()
 	d := rendered(ImagesOff)
 	words := strings.Repeat("some words of an ordinary text ", 12) // 372 characters

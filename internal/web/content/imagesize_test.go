@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestSizesOfImagesAreBounded(t *testing.T) {
+func TestImageSizeCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	var c imageSizes
 	for i := range 3 * maxCachedSizes {

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-func TestQuietLoadsNothingAndKeepsTheWords(t *testing.T) {
+func TestWithoutMediaLoadsNothingAndKeepsTheText(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"plain & simple":            "plain & simple",
@@ -38,8 +38,8 @@ func TestQuietLoadsNothingAndKeepsTheWords(t *testing.T) {
 	}
 }
 
-// FuzzQuiet checks that sanitized markup has only what a page may contain.
-func FuzzQuiet(f *testing.F) {
+// FuzzWithoutMedia checks that sanitized markup has only what a page may contain.
+func FuzzWithoutMedia(f *testing.F) {
 	for _, s := range []string{`<img src="x" alt="y">`, `<a href=x><img src=y>`, `<picture><source srcset=a><img src=b>`, `<video src=a><source src=b></video>`, `<h1 id=a>b`,
 		`<svg><image href=x></svg>`, `<math><mi>x</mi></math>`, `<td background=x>`, `<p title='">'>x`, `<main><p>x`} {
 		f.Add(s)

@@ -17,7 +17,7 @@ func place1() Place {
 	return p
 }
 
-func TestEveryExampleIsARequestThatParsesAndLeavesNoPlaceholder(t *testing.T) {
+func TestEveryExampleParsesWithoutPlaceholders(t *testing.T) {
 	t.Parallel()
 	all, err := Examples()
 	if err != nil || len(all) == 0 {
@@ -63,7 +63,7 @@ func TestCompareFindsEachKindOfDifference(t *testing.T) {
 	}
 }
 
-func TestAnythingMayStandWhereTheDocumentationSaysSo(t *testing.T) {
+func TestAnyPlaceholderMatchesAnyText(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct {
 		want, got string
@@ -80,7 +80,7 @@ func TestAnythingMayStandWhereTheDocumentationSaysSo(t *testing.T) {
 	}
 }
 
-func TestSampleFeedDiffersInEachVersionAndReadsTheSame(t *testing.T) {
+func TestVersionsOfSampleFeedDifferInBytesOnly(t *testing.T) {
 	t.Parallel()
 	one, two := place1().SampleFeed(1), place1().SampleFeed(2)
 	if one == two || discover.Sniff([]byte(one), "") != discover.RSS {
@@ -88,7 +88,7 @@ func TestSampleFeedDiffersInEachVersionAndReadsTheSame(t *testing.T) {
 	}
 }
 
-func TestBrokenExampleIsNamed(t *testing.T) {
+func TestErrorNamesTheBrokenExample(t *testing.T) {
 	t.Parallel()
 	if _, err := parseExample("odd", "Title\n=== request\nGET / HTTP/1.1"); err == nil || !strings.Contains(err.Error(), "odd") {
 		t.Error(err)

@@ -37,7 +37,7 @@ func TestEveryGuideIsOnAShelf(t *testing.T) {
 	}
 }
 
-func TestTablesOfAGuideHaveNamesOfTheirOwnAndNoEmptyHeads(t *testing.T) {
+func TestTablesOfAGuideHaveUniqueNamesAndNoEmptyHeads(t *testing.T) {
 	t.Parallel()
 	all, err := loadGuides()
 	if err != nil {

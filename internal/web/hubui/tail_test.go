@@ -115,7 +115,7 @@ func (r *tailReader) seqs() (out []int64) {
 	}
 }
 
-func TestOneReadingOfTheListServesAllWhoWatch(t *testing.T) {
+func TestOneReadOfTheChangesServesAllClients(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -143,7 +143,7 @@ func TestOneReadingOfTheListServesAllWhoWatch(t *testing.T) {
 	})
 }
 
-func TestWhatAnotherNodeWritesAndWhatIsCommittedLateIsFoundWithinTwoSeconds(t *testing.T) {
+func TestTailFindsChangesOfOtherNodesAndLateCommitsWithinTwoSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -163,7 +163,7 @@ func TestWhatAnotherNodeWritesAndWhatIsCommittedLateIsFoundWithinTwoSeconds(t *t
 	})
 }
 
-func TestSlowReaderOfTheChangesIsDroppedAndHoldsUpNobody(t *testing.T) {
+func TestSlowClientOfTheChangesIsDroppedWithoutDelayingOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()
@@ -187,7 +187,7 @@ func TestSlowReaderOfTheChangesIsDroppedAndHoldsUpNobody(t *testing.T) {
 	})
 }
 
-func TestTailWaitsForAStoreThatIsAway(t *testing.T) {
+func TestTailRetriesWhileTheStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake()

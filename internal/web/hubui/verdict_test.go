@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-func TestVerdictSaysWhatBecameOfTheLastChangeOrPing(t *testing.T) {
+func TestVerdictDescribesTheLastChangeOrPing(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
@@ -64,7 +64,7 @@ func TestVerdictSaysWhatBecameOfTheLastChangeOrPing(t *testing.T) {
 	}
 }
 
-func TestTopicPageSaysHowPingsAreVerifiedAndWhatThatCost(t *testing.T) {
+func TestTopicPageShowsVerificationAndItsCost(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	topic := hub.Topic{Hash: []byte{1}, ETag: `"1"`, FullReads: 12, FullBytes: 3_400_000, Evidence: validator.Evidence{FullAt: now.Add(-time.Minute)}}

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/web/shell"
 )
 
-func TestFeedsToBeginWithAreAWellFormedListOfADozen(t *testing.T) {
+func TestRecommendedFeedsAreAWellFormedListOfADozen(t *testing.T) {
 	t.Parallel()
 	folders, err := startFolders()
 	if err != nil {
@@ -31,7 +31,7 @@ func TestFeedsToBeginWithAreAWellFormedListOfADozen(t *testing.T) {
 	}
 }
 
-func TestPictureOfTheChecksHasWordsAndEveryForm(t *testing.T) {
+func TestChecksChartHasTextAndEveryMark(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 20, 14, 0, 0, 0, time.UTC)
 	e := explanation(river.Source{URL: "https://a.example/"}, now)

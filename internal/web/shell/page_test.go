@@ -16,7 +16,7 @@ func TestEveryPageIsParsed(t *testing.T) {
 
 // Without requests, a server holds the templates that pages share, and no page. This test runs
 // alone, because it counts the allocations of the process.
-func TestPagesTakeNoMemoryBeforeTheyAreShown(t *testing.T) {
+func TestTemplatesAreParsedOnFirstUse(t *testing.T) {
 	loadAssets()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

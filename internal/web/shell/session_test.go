@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestOnlyAPathOfThisServerIsGoneOnTo(t *testing.T) {
+func TestRedirectTargetIsAPathOfThisServer(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{"/", "/account", "/account/feed?done=saved", "/alice/?page=2#p-1", "/a%2Fb", "/log?q=//x"} {
 		if got := LocalPath(good, "no"); got != good {
@@ -23,7 +23,7 @@ func TestOnlyAPathOfThisServerIsGoneOnTo(t *testing.T) {
 	}
 }
 
-func FuzzLocal(f *testing.F) {
+func FuzzLocalPath(f *testing.F) {
 	for _, s := range []string{"/account", "//evil.example", "/\\evil", "/\t/x", "/%2f%2fevil"} {
 		f.Add(s)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAWritersColourCanBeReadInBothLights(t *testing.T) {
+func TestAccentIsReadableInLightAndDark(t *testing.T) {
 	t.Parallel()
 	light, dark := palettes()
 	if light.color["paper"] == "" || dark.color["paper"] == "" || light.color["paper"] == dark.color["paper"] {

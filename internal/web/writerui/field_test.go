@@ -6,7 +6,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestWhatIsWrongStandsBesideItsFieldWhateverItsWords(t *testing.T) {
+func TestErrorsAreAssignedToFieldsByPath(t *testing.T) {
 	t.Parallel()
 	in := func(fields ...string) error {
 		err := error(fault.New(fault.Invalid, "No good."))
