@@ -18,23 +18,23 @@ type answer struct {
 //
 // spec:cloudburst#ping-decides-by-content
 func (h verifying) read(ctx context.Context, t Topic, r *round) (answer, error) {
-	ask := Fetch{URL: t.URL, Revalidate: true}
-	if t.Evidence.Doubt(t.ETag, r.came, h.now()) == validator.NoDoubt {
-		ask.ETag = t.ETag
+	request := Fetch{URL: t.URL, Revalidate: true}
+	if t.Evidence.Doubt(t.ETag, r.receivedAt, h.now()) == validator.NoDoubt {
+		request.ETag = t.ETag
 	}
-	got, err := h.Fetch.Fetch(ctx, ask)
-	if err == nil && got.NotModified && ask.ETag != "" && !validator.Confirms(ask.ETag, got.ETag) {
-		ask.ETag = ""
-		got, err = h.Fetch.Fetch(ctx, ask)
+	got, err := h.Fetch.Fetch(ctx, request)
+	if err == nil && got.NotModified && request.ETag != "" && !validator.Confirms(request.ETag, got.ETag) {
+		request.ETag = ""
+		got, err = h.Fetch.Fetch(ctx, request)
 	}
-	if err == nil && got.NotModified && ask.ETag == "" {
+	if err == nil && got.NotModified && request.ETag == "" {
 		err = fault.New(fault.Unreadable, "The feed %s could not be read: its server answered 304 Not Modified to a request without conditions.", clip(t.URL))
 	}
-	return answer{got, ask.ETag != ""}, err
+	return answer{got, request.ETag != ""}, err
 }
 
 // takeAnswer moves what a good answer carried into c, and what it says about the validators.
-func takeAnswer(c *Check, t Topic, got answer, r *round) {
+func applyAnswer(c *Check, t Topic, got answer, r *round) {
 	if got.ContentType != "" {
 		c.ContentType = got.ContentType
 	}

@@ -20,76 +20,76 @@ func full(f hub.Fetch, body, etag, modified string) (hub.Fetched, error) {
 }
 
 // file is an origin whose feed is a file: Last-Modified counts whole seconds.
-func (w *world) file(f hub.Fetch) (hub.Fetched, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return full(f, w.feeds[feedURL], "", w.modified.UTC().Format(http.TimeFormat))
+func (h *harness) file(f hub.Fetch) (hub.Fetched, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return full(f, h.feeds[feedURL], "", h.modified.UTC().Format(http.TimeFormat))
 }
 
 // write changes the file.
-func (w *world) write(body string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.feeds[feedURL], w.modified = body, time.Now()
+func (h *harness) write(body string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.feeds[feedURL], h.modified = body, time.Now()
 }
 
-func (w *world) topic() hub.Topic {
-	w.t.Helper()
-	topic, err := w.store.Topic(w.t.Context(), hub.TopicID(feedURL))
+func (h *harness) topic() hub.Topic {
+	h.t.Helper()
+	topic, err := h.store.Topic(h.t.Context(), hub.TopicID(feedURL))
 	if err != nil {
-		w.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	return topic
 }
 
-func (w *world) reads() int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return len(w.fetches)
+func (h *harness) reads() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.fetches)
 }
 
 func TestAChangeInTheSecondOfTheOneBeforeIsFoundAlsoAfterARestart(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		cb := w.subscribers(1)[0]
-		w.origin = w.file
-		w.write("one")
-		if got, err := w.ping(); err != nil || !got.Changed {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		cb := h.subscribers(1)[0]
+		h.origin = h.file
+		h.write("one")
+		if got, err := h.ping(); err != nil || !got.Changed {
 			t.Fatalf("%+v, %v", got, err)
 		}
-		w.settle(300 * time.Millisecond)
-		w.write("two") // and its ping is lost
-		if at := w.topic().AgainAt; at.IsZero() {
+		h.settle(300 * time.Millisecond)
+		h.write("two") // and its ping is lost
+		if at := h.topic().AgainAt; at.IsZero() {
 			t.Fatal("the feed is not due again although it had only just changed")
 		}
-		w.stop()
-		w.start(hub.Options{})
-		w.settle(time.Second)
-		if n := w.reads(); n != 1 {
+		h.stop()
+		h.start(hub.Options{})
+		h.settle(time.Second)
+		if n := h.reads(); n != 1 {
 			t.Errorf("the feed was read %d times within a second and a half, want once", n)
 		}
-		w.settle(2 * time.Second)
-		if got := w.toldOf(cb); len(got) != 2 || got[1].version != 2 {
+		h.settle(2 * time.Second)
+		if got := h.notificationsOf(cb); len(got) != 2 || got[1].version != 2 {
 			t.Errorf("notified %+v, want of both versions", got)
 		}
-		w.settle(2 * time.Hour)
-		if topic := w.topic(); w.reads() != 2 || !topic.AgainAt.IsZero() || topic.FullReads != 2 {
-			t.Errorf("the feed was read %d times, and is due again at %s", w.reads(), topic.AgainAt)
+		h.settle(2 * time.Hour)
+		if topic := h.topic(); h.reads() != 2 || !topic.AgainAt.IsZero() || topic.FullReads != 2 {
+			t.Errorf("the feed was read %d times, and is due again at %s", h.reads(), topic.AgainAt)
 		}
 	})
 }
 
 func TestAFollowUpWithoutAChangeIsNotLogged(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.subscribers(1)
-		w.origin = w.file
-		w.write("one")
-		if _, err := w.ping(); err != nil {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.subscribers(1)
+		h.origin = h.file
+		h.write("one")
+		if _, err := h.ping(); err != nil {
 			t.Fatal(err)
 		}
-		w.settle(time.Minute)
-		if n, pings, checks := w.reads(), len(w.events("ping")), len(w.events("check")); n != 2 || pings != 1 || checks != 1 {
+		h.settle(time.Minute)
+		if n, pings, checks := h.reads(), len(h.events("ping")), len(h.events("check")); n != 2 || pings != 1 || checks != 1 {
 			t.Errorf("%d reads, %d pings and %d checks in the log; want 2, 1 and 1", n, pings, checks)
 		}
 	})
@@ -97,23 +97,23 @@ func TestAFollowUpWithoutAChangeIsNotLogged(t *testing.T) {
 
 func TestAFollowUpThatFailsIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		cb := w.subscribers(1)[0]
-		w.origin = w.file
-		w.write("one")
-		if _, err := w.ping(); err != nil {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		cb := h.subscribers(1)[0]
+		h.origin = h.file
+		h.write("one")
+		if _, err := h.ping(); err != nil {
 			t.Fatal(err)
 		}
-		w.write("two")
-		w.mu.Lock()
-		w.origin = func(hub.Fetch) (hub.Fetched, error) { return hub.Fetched{}, fault.New(fault.Unreadable, "It is away.") }
-		w.mu.Unlock()
-		w.settle(4 * time.Second)
-		w.mu.Lock()
-		w.origin = w.file
-		w.mu.Unlock()
-		w.settle(time.Minute)
-		if got := w.toldOf(cb); len(got) != 2 {
+		h.write("two")
+		h.mu.Lock()
+		h.origin = func(hub.Fetch) (hub.Fetched, error) { return hub.Fetched{}, fault.New(fault.Unreadable, "It is away.") }
+		h.mu.Unlock()
+		h.settle(4 * time.Second)
+		h.mu.Lock()
+		h.origin = h.file
+		h.mu.Unlock()
+		h.settle(time.Minute)
+		if got := h.notificationsOf(cb); len(got) != 2 {
 			t.Errorf("notified %+v, want of both versions", got)
 		}
 	})
@@ -121,17 +121,17 @@ func TestAFollowUpThatFailsIsTriedAgain(t *testing.T) {
 
 func TestAFeedThatIsMadeForEachRequestIsReadTwiceForAPing(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.subscribers(1)
-		w.origin = func(f hub.Fetch) (hub.Fetched, error) {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.subscribers(1)
+		h.origin = func(f hub.Fetch) (hub.Fetched, error) {
 			now := time.Now()
 			return full(f, now.String(), "", now.UTC().Format(http.TimeFormat))
 		}
-		if _, err := w.ping(); err != nil {
+		if _, err := h.ping(); err != nil {
 			t.Fatal(err)
 		}
-		w.settle(3 * time.Hour)
-		if n := w.reads(); n != 2 {
+		h.settle(3 * time.Hour)
+		if n := h.reads(); n != 2 {
 			t.Errorf("read %d times", n)
 		}
 	})
@@ -139,13 +139,13 @@ func TestAFeedThatIsMadeForEachRequestIsReadTwiceForAPing(t *testing.T) {
 
 func TestABelieved304IsVerifiedWithinAnHourAndOneThatWasWrongIsTheLast(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		cb := w.subscribers(1)[0]
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		cb := h.subscribers(1)[0]
 		lies := false
-		w.origin = func(f hub.Fetch) (hub.Fetched, error) {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			body := w.feeds[feedURL]
+		h.origin = func(f hub.Fetch) (hub.Fetched, error) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			body := h.feeds[feedURL]
 			etag := fmt.Sprintf("%q", body)
 			if lies {
 				etag = `"two"`
@@ -155,27 +155,27 @@ func TestABelieved304IsVerifiedWithinAnHourAndOneThatWasWrongIsTheLast(t *testin
 			}
 			return full(f, body, etag, "")
 		}
-		w.change("one")
-		w.settle(2 * time.Second)
-		w.change("two") // proves the ETag
-		w.settle(2 * time.Second)
+		h.change("one")
+		h.settle(2 * time.Second)
+		h.change("two") // proves the ETag
+		h.settle(2 * time.Second)
 		lies = true
-		w.set("three")
-		if got, err := w.ping(); err != nil || got.Changed {
+		h.set("three")
+		if got, err := h.ping(); err != nil || got.Changed {
 			t.Fatalf("%+v, %v", got, err)
 		}
-		if topic := w.topic(); topic.NotModified != 1 || !topic.Evidence.Believed || topic.AgainAt.IsZero() {
+		if topic := h.topic(); topic.NotModified != 1 || !topic.Evidence.Believed || topic.AgainAt.IsZero() {
 			t.Errorf("after a 304: %+v", topic)
 		}
-		w.settle(validator.BelievedFor)
-		if got := w.toldOf(cb); len(got) != 3 {
+		h.settle(validator.BelievedFor)
+		if got := h.notificationsOf(cb); len(got) != 3 {
 			t.Errorf("an hour after the 304: notified %+v", got)
 		}
-		if topic := w.topic(); topic.Evidence.Proof != validator.Refuted || !topic.AgainAt.IsZero() {
+		if topic := h.topic(); topic.Evidence.Proof != validator.Refuted || !topic.AgainAt.IsZero() {
 			t.Errorf("after the full read: %+v", topic)
 		}
-		w.change("four") // with the same ETag
-		if got := w.topic(); got.NotModified != 1 || got.FullReads != 4 || got.FullBytes != int64(len("onetwothreefour")) {
+		h.change("four") // with the same ETag
+		if got := h.topic(); got.NotModified != 1 || got.FullReads != 4 || got.FullBytes != int64(len("onetwothreefour")) {
 			t.Errorf("costs: %d not modified, %d full reads, %d bytes", got.NotModified, got.FullReads, got.FullBytes)
 		}
 	})
@@ -183,47 +183,47 @@ func TestABelieved304IsVerifiedWithinAnHourAndOneThatWasWrongIsTheLast(t *testin
 
 func TestNoETagIsSentForAPingThatCameDuringTheReadThatGaveIt(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{AckWithin: time.Minute}, func(t *testing.T, w *world) {
-		w.subscribers(1)
-		w.change("one")
-		w.settle(2 * time.Second)
-		w.change("two")
-		w.settle(2 * time.Second)
-		w.slow = 500 * time.Millisecond
-		w.set("three")
-		go func() { _, _ = w.ping() }() // the one below is looked at
-		w.settle(100 * time.Millisecond)
-		if _, err := w.ping(); err != nil {
+	withHarness(t, hub.Options{AckWithin: time.Minute}, func(t *testing.T, h *harness) {
+		h.subscribers(1)
+		h.change("one")
+		h.settle(2 * time.Second)
+		h.change("two")
+		h.settle(2 * time.Second)
+		h.slow = 500 * time.Millisecond
+		h.set("three")
+		go func() { _, _ = h.ping() }() // the one below is looked at
+		h.settle(100 * time.Millisecond)
+		if _, err := h.ping(); err != nil {
 			t.Fatal(err)
 		}
-		if n := w.reads(); n != 4 || w.fetches[2].etag == "" || w.fetches[3].etag != "" {
-			t.Errorf("%d reads: %+v", n, w.fetches)
+		if n := h.reads(); n != 4 || h.fetches[2].etag == "" || h.fetches[3].etag != "" {
+			t.Errorf("%d reads: %+v", n, h.fetches)
 		}
 	})
 }
 
 func TestTheETagOfAFeedElsewhereIsNotSentToWhereItWasRedirected(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.subscribers(1)
-		w.origin = func(f hub.Fetch) (hub.Fetched, error) {
-			got, err := full(f, w.feeds[feedURL], fmt.Sprintf("%q", w.feeds[feedURL]), "")
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.subscribers(1)
+		h.origin = func(f hub.Fetch) (hub.Fetched, error) {
+			got, err := full(f, h.feeds[feedURL], fmt.Sprintf("%q", h.feeds[feedURL]), "")
 			got.URL = "http://elsewhere.test/"
 			return got, err
 		}
 		for _, body := range []string{"one", "two", "three", "three"} {
-			w.set(body)
-			if _, err := w.ping(); err != nil {
+			h.set(body)
+			if _, err := h.ping(); err != nil {
 				t.Fatal(err)
 			}
-			w.settle(2 * time.Second)
+			h.settle(2 * time.Second)
 		}
-		for _, f := range w.fetches {
+		for _, f := range h.fetches {
 			if f.etag != "" {
 				t.Errorf("sent %s", f.etag)
 			}
 		}
-		if topic := w.topic(); topic.ETag != "" || topic.Evidence.Proof != validator.Unproven {
+		if topic := h.topic(); topic.ETag != "" || topic.Evidence.Proof != validator.Unproven {
 			t.Errorf("%+v", topic)
 		}
 	})
@@ -231,17 +231,17 @@ func TestTheETagOfAFeedElsewhereIsNotSentToWhereItWasRedirected(t *testing.T) {
 
 func TestA304ToARequestWithoutConditionsIsAnError(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.subscribers(1)
-		w.change("one")
-		w.settle(2 * time.Second)
-		w.origin = func(f hub.Fetch) (hub.Fetched, error) {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.subscribers(1)
+		h.change("one")
+		h.settle(2 * time.Second)
+		h.origin = func(f hub.Fetch) (hub.Fetched, error) {
 			return hub.Fetched{NotModified: true, Status: 304, URL: f.URL}, nil
 		}
-		if _, err := w.ping(); fault.CodeOf(err) != fault.Unreadable {
+		if _, err := h.ping(); fault.CodeOf(err) != fault.Unreadable {
 			t.Errorf("%v, want that the feed cannot be read", err)
 		}
-		if topic := w.topic(); topic.Version != 1 || topic.Failures != 1 || topic.NotModified != 0 {
+		if topic := h.topic(); topic.Version != 1 || topic.Failures != 1 || topic.NotModified != 0 {
 			t.Errorf("%+v", topic)
 		}
 	})

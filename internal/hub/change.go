@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	maxRelated  = 10               // topics that one signal may mean
-	lookWithin  = 20 * time.Second // to look at a page for feeds
-	maxLooking  = 256              // pages that wait to be looked at; more are not
-	maxReported = 500              // URLs in one look at the store
+	maxRelated      = 10               // topics that one signal may mean
+	discoverTimeout = 20 * time.Second // to look at a page for feeds
+	maxDiscovering  = 256              // pages that wait to be looked at; more are not
+	maxReported     = 500              // URLs in one look at the store
 )
 
 // Announcement says that a site changed, in the words of weblogs.com.
@@ -56,7 +56,7 @@ type Discoverer interface {
 // spec:feedstate-2007#ping-listed
 func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	h.Init()
-	came := h.now()
+	receivedAt := h.now()
 	h.stats.pings.Add(1)
 	urls, err := a.urls()
 	for _, u := range urls {
@@ -67,25 +67,25 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	if err != nil {
 		return Announced{}, err
 	}
-	if err := (pinging{h}).admit(a.Source, a.Hops, came); err != nil {
+	if err := (pinging{h}).admit(a.Source, a.Hops, receivedAt); err != nil {
 		return Announced{}, err
 	}
-	topics, err := h.Store.Following(ctx, h.names(urls), came, maxRelated)
+	topics, err := h.Store.Following(ctx, h.names(urls), receivedAt, maxRelated)
 	if err != nil {
 		return Announced{}, err
 	}
 	p := Ping{URL: urls[0], Via: a.Via, Source: a.Source}
-	read, err := pinging{h}.tellReaders(ctx, p, urls, topics)
+	read, err := pinging{h}.notifyAggregator(ctx, p, urls, topics)
 	if err != nil {
 		return Announced{}, err
 	}
 	list := []Change{{Name: a.Name, URL: a.URL, Feed: a.Feed, Batch: a.Page, Tags: a.Tags, Via: a.Via}}
-	h.list(list, came)
+	h.numberChanges(list, receivedAt)
 	var events []event.Event
 	switch {
 	case len(topics) > 0: // their checks are logged
 	case read:
-		events = append(events, readEvent(p))
+		events = append(events, unsubscribedEvent(p))
 		h.stamp(events)
 	default:
 		events = append(events, event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p),
@@ -93,15 +93,15 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 		h.stamp(events)
 	}
 	out := Announced{Checking: topicURLs(topics)}
-	if err := h.Store.Announce(ctx, list, out.Checking, came, came.Add(checkLease), events); err != nil {
+	if err := h.Store.Announce(ctx, list, out.Checking, receivedAt, receivedAt.Add(checkLease), events); err != nil {
 		return Announced{}, err
 	}
 	h.publish(events...)
 	for _, u := range out.Checking {
-		pinging{h}.joinLater(Ping{URL: u, Via: a.Via, Source: a.Source, Hops: a.Hops, listed: true, origin: h.origin(ctx)}, came)
+		pinging{h}.joinLater(Ping{URL: u, Via: a.Via, Source: a.Source, Hops: a.Hops, listed: true, origin: h.origin(ctx)}, receivedAt)
 	}
 	if len(topics) == 0 && !read {
-		out.Looking = pinging{h}.lookLater(a, came)
+		out.Looking = pinging{h}.discoverLater(a, receivedAt)
 	}
 	return out, nil
 }
@@ -126,7 +126,7 @@ func (a Announcement) urls() ([]string, error) {
 
 // admit holds a signal against the limits of all doors.
 func (h pinging) admit(source netip.Addr, hops int, now time.Time) error {
-	if err := lowHops(hops); err != nil {
+	if err := checkHops(hops); err != nil {
 		return err
 	}
 	return h.admitSource(source, now)
@@ -141,7 +141,7 @@ func (h *Hub) Admit(source netip.Addr) error {
 	return pinging{h}.admitSource(source, h.now())
 }
 
-func lowHops(hops int) error {
+func checkHops(hops int) error {
 	if hops > maxHops {
 		return fault.New(fault.Refused, "This ping has passed through %d hubs; after %d it is taken for a loop and goes no further.", hops, maxHops)
 	}
@@ -157,8 +157,8 @@ func (h pinging) admitSource(source netip.Addr, now time.Time) error {
 
 // joinLater starts a check of a followed feed whose ping is on disk: when it cannot
 // start now it comes from there.
-func (h pinging) joinLater(p Ping, came time.Time) {
-	if _, err := h.join(p, came, nil); err != nil {
+func (h pinging) joinLater(p Ping, receivedAt time.Time) {
+	if _, err := h.join(p, receivedAt, nil); err != nil {
 		h.Log.Debug("put off a check", "topic", p.URL, "err", err)
 	}
 }
@@ -167,11 +167,11 @@ func (h pinging) joinLater(p Ping, came time.Time) {
 // Nothing was promised of it, so it is not kept on disk.
 //
 // spec:cloudburst#ping-unknown
-func (h pinging) lookLater(a Announcement, now time.Time) bool {
-	if h.Find == nil || !a.Source.IsValid() || h.looking.Load() >= maxLooking {
+func (h pinging) discoverLater(a Announcement, now time.Time) bool {
+	if h.Find == nil || !a.Source.IsValid() || h.discovering.Load() >= maxDiscovering {
 		return false
 	}
-	if _, ok := h.strangeLimit.Take(limit.Network(a.Source), now); !ok {
+	if _, ok := h.unknownTopicLimit.Take(limit.Network(a.Source), now); !ok {
 		return false
 	}
 	if _, ok := h.hostLimit.Take(href.Host(a.URL), now); !ok {
@@ -182,10 +182,10 @@ func (h pinging) lookLater(a Announcement, now time.Time) bool {
 	if h.closing { // nothing begins any more
 		return false
 	}
-	h.looking.Add(1)
+	h.discovering.Add(1)
 	h.running.Go(func() {
-		defer h.looking.Add(-1)
-		ctx, cancel := context.WithTimeout(h.work, lookWithin)
+		defer h.discovering.Add(-1)
+		ctx, cancel := context.WithTimeout(h.work, discoverTimeout)
 		defer cancel()
 		if verifying(h).fetchSlot(ctx) != nil {
 			return
@@ -193,7 +193,7 @@ func (h pinging) lookLater(a Announcement, now time.Time) bool {
 		feeds, err := h.Find.Discover(ctx, a.URL)
 		<-h.fetching
 		if err == nil {
-			_, err = h.hear(ctx, feeds, Ping{Via: a.Via, Source: a.Source, Hops: a.Hops, listed: true})
+			_, err = h.receive(ctx, feeds, Ping{Via: a.Via, Source: a.Source, Hops: a.Hops, listed: true})
 		}
 		if err != nil {
 			h.Log.Debug("look at a site that was pinged", "url", a.URL, "err", err)
@@ -206,11 +206,11 @@ func (h pinging) lookLater(a Announcement, now time.Time) bool {
 // changes has them: those that somebody here follows are checked, all others are
 // passed over; those who read feeds here are told too. It returns the topics that are
 // being checked.
-func (h *Hub) ReceiveChanges(ctx context.Context, urls []string, door string) ([]string, error) {
+func (h *Hub) ReceiveChanges(ctx context.Context, urls []string, via string) ([]string, error) {
 	h.Init()
 	var checking []string
 	for some := range slices.Chunk(urls, maxReported) {
-		got, err := pinging{h}.hear(ctx, some, Ping{Via: door})
+		got, err := pinging{h}.receive(ctx, some, Ping{Via: via})
 		if err != nil {
 			return checking, err
 		}
@@ -219,13 +219,13 @@ func (h *Hub) ReceiveChanges(ctx context.Context, urls []string, door string) ([
 	return checking, nil
 }
 
-func (h pinging) hear(ctx context.Context, urls []string, p Ping) ([]string, error) {
+func (h pinging) receive(ctx context.Context, urls []string, p Ping) ([]string, error) {
 	now := h.now()
 	topics, err := h.Store.Following(ctx, h.names(urls), now, max(maxRelated, len(urls)))
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.tellReaders(ctx, p, urls, topics); err != nil {
+	if _, err := h.notifyAggregator(ctx, p, urls, topics); err != nil {
 		return nil, err
 	}
 	if err := h.alsoPing(ctx, topics, p, now); err != nil {
@@ -243,17 +243,17 @@ func topicURLs(topics []Topic) []string {
 }
 
 // list gives each change its place.
-func (h *Hub) list(changes []Change, now time.Time) {
+func (h *Hub) numberChanges(changes []Change, now time.Time) {
 	for i := range changes {
 		c := &changes[i]
-		c.At, c.Node, c.Seq = now.UTC().Truncate(time.Millisecond), h.Bus.Node(), h.listed.Add(1)
+		c.At, c.Node, c.Seq = now.UTC().Truncate(time.Millisecond), h.Bus.Node(), h.lastChangeSeq.Add(1)
 	}
 }
 
 // learn keeps what a topic says of itself, when the names by which signals may call
 // it are other ones than before.
-func (h pinging) learn(ctx context.Context, id int64, about About) {
-	news, err := h.isNews(ctx, id, about)
+func (h pinging) updateAbout(ctx context.Context, id int64, about About) {
+	news, err := h.aboutChanged(ctx, id, about)
 	if err == nil && news {
 		err = h.Store.SetAbout(ctx, id, about)
 	}
@@ -263,7 +263,7 @@ func (h pinging) learn(ctx context.Context, id int64, about About) {
 }
 
 // isNews reports whether a topic goes by other names than are known of it.
-func (h pinging) isNews(ctx context.Context, id int64, about About) (bool, error) {
+func (h pinging) aboutChanged(ctx context.Context, id int64, about About) (bool, error) {
 	if about == (About{}) {
 		return false, nil
 	}

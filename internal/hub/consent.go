@@ -18,9 +18,9 @@ import (
 //
 // spec:cloudburst#unmet-consent
 const (
-	unmetEach  = 3           // challenges in vain in one registration before the rest is refused
-	unmetBurst = 20          // from one source about one host
-	unmetEvery = time.Minute // one more
+	maxRefusedPerRegistration = 3           // challenges in vain in one registration before the rest is refused
+	refusedBurst              = 20          // from one source about one host
+	refusedEvery              = time.Minute // one more
 )
 
 // admitRegistration counts one for each feed, since each has us read it and ask somebody.
@@ -33,7 +33,7 @@ func (h registering) admitRegistration(r Registration, feeds int, now time.Time)
 			return tooMany(wait, "Too many requests from your network; please wait %s and register again.", wait)
 		}
 	}
-	if wait := h.unmetLimit.Wait(unmetKey(r.Source, r.Callback), now); r.Challenge && wait > 0 {
+	if wait := h.refusedCallbacks.Wait(callbackKey(r.Source, r.Callback), now); r.Challenge && wait > 0 {
 		return tooMany(wait, "%s has not agreed to the registrations that came from your network; please wait %s and register again.", text.Host(r.Callback), wait)
 	}
 	return nil
@@ -54,7 +54,7 @@ func (h registering) consent(ctx context.Context, r Registration, feeds []string
 	if len(ask) == 0 {
 		return event.Exchange{Callback: r.Callback}
 	}
-	ctx, cancel := context.WithTimeout(ctx, asksWithin)
+	ctx, cancel := context.WithTimeout(ctx, consentTimeout)
 	defer cancel()
 	if !r.Challenge {
 		x, err := h.verify(ctx, r, ask[0], abouts[ask[0]])
@@ -70,7 +70,7 @@ func (h registering) consent(ctx context.Context, r Registration, feeds []string
 	met, unmet := false, 0
 	each(ask, func(feed string) {
 		mu.Lock()
-		enough := !met && unmet >= unmetEach
+		enough := !met && unmet >= maxRefusedPerRegistration
 		if enough {
 			refused[feed] = fault.New(fault.Refused, "The callback agreed to none of the first feeds of this registration, so it was not asked for this one.")
 		}
@@ -104,9 +104,9 @@ func (h registering) verify(ctx context.Context, r Registration, feed string, ab
 	begun := h.now()
 	x, err := h.Verify.Verify(ctx, r.subscription(feed, begun, begun), Topic{ID: TopicID(feed), URL: feed, About: about}, r.Challenge)
 	x.Callback = r.Callback
-	r.asked.add(r, feed, x, err, h.now().Sub(begun))
+	r.consentLog.add(r, feed, x, err, h.now().Sub(begun))
 	if r.Challenge && (fault.CodeOf(err) == fault.Refused || fault.CodeOf(err) == fault.Unreadable) {
-		h.unmetLimit.Take(unmetKey(r.Source, r.Callback), h.now()) // counted, whether there was room or not
+		h.refusedCallbacks.Take(callbackKey(r.Source, r.Callback), h.now()) // counted, whether there was room or not
 	}
 	return x, err
 }
@@ -120,6 +120,6 @@ func (h *Hub) MayAsk(url string) bool {
 }
 
 // unmetKey is a source with the host that it had us ask in vain.
-func unmetKey(source netip.Addr, callback string) string {
+func callbackKey(source netip.Addr, callback string) string {
 	return limit.Network(source) + " " + href.Host(callback)
 }

@@ -13,37 +13,37 @@ import (
 
 func TestACallbackThatNeverAgreesIsAskedLittle(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		var asked atomic.Int64
-		w.consent = func(hub.Subscription, string, bool) error {
+		h.consent = func(hub.Subscription, string, bool) error {
 			asked.Add(1)
 			return fault.New(fault.Refused, "It knows nothing of it.")
 		}
 		var feeds []string
 		for i := range 50 {
 			feeds = append(feeds, fmt.Sprintf("http://feeds.test/%d.xml", i))
-			w.feeds[feeds[i]] = "x"
+			h.feeds[feeds[i]] = "x"
 		}
 		r := hub.Registration{Protocol: hub.HTTPPost, Callback: "http://victim.test/n", Challenge: true, Feeds: feeds, Source: netip.MustParseAddr("192.0.2.1")}
-		got, err := w.hub.Register(t.Context(), r)
+		got, err := h.hub.Register(t.Context(), r)
 		if err != nil || len(got.Refused) != 50 || asked.Load() > 8 {
 			t.Errorf("asked %d times: %+v, %v", asked.Load(), got, err)
 		}
 		r.Feeds = feeds[:1]
 		for range 50 {
-			_, err = w.hub.Register(t.Context(), r)
+			_, err = h.hub.Register(t.Context(), r)
 		}
 		if fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) <= 0 || asked.Load() > 21 {
 			t.Errorf("asked %d times, and the last registration came to %v", asked.Load(), err)
 		}
 		other := r
 		other.Source = netip.MustParseAddr("198.51.100.1")
-		if _, err := w.hub.Register(t.Context(), other); err != nil {
+		if _, err := h.hub.Register(t.Context(), other); err != nil {
 			t.Errorf("from elsewhere: %v", err)
 		}
-		w.settle(30 * time.Minute)
-		w.consent = nil
-		if got, err := w.hub.Register(t.Context(), r); err != nil || len(got.Accepted) != 1 {
+		h.settle(30 * time.Minute)
+		h.consent = nil
+		if got, err := h.hub.Register(t.Context(), r); err != nil || len(got.Accepted) != 1 {
 			t.Errorf("later, when it agrees: %+v, %v", got, err)
 		}
 	})
@@ -51,14 +51,14 @@ func TestACallbackThatNeverAgreesIsAskedLittle(t *testing.T) {
 
 func TestEachFeedOfARegistrationCountsForItsSource(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{SourceRate: 10}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{SourceRate: 10}, func(t *testing.T, h *harness) {
 		var feeds []string
 		for i := range 50 {
 			feeds = append(feeds, fmt.Sprintf("http://feeds.test/%d.xml", i))
 		}
 		r := hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: feeds, Source: netip.MustParseAddr("192.0.2.1")}
 		for i := range 3 {
-			if _, err := w.hub.Register(t.Context(), r); (fault.CodeOf(err) == fault.TooMany) != (i == 2) {
+			if _, err := h.hub.Register(t.Context(), r); (fault.CodeOf(err) == fault.TooMany) != (i == 2) {
 				t.Errorf("registration %d: %v", i, err)
 			}
 		}
@@ -67,14 +67,14 @@ func TestEachFeedOfARegistrationCountsForItsSource(t *testing.T) {
 
 func TestTheLogHasNoMoreRowsThanItMay(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{MaxEvents: 20, PingInterval: time.Millisecond}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{MaxEvents: 20, PingInterval: time.Millisecond}, func(t *testing.T, h *harness) {
 		for i := range 60 {
-			if _, err := w.hub.Ping(t.Context(), hub.Ping{URL: fmt.Sprintf("http://feeds.test/%d.xml", i), Source: netip.MustParseAddr("192.0.2.1")}); err != nil && fault.CodeOf(err) != fault.Unreadable {
+			if _, err := h.hub.Ping(t.Context(), hub.Ping{URL: fmt.Sprintf("http://feeds.test/%d.xml", i), Source: netip.MustParseAddr("192.0.2.1")}); err != nil && fault.CodeOf(err) != fault.Unreadable {
 				t.Fatal(err)
 			}
 		}
-		w.settle(25 * time.Minute)
-		list, err := w.store.Events(t.Context(), hub.EventQuery{Limit: 1000})
+		h.settle(25 * time.Minute)
+		list, err := h.store.Events(t.Context(), hub.EventQuery{Limit: 1000})
 		if err != nil || len(list) > 20 || len(list) == 0 {
 			t.Errorf("%d rows, %v", len(list), err)
 		}

@@ -16,12 +16,12 @@ func failing(string, int) hub.Reply { return hub.Reply{Text: "It answered 500."}
 
 func TestAFailedNotificationIsTriedAgainByTheTable(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		cb := w.subscribers(1)[0]
-		w.answers(func(_ string, n int) hub.Reply { return hub.Reply{OK: n >= 3, Text: "It answered 500."} })
-		w.change("two")
-		w.settle(10 * time.Minute)
-		got := w.toldOf(cb)
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		cb := h.subscribers(1)[0]
+		h.setReply(func(_ string, n int) hub.Reply { return hub.Reply{OK: n >= 3, Text: "It answered 500."} })
+		h.change("two")
+		h.settle(10 * time.Minute)
+		got := h.notificationsOf(cb)
 		if len(got) != 4 {
 			t.Fatalf("told %d times, want 4: %v", len(got), got)
 		}
@@ -31,7 +31,7 @@ func TestAFailedNotificationIsTriedAgainByTheTable(t *testing.T) {
 				t.Errorf("attempt %d came %s after the one before, want about %s", i+2, gap, want)
 			}
 		}
-		s, ok := w.subscription(cb)
+		s, ok := h.subscription(cb)
 		if !ok || s.Failures != 0 || !s.NextAt.IsZero() {
 			t.Errorf("after it arrived: %+v", s)
 		}
@@ -40,14 +40,14 @@ func TestAFailedNotificationIsTriedAgainByTheTable(t *testing.T) {
 
 func TestASubscriberMayAskForALongerWait(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		cb := w.subscribers(1)[0]
-		w.answers(func(_ string, n int) hub.Reply {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		cb := h.subscribers(1)[0]
+		h.setReply(func(_ string, n int) hub.Reply {
 			return hub.Reply{OK: n > 0, RetryAfter: 20 * time.Minute, Text: "It answered 503."}
 		})
-		w.change("two")
-		w.settle(21 * time.Minute)
-		got := w.toldOf(cb)
+		h.change("two")
+		h.settle(21 * time.Minute)
+		got := h.notificationsOf(cb)
 		if len(got) != 2 || got[1].at.Sub(got[0].at) < 20*time.Minute {
 			t.Errorf("told %v, want a second time after 20 minutes", got)
 		}
@@ -56,29 +56,29 @@ func TestASubscriberMayAskForALongerWait(t *testing.T) {
 
 func TestDropsAfterThreeConsecutiveErrorsAtTheTopOfTheHour(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		cb := w.subscribers(1)[0]
-		w.answers(failing)
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		cb := h.subscribers(1)[0]
+		h.setReply(failing)
 		for i := range 3 {
-			w.change(fmt.Sprint("change ", i))
-			w.settle(time.Minute)
-			if s, ok := w.subscription(cb); !ok || s.Failures != i+1 {
+			h.change(fmt.Sprint("change ", i))
+			h.settle(time.Minute)
+			if s, ok := h.subscription(cb); !ok || s.Failures != i+1 {
 				t.Fatalf("after change %d: there %v, %d failures", i+1, ok, s.Failures)
 			}
 		}
-		if s, ok := w.subscription(cb); !ok || s.Failures != 3 {
+		if s, ok := h.subscription(cb); !ok || s.Failures != 3 {
 			t.Fatalf("before the hour: %v %+v", ok, s)
 		}
-		before := w.count(cb)
-		w.settle(time.Until(time.Now().Truncate(time.Hour).Add(time.Hour - time.Second)))
-		if _, ok := w.subscription(cb); !ok || w.count(cb) == before {
+		before := h.count(cb)
+		h.settle(time.Until(time.Now().Truncate(time.Hour).Add(time.Hour - time.Second)))
+		if _, ok := h.subscription(cb); !ok || h.count(cb) == before {
 			t.Fatal("a subscription with three errors was given up before the top of the hour")
 		}
-		w.settle(2 * time.Second)
-		if _, ok := w.subscription(cb); ok {
+		h.settle(2 * time.Second)
+		if _, ok := h.subscription(cb); ok {
 			t.Fatal("still there after the top of the hour")
 		}
-		if n := len(w.events(event.KindDrop)); n != 1 {
+		if n := len(h.events(event.KindDrop)); n != 1 {
 			t.Errorf("the log has %d drops, want 1", n)
 		}
 	})
@@ -86,28 +86,28 @@ func TestDropsAfterThreeConsecutiveErrorsAtTheTopOfTheHour(t *testing.T) {
 
 func TestRetriesOfOneChangeCountAsOneError(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		cb := w.subscribers(1)[0]
-		w.answers(failing)
-		w.change("two")
-		w.settle(3 * time.Hour)
-		if s, ok := w.subscription(cb); !ok || s.Failures != 1 || w.count(cb) < 6 {
-			t.Errorf("there %v, %d failures after %d attempts; want 1 failure", ok, s.Failures, w.count(cb))
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		cb := h.subscribers(1)[0]
+		h.setReply(failing)
+		h.change("two")
+		h.settle(3 * time.Hour)
+		if s, ok := h.subscription(cb); !ok || s.Failures != 1 || h.count(cb) < 6 {
+			t.Errorf("there %v, %d failures after %d attempts; want 1 failure", ok, s.Failures, h.count(cb))
 		}
 	})
 }
 
 func TestASuccessBetweenErrorsStartsTheCountAgain(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		cb := w.subscribers(1)[0]
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		cb := h.subscribers(1)[0]
 		for i, ok := range []bool{false, false, true, false, false} {
-			w.answers(func(string, int) hub.Reply { return hub.Reply{OK: ok, Text: "It answered 500."} })
-			w.change(fmt.Sprint("change ", i))
-			w.settle(2 * time.Second)
+			h.setReply(func(string, int) hub.Reply { return hub.Reply{OK: ok, Text: "It answered 500."} })
+			h.change(fmt.Sprint("change ", i))
+			h.settle(2 * time.Second)
 		}
-		w.settle(2 * time.Hour)
-		if s, ok := w.subscription(cb); !ok || s.Failures != 2 {
+		h.settle(2 * time.Hour)
+		if s, ok := h.subscription(cb); !ok || s.Failures != 2 {
 			t.Errorf("there %v with %d failures, want 2", ok, s.Failures)
 		}
 	})
@@ -115,15 +115,15 @@ func TestASuccessBetweenErrorsStartsTheCountAgain(t *testing.T) {
 
 func TestAGoneAnswerEndsTheSubscription(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		names := w.subscribers(2)
-		w.answers(func(cb string, _ int) hub.Reply { return hub.Reply{OK: cb != names[0], Gone: cb == names[0]} })
-		w.change("two")
-		w.settle(time.Second)
-		if _, ok := w.subscription(names[0]); ok {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		names := h.subscribers(2)
+		h.setReply(func(cb string, _ int) hub.Reply { return hub.Reply{OK: cb != names[0], Gone: cb == names[0]} })
+		h.change("two")
+		h.settle(time.Second)
+		if _, ok := h.subscription(names[0]); ok {
 			t.Error("the one that answered 410 is still there")
 		}
-		if _, ok := w.subscription(names[1]); !ok {
+		if _, ok := h.subscription(names[1]); !ok {
 			t.Error("the other one is gone")
 		}
 	})
@@ -136,15 +136,15 @@ func TestThoseWhoseSubscriptionEndedAreNotSaidToBeTriedAgain(t *testing.T) {
 		1: "; 2 could not be told and will be tried again; 1 subscription has ended.",
 		3: "; 3 subscriptions have ended.",
 	} {
-		inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-			names := w.subscribers(4)
-			w.answers(func(cb string, _ int) hub.Reply {
+		withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+			names := h.subscribers(4)
+			h.setReply(func(cb string, _ int) hub.Reply {
 				at := slices.Index(names, cb)
 				return hub.Reply{OK: at == 3, Gone: at < gone}
 			})
-			w.change("two")
-			w.settle(time.Second)
-			if got := w.events(event.KindNotify); len(got) != 1 || !strings.HasSuffix(got[0].Text, want) || got[0].Notified != 1 || got[0].Failed != 3 {
+			h.change("two")
+			h.settle(time.Second)
+			if got := h.events(event.KindNotify); len(got) != 1 || !strings.HasSuffix(got[0].Text, want) || got[0].Notified != 1 || got[0].Failed != 3 {
 				t.Errorf("%d gone: %+v", gone, got)
 			}
 		})
@@ -153,25 +153,25 @@ func TestThoseWhoseSubscriptionEndedAreNotSaidToBeTriedAgain(t *testing.T) {
 
 func TestASlowSubscriberDoesNotHoldUpTheOthers(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{MaxInFlight: 4000}, func(t *testing.T, w *world) {
-		names := w.subscribers(3000)
+	withHarness(t, hub.Options{MaxInFlight: 4000}, func(t *testing.T, h *harness) {
+		names := h.subscribers(3000)
 		for i, cb := range names {
 			if i%10 != 0 {
-				w.hold[cb] = 10 * time.Second
+				h.hold[cb] = 10 * time.Second
 			}
 		}
 		begun := time.Now()
-		w.change("two")
-		w.settle(time.Minute)
+		h.change("two")
+		h.settle(time.Minute)
 		for i, cb := range names {
-			got := w.toldOf(cb)
+			got := h.notificationsOf(cb)
 			if len(got) != 1 {
 				t.Fatalf("%s was told %d times, want once", cb, len(got))
 			}
 			if late := got[0].at.Sub(begun); i%10 == 0 && late > time.Second {
 				t.Fatalf("quick %s was told after %s", cb, late)
 			}
-			if s, ok := w.subscription(cb); !ok || s.Failures != 0 || !s.NextAt.IsZero() {
+			if s, ok := h.subscription(cb); !ok || s.Failures != 0 || !s.NextAt.IsZero() {
 				t.Fatalf("%s: there %v, %+v", cb, ok, s)
 			}
 		}
@@ -180,15 +180,15 @@ func TestASlowSubscriberDoesNotHoldUpTheOthers(t *testing.T) {
 
 func TestOneDeliveryAtATimeAndNeverAnOlderVersionAfterANewerOne(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{PingInterval: 100 * time.Millisecond}, func(t *testing.T, w *world) {
-		cb := w.subscribers(1)[0]
-		w.hold[cb] = 10 * time.Second
+	withHarness(t, hub.Options{PingInterval: 100 * time.Millisecond}, func(t *testing.T, h *harness) {
+		cb := h.subscribers(1)[0]
+		h.hold[cb] = 10 * time.Second
 		for i := range 8 {
-			w.change(fmt.Sprint("change ", i))
-			w.settle(time.Second)
+			h.change(fmt.Sprint("change ", i))
+			h.settle(time.Second)
 		}
-		w.settle(2 * time.Minute)
-		got := w.toldOf(cb)
+		h.settle(2 * time.Minute)
+		got := h.notificationsOf(cb)
 		for i := 1; i < len(got); i++ {
 			if got[i].version <= got[i-1].version {
 				t.Errorf("version %d after %d", got[i].version, got[i-1].version)
@@ -205,25 +205,25 @@ func TestOneDeliveryAtATimeAndNeverAnOlderVersionAfterANewerOne(t *testing.T) {
 
 func TestNobodyIsForgottenOrToldTwiceAcrossAGracefulStop(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{MaxInFlight: 100}, func(t *testing.T, w *world) {
-		names := w.subscribers(5000)
+	withHarness(t, hub.Options{MaxInFlight: 100}, func(t *testing.T, h *harness) {
+		names := h.subscribers(5000)
 		for _, cb := range names {
-			w.hold[cb] = 100 * time.Millisecond
+			h.hold[cb] = 100 * time.Millisecond
 		}
-		w.change("two")
-		w.settle(time.Second)
-		w.stop()
+		h.change("two")
+		h.settle(time.Second)
+		h.stop()
 		sofar := 0
 		for _, cb := range names {
-			sofar += w.count(cb)
+			sofar += h.count(cb)
 		}
 		if sofar == 0 || sofar == len(names) {
 			t.Fatalf("%d of %d were told before the stop; the test needs some and not all", sofar, len(names))
 		}
-		w.start(hub.Options{MaxInFlight: 100})
-		w.settle(time.Minute)
+		h.start(hub.Options{MaxInFlight: 100})
+		h.settle(time.Minute)
 		for _, cb := range names {
-			if n := w.count(cb); n != 1 {
+			if n := h.count(cb); n != 1 {
 				t.Fatalf("%s was told %d times, want once", cb, n)
 			}
 		}
@@ -232,25 +232,25 @@ func TestNobodyIsForgottenOrToldTwiceAcrossAGracefulStop(t *testing.T) {
 
 func TestARegistrationDuringAFanOutIsKeptAndGetsTheNextChange(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{MaxInFlight: 50}, func(t *testing.T, w *world) {
-		for _, cb := range w.subscribers(2000) {
-			w.hold[cb] = 50 * time.Millisecond
+	withHarness(t, hub.Options{MaxInFlight: 50}, func(t *testing.T, h *harness) {
+		for _, cb := range h.subscribers(2000) {
+			h.hold[cb] = 50 * time.Millisecond
 		}
-		w.change("two")
+		h.change("two")
 		var late []string
 		for i := range 50 {
 			cb := fmt.Sprintf("http://late%d.test/notify", i)
 			late = append(late, cb)
-			if got := w.register(cb); len(got.Accepted) != 1 {
+			if got := h.register(cb); len(got.Accepted) != 1 {
 				t.Fatalf("register: %+v", got)
 			}
-			w.settle(20 * time.Millisecond)
+			h.settle(20 * time.Millisecond)
 		}
-		w.settle(time.Minute)
-		w.change("three")
-		w.settle(time.Minute)
+		h.settle(time.Minute)
+		h.change("three")
+		h.settle(time.Minute)
 		for _, cb := range late {
-			got := w.toldOf(cb)
+			got := h.notificationsOf(cb)
 			if len(got) == 0 || got[len(got)-1].version != 2 {
 				t.Errorf("%s was told %v, want version 2 at last", cb, got)
 			}
@@ -260,12 +260,12 @@ func TestARegistrationDuringAFanOutIsKeptAndGetsTheNextChange(t *testing.T) {
 
 func TestTheLogSaysHowManyWereToldAndWhoWasNot(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		names := w.subscribers(10)
-		w.answers(func(cb string, _ int) hub.Reply { return hub.Reply{OK: cb != names[3], Text: "It answered 500."} })
-		w.change("two")
-		w.settle(time.Second)
-		notify, errs := w.events(event.KindNotify), w.events(event.KindError)
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		names := h.subscribers(10)
+		h.setReply(func(cb string, _ int) hub.Reply { return hub.Reply{OK: cb != names[3], Text: "It answered 500."} })
+		h.change("two")
+		h.settle(time.Second)
+		notify, errs := h.events(event.KindNotify), h.events(event.KindError)
 		if len(notify) != 1 || notify[0].Notified != 9 || notify[0].Failed != 1 {
 			t.Errorf("notify: %+v", notify)
 		}
@@ -277,22 +277,22 @@ func TestTheLogSaysHowManyWereToldAndWhoWasNot(t *testing.T) {
 
 func TestRemoveAndSweepNowAnswerWhatTheyDid(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		names := w.subscribers(3)
-		s, _ := w.subscription(names[0])
-		gone, err := w.hub.Remove(t.Context(), []hub.Key{s.Key()}, "cli")
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		names := h.subscribers(3)
+		s, _ := h.subscription(names[0])
+		gone, err := h.hub.Remove(t.Context(), []hub.Key{s.Key()}, "cli")
 		if err != nil || len(gone) != 1 || gone[0].Callback != names[0] {
 			t.Fatalf("remove: %+v, %v", gone, err)
 		}
-		w.settle(26 * time.Hour) // the hourly sweep takes them as they expire
-		dropped, expired, err := w.hub.SweepNow(t.Context())
+		h.settle(26 * time.Hour) // the hourly sweep takes them as they expire
+		dropped, expired, err := h.hub.SweepNow(t.Context())
 		if err != nil || dropped != 0 || expired != 0 {
 			t.Errorf("sweep found %d and %d left over, %v", dropped, expired, err)
 		}
-		if n := len(w.events(event.KindExpire)); n != 2 {
+		if n := len(h.events(event.KindExpire)); n != 2 {
 			t.Errorf("the log has %d expiries, want 2", n)
 		}
-		if _, err := w.store.Topics(t.Context(), hub.TopicQuery{}); err != nil {
+		if _, err := h.store.Topics(t.Context(), hub.TopicQuery{}); err != nil {
 			t.Error(fault.Message(err))
 		}
 	})

@@ -14,8 +14,8 @@ import (
 )
 
 // webSubs imports n WebSub subscribers of a topic on as many hosts.
-func (w *world) webSubs(topic, name string, n int) []string {
-	w.t.Helper()
+func (h *harness) webSubs(topic, name string, n int) []string {
+	h.t.Helper()
 	var list []hub.SubscriptionInfo
 	var names []string
 	for i := range n {
@@ -24,42 +24,42 @@ func (w *world) webSubs(topic, name string, n int) []string {
 		list = append(list, hub.SubscriptionInfo{Topic: topic, Subscription: hub.Subscription{
 			Protocol: hub.WebSub, Callback: cb, CreatedAt: time.Now(), RenewedAt: time.Now(), ExpiresAt: time.Now().Add(240 * time.Hour)}})
 	}
-	if added, err := w.hub.Import(w.t.Context(), list); err != nil || added != n {
-		w.t.Fatalf("import: %d, %v", added, err)
+	if added, err := h.hub.Import(h.t.Context(), list); err != nil || added != n {
+		h.t.Fatalf("import: %d, %v", added, err)
 	}
 	return names
 }
 
-func (w *world) changeOf(topic, body string) {
-	w.t.Helper()
-	w.mu.Lock()
-	w.feeds[topic] = body
-	w.mu.Unlock()
-	got, err := w.hub.Ping(w.t.Context(), hub.Ping{URL: topic, Via: "rest", Source: netip.MustParseAddr("192.0.2.1")})
+func (h *harness) changeOf(topic, body string) {
+	h.t.Helper()
+	h.mu.Lock()
+	h.feeds[topic] = body
+	h.mu.Unlock()
+	got, err := h.hub.Ping(h.t.Context(), hub.Ping{URL: topic, Via: "rest", Source: netip.MustParseAddr("192.0.2.1")})
 	if err != nil || !got.Changed {
-		w.t.Fatalf("ping of %s: %+v, %v", topic, got, err)
+		h.t.Fatalf("ping of %s: %+v, %v", topic, got, err)
 	}
 }
 
 func TestContentsThatDoNotFitIntoMemoryTogetherAreDeliveredOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inWorld(t, hub.Options{MaxInFlight: 4, ContentMemory: 10}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{MaxInFlight: 4, ContentMemory: 10}, func(t *testing.T, h *harness) {
 		const second = "http://feeds.test/second"
-		slow, quick := w.webSubs(second, "slow", 20), w.webSubs(feedURL, "quick", 700)
+		slow, quick := h.webSubs(second, "slow", 20), h.webSubs(feedURL, "quick", 700)
 		plain := "http://plain.test/n"
-		w.register(plain)
-		w.answers(failing)
-		w.changeOf(second, strings.Repeat("b", 9)) // all of them come again in a few seconds
-		w.settle(4 * time.Second)
-		w.answers(nil)
+		h.register(plain)
+		h.setReply(failing)
+		h.changeOf(second, strings.Repeat("b", 9)) // all of them come again in a few seconds
+		h.settle(4 * time.Second)
+		h.setReply(nil)
 		for _, cb := range quick {
-			w.hold[cb] = 100 * time.Millisecond
+			h.hold[cb] = 100 * time.Millisecond
 		}
-		w.changeOf(feedURL, strings.Repeat("a", 9))
-		w.settle(5 * time.Minute)
+		h.changeOf(feedURL, strings.Repeat("a", 9))
+		h.settle(5 * time.Minute)
 		for _, cb := range append(slow, quick...) {
-			got := w.toldOf(cb)
+			got := h.notificationsOf(cb)
 			if len(got) == 0 || got[len(got)-1].content == "" {
 				t.Fatalf("%s was told %v", cb, got)
 			}
@@ -67,7 +67,7 @@ func TestContentsThatDoNotFitIntoMemoryTogetherAreDeliveredOneAfterTheOther(t *t
 				t.Errorf("%s was told %d times, want %d", cb, len(got), want)
 			}
 		}
-		if n := w.count(plain); n != 1 {
+		if n := h.count(plain); n != 1 {
 			t.Errorf("who needs no content was told %d times", n)
 		}
 	})
@@ -75,23 +75,23 @@ func TestContentsThatDoNotFitIntoMemoryTogetherAreDeliveredOneAfterTheOther(t *t
 
 func TestAPassThatWaitedForRoomTellsTheNewestVersionOnce(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{MaxInFlight: 4, ContentMemory: 10}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{MaxInFlight: 4, ContentMemory: 10}, func(t *testing.T, h *harness) {
 		const second = "http://feeds.test/second"
-		for _, cb := range w.webSubs(second, "slow", 100) {
-			w.hold[cb] = 2 * time.Second
+		for _, cb := range h.webSubs(second, "slow", 100) {
+			h.hold[cb] = 2 * time.Second
 		}
-		late := w.webSubs(feedURL, "late", 3)
-		w.changeOf(second, strings.Repeat("b", 9)) // takes most of a minute
-		w.settle(time.Second)
-		w.changeOf(feedURL, "version 1")
-		w.settle(25 * time.Second) // longer than a lease
-		if n := w.count(late[0]); n != 0 {
+		late := h.webSubs(feedURL, "late", 3)
+		h.changeOf(second, strings.Repeat("b", 9)) // takes most of a minute
+		h.settle(time.Second)
+		h.changeOf(feedURL, "version 1")
+		h.settle(25 * time.Second) // longer than a lease
+		if n := h.count(late[0]); n != 0 {
 			t.Fatalf("told %d times while there was no room", n)
 		}
-		w.changeOf(feedURL, "version 2")
-		w.settle(2 * time.Minute)
+		h.changeOf(feedURL, "version 2")
+		h.settle(2 * time.Minute)
 		for _, cb := range late {
-			if got := w.toldOf(cb); len(got) != 1 || got[0].content != "|version 2" || got[0].version != 2 {
+			if got := h.notificationsOf(cb); len(got) != 1 || got[0].content != "|version 2" || got[0].version != 2 {
 				t.Errorf("%s was told %+v", cb, got)
 			}
 		}
@@ -100,20 +100,20 @@ func TestAPassThatWaitedForRoomTellsTheNewestVersionOnce(t *testing.T) {
 
 func TestARetryThatReadsANewerContentCountsForIt(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		cb := w.webSubs(feedURL, "s", 1)[0]
-		w.stop()
-		w.wrapStore = func(s hub.Store) hub.Store { return &lateContent{Store: s, world: w} }
-		w.start(hub.Options{})
-		w.answers(func(_ string, n int) hub.Reply { return hub.Reply{OK: n > 0, Text: "It answered 500."} })
-		w.change("one more")
-		w.settle(time.Second)
-		w.stop() // nothing stays in memory
-		w.start(hub.Options{})
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		cb := h.webSubs(feedURL, "s", 1)[0]
+		h.stop()
+		h.wrapStore = func(s hub.Store) hub.Store { return &changingContent{Store: s, harness: h} }
+		h.start(hub.Options{})
+		h.setReply(func(_ string, n int) hub.Reply { return hub.Reply{OK: n > 0, Text: "It answered 500."} })
+		h.change("one more")
+		h.settle(time.Second)
+		h.stop() // nothing stays in memory
+		h.start(hub.Options{})
 		then := "two"
-		w.store.(*lateContent).then.Store(&then) // it changes between the claim of the retry and the reading
-		w.settle(time.Minute)
-		got := w.toldOf(cb)
+		h.store.(*changingContent).then.Store(&then) // it changes between the claim of the retry and the reading
+		h.settle(time.Minute)
+		got := h.notificationsOf(cb)
 		if len(got) != 2 || got[0].content != "|one more" || got[1].content != "|two" || got[1].version != 2 {
 			t.Errorf("told %+v", got)
 		}
@@ -121,15 +121,15 @@ func TestARetryThatReadsANewerContentCountsForIt(t *testing.T) {
 }
 
 // lateContent has the feed change when its content is read.
-type lateContent struct {
+type changingContent struct {
 	hub.Store
-	world *world
-	then  atomic.Pointer[string]
+	harness *harness
+	then    atomic.Pointer[string]
 }
 
-func (s *lateContent) Content(ctx context.Context, id int64) (hub.Content, error) {
+func (s *changingContent) Content(ctx context.Context, id int64) (hub.Content, error) {
 	if body := s.then.Swap(nil); body != nil {
-		s.world.change(*body)
+		s.harness.change(*body)
 	}
 	return s.Store.Content(ctx, id)
 }
@@ -137,7 +137,7 @@ func (s *lateContent) Content(ctx context.Context, id int64) (hub.Content, error
 func TestTheSweepGoesOnWhileContentsAreLeftThatNobodyNeeds(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inWorld(t, hub.Options{HostRate: -1, SourceRate: -1}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{HostRate: -1, SourceRate: -1}, func(t *testing.T, h *harness) {
 		const topics = 600 // more than one look of the sweep takes
 		var list []hub.SubscriptionInfo
 		var urls []string
@@ -146,22 +146,22 @@ func TestTheSweepGoesOnWhileContentsAreLeftThatNobodyNeeds(t *testing.T) {
 			list = append(list, hub.SubscriptionInfo{Topic: urls[i], Subscription: hub.Subscription{
 				Protocol: hub.WebSub, Callback: sub1, CreatedAt: time.Now(), RenewedAt: time.Now(), ExpiresAt: time.Now().Add(240 * time.Hour)}})
 		}
-		if _, err := w.hub.Import(t.Context(), list); err != nil {
+		if _, err := h.hub.Import(t.Context(), list); err != nil {
 			t.Fatal(err)
 		}
 		for _, u := range urls {
-			w.changeOf(u, "one")
+			h.changeOf(u, "one")
 		}
-		w.settle(time.Minute)
-		if n := w.count(sub1); n != topics {
+		h.settle(time.Minute)
+		if n := h.count(sub1); n != topics {
 			t.Fatalf("told %d times", n)
 		}
-		if _, _, err := w.hub.SweepNow(t.Context()); err != nil {
+		if _, _, err := h.hub.SweepNow(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		kept := 0
 		for _, u := range urls {
-			if _, err := w.store.Content(t.Context(), hub.TopicID(u)); err == nil {
+			if _, err := h.store.Content(t.Context(), hub.TopicID(u)); err == nil {
 				kept++
 			}
 		}

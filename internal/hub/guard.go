@@ -75,12 +75,12 @@ func (g guardedNotifier) Notify(ctx context.Context, sub Subscription, topic Top
 	return g.Notifier.Notify(ctx, sub, topic, content, hops)
 }
 
-type guardedAsker struct {
+type guardedConfirmer struct {
 	IntentConfirmer
 	log *slog.Logger
 }
 
-func (g guardedAsker) Confirm(ctx context.Context, in Intent) (x event.Exchange, err error) {
+func (g guardedConfirmer) Confirm(ctx context.Context, in Intent) (x event.Exchange, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = caught(g.log, "confirm", in.Callback, p)
@@ -89,7 +89,7 @@ func (g guardedAsker) Confirm(ctx context.Context, in Intent) (x event.Exchange,
 	return g.IntentConfirmer.Confirm(ctx, in)
 }
 
-func (g guardedAsker) Deny(ctx context.Context, in Intent) (x event.Exchange, err error) {
+func (g guardedConfirmer) Deny(ctx context.Context, in Intent) (x event.Exchange, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = caught(g.log, "deny", in.Callback, p)

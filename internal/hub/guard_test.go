@@ -10,9 +10,9 @@ import (
 )
 
 // talkative is a fetcher whose documents say something of themselves.
-type talkative struct{ about func() About }
+type describingFetcher struct{ about func() About }
 
-func (f talkative) Fetch(context.Context, Fetch) (Fetched, error) {
+func (f describingFetcher) Fetch(context.Context, Fetch) (Fetched, error) {
 	return Fetched{About: f.about}, nil
 }
 
@@ -20,13 +20,13 @@ func TestFewDocumentsAreParsedAtOnceAndAPanicGivesItsPlaceBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
-		now, most, calls := 0, 0, 0
+		now, maxNow, calls := 0, 0, 0
 		parse := func() About {
 			mu.Lock()
 			calls++
 			n := calls
 			now++
-			most = max(most, now)
+			maxNow = max(maxNow, now)
 			mu.Unlock()
 			time.Sleep(time.Second)
 			mu.Lock()
@@ -37,9 +37,9 @@ func TestFewDocumentsAreParsedAtOnceAndAPanicGivesItsPlaceBack(t *testing.T) {
 			}
 			return About{Title: "Site"}
 		}
-		g := guardedFetcher{talkative{parse}, slog.New(slog.DiscardHandler), make(chan struct{}, 2)}
+		g := guardedFetcher{describingFetcher{parse}, slog.New(slog.DiscardHandler), make(chan struct{}, 2)}
 		var group sync.WaitGroup
-		said := 0
+		described := 0
 		for range 12 {
 			group.Go(func() {
 				got, err := g.Fetch(t.Context(), Fetch{})
@@ -48,14 +48,14 @@ func TestFewDocumentsAreParsedAtOnceAndAPanicGivesItsPlaceBack(t *testing.T) {
 				}
 				if a := got.About(); a.Title == "Site" {
 					mu.Lock()
-					said++
+					described++
 					mu.Unlock()
 				}
 			})
 		}
 		group.Wait()
-		if most != 2 || said != 8 || calls != 12 {
-			t.Errorf("%d at once, want 2; %d of %d said something, want 8 of 12", most, said, calls)
+		if maxNow != 2 || described != 8 || calls != 12 {
+			t.Errorf("%d at once, want 2; %d of %d said something, want 8 of 12", maxNow, described, calls)
 		}
 	})
 }

@@ -130,7 +130,7 @@ type Registration struct {
 	Source    netip.Addr // who asks
 	Via       string
 
-	asked *asked // what its callback is asked is noted there; nil: nowhere
+	consentLog *consentLog // what its callback is asked is noted there; nil: nowhere
 }
 
 // Registered says feed by feed what became of a registration.
@@ -205,7 +205,7 @@ type Hub struct {
 	// it has, each once; door is that of the ping. known says that they read it, and then
 	// what follows is on disk. Every ping asks it before its answer, so it must be quick;
 	// an error is the ping's. Nil: nobody reads here.
-	OnPing func(ctx context.Context, urls []string, door string) (known bool, err error)
+	OnPing func(ctx context.Context, urls []string, via string) (known bool, err error)
 	// Trace hears of the steps of changes; nil: nobody does.
 	Trace Tracer
 	// Busy reports that much in this process waits for a processor, so that more at

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	maxSecret    = 199 // bytes
-	intentBatch  = 50
-	intentsOpen  = 128              // decided at once
-	intentsEach  = 32               // of them that wait for one host
-	intentTurns  = 200              // a second: how often those are looked at again that wait for their host
-	intentLease  = 90 * time.Second // reading the topic, and asking
-	intentSoon   = 5 * time.Second  // when something of ours is in the way
-	intentOldest = 24 * time.Hour   // then it is given up
+	maxSecret         = 199 // bytes
+	intentBatch       = 50
+	maxOpenIntents    = 128              // decided at once
+	maxIntentsPerHost = 32               // of them that wait for one host
+	intentTurnRate    = 200              // a second: how often those are looked at again that wait for their host
+	intentLease       = 90 * time.Second // reading the topic, and asking
+	intentRetryAfter  = 5 * time.Second  // when something of ours is in the way
+	maxIntentAge      = 24 * time.Hour   // then it is given up
 )
 
 // intentRetry are the waits after a callback gave no answer. What is left without
@@ -71,9 +71,9 @@ func (h *Hub) Request(ctx context.Context, in Intent, source netip.Addr) error {
 	}
 	events := []event.Event{e}
 	h.stamp(events)
-	h.askers.sent(in, source)
+	h.requestSources.add(in, source)
 	if err := h.Store.Request(ctx, []Intent{in}, events); err != nil {
-		h.askers.take(in)
+		h.requestSources.take(in)
 		return err
 	}
 	h.publish(events...)
@@ -107,7 +107,7 @@ func (h requesting) checkIntent(ctx context.Context, in Intent, source netip.Add
 	if wait, ok := h.sourceLimit.Take(limit.Network(source), now); !ok && source.IsValid() {
 		return tooMany(wait, "Too many requests from your network; please wait %s and ask again.", wait)
 	}
-	if err := h.admitAsking(ctx, in, source, now); err != nil {
+	if err := h.admitSource(ctx, in, source, now); err != nil {
 		return err
 	}
 	if h.Options.Callable != nil {
@@ -171,16 +171,16 @@ func (h requesting) topicAllowed(ctx context.Context, topic string, now time.Tim
 // lease is what is granted when that was asked for.
 //
 // spec:websub-2018#lease-hub-decides
-func (h requesting) lease(asked time.Duration) time.Duration {
-	if asked <= 0 {
+func (h requesting) lease(requested time.Duration) time.Duration {
+	if requested <= 0 {
 		return h.Options.MaxLease
 	}
-	return min(max(asked.Truncate(time.Second), h.Options.MinLease), h.Options.MaxLease)
+	return min(max(requested.Truncate(time.Second), h.Options.MinLease), h.Options.MaxLease)
 }
 
 // eventOf is a line of the log about in.
-func eventOf(in Intent, kind, words string) event.Event {
-	return event.Event{Kind: kind, TopicID: in.TopicID, Topic: in.Topic, OK: true, Via: WebSub, Peer: text.Host(in.Callback), Text: words,
+func eventOf(in Intent, kind, message string) event.Event {
+	return event.Event{Kind: kind, TopicID: in.TopicID, Topic: in.Topic, OK: true, Via: WebSub, Peer: text.Host(in.Callback), Text: message,
 		Detail: detail(event.Exchange{Callback: in.Callback})}
 }
 
@@ -189,7 +189,7 @@ func eventOf(in Intent, kind, words string) event.Event {
 func (h requesting) intentLoop(ctx context.Context) {
 	loop := lease.Loop[Intent]{
 		Claim: h.Store.ClaimIntents, Next: delivering(h).nextDue, Do: func(_ context.Context, in Intent) { h.decide(in) },
-		AtOnce: intentsOpen, Batch: intentBatch, For: intentLease, Idle: delivering(h).idle(),
+		AtOnce: maxOpenIntents, Batch: intentBatch, For: intentLease, Idle: delivering(h).maxPollDelay(),
 		Wake: h.wakeIntents, Group: &h.running, Now: h.now, Name: "requests", Failed: h.report,
 		Caught: func(in Intent, panicked any, stack []byte) { h.caught("decide a request", in.Topic, panicked, stack) },
 	}
@@ -202,21 +202,21 @@ func (h requesting) decide(in Intent) {
 	defer cancel()
 	pinged := pinging(h).notePings(in.TopicID)
 	defer pinged()
-	asked, read, d := h.turnOf(in)
-	if asked != nil {
+	endCallback, endRead, d := h.admitIntent(in)
+	if endCallback != nil {
 		switch in.Mode {
 		case ModeSubscribe:
-			d = h.decideSubscribe(ctx, in, read)
+			d = h.decideSubscribe(ctx, in, endRead)
 		case ModeUnsubscribe:
 			d = h.decideUnsubscribe(ctx, in)
 		default:
 			d = h.decideDenied(ctx, in)
 		}
-		asked()
+		endCallback()
 	}
 	if h.work.Err() != nil && d.Subscription == nil && !d.Remove {
 		// Stopping: what was broken off says nothing. Somebody else goes on at once.
-		d = h.again(in, h.now(), in.Tries, nil)
+		d = h.retryLater(in, h.now(), in.Tries, nil)
 	}
 	h.stamp(d.Events)
 	applied, err := h.Store.Decide(context.WithoutCancel(ctx), d)
@@ -229,8 +229,8 @@ func (h requesting) decide(in Intent) {
 	}
 	h.publish(d.Events...)
 	sweeping(h).forgetCounts()
-	if came := pinged(); d.Subscription != nil && !came.IsZero() {
-		if err := h.Store.RecordPing(context.WithoutCancel(ctx), in.Topic, came, h.now(), nil); err != nil {
+	if receivedAt := pinged(); d.Subscription != nil && !receivedAt.IsZero() {
+		if err := h.Store.RecordPing(context.WithoutCancel(ctx), in.Topic, receivedAt, h.now(), nil); err != nil {
 			h.Log.Warn("check a topic again that was pinged while a subscription was decided", "topic", in.Topic, "err", err)
 		}
 		h.wake(h.wakeChecks)
@@ -239,7 +239,7 @@ func (h requesting) decide(in Intent) {
 		h.wake(h.wakeIntents)
 	}
 	if d.Again == nil || d.Again.Mode != in.Mode {
-		h.askers.take(in)
+		h.requestSources.take(in)
 	}
 }
 
@@ -248,18 +248,18 @@ func (h requesting) decide(in Intent) {
 //
 // spec:websub-2018#hub-verifies-subscriber
 // spec:websub-2018#hub-denies
-func (h requesting) decideSubscribe(ctx context.Context, in Intent, read func()) Decision {
+func (h requesting) decideSubscribe(ctx context.Context, in Intent, endRead func()) Decision {
 	got, err := registering(h).readOnce(ctx, in.Topic)
-	read()
+	endRead()
 	if err == nil && got.size > h.Options.MaxContent && !h.Options.NotifyWithoutContent {
 		err = fault.New(fault.Refused, "The topic is %s long; this hub delivers at most %s.", bytesOf(got.size), bytesOf(h.Options.MaxContent))
 	}
 	if err != nil && !h.renews(ctx, in, err) {
 		if fault.CodeOf(err) == fault.TooMany {
-			return h.later(in, h.hostLimit, href.Host(in.Topic))
+			return h.postpone(in, h.hostLimit, href.Host(in.Topic))
 		}
-		if ours(err) {
-			return h.again(in, h.now().Add(max(fault.RetryAfter(err), intentSoon)), in.Tries, err)
+		if isInternal(err) {
+			return h.retryLater(in, h.now().Add(max(fault.RetryAfter(err), intentRetryAfter)), in.Tries, err)
 		}
 		denied := in
 		denied.Mode, denied.Secret, denied.Reason = ModeDenied, "", fault.Message(err)
@@ -281,7 +281,7 @@ func (h requesting) decideSubscribe(ctx context.Context, in Intent, read func())
 		CreatedAt: now, RenewedAt: now, ExpiresAt: now.Add(in.Lease),
 	}
 	d = Decision{Intent: in, Subscription: &sub, Events: []event.Event{e}}
-	if news, err := pinging(h).isNews(ctx, in.TopicID, got.about); err == nil && news {
+	if news, err := pinging(h).aboutChanged(ctx, in.TopicID, got.about); err == nil && news {
 		d.About = &got.about
 	}
 	return d
@@ -318,12 +318,12 @@ func (h requesting) confirm(ctx context.Context, in Intent) (x event.Exchange, f
 	switch {
 	case err == nil:
 		return x, false, d
-	case ours(err):
-		return x, true, h.again(in, h.now().Add(intentSoon), in.Tries, err)
+	case isInternal(err):
+		return x, true, h.retryLater(in, h.now().Add(intentRetryAfter), in.Tries, err)
 	case fault.CodeOf(err) == fault.Unreadable && in.Tries < len(intentRetry()):
-		return x, true, h.again(in, h.now().Add(intentRetry()[in.Tries]), in.Tries+1, err)
+		return x, true, h.retryLater(in, h.now().Add(intentRetry()[in.Tries]), in.Tries+1, err)
 	}
-	h.askedInVain(in)
+	h.countUnconfirmed(in)
 	e := eventOf(in, event.KindVerify, "Not confirmed, so nothing was changed: "+fault.Message(err))
 	e.OK, e.Took, e.Detail = false, h.now().Sub(in.At), detail(x)
 	return x, true, Decision{Intent: in, Events: []event.Event{e}}
@@ -333,37 +333,37 @@ func (h requesting) confirm(ctx context.Context, in Intent) (x event.Exchange, f
 // whoever sent it: none is asked too often, and none that is slow keeps the others
 // waiting. asked and read must be called when that is over. asked is nil when it is
 // not its turn: d puts it off.
-func (h requesting) turnOf(in Intent) (asked, read func(), d Decision) {
+func (h requesting) admitIntent(in Intent) (endCallback, endRead func(), d Decision) {
 	host, feedHost := href.Host(in.Callback), href.Host(in.Topic)
-	asked, ok := h.asking.Acquire("ask " + host)
+	endCallback, ok := h.openIntents.Acquire("ask " + host)
 	if !ok {
-		return nil, nil, h.later(in, h.intentTurn, host)
+		return nil, nil, h.postpone(in, h.intentTurn, host)
 	}
 	if in.Mode == ModeSubscribe {
-		if read, ok = h.asking.Acquire("read " + feedHost); !ok {
-			asked()
-			return nil, nil, h.later(in, h.intentTurn, feedHost)
+		if endRead, ok = h.openIntents.Acquire("read " + feedHost); !ok {
+			endCallback()
+			return nil, nil, h.postpone(in, h.intentTurn, feedHost)
 		}
 	}
 	if _, ok := h.consentLimit.Take(host, h.now()); !ok {
-		asked()
-		if read != nil {
-			read()
+		endCallback()
+		if endRead != nil {
+			endRead()
 		}
-		return nil, nil, h.later(in, h.consentLimit, host)
+		return nil, nil, h.postpone(in, h.consentLimit, host)
 	}
-	return asked, read, d
+	return endCallback, endRead, d
 }
 
 // later puts an intent off to its turn among those that wait for a host.
-func (h requesting) later(in Intent, l *limit.Limiter, host string) Decision {
+func (h requesting) postpone(in Intent, l *limit.Limiter, host string) Decision {
 	now := h.now()
-	return h.again(in, now.Add(max(l.Turn(host, now), time.Second)), in.Tries, nil)
+	return h.retryLater(in, now.Add(max(l.Turn(host, now), time.Second)), in.Tries, nil)
 }
 
 // again puts an intent off, unless it is too old.
-func (h requesting) again(in Intent, at time.Time, tries int, err error) Decision {
-	if h.now().Sub(in.At) > intentOldest {
+func (h requesting) retryLater(in Intent, at time.Time, tries int, err error) Decision {
+	if h.now().Sub(in.At) > maxIntentAge {
 		e := eventOf(in, event.KindVerify, "Given up after a day in which it could not be decided.")
 		e.OK = false
 		return Decision{Intent: in, Events: []event.Event{e}}
@@ -384,10 +384,10 @@ func (h requesting) decideDenied(ctx context.Context, in Intent) Decision {
 	x, err := h.Ask.Deny(ctx, in)
 	x.Callback = in.Callback
 	switch {
-	case err != nil && ours(err):
-		return h.again(in, h.now().Add(intentSoon), in.Tries, err)
+	case err != nil && isInternal(err):
+		return h.retryLater(in, h.now().Add(intentRetryAfter), in.Tries, err)
 	case err != nil && fault.CodeOf(err) == fault.Unreadable && in.Tries < len(intentRetry()):
-		return h.again(in, h.now().Add(intentRetry()[in.Tries]), in.Tries+1, err)
+		return h.retryLater(in, h.now().Add(intentRetry()[in.Tries]), in.Tries+1, err)
 	}
 	e := eventOf(in, event.KindVerify, "The callback was told that its subscription is denied.")
 	e.Detail = detail(x)
@@ -398,7 +398,7 @@ func (h requesting) decideDenied(ctx context.Context, in Intent) Decision {
 }
 
 // ours reports trouble that neither topic nor callback have a part in.
-func ours(err error) bool {
+func isInternal(err error) bool {
 	switch fault.CodeOf(err) {
 	case fault.Unavailable, fault.TooMany, fault.Internal, fault.Unsupported:
 		return true

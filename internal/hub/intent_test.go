@@ -14,39 +14,39 @@ import (
 )
 
 // request asks for, or against, a WebSub subscription of the feed.
-func (w *world) request(mode, callback, secret string, lease time.Duration) error {
-	w.t.Helper()
-	return w.hub.Request(w.t.Context(), hub.Intent{Topic: feedURL, Callback: callback, Mode: mode, Secret: secret, Lease: lease, Via: "websub"},
+func (h *harness) request(mode, callback, secret string, lease time.Duration) error {
+	h.t.Helper()
+	return h.hub.Request(h.t.Context(), hub.Intent{Topic: feedURL, Callback: callback, Mode: mode, Secret: secret, Lease: lease, Via: "websub"},
 		netip.MustParseAddr("192.0.2.1"))
 }
 
-func (w *world) subscribeWebSub(callback, secret string, lease time.Duration) {
-	w.t.Helper()
-	if err := w.request(hub.ModeSubscribe, callback, secret, lease); err != nil {
-		w.t.Fatalf("request: %v", err)
+func (h *harness) subscribeWebSub(callback, secret string, lease time.Duration) {
+	h.t.Helper()
+	if err := h.request(hub.ModeSubscribe, callback, secret, lease); err != nil {
+		h.t.Fatalf("request: %v", err)
 	}
-	w.settle(100 * time.Millisecond)
+	h.settle(100 * time.Millisecond)
 }
 
-func (w *world) webSub(callback string) (hub.Subscription, bool) {
-	w.t.Helper()
-	s, err := w.store.Subscription(w.t.Context(), hub.Key{TopicID: hub.TopicID(feedURL), ID: hub.SubscriptionID(hub.WebSub, callback)})
+func (h *harness) webSub(callback string) (hub.Subscription, bool) {
+	h.t.Helper()
+	s, err := h.store.Subscription(h.t.Context(), hub.Key{TopicID: hub.TopicID(feedURL), ID: hub.SubscriptionID(hub.WebSub, callback)})
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
-		w.t.Fatal(err)
+		h.t.Fatal(err)
 	}
 	return s, err == nil
 }
 
-func (w *world) confirms(f func(hub.Intent) error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.confirm = f
+func (h *harness) setConfirm(f func(hub.Intent) error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.confirm = f
 }
 
-func (w *world) askedOf(mode string) (list []hub.Intent) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, in := range w.asked {
+func (h *harness) intentsOf(mode string) (list []hub.Intent) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, in := range h.intents {
 		if in.Mode == mode {
 			list = append(list, in)
 		}
@@ -58,16 +58,16 @@ const sub1 = "http://s1.test/cb?token=1"
 
 func TestAWebSubSubscriberGetsTheContentOnceItHasConfirmed(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.types = map[string]string{feedURL: "application/rss+xml; charset=iso-8859-1"}
-		w.subscribeWebSub(sub1, "secret", 0)
-		s, ok := w.webSub(sub1)
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.types = map[string]string{feedURL: "application/rss+xml; charset=iso-8859-1"}
+		h.subscribeWebSub(sub1, "secret", 0)
+		s, ok := h.webSub(sub1)
 		if !ok || s.Secret != "secret" || time.Until(s.ExpiresAt).Round(time.Second) != 240*time.Hour {
 			t.Fatalf("subscription: %v %+v", ok, s)
 		}
-		w.change("caf\xe9 \x00")
-		w.settle(time.Second)
-		got := w.toldOf(sub1)
+		h.change("caf\xe9 \x00")
+		h.settle(time.Second)
+		got := h.notificationsOf(sub1)
 		if len(got) != 1 || got[0].content != "application/rss+xml; charset=iso-8859-1|caf\xe9 \x00" {
 			t.Errorf("told: %+v", got)
 		}
@@ -78,15 +78,15 @@ func TestAWebSubSubscriberGetsTheContentOnceItHasConfirmed(t *testing.T) {
 // is written too.
 func TestAPingWhileASubscriptionIsDecidedReachesTheSubscriber(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.confirm = func(hub.Intent) error {
-			w.set("two")
-			_, err := w.ping()
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.confirm = func(hub.Intent) error {
+			h.set("two")
+			_, err := h.ping()
 			return err
 		}
-		w.subscribeWebSub(sub1, "", 0)
-		w.settle(time.Minute)
-		if got := w.toldOf(sub1); len(got) != 1 || !strings.HasSuffix(got[0].content, "|two") {
+		h.subscribeWebSub(sub1, "", 0)
+		h.settle(time.Minute)
+		if got := h.notificationsOf(sub1); len(got) != 1 || !strings.HasSuffix(got[0].content, "|two") {
 			t.Errorf("got %+v, want one notification with the content two", got)
 		}
 	})
@@ -97,28 +97,28 @@ func TestTheLeaseIsWhatTheHubGrants(t *testing.T) {
 	for asked, want := range map[time.Duration]time.Duration{
 		0: 3 * time.Hour, time.Second: 5 * time.Minute, time.Hour: time.Hour, 1000 * time.Hour: 3 * time.Hour, 90*time.Minute + 300*time.Millisecond: 90 * time.Minute,
 	} {
-		inWorld(t, hub.Options{MaxLease: 3 * time.Hour}, func(t *testing.T, w *world) {
-			w.subscribeWebSub(sub1, "", asked)
-			s, _ := w.webSub(sub1)
+		withHarness(t, hub.Options{MaxLease: 3 * time.Hour}, func(t *testing.T, h *harness) {
+			h.subscribeWebSub(sub1, "", asked)
+			s, _ := h.webSub(sub1)
 			if got := s.ExpiresAt.Sub(s.CreatedAt); got != want {
 				t.Errorf("asked for %s: granted %s, want %s", asked, got, want)
 			}
-			if in := w.askedOf(hub.ModeSubscribe); len(in) != 1 || in[0].Lease != want {
+			if in := h.intentsOf(hub.ModeSubscribe); len(in) != 1 || in[0].Lease != want {
 				t.Errorf("asked for %s: the callback was told %+v", asked, in)
 			}
-			w.settle(want - time.Second)
-			w.change("two")
-			w.settle(500 * time.Millisecond)
-			if n := w.count(sub1); n != 1 {
+			h.settle(want - time.Second)
+			h.change("two")
+			h.settle(500 * time.Millisecond)
+			if n := h.count(sub1); n != 1 {
 				t.Errorf("told %d times before the lease ended", n)
 			}
-			w.settle(2 * time.Second)
-			w.set("three")
-			if _, err := w.ping(); err != nil {
+			h.settle(2 * time.Second)
+			h.set("three")
+			if _, err := h.ping(); err != nil {
 				t.Fatal(err)
 			}
-			w.settle(time.Second)
-			if n := w.count(sub1); n != 1 {
+			h.settle(time.Second)
+			if n := h.count(sub1); n != 1 {
 				t.Errorf("told %d times, once after the lease had ended", n)
 			}
 		})
@@ -127,17 +127,17 @@ func TestTheLeaseIsWhatTheHubGrants(t *testing.T) {
 
 func TestAnUnconfirmedRenewalLeavesSecretAndLeaseAlone(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.subscribeWebSub(sub1, "old", time.Hour)
-		before, _ := w.webSub(sub1)
-		w.confirms(func(hub.Intent) error { return fault.New(fault.Refused, "The callback answered 404.") })
-		w.subscribeWebSub(sub1, "new", 2*time.Hour)
-		if after, ok := w.webSub(sub1); !ok || after != before {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.subscribeWebSub(sub1, "old", time.Hour)
+		before, _ := h.webSub(sub1)
+		h.setConfirm(func(hub.Intent) error { return fault.New(fault.Refused, "The callback answered 404.") })
+		h.subscribeWebSub(sub1, "new", 2*time.Hour)
+		if after, ok := h.webSub(sub1); !ok || after != before {
 			t.Errorf("before %+v\nafter  %+v", before, after)
 		}
-		w.confirms(nil)
-		w.subscribeWebSub(sub1, "new", 2*time.Hour)
-		if after, _ := w.webSub(sub1); after.Secret != "new" || after.ExpiresAt.Sub(after.RenewedAt) != 2*time.Hour || !after.CreatedAt.Equal(before.CreatedAt) {
+		h.setConfirm(nil)
+		h.subscribeWebSub(sub1, "new", 2*time.Hour)
+		if after, _ := h.webSub(sub1); after.Secret != "new" || after.ExpiresAt.Sub(after.RenewedAt) != 2*time.Hour || !after.CreatedAt.Equal(before.CreatedAt) {
 			t.Errorf("after the confirmed renewal: %+v", after)
 		}
 	})
@@ -145,22 +145,22 @@ func TestAnUnconfirmedRenewalLeavesSecretAndLeaseAlone(t *testing.T) {
 
 func TestUnsubscribingIsConfirmedToo(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.subscribeWebSub(sub1, "", 0)
-		w.confirms(func(hub.Intent) error { return fault.New(fault.Refused, "The callback answered 404.") })
-		if err := w.request(hub.ModeUnsubscribe, sub1, "", 0); err != nil {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.subscribeWebSub(sub1, "", 0)
+		h.setConfirm(func(hub.Intent) error { return fault.New(fault.Refused, "The callback answered 404.") })
+		if err := h.request(hub.ModeUnsubscribe, sub1, "", 0); err != nil {
 			t.Fatal(err)
 		}
-		w.settle(time.Second)
-		if _, ok := w.webSub(sub1); !ok {
+		h.settle(time.Second)
+		if _, ok := h.webSub(sub1); !ok {
 			t.Fatal("a stranger ended the subscription")
 		}
-		w.confirms(nil)
-		if err := w.request(hub.ModeUnsubscribe, sub1, "", 0); err != nil {
+		h.setConfirm(nil)
+		if err := h.request(hub.ModeUnsubscribe, sub1, "", 0); err != nil {
 			t.Fatal(err)
 		}
-		w.settle(time.Second)
-		if _, ok := w.webSub(sub1); ok {
+		h.settle(time.Second)
+		if _, ok := h.webSub(sub1); ok {
 			t.Error("the subscription is still there")
 		}
 	})
@@ -168,22 +168,22 @@ func TestUnsubscribingIsConfirmedToo(t *testing.T) {
 
 func TestARequestToEndTakesTheplaceOfNoRequestToBegin(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.slow = 2 * time.Second // the topic is being read while the stranger asks
-		if err := w.request(hub.ModeSubscribe, sub1, "s", 0); err != nil {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.slow = 2 * time.Second // the topic is being read while the stranger asks
+		if err := h.request(hub.ModeSubscribe, sub1, "s", 0); err != nil {
 			t.Fatal(err)
 		}
-		w.confirms(func(in hub.Intent) error {
+		h.setConfirm(func(in hub.Intent) error {
 			if in.Mode == hub.ModeUnsubscribe {
 				return fault.New(fault.Refused, "No.")
 			}
 			return nil
 		})
-		if err := w.request(hub.ModeUnsubscribe, sub1, "", 0); err != nil {
+		if err := h.request(hub.ModeUnsubscribe, sub1, "", 0); err != nil {
 			t.Fatal(err)
 		}
-		w.settle(5 * time.Second)
-		if _, ok := w.webSub(sub1); !ok {
+		h.settle(5 * time.Second)
+		if _, ok := h.webSub(sub1); !ok {
 			t.Error("the subscription was lost")
 		}
 	})
@@ -193,19 +193,19 @@ func TestARequestToEndTakesTheplaceOfNoRequestToBegin(t *testing.T) {
 // everything ask for the end while the topic is still being read.
 func TestWhoChangesHisMindGetsWhatHeAskedForLast(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.slow = 2 * time.Second
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.slow = 2 * time.Second
 		for _, mode := range []string{hub.ModeSubscribe, hub.ModeUnsubscribe} {
-			if err := w.request(mode, sub1, "s", 0); err != nil {
+			if err := h.request(mode, sub1, "s", 0); err != nil {
 				t.Fatal(err)
 			}
-			w.settle(time.Second)
+			h.settle(time.Second)
 		}
-		w.settle(5 * time.Second)
-		if s, ok := w.webSub(sub1); ok {
+		h.settle(5 * time.Second)
+		if s, ok := h.webSub(sub1); ok {
 			t.Errorf("subscribed: %+v", s)
 		}
-		if n, err := w.store.Intents(t.Context()); err != nil || n != 0 {
+		if n, err := h.store.Intents(t.Context()); err != nil || n != 0 {
 			t.Errorf("%d requests are left, %v", n, err)
 		}
 	})
@@ -214,18 +214,18 @@ func TestWhoChangesHisMindGetsWhatHeAskedForLast(t *testing.T) {
 func TestATopicThatCannotBeReadOrIsTooLargeIsDeniedWithTheReason(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{"could not be read": "", "at most 1,024 bytes": strings.Repeat("x", 1025)} {
-		inWorld(t, hub.Options{MaxContent: 1024}, func(t *testing.T, w *world) {
-			w.set(body)
-			w.subscribeWebSub(sub1, "", 0)
-			w.settle(time.Second)
-			denied := w.askedOf(hub.ModeDenied)
+		withHarness(t, hub.Options{MaxContent: 1024}, func(t *testing.T, h *harness) {
+			h.set(body)
+			h.subscribeWebSub(sub1, "", 0)
+			h.settle(time.Second)
+			denied := h.intentsOf(hub.ModeDenied)
 			if len(denied) != 1 || !strings.Contains(denied[0].Reason, name) || denied[0].Secret != "" {
 				t.Errorf("denied: %+v", denied)
 			}
-			if len(w.askedOf(hub.ModeSubscribe)) != 0 {
+			if len(h.intentsOf(hub.ModeSubscribe)) != 0 {
 				t.Error("the callback was asked although nothing could be delivered")
 			}
-			if n, err := w.store.Intents(t.Context()); n != 0 || err != nil {
+			if n, err := h.store.Intents(t.Context()); n != 0 || err != nil {
 				t.Errorf("%d requests are left, %v", n, err)
 			}
 		})
@@ -234,24 +234,24 @@ func TestATopicThatCannotBeReadOrIsTooLargeIsDeniedWithTheReason(t *testing.T) {
 
 func TestATopicThatGrewTooLargeIsNotDeliveredAndCountsAsNoError(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{MaxContent: 1024}, func(t *testing.T, w *world) {
-		w.subscribeWebSub(sub1, "", 0)
-		w.register("http://a.test/n")
-		w.change(strings.Repeat("y", 1025))
-		w.settle(time.Second)
-		if w.count(sub1) != 0 || w.count("http://a.test/n") != 1 {
-			t.Errorf("told %d and %d times, want 0 and 1", w.count(sub1), w.count("http://a.test/n"))
+	withHarness(t, hub.Options{MaxContent: 1024}, func(t *testing.T, h *harness) {
+		h.subscribeWebSub(sub1, "", 0)
+		h.register("http://a.test/n")
+		h.change(strings.Repeat("y", 1025))
+		h.settle(time.Second)
+		if h.count(sub1) != 0 || h.count("http://a.test/n") != 1 {
+			t.Errorf("told %d and %d times, want 0 and 1", h.count(sub1), h.count("http://a.test/n"))
 		}
-		if s, _ := w.webSub(sub1); s.Failures != 0 || !s.NextAt.IsZero() {
+		if s, _ := h.webSub(sub1); s.Failures != 0 || !s.NextAt.IsZero() {
 			t.Errorf("subscription: %+v", s)
 		}
-		if e := w.events(event.KindCheck); !strings.Contains(e[len(e)-1].Text, "WebSub subscribers are not told") {
+		if e := h.events(event.KindCheck); !strings.Contains(e[len(e)-1].Text, "WebSub subscribers are not told") {
 			t.Errorf("the log says %q", e[len(e)-1].Text)
 		}
-		w.settle(2 * time.Second)
-		w.change("small again")
-		w.settle(time.Second)
-		if got := w.toldOf(sub1); len(got) != 1 || got[0].content != "|small again" {
+		h.settle(2 * time.Second)
+		h.change("small again")
+		h.settle(time.Second)
+		if got := h.notificationsOf(sub1); len(got) != 1 || got[0].content != "|small again" {
 			t.Errorf("told: %+v", got)
 		}
 	})
@@ -259,12 +259,12 @@ func TestATopicThatGrewTooLargeIsNotDeliveredAndCountsAsNoError(t *testing.T) {
 
 func TestThinDeliveriesHaveNoContent(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{MaxContent: 1024, NotifyWithoutContent: true}, func(t *testing.T, w *world) {
-		w.set(strings.Repeat("x", 1025))
-		w.subscribeWebSub(sub1, "", 0)
-		w.change(strings.Repeat("y", 1025))
-		w.settle(time.Second)
-		if got := w.toldOf(sub1); len(got) != 1 || got[0].content != "|" {
+	withHarness(t, hub.Options{MaxContent: 1024, NotifyWithoutContent: true}, func(t *testing.T, h *harness) {
+		h.set(strings.Repeat("x", 1025))
+		h.subscribeWebSub(sub1, "", 0)
+		h.change(strings.Repeat("y", 1025))
+		h.settle(time.Second)
+		if got := h.notificationsOf(sub1); len(got) != 1 || got[0].content != "|" {
 			t.Errorf("told: %+v", got)
 		}
 	})
@@ -272,14 +272,14 @@ func TestThinDeliveriesHaveNoContent(t *testing.T) {
 
 func TestACallbackWithoutAnAnswerIsAskedThreeTimes(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.confirms(func(hub.Intent) error { return fault.New(fault.Unreadable, "The callback gave no usable answer.") })
-		w.subscribeWebSub(sub1, "", 0)
-		w.settle(5 * time.Minute)
-		if n := len(w.askedOf(hub.ModeSubscribe)); n != 3 {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.setConfirm(func(hub.Intent) error { return fault.New(fault.Unreadable, "The callback gave no usable answer.") })
+		h.subscribeWebSub(sub1, "", 0)
+		h.settle(5 * time.Minute)
+		if n := len(h.intentsOf(hub.ModeSubscribe)); n != 3 {
 			t.Errorf("asked %d times, want 3", n)
 		}
-		if n, _ := w.store.Intents(t.Context()); n != 0 {
+		if n, _ := h.store.Intents(t.Context()); n != 0 {
 			t.Errorf("%d requests are left", n)
 		}
 	})
@@ -287,14 +287,14 @@ func TestACallbackWithoutAnAnswerIsAskedThreeTimes(t *testing.T) {
 
 func TestARequestIsDecidedAfterACrash(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.confirms(func(hub.Intent) error { return fault.New(fault.Unavailable, "Stopping.") })
-		w.subscribeWebSub(sub1, "s", 0)
-		w.stop()
-		w.confirms(nil)
-		w.start(hub.Options{})
-		w.settle(10 * time.Second)
-		if s, ok := w.webSub(sub1); !ok || s.Secret != "s" {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.setConfirm(func(hub.Intent) error { return fault.New(fault.Unavailable, "Stopping.") })
+		h.subscribeWebSub(sub1, "s", 0)
+		h.stop()
+		h.setConfirm(nil)
+		h.start(hub.Options{})
+		h.settle(10 * time.Second)
+		if s, ok := h.webSub(sub1); !ok || s.Secret != "s" {
 			t.Errorf("after the restart: %v %+v", ok, s)
 		}
 	})
@@ -302,16 +302,16 @@ func TestARequestIsDecidedAfterACrash(t *testing.T) {
 
 func TestTheLastRequestOfACallbackCounts(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.slow = time.Second
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.slow = time.Second
 		for _, secret := range []string{"one", "two", "three"} {
-			if err := w.request(hub.ModeSubscribe, sub1, secret, 0); err != nil {
+			if err := h.request(hub.ModeSubscribe, sub1, secret, 0); err != nil {
 				t.Fatal(err)
 			}
-			w.settle(300 * time.Millisecond)
+			h.settle(300 * time.Millisecond)
 		}
-		w.settle(10 * time.Second)
-		if s, ok := w.webSub(sub1); !ok || s.Secret != "three" {
+		h.settle(10 * time.Second)
+		if s, ok := h.webSub(sub1); !ok || s.Secret != "three" {
 			t.Errorf("subscription: %v %+v", ok, s)
 		}
 	})
@@ -319,23 +319,23 @@ func TestTheLastRequestOfACallbackCounts(t *testing.T) {
 
 func TestWebSubKeepsTryingToTheEndOfTheLease(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.subscribeWebSub(sub1, "", 240*time.Hour)
-		w.answers(failing)
-		w.change("two")
-		w.settle(30 * time.Hour)
-		if tries := w.count(sub1); tries < 8 || tries > 12 {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.subscribeWebSub(sub1, "", 240*time.Hour)
+		h.setReply(failing)
+		h.change("two")
+		h.settle(30 * time.Hour)
+		if tries := h.count(sub1); tries < 8 || tries > 12 {
 			t.Errorf("tried %d times in 30 hours", tries)
 		}
-		if _, ok := w.webSub(sub1); !ok {
+		if _, ok := h.webSub(sub1); !ok {
 			t.Fatal("three errors ended a WebSub subscription")
 		}
-		w.answers(nil)
-		w.settle(8 * time.Hour)
-		if s, _ := w.webSub(sub1); s.Failures != 0 || s.Sent != 1 {
+		h.setReply(nil)
+		h.settle(8 * time.Hour)
+		if s, _ := h.webSub(sub1); s.Failures != 0 || s.Sent != 1 {
 			t.Errorf("after it came back: %+v", s)
 		}
-		got := w.toldOf(sub1)
+		got := h.notificationsOf(sub1)
 		if last := got[len(got)-1]; last.content != "|two" {
 			t.Errorf("the last delivery was %+v", last)
 		}
@@ -345,17 +345,17 @@ func TestWebSubKeepsTryingToTheEndOfTheLease(t *testing.T) {
 func TestTheTopicPolicy(t *testing.T) {
 	t.Parallel()
 	for policy, want := range map[string]fault.Code{hub.TopicsOpen: -1, hub.TopicsKnown: fault.Refused, hub.TopicsOwn: fault.Refused} {
-		inWorld(t, hub.Options{Topics: policy, IsOwnTopic: func(u string) bool { return u == "http://own.test/f" }}, func(t *testing.T, w *world) {
+		withHarness(t, hub.Options{Topics: policy, IsOwnTopic: func(u string) bool { return u == "http://own.test/f" }}, func(t *testing.T, h *harness) {
 			check := func(topic string, want fault.Code) {
 				t.Helper()
-				err := w.hub.Request(t.Context(), hub.Intent{Topic: topic, Callback: sub1, Mode: hub.ModeSubscribe}, netip.Addr{})
+				err := h.hub.Request(t.Context(), hub.Intent{Topic: topic, Callback: sub1, Mode: hub.ModeSubscribe}, netip.Addr{})
 				if want == -1 && err != nil || want != -1 && fault.CodeOf(err) != want {
 					t.Errorf("%s, %s: %v", policy, topic, err)
 				}
 			}
 			check(feedURL, want)
 			check("http://own.test/f", -1)
-			w.register("http://a.test/n")
+			h.register("http://a.test/n")
 			if policy == hub.TopicsKnown {
 				check(feedURL, -1)
 			}
@@ -366,7 +366,7 @@ func TestTheTopicPolicy(t *testing.T) {
 
 func TestBadRequestsAreRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{IsOwnURL: func(c string) bool { return strings.HasPrefix(c, "http://hub.test/") }}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{IsOwnURL: func(c string) bool { return strings.HasPrefix(c, "http://hub.test/") }}, func(t *testing.T, h *harness) {
 		for _, c := range []struct {
 			in   hub.Intent
 			want fault.Code
@@ -378,11 +378,11 @@ func TestBadRequestsAreRefusedAtOnce(t *testing.T) {
 			{hub.Intent{Topic: feedURL, Callback: sub1, Mode: hub.ModeSubscribe, Secret: strings.Repeat("s", 200)}, fault.Invalid},
 			{hub.Intent{Topic: feedURL, Callback: "http://hub.test/websub", Mode: hub.ModeSubscribe}, fault.Refused},
 		} {
-			if err := w.hub.Request(t.Context(), c.in, netip.Addr{}); fault.CodeOf(err) != c.want || err == nil {
+			if err := h.hub.Request(t.Context(), c.in, netip.Addr{}); fault.CodeOf(err) != c.want || err == nil {
 				t.Errorf("%+v: %v, want %v", c.in, err, c.want)
 			}
 		}
-		if n, _ := w.store.Intents(t.Context()); n != 0 {
+		if n, _ := h.store.Intents(t.Context()); n != 0 {
 			t.Errorf("%d of them were kept", n)
 		}
 	})
@@ -390,14 +390,14 @@ func TestBadRequestsAreRefusedAtOnce(t *testing.T) {
 
 func TestTheOperatorsWordIsPassedOnToTheSubscriber(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.subscribeWebSub(sub1, "", 0)
-		s, _ := w.webSub(sub1)
-		if gone, err := w.hub.Remove(t.Context(), []hub.Key{s.Key()}, "cli"); err != nil || len(gone) != 1 {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.subscribeWebSub(sub1, "", 0)
+		s, _ := h.webSub(sub1)
+		if gone, err := h.hub.Remove(t.Context(), []hub.Key{s.Key()}, "cli"); err != nil || len(gone) != 1 {
 			t.Fatal(gone, err)
 		}
-		w.settle(time.Second)
-		denied := w.askedOf(hub.ModeDenied)
+		h.settle(time.Second)
+		denied := h.intentsOf(hub.ModeDenied)
 		if len(denied) != 1 || !strings.Contains(denied[0].Reason, "operator") || denied[0].Callback != sub1 {
 			t.Errorf("denied: %+v", denied)
 		}
@@ -406,10 +406,10 @@ func TestTheOperatorsWordIsPassedOnToTheSubscriber(t *testing.T) {
 
 func TestTheLogTellsTheStoryOfASubscription(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.subscribeWebSub(sub1, "", time.Hour)
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.subscribeWebSub(sub1, "", time.Hour)
 		var texts []string
-		for _, e := range w.events(event.KindRegister) {
+		for _, e := range h.events(event.KindRegister) {
 			texts = append(texts, e.Text)
 			if e.Via != hub.WebSub || e.Peer != "s1.test" || strings.Contains(e.Text, "token") {
 				t.Errorf("event %+v", e)

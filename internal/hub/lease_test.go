@@ -10,8 +10,8 @@ import (
 func TestADeliveryThatCouldOutliveItsLeaseByAnothersClockIsNotBegun(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[time.Duration]bool{
-		3*time.Second + clocksApart:                    true,
-		3*time.Second + clocksApart - time.Millisecond: false,
+		3*time.Second + maxClockSkew:                    true,
+		3*time.Second + maxClockSkew - time.Millisecond: false,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			sent := false

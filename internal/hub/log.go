@@ -53,21 +53,21 @@ func (h delivering) arrivedEvent(d *delivery, r Reply) event.Event {
 }
 
 // summary is what a whole pass over a part came to.
-func (t *telling) summary() event.Event {
-	took := t.hub.now().Sub(t.begun)
+func (run *shardRun) summary() event.Event {
+	took := run.hub.now().Sub(run.begun)
 	e := event.Event{
-		Kind: event.KindNotify, TopicID: t.part.TopicID, Topic: t.part.Topic.URL, Version: t.part.Want, OK: t.failed == 0,
-		Notified: t.told, Failed: t.failed, Took: took,
-		Text: fmt.Sprintf("Told %s in %s.", text.Plural(t.told, "subscriber"), short(took)),
+		Kind: event.KindNotify, TopicID: run.shard.TopicID, Topic: run.shard.Topic.URL, Version: run.shard.Want, OK: run.failed == 0,
+		Notified: run.notified, Failed: run.failed, Took: took,
+		Text: fmt.Sprintf("Told %s in %s.", text.Plural(run.notified, "subscriber"), short(took)),
 	}
-	if n := t.failed - t.ended; n > 0 {
+	if n := run.failed - run.ended; n > 0 {
 		e.Text = fmt.Sprintf("%s; %d could not be told and will be tried again.", e.Text[:len(e.Text)-1], n)
 	}
 	switch {
-	case t.ended == 1:
+	case run.ended == 1:
 		e.Text = e.Text[:len(e.Text)-1] + "; 1 subscription has ended."
-	case t.ended > 1:
-		e.Text = fmt.Sprintf("%s; %d subscriptions have ended.", e.Text[:len(e.Text)-1], t.ended)
+	case run.ended > 1:
+		e.Text = fmt.Sprintf("%s; %d subscriptions have ended.", e.Text[:len(e.Text)-1], run.ended)
 	}
 	return e
 }

@@ -9,26 +9,26 @@ import (
 // origin is what is known of one callback origin. All fields are guarded by
 // dispatcher.mu.
 type origin struct {
-	key      string
-	queue    []*delivery
-	inFlight int
-	limit    int
-	listed   bool // in a ready list
-	slow     bool
-	known    bool          // it has answered, or not, before
-	took     time.Duration // smoothed time of an answer
-	timeouts int           // in a row
-	opens    int           // times in a row that the breaker opened
-	openTill time.Time
-	turn     time.Time // when the last postponed delivery was told to come back
-	seen     time.Time
+	key       string
+	queue     []*delivery
+	inFlight  int
+	limit     int
+	listed    bool // in a ready list
+	slow      bool
+	known     bool          // it has answered, or not, before
+	took      time.Duration // smoothed time of an answer
+	timeouts  int           // in a row
+	opens     int           // times in a row that the breaker opened
+	openUntil time.Time
+	nextTurn  time.Time // when the last postponed delivery was told to come back
+	seen      time.Time
 }
 
 func (d *dispatcher) originOf(callback string, now time.Time) *origin {
 	key := href.Origin(callback)
 	o := d.origins[key]
 	if o == nil {
-		if len(d.origins) >= originsKept {
+		if len(d.origins) >= maxOrigins {
 			d.forget()
 		}
 		o = &origin{key: key, limit: originStart}
@@ -40,7 +40,7 @@ func (d *dispatcher) originOf(callback string, now time.Time) *origin {
 
 // forget drops origins that are at rest; those in use stay, whatever the number.
 func (d *dispatcher) forget() {
-	old := d.now().Add(-originForgets)
+	old := d.now().Add(-originTTL)
 	rest := 0
 	for key, o := range d.origins {
 		if o.inFlight > 0 || len(o.queue) > 0 {
@@ -68,8 +68,8 @@ func (d *dispatcher) learn(o *origin, r Reply) {
 	}
 	o.limit = max(o.limit/2, originMin)
 	// What had begun before the breaker opened tells nothing new.
-	if o.timeouts++; o.timeouts >= breakerTrips && !d.now().Before(o.openTill) {
-		o.openTill = d.now().Add(min(breakerFirst<<min(o.opens, 8), breakerLast))
+	if o.timeouts++; o.timeouts >= breakerTrips && !d.now().Before(o.openUntil) {
+		o.openUntil = d.now().Add(min(breakerFirst<<min(o.opens, 8), breakerLast))
 		o.opens++
 	}
 }

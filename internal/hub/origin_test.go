@@ -18,12 +18,12 @@ func TestABurstOfTimeoutsOpensTheBreakerOnce(t *testing.T) {
 		for range 4 * breakerTrips {
 			d.learn(o, Reply{Timeout: true, Took: time.Second})
 		}
-		if left := time.Until(o.openTill); left != breakerFirst || o.opens != 1 {
+		if left := time.Until(o.openUntil); left != breakerFirst || o.opens != 1 {
 			t.Errorf("it is open for %s, the %d. time; want %s, the first", left, o.opens, breakerFirst)
 		}
 		<-time.After(breakerFirst)
 		d.learn(o, Reply{Timeout: true, Took: time.Second})
-		if left := time.Until(o.openTill); left != 2*breakerFirst {
+		if left := time.Until(o.openUntil); left != 2*breakerFirst {
 			t.Errorf("after one more, it is open for %s; want %s", left, 2*breakerFirst)
 		}
 	})
@@ -42,12 +42,12 @@ func TestHostsNeverHeardOfDoNotTakeEveryPlace(t *testing.T) {
 			}
 			return Reply{OK: true, Took: time.Millisecond}
 		})
-		var told, timedOut atomic.Int64
+		var delivered, timedOut atomic.Int64
 		batch := func(n int, format string) (list []*delivery) {
 			for i := range n {
 				list = append(list, &delivery{sub: Subscription{Callback: fmt.Sprintf(format, i)}, finish: func(_ *delivery, r Reply) {
 					if r.OK {
-						told.Add(1)
+						delivered.Add(1)
 					} else if r.Timeout {
 						timedOut.Add(1)
 					}
@@ -57,23 +57,23 @@ func TestHostsNeverHeardOfDoNotTakeEveryPlace(t *testing.T) {
 		}
 		d.submit(batch(10, "http://quick%d.test/"))
 		synctest.Wait()
-		if told.Load() != 10 {
-			t.Fatalf("%d of 10 were told", told.Load())
+		if delivered.Load() != 10 {
+			t.Fatalf("%d of 10 were told", delivered.Load())
 		}
 		d.submit(batch(1000, "http://dead%d.test/"))
 		<-time.After(time.Second) // what waits for the network is fresh no more
 		d.submit(batch(10, "http://quick%d.test/"))
 		<-time.After(time.Second)
 		synctest.Wait()
-		if _, under := d.load(); told.Load() != 20 || under != 85 {
-			t.Errorf("%d of 20 were told while %d places of 100 were taken", told.Load(), under)
+		if _, inFlight := d.load(); delivered.Load() != 20 || inFlight != 85 {
+			t.Errorf("%d of 20 were told while %d places of 100 were taken", delivered.Load(), inFlight)
 		}
 		close(hang)
 		synctest.Wait()
-		if queue, under := d.load(); timedOut.Load() != 1000 || queue != 0 || d.slow != 0 || d.unknown != 0 {
-			t.Errorf("%d of 1000 timed out; %d wait, %d under way, %d counted as slow and %d as new", timedOut.Load(), queue, under, d.slow, d.unknown)
+		if queue, inFlight := d.load(); timedOut.Load() != 1000 || queue != 0 || d.slow != 0 || d.unknown != 0 {
+			t.Errorf("%d of 1000 timed out; %d wait, %d under way, %d counted as slow and %d as new", timedOut.Load(), queue, inFlight, d.slow, d.unknown)
 		}
-		<-time.After(3 * restFor) // or the workers that rest were taken for forgotten
+		<-time.After(3 * idleWorkerTTL) // or the workers that rest were taken for forgotten
 	})
 }
 

@@ -18,23 +18,23 @@ import (
 )
 
 const (
-	urlLongest   = 2048 // bytes of a feed's URL
-	strangeEvery = 10 * time.Second
-	maxHops      = 3
+	maxURL            = 2048 // bytes of a feed's URL
+	unknownTopicEvery = 10 * time.Second
+	maxHops           = 3
 )
 
 // round is one check and all the pings that it answers.
 type round struct {
-	done    chan struct{}
-	came    time.Time // when its first ping came
-	pings   []event.Event
-	origins []any // of the pings
-	hops    int
-	listed  bool   // the change that it may find is on the list of changes already
-	pinged  bool   // it answers a ping, and is not only a follow-up
-	topic   *Topic // as the first ping found it, when the check begins at once; nil: it is looked up
-	result  PingResult
-	err     error
+	done       chan struct{}
+	receivedAt time.Time // when its first ping came
+	pings      []event.Event
+	origins    []any // of the pings
+	hops       int
+	listed     bool   // the change that it may find is on the list of changes already
+	pinged     bool   // it answers a ping, and is not only a follow-up
+	topic      *Topic // as the first ping found it, when the check begins at once; nil: it is looked up
+	result     PingResult
+	err        error
 }
 
 // checking is what is known of the checks of one topic while any is near.
@@ -57,20 +57,20 @@ type checking struct {
 // spec:rsscloud-2009#ping-verifies-change
 func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 	h.Init()
-	came := h.now()
+	receivedAt := h.now()
 	if !p.Forward {
 		h.stats.pings.Add(1)
 	}
 	p.origin = h.origin(ctx)
-	if err := (pinging{h}).admitPing(ctx, p, came); err != nil {
+	if err := (pinging{h}).admitPing(ctx, p, receivedAt); err != nil {
 		return PingResult{}, err
 	}
 	urls := []string{p.URL}
 	if !p.OnlyThisURL {
 		urls = h.names(urls)
 	}
-	pinging{h}.pinged(urls, came)
-	topics, err := h.Store.Following(ctx, urls, came, maxRelated)
+	pinging{h}.markPinged(urls, receivedAt)
+	topics, err := h.Store.Following(ctx, urls, receivedAt, maxRelated)
 	if err != nil {
 		return PingResult{}, err
 	}
@@ -80,30 +80,30 @@ func (h *Hub) Ping(ctx context.Context, p Ping) (PingResult, error) {
 		}
 		h.stats.pings.Add(1)
 	}
-	read, err := pinging{h}.tellReaders(ctx, p, []string{p.URL}, topics)
+	read, err := pinging{h}.notifyAggregator(ctx, p, []string{p.URL}, topics)
 	switch {
 	case err != nil:
 		return PingResult{}, err
-	case len(topics) == 0 && read && !pinging{h}.ownNews(p): // of our own the list of changes has the title
-		return pinging{h}.pingRead(ctx, p)
+	case len(topics) == 0 && read && !pinging{h}.isOwnPing(p): // of our own the list of changes has the title
+		return pinging{h}.pingAggregatorOnly(ctx, p)
 	case len(topics) == 0:
-		return pinging{h}.pingStranger(ctx, p, came)
+		return pinging{h}.pingUnknownTopic(ctx, p, receivedAt)
 	}
 	p.URL = topics[0].URL
-	r, err := pinging{h}.join(p, came, &topics[0])
+	r, err := pinging{h}.join(p, receivedAt, &topics[0])
 	if err != nil {
 		return PingResult{}, err
 	}
 	same, others := pinging{h}.sameDocument(topics[1:], urls)
 	also := p
 	also.listed = true // one change has one line, whatever the topic is called
-	if err := (pinging{h}).alsoPing(ctx, same, also, came); err != nil {
+	if err := (pinging{h}).alsoPing(ctx, same, also, receivedAt); err != nil {
 		return PingResult{}, err
 	}
-	if err := (pinging{h}).alsoPing(ctx, others, p, came); err != nil {
+	if err := (pinging{h}).alsoPing(ctx, others, p, receivedAt); err != nil {
 		return PingResult{}, err
 	}
-	res, err := pinging{h}.await(ctx, r, p, came)
+	res, err := pinging{h}.await(ctx, r, p, receivedAt)
 	if res.Topic = p.URL; err == nil && res.Changed && p.Count {
 		res.Subscribers = pinging{h}.subscribers(ctx, append(same, topics[0]))
 	}
@@ -130,14 +130,14 @@ func (h pinging) subscribers(ctx context.Context, topics []Topic) (sum int64) {
 }
 
 // admitPing says why a ping is not taken, before anything is read because of it.
-func (h pinging) admitPing(ctx context.Context, p Ping, came time.Time) error {
+func (h pinging) admitPing(ctx context.Context, p Ping, receivedAt time.Time) error {
 	err := h.checkReadable(p.URL)
 	if err != nil {
-		h.refusePing(ctx, p, err)
+		h.logRefusedPing(ctx, p, err)
 		return err
 	}
-	if err = lowHops(p.Hops); err == nil && !p.ReaderNotified { // else the source was counted with the readers
-		err = h.admitSource(p.Source, came)
+	if err = checkHops(p.Hops); err == nil && !p.ReaderNotified { // else the source was counted with the readers
+		err = h.admitSource(p.Source, receivedAt)
 	}
 	return err
 }
@@ -176,17 +176,17 @@ func (h pinging) sameDocument(topics []Topic, names []string) (same, others []To
 
 // alsoPing has topics checked that a signal means besides, or that somebody else
 // named. Nobody waits for them, so their pings are made durable first.
-func (h pinging) alsoPing(ctx context.Context, topics []Topic, p Ping, came time.Time) error {
+func (h pinging) alsoPing(ctx context.Context, topics []Topic, p Ping, receivedAt time.Time) error {
 	if len(topics) == 0 {
 		return nil
 	}
 	urls := topicURLs(topics)
-	if err := h.Store.Announce(ctx, nil, urls, came, came.Add(checkLease), nil); err != nil {
+	if err := h.Store.Announce(ctx, nil, urls, receivedAt, receivedAt.Add(checkLease), nil); err != nil {
 		return err
 	}
 	for _, u := range urls {
 		p.URL = u
-		h.joinLater(p, came)
+		h.joinLater(p, receivedAt)
 	}
 	return nil
 }
@@ -202,8 +202,8 @@ func (h *Hub) AnswerPings() {
 // await waits for a round, and makes the ping durable when that takes long.
 //
 // spec:cloudburst#answer-two-and-a-half-seconds
-func (h pinging) await(ctx context.Context, r *round, p Ping, came time.Time) (PingResult, error) {
-	timer := time.NewTimer(came.Add(h.Options.AckWithin).Sub(h.now()))
+func (h pinging) await(ctx context.Context, r *round, p Ping, receivedAt time.Time) (PingResult, error) {
+	timer := time.NewTimer(receivedAt.Add(h.Options.AckWithin).Sub(h.now()))
 	defer timer.Stop()
 	select {
 	case <-r.done:
@@ -215,7 +215,7 @@ func (h pinging) await(ctx context.Context, r *round, p Ping, came time.Time) (P
 	}
 	// The check goes on here; if this process ends before it does, the row is due
 	// elsewhere, or here again.
-	if err := h.Store.RecordPing(ctx, p.URL, came, h.now().Add(checkLease), nil); err != nil {
+	if err := h.Store.RecordPing(ctx, p.URL, receivedAt, h.now().Add(checkLease), nil); err != nil {
 		return PingResult{}, err
 	}
 	h.wake(h.wakeChecks)
@@ -233,9 +233,9 @@ func (h pinging) await(ctx context.Context, r *round, p Ping, came time.Time) (P
 //
 // spec:cloudburst#follow-up-check
 // spec:rsscloud-2009#ping-is-logged
-func (h pinging) join(p Ping, came time.Time, found *Topic) (*round, error) {
+func (h pinging) join(p Ping, receivedAt time.Time, found *Topic) (*round, error) {
 	id := TopicID(p.URL)
-	e := event.Event{At: came.Truncate(time.Millisecond), Kind: event.KindPing, TopicID: id, Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p)}
+	e := event.Event{At: receivedAt.Truncate(time.Millisecond), Kind: event.KindPing, TopicID: id, Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.closing {
@@ -254,7 +254,7 @@ func (h pinging) join(p Ping, came time.Time, found *Topic) (*round, error) {
 		if wait, ok := h.hostLimit.Take(href.Host(p.URL), h.now()); !ok {
 			return nil, tooMany(wait, "Too many checks of feeds at %s; please wait %s and ping again.", text.Host(p.URL), wait)
 		}
-		*slot = &round{done: make(chan struct{}), came: came}
+		*slot = &round{done: make(chan struct{}), receivedAt: receivedAt}
 		if h.checks[id] == nil { // no check of this process can have changed it since
 			(*slot).topic = found
 		}
@@ -276,21 +276,21 @@ func (h pinging) join(p Ping, came time.Time, found *Topic) (*round, error) {
 	return r, nil
 }
 
-const nobodyToTell = "Nobody here is subscribed to this feed; there is nobody to tell."
+const noSubscribersText = "Nobody here is subscribed to this feed; there is nobody to tell."
 
 // pingStranger answers a ping of a feed that nobody here follows. It is logged,
 // and read at most once in a while for each source, so that nobody can have this
 // server read what he likes.
 //
 // spec:cloudburst#ping-unknown
-func (h pinging) pingStranger(ctx context.Context, p Ping, came time.Time) (PingResult, error) {
+func (h pinging) pingUnknownTopic(ctx context.Context, p Ping, receivedAt time.Time) (PingResult, error) {
 	e := event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p),
-		Text: nobodyToTell}
-	read, about, failed := h.readStranger(ctx, p, came)
+		Text: noSubscribersText}
+	read, about, failed := h.readUnknownTopic(ctx, p, receivedAt)
 	if failed != nil {
 		e.OK, e.Text = false, fault.Message(failed)
 	}
-	e.Took = h.now().Sub(came)
+	e.Took = h.now().Sub(receivedAt)
 	if failed != nil {
 		if err := h.record(ctx, e); err != nil {
 			return PingResult{}, err
@@ -298,16 +298,16 @@ func (h pinging) pingStranger(ctx context.Context, p Ping, came time.Time) (Ping
 		return PingResult{}, failed
 	}
 	list := []Change{{Name: about.Title, URL: cmp.Or(about.Home, p.URL), Feed: p.URL, Via: p.Via}}
-	h.list(list, came)
+	h.numberChanges(list, receivedAt)
 	events := []event.Event{e}
 	h.stamp(events)
-	if err := h.Store.Announce(ctx, list, nil, came, came, events); err != nil {
+	if err := h.Store.Announce(ctx, list, nil, receivedAt, receivedAt, events); err != nil {
 		return PingResult{}, err
 	}
 	h.publish(events...)
 	if about.Self != "" && about.Self != p.URL {
 		p.listed = true
-		if _, err := h.hear(ctx, []string{about.Self}, p); err != nil {
+		if _, err := h.receive(ctx, []string{about.Self}, p); err != nil {
 			return PingResult{}, err
 		}
 	}
@@ -316,13 +316,13 @@ func (h pinging) pingStranger(ctx context.Context, p Ping, came time.Time) (Ping
 
 // readStranger reads a feed that nobody follows, if its turn has come. One that
 // takes longer than the ping can wait is neither read nor failed.
-func (h pinging) readStranger(ctx context.Context, p Ping, came time.Time) (read bool, about About, err error) {
-	if !h.ownNews(p) {
-		if _, ok := h.strangeLimit.Take(limit.Network(p.Source), came); !ok {
+func (h pinging) readUnknownTopic(ctx context.Context, p Ping, receivedAt time.Time) (read bool, about About, err error) {
+	if !h.isOwnPing(p) {
+		if _, ok := h.unknownTopicLimit.Take(limit.Network(p.Source), receivedAt); !ok {
 			return false, about, nil
 		}
 	}
-	if _, ok := h.hostLimit.Take(href.Host(p.URL), came); !ok {
+	if _, ok := h.hostLimit.Take(href.Host(p.URL), receivedAt); !ok {
 		return false, about, nil
 	}
 	h.stats.checks.Add(1)
@@ -344,7 +344,7 @@ func (h pinging) readStranger(ctx context.Context, p Ping, came time.Time) (read
 
 // ownNews reports a ping by this program of a feed that it serves: it costs nobody
 // anything to read that, and the list of changes has its title.
-func (h pinging) ownNews(p Ping) bool {
+func (h pinging) isOwnPing(p Ping) bool {
 	return !p.Source.IsValid() && h.Options.IsOwnTopic != nil && h.Options.IsOwnTopic(p.URL)
 }
 
@@ -404,8 +404,8 @@ func checkURL(raw string) error {
 	switch {
 	case raw == "":
 		return fault.New(fault.Invalid, "The url is missing: name the address of the feed that changed.")
-	case len(raw) > urlLongest:
-		return fault.New(fault.Invalid, "The url is %d bytes long; at most %d are accepted.", len(raw), urlLongest)
+	case len(raw) > maxURL:
+		return fault.New(fault.Invalid, "The url is %d bytes long; at most %d are accepted.", len(raw), maxURL)
 	case !utf8.ValidString(raw) || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return fault.New(fault.Invalid, "The url %q has a space or a control character in it; write it percent-encoded.", clip(raw))
 	}

@@ -17,9 +17,9 @@ import (
 // spec:websub-2018#delivery-failed-kept
 
 const (
-	websubLater  = 6 * time.Hour // the wait of WebSub after those of Options.Retry
-	roomAgain    = time.Second   // the wait for room in memory
-	contentTries = 8
+	websubRetryEvery = 6 * time.Hour // the wait of WebSub after those of Options.Retry
+	memoryRetryAfter = time.Second   // the wait for room in memory
+	contentTries     = 8
 )
 
 // send makes one delivery.
@@ -33,7 +33,7 @@ func (h delivering) send(d *delivery) Reply {
 		var err error
 		held, err = h.contents.Acquire(h.work, d.topic.ID, d.topic.Version, h.contentSize(*d.topic), false)
 		if errors.Is(err, content.ErrFull) {
-			return Reply{NotTried: true, RetryAfter: h.spread(roomAgain), Text: "There is no room in memory for the content now."}
+			return Reply{NotTried: true, RetryAfter: h.spread(memoryRetryAfter), Text: "There is no room in memory for the content now."}
 		}
 		if err != nil {
 			return Reply{NotTried: true, RetryAfter: time.Second, Text: "The content could not be read from the store."}
@@ -43,7 +43,7 @@ func (h delivering) send(d *delivery) Reply {
 	if held.Content == nil {
 		return Reply{Skipped: true}
 	}
-	if held.Content.Version > d.topic.Version && !d.newer(held.Content) {
+	if held.Content.Version > d.topic.Version && !d.upgrade(held.Content) {
 		return Reply{NotTried: true, Text: "It has changed again."}
 	}
 	return h.Notify.Notify(h.work, d.sub, *d.topic, held.Content, d.hops)
@@ -52,8 +52,8 @@ func (h delivering) send(d *delivery) Reply {
 // newer makes d a delivery of a version that came after it was due, so that nobody is
 // told of that one a second time. What belongs to a page tells what its page says:
 // false, and it comes again by itself.
-func (d *delivery) newer(c *Content) bool {
-	if d.page != nil {
+func (d *delivery) upgrade(c *Content) bool {
+	if d.batch != nil {
 		return false
 	}
 	t := *d.topic
@@ -74,24 +74,24 @@ func (h delivering) contentSize(t Topic) int64 {
 // are told in one pass get the same bytes, and the store is read once. It waits for
 // room, and keeps the lease meanwhile. false: there is a newer version already and this
 // one need not be told, or the part is somebody else's, or the program ends.
-func (t *telling) pin(ctx context.Context) bool {
-	topic := t.part.Topic
+func (run *shardRun) pin(ctx context.Context) bool {
+	topic := run.shard.Topic
 	if !topic.KeepContent {
 		return true
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	pinned := make(chan *content.Held, 1)
-	go func() { pinned <- t.hub.holdContent(ctx, topic) }()
+	go func() { pinned <- run.hub.holdContent(ctx, topic) }()
 	for {
 		select {
-		case t.held = <-pinned:
-			if t.held == nil || t.held.Content == nil {
+		case run.held = <-pinned:
+			if run.held == nil || run.held.Content == nil {
 				return ctx.Err() == nil
 			}
-			return t.held.Content.Version == topic.Version
+			return run.held.Content.Version == topic.Version
 		case <-time.After(renewEvery):
-			if t.renew(); t.over {
+			if run.renew(); run.over {
 				cancel()
 			}
 		}
@@ -119,7 +119,7 @@ func (h delivering) holdContent(ctx context.Context, t Topic) *content.Held {
 // judge turns a failure into an end where the subscription's protocol says so.
 //
 // spec:cnws-2003#retry-24h
-func (h delivering) judge(d *delivery, r *Reply) {
+func (h delivering) applyAgeing(d *delivery, r *Reply) {
 	if d.sub.Protocol != CNWS || r.OK || r.Gone || r.NotTried || r.Skipped || d.sub.FailingSince.IsZero() {
 		return
 	}
@@ -133,11 +133,11 @@ func (h delivering) judge(d *delivery, r *Reply) {
 //
 // spec:cloudburst#websub-retry
 // spec:websub-2018#delivery-retried
-func (h delivering) nextTry(s Subscription, now time.Time, tries int, asked time.Duration) time.Time {
+func (h delivering) nextTry(s Subscription, now time.Time, tries int, requested time.Duration) time.Time {
 	switch s.Protocol {
 	case WebSub:
 		if tries > len(h.Options.Retry) {
-			return now.Add(h.spread(websubLater))
+			return now.Add(h.spread(websubRetryEvery))
 		}
 	case CNWS:
 		since := s.FailingSince
@@ -145,7 +145,7 @@ func (h delivering) nextTry(s Subscription, now time.Time, tries int, asked time
 			since = now
 		}
 		// The last try comes when the time is over, and decides.
-		return date.Earlier(now.Add(h.backoff(tries, asked)), since.Add(h.Options.Ageing))
+		return date.Earlier(now.Add(h.backoff(tries, requested)), since.Add(h.Options.Ageing))
 	}
-	return now.Add(h.backoff(tries, asked))
+	return now.Add(h.backoff(tries, requested))
 }

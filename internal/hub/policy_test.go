@@ -9,17 +9,17 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func (w *world) registerCNWS(callback string) hub.Registered {
-	w.t.Helper()
-	got, err := w.hub.Register(w.t.Context(), hub.Registration{Protocol: hub.CNWS, Callback: callback, Feeds: []string{feedURL}, Via: "cnws"})
+func (h *harness) registerCNWS(callback string) hub.Registered {
+	h.t.Helper()
+	got, err := h.hub.Register(h.t.Context(), hub.Registration{Protocol: hub.CNWS, Callback: callback, Feeds: []string{feedURL}, Via: "cnws"})
 	if err != nil {
-		w.t.Fatalf("register %s: %v", callback, err)
+		h.t.Fatalf("register %s: %v", callback, err)
 	}
 	return got
 }
 
-func (w *world) cnws(callback string) (hub.Subscription, bool) {
-	s, err := w.store.Subscription(w.t.Context(), hub.Key{TopicID: hub.TopicID(feedURL), ID: hub.SubscriptionID(hub.CNWS, callback)})
+func (h *harness) cnws(callback string) (hub.Subscription, bool) {
+	s, err := h.store.Subscription(h.t.Context(), hub.Key{TopicID: hub.TopicID(feedURL), ID: hub.SubscriptionID(hub.CNWS, callback)})
 	return s, err == nil
 }
 
@@ -30,16 +30,16 @@ func unreachable(string, int) hub.Reply { return hub.Reply{Text: "No answer.", T
 func TestACNWSSubscriptionHasNoEnd(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.abouts = map[string]hub.About{feedURL: {Title: "Site", Description: "Words"}}
-		got := w.registerCNWS(cnwsCallback)
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.abouts = map[string]hub.About{feedURL: {Title: "Site", Description: "Words"}}
+		got := h.registerCNWS(cnwsCallback)
 		if got.About.Title != "Site" || got.About.Description != "Words" || !got.Expires.Equal(hub.Forever()) {
 			t.Errorf("registered: %+v", got)
 		}
-		w.settle(60 * time.Hour)
-		w.change("two")
-		w.settle(time.Second)
-		if n := w.count(cnwsCallback); n != 1 {
+		h.settle(60 * time.Hour)
+		h.change("two")
+		h.settle(time.Second)
+		if n := h.count(cnwsCallback); n != 1 {
 			t.Errorf("told %d times after sixty hours", n)
 		}
 	})
@@ -47,16 +47,16 @@ func TestACNWSSubscriptionHasNoEnd(t *testing.T) {
 
 func TestACNWSSubscriberThatIsOnTheListIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		asked := 0
-		w.consent = func(hub.Subscription, string, bool) error { asked++; return nil }
-		w.registerCNWS(cnwsCallback)
-		before, _ := w.cnws(cnwsCallback)
-		w.settle(time.Hour)
-		if got := w.registerCNWS(cnwsCallback); len(got.Accepted) != 1 || asked != 1 {
+		h.consent = func(hub.Subscription, string, bool) error { asked++; return nil }
+		h.registerCNWS(cnwsCallback)
+		before, _ := h.cnws(cnwsCallback)
+		h.settle(time.Hour)
+		if got := h.registerCNWS(cnwsCallback); len(got.Accepted) != 1 || asked != 1 {
 			t.Errorf("registered again: %+v, asked %d times", got, asked)
 		}
-		if after, _ := w.cnws(cnwsCallback); after != before {
+		if after, _ := h.cnws(cnwsCallback); after != before {
 			t.Errorf("before %+v\nafter  %+v", before, after)
 		}
 	})
@@ -64,11 +64,11 @@ func TestACNWSSubscriberThatIsOnTheListIsNotAskedAgain(t *testing.T) {
 
 func TestACNWSSubscriberIsOnTheListWhileItsResourceCannotBeRead(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.abouts = map[string]hub.About{feedURL: {Title: "The feed"}}
-		w.registerCNWS(cnwsCallback)
-		w.set("") // cannot be read
-		got := w.registerCNWS(cnwsCallback)
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.abouts = map[string]hub.About{feedURL: {Title: "The feed"}}
+		h.registerCNWS(cnwsCallback)
+		h.set("") // cannot be read
+		got := h.registerCNWS(cnwsCallback)
 		if len(got.Accepted) != 1 || len(got.Refused) != 0 || got.About.Title != "The feed" {
 			t.Errorf("registered again: %+v", got)
 		}
@@ -77,24 +77,24 @@ func TestACNWSSubscriberIsOnTheListWhileItsResourceCannotBeRead(t *testing.T) {
 
 func TestAnUnreachableCNWSSubscriberAgesForADayWithALastTry(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.registerCNWS(cnwsCallback)
-		w.answers(unreachable)
-		w.change("two")
-		w.settle(24*time.Hour - time.Minute)
-		if _, ok := w.cnws(cnwsCallback); !ok {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.registerCNWS(cnwsCallback)
+		h.setReply(unreachable)
+		h.change("two")
+		h.settle(24*time.Hour - time.Minute)
+		if _, ok := h.cnws(cnwsCallback); !ok {
 			t.Fatal("removed before a day was over")
 		}
-		w.settle(10 * time.Minute) // what times out every time is not tried for up to 5 minutes
-		if s, ok := w.cnws(cnwsCallback); ok {
+		h.settle(10 * time.Minute) // what times out every time is not tried for up to 5 minutes
+		if s, ok := h.cnws(cnwsCallback); ok {
 			t.Errorf("still there after the last try: %+v", s)
 		}
-		tries := w.toldOf(cnwsCallback)
+		tries := h.notificationsOf(cnwsCallback)
 		last := tries[len(tries)-1].at.Sub(tries[0].at)
 		if last < 24*time.Hour || last > 24*time.Hour+6*time.Minute || len(tries) < 20 {
 			t.Errorf("%d tries, the last after %s", len(tries), last)
 		}
-		if drops := w.events(event.KindDrop); len(drops) != 1 {
+		if drops := h.events(event.KindDrop); len(drops) != 1 {
 			t.Errorf("the log has %d drops", len(drops))
 		}
 	})
@@ -102,14 +102,14 @@ func TestAnUnreachableCNWSSubscriberAgesForADayWithALastTry(t *testing.T) {
 
 func TestChangesDoNotPutOffTheEndOfTheAgeing(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.registerCNWS(cnwsCallback)
-		w.answers(unreachable)
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.registerCNWS(cnwsCallback)
+		h.setReply(unreachable)
 		for i := range 9 {
-			w.change(string(rune('b' + i)))
-			w.settle(3 * time.Hour)
+			h.change(string(rune('b' + i)))
+			h.settle(3 * time.Hour)
 		}
-		if _, ok := w.cnws(cnwsCallback); ok {
+		if _, ok := h.cnws(cnwsCallback); ok {
 			t.Error("still there after 27 hours without an answer")
 		}
 	})
@@ -118,23 +118,23 @@ func TestChangesDoNotPutOffTheEndOfTheAgeing(t *testing.T) {
 func TestACNWSSubscriberThatComesBackGrowsYoung(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.registerCNWS(cnwsCallback)
-		w.answers(unreachable)
-		w.change("two")
-		w.settle(23 * time.Hour)
-		w.answers(nil)
-		w.registerCNWS(cnwsCallback) // it was away and asks again: what is owed comes now,
-		w.settle(6 * time.Minute)    // or when its breaker closes
-		s, ok := w.cnws(cnwsCallback)
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.registerCNWS(cnwsCallback)
+		h.setReply(unreachable)
+		h.change("two")
+		h.settle(23 * time.Hour)
+		h.setReply(nil)
+		h.registerCNWS(cnwsCallback) // it was away and asks again: what is owed comes now,
+		h.settle(6 * time.Minute)    // or when its breaker closes
+		s, ok := h.cnws(cnwsCallback)
 		if !ok || s.Failures != 0 || !s.FailingSince.IsZero() || s.Sent != 1 {
 			t.Fatalf("after it came back: %v %+v", ok, s)
 		}
-		w.answers(unreachable)
-		w.settle(2 * time.Hour)
-		w.change("three")
-		w.settle(20 * time.Hour)
-		if _, ok := w.cnws(cnwsCallback); !ok {
+		h.setReply(unreachable)
+		h.settle(2 * time.Hour)
+		h.change("three")
+		h.settle(20 * time.Hour)
+		if _, ok := h.cnws(cnwsCallback); !ok {
 			t.Error("the earlier outage was counted on")
 		}
 	})
@@ -142,17 +142,17 @@ func TestACNWSSubscriberThatComesBackGrowsYoung(t *testing.T) {
 
 func TestACNWSSubscriberThatSaysNoIsRemoved(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.registerCNWS(cnwsCallback)
-		w.answers(func(string, int) hub.Reply {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.registerCNWS(cnwsCallback)
+		h.setReply(func(string, int) hub.Reply {
 			return hub.Reply{Gone: true, Text: "The subscriber answered false: it wants no more."}
 		})
-		w.change("two")
-		w.settle(time.Second)
-		if _, ok := w.cnws(cnwsCallback); ok {
+		h.change("two")
+		h.settle(time.Second)
+		if _, ok := h.cnws(cnwsCallback); ok {
 			t.Error("still there")
 		}
-		if drops := w.events(event.KindDrop); len(drops) != 1 || drops[0].Text != "The subscriber answered false: it wants no more." {
+		if drops := h.events(event.KindDrop); len(drops) != 1 || drops[0].Text != "The subscriber answered false: it wants no more." {
 			t.Errorf("the log says %+v", drops)
 		}
 	})
@@ -160,18 +160,18 @@ func TestACNWSSubscriberThatSaysNoIsRemoved(t *testing.T) {
 
 func TestOneListOfSubscribersWhateverTheProtocol(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.register("http://a.test/n")
-		w.registerCNWS(cnwsCallback)
-		w.subscribeWebSub(sub1, "", 0)
-		w.change("two")
-		w.settle(time.Second)
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.register("http://a.test/n")
+		h.registerCNWS(cnwsCallback)
+		h.subscribeWebSub(sub1, "", 0)
+		h.change("two")
+		h.settle(time.Second)
 		for _, cb := range []string{"http://a.test/n", cnwsCallback, sub1} {
-			if n := w.count(cb); n != 1 {
+			if n := h.count(cb); n != 1 {
 				t.Errorf("%s was told %d times", cb, n)
 			}
 		}
-		counts, err := w.store.Subscribers(t.Context(), hub.TopicID(feedURL), time.Now())
+		counts, err := h.store.Subscribers(t.Context(), hub.TopicID(feedURL), time.Now())
 		if err != nil || counts[hub.HTTPPost] != 1 || counts[hub.CNWS] != 1 || counts[hub.WebSub] != 1 {
 			t.Errorf("counts %v, %v", counts, err)
 		}
@@ -190,16 +190,16 @@ func TestWhatASubscriberAsksForCountsAsLongAsTheTableLasts(t *testing.T) {
 		{"soon, again and again", time.Second, 6, 11, 25, 35},
 		{"in a day", 24 * time.Hour, 6, 11, 23, 26},
 	} {
-		inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-			w.subscribeWebSub(sub1, "", 240*time.Hour)
-			w.register("http://a.test/n")
-			w.answers(func(string, int) hub.Reply { return hub.Reply{Text: "It answered 503.", RetryAfter: c.asks} })
-			w.change("two")
-			w.settle(24 * time.Hour)
-			if n := w.count(sub1); n < c.minWebSub || n > c.maxWebSub {
+		withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+			h.subscribeWebSub(sub1, "", 240*time.Hour)
+			h.register("http://a.test/n")
+			h.setReply(func(string, int) hub.Reply { return hub.Reply{Text: "It answered 503.", RetryAfter: c.asks} })
+			h.change("two")
+			h.settle(24 * time.Hour)
+			if n := h.count(sub1); n < c.minWebSub || n > c.maxWebSub {
 				t.Errorf("%s: tried over WebSub %d times in a day", c.name, n)
 			}
-			if n := w.count("http://a.test/n"); n < c.minRssCloud || n > c.maxRssCloud {
+			if n := h.count("http://a.test/n"); n < c.minRssCloud || n > c.maxRssCloud {
 				t.Errorf("%s: tried over rssCloud %d times in a day", c.name, n)
 			}
 		})

@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	retryBatch  = 200
-	settleEvery = 100 * time.Millisecond
-	maxSettle   = 500
-	settleSoon  = 100                    // where another machine would tell them again
-	lookEvery   = time.Second            // where other nodes share the store: a hint that was lost is made good by then
-	lookSoon    = 250 * time.Millisecond // for retries
-	lookIdle    = time.Minute            // where nobody else writes to the store
-	minLook     = 20 * time.Millisecond
+	retryBatch       = 200
+	settleEvery      = 100 * time.Millisecond
+	maxSettle        = 500
+	settleSoon       = 100                    // where another machine would tell them again
+	pollEvery        = time.Second            // where other nodes share the store: a hint that was lost is made good by then
+	pollRetriesEvery = 250 * time.Millisecond // for retries
+	pollIdleEvery    = time.Minute            // where nobody else writes to the store
+	minPoll          = 20 * time.Millisecond
 )
 
 // look is when to look into the store next, if nothing wakes us before: often
 // where other nodes write to it, else when something is due.
-func (h delivering) look(ctx context.Context, often time.Duration) time.Duration {
+func (h delivering) pollDelay(ctx context.Context, often time.Duration) time.Duration {
 	if h.Hint != nil {
 		return often
 	}
@@ -29,9 +29,9 @@ func (h delivering) look(ctx context.Context, often time.Duration) time.Duration
 		return often
 	}
 	if next.IsZero() {
-		return lookIdle
+		return pollIdleEvery
 	}
-	return min(max(next.Sub(h.now()), minLook), lookIdle)
+	return min(max(next.Sub(h.now()), minPoll), pollIdleEvery)
 }
 
 // nextDue is when the next row of the store is due. Where other nodes write rows too,
@@ -44,11 +44,11 @@ func (h delivering) nextDue(ctx context.Context) (time.Time, error) {
 }
 
 // idle is the longest time between two looks at the store.
-func (h delivering) idle() time.Duration {
+func (h delivering) maxPollDelay() time.Duration {
 	if h.Hint != nil {
-		return lookEvery
+		return pollEvery
 	}
-	return lookIdle
+	return pollIdleEvery
 }
 
 // settled is the outcome of one delivery outside a page.
@@ -59,7 +59,7 @@ type settled struct {
 
 // retryLoop claims what is owed and due, while there is room in memory for it.
 func (h delivering) retryLoop(ctx context.Context) {
-	for h.sleep(ctx, h.wakeRetry, h.look(ctx, lookSoon)) {
+	for h.sleep(ctx, h.wakeRetry, h.pollDelay(ctx, pollRetriesEvery)) {
 		for ctx.Err() == nil && h.retrying.Load() < int64(max(h.Options.MaxInFlight, 2*retryBatch)) {
 			now := h.now()
 			until := now.Add(2*h.Options.CallbackTimeout + leaseMargin)
@@ -102,8 +102,8 @@ func (h delivering) finishClaimed(d *delivery, r Reply) {
 
 // finishRetry hands an outcome to the settling loop.
 func (h delivering) finishRetry(d *delivery, r Reply) {
-	h.judge(d, &r)
-	h.note(d, r)
+	h.applyAgeing(d, &r)
+	h.countReply(d, r)
 	if h.Trace != nil {
 		h.traceTry(d, &r)
 	}
@@ -120,9 +120,9 @@ func (h delivering) finishRetry(d *delivery, r Reply) {
 	}
 	h.settleMu.Lock()
 	h.settling = append(h.settling, s)
-	full := len(h.settling) >= maxSettle || h.windows.most > 0 && len(h.settling) >= settleSoon
+	full := len(h.settling) >= maxSettle || h.windows.max > 0 && len(h.settling) >= settleSoon
 	h.settleMu.Unlock()
-	h.windows.add(d.topic.ID, 1)
+	h.windows.adjustUnchecked(d.topic.ID, 1)
 	h.wake(h.wakeSettle)
 	if full {
 		h.wake(h.wakeFull)
@@ -131,7 +131,7 @@ func (h delivering) finishRetry(d *delivery, r Reply) {
 
 // settleLoop writes outcomes in batches. It ends after the deliveries have.
 func (h delivering) settleLoop(ctx context.Context) {
-	for h.sleep(ctx, h.wakeSettle, lookIdle) {
+	for h.sleep(ctx, h.wakeSettle, pollIdleEvery) {
 		h.sleep(ctx, h.wakeFull, settleEvery) // for others to join
 		h.settle(ctx)
 		h.settleMu.Lock()
@@ -172,10 +172,10 @@ func (h delivering) settle(ctx context.Context) {
 		}
 		h.stats.writes.Add(1)
 		for _, r := range results {
-			h.windows.add(r.Key.TopicID, -1)
+			h.windows.adjustUnchecked(r.Key.TopicID, -1)
 		}
 		h.publish(events...)
-		if owes(results) {
+		if needsRetry(results) {
 			h.wake(h.wakeRetry)
 		}
 		batch = batch[n:]
@@ -187,11 +187,11 @@ func (h delivering) settle(ctx context.Context) {
 // after the table no sooner than that: he might ask for five seconds forever.
 //
 // spec:cloudburst#retry
-func (h delivering) backoff(n int, asked time.Duration) time.Duration {
+func (h delivering) backoff(n int, requested time.Duration) time.Duration {
 	table := h.Options.Retry
 	wait := table[min(max(n, 1), len(table))-1]
-	if asked > 0 && n <= len(table) {
-		return min(max(asked, table[0]), max(table[len(table)-1], time.Hour))
+	if requested > 0 && n <= len(table) {
+		return min(max(requested, table[0]), max(table[len(table)-1], time.Hour))
 	}
 	return h.spread(wait)
 }

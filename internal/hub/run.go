@@ -18,9 +18,9 @@ func (h *Hub) Run(ctx context.Context) error {
 	if err := h.Recover(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	h.say(ctx, "Started.")
+	h.logSystem(ctx, "Started.")
 	var loops sync.WaitGroup
-	loops.Go(func() { delivering{h}.partLoop(ctx) })
+	loops.Go(func() { delivering{h}.shardLoop(ctx) })
 	loops.Go(func() { delivering{h}.retryLoop(ctx) })
 	loops.Go(func() { verifying{h}.checkLoop(ctx) })
 	loops.Go(func() { requesting{h}.intentLoop(ctx) })
@@ -35,7 +35,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	settling := make(chan struct{})
 	go func() { defer close(settling); delivering{h}.settleLoop(ctx) }()
 	<-ctx.Done()
-	h.stopTell()
+	h.stopRuns()
 	loops.Wait()
 	h.drain()
 	<-settling
@@ -43,7 +43,7 @@ func (h *Hub) Run(ctx context.Context) error {
 	defer cancel()
 	delivering{h}.settle(last) // what was broken off, or passed on by the last checkpoints
 	h.cutMinute(last, h.now().Truncate(time.Minute).Add(time.Minute))
-	h.say(last, "Stopped.")
+	h.logSystem(last, "Stopped.")
 	return nil
 }
 
@@ -86,57 +86,57 @@ func (h *Hub) drain() {
 }
 
 // partLoop claims parts that are due, for as many as there is room.
-func (h delivering) partLoop(ctx context.Context) {
-	most := partsAtATime // where others share the store
-	for h.sleep(ctx, h.wakeParts, h.look(ctx, lookEvery)) {
-		h.letOthers(ctx)
-		room := partsAtOnce - int(h.tellings.Load())
-		if room <= 0 || ctx.Err() != nil {
+func (h delivering) shardLoop(ctx context.Context) {
+	shardLimit := shardsPerClaim // where others share the store
+	for h.sleep(ctx, h.wakeShards, h.pollDelay(ctx, pollEvery)) {
+		h.yieldToOtherNodes(ctx)
+		free := maxShardRuns - int(h.activeRuns.Load())
+		if free <= 0 || ctx.Err() != nil {
 			continue
 		}
 		if h.Hint != nil {
-			room = min(room, most)
+			free = min(free, shardLimit)
 		}
 		now := h.now()
-		parts, err := h.Store.ClaimShards(ctx, h.Bus.Node(), now, now.Add(partLease), room)
+		shards, err := h.Store.ClaimShards(ctx, h.Bus.Node(), now, now.Add(shardLease), free)
 		if err != nil {
 			h.complain(ctx, "claim parts", err)
 			continue
 		}
-		for _, p := range parts {
-			h.startTelling(p)
+		for _, shard := range shards {
+			h.startRun(shard)
 		}
-		if len(parts) > 0 {
+		if len(shards) > 0 {
 			h.stats.writes.Add(1)
 		}
-		if len(parts) == room && h.Hint != nil {
-			h.wake(h.wakeParts) // there may be more
+		if len(shards) == free && h.Hint != nil {
+			h.wake(h.wakeShards) // there may be more
 		}
-		most = partsAtATime
-		if len(parts) == room && allApart(parts) {
-			most = min(2*room, partsAtOnce) // many small topics; nobody waits for a share of one
+		shardLimit = shardsPerClaim
+		if len(shards) == free && distinctTopics(shards) {
+			shardLimit = min(2*free, maxShardRuns) // many small topics; nobody waits for a share of one
 		}
 	}
 }
 
 // allApart reports whether each part is of another topic.
-func allApart(parts []Shard) bool {
+func distinctTopics(parts []Shard) bool {
 	topics := map[int64]bool{}
-	for _, p := range parts {
-		topics[p.TopicID] = true
+	for _, shard := range parts {
+		topics[shard.TopicID] = true
 	}
 	return len(topics) == len(parts)
 }
 
 // letOthers waits a moment while this machine has something to tell, where others
 // share the store: of a large topic, one that has nothing to do takes the next parts.
-func (h delivering) letOthers(ctx context.Context) {
+func (h delivering) yieldToOtherNodes(ctx context.Context) {
 	if h.Hint == nil {
 		return
 	}
-	for end := h.now().Add(headStart); h.tellings.Load() > 0; {
+	for end := h.now().Add(headStart); h.activeRuns.Load() > 0; {
 		left := end.Sub(h.now())
-		if left <= 0 || !h.sleep(ctx, h.wakeParts, left) {
+		if left <= 0 || !h.sleep(ctx, h.wakeShards, left) {
 			return
 		}
 	}
@@ -144,23 +144,23 @@ func (h delivering) letOthers(ctx context.Context) {
 
 // atBirth is how many parts of a change its machine takes at once. Where others share
 // the store it is one, and the rest is for whoever has time.
-func (h delivering) atBirth() int {
+func (h delivering) claimOnCommit() int {
 	if h.Hint != nil {
 		return 1
 	}
-	return claimAtBirth
+	return maxClaimOnCommit
 }
 
-func (h delivering) startTelling(p Shard) {
-	h.tellings.Add(1)
+func (h delivering) startRun(shard Shard) {
+	h.activeRuns.Add(1)
 	h.running.Go(func() {
-		h.tell(h.tellCtx, p)
-		h.tellings.Add(-1)
-		h.wake(h.wakeParts)
+		h.runShard(h.runsCtx, shard)
+		h.activeRuns.Add(-1)
+		h.wake(h.wakeShards)
 	})
 }
 
-func (h *Hub) say(ctx context.Context, text string) {
+func (h *Hub) logSystem(ctx context.Context, text string) {
 	if err := h.record(ctx, event.Event{Kind: event.KindSystem, OK: true, Text: text}); err != nil {
 		h.Log.Warn("write to the log", "text", text, "err", err)
 	}
@@ -204,7 +204,7 @@ func (h *Hub) Live() Live {
 	h.Init()
 	l := Live{Node: h.Bus.Node(), Started: h.begun, Checks: int(h.liveChecks.Load()), Totals: h.stats.totals()}
 	l.Queue, l.InFlight = h.dispatch.load()
-	l.Origins, l.Slow, l.Open = h.dispatch.known()
+	l.Origins, l.Slow, l.Open = h.dispatch.countOrigins()
 	l.Writes = l.Totals.Writes
 	return l
 }

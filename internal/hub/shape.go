@@ -21,8 +21,8 @@ func DefaultShape() Shape {
 	var o Options
 	o.defaults()
 	return Shape{
-		ShardSubscribers: splitTarget, ShardsAtOnce: partsAtOnce, HostAtOnce: originMax,
-		Lease: partLease, PollInterval: lookEvery, LogWindow: tailBack,
+		ShardSubscribers: splitTarget, ShardsAtOnce: maxShardRuns, HostAtOnce: originMax,
+		Lease: shardLease, PollInterval: pollEvery, LogWindow: tailOverlap,
 		KeepLog: o.KeepEvents, Expiry: o.Expiry, MaxLease: o.MaxLease,
 	}
 }

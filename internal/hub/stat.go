@@ -16,7 +16,7 @@ type counters struct {
 }
 
 // told keeps the time from the news to a delivery.
-func (c *counters) told(d time.Duration) {
+func (c *counters) delivered(d time.Duration) {
 	c.notified.Add(1)
 	c.latency.Add(d)
 	c.latencies.Add(d)
@@ -44,7 +44,7 @@ func minus(m, o Minute) Minute {
 	return m
 }
 
-func (c *counters) sawQueue(n int64) {
+func (c *counters) noteQueue(n int64) {
 	for {
 		old := c.queue.Load()
 		if n <= old || c.queue.CompareAndSwap(old, n) {

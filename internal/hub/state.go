@@ -23,26 +23,26 @@ type state struct {
 
 	work     context.Context // ends when deliveries under way must end too
 	stopWork context.CancelFunc
-	tellCtx  context.Context // ends when parts are given back
-	stopTell context.CancelFunc
+	runsCtx  context.Context // ends when parts are given back
+	stopRuns context.CancelFunc
 	drained  chan struct{} // closed when nothing is under way any more
 	running  sync.WaitGroup
 	begun    time.Time
 
-	sourceLimit, hostLimit, strangeLimit, consentLimit *limit.Limiter
-	unmetLimit                                         *limit.Limiter   // what was asked in vain
-	vainLimit                                          *limit.Limiter   // what was read in vain
-	vainNow                                            *limit.Semaphore // reads for registrations, by host
-	askers                                             askers
-	intentTurn                                         *limit.Limiter   // for its turns only
-	rates                                              *limit.Exchange  // with other nodes; nil: there are none
-	asking                                             *limit.Semaphore // intents under way, by the host that they wait for
+	sourceLimit, hostLimit, unknownTopicLimit, consentLimit *limit.Limiter
+	refusedCallbacks                                        *limit.Limiter   // what was asked in vain
+	unverifiedReads                                         *limit.Limiter   // what was read in vain
+	pendingReads                                            *limit.Semaphore // reads for registrations, by host
+	requestSources                                          requestSources
+	intentTurn                                              *limit.Limiter   // for its turns only
+	rates                                                   *limit.Exchange  // with other nodes; nil: there are none
+	openIntents                                             *limit.Semaphore // intents under way, by the host that they wait for
 
 	mu        sync.Mutex
 	closing   bool
 	recovered bool
 	checks    map[int64]*checking
-	deciding  map[int64][]*deciding
+	deciding  map[int64][]*pendingDecision
 	hops      map[int64]int
 	reads     map[string]*reading
 	counts    Counts
@@ -55,20 +55,20 @@ type state struct {
 	stopping     chan struct{} // closed by AnswerPings
 	stoppingOnce sync.Once
 
-	fetching   chan struct{} // one for each feed being read
-	dispatch   *dispatcher
-	tellings   atomic.Int64 // parts being told
-	windows    windows
-	retrying   atomic.Int64 // claimed retries in memory
-	liveChecks atomic.Int64
-	looking    atomic.Int64 // pages that are looked at for feeds, or wait for it
-	listed     atomic.Int64 // changes listed by this node
-	contents   *content.Cache
+	fetching      chan struct{} // one for each feed being read
+	dispatch      *dispatcher
+	activeRuns    atomic.Int64 // parts being told
+	windows       windows
+	retrying      atomic.Int64 // claimed retries in memory
+	liveChecks    atomic.Int64
+	discovering   atomic.Int64 // pages that are looked at for feeds, or wait for it
+	lastChangeSeq atomic.Int64 // changes listed by this node
+	contents      *content.Cache
 
 	settleMu sync.Mutex
 	settling []settled
 
-	wakeParts, wakeRetry, wakeChecks, wakeSettle, wakeFull, wakeTail, wakeIntents chan struct{}
+	wakeShards, wakeRetry, wakeChecks, wakeSettle, wakeFull, wakeTail, wakeIntents chan struct{}
 
 	stats counters
 }
@@ -87,29 +87,29 @@ func (h *Hub) setUp() {
 	}
 	h.Fetch = guardedFetcher{h.Fetch, h.Log, make(chan struct{}, runtime.GOMAXPROCS(0))}
 	h.Notify, h.Verify = guardedNotifier{h.Notify, h.Log}, guardedVerifier{h.Verify, h.Log}
-	h.Ask = guardedAsker{h.Ask, h.Log}
+	h.Ask = guardedConfirmer{h.Ask, h.Log}
 	if h.Find != nil {
 		h.Find = guardedDiscoverer{h.Find, h.Log}
 	}
 	h.begun = h.now()
 	h.work, h.stopWork = context.WithCancel(context.Background())
-	h.tellCtx, h.stopTell = context.WithCancel(h.work)
+	h.runsCtx, h.stopRuns = context.WithCancel(h.work)
 	h.drained, h.stopping = make(chan struct{}), make(chan struct{})
-	h.deciding = map[int64][]*deciding{}
+	h.deciding = map[int64][]*pendingDecision{}
 	h.checks, h.hops, h.reads = map[int64]*checking{}, map[int64]int{}, map[string]*reading{}
 	o := h.Options
 	h.sourceLimit = limit.New(o.SourceRate, 10*o.SourceRate, 100_000)
 	h.hostLimit = limit.New(o.HostRate, 10*o.HostRate, 100_000)
-	h.strangeLimit = limit.New(1/strangeEvery.Seconds(), 1, 100_000)
+	h.unknownTopicLimit = limit.New(1/unknownTopicEvery.Seconds(), 1, 100_000)
 	h.consentLimit = limit.New(consentRate, consentBurst, 100_000)
-	h.unmetLimit = limit.New(1/unmetEvery.Seconds(), unmetBurst, 100_000)
-	h.vainLimit = limit.New(min(1/vainEvery.Seconds(), o.HostRate), vainBurst, 100_000)
-	h.vainNow = limit.NewSemaphore(vainBurst)
-	h.askers.of = map[Key]netip.Addr{}
-	h.intentTurn = limit.New(intentTurns, 1, 100_000)
-	h.asking = limit.NewSemaphore(intentsEach)
+	h.refusedCallbacks = limit.New(1/refusedEvery.Seconds(), refusedBurst, 100_000)
+	h.unverifiedReads = limit.New(min(1/unverifiedEvery.Seconds(), o.HostRate), unverifiedBurst, 100_000)
+	h.pendingReads = limit.NewSemaphore(unverifiedBurst)
+	h.requestSources.of = map[Key]netip.Addr{}
+	h.intentTurn = limit.New(intentTurnRate, 1, 100_000)
+	h.openIntents = limit.NewSemaphore(maxIntentsPerHost)
 	h.shareRates()
-	for _, c := range []*chan struct{}{&h.wakeParts, &h.wakeRetry, &h.wakeChecks, &h.wakeSettle, &h.wakeFull, &h.wakeTail, &h.wakeIntents} {
+	for _, c := range []*chan struct{}{&h.wakeShards, &h.wakeRetry, &h.wakeChecks, &h.wakeSettle, &h.wakeFull, &h.wakeTail, &h.wakeIntents} {
 		*c = make(chan struct{}, 1)
 	}
 	h.fetching = make(chan struct{}, max(o.MaxInFlight/2, 16))
@@ -118,7 +118,7 @@ func (h *Hub) setUp() {
 	h.dispatch.busy = h.Busy
 	h.windows.of = map[int64]*window{}
 	if h.Hint != nil {
-		h.windows.most = o.MaxUnrecorded
+		h.windows.max = o.MaxUnrecorded
 	}
 }
 
@@ -187,7 +187,7 @@ func (h *Hub) wake(c chan struct{}) { lease.Wake(c) }
 // Wake tells the hub that rows may be due: another node has written some.
 func (h *Hub) Wake() {
 	h.Init()
-	h.wake(h.wakeParts)
+	h.wake(h.wakeShards)
 	h.wake(h.wakeRetry)
 	h.wake(h.wakeChecks)
 	h.wake(h.wakeIntents)
@@ -204,7 +204,7 @@ func (h *Hub) hint() {
 func (h *Hub) complain(ctx context.Context, what string, err error) {
 	if ctx.Err() == nil {
 		h.report(ctx, what, err)
-		h.pause(ctx, lookEvery)
+		h.pause(ctx, pollEvery)
 	}
 }
 
@@ -267,8 +267,8 @@ func (h *Hub) shareRates() {
 		return
 	}
 	h.rates = limit.NewExchange(h.Allowances, h.now, h.Log)
-	for kind, l := range map[string]*limit.Limiter{"source": h.sourceLimit, "host": h.hostLimit, "strange": h.strangeLimit, "consent": h.consentLimit,
-		"unmet": h.unmetLimit, "vain": h.vainLimit} {
+	for kind, l := range map[string]*limit.Limiter{"source": h.sourceLimit, "host": h.hostLimit, "strange": h.unknownTopicLimit, "consent": h.consentLimit,
+		"unmet": h.refusedCallbacks, "vain": h.unverifiedReads} {
 		h.rates.Add(kind, l)
 	}
 }

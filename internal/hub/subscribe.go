@@ -16,24 +16,24 @@ import (
 )
 
 const (
-	maxFeeds     = 50 // feeds in one registration
-	consentRate  = 20 // test calls and challenges a second to one callback host
-	consentBurst = 400
-	maxWorkers   = 4                // feeds or challenges at once for one registration
-	readsWithin  = 30 * time.Second // all of the feeds: whoever asks waits no longer than a minute
-	asksWithin   = 25 * time.Second // all of the challenges
-	importBatch  = 1000
+	maxFeeds       = 50 // feeds in one registration
+	consentRate    = 20 // test calls and challenges a second to one callback host
+	consentBurst   = 400
+	maxWorkers     = 4                // feeds or challenges at once for one registration
+	readsTimeout   = 30 * time.Second // all of the feeds: whoever asks waits no longer than a minute
+	consentTimeout = 25 * time.Second // all of the challenges
+	importBatch    = 1000
 )
 
 // reading is one read of a feed that several registrations wait for.
 type reading struct {
 	done chan struct{}
-	got  glance
+	got  topicProbe
 	err  error
 }
 
 // glance is what is kept of a topic that was read for somebody who asked for it.
-type glance struct {
+type topicProbe struct {
 	about About
 	size  int64
 }
@@ -57,23 +57,23 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 		h.logRejected(ctx, event.KindRegister, r, err)
 		return Registered{}, err
 	}
-	r.asked = &asked{}
+	r.consentLog = &consentLog{}
 	refused := make(map[string]error, len(feeds))
-	listed, err := registering{h}.alreadyListed(ctx, r, feeds, begun)
+	listed, err := registering{h}.alreadySubscribed(ctx, r, feeds, begun)
 	if err != nil {
 		return Registered{}, err
 	}
 	decided := registering{h}.admitReads(ctx, r, feeds, refused)
 	defer decided()
 	abouts := registering{h}.readable(ctx, unrefused(feeds, refused), refused)
-	if err := (registering{h}).keepListed(ctx, listed, abouts, refused); err != nil {
+	if err := (registering{h}).acceptSubscribed(ctx, listed, abouts, refused); err != nil {
 		return Registered{}, err
 	}
 	exchange := registering{h}.consent(ctx, r, without(feeds, listed), abouts, refused)
 	now := h.now()
-	out := Registered{Expires: registering{h}.lasts(r, now), Lasts: h.Options.Expiry}
+	out := Registered{Expires: registering{h}.expiry(r, now), Lasts: h.Options.Expiry}
 	var subs []Subscription
-	events := r.asked.events
+	events := r.consentLog.events
 	for _, feed := range feeds {
 		e := event.Event{Kind: event.KindRegister, TopicID: TopicID(feed), Topic: feed, OK: true, Via: r.Via, Peer: text.Host(r.Callback), Took: now.Sub(begun),
 			Text:   registeredText(r.Protocol, out.Expires),
@@ -103,7 +103,7 @@ func (h *Hub) Register(ctx context.Context, r Registration) (Registered, error) 
 	}
 	h.publish(events...)
 	for _, s := range subs {
-		pinging{h}.learn(ctx, s.TopicID, abouts[feedOf(s, out.Accepted)])
+		pinging{h}.updateAbout(ctx, s.TopicID, abouts[feedOf(s, out.Accepted)])
 	}
 	return out, nil
 }
@@ -123,7 +123,7 @@ func (h registering) writeRegistered(ctx context.Context, feeds []string, subs [
 }
 
 // lasts is until when a registration stands.
-func (h registering) lasts(r Registration, now time.Time) time.Time {
+func (h registering) expiry(r Registration, now time.Time) time.Time {
 	if r.Protocol == CNWS {
 		return Forever()
 	}
@@ -156,12 +156,12 @@ func without(list, some []string) []string {
 // because he was away.
 //
 // spec:cnws-2003#already-subscribed
-func (h registering) alreadyListed(ctx context.Context, r Registration, feeds []string, now time.Time) ([]string, error) {
+func (h registering) alreadySubscribed(ctx context.Context, r Registration, feeds []string, now time.Time) ([]string, error) {
 	if r.Protocol != CNWS {
 		return nil, nil
 	}
 	var listed []string
-	var owed []Result
+	var pending []Result
 	for _, f := range feeds {
 		s, err := h.Store.Subscription(ctx, Key{TopicID: TopicID(f), ID: SubscriptionID(CNWS, r.Callback)})
 		if fault.CodeOf(err) == fault.NotFound && err != nil {
@@ -172,13 +172,13 @@ func (h registering) alreadyListed(ctx context.Context, r Registration, feeds []
 		}
 		listed = append(listed, f)
 		if !s.NextAt.IsZero() {
-			owed = append(owed, Result{Key: s.Key(), Version: s.PendingVersion, Outcome: Raised, NextAt: now})
+			pending = append(pending, Result{Key: s.Key(), Version: s.PendingVersion, Outcome: Raised, NextAt: now})
 		}
 	}
-	if len(owed) == 0 {
+	if len(pending) == 0 {
 		return listed, nil
 	}
-	if err := h.Store.Settle(ctx, now, owed, nil); err != nil {
+	if err := h.Store.Settle(ctx, now, pending, nil); err != nil {
 		return nil, err
 	}
 	h.wake(h.wakeRetry)
@@ -187,7 +187,7 @@ func (h registering) alreadyListed(ctx context.Context, r Registration, feeds []
 
 // keepListed takes back that a feed is refused because it cannot be read just now,
 // when the subscriber is on its list: what is known of it is told.
-func (h registering) keepListed(ctx context.Context, listed []string, abouts map[string]About, refused map[string]error) error {
+func (h registering) acceptSubscribed(ctx context.Context, listed []string, abouts map[string]About, refused map[string]error) error {
 	for _, f := range listed {
 		if refused[f] == nil {
 			continue
@@ -240,8 +240,8 @@ func (h registering) checkRegistration(r *Registration, now time.Time) ([]string
 
 func checkCallback(raw string) error {
 	u, err := url.Parse(raw)
-	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || len(raw) > urlLongest {
-		return fault.New(fault.Invalid, "The callback %q is not an http or https address of at most %d bytes.", clip(raw), urlLongest)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || len(raw) > maxURL {
+		return fault.New(fault.Invalid, "The callback %q is not an http or https address of at most %d bytes.", clip(raw), maxURL)
 	}
 	return nil
 }
@@ -251,12 +251,12 @@ func checkCallback(raw string) error {
 //
 // spec:cloudburst#register-reads-once
 func (h registering) readable(ctx context.Context, feeds []string, refused map[string]error) map[string]About {
-	ctx, cancel := context.WithTimeout(ctx, readsWithin)
+	ctx, cancel := context.WithTimeout(ctx, readsTimeout)
 	defer cancel()
 	var mu sync.Mutex
 	abouts := make(map[string]About, len(feeds))
 	each(feeds, func(feed string) {
-		var got glance
+		var got topicProbe
 		err := h.checkReadable(feed)
 		if err == nil {
 			got, err = h.readOnce(ctx, feed)
@@ -272,20 +272,20 @@ func (h registering) readable(ctx context.Context, feeds []string, refused map[s
 }
 
 // readOnce reads a feed, sharing the read with whoever asks at the same time.
-func (h registering) readOnce(ctx context.Context, feed string) (glance, error) {
+func (h registering) readOnce(ctx context.Context, feed string) (topicProbe, error) {
 	if ctx.Err() != nil {
-		return glance{}, givenUp(ctx, feed)
+		return topicProbe{}, readTimedOut(ctx, feed)
 	}
 	h.mu.Lock()
 	rd := h.reads[feed]
 	if rd == nil {
 		if h.closing {
 			h.mu.Unlock()
-			return glance{}, fault.New(fault.Unavailable, "This server is stopping; please try again in a minute.")
+			return topicProbe{}, fault.New(fault.Unavailable, "This server is stopping; please try again in a minute.")
 		}
 		if wait, ok := h.hostLimit.Take(href.Host(feed), h.now()); !ok {
 			h.mu.Unlock()
-			return glance{}, tooMany(wait, "Too many checks of feeds at %s; please wait %s and register again.", text.Host(feed), wait)
+			return topicProbe{}, tooMany(wait, "Too many checks of feeds at %s; please wait %s and register again.", text.Host(feed), wait)
 		}
 		rd = &reading{done: make(chan struct{})}
 		h.reads[feed] = rd
@@ -295,7 +295,7 @@ func (h registering) readOnce(ctx context.Context, feed string) (glance, error) 
 				got, rd.err = h.Fetch.Fetch(h.work, Fetch{URL: feed})
 				<-h.fetching
 				if rd.err == nil {
-					rd.got = glance{about: got.about(), size: int64(len(got.Body))}
+					rd.got = topicProbe{about: got.about(), size: int64(len(got.Body))}
 				}
 			}
 			h.mu.Lock()
@@ -309,11 +309,11 @@ func (h registering) readOnce(ctx context.Context, feed string) (glance, error) 
 	case <-rd.done:
 		return rd.got, rd.err
 	case <-ctx.Done():
-		return glance{}, givenUp(ctx, feed)
+		return topicProbe{}, readTimedOut(ctx, feed)
 	}
 }
 
-func givenUp(ctx context.Context, feed string) error {
+func readTimedOut(ctx context.Context, feed string) error {
 	return fault.Wrap(fault.Unavailable, ctx.Err(), "There was no time left to read the feed %s; register for it by itself, or for fewer at once.", clip(feed))
 }
 
@@ -341,7 +341,7 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 		h.logRejected(ctx, event.KindCancel, r, err)
 		return Registered{}, err
 	}
-	r.asked = &asked{}
+	r.consentLog = &consentLog{}
 	refused := map[string]error{}
 	keys := make([]Key, 0, len(feeds))
 	for _, f := range feeds {
@@ -354,8 +354,8 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 	}
 	if r.Challenge {
 		registering{h}.consent(ctx, r, feeds, nil, refused)
-		if len(r.asked.events) > 0 {
-			if err := h.record(ctx, r.asked.events...); err != nil {
+		if len(r.consentLog.events) > 0 {
+			if err := h.record(ctx, r.consentLog.events...); err != nil {
 				return Registered{}, err
 			}
 		}
@@ -380,24 +380,24 @@ func (h *Hub) Cancel(ctx context.Context, r Registration) (Registered, error) {
 // Remove ends subscriptions at the operator's word and returns them as they were.
 //
 // spec:websub-2018#hub-denies-later
-func (h *Hub) Remove(ctx context.Context, keys []Key, door string) ([]Subscription, error) {
+func (h *Hub) Remove(ctx context.Context, keys []Key, via string) ([]Subscription, error) {
 	h.Init()
-	gone, err := registering{h}.remove(ctx, keys, nil, door, "Ended by the operator.")
+	gone, err := registering{h}.remove(ctx, keys, nil, via, "Ended by the operator.")
 	if err != nil {
 		return nil, err
 	}
-	told, err := requesting{h}.denials(ctx, gone, "The operator of this hub has ended the subscription.")
-	if err == nil && len(told) > 0 {
-		err = h.Store.Request(ctx, told, nil)
+	denials, err := requesting{h}.denials(ctx, gone, "The operator of this hub has ended the subscription.")
+	if err == nil && len(denials) > 0 {
+		err = h.Store.Request(ctx, denials, nil)
 		h.wake(h.wakeIntents)
 	}
 	return gone, err
 }
 
-func (h registering) remove(ctx context.Context, keys []Key, feeds []string, door, words string) ([]Subscription, error) {
+func (h registering) remove(ctx context.Context, keys []Key, feeds []string, via, reason string) ([]Subscription, error) {
 	events := make([]event.Event, 0, len(keys))
 	for i, k := range keys {
-		e := event.Event{Kind: event.KindCancel, TopicID: k.TopicID, OK: true, Via: door, Text: words}
+		e := event.Event{Kind: event.KindCancel, TopicID: k.TopicID, OK: true, Via: via, Text: reason}
 		if i < len(feeds) {
 			e.Topic = feeds[i]
 		} else if t, err := h.Store.Topic(ctx, k.TopicID); err == nil {

@@ -11,22 +11,22 @@ import (
 
 func TestARegistrationLivesTwentyFiveHours(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		const cb = "http://a.test/n"
-		w.register(cb)
-		w.settle(25*time.Hour - time.Second)
-		w.change("two")
-		w.settle(500 * time.Millisecond)
-		if n := w.count(cb); n != 1 {
+		h.register(cb)
+		h.settle(25*time.Hour - time.Second)
+		h.change("two")
+		h.settle(500 * time.Millisecond)
+		if n := h.count(cb); n != 1 {
 			t.Fatalf("told %d times a second before it ran out, want once", n)
 		}
-		w.settle(2 * time.Second)
-		w.set("three")
-		if _, err := w.ping(); err != nil {
+		h.settle(2 * time.Second)
+		h.set("three")
+		if _, err := h.ping(); err != nil {
 			t.Fatal(err)
 		}
-		w.settle(time.Second)
-		if n := w.count(cb); n != 1 {
+		h.settle(time.Second)
+		if n := h.count(cb); n != 1 {
 			t.Errorf("told %d times, once after it had run out", n)
 		}
 	})
@@ -34,15 +34,15 @@ func TestARegistrationLivesTwentyFiveHours(t *testing.T) {
 
 func TestARenewalGivesAnotherTwentyFiveHoursAndForgivesErrors(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		const cb = "http://a.test/n"
-		w.register(cb)
-		w.answers(failing)
-		w.change("two")
-		w.settle(24 * time.Hour)
-		w.answers(nil)
-		w.register(cb)
-		s, ok := w.subscription(cb)
+		h.register(cb)
+		h.setReply(failing)
+		h.change("two")
+		h.settle(24 * time.Hour)
+		h.setReply(nil)
+		h.register(cb)
+		s, ok := h.subscription(cb)
 		if !ok || s.Failures != 0 || time.Until(s.ExpiresAt) != 25*time.Hour {
 			t.Errorf("after the renewal: %+v", s)
 		}
@@ -54,16 +54,16 @@ func TestARenewalGivesAnotherTwentyFiveHoursAndForgivesErrors(t *testing.T) {
 
 func TestAnUnverifiedRenewalChangesNothing(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		const cb = "http://a.test/n"
-		w.register(cb)
-		before, _ := w.subscription(cb)
-		w.settle(time.Hour)
-		w.consent = func(hub.Subscription, string, bool) error { return fault.New(fault.Refused, "It does not want it.") }
-		if got := w.register(cb); len(got.Accepted) != 0 || len(got.Refused) != 1 {
+		h.register(cb)
+		before, _ := h.subscription(cb)
+		h.settle(time.Hour)
+		h.consent = func(hub.Subscription, string, bool) error { return fault.New(fault.Refused, "It does not want it.") }
+		if got := h.register(cb); len(got.Accepted) != 0 || len(got.Refused) != 1 {
 			t.Fatalf("an unverified renewal: %+v", got)
 		}
-		if after, _ := w.subscription(cb); after != before {
+		if after, _ := h.subscription(cb); after != before {
 			t.Errorf("before %+v\nafter  %+v", before, after)
 		}
 	})
@@ -71,15 +71,15 @@ func TestAnUnverifiedRenewalChangesNothing(t *testing.T) {
 
 func TestEachFeedOfARegistrationIsDecidedByItself(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.feeds["http://feeds.test/unwanted.xml"] = "x"
-		w.consent = func(_ hub.Subscription, feed string, challenge bool) error {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.feeds["http://feeds.test/unwanted.xml"] = "x"
+		h.consent = func(_ hub.Subscription, feed string, challenge bool) error {
 			if !challenge || feed == "http://feeds.test/unwanted.xml" {
 				return fault.New(fault.Refused, "It does not want it.")
 			}
 			return nil
 		}
-		got, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Challenge: true,
+		got, err := h.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Challenge: true,
 			Feeds: []string{feedURL, "http://feeds.test/none.xml", "http://feeds.test/unwanted.xml", "not a url", feedURL}})
 		if err != nil || len(got.Accepted) != 1 || got.Accepted[0] != feedURL || len(got.Refused) != 3 {
 			t.Errorf("%+v, %v", got, err)
@@ -89,19 +89,19 @@ func TestEachFeedOfARegistrationIsDecidedByItself(t *testing.T) {
 
 func TestARegistrationTellsNobody(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.register("http://a.test/n")
-		w.change("two")
-		w.settle(time.Second)
-		w.set("three")
-		w.register("http://b.test/n")
-		w.settle(time.Minute)
-		if n := w.count("http://a.test/n"); n != 1 {
-			t.Errorf("the first subscriber was told %d times, want once: %v", n, w.toldOf("http://a.test/n"))
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.register("http://a.test/n")
+		h.change("two")
+		h.settle(time.Second)
+		h.set("three")
+		h.register("http://b.test/n")
+		h.settle(time.Minute)
+		if n := h.count("http://a.test/n"); n != 1 {
+			t.Errorf("the first subscriber was told %d times, want once: %v", n, h.notificationsOf("http://a.test/n"))
 		}
-		w.change("three")
-		w.settle(time.Second)
-		if n := w.count("http://a.test/n"); n != 2 {
+		h.change("three")
+		h.settle(time.Second)
+		if n := h.count("http://a.test/n"); n != 2 {
 			t.Errorf("the change that a registration saw first was not told: %d", n)
 		}
 	})
@@ -110,8 +110,8 @@ func TestARegistrationTellsNobody(t *testing.T) {
 func TestACallbackThatIsAnOwnDoorIsRefused(t *testing.T) {
 	t.Parallel()
 	own := func(cb string) bool { return cb == "http://hub.test/ping" }
-	inWorld(t, hub.Options{IsOwnURL: own}, func(t *testing.T, w *world) {
-		_, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://hub.test/ping", Feeds: []string{feedURL}})
+	withHarness(t, hub.Options{IsOwnURL: own}, func(t *testing.T, h *harness) {
+		_, err := h.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://hub.test/ping", Feeds: []string{feedURL}})
 		if fault.CodeOf(err) != fault.Refused {
 			t.Errorf("err = %v, want a refusal", err)
 		}
@@ -120,21 +120,21 @@ func TestACallbackThatIsAnOwnDoorIsRefused(t *testing.T) {
 
 func TestCancelEndsARegistrationAndOnlyThat(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.register("http://a.test/n")
-		w.register("http://b.test/n")
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.register("http://a.test/n")
+		h.register("http://b.test/n")
 		cancel := hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: []string{feedURL}}
-		got, err := w.hub.Cancel(t.Context(), cancel)
+		got, err := h.hub.Cancel(t.Context(), cancel)
 		if err != nil || len(got.Accepted) != 1 {
 			t.Fatalf("cancel: %+v, %v", got, err)
 		}
-		if _, ok := w.subscription("http://a.test/n"); ok {
+		if _, ok := h.subscription("http://a.test/n"); ok {
 			t.Error("it is still there")
 		}
-		if _, ok := w.subscription("http://b.test/n"); !ok {
+		if _, ok := h.subscription("http://b.test/n"); !ok {
 			t.Error("another one went with it")
 		}
-		if got, err := w.hub.Cancel(t.Context(), cancel); err != nil || len(got.Refused) != 1 {
+		if got, err := h.hub.Cancel(t.Context(), cancel); err != nil || len(got.Refused) != 1 {
 			t.Errorf("cancelled twice: %+v, %v", got, err)
 		}
 	})
@@ -142,14 +142,14 @@ func TestCancelEndsARegistrationAndOnlyThat(t *testing.T) {
 
 func TestACancelWithADomainNeedsTheChallenge(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.register("http://a.test/n")
-		w.consent = func(hub.Subscription, string, bool) error { return fault.New(fault.Refused, "No.") }
-		got, err := w.hub.Cancel(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: []string{feedURL}, Challenge: true})
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.register("http://a.test/n")
+		h.consent = func(hub.Subscription, string, bool) error { return fault.New(fault.Refused, "No.") }
+		got, err := h.hub.Cancel(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: []string{feedURL}, Challenge: true})
 		if err != nil || len(got.Refused) != 1 {
 			t.Fatalf("%+v, %v", got, err)
 		}
-		if _, ok := w.subscription("http://a.test/n"); !ok {
+		if _, ok := h.subscription("http://a.test/n"); !ok {
 			t.Error("a stranger ended somebody's registration")
 		}
 	})
@@ -157,39 +157,39 @@ func TestACancelWithADomainNeedsTheChallenge(t *testing.T) {
 
 func TestAPanicBehindADoorEndsOnlyItsOwnRequest(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		cb := w.subscribers(1)[0]
-		w.consent = func(hub.Subscription, string, bool) error { panic("bad letters") }
-		got, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Challenge: true, Feeds: []string{feedURL}})
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		cb := h.subscribers(1)[0]
+		h.consent = func(hub.Subscription, string, bool) error { panic("bad letters") }
+		got, err := h.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Challenge: true, Feeds: []string{feedURL}})
 		if err != nil || len(got.Refused) != 1 {
 			t.Errorf("register: %+v, %v", got, err)
 		}
-		w.answers(func(_ string, n int) hub.Reply {
+		h.setReply(func(_ string, n int) hub.Reply {
 			if n == 0 {
 				panic("bad answer")
 			}
 			return hub.Reply{OK: true}
 		})
-		w.change("two")
-		w.settle(2 * time.Minute)
-		if s, ok := w.subscription(cb); !ok || s.Failures != 0 || w.count(cb) != 2 {
-			t.Errorf("after a panic of ours: there %v, %d failures, told %d times; want it tried again", ok, s.Failures, w.count(cb))
+		h.change("two")
+		h.settle(2 * time.Minute)
+		if s, ok := h.subscription(cb); !ok || s.Failures != 0 || h.count(cb) != 2 {
+			t.Errorf("after a panic of ours: there %v, %d failures, told %d times; want it tried again", ok, s.Failures, h.count(cb))
 		}
 	})
 }
 
 func TestARegistrationForManySlowFeedsAnswersWithinAMinute(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		var feeds []string
 		for i := range 12 {
 			feed := fmt.Sprintf("http://feeds.test/%d.xml", i)
-			w.feeds[feed] = "x"
+			h.feeds[feed] = "x"
 			feeds = append(feeds, feed)
 		}
-		w.slow = 14 * time.Second // four at once: the third four do not make it
+		h.slow = 14 * time.Second // four at once: the third four do not make it
 		begun := time.Now()
-		got, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: feeds})
+		got, err := h.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: feeds})
 		if err != nil || len(got.Accepted) != 8 || len(got.Refused) != 4 {
 			t.Errorf("%d accepted, %d refused, %v; want 8 and 4", len(got.Accepted), len(got.Refused), err)
 		}

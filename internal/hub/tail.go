@@ -11,19 +11,19 @@ import (
 // committed out of order, so each look goes back a little and skips what it has
 // seen.
 const (
-	tailBack = 10 * time.Second
-	tailPage = 1000
+	tailOverlap = 10 * time.Second
+	tailBatch   = 1000
 )
 
-type place struct{ node, seq int64 }
+type eventKey struct{ node, seq int64 }
 
 // tailLoop publishes on this node's bus what the other nodes wrote.
 func (h *Hub) tailLoop(ctx context.Context) {
-	seen := map[place]time.Time{}
+	seen := map[eventKey]time.Time{}
 	from := h.now()
-	for h.sleep(ctx, h.wakeTail, lookEvery) {
+	for h.sleep(ctx, h.wakeTail, pollEvery) {
 		next := h.now()
-		list, err := h.othersSince(ctx, from.Add(-tailBack), seen)
+		list, err := h.eventsOfOtherNodes(ctx, from.Add(-tailOverlap), seen)
 		if err != nil {
 			h.complain(ctx, "read the log of the other nodes", err)
 			continue
@@ -31,33 +31,33 @@ func (h *Hub) tailLoop(ctx context.Context) {
 		h.Bus.Publish(list...)
 		from = next
 		for p, at := range seen {
-			if at.Before(from.Add(-2 * tailBack)) {
+			if at.Before(from.Add(-2 * tailOverlap)) {
 				delete(seen, p)
 			}
 		}
 	}
 }
 
-func (h *Hub) othersSince(ctx context.Context, since time.Time, seen map[place]time.Time) ([]event.Event, error) {
+func (h *Hub) eventsOfOtherNodes(ctx context.Context, since time.Time, seen map[eventKey]time.Time) ([]event.Event, error) {
 	var out []event.Event
 	after := event.Cursor{}
 	for {
-		page, err := h.Store.Events(ctx, EventQuery{Since: since, After: after, Forward: true, Limit: tailPage})
+		list, err := h.Store.Events(ctx, EventQuery{Since: since, After: after, Forward: true, Limit: tailBatch})
 		if err != nil {
 			return nil, err
 		}
-		for _, e := range page {
-			p := place{e.Node, e.Seq}
+		for _, e := range list {
+			p := eventKey{e.Node, e.Seq}
 			if _, old := seen[p]; old || e.Node == h.Bus.Node() {
 				continue
 			}
 			seen[p] = e.At
 			out = append(out, e)
 		}
-		if len(page) < tailPage {
+		if len(list) < tailBatch {
 			return out, nil
 		}
-		after = page[len(page)-1].Cursor()
+		after = list[len(list)-1].Cursor()
 	}
 }
 

@@ -95,21 +95,21 @@ func (h verifying) traceReading(ctx context.Context, t Topic, r *round) context.
 	if h.Trace == nil {
 		return ctx
 	}
-	return h.Trace.Reading(ctx, &Topic{ID: t.ID, URL: t.URL, Version: t.Version + 1, ChangedAt: r.came})
+	return h.Trace.Reading(ctx, &Topic{ID: t.ID, URL: t.URL, Version: t.Version + 1, ChangedAt: r.receivedAt})
 }
 
 // traceChange tells of a change that was found and is on disk.
 func (h verifying) traceChange(c *Check, done *Checked, r *round, read time.Time, got answer) {
-	parts := len(done.Claimed) + done.Waiting
+	shards := len(done.Claimed) + done.Waiting
 	if h.Log.Enabled(h.work, slog.LevelDebug) {
-		h.logOf(&done.Topic).Debug("changed", "bytes", c.Size, "parts", parts)
+		h.logOf(&done.Topic).Debug("changed", "bytes", c.Size, "parts", shards)
 	}
 	if h.Trace == nil {
 		return
 	}
 	how := FoundChange{
 		Hops: r.hops, Sent: c.StartedAt, Read: read, Done: h.now(), Conditional: got.conditional, Status: got.Status,
-		Bytes: c.Size, Shards: parts,
+		Bytes: c.Size, Shards: shards,
 	}
 	h.mu.Lock()
 	for i, p := range r.pings {
@@ -120,39 +120,39 @@ func (h verifying) traceChange(c *Check, done *Checked, r *round, read time.Time
 }
 
 // tracePage tells of a page that is settled.
-func (t *telling) tracePage(p *page) {
-	told := BatchNotified{Shard: t.part.N, N: p.n, Begin: p.begun, End: p.ended, Sent: p.told, Failed: p.failed}
-	if told.End.IsZero() {
-		told.End = t.hub.now() // what is still open has left it
+func (run *shardRun) traceBatch(b *deliveryBatch) {
+	batch := BatchNotified{Shard: run.shard.N, N: b.n, Begin: b.begun, End: b.ended, Sent: b.notified, Failed: b.failed}
+	if batch.End.IsZero() {
+		batch.End = run.hub.now() // what is still open has left it
 	}
-	for _, d := range p.list {
+	for _, d := range b.list {
 		if d.state == parked || d.state == withdrawn {
-			told.Parked++
+			batch.Parked++
 		}
 	}
-	for _, r := range p.results {
+	for _, r := range b.results {
 		if r.Outcome == Raised {
-			told.Raised++
+			batch.Raised++
 		}
 	}
-	if p.lastTold.After(t.last) {
-		t.last = p.lastTold
+	if b.lastDelivery.After(run.last) {
+		run.last = b.lastDelivery
 	}
-	t.hub.Trace.BatchDone(&t.part.Topic, told)
+	run.hub.Trace.BatchDone(&run.shard.Topic, batch)
 }
 
 // traceEnd tells of a pass that is over.
-func (t *telling) traceEnd() {
-	h, topic := t.hub, &t.part.Topic
+func (run *shardRun) traceEnd() {
+	h, topic := run.hub, &run.shard.Topic
 	if h.Log.Enabled(h.work, slog.LevelDebug) {
-		h.logOf(topic).Debug("told", "part", t.part.N, "told", t.told, "failed", t.failed)
+		h.logOf(topic).Debug("told", "part", run.shard.N, "told", run.notified, "failed", run.failed)
 	}
 	if h.Trace == nil {
 		return
 	}
 	p := ShardNotified{
-		Shard: t.part.N, Begin: t.begun, End: h.now(), Last: t.last, Sent: t.told, Failed: t.failed, Batches: t.pages,
-		Continued: t.part.Pos != 0,
+		Shard: run.shard.N, Begin: run.begun, End: h.now(), Last: run.last, Sent: run.notified, Failed: run.failed, Batches: run.batches,
+		Continued: run.shard.Pos != 0,
 	}
 	if p.Continued { // nobody knows when it began, but not before this
 		p.Begin = topic.ChangedAt
@@ -165,14 +165,14 @@ func (h delivering) traceTry(d *delivery, r *Reply) {
 	if r.NotTried || r.Skipped {
 		return
 	}
-	t := Tried{Retry: d.page == nil, End: h.now(), To: d.sub, Reply: *r}
+	t := Tried{Retry: d.batch == nil, End: h.now(), To: d.sub, Reply: *r}
 	switch {
 	case t.Retry:
 		t.Attempt = d.sub.Tries + 1
 	case r.OK && r.Took < traceSlow:
 		return
 	default:
-		t.Attempt, t.Shard = 1, d.page.part
+		t.Attempt, t.Shard = 1, d.batch.shard
 	}
 	h.Trace.Tried(d.topic, t)
 }

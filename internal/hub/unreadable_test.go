@@ -25,20 +25,20 @@ func TestATopicThatMayNotBeReadIsRefusedAtOnce(t *testing.T) {
 		},
 		IsOwnTopic: func(url string) bool { return url == own },
 	}
-	inWorld(t, o, func(t *testing.T, w *world) {
+	withHarness(t, o, func(t *testing.T, h *harness) {
 		ctx := t.Context()
 		ask := func(mode, topic string) error {
-			return w.hub.Request(ctx, hub.Intent{Topic: topic, Callback: sub1, Mode: mode, Via: hub.WebSub}, from)
+			return h.hub.Request(ctx, hub.Intent{Topic: topic, Callback: sub1, Mode: mode, Via: hub.WebSub}, from)
 		}
-		_, ping := w.hub.Ping(ctx, hub.Ping{URL: hidden, Via: "rest", Source: from})
-		_, site := w.hub.Announce(ctx, hub.Announcement{Name: "x", URL: hidden, Via: "weblogs", Source: from})
-		_, feed := w.hub.Announce(ctx, hub.Announcement{Name: "x", URL: feedURL, Feed: hidden, Via: "weblogs", Source: from})
+		_, ping := h.hub.Ping(ctx, hub.Ping{URL: hidden, Via: "rest", Source: from})
+		_, site := h.hub.Announce(ctx, hub.Announcement{Name: "x", URL: hidden, Via: "weblogs", Source: from})
+		_, feed := h.hub.Announce(ctx, hub.Announcement{Name: "x", URL: feedURL, Feed: hidden, Via: "weblogs", Source: from})
 		for name, err := range map[string]error{"subscribe": ask(hub.ModeSubscribe, hidden), "ping": ping, "ping of a site": site, "ping of its feed": feed} {
 			if fault.Message(err) != "not read" || fault.CodeOf(err) != fault.Refused {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		got, err := w.hub.Register(ctx, hub.Registration{Protocol: hub.HTTPPost, Callback: sub1, Feeds: []string{hidden}, Source: from, Via: "rest"})
+		got, err := h.hub.Register(ctx, hub.Registration{Protocol: hub.HTTPPost, Callback: sub1, Feeds: []string{hidden}, Source: from, Via: "rest"})
 		if !slices.Contains(got.Refused, hub.Refusal{Feed: hidden, Reason: "not read"}) {
 			t.Errorf("registered: %+v, %v", got, err)
 		}
@@ -49,6 +49,6 @@ func TestATopicThatMayNotBeReadIsRefusedAtOnce(t *testing.T) {
 		if err := ask(hub.ModeSubscribe, own); err != nil {
 			t.Errorf("own: %v", err)
 		}
-		w.settle(time.Second)
+		h.settle(time.Second)
 	})
 }

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	checkLease  = 30 * time.Second
-	checkLonger = 60 * time.Second // a check with everything, store waits included
-	checkRaces  = 4
-	checkTries  = 12 // bad checks in a row after which a pending ping is given up
-	checkBatch  = 50
+	checkLease    = 30 * time.Second
+	checkTimeout  = 60 * time.Second // a check with everything, store waits included
+	maxCheckRaces = 4
+	maxCheckTries = 12 // bad checks in a row after which a pending ping is given up
+	checkBatch    = 50
 )
 
 // verifying reads a topic to find out whether it changed.
@@ -37,7 +37,7 @@ func (h verifying) check(id int64, url string) {
 		if wait > 0 {
 			h.pause(h.work, wait)
 		}
-		ctx, cancel := context.WithTimeout(h.work, checkLonger)
+		ctx, cancel := context.WithTimeout(h.work, checkTimeout)
 		r.result, r.err = h.checkOnce(ctx, id, url, c, r)
 		cancel()
 		close(r.done)
@@ -71,7 +71,7 @@ func (h verifying) forgetCheck(id int64, c *checking) {
 func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *checking, r *round) (PingResult, error) {
 	h.liveChecks.Add(1)
 	defer h.liveChecks.Add(-1)
-	for range checkRaces {
+	for range maxCheckRaces {
 		topic, err := h.topicFor(ctx, id, r)
 		if err != nil {
 			return PingResult{}, err
@@ -101,7 +101,7 @@ func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *check
 			h.wake(h.wakeChecks)
 			return PingResult{Known: true}, failed
 		}
-		if !out.Again.IsZero() && out.Again.Sub(read) < lookIdle {
+		if !out.Again.IsZero() && out.Again.Sub(read) < pollIdleEvery {
 			h.wake(h.wakeChecks) // whose next look may be later
 		}
 		if out.Changed {
@@ -109,7 +109,7 @@ func (h verifying) checkOnce(ctx context.Context, id int64, url string, c *check
 				h.contents.Put(id, Content{Version: done.Topic.Version, Type: done.Topic.ContentType, Body: out.Body})
 			}
 			h.traceChange(&out, &done, r, read, got)
-			h.changed(id, r.hops, done)
+			h.startRuns(id, r.hops, done)
 		}
 		return PingResult{Known: true, Checked: true, Changed: out.Changed, Version: done.Topic.Version}, nil
 	}
@@ -147,20 +147,20 @@ func (h verifying) fetchSlot(ctx context.Context) error {
 func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun time.Time) Check {
 	now := h.now()
 	c := Check{
-		TopicID: t.ID, URL: t.URL, Base: t.Version, StartedAt: begun, Now: now, ChangedAt: r.came,
+		TopicID: t.ID, URL: t.URL, Base: t.Version, StartedAt: begun, Now: now, ChangedAt: r.receivedAt,
 		Hash: t.Hash, ETag: t.ETag, LastModified: t.LastModified, ContentType: t.ContentType, Size: t.Size, Evidence: t.Evidence,
-		Node: h.Bus.Node(), ClaimShards: delivering(h).atBirth(), ClaimUntil: now.Add(partLease),
+		Node: h.Bus.Node(), ClaimShards: delivering(h).claimOnCommit(), ClaimUntil: now.Add(shardLease),
 	}
 	e := event.Event{Kind: event.KindCheck, TopicID: t.ID, Topic: t.URL, OK: failed == nil, Took: now.Sub(begun), Version: t.Version}
 	switch {
 	case failed != nil:
 		c.Err = fault.Message(failed)
-		if t.Failures < checkTries {
+		if t.Failures < maxCheckTries {
 			c.Retry = now.Add(delivering(h).backoff(t.Failures+1, fault.RetryAfter(failed)))
 		}
 		e.Text = c.Err
 	case got.NotModified || t.Hash != nil && bytes.Equal(got.Hash, t.Hash):
-		takeAnswer(&c, t, got, r)
+		applyAnswer(&c, t, got, r)
 		e.Text = fmt.Sprintf("Not changed since %s (version %d).", t.ChangedAt.Format("15:04:05 on 2 January"), t.Version)
 		if got.NotModified {
 			e.Text = "Not modified, says its server. " + e.Text
@@ -168,7 +168,7 @@ func (h verifying) outcome(t Topic, got answer, failed error, r *round, begun ti
 	default:
 		c.Changed = true
 		c.Hash, c.Size, c.ContentType = got.Hash, int64(len(got.Body)), ""
-		takeAnswer(&c, t, got, r)
+		applyAnswer(&c, t, got, r)
 		e.Version = t.Version + 1
 		e.Text = fmt.Sprintf("Changed: version %d, %s.", e.Version, bytesOf(c.Size))
 		if t.Hash == nil {
@@ -220,23 +220,23 @@ func (h verifying) describe(c *Check, t Topic, got Fetched, pings []event.Event,
 	if listed {
 		return
 	}
-	door := ""
+	via := ""
 	if len(pings) > 0 {
-		door = pings[0].Via
+		via = pings[0].Via
 	}
-	c.Listed = []Change{{Name: about.Title, URL: cmp.Or(about.Home, t.URL), Feed: t.URL, Via: door}}
-	h.list(c.Listed, c.Now)
+	c.Listed = []Change{{Name: about.Title, URL: cmp.Or(about.Home, t.URL), Feed: t.URL, Via: via}}
+	h.numberChanges(c.Listed, c.Now)
 }
 
 // changed starts telling: the parts that were claimed at birth here and now, the
 // rest by whoever has room.
-func (h verifying) changed(id int64, hops int, done Checked) {
+func (h verifying) startRuns(id int64, hops int, done Checked) {
 	h.setHops(id, hops)
-	for _, p := range done.Claimed {
-		delivering(h).startTelling(p)
+	for _, shard := range done.Claimed {
+		delivering(h).startRun(shard)
 	}
 	if done.Waiting > 0 {
-		h.wake(h.wakeParts)
+		h.wake(h.wakeShards)
 	}
 }
 
@@ -247,7 +247,7 @@ func (h verifying) checkLoop(ctx context.Context) {
 			return h.Store.ClaimChecks(ctx, now, until, limit)
 		},
 		Next: delivering(h).nextDue, Do: h.checkAgain,
-		AtOnce: checkBatch, For: checkLonger + leaseMargin, Idle: delivering(h).idle(),
+		AtOnce: checkBatch, For: checkTimeout + leaseMargin, Idle: delivering(h).maxPollDelay(),
 		Wake: h.wakeChecks, Now: h.now, Name: "pending pings", Failed: h.report,
 		Caught: func(t Topic, panicked any, stack []byte) { h.caught("begin a check", t.URL, panicked, stack) },
 	}
@@ -256,11 +256,11 @@ func (h verifying) checkLoop(ctx context.Context) {
 
 // checkAgain begins the check of a topic that was pinged, or is to be read once more.
 func (h verifying) checkAgain(_ context.Context, t Topic) {
-	came := t.PingedAt
-	if came.IsZero() {
-		came = h.now()
+	receivedAt := t.PingedAt
+	if receivedAt.IsZero() {
+		receivedAt = h.now()
 	}
-	if _, err := pinging(h).join(Ping{URL: t.URL, Via: "again", followUp: t.PingedAt.IsZero()}, came, &t); err != nil {
+	if _, err := pinging(h).join(Ping{URL: t.URL, Via: "again", followUp: t.PingedAt.IsZero()}, receivedAt, &t); err != nil {
 		h.Log.Debug("take up a pending ping", "topic", t.URL, "err", err)
 	}
 }

@@ -16,20 +16,20 @@ import (
 // answered is counted until it is on disk: by the progress of its part, or, when an
 // older one that takes long stands before it, in its own row.
 const (
-	windowPages   = 8                      // a window's worth; most of them are one transaction
-	pagesTogether = 6                      // its first page waits for the others
-	gatherFor     = 10 * time.Millisecond  // but no longer than this
-	pagesAhead    = 48                     // of a part, when much of it was lent
-	readsLast     = time.Second            // what was read before its time came is read again after that
-	lentAfter     = 250 * time.Millisecond // sooner, and some load that passes would undo the bound
-	minFlush      = 5                      // a fifth of a window is worth a transaction of rows
-	flushAfter    = 50 * time.Millisecond  // of its first page
+	batchesPerWindow = 8                      // a window's worth; most of them are one transaction
+	batchesPerCommit = 6                      // its first page waits for the others
+	gatherFor        = 10 * time.Millisecond  // but no longer than this
+	maxBatchesAhead  = 48                     // of a part, when much of it was lent
+	readAheadTTL     = time.Second            // what was read before its time came is read again after that
+	excludeAfter     = 250 * time.Millisecond // sooner, and some load that passes would undo the bound
+	flushFraction    = 5                      // a fifth of a window is worth a transaction of rows
+	flushAfter       = 50 * time.Millisecond  // of its first page
 )
 
 // windows are those of all topics that this machine tells, or has something of that is
 // not written down.
 type windows struct {
-	most int // of each; 0: nobody else would tell anything again
+	max int // of each; 0: nobody else would tell anything again
 
 	mu sync.Mutex
 	of map[int64]*window
@@ -37,184 +37,184 @@ type windows struct {
 
 // window is guarded by windows.mu.
 type window struct {
-	used    int      // sent and not written down
-	holder  *telling // the pass that sends
-	passes  int      // of the topic, here
-	waiting map[*telling]bool
+	used    int       // sent and not written down
+	holder  *shardRun // the pass that sends
+	runs    int       // of the topic, here
+	waiting map[*shardRun]bool
 }
 
 // window is that of a topic. w.mu is held.
 func (w *windows) window(topic int64) *window {
 	v := w.of[topic]
 	if v == nil {
-		v = &window{waiting: map[*telling]bool{}}
+		v = &window{waiting: map[*shardRun]bool{}}
 		w.of[topic] = v
 	}
 	return v
 }
 
 // join adds a pass.
-func (w *windows) join(t *telling) {
-	if w.most == 0 {
+func (w *windows) startRun(run *shardRun) {
+	if w.max == 0 {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.window(t.part.TopicID).passes++
+	w.window(run.shard.TopicID).runs++
 }
 
 // leave ends a pass.
-func (w *windows) leave(t *telling) {
-	if w.most == 0 {
+func (w *windows) endRun(run *shardRun) {
+	if w.max == 0 {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	v := w.window(t.part.TopicID)
-	v.passes--
-	delete(v.waiting, t)
-	if v.holder == t {
+	v := w.window(run.shard.TopicID)
+	v.runs--
+	delete(v.waiting, run)
+	if v.holder == run {
 		v.holder = nil
 	}
-	w.change(t.part.TopicID, v, 0)
+	w.adjust(run.shard.TopicID, v, 0)
 }
 
 // take admits n deliveries of a pass; if there is no room it is woken later.
-func (w *windows) take(t *telling, n int) bool {
-	if w.most == 0 {
+func (w *windows) take(run *shardRun, n int) bool {
+	if w.max == 0 {
 		return true
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	v := w.window(t.part.TopicID)
+	v := w.window(run.shard.TopicID)
 	if v.holder == nil {
-		v.holder = t
+		v.holder = run
 	}
-	if v.holder != t || v.used+n > w.most {
-		v.waiting[t] = true
+	if v.holder != run || v.used+n > w.max {
+		v.waiting[run] = true
 		return false
 	}
-	delete(v.waiting, t)
+	delete(v.waiting, run)
 	v.used += n
 	return true
 }
 
 // pass lets another pass of the topic send: this one has nothing more to send.
-func (w *windows) pass(t *telling) {
-	if w.most == 0 {
+func (w *windows) yield(run *shardRun) {
+	if w.max == 0 {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if v := w.window(t.part.TopicID); v.holder == t {
+	if v := w.window(run.shard.TopicID); v.holder == run {
 		v.holder = nil
-		w.change(t.part.TopicID, v, 0)
+		w.adjust(run.shard.TopicID, v, 0)
 	}
 }
 
 // add counts n more, or with n < 0 less, whether there is room or not.
-func (w *windows) add(topic int64, n int) {
-	if w.most == 0 || n == 0 {
+func (w *windows) adjustUnchecked(topic int64, n int) {
+	if w.max == 0 || n == 0 {
 		return
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.change(topic, w.window(topic), n)
+	w.adjust(topic, w.window(topic), n)
 }
 
 // change counts, and wakes who waits when there is more room: the pass that sends, or the
 // next to do so. w.mu is held.
-func (w *windows) change(topic int64, v *window, n int) {
+func (w *windows) adjust(topic int64, v *window, n int) {
 	v.used += n
 	if n <= 0 {
 		if v.holder == nil {
-			for t := range v.waiting {
-				if v.holder == nil || t.part.N < v.holder.part.N {
-					v.holder = t
+			for run := range v.waiting {
+				if v.holder == nil || run.shard.N < v.holder.shard.N {
+					v.holder = run
 				}
 			}
 		}
 		if v.waiting[v.holder] {
-			v.holder.hub.wake(v.holder.woken)
+			v.holder.hub.wake(v.holder.wakeup)
 		}
 	}
-	if v.used == 0 && v.passes == 0 {
+	if v.used == 0 && v.runs == 0 {
 		delete(w.of, topic)
 	}
 }
 
 // wanted reports that another pass of the topic waits.
-func (w *windows) wanted(t *telling) bool {
+func (w *windows) othersWait(run *shardRun) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	v := w.of[t.part.TopicID]
-	return v != nil && (len(v.waiting) > 1 || len(v.waiting) == 1 && !v.waiting[t])
+	v := w.of[run.shard.TopicID]
+	return v != nil && (len(v.waiting) > 1 || len(v.waiting) == 1 && !v.waiting[run])
 }
 
 // size is how many the next page has, if so many were read.
-func (t *telling) size() int {
-	if most := t.hub.windows.most; most > 0 {
-		return max(most/windowPages, 1)
+func (run *shardRun) nextBatchSize() int {
+	if maxSize := run.hub.windows.max; maxSize > 0 {
+		return max(maxSize/batchesPerWindow, 1)
 	}
-	return pageSize
+	return batchSize
 }
 
 // ahead reads what comes next, some pages at once, unless there is something left that
 // was read and had to wait.
-func (t *telling) ahead(read func(after int64, size int) ([]Subscription, error)) error {
-	now := t.hub.now()
-	if len(t.next) > 0 && now.Sub(t.readAt) < readsLast {
+func (run *shardRun) readAhead(read func(after int64, size int) ([]Subscription, error)) error {
+	now := run.hub.now()
+	if len(run.next) > 0 && now.Sub(run.readAt) < readAheadTTL {
 		return nil
 	}
-	size := pageSize
-	if t.seen == 0 {
-		size = firstPage
+	size := batchSize
+	if run.seen == 0 {
+		size = firstBatchSize
 	}
-	subs, err := read(t.after, size)
+	subs, err := read(run.after, size)
 	if err != nil {
 		return err
 	}
-	t.next, t.readAt, t.end = subs, now, len(subs) < size
+	run.next, run.readAt, run.end = subs, now, len(subs) < size
 	return nil
 }
 
 // keep notes until when this pass is ours.
-func (t *telling) keep(until time.Time) { t.lease.Store(until.UnixNano()) }
+func (run *shardRun) setLease(until time.Time) { run.lease.Store(until.UnixNano()) }
 
 // lapsed reports that another machine may have taken the pass over: this one stood still,
 // or could not reach the store. What is not sent yet is not sent any more.
-func (t *telling) lapsed(now time.Time) bool {
-	return t.hub.windows.most > 0 && now.UnixNano() > t.lease.Load()-int64(clocksApart)
+func (run *shardRun) lapsed(now time.Time) bool {
+	return run.hub.windows.max > 0 && now.UnixNano() > run.lease.Load()-int64(maxClockSkew)
 }
 
 // pressed reports that others wait for what this pass has under way.
-func (t *telling) pressed() bool {
-	return !t.eof || t.hub.windows.most > 0 && t.hub.windows.wanted(t)
+func (run *shardRun) holdsUpOthers() bool {
+	return !run.eof || run.hub.windows.max > 0 && run.hub.windows.othersWait(run)
 }
 
 // awaited is the page that ends the wait of a pass: with those before it, it is worth a
 // transaction. hold is how long it is still waited for, when the first one is done.
-func (t *telling) awaited() (p *page, hold time.Duration) {
-	if t.hub.windows.most == 0 {
-		return t.window[0], 0
+func (run *shardRun) awaited() (b *deliveryBatch, hold time.Duration) {
+	if run.hub.windows.max == 0 {
+		return run.window[0], 0
 	}
-	for i, p := range t.window[:min(len(t.window), pagesTogether)] {
-		if !p.isDone() {
+	for i, b := range run.window[:min(len(run.window), batchesPerCommit)] {
+		if !b.isDone() {
 			if i == 0 {
-				return p, 0
+				return b, 0
 			}
-			if hold = t.window[0].ended.Add(gatherFor).Sub(t.hub.now()); hold > 0 {
-				return p, hold
+			if hold = run.window[0].ended.Add(gatherFor).Sub(run.hub.now()); hold > 0 {
+				return b, hold
 			}
 			break
 		}
 	}
-	return t.window[0], 0
+	return run.window[0], 0
 }
 
-func (p *page) isDone() bool {
+func (b *deliveryBatch) isDone() bool {
 	select {
-	case <-p.done:
+	case <-b.done:
 		return true
 	default:
 		return false
@@ -222,77 +222,77 @@ func (p *page) isDone() bool {
 }
 
 // lend counts no more what is under way for long and not answered.
-func (t *telling) lend() {
-	n, old := 0, t.hub.now().Add(-lentAfter)
-	for _, p := range t.window {
-		long := t.hub.dispatch.begunBefore(p.waitedFor(), old)
-		p.mu.Lock()
+func (run *shardRun) excludeSlow() {
+	n, old := 0, run.hub.now().Add(-excludeAfter)
+	for _, b := range run.window {
+		long := run.hub.dispatch.sentBefore(b.openDeliveries(), old)
+		b.mu.Lock()
 		for _, d := range long {
-			if d.state == started && !d.lent {
-				d.lent = true
-				p.counted--
+			if d.state == started && !d.excluded {
+				d.excluded = true
+				b.counted--
 				n++
 			}
 		}
-		p.mu.Unlock()
+		b.mu.Unlock()
 	}
-	t.hub.windows.add(t.part.TopicID, -n)
+	run.hub.windows.adjustUnchecked(run.shard.TopicID, -n)
 }
 
 // forget counts pages no more: they are written down, or somebody else's.
-func (t *telling) forget(pages []*page) {
+func (run *shardRun) uncount(batches []*deliveryBatch) {
 	n := 0
-	for _, p := range pages {
-		p.mu.Lock()
-		n += p.counted
-		p.counted, p.left = 0, true
-		p.mu.Unlock()
+	for _, b := range batches {
+		b.mu.Lock()
+		n += b.counted
+		b.counted, b.released = 0, true
+		b.mu.Unlock()
 	}
-	t.hub.windows.add(t.part.TopicID, -n)
+	run.hub.windows.adjustUnchecked(run.shard.TopicID, -n)
 }
 
 // flush writes down what is answered behind pages that are not: rows cost more than the
 // progress of a part, so it is done only when there is no room for more. It reports
 // whether it wrote anything.
-func (t *telling) flush() bool {
+func (run *shardRun) flush() bool {
 	n := 0
-	for _, p := range t.window {
-		p.mu.Lock()
-		n += p.answered
-		p.mu.Unlock()
+	for _, b := range run.window {
+		b.mu.Lock()
+		n += b.answered
+		b.mu.Unlock()
 	}
-	h := t.hub
-	if len(t.window) == 0 || n*minFlush < h.windows.most || h.now().Sub(t.window[0].begun) < flushAfter {
+	h := run.hub
+	if len(run.window) == 0 || n*flushFraction < h.windows.max || h.now().Sub(run.window[0].begun) < flushAfter {
 		return false
 	}
-	c := Checkpoint{Shard: t.part, Pos: t.pos}
-	written := make([]int, len(t.window))
-	for i, p := range t.window {
-		p.mu.Lock()
-		c.Results, c.Events = append(c.Results, p.results...), append(c.Events, p.events...)
-		for _, k := range p.fine {
-			c.Results = append(c.Results, Result{Key: k, Version: t.part.Want, Outcome: Delivered})
+	c := Checkpoint{Shard: run.shard, Pos: run.pos}
+	written := make([]int, len(run.window))
+	for i, b := range run.window {
+		b.mu.Lock()
+		c.Results, c.Events = append(c.Results, b.results...), append(c.Events, b.events...)
+		for _, k := range b.delivered {
+			c.Results = append(c.Results, Result{Key: k, Version: run.shard.Want, Outcome: Delivered})
 		}
-		t.ended += dropped(p.events)
-		p.results, p.events, p.fine = nil, nil, nil
-		written[i], p.answered = p.answered, 0
-		p.mu.Unlock()
+		run.ended += dropped(b.events)
+		b.results, b.events, b.delivered = nil, nil, nil
+		written[i], b.answered = b.answered, 0
+		b.mu.Unlock()
 	}
 	h.stamp(c.Events)
-	if _, err := t.checkpoint(&c); err != nil {
-		t.over = true
-		t.abandon(nil)
+	if _, err := run.checkpoint(&c); err != nil {
+		run.over = true
+		run.abandon(nil)
 		return true
 	}
-	t.keep(c.Until)
+	run.setLease(c.Until)
 	h.publish(c.Events...)
-	for i, p := range t.window {
-		p.mu.Lock()
-		p.counted -= written[i]
-		p.mu.Unlock()
-		h.windows.add(t.part.TopicID, -written[i])
+	for i, b := range run.window {
+		b.mu.Lock()
+		b.counted -= written[i]
+		b.mu.Unlock()
+		h.windows.adjustUnchecked(run.shard.TopicID, -written[i])
 	}
-	if owes(c.Results) {
+	if needsRetry(c.Results) {
 		h.wake(h.wakeRetry)
 	}
 	return true
@@ -300,20 +300,20 @@ func (t *telling) flush() bool {
 
 // answer counts an answered delivery of p, whose lock is held, and keeps which it was
 // when there is nothing to write of it. It returns how many more are counted.
-func (p *page) answer(d *delivery, nothing bool) (more int) {
-	p.answered++
+func (b *deliveryBatch) countAnswered(d *delivery, nothing bool) (more int) {
+	b.answered++
 	if nothing {
-		p.fine = append(p.fine, d.sub.Key())
+		b.delivered = append(b.delivered, d.sub.Key())
 	}
-	if d.lent && !p.left {
-		p.counted++
+	if d.excluded && !b.released {
+		b.counted++
 		return 1
 	}
 	return 0
 }
 
 // begunBefore are those of list that were sent before then.
-func (d *dispatcher) begunBefore(list []*delivery, then time.Time) (old []*delivery) {
+func (d *dispatcher) sentBefore(list []*delivery, then time.Time) (old []*delivery) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, v := range list {

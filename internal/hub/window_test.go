@@ -15,21 +15,21 @@ import (
 )
 
 // ledger is a store that remembers which deliveries are written down.
-type ledger struct {
+type recordingStore struct {
 	hub.Store
-	mu      sync.Mutex
-	pos     map[int]int64 // by part: told up to here
-	whole   map[int]bool  // parts that are finished
-	parts   map[int]hub.Shard
-	written map[int64]bool // by row
-	rows    int
+	mu       sync.Mutex
+	pos      map[int]int64 // by part: told up to here
+	finished map[int]bool  // parts that are finished
+	shards   map[int]hub.Shard
+	written  map[int64]bool // by row
+	rows     int
 
 	silence      time.Duration // after the first checkpoint, in which nobody answers
 	silent, over time.Time
 }
 
 // answers waits while the store is silent.
-func (l *ledger) answers(ctx context.Context) error {
+func (l *recordingStore) awaitStore(ctx context.Context) error {
 	l.mu.Lock()
 	over := l.over
 	l.mu.Unlock()
@@ -43,24 +43,24 @@ func (l *ledger) answers(ctx context.Context) error {
 	return nil
 }
 
-func (l *ledger) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, size int) ([]hub.Subscription, error) {
-	if err := l.answers(ctx); err != nil {
+func (l *recordingStore) Batch(ctx context.Context, shard hub.Shard, after int64, now time.Time, size int) ([]hub.Subscription, error) {
+	if err := l.awaitStore(ctx); err != nil {
 		return nil, err
 	}
-	return l.Store.Batch(ctx, p, after, now, size)
+	return l.Store.Batch(ctx, shard, after, now, size)
 }
 
-func (l *ledger) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
+func (l *recordingStore) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
 	time.Sleep(5 * time.Millisecond)
-	if err := l.answers(ctx); err != nil {
+	if err := l.awaitStore(ctx); err != nil {
 		return false, err
 	}
 	again, err := l.Store.Checkpoint(ctx, c)
 	if err == nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.parts[c.Shard.N] = c.Shard
-		l.pos[c.Shard.N], l.whole[c.Shard.N] = max(l.pos[c.Shard.N], c.Pos), l.whole[c.Shard.N] || c.Finish
+		l.shards[c.Shard.N] = c.Shard
+		l.pos[c.Shard.N], l.finished[c.Shard.N] = max(l.pos[c.Shard.N], c.Pos), l.finished[c.Shard.N] || c.Finish
 		l.settled(c.Results)
 		if l.silence > 0 && l.silent.IsZero() {
 			l.silent = time.Now()
@@ -70,7 +70,7 @@ func (l *ledger) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error)
 	return again, err
 }
 
-func (l *ledger) Settle(ctx context.Context, now time.Time, results []hub.Result, events []event.Event) error {
+func (l *recordingStore) Settle(ctx context.Context, now time.Time, results []hub.Result, events []event.Event) error {
 	err := l.Store.Settle(ctx, now, results, events)
 	if err == nil {
 		l.mu.Lock()
@@ -80,7 +80,7 @@ func (l *ledger) Settle(ctx context.Context, now time.Time, results []hub.Result
 	return err
 }
 
-func (l *ledger) settled(results []hub.Result) {
+func (l *recordingStore) settled(results []hub.Result) {
 	for _, r := range results {
 		if r.Outcome == hub.Delivered {
 			l.rows++
@@ -90,95 +90,95 @@ func (l *ledger) settled(results []hub.Result) {
 }
 
 // has reports whether a machine that took over now would know that id was told.
-func (l *ledger) has(id int64) bool {
+func (l *recordingStore) recorded(id int64) bool {
 	if l.written[id] {
 		return true
 	}
-	for n, p := range l.parts {
-		if b := hub.Bucket(id); b >= p.Lo && b <= p.Hi {
-			return l.whole[n] || id <= l.pos[n]
+	for n, shard := range l.shards {
+		if b := hub.Bucket(id); b >= shard.Lo && b <= shard.Hi {
+			return l.finished[n] || id <= l.pos[n]
 		}
 	}
 	return false
 }
 
 // sendings are the deliveries of a test, as callbacks see them.
-type sendings struct {
-	*world
-	ledger *ledger
+type observed struct {
+	*harness
+	ledger *recordingStore
 	takes  func(n int) time.Duration
 
-	under    map[int64]time.Time // sent and not answered
-	answered map[int64]bool
-	most     int // answered and not written down, or sent less than 250 ms ago
-	begun    time.Time
-	starts   []time.Time
+	open          map[int64]time.Time // sent and not answered
+	answered      map[int64]bool
+	maxUnrecorded int // answered and not written down, or sent less than 250 ms ago
+	begun         time.Time
+	starts        []time.Time
 }
 
-func (s *sendings) Notify(_ context.Context, sub hub.Subscription, _ hub.Topic, _ *hub.Content, _ int) hub.Reply {
+func (s *observed) Notify(_ context.Context, sub hub.Subscription, _ hub.Topic, _ *hub.Content, _ int) hub.Reply {
 	begun := time.Now()
 	s.mu.Lock()
 	if s.begun.IsZero() {
 		s.begun = begun
 	}
-	s.under[sub.ID] = begun
+	s.open[sub.ID] = begun
 	s.starts = append(s.starts, begun)
-	n := len(s.under) + len(s.answered)
-	s.look(begun)
+	n := len(s.open) + len(s.answered)
+	s.count(begun)
 	s.mu.Unlock()
 	time.Sleep(s.takes(n))
 	s.mu.Lock()
-	delete(s.under, sub.ID)
+	delete(s.open, sub.ID)
 	s.answered[sub.ID] = true
-	s.look(time.Now())
+	s.count(time.Now())
 	s.mu.Unlock()
 	return hub.Reply{OK: true, Took: time.Since(begun)}
 }
 
-func (s *sendings) look(now time.Time) {
+func (s *observed) count(now time.Time) {
 	s.ledger.mu.Lock()
 	defer s.ledger.mu.Unlock()
 	n := 0
-	for _, at := range s.under {
+	for _, at := range s.open {
 		if now.Sub(at) < 250*time.Millisecond {
 			n++
 		}
 	}
 	for id := range s.answered {
-		if s.ledger.has(id) {
+		if s.ledger.recorded(id) {
 			delete(s.answered, id)
 			s.ledger.written[id] = true
 		} else {
 			n++
 		}
 	}
-	s.most = max(s.most, n)
+	s.maxUnrecorded = max(s.maxUnrecorded, n)
 }
 
 // unwritten runs a hub that has others beside it, and has it tell subscribers of several parts.
-func unwritten(t *testing.T, all, atOnce int, silence time.Duration, takes func(n int) time.Duration, do func(s *sendings, took time.Duration)) {
+func deliverWithWindow(t *testing.T, all, atOnce int, silence time.Duration, takes func(n int) time.Duration, do func(s *observed, took time.Duration)) {
 	t.Helper()
 	const window = 100
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.subscribers(all)
-		if err := w.store.Split(t.Context(), hub.TopicID(feedURL), 3); err != nil {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.subscribers(all)
+		if err := h.store.Split(t.Context(), hub.TopicID(feedURL), 3); err != nil {
 			t.Fatal(err)
 		}
-		w.stop()
-		st, err := store.Open(t.Context(), store.Options{Dir: w.dir, Log: w.hub.Log})
+		h.stop()
+		st, err := store.Open(t.Context(), store.Options{Dir: h.dir, Log: h.hub.Log})
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &ledger{Store: st, silence: silence, pos: map[int]int64{}, whole: map[int]bool{}, parts: map[int]hub.Shard{}, written: map[int64]bool{}}
-		s := &sendings{world: w, ledger: l, takes: takes, under: map[int64]time.Time{}, answered: map[int64]bool{}}
-		h := &hub.Hub{Store: l, Fetch: w, Notify: s, Verify: w, Ask: w, Bus: event.NewBus(9), Log: w.hub.Log,
+		l := &recordingStore{Store: st, silence: silence, pos: map[int]int64{}, finished: map[int]bool{}, shards: map[int]hub.Shard{}, written: map[int64]bool{}}
+		s := &observed{harness: h, ledger: l, takes: takes, open: map[int64]time.Time{}, answered: map[int64]bool{}}
+		engine := &hub.Hub{Store: l, Fetch: h, Notify: s, Verify: h, Ask: h, Bus: event.NewBus(9), Log: h.hub.Log,
 			Options: hub.Options{MaxUnrecorded: window, MaxInFlight: atOnce}, Hint: func() {}}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		if err := h.Recover(ctx); err != nil {
+		if err := engine.Recover(ctx); err != nil {
 			t.Fatal(err)
 		}
-		go func() { ended <- h.Run(ctx) }()
+		go func() { ended <- engine.Run(ctx) }()
 		defer func() {
 			cancel()
 			if err := <-ended; err != nil {
@@ -188,8 +188,8 @@ func unwritten(t *testing.T, all, atOnce int, silence time.Duration, takes func(
 				t.Error(err)
 			}
 		}()
-		w.set("two")
-		if got, err := h.Ping(t.Context(), hub.Ping{URL: feedURL, Via: "rest"}); err != nil || !got.Changed {
+		h.set("two")
+		if got, err := engine.Ping(t.Context(), hub.Ping{URL: feedURL, Via: "rest"}); err != nil || !got.Changed {
 			t.Fatalf("ping: %+v, %v", got, err)
 		}
 		for c := (hub.Counts{ShardsDue: 1}); c.ShardsDue+c.Pending > 0; {
@@ -205,15 +205,15 @@ func unwritten(t *testing.T, all, atOnce int, silence time.Duration, takes func(
 		if silence > 0 {
 			again = window // what was on its way is told again
 		}
-		if n := int(h.Live().Totals.Notified); n < all || n > all+again {
+		if n := int(engine.Live().Totals.Notified); n < all || n > all+again {
 			t.Errorf("%d were told, want %d and at most %d again", n, all, again)
 		}
 		do(s, time.Since(s.begun))
-		if s.most > window {
-			t.Errorf("%d were unwritten at once; %d is the bound", s.most, window)
+		if s.maxUnrecorded > window {
+			t.Errorf("%d were unwritten at once; %d is the bound", s.maxUnrecorded, window)
 		}
-		if s.most < window/2 {
-			t.Errorf("at most %d were unwritten at once, which proves nothing of a bound of %d", s.most, window)
+		if s.maxUnrecorded < window/2 {
+			t.Errorf("at most %d were unwritten at once, which proves nothing of a bound of %d", s.maxUnrecorded, window)
 		}
 	})
 }
@@ -228,8 +228,8 @@ func TestAMachineAmongOthersHasFewDeliveriesUnwritten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			unwritten(t, 4000, 2000, 0, takes, func(s *sendings, took time.Duration) {
-				t.Logf("at most %d unwritten, %d rows for 4000, %s", s.most, s.ledger.rows, took)
+			deliverWithWindow(t, 4000, 2000, 0, takes, func(s *observed, took time.Duration) {
+				t.Logf("at most %d unwritten, %d rows for 4000, %s", s.maxUnrecorded, s.ledger.rows, took)
 			})
 		})
 	}
@@ -240,7 +240,7 @@ func TestAMachineAmongOthersHasFewDeliveriesUnwritten(t *testing.T) {
 func TestWhatWaitsIsNotSentWhenTheLeaseIsOver(t *testing.T) {
 	t.Parallel()
 	const silence = time.Minute
-	unwritten(t, 300, 10, silence, func(int) time.Duration { return 5 * time.Second }, func(s *sendings, took time.Duration) {
+	deliverWithWindow(t, 300, 10, silence, func(int) time.Duration { return 5 * time.Second }, func(s *observed, took time.Duration) {
 		before := 0
 		for _, at := range s.starts {
 			since := at.Sub(s.ledger.silent)
@@ -259,13 +259,13 @@ func TestWhatWaitsIsNotSentWhenTheLeaseIsOver(t *testing.T) {
 }
 
 // lateToStop is a store whose first checkpoint lasts until the hub has been told to stop.
-type lateToStop struct {
+type stoppingStore struct {
 	hub.Store
 	stop func()
 	once *sync.Once
 }
 
-func (l lateToStop) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
+func (l stoppingStore) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, error) {
 	l.once.Do(func() {
 		time.Sleep(100 * time.Millisecond)
 		go l.stop()
@@ -280,17 +280,17 @@ func TestWhatIsUnderWayAtTheEndIsNotToldTwice(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for range 8 {
-		inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-			names := w.subscribers(1000)
-			w.stop()
+		withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+			names := h.subscribers(1000)
+			h.stop()
 			ended := make(chan struct{})
-			w.shared = true
-			w.wrapStore = func(st hub.Store) hub.Store {
-				return lateToStop{st, func() { w.stop(); close(ended) }, &sync.Once{}}
+			h.shared = true
+			h.wrapStore = func(st hub.Store) hub.Store {
+				return stoppingStore{st, func() { h.stop(); close(ended) }, &sync.Once{}}
 			}
-			w.start(hub.Options{})
+			h.start(hub.Options{})
 			var n atomic.Int64
-			w.answers(func(string, int) hub.Reply {
+			h.setReply(func(string, int) hub.Reply {
 				switch at := n.Add(1); { // the first page, the second one, and those behind them
 				case at <= 50:
 					time.Sleep(100 * time.Millisecond)
@@ -301,18 +301,18 @@ func TestWhatIsUnderWayAtTheEndIsNotToldTwice(t *testing.T) {
 				}
 				return hub.Reply{OK: true}
 			})
-			w.change("two")
+			h.change("two")
 			<-ended
 			sofar := n.Load()
 			if sofar <= 112 || sofar >= 1000 {
 				t.Fatalf("%d were told before the end; the test needs some of later pages, and not all", sofar)
 			}
-			w.wrapStore = nil
-			w.start(hub.Options{})
-			w.settle(time.Minute)
+			h.wrapStore = nil
+			h.start(hub.Options{})
+			h.settle(time.Minute)
 			for _, cb := range names {
-				if told := w.count(cb); told != 1 {
-					t.Fatalf("%s was told %d times; %d had been told at the end", cb, told, sofar)
+				if notified := h.count(cb); notified != 1 {
+					t.Fatalf("%s was told %d times; %d had been told at the end", cb, notified, sofar)
 				}
 			}
 		})

@@ -13,7 +13,7 @@ import (
 func TestWorkersRestBetweenBursts(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*dispatcher){
-		"idle":    func(*dispatcher) { <-time.After(3 * restFor) },
+		"idle":    func(*dispatcher) { <-time.After(3 * idleWorkerTTL) },
 		"stopped": func(d *dispatcher) { d.stop(context.Background()) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -24,7 +24,7 @@ func TestWorkersRestBetweenBursts(t *testing.T) {
 }
 
 func bursts(t *testing.T, end func(*dispatcher)) {
-	told := make(chan string, 1000)
+	delivered := make(chan string, 1000)
 	d := newDispatcher(40, time.Minute, time.Now, &counters{}, func(*delivery) Reply {
 		<-time.After(10 * time.Millisecond)
 		return Reply{OK: true, Took: 10 * time.Millisecond}
@@ -33,32 +33,32 @@ func bursts(t *testing.T, end func(*dispatcher)) {
 		var list []*delivery
 		for i := range n {
 			v := &delivery{sub: Subscription{Callback: fmt.Sprintf("http://host%d.test/", i)}}
-			v.finish = func(v *delivery, _ Reply) { told <- v.sub.Callback }
+			v.finish = func(v *delivery, _ Reply) { delivered <- v.sub.Callback }
 			list = append(list, v)
 		}
 		d.submit(list)
 		for range n {
-			<-told
+			<-delivered
 		}
 		synctest.Wait()
 	}
 	state := func() (workers, resting int) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		return d.workers, len(d.resting)
+		return d.workers, len(d.idle)
 	}
 	burst(30)
 	first, resting := state()
 	if first != 0 || resting != 30 {
 		t.Errorf("after a burst of 30, %d work and %d rest; want all to rest", first, resting)
 	}
-	<-time.After(restFor / 2)
+	<-time.After(idleWorkerTTL / 2)
 	burst(100)
 	if workers, resting := state(); workers != 0 || resting != 40 {
 		t.Errorf("after a burst of 100, %d work and %d rest; want 40 to rest, as many as may work", workers, resting)
 	}
 	for range 4 { // none of the rest is used
-		<-time.After(restFor / 2)
+		<-time.After(idleWorkerTTL / 2)
 		burst(5)
 	}
 	if workers, resting := state(); workers != 0 || resting != 5 {
@@ -69,5 +69,5 @@ func bursts(t *testing.T, end func(*dispatcher)) {
 	if workers, resting := state(); workers != 0 || resting != 0 {
 		t.Errorf("at the end %d work and %d rest", workers, resting)
 	}
-	close(told)
+	close(delivered)
 }

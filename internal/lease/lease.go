@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	look       = time.Minute           // a row that another process wrote and left is seen by then
-	least      = 20 * time.Millisecond // between two looks that nothing wakes
-	afterError = time.Second           // until a store that failed is asked again
-	giveBackIn = 30 * time.Second      // the longest time that giving back takes
+	pollEvery       = time.Minute           // a row that another process wrote and left is seen by then
+	minPoll         = 20 * time.Millisecond // between two looks that nothing wakes
+	afterError      = time.Second           // until a store that failed is asked again
+	giveBackTimeout = 30 * time.Second      // the longest time that giving back takes
 )
 
 // Loop claims rows that are due and has each worked on. Claim, Next, Do, AtOnce, For,
@@ -137,7 +137,7 @@ func (l *Loop[T]) start(ctx context.Context, rows []T, slots chan struct{}, grou
 	if len(back) == 0 || l.GiveBack == nil {
 		return
 	}
-	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackIn)
+	saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), giveBackTimeout)
 	defer cancel()
 	if err := l.GiveBack(saving, back); err != nil {
 		l.failed(saving, "give back ", err)
@@ -163,7 +163,7 @@ func (l *Loop[T]) wait(ctx context.Context, claimed int, err error) time.Duratio
 	}
 	idle := l.Idle
 	if idle <= 0 {
-		idle = look
+		idle = pollEvery
 	}
 	next, err := l.Next(ctx)
 	switch {
@@ -173,7 +173,7 @@ func (l *Loop[T]) wait(ctx context.Context, claimed int, err error) time.Duratio
 	case next.IsZero():
 		return idle
 	}
-	return min(max(next.Sub(l.Now()), least), idle)
+	return min(max(next.Sub(l.Now()), minPoll), idle)
 }
 
 func (l *Loop[T]) failed(ctx context.Context, doing string, err error) {

@@ -13,13 +13,13 @@ import (
 
 // rows is a store of rows that are due at times.
 type rows struct {
-	mu     sync.Mutex
-	due    map[string]time.Time // of rows that are not done
-	failed error
-	claims int
-	most   int // under way at once
-	open   int
-	said   []string // what the loop reported
+	mu      sync.Mutex
+	due     map[string]time.Time // of rows that are not done
+	failed  error
+	claims  int
+	maxOpen int // under way at once
+	open    int
+	reports []string // what the loop reported
 }
 
 func (r *rows) claim(_ context.Context, now, until time.Time, limit int, claim int64) (out []string, err error) {
@@ -55,7 +55,7 @@ func (r *rows) giveBack(_ context.Context, list []Back[string]) error {
 	defer r.mu.Unlock()
 	for _, b := range list {
 		r.due[b.Row] = b.At
-		r.said = append(r.said, "back "+b.Row)
+		r.reports = append(r.reports, "back "+b.Row)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (r *rows) begin(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.open += n
-	r.most = max(r.most, r.open)
+	r.maxOpen = max(r.maxOpen, r.open)
 }
 
 func (r *rows) done(name string) {
@@ -99,10 +99,12 @@ func (r *rows) loop() *Loop[string] {
 				r.done(name)
 			}
 		},
-		Failed: func(_ context.Context, doing string, err error) { r.said = append(r.said, doing+": "+err.Error()) },
+		Failed: func(_ context.Context, doing string, err error) {
+			r.reports = append(r.reports, doing+": "+err.Error())
+		},
 		Caught: func(row string, panicked any, stack []byte) {
 			if len(stack) > 0 {
-				r.said = append(r.said, row+" "+panicked.(string))
+				r.reports = append(r.reports, row+" "+panicked.(string))
 			}
 		},
 	}
@@ -139,8 +141,8 @@ func TestRowsAreWorkedOnWhenTheyAreDue(t *testing.T) {
 				t.Errorf("%d rows are left", n)
 			}
 		})
-		if r.most != 2 {
-			t.Errorf("%d rows were under way at once, want 2", r.most)
+		if r.maxOpen != 2 {
+			t.Errorf("%d rows were under way at once, want 2", r.maxOpen)
 		}
 	})
 }
@@ -198,8 +200,8 @@ func TestAPanicEndsOneRowOnly(t *testing.T) {
 		r.set("bad", time.Now())
 		r.set("good", time.Now())
 		run(t, &r, l, func() { time.Sleep(2 * time.Second) })
-		if _, ok := r.due["good"]; ok || !slices.Equal(r.said, []string{"bad broke"}) {
-			t.Errorf("rows %v, reported %v", r.due, r.said)
+		if _, ok := r.due["good"]; ok || !slices.Equal(r.reports, []string{"bad broke"}) {
+			t.Errorf("rows %v, reported %v", r.due, r.reports)
 		}
 	})
 }
@@ -220,8 +222,8 @@ func TestAStoreThatFailsIsLeftAloneForAMoment(t *testing.T) {
 				t.Error("the row still waits when the store is back")
 			}
 		})
-		if r.claims > 14 || len(r.said) != 10 || r.said[0] != "claim rows: away" {
-			t.Errorf("%d claims, reported %v", r.claims, r.said)
+		if r.claims > 14 || len(r.reports) != 10 || r.reports[0] != "claim rows: away" {
+			t.Errorf("%d claims, reported %v", r.claims, r.reports)
 		}
 	})
 }
@@ -237,7 +239,7 @@ func TestNothingStaysClaimedWhenALoopEnds(t *testing.T) {
 			r.set(name, time.Now())
 		}
 		run(t, &r, l, func() { time.Sleep(2 * time.Second) })
-		if got := strings.Join(r.said, ", "); got != "back b, back c" {
+		if got := strings.Join(r.reports, ", "); got != "back b, back c" {
 			t.Errorf("given back: %s", got)
 		}
 		for name, at := range r.due {

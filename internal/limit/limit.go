@@ -40,7 +40,7 @@ func (l *Limiter) Take(key string, now time.Time) (wait time.Duration, ok bool) 
 
 // Owe takes a token even if there is none yet, which makes the next wait longer. The debt is
 // at most burst tokens.
-func (l *Limiter) AddPending(key string, now time.Time) { _, _ = l.takeUpTo(2*l.burst, key, now) }
+func (l *Limiter) Charge(key string, now time.Time) { _, _ = l.takeUpTo(2*l.burst, key, now) }
 
 // takeUpTo takes from a bucket of so many tokens; a debt is a level below zero.
 func (l *Limiter) takeUpTo(tokens float64, key string, now time.Time) (wait time.Duration, ok bool) {

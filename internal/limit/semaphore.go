@@ -4,14 +4,14 @@ import "sync"
 
 // Semaphore bounds the work in progress for each key. It is safe for concurrent use.
 type Semaphore struct {
-	most int
+	max int
 
 	mu  sync.Mutex
 	now map[string]int
 }
 
 // NewSemaphore makes a Semaphore that admits most at once for each key.
-func NewSemaphore(most int) *Semaphore { return &Semaphore{most: most, now: map[string]int{}} }
+func NewSemaphore(limit int) *Semaphore { return &Semaphore{max: limit, now: map[string]int{}} }
 
 // Acquire admits one more; the caller must call release at its end.
 func (c *Semaphore) Acquire(key string) (release func(), ok bool) { return c.AcquireN(key, 1) }
@@ -20,7 +20,7 @@ func (c *Semaphore) Acquire(key string) (release func(), ok bool) { return c.Acq
 func (c *Semaphore) AcquireN(key string, n int) (release func(), ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now := c.now[key]; now > 0 && now+n > c.most {
+	if now := c.now[key]; now > 0 && now+n > c.max {
 		return nil, false
 	}
 	c.now[key] += n

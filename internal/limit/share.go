@@ -32,17 +32,17 @@ type Spent struct {
 }
 
 const (
-	shareEvery = time.Second
-	sharePause = 100 * time.Millisecond // at least, between two
-	maxShare   = 2000                   // rows at a time
-	shareSlow  = 5 * time.Second        // after which the others are not waited for
-	shareSoon  = 8                      // the part of a burst, 1/8, after which it does not wait a second
-	minShare   = 64                     // what is less than 1/64 of a burst in 16 s is nobody's concern
-	shareSpan  = 16 * time.Second
-	shareDebt  = 16 // bursts, that are waited for at most, whatever the clocks of others say
-	sweepEvery = time.Minute
-	sharedKeep = 200_000 // rows, some 30 MB
-	sweepShare = 5000
+	shareEvery    = time.Second
+	sharePause    = 100 * time.Millisecond // at least, between two
+	shareBatch    = 2000                   // rows at a time
+	shareTimeout  = 5 * time.Second        // after which the others are not waited for
+	soonFraction  = 8                      // the part of a burst, 1/8, after which it does not wait a second
+	shareFraction = 64                     // what is less than 1/64 of a burst in 16 s is nobody's concern
+	shareSpan     = 16 * time.Second
+	maxDebt       = 16 // bursts, that are waited for at most, whatever the clocks of others say
+	sweepEvery    = time.Minute
+	maxRows       = 200_000 // rows, some 30 MB
+	sweepBatch    = 5000
 )
 
 // share is how a limiter shares its use with other nodes.
@@ -59,12 +59,12 @@ type reported struct {
 }
 
 // least is the smallest use that is reported, atOnce the use that is reported at once.
-func (l *Limiter) least() time.Duration {
-	return time.Duration(float64(time.Second) / l.rate * max(l.burst/minShare, 1))
+func (l *Limiter) minReported() time.Duration {
+	return time.Duration(float64(time.Second) / l.rate * max(l.burst/shareFraction, 1))
 }
 
-func (l *Limiter) atOnce() time.Duration {
-	return time.Duration(float64(time.Second) / l.rate * max(l.burst/shareSoon, 1))
+func (l *Limiter) reportAtOnce() time.Duration {
+	return time.Duration(float64(time.Second) / l.rate * max(l.burst/soonFraction, 1))
 }
 
 // spend counts a token that the other nodes do not know yet.
@@ -75,14 +75,14 @@ func (l *Limiter) spend(key string, step time.Duration) {
 	}
 	used += step
 	l.spent[key] = used
-	if used >= l.atOnce() && used-step < l.atOnce() {
+	if used >= l.reportAtOnce() && used-step < l.reportAtOnce() {
 		l.shared.soon()
 	}
 }
 
 // unreported takes the use that has to be reported, of at most so many keys.
-func (l *Limiter) unreported(now time.Time, most int) []Spent {
-	if l.shared == nil || l.rate <= 0 || most <= 0 {
+func (l *Limiter) unreported(now time.Time, limit int) []Spent {
+	if l.shared == nil || l.rate <= 0 || limit <= 0 {
 		return nil
 	}
 	l.mu.Lock()
@@ -91,10 +91,10 @@ func (l *Limiter) unreported(now time.Time, most int) []Spent {
 	var list []Spent
 	for key, used := range l.spent {
 		whole := used.Truncate(time.Millisecond)
-		if used < l.least() || whole == 0 {
+		if used < l.minReported() || whole == 0 {
 			continue
 		}
-		if len(list) == most {
+		if len(list) == limit {
 			break
 		}
 		sum := sha256.Sum256([]byte(key))
@@ -116,11 +116,11 @@ func (l *Limiter) unreported(now time.Time, most int) []Spent {
 func (l *Limiter) adopt(full []time.Time, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	most := now.Add(time.Duration(float64(time.Second) / l.rate * l.burst * shareDebt))
+	limit := now.Add(time.Duration(float64(time.Second) / l.rate * l.burst * maxDebt))
 	for i, t := range l.shared.reported {
 		at := full[i].Add(l.spent[t.key])
-		if at.After(most) {
-			at = most
+		if at.After(limit) {
+			at = limit
 		}
 		tat, known := l.tat[t.key]
 		if at.After(tat) && (known || len(l.tat) < l.keys) {
@@ -174,13 +174,13 @@ func (e *Exchange) round(ctx context.Context) {
 	var list []Spent
 	counts := make([]int, len(e.all))
 	for i, l := range e.all {
-		some := l.unreported(now, maxShare-len(list))
+		some := l.unreported(now, shareBatch-len(list))
 		list, counts[i] = append(list, some...), len(some)
 	}
 	if len(list) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, shareSlow)
+	ctx, cancel := context.WithTimeout(ctx, shareTimeout)
 	defer cancel()
 	full, err := e.Store.Spend(ctx, list, now)
 	if err != nil {
@@ -199,11 +199,11 @@ func (e *Exchange) round(ctx context.Context) {
 
 func (e *Exchange) sweep(ctx context.Context, now time.Time) {
 	for {
-		n, err := e.Store.SweepAllowances(ctx, now, sharedKeep, sweepShare)
+		n, err := e.Store.SweepAllowances(ctx, now, maxRows, sweepBatch)
 		if err != nil && ctx.Err() == nil {
 			e.Log.Warn("sweep what nodes used of their rates", "err", err)
 		}
-		if err != nil || n < sweepShare {
+		if err != nil || n < sweepBatch {
 			return
 		}
 	}

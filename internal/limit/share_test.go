@@ -60,13 +60,13 @@ func nodesOn(t *testing.T, n int, l *ledger, now *time.Time, rate float64) []nod
 
 // bucket is the rule that all nodes together are held to.
 type bucket struct {
-	level, rate, burst, most float64
-	at                       time.Time
+	level, rate, burst, max float64
+	at                      time.Time
 }
 
 func (b *bucket) take(now time.Time) {
 	b.level = max(b.level-now.Sub(b.at).Seconds()*b.rate, 0) + 1
-	b.at, b.most = now, max(b.most, b.level)
+	b.at, b.max = now, max(b.max, b.level)
 }
 
 // TestAllNodesTogetherKeepARate has requests come at random at nodes that share, and holds
@@ -119,10 +119,10 @@ func TestAllNodesTogetherKeepARate(t *testing.T) {
 				}
 			}
 		}
-		slack := math.Ceil(max(all.burst/shareSoon, 1)) * float64(n-1)
-		unheard := max(all.burst/minShare, 1) * float64(n) // a node keeps so much to itself in 16 s
-		if limit := all.burst + slack + unheard + 1; all.most > limit {
-			t.Errorf("seed %d: %d nodes at %v a second let through up to %.1f at once, more than %.1f", seed, n, rate, all.most, limit)
+		slack := math.Ceil(max(all.burst/soonFraction, 1)) * float64(n-1)
+		unheard := max(all.burst/shareFraction, 1) * float64(n) // a node keeps so much to itself in 16 s
+		if limit := all.burst + slack + unheard + 1; all.max > limit {
+			t.Errorf("seed %d: %d nodes at %v a second let through up to %.1f at once, more than %.1f", seed, n, rate, all.max, limit)
 		}
 		if through == 0 || asked == through && seed%7 == 0 {
 			t.Logf("seed %d: %d of %d", seed, through, asked)
@@ -162,7 +162,7 @@ func TestAFloodAtManyNodesGetsOneAllowance(t *testing.T) {
 		l := &ledger{full: map[Spent]time.Time{}}
 		got := flood(t, nodesOn(t, n, l, &now, rate), &now, "a", time.Minute)
 		fair := 10*rate + 60*rate
-		if most := fair + (n-1)*10*rate/shareSoon + rate; got > most || got < fair*95/100 {
+		if limit := fair + (n-1)*10*rate/soonFraction + rate; got > limit || got < fair*95/100 {
 			t.Errorf("%d nodes let through %d in a minute; one alone would %d", n, got, fair)
 		}
 		if l.rows > 400*n {
@@ -223,7 +223,7 @@ func TestAClockFarAheadElsewhereStopsNobodyForLong(t *testing.T) {
 		h.Take("a", now)
 	}
 	h.round(t.Context())
-	if wait, ok := h.Take("a", now); ok || wait > shareDebt*10*time.Second {
+	if wait, ok := h.Take("a", now); ok || wait > maxDebt*10*time.Second {
 		t.Errorf("a wait of %v", wait)
 	}
 }

@@ -37,7 +37,7 @@ type Notifier struct {
 	Now     func() time.Time
 	Log     *slog.Logger
 
-	told viewsTold
+	notifiedViews notifiedViews
 }
 
 // Hub takes pings; *hub.Hub is one.
@@ -55,7 +55,7 @@ type Store interface {
 
 // Readers hear of changes; *river.River is one.
 type Readers interface {
-	ReceivePushAny(ctx context.Context, urls []string, door string) (known bool, err error)
+	ReceivePushAny(ctx context.Context, urls []string, via string) (known bool, err error)
 }
 
 // Sources knows what people read here; every river.Store is one.
@@ -107,7 +107,7 @@ func (n *Notifier) Saved(ctx context.Context, f author.Feed) error {
 			n.Log.Warn("tell of a saved feed", "url", u, "err", err)
 		}
 	}
-	return errors.Join(later, n.views(ctx, f.User))
+	return errors.Join(later, n.notifyViews(ctx, f.User))
 }
 
 // Followed are the addresses of a user's public feed that somebody follows. Its own
@@ -161,9 +161,9 @@ func (n *Notifier) Disabled(ctx context.Context, user string, disabled bool) {
 	defer cancel()
 	if !disabled {
 		_, err := n.Readers.ReceivePushAny(ctx, n.Addresses(user), "save")
-		n.note(ctx, "tell readers of "+user, err)
+		n.logError(ctx, "tell readers of "+user, err)
 	}
-	n.note(ctx, "tell of what everyone writes", n.views(ctx, user))
+	n.logError(ctx, "tell of what everyone writes", n.notifyViews(ctx, user))
 }
 
 // Subscribers are the live subscriptions to a user's public feed.
@@ -196,17 +196,17 @@ func (n *Notifier) Subscribers(ctx context.Context, user string) ([]audience.Sub
 }
 
 // Events is what the log says of a public feed that was saved.
-func (n *Notifier) Events(f author.Feed, door string) []event.Event {
+func (n *Notifier) Events(f author.Feed, via string) []event.Event {
 	topic := n.Addresses(f.User)[0]
 	e := event.Event{
-		Kind: event.KindSave, TopicID: hub.TopicID(topic), Topic: topic, OK: true, Via: door,
+		Kind: event.KindSave, TopicID: hub.TopicID(topic), Topic: topic, OK: true, Via: via,
 		Text: fmt.Sprintf("%s saved version %d of the feed, %d bytes with %d items.", f.User, f.Version, f.Size, f.Items),
 	}
 	n.Stamp(n.Now(), &e)
 	return []event.Event{e}
 }
 
-func (n *Notifier) note(ctx context.Context, what string, err error) {
+func (n *Notifier) logError(ctx context.Context, what string, err error) {
 	if err != nil && ctx.Err() == nil {
 		n.Log.Warn(what, "err", err)
 	}

@@ -15,27 +15,27 @@ import (
 // viewsTold remembers, by address, up to which change those who follow a feed of a category or of
 // everyone were told. It only saves looks: who is told once too often is told nothing, because the
 // document is the same, and after a start everything is looked at once.
-type viewsTold struct {
-	mu    sync.Mutex
-	stamp map[string]int64
+type notifiedViews struct {
+	mu     sync.Mutex
+	stamps map[string]int64
 }
 
 // mostViews is how many are remembered; beyond it all are forgotten.
 const maxViews = 100_000
 
-func (t *viewsTold) upTo(url string) int64 {
+func (t *notifiedViews) upTo(url string) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.stamp[url]
+	return t.stamps[url]
 }
 
-func (t *viewsTold) set(url string, stamp int64) {
+func (t *notifiedViews) set(url string, stamp int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.stamp == nil || len(t.stamp) > maxViews {
-		t.stamp = map[string]int64{}
+	if t.stamps == nil || len(t.stamps) > maxViews {
+		t.stamps = map[string]int64{}
 	}
-	t.stamp[url] = max(t.stamp[url], stamp)
+	t.stamps[url] = max(t.stamps[url], stamp)
 }
 
 // views has those told who follow feeds that are made of the same posts as the public
@@ -45,25 +45,25 @@ func (t *viewsTold) set(url string, stamp int64) {
 // the process died, leads here again, whatever its change was.
 //
 // spec:cloudburst#views-told
-func (n *Notifier) views(ctx context.Context, user string) error {
+func (n *Notifier) notifyViews(ctx context.Context, user string) error {
 	var later error
 	for _, origin := range n.Names.All() {
 		for _, base := range []string{author.View{User: user}.Base() + "category/", author.View{}.Base()} {
-			later = errors.Join(later, n.under(ctx, origin+base))
+			later = errors.Join(later, n.notifyViewsUnder(ctx, origin+base))
 		}
 	}
 	return later
 }
 
 // under is views for the addresses with a beginning.
-func (n *Notifier) under(ctx context.Context, prefix string) error {
-	followed, err := allOf(func(after string) ([]string, error) {
+func (n *Notifier) notifyViewsUnder(ctx context.Context, prefix string) error {
+	followed, err := readAll(func(after string) ([]string, error) {
 		return n.Store.FollowedUnder(ctx, prefix, after, n.Now(), 1000)
 	})
 	if err != nil {
 		return err
 	}
-	read, err := allOf(func(after string) ([]string, error) { return n.Sources.SourcesUnder(ctx, prefix, after, 1000) })
+	read, err := readAll(func(after string) ([]string, error) { return n.Sources.SourcesUnder(ctx, prefix, after, 1000) })
 	if err != nil {
 		return err
 	}
@@ -73,13 +73,13 @@ func (n *Notifier) under(ctx context.Context, prefix string) error {
 	for _, u := range slices.Compact(all) { // one that cannot be told now keeps none of the others waiting
 		_, topic := slices.BinarySearch(followed, u)
 		_, source := slices.BinarySearch(read, u)
-		later = errors.Join(later, n.view(ctx, u, topic, source))
+		later = errors.Join(later, n.notifyView(ctx, u, topic, source))
 	}
 	return later
 }
 
 // view has the subscribers and the readers of a view told, if it has changed.
-func (n *Notifier) view(ctx context.Context, address string, followed, read bool) error {
+func (n *Notifier) notifyView(ctx context.Context, address string, followed, read bool) error {
 	u, own := n.Names.Path(address)
 	if !own {
 		return nil
@@ -89,7 +89,7 @@ func (n *Notifier) view(ctx context.Context, address string, followed, read bool
 		return nil
 	}
 	stamp, err := n.Posts.Stamp(ctx, v.User, v.Category)
-	if err != nil || stamp == n.told.upTo(address) {
+	if err != nil || stamp == n.notifiedViews.upTo(address) {
 		return err
 	}
 	if read {
@@ -98,7 +98,7 @@ func (n *Notifier) view(ctx context.Context, address string, followed, read bool
 		}
 	}
 	if followed {
-		if followed, err = n.since(ctx, address, time.UnixMicro(stamp)); err != nil {
+		if followed, err = n.followedSince(ctx, address, time.UnixMicro(stamp)); err != nil {
 			return err
 		}
 	}
@@ -110,13 +110,13 @@ func (n *Notifier) view(ctx context.Context, address string, followed, read bool
 			n.Log.Warn("tell of a feed of posts", "url", address, "err", err)
 		}
 	}
-	n.told.set(address, stamp)
+	n.notifiedViews.set(address, stamp)
 	return nil
 }
 
 // since reports whether anybody followed a topic when it changed last. The hub takes a topic
 // that it checks for the first time for a changed one, because it cannot know; of these we do.
-func (n *Notifier) since(ctx context.Context, address string, changed time.Time) (bool, error) {
+func (n *Notifier) followedSince(ctx context.Context, address string, changed time.Time) (bool, error) {
 	id := hub.TopicID(address)
 	t, err := n.Store.Topic(ctx, id)
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
@@ -125,18 +125,18 @@ func (n *Notifier) since(ctx context.Context, address string, changed time.Time)
 	if err != nil || t.Hash != nil {
 		return true, nil
 	}
-	const most = 100
-	list, err := n.Store.Subscriptions(ctx, hub.SubscriptionQuery{TopicID: id, Limit: most})
+	const limit = 100
+	list, err := n.Store.Subscriptions(ctx, hub.SubscriptionQuery{TopicID: id, Limit: limit})
 	if err != nil {
 		return false, err
 	}
-	return len(list) == most || slices.ContainsFunc(list, func(s hub.SubscriptionInfo) bool {
+	return len(list) == limit || slices.ContainsFunc(list, func(s hub.SubscriptionInfo) bool {
 		return !s.CreatedAt.After(changed)
 	}), nil
 }
 
 // allOf reads a list to its end.
-func allOf(page func(after string) ([]string, error)) (all []string, err error) {
+func readAll(page func(after string) ([]string, error)) (all []string, err error) {
 	for after := ""; ; {
 		list, err := page(after)
 		if err != nil {

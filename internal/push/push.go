@@ -20,16 +20,16 @@ import (
 // Join joins the river with the hubs: those elsewhere, which are asked to tell of the
 // feeds that it reads, and the one of this program. Nothing of it may run yet.
 func Join(r *river.River, e *upstream.Engine, h *hub.Hub) {
-	r.Push = &readerPush{engine: e, own: e.Options.Own, since: e.Now()}
-	e.Signal, e.Options.Known = takeSignal(r, h), known(r)
+	r.Push = &readerPush{engine: e, isOwn: e.Options.Own, since: e.Now()}
+	e.Signal, e.Options.Known = receiveSignal(r, h), knownHubs(r)
 	h.OnPing = r.ReceivePushAny
 }
 
 // readerNews is what is told to those who read feeds here; *river.River is one.
-type readerNews interface {
-	ReceivePush(ctx context.Context, url, door string) (known bool, err error)
-	Deliver(ctx context.Context, url, door string, body []byte, header http.Header) (known bool, err error)
-	Known(ctx context.Context, feed string) (topic string, doors []river.PushEndpoint, ok bool, err error)
+type aggregator interface {
+	ReceivePush(ctx context.Context, url, endpoint string) (known bool, err error)
+	Deliver(ctx context.Context, url, endpoint string, body []byte, header http.Header) (known bool, err error)
+	Known(ctx context.Context, feed string) (topic string, endpoints []river.PushEndpoint, ok bool, err error)
 }
 
 // pinger takes news for the subscribers of this hub; *hub.Hub is one.
@@ -44,7 +44,7 @@ type pinger interface {
 //
 // spec:cloudburst#hops
 // spec:cloudburst#follow-forwards
-func takeSignal(readers readerNews, h pinger) func(ctx context.Context, s upstream.Signal) error {
+func receiveSignal(readers aggregator, h pinger) func(ctx context.Context, s upstream.Signal) error {
 	return func(ctx context.Context, s upstream.Signal) error {
 		read := readers != nil && slices.Contains(s.For, upstream.Reader)
 		if read {
@@ -71,15 +71,15 @@ func takeSignal(readers readerNews, h pinger) func(ctx context.Context, s upstre
 
 // known is what the readers' part of this program knows of a feed's hubs, in the words
 // of those who follow them.
-func known(readers readerNews) func(ctx context.Context, feed string) (upstream.Found, bool, error) {
+func knownHubs(readers aggregator) func(ctx context.Context, feed string) (upstream.Found, bool, error) {
 	return func(ctx context.Context, feed string) (upstream.Found, bool, error) {
-		topic, doors, ok, err := readers.Known(ctx, feed)
+		topic, endpoints, ok, err := readers.Known(ctx, feed)
 		if err != nil || !ok {
 			return upstream.Found{}, false, err
 		}
 		found := upstream.Found{Topic: topic}
-		for _, d := range doors {
-			found.Endpoints = append(found.Endpoints, upstream.Endpoint(d))
+		for _, e := range endpoints {
+			found.Endpoints = append(found.Endpoints, upstream.Endpoint(e))
 		}
 		return found, true, nil
 	}
@@ -90,26 +90,26 @@ func known(readers readerNews) func(ctx context.Context, feed string) (upstream.
 // named by hand stays until he ends it.
 type readerPush struct {
 	engine *upstream.Engine
-	own    func(hub string) bool // reports a door of this very server
+	isOwn  func(hub string) bool // reports a door of this very server
 	since  time.Time             // when this program began to hear what its own hub is told
 }
 
 // Follow is river.Push.Follow.
-func (p *readerPush) Follow(ctx context.Context, feed, topic string, doors []river.PushEndpoint) error {
+func (p *readerPush) Follow(ctx context.Context, feed, topic string, endpoints []river.PushEndpoint) error {
 	have, err := p.engine.Of(ctx, feed)
 	if err != nil {
 		return err
 	}
-	wanted := p.choose(have, doors)
+	wanted := p.choose(have, endpoints)
 	var errs []error
-	for _, d := range wanted {
-		_, err := p.engine.Add(ctx, upstream.Request{Feed: feed, For: upstream.Reader, Endpoint: &d, Topic: topic})
-		if troubleOfOurs(err) { // a door that is none is passed over
+	for _, e := range wanted {
+		_, err := p.engine.Add(ctx, upstream.Request{Feed: feed, For: upstream.Reader, Endpoint: &e, Topic: topic})
+		if isInternal(err) { // a door that is none is passed over
 			errs = append(errs, err)
 		}
 	}
 	for _, f := range have {
-		named := slices.ContainsFunc(wanted, func(d upstream.Endpoint) bool { return d.Protocol == f.Protocol })
+		named := slices.ContainsFunc(wanted, func(e upstream.Endpoint) bool { return e.Protocol == f.Protocol })
 		if !named && !f.Named && slices.Contains(f.For, upstream.Reader) {
 			errs = append(errs, p.remove(ctx, feed, f.Protocol))
 		}
@@ -118,27 +118,27 @@ func (p *readerPush) Follow(ctx context.Context, feed, topic string, doors []riv
 }
 
 // choose takes one door for each protocol: the one that is asked already, else the first.
-func (p *readerPush) choose(have []upstream.Follow, doors []river.PushEndpoint) []upstream.Endpoint {
+func (p *readerPush) choose(have []upstream.Follow, endpoints []river.PushEndpoint) []upstream.Endpoint {
 	var list []upstream.Endpoint
-	for _, d := range doors {
-		door, err := p.engine.Complete(upstream.Endpoint(d))
-		if err != nil || p.own(door.Hub) {
+	for _, e := range endpoints {
+		endpoint, err := p.engine.Complete(upstream.Endpoint(e))
+		if err != nil || p.isOwn(endpoint.Hub) {
 			continue
 		}
-		asked := slices.ContainsFunc(have, func(f upstream.Follow) bool { return isDoor(f, door) })
-		i := slices.IndexFunc(list, func(o upstream.Endpoint) bool { return o.Protocol == door.Protocol })
+		subscribed := slices.ContainsFunc(have, func(f upstream.Follow) bool { return isSameEndpoint(f, endpoint) })
+		i := slices.IndexFunc(list, func(o upstream.Endpoint) bool { return o.Protocol == endpoint.Protocol })
 		switch {
 		case i < 0:
-			list = append(list, door)
-		case asked:
-			list[i] = door
+			list = append(list, endpoint)
+		case subscribed:
+			list[i] = endpoint
 		}
 	}
 	return list
 }
 
-func isDoor(f upstream.Follow, d upstream.Endpoint) bool {
-	return f.Protocol == d.Protocol && f.Hub == d.Hub && f.State != upstream.Ending
+func isSameEndpoint(f upstream.Follow, e upstream.Endpoint) bool {
+	return f.Protocol == e.Protocol && f.Hub == e.Hub && f.State != upstream.Ending
 }
 
 // Leave is river.Push.Leave.
@@ -156,7 +156,7 @@ func (p *readerPush) remove(ctx context.Context, feed, protocol string) error {
 const pushSpare = "spare"
 
 // State is river.Push.State. A door that has to be asked for yet has none.
-func (p *readerPush) State(ctx context.Context, feed string, doors []river.PushEndpoint) ([]river.PushState, error) {
+func (p *readerPush) State(ctx context.Context, feed string, endpoints []river.PushEndpoint) ([]river.PushState, error) {
 	have, err := p.engine.Of(ctx, feed)
 	if err != nil {
 		return nil, err
@@ -166,18 +166,18 @@ func (p *readerPush) State(ctx context.Context, feed string, doors []river.PushE
 	})
 	var list []river.PushState
 	shown := make([]bool, len(have))
-	for _, d := range doors {
-		door, err := p.engine.Complete(upstream.Endpoint(d))
-		if err == nil && p.own(door.Hub) {
-			list = append(list, river.PushState{PushEndpoint: d, Own: true, State: upstream.Active, Since: p.since})
+	for _, e := range endpoints {
+		endpoint, err := p.engine.Complete(upstream.Endpoint(e))
+		if err == nil && p.isOwn(endpoint.Hub) {
+			list = append(list, river.PushState{PushEndpoint: e, Own: true, State: upstream.Active, Since: p.since})
 			continue
 		}
-		i := slices.IndexFunc(have, func(f upstream.Follow) bool { return f.Protocol == d.Protocol })
+		i := slices.IndexFunc(have, func(f upstream.Follow) bool { return f.Protocol == e.Protocol })
 		switch {
-		case i >= 0 && have[i].Hub == door.Hub:
-			list, shown[i] = append(list, pushState(have[i], d)), true
+		case i >= 0 && have[i].Hub == endpoint.Hub:
+			list, shown[i] = append(list, pushState(have[i], e)), true
 		case i >= 0:
-			list = append(list, river.PushState{PushEndpoint: d, State: pushSpare})
+			list = append(list, river.PushState{PushEndpoint: e, State: pushSpare})
 		}
 	}
 	for i, f := range have { // of hubs that the feed does not name, or names no more
@@ -188,8 +188,8 @@ func (p *readerPush) State(ctx context.Context, feed string, doors []river.PushE
 	return list, nil
 }
 
-func pushState(f upstream.Follow, d river.PushEndpoint) river.PushState {
-	s := river.PushState{PushEndpoint: d, State: f.State, PushedAt: f.ReceivedAt, Rejected: f.Rejected, LastError: f.LastError}
+func pushState(f upstream.Follow, e river.PushEndpoint) river.PushState {
+	s := river.PushState{PushEndpoint: e, State: f.State, PushedAt: f.ReceivedAt, Rejected: f.Rejected, LastError: f.LastError}
 	if f.State == upstream.Active {
 		s.Since, s.Until = f.SinceAt, f.ExpiresAt
 	}
@@ -197,7 +197,7 @@ func pushState(f upstream.Follow, d river.PushEndpoint) river.PushState {
 }
 
 // troubleOfOurs reports an error after which the same may go well.
-func troubleOfOurs(err error) bool {
+func isInternal(err error) bool {
 	if err == nil {
 		return false
 	}

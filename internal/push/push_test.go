@@ -43,9 +43,9 @@ func TestReadersHearOfChangesByEveryProtocol(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inPush(t, c.named, func(t *testing.T, p *pushed) {
+			withHarness(t, c.named, func(t *testing.T, p *harness) {
 				p.follow(c.door)
-				p.pass(5 * time.Second)
+				p.advance(5 * time.Second)
 				s := p.state()
 				if s.State != upstream.Active || s.Since.IsZero() || s.PushEndpoint != c.door || s.LastError != "" {
 					t.Fatalf("it is %+v", s)
@@ -59,23 +59,23 @@ func TestReadersHearOfChangesByEveryProtocol(t *testing.T) {
 				if !strings.HasPrefix(callback, "websub") && !p.challenged() {
 					first = []string{c.news + " " + pushFeed}
 				}
-				if heard, _ := p.said(); !slices.Equal(heard, first) {
-					t.Errorf("from the registration the river hears %q, want %q", heard, first)
+				if received, _ := p.takeReceived(); !slices.Equal(received, first) {
+					t.Errorf("from the registration the river hears %q, want %q", received, first)
 				}
 				p.change("two")
-				if heard, docs := p.said(); !slices.Equal(heard, []string{c.news + " " + pushFeed}) || len(docs) != 0 {
-					t.Errorf("the river hears %q, and gets %q", heard, docs)
+				if received, documents := p.takeReceived(); !slices.Equal(received, []string{c.news + " " + pushFeed}) || len(documents) != 0 {
+					t.Errorf("the river hears %q, and gets %q", received, documents)
 				}
 				p.follow(c.door) // nothing is new
-				p.pass(time.Minute)
+				p.advance(time.Minute)
 				if err := p.push.Leave(t.Context(), pushFeed); err != nil {
 					t.Fatal(err)
 				}
-				p.pass(time.Minute)
+				p.advance(time.Minute)
 				p.change("three")
 				p.change("four")
-				if heard, _ := p.said(); len(heard) != 0 {
-					t.Errorf("afterwards the river hears %q", heard)
+				if received, _ := p.takeReceived(); len(received) != 0 {
+					t.Errorf("afterwards the river hears %q", received)
 				}
 				if got := p.callbacks(); len(got) != 0 && (c.news != upstream.ViaRSSCloud || strings.HasSuffix(c.door.Hub, "pleaseNotify")) {
 					t.Errorf("afterwards the hub tells %v", got)
@@ -96,15 +96,15 @@ func TestReadersHearOfChangesByEveryProtocol(t *testing.T) {
 func TestARegistrationHoldsForDays(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inPush(t, true, func(t *testing.T, p *pushed) {
+	withHarness(t, true, func(t *testing.T, p *harness) {
 		p.follow(river.PushEndpoint{Protocol: upstream.RSSCloud, Hub: "http://" + pushHub + "/rsscloud/pleaseNotify", Wire: "http-post"})
-		p.pass(5 * time.Second)
+		p.advance(5 * time.Second)
 		since := p.state().Since
 		for day := range 3 {
-			p.pass(24 * time.Hour)
+			p.advance(24 * time.Hour)
 			p.change(fmt.Sprint("day ", day))
-			if heard, _ := p.said(); len(heard) != 1 {
-				t.Errorf("on day %d the river hears %q", day, heard)
+			if received, _ := p.takeReceived(); len(received) != 1 {
+				t.Errorf("on day %d the river hears %q", day, received)
 			}
 		}
 		if s := p.state(); !s.Since.Equal(since) || !s.Until.After(time.Now()) || s.PushedAt.IsZero() {
@@ -112,7 +112,7 @@ func TestARegistrationHoldsForDays(t *testing.T) {
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		asked := len(slices.DeleteFunc(slices.Clone(p.posts), func(s string) bool { return s != "GET /notify/rsscloud" }))
+		asked := len(slices.DeleteFunc(slices.Clone(p.requests), func(s string) bool { return s != "GET /notify/rsscloud" }))
 		if asked != 3 && asked != 4 {
 			t.Errorf("in three days it was challenged %d times", asked)
 		}
@@ -121,17 +121,17 @@ func TestARegistrationHoldsForDays(t *testing.T) {
 
 func TestSignedContentGoesToTheRiverAsItCame(t *testing.T) {
 	t.Parallel()
-	inPush(t, true, func(t *testing.T, p *pushed) {
+	withHarness(t, true, func(t *testing.T, p *harness) {
 		p.follow(river.PushEndpoint{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"})
-		p.pass(5 * time.Second)
+		p.advance(5 * time.Second)
 		p.change("two")
-		heard, docs := p.said()
-		if len(heard) != 0 || len(docs) != 1 {
-			t.Fatalf("the river hears %q, and gets %q", heard, docs)
+		received, documents := p.takeReceived()
+		if len(received) != 0 || len(documents) != 1 {
+			t.Fatalf("the river hears %q, and gets %q", received, documents)
 		}
 		for _, want := range []string{upstream.ViaWebSub + "\n" + pushFeed + "\napplication/rss+xml\n", "<" + pushFeed + `>; rel="self"`, "<item><title>two</title></item>"} {
-			if !strings.Contains(docs[0], want) {
-				t.Errorf("it gets %q, without %q", docs[0], want)
+			if !strings.Contains(documents[0], want) {
+				t.Errorf("it gets %q, without %q", documents[0], want)
 			}
 		}
 		if p.reads["hub"] == 0 || len(p.reads) != 1 {
@@ -142,9 +142,9 @@ func TestSignedContentGoesToTheRiverAsItCame(t *testing.T) {
 
 func TestContentIsTakenFromTheHubAndNobodyElse(t *testing.T) {
 	t.Parallel()
-	inPush(t, true, func(t *testing.T, p *pushed) {
+	withHarness(t, true, func(t *testing.T, p *harness) {
 		p.follow(river.PushEndpoint{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"})
-		p.pass(5 * time.Second)
+		p.advance(5 * time.Second)
 		f, err := p.engine.Get(t.Context(), pushFeed, upstream.WebSub)
 		if err != nil || f.Secret == "" {
 			t.Fatalf("%+v, %v", f, err)
@@ -180,22 +180,22 @@ func TestContentIsTakenFromTheHubAndNobodyElse(t *testing.T) {
 				t.Errorf("a signature that is %s is answered %d", what, got)
 			}
 		}
-		if heard, docs := p.said(); len(heard)+len(docs) != 0 {
-			t.Errorf("the river hears %q, and gets %q", heard, docs)
+		if received, documents := p.takeReceived(); len(received)+len(documents) != 0 {
+			t.Errorf("the river hears %q, and gets %q", received, documents)
 		}
-		p.pass(2 * time.Minute)
+		p.advance(2 * time.Minute)
 		send(f.Token, "", "<rss/>")
 		if s := p.state(); s.Rejected != 5 || s.State != upstream.Active {
 			t.Errorf("it is %+v", s)
 		}
 		p.mu.Lock()
-		p.failed = fault.New(fault.Unavailable, "The database is away.")
+		p.aggregatorError = fault.New(fault.Unavailable, "The database is away.")
 		p.mu.Unlock()
 		if got := send(f.Token, sign(f.Secret, "<rss/>"), "<rss/>"); got != http.StatusServiceUnavailable {
 			t.Errorf("what cannot be kept is answered %d", got)
 		}
 		p.mu.Lock()
-		p.failed = nil
+		p.aggregatorError = nil
 		p.mu.Unlock()
 		if got := send(f.Token, sign(f.Secret, "<rss/>"), "<rss/>"); got < 200 || got > 299 {
 			t.Errorf("what is signed is answered %d", got)
@@ -203,8 +203,8 @@ func TestContentIsTakenFromTheHubAndNobodyElse(t *testing.T) {
 		if got := send(f.Token, sign(f.Secret, ""), ""); got < 200 || got > 299 {
 			t.Errorf("news without content is answered %d", got)
 		}
-		if heard, docs := p.said(); len(heard) != 1 || len(docs) != 1 {
-			t.Errorf("the river hears %q, and gets %q", heard, docs)
+		if received, documents := p.takeReceived(); len(received) != 1 || len(documents) != 1 {
+			t.Errorf("the river hears %q, and gets %q", received, documents)
 		}
 		if got := send("nobody", "", "<rss/>"); got != http.StatusGone {
 			t.Errorf("an address of nobody's is answered %d", got)
@@ -215,13 +215,13 @@ func TestContentIsTakenFromTheHubAndNobodyElse(t *testing.T) {
 func TestAllDoorsAreAskedButOurOwn(t *testing.T) {
 	t.Parallel()
 	const at = "http://" + pushHub
-	inPush(t, true, func(t *testing.T, p *pushed) {
+	withHarness(t, true, func(t *testing.T, p *harness) {
 		web, second := river.PushEndpoint{Protocol: upstream.WebSub, Hub: at + "/websub"}, river.PushEndpoint{Protocol: upstream.WebSub, Hub: "http://second.test/hub"}
 		cloud := river.PushEndpoint{Protocol: upstream.RSSCloud, Hub: at + "/rsscloud/pleaseNotify", Wire: "http-post"}
 		own := river.PushEndpoint{Protocol: upstream.WebSub, Hub: p.public + "/websub"}
 		bad := river.PushEndpoint{Protocol: "smoke", Hub: "http://fire.test/"}
 		p.follow(own, web, second, cloud, bad)
-		p.pass(5 * time.Second)
+		p.advance(5 * time.Second)
 		list, err := p.push.State(t.Context(), pushFeed, []river.PushEndpoint{own, web, second, cloud, bad})
 		if err != nil {
 			t.Fatal(err)
@@ -238,18 +238,18 @@ func TestAllDoorsAreAskedButOurOwn(t *testing.T) {
 			t.Errorf("states:\n%s", strings.Join(got, ""))
 		}
 		p.change("two")
-		heard, _ := p.said()
-		slices.Sort(heard)
-		if !slices.Equal(heard, []string{upstream.ViaRSSCloud + " " + pushFeed, upstream.ViaWebSub + " " + pushFeed}) {
-			t.Errorf("the river hears %q", heard)
+		received, _ := p.takeReceived()
+		slices.Sort(received)
+		if !slices.Equal(received, []string{upstream.ViaRSSCloud + " " + pushFeed, upstream.ViaWebSub + " " + pushFeed}) {
+			t.Errorf("the river hears %q", received)
 		}
 		p.follow(second, web) // the one that tells is kept, the cloud is left
-		p.pass(time.Minute)
+		p.advance(time.Minute)
 		if got := p.callbacks(); len(got) != 1 || !strings.HasPrefix(got[0], "websub ") {
 			t.Errorf("the hub tells %v", got)
 		}
 		p.follow()
-		p.pass(time.Minute)
+		p.advance(time.Minute)
 		if got := p.callbacks(); len(got) != 0 {
 			t.Errorf("the hub tells %v", got)
 		}
@@ -258,17 +258,17 @@ func TestAllDoorsAreAskedButOurOwn(t *testing.T) {
 
 func TestWhatReadersAndSubscribersWantIsToldToBothOnce(t *testing.T) {
 	t.Parallel()
-	inPush(t, true, func(t *testing.T, p *pushed) {
-		door := river.PushEndpoint{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"}
-		p.follow(door)
-		d := upstream.Endpoint(door)
+	withHarness(t, true, func(t *testing.T, p *harness) {
+		endpoint := river.PushEndpoint{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"}
+		p.follow(endpoint)
+		d := upstream.Endpoint(endpoint)
 		if _, err := p.engine.Add(t.Context(), upstream.Request{Feed: pushFeed, For: upstream.Relay, Endpoint: &d, Topic: pushFeed}); err != nil {
 			t.Fatal(err)
 		}
-		p.pass(5 * time.Second)
+		p.advance(5 * time.Second)
 		p.change("two")
-		if _, docs := p.said(); len(docs) != 1 {
-			t.Errorf("the river gets %q", docs)
+		if _, documents := p.takeReceived(); len(documents) != 1 {
+			t.Errorf("the river gets %q", documents)
 		}
 		if len(p.pings) != 1 || p.pings[0].URL != pushFeed || !p.pings[0].ReaderNotified || p.pings[0].Hops != 1 {
 			t.Errorf("its hub is told %+v", p.pings)
@@ -277,8 +277,8 @@ func TestWhatReadersAndSubscribersWantIsToldToBothOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.change("three")
-		if heard, docs := p.said(); len(heard)+len(docs) != 0 {
-			t.Errorf("who left hears %q, and gets %q", heard, docs)
+		if received, documents := p.takeReceived(); len(received)+len(documents) != 0 {
+			t.Errorf("who left hears %q, and gets %q", received, documents)
 		}
 		if len(p.pings) != 2 || p.pings[1].ReaderNotified {
 			t.Errorf("its hub is told %+v", p.pings)
@@ -288,47 +288,47 @@ func TestWhatReadersAndSubscribersWantIsToldToBothOnce(t *testing.T) {
 
 func TestAHubThatWasNamedByHandStays(t *testing.T) {
 	t.Parallel()
-	inPush(t, true, func(t *testing.T, p *pushed) {
+	withHarness(t, true, func(t *testing.T, p *harness) {
 		p.mu.Lock()
-		p.doors = []river.PushEndpoint{}
+		p.endpoints = []river.PushEndpoint{}
 		p.mu.Unlock()
 		_, err := p.engine.Add(t.Context(), upstream.Request{Feed: pushFeed, Via: upstream.CNWS, Hub: "http://" + pushHub + "/cnws", For: upstream.Reader})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.pass(5 * time.Second)
+		p.advance(5 * time.Second)
 		p.follow(river.PushEndpoint{Protocol: upstream.CNWS, Hub: "http://elsewhere.test/"})
 		p.follow([]river.PushEndpoint{}...)
 		if s := p.state(); s.Hub != "http://"+pushHub+"/cnws" || s.State != upstream.Active {
 			t.Errorf("it is %+v", s)
 		}
-		p.said() // of the hub's test
+		p.takeReceived() // of the hub's test
 		p.change("two")
-		if heard, _ := p.said(); !slices.Equal(heard, []string{upstream.ViaCNWS + " " + pushFeed}) {
-			t.Errorf("the river hears %q", heard)
+		if received, _ := p.takeReceived(); !slices.Equal(received, []string{upstream.ViaCNWS + " " + pushFeed}) {
+			t.Errorf("the river hears %q", received)
 		}
 	})
 }
 
 func TestAFloodOfNewsIsRefusedBeforeReadersAreTold(t *testing.T) {
 	t.Parallel()
-	inPush(t, true, func(t *testing.T, p *pushed) {
+	withHarness(t, true, func(t *testing.T, p *harness) {
 		p.follow(river.PushEndpoint{Protocol: upstream.RSSCloud, Hub: "http://" + pushHub + "/rsscloud/pleaseNotify", Wire: "http-post"})
-		p.pass(5 * time.Second)
-		floods := func(err error) {
+		p.advance(5 * time.Second)
+		setAdmitError := func(err error) {
 			p.mu.Lock()
 			defer p.mu.Unlock()
-			p.flood = err
+			p.admitError = err
 		}
-		floods(fault.New(fault.TooMany, "Too many."))
+		setAdmitError(fault.New(fault.TooMany, "Too many."))
 		p.change("two")
-		if heard, docs := p.said(); len(heard)+len(docs) != 0 {
-			t.Errorf("the river hears %q, and gets %q", heard, docs)
+		if received, documents := p.takeReceived(); len(received)+len(documents) != 0 {
+			t.Errorf("the river hears %q, and gets %q", received, documents)
 		}
-		floods(nil)
-		p.pass(5 * time.Minute)
-		if heard, _ := p.said(); len(heard) != 1 {
-			t.Errorf("when there is room again it hears %q", heard)
+		setAdmitError(nil)
+		p.advance(5 * time.Minute)
+		if received, _ := p.takeReceived(); len(received) != 1 {
+			t.Errorf("when there is room again it hears %q", received)
 		}
 	})
 }

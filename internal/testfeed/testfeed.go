@@ -29,8 +29,8 @@ const (
 	items       = 8
 	title       = "Cloudburst test feed"
 	description = "A new item every 15 minutes, to test programs that want to be told of changes."
-	ticksKept   = 20                     // changes by hand that are kept
-	late        = 100 * time.Millisecond // after the quarter, for clocks that differ a little
+	maxTicks    = 20                     // changes by hand that are kept
+	notifyDelay = 100 * time.Millisecond // after the quarter, for clocks that differ a little
 )
 
 // Feed changes by itself every quarter of an hour, so that authors of aggregators have
@@ -61,24 +61,24 @@ type Hub interface {
 
 // Readers hear that a feed changed; *river.River is one.
 type Readers interface {
-	ReceivePush(ctx context.Context, url, door string) (known bool, err error)
+	ReceivePush(ctx context.Context, url, via string) (known bool, err error)
 }
 
 // tick is one change of the test feed.
 type tick struct {
-	at   time.Time
-	hand bool // somebody wanted it
+	at     time.Time
+	manual bool // somebody wanted it
 }
 
 func (t tick) id() string {
-	if t.hand {
+	if t.manual {
 		return t.at.Format("20060102T150405.000")
 	}
 	return t.at.Format("200601021504")
 }
 
 func (t tick) text() string {
-	if t.hand {
+	if t.manual {
 		return fmt.Sprintf("It is %s in Greenwich, and somebody wanted this feed to change now.", t.at.Format("15:04:05.000 on 2 January 2006"))
 	}
 	return fmt.Sprintf("It is %s in Greenwich: quarter %d of the day.", t.at.Format("15:04 on 2 January 2006"), t.at.Hour()*4+t.at.Minute()/15+1)
@@ -86,16 +86,16 @@ func (t tick) text() string {
 
 // changesAt are the changes that the feed tells of at now, the newest first: the
 // last quarters, and in between what was wanted since the oldest of them.
-func changesAt(now time.Time, byHand []time.Time) []tick {
+func changesAt(now time.Time, manual []time.Time) []tick {
 	quarter := now.UTC().Truncate(every)
 	var all []tick
 	for i := range items {
 		all = append(all, tick{at: quarter.Add(-time.Duration(i) * every)})
 	}
 	oldest := all[len(all)-1].at
-	for _, at := range byHand {
+	for _, at := range manual {
 		if at = at.UTC(); !at.Before(oldest) {
-			all = append(all, tick{at: at, hand: true})
+			all = append(all, tick{at: at, manual: true})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b tick) int { return b.at.Compare(a.at) })
@@ -105,8 +105,8 @@ func changesAt(now time.Time, byHand []time.Time) []tick {
 // document is the feed at now, with a <cloud> element, and when it changed.
 //
 // spec:rsscloud-2009#test-feed
-func document(public, cloud string, now time.Time, byHand []time.Time) (body []byte, newest tick) {
-	all := changesAt(now, byHand)
+func document(public, cloud string, now time.Time, manual []time.Time) (body []byte, newest tick) {
+	all := changesAt(now, manual)
 	newest = all[0]
 	changed := newest.at
 	var b bytes.Buffer
@@ -140,11 +140,11 @@ func document(public, cloud string, now time.Time, byHand []time.Time) (body []b
 // now is the test feed as every node has it at this moment.
 func (f *Feed) now(ctx context.Context, public string) (body []byte, newest tick, now time.Time, err error) {
 	now = f.Now()
-	byHand, err := f.Store.TestFeedTicks(ctx, now.Truncate(every).Add(-items*every))
+	manual, err := f.Store.TestFeedTicks(ctx, now.Truncate(every).Add(-items*every))
 	if err != nil {
 		return nil, tick{}, now, err
 	}
-	body, newest = document(public, f.Cloud(public).String(), now, byHand)
+	body, newest = document(public, f.Cloud(public).String(), now, manual)
 	return body, newest, now, nil
 }
 
@@ -155,7 +155,7 @@ func (f *Feed) Tick(ctx context.Context) (at time.Time, url string, err error) {
 	if !f.Names.Served() {
 		return at, "", fault.New(fault.Conflict, "No server runs, so nobody follows the test feed: it changes while the server runs.")
 	}
-	if at, err = f.Store.TickTestFeed(ctx, f.Now(), ticksKept); err != nil {
+	if at, err = f.Store.TickTestFeed(ctx, f.Now(), maxTicks); err != nil {
 		return at, "", err
 	}
 	f.notify(context.WithoutCancel(ctx))
@@ -165,14 +165,14 @@ func (f *Feed) Tick(ctx context.Context) (at time.Time, url string, err error) {
 // tagOf is the validator of the feed. Two changes in one second have two.
 //
 // spec:cloudburst#test-feed-validators
-func tagOf(body []byte) string {
+func etagOf(body []byte) string {
 	sum := sha256.Sum256(body)
 	return fmt.Sprintf(`"%x"`, sum[:12])
 }
 
 // settled is how old a change must be to have a date as validator: dates have
 // seconds, and until then the feed could change within the same one, by another clock.
-const settled = 2 * time.Second
+const dateAfter = 2 * time.Second
 
 // Handler serves the feed at a public URL. It answers conditional requests too.
 func (f *Feed) Handler(public string) http.Handler {
@@ -188,7 +188,7 @@ func (f *Feed) Handler(public string) http.Handler {
 			return
 		}
 		changed := newest.at
-		if now.Sub(changed) < settled {
+		if now.Sub(changed) < dateAfter {
 			changed = time.Time{} // then there is no date
 		}
 		h := w.Header()
@@ -198,7 +198,7 @@ func (f *Feed) Handler(public string) http.Handler {
 		h.Set("Access-Control-Allow-Origin", "*")
 		h.Set("Link", websub.LinkHeader(public+"/websub", public+Path))
 		h.Set("Cache-Control", "max-age=60")
-		h.Set("ETag", tagOf(body))
+		h.Set("ETag", etagOf(body))
 		http.ServeContent(w, r, "", changed, bytes.NewReader(body))
 	})
 }
@@ -218,7 +218,7 @@ func (f *Feed) Fetch(ctx context.Context, ask hub.Fetch) (hub.Fetched, error) {
 	}
 	sum := sha256.Sum256(body)
 	got := hub.Fetched{
-		Hash: sum[:], Body: body, ETag: tagOf(body),
+		Hash: sum[:], Body: body, ETag: etagOf(body),
 		ContentType: "application/rss+xml; charset=utf-8", URL: ask.URL, SentAt: now,
 		About: func() hub.About { return aboutAt(public, newest) },
 	}
@@ -247,7 +247,7 @@ func (f *Feed) Run(ctx context.Context) {
 func eachQuarter(ctx context.Context, now func() time.Time, do func()) {
 	for {
 		at := now()
-		timer := time.NewTimer(at.Truncate(every).Add(every + late).Sub(at))
+		timer := time.NewTimer(at.Truncate(every).Add(every + notifyDelay).Sub(at))
 		select {
 		case <-ctx.Done():
 			timer.Stop()

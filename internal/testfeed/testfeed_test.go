@@ -50,7 +50,7 @@ func TestTheTestFeedIsToldAtEachQuarter(t *testing.T) {
 			t.Fatalf("told %d times in an hour: %v", len(times), times)
 		}
 		for _, at := range times {
-			if after := at.Sub(at.Truncate(15 * time.Minute)); after != late {
+			if after := at.Sub(at.Truncate(15 * time.Minute)); after != notifyDelay {
 				t.Errorf("told %s after the quarter", after)
 			}
 		}

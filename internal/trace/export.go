@@ -25,9 +25,9 @@ const (
 	maxBatch   = 512  // in one message
 	sendEvery  = time.Second
 	sendWithin = 10 * time.Second
-	answerMost = 64 << 10
-	waitFirst  = time.Second // after a failure; doubled with each
-	waitLast   = time.Minute
+	maxAnswer  = 64 << 10
+	firstWait  = time.Second // after a failure; doubled with each
+	maxWait    = time.Minute
 	maxTries   = 20 // of one message: some 15 minutes
 )
 
@@ -129,7 +129,7 @@ func (e *exporter) run(ctx, last context.Context) {
 	}
 	for batch := e.take(); len(batch) > 0; batch = e.take() {
 		if last.Err() != nil || e.send(last, batch) != nil {
-			e.lose(batch)
+			e.drop(batch)
 		}
 	}
 	e.client.CloseIdleConnections()
@@ -155,15 +155,15 @@ func (e *exporter) take() []sdk.ReadOnlySpan {
 func (e *exporter) deliver(ctx, last context.Context, batch []sdk.ReadOnlySpan) {
 	e.held.Store(int64(len(batch)))
 	defer e.held.Store(0)
-	wait := waitFirst
+	wait := firstWait
 	for try := 1; ; try++ {
 		err := e.send(last, batch)
-		e.note(err)
+		e.logState(err)
 		if err == nil {
 			return
 		}
-		if r, ok := errors.AsType[*refusal](err); ok && r.final() || try == maxTries || try > 1 && ctx.Err() != nil {
-			e.lose(batch)
+		if r, ok := errors.AsType[*rejection](err); ok && r.final() || try == maxTries || try > 1 && ctx.Err() != nil {
+			e.drop(batch)
 			return
 		}
 		timer := time.NewTimer(wait)
@@ -172,14 +172,14 @@ func (e *exporter) deliver(ctx, last context.Context, batch []sdk.ReadOnlySpan) 
 		case <-ctx.Done():
 		}
 		timer.Stop()
-		wait = min(2*wait, waitLast)
+		wait = min(2*wait, maxWait)
 	}
 }
 
-func (e *exporter) lose(batch []sdk.ReadOnlySpan) { e.dropped.Add(int64(len(batch))) }
+func (e *exporter) drop(batch []sdk.ReadOnlySpan) { e.dropped.Add(int64(len(batch))) }
 
 // note says once that the collector is away, and once that it is back.
-func (e *exporter) note(err error) {
+func (e *exporter) logState(err error) {
 	switch {
 	case err != nil && !e.away:
 		e.log.Warn("traces cannot be sent; it is tried again, and what there is no room for is dropped", "err", err)
@@ -191,18 +191,18 @@ func (e *exporter) note(err error) {
 
 // send sends one message. What the collector refuses of it is lost.
 func (e *exporter) send(ctx context.Context, batch []sdk.ReadOnlySpan) error {
-	refused := new(int64)
-	if err := e.encode.ExportSpans(context.WithValue(ctx, refusedKey{}, refused), batch); err != nil {
+	rejected := new(int64)
+	if err := e.encode.ExportSpans(context.WithValue(ctx, rejectedKey{}, rejected), batch); err != nil {
 		e.failures.Add(1)
 		return err
 	}
-	n := min(*refused, int64(len(batch)))
+	n := min(*rejected, int64(len(batch)))
 	e.exported.Add(int64(len(batch)) - n)
 	e.dropped.Add(n)
 	return nil
 }
 
-type refusedKey struct{}
+type rejectedKey struct{}
 
 // Start and Stop are for the SDK.
 func (e *exporter) Start(context.Context) error { return nil }
@@ -211,17 +211,17 @@ func (e *exporter) Start(context.Context) error { return nil }
 func (e *exporter) Stop(context.Context) error { return nil }
 
 // refusal is an answer that is no success.
-type refusal struct {
+type rejection struct {
 	status int
 	text   string
 }
 
-func (r *refusal) Error() string {
+func (r *rejection) Error() string {
 	return fmt.Sprintf("the collector answered %d %s: %s", r.status, http.StatusText(r.status), r.text)
 }
 
 // final reports that the same again would be refused again.
-func (r *refusal) final() bool {
+func (r *rejection) final() bool {
 	return r.status < 500 && r.status != http.StatusTooManyRequests && r.status != http.StatusRequestTimeout
 }
 
@@ -248,16 +248,16 @@ func (e *exporter) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSp
 		return err
 	}
 	defer res.Body.Close()
-	answer, err := io.ReadAll(io.LimitReader(res.Body, answerMost))
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if res.StatusCode < 200 || res.StatusCode > 299 {
-		return &refusal{res.StatusCode, clip(answer)}
+		return &rejection{res.StatusCode, clip(answer)}
 	}
 	if err != nil {
 		return err
 	}
-	if n := refusedOf(answer); n > 0 {
+	if n := rejectedSpans(answer); n > 0 {
 		e.log.Warn("the collector refused spans", "spans", n)
-		if count, ok := ctx.Value(refusedKey{}).(*int64); ok {
+		if count, ok := ctx.Value(rejectedKey{}).(*int64); ok {
 			*count = n
 		}
 	}
@@ -265,7 +265,7 @@ func (e *exporter) UploadTraces(ctx context.Context, spans []*tracepb.ResourceSp
 }
 
 // refusedOf is partial_success.rejected_spans of an ExportTraceServiceResponse.
-func refusedOf(answer []byte) int64 {
+func rejectedSpans(answer []byte) int64 {
 	partial := field(answer, protowire.BytesType)
 	part, n := protowire.ConsumeBytes(partial)
 	if n < 0 {

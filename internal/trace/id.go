@@ -50,19 +50,19 @@ func (i ids) context(span oteltrace.SpanID) oteltrace.SpanContext {
 }
 
 // given gives spans the IDs that their context names; it is an SDK's IDGenerator.
-type given struct{}
+type fixedIDs struct{}
 
-type givenKey struct{}
+type fixedIDKey struct{}
 
 // NewIDs is for spans that have no parent.
-func (given) NewIDs(ctx context.Context) (oteltrace.TraceID, oteltrace.SpanID) {
-	c, _ := ctx.Value(givenKey{}).(oteltrace.SpanContext)
+func (fixedIDs) NewIDs(ctx context.Context) (oteltrace.TraceID, oteltrace.SpanID) {
+	c, _ := ctx.Value(fixedIDKey{}).(oteltrace.SpanContext)
 	return c.TraceID(), c.SpanID()
 }
 
 // NewSpanID is for all others; what nobody refers to gets a random one.
-func (given) NewSpanID(ctx context.Context, _ oteltrace.TraceID) oteltrace.SpanID {
-	if c, ok := ctx.Value(givenKey{}).(oteltrace.SpanContext); ok {
+func (fixedIDs) NewSpanID(ctx context.Context, _ oteltrace.TraceID) oteltrace.SpanID {
+	if c, ok := ctx.Value(fixedIDKey{}).(oteltrace.SpanContext); ok {
 		return c.SpanID()
 	}
 	return randomSpan()

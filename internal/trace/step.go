@@ -23,10 +23,10 @@ func (t *Tracer) Changed(change *hub.Topic, how hub.FoundChange) {
 	}
 	ping := span{
 		name: "ping", kind: oteltrace.SpanKindServer, own: i.context(i.span("ping", 0)), begin: change.ChangedAt, end: how.Done,
-		attrs: append(topicOf(change), attribute.Int("cloudburst.pings", len(how.Signals)), attribute.Int("cloudburst.hops", how.Hops)),
+		attrs: append(topicAttributes(change), attribute.Int("cloudburst.pings", len(how.Signals)), attribute.Int("cloudburst.hops", how.Hops)),
 	}
 	if len(how.Signals) > 0 {
-		ping.attrs = append(ping.attrs, doorOf(how.Signals[0].Via)...)
+		ping.attrs = append(ping.attrs, viaAttributes(how.Signals[0].Via)...)
 	}
 	for _, s := range how.Signals {
 		o, _ := s.Origin.(*origin)
@@ -34,10 +34,10 @@ func (t *Tracer) Changed(change *hub.Topic, how hub.FoundChange) {
 		case o == nil:
 		case o.save != nil && !ping.parent.IsValid():
 			ping.parent, ping.kind = i.context(i.span("save", 0)), oteltrace.SpanKindInternal
-			t.saved(change, *o.save, ping.parent)
+			t.writeSave(change, *o.save, ping.parent)
 		case o.caller.IsValid():
 			ping.links = append(ping.links, oteltrace.Link{SpanContext: o.caller})
-			t.called(change, s, o.caller, ping.own, how.Done)
+			t.writeCallerPing(change, s, o.caller, ping.own, how.Done)
 		}
 	}
 	t.write(ping)
@@ -59,8 +59,8 @@ func (t *Tracer) Changed(change *hub.Topic, how hub.FoundChange) {
 }
 
 // saved is the root where the document was saved here.
-func (t *Tracer) saved(change *hub.Topic, s Save, own oteltrace.SpanContext) {
-	attrs := append(topicOf(change), attribute.String("cloudburst.kind", s.Kind),
+func (t *Tracer) writeSave(change *hub.Topic, s Save, own oteltrace.SpanContext) {
+	attrs := append(topicAttributes(change), attribute.String("cloudburst.kind", s.Kind),
 		attribute.Int64("cloudburst.document_version", s.Version), attribute.Int64("cloudburst.bytes", s.Bytes))
 	if s.Via != "" {
 		attrs = append(attrs, attribute.String("cloudburst.door", s.Via))
@@ -69,13 +69,13 @@ func (t *Tracer) saved(change *hub.Topic, s Save, own oteltrace.SpanContext) {
 }
 
 // called is a ping in the caller's own trace.
-func (t *Tracer) called(change *hub.Topic, s hub.Signal, caller, ping oteltrace.SpanContext, done time.Time) {
+func (t *Tracer) writeCallerPing(change *hub.Topic, s hub.Signal, caller, ping oteltrace.SpanContext, done time.Time) {
 	if !caller.IsSampled() {
 		return
 	}
 	t.write(span{
 		name: "ping", kind: oteltrace.SpanKindServer, parent: caller, begin: s.At, end: done,
-		attrs: append(topicOf(change), doorOf(s.Via)...), links: []oteltrace.Link{{SpanContext: ping}},
+		attrs: append(topicAttributes(change), viaAttributes(s.Via)...), links: []oteltrace.Link{{SpanContext: ping}},
 	})
 }
 
@@ -116,7 +116,7 @@ func (t *Tracer) ShardDone(change *hub.Topic, p hub.ShardNotified) {
 // Tried makes the span of one notification, of so many of each change.
 func (t *Tracer) Tried(change *hub.Topic, d hub.Tried) {
 	i := idsOf(change)
-	if !t.sampled(i.trace()) || !t.single(i.trace()) {
+	if !t.sampled(i.trace()) || !t.admitSingle(i.trace()) {
 		return
 	}
 	s := span{
@@ -130,7 +130,7 @@ func (t *Tracer) Tried(change *hub.Topic, d hub.Tried) {
 		s.name, s.parent = "retry", i.context(i.span("ping", 0))
 	}
 	if !d.Reply.OK {
-		s.failed = wrong(&d.Reply)
+		s.failed = errorType(&d.Reply)
 		s.attrs = append(s.attrs, attribute.String("error.type", s.failed))
 	}
 	t.write(s)
@@ -138,7 +138,7 @@ func (t *Tracer) Tried(change *hub.Topic, d hub.Tried) {
 
 // wrong is what is wrong with an answer. Its text for people may name the topic, whose
 // query is nobody's business here.
-func wrong(r *hub.Reply) string {
+func errorType(r *hub.Reply) string {
 	if len(r.Exchange.Answer) > 3 {
 		if status, err := strconv.Atoi(r.Exchange.Answer[:3]); err == nil {
 			return strconv.Itoa(status)
@@ -155,7 +155,7 @@ func wrong(r *hub.Reply) string {
 
 // topicOf names a topic, without user and query. Its number tells apart those that differ
 // in nothing else, and is in the log's events too.
-func topicOf(t *hub.Topic) []attribute.KeyValue {
+func topicAttributes(t *hub.Topic) []attribute.KeyValue {
 	shown := ""
 	if u, err := url.Parse(t.URL); err == nil {
 		shown = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
@@ -167,16 +167,16 @@ func topicOf(t *hub.Topic) []attribute.KeyValue {
 }
 
 // doorOf names a door, and the protocol where it belongs to one.
-func doorOf(door string) []attribute.KeyValue {
-	attrs := []attribute.KeyValue{attribute.String("cloudburst.door", door)}
+func viaAttributes(via string) []attribute.KeyValue {
+	attrs := []attribute.KeyValue{attribute.String("cloudburst.door", via)}
 	protocol := ""
-	switch door {
+	switch via {
 	case "rest", "xml-rpc", "soap":
 		protocol = "rsscloud"
 	case "weblogs", "weblogs-extended", "pingsite":
 		protocol = "weblogs"
 	case "websub", "cnws":
-		protocol = door
+		protocol = via
 	}
 	if protocol != "" {
 		attrs = append(attrs, attribute.String("cloudburst.protocol", protocol))

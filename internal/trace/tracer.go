@@ -37,8 +37,8 @@ type Tracer struct {
 	share  sdk.Sampler
 	tracer oteltrace.Tracer
 
-	mu     sync.Mutex
-	singly map[oteltrace.TraceID]int // spans of single notifications, by change
+	mu          sync.Mutex
+	singleSpans map[oteltrace.TraceID]int // spans of single notifications, by change
 }
 
 const (
@@ -48,14 +48,14 @@ const (
 
 // New makes a Tracer. Its Run sends what it makes.
 func New(o Options) *Tracer {
-	t := &Tracer{opts: o, out: newExporter(o), share: sdk.TraceIDRatioBased(o.Sample), singly: map[oteltrace.TraceID]int{}}
+	t := &Tracer{opts: o, out: newExporter(o), share: sdk.TraceIDRatioBased(o.Sample), singleSpans: map[oteltrace.TraceID]int{}}
 	about := resource.NewSchemaless(
 		attribute.String("service.name", "cloudburst"), attribute.String("service.version", o.Version),
 		attribute.String("service.instance.id", fmt.Sprint(o.Node)),
 	)
 	provider := sdk.NewTracerProvider(
 		// Whether a change is traced is decided before there is any span.
-		sdk.WithSampler(sdk.AlwaysSample()), sdk.WithIDGenerator(given{}), sdk.WithResource(about), sdk.WithSpanProcessor(t.out),
+		sdk.WithSampler(sdk.AlwaysSample()), sdk.WithIDGenerator(fixedIDs{}), sdk.WithResource(about), sdk.WithSpanProcessor(t.out),
 	)
 	t.tracer = provider.Tracer("cloudburst/internal/trace")
 	return t
@@ -91,7 +91,7 @@ type span struct {
 func (t *Tracer) write(s span) {
 	ctx := context.Background()
 	if s.own.IsValid() {
-		ctx = context.WithValue(ctx, givenKey{}, s.own)
+		ctx = context.WithValue(ctx, fixedIDKey{}, s.own)
 	}
 	if s.parent.IsValid() {
 		ctx = oteltrace.ContextWithRemoteSpanContext(ctx, s.parent)
@@ -104,11 +104,11 @@ func (t *Tracer) write(s span) {
 	if s.failed != "" {
 		made.SetStatus(errorCode, s.failed)
 	}
-	made.End(oteltrace.WithTimestamp(later(s.end, s.begin)))
+	made.End(oteltrace.WithTimestamp(notBefore(s.end, s.begin)))
 }
 
 // later is t, or after where that is later: clocks may be set.
-func later(t, after time.Time) time.Time {
+func notBefore(t, after time.Time) time.Time {
 	if t.Before(after) {
 		return after
 	}
@@ -116,14 +116,14 @@ func later(t, after time.Time) time.Time {
 }
 
 // single reports whether one more span of a single notification is wanted.
-func (t *Tracer) single(id oteltrace.TraceID) bool {
+func (t *Tracer) admitSingle(id oteltrace.TraceID) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.singly) >= maxChanges && t.singly[id] == 0 {
-		clear(t.singly)
+	if len(t.singleSpans) >= maxChanges && t.singleSpans[id] == 0 {
+		clear(t.singleSpans)
 	}
-	t.singly[id]++
-	return t.singly[id] <= maxSingles
+	t.singleSpans[id]++
+	return t.singleSpans[id] <= maxSingles
 }
 
 // origin is what is known of where a ping comes from.
@@ -182,7 +182,7 @@ func (t *Tracer) Reading(ctx context.Context, change *hub.Topic) context.Context
 // Fetching is the traceparent for the reading of a feed at host; "": it carries none.
 func (t *Tracer) Fetching(ctx context.Context, host string) string {
 	change, ok := ctx.Value(readingKey{}).(*hub.Topic)
-	if !ok || !t.mayKnow(host) {
+	if !ok || !t.mayPropagate(host) {
 		return ""
 	}
 	return t.parent(change, "fetch")
@@ -190,7 +190,7 @@ func (t *Tracer) Fetching(ctx context.Context, host string) string {
 
 // Notifying is the traceparent for a notification to host; "": it carries none.
 func (t *Tracer) Notifying(change *hub.Topic, host string) string {
-	if !t.mayKnow(host) {
+	if !t.mayPropagate(host) {
 		return ""
 	}
 	return t.parent(change, "ping")
@@ -205,7 +205,7 @@ func (t *Tracer) parent(change *hub.Topic, kind string) string {
 }
 
 // mayKnow reports a host whose requests may carry a traceparent.
-func (t *Tracer) mayKnow(host string) bool {
+func (t *Tracer) mayPropagate(host string) bool {
 	host = strings.ToLower(host)
 	for _, p := range t.opts.Propagate {
 		p = strings.TrimPrefix(strings.ToLower(p), "*")

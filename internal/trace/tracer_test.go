@@ -155,7 +155,7 @@ func FuzzAnswer(f *testing.F) {
 	f.Add([]byte{10, 2, 8, 4})
 	f.Add([]byte{18, 1, 0, 10, 0})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if refusedOf(b) < 0 {
+		if rejectedSpans(b) < 0 {
 			t.Error("less than nothing was refused")
 		}
 	})

@@ -31,15 +31,15 @@ type Content struct {
 // delivery has a slot, and a content that is in use may be waiting for just that slot.
 type Cache struct {
 	load func(ctx context.Context, topicID int64) (Content, error)
-	most int64 // bytes of all that are held; but one content fits always
+	max  int64 // bytes of all that are held; but one content fits always
 
-	mu    sync.Mutex
-	room  chan struct{}   // closed and replaced when room is made
-	queue []chan struct{} // those who wait for it, the first come first served
-	held  map[key]*Held
-	idle  []key // not in use, the oldest first
-	bytes int64 // of all that are held
-	spare int64 // of them not in use
+	mu        sync.Mutex
+	freed     chan struct{}   // closed and replaced when room is made
+	queue     []chan struct{} // those who wait for it, the first come first served
+	held      map[key]*Held
+	idle      []key // not in use, the oldest first
+	bytes     int64 // of all that are held
+	idleBytes int64 // of them not in use
 }
 
 type key struct{ topic, version int64 }
@@ -56,8 +56,8 @@ type Held struct {
 	uses atomic.Int64
 
 	// Guarded by Cache.mu.
-	size  int64
-	spare bool // among the idle
+	size int64
+	idle bool // among the idle
 }
 
 // Share counts one more user of what somebody uses already; false: nobody does.
@@ -77,15 +77,15 @@ func (h *Held) Share() bool {
 }
 
 // New makes a cache that holds most bytes, and loads what is missing.
-func New(most int64, load func(context.Context, int64) (Content, error)) *Cache {
-	return &Cache{load: load, most: most, held: map[key]*Held{}, room: make(chan struct{})}
+func New(limit int64, load func(context.Context, int64) (Content, error)) *Cache {
+	return &Cache{load: load, max: limit, held: map[key]*Held{}, freed: make(chan struct{})}
 }
 
 // Acquire returns what holds the content of that version or a newer one; its content
 // is nil when there is none. size is how large it probably is. When there is no room
 // it waits, or returns ErrFull. Without an error it must be released.
 func (c *Cache) Acquire(ctx context.Context, topicID, version, size int64, wait bool) (*Held, error) {
-	h, mine, err := c.enter(ctx, key{topicID, version}, size, wait)
+	h, mine, err := c.reserve(ctx, key{topicID, version}, size, wait)
 	if err != nil {
 		return nil, err
 	}
@@ -107,11 +107,11 @@ func (c *Cache) Acquire(ctx context.Context, topicID, version, size int64, wait 
 
 // enter counts one more user of a content. mine: it is not there yet, and the
 // caller is the one to fill it.
-func (c *Cache) enter(ctx context.Context, k key, size int64, wait bool) (h *Held, mine bool, err error) {
+func (c *Cache) reserve(ctx context.Context, k key, size int64, wait bool) (h *Held, mine bool, err error) {
 	me := make(chan struct{}) // only to know it again
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	defer c.leave(me)
+	defer c.leaveQueue(me)
 	for ctx.Err() == nil {
 		if h := c.held[k]; h != nil {
 			c.use(h)
@@ -130,10 +130,10 @@ func (c *Cache) enter(ctx context.Context, k key, size int64, wait bool) (h *Hel
 		if !slices.Contains(c.queue, me) {
 			c.queue = append(c.queue, me)
 		}
-		room := c.room
+		freed := c.freed
 		c.mu.Unlock()
 		select {
-		case <-room:
+		case <-freed:
 		case <-ctx.Done():
 		}
 		c.mu.Lock()
@@ -142,18 +142,18 @@ func (c *Cache) enter(ctx context.Context, k key, size int64, wait bool) (h *Hel
 }
 
 // leave takes someone out of the queue, if he is in it; it is the turn of the next.
-func (c *Cache) leave(me chan struct{}) {
+func (c *Cache) leaveQueue(me chan struct{}) {
 	if i := slices.Index(c.queue, me); i >= 0 {
 		c.queue = slices.Delete(c.queue, i, i+1)
-		c.tell()
+		c.wakeWaiters()
 	}
 }
 
 // fits makes room for size bytes and reports whether it could. One content fits
 // always, or it would wait for itself.
 func (c *Cache) fits(size int64) bool {
-	c.evict(c.most - size - (c.bytes - c.spare))
-	return c.bytes+size <= c.most || c.bytes == 0
+	c.evict(c.max - size - (c.bytes - c.idleBytes))
+	return c.bytes+size <= c.max || c.bytes == 0
 }
 
 // fill reads a content for everybody who waits for it.
@@ -172,7 +172,7 @@ func (c *Cache) fill(ctx context.Context, h *Held) {
 	c.bytes += size - h.size
 	h.size = size
 	close(h.ready)
-	c.tell() // it may be smaller than was thought
+	c.wakeWaiters() // it may be smaller than was thought
 }
 
 // Put keeps a content that was just read and committed.
@@ -188,22 +188,22 @@ func (c *Cache) Put(topicID int64, got Content) {
 	close(h.ready)
 	c.held[k] = h
 	c.bytes += size
-	c.rest(h)
+	c.markIdle(h)
 }
 
 // rest puts h among the idle.
-func (c *Cache) rest(h *Held) {
-	h.spare = true
-	c.spare += h.size
+func (c *Cache) markIdle(h *Held) {
+	h.idle = true
+	c.idleBytes += h.size
 	c.idle = append(c.idle, h.key)
-	c.evict(c.most / idleShare)
+	c.evict(c.max / idleShare)
 }
 
 // use counts one more user of h.
 func (c *Cache) use(h *Held) {
-	if h.spare {
-		h.spare = false
-		c.spare -= h.size
+	if h.idle {
+		h.idle = false
+		c.idleBytes -= h.size
 		for i, k := range c.idle {
 			if k == h.key {
 				c.idle = slices.Delete(c.idle, i, i+1)
@@ -221,26 +221,26 @@ func (c *Cache) Release(h *Held) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if h.uses.Load() > 0 || h.spare || c.held[h.key] != h {
+	if h.uses.Load() > 0 || h.idle || c.held[h.key] != h {
 		return // somebody came, and may have gone again
 	}
 	if h.err != nil {
 		c.drop(h)
 		return
 	}
-	c.rest(h)
-	c.tell()
+	c.markIdle(h)
+	c.wakeWaiters()
 }
 
 // evict drops what nobody uses until no more than most bytes of it are kept. A
 // content that is not there takes no room but a line, so the lines are bounded too.
-func (c *Cache) evict(most int64) {
+func (c *Cache) evict(limit int64) {
 	const lines = 4096
-	for len(c.idle) > 0 && (c.spare > max(most, 0) || len(c.idle) > lines) {
+	for len(c.idle) > 0 && (c.idleBytes > max(limit, 0) || len(c.idle) > lines) {
 		k := c.idle[0]
 		c.idle = c.idle[1:]
 		h := c.held[k]
-		c.spare -= h.size
+		c.idleBytes -= h.size
 		c.drop(h)
 	}
 }
@@ -248,14 +248,14 @@ func (c *Cache) evict(most int64) {
 func (c *Cache) drop(h *Held) {
 	delete(c.held, h.key)
 	c.bytes -= h.size
-	c.tell()
+	c.wakeWaiters()
 }
 
 // tell wakes those who wait for room.
-func (c *Cache) tell() {
+func (c *Cache) wakeWaiters() {
 	if len(c.queue) == 0 {
 		return
 	}
-	close(c.room)
-	c.room = make(chan struct{})
+	close(c.freed)
+	c.freed = make(chan struct{})
 }

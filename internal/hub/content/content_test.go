@@ -13,10 +13,10 @@ import (
 )
 
 // contentMost is the bound of these tests.
-const maxContent = 128 << 20
+const testLimit = 128 << 20
 
 // loaded is a store with one content of size bytes of each topic.
-func loaded(size int, reads *atomic.Int64) func(context.Context, int64) (Content, error) {
+func loader(size int, reads *atomic.Int64) func(context.Context, int64) (Content, error) {
 	return func(context.Context, int64) (Content, error) {
 		reads.Add(1)
 		return Content{Version: 1, Body: make([]byte, size)}, nil
@@ -24,28 +24,28 @@ func loaded(size int, reads *atomic.Int64) func(context.Context, int64) (Content
 }
 
 // holds compares what is counted with what is held.
-func holds(t *testing.T, c *Cache) {
+func checkCounts(t *testing.T, c *Cache) {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var bytes, spare int64
 	for _, h := range c.held {
-		if bytes += h.size; h.spare {
+		if bytes += h.size; h.idle {
 			spare += h.size
 		}
-		if h.spare != (h.uses.Load() == 0) {
-			t.Errorf("%v has %d users, idle: %v", h.key, h.uses.Load(), h.spare)
+		if h.idle != (h.uses.Load() == 0) {
+			t.Errorf("%v has %d users, idle: %v", h.key, h.uses.Load(), h.idle)
 		}
 	}
-	if bytes != c.bytes || spare != c.spare || spare > c.most/idleShare || bytes > c.most {
-		t.Errorf("%d bytes are held, %d of them idle; counted are %d and %d", bytes, spare, c.bytes, c.spare)
+	if bytes != c.bytes || spare != c.idleBytes || spare > c.max/idleShare || bytes > c.max {
+		t.Errorf("%d bytes are held, %d of them idle; counted are %d and %d", bytes, spare, c.bytes, c.idleBytes)
 	}
 }
 
 func TestAContentIsReadOnceForAllWhoWantIt(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
-	c := New(maxContent, loaded(1000, &reads))
+	c := New(testLimit, loader(1000, &reads))
 	pinned, err := c.Acquire(t.Context(), 1, 1, 1000, true)
 	if err != nil {
 		t.Fatal(err)
@@ -70,12 +70,12 @@ func TestAContentIsReadOnceForAllWhoWantIt(t *testing.T) {
 		})
 	}
 	group.Wait()
-	holds(t, c)
+	checkCounts(t, c)
 	c.Release(pinned)
 	if pinned.Share() {
 		t.Error("nobody uses it, and it is shared without the lock")
 	}
-	holds(t, c)
+	checkCounts(t, c)
 	if n := reads.Load(); n != 1 {
 		t.Errorf("read %d times", n)
 	}
@@ -85,7 +85,7 @@ func TestWhatIsCountedIsWhatIsHeld(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
 	const size = 5 << 20
-	c := New(maxContent, func(context.Context, int64) (Content, error) {
+	c := New(testLimit, func(context.Context, int64) (Content, error) {
 		switch reads.Add(1) % 7 {
 		case 0:
 			return Content{}, errors.New("the disk is away")
@@ -116,17 +116,17 @@ func TestWhatIsCountedIsWhatIsHeld(t *testing.T) {
 		})
 	}
 	group.Wait()
-	holds(t, c)
+	checkCounts(t, c)
 }
 
 func TestADeliveryWaitsForRoomAndGetsIt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
-		c := New(maxContent, loaded(maxContent/4+1, &reads))
+		c := New(testLimit, loader(testLimit/4+1, &reads))
 		var all []*Held
 		for topic := range int64(3) {
-			h, err := c.Acquire(t.Context(), topic, 1, maxContent/4+1, true)
+			h, err := c.Acquire(t.Context(), topic, 1, testLimit/4+1, true)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -134,37 +134,37 @@ func TestADeliveryWaitsForRoomAndGetsIt(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c.Acquire(ctx, 3, 1, maxContent/4+1, true); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Acquire(ctx, 3, 1, testLimit/4+1, true); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("a fourth has no room: %v", err)
 		}
-		came := make(chan error, 1)
+		receivedAt := make(chan error, 1)
 		go func() {
-			h, err := c.Acquire(t.Context(), 3, 1, maxContent/4+1, true)
+			h, err := c.Acquire(t.Context(), 3, 1, testLimit/4+1, true)
 			if err == nil {
 				c.Release(h)
 			}
-			came <- err
+			receivedAt <- err
 		}()
 		synctest.Wait()
 		select {
-		case <-came:
+		case <-receivedAt:
 			t.Fatal("it did not wait")
 		default:
 		}
 		c.Release(all[0])
-		if err := <-came; err != nil {
+		if err := <-receivedAt; err != nil {
 			t.Fatal(err)
 		}
 		c.Release(all[1])
 		c.Release(all[2])
-		holds(t, c)
+		checkCounts(t, c)
 	})
 }
 
 func TestWhoDeliversDoesNotWaitForRoom(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
-	c := New(10, loaded(9, &reads))
+	c := New(10, loader(9, &reads))
 	held, err := c.Acquire(t.Context(), 1, 1, 9, false)
 	if err != nil {
 		t.Fatal(err)
@@ -184,7 +184,7 @@ func TestALargeContentIsNotPassedOverForSmallOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
-		c := New(10, loaded(5, &reads))
+		c := New(10, loader(5, &reads))
 		small, err := c.Acquire(t.Context(), 1, 1, 5, true)
 		if err != nil {
 			t.Fatal(err)
@@ -224,13 +224,13 @@ func TestWhoGivesUpWaitingLetsTheNextOneIn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
-		c := New(10, loaded(5, &reads))
+		c := New(10, loader(5, &reads))
 		small, err := c.Acquire(t.Context(), 1, 1, 5, true)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		gaveUp, came := make(chan error, 1), make(chan error, 1)
+		gaveUp, receivedAt := make(chan error, 1), make(chan error, 1)
 		go func() { _, err := c.Acquire(ctx, 2, 1, 11, true); gaveUp <- err }()
 		synctest.Wait()
 		go func() {
@@ -238,18 +238,18 @@ func TestWhoGivesUpWaitingLetsTheNextOneIn(t *testing.T) {
 			if err == nil {
 				c.Release(h)
 			}
-			came <- err
+			receivedAt <- err
 		}()
 		synctest.Wait()
 		cancel()
 		if err := <-gaveUp; !errors.Is(err, context.Canceled) {
 			t.Errorf("the first: %v", err)
 		}
-		if err := <-came; err != nil {
+		if err := <-receivedAt; err != nil {
 			t.Errorf("the second: %v", err)
 		}
 		c.Release(small)
-		holds(t, c)
+		checkCounts(t, c)
 	})
 }
 
@@ -262,7 +262,7 @@ func TestAContentThatIsSmallerThanThoughtMakesRoom(t *testing.T) {
 			if topic == 1 {
 				<-loading
 			}
-			return loaded(2, &reads)(ctx, topic)
+			return loader(2, &reads)(ctx, topic)
 		})
 		for _, topic := range []int64{1, 2} {
 			go func() {

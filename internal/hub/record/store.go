@@ -129,12 +129,12 @@ type DeliveryStore interface {
 	// order of id, that are live at now. It does not write. Of each only the key,
 	// Protocol, Callback, Procedure, Secret, Failures, FailingSince, Tries, NextAt,
 	// Counted and Sent are set.
-	Batch(ctx context.Context, p Shard, after int64, now time.Time, limit int) ([]Subscription, error)
+	Batch(ctx context.Context, shard Shard, after int64, now time.Time, limit int) ([]Subscription, error)
 	// Checkpoint writes what a page came to; see [Checkpoint]. ErrLost: nothing written.
 	Checkpoint(ctx context.Context, c Checkpoint) (again bool, err error)
 	// ReleaseParts makes parts that this node holds due at now, keeping Pos, for
 	// a graceful stop. Parts held under another epoch are left alone.
-	ReleaseShards(ctx context.Context, now time.Time, parts []Shard) error
+	ReleaseShards(ctx context.Context, now time.Time, shards []Shard) error
 	// Split cuts the parts of an idle topic (nothing wanted, nothing due) into
 	// even ranges so that there are at least n; it never joins. A topic that is
 	// busy is left as it is.

@@ -15,26 +15,26 @@ import (
 
 func TestTheLogShowsEveryTestCallAndChallenge(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		const other = "http://feeds.test/other.xml"
-		w.feeds[other] = "x"
-		w.consent = func(_ hub.Subscription, feed string, challenge bool) error {
+		h.feeds[other] = "x"
+		h.consent = func(_ hub.Subscription, feed string, challenge bool) error {
 			if challenge && feed == other {
 				return fault.New(fault.Refused, "The challenge was not met.")
 			}
 			return nil
 		}
-		w.register("http://a.test/n")
+		h.register("http://a.test/n")
 		named := hub.Registration{Protocol: hub.HTTPPost, Callback: "http://b.test:81/n", Challenge: true, Feeds: []string{feedURL, other}}
-		if _, err := w.hub.Register(t.Context(), named); err != nil {
+		if _, err := h.hub.Register(t.Context(), named); err != nil {
 			t.Fatal(err)
 		}
 		named.Feeds = named.Feeds[:1]
-		if _, err := w.hub.Cancel(t.Context(), named); err != nil {
+		if _, err := h.hub.Cancel(t.Context(), named); err != nil {
 			t.Fatal(err)
 		}
 		got := map[string]int{}
-		for _, e := range w.events(event.KindVerify) {
+		for _, e := range h.events(event.KindVerify) {
 			if e.Via != hub.HTTPPost || len(e.Detail) == 0 || e.OK == strings.Contains(e.Text, "not met") {
 				t.Errorf("%+v", e)
 			}
@@ -64,21 +64,21 @@ func TestTheLogShowsWhatWasTurnedAway(t *testing.T) {
 		},
 		IsPrivate: func(url string) bool { return strings.Contains(url, "/private/") },
 	}
-	inWorld(t, own, func(t *testing.T, w *world) {
+	withHarness(t, own, func(t *testing.T, h *harness) {
 		source := netip.MustParseAddr("192.0.2.7")
 		for _, callback := range []string{"http://hub.test/ping", "http://a.test:25/secret"} {
-			if _, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: callback, Feeds: []string{feedURL}, Source: source, Via: "rest"}); fault.CodeOf(err) != fault.Refused {
+			if _, err := h.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: callback, Feeds: []string{feedURL}, Source: source, Via: "rest"}); fault.CodeOf(err) != fault.Refused {
 				t.Errorf("%s: %v", callback, err)
 			}
 		}
-		if _, err := w.hub.Cancel(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: []string{feedURL}, Source: source, Via: "rest"}); err != nil {
+		if _, err := h.hub.Cancel(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: "http://a.test/n", Feeds: []string{feedURL}, Source: source, Via: "rest"}); err != nil {
 			t.Fatal(err)
 		}
-		w.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "The feed's URL … is not one.", Whole: `The feed's URL "x" is not one.`, Via: "rest", Source: source})
-		w.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindRegister, Topic: "http://hub.test/u/private/rss.xml", Text: "no", Via: "rest", Source: source})
+		h.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "The feed's URL … is not one.", Whole: `The feed's URL "x" is not one.`, Via: "rest", Source: source})
+		h.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindRegister, Topic: "http://hub.test/u/private/rss.xml", Text: "no", Via: "rest", Source: source})
 		var got []string
 		for _, kind := range []string{event.KindRegister, event.KindCancel, event.KindPing} {
-			for _, e := range w.events(kind) {
+			for _, e := range h.events(kind) {
 				if e.OK || e.Peer != "192.0.2.7" {
 					t.Errorf("%+v", e)
 				}
@@ -99,17 +99,17 @@ func TestTheLogShowsWhatWasTurnedAway(t *testing.T) {
 
 func TestAFloodOfBadRequestsDoesNotFillTheLog(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		for range 500 {
-			w.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("192.0.2.7")})
+			h.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("192.0.2.7")})
 		}
-		w.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("198.51.100.7")})
-		if n := len(w.events(event.KindPing)); n != 21 {
+		h.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("198.51.100.7")})
+		if n := len(h.events(event.KindPing)); n != 21 {
 			t.Errorf("%d rows, want 20 of the flood and the other's", n)
 		}
-		w.settle(time.Minute)
-		w.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("192.0.2.7")})
-		if n := len(w.events(event.KindPing)); n != 22 {
+		h.settle(time.Minute)
+		h.hub.LogRejected(t.Context(), hub.Rejection{Kind: event.KindPing, Text: "No.", Source: netip.MustParseAddr("192.0.2.7")})
+		if n := len(h.events(event.KindPing)); n != 22 {
 			t.Errorf("%d rows after a minute, want one more", n)
 		}
 	})

@@ -12,7 +12,7 @@ import (
 // some of it is theirs; what follows is on disk then.
 //
 // spec:cloudburst#ping-tells-readers
-func (h pinging) tellReaders(ctx context.Context, p Ping, urls []string, topics []Topic) (read bool, err error) {
+func (h pinging) notifyAggregator(ctx context.Context, p Ping, urls []string, topics []Topic) (read bool, err error) {
 	if h.OnPing == nil || p.ReaderNotified {
 		return p.ReaderNotified, nil
 	}
@@ -36,11 +36,11 @@ func (h pinging) tellReaders(ctx context.Context, p Ping, urls []string, topics 
 
 // pingRead answers a ping of a feed to which nobody is subscribed, but which is read
 // here: its readers know, and the hub need not read it too.
-func (h pinging) pingRead(ctx context.Context, p Ping) (PingResult, error) {
+func (h pinging) pingAggregatorOnly(ctx context.Context, p Ping) (PingResult, error) {
 	now := h.now()
 	list := []Change{{URL: p.URL, Feed: p.URL, Via: p.Via}}
-	h.list(list, now)
-	events := []event.Event{readEvent(p)}
+	h.numberChanges(list, now)
+	events := []event.Event{unsubscribedEvent(p)}
 	h.stamp(events)
 	if err := h.Store.Announce(ctx, list, nil, now, now, events); err != nil {
 		return PingResult{}, err
@@ -53,7 +53,7 @@ func (h pinging) pingRead(ctx context.Context, p Ping) (PingResult, error) {
 // log, and what people here read is their own affair.
 //
 // spec:cloudburst#reading-is-not-told
-func readEvent(p Ping) event.Event {
+func unsubscribedEvent(p Ping) event.Event {
 	return event.Event{Kind: event.KindPing, TopicID: TopicID(p.URL), Topic: p.URL, OK: true, Via: p.Via, Peer: peerOf(p),
-		Text: nobodyToTell}
+		Text: noSubscribersText}
 }

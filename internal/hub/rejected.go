@@ -47,7 +47,7 @@ func (h *Hub) LogRejected(ctx context.Context, t Rejection) {
 		e.Detail = detail(event.Exchange{Error: t.Whole})
 	}
 	// The same allowance as for what is asked in vain, each for itself.
-	if _, ok := h.unmetLimit.Take("turned "+limit.Network(t.Source), h.now()); !ok {
+	if _, ok := h.refusedCallbacks.Take("turned "+limit.Network(t.Source), h.now()); !ok {
 		return
 	}
 	if err := h.record(ctx, e); err != nil {
@@ -74,7 +74,7 @@ func (h *Hub) logRejected(ctx context.Context, kind string, r Registration, err 
 
 // refusePing logs a ping of a feed that this server may not read, for the author who looks
 // whether it arrived, and says why to the operator.
-func (h *Hub) refusePing(ctx context.Context, p Ping, err error) {
+func (h *Hub) logRefusedPing(ctx context.Context, p Ping, err error) {
 	u, bad := url.Parse(p.URL)
 	if fault.CodeOf(err) == fault.Refused && bad == nil && u.User == nil { // the log is public
 		h.LogRejected(ctx, Rejection{Kind: event.KindPing, Topic: p.URL, Text: fault.Message(err), Whole: err.Error(), Via: p.Via, Source: p.Source})
@@ -83,7 +83,7 @@ func (h *Hub) refusePing(ctx context.Context, p Ping, err error) {
 
 // asked collects what the callback of one registration was asked. The nil pointer
 // collects nothing.
-type asked struct {
+type consentLog struct {
 	mu     sync.Mutex
 	events []event.Event
 }
@@ -91,7 +91,7 @@ type asked struct {
 // add notes one test call or challenge. One that was not made has no request.
 //
 // spec:rsscloud-2009#log
-func (a *asked) add(r Registration, feed string, x event.Exchange, err error, took time.Duration) {
+func (a *consentLog) add(r Registration, feed string, x event.Exchange, err error, took time.Duration) {
 	if a == nil || x.Request == "" {
 		return
 	}

@@ -13,42 +13,42 @@ import (
 
 func TestFeedsOfAHostAreReadInVainOnlySoOften(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.feeds["http://feeds.test/followed.xml"] = "x"
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.feeds["http://feeds.test/followed.xml"] = "x"
 		registration := func(source, n int, feeds ...string) hub.Registration {
 			for i := range n {
 				f := fmt.Sprintf("http://Feeds.test/%d-%d.xml", source, i)
-				w.feeds[f] = "x"
+				h.feeds[f] = "x"
 				feeds = append(feeds, f)
 			}
 			return hub.Registration{Protocol: hub.HTTPPost, Callback: fmt.Sprintf("http://c%d.test/n", source), Challenge: true, Feeds: feeds,
 				Source: netip.AddrFrom4([4]byte{192, 0, byte(source), 1})}
 		}
-		if got, err := w.hub.Register(t.Context(), registration(1, 0, "http://feeds.test/followed.xml")); err != nil || len(got.Accepted) != 1 {
+		if got, err := h.hub.Register(t.Context(), registration(1, 0, "http://feeds.test/followed.xml")); err != nil || len(got.Accepted) != 1 {
 			t.Fatalf("%+v, %v", got, err)
 		}
-		w.consent = func(hub.Subscription, string, bool) error { return fault.New(fault.Refused, "It knows nothing of it.") }
-		before := len(w.fetches)
+		h.consent = func(hub.Subscription, string, bool) error { return fault.New(fault.Refused, "It knows nothing of it.") }
+		before := len(h.fetches)
 		for i := range 20 { // each from somewhere else, with a callback elsewhere
-			if _, err := w.hub.Register(t.Context(), registration(10+i, 50)); err != nil {
+			if _, err := h.hub.Register(t.Context(), registration(10+i, 50)); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(2 * time.Second) // one more feed may be read
 		}
-		if n := len(w.fetches) - before; n < 100 || n > 160 {
+		if n := len(h.fetches) - before; n < 100 || n > 160 {
 			t.Errorf("1000 feeds that nobody agreed to: %d were read, want 100 and those of one registration", n)
 		}
-		w.consent = nil
-		got, err := w.hub.Register(t.Context(), registration(50, 1, "http://feeds.test/followed.xml"))
+		h.consent = nil
+		got, err := h.hub.Register(t.Context(), registration(50, 1, "http://feeds.test/followed.xml"))
 		if err != nil || len(got.Accepted) != 1 || len(got.Refused) != 1 || got.Accepted[0] != "http://feeds.test/followed.xml" {
 			t.Errorf("one that is followed, and one that is not: %+v, %v", got, err)
 		}
-		w.settle(10 * time.Minute)
-		if got, err := w.hub.Register(t.Context(), registration(51, 50)); err != nil || len(got.Accepted) != 50 {
+		h.settle(10 * time.Minute)
+		if got, err := h.hub.Register(t.Context(), registration(51, 50)); err != nil || len(got.Accepted) != 50 {
 			t.Errorf("later: %d accepted, %+v, %v", len(got.Accepted), got.Refused, err)
 		}
 		for i := range 6 { // what is agreed to is not in vain
-			if got, err := w.hub.Register(t.Context(), registration(60+i, 50)); err != nil || len(got.Accepted) != 50 {
+			if got, err := h.hub.Register(t.Context(), registration(60+i, 50)); err != nil || len(got.Accepted) != 50 {
 				t.Errorf("registration %d: %d accepted, %+v, %v", i, len(got.Accepted), got.Refused, err)
 			}
 		}
@@ -57,16 +57,16 @@ func TestFeedsOfAHostAreReadInVainOnlySoOften(t *testing.T) {
 
 func TestManyRegistrationsAtOnceAreNotTakenForInVain(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{SourceRate: -1, HostRate: 1e6}, func(t *testing.T, w *world) {
+	withHarness(t, hub.Options{SourceRate: -1, HostRate: 1e6}, func(t *testing.T, h *harness) {
 		const all = 400
-		w.consent = func(hub.Subscription, string, bool) error { time.Sleep(100 * time.Millisecond); return nil }
+		h.consent = func(hub.Subscription, string, bool) error { time.Sleep(100 * time.Millisecond); return nil }
 		for i := range all {
-			w.feeds[fmt.Sprintf("http://feeds.test/%d.xml", i)] = "x"
+			h.feeds[fmt.Sprintf("http://feeds.test/%d.xml", i)] = "x"
 		}
 		var group sync.WaitGroup
 		for i := range all {
 			group.Go(func() {
-				got, err := w.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: fmt.Sprintf("http://c%d.test/n", i), Challenge: true,
+				got, err := h.hub.Register(t.Context(), hub.Registration{Protocol: hub.HTTPPost, Callback: fmt.Sprintf("http://c%d.test/n", i), Challenge: true,
 					Feeds: []string{fmt.Sprintf("http://feeds.test/%d.xml", i)}, Source: netip.MustParseAddr("192.0.2.1")})
 				if err != nil || len(got.Accepted) != 1 {
 					t.Errorf("registration %d: %+v, %v", i, got, err)
@@ -79,26 +79,26 @@ func TestManyRegistrationsAtOnceAreNotTakenForInVain(t *testing.T) {
 
 func TestRequestsThatNobodyConfirmsCountForTheirSource(t *testing.T) {
 	t.Parallel()
-	inWorld(t, hub.Options{}, func(t *testing.T, w *world) {
-		w.confirm = func(hub.Intent) error { return fault.New(fault.Refused, "It knows nothing of it.") }
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.confirm = func(hub.Intent) error { return fault.New(fault.Refused, "It knows nothing of it.") }
 		source, other := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("198.51.100.1")
 		ask := func(from netip.Addr, path string) error {
-			err := w.hub.Request(t.Context(), hub.Intent{Topic: feedURL, Callback: "http://victim.test/" + path, Mode: hub.ModeSubscribe, Via: "websub"}, from)
-			w.settle(200 * time.Millisecond)
+			err := h.hub.Request(t.Context(), hub.Intent{Topic: feedURL, Callback: "http://victim.test/" + path, Mode: hub.ModeSubscribe, Via: "websub"}, from)
+			h.settle(200 * time.Millisecond)
 			return err
 		}
 		var err error
 		for i := range 60 {
 			err = ask(source, fmt.Sprint(i))
 		}
-		if fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) <= 0 || len(w.asked) > 22 {
-			t.Errorf("he was asked %d times, and the last request came to %v", len(w.asked), err)
+		if fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) <= 0 || len(h.intents) > 22 {
+			t.Errorf("he was asked %d times, and the last request came to %v", len(h.intents), err)
 		}
 		if err := ask(other, "other"); err != nil {
 			t.Errorf("from elsewhere: %v", err)
 		}
-		w.settle(30 * time.Minute)
-		w.confirm = nil
+		h.settle(30 * time.Minute)
+		h.confirm = nil
 		for i := range 60 { // what is confirmed is not in vain
 			if err := ask(source, fmt.Sprint("good", i)); err != nil {
 				t.Fatalf("request %d: %v", i, err)

@@ -15,16 +15,16 @@ import (
 // together have us read of one host in vain, because nobody agreed to them, has a bound,
 // whoever sent them. Feeds that somebody follows are read in any case.
 const (
-	vainBurst = 100             // feeds of one host; and so many are read for registrations that are not decided
-	vainEvery = 2 * time.Second // one more
-	vainWait  = 3 * time.Second // for others to be decided
-	maxAsked  = 50_000          // requests by WebSub of which is known who sent them
+	unverifiedBurst   = 100             // feeds of one host; and so many are read for registrations that are not decided
+	unverifiedEvery   = 2 * time.Second // one more
+	pendingReadsWait  = 3 * time.Second // for others to be decided
+	maxRequestSources = 50_000          // requests by WebSub of which is known who sent them
 )
 
 // admitReads refuses those of feeds that may not be read now. decided must be called when
 // it is known what came of the others.
 func (h registering) admitReads(ctx context.Context, r Registration, feeds []string, refused map[string]error) (decided func()) {
-	if !r.Source.IsValid() || h.vainLimit.Off() {
+	if !r.Source.IsValid() || h.unverifiedReads.Off() {
 		return func() {}
 	}
 	var ends []func()
@@ -33,22 +33,22 @@ func (h registering) admitReads(ctx context.Context, r Registration, feeds []str
 	for _, f := range feeds {
 		of[href.Host(f)] = append(of[href.Host(f)], f)
 	}
-	for place, list := range of {
-		wait := h.vainLimit.Wait(place, h.now())
+	for host, list := range of {
+		wait := h.unverifiedReads.Wait(host, h.now())
 		ok := false
 		if wait == 0 {
 			var end func()
-			if end, ok = h.awaitReads(ctx, place, len(list)); ok {
+			if end, ok = h.awaitReads(ctx, host, len(list)); ok {
 				ends = append(ends, end)
 			}
-			wait = h.vainLimit.Wait(place, h.now()) // what was waited for may have been in vain
+			wait = h.unverifiedReads.Wait(host, h.now()) // what was waited for may have been in vain
 		}
 		for _, f := range list {
 			switch {
 			case wait == 0 && ok || h.knows(ctx, f):
 				read = append(read, f)
 			case wait == 0:
-				refused[f] = tooMany(vainWait, "Too many registrations for feeds at %s are under way; please wait %s and register again.", text.Host(f), vainWait)
+				refused[f] = tooMany(pendingReadsWait, "Too many registrations for feeds at %s are under way; please wait %s and register again.", text.Host(f), pendingReadsWait)
 			default:
 				refused[f] = tooMany(wait, "Too many feeds at %s were registered for in vain; please wait %s and register again.", text.Host(f), wait)
 			}
@@ -57,7 +57,7 @@ func (h registering) admitReads(ctx context.Context, r Registration, feeds []str
 	return func() {
 		for _, f := range read {
 			if code := fault.CodeOf(refused[f]); refused[f] != nil && (code == fault.Refused || code == fault.Unreadable) {
-				h.vainLimit.AddPending(href.Host(f), h.now()) // a few tokens let a whole registration through
+				h.unverifiedReads.Charge(href.Host(f), h.now()) // a few tokens let a whole registration through
 			}
 		}
 		for _, end := range ends {
@@ -67,9 +67,9 @@ func (h registering) admitReads(ctx context.Context, r Registration, feeds []str
 }
 
 // awaitReads waits a while until n more feeds of a host may be read.
-func (h registering) awaitReads(ctx context.Context, place string, n int) (end func(), ok bool) {
-	for till := h.now().Add(vainWait); ; {
-		if end, ok = h.vainNow.AcquireN(place, n); ok || !h.now().Before(till) || !h.pause(ctx, vainWait/100) {
+func (h registering) awaitReads(ctx context.Context, host string, n int) (end func(), ok bool) {
+	for till := h.now().Add(pendingReadsWait); ; {
+		if end, ok = h.pendingReads.AcquireN(host, n); ok || !h.now().Before(till) || !h.pause(ctx, pendingReadsWait/100) {
 			return end, ok
 		}
 	}
@@ -96,26 +96,26 @@ func unrefused(feeds []string, refused map[string]error) (list []string) {
 
 // askers knows who sent the requests by WebSub that this machine took and that are not
 // decided. All of it can be lost.
-type askers struct {
+type requestSources struct {
 	mu sync.Mutex
 	of map[Key]netip.Addr
 }
 
 // sent keeps who sent a request.
-func (a *askers) sent(in Intent, source netip.Addr) {
+func (a *requestSources) add(in Intent, source netip.Addr) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if !source.IsValid() {
 		return
 	}
-	if len(a.of) >= maxAsked { // of requests that another machine decided
+	if len(a.of) >= maxRequestSources { // of requests that another machine decided
 		clear(a.of)
 	}
 	a.of[Key{TopicID: in.TopicID, ID: in.ID}] = source
 }
 
 // take says who sent a request, and forgets it.
-func (a *askers) take(in Intent) netip.Addr {
+func (a *requestSources) take(in Intent) netip.Addr {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	key := Key{TopicID: in.TopicID, ID: in.ID}
@@ -128,11 +128,11 @@ func (a *askers) take(in Intent) netip.Addr {
 // too often, unless there is such a subscription.
 //
 // spec:cloudburst#unmet-consent
-func (h requesting) admitAsking(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
+func (h requesting) admitSource(ctx context.Context, in Intent, source netip.Addr, now time.Time) error {
 	if !source.IsValid() || h.sourceLimit.Off() {
 		return nil
 	}
-	wait := h.unmetLimit.Wait(unmetKey(source, in.Callback), now)
+	wait := h.refusedCallbacks.Wait(callbackKey(source, in.Callback), now)
 	if wait == 0 {
 		return nil
 	}
@@ -144,8 +144,8 @@ func (h requesting) admitAsking(ctx context.Context, in Intent, source netip.Add
 }
 
 // askedInVain counts a request that its callback did not confirm.
-func (h requesting) askedInVain(in Intent) {
-	if source := h.askers.take(in); source.IsValid() {
-		h.unmetLimit.Take(unmetKey(source, in.Callback), h.now())
+func (h requesting) countUnconfirmed(in Intent) {
+	if source := h.requestSources.take(in); source.IsValid() {
+		h.refusedCallbacks.Take(callbackKey(source, in.Callback), h.now())
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 func TestTheTimeToRenewIsInWords(t *testing.T) {
 	t.Parallel()
-	for lasts, want := range map[time.Duration][2]string{
+	for lifetime, want := range map[time.Duration][2]string{
 		25 * time.Hour:          {"25 hours", "24 hours"},
 		time.Hour:               {"1 hour", "57 minutes"},
 		90 * time.Minute:        {"90 minutes", "1 hour"},
@@ -18,11 +18,11 @@ func TestTheTimeToRenewIsInWords(t *testing.T) {
 		30 * 24 * time.Hour:     {"720 hours", "691 hours"},
 		1500 * time.Millisecond: {"1500 milliseconds", "1 second"},
 	} {
-		if got := [2]string{hub.InWords(lasts), hub.InWords(hub.RenewWithin(lasts))}; got != want {
-			t.Errorf("%s: %q, want %q", lasts, got, want)
+		if got := [2]string{hub.InWords(lifetime), hub.InWords(hub.RenewWithin(lifetime))}; got != want {
+			t.Errorf("%s: %q, want %q", lifetime, got, want)
 		}
-		if within := hub.RenewWithin(lasts); within >= lasts || within <= 0 {
-			t.Errorf("%s is renewed within %s", lasts, within)
+		if within := hub.RenewWithin(lifetime); within >= lifetime || within <= 0 {
+			t.Errorf("%s is renewed within %s", lifetime, within)
 		}
 	}
 }

@@ -35,82 +35,82 @@ const (
 
 // pushed is two programs on an internet in memory: one that is the hub of a feed, and
 // one that has readers, whose river the test plays.
-type pushed struct {
-	t      *testing.T
-	net    *nettest.Internet
-	secure *httptest.Server // whose certificate is the hub's
-	public string           // the reading program's, as hubs know it
-	me     netip.Addr
-	hub    *hub.Hub
-	engine *upstream.Engine
-	push   *readerPush
+type harness struct {
+	t         *testing.T
+	net       *nettest.Internet
+	tlsServer *httptest.Server // whose certificate is the hub's
+	public    string           // the reading program's, as hubs know it
+	me        netip.Addr
+	hub       *hub.Hub
+	engine    *upstream.Engine
+	push      *readerPush
 
-	mu     sync.Mutex
-	title  string
-	reads  map[string]int // of the feed, by User-Agent
-	posts  []string       // what came to the reading program's doors
-	heard  []string
-	docs   []string
-	doors  []river.PushEndpoint
-	failed error
-	flood  error      // more came than is taken of one source
-	pings  []hub.Ping // of its own hub
+	mu              sync.Mutex
+	title           string
+	reads           map[string]int // of the feed, by User-Agent
+	requests        []string       // what came to the reading program's doors
+	received        []string
+	documents       []string
+	endpoints       []river.PushEndpoint
+	aggregatorError error
+	admitError      error      // more came than is taken of one source
+	pings           []hub.Ping // of its own hub
 }
 
-func (p *pushed) ReceivePush(_ context.Context, url, door string) (bool, error) {
+func (p *harness) ReceivePush(_ context.Context, url, via string) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.failed == nil {
-		p.heard = append(p.heard, door+" "+url)
+	if p.aggregatorError == nil {
+		p.received = append(p.received, via+" "+url)
 	}
-	return true, p.failed
+	return true, p.aggregatorError
 }
 
-func (p *pushed) Deliver(_ context.Context, url, door string, body []byte, header http.Header) (bool, error) {
+func (p *harness) Deliver(_ context.Context, url, via string, body []byte, header http.Header) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.failed == nil {
-		p.docs = append(p.docs, strings.Join([]string{door, url, header.Get("Content-Type"), header.Get("Link"), string(body)}, "\n"))
+	if p.aggregatorError == nil {
+		p.documents = append(p.documents, strings.Join([]string{via, url, header.Get("Content-Type"), header.Get("Link"), string(body)}, "\n"))
 	}
-	return true, p.failed
+	return true, p.aggregatorError
 }
 
-func (p *pushed) Known(context.Context, string) (string, []river.PushEndpoint, bool, error) {
+func (p *harness) Known(context.Context, string) (string, []river.PushEndpoint, bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return pushFeed, p.doors, p.doors != nil, nil
+	return pushFeed, p.endpoints, p.endpoints != nil, nil
 }
 
-func (p *pushed) Ping(_ context.Context, ping hub.Ping) (hub.PingResult, error) {
+func (p *harness) Ping(_ context.Context, ping hub.Ping) (hub.PingResult, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pings = append(p.pings, ping)
 	return hub.PingResult{}, nil
 }
 
-func (p *pushed) Admit(netip.Addr) error {
+func (p *harness) Admit(netip.Addr) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.flood
+	return p.admitError
 }
 
 // said is what the river was told since the last call.
-func (p *pushed) said() (heard, docs []string) {
+func (p *harness) takeReceived() (received, documents []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	heard, docs, p.heard, p.docs = p.heard, p.docs, nil, nil
-	return heard, docs
+	received, documents, p.received, p.documents = p.received, p.documents, nil, nil
+	return received, documents
 }
 
 // serve listens at address until the test ends.
-func (p *pushed) serve(address string, secure bool, h http.Handler) (stop func()) {
+func (p *harness) serve(address string, secure bool, h http.Handler) (stop func()) {
 	p.t.Helper()
 	l, err := p.net.Listen(address)
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	if secure {
-		l = tls.NewListener(l, &tls.Config{Certificates: p.secure.TLS.Certificates})
+		l = tls.NewListener(l, &tls.Config{Certificates: p.tlsServer.TLS.Certificates})
 	}
 	srv := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	ended := make(chan struct{})
@@ -119,14 +119,14 @@ func (p *pushed) serve(address string, secure bool, h http.Handler) (stop func()
 }
 
 // inPush runs both programs. named says that the reading one is known by a name.
-func inPush(t *testing.T, named bool, do func(t *testing.T, p *pushed)) {
+func withHarness(t *testing.T, named bool, do func(t *testing.T, p *harness)) {
 	t.Helper()
 	secure := httptest.NewTLSServer(http.NotFoundHandler())
 	defer secure.Close()
 	roots := secure.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs
 	dirs := []string{t.TempDir(), t.TempDir()}
 	synctest.Test(t, func(t *testing.T) {
-		p := &pushed{t: t, net: &nettest.Internet{Latency: time.Millisecond}, secure: secure, title: "one", reads: map[string]int{}}
+		p := &harness{t: t, net: &nettest.Internet{Latency: time.Millisecond}, tlsServer: secure, title: "one", reads: map[string]int{}}
 		defer p.serve("feed.test:80", false, http.HandlerFunc(p.serveFeed))()
 		p.me = p.net.Host("me.test")
 		p.public = "http://" + p.me.String()
@@ -137,14 +137,14 @@ func inPush(t *testing.T, named bool, do func(t *testing.T, p *pushed)) {
 		defer group.Wait()
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		defer p.foreign(ctx, &group, dirs[0], &tls.Config{RootCAs: roots})()
-		defer p.reading(ctx, &group, dirs[1], &tls.Config{RootCAs: roots})()
+		defer p.startHub(ctx, &group, dirs[0], &tls.Config{RootCAs: roots})()
+		defer p.startAggregator(ctx, &group, dirs[1], &tls.Config{RootCAs: roots})()
 		defer func() { cancel(); group.Wait() }()
 		do(t, p)
 	})
 }
 
-func (p *pushed) serveFeed(w http.ResponseWriter, r *http.Request) {
+func (p *harness) serveFeed(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.reads[r.UserAgent()]++
@@ -152,11 +152,11 @@ func (p *pushed) serveFeed(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `<rss version="2.0"><channel><title>feed</title><item><title>%s</title></item></channel></rss>`, p.title)
 }
 
-func (p *pushed) log() *slog.Logger {
+func (p *harness) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(p.t.Output(), &slog.HandlerOptions{Level: slog.LevelError}))
 }
 
-func (p *pushed) open(dir string) store.Store {
+func (p *harness) open(dir string) store.Store {
 	p.t.Helper()
 	st, err := store.Open(p.t.Context(), store.Options{Dir: sqlitetest.Fill(p.t, dir), Log: p.log()})
 	if err != nil {
@@ -166,7 +166,7 @@ func (p *pushed) open(dir string) store.Store {
 }
 
 // foreign is the hub's program.
-func (p *pushed) foreign(ctx context.Context, group *sync.WaitGroup, dir string, roots *tls.Config) (stop func()) {
+func (p *harness) startHub(ctx context.Context, group *sync.WaitGroup, dir string, roots *tls.Config) (stop func()) {
 	st := p.open(dir)
 	dial := p.net.Dialer(p.net.Host(pushHub), nil)
 	reads := fetch.New(fetch.Options{Dial: dial, UserAgent: "hub"})
@@ -194,23 +194,23 @@ func (p *pushed) foreign(ctx context.Context, group *sync.WaitGroup, dir string,
 
 // reading is the program with the readers. Who would read the feed there besides its
 // river fails the test.
-func (p *pushed) reading(ctx context.Context, group *sync.WaitGroup, dir string, roots *tls.Config) (stop func()) {
+func (p *harness) startAggregator(ctx context.Context, group *sync.WaitGroup, dir string, roots *tls.Config) (stop func()) {
 	st := p.open(dir)
 	asks := fetch.NewDoer(fetch.DoerOptions{Dial: p.net.Dialer(p.me, nil), TLSConfig: roots})
 	public := func() string { return p.public }
 	own := func(u string) bool { return hubhttp.IsOwnEndpoint(u, p.public) }
 	p.engine = &upstream.Engine{
-		Store: st, Bus: event.NewBus(2), Log: p.log(), PublicURL: public, Options: upstream.Options{Own: own, Known: known(p), Away: time.Hour},
-		Ask:    &hubhttp.UpstreamClient{Feeds: nobodyReads{p.t}, HTTP: asks, PublicURL: public},
-		Signal: takeSignal(p, p),
+		Store: st, Bus: event.NewBus(2), Log: p.log(), PublicURL: public, Options: upstream.Options{Own: own, Known: knownHubs(p), Away: time.Hour},
+		Ask:    &hubhttp.UpstreamClient{Feeds: noFeedReads{p.t}, HTTP: asks, PublicURL: public},
+		Signal: receiveSignal(p, p),
 	}
-	p.push = &readerPush{engine: p.engine, own: own, since: time.Now()}
+	p.push = &readerPush{engine: p.engine, isOwn: own, since: time.Now()}
 	mux := http.NewServeMux()
 	route.Mount(mux, (&hubhttp.NotifyEndpoints{Engine: p.engine, Log: p.log()}).Routes(), nil)
 	route.Mount(mux, (&hubhttp.Endpoints{Upstream: p.engine, Hub: p.hub, Log: p.log()}).Routes(), nil)
 	closed := p.serve("me.test:80", false, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.mu.Lock()
-		p.posts = append(p.posts, r.Method+" "+r.URL.Path)
+		p.requests = append(p.requests, r.Method+" "+r.URL.Path)
 		p.mu.Unlock()
 		mux.ServeHTTP(w, r)
 	}))
@@ -226,37 +226,37 @@ func (p *pushed) reading(ctx context.Context, group *sync.WaitGroup, dir string,
 	}
 }
 
-type nobodyReads struct{ t *testing.T }
+type noFeedReads struct{ t *testing.T }
 
-func (n nobodyReads) Get(_ context.Context, r fetch.Request) (*fetch.Response, error) {
+func (n noFeedReads) Get(_ context.Context, r fetch.Request) (*fetch.Response, error) {
 	n.t.Errorf("%s was read to find its hubs", r.URL)
 	return nil, fault.New(fault.Refused, "No.")
 }
 
 // pass lets time go by.
-func (p *pushed) pass(d time.Duration) {
+func (p *harness) advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
 // follow follows the feed by doors.
-func (p *pushed) follow(doors ...river.PushEndpoint) {
+func (p *harness) follow(endpoints ...river.PushEndpoint) {
 	p.t.Helper()
 	p.mu.Lock()
-	p.doors = doors
+	p.endpoints = endpoints
 	p.mu.Unlock()
-	if err := p.push.Follow(p.t.Context(), pushFeed, pushFeed, doors); err != nil {
+	if err := p.push.Follow(p.t.Context(), pushFeed, pushFeed, endpoints); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
 // state is what the only hub said.
-func (p *pushed) state() river.PushState {
+func (p *harness) state() river.PushState {
 	p.t.Helper()
 	p.mu.Lock()
-	doors := p.doors
+	endpoints := p.endpoints
 	p.mu.Unlock()
-	list, err := p.push.State(p.t.Context(), pushFeed, doors)
+	list, err := p.push.State(p.t.Context(), pushFeed, endpoints)
 	if err != nil || len(list) != 1 {
 		p.t.Fatalf("the states are %+v, %v", list, err)
 	}
@@ -264,7 +264,7 @@ func (p *pushed) state() river.PushState {
 }
 
 // change makes another version of the feed and pings the hub.
-func (p *pushed) change(title string) {
+func (p *harness) change(title string) {
 	p.t.Helper()
 	p.mu.Lock()
 	p.title = title
@@ -272,11 +272,11 @@ func (p *pushed) change(title string) {
 	if _, err := p.hub.Ping(p.t.Context(), hub.Ping{URL: pushFeed, Via: "rest"}); err != nil {
 		p.t.Fatal(err)
 	}
-	p.pass(2 * time.Second)
+	p.advance(2 * time.Second)
 }
 
 // callbacks are those that the hub tells.
-func (p *pushed) callbacks() []string {
+func (p *harness) callbacks() []string {
 	p.t.Helper()
 	list, err := p.hub.Store.Subscriptions(p.t.Context(), hub.SubscriptionQuery{TopicID: hub.TopicID(pushFeed), Limit: 100})
 	if err != nil {
@@ -290,8 +290,8 @@ func (p *pushed) callbacks() []string {
 }
 
 // challenged reports whether the hub asked the callback for a challenge.
-func (p *pushed) challenged() bool {
+func (p *harness) challenged() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return slices.Contains(p.posts, "GET /notify/rsscloud") || slices.Contains(p.posts, "GET /notify/RPC2") || slices.Contains(p.posts, "GET /notify/soap")
+	return slices.Contains(p.requests, "GET /notify/rsscloud") || slices.Contains(p.requests, "GET /notify/RPC2") || slices.Contains(p.requests, "GET /notify/soap")
 }

@@ -9,8 +9,8 @@ import (
 // same share of it as the 24 of 25 hours of rssCloud, rounded down.
 //
 // spec:rsscloud-2009#renew-24h
-func RenewWithin(lasts time.Duration) time.Duration {
-	d := lasts / 25 * 24
+func RenewWithin(lifetime time.Duration) time.Duration {
+	d := lifetime / 25 * 24
 	for _, unit := range [...]time.Duration{time.Hour, time.Minute, time.Second} {
 		if d >= unit {
 			return d.Truncate(unit)

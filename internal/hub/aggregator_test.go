@@ -1,0 +1,249 @@
+package hub_test
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cloudburst/internal/event"
+	"cloudburst/internal/fault"
+	"cloudburst/internal/hub"
+)
+
+const readURL = "http://feeds.test/read.xml"
+
+// readers makes the hub's program read one feed, and returns what it was told.
+func (h *harness) readers(feed string) func() []string {
+	var received []string
+	h.hub.OnPing = func(_ context.Context, urls []string, via string) (bool, error) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		for _, url := range urls {
+			received = append(received, via+" "+url)
+		}
+		return slices.Contains(urls, feed), nil
+	}
+	return func() []string {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		list := received
+		received = nil
+		return list
+	}
+}
+
+func (h *harness) pinged(url string) hub.PingResult {
+	h.t.Helper()
+	got, err := h.hub.Ping(h.t.Context(), hub.Ping{URL: url, Via: "rest", Source: netip.MustParseAddr("192.0.2.1")})
+	if err != nil {
+		h.t.Fatalf("ping %s: %v", url, err)
+	}
+	return got
+}
+
+func TestAPingOfAFeedThatIsOnlyReadHereReachesItsReadersAndIsNotFetched(t *testing.T) {
+	t.Parallel()
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		received := h.readers(readURL)
+		if got := h.pinged(readURL); got != (hub.PingResult{Known: true}) {
+			t.Errorf("the ping came to %+v", got)
+		}
+		if got := received(); !slices.Equal(got, []string{"rest " + readURL}) {
+			t.Errorf("the readers heard %q", got)
+		}
+		if len(h.fetches) != 0 {
+			t.Errorf("the hub read it too: %v", h.fetches)
+		}
+		list := h.events(event.KindPing)
+		if len(list) != 1 || !list[0].OK || list[0].Peer != "192.0.2.1" || list[0].Text != "Nobody here is subscribed to this feed; there is nobody to tell." {
+			t.Errorf("the log says %+v", list)
+		}
+		if list := h.changes(); len(list) != 1 || list[0].Feed != readURL {
+			t.Errorf("listed: %+v", list)
+		}
+	})
+}
+
+func TestAPingIsNotAcknowledgedBeforeTheReadersHaveIt(t *testing.T) {
+	t.Parallel()
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		cb := h.subscribers(1)[0]
+		away := fault.New(fault.Unavailable, "The database is away.")
+		h.hub.OnPing = func(context.Context, []string, string) (bool, error) { return false, away }
+		for what, do := range map[string]func() error{
+			"ping":           func() error { _, err := h.ping(); return err },
+			"of another":     func() error { _, err := h.hub.Ping(t.Context(), hub.Ping{URL: readURL}); return err },
+			"announcement":   func() error { _, err := h.hub.Announce(t.Context(), hub.Announcement{URL: readURL}); return err },
+			"list of others": func() error { _, err := h.hub.ReceiveChanges(t.Context(), []string{readURL}, "changes"); return err },
+		} {
+			if err := do(); fault.CodeOf(err) != fault.Unavailable {
+				t.Errorf("%s: %v", what, err)
+			}
+		}
+		h.settle(time.Second)
+		if n := h.count(cb) + len(h.fetches) + len(h.changes()); n != 0 {
+			t.Errorf("%d things happened all the same", n)
+		}
+	})
+}
+
+func TestAFollowedFeedThatIsReadHereTooIsCheckedAndHeardByEachOfItsNames(t *testing.T) {
+	t.Parallel()
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		h.abouts = map[string]hub.About{feedURL: {Home: siteURL, Self: "http://feeds.test/canonical"}}
+		h.register("http://a.test/n")
+		received := h.readers("http://feeds.test/canonical")
+		h.set("two")
+		if got := h.pinged(siteURL); !got.Changed {
+			t.Errorf("the ping came to %+v", got)
+		}
+		if got := received(); !slices.Equal(got, []string{"rest " + siteURL, "rest " + feedURL, "rest http://feeds.test/canonical"}) {
+			t.Errorf("the readers heard %q", got)
+		}
+		h.settle(time.Second)
+		if n := h.count("http://a.test/n"); n != 1 {
+			t.Errorf("the subscriber was told %d times", n)
+		}
+		h.set("three")
+		if _, err := h.hub.Ping(t.Context(), hub.Ping{URL: feedURL, Via: "notify-websub", ReaderNotified: true}); err != nil {
+			t.Fatal(err)
+		}
+		if got := received(); len(got) != 0 {
+			t.Errorf("who knew already heard %q", got)
+		}
+	})
+}
+
+func TestSitesAndListsOfChangesReachReadersToo(t *testing.T) {
+	t.Parallel()
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		received := h.readers(readURL)
+		h.pages = map[string][]string{siteURL: {readURL}}
+		if got := h.announce(hub.Announcement{URL: siteURL, Feed: readURL}); got.Looking {
+			t.Error("the site is looked at although its feed is known")
+		}
+		if got := received(); !slices.Equal(got, []string{"weblogs " + readURL, "weblogs " + siteURL}) {
+			t.Errorf("by an announcement the readers heard %q", got)
+		}
+		if list := h.events(event.KindPing); len(list) != 1 || !strings.Contains(list[0].Text, "nobody to tell") {
+			t.Errorf("the log says %+v", list)
+		}
+		if got := h.announce(hub.Announcement{URL: siteURL}); !got.Looking {
+			t.Error("a site that nobody knows is not looked at")
+		}
+		h.settle(time.Second)
+		if got := received(); !slices.Contains(got, "weblogs "+readURL) {
+			t.Errorf("by a look at the site the readers heard %q", got)
+		}
+		if _, err := h.hub.ReceiveChanges(t.Context(), []string{readURL, siteURL}, "changes"); err != nil {
+			t.Fatal(err)
+		}
+		if got := received(); !slices.Equal(got, []string{"changes " + readURL, "changes " + siteURL}) {
+			t.Errorf("by a list the readers heard %q", got)
+		}
+	})
+}
+
+func TestOurOwnFeedIsListedByItsTitleWhoeverReadsIt(t *testing.T) {
+	t.Parallel()
+	own := hub.Options{IsOwnTopic: func(url string) bool { return url == readURL }}
+	withHarness(t, own, func(t *testing.T, h *harness) {
+		h.readers(readURL)
+		h.feeds[readURL] = "one"
+		h.abouts = map[string]hub.About{readURL: {Title: "Ours"}}
+		for _, notified := range []bool{false, true} {
+			if _, err := h.hub.Ping(t.Context(), hub.Ping{URL: readURL, Via: "save", ReaderNotified: notified}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, c := range h.changes() {
+			if c.Name != "Ours" {
+				t.Errorf("listed: %+v", c)
+			}
+		}
+		if _, err := h.hub.Ping(t.Context(), hub.Ping{URL: "http://feeds.test/far.xml", Via: "notify-rsscloud", ReaderNotified: true}); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(h.fetches); n != 2 {
+			t.Errorf("feeds were read %d times", n)
+		}
+	})
+}
+
+func TestNewsThatGoesRoundIsNoNewsForReaders(t *testing.T) {
+	t.Parallel()
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		received := h.readers(readURL)
+		if _, err := h.hub.Ping(t.Context(), hub.Ping{URL: readURL, Hops: 4}); fault.CodeOf(err) != fault.Refused {
+			t.Errorf("a ping that passed through four hubs: %v", err)
+		}
+		if got := received(); len(got) != 0 {
+			t.Errorf("they heard %q", got)
+		}
+	})
+}
+
+// TestNewsThatReadersReceivedIsForwardedToSubscribersOnly pings for news of another hub
+// that came for the readers: subscribers get it, and without subscribers nothing shows what
+// people read here.
+func TestNewsThatReadersReceivedIsForwardedToSubscribersOnly(t *testing.T) {
+	t.Parallel()
+	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
+		received := h.readers(readURL)
+		callback := h.subscribers(1)[0]
+		forward := func(url string) hub.PingResult {
+			t.Helper()
+			got, err := h.hub.Ping(t.Context(), hub.Ping{
+				URL: url, Via: "notify-rsscloud", Source: netip.MustParseAddr("192.0.2.7"), Hops: 1, ReaderNotified: true, Forward: true,
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return got
+		}
+		h.fetches = nil
+		if got := forward(readURL); got != (hub.PingResult{}) {
+			t.Errorf("without subscribers it came to %+v", got)
+		}
+		if events, listed := h.events(event.KindPing), h.changes(); len(events)+len(listed)+len(h.fetches) != 0 {
+			t.Errorf("without subscribers it is logged as %+v, listed as %+v, and read: %v", events, listed, h.fetches)
+		}
+		h.set("two")
+		if got := forward(feedURL); !got.Changed {
+			t.Errorf("with a subscriber it came to %+v", got)
+		}
+		h.settle(time.Second)
+		if n := h.count(callback); n != 1 {
+			t.Errorf("the subscriber got %d notifications", n)
+		}
+		if list := h.events(event.KindPing); len(list) != 1 || list[0].Via != "notify-rsscloud" {
+			t.Errorf("the log has %+v", list)
+		}
+		if got := received(); len(got) != 0 {
+			t.Errorf("the readers received it once more: %q", got)
+		}
+	})
+}
+
+func TestWhatReadersAreToldCountsOnceForItsSource(t *testing.T) {
+	t.Parallel()
+	withHarness(t, hub.Options{SourceRate: 1}, func(t *testing.T, h *harness) {
+		h.readers(readURL)
+		source := netip.MustParseAddr("192.0.2.7")
+		taken := 0
+		for ; taken < 100 && h.hub.Admit(source) == nil; taken++ {
+			if _, err := h.hub.Ping(t.Context(), hub.Ping{URL: readURL, Via: "notify-rsscloud", Source: source, ReaderNotified: true}); err != nil {
+				t.Fatalf("signal %d was counted twice: %v", taken, err)
+			}
+		}
+		if taken == 0 || taken == 100 {
+			t.Errorf("%d signals were taken at once", taken)
+		}
+		if err := h.hub.Admit(netip.MustParseAddr("198.51.100.7")); err != nil {
+			t.Errorf("of another source: %v", err)
+		}
+	})
+}
