@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestStampGivesEachEventTheNextPlace(t *testing.T) {
+func TestStampNumbersEvents(t *testing.T) {
 	t.Parallel()
 	b := NewBus(7)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 678_900_000, time.UTC)
@@ -24,7 +24,7 @@ func TestStampGivesEachEventTheNextPlace(t *testing.T) {
 	}
 }
 
-func TestASlowListenerIsDroppedAndNeverWaitedFor(t *testing.T) {
+func TestSlowListenerIsDropped(t *testing.T) {
 	t.Parallel()
 	b := NewBus(1)
 	slow, quick := b.Listen(2), b.Listen(10)
@@ -45,7 +45,7 @@ func TestASlowListenerIsDroppedAndNeverWaitedFor(t *testing.T) {
 	slow.Close()
 }
 
-func TestAClosedListenerGetsNothingAndMissedNothing(t *testing.T) {
+func TestClosedListenerReceivesNothing(t *testing.T) {
 	t.Parallel()
 	b := NewBus(1)
 	l := b.Listen(1)
@@ -57,7 +57,7 @@ func TestAClosedListenerGetsNothingAndMissedNothing(t *testing.T) {
 	}
 }
 
-func TestThePublicSeesNoDetail(t *testing.T) {
+func TestPublicRemovesDetail(t *testing.T) {
 	t.Parallel()
 	e := Event{Text: "x", Detail: []byte(`{"callback":"http://a.test/secret"}`)}
 	if p := e.Public(); p.Detail != nil || p.Text != "x" || e.Detail == nil {

@@ -44,7 +44,7 @@ func (h *harness) pinged(url string) hub.PingResult {
 	return got
 }
 
-func TestAPingOfAFeedThatIsOnlyReadHereReachesItsReadersAndIsNotFetched(t *testing.T) {
+func TestPingOfAFeedFollowedOnlyByAggregatorIsNotFetched(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		received := h.readers(readURL)
@@ -67,7 +67,7 @@ func TestAPingOfAFeedThatIsOnlyReadHereReachesItsReadersAndIsNotFetched(t *testi
 	})
 }
 
-func TestAPingIsNotAcknowledgedBeforeTheReadersHaveIt(t *testing.T) {
+func TestPingIsNotAcknowledgedBeforeAggregatorHasIt(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -90,7 +90,7 @@ func TestAPingIsNotAcknowledgedBeforeTheReadersHaveIt(t *testing.T) {
 	})
 }
 
-func TestAFollowedFeedThatIsReadHereTooIsCheckedAndHeardByEachOfItsNames(t *testing.T) {
+func TestAggregatorReceivesEachNameOfASubscribedFeed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.abouts = map[string]hub.About{feedURL: {Home: siteURL, Self: "http://feeds.test/canonical"}}
@@ -117,7 +117,7 @@ func TestAFollowedFeedThatIsReadHereTooIsCheckedAndHeardByEachOfItsNames(t *test
 	})
 }
 
-func TestSitesAndListsOfChangesReachReadersToo(t *testing.T) {
+func TestSitePingsAndChangesListsReachAggregator(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		received := h.readers(readURL)
@@ -147,7 +147,7 @@ func TestSitesAndListsOfChangesReachReadersToo(t *testing.T) {
 	})
 }
 
-func TestOurOwnFeedIsListedByItsTitleWhoeverReadsIt(t *testing.T) {
+func TestHostedFeedIsListedByItsTitle(t *testing.T) {
 	t.Parallel()
 	own := hub.Options{IsOwnTopic: func(url string) bool { return url == readURL }}
 	withHarness(t, own, func(t *testing.T, h *harness) {
@@ -173,7 +173,7 @@ func TestOurOwnFeedIsListedByItsTitleWhoeverReadsIt(t *testing.T) {
 	})
 }
 
-func TestNewsThatGoesRoundIsNoNewsForReaders(t *testing.T) {
+func TestLoopingPingDoesNotReachAggregator(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		received := h.readers(readURL)
@@ -186,10 +186,10 @@ func TestNewsThatGoesRoundIsNoNewsForReaders(t *testing.T) {
 	})
 }
 
-// TestNewsThatReadersReceivedIsForwardedToSubscribersOnly pings for news of another hub
+// TestReceivedPushIsForwardedToSubscribersOnly pings for news of another hub
 // that came for the readers: subscribers get it, and without subscribers nothing shows what
 // people read here.
-func TestNewsThatReadersReceivedIsForwardedToSubscribersOnly(t *testing.T) {
+func TestReceivedPushIsForwardedToSubscribersOnly(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		received := h.readers(readURL)
@@ -228,7 +228,7 @@ func TestNewsThatReadersReceivedIsForwardedToSubscribersOnly(t *testing.T) {
 	})
 }
 
-func TestWhatReadersAreToldCountsOnceForItsSource(t *testing.T) {
+func TestReceivedPushCountsOnceForItsSource(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{SourceRate: 1}, func(t *testing.T, h *harness) {
 		h.readers(readURL)

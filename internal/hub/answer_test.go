@@ -48,7 +48,7 @@ func (h *harness) reads() int {
 	return len(h.fetches)
 }
 
-func TestAChangeInTheSecondOfTheOneBeforeIsFoundAlsoAfterARestart(t *testing.T) {
+func TestChangeInTheSameSecondIsFoundAfterARestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -79,7 +79,7 @@ func TestAChangeInTheSecondOfTheOneBeforeIsFoundAlsoAfterARestart(t *testing.T) 
 	})
 }
 
-func TestAFollowUpWithoutAChangeIsNotLogged(t *testing.T) {
+func TestFollowUpWithoutChangeIsNotLogged(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribers(1)
@@ -95,7 +95,7 @@ func TestAFollowUpWithoutAChangeIsNotLogged(t *testing.T) {
 	})
 }
 
-func TestAFollowUpThatFailsIsTriedAgain(t *testing.T) {
+func TestFailedFollowUpIsRetried(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -119,7 +119,7 @@ func TestAFollowUpThatFailsIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestAFeedThatIsMadeForEachRequestIsReadTwiceForAPing(t *testing.T) {
+func TestDynamicFeedIsReadTwicePerPing(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribers(1)
@@ -137,7 +137,7 @@ func TestAFeedThatIsMadeForEachRequestIsReadTwiceForAPing(t *testing.T) {
 	})
 }
 
-func TestABelieved304IsVerifiedWithinAnHourAndOneThatWasWrongIsTheLast(t *testing.T) {
+func TestBelieved304IsVerifiedAndAWrongOneIsTheLast(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -181,7 +181,7 @@ func TestABelieved304IsVerifiedWithinAnHourAndOneThatWasWrongIsTheLast(t *testin
 	})
 }
 
-func TestNoETagIsSentForAPingThatCameDuringTheReadThatGaveIt(t *testing.T) {
+func TestNoETagIsSentForAPingDuringTheReadThatReturnedIt(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{AckWithin: time.Minute}, func(t *testing.T, h *harness) {
 		h.subscribers(1)
@@ -202,7 +202,7 @@ func TestNoETagIsSentForAPingThatCameDuringTheReadThatGaveIt(t *testing.T) {
 	})
 }
 
-func TestTheETagOfAFeedElsewhereIsNotSentToWhereItWasRedirected(t *testing.T) {
+func TestETagOfARedirectTargetIsNotSent(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribers(1)
@@ -229,7 +229,7 @@ func TestTheETagOfAFeedElsewhereIsNotSentToWhereItWasRedirected(t *testing.T) {
 	})
 }
 
-func TestA304ToARequestWithoutConditionsIsAnError(t *testing.T) {
+func TestUnconditional304IsAnError(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribers(1)

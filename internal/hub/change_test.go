@@ -37,7 +37,7 @@ func (h *harness) changes() []hub.Change {
 	return list
 }
 
-func TestAPingOfASiteChecksItsFeedHoweverItIsCalled(t *testing.T) {
+func TestSitePingChecksItsFeedByAnyName(t *testing.T) {
 	t.Parallel()
 	for name, a := range map[string]hub.Announcement{
 		"the feed itself as the site":  {URL: feedURL},
@@ -65,7 +65,7 @@ func TestAPingOfASiteChecksItsFeedHoweverItIsCalled(t *testing.T) {
 	}
 }
 
-func TestAnAnnouncementIsAnsweredBeforeTheFeedIsRead(t *testing.T) {
+func TestAnnouncementIsAnsweredBeforeTheFeedIsRead(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
@@ -78,7 +78,7 @@ func TestAnAnnouncementIsAnsweredBeforeTheFeedIsRead(t *testing.T) {
 	})
 }
 
-func TestAnAnnouncedFeedIsCheckedAfterACrash(t *testing.T) {
+func TestAnnouncedFeedIsCheckedAfterACrash(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
@@ -95,7 +95,7 @@ func TestAnAnnouncedFeedIsCheckedAfterACrash(t *testing.T) {
 	})
 }
 
-func TestAnUnknownSiteIsLookedAtOnceInAWhileForFeedsThatSomebodyFollows(t *testing.T) {
+func TestUnknownSiteIsSearchedForSubscribedFeedsRarely(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
@@ -120,7 +120,7 @@ func TestAnUnknownSiteIsLookedAtOnceInAWhileForFeedsThatSomebodyFollows(t *testi
 	})
 }
 
-func TestChangesOfAllDoorsAreListed(t *testing.T) {
+func TestChangesFromAllEndpointsAreListed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.abouts = map[string]hub.About{feedURL: {Title: "Site", Home: siteURL}}
@@ -148,7 +148,7 @@ func TestChangesOfAllDoorsAreListed(t *testing.T) {
 	})
 }
 
-func TestAPingOfTheCanonicalURLTellsSubscribersOfTheOther(t *testing.T) {
+func TestPingOfCanonicalURLNotifiesSubscribersOfTheOther(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.abouts = map[string]hub.About{feedURL: {Self: "http://feeds.test/canonical"}}
@@ -165,7 +165,7 @@ func TestAPingOfTheCanonicalURLTellsSubscribersOfTheOther(t *testing.T) {
 	})
 }
 
-func TestAPingOfAnotherURLOfAFollowedFeedFindsIt(t *testing.T) {
+func TestPingOfAnAliasFindsTheSubscribedFeed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
@@ -182,7 +182,7 @@ func TestAPingOfAnotherURLOfAFollowedFeedFindsIt(t *testing.T) {
 	})
 }
 
-func TestOfAnotherServersListOnlyFollowedFeedsAreChecked(t *testing.T) {
+func TestOnlySubscribedFeedsOfAChangesListAreChecked(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
@@ -199,7 +199,7 @@ func TestOfAnotherServersListOnlyFollowedFeedsAreChecked(t *testing.T) {
 	})
 }
 
-func TestBadAnnouncementsAreRefused(t *testing.T) {
+func TestInvalidAnnouncementsAreRejected(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{SourceRate: 1}, func(t *testing.T, h *harness) {
 		from := netip.MustParseAddr("198.51.100.1")
@@ -230,7 +230,7 @@ func TestBadAnnouncementsAreRefused(t *testing.T) {
 	})
 }
 
-func TestAnAnnouncementThatTheHostsLimitPutsOffIsCheckedLater(t *testing.T) {
+func TestAnnouncementAboveHostRateIsCheckedLater(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{HostRate: 0.1}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n") // takes the only read of its host for now
@@ -249,7 +249,7 @@ func TestAnAnnouncementThatTheHostsLimitPutsOffIsCheckedLater(t *testing.T) {
 	})
 }
 
-func TestEverythingThatASignalMeansIsCheckedAfterACrash(t *testing.T) {
+func TestAllTopicsOfAPingAreCheckedAfterACrash(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		feeds := []string{feedURL, "http://feeds.test/atom.xml", "http://feeds.test/comments.xml"}

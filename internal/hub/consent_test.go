@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestACallbackThatNeverAgreesIsAskedLittle(t *testing.T) {
+func TestRefusingCallbackIsChallengedRarely(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		var asked atomic.Int64
@@ -49,7 +49,7 @@ func TestACallbackThatNeverAgreesIsAskedLittle(t *testing.T) {
 	})
 }
 
-func TestEachFeedOfARegistrationCountsForItsSource(t *testing.T) {
+func TestEachFeedOfARegistrationCountsAgainstSourceRate(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{SourceRate: 10}, func(t *testing.T, h *harness) {
 		var feeds []string
@@ -65,7 +65,7 @@ func TestEachFeedOfARegistrationCountsForItsSource(t *testing.T) {
 	})
 }
 
-func TestTheLogHasNoMoreRowsThanItMay(t *testing.T) {
+func TestLogIsTrimmedToMaxEvents(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxEvents: 20, PingInterval: time.Millisecond}, func(t *testing.T, h *harness) {
 		for i := range 60 {

@@ -14,7 +14,7 @@ import (
 
 func failing(string, int) hub.Reply { return hub.Reply{Text: "It answered 500."} }
 
-func TestAFailedNotificationIsTriedAgainByTheTable(t *testing.T) {
+func TestFailedNotificationIsRetriedPerRetryTable(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -38,7 +38,7 @@ func TestAFailedNotificationIsTriedAgainByTheTable(t *testing.T) {
 	})
 }
 
-func TestASubscriberMayAskForALongerWait(t *testing.T) {
+func TestRetryAfterExtendsTheWait(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -97,7 +97,7 @@ func TestRetriesOfOneChangeCountAsOneError(t *testing.T) {
 	})
 }
 
-func TestASuccessBetweenErrorsStartsTheCountAgain(t *testing.T) {
+func TestSuccessResetsErrorCount(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -113,7 +113,7 @@ func TestASuccessBetweenErrorsStartsTheCountAgain(t *testing.T) {
 	})
 }
 
-func TestAGoneAnswerEndsTheSubscription(t *testing.T) {
+func TestGoneReplyEndsSubscription(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		names := h.subscribers(2)
@@ -129,7 +129,7 @@ func TestAGoneAnswerEndsTheSubscription(t *testing.T) {
 	})
 }
 
-func TestThoseWhoseSubscriptionEndedAreNotSaidToBeTriedAgain(t *testing.T) {
+func TestSummaryExcludesEndedSubscriptionsFromRetries(t *testing.T) {
 	t.Parallel()
 	for gone, want := range map[int]string{
 		0: "; 3 could not be told and will be tried again.",
@@ -151,7 +151,7 @@ func TestThoseWhoseSubscriptionEndedAreNotSaidToBeTriedAgain(t *testing.T) {
 	}
 }
 
-func TestASlowSubscriberDoesNotHoldUpTheOthers(t *testing.T) {
+func TestSlowSubscribersDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxInFlight: 4000}, func(t *testing.T, h *harness) {
 		names := h.subscribers(3000)
@@ -178,7 +178,7 @@ func TestASlowSubscriberDoesNotHoldUpTheOthers(t *testing.T) {
 	})
 }
 
-func TestOneDeliveryAtATimeAndNeverAnOlderVersionAfterANewerOne(t *testing.T) {
+func TestDeliveriesToASubscriberAreSerialAndOrdered(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{PingInterval: 100 * time.Millisecond}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -203,7 +203,7 @@ func TestOneDeliveryAtATimeAndNeverAnOlderVersionAfterANewerOne(t *testing.T) {
 	})
 }
 
-func TestNobodyIsForgottenOrToldTwiceAcrossAGracefulStop(t *testing.T) {
+func TestGracefulStopDeliversExactlyOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxInFlight: 100}, func(t *testing.T, h *harness) {
 		names := h.subscribers(5000)
@@ -230,7 +230,7 @@ func TestNobodyIsForgottenOrToldTwiceAcrossAGracefulStop(t *testing.T) {
 	})
 }
 
-func TestARegistrationDuringAFanOutIsKeptAndGetsTheNextChange(t *testing.T) {
+func TestRegistrationDuringFanOutReceivesNextChange(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxInFlight: 50}, func(t *testing.T, h *harness) {
 		for _, cb := range h.subscribers(2000) {
@@ -258,7 +258,7 @@ func TestARegistrationDuringAFanOutIsKeptAndGetsTheNextChange(t *testing.T) {
 	})
 }
 
-func TestTheLogSaysHowManyWereToldAndWhoWasNot(t *testing.T) {
+func TestLogCountsNotifiedAndNamesFailed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		names := h.subscribers(10)
@@ -275,7 +275,7 @@ func TestTheLogSaysHowManyWereToldAndWhoWasNot(t *testing.T) {
 	})
 }
 
-func TestRemoveAndSweepNowAnswerWhatTheyDid(t *testing.T) {
+func TestRemoveAndSweepNowReturnTheirEffects(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		names := h.subscribers(3)

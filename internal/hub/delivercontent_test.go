@@ -41,7 +41,7 @@ func (h *harness) changeOf(topic, body string) {
 	}
 }
 
-func TestContentsThatDoNotFitIntoMemoryTogetherAreDeliveredOneAfterTheOther(t *testing.T) {
+func TestContentsLargerThanMemoryAreDeliveredInTurn(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{MaxInFlight: 4, ContentMemory: 10}, func(t *testing.T, h *harness) {
@@ -73,7 +73,7 @@ func TestContentsThatDoNotFitIntoMemoryTogetherAreDeliveredOneAfterTheOther(t *t
 	})
 }
 
-func TestAPassThatWaitedForRoomTellsTheNewestVersionOnce(t *testing.T) {
+func TestRunThatWaitedForMemoryDeliversNewestVersionOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxInFlight: 4, ContentMemory: 10}, func(t *testing.T, h *harness) {
 		const second = "http://feeds.test/second"
@@ -98,7 +98,7 @@ func TestAPassThatWaitedForRoomTellsTheNewestVersionOnce(t *testing.T) {
 	})
 }
 
-func TestARetryThatReadsANewerContentCountsForIt(t *testing.T) {
+func TestRetryWithNewerContentCountsForNewerVersion(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.webSubs(feedURL, "s", 1)[0]
@@ -134,7 +134,7 @@ func (s *changingContent) Content(ctx context.Context, id int64) (hub.Content, e
 	return s.Store.Content(ctx, id)
 }
 
-func TestTheSweepGoesOnWhileContentsAreLeftThatNobodyNeeds(t *testing.T) {
+func TestSweepRemovesAllUnusedContents(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{HostRate: -1, SourceRate: -1}, func(t *testing.T, h *harness) {

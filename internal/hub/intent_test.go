@@ -56,7 +56,7 @@ func (h *harness) intentsOf(mode string) (list []hub.Intent) {
 
 const sub1 = "http://s1.test/cb?token=1"
 
-func TestAWebSubSubscriberGetsTheContentOnceItHasConfirmed(t *testing.T) {
+func TestConfirmedWebSubSubscriberReceivesContent(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.types = map[string]string{feedURL: "application/rss+xml; charset=iso-8859-1"}
@@ -76,7 +76,7 @@ func TestAWebSubSubscriberGetsTheContentOnceItHasConfirmed(t *testing.T) {
 
 // A subscriber that has confirmed counts on every change from then on, before its subscription
 // is written too.
-func TestAPingWhileASubscriptionIsDecidedReachesTheSubscriber(t *testing.T) {
+func TestPingDuringVerificationReachesNewSubscriber(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.confirm = func(hub.Intent) error {
@@ -92,7 +92,7 @@ func TestAPingWhileASubscriptionIsDecidedReachesTheSubscriber(t *testing.T) {
 	})
 }
 
-func TestTheLeaseIsWhatTheHubGrants(t *testing.T) {
+func TestGrantedLeaseIsWithinHubLimits(t *testing.T) {
 	t.Parallel()
 	for asked, want := range map[time.Duration]time.Duration{
 		0: 3 * time.Hour, time.Second: 5 * time.Minute, time.Hour: time.Hour, 1000 * time.Hour: 3 * time.Hour, 90*time.Minute + 300*time.Millisecond: 90 * time.Minute,
@@ -125,7 +125,7 @@ func TestTheLeaseIsWhatTheHubGrants(t *testing.T) {
 	}
 }
 
-func TestAnUnconfirmedRenewalLeavesSecretAndLeaseAlone(t *testing.T) {
+func TestUnconfirmedRenewalKeepsSecretAndLease(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribeWebSub(sub1, "old", time.Hour)
@@ -143,7 +143,7 @@ func TestAnUnconfirmedRenewalLeavesSecretAndLeaseAlone(t *testing.T) {
 	})
 }
 
-func TestUnsubscribingIsConfirmedToo(t *testing.T) {
+func TestUnsubscribeRequiresConfirmation(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribeWebSub(sub1, "", 0)
@@ -166,7 +166,7 @@ func TestUnsubscribingIsConfirmedToo(t *testing.T) {
 	})
 }
 
-func TestARequestToEndTakesTheplaceOfNoRequestToBegin(t *testing.T) {
+func TestUnsubscribeRequestDoesNotReplaceSubscribeRequest(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.slow = 2 * time.Second // the topic is being read while the stranger asks
@@ -189,9 +189,9 @@ func TestARequestToEndTakesTheplaceOfNoRequestToBegin(t *testing.T) {
 	})
 }
 
-// TestWhoChangesHisMindGetsWhatHeAskedForLast has a subscriber that says yes to
+// TestLaterUnsubscribeOverridesPendingSubscribe has a subscriber that says yes to
 // everything ask for the end while the topic is still being read.
-func TestWhoChangesHisMindGetsWhatHeAskedForLast(t *testing.T) {
+func TestLaterUnsubscribeOverridesPendingSubscribe(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.slow = 2 * time.Second
@@ -211,7 +211,7 @@ func TestWhoChangesHisMindGetsWhatHeAskedForLast(t *testing.T) {
 	})
 }
 
-func TestATopicThatCannotBeReadOrIsTooLargeIsDeniedWithTheReason(t *testing.T) {
+func TestUnreadableOrTooLargeTopicIsDeniedWithReason(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{"could not be read": "", "at most 1,024 bytes": strings.Repeat("x", 1025)} {
 		withHarness(t, hub.Options{MaxContent: 1024}, func(t *testing.T, h *harness) {
@@ -232,7 +232,7 @@ func TestATopicThatCannotBeReadOrIsTooLargeIsDeniedWithTheReason(t *testing.T) {
 	}
 }
 
-func TestATopicThatGrewTooLargeIsNotDeliveredAndCountsAsNoError(t *testing.T) {
+func TestTooLargeContentIsSkippedWithoutError(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxContent: 1024}, func(t *testing.T, h *harness) {
 		h.subscribeWebSub(sub1, "", 0)
@@ -257,7 +257,7 @@ func TestATopicThatGrewTooLargeIsNotDeliveredAndCountsAsNoError(t *testing.T) {
 	})
 }
 
-func TestThinDeliveriesHaveNoContent(t *testing.T) {
+func TestNotificationsWithoutContentHaveEmptyBody(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxContent: 1024, NotifyWithoutContent: true}, func(t *testing.T, h *harness) {
 		h.set(strings.Repeat("x", 1025))
@@ -270,7 +270,7 @@ func TestThinDeliveriesHaveNoContent(t *testing.T) {
 	})
 }
 
-func TestACallbackWithoutAnAnswerIsAskedThreeTimes(t *testing.T) {
+func TestUnansweredVerificationIsTriedThreeTimes(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.setConfirm(func(hub.Intent) error { return fault.New(fault.Unreadable, "The callback gave no usable answer.") })
@@ -285,7 +285,7 @@ func TestACallbackWithoutAnAnswerIsAskedThreeTimes(t *testing.T) {
 	})
 }
 
-func TestARequestIsDecidedAfterACrash(t *testing.T) {
+func TestRequestSurvivesACrash(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.setConfirm(func(hub.Intent) error { return fault.New(fault.Unavailable, "Stopping.") })
@@ -300,7 +300,7 @@ func TestARequestIsDecidedAfterACrash(t *testing.T) {
 	})
 }
 
-func TestTheLastRequestOfACallbackCounts(t *testing.T) {
+func TestLastRequestOfACallbackWins(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.slow = time.Second
@@ -317,7 +317,7 @@ func TestTheLastRequestOfACallbackCounts(t *testing.T) {
 	})
 }
 
-func TestWebSubKeepsTryingToTheEndOfTheLease(t *testing.T) {
+func TestWebSubRetriesUntilLeaseEnds(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribeWebSub(sub1, "", 240*time.Hour)
@@ -342,7 +342,7 @@ func TestWebSubKeepsTryingToTheEndOfTheLease(t *testing.T) {
 	})
 }
 
-func TestTheTopicPolicy(t *testing.T) {
+func TestTopicPolicy(t *testing.T) {
 	t.Parallel()
 	for policy, want := range map[string]fault.Code{hub.TopicsOpen: -1, hub.TopicsKnown: fault.Refused, hub.TopicsOwn: fault.Refused} {
 		withHarness(t, hub.Options{Topics: policy, IsOwnTopic: func(u string) bool { return u == "http://own.test/f" }}, func(t *testing.T, h *harness) {
@@ -364,7 +364,7 @@ func TestTheTopicPolicy(t *testing.T) {
 	}
 }
 
-func TestBadRequestsAreRefusedAtOnce(t *testing.T) {
+func TestInvalidRequestsAreRejectedImmediately(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{IsOwnURL: func(c string) bool { return strings.HasPrefix(c, "http://hub.test/") }}, func(t *testing.T, h *harness) {
 		for _, c := range []struct {
@@ -388,7 +388,7 @@ func TestBadRequestsAreRefusedAtOnce(t *testing.T) {
 	})
 }
 
-func TestTheOperatorsWordIsPassedOnToTheSubscriber(t *testing.T) {
+func TestRemovalByOperatorIsSentToSubscriber(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribeWebSub(sub1, "", 0)
@@ -404,7 +404,7 @@ func TestTheOperatorsWordIsPassedOnToTheSubscriber(t *testing.T) {
 	})
 }
 
-func TestTheLogTellsTheStoryOfASubscription(t *testing.T) {
+func TestLogRecordsStepsOfASubscription(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribeWebSub(sub1, "", time.Hour)

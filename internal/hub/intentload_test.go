@@ -25,7 +25,7 @@ func (h *harness) requests(topic, host string, n int) {
 	}
 }
 
-func TestManyRequestsForOneHostAreAskedInTurnAndTheTopicIsNotReadForEachTry(t *testing.T) {
+func TestRequestsForOneHostAreSerializedWithoutExtraReads(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
@@ -44,7 +44,7 @@ func TestManyRequestsForOneHostAreAskedInTurnAndTheTopicIsNotReadForEachTry(t *t
 	})
 }
 
-func TestDenialsAreSpreadAsQuestionsAre(t *testing.T) {
+func TestDenialsAreRateLimitedPerHost(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
@@ -75,7 +75,7 @@ func (s hangingConfirmer) Confirm(ctx context.Context, in hub.Intent) (event.Exc
 	return s.harness.Confirm(ctx, in)
 }
 
-func TestAHostThatHangsKeepsNoOtherRequestsWaiting(t *testing.T) {
+func TestHangingHostDoesNotDelayOtherRequests(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
@@ -92,7 +92,7 @@ func TestAHostThatHangsKeepsNoOtherRequestsWaiting(t *testing.T) {
 	})
 }
 
-func TestTooManyRequestsAreRefusedBeforeTheyAreAcknowledged(t *testing.T) {
+func TestExcessRequestsAreRejectedBeforeAcknowledgement(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{MaxRequests: 10}, func(t *testing.T, h *harness) {
 		h.setConfirm(func(hub.Intent) error { return fault.New(fault.Unavailable, "Not now.") })
@@ -118,7 +118,7 @@ func TestTooManyRequestsAreRefusedBeforeTheyAreAcknowledged(t *testing.T) {
 	})
 }
 
-func TestAStopGivesBackRequestsThatAreBeingDecided(t *testing.T) {
+func TestStopReleasesOpenRequests(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.slow = time.Hour
@@ -141,7 +141,7 @@ func TestAStopGivesBackRequestsThatAreBeingDecided(t *testing.T) {
 	})
 }
 
-func TestASubscriptionCanBeRenewedWhileItsTopicCannotBeRead(t *testing.T) {
+func TestRenewalSucceedsWhileTopicIsUnreadable(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribeWebSub(sub1, "old", time.Hour)
@@ -156,7 +156,7 @@ func TestASubscriptionCanBeRenewedWhileItsTopicCannotBeRead(t *testing.T) {
 	})
 }
 
-func TestOneHostIsOneAtAnyPortAndHoweverItIsWritten(t *testing.T) {
+func TestHostLimitIgnoresPortAndSpelling(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {

@@ -7,7 +7,7 @@ import (
 )
 
 // Another machine's clock may be ahead of ours: it takes over so much sooner.
-func TestADeliveryThatCouldOutliveItsLeaseByAnothersClockIsNotBegun(t *testing.T) {
+func TestDeliveryThatCouldOutliveItsLeaseIsNotStarted(t *testing.T) {
 	t.Parallel()
 	for left, want := range map[time.Duration]bool{
 		3*time.Second + maxClockSkew:                    true,

@@ -31,7 +31,7 @@ func TestABurstOfTimeoutsOpensTheBreakerOnce(t *testing.T) {
 
 // Any number of hosts that were never heard of may be dead. Those that are known to be
 // quick have places kept for them.
-func TestHostsNeverHeardOfDoNotTakeEveryPlace(t *testing.T) {
+func TestUnknownHostsDoNotTakeAllSlots(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hang := make(chan struct{})

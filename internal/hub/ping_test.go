@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestPingOfAChangedFeedTellsEverySubscriberOnce(t *testing.T) {
+func TestPingOfAChangedFeedNotifiesEverySubscriberOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		names := h.subscribers(1200) // three pages
@@ -25,7 +25,7 @@ func TestPingOfAChangedFeedTellsEverySubscriberOnce(t *testing.T) {
 	})
 }
 
-func TestAnUnchangedFeedTellsNobodyAndIsReadInFullUntilItsETagIsProven(t *testing.T) {
+func TestUnchangedFeedIsNotNotifiedAndETagIsUsedOnceProven(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -59,7 +59,7 @@ func TestAnUnchangedFeedTellsNobodyAndIsReadInFullUntilItsETagIsProven(t *testin
 	})
 }
 
-func TestPingsThatComeDuringACheckShareOneFollowUp(t *testing.T) {
+func TestPingsDuringACheckShareOneFollowUp(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{AckWithin: time.Minute}, func(t *testing.T, h *harness) {
 		h.subscribers(1)
@@ -97,7 +97,7 @@ func TestPingsThatComeDuringACheckShareOneFollowUp(t *testing.T) {
 	})
 }
 
-func TestTheLastChangeOfABurstIsDelivered(t *testing.T) {
+func TestLastChangeOfABurstIsDelivered(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -122,7 +122,7 @@ func TestTheLastChangeOfABurstIsDelivered(t *testing.T) {
 	})
 }
 
-func TestASlowFeedIsAcknowledgedOnDiskAndCheckedAfterARestart(t *testing.T) {
+func TestPingOfASlowFeedIsDurableAcrossARestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -149,7 +149,7 @@ func TestASlowFeedIsAcknowledgedOnDiskAndCheckedAfterARestart(t *testing.T) {
 	})
 }
 
-func TestAServerThatStopsAnswersThePingsThatWait(t *testing.T) {
+func TestStoppingServerAnswersWaitingPings(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{AckWithin: time.Hour}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -185,7 +185,7 @@ func TestAServerThatStopsAnswersThePingsThatWait(t *testing.T) {
 	})
 }
 
-func TestAPingOfAFeedThatCannotBeReadFails(t *testing.T) {
+func TestPingOfAnUnreadableFeedFails(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.subscribers(1)
@@ -200,7 +200,7 @@ func TestAPingOfAFeedThatCannotBeReadFails(t *testing.T) {
 	})
 }
 
-func TestAFeedThatNobodyFollowsIsReadOnceInAWhile(t *testing.T) {
+func TestFeedWithoutSubscribersIsReadRarely(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		for range 5 {
@@ -224,7 +224,7 @@ func TestAFeedThatNobodyFollowsIsReadOnceInAWhile(t *testing.T) {
 	})
 }
 
-func TestAPingFromAFloodingNetworkIsRefusedBeforeItIsAcknowledged(t *testing.T) {
+func TestPingAboveSourceRateIsRejected(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{SourceRate: 1}, func(t *testing.T, h *harness) {
 		var err error
@@ -237,7 +237,7 @@ func TestAPingFromAFloodingNetworkIsRefusedBeforeItIsAcknowledged(t *testing.T) 
 	})
 }
 
-func TestNewsThatWentRoundTooManyHubsIsRefused(t *testing.T) {
+func TestPingWithTooManyHopsIsRejected(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -255,7 +255,7 @@ func TestNewsThatWentRoundTooManyHubsIsRefused(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoFeedURLIsRefusedInWords(t *testing.T) {
+func TestInvalidFeedURLsAreRejected(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		for _, raw := range []string{"", "rss.xml", "ftp://a.test/x", "http://", "http:///x", "http://a.test/ x", "http://a.test/\x00", "http://a.test/#x", "http://a.test/%zz", "http://a.test/" + strings.Repeat("x", 3000), "javascript:alert(1)"} {

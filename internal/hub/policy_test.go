@@ -27,7 +27,7 @@ const cnwsCallback = "http://c.test/notify"
 
 func unreachable(string, int) hub.Reply { return hub.Reply{Text: "No answer.", Timeout: true} }
 
-func TestACNWSSubscriptionHasNoEnd(t *testing.T) {
+func TestCNWSSubscriptionDoesNotExpire(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
@@ -45,7 +45,7 @@ func TestACNWSSubscriptionHasNoEnd(t *testing.T) {
 	})
 }
 
-func TestACNWSSubscriberThatIsOnTheListIsNotAskedAgain(t *testing.T) {
+func TestRepeatedCNWSRegistrationIsNotVerifiedAgain(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		asked := 0
@@ -62,7 +62,7 @@ func TestACNWSSubscriberThatIsOnTheListIsNotAskedAgain(t *testing.T) {
 	})
 }
 
-func TestACNWSSubscriberIsOnTheListWhileItsResourceCannotBeRead(t *testing.T) {
+func TestRepeatedCNWSRegistrationSucceedsWhileTopicIsUnreadable(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.abouts = map[string]hub.About{feedURL: {Title: "The feed"}}
@@ -75,7 +75,7 @@ func TestACNWSSubscriberIsOnTheListWhileItsResourceCannotBeRead(t *testing.T) {
 	})
 }
 
-func TestAnUnreachableCNWSSubscriberAgesForADayWithALastTry(t *testing.T) {
+func TestUnreachableCNWSSubscriberIsRemovedAfterADay(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.registerCNWS(cnwsCallback)
@@ -100,7 +100,7 @@ func TestAnUnreachableCNWSSubscriberAgesForADayWithALastTry(t *testing.T) {
 	})
 }
 
-func TestChangesDoNotPutOffTheEndOfTheAgeing(t *testing.T) {
+func TestChangesDoNotExtendAgeing(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.registerCNWS(cnwsCallback)
@@ -115,7 +115,7 @@ func TestChangesDoNotPutOffTheEndOfTheAgeing(t *testing.T) {
 	})
 }
 
-func TestACNWSSubscriberThatComesBackGrowsYoung(t *testing.T) {
+func TestRecoveredCNWSSubscriberStopsAgeing(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
@@ -140,7 +140,7 @@ func TestACNWSSubscriberThatComesBackGrowsYoung(t *testing.T) {
 	})
 }
 
-func TestACNWSSubscriberThatSaysNoIsRemoved(t *testing.T) {
+func TestCNWSSubscriberThatAnswersFalseIsRemoved(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.registerCNWS(cnwsCallback)
@@ -158,7 +158,7 @@ func TestACNWSSubscriberThatSaysNoIsRemoved(t *testing.T) {
 	})
 }
 
-func TestOneListOfSubscribersWhateverTheProtocol(t *testing.T) {
+func TestOneChangeNotifiesSubscribersOfAllProtocols(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
@@ -178,7 +178,7 @@ func TestOneListOfSubscribersWhateverTheProtocol(t *testing.T) {
 	})
 }
 
-func TestWhatASubscriberAsksForCountsAsLongAsTheTableLasts(t *testing.T) {
+func TestRetryAfterCountsOnlyWithinRetryTable(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for _, c := range []struct {

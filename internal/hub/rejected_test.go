@@ -13,7 +13,7 @@ import (
 
 // Whoever tests a program against the hub looks into the log for every call in and out.
 
-func TestTheLogShowsEveryTestCallAndChallenge(t *testing.T) {
+func TestLogShowsEveryTestCallAndChallenge(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		const other = "http://feeds.test/other.xml"
@@ -52,7 +52,7 @@ func TestTheLogShowsEveryTestCallAndChallenge(t *testing.T) {
 	})
 }
 
-func TestTheLogShowsWhatWasTurnedAway(t *testing.T) {
+func TestLogShowsRejectedRequests(t *testing.T) {
 	t.Parallel()
 	own := hub.Options{
 		IsOwnURL: func(callback string) bool { return strings.HasPrefix(callback, "http://hub.test") },
@@ -97,7 +97,7 @@ func TestTheLogShowsWhatWasTurnedAway(t *testing.T) {
 	})
 }
 
-func TestAFloodOfBadRequestsDoesNotFillTheLog(t *testing.T) {
+func TestFloodOfRejectedRequestsIsLoggedPartly(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		for range 500 {

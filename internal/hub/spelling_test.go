@@ -22,7 +22,7 @@ func (h *harness) documentsRead() int {
 	return len(h.fetches) + h.discovered
 }
 
-func TestAllSpellingsOfAHostShareTheRateOfItsChecks(t *testing.T) {
+func TestSpellingsOfAHostShareItsCheckRate(t *testing.T) {
 	t.Parallel()
 	feeds := func(n int) (list []string) {
 		for i := range n {
@@ -81,7 +81,7 @@ func TestAllSpellingsOfAHostShareTheRateOfItsChecks(t *testing.T) {
 	}
 }
 
-func TestAllSpellingsOfAHostShareTheBoundOfWhatIsReadInVain(t *testing.T) {
+func TestSpellingsOfAHostShareUnverifiedReadLimit(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{SourceRate: -1, HostRate: 1e6}, func(t *testing.T, h *harness) {
 		h.consent = func(hub.Subscription, string, bool) error { return fault.New(fault.Refused, "It knows nothing of it.") }
@@ -102,7 +102,7 @@ func TestAllSpellingsOfAHostShareTheBoundOfWhatIsReadInVain(t *testing.T) {
 	})
 }
 
-func TestAllSpellingsOfACallbacksHostShareWhatIsAskedInVain(t *testing.T) {
+func TestSpellingsOfACallbackHostShareRefusedCallbackLimit(t *testing.T) {
 	t.Parallel()
 	no := fault.New(fault.Refused, "It knows nothing of it.")
 	callback := func(i int) string { return fmt.Sprintf("%s/%d", nettest.Spellings("victim.test")[i%8], i) }
@@ -127,7 +127,7 @@ func TestAllSpellingsOfACallbacksHostShareWhatIsAskedInVain(t *testing.T) {
 	})
 }
 
-func TestAllSpellingsOfACallbacksHostShareTheRateOfQuestions(t *testing.T) {
+func TestSpellingsOfACallbackHostShareConsentRate(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{SourceRate: -1, HostRate: -1}, func(t *testing.T, h *harness) {
 		asked := 0
@@ -142,7 +142,7 @@ func TestAllSpellingsOfACallbacksHostShareTheRateOfQuestions(t *testing.T) {
 	})
 }
 
-func TestAllSpellingsOfAHostShareTheRequestsUnderWay(t *testing.T) {
+func TestSpellingsOfAHostShareOpenRequestLimit(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		now, maxNow := 0, 0
@@ -172,7 +172,7 @@ func TestAllSpellingsOfAHostShareTheRequestsUnderWay(t *testing.T) {
 	})
 }
 
-func TestAllSpellingsOfAnOriginAreOneForDeliveries(t *testing.T) {
+func TestSpellingsOfAnOriginShareDeliveryLimit(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		var list []hub.SubscriptionInfo
@@ -196,7 +196,7 @@ func TestAllSpellingsOfAnOriginAreOneForDeliveries(t *testing.T) {
 	})
 }
 
-func TestChallengesOfRedirectsCountForTheirHost(t *testing.T) {
+func TestRedirectChallengesCountAgainstTargetHost(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		asked := 0

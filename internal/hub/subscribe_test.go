@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestARegistrationLivesTwentyFiveHours(t *testing.T) {
+func TestRegistrationLastsTwentyFiveHours(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		const cb = "http://a.test/n"
@@ -32,7 +32,7 @@ func TestARegistrationLivesTwentyFiveHours(t *testing.T) {
 	})
 }
 
-func TestARenewalGivesAnotherTwentyFiveHoursAndForgivesErrors(t *testing.T) {
+func TestRenewalExtendsExpiryAndResetsErrors(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		const cb = "http://a.test/n"
@@ -52,7 +52,7 @@ func TestARenewalGivesAnotherTwentyFiveHoursAndForgivesErrors(t *testing.T) {
 	})
 }
 
-func TestAnUnverifiedRenewalChangesNothing(t *testing.T) {
+func TestUnverifiedRenewalChangesNothing(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		const cb = "http://a.test/n"
@@ -69,7 +69,7 @@ func TestAnUnverifiedRenewalChangesNothing(t *testing.T) {
 	})
 }
 
-func TestEachFeedOfARegistrationIsDecidedByItself(t *testing.T) {
+func TestEachFeedOfARegistrationIsDecidedSeparately(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.feeds["http://feeds.test/unwanted.xml"] = "x"
@@ -87,7 +87,7 @@ func TestEachFeedOfARegistrationIsDecidedByItself(t *testing.T) {
 	})
 }
 
-func TestARegistrationTellsNobody(t *testing.T) {
+func TestRegistrationDoesNotNotifySubscribers(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
@@ -107,7 +107,7 @@ func TestARegistrationTellsNobody(t *testing.T) {
 	})
 }
 
-func TestACallbackThatIsAnOwnDoorIsRefused(t *testing.T) {
+func TestCallbackAtOwnEndpointIsRejected(t *testing.T) {
 	t.Parallel()
 	own := func(cb string) bool { return cb == "http://hub.test/ping" }
 	withHarness(t, hub.Options{IsOwnURL: own}, func(t *testing.T, h *harness) {
@@ -118,7 +118,7 @@ func TestACallbackThatIsAnOwnDoorIsRefused(t *testing.T) {
 	})
 }
 
-func TestCancelEndsARegistrationAndOnlyThat(t *testing.T) {
+func TestCancelEndsOneRegistration(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
@@ -140,7 +140,7 @@ func TestCancelEndsARegistrationAndOnlyThat(t *testing.T) {
 	})
 }
 
-func TestACancelWithADomainNeedsTheChallenge(t *testing.T) {
+func TestCancelWithDomainRequiresChallenge(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.register("http://a.test/n")
@@ -155,7 +155,7 @@ func TestACancelWithADomainNeedsTheChallenge(t *testing.T) {
 	})
 }
 
-func TestAPanicBehindADoorEndsOnlyItsOwnRequest(t *testing.T) {
+func TestPanicEndsOnlyItsOwnRequest(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		cb := h.subscribers(1)[0]
@@ -178,7 +178,7 @@ func TestAPanicBehindADoorEndsOnlyItsOwnRequest(t *testing.T) {
 	})
 }
 
-func TestARegistrationForManySlowFeedsAnswersWithinAMinute(t *testing.T) {
+func TestRegistrationForManySlowFeedsAnswersWithinAMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		var feeds []string

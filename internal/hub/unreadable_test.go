@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestATopicThatMayNotBeReadIsRefusedAtOnce(t *testing.T) {
+func TestTopicAtForbiddenAddressIsRejected(t *testing.T) {
 	t.Parallel()
 	const hidden, own = "http://10.0.0.1/rss.xml", "http://10.0.0.2:5337/rss.xml"
 	from := netip.MustParseAddr("192.0.2.1")

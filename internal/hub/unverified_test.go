@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestFeedsOfAHostAreReadInVainOnlySoOften(t *testing.T) {
+func TestUnverifiedReadsOfAHostAreLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.feeds["http://feeds.test/followed.xml"] = "x"
@@ -55,7 +55,7 @@ func TestFeedsOfAHostAreReadInVainOnlySoOften(t *testing.T) {
 	})
 }
 
-func TestManyRegistrationsAtOnceAreNotTakenForInVain(t *testing.T) {
+func TestConcurrentRegistrationsDoNotCountAsUnverified(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{SourceRate: -1, HostRate: 1e6}, func(t *testing.T, h *harness) {
 		const all = 400
@@ -77,7 +77,7 @@ func TestManyRegistrationsAtOnceAreNotTakenForInVain(t *testing.T) {
 	})
 }
 
-func TestRequestsThatNobodyConfirmsCountForTheirSource(t *testing.T) {
+func TestUnconfirmedRequestsCountAgainstTheirSource(t *testing.T) {
 	t.Parallel()
 	withHarness(t, hub.Options{}, func(t *testing.T, h *harness) {
 		h.confirm = func(hub.Intent) error { return fault.New(fault.Refused, "It knows nothing of it.") }

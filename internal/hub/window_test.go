@@ -218,7 +218,7 @@ func deliverWithWindow(t *testing.T, all, atOnce int, silence time.Duration, tak
 	})
 }
 
-func TestAMachineAmongOthersHasFewDeliveriesUnwritten(t *testing.T) {
+func TestUnrecordedDeliveriesOfANodeAreBounded(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for name, takes := range map[string]func(int) time.Duration{
@@ -237,7 +237,7 @@ func TestAMachineAmongOthersHasFewDeliveriesUnwritten(t *testing.T) {
 
 // The store is silent for longer than a lease: another machine has the rest by then, so
 // what still waits for its turn here is not sent.
-func TestWhatWaitsIsNotSentWhenTheLeaseIsOver(t *testing.T) {
+func TestQueuedDeliveriesAreNotSentAfterTheLease(t *testing.T) {
 	t.Parallel()
 	const silence = time.Minute
 	deliverWithWindow(t, 300, 10, silence, func(int) time.Duration { return 5 * time.Second }, func(s *observed, took time.Duration) {
@@ -276,7 +276,7 @@ func (l stoppingStore) Checkpoint(ctx context.Context, c hub.Checkpoint) (bool, 
 
 // The end comes while a page is done and later ones are under way: those are answered, and
 // not sent again. Which of the two a pass sees first is chance, so it is tried some times.
-func TestWhatIsUnderWayAtTheEndIsNotToldTwice(t *testing.T) {
+func TestDeliveriesOpenAtStopAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for range 8 {

@@ -10,7 +10,7 @@ import (
 
 // Workers outlive a pause between two bursts, and no more of them than the last burst
 // needed; later, and when the dispatcher stops, they end.
-func TestWorkersRestBetweenBursts(t *testing.T) {
+func TestWorkersStayIdleBetweenBursts(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*dispatcher){
 		"idle":    func(*dispatcher) { <-time.After(3 * idleWorkerTTL) },

@@ -121,7 +121,7 @@ func run(t *testing.T, r *rows, l *Loop[string], do func()) {
 	<-ended
 }
 
-func TestRowsAreWorkedOnWhenTheyAreDue(t *testing.T) {
+func TestDueRowsAreProcessed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r rows
@@ -147,7 +147,7 @@ func TestRowsAreWorkedOnWhenTheyAreDue(t *testing.T) {
 	})
 }
 
-func TestAWakeEndsTheWait(t *testing.T) {
+func TestWakeEndsTheWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r rows
@@ -170,7 +170,7 @@ func TestAWakeEndsTheWait(t *testing.T) {
 	})
 }
 
-func TestAClaimThatRunsOutIsClaimedAgain(t *testing.T) {
+func TestExpiredClaimIsClaimedAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r rows
@@ -185,7 +185,7 @@ func TestAClaimThatRunsOutIsClaimedAgain(t *testing.T) {
 	})
 }
 
-func TestAPanicEndsOneRowOnly(t *testing.T) {
+func TestPanicEndsOneRowOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r rows
@@ -206,7 +206,7 @@ func TestAPanicEndsOneRowOnly(t *testing.T) {
 	})
 }
 
-func TestAStoreThatFailsIsLeftAloneForAMoment(t *testing.T) {
+func TestFailedClaimIsRetriedAfterAPause(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := rows{failed: errors.New("away")}
@@ -228,7 +228,7 @@ func TestAStoreThatFailsIsLeftAloneForAMoment(t *testing.T) {
 	})
 }
 
-func TestNothingStaysClaimedWhenALoopEnds(t *testing.T) {
+func TestLoopReleasesClaimsWhenItEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r rows
@@ -250,7 +250,7 @@ func TestNothingStaysClaimedWhenALoopEnds(t *testing.T) {
 	})
 }
 
-func TestRowsThatFindNoCapacityAreGivenBack(t *testing.T) {
+func TestRowsWithoutCapacityAreGivenBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r rows
@@ -275,7 +275,7 @@ func TestRowsThatFindNoCapacityAreGivenBack(t *testing.T) {
 	})
 }
 
-func TestARunCanLeaveItsRowsToAGroup(t *testing.T) {
+func TestRunLeavesRowsToItsGroup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var r rows

@@ -69,10 +69,10 @@ func (b *bucket) take(now time.Time) {
 	b.at, b.max = now, max(b.max, b.level)
 }
 
-// TestAllNodesTogetherKeepARate has requests come at random at nodes that share, and holds
+// TestNodesShareOneRate has requests come at random at nodes that share, and holds
 // what they let through together against one bucket: at most its burst, and for each
 // further node an eighth of it, which is told at once, and what it may keep to itself.
-func TestAllNodesTogetherKeepARate(t *testing.T) {
+func TestNodesShareOneRate(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	for seed := range uint64(fulltest.Size(60, 6)) {
@@ -154,7 +154,7 @@ func flood(t *testing.T, nodes []node, now *time.Time, key string, d time.Durati
 	return through
 }
 
-func TestAFloodAtManyNodesGetsOneAllowance(t *testing.T) {
+func TestFloodAcrossNodesGetsOneAllowance(t *testing.T) {
 	t.Parallel()
 	const rate = 200
 	for _, n := range []int{1, 2, 4} {
@@ -171,7 +171,7 @@ func TestAFloodAtManyNodesGetsOneAllowance(t *testing.T) {
 	}
 }
 
-func TestWithoutTheDatabaseEachNodeLimitsForItself(t *testing.T) {
+func TestNodesLimitSeparatelyWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	const rate = 20
 	now := time.UnixMilli(1_790_000_000_000)
@@ -187,7 +187,7 @@ func TestWithoutTheDatabaseEachNodeLimitsForItself(t *testing.T) {
 	}
 }
 
-func TestManyWhoSayLittleAreNoRows(t *testing.T) {
+func TestSmallUsesWriteNoRows(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_790_000_000_000)
 	l := &ledger{full: map[Spent]time.Time{}}
@@ -208,7 +208,7 @@ func TestManyWhoSayLittleAreNoRows(t *testing.T) {
 	}
 }
 
-func TestAClockFarAheadElsewhereStopsNobodyForLong(t *testing.T) {
+func TestClockAheadOnAnotherNodeDelaysBriefly(t *testing.T) {
 	t.Parallel()
 	now := time.UnixMilli(1_790_000_000_000)
 	l := &ledger{full: map[Spent]time.Time{}}

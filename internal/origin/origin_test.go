@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestAListenerHasTheLoopbackNamesThatItAccepts(t *testing.T) {
+func TestListenerHasTheLoopbackNamesItAccepts(t *testing.T) {
 	t.Parallel()
 	for addr, want := range map[string]string{
 		"127.0.0.1:5337":   "http://public.example http://localhost:5337 http://127.0.0.1:5337",
@@ -24,7 +24,7 @@ func TestAListenerHasTheLoopbackNamesThatItAccepts(t *testing.T) {
 	}
 }
 
-func TestURLsOfThisProgramHaveOneCanonicalSpelling(t *testing.T) {
+func TestOwnURLsHaveOneCanonicalSpelling(t *testing.T) {
 	t.Parallel()
 	n := &Names{}
 	if got := n.Canonical("http://localhost:5337/x"); got != "http://localhost:5337/x" {

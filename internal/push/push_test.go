@@ -16,8 +16,8 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// TestReadersHearOfChangesByEveryProtocol follows a feed at a real hub, over the wire.
-func TestReadersHearOfChangesByEveryProtocol(t *testing.T) {
+// TestAggregatorReceivesPushesByEveryProtocol follows a feed at a real hub, over the wire.
+func TestAggregatorReceivesPushesByEveryProtocol(t *testing.T) {
 	t.Parallel()
 	const at = "http://" + pushHub
 	cloud := func(path, wire, procedure string) river.PushEndpoint {
@@ -93,7 +93,7 @@ func TestReadersHearOfChangesByEveryProtocol(t *testing.T) {
 	}
 }
 
-func TestARegistrationHoldsForDays(t *testing.T) {
+func TestRegistrationIsRenewedForDays(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, true, func(t *testing.T, p *harness) {
@@ -119,7 +119,7 @@ func TestARegistrationHoldsForDays(t *testing.T) {
 	})
 }
 
-func TestSignedContentGoesToTheRiverAsItCame(t *testing.T) {
+func TestSignedContentReachesTheRiverUnchanged(t *testing.T) {
 	t.Parallel()
 	withHarness(t, true, func(t *testing.T, p *harness) {
 		p.follow(river.PushEndpoint{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"})
@@ -140,7 +140,7 @@ func TestSignedContentGoesToTheRiverAsItCame(t *testing.T) {
 	})
 }
 
-func TestContentIsTakenFromTheHubAndNobodyElse(t *testing.T) {
+func TestUnsignedContentIsRejected(t *testing.T) {
 	t.Parallel()
 	withHarness(t, true, func(t *testing.T, p *harness) {
 		p.follow(river.PushEndpoint{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"})
@@ -212,7 +212,7 @@ func TestContentIsTakenFromTheHubAndNobodyElse(t *testing.T) {
 	})
 }
 
-func TestAllDoorsAreAskedButOurOwn(t *testing.T) {
+func TestOneHubPerProtocolIsChosenExceptOwn(t *testing.T) {
 	t.Parallel()
 	const at = "http://" + pushHub
 	withHarness(t, true, func(t *testing.T, p *harness) {
@@ -256,7 +256,7 @@ func TestAllDoorsAreAskedButOurOwn(t *testing.T) {
 	})
 }
 
-func TestWhatReadersAndSubscribersWantIsToldToBothOnce(t *testing.T) {
+func TestPushReachesAggregatorAndSubscribersOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, true, func(t *testing.T, p *harness) {
 		endpoint := river.PushEndpoint{Protocol: upstream.WebSub, Hub: "https://" + pushHub + "/websub"}
@@ -286,7 +286,7 @@ func TestWhatReadersAndSubscribersWantIsToldToBothOnce(t *testing.T) {
 	})
 }
 
-func TestAHubThatWasNamedByHandStays(t *testing.T) {
+func TestManuallyNamedHubIsKept(t *testing.T) {
 	t.Parallel()
 	withHarness(t, true, func(t *testing.T, p *harness) {
 		p.mu.Lock()
@@ -310,7 +310,7 @@ func TestAHubThatWasNamedByHandStays(t *testing.T) {
 	})
 }
 
-func TestAFloodOfNewsIsRefusedBeforeReadersAreTold(t *testing.T) {
+func TestPushAboveRateIsRejectedBeforeAggregator(t *testing.T) {
 	t.Parallel()
 	withHarness(t, true, func(t *testing.T, p *harness) {
 		p.follow(river.PushEndpoint{Protocol: upstream.RSSCloud, Hub: "http://" + pushHub + "/rsscloud/pleaseNotify", Wire: "http-post"})
@@ -333,7 +333,7 @@ func TestAFloodOfNewsIsRefusedBeforeReadersAreTold(t *testing.T) {
 	})
 }
 
-func TestTheRiverKnowsTheDoorOfAnAbsence(t *testing.T) {
+func TestAwayViaMatchesUpstream(t *testing.T) {
 	t.Parallel()
 	if river.Away != upstream.ViaAway {
 		t.Errorf("the river takes %q for an absence, which the signals call %q", river.Away, upstream.ViaAway)

@@ -21,7 +21,7 @@ func changeOf(version int64) *hub.Topic {
 	return &hub.Topic{ID: 7, URL: "https://user:pw@feeds.example/a?key=hush", Version: version, ChangedAt: time.UnixMilli(1_800_000_000_000)}
 }
 
-func TestAllNodesNameAndSampleAChangeAlike(t *testing.T) {
+func TestAllNodesNameAndSampleAChangeTheSame(t *testing.T) {
 	t.Parallel()
 	const all = 4000
 	a, b := New(Options{Endpoint: "http://a.example", Sample: 0.25, Node: 1}), New(Options{Endpoint: "http://a.example", Sample: 0.25, Node: 2})
@@ -44,7 +44,7 @@ func TestAllNodesNameAndSampleAChangeAlike(t *testing.T) {
 	}
 }
 
-func TestOnlyHostsOfOnesOwnHearOfTraces(t *testing.T) {
+func TestTraceparentIsSentToPropagateHostsOnly(t *testing.T) {
 	t.Parallel()
 	o := Options{Endpoint: "http://a.example", Sample: 1, Propagate: []string{"own.example", ".net.example"}}
 	tracer := New(o)
@@ -95,7 +95,7 @@ func read(r *http.Request) (spans int, text string) {
 	return spans, string(body)
 }
 
-func TestSpansThatTheCollectorRefusesAreCounted(t *testing.T) {
+func TestRejectedSpansAreCounted(t *testing.T) {
 	t.Parallel()
 	c := sendTo(t, 2, func(w http.ResponseWriter, r *http.Request) {
 		if _, text := read(r); strings.Contains(text, "hush") || strings.Contains(text, "pw@") || !strings.Contains(text, "https://feeds.example/a") {
@@ -114,7 +114,7 @@ func TestSpansThatTheCollectorRefusesAreCounted(t *testing.T) {
 	}
 }
 
-func TestACollectorThatComesBackGetsWhatWasKept(t *testing.T) {
+func TestQueuedSpansAreSentWhenCollectorReturns(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
 	c := sendTo(t, 1, func(w http.ResponseWriter, r *http.Request) {
@@ -127,7 +127,7 @@ func TestACollectorThatComesBackGetsWhatWasKept(t *testing.T) {
 	}
 }
 
-func TestWhatThereIsNoRoomForIsCountedAndWaitsForNothing(t *testing.T) {
+func TestFullQueueDropsSpansWithoutBlocking(t *testing.T) {
 	t.Parallel()
 	tracer := New(Options{Endpoint: "http://127.0.0.1:9", Sample: 1})
 	for range maxQueue + 10 {
@@ -141,8 +141,8 @@ func TestWhatThereIsNoRoomForIsCountedAndWaitsForNothing(t *testing.T) {
 	}
 }
 
-// TestWhatIsLeftAtTheEndIsSent stops a tracer that has not yet sent anything.
-func TestWhatIsLeftAtTheEndIsSent(t *testing.T) {
+// TestRemainingSpansAreSentAtShutdown stops a tracer that has not yet sent anything.
+func TestRemainingSpansAreSentAtShutdown(t *testing.T) {
 	t.Parallel()
 	var got atomic.Int64
 	c := sendTo(t, 300, func(_ http.ResponseWriter, r *http.Request) { n, _ := read(r); got.Add(int64(n)) }, func(Counts) bool { return true })

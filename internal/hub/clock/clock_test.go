@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-func TestTheSteadyClockDoesNotJumpWithTheWall(t *testing.T) {
+func TestSteadyClockDoesNotJumpWithWallClock(t *testing.T) {
 	t.Parallel()
 	wall, mono := time.Unix(1_000_000, 0), time.Duration(0)
 	s := &Steady{Wall: func() time.Time { return wall }, Mono: func() time.Duration { return mono }}
@@ -28,7 +28,7 @@ func TestTheSteadyClockDoesNotJumpWithTheWall(t *testing.T) {
 	}
 }
 
-func TestTheSteadyClockCatchesUpInTheEnd(t *testing.T) {
+func TestSteadyClockCatchesUp(t *testing.T) {
 	t.Parallel()
 	wall, mono := time.Unix(1_000_000, 0), time.Duration(0)
 	s := &Steady{Wall: func() time.Time { return wall }, Mono: func() time.Duration { return mono }}

@@ -42,7 +42,7 @@ func checkCounts(t *testing.T, c *Cache) {
 	}
 }
 
-func TestAContentIsReadOnceForAllWhoWantIt(t *testing.T) {
+func TestContentIsLoadedOnce(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
 	c := New(testLimit, loader(1000, &reads))
@@ -81,7 +81,7 @@ func TestAContentIsReadOnceForAllWhoWantIt(t *testing.T) {
 	}
 }
 
-func TestWhatIsCountedIsWhatIsHeld(t *testing.T) {
+func TestByteCountsMatchHeldContents(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
 	const size = 5 << 20
@@ -119,7 +119,7 @@ func TestWhatIsCountedIsWhatIsHeld(t *testing.T) {
 	checkCounts(t, c)
 }
 
-func TestADeliveryWaitsForRoomAndGetsIt(t *testing.T) {
+func TestAcquireWaitsForMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
@@ -161,7 +161,7 @@ func TestADeliveryWaitsForRoomAndGetsIt(t *testing.T) {
 	})
 }
 
-func TestWhoDeliversDoesNotWaitForRoom(t *testing.T) {
+func TestAcquireWithoutWaitingReturnsErrFull(t *testing.T) {
 	t.Parallel()
 	var reads atomic.Int64
 	c := New(10, loader(9, &reads))
@@ -180,7 +180,7 @@ func TestWhoDeliversDoesNotWaitForRoom(t *testing.T) {
 	c.Release(held)
 }
 
-func TestALargeContentIsNotPassedOverForSmallOnes(t *testing.T) {
+func TestWaitersAreServedInOrder(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
@@ -220,7 +220,7 @@ func TestALargeContentIsNotPassedOverForSmallOnes(t *testing.T) {
 	})
 }
 
-func TestWhoGivesUpWaitingLetsTheNextOneIn(t *testing.T) {
+func TestCancelledWaiterLetsTheNextProceed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
@@ -253,7 +253,7 @@ func TestWhoGivesUpWaitingLetsTheNextOneIn(t *testing.T) {
 	})
 }
 
-func TestAContentThatIsSmallerThanThoughtMakesRoom(t *testing.T) {
+func TestContentSmallerThanEstimatedFreesMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
