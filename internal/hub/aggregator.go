@@ -7,9 +7,8 @@ import (
 	"cloudburst/internal/event"
 )
 
-// tellReaders tells those who read feeds in this program of news, by its URLs and by
-// every other name under which the topics that it means are known. read reports that
-// some of it is theirs; what follows is on disk then.
+// notifyAggregator hands a ping to the aggregator, with its URLs and all other known names of its
+// topics. read reports that the aggregator follows one of them and has stored the resulting work.
 //
 // spec:cloudburst#ping-tells-readers
 func (h pinging) notifyAggregator(ctx context.Context, p Ping, urls []string, topics []Topic) (read bool, err error) {
@@ -34,8 +33,8 @@ func (h pinging) notifyAggregator(ctx context.Context, p Ping, urls []string, to
 	return h.OnPing(ctx, names, p.Via)
 }
 
-// pingRead answers a ping of a feed to which nobody is subscribed, but which is read
-// here: its readers know, and the hub need not read it too.
+// pingAggregatorOnly answers a ping of a feed without subscribers that the aggregator follows.
+// The aggregator reads the feed, so the hub does not.
 func (h pinging) pingAggregatorOnly(ctx context.Context, p Ping) (PingResult, error) {
 	now := h.now()
 	list := []Change{{URL: p.URL, Feed: p.URL, Via: p.Via}}
@@ -49,8 +48,8 @@ func (h pinging) pingAggregatorOnly(ctx context.Context, p Ping) (PingResult, er
 	return PingResult{Known: true}, nil
 }
 
-// readEvent says what is said of a feed that nobody here knows: everybody may read the
-// log, and what people here read is their own affair.
+// unsubscribedEvent is the log event of a ping without subscribers. It does not reveal that a
+// user reads the feed, because the log is public and reading is private.
 //
 // spec:cloudburst#reading-is-not-told
 func unsubscribedEvent(p Ping) event.Event {

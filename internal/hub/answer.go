@@ -7,14 +7,14 @@ import (
 	"cloudburst/internal/validator"
 )
 
-// answer is what a check got about its topic, and how it asked.
+// answer is the result of a read for a check, and how it was requested.
 type answer struct {
 	Fetched
 	conditional bool
 }
 
-// read reads a topic after a ping. The origin's own claim that nothing changed counts only
-// for an ETag that is proven; otherwise the topic is read in full, and its hash decides.
+// read reads a topic after a ping. A 304 of the origin counts only for a proven ETag; otherwise
+// read fetches the whole topic and its hash decides.
 //
 // spec:cloudburst#ping-decides-by-content
 func (h verifying) read(ctx context.Context, t Topic, r *round) (answer, error) {
@@ -33,7 +33,8 @@ func (h verifying) read(ctx context.Context, t Topic, r *round) (answer, error) 
 	return answer{got, request.ETag != ""}, err
 }
 
-// takeAnswer moves what a good answer carried into c, and what it says about the validators.
+// applyAnswer copies the metadata of a successful read into c and updates the evidence for the
+// validators.
 func applyAnswer(c *Check, t Topic, got answer, r *round) {
 	if got.ContentType != "" {
 		c.ContentType = got.ContentType
@@ -46,7 +47,7 @@ func applyAnswer(c *Check, t Topic, got answer, r *round) {
 	} else {
 		c.ETag, c.LastModified = got.ETag, got.LastModified
 		if got.URL != "" && got.URL != t.URL {
-			c.ETag, c.LastModified = "", "" // of another document, wherever the redirect leads next time
+			c.ETag, c.LastModified = "", "" // they belong to the redirect target, which may change
 		}
 		c.Evidence = t.Evidence.Read(validator.FullRead{
 			Was: validator.Version{ETag: t.ETag, Hash: string(t.Hash)}, Is: validator.Version{ETag: c.ETag, Hash: string(got.Hash)},

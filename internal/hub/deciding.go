@@ -5,12 +5,13 @@ import (
 	"time"
 )
 
-// deciding is an intent that is being decided, and when its topic was last pinged meanwhile.
+// pendingDecision is an intent that is being decided, with the time of the last ping of its topic
+// meanwhile.
 type pendingDecision struct{ pinged time.Time }
 
-// notePings notes pings of a topic until the function that it returns is called, which returns
-// when the last one came; zero: there was none. A callback that has confirmed its subscription
-// counts on every change from then on, and the subscription is written only after that.
+// notePings records pings of a topic until pinged is called. pinged returns the time of the last
+// one; zero: there was none. A subscriber that has confirmed expects every later change, but its
+// subscription is stored only afterwards.
 func (h pinging) notePings(topicID int64) (pinged func() time.Time) {
 	d := &pendingDecision{}
 	h.mu.Lock()
@@ -27,12 +28,12 @@ func (h pinging) notePings(topicID int64) (pinged func() time.Time) {
 	}
 }
 
-// pinged notes a ping of topics for the intents that are being decided.
+// markPinged records a ping of topics for the intents that are being decided.
 func (h pinging) markPinged(urls []string, receivedAt time.Time) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.deciding) == 0 {
-		return // nearly always: no URL needs to be hashed
+		return // the usual case: no URL needs to be hashed
 	}
 	for _, u := range urls {
 		for _, d := range h.deciding[TopicID(u)] {

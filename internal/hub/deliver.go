@@ -14,25 +14,25 @@ import (
 	"cloudburst/internal/hub/record"
 )
 
-// Paging through a part. Two pages are in flight, so that a crash repeats at most
-// two; where machines share the store, see windows. A page whose slow deliveries hold up
-// the rest is settled without them.
+// Batches of a run over a shard. Two batches are open, so a crash repeats at most two; if nodes
+// share the store, windows bounds them instead. A batch whose slow deliveries hold up the others
+// is settled without them.
 const (
 	batchSize        = 500
-	firstBatchSize   = 50 // of a pass: the sooner the first ones are told
+	firstBatchSize   = 50 // of a run: small, so that the first notifications leave early
 	openBatches      = 2
 	shardLease       = 15 * time.Second
 	maxShardRuns     = 16
-	parkBlockedAfter = 50 * time.Millisecond // when the window is full and slots are free; and what is known to take longer gets that
+	parkBlockedAfter = 50 * time.Millisecond // if the window is full and slots are free; deliveries expected to take longer are parked then
 	parkPoll         = 10 * time.Millisecond
 	parkAfter        = 2 * time.Second
-	splitAbove       = 15_000 // subscribers of a part that make it worth splitting
+	splitAbove       = 15_000 // subscribers of a shard that make it worth splitting
 	splitTarget      = 10_000
 	renewEvery       = 5 * time.Second
 	storeRetry       = 250 * time.Millisecond
 	maxClaimOnCommit = 4
-	shardsPerClaim   = 2                      // are claimed together where others share the store
-	headStart        = 100 * time.Millisecond // of a machine with nothing to tell; a hint is there by then
+	shardsPerClaim   = 2                      // if nodes share the store
+	headStart        = 100 * time.Millisecond // of an idle node; a hint reaches it within this time
 )
 
 type deliveryState int
@@ -41,18 +41,18 @@ const (
 	waiting deliveryState = iota
 	started
 	finished
-	parked    // goes on under a claim of its own
-	withdrawn // owed, and not to be started any more
+	parked    // continues under its own claim
+	withdrawn // pending, and must not be started any more
 )
 
-// page is one page of a part on its way.
+// deliveryBatch is one batch of a shard's subscriptions in progress.
 type deliveryBatch struct {
 	run   *shardRun
 	last  int64 // id of its last subscription
 	shard int
-	n     int // counts the pages of a pass, from 1
+	n     int // number of the batch in its run, from 1
 	begun time.Time
-	done  chan struct{} // closed when nothing is open any more
+	done  chan struct{} // closed when no delivery is open any more
 
 	mu       sync.Mutex
 	open     int
@@ -62,45 +62,45 @@ type deliveryBatch struct {
 	failed   int
 	events   []event.Event
 
-	counted   int   // of the topic's window: not written down
-	answered  int   // of them those that are answered
-	delivered []Key // of them those of which nothing has to be written, but by flush
-	released  bool  // they are counted no more
+	counted   int   // deliveries that the topic's window counts: not recorded yet
+	answered  int   // how many of counted have a reply
+	delivered []Key // answered deliveries that need no row unless flush runs first
+	released  bool  // no longer counts against the topic's window
 
-	lastDelivery time.Time // when the last one arrived; zero: none did
-	ended        time.Time // when nothing was open any more
+	lastDelivery time.Time // zero: no delivery arrived
+	ended        time.Time // when the last open delivery ended
 }
 
-// telling is one pass over one part.
+// shardRun is one run over one shard.
 type shardRun struct {
 	hub      delivering
 	shard    Shard
-	held     *content.Held // the content that is told; nil: nobody wanted it when the version came
-	after    int64         // where the next page starts
-	pos      int64         // settled up to here
+	held     *content.Held // the content to deliver; nil: not wanted when the version was found
+	after    int64         // id after which the next batch starts
+	pos      int64         // everything up to this id is settled
 	eof      bool
 	window   []*deliveryBatch
 	begun    time.Time
-	seen     int // subscriptions that this pass has met
+	seen     int // subscriptions read by this run
 	batches  int
-	last     time.Time // delivery, of the pages that are settled
+	last     time.Time // time of the last delivery in settled batches
 	notified int
 	failed   int
-	ended    int          // of those that failed, subscriptions that are over
-	lease    atomic.Int64 // until when the pass is ours; in nanoseconds, for its deliveries look too
-	over     bool         // finished, or somebody else's
+	ended    int          // how many of failed ended their subscription
+	lease    atomic.Int64 // end of the claim in nanoseconds; atomic because deliveries read it
+	over     bool         // finished, or claimed by another node
 
-	next    []Subscription // read, and not submitted yet
+	next    []Subscription // read but not submitted
 	readAt  time.Time
-	end     bool          // nothing comes after next
-	starved bool          // there was no room for next
-	wakeup  chan struct{} // there may be room
+	end     bool          // no subscriptions follow next
+	starved bool          // the window has no capacity for next
+	wakeup  chan struct{} // the window may have capacity
 }
 
-// delivering notifies subscribers, and tries again.
+// delivering notifies subscribers and retries.
 type delivering struct{ *Hub }
 
-// tell runs one pass over a claimed part and leaves it finished, released or lost.
+// runShard runs once over a claimed shard and leaves it finished, released or lost.
 func (h delivering) runShard(ctx context.Context, shard Shard) {
 	run := &shardRun{hub: h, shard: shard, after: shard.Pos, pos: shard.Pos, begun: h.now(), wakeup: make(chan struct{}, 1)}
 	run.setLease(h.now().Add(shardLease))
@@ -123,11 +123,11 @@ func (h delivering) runShard(ctx context.Context, shard Shard) {
 			continue
 		}
 		switch {
-		case len(run.window) > 0: // also when it stops: what is under way is waited for
-		case ctx.Err() != nil: // nothing was read, which does not mean that nobody is there
+		case len(run.window) > 0: // also while stopping: open deliveries are awaited
+		case ctx.Err() != nil: // nothing was read, which does not mean that the shard is empty
 			run.release()
 			return
-		case run.starved: // another part of the topic has all the room
+		case run.starved: // another shard of the topic uses the whole window
 		default:
 			run.finish()
 			return
@@ -141,7 +141,7 @@ func (h delivering) runShard(ctx context.Context, shard Shard) {
 	}
 }
 
-// fill reads and submits pages until the window is full or the part ends.
+// fill reads and submits batches until the window is full or the shard ends.
 func (run *shardRun) fill(ctx context.Context) error {
 	h := run.hub
 	read := func(after int64, size int) ([]Subscription, error) {
@@ -152,7 +152,7 @@ func (run *shardRun) fill(ctx context.Context) error {
 		open = maxBatchesAhead
 	}
 	select {
-	case <-run.wakeup: // that there may be room is seen now
+	case <-run.wakeup: // capacity is checked below
 	default:
 	}
 	for run.starved = false; len(run.window) < open && !run.eof && ctx.Err() == nil; {
@@ -179,8 +179,8 @@ func (run *shardRun) fill(ctx context.Context) error {
 	return nil
 }
 
-// submit hands a page to the dispatcher. What has something owed already goes the
-// way of retries, which keeps it at one delivery at a time.
+// submit hands a batch to the dispatcher. Subscriptions with a pending delivery are left to the
+// retry loop, so that each has one delivery at a time.
 //
 // spec:cloudburst#newest-wins
 func (run *shardRun) submit(subs []Subscription) *deliveryBatch {
@@ -209,7 +209,7 @@ func (run *shardRun) submit(subs []Subscription) *deliveryBatch {
 	return b
 }
 
-// finishPaged takes the answer of a delivery that belongs, or belonged, to a page.
+// finishBatched takes the reply of a delivery that belongs, or belonged, to a batch.
 func (h delivering) finishBatched(d *delivery, r Reply) {
 	b := d.batch
 	b.mu.Lock()
@@ -218,7 +218,8 @@ func (h delivering) finishBatched(d *delivery, r Reply) {
 		return
 	}
 	if d.state == parked {
-		// Its row says so only once the checkpoint is committed: settle passes it on.
+		// Its row is marked only when the checkpoint is committed; unpark then hands the reply
+		// over.
 		kept := r
 		d.reply = &kept
 		claim := d.claim
@@ -261,7 +262,7 @@ func (h delivering) finishBatched(d *delivery, r Reply) {
 	}
 }
 
-// note keeps the numbers of one answered delivery. at is when one arrived.
+// countReply counts one reply. at is the time of a successful delivery.
 func (h delivering) countReply(d *delivery, r Reply) (at time.Time) {
 	switch {
 	case r.OK:
@@ -273,7 +274,7 @@ func (h delivering) countReply(d *delivery, r Reply) (at time.Time) {
 	return at
 }
 
-// resultOf turns an answer into what the store must write; false: nothing.
+// resultOf converts a reply into the result to store; false: nothing to store.
 func (h delivering) resultOf(d *delivery, r Reply) (Result, bool) {
 	res := Result{Key: d.sub.Key(), Version: d.topic.Version, Claim: d.claim}
 	if r.OK {
@@ -301,10 +302,10 @@ func (h delivering) resultOf(d *delivery, r Reply) (Result, bool) {
 	return res, true
 }
 
-// wait returns when the first pages are done, or have held things up long enough. When
-// the pass has to stop it waits for all of them, and says so.
+// wait returns when the first batches are done or have been slow for long enough. If the run must
+// stop, it waits for all batches and returns true.
 func (run *shardRun) wait(ctx context.Context) (stopping bool) {
-	if len(run.window) == 0 { // the room is another part's
+	if len(run.window) == 0 { // another shard uses the capacity
 		run.hub.sleep(ctx, run.wakeup, renewEvery)
 		return ctx.Err() != nil
 	}
@@ -324,11 +325,11 @@ func (run *shardRun) wait(ctx context.Context) (stopping bool) {
 	case <-run.wakeup:
 	case <-ctx.Done():
 	}
-	if ctx.Err() == nil { // asked once: it may end at any moment
+	if ctx.Err() == nil { // read ctx once: it may end at any moment
 		return false
 	}
-	// The dispatcher gives back what waits and lets the rest end: all of it, for
-	// what is under way in a later page may not be taken for owed.
+	// The dispatcher returns waiting deliveries and lets the others finish. All batches are
+	// awaited, because an open delivery of a later one must not be treated as pending.
 	for _, b := range run.window {
 		select {
 		case <-b.done:
@@ -338,7 +339,7 @@ func (run *shardRun) wait(ctx context.Context) (stopping bool) {
 	return true
 }
 
-// settle checkpoints the pages at the front that are done, or that are parked.
+// settle checkpoints the batches at the front that are done or parked.
 func (run *shardRun) settle(stopping bool) {
 	var ready []*deliveryBatch
 	for _, b := range run.window {
@@ -360,8 +361,8 @@ func (run *shardRun) settle(stopping bool) {
 	run.commit(ready, run.eof && len(run.window) == 0 && !stopping)
 }
 
-// closed reports whether all of a page is decided, and parks what can be parked so
-// that it is.
+// decided reports whether every delivery of a batch is decided. It parks open deliveries where
+// that is allowed.
 func (run *shardRun) decided(b *deliveryBatch, stopping bool) bool {
 	if b.isDone() {
 		return true
@@ -373,7 +374,7 @@ func (run *shardRun) decided(b *deliveryBatch, stopping bool) bool {
 	return true
 }
 
-// commit writes a checkpoint until it is on disk or the part is somebody else's.
+// commit writes a checkpoint until it is stored or the claim is lost.
 func (run *shardRun) commit(batches []*deliveryBatch, finish bool) {
 	h := run.hub
 	c := Checkpoint{Shard: run.shard, Pos: run.pos, Finish: finish}
@@ -416,7 +417,7 @@ func (run *shardRun) commit(batches []*deliveryBatch, finish bool) {
 	}
 }
 
-// checkpoint tries until it is written, the claim is lost, or the program ends.
+// checkpoint retries until the checkpoint is stored, the claim is lost, or the program ends.
 func (run *shardRun) checkpoint(c *Checkpoint) (again bool, err error) {
 	h := run.hub
 	for {
@@ -440,17 +441,17 @@ func (run *shardRun) checkpoint(c *Checkpoint) (again bool, err error) {
 	}
 }
 
-// renew keeps the lease of a pass that has nothing to write.
+// renew extends the lease of a run that has nothing to write.
 func (run *shardRun) renew() {
 	if time.Unix(0, run.lease.Load()).Sub(run.hub.now()) < shardLease-renewEvery {
 		run.commit(nil, false)
 	}
 }
 
-// finish ends a pass that has nothing open.
+// finish ends a run without open batches.
 func (run *shardRun) finish() { run.commit(nil, true) }
 
-// release gives the part back in the middle, for a graceful stop.
+// release returns an unfinished shard to the store, for a graceful stop.
 func (run *shardRun) release() {
 	ctx, cancel := context.WithTimeout(context.Background(), storeRetry*8)
 	defer cancel()
@@ -459,7 +460,7 @@ func (run *shardRun) release() {
 	}
 }
 
-// owes reports whether the retry loop has something new to wait for.
+// needsRetry reports whether the retry loop has new work.
 func needsRetry(results []Result) bool {
 	for _, r := range results {
 		if r.Outcome != Delivered && r.Outcome != Gone {
@@ -469,7 +470,7 @@ func needsRetry(results []Result) bool {
 	return false
 }
 
-// passEnded looks after a part that was told whole.
+// runEnded splits a shard that proved to be large.
 func (h delivering) runEnded(run *shardRun, again bool) {
 	if again {
 		h.wake(h.wakeShards)
@@ -478,7 +479,7 @@ func (h delivering) runEnded(run *shardRun, again bool) {
 	if run.shard.Pos != 0 || run.seen < splitAbove {
 		return
 	}
-	// The part's share of all buckets tells how many subscribers there are in all.
+	// The shard's share of all buckets gives the number of subscribers of the topic.
 	total := float64(run.seen) * Buckets / float64(run.shard.Hi-run.shard.Lo+1)
 	ctx, cancel := context.WithTimeout(context.Background(), shardLease)
 	defer cancel()
@@ -487,5 +488,5 @@ func (h delivering) runEnded(run *shardRun, again bool) {
 	}
 }
 
-// newClaim is a fence for one retry delivery or batch of them; never 0.
+// newClaim returns a claim for one retry delivery or a batch of them; never 0.
 func newClaim() int64 { return rand.Int64N(1<<62) + 1 }

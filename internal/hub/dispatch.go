@@ -9,62 +9,61 @@ import (
 	"cloudburst/internal/hub/content"
 )
 
-// Limits of one callback origin (scheme, host and port). A new origin may have
-// originStart deliveries under way; each success adds one, each time-out halves.
+// Limits of one callback origin (scheme, host and port). A new origin may have originStart open
+// deliveries; each success adds one, each timeout halves the number.
 const (
 	originStart       = 16
 	originMax         = 256
 	originMin         = 2
-	slowAfter         = 300 * time.Millisecond // an answer later than this makes an origin slow
-	slowIfParkedAfter = 40 * time.Millisecond  // what is parked after it makes its origin slow
+	slowAfter         = 300 * time.Millisecond // a later reply makes an origin slow
+	slowIfParkedAfter = 40 * time.Millisecond  // a delivery parked after this time makes its origin slow
 	slowShare         = 0.6                    // of all slots, for slow origins together
-	newShare          = 0.85                   // of all slots, for those together of which nothing is known, and slow ones
-	breakerTrips      = 8                      // time-outs in a row that open the breaker
+	newShare          = 0.85                   // of all slots, for slow and unknown origins together
+	breakerTrips      = 8                      // consecutive timeouts that open the breaker
 	breakerFirst      = 30 * time.Second
 	breakerLast       = 5 * time.Minute
 	maxOrigins        = 100_000
 	maxOriginQueue    = 256 // deliveries that wait in memory for one busy origin
 	leaseMargin       = 5 * time.Second
-	maxClockSkew      = 2 * time.Second // at most, of machines on one store: another one may think so much sooner that a lease is over
+	maxClockSkew      = 2 * time.Second // between nodes; another node may see a lease expire this much earlier
 	originTTL         = 10 * time.Minute
 )
 
-// A delivery is fresh at first. Only so many are fresh at once: what keeps those
-// is mostly our own processor, and more of them would wait for it all the same,
-// each on a new connection, in more memory. One that is not answered after
-// freshFor waits for the network, and makes room for the next.
+// A delivery is fresh when it starts. The number of fresh deliveries is bounded, because they
+// mostly use this machine's processors: more would only wait, each on a new connection and with
+// more memory. After freshFor an unanswered delivery waits for the network and frees its place.
 const (
-	freshPerCPU  = 128 // for each processor
+	freshPerCPU  = 128
 	freshFor     = 10 * time.Millisecond
-	freshForBusy = 250 * time.Millisecond // however busy the processor is
+	freshForBusy = 250 * time.Millisecond // while the processors are busy
 )
 
-// delivery is one notification on its way. finish is called once, by a worker or
-// by stop, and must not block.
+// delivery is one notification in progress. finish is called once, by a worker or by stop, and
+// must not block.
 type delivery struct {
 	sub    Subscription
-	topic  *Topic // shared by many, never changed
+	topic  *Topic // shared and immutable
 	hops   int
-	held   *content.Held // of the pass that it belongs to, which may be over; nil: none
-	claim  int64         // of the retry path; 0 from a page. Guarded by page.mu where there is one
-	until  time.Time     // a claimed delivery must start early enough to end by then. Guarded by page.mu where there is one
+	held   *content.Held // of its run, which may be over; nil: none
+	claim  int64         // of the retry loop; 0: from a batch. Guarded by batch.mu if batch is set
+	until  time.Time     // a claimed delivery must start early enough to end by then. Guarded by batch.mu if batch is set
 	finish func(*delivery, Reply)
 	origin *origin
 	batch  *deliveryBatch
 
 	// Guarded by dispatcher.mu.
 	fresh bool
-	begun time.Time // when it was taken
+	begun time.Time // when a worker took it
 
-	// Guarded by page.mu.
+	// Guarded by batch.mu.
 	state     deliveryState
-	excluded  bool // not counted in the window of its topic until it is answered
+	excluded  bool // its topic's window does not count it until the reply arrives
 	parkClaim int64
-	reply     *Reply // kept until the parking is committed
+	reply     *Reply // held until the parking is committed
 }
 
-// dispatcher hands deliveries to workers: at most max at once, at most limit per
-// origin, origins in turn, so that a dead or slow one never delays another.
+// dispatcher hands deliveries to workers: at most max at once and at most limit per origin.
+// Origins take turns, so that a dead or slow one never delays another.
 type dispatcher struct {
 	max      int
 	timeout  time.Duration
@@ -76,21 +75,21 @@ type dispatcher struct {
 
 	mu             sync.Mutex
 	origins        map[string]*origin
-	ready          []*origin // quick ones first come first served, each one delivery a turn
-	readyNew       []*origin // of which nothing is known: they get every other turn, not every slot
+	ready          []*origin // fast origins in order of arrival, one delivery per turn
+	readyNew       []*origin // unknown origins: they get every other turn, not every slot
 	readySlow      []*origin
-	newIsNext      bool // the next turn is theirs
+	newIsNext      bool // the next turn belongs to readyNew
 	inFlight       int
-	slow           int         // of them to slow origins
-	unknown        int         // of them to origins of which nothing is known
-	fresh          int         // of them not yet under way for long
-	freshList      []*delivery // in the order they were taken, those that are fresh among them
-	agingScheduled bool        // a timer will look at young
+	slow           int         // open deliveries to slow origins
+	unknown        int         // open deliveries to unknown origins
+	fresh          int         // open deliveries that are still fresh
+	freshList      []*delivery // in the order of their start; contains the fresh ones
+	agingScheduled bool        // a timer will run expireFresh
 	queued         int
-	workers        int         // that have a delivery, or look for one
-	idle           []chan bool // of workers without work; the last one rested the least
-	minIdle        int         // of them that had nothing to do since part looked
-	trimScheduled  bool        // a timer will look at resting
+	workers        int         // with a delivery, or taking one
+	idle           []chan bool // wake-ups of idle workers, the most recent last
+	minIdle        int         // fewest idle workers since the last trim
+	trimScheduled  bool        // a timer will run trimIdleWorkers
 	stopped        bool
 }
 
@@ -98,8 +97,8 @@ func newDispatcher(max int, timeout time.Duration, now func() time.Time, stats *
 	return &dispatcher{max: max, timeout: timeout, maxFresh: freshPerCPU * runtime.GOMAXPROCS(0), now: now, send: send, stats: stats, origins: map[string]*origin{}}
 }
 
-// submit queues deliveries. One that cannot be tried for a while (breaker open,
-// its origin's queue full) comes back at once with NotTried and a RetryAfter.
+// submit queues deliveries. A delivery that must wait (breaker open, queue of its origin full)
+// finishes immediately with NotTried and a RetryAfter.
 func (d *dispatcher) submit(batch []*delivery) {
 	type refusal struct {
 		v    *delivery
@@ -127,7 +126,7 @@ func (d *dispatcher) submit(batch []*delivery) {
 	}
 }
 
-// admit says whether o takes another delivery into memory, else how long to wait.
+// admit reports whether o accepts another delivery into memory, else how long to wait.
 func (d *dispatcher) admit(o *origin, now time.Time) (time.Duration, bool) {
 	if now.Before(o.openUntil) {
 		return o.openUntil.Sub(now), false
@@ -141,8 +140,8 @@ func (d *dispatcher) admit(o *origin, now time.Time) (time.Duration, bool) {
 	return d.postpone(o), false
 }
 
-// turn is a virtual queue: each postponed delivery is told to come back when its
-// turn would be, by the rate at which the origin answers.
+// postpone is a virtual queue: it assigns each postponed delivery its turn, at the rate at which
+// the origin replies.
 func (d *dispatcher) postpone(o *origin) time.Duration {
 	now := d.now()
 	step := max(o.took/time.Duration(max(o.limit, 1)), time.Millisecond)
@@ -153,7 +152,7 @@ func (d *dispatcher) postpone(o *origin) time.Duration {
 	return max(o.nextTurn.Sub(now), 500*time.Millisecond)
 }
 
-// turnOf says when v's turn would be, unless it has one already.
+// postponeUnsent postpones v unless a worker has taken it.
 func (d *dispatcher) postponeUnsent(v *delivery) (wait time.Duration, taken bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -163,7 +162,7 @@ func (d *dispatcher) postponeUnsent(v *delivery) (wait time.Duration, taken bool
 	return d.postpone(v.origin), false
 }
 
-// list puts o into its ready list when it can start something.
+// markReady puts o into its ready list if it can start a delivery.
 func (d *dispatcher) markReady(o *origin) {
 	if o.listed || len(o.queue) == 0 || o.inFlight >= o.limit {
 		return
@@ -179,23 +178,23 @@ func (d *dispatcher) markReady(o *origin) {
 	}
 }
 
-// startable reports whether take would find something.
+// startable reports whether take would return a delivery.
 func (d *dispatcher) startable() bool {
 	return d.inFlight < d.max && d.fresh < d.maxFresh && d.hasReady()
 }
 
-// willing reports whether an origin could have another delivery, if there is a slot.
+// hasReady reports whether an origin could start another delivery if a slot is free.
 func (d *dispatcher) hasReady() bool {
 	return len(d.ready) > 0 || len(d.readyNew) > 0 && d.hasNewCapacity() || len(d.readySlow) > 0 && d.hasSlowCapacity()
 }
 
-// newRoom reports whether an origin of which nothing is known may have another slot: any
-// number of them may be dead, and those that are known to be quick do not wait for it.
+// hasNewCapacity reports whether an unknown origin may use another slot. Any number of them may
+// be dead, and origins known to be fast must not wait for that.
 func (d *dispatcher) hasNewCapacity() bool {
 	return float64(d.slow+d.unknown) < newShare*float64(d.max)
 }
 
-// next is the list whose turn it is; nil: nobody may start.
+// next returns the ready list whose turn it is; nil: none may start.
 func (d *dispatcher) next() *[]*origin {
 	useNew := len(d.readyNew) > 0 && d.hasNewCapacity()
 	switch {
@@ -211,8 +210,8 @@ func (d *dispatcher) next() *[]*origin {
 	return nil
 }
 
-// slowRoom reports whether a slow origin may have another slot. What quick ones
-// need is kept free of it.
+// hasSlowCapacity reports whether a slow origin may use another slot. The other slots are
+// reserved for fast origins.
 func (d *dispatcher) hasSlowCapacity() bool { return float64(d.slow) < slowShare*float64(d.max) }
 
 // take returns the next delivery to start, or nil.
@@ -246,7 +245,7 @@ func (d *dispatcher) take() *delivery {
 	return v
 }
 
-// keepYoung adds v to those that are fresh, and forgets what ended among the first.
+// addFresh appends v to freshList and removes expired entries from its front.
 func (d *dispatcher) addFresh(v *delivery) {
 	n := 0
 	for n < len(d.freshList) && !d.freshList[n].fresh {
@@ -257,8 +256,8 @@ func (d *dispatcher) addFresh(v *delivery) {
 	d.freshList = append(d.freshList[n:], v)
 }
 
-// age counts as fresh no more what is under way for long. While the processor is
-// what everything waits for, that is not for the network to answer for.
+// expireFresh ends the freshness of deliveries that started long ago. While the processors are
+// busy, the limit is longer, because the delay is not the network's.
 func (d *dispatcher) expireFresh() {
 	isBusy := d.busy != nil && d.busy()
 	d.mu.Lock()
@@ -283,7 +282,7 @@ func (d *dispatcher) expireFresh() {
 	d.startWorkers()
 }
 
-// ageLater has age look when somebody waits for it.
+// scheduleAging starts a timer for expireFresh if a delivery waits for it.
 func (d *dispatcher) scheduleAging() {
 	if !d.agingScheduled && d.fresh >= d.maxFresh && d.hasReady() {
 		d.agingScheduled = true
@@ -299,15 +298,15 @@ func (d *dispatcher) deliver(v *delivery) {
 	case withdrawn:
 		d.done(v, Reply{NotTried: true})
 	case !until.IsZero() && until.Sub(d.now()) < d.timeout+maxClockSkew:
-		// It waited so long that its lease could end before it does, by another's clock.
+		// It waited so long that its lease could end first by another node's clock.
 		d.done(v, Reply{NotTried: true, RetryAfter: time.Millisecond})
 	default:
 		d.done(v, d.send(v))
 	}
 }
 
-// begin is called when v is about to be sent. It says until when it is claimed, or
-// that it is not wanted any more.
+// begin is called when v is about to be sent. It returns the end of its claim, or gone if v was
+// withdrawn.
 func (v *delivery) begin() (until time.Time, gone bool) {
 	if v.batch == nil {
 		return v.until, false
@@ -320,7 +319,7 @@ func (v *delivery) begin() (until time.Time, gone bool) {
 	return v.until, v.state == withdrawn
 }
 
-// done gives the slot back, learns from the answer and passes it on.
+// done frees the slot, updates the origin and hands the reply to v.finish.
 func (d *dispatcher) done(v *delivery, r Reply) {
 	d.mu.Lock()
 	o := v.origin
@@ -339,8 +338,8 @@ func (d *dispatcher) done(v *delivery, r Reply) {
 	v.finish(v, r)
 }
 
-// late tells that these have been under way for a while without an answer: their
-// origins are slow from now on, and quick ones go first.
+// markSlow marks the origins of deliveries that have been open for slowIfParkedAfter as slow, so
+// that fast origins come first.
 func (d *dispatcher) markSlow(open []*delivery) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -353,9 +352,9 @@ func (d *dispatcher) markSlow(open []*delivery) {
 	}
 }
 
-// soon reports whether one of these can be expected to be answered shortly, going
-// by what its origin took before, and blocked on top. One that waits for its origin's turn
-// cannot.
+// expectsReply reports whether a reply to one of these deliveries is expected soon: within
+// blocked plus twice the usual time of its origin. A delivery that waits for its origin does not
+// count.
 func (d *dispatcher) expectsReply(open []*delivery, blocked time.Duration) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -368,22 +367,22 @@ func (d *dispatcher) expectsReply(open []*delivery, blocked time.Duration) bool 
 	return false
 }
 
-// room reports whether slots are free and nobody wants them: then what still waits
-// waits for its own origin, and it is the window of its part that holds the others up.
+// hasFreeSlots reports whether slots are free and no origin is ready. Then waiting deliveries
+// wait for their own origin, and the window of their shard holds up the others.
 func (d *dispatcher) hasFreeSlots() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.inFlight < d.max*9/10 && !d.hasReady()
 }
 
-// load is how many are in memory, and how many of them under way.
+// load returns the number of deliveries in memory, and how many of them are being sent.
 func (d *dispatcher) load() (queue, inFlight int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.queued + d.inFlight, d.inFlight
 }
 
-// known counts origins, slow ones and those whose breaker is open.
+// countOrigins counts all origins, the slow ones and those with an open breaker.
 func (d *dispatcher) countOrigins() (all, slow, open int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -399,8 +398,8 @@ func (d *dispatcher) countOrigins() (all, slow, open int) {
 	return len(d.origins), slow, open
 }
 
-// stop starts nothing more: what waits comes back as NotTried. It returns when
-// nothing is under way any more, and every answer was passed on, or ctx ends.
+// stop starts nothing more and returns waiting deliveries as NotTried. It returns when all
+// deliveries have ended and all replies were handed over, or when ctx ends.
 func (d *dispatcher) stop(ctx context.Context) {
 	d.mu.Lock()
 	d.stopped = true
@@ -420,7 +419,7 @@ func (d *dispatcher) stop(ctx context.Context) {
 	defer tick.Stop()
 	for {
 		d.mu.Lock()
-		working := d.workers // those in flight, and those that are passing on an answer
+		working := d.workers // sending, or handing over a reply
 		d.mu.Unlock()
 		if working == 0 {
 			return

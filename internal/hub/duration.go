@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// RenewWithin is the time within which a registration that lasts so long is renewed: the
-// same share of it as the 24 of 25 hours of rssCloud, rounded down.
+// RenewWithin returns the time within which a registration of that lifetime must be renewed:
+// 24/25 of it, as 24 of 25 hours in rssCloud, rounded down.
 //
 // spec:rsscloud-2009#renew-24h
 func RenewWithin(lifetime time.Duration) time.Duration {
@@ -19,7 +19,7 @@ func RenewWithin(lifetime time.Duration) time.Duration {
 	return d
 }
 
-// InWords is d for people, in the largest unit that divides it: "25 hours", "90 minutes".
+// InWords formats d for people in the largest unit that divides it: "25 hours", "90 minutes".
 func InWords(d time.Duration) string {
 	for _, u := range [...]struct {
 		unit time.Duration

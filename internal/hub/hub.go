@@ -1,14 +1,12 @@
-// Package hub is the cloud: it hears that a feed changed, checks that it did,
-// and tells every subscriber.
+// Package hub verifies that a feed changed and notifies its subscribers.
 //
-// Rows are the truth and a wake-up is only a hint: what is owed, to whom and when
-// it is due stands in the [Store], so that a crash loses nothing and a second
-// process on the same database takes over what the first one leaves. Start with
-// [Hub] and its Run, Ping and Register.
+// The [Store] holds the truth; a wake-up is only a hint. Pending deliveries, their subscribers
+// and their due times are rows, so a crash loses nothing and another process on the same database
+// continues the work. Start with [Hub] and its methods Run, Ping and Register.
 //
-// The hub knows no wire: a [Fetcher] reads feeds, a [Notifier] tells subscribers
-// and a [Verifier] asks for their consent. The protocols' own rules that concern
-// the meaning (25 hours, three errors, the top of the hour) are here.
+// The hub does not know wire formats: a [Fetcher] reads feeds, a [Notifier] notifies subscribers
+// and a [Verifier] obtains their consent. This package implements the protocol rules about
+// meaning: 25 hours, three errors, the top of the hour.
 package hub
 
 import (
@@ -22,215 +20,215 @@ import (
 	"cloudburst/internal/limit"
 )
 
-// Allowances and Spent are how nodes share their rates; see package limit.
+// Allowances and Spent describe how nodes share their rates; see package limit.
 type (
 	Allowances = limit.Allowances
 	Spent      = limit.Spent
 )
 
-// Fetcher reads a topic. It obeys the egress rules and every limit of size and time.
+// Fetcher reads a topic. It applies the egress rules and all limits of size and time.
 type Fetcher interface {
-	// Fetch reads f.URL once, conditionally when there is an ETag. An error
-	// is a fault.Unreadable (or fault.Refused for an address that may not be
-	// read) whose message is fit for strangers.
+	// Fetch reads f.URL once, conditionally if f.ETag is set. An error is a fault.Unreadable, or
+	// a fault.Refused for a forbidden address; its message is safe to show to the public.
 	Fetch(ctx context.Context, f Fetch) (Fetched, error)
 }
 
-// Fetch is what to read.
+// Fetch is one read request.
 type Fetch struct {
 	URL  string
-	ETag string // as the last answer of this very URL gave it; "" sends none
-	// Revalidate asks caches on the way not to answer without asking the origin.
+	ETag string // from the last response for this URL; "" sends none
+	// Revalidate makes caches on the path ask the origin before they answer.
 	Revalidate bool
 }
 
-// Fetched is a good answer: a body, or NotModified.
+// Fetched is a successful response: a body, or NotModified.
 type Fetched struct {
 	NotModified                     bool
-	Status                          int    // of the answer; 0: no server was asked
-	Hash                            []byte // SHA-256 of Body
+	Status                          int // of the response; 0: no server was contacted
+	Hash                            []byte
 	Body                            []byte
 	ETag, LastModified, ContentType string
-	Date                            string // of the origin's clock, as it sent it; "": none
-	URL                             string // where the redirects ended
-	// About reads the body for what it says of itself; nil: nothing is known. It is
-	// called only when it is needed, and may take as long as parsing takes.
+	Date                            string // the origin's clock, as sent; "": none
+	URL                             string // after redirects
+	// About parses the body and returns its own description; nil: unknown. It is called only when
+	// needed and may take as long as parsing takes.
 	About  func() About
-	SentAt time.Time // when the request left, for pings that come meanwhile
+	SentAt time.Time // when the request was sent, for pings that arrive meanwhile
 }
 
-// Notifier sends one notification and waits for its end.
+// Notifier sends one notification and waits for the reply.
 type Notifier interface {
-	// Notify tells sub that topic changed. content is what to deliver to a WebSub
-	// subscriber, nil for all others. The timer starts when the connection is
-	// dialled. It never returns an error of ours as the subscriber's: when the
-	// request could not be tried at all, Reply.NotTried is set.
+	// Notify notifies sub of a change of topic. content is the body for a WebSub subscriber and
+	// nil for all others. The timer starts when the connection is dialled. Failures of this
+	// program are not reported as the subscriber's: if the request could not be tried,
+	// Reply.NotTried is set.
 	Notify(ctx context.Context, sub Subscription, topic Topic, content *Content, hops int) Reply
 }
 
-// Reply is what became of one notification.
+// Reply is the outcome of one notification.
 type Reply struct {
 	OK         bool
-	Gone       bool          // the subscriber wants no more: 410, or as its protocol says it
-	Skipped    bool          // there is nothing to send (a content that is too large): nothing was sent, and nothing is owed
-	NotTried   bool          // nothing was sent, for a reason of ours (draining, no sockets)
-	Timeout    bool          // it was not OK because time ran out
-	RetryAfter time.Duration // what the subscriber asked for; 0: nothing
-	Took       time.Duration // from the dial (or the write on a kept connection) to the answer
-	Text       string        // why it is not OK, fit for strangers
+	Gone       bool          // the subscriber ended the subscription: 410, or the protocol's equivalent
+	Skipped    bool          // nothing to send (the content is too large): nothing was sent, nothing is pending
+	NotTried   bool          // nothing was sent for a local reason (draining, no sockets)
+	Timeout    bool          // OK is false because time ran out
+	RetryAfter time.Duration // requested by the subscriber; 0: not requested
+	Took       time.Duration // from the dial (or the write on an open connection) to the reply
+	Text       string        // why OK is false, safe to show to the public
 	Exchange   event.Exchange
 }
 
-// Verifier asks a callback for its consent.
+// Verifier obtains the consent of a callback.
 type Verifier interface {
-	// Verify makes the test call (challenge false) or the challenge request, with
-	// topic as what changed; only its URL and About are set. nil is consent; a
-	// fault.Refused or fault.Unreadable says why not, fit for strangers.
+	// Verify sends the test call (challenge false) or the challenge request for topic, of which
+	// only URL and About are set. nil means consent; a fault.Refused or fault.Unreadable gives
+	// the reason in words that are safe to show to the public.
 	Verify(ctx context.Context, sub Subscription, topic Topic, challenge bool) (event.Exchange, error)
 }
 
-// Ping says that a feed changed.
+// Ping reports that a feed changed.
 type Ping struct {
 	URL            string
-	Via            string     // event.Event.Door
-	Source         netip.Addr // who says so; the zero Addr is this program
-	Hops           int        // hubs that this news has passed through
-	ReaderNotified bool       // the readers of this program know already: see [Hub.Heard] and [Hub.Admit]
-	Count          bool       // the number of subscribers that are notified is wanted
-	OnlyThisURL    bool       // only the topic with this very URL: the caller pings its other names itself
-	// Forward is for news that this program received for itself: the hub forwards it to
-	// its subscribers. Without subscribers the ping does nothing: it is neither logged nor
-	// listed, for what people read here is their own affair.
+	Via            string     // event.Event.Via
+	Source         netip.Addr // of the sender; the zero Addr is this program
+	Hops           int        // number of hubs that forwarded this ping
+	ReaderNotified bool       // the aggregator has received this change; see [Hub.OnPing] and [Hub.Admit]
+	Count          bool       // PingResult.Subscribers is wanted
+	OnlyThisURL    bool       // check only the topic with this URL: the caller pings its other names
+	// Forward marks a push that this program received for its aggregator; the hub forwards it to
+	// its subscribers. Without subscribers the ping has no effect and is neither logged nor
+	// listed, because the feeds that users read are private.
 	Forward bool
 
-	listed   bool // the change that it may find is on the list of changes already
-	followUp bool // nobody pinged: the topic's AgainAt has come
-	origin   any  // of a Tracer
+	listed   bool // recent changes already contain this change
+	followUp bool // no client pinged: Topic.AgainAt has passed
+	origin   any  // from Tracer.Origin
 }
 
-// PingResult is what a ping came to. The zero value with a nil error means: accepted, nothing known yet.
+// PingResult is the outcome of a ping. The zero value with a nil error means: accepted, nothing
+// known yet.
 type PingResult struct {
-	Known   bool  // somebody is subscribed, or this program reads it for its readers
+	Known   bool  // the topic has subscribers, or the aggregator follows it
 	Checked bool  // the feed was read for this ping
-	Changed bool  // and had changed
-	Pending bool  // the reading takes long: the ping is on disk and goes on
-	Version int64 // the topic's version after it
+	Changed bool  // the feed had changed
+	Pending bool  // the check takes long: the ping is stored and the check continues
+	Version int64 // the topic's version after the check
 
-	Topic       string // URL of the topic that was checked; "": none was
-	Subscribers int64  // that are notified of the change, where Ping.Count asked for it; -1: they could not be counted
+	Topic       string // URL of the topic that was checked; "": none
+	Subscribers int64  // notified of the change, if Ping.Count is set; -1: the count failed
 }
 
-// Registration asks for notifications.
+// Registration requests notifications.
 type Registration struct {
 	Protocol  string // HTTPPost and so on
-	Callback  string // absolute URL, made by the endpoints from what the wire said
+	Callback  string // absolute URL, built by the endpoint from the request
 	Procedure string
 	Feeds     []string
-	Challenge bool       // consent by challenge (a domain was named), else by test call
-	Source    netip.Addr // who asks
+	Challenge bool       // consent by challenge (the request named a domain), else by test call
+	Source    netip.Addr // of the request
 	Via       string
 
-	consentLog *consentLog // what its callback is asked is noted there; nil: nowhere
+	consentLog *consentLog // records the test calls and challenges; nil: not recorded
 }
 
-// Registered says feed by feed what became of a registration.
+// Registered is the outcome of a registration for each feed.
 type Registered struct {
 	Accepted []string
 	Refused  []Refusal
 	Expires  time.Time
-	Lasts    time.Duration // from now to Expires, as it is set
-	About    About         // of the first feed that was accepted
+	Lasts    time.Duration // from now to Expires, as configured
+	About    About         // of the first accepted feed
 }
 
-// Refusal is a feed that was not accepted, and why, in one sentence for the asker.
+// Refusal is a feed that was not accepted, with the reason as one sentence for the client.
 type Refusal struct{ Feed, Reason string }
 
-// Options of a hub. Zero fields mean the default in brackets.
+// Options configure a hub. A zero field means the default in brackets.
 type Options struct {
-	Expiry               time.Duration              // life of a registration [25 h]
-	MaxErrors            int                        // changes in a row that may fail [3]
-	PingInterval         time.Duration              // least time between two checks of one feed [1 s]
-	CallbackTimeout      time.Duration              // one notification, from the dial [15 s]
-	Retry                []time.Duration            // waits after failed attempts; the last repeats [5s 30s 2m 10m 1h]
-	AckWithin            time.Duration              // a ping is answered by then, durably, even if the check goes on [2.5 s]
-	MaxInFlight          int                        // notifications under way at once [512]
-	MaxUnrecorded        int                        // deliveries of one topic that a node may have sent and not written down, where nodes share the store [500]
-	SourceRate           float64                    // pings per second and source (/24, /56) [200]; negative: no limit
+	Expiry               time.Duration              // lifetime of a registration [25 h]
+	MaxErrors            int                        // consecutive changes that may fail [3]
+	PingInterval         time.Duration              // minimum time between two checks of one feed [1 s]
+	CallbackTimeout      time.Duration              // for one notification, from the dial [15 s]
+	Retry                []time.Duration            // delays after failed attempts; the last one repeats [5s 30s 2m 10m 1h]
+	AckWithin            time.Duration              // a ping is stored and answered within this time, even if the check takes longer [2.5 s]
+	MaxInFlight          int                        // concurrent notifications [512]
+	MaxUnrecorded        int                        // deliveries per topic that a node may have sent but not recorded, if nodes share the store [500]
+	SourceRate           float64                    // pings per second and source network (/24, /56) [200]; negative: no limit
 	HostRate             float64                    // checks per second and feed host [100]; negative: no limit
-	KeepEvents           time.Duration              // log rows older than this go [720 h]
-	MaxEvents            int64                      // log rows; the oldest of more go [5,000,000]
-	KeepChanges          time.Duration              // lines of the list of changes older than this go [720 h]
-	Ageing               time.Duration              // how long an unreachable CNWS subscriber is tried [24 h, which is also the least]
+	KeepEvents           time.Duration              // maximum age of log rows [720 h]
+	MaxEvents            int64                      // maximum number of log rows; the oldest are removed first [5,000,000]
+	KeepChanges          time.Duration              // maximum age of recent changes [720 h]
+	Ageing               time.Duration              // how long an unreachable CNWS subscriber is retried [24 h, also the minimum]
 	MaxContent           int64                      // bytes; a larger topic is not delivered to WebSub subscribers [1 MiB]
-	ContentMemory        int64                      // bytes of contents in memory while they are delivered [128 MiB]
-	NotifyWithoutContent bool                       // it is announced to them without its content instead
-	MinLease             time.Duration              // least life of a WebSub subscription [5 min]
-	MaxLease             time.Duration              // most, and what is granted when nothing is asked for [240 h]
-	MaxRequests          int64                      // requests for WebSub subscriptions that wait to be decided; more are refused [100,000]
-	Topics               string                     // which topics may be asked for over WebSub: TopicsOpen and so on [TopicsOpen]
-	IsOwnTopic           func(url string) bool      // reports a topic that is served by this program; nil: none
-	Names                func(url string) []string  // every name of a topic that is served by this program, nil for others; nil: no topic has another name
-	IsPrivate            func(url string) bool      // reports the address of a private feed: nobody is told of it, and it is written down nowhere; nil: none
-	IsOwnURL             func(callback string) bool // reports a URL that is one of our own doors; nil: none
-	// Callable says why a callback can never be called, as far as its URL alone tells;
-	// nil: nobody knows. Who asks is answered before the callback is tried.
+	ContentMemory        int64                      // bytes of contents held in memory for deliveries [128 MiB]
+	NotifyWithoutContent bool                       // notify WebSub subscribers of larger topics without content
+	MinLease             time.Duration              // minimum lease of a WebSub subscription [5 min]
+	MaxLease             time.Duration              // maximum lease, and the default if the request has none [240 h]
+	MaxRequests          int64                      // undecided WebSub requests; further ones are rejected [100,000]
+	Topics               string                     // topics that WebSub subscribers may request: TopicsOpen and so on [TopicsOpen]
+	IsOwnTopic           func(url string) bool      // reports a topic that this program serves; nil: none
+	Names                func(url string) []string  // returns every name of a topic that this program serves, nil for other topics; nil: topics have one name
+	IsPrivate            func(url string) bool      // reports the URL of a private feed, which is never notified or recorded; nil: none
+	IsOwnURL             func(callback string) bool // reports one of this server's endpoints; nil: none
+	// Callable returns why a callback can never be called, judged by its URL alone; nil: unknown.
+	// The client gets the error before the callback is tried.
 	Callable func(callback string) error
-	// Readable says the same of a topic; it is not asked about those of OwnTopic.
+	// Readable does the same for a topic; it is not called for topics of IsOwnTopic.
 	Readable func(topic string) error
 }
 
-// Which topics may be asked for over WebSub.
+// Values of Options.Topics.
 const (
-	TopicsOpen  = "open"  // any that can be read
-	TopicsKnown = "known" // those that somebody follows already, or that are our own
-	TopicsOwn   = "own"   // those that this program serves
+	TopicsOpen  = "open"  // any readable topic
+	TopicsKnown = "known" // topics that have subscribers, and this program's own
+	TopicsOwn   = "own"   // topics that this program serves
 )
 
-// Hub is the engine. Store, Fetch, Notify, Verify, Ask and Bus must be set before Run;
-// the rest may be zero.
+// Hub is the engine. Store, Fetch, Notify, Verify, Ask and Bus must be set before Run; the other
+// fields may be zero.
 type Hub struct {
 	Store   Store
 	Fetch   Fetcher
 	Notify  Notifier
 	Verify  Verifier
 	Ask     IntentConfirmer
-	Find    Discoverer // nil: pages are not looked at for feeds
+	Find    Discoverer // nil: pages are not searched for feeds
 	Bus     *event.Bus
 	Log     *slog.Logger
 	Options Options
 	Now     func() time.Time // the program's steady clock; nil: time.Now
-	// Hints carries "something is due" between nodes: Wake sends it. Nil for one node.
+	// Hint tells other nodes that rows are due; they call Wake. Nil for a single node.
 	Hint func()
-	// Heard tells those who read feeds in this program that one changed, by the URLs that
-	// it has, each once; door is that of the ping. known says that they read it, and then
-	// what follows is on disk. Every ping asks it before its answer, so it must be quick;
-	// an error is the ping's. Nil: nobody reads here.
+	// OnPing hands a ping to the aggregator, with each URL of the feed once and the Via of the
+	// ping. known reports that the aggregator follows the feed and has stored the resulting work.
+	// The hub calls it before it answers any ping, so it must be fast; its error becomes the
+	// ping's. Nil: no aggregator.
 	OnPing func(ctx context.Context, urls []string, via string) (known bool, err error)
-	// Trace hears of the steps of changes; nil: nobody does.
+	// Trace receives the steps of changes; nil: no tracing.
 	Trace Tracer
-	// Busy reports that much in this process waits for a processor, so that more at
-	// once would only take longer each. It is asked often. Nil: never.
+	// Busy reports that the processors are saturated, so that more concurrency would only slow
+	// down every task. It is called often. Nil: never busy.
 	Busy func() bool
-	// Allowances is where the nodes on one database add up what they use of their rates;
-	// nil: this process is alone, or its rates are its own.
+	// Allowances is where the nodes on one database add up their use of the rates; nil: a single
+	// node, or separate rates per node.
 	Allowances Allowances
-	// Random spreads waits, so that many who wait do not come back at once. It returns a
-	// number in [0, 1) and may be called by many at once; nil: math/rand.
+	// Random spreads delays so that waiting clients do not return simultaneously. It returns a
+	// number in [0, 1) and must be safe for concurrent use; nil: math/rand.
 	Random func() float64
 
 	state
 }
 
-// Live is what the hub is doing at this moment.
+// Live is the current state of the hub.
 type Live struct {
 	Node     int64     `json:"node,string"`
 	Started  time.Time `json:"started"`
-	InFlight int       `json:"in_flight"` // notifications under way
-	Queue    int       `json:"queue"`     // notifications in memory, under way or waiting
-	Origins  int       `json:"origins"`   // callback origins known
-	Slow     int       `json:"slow"`      // of them known to be slow
-	Open     int       `json:"open"`      // of them not tried for a while (breaker)
-	Checks   int       `json:"checks"`    // feed checks under way
+	InFlight int       `json:"in_flight"` // notifications being sent
+	Queue    int       `json:"queue"`     // notifications in memory, waiting or being sent
+	Origins  int       `json:"origins"`   // known callback origins
+	Slow     int       `json:"slow"`      // origins known to be slow
+	Open     int       `json:"open"`      // origins whose breaker is open
+	Checks   int       `json:"checks"`    // feed checks in progress
 	Writes   int64     `json:"writes"`    // write transactions of deliveries since the start
 	Totals   Minute    `json:"totals"`    // since the start
 }

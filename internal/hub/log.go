@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// detail is what only the operator sees of an exchange.
+// detail encodes an exchange for the operator.
 func detail(x event.Exchange) json.RawMessage {
 	if x == (event.Exchange{}) {
 		return nil
@@ -21,7 +21,7 @@ func detail(x event.Exchange) json.RawMessage {
 	return b
 }
 
-// failureEvent is one notification that did not arrive.
+// failureEvent is the log event of one failed notification.
 func (h delivering) failureEvent(d *delivery, r Reply) event.Event {
 	x := r.Exchange
 	x.Callback = d.sub.Callback
@@ -38,7 +38,7 @@ func (h delivering) failureEvent(d *delivery, r Reply) event.Event {
 	return e
 }
 
-// arrivedEvent is one notification that arrived outside a page: late, or retried.
+// arrivedEvent is the log event of one successful notification outside a batch: late, or retried.
 func (h delivering) arrivedEvent(d *delivery, r Reply) event.Event {
 	e := event.Event{
 		Kind: event.KindNotify, TopicID: d.topic.ID, Topic: d.topic.URL, Version: d.topic.Version, OK: true,
@@ -52,7 +52,7 @@ func (h delivering) arrivedEvent(d *delivery, r Reply) event.Event {
 	return e
 }
 
-// summary is what a whole pass over a part came to.
+// summary is the log event of a whole run over a shard.
 func (run *shardRun) summary() event.Event {
 	took := run.hub.now().Sub(run.begun)
 	e := event.Event{
@@ -83,7 +83,7 @@ func dropped(list []event.Event) int {
 	return n
 }
 
-// short is a duration for people.
+// short formats a duration for display.
 func short(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
@@ -96,5 +96,5 @@ func short(d time.Duration) string {
 	return fmt.Sprintf("%.2g ms", float64(d.Microseconds())/1000)
 }
 
-// bytesOf is a size for people.
+// bytesOf formats a size for display.
 func bytesOf(n int64) string { return text.Thousands(n) + " bytes" }

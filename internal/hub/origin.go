@@ -6,8 +6,7 @@ import (
 	"cloudburst/internal/href"
 )
 
-// origin is what is known of one callback origin. All fields are guarded by
-// dispatcher.mu.
+// origin is the state of one callback origin. All fields are guarded by dispatcher.mu.
 type origin struct {
 	key       string
 	queue     []*delivery
@@ -15,12 +14,12 @@ type origin struct {
 	limit     int
 	listed    bool // in a ready list
 	slow      bool
-	known     bool          // it has answered, or not, before
-	took      time.Duration // smoothed time of an answer
-	timeouts  int           // in a row
-	opens     int           // times in a row that the breaker opened
+	known     bool          // it has replied or timed out before
+	took      time.Duration // smoothed time to a reply
+	timeouts  int           // consecutive
+	opens     int           // consecutive openings of the breaker
 	openUntil time.Time
-	nextTurn  time.Time // when the last postponed delivery was told to come back
+	nextTurn  time.Time // turn of the last postponed delivery
 	seen      time.Time
 }
 
@@ -38,7 +37,7 @@ func (d *dispatcher) originOf(callback string, now time.Time) *origin {
 	return o
 }
 
-// forget drops origins that are at rest; those in use stay, whatever the number.
+// forget removes idle origins. Origins in use stay, whatever their number.
 func (d *dispatcher) forget() {
 	old := d.now().Add(-originTTL)
 	rest := 0
@@ -52,7 +51,7 @@ func (d *dispatcher) forget() {
 	}
 }
 
-// learn keeps an origin's speed, limit and breaker.
+// learn updates an origin's speed, limit and breaker.
 func (d *dispatcher) learn(o *origin, r Reply) {
 	if o.took == 0 {
 		o.took = r.Took
@@ -67,21 +66,21 @@ func (d *dispatcher) learn(o *origin, r Reply) {
 		return
 	}
 	o.limit = max(o.limit/2, originMin)
-	// What had begun before the breaker opened tells nothing new.
+	// Deliveries started before the breaker opened carry no new information.
 	if o.timeouts++; o.timeouts >= breakerTrips && !d.now().Before(o.openUntil) {
 		o.openUntil = d.now().Add(min(breakerFirst<<min(o.opens, 8), breakerLast))
 		o.opens++
 	}
 }
 
-// class moves an origin between the classes, with what it has under way.
+// class changes the class of an origin and moves its open deliveries.
 func (d *dispatcher) class(o *origin, slow, known bool) {
 	d.count(o, -o.inFlight)
 	o.slow, o.known = slow, known
 	d.count(o, o.inFlight)
 }
 
-// count adds n to what the class of an origin has under way.
+// count adds n to the open deliveries of an origin's class.
 func (d *dispatcher) count(o *origin, n int) {
 	switch {
 	case o.slow:

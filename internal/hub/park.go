@@ -2,11 +2,11 @@ package hub
 
 import "time"
 
-// What is not waited for any more: deliveries leave their page, so that it can end.
+// Slow deliveries leave their batch, so that the batch can end.
 
-// parkable: so old that nothing of it is worth waiting for, or in the way of others
-// while there is room to go on and nobody in it will answer soon. When no slot is
-// free, pages wait: reading on would only turn the whole topic into rows that are owed.
+// parkable reports whether the open deliveries of a batch may be parked: the batch is older than
+// parkAfter, or it holds up others while slots are free and no reply is expected soon. Without
+// free slots batches wait, because reading on would only turn the whole topic into pending rows.
 func (run *shardRun) parkable(b *deliveryBatch) bool {
 	d := run.hub.dispatch
 	if !d.hasFreeSlots() {
@@ -17,12 +17,12 @@ func (run *shardRun) parkable(b *deliveryBatch) bool {
 	}
 	blocked := parkBlockedAfter
 	if run.hub.windows.max > 0 {
-		blocked = excludeAfter // sooner, and it would be counted no more
+		blocked = excludeAfter // earlier, and the window would still count it
 	}
 	return run.holdsUpOthers() && !d.expectsReply(b.openDeliveries(), blocked)
 }
 
-// waitedFor are the deliveries that are still open.
+// openDeliveries returns the deliveries that are waiting or started.
 func (b *deliveryBatch) openDeliveries() []*delivery {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -35,8 +35,8 @@ func (b *deliveryBatch) openDeliveries() []*delivery {
 	return open
 }
 
-// park takes what is still open out of a page: what has a slot goes on under a
-// claim of its own, what has not is owed and comes back when its origin has room.
+// park removes the open deliveries from a batch. Those being sent continue under their own claim;
+// the others become pending and return when their origin has capacity.
 func (run *shardRun) park(b *deliveryBatch, stopping bool) {
 	var late []*delivery
 	now := run.hub.now()
@@ -55,7 +55,7 @@ func (run *shardRun) park(b *deliveryBatch, stopping bool) {
 	run.hub.dispatch.markSlow(late)
 }
 
-// setAside takes one open delivery out of its page, whose lock is held.
+// detach removes one open delivery from its batch, whose lock is held.
 func (h delivering) detach(d *delivery, now time.Time, stopping bool) Result {
 	res := Result{Key: d.sub.Key(), Version: d.topic.Version, Outcome: Postponed, NextAt: now}
 	if stopping {
@@ -73,7 +73,7 @@ func (h delivering) detach(d *delivery, now time.Time, stopping bool) Result {
 	return res
 }
 
-// unpark passes on the answers that came before the parking was on disk.
+// unpark hands over the replies that arrived before the parking was recorded.
 func (h delivering) unpark(b *deliveryBatch) {
 	for _, d := range b.list {
 		b.mu.Lock()
@@ -88,8 +88,8 @@ func (h delivering) unpark(b *deliveryBatch) {
 	}
 }
 
-// abandon starts nothing more of a pass that somebody else goes on with: his deliveries
-// of the same would be under way at the same time, and newer ones before ours.
+// abandon withdraws the waiting deliveries of a run that another node continues. Otherwise both
+// nodes would send the same deliveries, possibly newer versions before older ones.
 func (run *shardRun) abandon(batches []*deliveryBatch) {
 	for _, b := range append(batches, run.window...) {
 		b.mu.Lock()

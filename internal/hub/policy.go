@@ -10,19 +10,19 @@ import (
 	"cloudburst/internal/hub/content"
 )
 
-// What a failure means is the protocol's business. rssCloud counts three in a row
-// (see the sweep). WebSub keeps the subscription to the end of its lease. CNWS
-// gives up whoever could not be reached for a day.
+// The protocol decides how failures count. rssCloud drops a subscription after three in a row
+// (see the sweep), WebSub retries until the lease ends, and CNWS removes a subscriber that was
+// unreachable for a day.
 //
 // spec:websub-2018#delivery-failed-kept
 
 const (
-	websubRetryEvery = 6 * time.Hour // the wait of WebSub after those of Options.Retry
-	memoryRetryAfter = time.Second   // the wait for room in memory
+	websubRetryEvery = 6 * time.Hour // after the delays of Options.Retry
+	memoryRetryAfter = time.Second   // when memory for contents is full
 	contentTries     = 8
 )
 
-// send makes one delivery.
+// send sends one delivery.
 func (h delivering) send(d *delivery) Reply {
 	if d.sub.Protocol != WebSub {
 		return h.Notify.Notify(h.work, d.sub, *d.topic, nil, d.hops)
@@ -49,9 +49,9 @@ func (h delivering) send(d *delivery) Reply {
 	return h.Notify.Notify(h.work, d.sub, *d.topic, held.Content, d.hops)
 }
 
-// newer makes d a delivery of a version that came after it was due, so that nobody is
-// told of that one a second time. What belongs to a page tells what its page says:
-// false, and it comes again by itself.
+// upgrade turns d into a delivery of the newer content c, so that this version is not sent twice.
+// It returns false for a delivery of a batch, which must send the version of its batch; d is then
+// retried.
 func (d *delivery) upgrade(c *Content) bool {
 	if d.batch != nil {
 		return false
@@ -62,18 +62,18 @@ func (d *delivery) upgrade(c *Content) bool {
 	return true
 }
 
-// contentSize is how large the content that is kept of t probably is.
+// contentSize is the expected size of the stored content of t.
 func (h delivering) contentSize(t Topic) int64 {
 	if t.Size > h.Options.MaxContent {
-		return 0 // it is not kept
+		return 0 // it is not stored
 	}
 	return t.Size
 }
 
-// pin keeps the topic's content at hand while a part of it is told, so that all who
-// are told in one pass get the same bytes, and the store is read once. It waits for
-// room, and keeps the lease meanwhile. false: there is a newer version already and this
-// one need not be told, or the part is somebody else's, or the program ends.
+// pin holds the topic's content in memory during a run, so that all subscribers get the same
+// bytes and the store is read once. It waits for memory and renews the lease meanwhile. false:
+// the store has a newer version and this one is obsolete, the claim is lost, or the program is
+// stopping.
 func (run *shardRun) pin(ctx context.Context) bool {
 	topic := run.shard.Topic
 	if !topic.KeepContent {
@@ -98,8 +98,8 @@ func (run *shardRun) pin(ctx context.Context) bool {
 	}
 }
 
-// holdContent acquires a content. nil: ctx ended, or the store does not give it; then
-// those who want it wait for it one by one, and the others are told.
+// holdContent acquires a content. nil: ctx ended, or the store returned errors; then each WebSub
+// delivery waits for the content separately and the others proceed.
 func (h delivering) holdContent(ctx context.Context, t Topic) *content.Held {
 	for range contentTries {
 		held, err := h.contents.Acquire(ctx, t.ID, t.Version, h.contentSize(t), true)
@@ -116,7 +116,8 @@ func (h delivering) holdContent(ctx context.Context, t Topic) *content.Held {
 	return nil
 }
 
-// judge turns a failure into an end where the subscription's protocol says so.
+// applyAgeing turns a failure into the end of a CNWS subscription that was unreachable for too
+// long.
 //
 // spec:cnws-2003#retry-24h
 func (h delivering) applyAgeing(d *delivery, r *Reply) {
@@ -129,7 +130,7 @@ func (h delivering) applyAgeing(d *delivery, r *Reply) {
 	}
 }
 
-// nextTry is when to try again after the tries-th failure.
+// nextTry is the time of the next attempt after the tries-th failure.
 //
 // spec:cloudburst#websub-retry
 // spec:websub-2018#delivery-retried
@@ -144,7 +145,7 @@ func (h delivering) nextTry(s Subscription, now time.Time, tries int, requested 
 		if since.IsZero() {
 			since = now
 		}
-		// The last try comes when the time is over, and decides.
+		// The last attempt is made when the time is over, and decides.
 		return date.Earlier(now.Add(h.backoff(tries, requested)), since.Add(h.Options.Ageing))
 	}
 	return now.Add(h.backoff(tries, requested))

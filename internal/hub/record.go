@@ -6,7 +6,7 @@ import (
 	"cloudburst/internal/hub/record"
 )
 
-// What the hub keeps, and where; see package record.
+// The types of stored data; see package record.
 type (
 	Store             = record.Store
 	Topic             = record.Topic
@@ -34,7 +34,7 @@ type (
 	ChangeQuery       = record.ChangeQuery
 )
 
-// Protocols that a notification can be sent in.
+// Protocols of notifications.
 const (
 	HTTPPost  = record.HTTPPost
 	HTTPSPost = record.HTTPSPost
@@ -61,22 +61,22 @@ const (
 	Raised    = record.Raised
 )
 
-// Buckets is how many key ranges a topic's subscriptions fall into.
+// Buckets is the number of key ranges of a topic's subscriptions.
 const Buckets = record.Buckets
 
-// Protocols are all of them, in the order in which they are shown.
+// Protocols returns all protocols in display order.
 func Protocols() []string { return record.Protocols() }
 
-// Forever is the ExpiresAt of a subscription whose protocol knows no end.
+// Forever is the ExpiresAt of a subscription that does not expire.
 func Forever() time.Time { return record.Forever() }
 
-// TopicID is the id of the topic with that URL.
+// TopicID returns the id of the topic with that URL.
 func TopicID(url string) int64 { return record.TopicID(url) }
 
-// SubscriptionID is the id of a subscription within its topic.
+// SubscriptionID returns the id of a subscription within its topic.
 func SubscriptionID(protocol, callback string) int64 {
 	return record.SubscriptionID(protocol, callback)
 }
 
-// Bucket is the top 16 bits of a subscription's 63-bit id.
+// Bucket returns the top 16 bits of a subscription's 63-bit id.
 func Bucket(subscriptionID int64) int32 { return record.Bucket(subscriptionID) }

@@ -11,15 +11,15 @@ const (
 	retryBatch       = 200
 	settleEvery      = 100 * time.Millisecond
 	maxSettle        = 500
-	settleSoon       = 100                    // where another machine would tell them again
-	pollEvery        = time.Second            // where other nodes share the store: a hint that was lost is made good by then
-	pollRetriesEvery = 250 * time.Millisecond // for retries
-	pollIdleEvery    = time.Minute            // where nobody else writes to the store
+	settleSoon       = 100         // if another node would repeat them
+	pollEvery        = time.Second // if nodes share the store: the maximum delay after a lost hint
+	pollRetriesEvery = 250 * time.Millisecond
+	pollIdleEvery    = time.Minute // if no other node writes to the store
 	minPoll          = 20 * time.Millisecond
 )
 
-// look is when to look into the store next, if nothing wakes us before: often
-// where other nodes write to it, else when something is due.
+// pollDelay is the time until the next poll of the store without a wake-up: often if other nodes
+// write to it, else until the next row is due.
 func (h delivering) pollDelay(ctx context.Context, often time.Duration) time.Duration {
 	if h.Hint != nil {
 		return often
@@ -34,8 +34,8 @@ func (h delivering) pollDelay(ctx context.Context, often time.Duration) time.Dur
 	return min(max(next.Sub(h.now()), minPoll), pollIdleEvery)
 }
 
-// nextDue is when the next row of the store is due. Where other nodes write rows too,
-// nobody knows: a loop looks after [Hub.idle].
+// nextDue returns when the next row is due. If other nodes write rows too, it returns the zero
+// time, and loops poll every [delivering.maxPollDelay].
 func (h delivering) nextDue(ctx context.Context) (time.Time, error) {
 	if h.Hint != nil {
 		return time.Time{}, nil
@@ -43,7 +43,7 @@ func (h delivering) nextDue(ctx context.Context) (time.Time, error) {
 	return h.Store.NextDue(ctx)
 }
 
-// idle is the longest time between two looks at the store.
+// maxPollDelay is the maximum time between two polls of the store.
 func (h delivering) maxPollDelay() time.Duration {
 	if h.Hint != nil {
 		return pollEvery
@@ -51,13 +51,13 @@ func (h delivering) maxPollDelay() time.Duration {
 	return pollIdleEvery
 }
 
-// settled is the outcome of one delivery outside a page.
+// settled is the outcome of one delivery outside a batch.
 type settled struct {
 	result Result
 	event  *event.Event
 }
 
-// retryLoop claims what is owed and due, while there is room in memory for it.
+// retryLoop claims due retries while there is capacity in memory.
 func (h delivering) retryLoop(ctx context.Context) {
 	for h.sleep(ctx, h.wakeRetry, h.pollDelay(ctx, pollRetriesEvery)) {
 		for ctx.Err() == nil && h.retrying.Load() < int64(max(h.Options.MaxInFlight, 2*retryBatch)) {
@@ -100,7 +100,7 @@ func (h delivering) finishClaimed(d *delivery, r Reply) {
 	h.finishRetry(d, r)
 }
 
-// finishRetry hands an outcome to the settling loop.
+// finishRetry hands an outcome to settleLoop.
 func (h delivering) finishRetry(d *delivery, r Reply) {
 	h.applyAgeing(d, &r)
 	h.countReply(d, r)
@@ -129,10 +129,10 @@ func (h delivering) finishRetry(d *delivery, r Reply) {
 	}
 }
 
-// settleLoop writes outcomes in batches. It ends after the deliveries have.
+// settleLoop writes outcomes in batches. It ends after the last delivery.
 func (h delivering) settleLoop(ctx context.Context) {
 	for h.sleep(ctx, h.wakeSettle, pollIdleEvery) {
-		h.sleep(ctx, h.wakeFull, settleEvery) // for others to join
+		h.sleep(ctx, h.wakeFull, settleEvery) // lets more outcomes join
 		h.settle(ctx)
 		h.settleMu.Lock()
 		left := len(h.settling) > 0
@@ -182,9 +182,9 @@ func (h delivering) settle(ctx context.Context) {
 	}
 }
 
-// backoff is the wait after the n-th failed attempt, spread by a fifth; what the
-// subscriber asks for counts between the first and the last wait of the table, but
-// after the table no sooner than that: he might ask for five seconds forever.
+// backoff is the delay after the n-th failed attempt, give or take a fifth. A Retry-After of the
+// subscriber counts between the first and the last delay of the table, and is ignored after the
+// end of the table: it could be five seconds forever.
 //
 // spec:cloudburst#retry
 func (h delivering) backoff(n int, requested time.Duration) time.Duration {
@@ -196,7 +196,7 @@ func (h delivering) backoff(n int, requested time.Duration) time.Duration {
 	return h.spread(wait)
 }
 
-// spread is d give or take a fifth.
+// spread returns d give or take a fifth.
 func (h *Hub) spread(d time.Duration) time.Duration {
 	return time.Duration(float64(d) * (0.8 + 0.4*h.Random()))
 }

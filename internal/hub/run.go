@@ -11,8 +11,8 @@ import (
 
 const drainWithin = 8 * time.Second
 
-// Run works until ctx ends, then starts nothing new, lets what is under way end
-// within 8 s, gives the rest back to the store, and returns.
+// Run works until ctx ends. Then it starts nothing new, lets open work finish within 8 s,
+// releases the remaining work to the store, and returns.
 func (h *Hub) Run(ctx context.Context) error {
 	h.Init()
 	if err := h.Recover(ctx); err != nil && ctx.Err() == nil {
@@ -41,15 +41,15 @@ func (h *Hub) Run(ctx context.Context) error {
 	<-settling
 	last, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	delivering{h}.settle(last) // what was broken off, or passed on by the last checkpoints
+	delivering{h}.settle(last) // interrupted deliveries, and those that the last checkpoints handed over
 	h.cutMinute(last, h.now().Truncate(time.Minute).Add(time.Minute))
 	h.logSystem(last, "Stopped.")
 	return nil
 }
 
-// Recover takes over what an earlier run of this program left in the middle. It
-// must come before the first ping: what this run has begun by itself is not left
-// over. Run does it if nobody has.
+// Recover takes over the open work of an earlier run of this program. It must run before the
+// first ping, so that work of this run is not mistaken for leftovers. Run calls it if it has not
+// been called.
 func (h *Hub) Recover(ctx context.Context) error {
 	h.Init()
 	h.mu.Lock()
@@ -67,7 +67,7 @@ func (h *Hub) Recover(ctx context.Context) error {
 	return nil
 }
 
-// drain ends what is under way: first what waits, then, after a while, what does not end.
+// drain stops the dispatcher first, then cancels work that does not finish in time.
 func (h *Hub) drain() {
 	ctx, cancel := context.WithTimeout(context.Background(), drainWithin)
 	defer cancel()
@@ -85,9 +85,9 @@ func (h *Hub) drain() {
 	}
 }
 
-// partLoop claims parts that are due, for as many as there is room.
+// shardLoop claims due shards while fewer than maxShardRuns are running.
 func (h delivering) shardLoop(ctx context.Context) {
-	shardLimit := shardsPerClaim // where others share the store
+	shardLimit := shardsPerClaim // if nodes share the store
 	for h.sleep(ctx, h.wakeShards, h.pollDelay(ctx, pollEvery)) {
 		h.yieldToOtherNodes(ctx)
 		free := maxShardRuns - int(h.activeRuns.Load())
@@ -110,16 +110,16 @@ func (h delivering) shardLoop(ctx context.Context) {
 			h.stats.writes.Add(1)
 		}
 		if len(shards) == free && h.Hint != nil {
-			h.wake(h.wakeShards) // there may be more
+			h.wake(h.wakeShards) // more shards may be due
 		}
 		shardLimit = shardsPerClaim
 		if len(shards) == free && distinctTopics(shards) {
-			shardLimit = min(2*free, maxShardRuns) // many small topics; nobody waits for a share of one
+			shardLimit = min(2*free, maxShardRuns) // many small topics: no other node needs a share of one
 		}
 	}
 }
 
-// allApart reports whether each part is of another topic.
+// distinctTopics reports whether all shards belong to different topics.
 func distinctTopics(parts []Shard) bool {
 	topics := map[int64]bool{}
 	for _, shard := range parts {
@@ -128,8 +128,8 @@ func distinctTopics(parts []Shard) bool {
 	return len(topics) == len(parts)
 }
 
-// letOthers waits a moment while this machine has something to tell, where others
-// share the store: of a large topic, one that has nothing to do takes the next parts.
+// yieldToOtherNodes waits headStart while this node is delivering, if nodes share the store, so
+// that idle nodes take the next shards of a large topic.
 func (h delivering) yieldToOtherNodes(ctx context.Context) {
 	if h.Hint == nil {
 		return
@@ -142,8 +142,8 @@ func (h delivering) yieldToOtherNodes(ctx context.Context) {
 	}
 }
 
-// atBirth is how many parts of a change its machine takes at once. Where others share
-// the store it is one, and the rest is for whoever has time.
+// claimOnCommit is the number of shards of a change that its node claims with the commit. If
+// nodes share the store it is one; idle nodes claim the others.
 func (h delivering) claimOnCommit() int {
 	if h.Hint != nil {
 		return 1
@@ -166,7 +166,7 @@ func (h *Hub) logSystem(ctx context.Context, text string) {
 	}
 }
 
-// minuteLoop cuts history into minutes.
+// minuteLoop saves one row of history per minute.
 func (h *Hub) minuteLoop(ctx context.Context) {
 	for {
 		now := h.now()
@@ -192,14 +192,14 @@ func (h *Hub) cutMinute(ctx context.Context, at time.Time) {
 	m.Queue = h.stats.queue.Swap(0)
 	m.At, m.Node = at.Truncate(time.Minute).Add(-time.Minute), h.Bus.Node()
 	if m == (Minute{At: m.At, Node: m.Node}) {
-		return // nothing happened; charts draw gaps as nothing
+		return // nothing happened; charts draw missing minutes as zero
 	}
 	if err := h.Store.SaveMinute(ctx, m); err != nil {
 		h.Log.Warn("write the minute's numbers", "err", err)
 	}
 }
 
-// Live is what the hub is doing at this moment.
+// Live returns the current state of the hub.
 func (h *Hub) Live() Live {
 	h.Init()
 	l := Live{Node: h.Bus.Node(), Started: h.begun, Checks: int(h.liveChecks.Load()), Totals: h.stats.totals()}
@@ -209,8 +209,8 @@ func (h *Hub) Live() Live {
 	return l
 }
 
-// Counts is the size of things. Counting again is put off for twenty times as long
-// as it takes, so that no page can keep a large store busy with it.
+// Counts returns row counts. A result is reused for twenty times as long as the counting took, so
+// that no page can keep a large store busy.
 func (h *Hub) Counts(ctx context.Context) (Counts, error) {
 	h.Init()
 	now := h.now()

@@ -2,21 +2,20 @@ package hub
 
 import "time"
 
-// Shape is what the engine goes by whatever the machine is like, for whoever reckons what
-// many of them would need.
+// Shape lists the fixed parameters of the engine, for calculations of capacity.
 type Shape struct {
-	ShardSubscribers int           // subscribers of a part of a large topic, about
-	ShardsAtOnce     int           // that one node tells at a time
-	HostAtOnce       int           // notifications under way to one host, at most
-	Lease            time.Duration // of a part: after it another node takes over
-	PollInterval     time.Duration // between two looks for work that nobody has told of
-	LogWindow        time.Duration // of the log, that is read again at each look at what other nodes wrote
-	KeepLog          time.Duration // rows of the log, and of the list of changes, stay so long
-	Expiry           time.Duration // life of an rssCloud registration
+	ShardSubscribers int           // approximate subscribers per shard of a large topic
+	ShardsAtOnce     int           // shards that one node delivers concurrently
+	HostAtOnce       int           // maximum concurrent notifications to one host
+	Lease            time.Duration // of a shard; another node takes over afterwards
+	PollInterval     time.Duration // between two polls of the store without a hint
+	LogWindow        time.Duration // of the log, read again at each poll of other nodes' events
+	KeepLog          time.Duration // maximum age of log rows and recent changes
+	Expiry           time.Duration // lifetime of an rssCloud registration
 	MaxLease         time.Duration // of a WebSub subscription
 }
 
-// TheShape is that of this program with its default settings.
+// DefaultShape returns the shape of this program with its default settings.
 func DefaultShape() Shape {
 	var o Options
 	o.defaults()

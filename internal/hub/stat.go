@@ -7,15 +7,15 @@ import (
 	"cloudburst/internal/hub/histogram"
 )
 
-// counters are totals since the start; a Minute is the difference of two readings.
+// counters are totals since the start. A Minute is the difference of two snapshots.
 type counters struct {
 	pings, checks, changes, notified, failed, registers, writes atomic.Int64
-	queue                                                       atomic.Int64        // high-water mark of the minute
+	queue                                                       atomic.Int64        // maximum of the minute
 	latency                                                     histogram.Histogram // of the minute
-	latencies                                                   histogram.Histogram // of all
+	latencies                                                   histogram.Histogram // since the start
 }
 
-// told keeps the time from the news to a delivery.
+// delivered counts a delivery, with the time from the ping.
 func (c *counters) delivered(d time.Duration) {
 	c.notified.Add(1)
 	c.latency.Add(d)
@@ -32,7 +32,7 @@ func (c *counters) totals() Minute {
 	}
 }
 
-// minus is what m has more than o.
+// minus returns the counts of m without those of o.
 func minus(m, o Minute) Minute {
 	m.Pings -= o.Pings
 	m.Checks -= o.Checks

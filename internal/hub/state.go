@@ -17,26 +17,26 @@ import (
 	"cloudburst/internal/limit"
 )
 
-// state is the hub's own memory: all of it can be lost.
+// state is the hub's memory. Losing it is harmless.
 type state struct {
 	init sync.Once
 
-	work     context.Context // ends when deliveries under way must end too
+	work     context.Context // ends when open deliveries must end too
 	stopWork context.CancelFunc
-	runsCtx  context.Context // ends when parts are given back
+	runsCtx  context.Context // ends when shards must be released
 	stopRuns context.CancelFunc
-	drained  chan struct{} // closed when nothing is under way any more
+	drained  chan struct{} // closed when nothing is in progress any more
 	running  sync.WaitGroup
 	begun    time.Time
 
 	sourceLimit, hostLimit, unknownTopicLimit, consentLimit *limit.Limiter
-	refusedCallbacks                                        *limit.Limiter   // what was asked in vain
-	unverifiedReads                                         *limit.Limiter   // what was read in vain
-	pendingReads                                            *limit.Semaphore // reads for registrations, by host
+	refusedCallbacks                                        *limit.Limiter   // challenges without consent, by source and host
+	unverifiedReads                                         *limit.Limiter   // reads for registrations without consent, by host
+	pendingReads                                            *limit.Semaphore // reads for undecided registrations, by host
 	requestSources                                          requestSources
-	intentTurn                                              *limit.Limiter   // for its turns only
-	rates                                                   *limit.Exchange  // with other nodes; nil: there are none
-	openIntents                                             *limit.Semaphore // intents under way, by the host that they wait for
+	intentTurn                                              *limit.Limiter   // assigns retry times only
+	rates                                                   *limit.Exchange  // shared with other nodes; nil: there are none
+	openIntents                                             *limit.Semaphore // intents in progress, by callback or feed host
 
 	mu        sync.Mutex
 	closing   bool
@@ -46,23 +46,23 @@ type state struct {
 	hops      map[int64]int
 	reads     map[string]*reading
 	counts    Counts
-	recount   time.Time // when counts may be counted again
-	undecided int64     // intents, as they were counted, and those since
+	recount   time.Time // when counts may be refreshed
+	undecided int64     // intents at the last count, and new ones since
 
 	recountIntents time.Time
-	minute         Minute // totals when the last minute was cut
+	minute         Minute // totals at the last saved minute
 
 	stopping     chan struct{} // closed by AnswerPings
 	stoppingOnce sync.Once
 
-	fetching      chan struct{} // one for each feed being read
+	fetching      chan struct{} // one element per feed being read
 	dispatch      *dispatcher
-	activeRuns    atomic.Int64 // parts being told
+	activeRuns    atomic.Int64 // shards being delivered
 	windows       windows
 	retrying      atomic.Int64 // claimed retries in memory
 	liveChecks    atomic.Int64
-	discovering   atomic.Int64 // pages that are looked at for feeds, or wait for it
-	lastChangeSeq atomic.Int64 // changes listed by this node
+	discovering   atomic.Int64 // pages being searched for feeds, or waiting for it
+	lastChangeSeq atomic.Int64 // number of changes listed by this node
 	contents      *content.Cache
 
 	settleMu sync.Mutex
@@ -73,8 +73,7 @@ type state struct {
 	stats counters
 }
 
-// Init makes the hub ready for its methods; Run calls it. Fields must not change
-// after it.
+// Init prepares the hub for its methods; Run calls it. Fields must not change afterwards.
 func (h *Hub) Init() { h.init.Do(h.setUp) }
 
 func (h *Hub) setUp() {
@@ -184,7 +183,7 @@ func (h *Hub) pause(ctx context.Context, d time.Duration) bool { return h.sleep(
 
 func (h *Hub) wake(c chan struct{}) { lease.Wake(c) }
 
-// Wake tells the hub that rows may be due: another node has written some.
+// Wake tells the hub that rows may be due because another node has written some.
 func (h *Hub) Wake() {
 	h.Init()
 	h.wake(h.wakeShards)
@@ -200,7 +199,7 @@ func (h *Hub) hint() {
 	}
 }
 
-// complain logs a store error of a loop, once a look, unless the program is ending.
+// complain logs a store error of a loop and pauses for pollEvery, unless the program is stopping.
 func (h *Hub) complain(ctx context.Context, what string, err error) {
 	if ctx.Err() == nil {
 		h.report(ctx, what, err)
@@ -261,7 +260,7 @@ func (h *Hub) record(ctx context.Context, events ...event.Event) error {
 	return nil
 }
 
-// shareRates shares the limits with the other nodes.
+// shareRates shares the rate limits with the other nodes.
 func (h *Hub) shareRates() {
 	if h.Allowances == nil {
 		return

@@ -7,9 +7,8 @@ import (
 	"cloudburst/internal/event"
 )
 
-// Nodes see each other's events by reading the log. Rows of one moment may be
-// committed out of order, so each look goes back a little and skips what it has
-// seen.
+// Nodes see each other's events by polling the log. Rows of one moment may be committed out of
+// order, so each poll starts a little earlier and skips rows that it has seen.
 const (
 	tailOverlap = 10 * time.Second
 	tailBatch   = 1000
@@ -17,7 +16,7 @@ const (
 
 type eventKey struct{ node, seq int64 }
 
-// tailLoop publishes on this node's bus what the other nodes wrote.
+// tailLoop publishes the events of other nodes on this node's bus.
 func (h *Hub) tailLoop(ctx context.Context) {
 	seen := map[eventKey]time.Time{}
 	from := h.now()

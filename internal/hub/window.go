@@ -5,31 +5,31 @@ import (
 	"time"
 )
 
-// Where machines share the store, one that dies is followed by another, which tells
-// again whatever was not written down. So of each topic a machine has no more than
-// Options.Unwritten deliveries that are sent, or about to be, and not written down. Its
-// parts share that, and one of them at a time sends.
+// If nodes share the store, another node takes over the shards of a crashed one and repeats all
+// deliveries that were not recorded. Therefore each node limits these deliveries to
+// Options.MaxUnrecorded per topic. The shards of the topic share this window, and one of them
+// sends at a time.
 //
-// What takes long would hold up the rest, so that one whose answer is not there after
-// lentAfter is counted no more until it is. It may still be sent again by another
-// machine, as any that is not answered may: nobody knows whether it arrived. What is
-// answered is counted until it is on disk: by the progress of its part, or, when an
-// older one that takes long stands before it, in its own row.
+// A slow delivery must not hold up the others. If it has no reply after excludeAfter, the window
+// does not count it until the reply arrives. Another node may then repeat it, as with any
+// unanswered delivery, because it is unknown whether it arrived. An answered delivery counts
+// until it is recorded: by the progress of its shard, or in its own row if an earlier slow
+// delivery blocks that progress.
 const (
-	batchesPerWindow = 8                      // a window's worth; most of them are one transaction
-	batchesPerCommit = 6                      // its first page waits for the others
-	gatherFor        = 10 * time.Millisecond  // but no longer than this
-	maxBatchesAhead  = 48                     // of a part, when much of it was lent
-	readAheadTTL     = time.Second            // what was read before its time came is read again after that
-	excludeAfter     = 250 * time.Millisecond // sooner, and some load that passes would undo the bound
-	flushFraction    = 5                      // a fifth of a window is worth a transaction of rows
-	flushAfter       = 50 * time.Millisecond  // of its first page
+	batchesPerWindow = 8                      // most of them are written in one transaction
+	batchesPerCommit = 6                      // the first batch waits for the others
+	gatherFor        = 10 * time.Millisecond  // maximum wait of the first batch
+	maxBatchesAhead  = 48                     // of a shard, if many deliveries are excluded
+	readAheadTTL     = time.Second            // subscriptions read ahead are read again when older
+	excludeAfter     = 250 * time.Millisecond // a reply later than this stops counting; less would let a short load spike defeat the limit
+	flushFraction    = 5                      // one fifth of a window is worth a transaction of rows
+	flushAfter       = 50 * time.Millisecond  // age of the first batch
 )
 
-// windows are those of all topics that this machine tells, or has something of that is
-// not written down.
+// windows holds one window per topic that this node is delivering or has unrecorded deliveries
+// of.
 type windows struct {
-	max int // of each; 0: nobody else would tell anything again
+	max int // unrecorded deliveries per topic; 0: single node, no limit needed
 
 	mu sync.Mutex
 	of map[int64]*window
@@ -37,13 +37,13 @@ type windows struct {
 
 // window is guarded by windows.mu.
 type window struct {
-	used    int       // sent and not written down
-	holder  *shardRun // the pass that sends
-	runs    int       // of the topic, here
+	used    int       // sent and not recorded
+	holder  *shardRun // the run that may send
+	runs    int       // of the topic, on this node
 	waiting map[*shardRun]bool
 }
 
-// window is that of a topic. w.mu is held.
+// window returns the window of a topic. w.mu is held.
 func (w *windows) window(topic int64) *window {
 	v := w.of[topic]
 	if v == nil {
@@ -53,7 +53,7 @@ func (w *windows) window(topic int64) *window {
 	return v
 }
 
-// join adds a pass.
+// startRun adds a run.
 func (w *windows) startRun(run *shardRun) {
 	if w.max == 0 {
 		return
@@ -63,7 +63,7 @@ func (w *windows) startRun(run *shardRun) {
 	w.window(run.shard.TopicID).runs++
 }
 
-// leave ends a pass.
+// endRun removes a run.
 func (w *windows) endRun(run *shardRun) {
 	if w.max == 0 {
 		return
@@ -79,7 +79,8 @@ func (w *windows) endRun(run *shardRun) {
 	w.adjust(run.shard.TopicID, v, 0)
 }
 
-// take admits n deliveries of a pass; if there is no room it is woken later.
+// take reserves capacity for n deliveries of a run. If there is none it returns false, and the
+// run is woken later.
 func (w *windows) take(run *shardRun, n int) bool {
 	if w.max == 0 {
 		return true
@@ -99,7 +100,7 @@ func (w *windows) take(run *shardRun, n int) bool {
 	return true
 }
 
-// pass lets another pass of the topic send: this one has nothing more to send.
+// yield lets another run of the topic send, because this one has nothing more to send.
 func (w *windows) yield(run *shardRun) {
 	if w.max == 0 {
 		return
@@ -112,7 +113,7 @@ func (w *windows) yield(run *shardRun) {
 	}
 }
 
-// add counts n more, or with n < 0 less, whether there is room or not.
+// adjustUnchecked adds n, which may be negative, even if the window is full.
 func (w *windows) adjustUnchecked(topic int64, n int) {
 	if w.max == 0 || n == 0 {
 		return
@@ -122,8 +123,8 @@ func (w *windows) adjustUnchecked(topic int64, n int) {
 	w.adjust(topic, w.window(topic), n)
 }
 
-// change counts, and wakes who waits when there is more room: the pass that sends, or the
-// next to do so. w.mu is held.
+// adjust adds n and, if capacity was freed, wakes the sending run or chooses the next one. w.mu
+// is held.
 func (w *windows) adjust(topic int64, v *window, n int) {
 	v.used += n
 	if n <= 0 {
@@ -143,7 +144,7 @@ func (w *windows) adjust(topic int64, v *window, n int) {
 	}
 }
 
-// wanted reports that another pass of the topic waits.
+// othersWait reports that another run of the topic is waiting.
 func (w *windows) othersWait(run *shardRun) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -151,7 +152,7 @@ func (w *windows) othersWait(run *shardRun) bool {
 	return v != nil && (len(v.waiting) > 1 || len(v.waiting) == 1 && !v.waiting[run])
 }
 
-// size is how many the next page has, if so many were read.
+// nextBatchSize is the maximum size of the next batch.
 func (run *shardRun) nextBatchSize() int {
 	if maxSize := run.hub.windows.max; maxSize > 0 {
 		return max(maxSize/batchesPerWindow, 1)
@@ -159,8 +160,8 @@ func (run *shardRun) nextBatchSize() int {
 	return batchSize
 }
 
-// ahead reads what comes next, some pages at once, unless there is something left that
-// was read and had to wait.
+// readAhead reads the next subscriptions, for several batches at once, unless earlier ones are
+// still waiting.
 func (run *shardRun) readAhead(read func(after int64, size int) ([]Subscription, error)) error {
 	now := run.hub.now()
 	if len(run.next) > 0 && now.Sub(run.readAt) < readAheadTTL {
@@ -178,22 +179,22 @@ func (run *shardRun) readAhead(read func(after int64, size int) ([]Subscription,
 	return nil
 }
 
-// keep notes until when this pass is ours.
+// setLease stores the end of this run's claim.
 func (run *shardRun) setLease(until time.Time) { run.lease.Store(until.UnixNano()) }
 
-// lapsed reports that another machine may have taken the pass over: this one stood still,
-// or could not reach the store. What is not sent yet is not sent any more.
+// lapsed reports that another node may have claimed the shard, because this process stalled or
+// could not reach the store. Unsent deliveries are then not sent.
 func (run *shardRun) lapsed(now time.Time) bool {
 	return run.hub.windows.max > 0 && now.UnixNano() > run.lease.Load()-int64(maxClockSkew)
 }
 
-// pressed reports that others wait for what this pass has under way.
+// holdsUpOthers reports that other deliveries wait for the open ones of this run.
 func (run *shardRun) holdsUpOthers() bool {
 	return !run.eof || run.hub.windows.max > 0 && run.hub.windows.othersWait(run)
 }
 
-// awaited is the page that ends the wait of a pass: with those before it, it is worth a
-// transaction. hold is how long it is still waited for, when the first one is done.
+// awaited returns the batch to wait for. When it is done, it and those before it are worth a
+// transaction. hold is the remaining wait if the first batch is already done.
 func (run *shardRun) awaited() (b *deliveryBatch, hold time.Duration) {
 	if run.hub.windows.max == 0 {
 		return run.window[0], 0
@@ -221,7 +222,7 @@ func (b *deliveryBatch) isDone() bool {
 	}
 }
 
-// lend counts no more what is under way for long and not answered.
+// excludeSlow removes deliveries from the window that have been open for excludeAfter.
 func (run *shardRun) excludeSlow() {
 	n, old := 0, run.hub.now().Add(-excludeAfter)
 	for _, b := range run.window {
@@ -239,7 +240,7 @@ func (run *shardRun) excludeSlow() {
 	run.hub.windows.adjustUnchecked(run.shard.TopicID, -n)
 }
 
-// forget counts pages no more: they are written down, or somebody else's.
+// uncount removes batches from the window: they are recorded, or another node owns them.
 func (run *shardRun) uncount(batches []*deliveryBatch) {
 	n := 0
 	for _, b := range batches {
@@ -251,9 +252,8 @@ func (run *shardRun) uncount(batches []*deliveryBatch) {
 	run.hub.windows.adjustUnchecked(run.shard.TopicID, -n)
 }
 
-// flush writes down what is answered behind pages that are not: rows cost more than the
-// progress of a part, so it is done only when there is no room for more. It reports
-// whether it wrote anything.
+// flush records replies behind unfinished batches. Rows cost more than the progress of a shard,
+// so it runs only when the window is full. It reports whether it wrote anything.
 func (run *shardRun) flush() bool {
 	n := 0
 	for _, b := range run.window {
@@ -298,8 +298,8 @@ func (run *shardRun) flush() bool {
 	return true
 }
 
-// answer counts an answered delivery of p, whose lock is held, and keeps which it was
-// when there is nothing to write of it. It returns how many more are counted.
+// countAnswered counts a reply of b, whose lock is held, and remembers its key if no row is
+// needed. It returns how many more deliveries the window must count.
 func (b *deliveryBatch) countAnswered(d *delivery, nothing bool) (more int) {
 	b.answered++
 	if nothing {
@@ -312,7 +312,7 @@ func (b *deliveryBatch) countAnswered(d *delivery, nothing bool) (more int) {
 	return 0
 }
 
-// begunBefore are those of list that were sent before then.
+// sentBefore returns the deliveries of list that were started before then.
 func (d *dispatcher) sentBefore(list []*delivery, then time.Time) (old []*delivery) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

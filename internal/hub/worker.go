@@ -2,21 +2,21 @@ package hub
 
 import "time"
 
-// restFor is how long workers without work are kept: what comes in bursts, as a topic's
-// window does, needs none whose stack has to grow again.
+// idleWorkerTTL is how long idle workers are kept. Work arrives in bursts, as from a topic's
+// window, and a kept worker does not have to grow its stack again.
 const idleWorkerTTL = 250 * time.Millisecond
 
-// spawn finds workers for what is ready; a worker rests when nothing is, and makes
-// one more when there is more than it can take.
+// startWorkers starts workers for ready deliveries. A worker parks itself when nothing is ready,
+// and starts another when more is ready than it can take.
 func (d *dispatcher) startWorkers() {
-	free := d.workers - d.inFlight // about to look for work
+	free := d.workers - d.inFlight // about to take a delivery
 	for n := min(d.queued-free, d.max-d.workers, d.maxFresh-d.fresh-free); n > 0; n-- {
 		d.startWorker()
 	}
 	d.scheduleAging()
 }
 
-// employ has one more look for work.
+// startWorker wakes an idle worker, or starts a new one.
 func (d *dispatcher) startWorker() {
 	d.workers++
 	if last := len(d.idle) - 1; last >= 0 {
@@ -28,7 +28,7 @@ func (d *dispatcher) startWorker() {
 	go d.work()
 }
 
-// work is the life of a worker.
+// work is the loop of a worker.
 func (d *dispatcher) work() {
 	var wakeup chan bool
 	d.mu.Lock()
@@ -59,7 +59,7 @@ func (d *dispatcher) work() {
 	}
 }
 
-// rest keeps a worker for later.
+// parkWorker adds a worker to the idle ones.
 func (d *dispatcher) parkWorker(wakeup chan bool) {
 	d.idle = append(d.idle, wakeup)
 	if !d.trimScheduled {
@@ -68,7 +68,7 @@ func (d *dispatcher) parkWorker(wakeup chan bool) {
 	}
 }
 
-// part lets go of the workers that had nothing to do since it looked last.
+// trimIdleWorkers ends the workers that were idle since the last trim.
 func (d *dispatcher) trimIdleWorkers() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -79,7 +79,7 @@ func (d *dispatcher) trimIdleWorkers() {
 	}
 }
 
-// dismiss ends the n workers that rested the longest.
+// stopIdle ends the n workers that have been idle longest.
 func (d *dispatcher) stopIdle(n int) {
 	for _, wakeup := range d.idle[:n] {
 		wakeup <- false
