@@ -79,7 +79,7 @@ func (h *Hub) Announce(ctx context.Context, a Announcement) (Announced, error) {
 	if err != nil {
 		return Announced{}, err
 	}
-	list := []Change{{Name: a.Name, URL: a.URL, Feed: a.Feed, Batch: a.Page, Tags: a.Tags, Via: a.Via}}
+	list := []Change{{Name: a.Name, URL: a.URL, Feed: a.Feed, Page: a.Page, Tags: a.Tags, Via: a.Via}}
 	h.numberChanges(list, receivedAt)
 	var events []event.Event
 	switch {

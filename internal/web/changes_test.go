@@ -75,7 +75,7 @@ func TestLineOfAChangeShowsSiteFeedEndpointAndTags(t *testing.T) {
 	t.Parallel()
 	f := newFake()
 	w, _ := newWeb(t, f)
-	f.listed(hub.Change{Name: "A & B", URL: "https://a.example/", Feed: "https://a.example/rss.xml", Batch: "https://a.example/new", Tags: []string{"rss", "a b"}, Via: "weblogs-extended"},
+	f.listed(hub.Change{Name: "A & B", URL: "https://a.example/", Feed: "https://a.example/rss.xml", Page: "https://a.example/new", Tags: []string{"rss", "a b"}, Via: "weblogs-extended"},
 		hub.Change{URL: "https://b.example/feed", Feed: "https://b.example/feed", Via: "websub"},
 		hub.Change{Name: "odd", URL: "gopher://c.example/", Via: "some <door>"})
 	h := w.Routes()

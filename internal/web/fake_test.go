@@ -296,7 +296,7 @@ func addChanges(f *fake) {
 			c.Name, c.URL, c.Feed, c.Via = "", "https://people.example.net/~user02/rss.xml", "https://people.example.net/~user02/rss.xml", "websub"
 		case 3:
 			c.Name, c.URL, c.Feed, c.Via = "RSS の話", "https://rssweblog.com/", "http://feeds.example.com/a-rather-long-name/TheRssBlog", "weblogs-extended"
-			c.Batch, c.Tags = "https://rssweblog.com/2026/11/20/why-a-hub-is-quicker-than-a-poll", []string{"rss", "opml", "weblogs"}
+			c.Page, c.Tags = "https://rssweblog.com/2026/11/20/why-a-hub-is-quicker-than-a-poll", []string{"rss", "opml", "weblogs"}
 		case 4:
 			c.Name, c.Via = "A site with a name that goes on for rather long, as some names do", "pingsite"
 		case 5:

@@ -183,7 +183,7 @@ func TestPagesEscapeHostileText(t *testing.T) {
 	for i, s := range evil {
 		u := "https://evil.example/" + s
 		id := hub.TopicID(u)
-		f.changes = append(f.changes, hub.Change{Node: 1, Seq: int64(i), At: f.now, Name: s, URL: s, Feed: "https://evil.example/" + s, Batch: s, Tags: []string{s, s}, Via: s})
+		f.changes = append(f.changes, hub.Change{Node: 1, Seq: int64(i), At: f.now, Name: s, URL: s, Feed: "https://evil.example/" + s, Page: s, Tags: []string{s, s}, Via: s})
 		f.topics = append(f.topics, hub.TopicInfo{Topic: hub.Topic{About: hub.About{Title: s, Home: s, Self: "https://evil.example/" + s}, ID: id, URL: u, Version: 3, Failures: 2, Error: s, ContentType: s, Size: 9, CheckedAt: f.now, ChangedAt: f.now}, Subscribers: 1})
 		f.subs = append(f.subs, hub.SubscriptionInfo{Subscription: hub.Subscription{TopicID: id, ID: 1, Protocol: s, Callback: "http://h" + s + "/x", LastError: s, Failures: i + 1, NextAt: f.now, ExpiresAt: f.now.Add(time.Hour)}})
 		for _, kind := range []string{event.KindPing, event.KindNotify, s} {

@@ -14,7 +14,7 @@ type Change struct {
 	Name      string    // of the site or feed, as it was told; may be empty
 	URL       string    // of the site, or of the feed where no site is known
 	Feed      string    // of the feed; "": not known
-	Batch     string    // the page that changed; "": not known
+	Page      string    // the page that changed; "": not known
 	Tags      []string
 	Via       string // event.Event.Door
 }

@@ -60,7 +60,7 @@ func listChanges(ctx context.Context, c sqldb.Conn, shared bool, list []hub.Chan
 	}
 	rows := make([][]any, len(list))
 	for i, v := range list {
-		rows[i] = []any{v.Node, v.Seq, sqldb.Millis(v.At), sqldb.Clean(v.Name), sqldb.Clean(v.URL), sqldb.Clean(v.Feed), sqldb.Clean(v.Batch), joinTags(v.Tags), sqldb.Clean(v.Via)}
+		rows[i] = []any{v.Node, v.Seq, sqldb.Millis(v.At), sqldb.Clean(v.Name), sqldb.Clean(v.URL), sqldb.Clean(v.Feed), sqldb.Clean(v.Page), joinTags(v.Tags), sqldb.Clean(v.Via)}
 	}
 	// A change that stands there already was written by a try whose answer was lost.
 	n, err := c.Bulk(ctx, `rows(node i, seq i, at i, name t, url t, feed t, page t, tags t, door t)
@@ -81,7 +81,7 @@ func listChanges(ctx context.Context, c sqldb.Conn, shared bool, list []hub.Chan
 
 func scanChange(rows *sql.Rows, v *hub.Change) error {
 	var tags string
-	err := rows.Scan(&v.Node, &v.Seq, (*sqldb.Time)(&v.At), &v.Name, &v.URL, &v.Feed, &v.Batch, &tags, &v.Via)
+	err := rows.Scan(&v.Node, &v.Seq, (*sqldb.Time)(&v.At), &v.Name, &v.URL, &v.Feed, &v.Page, &tags, &v.Via)
 	if tags != "" {
 		v.Tags = strings.Split(tags, tagMark)
 	}

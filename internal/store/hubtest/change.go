@@ -16,7 +16,7 @@ import (
 func changeTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"AChangeComesBackWhole": func(t *testing.T, e *env) {
-			want := hub.Change{Node: 1 << 62, Seq: 3, At: e.Now, Name: "Wetter ☂ '\"", URL: "http://127.0.0.1/", Feed: feed, Batch: "http://127.0.0.1/日本",
+			want := hub.Change{Node: 1 << 62, Seq: 3, At: e.Now, Name: "Wetter ☂ '\"", URL: "http://127.0.0.1/", Feed: feed, Page: "http://127.0.0.1/日本",
 				Tags: []string{"a b", "ü,;\n"}, Via: "weblogs"}
 			e.announce(t, want)
 			e.changes(t, hub.ChangeQuery{}, want)
@@ -153,7 +153,7 @@ func changeCursors(t *testing.T, e *env) {
 func changeFilters(t *testing.T, e *env) {
 	a, b, c := e.listed("Alpha"), e.listed("beta 100%"), e.listed("ÄPFEL")
 	a.Feed, a.Tags = "http://127.0.0.1/One.xml", []string{"Politics", "a_b"}
-	b.At, b.Batch = e.In(time.Second), "http://127.0.0.1/notsearched"
+	b.At, b.Page = e.In(time.Second), "http://127.0.0.1/notsearched"
 	c.At, c.Tags = e.In(2*time.Second), []string{"axb"}
 	e.announce(t, a, b, c)
 	for name, row := range map[string]struct {

@@ -89,8 +89,8 @@ func newChangeLine(c hub.Change, now time.Time) changeLine {
 	if l.Site == l.Name || strings.TrimSuffix(l.Site, "/") == l.Name {
 		l.Site = ""
 	}
-	if c.Batch != c.URL {
-		l.Page = linkTo(c.Batch)
+	if c.Page != c.URL {
+		l.Page = linkTo(c.Page)
 	}
 	if c.Feed != c.URL {
 		l.Feed = linkTo(c.Feed)

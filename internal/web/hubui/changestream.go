@@ -128,5 +128,5 @@ func (w *changeWatch) data(c hub.Change) ([]byte, error) {
 	if w.html {
 		return w.line(c)
 	}
-	return json.Marshal(changeData{c.At.UTC(), c.Name, c.URL, c.Feed, c.Batch, c.Tags, c.Via})
+	return json.Marshal(changeData{c.At.UTC(), c.Name, c.URL, c.Feed, c.Page, c.Tags, c.Via})
 }
