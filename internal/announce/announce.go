@@ -20,7 +20,7 @@ type Sender interface {
 	// Send tells s of the news and returns what it said, in its own words. Errors:
 	// fault.Refused, Invalid, Gone: it says no; Unavailable: this server cannot send now;
 	// anything else: it could not be reached, or asks to be left alone until RetryAfter.
-	Send(ctx context.Context, s Target, n News) (said string, err error)
+	Send(ctx context.Context, s Target, n News) (reply string, err error)
 }
 
 // News is a feed that was saved.
@@ -43,7 +43,7 @@ type Options struct {
 }
 
 // refusals is how often a sink is asked that says no.
-const refusals = 3
+const maxRefusals = 3
 
 // Announcer tells sinks. Store, Send and Sinks are needed. Do not copy it.
 type Announcer struct {
@@ -59,9 +59,9 @@ type Announcer struct {
 	Log     *slog.Logger       // nil is silent
 	Options Options
 
-	once  sync.Once
-	woken chan struct{}
-	desk  desk
+	once    sync.Once
+	wakeups chan struct{}
+	active  hostCounter
 }
 
 func (a *Announcer) init() {
@@ -79,8 +79,8 @@ func (a *Announcer) init() {
 		if len(o.Retry) == 0 {
 			o.Retry = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 		}
-		a.woken = make(chan struct{}, 1)
-		a.desk.busy = map[string]int{}
+		a.wakeups = make(chan struct{}, 1)
+		a.active.busy = map[string]int{}
 	})
 }
 
@@ -93,12 +93,12 @@ func (a *Announcer) now() time.Time { return a.Now().UTC().Truncate(time.Millise
 // spec:cloudburst#sinks-durable
 func (a *Announcer) Saved(ctx context.Context, n News) error {
 	a.init()
-	sinks, err := a.Targets(ctx, n.User)
+	targets, err := a.Targets(ctx, n.User)
 	if err != nil {
 		return err
 	}
 	var keys []Key
-	for _, s := range sinks {
+	for _, s := range targets {
 		if a.Own == nil || !a.Own(s.URL) {
 			keys = append(keys, Key{User: n.User, Target: s.String(), Topic: n.Topic})
 		}
@@ -130,11 +130,11 @@ func (a *Announcer) List(ctx context.Context, q Query) (list []PendingTarget, er
 	a.init()
 	named := map[string][]Target{} // by user
 	for {
-		page, err := a.Store.Targets(ctx, q)
+		batch, err := a.Store.Targets(ctx, q)
 		if err != nil {
 			return nil, err
 		}
-		for _, o := range page {
+		for _, o := range batch {
 			known, looked := named[o.User]
 			if !looked {
 				if known, err = a.Targets(ctx, o.User); err != nil {
@@ -148,13 +148,13 @@ func (a *Announcer) List(ctx context.Context, q Query) (list []PendingTarget, er
 				a.drop(ctx, o)
 			}
 		}
-		if len(page) == 0 || q.Limit <= 0 || len(page) < q.Limit || len(list) >= q.Limit {
+		if len(batch) == 0 || q.Limit <= 0 || len(batch) < q.Limit || len(list) >= q.Limit {
 			if q.Limit > 0 && len(list) > q.Limit {
 				list = list[:q.Limit]
 			}
 			return list, nil
 		}
-		q.After = page[len(page)-1].Key
+		q.After = batch[len(batch)-1].Key
 	}
 }
 
@@ -178,7 +178,7 @@ func (a *Announcer) Tidy(ctx context.Context) error {
 
 // Retry has sinks told at once that have not heard of the newest version, also those that
 // were given up; all of them, or one. It returns how many there are.
-func (a *Announcer) Retry(ctx context.Context, sink string) (int, error) {
+func (a *Announcer) Retry(ctx context.Context, target string) (int, error) {
 	a.init()
 	q, n := Query{Pending: true, Limit: 1000}, 0
 	for {
@@ -189,7 +189,7 @@ func (a *Announcer) Retry(ctx context.Context, sink string) (int, error) {
 		q.After = list[len(list)-1].Key
 		var keys []Key
 		for _, o := range list {
-			if sink == "" || o.Target == sink || strings.HasSuffix(o.Target, " "+sink) {
+			if target == "" || o.Target == target || strings.HasSuffix(o.Target, " "+target) {
 				keys = append(keys, o.Key)
 			}
 		}
@@ -215,7 +215,7 @@ func (a *Announcer) Retry(ctx context.Context, sink string) (int, error) {
 }
 
 // tell does what a claimed row asks for.
-func (a *Announcer) tell(ctx context.Context, o PendingTarget) {
+func (a *Announcer) notify(ctx context.Context, o PendingTarget) {
 	s, err := ParseTarget(o.Target)
 	if err == nil {
 		var known []Target
@@ -234,11 +234,11 @@ func (a *Announcer) tell(ctx context.Context, o PendingTarget) {
 	within, stop := context.WithTimeout(ctx, a.Options.Timeout)
 	defer stop()
 	begun := a.now()
-	said, err := a.Send.Send(within, s, News{User: o.User, Topic: o.Topic, Name: o.Name, Home: o.Home, Version: o.Version, SavedAt: o.SavedAt})
+	reply, err := a.Send.Send(within, s, News{User: o.User, Topic: o.Topic, Name: o.Name, Home: o.Home, Version: o.Version, SavedAt: o.SavedAt})
 	took := a.now().Sub(begun)
 	switch {
 	case err == nil:
-		a.settle(ctx, o, func(now *PendingTarget) *event.Event { return a.heard(now, o.Version, said, s, took) })
+		a.settle(ctx, o, func(now *PendingTarget) *event.Event { return a.succeeded(now, o.Version, reply, s, took) })
 	case ctx.Err() != nil: // the program ends: nobody's failure
 		a.settle(ctx, o, func(now *PendingTarget) *event.Event { now.DueAt = a.now(); return nil })
 	default:
@@ -247,11 +247,11 @@ func (a *Announcer) tell(ctx context.Context, o PendingTarget) {
 }
 
 // heard notes that a sink has heard of a version.
-func (a *Announcer) heard(o *PendingTarget, version int64, said string, s Target, took time.Duration) *event.Event {
+func (a *Announcer) succeeded(o *PendingTarget, version int64, reply string, s Target, took time.Duration) *event.Event {
 	now := a.now()
 	o.Notified = max(o.Notified, version)
 	o.Tries, o.Refused, o.GaveUp, o.RetryAt = 0, 0, false, time.Time{}
-	o.LastAt, o.OK, o.Last = now, true, cmp.Or(said, "It took the ping.")
+	o.LastAt, o.OK, o.Last = now, true, cmp.Or(reply, "It took the ping.")
 	o.DueAt = time.Time{}
 	if o.Version > o.Notified {
 		o.DueAt = now
@@ -277,11 +277,11 @@ func (a *Announcer) failed(o *PendingTarget, version int64, err error, s Target,
 			o.Refused++
 		}
 		wait = a.wait(o.Refused)
-		o.GaveUp = o.Refused >= refusals
+		o.GaveUp = o.Refused >= maxRefusals
 	case !newer && now.Add(wait).Sub(o.SavedAt) > a.Options.GiveUp:
 		o.GaveUp = true
 	}
-	if after := min(fault.RetryAfter(err), a.longest()); after > 0 {
+	if after := min(fault.RetryAfter(err), a.maxWait()); after > 0 {
 		o.RetryAt = now.Add(after)
 		wait = max(wait, after)
 	}
@@ -299,7 +299,7 @@ func (a *Announcer) failed(o *PendingTarget, version int64, err error, s Target,
 	return e
 }
 
-func (a *Announcer) longest() time.Duration { return a.Options.Retry[len(a.Options.Retry)-1] }
+func (a *Announcer) maxWait() time.Duration { return a.Options.Retry[len(a.Options.Retry)-1] }
 
 // wait is how long to wait after so many failures.
 func (a *Announcer) wait(failures int) time.Duration {
@@ -315,11 +315,11 @@ func (a *Announcer) event(o *PendingTarget, s Target, took time.Duration, text s
 }
 
 // settleWithin is how long the end of a ping may take to be written.
-const settleWithin = 10 * time.Second
+const settleTimeout = 10 * time.Second
 
 // settle writes what came of a ping, while the lease is still ours, and gives it back.
 func (a *Announcer) settle(ctx context.Context, was PendingTarget, do func(o *PendingTarget) *event.Event) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
 	var events []event.Event
 	err := a.Store.ChangeTargets(ctx, []Key{was.Key}, func(o *PendingTarget, found bool) (Verdict, []event.Event) {

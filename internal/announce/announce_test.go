@@ -17,13 +17,13 @@ import (
 )
 
 // rows are a Store in memory.
-type rows struct {
+type memoryStore struct {
 	mu     sync.Mutex
 	all    map[Key]PendingTarget
 	events []event.Event
 }
 
-func (r *rows) ChangeTargets(_ context.Context, keys []Key, change func(*PendingTarget, bool) (Verdict, []event.Event)) error {
+func (r *memoryStore) ChangeTargets(_ context.Context, keys []Key, change func(*PendingTarget, bool) (Verdict, []event.Event)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, k := range keys {
@@ -41,20 +41,20 @@ func (r *rows) ChangeTargets(_ context.Context, keys []Key, change func(*Pending
 	return nil
 }
 
-func (r *rows) count() int {
+func (r *memoryStore) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.all)
 }
 
 // told is what the log says, oldest first.
-func (r *rows) told() []event.Event {
+func (r *memoryStore) loggedEvents() []event.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.events)
 }
 
-func (r *rows) ClaimTargets(_ context.Context, now, until time.Time, limit int, lease int64) ([]PendingTarget, error) {
+func (r *memoryStore) ClaimTargets(_ context.Context, now, until time.Time, limit int, lease int64) ([]PendingTarget, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var list []PendingTarget
@@ -68,7 +68,7 @@ func (r *rows) ClaimTargets(_ context.Context, now, until time.Time, limit int, 
 	return list, nil
 }
 
-func (r *rows) Targets(_ context.Context, q Query) ([]PendingTarget, error) {
+func (r *memoryStore) Targets(_ context.Context, q Query) ([]PendingTarget, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var list []PendingTarget
@@ -89,7 +89,7 @@ func compare(a, b Key) int {
 	return 1
 }
 
-func (r *rows) NextTarget(context.Context) (next time.Time, err error) {
+func (r *memoryStore) NextTarget(context.Context) (next time.Time, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, o := range r.all {
@@ -100,7 +100,7 @@ func (r *rows) NextTarget(context.Context) (next time.Time, err error) {
 	return next, nil
 }
 
-func (r *rows) one() PendingTarget {
+func (r *memoryStore) one() PendingTarget {
 	list, _ := r.Targets(context.Background(), Query{})
 	if len(list) == 0 {
 		return PendingTarget{}
@@ -109,38 +109,38 @@ func (r *rows) one() PendingTarget {
 }
 
 // world is an announcer whose sinks answer what a test says.
-type world struct {
+type scenario struct {
 	*Announcer
-	rows   *rows
-	mu     sync.Mutex
-	sent   []string // "seconds since the start: kind version"
-	answer func(n int, s Target, v News) (string, error)
-	begun  time.Time
-	sinks  []Target
+	store   *memoryStore
+	mu      sync.Mutex
+	sent    []string // "seconds since the start: kind version"
+	answer  func(n int, s Target, v News) (string, error)
+	begun   time.Time
+	targets []Target
 }
 
-func newWorld(t *testing.T, sinks ...string) *world {
+func newScenario(t *testing.T, targets ...string) *scenario {
 	t.Helper()
-	w := &world{rows: &rows{all: map[Key]PendingTarget{}}, begun: time.Now()}
-	for _, text := range sinks {
+	w := &scenario{store: &memoryStore{all: map[Key]PendingTarget{}}, begun: time.Now()}
+	for _, text := range targets {
 		s, err := ParseTarget(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.sinks = append(w.sinks, s)
+		w.targets = append(w.targets, s)
 	}
 	w.Announcer = &Announcer{
-		Store: w.rows, Send: w, Bus: event.NewBus(1),
+		Store: w.store, Send: w, Bus: event.NewBus(1),
 		Targets: func(context.Context, string) ([]Target, error) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			return slices.Clone(w.sinks), nil
+			return slices.Clone(w.targets), nil
 		},
 	}
 	return w
 }
 
-func (w *world) Send(_ context.Context, s Target, n News) (string, error) {
+func (w *scenario) Send(_ context.Context, s Target, n News) (string, error) {
 	w.mu.Lock()
 	w.sent = append(w.sent, fmt.Sprintf("%d: %s %d", int(time.Since(w.begun).Seconds()), s.Kind, n.Version))
 	i := len(w.sent)
@@ -151,13 +151,13 @@ func (w *world) Send(_ context.Context, s Target, n News) (string, error) {
 	return w.answer(i, s, n)
 }
 
-func (w *world) log() []string {
+func (w *scenario) log() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.sent)
 }
 
-func (w *world) save(t *testing.T, version int64) {
+func (w *scenario) save(t *testing.T, version int64) {
 	t.Helper()
 	err := w.Saved(t.Context(), News{User: "ann", Topic: "http://me/ann/rss.xml", Name: "Ann", Version: version, SavedAt: time.Now()})
 	if err != nil {
@@ -166,11 +166,11 @@ func (w *world) save(t *testing.T, version int64) {
 }
 
 // during runs the announcer in a bubble while f runs.
-func during(t *testing.T, f func(t *testing.T, w *world), sinks ...string) {
+func withRunningAnnouncer(t *testing.T, f func(t *testing.T, w *scenario), targets ...string) {
 	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, sinks...)
+		w := newScenario(t, targets...)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan error)
 		go func() { done <- w.Run(ctx) }()
@@ -185,7 +185,7 @@ func during(t *testing.T, f func(t *testing.T, w *world), sinks ...string) {
 const cloud = "rsscloud http://hub.example/rsscloud/ping"
 
 func TestASavedVersionIsToldToEachSinkOnce(t *testing.T) {
-	during(t, func(t *testing.T, w *world) {
+	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.save(t, 1)
 		w.save(t, 1)
 		time.Sleep(time.Hour)
@@ -194,17 +194,17 @@ func TestASavedVersionIsToldToEachSinkOnce(t *testing.T) {
 		if d := cmp.Diff([]string{"0: rsscloud 1", "0: websub 1"}, got); d != "" {
 			t.Error(d)
 		}
-		if o := w.rows.one(); o.Notified != 1 || !o.DueAt.IsZero() || !o.OK || o.Last != "Thanks." || o.Lease != 0 {
+		if o := w.store.one(); o.Notified != 1 || !o.DueAt.IsZero() || !o.OK || o.Last != "Thanks." || o.Lease != 0 {
 			t.Errorf("kept: %+v", o)
 		}
-		if e := w.rows.told()[0]; e.Kind != event.KindTarget || !e.OK || e.Peer != "hub.example" {
+		if e := w.store.loggedEvents()[0]; e.Kind != event.KindTarget || !e.OK || e.Peer != "hub.example" {
 			t.Errorf("the log says %+v", e)
 		}
 	}, cloud, "websub http://hub.example/hub")
 }
 
 func TestASinkThatCannotBeReachedIsTriedAfterGrowingWaitsForAWeek(t *testing.T) {
-	during(t, func(t *testing.T, w *world) {
+	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Unreadable, "Nobody is there.") }
 		w.save(t, 1)
 		time.Sleep(10 * 24 * time.Hour)
@@ -216,20 +216,20 @@ func TestASinkThatCannotBeReachedIsTriedAfterGrowingWaitsForAWeek(t *testing.T) 
 		if len(got) != len(want)+5 {
 			t.Errorf("it was tried %d times in ten days", len(got))
 		}
-		if o := w.rows.one(); !o.GaveUp || !o.DueAt.IsZero() || o.Last != "Nobody is there." {
+		if o := w.store.one(); !o.GaveUp || !o.DueAt.IsZero() || o.Last != "Nobody is there." {
 			t.Errorf("kept: %+v", o)
 		}
 		w.save(t, 2)
 		synctest.Wait()
 		time.Sleep(time.Second)
-		if again := w.log(); len(again) != len(got)+1 {
-			t.Errorf("after the next save there are %d tries, from %d", len(again), len(got))
+		if texts := w.log(); len(texts) != len(got)+1 {
+			t.Errorf("after the next save there are %d tries, from %d", len(texts), len(got))
 		}
 	}, cloud)
 }
 
 func TestASinkThatSaysNoIsAskedThreeTimes(t *testing.T) {
-	during(t, func(t *testing.T, w *world) {
+	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Refused, "Not you.") }
 		w.save(t, 1)
 		time.Sleep(24 * time.Hour)
@@ -250,7 +250,7 @@ func TestASinkThatSaysNoIsAskedThreeTimes(t *testing.T) {
 }
 
 func TestASinkIsLeftAloneForAsLongAsItAsks(t *testing.T) {
-	during(t, func(t *testing.T, w *world) {
+	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(n int, _ Target, _ News) (string, error) {
 			if n == 1 {
 				return "", &fault.Error{Code: fault.Unreadable, Msg: "Later.", RetryAfter: 100 * time.Second}
@@ -268,7 +268,7 @@ func TestASinkIsLeftAloneForAsLongAsItAsks(t *testing.T) {
 }
 
 func TestAVersionThatIsSavedWhileASinkIsToldIsToldNext(t *testing.T) {
-	during(t, func(t *testing.T, w *world) {
+	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(n int, _ Target, _ News) (string, error) {
 			time.Sleep(10 * time.Second)
 			return "", nil
@@ -285,22 +285,22 @@ func TestAVersionThatIsSavedWhileASinkIsToldIsToldNext(t *testing.T) {
 }
 
 func TestASinkThatWasTakenOutIsForgotten(t *testing.T) {
-	during(t, func(t *testing.T, w *world) {
+	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Unreadable, "Nobody is there.") }
 		w.save(t, 1)
 		time.Sleep(time.Second)
 		w.mu.Lock()
-		w.sinks = nil
+		w.targets = nil
 		w.mu.Unlock()
 		time.Sleep(time.Hour)
-		if n := len(w.log()); n != 1 || w.rows.count() != 0 {
-			t.Errorf("%d tries, %d rows", n, w.rows.count())
+		if n := len(w.log()); n != 1 || w.store.count() != 0 {
+			t.Errorf("%d tries, %d rows", n, w.store.count())
 		}
 	}, cloud)
 }
 
 func TestASinkThatWasGivenUpAndTakenOutIsListedNoMore(t *testing.T) {
-	during(t, func(t *testing.T, w *world) {
+	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Refused, "No.") }
 		w.save(t, 1)
 		time.Sleep(time.Hour)
@@ -311,31 +311,31 @@ func TestASinkThatWasGivenUpAndTakenOutIsListedNoMore(t *testing.T) {
 			}
 			return len(list)
 		}
-		if n := listed(); n != 1 || !w.rows.one().GaveUp {
-			t.Fatalf("%d are listed, %+v", n, w.rows.one())
+		if n := listed(); n != 1 || !w.store.one().GaveUp {
+			t.Fatalf("%d are listed, %+v", n, w.store.one())
 		}
 		w.mu.Lock()
-		w.sinks = nil
+		w.targets = nil
 		w.mu.Unlock()
-		if n := listed(); n != 0 || w.rows.count() != 0 {
-			t.Errorf("%d are listed, %d rows", n, w.rows.count())
+		if n := listed(); n != 0 || w.store.count() != 0 {
+			t.Errorf("%d are listed, %d rows", n, w.store.count())
 		}
 	}, cloud)
 }
 
 func TestOurOwnDoorsAreNeverTold(t *testing.T) {
-	during(t, func(t *testing.T, w *world) {
+	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.Own = func(url string) bool { return url == "http://hub.example/rsscloud/ping" }
 		w.save(t, 1)
 		time.Sleep(time.Hour)
-		if n := len(w.log()); n != 0 || w.rows.count() != 0 {
-			t.Errorf("%d tries, %d rows", n, w.rows.count())
+		if n := len(w.log()); n != 0 || w.store.count() != 0 {
+			t.Errorf("%d tries, %d rows", n, w.store.count())
 		}
 	}, cloud)
 }
 
 func TestOneSlowHostHoldsUpNobodyElse(t *testing.T) {
-	during(t, func(t *testing.T, w *world) {
+	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(_ int, s Target, _ News) (string, error) {
 			if s.Kind == RSSCloud {
 				time.Sleep(29 * time.Second)
@@ -364,11 +364,11 @@ func TestOneSlowHostHoldsUpNobodyElse(t *testing.T) {
 }
 
 func TestAllSpellingsOfASinksHostShareItsConnections(t *testing.T) {
-	var sinks []string
+	var targets []string
 	for _, root := range nettest.Spellings("slow.example") {
-		sinks = append(sinks, "rsscloud "+root+"/ping")
+		targets = append(targets, "rsscloud "+root+"/ping")
 	}
-	during(t, func(t *testing.T, w *world) {
+	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(int, Target, News) (string, error) {
 			time.Sleep(29 * time.Second)
 			return "", nil
@@ -378,16 +378,16 @@ func TestAllSpellingsOfASinksHostShareItsConnections(t *testing.T) {
 		if n := len(w.log()); n != 4 {
 			t.Errorf("%d pings are under way at the host, want 4", n)
 		}
-	}, sinks...)
+	}, targets...)
 }
 
 func TestWhatIsOwedIsToldByTheNextProcess(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, cloud)
+		w := newScenario(t, cloud)
 		w.save(t, 1) // and the process dies
-		next := newWorld(t, cloud)
-		next.Store = w.rows
+		next := newScenario(t, cloud)
+		next.Store = w.store
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
 		if err := next.Run(ctx); err != nil {

@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	slack = 15 * time.Second // of a lease, beyond the longest ping
-	aside = 2 * time.Second  // how long a ping waits whose host has enough of them
+	leaseMargin = 15 * time.Second // of a lease, beyond the longest ping
+	deferFor    = 2 * time.Second  // how long a ping waits whose host has enough of them
 )
 
 // desk counts the pings under way.
-type desk struct {
+type hostCounter struct {
 	mu   sync.Mutex
 	busy map[string]int // by host
 }
 
 // begin takes a place for a ping to host; false: it has its share already.
-func (d *desk) begin(host string, most int) bool {
+func (d *hostCounter) acquire(host string, limit int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.busy[host] >= most {
+	if d.busy[host] >= limit {
 		return false
 	}
 	d.busy[host]++
 	return true
 }
 
-func (d *desk) end(host string) {
+func (d *hostCounter) release(host string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.busy[host]--; d.busy[host] <= 0 {
@@ -44,7 +44,7 @@ func (d *desk) end(host string) {
 // Wake tells Run that rows may be due.
 func (a *Announcer) Wake() {
 	a.init()
-	lease.Wake(a.woken)
+	lease.Wake(a.wakeups)
 }
 
 // Run tells sinks until ctx ends, and returns when what is under way is over or given back.
@@ -54,14 +54,14 @@ func (a *Announcer) Run(ctx context.Context) error {
 		Claim: a.Store.ClaimTargets, Next: a.Store.NextTarget, GiveBack: a.giveBack,
 		Admit: func(o PendingTarget, now time.Time) (time.Time, bool) {
 			// What is put off for a moment leaves the next look to others.
-			return now.Add(aside), a.desk.begin(targetHost(o), a.Options.PerHost)
+			return now.Add(deferFor), a.active.acquire(targetHost(o), a.Options.PerHost)
 		},
 		Do: func(ctx context.Context, o PendingTarget) {
 			defer a.Wake() // what was saved meanwhile is due now
-			defer a.desk.end(targetHost(o))
-			a.tell(ctx, o)
+			defer a.active.release(targetHost(o))
+			a.notify(ctx, o)
 		},
-		AtOnce: a.Options.AtOnce, For: a.Options.Timeout + slack, Wake: a.woken, Now: a.now, Name: "ping targets",
+		AtOnce: a.Options.AtOnce, For: a.Options.Timeout + leaseMargin, Wake: a.wakeups, Now: a.now, Name: "ping targets",
 		Failed: func(ctx context.Context, doing string, err error) {
 			a.Log.WarnContext(ctx, "a store error", "doing", doing, "err", err)
 		},

@@ -26,9 +26,9 @@ type Agent struct {
 }
 
 const (
-	agentLongest = 512        // bytes of a User-Agent that are looked at
-	nameLongest  = 60         // bytes
-	maxClaimed   = 50_000_000 // more subscribers than this nobody is believed
+	maxAgentBytes = 512        // bytes of a User-Agent that are looked at
+	maxNameBytes  = 60         // bytes
+	maxDeclared   = 50_000_000 // more subscribers than this nobody is believed
 )
 
 // ParseAgent reads a User-Agent. The forms in which services say their number are
@@ -37,22 +37,22 @@ const (
 //
 // spec:feedstate-2007#user-agent
 func ParseAgent(ua string) Agent {
-	if len(ua) > agentLongest {
-		ua = ua[:agentLongest]
+	if len(ua) > maxAgentBytes {
+		ua = ua[:maxAgentBytes]
 	}
 	ua = strings.ToValidUTF8(strings.TrimSpace(ua), "")
-	low := strings.ToLower(ua)
+	lower := strings.ToLower(ua)
 	a := Agent{Name: agentName(ua), Kind: Program}
-	if n, ok := claimed(low); ok {
-		a.Kind, a.Subscribers, a.FeedID = Service, n, feedID(low)
+	if n, ok := declaredSubscribers(lower); ok {
+		a.Kind, a.Subscribers, a.FeedID = Service, n, feedID(lower)
 		return a
 	}
-	reads := containsAny(low, "rss", "feed", "reader", "podcast", "news", "thunderbird", "aggregator")
+	reads := containsAny(lower, "rss", "feed", "reader", "podcast", "news", "thunderbird", "aggregator")
 	switch {
-	case !reads && containsAny(low, "bot", "crawl", "spider", "slurp", "validator", "monitor", "preview", "archiver"),
-		containsAny(low, "googlebot", "bingbot", "feedvalidator", "w3c_validator"):
+	case !reads && containsAny(lower, "bot", "crawl", "spider", "slurp", "validator", "monitor", "preview", "archiver"),
+		containsAny(lower, "googlebot", "bingbot", "feedvalidator", "w3c_validator"):
 		a.Kind = Robot
-	case !reads && strings.HasPrefix(low, "mozilla/") && containsAny(low, "firefox/", "chrome/", "safari/", "gecko/", "trident/"):
+	case !reads && strings.HasPrefix(lower, "mozilla/") && containsAny(lower, "firefox/", "chrome/", "safari/", "gecko/", "trident/"):
 		a.Kind = Browser
 	}
 	return a
@@ -68,7 +68,7 @@ func containsAny(s string, words ...string) bool {
 }
 
 // claimed is the number of people that a program says it reads for.
-func claimed(low string) (int64, bool) {
+func declaredSubscribers(lower string) (int64, bool) {
 	for _, form := range []struct {
 		word   string
 		before bool // "12 word"
@@ -78,21 +78,21 @@ func claimed(low string) (int64, bool) {
 		{"readers", true, ":="}, {"users", true, ":= "}, {"followers", true, ":="},
 	} {
 		for at := 0; ; {
-			i := strings.Index(low[at:], form.word)
+			i := strings.Index(lower[at:], form.word)
 			if i < 0 {
 				break
 			}
 			i += at
 			at = i + len(form.word)
-			if i > 0 && letter(low[i-1]) || at < len(low) && letter(low[at]) {
+			if i > 0 && isLetter(lower[i-1]) || at < len(lower) && isLetter(lower[at]) {
 				continue
 			}
 			if form.before {
-				if n, ok := numberBefore(low[:i]); ok {
+				if n, ok := numberBefore(lower[:i]); ok {
 					return n, true
 				}
 			}
-			if n, ok := numberAfter(low[at:], form.after); ok {
+			if n, ok := numberAfter(lower[at:], form.after); ok {
 				return n, true
 			}
 		}
@@ -100,17 +100,17 @@ func claimed(low string) (int64, bool) {
 	return 0, false
 }
 
-func letter(c byte) bool { return c >= 'a' && c <= 'z' }
-func digit(c byte) bool  { return c >= '0' && c <= '9' }
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' }
+func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
 // numberBefore is the number at the end of s, its thousands parted or not.
 func numberBefore(s string) (int64, bool) {
 	s = strings.TrimRight(s, " \t")
 	start := len(s)
-	for start > 0 && (digit(s[start-1]) || start > 1 && start < len(s) && strings.IndexByte(",.'", s[start-1]) >= 0 && digit(s[start-2]) && thousands(s[start:])) {
+	for start > 0 && (isDigit(s[start-1]) || start > 1 && start < len(s) && strings.IndexByte(",.'", s[start-1]) >= 0 && isDigit(s[start-2]) && thousands(s[start:])) {
 		start--
 	}
-	if start > 0 && (letter(s[start-1]) || strings.IndexByte("./-", s[start-1]) >= 0) {
+	if start > 0 && (isLetter(s[start-1]) || strings.IndexByte("./-", s[start-1]) >= 0) {
 		return 0, false // part of a version or a name
 	}
 	return number(s[start:])
@@ -118,10 +118,10 @@ func numberBefore(s string) (int64, bool) {
 
 // thousands reports that s begins with three digits and then the end or the next three.
 func thousands(s string) bool {
-	if len(s) < 3 || !digit(s[0]) || !digit(s[1]) || !digit(s[2]) {
+	if len(s) < 3 || !isDigit(s[0]) || !isDigit(s[1]) || !isDigit(s[2]) {
 		return false
 	}
-	return len(s) == 3 || !digit(s[3])
+	return len(s) == 3 || !isDigit(s[3])
 }
 
 // numberAfter is the number at the beginning of s, behind a separator.
@@ -136,33 +136,33 @@ func numberAfter(s, separators string) (int64, bool) {
 		return 0, false
 	}
 	end := 0
-	for end < len(rest) && digit(rest[end]) {
+	for end < len(rest) && isDigit(rest[end]) {
 		end++
 	}
-	if end < len(rest) && (letter(rest[end]) || rest[end] == '.') {
+	if end < len(rest) && (isLetter(rest[end]) || rest[end] == '.') {
 		return 0, false
 	}
 	return number(rest[:end])
 }
 
 func number(s string) (int64, bool) {
-	n, any := int64(0), false
+	n, found := int64(0), false
 	for i := range len(s) {
-		if !digit(s[i]) {
+		if !isDigit(s[i]) {
 			continue
 		}
-		any = true
-		if n = n*10 + int64(s[i]-'0'); n > maxClaimed {
+		found = true
+		if n = n*10 + int64(s[i]-'0'); n > maxDeclared {
 			return 0, false
 		}
 	}
-	return n, any
+	return n, found
 }
 
 // feedID is the mark by which a service tells its copies of a feed apart.
-func feedID(low string) string {
+func feedID(lower string) string {
 	for _, word := range []string{"feed-id", "feedid", "feed id"} {
-		_, rest, ok := strings.Cut(low, word)
+		_, rest, ok := strings.Cut(lower, word)
 		if !ok {
 			continue
 		}
@@ -173,7 +173,7 @@ func feedID(low string) string {
 		if end < 0 {
 			end = len(rest)
 		}
-		return rest[:min(end, nameLongest)]
+		return rest[:min(end, maxNameBytes)]
 	}
 	return ""
 }
@@ -202,7 +202,7 @@ func agentName(ua string) string {
 		}
 		return r
 	}, name), " .")
-	for len(name) > nameLongest {
+	for len(name) > maxNameBytes {
 		_, size := utf8.DecodeLastRuneInString(name)
 		name = name[:len(name)-size]
 	}

@@ -33,15 +33,15 @@ type Audience struct {
 	// Keep is how long the counts of days are kept [90 days].
 	Keep time.Duration
 
-	mu      sync.Mutex
-	waiting map[place]*Seen
-	agents  map[string]Agent
-	from    map[string]int // of waiting, by the address that it came from first
-	flush   sync.Mutex
-	lost    int64
+	mu        sync.Mutex
+	waiting   map[readerKey]*Seen
+	agents    map[string]Agent
+	from      map[string]int // of waiting, by the address that it came from first
+	flush     sync.Mutex
+	uncounted int64
 }
 
-type place struct{ feed, key string }
+type readerKey struct{ feed, key string }
 
 // Subscriber is who is told of changes.
 type Subscriber struct {
@@ -84,9 +84,9 @@ func (a *Audience) Hit(feed string, h Hit) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.waiting == nil {
-		a.waiting, a.agents, a.from = map[place]*Seen{}, map[string]Agent{}, map[string]int{}
+		a.waiting, a.agents, a.from = map[readerKey]*Seen{}, map[string]Agent{}, map[string]int{}
 	}
-	ua := h.Agent[:min(len(h.Agent), agentLongest)]
+	ua := h.Agent[:min(len(h.Agent), maxAgentBytes)]
 	agent, known := a.agents[ua]
 	if !known {
 		if len(a.agents) >= maxAgents {
@@ -96,13 +96,13 @@ func (a *Audience) Hit(feed string, h Hit) {
 		agent = ParseAgent(ua)
 		a.agents[ua] = agent
 	}
-	s := a.seen(feed, h, agent)
-	at := place{feed, s.Key}
+	s := a.identify(feed, h, agent)
+	at := readerKey{feed, s.Key}
 	old := a.waiting[at]
 	if old == nil {
 		from := a.address(h.Addr)
 		if len(a.waiting) >= maxWaiting || a.from[from] >= maxFrom && h.Selector == "" {
-			a.lost++
+			a.uncounted++
 			return
 		}
 		a.from[from]++
@@ -118,7 +118,7 @@ func (a *Audience) Hit(feed string, h Hit) {
 }
 
 // seen says who the reader is.
-func (a *Audience) seen(feed string, h Hit, agent Agent) Seen {
+func (a *Audience) identify(feed string, h Hit, agent Agent) Seen {
 	s := Seen{Feed: feed, Kind: agent.Kind, Name: agent.Name, Form: h.Form, Subscribers: agent.Subscribers}
 	switch {
 	case h.Selector != "":
@@ -159,8 +159,8 @@ func (a *Audience) Flush(ctx context.Context) error {
 	}
 	clear(a.waiting)
 	clear(a.from)
-	lost := a.lost
-	a.lost = 0
+	lost := a.uncounted
+	a.uncounted = 0
 	a.mu.Unlock()
 	if lost > 0 && a.Log != nil {
 		a.Log.Warn("readers were not counted: too many at once", "requests", lost)
@@ -180,7 +180,7 @@ func (a *Audience) putBack(list []Seen) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, s := range list {
-		at := place{s.Feed, s.Key}
+		at := readerKey{s.Feed, s.Key}
 		newer := a.waiting[at]
 		switch {
 		case newer != nil:
@@ -188,7 +188,7 @@ func (a *Audience) putBack(list []Seen) {
 		case len(a.waiting) < maxWaiting:
 			a.waiting[at] = &s
 		default:
-			a.lost += s.Hits
+			a.uncounted += s.Hits
 		}
 	}
 }
@@ -202,15 +202,15 @@ func (a *Audience) Run(ctx context.Context) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 			defer cancel()
-			a.note("count readers", a.Flush(last))
+			a.logError("count readers", a.Flush(last))
 			return
 		case <-tick.C:
-			a.note("count readers", a.Flush(ctx))
+			a.logError("count readers", a.Flush(ctx))
 		}
 	}
 }
 
-func (a *Audience) note(what string, err error) {
+func (a *Audience) logError(what string, err error) {
 	if err != nil && a.Log != nil {
 		a.Log.Warn(what, "err", err)
 	}

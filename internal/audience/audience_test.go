@@ -16,7 +16,7 @@ import (
 )
 
 // counted makes an Audience over a store of its own, in the bubble's time.
-func counted(t *testing.T) *audience.Audience {
+func newAudience(t *testing.T) *audience.Audience {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t)})
 	if err != nil {
@@ -45,7 +45,7 @@ func report(t *testing.T, a *audience.Audience) audience.Report {
 
 func TestTheNumberIsTheSumOfItsParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := counted(t)
+		a := newAudience(t)
 		a.Push = func(context.Context, string) ([]audience.Subscriber, error) {
 			return []audience.Subscriber{
 				{Protocol: "http-post", Host: "192.0.2.1"},         // reads the feed too
@@ -108,7 +108,7 @@ func TestTheNumberIsTheSumOfItsParts(t *testing.T) {
 
 func TestAReaderThatStaysAwayForAWeekIsForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := counted(t)
+		a := newAudience(t)
 		a.Hit("alice/rss", hit("Miniflux/2.2.0", "192.0.2.1"))
 		if err := a.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
@@ -134,7 +134,7 @@ func TestAReaderThatStaysAwayForAWeekIsForgotten(t *testing.T) {
 
 func TestMoreReadersThanCanBeRememberedAreLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := counted(t)
+		a := newAudience(t)
 		for i := range 30_000 {
 			a.Hit("alice/rss", hit("x", fmt.Sprintf("10.%d.%d.%d", i>>16, i>>8&255, i&255)))
 		}
@@ -150,7 +150,7 @@ func TestMoreReadersThanCanBeRememberedAreLeftOut(t *testing.T) {
 
 func TestOneAddressCannotFillTheStoreWithNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := counted(t)
+		a := newAudience(t)
 		for i := range 30_000 {
 			a.Hit("alice/rss", hit(fmt.Sprint("x", i), "192.0.2.1"))
 			a.Hit("alice/rss", hit(fmt.Sprint("x", i, "; 5 subscribers"), "192.0.2.1"))
@@ -168,12 +168,12 @@ func TestOneAddressCannotFillTheStoreWithNames(t *testing.T) {
 }
 
 // broken is a store that is away for its first writes.
-type broken struct {
+type failingStore struct {
 	audience.Store
 	fails int
 }
 
-func (b *broken) AddSeen(ctx context.Context, list []audience.Seen) error {
+func (b *failingStore) AddSeen(ctx context.Context, list []audience.Seen) error {
 	if b.fails--; b.fails >= 0 {
 		return fmt.Errorf("away")
 	}
@@ -182,8 +182,8 @@ func (b *broken) AddSeen(ctx context.Context, list []audience.Seen) error {
 
 func TestWhatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := counted(t)
-		a.Store = &broken{Store: a.Store, fails: 2}
+		a := newAudience(t)
+		a.Store = &failingStore{Store: a.Store, fails: 2}
 		for range 3 {
 			a.Hit("alice/rss", hit("Miniflux/2.2.0", "192.0.2.1"))
 			_ = a.Flush(t.Context()) // the first two fail
@@ -197,7 +197,7 @@ func TestWhatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
 
 func TestRunWritesByItselfAndAtItsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := counted(t)
+		a := newAudience(t)
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); a.Run(ctx) }()

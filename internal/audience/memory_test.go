@@ -15,7 +15,7 @@ func TestLongNamesOfProgramsTakeNoMoreMemoryThanShortOnes(t *testing.T) {
 		a.Hit("alice/rss", Hit{Agent: fmt.Sprint("Reader/1.0 ", i, long), Addr: netip.MustParseAddr("192.0.2.1"), Status: 200})
 	}
 	for ua := range a.agents {
-		if len(ua) > agentLongest {
+		if len(ua) > maxAgentBytes {
 			t.Fatalf("%d bytes are remembered of a User-Agent", len(ua))
 		}
 	}

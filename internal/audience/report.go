@@ -104,7 +104,7 @@ func (a *Audience) count(ctx context.Context, user string, now time.Time) (Repor
 		return Report{}, err
 	}
 	r.Partial = len(public) == maxSeen || len(secret) == maxSeen
-	r.requests(public)
+	r.addRequests(public)
 	for _, s := range secret {
 		if s.Kind == Secret {
 			r.Private.Readers++
@@ -115,14 +115,14 @@ func (a *Audience) count(ctx context.Context, user string, now time.Time) (Repor
 		if err != nil {
 			return Report{}, err
 		}
-		a.push(&r, subs, public)
+		a.addPush(&r, subs, public)
 	}
 	r.Readers = r.Services.Readers + r.Programs.Readers + r.Push.Readers + r.Private.Readers
 	return r, nil
 }
 
 // requests counts those who read by themselves.
-func (r *Report) requests(list []Seen) {
+func (r *Report) addRequests(list []Seen) {
 	programs, forms := map[string]int64{}, map[string]int64{}
 	for _, s := range list {
 		switch s.Kind {
@@ -165,7 +165,7 @@ func counts(m map[string]int64) []Count {
 // push counts subscriptions to notifications, and as readers those that are nobody
 // who was counted already: no program at the address of the callback reads the feed,
 // and no service has the name of the callback's site.
-func (a *Audience) push(r *Report, subs []Subscriber, seen []Seen) {
+func (a *Audience) addPush(r *Report, subs []Subscriber, seen []Seen) {
 	addresses, names := map[string]bool{}, []string{}
 	for _, s := range seen {
 		switch s.Kind {

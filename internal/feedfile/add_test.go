@@ -116,7 +116,7 @@ func readable(t *testing.T, doc []byte, added Added) {
 	}
 }
 
-func wide(text string, order binary.ByteOrder) []byte {
+func utf16Bytes(text string, order binary.ByteOrder) []byte {
 	var b bytes.Buffer
 	for _, u := range utf16.Encode([]rune("\ufeff" + text)) {
 		_ = binary.Write(&b, order, u)
@@ -129,12 +129,12 @@ func TestAFeedStaysInItsEncoding(t *testing.T) {
 	const body = "<rss version=\"2.0\"><channel><title>M%cX</title>\n<item><title>a</title></item></channel></rss>"
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
 		text := "<?xml version=\"1.0\" encoding=\"UTF-16\"?>" + strings.Replace(body, "%c", "ü😀", 1)
-		got, added, err := Add(wide(text, order), post(), options())
+		got, added, err := Add(utf16Bytes(text, order), post(), options())
 		if err != nil {
 			t.Fatal(err)
 		}
 		readable(t, got, added)
-		if !bytes.HasPrefix(got, wide(text, order)[:60]) {
+		if !bytes.HasPrefix(got, utf16Bytes(text, order)[:60]) {
 			t.Error("it begins otherwise")
 		}
 	}
@@ -161,7 +161,7 @@ func TestAFeedStaysInItsEncoding(t *testing.T) {
 
 func TestAFileThatIsBrokenOrNoFeedIsRefusedWithASentence(t *testing.T) {
 	t.Parallel()
-	for doc, says := range map[string]string{
+	for doc, want := range map[string]string{
 		"<rss version='2.0'><channel><item></channel></rss>":                "line 1",
 		"<rss version='2.0'><channel><title>&nbsp;</title></channel></rss>": "entity",
 		"<rss version='2.0'><channel><title>x":                              "broken",
@@ -187,7 +187,7 @@ func TestAFileThatIsBrokenOrNoFeedIsRefusedWithASentence(t *testing.T) {
 		"<rss version='2.0'>" + strings.Repeat("<a>", 300):        "deep",
 	} {
 		got, _, err := Add([]byte(doc), post(), options())
-		if err == nil || !strings.Contains(err.Error(), says) || got != nil {
+		if err == nil || !strings.Contains(err.Error(), want) || got != nil {
 			t.Errorf("%.80q: %v, %q", doc, err, got)
 		}
 	}
@@ -220,9 +220,9 @@ func TestANewFeedSaysWhatItIsToSay(t *testing.T) {
 	if !added.New || f.Title.Value != "Mine" || f.Self != o.URL || len(f.Clouds) != 1 || len(f.Hubs) != 1 {
 		t.Errorf("%+v", f)
 	}
-	again, added, err := Add(got, post(), o)
+	second, added, err := Add(got, post(), o)
 	if err != nil || added.New || added.Items != 2 {
-		t.Errorf("%+v %v\n%s", added, err, again)
+		t.Errorf("%+v %v\n%s", added, err, second)
 	}
 }
 
@@ -234,7 +234,7 @@ func FuzzAdd(f *testing.F) {
 			f.Add(b, 1)
 		}
 	}
-	f.Add(wide("<rss><channel></channel></rss>", binary.LittleEndian), 3)
+	f.Add(utf16Bytes("<rss><channel></channel></rss>", binary.LittleEndian), 3)
 	f.Fuzz(func(t *testing.T, doc []byte, keep int) {
 		if len(doc) > 1<<16 || len(doc) == 0 {
 			return

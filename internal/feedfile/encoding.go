@@ -13,10 +13,10 @@ import (
 // document is a feed in the form in which it is edited: positions in text are places
 // where something can be put.
 type document struct {
-	raw  []byte
-	mark []byte // byte order mark, which stands before the text
-	text string
-	wide binary.ByteOrder // of UTF-16, whose text was turned into UTF-8; nil: text is the bytes
+	raw   []byte
+	mark  []byte // byte order mark, which stands before the text
+	text  string
+	order binary.ByteOrder // of UTF-16, whose text was turned into UTF-8; nil: text is the bytes
 	// ascii means that the bytes are of an encoding which has ASCII in it and else what
 	// is not looked at. What is added is ASCII.
 	ascii bool
@@ -36,9 +36,9 @@ func read(doc []byte) (*document, error) {
 	case bytes.HasPrefix(doc, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(doc, []byte("\x00\x00\xfe\xff")):
 		return nil, refuse("the feed is in UTF-32, which nothing is added to: save it as UTF-8 first")
 	case bytes.HasPrefix(doc, []byte("\xff\xfe")), bytes.HasPrefix(doc, []byte("<\x00")):
-		return t.widen(binary.LittleEndian)
+		return t.decodeUTF16(binary.LittleEndian)
 	case bytes.HasPrefix(doc, []byte("\xfe\xff")), bytes.HasPrefix(doc, []byte("\x00<")):
-		return t.widen(binary.BigEndian)
+		return t.decodeUTF16(binary.BigEndian)
 	}
 	body, marked := bytes.CutPrefix(doc, []byte("\xef\xbb\xbf"))
 	t.mark = doc[:len(doc)-len(body)]
@@ -53,7 +53,7 @@ func read(doc []byte) (*document, error) {
 		if i := badUTF8(t.text); i >= 0 {
 			return nil, refuse("the feed is broken: it is said to be UTF-8, and its byte %d is not", i+len(t.mark)+1)
 		}
-	case withASCII(name):
+	case isASCIISuperset(name):
 		t.ascii = true
 	default:
 		return nil, refuse("the feed is in %s, which nothing is added to: save it as UTF-8 first", name)
@@ -78,7 +78,7 @@ func badUTF8(s string) int {
 
 // withASCII reports encodings in which the characters of markup are their bytes, and
 // nothing else is.
-func withASCII(name string) bool {
+func isASCIISuperset(name string) bool {
 	if slices.Contains([]string{"us-ascii", "ascii", "latin1", "macintosh", "big5", "gbk", "gb2312", "gb18030", "shift_jis", "shift-jis", "sjis", "euc-jp", "euc-kr", "tis-620"}, name) {
 		return true
 	}
@@ -91,7 +91,7 @@ func withASCII(name string) bool {
 }
 
 // widen reads UTF-16.
-func (t *document) widen(order binary.ByteOrder) (*document, error) {
+func (t *document) decodeUTF16(order binary.ByteOrder) (*document, error) {
 	body := t.raw
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff"} {
 		if rest, ok := bytes.CutPrefix(body, []byte(mark)); ok {
@@ -102,7 +102,7 @@ func (t *document) widen(order binary.ByteOrder) (*document, error) {
 	if len(body)%2 != 0 {
 		return nil, refuse("the feed is broken: it is UTF-16, and ends within a character")
 	}
-	t.wide = order
+	t.order = order
 	units := make([]uint16, len(body)/2)
 	for i := range units {
 		units[i] = order.Uint16(body[2*i:])
@@ -120,13 +120,13 @@ func (t *document) widen(order binary.ByteOrder) (*document, error) {
 
 // encode writes a text as the bytes of the document.
 func (t *document) encode(text string) []byte {
-	if t.wide == nil {
+	if t.order == nil {
 		return []byte(text)
 	}
 	var b []byte
 	for _, u := range utf16.Encode([]rune(text)) {
 		b = append(b, 0, 0)
-		t.wide.PutUint16(b[len(b)-2:], u)
+		t.order.PutUint16(b[len(b)-2:], u)
 	}
 	return b
 }

@@ -34,7 +34,7 @@ func fragmentOf(it *feed.Item, format string, o Options) (fragment, error) {
 	}
 	out := fragment{text: string(doc[s.items[0].start:s.items[0].end]), scope: s.scope}
 	for _, w := range warnings {
-		if !filledIn(w.Rule) && (strings.HasPrefix(w.Path, "item") || w.Path == "" && w.Rule == "left-out") {
+		if !isFiller(w.Rule) && (strings.HasPrefix(w.Path, "item") || w.Path == "" && w.Rule == "left-out") {
 			out.lost = append(out.lost, w.Text)
 		}
 	}
@@ -46,7 +46,7 @@ func fragmentOf(it *feed.Item, format string, o Options) (fragment, error) {
 
 // filledIn reports a warning of which its reader need not hear: the format asks for something
 // that posts never say of themselves, and all that they do say is there.
-func filledIn(rule string) bool {
+func isFiller(rule string) bool {
 	return slices.Contains([]string{"updated-made", "content-made", "summary-made", "author-made", "id-made"}, rule)
 }
 
@@ -94,11 +94,11 @@ func layoutOf(text, lead, inner string) layout {
 }
 
 // placed is a fragment as it stands in a document where these prefixes are known.
-func (f fragment) placed(scope map[string]string, space string, l layout, ascii bool) (string, error) {
+func (f fragment) layOut(scope map[string]string, space string, l layout, ascii bool) (string, error) {
 	var b strings.Builder
 	dec := xml.NewDecoder(strings.NewReader(f.text))
 	depth, used := 0, []string{}
-	blank := ""          // white space that was read and not yet written
+	pendingSpace := ""   // white space that was read and not yet written
 	var before xml.Token // what stood before it
 	for {
 		at := int(dec.InputOffset())
@@ -114,7 +114,7 @@ func (f fragment) placed(scope map[string]string, space string, l layout, ascii 
 		_, ends := tok.(xml.EndElement)
 		_, started := before.(xml.StartElement)
 		if text, ok := tok.(xml.CharData); ok && strings.TrimSpace(string(text)) == "" {
-			blank += raw
+			pendingSpace += raw
 			continue
 		}
 		if el, ok := tok.(xml.StartElement); ok {
@@ -124,15 +124,15 @@ func (f fragment) placed(scope map[string]string, space string, l layout, ascii 
 			depth--
 		}
 		switch {
-		case blank == "":
+		case pendingSpace == "":
 		case (starts || ends) && (!started || starts): // between elements
 			if l.line != "" {
 				b.WriteString(l.line + l.indent + strings.Repeat(l.unit, depth))
 			}
 		default:
-			b.WriteString(blank)
+			b.WriteString(pendingSpace)
 		}
-		blank = ""
+		pendingSpace = ""
 		b.WriteString(raw)
 		if starts && !strings.HasSuffix(raw, "/>") {
 			depth++
@@ -193,18 +193,18 @@ func toASCII(s string) string {
 	var b strings.Builder
 	for s != "" {
 		before, after, found := strings.Cut(s, "<![CDATA[")
-		numbers(&b, before)
+		writeReferences(&b, before)
 		if !found {
 			break
 		}
 		inside, rest, _ := strings.Cut(after, "]]>")
-		numbers(&b, strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(inside))
+		writeReferences(&b, strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(inside))
 		s = rest
 	}
 	return b.String()
 }
 
-func numbers(b *strings.Builder, s string) {
+func writeReferences(b *strings.Builder, s string) {
 	for _, r := range s {
 		if r < 0x80 {
 			b.WriteRune(r)

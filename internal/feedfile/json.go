@@ -13,10 +13,10 @@ import (
 
 // jsonShape is where things are in a JSON Feed.
 type jsonShape struct {
-	open, shut int // behind the [ of items, and before its ]; 0: there are none
-	items      []span
-	brace      int // behind the { of the feed
-	version    string
+	listStart, listEnd int // behind the [ of items, and before its ]; 0: there are none
+	items              []span
+	brace              int // behind the { of the feed
+	version            string
 }
 
 // scanJSON finds the places of a JSON Feed.
@@ -33,7 +33,7 @@ func scanJSON(text string) (jsonShape, error) {
 			return s, brokenJSON(err)
 		}
 		if key == "items" {
-			if s.open > 0 {
+			if s.listStart > 0 {
 				return s, refuse("the feed has two lists of items, and it cannot be told which one counts")
 			}
 			err = s.list(dec)
@@ -71,7 +71,7 @@ func (s *jsonShape) list(dec *json.Decoder) error {
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('[') {
 		return errors.Join(err, refuse("the feed is broken, and was not touched: its items are no list"))
 	}
-	s.open = int(dec.InputOffset())
+	s.listStart = int(dec.InputOffset())
 	for dec.More() {
 		var v json.RawMessage
 		if err := dec.Decode(&v); err != nil {
@@ -83,7 +83,7 @@ func (s *jsonShape) list(dec *json.Decoder) error {
 	if _, err := dec.Token(); err != nil {
 		return err
 	}
-	s.shut = int(dec.InputOffset()) - 1
+	s.listEnd = int(dec.InputOffset()) - 1
 	return nil
 }
 
@@ -106,17 +106,17 @@ func addJSON(t *document, it *feed.Item, o Options) ([]edit, Added, error) {
 	out.Lost = lost
 	var edits []edit
 	switch {
-	case s.open == 0:
+	case s.listStart == 0:
 		return nil, out, refuse("the feed has no list of items: \"items\": [] has to be in it")
 	case len(s.items) == 0:
-		lead := blankBefore(t.text, s.shut)
+		lead := spaceBefore(t.text, s.listEnd)
 		l := layoutOf(t.text, lead, "")
 		item := indented(raw, l.indent+l.unit, l)
 		text := l.line + l.indent + l.unit + item + l.line + l.indent
-		edits = []edit{{s.open, s.shut, text}}
+		edits = []edit{{s.listStart, s.listEnd, text}}
 	default:
 		first := s.items[0].start
-		lead := blankBefore(t.text, first)
+		lead := spaceBefore(t.text, first)
 		l := layoutOf(t.text, lead, "")
 		if n := len(l.indent); n > 0 && n%2 == 0 { // items stand two levels deep
 			l.unit = l.indent[:n/2]

@@ -14,7 +14,7 @@ import (
 // long as the lock holds. One that a process left which was killed has to be removed.
 func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	name := filepath.Join(dir, ".cloudburst-publish.lock")
-	err = waitTurn(ctx, dir, func() (bool, error) {
+	err = waitForLock(ctx, dir, func() (bool, error) {
 		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			return false, nil
@@ -30,5 +30,5 @@ func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	return func() { _ = os.Remove(name) }, nil
 }
 
-// keepOwner: files here belong to whoever the folder says.
-func keepOwner(*os.File, os.FileInfo) error { return nil }
+// copyOwner: files here belong to whoever the folder says.
+func copyOwner(*os.File, os.FileInfo) error { return nil }

@@ -14,9 +14,9 @@ import (
 func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	d, err := os.Open(dir)
 	if err != nil {
-		return nil, &Error{Msg: "the folder " + dir + " cannot be opened: " + plainPath(err).Error(), Err: err}
+		return nil, &Error{Msg: "the folder " + dir + " cannot be opened: " + pathCause(err).Error(), Err: err}
 	}
-	err = waitTurn(ctx, dir, func() (bool, error) {
+	err = waitForLock(ctx, dir, func() (bool, error) {
 		err := syscall.Flock(int(d.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
 			return false, nil
@@ -31,7 +31,7 @@ func lock(ctx context.Context, dir string) (unlock func(), err error) {
 }
 
 // keepOwner gives f the owner and group of another file, where they differ.
-func keepOwner(f *os.File, old os.FileInfo) error {
+func copyOwner(f *os.File, old os.FileInfo) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err

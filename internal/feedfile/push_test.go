@@ -67,9 +67,9 @@ func TestAddPushChangesNothingButOnePlace(t *testing.T) {
 		if (strings.Contains(c.added, "hub.example/websub")) != (len(f.Hubs) > 0) || f.Self == "" && name != "RSS 0.92" {
 			t.Errorf("%s: hubs %+v, self %q", name, f.Hubs, f.Self)
 		}
-		again, err := AddPush(got, "", pushOptions())
-		if err != nil || string(again) != string(got) {
-			t.Errorf("%s: a second time it became %s, %v", name, again, err)
+		second, err := AddPush(got, "", pushOptions())
+		if err != nil || string(second) != string(got) {
+			t.Errorf("%s: a second time it became %s, %v", name, second, err)
 		}
 	}
 }
@@ -117,8 +117,8 @@ func FuzzAddPush(f *testing.F) {
 		if tail := len(doc) - n; len(got) < len(doc) || string(got[len(got)-tail:]) != string(doc[n:]) {
 			t.Errorf("%q became %q", doc, got)
 		}
-		if again, err := AddPush(got, "", pushOptions()); err != nil || string(again) != string(got) {
-			t.Errorf("%q became %q and then %q, %v", doc, got, again, err)
+		if second, err := AddPush(got, "", pushOptions()); err != nil || string(second) != string(got) {
+			t.Errorf("%q became %q and then %q, %v", doc, got, second, err)
 		}
 	})
 }

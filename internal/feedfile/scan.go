@@ -19,7 +19,7 @@ const (
 	nsAtom    = "http://www.w3.org/2005/Atom"
 	nsAtom03  = "http://purl.org/atom/ns#"
 	nsDC      = "http://purl.org/dc/elements/1.1/"
-	deepest   = 200
+	maxDepth  = 200
 	maxTokens = 4 << 20
 )
 
@@ -37,11 +37,11 @@ type shape struct {
 	inner string
 	// last is where the last child of the element ends that items stand in, before
 	// whom a first item belongs where there is none; -1: it has none.
-	last, open, shut int
-	lead             string // what stands before that last child
-	dates            []dated
-	seq              *list
-	head             int // behind the start tag of the element that describes the feed; 0: it is empty
+	last, contentStart, contentEnd int
+	lead                           string // what stands before that last child
+	dates                          []dated
+	seq                            *list
+	head                           int // behind the start tag of the element that describes the feed; 0: it is empty
 }
 
 // dated is the text of an element that says when the feed was made.
@@ -88,7 +88,7 @@ type scanner struct {
 
 // scanXML finds the places of a feed. The error says what is broken, or what it is instead.
 func scanXML(t *document) (*shape, error) {
-	s := &scanner{text: t.markup(), out: &shape{last: -1, open: -1, shut: -1}}
+	s := &scanner{text: t.markup(), out: &shape{last: -1, contentStart: -1, contentEnd: -1}}
 	s.dec = xml.NewDecoder(strings.NewReader(s.text))
 	s.dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	if strings.Contains(s.text, "<!DOCTYPE") {
@@ -103,7 +103,7 @@ func scanXML(t *document) (*shape, error) {
 			break
 		}
 		if err != nil {
-			return nil, &Error{Msg: "the feed is broken, and was not touched: " + plainSyntax(err), Err: err}
+			return nil, &Error{Msg: "the feed is broken, and was not touched: " + syntaxMessage(err), Err: err}
 		}
 		switch tok := tok.(type) {
 		case xml.StartElement:
@@ -124,21 +124,21 @@ func scanXML(t *document) (*shape, error) {
 		return nil, refuse("the feed has more markup than is looked at")
 	case s.root.Local == "":
 		return nil, refuse("the file holds no feed: there is no markup in it")
-	case s.out.format == "" || s.out.shut < 0:
-		return nil, refuse("the file holds %s, which is no feed that can be added to: RSS, Atom and JSON Feed can", s.what())
+	case s.out.format == "" || s.out.contentEnd < 0:
+		return nil, refuse("the file holds %s, which is no feed that can be added to: RSS, Atom and JSON Feed can", s.describe())
 	}
 	return s.out, nil
 }
 
 // plainSyntax is an error of the XML decoder in fewer words.
-func plainSyntax(err error) string {
+func syntaxMessage(err error) string {
 	if e, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		return fmt.Sprintf("in line %d, %s", e.Line, e.Msg)
 	}
 	return strings.TrimPrefix(err.Error(), "xml: ")
 }
 
-func (s *scanner) what() string {
+func (s *scanner) describe() string {
 	if s.out.format != "" {
 		return "a feed without a place for items"
 	}
@@ -147,8 +147,8 @@ func (s *scanner) what() string {
 
 // begin notes that an element begins at a place.
 func (s *scanner) begin(el xml.StartElement, at int) error {
-	if len(s.stack) >= deepest {
-		return refuse("the feed is nested more than %d deep", deepest)
+	if len(s.stack) >= maxDepth {
+		return refuse("the feed is nested more than %d deep", maxDepth)
 	}
 	f := frame{name: el.Name, start: at, inner: int(s.dec.InputOffset()), onlyText: true}
 	f.raw = rawName(s.text[at:f.inner])
@@ -158,7 +158,7 @@ func (s *scanner) begin(el xml.StartElement, at int) error {
 		up := &s.stack[n-1]
 		up.children++
 		up.onlyText = false
-		lead := blankBefore(s.text, at)
+		lead := spaceBefore(s.text, at)
 		if up.children == 1 {
 			up.firstInner = lead
 		}
@@ -173,7 +173,7 @@ func (s *scanner) begin(el xml.StartElement, at int) error {
 		s.identify(el)
 	}
 	s.stack = append(s.stack, f)
-	s.note(el)
+	s.classify(el)
 	return nil
 }
 
@@ -205,7 +205,7 @@ func rawName(tag string) string {
 }
 
 // blankBefore is the white space right before a place.
-func blankBefore(text string, at int) string {
+func spaceBefore(text string, at int) string {
 	head := text[:at]
 	return head[len(strings.TrimRight(head, " \t\r\n")):]
 }
@@ -244,7 +244,7 @@ func (s *scanner) container(depth int) bool {
 }
 
 // note looks at the innermost open element for what it means.
-func (s *scanner) note(el xml.StartElement) {
+func (s *scanner) classify(el xml.StartElement) {
 	depth := len(s.stack)
 	isRDF := s.out.format == "rdf" || s.out.format == "rss090"
 	if isRDF && depth == 2 && el.Name.Local == "channel" && s.out.space == "" {
@@ -263,7 +263,7 @@ func (s *scanner) note(el xml.StartElement) {
 	if s.container(depth) && !s.seen {
 		s.seen = true
 		f := &s.stack[depth-1]
-		s.out.scope, s.out.open = f.scope, f.inner
+		s.out.scope, s.out.contentStart = f.scope, f.inner
 		if !isRDF {
 			s.out.space, s.out.head = f.name.Space, f.inner
 		}
@@ -284,9 +284,9 @@ func (s *scanner) end(at int) {
 	isContainer := s.container(depth) && s.isContainer(f)
 	s.stack = s.stack[:depth-1]
 	switch {
-	case isContainer && s.out.shut < 0:
+	case isContainer && s.out.contentEnd < 0:
 		if !f.empty {
-			s.out.shut = at
+			s.out.contentEnd = at
 		}
 		s.out.last, s.out.lead = f.childEnd, f.childLead
 		if f.children == 0 {
@@ -300,7 +300,7 @@ func (s *scanner) end(at int) {
 		s.out.seq.whole = whole
 	case depth == 5 && s.out.seq != nil && f.name.Space == nsRDF && f.name.Local == "li" && s.stack[3].inner == s.out.seq.inner:
 		if len(s.out.seq.items) == 0 {
-			s.out.seq.lead = blankBefore(s.text, f.start)
+			s.out.seq.lead = spaceBefore(s.text, f.start)
 		}
 		s.out.seq.items = append(s.out.seq.items, whole)
 	}
@@ -310,7 +310,7 @@ func (s *scanner) end(at int) {
 }
 
 // isContainer reports the one that was found first, where there are several.
-func (s *scanner) isContainer(f frame) bool { return f.inner == s.out.open }
+func (s *scanner) isContainer(f frame) bool { return f.inner == s.out.contentStart }
 
 // child is an element among the items.
 func (s *scanner) child(f frame, whole span, at int) {

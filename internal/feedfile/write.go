@@ -14,10 +14,10 @@ import (
 )
 
 // attempts is how often a file is read anew that another program changed meanwhile.
-const attempts = 5
+const maxAttempts = 5
 
 // lockLook is how often it is looked whether another process is done.
-const lockLook = 20 * time.Millisecond
+const lockPoll = 20 * time.Millisecond
 
 // Write adds an item to the feed in a file, or makes one where Options.New says what it is
 // to be. When it returns nil the file is on disk, whole; otherwise it is as it was.
@@ -36,7 +36,7 @@ func Write(ctx context.Context, name string, it *feed.Item, o Options) (Added, e
 		return Added{}, err
 	}
 	defer unlock()
-	for range attempts {
+	for range maxAttempts {
 		old, info, err := readFile(path)
 		if err != nil {
 			return Added{}, err
@@ -88,7 +88,7 @@ func readFile(path string) ([]byte, os.FileInfo, error) {
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, &Error{Msg: fmt.Sprintf("%s cannot be written: %v", path, plainPath(err)), Err: err}
+		return nil, nil, &Error{Msg: fmt.Sprintf("%s cannot be written: %v", path, pathCause(err)), Err: err}
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -97,7 +97,7 @@ func readFile(path string) ([]byte, os.FileInfo, error) {
 	}
 	b, err := io.ReadAll(io.LimitReader(f, MaxFile+1))
 	if err != nil {
-		return nil, nil, &Error{Msg: fmt.Sprintf("%s cannot be read: %v", path, plainPath(err)), Err: err}
+		return nil, nil, &Error{Msg: fmt.Sprintf("%s cannot be read: %v", path, pathCause(err)), Err: err}
 	}
 	if len(b) == 0 {
 		return nil, nil, refuse("%s is empty: remove it, and a new feed is made", path)
@@ -105,7 +105,7 @@ func readFile(path string) ([]byte, os.FileInfo, error) {
 	return b, info, nil
 }
 
-func plainPath(err error) error {
+func pathCause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err
 	}
@@ -118,12 +118,12 @@ func replace(path string, content []byte, old os.FileInfo) (done bool, err error
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*.tmp")
 	if err != nil {
-		return false, &Error{Msg: fmt.Sprintf("nothing can be written to the folder %s: %v", dir, plainPath(err)), Err: err}
+		return false, &Error{Msg: fmt.Sprintf("nothing can be written to the folder %s: %v", dir, pathCause(err)), Err: err}
 	}
 	defer os.Remove(f.Name()) // when it has its place there is none of this name
 	_, err = f.Write(content)
 	if err == nil {
-		err = dress(f, old)
+		err = copyModeAndOwner(f, old)
 	}
 	if err == nil {
 		err = f.Sync()
@@ -132,7 +132,7 @@ func replace(path string, content []byte, old os.FileInfo) (done bool, err error
 		err = closing
 	}
 	if err != nil {
-		return false, &Error{Msg: fmt.Sprintf("%s could not be written: %v", path, plainPath(err)), Err: err}
+		return false, &Error{Msg: fmt.Sprintf("%s could not be written: %v", path, pathCause(err)), Err: err}
 	}
 	if !unchanged(path, old) {
 		return false, nil
@@ -147,12 +147,12 @@ func replace(path string, content []byte, old os.FileInfo) (done bool, err error
 const newMode = 0o644
 
 // dress gives a new file the mode and the owner of the old one.
-func dress(f *os.File, old os.FileInfo) error {
+func copyModeAndOwner(f *os.File, old os.FileInfo) error {
 	if old == nil {
 		return f.Chmod(newMode)
 	}
-	if err := keepOwner(f, old); err != nil {
-		return fmt.Errorf("it belongs to somebody else, whose it would not be any more (%w)", plainPath(err))
+	if err := copyOwner(f, old); err != nil {
+		return fmt.Errorf("it belongs to somebody else, whose it would not be any more (%w)", pathCause(err))
 	}
 	return f.Chmod(old.Mode().Perm())
 }
@@ -177,13 +177,13 @@ func syncDir(dir string) error {
 }
 
 // waitTurn waits until try takes a lock.
-func waitTurn(ctx context.Context, dir string, try func() (bool, error)) error {
-	tick := time.NewTicker(lockLook)
+func waitForLock(ctx context.Context, dir string, try func() (bool, error)) error {
+	tick := time.NewTicker(lockPoll)
 	defer tick.Stop()
 	for {
 		free, err := try()
 		if err != nil {
-			return &Error{Msg: fmt.Sprintf("the folder %s cannot be kept from others for a moment: %v", dir, plainPath(err)), Err: err}
+			return &Error{Msg: fmt.Sprintf("the folder %s cannot be kept from others for a moment: %v", dir, pathCause(err)), Err: err}
 		}
 		if free {
 			return nil

@@ -14,7 +14,7 @@ import (
 
 const small = "<rss version=\"2.0\"><channel><title>x</title>\n<item><title>a</title></item>\n</channel></rss>\n"
 
-func written(t *testing.T, name string, mode os.FileMode) {
+func writeFeed(t *testing.T, name string, mode os.FileMode) {
 	t.Helper()
 	if err := os.WriteFile(name, []byte(small), mode); err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func written(t *testing.T, name string, mode os.FileMode) {
 }
 
 // only fails where a folder has other files than these.
-func only(t *testing.T, dir string, names ...string) {
+func checkFiles(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	list, err := os.ReadDir(dir)
 	if err != nil || len(list) != len(names) {
@@ -54,14 +54,14 @@ func TestPostsOfManyWritersAreAllThere(t *testing.T) {
 	if err != nil || strings.Count(string(b), "<item>") != many {
 		t.Errorf("%d items, %v", strings.Count(string(b), "<item>"), err)
 	}
-	only(t, filepath.Dir(name), "rss.xml")
+	checkFiles(t, filepath.Dir(name), "rss.xml")
 }
 
 func TestAFileKeepsItsModeAndALinkStaysOne(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	real := filepath.Join(dir, "real.xml")
-	written(t, real, 0o640)
+	writeFeed(t, real, 0o640)
 	link := filepath.Join(t.TempDir(), "link.xml")
 	if err := os.Symlink(real, link); err != nil {
 		t.Skip(err)
@@ -76,7 +76,7 @@ func TestAFileKeepsItsModeAndALinkStaysOne(t *testing.T) {
 	if info, err = os.Stat(real); err != nil || info.Mode().Perm() != 0o640 {
 		t.Errorf("its mode is %v, %v", info.Mode(), err)
 	}
-	only(t, dir, "real.xml")
+	checkFiles(t, dir, "real.xml")
 }
 
 func TestWhatCannotBeAddedToStaysAsItIs(t *testing.T) {
@@ -94,18 +94,18 @@ func TestWhatCannotBeAddedToStaysAsItIs(t *testing.T) {
 	if err := os.WriteFile(empty, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	for name, says := range map[string]string{
+	for name, want := range map[string]string{
 		broken: "broken", dangling: "a link to a file that is not there", empty: "is empty", dir: "not a file",
 		filepath.Join(dir, "none.xml"): "there is no file", filepath.Join(dir, "no", "x.xml"): "no folder",
 	} {
-		if _, err := Write(t.Context(), name, post(), options()); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := Write(t.Context(), name, post(), options()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", filepath.Base(name), err)
 		}
 	}
 	if b, err := os.ReadFile(broken); err != nil || string(b) != "<rss><channel>" {
 		t.Errorf("the broken one is %q, %v", b, err)
 	}
-	only(t, dir, "broken.xml", "dangling.xml", "empty.xml")
+	checkFiles(t, dir, "broken.xml", "dangling.xml", "empty.xml")
 }
 
 func TestAFileThatMayNotBeWrittenIsNotReplaced(t *testing.T) {
@@ -114,7 +114,7 @@ func TestAFileThatMayNotBeWrittenIsNotReplaced(t *testing.T) {
 		t.Skip("whoever is root may write everything")
 	}
 	name := filepath.Join(t.TempDir(), "rss.xml")
-	written(t, name, 0o444)
+	writeFeed(t, name, 0o444)
 	if _, err := Write(t.Context(), name, post(), options()); err == nil || !strings.Contains(err.Error(), "cannot be written") {
 		t.Errorf("%v", err)
 	}
@@ -138,7 +138,7 @@ func TestWhoWaitsForTheLockIsNotHeldUpForever(t *testing.T) {
 func TestAFileThatAnotherProgramChangesMeanwhileIsReadAgain(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "rss.xml")
-	written(t, name, 0o644)
+	writeFeed(t, name, 0o644)
 	_, info, err := readFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -152,5 +152,5 @@ func TestAFileThatAnotherProgramChangesMeanwhileIsReadAgain(t *testing.T) {
 	if b, _ := os.ReadFile(name); !strings.HasSuffix(string(b), "<!-- theirs -->") {
 		t.Errorf("it is %q", b)
 	}
-	only(t, filepath.Dir(name), "rss.xml")
+	checkFiles(t, filepath.Dir(name), "rss.xml")
 }

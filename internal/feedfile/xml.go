@@ -34,16 +34,16 @@ func addXML(t *document, it *feed.Item, o Options) ([]edit, Added, error) {
 		edits = s.drop(t, edits, out.Dropped)
 	}
 	for _, d := range s.dates {
-		edits = append(edits, edit{d.start, d.end, stamp(d.layout, o.Now)})
+		edits = append(edits, edit{d.start, d.end, formatTime(d.layout, o.Now)})
 	}
 	if s.seq != nil && frag.about != "" {
-		edits = append(edits, s.seq.list(t.text, frag.about, s.gone(t, out.Dropped), t.ascii)...)
+		edits = append(edits, s.seq.edits(t.text, frag.about, s.droppedAbouts(t, out.Dropped), t.ascii)...)
 	}
 	return edits, out, nil
 }
 
 // stamp is a moment as feeds have it.
-func stamp(layout string, now time.Time) string {
+func formatTime(layout string, now time.Time) string {
 	s := now.UTC().Format(layout)
 	if layout == time.RFC1123 {
 		s = strings.Replace(s, "UTC", "GMT", 1)
@@ -55,19 +55,19 @@ func stamp(layout string, now time.Time) string {
 func (s *shape) insert(t *document, frag fragment) ([]edit, error) {
 	if len(s.items) > 0 {
 		at := s.items[0].start
-		l := layoutOf(t.text, blankBefore(t.text, at), s.inner)
-		text, err := frag.placed(s.scope, s.space, l, t.ascii)
+		l := layoutOf(t.text, spaceBefore(t.text, at), s.inner)
+		text, err := frag.layOut(s.scope, s.space, l, t.ascii)
 		return []edit{{at, at, text + l.line + l.indent}}, err
 	}
 	at, lead := s.last, s.lead
 	if at < 0 {
-		at, lead = s.open, blankBefore(t.text, s.shut)
+		at, lead = s.contentStart, spaceBefore(t.text, s.contentEnd)
 	}
 	l := layoutOf(t.text, lead, "")
 	if s.last < 0 && l.line != "" { // what stands before the end tag is its own indentation
 		l.indent += l.unit
 	}
-	text, err := frag.placed(s.scope, s.space, l, t.ascii)
+	text, err := frag.layOut(s.scope, s.space, l, t.ascii)
 	return []edit{{at, at, l.line + l.indent + text}}, err
 }
 
@@ -81,24 +81,24 @@ func (s *shape) drop(t *document, edits []edit, n int) []edit {
 			edits[0].text = strings.TrimRight(edits[0].text, " \t\r\n")
 			continue
 		}
-		edits = append(edits, edit{it.start - len(blankBefore(t.text, it.start)), it.end, ""})
+		edits = append(edits, edit{it.start - len(spaceBefore(t.text, it.start)), it.end, ""})
 	}
 	return edits
 }
 
 // gone are the names in the table of contents of the last n items.
-func (s *shape) gone(t *document, n int) map[string]bool {
-	gone := map[string]bool{}
+func (s *shape) droppedAbouts(t *document, n int) map[string]bool {
+	dropped := map[string]bool{}
 	for _, it := range s.items[len(s.items)-min(n, len(s.items)):] {
 		if about := aboutOf(t.markup()[it.start:it.end]); about != "" {
-			gone[about] = true
+			dropped[about] = true
 		}
 	}
-	return gone
+	return dropped
 }
 
 // list puts an item at the head of the table of contents, and takes out those that are gone.
-func (l *list) list(text, about string, gone map[string]bool, ascii bool) []edit {
+func (l *list) edits(text, about string, dropped map[string]bool, ascii bool) []edit {
 	prefix := ""
 	if i := strings.IndexByte(l.name, ':'); i >= 0 {
 		prefix = l.name[:i+1]
@@ -121,14 +121,14 @@ func (l *list) list(text, about string, gone map[string]bool, ascii bool) []edit
 	}
 	edits := []edit{{l.items[0].start, l.items[0].start, li + l.lead}}
 	for i, it := range l.items {
-		if !gone[resourceOf(text[it.start:it.end])] {
+		if !dropped[resourceOf(text[it.start:it.end])] {
 			continue
 		}
 		if i == 0 {
 			edits[0].end, edits[0].text = it.end, li
 			continue
 		}
-		edits = append(edits, edit{it.start - len(blankBefore(text, it.start)), it.end, ""})
+		edits = append(edits, edit{it.start - len(spaceBefore(text, it.start)), it.end, ""})
 	}
 	return edits
 }
@@ -151,7 +151,7 @@ func create(it *feed.Item, o Options) ([]byte, Added, error) {
 	}
 	f := *o.New
 	f.Items = []feed.Item{*it}
-	f.Updated = feed.Date{UTC: o.Now.UTC(), Raw: stamp(time.RFC1123, o.Now)}
+	f.Updated = feed.Date{UTC: o.Now.UTC(), Raw: formatTime(time.RFC1123, o.Now)}
 	doc, warnings, err := render.Append(nil, &f, "rss20", &render.Options{Self: o.URL})
 	if err != nil {
 		return nil, Added{}, &Error{Msg: "the feed could not be written: " + err.Error(), Err: err}

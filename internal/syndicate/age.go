@@ -14,9 +14,9 @@ import (
 // nothing five minutes. The hours and days of skipHours and skipDays change nothing:
 // who follows them does not ask, and who does not is answered 304.
 const (
-	ageDefault  = 5 * time.Minute
-	ageShortest = time.Minute
-	ageLongest  = time.Hour
+	defaultAge  = 5 * time.Minute
+	minAge      = time.Minute
+	maxAgeLimit = time.Hour
 )
 
 // cacheControl is the header for a feed; nil is a document that is none.
@@ -34,7 +34,7 @@ func cacheControl(f *feed.Feed, private bool) string {
 // spec:feedstate-2007#cacheability-publish
 func maxAge(f *feed.Feed) time.Duration {
 	if f == nil {
-		return ageDefault
+		return defaultAge
 	}
 	age := time.Duration(0)
 	if d, problem := feedstate.ParseTTL(f.Hints.TTL); problem == "" && f.Hints.TTL != "" {
@@ -44,7 +44,7 @@ func maxAge(f *feed.Feed) time.Duration {
 		age = sy.Every
 	}
 	if age == 0 {
-		return ageDefault
+		return defaultAge
 	}
-	return min(max(age, ageShortest), ageLongest).Truncate(time.Second)
+	return min(max(age, minAge), maxAgeLimit).Truncate(time.Second)
 }

@@ -12,15 +12,15 @@ import (
 )
 
 // sink is a ResponseWriter that keeps nothing.
-type sink struct{ head http.Header }
+type discardWriter struct{ head http.Header }
 
-func (s sink) Header() http.Header         { return s.head }
-func (s sink) WriteHeader(int)             {}
-func (s sink) Write(p []byte) (int, error) { return len(p), nil }
+func (s discardWriter) Header() http.Header         { return s.head }
+func (s discardWriter) WriteHeader(int)             {}
+func (s discardWriter) Write(p []byte) (int, error) { return len(p), nil }
 
 // Not parallel: what others allocate would be counted too.
 func TestAHitCostsNoMemory(t *testing.T) {
-	l := layer(t)
+	l := newLayer(t)
 	o := render.Options{Self: "http://h.example/", Hubs: []string{"http://hub.example/"}, Cloud: &feed.Cloud{Domain: "h"}}
 	links := []string{`<http://hub.example/>; rel="hub"`}
 	// What does not change is in a template, as internal/endpoint/publishhttp has it.
@@ -55,7 +55,7 @@ func TestAHitCostsNoMemory(t *testing.T) {
 			for i := 0; i < len(c.header); i += 2 {
 				r.Header.Set(c.header[i], c.header[i+1])
 			}
-			w, status := sink{make(http.Header, 32)}, 0
+			w, status := discardWriter{make(http.Header, 32)}, 0
 			n := testing.AllocsPerRun(100, func() {
 				clear(w.head)
 				var err error

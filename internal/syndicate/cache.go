@@ -27,16 +27,16 @@ type entry struct {
 type kind uint8
 
 const (
-	whole kind = iota // a document
-	delta             // what is new in it since an older version
-	read              // the feed itself
-	past              // what is known of older versions
+	whole      kind = iota // a document
+	delta                  // what is new in it since an older version
+	read                   // the feed itself
+	pastStates             // what is known of older versions
 )
 
 type nodeKey struct {
-	kind   kind
-	format string
-	told   uint64 // a hash of what it was told to say
+	kind    kind
+	format  string
+	variant uint64 // a hash of what it was told to say
 	// A delta leads from one state to another.
 	since, to int64
 }
@@ -59,7 +59,7 @@ type node struct {
 }
 
 // hit is what is kept of a version, or of a newer one.
-func (l *Layer) hit(key feedKey, version int64, k nodeKey) *node {
+func (l *Layer) lookup(key feedKey, version int64, k nodeKey) *node {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := l.feeds[key]
@@ -69,7 +69,7 @@ func (l *Layer) hit(key feedKey, version int64, k nodeKey) *node {
 	n := e.nodes[k]
 	if n != nil {
 		l.touch(n)
-		if p := e.nodes[nodeKey{kind: past}]; p != nil {
+		if p := e.nodes[nodeKey{kind: pastStates}]; p != nil {
 			l.touch(p)
 		}
 	}
@@ -78,7 +78,7 @@ func (l *Layer) hit(key feedKey, version int64, k nodeKey) *node {
 
 // enter finds or makes the entry of a source. A newer version leaves nothing of the
 // older but what is known of its past.
-func (l *Layer) enter(s *Source) *entry {
+func (l *Layer) entryFor(s *Source) *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	key := feedKey{s.Key, s.Private}
@@ -89,7 +89,7 @@ func (l *Layer) enter(s *Source) *entry {
 	}
 	if s.Version > e.version {
 		for k, n := range e.nodes {
-			if k.kind != past {
+			if k.kind != pastStates {
 				l.remove(n)
 			}
 		}
@@ -109,7 +109,7 @@ func (l *Layer) add(e *entry, n *node) {
 		return
 	}
 	if n.key.kind == whole || n.key.kind == delta {
-		l.thin(e, n.key)
+		l.limitVariants(e, n.key)
 	}
 	n.of = e
 	e.nodes[n.key] = n
@@ -119,13 +119,13 @@ func (l *Layer) add(e *entry, n *node) {
 	for l.used > l.Memory {
 		last := l.ring.prev
 		l.remove(last)
-		l.leave(last.of)
+		l.dropIfUnused(last.of)
 	}
 }
 
 // thin makes a place among the documents of one format. Strangers choose the names of
 // callbacks, and each is another document.
-func (l *Layer) thin(e *entry, k nodeKey) {
+func (l *Layer) limitVariants(e *entry, k nodeKey) {
 	n := 0
 	var oldest *node
 	for o, at := range e.nodes {
@@ -136,7 +136,7 @@ func (l *Layer) thin(e *entry, k nodeKey) {
 			oldest = at
 		}
 	}
-	if n >= variantsKept {
+	if n >= maxVariants {
 		l.remove(oldest)
 	}
 }
@@ -161,7 +161,7 @@ func (l *Layer) remove(n *node) {
 }
 
 // leave lets go of an entry that nothing is kept or made for.
-func (l *Layer) leave(e *entry) {
+func (l *Layer) dropIfUnused(e *entry) {
 	if len(e.nodes) == 0 && len(e.flights) == 0 && l.feeds[e.key] == e {
 		delete(l.feeds, e.key)
 	}

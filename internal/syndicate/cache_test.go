@@ -9,7 +9,7 @@ import (
 
 func TestMemoryHasABound(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	l.Memory = 300_000
 	for i := range 50 {
 		s := saved(1, rss(strings.Split(strings.Repeat("item ", 20), " ")...))
@@ -19,7 +19,7 @@ func TestMemoryHasABound(t *testing.T) {
 				t.Error(w.Code)
 			}
 		}
-		sound(t, l)
+		checkInvariants(t, l)
 	}
 	if len(l.feeds) > 20 || l.used < l.Memory/2 {
 		t.Errorf("%d feeds in %d bytes", len(l.feeds), l.used)
@@ -31,29 +31,29 @@ func TestMemoryHasABound(t *testing.T) {
 		if w := get(t, l, big, "atom"); w.Code != 200 || w.Body.Len() < 800_000 {
 			t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
 		}
-		sound(t, l)
+		checkInvariants(t, l)
 	}
 }
 
 func TestWhatIsUsedLeastGoesFirst(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	l.Memory = 200_000
 	loads := map[string]int{}
-	ask := func(key string) {
+	request := func(key string) {
 		s := saved(1, nil)
 		s.Key = key
 		s.Load = func(context.Context) ([]byte, string, error) { loads[key]++; return rss("one"), "", nil }
 		get(t, l, s, "")
 	}
 	for i := range 200 {
-		ask("favourite")
-		ask(fmt.Sprint(i))
+		request("favourite")
+		request(fmt.Sprint(i))
 	}
 	if loads["favourite"] != 1 {
 		t.Errorf("the favourite was loaded %d times", loads["favourite"])
 	}
-	if ask("0"); loads["0"] != 2 {
+	if request("0"); loads["0"] != 2 {
 		t.Errorf("the first was loaded %d times", loads["0"])
 	}
 }

@@ -38,7 +38,7 @@ func (l *Layer) delta(r *http.Request, s Source, n *node) (d *serve.Document, sa
 		l.mu.Unlock()
 		return nil, false
 	}
-	p := e.nodes[nodeKey{kind: past}]
+	p := e.nodes[nodeKey{kind: pastStates}]
 	if p == nil || p.history.state != n.state {
 		l.mu.Unlock()
 		return nil, false
@@ -63,7 +63,7 @@ func (l *Layer) delta(r *http.Request, s Source, n *node) (d *serve.Document, sa
 
 // missDelta makes a delta that is not there. It stands by itself as miss does.
 func (l *Layer) missDelta(ctx context.Context, e *entry, s Source, k nodeKey, n *node) *serve.Document {
-	made, err := l.shared(ctx, e, s.Version, k, func(ctx context.Context) (*node, error) {
+	made, err := l.buildOnce(ctx, e, s.Version, k, func(ctx context.Context) (*node, error) {
 		return l.writeDelta(ctx, e, s, k, n.doc)
 	})
 	if err != nil {
@@ -76,7 +76,7 @@ func (l *Layer) missDelta(ctx context.Context, e *entry, s Source, k nodeKey, n 
 //
 // spec:rfc3229#im-used
 func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, current *serve.Document) (*node, error) {
-	n := &node{state: k.to, size: sizeOfTheRest}
+	n := &node{state: k.to, size: overheadBytes}
 	src, err := l.source(ctx, e, s)
 	if err != nil || src.feed == nil || src.state != k.to {
 		return n, err
@@ -90,14 +90,14 @@ func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, c
 	if !ok || format == "" || len(items) == len(src.feed.Items) && len(items) > 0 {
 		return n, nil
 	}
-	leave, err := l.turn(ctx)
+	release, err := l.acquireSlot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	part := *src.feed
 	part.Items = items
-	body, kind, _, err := rendered(src, &part, &s, k.format, format)
+	body, kind, _, err := renderAs(src, &part, &s, k.format, format)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, c
 func (l *Layer) newItems(e *entry, src *source, since int64) (items []feed.Item, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p := e.nodes[nodeKey{kind: past}]
+	p := e.nodes[nodeKey{kind: pastStates}]
 	if p == nil || p.history.state != src.state {
 		return nil, false
 	}

@@ -45,7 +45,7 @@ func TestReadersThatAskForItGetOnlyWhatIsNew(t *testing.T) {
 		{"all are gone", []string{"a"}, nil, 304, ""},
 	} {
 		for _, format := range []string{"", "rss20", "jsonfeed"} {
-			l := layer(t)
+			l := newLayer(t)
 			old, now := saved(1, rss(c.old...)), saved(2, rss(c.now...))
 			tag := get(t, l, old, format, "Accept-Encoding", "gzip").Header().Get("ETag")
 			// The new version may be in memory already or not, and the answer be asked for again.
@@ -75,14 +75,14 @@ func TestReadersThatAskForItGetOnlyWhatIsNew(t *testing.T) {
 			if w := get(t, l, now, format, "A-IM", "feed", "If-None-Match", get(t, l, now, format).Header().Get("ETag")); w.Code != 304 {
 				t.Errorf("%s, %q: %d", c.name, format, w.Code)
 			}
-			sound(t, l)
+			checkInvariants(t, l)
 		}
 	}
 }
 
 func TestWhoCannotAddToWhatItHasGetsTheWhole(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	old, now := saved(1, rss("a", "b")), saved(2, rss("c", "a", "b"))
 	tag := get(t, l, old, "").Header().Get("ETag")
 	other := get(t, l, old, "jsonfeed").Header().Get("ETag")
@@ -123,7 +123,7 @@ func TestWhoCannotAddToWhatItHasGetsTheWhole(t *testing.T) {
 // Each version adds an item; whoever holds version n gets those after it.
 func TestTheLastFiftyVersionsAreKnown(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	var items, tags []string
 	var s Source
 	for n := range 60 {
@@ -151,14 +151,14 @@ func TestTheLastFiftyVersionsAreKnown(t *testing.T) {
 	if w := get(t, l, s, "rss20", "A-IM", "feed", "If-None-Match", tags[20]+","+tags[57]+","+tags[30]); titles(t, w) != "item58 item59" {
 		t.Error(titles(t, w))
 	}
-	sound(t, l)
+	checkInvariants(t, l)
 }
 
 func TestOfManyTagsTheFirstCount(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	tag := get(t, l, saved(1, rss("a")), "").Header().Get("ETag")
-	for n, status := range map[int]int{0: 226, tagsRead - 1: 226, tagsRead: 200, 5000: 200} {
+	for n, status := range map[int]int{0: 226, maxTagsRead - 1: 226, maxTagsRead: 200, 5000: 200} {
 		w := get(t, l, saved(2, rss("b", "a")), "", "A-IM", "feed", "If-None-Match", strings.Repeat(`"x", `, n)+tag)
 		if w.Code != status {
 			t.Errorf("behind %d others: %d", n, w.Code)
@@ -168,7 +168,7 @@ func TestOfManyTagsTheFirstCount(t *testing.T) {
 
 func TestAnItemThatWentAndCameBackIsNewAgain(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	first := get(t, l, saved(1, rss("a", "b")), "").Header().Get("ETag")
 	second := get(t, l, saved(2, rss("a")), "").Header().Get("ETag")
 	now := saved(3, rss("a", "b", "c"))
@@ -189,7 +189,7 @@ func TestAnItemThatWentAndCameBackIsNewAgain(t *testing.T) {
 
 func TestADifferenceOfAPrivateFeedIsPrivate(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	old, now := saved(1, rss("a")), saved(2, rss("b", "a"))
 	old.Private, now.Private = true, true
 	public := saved(2, rss("b", "a"))
@@ -204,7 +204,7 @@ func TestADifferenceOfAPrivateFeedIsPrivate(t *testing.T) {
 
 func TestADifferenceSaysOfItselfWhatTheWholeDoes(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	with := func(s Source) Source {
 		s.Render = func(string) render.Options { return render.Options{Self: "http://h.example/alice/rss.xml"} }
 		s.Link = func(string) []string { return []string{`<http://hub.example/>; rel="hub"`} }
@@ -219,7 +219,7 @@ func TestADifferenceSaysOfItselfWhatTheWholeDoes(t *testing.T) {
 
 func TestWhatMakesNoDifferenceGetsTheWhole(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	// What is no feed has no items to compare, and a format that cannot be written is whole.
 	for name, docs := range map[string][2]string{
 		"no feed": {"<html><body>x</body></html>", "<html><body>y</body></html>"},
@@ -255,7 +255,7 @@ func TestWhatMakesNoDifferenceGetsTheWhole(t *testing.T) {
 // what is read as the older version is the newer one already.
 func TestWhatWasSavedMeanwhileIsNotLost(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	raw := rss("b", "a")
 	s := saved(2, nil)
 	s.Load = func(context.Context) ([]byte, string, error) { return raw, "", nil }
@@ -282,5 +282,5 @@ func TestWhatWasSavedMeanwhileIsNotLost(t *testing.T) {
 	if w := get(t, l, s, "rss20", "A-IM", "feed", "If-None-Match", tag); w.Code != 226 || titles(t, w) != "c" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	sound(t, l)
+	checkInvariants(t, l)
 }

@@ -22,7 +22,7 @@ type flightKey struct {
 
 // shared gives what is kept, or waits for the one who makes it. The making goes on
 // when this caller leaves.
-func (l *Layer) shared(ctx context.Context, e *entry, version int64, k nodeKey, build func(context.Context) (*node, error)) (*node, error) {
+func (l *Layer) buildOnce(ctx context.Context, e *entry, version int64, k nodeKey, build func(context.Context) (*node, error)) (*node, error) {
 	l.mu.Lock()
 	if n := e.nodes[k]; n != nil && e.version == version {
 		l.touch(n)
@@ -34,7 +34,7 @@ func (l *Layer) shared(ctx context.Context, e *entry, version int64, k nodeKey, 
 	if f == nil {
 		f = &flight{done: make(chan struct{})}
 		e.flights[fk] = f
-		go l.fly(context.WithoutCancel(ctx), e, fk, f, build)
+		go l.runFlight(context.WithoutCancel(ctx), e, fk, f, build)
 	}
 	l.mu.Unlock()
 	select {
@@ -45,11 +45,11 @@ func (l *Layer) shared(ctx context.Context, e *entry, version int64, k nodeKey, 
 	}
 }
 
-func (l *Layer) fly(ctx context.Context, e *entry, fk flightKey, f *flight, build func(context.Context) (*node, error)) {
-	ctx, cancel := context.WithTimeout(ctx, buildTime)
+func (l *Layer) runFlight(ctx context.Context, e *entry, fk flightKey, f *flight, build func(context.Context) (*node, error)) {
+	ctx, cancel := context.WithTimeout(ctx, buildTimeout)
 	defer cancel()
 	defer close(f.done)
-	f.node, f.err = l.guarded(ctx, e, build)
+	f.node, f.err = l.buildSafely(ctx, e, build)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(e.flights, fk)
@@ -58,16 +58,16 @@ func (l *Layer) fly(ctx context.Context, e *entry, fk flightKey, f *flight, buil
 		// Only what is of the newest version is kept, and only if nobody has dropped
 		// the feed meanwhile.
 		if l.feeds[e.key] == e && e.version == fk.version {
-			l.learn(e, f.node)
+			l.recordState(e, f.node)
 			l.add(e, f.node)
 		}
 	}
-	l.leave(e)
+	l.dropIfUnused(e)
 }
 
 // guarded makes an error of a panic: a document that breaks a reader or a writer must
 // not take the others with it.
-func (l *Layer) guarded(ctx context.Context, e *entry, build func(context.Context) (*node, error)) (n *node, err error) {
+func (l *Layer) buildSafely(ctx context.Context, e *entry, build func(context.Context) (*node, error)) (n *node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			l.Log.ErrorContext(ctx, "making a document of a feed broke", "feed", e.key.name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
@@ -79,7 +79,7 @@ func (l *Layer) guarded(ctx context.Context, e *entry, build func(context.Contex
 
 // turn waits for a place among those who use the processors. Nobody who has one waits
 // for another.
-func (l *Layer) turn(ctx context.Context) (leave func(), err error) {
+func (l *Layer) acquireSlot(ctx context.Context) (release func(), err error) {
 	select {
 	case l.building <- struct{}{}:
 		return func() { <-l.building }, nil

@@ -18,7 +18,7 @@ import (
 func TestManyWhoMissWaitForOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := layer(t)
+		l := newLayer(t)
 		var loads atomic.Int64
 		s := saved(1, nil)
 		s.Load = func(context.Context) ([]byte, string, error) {
@@ -49,7 +49,7 @@ func TestManyWhoMissWaitForOne(t *testing.T) {
 func TestTheFirstWhoLeavesDoesNotFailTheOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := layer(t)
+		l := newLayer(t)
 		s := saved(1, nil)
 		s.Load = func(ctx context.Context) ([]byte, string, error) {
 			select {
@@ -75,13 +75,13 @@ func TestTheFirstWhoLeavesDoesNotFailTheOthers(t *testing.T) {
 		if _, _, err := l.Document(t.Context(), s, ""); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
-		sound(t, l)
+		checkInvariants(t, l)
 	})
 }
 
 func TestAPanicIsAnErrorOfThatDocumentOnly(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	l.Log = slog.New(slog.DiscardHandler)
 	s := saved(1, nil)
 	broken := true
@@ -96,7 +96,7 @@ func TestAPanicIsAnErrorOfThatDocumentOnly(t *testing.T) {
 	if fault.CodeOf(err) != fault.Internal || fault.Message(err) != fault.Neutral || w.Body.Len() > 0 || len(w.Header()) > 0 {
 		t.Errorf("%v %v %s", err, w.Header(), w.Body)
 	}
-	sound(t, l)
+	checkInvariants(t, l)
 	broken = false
 	get(t, l, s, "atom")
 }
@@ -104,7 +104,7 @@ func TestAPanicIsAnErrorOfThatDocumentOnly(t *testing.T) {
 func TestWhatWasDroppedIsMadeAgainAndNothingOfItKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := layer(t)
+		l := newLayer(t)
 		s := saved(1, nil)
 		content := "old"
 		s.Load = func(context.Context) ([]byte, string, error) {
@@ -123,7 +123,7 @@ func TestWhatWasDroppedIsMadeAgainAndNothingOfItKept(t *testing.T) {
 		if w := get(t, l, s, "csv"); !strings.Contains(w.Body.String(), "new") {
 			t.Error(w.Body)
 		}
-		sound(t, l)
+		checkInvariants(t, l)
 		l.Drop(s.Key)
 		l.Drop("nobody")
 		if len(l.feeds) != 0 || l.used != 0 {

@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	statesKept = 50  // whose tags are known
-	tagsKept   = 400 // of all their formats
-	tagsRead   = 64  // of a request
+	maxStates   = 50  // whose tags are known
+	maxTags     = 400 // of all their formats
+	maxTagsRead = 64  // of a request
 )
 
 // history is what is known of older states of a feed: which tags they had, and since
@@ -37,11 +37,11 @@ type tagged struct {
 
 // learn notes what a node tells of its version. It is called with the lock held, before
 // anybody has the node.
-func (l *Layer) learn(e *entry, n *node) {
+func (l *Layer) recordState(e *entry, n *node) {
 	if n.source == nil && (n.key.kind != whole || n.state == 0) {
 		return
 	}
-	k := nodeKey{kind: past}
+	k := nodeKey{kind: pastStates}
 	p := e.nodes[k]
 	if p == nil {
 		p = &node{key: k, history: &history{}}
@@ -51,17 +51,17 @@ func (l *Layer) learn(e *entry, n *node) {
 	h := p.history
 	if n.source != nil {
 		l.state++
-		n.source.state = h.seen(&n.source.prints, l.state)
+		n.source.state = h.update(&n.source.fingerprints, l.state)
 	} else {
 		h.tag(n.key.format, n.doc.Tag(), n.state)
 	}
-	p.size = int64(len(h.items)*24 + len(h.tags)*96 + sizeOfTheRest)
+	p.size = int64(len(h.items)*24 + len(h.tags)*96 + overheadBytes)
 	l.add(e, p)
 }
 
 // seen compares what was read with the newest state, and returns its own: next unless
 // nothing has changed.
-func (h *history) seen(p *prints, next int64) (state int64) {
+func (h *history) update(p *fingerprints, next int64) (state int64) {
 	same := h.items != nil && p.head == h.head
 	items := make(map[uint64]int64, len(p.items))
 	for _, x := range p.items {
@@ -92,7 +92,7 @@ func (h *history) tag(format, tag string, state int64) {
 		if h.tags[i].state != last {
 			states, last = states+1, h.tags[i].state
 		}
-		if states > statesKept || len(h.tags)-i > tagsKept {
+		if states > maxStates || len(h.tags)-i > maxTags {
 			h.tags = slices.Delete(h.tags, 0, i+1)
 			return
 		}
@@ -105,7 +105,7 @@ func (h *history) since(format string, head http.Header) (state int64, ok bool) 
 	read := 0
 	for _, list := range head["If-None-Match"] {
 		for tag, _, rest := serve.NextTag(list); tag != ""; tag, _, rest = serve.NextTag(rest) {
-			if read++; read > tagsRead {
+			if read++; read > maxTagsRead {
 				return state, ok
 			}
 			base := serve.BaseTag(tag)

@@ -44,9 +44,9 @@ type Source struct {
 
 // Limits of what one layer does and keeps.
 const (
-	memoryDefault = 64 << 20
-	buildTime     = 30 * time.Second // to load, read and write one document
-	variantsKept  = 8                // documents of one format that differ in what they were told to say
+	defaultMemory = 64 << 20
+	buildTimeout  = 30 * time.Second // to load, read and write one document
+	maxVariants   = 8                // documents of one format that differ in what they were told to say
 )
 
 // Layer makes the documents and keeps them. The zero value is ready.
@@ -84,7 +84,7 @@ func (l *Layer) start() {
 		l.Log = slog.New(slog.DiscardHandler)
 	}
 	if l.Memory <= 0 {
-		l.Memory = memoryDefault
+		l.Memory = defaultMemory
 	}
 	l.seed = maphash.MakeSeed()
 	l.building = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
@@ -107,8 +107,8 @@ func (l *Layer) Document(ctx context.Context, s Source, format string) (*serve.D
 
 func (l *Layer) document(ctx context.Context, s Source, format string) (*node, error) {
 	l.start()
-	k := nodeKey{kind: whole, format: format, told: l.told(&s, format)}
-	if n := l.hit(feedKey{s.Key, s.Private}, s.Version, k); n != nil {
+	k := nodeKey{kind: whole, format: format, variant: l.variantOf(&s, format)}
+	if n := l.lookup(feedKey{s.Key, s.Private}, s.Version, k); n != nil {
 		return n, nil
 	}
 	return l.miss(ctx, s, k)
@@ -124,8 +124,8 @@ func (l *Layer) miss(ctx context.Context, s Source, k nodeKey) (*node, error) {
 		}
 		k.format = f.Name // the caller's may be a piece of a request
 	}
-	e := l.enter(&s)
-	return l.shared(ctx, e, s.Version, k, func(ctx context.Context) (*node, error) {
+	e := l.entryFor(&s)
+	return l.buildOnce(ctx, e, s.Version, k, func(ctx context.Context) (*node, error) {
 		return l.write(ctx, e, s, k)
 	})
 }

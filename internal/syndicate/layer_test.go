@@ -33,7 +33,7 @@ func rss(parts ...string) []byte {
 		head.String() + items.String() + `</channel></rss>`)
 }
 
-func layer(t *testing.T) *Layer {
+func newLayer(t *testing.T) *Layer {
 	t.Helper()
 	return &Layer{Now: func() time.Time { return noon().Add(time.Hour) }, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
 }
@@ -57,7 +57,7 @@ func get(t *testing.T, l *Layer, s Source, format string, header ...string) *htt
 }
 
 // sound says what is wrong with the layer's books.
-func sound(t *testing.T, l *Layer) {
+func checkInvariants(t *testing.T, l *Layer) {
 	t.Helper()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,7 +82,7 @@ func sound(t *testing.T, l *Layer) {
 
 func TestTheFeedIsReadOnceForAllFormats(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	var loads atomic.Int64
 	s := saved(1, nil)
 	s.Load = func(context.Context) ([]byte, string, error) { loads.Add(1); return rss("one", "two"), "", nil }
@@ -102,12 +102,12 @@ func TestTheFeedIsReadOnceForAllFormats(t *testing.T) {
 	if err != nil || a != b {
 		t.Errorf("%p and %p, %v", a, b, err)
 	}
-	sound(t, l)
+	checkInvariants(t, l)
 }
 
 func TestAsSavedIsByteForByte(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	for name, c := range map[string]struct{ raw, kind, want string }{
 		"a charset of its own": {"<?xml version='1.0' encoding='ISO-8859-1'?><rss version='2.0'><channel><title>\xe9</title></channel></rss>", "", "application/rss+xml; charset=iso-8859-1"},
 		"a type of its own":    {"<rss version='0.92'><channel><title>x</title></channel></rss>", "text/xml", "text/xml"},
@@ -127,7 +127,7 @@ func TestAsSavedIsByteForByte(t *testing.T) {
 
 func TestMaxAgeFollowsTheFeedWithinBounds(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	for part, want := range map[string]string{
 		"<!-- nothing -->":          "300",
 		"<ttl>10</ttl>":             "600",
@@ -154,7 +154,7 @@ func TestMaxAgeFollowsTheFeedWithinBounds(t *testing.T) {
 
 func TestANewerVersionReplacesAllAndAnOlderNothing(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	one, two := saved(1, rss("one")), saved(2, rss("two"))
 	formats := []string{"", "atom", "jsonfeed"}
 	for _, f := range formats {
@@ -173,12 +173,12 @@ func TestANewerVersionReplacesAllAndAnOlderNothing(t *testing.T) {
 			t.Errorf("%s: the newer one is there", f)
 		}
 	}
-	sound(t, l)
+	checkInvariants(t, l)
 }
 
 func TestWhatWasReadSaysItsType(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	s := saved(1, nil)
 	s.RawType = "application/rss+xml; charset=utf-8"
 	s.Load = func(context.Context) ([]byte, string, error) {
@@ -194,7 +194,7 @@ func TestWhatWasReadSaysItsType(t *testing.T) {
 
 func TestErrorsAreWrittenByNobodyHere(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	away := errors.New("away")
 	lost := saved(1, nil)
 	lost.Key = "lost"
@@ -222,7 +222,7 @@ func TestErrorsAreWrittenByNobodyHere(t *testing.T) {
 		if fault.CodeOf(err) != c.code || !strings.Contains(fault.Message(err), c.text) || w.Body.Len() > 0 || len(w.Header()) > 0 {
 			t.Errorf("%s: %v, %v", c.format, err, w.Header())
 		}
-		sound(t, l)
+		checkInvariants(t, l)
 	}
 	// An error is not kept.
 	lost.Load = func(context.Context) ([]byte, string, error) { return rss("one"), "", nil }
@@ -234,7 +234,7 @@ func TestErrorsAreWrittenByNobodyHere(t *testing.T) {
 
 func TestAPrivateFeedIsForNobodyElse(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	public := saved(1, rss("one", strings.Repeat("words ", 500)))
 	private := public
 	private.Private = true
@@ -254,7 +254,7 @@ func TestAPrivateFeedIsForNobodyElse(t *testing.T) {
 
 func TestWhoIsToldSomethingElseGetsAnotherDocument(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	to := func(self, callback string) Source {
 		s := saved(1, rss("one"))
 		s.Render = func(string) render.Options {
@@ -284,15 +284,15 @@ func TestWhoIsToldSomethingElseGetsAnotherDocument(t *testing.T) {
 			n++
 		}
 	}
-	if n != variantsKept {
+	if n != maxVariants {
 		t.Errorf("%d forms of JSON-P are kept", n)
 	}
-	sound(t, l)
+	checkInvariants(t, l)
 }
 
 func TestTwoVersionsOfOneSecondAreToldApart(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	one, two := saved(1, rss("one")), saved(2, rss("two"))
 	one.Modified, two.Modified = noon().Add(100*time.Millisecond), noon().Add(900*time.Millisecond)
 	w := get(t, l, one, "")
@@ -307,7 +307,7 @@ func TestTwoVersionsOfOneSecondAreToldApart(t *testing.T) {
 
 func TestWarningsAreHandedOut(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	s := saved(1, rss(strings.Split(strings.Repeat("item ", 30), " ")...))
 	for range 2 {
 		_, warnings, err := l.Document(t.Context(), s, "rss090")

@@ -25,7 +25,7 @@ const (
 // saved, dropped and thrown out meanwhile.
 func TestReadersGetTheNewestVersionWhateverHappens(t *testing.T) {
 	t.Parallel()
-	l := layer(t)
+	l := newLayer(t)
 	l.Memory = 150_000 // too little for all: there is always something thrown out
 	var newest [modelFeeds]atomic.Int64
 	source := func(n int) Source {
@@ -63,7 +63,7 @@ func TestReadersGetTheNewestVersionWhateverHappens(t *testing.T) {
 		})
 	}
 	group.Wait()
-	sound(t, l)
+	checkInvariants(t, l)
 	for _, status := range []int{200, 226, 304} {
 		if _, ok := statuses.Load(status); !ok {
 			t.Errorf("nobody was answered %d", status)

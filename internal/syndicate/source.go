@@ -22,12 +22,12 @@ type source struct {
 	kind  string // its Content-Type
 	cache string // Cache-Control
 	state int64  // see history; 0: this is not the newest version
-	prints
+	fingerprints
 }
 
 // source reads the saved document, or gives what was read before.
 func (l *Layer) source(ctx context.Context, e *entry, s Source) (*source, error) {
-	n, err := l.shared(ctx, e, s.Version, nodeKey{kind: read}, func(ctx context.Context) (*node, error) {
+	n, err := l.buildOnce(ctx, e, s.Version, nodeKey{kind: read}, func(ctx context.Context) (*node, error) {
 		raw := s.Raw
 		if raw == nil && s.Load != nil {
 			var rawType string
@@ -37,11 +37,11 @@ func (l *Layer) source(ctx context.Context, e *entry, s Source) (*source, error)
 			}
 			s.RawType = cmp.Or(rawType, s.RawType)
 		}
-		leave, err := l.turn(ctx)
+		release, err := l.acquireSlot(ctx)
 		if err != nil {
 			return nil, err
 		}
-		defer leave()
+		defer release()
 		src := l.parse(s, raw)
 		return &node{source: src, size: src.size}, nil
 	})
@@ -64,9 +64,9 @@ func (l *Layer) parse(s Source, raw []byte) *source {
 	} else if src.kind == "" {
 		src.kind = typeOf(src.feed)
 	}
-	src.prints = l.printsOf(src.feed, raw)
+	src.fingerprints = l.fingerprintsOf(src.feed, raw)
 	if s.Private && src.feed != nil {
-		keepToItself(src.feed)
+		removePushLinks(src.feed)
 	}
 	src.cache = cacheControl(src.feed, s.Private)
 	if src.kind == "" {
@@ -77,7 +77,7 @@ func (l *Layer) parse(s Source, raw []byte) *source {
 
 // keepToItself takes out who else might be told of a feed, and where: a reader that asks
 // a hub for news has to name the address, and with it the secret.
-func keepToItself(f *feed.Feed) {
+func removePushLinks(f *feed.Feed) {
 	f.Cloud, f.Clouds, f.Hubs, f.Self = nil, nil, nil, ""
 	f.Links = slices.DeleteFunc(f.Links, func(l feed.Link) bool { return l.Rel == "hub" || l.Rel == "self" })
 }
@@ -148,15 +148,15 @@ func (l *Layer) write(ctx context.Context, e *entry, s Source, k nodeKey) (*node
 	if err != nil {
 		return nil, err
 	}
-	leave, err := l.turn(ctx)
+	release, err := l.acquireSlot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer release()
 	n := &node{state: src.state}
 	body, kind := src.raw, src.kind
 	if k.format != "" {
-		if body, kind, n.warnings, err = rendered(src, src.feed, &s, k.format, k.format); err != nil {
+		if body, kind, n.warnings, err = renderAs(src, src.feed, &s, k.format, k.format); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +169,7 @@ func (l *Layer) write(ctx context.Context, e *entry, s Source, k nodeKey) (*node
 
 // rendered writes f, which is src's or a part of it, in format. What it says of itself
 // is what it is told for the format that was asked for.
-func rendered(src *source, f *feed.Feed, s *Source, asked, format string) (body []byte, kind string, w []render.Warning, err error) {
+func renderAs(src *source, f *feed.Feed, s *Source, asked, format string) (body []byte, kind string, w []render.Warning, err error) {
 	if f == nil {
 		return nil, "", nil, fault.Wrap(fault.Unreadable, src.err, "The saved document cannot be read as a feed, so there is no other format of it.")
 	}
@@ -184,21 +184,21 @@ func rendered(src *source, f *feed.Feed, s *Source, asked, format string) (body 
 	if o.Updated.IsZero() {
 		o.Updated = s.Modified
 	}
-	body, w, err = render.Append(nil, s.referred(f, known.Name), format, &o)
+	body, w, err = render.Append(nil, s.withRewrittenLinks(f, known.Name), format, &o)
 	return body, known.Type, w, faultOf(err)
 }
 
 // referred is a feed whose links to its other documents lead to the same format.
 //
 // spec:cloudburst#hosted-views
-func (s *Source) referred(f *feed.Feed, format string) *feed.Feed {
-	if s.Refer == nil || !slices.ContainsFunc(f.Links, isPart) {
+func (s *Source) withRewrittenLinks(f *feed.Feed, format string) *feed.Feed {
+	if s.Refer == nil || !slices.ContainsFunc(f.Links, isPagingLink) {
 		return f
 	}
 	part := *f
 	part.Links = slices.Clone(f.Links)
 	for i := range part.Links {
-		if l := &part.Links[i]; isPart(*l) {
+		if l := &part.Links[i]; isPagingLink(*l) {
 			l.Href = s.Refer(format, l.Href)
 		}
 	}
@@ -209,7 +209,7 @@ func (s *Source) referred(f *feed.Feed, format string) *feed.Feed {
 }
 
 // isPart reports a link to another document of the same feed.
-func isPart(l feed.Link) bool {
+func isPagingLink(l feed.Link) bool {
 	switch l.Rel {
 	case "first", "last", "next", "previous", "prev", "current", "prev-archive", "next-archive":
 		return true

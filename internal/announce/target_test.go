@@ -22,7 +22,7 @@ func TestSinksAreReadAsTheyAreWritten(t *testing.T) {
 
 func TestASinkThatIsNoneIsRefusedWithASentence(t *testing.T) {
 	t.Parallel()
-	for text, says := range map[string]string{
+	for text, want := range map[string]string{
 		"http://a.example/":                         "begin with how",
 		"smoke http://a.example/":                   "rsscloud-xmlrpc",
 		"rsscloud":                                  "no URL",
@@ -35,7 +35,7 @@ func TestASinkThatIsNoneIsRefusedWithASentence(t *testing.T) {
 		"get http://a/" + strings.Repeat("x", 2000): "at most 1024",
 	} {
 		_, err := ParseTargets(text)
-		if fault.CodeOf(err) != fault.Invalid || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
+		if fault.CodeOf(err) != fault.Invalid || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%.60q: %v", text, err)
 		}
 	}
@@ -52,14 +52,14 @@ func FuzzParseTargets(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var again []string
+		var texts []string
 		for _, s := range list {
 			if s.Host() == "" {
 				t.Errorf("%q has no host", s)
 			}
-			again = append(again, s.String())
+			texts = append(texts, s.String())
 		}
-		if got, err := parseAll(again); err != nil || !slices.Equal(got, list) {
+		if got, err := parseAll(texts); err != nil || !slices.Equal(got, list) {
 			t.Errorf("%q comes back as %q, %v", list, got, err)
 		}
 	})

@@ -10,21 +10,21 @@ import (
 )
 
 // prints are hashes of what a feed says, and about how much memory it takes.
-type prints struct {
+type fingerprints struct {
 	items []uint64
 	head  uint64 // of all but the items and the dates, which change by themselves; of no feed, all of it
 	size  int64
 }
 
-func (l *Layer) printsOf(f *feed.Feed, raw []byte) prints {
+func (l *Layer) fingerprintsOf(f *feed.Feed, raw []byte) fingerprints {
 	// The text is in memory as it came and once more as UTF-8.
-	p := prints{size: int64(2*len(raw)) + sizeOfTheRest}
+	p := fingerprints{size: int64(2*len(raw)) + overheadBytes}
 	if f == nil {
 		p.head = maphash.Bytes(l.seed, raw)
 		return p
 	}
 	for i := range f.Items {
-		h := printer{}
+		h := fieldHasher{}
 		h.SetSeed(l.seed)
 		h.value(reflect.ValueOf(&f.Items[i]).Elem())
 		p.items = append(p.items, h.Sum64())
@@ -33,7 +33,7 @@ func (l *Layer) printsOf(f *feed.Feed, raw []byte) prints {
 	p.size += int64(len(p.items)*8 + cap(f.Items)*int(reflect.TypeFor[feed.Item]().Size()))
 	head := *f
 	head.Items, head.Problems, head.Published, head.Updated, head.Created = nil, nil, feed.Date{}, feed.Date{}, feed.Date{}
-	h := printer{}
+	h := fieldHasher{}
 	h.SetSeed(l.seed)
 	h.value(reflect.ValueOf(&head).Elem())
 	p.head = h.Sum64()
@@ -41,15 +41,15 @@ func (l *Layer) printsOf(f *feed.Feed, raw []byte) prints {
 	return p
 }
 
-const sizeOfTheRest = 2048 // of what is too small to count one by one
+const overheadBytes = 2048 // of what is too small to count one by one
 
 // printer hashes a value whole. There are no maps, interfaces and cycles in a feed.
-type printer struct {
+type fieldHasher struct {
 	maphash.Hash
 	size int64 // bytes beside the value itself; text that is in the document does not count
 }
 
-func (p *printer) number(n uint64) {
+func (p *fieldHasher) number(n uint64) {
 	var b [8]byte
 	for i := range b {
 		b[i] = byte(n >> (8 * i))
@@ -57,12 +57,12 @@ func (p *printer) number(n uint64) {
 	_, _ = p.Write(b[:])
 }
 
-func (p *printer) text(s string) {
+func (p *fieldHasher) text(s string) {
 	p.number(uint64(len(s)))
 	_, _ = p.WriteString(s)
 }
 
-func (p *printer) value(v reflect.Value) {
+func (p *fieldHasher) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
 		p.text(v.String())
@@ -105,8 +105,8 @@ func (p *printer) value(v reflect.Value) {
 
 // told is a hash of all that a document is told to say beside its feed. It is made for
 // each request, without memory of its own.
-func (l *Layer) told(s *Source, format string) uint64 {
-	var p printer
+func (l *Layer) variantOf(s *Source, format string) uint64 {
+	var p fieldHasher
 	p.SetSeed(l.seed)
 	if s.Link != nil {
 		p.list(s.Link(format))
@@ -118,14 +118,14 @@ func (l *Layer) told(s *Source, format string) uint64 {
 	return p.Sum64()
 }
 
-func (p *printer) list(list []string) {
+func (p *fieldHasher) list(list []string) {
 	p.number(uint64(len(list)))
 	for _, s := range list {
 		p.text(s)
 	}
 }
 
-func (p *printer) options(o *render.Options) {
+func (p *fieldHasher) options(o *render.Options) {
 	p.text(o.Self)
 	p.text(o.Callback)
 	p.list(o.Hubs)
