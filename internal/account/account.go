@@ -50,15 +50,15 @@ type Accounts struct {
 	// Disabled hears that a user was disabled, or is not any more; nil: nobody hears.
 	Disabled func(ctx context.Context, name string, disabled bool)
 
-	once    sync.Once
-	log     *slog.Logger
-	hasher  *hasher
-	limits  *limiter
-	keys    *keys
-	first   string      // what whoever makes the first user has to know
-	settled atomic.Bool // there is a user, and always will be
-	foreign atomic.Bool // there are secrets that another key made
-	shut    shut
+	once              sync.Once
+	log               *slog.Logger
+	hasher            *hasher
+	limits            *limiter
+	keys              *keys
+	setupToken        string      // what whoever makes the first user has to know
+	hasUsers          atomic.Bool // there is a user, and always will be
+	hasForeignSecrets atomic.Bool // there are secrets that another key made
+	disabledUsers     disabledCache
 }
 
 // Caller is who tries to get in, and where.
@@ -82,9 +82,9 @@ func (a *Accounts) init() {
 		}
 		a.hasher = newHasher(a.Options)
 		a.keys = newKeys(a.Key)
-		a.limits = a.newLimiter(or(a.Options.Waiting, waiting))
-		if a.first = strings.ToLower(rand.Text()); a.Shared {
-			a.first = a.keys.first() // whichever process is asked
+		a.limits = a.newLimiter(orDefault(a.Options.Waiting, defaultWaiting))
+		if a.setupToken = strings.ToLower(rand.Text()); a.Shared {
+			a.setupToken = a.keys.setupToken() // whichever process is asked
 		}
 	})
 }
@@ -95,27 +95,27 @@ func refused() error {
 }
 
 // missed is refused for what was no password, and counts it.
-func (a *Accounts) missed(ctx context.Context, from Caller, msg string) error {
-	if err := a.limits.missed(ctx, a.now(), from); err != nil {
+func (a *Accounts) refuseAndCount(ctx context.Context, from Caller, msg string) error {
+	if err := a.limits.countFailure(ctx, a.now(), from); err != nil {
 		return err
 	}
 	return fault.New(fault.Refused, "%s", msg)
 }
 
 // note writes down that something was used. Nobody is kept out because it could not.
-func (a *Accounts) note(what string, err error) {
+func (a *Accounts) logUseError(what string, err error) {
 	if err != nil {
 		a.log.Warn("could not write down that something was used", "what", what, "err", err)
 	}
 }
 
 // checkText says why a text that people give to things cannot be one: fault.Invalid.
-func checkText(what, text string, most int) error {
+func checkText(what, text string, limit int) error {
 	switch {
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		return fault.New(fault.Invalid, "The %s holds characters that cannot be shown.", what)
-	case utf8.RuneCountInString(text) > most:
-		return fault.New(fault.Invalid, "The %s is too long: it may have %d characters.", what, most)
+	case utf8.RuneCountInString(text) > limit:
+		return fault.New(fault.Invalid, "The %s is too long: it may have %d characters.", what, limit)
 	}
 	return nil
 }
@@ -123,15 +123,15 @@ func checkText(what, text string, most int) error {
 // Sweep removes what is over: sessions, nonces, and places where nobody logged in for a
 // year, and log-ins that failed long ago. It is for once an hour.
 func (a *Accounts) Sweep(ctx context.Context) error {
-	const some = 1000
+	const batch = 1000
 	a.init()
 	if err := a.limits.trim(ctx, a.now()); err != nil {
 		return err
 	}
 	for {
 		now := a.now()
-		n, err := a.Store.SweepAccounts(ctx, now, now.AddDate(-1, 0, 0), some)
-		if err != nil || n < some {
+		n, err := a.Store.SweepAccounts(ctx, now, now.AddDate(-1, 0, 0), batch)
+		if err != nil || n < batch {
 			return err
 		}
 	}

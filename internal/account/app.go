@@ -16,7 +16,7 @@ import (
 // end of the account, ends it, on every server that has the key.
 
 // notApp is what strangers hear of everything that was wrong with what an app sent.
-const notApp = "The app has to sign in again."
+const appRefusal = "The app has to sign in again."
 
 // AppKey is what the app of a user whom Check has just returned sends from now on: the
 // name, a slash, and 64 hexadecimal digits. fault.Unavailable: there is no Key.
@@ -47,14 +47,14 @@ func (a *Accounts) AppUser(ctx context.Context, key string, from Caller) (User, 
 	name, digits, _ := strings.Cut(key, "/")
 	sum, err := hex.DecodeString(digits)
 	if err != nil || len(sum) != sha256.Size || !wellFormed(name) {
-		return User{}, a.missed(ctx, from, notApp)
+		return User{}, a.refuseAndCount(ctx, from, appRefusal)
 	}
 	u, _, err := a.Store.User(ctx, name)
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return User{}, err
 	}
 	if err != nil || u.Disabled || !hmac.Equal(sum, a.keys.app(u)) {
-		return User{}, a.missed(ctx, from, notApp)
+		return User{}, a.refuseAndCount(ctx, from, appRefusal)
 	}
 	return u, nil
 }
@@ -75,8 +75,8 @@ func (a *Accounts) AppToken(ctx context.Context, key string, from Caller) (Token
 	a.init()
 	key = strings.ToLower(key)
 	if len(key) != 2*md5.Size || strings.Trim(key, "0123456789abcdef") != "" {
-		return Token{}, a.missed(ctx, from, no)
+		return Token{}, a.refuseAndCount(ctx, from, no)
 	}
 	t, err := a.Store.TokenByApp(ctx, hashOf(key))
-	return a.found(ctx, t, err, "read", from, no)
+	return a.finishTokenLogin(ctx, t, err, "read", from, no)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // signedIn is a log-in and the key that the app gets for it.
-func signedIn(t *testing.T, w *world, name, password string) string {
+func appSignIn(t *testing.T, w *harness, name, password string) string {
 	t.Helper()
 	u, err := w.Check(w.ctx, name, password, at(home))
 	must(t, err)
@@ -23,10 +23,10 @@ func signedIn(t *testing.T, w *world, name, password string) string {
 
 func TestAnAppStaysSignedInUntilThePasswordIsAnotherOrTheUserIsDisabled(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
-		key := signedIn(t, w, "alice", right)
-		if again := signedIn(t, w, "alice", right); again != key || strings.ContainsAny(key, " =\n") || !strings.HasPrefix(key, "alice/") {
+		key := appSignIn(t, w, "alice", right)
+		if again := appSignIn(t, w, "alice", right); again != key || strings.ContainsAny(key, " =\n") || !strings.HasPrefix(key, "alice/") {
 			t.Fatalf("%q, then %q", key, again)
 		}
 		good := func() {
@@ -39,7 +39,7 @@ func TestAnAppStaysSignedInUntilThePasswordIsAnotherOrTheUserIsDisabled(t *testi
 		bad := func() {
 			t.Helper()
 			_, err := w.AppUser(w.ctx, key, at(away))
-			faulty(t, err, fault.Refused)
+			wantFault(t, err, fault.Refused)
 		}
 		good()
 		w.restart()
@@ -52,7 +52,7 @@ func TestAnAppStaysSignedInUntilThePasswordIsAnotherOrTheUserIsDisabled(t *testi
 		good()
 		must(t, w.SetPassword(w.ctx, "alice", right))
 		bad()
-		key = signedIn(t, w, "alice", right)
+		key = appSignIn(t, w, "alice", right)
 		good()
 		_, digits, _ := strings.Cut(key, "/")
 		for _, key = range []string{"", "alice", "alice/", "bob/" + digits, "Alice/" + digits, "alice/" + digits[:62], "alice/" + digits + "00", "alice/x" + digits, "nobody/" + digits} {
@@ -63,7 +63,7 @@ func TestAnAppStaysSignedInUntilThePasswordIsAnotherOrTheUserIsDisabled(t *testi
 
 func TestAKeyOfAnotherServerSignsNobodyIn(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		other := &account.Accounts{Store: w.store, Key: []byte("another key another key another "), Options: w.Options}
 		u, err := other.Check(w.ctx, "alice", right, at(home))
@@ -71,12 +71,12 @@ func TestAKeyOfAnotherServerSignsNobodyIn(t *testing.T) {
 		key, err := other.AppKey(u)
 		must(t, err)
 		_, err = w.AppUser(w.ctx, key, at(home))
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		keyless := &account.Accounts{Store: w.store, Options: w.Options}
 		_, err = keyless.AppKey(u)
-		faulty(t, err, fault.Unavailable)
+		wantFault(t, err, fault.Unavailable)
 		_, err = keyless.AppUser(w.ctx, key, at(home))
-		faulty(t, err, fault.Unavailable)
+		wantFault(t, err, fault.Unavailable)
 	})
 }
 
@@ -88,7 +88,7 @@ func keyOf(name, password string) string {
 
 func TestATokenForReadingSignsInAppsThatSendAHashOfIt(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
 		plain, made, err := w.NewToken(w.ctx, "alice", "phone", []string{"read"})
 		must(t, err)
@@ -103,41 +103,41 @@ func TestATokenForReadingSignsInAppsThatSendAHashOfIt(t *testing.T) {
 		}
 		for _, key := range []string{"", "x", keyOf("bob", plain), keyOf("alice", right), keyOf("alice", writing), keyOf("alice", plain) + "0", plain, strings.Repeat("g", 32)} {
 			_, err := w.AppToken(w.ctx, key, at(home))
-			if faulty(t, err, fault.Refused); errors.Is(err, account.ErrScope) {
+			if wantFault(t, err, fault.Refused); errors.Is(err, account.ErrScope) {
 				t.Errorf("%q: %v", key, err)
 			}
 		}
 		must(t, w.Disable(w.ctx, "alice", true))
 		_, err = w.AppToken(w.ctx, keyOf("alice", plain), at(home))
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		must(t, w.Disable(w.ctx, "alice", false))
 		_, err = w.AppToken(w.ctx, keyOf("alice", plain), at(home))
 		must(t, err)
 		must(t, w.RevokeToken(w.ctx, "alice", made.ID))
 		_, err = w.AppToken(w.ctx, keyOf("alice", plain), at(home))
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 	})
 }
 
 func TestWrongKeysOfAppsCountAtAllDoorsAndRightOnesAreLetInAllTheSame(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		plain, _, err := w.NewToken(w.ctx, "alice", "phone", []string{"read"})
 		must(t, err)
-		key := signedIn(t, w, "alice", right)
+		key := appSignIn(t, w, "alice", right)
 		from := source(1)
 		for range 10 {
 			_, err := w.AppToken(w.ctx, keyOf("alice", "guess"), from)
-			faulty(t, err, fault.Refused)
+			wantFault(t, err, fault.Refused)
 			_, err = w.AppUser(w.ctx, "alice/"+strings.Repeat("0", 64), from)
-			faulty(t, err, fault.Refused)
+			wantFault(t, err, fault.Refused)
 		}
 		_, err = w.AppToken(w.ctx, keyOf("alice", "guess"), from)
-		faulty(t, err, fault.TooMany)
+		wantFault(t, err, fault.TooMany)
 		_, err = w.AppUser(w.ctx, "alice/"+strings.Repeat("0", 64), from)
-		faulty(t, err, fault.TooMany)
-		w.try("alice", right, from, fault.TooMany)
+		wantFault(t, err, fault.TooMany)
+		w.signIn("alice", right, from, fault.TooMany)
 		_, err = w.AppToken(w.ctx, keyOf("alice", plain), from)
 		must(t, err)
 		_, err = w.AppUser(w.ctx, key, from)

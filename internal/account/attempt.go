@@ -26,7 +26,7 @@ type counted struct {
 }
 
 // try is what an attempt is: at which name and from where.
-type try struct {
+type loginSource struct {
 	from  Caller
 	name  string
 	known bool // the user of the name logged in from this very address before
@@ -37,8 +37,8 @@ type try struct {
 // looked whether there is such a name. Of a known one only what was tried from there stops
 // it. Others wait for a slot where the name's limit is used up, so that nobody can lock the
 // owner out; see pace.go.
-func (l *limiter) turn(ctx context.Context, now func() time.Time, t try) (*attempt, error) {
-	a, err := l.enter(ctx, now, t)
+func (l *limiter) start(ctx context.Context, now func() time.Time, t loginSource) (*attempt, error) {
+	a, err := l.startUnpaced(ctx, now, t)
 	refused, slow := errors.AsType[slowed](err)
 	if !slow {
 		return a, err
@@ -47,22 +47,22 @@ func (l *limiter) turn(ctx context.Context, now func() time.Time, t try) (*attem
 		return nil, err
 	}
 	t.paced = true
-	return l.enter(ctx, now, t)
+	return l.startUnpaced(ctx, now, t)
 }
 
 // enter is turn without slots. Where only attempts under way are in the way, it waits for
 // them: many at once are the programs of somebody who saves many things, and what is right
 // takes no try from anybody.
-func (l *limiter) enter(ctx context.Context, now func() time.Time, t try) (*attempt, error) {
-	a, ended, err := l.begin(ctx, now(), t)
+func (l *limiter) startUnpaced(ctx context.Context, now func() time.Time, t loginSource) (*attempt, error) {
+	a, ended, err := l.startNow(ctx, now(), t)
 	if ended == nil {
 		return a, err
 	}
-	if !l.lineUp(1) {
+	if !l.addWaiting(1) {
 		return nil, busy()
 	}
-	defer l.lineUp(-1)
-	timer := time.NewTimer(lineWait)
+	defer l.addWaiting(-1)
+	timer := time.NewTimer(queueTimeout)
 	defer timer.Stop()
 	for ended != nil {
 		select {
@@ -72,19 +72,19 @@ func (l *limiter) enter(ctx context.Context, now func() time.Time, t try) (*atte
 		case <-ctx.Done():
 			return nil, fault.Wrap(fault.Unavailable, ctx.Err(), "The sign-in was given up before its turn came.")
 		}
-		a, ended, err = l.begin(ctx, now(), t)
+		a, ended, err = l.startNow(ctx, now(), t)
 	}
 	return a, err
 }
 
 // lineUp adds to those who wait; false: there are too many.
-func (l *limiter) lineUp(n int) bool {
+func (l *limiter) addWaiting(n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n > 0 && l.inLine+n > l.most {
+	if n > 0 && l.waiting+n > l.maxWaiting {
 		return false
 	}
-	l.inLine += n
+	l.waiting += n
 	return true
 }
 
@@ -93,9 +93,9 @@ func (l *limiter) lineUp(n int) bool {
 //
 // The place is taken first and the rows are read then: every attempt that ended in between
 // is either in its row or was under way when this one looked.
-func (l *limiter) begin(ctx context.Context, now time.Time, t try) (_ *attempt, ended <-chan struct{}, err error) {
+func (l *limiter) startNow(ctx context.Context, now time.Time, t loginSource) (_ *attempt, ended <-chan struct{}, err error) {
 	l.mu.Lock()
-	a := l.attempt(t)
+	a := l.newAttempt(t)
 	ended, err = l.admit(a, now, t)
 	l.mu.Unlock()
 	if err != nil {
@@ -104,7 +104,7 @@ func (l *limiter) begin(ctx context.Context, now time.Time, t try) (_ *attempt, 
 	rows, err := l.store.Tallies(ctx, a.keys)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.leave(a)
+	l.release(a)
 	if err == nil {
 		l.learn(rows)
 		ended, err = l.admit(a, now, t)
@@ -119,7 +119,7 @@ func (l *limiter) begin(ctx context.Context, now time.Time, t try) (_ *attempt, 
 }
 
 // attempt finds what an attempt will count in.
-func (l *limiter) attempt(t try) *attempt {
+func (l *limiter) newAttempt(t loginSource) *attempt {
 	a := &attempt{l: l, from: t.from}
 	a.counted = append(a.counted, counted{l.peek(l.sourceOf(t.from)), l.source, sourceWait, t.known})
 	of := l.keys.tally(ofName, t.name)
@@ -133,7 +133,7 @@ func (l *limiter) attempt(t try) *attempt {
 
 // admit counts an attempt as under way, or says why not. With ended it could be let
 // through after the next one has ended, with slowed in a slot.
-func (l *limiter) admit(a *attempt, now time.Time, t try) (ended <-chan struct{}, err error) {
+func (l *limiter) admit(a *attempt, now time.Time, t loginSource) (ended <-chan struct{}, err error) {
 	for i, c := range a.counted { // what rows said may be remembered elsewhere by now
 		a.counted[i].tally = l.peek(c.Key)
 	}
@@ -144,7 +144,7 @@ func (l *limiter) admit(a *attempt, now time.Time, t try) (ended <-chan struct{}
 			continue
 		}
 		w := c.wait(now, c.trying, c.limit, c.longest)
-		if w == 0 && c.trying >= l.each(c.limit) || w > 0 && c.Failures < c.limit && !c.Until.After(now) {
+		if w == 0 && c.trying >= l.perNode(c.limit) || w > 0 && c.Failures < c.limit && !c.Until.After(now) {
 			held = true
 		} else if c.Key[0] == ofName {
 			slow = w
@@ -154,10 +154,10 @@ func (l *limiter) admit(a *attempt, now time.Time, t try) (ended <-chan struct{}
 	}
 	if w := l.minuteWait(now); !t.known {
 		wait = max(wait, w)
-		held = held || w == 0 && l.all.trying >= l.each(l.minute)
+		held = held || w == 0 && l.all.trying >= l.perNode(l.minute)
 	}
 	switch {
-	case wait == 0 && slow > 0 && l.quiet(a.counted[0].tally):
+	case wait == 0 && slow > 0 && l.mayPace(a.counted[0].tally):
 		return nil, slowed{tooMany(slow)}
 	case wait > 0 || slow > 0:
 		return nil, tooMany(max(wait, slow))
@@ -169,18 +169,18 @@ func (l *limiter) admit(a *attempt, now time.Time, t try) (ended <-chan struct{}
 	}
 	for _, c := range a.counted {
 		c.trying++
-		l.of(c.Key).keep(c.tally) // only now: whoever has to wait cannot fill the memory
+		l.talliesOf(c.Key).keep(c.tally) // only now: whoever has to wait cannot fill the memory
 	}
 	l.all.trying++
 	return nil, nil
 }
 
 // leave is admit undone.
-func (l *limiter) leave(a *attempt) {
+func (l *limiter) release(a *attempt) {
 	l.all.trying--
 	for _, c := range a.counted {
 		c.trying--
-		l.of(c.Key).drop(c.tally)
+		l.talliesOf(c.Key).drop(c.tally)
 	}
 }
 
@@ -211,7 +211,7 @@ func (a *attempt) end() {
 		return
 	}
 	a.finished = true
-	a.l.leave(a)
+	a.l.release(a)
 	a.l.signal()
 }
 

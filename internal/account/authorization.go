@@ -97,7 +97,7 @@ func (a *Accounts) Redeem(ctx context.Context, code string, fits func(Authorizat
 	}
 	z, ok := a.keys.openAuthorization(sealedCode, code)
 	if !ok {
-		return Authorization{}, a.missed(ctx, from, no)
+		return Authorization{}, a.refuseAndCount(ctx, from, no)
 	}
 	refused := fault.New(fault.Refused, "%s", no)
 	if !a.now().Before(z.Expires) {

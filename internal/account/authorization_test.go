@@ -16,7 +16,7 @@ var allowed = account.Authorization{
 }
 
 // code is one that alice has just allowed.
-func (w *world) code(scopes ...string) string {
+func (w *harness) code(scopes ...string) string {
 	w.t.Helper()
 	ask, err := w.SealRequest(w.ctx, allowed)
 	must(w.t, err)
@@ -35,7 +35,7 @@ func fits(account.Authorization) error { return nil }
 
 func TestACodeGivesATokenOnceOnAnyServerOfTheSameKey(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		code := w.code("profile", "update", "create")
 		other := &account.Accounts{Store: w.store, Key: w.Key, Options: w.Options, Shared: true}
@@ -53,15 +53,15 @@ func TestACodeGivesATokenOnceOnAnyServerOfTheSameKey(t *testing.T) {
 		_, err = w.Token(w.ctx, plain, "create", at(home))
 		must(t, err)
 		_, err = w.Redeem(w.ctx, code, fits, at(home))
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		_, err = w.Token(w.ctx, plain, "create", at(home))
-		faulty(t, err, fault.Refused) // a code that comes twice ends its token
+		wantFault(t, err, fault.Refused) // a code that comes twice ends its token
 	})
 }
 
 func TestAProgramThatACodeIsNotForDoesNotEndIt(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		code := w.code("create")
 		no := errors.New("another program")
@@ -75,7 +75,7 @@ func TestAProgramThatACodeIsNotForDoesNotEndIt(t *testing.T) {
 
 func TestCodesThatAreNotValidAreRefused(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
 		refused := func(what, code string) {
 			t.Helper()
@@ -90,9 +90,9 @@ func TestCodesThatAreNotValidAreRefused(t *testing.T) {
 		refused("a forged code", code[:len(code)-2]+"AA")
 		refused("what the form has", ask)
 		_, err = w.OpenRequest("alice", code)
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		_, err = w.OpenRequest("bob", ask)
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		must(t, w.Disable(w.ctx, "alice", true))
 		refused("the code of a disabled user", code)
 		must(t, w.Disable(w.ctx, "alice", false))
@@ -100,7 +100,7 @@ func TestCodesThatAreNotValidAreRefused(t *testing.T) {
 		refused("an old code", code)
 		time.Sleep(account.RequestTTL - account.CodeTTL)
 		_, err = w.OpenRequest("alice", ask)
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		code = w.code("create")
 		_, err = w.ChangePassword(w.ctx, w.user("alice"), "another password")
 		must(t, err)
@@ -110,18 +110,18 @@ func TestCodesThatAreNotValidAreRefused(t *testing.T) {
 			t.Errorf("a code of another key: %v", err)
 		}
 		_, err = w.SealRequest(w.ctx, account.Authorization{User: "nobody"})
-		faulty(t, err, fault.NotFound)
+		wantFault(t, err, fault.NotFound)
 	})
 }
 
 func TestATokenOfAProgramNeedsAScopeAndHasALabel(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		z, err := w.Redeem(w.ctx, w.code("profile"), fits, at(home))
 		must(t, err)
 		_, _, err = w.NewClientToken(w.ctx, z)
-		faulty(t, err, fault.Invalid)
+		wantFault(t, err, fault.Invalid)
 		z.Scopes, z.ClientName = []string{"read"}, "a\nb"
 		_, token, err := w.NewClientToken(w.ctx, z)
 		if must(t, err); token.Label != allowed.ClientID {

@@ -27,14 +27,14 @@ type keys struct {
 	apps      []byte
 	count     []byte
 	id        string // by which the key is known without giving it away
-	wrong     error
+	err       error
 }
 
 func newKeys(key []byte) *keys {
 	k := &keys{}
 	derive := func(purpose string, n int) []byte {
 		out, err := hkdf.Key(sha256.New, key, nil, "cloudburst "+purpose, n)
-		k.wrong = errors.Join(k.wrong, err)
+		k.err = errors.Join(k.err, err)
 		return out
 	}
 	sealing := derive("feed secret", 32)
@@ -42,17 +42,17 @@ func newKeys(key []byte) *keys {
 	k.id = hex.EncodeToString(derive("key id", 8))
 	aead := func(key []byte) cipher.AEAD {
 		block, err := aes.NewCipher(key)
-		k.wrong = errors.Join(k.wrong, err)
+		k.err = errors.Join(k.err, err)
 		if err != nil {
 			return nil
 		}
 		c, err := cipher.NewGCMWithRandomNonce(block)
-		k.wrong = errors.Join(k.wrong, err)
+		k.err = errors.Join(k.err, err)
 		return c
 	}
 	k.seal, k.authorize = aead(sealing), aead(derive("authorization", 32))
 	if len(key) != 32 {
-		k.wrong = fmt.Errorf("the key for the secrets of private feeds has %d bytes, and needs 32", len(key))
+		k.err = fmt.Errorf("the key for the secrets of private feeds has %d bytes, and needs 32", len(key))
 	}
 	return k
 }
@@ -61,7 +61,7 @@ func newKeys(key []byte) *keys {
 func bound(s Secret) []byte { return []byte(s.User + "\x00" + s.Feed + "\x00" + s.Selector) }
 
 // close encrypts a secret.
-func (k *keys) close(s Secret) SealedSecret {
+func (k *keys) sealSecret(s Secret) SealedSecret {
 	sealed := k.seal.Seal(nil, nil, []byte(s.Plain), bound(s))
 	out := SealedSecret{Secret: s, Sealed: sealed, MAC: k.sum(s.User, s.Feed, s.Plain), Key: k.id}
 	out.Plain = ""
@@ -69,9 +69,9 @@ func (k *keys) close(s Secret) SealedSecret {
 }
 
 // open decrypts one.
-func (k *keys) open(s SealedSecret) (string, error) {
+func (k *keys) openSecret(s SealedSecret) (string, error) {
 	if s.Key != k.id {
-		return "", k.changed(s.Key)
+		return "", k.changedKeyError(s.Key)
 	}
 	plain, err := k.seal.Open(nil, nil, s.Sealed, bound(s.Secret))
 	if err != nil {
@@ -106,7 +106,7 @@ func (k *keys) tally(kind byte, parts ...string) TallyKey {
 
 // first is what whoever makes the first user has to know, where several processes share
 // the key: what one has printed opens the page of another.
-func (k *keys) first() string {
+func (k *keys) setupToken() string {
 	h := hmac.New(sha256.New, k.count)
 	h.Write([]byte("the first user"))
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
@@ -114,19 +114,19 @@ func (k *keys) first() string {
 
 // changed is the error for secrets that another key sealed. The reader hears that it is
 // not his fault, the operator what to do.
-func (k *keys) changed(sealed string) error {
+func (k *keys) changedKeyError(sealed string) error {
 	err := fmt.Errorf("the key changed: the feed secrets were encrypted with the key %s, and this is %s; set accounts.secret-key, or its file, to the key of before", sealed, k.id)
-	return noKey(err)
+	return keyUnusable(err)
 }
 
-func noKey(err error) error {
+func keyUnusable(err error) error {
 	return fault.Wrap(fault.Unavailable, err, "This server cannot check the secrets of private feeds at present; whoever runs it has to mend that.")
 }
 
 // usable says whether secrets can be made and checked at all.
 func (k *keys) usable() error {
-	if k.wrong != nil {
-		return noKey(k.wrong)
+	if k.err != nil {
+		return keyUnusable(k.err)
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (k *keys) usable() error {
 // tells the operator that the key changed. It is for the start of the program.
 func (a *Accounts) CheckKey(ctx context.Context) error {
 	a.init()
-	if err := a.keys.wrong; err != nil {
+	if err := a.keys.err; err != nil {
 		return fault.Wrap(fault.Invalid, err, "The key for the secrets of private feeds cannot be used.")
 	}
 	by, err := a.Store.SecretKeys(ctx)
@@ -149,7 +149,7 @@ func (a *Accounts) CheckKey(ctx context.Context) error {
 			others += n
 		}
 	}
-	a.foreign.Store(others > 0)
+	a.hasForeignSecrets.Store(others > 0)
 	if others > 0 {
 		return fault.New(fault.Conflict, "The key changed with which the secrets of private feeds are encrypted: %d of %d secrets cannot be read. Set accounts.secret-key, or its file, to the key of before, or revoke the secrets and make new ones.", others, all)
 	}

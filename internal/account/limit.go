@@ -13,16 +13,16 @@ import (
 
 // What is counted, and how long somebody waits who failed too often.
 const (
-	window     = 15 * time.Minute // in which failures are counted
-	shortWait  = time.Minute      // the first wait; each next is twice as long
-	sourceWait = time.Hour        // the longest of a source
-	nameWait   = 15 * time.Minute // the longest of a name, whose owner it may hit
-	forgive    = 6 * time.Hour    // without failures, and waits begin with the first again
+	window      = 15 * time.Minute // in which failures are counted
+	shortWait   = time.Minute      // the first wait; each next is twice as long
+	sourceWait  = time.Hour        // the longest of a source
+	nameWait    = 15 * time.Minute // the longest of a name, whose owner it may hit
+	forgetAfter = 6 * time.Hour    // without failures, and waits begin with the first again
 
 	sourceRegisters = 5   // accounts that one source may make in a window
 	allRegisters    = 100 // that all may make in an hour
 
-	lineWait = 20 * time.Second // the longest for attempts that were there before
+	queueTimeout = 20 * time.Second // the longest for attempts that were there before
 )
 
 // The kinds of keys.
@@ -65,17 +65,17 @@ type limiter struct {
 	// Apart, so that nobody makes it forget one kind with many of another.
 	names, sources, others tallies
 
-	all    tally         // of everybody, in the minute since its Since
-	inLine int           // that wait for the end of attempts under way
-	paced  int           // that wait for a slot of a name; a quarter of most at once
-	most   int           // that may
-	ended  chan struct{} // closed when the next attempt ends; nil: nobody waits for it
-	grown  int           // rows that may be new since they were trimmed
+	all        tally         // of everybody, in the minute since its Since
+	waiting    int           // that wait for the end of attempts under way
+	paced      int           // that wait for a slot of a name; a quarter of most at once
+	maxWaiting int           // that may
+	ended      chan struct{} // closed when the next attempt ends; nil: nobody waits for it
+	grown      int           // rows that may be new since they were trimmed
 }
 
-func (a *Accounts) newLimiter(most int) *limiter {
+func (a *Accounts) newLimiter(limit int) *limiter {
 	o := a.Options.Limits
-	l := &limiter{source: or(o.Source, 20), name: or(o.Name, 10), minute: or(o.Minute, 300), keep: or(o.Keys, 1<<14), most: most,
+	l := &limiter{source: orDefault(o.Source, 20), name: orDefault(o.Name, 10), minute: orDefault(o.Minute, 300), keep: orDefault(o.Keys, 1<<14), maxWaiting: limit,
 		shared: a.Shared, store: a.Store, keys: a.keys, log: a.log,
 		names: newTallies(o.Keys), sources: newTallies(o.Keys), others: newTallies(o.Keys)}
 	l.all.Key = a.keys.tally(ofAll)
@@ -83,7 +83,7 @@ func (a *Accounts) newLimiter(most int) *limiter {
 }
 
 // of is where a key is remembered.
-func (l *limiter) of(k TallyKey) *tallies {
+func (l *limiter) talliesOf(k TallyKey) *tallies {
 	switch k[0] {
 	case ofName, ofOwner, ofPace:
 		return &l.names
@@ -99,7 +99,7 @@ func (l *limiter) get(k TallyKey) *tally {
 		return &l.all
 	}
 	t := l.peek(k)
-	l.of(k).keep(t)
+	l.talliesOf(k).keep(t)
 	return t
 }
 
@@ -108,7 +108,7 @@ func (l *limiter) peek(k TallyKey) *tally {
 	if k == l.all.Key {
 		return &l.all
 	}
-	return l.of(k).find(k)
+	return l.talliesOf(k).find(k)
 }
 
 // sourceOf is the key of where somebody is.
@@ -128,7 +128,7 @@ func (l *limiter) learn(rows []Tally) {
 
 // each is how many attempts may be under way at once of one key that may fail limit times.
 // Other nodes do not know of them; with a quarter at each, they are no second allowance.
-func (l *limiter) each(limit int) int {
+func (l *limiter) perNode(limit int) int {
 	if l.shared {
 		return max(limit/4, 1)
 	}
@@ -157,7 +157,7 @@ func (t *Tally) wait(now time.Time, trying, limit int, longest time.Duration) ti
 // fail counts, and reports how long the wait is that this begins; 0 where there was one
 // already, which a paced attempt makes longer.
 func (t *Tally) fail(now time.Time, limit int, longest time.Duration) time.Duration {
-	if now.Sub(t.Last) >= forgive {
+	if now.Sub(t.Last) >= forgetAfter {
 		t.Waits = 0
 	}
 	if t.Failures == 0 || now.Sub(t.Since) >= window {
@@ -185,9 +185,9 @@ func (t *Tally) changed(now time.Time) {
 }
 
 // stopped says how long a source has to wait; nothing is counted.
-func (l *limiter) stopped(ctx context.Context, now time.Time, from Caller) error {
+func (l *limiter) checkSource(ctx context.Context, now time.Time, from Caller) error {
 	k := l.sourceOf(from)
-	if err := l.waits(now, k); err != nil {
+	if err := l.checkSourceInMemory(now, k); err != nil {
 		return err
 	}
 	rows, err := l.store.Tallies(ctx, []TallyKey{k})
@@ -197,11 +197,11 @@ func (l *limiter) stopped(ctx context.Context, now time.Time, from Caller) error
 	l.mu.Lock()
 	l.learn(rows)
 	l.mu.Unlock()
-	return l.waits(now, k)
+	return l.checkSourceInMemory(now, k)
 }
 
 // waits is stopped by what is known here.
-func (l *limiter) waits(now time.Time, source TallyKey) error {
+func (l *limiter) checkSourceInMemory(now time.Time, source TallyKey) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.peek(source)
@@ -215,9 +215,9 @@ func (l *limiter) waits(now time.Time, source TallyKey) error {
 // secret that is none. It returns how long to wait (fault.TooMany) instead when
 // there were too many before. It counts for the source alone: if it counted for the name
 // or for all, readers whose secrets were revoked would lock others out.
-func (l *limiter) missed(ctx context.Context, now time.Time, from Caller) error {
+func (l *limiter) countFailure(ctx context.Context, now time.Time, from Caller) error {
 	k := l.sourceOf(from)
-	if err := l.waits(now, k); err != nil {
+	if err := l.checkSourceInMemory(now, k); err != nil {
 		return err
 	}
 	var before error
@@ -256,7 +256,7 @@ func (l *limiter) write(ctx context.Context, now time.Time, from Caller, keys []
 		l.grown = 0
 	}
 	l.mu.Unlock()
-	l.said(from, wait)
+	l.logWait(from, wait)
 	if trim && err == nil {
 		if err := l.trim(ctx, now); err != nil {
 			l.log.Warn("trim what is remembered of log-ins that failed", "err", err)
@@ -267,14 +267,14 @@ func (l *limiter) write(ctx context.Context, now time.Time, from Caller, keys []
 
 // trim bounds the rows, and removes those that say nothing any more.
 func (l *limiter) trim(ctx context.Context, now time.Time) error {
-	const some = 1000
+	const batch = 1000
 	for _, kind := range kinds() {
 		for {
-			n, err := l.store.TrimTallies(ctx, kind, now.Add(-forgive), l.keep, some)
+			n, err := l.store.TrimTallies(ctx, kind, now.Add(-forgetAfter), l.keep, batch)
 			if err != nil {
 				return err
 			}
-			if n < some {
+			if n < batch {
 				break
 			}
 		}
@@ -308,11 +308,11 @@ func (l *limiter) register(ctx context.Context, now time.Time, from Caller) erro
 }
 
 // rate lets something happen here most times in a span, and counts it.
-func (l *limiter) rate(now time.Time, k TallyKey, most int, span time.Duration) error {
+func (l *limiter) rate(now time.Time, k TallyKey, limit int, span time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t := l.get(k)
-	if err := t.full(now, most, span); err != nil {
+	if err := t.full(now, limit, span); err != nil {
 		return err
 	}
 	t.Failures++
@@ -320,24 +320,24 @@ func (l *limiter) rate(now time.Time, k TallyKey, most int, span time.Duration) 
 }
 
 // full is rate that does not count.
-func (l *limiter) full(now time.Time, k TallyKey, most int, span time.Duration) error {
+func (l *limiter) full(now time.Time, k TallyKey, limit int, span time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.peek(k).full(now, most, span)
+	return l.peek(k).full(now, limit, span)
 }
 
-func (t *Tally) full(now time.Time, most int, span time.Duration) error {
+func (t *Tally) full(now time.Time, limit int, span time.Duration) error {
 	if d := now.Sub(t.Since); d >= span || d < 0 {
 		t.Failures, t.Since = 0, now
 	}
-	if t.Failures < most {
+	if t.Failures < limit {
 		return nil
 	}
 	wait := t.Since.Add(span).Sub(now)
-	return &fault.Error{Code: fault.TooMany, RetryAfter: up(wait), Msg: "That was done too often. Please wait " + spoken(wait) + " and try again."}
+	return &fault.Error{Code: fault.TooMany, RetryAfter: wholeSeconds(wait), Msg: "That was done too often. Please wait " + waitWords(wait) + " and try again."}
 }
 
-func (l *limiter) said(from Caller, wait time.Duration) {
+func (l *limiter) logWait(from Caller, wait time.Duration) {
 	if wait > 0 {
 		l.log.Warn("log-ins fail too often", "source", network(from.Addr), "door", from.Via, "wait", wait)
 	}
@@ -347,8 +347,8 @@ func tooMany(wait time.Duration) error {
 	if wait <= time.Second {
 		return busy()
 	}
-	return &fault.Error{Code: fault.TooMany, RetryAfter: up(wait),
-		Msg: "There were too many attempts that failed. Please wait " + spoken(wait) + " and try again."}
+	return &fault.Error{Code: fault.TooMany, RetryAfter: wholeSeconds(wait),
+		Msg: "There were too many attempts that failed. Please wait " + waitWords(wait) + " and try again."}
 }
 
 // busy is for those who only came at the same time as many others.
@@ -358,10 +358,10 @@ func busy() error {
 }
 
 // up is a wait in whole seconds, as headers have it.
-func up(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
+func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
 // spoken is a wait in words, rounded up.
-func spoken(d time.Duration) string {
+func waitWords(d time.Duration) string {
 	switch {
 	case d <= time.Minute:
 		return "a minute"

@@ -13,25 +13,25 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// until runs try until it is refused for its number, at most most times, and returns how
+// untilTooMany runs try until it is refused for its number, at most most times, and returns how
 // often it was not.
-func until(t *testing.T, most int, try func(i int) error) (n int, wait time.Duration) {
+func untilTooMany(t *testing.T, limit int, loginSource func(i int) error) (n int, wait time.Duration) {
 	t.Helper()
-	for i := range most {
-		err := try(i)
+	for i := range limit {
+		err := loginSource(i)
 		if fault.CodeOf(err) == fault.TooMany {
 			return i, fault.RetryAfter(err)
 		}
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 	}
-	return most, 0
+	return limit, 0
 }
 
 func TestFailuresAtAllDoorsCountTogether(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
-		doors := []func(from account.Caller, i int) error{
+		endpoints := []func(from account.Caller, i int) error{
 			func(from account.Caller, i int) error {
 				_, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, from)
 				return err
@@ -58,41 +58,41 @@ func TestFailuresAtAllDoorsCountTogether(t *testing.T) {
 			},
 		}
 		names := []string{"page", "token", "url", "basic", "wsse", "setup"}
-		n, wait := until(t, 100, func(i int) error {
+		n, wait := untilTooMany(t, 100, func(i int) error {
 			from := at(fmt.Sprintf("192.0.2.%d", i)) // one network
 			from.Via = names[i%len(names)]
-			return doors[i%len(doors)](from, i)
+			return endpoints[i%len(endpoints)](from, i)
 		})
 		if n != 20 || wait != time.Minute {
 			t.Errorf("stopped after %d, for %v", n, wait)
 		}
-		for i, door := range doors {
-			if err := door(at(home), i); fault.CodeOf(err) != fault.TooMany {
+		for i, endpoint := range endpoints {
+			if err := endpoint(at(home), i); fault.CodeOf(err) != fault.TooMany {
 				t.Errorf("%s: %v", names[i], err)
 			}
-			if err := door(at(away), i); fault.CodeOf(err) != fault.Refused {
+			if err := endpoint(at(away), i); fault.CodeOf(err) != fault.Refused {
 				t.Errorf("%s from elsewhere: %v", names[i], err)
 			}
 		}
-		w.try("alice", right, at(home), fault.TooMany)
+		w.signIn("alice", right, at(home), fault.TooMany)
 		w.wait(wait)
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 	})
 }
 
 func TestNoWorkIsDoneForThoseWhoHaveToWait(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		for i := range 20 {
-			w.try("nobody"+fmt.Sprint(i), wrong, at(home), fault.Refused)
+			w.signIn("nobody"+fmt.Sprint(i), wrong, at(home), fault.Refused)
 		}
 		before := w.hashes.Load()
 		texts := map[string]bool{}
 		for _, name := range []string{"alice", "nobody1", "new", "ALICE"} {
 			for _, password := range []string{right, wrong} {
 				_, err := w.Check(w.ctx, name, password, at(home))
-				faulty(t, err, fault.TooMany)
+				wantFault(t, err, fault.TooMany)
 				texts[fmt.Sprint(err, fault.RetryAfter(err))] = true
 			}
 		}
@@ -107,25 +107,25 @@ func TestNetworksThatFailOftenCannotGuessOnePasswordTogether(t *testing.T) {
 	for _, name := range []string{"alice", "nobody"} { // there is a limit for both, and it is the same
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 				w.add("alice")
-				w.try("alice", right, at(home), ok)
-				w.loud(at(away))
+				w.signIn("alice", right, at(home), ok)
+				w.withFailures(at(away))
 				start, tried := time.Now(), 0
 				var waits []time.Duration
 				for time.Since(start) < 24*time.Hour {
-					n, wait := until(t, 100, func(int) error {
+					n, wait := untilTooMany(t, 100, func(int) error {
 						tried++
-						_, err := w.Check(w.ctx, name, wrong, w.loud(source(tried%5000)))
+						_, err := w.Check(w.ctx, name, wrong, w.withFailures(source(tried%5000)))
 						return err
 					})
 					waits = append(waits, wait)
 					if len(waits) == 1 && n != 10 || len(waits) > 1 && n != 2 {
 						t.Fatalf("wait %d came after %d failures", len(waits), n)
 					}
-					w.try("alice", right, at(home), ok) // she was there before
+					w.signIn("alice", right, at(home), ok) // she was there before
 					if name == "alice" {
-						w.try("alice", right, w.loud(at(away)), fault.TooMany)
+						w.signIn("alice", right, w.withFailures(at(away)), fault.TooMany)
 					}
 					w.wait(wait)
 				}
@@ -142,10 +142,10 @@ func TestNetworksThatFailOftenCannotGuessOnePasswordTogether(t *testing.T) {
 
 func TestOneNetworkCannotGuessManyPasswords(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		start, tried := time.Now(), 0
 		for time.Since(start) < 24*time.Hour {
-			_, wait := until(t, 100, func(int) error {
+			_, wait := untilTooMany(t, 100, func(int) error {
 				tried++
 				_, err := w.Check(w.ctx, fmt.Sprint("user", tried), wrong, at(fmt.Sprintf("2001:db8:0:%x::%x", tried%256, tried)))
 				return err
@@ -155,7 +155,7 @@ func TestOneNetworkCannotGuessManyPasswords(t *testing.T) {
 		if tried > 250 {
 			t.Errorf("%d guesses in a day", tried)
 		}
-		w.try("user", wrong, at("2001:db8:0:100::1"), fault.Refused) // the neighbours
+		w.signIn("user", wrong, at("2001:db8:0:100::1"), fault.Refused) // the neighbours
 	})
 }
 
@@ -166,8 +166,8 @@ func TestTheSameSourceInAnotherNotationIsTheSame(t *testing.T) {
 		{"2001:db8:0:0::1", "2001:db8:0:ff:ffff::", "2001:db8::%eth0"},
 		{"fe80::1%eth0", "fe80::1%eth1", "fe80::2"},
 	} {
-		inWorld(t, account.Options{}, func(t *testing.T, w *world) {
-			n, _ := until(t, 100, func(i int) error {
+		withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
+			n, _ := untilTooMany(t, 100, func(i int) error {
 				_, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, at(same[i%len(same)]))
 				return err
 			})
@@ -176,8 +176,8 @@ func TestTheSameSourceInAnotherNotationIsTheSame(t *testing.T) {
 			}
 		})
 	}
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) { // who comes from nowhere is one source
-		n, _ := until(t, 100, func(i int) error {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) { // who comes from nowhere is one source
+		n, _ := untilTooMany(t, 100, func(i int) error {
 			_, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, account.Caller{})
 			return err
 		})
@@ -189,52 +189,52 @@ func TestTheSameSourceInAnotherNotationIsTheSame(t *testing.T) {
 
 func TestAllTogetherHaveALimitToo(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
-		w.try("alice", right, at(home), ok)
-		n, wait := until(t, 1000, func(i int) error {
+		w.signIn("alice", right, at(home), ok)
+		n, wait := untilTooMany(t, 1000, func(i int) error {
 			_, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, source(i))
 			return err
 		})
 		if n != 300 || wait != time.Minute {
 			t.Errorf("stopped after %d, for %v", n, wait)
 		}
-		w.try("bob", right, at(away), fault.TooMany)
-		w.try("alice", right, at(home), ok) // where she was before
+		w.signIn("bob", right, at(away), fault.TooMany)
+		w.signIn("alice", right, at(home), ok) // where she was before
 		w.wait(time.Minute)
-		w.try("bob", right, at(away), ok)
+		w.signIn("bob", right, at(away), ok)
 	})
 }
 
 func TestWhoeverLoggedInFromAnAddressIsNotLockedOutThere(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 		w.restart() // it is on disk
 		for i := range 40 {
 			_, _ = w.Check(w.ctx, "alice", wrong, source(i))
 			_, _ = w.Check(w.ctx, fmt.Sprint("user", i), wrong, at("192.0.2.99"))
 		}
-		w.try("bob", wrong, at(home), fault.TooMany)
-		w.try("alice", right, at("192.0.2.8"), fault.TooMany) // the house next door
-		w.try("alice", right, at(home), ok)
+		w.signIn("bob", wrong, at(home), fault.TooMany)
+		w.signIn("alice", right, at("192.0.2.8"), fault.TooMany) // the house next door
+		w.signIn("alice", right, at(home), ok)
 		// But from there her password cannot be guessed either.
-		n, _ := until(t, 100, func(int) error { _, err := w.Check(w.ctx, "alice", wrong, at(home)); return err })
+		n, _ := untilTooMany(t, 100, func(int) error { _, err := w.Check(w.ctx, "alice", wrong, at(home)); return err })
 		if n != 10 {
 			t.Errorf("%d guesses", n)
 		}
-		w.try("alice", right, at(home), fault.TooMany)
+		w.signIn("alice", right, at(home), fault.TooMany)
 		w.wait(time.Minute)
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 	})
 }
 
 func TestAnAccountOfOnesOwnBuysNoFurtherGuesses(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "mallory")
-		n, _ := until(t, 100, func(i int) error {
+		n, _ := untilTooMany(t, 100, func(i int) error {
 			_, err := w.Check(w.ctx, "mallory", right, at(home))
 			must(t, err)
 			_, err = w.Check(w.ctx, fmt.Sprint("user", i), wrong, at(home))
@@ -248,10 +248,10 @@ func TestAnAccountOfOnesOwnBuysNoFurtherGuesses(t *testing.T) {
 
 func TestFailuresAreForgottenAfterAWhile(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		for range 20 {
-			n, _ := until(t, 9, func(int) error { _, err := w.Check(w.ctx, "alice", wrong, at(home)); return err })
+			n, _ := untilTooMany(t, 9, func(int) error { _, err := w.Check(w.ctx, "alice", wrong, at(home)); return err })
 			if n != 9 {
 				t.Fatalf("stopped after %d", n)
 			}
@@ -259,14 +259,14 @@ func TestFailuresAreForgottenAfterAWhile(t *testing.T) {
 		}
 		guess := func(i int) error { _, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, at(home)); return err }
 		for _, want := range []time.Duration{time.Minute, 2 * time.Minute} {
-			_, wait := until(t, 100, guess)
+			_, wait := untilTooMany(t, 100, guess)
 			if wait != want {
 				t.Errorf("wait %v, want %v", wait, want)
 			}
 			w.wait(wait)
 		}
 		w.wait(6 * time.Hour)
-		if n, wait := until(t, 100, guess); n != 20 || wait != time.Minute {
+		if n, wait := untilTooMany(t, 100, guess); n != 20 || wait != time.Minute {
 			t.Errorf("stopped after %d for %v", n, wait)
 		}
 	})
@@ -275,10 +275,10 @@ func TestFailuresAreForgottenAfterAWhile(t *testing.T) {
 func TestGuessesAtTheSameTimeDoNotGetByTheLimit(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inWorld(t, account.Options{Waiting: 1000}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{Waiting: 1000}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		for i := range 500 {
-			w.loud(source(i))
+			w.withFailures(source(i))
 		}
 		before := w.hashes.Load()
 		var group sync.WaitGroup
@@ -302,69 +302,69 @@ func TestGuessesAtTheSameTimeDoNotGetByTheLimit(t *testing.T) {
 
 func TestAnAttemptThatWasNeverAnsweredIsNoFailure(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		store := w.Store
-		w.Store = broken{store}
+		w.Store = unavailableStore{store}
 		for range 100 {
-			w.try("alice", wrong, at(home), fault.Unavailable)
+			w.signIn("alice", wrong, at(home), fault.Unavailable)
 			_, err := w.OpenByURL(w.ctx, "alice", private, "x", "y", at(home))
-			faulty(t, err, fault.Unavailable)
+			wantFault(t, err, fault.Unavailable)
 			_, err = w.Token(w.ctx, "cb_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "", at(home))
-			faulty(t, err, fault.Unavailable)
+			wantFault(t, err, fault.Unavailable)
 		}
 		w.Store = store
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 	})
 }
 
 func TestNobodyCanMakeFailuresBeForgotten(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{Limits: account.Limits{Keys: 50}}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{Limits: account.Limits{Keys: 50}}, func(t *testing.T, w *harness) {
 		w.add("alice", "mallory")
-		if n, _ := until(t, 100, func(i int) error { _, err := w.Check(w.ctx, "alice", wrong, w.loud(source(i))); return err }); n != 10 {
+		if n, _ := untilTooMany(t, 100, func(i int) error { _, err := w.Check(w.ctx, "alice", wrong, w.withFailures(source(i))); return err }); n != 10 {
 			t.Fatalf("%d guesses", n)
 		}
 		// By names, from where nobody is listened to any more.
-		_, _ = until(t, 100, func(i int) error { _, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, at(away)); return err })
+		_, _ = untilTooMany(t, 100, func(i int) error { _, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, at(away)); return err })
 		for i := range 200 {
-			w.try(fmt.Sprint("other", i), wrong, at(away), fault.TooMany)
+			w.signIn(fmt.Sprint("other", i), wrong, at(away), fault.TooMany)
 		}
 		// By log-ins that are right, from many places.
 		for i := range 200 {
-			w.try("mallory", right, source(1000+i), ok)
-			w.try("mallory", right, source(1000+i), ok)
+			w.signIn("mallory", right, source(1000+i), ok)
+			w.signIn("mallory", right, source(1000+i), ok)
 		}
 		// By what counts for sources alone.
 		for i := range 200 {
 			_, err := w.Token(w.ctx, "cb_x", "", source(2000+i))
-			faulty(t, err, fault.Refused)
+			wantFault(t, err, fault.Refused)
 		}
 		w.wait(time.Second)
-		w.try("alice", right, w.loud(at(home)), fault.TooMany)
+		w.signIn("alice", right, w.withFailures(at(home)), fault.TooMany)
 	})
 }
 
 func TestAClockThatIsSetBackMakesNobodyWaitLonger(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		var back time.Duration
 		w.Now = func() time.Time { return time.Now().Add(-back) }
-		_, wait := until(t, 100, func(i int) error { _, err := w.Check(w.ctx, "alice", wrong, at(home)); return err })
+		_, wait := untilTooMany(t, 100, func(i int) error { _, err := w.Check(w.ctx, "alice", wrong, at(home)); return err })
 		if wait != time.Minute {
 			t.Fatalf("a wait of %v", wait)
 		}
 		back = 24 * time.Hour
-		w.try("alice", right, w.loud(at(away)), fault.TooMany)
+		w.signIn("alice", right, w.withFailures(at(away)), fault.TooMany)
 		w.wait(15 * time.Minute) // the longest wait of a name
-		w.try("alice", right, at(away), ok)
+		w.signIn("alice", right, at(away), ok)
 	})
 }
 
 func TestRightLogInsAtTheSameTimeAllGetIn(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		var group sync.WaitGroup
 		var in, sent atomic.Int64
@@ -400,34 +400,34 @@ func TestRightLogInsAtTheSameTimeAllGetIn(t *testing.T) {
 
 func TestARestartForgetsNoFailure(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		n := 0
 		guess := func(i int) error {
-			_, err := w.Check(w.ctx, "alice", wrong, w.loud(source(n+i)))
+			_, err := w.Check(w.ctx, "alice", wrong, w.withFailures(source(n+i)))
 			return err
 		}
 		for range 4 { // three failures in each process, as far as they go
-			more, _ := until(t, 3, guess)
+			more, _ := untilTooMany(t, 3, guess)
 			n += more
 			w.restart()
 		}
 		if n != 10 {
 			t.Errorf("%d guesses over restarts", n)
 		}
-		w.try("alice", right, w.loud(at(home)), fault.TooMany)
+		w.signIn("alice", right, w.withFailures(at(home)), fault.TooMany)
 		w.restart()
-		w.try("alice", right, at(home), fault.TooMany)
-		if _, wait := until(t, 1, guess); wait != time.Minute {
+		w.signIn("alice", right, at(home), fault.TooMany)
+		if _, wait := untilTooMany(t, 1, guess); wait != time.Minute {
 			t.Errorf("a wait of %v", wait)
 		}
 		w.wait(time.Minute)
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 		// A source that has to wait, too.
-		n, _ = until(t, 100, func(i int) error { _, err := w.Token(w.ctx, fmt.Sprint(i), "", at(away)); return err })
+		n, _ = untilTooMany(t, 100, func(i int) error { _, err := w.Token(w.ctx, fmt.Sprint(i), "", at(away)); return err })
 		w.restart()
 		_, err := w.Token(w.ctx, "x", "", at(away))
-		faulty(t, err, fault.TooMany)
+		wantFault(t, err, fault.TooMany)
 		if n != 20 {
 			t.Errorf("%d tokens were tried", n)
 		}
@@ -435,20 +435,20 @@ func TestARestartForgetsNoFailure(t *testing.T) {
 }
 
 // unwritten is a store that can be read only.
-type unwritten struct{ account.Store }
+type readOnlyStore struct{ account.Store }
 
-func (unwritten) ChangeTallies(context.Context, []account.TallyKey, func([]account.Tally) bool) ([]account.Tally, error) {
+func (readOnlyStore) ChangeTallies(context.Context, []account.TallyKey, func([]account.Tally) bool) ([]account.Tally, error) {
 	return nil, errAway
 }
 
 func TestWhereAFailureCannotBeWrittenItIsNotAnsweredAndCountedAllTheSame(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
-		w.Store = unwritten{w.Store}
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
+		w.Store = readOnlyStore{w.Store}
 		w.add("alice")
 		for range 10 {
-			w.try("alice", wrong, at(home), fault.Unavailable)
+			w.signIn("alice", wrong, at(home), fault.Unavailable)
 		}
-		w.try("alice", wrong, at(home), fault.TooMany)
+		w.signIn("alice", wrong, at(home), fault.TooMany)
 	})
 }

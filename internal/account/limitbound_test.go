@@ -13,30 +13,30 @@ import (
 func TestWhatIsRememberedOfFailuresIsBounded(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inWorld(t, account.Options{Limits: account.Limits{Keys: 50, Minute: 1 << 30}}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{Limits: account.Limits{Keys: 50, Minute: 1 << 30}}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		for i := range 2000 {
-			w.try(fmt.Sprint("user", i), wrong, source(i), fault.Refused)
+			w.signIn(fmt.Sprint("user", i), wrong, source(i), fault.Refused)
 			if i%5 == 0 { // she is tried all the time, and not forgotten
-				_, _ = w.Check(w.ctx, "alice", wrong, w.loud(source(10_000+i)))
+				_, _ = w.Check(w.ctx, "alice", wrong, w.withFailures(source(10_000+i)))
 			}
 		}
-		w.try("alice", right, w.loud(at(home)), fault.TooMany)
+		w.signIn("alice", right, w.withFailures(at(home)), fault.TooMany)
 	})
 }
 
 func TestWhatIsKeptOfFailuresIsBoundedAndEnds(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inWorld(t, account.Options{Limits: account.Limits{Keys: 64, Minute: 1 << 30}}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{Limits: account.Limits{Keys: 64, Minute: 1 << 30}}, func(t *testing.T, w *harness) {
 		w.add("alice")
-		n, _ := until(t, 100, func(i int) error { _, err := w.Check(w.ctx, "alice", wrong, w.loud(source(i))); return err })
+		n, _ := untilTooMany(t, 100, func(i int) error { _, err := w.Check(w.ctx, "alice", wrong, w.withFailures(source(i))); return err })
 		for i := range 1000 {
-			w.try(fmt.Sprint("user", i), wrong, source(i), fault.Refused)
+			w.signIn(fmt.Sprint("user", i), wrong, source(i), fault.Refused)
 		}
 		w.restart()
 		w.wait(time.Second)
-		w.try("alice", right, w.loud(at(home)), fault.TooMany) // who has to wait is not forgotten for others
+		w.signIn("alice", right, w.withFailures(at(home)), fault.TooMany) // who has to wait is not forgotten for others
 		if n != 10 {
 			t.Errorf("%d guesses", n)
 		}
@@ -51,7 +51,7 @@ func TestWhatIsKeptOfFailuresIsBoundedAndEnds(t *testing.T) {
 		if kept := rows(); kept > 2*(64+64/16)+20 {
 			t.Errorf("%d rows", kept)
 		}
-		w.try("user", wrong, at(home), fault.Refused)
+		w.signIn("user", wrong, at(home), fault.Refused)
 		w.wait(7 * time.Hour)
 		must(t, w.Sweep(w.ctx))
 		if kept := rows(); kept != 0 {

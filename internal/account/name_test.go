@@ -46,28 +46,28 @@ func TestReservedNamesAreSortedAndAllRefused(t *testing.T) {
 
 func TestANameThatOnlyLooksTheSameIsNobodys(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{Limits: account.Limits{Source: 1000, Name: 1000}}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{Limits: account.Limits{Source: 1000, Name: 1000}}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		for _, name := range []string{
 			"Alice", "ALICE", "alice ", " alice", "alice\x00", "аlice", "ａlice", "alice\u0301", "ali\u200bce", "alice%00", "ａｌｉｃｅ", "\xffalice", "", "ali%", "alic_",
 			strings.Repeat("a", 1<<16),
 		} {
 			before := w.hashes.Load()
-			w.try(name, right, at(home), fault.Refused)
+			w.signIn(name, right, at(home), fault.Refused)
 			if n := w.hashes.Load() - before; n != 1 {
 				t.Errorf("%q: %d hashes", name, n)
 			}
 		}
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 	})
 }
 
 func TestPasswordsHaveFewRules(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		for i, password := range []string{"", "1234567", strings.Repeat("x", 1025), "null\x00null", "bytes \xff\xff", "alice-alice"} {
 			_, err := w.Add(w.ctx, "alice-alice", password)
-			faulty(t, err, fault.Invalid)
+			wantFault(t, err, fault.Invalid)
 			if strings.Contains(err.Error(), "null") || i > 1 && strings.Contains(err.Error(), password) {
 				t.Errorf("the password stands in %q", err)
 			}
@@ -77,13 +77,13 @@ func TestPasswordsHaveFewRules(t *testing.T) {
 		} {
 			_, err := w.Add(w.ctx, name, password)
 			must(t, err)
-			w.try(name, password, source(len(password)), ok)
-			w.try(name, strings.TrimSpace(password)+"x", source(len(password)), fault.Refused)
+			w.signIn(name, password, source(len(password)), ok)
+			w.signIn(name, strings.TrimSpace(password)+"x", source(len(password)), fault.Refused)
 		}
-		w.try("d", "U\u0308nïcødé☂", at(home), ok) // the same characters
-		w.try("d", "Ünïcødé☔", at(home), fault.Refused)
-		w.try("b", strings.Repeat("x", 1025), at(home), fault.Refused)
+		w.signIn("d", "U\u0308nïcødé☂", at(home), ok) // the same characters
+		w.signIn("d", "Ünïcødé☔", at(home), fault.Refused)
+		w.signIn("b", strings.Repeat("x", 1025), at(home), fault.Refused)
 		_, err := w.Add(w.ctx, "a", right)
-		faulty(t, err, fault.Conflict)
+		wantFault(t, err, fault.Conflict)
 	})
 }

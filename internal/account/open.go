@@ -27,7 +27,7 @@ const (
 )
 
 // closed is what strangers hear of everything that was wrong with a secret.
-const closed = "This feed is private, and opens only with a reader's secret that was not revoked."
+const secretRefusal = "This feed is private, and opens only with a reader's secret that was not revoked."
 
 // OpenByURL lets a reader in by the secret in an address. Errors: fault.Refused, in the
 // same words whatever was wrong; TooMany; Unavailable.
@@ -36,7 +36,7 @@ const closed = "This feed is private, and opens only with a reader's secret that
 func (a *Accounts) OpenByURL(ctx context.Context, user, feed, selector, secret string, from Caller) (Secret, error) {
 	a.init()
 	s, err := a.Store.SecretBySelector(ctx, selector)
-	return a.compare(ctx, s, err, user, feed, secret, from)
+	return a.checkSecret(ctx, s, err, user, feed, secret, from)
 }
 
 // OpenByBasic lets a reader in by HTTP Basic: name is the user's, the reader's or the
@@ -56,11 +56,11 @@ func (a *Accounts) OpenByBasic(ctx context.Context, user, feed, name, password s
 	if err == nil && name != user && name != s.Reader && name != s.Selector {
 		err = fault.New(fault.NotFound, "The secret is another reader's.")
 	}
-	return a.compare(ctx, s, err, user, feed, secret, from)
+	return a.checkSecret(ctx, s, err, user, feed, secret, from)
 }
 
 // compare ends OpenByURL and OpenByBasic: s is the row that was found, if err is nil.
-func (a *Accounts) compare(ctx context.Context, s SealedSecret, err error, user, feed, secret string, from Caller) (Secret, error) {
+func (a *Accounts) checkSecret(ctx context.Context, s SealedSecret, err error, user, feed, secret string, from Caller) (Secret, error) {
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return Secret{}, err
 	}
@@ -71,20 +71,20 @@ func (a *Accounts) compare(ctx context.Context, s SealedSecret, err error, user,
 	right := hmac.Equal(sum, s.MAC) && s.User == user && s.Feed == feed
 	switch {
 	case right && err == nil:
-		return a.opened(ctx, s)
+		return a.recordSecretUse(ctx, s)
 	case err == nil && s.User == user && s.Feed == feed && s.Key != a.keys.id:
-		return Secret{}, a.keys.changed(s.Key)
-	case err != nil && a.foreign.Load():
-		return Secret{}, a.keys.changed("of before")
+		return Secret{}, a.keys.changedKeyError(s.Key)
+	case err != nil && a.hasForeignSecrets.Load():
+		return Secret{}, a.keys.changedKeyError("of before")
 	}
-	return Secret{}, a.missed(ctx, from, closed)
+	return Secret{}, a.refuseAndCount(ctx, from, secretRefusal)
 }
 
 // opened writes down that a secret was used, at most once a minute.
-func (a *Accounts) opened(ctx context.Context, s SealedSecret) (Secret, error) {
+func (a *Accounts) recordSecretUse(ctx context.Context, s SealedSecret) (Secret, error) {
 	if now := stamp(a.now()); now.Sub(s.UsedAt) >= time.Minute {
 		s.UsedAt = now
-		a.note("secret", a.Store.TouchSecret(ctx, s.Selector, now))
+		a.logUseError("secret", a.Store.TouchSecret(ctx, s.Selector, now))
 	}
 	return s.Secret, nil
 }
@@ -103,7 +103,7 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 	if who == user || who == "" {
 		// Any reader's secret may be meant, which takes some work: where others fail too
 		// often, a little of it is done all the same, for those who have the right one.
-		err := a.limits.stopped(ctx, a.now(), from)
+		err := a.limits.checkSource(ctx, a.now(), from)
 		if err != nil && a.limits.rate(a.now(), a.keys.tally(ofLook, network(from.Addr)), lookRate, time.Minute) != nil {
 			return Secret{}, err
 		}
@@ -118,7 +118,7 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 		return Secret{}, err
 	}
 	if s == nil || !t.Fresh(a.now()) {
-		return Secret{}, a.missed(ctx, from, closed)
+		return Secret{}, a.refuseAndCount(ctx, from, secretRefusal)
 	}
 	// The sum is the same however the header is spelled; the nonce is for one header only.
 	sum, nonce := "sum "+s.Selector+" "+string(proof.Sum[:]), "nonce "+s.Selector+" "+string(proof.Nonce)
@@ -127,7 +127,7 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 		return Secret{}, err
 	}
 	if a.limits.rate(a.now(), a.keys.tally(ofHeader, sum), 3, time.Minute) != nil {
-		return Secret{}, a.missed(ctx, from, closed) // and the database need not be asked
+		return Secret{}, a.refuseAndCount(ctx, from, secretRefusal) // and the database need not be asked
 	}
 	now := a.now()
 	until := now.Add(wsse.Window + nonceKeep)
@@ -140,17 +140,17 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 		return Secret{}, err
 	}
 	if !fresh {
-		return Secret{}, a.missed(ctx, from, closed)
+		return Secret{}, a.refuseAndCount(ctx, from, secretRefusal)
 	}
 	_ = a.limits.rate(a.now(), uses, nonceRate, time.Minute) // only what leaves a row counts
-	return a.opened(ctx, *s)
+	return a.recordSecretUse(ctx, *s)
 }
 
 // verifyWSSE finds the secret that the digest was made with; nil: none of them.
 func (a *Accounts) verifyWSSE(list []SealedSecret, t wsse.Token) (*SealedSecret, wsse.Proof, error) {
 	var unreadable error
 	for i := range list {
-		plain, err := a.keys.open(list[i])
+		plain, err := a.keys.openSecret(list[i])
 		if err != nil {
 			unreadable = err // another one may still be right
 			continue

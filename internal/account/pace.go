@@ -23,7 +23,7 @@ func (e slowed) Unwrap() error { return e.error }
 
 // quiet reports a source that failed so seldom that it gets slots: less than a quarter of
 // its limit, counting the attempts that are under way or wait for a slot.
-func (l *limiter) quiet(source *tally) bool {
+func (l *limiter) mayPace(source *tally) bool {
 	return source.Failures+source.trying < max(l.source/4, 1)
 }
 
@@ -31,20 +31,20 @@ func (l *limiter) quiet(source *tally) bool {
 // attempts wait already, and refused when the source failed too often at another node.
 //
 // spec:cloudburst#log-in-pace
-func (l *limiter) pace(ctx context.Context, now func() time.Time, t try, refused slowed) error {
-	if _, err := l.free(now(), t.name, nil); err != nil { // no work for those who are refused
+func (l *limiter) pace(ctx context.Context, now func() time.Time, t loginSource, refused slowed) error {
+	if _, err := l.slotDelay(now(), t.name, nil); err != nil { // no work for those who are refused
 		return err
 	}
 	rows, err := l.store.Tallies(ctx, []TallyKey{l.sourceOf(t.from)})
 	if err != nil {
 		return err
 	}
-	leave, err := l.queue(t, rows, refused)
+	release, err := l.enqueue(t, rows, refused)
 	if err != nil {
 		return err
 	}
-	defer leave()
-	wait, err := l.slot(ctx, now(), t)
+	defer release()
+	wait, err := l.takeSlot(ctx, now(), t)
 	if err != nil {
 		return err
 	}
@@ -60,15 +60,15 @@ func (l *limiter) pace(ctx context.Context, now func() time.Time, t try, refused
 
 // queue counts an attempt that waits for its slot: as under way at its source, of which rows
 // says what other nodes know, and among all that wait. leave ends that.
-func (l *limiter) queue(t try, rows []Tally, refused slowed) (leave func(), err error) {
+func (l *limiter) enqueue(t loginSource, rows []Tally, refused slowed) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.learn(rows)
 	source := l.peek(l.sourceOf(t.from))
 	switch {
-	case !l.quiet(source):
+	case !l.mayPace(source):
 		return nil, refused.error
-	case l.paced >= max(l.most/4, 1):
+	case l.paced >= max(l.maxWaiting/4, 1):
 		return nil, busy()
 	}
 	l.paced++
@@ -86,7 +86,7 @@ func (l *limiter) queue(t try, rows []Tally, refused slowed) (leave func(), err 
 
 // free is how long until the next free slot of a name, by its row; nil stands for what is
 // known of the row here. The error is fault.TooMany when that is too long.
-func (l *limiter) free(now time.Time, name string, row *Tally) (time.Duration, error) {
+func (l *limiter) slotDelay(now time.Time, name string, row *Tally) (time.Duration, error) {
 	if row == nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -103,10 +103,10 @@ func (l *limiter) free(now time.Time, name string, row *Tally) (time.Duration, e
 }
 
 // slot takes the next free slot of a name, in its row, and returns how long until then.
-func (l *limiter) slot(ctx context.Context, now time.Time, t try) (wait time.Duration, err error) {
+func (l *limiter) takeSlot(ctx context.Context, now time.Time, t loginSource) (wait time.Duration, err error) {
 	var full error
 	err = l.write(ctx, now, t.from, []TallyKey{l.keys.tally(ofPace, t.name)}, func(list []Tally) (time.Duration, bool) {
-		if wait, full = l.free(now, t.name, &list[0]); full != nil {
+		if wait, full = l.slotDelay(now, t.name, &list[0]); full != nil {
 			return 0, false
 		}
 		list[0].Until = now.Add(wait + paceStep)

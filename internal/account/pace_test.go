@@ -15,7 +15,7 @@ import (
 
 // lockOut uses up the limit of a name, from four networks that fail six times each, as far as
 // they are heard.
-func (w *world) lockOut(name string) {
+func (w *harness) lockOut(name string) {
 	for i := range 24 {
 		_, _ = w.Check(w.ctx, name, wrong, source(9000+i%4))
 	}
@@ -23,20 +23,20 @@ func (w *world) lockOut(name string) {
 
 func TestOwnerSignsInFromANewPlaceDuringAnAttack(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		w.lockOut("alice")
 		w.restart()
 		before := time.Now()
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 		if took := time.Since(before); took > 20*time.Second {
 			t.Errorf("it took %v", took)
 		}
-		w.try("alice", right, at(home), ok) // from now on this place is known
+		w.signIn("alice", right, at(home), ok) // from now on this place is known
 		if took := time.Since(before); took > 20*time.Second {
 			t.Errorf("twice took %v", took)
 		}
-		w.try("alice", right, w.loud(at(away)), fault.TooMany) // a network that failed often itself
+		w.signIn("alice", right, w.withFailures(at(away)), fault.TooMany) // a network that failed often itself
 	})
 }
 
@@ -46,7 +46,7 @@ func TestGuessesOfAPacedNameAreBounded(t *testing.T) {
 	for _, name := range []string{"alice", "nobody"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 				w.add("alice")
 				start, before := time.Now(), w.hashes.Load()
 				for i := 0; time.Since(start) < 2*time.Hour; i++ {
@@ -66,7 +66,7 @@ func TestGuessesOfAPacedNameAreBounded(t *testing.T) {
 
 func TestFewAttemptsWaitForASlotOfAName(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		w.lockOut("alice")
 		before, start := w.hashes.Load(), time.Now()
@@ -94,14 +94,14 @@ const paceStep = 10 * time.Second
 
 func TestSlotOfANameLastsOverARestart(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		w.lockOut("alice")
 		w.wait(20 * time.Second)
-		w.try("alice", wrong, source(1), fault.Refused)
+		w.signIn("alice", wrong, source(1), fault.Refused)
 		w.restart()
 		before := time.Now()
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 		if took := time.Since(before); took != paceStep {
 			t.Errorf("it took %v", took)
 		}
@@ -111,7 +111,7 @@ func TestSlotOfANameLastsOverARestart(t *testing.T) {
 // TestAttemptsThatWaitForSlotsAreBounded has one network, then many, attack many names.
 func TestAttemptsThatWaitForSlotsAreBounded(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{Waiting: 40, Limits: account.Limits{Minute: 1 << 30}}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{Waiting: 40, Limits: account.Limits{Minute: 1 << 30}}, func(t *testing.T, w *harness) {
 		const names = 30
 		for n := range names {
 			for i := range 10 {
@@ -119,7 +119,7 @@ func TestAttemptsThatWaitForSlotsAreBounded(t *testing.T) {
 			}
 			_, _ = w.Check(w.ctx, fmt.Sprint("user", n), wrong, source(7000+n)) // takes the slot that is free now
 		}
-		attack := func(from func(i int) account.Caller) (waiting int64) {
+		attack := func(from func(i int) account.Caller) (left int64) {
 			ctx, cancel := context.WithCancel(w.ctx)
 			defer cancel()
 			var ended atomic.Int64
@@ -131,10 +131,10 @@ func TestAttemptsThatWaitForSlotsAreBounded(t *testing.T) {
 				})
 			}
 			synctest.Wait()
-			waiting = 3*names - ended.Load()
+			left = 3*names - ended.Load()
 			cancel()
 			group.Wait()
-			return waiting
+			return left
 		}
 		if n := attack(func(int) account.Caller { return at(home) }); n > 5 {
 			t.Errorf("%d from one network wait", n)
@@ -144,7 +144,7 @@ func TestAttemptsThatWaitForSlotsAreBounded(t *testing.T) {
 		}
 		// Names that are not attacked are not affected, and nothing is left of those who waited.
 		w.add("alice")
-		w.try("alice", right, at(away), ok)
+		w.signIn("alice", right, at(away), ok)
 		w.wait(time.Hour)
 		if n := attack(func(i int) account.Caller { return source(9000 + i) }); n != 0 {
 			t.Errorf("an hour later %d wait", n)
@@ -154,14 +154,14 @@ func TestAttemptsThatWaitForSlotsAreBounded(t *testing.T) {
 
 func TestAClockThatIsSetBackFreesTheSlotsOfAName(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		var back time.Duration
 		w.Now = func() time.Time { return time.Now().Add(-back) }
 		w.lockOut("alice")
 		back = 24 * time.Hour
 		before := time.Now()
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 		if took := time.Since(before); took > 20*time.Second {
 			t.Errorf("it took %v", took)
 		}

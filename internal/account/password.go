@@ -75,19 +75,19 @@ func spellings(password string) []string {
 }
 
 // hashed is a password's hash with what it was made from.
-type hashed struct {
+type passwordHash struct {
 	passes, memory uint32
 	salt, sum      []byte
 }
 
 // String is the usual notation of it: $argon2id$v=19$m=19456,t=2,p=1$salt$sum.
-func (h hashed) String() string {
+func (h passwordHash) String() string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=1$%s$%s", argon2.Version, h.memory, h.passes, base64.RawStdEncoding.EncodeToString(h.salt), base64.RawStdEncoding.EncodeToString(h.sum))
 }
 
 // parseHashed reads what String writes. Its bounds keep a row that somebody put into
 // the database from taking the machine's memory.
-func parseHashed(s string) (h hashed, err error) {
+func parseHashed(s string) (h passwordHash, err error) {
 	part := strings.Split(s, "$")
 	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" || part[2] != fmt.Sprintf("v=%d", argon2.Version) {
 		return h, fmt.Errorf("a password's hash is not one of argon2id, version %d", argon2.Version)
@@ -111,9 +111,9 @@ func parseHashed(s string) (h hashed, err error) {
 }
 
 const (
-	saltSize = 16
-	sumSize  = 32
-	waiting  = 512 // for their turn, where nobody said how many: some seconds on a small machine
+	saltSize       = 16
+	sumSize        = 32
+	defaultWaiting = 512 // for their turn, where nobody said how many: some seconds on a small machine
 )
 
 // hasher makes hashes, a few at once: each takes its memory, and there are no more
@@ -122,26 +122,26 @@ type hasher struct {
 	passes, memory uint32
 	hash           func(password, salt []byte, passes, memory uint32) []byte
 
-	slots   chan struct{}
-	most    int64 // that may wait
-	waiting atomic.Int64
-	dummy   hashed // of no password
+	slots      chan struct{}
+	maxWaiting int64 // that may wait
+	waiting    atomic.Int64
+	dummy      passwordHash // of no password
 }
 
 func newHasher(o Options) *hasher {
-	h := &hasher{passes: or(o.Passes, 2), memory: or(o.Memory, 19<<10), hash: o.Hash, most: int64(or(o.Waiting, waiting))}
+	h := &hasher{passes: orDefault(o.Passes, 2), memory: orDefault(o.Memory, 19<<10), hash: o.Hash, maxWaiting: int64(orDefault(o.Waiting, defaultWaiting))}
 	if h.hash == nil {
 		h.hash = func(password, salt []byte, passes, memory uint32) []byte {
 			return argon2.IDKey(password, salt, passes, memory, 1, sumSize)
 		}
 	}
-	h.slots = make(chan struct{}, or(o.Hashes, min(8, runtime.GOMAXPROCS(0))))
-	h.dummy = hashed{h.passes, h.memory, random(saltSize), random(sumSize)}
+	h.slots = make(chan struct{}, orDefault(o.Hashes, min(8, runtime.GOMAXPROCS(0))))
+	h.dummy = passwordHash{h.passes, h.memory, randomBytes(saltSize), randomBytes(sumSize)}
 	return h
 }
 
 // or is v, or the default where it is zero.
-func or[T int | uint32](v, def T) T {
+func orDefault[T int | uint32](v, def T) T {
 	if v <= 0 {
 		return def
 	}
@@ -149,7 +149,7 @@ func or[T int | uint32](v, def T) T {
 }
 
 // random makes n random bytes; it never fails.
-func random(n int) []byte {
+func randomBytes(n int) []byte {
 	b := make([]byte, n)
 	rand.Read(b)
 	return b
@@ -163,7 +163,7 @@ func (h *hasher) slot(ctx context.Context) (done func(), err error) {
 		return done, nil
 	default:
 	}
-	if h.waiting.Add(1) > h.most {
+	if h.waiting.Add(1) > h.maxWaiting {
 		h.waiting.Add(-1)
 		return nil, busy()
 	}
@@ -183,14 +183,14 @@ func (h *hasher) make(ctx context.Context, password string) (string, error) {
 		return "", err
 	}
 	defer done()
-	made := hashed{passes: h.passes, memory: h.memory, salt: random(saltSize)}
+	made := passwordHash{passes: h.passes, memory: h.memory, salt: randomBytes(saltSize)}
 	made.sum = h.hash([]byte(password), made.salt, made.passes, made.memory)
 	return made.String(), nil
 }
 
 // check compares a password with a hash. usable false means that there is none, which
 // takes as long and fails.
-func (h *hasher) check(ctx context.Context, password string, with hashed, usable bool) (bool, error) {
+func (h *hasher) check(ctx context.Context, password string, with passwordHash, usable bool) (bool, error) {
 	if len(password) > MaxPassword {
 		password, usable = password[:MaxPassword], false
 	}
@@ -207,4 +207,6 @@ func (h *hasher) check(ctx context.Context, password string, with hashed, usable
 }
 
 // old reports a hash that is made otherwise now.
-func (h *hasher) old(with hashed) bool { return with.passes != h.passes || with.memory != h.memory }
+func (h *hasher) outdated(with passwordHash) bool {
+	return with.passes != h.passes || with.memory != h.memory
+}

@@ -50,8 +50,8 @@ func (a *Accounts) NewSecret(ctx context.Context, user, feed, reader string) (Se
 		return Secret{}, fault.New(fault.Invalid, "%q is no feed.", text.Clip(feed, 2*MaxName))
 	}
 	s := Secret{Selector: newSelector(), User: user, Feed: feed, Reader: reader, CreatedAt: stamp(a.now()),
-		Plain: base64.RawURLEncoding.EncodeToString(random(secretBytes))}
-	if err := a.Store.AddSecret(ctx, a.keys.close(s), maxSecrets); err != nil {
+		Plain: base64.RawURLEncoding.EncodeToString(randomBytes(secretBytes))}
+	if err := a.Store.AddSecret(ctx, a.keys.sealSecret(s), maxSecrets); err != nil {
 		return Secret{}, err
 	}
 	return s, nil
@@ -72,7 +72,7 @@ func (a *Accounts) RevokeSecret(ctx context.Context, user, selector string) erro
 	if err := a.Store.RemoveSecret(ctx, user, selector); err != nil {
 		return err
 	}
-	if a.foreign.Load() {
+	if a.hasForeignSecrets.Load() {
 		_ = a.CheckKey(ctx) // it may have been the last one of another key; what is wrong was said before
 	}
 	return nil

@@ -15,22 +15,22 @@ import (
 )
 
 // broken is a store that is away.
-type broken struct{ account.Store }
+type unavailableStore struct{ account.Store }
 
 var errAway = fault.New(fault.Unavailable, "away")
 
-func (broken) User(context.Context, string) (account.User, string, error) {
+func (unavailableStore) User(context.Context, string) (account.User, string, error) {
 	return account.User{}, "", errAway
 }
-func (broken) SecretBySelector(context.Context, string) (account.SealedSecret, error) {
+func (unavailableStore) SecretBySelector(context.Context, string) (account.SealedSecret, error) {
 	return account.SealedSecret{}, errAway
 }
-func (broken) TokenByHash(context.Context, string) (account.Token, error) {
+func (unavailableStore) TokenByHash(context.Context, string) (account.Token, error) {
 	return account.Token{}, errAway
 }
 
 // readers makes two users with a secret each for the same reader's name.
-func (w *world) readers() (a, b account.Secret) {
+func (w *harness) readers() (a, b account.Secret) {
 	w.t.Helper()
 	w.add("alice", "bob")
 	a, err := w.NewSecret(w.ctx, "alice", private, "Zoë ☂")
@@ -42,7 +42,7 @@ func (w *world) readers() (a, b account.Secret) {
 
 func TestASecretOpensItsFeedAndNoOther(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *harness) {
 		a, b := w.readers()
 		if len(a.Selector) != 12 || len(a.Plain) != 32 || strings.Contains(a.Plain, ".") || a.Plain == b.Plain {
 			t.Fatalf("%+v", a)
@@ -112,7 +112,7 @@ func TestASecretOpensItsFeedAndNoOther(t *testing.T) {
 
 func TestARevokedSecretIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
 		open := func() (errs []error) {
 			_, err := w.OpenByURL(w.ctx, "alice", private, a.Selector, a.Plain, at(home))
@@ -127,21 +127,21 @@ func TestARevokedSecretIsRefusedAtOnce(t *testing.T) {
 		}
 		must(t, w.Disable(w.ctx, "alice", true))
 		for _, err := range open() {
-			faulty(t, err, fault.Refused)
+			wantFault(t, err, fault.Refused)
 		}
 		must(t, w.Disable(w.ctx, "alice", false))
 		for _, err := range open() {
 			must(t, err)
 		}
-		faulty(t, w.RevokeSecret(w.ctx, "bob", a.Selector), fault.NotFound)
+		wantFault(t, w.RevokeSecret(w.ctx, "bob", a.Selector), fault.NotFound)
 		must(t, w.RevokeSecret(w.ctx, "alice", a.Selector))
 		for _, err := range open() {
-			faulty(t, err, fault.Refused)
+			wantFault(t, err, fault.Refused)
 		}
 		again, err := w.NewSecret(w.ctx, "alice", private, "Zoë ☂")
 		must(t, err)
 		for _, err := range open() {
-			faulty(t, err, fault.Refused)
+			wantFault(t, err, fault.Refused)
 		}
 		a = again
 		for _, err := range open() {
@@ -152,10 +152,10 @@ func TestARevokedSecretIsRefusedAtOnce(t *testing.T) {
 
 func TestARightSecretOpensWhereOthersFail(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
 		// Readers of one big site, of whom many were sent away.
-		n, _ := until(t, 100, func(i int) error {
+		n, _ := untilTooMany(t, 100, func(i int) error {
 			_, err := w.OpenByURL(w.ctx, "alice", private, "gone", fmt.Sprint(i%3), at(home))
 			return err
 		})
@@ -173,30 +173,30 @@ func TestARightSecretOpensWhereOthersFail(t *testing.T) {
 		must(t, err)
 		for range 59 {
 			_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", "wrong"), at(home))
-			faulty(t, err, fault.TooMany)
+			wantFault(t, err, fault.TooMany)
 		}
 		_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", a.Plain), at(home))
-		faulty(t, err, fault.TooMany)
-		w.try("alice", right, at(away), ok) // nobody was locked out of the account
+		wantFault(t, err, fault.TooMany)
+		w.signIn("alice", right, at(away), ok) // nobody was locked out of the account
 	})
 }
 
 func TestReadersHaveNamesThatCanBeShown(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.readers()
 		for _, reader := range []string{"", " ", " Bob", "Bob\n", "a\x00b", "\xff", strings.Repeat("ü", 101)} {
 			_, err := w.NewSecret(w.ctx, "alice", private, reader)
-			faulty(t, err, fault.Invalid)
+			wantFault(t, err, fault.Invalid)
 		}
 		for _, feed := range []string{"", "../x", "a b", "Private"} {
 			_, err := w.NewSecret(w.ctx, "alice", feed, "Bob")
-			faulty(t, err, fault.Invalid)
+			wantFault(t, err, fault.Invalid)
 		}
 		_, err := w.NewSecret(w.ctx, "nobody", private, "Bob")
-		faulty(t, err, fault.NotFound)
+		wantFault(t, err, fault.NotFound)
 		_, err = w.NewSecret(w.ctx, "alice", private, "Zoë ☂")
-		faulty(t, err, fault.Conflict)
+		wantFault(t, err, fault.Conflict)
 		w.wait(time.Second)
 		_, err = w.NewSecret(w.ctx, "alice", private, strings.Repeat("ü", 100))
 		must(t, err)
@@ -210,7 +210,7 @@ func TestReadersHaveNamesThatCanBeShown(t *testing.T) {
 
 func TestTheUseOfASecretIsWrittenDownOnceAMinute(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
 		for _, want := range []time.Duration{0, 0, 0, time.Minute, time.Minute} {
 			_, err := w.OpenByURL(w.ctx, "alice", private, a.Selector, a.Plain, at(home))
@@ -227,13 +227,13 @@ func TestTheUseOfASecretIsWrittenDownOnceAMinute(t *testing.T) {
 
 func TestNothingThatLetsSomebodyInStandsInTheDatabase(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, b := w.readers()
 		cookie, _, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
 		token, _, err := w.NewToken(w.ctx, "alice", "label", account.Scopes())
 		must(t, err)
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 		w.restart() // so that all is in the file
 		files, err := filepath.Glob(filepath.Join(w.dir, "*"))
 		must(t, err)
@@ -256,7 +256,7 @@ func TestNothingThatLetsSomebodyInStandsInTheDatabase(t *testing.T) {
 
 func TestAKeyThatChangedIsSaid(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
 		must(t, w.CheckKey(w.ctx))
 		w.restart()
@@ -267,18 +267,18 @@ func TestAKeyThatChangedIsSaid(t *testing.T) {
 		w.restart()
 		w.Key = []byte("another key of thirty-two bytes.")
 		err = w.CheckKey(w.ctx)
-		if faulty(t, err, fault.Conflict); !strings.Contains(err.Error(), "2 of 2") {
+		if wantFault(t, err, fault.Conflict); !strings.Contains(err.Error(), "2 of 2") {
 			t.Error(err)
 		}
 		for i := range 30 {
 			_, err = w.OpenByURL(w.ctx, "alice", private, a.Selector, a.Plain, at(home))
-			if faulty(t, err, fault.Unavailable); i == 0 && !strings.Contains(err.Error(), "the key changed") || strings.Contains(fault.Message(err), "key") {
+			if wantFault(t, err, fault.Unavailable); i == 0 && !strings.Contains(err.Error(), "the key changed") || strings.Contains(fault.Message(err), "key") {
 				t.Fatal(err)
 			}
 			_, err = w.OpenByBasic(w.ctx, "alice", private, "alice", a.Plain, at(home))
-			faulty(t, err, fault.Unavailable)
+			wantFault(t, err, fault.Unavailable)
 			_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", a.Plain), at(home))
-			faulty(t, err, fault.Unavailable)
+			wantFault(t, err, fault.Unavailable)
 		}
 		fresh, err := w.NewSecret(w.ctx, "alice", private, "new")
 		must(t, err)
@@ -298,16 +298,16 @@ func TestAKeyThatChangedIsSaid(t *testing.T) {
 			}
 		}
 		_, err = w.OpenByBasic(w.ctx, "alice", private, "alice", a.Plain, at(home))
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		must(t, w.CheckKey(w.ctx))
 
 		w.restart()
 		w.Key = []byte("short")
-		faulty(t, w.CheckKey(w.ctx), fault.Invalid)
+		wantFault(t, w.CheckKey(w.ctx), fault.Invalid)
 		_, err = w.NewSecret(w.ctx, "alice", private, "no")
-		faulty(t, err, fault.Unavailable)
+		wantFault(t, err, fault.Unavailable)
 		_, err = w.OpenByURL(w.ctx, "alice", private, a.Selector, a.Plain, at(home))
-		faulty(t, err, fault.Unavailable)
-		w.try("alice", right, at(home), ok) // who has no readers needs no key
+		wantFault(t, err, fault.Unavailable)
+		w.signIn("alice", right, at(home), ok) // who has no readers needs no key
 	})
 }

@@ -30,7 +30,7 @@ const (
 )
 
 // newToken makes 32 random bytes, as text for cookies and addresses.
-func newToken() string { return base64.RawURLEncoding.EncodeToString(random(32)) }
+func newToken() string { return base64.RawURLEncoding.EncodeToString(randomBytes(32)) }
 
 // isToken reports what newToken could have made.
 func isToken(s string) bool {
@@ -97,7 +97,7 @@ func (a *Accounts) Session(ctx context.Context, cookie string) (Session, error) 
 			s.ExpiresAt = end
 		}
 		a.init()
-		a.note("session", a.Store.TouchSession(ctx, s.ID, s.SeenAt, s.ExpiresAt))
+		a.logUseError("session", a.Store.TouchSession(ctx, s.ID, s.SeenAt, s.ExpiresAt))
 	}
 	return s, nil
 }

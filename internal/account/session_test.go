@@ -13,7 +13,7 @@ const day = 24 * time.Hour
 
 func TestASessionLastsWhileItIsUsedButNotForEver(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		cookie, s, err := w.StartSession(w.ctx, w.user("alice"), "Browser\r\n 1.0\x00 ☂")
 		must(t, err)
@@ -33,7 +33,7 @@ func TestASessionLastsWhileItIsUsedButNotForEver(t *testing.T) {
 			w.wait(29 * day)
 		}
 		_, err = w.Session(w.ctx, cookie)
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 
 		cookie, _, err = w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
@@ -43,7 +43,7 @@ func TestASessionLastsWhileItIsUsedButNotForEver(t *testing.T) {
 		}
 		w.wait(time.Millisecond)
 		_, err = w.Session(w.ctx, cookie)
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		if list, err := w.Sessions(w.ctx, "alice"); err != nil || len(list) != 0 {
 			t.Errorf("%v, %v", list, err)
 		}
@@ -52,7 +52,7 @@ func TestASessionLastsWhileItIsUsedButNotForEver(t *testing.T) {
 
 func TestTheUseOfASessionIsWrittenDownOnceAnHour(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		cookie, s, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
@@ -71,7 +71,7 @@ func TestTheUseOfASessionIsWrittenDownOnceAnHour(t *testing.T) {
 
 func TestASessionThatEndedIsOver(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
 		one, a, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
@@ -82,22 +82,22 @@ func TestASessionThatEndedIsOver(t *testing.T) {
 		}
 		must(t, w.EndSession(w.ctx, a.ID))
 		_, err = w.Session(w.ctx, one)
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		_, err = w.Session(w.ctx, two)
 		must(t, err)
 		must(t, w.Disable(w.ctx, "alice", true))
 		_, err = w.Session(w.ctx, two)
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		for _, bad := range []string{"", "x", b.ID, two + "=", two + "\n", two[1:], strings.ToLower(two), strings.Repeat("A", 43), strings.Repeat("A", 1<<16)} {
 			_, err := w.Session(w.ctx, bad)
-			faulty(t, err, fault.Refused)
+			wantFault(t, err, fault.Refused)
 		}
 	})
 }
 
 func TestAUserHasFiftySessions(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		first, _, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
@@ -109,17 +109,17 @@ func TestAUserHasFiftySessions(t *testing.T) {
 			must(t, err)
 		}
 		_, err = w.Session(w.ctx, first)
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 	})
 }
 
 func TestSweepingRemovesWhatIsOver(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		_, old, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 		secret, err := w.NewSecret(w.ctx, "alice", private, "Bob")
 		must(t, err)
 		header := w.header("alice", secret.Plain)
@@ -133,7 +133,7 @@ func TestSweepingRemovesWhatIsOver(t *testing.T) {
 		must(t, err)
 		must(t, w.Sweep(w.ctx))
 		_, err = w.store.Session(w.ctx, old.ID)
-		faulty(t, err, fault.NotFound)
+		wantFault(t, err, fault.NotFound)
 		_, err = w.store.Session(w.ctx, fresh.ID)
 		must(t, err)
 		if n, err := w.store.SweepAccounts(w.ctx, time.Now(), time.Now(), 10); n != 0 || err != nil {
@@ -144,23 +144,23 @@ func TestSweepingRemovesWhatIsOver(t *testing.T) {
 
 func TestWhoCameInByAPasswordThatWasChangedMeanwhileHasNoSession(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		thief, err := w.Check(w.ctx, "alice", right, at(away))
 		must(t, err)
 		must(t, w.SetPassword(w.ctx, "alice", "another password")) // in the same millisecond
 		_, _, err = w.StartSession(w.ctx, thief, "")
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		_, err = w.ChangePassword(w.ctx, thief, "the thief's password")
-		faulty(t, err, fault.Conflict)
-		w.try("alice", "another password", at(home), ok)
+		wantFault(t, err, fault.Conflict)
+		w.signIn("alice", "another password", at(home), ok)
 
 		owner, err := w.Check(w.ctx, "alice", "another password", at(home))
 		must(t, err)
 		now, err := w.ChangePassword(w.ctx, owner, "the third password")
 		must(t, err)
 		_, _, err = w.StartSession(w.ctx, owner, "")
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		cookie, _, err := w.StartSession(w.ctx, now, "")
 		must(t, err)
 		_, err = w.Session(w.ctx, cookie)
@@ -169,6 +169,6 @@ func TestWhoCameInByAPasswordThatWasChangedMeanwhileHasNoSession(t *testing.T) {
 			t.Errorf("%+v, %+v", got, now)
 		}
 		_, err = w.ChangePassword(w.ctx, now, "short")
-		faulty(t, err, fault.Invalid)
+		wantFault(t, err, fault.Invalid)
 	})
 }

@@ -55,7 +55,7 @@ type SessionStore interface {
 	// AddSession writes a session of a user whose password was set at passwordAt, and ends
 	// the oldest ones of the user beyond most. fault.NotFound: there is no such user, or it
 	// is disabled; fault.Conflict: there is another password by now.
-	AddSession(ctx context.Context, s Session, passwordAt time.Time, most int) error
+	AddSession(ctx context.Context, s Session, passwordAt time.Time, limit int) error
 	// Session returns one whose user is not disabled, or a fault.NotFound.
 	Session(ctx context.Context, id string) (Session, error)
 	// Sessions lists those of a user that last beyond now, the newest first.
@@ -70,7 +70,7 @@ type SessionStore interface {
 type TokenStore interface {
 	// AddToken writes a token; app is the hash of the key that apps make of it, "": none.
 	// fault.NotFound: no such user; fault.Conflict: it has most already.
-	AddToken(ctx context.Context, t Token, hash, app string, most int) error
+	AddToken(ctx context.Context, t Token, hash, app string, limit int) error
 	// TokenByHash returns the one of a user who is not disabled, or a fault.NotFound.
 	TokenByHash(ctx context.Context, hash string) (Token, error)
 	// TokenByApp is TokenByHash by the hash of an app's key.
@@ -86,7 +86,7 @@ type TokenStore interface {
 type SecretStore interface {
 	// AddSecret writes a secret. fault.NotFound: no such user; fault.Conflict: the
 	// reader has one for this feed already, or the feed has most.
-	AddSecret(ctx context.Context, s SealedSecret, most int) error
+	AddSecret(ctx context.Context, s SealedSecret, limit int) error
 	// SecretBySelector returns the one of a user who is not disabled, or a fault.NotFound.
 	SecretBySelector(ctx context.Context, selector string) (SealedSecret, error)
 	// SecretByMAC returns the one of the user, who is not disabled, with that MAC, or a

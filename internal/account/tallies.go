@@ -4,15 +4,15 @@ import "cloudburst/internal/cache"
 
 // tallies are those of some kinds of keys. How many are remembered is bounded: those
 // that were not used for longest are forgotten.
-type tallies struct{ kept cache.LRU[TallyKey, *tally] }
+type tallies struct{ entries cache.LRU[TallyKey, *tally] }
 
-func newTallies(most int) tallies {
-	return tallies{cache.LRU[TallyKey, *tally]{Max: or(most, 1<<14)}}
+func newTallies(limit int) tallies {
+	return tallies{cache.LRU[TallyKey, *tally]{Max: orDefault(limit, 1<<14)}}
 }
 
 // find gives what is remembered, or a new tally that is not yet.
 func (l *tallies) find(k TallyKey) *tally {
-	if t, ok := l.kept.Get(k); ok {
+	if t, ok := l.entries.Get(k); ok {
 		return t
 	}
 	return &tally{Tally: Tally{Key: k}}
@@ -20,14 +20,14 @@ func (l *tallies) find(k TallyKey) *tally {
 
 // keep remembers a tally that find gave.
 func (l *tallies) keep(t *tally) {
-	if _, ok := l.kept.Peek(t.Key); !ok {
-		l.kept.Put(t.Key, t, 0)
+	if _, ok := l.entries.Peek(t.Key); !ok {
+		l.entries.Put(t.Key, t, 0)
 	}
 }
 
 // drop forgets a tally that says nothing.
 func (l *tallies) drop(t *tally) {
-	if now, _ := l.kept.Peek(t.Key); now == t && t.trying == 0 && t.Failures == 0 && t.Last.IsZero() {
-		l.kept.Delete(t.Key)
+	if now, _ := l.entries.Peek(t.Key); now == t && t.trying == 0 && t.Failures == 0 && t.Last.IsZero() {
+		l.entries.Delete(t.Key)
 	}
 }

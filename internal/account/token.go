@@ -78,18 +78,18 @@ func IsToken(s string) bool { return strings.HasPrefix(s, tokenPrefix) && len(s)
 func (a *Accounts) Token(ctx context.Context, plain, scope string, from Caller) (Token, error) {
 	const no = "There is no such token, or it was revoked."
 	a.init()
-	random, ok := strings.CutPrefix(plain, tokenPrefix)
-	if !ok || !isToken(random) {
-		return Token{}, a.missed(ctx, from, no)
+	body, ok := strings.CutPrefix(plain, tokenPrefix)
+	if !ok || !isToken(body) {
+		return Token{}, a.refuseAndCount(ctx, from, no)
 	}
 	t, err := a.Store.TokenByHash(ctx, hashOf(plain))
-	return a.found(ctx, t, err, scope, from, no)
+	return a.finishTokenLogin(ctx, t, err, scope, from, no)
 }
 
 // found ends a log-in by token: t is the row that was looked for, if err is nil.
-func (a *Accounts) found(ctx context.Context, t Token, err error, scope string, from Caller, no string) (Token, error) {
+func (a *Accounts) finishTokenLogin(ctx context.Context, t Token, err error, scope string, from Caller, no string) (Token, error) {
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
-		return Token{}, a.missed(ctx, from, no)
+		return Token{}, a.refuseAndCount(ctx, from, no)
 	}
 	if err != nil {
 		return Token{}, err
@@ -99,7 +99,7 @@ func (a *Accounts) found(ctx context.Context, t Token, err error, scope string, 
 	}
 	if now := stamp(a.now()); now.Sub(t.UsedAt) >= time.Minute {
 		t.UsedAt = now
-		a.note("token", a.Store.TouchToken(ctx, t.ID, now))
+		a.logUseError("token", a.Store.TouchToken(ctx, t.ID, now))
 	}
 	return t, nil
 }

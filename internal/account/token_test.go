@@ -13,7 +13,7 @@ import (
 
 func TestATokenDoesWhatItIsForUntilItIsRevoked(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
 		plain, made, err := w.NewToken(w.ctx, "alice", "My editor ☂", []string{"update", "create", "create"})
 		must(t, err)
@@ -29,26 +29,26 @@ func TestATokenDoesWhatItIsForUntilItIsRevoked(t *testing.T) {
 		}
 		for range 50 { // which is no guess
 			_, err := w.Token(w.ctx, plain, "delete", at(home))
-			if faulty(t, err, fault.Refused); !errors.Is(err, account.ErrScope) || !strings.Contains(fault.Message(err), "delete") {
+			if wantFault(t, err, fault.Refused); !errors.Is(err, account.ErrScope) || !strings.Contains(fault.Message(err), "delete") {
 				t.Fatal(err)
 			}
 		}
 		for _, bad := range []string{"", "cb_", plain[3:], plain + "x", strings.ToUpper(plain), plain + "\n", "CB_" + plain[3:], made.ID} {
 			_, err := w.Token(w.ctx, bad, "create", at(home))
-			if faulty(t, err, fault.Refused); errors.Is(err, account.ErrScope) {
+			if wantFault(t, err, fault.Refused); errors.Is(err, account.ErrScope) {
 				t.Errorf("%q: %v", bad, err)
 			}
 		}
 		must(t, w.Disable(w.ctx, "alice", true))
 		_, err = w.Token(w.ctx, plain, "create", at(home))
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		must(t, w.Disable(w.ctx, "alice", false))
-		faulty(t, w.RevokeToken(w.ctx, "bob", made.ID), fault.NotFound)
+		wantFault(t, w.RevokeToken(w.ctx, "bob", made.ID), fault.NotFound)
 		_, err = w.Token(w.ctx, plain, "create", at(home))
 		must(t, err)
 		must(t, w.RevokeToken(w.ctx, "alice", made.ID))
 		_, err = w.Token(w.ctx, plain, "create", at(home))
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		if list, err := w.Tokens(w.ctx, "alice"); err != nil || len(list) != 0 {
 			t.Errorf("%v, %v", list, err)
 		}
@@ -57,30 +57,30 @@ func TestATokenDoesWhatItIsForUntilItIsRevoked(t *testing.T) {
 
 func TestTokensAreForSomethingAndHaveALabelThatCanBeShown(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		for _, scopes := range [][]string{nil, {"admin"}, {"read", "Read"}, {"read,create"}, {""}} {
 			_, _, err := w.NewToken(w.ctx, "alice", "x", scopes)
-			faulty(t, err, fault.Invalid)
+			wantFault(t, err, fault.Invalid)
 		}
 		for _, label := range []string{"a\nb", "\x00", "\xff", strings.Repeat("ü", 101)} {
 			_, _, err := w.NewToken(w.ctx, "alice", label, account.Scopes())
-			faulty(t, err, fault.Invalid)
+			wantFault(t, err, fault.Invalid)
 		}
 		_, _, err := w.NewToken(w.ctx, "nobody", "", account.Scopes())
-		faulty(t, err, fault.NotFound)
+		wantFault(t, err, fault.NotFound)
 		for range 100 {
 			_, _, err := w.NewToken(w.ctx, "alice", strings.Repeat("ü", 100), account.Scopes())
 			must(t, err)
 		}
 		_, _, err = w.NewToken(w.ctx, "alice", "", account.Scopes())
-		faulty(t, err, fault.Conflict)
+		wantFault(t, err, fault.Conflict)
 	})
 }
 
 func TestTheUseOfATokenIsWrittenDownOnceAMinute(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		plain, made, err := w.NewToken(w.ctx, "alice", "", account.Scopes())
 		must(t, err)

@@ -19,7 +19,7 @@ type User struct {
 }
 
 // places is how many addresses are remembered from which a user logged in.
-const places = 20
+const maxPlaces = 20
 
 // Check is a log-in. Errors: fault.Refused, in the same words whether the name is
 // unknown, the password wrong or the user disabled; TooMany; Unavailable.
@@ -35,7 +35,7 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 			return User{}, err
 		}
 	}
-	turn, err := a.limits.turn(ctx, a.now, try{from: from, name: name, known: known})
+	started, err := a.limits.start(ctx, a.now, loginSource{from: from, name: name, known: known})
 	if err != nil {
 		return User{}, err
 	}
@@ -43,21 +43,21 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 	u, with, matched, err := a.verify(ctx, name, list)
 	switch {
 	case err == nil:
-		turn.passed()
+		started.passed()
 	case fault.CodeOf(err) == fault.Refused:
-		if away := turn.failed(ctx, a.now()); away != nil {
+		if away := started.failed(ctx, a.now()); away != nil {
 			return User{}, away
 		}
 		return User{}, err
 	default:
-		turn.dropped()
+		started.dropped()
 		return User{}, err
 	}
-	if matched > 0 || a.hasher.old(with) {
+	if matched > 0 || a.hasher.outdated(with) {
 		a.rehash(ctx, name, list[0], with)
 	}
 	if now := a.now(); !known || now.Sub(u.SeenAt) >= time.Hour {
-		a.note("account", a.Store.TouchUser(ctx, name, place, now, places))
+		a.logUseError("account", a.Store.TouchUser(ctx, name, place, now, maxPlaces))
 	}
 	return u, nil
 }
@@ -65,13 +65,13 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 // verify compares the spellings of a password with the hash of a user. matched is the index
 // of the spelling that the hash was made from. Whatever is wrong, one row is read and each
 // spelling is hashed.
-func (a *Accounts) verify(ctx context.Context, name string, spellings []string) (u User, with hashed, matched int, err error) {
+func (a *Accounts) verify(ctx context.Context, name string, spellings []string) (u User, with passwordHash, matched int, err error) {
 	usable := wellFormed(name) // which everybody can see who looks at it
 	if usable {
 		var hash string
 		u, hash, err = a.Store.User(ctx, name)
 		if err != nil && fault.CodeOf(err) != fault.NotFound {
-			return User{}, hashed{}, 0, err
+			return User{}, passwordHash{}, 0, err
 		}
 		if usable = err == nil && !u.Disabled; usable {
 			if with, err = parseHashed(hash); err != nil {
@@ -83,22 +83,22 @@ func (a *Accounts) verify(ctx context.Context, name string, spellings []string) 
 	for i, password := range spellings {
 		ok, err := a.hasher.check(ctx, password, with, usable)
 		if err != nil {
-			return User{}, hashed{}, 0, err
+			return User{}, passwordHash{}, 0, err
 		}
 		if ok {
 			return u, with, i, nil
 		}
 	}
-	return User{}, hashed{}, 0, refused()
+	return User{}, passwordHash{}, 0, refused()
 }
 
 // rehash makes the hash anew, as hashes are made now.
-func (a *Accounts) rehash(ctx context.Context, name, password string, old hashed) {
+func (a *Accounts) rehash(ctx context.Context, name, password string, old passwordHash) {
 	hash, err := a.hasher.make(ctx, password)
 	if err == nil {
 		err = a.Store.RehashUser(ctx, name, old.String(), hash)
 	}
-	a.note("hash", err)
+	a.logUseError("hash", err)
 }
 
 // Add makes a user. Errors: fault.Invalid (the name or the password cannot be one),
@@ -200,7 +200,7 @@ func (a *Accounts) setPassword(ctx context.Context, u User, password string, was
 // of him is shown ([Accounts.Shut]). fault.NotFound.
 func (a *Accounts) Disable(ctx context.Context, name string, disabled bool) error {
 	err := a.Store.DisableUser(ctx, name, disabled, stamp(a.now()))
-	a.shut.forget() // also after an error: nobody knows whether the transaction went through
+	a.disabledUsers.forget() // also after an error: nobody knows whether the transaction went through
 	if err == nil && a.Disabled != nil {
 		a.Disabled(ctx, name, disabled)
 	}
@@ -214,7 +214,7 @@ func (a *Accounts) Count(ctx context.Context) (int64, error) { return a.Store.Co
 // the key, for the operator's eyes. "" when there are users, or nobody knows whether.
 func (a *Accounts) SetupToken() string {
 	a.init()
-	if a.settled.Load() {
+	if a.hasUsers.Load() {
 		return ""
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -224,10 +224,10 @@ func (a *Accounts) SetupToken() string {
 		a.log.Error("counting the users", "err", err)
 	}
 	if err != nil || n > 0 {
-		a.settled.Store(err == nil)
+		a.hasUsers.Store(err == nil)
 		return ""
 	}
-	return a.first
+	return a.setupToken
 }
 
 // AddFirst is Add for whoever knows what First returned, while there is no user. Errors
@@ -235,16 +235,16 @@ func (a *Accounts) SetupToken() string {
 func (a *Accounts) AddFirst(ctx context.Context, token, name, password string, from Caller) (User, error) {
 	const no = "The token is not the one that this server printed when it started, or the first user was made already."
 	a.init()
-	if err := a.limits.stopped(ctx, a.now(), from); err != nil {
+	if err := a.limits.checkSource(ctx, a.now(), from); err != nil {
 		return User{}, err
 	}
 	n, err := a.Count(ctx)
 	if err != nil {
 		return User{}, err
 	}
-	said, printed := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.first))
-	if subtle.ConstantTimeCompare(said[:], printed[:]) != 1 || n > 0 {
-		return User{}, a.missed(ctx, from, no)
+	given, printed := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(a.setupToken))
+	if subtle.ConstantTimeCompare(given[:], printed[:]) != 1 || n > 0 {
+		return User{}, a.refuseAndCount(ctx, from, no)
 	}
 	u, err := a.add(ctx, name, password, true)
 	if fault.CodeOf(err) == fault.Conflict {

@@ -13,7 +13,7 @@ import (
 
 func TestRefusalsCannotBeToldApart(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "gone")
 		must(t, w.Disable(w.ctx, "gone", true))
 		texts := map[string]bool{}
@@ -23,7 +23,7 @@ func TestRefusalsCannotBeToldApart(t *testing.T) {
 		} {
 			before := w.hashes.Load()
 			_, err := w.Check(w.ctx, c.name, c.password, at(home))
-			faulty(t, err, fault.Refused)
+			wantFault(t, err, fault.Refused)
 			texts[err.Error()+"|"+fault.Message(err)] = true
 			if n := w.hashes.Load() - before; n != 1 {
 				t.Errorf("%s: %d hashes, want one for everybody", c.name, n)
@@ -37,45 +37,45 @@ func TestRefusalsCannotBeToldApart(t *testing.T) {
 
 func TestADisabledUserComesBackAsBefore(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		must(t, w.Disable(w.ctx, "alice", true))
-		w.try("alice", right, at(home), fault.Refused)
+		w.signIn("alice", right, at(home), fault.Refused)
 		_, _, err := w.StartSession(w.ctx, w.user("alice"), "")
-		faulty(t, err, fault.NotFound)
+		wantFault(t, err, fault.NotFound)
 		must(t, w.Disable(w.ctx, "alice", false))
-		w.try("alice", right, at(home), ok)
-		faulty(t, w.Disable(w.ctx, "nobody", true), fault.NotFound)
+		w.signIn("alice", right, at(home), ok)
+		wantFault(t, w.Disable(w.ctx, "nobody", true), fault.NotFound)
 	})
 }
 
 func TestANewPasswordTakesTheOldOnesPlace(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		cookie, _, err := w.StartSession(w.ctx, w.user("alice"), "")
 		must(t, err)
 		w.wait(time.Hour)
-		faulty(t, w.SetPassword(w.ctx, "alice", "short"), fault.Invalid)
+		wantFault(t, w.SetPassword(w.ctx, "alice", "short"), fault.Invalid)
 		_, err = w.Session(w.ctx, cookie)
 		must(t, err)
 		must(t, w.SetPassword(w.ctx, "alice", "another password"))
 		_, err = w.Session(w.ctx, cookie)
-		faulty(t, err, fault.Refused)
-		w.try("alice", right, at(home), fault.Refused)
-		w.try("alice", "another password", at(home), ok)
+		wantFault(t, err, fault.Refused)
+		w.signIn("alice", right, at(home), fault.Refused)
+		w.signIn("alice", "another password", at(home), ok)
 		u, err := w.User(w.ctx, "alice")
 		must(t, err)
 		if u.PasswordAt.Sub(u.CreatedAt) != time.Hour {
 			t.Errorf("%+v", u)
 		}
-		faulty(t, w.SetPassword(w.ctx, "nobody", right), fault.NotFound)
+		wantFault(t, w.SetPassword(w.ctx, "nobody", right), fault.NotFound)
 	})
 }
 
 func TestOldHashesAreMadeAnewAtTheNextLogIn(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{Memory: 64, Passes: 1}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{Memory: 64, Passes: 1}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		hash := func() string {
 			_, h, err := w.store.User(w.ctx, "alice")
@@ -87,17 +87,17 @@ func TestOldHashesAreMadeAnewAtTheNextLogIn(t *testing.T) {
 		}
 		w.Options.Memory, w.Options.Passes = 0, 0
 		w.restart()
-		w.try("alice", wrong, at(home), fault.Refused)
+		w.signIn("alice", wrong, at(home), fault.Refused)
 		if !strings.HasPrefix(hash(), "$argon2id$v=19$m=64,") {
 			t.Error("a wrong password changed the hash")
 		}
 		before := w.hashes.Load()
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 		if !strings.HasPrefix(hash(), "$argon2id$v=19$m=19456,t=2,p=1$") || w.hashes.Load()-before != 2 {
 			t.Errorf("stored as %s after %d hashes", hash(), w.hashes.Load()-before)
 		}
 		before = w.hashes.Load()
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 		if w.hashes.Load()-before != 1 {
 			t.Error("it is made anew each time")
 		}
@@ -106,7 +106,7 @@ func TestOldHashesAreMadeAnewAtTheNextLogIn(t *testing.T) {
 
 func TestAHashThatIsBrokenLetsNobodyIn(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{Limits: account.Limits{Name: 100, Source: 100}}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{Limits: account.Limits{Name: 100, Source: 100}}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		_, good, err := w.store.User(w.ctx, "alice")
 		must(t, err)
@@ -117,17 +117,17 @@ func TestAHashThatIsBrokenLetsNobodyIn(t *testing.T) {
 		} {
 			_, err := w.store.SetUserPassword(w.ctx, "alice", bad, time.Now(), time.Time{})
 			must(t, err)
-			w.try("alice", right, at(home), fault.Refused)
+			w.signIn("alice", right, at(home), fault.Refused)
 		}
 		_, err = w.store.SetUserPassword(w.ctx, "alice", good, time.Now(), time.Time{})
 		must(t, err)
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 	})
 }
 
 func TestTheLastLogInIsWrittenDownAboutOnceAnHour(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		start := time.Now()
 		seen := func() time.Duration {
@@ -135,19 +135,19 @@ func TestTheLastLogInIsWrittenDownAboutOnceAnHour(t *testing.T) {
 			must(t, err)
 			return u.SeenAt.Sub(start)
 		}
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 		w.wait(59 * time.Minute)
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 		if seen() != 0 {
 			t.Errorf("seen after %v", seen())
 		}
-		w.try("alice", right, at(away), ok) // a new place
+		w.signIn("alice", right, at(away), ok) // a new place
 		w.wait(time.Hour)
-		w.try("alice", wrong, at(home), fault.Refused)
+		w.signIn("alice", wrong, at(home), fault.Refused)
 		if seen() != 59*time.Minute {
 			t.Errorf("seen after %v", seen())
 		}
-		w.try("alice", right, at(home), ok)
+		w.signIn("alice", right, at(home), ok)
 		if seen() != 119*time.Minute {
 			t.Errorf("seen after %v", seen())
 		}
@@ -156,17 +156,17 @@ func TestTheLastLogInIsWrittenDownAboutOnceAnHour(t *testing.T) {
 
 func TestTheFirstUserNeedsThePrintedToken(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		token := w.SetupToken()
 		if len(token) < 20 || token != w.SetupToken() {
 			t.Fatalf("token %q, then %q", token, w.SetupToken())
 		}
 		for _, bad := range []string{"", token + "x", token[1:], strings.ToUpper(token)} {
 			_, err := w.AddFirst(w.ctx, bad, "alice", right, at(home))
-			faulty(t, err, fault.Refused)
+			wantFault(t, err, fault.Refused)
 		}
 		_, err := w.AddFirst(w.ctx, token, "login", right, at(home))
-		faulty(t, err, fault.Invalid)
+		wantFault(t, err, fault.Invalid)
 		// Many at the same time: one of them is it.
 		errs := make([]error, 10)
 		var group sync.WaitGroup
@@ -180,7 +180,7 @@ func TestTheFirstUserNeedsThePrintedToken(t *testing.T) {
 				made++
 				continue
 			}
-			faulty(t, err, fault.Refused)
+			wantFault(t, err, fault.Refused)
 		}
 		if n, err := w.Count(w.ctx); made != 1 || n != 1 || err != nil {
 			t.Errorf("%d made, %d there, %v", made, n, err)
@@ -189,7 +189,7 @@ func TestTheFirstUserNeedsThePrintedToken(t *testing.T) {
 			t.Error("there is a token when there are users")
 		}
 		_, err = w.AddFirst(w.ctx, token, "late", right, at(home))
-		faulty(t, err, fault.Refused)
+		wantFault(t, err, fault.Refused)
 		w.restart()
 		if w.SetupToken() != "" {
 			t.Error("a restart makes a token when there are users")
@@ -199,13 +199,13 @@ func TestTheFirstUserNeedsThePrintedToken(t *testing.T) {
 
 func TestTheTokenOfTheFirstUserCannotBeGuessedForLong(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		for range 20 {
 			_, err := w.AddFirst(w.ctx, "guess", "alice", right, at(home))
-			faulty(t, err, fault.Refused)
+			wantFault(t, err, fault.Refused)
 		}
 		_, err := w.AddFirst(w.ctx, w.SetupToken(), "alice", right, at(home))
-		faulty(t, err, fault.TooMany)
+		wantFault(t, err, fault.TooMany)
 		w.wait(fault.RetryAfter(err))
 		_, err = w.AddFirst(w.ctx, w.SetupToken(), "alice", right, at(home))
 		must(t, err)
@@ -214,7 +214,7 @@ func TestTheTokenOfTheFirstUserCannotBeGuessedForLong(t *testing.T) {
 
 func TestStrangersMakeAFewAccountsAtATime(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		register := func(i int, from account.Caller) error {
 			_, err := w.Register(w.ctx, "user"+strings.Repeat("x", i%20)+string(rune('a'+i/20)), right, from)
 			return err
@@ -222,12 +222,12 @@ func TestStrangersMakeAFewAccountsAtATime(t *testing.T) {
 		for i := range 5 {
 			must(t, register(i, at(home)))
 		}
-		faulty(t, register(5, at("192.0.2.200")), fault.TooMany)
+		wantFault(t, register(5, at("192.0.2.200")), fault.TooMany)
 		for i := 6; i < 101; i++ {
 			must(t, register(i, source(i)))
 		}
 		err := register(101, source(101))
-		faulty(t, err, fault.TooMany)
+		wantFault(t, err, fault.TooMany)
 		w.wait(fault.RetryAfter(err))
 		must(t, register(101, at(home)))
 	})
@@ -242,7 +242,7 @@ const (
 func TestPasswordIsTheSameInEverySpelling(t *testing.T) {
 	t.Parallel()
 	for _, set := range []string{composed, decomposed, wideSpaces} {
-		inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+		withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 			w.add("alice")
 			must(t, w.SetPassword(w.ctx, "alice", set))
 			_, err := w.Add(w.ctx, "bob", set)
@@ -251,16 +251,16 @@ func TestPasswordIsTheSameInEverySpelling(t *testing.T) {
 			must(t, err)
 			for _, name := range []string{"alice", "bob", "carol"} {
 				for _, typed := range []string{composed, decomposed, wideSpaces} {
-					w.try(name, typed, at(home), ok)
+					w.signIn(name, typed, at(home), ok)
 				}
-				w.try(name, strings.ReplaceAll(composed, "\u00e9", "e"), at(home), fault.Refused)
+				w.signIn(name, strings.ReplaceAll(composed, "\u00e9", "e"), at(home), fault.Refused)
 			}
 		})
 	}
 }
 
 // asTyped gives a user the hash that earlier versions made: of the password as it was typed.
-func (w *world) asTyped(name, password string) {
+func (w *harness) setLegacyHash(name, password string) {
 	w.t.Helper()
 	salt := strings.Repeat("s", 16)
 	sum := w.hash([]byte(password), []byte(salt), 2, 19<<10)
@@ -272,16 +272,16 @@ func (w *world) asTyped(name, password string) {
 
 func TestHashOfAPasswordAsItWasTypedIsReplacedAtSignIn(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
-		w.asTyped("alice", decomposed)
+		w.setLegacyHash("alice", decomposed)
 		set := w.user("alice").PasswordAt
-		w.try("alice", composed, at(home), fault.Refused)
-		w.try("alice", decomposed, at(home), ok)
+		w.signIn("alice", composed, at(home), fault.Refused)
+		w.signIn("alice", decomposed, at(home), ok)
 		w.restart()
 		for _, typed := range []string{composed, wideSpaces, decomposed} {
 			before := w.hashes.Load()
-			w.try("alice", typed, at(home), ok)
+			w.signIn("alice", typed, at(home), ok)
 			if n := w.hashes.Load() - before; n != 1 {
 				t.Errorf("%q: %d hashes", typed, n)
 			}
@@ -294,18 +294,18 @@ func TestHashOfAPasswordAsItWasTypedIsReplacedAtSignIn(t *testing.T) {
 
 func TestLengthOfAPasswordCountsInItsNormalForm(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		syllables := func(n int, of string) string { return strings.Repeat(of, n) }
 		must(t, w.SetPassword(w.ctx, "alice", syllables(341, "\u1100\u1161\u11a8"))) // 3,069 bytes for 1,023
-		w.try("alice", syllables(341, "\uac01"), at(home), ok)
+		w.signIn("alice", syllables(341, "\uac01"), at(home), ok)
 		for _, bad := range []string{syllables(342, "\uac01"), syllables(342, "\u1100\u1161\u11a8"), "", "e\u0301e\u0301e\u0301", "\u212blice1"} {
-			faulty(t, w.SetPassword(w.ctx, "alice", bad), fault.Invalid)
+			wantFault(t, w.SetPassword(w.ctx, "alice", bad), fault.Invalid)
 		}
 		// Both spellings of a wrong one are tried, whether or not there is such a user.
 		for _, name := range []string{"alice", "nobody"} {
 			before := w.hashes.Load()
-			w.try(name, decomposed, at(home), fault.Refused)
+			w.signIn(name, decomposed, at(home), fault.Refused)
 			if n := w.hashes.Load() - before; n != 2 {
 				t.Errorf("%s: %d hashes", name, n)
 			}

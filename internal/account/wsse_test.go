@@ -16,12 +16,12 @@ import (
 )
 
 // header is what a reader sends now.
-func (w *world) header(user, password string) wsse.Token {
+func (w *harness) header(user, password string) wsse.Token {
 	w.t.Helper()
 	return w.token(wsse.Header(user, password, time.Now(), nil))
 }
 
-func (w *world) token(header string) wsse.Token {
+func (w *harness) token(header string) wsse.Token {
 	w.t.Helper()
 	t, err := wsse.Parse(header)
 	if err != nil {
@@ -32,9 +32,9 @@ func (w *world) token(header string) wsse.Token {
 	return t
 }
 
-// made makes a token by hand.
-func made(nonce, hashed, created, password string) wsse.Token {
-	sum := sha1.Sum([]byte(hashed + created + password))
+// wsseToken makes a token by hand.
+func wsseToken(nonce, hashedNonce, created, password string) wsse.Token {
+	sum := sha1.Sum([]byte(hashedNonce + created + password))
 	t, err := wsse.Parse(wsse.Token{Username: "alice", Digest: base64.StdEncoding.EncodeToString(sum[:]), Nonce: nonce, Created: created}.String())
 	if err != nil {
 		panic(err)
@@ -42,33 +42,33 @@ func made(nonce, hashed, created, password string) wsse.Token {
 	return t
 }
 
-func (w *world) wsse(t wsse.Token) error {
+func (w *harness) wsse(t wsse.Token) error {
 	_, err := w.OpenByWSSE(w.ctx, "alice", private, t, at(home))
 	return err
 }
 
 func TestAHeaderIsAcceptedOnceEvenAfterARestart(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
 		header := w.header("alice", a.Plain)
 		must(t, w.wsse(header))
-		faulty(t, w.wsse(header), fault.Refused)
+		wantFault(t, w.wsse(header), fault.Refused)
 		w.restart()
-		faulty(t, w.wsse(header), fault.Refused)
+		wantFault(t, w.wsse(header), fault.Refused)
 		w.wait(4 * time.Minute)
 		must(t, w.Sweep(w.ctx))
-		faulty(t, w.wsse(header), fault.Refused)
+		wantFault(t, w.wsse(header), fault.Refused)
 		w.wait(2 * time.Minute)
 		must(t, w.Sweep(w.ctx))
-		faulty(t, w.wsse(header), fault.Refused) // it is too old now
+		wantFault(t, w.wsse(header), fault.Refused) // it is too old now
 		must(t, w.wsse(w.header("alice", a.Plain)))
 	})
 }
 
 func TestOfOneHeaderSentManyTimesAtOnceOneIsAccepted(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
 		for range 5 {
 			header := w.header("alice", a.Plain)
@@ -96,11 +96,11 @@ func TestOfOneHeaderSentManyTimesAtOnceOneIsAccepted(t *testing.T) {
 
 func TestAnotherSpellingOfAHeaderIsTheSameHeader(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
 		const nonce = "bf59559401b2d9e1" // which is base64 of something, too
 		created := time.Now().UTC().Format(time.RFC3339)
-		first := made(nonce, nonce, created, a.Plain)
+		first := wsseToken(nonce, nonce, created, a.Plain)
 		must(t, w.wsse(first))
 		sum, err := base64.StdEncoding.DecodeString(first.Digest)
 		must(t, err)
@@ -136,19 +136,19 @@ func TestAnotherSpellingOfAHeaderIsTheSameHeader(t *testing.T) {
 		// A new header with an old nonce is none either, in whichever spelling.
 		w.wait(time.Second)
 		created = time.Now().UTC().Format(time.RFC3339)
-		faulty(t, w.wsse(made(nonce, nonce, created, a.Plain)), fault.Refused)
-		faulty(t, w.wsse(made(std([]byte(nonce)), nonce, created, a.Plain)), fault.Refused)
-		must(t, w.wsse(made(nonce+"x", nonce+"x", created, a.Plain)))
+		wantFault(t, w.wsse(wsseToken(nonce, nonce, created, a.Plain)), fault.Refused)
+		wantFault(t, w.wsse(wsseToken(std([]byte(nonce)), nonce, created, a.Plain)), fault.Refused)
+		must(t, w.wsse(wsseToken(nonce+"x", nonce+"x", created, a.Plain)))
 	})
 }
 
 func TestANonceIsForOneReaderOnly(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, b := w.readers()
 		created := time.Now().UTC().Format(time.RFC3339)
-		must(t, w.wsse(made("n", "n", created, a.Plain)))
-		token := made("n", "n", created, b.Plain)
+		must(t, w.wsse(wsseToken("n", "n", created, a.Plain)))
+		token := wsseToken("n", "n", created, b.Plain)
 		token.Username = "bob"
 		_, err := w.OpenByWSSE(w.ctx, "bob", private, token, at(home))
 		must(t, err)
@@ -157,7 +157,7 @@ func TestANonceIsForOneReaderOnly(t *testing.T) {
 
 func TestAHeaderIsGoodForFiveMinutesAroundItsTime(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
 		w.wait(time.Second - time.Duration(time.Now().Nanosecond())) // headers have whole seconds
 		for d, want := range map[time.Duration]bool{
@@ -172,19 +172,19 @@ func TestAHeaderIsGoodForFiveMinutesAroundItsTime(t *testing.T) {
 		old := w.token(wsse.Header("alice", a.Plain, time.Now().Add(-time.Hour), nil))
 		fresh := w.header("alice", a.Plain)
 		old.Created, old.At = fresh.Created, fresh.At
-		faulty(t, w.wsse(old), fault.Refused)
+		wantFault(t, w.wsse(old), fault.Refused)
 		// A header of the future is remembered until it is past.
 		ahead := w.token(wsse.Header("alice", a.Plain, time.Now().Add(5*time.Minute), nil))
 		must(t, w.wsse(ahead))
 		w.wait(10 * time.Minute)
 		must(t, w.Sweep(w.ctx))
-		faulty(t, w.wsse(ahead), fault.Refused)
+		wantFault(t, w.wsse(ahead), fault.Refused)
 	})
 }
 
 func TestAClockThatIsSetBackBringsNoHeaderBack(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		var ahead time.Duration
 		w.Now = func() time.Time { return time.Now().Add(ahead) }
 		a, _ := w.readers()
@@ -193,18 +193,18 @@ func TestAClockThatIsSetBackBringsNoHeaderBack(t *testing.T) {
 		ahead = time.Hour
 		must(t, w.Sweep(w.ctx))
 		ahead = 0
-		faulty(t, w.wsse(header), fault.Refused)
+		wantFault(t, w.wsse(header), fault.Refused)
 	})
 }
 
 func TestOneSecretLeavesSoManyNoncesAMinute(t *testing.T) {
 	t.Parallel()
-	inWorld(t, account.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, b := w.readers()
 		for range 120 {
 			must(t, w.wsse(w.header("alice", a.Plain)))
 		}
-		faulty(t, w.wsse(w.header("alice", a.Plain)), fault.TooMany)
+		wantFault(t, w.wsse(w.header("alice", a.Plain)), fault.TooMany)
 		_, err := w.OpenByWSSE(w.ctx, "bob", private, w.header("bob", b.Plain), at(home))
 		must(t, err)
 		w.wait(time.Minute)

@@ -12,15 +12,15 @@ const headSize = 1024
 
 // memo keeps feeds and documents that were read or saved lately. On a store that
 // other processes write to it is asked whether the feed is still that one.
-type memo struct {
-	mu   sync.Mutex
-	kept cache.LRU[place, *entry]
+type feedCache struct {
+	mu      sync.Mutex
+	entries cache.LRU[feedKey, *entry]
 	// writes counts what made entries wrong: what was read before a write must not be
 	// kept after it.
 	writes uint64
 }
 
-type place struct{ user, name string }
+type feedKey struct{ user, name string }
 
 type entry struct {
 	feed Feed
@@ -28,10 +28,10 @@ type entry struct {
 }
 
 // get finds a feed, with its document when that is wanted.
-func (c *memo) get(user, name string, doc bool) (f Feed, d []byte, writes uint64, ok bool) {
+func (c *feedCache) get(user, name string, doc bool) (f Feed, d []byte, writes uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e, ok := c.kept.Get(place{user, name})
+	e, ok := c.entries.Get(feedKey{user, name})
 	if !ok {
 		return Feed{}, nil, c.writes, false
 	}
@@ -42,26 +42,26 @@ func (c *memo) get(user, name string, doc bool) (f Feed, d []byte, writes uint64
 }
 
 // put keeps what was read when there were so many writes, if nothing was written since.
-func (c *memo) put(f Feed, doc []byte, writes uint64, most int64) {
+func (c *feedCache) put(f Feed, doc []byte, writes uint64, limit int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if writes != c.writes {
 		return
 	}
-	k := place{f.User, f.Name}
-	if before, ok := c.kept.Peek(k); ok && doc == nil && before.feed == f {
+	k := feedKey{f.User, f.Name}
+	if before, ok := c.entries.Peek(k); ok && doc == nil && before.feed == f {
 		doc = before.doc
 	}
-	c.kept.MaxSize = most
-	c.kept.Put(k, &entry{f, doc}, headSize+int64(len(doc)))
+	c.entries.MaxSize = limit
+	c.entries.Put(k, &entry{f, doc}, headSize+int64(len(doc)))
 }
 
 // forget says that a feed was written, or may have been.
-func (c *memo) forget(user, name string) {
+func (c *feedCache) forget(user, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.writes++
-	c.kept.Delete(place{user, name})
+	c.entries.Delete(feedKey{user, name})
 }
 
 // find reads a feed, from memory when it is the one of the store.
@@ -69,7 +69,7 @@ func (s *Feeds) find(ctx context.Context, user, name string, doc bool) (Feed, []
 	if err := checkFeed(user, name); err != nil {
 		return Feed{}, nil, err
 	}
-	f, d, writes, ok := s.kept.get(user, name, doc)
+	f, d, writes, ok := s.cache.get(user, name, doc)
 	if ok && !s.Shared {
 		return f, d, nil
 	}
@@ -83,14 +83,14 @@ func (s *Feeds) find(ctx context.Context, user, name string, doc bool) (Feed, []
 			return f, d, nil
 		}
 		if !doc {
-			s.kept.put(now, nil, writes, s.memory())
+			s.cache.put(now, nil, writes, s.memory())
 			return now, nil, nil
 		}
 	}
 	if f, d, err = s.Store.SavedDocument(ctx, user, name); err != nil {
 		return Feed{}, nil, err
 	}
-	s.kept.put(f, d, writes, s.memory())
+	s.cache.put(f, d, writes, s.memory())
 	return f, d, nil
 }
 

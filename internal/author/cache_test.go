@@ -40,9 +40,9 @@ func TestAStoreOfOnesOwnIsReadOnce(t *testing.T) {
 		t.Errorf("the feed is %+v, %v", f, err)
 	}
 	_, err = s.Feed(t.Context(), "bob", Public)
-	faulty(t, err, fault.NotFound, "")
+	wantFault(t, err, fault.NotFound, "")
 	_, err = s.Feed(t.Context(), "alice", "other")
-	faulty(t, err, fault.NotFound, "")
+	wantFault(t, err, fault.NotFound, "")
 }
 
 func TestASharedStoreIsAskedEachTimeAndReadWhenItChanged(t *testing.T) {
@@ -96,7 +96,7 @@ func TestASaveThatMayHaveGoneThroughLeavesNothingOldInMemory(t *testing.T) {
 	must(t, err)
 	store.fail = fault.New(fault.Unavailable, "The connection broke.")
 	_, err = s.Save(t.Context(), "alice", Public, document(2), "put")
-	faulty(t, err, fault.Unavailable, "")
+	wantFault(t, err, fault.Unavailable, "")
 	if got := read(t, s, "alice"); got != string(document(2)) {
 		t.Errorf("read %s", got)
 	}
@@ -111,12 +111,12 @@ func TestMemoryHasABound(t *testing.T) {
 		_, err := s.Save(t.Context(), user, Public, document(i), "put")
 		must(t, err)
 		read(t, s, user)
-		if s.kept.kept.Size() > s.Memory {
-			t.Fatalf("%d bytes are kept for %d feeds", s.kept.kept.Size(), s.kept.kept.Len())
+		if s.cache.entries.Size() > s.Memory {
+			t.Fatalf("%d bytes are kept for %d feeds", s.cache.entries.Size(), s.cache.entries.Len())
 		}
 	}
-	if s.kept.kept.Len() < 5 {
-		t.Errorf("only %d feeds are kept", s.kept.kept.Len())
+	if s.cache.entries.Len() < 5 {
+		t.Errorf("only %d feeds are kept", s.cache.entries.Len())
 	}
 	read(t, s, "u99")
 	if store.docs != 100 {

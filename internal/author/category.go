@@ -10,15 +10,15 @@ import (
 )
 
 // longestName is how long a folded name may be, in bytes.
-const longestName = 100
+const maxCategoryName = 100
 
 // CategoryName is a category as it stands in paths and is compared: in small letters,
 // with a hyphen for whatever is neither letter, digit nor one of + # . _. It is "" for a label that has nothing
 // else in it, which is no category.
-func CategoryName(label string) string { return fold(label, "+#._", longestName) }
+func CategoryName(label string) string { return fold(label, "+#._", maxCategoryName) }
 
 // fold keeps the letters and digits of a text, and the runes of more, with hyphens between its words.
-func fold(text, more string, most int) string {
+func fold(text, more string, limit int) string {
 	var b strings.Builder
 	gap := false
 	for _, r := range strings.ToLower(text) {
@@ -33,9 +33,9 @@ func fold(text, more string, most int) string {
 		b.WriteRune(r)
 	}
 	s := b.String()
-	if len(s) > most {
-		s = strings.ToValidUTF8(s[:most], "")
-		if at := strings.LastIndexByte(s, '-'); at > most/2 {
+	if len(s) > limit {
+		s = strings.ToValidUTF8(s[:limit], "")
+		if at := strings.LastIndexByte(s, '-'); at > limit/2 {
 			s = s[:at]
 		}
 	}
@@ -58,7 +58,7 @@ func (p *Posts) AddCategory(ctx context.Context, user, label string) error {
 	}
 	label = labels[0]
 	name := CategoryName(label)
-	if err := p.may(ctx, Edit{User: user}); err != nil {
+	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return err
 	}
 	known, err := p.Categories(ctx, user)

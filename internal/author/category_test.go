@@ -11,7 +11,7 @@ import (
 
 func TestCategoriesThatExistBeforeTheirPosts(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		labels := func() (all []string) {
 			list, err := d.Categories(d.ctx, "alice")
 			if err != nil {

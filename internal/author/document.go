@@ -32,7 +32,7 @@ func (p *Posts) document(user string) func(w Writer, newest []Post) (Saving, err
 			}
 			hash := sha256.Sum256(doc)
 			return Saving{
-				User: user, Name: Public, At: p.now(), Type: typeRSS, Title: clipRunes(f.Title.Value, longestTitle), Items: len(f.Items),
+				User: user, Name: Public, At: p.now(), Type: typeRSS, Title: clipRunes(f.Title.Value, maxFeedTitle), Items: len(f.Items),
 				Bytes: doc, Hash: hash[:], Quiet: p.Feeds.Notify == nil,
 				Allow: func(now Feed) error { return allow(Document{}, now) },
 			}, nil
@@ -94,10 +94,10 @@ func (p *Posts) ArchiveAddress(user string, n int64) string {
 	return fmt.Sprintf("%s/%s/archive/%d/rss.xml", p.origin(), user, n)
 }
 
-func clipRunes(s string, most int) string {
+func clipRunes(s string, limit int) string {
 	n := 0
 	for i := range s {
-		if n == most {
+		if n == limit {
 			return s[:i]
 		}
 		n++

@@ -87,10 +87,10 @@ func (p *Posts) EditDraft(ctx context.Context, user string, post int64) (Post, e
 }
 
 // DiscardEditDraft deletes the draft that holds a change of a post, if there is one.
-func (p *Posts) DiscardEditDraft(ctx context.Context, user string, post int64, door string) error {
+func (p *Posts) DiscardEditDraft(ctx context.Context, user string, post int64, via string) error {
 	draft, err := p.EditDraft(ctx, user, post)
 	if err == nil {
-		_, err = p.Delete(ctx, user, draft.ID, 0, door)
+		_, err = p.Delete(ctx, user, draft.ID, 0, via)
 	}
 	if fault.CodeOf(err) == fault.NotFound {
 		return nil

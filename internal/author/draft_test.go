@@ -17,7 +17,7 @@ func draftOf(d author.DraftEdit, text string) author.DraftEdit {
 
 func TestADraftIsOnePostHoweverOftenItIsSaved(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		first, err := d.SaveDraft(d.ctx, draftOf(author.DraftEdit{}, "one"))
 		if err != nil || first.ID == 0 || first.Draft != 0 {
 			t.Fatalf("%+v, %v", first, err)
@@ -36,15 +36,15 @@ func TestADraftIsOnePostHoweverOftenItIsSaved(t *testing.T) {
 		if fault.CodeOf(err) != fault.Conflict {
 			t.Errorf("an older page saves another text: %v", err)
 		}
-		if post := d.must(d.Get(d.ctx, "alice", first.ID)); post.State != author.Draft || post.Source != "one and two" || len(d.told()) != 0 {
-			t.Errorf("%+v, told %v", post, d.told())
+		if post := d.must(d.Get(d.ctx, "alice", first.ID)); post.State != author.Draft || post.Source != "one and two" || len(d.notified()) != 0 {
+			t.Errorf("%+v, told %v", post, d.notified())
 		}
 	})
 }
 
 func TestAChangeOfAPublishedPostIsADraftBesideIt(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		post := d.post("as published")
 		if _, err := d.EditDraft(d.ctx, "alice", post.ID); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("before anything is changed: %v", err)
@@ -61,7 +61,7 @@ func TestAChangeOfAPublishedPostIsADraftBesideIt(t *testing.T) {
 		if draft.ID != saved.Draft || draft.Source != "changed again" || author.EditedPost(draft) != post.ID || draft.Key != author.EditDraftKey(post.ID) {
 			t.Errorf("%+v", draft)
 		}
-		d.shows("as published")
+		d.wantFeed("as published")
 		if err := d.DiscardEditDraft(d.ctx, "alice", post.ID, "test"); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +75,7 @@ func TestAChangeOfAPublishedPostIsADraftBesideIt(t *testing.T) {
 		if draft := d.must(d.EditDraft(d.ctx, "alice", post.ID)); draft.ID != saved.Draft || draft.Source != "once more" {
 			t.Errorf("%+v, %+v", saved, draft)
 		}
-		d.pass(time.Second)
+		d.sleep(time.Second)
 		e := write("published elsewhere")
 		e.ID = post.ID
 		d.must(d.Save(d.ctx, e))
@@ -87,7 +87,7 @@ func TestAChangeOfAPublishedPostIsADraftBesideIt(t *testing.T) {
 
 func TestAPostThatIsMadeTwiceByOnePageSaysWhatThePageSentLast(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		e := write("first")
 		e.Key = "page 2"
 		a := d.must(d.SaveOnce(d.ctx, e))
@@ -98,7 +98,7 @@ func TestAPostThatIsMadeTwiceByOnePageSaysWhatThePageSentLast(t *testing.T) {
 		if c := d.must(d.SaveOnce(d.ctx, e)); c.ID != a.ID || c.Revision == a.Revision || c.Source != "second" {
 			t.Errorf("more was typed: %+v", c)
 		}
-		d.shows("second")
+		d.wantFeed("second")
 	})
 }
 

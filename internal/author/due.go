@@ -91,7 +91,7 @@ func (p *Posts) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			timer.Stop()
 			return nil
-		case <-p.dueSoon:
+		case <-p.wakeups:
 			timer.Stop()
 		case <-timer.C:
 		}
@@ -99,12 +99,12 @@ func (p *Posts) Run(ctx context.Context) error {
 }
 
 // hurry has Run look for what is due next.
-func (p *Posts) hurry() {
+func (p *Posts) wakeRun() {
 	p.init()
 	select {
-	case p.dueSoon <- struct{}{}:
+	case p.wakeups <- struct{}{}:
 	default:
 	}
 }
 
-func (p *Posts) init() { p.start.Do(func() { p.dueSoon = make(chan struct{}, 1) }) }
+func (p *Posts) init() { p.start.Do(func() { p.wakeups = make(chan struct{}, 1) }) }

@@ -13,7 +13,7 @@ import (
 // readers would show the one in place of the other.
 func TestNobodysPostTakesThePlaceOfAnothersInTheFeedOfEveryone(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		hers := d.post("Hers.")
 		his := author.Post{State: author.Published, GUID: hers.GUID, PermaLink: true, PublishedAt: hers.PublishedAt}
 		his.Source = "His."
@@ -51,7 +51,7 @@ func TestNobodysPostTakesThePlaceOfAnothersInTheFeedOfEveryone(t *testing.T) {
 // may have.
 func TestWhatIsKeptBesideAPostHasABound(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		of := func(guid string, bytes int) author.Post {
 			p := author.Post{State: author.Published, GUID: guid}
 			p.Source, p.Rest = guid, &feed.Item{More: &feed.More{Comments: strings.Repeat("x", bytes)}}

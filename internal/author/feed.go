@@ -84,18 +84,18 @@ type Feeds struct {
 	Memory int64
 	// Events makes the events of a new version, stamped; they are written with it, and
 	// handed to Publish afterwards. nil: none. It is asked about public feeds only.
-	Events  func(f Feed, door string) []event.Event
+	Events  func(f Feed, via string) []event.Event
 	Publish func(events ...event.Event)
 
-	kept    memo
-	start   sync.Once
-	looking chan struct{}
+	cache       feedCache
+	start       sync.Once
+	inspections chan struct{}
 }
 
 // Save stores a document as the next version of a feed that it replaces whatever it
 // is; see [Feeds.Put]. It must be XML, in UTF-8 if it does not say otherwise.
-func (s *Feeds) Save(ctx context.Context, user, name string, doc []byte, door string) (Feed, error) {
-	return s.Put(ctx, Document{User: user, Name: name, Bytes: doc, Via: door})
+func (s *Feeds) Save(ctx context.Context, user, name string, doc []byte, via string) (Feed, error) {
+	return s.Put(ctx, Document{User: user, Name: name, Bytes: doc, Via: via})
 }
 
 // Feed returns a feed, or a fault.NotFound.
@@ -155,14 +155,14 @@ func (s *Feeds) Restore(ctx context.Context, user, name string) (Feed, error) {
 // spec:cloudburst#add-cloud
 func (s *Feeds) AddCloud(ctx context.Context, user string, on bool) (Feed, error) {
 	f, err := s.Store.CloudSaved(ctx, user, Public, on, s.now())
-	s.kept.forget(user, Public)
+	s.cache.forget(user, Public)
 	if err != nil || f.Notified == f.Version {
 		return f, err
 	}
 	// What is on disk stays there, whether the caller waits or not.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 	defer cancel()
-	s.tell(ctx, &f)
+	s.notify(ctx, &f)
 	return f, nil
 }
 
@@ -174,7 +174,7 @@ type Place struct {
 
 func (s *Feeds) place(ctx context.Context, user, name string, place Place) (Feed, error) {
 	f, err := s.Store.PlaceSaved(ctx, user, name, place)
-	s.kept.forget(user, name)
+	s.cache.forget(user, name)
 	return f, err
 }
 
@@ -186,7 +186,7 @@ func (s *Feeds) List(ctx context.Context, after string, limit int) ([]Feed, erro
 }
 
 // longestAddress is how long the address may be to which a feed moves.
-const longestAddress = 2048
+const maxMoveURL = 2048
 
 // checkAddress says what is wrong with the address to which a feed shall move.
 func checkAddress(to string) error {
@@ -194,8 +194,8 @@ func checkAddress(to string) error {
 	switch {
 	case to == "":
 		return fault.New(fault.Invalid, "The new address is missing: name the URL at which the feed is now.")
-	case len(to) > longestAddress:
-		return fault.New(fault.Invalid, "The new address has %d bytes; at most %d are accepted.", len(to), longestAddress)
+	case len(to) > maxMoveURL:
+		return fault.New(fault.Invalid, "The new address has %d bytes; at most %d are accepted.", len(to), maxMoveURL)
 	case err != nil || u.Hostname() == "" || u.Opaque != "" || (u.Scheme != "http" && u.Scheme != "https") ||
 		strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"<>\\^`{|}", r) }):
 		return fault.New(fault.Invalid, "The new address %q is not the URL of a feed; it must begin with http:// or https:// and be percent-encoded.", clip(to))

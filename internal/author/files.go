@@ -26,7 +26,7 @@ const (
 )
 
 // putsAtOnce is how many files are looked at and stored at the same time.
-const putsAtOnce = 4
+const maxPuts = 4
 
 // Files are the pictures, sounds and other files that authors put beside their posts.
 // They are known by their content: the same bytes are there once, whatever they are
@@ -51,8 +51,8 @@ type Files struct {
 	MaxSize int64 // of one file, in bytes [DefaultMaxFile]
 	Quota   int64 // of all files of a user, in bytes [DefaultFileQuota]; negative: no bound
 
-	start  sync.Once
-	places chan struct{}
+	start    sync.Once
+	putSlots chan struct{}
 }
 
 // Put keeps a file of a user, which r gives to its end, and returns it as it is kept.
@@ -76,14 +76,14 @@ func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Re
 			s.log().WarnContext(ctx, "the spool of a file could not be removed", "err", err)
 		}
 	}()
-	s.start.Do(func() { s.places = make(chan struct{}, putsAtOnce) })
+	s.start.Do(func() { s.putSlots = make(chan struct{}, maxPuts) })
 	select {
-	case s.places <- struct{}{}:
-		defer func() { <-s.places }()
+	case s.putSlots <- struct{}{}:
+		defer func() { <-s.putSlots }()
 	case <-ctx.Done():
 		return File{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The file was given up by the one who sent it.")
 	}
-	looked, err := look(spool, size, name, contentType)
+	looked, err := inspectFile(spool, size, name, contentType)
 	if err != nil {
 		return File{}, err
 	}
@@ -113,16 +113,16 @@ func (s *Files) spool(r io.Reader) (spool *os.File, size int64, err error) {
 			err = errors.Join(err, spool.Close(), os.Remove(spool.Name()))
 		}
 	}()
-	most := s.MaxSize
-	if most <= 0 {
-		most = DefaultMaxFile
+	limit := s.MaxSize
+	if limit <= 0 {
+		limit = DefaultMaxFile
 	}
-	from := &failing{r: io.LimitReader(r, most+1)}
+	from := &errorReader{r: io.LimitReader(r, limit+1)}
 	size, err = io.Copy(spool, from)
 	_, cut := errors.AsType[*http.MaxBytesError](from.err)
 	switch {
-	case cut || size > most:
-		return spool, 0, fault.New(fault.Invalid, "The file is larger than %s, which is the most that is taken; nothing was kept.", sizeWords(most))
+	case cut || size > limit:
+		return spool, 0, fault.New(fault.Invalid, "The file is larger than %s, which is the most that is taken; nothing was kept.", sizeWords(limit))
 	case from.err != nil:
 		return spool, 0, fault.Wrap(fault.Invalid, from.err, "The file did not arrive whole; nothing was kept. Send it again.")
 	case err != nil:
@@ -134,12 +134,12 @@ func (s *Files) spool(r io.Reader) (spool *os.File, size int64, err error) {
 }
 
 // failing remembers the error of what it reads, to tell it from those of the disk.
-type failing struct {
+type errorReader struct {
 	r   io.Reader
 	err error
 }
 
-func (f *failing) Read(p []byte) (int, error) {
+func (f *errorReader) Read(p []byte) (int, error) {
 	n, err := f.r.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
 		f.err = err
@@ -147,8 +147,8 @@ func (f *failing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// look holds what a file is against what it is said to be.
-func look(r io.ReaderAt, size int64, name, contentType string) (*media.File, error) {
+// inspectFile holds what a file is against what it is said to be.
+func inspectFile(r io.ReaderAt, size int64, name, contentType string) (*media.File, error) {
 	head := make([]byte, min(size, media.HeadSize))
 	if n, err := r.ReadAt(head, 0); n < len(head) {
 		return nil, fault.Wrap(fault.Unavailable, err, "The file could not be read again after it had arrived.")

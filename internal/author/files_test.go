@@ -21,9 +21,9 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func newFiles(t *testing.T) (*author.Files, *shelf) {
+func newFiles(t *testing.T) (*author.Files, *memoryFiles) {
 	t.Helper()
-	s := newShelf()
+	s := newMemoryFiles()
 	return &author.Files{Store: s, Temp: t.TempDir(), Origin: func() string { return origin }}, s
 }
 
@@ -116,7 +116,7 @@ func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 		ctx  context.Context
 		r    io.Reader
 		code fault.Code
-		says string
+		want string
 	}{
 		{"cut off", "x", t.Context(), io.MultiReader(bytes.NewReader(noise(1<<20)), iotest.ErrReader(broken)), fault.Invalid, "did not arrive whole"},
 		{"too large", "x", t.Context(), bytes.NewReader(noise(3<<20 + 1)), fault.Invalid, "larger than 3 MiB"},
@@ -125,7 +125,7 @@ func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 		{"a page called a picture", "x.png", t.Context(), strings.NewReader("<html>"), fault.Invalid, "an HTML page"},
 	} {
 		_, err := files.Put(c.ctx, "alice", c.file, "", c.r)
-		if fault.CodeOf(err) != c.code || !strings.Contains(fault.Message(err), c.says) {
+		if fault.CodeOf(err) != c.code || !strings.Contains(fault.Message(err), c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -180,8 +180,8 @@ func TestNobodyWritesWhoMayNot(t *testing.T) {
 
 func TestAFileThatAPostUsesIsRemovedOnlyWhenThatIsMeant(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
-		s := newShelf()
+	withHarness(t, func(t *testing.T, d *harness) {
+		s := newMemoryFiles()
 		files := &author.Files{Store: s, Posts: d.Store, Temp: os.TempDir(), Now: time.Now}
 		f := put(t, files, "alice", "a.png", smallPNG(t))
 		for i := range 3 {
@@ -192,7 +192,7 @@ func TestAFileThatAPostUsesIsRemovedOnlyWhenThatIsMeant(t *testing.T) {
 			return nil
 		}}))
 		err := files.Remove(d.ctx, "alice", f.Hash, false)
-		d.refused(err, fault.Conflict, "a.png is used in the post “With a picture”, which would lose it")
+		d.wantRefusal(err, fault.Conflict, "a.png is used in the post “With a picture”, which would lose it")
 		if _, err := d.Delete(d.ctx, "alice", post.ID, 0, "test"); err != nil {
 			t.Fatal(err)
 		}
@@ -228,7 +228,7 @@ func TestTypeAndLengthOfAnEnclosureAreFound(t *testing.T) {
 	t.Parallel()
 	files, _ := newFiles(t)
 	wav := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x40\x1f\x00\x00" + strings.Repeat("x", 8000))
-	picture, sound := put(t, files, "alice", "a.png", smallPNG(t)), put(t, files, "alice", "b.wav", wav)
+	img, sound := put(t, files, "alice", "a.png", smallPNG(t)), put(t, files, "alice", "b.wav", wav)
 	files.Remote = elsewhere{
 		"https://a.example/x":     {Type: "audio/mpeg; x=y", Length: 5},
 		"https://a.example/y.mp3": {Type: "text/plain", Length: 7},
@@ -239,7 +239,7 @@ func TestTypeAndLengthOfAnEnclosureAreFound(t *testing.T) {
 		address string
 		want    author.Enclosure
 	}{
-		{files.Path(picture), author.Enclosure{URL: files.Path(picture), Type: "image/png", Length: picture.Size}},
+		{files.Path(img), author.Enclosure{URL: files.Path(img), Type: "image/png", Length: img.Size}},
 		{origin + files.Path(sound), author.Enclosure{URL: files.Path(sound), Type: "audio/wav", Length: sound.Size, Duration: 1}},
 		{"https://a.example/x", author.Enclosure{URL: "https://a.example/x", Type: "audio/mpeg", Length: 5}},
 		{"https://a.example/y.mp3", author.Enclosure{URL: "https://a.example/y.mp3", Type: "audio/mpeg", Length: 7}},

@@ -14,7 +14,7 @@ import (
 )
 
 // shelf is a FileStore in memory.
-type shelf struct {
+type memoryFiles struct {
 	mu     sync.Mutex
 	files  map[string]author.File // by user and hash
 	pieces map[string][]byte      // by hash or temp, and number
@@ -22,13 +22,13 @@ type shelf struct {
 	fail   error                  // of everything that writes
 }
 
-func newShelf() *shelf {
-	return &shelf{files: map[string]author.File{}, pieces: map[string][]byte{}, begun: map[string]time.Time{}}
+func newMemoryFiles() *memoryFiles {
+	return &memoryFiles{files: map[string]author.File{}, pieces: map[string][]byte{}, begun: map[string]time.Time{}}
 }
 
 func pieceKey(of string, n int) string { return fmt.Sprintf("%s %d", of, n) }
 
-func (s *shelf) PutFilePiece(ctx context.Context, temp string, n int, piece []byte, now time.Time) error {
+func (s *memoryFiles) PutFilePiece(ctx context.Context, temp string, n int, piece []byte, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.fail != nil || ctx.Err() != nil {
@@ -38,7 +38,7 @@ func (s *shelf) PutFilePiece(ctx context.Context, temp string, n int, piece []by
 	return nil
 }
 
-func (s *shelf) KeepFile(_ context.Context, f author.File, temp string, quota int64) (author.File, error) {
+func (s *memoryFiles) KeepFile(_ context.Context, f author.File, temp string, quota int64) (author.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	key := f.User + " " + f.Hash
@@ -67,19 +67,19 @@ func (s *shelf) KeepFile(_ context.Context, f author.File, temp string, quota in
 	return f, nil
 }
 
-func (s *shelf) drop(of string) {
+func (s *memoryFiles) drop(of string) {
 	maps.DeleteFunc(s.pieces, func(key string, _ []byte) bool { return strings.HasPrefix(key, of+" ") })
 	delete(s.begun, of)
 }
 
-func (s *shelf) DropFilePieces(_ context.Context, temp string) error {
+func (s *memoryFiles) DropFilePieces(_ context.Context, temp string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.drop(temp)
 	return nil
 }
 
-func (s *shelf) File(_ context.Context, user, hash string) (author.File, error) {
+func (s *memoryFiles) File(_ context.Context, user, hash string) (author.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, f := range s.files {
@@ -90,7 +90,7 @@ func (s *shelf) File(_ context.Context, user, hash string) (author.File, error) 
 	return author.File{}, fault.New(fault.NotFound, "There is no such file.")
 }
 
-func (s *shelf) FilePieceAt(_ context.Context, hash string, n int) ([]byte, error) {
+func (s *memoryFiles) FilePieceAt(_ context.Context, hash string, n int) ([]byte, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b, ok := s.pieces[pieceKey(hash, n)]
@@ -100,7 +100,7 @@ func (s *shelf) FilePieceAt(_ context.Context, hash string, n int) ([]byte, erro
 	return b, nil
 }
 
-func (s *shelf) Files(_ context.Context, user string, after *author.File, limit int) ([]author.File, error) {
+func (s *memoryFiles) Files(_ context.Context, user string, after *author.File, limit int) ([]author.File, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var all []author.File
@@ -125,7 +125,7 @@ func (s *shelf) Files(_ context.Context, user string, after *author.File, limit 
 	return all[:min(len(all), limit)], nil
 }
 
-func (s *shelf) RemoveFile(_ context.Context, user, hash string) error {
+func (s *memoryFiles) RemoveFile(_ context.Context, user, hash string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, ok := s.files[user+" "+hash]; !ok {
@@ -135,7 +135,7 @@ func (s *shelf) RemoveFile(_ context.Context, user, hash string) error {
 	return nil
 }
 
-func (s *shelf) SweepFiles(_ context.Context, before time.Time) error {
+func (s *memoryFiles) SweepFiles(_ context.Context, before time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := map[string]bool{}

@@ -120,10 +120,10 @@ func (s *Files) Describe(ctx context.Context, address string) (Enclosure, error)
 	}
 	e.Length = max(about.Length, 0)
 	e.Type, _, _ = mime.ParseMediaType(about.Type) // one that cannot be read is none
-	if vague(e.Type) && len(about.Head) > 0 {
+	if isGeneric(e.Type) && len(about.Head) > 0 {
 		e.Type, _, _ = strings.Cut(media.Detect(about.Head).Type, ";")
 	}
-	if vague(e.Type) {
+	if isGeneric(e.Type) {
 		if known := href.MediaType(address); known != "" {
 			e.Type = known
 		}
@@ -135,7 +135,7 @@ func (s *Files) Describe(ctx context.Context, address string) (Enclosure, error)
 }
 
 // vague reports a type that servers give to what they do not know.
-func vague(t string) bool {
+func isGeneric(t string) bool {
 	return t == "" || t == "application/octet-stream" || t == "binary/octet-stream" || t == "text/plain"
 }
 

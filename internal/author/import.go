@@ -28,17 +28,17 @@ const (
 // The feed is made anew once, at the end; nobody is told of each. progress hears how
 // many were looked at; nil: nobody does.
 func (p *Posts) Import(ctx context.Context, user string, posts []Post, progress func(done int)) (added int, err error) {
-	if err := p.may(ctx, Edit{User: user}); err != nil {
+	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return 0, err
 	}
-	if err := p.roomToImport(ctx, user, posts); err != nil {
+	if err := p.checkImportQuota(ctx, user, posts); err != nil {
 		return 0, err
 	}
-	took, err := takeover{p}.takeOver(ctx, user)
+	converted, err := converter{p}.convert(ctx, user)
 	if err != nil {
 		return 0, err
 	}
-	if added, err = p.add(ctx, user, posts, progress); err != nil || added == 0 && !took {
+	if added, err = p.add(ctx, user, posts, progress); err != nil || added == 0 && !converted {
 		return added, err
 	}
 	w := p.writing(user, "import")
@@ -74,11 +74,11 @@ func (p *Posts) add(ctx context.Context, user string, posts []Post, progress fun
 func (p *Posts) imported(user string, post Post) (Post, error) {
 	post.User, post.ID = user, 0
 	post.Content = post.Content.clone()
-	lenient(&post.Content)
+	dropInvalid(&post.Content)
 	if err := checkContent(&post.Content); err != nil {
 		return post, err
 	}
-	if err := finish(&post.Content); err != nil {
+	if err := renderContent(&post.Content); err != nil {
 		return post, err
 	}
 	now := p.now()
@@ -113,7 +113,7 @@ func (p *Posts) imported(user string, post Post) (Post, error) {
 }
 
 // lenient leaves out of a content what would be refused.
-func lenient(c *Content) {
+func dropInvalid(c *Content) {
 	c.Title = clipRunes(c.Title, MaxTitle)
 	if c.Format != HTML && c.Format != Plain {
 		c.Format = Markdown
@@ -133,13 +133,13 @@ func lenient(c *Content) {
 	if rest, err := json.Marshal(c.Rest); err != nil || len(rest) > maxRest {
 		c.Rest = nil
 	}
-	c.Categories = goodCategories(c.Categories)
-	c.Enclosures = goodEnclosures(c.Enclosures)
+	c.Categories = validCategories(c.Categories)
+	c.Enclosures = validEnclosures(c.Enclosures)
 	left, count := MaxSource-len(c.Source), 0
-	c.Outline = lenientNodes(c.Outline, 1, &left, &count)
+	c.Outline = dropInvalidNodes(c.Outline, 1, &left, &count)
 }
 
-func lenientNodes(nodes []Node, depth int, left, count *int) []Node {
+func dropInvalidNodes(nodes []Node, depth int, left, count *int) []Node {
 	if depth > MaxDepth {
 		return nil
 	}
@@ -154,14 +154,14 @@ func lenientNodes(nodes []Node, depth int, left, count *int) []Node {
 		if _, err := checkURL("", n.Link, false); err != nil {
 			n.Link = ""
 		}
-		n.Categories, n.Enclosures = goodCategories(n.Categories), goodEnclosures(n.Enclosures)
-		n.Nodes = lenientNodes(n.Nodes, depth+1, left, count)
+		n.Categories, n.Enclosures = validCategories(n.Categories), validEnclosures(n.Enclosures)
+		n.Nodes = dropInvalidNodes(n.Nodes, depth+1, left, count)
 		all = append(all, n)
 	}
 	return all
 }
 
-func goodCategories(labels []string) []string {
+func validCategories(labels []string) []string {
 	var all []string
 	for _, l := range labels {
 		l = clipRunes(l, maxLabel)
@@ -172,7 +172,7 @@ func goodCategories(labels []string) []string {
 	return all
 }
 
-func goodEnclosures(list []Enclosure) []Enclosure {
+func validEnclosures(list []Enclosure) []Enclosure {
 	var all []Enclosure
 	for _, e := range list {
 		e.Length, e.Duration = max(e.Length, 0), max(e.Duration, 0)
@@ -183,9 +183,9 @@ func goodEnclosures(list []Enclosure) []Enclosure {
 	return all
 }
 
-func clipBytes(s string, most int) string {
-	if len(s) <= most {
+func clipBytes(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	return valid(s[:most])
+	return cleanText(s[:limit])
 }

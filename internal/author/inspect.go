@@ -20,11 +20,11 @@ import (
 // Limits of a document beyond its size. Nothing that people write comes near them.
 const (
 	maxElements  = 1 << 17
-	longestTitle = 255 // characters
+	maxFeedTitle = 255 // characters
 )
 
 // facts are what a document says of itself.
-type facts struct {
+type documentInfo struct {
 	typ   string // Content-Type
 	title string
 	items int
@@ -35,34 +35,34 @@ type facts struct {
 // what came with it. The errors are fault.Invalid.
 //
 // spec:cloudburst#save-checked
-func inspect(doc []byte, contentType string) (facts, error) {
+func inspect(doc []byte, contentType string) (documentInfo, error) {
 	if len(doc) > MaxDocument {
-		return facts{}, fault.New(fault.Invalid, "The document has %d bytes; at most %d (2 MiB) are accepted.", len(doc), MaxDocument)
+		return documentInfo{}, fault.New(fault.Invalid, "The document has %d bytes; at most %d (2 MiB) are accepted.", len(doc), MaxDocument)
 	}
 	isJSON := jsonType(contentType)
 	f, err := feed.ParseBytes(doc, &feed.Options{Header: http.Header{"Content-Type": {contentType}}})
 	var not *feed.NotFeedError
 	switch {
 	case errors.As(err, &not):
-		return facts{}, notFeed(doc, contentType, not)
+		return documentInfo{}, notFeed(doc, contentType, not)
 	case err != nil:
-		return facts{}, fault.Wrap(fault.Invalid, err, "The document cannot be read as a feed.")
+		return documentInfo{}, fault.Wrap(fault.Invalid, err, "The document cannot be read as a feed.")
 	case f.Format == feed.JSONFeed && !isJSON:
-		return facts{}, fault.New(fault.Invalid, "This is a JSON Feed and came as XML; PUT it with the Content-Type application/feed+json, or save XML.")
+		return documentInfo{}, fault.New(fault.Invalid, "This is a JSON Feed and came as XML; PUT it with the Content-Type application/feed+json, or save XML.")
 	case f.Format == feed.JSONFeed:
 		err = wellFormedJSON(doc)
 	case isJSON:
-		return facts{}, fault.New(fault.Invalid, "The Content-Type says JSON, and the document is XML; send it as application/xml.")
+		return documentInfo{}, fault.New(fault.Invalid, "The Content-Type says JSON, and the document is XML; send it as application/xml.")
 	default:
 		err = wellFormedXML(doc, contentType)
 	}
 	if err != nil {
-		return facts{}, err
+		return documentInfo{}, err
 	}
 	if f.Format == feed.Redirect || f.Format == feed.MCF {
-		return facts{}, fault.New(fault.Invalid, "This is a document of the kind %q and not a feed.", f.Format)
+		return documentInfo{}, fault.New(fault.Invalid, "This is a document of the kind %q and not a feed.", f.Format)
 	}
-	return facts{typ: typeOf(f), title: title(f), items: len(f.Items), push: pushOf(f, doc)}, nil
+	return documentInfo{typ: typeOf(f), title: title(f), items: len(f.Items), push: pushOf(f, doc)}, nil
 }
 
 // pushOf finds out by what readers of a document learn of changes.
@@ -128,9 +128,9 @@ func decoded(doc []byte, contentType string) (*bytes.Reader, error) {
 	}
 	// What is declared as Latin 1 and holds characters of windows-1252 every reader reads
 	// as the latter.
-	said := got.From == "http" || got.From == "bom" || got.From == "declaration" && got.Name == "windows-1252"
+	declared := got.From == "http" || got.From == "bom" || got.From == "declaration" && got.Name == "windows-1252"
 	for _, p := range got.Problems {
-		if p.Kind == "encoding" && said {
+		if p.Kind == "encoding" && declared {
 			continue
 		}
 		if p.Line > 0 {
@@ -203,9 +203,9 @@ func title(f *feed.Feed) string {
 		t = sanitize.Text(t)
 	}
 	t = strings.Join(strings.Fields(t), " ")
-	if n := 0; utf8.RuneCountInString(t) > longestTitle {
+	if n := 0; utf8.RuneCountInString(t) > maxFeedTitle {
 		for at := range t {
-			if n++; n == longestTitle {
+			if n++; n == maxFeedTitle {
 				return t[:at] + "…"
 			}
 		}

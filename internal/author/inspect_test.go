@@ -116,7 +116,7 @@ func TestALongTitleIsCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len([]rune(got.title)); n != longestTitle {
+	if n := len([]rune(got.title)); n != maxFeedTitle {
 		t.Errorf("the title has %d characters", n)
 	}
 }

@@ -69,7 +69,7 @@ func (w itemWriter) item(post Post) feed.Item {
 	if it.Link == "" {
 		it.Link = w.address(post)
 	}
-	it.Summary = htmlText(post.HTML+pictures(&post.Content), post.Language, w.page(post))
+	it.Summary = htmlText(post.HTML+images(&post.Content), post.Language, w.page(post))
 	it.Published = date(post.PublishedAt)
 	it.Updated = feed.Date{}
 	if post.UpdatedAt.Sub(post.PublishedAt) >= time.Second {
@@ -77,7 +77,7 @@ func (w itemWriter) item(post Post) feed.Item {
 	}
 	it.Categories = categoriesOf(post.Categories, it.Categories)
 	it.Enclosures = w.enclosuresOf(post.Enclosures)
-	it.Media = w.describe(it.Media, post.Enclosures, post.Title != "")
+	it.Media = w.addMedia(it.Media, post.Enclosures, post.Title != "")
 	if m := moreOf(post, it.More); m != nil {
 		it.More = m
 	}
@@ -105,7 +105,7 @@ func excerptOf(c *Content) string {
 // many readers show no enclosures.
 //
 // spec:cloudburst#post-pictures
-func pictures(c *Content) string {
+func images(c *Content) string {
 	var b strings.Builder
 	for _, e := range c.Enclosures {
 		if at := html.EscapeString(e.URL); strings.HasPrefix(e.Type, "image/") && !strings.Contains(c.HTML, at) {

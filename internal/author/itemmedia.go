@@ -15,7 +15,7 @@ import (
 // title of a file for that of an item that has none, so it is left out there.
 //
 // spec:cloudburst#enclosures-described
-func (w itemWriter) describe(m *feed.Media, list []Enclosure, titled bool) *feed.Media {
+func (w itemWriter) addMedia(m *feed.Media, list []Enclosure, titled bool) *feed.Media {
 	for _, e := range list {
 		if !titled {
 			e.Title = ""
@@ -41,7 +41,7 @@ func (w itemWriter) describe(m *feed.Media, list []Enclosure, titled bool) *feed
 
 // described are the files of an item with what its media say of them, and those media that
 // say more than that.
-func described(it *feed.Item) (files []Enclosure, rest *feed.Media) {
+func splitMedia(it *feed.Item) (files []Enclosure, rest *feed.Media) {
 	for _, e := range it.Enclosures {
 		files = append(files, Enclosure{URL: e.URL, Type: e.Type, Length: e.Length, Title: e.Title, Duration: e.Duration})
 	}
@@ -51,7 +51,7 @@ func described(it *feed.Item) (files []Enclosure, rest *feed.Media) {
 	media := *it.Media
 	media.Contents = slices.DeleteFunc(slices.Clone(media.Contents), func(c feed.MediaContent) bool {
 		i := slices.IndexFunc(files, func(e Enclosure) bool { return addressOf(e.URL) == addressOf(c.URL) })
-		if i < 0 || !ours(c) {
+		if i < 0 || !isOwnMedia(c) {
 			return false
 		}
 		e := &files[i]
@@ -73,11 +73,11 @@ func described(it *feed.Item) (files []Enclosure, rest *feed.Media) {
 }
 
 // ours reports a file of which no more is said than describe says: all else stays as it is.
-func ours(c feed.MediaContent) bool {
+func isOwnMedia(c feed.MediaContent) bool {
 	if isMarkup(c.Title) || isMarkup(c.Description) {
 		return false
 	}
-	says := feed.MediaContent{URL: c.URL, FileSize: c.FileSize, Type: c.Type, Duration: c.Duration}
-	says.Title, says.Description = c.Title, c.Description
-	return reflect.DeepEqual(c, says)
+	want := feed.MediaContent{URL: c.URL, FileSize: c.FileSize, Type: c.Type, Duration: c.Duration}
+	want.Title, want.Description = c.Title, c.Description
+	return reflect.DeepEqual(c, want)
 }

@@ -75,7 +75,7 @@ func (p *Posts) limit() int {
 }
 
 // besideURL is the punctuation that may stand directly before or after a URL in a text.
-const besideURL = `.,;:!?()[]{}<>"'`
+const urlPunctuation = `.,;:!?()[]{}<>"'`
 
 // withoutURL removes each word of text that is the URL u. Punctuation directly before or
 // after the URL stays. A longer URL that contains u is another URL and stays.
@@ -84,7 +84,7 @@ func withoutURL(text, u string) string {
 	kept := words[:0]
 	for _, word := range words {
 		before, after, found := strings.Cut(word, u)
-		if found && strings.Trim(before+after, besideURL) == "" {
+		if found && strings.Trim(before+after, urlPunctuation) == "" {
 			word = before + after
 		}
 		if word != "" {

@@ -85,7 +85,7 @@ func (w itemWriter) nested(nodes []Node, guid, page string) []feed.Item {
 		if n.Text != "" {
 			it.More = &feed.More{Markdown: n.Text}
 		}
-		it.Media = w.describe(nil, n.Enclosures, n.Title != "")
+		it.Media = w.addMedia(nil, n.Enclosures, n.Title != "")
 		it.Published = date(n.CreatedAt)
 		it.Categories = categoriesOf(n.Categories, nil)
 		it.Enclosures = w.enclosuresOf(n.Enclosures)
@@ -231,11 +231,11 @@ func itemNodes(list []feed.Item, heads []feed.Outline) []Node {
 		for _, cat := range in.Categories {
 			n.Categories = append(n.Categories, cmp.Or(cat.Term, cat.Label))
 		}
-		n.Enclosures, _ = described(in)
+		n.Enclosures, _ = splitMedia(in)
 		var under []feed.Outline
 		switch {
 		case heads != nil:
-			n.take(heads[i].Attrs)
+			n.takeAttrs(heads[i].Attrs)
 			under = heads[i].Outlines
 		case in.More != nil:
 			under = in.More.Outlines
@@ -249,7 +249,7 @@ func itemNodes(list []feed.Item, heads []feed.Outline) []Node {
 }
 
 // take keeps attributes of a headline that the item which it stands for has no place for.
-func (n *Node) take(attrs []feed.Attr) {
+func (n *Node) takeAttrs(attrs []feed.Attr) {
 	for _, a := range attrs {
 		switch {
 		case a.Name == "text", a.Name == "url", a.Name == "created", a.Name == "category":
@@ -281,12 +281,12 @@ func headlines(list []feed.Outline) []Node {
 			case "created":
 				n.CreatedAt, _ = feed.ParseDate(a.Value) // one that cannot be read is left out
 			case "category":
-				n.Categories = goodCategories(splitCommas(a.Value))
+				n.Categories = validCategories(splitCommas(a.Value))
 			default:
 				rest = append(rest, a)
 			}
 		}
-		n.take(rest)
+		n.takeAttrs(rest)
 		all = append(all, n)
 	}
 	return all
@@ -299,22 +299,22 @@ func splitCommas(s string) []string {
 // markdownOf is Markdown that shows what a text in another format says. Most texts are
 // Markdown already.
 func markdownOf(text string, f Format) string {
-	if text = strings.TrimSpace(text); f == Markdown || f == "" || plainWords(text) {
+	if text = strings.TrimSpace(text); f == Markdown || f == "" || hasNoMarkup(text) {
 		return text
 	}
-	want, err := markup(text, f)
+	want, err := renderSource(text, f)
 	if err != nil {
 		return text
 	}
 	for _, s := range []string{text, anchor.ReplaceAllStringFunc(text, markdownLink)} {
-		if got, err := markup(s, Markdown); err == nil && line(got) == line(want) {
+		if got, err := renderSource(s, Markdown); err == nil && unwrapParagraph(got) == unwrapParagraph(want) {
 			return s
 		}
 	}
 	if f == Plain {
 		text = html.EscapeString(strings.Join(strings.Fields(text), " "))
 	}
-	return withoutSigns(text)
+	return escapeMarkdown(text)
 }
 
 var anchor = regexp.MustCompile(`<a href="([^"<>()\s]+)"(?: rel="[^"<>]*")?>([^<>\[\]]+)</a>`)
@@ -330,7 +330,7 @@ func markdownLink(tag string) string {
 }
 
 // plainWords reports a text without anything that Markdown could take for a sign.
-func plainWords(s string) bool {
+func hasNoMarkup(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
 		case 'a' <= c|0x20 && c|0x20 <= 'z', c >= 0x80, i > 0 && (c == ' ' || c == ',' || c == '?' || c == '\''):
@@ -342,7 +342,7 @@ func plainWords(s string) bool {
 }
 
 // leads reports what begins a block of Markdown behind this.
-func leads(before string, c byte) bool {
+func startsBlock(before string, c byte) bool {
 	if c == '.' || c == ')' {
 		return before != "" && strings.Trim(before, "0123456789") == ""
 	}
@@ -350,7 +350,7 @@ func leads(before string, c byte) bool {
 }
 
 // withoutSigns writes what Markdown would take for signs as references, outside of tags.
-func withoutSigns(s string) string {
+func escapeMarkdown(s string) string {
 	var b strings.Builder
 	for first := true; s != ""; first = false {
 		if s[0] == '<' {
@@ -365,7 +365,7 @@ func withoutSigns(s string) string {
 		}
 		for i := range n {
 			c := s[i]
-			if strings.IndexByte("\\`*_[]~|:@", c) >= 0 || first && leads(s[:i], c) || c == '.' && i > 2 && strings.EqualFold(s[i-3:i], "www") {
+			if strings.IndexByte("\\`*_[]~|:@", c) >= 0 || first && startsBlock(s[:i], c) || c == '.' && i > 2 && strings.EqualFold(s[i-3:i], "www") {
 				b.WriteString("&#" + strconv.Itoa(int(c)) + ";")
 				continue
 			}

@@ -23,7 +23,7 @@ func ParseOutline(text string) ([]Node, error) {
 		depth []int
 		stack []open
 	)
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(valid(text))
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(cleanText(text))
 	for line := range strings.SplitSeq(text, "\n") {
 		words := strings.TrimSpace(line)
 		if words == "" {
@@ -39,7 +39,7 @@ func ParseOutline(text string) ([]Node, error) {
 		flat, depth = append(flat, Node{Text: words}), append(depth, len(stack))
 		stack = append(stack, open{width, len(flat) - 1})
 	}
-	nodes, _ := grow(flat, depth, 0)
+	nodes, _ := buildTree(flat, depth, 0)
 	return nodes, nil
 }
 
@@ -61,13 +61,13 @@ func indent(line string) int {
 
 // grow makes a tree of nodes in their order, each with its depth, as long as they are at
 // least this deep, and returns how many it took.
-func grow(flat []Node, depth []int, at int) (nodes []Node, taken int) {
+func buildTree(flat []Node, depth []int, at int) (nodes []Node, taken int) {
 	for taken < len(flat) && depth[taken] >= at {
 		n := flat[taken]
 		taken++
-		under, took := grow(flat[taken:], depth[taken:], at+1)
+		under, converted := buildTree(flat[taken:], depth[taken:], at+1)
 		n.Nodes = under
-		taken += took
+		taken += converted
 		nodes = append(nodes, n)
 	}
 	return nodes, taken
@@ -94,7 +94,7 @@ func writeOutline(b *strings.Builder, nodes []Node, depth int) {
 
 // headline is what stands for a node in one line; it is never empty.
 func headline(n *Node) string {
-	s := strings.Join(strings.Fields(valid(n.Title+" "+n.Text)), " ")
+	s := strings.Join(strings.Fields(cleanText(n.Title+" "+n.Text)), " ")
 	if s == "" {
 		s = n.Link
 	}
@@ -114,27 +114,27 @@ func RestoreAttributes(before, edited []Node) []Node {
 	old, now := flatten(before, nil), flatten(edited, nil)
 	from, to := 0, 0
 	for _, m := range matches(old, now) {
-		between(old[from:m[0]], now[to:m[1]])
-		keep(old[m[0]], now[m[1]], false)
+		mergeRun(old[from:m[0]], now[to:m[1]])
+		mergeNode(old[m[0]], now[m[1]], false)
 		from, to = m[0]+1, m[1]+1
 	}
-	between(old[from:], now[to:])
+	mergeRun(old[from:], now[to:])
 	return edited
 }
 
 // between pairs headlines that were edited, if there are as many as before.
-func between(old, now []*Node) {
+func mergeRun(old, now []*Node) {
 	if len(old) != len(now) {
 		return
 	}
 	for i := range now {
-		keep(old[i], now[i], true)
+		mergeNode(old[i], now[i], true)
 	}
 }
 
 // keep gives a headline everything of another but its place, and its words if they are
 // new.
-func keep(old, now *Node, edited bool) {
+func mergeNode(old, now *Node, edited bool) {
 	text, under := now.Text, now.Nodes
 	*now = *old
 	now.Nodes = under

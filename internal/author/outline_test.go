@@ -57,7 +57,7 @@ func TestIndentationMakesTheLevelsOfAnOutline(t *testing.T) {
 func TestAnOutlineHasBounds(t *testing.T) {
 	t.Parallel()
 	_, err := ParseOutline(strings.Repeat("a\n", MaxNodes+1))
-	faulty(t, err, fault.Invalid, "more than 5000")
+	wantFault(t, err, fault.Invalid, "more than 5000")
 	var deep strings.Builder
 	for i := range 200 {
 		deep.WriteString(strings.Repeat("\t", i) + "a\n")
@@ -72,7 +72,7 @@ func TestAnOutlineHasBounds(t *testing.T) {
 	}
 	for _, bad := range []string{"{", `{"text":"a"}`, `[1]`, `"` + strings.Repeat("a", maxOutlineJSON) + `"`} {
 		_, err := ReadOutline(bad)
-		faulty(t, err, fault.Invalid, "outline")
+		wantFault(t, err, fault.Invalid, "outline")
 	}
 	got, err := ReadOutline(`[{"text":" a ","nodes":[{"text":" "},{"text":"","nodes":[{"text":"b"}]}]},{"text":""}]`)
 	must(t, err)
@@ -231,7 +231,7 @@ func TestAHierarchicalPostComesBackFromItsFeedAsItWas(t *testing.T) {
 			post.Title = "A <title>"
 		}
 		must(t, checkContent(&post.Content))
-		must(t, finish(&post.Content))
+		must(t, renderContent(&post.Content))
 		f := p.Channel(Writer{User: "alice"}, []Post{post})
 		for _, format := range []string{"rss20", "atom"} {
 			doc, _, err := render.Append(nil, f, format, &render.Options{Self: "https://here.example/alice/rss.xml"})
@@ -274,7 +274,7 @@ func TestAnOutlineComesBackFromOPMLAsItWas(t *testing.T) {
 		nodes := grove(rand.New(rand.NewPCG(uint64(seed), 8)), 1, true)
 		c := Content{Title: "T & <T>", Outline: nodes}
 		must(t, checkContent(&c))
-		must(t, finish(&c))
+		must(t, renderContent(&c))
 		var doc bytes.Buffer
 		_, err := p.ToOPML(Post{Content: c}).WriteTo(&doc)
 		must(t, err)
@@ -283,7 +283,7 @@ func TestAnOutlineComesBackFromOPMLAsItWas(t *testing.T) {
 		title, back := FromOPML(parsed)
 		again := Content{Title: title, Outline: back}
 		must(t, checkContent(&again))
-		must(t, finish(&again))
+		must(t, renderContent(&again))
 		// The text of a headline is HTML there, so that is what has to be the same.
 		texts := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Text" }, cmp.Ignore())
 		if d := cmp.Diff(c, again, cmpopts.EquateEmpty(), texts); d != "" {
@@ -321,9 +321,9 @@ func TestTextsOfOtherFormatsMeanTheSameAsMarkdown(t *testing.T) {
 		{"a *b* c", HTML}, {"a <b>*b*</b> _c_", HTML}, {"# a", HTML}, {"- a", Plain}, {"a < b & *c*", Plain}, {"[x](y)", Plain}, {"`a`", HTML}, {"a | b", HTML},
 		{"<p>one</p>\n\n<p>two *</p>", HTML}, {"+ x", HTML}, {"~~a~~", Plain}, {"> q", Plain}, {`a\*b`, HTML},
 	} {
-		want, err := markup(c.text, c.f)
+		want, err := renderSource(c.text, c.f)
 		must(t, err)
-		got, err := markup(markdownOf(c.text, c.f), Markdown)
+		got, err := renderSource(markdownOf(c.text, c.f), Markdown)
 		must(t, err)
 		if textOf(got) != textOf(want) {
 			t.Errorf("%q becomes %q, which is %q, not %q", c.text, markdownOf(c.text, c.f), got, want)

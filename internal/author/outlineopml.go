@@ -42,7 +42,7 @@ func fromOutlines(list []opml.Outline, e *expansion) []Node {
 	for i := range list {
 		o := &list[i]
 		e.line++
-		n := Node{Text: markdownOf(o.Text, HTML), Categories: goodCategories(o.Category.List())}
+		n := Node{Text: markdownOf(o.Text, HTML), Categories: validCategories(o.Category.List())}
 		n.CreatedAt, _ = o.Created.Time() // one that cannot be read is left out
 		n.Attrs = attrsOf(o)
 		n.link(o)
@@ -72,13 +72,13 @@ func (n *Node) link(o *opml.Outline) {
 	file.Type, _ = attrOf(attrs, "enclosureType")
 	length, _ := attrOf(attrs, "enclosureLength")
 	file.Length, _ = strconv.ParseInt(length, 10, 64)
-	files := goodEnclosures([]Enclosure{file})
+	files := validEnclosures([]Enclosure{file})
 	n.Enclosures = files
 	for _, a := range attrs {
 		if len(files) > 0 && (a.Name == "enclosure" || a.Name == "enclosureType" || a.Name == "enclosureLength") {
 			continue
 		}
-		n.take([]feed.Attr{a})
+		n.takeAttrs([]feed.Attr{a})
 		if a.Name == "url" {
 			n.Attrs = append(n.Attrs, a)
 		}

@@ -31,7 +31,7 @@ const (
 // checkContent puts in order what is written, and says what cannot be kept: a
 // fault.Invalid.
 func checkContent(c *Content) error {
-	c.Title = strings.Join(strings.Fields(valid(c.Title)), " ")
+	c.Title = strings.Join(strings.Fields(cleanText(c.Title)), " ")
 	if n := utf8.RuneCountInString(c.Title); n > MaxTitle {
 		return fault.In(fault.New(fault.Invalid, "The title has %d characters; at most %d are accepted.", n, MaxTitle), "title")
 	}
@@ -42,7 +42,7 @@ func checkContent(c *Content) error {
 	default:
 		return fault.In(fault.New(fault.Invalid, "%q is not what a post can be written in: markdown, html or text.", clip(string(c.Format))), "format")
 	}
-	c.Source = valid(c.Source)
+	c.Source = cleanText(c.Source)
 	left := MaxSource - len(c.Source)
 	if left < 0 {
 		return fault.In(fault.New(fault.Invalid, "The text has %d bytes; at most %d (256 KiB) are accepted. Publish it in several posts.", len(c.Source), MaxSource), "source")
@@ -94,7 +94,7 @@ func checkReply(c *Content) (err error) {
 	if r.Feed, err = checkURL("feed of the post that this answers", r.Feed, false); err != nil {
 		return fault.In(err, "feed")
 	}
-	r.GUID, r.Title = strings.TrimSpace(valid(r.GUID)), clipRunes(strings.Join(strings.Fields(valid(r.Title)), " "), MaxTitle)
+	r.GUID, r.Title = strings.TrimSpace(cleanText(r.GUID)), clipRunes(strings.Join(strings.Fields(cleanText(r.Title)), " "), MaxTitle)
 	if len(r.GUID) > maxURL {
 		return fault.In(fault.New(fault.Invalid, "The guid of the post that this answers has %d bytes; at most %d are accepted.", len(r.GUID), maxURL), "guid")
 	}
@@ -120,8 +120,8 @@ func checkNodes(nodes []Node, depth int, left, count *int) error {
 }
 
 func checkNode(n *Node, depth int, left, count *int) (err error) {
-	n.Text, n.Title = valid(n.Text), valid(n.Title)
-	if n.GUID = strings.TrimSpace(valid(n.GUID)); len(n.GUID) > maxURL {
+	n.Text, n.Title = cleanText(n.Text), cleanText(n.Title)
+	if n.GUID = strings.TrimSpace(cleanText(n.GUID)); len(n.GUID) > maxURL {
 		return fault.In(fault.New(fault.Invalid, "The guid of a headline has %d bytes; at most %d are accepted.", len(n.GUID), maxURL), "guid")
 	}
 	if *left -= n.size(); *left < 0 {
@@ -144,7 +144,7 @@ func (n *Node) size() int {
 	size := len(n.Text) + len(n.Title)
 	for i := range n.Attrs {
 		a := &n.Attrs[i]
-		a.Name, a.Value = valid(a.Name), valid(a.Value)
+		a.Name, a.Value = cleanText(a.Name), cleanText(a.Value)
 		size += len(a.Space) + len(a.Name) + len(a.Value)
 	}
 	return size
@@ -154,7 +154,7 @@ func (n *Node) size() int {
 func checkCategories(labels []string) ([]string, error) {
 	var all, names []string
 	for i, l := range labels {
-		l = strings.TrimPrefix(strings.Join(strings.Fields(valid(l)), " "), "#")
+		l = strings.TrimPrefix(strings.Join(strings.Fields(cleanText(l)), " "), "#")
 		name := CategoryName(l)
 		switch {
 		case l == "" || slices.Contains(names, name) && name != "":
@@ -184,10 +184,10 @@ func checkEnclosures(list []Enclosure) error {
 }
 
 func checkEnclosure(e *Enclosure) (err error) {
-	if e.URL, err = checkPlace("enclosure", e.URL); err != nil {
+	if e.URL, err = checkFileURL("enclosure", e.URL); err != nil {
 		return fault.In(err, "url")
 	}
-	e.Type, e.Title, e.Alt = valid(e.Type), valid(e.Title), valid(e.Alt)
+	e.Type, e.Title, e.Alt = cleanText(e.Type), cleanText(e.Title), cleanText(e.Alt)
 	field, what := "", "What is said of the enclosure %s is too long."
 	switch {
 	case e.URL == "":
@@ -210,7 +210,7 @@ func checkEnclosure(e *Enclosure) (err error) {
 
 // checkURL is an address as it is kept; some kinds need not be of the web.
 func checkURL(what, raw string, anyScheme bool) (string, error) {
-	raw = strings.TrimSpace(valid(raw))
+	raw = strings.TrimSpace(cleanText(raw))
 	if raw == "" {
 		return "", nil
 	}
@@ -229,8 +229,8 @@ func checkURL(what, raw string, anyScheme bool) (string, error) {
 }
 
 // checkPlace is checkURL for what may be a path of this server as well.
-func checkPlace(what, raw string) (string, error) {
-	raw = strings.TrimSpace(valid(raw))
+func checkFileURL(what, raw string) (string, error) {
+	raw = strings.TrimSpace(cleanText(raw))
 	if !strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, "//") {
 		return checkURL(what, raw, false)
 	}
@@ -259,19 +259,19 @@ func (c *Content) empty() bool {
 }
 
 // valid is text that every format can hold: UTF-8, without what XML has no place for.
-func valid(s string) string {
+func cleanText(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
-	if !strings.ContainsFunc(s, unfit) {
+	if !strings.ContainsFunc(s, isForbidden) {
 		return s
 	}
 	return strings.Map(func(r rune) rune {
-		if unfit(r) {
+		if isForbidden(r) {
 			return -1
 		}
 		return r
 	}, s)
 }
 
-func unfit(r rune) bool {
+func isForbidden(r rune) bool {
 	return unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' || r == '\uFFFE' || r == '\uFFFF'
 }

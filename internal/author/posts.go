@@ -36,7 +36,7 @@ type Posts struct {
 	Window    int    // posts that a feed has at least, and an archive page exactly [20]
 
 	start   sync.Once
-	dueSoon chan struct{}
+	wakeups chan struct{}
 }
 
 // What becomes of a short post that is longer than Limit.
@@ -76,12 +76,12 @@ var errAgain = errors.New("the post has changed meanwhile")
 // told, when it returns nil. The faults are for people: Invalid, NotFound, Conflict (Base,
 // or the feed has moved), Refused (the user is disabled), TooMany (he has all the posts that he may have), Unavailable. After any of them everything is as before.
 func (p *Posts) Save(ctx context.Context, e Edit) (Post, error) {
-	ctx = begin(ctx, SaveOrigin{At: p.now(), Via: e.Via, Kind: KindPost})
-	if err := p.may(ctx, e); err != nil {
+	ctx = withOrigin(ctx, SaveOrigin{At: p.now(), Via: e.Via, Kind: KindPost})
+	if err := p.checkEdit(ctx, e); err != nil {
 		return Post{}, err
 	}
 	for range 8 {
-		post, err := p.save(ctx, e)
+		post, err := p.trySave(ctx, e)
 		if !errors.Is(err, errAgain) {
 			return post, err
 		}
@@ -89,7 +89,7 @@ func (p *Posts) Save(ctx context.Context, e Edit) (Post, error) {
 	return Post{}, fault.New(fault.Conflict, "The post is being changed by somebody else again and again; nothing was saved. Please try again.")
 }
 
-func (p *Posts) may(ctx context.Context, e Edit) error {
+func (p *Posts) checkEdit(ctx context.Context, e Edit) error {
 	if e.To != "" && e.To != Draft && e.To != Scheduled && e.To != Published {
 		return fault.In(fault.New(fault.Invalid, "%q is no state in which a post can be saved: draft, scheduled or published.", clip(string(e.To))), "state")
 	}
@@ -103,30 +103,30 @@ func (p *Posts) may(ctx context.Context, e Edit) error {
 }
 
 // save is one try: the text is made outside of the transaction, which waits for nothing.
-func (p *Posts) save(ctx context.Context, e Edit) (Post, error) {
-	was, err := p.before(ctx, e)
+func (p *Posts) trySave(ctx context.Context, e Edit) (Post, error) {
+	was, err := p.load(ctx, e)
 	if err != nil {
 		return Post{}, err
 	}
 	with := editing{p, e}
-	next, err := with.edited(was)
+	next, err := with.apply(was)
 	if err != nil {
 		return Post{}, err
 	}
 	if was.ID != 0 && reflect.DeepEqual(next, was) {
 		return was, nil // nothing that anybody would see
 	}
-	if err := with.roomForDraft(ctx, &next); err != nil {
+	if err := with.checkDraftQuota(ctx, &next); err != nil {
 		return Post{}, err
 	}
-	took := false
+	converted := false
 	if next.State == Published || was.State == Published {
-		if took, err = (takeover{p}).takeOver(ctx, e.User); err != nil {
+		if converted, err = (converter{p}).convert(ctx, e.User); err != nil {
 			return Post{}, err
 		}
 	}
 	w := p.writing(e.User, e.Via)
-	w.ID, w.Key, w.GUID, w.Renumber = e.ID, next.Key, e.GUID, took
+	w.ID, w.Key, w.GUID, w.Renumber = e.ID, next.Key, e.GUID, converted
 	w.Change = func(now Post, found bool, _ *Post, wr Writer, free func(string) (string, error)) (*Post, *Post, error) {
 		if found {
 			return nil, nil, nil // made before, by the same request
@@ -134,7 +134,7 @@ func (p *Posts) save(ctx context.Context, e Edit) (Post, error) {
 		if now.Revision != was.Revision || now.State != was.State {
 			return nil, nil, errAgain
 		}
-		return with.place(now, next, wr, free)
+		return with.finalize(now, next, wr, free)
 	}
 	done, err := p.write(ctx, w)
 	if err != nil {
@@ -144,7 +144,7 @@ func (p *Posts) save(ctx context.Context, e Edit) (Post, error) {
 }
 
 // before is the post that an edit is of.
-func (p *Posts) before(ctx context.Context, e Edit) (Post, error) {
+func (p *Posts) load(ctx context.Context, e Edit) (Post, error) {
 	if e.ID == 0 {
 		return Post{User: e.User, State: Draft}, nil
 	}
@@ -167,7 +167,7 @@ type editing struct {
 }
 
 // edited is what the post will be, as far as that does not depend on others.
-func (p editing) edited(was Post) (Post, error) {
+func (p editing) apply(was Post) (Post, error) {
 	next := was
 	next.Content = was.Content.clone()
 	if p.e.Change != nil {
@@ -178,7 +178,7 @@ func (p editing) edited(was Post) (Post, error) {
 	if err := checkContent(&next.Content); err != nil {
 		return Post{}, err
 	}
-	if err := finish(&next.Content); err != nil {
+	if err := renderContent(&next.Content); err != nil {
 		return Post{}, err
 	}
 	now := p.now()
@@ -194,11 +194,11 @@ func (p editing) edited(was Post) (Post, error) {
 	if p.e.Key != "" && was.ID == 0 {
 		next.Key = p.e.Key
 	}
-	return next, p.timed(&next, now)
+	return next, p.setDates(&next, now)
 }
 
 // timed gives a post its dates, and says what cannot be published.
-func (p editing) timed(next *Post, now time.Time) error {
+func (p editing) setDates(next *Post, now time.Time) error {
 	at := p.e.At.UTC().Truncate(time.Millisecond)
 	switch next.State {
 	case Scheduled:
@@ -238,8 +238,8 @@ func (p editing) timed(next *Post, now time.Time) error {
 }
 
 // place is what Writing.Change does: what depends on the other posts of the user.
-func (p editing) place(now, next Post, w Writer, free func(string) (string, error)) (*Post, *Post, error) {
-	if err := p.room(&now, &next, w); err != nil {
+func (p editing) finalize(now, next Post, w Writer, free func(string) (string, error)) (*Post, *Post, error) {
+	if err := p.checkQuota(&now, &next, w); err != nil {
 		return nil, nil, err
 	}
 	at := p.now()
@@ -252,7 +252,7 @@ func (p editing) place(now, next Post, w Writer, free func(string) (string, erro
 		if now.State != Published && next.PublishedAt.Equal(at) || now.PublishedAt.IsZero() {
 			next.UpdatedAt = later(next.UpdatedAt, next.PublishedAt)
 		}
-		if err := p.name(&next, w, free); err != nil {
+		if err := p.assignSlug(&next, w, free); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -270,7 +270,7 @@ func (p editing) place(now, next Post, w Writer, free func(string) (string, erro
 }
 
 // name gives a post that is published for the first time what stays with it.
-func (p editing) name(next *Post, w Writer, free func(string) (string, error)) (err error) {
+func (p editing) assignSlug(next *Post, w Writer, free func(string) (string, error)) (err error) {
 	if next.Seq == 0 {
 		next.Seq = w.LastSeq + 1
 	}
@@ -302,21 +302,21 @@ func slugOf(post *Post) string {
 
 // Delete takes a post away from everybody. For a while it can be brought back whole:
 // within UndoWithin by Undo, and for thirty days by Save.
-func (p *Posts) Delete(ctx context.Context, user string, id, base int64, door string) (Post, error) {
-	if err := p.may(ctx, Edit{User: user}); err != nil {
+func (p *Posts) Delete(ctx context.Context, user string, id, base int64, via string) (Post, error) {
+	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return Post{}, err
 	}
-	was, err := p.before(ctx, Edit{User: user, ID: id, Base: base, To: Draft})
+	was, err := p.load(ctx, Edit{User: user, ID: id, Base: base, To: Draft})
 	if err != nil {
 		return Post{}, err
 	}
 	if was.State == Deleted {
 		return was, nil
 	}
-	w := p.writing(user, door)
+	w := p.writing(user, via)
 	w.ID = id
 	if was.State == Published {
-		if w.Renumber, err = (takeover{p}).takeOver(ctx, user); err != nil {
+		if w.Renumber, err = (converter{p}).convert(ctx, user); err != nil {
 			return Post{}, err
 		}
 	}
@@ -336,18 +336,18 @@ func (p *Posts) Delete(ctx context.Context, user string, id, base int64, door st
 
 // Undo takes the last change of a post back that readers saw, or its deletion, within
 // UndoWithin of it. A fault.Conflict says that there is nothing to take back.
-func (p *Posts) Undo(ctx context.Context, user string, id int64, door string) (Post, error) {
-	if err := p.may(ctx, Edit{User: user}); err != nil {
+func (p *Posts) Undo(ctx context.Context, user string, id int64, via string) (Post, error) {
+	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return Post{}, err
 	}
 	was, err := p.Store.Post(ctx, user, id)
 	if err != nil {
 		return Post{}, err
 	}
-	w := p.writing(user, door)
+	w := p.writing(user, via)
 	w.ID = id
 	if was.Seq > 0 { // readers have seen it, and will see what comes of this
-		if w.Renumber, err = (takeover{p}).takeOver(ctx, user); err != nil {
+		if w.Renumber, err = (converter{p}).convert(ctx, user); err != nil {
 			return Post{}, err
 		}
 	}
@@ -369,13 +369,13 @@ func (p *Posts) Undo(ctx context.Context, user string, id int64, door string) (P
 }
 
 // writing is what all changes have in common.
-func (p *Posts) writing(user, door string) Writing {
+func (p *Posts) writing(user, via string) Writing {
 	w := Writing{User: user, At: p.now(), Window: p.window(), Make: p.document(user)}
 	w.Events = func(_ Post, _ Writer, f Feed, changed bool) []event.Event {
 		if !changed || p.Feeds.Events == nil {
 			return nil
 		}
-		return p.Feeds.Events(f, door)
+		return p.Feeds.Events(f, via)
 	}
 	return w
 }
@@ -389,7 +389,7 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 	}
 	done, err := p.Store.WritePost(ctx, w)
 	// Also after an error: nobody knows whether the transaction went through.
-	p.Feeds.kept.forget(w.User, Public)
+	p.Feeds.cache.forget(w.User, Public)
 	if err != nil {
 		return Written{}, err
 	}
@@ -400,16 +400,16 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 		p.Feeds.Publish(stamped...)
 	}
 	if done.Post.State == Scheduled {
-		p.hurry()
+		p.wakeRun()
 	}
 	if done.Feed.Version == 0 {
 		return done, nil
 	}
 	// What is on disk stays there, whether the caller waits or not.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 	defer cancel()
 	if done.Feed.Notified < done.Feed.Version {
-		p.Feeds.tell(ctx, &done.Feed)
+		p.Feeds.notify(ctx, &done.Feed)
 	}
 	return done, nil
 }

@@ -18,16 +18,16 @@ import (
 
 func TestAPublishedPostIsInTheFeedAndTold(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		first := d.post("Hello, *world*.")
-		d.pass(time.Second)
+		d.sleep(time.Second)
 		second := d.must(d.Save(d.ctx, author.Edit{User: "alice", To: author.Published, Change: func(c *author.Content) error {
 			c.Title, c.Source, c.Categories = "A title", "Longer.", []string{"Go", "#go", " Feeds  and clouds "}
 			return nil
 		}}))
-		d.shows("A title: Longer. | Hello, <em>world</em>.")
-		if !slices.Equal(d.told(), []int64{1, 2}) {
-			t.Errorf("told of %v", d.told())
+		d.wantFeed("A title: Longer. | Hello, <em>world</em>.")
+		if !slices.Equal(d.notified(), []int64{1, 2}) {
+			t.Errorf("told of %v", d.notified())
 		}
 		items := d.feed().Items
 		if items[1].ID != d.Address(first) || !items[1].PermaLink || items[1].More == nil || items[1].More.Markdown != "Hello, *world*." {
@@ -43,15 +43,15 @@ func TestAPublishedPostIsInTheFeedAndTold(t *testing.T) {
 			t.Errorf("its categories are %s", got)
 		}
 		draft := d.must(d.Save(d.ctx, author.Edit{User: "alice", Change: func(c *author.Content) error { c.Source = "not yet"; return nil }}))
-		if draft.State != author.Draft || d.Path(draft) != "" || len(d.told()) != 2 {
-			t.Errorf("the draft is %+v, told %v", draft, d.told())
+		if draft.State != author.Draft || d.Path(draft) != "" || len(d.notified()) != 2 {
+			t.Errorf("the draft is %+v, told %v", draft, d.notified())
 		}
 	})
 }
 
 func TestWhatIsMadeTwiceByOneRequestIsThereOnce(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		e := write("once")
 		e.Key = "request 1"
 		a := d.must(d.Save(d.ctx, e))
@@ -59,40 +59,40 @@ func TestWhatIsMadeTwiceByOneRequestIsThereOnce(t *testing.T) {
 		if a.ID != b.ID || a.Revision != b.Revision {
 			t.Errorf("posts %d and %d", a.ID, b.ID)
 		}
-		d.shows("once")
+		d.wantFeed("once")
 	})
 }
 
 func TestSavingWithoutAChangeChangesNothing(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		p := d.post("one")
-		d.pass(time.Second)
+		d.sleep(time.Second)
 		e := write("one")
 		e.ID, e.Base = p.ID, p.Revision
 		again := d.must(d.Save(d.ctx, e))
-		if again.Revision != p.Revision || !again.UpdatedAt.Equal(p.UpdatedAt) || len(d.told()) != 1 {
-			t.Errorf("it became %+v, told %v", again, d.told())
+		if again.Revision != p.Revision || !again.UpdatedAt.Equal(p.UpdatedAt) || len(d.notified()) != 1 {
+			t.Errorf("it became %+v, told %v", again, d.notified())
 		}
 		e.Change = nil
 		e.At = p.PublishedAt.Add(-time.Hour)
-		if moved := d.must(d.Save(d.ctx, e)); moved.Revision != p.Revision+1 || len(d.told()) != 2 {
-			t.Errorf("a date that changed: %+v, told %v", moved, d.told())
+		if moved := d.must(d.Save(d.ctx, e)); moved.Revision != p.Revision+1 || len(d.notified()) != 2 {
+			t.Errorf("a date that changed: %+v, told %v", moved, d.notified())
 		}
 	})
 }
 
 func TestTheSecondOfTwoWhoEditIsToldAndNothingIsLost(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		p := d.post("one")
 		edit := func(text string) author.Edit { e := write(text); e.ID, e.Base = p.ID, p.Revision; return e }
 		d.must(d.Save(d.ctx, edit("two")))
 		_, err := d.Save(d.ctx, edit("three"))
-		d.refused(err, fault.Conflict, "changed elsewhere")
+		d.wantRefusal(err, fault.Conflict, "changed elsewhere")
 		_, err = d.Delete(d.ctx, "alice", p.ID, p.Revision, "test")
-		d.refused(err, fault.Conflict, "changed elsewhere")
-		d.shows("two")
+		d.wantRefusal(err, fault.Conflict, "changed elsewhere")
+		d.wantFeed("two")
 
 		// Without a base everybody's change comes on top of the others'.
 		var all sync.WaitGroup
@@ -117,60 +117,60 @@ func TestTheSecondOfTwoWhoEditIsToldAndNothingIsLost(t *testing.T) {
 
 func TestTheLastChangeCanBeTakenBackForAMinute(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		p := d.post("one")
 		e := write("two")
 		e.ID = p.ID
-		d.pass(10 * time.Second)
+		d.sleep(10 * time.Second)
 		d.must(d.Save(d.ctx, e))
-		d.shows("two")
+		d.wantFeed("two")
 		d.must(d.Undo(d.ctx, "alice", p.ID, "test"))
-		d.shows("one")
+		d.wantFeed("one")
 		_, err := d.Undo(d.ctx, "alice", p.ID, "test")
-		d.refused(err, fault.Conflict, "nothing to take back")
+		d.wantRefusal(err, fault.Conflict, "nothing to take back")
 
 		d.must(d.Delete(d.ctx, "alice", p.ID, 0, "test"))
-		d.shows("")
-		d.pass(59 * time.Second)
+		d.wantFeed("")
+		d.sleep(59 * time.Second)
 		back := d.must(d.Undo(d.ctx, "alice", p.ID, "test"))
-		d.shows("one")
+		d.wantFeed("one")
 		if back.GUID != p.GUID || d.Path(back) != d.Path(p) {
 			t.Errorf("it came back as %+v", back)
 		}
 		q := d.post("three")
 		d.must(d.Undo(d.ctx, "alice", q.ID, "test"))
-		d.shows("one")
+		d.wantFeed("one")
 		again := d.must(d.Save(d.ctx, author.Edit{User: "alice", ID: q.ID, To: author.Published}))
 		if again.GUID != q.GUID {
 			t.Errorf("the same post is another item: %s and %s", q.GUID, again.GUID)
 		}
-		d.pass(61 * time.Second)
+		d.sleep(61 * time.Second)
 		_, err = d.Undo(d.ctx, "alice", q.ID, "test")
-		d.refused(err, fault.Conflict, "for a minute")
+		d.wantRefusal(err, fault.Conflict, "for a minute")
 	})
 }
 
 func TestADeletedPostLeavesTheFeedAndCanBeSavedAgain(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		p := d.post("one")
 		d.must(d.Delete(d.ctx, "alice", p.ID, 0, "test"))
 		_, err := d.Save(d.ctx, author.Edit{User: "alice", ID: p.ID})
-		d.refused(err, fault.Gone, "deleted")
+		d.wantRefusal(err, fault.Gone, "deleted")
 		back := d.must(d.Save(d.ctx, author.Edit{User: "alice", ID: p.ID, To: author.Published}))
 		if back.GUID != p.GUID {
 			t.Errorf("it came back as %s", back.GUID)
 		}
-		d.shows("one")
-		if len(d.told()) != 3 {
-			t.Errorf("told of %v", d.told())
+		d.wantFeed("one")
+		if len(d.notified()) != 3 {
+			t.Errorf("told of %v", d.notified())
 		}
 	})
 }
 
 func TestAScheduledPostIsPublishedAtItsTime(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		ctx, stop := context.WithCancel(d.ctx)
 		var runs sync.WaitGroup
 		for range 2 { // two processes
@@ -192,25 +192,25 @@ func TestAScheduledPostIsPublishedAtItsTime(t *testing.T) {
 		if p := d.must(d.Save(ctx, e)); p.State != author.Scheduled {
 			t.Errorf("a post of tomorrow is %s", p.State)
 		}
-		d.pass(89 * time.Minute)
-		if len(d.told()) != 0 {
-			t.Errorf("told %v too early", d.told())
+		d.sleep(89 * time.Minute)
+		if len(d.notified()) != 0 {
+			t.Errorf("told %v too early", d.notified())
 		}
-		d.pass(time.Minute + 50*time.Millisecond)
+		d.sleep(time.Minute + 50*time.Millisecond)
 		synctest.Wait()
-		d.shows("later")
+		d.wantFeed("later")
 		if it := d.feed().Items[0]; !it.Published.UTC.Equal(begun.Add(90 * time.Minute).UTC()) {
 			t.Errorf("its date is %s", it.Published.UTC)
 		}
-		d.pass(24 * time.Hour)
+		d.sleep(24 * time.Hour)
 		synctest.Wait()
-		if len(d.told()) != 2 {
-			t.Errorf("told %v", d.told())
+		if len(d.notified()) != 2 {
+			t.Errorf("told %v", d.notified())
 		}
 		e = write("too late")
 		e.To, e.At = author.Scheduled, time.Now().Add(-time.Second)
 		_, err := d.Save(ctx, e)
-		d.refused(err, fault.Invalid, "is over")
+		d.wantRefusal(err, fault.Invalid, "is over")
 		stop()
 		runs.Wait()
 	})
@@ -218,7 +218,7 @@ func TestAScheduledPostIsPublishedAtItsTime(t *testing.T) {
 
 func TestWhatCannotBePublishedIsSaidSo(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		d.LimitMode = author.LimitStop
 		content := func(change func(*author.Content)) error {
 			_, err := d.Save(d.ctx, author.Edit{User: "alice", To: author.Published, Change: func(c *author.Content) error { change(c); return nil }})
@@ -267,10 +267,10 @@ func TestWhatCannotBePublishedIsSaidSo(t *testing.T) {
 			}
 		}
 		_, err = d.Save(d.ctx, author.Edit{User: "alice", ID: 77})
-		d.refused(err, fault.NotFound, "")
+		d.wantRefusal(err, fault.NotFound, "")
 		d.Feeds.CheckUser = func(context.Context, string) error { return fault.New(fault.Refused, "disabled") }
 		_, err = d.Save(d.ctx, write("x"))
-		d.refused(err, fault.Refused, "disabled")
+		d.wantRefusal(err, fault.Refused, "disabled")
 	})
 }
 
@@ -301,7 +301,7 @@ func TestNothingThatSomebodyWritesRunsInABrowser(t *testing.T) {
 
 func TestWhoHasAllThePostsThatHeMayHaveIsToldSo(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		d.MaxPosts = 2
 		one := d.post("one")
 		d.post("two")

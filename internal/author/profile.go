@@ -14,10 +14,10 @@ import (
 
 // Bounds of a profile.
 const (
-	maxName  = 100  // characters
-	maxEmail = 254  // bytes
-	maxBlurb = 2000 // characters
-	maxSinks = 10
+	maxName        = 100  // characters
+	maxEmail       = 254  // bytes
+	maxBlurb       = 2000 // characters
+	maxPingTargets = 10
 )
 
 var (
@@ -33,8 +33,8 @@ func (p *Posts) Writer(ctx context.Context, user string) (Writer, error) {
 
 // SetProfile changes what a user says of himself; his feed says it at once, if it is
 // made of posts. The faults are those of Save.
-func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profile) error, door string) (Writer, error) {
-	if err := p.may(ctx, Edit{User: user}); err != nil {
+func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profile) error, via string) (Writer, error) {
+	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return Writer{}, err
 	}
 	w, err := p.Store.SetProfile(ctx, user, func(old *Profile) error {
@@ -48,13 +48,13 @@ func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profil
 	if err != nil || !w.Written {
 		return w, err
 	}
-	done, err := p.write(ctx, p.writing(user, door))
+	done, err := p.write(ctx, p.writing(user, via))
 	return done.Writer, err
 }
 
 // Renew makes the feed of a user's posts anew, where what it says of this server has changed.
-func (p *Posts) Renew(ctx context.Context, user, door string) error {
-	_, err := p.write(ctx, p.writing(user, door))
+func (p *Posts) Renew(ctx context.Context, user, via string) error {
+	_, err := p.write(ctx, p.writing(user, via))
 	return err
 }
 
@@ -71,10 +71,10 @@ func (p *Posts) Person(w Writer) feed.Person {
 }
 
 func checkProfile(f *Profile) (err error) {
-	f.Title = strings.Join(strings.Fields(valid(f.Title)), " ")
-	f.Name = strings.Join(strings.Fields(valid(f.Name)), " ")
+	f.Title = strings.Join(strings.Fields(cleanText(f.Title)), " ")
+	f.Name = strings.Join(strings.Fields(cleanText(f.Name)), " ")
 	f.Email = strings.TrimSpace(f.Email)
-	f.Blurb = strings.TrimSpace(valid(f.Blurb))
+	f.Blurb = strings.TrimSpace(cleanText(f.Blurb))
 	f.Accent, f.Language = strings.ToLower(strings.TrimSpace(f.Accent)), strings.TrimSpace(f.Language)
 	switch {
 	case utf8.RuneCountInString(f.Title) > MaxTitle:
@@ -91,8 +91,8 @@ func checkProfile(f *Profile) (err error) {
 		return fault.In(fault.New(fault.Invalid, "%q is no language: write it as en, or as de-CH.", clip(f.Language)), "language")
 	case f.Theme != "" && f.Theme != "light" && f.Theme != "dark":
 		return fault.In(fault.New(fault.Invalid, "%q is no light: light, dark, or nothing for that of the reader.", clip(f.Theme)), "theme")
-	case len(f.PingTargets) > maxSinks:
-		return fault.In(fault.New(fault.Invalid, "There are %d servers to be told; at most %d are accepted.", len(f.PingTargets), maxSinks), "sinks")
+	case len(f.PingTargets) > maxPingTargets:
+		return fault.In(fault.New(fault.Invalid, "There are %d servers to be told; at most %d are accepted.", len(f.PingTargets), maxPingTargets), "sinks")
 	}
 	if err := f.Hints.check(); err != nil {
 		return fault.In(err, "hints")
@@ -100,6 +100,6 @@ func checkProfile(f *Profile) (err error) {
 	if f.Link, err = checkURL("page", f.Link, false); err != nil {
 		return fault.In(err, "link")
 	}
-	f.Avatar, err = checkPlace("picture", f.Avatar)
+	f.Avatar, err = checkFileURL("picture", f.Avatar)
 	return fault.In(err, "avatar")
 }

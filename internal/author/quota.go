@@ -13,7 +13,7 @@ const MaxDrafts = 10_000
 // have. What was published, or waits for its time, already counts.
 //
 // spec:cloudburst#posts-quota
-func (p editing) room(now, next *Post, w Writer) error {
+func (p editing) checkQuota(now, next *Post, w Writer) error {
 	public := func(s State) bool { return s == Published || s == Scheduled }
 	if p.MaxPosts <= 0 || w.Posts < int64(p.MaxPosts) || public(now.State) || !public(next.State) {
 		return nil
@@ -22,7 +22,7 @@ func (p editing) room(now, next *Post, w Writer) error {
 }
 
 // roomToImport is room for posts that come from elsewhere.
-func (p *Posts) roomToImport(ctx context.Context, user string, posts []Post) error {
+func (p *Posts) checkImportQuota(ctx context.Context, user string, posts []Post) error {
 	if p.MaxPosts <= 0 {
 		return nil
 	}
@@ -37,7 +37,7 @@ func (p *Posts) roomToImport(ctx context.Context, user string, posts []Post) err
 }
 
 // roomForDraft is a fault.TooMany when there are too many drafts for another one.
-func (p editing) roomForDraft(ctx context.Context, next *Post) error {
+func (p editing) checkDraftQuota(ctx context.Context, next *Post) error {
 	if p.e.ID != 0 || next.State != Draft {
 		return nil
 	}

@@ -26,10 +26,10 @@ const New = -1
 
 // tellWithin is how long an answer waits for subscribers' rows; what is not told by
 // then is told later.
-const tellWithin = 10 * time.Second
+const notifyTimeout = 10 * time.Second
 
 // looksAtOnce is how many documents are inspected at the same time.
-const looksAtOnce = 4
+const maxInspections = 4
 
 // Put stores a document byte for byte as the next version of a feed, and has its
 // subscribers told. When it returns nil the document is on disk. The same bytes again
@@ -45,7 +45,7 @@ const looksAtOnce = 4
 //
 // spec:rsscloud-2009#save-rss
 func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
-	ctx = begin(ctx, SaveOrigin{At: s.now(), Via: d.Via, Kind: KindDocument})
+	ctx = withOrigin(ctx, SaveOrigin{At: s.now(), Via: d.Via, Kind: KindDocument})
 	if err := checkFeed(d.User, d.Name); err != nil {
 		return Feed{}, err
 	}
@@ -54,7 +54,7 @@ func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
 			return Feed{}, err
 		}
 	}
-	what, err := s.look(ctx, d)
+	what, err := s.inspectInTurn(ctx, d)
 	if err != nil {
 		return Feed{}, err
 	}
@@ -64,26 +64,26 @@ func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
 	}
 	if f.Notified < f.Version {
 		// What is on disk stays there, whether the caller waits or not.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 		defer cancel()
-		s.tell(ctx, &f)
+		s.notify(ctx, &f)
 	}
 	return f, nil
 }
 
 // look inspects a document when its turn comes: what is read takes many times its room.
-func (s *Feeds) look(ctx context.Context, d Document) (facts, error) {
-	s.start.Do(func() { s.looking = make(chan struct{}, looksAtOnce) })
+func (s *Feeds) inspectInTurn(ctx context.Context, d Document) (documentInfo, error) {
+	s.start.Do(func() { s.inspections = make(chan struct{}, maxInspections) })
 	select {
-	case s.looking <- struct{}{}:
+	case s.inspections <- struct{}{}:
 	case <-ctx.Done():
-		return facts{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The document was given up by the one who sent it.")
+		return documentInfo{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The document was given up by the one who sent it.")
 	}
-	defer func() { <-s.looking }()
+	defer func() { <-s.inspections }()
 	return inspect(d.Bytes, d.Type)
 }
 
-func (s *Feeds) store(ctx context.Context, d Document, what facts) (Feed, error) {
+func (s *Feeds) store(ctx context.Context, d Document, what documentInfo) (Feed, error) {
 	hash := sha256.Sum256(d.Bytes)
 	var events []event.Event
 	saving := Saving{
@@ -100,7 +100,7 @@ func (s *Feeds) store(ctx context.Context, d Document, what facts) (Feed, error)
 	}
 	f, changed, err := s.Store.SaveDocument(ctx, saving)
 	// Also after an error: nobody knows whether the transaction went through.
-	s.kept.forget(d.User, d.Name)
+	s.cache.forget(d.User, d.Name)
 	if err != nil {
 		return Feed{}, err
 	}
@@ -128,7 +128,7 @@ func allow(d Document, now Feed) error {
 var ErrNotServing = errors.New("subscribers are told by the server")
 
 // tell has a feed's subscribers told, and remembers that they were.
-func (s *Feeds) tell(ctx context.Context, f *Feed) {
+func (s *Feeds) notify(ctx context.Context, f *Feed) {
 	if s.Notify == nil || f.Name != Public {
 		return
 	}
@@ -137,19 +137,19 @@ func (s *Feeds) tell(ctx context.Context, f *Feed) {
 		return
 	case err != nil:
 		s.log().WarnContext(ctx, "subscribers of a saved feed could not be told; it is tried again", "feed", f.key(), "version", f.Version, "err", err)
-		s.late()
+		s.notifyFailed()
 		return
 	}
 	if err := s.Store.MarkNotified(ctx, f.User, f.Name, f.Version); err != nil {
 		s.log().WarnContext(ctx, "it could not be written down that a saved feed was told; it is told again", "feed", f.key(), "version", f.Version, "err", err)
-		s.late()
+		s.notifyFailed()
 		return
 	}
 	f.Notified = f.Version
-	s.kept.forget(f.User, f.Name)
+	s.cache.forget(f.User, f.Name)
 }
 
-func (s *Feeds) late() {
+func (s *Feeds) notifyFailed() {
 	if s.OnNotifyFailure != nil {
 		s.OnNotifyFailure()
 	}
@@ -171,8 +171,8 @@ func (s *Feeds) NotifyPending(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
-			one, cancel := context.WithTimeout(ctx, tellWithin)
-			s.tell(one, f)
+			one, cancel := context.WithTimeout(ctx, notifyTimeout)
+			s.notify(one, f)
 			cancel()
 		}
 	}

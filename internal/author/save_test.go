@@ -24,7 +24,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func faulty(t *testing.T, err error, code fault.Code, words string) {
+func wantFault(t *testing.T, err error, code fault.Code, words string) {
 	t.Helper()
 	if err == nil || fault.CodeOf(err) != code || !strings.Contains(fault.Message(err), words) {
 		t.Fatalf("got error %v, want a fault of the kind %s with %q", err, code, words)
@@ -53,12 +53,12 @@ func TestARefusedDocumentLeavesTheFeedOfBefore(t *testing.T) {
 	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
 	must(t, err)
 	_, err = s.Save(t.Context(), "alice", Public, []byte("<rss>"), "put")
-	faulty(t, err, fault.Invalid, "")
+	wantFault(t, err, fault.Invalid, "")
 	_, err = s.Save(t.Context(), "alice", "other", document(2), "put")
-	faulty(t, err, fault.NotFound, "other")
+	wantFault(t, err, fault.NotFound, "other")
 	s.CheckUser = func(context.Context, string) error { return fault.New(fault.Refused, "No.") }
 	_, err = s.Save(t.Context(), "alice", Public, document(2), "put")
-	faulty(t, err, fault.Refused, "No.")
+	wantFault(t, err, fault.Refused, "No.")
 	f, got, err := s.Document(t.Context(), "alice", Public)
 	must(t, err)
 	if f.Version != 1 || string(got) != string(document(1)) {
@@ -68,10 +68,10 @@ func TestARefusedDocumentLeavesTheFeedOfBefore(t *testing.T) {
 
 func TestSubscribersAreToldOfEachVersionAndOnlyOfPublicFeeds(t *testing.T) {
 	t.Parallel()
-	var told []string
+	var notified []string
 	s := &Feeds{Store: &memory{}}
 	s.Notify = func(_ context.Context, f Feed) error {
-		told = append(told, fmt.Sprint(f.User, "/", f.Name, " ", f.Version))
+		notified = append(notified, fmt.Sprint(f.User, "/", f.Name, " ", f.Version))
 		return nil
 	}
 	for _, n := range []int{1, 1, 2} {
@@ -81,8 +81,8 @@ func TestSubscribersAreToldOfEachVersionAndOnlyOfPublicFeeds(t *testing.T) {
 		must(t, err)
 	}
 	must(t, s.NotifyPending(t.Context()))
-	if want := []string{"alice/rss 1", "alice/rss 2"}; !slices.Equal(told, want) {
-		t.Errorf("told %q, want %q", told, want)
+	if want := []string{"alice/rss 1", "alice/rss 2"}; !slices.Equal(notified, want) {
+		t.Errorf("told %q, want %q", notified, want)
 	}
 }
 
@@ -90,13 +90,13 @@ func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 	t.Parallel()
 	broken := true
 	late := 0
-	var told []string
+	var notified []string
 	s := &Feeds{Store: &memory{}, OnNotifyFailure: func() { late++ }}
 	s.Notify = func(_ context.Context, f Feed) error {
 		if broken {
 			return errors.New("no")
 		}
-		told = append(told, fmt.Sprint(f.User, " ", f.Version))
+		notified = append(notified, fmt.Sprint(f.User, " ", f.Version))
 		return nil
 	}
 	for i := range 250 {
@@ -117,12 +117,12 @@ func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 	if late != 0 {
 		t.Errorf("%d are said to be late when all were told", late)
 	}
-	if len(told) != 249 || told[0] != "u000 2" || slices.ContainsFunc(told, func(s string) bool { return s == "u003 2" }) {
-		t.Errorf("told %d: %q", len(told), told)
+	if len(notified) != 249 || notified[0] != "u000 2" || slices.ContainsFunc(notified, func(s string) bool { return s == "u003 2" }) {
+		t.Errorf("told %d: %q", len(notified), notified)
 	}
 	must(t, s.NotifyPending(t.Context()))
-	if len(told) != 249 {
-		t.Errorf("told again: %q", told[249:])
+	if len(notified) != 249 {
+		t.Errorf("told again: %q", notified[249:])
 	}
 }
 
@@ -150,11 +150,11 @@ func TestWhatAnotherProcessTellsIsNoTrouble(t *testing.T) {
 	if f.Notified != 0 || log.Len() > 0 {
 		t.Errorf("version %d was told; the log says %q", f.Notified, &log)
 	}
-	told := 0
-	s = &Feeds{Store: st, Notify: func(context.Context, Feed) error { told++; return nil }}
+	notified := 0
+	s = &Feeds{Store: st, Notify: func(context.Context, Feed) error { notified++; return nil }}
 	must(t, s.NotifyPending(t.Context()))
-	if told != 1 {
-		t.Errorf("it was told %d times", told)
+	if notified != 1 {
+		t.Errorf("it was told %d times", notified)
 	}
 }
 
@@ -165,11 +165,11 @@ func TestADocumentReplacesTheVersionThatItsAuthorRead(t *testing.T) {
 		_, err := s.Put(t.Context(), Document{User: "alice", Name: Public, Bytes: document(n), Base: base})
 		return err
 	}
-	faulty(t, put(1, 1), fault.Conflict, "changed since")
+	wantFault(t, put(1, 1), fault.Conflict, "changed since")
 	must(t, put(1, New))
-	faulty(t, put(2, New), fault.Conflict, "already")
+	wantFault(t, put(2, New), fault.Conflict, "already")
 	must(t, put(2, 1))
-	faulty(t, put(3, 1), fault.Conflict, "changed since")
+	wantFault(t, put(3, 1), fault.Conflict, "changed since")
 	must(t, put(3, 2))
 }
 
@@ -177,7 +177,7 @@ func TestAFeedThatMovedTakesNothingAndOneThatEndedComesBack(t *testing.T) {
 	t.Parallel()
 	s := &Feeds{Store: &memory{}}
 	_, err := s.Move(t.Context(), "alice", Public, "https://b.example/feed")
-	faulty(t, err, fault.NotFound, "")
+	wantFault(t, err, fault.NotFound, "")
 	_, err = s.Save(t.Context(), "alice", Public, document(1), "put")
 	must(t, err)
 	f, err := s.Move(t.Context(), "alice", Public, "https://b.example/feed")
@@ -186,7 +186,7 @@ func TestAFeedThatMovedTakesNothingAndOneThatEndedComesBack(t *testing.T) {
 		t.Errorf("moved to %q", f.MovedTo)
 	}
 	_, err = s.Save(t.Context(), "alice", Public, document(2), "put")
-	faulty(t, err, fault.Conflict, "https://b.example/feed")
+	wantFault(t, err, fault.Conflict, "https://b.example/feed")
 	f, err = s.End(t.Context(), "alice", Public)
 	must(t, err)
 	if !f.Gone || f.MovedTo != "" {
@@ -219,7 +219,7 @@ func TestAFeedDoesNotMoveToWhereItIs(t *testing.T) {
 	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
 	must(t, err)
 	_, err = s.Move(t.Context(), "alice", Public, "https://here.example/alice/feed.atom")
-	faulty(t, err, fault.Invalid, "for ever")
+	wantFault(t, err, fault.Invalid, "for ever")
 	for _, to := range []string{"https://here.example/bob/feed.atom", "https://b.example/feed"} {
 		_, err = s.Move(t.Context(), "alice", Public, to)
 		must(t, err)
@@ -246,8 +246,8 @@ func TestTheEventsOfPublicFeedsArePublishedAfterTheyAreWritten(t *testing.T) {
 	store := &memory{}
 	s := &Feeds{
 		Store: store,
-		Events: func(f Feed, door string) []event.Event {
-			return []event.Event{{Text: fmt.Sprint(f.Version, " ", door)}}
+		Events: func(f Feed, via string) []event.Event {
+			return []event.Event{{Text: fmt.Sprint(f.Version, " ", via)}}
 		},
 		Publish: func(events ...event.Event) { published = append(published, events...) },
 	}
@@ -259,7 +259,7 @@ func TestTheEventsOfPublicFeedsArePublishedAfterTheyAreWritten(t *testing.T) {
 	}
 	store.fail = fault.New(fault.Unavailable, "The disk is full.")
 	_, err := s.Save(t.Context(), "alice", Public, document(2), "put")
-	faulty(t, err, fault.Unavailable, "full")
+	wantFault(t, err, fault.Unavailable, "full")
 	if len(published) != 1 || published[0].Text != "1 put" {
 		t.Errorf("published %v", published)
 	}

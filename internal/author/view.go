@@ -102,7 +102,7 @@ func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc
 	if err != nil {
 		return nil, "", err
 	}
-	in := viewing{p, v}
+	in := viewBuilder{p, v}
 	posts, more, err := in.posts(ctx)
 	if err != nil {
 		return nil, "", err
@@ -115,7 +115,7 @@ func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc
 	}
 	f := p.Channel(w, posts)
 	f.Link = p.origin() + v.Base()
-	if err := in.entitle(ctx, f, posts); err != nil {
+	if err := in.setTitle(ctx, f, posts); err != nil {
 		return nil, "", err
 	}
 	if v.IsAnnounced() { // it changes also when a post leaves
@@ -134,13 +134,13 @@ func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc
 }
 
 // viewing makes the document of one view.
-type viewing struct {
+type viewBuilder struct {
 	*Posts
 	View
 }
 
 // posts are the posts of a view; more says that there are older ones.
-func (v viewing) posts(ctx context.Context) (posts []Post, more bool, err error) {
+func (v viewBuilder) posts(ctx context.Context) (posts []Post, more bool, err error) {
 	q := PostQuery{User: v.User, State: Published, Category: v.Category}
 	n := v.window()
 	if v.Archive > 0 {
@@ -183,7 +183,7 @@ func (w itemWriter) ownGUIDs(posts []Post) {
 }
 
 // entitle gives the feed of a view its title, and the posts of everyone their authors.
-func (v viewing) entitle(ctx context.Context, f *feed.Feed, posts []Post) error {
+func (v viewBuilder) setTitle(ctx context.Context, f *feed.Feed, posts []Post) error {
 	if v.User == "" {
 		f.Title = plainText("Everyone here")
 		f.Subtitle = plainText("What everyone writes at " + v.origin() + ".")
@@ -227,7 +227,7 @@ func (p *Posts) LabelOf(ctx context.Context, user, category string) (string, err
 // linkArchive says where an archive page is in the chain.
 //
 // spec:rfc5005#archived-links
-func (v viewing) linkArchive(f *feed.Feed, lastSeq int64) {
+func (v viewBuilder) linkArchive(f *feed.Feed, lastSeq int64) {
 	at := func(rel string, n int64) {
 		f.Links = append(f.Links, feed.Link{Rel: rel, Href: v.ArchiveAddress(v.User, n)})
 	}
@@ -246,7 +246,7 @@ func (v viewing) linkArchive(f *feed.Feed, lastSeq int64) {
 // linkPages says where a page is among those of its feed.
 //
 // spec:rfc5005#paged-links
-func (v viewing) linkPages(ctx context.Context, f *feed.Feed, more bool) error {
+func (v viewBuilder) linkPages(ctx context.Context, f *feed.Feed, more bool) error {
 	at := func(rel string, n int) {
 		f.Links = append(f.Links, feed.Link{Rel: rel, Href: v.origin() + v.pagePath(n)})
 	}
@@ -269,7 +269,7 @@ func (v viewing) linkPages(ctx context.Context, f *feed.Feed, more bool) error {
 }
 
 // lastPage is the number of the last page of a feed in pages.
-func (v viewing) lastPage(ctx context.Context) (int, error) {
+func (v viewBuilder) lastPage(ctx context.Context) (int, error) {
 	var posts int64
 	switch {
 	case v.Category != "":

@@ -23,7 +23,7 @@ import (
 const origin = "https://here.example"
 
 // desk is where somebody writes: posts on a real store, in a bubble of its own time.
-type desk struct {
+type harness struct {
 	*author.Posts
 	t   *testing.T
 	ctx context.Context
@@ -32,7 +32,7 @@ type desk struct {
 	versions []int64 // that were told of
 }
 
-func atDesk(t *testing.T, do func(*testing.T, *desk)) {
+func withHarness(t *testing.T, do func(*testing.T, *harness)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,8 +46,8 @@ func atDesk(t *testing.T, do func(*testing.T, *desk)) {
 				t.Error(err)
 			}
 		}()
-		d := &desk{t: t, ctx: t.Context()}
-		feeds := &author.Feeds{Store: st, Log: log, Notify: d.tell}
+		d := &harness{t: t, ctx: t.Context()}
+		feeds := &author.Feeds{Store: st, Log: log, Notify: d.notify}
 		d.Posts = &author.Posts{
 			Store: st, Feeds: feeds, Log: log, Origin: func() string { return origin },
 			About: func(user string) render.Options { return render.Options{Self: origin + "/" + user + "/rss.xml"} },
@@ -56,7 +56,7 @@ func atDesk(t *testing.T, do func(*testing.T, *desk)) {
 	})
 }
 
-func (d *desk) tell(_ context.Context, f author.Feed) error {
+func (d *harness) notify(_ context.Context, f author.Feed) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.versions = append(d.versions, f.Version)
@@ -64,13 +64,13 @@ func (d *desk) tell(_ context.Context, f author.Feed) error {
 }
 
 // told are the versions that were told of.
-func (d *desk) told() []int64 {
+func (d *harness) notified() []int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return slices.Clone(d.versions)
 }
 
-func (d *desk) must(post author.Post, err error) author.Post {
+func (d *harness) must(post author.Post, err error) author.Post {
 	d.t.Helper()
 	if err != nil {
 		d.t.Fatal(err)
@@ -86,13 +86,13 @@ func write(text string) author.Edit {
 	}}
 }
 
-func (d *desk) post(text string) author.Post {
+func (d *harness) post(text string) author.Post {
 	d.t.Helper()
 	return d.must(d.Save(d.ctx, write(text)))
 }
 
 // feed is the public feed as a reader finds it.
-func (d *desk) feed() *feed.Feed {
+func (d *harness) feed() *feed.Feed {
 	d.t.Helper()
 	f, doc, err := d.Feeds.Document(d.ctx, "alice", author.Public)
 	if err != nil {
@@ -106,7 +106,7 @@ func (d *desk) feed() *feed.Feed {
 }
 
 // texts are what the items of the feed say, in its order.
-func (d *desk) texts() string {
+func (d *harness) texts() string {
 	d.t.Helper()
 	var all []string
 	for _, it := range d.feed().Items {
@@ -119,7 +119,7 @@ func (d *desk) texts() string {
 	return strings.Join(all, " | ")
 }
 
-func (d *desk) shows(want string) {
+func (d *harness) wantFeed(want string) {
 	d.t.Helper()
 	if got := d.texts(); got != want {
 		d.t.Errorf("the feed says %q; want %q", got, want)
@@ -127,13 +127,13 @@ func (d *desk) shows(want string) {
 }
 
 // refused is an error of this kind, whose sentence has these words.
-func (d *desk) refused(err error, code fault.Code, words string) {
+func (d *harness) wantRefusal(err error, code fault.Code, words string) {
 	d.t.Helper()
 	if fault.CodeOf(err) != code || err == nil || !strings.Contains(err.Error(), words) {
 		d.t.Errorf("the error is %v; want %v with %q", err, code, words)
 	}
 }
 
-func (d *desk) pass(dur time.Duration) { time.Sleep(dur) } // the bubble's own time
+func (d *harness) sleep(dur time.Duration) { time.Sleep(dur) } // the bubble's own time
 
 var errBreak = errors.New("break")

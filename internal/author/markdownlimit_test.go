@@ -24,11 +24,11 @@ func TestMarkdownThatIsMadeToHurtIsShownAsItStands(t *testing.T) {
 		"emphasis":          strings.Repeat("*a_b~~c", n/7),
 		"brackets":          strings.Repeat("[", n/2) + strings.Repeat("]", n/2),
 	} {
-		got, err := markup(source, Markdown)
+		got, err := renderSource(source, Markdown)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if want := plain(source); got != want {
+		if want := plainToHTML(source); got != want {
 			t.Errorf("%s: %.80q… instead of the text as it stands", name, got)
 		}
 	}

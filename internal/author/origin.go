@@ -18,19 +18,19 @@ const (
 	KindPost     = "post"
 )
 
-type beginningKey struct{}
+type saveOriginKey struct{}
 
 // begin is ctx for a save. One that is part of another is part of it.
-func begin(ctx context.Context, b SaveOrigin) context.Context {
+func withOrigin(ctx context.Context, b SaveOrigin) context.Context {
 	if _, known := SaveOriginOf(ctx); known {
 		return ctx
 	}
-	return context.WithValue(ctx, beginningKey{}, b)
+	return context.WithValue(ctx, saveOriginKey{}, b)
 }
 
 // BeginningOf is how the save began that ctx belongs to; false: nobody knows, as after a
 // restart.
 func SaveOriginOf(ctx context.Context) (SaveOrigin, bool) {
-	b, ok := ctx.Value(beginningKey{}).(SaveOrigin)
+	b, ok := ctx.Value(saveOriginKey{}).(SaveOrigin)
 	return b, ok
 }

@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-var prose = sync.OnceValue(func() goldmark.Markdown {
+var markdownEngine = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.GFM),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
@@ -32,38 +32,38 @@ func (p *Posts) Preview(c Content) (Content, Measure, error) {
 	if err := checkContent(&c); err != nil {
 		return c, Measure{}, err
 	}
-	if err := finish(&c); err != nil {
+	if err := renderContent(&c); err != nil {
 		return c, Measure{}, err
 	}
 	return c, p.measure(&c), nil
 }
 
 // finish makes the HTML of a content, and of what is in it.
-func finish(c *Content) error {
-	made, err := markup(c.Source, c.Format)
+func renderContent(c *Content) error {
+	made, err := renderSource(c.Source, c.Format)
 	if err != nil {
 		return err
 	}
 	c.HTML = made
-	return finishNodes(c.Outline)
+	return renderNodes(c.Outline)
 }
 
-func finishNodes(nodes []Node) error {
+func renderNodes(nodes []Node) error {
 	for i := range nodes {
-		made, err := markup(nodes[i].Text, Markdown)
+		made, err := renderSource(nodes[i].Text, Markdown)
 		if err != nil {
 			return err
 		}
-		nodes[i].HTML = line(made)
-		if err := finishNodes(nodes[i].Nodes); err != nil {
+		nodes[i].HTML = unwrapParagraph(made)
+		if err := renderNodes(nodes[i].Nodes); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// line is HTML of one paragraph without the paragraph.
-func line(s string) string {
+// unwrapParagraph is HTML of one paragraph without the paragraph.
+func unwrapParagraph(s string) string {
 	s = strings.TrimSpace(s)
 	if in, ok := strings.CutPrefix(s, "<p>"); ok {
 		if in, ok = strings.CutSuffix(in, "</p>"); ok && !strings.Contains(in, "<p>") {
@@ -75,7 +75,7 @@ func line(s string) string {
 
 // markup is safe HTML of a source. Markdown that nobody writes, and that would take far
 // more time or room than its length, is shown as it stands.
-func markup(source string, f Format) (string, error) {
+func renderSource(source string, f Format) (string, error) {
 	if strings.TrimSpace(source) == "" {
 		return "", nil
 	}
@@ -83,18 +83,18 @@ func markup(source string, f Format) (string, error) {
 	case HTML:
 		return strings.TrimSpace(sanitize.HTML(source)), nil
 	case Plain:
-		return plain(source), nil
+		return plainToHTML(source), nil
 	}
 	text := []byte(source)
 	if !readable(text) {
-		return plain(source), nil
+		return plainToHTML(source), nil
 	}
-	doc := prose().Parser().Parse(reader.NewReader(text))
-	if most := maxAddresses + 16*len(text); addresses(doc, most) > most {
-		return plain(source), nil
+	doc := markdownEngine().Parser().Parse(reader.NewReader(text))
+	if limit := maxLinkBytes + 16*len(text); linkBytes(doc, limit) > limit {
+		return plainToHTML(source), nil
 	}
 	var b bytes.Buffer
-	if err := prose().Renderer().Render(&b, text, doc); err != nil {
+	if err := markdownEngine().Renderer().Render(&b, text, doc); err != nil {
 		return "", fault.Wrap(fault.Invalid, err, "The text cannot be read as Markdown.")
 	}
 	return strings.TrimSpace(sanitize.HTML(b.String())), nil
@@ -103,7 +103,7 @@ func markup(source string, f Format) (string, error) {
 var bareLink = regexp.MustCompile(`https?://[^\s<>"']+[^\s<>"'.,;:!?)\]}]`)
 
 // plain is text as HTML: empty lines part paragraphs, and addresses are links.
-func plain(text string) string {
+func plainToHTML(text string) string {
 	var b strings.Builder
 	text = strings.ReplaceAll(text, "\r\n", "\n")
 	for para := range strings.SplitSeq(text, "\n\n") {

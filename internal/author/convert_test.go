@@ -20,7 +20,7 @@ const savedBefore = `<?xml version="1.0" encoding="ISO-8859-1"?>
 <item><description>older</description><guid isPermaLink="false">old-0</guid><pubDate>Fri, 01 Jan 1999 15:04:05 GMT</pubDate></item>
 </channel></rss>`
 
-func (d *desk) save(doc string) {
+func (d *harness) save(doc string) {
 	d.t.Helper()
 	if _, err := d.Feeds.Save(d.ctx, "alice", author.Public, []byte(doc), "put"); err != nil {
 		d.t.Fatal(err)
@@ -29,10 +29,10 @@ func (d *desk) save(doc string) {
 
 func TestTheFirstPostTakesASavedDocumentOver(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		d.save(savedBefore)
 		d.post("new")
-		d.shows("new | Old: old | older")
+		d.wantFeed("new | Old: old | older")
 		f := d.feed()
 		if f.Title.Value != "Café" {
 			t.Errorf("the title is %q", f.Title.Value)
@@ -41,17 +41,17 @@ func TestTheFirstPostTakesASavedDocumentOver(t *testing.T) {
 		if old.ID != "old-1" || old.PermaLink || old.Link != "http://a.example/old" || len(old.Unknown) != 1 || old.Unknown[0].Text != "fine" || old.Categories[0].Scheme != "d" {
 			t.Errorf("the old item is %+v", old)
 		}
-		if len(d.told()) != 2 {
-			t.Errorf("told of %v", d.told())
+		if len(d.notified()) != 2 {
+			t.Errorf("told of %v", d.notified())
 		}
 	})
 }
 
 func TestADocumentThatIsSavedStaysAsItIsUntilTheNextPost(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		d.post("mine")
-		d.pass(time.Second)
+		d.sleep(time.Second)
 		d.save(savedBefore)
 		_, doc, err := d.Feeds.Document(d.ctx, "alice", author.Public)
 		if err != nil || string(doc) != savedBefore {
@@ -61,27 +61,27 @@ func TestADocumentThatIsSavedStaysAsItIsUntilTheNextPost(t *testing.T) {
 			t.Errorf("the writer is %+v, %v", w, err)
 		}
 		d.post("again")
-		d.shows("again | mine | Old: old | older")
+		d.wantFeed("again | mine | Old: old | older")
 		d.save(strings.ReplaceAll(savedBefore, "old-0", "old-2"))
-		d.pass(time.Second)
+		d.sleep(time.Second)
 		d.post("third")
-		d.shows("third | again | mine | Old: old | older | older")
+		d.wantFeed("third | again | mine | Old: old | older | older")
 	})
 }
 
 func TestWhatASavedDocumentSaysOfAPostThatIsThereCounts(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		d.save(savedBefore)
 		d.post("*mine*")
-		d.pass(time.Second)
+		d.sleep(time.Second)
 		_, doc, err := d.Feeds.Document(d.ctx, "alice", author.Public)
 		if err != nil {
 			t.Fatal(err)
 		}
 		d.save(strings.NewReplacer("<title>Old</title>", "<title>Old, corrected</title>", "<p>old</p>", "<p>old, and mended</p>").Replace(string(doc)))
 		d.post("again")
-		d.shows("again | <em>mine</em> | Old, corrected: old, and mended | older")
+		d.wantFeed("again | <em>mine</em> | Old, corrected: old, and mended | older")
 		posts, err := d.List(d.ctx, author.PostQuery{User: "alice", State: author.Published})
 		if err != nil || len(posts) != 4 {
 			t.Fatalf("%d posts, %v", len(posts), err)
@@ -97,7 +97,7 @@ func TestWhatASavedDocumentSaysOfAPostThatIsThereCounts(t *testing.T) {
 
 func TestWhatIsTakenInTwiceIsThereOnce(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		var posts []author.Post
 		begun := time.Now().Add(-100 * time.Hour)
 		for i := range 45 {
@@ -132,15 +132,15 @@ func TestWhatIsTakenInTwiceIsThereOnce(t *testing.T) {
 
 func TestAFeedThatHasMovedTakesNoPosts(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		p := d.post("one")
 		if _, err := d.Feeds.Move(d.ctx, "alice", author.Public, "https://elsewhere.example/rss"); err != nil {
 			t.Fatal(err)
 		}
 		_, err := d.Save(d.ctx, write("two"))
-		d.refused(err, fault.Conflict, "has moved")
+		d.wantRefusal(err, fault.Conflict, "has moved")
 		_, err = d.Delete(d.ctx, "alice", p.ID, 0, "test")
-		d.refused(err, fault.Conflict, "has moved")
+		d.wantRefusal(err, fault.Conflict, "has moved")
 		if list, err := d.List(d.ctx, author.PostQuery{User: "alice"}); err != nil || len(list) != 1 || list[0].Revision != 1 {
 			t.Errorf("%+v, %v", list, err)
 		}
@@ -149,7 +149,7 @@ func TestAFeedThatHasMovedTakesNoPosts(t *testing.T) {
 
 func TestAProfileIsInTheFeedAtOnce(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		d.post("one")
 		_, err := d.SetProfile(d.ctx, "alice", func(p *author.Profile) error {
 			p.Title, p.Blurb, p.Accent, p.Language, p.Avatar = " Alice  <writes> ", "of & on", "#AABBCC", "de-CH", "/alice/media/x.png"
@@ -177,7 +177,7 @@ func TestAProfileIsInTheFeedAtOnce(t *testing.T) {
 
 func TestPostsCarryTheirAuthorInEveryFormat(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		d.post("one")
 		formats := map[string][]string{ // what a format that holds persons has of the author
 			"rss20": {"<dc:creator>Alice Doe</dc:creator>", "<atom:uri>" + origin + "/alice/</atom:uri>", `<gd:image xmlns:gd="http://schemas.google.com/g/2005" rel="http://schemas.google.com/g/2005#thumbnail" src="` + origin + `/alice/media/x.png"/>`},
@@ -228,14 +228,14 @@ func TestPostsCarryTheirAuthorInEveryFormat(t *testing.T) {
 		}
 		for _, wrong := range []string{"alice", "a b@example.com", "Alice <alice@example.com>", "alice@localhost"} {
 			_, err := d.SetProfile(d.ctx, "alice", func(p *author.Profile) error { p.Email = wrong; return nil }, "test")
-			d.refused(err, fault.Invalid, wrong)
+			d.wantRefusal(err, fault.Invalid, wrong)
 		}
 	})
 }
 
 func TestHintsOfAUserAreInTheFeed(t *testing.T) {
 	t.Parallel()
-	atDesk(t, func(t *testing.T, d *desk) {
+	withHarness(t, func(t *testing.T, d *harness) {
 		d.post("one")
 		set := func(h author.Hints) error {
 			_, err := d.SetProfile(d.ctx, "alice", func(p *author.Profile) error { p.Hints = h; return nil }, "test")
@@ -263,7 +263,7 @@ func TestHintsOfAUserAreInTheFeed(t *testing.T) {
 			"all seven":   {SkipDays: []string{"Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"}},
 			"fortnightly": {UpdatePeriod: "fortnightly"}, "-1": {UpdatePeriod: "daily", UpdateFrequency: -1}, "7 needs a period": {UpdateFrequency: 7}, "2026-01-01": {UpdateBase: base},
 		} {
-			d.refused(set(h), fault.Invalid, value)
+			d.wantRefusal(set(h), fault.Invalid, value)
 		}
 		if err := set(author.Hints{}); err != nil {
 			t.Fatal(err)

@@ -15,12 +15,12 @@ import (
 )
 
 // takeover turns a saved document into posts.
-type takeover struct{ *Posts }
+type converter struct{ *Posts }
 
 // takeOver makes posts of the items of a document that the user saved himself, before
 // his feed is made of posts: so that nothing that stands in it is lost. took means that
 // the order of all is to be made anew in the change that follows.
-func (p takeover) takeOver(ctx context.Context, user string) (took bool, err error) {
+func (p converter) convert(ctx context.Context, user string) (converted bool, err error) {
 	w, err := p.Store.Writer(ctx, user)
 	if err != nil || w.Written {
 		return false, err
@@ -42,7 +42,7 @@ func (p takeover) takeOver(ctx context.Context, user string) (took bool, err err
 	posts := p.FromFeed(parsed, f.SavedAt)
 	added, err := p.add(ctx, user, posts, nil)
 	if err == nil && added < len(posts) {
-		err = p.correct(ctx, user, posts)
+		err = p.applyCorrections(ctx, user, posts)
 	}
 	if err != nil {
 		return false, err
@@ -65,7 +65,7 @@ func (p takeover) takeOver(ctx context.Context, user string) (took bool, err err
 // correct gives published posts what a saved document says of them, where that is something
 // else: who changes an item in a feed that he saves changes the post. Their dates stay,
 // and the feed is not made anew.
-func (p takeover) correct(ctx context.Context, user string, posts []Post) error {
+func (p converter) applyCorrections(ctx context.Context, user string, posts []Post) error {
 	for i := range posts {
 		if posts[i].GUID == "" {
 			continue
@@ -84,7 +84,7 @@ func (p takeover) correct(ctx context.Context, user string, posts []Post) error 
 		if saved.Link == p.Address(was) { // which is what the feed says where there is no link
 			saved.Link = ""
 		}
-		if readsAs(&was.Content, &saved.Content) {
+		if sameForReaders(&was.Content, &saved.Content) {
 			continue
 		}
 		w := Writing{User: user, ID: was.ID, At: p.now(), Window: p.window()}
@@ -104,7 +104,7 @@ func (p takeover) correct(ctx context.Context, user string, posts []Post) error 
 
 // readsAs reports whether readers of a feed get the same of two contents. What one was
 // written in does not count: a feed that passed through another program may have lost it.
-func readsAs(a, b *Content) bool {
+func sameForReaders(a, b *Content) bool {
 	return a.Title == b.Title && a.HTML == b.HTML && addressOf(a.Link) == addressOf(b.Link) && slices.Equal(a.Categories, b.Categories) &&
 		slices.EqualFunc(a.Enclosures, b.Enclosures, func(x, y Enclosure) bool { return addressOf(x.URL) == addressOf(y.URL) }) &&
 		slices.EqualFunc(a.Outline, b.Outline, sameNode)
@@ -175,7 +175,7 @@ func fromItem(it *feed.Item) Post {
 			c.Categories = append(c.Categories, label)
 		}
 	}
-	c.Enclosures, rest.Media = described(it)
+	c.Enclosures, rest.Media = splitMedia(it)
 	if m := it.More; m != nil {
 		if len(m.InReplyTo) > 0 {
 			r := m.InReplyTo[0]

@@ -41,7 +41,7 @@ func TestPasswordsAreHashedByArgon2id(t *testing.T) {
 		t.Errorf("%d bytes of salt, the sum is %s, want %s", len(salt), part[5], want)
 	}
 	_, err = a.Check(t.Context(), "alice", wrong, at(home))
-	faulty(t, err, fault.Refused)
+	wantFault(t, err, fault.Refused)
 	_, err = a.Check(t.Context(), "alice", right, at(home))
 	must(t, err)
 }
@@ -51,7 +51,7 @@ func TestManyLogInsAtOnceTakeTheMemoryOfAFew(t *testing.T) {
 	t.Parallel()
 	const atOnce, size = 8, 19 << 20
 	all := fulltest.Size(500, 100)
-	var running, most, peak, before atomic.Int64
+	var running, maxRunning, peak, before atomic.Int64
 	highest := func(of *atomic.Int64, n int64) {
 		for old := of.Load(); n > old && !of.CompareAndSwap(old, n); old = of.Load() {
 		}
@@ -66,7 +66,7 @@ func TestManyLogInsAtOnceTakeTheMemoryOfAFew(t *testing.T) {
 	defer store.Close()
 	a := &account.Accounts{Store: store, Options: account.Options{Hashes: atOnce, Waiting: all, Passes: 1, Limits: account.Limits{Minute: 2 * all},
 		Hash: func(password, salt []byte, passes, memoryKiB uint32) []byte {
-			highest(&most, running.Add(1))
+			highest(&maxRunning, running.Add(1))
 			defer running.Add(-1)
 			taken := make([]byte, memoryKiB<<10)
 			for i := 0; i < len(taken); i += 4096 {
@@ -97,8 +97,8 @@ func TestManyLogInsAtOnceTakeTheMemoryOfAFew(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if most.Load() > atOnce || in.Load() == 0 {
-		t.Errorf("%d hashes at once, %d log-ins", most.Load(), in.Load())
+	if maxRunning.Load() > atOnce || in.Load() == 0 {
+		t.Errorf("%d hashes at once, %d log-ins", maxRunning.Load(), in.Load())
 	}
 	// What is in use, as much again that the collector has not come to, and some.
 	if grown := peak.Load() - before.Load(); grown > 3*atOnce*size {
@@ -110,18 +110,18 @@ func TestThoseWhoWaitToBeHashedAreFew(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, ctx: t.Context(), dir: dir}
-		var closed atomic.Bool
+		w := &harness{t: t, ctx: t.Context(), dir: dir}
+		var blocked atomic.Bool
 		hold := make(chan struct{})
 		w.start(account.Options{Hashes: 3, Waiting: 7, Hash: func(password, salt []byte, passes, memory uint32) []byte {
-			if closed.Load() {
+			if blocked.Load() {
 				<-hold
 			}
 			return w.hash(password, salt, passes, memory)
 		}})
 		defer w.stop()
 		w.add("alice")
-		closed.Store(true)
+		blocked.Store(true)
 		var refused, in, busy atomic.Int64
 		var group sync.WaitGroup
 		for i := range 30 {
@@ -143,13 +143,13 @@ func TestThoseWhoWaitToBeHashedAreFew(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		closed.Store(false)
+		blocked.Store(false)
 		close(hold)
 		group.Wait()
 		if refused.Load()+in.Load() != 10 || busy.Load() != 20 {
 			t.Errorf("%d refused, %d let in, %d sent away", refused.Load(), in.Load(), busy.Load())
 		}
 		// Those who were sent away did nothing wrong.
-		w.try("alice", right, source(29), ok)
+		w.signIn("alice", right, source(29), ok)
 	})
 }

@@ -9,11 +9,11 @@ import (
 // What Markdown may ask of those who read it. Texts of people stay far below; beyond,
 // a few bytes would take seconds, or make gigabytes.
 const (
-	maxNested    = 100      // quotes and lists within each other
-	maxSigns     = 1 << 30  // what may begin or end emphasis and links in a block, squared, of all blocks
-	maxTargets   = 1 << 30  // how often the rest of a line is looked through for the end of a link, in bytes
-	someCells    = 1000     // of tables that their rows leave out
-	maxAddresses = 64 << 10 // bytes of addresses and titles of links, each time that they stand there, besides 16 times the text
+	maxNested     = 100      // quotes and lists within each other
+	maxDelimiters = 1 << 30  // what may begin or end emphasis and links in a block, squared, of all blocks
+	maxLinkScan   = 1 << 30  // how often the rest of a line is looked through for the end of a link, in bytes
+	extraCells    = 1000     // of tables that their rows leave out
+	maxLinkBytes  = 64 << 10 // bytes of addresses and titles of links, each time that they stand there, besides 16 times the text
 )
 
 // readable reports that a text can be read as Markdown in a time that fits its length:
@@ -30,13 +30,13 @@ func readable(source []byte) bool {
 			inBlock, columns = 0, 0
 			continue
 		}
-		if n := delimiters(rest); n > 0 {
+		if n := tableColumns(rest); n > 0 {
 			columns = max(columns, n)
 		}
 		cells += columns
-		inBlock += signsIn(rest)
+		inBlock += countDelimiters(rest)
 		targets += bytes.Count(rest, []byte("](")) * len(rest)
-		if cells > len(source)+someCells || targets > maxTargets || inBlock*inBlock+signs > maxSigns {
+		if cells > len(source)+extraCells || targets > maxLinkScan || inBlock*inBlock+signs > maxDelimiters {
 			return false
 		}
 	}
@@ -71,7 +71,7 @@ func spaceAt(line []byte, i int) bool {
 
 // delimiters is how many columns a table has if this is the line below its head; 0: it
 // cannot be that.
-func delimiters(line []byte) int {
+func tableColumns(line []byte) int {
 	if len(bytes.Trim(line, "|:- \t\r\n")) > 0 || bytes.IndexByte(line, '-') < 0 {
 		return 0
 	}
@@ -80,7 +80,7 @@ func delimiters(line []byte) int {
 
 // signsIn counts what may begin or end emphasis or a link; the same again and again
 // counts once, but brackets.
-func signsIn(line []byte) (n int) {
+func countDelimiters(line []byte) (n int) {
 	was := byte(0)
 	for _, c := range line {
 		if c == '[' || c == ']' || (c == '*' || c == '_' || c == '~') && c != was {
@@ -93,7 +93,7 @@ func signsIn(line []byte) (n int) {
 
 // addresses is how long all addresses and titles of links are together, as HTML has them:
 // an address may be written once and stand there a thousand times.
-func addresses(doc ast.Node, most int) (n int) {
+func linkBytes(doc ast.Node, limit int) (n int) {
 	_ = ast.Walk(doc, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch node := node.(type) {
 		case *ast.Link:
@@ -101,7 +101,7 @@ func addresses(doc ast.Node, most int) (n int) {
 		case *ast.Image:
 			n += len(node.Destination) + len(node.Title)
 		}
-		if n > 2*most { // counted when it is left, too
+		if n > 2*limit { // counted when it is left, too
 			return ast.WalkStop, nil
 		}
 		return ast.WalkContinue, nil

@@ -11,42 +11,42 @@ import (
 // shutKnown is how long a process believes what it read where others use the same store, and
 // mostShut of how many users it remembers it.
 const (
-	shutKnown = 2 * time.Second
-	maxShut   = 10_000
+	disabledTTL    = 2 * time.Second
+	maxCachedUsers = 10_000
 )
 
 // shut remembers who is disabled, because every reader of a feed asks.
-type shut struct {
+type disabledCache struct {
 	mu     sync.RWMutex
-	users  map[string]shutUser
+	users  map[string]cachedUser
 	writes uint64 // what was read before one is not remembered after it
 }
 
-type shutUser struct {
+type cachedUser struct {
 	disabled bool
 	at       time.Time
 }
 
-func (s *shut) get(name string) (u shutUser, writes uint64, ok bool) {
+func (s *disabledCache) get(name string) (u cachedUser, writes uint64, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	u, ok = s.users[name]
 	return u, s.writes, ok
 }
 
-func (s *shut) put(name string, u shutUser, writes uint64) {
+func (s *disabledCache) put(name string, u cachedUser, writes uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if writes != s.writes {
 		return
 	}
-	if s.users == nil || len(s.users) >= maxShut {
-		s.users = map[string]shutUser{}
+	if s.users == nil || len(s.users) >= maxCachedUsers {
+		s.users = map[string]cachedUser{}
 	}
 	s.users[name] = u
 }
 
-func (s *shut) forget() {
+func (s *disabledCache) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.users = nil
@@ -58,8 +58,8 @@ func (s *shut) forget() {
 // seconds. Who does not exist is not.
 func (a *Accounts) IsDisabled(ctx context.Context, name string) (bool, error) {
 	now := a.now()
-	known, writes, ok := a.shut.get(name)
-	if ok && (!a.Shared || now.Sub(known.at) < shutKnown) {
+	known, writes, ok := a.disabledUsers.get(name)
+	if ok && (!a.Shared || now.Sub(known.at) < disabledTTL) {
 		return known.disabled, nil
 	}
 	u, _, err := a.Store.User(ctx, name)
@@ -69,6 +69,6 @@ func (a *Accounts) IsDisabled(ctx context.Context, name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	a.shut.put(name, shutUser{u.Disabled, now}, writes)
+	a.disabledUsers.put(name, cachedUser{u.Disabled, now}, writes)
 	return u.Disabled, nil
 }

@@ -27,7 +27,7 @@ const (
 )
 
 // world is accounts on a real store in a bubble of its own time.
-type world struct {
+type harness struct {
 	*account.Accounts
 	t     *testing.T
 	ctx   context.Context
@@ -37,11 +37,11 @@ type world struct {
 	hashes atomic.Int64
 }
 
-func inWorld(t *testing.T, o account.Options, do func(*testing.T, *world)) {
+func withHarness(t *testing.T, o account.Options, do func(*testing.T, *harness)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, ctx: t.Context(), dir: dir}
+		w := &harness{t: t, ctx: t.Context(), dir: dir}
 		w.start(o)
 		defer func() { w.stop() }()
 		do(t, w)
@@ -49,7 +49,7 @@ func inWorld(t *testing.T, o account.Options, do func(*testing.T, *world)) {
 }
 
 // start opens the store, as a process does that has just been started.
-func (w *world) start(o account.Options) {
+func (w *harness) start(o account.Options) {
 	w.t.Helper()
 	log := slog.New(slog.NewTextHandler(w.t.Output(), nil))
 	st, err := sqlite.Open(w.ctx, sqlite.Options{Dir: sqlitetest.Fill(w.t, w.dir), Log: log})
@@ -63,14 +63,14 @@ func (w *world) start(o account.Options) {
 	w.Accounts = &account.Accounts{Store: st, Key: []byte("0123456789abcdef0123456789abcdef"), Log: log, Options: o}
 }
 
-func (w *world) stop() {
+func (w *harness) stop() {
 	if err := w.store.Close(); err != nil {
 		w.t.Error(err)
 	}
 }
 
 // restart ends the process and starts another.
-func (w *world) restart() {
+func (w *harness) restart() {
 	w.t.Helper()
 	o := w.Options
 	w.stop()
@@ -78,7 +78,7 @@ func (w *world) restart() {
 }
 
 // hash is quick, and no hash that anybody should use.
-func (w *world) hash(password, salt []byte, passes, memory uint32) []byte {
+func (w *harness) hash(password, salt []byte, passes, memory uint32) []byte {
 	w.hashes.Add(1)
 	h := sha256.New()
 	h.Write(binary.BigEndian.AppendUint32(nil, passes))
@@ -97,17 +97,17 @@ func source(n int) account.Caller { return at(fmt.Sprintf("10.%d.%d.1", n/256, n
 
 // loud makes a source one that failed often itself, by tokens that are none: a quarter of
 // what it may fail. Where a name's limit is used up, it is refused and not paced.
-func (w *world) loud(from account.Caller) account.Caller {
+func (w *harness) withFailures(from account.Caller) account.Caller {
 	w.t.Helper()
 	for range 5 {
 		if _, err := w.Token(w.ctx, "cb_x", "", from); fault.CodeOf(err) != fault.TooMany {
-			faulty(w.t, err, fault.Refused)
+			wantFault(w.t, err, fault.Refused)
 		}
 	}
 	return from
 }
 
-func (w *world) add(names ...string) {
+func (w *harness) add(names ...string) {
 	w.t.Helper()
 	for _, name := range names {
 		_, err := w.Add(w.ctx, name, right)
@@ -116,7 +116,7 @@ func (w *world) add(names ...string) {
 }
 
 // user is one as a log-in would return it.
-func (w *world) user(name string) account.User {
+func (w *harness) user(name string) account.User {
 	w.t.Helper()
 	u, err := w.User(w.ctx, name)
 	must(w.t, err)
@@ -124,7 +124,7 @@ func (w *world) user(name string) account.User {
 }
 
 // try is a log-in that is expected to end so; 0 (fault.Internal) means to succeed.
-func (w *world) try(name, password string, from account.Caller, want fault.Code) {
+func (w *harness) signIn(name, password string, from account.Caller, want fault.Code) {
 	w.t.Helper()
 	u, err := w.Check(w.ctx, name, password, from)
 	if want == ok {
@@ -134,7 +134,7 @@ func (w *world) try(name, password string, from account.Caller, want fault.Code)
 		}
 		return
 	}
-	faulty(w.t, err, want)
+	wantFault(w.t, err, want)
 	if u != (account.User{}) {
 		w.t.Fatalf("refused, and shown: %+v", u)
 	}
@@ -142,7 +142,7 @@ func (w *world) try(name, password string, from account.Caller, want fault.Code)
 
 const ok = fault.Internal
 
-func (w *world) wait(d time.Duration) { time.Sleep(d) } // in a bubble
+func (w *harness) wait(d time.Duration) { time.Sleep(d) } // in a bubble
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -151,7 +151,7 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func faulty(t *testing.T, err error, code fault.Code) {
+func wantFault(t *testing.T, err error, code fault.Code) {
 	t.Helper()
 	if err == nil || fault.CodeOf(err) != code {
 		t.Fatalf("got error %v, want a fault of the kind %s", err, code)

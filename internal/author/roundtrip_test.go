@@ -20,7 +20,7 @@ import (
 )
 
 // anything makes a random content that can be published.
-func anything(r *rand.Rand) author.Content {
+func randomContent(r *rand.Rand) author.Content {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	words := func() string {
 		return pick("Hello", "Übergröße & <co>", "日本語 ☂", "a ]]> b", "5 < 6 > 4", "*star* `code`", "&amp; &lt;b&gt;", "tab\there", "\"quoted\" 'so'", "e\u0301 \u202E x") + " " + pick("one", "two\n\nthree", "- a\n- b", "> quote", "https://x.example/?a=1&b=2", "<b>bold</b>", "| a | b |\n|---|---|\n| 1 | 2 |")
@@ -74,7 +74,7 @@ func TestWhatIsSavedIsWhatEveryFormatSays(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 11))
 	p := &author.Posts{Origin: func() string { return origin }}
 	for round := range 300 {
-		c, _, err := p.Preview(anything(r))
+		c, _, err := p.Preview(randomContent(r))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,32 +82,32 @@ func TestWhatIsSavedIsWhatEveryFormatSays(t *testing.T) {
 		post := author.Post{User: "alice", ID: 1, State: author.Published, PermaLink: true, Slug: "x", Seq: 1, PublishedAt: at, UpdatedAt: at, Content: c}
 		post.GUID = p.Address(post)
 		want := p.Channel(author.Writer{User: "alice"}, []author.Post{post})
-		rss := said(t, want, "rss20")
+		rss := rerendered(t, want, "rss20")
 		for _, format := range []string{"atom", "jsonfeed"} {
-			got := said(t, rss, format)
+			got := rerendered(t, rss, format)
 			a, b := rss.Items[0], got.Items[0]
 			if a.Title.Value == "" && format == "atom" { // which asks for a title
 				b.Title = a.Title
 			}
-			if diff := cmp.Diff(look(a), look(b)); diff != "" {
+			if diff := cmp.Diff(viewOf(a), viewOf(b)); diff != "" {
 				t.Fatalf("round %d, %s says otherwise (-rss +%s):\n%s\n%+v", round, format, format, diff, c)
 			}
 		}
-		if diff := cmp.Diff(look(want.Items[0]), look(rss.Items[0])); diff != "" {
+		if diff := cmp.Diff(viewOf(want.Items[0]), viewOf(rss.Items[0])); diff != "" {
 			t.Fatalf("round %d, the feed says otherwise (-saved +read):\n%s\n%+v", round, diff, c)
 		}
 		back := p.FromFeed(rss, at)[0]
 		if back.Content, _, err = p.Preview(back.Content); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(bare(post), bare(back), cmpopts.EquateEmpty()); diff != "" {
+		if diff := cmp.Diff(normalized(post), normalized(back), cmpopts.EquateEmpty()); diff != "" {
 			t.Fatalf("round %d, the post comes back otherwise (-saved +read):\n%s\n%+v", round, diff, c)
 		}
 	}
 }
 
-// said writes a feed in a format and reads it.
-func said(t *testing.T, f *feed.Feed, format string) *feed.Feed {
+// rerendered writes a feed in a format and reads it.
+func rerendered(t *testing.T, f *feed.Feed, format string) *feed.Feed {
 	t.Helper()
 	doc, _, err := render.Append(nil, f, format, &render.Options{Self: origin + "/alice/rss.xml"})
 	if err != nil {
@@ -127,8 +127,8 @@ func said(t *testing.T, f *feed.Feed, format string) *feed.Feed {
 	return got
 }
 
-// looked is what a reader sees of an item.
-type looked struct {
+// itemView is what a reader sees of an item.
+type itemView struct {
 	ID, Title, Words string
 	Link             string
 	Published        time.Time
@@ -136,13 +136,13 @@ type looked struct {
 	Enclosures       []feed.Enclosure
 }
 
-func look(it feed.Item) looked {
-	l := looked{ID: it.ID, Title: plainWords(it.Title), Link: it.Link, Published: it.Published.UTC}
+func viewOf(it feed.Item) itemView {
+	l := itemView{ID: it.ID, Title: visibleWords(it.Title), Link: it.Link, Published: it.Published.UTC}
 	text := it.Summary
 	if len(it.Content) > 0 {
 		text = it.Content[0]
 	}
-	l.Words = plainWords(text)
+	l.Words = visibleWords(text)
 	for _, c := range it.Categories {
 		l.Categories = append(l.Categories, c.Term)
 	}
@@ -152,7 +152,7 @@ func look(it feed.Item) looked {
 	return l
 }
 
-func plainWords(t feed.Text) string {
+func visibleWords(t feed.Text) string {
 	if t.Type == "text/html" || t.Type == "application/xhtml+xml" {
 		return sanitize.Text(sanitize.HTML(t.Value))
 	}
@@ -160,7 +160,7 @@ func plainWords(t feed.Text) string {
 }
 
 // bare is a post as far as its feed tells it.
-func bare(p author.Post) author.Post {
+func normalized(p author.Post) author.Post {
 	p.User, p.ID, p.Revision, p.Slug, p.Seq, p.Rest = "", 0, 0, "", 0, nil
 	if p.Format != author.Markdown {
 		p.Source = sanitize.Text(p.HTML)
@@ -176,15 +176,15 @@ func bare(p author.Post) author.Post {
 	if p.Reply != nil && p.Reply.GUID == "" {
 		p.Reply.GUID = p.Reply.URL
 	}
-	p.Outline = bareNodes(p.Outline)
+	p.Outline = normalizedNodes(p.Outline)
 	return p
 }
 
-func bareNodes(nodes []author.Node) []author.Node {
+func normalizedNodes(nodes []author.Node) []author.Node {
 	var all []author.Node
 	for _, n := range nodes {
 		n.Text, n.HTML, n.GUID, n.Attrs = "", "", "", nil
-		n.Nodes = bareNodes(n.Nodes)
+		n.Nodes = normalizedNodes(n.Nodes)
 		all = append(all, n)
 	}
 	return all
@@ -273,9 +273,9 @@ func TestAtomHasTheTextOfAPostAsContentAndItsExcerptAsSummary(t *testing.T) {
 		one(author.Content{Source: "a long text", Title: "Titled", Rest: &feed.Item{Summary: feed.Text{Value: "of MetaWeblog", Type: "text/plain"}}}),
 		one(author.Content{Source: "a longer text", Title: "Titled", Properties: map[string]json.RawMessage{"summary": json.RawMessage(`["of Micropub"]`)}}),
 	})
-	rss := said(t, f, "rss20")
+	rss := rerendered(t, f, "rss20")
 	for _, format := range []string{"atom", "atom03"} {
-		items := said(t, rss, format).Items
+		items := rerendered(t, rss, format).Items
 		for i, want := range [][3]string{{"untitled words", "", "<p>untitled <em>words</em></p>"}, {"Titled", "of MetaWeblog", "<p>a long text</p>"}, {"Titled", "of Micropub", "<p>a longer text</p>"}} {
 			it := items[i]
 			if len(it.Content) != 1 || it.Content[0].Type != "text/html" || strings.TrimSpace(it.Content[0].Value) != want[2] || it.Summary.Value != want[1] || it.Title.Value != want[0] {
@@ -292,7 +292,7 @@ func TestAtomHasTheTextOfAPostAsContentAndItsExcerptAsSummary(t *testing.T) {
 			t.Errorf("%s has %d titles:\n%s", format, n, doc)
 		}
 	}
-	if back := p.FromFeed(said(t, rss, "atom"), at); back[0].Title != "" || back[1].Title != "Titled" || back[1].Rest.Summary.Value != "of MetaWeblog" {
+	if back := p.FromFeed(rerendered(t, rss, "atom"), at); back[0].Title != "" || back[1].Title != "Titled" || back[1].Rest.Summary.Value != "of MetaWeblog" {
 		t.Errorf("the posts come back as %+v", back)
 	}
 }
