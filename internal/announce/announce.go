@@ -15,20 +15,21 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Sender tells one sink. Package publishhttp has it.
+// Sender pings one target. Package publishhttp implements it.
 type Sender interface {
-	// Send tells s of the news and returns what it said, in its own words. Errors:
-	// fault.Refused, Invalid, Gone: it says no; Unavailable: this server cannot send now;
-	// anything else: it could not be reached, or asks to be left alone until RetryAfter.
+	// Send reports n to s and returns the target's own reply. Errors: fault.Refused, Invalid and
+	// Gone mean that the target rejected the ping; Unavailable means that this server cannot send
+	// now; any other error means that the target was unreachable or requests a pause until
+	// RetryAfter.
 	Send(ctx context.Context, s Target, n News) (reply string, err error)
 }
 
-// News is a feed that was saved.
+// News describes one saved version of a feed.
 type News struct {
 	User    string
-	Topic   string // its address
-	Name    string // what it calls itself
-	Home    string // page that it belongs to
+	Topic   string // URL of the feed
+	Name    string // title of the feed
+	Home    string // page that the feed belongs to
 	Version int64
 	SavedAt time.Time
 }
@@ -36,25 +37,26 @@ type News struct {
 // Options are the options of an [Announcer]. Zero fields mean the default in brackets.
 type Options struct {
 	Timeout time.Duration   // of one ping [30 s]
-	Retry   []time.Duration // waits after failures, the last one repeats [5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h]
-	GiveUp  time.Duration   // after the save, nothing is tried any more [7 days]
-	AtOnce  int             // pings under way [32]
-	PerHost int             // of them to one host [4]
+	Retry   []time.Duration // waits after failures; the last one repeats [5 s, 30 s, 2 min, 10 min, 1 h, 6 h, 24 h]
+	GiveUp  time.Duration   // time after the save at which retries stop [7 days]
+	AtOnce  int             // concurrent pings [32]
+	PerHost int             // concurrent pings to one host [4]
 }
 
-// refusals is how often a sink is asked that says no.
+// maxRefusals limits the attempts to a target that rejects the ping.
 const maxRefusals = 3
 
-// Announcer tells sinks. Store, Send and Sinks are needed. Do not copy it.
+// Announcer pings the targets of saved feeds. Store, Send and Targets are required. Do not copy it.
 type Announcer struct {
 	Store Store
 	Send  Sender
-	// Sinks are those that are told of a user's feed now.
+	// Targets returns the current ping targets of a user.
 	Targets func(ctx context.Context, user string) ([]Target, error)
-	// Own reports a URL of this server, which is never told: it has heard already. nil: none is.
+	// Own reports a URL of this server. The hub here already has the change, so own URLs are never
+	// pinged. nil: no URL is own.
 	Own     func(url string) bool
-	Bus     *event.Bus         // nil: there is no log
-	TopicID func(string) int64 // of the log's lines; nil: none
+	Bus     *event.Bus         // nil: no events are published
+	TopicID func(string) int64 // topic number in events; nil: none
 	Now     func() time.Time   // nil: time.Now
 	Log     *slog.Logger       // nil is silent
 	Options Options
@@ -84,11 +86,11 @@ func (a *Announcer) init() {
 	})
 }
 
-// now is the time as the store keeps it.
+// now returns the current time in the precision of the store: milliseconds, UTC.
 func (a *Announcer) now() time.Time { return a.Now().UTC().Truncate(time.Millisecond) }
 
-// Saved has the sinks told of a version that was saved. When it returns nil, what each
-// shall hear is on disk. The same version again changes nothing.
+// Saved schedules a ping of every target of the user. The pending pings are on disk when it returns
+// nil. Repeating a version changes nothing.
 //
 // spec:cloudburst#sinks-durable
 func (a *Announcer) Saved(ctx context.Context, n News) error {
@@ -113,7 +115,7 @@ func (a *Announcer) Saved(ctx context.Context, n News) error {
 		}
 		o.Version, o.Name, o.Home, o.SavedAt = n.Version, n.Name, n.Home, n.SavedAt.UTC().Truncate(time.Millisecond)
 		o.Refused, o.GaveUp = 0, false
-		if o.Lease == 0 { // who tells it now sees to it that this one is told next
+		if o.Lease == 0 { // the running ping schedules the next one
 			o.DueAt = date.Later(now, o.RetryAt)
 		}
 		return Keep, nil
@@ -124,8 +126,8 @@ func (a *Announcer) Saved(ctx context.Context, n News) error {
 	return err
 }
 
-// List lists what sinks were told and shall be told. What is kept of sinks that nobody
-// names any more is forgotten on the way.
+// List returns sent and pending pings. It also deletes the rows of targets that are no longer
+// configured.
 func (a *Announcer) List(ctx context.Context, q Query) (list []PendingTarget, err error) {
 	a.init()
 	named := map[string][]Target{} // by user
@@ -142,7 +144,7 @@ func (a *Announcer) List(ctx context.Context, q Query) (list []PendingTarget, er
 				}
 				named[o.User] = known
 			}
-			if a.wanted(o, known) || o.Lease != 0 { // who tells it now forgets it himself
+			if a.wanted(o, known) || o.Lease != 0 { // the running ping deletes the row itself
 				list = append(list, o)
 			} else {
 				a.drop(ctx, o)
@@ -158,13 +160,13 @@ func (a *Announcer) List(ctx context.Context, q Query) (list []PendingTarget, er
 	}
 }
 
-// wanted reports that a sink is among those that are to be told.
+// wanted reports whether the target of o is configured and is not a URL of this server.
 func (a *Announcer) wanted(o PendingTarget, known []Target) bool {
 	s, err := ParseTarget(o.Target)
 	return err == nil && slices.Contains(known, s) && (a.Own == nil || !a.Own(s.URL))
 }
 
-// Tidy forgets what is kept of sinks that nobody names any more. Call it about once an hour.
+// Tidy deletes the rows of targets that are no longer configured. Call it about once an hour.
 func (a *Announcer) Tidy(ctx context.Context) error {
 	q := Query{Limit: 1000}
 	for {
@@ -176,8 +178,9 @@ func (a *Announcer) Tidy(ctx context.Context) error {
 	}
 }
 
-// Retry has sinks told at once that have not heard of the newest version, also those that
-// were given up; all of them, or one. It returns how many there are.
+// Retry makes pings due that did not deliver the newest version, including abandoned ones. target
+// limits it to one target, named by its URL or by kind and URL; "" means all. It returns the number
+// of pings.
 func (a *Announcer) Retry(ctx context.Context, target string) (int, error) {
 	a.init()
 	q, n := Query{Pending: true, Limit: 1000}, 0
@@ -199,7 +202,7 @@ func (a *Announcer) Retry(ctx context.Context, target string) (int, error) {
 				return Leave, nil
 			}
 			o.Tries, o.Refused, o.GaveUp, o.RetryAt = 0, 0, false, time.Time{}
-			// A week is counted anew: somebody wants it to be told.
+			// GiveUp counts from now, because the operator requested the retry.
 			o.SavedAt = date.Later(o.SavedAt, now)
 			if o.Lease == 0 {
 				o.DueAt = now
@@ -214,7 +217,7 @@ func (a *Announcer) Retry(ctx context.Context, target string) (int, error) {
 	}
 }
 
-// tell does what a claimed row asks for.
+// notify sends the ping of a claimed row.
 func (a *Announcer) notify(ctx context.Context, o PendingTarget) {
 	s, err := ParseTarget(o.Target)
 	if err == nil {
@@ -224,10 +227,10 @@ func (a *Announcer) notify(ctx context.Context, o PendingTarget) {
 			return
 		}
 		if !a.wanted(o, known) {
-			err = fault.New(fault.NotFound, "Nobody wants %s to be told any more.", o.Target)
+			err = fault.New(fault.NotFound, "%s is no longer a ping target.", o.Target)
 		}
 	}
-	if err != nil { // it is not among the sinks any more
+	if err != nil { // the target is no longer configured
 		a.drop(ctx, o)
 		return
 	}
@@ -239,38 +242,38 @@ func (a *Announcer) notify(ctx context.Context, o PendingTarget) {
 	switch {
 	case err == nil:
 		a.settle(ctx, o, func(now *PendingTarget) *event.Event { return a.succeeded(now, o.Version, reply, s, took) })
-	case ctx.Err() != nil: // the program ends: nobody's failure
+	case ctx.Err() != nil: // shutdown is not a failure of the target
 		a.settle(ctx, o, func(now *PendingTarget) *event.Event { now.DueAt = a.now(); return nil })
 	default:
 		a.settle(ctx, o, func(now *PendingTarget) *event.Event { return a.failed(now, o.Version, err, s, took) })
 	}
 }
 
-// heard notes that a sink has heard of a version.
+// succeeded records that a target accepted a version.
 func (a *Announcer) succeeded(o *PendingTarget, version int64, reply string, s Target, took time.Duration) *event.Event {
 	now := a.now()
 	o.Notified = max(o.Notified, version)
 	o.Tries, o.Refused, o.GaveUp, o.RetryAt = 0, 0, false, time.Time{}
-	o.LastAt, o.OK, o.Last = now, true, cmp.Or(reply, "It took the ping.")
+	o.LastAt, o.OK, o.Last = now, true, cmp.Or(reply, "The target accepted the ping.")
 	o.DueAt = time.Time{}
 	if o.Version > o.Notified {
 		o.DueAt = now
 	}
-	return a.event(o, s, took, fmt.Sprintf("%s was told of version %d (%s): %s", s.Host(), version, s.Kind, o.Last))
+	return a.event(o, s, took, fmt.Sprintf("Pinged %s about version %d (%s): %s", s.Host(), version, s.Kind, o.Last))
 }
 
-// failed notes that a sink has not heard of a version, and when that is tried again.
+// failed records a failed ping and schedules the retry.
 //
 // spec:cloudburst#sinks-retry
 func (a *Announcer) failed(o *PendingTarget, version int64, err error, s Target, took time.Duration) *event.Event {
 	now := a.now()
 	o.LastAt, o.OK, o.Last = now, false, fault.Message(err)
-	text := fmt.Sprintf("%s could not be told of version %d (%s): %s", s.Host(), version, s.Kind, o.Last)
+	text := fmt.Sprintf("Pinging %s about version %d (%s) failed: %s", s.Host(), version, s.Kind, o.Last)
 	o.Tries++
 	wait, code := a.wait(o.Tries), fault.CodeOf(err)
 	newer := o.Version > version
 	switch {
-	case code == fault.Unavailable: // nothing was sent: it is no failure of the sink
+	case code == fault.Unavailable: // nothing was sent, so this is not a failure of the target
 		o.Tries--
 	case code == fault.Refused || code == fault.Invalid || code == fault.Gone:
 		if !newer {
@@ -288,7 +291,7 @@ func (a *Announcer) failed(o *PendingTarget, version int64, err error, s Target,
 	switch {
 	case o.GaveUp:
 		o.DueAt = time.Time{}
-		text += " It is not told until the next change."
+		text += " The next change is tried again."
 	case newer:
 		o.DueAt = date.Later(now, o.RetryAt)
 	default:
@@ -301,7 +304,7 @@ func (a *Announcer) failed(o *PendingTarget, version int64, err error, s Target,
 
 func (a *Announcer) maxWait() time.Duration { return a.Options.Retry[len(a.Options.Retry)-1] }
 
-// wait is how long to wait after so many failures.
+// wait returns the pause after this number of failures in a row.
 func (a *Announcer) wait(failures int) time.Duration {
 	return a.Options.Retry[min(max(failures, 1), len(a.Options.Retry))-1]
 }
@@ -314,10 +317,10 @@ func (a *Announcer) event(o *PendingTarget, s Target, took time.Duration, text s
 	return e
 }
 
-// settleWithin is how long the end of a ping may take to be written.
+// settleTimeout limits the time to record the result of a ping.
 const settleTimeout = 10 * time.Second
 
-// settle writes what came of a ping, while the lease is still ours, and gives it back.
+// settle records the result of a ping if its lease is still valid, and releases the lease.
 func (a *Announcer) settle(ctx context.Context, was PendingTarget, do func(o *PendingTarget) *event.Event) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
@@ -334,8 +337,8 @@ func (a *Announcer) settle(ctx context.Context, was PendingTarget, do func(o *Pe
 		}
 		return Keep, events
 	})
-	if err != nil { // the lease runs out, and it is told again
-		a.Log.WarnContext(ctx, "write what came of telling a sink", "sink", was.Target, "topic", was.Topic, "err", err)
+	if err != nil { // the lease expires, and the ping is sent again
+		a.Log.WarnContext(ctx, "could not record the result of a ping", "target", was.Target, "topic", was.Topic, "err", err)
 		return
 	}
 	if a.Bus != nil {
@@ -343,7 +346,7 @@ func (a *Announcer) settle(ctx context.Context, was PendingTarget, do func(o *Pe
 	}
 }
 
-// drop ends a row of which nobody wants to hear.
+// drop deletes the row of a target that is no longer configured.
 func (a *Announcer) drop(ctx context.Context, was PendingTarget) {
 	err := a.Store.ChangeTargets(ctx, []Key{was.Key}, func(o *PendingTarget, found bool) (Verdict, []event.Event) {
 		if !found || o.Lease != was.Lease {
@@ -352,6 +355,6 @@ func (a *Announcer) drop(ctx context.Context, was PendingTarget) {
 		return Delete, nil
 	})
 	if err != nil && ctx.Err() == nil {
-		a.Log.WarnContext(ctx, "forget a sink", "sink", was.Target, "err", err)
+		a.Log.WarnContext(ctx, "could not delete a ping target", "target", was.Target, "err", err)
 	}
 }

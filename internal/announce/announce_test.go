@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// rows are a Store in memory.
+// memoryStore is a Store in memory.
 type memoryStore struct {
 	mu     sync.Mutex
 	all    map[Key]PendingTarget
@@ -47,7 +47,7 @@ func (r *memoryStore) count() int {
 	return len(r.all)
 }
 
-// told is what the log says, oldest first.
+// loggedEvents returns the stored events, oldest first.
 func (r *memoryStore) loggedEvents() []event.Event {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -108,7 +108,7 @@ func (r *memoryStore) one() PendingTarget {
 	return list[0]
 }
 
-// world is an announcer whose sinks answer what a test says.
+// scenario is an announcer whose targets reply as the test requires.
 type scenario struct {
 	*Announcer
 	store   *memoryStore
@@ -165,7 +165,7 @@ func (w *scenario) save(t *testing.T, version int64) {
 	}
 }
 
-// during runs the announcer in a bubble while f runs.
+// withRunningAnnouncer runs f in a synctest bubble while the announcer runs.
 func withRunningAnnouncer(t *testing.T, f func(t *testing.T, w *scenario), targets ...string) {
 	t.Helper()
 	t.Parallel()
@@ -184,7 +184,7 @@ func withRunningAnnouncer(t *testing.T, f func(t *testing.T, w *scenario), targe
 
 const cloud = "rsscloud http://hub.example/rsscloud/ping"
 
-func TestASavedVersionIsToldToEachSinkOnce(t *testing.T) {
+func TestSavedVersionIsSentToEachTargetOnce(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.save(t, 1)
 		w.save(t, 1)
@@ -195,17 +195,17 @@ func TestASavedVersionIsToldToEachSinkOnce(t *testing.T) {
 			t.Error(d)
 		}
 		if o := w.store.one(); o.Notified != 1 || !o.DueAt.IsZero() || !o.OK || o.Last != "Thanks." || o.Lease != 0 {
-			t.Errorf("kept: %+v", o)
+			t.Errorf("stored: %+v", o)
 		}
 		if e := w.store.loggedEvents()[0]; e.Kind != event.KindTarget || !e.OK || e.Peer != "hub.example" {
-			t.Errorf("the log says %+v", e)
+			t.Errorf("the event is %+v", e)
 		}
 	}, cloud, "websub http://hub.example/hub")
 }
 
-func TestASinkThatCannotBeReachedIsTriedAfterGrowingWaitsForAWeek(t *testing.T) {
+func TestUnreachableTargetIsRetriedWithBackoffForOneWeek(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
-		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Unreadable, "Nobody is there.") }
+		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Unreadable, "Connection refused.") }
 		w.save(t, 1)
 		time.Sleep(10 * 24 * time.Hour)
 		got := w.log()
@@ -214,21 +214,21 @@ func TestASinkThatCannotBeReachedIsTriedAfterGrowingWaitsForAWeek(t *testing.T) 
 			t.Error(d)
 		}
 		if len(got) != len(want)+5 {
-			t.Errorf("it was tried %d times in ten days", len(got))
+			t.Errorf("%d attempts in ten days", len(got))
 		}
-		if o := w.store.one(); !o.GaveUp || !o.DueAt.IsZero() || o.Last != "Nobody is there." {
-			t.Errorf("kept: %+v", o)
+		if o := w.store.one(); !o.GaveUp || !o.DueAt.IsZero() || o.Last != "Connection refused." {
+			t.Errorf("stored: %+v", o)
 		}
 		w.save(t, 2)
 		synctest.Wait()
 		time.Sleep(time.Second)
 		if texts := w.log(); len(texts) != len(got)+1 {
-			t.Errorf("after the next save there are %d tries, from %d", len(texts), len(got))
+			t.Errorf("%d attempts after the next save, was %d", len(texts), len(got))
 		}
 	}, cloud)
 }
 
-func TestASinkThatSaysNoIsAskedThreeTimes(t *testing.T) {
+func TestTargetThatRejectsIsTriedThreeTimes(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Refused, "Not you.") }
 		w.save(t, 1)
@@ -240,16 +240,16 @@ func TestASinkThatSaysNoIsAskedThreeTimes(t *testing.T) {
 			t.Errorf("retried %d, %v", n, err)
 		}
 		if n, err := w.Retry(t.Context(), "http://other.example/"); n != 0 || err != nil {
-			t.Errorf("of another sink, retried %d, %v", n, err)
+			t.Errorf("another target: retried %d, %v", n, err)
 		}
 		time.Sleep(time.Second)
 		if n := len(w.log()); n != 4 {
-			t.Errorf("%d tries when the operator wanted one more", n)
+			t.Errorf("%d attempts, want one more after Retry", n)
 		}
 	}, cloud)
 }
 
-func TestASinkIsLeftAloneForAsLongAsItAsks(t *testing.T) {
+func TestRetryAfterOfTargetIsHonoured(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(n int, _ Target, _ News) (string, error) {
 			if n == 1 {
@@ -267,7 +267,7 @@ func TestASinkIsLeftAloneForAsLongAsItAsks(t *testing.T) {
 	}, cloud)
 }
 
-func TestAVersionThatIsSavedWhileASinkIsToldIsToldNext(t *testing.T) {
+func TestVersionSavedDuringAPingIsSentNext(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(n int, _ Target, _ News) (string, error) {
 			time.Sleep(10 * time.Second)
@@ -284,9 +284,9 @@ func TestAVersionThatIsSavedWhileASinkIsToldIsToldNext(t *testing.T) {
 	}, cloud)
 }
 
-func TestASinkThatWasTakenOutIsForgotten(t *testing.T) {
+func TestRemovedTargetIsDeleted(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
-		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Unreadable, "Nobody is there.") }
+		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Unreadable, "Connection refused.") }
 		w.save(t, 1)
 		time.Sleep(time.Second)
 		w.mu.Lock()
@@ -294,12 +294,12 @@ func TestASinkThatWasTakenOutIsForgotten(t *testing.T) {
 		w.mu.Unlock()
 		time.Sleep(time.Hour)
 		if n := len(w.log()); n != 1 || w.store.count() != 0 {
-			t.Errorf("%d tries, %d rows", n, w.store.count())
+			t.Errorf("%d attempts, %d rows", n, w.store.count())
 		}
 	}, cloud)
 }
 
-func TestASinkThatWasGivenUpAndTakenOutIsListedNoMore(t *testing.T) {
+func TestAbandonedAndRemovedTargetIsNotListed(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(int, Target, News) (string, error) { return "", fault.New(fault.Refused, "No.") }
 		w.save(t, 1)
@@ -312,29 +312,29 @@ func TestASinkThatWasGivenUpAndTakenOutIsListedNoMore(t *testing.T) {
 			return len(list)
 		}
 		if n := listed(); n != 1 || !w.store.one().GaveUp {
-			t.Fatalf("%d are listed, %+v", n, w.store.one())
+			t.Fatalf("%d targets listed, %+v", n, w.store.one())
 		}
 		w.mu.Lock()
 		w.targets = nil
 		w.mu.Unlock()
 		if n := listed(); n != 0 || w.store.count() != 0 {
-			t.Errorf("%d are listed, %d rows", n, w.store.count())
+			t.Errorf("%d targets listed, %d rows", n, w.store.count())
 		}
 	}, cloud)
 }
 
-func TestOurOwnDoorsAreNeverTold(t *testing.T) {
+func TestOwnEndpointsAreNeverPinged(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.Own = func(url string) bool { return url == "http://hub.example/rsscloud/ping" }
 		w.save(t, 1)
 		time.Sleep(time.Hour)
 		if n := len(w.log()); n != 0 || w.store.count() != 0 {
-			t.Errorf("%d tries, %d rows", n, w.store.count())
+			t.Errorf("%d attempts, %d rows", n, w.store.count())
 		}
 	}, cloud)
 }
 
-func TestOneSlowHostHoldsUpNobodyElse(t *testing.T) {
+func TestSlowHostDoesNotDelayOtherHosts(t *testing.T) {
 	withRunningAnnouncer(t, func(t *testing.T, w *scenario) {
 		w.answer = func(_ int, s Target, _ News) (string, error) {
 			if s.Kind == RSSCloud {
@@ -358,12 +358,12 @@ func TestOneSlowHostHoldsUpNobodyElse(t *testing.T) {
 			}
 		}
 		if slow != 4 || quick != 40 {
-			t.Errorf("%d under way at the slow host, %d told elsewhere", slow, quick)
+			t.Errorf("%d pings in progress at the slow host, %d sent elsewhere", slow, quick)
 		}
 	}, cloud, "websub http://quick.example/hub")
 }
 
-func TestAllSpellingsOfASinksHostShareItsConnections(t *testing.T) {
+func TestSpellingsOfAHostShareItsLimit(t *testing.T) {
 	var targets []string
 	for _, root := range nettest.Spellings("slow.example") {
 		targets = append(targets, "rsscloud "+root+"/ping")
@@ -376,16 +376,16 @@ func TestAllSpellingsOfASinksHostShareItsConnections(t *testing.T) {
 		w.save(t, 1)
 		time.Sleep(28 * time.Second)
 		if n := len(w.log()); n != 4 {
-			t.Errorf("%d pings are under way at the host, want 4", n)
+			t.Errorf("%d pings in progress at the host, want 4", n)
 		}
 	}, targets...)
 }
 
-func TestWhatIsOwedIsToldByTheNextProcess(t *testing.T) {
+func TestPendingPingIsSentAfterARestart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newScenario(t, cloud)
-		w.save(t, 1) // and the process dies
+		w.save(t, 1) // and the process crashes
 		next := newScenario(t, cloud)
 		next.Store = w.store
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)

@@ -1,10 +1,10 @@
-// Package announce tells other servers that a feed here was saved: hubs of rssCloud and
-// WebSub, and those that take the pings of weblogs.com. They are called sinks.
+// Package announce pings other servers after a feed was saved here: hubs of rssCloud and WebSub,
+// and services with the ping interface of weblogs.com. These servers are called ping targets.
 //
-// What a sink shall hear is a row, written before anything is sent and removed by nobody
-// but who sent it; so a ping outlives the process that owes it. A newer version takes the
-// place of one that is still owed, since a ping says no more than that there is something
-// new. The package knows no wire: a [Sender] speaks it, and a [Store] keeps the rows.
+// Each pending ping is a row, written before anything is sent. Only the process that sent the ping
+// settles the row, so pings survive a crash. A newer version replaces a pending older one, because
+// a ping only reports that something changed. The package knows no wire protocol: a [Sender]
+// implements the protocols, and a [Store] stores the rows.
 //
-// Start with [Announcer] and [Sink].
+// Start with [Announcer] and [Target].
 package announce

@@ -12,17 +12,17 @@ import (
 )
 
 const (
-	leaseMargin = 15 * time.Second // of a lease, beyond the longest ping
-	deferFor    = 2 * time.Second  // how long a ping waits whose host has enough of them
+	leaseMargin = 15 * time.Second // lease time beyond the longest ping
+	deferFor    = 2 * time.Second  // delay of a ping whose host is at its limit
 )
 
-// desk counts the pings under way.
+// hostCounter counts the pings in progress per host.
 type hostCounter struct {
 	mu   sync.Mutex
-	busy map[string]int // by host
+	busy map[string]int // pings by host
 }
 
-// begin takes a place for a ping to host; false: it has its share already.
+// acquire reserves a slot for a ping to host. It returns false if the host is at its limit.
 func (d *hostCounter) acquire(host string, limit int) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -41,40 +41,40 @@ func (d *hostCounter) release(host string) {
 	}
 }
 
-// Wake tells Run that rows may be due.
+// Wake makes Run check for due rows.
 func (a *Announcer) Wake() {
 	a.init()
 	lease.Wake(a.wakeups)
 }
 
-// Run tells sinks until ctx ends, and returns when what is under way is over or given back.
+// Run sends pings until ctx ends. It returns when all pings in progress are settled or given back.
 func (a *Announcer) Run(ctx context.Context) error {
 	a.init()
 	loop := lease.Loop[PendingTarget]{
 		Claim: a.Store.ClaimTargets, Next: a.Store.NextTarget, GiveBack: a.giveBack,
 		Admit: func(o PendingTarget, now time.Time) (time.Time, bool) {
-			// What is put off for a moment leaves the next look to others.
+			// A deferred row does not block the claim of other rows.
 			return now.Add(deferFor), a.active.acquire(targetHost(o), a.Options.PerHost)
 		},
 		Do: func(ctx context.Context, o PendingTarget) {
-			defer a.Wake() // what was saved meanwhile is due now
+			defer a.Wake() // a version saved during the ping is due now
 			defer a.active.release(targetHost(o))
 			a.notify(ctx, o)
 		},
 		AtOnce: a.Options.AtOnce, For: a.Options.Timeout + leaseMargin, Wake: a.wakeups, Now: a.now, Name: "ping targets",
 		Failed: func(ctx context.Context, doing string, err error) {
-			a.Log.WarnContext(ctx, "a store error", "doing", doing, "err", err)
+			a.Log.WarnContext(ctx, "store error", "doing", doing, "err", err)
 		},
 		Caught: func(o PendingTarget, panicked any, stack []byte) {
-			a.Log.Error("telling a sink panicked", "sink", o.Target, "topic", o.Topic, "panic", fmt.Sprint(panicked), "stack", string(stack))
+			a.Log.Error("pinging a target panicked", "target", o.Target, "topic", o.Topic, "panic", fmt.Sprint(panicked), "stack", string(stack))
 		},
 	}
 	loop.Run(ctx)
 	return nil
 }
 
-// targetHost is the host of a row's ping target, normalised; "" for a target that is none,
-// which tell drops.
+// targetHost returns the normalized host of a row's ping target, or "" for an invalid target, which
+// notify drops.
 func targetHost(o PendingTarget) string {
 	s, _ := ParseTarget(o.Target)
 	return href.HostPort(s.URL)

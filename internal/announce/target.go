@@ -8,37 +8,37 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Kinds of sink: the way in which each is told.
+// Kinds of ping target: the protocol of the ping.
 const (
-	RSSCloud        = "rsscloud"         // rssCloud's form: url=…
+	RSSCloud        = "rsscloud"         // rssCloud form post: url=…
 	RSSCloudRPC     = "rsscloud-xmlrpc"  // rssCloud.ping over XML-RPC
 	Weblogs         = "weblogs"          // weblogUpdates.ping over XML-RPC
 	WeblogsExtended = "weblogs-extended" // weblogUpdates.extendedPing over XML-RPC
-	Get             = "get"              // a GET of the URL, with name and address in the places {0} and {1}
+	Get             = "get"              // GET of the URL; {0} is the feed's title and {1} its URL
 	WebSub          = "websub"           // hub.mode=publish
 )
 
-// MaxURL is the length, in bytes, of the longest URL of a sink.
+// MaxURL is the maximum length of a target's URL in bytes.
 const MaxURL = 1024
 
-// MaxOwn is how many sinks an author can have besides those of the server.
+// MaxOwn is the maximum number of targets of one author, in addition to those of the server.
 const MaxOwn = 10
 
-// Kinds lists the kinds, as they are written.
+// Kinds lists the kinds in their written form.
 func Kinds() []string {
 	return []string{RSSCloud, RSSCloudRPC, Weblogs, WeblogsExtended, Get, WebSub}
 }
 
-// Sink is a server that is told of what is saved here.
+// Target is a server that is pinged when a feed is saved.
 type Target struct {
 	Kind string
 	URL  string
 }
 
-// String is the sink as people write it: kind, blank, URL.
+// String returns the written form of the target: kind, space, URL.
 func (s Target) String() string { return s.Kind + " " + s.URL }
 
-// Host is the sink's host and port.
+// Host returns the target's host and port, or "" for an invalid URL.
 func (s Target) Host() string {
 	u, err := url.Parse(s.URL)
 	if err != nil {
@@ -47,12 +47,12 @@ func (s Target) Host() string {
 	return u.Host
 }
 
-// ParseSink reads "KIND URL". The error is a fault.Invalid that says what is wrong.
+// ParseTarget parses "KIND URL". The error is a fault.Invalid with the reason.
 func ParseTarget(text string) (Target, error) {
 	kind, address, _ := strings.Cut(strings.TrimSpace(text), " ")
 	s := Target{Kind: kind, URL: strings.TrimSpace(address)}
 	if !slices.Contains(Kinds(), kind) {
-		return Target{}, fault.New(fault.Invalid, "%.100q does not begin with how the sink is told: it needs one of %s, a blank and a URL.", text, strings.Join(Kinds(), ", "))
+		return Target{}, fault.New(fault.Invalid, "%.100q is not a ping target: write a kind (one of %s), a space and a URL.", text, strings.Join(Kinds(), ", "))
 	}
 	return s, s.check()
 }
@@ -61,23 +61,23 @@ func (s Target) check() error {
 	u, err := url.Parse(s.URL)
 	switch {
 	case s.URL == "":
-		return fault.New(fault.Invalid, "The sink %q has no URL behind it.", s.Kind)
+		return fault.New(fault.Invalid, "The ping target %q has no URL after its kind.", s.Kind)
 	case len(s.URL) > MaxURL:
-		return fault.New(fault.Invalid, "The URL of a sink has %d bytes; at most %d are kept.", len(s.URL), MaxURL)
+		return fault.New(fault.Invalid, "The URL of a ping target has %d bytes; at most %d are accepted.", len(s.URL), MaxURL)
 	case strings.ContainsFunc(s.URL, func(r rune) bool { return r <= ' ' || r == 0x7f }):
-		return fault.New(fault.Invalid, "%.200q is not the URL of a sink: it has a space or a control character in it.", s.URL)
+		return fault.New(fault.Invalid, "%.200q is not the URL of a ping target: it contains a space or a control character.", s.URL)
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
-		return fault.New(fault.Invalid, "%.200q is not the URL of a sink: it needs http:// or https:// and a host.", s.URL)
+		return fault.New(fault.Invalid, "%.200q is not the URL of a ping target: it needs http:// or https:// and a host.", s.URL)
 	case u.User != nil:
-		return fault.New(fault.Invalid, "The URL of the sink at %s has a user name in it, which others would see.", u.Host)
+		return fault.New(fault.Invalid, "The URL of the ping target at %s contains a user name, which others would see; remove it.", u.Host)
 	case u.Fragment != "":
-		return fault.New(fault.Invalid, "%.200q is not the URL of a sink: what is behind # never reaches a server.", s.URL)
+		return fault.New(fault.Invalid, "%.200q is not the URL of a ping target: remove the part after #, which is never sent to a server.", s.URL)
 	}
 	return nil
 }
 
-// ParseSinks reads a list with commas between, as settings have it. An empty text is an
-// empty list; a sink that is there twice is there once.
+// ParseTargets parses a comma-separated list, as in settings. An empty text is an empty list.
+// Duplicates are removed.
 func ParseTargets(list string) ([]Target, error) {
 	var all []string
 	for part := range strings.SplitSeq(list, ",") {
@@ -88,10 +88,10 @@ func ParseTargets(list string) ([]Target, error) {
 	return parseAll(all)
 }
 
-// ParseOwn reads the sinks of one author, at most MaxOwn.
+// ParseOwn parses the targets of one author, at most MaxOwn.
 func ParseOwn(list []string) ([]Target, error) {
 	if len(list) > MaxOwn {
-		return nil, fault.New(fault.Invalid, "There are %d sinks; an author has at most %d of his own.", len(list), MaxOwn)
+		return nil, fault.New(fault.Invalid, "There are %d ping targets; an author can have at most %d.", len(list), MaxOwn)
 	}
 	return parseAll(list)
 }

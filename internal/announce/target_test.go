@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestSinksAreReadAsTheyAreWritten(t *testing.T) {
+func TestTargetListIsParsed(t *testing.T) {
 	t.Parallel()
 	got, err := ParseTargets(" rsscloud http://a.example/rsscloud/ping ,,weblogs  https://b.example/RPC2, get http://c.example/?n={0}&u={1}, weblogs https://b.example/RPC2")
 	want := []Target{{RSSCloud, "http://a.example/rsscloud/ping"}, {Weblogs, "https://b.example/RPC2"}, {Get, "http://c.example/?n={0}&u={1}"}}
@@ -16,14 +16,14 @@ func TestSinksAreReadAsTheyAreWritten(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 	if got, err := ParseTargets(" "); err != nil || got != nil {
-		t.Errorf("of nothing: %v, %v", got, err)
+		t.Errorf("empty list: %v, %v", got, err)
 	}
 }
 
-func TestASinkThatIsNoneIsRefusedWithASentence(t *testing.T) {
+func TestInvalidTargetIsRejectedWithAReason(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"http://a.example/":                         "begin with how",
+		"http://a.example/":                         "is not a ping target",
 		"smoke http://a.example/":                   "rsscloud-xmlrpc",
 		"rsscloud":                                  "no URL",
 		"websub ftp://a.example/":                   "http://",
@@ -40,7 +40,7 @@ func TestASinkThatIsNoneIsRefusedWithASentence(t *testing.T) {
 		}
 	}
 	if _, err := ParseOwn(slices.Repeat([]string{"websub http://a.example/"}, MaxOwn+1)); fault.CodeOf(err) != fault.Invalid {
-		t.Errorf("too many of one's own: %v", err)
+		t.Errorf("too many targets of an author: %v", err)
 	}
 }
 
@@ -60,7 +60,7 @@ func FuzzParseTargets(f *testing.F) {
 			texts = append(texts, s.String())
 		}
 		if got, err := parseAll(texts); err != nil || !slices.Equal(got, list) {
-			t.Errorf("%q comes back as %q, %v", list, got, err)
+			t.Errorf("%q is parsed again as %q, %v", list, got, err)
 		}
 	})
 }

@@ -82,7 +82,7 @@ func TestASaveReachesTheSubscribersOfAnotherHub(t *testing.T) {
 			t.Errorf("%+v", one)
 		}
 	}
-	if _, log := get(t, a.base+"/log?kind=sink"); !strings.Contains(log, "was told of version 2 (rsscloud)") {
+	if _, log := get(t, a.base+"/log?kind=sink"); !strings.Contains(log, "about version 2 (rsscloud)") {
 		t.Error("the log does not say that a sink was told")
 	}
 	if _, err := admin.SaveFeed(t.Context(), "alice", "private", "application/rss+xml", []byte(rssOf("secret"))); err != nil {

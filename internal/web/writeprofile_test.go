@@ -27,7 +27,7 @@ func TestProfileIsSavedAndErrorsAreNextToTheirFields(t *testing.T) {
 		{"language", "what language", "p-language-wrong", "is no language"},
 		{"title", strings.Repeat("x", 301), "p-title-wrong", "more than 300"},
 		{"blurb", strings.Repeat("x", 2001), "p-blurb-wrong", "more than 2000"},
-		{"sinks", "carrier pigeon", "p-sinks-wrong", "how the sink is told"},
+		{"sinks", "carrier pigeon", "p-sinks-wrong", "is not a ping target"},
 	} {
 		rec := x.send("/account/author", c.name, c.value)
 		doc := check(t, rec)
