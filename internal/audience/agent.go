@@ -5,35 +5,35 @@ import (
 	"unicode/utf8"
 )
 
-// Kind says how a reader is counted.
+// Kind is how a client is counted.
 type Kind string
 
-// Kinds of readers.
+// Kinds of clients.
 const (
-	Service Kind = "service" // reads for many and says for how many
-	Program Kind = "program" // reads for whoever runs it
-	Browser Kind = "browser" // somebody looked
+	Service Kind = "service" // fetches for many subscribers and declares how many
+	Program Kind = "program" // feed reader of one person
+	Browser Kind = "browser" // web browser
 	Robot   Kind = "robot"   // search engines, validators, monitors
-	Secret  Kind = "secret"  // opened a private feed
+	Secret  Kind = "secret"  // opened a private feed with a secret
 )
 
-// Agent is what a User-Agent says about the program that reads.
+// Agent is the parsed User-Agent of a client.
 type Agent struct {
-	Name        string // without its version; at most 60 bytes; "" when it does not say
+	Name        string // without the version; at most 60 bytes; "" if unknown
 	Kind        Kind   // Service, Program, Browser or Robot
-	Subscribers int64  // that a Service says it reads for
-	FeedID      string // by which a Service tells apart what it reads; "" when it does not
+	Subscribers int64  // declared by a Service
+	FeedID      string // declared by a Service to distinguish feeds; "" if absent
 }
 
 const (
-	maxAgentBytes = 512        // bytes of a User-Agent that are looked at
+	maxAgentBytes = 512        // parsed bytes of a User-Agent
 	maxNameBytes  = 60         // bytes
-	maxDeclared   = 50_000_000 // more subscribers than this nobody is believed
+	maxDeclared   = 50_000_000 // larger declared numbers are ignored
 )
 
-// ParseAgent reads a User-Agent. The forms in which services say their number are
-// many: "500 subscribers", "1 subscriber", "1,204 readers", "users 12",
-// "subscribers=7". What says none is a program, a browser or a robot.
+// ParseAgent parses a User-Agent. Services declare their number of subscribers in many forms: "500
+// subscribers", "1 subscriber", "1,204 readers", "users 12", "subscribers=7". Without a number, the
+// client is a program, a browser or a robot.
 //
 // spec:feedstate-2007#user-agent
 func ParseAgent(ua string) Agent {
@@ -67,7 +67,7 @@ func containsAny(s string, words ...string) bool {
 	return false
 }
 
-// claimed is the number of people that a program says it reads for.
+// declaredSubscribers returns the number of subscribers that a lowercase User-Agent declares.
 func declaredSubscribers(lower string) (int64, bool) {
 	for _, form := range []struct {
 		word   string
@@ -103,7 +103,7 @@ func declaredSubscribers(lower string) (int64, bool) {
 func isLetter(c byte) bool { return c >= 'a' && c <= 'z' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
-// numberBefore is the number at the end of s, its thousands parted or not.
+// numberBefore returns the number at the end of s, with or without thousands separators.
 func numberBefore(s string) (int64, bool) {
 	s = strings.TrimRight(s, " \t")
 	start := len(s)
@@ -116,7 +116,7 @@ func numberBefore(s string) (int64, bool) {
 	return number(s[start:])
 }
 
-// thousands reports that s begins with three digits and then the end or the next three.
+// thousands reports whether s begins with exactly three digits.
 func thousands(s string) bool {
 	if len(s) < 3 || !isDigit(s[0]) || !isDigit(s[1]) || !isDigit(s[2]) {
 		return false
@@ -124,7 +124,7 @@ func thousands(s string) bool {
 	return len(s) == 3 || !isDigit(s[3])
 }
 
-// numberAfter is the number at the beginning of s, behind a separator.
+// numberAfter returns the number at the beginning of s, after one of the separators.
 func numberAfter(s, separators string) (int64, bool) {
 	rest := strings.TrimLeft(s, " ")
 	switch {
@@ -159,7 +159,7 @@ func number(s string) (int64, bool) {
 	return n, found
 }
 
-// feedID is the mark by which a service tells its copies of a feed apart.
+// feedID returns the identifier by which a service distinguishes its copies of a feed.
 func feedID(lower string) string {
 	for _, word := range []string{"feed-id", "feedid", "feed id"} {
 		_, rest, ok := strings.Cut(lower, word)
@@ -178,8 +178,8 @@ func feedID(lower string) string {
 	return ""
 }
 
-// agentName is what the program calls itself: the word before its version, or the
-// first thing that "compatible" stands before.
+// agentName returns the program's name: the word before the version, or the first word after
+// "compatible".
 func agentName(ua string) string {
 	name := ua
 	if rest, ok := strings.CutPrefix(ua, "Mozilla/"); ok {
@@ -209,7 +209,7 @@ func agentName(ua string) string {
 	return withoutNumber(name)
 }
 
-// lastProduct is the name that a browser has among all that it claims to be.
+// lastProduct returns the most specific product name of a browser.
 func lastProduct(s string) string {
 	best := ""
 	for word := range strings.FieldsSeq(s) {
@@ -227,7 +227,7 @@ func lastProduct(s string) string {
 	return best
 }
 
-// withoutNumber takes the version away that stands behind a name.
+// withoutNumber removes a version at the end of a name.
 func withoutNumber(name string) string {
 	i := strings.LastIndexByte(name, ' ')
 	if i <= 0 {

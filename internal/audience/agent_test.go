@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/audience"
 )
 
-func TestServicesSayForHowManyTheyRead(t *testing.T) {
+func TestUserAgentsAreParsed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		ua   string

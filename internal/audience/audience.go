@@ -12,58 +12,58 @@ import (
 	"time"
 )
 
-// Window is how long a reader that does not come again is still counted.
+// Window is the time after its last request for which a client is counted.
 const Window = 7 * 24 * time.Hour
 
-// Public and private feeds of a user, as author names them.
+// Names of a user's public and private feed, as in package author.
 const (
 	publicFeed  = "rss"
 	privateFeed = "private"
 )
 
-// Audience counts. Set Store and Key before the first use.
+// Audience counts the clients of feeds. Set Store and Key before the first use.
 type Audience struct {
 	Store Store
-	Key   []byte // what addresses are hashed with; the same on all nodes
+	Key   []byte // HMAC key for client addresses; the same on all nodes
 	Now   func() time.Time
 	Log   *slog.Logger // nil is silent
 
-	// Push are the live subscriptions to a user's public feed, in all its forms; nil: none.
+	// Push returns the active subscriptions to a user's public feed in all formats; nil: none.
 	Push func(ctx context.Context, user string) ([]Subscriber, error)
-	// Keep is how long the counts of days are kept [90 days].
+	// Keep is the retention of daily counts [90 days].
 	Keep time.Duration
 
 	mu        sync.Mutex
 	waiting   map[readerKey]*Seen
 	agents    map[string]Agent
-	from      map[string]int // of waiting, by the address that it came from first
+	from      map[string]int // entries of waiting, by the first client address
 	flush     sync.Mutex
 	uncounted int64
 }
 
 type readerKey struct{ feed, key string }
 
-// Subscriber is who is told of changes.
+// Subscriber is a callback that is notified of changes.
 type Subscriber struct {
 	Protocol string
-	Host     string // of the callback: a name or an address
+	Host     string // host name or IP address of the callback
 }
 
-// Hit is one request that was answered.
+// Hit is one answered request.
 type Hit struct {
 	Agent    string // User-Agent
 	Addr     netip.Addr
-	Form     string // the format; "" as saved
-	Selector string // of the secret that opened a private feed
-	Status   int    // of the answer
+	Form     string // format; "": as saved
+	Selector string // selector of the secret that opened a private feed
+	Status   int    // HTTP status of the response
 }
 
 const (
-	maxWaiting = 20_000 // readers that are not written yet
-	maxFrom    = 100    // of them, from one address: whoever invents names does not fill the store
-	maxAgents  = 4_096  // User-Agents whose meaning is remembered
+	maxWaiting = 20_000 // clients not written to the store yet
+	maxFrom    = 100    // of these, from one address, so invented names cannot fill the store
+	maxAgents  = 4_096  // cached parsed User-Agents
 	flushEvery = 10 * time.Second
-	maxSeen    = 100_000 // readers of a feed that are counted
+	maxSeen    = 100_000 // counted clients of a feed
 	keepDays   = 90 * 24 * time.Hour
 )
 
@@ -74,8 +74,8 @@ func (a *Audience) now() time.Time {
 	return time.Now()
 }
 
-// Hit counts a request for a feed ("alice/rss"). It never waits for the store; what
-// cannot be remembered any more is left out.
+// Hit counts a request for a feed ("alice/rss"). It never waits for the store. Requests beyond the
+// memory limits are not counted.
 func (a *Audience) Hit(feed string, h Hit) {
 	if h.Status >= 400 {
 		return
@@ -92,7 +92,7 @@ func (a *Audience) Hit(feed string, h Hit) {
 		if len(a.agents) >= maxAgents {
 			clear(a.agents)
 		}
-		ua = strings.Clone(ua) // what is a piece of a request keeps all of it in memory
+		ua = strings.Clone(ua) // a substring would keep the whole request in memory
 		agent = ParseAgent(ua)
 		a.agents[ua] = agent
 	}
@@ -117,7 +117,7 @@ func (a *Audience) Hit(feed string, h Hit) {
 	}
 }
 
-// seen says who the reader is.
+// identify returns the identity of the client that sent a request.
 func (a *Audience) identify(feed string, h Hit, agent Agent) Seen {
 	s := Seen{Feed: feed, Kind: agent.Kind, Name: agent.Name, Form: h.Form, Subscribers: agent.Subscribers}
 	switch {
@@ -133,8 +133,8 @@ func (a *Audience) identify(feed string, h Hit, agent Agent) Seen {
 	return s
 }
 
-// address is a keyed hash of where a reader is: of IPv6 the network, which is what
-// one subscriber of a provider has.
+// address returns a keyed hash of the client's network: the address for IPv4, the /64 for IPv6,
+// which is one customer's network.
 func (a *Audience) address(addr netip.Addr) string {
 	addr = addr.Unmap().WithZone("")
 	if addr.Is6() {
@@ -148,7 +148,7 @@ func (a *Audience) address(addr netip.Addr) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:12])
 }
 
-// Flush writes what was counted.
+// Flush writes the counted requests to the store.
 func (a *Audience) Flush(ctx context.Context) error {
 	a.flush.Lock()
 	defer a.flush.Unlock()
@@ -163,7 +163,7 @@ func (a *Audience) Flush(ctx context.Context) error {
 	a.uncounted = 0
 	a.mu.Unlock()
 	if lost > 0 && a.Log != nil {
-		a.Log.Warn("readers were not counted: too many at once", "requests", lost)
+		a.Log.Warn("requests were not counted: too many clients at once", "requests", lost)
 	}
 	if len(list) == 0 {
 		return nil
@@ -175,7 +175,7 @@ func (a *Audience) Flush(ctx context.Context) error {
 	return err
 }
 
-// putBack keeps what could not be written for the next time.
+// putBack returns counts that could not be written to the waiting ones.
 func (a *Audience) putBack(list []Seen) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -193,7 +193,7 @@ func (a *Audience) putBack(list []Seen) {
 	}
 }
 
-// Run writes what is counted every few seconds until ctx ends, and once more then.
+// Run flushes every few seconds until ctx ends, and once more at the end.
 func (a *Audience) Run(ctx context.Context) {
 	tick := time.NewTicker(flushEvery)
 	defer tick.Stop()
@@ -202,10 +202,10 @@ func (a *Audience) Run(ctx context.Context) {
 		case <-ctx.Done():
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 			defer cancel()
-			a.logError("count readers", a.Flush(last))
+			a.logError("could not write the counted requests", a.Flush(last))
 			return
 		case <-tick.C:
-			a.logError("count readers", a.Flush(ctx))
+			a.logError("could not write the counted requests", a.Flush(ctx))
 		}
 	}
 }

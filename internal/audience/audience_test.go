@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
-// counted makes an Audience over a store of its own, in the bubble's time.
+// newAudience makes an Audience with its own store, on the synctest bubble's clock.
 func newAudience(t *testing.T) *audience.Audience {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t)})
@@ -43,31 +43,31 @@ func report(t *testing.T, a *audience.Audience) audience.Report {
 	return r
 }
 
-func TestTheNumberIsTheSumOfItsParts(t *testing.T) {
+func TestReaderCountIsTheSumOfItsParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
 		a.Push = func(context.Context, string) ([]audience.Subscriber, error) {
 			return []audience.Subscriber{
-				{Protocol: "http-post", Host: "192.0.2.1"},         // reads the feed too
-				{Protocol: "http-post", Host: "192.0.2.9"},         // does not
-				{Protocol: "xml-rpc", Host: "192.0.2.9"},           // the same one again
+				{Protocol: "http-post", Host: "192.0.2.1"},         // also reads the feed
+				{Protocol: "http-post", Host: "192.0.2.9"},         // does not read the feed
+				{Protocol: "xml-rpc", Host: "192.0.2.9"},           // same host again
 				{Protocol: "websub", Host: "push.feedbin.com"},     // the service that reads for 142
-				{Protocol: "websub", Host: "hooks.example.org"},    // somebody else
-				{Protocol: "cnws", Host: "[2001:db8::1]"},          // of the network of one who reads
-				{Protocol: "cnws", Host: "[2001:db8:0:0:1::1]"},    // likewise
-				{Protocol: "cnws", Host: "[2001:db8:0:1:0:0:0:1]"}, // not
+				{Protocol: "websub", Host: "hooks.example.org"},    // another subscriber
+				{Protocol: "cnws", Host: "[2001:db8::1]"},          // same network as a counted reader
+				{Protocol: "cnws", Host: "[2001:db8:0:0:1::1]"},    // same network
+				{Protocol: "cnws", Host: "[2001:db8:0:1:0:0:0:1]"}, // another network
 			}, nil
 		}
 		for range 3 {
 			a.Hit("alice/rss", hit("Feedbin feed-id:1373711 - 142 subscribers", "198.51.100.7"))
 		}
-		a.Hit("alice/rss", hit("Feedbin feed-id:1373711 - 143 subscribers", "198.51.100.8")) // its latest word, from another machine
+		a.Hit("alice/rss", hit("Feedbin feed-id:1373711 - 143 subscribers", "198.51.100.8")) // newest number, from another machine
 		a.Hit("alice/rss", hit("Feedly/1.0 (16 subscribers)", "198.51.100.9"))
 		atom := hit("Feedly/1.0 (2 subscribers)", "198.51.100.9")
 		atom.Form = "atom"
 		a.Hit("alice/rss", atom)
 		a.Hit("alice/rss", hit("Miniflux/2.2.0", "192.0.2.1"))
-		a.Hit("alice/rss", hit("Miniflux/2.2.1", "192.0.2.1")) // a new version of the same
+		a.Hit("alice/rss", hit("Miniflux/2.2.1", "192.0.2.1")) // newer version of the same program
 		a.Hit("alice/rss", hit("NetNewsWire (RSS Reader)", "192.0.2.1"))
 		a.Hit("alice/rss", hit("Miniflux/2.2.0", "2001:db8::5"))
 		a.Hit("alice/rss", hit("Miniflux/2.2.0", "2001:db8::6")) // the same network
@@ -106,14 +106,14 @@ func TestTheNumberIsTheSumOfItsParts(t *testing.T) {
 	})
 }
 
-func TestAReaderThatStaysAwayForAWeekIsForgotten(t *testing.T) {
+func TestClientIsForgottenAfterOneWeek(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
 		a.Hit("alice/rss", hit("Miniflux/2.2.0", "192.0.2.1"))
 		if err := a.Sweep(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(audience.Window - time.Hour) // of the bubble
+		time.Sleep(audience.Window - time.Hour) // on the bubble's clock
 		a.Hit("alice/rss", hit("Miniflux/2.2.0", "192.0.2.2"))
 		if n := report(t, a).Readers; n != 2 {
 			t.Errorf("%d readers within the week, want 2", n)
@@ -127,12 +127,12 @@ func TestAReaderThatStaysAwayForAWeekIsForgotten(t *testing.T) {
 			t.Errorf("%d readers after it, want 1", r.Readers)
 		}
 		if len(r.Days) < 2 || r.Days[0].Readers != 1 || r.Days[0].Requests != 1 {
-			t.Errorf("the days are %+v: the first is not what it was", r.Days)
+			t.Errorf("the days are %+v: the first one changed", r.Days)
 		}
 	})
 }
 
-func TestMoreReadersThanCanBeRememberedAreLeftOut(t *testing.T) {
+func TestClientsBeyondTheMemoryLimitAreNotCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
 		for i := range 30_000 {
@@ -148,7 +148,7 @@ func TestMoreReadersThanCanBeRememberedAreLeftOut(t *testing.T) {
 	})
 }
 
-func TestOneAddressCannotFillTheStoreWithNames(t *testing.T) {
+func TestNamesFromOneAddressAreLimited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
 		for i := range 30_000 {
@@ -167,7 +167,7 @@ func TestOneAddressCannotFillTheStoreWithNames(t *testing.T) {
 	})
 }
 
-// broken is a store that is away for its first writes.
+// failingStore is a store whose first writes fail.
 type failingStore struct {
 	audience.Store
 	fails int
@@ -180,7 +180,7 @@ func (b *failingStore) AddSeen(ctx context.Context, list []audience.Seen) error 
 	return b.Store.AddSeen(ctx, list)
 }
 
-func TestWhatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
+func TestFailedWriteIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
 		a.Store = &failingStore{Store: a.Store, fails: 2}
@@ -195,7 +195,7 @@ func TestWhatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
 	})
 }
 
-func TestRunWritesByItselfAndAtItsEnd(t *testing.T) {
+func TestRunFlushesPeriodicallyAndAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAudience(t)
 		ctx, stop := context.WithCancel(t.Context())
@@ -206,13 +206,13 @@ func TestRunWritesByItselfAndAtItsEnd(t *testing.T) {
 		synctest.Wait()
 		list, err := a.Store.SeenOf(t.Context(), "alice/rss", time.Time{}, 10)
 		if err != nil || len(list) != 1 {
-			t.Errorf("after 11 s %d are written, %v", len(list), err)
+			t.Errorf("%d rows written after 11 s, %v", len(list), err)
 		}
 		a.Hit("alice/rss", hit("b", "192.0.2.1"))
 		stop()
 		<-done
 		if list, err = a.Store.SeenOf(t.Context(), "alice/rss", time.Time{}, 10); err != nil || len(list) != 2 {
-			t.Errorf("at the end %d are written, %v", len(list), err)
+			t.Errorf("%d rows written at the end, %v", len(list), err)
 		}
 	})
 }

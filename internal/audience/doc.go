@@ -1,18 +1,18 @@
-// Package audience counts who reads a feed, as honestly as it can be known.
+// Package audience estimates the number of readers of a feed.
 //
-// Nobody can count readers: a server sees requests. So [Report] gives one number
-// together with the parts that it is the sum of, each counted in its own way.
+// A server sees requests, not readers. [Report] therefore gives one total together with its parts,
+// each counted in its own way.
 //
-//   - Services that read for many say for how many, in their User-Agent. Each is
-//     believed once, with its latest word.
-//   - Programs that read for one person are counted by address and name. Two people
-//     with the same program behind one address are one here.
-//   - Subscribers that are told of changes and are neither of these: a callback at an
-//     address, or at a site, that reads the feed too is not counted twice.
-//   - Readers with a secret of their own, when it was used.
+//   - Services that fetch for many subscribers declare their number in the User-Agent.
+//     Each service counts once, with its newest number.
+//   - Programs of one person are counted by address and name. Two people with the same
+//     program behind one address count as one.
+//   - Push subscribers count if they are neither of these: a callback at the address or
+//     site of a counted client does not count again.
+//   - Readers of private feeds count if their secret was used.
 //
-// Browsers and the robots of search engines are shown and not counted.
+// Browsers and robots are listed but not counted.
 //
-// No address is kept: what tells readers apart is a keyed hash, and it goes with the
-// reader's row after [Window]. Start with [Audience] and its Hit and Report.
+// No client address is stored. A keyed hash distinguishes clients, and is deleted with the client's
+// row after [Window]. Start with [Audience] and its Hit and Report.
 package audience

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestLongNamesOfProgramsTakeNoMoreMemoryThanShortOnes(t *testing.T) {
+func TestLongUserAgentsAreCutInMemory(t *testing.T) {
 	t.Parallel()
 	a := &Audience{Key: []byte("key")}
 	long := strings.Repeat("x", 60<<10)
@@ -16,10 +16,10 @@ func TestLongNamesOfProgramsTakeNoMoreMemoryThanShortOnes(t *testing.T) {
 	}
 	for ua := range a.agents {
 		if len(ua) > maxAgentBytes {
-			t.Fatalf("%d bytes are remembered of a User-Agent", len(ua))
+			t.Fatalf("%d bytes of a User-Agent are cached", len(ua))
 		}
 	}
 	if len(a.agents) != 100 || len(a.waiting) != 1 {
-		t.Errorf("%d User-Agents, %d readers", len(a.agents), len(a.waiting))
+		t.Errorf("%d User-Agents, %d clients", len(a.agents), len(a.waiting))
 	}
 }

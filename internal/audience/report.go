@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Report is who reads a user's feeds: Readers is the sum of what its parts count.
+// Report is the audience of a user's feeds. Readers is the sum of its parts.
 type Report struct {
 	User       string    `json:"user"`
 	At         time.Time `json:"at"`
@@ -24,18 +24,18 @@ type Report struct {
 	Private  PrivateReaders `json:"private"`
 
 	NotCounted NotCounted `json:"not_counted"`
-	Formats    []Count    `json:"formats"` // readers by the format that they read, services and programs
-	Days       []Day      `json:"days"`    // the oldest first, today last
-	Partial    bool       `json:"partial"` // there were more readers than are looked at
+	Formats    []Count    `json:"formats"` // readers of services and programs by format
+	Days       []Day      `json:"days"`    // oldest first, today last
+	Partial    bool       `json:"partial"` // there are more clients than the report reads
 }
 
-// Services read for many, and say for how many.
+// Services fetch for many subscribers and declare how many.
 type Services struct {
 	Readers int64        `json:"readers"`
 	List    []ServiceRow `json:"list"`
 }
 
-// ServiceRow is one of them, for one form of the feed.
+// ServiceRow is one service with one format of the feed.
 type ServiceRow struct {
 	Name        string    `json:"name"`
 	Format      string    `json:"format,omitempty"`
@@ -43,32 +43,32 @@ type ServiceRow struct {
 	LastAt      time.Time `json:"last_at"`
 }
 
-// Programs read for one person each, as far as can be known.
+// Programs are feed readers, each counted as one person.
 type Programs struct {
 	Readers int64   `json:"readers"`
-	Once    int64   `json:"once"` // of Readers: came only once so far
+	Once    int64   `json:"once"` // of Readers: sent only one request so far
 	List    []Count `json:"list"` // by name
 }
 
-// Push are subscriptions to notifications.
+// Push counts subscriptions to notifications.
 type Push struct {
 	Subscriptions int64   `json:"subscriptions"`
-	Readers       int64   `json:"readers"` // those that are not counted among services or programs
+	Readers       int64   `json:"readers"` // subscribers not counted as services or programs
 	List          []Count `json:"list"`    // subscriptions by protocol
 }
 
-// PrivateReaders are the readers with a secret of their own.
+// PrivateReaders are readers with their own secret.
 type PrivateReaders struct {
-	Readers int64 `json:"readers"` // whose secret was used
+	Readers int64 `json:"readers"` // with a used secret
 }
 
-// NotCounted is who else came.
+// NotCounted lists clients that are not readers.
 type NotCounted struct {
 	Browsers int64 `json:"browsers"`
 	Robots   int64 `json:"robots"`
 }
 
-// Count is a name and how many.
+// Count is a number with its name.
 type Count struct {
 	Name string `json:"name"`
 	N    int64  `json:"n"`
@@ -76,7 +76,7 @@ type Count struct {
 
 const maxListed = 50 // rows of each list in a Report
 
-// Report says who reads the feeds of a user. days is how many days of history it holds.
+// Report returns the audience of a user, with days of history.
 func (a *Audience) Report(ctx context.Context, user string, days int) (Report, error) {
 	if err := a.Flush(ctx); err != nil {
 		return Report{}, err
@@ -121,7 +121,7 @@ func (a *Audience) count(ctx context.Context, user string, now time.Time) (Repor
 	return r, nil
 }
 
-// requests counts those who read by themselves.
+// addRequests counts services, programs, browsers and robots.
 func (r *Report) addRequests(list []Seen) {
 	programs, forms := map[string]int64{}, map[string]int64{}
 	for _, s := range list {
@@ -152,7 +152,7 @@ func (r *Report) addRequests(list []Seen) {
 
 func named(name string) string { return cmp.Or(name, "without a name") }
 
-// counts is a map as a list, the most first.
+// counts returns m as a list, largest number first, cut to maxListed.
 func counts(m map[string]int64) []Count {
 	list := make([]Count, 0, len(m))
 	for name, n := range m {
@@ -162,9 +162,8 @@ func counts(m map[string]int64) []Count {
 	return list[:min(len(list), maxListed)]
 }
 
-// push counts subscriptions to notifications, and as readers those that are nobody
-// who was counted already: no program at the address of the callback reads the feed,
-// and no service has the name of the callback's site.
+// addPush counts subscriptions to notifications. A subscriber also counts as a reader unless a
+// program at the callback's address reads the feed, or a service is named like the callback's site.
 func (a *Audience) addPush(r *Report, subs []Subscriber, seen []Seen) {
 	addresses, names := map[string]bool{}, []string{}
 	for _, s := range seen {
@@ -179,7 +178,7 @@ func (a *Audience) addPush(r *Report, subs []Subscriber, seen []Seen) {
 	for _, s := range subs {
 		r.Push.Subscriptions++
 		protocols[s.Protocol]++
-		if hosts[s.Host] { // the same program, told in several ways or of several formats
+		if hosts[s.Host] { // same program with several protocols or formats
 			continue
 		}
 		hosts[s.Host] = true
@@ -196,8 +195,8 @@ func (a *Audience) addPush(r *Report, subs []Subscriber, seen []Seen) {
 	r.Push.List = counts(protocols)
 }
 
-// plainName is a service's name to compare with that of a site: "Feedbin.com" and
-// "feedbin" are the same.
+// plainName returns a service's name in the form of siteName: "Feedbin.com" and "feedbin" are
+// equal.
 func plainName(name string) string {
 	name, _, _ = strings.Cut(strings.ToLower(name), " ")
 	if site := siteName(name); site != "" {
@@ -206,7 +205,7 @@ func plainName(name string) string {
 	return name
 }
 
-// siteName is the label before the last one of a host's name.
+// siteName returns the label before the top-level domain of a host name, or "".
 func siteName(host string) string {
 	labels := strings.Split(strings.TrimSuffix(strings.ToLower(host), "."), ".")
 	if len(labels) < 2 {
@@ -215,7 +214,7 @@ func siteName(host string) string {
 	return labels[len(labels)-2]
 }
 
-// day is the report as today's count.
+// day returns the report as the count of today.
 func (r *Report) day(user string, now time.Time) Day {
 	return Day{
 		Feed: user, Day: now.Truncate(24 * time.Hour), Readers: r.Readers, Services: r.Services.Readers,
@@ -223,7 +222,7 @@ func (r *Report) day(user string, now time.Time) Day {
 	}
 }
 
-// history is the counts of days, today's as it is now.
+// history returns the daily counts; the last one is today.
 func (a *Audience) history(ctx context.Context, user string, now time.Time, days int, today Day) ([]Day, error) {
 	since := today.Day.AddDate(0, 0, -max(days-1, 0))
 	list, err := a.Store.Days(ctx, user, since)
@@ -245,7 +244,7 @@ func (a *Audience) history(ctx context.Context, user string, now time.Time, days
 	return append(list, today), nil
 }
 
-// joinDays adds the requests of one list to the days of the other. Both are in order.
+// joinDays adds the requests of one list to the days of the other. Both lists are sorted.
 func joinDays(list, requests []Day) []Day {
 	for _, r := range requests {
 		i, found := slices.BinarySearchFunc(list, r.Day, func(d Day, at time.Time) int { return d.Day.Compare(at) })
@@ -258,8 +257,8 @@ func joinDays(list, requests []Day) []Day {
 	return list
 }
 
-// Sweep writes today's counts of all feeds and removes what is old. It is for one
-// node of a cluster, once an hour.
+// Sweep writes today's counts of all feeds and deletes expired rows. Call it on one node of a
+// cluster, once an hour.
 func (a *Audience) Sweep(ctx context.Context) error {
 	if err := a.Flush(ctx); err != nil {
 		return err

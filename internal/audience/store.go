@@ -5,50 +5,48 @@ import (
 	"time"
 )
 
-// Store is what counting needs of a database. Each method is one transaction and is
-// on disk when it returns nil. Errors are fault.Unavailable when the database is away
-// or full, anything else is a bug.
+// Store is the database interface of the counts. Each method is one transaction, which is on disk
+// when it returns nil. Errors are fault.Unavailable when the database is unreachable or full; any
+// other error is a bug.
 type Store interface {
-	// AddSeen adds to the rows with the same Feed and Key: Hits and NotModified are
-	// summed, FirstAt is the earlier, LastAt the later, and Subscribers, Name and Address are
-	// those of the later. What they sum up is added to the Requests and NotModified of
-	// their feed's Day that LastAt is in.
+	// AddSeen merges the list into rows with the same Feed and Key: Hits and NotModified are
+	// summed, FirstAt is the earlier, LastAt the later; Subscribers, Name and Address come from the
+	// later. The sums are also added to Requests and NotModified of the feed's Day that contains
+	// LastAt.
 	AddSeen(ctx context.Context, list []Seen) error
-	// SeenOf are a feed's readers that came since a moment, those that read for most
-	// first, then the latest; at most limit.
+	// SeenOf returns the clients of a feed seen since a time, at most limit: most subscribers
+	// first, then newest first.
 	SeenOf(ctx context.Context, feed string, since time.Time, limit int) ([]Seen, error)
-	// SeenFeeds are the feeds with readers since a moment, in order, after a name; at
-	// most limit.
+	// SeenFeeds returns the names of feeds with clients since a time, sorted, after a name; at most
+	// limit.
 	SeenFeeds(ctx context.Context, since time.Time, after string, limit int) ([]string, error)
-	// TrimSeen removes up to limit readers that did not come since before, and returns
-	// how many.
+	// TrimSeen deletes up to limit clients last seen before the given time, and returns how many.
 	TrimSeen(ctx context.Context, before time.Time, limit int) (int, error)
 
-	// SaveDay writes who read a feed on a day, in place of what is there; Requests and
-	// NotModified are left as they are.
+	// SaveDay replaces the reader counts of a feed's day. Requests and NotModified are unchanged.
 	SaveDay(ctx context.Context, d Day) error
-	// Days are a feed's counts since a day, in order.
+	// Days returns the counts of a feed since a day, sorted.
 	Days(ctx context.Context, feed string, since time.Time) ([]Day, error)
-	// TrimDays removes up to limit counts of days before a moment, and returns how many.
+	// TrimDays deletes up to limit days before the given time, and returns how many.
 	TrimDays(ctx context.Context, before time.Time, limit int) (int, error)
 }
 
-// Seen is one reader of one feed, as requests tell.
+// Seen is one client of one feed.
 type Seen struct {
 	Feed        string // "alice/rss"
-	Key         string // what tells it from others of the feed
+	Key         string // identifies the client within the feed
 	Kind        Kind
-	Name        string // of the program
-	Form        string // the format that it reads; "" as saved
-	Address     string // a keyed hash; "" of services and secrets
-	Subscribers int64  // of a service
+	Name        string // name of the program
+	Form        string // format; "": as saved
+	Address     string // keyed hash; "" for services and secrets
+	Subscribers int64  // declared by a service
 	Hits        int64
-	NotModified int64 // answered 304
+	NotModified int64 // requests answered 304
 	FirstAt     time.Time
 	LastAt      time.Time
 }
 
-// Day is what a feed's readers were on one day (UTC).
+// Day is the audience of a feed on one day (UTC).
 type Day struct {
 	Feed        string    `json:"-"`
 	Day         time.Time `json:"day"`
