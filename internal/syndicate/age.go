@@ -8,18 +8,17 @@ import (
 	"cloudburst/feed/feedstate"
 )
 
-// How long others may keep a feed without asking. Those who cannot wait are told of
-// changes by the cloud, and a cache that has just been passed by must not hold them up
-// for long: so even a feed that gives itself a day gets an hour, and one that says
-// nothing five minutes. The hours and days of skipHours and skipDays change nothing:
-// who follows them does not ask, and who does not is answered 304.
+// Bounds of max-age. The hub notifies readers of changes, and a cache must not delay the reload for
+// long. A feed that declares a day therefore gets an hour, and a feed without a declaration gets
+// five minutes. skipHours and skipDays are ignored: readers that follow them send no request then,
+// and others get a 304.
 const (
 	defaultAge  = 5 * time.Minute
 	minAge      = time.Minute
 	maxAgeLimit = time.Hour
 )
 
-// cacheControl is the header for a feed; nil is a document that is none.
+// cacheControl returns the Cache-Control of a feed; f is nil for a document that is not a feed.
 //
 // spec:datafeeds-2006#feed-caching
 func cacheControl(f *feed.Feed, private bool) string {
@@ -29,7 +28,7 @@ func cacheControl(f *feed.Feed, private bool) string {
 	return "public, max-age=" + strconv.Itoa(int(maxAge(f)/time.Second)) + ", must-revalidate"
 }
 
-// maxAge is the least of what the feed says of itself, within bounds.
+// maxAge returns the shortest period that the feed declares, within the bounds.
 //
 // spec:feedstate-2007#cacheability-publish
 func maxAge(f *feed.Feed) time.Duration {

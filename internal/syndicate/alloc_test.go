@@ -11,19 +11,19 @@ import (
 	"cloudburst/feed/render"
 )
 
-// sink is a ResponseWriter that keeps nothing.
+// discardWriter is a ResponseWriter that discards the body.
 type discardWriter struct{ head http.Header }
 
 func (s discardWriter) Header() http.Header         { return s.head }
 func (s discardWriter) WriteHeader(int)             {}
 func (s discardWriter) Write(p []byte) (int, error) { return len(p), nil }
 
-// Not parallel: what others allocate would be counted too.
-func TestAHitCostsNoMemory(t *testing.T) {
+// Not parallel: allocations of other tests would be counted too.
+func TestCacheHitDoesNotAllocate(t *testing.T) {
 	l := newLayer(t)
 	o := render.Options{Self: "http://h.example/", Hubs: []string{"http://hub.example/"}, Cloud: &feed.Cloud{Domain: "h"}}
 	links := []string{`<http://hub.example/>; rel="hub"`}
-	// What does not change is in a template, as internal/endpoint/publishhttp has it.
+	// Source functions return prepared values, as internal/endpoint/publishhttp does.
 	of := func(version int64, raw []byte) Source {
 		s := saved(version, nil)
 		s.Load = func(context.Context) ([]byte, string, error) { return raw, "", nil }

@@ -7,19 +7,19 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// feedKey finds a feed. One that is served to some readers in private and to others
-// in public is two: what is kept of them is not the same.
+// feedKey identifies a feed. The private and the public form of a feed are different documents and
+// have separate keys.
 type feedKey struct {
 	name    string
 	private bool
 }
 
-// entry is what is known of one feed. It is only there while something of it is.
+// entry holds the cached nodes of one feed. It exists only while it has nodes or flights.
 type entry struct {
 	key      feedKey
-	version  int64 // the newest that was asked for; what is kept is of this one
+	version  int64 // newest requested version; all nodes are of this version
 	modified time.Time
-	same     bool // the version before it was of the same second
+	same     bool // the previous version was modified in the same second
 	nodes    map[nodeKey]*node
 	flights  map[flightKey]*flight
 }
@@ -27,38 +27,38 @@ type entry struct {
 type kind uint8
 
 const (
-	whole      kind = iota // a document
-	delta                  // what is new in it since an older version
-	read                   // the feed itself
-	pastStates             // what is known of older versions
+	whole      kind = iota // complete document
+	delta                  // items that are new since an older state
+	read                   // parsed feed
+	pastStates             // history of older states
 )
 
 type nodeKey struct {
 	kind    kind
 	format  string
-	variant uint64 // a hash of what it was told to say
+	variant uint64 // hash of the render options and links
 	// A delta leads from one state to another.
 	since, to int64
 }
 
-// node is something that is kept, in the order of its use. What it holds does not
-// change while it is shared, save that of past, which the layer's lock guards.
+// node is a cached value in the LRU ring. Its content is immutable while shared, except the
+// history, which the layer's lock guards.
 type node struct {
 	key        nodeKey
 	of         *entry
 	version    int64
-	state      int64 // of the source that it was made from; 0 is unknown
+	state      int64 // state of its source; 0: unknown
 	size       int64
-	used       int64 // when, by the layer's clock
+	used       int64 // last use, by the layer's clock
 	prev, next *node
 
-	doc      *serve.Document // of whole and delta; nil in a delta: the whole is better
+	doc      *serve.Document // of whole and delta; nil in a delta: send the complete document
 	warnings []render.Warning
 	source   *source
 	history  *history
 }
 
-// hit is what is kept of a version, or of a newer one.
+// lookup returns the cached node of a version or of a newer one, or nil.
 func (l *Layer) lookup(key feedKey, version int64, k nodeKey) *node {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,8 +76,8 @@ func (l *Layer) lookup(key feedKey, version int64, k nodeKey) *node {
 	return n
 }
 
-// enter finds or makes the entry of a source. A newer version leaves nothing of the
-// older but what is known of its past.
+// entryFor returns or creates the entry of a source. A newer version removes all nodes except the
+// history.
 func (l *Layer) entryFor(s *Source) *entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -99,8 +99,8 @@ func (l *Layer) entryFor(s *Source) *entry {
 	return e
 }
 
-// add keeps a node, and lets go of others until there is room. It is called with the
-// lock held, as are those below.
+// add caches a node and evicts others until the memory limit is met. It requires the lock, as do
+// the functions below.
 func (l *Layer) add(e *entry, n *node) {
 	if old := e.nodes[n.key]; old != nil {
 		l.remove(old)
@@ -123,8 +123,8 @@ func (l *Layer) add(e *entry, n *node) {
 	}
 }
 
-// thin makes a place among the documents of one format. Strangers choose the names of
-// callbacks, and each is another document.
+// limitVariants makes space for another document of one format. Clients choose the names of JSONP
+// callbacks, and each name is another document.
 func (l *Layer) limitVariants(e *entry, k nodeKey) {
 	n := 0
 	var oldest *node
@@ -141,7 +141,7 @@ func (l *Layer) limitVariants(e *entry, k nodeKey) {
 	}
 }
 
-// touch puts a node at the front.
+// touch moves a node to the front of the ring.
 func (l *Layer) touch(n *node) {
 	l.clock++
 	n.used = l.clock
@@ -160,7 +160,7 @@ func (l *Layer) remove(n *node) {
 	delete(n.of.nodes, n.key)
 }
 
-// leave lets go of an entry that nothing is kept or made for.
+// dropIfUnused removes an entry without nodes and flights.
 func (l *Layer) dropIfUnused(e *entry) {
 	if len(e.nodes) == 0 && len(e.flights) == 0 && l.feeds[e.key] == e {
 		delete(l.feeds, e.key)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestMemoryHasABound(t *testing.T) {
+func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	l.Memory = 300_000
@@ -24,7 +24,7 @@ func TestMemoryHasABound(t *testing.T) {
 	if len(l.feeds) > 20 || l.used < l.Memory/2 {
 		t.Errorf("%d feeds in %d bytes", len(l.feeds), l.used)
 	}
-	// What is larger than all of it is served all the same.
+	// A document larger than the memory limit is still served.
 	big := saved(1, rss(strings.Repeat("long", 200_000)))
 	big.Key = "big"
 	for range 2 {
@@ -35,7 +35,7 @@ func TestMemoryHasABound(t *testing.T) {
 	}
 }
 
-func TestWhatIsUsedLeastGoesFirst(t *testing.T) {
+func TestLeastRecentlyUsedIsEvictedFirst(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	l.Memory = 200_000

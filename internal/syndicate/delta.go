@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// wantsDelta says that a reader can add new items to those it has.
+// wantsDelta reports whether the client accepts only the new items of a feed.
 //
 // spec:rfc3229#a-im
 func wantsDelta(r *http.Request) bool {
@@ -18,17 +18,17 @@ func wantsDelta(r *http.Request) bool {
 	return len(accept) > 0 && r.Method == http.MethodGet && len(r.Header["If-None-Match"]) > 0 && serve.Weight(accept, "feed") > 0 && !feedparser(r.Header)
 }
 
-// feedparser reports a request of that Python library, by a media type that only the library accepts.
-// It sends A-IM on behalf of every program, and many of them, such as rss2email, take the status 226
-// for an error.
+// feedparser reports a request of the Python library of that name, by a media type that only this
+// library accepts. The library sends A-IM for every program, and many programs, for example
+// rss2email, treat the status 226 as an error.
 //
 // spec:cloudburst#delta-feedparser
 func feedparser(h http.Header) bool {
 	return slices.ContainsFunc(h["Accept"], func(accept string) bool { return strings.Contains(accept, "application/x-netcdf") })
 }
 
-// delta is what is new in n for a reader who holds an older version. same says that
-// there is nothing new. Neither: the whole document is what to send.
+// delta returns the new items in n for a client with an older version. same reports that there are
+// none. With nil and false, the complete document must be sent.
 //
 // spec:rfc3229#instance
 func (l *Layer) delta(r *http.Request, s Source, n *node) (d *serve.Document, same bool) {
@@ -61,18 +61,19 @@ func (l *Layer) delta(r *http.Request, s Source, n *node) (d *serve.Document, sa
 	return l.missDelta(r.Context(), e, s, k, n), false
 }
 
-// missDelta makes a delta that is not there. It stands by itself as miss does.
+// missDelta builds a delta that is not cached. As with miss, a separate function keeps the
+// variables of a hit off the heap.
 func (l *Layer) missDelta(ctx context.Context, e *entry, s Source, k nodeKey, n *node) *serve.Document {
 	made, err := l.buildOnce(ctx, e, s.Version, k, func(ctx context.Context) (*node, error) {
 		return l.writeDelta(ctx, e, s, k, n.doc)
 	})
 	if err != nil {
-		return nil // the whole one is there already
+		return nil // the complete document is available
 	}
 	return made.doc
 }
 
-// writeDelta makes a document of the feed with the items that are newer than k.since.
+// writeDelta builds a document with the items that are newer than k.since.
 //
 // spec:rfc3229#im-used
 func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, current *serve.Document) (*node, error) {
@@ -83,7 +84,7 @@ func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, c
 	}
 	format := k.format
 	if format == "" {
-		// As it was saved: then in the format that it was saved in.
+		// The saved form: use the format of the saved document.
 		format = formatOf(src.feed)
 	}
 	items, ok := l.newItems(e, src, k.since)
@@ -113,7 +114,7 @@ func (l *Layer) writeDelta(ctx context.Context, e *entry, s Source, k nodeKey, c
 	return n, nil
 }
 
-// newItems are those of a source that an older state did not have as they are now.
+// newItems returns the items that are new or changed since an older state.
 func (l *Layer) newItems(e *entry, src *source, since int64) (items []feed.Item, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"cloudburst/feed/render"
 )
 
-// titles are those of a feed's items.
+// titles returns the titles of a feed's items.
 func titles(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	f, err := feed.ParseBytes(w.Body.Bytes(), nil)
@@ -25,7 +25,7 @@ func titles(t *testing.T, w *httptest.ResponseRecorder) string {
 	return strings.Join(all, " ")
 }
 
-func TestReadersThatAskForItGetOnlyWhatIsNew(t *testing.T) {
+func TestDeltaContainsOnlyNewItems(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name     string
@@ -48,7 +48,7 @@ func TestReadersThatAskForItGetOnlyWhatIsNew(t *testing.T) {
 			l := newLayer(t)
 			old, now := saved(1, rss(c.old...)), saved(2, rss(c.now...))
 			tag := get(t, l, old, format, "Accept-Encoding", "gzip").Header().Get("ETag")
-			// The new version may be in memory already or not, and the answer be asked for again.
+			// The new version may be cached or not, and the request may be repeated.
 			for i := range 3 {
 				if i == 2 {
 					get(t, l, now, format)
@@ -65,13 +65,13 @@ func TestReadersThatAskForItGetOnlyWhatIsNew(t *testing.T) {
 				}
 				plain := get(t, l, now, format)
 				if plain.Code != 200 || w.Header().Get("ETag") != plain.Header().Get("ETag") || plain.Header().Get("IM") != "" {
-					t.Errorf("%s, %q: %d, %v beside %v", c.name, format, plain.Code, plain.Header(), w.Header())
+					t.Errorf("%s, %q: %d, headers %v, and of the delta %v", c.name, format, plain.Code, plain.Header(), w.Header())
 				}
 				if w.Code == 226 && (w.Header().Get("IM") != "feed" || w.Header().Get("Cache-Control") != "no-store, im" || w.Header().Get("Vary") != "Accept-Encoding, A-IM, If-None-Match") {
 					t.Errorf("%s, %q: %v", c.name, format, w.Header())
 				}
 			}
-			// The tag that came with the difference is that of the newest version.
+			// The tag of the delta is the tag of the newest version.
 			if w := get(t, l, now, format, "A-IM", "feed", "If-None-Match", get(t, l, now, format).Header().Get("ETag")); w.Code != 304 {
 				t.Errorf("%s, %q: %d", c.name, format, w.Code)
 			}
@@ -80,7 +80,7 @@ func TestReadersThatAskForItGetOnlyWhatIsNew(t *testing.T) {
 	}
 }
 
-func TestWhoCannotAddToWhatItHasGetsTheWhole(t *testing.T) {
+func TestRequestsWithoutUsableDeltaGetTheCompleteFeed(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	old, now := saved(1, rss("a", "b")), saved(2, rss("c", "a", "b"))
@@ -90,14 +90,14 @@ func TestWhoCannotAddToWhatItHasGetsTheWhole(t *testing.T) {
 		name   string
 		header []string
 	}{
-		{"does not ask", []string{"If-None-Match", tag}},
-		{"asks for something else", []string{"If-None-Match", tag, "A-IM", "vcdiff, gzip"}},
-		{"does not want it", []string{"If-None-Match", tag, "A-IM", "feed;q=0, gzip"}},
-		{"has nothing", []string{"A-IM", "feed"}},
-		{"has only a date", []string{"A-IM", "feed", "If-Modified-Since", "Sun, 29 Mar 2026 12:01:00 GMT"}},
-		{"has what nobody knows", []string{"A-IM", "feed", "If-None-Match", `"x"`}},
-		{"leaves it to feedparser", []string{"If-None-Match", tag, "A-IM", "feed", "Accept", "application/rss+xml,application/x-netcdf,text/xml;q=0.2"}},
-		{"has another format", []string{"A-IM", "feed", "If-None-Match", other}},
+		{"without A-IM", []string{"If-None-Match", tag}},
+		{"another A-IM", []string{"If-None-Match", tag, "A-IM", "vcdiff, gzip"}},
+		{"A-IM with q=0", []string{"If-None-Match", tag, "A-IM", "feed;q=0, gzip"}},
+		{"without a tag", []string{"A-IM", "feed"}},
+		{"only a date", []string{"A-IM", "feed", "If-Modified-Since", "Sun, 29 Mar 2026 12:01:00 GMT"}},
+		{"unknown tag", []string{"A-IM", "feed", "If-None-Match", `"x"`}},
+		{"feedparser", []string{"If-None-Match", tag, "A-IM", "feed", "Accept", "application/rss+xml,application/x-netcdf,text/xml;q=0.2"}},
+		{"tag of another format", []string{"A-IM", "feed", "If-None-Match", other}},
 	} {
 		if w := get(t, l, now, "", c.header...); w.Code != 200 || titles(t, w) != "c a b" || w.Header().Get("IM") != "" {
 			t.Errorf("%s: %d %v", c.name, w.Code, w.Header())
@@ -120,8 +120,8 @@ func TestWhoCannotAddToWhatItHasGetsTheWhole(t *testing.T) {
 	}
 }
 
-// Each version adds an item; whoever holds version n gets those after it.
-func TestTheLastFiftyVersionsAreKnown(t *testing.T) {
+// Each version adds an item; a client with version n gets the items after it.
+func TestDeltasAreMadeForTheLastFiftyVersions(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	var items, tags []string
@@ -147,26 +147,26 @@ func TestTheLastFiftyVersionsAreKnown(t *testing.T) {
 			t.Errorf("%d: %s", n, titles(t, w))
 		}
 	}
-	// Of several, the newest counts.
+	// Of several tags, the newest state counts.
 	if w := get(t, l, s, "rss20", "A-IM", "feed", "If-None-Match", tags[20]+","+tags[57]+","+tags[30]); titles(t, w) != "item58 item59" {
 		t.Error(titles(t, w))
 	}
 	checkInvariants(t, l)
 }
 
-func TestOfManyTagsTheFirstCount(t *testing.T) {
+func TestOnlyTheFirstTagsAreRead(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	tag := get(t, l, saved(1, rss("a")), "").Header().Get("ETag")
 	for n, status := range map[int]int{0: 226, maxTagsRead - 1: 226, maxTagsRead: 200, 5000: 200} {
 		w := get(t, l, saved(2, rss("b", "a")), "", "A-IM", "feed", "If-None-Match", strings.Repeat(`"x", `, n)+tag)
 		if w.Code != status {
-			t.Errorf("behind %d others: %d", n, w.Code)
+			t.Errorf("after %d other tags: %d", n, w.Code)
 		}
 	}
 }
 
-func TestAnItemThatWentAndCameBackIsNewAgain(t *testing.T) {
+func TestItemThatReturnsIsNew(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	first := get(t, l, saved(1, rss("a", "b")), "").Header().Get("ETag")
@@ -178,7 +178,7 @@ func TestAnItemThatWentAndCameBackIsNewAgain(t *testing.T) {
 	if w := get(t, l, now, "", "A-IM", "feed", "If-None-Match", first); w.Code != 226 || !strings.Contains(titles(t, w), "c") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	// The same bytes again are the newer version.
+	// Identical bytes are the newest version.
 	if w := get(t, l, saved(4, rss("a", "b")), "", "A-IM", "feed", "If-None-Match", first); w.Code != 304 {
 		t.Errorf("%d", w.Code)
 	}
@@ -187,7 +187,7 @@ func TestAnItemThatWentAndCameBackIsNewAgain(t *testing.T) {
 	}
 }
 
-func TestADifferenceOfAPrivateFeedIsPrivate(t *testing.T) {
+func TestDeltaOfAPrivateFeedIsPrivate(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	old, now := saved(1, rss("a")), saved(2, rss("b", "a"))
@@ -202,7 +202,7 @@ func TestADifferenceOfAPrivateFeedIsPrivate(t *testing.T) {
 	}
 }
 
-func TestADifferenceSaysOfItselfWhatTheWholeDoes(t *testing.T) {
+func TestDeltaHasTheHeadersOfTheCompleteFeed(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	with := func(s Source) Source {
@@ -217,10 +217,11 @@ func TestADifferenceSaysOfItselfWhatTheWholeDoes(t *testing.T) {
 	}
 }
 
-func TestWhatMakesNoDifferenceGetsTheWhole(t *testing.T) {
+func TestCompleteFeedIsSentWhereNoDeltaCanBeBuilt(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
-	// What is no feed has no items to compare, and a format that cannot be written is whole.
+	// A document that is not a feed has no items to compare, and a format that cannot be written is
+	// sent completely.
 	for name, docs := range map[string][2]string{
 		"no feed": {"<html><body>x</body></html>", "<html><body>y</body></html>"},
 		"moved":   {"<redirect><newLocation>http://a.example/</newLocation></redirect>", "<redirect><newLocation>http://b.example/</newLocation></redirect>"},
@@ -232,7 +233,7 @@ func TestWhatMakesNoDifferenceGetsTheWhole(t *testing.T) {
 			t.Errorf("%s: %d %s", name, w.Code, w.Body)
 		}
 	}
-	// Where the difference cannot be made, the whole is there.
+	// If the delta cannot be built, the complete document is sent.
 	loads := 0
 	s := saved(2, nil)
 	s.Load = func(context.Context) ([]byte, string, error) {
@@ -251,9 +252,9 @@ func TestWhatMakesNoDifferenceGetsTheWhole(t *testing.T) {
 	}
 }
 
-// A document may be saved after its version was looked up and before it is read: then
-// what is read as the older version is the newer one already.
-func TestWhatWasSavedMeanwhileIsNotLost(t *testing.T) {
+// A document may be saved after its version was looked up and before it is read. Then the newer
+// document is read as the older version.
+func TestVersionSavedDuringTheReadIsNotLost(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	raw := rss("b", "a")
@@ -266,7 +267,7 @@ func TestWhatWasSavedMeanwhileIsNotLost(t *testing.T) {
 		defer l.mu.Unlock()
 		l.remove(l.feeds[feedKey{s.Key, false}].nodes[k])
 	}
-	// Read once more, for want of memory: c has come.
+	// The source is read again because it was evicted, and now has item c.
 	raw = rss("c", "b", "a")
 	forget(nodeKey{kind: read})
 	if w := get(t, l, s, "jsonfeed"); titles(t, w) != "c b a" {
@@ -274,10 +275,10 @@ func TestWhatWasSavedMeanwhileIsNotLost(t *testing.T) {
 	}
 	w := get(t, l, s, "rss20", "A-IM", "feed", "If-None-Match", tag)
 	if w.Code != 200 || titles(t, w) != "b a" {
-		t.Errorf("what is kept is of another state: %d %s", w.Code, w.Body)
+		t.Errorf("the cached document has another state: %d %s", w.Code, w.Body)
 	}
 	tag = w.Header().Get("ETag")
-	// Now as the version that it is.
+	// Now with its own version number.
 	s.Version = 3
 	if w := get(t, l, s, "rss20", "A-IM", "feed", "If-None-Match", tag); w.Code != 226 || titles(t, w) != "c" {
 		t.Errorf("%d %s", w.Code, w.Body)

@@ -1,9 +1,10 @@
-// Package syndicate is the layer between a feed and those who read it: read once,
-// written in every format, kept in memory while its version lasts.
+// Package syndicate is a cache between stored feeds and their readers. It parses each version of a
+// feed once, renders it in every requested format, and caches the documents while the version is
+// current.
 //
 // Start with [Source] and [Layer.Serve].
 //
-// What is kept is found by the feed's key, its version, the format, and what the
-// format was told to say (addresses, hubs, the name of a callback), so that two who
-// are told different things never get each other's document.
+// Documents are cached by the feed's key, its version, the format and a hash of the render options
+// (URLs, hubs, the name of a callback). Clients with different options never get each other's
+// document.
 package syndicate

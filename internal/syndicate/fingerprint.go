@@ -9,15 +9,15 @@ import (
 	"cloudburst/feed/render"
 )
 
-// prints are hashes of what a feed says, and about how much memory it takes.
+// fingerprints are hashes of a feed's content, with its approximate size in memory.
 type fingerprints struct {
 	items []uint64
-	head  uint64 // of all but the items and the dates, which change by themselves; of no feed, all of it
+	head  uint64 // hash without items and dates, which change by themselves; of a document that is not a feed, hash of all bytes
 	size  int64
 }
 
 func (l *Layer) fingerprintsOf(f *feed.Feed, raw []byte) fingerprints {
-	// The text is in memory as it came and once more as UTF-8.
+	// The text is in memory as received and once more as UTF-8.
 	p := fingerprints{size: int64(2*len(raw)) + overheadBytes}
 	if f == nil {
 		p.head = maphash.Bytes(l.seed, raw)
@@ -41,12 +41,12 @@ func (l *Layer) fingerprintsOf(f *feed.Feed, raw []byte) fingerprints {
 	return p
 }
 
-const overheadBytes = 2048 // of what is too small to count one by one
+const overheadBytes = 2048 // estimate for values too small to count
 
-// printer hashes a value whole. There are no maps, interfaces and cycles in a feed.
+// fieldHasher hashes all fields of a value. Feeds contain no maps, interfaces or cycles.
 type fieldHasher struct {
 	maphash.Hash
-	size int64 // bytes beside the value itself; text that is in the document does not count
+	size int64 // bytes beyond the value itself, without text, which is part of the document
 }
 
 func (p *fieldHasher) number(n uint64) {
@@ -82,7 +82,7 @@ func (p *fieldHasher) value(v reflect.Value) {
 		}
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[feed.Date]() {
-			p.text(v.Field(0).String()) // what it means follows from what it says
+			p.text(v.Field(0).String()) // the time follows from the text
 			return
 		}
 		for i := range v.NumField() {
@@ -103,8 +103,8 @@ func (p *fieldHasher) value(v reflect.Value) {
 	}
 }
 
-// told is a hash of all that a document is told to say beside its feed. It is made for
-// each request, without memory of its own.
+// variantOf returns a hash of the render options and links of a document. It runs for each request
+// and does not allocate.
 func (l *Layer) variantOf(s *Source, format string) uint64 {
 	var p fieldHasher
 	p.SetSeed(l.seed)

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// flight is the one making of something that many wait for.
+// flight is a build in progress that several requests may wait for.
 type flight struct {
 	done chan struct{}
 	node *node
@@ -20,8 +20,8 @@ type flightKey struct {
 	version int64
 }
 
-// shared gives what is kept, or waits for the one who makes it. The making goes on
-// when this caller leaves.
+// buildOnce returns the cached node, or waits for the build in progress, or starts one. The build
+// continues when this caller's context ends.
 func (l *Layer) buildOnce(ctx context.Context, e *entry, version int64, k nodeKey, build func(context.Context) (*node, error)) (*node, error) {
 	l.mu.Lock()
 	if n := e.nodes[k]; n != nil && e.version == version {
@@ -55,8 +55,7 @@ func (l *Layer) runFlight(ctx context.Context, e *entry, fk flightKey, f *flight
 	delete(e.flights, fk)
 	if f.err == nil {
 		f.node.key, f.node.version = fk.nodeKey, fk.version
-		// Only what is of the newest version is kept, and only if nobody has dropped
-		// the feed meanwhile.
+		// Only the newest version is cached, and only if the feed was not dropped during the build.
 		if l.feeds[e.key] == e && e.version == fk.version {
 			l.recordState(e, f.node)
 			l.add(e, f.node)
@@ -65,20 +64,20 @@ func (l *Layer) runFlight(ctx context.Context, e *entry, fk flightKey, f *flight
 	l.dropIfUnused(e)
 }
 
-// guarded makes an error of a panic: a document that breaks a reader or a writer must
-// not take the others with it.
+// buildSafely turns a panic into an error: a document that crashes a parser or a writer must not
+// affect others.
 func (l *Layer) buildSafely(ctx context.Context, e *entry, build func(context.Context) (*node, error)) (n *node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			l.Log.ErrorContext(ctx, "making a document of a feed broke", "feed", e.key.name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			l.Log.ErrorContext(ctx, "building a document of a feed panicked", "feed", e.key.name, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			n, err = nil, fault.Wrap(fault.Internal, fmt.Errorf("syndicate: panic: %v", p), "The feed cannot be written.")
 		}
 	}()
 	return build(ctx)
 }
 
-// turn waits for a place among those who use the processors. Nobody who has one waits
-// for another.
+// acquireSlot waits for a slot among the concurrent builds. A holder of a slot never waits for
+// another one.
 func (l *Layer) acquireSlot(ctx context.Context) (release func(), err error) {
 	select {
 	case l.building <- struct{}{}:

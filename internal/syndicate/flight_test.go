@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestManyWhoMissWaitForOne(t *testing.T) {
+func TestConcurrentMissesShareOneBuild(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLayer(t)
@@ -30,7 +30,7 @@ func TestManyWhoMissWaitForOne(t *testing.T) {
 		for i := range 400 {
 			group.Go(func() { get(t, l, s, []string{"", "atom", "csv", "rss20"}[i%4]) })
 		}
-		// One who leaves does not spoil it for the others, even the one who came first.
+		// A canceled request does not affect the others, even if it was the first.
 		gone, cancel := context.WithCancel(t.Context())
 		group.Go(func() {
 			if _, _, err := l.Document(gone, s, "csv"); !errors.Is(err, context.Canceled) {
@@ -46,7 +46,7 @@ func TestManyWhoMissWaitForOne(t *testing.T) {
 	})
 }
 
-func TestTheFirstWhoLeavesDoesNotFailTheOthers(t *testing.T) {
+func TestCanceledFirstRequestDoesNotFailTheOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLayer(t)
@@ -70,7 +70,7 @@ func TestTheFirstWhoLeavesDoesNotFailTheOthers(t *testing.T) {
 		synctest.Wait()
 		group.Go(func() { get(t, l, s, "") })
 		group.Wait()
-		// A source that never comes is given up.
+		// A source that never loads times out.
 		s.Key, s.Load = "slow", func(ctx context.Context) ([]byte, string, error) { <-ctx.Done(); return nil, "", ctx.Err() }
 		if _, _, err := l.Document(t.Context(), s, ""); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
@@ -79,7 +79,7 @@ func TestTheFirstWhoLeavesDoesNotFailTheOthers(t *testing.T) {
 	})
 }
 
-func TestAPanicIsAnErrorOfThatDocumentOnly(t *testing.T) {
+func TestPanicFailsOnlyItsDocument(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	l.Log = slog.New(slog.DiscardHandler)
@@ -101,7 +101,7 @@ func TestAPanicIsAnErrorOfThatDocumentOnly(t *testing.T) {
 	get(t, l, s, "atom")
 }
 
-func TestWhatWasDroppedIsMadeAgainAndNothingOfItKept(t *testing.T) {
+func TestDroppedFeedIsBuiltAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLayer(t)

@@ -8,35 +8,34 @@ import (
 )
 
 const (
-	maxStates   = 50  // whose tags are known
-	maxTags     = 400 // of all their formats
-	maxTagsRead = 64  // of a request
+	maxStates   = 50  // states with known tags
+	maxTags     = 400 // tags of all states and formats
+	maxTagsRead = 64  // tags read of a request
 )
 
-// history is what is known of older states of a feed: which tags they had, and since
-// which state each item of the newest is what it is. Items that went are not told to
-// anybody, so nothing is kept of them.
+// history knows the tags of older states of a feed, and since which state each item has been
+// unchanged. Deltas contain no removed items, so removed items are not recorded.
 //
-// A state is what was read, not what was asked for: a document may have been saved
-// anew after its version was looked up, and be read as that version. States grow, and
-// two that were read one after the other and say the same are one.
+// A state is the content that was read, not the requested version: a document may be saved after
+// its version was looked up, and be read as the older version. State numbers increase. Two
+// consecutive reads with the same content are one state.
 type history struct {
-	state     int64 // that items is of
+	state     int64 // state of items
 	items     map[uint64]int64
 	head      uint64
 	headSince int64
-	newest    int64    // the newest of headSince and of items
-	tags      []tagged // the oldest first
+	newest    int64    // newest state in headSince and items
+	tags      []tagged // oldest first
 }
 
-// tagged is the tag that a state had in a format.
+// tagged is the tag of a state in a format.
 type tagged struct {
 	format, tag string
 	state       int64
 }
 
-// learn notes what a node tells of its version. It is called with the lock held, before
-// anybody has the node.
+// recordState records the state or the tag of a new node. It requires the lock, before the node is
+// shared.
 func (l *Layer) recordState(e *entry, n *node) {
 	if n.source == nil && (n.key.kind != whole || n.state == 0) {
 		return
@@ -59,8 +58,8 @@ func (l *Layer) recordState(e *entry, n *node) {
 	l.add(e, p)
 }
 
-// seen compares what was read with the newest state, and returns its own: next unless
-// nothing has changed.
+// update compares the content with the newest state, and returns its state: next, or the old one if
+// nothing changed.
 func (h *history) update(p *fingerprints, next int64) (state int64) {
 	same := h.items != nil && p.head == h.head
 	items := make(map[uint64]int64, len(p.items))
@@ -72,7 +71,7 @@ func (h *history) update(p *fingerprints, next int64) (state int64) {
 		items[x] = since
 	}
 	if same && len(items) == len(h.items) {
-		return h.state // read once more, or only dates are others
+		return h.state // the same content, except perhaps dates
 	}
 	if h.items == nil || p.head != h.head {
 		h.head, h.headSince = p.head, next
@@ -99,8 +98,8 @@ func (h *history) tag(format, tag string, state int64) {
 	}
 }
 
-// since is the newest state that a reader has in a format, by the tags that it holds, of
-// which the first tagsRead count: everybody else waits for the lock meanwhile.
+// since returns the newest state of which the client has a tag in a format. Only the first tagsRead
+// tags are checked, because the search holds the lock.
 func (h *history) since(format string, head http.Header) (state int64, ok bool) {
 	read := 0
 	for _, list := range head["If-None-Match"] {
@@ -119,5 +118,5 @@ func (h *history) since(format string, head http.Header) (state int64, ok bool) 
 	return state, ok
 }
 
-// changedSince says that there is anything new for who has a state.
+// changedSince reports whether anything is new since a state.
 func (h *history) changedSince(state int64) bool { return h.newest > state }

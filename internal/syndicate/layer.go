@@ -16,58 +16,58 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// Source is one version of a feed, and how it wants to be served.
+// Source is one version of a feed and its serving options.
 type Source struct {
-	Key      string    // what the feed is called: "alice/rss", or a URL
-	Version  int64     // grows with each change
-	Modified time.Time // when this version came to be
+	Key      string    // name of the feed: "alice/rss", or a URL
+	Version  int64     // increases with each change
+	Modified time.Time // when this version was saved
 
-	Raw     []byte // the document as it was saved; it may not be changed afterwards
-	RawType string // its Content-Type; "": by the format that it is in
-	// Load reads the document where Raw is nil. It is called when the document is not
-	// in memory, and goes on when the reader who caused it leaves. The feed may have
-	// changed since this source was made: rawType is that of what was read; "": RawType.
+	Raw     []byte // the saved document; must not be modified afterwards
+	RawType string // its Content-Type; "": derived from its format
+	// Load reads the document if Raw is nil and it is not cached. It continues when the request
+	// that caused it ends. The feed may have changed since this Source was made: rawType is the
+	// type of the returned document; "": RawType.
 	Load func(ctx context.Context) (raw []byte, rawType string, err error)
-	URL  string // its own address, which relative references stand on
+	URL  string // URL of the document, the base of relative references
 
-	// Render gives what the written document says of itself, in each format; nil says
-	// nothing. It is called for each request, and need not give the same each time.
+	// Render returns the options of the rendered document for each format; nil: none. It is called
+	// for each request, and its result may vary.
 	Render func(format string) render.Options
-	Link   func(format string) []string // Link headers, likewise
-	// Refer gives where a link to another document of the same feed leads in a format: to
-	// further pages, to an archive. nil: where it leads in the saved document.
+	Link   func(format string) []string // Link headers; the same rules apply
+	// Refer rewrites a link to another document of the same feed (a further page, an archive) for a
+	// format. nil: links stay as saved.
 	Refer func(format, href string) string
-	// Private is only for those who may: no cache of others keeps it, and there is no
-	// brotli form.
+	// Private marks a feed for authorized readers: shared caches must not store it, and it is not
+	// compressed with brotli.
 	Private bool
 }
 
-// Limits of what one layer does and keeps.
+// Limits of a layer.
 const (
 	defaultMemory = 64 << 20
-	buildTimeout  = 30 * time.Second // to load, read and write one document
-	maxVariants   = 8                // documents of one format that differ in what they were told to say
+	buildTimeout  = 30 * time.Second // time to load, parse and render one document
+	maxVariants   = 8                // cached documents of one format with different options
 )
 
-// Layer makes the documents and keeps them. The zero value is ready.
+// Layer renders and caches documents. The zero value is ready to use.
 type Layer struct {
-	Memory int64 // bytes that all documents may take [64 MiB]; one that is larger is made each time
+	Memory int64 // limit of the cache in bytes [64 MiB]; a larger document is never cached
 	Now    func() time.Time
 	Log    *slog.Logger
 
 	started  atomic.Bool
 	seed     maphash.Seed
-	building chan struct{} // a place for each that reads or writes a document now
+	building chan struct{} // slots of concurrent builds
 
 	mu    sync.Mutex
 	feeds map[feedKey]*entry
-	ring  node  // of what is kept: next is what was used last, prev what was not for longest
+	ring  node  // LRU ring: next is the newest, prev the oldest
 	used  int64 // bytes
-	clock int64 // counts uses
-	state int64 // counts states of feeds, see history
+	clock int64 // number of uses
+	state int64 // last state number, see history
 }
 
-// start makes ready what the zero value is not.
+// start initializes the zero value.
 func (l *Layer) start() {
 	if l.started.Load() {
 		return
@@ -93,10 +93,10 @@ func (l *Layer) start() {
 	l.started.Store(true)
 }
 
-// Document is the feed in a format, "" as it was saved, with what the format could not
-// say. It is of this version or a newer one. Errors: fault.NotFound for an unknown
-// format, with the list of all; fault.Invalid for a callback that is none;
-// fault.Unreadable where the saved document is no feed; those of Load; ctx's own.
+// Document returns the feed in a format ("": as saved) of this version or a newer one, with
+// warnings about lost content. Errors: fault.NotFound for an unknown format, with the list of
+// formats; fault.Invalid for an invalid callback; fault.Unreadable if the saved document is not a
+// feed; errors of Load and of ctx.
 func (l *Layer) Document(ctx context.Context, s Source, format string) (*serve.Document, []render.Warning, error) {
 	n, err := l.document(ctx, s, format)
 	if err != nil {
@@ -114,15 +114,15 @@ func (l *Layer) document(ctx context.Context, s Source, format string) (*node, e
 	return l.miss(ctx, s, k)
 }
 
-// miss makes a document that is not there. It stands by itself because what a
-// goroutine holds is on the heap, which a hit need not pay for.
+// miss builds a document that is not cached. It is separate from document because its goroutine
+// moves variables to the heap; a hit must not pay for that.
 func (l *Layer) miss(ctx context.Context, s Source, k nodeKey) (*node, error) {
 	if k.format != "" {
 		f, err := render.Lookup(k.format)
 		if err != nil {
 			return nil, faultOf(err)
 		}
-		k.format = f.Name // the caller's may be a piece of a request
+		k.format = f.Name // the caller's string may reference a whole request
 	}
 	e := l.entryFor(&s)
 	return l.buildOnce(ctx, e, s.Version, k, func(ctx context.Context) (*node, error) {
@@ -130,7 +130,7 @@ func (l *Layer) miss(ctx context.Context, s Source, k nodeKey) (*node, error) {
 	})
 }
 
-// faultOf makes faults of errors that are the asking reader's.
+// faultOf converts errors that the client caused to faults.
 func faultOf(err error) error {
 	if unknown, ok := errors.AsType[*render.UnknownFormatError](err); ok {
 		return fault.Wrap(fault.NotFound, err, "%s", sentence(unknown.Error()))
@@ -141,10 +141,9 @@ func faultOf(err error) error {
 	return err
 }
 
-// Serve answers r with the feed in a format, "" as it was saved: whole (200), or that
-// nothing has changed (304), or only what is new for those who can add it to what they
-// have (226). The status is the one that was sent, those of [serve.Document.Answer]
-// among them. The error is one of Document's, and nothing has been written then.
+// Serve answers r with the feed in a format ("": as saved): the complete feed (200), no change
+// (304), or only new items (226) if the client accepts them. It returns the status that was sent;
+// see also [serve.Document.Answer]. Errors are those of Document, and nothing is written then.
 func (l *Layer) Serve(w http.ResponseWriter, r *http.Request, s Source, format string) (status int, err error) {
 	n, err := l.document(r.Context(), s, format)
 	if err != nil {
@@ -162,7 +161,7 @@ func (l *Layer) Serve(w http.ResponseWriter, r *http.Request, s Source, format s
 	return n.doc.Answer(w, r), nil
 }
 
-// Drop forgets all of a feed. What is being made meanwhile is not kept.
+// Drop removes a feed from the cache. Builds in progress are not cached.
 func (l *Layer) Drop(key string) {
 	l.start()
 	l.mu.Lock()

@@ -18,7 +18,8 @@ import (
 
 func noon() time.Time { return time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC) }
 
-// rss is a feed with items of these titles; what begins with '<' goes into the channel.
+// rss returns a feed with items of these titles. Parts that begin with '<' are written into the
+// channel.
 func rss(parts ...string) []byte {
 	var head, items strings.Builder
 	for _, p := range parts {
@@ -56,7 +57,7 @@ func get(t *testing.T, l *Layer, s Source, format string, header ...string) *htt
 	return w
 }
 
-// sound says what is wrong with the layer's books.
+// checkInvariants checks the bookkeeping of the cache.
 func checkInvariants(t *testing.T, l *Layer) {
 	t.Helper()
 	l.mu.Lock()
@@ -65,14 +66,14 @@ func checkInvariants(t *testing.T, l *Layer) {
 	for at := l.ring.next; at != &l.ring; at = at.next {
 		sum, n = sum+at.size, n+1
 		if at.next.prev != at || at.of.nodes[at.key] != at || l.feeds[at.of.key] != at.of || at.version > at.of.version {
-			t.Errorf("%+v is not where it belongs", at.key)
+			t.Errorf("%+v is linked wrongly", at.key)
 		}
 	}
 	kept := 0
 	for _, e := range l.feeds {
 		kept += len(e.nodes)
 		if len(e.nodes) == 0 && len(e.flights) == 0 {
-			t.Errorf("%v is kept for nothing", e.key)
+			t.Errorf("%v is cached without nodes", e.key)
 		}
 	}
 	if sum != l.used || sum > l.Memory || n != kept {
@@ -80,7 +81,7 @@ func checkInvariants(t *testing.T, l *Layer) {
 	}
 }
 
-func TestTheFeedIsReadOnceForAllFormats(t *testing.T) {
+func TestFeedIsLoadedOnceForAllFormats(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	var loads atomic.Int64
@@ -105,7 +106,7 @@ func TestTheFeedIsReadOnceForAllFormats(t *testing.T) {
 	checkInvariants(t, l)
 }
 
-func TestAsSavedIsByteForByte(t *testing.T) {
+func TestSavedFormIsServedByteForByte(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	for name, c := range map[string]struct{ raw, kind, want string }{
@@ -152,7 +153,7 @@ func TestMaxAgeFollowsTheFeedWithinBounds(t *testing.T) {
 	}
 }
 
-func TestANewerVersionReplacesAllAndAnOlderNothing(t *testing.T) {
+func TestOnlyANewerVersionReplacesTheCache(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	one, two := saved(1, rss("one")), saved(2, rss("two"))
@@ -164,19 +165,20 @@ func TestANewerVersionReplacesAllAndAnOlderNothing(t *testing.T) {
 		t.Error(w.Body)
 	}
 	for _, f := range formats {
-		// Who still asks for the old one may get it, or the new one; nobody else gets it.
+		// A request for the old version may get the old or the new document; other requests get the
+		// new one.
 		get(t, l, one, f)
 		if w := get(t, l, two, f); !strings.Contains(w.Body.String(), "two") || w.Header().Get("Last-Modified") != "Sun, 29 Mar 2026 12:02:00 GMT" {
 			t.Errorf("%s: %v %s", f, w.Header(), w.Body)
 		}
 		if w := get(t, l, one, f); !strings.Contains(w.Body.String(), "two") {
-			t.Errorf("%s: the newer one is there", f)
+			t.Errorf("%s: the newer version is not served", f)
 		}
 	}
 	checkInvariants(t, l)
 }
 
-func TestWhatWasReadSaysItsType(t *testing.T) {
+func TestLoadReturnsTheContentType(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	s := saved(1, nil)
@@ -192,7 +194,7 @@ func TestWhatWasReadSaysItsType(t *testing.T) {
 	}
 }
 
-func TestErrorsAreWrittenByNobodyHere(t *testing.T) {
+func TestErrorsAreReturnedAndNotWritten(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	away := errors.New("away")
@@ -224,7 +226,7 @@ func TestErrorsAreWrittenByNobodyHere(t *testing.T) {
 		}
 		checkInvariants(t, l)
 	}
-	// An error is not kept.
+	// Errors are not cached.
 	lost.Load = func(context.Context) ([]byte, string, error) { return rss("one"), "", nil }
 	get(t, l, lost, "")
 	if w := get(t, l, page, ""); w.Code != 200 {
@@ -232,7 +234,7 @@ func TestErrorsAreWrittenByNobodyHere(t *testing.T) {
 	}
 }
 
-func TestAPrivateFeedIsForNobodyElse(t *testing.T) {
+func TestPrivateFeedIsNotCachedByOthers(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	public := saved(1, rss("one", strings.Repeat("words ", 500)))
@@ -252,7 +254,7 @@ func TestAPrivateFeedIsForNobodyElse(t *testing.T) {
 	}
 }
 
-func TestWhoIsToldSomethingElseGetsAnotherDocument(t *testing.T) {
+func TestRenderOptionsSelectTheDocument(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	to := func(self, callback string) Source {
@@ -271,7 +273,7 @@ func TestWhoIsToldSomethingElseGetsAnotherDocument(t *testing.T) {
 			}
 		}
 	}
-	// Strangers choose callbacks: they share a few places.
+	// Clients choose the names of callbacks; the number of cached variants is limited.
 	for i := range 100 {
 		name := fmt.Sprint("f", i)
 		if w := get(t, l, to("", name), "jsonp"); !strings.Contains(w.Body.String(), name+"(") {
@@ -285,12 +287,12 @@ func TestWhoIsToldSomethingElseGetsAnotherDocument(t *testing.T) {
 		}
 	}
 	if n != maxVariants {
-		t.Errorf("%d forms of JSON-P are kept", n)
+		t.Errorf("%d variants of JSON-P are cached", n)
 	}
 	checkInvariants(t, l)
 }
 
-func TestTwoVersionsOfOneSecondAreToldApart(t *testing.T) {
+func TestTwoVersionsOfOneSecondAreDistinguished(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	one, two := saved(1, rss("one")), saved(2, rss("two"))
@@ -305,7 +307,7 @@ func TestTwoVersionsOfOneSecondAreToldApart(t *testing.T) {
 	}
 }
 
-func TestWarningsAreHandedOut(t *testing.T) {
+func TestWarningsAreReturned(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
 	s := saved(1, rss(strings.Split(strings.Repeat("item ", 30), " ")...))

@@ -17,21 +17,20 @@ const (
 	modelFeeds   = 3
 	modelReaders = 8
 	modelRounds  = 400
-	modelItems   = 6 // of each document
+	modelItems   = 6 // items of each document
 )
 
-// A reader gets the version that was the newest when it asked, or a newer one, of its
-// own feed, and one who adds differences to what it has misses nothing, whatever is
-// saved, dropped and thrown out meanwhile.
-func TestReadersGetTheNewestVersionWhateverHappens(t *testing.T) {
+// A client gets the newest version at the time of its request, or a newer one, of its own feed. A
+// client that applies deltas misses nothing, while feeds are saved, dropped and evicted.
+func TestReadersGetTheNewestVersionUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	l := newLayer(t)
-	l.Memory = 150_000 // too little for all: there is always something thrown out
+	l.Memory = 150_000 // too small for all, so there are always evictions
 	var newest [modelFeeds]atomic.Int64
 	source := func(n int) Source {
 		s := saved(newest[n].Load(), nil)
 		s.Key = fmt.Sprint("feed", n)
-		// As a store would: what is newest when it is read.
+		// As in a store: the newest document at the time of the read.
 		s.Load = func(context.Context) ([]byte, string, error) { return modelDocument(n, newest[n].Load()), "", nil }
 		return s
 	}
@@ -66,12 +65,12 @@ func TestReadersGetTheNewestVersionWhateverHappens(t *testing.T) {
 	checkInvariants(t, l)
 	for _, status := range []int{200, 226, 304} {
 		if _, ok := statuses.Load(status); !ok {
-			t.Errorf("nobody was answered %d", status)
+			t.Errorf("no response has the status %d", status)
 		}
 	}
 }
 
-// modelDocument has an item for its version and each of the few before it.
+// modelDocument returns a document with an item for its version and for each of the previous few.
 func modelDocument(n int, version int64) []byte {
 	var items []string
 	for v := version; v > version-modelItems; v-- {
@@ -80,7 +79,7 @@ func modelDocument(n int, version int64) []byte {
 	return rss(items...)
 }
 
-// modelReader keeps what it was given, as a reader would.
+// modelReader stores the received items as a feed reader would.
 type modelReader struct {
 	feed   int
 	format string
@@ -116,7 +115,7 @@ func (m *modelReader) read(t *testing.T, l *Layer, s Source, difference bool) (s
 		t.Errorf("%d, %q: %d items with %d", m.feed, m.format, found, status)
 	}
 	if m.newest < s.Version {
-		t.Errorf("%d, %q: %d, with version %d, asked for %d", m.feed, m.format, status, m.newest, s.Version)
+		t.Errorf("%d, %q: %d, with version %d, want %d", m.feed, m.format, status, m.newest, s.Version)
 	}
 	for v := m.newest; v > m.newest-modelItems; v-- {
 		if !m.items[v] {
@@ -126,7 +125,7 @@ func (m *modelReader) read(t *testing.T, l *Layer, s Source, difference bool) (s
 	return status
 }
 
-// add takes over the items of a document, and counts them.
+// add stores the items of a document, and counts them.
 func (m *modelReader) add(t *testing.T, body string) (n int) {
 	t.Helper()
 	m.newest = max(m.newest, 0)

@@ -14,18 +14,18 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// source is a feed that was read, once for all formats. Nobody changes it.
+// source is a parsed document, shared by all formats. It is immutable.
 type source struct {
 	raw   []byte
-	feed  *feed.Feed // nil: it is none, and err says why
+	feed  *feed.Feed // nil: not a feed, see err
 	err   error
-	kind  string // its Content-Type
+	kind  string // Content-Type
 	cache string // Cache-Control
-	state int64  // see history; 0: this is not the newest version
+	state int64  // see history; 0: not the newest version
 	fingerprints
 }
 
-// source reads the saved document, or gives what was read before.
+// source returns the parsed document, from the cache if possible.
 func (l *Layer) source(ctx context.Context, e *entry, s Source) (*source, error) {
 	n, err := l.buildOnce(ctx, e, s.Version, nodeKey{kind: read}, func(ctx context.Context) (*node, error) {
 		raw := s.Raw
@@ -53,7 +53,7 @@ func (l *Layer) source(ctx context.Context, e *entry, s Source) (*source, error)
 
 func (l *Layer) parse(s Source, raw []byte) *source {
 	src := &source{raw: raw, kind: s.RawType}
-	// It was let in as it is: what stands in it is all served.
+	// The document was accepted at its size, so the parser must accept it too.
 	o := feed.Options{URL: s.URL, Limits: feed.Limits{Bytes: max(len(raw), 5<<20)}}
 	if s.RawType != "" {
 		o.Header = http.Header{"Content-Type": {s.RawType}}
@@ -75,15 +75,14 @@ func (l *Layer) parse(s Source, raw []byte) *source {
 	return src
 }
 
-// keepToItself takes out who else might be told of a feed, and where: a reader that asks
-// a hub for news has to name the address, and with it the secret.
+// removePushLinks removes the cloud, hubs and self link of a private feed: a subscription at a hub
+// would disclose the URL, which contains the secret.
 func removePushLinks(f *feed.Feed) {
 	f.Cloud, f.Clouds, f.Hubs, f.Self = nil, nil, nil, ""
 	f.Links = slices.DeleteFunc(f.Links, func(l feed.Link) bool { return l.Rel == "hub" || l.Rel == "self" })
 }
 
-// typeOf is the media type of a document as it was saved, with the charset that it is
-// really in.
+// typeOf returns the media type of a saved document with its actual charset.
 func typeOf(f *feed.Feed) string {
 	kind := "application/xml"
 	switch f.Format {
@@ -105,8 +104,7 @@ func typeOf(f *feed.Feed) string {
 	return kind
 }
 
-// formatOf is the name of the format that a saved document is in, as far as it can be
-// written; "" if not.
+// formatOf returns the name of a saved document's format, or "" if it cannot be rendered.
 func formatOf(f *feed.Feed) string {
 	switch f.Format {
 	case feed.RSS:
@@ -140,7 +138,7 @@ func formatOf(f *feed.Feed) string {
 	return ""
 }
 
-// write makes a whole document.
+// write builds a complete document.
 //
 // spec:datafeeds-2006#output-formats
 func (l *Layer) write(ctx context.Context, e *entry, s Source, k nodeKey) (*node, error) {
@@ -167,8 +165,8 @@ func (l *Layer) write(ctx context.Context, e *entry, s Source, k nodeKey) (*node
 	return n, nil
 }
 
-// rendered writes f, which is src's or a part of it, in format. What it says of itself
-// is what it is told for the format that was asked for.
+// renderAs renders f, which is the feed of src or part of it, in format. The options are those of
+// the requested format.
 func renderAs(src *source, f *feed.Feed, s *Source, asked, format string) (body []byte, kind string, w []render.Warning, err error) {
 	if f == nil {
 		return nil, "", nil, fault.Wrap(fault.Unreadable, src.err, "The saved document cannot be read as a feed, so there is no other format of it.")
@@ -188,7 +186,7 @@ func renderAs(src *source, f *feed.Feed, s *Source, asked, format string) (body 
 	return body, known.Type, w, faultOf(err)
 }
 
-// referred is a feed whose links to its other documents lead to the same format.
+// withRewrittenLinks returns the feed with paging and archive links rewritten to a format.
 //
 // spec:cloudburst#hosted-views
 func (s *Source) withRewrittenLinks(f *feed.Feed, format string) *feed.Feed {
@@ -208,7 +206,7 @@ func (s *Source) withRewrittenLinks(f *feed.Feed, format string) *feed.Feed {
 	return &part
 }
 
-// isPart reports a link to another document of the same feed.
+// isPagingLink reports a link to another document of the same feed.
 func isPagingLink(l feed.Link) bool {
 	switch l.Rel {
 	case "first", "last", "next", "previous", "prev", "current", "prev-archive", "next-archive":
@@ -217,7 +215,7 @@ func isPagingLink(l feed.Link) bool {
 	return false
 }
 
-// options are what all documents of a source have in common.
+// options returns the serve options that all documents of a source share.
 func (l *Layer) options(e *entry, s *Source, format string) serve.Options {
 	l.mu.Lock()
 	same := e.same && e.version == s.Version
@@ -236,7 +234,7 @@ func sizeOfWarnings(w []render.Warning) (n int64) {
 	return n
 }
 
-// sentence makes one for people of an error of a package.
+// sentence turns an error of a package into a sentence for users.
 func sentence(text string) string {
 	_, text, _ = strings.Cut(text, ": ")
 	if text == "" {
