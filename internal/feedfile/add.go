@@ -10,34 +10,34 @@ import (
 	"cloudburst/feed"
 )
 
-// MaxFile is the size, in bytes, of the largest file that is added to.
+// MaxFile is the maximum size of a file in bytes.
 const MaxFile = 16 << 20
 
-// Options say how a post is added. URL and Now are needed.
+// Options control how an item is added. URL and Now are required.
 type Options struct {
-	URL string    // address of the feed
-	Now time.Time // what its dates become
-	// Keep is how many items the feed has afterwards at most, the new one counted; the last
-	// ones go. 0: all stay.
+	URL string    // URL of the feed
+	Now time.Time // new build date of the feed
+	// Keep is the maximum number of items afterwards, including the new one; the last items are
+	// removed. 0: no limit.
 	Keep int
-	// New is what a feed says of itself that is not there yet. nil: it must be there.
+	// New describes the feed to create if there is no document. nil: the document must exist.
 	New *feed.Feed
 }
 
-// Added is what became of a post.
+// Added is the result of adding an item.
 type Added struct {
-	Format  string   // of the feed, as package render names it
-	ID      string   // of the item
-	Items   int      // that the feed has now
-	Dropped int      // items that went, because of Keep
-	New     bool     // there was no feed before
-	Lost    []string // what the format of the feed has no place for, in sentences
+	Format  string   // format of the feed, as named in package render
+	ID      string   // ID of the item
+	Items   int      // number of items in the feed now
+	Dropped int      // number of items removed because of Keep
+	New     bool     // the feed was created
+	Lost    []string // content that the format cannot hold, in sentences
 }
 
-// Error says why a feed is not added to. It is fit for people.
+// Error is the reason why an item was not added, as a sentence for users.
 type Error struct {
 	Msg string
-	Err error // the cause; may be nil
+	Err error // cause; may be nil
 }
 
 func (e *Error) Error() string { return e.Msg }
@@ -45,15 +45,14 @@ func (e *Error) Unwrap() error { return e.Err }
 
 func refuse(format string, args ...any) error { return &Error{Msg: fmt.Sprintf(format, args...)} }
 
-// Add returns doc with the item in front of those that it has. The item needs an ID; of its
-// Title, Link, texts and files what there is. The error is an [*Error]; doc is not changed
-// in any case.
+// Add returns doc with the item before the existing items. The item needs an ID; Title, Link, texts
+// and files are optional. The error is an [*Error]. doc is never modified.
 func Add(doc []byte, it *feed.Item, o Options) ([]byte, Added, error) {
 	if len(doc) > MaxFile {
-		return nil, Added{}, refuse("the feed has %d bytes, and %d is the most that is added to", len(doc), MaxFile)
+		return nil, Added{}, refuse("the feed has %d bytes; at most %d are accepted", len(doc), MaxFile)
 	}
 	if len(bytes.TrimSpace(doc)) == 0 && len(doc) > 0 {
-		return nil, Added{}, refuse("the file is there, but nothing is in it: remove it, and a new feed is made")
+		return nil, Added{}, refuse("the file is empty: remove it to create a new feed")
 	}
 	if len(doc) == 0 {
 		return create(it, o)
@@ -80,7 +79,7 @@ func Add(doc []byte, it *feed.Item, o Options) ([]byte, Added, error) {
 	return out, added, verify(out, added)
 }
 
-// verify reads what was made once more: whatever went wrong, the file keeps what it has.
+// verify parses the result, so that a mistake never replaces the file.
 func verify(out []byte, want Added) error {
 	t, err := read(out)
 	var items int
@@ -95,21 +94,21 @@ func verify(out []byte, want Added) error {
 		}
 	}
 	if err == nil && items != want.Items {
-		err = fmt.Errorf("it has %d items, not %d", items, want.Items)
+		err = fmt.Errorf("the result has %d items, want %d", items, want.Items)
 	}
 	if err != nil {
-		return &Error{Msg: "the feed could not be added to in a way that leaves it whole, and it is as it was", Err: err}
+		return &Error{Msg: "the item could not be added without damage, so the feed was not changed", Err: err}
 	}
 	return nil
 }
 
-// edit puts text in place of what stands from start to end.
+// edit replaces the bytes from start to end.
 type edit struct {
 	start, end int
 	text       string
 }
 
-// splice makes all edits, of which no two touch the same place.
+// splice applies all edits, which must not overlap.
 func splice(text string, edits []edit) string {
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.start - b.start })
 	var b strings.Builder
@@ -123,7 +122,7 @@ func splice(text string, edits []edit) string {
 	return b.String()
 }
 
-// newestFirst refuses to drop the last items of a feed that has the newest ones there.
+// newestFirst returns an error if dropping the last items would drop the newest ones.
 func newestFirst(doc []byte, keep int) error {
 	f, err := feed.ParseBytes(doc, nil)
 	if err != nil || len(f.Items) < keep || len(f.Items) < 2 {
@@ -131,7 +130,7 @@ func newestFirst(doc []byte, keep int) error {
 	}
 	first, last := f.Items[0].Published.UTC, f.Items[len(f.Items)-1].Published.UTC
 	if !first.IsZero() && first.Before(last) {
-		return refuse("the feed has its oldest item first, so it cannot be told which ones to drop: leave --keep out")
+		return refuse("the feed has its oldest item first, so the last items cannot be dropped: omit --keep")
 	}
 	return nil
 }

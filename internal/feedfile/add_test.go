@@ -16,11 +16,11 @@ import (
 	"cloudburst/feed"
 )
 
-var update = flag.Bool("update", false, "write what comes out as what is wanted")
+var update = flag.Bool("update", false, "rewrite the expected files")
 
 func moment() time.Time { return time.Date(2026, 11, 22, 21, 45, 1, 0, time.UTC) }
 
-// post is an item with words beyond ASCII, markup, a file and a category.
+// post returns an item with text beyond ASCII, markup, a file and a category.
 func post() *feed.Item {
 	return &feed.Item{
 		ID: "http://me.example/rss.xml#2026-11-22T21:45:01Z", IDFrom: feed.FromID,
@@ -34,9 +34,8 @@ func post() *feed.Item {
 
 func options() Options { return Options{URL: "http://me.example/rss.xml", Now: moment()} }
 
-// TestAFeedKeepsEverythingButItsNewItemAndItsDates compares with files that people have
-// looked at: testdata/NAME.in and NAME.out.
-func TestAFeedKeepsEverythingButItsNewItemAndItsDates(t *testing.T) {
+// TestOnlyItemAndDatesChange compares results with reviewed files: testdata/NAME.in and NAME.out.
+func TestOnlyItemAndDatesChange(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.in")
 	if err != nil || len(files) == 0 {
@@ -75,7 +74,7 @@ func TestAFeedKeepsEverythingButItsNewItemAndItsDates(t *testing.T) {
 	}
 }
 
-// readable reads a feed as everybody does.
+// readable parses the result as a feed reader does, and checks its first item.
 func readable(t *testing.T, doc []byte, added Added) {
 	t.Helper()
 	f, err := feed.ParseBytes(doc, nil)
@@ -84,7 +83,7 @@ func readable(t *testing.T, doc []byte, added Added) {
 	}
 	for _, p := range f.Problems {
 		if strings.Contains(p.Message, "entity of HTML") {
-			continue // RSS 0.91 has them
+			continue // RSS 0.91 defines them
 		}
 		t.Errorf("line %d: %s", p.Line, p.Message)
 	}
@@ -96,7 +95,7 @@ func readable(t *testing.T, doc []byte, added Added) {
 		t.Errorf("title %q", it.Title.Value)
 	}
 	text := want.Summary.Value
-	if added.Format == "rss091" { // descriptions are plain
+	if added.Format == "rss091" { // descriptions are plain text
 		text = "Zwei Zeilen, 日本 & ]]>"
 	}
 	if added.Format != "rss090" && it.Summary.Value != text && (len(it.Content) == 0 || it.Content[0].Value != text) {
@@ -111,7 +110,7 @@ func readable(t *testing.T, doc []byte, added Added) {
 	switch added.Format {
 	case "rss20", "atom", "jsonfeed":
 		if it.ID != want.ID || len(it.Enclosures) != 1 || it.Enclosures[0].Length != 12 {
-			t.Errorf("it is %+v", it)
+			t.Errorf("the item is %+v", it)
 		}
 	}
 }
@@ -124,7 +123,7 @@ func utf16Bytes(text string, order binary.ByteOrder) []byte {
 	return b.Bytes()
 }
 
-func TestAFeedStaysInItsEncoding(t *testing.T) {
+func TestEncodingIsPreserved(t *testing.T) {
 	t.Parallel()
 	const body = "<rss version=\"2.0\"><channel><title>M%cX</title>\n<item><title>a</title></item></channel></rss>"
 	for _, order := range []binary.ByteOrder{binary.LittleEndian, binary.BigEndian} {
@@ -135,7 +134,7 @@ func TestAFeedStaysInItsEncoding(t *testing.T) {
 		}
 		readable(t, got, added)
 		if !bytes.HasPrefix(got, utf16Bytes(text, order)[:60]) {
-			t.Error("it begins otherwise")
+			t.Error("the beginning changed")
 		}
 	}
 	for name, char := range map[string]string{"windows-1252": "\x80", "ISO-8859-1": "\xfc", "Shift_JIS": "\x83\x5c", "gb2312": "\xd6\xd0"} {
@@ -147,19 +146,19 @@ func TestAFeedStaysInItsEncoding(t *testing.T) {
 		}
 		before, after, _ := strings.Cut(text, "<item>")
 		if !strings.HasPrefix(string(got), before) || !strings.HasSuffix(string(got), "<item>"+after) {
-			t.Errorf("%s: it is now %q", name, got)
+			t.Errorf("%s: the feed is now %q", name, got)
 		}
 		readable(t, got, added)
 	}
 	marked := "\ufeff" + strings.Replace(body, "%c", "ü", 1)
 	if got, added, err := Add([]byte(marked), post(), options()); err != nil || !strings.HasPrefix(string(got), "\ufeff<rss") {
-		t.Errorf("a mark before UTF-8: %q, %v", got, err)
+		t.Errorf("UTF-8 with a byte order mark: %q, %v", got, err)
 	} else {
 		readable(t, got, added)
 	}
 }
 
-func TestAFileThatIsBrokenOrNoFeedIsRefusedWithASentence(t *testing.T) {
+func TestInvalidFileIsRejectedWithAReason(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]string{
 		"<rss version='2.0'><channel><item></channel></rss>":                "line 1",
@@ -167,23 +166,23 @@ func TestAFileThatIsBrokenOrNoFeedIsRefusedWithASentence(t *testing.T) {
 		"<rss version='2.0'><channel><title>x":                              "broken",
 		"<rss version='2.0'><channel/></rss>":                               "without a place for items",
 		"<rss version='2.0'></rss>":                                         "without a place for items",
-		"<rss/><rss/>":                                                      "two roots",
+		"<rss/><rss/>":                                                      "two root elements",
 		"<html><body>Hello</body></html>":                                   "<html>",
 		"<opml version='2.0'><body/></opml>":                                "<opml>",
 		"Hello":                                                             "outside of its markup",
-		" \n":                                                               "nothing is in it",
+		" \n":                                                               "is empty",
 		"<rss version='2.0'><channel><title>\xff</title></channel></rss>": "byte 36",
 		"<?xml version='1.0' encoding='utf-7'?><rss/>":                    "utf-7",
 		"\xff\xfe\x00\x00": "UTF-32",
 		"\xff\xfe<\x00r":   "within a character",
 		"\xff\xfe\x00\xd8": "UTF-16",
 		`{"version":"https://jsonfeed.org/version/1.1"}`:                       "list of items",
-		`{"version":"https://jsonfeed.org/version/1.1","items":{}}`:            "no list",
+		`{"version":"https://jsonfeed.org/version/1.1","items":{}}`:            "not a list",
 		`{"version":"https://jsonfeed.org/version/1.1","items":[{]}`:           "broken",
 		`{"version":"https://jsonfeed.org/version/1.1","items":[],"items":[]}`: "two lists",
-		`{"version":"https://jsonfeed.org/version/1.1","items":[]} x`:          "behind its end",
-		`{"items":[]}`: "no JSON Feed",
-		`<rdf:RDF xmlns:rdf="` + nsRDF + `"><channel/></rdf:RDF>`: "no feed",
+		`{"version":"https://jsonfeed.org/version/1.1","items":[]} x`:          "after its end",
+		`{"items":[]}`: "not a JSON Feed",
+		`<rdf:RDF xmlns:rdf="` + nsRDF + `"><channel/></rdf:RDF>`: "only RSS",
 		"<rss version='2.0'>" + strings.Repeat("<a>", 300):        "deep",
 	} {
 		got, _, err := Add([]byte(doc), post(), options())
@@ -192,21 +191,21 @@ func TestAFileThatIsBrokenOrNoFeedIsRefusedWithASentence(t *testing.T) {
 		}
 	}
 	if _, _, err := Add(make([]byte, MaxFile+1), post(), options()); err == nil {
-		t.Error("one that is too large was taken")
+		t.Error("a file that is too large was accepted")
 	}
 	old := `<rss version="2.0"><channel><item><pubDate>Sun, 01 Nov 2026 00:00:00 GMT</pubDate></item><item><pubDate>Mon, 02 Nov 2026 00:00:00 GMT</pubDate></item></channel></rss>`
 	o := options()
 	o.Keep = 2
 	if _, _, err := Add([]byte(old), post(), o); err == nil || !strings.Contains(err.Error(), "oldest item first") {
-		t.Errorf("of a feed that has its newest item last, items were dropped: %v", err)
+		t.Errorf("items of a feed with its newest item last were dropped: %v", err)
 	}
 }
 
-func TestANewFeedSaysWhatItIsToSay(t *testing.T) {
+func TestNewFeedHasTheGivenHead(t *testing.T) {
 	t.Parallel()
 	o := options()
 	if _, _, err := Add(nil, post(), o); err == nil {
-		t.Error("a feed was made that nobody described")
+		t.Error("a feed was created without Options.New")
 	}
 	o.New = &feed.Feed{Title: feed.Text{Value: "Mine"}, Link: "http://me.example/",
 		Clouds: []feed.Cloud{{Domain: "hub.example", Port: "5337", Path: "/rsscloud/pleaseNotify", Protocol: "http-post"}},
@@ -244,9 +243,9 @@ func FuzzAdd(f *testing.F) {
 		got, added, err := Add(doc, post(), o)
 		if err != nil {
 			if got != nil && added.Items > 0 {
-				t.Error("refused, and yet made: ", err)
+				t.Error("a result was returned with the error: ", err)
 			}
-			if strings.Contains(err.Error(), "leaves it whole") {
+			if strings.Contains(err.Error(), "without damage") {
 				t.Errorf("%q became %q: %v", doc, got, err)
 			}
 			return
@@ -257,13 +256,13 @@ func FuzzAdd(f *testing.F) {
 	})
 }
 
-func TestAFileKeepsItsEndsOfLines(t *testing.T) {
+func TestLineEndingsArePreserved(t *testing.T) {
 	t.Parallel()
 	for name, doc := range map[string]string{
-		"lines":          "<?xml version=\"1.0\"?>\n<rss version=\"2.0\">\n<channel>\n<title>x</title><link>http://e.x/</link><description>d</description>\n<item><title>a</title></item>\n</channel></rss>\n",
-		"on one line":    "<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel><title>x</title><link>http://e.x/</link><description>d</description></channel></rss>\n",
-		"ASCII":          "<?xml version=\"1.0\" encoding=\"us-ascii\"?>\n<rss version=\"2.0\">\n<channel>\n<title>x</title><link>http://e.x/</link><description>d</description>\n</channel></rss>\n",
-		"behind another": "<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel><title>x</title>\n<link>http://e.x/</link><description>d</description><item><title>a</title></item></channel></rss>\n",
+		"lines":         "<?xml version=\"1.0\"?>\n<rss version=\"2.0\">\n<channel>\n<title>x</title><link>http://e.x/</link><description>d</description>\n<item><title>a</title></item>\n</channel></rss>\n",
+		"on one line":   "<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel><title>x</title><link>http://e.x/</link><description>d</description></channel></rss>\n",
+		"ASCII":         "<?xml version=\"1.0\" encoding=\"us-ascii\"?>\n<rss version=\"2.0\">\n<channel>\n<title>x</title><link>http://e.x/</link><description>d</description>\n</channel></rss>\n",
+		"after another": "<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel><title>x</title>\n<link>http://e.x/</link><description>d</description><item><title>a</title></item></channel></rss>\n",
 	} {
 		it := feed.Item{ID: "urn:1", Title: feed.Text{Value: "T", Type: "text/plain"}, Summary: feed.Text{Value: "<p>one</p>\n<p>two \u00e9</p>", Type: "text/html"}}
 		out, _, err := Add([]byte(strings.ReplaceAll(doc, "\n", "\r\n")), &it, Options{URL: "http://e.x/rss.xml", Now: time.Unix(1e9, 0)})
@@ -276,7 +275,7 @@ func TestAFileKeepsItsEndsOfLines(t *testing.T) {
 	}
 }
 
-func TestWhatAFormatAsksForAndNoPostSaysIsNotWarnedOf(t *testing.T) {
+func TestGeneratedFieldsCauseNoWarnings(t *testing.T) {
 	t.Parallel()
 	const doc = `<?xml version="1.0"?><feed xmlns="http://www.w3.org/2005/Atom"><title>x</title><id>urn:x</id><updated>2020-01-01T00:00:00Z</updated></feed>`
 	at := feed.Date{UTC: time.Unix(1e9, 0).UTC()}

@@ -1,10 +1,10 @@
-// Package feedfile adds a post to a feed that is a file, and leaves everything else in it
-// as it is, byte for byte: what others put there, their comments, their indentation, the
-// encoding. Only the dates that say when the feed was made are made anew.
+// Package feedfile adds an item to a feed in a file and preserves everything else byte for byte:
+// other content, comments, indentation and encoding. It only updates the build dates
+// of the feed.
 //
-// It knows RSS of all versions, Atom and JSON Feed. A file that is none of these, or is
-// broken, is refused and not touched: what cannot be read whole cannot be kept whole.
+// It supports RSS of all versions, Atom and JSON Feed. Other files and broken files are rejected
+// and not touched, because a file that cannot be parsed completely cannot be preserved completely.
 //
-// Start with [Add], which works on bytes, and [Write], which works on a file and lets two
-// programs write to it at the same time.
+// Start with [Add], which works on bytes, and [Write], which works on a file and locks it against
+// concurrent writers.
 package feedfile

@@ -10,31 +10,29 @@ import (
 	"unicode/utf8"
 )
 
-// document is a feed in the form in which it is edited: positions in text are places
-// where something can be put.
+// document is a feed prepared for editing. Offsets of edits refer to text.
 type document struct {
 	raw   []byte
-	mark  []byte // byte order mark, which stands before the text
+	mark  []byte // byte order mark before the text
 	text  string
-	order binary.ByteOrder // of UTF-16, whose text was turned into UTF-8; nil: text is the bytes
-	// ascii means that the bytes are of an encoding which has ASCII in it and else what
-	// is not looked at. What is added is ASCII.
+	order binary.ByteOrder // byte order of UTF-16, whose text was converted to UTF-8; nil: text is the raw bytes
+	// ascii means that the encoding is a superset of ASCII. Other bytes are not interpreted, and
+	// added text is pure ASCII.
 	ascii bool
 	json  bool
 }
 
 var declared = regexp.MustCompile(`^<\?xml[ \t\r\n][^>]*?encoding[ \t\r\n]*=[ \t\r\n]*["']([A-Za-z0-9._:-]+)["']`)
 
-// read finds out in which encoding a document is.
+// read detects the encoding of a document.
 //
-// Those that have all of ASCII in its place are added to without knowing what the other
-// bytes mean, since characters can be written as numbers. UTF-16 is turned into UTF-8 and
-// back.
+// Supersets of ASCII need no conversion: characters beyond ASCII are added as numeric references.
+// UTF-16 is converted to UTF-8 and back.
 func read(doc []byte) (*document, error) {
 	t := &document{raw: doc}
 	switch {
 	case bytes.HasPrefix(doc, []byte("\xff\xfe\x00\x00")), bytes.HasPrefix(doc, []byte("\x00\x00\xfe\xff")):
-		return nil, refuse("the feed is in UTF-32, which nothing is added to: save it as UTF-8 first")
+		return nil, refuse("the feed is in UTF-32, which is not supported: save it as UTF-8 first")
 	case bytes.HasPrefix(doc, []byte("\xff\xfe")), bytes.HasPrefix(doc, []byte("<\x00")):
 		return t.decodeUTF16(binary.LittleEndian)
 	case bytes.HasPrefix(doc, []byte("\xfe\xff")), bytes.HasPrefix(doc, []byte("\x00<")):
@@ -51,17 +49,17 @@ func read(doc []byte) (*document, error) {
 	switch {
 	case name == "utf-8" || name == "utf8" || t.json:
 		if i := badUTF8(t.text); i >= 0 {
-			return nil, refuse("the feed is broken: it is said to be UTF-8, and its byte %d is not", i+len(t.mark)+1)
+			return nil, refuse("the feed is broken: its byte %d is not valid UTF-8", i+len(t.mark)+1)
 		}
 	case isASCIISuperset(name):
 		t.ascii = true
 	default:
-		return nil, refuse("the feed is in %s, which nothing is added to: save it as UTF-8 first", name)
+		return nil, refuse("the feed is in %s, which is not supported: save it as UTF-8 first", name)
 	}
 	return t, nil
 }
 
-// badUTF8 is where a text is not UTF-8, or -1.
+// badUTF8 returns the offset of the first invalid UTF-8 byte, or -1.
 func badUTF8(s string) int {
 	if utf8.ValidString(s) {
 		return -1
@@ -76,8 +74,8 @@ func badUTF8(s string) int {
 	return -1
 }
 
-// withASCII reports encodings in which the characters of markup are their bytes, and
-// nothing else is.
+// isASCIISuperset reports encodings in which markup characters are single ASCII bytes, and these
+// bytes mean nothing else.
 func isASCIISuperset(name string) bool {
 	if slices.Contains([]string{"us-ascii", "ascii", "latin1", "macintosh", "big5", "gbk", "gb2312", "gb18030", "shift_jis", "shift-jis", "sjis", "euc-jp", "euc-kr", "tis-620"}, name) {
 		return true
@@ -90,7 +88,7 @@ func isASCIISuperset(name string) bool {
 	return false
 }
 
-// widen reads UTF-16.
+// decodeUTF16 converts UTF-16 to UTF-8.
 func (t *document) decodeUTF16(order binary.ByteOrder) (*document, error) {
 	body := t.raw
 	for _, mark := range []string{"\xff\xfe", "\xfe\xff"} {
@@ -100,7 +98,7 @@ func (t *document) decodeUTF16(order binary.ByteOrder) (*document, error) {
 		}
 	}
 	if len(body)%2 != 0 {
-		return nil, refuse("the feed is broken: it is UTF-16, and ends within a character")
+		return nil, refuse("the feed is broken: it is UTF-16 and ends within a character")
 	}
 	t.order = order
 	units := make([]uint16, len(body)/2)
@@ -109,16 +107,16 @@ func (t *document) decodeUTF16(order binary.ByteOrder) (*document, error) {
 	}
 	t.text = string(utf16.Decode(units))
 	if !bytes.Equal(t.encode(t.text), body) {
-		return nil, refuse("the feed is broken: it is said to be UTF-16, and has characters that are none")
+		return nil, refuse("the feed is broken: it contains invalid UTF-16")
 	}
 	t.json = strings.HasPrefix(strings.TrimLeft(t.text, " \t\r\n"), "{")
 	if t.json {
-		return nil, refuse("the feed is JSON in UTF-16, which JSON is not: save it as UTF-8 first")
+		return nil, refuse("the feed is JSON in UTF-16, which JSON does not allow: save it as UTF-8 first")
 	}
 	return t, nil
 }
 
-// encode writes a text as the bytes of the document.
+// encode converts text to the document's encoding.
 func (t *document) encode(text string) []byte {
 	if t.order == nil {
 		return []byte(text)
@@ -131,8 +129,8 @@ func (t *document) encode(text string) []byte {
 	return b
 }
 
-// markup is the text as it is looked at for markup: of other encodings than Unicode, each
-// byte beyond ASCII is a letter.
+// markup returns the text for the XML parser: in encodings other than Unicode, each byte beyond
+// ASCII becomes a letter, so offsets stay the same.
 func (t *document) markup() string {
 	if !t.ascii {
 		return t.text
@@ -146,11 +144,11 @@ func (t *document) markup() string {
 	return string(b)
 }
 
-// apply makes the edits and returns the whole document.
+// apply applies the edits and returns the document.
 func (t *document) apply(edits []edit) ([]byte, error) {
 	out := append(slices.Clone(t.mark), t.encode(splice(t.text, edits))...)
 	if len(out) > MaxFile {
-		return nil, refuse("the feed would have %d bytes, and %d is the most", len(out), MaxFile)
+		return nil, refuse("the feed would have %d bytes; at most %d are accepted", len(out), MaxFile)
 	}
 	return out, nil
 }

@@ -12,18 +12,18 @@ import (
 	"cloudburst/feed/render"
 )
 
-// fragment is an item as it stands in a document of its own.
+// fragment is an item rendered in a separate document.
 type fragment struct {
-	text  string            // the element
-	scope map[string]string // what its prefixes mean there
-	about string            // of RSS 1.0: how the table of contents calls it
+	text  string            // XML of the element
+	scope map[string]string // namespaces by prefix
+	about string            // RSS 1.0: the item's name in the table of contents
 	lost  []string
 }
 
-// fragmentOf writes an item in a format.
+// fragmentOf renders an item in a format.
 func fragmentOf(it *feed.Item, format string, o Options) (fragment, error) {
 	f := &feed.Feed{Title: feed.Text{Value: "x"}, Link: o.URL, Items: []feed.Item{*it}}
-	f.Authors = []feed.Person{{Name: "x"}} // or Atom's entry would get one that nobody is
+	f.Authors = []feed.Person{{Name: "x"}} // otherwise the Atom entry gets a generated author
 	doc, warnings, err := render.Append(nil, f, format, &render.Options{Self: o.URL})
 	if err != nil {
 		return fragment{}, &Error{Msg: "the item could not be written: " + err.Error(), Err: err}
@@ -44,13 +44,13 @@ func fragmentOf(it *feed.Item, format string, o Options) (fragment, error) {
 	return out, nil
 }
 
-// filledIn reports a warning of which its reader need not hear: the format asks for something
-// that posts never say of themselves, and all that they do say is there.
+// isFiller reports warnings about generated fields. The format requires these fields, items do not
+// have them, and nothing is lost.
 func isFiller(rule string) bool {
 	return slices.Contains([]string{"updated-made", "content-made", "summary-made", "author-made", "id-made"}, rule)
 }
 
-// aboutOf is the attribute rdf:about of an element.
+// aboutOf returns the attribute rdf:about of an element.
 func aboutOf(text string) string {
 	tok, err := xml.NewDecoder(strings.NewReader(text)).Token()
 	if el, ok := tok.(xml.StartElement); err == nil && ok {
@@ -63,15 +63,16 @@ func aboutOf(text string) string {
 	return ""
 }
 
-// layout is how a document is indented.
+// layout is the indentation style of a document.
 type layout struct {
-	line   string // "\n", "\r\n", or "" where everything is on one line
-	end    string // of the lines of a text, which may have some all the same
-	indent string // of an item
-	unit   string // of what is within, more
+	line   string // "\n", "\r\n", or "" for a document on one line
+	end    string // line ending within texts
+	indent string // indentation of an item
+	unit   string // additional indentation per level
 }
 
-// layoutOf looks at what stands before an item and within it.
+// layoutOf detects the layout from the white space before an item (lead) and before its first child
+// (inner).
 func layoutOf(text, lead, inner string) layout {
 	l := layout{line: "\n", end: "\n", unit: "  "}
 	if strings.Contains(text, "\r\n") {
@@ -93,13 +94,13 @@ func layoutOf(text, lead, inner string) layout {
 	return l
 }
 
-// placed is a fragment as it stands in a document where these prefixes are known.
+// layOut returns the fragment for a document with these prefixes, default namespace and layout.
 func (f fragment) layOut(scope map[string]string, space string, l layout, ascii bool) (string, error) {
 	var b strings.Builder
 	dec := xml.NewDecoder(strings.NewReader(f.text))
 	depth, used := 0, []string{}
-	pendingSpace := ""   // white space that was read and not yet written
-	var before xml.Token // what stood before it
+	pendingSpace := ""   // white space that is not written yet
+	var before xml.Token // token before pendingSpace
 	for {
 		at := int(dec.InputOffset())
 		tok, err := dec.RawToken()
@@ -139,7 +140,7 @@ func (f fragment) layOut(scope map[string]string, space string, l layout, ascii 
 		}
 		if starts && strings.HasSuffix(raw, "/>") {
 			tok = xml.EndElement{}
-			if _, err := dec.RawToken(); err != nil { // the end that belongs to it
+			if _, err := dec.RawToken(); err != nil { // its end tag
 				return "", &Error{Msg: "the item could not be written", Err: err}
 			}
 		}
@@ -155,7 +156,7 @@ func (f fragment) layOut(scope map[string]string, space string, l layout, ascii 
 	return text, nil
 }
 
-// prefixes are those of an element and its attributes.
+// prefixes returns the prefixes of an element and its attributes.
 func prefixes(el xml.StartElement) []string {
 	list := []string{el.Name.Space}
 	for _, a := range el.Attr {
@@ -164,7 +165,7 @@ func prefixes(el xml.StartElement) []string {
 	return list
 }
 
-// declare adds to the element what its prefixes mean, where the document does not say so.
+// declare adds the namespace declarations that the document does not have.
 func (f fragment) declare(text string, used []string, scope map[string]string, space string) string {
 	slices.Sort(used)
 	more := ""
@@ -187,8 +188,8 @@ func escape(s string) string {
 	return b.String()
 }
 
-// toASCII writes each character beyond ASCII as its number, which is not possible in a
-// CDATA section: that becomes text.
+// toASCII replaces each character beyond ASCII by a numeric reference. CDATA sections, which cannot
+// contain references, become text.
 func toASCII(s string) string {
 	var b strings.Builder
 	for s != "" {

@@ -11,19 +11,19 @@ import (
 	"cloudburst/feed/render"
 )
 
-// jsonShape is where things are in a JSON Feed.
+// jsonShape holds the offsets of a JSON Feed's parts.
 type jsonShape struct {
-	listStart, listEnd int // behind the [ of items, and before its ]; 0: there are none
+	listStart, listEnd int // after the [ of items and before its ]; 0: no items
 	items              []span
-	brace              int // behind the { of the feed
+	brace              int // after the { of the feed
 	version            string
 }
 
-// scanJSON finds the places of a JSON Feed.
+// scanJSON finds the parts of a JSON Feed.
 func scanJSON(text string) (jsonShape, error) {
 	var s jsonShape
 	dec := json.NewDecoder(strings.NewReader(text))
-	if _, err := dec.Token(); err != nil { // the { is there, or nobody would have come here
+	if _, err := dec.Token(); err != nil { // the caller found the {
 		return s, brokenJSON(err)
 	}
 	s.brace = int(dec.InputOffset())
@@ -34,13 +34,13 @@ func scanJSON(text string) (jsonShape, error) {
 		}
 		if key == "items" {
 			if s.listStart > 0 {
-				return s, refuse("the feed has two lists of items, and it cannot be told which one counts")
+				return s, refuse("the feed has two lists of items: remove one")
 			}
 			err = s.list(dec)
 		} else {
 			var v json.RawMessage
 			if err = dec.Decode(&v); err == nil && key == "version" {
-				_ = json.Unmarshal(v, &s.version) // what is no text is no version
+				_ = json.Unmarshal(v, &s.version) // a version that is not a string is ignored
 			}
 		}
 		if err != nil {
@@ -51,10 +51,10 @@ func scanJSON(text string) (jsonShape, error) {
 		return s, brokenJSON(err)
 	}
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return s, refuse("the feed is broken, and was not touched: there is something behind its end")
+		return s, refuse("the feed is broken and was not changed: there is text after its end")
 	}
 	if !strings.Contains(s.version, "jsonfeed.org/version/") {
-		return s, refuse("the file holds JSON that is no JSON Feed: its version is %.100q", s.version)
+		return s, refuse("the file is JSON but not a JSON Feed: its version is %.100q", s.version)
 	}
 	return s, nil
 }
@@ -63,13 +63,13 @@ func brokenJSON(err error) error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
-	return &Error{Msg: "the feed is broken, and was not touched: " + err.Error(), Err: err}
+	return &Error{Msg: "the feed is broken and was not changed: " + err.Error(), Err: err}
 }
 
-// list reads the items.
+// list scans the items.
 func (s *jsonShape) list(dec *json.Decoder) error {
 	if tok, err := dec.Token(); err != nil || tok != json.Delim('[') {
-		return errors.Join(err, refuse("the feed is broken, and was not touched: its items are no list"))
+		return errors.Join(err, refuse("the feed is broken and was not changed: its items are not a list"))
 	}
 	s.listStart = int(dec.InputOffset())
 	for dec.More() {
@@ -87,7 +87,7 @@ func (s *jsonShape) list(dec *json.Decoder) error {
 	return nil
 }
 
-// addJSON finds out what has to be changed in a JSON Feed.
+// addJSON returns the edits that add an item to a JSON Feed.
 func addJSON(t *document, it *feed.Item, o Options) ([]edit, Added, error) {
 	s, err := scanJSON(t.text)
 	if err != nil {
@@ -107,7 +107,7 @@ func addJSON(t *document, it *feed.Item, o Options) ([]edit, Added, error) {
 	var edits []edit
 	switch {
 	case s.listStart == 0:
-		return nil, out, refuse("the feed has no list of items: \"items\": [] has to be in it")
+		return nil, out, refuse("the feed has no list of items: add \"items\": [] to it")
 	case len(s.items) == 0:
 		lead := spaceBefore(t.text, s.listEnd)
 		l := layoutOf(t.text, lead, "")
@@ -118,7 +118,7 @@ func addJSON(t *document, it *feed.Item, o Options) ([]edit, Added, error) {
 		first := s.items[0].start
 		lead := spaceBefore(t.text, first)
 		l := layoutOf(t.text, lead, "")
-		if n := len(l.indent); n > 0 && n%2 == 0 { // items stand two levels deep
+		if n := len(l.indent); n > 0 && n%2 == 0 { // items are two levels deep
 			l.unit = l.indent[:n/2]
 		}
 		edits = []edit{{first, first, indented(raw, l.indent, l) + "," + lead}}
@@ -131,8 +131,8 @@ func addJSON(t *document, it *feed.Item, o Options) ([]edit, Added, error) {
 	return edits, out, nil
 }
 
-// jsonItem is an item as JSON. Those within it have no place there: their words stand in
-// its text.
+// jsonItem renders an item as JSON. Nested items are left out, because JSON Feed cannot hold them;
+// their words are in the item's text.
 func jsonItem(it *feed.Item, o Options) (raw []byte, lost []string, err error) {
 	alone := *it
 	alone.Items = nil
@@ -152,14 +152,14 @@ func jsonItem(it *feed.Item, o Options) (raw []byte, lost []string, err error) {
 	return f.Items[0], lost, nil
 }
 
-// indented is JSON as it stands in a document.
+// indented formats JSON in the document's layout.
 func indented(raw []byte, indent string, l layout) string {
 	var b bytes.Buffer
 	if l.line == "" {
-		_ = json.Compact(&b, raw) // it was read as JSON just now
+		_ = json.Compact(&b, raw) // raw is valid JSON
 		return b.String()
 	}
-	_ = json.Indent(&b, raw, indent, l.unit) // the same
+	_ = json.Indent(&b, raw, indent, l.unit) // raw is valid JSON
 	if l.line == "\r\n" {
 		return strings.ReplaceAll(b.String(), "\n", "\r\n")
 	}
@@ -169,7 +169,7 @@ func indented(raw []byte, indent string, l layout) string {
 // drop removes the last n items with the commas before them.
 func (s *jsonShape) drop(edits []edit, n int) []edit {
 	from := len(s.items) - n
-	if from == 0 { // the new one takes the place of all
+	if from == 0 { // the new item replaces all
 		edits[0].text = edits[0].text[:strings.LastIndexByte(edits[0].text, ',')]
 		edits[0].end = s.items[len(s.items)-1].end
 		return edits

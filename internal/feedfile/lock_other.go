@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// lock keeps other processes from writing feeds in a folder, by a file that is there as
-// long as the lock holds. One that a process left which was killed has to be removed.
+// lock keeps other processes from writing feeds in a folder, by a lock file. The lock file of a
+// killed process must be removed by hand.
 func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	name := filepath.Join(dir, ".cloudburst-publish.lock")
 	err = waitForLock(ctx, dir, func() (bool, error) {
@@ -30,5 +30,5 @@ func lock(ctx context.Context, dir string) (unlock func(), err error) {
 	return func() { _ = os.Remove(name) }, nil
 }
 
-// copyOwner: files here belong to whoever the folder says.
+// copyOwner does nothing: the system assigns the owner.
 func copyOwner(*os.File, os.FileInfo) error { return nil }

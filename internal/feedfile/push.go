@@ -12,17 +12,16 @@ import (
 	"cloudburst/feed/render"
 )
 
-// AddPush returns a document with the cloud and the hubs of o, by which readers learn of
-// changes, and with its own URL where it names none (o.Self). They stand right behind the
-// start of the feed and on its line, so that everything else stays as it is, and in its line.
-// contentType is the one that the document is served with. A document that names a cloud or
-// a hub is returned as it is. Formats without a place for either are refused: see [HasPush].
+// AddPush returns doc with the cloud and the hubs of o, and with its own URL (o.Self) if doc has
+// none. The text is inserted directly after the feed's start tag, so all other bytes stay as they
+// are. contentType is the type under which doc is served. A document with a cloud or a hub is
+// returned unchanged. Formats without either are rejected: see [CheckPush].
 //
 // spec:cloudburst#add-cloud
 func AddPush(doc []byte, contentType string, o render.Options) ([]byte, error) {
 	f, err := feed.ParseBytes(doc, &feed.Options{Header: http.Header{"Content-Type": {contentType}}})
 	if err != nil {
-		return nil, refuse("the document cannot be read as a feed: %v", err)
+		return nil, refuse("the document is not a feed: %v", err)
 	}
 	if len(f.Clouds)+len(f.Hubs) > 0 {
 		return doc, nil
@@ -44,13 +43,13 @@ func AddPush(doc []byte, contentType string, o render.Options) ([]byte, error) {
 	}
 	f, err = feed.ParseBytes(out, &feed.Options{Header: http.Header{"Content-Type": {contentType}}})
 	if err != nil || len(f.Clouds)+len(f.Hubs) == 0 {
-		return nil, refuse("the cloud could not be added in a way that readers find it")
+		return nil, refuse("the cloud could not be added so that readers find it")
 	}
 	return out, nil
 }
 
-// HasPush reports why a document cannot get a cloud or a hub: its format or its encoding has
-// no place for them. nil: it can.
+// CheckPush returns the reason why a document cannot have a cloud or a hub: its format or encoding
+// does not support them. nil: it can.
 func CheckPush(doc []byte) error {
 	t, err := read(doc)
 	if err == nil {
@@ -59,7 +58,7 @@ func CheckPush(doc []byte) error {
 	return err
 }
 
-// push is what is put into a document, and where.
+// push returns the text to insert and its offset.
 func (t *document) push(o render.Options) (at int, text string, err error) {
 	if t.json {
 		s, err := scanJSON(t.text)
@@ -70,7 +69,7 @@ func (t *document) push(o render.Options) (at int, text string, err error) {
 		return 0, "", err
 	}
 	if s.head == 0 || s.format == "rss090" || s.format == "rss091" {
-		return 0, "", refuse("its format has no place for a cloud or a hub")
+		return 0, "", refuse("its format supports neither a cloud nor a hub")
 	}
 	if text = s.pushElements(o); t.ascii {
 		text = toASCII(text)
@@ -78,8 +77,8 @@ func (t *document) push(o render.Options) (at int, text string, err error) {
 	return s.head, text, nil
 }
 
-// pushElements are the elements of a feed of XML, in the form in which package render writes
-// them, with all namespaces that they need.
+// pushElements returns XML elements in the form of package render, with all namespaces that they
+// need.
 func (s *shape) pushElements(o render.Options) string {
 	var b strings.Builder
 	link := func(name, rel, href string) {
@@ -116,7 +115,7 @@ func (s *shape) pushElements(o render.Options) string {
 	return b.String()
 }
 
-// pushMembers are the members of a JSON Feed.
+// pushMembers returns the members of a JSON Feed.
 func pushMembers(o render.Options) string {
 	out := ""
 	if o.Self != "" {
@@ -141,6 +140,6 @@ func pushMembers(o render.Options) string {
 }
 
 func quoted(s string) string {
-	b, _ := json.Marshal(s) // a string has no error
+	b, _ := json.Marshal(s) // strings have no encoding error
 	return string(b)
 }

@@ -13,9 +13,9 @@ func pushOptions() render.Options {
 		Cloud: &feed.Cloud{Domain: "hub.example", Port: "80", Path: "/rsscloud/pleaseNotify", Protocol: "http-post"}}
 }
 
-// TestAddPushChangesNothingButOnePlace checks each format: the new text is at one place, what is
-// around it is as before, and a reader finds what the format can have.
-func TestAddPushChangesNothingButOnePlace(t *testing.T) {
+// TestAddPushInsertsAtOnePlace checks for each format that the text is inserted at one place, that
+// all other bytes are unchanged, and that a parser finds the cloud and the hubs.
+func TestAddPushInsertsAtOnePlace(t *testing.T) {
 	t.Parallel()
 	const (
 		cloud = `<cloud domain="hub.example" port="80" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`
@@ -69,12 +69,12 @@ func TestAddPushChangesNothingButOnePlace(t *testing.T) {
 		}
 		second, err := AddPush(got, "", pushOptions())
 		if err != nil || string(second) != string(got) {
-			t.Errorf("%s: a second time it became %s, %v", name, second, err)
+			t.Errorf("%s: applied twice: %s, %v", name, second, err)
 		}
 	}
 }
 
-func TestAFormatWithoutAPlaceForACloudOrAHubStaysAsItIs(t *testing.T) {
+func TestAddPushRejectsFormatsWithoutPush(t *testing.T) {
 	t.Parallel()
 	for name, doc := range map[string]string{
 		"RSS 0.91":      "<rss version='0.91'><channel><title>t</title></channel></rss>",
@@ -84,7 +84,7 @@ func TestAFormatWithoutAPlaceForACloudOrAHubStaysAsItIs(t *testing.T) {
 		"UTF-32":        "\xff\xfe\x00\x00<\x00\x00\x00",
 	} {
 		if err := CheckPush([]byte(doc)); err == nil {
-			t.Errorf("%s has a place", name)
+			t.Errorf("%s: CheckPush returns no error", name)
 		}
 		if got, err := AddPush([]byte(doc), "", pushOptions()); err == nil {
 			t.Errorf("%s became %s", name, got)
@@ -109,7 +109,7 @@ func FuzzAddPush(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// The text is in one place: what is before it and behind it is the document.
+		// The text is inserted at one place: the bytes before and after it are the document.
 		n := 0
 		for n < len(doc) && n < len(got) && doc[n] == got[n] {
 			n++

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Namespaces of formats.
+// Namespaces of formats, and limits of the scan.
 const (
 	nsRDF     = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 	nsRSS10   = "http://purl.org/rss/1.0/"
@@ -23,45 +23,45 @@ const (
 	maxTokens = 4 << 20
 )
 
-// span is an element, from its first byte to behind its last.
+// span is a range of bytes: from the first byte to after the last.
 type span struct{ start, end int }
 
-// shape is where things are in a feed of XML.
+// shape holds the offsets of an XML feed's parts.
 type shape struct {
-	format string // as package render names it
-	space  string // namespace that its items are in
-	// scope are the prefixes that are known where items stand.
+	format string // as named in package render
+	space  string // namespace of its items
+	// scope holds the prefixes in scope for items.
 	scope map[string]string
 	items []span
-	// inner is what stands in the first item before its first element: how it is indented.
+	// inner is the white space before the first child of the first item.
 	inner string
-	// last is where the last child of the element ends that items stand in, before
-	// whom a first item belongs where there is none; -1: it has none.
+	// last is the end of the container's last child, after which a first item is inserted; -1: no
+	// child. contentStart and contentEnd bound the container's content.
 	last, contentStart, contentEnd int
-	lead                           string // what stands before that last child
+	lead                           string // white space before the last child
 	dates                          []dated
 	seq                            *list
-	head                           int // behind the start tag of the element that describes the feed; 0: it is empty
+	head                           int // after the start tag of the element that describes the feed; 0: empty element
 }
 
-// dated is the text of an element that says when the feed was made.
+// dated is the text of an element with the build date of the feed.
 type dated struct {
 	span
 	layout string
 }
 
-// list is the table of contents that RSS 1.0 has.
+// list is the table of contents of RSS 1.0.
 type list struct {
-	whole  span // the element
-	inner  int  // behind its start tag
+	whole  span // the whole element
+	inner  int  // after its start tag
 	prefix string
-	name   string // as written, with its prefix
-	empty  bool   // it is one tag
+	name   string // as written, with prefix
+	empty  bool   // an empty-element tag
 	items  []span
-	lead   string // what stands before the first of them
+	lead   string // white space before the first item
 }
 
-// frame is an element that is open.
+// frame is an open element.
 type frame struct {
 	name       xml.Name
 	raw        string // as written
@@ -76,23 +76,24 @@ type frame struct {
 	firstInner string
 }
 
-// scanner walks through a document once.
+// scanner scans a document once.
 type scanner struct {
 	dec   *xml.Decoder
 	text  string
 	stack []frame
 	out   *shape
 	root  xml.Name
-	seen  bool // the container of items
+	seen  bool // whether the container of items was found
 }
 
-// scanXML finds the places of a feed. The error says what is broken, or what it is instead.
+// scanXML finds the parts of an XML feed. The error names what is broken, or what the document is
+// instead.
 func scanXML(t *document) (*shape, error) {
 	s := &scanner{text: t.markup(), out: &shape{last: -1, contentStart: -1, contentEnd: -1}}
 	s.dec = xml.NewDecoder(strings.NewReader(s.text))
 	s.dec.CharsetReader = func(_ string, in io.Reader) (io.Reader, error) { return in, nil }
 	if strings.Contains(s.text, "<!DOCTYPE") {
-		s.dec.Entity = xml.HTMLEntity // RSS 0.91 has them
+		s.dec.Entity = xml.HTMLEntity // RSS 0.91 defines HTML entities
 	}
 	ended := false
 	for range maxTokens {
@@ -103,7 +104,7 @@ func scanXML(t *document) (*shape, error) {
 			break
 		}
 		if err != nil {
-			return nil, &Error{Msg: "the feed is broken, and was not touched: " + syntaxMessage(err), Err: err}
+			return nil, &Error{Msg: "the feed is broken and was not changed: " + syntaxMessage(err), Err: err}
 		}
 		switch tok := tok.(type) {
 		case xml.StartElement:
@@ -112,7 +113,7 @@ func scanXML(t *document) (*shape, error) {
 			s.end(at)
 		case xml.CharData:
 			if len(s.stack) == 0 && strings.TrimSpace(string(tok)) != "" {
-				err = refuse("the feed is broken, and was not touched: there is text outside of its markup")
+				err = refuse("the feed is broken and was not changed: there is text outside of its markup")
 			}
 		}
 		if err != nil {
@@ -121,16 +122,16 @@ func scanXML(t *document) (*shape, error) {
 	}
 	switch {
 	case !ended:
-		return nil, refuse("the feed has more markup than is looked at")
+		return nil, refuse("the feed has too many elements")
 	case s.root.Local == "":
-		return nil, refuse("the file holds no feed: there is no markup in it")
+		return nil, refuse("the file is not a feed: it contains no markup")
 	case s.out.format == "" || s.out.contentEnd < 0:
-		return nil, refuse("the file holds %s, which is no feed that can be added to: RSS, Atom and JSON Feed can", s.describe())
+		return nil, refuse("the file contains %s: only RSS, Atom and JSON Feed are supported", s.describe())
 	}
 	return s.out, nil
 }
 
-// plainSyntax is an error of the XML decoder in fewer words.
+// syntaxMessage returns a shorter text of an XML decoder error.
 func syntaxMessage(err error) string {
 	if e, ok := errors.AsType[*xml.SyntaxError](err); ok {
 		return fmt.Sprintf("in line %d, %s", e.Line, e.Msg)
@@ -145,10 +146,10 @@ func (s *scanner) describe() string {
 	return fmt.Sprintf("<%s>", s.root.Local)
 }
 
-// begin notes that an element begins at a place.
+// begin handles a start tag at an offset.
 func (s *scanner) begin(el xml.StartElement, at int) error {
 	if len(s.stack) >= maxDepth {
-		return refuse("the feed is nested more than %d deep", maxDepth)
+		return refuse("the feed is nested more than %d levels deep", maxDepth)
 	}
 	f := frame{name: el.Name, start: at, inner: int(s.dec.InputOffset()), onlyText: true}
 	f.raw = rawName(s.text[at:f.inner])
@@ -165,7 +166,7 @@ func (s *scanner) begin(el xml.StartElement, at int) error {
 		up.childLead = lead
 		parent = up.scope
 	} else if s.root.Local != "" {
-		return refuse("the feed is broken, and was not touched: it has two roots")
+		return refuse("the feed is broken and was not changed: it has two root elements")
 	}
 	f.scope = withPrefixes(parent, el.Attr)
 	if len(s.stack) == 0 {
@@ -195,7 +196,7 @@ func withPrefixes(parent map[string]string, attrs []xml.Attr) map[string]string 
 	return scope
 }
 
-// rawName is the name in a start tag, as written.
+// rawName returns the name in a start tag as written.
 func rawName(tag string) string {
 	tag = strings.TrimPrefix(tag, "<")
 	if i := strings.IndexAny(tag, " \t\r\n/>"); i >= 0 {
@@ -204,13 +205,13 @@ func rawName(tag string) string {
 	return tag
 }
 
-// blankBefore is the white space right before a place.
+// spaceBefore returns the white space directly before an offset.
 func spaceBefore(text string, at int) string {
 	head := text[:at]
 	return head[len(strings.TrimRight(head, " \t\r\n")):]
 }
 
-// identify looks at the root.
+// identify derives the format from the root element.
 func (s *scanner) identify(root xml.StartElement) {
 	switch {
 	case root.Name.Local == "rss":
@@ -232,7 +233,7 @@ func (s *scanner) identify(root xml.StartElement) {
 	}
 }
 
-// container reports the element that items stand in, of the elements that are open.
+// container reports whether items belong into the open element at this depth.
 func (s *scanner) container(depth int) bool {
 	switch s.out.format {
 	case "":
@@ -243,7 +244,7 @@ func (s *scanner) container(depth int) bool {
 	return depth == 2 && s.stack[1].name.Local == "channel"
 }
 
-// note looks at the innermost open element for what it means.
+// classify records the meaning of the innermost open element.
 func (s *scanner) classify(el xml.StartElement) {
 	depth := len(s.stack)
 	isRDF := s.out.format == "rdf" || s.out.format == "rss090"
@@ -276,7 +277,7 @@ func (s *scanner) classify(el xml.StartElement) {
 	}
 }
 
-// end notes that the innermost element ends; at is where its end tag begins.
+// end handles the end of the innermost element; at is the offset of its end tag.
 func (s *scanner) end(at int) {
 	depth := len(s.stack)
 	f := s.stack[depth-1]
@@ -309,10 +310,10 @@ func (s *scanner) end(at int) {
 	}
 }
 
-// isContainer reports the one that was found first, where there are several.
+// isContainer reports the first container, if there are several.
 func (s *scanner) isContainer(f frame) bool { return f.inner == s.out.contentStart }
 
-// child is an element among the items.
+// child handles a child of the container.
 func (s *scanner) child(f frame, whole span, at int) {
 	isItem := f.name.Local == "item" && f.name.Space == s.out.space
 	switch s.out.format {
@@ -329,7 +330,7 @@ func (s *scanner) child(f frame, whole span, at int) {
 	s.date(f, at)
 }
 
-// date notes an element that says when the feed was made.
+// date records an element with the build date of the feed.
 func (s *scanner) date(f frame, at int) {
 	layout := ""
 	switch n := f.name; {

@@ -13,19 +13,19 @@ import (
 	"cloudburst/feed"
 )
 
-// attempts is how often a file is read anew that another program changed meanwhile.
+// maxAttempts limits how often a file is read again after another program changed it.
 const maxAttempts = 5
 
-// lockLook is how often it is looked whether another process is done.
+// lockPoll is the interval between attempts to take a lock.
 const lockPoll = 20 * time.Millisecond
 
-// Write adds an item to the feed in a file, or makes one where Options.New says what it is
-// to be. When it returns nil the file is on disk, whole; otherwise it is as it was.
+// Write adds an item to the feed in a file, or creates the feed described by Options.New. When it
+// returns nil, the complete file is on disk; otherwise the file is unchanged.
 //
-// The file keeps its mode and owner, and a link stays a link. Two processes that write to
-// one folder do so one after the other, so that the items of both are there.
+// The file keeps its mode and owner, and a symbolic link stays a link. Processes that write to one
+// folder are serialized, so no item is lost.
 //
-// Errors: an [*Error] with a sentence; what the context says.
+// Errors: an [*Error] with a sentence, or the error of ctx.
 func Write(ctx context.Context, name string, it *feed.Item, o Options) (Added, error) {
 	path, err := target(name)
 	if err != nil {
@@ -53,10 +53,10 @@ func Write(ctx context.Context, name string, it *feed.Item, o Options) (Added, e
 			return added, err
 		}
 	}
-	return Added{}, refuse("%s is changed by another program all the time, and was not touched", name)
+	return Added{}, refuse("%s is constantly changed by another program and was not changed: try again later", name)
 }
 
-// target is the file that a name stands for, behind its links.
+// target resolves the symbolic links of a name.
 func target(name string) (string, error) {
 	path, err := filepath.EvalSymlinks(name)
 	if err == nil {
@@ -69,7 +69,7 @@ func target(name string) (string, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	// A regular file is one that another program has made since.
+	// A regular file was created by another program in the meantime.
 	if info, err := os.Lstat(name); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return "", refuse("%s is a link to a file that is not there", name)
 	}
@@ -80,8 +80,8 @@ func target(name string) (string, error) {
 	return filepath.Join(dir, filepath.Base(name)), nil
 }
 
-// readFile reads a file and says what it is like; nil: there is none. One that may not be
-// written is an error, though it could be replaced.
+// readFile returns the content and state of a file; nil: it does not exist. A file without write
+// permission is an error, although it could be replaced.
 func readFile(path string) ([]byte, os.FileInfo, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -100,7 +100,7 @@ func readFile(path string) ([]byte, os.FileInfo, error) {
 		return nil, nil, &Error{Msg: fmt.Sprintf("%s cannot be read: %v", path, pathCause(err)), Err: err}
 	}
 	if len(b) == 0 {
-		return nil, nil, refuse("%s is empty: remove it, and a new feed is made", path)
+		return nil, nil, refuse("%s is empty: remove it to create a new feed", path)
 	}
 	return b, info, nil
 }
@@ -112,15 +112,14 @@ func pathCause(err error) error {
 	return err
 }
 
-// replace puts a new file in the place of the old one, all at once. done is false when the
-// old one is not any more what was read.
+// replace atomically replaces the file. done is false if the file changed since it was read.
 func replace(path string, content []byte, old os.FileInfo) (done bool, err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+"-*.tmp")
 	if err != nil {
 		return false, &Error{Msg: fmt.Sprintf("nothing can be written to the folder %s: %v", dir, pathCause(err)), Err: err}
 	}
-	defer os.Remove(f.Name()) // when it has its place there is none of this name
+	defer os.Remove(f.Name()) // fails after the rename, which is fine
 	_, err = f.Write(content)
 	if err == nil {
 		err = copyModeAndOwner(f, old)
@@ -143,21 +142,21 @@ func replace(path string, content []byte, old os.FileInfo) (done bool, err error
 	return true, syncDir(dir)
 }
 
-// newMode is that of a feed that is made: everybody may read it.
+// newMode is the mode of a created feed: readable by all users.
 const newMode = 0o644
 
-// dress gives a new file the mode and the owner of the old one.
+// copyModeAndOwner gives f the mode and owner of old.
 func copyModeAndOwner(f *os.File, old os.FileInfo) error {
 	if old == nil {
 		return f.Chmod(newMode)
 	}
 	if err := copyOwner(f, old); err != nil {
-		return fmt.Errorf("it belongs to somebody else, whose it would not be any more (%w)", pathCause(err))
+		return fmt.Errorf("its owner cannot be preserved (%w)", pathCause(err))
 	}
 	return f.Chmod(old.Mode().Perm())
 }
 
-// unchanged reports that a file is still what it was, or still not there.
+// unchanged reports whether a file is still in the old state, or still missing.
 func unchanged(path string, old os.FileInfo) bool {
 	now, err := os.Stat(path)
 	if old == nil || err != nil {
@@ -169,21 +168,21 @@ func unchanged(path string, old os.FileInfo) bool {
 func syncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
-		return nil // it has its place; that this cannot be forced to disk is nothing to undo it for
+		return nil // the file is in place; a failed sync is no reason to undo that
 	}
 	defer d.Close()
-	_ = d.Sync() // some systems do not know this of folders
+	_ = d.Sync() // some systems cannot sync folders
 	return nil
 }
 
-// waitTurn waits until try takes a lock.
+// waitForLock calls try until it takes the lock or ctx ends.
 func waitForLock(ctx context.Context, dir string, try func() (bool, error)) error {
 	tick := time.NewTicker(lockPoll)
 	defer tick.Stop()
 	for {
 		free, err := try()
 		if err != nil {
-			return &Error{Msg: fmt.Sprintf("the folder %s cannot be kept from others for a moment: %v", dir, pathCause(err)), Err: err}
+			return &Error{Msg: fmt.Sprintf("the folder %s cannot be locked: %v", dir, pathCause(err)), Err: err}
 		}
 		if free {
 			return nil

@@ -24,7 +24,7 @@ func writeFeed(t *testing.T, name string, mode os.FileMode) {
 	}
 }
 
-// only fails where a folder has other files than these.
+// checkFiles checks that a folder has exactly this number of files.
 func checkFiles(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	list, err := os.ReadDir(dir)
@@ -33,7 +33,7 @@ func checkFiles(t *testing.T, dir string, names ...string) {
 	}
 }
 
-func TestPostsOfManyWritersAreAllThere(t *testing.T) {
+func TestConcurrentWritersLoseNoItem(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "rss.xml")
 	const many = 20
@@ -57,7 +57,7 @@ func TestPostsOfManyWritersAreAllThere(t *testing.T) {
 	checkFiles(t, filepath.Dir(name), "rss.xml")
 }
 
-func TestAFileKeepsItsModeAndALinkStaysOne(t *testing.T) {
+func TestModeAndSymlinkArePreserved(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	real := filepath.Join(dir, "real.xml")
@@ -74,12 +74,12 @@ func TestAFileKeepsItsModeAndALinkStaysOne(t *testing.T) {
 		t.Errorf("the link is %v, %v", info, err)
 	}
 	if info, err = os.Stat(real); err != nil || info.Mode().Perm() != 0o640 {
-		t.Errorf("its mode is %v, %v", info.Mode(), err)
+		t.Errorf("the mode is %v, %v", info.Mode(), err)
 	}
 	checkFiles(t, dir, "real.xml")
 }
 
-func TestWhatCannotBeAddedToStaysAsItIs(t *testing.T) {
+func TestRejectedFileIsUnchanged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	broken := filepath.Join(dir, "broken.xml")
@@ -103,15 +103,15 @@ func TestWhatCannotBeAddedToStaysAsItIs(t *testing.T) {
 		}
 	}
 	if b, err := os.ReadFile(broken); err != nil || string(b) != "<rss><channel>" {
-		t.Errorf("the broken one is %q, %v", b, err)
+		t.Errorf("the broken file is %q, %v", b, err)
 	}
 	checkFiles(t, dir, "broken.xml", "dangling.xml", "empty.xml")
 }
 
-func TestAFileThatMayNotBeWrittenIsNotReplaced(t *testing.T) {
+func TestReadOnlyFileIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	if os.Getuid() == 0 {
-		t.Skip("whoever is root may write everything")
+		t.Skip("root can write all files")
 	}
 	name := filepath.Join(t.TempDir(), "rss.xml")
 	writeFeed(t, name, 0o444)
@@ -120,7 +120,7 @@ func TestAFileThatMayNotBeWrittenIsNotReplaced(t *testing.T) {
 	}
 }
 
-func TestWhoWaitsForTheLockIsNotHeldUpForever(t *testing.T) {
+func TestLockRespectsTheContext(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	unlock, err := lock(t.Context(), dir)
@@ -135,7 +135,7 @@ func TestWhoWaitsForTheLockIsNotHeldUpForever(t *testing.T) {
 	}
 }
 
-func TestAFileThatAnotherProgramChangesMeanwhileIsReadAgain(t *testing.T) {
+func TestConcurrentlyChangedFileIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "rss.xml")
 	writeFeed(t, name, 0o644)
@@ -150,7 +150,7 @@ func TestAFileThatAnotherProgramChangesMeanwhileIsReadAgain(t *testing.T) {
 		t.Errorf("replaced: %v, %v", done, err)
 	}
 	if b, _ := os.ReadFile(name); !strings.HasSuffix(string(b), "<!-- theirs -->") {
-		t.Errorf("it is %q", b)
+		t.Errorf("the file is %q", b)
 	}
 	checkFiles(t, filepath.Dir(name), "rss.xml")
 }

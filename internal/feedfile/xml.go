@@ -8,7 +8,7 @@ import (
 	"cloudburst/feed/render"
 )
 
-// addXML finds out what has to be changed in a feed of XML.
+// addXML returns the edits that add an item to an XML feed.
 func addXML(t *document, it *feed.Item, o Options) ([]edit, Added, error) {
 	s, err := scanXML(t)
 	if err != nil {
@@ -42,7 +42,7 @@ func addXML(t *document, it *feed.Item, o Options) ([]edit, Added, error) {
 	return edits, out, nil
 }
 
-// stamp is a moment as feeds have it.
+// formatTime formats a time as feeds write it.
 func formatTime(layout string, now time.Time) string {
 	s := now.UTC().Format(layout)
 	if layout == time.RFC1123 {
@@ -51,7 +51,7 @@ func formatTime(layout string, now time.Time) string {
 	return s
 }
 
-// insert puts an item before the first one, or behind what else there is.
+// insert places an item before the first item, or after the other content.
 func (s *shape) insert(t *document, frag fragment) ([]edit, error) {
 	if len(s.items) > 0 {
 		at := s.items[0].start
@@ -64,19 +64,19 @@ func (s *shape) insert(t *document, frag fragment) ([]edit, error) {
 		at, lead = s.contentStart, spaceBefore(t.text, s.contentEnd)
 	}
 	l := layoutOf(t.text, lead, "")
-	if s.last < 0 && l.line != "" { // what stands before the end tag is its own indentation
+	if s.last < 0 && l.line != "" { // the space before the end tag is the indentation of the container
 		l.indent += l.unit
 	}
 	text, err := frag.layOut(s.scope, s.space, l, t.ascii)
 	return []edit{{at, at, l.line + l.indent + text}}, err
 }
 
-// drop removes the last n items, each with the white space before it. edits has the new
-// one, which stands before the first.
+// drop removes the last n items, each with the white space before it. edits[0] inserts the new item
+// before the first one.
 func (s *shape) drop(t *document, edits []edit, n int) []edit {
 	for i := len(s.items) - n; i < len(s.items); i++ {
 		it := s.items[i]
-		if i == 0 { // the new one takes its place
+		if i == 0 { // the new item replaces it
 			edits[0].end = it.end
 			edits[0].text = strings.TrimRight(edits[0].text, " \t\r\n")
 			continue
@@ -86,7 +86,7 @@ func (s *shape) drop(t *document, edits []edit, n int) []edit {
 	return edits
 }
 
-// gone are the names in the table of contents of the last n items.
+// droppedAbouts returns the names in the table of contents of the last n items.
 func (s *shape) droppedAbouts(t *document, n int) map[string]bool {
 	dropped := map[string]bool{}
 	for _, it := range s.items[len(s.items)-min(n, len(s.items)):] {
@@ -97,13 +97,13 @@ func (s *shape) droppedAbouts(t *document, n int) map[string]bool {
 	return dropped
 }
 
-// list puts an item at the head of the table of contents, and takes out those that are gone.
+// edits adds an item at the head of the table of contents and removes the dropped ones.
 func (l *list) edits(text, about string, dropped map[string]bool, ascii bool) []edit {
 	prefix := ""
 	if i := strings.IndexByte(l.name, ':'); i >= 0 {
 		prefix = l.name[:i+1]
 	}
-	// An attribute without a prefix would not be RDF's.
+	// An attribute without a prefix is in no namespace, so it needs the prefix of RDF.
 	attr := "resource"
 	if prefix != "" {
 		attr = prefix + attr
@@ -133,7 +133,7 @@ func (l *list) edits(text, about string, dropped map[string]bool, ascii bool) []
 	return edits
 }
 
-// resourceOf is what a line of the table of contents names.
+// resourceOf returns the resource that a line of the table of contents references.
 func resourceOf(tag string) string {
 	for _, quote := range []string{`"`, "'"} {
 		if _, rest, ok := strings.Cut(tag, "resource="+quote); ok {
@@ -144,7 +144,7 @@ func resourceOf(tag string) string {
 	return ""
 }
 
-// create makes a feed with one item.
+// create returns a new feed with one item.
 func create(it *feed.Item, o Options) ([]byte, Added, error) {
 	if o.New == nil {
 		return nil, Added{}, refuse("there is no feed yet")
