@@ -26,22 +26,22 @@ type About struct {
 func (c *Client) About(ctx context.Context, url string) (*About, error) {
 	res, err := c.Get(ctx, Request{URL: url, method: http.MethodHead, first: AboutHead})
 	if err == nil && res.OK() {
-		if a := aboutOf(res); a.Length > 0 && a.Type != "" && !strings.HasPrefix(a.Type, "application/octet-stream") && !strings.HasPrefix(a.Type, "text/") {
+		if a := newAbout(res); a.Length > 0 && a.Type != "" && !strings.HasPrefix(a.Type, "application/octet-stream") && !strings.HasPrefix(a.Type, "text/") {
 			return a, nil
 		}
 	}
-	if err != nil && !KindOf(err).told() { // nobody answered: a second question is not answered either
+	if err != nil && !KindOf(err).independentOfTarget() { // nobody answered: a second question is not answered either
 		return nil, err
 	}
 	if res, err = c.Get(ctx, Request{URL: url, first: AboutHead}); err != nil {
 		return nil, err
 	}
-	a := aboutOf(res)
+	a := newAbout(res)
 	a.Head = res.Body
 	return a, nil
 }
 
-func aboutOf(res *Response) *About {
+func newAbout(res *Response) *About {
 	a := &About{URL: res.URL, Status: res.Status, Type: strings.TrimSpace(res.Header.Get("Content-Type")), Length: -1}
 	length := res.Header.Get("Content-Length")
 	if res.Status == http.StatusPartialContent {

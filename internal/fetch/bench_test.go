@@ -46,7 +46,7 @@ func loop(b *testing.B, n int, do func(i int) error) (wall, work float64) {
 // the same sink in the same run, in turns, on 1,000 hosts. The ratios are net/http's
 // figure divided by ours: 1.4 means 1.4 times as many in the same time.
 func BenchmarkSender(b *testing.B) {
-	port := startSink(b)
+	port := startReceiver(b)
 	urls := make([]string, 1000)
 	for i := range urls {
 		urls[i] = fmt.Sprintf("http://127.%d.%d.%d:%s/notify/%d?x=y", 1+i%3, i/250, 1+i%250, port, i)
@@ -88,15 +88,15 @@ func compare(b *testing.B, ours, theirs func(int) error) {
 	loop(b, 2000, ours)
 	loop(b, 2000, theirs)
 	var w, c, hw, hc float64
-	turns := 0
+	slots := 0
 	for b.Loop() {
 		x, y := loop(b, 4000, ours)
 		w, c = w+x, c+y
 		x, y = loop(b, 4000, theirs)
 		hw, hc = hw+x, hc+y
-		turns++
+		slots++
 	}
-	n := float64(turns)
+	n := float64(slots)
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(w/n, "ns/send")
 	b.ReportMetric(c/n, "cpu-ns/send")
@@ -134,8 +134,8 @@ func postWith(ctx context.Context, tr *http.Transport, url string, body []byte) 
 }
 
 // BenchmarkOurs is the plain sender alone, for profiles and allocations.
-func BenchmarkOurs(b *testing.B) {
-	port := startSink(b)
+func BenchmarkPlainSender(b *testing.B) {
+	port := startReceiver(b)
 	for _, fresh := range []bool{false, true} {
 		b.Run(map[bool]string{false: "kept", true: "new"}[fresh], func(b *testing.B) {
 			s := NewSender(SenderOptions{Guard: loopback(), UserAgent: "Bench/1", IdleTotal: idleFor(fresh)})
@@ -159,7 +159,7 @@ func BenchmarkOurs(b *testing.B) {
 // BenchmarkOpenDelivery measures what a sending that waits for its answer costs
 // in memory, stacks and kernel buffers aside.
 func BenchmarkOpenDelivery(b *testing.B) {
-	port := startSink(b)
+	port := startReceiver(b)
 	const open = 4000
 	for b.Loop() {
 		ctx, cancel := context.WithCancel(b.Context())
@@ -171,7 +171,7 @@ func BenchmarkOpenDelivery(b *testing.B) {
 				s.Send(ctx, &Message{URL: fmt.Sprintf("http://127.0.%d.%d:%s/never", i/200, 1+i%200, port), Body: []byte("url=x")})
 			})
 		}
-		for len(s.turns) < open {
+		for len(s.slots) < open {
 			runtime.Gosched()
 		}
 		t := time.NewTimer(500 * time.Millisecond)

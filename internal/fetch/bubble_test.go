@@ -17,7 +17,7 @@ import (
 
 // inMemory runs f in a bubble with a sender whose requests to peer.example are
 // handled by handle.
-func inMemory(t *testing.T, o SenderOptions, handle func(net.Conn), f func(t *testing.T, s *Sender)) {
+func withSimulatedPeer(t *testing.T, o SenderOptions, handle func(net.Conn), f func(t *testing.T, s *Sender)) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &nettest.Internet{}
 		l, err := n.Listen("peer.example:80")
@@ -44,15 +44,15 @@ func inMemory(t *testing.T, o SenderOptions, handle func(net.Conn), f func(t *te
 }
 
 // tick waits a second on the bubble's clock.
-func tick() { <-time.After(time.Second) }
+func waitSecond() { <-time.After(time.Second) }
 
-func TestASlowPeerHasFifteenSecondsInAll(t *testing.T) {
+func TestASlowPeerTimesOutAfterFifteenSeconds(t *testing.T) {
 	t.Parallel()
 	trickle := func(text string) func(net.Conn) {
 		return func(c net.Conn) {
 			readRequest(bufio.NewReader(c))
 			for _, b := range []byte(text) {
-				tick()
+				waitSecond()
 				if _, err := c.Write([]byte{b}); err != nil {
 					return
 				}
@@ -66,7 +66,7 @@ func TestASlowPeerHasFifteenSecondsInAll(t *testing.T) {
 		"a byte a second": trickle("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", 100)),
 		"endless hints":   trickle(strings.Repeat("HTTP/1.1 100 C\r\n\r\n", 10)),
 	} {
-		inMemory(t, SenderOptions{}, handle, func(t *testing.T, s *Sender) {
+		withSimulatedPeer(t, SenderOptions{}, handle, func(t *testing.T, s *Sender) {
 			start := time.Now()
 			r := s.Send(t.Context(), &Message{URL: "http://peer.example/", Body: make([]byte, 200<<10)})
 			if !r.Timeout || r.NotTried || KindOf(r.Err) != TimedOut || time.Since(start) != 15*time.Second || r.Took != 15*time.Second {
@@ -76,14 +76,14 @@ func TestASlowPeerHasFifteenSecondsInAll(t *testing.T) {
 	}
 }
 
-func TestAStatusCountsWhateverBecomesOfTheBody(t *testing.T) {
+func TestAStatusCountsEvenIfTheBodyIsIncomplete(t *testing.T) {
 	t.Parallel()
 	handle := func(c net.Conn) {
 		readRequest(bufio.NewReader(c))
 		io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
 		io.Copy(io.Discard, c)
 	}
-	inMemory(t, SenderOptions{}, handle, func(t *testing.T, s *Sender) {
+	withSimulatedPeer(t, SenderOptions{}, handle, func(t *testing.T, s *Sender) {
 		start := time.Now()
 		if r := s.Send(t.Context(), &Message{URL: "http://peer.example/"}); !r.OK() || r.Took != 0 || time.Since(start) != lingerFor || s.Idle() != 0 {
 			t.Errorf("not asked for: %+v after %v", r, time.Since(start))
@@ -96,9 +96,9 @@ func TestAStatusCountsWhateverBecomesOfTheBody(t *testing.T) {
 	})
 }
 
-func TestTheCallersOwnDeadlineIsATimeout(t *testing.T) {
+func TestTheCallersDeadlineIsATimeout(t *testing.T) {
 	t.Parallel()
-	inMemory(t, SenderOptions{}, func(c net.Conn) { io.Copy(io.Discard, c) }, func(t *testing.T, s *Sender) {
+	withSimulatedPeer(t, SenderOptions{}, func(c net.Conn) { io.Copy(io.Discard, c) }, func(t *testing.T, s *Sender) {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		defer cancel()
 		if r := s.Send(ctx, &Message{URL: "http://peer.example/"}); !r.Timeout || r.NotTried || r.Took != 2*time.Second {
@@ -121,14 +121,14 @@ func (c lateConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestATimeoutThatIsNoticedMuchTooLateIsNotThePeersFault(t *testing.T) {
+func TestALateTimeoutIsNotCountedAgainstThePeer(t *testing.T) {
 	t.Parallel()
 	for by, ours := range map[time.Duration]bool{time.Second: false, time.Minute: true} {
 		synctest.Test(t, func(t *testing.T) {
 			s := NewSender(SenderOptions{Dial: func(context.Context, string, string) (net.Conn, error) {
-				here, there := net.Pipe()
-				go func() { _, _ = io.Copy(io.Discard, there) }() // until here is closed
-				return lateConn{here, by}, nil
+				near, far := net.Pipe()
+				go func() { _, _ = io.Copy(io.Discard, far) }() // until here is closed
+				return lateConn{near, by}, nil
 			}})
 			defer s.Close()
 			r := s.Send(t.Context(), &Message{URL: "http://peer.example/"})
@@ -139,7 +139,7 @@ func TestATimeoutThatIsNoticedMuchTooLateIsNotThePeersFault(t *testing.T) {
 	}
 }
 
-func TestWaitingForATurnIsNotThePeersTime(t *testing.T) {
+func TestWaitingForASlotDoesNotCountAgainstThePeer(t *testing.T) {
 	t.Parallel()
 	slow := func(c net.Conn) {
 		r := bufio.NewReader(c)
@@ -148,7 +148,7 @@ func TestWaitingForATurnIsNotThePeersTime(t *testing.T) {
 			io.WriteString(c, ok204)
 		}
 	}
-	inMemory(t, SenderOptions{MaxConns: 1}, slow, func(t *testing.T, s *Sender) {
+	withSimulatedPeer(t, SenderOptions{MaxConns: 1}, slow, func(t *testing.T, s *Sender) {
 		var wg sync.WaitGroup
 		start := time.Now()
 		for range 4 {
@@ -165,7 +165,7 @@ func TestWaitingForATurnIsNotThePeersTime(t *testing.T) {
 	})
 }
 
-func TestIdleConnectionsAreClosedInTime(t *testing.T) {
+func TestIdleConnectionsExpire(t *testing.T) {
 	t.Parallel()
 	var closed atomic.Int64
 	says := ok204
@@ -176,7 +176,7 @@ func TestIdleConnectionsAreClosedInTime(t *testing.T) {
 		}
 		closed.Add(1)
 	}
-	inMemory(t, SenderOptions{}, handle, func(t *testing.T, s *Sender) {
+	withSimulatedPeer(t, SenderOptions{}, handle, func(t *testing.T, s *Sender) {
 		s.Send(t.Context(), &Message{URL: "http://peer.example/"})
 		<-time.After(29 * time.Second)
 		if r := s.Send(t.Context(), &Message{URL: "http://peer.example/"}); r.Dialled {
@@ -196,9 +196,9 @@ func TestIdleConnectionsAreClosedInTime(t *testing.T) {
 	})
 }
 
-func TestPaddedFailuresComeAtTheBucket(t *testing.T) {
+func TestPaddedFailuresReturnAtABucketBoundary(t *testing.T) {
 	t.Parallel()
-	inMemory(t, SenderOptions{}, func(c net.Conn) { <-time.After(300 * time.Millisecond) }, func(t *testing.T, s *Sender) {
+	withSimulatedPeer(t, SenderOptions{}, func(c net.Conn) { <-time.After(300 * time.Millisecond) }, func(t *testing.T, s *Sender) {
 		for url, want := range map[string]time.Duration{
 			"http://127.0.0.1/":           250 * time.Millisecond, // refused
 			"http://nowhere.example/":     250 * time.Millisecond, // no such name

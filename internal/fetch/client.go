@@ -143,8 +143,8 @@ func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
 	if err == nil {
 		return res, nil
 	}
-	if ctx.Err() == nil && !KindOf(err).told() {
-		hold(ctx, wait(time.Since(start), c.opts.Bucket))
+	if ctx.Err() == nil && !KindOf(err).independentOfTarget() {
+		sleep(ctx, untilNextBucket(time.Since(start), c.opts.Bucket))
 	}
 	return nil, err
 }
@@ -153,38 +153,38 @@ func (c *Client) get(ctx context.Context, r *Request) (*Response, error) {
 	out := &Response{URL: Redact(r.URL)}
 	at, err := c.parse(r.URL)
 	if err != nil {
-		return nil, named(err, r.URL)
+		return nil, withURL(err, r.URL)
 	}
 	first := at
 	user := userOf(r.URL)
-	asked := false // the last request had validators
+	conditional := false // the last request had validators
 	for {
-		own := at.host == first.host && at.port == first.port && at.https == first.https
-		req := r.request(ctx, &at, cmp.Or(r.UserAgent, c.opts.UserAgent), user, own)
-		asked = r.validate(req, out.URL)
+		isOwn := at.host == first.host && at.port == first.port && at.https == first.https
+		req := r.request(ctx, &at, cmp.Or(r.UserAgent, c.opts.UserAgent), user, isOwn)
+		conditional = r.validate(req, out.URL)
 		r.Trace.send(req, r)
 		if out.SentAt.IsZero() {
 			out.SentAt = time.Now()
 		}
 		res, err := c.roundTrip(req)
 		if err != nil {
-			return nil, named(classify(ctx, err), out.URL)
+			return nil, withURL(classify(ctx, err), out.URL)
 		}
 		r.Trace.receive(res)
 		next := redirection(res)
 		if next == "" {
-			if err := c.finish(ctx, r, asked, res, out); err != nil {
+			if err := c.finish(ctx, r, conditional, res, out); err != nil {
 				return nil, err
 			}
 			return out, nil
 		}
 		res.Body.Close()
 		if len(out.Redirects) >= c.opts.MaxRedirects {
-			return nil, named(&Error{Kind: TooManyRedirects, Text: fmt.Sprintf("led from redirect to redirect, more than %d times", c.opts.MaxRedirects)}, r.URL)
+			return nil, withURL(&Error{Kind: TooManyRedirects, Text: fmt.Sprintf("led from redirect to redirect, more than %d times", c.opts.MaxRedirects)}, r.URL)
 		}
 		to, target, err := c.follow(out.URL, &at, next)
 		if err != nil {
-			return nil, named(err, out.URL)
+			return nil, withURL(err, out.URL)
 		}
 		out.Redirects = append(out.Redirects, Redirect{Status: res.StatusCode, From: out.URL, To: to, Downgrade: at.https && !target.https})
 		out.URL, at, user = to, target, nil
@@ -256,15 +256,15 @@ func userOf(raw string) *url.Userinfo {
 }
 
 // request is r for the hop t; own says that t may see r's credentials.
-func (r *Request) request(ctx context.Context, t *target, agent string, user *url.Userinfo, own bool) *http.Request {
+func (r *Request) request(ctx context.Context, t *target, agent string, user *url.Userinfo, isOwn bool) *http.Request {
 	h := make(http.Header, 6+len(r.Header)+len(r.Private))
 	for name, values := range r.Header {
 		name = http.CanonicalHeaderKey(name)
-		if own || name != "Authorization" && name != "Cookie" {
+		if isOwn || name != "Authorization" && name != "Cookie" {
 			h[name] = values
 		}
 	}
-	if own {
+	if isOwn {
 		for name, values := range r.Private {
 			h[http.CanonicalHeaderKey(name)] = values
 		}
@@ -329,11 +329,11 @@ func Validator(value string) string {
 }
 
 // finish reads the final answer into out; asked says that the request had validators.
-func (c *Client) finish(ctx context.Context, r *Request, asked bool, res *http.Response, out *Response) error {
+func (c *Client) finish(ctx context.Context, r *Request, conditional bool, res *http.Response, out *Response) error {
 	defer res.Body.Close()
 	out.Status, out.Header = res.StatusCode, res.Header
 	if res.StatusCode == http.StatusNotModified {
-		out.NotModified = asked
+		out.NotModified = conditional
 		return nil
 	}
 	if r.first > 0 {
@@ -342,7 +342,7 @@ func (c *Client) finish(ctx context.Context, r *Request, asked bool, res *http.R
 	}
 	body, err := readBody(res, c.opts.MaxBody, &c.unpack)
 	if err != nil {
-		return named(classify(ctx, err), out.URL)
+		return withURL(classify(ctx, err), out.URL)
 	}
 	out.Body = body
 	return nil

@@ -27,7 +27,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func packed(t *testing.T, coding string, data []byte) []byte {
+func compressed(t *testing.T, coding string, data []byte) []byte {
 	var b bytes.Buffer
 	var w io.WriteCloser
 	switch coding {
@@ -53,13 +53,13 @@ func TestBodiesAreDecoded(t *testing.T) {
 	for name, c := range map[string]struct{ coding, body, want string }{
 		"plain":              {"", feed, feed},
 		"identity":           {"identity", feed, feed},
-		"gzip":               {"gzip", string(packed(t, "gzip", []byte(feed))), feed},
-		"x-gzip in capitals": {"X-GZIP", string(packed(t, "gzip", []byte(feed))), feed},
-		"two gzip members":   {"gzip", string(packed(t, "gzip", []byte(feed))) + string(packed(t, "gzip", []byte(feed))), feed + feed},
-		"gzip and padding":   {"gzip", string(packed(t, "gzip", []byte(feed))) + strings.Repeat("\x00", 20), feed},
-		"deflate":            {"deflate", string(packed(t, "zlib", []byte(feed))), feed},
-		"bare deflate":       {"deflate", string(packed(t, "flate", []byte(feed))), feed},
-		"brotli":             {"br", string(packed(t, "br", []byte(feed))), feed},
+		"gzip":               {"gzip", string(compressed(t, "gzip", []byte(feed))), feed},
+		"x-gzip in capitals": {"X-GZIP", string(compressed(t, "gzip", []byte(feed))), feed},
+		"two gzip members":   {"gzip", string(compressed(t, "gzip", []byte(feed))) + string(compressed(t, "gzip", []byte(feed))), feed + feed},
+		"gzip and padding":   {"gzip", string(compressed(t, "gzip", []byte(feed))) + strings.Repeat("\x00", 20), feed},
+		"deflate":            {"deflate", string(compressed(t, "zlib", []byte(feed))), feed},
+		"bare deflate":       {"deflate", string(compressed(t, "flate", []byte(feed))), feed},
+		"brotli":             {"br", string(compressed(t, "br", []byte(feed))), feed},
 		"brotli of nothing":  {"BR", "", ""},
 		"gzip of nothing":    {"gzip", "", ""},
 		"deflate of nothing": {"deflate", "", ""},
@@ -72,7 +72,7 @@ func TestBodiesAreDecoded(t *testing.T) {
 	}
 }
 
-func TestAnswersBeyondTheLimitsAreRefused(t *testing.T) {
+func TestResponsesBeyondTheLimitsAreErrors(t *testing.T) {
 	t.Parallel()
 	endless := func(head string, piece []byte) func(net.Conn, int) {
 		return func(c net.Conn, _ int) {
@@ -87,9 +87,9 @@ func TestAnswersBeyondTheLimitsAreRefused(t *testing.T) {
 			}
 		}
 	}
-	bomb := packed(t, "gzip", make([]byte, 64<<20))
-	brotliBomb := packed(t, "br", make([]byte, 64<<20))
-	double := packed(t, "gzip", bomb)
+	bomb := compressed(t, "gzip", make([]byte, 64<<20))
+	brotliBomb := compressed(t, "br", make([]byte, 64<<20))
+	double := compressed(t, "gzip", bomb)
 	for name, c := range map[string]struct {
 		handle func(net.Conn, int)
 		kind   Kind
@@ -99,7 +99,7 @@ func TestAnswersBeyondTheLimitsAreRefused(t *testing.T) {
 		"length says so":       {once("HTTP/1.1 200 OK\r\nContent-Length: 5242881\r\n\r\n"), TooLarge},
 		"gzip bomb":            {once(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(bomb), bomb)), TooLarge},
 		"brotli bomb":          {once(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: %d\r\n\r\n%s", len(brotliBomb), brotliBomb)), TooLarge},
-		"truncated brotli":     {once("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n" + string(packed(t, "br", []byte("<rss>a feed of some words</rss>"))[:20])), Malformed},
+		"truncated brotli":     {once("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n" + string(compressed(t, "br", []byte("<rss>a feed of some words</rss>"))[:20])), Malformed},
 		"bomb in a bomb":       {once(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\nContent-Length: %d\r\n\r\n%s", len(double), double)), Malformed},
 		"giant header":         {endless("HTTP/1.1 200 OK\r\nX: ", bytes.Repeat([]byte("x"), 64<<10)), TooLarge},
 		"endless headers":      {endless("HTTP/1.1 200 OK\r\n", []byte(strings.Repeat("X: y\r\n", 1000))), TooLarge},
@@ -125,7 +125,7 @@ func TestAnswersBeyondTheLimitsAreRefused(t *testing.T) {
 	}
 }
 
-func TestAFullMeasureIsRead(t *testing.T) {
+func TestABodyOfTheMaximumSizeIsRead(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("x", 5<<20)
 	srv := rawServer(t, "127.0.0.1:0", once("HTTP/1.1 200 OK\r\nContent-Length: 5242880\r\n\r\n"+body))
@@ -135,7 +135,7 @@ func TestAFullMeasureIsRead(t *testing.T) {
 	}
 }
 
-func TestValidatorsGoOutAsTheyCameIn(t *testing.T) {
+func TestValidatorsAreSentByteForByte(t *testing.T) {
 	t.Parallel()
 	for _, v := range [][2]string{
 		{`"abc"`, "Fri, 02 Jan 2026 03:04:05 GMT"}, {`W/"abc"`, ""}, {`unquoted`, "yesterday"}, {`w/"odd"`, " x "}, {`"a\"b"`, "2026-01-02T03:04:05Z"}, {"\"caf\xe9\"", ""}, {"", "0"},
@@ -165,7 +165,7 @@ func TestValidatorsGoOutAsTheyCameIn(t *testing.T) {
 	}
 }
 
-func TestCachesAreAskedToRevalidateWhereThatIsWanted(t *testing.T) {
+func TestRevalidateSendsNoCache(t *testing.T) {
 	t.Parallel()
 	for _, want := range []bool{true, false} {
 		got := make(chan string, 1)
@@ -186,7 +186,7 @@ func TestCachesAreAskedToRevalidateWhereThatIsWanted(t *testing.T) {
 	}
 }
 
-func TestEveryStatusIsAnAnswer(t *testing.T) {
+func TestEveryStatusIsAResponse(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{200, 204, 300, 304, 404, 410, 429, 500, 503} {
 		srv := rawServer(t, "127.0.0.1:0", once(fmt.Sprintf("HTTP/1.1 %d X\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n", status)))
@@ -209,7 +209,7 @@ func hops() http.Handler {
 	})
 }
 
-func TestFiveRedirectsAreFollowedAndNoMore(t *testing.T) {
+func TestAtMostFiveRedirectsAreFollowed(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(hops())
 	defer srv.Close()
@@ -231,7 +231,7 @@ func TestFiveRedirectsAreFollowedAndNoMore(t *testing.T) {
 	}
 }
 
-func TestLocationsAreMendedAsBrowsersDo(t *testing.T) {
+func TestMalformedLocationsAreRepairedAsInBrowsers(t *testing.T) {
 	t.Parallel()
 	for location, want := range map[string]string{
 		"b": "/a/b", "/b c": "/b%20c", "?q=a b": "/a/x?q=a%20b", "/é": "/%C3%A9", "//HOST/z": "/z", "http://HOST/a/../b": "/b", "/x#frag": "/x", "http://u:p@HOST/y": "/y", "/%zz?": "",
@@ -264,7 +264,7 @@ func TestLocationsAreMendedAsBrowsersDo(t *testing.T) {
 	}
 }
 
-func TestUserNamesGoToTheirHostOnlyAndNowhereElse(t *testing.T) {
+func TestCredentialsAreSentOnlyToTheirHost(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	seen := map[string]string{}
@@ -306,26 +306,26 @@ func TestADowngradeIsFlagged(t *testing.T) {
 	defer plain.Close()
 	secure := httptest.NewTLSServer(http.RedirectHandler(plain.URL+"/0", http.StatusFound))
 	defer secure.Close()
-	res, err := newTestClient(t, Options{TLSConfig: trusting(secure)}).Get(t.Context(), Request{URL: secure.URL + "/"})
+	res, err := newTestClient(t, Options{TLSConfig: trustServer(secure)}).Get(t.Context(), Request{URL: secure.URL + "/"})
 	if err != nil || len(res.Redirects) != 1 || !res.Redirects[0].Downgrade {
 		t.Errorf("%+v, %v", res, err)
 	}
 }
 
-func trusting(srv *httptest.Server) *tls.Config {
+func trustServer(srv *httptest.Server) *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AddCert(srv.Certificate())
 	return &tls.Config{RootCAs: pool}
 }
 
-func TestFetchingHasItsLimitsOfTime(t *testing.T) {
+func TestGetTimesOutInEveryPhase(t *testing.T) {
 	t.Parallel()
 	drip := func(head string) func(net.Conn) {
 		return func(c net.Conn) {
 			readRequest(bufio.NewReader(c))
 			io.WriteString(c, head)
 			for {
-				tick()
+				waitSecond()
 				if _, err := c.Write([]byte("x")); err != nil {
 					return
 				}
@@ -383,7 +383,7 @@ func bubbleClient(t *testing.T, handle func(net.Conn), latency time.Duration) (*
 	return client, func() { client.CloseIdle(); l.Close(); wg.Wait() }
 }
 
-func TestFailuresWithoutAnAnswerLookAndTakeTheSame(t *testing.T) {
+func TestFailuresWithoutAResponseAreIndistinguishable(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client, done := bubbleClient(t, func(c net.Conn) {}, 0)
@@ -404,7 +404,7 @@ func TestFailuresWithoutAnAnswerLookAndTakeTheSame(t *testing.T) {
 	})
 }
 
-func TestHTTPSIsSentOverHTTP2AndNothingFollowed(t *testing.T) {
+func TestHTTPSUsesHTTP2AndFollowsNoRedirects(t *testing.T) {
 	t.Parallel()
 	type seen struct{ Proto, URI, Host, Agent, Type, Hops, Body string }
 	got := make(chan seen, 1)
@@ -420,7 +420,7 @@ func TestHTTPSIsSentOverHTTP2AndNothingFollowed(t *testing.T) {
 	srv.Config.ErrorLog = log.New(t.Output(), "", 0)
 	srv.StartTLS()
 	defer srv.Close()
-	s := newTestSender(t, SenderOptions{UserAgent: "Test/1", TLSConfig: trusting(srv)})
+	s := newTestSender(t, SenderOptions{UserAgent: "Test/1", TLSConfig: trustServer(srv)})
 	host := strings.TrimPrefix(srv.URL, "https://")
 	for i, path := range []string{"/a%2fb/../c?x=%zz", "//two//x?q", "/plain", ""} {
 		r := s.Send(t.Context(), &Message{URL: srv.URL + path, ContentType: "text/plain", Header: []string{"X-Hub-Hops", "1"}, Body: []byte("url=x"), WantBody: true})
@@ -444,7 +444,7 @@ func TestHTTPSIsSentOverHTTP2AndNothingFollowed(t *testing.T) {
 	}
 }
 
-func TestHTTPSOverHTTP1KeepsConnectionsAndLimits(t *testing.T) {
+func TestHTTPSOverHTTP1ReusesConnectionsWithinLimits(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -456,7 +456,7 @@ func TestHTTPSOverHTTP1KeepsConnectionsAndLimits(t *testing.T) {
 		fmt.Fprint(w, r.RequestURI)
 	}))
 	defer srv.Close()
-	s := newTestSender(t, SenderOptions{TLSConfig: trusting(srv)})
+	s := newTestSender(t, SenderOptions{TLSConfig: trustServer(srv)})
 	for i := range 3 {
 		if r := s.Send(t.Context(), &Message{URL: srv.URL + "/x"}); !r.OK() || r.Dialled != (i == 0) {
 			t.Errorf("%d: %+v", i, r)

@@ -27,11 +27,11 @@ func readBody(res *http.Response, limit int64, unpack *sync.Pool) ([]byte, error
 	if err != nil {
 		return nil, wrongCoding(err)
 	}
-	room := res.ContentLength + 1
+	capacity := res.ContentLength + 1
 	if plain != io.Reader(raw) {
-		room *= 4
+		capacity *= 4
 	}
-	body, err := readAll(io.LimitReader(plain, limit+1), room)
+	body, err := readAll(io.LimitReader(plain, limit+1), capacity)
 	if z, ok := plain.(*gzip.Reader); ok {
 		unpack.Put(z) // it takes as much memory as many a body
 	}
@@ -48,8 +48,8 @@ func readBody(res *http.Response, limit int64, unpack *sync.Pool) ([]byte, error
 }
 
 // readAll is io.ReadAll with room for what is expected, within reason.
-func readAll(r io.Reader, room int64) ([]byte, error) {
-	b := make([]byte, 0, min(max(room, 512), 256<<10))
+func readAll(r io.Reader, capacity int64) ([]byte, error) {
+	b := make([]byte, 0, min(max(capacity, 512), 256<<10))
 	for {
 		n, err := r.Read(b[len(b):cap(b)])
 		b = b[:len(b)+n]

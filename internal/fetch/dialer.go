@@ -42,7 +42,7 @@ func (d *dialer) dialTarget(ctx context.Context, t *target, deadline time.Time) 
 	case t.ip.IsValid():
 		// Not DialTCP: up to Go 1.26.8 it binds before it connects. Then all connections of
 		// a machine share its 28,000 ports, and the kernel looks long for one that is free.
-		return d.net.DialContext(until{ctx, deadline}, "tcp", t.address())
+		return d.net.DialContext(deadlineContext{ctx, deadline}, "tcp", t.address())
 	}
 	n := d.net
 	n.Deadline = deadline
@@ -51,12 +51,12 @@ func (d *dialer) dialTarget(ctx context.Context, t *target, deadline time.Time) 
 
 // until is a context whose deadline is only announced: for connecting to an
 // address the announcement is enough, and it saves a timer.
-type until struct {
+type deadlineContext struct {
 	context.Context
 	t time.Time
 }
 
-func (u until) Deadline() (time.Time, bool) {
+func (u deadlineContext) Deadline() (time.Time, bool) {
 	if t, ok := u.Context.Deadline(); ok && t.Before(u.t) {
 		return t, true
 	}

@@ -11,7 +11,7 @@ import (
 
 // One local port serves connections to any number of hosts: a machine that tells many
 // hosts at once must not run out of ports.
-func TestPortsAreSharedBetweenHosts(t *testing.T) {
+func TestLocalPortsAreSharedBetweenHosts(t *testing.T) {
 	const localPortRange, ports, hosts = 51, 4, 12 // IP_LOCAL_PORT_RANGE, Linux 6.3
 	d := newDialer(&Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, nil, nil)
 	guard, supported := d.net.Control, true

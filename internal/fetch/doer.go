@@ -73,7 +73,7 @@ func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 		err = d.opts.Guard.checkTarget(&t)
 	}
 	if err != nil {
-		return nil, named(err, raw)
+		return nil, withURL(err, raw)
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), d.opts.Timeout)
 	out := r.Clone(ctx)
@@ -84,19 +84,19 @@ func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 	res, err := d.http.RoundTrip(out)
 	if err != nil {
 		defer cancel()
-		return nil, named(classify(ctx, err), raw)
+		return nil, withURL(classify(ctx, err), raw)
 	}
-	res.Body = &limitedBody{ReadCloser: res.Body, ctx: ctx, cancel: cancel, url: raw, left: d.opts.MaxBody, most: d.opts.MaxBody}
+	res.Body = &limitedBody{ReadCloser: res.Body, ctx: ctx, cancel: cancel, url: raw, left: d.opts.MaxBody, limit: d.opts.MaxBody}
 	return res, nil
 }
 
 // limitedBody is a body that ends with an error where it becomes too large.
 type limitedBody struct {
 	io.ReadCloser
-	ctx        context.Context
-	cancel     context.CancelFunc
-	url        string
-	left, most int64
+	ctx         context.Context
+	cancel      context.CancelFunc
+	url         string
+	left, limit int64
 }
 
 func (b *limitedBody) Read(p []byte) (int, error) {
@@ -107,9 +107,9 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	b.left -= int64(n)
 	switch {
 	case b.left < 0:
-		return n + int(b.left), named(tooLarge(b.most), b.url)
+		return n + int(b.left), withURL(tooLarge(b.limit), b.url)
 	case err != nil && err != io.EOF:
-		err = named(classify(b.ctx, err), b.url)
+		err = withURL(classify(b.ctx, err), b.url)
 	}
 	return n, err
 }

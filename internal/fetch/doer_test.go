@@ -31,7 +31,7 @@ func doPost(t *testing.T, d *Doer, url string) (*http.Response, error) {
 	return d.Do(r)
 }
 
-func TestADoerSendsWhatItIsGiven(t *testing.T) {
+func TestADoerSendsTheRequestUnchanged(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -88,7 +88,7 @@ func TestADoerObeysTheGuard(t *testing.T) {
 	w.check(t)
 }
 
-func TestADoerReadsNoMoreThanItsLimit(t *testing.T) {
+func TestADoerLimitsTheResponseBody(t *testing.T) {
 	t.Parallel()
 	for size, fits := range map[int]bool{10: true, 11: false, 10_000: false} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -107,7 +107,7 @@ func TestADoerReadsNoMoreThanItsLimit(t *testing.T) {
 	}
 }
 
-func TestADoerHasItsLimitsOfTime(t *testing.T) {
+func TestADoerTimesOutInEveryPhase(t *testing.T) {
 	t.Parallel()
 	stop := make(chan struct{})
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

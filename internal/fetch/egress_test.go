@@ -30,7 +30,7 @@ func testNames(name string, _ int) []string {
 	return nil
 }
 
-func TestNoForbiddenFormIsEverConnectedTo(t *testing.T) {
+func TestForbiddenHostsAreNeverConnectedTo(t *testing.T) {
 	t.Parallel()
 	w := newTripwire(t)
 	resolver := nameServer(t, testNames)
@@ -134,7 +134,7 @@ func TestANameThatChangesBetweenRedirectsIsRefused(t *testing.T) {
 }
 
 // Of several addresses the forbidden ones are passed over, never tried.
-func TestForbiddenAddressesOfANameArePassedOver(t *testing.T) {
+func TestForbiddenAddressesOfANameAreSkipped(t *testing.T) {
 	t.Parallel()
 	w := newTripwire(t)
 	rawServer(t, "127.0.1.3:"+w.port, once(ok204))
@@ -153,7 +153,7 @@ func TestForbiddenAddressesOfANameArePassedOver(t *testing.T) {
 	w.check(t)
 }
 
-func TestANameThatLeadsToAnOwnListenerIsRecognised(t *testing.T) {
+func TestANameThatResolvesToAnOwnListenerIsRefused(t *testing.T) {
 	t.Parallel()
 	srv := rawServer(t, "127.0.1.1:0", once(ok204))
 	guard := &Guard{Allow: prefixes("127.0.1.0/24"), Own: func() []netip.AddrPort { return []netip.AddrPort{netip.MustParseAddrPort(srv)} }}
@@ -170,21 +170,21 @@ func TestANameThatLeadsToAnOwnListenerIsRecognised(t *testing.T) {
 	}
 }
 
-func TestAnAddressNeverMeetsTheResolver(t *testing.T) {
+func TestIPAddressesAreNotResolved(t *testing.T) {
 	t.Parallel()
 	srv := rawServer(t, "127.0.0.1:0", answering(ok204))
-	asked := nameServer(t, func(name string, _ int) []string { t.Errorf("the resolver was asked for %s", name); return nil })
-	send := newTestSender(t, SenderOptions{Resolver: asked})
+	resolver := nameServer(t, func(name string, _ int) []string { t.Errorf("the resolver was asked for %s", name); return nil })
+	send := newTestSender(t, SenderOptions{Resolver: resolver})
 	if r := send.Send(t.Context(), &Message{URL: "http://" + srv}); !r.OK() {
 		t.Error(r.Err)
 	}
-	get := newTestClient(t, Options{Resolver: asked})
+	get := newTestClient(t, Options{Resolver: resolver})
 	if _, err := get.Get(t.Context(), Request{URL: "http://" + srv}); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestOurOwnListenerIsNotCalled(t *testing.T) {
+func TestOwnListenersAreNotConnectedTo(t *testing.T) {
 	t.Parallel()
 	w := newTripwire(t)
 	g := loopback()
@@ -198,7 +198,7 @@ func TestOurOwnListenerIsNotCalled(t *testing.T) {
 	w.check(t)
 }
 
-func TestTheGuardSeesEveryDialOfTheDialer(t *testing.T) {
+func TestTheGuardChecksEveryDial(t *testing.T) {
 	t.Parallel()
 	// What the fast way of dialling an address does must not pass Control by.
 	w := newTripwire(t)

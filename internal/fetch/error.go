@@ -104,12 +104,12 @@ func malformed(format string, args ...any) *Error {
 
 // told reports whether strangers may know the failure's moment: it has nothing to
 // do with what is or is not reachable.
-func (k Kind) told() bool {
+func (k Kind) independentOfTarget() bool {
 	return k == BadURL || k == TooLarge || k == TooManyRedirects || k == Ours
 }
 
 // wait is how long to hold a failure back that took so long, in buckets.
-func wait(took, bucket time.Duration) time.Duration {
+func untilNextBucket(took, bucket time.Duration) time.Duration {
 	if bucket <= 0 {
 		return 0
 	}
@@ -166,11 +166,11 @@ func classify(ctx context.Context, err error) *Error {
 	case isTLS(err):
 		return fail(TLS, err)
 	}
-	return fail(foreign(err), err)
+	return fail(kindByText(err), err)
 }
 
 // foreign tells the failures apart that net/http has no types for.
-func foreign(err error) Kind {
+func kindByText(err error) Kind {
 	switch s := err.Error(); {
 	case strings.Contains(s, "malformed"), strings.Contains(s, "http2: "):
 		return Malformed
@@ -194,7 +194,7 @@ func isTLS(err error) bool {
 }
 
 // named says which URL it was.
-func named(err error, url string) error {
+func withURL(err error, url string) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
 		e = fail(Unreachable, err)

@@ -43,8 +43,8 @@ type Guard struct {
 }
 
 type localAddrs struct {
-	addrs []netip.Addr
-	until time.Time
+	addrs   []netip.Addr
+	expires time.Time
 }
 
 // metadata is a public address that a cloud answers on for its machines alone.
@@ -71,7 +71,7 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 // CheckAddr says whether one address and port may be connected to: nil or an
 // *Error of kind Refused.
 func (g *Guard) CheckAddr(ap netip.AddrPort) error {
-	ip := plain(ap.Addr())
+	ip := canonical(ap.Addr())
 	if !ip.IsValid() || ip.IsUnspecified() {
 		return fail(Refused, fmt.Errorf("%s is no address of a host", ap.Addr()))
 	}
@@ -83,14 +83,14 @@ func (g *Guard) CheckAddr(ap netip.AddrPort) error {
 	if err := g.checkIP(ip); err != nil {
 		return fail(Refused, err)
 	}
-	if g.own(ip, ap.Port()) {
+	if g.isOwn(ip, ap.Port()) {
 		return fail(Refused, fmt.Errorf("%s is %w", ap, ErrOwn))
 	}
 	return nil
 }
 
 func (g *Guard) checkIP(ip netip.Addr) error {
-	if v4, ok := carried(ip); ok && g.allowed(ip) {
+	if v4, ok := embeddedIPv4(ip); ok && g.allowed(ip) {
 		// A translator that the operator allowed may carry us to public IPv4 only.
 		return g.checkIP(v4)
 	}
@@ -121,7 +121,7 @@ func (e NotAllowedError) Error() string {
 
 func (g *Guard) allowed(ip netip.Addr) bool {
 	for _, p := range g.Allow {
-		if plainPrefix(p).Contains(ip) {
+		if canonicalPrefix(p).Contains(ip) {
 			return true
 		}
 	}
@@ -130,9 +130,9 @@ func (g *Guard) allowed(ip netip.Addr) bool {
 
 // plain strips what has no bearing on where an address leads: the zone, and the
 // IPv6 form of an IPv4 address.
-func plain(ip netip.Addr) netip.Addr { return ip.WithZone("").Unmap() }
+func canonical(ip netip.Addr) netip.Addr { return ip.WithZone("").Unmap() }
 
-func plainPrefix(p netip.Prefix) netip.Prefix {
+func canonicalPrefix(p netip.Prefix) netip.Prefix {
 	if a := p.Addr(); a.Is4In6() && p.Bits() >= 96 {
 		return netip.PrefixFrom(a.Unmap(), p.Bits()-96)
 	}
@@ -140,7 +140,7 @@ func plainPrefix(p netip.Prefix) netip.Prefix {
 }
 
 // carried is the IPv4 address inside an address of the NAT64 prefix.
-func carried(ip netip.Addr) (netip.Addr, bool) {
+func embeddedIPv4(ip netip.Addr) (netip.Addr, bool) {
 	if !ssrf.IPv6NAT64Prefix.Contains(ip) {
 		return netip.Addr{}, false
 	}
@@ -149,19 +149,19 @@ func carried(ip netip.Addr) (netip.Addr, bool) {
 }
 
 // own reports whether something of ours listens there.
-func (g *Guard) own(ip netip.Addr, port uint16) bool {
+func (g *Guard) isOwn(ip netip.Addr, port uint16) bool {
 	if g.Own == nil {
 		return false
 	}
-	if v4, ok := carried(ip); ok {
+	if v4, ok := embeddedIPv4(ip); ok {
 		ip = v4
 	}
 	for _, o := range g.Own() {
 		if o.Port() != port {
 			continue
 		}
-		a := plain(o.Addr())
-		if a == ip || a.IsUnspecified() && g.here(ip) {
+		a := canonical(o.Addr())
+		if a == ip || a.IsUnspecified() && g.isLocal(ip) {
 			return true
 		}
 	}
@@ -169,20 +169,20 @@ func (g *Guard) own(ip netip.Addr, port uint16) bool {
 }
 
 // here reports whether ip is an address of this machine.
-func (g *Guard) here(ip netip.Addr) bool {
+func (g *Guard) isLocal(ip netip.Addr) bool {
 	if ip.IsLoopback() {
 		return true
 	}
 	l := g.local.Load()
-	if now := time.Now(); l == nil || now.After(l.until) {
-		l = &localAddrs{until: now.Add(10 * time.Second)}
+	if now := time.Now(); l == nil || now.After(l.expires) {
+		l = &localAddrs{expires: now.Add(10 * time.Second)}
 		addrs, err := net.InterfaceAddrs()
 		if err != nil {
 			return true // unknown is refused
 		}
 		for _, a := range addrs {
 			if p, err := netip.ParsePrefix(a.String()); err == nil {
-				l.addrs = append(l.addrs, plain(p.Addr()))
+				l.addrs = append(l.addrs, canonical(p.Addr()))
 			}
 		}
 		g.local.Store(l)

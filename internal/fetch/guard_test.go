@@ -124,7 +124,7 @@ func TestThePublicInternetIsAllowed(t *testing.T) {
 	}
 }
 
-func TestOnlyHTTPAndPortsOfTheWeb(t *testing.T) {
+func TestOnlyHTTPURLsAndWebPortsAreAllowed(t *testing.T) {
 	t.Parallel()
 	g := &Guard{}
 	for _, u := range []string{"ftp://a.example/", "file:///etc/passwd", "gopher://a.example/", "javascript:x", "//a.example/", "a.example", "http:/a.example", "http:a.example",
@@ -136,7 +136,7 @@ func TestOnlyHTTPAndPortsOfTheWeb(t *testing.T) {
 	}
 }
 
-func TestUserNamesAreForFeedsOnly(t *testing.T) {
+func TestUserNamesAreAllowedInFeedURLsOnly(t *testing.T) {
 	t.Parallel()
 	const u = "https://me:secret@feed.example/"
 	if err := (&Guard{}).CheckURL(u); err != nil {
@@ -147,7 +147,7 @@ func TestUserNamesAreForFeedsOnly(t *testing.T) {
 	}
 }
 
-func TestAnAllowListOpensItsPrefixAndNothingElse(t *testing.T) {
+func TestAnAllowListAllowsOnlyItsPrefixes(t *testing.T) {
 	t.Parallel()
 	g := &Guard{Allow: prefixes("127.0.0.0/8", "fe80::/10", "::ffff:10.1.0.0/112", "168.63.129.0/24")}
 	for _, a := range []string{"127.9.9.9:80", "[::ffff:127.0.0.1]:80", "[fe80::1%eth0]:80", "10.1.2.3:80", "168.63.129.16:80", "8.8.8.8:80"} {
@@ -162,7 +162,7 @@ func TestAnAllowListOpensItsPrefixAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestAnAllowedTranslatorLeadsToPublicAddressesOnly(t *testing.T) {
+func TestAnAllowedNAT64PrefixReachesPublicAddressesOnly(t *testing.T) {
 	t.Parallel()
 	g := &Guard{Allow: prefixes("64:ff9b::/96")}
 	if err := g.CheckAddr(netip.MustParseAddrPort("[64:ff9b::8.8.8.8]:80")); err != nil {
@@ -263,7 +263,7 @@ func TestRedactRemovesUserNames(t *testing.T) {
 	}
 }
 
-func TestStrangersLearnOneSentence(t *testing.T) {
+func TestUnknownClientsGetOneNeutralSentence(t *testing.T) {
 	t.Parallel()
 	g := &Guard{}
 	for _, u := range []string{"http://127.0.0.1/", "http://10.0.0.1/", "http://[::1]/"} {

@@ -25,15 +25,15 @@ func nameServer(t *testing.T, lookup func(name string, times int) []string) *net
 	}
 	t.Cleanup(func() { pc.Close() })
 	go func() {
-		asked := map[string]int{}
+		counts := map[string]int{}
 		buf := make([]byte, 1500)
 		for {
 			n, from, err := pc.ReadFrom(buf)
 			if err != nil {
 				return
 			}
-			if answer := answerDNS(buf[:n], asked, lookup); answer != nil {
-				pc.WriteTo(answer, from)
+			if reply := answerDNS(buf[:n], counts, lookup); reply != nil {
+				pc.WriteTo(reply, from)
 			}
 		}
 	}()
@@ -43,7 +43,7 @@ func nameServer(t *testing.T, lookup func(name string, times int) []string) *net
 	}}
 }
 
-func answerDNS(question []byte, asked map[string]int, lookup func(string, int) []string) []byte {
+func answerDNS(question []byte, counts map[string]int, lookup func(string, int) []string) []byte {
 	var p dnsmessage.Parser
 	head, err := p.Start(question)
 	if err != nil {
@@ -54,8 +54,8 @@ func answerDNS(question []byte, asked map[string]int, lookup func(string, int) [
 		return nil
 	}
 	name := strings.ToLower(strings.TrimSuffix(q.Name.String(), "."))
-	addrs := lookup(name, asked[name+q.Type.String()])
-	asked[name+q.Type.String()]++
+	addrs := lookup(name, counts[name+q.Type.String()])
+	counts[name+q.Type.String()]++
 	head.Response, head.Authoritative = true, true
 	if addrs == nil {
 		head.RCode = dnsmessage.RCodeNameError

@@ -79,7 +79,7 @@ func (m *Message) check() error {
 	size := 0
 	for i := 0; i < len(m.Header); i += 2 {
 		name, value := m.Header[i], m.Header[i+1]
-		if !isToken(name) || !isValue(value) || framed(name) {
+		if !isToken(name) || !isValue(value) || isReservedField(name) {
 			return fail(Ours, fmt.Errorf("the header field %q cannot be sent", name))
 		}
 		size += len(name) + len(value)
@@ -91,7 +91,7 @@ func (m *Message) check() error {
 }
 
 // framed reports a field that the sender writes itself.
-func framed(name string) bool {
+func isReservedField(name string) bool {
 	switch len(name) {
 	case 4:
 		return strings.EqualFold(name, "Host")

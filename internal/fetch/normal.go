@@ -13,12 +13,12 @@ import (
 func Normal(raw string) (string, error) {
 	if i := strings.Index(raw, "://"); i >= 0 {
 		if j := strings.IndexAny(raw[i+3:], "/?#"); j >= 0 {
-			raw = raw[:i+3+j] + encoded(raw[i+3+j:])
+			raw = raw[:i+3+j] + percentEncode(raw[i+3+j:])
 		}
 	}
 	t, err := splitURL(raw)
 	if err != nil {
-		return "", named(err, raw)
+		return "", withURL(err, raw)
 	}
 	scheme, host, usual := "http://", t.host, uint16(80)
 	if t.https {
@@ -42,7 +42,7 @@ func Normal(raw string) (string, error) {
 
 // encoded is a path and query with the bytes that no URL may hold written as %XX.
 // Control characters stay: they are refused.
-func encoded(s string) string {
+func percentEncode(s string) string {
 	const bad = " \"<>`"
 	if !strings.ContainsFunc(s, func(c rune) bool { return c >= 0x80 || strings.ContainsRune(bad, c) }) {
 		return s

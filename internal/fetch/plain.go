@@ -98,7 +98,7 @@ func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message,
 	}()
 	wrote := x.write(c, m, t, s.opts.UserAgent)
 	if wrote != nil && isTimeout(wrote) {
-		return s.late(ctx, m, wrote, start), false
+		return s.timeoutReply(ctx, m, wrote, start), false
 	}
 	// A peer that has read enough may answer and close while we still write.
 	x.in.reset(c, x.buf[:])
@@ -126,7 +126,7 @@ func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message,
 }
 
 // late is the reply when time ran out.
-func (s *Sender) late(ctx context.Context, m *Message, err error, start time.Time) Reply {
+func (s *Sender) timeoutReply(ctx context.Context, m *Message, err error, start time.Time) Reply {
 	r := s.failed(ctx, m, err)
 	r.Took = time.Since(start)
 	return r
@@ -134,7 +134,7 @@ func (s *Sender) late(ctx context.Context, m *Message, err error, start time.Tim
 
 // readBody reads what is wanted of the body. One that nobody wants is read only
 // to keep the connection, and not waited for much.
-func (x *exchange) readBody(ctx context.Context, c *conn, a *answer, m *Message, r *Reply, took time.Duration) (whole bool) {
+func (x *exchange) readBody(ctx context.Context, c *conn, a *responseHead, m *Message, r *Reply, took time.Duration) (whole bool) {
 	var dst []byte
 	if m.WantBody {
 		dst = make([]byte, 0, 512)

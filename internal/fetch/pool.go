@@ -17,11 +17,11 @@ type origin struct {
 // conn is a connection of the plain sender.
 type conn struct {
 	net.Conn
-	at    origin
-	raw   syscall.RawConn // nil when there is no descriptor
-	look  func(fd uintptr) bool
-	clean bool      // result of look
-	until time.Time // when idle: not to be used after
+	at      origin
+	raw     syscall.RawConn // nil when there is no descriptor
+	probe   func(fd uintptr) bool
+	clean   bool      // result of look
+	expires time.Time // when idle: not to be used after
 
 	older, newer *conn // in the order of all idle connections
 	next, prev   *conn // idle connections of the same origin, newest first
@@ -32,7 +32,7 @@ func newConn(c net.Conn, at origin) *conn {
 	if sc, ok := c.(syscall.Conn); ok {
 		if raw, err := sc.SyscallConn(); err == nil {
 			k.raw = raw
-			k.look = func(fd uintptr) bool { k.clean = quiet(fd); return true }
+			k.probe = func(fd uintptr) bool { k.clean = quiet(fd); return true }
 		}
 	}
 	return k
@@ -45,7 +45,7 @@ func (c *conn) usable() bool {
 		return true
 	}
 	c.clean = false
-	return c.raw.Read(c.look) == nil && c.clean
+	return c.raw.Read(c.probe) == nil && c.clean
 }
 
 // pool keeps idle connections: few per origin, few in all, the oldest go first.
@@ -77,7 +77,7 @@ func (p *pool) get(at origin, now time.Time) *conn {
 	}
 	c := o.first
 	p.remove(c)
-	if now.After(c.until) {
+	if now.After(c.expires) {
 		// The newest is too old, and so are the others; the sweeper finds them.
 		go c.Close()
 		return nil
@@ -102,7 +102,7 @@ func (p *pool) put(c *conn, now time.Time, keep time.Duration) {
 			p.remove(drop)
 			o = p.origins[c.at]
 		}
-		c.until = now.Add(keep)
+		c.expires = now.Add(keep)
 		p.insert(c, o)
 		if p.sweeper == nil {
 			p.sweeper = time.AfterFunc(p.timeout, p.sweep)
@@ -174,7 +174,7 @@ func (p *pool) sweep() {
 	p.mu.Lock()
 	for c := p.oldest; c != nil; {
 		next := c.newer
-		if !now.Before(c.until) {
+		if !now.Before(c.expires) {
 			p.remove(c)
 			drop = append(drop, c)
 		}

@@ -23,10 +23,10 @@ import (
 func TestMain(m *testing.M) {
 	switch os.Getenv("FETCH_TEST_ROLE") {
 	case "sink":
-		sink()
+		runReceiver()
 		return
 	case "poor":
-		poor()
+		runWithFewSockets()
 		return
 	}
 	os.Exit(m.Run())
@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 
 // sink listens on all of 127.0.0.0/8, prints its port, and answers every request
 // at once, or never when the path says so, until its standard input ends.
-func sink() {
+func runReceiver() {
 	lc := net.ListenConfig{KeepAlive: -1}
 	l, err := lc.Listen(context.Background(), "tcp4", "0.0.0.0:0")
 	if err != nil {
@@ -52,14 +52,14 @@ func sink() {
 				}
 				return
 			}
-			go drain(c)
+			go answerRequests(c)
 		}
 	}()
 	io.Copy(io.Discard, os.Stdin)
 }
 
 // drain answers requests that come one after another, with bodies of Content-Length 5.
-func drain(c net.Conn) {
+func answerRequests(c net.Conn) {
 	defer c.Close()
 	buf, n := make([]byte, 2048), 0
 	for {
@@ -83,7 +83,7 @@ func drain(c net.Conn) {
 	}
 }
 
-func startSink(tb testing.TB) (port string) {
+func startReceiver(tb testing.TB) (port string) {
 	tb.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "FETCH_TEST_ROLE=sink")
@@ -108,7 +108,7 @@ func startSink(tb testing.TB) (port string) {
 
 // poor is a process with very few sockets that sends to many hosts of the sink on
 // FETCH_TEST_PORT, by address and by name, and prints what was wrong with that.
-func poor() {
+func runWithFewSockets() {
 	limit := syscall.Rlimit{Cur: 40, Max: 40}
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		fmt.Println(err)
@@ -163,9 +163,9 @@ func poor() {
 	fmt.Println("end")
 }
 
-func TestAProcessOutOfSocketsBlamesNobodyAndRecovers(t *testing.T) {
+func TestRunningOutOfSocketsIsNotCountedAgainstPeersAndRecovers(t *testing.T) {
 	t.Parallel()
-	port := startSink(t)
+	port := startReceiver(t)
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), "FETCH_TEST_ROLE=poor", "FETCH_TEST_PORT="+port)
 	out, err := cmd.CombinedOutput()

@@ -68,10 +68,10 @@ func (s *Sender) sendSecure(ctx context.Context, m *Message, t *target) Reply {
 	r.ContentType, r.RetryAfter, r.Location = res.Header.Get("Content-Type"), res.Header.Get("Retry-After"), res.Header.Get("Location")
 	switch {
 	case m.WantBody:
-		most := m.maxBody()
-		body, err := io.ReadAll(io.LimitReader(res.Body, int64(most)+1))
-		r.Partial = err != nil || len(body) > most
-		r.Body = body[:min(len(body), most)]
+		limit := m.maxBody()
+		body, err := io.ReadAll(io.LimitReader(res.Body, int64(limit)+1))
+		r.Partial = err != nil || len(body) > limit
+		r.Body = body[:min(len(body), limit)]
 	case res.ContentLength != 0 && res.ContentLength <= maxReply:
 		// Only to keep the connection, and not waited for much.
 		linger := time.AfterFunc(lingerFor, cancel)

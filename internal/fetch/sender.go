@@ -49,7 +49,7 @@ type Sender struct {
 	dialer *dialer
 	idle   pool
 	secure *http.Transport
-	turns  chan struct{}
+	slots  chan struct{}
 	bufs   sync.Pool // *exchange
 }
 
@@ -60,7 +60,7 @@ func NewSender(o SenderOptions) *Sender {
 		opts:   o,
 		dialer: newDialer(o.Guard, o.Resolver, o.Dial),
 		idle:   pool{perOrigin: o.IdlePerOrigin, total: o.IdleTotal, timeout: o.IdleTimeout},
-		turns:  make(chan struct{}, max(1, o.MaxConns)),
+		slots:  make(chan struct{}, max(1, o.MaxConns)),
 	}
 	s.bufs.New = func() any { return new(exchange) }
 	s.secure = secureTransport(s.dialer, o)
@@ -69,7 +69,7 @@ func NewSender(o SenderOptions) *Sender {
 
 // stoodStill is how much later than the timeout one is noticed where it is this process
 // that stood still: a virtual machine that was moved, a laptop that slept.
-const stoodStill = 2 * time.Second
+const suspendSlack = 2 * time.Second
 
 // Send sends m and waits for the answer. The timeout counts from the dial, or
 // from the write on a kept connection: waiting for a turn is not the peer's time.
@@ -78,11 +78,11 @@ const stoodStill = 2 * time.Second
 func (s *Sender) Send(ctx context.Context, m *Message) Reply {
 	start := time.Now()
 	r := s.send(ctx, m)
-	if r.Timeout && r.Took > s.opts.Timeout+stoodStill {
+	if r.Timeout && r.Took > s.opts.Timeout+suspendSlack {
 		r.NotTried, r.Timeout = true, false // this process did not run, and the peer may well have answered
 	}
-	if r.Err != nil && m.Padded && !KindOf(r.Err).told() {
-		hold(ctx, wait(time.Since(start), s.opts.Bucket))
+	if r.Err != nil && m.Padded && !KindOf(r.Err).independentOfTarget() {
+		sleep(ctx, untilNextBucket(time.Since(start), s.opts.Bucket))
 	}
 	return r
 }
@@ -99,12 +99,12 @@ func (s *Sender) send(ctx context.Context, m *Message) Reply {
 		err = m.check()
 	}
 	if err != nil {
-		return Reply{Err: named(err, m.URL)}
+		return Reply{Err: withURL(err, m.URL)}
 	}
-	if err := s.turn(ctx); err != nil {
-		return Reply{NotTried: true, Err: named(fail(Ours, err), m.URL)}
+	if err := s.acquireSlot(ctx); err != nil {
+		return Reply{NotTried: true, Err: withURL(fail(Ours, err), m.URL)}
 	}
-	defer func() { <-s.turns }()
+	defer func() { <-s.slots }()
 	if t.https {
 		return s.sendSecure(ctx, m, &t)
 	}
@@ -112,17 +112,17 @@ func (s *Sender) send(ctx context.Context, m *Message) Reply {
 }
 
 // turn waits for one of MaxConns places.
-func (s *Sender) turn(ctx context.Context) error {
+func (s *Sender) acquireSlot(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	select {
-	case s.turns <- struct{}{}:
+	case s.slots <- struct{}{}:
 		return nil
 	default:
 	}
 	select {
-	case s.turns <- struct{}{}:
+	case s.slots <- struct{}{}:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
@@ -152,11 +152,11 @@ func (s *Sender) Close() {
 // failed turns an error of the network into a Reply.
 func (s *Sender) failed(ctx context.Context, m *Message, err error) Reply {
 	e := classify(ctx, err)
-	return Reply{Err: named(e, m.URL), NotTried: e.Kind == Ours, Timeout: e.Kind == TimedOut}
+	return Reply{Err: withURL(e, m.URL), NotTried: e.Kind == Ours, Timeout: e.Kind == TimedOut}
 }
 
 // hold waits d, or until ctx is done.
-func hold(ctx context.Context, d time.Duration) {
+func sleep(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return
 	}

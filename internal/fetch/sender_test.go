@@ -54,7 +54,7 @@ func TestTheRequestIsSentByteForByte(t *testing.T) {
 	}
 }
 
-func TestAMessageThatWouldBreakTheRequestIsNotSent(t *testing.T) {
+func TestAMessageThatWouldCorruptTheRequestIsNotSent(t *testing.T) {
 	t.Parallel()
 	s := newTestSender(t, SenderOptions{Dial: func(context.Context, string, string) (net.Conn, error) {
 		t.Error("dialled")
@@ -73,11 +73,11 @@ func TestAMessageThatWouldBreakTheRequestIsNotSent(t *testing.T) {
 	}
 }
 
-func TestOneConnectionServesManySendings(t *testing.T) {
+func TestConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		answer string
-		conns  int64
+		response string
+		conns    int64
 	}{
 		"length":                 {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", 1},
 		"no body":                {ok204, 1},
@@ -91,7 +91,7 @@ func TestOneConnectionServesManySendings(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var conns atomic.Int64
-			handle := answering(c.answer)
+			handle := answering(c.response)
 			srv := rawServer(t, "127.0.0.1:0", func(k net.Conn, n int) { conns.Add(1); handle(k, n) })
 			s := newTestSender(t, SenderOptions{})
 			for i := range 3 {
@@ -112,7 +112,7 @@ func TestOneConnectionServesManySendings(t *testing.T) {
 
 // What arrives on an idle connection was not asked for and must not be taken for
 // the next answer.
-func TestAnAnswerThatNobodyAskedForIsNotTakenForTheNext(t *testing.T) {
+func TestAnUnrequestedResponseIsNotTakenForTheNext(t *testing.T) {
 	t.Parallel()
 	sent, first := make(chan bool), make(chan bool)
 	srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, n int) {
@@ -180,11 +180,11 @@ func TestAKeptConnectionThatThePeerClosedIsReplacedOnce(t *testing.T) {
 	}
 }
 
-func TestANewConnectionThatBreaksIsNotTriedAgain(t *testing.T) {
+func TestABrokenNewConnectionIsNotRetried(t *testing.T) {
 	t.Parallel()
-	for name, answer := range map[string]string{"no answer": "", "half an answer": "HTTP/1.1 200 OK\r\nContent-"} {
+	for name, response := range map[string]string{"no answer": "", "half an answer": "HTTP/1.1 200 OK\r\nContent-"} {
 		var conns atomic.Int64
-		handle := once(answer)
+		handle := once(response)
 		srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, n int) { conns.Add(1); handle(c, n) })
 		s := newTestSender(t, SenderOptions{})
 		r := s.Send(t.Context(), &Message{URL: "http://" + srv})
@@ -197,7 +197,7 @@ func TestANewConnectionThatBreaksIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-func TestHalfAnAnswerOnAKeptConnectionIsNotTriedAgain(t *testing.T) {
+func TestAPartialResponseOnAReusedConnectionIsNotRetried(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64
 	srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, n int) {
@@ -217,7 +217,7 @@ func TestHalfAnAnswerOnAKeptConnectionIsNotTriedAgain(t *testing.T) {
 	}
 }
 
-func TestTheBodyIsGivenWhenAskedFor(t *testing.T) {
+func TestWantBodyReturnsTheBody(t *testing.T) {
 	t.Parallel()
 	srv := rawServer(t, "127.0.0.1:0", answering("HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello"))
 	long := rawServer(t, "127.0.0.1:0", once("HTTP/1.1 200 OK\r\n\r\n"+strings.Repeat("x", 1<<20)))
@@ -233,28 +233,28 @@ func TestTheBodyIsGivenWhenAskedFor(t *testing.T) {
 	}
 }
 
-func TestMoreOfTheBodyIsGivenWhenAskedFor(t *testing.T) {
+func TestMaxBodyRaisesTheBodyLimit(t *testing.T) {
 	t.Parallel()
-	const most = 64 << 10
+	const limit = 64 << 10
 	s := newTestSender(t, SenderOptions{})
 	for name, c := range map[string]struct {
-		answer string
-		want   int
-		whole  bool
+		response string
+		want     int
+		whole    bool
 	}{
 		"by its length": {"HTTP/1.1 200 OK\r\nContent-Length: 60000\r\n\r\n" + strings.Repeat("x", 60000), 60000, true},
-		"to its end":    {"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1<<20), most, false},
+		"to its end":    {"HTTP/1.1 200 OK\r\n\r\n" + strings.Repeat("x", 1<<20), limit, false},
 		"in chunks":     {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + strings.Repeat("fa0\r\n"+strings.Repeat("x", 4000)+"\r\n", 16) + "0\r\n\r\n", 64000, true},
 	} {
-		srv := rawServer(t, "127.0.0.1:0", once(c.answer))
-		r := s.Send(t.Context(), &Message{Method: "GET", URL: "http://" + srv, WantBody: true, MaxBody: most})
+		srv := rawServer(t, "127.0.0.1:0", once(c.response))
+		r := s.Send(t.Context(), &Message{Method: "GET", URL: "http://" + srv, WantBody: true, MaxBody: limit})
 		if len(r.Body) != c.want || r.Partial == c.whole || !r.OK() {
 			t.Errorf("%s: %d bytes, partial %v, %v", name, len(r.Body), r.Partial, r.Err)
 		}
 	}
 }
 
-func TestCancelledSendingsAreNotThePeersFault(t *testing.T) {
+func TestCancellationIsNotCountedAgainstThePeer(t *testing.T) {
 	t.Parallel()
 	got := make(chan bool, 1)
 	srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, _ int) {
@@ -284,7 +284,7 @@ func TestCancelledSendingsAreNotThePeersFault(t *testing.T) {
 	}
 }
 
-func TestWantOfSocketsIsNotThePeersFault(t *testing.T) {
+func TestSocketExhaustionIsNotCountedAgainstThePeer(t *testing.T) {
 	t.Parallel()
 	srv := rawServer(t, "127.0.0.1:0", answering(ok204))
 	other := rawServer(t, "127.0.0.1:0", answering(ok204))
@@ -311,7 +311,7 @@ func TestWantOfSocketsIsNotThePeersFault(t *testing.T) {
 	}
 }
 
-func TestKeptConnectionsAreFew(t *testing.T) {
+func TestIdleConnectionsAreLimited(t *testing.T) {
 	t.Parallel()
 	s := newTestSender(t, SenderOptions{IdlePerOrigin: 2, IdleTotal: 5})
 	var wg sync.WaitGroup
@@ -357,7 +357,7 @@ func TestRetryAfterIsReadInEveryForm(t *testing.T) {
 	}
 }
 
-func TestManySendingsAtOnce(t *testing.T) {
+func TestConcurrentSends(t *testing.T) {
 	t.Parallel()
 	var requests atomic.Int64
 	var hosts []string
@@ -385,12 +385,12 @@ func TestManySendingsAtOnce(t *testing.T) {
 	if n := requests.Load(); n != 1000 {
 		t.Errorf("%d requests were answered, want 1000", n)
 	}
-	if s.Idle() > 10 || len(s.turns) != 0 {
-		t.Errorf("%d idle, %d turns taken", s.Idle(), len(s.turns))
+	if s.Idle() > 10 || len(s.slots) != 0 {
+		t.Errorf("%d idle, %d turns taken", s.Idle(), len(s.slots))
 	}
 }
 
-func TestALackOfPortsIsOursAndALackOfIPv6IsNot(t *testing.T) {
+func TestPortExhaustionIsOursAndMissingIPv6IsNot(t *testing.T) {
 	t.Parallel()
 	for to, ours := range map[string]bool{"192.0.2.1": true, "::ffff:192.0.2.1": true, "2001:db8::1": false} {
 		err := &net.OpError{Op: "dial", Addr: &net.TCPAddr{IP: net.ParseIP(to), Port: 80}, Err: os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)}
@@ -408,7 +408,7 @@ func TestALackOfPortsIsOursAndALackOfIPv6IsNot(t *testing.T) {
 
 // deaf is an address on which connecting neither succeeds nor fails: a listener
 // whose queue is full.
-func deaf(t *testing.T) string {
+func fullListener(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
@@ -434,9 +434,9 @@ func deaf(t *testing.T) string {
 	return ""
 }
 
-func TestConnectingHasItsLimitAndCanBeCancelled(t *testing.T) {
+func TestConnectingTimesOutAndCanBeCancelled(t *testing.T) {
 	t.Parallel()
-	address := deaf(t)
+	address := fullListener(t)
 	s := newTestSender(t, SenderOptions{Timeout: 50 * time.Millisecond, Resolver: nameServer(t, testNames)})
 	_, port, _ := net.SplitHostPort(address)
 	for _, url := range []string{"http://" + address, "https://" + address, "http://localhost:" + port} {

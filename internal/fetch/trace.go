@@ -40,7 +40,7 @@ func (t *Trace) send(req *http.Request, r *Request) {
 		}
 		return false
 	})
-	t.Sent = joined(t.Sent, b.String())
+	t.Sent = joinHeads(t.Sent, b.String())
 }
 
 func (t *Trace) receive(res *http.Response) {
@@ -54,7 +54,7 @@ func (t *Trace) receive(res *http.Response) {
 	b.WriteString(res.Status)
 	b.WriteByte('\n')
 	writeHead(&b, res.Header, func(name string) bool { return name == "Set-Cookie" })
-	t.Received = joined(t.Received, b.String())
+	t.Received = joinHeads(t.Received, b.String())
 }
 
 func writeHead(b *strings.Builder, h http.Header, secret func(name string) bool) {
@@ -75,7 +75,7 @@ func writeHead(b *strings.Builder, h http.Header, secret func(name string) bool)
 }
 
 // joined adds a head to those before. A value may hold any byte: what is kept is text.
-func joined(before, head string) string {
+func joinHeads(before, head string) string {
 	if before != "" {
 		head = before + "\n" + head
 	}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestValidatorsGoOnlyToTheURLThatGaveThem(t *testing.T) {
+func TestValidatorsAreSentOnlyToTheirURL(t *testing.T) {
 	t.Parallel()
 	got := map[string]string{}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,7 +36,7 @@ func TestValidatorsGoOnlyToTheURLThatGaveThem(t *testing.T) {
 	}
 }
 
-func TestATraceTellsWhatWasSentButNoSecrets(t *testing.T) {
+func TestATraceRecordsRequestsWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	var private []string
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -86,7 +86,7 @@ func (t *target) authority(a string) error {
 		if err != nil || !ip.Is6() || ip.Zone() != "" {
 			return badURL("has %q in brackets, which is not an IPv6 address", host)
 		}
-		t.ip, t.host = plain(ip), host
+		t.ip, t.host = canonical(ip), host
 	} else if i := strings.IndexByte(a, ':'); i >= 0 {
 		host, port = a[:i], a[i:]
 	}

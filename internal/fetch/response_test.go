@@ -12,12 +12,12 @@ import (
 )
 
 // parse reads one answer out of text; rest is what is left for the next one.
-func parse(method string, src io.Reader) (a answer, body string, whole bool, err error) {
+func parse(method string, src io.Reader) (a responseHead, body string, whole bool, err error) {
 	return parseIn(method, src, bufSize)
 }
 
 // parseIn does it with a buffer of another size.
-func parseIn(method string, src io.Reader, size int) (a answer, body string, whole bool, err error) {
+func parseIn(method string, src io.Reader, size int) (a responseHead, body string, whole bool, err error) {
 	var d reader
 	d.reset(src, make([]byte, size))
 	if a, err = d.head(method); err != nil {
@@ -27,7 +27,7 @@ func parseIn(method string, src io.Reader, size int) (a answer, body string, who
 	return a, string(got), whole, nil
 }
 
-func TestAnswersAreReadAsTheyAreMeant(t *testing.T) {
+func TestResponsesAreParsedLeniently(t *testing.T) {
 	t.Parallel()
 	type want struct {
 		Status      int
@@ -105,7 +105,7 @@ func TestAnswersAreReadAsTheyAreMeant(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotHTTPIsAnError(t *testing.T) {
+func TestNonHTTPResponsesAreErrors(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		in   string

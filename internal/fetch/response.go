@@ -18,7 +18,7 @@ const (
 // answer is the head of an HTTP/1 answer: what a sender of notifications wants to
 // know and no more. A valid status line is an answer; whatever is wrong further
 // down only means that the connection is not used again.
-type answer struct {
+type responseHead struct {
 	status      int
 	length      int64 // of the body; -1: until the connection closes
 	chunked     bool
@@ -114,23 +114,23 @@ func (d *reader) longLine(limit int) ([]byte, bool, error) {
 }
 
 // head reads the head of the final answer, over any 1xx ones.
-func (d *reader) head(method string) (answer, error) {
+func (d *reader) head(method string) (responseHead, error) {
 	for {
 		line, long, err := d.line(maxHead)
 		if err != nil {
-			return answer{}, err
+			return responseHead{}, err
 		}
 		minor, status, ok := statusLine(line)
 		if !ok {
-			return answer{}, malformed("the answer begins with %.40q, which is not HTTP/1", line)
+			return responseHead{}, malformed("the answer begins with %.40q, which is not HTTP/1", line)
 		}
-		a := answer{status: status, length: -1, close: minor == 0}
+		a := responseHead{status: status, length: -1, close: minor == 0}
 		if err := d.headers(&a); err != nil {
-			return answer{}, err
+			return responseHead{}, err
 		}
 		a.close = a.close || long
 		if status == 101 {
-			return answer{}, malformed("switched protocols unasked")
+			return responseHead{}, malformed("switched protocols unasked")
 		}
 		if status >= 200 {
 			if method == "HEAD" || status == 204 || status == 304 {
@@ -158,7 +158,7 @@ func statusLine(b []byte) (minor byte, status int, ok bool) {
 }
 
 // headers reads header lines up to the empty one.
-func (d *reader) headers(a *answer) error {
+func (d *reader) headers(a *responseHead) error {
 	f := framing{length: -1}
 	for {
 		line, long, err := d.line(maxHead)
@@ -201,33 +201,33 @@ type framing struct {
 
 // field takes in one header field. Comparing lengths first keeps the usual
 // dozen of uninteresting fields cheap.
-func (a *answer) field(f *framing, name, value []byte) {
+func (a *responseHead) field(f *framing, name, value []byte) {
 	switch len(name) {
 	case 8:
-		if is(name, "location") && a.location == "" {
+		if equalsToken(name, "location") && a.location == "" {
 			a.location = string(value)
 		}
 	case 10:
-		if is(name, "connection") {
+		if equalsToken(name, "connection") {
 			f.connection(value)
-		} else if is(name, "keep-alive") {
+		} else if equalsToken(name, "keep-alive") {
 			a.idle = keepAlive(value, f)
 		}
 	case 11:
-		if is(name, "retry-after") && a.retryAfter == "" {
+		if equalsToken(name, "retry-after") && a.retryAfter == "" {
 			a.retryAfter = string(value)
 		}
 	case 12:
-		if is(name, "content-type") && a.contentType == "" {
+		if equalsToken(name, "content-type") && a.contentType == "" {
 			a.contentType = string(value)
 		}
 	case 14:
-		if is(name, "content-length") {
+		if equalsToken(name, "content-length") {
 			f.contentLength(value)
 		}
 	case 17:
-		if is(name, "transfer-encoding") {
-			f.odd = f.odd || f.chunked || !is(value, "chunked")
+		if equalsToken(name, "transfer-encoding") {
+			f.odd = f.odd || f.chunked || !equalsToken(value, "chunked")
 			f.chunked = true
 		}
 	}
@@ -255,8 +255,8 @@ func (f *framing) connection(value []byte) {
 			value = nil
 		}
 		token = bytes.Trim(token, " \t")
-		f.close = f.close || is(token, "close")
-		f.keep = f.keep || is(token, "keep-alive")
+		f.close = f.close || equalsToken(token, "close")
+		f.keep = f.keep || equalsToken(token, "keep-alive")
 	}
 }
 
@@ -281,7 +281,7 @@ func keepAlive(value []byte, f *framing) time.Duration {
 }
 
 // is compares a header name or token with a lower-case ASCII word.
-func is(b []byte, word string) bool {
+func equalsToken(b []byte, word string) bool {
 	if len(b) != len(word) {
 		return false
 	}
@@ -300,16 +300,16 @@ var errLong = errors.New("fetch: more body than wanted")
 
 // body reads at most `most` bytes of the body and appends them to dst, or drops
 // them when dst is nil. whole reports that the body ended where it should.
-func (d *reader) body(a *answer, dst []byte, most int) (got []byte, whole bool) {
-	d.total, d.raw = 0, rawShare*most
+func (d *reader) body(a *responseHead, dst []byte, limit int) (got []byte, whole bool) {
+	d.total, d.raw = 0, rawShare*limit
 	var err error
 	switch {
 	case a.chunked:
-		dst, err = d.chunks(dst, most)
+		dst, err = d.chunks(dst, limit)
 	case a.length >= 0:
-		dst, _, err = d.take(dst, a.length, most)
+		dst, _, err = d.take(dst, a.length, limit)
 	default:
-		dst, _, err = d.take(dst, 1<<62, most)
+		dst, _, err = d.take(dst, 1<<62, limit)
 		if err == io.EOF {
 			err = nil
 		}
@@ -323,18 +323,18 @@ func (d *reader) body(a *answer, dst []byte, most int) (got []byte, whole bool) 
 }
 
 // take moves n body bytes, at most room, to dst.
-func (d *reader) take(dst []byte, n int64, room int) ([]byte, int, error) {
+func (d *reader) take(dst []byte, n int64, capacity int) ([]byte, int, error) {
 	took := 0
 	for n > 0 {
 		if d.r == d.w {
-			if room == 0 || d.total > d.raw {
+			if capacity == 0 || d.total > d.raw {
 				return dst, took, errLong
 			}
 			if err := d.fill(); err != nil {
 				return dst, took, err
 			}
 		}
-		k := int(min(n, int64(d.w-d.r), int64(room)))
+		k := int(min(n, int64(d.w-d.r), int64(capacity)))
 		if k == 0 {
 			return dst, took, errLong
 		}
@@ -343,13 +343,13 @@ func (d *reader) take(dst []byte, n int64, room int) ([]byte, int, error) {
 		}
 		d.r += k
 		n -= int64(k)
-		room -= k
+		capacity -= k
 		took += k
 	}
 	return dst, took, nil
 }
 
-func (d *reader) chunks(dst []byte, room int) ([]byte, error) {
+func (d *reader) chunks(dst []byte, capacity int) ([]byte, error) {
 	for {
 		line, long, err := d.line(d.raw)
 		if err != nil {
@@ -367,10 +367,10 @@ func (d *reader) chunks(dst []byte, room int) ([]byte, error) {
 			return dst, err
 		}
 		var took int
-		if dst, took, err = d.take(dst, n, room); err != nil {
+		if dst, took, err = d.take(dst, n, capacity); err != nil {
 			return dst, err
 		}
-		room -= took
+		capacity -= took
 		if line, long, err = d.line(d.raw); err != nil {
 			return dst, err
 		}
