@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// AboutHead is how many bytes of a file About reads at most.
+// AboutHead is the maximum number of bytes that About reads of a file.
 const AboutHead = 4096
 
-// About is what a server says of a file.
+// About describes a remote file.
 type About struct {
-	URL    string // where the redirects ended
-	Status int    // of the last answer: outside of the 200s there is nothing to be had
-	Type   string // Content-Type as it was sent; "": it does not say
-	Length int64  // bytes; -1: it does not say
-	Head   []byte // the first bytes, where it had to be asked for them
+	URL    string // URL after all redirects
+	Status int    // of the last response; outside 2xx the other fields describe an error page
+	Type   string // Content-Type as sent; "": not sent
+	Length int64  // bytes; -1: unknown
+	Head   []byte // the first bytes, if a GET was necessary
 }
 
-// About finds out what is at a URL without reading it: by a HEAD, and where that does
-// not tell both the type and the length, by a GET that gives up after the first bytes.
-// The error is that of Get.
+// About describes the file at a URL without reading it. It sends a HEAD request. If the response
+// lacks a usable type or length, it sends a GET and stops after AboutHead bytes. Errors are those
+// of Get.
 func (c *Client) About(ctx context.Context, url string) (*About, error) {
 	res, err := c.Get(ctx, Request{URL: url, method: http.MethodHead, first: AboutHead})
 	if err == nil && res.OK() {
@@ -30,7 +30,7 @@ func (c *Client) About(ctx context.Context, url string) (*About, error) {
 			return a, nil
 		}
 	}
-	if err != nil && !KindOf(err).independentOfTarget() { // nobody answered: a second question is not answered either
+	if err != nil && !KindOf(err).independentOfTarget() { // no response: a second request would fail too
 		return nil, err
 	}
 	if res, err = c.Get(ctx, Request{URL: url, first: AboutHead}); err != nil {
@@ -53,8 +53,8 @@ func newAbout(res *Response) *About {
 	return a
 }
 
-// readFirst reads the first bytes of a body; what breaks off before is shorter.
+// readFirst reads up to n bytes of a body. A read error truncates the result.
 func readFirst(r io.Reader, n int64) []byte {
-	b, _ := io.ReadAll(io.LimitReader(r, n)) // see above
+	b, _ := io.ReadAll(io.LimitReader(r, n)) // a truncated body is fine
 	return b
 }

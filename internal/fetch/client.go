@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// Dial makes one connection to address, "host:port". In tests it stands in for
-// the guarded dialer; the guard's Control is then the test's business.
+// Dial makes one connection to address, "host:port". Tests use it in place of the guarded dialer.
+// The test must then call the guard's Control itself.
 type Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Options of a [Client]. Zero fields mean the default in brackets.
+// Options configure a [Client]. Zero fields mean the default in brackets.
 type Options struct {
-	Guard          *Guard        // what may be reached [the public internet]
+	Guard          *Guard        // which addresses are allowed [the public internet]
 	UserAgent      string        // [none is sent]
 	Timeout        time.Duration // one Get with all its redirects [20 s]
 	ConnectTimeout time.Duration // name look-up and connection [5 s]
 	HeaderTimeout  time.Duration // from the request to the end of the head [10 s]
-	MaxBody        int64         // as it comes, and after decoding [5 MiB]
+	MaxBody        int64         // limit for the encoded and the decoded body, in bytes [5 MiB]
 	MaxRedirects   int           // [5]; negative: none
-	Bucket         time.Duration // failures are told at multiples of it [250 ms]; negative: at once
-	Idle           int           // connections that are kept open [64]
-	IdlePerHost    int           // of one host [2]
+	Bucket         time.Duration // failures return at multiples of it [250 ms]; negative: at once
+	Idle           int           // idle connections in all [64]
+	IdlePerHost    int           // idle connections per host [2]
 	Resolver       *net.Resolver // [the built-in one, never the C library's]
 	TLSConfig      *tls.Config   // [the system's roots]
 	Dial           Dial          // tests only
@@ -50,52 +50,53 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Request is what to read.
+// Request describes what to read.
 type Request struct {
-	// URL is http or https. A user name and password in it are sent as Basic
-	// authentication to that host only, and appear in no log and no Response.
+	// URL is http or https. A user name and password in it are sent as Basic authentication to that
+	// host only, and appear in no log and no Response.
 	URL                string
-	ETag, LastModified string // validators byte for byte as the last answer gave them; "" sends none, see [Validator]
-	// ValidatorsURL is the only one that the validators go to: they are another
-	// document's anywhere else. "" sends them to each hop.
+	ETag, LastModified string // validators exactly as the last response sent them; "" sends none, see [Validator]
+	// ValidatorsURL is the only URL that receives the validators, because they belong to that
+	// document. "" sends them to each hop.
 	ValidatorsURL string
 	Accept        string // [*/*]
 	UserAgent     string // [the Client's]
-	// Revalidate asks caches on the way not to answer without asking the origin.
+	// Revalidate makes caches on the way query the origin.
 	Revalidate bool
-	// Header is sent as well, Authorization and Cookie only to the URL's own origin.
+	// Header holds further fields. Authorization and Cookie are sent only to the URL's own origin.
 	Header http.Header
-	// Private is like Header; all of it goes to the URL's own origin only, and into no Trace.
+	// Private is like Header, but all fields are sent only to the URL's own origin and excluded
+	// from Trace.
 	Private http.Header
-	Trace   *Trace // is told what was sent and received; nil: nobody wants to know
+	Trace   *Trace // records the requests and responses; may be nil
 
-	method string // "" is GET
-	first  int64  // bytes of the body that are wanted, as they come; 0: all of it
+	method string // "" means GET
+	first  int64  // how many raw bytes of the body to read; 0: all
 }
 
-// Redirect is one hop on the way.
+// Redirect is one followed redirect.
 type Redirect struct {
 	Status    int
 	From, To  string // absolute URLs without user names
 	Downgrade bool   // from https to http
 }
 
-// Response is an answer, of any status but a followed redirect's.
+// Response is a response of any status, except followed redirects.
 type Response struct {
 	Status      int
 	NotModified bool // 304 to a request that had validators
 	Header      http.Header
-	Body        []byte // decoded; nil with NotModified
-	URL         string // where the redirects ended, without user name
+	Body        []byte // decoded; nil if NotModified
+	URL         string // URL after all redirects, without user name
 	Redirects   []Redirect
-	SentAt      time.Time // when the first request was about to leave
+	SentAt      time.Time // just before the first request was sent
 }
 
 // OK reports a status of the 200s.
 func (r *Response) OK() bool { return r.Status >= 200 && r.Status <= 299 }
 
-// Client reads feeds. It keeps no cookies, sends no Referer, uses no proxy, and
-// asks for no coding of the body other than gzip, brotli and deflate.
+// Client reads feeds. It stores no cookies, sends no Referer, uses no proxy, and accepts no content
+// codings except gzip, brotli and deflate.
 type Client struct {
 	opts Options
 	http *http.Transport
@@ -121,7 +122,7 @@ func New(o Options) *Client {
 		TLSHandshakeTimeout:    o.ConnectTimeout,
 		ResponseHeaderTimeout:  o.HeaderTimeout,
 		MaxResponseHeaderBytes: 1 << 20,
-		DisableCompression:     true, // decoded here, where it can be limited
+		DisableCompression:     true, // decoded here, where the size can be limited
 		MaxIdleConns:           o.Idle,
 		MaxIdleConnsPerHost:    o.IdlePerHost,
 		IdleConnTimeout:        30 * time.Second,
@@ -129,12 +130,12 @@ func New(o Options) *Client {
 	}}
 }
 
-// CloseIdle closes the connections that are kept open.
+// CloseIdle closes the idle connections.
 func (c *Client) CloseIdle() { c.http.CloseIdleConnections() }
 
-// Get reads one URL, over redirects, and decodes the body. The error is an
-// *Error; any answer with a status is a Response and not an error. Failures in
-// which no server answered come back at the next multiple of the bucket of time.
+// Get reads one URL, follows redirects, and decodes the body. The error is an *Error. A response
+// with any status is a Response, not an error. Failures without a response return at the next
+// multiple of Options.Bucket.
 func (c *Client) Get(ctx context.Context, r Request) (*Response, error) {
 	start := time.Now()
 	inner, cancel := context.WithTimeout(ctx, c.opts.Timeout)
@@ -191,8 +192,8 @@ func (c *Client) get(ctx context.Context, r *Request) (*Response, error) {
 	}
 }
 
-// roundTrip asks once. When this machine is out of sockets it gives up the kept
-// connections and asks once more.
+// roundTrip sends one request. If this machine is out of sockets, it closes the idle connections
+// and tries once more.
 func (c *Client) roundTrip(req *http.Request) (*http.Response, error) {
 	res, err := c.http.RoundTrip(req)
 	if err != nil && exhausted(err) {
@@ -210,11 +211,11 @@ func (c *Client) parse(raw string) (target, error) {
 	return t, err
 }
 
-// follow resolves a Location. Servers put blanks and other bytes into it that no
-// URL may have; browsers mend them, and so do we.
+// follow resolves a Location. Servers put spaces and other bytes into it that are invalid in a URL.
+// Browsers repair such URLs, and so does follow.
 func (c *Client) follow(from string, at *target, location string) (string, target, error) {
 	base, err := url.Parse(from)
-	if err != nil { // its path has bytes that net/url does not take
+	if err != nil { // the path has bytes that net/url rejects
 		base = at.url()
 		base.Opaque, base.Path = "", "/"
 	}
@@ -228,14 +229,13 @@ func (c *Client) follow(from string, at *target, location string) (string, targe
 	to := u.String()
 	t, err := c.parse(to)
 	if e, ok := errors.AsType[*Error](err); ok && e.Kind == BadURL {
-		// What a server sends us to is not the asker's doing, and what is wrong
-		// with it not the asker's to know.
+		// The server chose this target. Its URL and its faults are not disclosed to the client.
 		err = fail(Refused, fmt.Errorf("redirect to %.200q, which %s", to, e.Text))
 	}
 	return to, t, err
 }
 
-// redirection is the Location of a redirect that can be followed with a GET.
+// redirection returns the Location of a redirect that can be followed with a GET, otherwise "".
 func redirection(res *http.Response) string {
 	switch res.StatusCode {
 	case 301, 302, 303, 307, 308:
@@ -255,7 +255,7 @@ func userOf(raw string) *url.Userinfo {
 	return u.User
 }
 
-// request is r for the hop t; own says that t may see r's credentials.
+// request builds the request for the hop t. own means that t may receive r's credentials.
 func (r *Request) request(ctx context.Context, t *target, agent string, user *url.Userinfo, isOwn bool) *http.Request {
 	h := make(http.Header, 6+len(r.Header)+len(r.Private))
 	for name, values := range r.Header {
@@ -297,8 +297,8 @@ func (r *Request) request(ctx context.Context, t *target, agent string, user *ur
 	return req
 }
 
-// validate adds the validators to the request of url, if it is the one that they belong
-// to, and reports whether there are any now.
+// validate adds the validators to the request for url if they belong to it, and reports whether it
+// added any.
 func (r *Request) validate(req *http.Request, url string) bool {
 	if r.ValidatorsURL != "" && Redact(r.ValidatorsURL) != url {
 		return false
@@ -313,12 +313,12 @@ func (r *Request) validate(req *http.Request, url string) bool {
 	return tag+date != ""
 }
 
-// MaxValidator is the length, in bytes, of the longest ETag or Last-Modified that is kept
-// and sent back. Each request for the feed would carry it.
+// MaxValidator is the maximum length, in bytes, of a stored ETag or Last-Modified. Each request for
+// the feed carries both.
 const MaxValidator = 1 << 10
 
-// Validator is an ETag or Last-Modified as it was given, or "" when it is longer than
-// [MaxValidator] or no header field can hold it.
+// Validator returns an ETag or Last-Modified unchanged, or "" if it is longer than [MaxValidator]
+// or invalid in a header field.
 //
 // spec:cloudburst#validator-limit
 func Validator(value string) string {
@@ -328,7 +328,7 @@ func Validator(value string) string {
 	return value
 }
 
-// finish reads the final answer into out; asked says that the request had validators.
+// finish reads the final response into out. conditional means that the request had validators.
 func (c *Client) finish(ctx context.Context, r *Request, conditional bool, res *http.Response, out *Response) error {
 	defer res.Body.Close()
 	out.Status, out.Header = res.StatusCode, res.Header

@@ -16,8 +16,7 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// readBody reads and decodes a whole body, at most limit bytes before and after
-// decoding.
+// readBody reads and decodes a whole body of at most limit bytes before and after decoding.
 func readBody(res *http.Response, limit int64, unpack *sync.Pool) ([]byte, error) {
 	if res.ContentLength > limit {
 		return nil, tooLarge(limit)
@@ -33,13 +32,13 @@ func readBody(res *http.Response, limit int64, unpack *sync.Pool) ([]byte, error
 	}
 	body, err := readAll(io.LimitReader(plain, limit+1), capacity)
 	if z, ok := plain.(*gzip.Reader); ok {
-		unpack.Put(z) // it takes as much memory as many a body
+		unpack.Put(z) // a gzip.Reader is larger than most bodies
 	}
 	if int64(len(body)) > limit || raw.N == 0 {
 		return nil, tooLarge(limit)
 	}
 	if errors.Is(err, gzip.ErrHeader) && len(body) > 0 {
-		err = nil // padding after the last member: others ignore it too
+		err = nil // padding after the last member: other programs ignore it too
 	}
 	if err != nil {
 		return nil, wrongCoding(err)
@@ -47,7 +46,7 @@ func readBody(res *http.Response, limit int64, unpack *sync.Pool) ([]byte, error
 	return body, nil
 }
 
-// readAll is io.ReadAll with room for what is expected, within reason.
+// readAll is io.ReadAll with an initial capacity, within 512 bytes and 256 KiB.
 func readAll(r io.Reader, capacity int64) ([]byte, error) {
 	b := make([]byte, 0, min(max(capacity, 512), 256<<10))
 	for {
@@ -69,7 +68,7 @@ func tooLarge(limit int64) error {
 	return &Error{Kind: TooLarge, Text: fmt.Sprintf("answered with more than %d bytes", limit)}
 }
 
-// wrongCoding tells an answer that cannot be decoded from one that broke off.
+// wrongCoding returns Malformed unless the error is a timeout.
 func wrongCoding(err error) error {
 	if isTimeout(err) {
 		return err
@@ -77,8 +76,8 @@ func wrongCoding(err error) error {
 	return malformed("body: %w", err)
 }
 
-// decoder undoes one content coding. A list of several is nobody's practice and a
-// bomb's. Readers of gzip are taken from unpack.
+// decoder undoes one content coding. Lists of several codings are rejected: only decompression
+// bombs use them. gzip readers are taken from unpack.
 func decoder(r io.Reader, codings []string, unpack *sync.Pool) (io.Reader, error) {
 	switch coding := strings.ToLower(strings.TrimSpace(strings.Join(codings, ","))); coding {
 	case "", "identity", "none", "utf-8":
@@ -86,14 +85,14 @@ func decoder(r io.Reader, codings []string, unpack *sync.Pool) (io.Reader, error
 	case "gzip", "x-gzip":
 		b := bufio.NewReader(r)
 		if _, err := b.Peek(1); err == io.EOF {
-			return b, nil // no body at all
+			return b, nil // no body
 		}
 		if z, ok := unpack.Get().(*gzip.Reader); ok {
 			return z, z.Reset(b)
 		}
 		return gzip.NewReader(b)
 	case "deflate":
-		// The standard means zlib; many send the bare stream.
+		// The standard means zlib; many servers send the raw stream.
 		b := bufio.NewReader(r)
 		head, err := b.Peek(2)
 		if err == io.EOF && len(head) == 0 {

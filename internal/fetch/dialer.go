@@ -14,17 +14,17 @@ type dialer struct {
 
 func newDialer(g *Guard, r *net.Resolver, hook Dial) *dialer {
 	if r == nil {
-		// The C library's resolver takes 127.1 and 2130706433 for addresses.
+		// The C library's resolver accepts 127.1 and 2130706433 as addresses.
 		r = &net.Resolver{PreferGo: true}
 	}
 	d := &dialer{hook: hook, net: net.Dialer{Resolver: r, Control: g.Control}}
-	// Connections live seconds, and every wait has a limit of its own: probes
-	// would cost four system calls a connection and find nothing.
+	// Connections are open for seconds only, and every wait has its own limit. Keep-alive probes
+	// would cost four system calls per connection without any benefit.
 	d.net.KeepAlive = -1
 	return d
 }
 
-// dial connects to address, "host:port", within d's limits and ctx's.
+// dial connects to address, "host:port", within the limits of d and ctx.
 func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if d.hook != nil {
 		return d.hook(ctx, network, address)
@@ -32,7 +32,7 @@ func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	return d.net.DialContext(ctx, network, address)
 }
 
-// dialTarget connects to t before deadline. An address never meets the resolver.
+// dialTarget connects to t before deadline. It does not use the resolver for IP addresses.
 func (d *dialer) dialTarget(ctx context.Context, t *target, deadline time.Time) (net.Conn, error) {
 	switch {
 	case d.hook != nil:
@@ -40,8 +40,8 @@ func (d *dialer) dialTarget(ctx context.Context, t *target, deadline time.Time) 
 		defer cancel()
 		return d.hook(ctx, "tcp", t.address())
 	case t.ip.IsValid():
-		// Not DialTCP: up to Go 1.26.8 it binds before it connects. Then all connections of
-		// a machine share its 28,000 ports, and the kernel looks long for one that is free.
+		// Not DialTCP: up to Go 1.26.8 it binds before it connects. Then all connections of a
+		// machine share its 28,000 ports, and the kernel needs long to find a free port.
 		return d.net.DialContext(deadlineContext{ctx, deadline}, "tcp", t.address())
 	}
 	n := d.net
@@ -49,8 +49,8 @@ func (d *dialer) dialTarget(ctx context.Context, t *target, deadline time.Time) 
 	return n.DialContext(ctx, "tcp", t.address())
 }
 
-// until is a context whose deadline is only announced: for connecting to an
-// address the announcement is enough, and it saves a timer.
+// deadlineContext reports a deadline but does not enforce it. For connecting to an IP address that
+// is enough and saves a timer.
 type deadlineContext struct {
 	context.Context
 	t time.Time

@@ -1,25 +1,22 @@
-// Package fetch is the program's only way out: every connection to a host that a
-// stranger named is made here.
+// Package fetch makes every outgoing connection to a host that an unknown client or a feed named.
+// No other package connects to such hosts.
 //
-// A [Guard] decides which addresses and URLs may be reached and is asked again at
-// each dial, so that neither a redirect nor a name whose address changes gets
-// past it. A [Client] reads feeds; a [Sender] sends notifications, many at once.
-// Both bound everything: time, size, redirects, sockets.
+// A [Guard] decides which addresses and URLs are allowed. It checks each dial again, so neither a
+// redirect nor a name with a changing address bypasses it. A [Client] reads feeds; a [Sender] sends
+// notifications, many at once; a [Doer] sends requests of other packages. All limit time, size,
+// redirects and sockets.
 //
-// # What strangers learn
+// # What unknown clients learn
 //
-// An [Error] has a Text for whoever asked and an Err for the operator. The text
-// of every failure without an answer is the same sentence, whether the address
-// was refused, the port closed, the name unknown or the server silent, and such
-// a failure is held back until the next multiple of a bucket of time (250 ms by
-// default), so that neither words nor clock make a port scanner of this program.
-// What a server itself answered (a status, a body too large) may be told, and so
-// may what can be seen in the URL without looking anywhere.
+// An [Error] has a Text for the client and an Err for the operator. Every failure without a
+// response has the same Text: a refused address, a closed port, an unknown name, a silent server.
+// The failure also returns at the next multiple of a bucket of time (250 ms by default). So neither
+// text nor timing turns this program into a port scanner. The Text may disclose what the server
+// itself sent (a status, a body too large) and what is visible in the URL.
 //
 // # Retries
 //
-// Nothing is retried, with one exception: a request on a kept connection which
-// the peer closed before a single byte of an answer came is sent once more on a
-// new connection. Such a request may have been received twice; that is the price
-// of keeping connections, and every sender of HTTP pays it.
+// Requests are not retried, with one exception. If the peer closed a reused connection before it
+// sent any byte, the request is sent once more on a new connection. The peer may then receive the
+// request twice, as with every HTTP client that reuses connections.
 package fetch

@@ -10,22 +10,21 @@ import (
 	"time"
 )
 
-// DoerOptions are the options of a [Doer]. Zero fields mean the default in brackets.
+// DoerOptions configure a [Doer]. Zero fields mean the default in brackets.
 type DoerOptions struct {
-	Guard          *Guard        // what may be reached [the public internet]
-	UserAgent      string        // where the request has none [none is sent]
-	Timeout        time.Duration // one request, until the answer's body is read [30 s]
+	Guard          *Guard        // which addresses are allowed [the public internet]
+	UserAgent      string        // for requests without one [none is sent]
+	Timeout        time.Duration // one request, until the response body is read [30 s]
 	ConnectTimeout time.Duration // name look-up and connection [5 s]
 	HeaderTimeout  time.Duration // from the request to the end of the head [20 s]
-	MaxBody        int64         // bytes of an answer's body [1 MiB]
+	MaxBody        int64         // bytes of a response body [1 MiB]
 	Resolver       *net.Resolver // [the built-in one, never the C library's]
 	TLSConfig      *tls.Config   // [the system's roots]
 	Dial           Dial          // tests only
 }
 
-// Doer sends requests that somebody else made: it is what the clients of protocols
-// take for their HTTP, behind the guard. It follows no redirect, keeps no cookies,
-// uses no proxy and undoes no coding of the body.
+// Doer sends requests that other packages built: it is the guarded HTTP client of the protocol
+// clients. It follows no redirect, stores no cookies, uses no proxy and decodes no body.
 type Doer struct {
 	opts DoerOptions
 	http *http.Transport
@@ -61,11 +60,11 @@ func NewDoer(o DoerOptions) *Doer {
 	}}
 }
 
-// CloseIdle closes the connections that are kept open.
+// CloseIdle closes the idle connections.
 func (d *Doer) CloseIdle() { d.http.CloseIdleConnections() }
 
-// Do sends r. The error is an *Error, and so is the one of a body that is too large
-// or comes too slowly. The body must be closed.
+// Do sends r. Its errors are *Error, also those of reading a body that is too large or too slow.
+// The caller must close the body.
 func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 	raw := r.URL.String()
 	t, err := splitURL(raw)
@@ -78,7 +77,7 @@ func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), d.opts.Timeout)
 	out := r.Clone(ctx)
 	if out.Header.Get("User-Agent") == "" {
-		// An empty one keeps net/http from sending its own.
+		// An empty value prevents net/http from sending its own User-Agent.
 		out.Header.Set("User-Agent", d.opts.UserAgent)
 	}
 	res, err := d.http.RoundTrip(out)
@@ -90,7 +89,7 @@ func (d *Doer) Do(r *http.Request) (*http.Response, error) {
 	return res, nil
 }
 
-// limitedBody is a body that ends with an error where it becomes too large.
+// limitedBody is a response body that returns an error beyond limit bytes.
 type limitedBody struct {
 	io.ReadCloser
 	ctx         context.Context

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Kind says what kind of failure it was.
+// Kind classifies a failure.
 type Kind int
 
 const (
-	Unreachable Kind = iota // no name, no route, nobody there, connection lost
-	BadURL                  // the URL itself is wrong or of a form that is not allowed
+	Unreachable Kind = iota // no name, no route, no listener, or a lost connection
+	BadURL                  // the URL itself is invalid or has a forbidden form
 	Refused                 // the guard forbids the address
-	TimedOut                // one of the time limits ran out
-	TLS                     // the certificate or the handshake is wrong
-	Malformed               // the answer is not HTTP, or cannot be decoded
-	TooLarge                // the answer exceeds a size limit
+	TimedOut                // a time limit passed
+	TLS                     // invalid certificate or failed handshake
+	Malformed               // the response is not HTTP or cannot be decoded
+	TooLarge                // the response exceeds a size limit
 	TooManyRedirects
 	Ours // cancelled, or this machine is out of sockets or memory
 )
@@ -36,19 +36,18 @@ func (k Kind) String() string {
 	return kinds[k]
 }
 
-// Neutral is the one sentence that strangers read about every failure in which
-// no server answered.
+// Neutral is the sentence that unknown clients read about every failure without a response.
 const Neutral = "could not be read: no usable answer came from there"
 
-// Error is a failure to get an answer.
+// Error is a failed request.
 type Error struct {
 	Kind Kind
 	URL  string // without user name and password
-	Text string // one clause for strangers; it reads on after the URL's name
+	Text string // one clause for unknown clients; continues a sentence that begins with the URL
 	Err  error  // the cause, for the operator's log only; may be nil
 }
 
-// Error is for the operator: it tells the kind and the cause.
+// Error returns the kind and the cause, for the operator.
 func (e *Error) Error() string {
 	s := "fetch: " + e.Kind.String()
 	if e.URL != "" {
@@ -62,10 +61,10 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Timeout reports whether a time limit was the reason.
+// Timeout reports whether a time limit caused the failure.
 func (e *Error) Timeout() bool { return e.Kind == TimedOut }
 
-// KindOf is the kind of the outermost Error in err's chain, Unreachable if none.
+// KindOf returns the kind of the outermost Error in err's chain, Unreachable if there is none.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
@@ -73,7 +72,7 @@ func KindOf(err error) Kind {
 	return Unreachable
 }
 
-// Cause is what lies behind the Errors in err's chain, for the operator; nil: nothing.
+// Cause returns the error behind the Errors in err's chain, for the operator; nil if there is none.
 func Cause(err error) error {
 	for {
 		e, ok := errors.AsType[*Error](err)
@@ -84,7 +83,7 @@ func Cause(err error) error {
 	}
 }
 
-// Text is what a stranger may read of err.
+// Text returns the clause about err that unknown clients may read.
 func Text(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok && e.Text != "" {
 		return e.Text
@@ -102,13 +101,13 @@ func malformed(format string, args ...any) *Error {
 	return &Error{Kind: Malformed, Text: Neutral, Err: fmt.Errorf(format, args...)}
 }
 
-// told reports whether strangers may know the failure's moment: it has nothing to
-// do with what is or is not reachable.
+// independentOfTarget reports whether a failure may be returned at once: its timing reveals nothing
+// about which addresses are reachable.
 func (k Kind) independentOfTarget() bool {
 	return k == BadURL || k == TooLarge || k == TooManyRedirects || k == Ours
 }
 
-// wait is how long to hold a failure back that took so long, in buckets.
+// untilNextBucket returns the time from took to the next multiple of bucket.
 func untilNextBucket(took, bucket time.Duration) time.Duration {
 	if bucket <= 0 {
 		return 0
@@ -119,17 +118,17 @@ func untilNextBucket(took, bucket time.Duration) time.Duration {
 	return (bucket - took%bucket) % bucket
 }
 
-// exhausted reports an error that is this machine's want of something, not the peer's doing.
+// exhausted reports errors caused by missing resources of this machine, not by the peer.
 func exhausted(err error) bool {
-	// EADDRINUSE is of a bind, which early releases of Go 1.26 make when they dial an address.
+	// EADDRINUSE comes from bind, which early releases of Go 1.26 call when they dial an address.
 	for _, e := range [...]syscall.Errno{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.EADDRINUSE} {
 		if errors.Is(err, e) {
 			return true
 		}
 	}
 	if errors.Is(err, syscall.EADDRNOTAVAIL) {
-		// No local port is left; but on a machine without IPv6 this is how an
-		// IPv6 host answers, and that will not pass.
+		// No local port is free. But a machine without IPv6 reports the same error for an IPv6
+		// host, and that is permanent.
 		op, ok := errors.AsType[*net.OpError](err)
 		if !ok {
 			return false
@@ -137,7 +136,7 @@ func exhausted(err error) bool {
 		to, ok := op.Addr.(*net.TCPAddr)
 		return ok && to.IP.To4() != nil
 	}
-	// The resolver keeps only the text of what its own socket said.
+	// The resolver preserves only the text of its socket's error.
 	if d, ok := errors.AsType[*net.DNSError](err); ok {
 		return strings.Contains(d.Err, syscall.EMFILE.Error()) || strings.Contains(d.Err, syscall.ENFILE.Error())
 	}
@@ -149,13 +148,13 @@ func isTimeout(err error) bool {
 	return ok && n.Timeout() || errors.Is(err, context.DeadlineExceeded)
 }
 
-// classify gives an error of the network its kind.
+// classify maps a network error to an Error with a kind.
 func classify(ctx context.Context, err error) *Error {
 	if ctx.Err() == context.Canceled || context.Cause(ctx) == context.Canceled {
 		return fail(Ours, err)
 	}
 	if e, ok := errors.AsType[*Error](err); ok {
-		// A fresh one: what is wrapped around it belongs into the log as well.
+		// A new Error: the log needs the errors wrapped around e too.
 		return &Error{Kind: e.Kind, Text: e.Text, Err: err}
 	}
 	switch {
@@ -169,7 +168,7 @@ func classify(ctx context.Context, err error) *Error {
 	return fail(kindByText(err), err)
 }
 
-// foreign tells the failures apart that net/http has no types for.
+// kindByText classifies errors of net/http that have no type.
 func kindByText(err error) Kind {
 	switch s := err.Error(); {
 	case strings.Contains(s, "malformed"), strings.Contains(s, "http2: "):
@@ -193,7 +192,7 @@ func isTLS(err error) bool {
 	return strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "x509: ")
 }
 
-// named says which URL it was.
+// withURL returns err with its URL set, without user name and password.
 func withURL(err error, url string) error {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {

@@ -15,30 +15,28 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Guard decides what may be reached. The zero Guard allows the public internet
-// and nothing else. It must not be changed once in use; it is safe for concurrent
-// use.
+// Guard decides which addresses and URLs are allowed. The zero Guard allows only the public
+// internet. It must not be changed after first use and is safe for concurrent use.
 //
-// Refused are all addresses of the special-purpose registries (loopback, private,
-// link-local, documentation, multicast, reserved …), IPv6 outside 2000::/3, the
-// tunnels that carry an IPv4 address inside (6to4, Teredo, NAT64, IPv4-compatible)
-// and the machine-facing address of one cloud, 168.63.129.16. An IPv4-mapped
-// address counts as the IPv4 address, a zone does not count at all, and what
-// cannot be understood is refused. A URL may not carry a zone at all.
+// Guard refuses all addresses of the special-purpose registries (loopback, private, link-local,
+// documentation, multicast, reserved …), IPv6 outside 2000::/3, tunnels that embed an IPv4 address
+// (6to4, Teredo, NAT64, IPv4-compatible) and the metadata address of one cloud, 168.63.129.16. An
+// IPv4-mapped address counts as the IPv4 address; a zone is ignored. Unparsable addresses and URLs
+// with a zone are refused.
 type Guard struct {
-	// Allow are prefixes that may be reached although they are special.
+	// Allow lists prefixes that are allowed although they are special.
 	Allow []netip.Prefix
-	// Setting is where the operator lists them, for the operator's errors; "": nowhere.
+	// Setting is the name of the setting behind Allow, for operators' errors; "": none.
 	Setting string
-	// Own lists the addresses this program listens on. They are refused even when
-	// allowed; one with an unspecified address (0.0.0.0, [::]) stands for every
-	// address of this machine. It is called at each dial and must be quick.
+	// Own returns the addresses this program listens on. They are refused even if Allow contains
+	// them. An unspecified address (0.0.0.0, [::]) means every address of this machine. Own is
+	// called at each dial and must be fast.
 	Own func() []netip.AddrPort
-	// Callback is for URLs that strangers want called: no user name or password.
+	// Callback refuses URLs with a user name or password, for URLs from unknown clients.
 	Callback bool
 
 	once     sync.Once
-	specials *ssrf.Guardian // the registries' table
+	specials *ssrf.Guardian // the table of the registries
 	local    atomic.Pointer[localAddrs]
 }
 
@@ -47,16 +45,15 @@ type localAddrs struct {
 	expires time.Time
 }
 
-// metadata is a public address that a cloud answers on for its machines alone.
-// The registries do not know it.
+// metadata returns a public address at which a cloud serves only its own machines. The registries
+// do not list it.
 func metadata() netip.Addr { return netip.AddrFrom4([4]byte{168, 63, 129, 16}) }
 
-// ErrOwn is wrapped by the errors about addresses that this server listens on, see
-// [Guard.Own].
+// ErrOwn is wrapped by errors about addresses that this server listens on, see [Guard.Own].
 var ErrOwn = errors.New("this server itself")
 
-// Control has the form of net.Dialer.Control: it sees the very address that is
-// about to be connected to, after every look-up. Only TCP passes.
+// Control has the signature of net.Dialer.Control. It checks the final address, after name
+// resolution. Only TCP is allowed.
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	if network != "tcp4" && network != "tcp6" {
 		return fail(Refused, fmt.Errorf("network %q is not tcp", network))
@@ -68,8 +65,7 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	return g.CheckAddr(ap)
 }
 
-// CheckAddr says whether one address and port may be connected to: nil or an
-// *Error of kind Refused.
+// CheckAddr reports whether one address and port are allowed: nil or an *Error of kind Refused.
 func (g *Guard) CheckAddr(ap netip.AddrPort) error {
 	ip := canonical(ap.Addr())
 	if !ip.IsValid() || ip.IsUnspecified() {
@@ -78,8 +74,8 @@ func (g *Guard) CheckAddr(ap netip.AddrPort) error {
 	if refusedPort(ap.Port()) {
 		return fail(Refused, fmt.Errorf("port %d is not for the web", ap.Port()))
 	}
-	// What may not be reached at all comes first: whether this server listens there is then
-	// nobody's business.
+	// Check forbidden addresses first. Otherwise the error would disclose whether this server
+	// listens there.
 	if err := g.checkIP(ip); err != nil {
 		return fail(Refused, err)
 	}
@@ -91,7 +87,7 @@ func (g *Guard) CheckAddr(ap netip.AddrPort) error {
 
 func (g *Guard) checkIP(ip netip.Addr) error {
 	if v4, ok := embeddedIPv4(ip); ok && g.allowed(ip) {
-		// A translator that the operator allowed may carry us to public IPv4 only.
+		// An allowed NAT64 translator may reach public IPv4 addresses only.
 		return g.checkIP(v4)
 	}
 	if g.allowed(ip) {
@@ -104,11 +100,10 @@ func (g *Guard) checkIP(ip netip.Addr) error {
 	return nil
 }
 
-// NotAllowedError is the cause of the refusal of an address that is not public. It is for
-// the operator only.
+// NotAllowedError is the cause of refusing a non-public address. It is for the operator only.
 type NotAllowedError struct {
 	Addr    netip.Addr
-	Setting string // that would allow it; "": none
+	Setting string // the setting that could allow the address; "": none
 }
 
 func (e NotAllowedError) Error() string {
@@ -128,8 +123,7 @@ func (g *Guard) allowed(ip netip.Addr) bool {
 	return false
 }
 
-// plain strips what has no bearing on where an address leads: the zone, and the
-// IPv6 form of an IPv4 address.
+// canonical removes the zone and unmaps IPv4-mapped addresses: neither affects the target.
 func canonical(ip netip.Addr) netip.Addr { return ip.WithZone("").Unmap() }
 
 func canonicalPrefix(p netip.Prefix) netip.Prefix {
@@ -139,7 +133,7 @@ func canonicalPrefix(p netip.Prefix) netip.Prefix {
 	return p
 }
 
-// carried is the IPv4 address inside an address of the NAT64 prefix.
+// embeddedIPv4 returns the IPv4 address inside an address of the NAT64 prefix.
 func embeddedIPv4(ip netip.Addr) (netip.Addr, bool) {
 	if !ssrf.IPv6NAT64Prefix.Contains(ip) {
 		return netip.Addr{}, false
@@ -148,7 +142,7 @@ func embeddedIPv4(ip netip.Addr) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte(b[12:])), true
 }
 
-// own reports whether something of ours listens there.
+// isOwn reports whether this server listens on ip and port.
 func (g *Guard) isOwn(ip netip.Addr, port uint16) bool {
 	if g.Own == nil {
 		return false
@@ -168,7 +162,7 @@ func (g *Guard) isOwn(ip netip.Addr, port uint16) bool {
 	return false
 }
 
-// here reports whether ip is an address of this machine.
+// isLocal reports whether ip is an address of this machine.
 func (g *Guard) isLocal(ip netip.Addr) bool {
 	if ip.IsLoopback() {
 		return true
@@ -178,7 +172,7 @@ func (g *Guard) isLocal(ip netip.Addr) bool {
 		l = &localAddrs{expires: now.Add(10 * time.Second)}
 		addrs, err := net.InterfaceAddrs()
 		if err != nil {
-			return true // unknown is refused
+			return true // fail closed
 		}
 		for _, a := range addrs {
 			if p, err := netip.ParsePrefix(a.String()); err == nil {
@@ -190,11 +184,9 @@ func (g *Guard) isLocal(ip netip.Addr) bool {
 	return slices.Contains(l.addrs, ip)
 }
 
-// CheckURL says whether a URL may be asked for at all, as far as that can be seen
-// without looking anything up: http or https, a host in an ordinary form, a port
-// that is meant for the web, no user name for callbacks, and, when the host is an
-// address, one that may be reached. The error is a *Error; BadURL's text names
-// what is wrong.
+// CheckURL checks a URL without resolving names. It requires http or https, a host in a standard
+// form, a port for web servers, no user name if Callback is set, and an allowed address if the host
+// is an address. The error is an *Error; the Text of a BadURL names the fault.
 func (g *Guard) CheckURL(raw string) error {
 	t, err := splitURL(raw)
 	if err != nil {
@@ -219,8 +211,8 @@ func (g *Guard) checkTarget(t *target) error {
 	return nil
 }
 
-// checkLocalhost checks the addresses that the name localhost stands for (RFC 6761, 6.3).
-// One that may be reached is enough, unless something of ours listens at the other.
+// checkLocalhost checks the addresses of the name localhost (RFC 6761, 6.3). One allowed address is
+// enough, unless this server listens on the other.
 func (g *Guard) checkLocalhost(port uint16) error {
 	err4 := g.CheckAddr(netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port))
 	err6 := g.CheckAddr(netip.AddrPortFrom(netip.IPv6Loopback(), port))
@@ -233,8 +225,8 @@ func (g *Guard) checkLocalhost(port uint16) error {
 	return nil
 }
 
-// Redact is raw without its user name and password, for logs. What does not look
-// like a URL is returned cut at the last @ before the path.
+// Redact returns raw without user name and password, for logs. In text that does not look like a
+// URL, it removes everything up to the last @ before the path.
 func Redact(raw string) string {
 	i := strings.Index(raw, "//")
 	if i < 0 {

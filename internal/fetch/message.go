@@ -8,44 +8,43 @@ import (
 	"time"
 )
 
-// Message is one request to send. It may be used again, also at the same time,
-// as long as nobody changes it.
+// Message is one request to send. Concurrent and repeated sends are allowed while the Message does
+// not change.
 type Message struct {
-	Method string // "" is POST
-	// URL is http or https. Its path and query go out byte for byte; a URL with a
-	// blank, a control byte or a user name is refused.
+	Method string // "" means POST
+	// URL is http or https. Its path and query are sent byte for byte. A URL with a space, a
+	// control byte or a user name is refused.
 	URL         string
 	ContentType string
 	Header      []string // further header fields: name, value, name, value …
 	Body        []byte
-	// WantBody asks for the beginning of the answer's body: MostBody bytes of it [4 KiB].
+	// WantBody requests the beginning of the response body: MaxBody bytes [4 KiB].
 	WantBody bool
 	MaxBody  int
-	// Padded is for sendings whose outcome the asker learns at once: a failure
-	// without an answer is held back to the next multiple of the bucket of time.
+	// Padded is for sends whose outcome the client learns at once: failures without a response
+	// return at the next multiple of the bucket of time.
 	Padded bool
 }
 
-// Reply is what became of a Message. Err is nil exactly when a whole answer head
-// came, whatever its Status.
+// Reply is the outcome of a Message. Err is nil exactly if a complete response head arrived, with
+// any Status.
 type Reply struct {
-	Status      int // final status, 200 to 999; 0 when Err is set
+	Status      int // final status, 200 to 999; 0 if Err is set
 	ContentType string
 	RetryAfter  string // as sent; see [RetryAfter]
-	Location    string // as sent: it may be relative
-	Body        []byte // with WantBody only: at most MostBody bytes
-	Partial     bool   // the body did not end within Body, or ended before its time
+	Location    string // as sent; may be relative
+	Body        []byte // only with WantBody: at most MaxBody bytes
+	Partial     bool   // the body is longer than Body, or ended early
 	Err         error  // *Error
-	Dialled     bool   // a new connection was made or tried
-	// NotTried: the failure is ours (cancelled, draining, no sockets), so that it
-	// must not be counted as the peer's. When a sending was cancelled half-way the
-	// peer may have received it.
+	Dialled     bool   // a new connection was opened or attempted
+	// NotTried means that the failure is ours (cancelled, shutting down, no sockets) and must not
+	// count against the peer. After a cancellation the peer may have received the request.
 	NotTried bool
-	Timeout  bool          // time ran out
-	Took     time.Duration // from the dial, or from the write on a kept connection, to the end of the head
+	Timeout  bool          // a time limit passed
+	Took     time.Duration // from the dial, or from the write on a reused connection, to the end of the head
 }
 
-// mostBody is how many bytes of the answer's body are read.
+// maxBody returns how many bytes of the response body to read.
 func (m *Message) maxBody() int {
 	if m.WantBody && m.MaxBody > 0 {
 		return m.MaxBody
@@ -53,11 +52,11 @@ func (m *Message) maxBody() int {
 	return maxReply
 }
 
-// OK reports a status of the 200s.
+// OK reports a status of 2xx without an error.
 func (r *Reply) OK() bool { return r.Err == nil && r.Status >= 200 && r.Status <= 299 }
 
-// RetryAfter reads a Retry-After header: seconds or an HTTP date, counted from
-// now. Nonsense and the past are 0.
+// RetryAfter parses a Retry-After header: seconds or an HTTP date, relative to now. Invalid values
+// and past dates return 0.
 func RetryAfter(value string, now time.Time) time.Duration {
 	value = strings.TrimSpace(value)
 	if n, err := strconv.ParseUint(value, 10, 31); err == nil {
@@ -71,7 +70,7 @@ func RetryAfter(value string, now time.Time) time.Duration {
 	return 0
 }
 
-// check refuses what would break the request apart.
+// check rejects values that would corrupt the request.
 func (m *Message) check() error {
 	if !isToken(m.method()) || !isValue(m.ContentType) || len(m.Header)%2 != 0 {
 		return fail(Ours, errors.New("the message's method or header cannot be sent"))
@@ -90,7 +89,7 @@ func (m *Message) check() error {
 	return nil
 }
 
-// framed reports a field that the sender writes itself.
+// isReservedField reports header fields that the sender itself writes.
 func isReservedField(name string) bool {
 	switch len(name) {
 	case 4:

@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// Normal is the one spelling of an http or https URL by which it is kept: scheme and
-// host in small letters, the host in ASCII, no user name, no port that goes without
-// saying, no fragment, a path of at least "/". What no URL may hold in its path or query
-// (blanks, quotes, characters beyond ASCII) is percent-encoded; all else stays byte for
-// byte. The error is an *Error of kind BadURL, whose text says what is wrong.
+// Normal returns the canonical spelling under which an http or https URL is stored. It has a
+// lowercase scheme, a lowercase ASCII host, no user name, no default port, no fragment, and a path
+// of at least "/". Invalid bytes in path and query (spaces, quotes, non-ASCII) are percent-encoded;
+// all others are preserved. The error is an *Error of kind BadURL, whose Text names the fault.
 func Normal(raw string) (string, error) {
 	if i := strings.Index(raw, "://"); i >= 0 {
 		if j := strings.IndexAny(raw[i+3:], "/?#"); j >= 0 {
@@ -25,7 +24,7 @@ func Normal(raw string) (string, error) {
 		scheme, usual = "https://", 443
 	}
 	if t.ip.IsValid() {
-		host = t.ip.String() // an IPv4 address in the form of IPv6 is the IPv4 address
+		host = t.ip.String() // an IPv4-mapped IPv6 address becomes the IPv4 address
 	}
 	if t.ip.Is6() {
 		host = "[" + host + "]"
@@ -40,8 +39,8 @@ func Normal(raw string) (string, error) {
 	return scheme + host + path, nil
 }
 
-// encoded is a path and query with the bytes that no URL may hold written as %XX.
-// Control characters stay: they are refused.
+// percentEncode writes bytes that are invalid in a path or query as %XX. Control characters remain,
+// because splitURL rejects them.
 func percentEncode(s string) string {
 	const bad = " \"<>`"
 	if !strings.ContainsFunc(s, func(c rune) bool { return c >= 0x80 || strings.ContainsRune(bad, c) }) {

@@ -11,18 +11,17 @@ import (
 )
 
 const (
-	// staleWithin is how soon after the write a kept connection must turn out
-	// closed for the closing to have crossed our request on the way.
+	// staleWithin limits how long after the write a reused connection may turn out closed and still
+	// count as closed before our request arrived.
 	staleWithin = time.Second
-	// lingerFor is how long the end of a body that nobody asked for is waited for
-	// so that the connection can be kept.
+	// lingerFor is how long to wait for the end of an unwanted body so that the connection can be
+	// reused.
 	lingerFor = time.Second
-	// shedStep is how many kept connections are given up when sockets run out.
+	// shedStep is how many idle connections to close when sockets run out.
 	shedStep = 32
 )
 
-// exchange is the memory of one sending: the request is made in buf, and when it
-// is out the answer is read into it.
+// exchange holds the buffers of one send. buf first holds the request, then the response.
 type exchange struct {
 	buf    [bufSize]byte
 	in     reader
@@ -30,7 +29,7 @@ type exchange struct {
 	bufs   net.Buffers
 }
 
-// sendPlain sends over plain HTTP/1.1, on a kept connection if there is one.
+// sendPlain sends over plain HTTP/1.1, on an idle connection if there is one.
 func (s *Sender) sendPlain(ctx context.Context, m *Message, t *target) Reply {
 	x := s.bufs.Get().(*exchange)
 	defer s.bufs.Put(x)
@@ -70,8 +69,8 @@ func (s *Sender) deadline(ctx context.Context, start time.Time) time.Time {
 	return d
 }
 
-// connect dials. When this machine is out of sockets it gives up some kept
-// connections and tries once more.
+// connect dials. If this machine is out of sockets, it closes some idle connections and tries once
+// more.
 func (s *Sender) connect(ctx context.Context, t *target, start time.Time) (net.Conn, error) {
 	c, err := s.dialer.dialTarget(ctx, t, s.deadline(ctx, start))
 	if err != nil && exhausted(err) {
@@ -82,9 +81,9 @@ func (s *Sender) connect(ctx context.Context, t *target, start time.Time) (net.C
 	return c, err
 }
 
-// exchange sends m over c and reads the answer. It closes or keeps c. stale
-// reports that c was closed by the peer before anything came back, so soon that
-// the request may be sent once more on a new connection.
+// exchange sends m over c and reads the response. It closes c or returns it to the pool. stale
+// reports that the peer closed c before it sent any byte, so soon that the request may be sent
+// again on a new connection.
 func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message, t *target, start time.Time) (r Reply, stale bool) {
 	stop := func() bool { return true }
 	if ctx.Done() != nil {
@@ -100,7 +99,7 @@ func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message,
 	if wrote != nil && isTimeout(wrote) {
 		return s.timeoutReply(ctx, m, wrote, start), false
 	}
-	// A peer that has read enough may answer and close while we still write.
+	// A peer may respond and close before it has read the whole request.
 	x.in.reset(c, x.buf[:])
 	a, err := x.in.head(m.method())
 	took := time.Since(start)
@@ -125,15 +124,15 @@ func (s *Sender) exchange(ctx context.Context, x *exchange, c *conn, m *Message,
 	return r, false
 }
 
-// late is the reply when time ran out.
+// timeoutReply returns the reply after a timeout.
 func (s *Sender) timeoutReply(ctx context.Context, m *Message, err error, start time.Time) Reply {
 	r := s.failed(ctx, m, err)
 	r.Took = time.Since(start)
 	return r
 }
 
-// readBody reads what is wanted of the body. One that nobody wants is read only
-// to keep the connection, and not waited for much.
+// readBody reads the wanted part of the body. An unwanted body is read only to reuse the
+// connection, with a short time limit.
 func (x *exchange) readBody(ctx context.Context, c *conn, a *responseHead, m *Message, r *Reply, took time.Duration) (whole bool) {
 	var dst []byte
 	if m.WantBody {
@@ -153,18 +152,18 @@ func (x *exchange) readBody(ctx context.Context, c *conn, a *responseHead, m *Me
 	return whole
 }
 
-// write sends the request: in one piece when it fits.
+// write sends the request, in one write if it fits into the buffer.
 func (x *exchange) write(c net.Conn, m *Message, t *target, agent string) error {
 	b := m.appendHead(x.buf[:0], t, agent)
 	if len(b)+len(m.Body) <= cap(b) {
 		_, err := c.Write(append(b, m.Body...))
 		return err
 	}
-	if c, ok := c.(*conn); ok { // so that both pieces go in one system call
+	if c, ok := c.(*conn); ok { // writes both pieces with one system call
 		x.pieces = [...][]byte{b, m.Body}
 		x.bufs = x.pieces[:]
 		_, err := x.bufs.WriteTo(c.Conn)
-		x.pieces, x.bufs = [2][]byte{}, nil // nobody's body is kept
+		x.pieces, x.bufs = [2][]byte{}, nil // release the body
 		return err
 	}
 	if _, err := c.Write(b); err != nil {
@@ -181,7 +180,7 @@ func (m *Message) method() string {
 	return m.Method
 }
 
-// appendHead makes the request up to the empty line.
+// appendHead appends the request head, including the empty line.
 func (m *Message) appendHead(b []byte, t *target, agent string) []byte {
 	method := m.method()
 	b = append(append(b, method...), ' ')
@@ -207,7 +206,7 @@ func (m *Message) appendHead(b []byte, t *target, agent string) []byte {
 	return append(b, "\r\n\r\n"...)
 }
 
-// closed reports an error that means the peer had closed the connection.
+// closed reports errors that mean that the peer had closed the connection.
 func closed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.ErrClosedPipe) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// origin is what a plain connection leads to.
+// origin is the target of a plain connection.
 type origin struct {
 	host string
 	port uint16
@@ -18,12 +18,12 @@ type origin struct {
 type conn struct {
 	net.Conn
 	at      origin
-	raw     syscall.RawConn // nil when there is no descriptor
+	raw     syscall.RawConn // nil without a file descriptor
 	probe   func(fd uintptr) bool
-	clean   bool      // result of look
-	expires time.Time // when idle: not to be used after
+	clean   bool      // result of probe
+	expires time.Time // while idle: do not reuse after this time
 
-	older, newer *conn // in the order of all idle connections
+	older, newer *conn // in the list of all idle connections
 	next, prev   *conn // idle connections of the same origin, newest first
 }
 
@@ -38,8 +38,8 @@ func newConn(c net.Conn, at origin) *conn {
 	return k
 }
 
-// usable reports that a kept connection is still open and that nothing came in
-// unasked. It costs one system call and saves most writes into closed connections.
+// usable reports whether an idle connection is still open and has no unrequested data. It costs one
+// system call and prevents most writes to closed connections.
 func (c *conn) usable() bool {
 	if c.raw == nil {
 		return true
@@ -48,7 +48,7 @@ func (c *conn) usable() bool {
 	return c.raw.Read(c.probe) == nil && c.clean
 }
 
-// pool keeps idle connections: few per origin, few in all, the oldest go first.
+// pool stores idle connections, limited per origin and in total. It closes the oldest first.
 type pool struct {
 	perOrigin, total int
 	timeout          time.Duration
@@ -67,7 +67,7 @@ type idle struct {
 	n     int
 }
 
-// get takes the newest idle connection to at, or nil.
+// get removes and returns the newest idle connection to at, or nil.
 func (p *pool) get(at origin, now time.Time) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,14 +78,14 @@ func (p *pool) get(at origin, now time.Time) *conn {
 	c := o.first
 	p.remove(c)
 	if now.After(c.expires) {
-		// The newest is too old, and so are the others; the sweeper finds them.
+		// The newest has expired, and so have the others; the sweeper closes them.
 		go c.Close()
 		return nil
 	}
 	return c
 }
 
-// put keeps c. It is closed when there is no room.
+// put stores c for at most keep. If the origin is full, it closes c.
 func (p *pool) put(c *conn, now time.Time, keep time.Duration) {
 	if keep <= 0 || keep > p.timeout {
 		keep = p.timeout
@@ -120,7 +120,7 @@ func (p *pool) insert(c *conn, o *idle) {
 			p.origins = map[origin]*idle{}
 		}
 		o = &idle{}
-		// The host is a piece of some longer URL, which must not live on with it.
+		// The host is a substring of a longer URL; clone it to release the URL.
 		c.at.host = strings.Clone(c.at.host)
 		p.origins[c.at] = o
 	}
@@ -167,7 +167,7 @@ func (p *pool) remove(c *conn) {
 	p.n--
 }
 
-// sweep closes what is past its time, wherever in the order it stands.
+// sweep closes all expired connections.
 func (p *pool) sweep() {
 	now := time.Now()
 	var drop []*conn
@@ -190,7 +190,7 @@ func (p *pool) sweep() {
 	}
 }
 
-// shed closes up to n idle connections, the oldest first, and says how many.
+// shed closes up to n idle connections, oldest first, and returns how many it closed.
 func (p *pool) shed(n int) int {
 	var drop []*conn
 	p.mu.Lock()
@@ -206,7 +206,7 @@ func (p *pool) shed(n int) int {
 	return len(drop)
 }
 
-// close closes all and keeps none from now on.
+// close closes all idle connections; later puts close their connection.
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true

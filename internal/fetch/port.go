@@ -1,8 +1,7 @@
 package fetch
 
-// refusedPort reports ports that belong to services which a web request could be
-// made to talk to: the ports browsers refuse, and databases, caches and control
-// planes besides.
+// refusedPort reports ports of services that a web request could abuse: the ports that browsers
+// refuse, and those of databases, caches and control planes.
 func refusedPort(p uint16) bool {
 	if p == 80 || p == 443 {
 		return false
@@ -15,7 +14,7 @@ func refusedPort(p uint16) bool {
 		37, 42, 43, 53, 77, 79, 87, 95, 101, 102, 103, 104, 111, 113, 117, 119, 123, 135, 137, 138, 139,
 		161, 179, 389, 427, 433, 445, 526, 530, 531, 532, 540, 548, 554, 556, 563, 601, 636,
 		1719, 1720, 1723, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10080,
-		1433, 1521, 3050, 3306, 5432, 5984, 6379, 9042, 11211, 27017, 27018, 28015, // data
+		1433, 1521, 3050, 3306, 5432, 5984, 6379, 9042, 11211, 27017, 27018, 28015, // databases and caches
 		2181, 2375, 2376, 2379, 2380, 4222, 5672, 9092, 9200, 9300, 10250: // control planes
 		return true
 	}

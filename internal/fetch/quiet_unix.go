@@ -4,9 +4,8 @@ package fetch
 
 import "syscall"
 
-// quiet reports that an idle socket is open and has nothing to say. It reads
-// without waiting: a byte that comes unasked makes the connection worthless
-// anyway.
+// quiet reports whether an idle socket is open and has no data to read. It reads one byte without
+// blocking: a connection with unrequested data is unusable anyway.
 func quiet(fd uintptr) bool {
 	var b [1]byte
 	_, err := syscall.Read(int(fd), b[:])

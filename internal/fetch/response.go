@@ -9,39 +9,39 @@ import (
 )
 
 const (
-	bufSize  = 2 << 10  // a header line that is longer costs the connection, not the answer
-	maxHead  = 64 << 10 // status line, headers and all 1xx answers before
-	maxReply = 4 << 10  // body that is read, unless more is asked for; spec:cloudburst#callback-answer-limit
-	rawShare = 4        // times as many body bytes are read from the wire, chunk sizes included
+	bufSize  = 2 << 10  // a longer header line costs the connection, not the response
+	maxHead  = 64 << 10 // status line, headers and all preceding 1xx responses
+	maxReply = 4 << 10  // body bytes read by default; spec:cloudburst#callback-answer-limit
+	rawShare = 4        // raw bytes (chunk framing included) read per body byte
 )
 
-// answer is the head of an HTTP/1 answer: what a sender of notifications wants to
-// know and no more. A valid status line is an answer; whatever is wrong further
-// down only means that the connection is not used again.
+// responseHead is the head of an HTTP/1 response, reduced to what a sender of notifications needs.
+// A valid status line is a response. An error further down only means that the connection is not
+// reused.
 type responseHead struct {
 	status      int
 	length      int64 // of the body; -1: until the connection closes
 	chunked     bool
-	close       bool          // the connection cannot be used again
-	idle        time.Duration // how long the peer keeps it, 0: not said
+	close       bool          // the connection cannot be reused
+	idle        time.Duration // how long the peer keeps the connection open; 0: unknown
 	contentType string
 	retryAfter  string
 	location    string
 }
 
-// reader reads one answer through one fixed buffer.
+// reader reads one response through one fixed buffer.
 type reader struct {
 	src   io.Reader
 	buf   []byte
 	r, w  int
-	total int   // bytes from the connection, for the limits
-	raw   int   // how many of them a body may have
-	err   error // of src, sticky
+	total int   // bytes read from the connection, for the limits
+	raw   int   // maximum of total while a body is read
+	err   error // sticky error of src
 }
 
 func (d *reader) reset(src io.Reader, buf []byte) { *d = reader{src: src, buf: buf} }
 
-// fill reads more. There is room: callers take what they know first.
+// fill reads more. The buffer has free space: callers consume known bytes first.
 func (d *reader) fill() error {
 	if d.err != nil {
 		return d.err
@@ -51,7 +51,7 @@ func (d *reader) fill() error {
 		d.w -= d.r
 		d.r = 0
 	}
-	for range 8 { // an io.Reader may return nothing without an error
+	for range 8 { // an io.Reader may return 0 bytes without an error
 		n, err := d.src.Read(d.buf[d.w:])
 		d.w += n
 		d.total += n
@@ -69,8 +69,8 @@ func (d *reader) fill() error {
 	return d.err
 }
 
-// line is the next line without its end, valid until the next call. Of a line
-// longer than the buffer only the beginning is given, and long is true.
+// line returns the next line without its end, valid until the next call. For a line longer than the
+// buffer, it returns only the beginning, and long is true.
 func (d *reader) line(limit int) (line []byte, long bool, err error) {
 	for from := 0; ; {
 		if i := bytes.IndexByte(d.buf[d.r+from:d.w], '\n'); i >= 0 {
@@ -91,8 +91,8 @@ func (d *reader) line(limit int) (line []byte, long bool, err error) {
 	}
 }
 
-// longLine keeps the first bytes of the line that fills the buffer, enough to
-// see which header it is, and drops the rest.
+// longLine returns the first bytes of a line that fills the buffer, enough to identify the header,
+// and discards the rest.
 func (d *reader) longLine(limit int) ([]byte, bool, error) {
 	const keep = 64
 	for {
@@ -113,7 +113,7 @@ func (d *reader) longLine(limit int) ([]byte, bool, error) {
 	}
 }
 
-// head reads the head of the final answer, over any 1xx ones.
+// head reads the head of the final response and skips 1xx responses.
 func (d *reader) head(method string) (responseHead, error) {
 	for {
 		line, long, err := d.line(maxHead)
@@ -142,7 +142,7 @@ func (d *reader) head(method string) (responseHead, error) {
 	}
 }
 
-// statusLine reads "HTTP/1.x nnn reason".
+// statusLine parses "HTTP/1.x nnn reason".
 func statusLine(b []byte) (minor byte, status int, ok bool) {
 	if len(b) < 12 || string(b[:7]) != "HTTP/1." || b[8] != ' ' || len(b) > 12 && b[12] != ' ' {
 		return 0, 0, false
@@ -157,7 +157,7 @@ func statusLine(b []byte) (minor byte, status int, ok bool) {
 	return minor, status, minor <= 9 && status >= 100
 }
 
-// headers reads header lines up to the empty one.
+// headers reads header lines up to the empty line.
 func (d *reader) headers(a *responseHead) error {
 	f := framing{length: -1}
 	for {
@@ -170,7 +170,7 @@ func (d *reader) headers(a *responseHead) error {
 		}
 		i := bytes.IndexByte(line, ':')
 		if long || i <= 0 || line[i-1] == ' ' || line[0] == ' ' || line[0] == '\t' {
-			f.odd = true // a folded, endless or nameless line: not to be trusted further
+			f.odd = true // a folded, too long or nameless line: the framing is unreliable
 			continue
 		}
 		a.field(&f, line[:i], bytes.Trim(line[i+1:], " \t"))
@@ -179,7 +179,7 @@ func (d *reader) headers(a *responseHead) error {
 	a.length = f.length
 	switch {
 	case f.chunked && f.length >= 0, f.odd:
-		a.close = true // two lengths, or one that cannot be believed
+		a.close = true // two lengths, or an unreliable one
 		if f.odd {
 			a.chunked, a.length = false, -1
 		}
@@ -190,7 +190,7 @@ func (d *reader) headers(a *responseHead) error {
 	return nil
 }
 
-// framing is what the headers say about the end of the body.
+// framing holds the headers that determine the end of the body.
 type framing struct {
 	length  int64
 	chunked bool
@@ -199,8 +199,8 @@ type framing struct {
 	odd     bool
 }
 
-// field takes in one header field. Comparing lengths first keeps the usual
-// dozen of uninteresting fields cheap.
+// field applies one header field. Comparing lengths first makes the usual dozen irrelevant fields
+// cheap.
 func (a *responseHead) field(f *framing, name, value []byte) {
 	switch len(name) {
 	case 8:
@@ -260,8 +260,8 @@ func (f *framing) connection(value []byte) {
 	}
 }
 
-// keepAlive reads "timeout=5, max=100": how long the peer will keep the
-// connection. Without it a sender would often write into one just closed.
+// keepAlive parses "timeout=5, max=100": how long the peer keeps the connection open. Without it a
+// sender would often write to a connection that was just closed.
 func keepAlive(value []byte, f *framing) time.Duration {
 	i := bytes.Index(value, []byte("timeout="))
 	if i < 0 {
@@ -280,7 +280,7 @@ func keepAlive(value []byte, f *framing) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// is compares a header name or token with a lower-case ASCII word.
+// equalsToken compares a header name or token with a lowercase ASCII word, ignoring case.
 func equalsToken(b []byte, word string) bool {
 	if len(b) != len(word) {
 		return false
@@ -298,8 +298,8 @@ func equalsToken(b []byte, word string) bool {
 
 var errLong = errors.New("fetch: more body than wanted")
 
-// body reads at most `most` bytes of the body and appends them to dst, or drops
-// them when dst is nil. whole reports that the body ended where it should.
+// body reads at most limit bytes of the body and appends them to dst, or discards them if dst is
+// nil. whole reports that the body ended where it should.
 func (d *reader) body(a *responseHead, dst []byte, limit int) (got []byte, whole bool) {
 	d.total, d.raw = 0, rawShare*limit
 	var err error
@@ -315,14 +315,14 @@ func (d *reader) body(a *responseHead, dst []byte, limit int) (got []byte, whole
 		}
 	}
 	if err != nil || d.r < d.w {
-		// What follows the end of an answer was not asked for: whoever sends it
-		// must not have it taken for the answer to the next request.
+		// Bytes after the end of a response were not requested. They must not be taken for the
+		// response to the next request.
 		a.close = true
 	}
 	return dst, err == nil
 }
 
-// take moves n body bytes, at most room, to dst.
+// take moves n body bytes, at most capacity, to dst.
 func (d *reader) take(dst []byte, n int64, capacity int) ([]byte, int, error) {
 	took := 0
 	for n > 0 {
@@ -360,7 +360,7 @@ func (d *reader) chunks(dst []byte, capacity int) ([]byte, error) {
 			return dst, malformed("chunk size %.40q", line)
 		}
 		if n == 0 {
-			// Trailers would have to be read to the end; nobody sends any.
+			// Trailers would have to be read to the end; in practice, servers do not send trailers.
 			if line, _, err = d.line(d.raw); err == nil && len(line) > 0 {
 				err = malformed("the body has trailers")
 			}
@@ -380,7 +380,7 @@ func (d *reader) chunks(dst []byte, capacity int) ([]byte, error) {
 	}
 }
 
-// chunkSize reads a hexadecimal size; extensions after a semicolon are ignored.
+// chunkSize parses a hexadecimal size; extensions after a semicolon are ignored.
 func chunkSize(line []byte) (n int64, ok bool) {
 	if i := bytes.IndexByte(line, ';'); i >= 0 {
 		line = line[:i]

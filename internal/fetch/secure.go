@@ -29,8 +29,8 @@ func secureTransport(d *dialer, o SenderOptions) *http.Transport {
 	}
 }
 
-// tlsConfig is a copy of c that keeps sessions, so that a second handshake with a
-// host costs less than half.
+// tlsConfig returns a copy of c with a session cache, which halves the cost of later handshakes
+// with a host.
 func tlsConfig(c *tls.Config, sessions int) *tls.Config {
 	if c == nil {
 		c = &tls.Config{}
@@ -73,7 +73,7 @@ func (s *Sender) sendSecure(ctx context.Context, m *Message, t *target) Reply {
 		r.Partial = err != nil || len(body) > limit
 		r.Body = body[:min(len(body), limit)]
 	case res.ContentLength != 0 && res.ContentLength <= maxReply:
-		// Only to keep the connection, and not waited for much.
+		// only to reuse the connection, with a short time limit
 		linger := time.AfterFunc(lingerFor, cancel)
 		io.CopyN(io.Discard, res.Body, maxReply+1)
 		linger.Stop()
@@ -81,9 +81,9 @@ func (s *Sender) sendSecure(ctx context.Context, m *Message, t *target) Reply {
 	return r
 }
 
-// request is m for net/http. dialled is set when a new connection is made for it.
+// request converts m for net/http. It sets dialled if a new connection is opened.
 func (m *Message) request(ctx context.Context, t *target, agent string, dialled *bool) *http.Request {
-	*dialled = true // unless a kept connection is found
+	*dialled = true // GotConn clears it for a reused connection
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn: func(i httptrace.GotConnInfo) { *dialled = !i.Reused },
 	})
@@ -95,8 +95,8 @@ func (m *Message) request(ctx context.Context, t *target, agent string, dialled 
 	for i := 0; i+1 < len(m.Header); i += 2 {
 		h.Add(m.Header[i], m.Header[i+1])
 	}
-	// Its presence, even empty and unsent, lets net/http send again when a kept
-	// connection was closed before a byte of an answer: as the plain way does.
+	// This field, even empty and unsent, lets net/http send again if a reused connection was closed
+	// before any byte of a response. The plain sender does the same.
 	h["X-Idempotency-Key"] = nil
 	req := &http.Request{
 		Method: m.method(), URL: t.url(), Host: t.shown, Header: h,
@@ -110,7 +110,7 @@ func (m *Message) request(ctx context.Context, t *target, agent string, dialled 
 	return req.WithContext(ctx)
 }
 
-// url is t for net/http, which shall send path and query as they are.
+// url returns t for net/http, which must send path and query unchanged.
 func (t *target) url() *url.URL {
 	u := &url.URL{Scheme: "http", Host: t.shown}
 	if t.https {
@@ -121,7 +121,7 @@ func (t *target) url() *url.URL {
 		path = "/" + path
 	}
 	if len(path) > 1 && path[1] == '/' {
-		// Opaque would take this for a host; Path keeps all but the oddest bytes.
+		// With Opaque, net/http would take this for a host. Path preserves almost all bytes.
 		if v, err := url.ParseRequestURI(path[1:]); err == nil {
 			u.Path, u.RawPath, u.RawQuery, u.ForceQuery = "/"+v.Path, "/"+v.EscapedPath(), v.RawQuery, v.ForceQuery
 			return u

@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// SenderOptions of a [Sender]. Zero fields mean the default in brackets.
+// SenderOptions configure a [Sender]. Zero fields mean the default in brackets.
 //
-// A Sender holds at most MaxConns + 2 × IdleTotal sockets, and one more for each
-// name that is being looked up.
+// A Sender uses at most MaxConns + 2 × IdleTotal sockets, and one for each name being resolved.
 type SenderOptions struct {
-	Guard         *Guard        // what may be reached [the public internet]
+	Guard         *Guard        // which addresses are allowed [the public internet]
 	UserAgent     string        // [none is sent]
-	Timeout       time.Duration // one sending, from the dial to the end of the answer [15 s]
-	MaxConns      int           // sendings under way at once; further ones wait [1024]
-	IdlePerOrigin int           // connections kept open to one host and port [4]; negative: none
-	IdleTotal     int           // plain connections kept open in all, and again as many https ones [256]; negative: none
-	IdleTimeout   time.Duration // a kept connection is closed after it [30 s]
+	Timeout       time.Duration // one send, from the dial to the end of the response [15 s]
+	MaxConns      int           // concurrent sends; further ones wait [1024]
+	IdlePerOrigin int           // idle connections to one host and port [4]; negative: none
+	IdleTotal     int           // idle plain connections in all, and the same number of https ones [256]; negative: none
+	IdleTimeout   time.Duration // idle connections are closed after it [30 s]
 	Bucket        time.Duration // for Message.Padded [250 ms]; negative: none
 	Resolver      *net.Resolver // [the built-in one, never the C library's]
 	TLSConfig     *tls.Config   // [the system's roots]
@@ -41,9 +40,9 @@ func (o SenderOptions) withDefaults() SenderOptions {
 	return o
 }
 
-// Sender sends notifications, many at once. It follows no redirect. Plain HTTP
-// goes through a small writer and parser of HTTP/1.1 over kept connections; https
-// through net/http, with HTTP/2 and kept TLS sessions.
+// Sender sends notifications, many at once. It follows no redirect. Plain HTTP uses a small
+// HTTP/1.1 writer and parser over reused connections; https uses net/http, with HTTP/2 and TLS
+// session resumption.
 type Sender struct {
 	opts   SenderOptions
 	dialer *dialer
@@ -67,19 +66,18 @@ func NewSender(o SenderOptions) *Sender {
 	return s
 }
 
-// stoodStill is how much later than the timeout one is noticed where it is this process
-// that stood still: a virtual machine that was moved, a laptop that slept.
+// suspendSlack is how much later than the timeout a timeout must be noticed to prove that this
+// process was suspended: a migrated virtual machine, a sleeping laptop.
 const suspendSlack = 2 * time.Second
 
-// Send sends m and waits for the answer. The timeout counts from the dial, or
-// from the write on a kept connection: waiting for a turn is not the peer's time.
-// When ctx is cancelled Send returns at once with NotTried; when its deadline
-// passes that counts as a time-out.
+// Send sends m and waits for the response. The timeout starts at the dial, or at the write on a
+// reused connection; waiting for a slot does not count. If ctx is cancelled, Send returns at once
+// with NotTried. If its deadline passes, that counts as a timeout.
 func (s *Sender) Send(ctx context.Context, m *Message) Reply {
 	start := time.Now()
 	r := s.send(ctx, m)
 	if r.Timeout && r.Took > s.opts.Timeout+suspendSlack {
-		r.NotTried, r.Timeout = true, false // this process did not run, and the peer may well have answered
+		r.NotTried, r.Timeout = true, false // this process was suspended, and the peer may have responded
 	}
 	if r.Err != nil && m.Padded && !KindOf(r.Err).independentOfTarget() {
 		sleep(ctx, untilNextBucket(time.Since(start), s.opts.Bucket))
@@ -111,7 +109,7 @@ func (s *Sender) send(ctx context.Context, m *Message) Reply {
 	return s.sendPlain(ctx, m, &t)
 }
 
-// turn waits for one of MaxConns places.
+// acquireSlot waits for one of MaxConns slots.
 func (s *Sender) acquireSlot(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -129,33 +127,32 @@ func (s *Sender) acquireSlot(ctx context.Context) error {
 	}
 }
 
-// Idle is the number of plain connections kept open at the moment.
+// Idle returns the current number of idle plain connections.
 func (s *Sender) Idle() int {
 	s.idle.mu.Lock()
 	defer s.idle.mu.Unlock()
 	return s.idle.n
 }
 
-// CloseIdle closes the kept connections, to free their sockets.
+// CloseIdle closes the idle connections to free their sockets.
 func (s *Sender) CloseIdle() {
 	s.idle.shed(1 << 30)
 	s.secure.CloseIdleConnections()
 }
 
-// Close closes the kept connections and keeps none from now on. Sendings under
-// way go on.
+// Close closes the idle connections, and later connections after use. Sends in progress continue.
 func (s *Sender) Close() {
 	s.idle.close()
 	s.secure.CloseIdleConnections()
 }
 
-// failed turns an error of the network into a Reply.
+// failed converts a network error to a Reply.
 func (s *Sender) failed(ctx context.Context, m *Message, err error) Reply {
 	e := classify(ctx, err)
 	return Reply{Err: withURL(e, m.URL), NotTried: e.Kind == Ours, Timeout: e.Kind == TimedOut}
 }
 
-// hold waits d, or until ctx is done.
+// sleep waits for d, or until ctx is done.
 func sleep(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return

@@ -7,12 +7,11 @@ import (
 	"strings"
 )
 
-// maxTrace bounds each text of a Trace, in bytes.
+// maxTrace limits each text of a Trace, in bytes.
 const maxTrace = 2 << 10
 
-// Trace is what one Get sent and received: of each hop the request, and the head of its
-// answer, a blank line between two. What lets somebody in is replaced by three dots.
-// Each text is at most 2 KiB.
+// Trace records what one Get sent and received: the request and the response head of each hop,
+// separated by an empty line. Credentials are replaced by "…". Each text is at most 2 KiB.
 type Trace struct {
 	Sent, Received string
 }
@@ -74,7 +73,8 @@ func writeHead(b *strings.Builder, h http.Header, secret func(name string) bool)
 	}
 }
 
-// joined adds a head to those before. A value may hold any byte: what is kept is text.
+// joinHeads appends a head to the previous ones. Header values may contain any byte; the result is
+// valid UTF-8.
 func joinHeads(before, head string) string {
 	if before != "" {
 		head = before + "\n" + head

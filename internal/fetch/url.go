@@ -9,22 +9,22 @@ import (
 	"cloudburst/internal/href"
 )
 
-const maxURL = 8 << 10 // longer ones are nobody's
+const maxURL = 8 << 10 // longer URLs do not occur in practice
 
-// target is a URL taken apart. All strings are parts of the URL itself unless the
-// host had to be rewritten.
+// target is a parsed URL. All strings are substrings of the URL unless the host had to be
+// converted.
 type target struct {
 	https bool
 	user  bool
-	host  string     // as dialled: lower case, ASCII, an IPv6 address without brackets
-	shown string     // host and port as the Host header shows them
-	path  string     // path and query, byte for byte, "" when there is none
-	port  uint16     // given or by scheme
-	ip    netip.Addr // set when the host is an address
+	host  string     // as dialled: lowercase ASCII, an IPv6 address without brackets
+	shown string     // host and port for the Host header
+	path  string     // path and query, byte for byte; "" if missing
+	port  uint16     // explicit or the scheme's default
+	ip    netip.Addr // set if the host is an address
 }
 
-// splitURL takes an absolute http or https URL apart, strictly: whatever different
-// programs might understand differently is refused.
+// splitURL parses an absolute http or https URL strictly. It rejects URLs that different programs
+// could interpret differently.
 func splitURL(raw string) (target, error) {
 	var t target
 	if len(raw) > maxURL {
@@ -101,7 +101,7 @@ func (t *target) authority(a string) error {
 	return t.name(host, port)
 }
 
-// number reads ":port"; a colon alone is the scheme's own port.
+// number parses ":port". A colon alone means the default port.
 func (t *target) number(port string) error {
 	if port[0] != ':' {
 		return badURL("has something other than a port after its host")
@@ -126,8 +126,8 @@ func (t *target) number(port string) error {
 	return nil
 }
 
-// name reads a host that is not in brackets: four plain decimal numbers, or a
-// name. Everything that only some programs take for a number is refused.
+// name parses a host without brackets: four plain decimal numbers, or a name. It rejects other
+// forms that some programs read as a number.
 func (t *target) name(host, port string) error {
 	ascii, lower := true, true
 	for i := 0; i < len(host); i++ {
@@ -167,8 +167,8 @@ func (t *target) name(host, port string) error {
 	return nil
 }
 
-// endsInNumber reports a host whose last label some programs read as a number:
-// decimal, octal or hexadecimal.
+// endsInNumber reports a host whose last label some programs read as a decimal, octal or
+// hexadecimal number.
 func endsInNumber(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	last := host[strings.LastIndexByte(host, '.')+1:]
@@ -181,8 +181,8 @@ func endsInNumber(host string) bool {
 	return strings.Trim(last, "0123456789") == ""
 }
 
-// isName reports a host name: letters, digits, hyphens and underscores in labels
-// of 1 to 63, 253 in all, a dot at the end allowed.
+// isName reports whether host is a host name: labels of 1 to 63 letters, digits, hyphens and
+// underscores, at most 253 bytes in all, with an optional trailing dot.
 func isName(host string) bool {
 	host = strings.TrimSuffix(host, ".")
 	if host == "" || len(host) > 253 {
@@ -213,7 +213,7 @@ func isName(host string) bool {
 	return label > 0 && host[len(host)-1] != '-'
 }
 
-// address is "host:port" for a dialer.
+// address returns "host:port" for a dialer.
 func (t *target) address() string {
 	host := t.host
 	if t.ip.IsValid() {
