@@ -23,7 +23,7 @@ func TestAboutDescribesAFileWithoutReadingIt(t *testing.T) {
 			http.ServeContent(w, r, "", time.Time{}, strings.NewReader(big))
 		case "/vague", "/from":
 			if r.Header.Get("Accept-Encoding") != "identity" {
-				t.Error("a packed form is asked for, whose size is another")
+				t.Error("the request accepts a compressed body, which has another size")
 			}
 			if r.URL.Path == "/from" {
 				http.Redirect(w, r, "/vague", http.StatusFound)
@@ -38,7 +38,7 @@ func TestAboutDescribesAFileWithoutReadingIt(t *testing.T) {
 			}
 			head.Set("Content-Type", "image/png")
 			head.Set("Content-Length", strconv.Itoa(len(big)))
-			_, _ = w.Write([]byte(big)) // it is not read to its end
+			_, _ = w.Write([]byte(big)) // the client stops reading early
 		default:
 			http.NotFound(w, r)
 		}
@@ -65,6 +65,6 @@ func TestAboutDescribesAFileWithoutReadingIt(t *testing.T) {
 	}
 	guarded := New(Options{Bucket: -1})
 	if _, err := guarded.About(t.Context(), srv.URL+"/plain.mp3"); KindOf(err) != Refused {
-		t.Errorf("an address that nobody may reach: %v", err)
+		t.Errorf("forbidden address: %v", err)
 	}
 }

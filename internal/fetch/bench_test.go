@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// cpu is the processor time this process has used.
+// cpu returns the processor time that this process has used.
 func cpu() time.Duration {
 	var r syscall.Rusage
 	syscall.Getrusage(syscall.RUSAGE_SELF, &r)
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// loop calls do n times from 64 goroutines and returns wall and processor time a call.
+// loop makes n calls from 64 goroutines and returns wall and processor time per call.
 func loop(b *testing.B, n int, do func(i int) error) (wall, work float64) {
 	b.Helper()
 	var next atomic.Int64
@@ -42,9 +42,9 @@ func loop(b *testing.B, n int, do func(i int) error) (wall, work float64) {
 	return float64(time.Since(start)) / float64(n), float64(cpu()-used) / float64(n)
 }
 
-// BenchmarkSender compares the plain sender with a tuned net/http client against
-// the same sink in the same run, in turns, on 1,000 hosts. The ratios are net/http's
-// figure divided by ours: 1.4 means 1.4 times as many in the same time.
+// BenchmarkSender compares the plain sender with a tuned net/http client on the same receiver and
+// 1,000 hosts, in alternating rounds. The ratios are net/http's figure divided by ours: 1.4 means
+// 1.4 times as many in the same time.
 func BenchmarkSender(b *testing.B) {
 	port := startReceiver(b)
 	urls := make([]string, 1000)
@@ -82,8 +82,8 @@ func idleFor(fresh bool) int {
 	return 2000
 }
 
-// compare runs both in turns of some thousand, so that what else the machine does
-// meets both alike.
+// compare alternates between both in rounds of some thousand calls, so that other load affects both
+// equally.
 func compare(b *testing.B, ours, theirs func(int) error) {
 	loop(b, 2000, ours)
 	loop(b, 2000, theirs)
@@ -106,7 +106,7 @@ func compare(b *testing.B, ours, theirs func(int) error) {
 	b.ReportMetric(hc/c, "cpu-ratio")
 }
 
-// tunedTransport is net/http at its best for this work.
+// tunedTransport returns net/http's best configuration for this work.
 func tunedTransport(fresh bool) *http.Transport {
 	d := net.Dialer{KeepAlive: -1, Control: loopback().Control}
 	return &http.Transport{
@@ -133,7 +133,7 @@ func postWith(ctx context.Context, tr *http.Transport, url string, body []byte) 
 	return res.Body.Close()
 }
 
-// BenchmarkOurs is the plain sender alone, for profiles and allocations.
+// BenchmarkPlainSender measures the plain sender alone, for profiles and allocations.
 func BenchmarkPlainSender(b *testing.B) {
 	port := startReceiver(b)
 	for _, fresh := range []bool{false, true} {
@@ -156,8 +156,8 @@ func BenchmarkPlainSender(b *testing.B) {
 	}
 }
 
-// BenchmarkOpenDelivery measures what a sending that waits for its answer costs
-// in memory, stacks and kernel buffers aside.
+// BenchmarkOpenDelivery measures the memory of a send that waits for its response, without kernel
+// buffers.
 func BenchmarkOpenDelivery(b *testing.B) {
 	port := startReceiver(b)
 	const open = 4000
@@ -183,7 +183,7 @@ func BenchmarkOpenDelivery(b *testing.B) {
 	}
 }
 
-// inUse is the memory of heap and stacks after a collection.
+// inUse returns the memory of heap and stacks after a collection.
 func inUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats

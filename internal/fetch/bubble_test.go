@@ -15,8 +15,8 @@ import (
 	"cloudburst/internal/nettest"
 )
 
-// inMemory runs f in a bubble with a sender whose requests to peer.example are
-// handled by handle.
+// withSimulatedPeer runs f in a synctest bubble with a sender. handle serves its connections to
+// peer.example.
 func withSimulatedPeer(t *testing.T, o SenderOptions, handle func(net.Conn), f func(t *testing.T, s *Sender)) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &nettest.Internet{}
@@ -25,7 +25,7 @@ func withSimulatedPeer(t *testing.T, o SenderOptions, handle func(net.Conn), f f
 			t.Fatal(err)
 		}
 		var wg sync.WaitGroup
-		defer wg.Wait() // the bubble's clock stands still once this function is over
+		defer wg.Wait() // the bubble's clock stops when this function returns
 		defer l.Close()
 		wg.Go(func() {
 			for {
@@ -43,7 +43,7 @@ func withSimulatedPeer(t *testing.T, o SenderOptions, handle func(net.Conn), f f
 	})
 }
 
-// tick waits a second on the bubble's clock.
+// waitSecond waits a second on the bubble's clock.
 func waitSecond() { <-time.After(time.Second) }
 
 func TestASlowPeerTimesOutAfterFifteenSeconds(t *testing.T) {
@@ -107,7 +107,7 @@ func TestTheCallersDeadlineIsATimeout(t *testing.T) {
 	})
 }
 
-// lateConn notices deadlines late, as where this process stood still.
+// lateConn notices deadlines late, like a suspended process.
 type lateConn struct {
 	net.Conn
 	by time.Duration
@@ -127,7 +127,7 @@ func TestALateTimeoutIsNotCountedAgainstThePeer(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := NewSender(SenderOptions{Dial: func(context.Context, string, string) (net.Conn, error) {
 				near, far := net.Pipe()
-				go func() { _, _ = io.Copy(io.Discard, far) }() // until here is closed
+				go func() { _, _ = io.Copy(io.Discard, far) }() // until near is closed
 				return lateConn{near, by}, nil
 			}})
 			defer s.Close()

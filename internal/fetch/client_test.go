@@ -119,7 +119,7 @@ func TestResponsesBeyondTheLimitsAreErrors(t *testing.T) {
 				t.Errorf("%v, want kind %v", err, c.kind)
 			}
 			if c.kind != TooLarge && Text(err) != Neutral {
-				t.Errorf("strangers read %q", Text(err))
+				t.Errorf("unknown clients read %q", Text(err))
 			}
 		})
 	}
@@ -197,7 +197,7 @@ func TestEveryStatusIsAResponse(t *testing.T) {
 	}
 }
 
-// hops answers /n with a redirect to /n-1, down to /0.
+// hops redirects /n to /n-1, down to /0.
 func hops() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var n int
@@ -362,7 +362,7 @@ func TestGetTimesOutInEveryPhase(t *testing.T) {
 	})
 }
 
-// bubbleClient is a client in a bubble, over an internet with one host.
+// bubbleClient returns a client in a synctest bubble whose network has one host.
 func bubbleClient(t *testing.T, handle func(net.Conn), latency time.Duration) (*Client, func()) {
 	n := &nettest.Internet{Latency: latency}
 	l, err := n.Listen("peer.example:80")

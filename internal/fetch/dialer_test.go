@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// One local port serves connections to any number of hosts: a machine that tells many
-// hosts at once must not run out of ports.
+// One local port must serve connections to any number of hosts. Otherwise a machine that notifies
+// many hosts at once runs out of ports.
 func TestLocalPortsAreSharedBetweenHosts(t *testing.T) {
 	const localPortRange, ports, hosts = 51, 4, 12 // IP_LOCAL_PORT_RANGE, Linux 6.3
 	d := newDialer(&Guard{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, nil, nil)
@@ -37,6 +37,6 @@ func TestLocalPortsAreSharedBetweenHosts(t *testing.T) {
 		defer c.Close()
 	}
 	if !supported {
-		t.Log("this kernel knows no IP_LOCAL_PORT_RANGE: nothing was shown")
+		t.Log("this kernel does not support IP_LOCAL_PORT_RANGE: nothing was tested")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// testNames is what the name server of these tests says.
+// testNames answers the lookups of these tests.
 func testNames(name string, _ int) []string {
 	switch name {
 	case "localhost", "public.test", "ip6-localhost":
@@ -67,7 +67,7 @@ func TestARedirectToAForbiddenHostIsNotFollowed(t *testing.T) {
 	get := newTestClient(t, Options{Guard: &Guard{Allow: prefixes("127.0.1.1/32")}, Resolver: nameServer(t, testNames)})
 	for _, h := range forbiddenHosts {
 		if strings.ContainsAny(h, "\r\n\x00#?") {
-			continue // these would end the Location, or lead elsewhere
+			continue // these would end the Location or change the host
 		}
 		to.Store("http://" + h + ":" + w.port + "/")
 		res, err := get.Get(t.Context(), Request{URL: "http://" + srv + "/"})
@@ -84,8 +84,7 @@ func TestARedirectToAForbiddenHostIsNotFollowed(t *testing.T) {
 	w.check(t)
 }
 
-// A name that leads to an allowed host at the first look-up and to a forbidden
-// one afterwards.
+// The name resolves to an allowed host first and to a forbidden host afterwards.
 func TestANameThatChangesItsAddressIsRefusedAtTheDial(t *testing.T) {
 	t.Parallel()
 	w := newTripwire(t)
@@ -133,7 +132,7 @@ func TestANameThatChangesBetweenRedirectsIsRefused(t *testing.T) {
 	w.check(t)
 }
 
-// Of several addresses the forbidden ones are passed over, never tried.
+// Forbidden addresses of a name are skipped without a connection attempt.
 func TestForbiddenAddressesOfANameAreSkipped(t *testing.T) {
 	t.Parallel()
 	w := newTripwire(t)
@@ -142,7 +141,7 @@ func TestForbiddenAddressesOfANameAreSkipped(t *testing.T) {
 		if name == "good.test" {
 			return []string{"127.0.0.1", "::1", "127.0.1.3"}
 		}
-		return []string{"127.0.1.4", "127.0.0.1", "::1"} // nobody listens on the allowed one
+		return []string{"127.0.1.4", "127.0.0.1", "::1"} // the allowed address has no listener
 	})})
 	if r := send.Send(t.Context(), &Message{URL: "http://good.test:" + w.port}); !r.OK() {
 		t.Errorf("%v", r.Err)
@@ -200,7 +199,7 @@ func TestOwnListenersAreNotConnectedTo(t *testing.T) {
 
 func TestTheGuardChecksEveryDial(t *testing.T) {
 	t.Parallel()
-	// What the fast way of dialling an address does must not pass Control by.
+	// The fast path for IP addresses must not bypass Control.
 	w := newTripwire(t)
 	d := newDialer(&Guard{}, nil, nil)
 	port, _ := netip.ParseAddrPort("127.0.0.1:" + w.port)

@@ -15,16 +15,16 @@ func prefixes(list ...string) (ps []netip.Prefix) {
 	return ps
 }
 
-// forbiddenHosts is every form of an address that must lead nowhere, as the host
-// of a URL. Names are resolved by the tests' own name server.
+// forbiddenHosts lists every form of a forbidden address as the host of a URL. The tests' name
+// server resolves the names.
 var forbiddenHosts = []string{
-	// the plain special ranges, first and last
+	// first and last addresses of the special ranges
 	"0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.100.100.200", "100.127.255.255",
 	"127.0.0.1", "127.0.0.53", "127.255.255.254", "169.254.0.1", "169.254.169.254", "169.254.170.2",
 	"172.16.0.1", "172.31.255.255", "192.0.0.1", "192.0.0.192", "192.0.2.1", "192.31.196.1", "192.52.193.1",
 	"192.88.99.1", "192.168.0.1", "192.168.255.255", "192.175.48.1", "198.18.0.1", "198.19.255.255", "198.51.100.1",
 	"203.0.113.1", "224.0.0.1", "239.255.255.255", "240.0.0.1", "255.255.255.255", "168.63.129.16",
-	// numbers in other clothes
+	// unusual spellings of numbers
 	"127.1", "127.0.1", "127.00.00.01", "127.000.000.001", "0127.0.0.1", "0177.0.0.1", "0177.0.0.01", "00000177.0.0.1",
 	"0x7f.1", "0x7f.0.0.1", "0x7F.0x0.0x0.0x1", "0x7f000001", "0X7F000001", "0x7f.0x000001", "2130706433", "017700000001",
 	"4294967295", "425.510.425.510", "127.0.0.0x1", "10.1", "0xa9.0xfe.0xa9.0xfe", "2852039166", "0xa9fea9fe", "0251.0376.0251.0376",
@@ -33,7 +33,7 @@ var forbiddenHosts = []string{
 	// digits and dots of other scripts
 	"①②⑦.⓪.⓪.①", "１２７.０.０.１", "127。0。0。1", "127．0．0．1", "𝟏𝟐𝟕.𝟎.𝟎.𝟏", "①②⑦。0。0。①", "0ｘ7f.1", "２１３０７０６４３３", "١٢٧.٠.٠.١",
 	"ⓛⓞⓒⓐⓛⓗⓞⓢⓣ", "ｌｏｃａｌｈｏｓｔ", "local\u00adhost", "127.0.0.1\u200b",
-	// IPv6 and IPv4 within it
+	// IPv6 and embedded IPv4
 	"[::]", "[::1]", "[0:0:0:0:0:0:0:1]", "[0000::0001]", "[::127.0.0.1]", "[::7f00:1]", "[::ffff:127.0.0.1]", "[::FFFF:7F00:1]",
 	"[::ffff:10.0.0.1]", "[::ffff:0:127.0.0.1]", "[::ffff:169.254.169.254]", "[0:0:0:0:0:ffff:7f00:1]",
 	"[64:ff9b::127.0.0.1]", "[64:ff9b::7f00:1]", "[64:ff9b::8.8.8.8]", "[64:ff9b:1::1]", "[100::1]", "[100:0:0:1::1]", "[5f00::1]",
@@ -41,7 +41,7 @@ var forbiddenHosts = []string{
 	"[2002:7f00:1::]", "[2002:a00:1::1]", "[2002:808:808::1]", "[2620:4f:8000::1]", "[3fff::1]", "[4000::1]",
 	"[fc00::1]", "[fd00::1]", "[fd00:ec2::254]", "[fe80::1]", "[fe80::1%25eth0]", "[fe80::1%eth0]", "[::1%25lo]", "[::1%lo]",
 	"[2606:4700::1%25lo]", "[fec0::1]", "[ff02::1]", "[ff0e::1]", "[::1", "::1", "[127.0.0.1]", "[localhost]", "[::1]]", "[[::1]]", "[v1.x]", "[]",
-	// names and tricks around them
+	// names and tricks with URL syntax
 	"localhost", "LOCALHOST", "localhost.", "ip6-localhost", "private.test", "mapped.test", "linklocal.test", "both.test", "nat64.test",
 	"user@127.0.0.1", "user:pass@127.0.0.1", "public.test@127.0.0.1", "127.0.0.1@127.0.0.1", "public.test:80@127.0.0.1", "public.test@@127.0.0.1",
 	"public.test#@127.0.0.1", "public.test?@127.0.0.1", "public.test\\@127.0.0.1", "127.0.0.1\\@public.test", "127.0.0.1 public.test",
@@ -54,8 +54,8 @@ func TestEveryForbiddenFormIsRefused(t *testing.T) {
 	if len(forbiddenHosts) < 60 {
 		t.Fatal("the table has shrunk")
 	}
-	// What a name stands for is found out at the dial only: see the tests of the
-	// client and the sender, which go through this table too.
+	// Names are resolved at the dial only. The tests of the client and the sender cover them with
+	// the same table.
 	names := map[string]bool{
 		"localhost": true, "LOCALHOST": true, "localhost.": true, "ip6-localhost": true, "private.test": true, "mapped.test": true,
 		"linklocal.test": true, "both.test": true, "nat64.test": true, "ⓛⓞⓒⓐⓛⓗⓞⓢⓣ": true, "ｌｏｃａｌｈｏｓｔ": true, "local\u00adhost": true,
@@ -199,7 +199,7 @@ func TestOwnListenersAreRefusedEvenWhenAllowed(t *testing.T) {
 		{"[::]:8080", "[64:ff9b::127.0.0.1]:8080", true},
 	} {
 		if mine == "" && strings.HasPrefix(c.to, ":") {
-			continue // a machine with no other address than loopback
+			continue // a machine with loopback addresses only
 		}
 		g := &Guard{Allow: everything, Own: func() []netip.AddrPort { return []netip.AddrPort{netip.MustParseAddrPort(c.own)} }}
 		if err := g.CheckAddr(netip.MustParseAddrPort(c.to)); (err != nil) != c.refused {
@@ -237,7 +237,7 @@ func TestOwnListenersAreNamedOnlyWhereTheyCouldBeReached(t *testing.T) {
 	}
 }
 
-// ownAddress is an IPv4 address of this machine that is not loopback, or "".
+// ownAddress returns an IPv4 address of this machine that is not loopback, or "".
 func ownAddress(t *testing.T) string {
 	addrs, err := net.InterfaceAddrs()
 	if err != nil {
@@ -292,7 +292,7 @@ func FuzzSplitURL(f *testing.F) {
 		if u.host == "" || u.shown == "" || u.port == 0 || strings.ContainsAny(u.host+u.shown+u.path, " \r\n\t\x00#\\@"[:6]) {
 			t.Fatalf("%q: %+v", raw, u)
 		}
-		// The address that is checked is the address that is dialled.
+		// The checked address must be the dialled address.
 		host, _, err := net.SplitHostPort(u.address())
 		if err != nil {
 			t.Fatalf("%q: address %q: %v", raw, u.address(), err)
@@ -301,7 +301,7 @@ func FuzzSplitURL(f *testing.F) {
 		if (err == nil) != u.ip.IsValid() || err == nil && ip != u.ip {
 			t.Fatalf("%q: dials %q, checks %v", raw, u.address(), u.ip)
 		}
-		// The Host header, read back, is the same place.
+		// The Host header must name the same target.
 		again, err := splitURL("http://" + u.shown + "/")
 		if err != nil || again.host != u.host || again.ip != u.ip {
 			t.Fatalf("%q: shown as %q, which is %+v (%v)", raw, u.shown, again, err)

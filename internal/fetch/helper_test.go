@@ -15,8 +15,8 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// nameServer answers A and AAAA questions on loopback. lookup is asked with the
-// name in lower case, without its last dot, and how often it was asked before.
+// nameServer answers A and AAAA queries on loopback. lookup receives the lowercase name without its
+// trailing dot, and the number of earlier queries for it.
 func nameServer(t *testing.T, lookup func(name string, times int) []string) *net.Resolver {
 	t.Helper()
 	pc, err := net.ListenPacket("udp", "127.0.0.1:0")
@@ -80,13 +80,13 @@ func answerDNS(question []byte, counts map[string]int, lookup func(string, int) 
 	return out
 }
 
-// tripwire is a listener that nobody may reach.
+// tripwire is a listener that must not be reached.
 type tripwire struct {
 	port  string
 	count atomic.Int64
 }
 
-// newTripwire listens on the same port of 127.0.0.1 and, where there is one, [::1].
+// newTripwire listens on the same port of 127.0.0.1 and, if available, [::1].
 func newTripwire(t *testing.T) *tripwire {
 	t.Helper()
 	w := &tripwire{}
@@ -160,7 +160,7 @@ func rawServer(t *testing.T, address string, handle func(c net.Conn, n int)) (ho
 	return l.Addr().String()
 }
 
-// readRequest reads one request, its body by Content-Length, as text.
+// readRequest returns one request as text. It reads the body by Content-Length.
 func readRequest(r *bufio.Reader) (string, error) {
 	var b strings.Builder
 	length := 0
@@ -185,7 +185,7 @@ func readRequest(r *bufio.Reader) (string, error) {
 	return b.String(), err
 }
 
-// answering is a handler that answers every request on a connection with text.
+// answering returns a handler that answers every request on a connection with text.
 func answering(text string) func(net.Conn, int) {
 	return func(c net.Conn, _ int) {
 		r := bufio.NewReader(c)
@@ -200,7 +200,7 @@ func answering(text string) func(net.Conn, int) {
 	}
 }
 
-// once is a handler that answers one request with text and closes.
+// once returns a handler that answers one request with text and closes the connection.
 func once(text string) func(net.Conn, int) {
 	return func(c net.Conn, _ int) {
 		if _, err := readRequest(bufio.NewReader(c)); err == nil {
@@ -244,5 +244,5 @@ func newTestClient(t *testing.T, o Options) *Client {
 
 const ok204 = "HTTP/1.1 204 No Content\r\n\r\n"
 
-// distant is a deadline that no test reaches.
+// distant returns a deadline that no test reaches.
 func distant() time.Time { return time.Now().Add(time.Minute) }

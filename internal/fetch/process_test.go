@@ -18,22 +18,22 @@ import (
 	"time"
 )
 
-// TestMain makes this test binary its own sink: a server in a process of its own,
-// so that its work is not counted as the sender's.
+// TestMain also runs the receiver in this test binary. As a separate process, its work does not
+// count as the sender's.
 func TestMain(m *testing.M) {
 	switch os.Getenv("FETCH_TEST_ROLE") {
-	case "sink":
+	case "receiver":
 		runReceiver()
 		return
-	case "poor":
+	case "few-sockets":
 		runWithFewSockets()
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// sink listens on all of 127.0.0.0/8, prints its port, and answers every request
-// at once, or never when the path says so, until its standard input ends.
+// runReceiver listens on all of 127.0.0.0/8, prints its port, and answers every request at once
+// until its standard input ends. It does not answer requests for /never.
 func runReceiver() {
 	lc := net.ListenConfig{KeepAlive: -1}
 	l, err := lc.Listen(context.Background(), "tcp4", "0.0.0.0:0")
@@ -58,7 +58,7 @@ func runReceiver() {
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// drain answers requests that come one after another, with bodies of Content-Length 5.
+// answerRequests answers consecutive requests with bodies of Content-Length 5.
 func answerRequests(c net.Conn) {
 	defer c.Close()
 	buf, n := make([]byte, 2048), 0
@@ -86,7 +86,7 @@ func answerRequests(c net.Conn) {
 func startReceiver(tb testing.TB) (port string) {
 	tb.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "FETCH_TEST_ROLE=sink")
+	cmd.Env = append(os.Environ(), "FETCH_TEST_ROLE=receiver")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		tb.Fatal(err)
@@ -106,8 +106,8 @@ func startReceiver(tb testing.TB) (port string) {
 	return strings.TrimSpace(line)
 }
 
-// poor is a process with very few sockets that sends to many hosts of the sink on
-// FETCH_TEST_PORT, by address and by name, and prints what was wrong with that.
+// runWithFewSockets limits this process to 40 file descriptors. It sends to many hosts of the
+// receiver on FETCH_TEST_PORT, by address and by name, and prints every wrong outcome.
 func runWithFewSockets() {
 	limit := syscall.Rlimit{Cur: 40, Max: 40}
 	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
@@ -115,13 +115,13 @@ func runWithFewSockets() {
 		return
 	}
 	port := os.Getenv("FETCH_TEST_PORT")
-	nobody := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+	unreachable := &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		var d net.Dialer
 		return d.DialContext(ctx, "udp", "127.0.0.1:1")
 	}}
-	s := NewSender(SenderOptions{Guard: loopback(), Timeout: 2 * time.Minute, IdleTotal: 20, Resolver: nobody})
+	s := NewSender(SenderOptions{Guard: loopback(), Timeout: 2 * time.Minute, IdleTotal: 20, Resolver: unreachable})
 	defer s.Close()
-	for i := range 20 { // kept connections that must make room
+	for i := range 20 { // idle connections that must be closed
 		s.Send(context.Background(), &Message{URL: fmt.Sprintf("http://127.0.3.%d:%s/", i+1, port), Body: []byte("url=x")})
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -137,7 +137,7 @@ func runWithFewSockets() {
 				host = "somewhere.test"
 			}
 			if i < 40 {
-				time.AfterFunc(time.Second, done) // these hold their sockets to the end
+				time.AfterFunc(time.Second, done) // these hold their sockets until cancel
 			}
 			path := map[bool]string{true: "/never", false: "/"}[i < 40 && i%3 != 0]
 			switch r := s.Send(ctx, &Message{URL: "http://" + host + ":" + port + path, Body: []byte("url=x")}); {
@@ -147,7 +147,7 @@ func runWithFewSockets() {
 				notTried.Add(1)
 			case i%3 != 0 || exhausted(r.Err):
 				blamed.Add(1)
-				fmt.Println("the peer is blamed:", r.Err)
+				fmt.Println("counted against the peer:", r.Err)
 			}
 		})
 	}
@@ -167,7 +167,7 @@ func TestRunningOutOfSocketsIsNotCountedAgainstPeersAndRecovers(t *testing.T) {
 	t.Parallel()
 	port := startReceiver(t)
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), "FETCH_TEST_ROLE=poor", "FETCH_TEST_PORT="+port)
+	cmd.Env = append(os.Environ(), "FETCH_TEST_ROLE=few-sockets", "FETCH_TEST_PORT="+port)
 	out, err := cmd.CombinedOutput()
 	if err != nil || string(out) != "end\n" {
 		t.Errorf("%v: %s", err, out)

@@ -110,8 +110,8 @@ func TestConnectionsAreReused(t *testing.T) {
 	}
 }
 
-// What arrives on an idle connection was not asked for and must not be taken for
-// the next answer.
+// Data that arrives on an idle connection was not requested. It must not be taken for the next
+// response.
 func TestAnUnrequestedResponseIsNotTakenForTheNext(t *testing.T) {
 	t.Parallel()
 	sent, first := make(chan bool), make(chan bool)
@@ -260,7 +260,7 @@ func TestCancellationIsNotCountedAgainstThePeer(t *testing.T) {
 	srv := rawServer(t, "127.0.0.1:0", func(c net.Conn, _ int) {
 		if readRequestOK(bufio.NewReader(c)) {
 			got <- true
-			io.Copy(io.Discard, c) // and never answers
+			io.Copy(io.Discard, c) // no response
 		}
 	})
 	s := newTestSender(t, SenderOptions{MaxConns: 1})
@@ -272,7 +272,7 @@ func TestCancellationIsNotCountedAgainstThePeer(t *testing.T) {
 		}
 	})
 	<-got
-	wg.Go(func() { // waits for its turn behind the other
+	wg.Go(func() { // waits for the other's slot
 		if r := s.Send(ctx, &Message{URL: "http://" + srv}); !r.NotTried || r.Dialled {
 			t.Errorf("waiting: %+v", r)
 		}
@@ -364,7 +364,7 @@ func TestConcurrentSends(t *testing.T) {
 	for i := range 20 {
 		hosts = append(hosts, rawServer(t, fmt.Sprintf("127.0.2.%d:0", i+1), func(c net.Conn, n int) {
 			r := bufio.NewReader(c)
-			for k := 0; readRequestOK(r) && k < 5; k++ { // then hangs up
+			for k := 0; readRequestOK(r) && k < 5; k++ { // then closes the connection
 				requests.Add(1)
 				io.WriteString(c, ok204)
 			}
@@ -386,7 +386,7 @@ func TestConcurrentSends(t *testing.T) {
 		t.Errorf("%d requests were answered, want 1000", n)
 	}
 	if s.Idle() > 10 || len(s.slots) != 0 {
-		t.Errorf("%d idle, %d turns taken", s.Idle(), len(s.slots))
+		t.Errorf("%d idle, %d slots in use", s.Idle(), len(s.slots))
 	}
 }
 
@@ -399,15 +399,15 @@ func TestPortExhaustionIsOursAndMissingIPv6IsNot(t *testing.T) {
 		}
 	}
 	if !exhausted(&net.OpError{Op: "dial", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)}) {
-		t.Error("no port is left for a bind, and that is taken for the peer's doing")
+		t.Error("a failed bind without a free port counts against the peer")
 	}
 	if exhausted(os.NewSyscallError("connect", syscall.EADDRNOTAVAIL)) {
-		t.Error("an unknown address")
+		t.Error("an error without an address is classified as ours")
 	}
 }
 
-// deaf is an address on which connecting neither succeeds nor fails: a listener
-// whose queue is full.
+// fullListener returns an address at which connecting neither succeeds nor fails: a listener with a
+// full queue.
 func fullListener(t *testing.T) string {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)

@@ -32,7 +32,7 @@ func splitURL(raw string) (target, error) {
 	}
 	for i := 0; i < len(raw); i++ {
 		if c := raw[i]; c <= ' ' || c == 0x7f || c == '\\' {
-			return t, badURL("has a blank, a backslash or a control character in it")
+			return t, badURL("has a space, a backslash or a control character in it")
 		}
 	}
 	rest, ok := t.scheme(raw)
@@ -142,7 +142,7 @@ func (t *target) name(host, port string) error {
 			return badURL("has the host %q, which is not a name that can be looked up", host)
 		}
 		if endsInNumber(h) {
-			return badURL("has the host %q, which is a number in disguise", host)
+			return badURL("has the host %q, which some programs read as a number", host)
 		}
 		host = h
 		t.shown = h + strings.TrimSuffix(port, ":")
