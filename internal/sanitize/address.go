@@ -6,14 +6,14 @@ import (
 )
 
 // longestPicture is the longest data: address that is shown.
-const longestPicture = 64 << 10
+const maxImage = 64 << 10
 
 // scheme gives u as a browser takes it, without what it does not look at, and its
 // scheme in lower case. ok is false when there is a colon that a reader could take
 // for the end of a scheme, and nothing before it that is one.
 func scheme(u string) (clean, name string, ok bool) {
 	visible := isVisible(u)
-	if visible && isOfWeb(u) {
+	if visible && isWebURL(u) {
 		return u, "https", true // or http, which is as good
 	}
 	clean = u
@@ -35,7 +35,7 @@ func scheme(u string) (clean, name string, ok bool) {
 }
 
 // isOfWeb says whether u begins as addresses of the web do.
-func isOfWeb(u string) bool {
+func isWebURL(u string) bool {
 	return strings.HasPrefix(u, "https://") || strings.HasPrefix(u, "http://")
 }
 
@@ -79,7 +79,7 @@ func safeLink(u string) (string, bool) {
 
 // safeShown gives an address that is fetched as soon as the text is shown. A
 // picture can be in its address.
-func safeShown(u string, picture bool) (string, bool) {
+func safeSource(u string, allowData bool) (string, bool) {
 	u, name, ok := scheme(u)
 	if !ok {
 		return "", false
@@ -88,15 +88,15 @@ func safeShown(u string, picture bool) (string, bool) {
 	case "", "http", "https":
 		return u, true
 	case "data":
-		return u, picture && isPicture(u)
+		return u, allowData && isRasterImage(u)
 	}
 	return "", false
 }
 
 // isPicture says whether a data: address is a small picture of dots. SVG is none:
 // it can hold anything.
-func isPicture(u string) bool {
-	if len(u) > longestPicture {
+func isRasterImage(u string) bool {
+	if len(u) > maxImage {
 		return false
 	}
 	head, body, ok := strings.Cut(u[len("data:"):], ",")
@@ -121,7 +121,7 @@ func isPicture(u string) bool {
 func safeSet(set string) (string, bool) {
 	var out []string
 	for _, one := range splitSet(set) {
-		u, ok := safeShown(one[0], false)
+		u, ok := safeSource(one[0], false)
 		if !ok || u == "" || strings.ContainsAny(u, " \t\n\f\r") || strings.HasPrefix(u, ",") || strings.HasSuffix(u, ",") {
 			return "", false
 		}

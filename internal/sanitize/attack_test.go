@@ -29,26 +29,26 @@ func attacks(tb testing.TB) (all []string) {
 	return all
 }
 
-func TestNoAttackSurvives(t *testing.T) {
+func TestAttacksAreRemoved(t *testing.T) {
 	t.Parallel()
 	page := New(Options{LinkRel: "nofollow noopener", NoClasses: true, NoStyles: true})
 	for _, s := range attacks(t) {
 		got := HTML(s)
 		check(t, s, got)
-		onlyListed(t, s, got)
-		onlyListed(t, s, page.HTML(s))
+		checkAllowed(t, s, got)
+		checkAllowed(t, s, page.HTML(s))
 		for _, around := range []string{"<p>%", "<table>%", "<a title='%'>", "<svg>%", "<math><mi>%", "<!--%", "<b><i>%", "<select>%", "<script>%", "<p title=%>"} {
 			in := strings.Replace(around, "%", s, 1)
 			out := HTML(in)
 			check(t, in, out)
-			onlyListed(t, in, out)
+			checkAllowed(t, in, out)
 		}
 	}
 }
 
 // onlyListed says that got, on a page, has only elements and attributes that are on
 // the list.
-func onlyListed(t *testing.T, s, got string) {
+func checkAllowed(t *testing.T, s, got string) {
 	t.Helper()
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	nodes, err := html.ParseFragment(strings.NewReader(got), body)
@@ -72,7 +72,7 @@ func onlyListed(t *testing.T, s, got string) {
 			if a.Namespace != "" {
 				key = a.Namespace + ":" + key
 			}
-			if attributes.of(e).of(key) == nil && key != "xmlns" && key != "xmlns:xmlns" && key != xlinkDeclaration {
+			if attributes.forElement(e).get(key) == nil && key != "xmlns" && key != "xmlns:xmlns" && key != xlinkDeclaration {
 				t.Errorf("%q\n became %q\n with attribute %s", s, got, a.Key)
 			}
 		}
@@ -81,7 +81,7 @@ func onlyListed(t *testing.T, s, got string) {
 
 // What harms must be seen by the check itself: a check that finds nothing anywhere
 // proves nothing.
-func TestTheCheckSeesHarm(t *testing.T) {
+func TestTheCheckDetectsUnsafeMarkup(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{
 		"<script>x</script>", "<p onclick=x>", "<a href='java\tscript:x'>", "<a href=data:text/html,x>", "<!-- x -->",
@@ -95,7 +95,7 @@ func TestTheCheckSeesHarm(t *testing.T) {
 	}
 }
 
-func TestWhatIsSafeStays(t *testing.T) {
+func TestSafeMarkupIsPreserved(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`<a href="https://example.com/?a=1&amp;b=2#c" title="A &quot;b&quot;" rel="Tag NoFollow" target="_BLANK" hreflang=de>a</a>`: `<a href="https://example.com/?a=1&amp;b=2#c" hreflang="de" rel="tag nofollow" target="_blank" title="A &#34;b&#34;">a</a>`,
@@ -123,7 +123,7 @@ func TestWhatIsSafeStays(t *testing.T) {
 	}
 }
 
-func TestLinksOfDrawingsAreCheckedAsThoseOfTexts(t *testing.T) {
+func TestSVGLinksAreCheckedLikeHTMLLinks(t *testing.T) {
 	t.Parallel()
 	const open, end = `<svg xmlns="http://www.w3.org/2000/svg">`, `</svg>`
 	for in, want := range map[string]string{
@@ -148,7 +148,7 @@ func TestLinksOfDrawingsAreCheckedAsThoseOfTexts(t *testing.T) {
 	}
 }
 
-func TestALinkThatIsNotSafeLeadsNowhere(t *testing.T) {
+func TestUnsafeLinksLoseTheirTarget(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		`<a href="javascript:x">a</a>`:                  `<a>a</a>`,
@@ -165,7 +165,7 @@ func TestALinkThatIsNotSafeLeadsNowhere(t *testing.T) {
 	}
 }
 
-func TestLinksOfAPageSayWhatTheyAre(t *testing.T) {
+func TestLinkRelIsSetOnLinks(t *testing.T) {
 	t.Parallel()
 	z := New(Options{LinkRel: "nofollow noopener", NoClasses: true, NoStyles: true})
 	for in, want := range map[string]string{

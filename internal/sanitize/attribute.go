@@ -6,26 +6,26 @@ import (
 )
 
 // nature is how the value of an attribute is looked at.
-type nature uint8
+type valueKind uint8
 
 const (
-	never  nature = iota
-	words         // any text
-	flag          // says something by being there
-	linked        // an address to go to
-	shown         // an address that is fetched without asking
-	shownSet
-	styled
-	toward  // target
-	related // rel
+	noValue     valueKind = iota
+	plainValue            // any text
+	flagValue             // says something by being there
+	linkValue             // an address to go to
+	sourceValue           // an address that is fetched without asking
+	sourceSetValue
+	styleValue
+	targetValue // target
+	relValue    // rel
 )
 
 // attribute is one that is allowed.
 type attribute struct {
-	name   string // as it is written
-	nature nature
-	on     trait // the element has one of these; 0: any
-	seen   uint8 // a number of its own among those of its namespace
+	name      string // as it is written
+	valueKind valueKind
+	on        trait // the element has one of these; 0: any
+	seen      uint8 // a number of its own among those of its namespace
 }
 
 // attributeTable are the allowed ones by their names in lower case, of HTML, SVG and
@@ -38,7 +38,7 @@ type attributeTable struct{ html, svg, math *nameTable[attribute] }
 var attributes = attributeTable{htmlAttributes(), svgAttributes(), mathAttributes()}
 
 // of is the table for an element.
-func (t *attributeTable) of(e *element) *nameTable[attribute] {
+func (t *attributeTable) forElement(e *element) *nameTable[attribute] {
 	switch {
 	case e.is(svg):
 		return t.svg
@@ -48,7 +48,7 @@ func (t *attributeTable) of(e *element) *nameTable[attribute] {
 	return t.html
 }
 
-func addAttributes(m *nameTable[attribute], n nature, on trait, names string) {
+func addAttributes(m *nameTable[attribute], n valueKind, on trait, names string) {
 	for name := range strings.FieldsSeq(names) {
 		m.add(strings.ToLower(name), attribute{name, n, on, uint8(m.n)})
 	}
@@ -56,7 +56,7 @@ func addAttributes(m *nameTable[attribute], n nature, on trait, names string) {
 
 func htmlAttributes() *nameTable[attribute] {
 	m := new(nameTable[attribute])
-	addAttributes(m, words, 0, `abbr align alt axis bgcolor border bordercolor bordercolordark
+	addAttributes(m, plainValue, 0, `abbr align alt axis bgcolor border bordercolor bordercolordark
 		bordercolorlight cellpadding cellspacing ch char charoff charset choff class clear color cols
 		colspan coords datetime dir end face frame headers height
 		high hreflang hspace kind label lang loopcount loopend loopstart low max media
@@ -64,36 +64,36 @@ func htmlAttributes() *nameTable[attribute] {
 		shape size sizes span srclang start summary title type valign value volume vspace width wrap
 		xml:lang`)
 	// Of old readers; nobody takes notice of them any more.
-	addAttributes(m, words, 0, `balance bgproperties bottompadding challenge datapagesize delay galleryimg
+	addAttributes(m, plainValue, 0, `balance bgproperties bottompadding challenge datapagesize delay galleryimg
 		gutter keytype leftspacing pqg prompt repeat-max repeat-min replace rightspacing rows step suppress
 		template toppadding unselectable urn variable vrml`)
-	addAttributes(m, flag, 0, `compact controls default hidden ismap loop muted nohref noshade nowrap
+	addAttributes(m, flagValue, 0, `compact controls default hidden ismap loop muted nohref noshade nowrap
 		open reversed`)
-	addAttributes(m, linked, 0, "cite longdesc")
-	addAttributes(m, linked, link, "href")
-	addAttributes(m, shown, media|image, "src")
-	addAttributes(m, shown, media, "poster")
-	addAttributes(m, shown, cell, "background")
-	addAttributes(m, shownSet, image, "srcset")
-	addAttributes(m, styled, 0, "style")
-	addAttributes(m, toward, link, "target")
-	addAttributes(m, related, link, "rel")
+	addAttributes(m, linkValue, 0, "cite longdesc")
+	addAttributes(m, linkValue, link, "href")
+	addAttributes(m, sourceValue, media|image, "src")
+	addAttributes(m, sourceValue, media, "poster")
+	addAttributes(m, sourceValue, cell, "background")
+	addAttributes(m, sourceSetValue, image, "srcset")
+	addAttributes(m, styleValue, 0, "style")
+	addAttributes(m, targetValue, link, "target")
+	addAttributes(m, relValue, link, "rel")
 	return m
 }
 
 func svgAttributes() *nameTable[attribute] {
 	m := new(nameTable[attribute])
-	addAttributes(m, words, 0, `baseProfile class color color-rendering cx cy d direction display dx dy
+	addAttributes(m, plainValue, 0, `baseProfile class color color-rendering cx cy d direction display dx dy
 		fill fill-opacity fill-rule font-family font-size font-stretch font-style font-variant
 		font-weight fx fy gradientTransform gradientUnits height lang letter-spacing markerHeight
 		markerUnits markerWidth offset opacity orient pathLength points preserveAspectRatio r refX refY
 		rotate rx ry spreadMethod stop-color stop-opacity stroke stroke-dasharray stroke-dashoffset
 		stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-width text-anchor
 		textLength transform version viewBox visibility width x x1 x2 y y1 y2 zoomAndPan`)
-	addAttributes(m, linked, link, "href "+xlinkHref)
-	addAttributes(m, styled, 0, "style")
-	addAttributes(m, toward, link, "target")
-	addAttributes(m, related, link, "rel")
+	addAttributes(m, linkValue, link, "href "+xlinkHref)
+	addAttributes(m, styleValue, 0, "style")
+	addAttributes(m, targetValue, link, "target")
+	addAttributes(m, relValue, link, "rel")
 	return m
 }
 
@@ -106,11 +106,11 @@ const (
 )
 
 // isGoal reports that an attribute of a link is the URL that the link leads to.
-func isGoal(name string) bool { return name == "href" || name == xlinkHref }
+func isLinkTarget(name string) bool { return name == "href" || name == xlinkHref }
 
 func mathAttributes() *nameTable[attribute] {
 	m := new(nameTable[attribute])
-	addAttributes(m, words, 0, `accent accentunder align alttext bevelled class close columnalign
+	addAttributes(m, plainValue, 0, `accent accentunder align alttext bevelled class close columnalign
 		columnlines columnspacing columnspan columnwidth denomalign depth dir display displaystyle
 		encoding equalcolumns equalrows fence fontstyle fontweight form frame framespacing height
 		largeop linebreak linethickness lquote lspace mathbackground mathcolor mathsize mathvariant
@@ -131,16 +131,16 @@ func (s *seenSet) add(n uint8) (was bool) {
 }
 
 // kept is an attribute that stays, with what stays of its value.
-type kept struct {
+type keptAttribute struct {
 	name, value string
-	nature      nature
+	valueKind   valueKind
 	written     bool // the value has its references already
 }
 
 // listed gives the attribute that key is of e, nil for one that is not allowed, or
 // was there before.
-func listed(e *element, seen *seenSet, key string) *attribute {
-	a := attributes.of(e).of(key)
+func allowedAttribute(e *element, seen *seenSet, key string) *attribute {
+	a := attributes.forElement(e).get(key)
 	if a == nil || a.on != 0 && !e.is(a.on) || seen.add(a.seen) {
 		return nil
 	}
@@ -148,36 +148,36 @@ func listed(e *element, seen *seenSet, key string) *attribute {
 }
 
 // keep gives what is allowed of an attribute of e.
-func (z *Sanitizer) keep(e *element, a *attribute, value string) (kept, bool) {
+func (z *Sanitizer) keep(e *element, a *attribute, value string) (keptAttribute, bool) {
 	ok := true
-	switch a.nature {
-	case linked:
+	switch a.valueKind {
+	case linkValue:
 		value, ok = safeLink(value)
-		ok = ok && (value != "" || !isGoal(a.name)) // an empty one leads to the page that shows the text
-	case flag:
+		ok = ok && (value != "" || !isLinkTarget(a.name)) // an empty one leads to the page that shows the text
+	case flagValue:
 		value = a.name
-	case shown:
-		value, ok = safeShown(value, e.name == "img" && a.name == "src")
-	case shownSet:
+	case sourceValue:
+		value, ok = safeSource(value, e.name == "img" && a.name == "src")
+	case sourceSetValue:
 		value, ok = safeSet(value)
-	case styled:
+	case styleValue:
 		value = safeStyle(value, e.is(svg))
 		ok = value != "" && !z.o.NoStyles
-	case toward:
+	case targetValue:
 		// Other names are windows that someone else may have open. A new one does not
 		// know who opened it, unless rel says so.
 		ok = strings.EqualFold(value, "_blank") && z.o.LinkRel == ""
 		value = "_blank"
-	case related:
+	case relValue:
 		value, ok = safeRel(value)
 		ok = ok && z.o.LinkRel == ""
-	case words:
+	case plainValue:
 		ok = a.name != "class" || !z.o.NoClasses
 		if e.is(foreign) {
 			ok = ok && !mentionsAddress(value)
 		}
 	}
-	return kept{a.name, value, a.nature, false}, ok
+	return keptAttribute{a.name, value, a.valueKind, false}, ok
 }
 
 // safeRel gives the words of rel without the one that lets a page that is opened
@@ -212,26 +212,26 @@ func mentionsAddress(v string) bool {
 // appendTag appends the start tag of e. next gives its attributes one by one.
 func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value string, more bool)) []byte {
 	var seen seenSet
-	var room [12]kept
-	all := room[:0]
-	goes := false // somewhere
+	var space [12]keptAttribute
+	all := space[:0]
+	hasTarget := false // somewhere
 	for more := true; more; {
 		var key, value string
 		key, value, more = next()
-		a := listed(e, &seen, key)
+		a := allowedAttribute(e, &seen, key)
 		if a == nil {
 			continue
 		}
 		if k, ok := z.keep(e, a, value); ok {
 			all = append(all, k)
-			goes = goes || isGoal(k.name)
+			hasTarget = hasTarget || isLinkTarget(k.name)
 		}
 	}
-	return z.appendKept(out, e, all, goes)
+	return z.appendKept(out, e, all, hasTarget)
 }
 
 // appendKept appends the start tag of e with the attributes that stay.
-func (z *Sanitizer) appendKept(out []byte, e *element, all []kept, goes bool) []byte {
+func (z *Sanitizer) appendKept(out []byte, e *element, all []keptAttribute, hasTarget bool) []byte {
 	out = append(append(out, '<'), e.name...)
 	switch {
 	case e.name == "svg":
@@ -239,14 +239,14 @@ func (z *Sanitizer) appendKept(out []byte, e *element, all []kept, goes bool) []
 	case e.name == "math":
 		out = append(out, ` xmlns="http://www.w3.org/1998/Math/MathML"`...)
 	}
-	if goes && z.o.LinkRel != "" {
-		all = append(all, kept{"rel", z.o.LinkRel, related, false})
+	if hasTarget && z.o.LinkRel != "" {
+		all = append(all, keptAttribute{"rel", z.o.LinkRel, relValue, false})
 	}
-	if e.is(svg) && slices.ContainsFunc(all, func(k kept) bool { return k.name == xlinkHref }) {
-		all = append(all, kept{xlinkDeclaration, xlinkSpace, words, false})
+	if e.is(svg) && slices.ContainsFunc(all, func(k keptAttribute) bool { return k.name == xlinkHref }) {
+		all = append(all, keptAttribute{xlinkDeclaration, xlinkSpace, plainValue, false})
 	}
 	// The parser sorts some of them, so all are sorted.
-	slices.SortFunc(all, func(a, b kept) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(all, func(a, b keptAttribute) int { return strings.Compare(a.name, b.name) })
 	for i := range all {
 		k := &all[i]
 		out = append(append(append(out, ' '), k.name...), `="`...)

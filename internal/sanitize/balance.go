@@ -43,11 +43,11 @@ func (z *Sanitizer) balance(s string) string {
 	if i := comparison(s); i >= 0 {
 		s = s[:i] + "&lt;" + s[i+1:]
 	}
-	room := z.borrow(len(s) + len(s)/8)
-	b := builder{z: z, out: room.b, credit: len(s) + 4096, preAt: -1}
+	buf := z.getBuffer(len(s) + len(s)/8)
+	b := builder{z: z, out: buf.b, credit: len(s) + 4096, preAt: -1}
 	defer func() {
-		room.b = b.out
-		z.giveBack(room)
+		buf.b = b.out
+		z.putBuffer(buf)
 	}()
 	t := html.NewTokenizer(strings.NewReader(s))
 	for {
@@ -169,8 +169,8 @@ func (b *builder) start(name string, next func() (string, string, bool), closed 
 			return
 		}
 	}
-	if e.is(part) {
-		if !b.makeRoom(e) {
+	if e.is(tablePart) {
+		if !b.openTableContext(e) {
 			return
 		}
 	} else {
@@ -181,7 +181,7 @@ func (b *builder) start(name string, next func() (string, string, bool), closed 
 			if e.name == "table" {
 				b.popTo(b.lastTable())
 			} else {
-				b.makeRoom(elements["td"])
+				b.openTableContext(elements["td"])
 				b.open(elements["td"], nil)
 			}
 		}
@@ -192,14 +192,14 @@ func (b *builder) start(name string, next func() (string, string, bool), closed 
 
 // openWith begins e where it is allowed, and ends it at once if it is closed.
 func (b *builder) openWith(e *element, next func() (string, string, bool), closed bool) {
-	room := 1
+	levels := 1
 	if e.name == "table" {
-		room += 3 // its section, row and cell must find room too
+		levels += 3 // its section, row and cell must find room too
 	}
-	if len(b.stack)+room > deepest && !e.is(void) {
+	if len(b.stack)+levels > maxDepth && !e.is(void) {
 		return
 	}
-	if !e.is(block|special) || e.is(void) && !e.is(part) {
+	if !e.is(block|special) || e.is(void) && !e.is(tablePart) {
 		b.reopen()
 	}
 	b.open(e, next)
@@ -230,7 +230,7 @@ func (b *builder) open(e *element, next func() (string, string, bool)) {
 		o.tag = string(b.out[at:])
 	}
 	b.stack = append(b.stack, o)
-	if e.is(boundary) && e.is(part) {
+	if e.is(boundary) && e.is(tablePart) {
 		b.pending = append(b.pending, open{})
 	}
 	if e.name == "pre" {
@@ -240,7 +240,7 @@ func (b *builder) open(e *element, next func() (string, string, bool)) {
 
 // text takes in text between tags.
 func (b *builder) text(s string) {
-	s = withoutLost(s)
+	s = dropControls(s)
 	if b.fresh { // the line end after <pre> is not part of it
 		s = strings.TrimPrefix(strings.TrimPrefix(s, "\r"), "\n")
 	}
@@ -249,7 +249,7 @@ func (b *builder) text(s string) {
 		return
 	}
 	if b.inTable() {
-		b.makeRoom(elements["td"])
+		b.openTableContext(elements["td"])
 		b.open(elements["td"], nil)
 	}
 	if !b.inside(foreign) {
@@ -297,7 +297,7 @@ func (b *builder) end(name string) {
 	e := elements[name]
 	switch {
 	case e == nil || e.is(void):
-	case e.is(part) || e.name == "table":
+	case e.is(tablePart) || e.name == "table":
 		b.endTable(e)
 	default:
 		b.endElement(e)
@@ -338,8 +338,8 @@ func (b *builder) popTo(n int) {
 		b.stack = b.stack[:len(b.stack)-1]
 		b.out = append(append(append(b.out, "</"...), o.e.name...), '>')
 		switch {
-		case o.e.is(boundary) && o.e.is(part):
-			b.pending = b.pending[:b.wall()]
+		case o.e.is(boundary) && o.e.is(tablePart):
+			b.pending = b.pending[:b.marker()]
 		case o.e.is(formatting) && !o.ended:
 			b.remember(o)
 		}
@@ -347,7 +347,7 @@ func (b *builder) popTo(n int) {
 }
 
 // wall is where the last wall in pending is, 0 for none.
-func (b *builder) wall() int {
+func (b *builder) marker() int {
 	for i := len(b.pending) - 1; i >= 0; i-- {
 		if b.pending[i].e == nil {
 			return i
@@ -357,8 +357,8 @@ func (b *builder) wall() int {
 }
 
 // sinceWall is where the formatting begins that can go on here.
-func (b *builder) sinceWall() int {
-	i := b.wall()
+func (b *builder) afterMarker() int {
+	i := b.marker()
 	if i < len(b.pending) && b.pending[i].e == nil {
 		i++
 	}
@@ -370,7 +370,7 @@ const maxPending = 8
 
 // remember notes that o goes on.
 func (b *builder) remember(o open) {
-	from := b.sinceWall()
+	from := b.afterMarker()
 	if len(b.pending)-from >= maxPending {
 		return
 	}
@@ -384,7 +384,7 @@ func (b *builder) remember(o open) {
 // forget ends formatting that would have gone on, and says whether there was any of
 // this name.
 func (b *builder) forget(e *element) bool {
-	for i := len(b.pending) - 1; i >= b.sinceWall(); i-- {
+	for i := len(b.pending) - 1; i >= b.afterMarker(); i-- {
 		if b.pending[i].e == e {
 			b.pending = slices.Delete(b.pending, i, i+1)
 			return true
@@ -395,12 +395,12 @@ func (b *builder) forget(e *element) bool {
 
 // reopen begins the formatting again that goes on.
 func (b *builder) reopen() {
-	from := b.sinceWall()
+	from := b.afterMarker()
 	if from == len(b.pending) {
 		return
 	}
 	for _, o := range b.pending[from:] {
-		if b.credit -= len(o.tag); b.credit < 0 || len(b.stack) >= deepest {
+		if b.credit -= len(o.tag); b.credit < 0 || len(b.stack) >= maxDepth {
 			break
 		}
 		b.out = append(b.out, o.tag...)

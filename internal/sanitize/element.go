@@ -11,9 +11,9 @@ const (
 	special                      // an end tag of something around it does not end it
 	formatting                   // goes on after an element that ends around it
 	heading
-	boundary // no end tag reaches out of it, but those of tables
-	part     // of a table: nothing outside of one
-	inList   // li, dt, dd: ends the one before
+	boundary  // no end tag reaches out of it, but those of tables
+	tablePart // of a table: nothing outside of one
+	inList    // li, dt, dd: ends the one before
 	svg
 	math
 	leaf // of SVG or MathML, with nothing but text inside
@@ -75,11 +75,11 @@ func makeElements() map[string]*element {
 	add(void|special|image, "img source")
 	add(void|special|media, "track")
 	add(blocky|boundary|cell, "table")
-	add(special|part|boundary, "caption")
-	add(special|part|boundary|cell, "td th")
-	add(special|part|cell, "tr tbody thead tfoot")
-	add(special|part, "colgroup")
-	add(special|part|void, "col")
+	add(special|tablePart|boundary, "caption")
+	add(special|tablePart|boundary|cell, "td th")
+	add(special|tablePart|cell, "tr tbody thead tfoot")
+	add(special|tablePart, "colgroup")
+	add(special|tablePart|void, "col")
 
 	add(svg, `svg circle defs ellipse g line linearGradient marker path polygon polyline
 		radialGradient rect stop switch text tspan`)

@@ -31,7 +31,7 @@ func appendEscaped(out []byte, s string, value bool) []byte {
 			with = "&#34;"
 		case c == '\r':
 			with = "&#13;"
-		case isLost(c):
+		case isDroppedControl(c):
 			out = append(out, s[done:i]...) // gone
 			done = i + 1
 		case c >= utf8.RuneSelf:
@@ -51,14 +51,14 @@ func appendEscaped(out []byte, s string, value bool) []byte {
 }
 
 // isLost says whether c is a control character that no markup can hold.
-func isLost(c byte) bool { return c < ' ' && c != '\n' && c != '\t' && c != '\r' }
+func isDroppedControl(c byte) bool { return c < ' ' && c != '\n' && c != '\t' && c != '\r' }
 
 // withoutLost is s without control characters that are not written.
-func withoutLost(s string) string {
+func dropControls(s string) string {
 	for i := 0; i < len(s); i++ {
-		if isLost(s[i]) {
+		if isDroppedControl(s[i]) {
 			return strings.Map(func(r rune) rune {
-				if r < ' ' && isLost(byte(r)) {
+				if r < ' ' && isDroppedControl(byte(r)) {
 					return -1
 				}
 				return r

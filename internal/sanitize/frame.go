@@ -129,7 +129,7 @@ func (b *builder) frame(next func() (key, value string, more bool)) {
 		}
 	}
 	if b.inTable() {
-		b.makeRoom(elements["td"])
+		b.openTableContext(elements["td"])
 		b.open(elements["td"], nil)
 	}
 	if bytes.HasSuffix(b.out, []byte("</a>")) {

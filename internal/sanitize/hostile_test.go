@@ -71,18 +71,18 @@ func shapes(n int) map[string]string {
 	}
 }
 
-func TestHostileShapesStayBounded(t *testing.T) {
+func TestHostileInputStaysBounded(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	for name, s := range shapes(1 << 15) {
 		got := HTML(s)
-		if limit := 12*len(s) + 8192; len(got) > limit {
+		if deepest := 12*len(s) + 8192; len(got) > deepest {
 			t.Errorf("%s: %d bytes became %d", name, len(s), len(got))
 		}
 		if HTML(got) != got {
 			t.Errorf("%s: it is another text the second time", name)
 		}
-		depth, most := 0, 0
+		depth, deepest := 0, 0
 		for i := range len(got) - 1 {
 			switch {
 			case got[i] == '<' && got[i+1] == '/':
@@ -92,10 +92,10 @@ func TestHostileShapesStayBounded(t *testing.T) {
 			case got[i] == '/' && got[i+1] == '>':
 				depth--
 			}
-			most = max(most, depth)
+			deepest = max(deepest, depth)
 		}
-		if most > deepest+1 || depth != 0 {
-			t.Errorf("%s: %d elements deep, %d left open", name, most, depth)
+		if deepest > maxDepth+1 || depth != 0 {
+			t.Errorf("%s: %d elements deep, %d left open", name, deepest, depth)
 		}
 	}
 }
@@ -103,7 +103,7 @@ func TestHostileShapesStayBounded(t *testing.T) {
 // A text eight times as long may take eight times as long; what is quadratic takes
 // 64 times. The bound is where each doubling takes 2.9 times as long, and only what is
 // slow every time counts, for others on the machine take away what is in its caches.
-func TestTimeIsLinearInHostileShapes(t *testing.T) {
+func TestTimeIsLinearForHostileInput(t *testing.T) {
 	fulltest.SkipUnderRace(t)
 	fulltest.Long(t)
 	const n = 1 << 13
@@ -131,7 +131,7 @@ func TestTimeIsLinearInHostileShapes(t *testing.T) {
 	}
 }
 
-func TestWhatIsBeyondTheLimitIsCutOff(t *testing.T) {
+func TestInputBeyondTheLimitIsCut(t *testing.T) {
 	t.Parallel()
 	z := New(Options{})
 	z.longest = 1 << 12
@@ -152,7 +152,7 @@ func TestWhatIsBeyondTheLimitIsCutOff(t *testing.T) {
 	}
 }
 
-func TestASanitizerServesManyAtOnce(t *testing.T) {
+func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	const s = `<p><b>a<a href=x onclick=y>b<table><td>c`
 	want := HTML(s)

@@ -67,7 +67,7 @@ func (b *builder) endAnchor(e *element) {
 			b.popTo(i)
 			return
 		}
-		if at.is(part) && at.is(boundary) {
+		if at.is(tablePart) && at.is(boundary) {
 			return
 		}
 	}
@@ -76,7 +76,7 @@ func (b *builder) endAnchor(e *element) {
 // inTable says whether the place is in a table, but in no cell of it.
 func (b *builder) inTable() bool {
 	top := b.top()
-	return top != nil && (top.name == "table" || top.is(part) && !top.is(boundary))
+	return top != nil && (top.name == "table" || top.is(tablePart) && !top.is(boundary))
 }
 
 // lastTable is where the innermost open table is, -1 for none.
@@ -91,7 +91,7 @@ func (b *builder) lastTable() int {
 
 // makeRoom ends and begins parts of the innermost table so that e can begin. It
 // says whether there is a table.
-func (b *builder) makeRoom(e *element) bool {
+func (b *builder) openTableContext(e *element) bool {
 	t := b.lastTable()
 	if t < 0 {
 		return false
@@ -160,7 +160,7 @@ func (b *builder) startForeign(name string, next func() (string, string, bool), 
 			b.popTo(len(b.stack) - 1)
 		}
 		return false
-	case e == nil || b.inside(leaf) || len(b.stack) >= deepest:
+	case e == nil || b.inside(leaf) || len(b.stack) >= maxDepth:
 		return true
 	case e.is(hidden):
 		if !closed {

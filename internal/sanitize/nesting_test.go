@@ -83,7 +83,7 @@ func nested() map[string]string {
 	}
 }
 
-func TestMarkupBecomesWhatABrowserMakesOfIt(t *testing.T) {
+func TestMarkupIsNestedAsInBrowsers(t *testing.T) {
 	t.Parallel()
 	for in, want := range nested() {
 		got := HTML(in)

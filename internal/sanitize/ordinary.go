@@ -11,17 +11,17 @@ import "strings"
 // an attribute is decided by the same rules.
 
 // deepestOrdinary is how many elements are inside each other in ordinary markup.
-const deepestOrdinary = 48
+const maxOrdinaryDepth = 48
 
 // quick is one run over a text.
-type quick struct {
+type fastPath struct {
 	z     *Sanitizer
 	s     string
 	out   []byte
-	room  *buffer // of out; nil while s is as it would be written
+	buf   *buffer // of out; nil while s is as it would be written
 	done  int     // s[:done] is in out
 	depth int
-	stack [deepestOrdinary]place
+	stack [maxOrdinaryDepth]place
 	link  bool // the place is in a link
 	table bool // it is in a table
 	fresh bool // it is right behind <pre>
@@ -36,26 +36,26 @@ type place struct {
 }
 
 // quickly gives what the careful reader would make of s, if s is ordinary.
-func (z *Sanitizer) quickly(s string) (string, bool) {
+func (z *Sanitizer) fastHTML(s string) (string, bool) {
 	if len(s) > z.longest || !isText(s) {
 		return "", false
 	}
-	q := quick{z: z, s: s}
+	q := fastPath{z: z, s: s}
 	ok := q.read() && q.depth == 0
-	if q.room == nil {
+	if q.buf == nil {
 		return s, ok
 	}
 	if ok = ok && len(q.out)+len(s)-q.done <= z.longest; ok {
 		q.out = append(q.out, s[q.done:]...)
 		s = string(q.out)
 	}
-	q.room.b = q.out
-	z.giveBack(q.room)
+	q.buf.b = q.out
+	z.putBuffer(q.buf)
 	return s, ok
 }
 
 // read reads the text, and says whether it is ordinary.
-func (q *quick) read() bool {
+func (q *fastPath) read() bool {
 	s := q.s
 	q.stack[0].in = flow
 	for i := 0; i < len(s); {
@@ -81,10 +81,10 @@ func (q *quick) read() bool {
 }
 
 // replace writes what stands before from as it is, and then with for s[from:to].
-func (q *quick) replace(from, to int, with string) {
-	if q.room == nil {
-		q.room = q.z.borrow(len(q.s) + len(q.s)/16 + 64)
-		q.out = q.room.b
+func (q *fastPath) replace(from, to int, with string) {
+	if q.buf == nil {
+		q.buf = q.z.getBuffer(len(q.s) + len(q.s)/16 + 64)
+		q.out = q.buf.b
 	}
 	q.out = append(append(q.out, q.s[q.done:from]...), with...)
 	q.done = to
@@ -92,7 +92,7 @@ func (q *quick) replace(from, to int, with string) {
 
 // text reads on to the next tag. It gives where that is, 0 if the text is not
 // ordinary; so do the others.
-func (q *quick) text(i int) int {
+func (q *fastPath) text(i int) int {
 	s := q.s
 	if c := s[i]; q.fresh && (c == '\n' || c == '\r') {
 		return 0 // browsers skip it
@@ -147,7 +147,7 @@ func escaped(is string) string {
 }
 
 // space reads white space where no words may be.
-func (q *quick) space(i int) int {
+func (q *fastPath) space(i int) int {
 	for ; i < len(q.s); i++ {
 		switch q.s[i] {
 		case ' ', '\t', '\n':
@@ -161,7 +161,7 @@ func (q *quick) space(i int) int {
 }
 
 // comment reads a comment, which is left out.
-func (q *quick) comment(i int) int {
+func (q *fastPath) comment(i int) int {
 	n := commentLength(q.s[i:])
 	if q.fresh || n == 0 {
 		return 0
@@ -196,7 +196,7 @@ func isHarmless(s string) bool {
 }
 
 // endTag reads the end of the element that is open innermost.
-func (q *quick) endTag(i int) int {
+func (q *fastPath) endTag(i int) int {
 	rest := q.s[i+len("</"):]
 	if q.stack[q.depth].implied && strings.HasPrefix(rest, "table>") {
 		q.replace(i, i, "</tbody>")
@@ -221,7 +221,7 @@ func (q *quick) endTag(i int) int {
 }
 
 // leaveOutEnd reads the end tag of an element of which nothing stays.
-func (q *quick) leaveOutEnd(i int) int {
+func (q *fastPath) leaveOutEnd(i int) int {
 	n := strings.IndexByte(q.s[i:], '>') + 1
 	if q.fresh || n < len("</a>") || !isLeftOut(q.s[i+len("</"):i+n-len(">")]) {
 		return 0

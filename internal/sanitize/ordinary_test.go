@@ -15,37 +15,37 @@ import (
 )
 
 // author writes posts at random: mostly as people's programs do.
-type author struct {
+type postWriter struct {
 	*rand.Rand
 	b     strings.Builder
 	depth int
 }
 
-func (w *author) say(s ...string)         { w.b.WriteString(s[w.IntN(len(s))]) }
-func (w *author) chance(percent int) bool { return w.IntN(100) < percent }
-func (w *author) some(most int, write func()) {
-	for range w.IntN(most + 1) {
+func (w *postWriter) oneOf(s ...string)       { w.b.WriteString(s[w.IntN(len(s))]) }
+func (w *postWriter) chance(percent int) bool { return w.IntN(100) < percent }
+func (w *postWriter) repeat(limit int, write func()) {
+	for range w.IntN(limit + 1) {
 		write()
 	}
 }
-func (w *author) around(name string, f func()) { w.tag(name); f(); w.say("</" + name + ">") }
+func (w *postWriter) around(name string, f func()) { w.tag(name); f(); w.oneOf("</" + name + ">") }
 
 // tag writes a start tag.
-func (w *author) tag(name string) {
-	w.say("<" + name)
-	w.some(3, w.attribute)
-	w.say(">", ">", ">", ">", " >", "\n>")
+func (w *postWriter) tag(name string) {
+	w.oneOf("<" + name)
+	w.repeat(3, w.attribute)
+	w.oneOf(">", ">", ">", ">", " >", "\n>")
 }
 
-func (w *author) void(name string) {
-	w.say("<" + name)
-	w.some(4, w.attribute)
-	w.say(">", "/>", " />", "\n/>")
+func (w *postWriter) void(name string) {
+	w.oneOf("<" + name)
+	w.repeat(4, w.attribute)
+	w.oneOf(">", "/>", " />", "\n/>")
 }
 
-func (w *author) attribute() {
-	w.say(" ", " ", " ", " ", "\n", "  ")
-	w.say(`class="a b"`, `title="x &amp; y"`, `title='x "y"'`, `href="https://example.org/a?b=1&amp;c=2"`,
+func (w *postWriter) attribute() {
+	w.oneOf(" ", " ", " ", " ", "\n", "  ")
+	w.oneOf(`class="a b"`, `title="x &amp; y"`, `title='x "y"'`, `href="https://example.org/a?b=1&amp;c=2"`,
 		`href="https://example.org/a?b=1&utm_source=x"`, `src="https://example.org/i.png"`, `src="../i.png"`,
 		`alt="Ünï > x"`, `alt=""`, `width="10"`, `width=10`, `height=50%`, `style="font-size: small;"`,
 		`style="text-align:center"`, `style="position:fixed"`, `target="_blank"`, `rel="noopener NoFollow"`, `rel="a b"`,
@@ -56,13 +56,13 @@ func (w *author) attribute() {
 		`title="a&b"`, `title="a & b"`, `title="&copy=1"`, `title="&copy_1"`, "title=\"a\nb\"", `poster="p"`, `data-Json='{"a":"b"}'`, `srcSet="a 1x"`, `Title="x"`, `onclick="x"`, `class`, `background="b"`, `type="a"`, `media="print"`)
 }
 
-func (w *author) words() {
-	w.say("words", " ", "\n", "é", "日本。", "a &amp; b", "&nbsp;", "&#8217;", "&#x201D;", "&hellip;", "a > b", "\"q\"", "it's",
+func (w *postWriter) words() {
+	w.oneOf("words", " ", "\n", "é", "日本。", "a &amp; b", "&nbsp;", "&#8217;", "&#x201D;", "&hellip;", "a > b", "\"q\"", "it's",
 		"&lt;b&gt;", "R&D", "a & b", "&eacute;", "\r\n", "\r", "\t", "&#39;", "&quot;", "&notit;", "&amp", "<!-- c -->", "&#160;",
 		"\u2028", "\ufeff", "\u0085", "&NotEqualTilde;", "&apos;", "x &x")
 }
 
-func (w *author) inline() {
+func (w *postWriter) inline() {
 	if w.depth++; w.depth > 7 {
 		w.depth--
 		w.words()
@@ -72,14 +72,14 @@ func (w *author) inline() {
 	names := []string{"a", "b", "em", "strong", "i", "code", "span", "small", "font", "sub", "abbr", "del", "ins", "q", "time", "u", "tt"}
 	switch w.IntN(12) {
 	case 0, 1, 2:
-		w.around(names[w.IntN(len(names))], func() { w.some(3, w.inline) })
+		w.around(names[w.IntN(len(names))], func() { w.repeat(3, w.inline) })
 	case 3:
 		w.void([]string{"br", "img", "img", "wbr"}[w.IntN(4)])
 	case 4:
 		if w.chance(20) {
-			w.around("picture", func() { w.some(2, func() { w.void("source") }); w.void("img") })
+			w.around("picture", func() { w.repeat(2, func() { w.void("source") }); w.void("img") })
 		} else if w.chance(20) {
-			w.around([]string{"video", "audio"}[w.IntN(2)], func() { w.void("source"); w.some(2, w.words); w.void("track") })
+			w.around([]string{"video", "audio"}[w.IntN(2)], func() { w.void("source"); w.repeat(2, w.words); w.void("track") })
 		} else if w.chance(20) {
 			w.around([]string{"iframe", "script", "noscript", "form", "button", "nobr"}[w.IntN(6)], func() {
 				if w.chance(20) {
@@ -92,59 +92,59 @@ func (w *author) inline() {
 	}
 }
 
-func (w *author) block() {
+func (w *postWriter) block() {
 	if w.depth++; w.depth > 6 {
 		w.depth--
 		w.words()
 		return
 	}
 	defer func() { w.depth-- }()
-	line := func() { w.say("", "\n", "\n", "\n  ") }
+	line := func() { w.oneOf("", "\n", "\n", "\n  ") }
 	switch w.IntN(14) {
 	case 0, 1, 2:
-		w.around([]string{"p", "p", "h1", "h2", "h3", "pre", "summary"}[w.IntN(7)], func() { w.some(5, w.inline) })
+		w.around([]string{"p", "p", "h1", "h2", "h3", "pre", "summary"}[w.IntN(7)], func() { w.repeat(5, w.inline) })
 	case 3, 4:
-		w.around([]string{"div", "blockquote", "figure", "section", "figcaption", "center", "details"}[w.IntN(7)], func() { w.some(4, w.block) })
+		w.around([]string{"div", "blockquote", "figure", "section", "figcaption", "center", "details"}[w.IntN(7)], func() { w.repeat(4, w.block) })
 	case 5, 6:
 		w.around([]string{"ul", "ol"}[w.IntN(2)], func() {
-			w.some(3, func() { line(); w.around("li", func() { w.some(3, w.block) }) })
+			w.repeat(3, func() { line(); w.around("li", func() { w.repeat(3, w.block) }) })
 			line()
 		})
 	case 7:
 		w.around("dl", func() {
-			w.some(3, func() { line(); w.around([]string{"dt", "dd"}[w.IntN(2)], func() { w.some(3, w.block) }) })
+			w.repeat(3, func() { line(); w.around([]string{"dt", "dd"}[w.IntN(2)], func() { w.repeat(3, w.block) }) })
 		})
 	case 8:
 		w.table(line)
 	case 9:
 		w.void("hr")
 	case 10:
-		w.around([]string{"a", "b", "span", "font", "strong", "em", "del"}[w.IntN(7)], func() { w.some(3, w.block) })
+		w.around([]string{"a", "b", "span", "font", "strong", "em", "del"}[w.IntN(7)], func() { w.repeat(3, w.block) })
 	default:
 		w.inline()
 	}
 	line()
 }
 
-func (w *author) table(line func()) {
+func (w *postWriter) table(line func()) {
 	row := func() {
 		line()
 		w.around("tr", func() {
-			w.some(3, func() { line(); w.around([]string{"td", "th"}[w.IntN(2)], func() { w.some(2, w.block) }) })
+			w.repeat(3, func() { line(); w.around([]string{"td", "th"}[w.IntN(2)], func() { w.repeat(2, w.block) }) })
 			line()
 		})
 	}
 	w.around("table", func() {
 		line()
 		if w.chance(20) {
-			w.around("caption", func() { w.some(2, w.inline) })
+			w.around("caption", func() { w.repeat(2, w.inline) })
 		}
 		if w.chance(50) {
-			w.some(3, row)
+			w.repeat(3, row)
 		} else {
-			w.some(3, func() {
+			w.repeat(3, func() {
 				line()
-				w.around([]string{"thead", "tbody", "tfoot"}[w.IntN(3)], func() { w.some(2, row); line() })
+				w.around([]string{"thead", "tbody", "tfoot"}[w.IntN(3)], func() { w.repeat(2, row); line() })
 			})
 		}
 		line()
@@ -153,7 +153,7 @@ func (w *author) table(line func()) {
 
 // post is a text of a few blocks.
 func post(r *rand.Rand) string {
-	w := author{Rand: r}
+	w := postWriter{Rand: r}
 	for range 1 + w.IntN(4) {
 		w.block()
 	}
@@ -194,18 +194,18 @@ func pairs() []pair {
 // reader takes its own outcome unchanged; and that a parser changes nothing in it.
 func (p pair) agree(t *testing.T, s string) (taken bool) {
 	t.Helper()
-	want := p.carefully(s)
+	want := p.slowHTML(s)
 	if got := p.HTML(s); got != want {
 		t.Fatalf("%q\n quickly   %q\n carefully %q", s, got, want)
 	}
-	got, taken := p.quickly(s)
+	got, taken := p.fastHTML(s)
 	if !taken {
 		return false
 	}
 	if got != want {
 		t.Fatalf("%q\n quickly   %q\n carefully %q", s, got, want)
 	}
-	if again, ok := p.quickly(got); !ok || again != got {
+	if again, ok := p.fastHTML(got); !ok || again != got {
 		t.Fatalf("%q\n quickly %q\n which it does not take itself", s, got)
 	}
 	if again, ok := p.reread(got); !ok || again != got {
@@ -214,7 +214,7 @@ func (p pair) agree(t *testing.T, s string) (taken bool) {
 	return true
 }
 
-func TestTheQuickReaderWritesWhatTheCarefulOneDoes(t *testing.T) {
+func TestFastPathMatchesSlowPath(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	posts := fulltest.Size(4000, 400)
@@ -296,7 +296,7 @@ func texts(t testing.TB, d feedtest.Document) (all []string) {
 	}
 }
 
-func TestWhatFeedsHaveIsOrdinary(t *testing.T) {
+func TestFastPathCoversMostFeedMarkup(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	whole, taken := 0, 0
@@ -318,7 +318,7 @@ func TestWhatFeedsHaveIsOrdinary(t *testing.T) {
 	}
 }
 
-func TestTextIsTakenAsXMLKnowsIt(t *testing.T) {
+func TestIsTextMatchesXMLCharacters(t *testing.T) {
 	t.Parallel()
 	careful := func(s string) bool {
 		return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 && !isXML(r) })

@@ -8,7 +8,7 @@ import (
 )
 
 // longestName is the longest name of a character reference that is looked at.
-const longestName = 32
+const maxReferenceName = 32
 
 // reference reads the character reference at the beginning of s, which is "&", or
 // the "&" itself where none begins. It gives what it stands for and how long it is.
@@ -22,13 +22,13 @@ func reference(s string, value bool) (is string, n int, ok bool) {
 		return numbered(s)
 	}
 	n = 1
-	for n < len(s) && n < longestName && isAlphanumeric(s[n]) {
+	for n < len(s) && n < maxReferenceName && isAlphanumeric(s[n]) {
 		n++
 	}
 	switch name := s[1:n]; {
 	case name == "":
 		return "&", 1, true
-	case n == len(s) || n == longestName:
+	case n == len(s) || n == maxReferenceName:
 		return "", 0, false
 	case s[n] == ';':
 		is = named(name)

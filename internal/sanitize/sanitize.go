@@ -33,8 +33,8 @@ import (
 
 // Limits of one text. Nothing that people write comes near them.
 const (
-	longestText = 8 << 20 // bytes read and written; what follows is cut off
-	deepest     = 200     // elements inside each other; tags beyond it are left out
+	maxText  = 8 << 20 // bytes read and written; what follows is cut off
+	maxDepth = 200     // elements inside each other; tags beyond it are left out
 )
 
 // Options change what New allows. The zero value is what HTML does.
@@ -53,11 +53,11 @@ type Sanitizer struct {
 	o Options
 
 	longest int // bytes of a text and of its clean form
-	room    sync.Pool
+	buffers sync.Pool
 }
 
 // New makes a Sanitizer. Keep it: it reuses its buffers.
-func New(o Options) *Sanitizer { return &Sanitizer{o: o, longest: longestText} }
+func New(o Options) *Sanitizer { return &Sanitizer{o: o, longest: maxText} }
 
 // standard is made when it is first needed.
 var standard = sync.OnceValue(func() *Sanitizer { return New(Options{}) })
@@ -65,7 +65,7 @@ var standard = sync.OnceValue(func() *Sanitizer { return New(Options{}) })
 // HTML gives the part of s that is safe to show, balanced, and well-formed as XML
 // too. HTML(HTML(s)) is HTML(s). Text without markup comes back as it is.
 func HTML(s string) string {
-	if len(s) <= longestText && isPlain(s) {
+	if len(s) <= maxText && isPlain(s) {
 		return s
 	}
 	return standard().HTML(s)
@@ -75,11 +75,11 @@ func HTML(s string) string {
 type buffer struct{ b []byte }
 
 // mostRoom is how large a buffer may be that is kept.
-const maxDepthKept = 1 << 20
+const maxPooledBuffer = 1 << 20
 
 // borrow gives a buffer with room for n bytes. It goes back to where it is from.
-func (z *Sanitizer) borrow(n int) *buffer {
-	buf, ok := z.room.Get().(*buffer)
+func (z *Sanitizer) getBuffer(n int) *buffer {
+	buf, ok := z.buffers.Get().(*buffer)
 	if !ok {
 		buf = new(buffer)
 	}
@@ -87,9 +87,9 @@ func (z *Sanitizer) borrow(n int) *buffer {
 	return buf
 }
 
-func (z *Sanitizer) giveBack(buf *buffer) {
-	if cap(buf.b) <= maxDepthKept {
-		z.room.Put(buf)
+func (z *Sanitizer) putBuffer(buf *buffer) {
+	if cap(buf.b) <= maxPooledBuffer {
+		z.buffers.Put(buf)
 	}
 }
 
@@ -98,17 +98,17 @@ func (z *Sanitizer) HTML(s string) string {
 	if len(s) <= z.longest && isPlain(s) {
 		return s
 	}
-	if out, ok := z.quickly(s); ok {
+	if out, ok := z.fastHTML(s); ok {
 		return out
 	}
-	return z.carefully(s)
+	return z.slowHTML(s)
 }
 
 // carefully is HTML for texts that may hold any markup.
-func (z *Sanitizer) carefully(s string) string {
+func (z *Sanitizer) slowHTML(s string) string {
 	// The clean form of a text that was cut must fit too, or the next call would cut it again.
-	for most := z.longest; ; most /= 2 {
-		s = text.Head(s, most)
+	for limit := z.longest; ; limit /= 2 {
+		s = text.Head(s, limit)
 		if out := z.balance(s); len(out) <= z.longest {
 			return out
 		}

@@ -12,7 +12,7 @@ import (
 
 // unsafe says what is in a tree that a browser made that is not on the list: it
 // looks for what harms rather than for what is allowed.
-func unsafe(n *html.Node) (wrong []string) {
+func findUnsafe(n *html.Node) (wrong []string) {
 	for d := range n.Descendants() {
 		switch d.Type {
 		case html.TextNode, html.DocumentNode:
@@ -41,12 +41,12 @@ func unsafe(n *html.Node) (wrong []string) {
 				key == "formaction", key == "http-equiv", key == "xlink:href", key == "is", key == "slot", key == "ping":
 				wrong = append(wrong, "attribute "+key)
 			case key == "href" || key == "src" || key == "poster" || key == "background" || key == "cite":
-				if runs(squeezed) {
+				if isActive(squeezed) {
 					wrong = append(wrong, key+"="+a.Val)
 				}
 			case key == "srcset":
 				for _, u := range strings.FieldsFunc(a.Val, func(r rune) bool { return r == ',' || r == ' ' }) {
-					if runs(strings.ToLower(u)) {
+					if isActive(strings.ToLower(u)) {
 						wrong = append(wrong, key+"="+a.Val)
 					}
 				}
@@ -70,7 +70,7 @@ func unsafe(n *html.Node) (wrong []string) {
 
 // runs says whether an address, without what browsers skip, is one that does
 // something in the page.
-func runs(u string) bool {
+func isActive(u string) bool {
 	u = strings.TrimPrefix(u, "feed:")
 	for _, bad := range []string{"javascript:", "vbscript:", "livescript:", "mocha:", "data:text", "data:image/svg", "blob:", "filesystem:"} {
 		if strings.HasPrefix(u, bad) {
@@ -114,7 +114,7 @@ func inPlace(t *testing.T, place, s string) (wrong []string) {
 	for _, n := range nodes {
 		root := &html.Node{Type: html.DocumentNode}
 		root.AppendChild(n)
-		for _, w := range unsafe(root) {
+		for _, w := range findUnsafe(root) {
 			if name, ok := strings.CutPrefix(w, "element "); ok && strings.Contains(place, "<"+name+">") {
 				continue
 			}

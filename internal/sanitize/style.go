@@ -8,15 +8,15 @@ import "strings"
 // write an address.
 func safeStyle(style string, drawing bool) string {
 	style = withoutURLs(style)
-	if !isTameStyle(style) {
+	if !isSimpleStyle(style) {
 		return ""
 	}
 	var clean strings.Builder
-	for part := range strings.SplitSeq(style, ";") {
-		if part = strings.TrimSpace(part); part == "" {
+	for declaration := range strings.SplitSeq(style, ";") {
+		if declaration = strings.TrimSpace(declaration); declaration == "" {
 			continue
 		}
-		name, value, ok := strings.Cut(part, ":")
+		name, value, ok := strings.Cut(declaration, ":")
 		name, value = strings.ToLower(strings.TrimSpace(name)), strings.TrimSpace(value)
 		if !ok || !isPropertyName(name) || strings.Contains(value, ":") {
 			return ""
@@ -67,7 +67,7 @@ func indexURL(style string) int {
 }
 
 // isTameStyle says whether style has nothing but what safeStyle understands.
-func isTameStyle(style string) bool {
+func isSimpleStyle(style string) bool {
 	for i := 0; i < len(style); i++ {
 		switch c := style[i]; {
 		case isWord(c), strings.IndexByte(" \t\n\r\f:,;#%.!", c) >= 0:

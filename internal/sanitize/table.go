@@ -26,7 +26,7 @@ func (t *nameTable[T]) add(name string, is T) {
 }
 
 // of gives what name stands for; nil for nothing.
-func (t *nameTable[T]) of(name string) *T {
+func (t *nameTable[T]) get(name string) *T {
 	if name == "" {
 		return nil
 	}

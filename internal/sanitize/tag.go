@@ -4,15 +4,15 @@ import "strings"
 
 // attrList are the attributes of a tag that stay.
 type attrList struct {
-	n    int
-	all  [12]kept
-	seen seenSet
-	same bool // the tag is as it would be written
-	goes bool // it has an address to go to
+	n         int
+	all       [12]keptAttribute
+	seen      seenSet
+	same      bool // the tag is as it would be written
+	hasTarget bool // it has an address to go to
 }
 
 // startTag reads a start tag, and begins its element.
-func (q *quick) startTag(i int) int {
+func (q *fastPath) startTag(i int) int {
 	s := q.s
 	n := i + 1
 	for n < len(s) && ('a' <= s[n] && s[n] <= 'z' || '0' <= s[n] && s[n] <= '9') {
@@ -22,11 +22,11 @@ func (q *quick) startTag(i int) int {
 		return 0
 	}
 	name := s[i+1 : n]
-	o := ordinaries.of(name)
+	o := ordinaries.get(name)
 	if o == nil {
 		return q.leaveOut(i, n)
 	}
-	if !q.makeRoom(i, o) {
+	if !q.mayStart(i, o) {
 		return 0
 	}
 	end := n + 1
@@ -34,7 +34,7 @@ func (q *quick) startTag(i int) int {
 		if end = q.attributes(o.e, n); end == 0 {
 			return 0
 		}
-		if !q.attrs.same || q.attrs.goes && q.z.o.LinkRel != "" {
+		if !q.attrs.same || q.attrs.hasTarget && q.z.o.LinkRel != "" {
 			q.write(o.e, i, end)
 		}
 	}
@@ -46,23 +46,23 @@ func (q *quick) startTag(i int) int {
 }
 
 // makeRoom says whether o may begin here.
-func (q *quick) makeRoom(i int, o *ordinary) bool {
+func (q *fastPath) mayStart(i int, o *ordinary) bool {
 	in := q.stack[q.depth].in
 	if in&o.at == 0 {
 		return false
 	}
 	if in == groups && o.in == cells { // a row right in a table is in a section of its own
 		q.replace(i, i, "<tbody>")
-		if q.depth++; q.depth >= deepestOrdinary-1 {
+		if q.depth++; q.depth >= maxOrdinaryDepth-1 {
 			return false
 		}
-		q.stack[q.depth] = place{ordinaries.of("tbody"), rows, true}
+		q.stack[q.depth] = place{ordinaries.get("tbody"), rows, true}
 	}
 	return true
 }
 
 // open begins the element of which the start tag ends at end.
-func (q *quick) open(o *ordinary, end int) int {
+func (q *fastPath) open(o *ordinary, end int) int {
 	in := o.in
 	if in == 0 {
 		in = q.stack[q.depth].in &^ versions
@@ -84,7 +84,7 @@ func (q *quick) open(o *ordinary, end int) int {
 	case "picture", "video", "audio":
 		in |= phrasing
 	}
-	if q.depth++; q.depth >= deepestOrdinary {
+	if q.depth++; q.depth >= maxOrdinaryDepth {
 		return 0
 	}
 	q.stack[q.depth] = place{o, in, false}
@@ -93,7 +93,7 @@ func (q *quick) open(o *ordinary, end int) int {
 
 // leaveOut reads a tag of which nothing stays, and with scripts that their content is
 // nothing either.
-func (q *quick) leaveOut(i, n int) int {
+func (q *fastPath) leaveOut(i, n int) int {
 	name := q.s[i+1 : n]
 	empty := ""
 	switch {
@@ -123,9 +123,9 @@ func isLeftOut(name string) bool {
 
 // attributes reads those of e, nil for an element that is left out, from n on. It
 // gives the end of the tag.
-func (q *quick) attributes(e *element, n int) int {
+func (q *fastPath) attributes(e *element, n int) int {
 	s, a := q.s, &q.attrs
-	a.n, a.seen, a.same, a.goes = 0, seenSet{}, true, false
+	a.n, a.seen, a.same, a.hasTarget = 0, seenSet{}, true, false
 	for n < len(s) {
 		from := n
 		for n < len(s) && (s[n] == ' ' || s[n] == '\n' || s[n] == '\t') {
@@ -156,7 +156,7 @@ func (q *quick) attributes(e *element, n int) int {
 }
 
 // attribute reads one that begins at n, and gives its end.
-func (q *quick) attribute(e *element, n int) int {
+func (q *fastPath) attribute(e *element, n int) int {
 	s := q.s
 	from := n
 	capitals := false
@@ -186,7 +186,7 @@ func (q *quick) attribute(e *element, n int) int {
 	}
 	var a *attribute
 	if e != nil {
-		a = listed(e, &q.attrs.seen, key)
+		a = allowedAttribute(e, &q.attrs.seen, key)
 	}
 	if a == nil {
 		q.attrs.same = false
@@ -225,20 +225,20 @@ func rawValue(s string, n int) (raw string, quote byte, end int) {
 
 // value is that of an attribute.
 type value struct {
-	raw  string // as it stands
-	same bool   // it stands as it would be written
-	tame bool   // it is of visible ASCII characters only
-	refs bool   // it has character references
+	raw     string // as it stands
+	same    bool   // it stands as it would be written
+	visible bool   // it is of visible ASCII characters only
+	refs    bool   // it has character references
 }
 
 // readValue reads what is between quotes, and says whether it is ordinary.
 func readValue(raw string) (v value, ok bool) {
-	v = value{raw: raw, same: true, tame: true}
+	v = value{raw: raw, same: true, visible: true}
 	for i := 0; i < len(raw); i++ {
 		switch valueClass(raw[i]) {
-		case inkClass:
-		case blankClass:
-			v.tame = false
+		case visibleClass:
+		case spaceClass:
+			v.visible = false
 		case escapedClass:
 			v.same = false
 		case referenceClass:
@@ -252,7 +252,7 @@ func readValue(raw string) (v value, ok bool) {
 				return v, false
 			}
 			v.same = v.same && raw[i:i+n] == escapedInValue(is)
-			v.tame = v.tame && is[0] < 0x80
+			v.visible = v.visible && is[0] < 0x80
 			i += n - 1
 		default:
 			return v, false
@@ -282,8 +282,8 @@ func (v *value) text() string {
 // Classes of characters in values.
 const (
 	otherClass     = iota // not ordinary
-	inkClass              // visible
-	blankClass            // white space, and what is beyond ASCII
+	visibleClass          // visible
+	spaceClass            // white space, and what is beyond ASCII
 	escapedClass          // quotes and such
 	referenceClass        // the beginning of a reference
 )
@@ -300,9 +300,9 @@ func makeValueClasses() (classes [256]uint8) {
 		case c == '"' || c == '>':
 			classes[c] = escapedClass
 		case c == ' ' || c == '\n' || c == '\t' || c >= 0x7f:
-			classes[c] = blankClass
+			classes[c] = spaceClass
 		case c > ' ' && c != '<':
-			classes[c] = inkClass
+			classes[c] = visibleClass
 		}
 	}
 	return classes
@@ -317,17 +317,17 @@ func escapedInValue(is string) string {
 }
 
 // keep notes what stays of an attribute. It says whether that is certain.
-func (q *quick) keep(e *element, a *attribute, v value) bool {
+func (q *fastPath) keep(e *element, a *attribute, v value) bool {
 	list := &q.attrs
-	address := a.nature == linked || a.nature == shown
-	if address && v.tame && v.same && isOfWeb(v.raw) {
+	address := a.valueKind == linkValue || a.valueKind == sourceValue
+	if address && v.visible && v.same && isWebURL(v.raw) {
 		// Nothing else would come of it by all that follows.
-		return list.add(kept{a.name, v.raw, a.nature, true}, true)
+		return list.add(keptAttribute{a.name, v.raw, a.valueKind, true}, true)
 	}
 	text := v.text()
 	k, ok := q.z.keep(e, a, text)
 	if k.value != text || !ok {
-		if address || a.nature == shownSet && !ok {
+		if address || a.valueKind == sourceSetValue && !ok {
 			return false // it was meant as something else
 		}
 		v.same = false
@@ -347,19 +347,19 @@ func (q *quick) keep(e *element, a *attribute, v value) bool {
 }
 
 // add notes an attribute that stays. It says whether there is room.
-func (l *attrList) add(k kept, same bool) bool {
+func (l *attrList) add(k keptAttribute, same bool) bool {
 	if l.n == len(l.all)-1 { // one may be added
 		return false
 	}
 	l.same = l.same && same && (l.n == 0 || l.all[l.n-1].name < k.name)
 	l.all[l.n] = k
 	l.n++
-	l.goes = l.goes || k.name == "href"
+	l.hasTarget = l.hasTarget || k.name == "href"
 	return true
 }
 
 // write writes the start tag of e for s[from:to].
-func (q *quick) write(e *element, from, to int) {
+func (q *fastPath) write(e *element, from, to int) {
 	q.replace(from, to, "")
-	q.out = q.z.appendKept(q.out, e, q.attrs.all[:q.attrs.n], q.attrs.goes)
+	q.out = q.z.appendKept(q.out, e, q.attrs.all[:q.attrs.n], q.attrs.hasTarget)
 }

@@ -15,15 +15,15 @@ func Text(s string) string {
 	if strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0 {
 		return collapse(s)
 	}
-	if out, ok := textQuickly(s); ok {
+	if out, ok := fastText(s); ok {
 		return out
 	}
-	return textCarefully(s)
+	return slowText(s)
 }
 
 // textCarefully is Text for texts that anything may be in.
-func textCarefully(s string) string {
-	s = text.Head(s, longestText)
+func slowText(s string) string {
+	s = text.Head(s, maxText)
 	var out strings.Builder
 	t := html.NewTokenizer(strings.NewReader(s))
 	silent := ""

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-func TestTextIsTheWordsAlone(t *testing.T) {
+func TestTextReturnsWordsOnly(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"": "", "a": "a", " a  b\n": "a b", "a b": "a b", "é": "é", " ": "",
@@ -38,8 +38,8 @@ func TestTextIsTheWordsAlone(t *testing.T) {
 // sameText says that the quick reader of words finds what the careful one does.
 func sameText(t *testing.T, s string) (taken bool) {
 	t.Helper()
-	got, ok := textQuickly(s)
-	if want := textCarefully(s); ok && got != want {
+	got, ok := fastText(s)
+	if want := slowText(s); ok && got != want {
 		t.Fatalf("%q\n quickly   %q\n carefully %q", s, got, want)
 	}
 	if got, want := collapse(s), strings.Join(strings.Fields(s), " "); got != want {
@@ -48,7 +48,7 @@ func sameText(t *testing.T, s string) (taken bool) {
 	return ok
 }
 
-func TestTheQuickReaderFindsTheWordsThatTheCarefulOneDoes(t *testing.T) {
+func TestFastTextMatchesSlowText(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))
 	posts := fulltest.Size(4000, 400)
@@ -66,7 +66,7 @@ func TestTheQuickReaderFindsTheWordsThatTheCarefulOneDoes(t *testing.T) {
 	}
 }
 
-func TestEveryWhiteSpaceOfUnicodePartsWords(t *testing.T) {
+func TestEveryUnicodeWhiteSpaceSeparatesWords(t *testing.T) {
 	t.Parallel()
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		s := "a" + string(r) + "b"

@@ -7,7 +7,7 @@ func collapse(s string) string {
 	if isTidy(s) {
 		return s
 	}
-	w := gatherer{out: make([]byte, 0, len(s))}
+	w := wordWriter{out: make([]byte, 0, len(s))}
 	w.add(s)
 	return string(w.out)
 }
@@ -23,8 +23,8 @@ func wordsEnd(s string, i int) int {
 	for i < len(s) {
 		for i+8 <= len(s) {
 			w := word(s, i)
-			blanks := ((w ^ ' '*ones) - ones) &^ (w ^ ' '*ones) & highs // and some "!"
-			if ((w-0x20*ones)&^w|w)&highs|blanks&(blanks<<8) != 0 || s[i] == ' ' && s[i-1] == ' ' {
+			spaces := ((w ^ ' '*ones) - ones) &^ (w ^ ' '*ones) & highs // and some "!"
+			if ((w-0x20*ones)&^w|w)&highs|spaces&(spaces<<8) != 0 || s[i] == ' ' && s[i-1] == ' ' {
 				break
 			}
 			i += 8
@@ -47,13 +47,13 @@ func wordsEnd(s string, i int) int {
 }
 
 // gatherer is text being written, with one blank between words.
-type gatherer struct {
+type wordWriter struct {
 	out []byte
 	gap bool // there was white space behind what is written
 }
 
 // add appends s.
-func (w *gatherer) add(s string) {
+func (w *wordWriter) add(s string) {
 	for i := 0; i < len(s); {
 		if n := spaceAt(s, i); n > 0 {
 			w.gap = true
@@ -67,7 +67,7 @@ func (w *gatherer) add(s string) {
 }
 
 // put appends words with single blanks between them.
-func (w *gatherer) put(s string) {
+func (w *wordWriter) put(s string) {
 	if w.gap && len(w.out) > 0 {
 		w.out = append(w.out, ' ')
 	}
@@ -96,11 +96,11 @@ func spaceAt(s string, i int) int {
 }
 
 // textQuickly gives what textCarefully does, if the tags of s are ordinary.
-func textQuickly(s string) (string, bool) {
-	if len(s) > longestText || !isText(s) { // a character could be in pieces, with tags between
+func fastText(s string) (string, bool) {
+	if len(s) > maxText || !isText(s) { // a character could be in pieces, with tags between
 		return "", false
 	}
-	w := gatherer{out: make([]byte, 0, len(s))}
+	w := wordWriter{out: make([]byte, 0, len(s))}
 	for i := 0; i < len(s); {
 		n := textEnd(s[i:])
 		w.add(s[i : i+n])
@@ -116,11 +116,11 @@ func textQuickly(s string) (string, bool) {
 			w.add(is)
 			i += n
 		case '<':
-			n, apart := tagLength(s[i:])
+			n, isBreak := tagLength(s[i:])
 			if n == 0 {
 				return "", false
 			}
-			w.gap = w.gap || apart
+			w.gap = w.gap || isBreak
 			i += n
 		default: // NUL
 			return "", false
@@ -144,7 +144,7 @@ func textEnd(s string) int {
 // tagLength is how long the tag or comment is that s begins with, if every reader
 // agrees about that and it has no other rules for what follows; otherwise 0. apart is
 // true of tags that words cannot go on over.
-func tagLength(s string) (n int, apart bool) {
+func tagLength(s string) (n int, isBreak bool) {
 	if strings.HasPrefix(s, "<!") {
 		return commentLength(s), false
 	}
@@ -161,12 +161,12 @@ func tagLength(s string) (n int, apart bool) {
 	case "", "script", "style", "applet", "template", "title", "textarea", "iframe", "noembed", "noframes", "noscript", "xmp", "plaintext":
 		return 0, false
 	}
-	if o := ordinaries.of(name); o != nil {
-		apart = o.e.is(block|special) && name != "wbr"
+	if o := ordinaries.get(name); o != nil {
+		isBreak = o.e.is(block|special) && name != "wbr"
 	} else {
-		apart = !isInline(name)
+		isBreak = !isInline(name)
 	}
-	return tagEnd(s, n), apart
+	return tagEnd(s, n), isBreak
 }
 
 // tagEnd is where the tag ends of which the name ends at n.
@@ -184,7 +184,7 @@ func tagEnd(s string, n int) int {
 			n++
 			continue
 		}
-		if !isBlank(s[n-1]) {
+		if !isSpace(s[n-1]) {
 			return 0
 		}
 		if n = attributeEnd(s, n); n == 0 {
@@ -194,7 +194,7 @@ func tagEnd(s string, n int) int {
 	return 0
 }
 
-func isBlank(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
+func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
 // attributeEnd is where the attribute ends that begins at n.
 func attributeEnd(s string, n int) int {
