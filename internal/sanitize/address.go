@@ -5,16 +5,16 @@ import (
 	"unicode"
 )
 
-// longestPicture is the longest data: address that is shown.
+// maxImage is the maximum length, in bytes, of a data: URL of an image.
 const maxImage = 64 << 10
 
-// scheme gives u as a browser takes it, without what it does not look at, and its
-// scheme in lower case. ok is false when there is a colon that a reader could take
-// for the end of a scheme, and nothing before it that is one.
+// scheme returns u without characters that browsers ignore, and its scheme in lowercase ("" without
+// one). ok is false if u has a colon that a browser could take for the end of a scheme, but no
+// valid scheme before it.
 func scheme(u string) (clean, name string, ok bool) {
 	visible := isVisible(u)
 	if visible && isWebURL(u) {
-		return u, "https", true // or http, which is as good
+		return u, "https", true // or http, which is equally safe
 	}
 	clean = u
 	if !visible {
@@ -34,12 +34,12 @@ func scheme(u string) (clean, name string, ok bool) {
 	return clean, name, name != ""
 }
 
-// isOfWeb says whether u begins as addresses of the web do.
+// isWebURL reports whether u begins with http:// or https:// in lowercase.
 func isWebURL(u string) bool {
 	return strings.HasPrefix(u, "https://") || strings.HasPrefix(u, "http://")
 }
 
-// isVisible says whether s is of ASCII characters that leave ink.
+// isVisible reports whether s consists of visible ASCII characters.
 func isVisible(s string) bool {
 	for i := 0; i < len(s); i++ {
 		if c := s[i]; c <= ' ' || c >= 0x7f {
@@ -49,7 +49,7 @@ func isVisible(s string) bool {
 	return true
 }
 
-// withoutControls drops the characters that browsers skip in addresses.
+// withoutControls drops the characters that browsers ignore in URLs.
 func withoutControls(r rune) rune {
 	if unicode.Is(unicode.Cc, r) {
 		return -1
@@ -57,14 +57,14 @@ func withoutControls(r rune) rune {
 	return r
 }
 
-// safeLink gives an address that people may follow.
+// safeLink returns u as a link target. ok is false if its scheme is not allowed.
 func safeLink(u string) (string, bool) {
 	u, name, ok := scheme(u)
 	if !ok {
 		return "", false
 	}
 	switch name {
-	case "feed": // of an address, or in front of a whole one
+	case "feed": // feed:URL or feed:http://URL
 		_, ok := safeLink(u[len("feed:"):])
 		return u, ok
 	case "", "http", "https", "mailto", "ftp", "ftps", "sftp", "news", "nntp", "snews", "irc",
@@ -77,8 +77,8 @@ func safeLink(u string) (string, bool) {
 	return "", false
 }
 
-// safeShown gives an address that is fetched as soon as the text is shown. A
-// picture can be in its address.
+// safeSource returns u as the URL of a resource that browsers load without a click. allowData
+// allows small images as data: URLs.
 func safeSource(u string, allowData bool) (string, bool) {
 	u, name, ok := scheme(u)
 	if !ok {
@@ -93,8 +93,8 @@ func safeSource(u string, allowData bool) (string, bool) {
 	return "", false
 }
 
-// isPicture says whether a data: address is a small picture of dots. SVG is none:
-// it can hold anything.
+// isRasterImage reports whether a data: URL is a small raster image. SVG is excluded because it can
+// contain scripts.
 func isRasterImage(u string) bool {
 	if len(u) > maxImage {
 		return false
@@ -117,7 +117,7 @@ func isRasterImage(u string) bool {
 	return true
 }
 
-// safeSet gives a srcset of which every address is safe to show.
+// safeSet returns a srcset. ok is false unless all its URLs are safe.
 func safeSet(set string) (string, bool) {
 	var out []string
 	for _, one := range splitSet(set) {
@@ -133,8 +133,8 @@ func safeSet(set string) (string, bool) {
 	return strings.Join(out, ", "), len(out) > 0
 }
 
-// splitSet parts a srcset into addresses and what they are for, such as "2x". An
-// address goes on to white space; the commas at its end are not of it.
+// splitSet splits a srcset into pairs of a URL and a descriptor, such as "2x". A URL ends at white
+// space; trailing commas do not belong to it.
 func splitSet(set string) (all [][2]string) {
 	const space = " \t\n\f\r"
 	for {
@@ -153,13 +153,13 @@ func splitSet(set string) (all [][2]string) {
 			continue
 		}
 		what, set, _ = strings.Cut(set, ",")
-		if what = strings.TrimSpace(what); isDescriptor(what) { // browsers pass over others too
+		if what = strings.TrimSpace(what); isDescriptor(what) { // browsers ignore other descriptors too
 			all = append(all, [2]string{u, what})
 		}
 	}
 }
 
-// isDescriptor says whether what is a width, a height or a density, or some.
+// isDescriptor reports whether what has the characters of width, height and density descriptors.
 func isDescriptor(what string) bool {
 	for i := 0; i < len(what); i++ {
 		c := what[i]

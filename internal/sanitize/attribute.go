@@ -5,39 +5,39 @@ import (
 	"strings"
 )
 
-// nature is how the value of an attribute is looked at.
+// valueKind decides how to check the value of an attribute.
 type valueKind uint8
 
 const (
 	noValue     valueKind = iota
 	plainValue            // any text
-	flagValue             // says something by being there
-	linkValue             // an address to go to
-	sourceValue           // an address that is fetched without asking
+	flagValue             // boolean attribute
+	linkValue             // URL of a link
+	sourceValue           // URL that is loaded without a click
 	sourceSetValue
 	styleValue
 	targetValue // target
 	relValue    // rel
 )
 
-// attribute is one that is allowed.
+// attribute is an allowed attribute.
 type attribute struct {
-	name      string // as it is written
+	name      string // as written
 	valueKind valueKind
-	on        trait // the element has one of these; 0: any
-	seen      uint8 // a number of its own among those of its namespace
+	on        trait // allowed on elements with one of these traits; 0: on all
+	seen      uint8 // unique number among the attributes of its namespace
 }
 
-// attributeTable are the allowed ones by their names in lower case, of HTML, SVG and
-// MathML.
+// attributeTable holds the allowed attributes of HTML, SVG and MathML by lowercase name.
 //
-// Not here are id and name, which scripts of a page take for their own, and what
+// Excluded are id and name, which collide with names that scripts of a page use, and attributes
+// that move the focus, handle keys, submit forms or load resources.
 // moves the focus, takes keys, submits, or is fetched.
 type attributeTable struct{ html, svg, math *nameTable[attribute] }
 
 var attributes = attributeTable{htmlAttributes(), svgAttributes(), mathAttributes()}
 
-// of is the table for an element.
+// forElement returns the table for an element.
 func (t *attributeTable) forElement(e *element) *nameTable[attribute] {
 	switch {
 	case e.is(svg):
@@ -63,7 +63,7 @@ func htmlAttributes() *nameTable[attribute] {
 		min optimum point-size preload rev rowspan rules scope
 		shape size sizes span srclang start summary title type valign value volume vspace width wrap
 		xml:lang`)
-	// Of old readers; nobody takes notice of them any more.
+	// Obsolete attributes without effect in browsers.
 	addAttributes(m, plainValue, 0, `balance bgproperties bottompadding challenge datapagesize delay galleryimg
 		gutter keytype leftspacing pqg prompt repeat-max repeat-min replace rightspacing rows step suppress
 		template toppadding unselectable urn variable vrml`)
@@ -97,15 +97,14 @@ func svgAttributes() *nameTable[attribute] {
 	return m
 }
 
-// xlinkHref is what SVG 1.1 calls the href of a link. The prefix is declared beside it,
-// for readers that read XML.
+// xlinkHref is the name of href in SVG 1.1. The tag also declares the prefix, for XML parsers.
 const (
 	xlinkHref        = "xlink:href"
 	xlinkDeclaration = "xmlns:xlink"
 	xlinkSpace       = "http://www.w3.org/1999/xlink"
 )
 
-// isGoal reports that an attribute of a link is the URL that the link leads to.
+// isLinkTarget reports whether name is an attribute that holds the URL of a link.
 func isLinkTarget(name string) bool { return name == "href" || name == xlinkHref }
 
 func mathAttributes() *nameTable[attribute] {
@@ -120,7 +119,7 @@ func mathAttributes() *nameTable[attribute] {
 	return m
 }
 
-// seenSet are the attributes that a tag had: the first of a name counts.
+// seenSet records the attributes of a tag. Only the first of each name counts.
 type seenSet [4]uint64
 
 func (s *seenSet) add(n uint8) (was bool) {
@@ -130,15 +129,14 @@ func (s *seenSet) add(n uint8) (was bool) {
 	return was
 }
 
-// kept is an attribute that stays, with what stays of its value.
+// keptAttribute is an allowed attribute with the allowed part of its value.
 type keptAttribute struct {
 	name, value string
 	valueKind   valueKind
-	written     bool // the value has its references already
+	written     bool // the value is already escaped
 }
 
-// listed gives the attribute that key is of e, nil for one that is not allowed, or
-// was there before.
+// allowedAttribute returns the attribute key of e, or nil if it is not allowed or a duplicate.
 func allowedAttribute(e *element, seen *seenSet, key string) *attribute {
 	a := attributes.forElement(e).get(key)
 	if a == nil || a.on != 0 && !e.is(a.on) || seen.add(a.seen) {
@@ -147,13 +145,13 @@ func allowedAttribute(e *element, seen *seenSet, key string) *attribute {
 	return a
 }
 
-// keep gives what is allowed of an attribute of e.
+// keep returns the allowed part of an attribute of e.
 func (z *Sanitizer) keep(e *element, a *attribute, value string) (keptAttribute, bool) {
 	ok := true
 	switch a.valueKind {
 	case linkValue:
 		value, ok = safeLink(value)
-		ok = ok && (value != "" || !isLinkTarget(a.name)) // an empty one leads to the page that shows the text
+		ok = ok && (value != "" || !isLinkTarget(a.name)) // an empty target is the page that shows the text
 	case flagValue:
 		value = a.name
 	case sourceValue:
@@ -164,8 +162,8 @@ func (z *Sanitizer) keep(e *element, a *attribute, value string) (keptAttribute,
 		value = safeStyle(value, e.is(svg))
 		ok = value != "" && !z.o.NoStyles
 	case targetValue:
-		// Other names are windows that someone else may have open. A new one does not
-		// know who opened it, unless rel says so.
+		// Other names could be windows of other pages. A _blank window has no opener, unless
+		// rel=opener adds it.
 		ok = strings.EqualFold(value, "_blank") && z.o.LinkRel == ""
 		value = "_blank"
 	case relValue:
@@ -180,8 +178,7 @@ func (z *Sanitizer) keep(e *element, a *attribute, value string) (keptAttribute,
 	return keptAttribute{a.name, value, a.valueKind, false}, ok
 }
 
-// safeRel gives the words of rel without the one that lets a page that is opened
-// reach back.
+// safeRel returns the words of rel without opener, which lets the linked page access this one.
 func safeRel(value string) (string, bool) {
 	if isTidyRel(value) {
 		return value, true
@@ -191,7 +188,7 @@ func safeRel(value string) (string, bool) {
 	return strings.Join(all, " "), len(all) > 0
 }
 
-// isTidyRel says whether value is words that stay, one blank between them.
+// isTidyRel reports whether value consists of allowed words separated by single spaces.
 func isTidyRel(value string) bool {
 	for rest, more := value, true; more; {
 		var one string
@@ -203,18 +200,18 @@ func isTidyRel(value string) bool {
 	return true
 }
 
-// mentionsAddress says whether the value of an attribute that draws refers to
-// something, as url(...) does.
+// mentionsAddress reports whether the value of a drawing attribute may contain a reference, such as
+// url(...).
 func mentionsAddress(v string) bool {
 	return strings.ContainsAny(v, `\:`) || strings.Contains(strings.ToLower(v), "url")
 }
 
-// appendTag appends the start tag of e. next gives its attributes one by one.
+// appendTag appends the start tag of e. next returns its attributes one by one.
 func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value string, more bool)) []byte {
 	var seen seenSet
 	var space [12]keptAttribute
 	all := space[:0]
-	hasTarget := false // somewhere
+	hasTarget := false
 	for more := true; more; {
 		var key, value string
 		key, value, more = next()
@@ -230,7 +227,8 @@ func (z *Sanitizer) appendTag(out []byte, e *element, next func() (key, value st
 	return z.appendKept(out, e, all, hasTarget)
 }
 
-// appendKept appends the start tag of e with the attributes that stay.
+// appendKept appends the start tag of e with the given attributes. hasTarget means that one is a
+// link target.
 func (z *Sanitizer) appendKept(out []byte, e *element, all []keptAttribute, hasTarget bool) []byte {
 	out = append(append(out, '<'), e.name...)
 	switch {
@@ -245,7 +243,7 @@ func (z *Sanitizer) appendKept(out []byte, e *element, all []keptAttribute, hasT
 	if e.is(svg) && slices.ContainsFunc(all, func(k keptAttribute) bool { return k.name == xlinkHref }) {
 		all = append(all, keptAttribute{xlinkDeclaration, xlinkSpace, plainValue, false})
 	}
-	// The parser sorts some of them, so all are sorted.
+	// The HTML parser sorts some attributes, so all are sorted.
 	slices.SortFunc(all, func(a, b keptAttribute) int { return strings.Compare(a.name, b.name) })
 	for i := range all {
 		k := &all[i]

@@ -8,37 +8,37 @@ import (
 	"golang.org/x/net/html"
 )
 
-// The builder writes the allowed part of a text so that every element is closed,
-// by the rules that browsers read by: which elements end which, what a table needs,
-// what goes on after a paragraph. A parser has nothing left to repair in it, and it
-// is repairing that makes markup mean something else the second time, or grow.
+// The builder writes the allowed part of a text and closes every element by the rules of browsers:
+// which elements end others, what a table needs, which formatting continues after a paragraph. A
+// parser then has nothing to repair. Repairs could change the meaning of the markup at the second
+// parse, or make it grow.
 
 // builder is one run over a text.
 type builder struct {
 	z       *Sanitizer
 	out     []byte
 	stack   []open
-	pending []open // formatting that goes on, in the order of opening; a nil element is a wall
+	pending []open // formatting to reopen, in the order of opening; a nil element is a marker
 	seq     int
-	credit  int // bytes that may still be written again for formatting that goes on
-	silent  int // open elements of which the text is dropped
+	credit  int // bytes that reopened formatting may still add
+	silent  int // number of open elements whose text is dropped
 	skip    string
-	fresh   bool // the last token was the start of a pre
-	preAt   int  // where the content of the last pre begins
+	fresh   bool // the last token was a <pre> start tag
+	preAt   int  // where the content of the last pre begins in out
 }
 
-// open is an element that has begun.
+// open is an open element.
 type open struct {
 	e     *element
-	tag   string // how it was begun, of formatting
+	tag   string // start tag, for formatting elements
 	seq   int
-	ended bool // it ends as soon as what is in it does
+	ended bool // has an end tag, and ends with its last open child
 }
 
-// balance gives the allowed part of s, nested properly.
+// balance returns the allowed part of s, properly nested.
 func (z *Sanitizer) balance(s string) string {
-	// Readers that know CDATA show what is in it; to a browser it is a comment as far
-	// as the first ">". The words decide.
+	// XML parsers show the content of CDATA sections; browsers treat it as a comment up to the
+	// first ">". Escape it, so that the content counts as text.
 	s = strings.ReplaceAll(s, "<![CDATA[", "&lt;![CDATA[")
 	if i := comparison(s); i >= 0 {
 		s = s[:i] + "&lt;" + s[i+1:]
@@ -72,9 +72,8 @@ func (z *Sanitizer) balance(s string) string {
 	}
 }
 
-// comparison is where the last "<" of s is, if it begins no tag though a name follows:
-// nothing ends it, and there are no attributes that were cut off with it, as in "a<b".
-// It is −1 for none.
+// comparison returns the index of the last "<" of s if it is text, not a tag: a name follows, but
+// no ">" and no attributes, as in "a<b". It returns -1 if there is none.
 func comparison(s string) int {
 	i := strings.LastIndexByte(s, '<')
 	if i < 0 || i+1 == len(s) || s[i+1]|0x20 < 'a' || s[i+1]|0x20 > 'z' || strings.ContainsAny(s[i:], ">=\"") {
@@ -83,8 +82,8 @@ func comparison(s string) int {
 	return i
 }
 
-// isClosed says whether a tag that ends in "/>" is meant to be an element without
-// content: in <a href=http://example.com/> the slash is of the address.
+// isClosed reports whether a tag that ends in "/>" closes its element. In <a
+// href=http://example.com/> the slash belongs to the URL.
 func isClosed(raw []byte) bool {
 	if n := len(raw); n >= 3 {
 		c := raw[n-3]
@@ -93,7 +92,7 @@ func isClosed(raw []byte) bool {
 	return false
 }
 
-// token takes in a start tag.
+// token processes a start tag.
 func (b *builder) token(t *html.Tokenizer, closed bool) {
 	raw, more := t.TagName()
 	name := string(raw)
@@ -113,7 +112,7 @@ func (b *builder) token(t *html.Tokenizer, closed bool) {
 		}
 		return
 	case "iframe", "noembed", "noframes", "noscript":
-		t.NextIsNotRawText() // what is in them is meant for readers like us
+		t.NextIsNotRawText() // their content is meant for programs without scripts or frames
 		if name == "iframe" && b.skip == "" && b.silent == 0 {
 			b.frame(attributesOf(t, more))
 		}
@@ -129,8 +128,8 @@ func (b *builder) token(t *html.Tokenizer, closed bool) {
 	b.start(name, attributesOf(t, more), closed)
 }
 
-// attributesOf gives the attributes of the current tag one by one; more says that there
-// are any.
+// attributesOf returns an iterator over the attributes of the current tag. more reports whether
+// there are any.
 func attributesOf(t *html.Tokenizer, more bool) func() (key, value string, more bool) {
 	return func() (string, string, bool) {
 		if !more {
@@ -142,7 +141,7 @@ func attributesOf(t *html.Tokenizer, more bool) func() (key, value string, more 
 	}
 }
 
-// top is the element that is open innermost, nil for none.
+// top returns the innermost open element, nil if there is none.
 func (b *builder) top() *element {
 	if len(b.stack) == 0 {
 		return nil
@@ -150,7 +149,7 @@ func (b *builder) top() *element {
 	return b.stack[len(b.stack)-1].e
 }
 
-// inside says whether the innermost open element has one of the traits.
+// inside reports whether the innermost open element has one of the traits.
 func (b *builder) inside(t trait) bool { return len(b.stack) > 0 && b.top().is(t) }
 
 // start begins an element by its name.
@@ -176,7 +175,7 @@ func (b *builder) start(name string, next func() (string, string, bool), closed 
 	} else {
 		if b.inTable() {
 			if e.name != "table" && !e.is(void) {
-				return // it could hold no rows: what is in it gets a cell of its own
+				return // it cannot contain rows: its content gets its own cell
 			}
 			if e.name == "table" {
 				b.popTo(b.lastTable())
@@ -190,11 +189,11 @@ func (b *builder) start(name string, next func() (string, string, bool), closed 
 	b.openWith(e, next, closed)
 }
 
-// openWith begins e where it is allowed, and ends it at once if it is closed.
+// openWith begins e if it is allowed here, and ends it at once if it is closed.
 func (b *builder) openWith(e *element, next func() (string, string, bool), closed bool) {
 	levels := 1
 	if e.name == "table" {
-		levels += 3 // its section, row and cell must find room too
+		levels += 3 // plus its section, row and cell
 	}
 	if len(b.stack)+levels > maxDepth && !e.is(void) {
 		return
@@ -208,7 +207,7 @@ func (b *builder) openWith(e *element, next func() (string, string, bool), close
 	}
 }
 
-// endTop ends the innermost element for good.
+// endTop ends the innermost element; its formatting does not continue.
 func (b *builder) endTop() {
 	b.stack[len(b.stack)-1].ended = true
 	b.popTo(len(b.stack) - 1)
@@ -238,10 +237,10 @@ func (b *builder) open(e *element, next func() (string, string, bool)) {
 	}
 }
 
-// text takes in text between tags.
+// text processes text between tags.
 func (b *builder) text(s string) {
 	s = dropControls(s)
-	if b.fresh { // the line end after <pre> is not part of it
+	if b.fresh { // the line end after <pre> is not content
 		s = strings.TrimPrefix(strings.TrimPrefix(s, "\r"), "\n")
 	}
 	if strings.Trim(s, " \t\n\r\f") == "" {
@@ -258,7 +257,7 @@ func (b *builder) text(s string) {
 	b.writeText(s)
 }
 
-// space takes in text of white space only. It needs no cell and no formatting.
+// space processes text that is only white space. It needs neither a cell nor formatting.
 func (b *builder) space(s string) {
 	if s != "" {
 		b.writeText(s)
@@ -272,7 +271,7 @@ func (b *builder) writeText(s string) {
 	b.out = appendText(b.out, s)
 }
 
-// end takes in an end tag.
+// end processes an end tag.
 func (b *builder) end(name string) {
 	switch name {
 	case "script", "style", "applet":
@@ -304,7 +303,7 @@ func (b *builder) end(name string) {
 	}
 }
 
-// endElement ends the innermost open element of e's name, or heading of any size.
+// endElement ends the innermost open element of e's name, or the innermost heading if e is one.
 func (b *builder) endElement(e *element) {
 	if e.is(formatting) && b.forget(e) {
 		return
@@ -330,8 +329,7 @@ func (b *builder) endElement(e *element) {
 	}
 }
 
-// popTo ends elements until n are open. Formatting goes on after what it ends with,
-// unless it has been ended itself.
+// popTo closes elements until n are open. Formatting without an end tag is reopened later.
 func (b *builder) popTo(n int) {
 	for len(b.stack) > n || len(b.stack) > 0 && b.stack[len(b.stack)-1].ended {
 		o := b.stack[len(b.stack)-1]
@@ -346,7 +344,7 @@ func (b *builder) popTo(n int) {
 	}
 }
 
-// wall is where the last wall in pending is, 0 for none.
+// marker returns the index of the last marker in pending, 0 if there is none.
 func (b *builder) marker() int {
 	for i := len(b.pending) - 1; i >= 0; i-- {
 		if b.pending[i].e == nil {
@@ -356,7 +354,7 @@ func (b *builder) marker() int {
 	return 0
 }
 
-// sinceWall is where the formatting begins that can go on here.
+// afterMarker returns the index of the first formatting element that can be reopened here.
 func (b *builder) afterMarker() int {
 	i := b.marker()
 	if i < len(b.pending) && b.pending[i].e == nil {
@@ -365,10 +363,10 @@ func (b *builder) afterMarker() int {
 	return i
 }
 
-// mostPending is how many elements of formatting go on after an element.
+// maxPending limits the formatting elements to reopen after an element.
 const maxPending = 8
 
-// remember notes that o goes on.
+// remember schedules o to be reopened.
 func (b *builder) remember(o open) {
 	from := b.afterMarker()
 	if len(b.pending)-from >= maxPending {
@@ -381,8 +379,7 @@ func (b *builder) remember(o open) {
 	b.pending = slices.Insert(b.pending, at, o)
 }
 
-// forget ends formatting that would have gone on, and says whether there was any of
-// this name.
+// forget removes scheduled formatting of e's name, and reports whether there was any.
 func (b *builder) forget(e *element) bool {
 	for i := len(b.pending) - 1; i >= b.afterMarker(); i-- {
 		if b.pending[i].e == e {
@@ -393,7 +390,7 @@ func (b *builder) forget(e *element) bool {
 	return false
 }
 
-// reopen begins the formatting again that goes on.
+// reopen reopens the scheduled formatting.
 func (b *builder) reopen() {
 	from := b.afterMarker()
 	if from == len(b.pending) {

@@ -7,7 +7,7 @@ import (
 	"cloudburst/feed/feedtest"
 )
 
-// material are texts to measure with, by what they are.
+// material returns texts for benchmarks by kind.
 func material(b *testing.B) map[string][]string {
 	b.Helper()
 	all := map[string][]string{
@@ -22,7 +22,7 @@ func material(b *testing.B) map[string][]string {
 	}
 	for _, s := range all["posts"] {
 		all["clean"] = append(all["clean"], HTML(s))
-		all["broken"] = append(all["broken"], s+"<p>") // for the careful reader
+		all["broken"] = append(all["broken"], s+"<p>") // for the slow path
 	}
 	return all
 }

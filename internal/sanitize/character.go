@@ -6,27 +6,27 @@ import (
 	"unicode/utf8"
 )
 
-// Of all eight bytes of a word:
+// Constants for all eight bytes of a word.
 const (
 	ones  = 0x0101010101010101
 	highs = 0x8080808080808080
 )
 
-// word is the eight bytes of s from i on.
+// word returns the eight bytes of s from i on.
 func word(s string, i int) uint64 { return binary.LittleEndian.Uint64([]byte(s[i : i+8])) }
 
-// isPlain says whether s has neither markup nor a character that XML knows not.
+// isPlain reports whether s has no markup and only characters that XML allows.
 func isPlain(s string) bool { return skipPlain(s, 0) == len(s) && isText(s) }
 
-// skipPlain is where the first character is, from i on, that text does not simply
-// hold: markup, and control characters.
+// skipPlain returns the index of the first character from i on that is markup or a control
+// character, len(s) if there is none.
 func skipPlain(s string, i int) int {
 	for i < len(s) {
 		for i+8 <= len(s) {
 			w := word(s, i)
 			angle, and := (w|0x02*ones)^'>'*ones, w^'&'*ones
-			// A byte of zero, or one below a blank, sets its highest bit, and so may one
-			// behind it: the eight are looked at again.
+			// A zero byte, or one below a space, sets its highest bit. The byte after it may set
+			// its own too, so the eight bytes are checked again one by one.
 			if ((w-0x20*ones)&^w|(angle-ones)&^angle|(and-ones)&^and)&highs != 0 {
 				break
 			}
@@ -42,8 +42,8 @@ func skipPlain(s string, i int) int {
 	return i
 }
 
-// isText says whether s is UTF-8 without characters that XML knows not; those of
-// ASCII are looked at elsewhere.
+// isText reports whether s is UTF-8 with only characters that XML allows. ASCII characters are
+// checked elsewhere.
 func isText(s string) bool {
 	for i := 0; i < len(s); {
 		for i+8 <= len(s) {
@@ -67,7 +67,7 @@ func isText(s string) bool {
 	return true
 }
 
-// beyondASCII gives the length of the character at i, 0 for one that is none.
+// beyondASCII returns the length of the valid non-ASCII character at i, 0 if there is none.
 func beyondASCII(s string, i int) int {
 	if i+4 <= len(s) {
 		w := binary.LittleEndian.Uint32([]byte(s[i : i+4]))
@@ -84,7 +84,7 @@ func beyondASCII(s string, i int) int {
 	return 0
 }
 
-// isXML says whether r may be in an XML document.
+// isXML reports whether an XML document may contain r.
 func isXML(r rune) bool {
 	return r >= ' ' && r != 0xfffe && r != 0xffff || r == '\n' || r == '\t' || r == '\r'
 }

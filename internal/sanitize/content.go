@@ -1,31 +1,30 @@
 package sanitize
 
-// Ordinary markup is elements that stand where they may stand, so that no reader has
-// anything to repair. This is the table of what may stand where; it is stricter than
-// HTML is.
+// Ordinary markup has every element in an allowed place, so parsers have nothing to repair. This
+// table defines these places; it is stricter than HTML.
 
-// content is what is expected at a place, and a set of that.
+// content is a set of what a place may contain.
 type content uint8
 
 const (
 	flow     content = 1 << iota // blocks and text
 	phrasing                     // text and what marks it up
-	items                        // of a list: li, white space
-	terms                        // dt, dd, white space
-	groups                       // of a table: caption, sections, rows, white space
+	items                        // of a list: li and white space
+	terms                        // dt, dd and white space
+	groups                       // of a table: caption, sections, rows and white space
 	rows
 	cells
-	versions // of a picture, sound or video: source, track, and what is shown instead
+	versions // of picture, video and audio: source, track and fallback content
 )
 
 // ordinary is an element of ordinary markup.
 type ordinary struct {
 	e  *element
-	at content // where it may stand
-	in content // what may stand in it; 0: what may stand around it
+	at content // where it is allowed
+	in content // what it may contain; 0: the same as its parent
 }
 
-// ordinaries are the elements of ordinary markup by name.
+// ordinaries maps names to elements of ordinary markup.
 var ordinaries = makeOrdinaries()
 
 func makeOrdinaries() *nameTable[ordinary] {
@@ -49,7 +48,7 @@ func makeOrdinaries() *nameTable[ordinary] {
 	add(groups, rows, "thead", "tbody", "tfoot")
 	add(groups|rows, cells, "tr")
 	add(cells, flow, "td", "th")
-	// What is in these may be whatever may be around them.
+	// These may contain what their parents may contain.
 	add(text, 0, "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "del", "dfn", "em",
 		"font", "i", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike",
 		"strong", "sub", "sup", "time", "tt", "u", "var", "br", "img", "wbr")

@@ -2,21 +2,21 @@ package sanitize
 
 import "strings"
 
-// trait is what matters of an element to nesting and to attributes.
+// trait is a property of an element that affects nesting or attributes.
 type trait uint32
 
 const (
 	void       trait = 1 << iota // has no content and no end tag
 	block                        // ends a paragraph
-	special                      // an end tag of something around it does not end it
-	formatting                   // goes on after an element that ends around it
+	special                      // end tags of outer formatting do not end it
+	formatting                   // continues after an outer element ends
 	heading
-	boundary  // no end tag reaches out of it, but those of tables
-	tablePart // of a table: nothing outside of one
-	inList    // li, dt, dd: ends the one before
+	boundary  // end tags do not reach out of it, except those of tables
+	tablePart // of a table: not allowed outside of one
+	inList    // li, dt, dd: ends the previous item
 	svg
 	math
-	leaf // of SVG or MathML, with nothing but text inside
+	leaf // of SVG or MathML, contains only text
 	hidden
 	link  // has href
 	media // has src
@@ -29,20 +29,19 @@ const (
 	blocky  = block | special
 )
 
-// element is one that is allowed.
+// element is an allowed element.
 type element struct {
-	name   string // as it is written
+	name   string // as written
 	traits trait
 }
 
 func (e *element) is(t trait) bool { return e.traits&t != 0 }
 
-// elements are the allowed ones by their names in lower case; those of SVG and
-// MathML have their namespace before theirs, as "svg path".
+// elements maps lowercase names to allowed elements. Names of SVG and MathML have their namespace
+// as prefix, as in "svg path".
 //
-// Not here are form and its controls, with which a text could ask for passwords in
-// the name of the page that shows it; dialog, which lies over the page; noscript,
-// which is other things to other readers: their content stays.
+// Excluded are form controls, which could request passwords in the name of the page; dialog, which
+// covers the page; noscript, which parsers treat differently. Their content is preserved.
 var elements = makeElements()
 
 func makeElements() map[string]*element {
@@ -84,8 +83,8 @@ func makeElements() map[string]*element {
 	add(svg, `svg circle defs ellipse g line linearGradient marker path polygon polyline
 		radialGradient rect stop switch text tspan`)
 	add(svg|link, "a")
-	// HTML is allowed in these by browsers. Here they have text only, so that nothing in them
-	// can be read in two ways.
+	// Browsers allow HTML in these. Here they contain only text, so that parsers cannot disagree
+	// about their content.
 	add(svg|leaf, "title desc")
 	add(svg|hidden, "metadata foreignObject")
 	add(math, `math menclose merror mfenced mfrac mmultiscripts mover mpadded mphantom mprescripts
@@ -96,8 +95,8 @@ func makeElements() map[string]*element {
 	return m
 }
 
-// isBreakout says whether an HTML element ends the drawing or formula that it is
-// in, as browsers have it; others would become part of it.
+// isBreakout reports whether an HTML element ends the SVG or MathML around it, as in browsers.
+// Other elements would become part of it.
 func isBreakout(name string) bool {
 	switch name {
 	case "b", "big", "blockquote", "br", "center", "code", "dd", "div", "dl", "dt", "em",

@@ -8,8 +8,8 @@ import (
 // appendText appends s as text of an element.
 func appendText(out []byte, s string) []byte { return appendEscaped(out, s, false) }
 
-// appendValue appends s as an attribute's value between double quotes. A "<" is
-// escaped there too: whatever the value ends up in, it begins no tag.
+// appendValue appends s as an attribute value between double quotes. It escapes "<" too, so that
+// the value begins no tag even if it is misplaced.
 func appendValue(out []byte, s string) []byte { return appendEscaped(out, s, true) }
 
 func appendEscaped(out []byte, s string, value bool) []byte {
@@ -32,7 +32,7 @@ func appendEscaped(out []byte, s string, value bool) []byte {
 		case c == '\r':
 			with = "&#13;"
 		case isDroppedControl(c):
-			out = append(out, s[done:i]...) // gone
+			out = append(out, s[done:i]...) // dropped
 			done = i + 1
 		case c >= utf8.RuneSelf:
 			r, n := utf8.DecodeRuneInString(s[i:])
@@ -50,10 +50,10 @@ func appendEscaped(out []byte, s string, value bool) []byte {
 	return append(out, s[done:]...)
 }
 
-// isLost says whether c is a control character that no markup can hold.
+// isDroppedControl reports whether c is a control character that markup cannot contain.
 func isDroppedControl(c byte) bool { return c < ' ' && c != '\n' && c != '\t' && c != '\r' }
 
-// withoutLost is s without control characters that are not written.
+// dropControls returns s without the control characters that are not written.
 func dropControls(s string) string {
 	for i := 0; i < len(s); i++ {
 		if isDroppedControl(s[i]) {

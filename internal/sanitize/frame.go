@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// frame is what is known of an <iframe>.
+// frame describes an <iframe>.
 type frame struct {
 	src, lazy, title string
 	hidden           bool
@@ -40,8 +40,8 @@ func readFrame(next func() (key, value string, more bool)) (f frame) {
 	return f
 }
 
-// link is the URL and the text of the link that stands for the frame. It is false for a
-// frame that shows nothing to people, or no page of the web.
+// link returns the URL and the text of the link that replaces the frame. ok is false for hidden
+// frames and frames without a web page.
 func (f frame) link() (to, text string, ok bool) {
 	src := f.src
 	if f.lazy != "" && (src == "" || strings.HasPrefix(src, "about:") || strings.HasPrefix(src, "data:")) {
@@ -73,8 +73,8 @@ func (f frame) link() (to, text string, ok bool) {
 	return page, kind + " on " + host, true
 }
 
-// player is what the players of well-known hosts play, and the page that has the same,
-// "" where the player's own URL is the best there is.
+// player returns what players of well-known hosts play, and the page with the same content. page is
+// "" if the player's own URL is best.
 func player(host string, u *url.URL) (kind, page string) {
 	last := u.Path[strings.LastIndexByte(u.Path, '/')+1:]
 	if !isName(last) {
@@ -112,7 +112,7 @@ func player(host string, u *url.URL) (kind, page string) {
 	return "", ""
 }
 
-// isName reports that s is made of letters, digits, "-" and "_", as identifiers are.
+// isName reports whether s consists of letters, digits, "-" and "_".
 func isName(s string) bool {
 	return only(s, func(c byte) bool { return isAlphanumeric(c) || c == '-' || c == '_' })
 }
@@ -124,7 +124,7 @@ func (b *builder) frame(next func() (key, value string, more bool)) {
 		return
 	}
 	for _, o := range b.stack {
-		if o.e.name == "a" { // a link in a link would end the outer one
+		if o.e.name == "a" { // a nested link would end the outer one
 			return
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// shapes are texts of about n bytes that make careless readers slow or deep.
+// shapes returns texts of about n bytes that make naive parsers slow or recurse deeply.
 func shapes(n int) map[string]string {
 	fill := func(unit string) string { return strings.Repeat(unit, n/len(unit)+1) }
 	var distinct strings.Builder
@@ -76,11 +76,11 @@ func TestHostileInputStaysBounded(t *testing.T) {
 	fulltest.SkipUnderRace(t)
 	for name, s := range shapes(1 << 15) {
 		got := HTML(s)
-		if deepest := 12*len(s) + 8192; len(got) > deepest {
+		if limit := 12*len(s) + 8192; len(got) > limit {
 			t.Errorf("%s: %d bytes became %d", name, len(s), len(got))
 		}
 		if HTML(got) != got {
-			t.Errorf("%s: it is another text the second time", name)
+			t.Errorf("%s: sanitizing twice changes the text", name)
 		}
 		depth, deepest := 0, 0
 		for i := range len(got) - 1 {
@@ -100,9 +100,9 @@ func TestHostileInputStaysBounded(t *testing.T) {
 	}
 }
 
-// A text eight times as long may take eight times as long; what is quadratic takes
-// 64 times. The bound is where each doubling takes 2.9 times as long, and only what is
-// slow every time counts, for others on the machine take away what is in its caches.
+// Eight times the text may take eight times as long; quadratic time is 64 times. The limit allows
+// 2.9 times per doubling. Only texts that are slow in every run fail, because other processes evict
+// the caches.
 func TestTimeIsLinearForHostileInput(t *testing.T) {
 	fulltest.SkipUnderRace(t)
 	fulltest.Long(t)
@@ -141,7 +141,7 @@ func TestInputBeyondTheLimitIsCut(t *testing.T) {
 			t.Errorf("%s: %d bytes remain", name, len(got))
 		}
 		if again := z.HTML(got); again != got {
-			t.Errorf("%s: it is cut again the second time", name)
+			t.Errorf("%s: sanitizing twice cuts the text again", name)
 		}
 	}
 	if got, want := z.HTML("<b>x</b>"+strings.Repeat("é", 1<<12)), "<b>x</b>"+strings.Repeat("é", 1<<11-4); got != want {

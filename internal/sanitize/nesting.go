@@ -2,7 +2,7 @@ package sanitize
 
 import "strings"
 
-// endOthers ends what cannot go on when e begins.
+// endOthers ends the elements that cannot continue when e begins.
 func (b *builder) endOthers(e *element) {
 	switch {
 	case e.is(inList):
@@ -17,11 +17,11 @@ func (b *builder) endOthers(e *element) {
 		b.endParagraph()
 	}
 	for e.is(heading) && b.inside(heading) {
-		b.popTo(len(b.stack) - 1) // and what this ends around it may be in a heading too
+		b.popTo(len(b.stack) - 1) // an element that contained this one may be in a heading too
 	}
 }
 
-// endParagraph ends an open paragraph with all that is in it.
+// endParagraph ends an open paragraph and all elements in it.
 func (b *builder) endParagraph() {
 	for i := len(b.stack) - 1; i >= 0 && !b.stack[i].e.is(boundary); i-- {
 		if b.stack[i].e.name == "p" {
@@ -31,7 +31,7 @@ func (b *builder) endParagraph() {
 	}
 }
 
-// endListItem ends the item before e, unless a list has begun in it.
+// endListItem ends the previous item, unless a nested list has begun in it.
 func (b *builder) endListItem(e *element) {
 	for i := len(b.stack) - 1; i >= 0; i-- {
 		at := b.stack[i].e
@@ -45,7 +45,7 @@ func (b *builder) endListItem(e *element) {
 	}
 }
 
-// endRuby ends the annotation before, and what ends by itself.
+// endRuby ends the previous annotation and elements with implied end tags.
 func (b *builder) endRuby() {
 	for i := len(b.stack) - 1; i >= 0 && !b.stack[i].e.is(boundary); i-- {
 		if b.stack[i].e.name != "ruby" {
@@ -58,7 +58,7 @@ func (b *builder) endRuby() {
 	}
 }
 
-// endAnchor ends a link that is open: there are no links in links.
+// endAnchor ends an open link: links cannot be nested.
 func (b *builder) endAnchor(e *element) {
 	for i := len(b.stack) - 1; i >= 0; i-- {
 		at := b.stack[i].e
@@ -73,13 +73,13 @@ func (b *builder) endAnchor(e *element) {
 	}
 }
 
-// inTable says whether the place is in a table, but in no cell of it.
+// inTable reports whether the current place is in a table but not in a cell.
 func (b *builder) inTable() bool {
 	top := b.top()
 	return top != nil && (top.name == "table" || top.is(tablePart) && !top.is(boundary))
 }
 
-// lastTable is where the innermost open table is, -1 for none.
+// lastTable returns the index of the innermost open table, -1 if there is none.
 func (b *builder) lastTable() int {
 	for i := len(b.stack) - 1; i >= 0; i-- {
 		if b.stack[i].e.name == "table" {
@@ -89,8 +89,8 @@ func (b *builder) lastTable() int {
 	return -1
 }
 
-// makeRoom ends and begins parts of the innermost table so that e can begin. It
-// says whether there is a table.
+// openTableContext ends and begins parts of the innermost table so that e can begin. It reports
+// whether there is a table.
 func (b *builder) openTableContext(e *element) bool {
 	t := b.lastTable()
 	if t < 0 {
@@ -123,7 +123,7 @@ func (b *builder) openTableContext(e *element) bool {
 	return true
 }
 
-// needSection ends all in the section of the table at t, or begins one.
+// needSection ends all elements in the section of the table at t, or begins a section.
 func (b *builder) needSection(t int, has bool) {
 	if has {
 		b.popTo(t + 2)
@@ -146,8 +146,8 @@ func (b *builder) endTable(e *element) {
 	}
 }
 
-// startForeign begins an element inside of a drawing or formula. It says whether
-// that is all; otherwise the drawing has ended, and the element is HTML.
+// startForeign begins an element inside SVG or MathML. It returns false if the element ended the
+// SVG or MathML and must be started as HTML.
 func (b *builder) startForeign(name string, next func() (string, string, bool), closed bool) bool {
 	space := "math "
 	if b.inside(svg) {
@@ -175,8 +175,7 @@ func (b *builder) startForeign(name string, next func() (string, string, bool), 
 	return true
 }
 
-// endForeign ends an element of the drawing or formula that the place is in, and
-// says whether there was one.
+// endForeign ends an element of the current SVG or MathML, and reports whether there was one.
 func (b *builder) endForeign(name string) bool {
 	for i := len(b.stack) - 1; i >= 0 && b.stack[i].e.is(foreign); i-- {
 		if strings.EqualFold(b.stack[i].e.name, name) {

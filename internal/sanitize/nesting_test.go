@@ -2,7 +2,7 @@ package sanitize
 
 import "testing"
 
-// nested are texts and what becomes of them.
+// nested maps texts to their sanitized forms.
 func nested() map[string]string {
 	return map[string]string{
 		"": "", "plain": "plain", "a > b": "a &gt; b", "1 < 2 & 3": "1 &lt; 2 &amp; 3",
@@ -44,7 +44,7 @@ func nested() map[string]string {
 		"<b><table><td>a</b>b</table>c":                                        "<b><table><tbody><tr><td>ab</td></tr></tbody></table>c</b>",
 		"<td>a</td><tr>b":                                                      "ab",
 		"<p>a<table><td>b</table>":                                             "<p>a</p><table><tbody><tr><td>b</td></tr></tbody></table>",
-		// What goes, and what stays of it.
+		// Dropped elements whose content remains.
 		"a<!-- b -->c<!-- d":                                          "ac",
 		"a<script>b</script>c<style>d</style>e":                       "ace",
 		"a<script>b":                                                  "a",
@@ -65,7 +65,7 @@ func nested() map[string]string {
 		"<a href=http://example.com/>a</a>": `<a href="http://example.com/">a</a>`,
 		"<div class='x' />a":                `<div class="x"></div>a`,
 		"<br/ ><img src='a'/>":              `<br/><img src="a"/>`,
-		// Drawings and formulas.
+		// SVG and MathML.
 		"<svg width=1 viewBox='0 0 1 1' onload=x><path d=M0/><PATH d='M1'/><title>t</title></svg>a":                `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1" width="1"><path d="M0/"><path d="M1"></path><title>t</title></path></svg>a`,
 		"<svg><lineargradient><a href=x><text>a</text></a><p>b":                                                    `<svg xmlns="http://www.w3.org/2000/svg"><linearGradient><a href="x"><text>a</text></a></linearGradient></svg><p>b</p>`,
 		"<svg><title>A &amp; b</title><desc>c<br>d</desc><title/><circle r=1 /></svg>":                             `<svg xmlns="http://www.w3.org/2000/svg"><title>A &amp; b</title><desc>cd</desc><title></title><circle r="1"></circle></svg>`,

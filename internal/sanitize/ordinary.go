@@ -2,40 +2,38 @@ package sanitize
 
 import "strings"
 
-// Most of what people publish is ordinary: it is well-formed, harmless, and every
-// reader makes the same of it. The quick reader takes that, and nothing else, in one
-// pass, and writes what the careful one would write. Whatever it is not sure of it
-// leaves alone, and the careful reader begins anew: elements in capitals, elements
-// that are not closed or not where they belong, addresses that are more than they
-// seem, scripts with anything in them. It decides nothing by itself: what may stay of
-// an attribute is decided by the same rules.
+// Most published markup is ordinary: well-formed, harmless, and unambiguous for all parsers. The
+// fast path accepts only such markup, in one run, and writes what the builder would write. It
+// rejects everything else, and the builder starts from the beginning: uppercase elements, unclosed
+// or misplaced elements, unusual URLs, scripts with content. It has no rules of its own for
+// attributes; it uses those of the builder.
 
-// deepestOrdinary is how many elements are inside each other in ordinary markup.
+// maxOrdinaryDepth limits the nesting of elements in ordinary markup.
 const maxOrdinaryDepth = 48
 
-// quick is one run over a text.
+// fastPath is one run over a text.
 type fastPath struct {
 	z     *Sanitizer
 	s     string
 	out   []byte
-	buf   *buffer // of out; nil while s is as it would be written
+	buf   *buffer // of out; nil while the output equals s
 	done  int     // s[:done] is in out
 	depth int
 	stack [maxOrdinaryDepth]place
-	link  bool // the place is in a link
-	table bool // it is in a table
-	fresh bool // it is right behind <pre>
+	link  bool // inside a link
+	table bool // inside a table
+	fresh bool // right after <pre>
 	attrs attrList
 }
 
-// place is an element that has begun.
+// place is an open element.
 type place struct {
 	is      *ordinary
 	in      content
-	implied bool // it has no tags of its own
+	implied bool // added here, without tags in the source
 }
 
-// quickly gives what the careful reader would make of s, if s is ordinary.
+// fastHTML returns what the builder would return for s. ok is false if s is not ordinary.
 func (z *Sanitizer) fastHTML(s string) (string, bool) {
 	if len(s) > z.longest || !isText(s) {
 		return "", false
@@ -54,7 +52,7 @@ func (z *Sanitizer) fastHTML(s string) (string, bool) {
 	return s, ok
 }
 
-// read reads the text, and says whether it is ordinary.
+// read processes the text, and reports whether it is ordinary.
 func (q *fastPath) read() bool {
 	s := q.s
 	q.stack[0].in = flow
@@ -80,7 +78,7 @@ func (q *fastPath) read() bool {
 	return true
 }
 
-// replace writes what stands before from as it is, and then with for s[from:to].
+// replace copies the text before from unchanged, and writes with in place of s[from:to].
 func (q *fastPath) replace(from, to int, with string) {
 	if q.buf == nil {
 		q.buf = q.z.getBuffer(len(q.s) + len(q.s)/16 + 64)
@@ -90,8 +88,8 @@ func (q *fastPath) replace(from, to int, with string) {
 	q.done = to
 }
 
-// text reads on to the next tag. It gives where that is, 0 if the text is not
-// ordinary; so do the others.
+// text reads up to the next tag and returns its index, 0 if the text is not ordinary. The other
+// methods return positions in the same way.
 func (q *fastPath) text(i int) int {
 	s := q.s
 	if c := s[i]; q.fresh && (c == '\n' || c == '\r') {
@@ -133,7 +131,7 @@ func (q *fastPath) text(i int) int {
 	}
 }
 
-// escaped is a character, or two, as it stands in text.
+// escaped returns one or two characters as escaped text.
 func escaped(is string) string {
 	switch is {
 	case "&":
@@ -146,7 +144,7 @@ func escaped(is string) string {
 	return is
 }
 
-// space reads white space where no words may be.
+// space reads white space where text is not allowed.
 func (q *fastPath) space(i int) int {
 	for ; i < len(q.s); i++ {
 		switch q.s[i] {
@@ -160,7 +158,7 @@ func (q *fastPath) space(i int) int {
 	return i
 }
 
-// comment reads a comment, which is left out.
+// comment reads a comment, which is dropped.
 func (q *fastPath) comment(i int) int {
 	n := commentLength(q.s[i:])
 	if q.fresh || n == 0 {
@@ -170,8 +168,8 @@ func (q *fastPath) comment(i int) int {
 	return i + n
 }
 
-// commentLength is how long the comment is that s begins with, if every reader takes
-// it for one; otherwise 0.
+// commentLength returns the length of the comment at the beginning of s, 0 if parsers could
+// disagree about it.
 func commentLength(s string) int {
 	const begin, end = "<!--", "-->"
 	if !strings.HasPrefix(s, begin) {
@@ -189,13 +187,12 @@ func commentLength(s string) int {
 	return len(begin) + n
 }
 
-// isHarmless says whether s, which will be left out, has nothing in it that could
-// begin anything, and no control characters.
+// isHarmless reports whether s, which will be dropped, has no "<" and no control characters.
 func isHarmless(s string) bool {
 	return only(s, func(c byte) bool { return c != '<' && (c >= ' ' || c == '\n' || c == '\t') })
 }
 
-// endTag reads the end of the element that is open innermost.
+// endTag reads the end tag of the innermost open element.
 func (q *fastPath) endTag(i int) int {
 	rest := q.s[i+len("</"):]
 	if q.stack[q.depth].implied && strings.HasPrefix(rest, "table>") {
@@ -220,7 +217,7 @@ func (q *fastPath) endTag(i int) int {
 	return i + len("</") + len(name) + len(">")
 }
 
-// leaveOutEnd reads the end tag of an element of which nothing stays.
+// leaveOutEnd reads the end tag of a dropped element.
 func (q *fastPath) leaveOutEnd(i int) int {
 	n := strings.IndexByte(q.s[i:], '>') + 1
 	if q.fresh || n < len("</a>") || !isLeftOut(q.s[i+len("</"):i+n-len(">")]) {

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// author writes posts at random: mostly as people's programs do.
+// postWriter writes random posts, mostly in the style of common blogging programs.
 type postWriter struct {
 	*rand.Rand
 	b     strings.Builder
@@ -151,7 +151,7 @@ func (w *postWriter) table(line func()) {
 	})
 }
 
-// post is a text of a few blocks.
+// post returns a text of a few blocks.
 func post(r *rand.Rand) string {
 	w := postWriter{Rand: r}
 	for range 1 + w.IntN(4) {
@@ -160,7 +160,7 @@ func post(r *rand.Rand) string {
 	return w.b.String()
 }
 
-// mutated is s with something done to it that authors and their enemies do.
+// mutated returns s with a random mistake or attack.
 func mutated(r *rand.Rand, s string) string {
 	bits := []string{"<", ">", "/", "\"", "'", "&", "=", " ", "\n", "<p>", "</p>", "<b>", "</b>", "</a>", "<a href=x>", "<li>", "<table>",
 		"<td>", "<tr>", "<!--", "-->", "<![CDATA[", "]]>", "<script>", "</script>", "<svg>", "<br/>", "</br>", "\x00", "\xff", "\uffff", "\r", ";",
@@ -183,33 +183,33 @@ func mutated(r *rand.Rand, s string) string {
 	return s
 }
 
-// pair compares the quick reader of a sanitizer with its builder.
+// pair compares the fast path of a sanitizer with its builder.
 type pair struct{ *Sanitizer }
 
 func pairs() []pair {
 	return []pair{{New(Options{})}, {New(Options{LinkRel: "nofollow noopener", NoClasses: true, NoStyles: true})}}
 }
 
-// agree checks that the quick reader and the builder make the same of s; that the quick
-// reader takes its own outcome unchanged; and that a parser changes nothing in it.
+// agree checks three things: the fast path and the builder return the same for s; the fast path
+// returns its own output unchanged; a parser changes nothing in it.
 func (p pair) agree(t *testing.T, s string) (taken bool) {
 	t.Helper()
 	want := p.slowHTML(s)
 	if got := p.HTML(s); got != want {
-		t.Fatalf("%q\n quickly   %q\n carefully %q", s, got, want)
+		t.Fatalf("%q\n fast %q\n slow %q", s, got, want)
 	}
 	got, taken := p.fastHTML(s)
 	if !taken {
 		return false
 	}
 	if got != want {
-		t.Fatalf("%q\n quickly   %q\n carefully %q", s, got, want)
+		t.Fatalf("%q\n fast %q\n slow %q", s, got, want)
 	}
 	if again, ok := p.fastHTML(got); !ok || again != got {
-		t.Fatalf("%q\n quickly %q\n which it does not take itself", s, got)
+		t.Fatalf("%q\n fast %q\n which the fast path rejects", s, got)
 	}
 	if again, ok := p.reread(got); !ok || again != got {
-		t.Fatalf("%q\n quickly   %q\n is read as %q", s, got, again)
+		t.Fatalf("%q\n fast %q\n is parsed as %q", s, got, again)
 	}
 	return true
 }
@@ -236,9 +236,9 @@ func TestFastPathMatchesSlowPath(t *testing.T) {
 			odd++
 		}
 	}
-	t.Logf("of %d posts it took %d, and %d after they were changed", posts, taken, odd)
+	t.Logf("of %d posts the fast path accepted %d, and %d after they were changed", posts, taken, odd)
 	if taken < posts/4 || odd < posts/20 {
-		t.Errorf("the quick reader took %d of %d posts, and %d that were changed: it is hardly tested", taken, posts, odd)
+		t.Errorf("the fast path accepted only %d of %d posts and %d mutated ones", taken, posts, odd)
 	}
 }
 
@@ -262,7 +262,7 @@ func FuzzFast(f *testing.F) {
 	})
 }
 
-// texts are the texts of a document that are HTML, and those with markup.
+// texts returns the HTML texts of a document, and those with markup.
 func texts(t testing.TB, d feedtest.Document) (all []string) {
 	t.Helper()
 	if d.Latin1 || d.Kind == feedtest.AtomXHTML {
@@ -314,7 +314,7 @@ func TestFastPathCoversMostFeedMarkup(t *testing.T) {
 		}
 	}
 	if whole < 500e3 || taken < whole/10*9 {
-		t.Errorf("the quick reader takes %d of %d bytes", taken, whole)
+		t.Errorf("the fast path accepts %d of %d bytes", taken, whole)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// tagSoup is a text of n tags and words that have nothing to do with each other.
+// tagSoup returns a text of n unrelated tags and words.
 func tagSoup(r *rand.Rand, names []string, n int) string {
 	var out strings.Builder
 	words := []string{"a", " ", "\n", "b & c", "&lt;", "x</", "<!-- c -->", "<", "é", "\n\n"}
@@ -39,7 +39,7 @@ func TestTagSoupIsBalancedInOneRound(t *testing.T) {
 		}
 		all = append(all, short)
 	}
-	slices.Sort(all) // maps are in no order, and this run is to be the same always
+	slices.Sort(all) // maps are unordered, but each run must be the same
 	few := []string{"a", "b", "i", "p", "div", "table", "tr", "td", "caption", "li", "ul", "svg", "math", "mi", "h1", "rt", "ruby", "pre", "col"}
 	for i := range soups {
 		names := all

@@ -7,13 +7,13 @@ import (
 	"golang.org/x/net/html"
 )
 
-// longestName is the longest name of a character reference that is looked at.
+// maxReferenceName is the maximum length of the name of a character reference.
 const maxReferenceName = 32
 
-// reference reads the character reference at the beginning of s, which is "&", or
-// the "&" itself where none begins. It gives what it stands for and how long it is.
-// ok is false when browsers read it by rules for the careless, and when it stands
-// for what may not be in a text: careful readers must look.
+// reference reads the character reference at the beginning of s, which is "&". It returns the
+// characters and the length of the reference, or "&" and 1 if there is none. ok is false if
+// browsers apply error recovery or if the character is not allowed in a text. The caller must then
+// use the slow path.
 func reference(s string, value bool) (is string, n int, ok bool) {
 	if len(s) == 1 {
 		return "&", 1, true
@@ -33,7 +33,7 @@ func reference(s string, value bool) (is string, n int, ok bool) {
 	case s[n] == ';':
 		is = named(name)
 		return is, n + 1, is != ""
-	case len(name) == 1 || value && s[n] == '=': // no name is that short; part of an address
+	case len(name) == 1 || value && s[n] == '=': // no reference is that short; part of a URL
 		return "&", 1, true
 	case html.UnescapeString(s[:n]) == s[:n]:
 		return "&", 1, true
@@ -41,7 +41,7 @@ func reference(s string, value bool) (is string, n int, ok bool) {
 	return "", 0, false
 }
 
-// named gives the character of a name, or its two; empty for a name that is none.
+// named returns the one or two characters of a name, "" if it is unknown.
 func named(name string) string {
 	switch name {
 	case "amp":
@@ -71,7 +71,7 @@ func named(name string) string {
 	}
 	s := "&" + name + ";"
 	is := html.UnescapeString(s)
-	// Where only the beginning of the name is one, the rest of it stays.
+	// If only a prefix of the name is a reference, the rest of the name remains.
 	if is == s || utf8.RuneCountInString(is) > 2 || strings.ContainsFunc(is, func(r rune) bool { return r <= 0x20 || r == 0x7f }) {
 		return ""
 	}
@@ -108,7 +108,7 @@ func numbered(s string) (is string, n int, ok bool) {
 	return characterOf(r), n + 1, true
 }
 
-// characterOf is string(r), without making one for what is common.
+// characterOf returns string(r), without an allocation for common characters.
 func characterOf(r rune) string {
 	switch r {
 	case 0xa0:

@@ -1,27 +1,27 @@
-// Package sanitize makes HTML that strangers wrote safe to show on a page.
+// Package sanitize makes untrusted HTML safe to show on a page.
 //
-// What is allowed is a list: elements that mark text up, tables, pictures, sound
-// and video, and the parts of SVG and MathML that only draw. Everything that is not
-// on it goes. Scripts and styles go with their text, other elements leave theirs.
-// The result is balanced, so that it cannot close an element that may hold markup, and it is what
-// a browser makes of it: reading it again changes nothing.
+// An allow list defines the output: elements that mark up text, tables, images, sound and video,
+// and the parts of SVG and MathML that only draw. Everything else is removed. Scripts and styles
+// are removed with their content; of other elements the content remains. The result is balanced, so
+// it cannot close an element around it. It equals what a browser parses it to: sanitizing it again
+// changes nothing.
 //
-// Begin with HTML, or with New where pages need links that say whom they trust;
-// Text gives the words alone.
+// Start with HTML, or with New to set options, such as the rel of links. Text returns only the
+// words.
 //
 // # How it is made safe
 //
-// The builder filters the tokens of the text by one list and nests them by the rules of
-// browsers, within bounds of depth and size. It copies nothing of the text itself: no
-// comments, no CDATA, and it escapes every "<" that begins no tag of its own, also in
-// attributes. The tests read the outcome of each hostile and each random text with a
-// parser that reads as browsers do, and with the builder again: neither changes a byte.
+// The builder filters the tokens of the text by one list and nests them by the rules of browsers,
+// within limits of depth and size. It copies no comments and no CDATA, and it escapes every "<"
+// that begins no tag of its own, also in attributes. The tests parse the output for each hostile
+// and each random text with a parser that works like browsers, and with the builder again: neither
+// changes a byte.
 //
-// # How it is made quick
+// # How it is made fast
 //
-// Most texts have nothing to repair. A quick reader knows the few forms of ordinary
-// markup, applies the same list, and writes what the builder would write. It gives up at
-// the first construct that it does not know, and the builder takes over.
+// Most texts need no repair. The fast path knows the few forms of ordinary markup, applies the same
+// list, and writes what the builder would write. It stops at the first unknown construct, and the
+// builder takes over.
 package sanitize
 
 import (
@@ -31,39 +31,39 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Limits of one text. Nothing that people write comes near them.
+// Limits for one text, far beyond real content.
 const (
-	maxText  = 8 << 20 // bytes read and written; what follows is cut off
-	maxDepth = 200     // elements inside each other; tags beyond it are left out
+	maxText  = 8 << 20 // bytes read and written; the rest is cut
+	maxDepth = 200     // nesting of elements; deeper tags are dropped
 )
 
-// Options change what New allows. The zero value is what HTML does.
+// Options change what New allows. The zero value behaves like the function HTML.
 type Options struct {
-	// LinkRel is what the rel of every link becomes, such as "nofollow noopener
-	// noreferrer ugc" on a page. Empty leaves the author's.
+	// LinkRel is the rel of every link, such as "nofollow noopener noreferrer ugc" on a page. Empty
+	// preserves the author's.
 	LinkRel string
-	// NoClasses drops class attributes, which could pick up the styles of a page.
+	// NoClasses drops class attributes, which could match the styles of a page.
 	NoClasses bool
 	// NoStyles drops style attributes, which are otherwise filtered.
 	NoStyles bool
 }
 
-// Sanitizer makes HTML safe by one set of options. It is safe for concurrent use.
+// Sanitizer makes HTML safe with one set of options. It is safe for concurrent use.
 type Sanitizer struct {
 	o Options
 
-	longest int // bytes of a text and of its clean form
+	longest int // maximum bytes of input and output
 	buffers sync.Pool
 }
 
-// New makes a Sanitizer. Keep it: it reuses its buffers.
+// New makes a Sanitizer. Reuse it, because it pools its buffers.
 func New(o Options) *Sanitizer { return &Sanitizer{o: o, longest: maxText} }
 
-// standard is made when it is first needed.
+// standard is created on first use.
 var standard = sync.OnceValue(func() *Sanitizer { return New(Options{}) })
 
-// HTML gives the part of s that is safe to show, balanced, and well-formed as XML
-// too. HTML(HTML(s)) is HTML(s). Text without markup comes back as it is.
+// HTML returns the part of s that is safe to show, balanced, and well-formed as XML. HTML(HTML(s))
+// equals HTML(s). Text without markup is returned unchanged.
 func HTML(s string) string {
 	if len(s) <= maxText && isPlain(s) {
 		return s
@@ -71,13 +71,13 @@ func HTML(s string) string {
 	return standard().HTML(s)
 }
 
-// buffer is room to write a text to.
+// buffer holds output while it is written.
 type buffer struct{ b []byte }
 
-// mostRoom is how large a buffer may be that is kept.
+// maxPooledBuffer is the maximum capacity, in bytes, of a buffer that is reused.
 const maxPooledBuffer = 1 << 20
 
-// borrow gives a buffer with room for n bytes. It goes back to where it is from.
+// getBuffer returns a buffer with capacity for n bytes. Return it with putBuffer.
 func (z *Sanitizer) getBuffer(n int) *buffer {
 	buf, ok := z.buffers.Get().(*buffer)
 	if !ok {
@@ -93,7 +93,7 @@ func (z *Sanitizer) putBuffer(buf *buffer) {
 	}
 }
 
-// HTML is as the function of that name, by the options of z.
+// HTML is like the function HTML, with the options of z.
 func (z *Sanitizer) HTML(s string) string {
 	if len(s) <= z.longest && isPlain(s) {
 		return s
@@ -104,9 +104,9 @@ func (z *Sanitizer) HTML(s string) string {
 	return z.slowHTML(s)
 }
 
-// carefully is HTML for texts that may hold any markup.
+// slowHTML is HTML for texts with any markup.
 func (z *Sanitizer) slowHTML(s string) string {
-	// The clean form of a text that was cut must fit too, or the next call would cut it again.
+	// The output for a cut text must fit too, or the next call would cut it again.
 	for limit := z.longest; ; limit /= 2 {
 		s = text.Head(s, limit)
 		if out := z.balance(s); len(out) <= z.longest {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// unsafe says what is in a tree that a browser made that is not on the list: it
-// looks for what harms rather than for what is allowed.
+// findUnsafe lists the unsafe parts of a parsed tree. It searches for harmful markup instead of
+// comparing with the allow list.
 func findUnsafe(n *html.Node) (wrong []string) {
 	for d := range n.Descendants() {
 		switch d.Type {
@@ -26,7 +26,7 @@ func findUnsafe(n *html.Node) (wrong []string) {
 			wrong = append(wrong, "element "+d.Data)
 		}
 		if d.Namespace == "" && strings.EqualFold(d.Data, "title") {
-			wrong = append(wrong, "element title") // which is safe in drawings only
+			wrong = append(wrong, "element title") // which is safe in SVG only
 		}
 		for _, a := range d.Attr {
 			key := strings.ToLower(a.Key)
@@ -68,8 +68,7 @@ func findUnsafe(n *html.Node) (wrong []string) {
 	return wrong
 }
 
-// runs says whether an address, without what browsers skip, is one that does
-// something in the page.
+// isActive reports whether a URL, without characters that browsers ignore, runs code in the page.
 func isActive(u string) bool {
 	u = strings.TrimPrefix(u, "feed:")
 	for _, bad := range []string{"javascript:", "vbscript:", "livescript:", "mocha:", "data:text", "data:image/svg", "blob:", "filesystem:"} {
@@ -80,8 +79,8 @@ func isActive(u string) bool {
 	return false
 }
 
-// isListed says whether an element of this name is allowed in any namespace: a
-// place can give it another.
+// isListed reports whether an element of this name is allowed in any namespace: the surrounding
+// markup can change the namespace.
 func isListed(name string) bool {
 	for _, space := range []string{"", "svg ", "math "} {
 		if e := elements[space+name]; e != nil && !e.is(hidden) {
@@ -91,7 +90,7 @@ func isListed(name string) bool {
 	return false
 }
 
-// places are what a safe text may be put into, at %.
+// places returns contexts for a safe text, which replaces %.
 func places() []string {
 	return []string{
 		"%", "<div>%</div>", "<p>%</p>", "<table>%</table>", "<table><tr>%</table>", "<table><tr><td>%</table>",
@@ -102,8 +101,7 @@ func places() []string {
 	}
 }
 
-// inPlace parses s in a place, and gives the first node of it that is not of the
-// place itself.
+// inPlace parses s in a context and returns what findUnsafe finds outside the context itself.
 func inPlace(t *testing.T, place, s string) (wrong []string) {
 	t.Helper()
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
@@ -124,7 +122,7 @@ func inPlace(t *testing.T, place, s string) (wrong []string) {
 	return wrong
 }
 
-// check says that got, the safe form of s, has every property that is promised.
+// check checks that got, the safe form of s, has every documented property.
 func check(t *testing.T, s, got string) {
 	t.Helper()
 	if again := HTML(got); again != got {
@@ -160,7 +158,7 @@ func FuzzHTML(f *testing.F) {
 		got := HTML(s)
 		check(t, s, got)
 		if clean := standard().balance(s); !isPlain(s) {
-			// Nothing is left for the parser to repair: this keeps it quick.
+			// The parser must have nothing to repair.
 			if again, ok := standard().reread(clean); !ok || again != clean {
 				t.Fatalf("%q\n balanced %q\n is read as %q", s, clean, again)
 			}

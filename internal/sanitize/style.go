@@ -2,10 +2,9 @@ package sanitize
 
 import "strings"
 
-// safeStyle gives the declarations of a style attribute that only change how the
-// text looks where it is. Anything in it that could be more than names, numbers,
-// colours and quoted words makes it unsafe as a whole: there are too many ways to
-// write an address.
+// safeStyle returns the declarations of a style attribute that affect only the look of the text in
+// its place. It rejects the whole style if it contains more than names, numbers, colours and quoted
+// words, because there are too many ways to write a URL.
 func safeStyle(style string, drawing bool) string {
 	style = withoutURLs(style)
 	if !isSimpleStyle(style) {
@@ -32,7 +31,7 @@ func safeStyle(style string, drawing bool) string {
 	return clean.String()
 }
 
-// withoutURLs is style with a space for every url(...) without white space in it.
+// withoutURLs replaces every url(...) in style by a space, unless it contains white space.
 func withoutURLs(style string) string {
 	var out strings.Builder
 	for {
@@ -51,7 +50,7 @@ func withoutURLs(style string) string {
 	}
 }
 
-// indexURL is where "url(" begins in style, -1 for nowhere.
+// indexURL returns the index of "url(" in style, -1 if there is none.
 func indexURL(style string) int {
 	for at := 0; ; {
 		i := strings.IndexByte(style[at:], '(')
@@ -66,7 +65,7 @@ func indexURL(style string) int {
 	}
 }
 
-// isTameStyle says whether style has nothing but what safeStyle understands.
+// isSimpleStyle reports whether safeStyle understands all of style.
 func isSimpleStyle(style string) bool {
 	for i := 0; i < len(style); i++ {
 		switch c := style[i]; {
@@ -111,7 +110,7 @@ func isPropertyName(name string) bool {
 	return name != "" && only(name, func(c byte) bool { return isWord(c) || c == '-' })
 }
 
-// isSafeProperty says whether a declaration may stay.
+// isSafeProperty reports whether a declaration is allowed.
 func isSafeProperty(name, value string, drawing bool) bool {
 	switch name {
 	case "azimuth", "background-color", "border-bottom-color", "border-collapse", "border-color",
@@ -151,8 +150,8 @@ func isSafeKeyword(word string) bool {
 	return false
 }
 
-// isSafeMeasure says whether word is a colour in figures or a length of at most four
-// digits, two of them before the point.
+// isSafeMeasure reports whether word is a numeric colour or a length of at most four digits, two of
+// them before the point.
 func isSafeMeasure(word string) bool {
 	if rest, ok := strings.CutPrefix(word, "#"); ok {
 		return rest != "" && only(rest, func(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f' })

@@ -1,6 +1,6 @@
 package sanitize
 
-// nameTable finds what a short name stands for, quicker than a map does.
+// nameTable maps short names to values, faster than a map.
 type nameTable[T any] struct {
 	n    int
 	rows [256]struct {
@@ -14,8 +14,8 @@ func slot(name string) uint8 {
 	return name[0]*7 ^ name[n-1]*29 ^ name[n>>1]*3 ^ uint8(n)<<4
 }
 
-// add enters a name. The table must keep room: names are entered when the program
-// begins, and never end up in a full one.
+// add adds a name. It is called only at program start and never with 256 or more names, which would
+// loop forever.
 func (t *nameTable[T]) add(name string, is T) {
 	at := slot(name)
 	for t.rows[at].name != "" {
@@ -25,7 +25,7 @@ func (t *nameTable[T]) add(name string, is T) {
 	t.n++
 }
 
-// of gives what name stands for; nil for nothing.
+// get returns a pointer to the value of name, nil if there is none.
 func (t *nameTable[T]) get(name string) *T {
 	if name == "" {
 		return nil

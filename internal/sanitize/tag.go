@@ -2,16 +2,16 @@ package sanitize
 
 import "strings"
 
-// attrList are the attributes of a tag that stay.
+// attrList holds the kept attributes of a tag.
 type attrList struct {
 	n         int
 	all       [12]keptAttribute
 	seen      seenSet
-	same      bool // the tag is as it would be written
-	hasTarget bool // it has an address to go to
+	same      bool // the tag already equals the output
+	hasTarget bool // it has a link target
 }
 
-// startTag reads a start tag, and begins its element.
+// startTag reads a start tag and begins its element.
 func (q *fastPath) startTag(i int) int {
 	s := q.s
 	n := i + 1
@@ -45,13 +45,13 @@ func (q *fastPath) startTag(i int) int {
 	return q.open(o, end)
 }
 
-// makeRoom says whether o may begin here.
+// mayStart reports whether o is allowed here.
 func (q *fastPath) mayStart(i int, o *ordinary) bool {
 	in := q.stack[q.depth].in
 	if in&o.at == 0 {
 		return false
 	}
-	if in == groups && o.in == cells { // a row right in a table is in a section of its own
+	if in == groups && o.in == cells { // a row directly in a table gets its own section
 		q.replace(i, i, "<tbody>")
 		if q.depth++; q.depth >= maxOrdinaryDepth-1 {
 			return false
@@ -61,7 +61,7 @@ func (q *fastPath) mayStart(i int, o *ordinary) bool {
 	return true
 }
 
-// open begins the element of which the start tag ends at end.
+// open begins the element whose start tag ends at end.
 func (q *fastPath) open(o *ordinary, end int) int {
 	in := o.in
 	if in == 0 {
@@ -91,8 +91,7 @@ func (q *fastPath) open(o *ordinary, end int) int {
 	return end
 }
 
-// leaveOut reads a tag of which nothing stays, and with scripts that their content is
-// nothing either.
+// leaveOut reads a tag that is dropped. Scripts must be empty.
 func (q *fastPath) leaveOut(i, n int) int {
 	name := q.s[i+1 : n]
 	empty := ""
@@ -112,7 +111,7 @@ func (q *fastPath) leaveOut(i, n int) int {
 	return end + len(empty)
 }
 
-// isLeftOut says whether the tags of an element go, one by one, and all else stays.
+// isLeftOut reports whether the tags of an element are dropped and its content remains.
 func isLeftOut(name string) bool {
 	switch name {
 	case "button", "embed", "form", "input", "nobr", "noscript", "object", "param":
@@ -121,8 +120,8 @@ func isLeftOut(name string) bool {
 	return false
 }
 
-// attributes reads those of e, nil for an element that is left out, from n on. It
-// gives the end of the tag.
+// attributes reads the attributes of e from n on and returns the end of the tag. e is nil for a
+// dropped element.
 func (q *fastPath) attributes(e *element, n int) int {
 	s, a := q.s, &q.attrs
 	a.n, a.seen, a.same, a.hasTarget = 0, seenSet{}, true, false
@@ -155,7 +154,7 @@ func (q *fastPath) attributes(e *element, n int) int {
 	return 0
 }
 
-// attribute reads one that begins at n, and gives its end.
+// attribute reads the attribute at n and returns its end.
 func (q *fastPath) attribute(e *element, n int) int {
 	s := q.s
 	from := n
@@ -203,8 +202,7 @@ func (q *fastPath) attribute(e *element, n int) int {
 	return n
 }
 
-// rawValue reads a value that begins at n: what is between quotes, or a simple word.
-// Its end is 0 where it is not that.
+// rawValue reads the value at n: a quoted string or a simple word. end is 0 for other values.
 func rawValue(s string, n int) (raw string, quote byte, end int) {
 	if quote = s[n]; quote == '"' || quote == '\'' {
 		size := strings.IndexByte(s[n+1:], quote)
@@ -217,21 +215,21 @@ func rawValue(s string, n int) (raw string, quote byte, end int) {
 	for n < len(s) && (isAlphanumeric(s[n]) || s[n] == '%' || s[n] == '-' || s[n] == '_') {
 		n++
 	}
-	if n == from || n == len(s) || s[n] == '/' { // the slash would be of the value
+	if n == from || n == len(s) || s[n] == '/' { // the slash would belong to the value
 		return "", 0, 0
 	}
 	return s[from:n], 0, n
 }
 
-// value is that of an attribute.
+// value is the value of an attribute.
 type value struct {
-	raw     string // as it stands
-	same    bool   // it stands as it would be written
-	visible bool   // it is of visible ASCII characters only
-	refs    bool   // it has character references
+	raw     string // as in the source
+	same    bool   // already equals the output
+	visible bool   // only visible ASCII characters
+	refs    bool   // has character references
 }
 
-// readValue reads what is between quotes, and says whether it is ordinary.
+// readValue classifies a raw value, and reports whether it is ordinary.
 func readValue(raw string) (v value, ok bool) {
 	v = value{raw: raw, same: true, visible: true}
 	for i := 0; i < len(raw); i++ {
@@ -261,7 +259,7 @@ func readValue(raw string) (v value, ok bool) {
 	return v, true
 }
 
-// text is the value with its references read.
+// text returns the value with its references decoded.
 func (v *value) text() string {
 	if !v.refs {
 		return v.raw
@@ -283,9 +281,9 @@ func (v *value) text() string {
 const (
 	otherClass     = iota // not ordinary
 	visibleClass          // visible
-	spaceClass            // white space, and what is beyond ASCII
-	escapedClass          // quotes and such
-	referenceClass        // the beginning of a reference
+	spaceClass            // white space and non-ASCII
+	escapedClass          // must be escaped
+	referenceClass        // begins a reference
 )
 
 func valueClass(c byte) uint8 { return valueClasses[c] }
@@ -308,7 +306,7 @@ func makeValueClasses() (classes [256]uint8) {
 	return classes
 }
 
-// escapedInValue is a character, or two, as it stands between quotes.
+// escapedInValue returns one or two characters as escaped in double quotes.
 func escapedInValue(is string) string {
 	if is == `"` {
 		return "&#34;"
@@ -316,26 +314,26 @@ func escapedInValue(is string) string {
 	return escaped(is)
 }
 
-// keep notes what stays of an attribute. It says whether that is certain.
+// keep adds the allowed part of an attribute. It returns false if the builder must decide.
 func (q *fastPath) keep(e *element, a *attribute, v value) bool {
 	list := &q.attrs
 	address := a.valueKind == linkValue || a.valueKind == sourceValue
 	if address && v.visible && v.same && isWebURL(v.raw) {
-		// Nothing else would come of it by all that follows.
+		// All checks below would return the same.
 		return list.add(keptAttribute{a.name, v.raw, a.valueKind, true}, true)
 	}
 	text := v.text()
 	k, ok := q.z.keep(e, a, text)
 	if k.value != text || !ok {
 		if address || a.valueKind == sourceSetValue && !ok {
-			return false // it was meant as something else
+			return false // the author meant something else
 		}
 		v.same = false
 		if !ok {
 			list.same = false
 			return true
 		}
-		// What the careful reader writes, it reads once more.
+		// The builder's output must pass the builder unchanged.
 		if again, ok := q.z.keep(e, a, k.value); !ok || again.value != k.value {
 			return false
 		}
@@ -346,9 +344,9 @@ func (q *fastPath) keep(e *element, a *attribute, v value) bool {
 	return list.add(k, v.same)
 }
 
-// add notes an attribute that stays. It says whether there is room.
+// add adds an attribute, and reports whether there was space.
 func (l *attrList) add(k keptAttribute, same bool) bool {
-	if l.n == len(l.all)-1 { // one may be added
+	if l.n == len(l.all)-1 { // one slot is reserved for rel
 		return false
 	}
 	l.same = l.same && same && (l.n == 0 || l.all[l.n-1].name < k.name)
@@ -358,7 +356,7 @@ func (l *attrList) add(k keptAttribute, same bool) bool {
 	return true
 }
 
-// write writes the start tag of e for s[from:to].
+// write writes the start tag of e in place of s[from:to].
 func (q *fastPath) write(e *element, from, to int) {
 	q.replace(from, to, "")
 	q.out = q.z.appendKept(q.out, e, q.attrs.all[:q.attrs.n], q.attrs.hasTarget)

@@ -8,9 +8,8 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Text gives the words of s, which is HTML: tags gone, character references read,
-// runs of white space one space. Where one block ends and the next begins is a
-// space too.
+// Text returns the words of the HTML s, without tags, with references decoded and white space
+// collapsed. Boundaries between blocks become spaces.
 func Text(s string) string {
 	if strings.IndexByte(s, '<') < 0 && strings.IndexByte(s, '&') < 0 {
 		return collapse(s)
@@ -21,7 +20,7 @@ func Text(s string) string {
 	return slowText(s)
 }
 
-// textCarefully is Text for texts that anything may be in.
+// slowText is Text for texts with any markup.
 func slowText(s string) string {
 	s = text.Head(s, maxText)
 	var out strings.Builder
@@ -58,7 +57,7 @@ func slowText(s string) string {
 	}
 }
 
-// isInline says whether an element can begin and end inside of a word.
+// isInline reports whether an element can begin and end inside a word.
 func isInline(name string) bool {
 	e := elements[name]
 	return e != nil && !e.is(block|special) || name == "wbr"

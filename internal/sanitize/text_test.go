@@ -35,12 +35,12 @@ func TestTextReturnsWordsOnly(t *testing.T) {
 	}
 }
 
-// sameText says that the quick reader of words finds what the careful one does.
+// sameText checks that fastText and slowText return the same.
 func sameText(t *testing.T, s string) (taken bool) {
 	t.Helper()
 	got, ok := fastText(s)
 	if want := slowText(s); ok && got != want {
-		t.Fatalf("%q\n quickly   %q\n carefully %q", s, got, want)
+		t.Fatalf("%q\n fast %q\n slow %q", s, got, want)
 	}
 	if got, want := collapse(s), strings.Join(strings.Fields(s), " "); got != want {
 		t.Fatalf("%q\n collapsed %q\n want      %q", s, got, want)
@@ -52,7 +52,7 @@ func TestFastTextMatchesSlowText(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 8))
 	posts := fulltest.Size(4000, 400)
-	sameText(t, "<b>a\xe2</b>\x80\xa8b") // a line separator in two pieces
+	sameText(t, "<b>a\xe2</b>\x80\xa8b") // a line separator split by a tag
 	taken := 0
 	for range posts {
 		s := post(r)
@@ -62,7 +62,7 @@ func TestFastTextMatchesSlowText(t *testing.T) {
 		sameText(t, mutated(r, s))
 	}
 	if taken < posts/4 {
-		t.Errorf("it took %d of %d posts: it is hardly tested", taken, posts)
+		t.Errorf("the fast path accepted only %d of %d posts", taken, posts)
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// reread gives what a browser makes of clean, written by the same list, and whether it
-// could be read.
+// reread returns clean as a browser parses it, written with the same list. ok is false if parsing
+// fails.
 func (z *Sanitizer) reread(clean string) (string, bool) {
 	body := &html.Node{Type: html.ElementNode, Data: "body", DataAtom: atom.Body}
 	nodes, err := html.ParseFragment(strings.NewReader(clean), body)
@@ -22,8 +22,7 @@ func (z *Sanitizer) reread(clean string) (string, bool) {
 	return string(out), true
 }
 
-// appendNode writes what is allowed of n. The depth of a tree is bounded by the
-// parser.
+// appendNode writes the allowed part of n. The parser limits the depth of the tree.
 func (z *Sanitizer) appendNode(out []byte, n *html.Node) []byte {
 	switch n.Type {
 	case html.TextNode:
@@ -59,7 +58,7 @@ func (z *Sanitizer) appendNode(out []byte, n *html.Node) []byte {
 	return out
 }
 
-// elementOf is the allowed element that n is one of, nil for none.
+// elementOf returns the allowed element of n, nil if there is none.
 func elementOf(n *html.Node) *element {
 	if n.Namespace == "" {
 		return elements[n.Data]

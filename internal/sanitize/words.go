@@ -2,7 +2,8 @@ package sanitize
 
 import "strings"
 
-// collapse is s with one blank for every run of white space, and none around it.
+// collapse returns s with each run of white space replaced by one space and without surrounding
+// white space.
 func collapse(s string) string {
 	if isTidy(s) {
 		return s
@@ -12,13 +13,12 @@ func collapse(s string) string {
 	return string(w.out)
 }
 
-// isTidy says whether s has no white space but blanks, and those between words.
+// isTidy reports whether s has no white space except single spaces between words.
 func isTidy(s string) bool {
 	return s == "" || spaceAt(s, 0) == 0 && wordsEnd(s, 0) == len(s)
 }
 
-// wordsEnd is where the words end, with single blanks between them, of which the
-// first begins at i.
+// wordsEnd returns the end of the words from i on that are separated by single spaces.
 func wordsEnd(s string, i int) int {
 	for i < len(s) {
 		for i+8 <= len(s) {
@@ -46,10 +46,10 @@ func wordsEnd(s string, i int) int {
 	return i
 }
 
-// gatherer is text being written, with one blank between words.
+// wordWriter collects text with one space between words.
 type wordWriter struct {
 	out []byte
-	gap bool // there was white space behind what is written
+	gap bool // white space follows the last written word
 }
 
 // add appends s.
@@ -66,7 +66,7 @@ func (w *wordWriter) add(s string) {
 	}
 }
 
-// put appends words with single blanks between them.
+// put appends words that are separated by single spaces.
 func (w *wordWriter) put(s string) {
 	if w.gap && len(w.out) > 0 {
 		w.out = append(w.out, ' ')
@@ -75,7 +75,7 @@ func (w *wordWriter) put(s string) {
 	w.out = append(w.out, s...)
 }
 
-// spaceAt is how long the white space character is that is at i; 0 for another.
+// spaceAt returns the length of the white space character at i, 0 if there is none.
 func spaceAt(s string, i int) int {
 	switch c := s[i]; {
 	case c > ' ' && c < 0xc2:
@@ -95,9 +95,9 @@ func spaceAt(s string, i int) int {
 	return 0
 }
 
-// textQuickly gives what textCarefully does, if the tags of s are ordinary.
+// fastText returns what slowText would return. ok is false if the tags of s are not ordinary.
 func fastText(s string) (string, bool) {
-	if len(s) > maxText || !isText(s) { // a character could be in pieces, with tags between
+	if len(s) > maxText || !isText(s) { // a character could be split by tags
 		return "", false
 	}
 	w := wordWriter{out: make([]byte, 0, len(s))}
@@ -129,7 +129,7 @@ func fastText(s string) (string, bool) {
 	return string(w.out), true
 }
 
-// textEnd is where the first tag or reference begins in s, or a NUL is.
+// textEnd returns the index of the first tag, reference or NUL in s.
 func textEnd(s string) int {
 	for i := 0; i < len(s); {
 		i = skipPlain(s, i)
@@ -141,9 +141,9 @@ func textEnd(s string) int {
 	return len(s)
 }
 
-// tagLength is how long the tag or comment is that s begins with, if every reader
-// agrees about that and it has no other rules for what follows; otherwise 0. apart is
-// true of tags that words cannot go on over.
+// tagLength returns the length of the tag or comment at the beginning of s. It returns 0 if parsers
+// could disagree about it, or if the text after it has special rules. isBreak reports whether the
+// tag separates words.
 func tagLength(s string) (n int, isBreak bool) {
 	if strings.HasPrefix(s, "<!") {
 		return commentLength(s), false
@@ -169,7 +169,7 @@ func tagLength(s string) (n int, isBreak bool) {
 	return tagEnd(s, n), isBreak
 }
 
-// tagEnd is where the tag ends of which the name ends at n.
+// tagEnd returns the end of the tag whose name ends at n.
 func tagEnd(s string, n int) int {
 	for n < len(s) {
 		switch s[n] {
@@ -196,7 +196,7 @@ func tagEnd(s string, n int) int {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-// attributeEnd is where the attribute ends that begins at n.
+// attributeEnd returns the end of the attribute that begins at n.
 func attributeEnd(s string, n int) int {
 	from := n
 	for n < len(s) && (isAlphanumeric(s[n]) || s[n] == '-' || s[n] == ':' || s[n] == '_' || s[n] == '.') {
