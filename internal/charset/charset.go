@@ -62,13 +62,13 @@ func Decode(doc []byte, contentType string) Result {
 	var text []byte
 	switch wide := zeroPattern(doc); {
 	case mark != "" && mark != "utf-8":
-		text = r.whole(doc, byName(mark), "bom")
+		text = r.decodeDetected(doc, byName(mark), "bom")
 	case mark == "" && wide != "":
-		text = r.whole(doc, byName(wide), "sniffed")
+		text = r.decodeDetected(doc, byName(wide), "sniffed")
 	case mark == "" && strings.HasPrefix(view(doc), "\x4C\x6F\xA7\x94"): // <?xm
-		text = r.whole(doc, byName("ibm037"), "sniffed")
+		text = r.decodeDetected(doc, byName("ibm037"), "sniffed")
 	default:
-		text = r.narrow(doc, mark)
+		text = r.decodeASCIIBased(doc, mark)
 	}
 	return r.finish(text)
 }
@@ -78,13 +78,13 @@ func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // reading is what is known about a document while it is decoded.
 type reading struct {
-	httpLabel, declared string
-	http, own           *charset // what the labels name; nil is nothing or unknown
-	used                *charset
-	from                string
-	latin               bool // windows-1252 (or used.superset) is what used really is
-	guessed             bool // nobody says what used is
-	problems            []Problem
+	httpLabel, declared   string
+	http, declaredCharset *charset // what the labels name; nil is nothing or unknown
+	used                  *charset
+	from                  string
+	latin                 bool // windows-1252 (or used.superset) is what used really is
+	guessed               bool // nobody says what used is
+	problems              []Problem
 
 	// What survey would tell about the text that is returned, when known.
 	surveyed bool
@@ -97,11 +97,11 @@ func (r *reading) use(c *charset, from string) {
 
 func (r *reading) declares(text []byte) {
 	r.declared = declaration(view(text))
-	r.own = lookup(r.declared)
+	r.declaredCharset = lookup(r.declared)
 }
 
 // whole decodes a document whose bytes have told the encoding, or its family.
-func (r *reading) whole(doc []byte, c *charset, from string) []byte {
+func (r *reading) decodeDetected(doc []byte, c *charset, from string) []byte {
 	r.use(c, from)
 	if c.family == familyWide {
 		text, bad := appendWide(make([]byte, 0, len(doc)+len(doc)/8), doc, c.name)
@@ -109,7 +109,7 @@ func (r *reading) whole(doc []byte, c *charset, from string) []byte {
 		if from == "sniffed" && agree(r.http, c) {
 			r.from = "http"
 		}
-		r.lost(text, bad)
+		r.reportLost(text, bad)
 		return text
 	}
 	if c.family == familyEBCDIC {
@@ -118,27 +118,27 @@ func (r *reading) whole(doc []byte, c *charset, from string) []byte {
 		switch {
 		case r.http != nil && r.http.family == familyEBCDIC:
 			r.use(r.http, "http")
-		case r.own != nil && r.own.family == familyEBCDIC:
-			r.use(r.own, "declaration")
+		case r.declaredCharset != nil && r.declaredCharset.family == familyEBCDIC:
+			r.use(r.declaredCharset, "declaration")
 		}
 	}
 	text, bad := decodeLegacy(doc, r.used)
 	r.declares(text)
-	r.lost(text, bad)
+	r.reportLost(text, bad)
 	return text
 }
 
 // narrow decodes a document in which ASCII bytes may mean themselves.
-func (r *reading) narrow(doc []byte, mark string) []byte {
+func (r *reading) decodeASCIIBased(doc []byte, mark string) []byte {
 	r.declares(doc)
 	// spec:xmltypes-rfc7303#charset
 	switch {
 	case mark != "":
 		r.use(byName(mark), "bom")
-	case r.http.narrow():
+	case r.http.isASCIIBased():
 		r.use(r.http, "http")
-	case r.own.narrow():
-		r.use(r.own, "declaration")
+	case r.declaredCharset.isASCIIBased():
+		r.use(r.declaredCharset, "declaration")
 	default:
 		r.use(byName("utf-8"), "default")
 	}
@@ -146,9 +146,9 @@ func (r *reading) narrow(doc []byte, mark string) []byte {
 	if r.from == "default" && r.found.high < 0 && r.found.control >= 0 && strings.Contains(view(doc), "\x1b$B") {
 		r.use(byName("iso-2022-jp"), "sniffed")
 		r.guessed = true
-		return r.legacy(doc)
+		return r.decodeChosen(doc)
 	}
-	if r.found.high < 0 && plain(doc, r.used) {
+	if r.found.high < 0 && isPlainASCII(doc, r.used) {
 		return doc
 	}
 	valid := r.found.high >= 0 && r.found.valid
@@ -156,19 +156,19 @@ func (r *reading) narrow(doc []byte, mark string) []byte {
 		if valid {
 			return doc
 		}
-		return r.broken(doc)
+		return r.decodeBroken(doc)
 	}
 	if valid && r.refuted(doc) {
-		r.sniffed()
+		r.useUTF8()
 		return doc
 	}
-	return r.legacy(doc)
+	return r.decodeChosen(doc)
 }
 
 // sniffed makes UTF-8 of what was chosen from labels that are wrong.
-func (r *reading) sniffed() {
+func (r *reading) useUTF8() {
 	from := "sniffed"
-	if r.own != nil && r.own.family == familyUTF8 {
+	if r.declaredCharset != nil && r.declaredCharset.family == familyUTF8 {
 		from = "declaration"
 	}
 	r.use(byName("utf-8"), from)
@@ -178,7 +178,7 @@ func (r *reading) sniffed() {
 // is said to be in the encoding that was chosen: whether it is too unlikely that
 // the bytes of that encoding look like this. Servers say iso-8859-1 of everything.
 func (r *reading) refuted(doc []byte) bool {
-	_, _, score := weigh(doc)
+	_, _, score := countUTF8(doc)
 	enough := 1
 	switch r.used.family {
 	case familySingle:
@@ -195,31 +195,31 @@ func (r *reading) refuted(doc []byte) bool {
 
 // legacy decodes a document in the encoding that was chosen, unless it does not
 // fit at all and another does.
-func (r *reading) legacy(doc []byte) []byte {
+func (r *reading) decodeChosen(doc []byte) []byte {
 	text, bad := decodeLegacy(doc, r.used)
-	if bad.count > 0 && r.from == "http" && r.ownLegacy() && !agree(r.own, r.used) {
-		if other, wrong := decodeLegacy(doc, r.own); wrong.count == 0 {
-			r.use(r.own, "declaration")
+	if bad.count > 0 && r.from == "http" && r.ownLegacy() && !agree(r.declaredCharset, r.used) {
+		if other, wrong := decodeLegacy(doc, r.declaredCharset); wrong.count == 0 {
+			r.use(r.declaredCharset, "declaration")
 			text, bad = other, wrong
 		}
 	}
 	if bad.count > 0 && bad.count*4 > beyondASCII(text) {
-		r.sniffed()
-		return r.broken(doc)
+		r.useUTF8()
+		return r.decodeBroken(doc)
 	}
 	r.latin = r.used.superset != "" && needsSuperset(doc, r.used)
 	// Bytes of one-byte encodings below 0x80 are themselves, so that there are no more
 	// control characters in the text than in the document.
 	r.surveyed = r.used.superset != "" && !r.latin && r.found.control < 0 && bad.count == 0
 	r.found.valid, r.found.odd = true, -1
-	r.lost(text, bad)
+	r.reportLost(text, bad)
 	return text
 }
 
 // ownLegacy reports whether the document declares an older encoding, which may be
 // right where the header is not.
 func (r *reading) ownLegacy() bool {
-	return r.own.narrow() && r.own.family != familyUTF8
+	return r.declaredCharset.isASCIIBased() && r.declaredCharset.family != familyUTF8
 }
 
 // beyondASCII counts the characters of a text that are not ASCII.
@@ -245,16 +245,16 @@ func needsSuperset(doc []byte, c *charset) bool {
 }
 
 // broken decodes what should be UTF-8 and is not.
-func (r *reading) broken(doc []byte) []byte {
-	characters, bad, _ := weigh(doc)
-	if n := severed(doc); bad == n && (characters > 0 || n > 1) {
+func (r *reading) decodeBroken(doc []byte) []byte {
+	characters, bad, _ := countUTF8(doc)
+	if n := truncatedTail(doc); bad == n && (characters > 0 || n > 1) {
 		text := doc[:len(doc)-n]
-		r.character(text, len(text), "the document ends in the middle of a character")
+		r.reportCharacter(text, len(text), "the document ends in the middle of a character")
 		return text
 	}
 	if bad > characters && r.from == "http" && r.ownLegacy() {
-		r.use(r.own, "declaration")
-		return r.legacy(doc)
+		r.use(r.declaredCharset, "declaration")
+		return r.decodeChosen(doc)
 	}
 	r.surveyed = false
 	if bad > characters {
@@ -274,12 +274,12 @@ func (r *reading) broken(doc []byte) []byte {
 		text, _ := decodeSingle(doc, r.used) // no byte is none of its characters
 		return text
 	}
-	text, mended, lost := repair(doc, len(doc)+2*bad)
-	if mended.count > 0 {
-		r.character(doc, mended.first, plural(mended.count, "byte was", "bytes were")+" not UTF-8 and read as windows-1252")
+	text, repaired, lost := repair(doc, len(doc)+2*bad)
+	if repaired.count > 0 {
+		r.reportCharacter(doc, repaired.first, plural(repaired.count, "byte was", "bytes were")+" not UTF-8 and read as windows-1252")
 	}
 	if lost.count > 0 {
-		r.character(doc, lost.first, plural(lost.count, "character was", "characters were")+" incomplete and became U+FFFD")
+		r.reportCharacter(doc, lost.first, plural(lost.count, "character was", "characters were")+" incomplete and became U+FFFD")
 	}
 	return text
 }

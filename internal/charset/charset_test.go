@@ -48,7 +48,7 @@ func rows(t *testing.T) [][3]string {
 	return all
 }
 
-func TestReadsEveryDeclaredEncoding(t *testing.T) {
+func TestDecodesEveryDeclaredEncoding(t *testing.T) {
 	t.Parallel()
 	for _, row := range rows(t) {
 		label, title, doc := row[0], row[1], row[2]
@@ -67,7 +67,7 @@ func TestReadsEveryDeclaredEncoding(t *testing.T) {
 
 // The header alone must do as well: the declaration is taken away where bytes are
 // ASCII.
-func TestReadsEveryEncodingOfTheHeader(t *testing.T) {
+func TestDecodesEveryEncodingOfTheHeader(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for _, row := range rows(t) {
@@ -90,7 +90,7 @@ func TestReadsEveryEncodingOfTheHeader(t *testing.T) {
 	}
 }
 
-func TestTellsWhereTheEncodingComesFrom(t *testing.T) {
+func TestReportsTheSourceOfTheEncoding(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		rule, doc, contentType string
@@ -221,7 +221,7 @@ func TestRepairsCharacters(t *testing.T) {
 	}
 }
 
-func TestWrongLabelsDoNotSpoilTheText(t *testing.T) {
+func TestWrongLabelsDoNotCorruptTheText(t *testing.T) {
 	t.Parallel()
 	// Shift_JIS it is not: nearly every character is wrong then.
 	got := Decode([]byte("<?xml version='1.0' encoding='euc-jp'?><a>\xe9 \xe8 \xe0 \xfc</a>"), "")
@@ -294,7 +294,7 @@ func TestKnowsTheLabelsOfFeeds(t *testing.T) {
 	}
 }
 
-func TestCharsetsAreNamedOnce(t *testing.T) {
+func TestCharsetLabelsAreUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}
 	for i := range charsets {
@@ -323,7 +323,7 @@ func TestCharsetsAreNamedOnce(t *testing.T) {
 	}
 }
 
-func TestUndoesWhatWasEncodedTwice(t *testing.T) {
+func TestUndoublesTextEncodedTwice(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]string{
 		"cafÃ©":                 "café",

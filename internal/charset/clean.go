@@ -44,7 +44,7 @@ func survey(doc []byte) findings {
 			f.high = i
 		}
 		for i < len(doc) && doc[i] >= utf8.RuneSelf {
-			if c := doc[i]; c > 0xC2 && c < 0xE0 && i+1 < len(doc) && follows(doc[i+1]) {
+			if c := doc[i]; c > 0xC2 && c < 0xE0 && i+1 < len(doc) && isContinuation(doc[i+1]) {
 				i += 2 // most of what is not ASCII in Latin, Greek and Cyrillic texts
 				continue
 			}
@@ -94,21 +94,21 @@ func (f *findings) character(doc []byte, i int) int {
 	c := doc[i]
 	switch {
 	case c >= 0xC2 && c <= 0xDF:
-		if i+1 < len(doc) && follows(doc[i+1]) {
-			if c == 0xC2 && doc[i+1] < 0xA0 && f.odd < 0 && meant(doc[i+1]) != utf8.RuneError {
+		if i+1 < len(doc) && isContinuation(doc[i+1]) {
+			if c == 0xC2 && doc[i+1] < 0xA0 && f.odd < 0 && windows1252Rune(doc[i+1]) != utf8.RuneError {
 				f.odd = i
 			}
 			return 2
 		}
 	case c >= 0xE0 && c <= 0xEF:
-		if i+2 < len(doc) && follows(doc[i+1]) && follows(doc[i+2]) && (c != 0xE0 || doc[i+1] >= 0xA0) && (c != 0xED || doc[i+1] < 0xA0) {
+		if i+2 < len(doc) && isContinuation(doc[i+1]) && isContinuation(doc[i+2]) && (c != 0xE0 || doc[i+1] >= 0xA0) && (c != 0xED || doc[i+1] < 0xA0) {
 			if c == 0xEF && doc[i+1] == 0xBF && doc[i+2] >= 0xBE && f.odd < 0 {
 				f.odd = i
 			}
 			return 3
 		}
 	case c >= 0xF0 && c <= 0xF4:
-		if i+3 < len(doc) && follows(doc[i+1]) && follows(doc[i+2]) && follows(doc[i+3]) && (c != 0xF0 || doc[i+1] >= 0x90) && (c != 0xF4 || doc[i+1] < 0x90) {
+		if i+3 < len(doc) && isContinuation(doc[i+1]) && isContinuation(doc[i+2]) && isContinuation(doc[i+3]) && (c != 0xF0 || doc[i+1] >= 0x90) && (c != 0xF4 || doc[i+1] < 0x90) {
 			return 4
 		}
 	}
@@ -116,7 +116,7 @@ func (f *findings) character(doc []byte, i int) int {
 	return 1
 }
 
-func follows(c byte) bool { return c&0xC0 == 0x80 }
+func isContinuation(c byte) bool { return c&0xC0 == 0x80 }
 
 // forbidden is true of the control characters that XML 1.0 has no way to write.
 //
@@ -126,7 +126,7 @@ func forbidden(c byte) bool { return c < 0x20 && c != '\t' && c != '\n' && c != 
 // meant gives the character that the byte c from 0x80 to 0x9F is in windows-1252,
 // U+FFFD when it is none. A program that took windows-1252 for Latin 1 has made a
 // control character of it, which nobody means in a feed, whatever its encoding.
-func meant(c byte) rune {
+func windows1252Rune(c byte) rune {
 	if c < 0x80 || c > 0x9F {
 		return utf8.RuneError
 	}
@@ -172,9 +172,9 @@ func clean(text []byte, f findings) (out []byte, dropped, latin finding) {
 		switch c := text[i]; {
 		case forbidden(c):
 			dropped.at(i)
-		case c == 0xC2 && meant(text[i+1]) != utf8.RuneError:
+		case c == 0xC2 && windows1252Rune(text[i+1]) != utf8.RuneError:
 			latin.at(i)
-			out = utf8.AppendRune(out, meant(text[i+1]))
+			out = utf8.AppendRune(out, windows1252Rune(text[i+1]))
 			i++
 		case c == 0xEF && text[i+1] == 0xBF && text[i+2] >= 0xBE:
 			dropped.at(i)

@@ -6,7 +6,7 @@ import (
 	"cloudburst/internal/charset"
 )
 
-func TestADocumentIsPutIntoTheEncodingThatItDeclares(t *testing.T) {
+func TestEncodeUsesTheDeclaredEncoding(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ text, name, want string }{
 		{`<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>`, "iso-8859-1", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><a>\xe9</a>"},

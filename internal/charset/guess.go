@@ -34,7 +34,7 @@ var languages = []language{
 func guessed(doc []byte) *charset {
 	sample := sampleOf(doc)
 	var best *charset
-	most, second := 0.0, 0.0
+	top, second := 0.0, 0.0
 	for i := range languages {
 		l := &languages[i]
 		c := byName(l.charset)
@@ -44,13 +44,13 @@ func guessed(doc []byte) *charset {
 		}
 		points := judge(text, l.judge)
 		switch {
-		case points > most:
-			best, most, second = c, points, most
+		case points > top:
+			best, top, second = c, points, top
 		case points > second:
 			second = points
 		}
 	}
-	if most < guessSure || second > most*0.8 {
+	if top < guessSure || second > top*0.8 {
 		return nil
 	}
 	return best

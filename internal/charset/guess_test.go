@@ -6,7 +6,7 @@ import (
 )
 
 // Sentences as they stand in feeds, and the encodings that they are found out in.
-var telling = map[string][]string{
+var sentences = map[string][]string{
 	"Сегодня мы выпустили новую версию программы: она читает ленты новостей быстрее и проще. Подробности в нашем блоге.": {"windows-1251", "koi8-r", "iso-8859-5", "ibm866"},
 	"Погода на выходные: дождь в Петербурге, солнце в Крыму.":                                                            {"windows-1251", "koi8-r"},
 	"Σήμερα δημοσιεύσαμε τη νέα έκδοση του προγράμματος και τις οδηγίες για την εγκατάσταση.":                            {"windows-1253"},
@@ -20,9 +20,9 @@ var telling = map[string][]string{
 	"오늘 새로운 버전을 발표했습니다. 뉴스 피드를 더 빠르게 읽고 사용하기도 쉬워졌습니다.": {"euc-kr"},
 }
 
-func TestADocumentThatDoesNotSayItsEncodingIsFoundOut(t *testing.T) {
+func TestUndeclaredEncodingsAreDetected(t *testing.T) {
 	t.Parallel()
-	for words, encodings := range telling {
+	for words, encodings := range sentences {
 		for _, name := range encodings {
 			encoder := byName(name).encoder()
 			if encoder == nil { // it has several sets of characters
@@ -50,7 +50,7 @@ func TestADocumentThatDoesNotSayItsEncodingIsFoundOut(t *testing.T) {
 }
 
 // Languages of Latin letters are left to windows-1252, as is what is too short.
-func TestNobodyGuessesBetweenLatinLetters(t *testing.T) {
+func TestLatinEncodingsAreNotGuessed(t *testing.T) {
 	t.Parallel()
 	for words, name := range map[string]string{
 		"L’été dernier, nous avons publié une version très améliorée: plus légère, déjà traduite.":    "windows-1252",

@@ -43,7 +43,7 @@ func (c *charset) asciiTransparent() bool {
 }
 
 // narrow reports whether a document that begins with ASCII bytes can be in it.
-func (c *charset) narrow() bool {
+func (c *charset) isASCIIBased() bool {
 	return c != nil && c.family != familyWide && c.family != familyEBCDIC
 }
 
@@ -188,7 +188,7 @@ func lookup(label string) *charset {
 		squeezed[2] = ' '
 		squeezed = squeezed[2:]
 	}
-	return find(number(squeezed))
+	return find(codePage(squeezed))
 }
 
 func find(squeezed []byte) *charset {
@@ -231,7 +231,7 @@ func squeeze(buf *[maxLabel + 2]byte, label string) []byte {
 
 // number leaves the number of a code page alone: " windows1251 ", " cp1251 " and
 // " ibm01251 " become " 1251 ". Other labels stay.
-func number(squeezed []byte) []byte {
+func codePage(squeezed []byte) []byte {
 	i := len(squeezed) - 1
 	for i > 1 && squeezed[i-1] >= '0' && squeezed[i-1] <= '9' {
 		i--

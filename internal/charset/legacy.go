@@ -17,7 +17,7 @@ func decodeLegacy(doc []byte, c *charset) (text []byte, bad finding) {
 	case c.name == "utf-7":
 		return appendUTF7(make([]byte, 0, len(doc)+len(doc)/8), doc)
 	case c.name == "iso-2022-kr":
-		return decodeMulti(shifted(doc), c)
+		return decodeMulti(toEUCKR(doc), c)
 	case c.enc != nil:
 		return decodeMulti(doc, c)
 	default:
@@ -48,7 +48,7 @@ func decodeSingle(doc []byte, c *charset) (text []byte, bad finding) {
 	if c.family == familyEBCDIC {
 		chars[0x15] = '\n' // NEL, which ends lines there
 	}
-	out := make([]byte, 0, room(doc))
+	out := make([]byte, 0, utf8Size(doc))
 	for i := 0; i < len(doc); i++ {
 		if c.family != familyEBCDIC {
 			n := ascii(doc[i:])
@@ -71,7 +71,7 @@ func decodeSingle(doc []byte, c *charset) (text []byte, bad finding) {
 }
 
 // room is about how long a document gets as UTF-8.
-func room(doc []byte) int {
+func utf8Size(doc []byte) int {
 	high := 0
 	for _, c := range doc {
 		high += int(c >> 7)
@@ -81,9 +81,9 @@ func room(doc []byte) int {
 
 // decodeMulti decodes with x/text, which puts U+FFFD where it is at a loss.
 func decodeMulti(doc []byte, c *charset) (text []byte, bad finding) {
-	out := make([]byte, 0, room(doc))
+	out := make([]byte, 0, utf8Size(doc))
 	if c.family == familyMulti {
-		out = appendStretches(out, doc, c.enc.NewDecoder())
+		out = appendRuns(out, doc, c.enc.NewDecoder())
 	} else {
 		out = appendDecoded(out, doc, c.enc.NewDecoder())
 	}
@@ -100,7 +100,7 @@ func decodeMulti(doc []byte, c *charset) (text []byte, bad finding) {
 
 // appendStretches leaves to the decoder what is not ASCII, for markup is most of a
 // feed.
-func appendStretches(out, doc []byte, decoder transform.Transformer) []byte {
+func appendRuns(out, doc []byte, decoder transform.Transformer) []byte {
 	for len(doc) > 0 {
 		n := ascii(doc)
 		out = append(out, doc[:n]...)
@@ -132,7 +132,7 @@ func appendDecoded(out, doc []byte, decoder transform.Transformer) []byte {
 
 // shifted makes EUC-KR of ISO-2022-KR: bytes between SO and SI get their highest
 // bit, the escape sequence that announces this goes.
-func shifted(doc []byte) []byte {
+func toEUCKR(doc []byte) []byte {
 	out := make([]byte, 0, len(doc))
 	var bit byte
 	for i := 0; i < len(doc); i++ {
@@ -157,7 +157,7 @@ func shifted(doc []byte) []byte {
 
 // plain reports whether a document of ASCII bytes means itself, in an encoding of
 // ASCII bytes with escapes too.
-func plain(doc []byte, c *charset) bool {
+func isPlainASCII(doc []byte, c *charset) bool {
 	if c.family != familySeven {
 		return c.asciiTransparent()
 	}

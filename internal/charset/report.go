@@ -14,11 +14,11 @@ func (r *reading) finish(text []byte) Result {
 	}
 	clean, dropped, latin := clean(text, r.found)
 	if dropped.count > 0 {
-		r.character(text, dropped.first, plural(dropped.count, "character", "characters")+
+		r.reportCharacter(text, dropped.first, plural(dropped.count, "character", "characters")+
 			" that XML forbids, the first "+name(text[dropped.first])+", dropped")
 	}
 	if latin.count > 0 {
-		r.character(text, latin.first, plural(latin.count, "control character was", "control characters were")+" read as windows-1252")
+		r.reportCharacter(text, latin.first, plural(latin.count, "control character was", "control characters were")+" read as windows-1252")
 	}
 	res := Result{
 		Text:     strings.TrimLeft(view(clean), "\uFEFF"),
@@ -48,7 +48,7 @@ func name(c byte) string {
 
 // disagreements compares what is said about the encoding with what it was.
 func (r *reading) disagreements(used string) {
-	say := func(format string, args ...any) {
+	add := func(format string, args ...any) {
 		r.problems = append(r.problems, Problem{Kind: "encoding", Message: fmt.Sprintf(format, args...)})
 	}
 	really := r.used
@@ -58,25 +58,25 @@ func (r *reading) disagreements(used string) {
 	switch {
 	case r.httpLabel == "":
 	case r.http == nil:
-		say("the Content-Type header names an encoding that is not known, %s: read as %s", quote(r.httpLabel), used)
+		add("the Content-Type header names an encoding that is not known, %s: read as %s", quote(r.httpLabel), used)
 	case !agree(r.http, really):
-		say("the Content-Type header says %s, but the document is %s", r.http.name, used)
+		add("the Content-Type header says %s, but the document is %s", r.http.name, used)
 	}
 	switch {
 	case r.declared == "":
 		switch {
 		case r.guessed:
-			say("the document declares no encoding: it looks like %s and is read as that", used)
+			add("the document declares no encoding: it looks like %s and is read as that", used)
 		case r.from == "default" && r.used.family != familyUTF8:
-			say("the document is not UTF-8 and declares no encoding: read as %s", used)
+			add("the document is not UTF-8 and declares no encoding: read as %s", used)
 		}
-	case r.own == nil:
-		say("the document declares an encoding that is not known, %s: read as %s", quote(r.declared), used)
-	case agree(r.own, really):
+	case r.declaredCharset == nil:
+		add("the document declares an encoding that is not known, %s: read as %s", quote(r.declared), used)
+	case agree(r.declaredCharset, really):
 	case r.from == "http":
-		say("the document declares %s, but the Content-Type header says %s, which counts", r.own.name, r.http.name)
+		add("the document declares %s, but the Content-Type header says %s, which counts", r.declaredCharset.name, r.http.name)
 	default:
-		say("the document declares %s, but is %s", r.own.name, used)
+		add("the document declares %s, but is %s", r.declaredCharset.name, used)
 	}
 }
 
@@ -97,14 +97,14 @@ func agree(a, b *charset) bool {
 }
 
 // lost reports characters that became U+FFFD.
-func (r *reading) lost(text []byte, bad finding) {
+func (r *reading) reportLost(text []byte, bad finding) {
 	if bad.count > 0 {
-		r.character(text, bad.first, plural(bad.count, "character is", "characters are")+" not in "+r.used.name+" and became U+FFFD")
+		r.reportCharacter(text, bad.first, plural(bad.count, "character is", "characters are")+" not in "+r.used.name+" and became U+FFFD")
 	}
 }
 
 // character reports a problem at a position of text.
-func (r *reading) character(text []byte, at int, message string) {
+func (r *reading) reportCharacter(text []byte, at int, message string) {
 	line := 1 + bytes.Count(text[:at], []byte{'\n'})
 	r.problems = append(r.problems, Problem{Kind: "character", Line: line, Message: message})
 }

@@ -66,7 +66,7 @@ func TestSurveyKnowsUTF8(t *testing.T) {
 			return
 		}
 		odd := strings.IndexFunc(string(doc), func(r rune) bool {
-			return r == 0xFFFE || r == 0xFFFF || r >= 0x80 && r < 0xA0 && meant(byte(r)) != utf8.RuneError
+			return r == 0xFFFE || r == 0xFFFF || r >= 0x80 && r < 0xA0 && windows1252Rune(byte(r)) != utf8.RuneError
 		})
 		if f.odd != odd {
 			t.Fatalf("% x: odd is %d, not %d", doc, f.odd, odd)

@@ -103,7 +103,7 @@ func appendWide(out, doc []byte, name string) (text []byte, bad finding) {
 // weigh counts the characters of several bytes that a document has as UTF-8, and
 // the bytes that are part of none. score is how unlikely it is that the
 // characters came about by chance.
-func weigh(doc []byte) (characters, bad, score int) {
+func countUTF8(doc []byte) (characters, bad, score int) {
 	for i := 0; i < len(doc); {
 		if doc[i] < utf8.RuneSelf {
 			i += ascii(doc[i:])
@@ -129,8 +129,8 @@ func weigh(doc []byte) (characters, bad, score int) {
 // character are read as windows-1252, which is where they come from when texts of
 // several sources are put together. mended counts them, lost counts the
 // characters that cannot be told, which become U+FFFD; positions are those in doc.
-func repair(doc []byte, room int) (out []byte, mended, lost finding) {
-	out = make([]byte, 0, room)
+func repair(doc []byte, size int) (out []byte, repaired, lost finding) {
+	out = make([]byte, 0, size)
 	good := 0 // what comes before is in out
 	for i := 0; i < len(doc); {
 		if doc[i] < utf8.RuneSelf {
@@ -147,7 +147,7 @@ func repair(doc []byte, room int) (out []byte, mended, lost finding) {
 		if r == utf8.RuneError {
 			lost.at(i)
 		} else {
-			mended.at(i)
+			repaired.at(i)
 		}
 		if r != 0 {
 			out = utf8.AppendRune(out, r)
@@ -155,7 +155,7 @@ func repair(doc []byte, room int) (out []byte, mended, lost finding) {
 		i += n
 		good = i
 	}
-	return append(out, doc[good:]...), mended, lost
+	return append(out, doc[good:]...), repaired, lost
 }
 
 // guess gives the character that the invalid bytes which b begins with are, and how
@@ -168,13 +168,13 @@ func guess(b []byte) (r rune, n int) {
 	if len(b) >= 2 && b[0] == 0xC0 && b[1] == 0x80 {
 		return 0, 2
 	}
-	if n := cut(b); n > 0 {
+	if n := truncatedLength(b); n > 0 {
 		return utf8.RuneError, n
 	}
 	if b[0] >= 0xA0 {
 		return rune(b[0]), 1
 	}
-	return meant(b[0]), 1
+	return windows1252Rune(b[0]), 1
 }
 
 // surrogate reads the two halves of a character beyond U+FFFF, each written as a
@@ -200,7 +200,7 @@ func surrogate(b []byte) (r rune, n int) {
 // cut gives the length of a character of UTF-8 whose end is missing, for programs
 // that shorten texts count bytes; 0 when b begins rather with bytes of
 // windows-1252.
-func cut(b []byte) int {
+func truncatedLength(b []byte) int {
 	n := prefix(b)
 	switch {
 	case n == 0:
@@ -235,7 +235,7 @@ func prefix(b []byte) int {
 
 // severed gives the length of the beginning of a character that a document ends
 // with.
-func severed(doc []byte) int {
+func truncatedTail(doc []byte) int {
 	for n := 1; n <= 3 && n <= len(doc); n++ {
 		if tail := doc[len(doc)-n:]; utf8.RuneStart(tail[0]) {
 			if prefix(tail) == n {

@@ -11,30 +11,30 @@ import "strings"
 // longestBase is the longest base that references are resolved on. It is beyond
 // what any server serves, and short enough that a document of nothing but
 // references cannot become many times its size.
-const longestBase = 2048
+const maxBase = 2048
 
 // Base is an address that relative references stand on. Nil is no base.
 type Base struct {
-	url       string // as it was given, without white space around it
-	scheme    string // lower case, without the colon; "" when the base is relative itself
-	root      string // up to where the path begins: "http://host"
-	dir       string // the path up to its last slash, without dot segments: "/a/b/"
-	pathEnd   int    // in url: path, no query
-	beforeTag int    // in url: path and query, no fragment
+	url      string // as it was given, without white space around it
+	scheme   string // lower case, without the colon; "" when the base is relative itself
+	root     string // up to where the path begins: "http://host"
+	dir      string // the path up to its last slash, without dot segments: "/a/b/"
+	pathEnd  int    // in url: path, no query
+	queryEnd int    // in url: path and query, no fragment
 }
 
 // New takes u apart. Nothing can stand on an empty u, one that is too long, or
 // one like mailto: that has no parts: for these it is nil.
 func New(u string) *Base {
-	u = fewerSlashes(trimReference(u))
-	if u == "" || len(u) > longestBase || badHost(u) {
+	u = normalizeSlashes(trimReference(u))
+	if u == "" || len(u) > maxBase || badHost(u) {
 		return nil
 	}
-	b := &Base{url: u, beforeTag: len(u)}
+	b := &Base{url: u, queryEnd: len(u)}
 	if i := strings.IndexByte(u, '#'); i >= 0 {
-		b.beforeTag = i
+		b.queryEnd = i
 	}
-	b.pathEnd = b.beforeTag
+	b.pathEnd = b.queryEnd
 	if i := strings.IndexByte(u[:b.pathEnd], '?'); i >= 0 {
 		b.pathEnd = i
 	}
@@ -79,12 +79,12 @@ func (b *Base) String() string {
 // a base of the same scheme, "http:///x" is a host with slashes too many. A
 // reference that is no address, or stands on no base, comes back as it is.
 func (b *Base) Resolve(ref string) string {
-	if isPlainWeb(ref) {
+	if isPlainURL(ref) {
 		return ref
 	}
 	ref = trimReference(ref)
 	if b == nil {
-		return fewerSlashes(ref)
+		return normalizeSlashes(ref)
 	}
 	if ref == "" {
 		return b.url
@@ -92,7 +92,7 @@ func (b *Base) Resolve(ref string) string {
 	if n := schemeLength(ref); n > 0 {
 		rest := ref[n+1:]
 		if rest == "" || strings.HasPrefix(rest, "//") || !strings.EqualFold(ref[:n], b.scheme) {
-			return fewerSlashes(ref)
+			return normalizeSlashes(ref)
 		}
 		ref = rest
 	}
@@ -101,7 +101,7 @@ func (b *Base) Resolve(ref string) string {
 
 // fewerSlashes is u with two slashes before its host where it has more. Files have
 // no host: they have three slashes, or one.
-func fewerSlashes(u string) string {
+func normalizeSlashes(u string) string {
 	n := schemeLength(u)
 	if n > 0 && strings.EqualFold(u[:n], "file") && strings.HasPrefix(u[n+1:], "/") && !strings.HasPrefix(u[n+1:], "//") {
 		return u[:n] + "://" + u[n+1:]
@@ -120,7 +120,7 @@ func fewerSlashes(u string) string {
 func (b *Base) join(ref string) string {
 	switch ref[0] {
 	case '#':
-		return b.url[:b.beforeTag] + ref
+		return b.url[:b.queryEnd] + ref
 	case '?':
 		if b.pathEnd == len(b.root) {
 			return b.root + b.dir + ref
@@ -170,7 +170,7 @@ func (b *Base) Child(ref string) *Base {
 
 // isPlainWeb says whether ref is a whole http or https address that nothing needs
 // to be done to. It is what almost all references are.
-func isPlainWeb(ref string) bool {
+func isPlainURL(ref string) bool {
 	n := 0
 	switch {
 	case strings.HasPrefix(ref, "https://"):
@@ -180,11 +180,11 @@ func isPlainWeb(ref string) bool {
 	default:
 		return false
 	}
-	return len(ref) > n && ref[n] > ' ' && ref[n] != '/' && isInk(ref[len(ref)-1])
+	return len(ref) > n && ref[n] > ' ' && ref[n] != '/' && isVisible(ref[len(ref)-1])
 }
 
 // isInk says whether c, the last byte of a text, is surely no white space.
-func isInk(c byte) bool { return c > ' ' && c < 0x7f }
+func isVisible(c byte) bool { return c > ' ' && c < 0x7f }
 
 // trimReference takes the white space from around ref, and the line ends and tabs
 // from within it, as browsers do.

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestReferencesResolveAsRFC3986Says(t *testing.T) {
+func TestResolveFollowsRFC3986(t *testing.T) {
 	t.Parallel()
 	const on = "http://a/b/c/d;p?q"
 	b := New(on)
@@ -32,7 +32,7 @@ func TestReferencesResolveAsRFC3986Says(t *testing.T) {
 	}
 }
 
-func TestReferencesOfFeedsResolveAsBrowsersDo(t *testing.T) {
+func TestResolveFollowsBrowsers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ base, ref, want string }{
 		{"http://example.com", "a", "http://example.com/a"},
@@ -73,7 +73,7 @@ func TestReferencesOfFeedsResolveAsBrowsersDo(t *testing.T) {
 		{"mailto:a@b", "c", "c"},
 		{"http:", "c", "c"},
 		{"http://[bad/", "c", "c"},
-		{"http://example.com/" + strings.Repeat("x", longestBase), "c", "c"},
+		{"http://example.com/" + strings.Repeat("x", maxBase), "c", "c"},
 		// A base that is relative itself is better than none.
 		{"/d/e", "a", "/d/a"},
 		{"d/e", "../a", "a"},
@@ -86,7 +86,7 @@ func TestReferencesOfFeedsResolveAsBrowsersDo(t *testing.T) {
 	}
 }
 
-func TestBasesNest(t *testing.T) {
+func TestNestedBases(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		bases []string // the outermost first
@@ -100,7 +100,7 @@ func TestBasesNest(t *testing.T) {
 		{[]string{"", "/x/", "y"}, "/x/y"},
 		{[]string{"", "x", "http://a/"}, "http://a/"},
 		{[]string{"", ""}, ""},
-		{[]string{"http://a/", strings.Repeat("x/", longestBase)}, "http://a/"},
+		{[]string{"http://a/", strings.Repeat("x/", maxBase)}, "http://a/"},
 	} {
 		b := New(c.bases[0])
 		for _, ref := range c.bases[1:] {
@@ -116,7 +116,7 @@ func TestBasesNest(t *testing.T) {
 	}
 }
 
-func TestResolvingWhatIsAbsoluteAllocatesNothing(t *testing.T) {
+func TestResolvingAbsoluteURLsDoesNotAllocate(t *testing.T) {
 	b := New("http://example.com/a/b")
 	for _, ref := range []string{"https://example.com/x?y#z", "http://a/", "mailto:a@b", "HTTP://x/y"} {
 		if n := testing.AllocsPerRun(10, func() { b.Resolve(ref) }); n != 0 {

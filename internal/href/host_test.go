@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestAllSpellingsOfAHostAreOne(t *testing.T) {
+func TestAllSpellingsOfAHostAreEqual(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		host, hostPort, origin string
@@ -51,7 +51,7 @@ func TestAllSpellingsOfAHostAreOne(t *testing.T) {
 	}
 }
 
-func TestTheOriginOfANormalURLAllocatesNothing(t *testing.T) {
+func TestOriginOfANormalURLDoesNotAllocate(t *testing.T) {
 	for _, raw := range []string{"http://feeds.example/a", "https://feeds.example:8443/a?b", "http://127.0.0.1:5337"} {
 		if n := testing.AllocsPerRun(100, func() { _ = Origin(raw) }); n != 0 {
 			t.Errorf("%s: %v allocations", raw, n)

@@ -63,13 +63,13 @@ func (r *linkResolver) markup(i int) int {
 	case c == '!':
 		return r.declaration(i + 1)
 	case c == '?':
-		return pastFirst(r.s, i, ">")
+		return afterFirst(r.s, i, ">")
 	}
 	return i // an end tag, or a stray "<": neither holds references
 }
 
 // pastFirst is the place after the first end from i on, -1 where there is none.
-func pastFirst(s string, i int, end string) int {
+func afterFirst(s string, i int, end string) int {
 	n := strings.Index(s[i:], end)
 	if n < 0 {
 		return -1
@@ -88,12 +88,12 @@ func (r *linkResolver) declaration(i int) int {
 	case strings.HasPrefix(rest, "--"):
 		return afterComment(r.s, i+2)
 	case strings.HasPrefix(rest, "[CDATA[") && !r.noCDATA:
-		if end := pastFirst(r.s, i, "]]>"); end > 0 {
+		if end := afterFirst(r.s, i, "]]>"); end > 0 {
 			return end
 		}
 		r.noCDATA = true // so that many beginnings are not many searches
 	}
-	return pastFirst(r.s, i, ">")
+	return afterFirst(r.s, i, ">")
 }
 
 // afterComment is the place after "-->" or "--!>", -1 where there is none.
@@ -129,18 +129,18 @@ func (r *linkResolver) tag(i int) int {
 	name := r.s[start:i]
 	kind := elementOf(name)
 	if kind&inAny == 0 {
-		i = r.passAttributes(i)
+		i = r.skipAttributes(i)
 	} else {
 		i = r.attributes(i, kind)
 	}
 	if kind&isRawText != 0 && i >= 0 {
-		return afterRaw(r.s, i, name)
+		return rawTextEnd(r.s, i, name)
 	}
 	return i
 }
 
 // afterRaw is the place of the end tag that ends the text of an element.
-func afterRaw(s string, i int, name string) int {
+func rawTextEnd(s string, i int, name string) int {
 	for {
 		n := strings.Index(s[i:], "</")
 		if n < 0 {
@@ -156,7 +156,7 @@ func afterRaw(s string, i int, name string) int {
 }
 
 // passAttributes gives the place after the tag that i is in.
-func (r *linkResolver) passAttributes(i int) int {
+func (r *linkResolver) skipAttributes(i int) int {
 	n := strings.IndexByte(r.s[i:], '>')
 	if n < 0 {
 		return -1
@@ -233,7 +233,7 @@ func (r *linkResolver) attributes(i int, kind reference) int {
 // value resolves the value that is s[start:end], between quotes unless quote is 0.
 func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 	raw := r.s[start:end]
-	if isPlainWeb(raw) && kind != inSrcset || r.over() {
+	if isPlainURL(raw) && kind != inSrcset || r.over() {
 		return
 	}
 	ref := decodeValue(raw)
@@ -256,7 +256,7 @@ func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 	if r.done == 0 {
 		r.out.Grow(len(r.s) + len(r.s)/16 + 2*len(abs) + 64)
 	} else {
-		makeRoom(&r.out, start-r.done+len(abs)+len(`""`))
+		grow(&r.out, start-r.done+len(abs)+len(`""`))
 	}
 	r.out.WriteString(r.s[r.done:start])
 	if quote == 0 {
@@ -271,7 +271,7 @@ func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 
 // makeRoom doubles a text that n bytes do not fit into. By itself it would grow in
 // smaller steps, and leave more behind.
-func makeRoom(out *strings.Builder, n int) {
+func grow(out *strings.Builder, n int) {
 	if out.Cap()-out.Len() < n {
 		out.Grow(n)
 	}
@@ -306,7 +306,7 @@ func writeValue(out *strings.Builder, v string, quote byte) {
 
 // printable is the text of a reference as an address has it: characters that no text
 // may have are written as browsers ask for them.
-func printable(s string) string {
+func escapeForbidden(s string) string {
 	c, _ := utf8.DecodeRuneInString(s)
 	if c >= ' ' && c != 0xfffe && c != 0xffff || c == '\t' || c == '\n' || c == '\r' {
 		return s
@@ -334,7 +334,7 @@ func decodeValue(raw string) string {
 		}
 		if n < len(raw) && raw[n] == ';' {
 			n++
-			out.WriteString(printable(html.UnescapeString(raw[:n])))
+			out.WriteString(escapeForbidden(html.UnescapeString(raw[:n])))
 		} else {
 			out.WriteString(raw[:n])
 		}

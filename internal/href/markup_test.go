@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTextIsHTMLWhenItHasAnEndTagOrAReference(t *testing.T) {
+func TestLooksLikeHTMLNeedsAnEndTagOrAReference(t *testing.T) {
 	t.Parallel()
 	for s, want := range map[string]bool{
 		"": false, "plain": false, "1 < 2": false, "a & b": false, "AT&T": false, "<": false, "&": false,
@@ -79,7 +79,7 @@ func TestRelativeReferencesInMarkupBecomeAbsolute(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRelativeReferenceStaysByteForByte(t *testing.T) {
+func TestOtherMarkupIsUnchanged(t *testing.T) {
 	t.Parallel()
 	b := New("http://example.com/a/b")
 	for _, s := range []string{
@@ -110,9 +110,9 @@ func TestMarkupWithoutRelativeReferencesIsNotCopied(t *testing.T) {
 	}
 }
 
-func TestReferencesCannotBlowATextUp(t *testing.T) {
+func TestOutputSizeIsBounded(t *testing.T) {
 	t.Parallel()
-	b := New("http://example.com/" + strings.Repeat("x", longestBase-20) + "/")
+	b := New("http://example.com/" + strings.Repeat("x", maxBase-20) + "/")
 	for name, s := range map[string]string{
 		"many links":    strings.Repeat("<a href=c>", 1<<14),
 		"a long srcset": `<img srcset="` + strings.Repeat("a,b ", 1<<14) + `">`,
@@ -160,7 +160,7 @@ func FuzzHTML(f *testing.F) {
 		b := New(on)
 		LooksLikeHTML(s)
 		got := HTML(s, b)
-		if len(got) > 5*(9*len(s)+1<<16+longestBase) {
+		if len(got) > 5*(9*len(s)+1<<16+maxBase) {
 			t.Fatalf("%d bytes became %d", len(s), len(got))
 		}
 		if again := HTML(got, b); again != got {

@@ -41,8 +41,8 @@ func elementOf(name string) reference {
 	}
 	for i := 0; i < len(name); i++ {
 		if c := name[i]; 'A' <= c && c <= 'Z' {
-			var low [16]byte
-			return lowerElementOf(string(lowerTo(&low, name)))
+			var lower [16]byte
+			return lowerElementOf(string(lowerTo(&lower, name)))
 		}
 	}
 	return lowerElementOf(name)
@@ -107,8 +107,8 @@ func attributeOf(name string) reference {
 	if len(name) > len("background") {
 		return 0
 	}
-	var low [16]byte
-	switch string(lowerTo(&low, name)) {
+	var lower [16]byte
+	switch string(lowerTo(&lower, name)) {
 	case "href":
 		return inHref
 	case "src":

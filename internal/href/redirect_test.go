@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestARedirectLeadsToAnAddress(t *testing.T) {
+func TestRedirectTarget(t *testing.T) {
 	t.Parallel()
 	asked := &http.Request{URL: &url.URL{Scheme: "http", Host: "a.example", Path: "/b/feed"}}
 	for _, tt := range []struct {

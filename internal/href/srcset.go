@@ -25,9 +25,9 @@ func (b *Base) resolveSet(set string, limit int) (resolved string, fits bool) {
 			if out.Len()+len(abs) > limit {
 				return set, false
 			}
-			makeRoom(&out, start-done+len(abs))
+			grow(&out, start-done+len(abs))
 			out.WriteString(set[done:start])
-			writeSpaceless(&out, abs)
+			writeWithoutSpaces(&out, abs)
 			done = start + len(ref)
 		}
 		if start+len(ref) == i {
@@ -43,7 +43,7 @@ func (b *Base) resolveSet(set string, limit int) (resolved string, fits bool) {
 
 // writeSpaceless writes an address without the white space that would end it; the
 // base can have some.
-func writeSpaceless(out *strings.Builder, u string) {
+func writeWithoutSpaces(out *strings.Builder, u string) {
 	for {
 		i := strings.IndexAny(u, " \f")
 		if i < 0 {

@@ -124,8 +124,8 @@ func isTextTag(name string) bool {
 	if len(name) > len("blockquote") {
 		return false
 	}
-	var low [16]byte
-	switch string(lowerTo(&low, name)) {
+	var lower [16]byte
+	switch string(lowerTo(&lower, name)) {
 	case "a", "abbr", "acronym", "address", "area", "article", "aside", "audio", "b", "bdi", "bdo",
 		"big", "blockquote", "br", "button", "canvas", "caption", "center", "cite", "code", "col",
 		"colgroup", "command", "datagrid", "datalist", "dd", "del", "details", "dfn", "dialog", "dir",
@@ -142,13 +142,13 @@ func isTextTag(name string) bool {
 }
 
 // lowerTo writes name, which is no longer than low, into low in lower case.
-func lowerTo(low *[16]byte, name string) []byte {
+func lowerTo(lower *[16]byte, name string) []byte {
 	for i := 0; i < len(name); i++ {
 		c := name[i]
 		if 'A' <= c && c <= 'Z' {
 			c |= 0x20
 		}
-		low[i] = c
+		lower[i] = c
 	}
-	return low[:len(name)]
+	return lower[:len(name)]
 }
