@@ -1,14 +1,13 @@
-// Package charset makes clean UTF-8 of a document in any encoding, by XML 1.0, the
-// rules for XML over HTTP (RFC 7303) and the labels of the WHATWG Encoding Standard.
-// Start with Decode; Undouble is for single texts.
+// Package charset converts a document in any encoding to clean UTF-8. It follows XML 1.0, the rules
+// for XML over HTTP (RFC 7303) and the labels of the WHATWG Encoding Standard. Start with Decode;
+// Undouble is for single texts.
 //
 // # Interoperability
 //
-// Names are believed as far as the bytes allow. iso-8859-1 and us-ascii are read as
-// windows-1252, which is what Result.Name says when bytes occur that only the latter
-// has; gb2312 is read as gb18030. The characters U+0080 to U+009F, in any encoding,
-// are what windows-1252 has in their place. Stray bytes of windows-1252 in UTF-8 are
-// repaired one by one. What is not detected is an older encoding that nobody names:
+// Labels are trusted unless the bytes contradict them. iso-8859-1 and us-ascii are read as
+// windows-1252, which becomes Result.Name if bytes occur that only windows-1252 has; gb2312 is read
+// as gb18030. The characters U+0080 to U+009F, in any encoding, are read as windows-1252. Stray
+// windows-1252 bytes in UTF-8 are repaired one by one. Undeclared Latin encodings are not detected:
 // without any hint a document that is not UTF-8 is windows-1252.
 package charset
 
@@ -17,47 +16,44 @@ import (
 	"unsafe"
 )
 
-// Result is a document as text, and how it was read.
+// Result is a decoded document.
 type Result struct {
-	// Text is valid UTF-8 without byte order mark and without characters that
-	// XML 1.0 forbids. Tab, line feed and carriage return stay as they are.
+	// Text is valid UTF-8 without byte order mark and without characters that XML 1.0 forbids.
+	// Tabs, line feeds and carriage returns are unchanged.
 	Text string
-	// Name is the encoding that was used, its IANA name in lower case: "utf-8",
-	// "windows-1252", "utf-16be", "shift_jis".
+	// Name is the encoding that was used, its IANA name in lowercase: "utf-8", "windows-1252",
+	// "utf-16be", "shift_jis".
 	Name string
-	// From tells where Name comes from: "bom", "http", "declaration", "sniffed"
-	// or "default".
+	// From is the source of Name: "bom", "http", "declaration", "sniffed" or "default".
 	From string
-	// Declared is what the document itself declares, as written; "" is nothing.
+	// Declared is the label in the document itself, as written; "" if there is none.
 	Declared string
-	// Problems are what was repaired or contradicts itself, at most one of each
-	// sort; none for a clean document.
+	// Problems lists repairs and contradictions, at most one of each sort; empty for a clean
+	// document.
 	Problems []Problem
 }
 
-// Problem is one thing that is wrong with a document's encoding.
+// Problem is one fault in the encoding of a document.
 type Problem struct {
 	Kind    string // "character" or "encoding"
-	Line    int    // from 1; 0 is the document as a whole
+	Line    int    // from 1; 0 means the whole document
 	Message string // a sentence for people
 }
 
-// Decode makes text of a document. contentType is the Content-Type header or "".
-// The text may share memory with doc, and does when nothing has to change: do not
-// change doc afterwards.
+// Decode decodes a document. contentType is the Content-Type header or "". The text shares memory
+// with doc if nothing has to change, so do not modify doc afterwards.
 //
-// A byte order mark counts first, then the charset of the header, then what the
-// document declares, then UTF-8 if it is that; if not, the encoding of a language with
-// letters of its own where the text is plainly in that, else windows-1252. What is said
-// is not believed when the bytes refute it. No bytes are lost without a problem
-// that tells where the first was.
+// The encoding is chosen in this order: byte order mark, charset of the header, declaration in the
+// document, UTF-8 if the document is valid UTF-8, the encoding of a language with its own script if
+// the text is clearly in that language, windows-1252. Labels that the bytes contradict are ignored.
+// Each loss of bytes is reported as a problem with the line of the first loss.
 func Decode(doc []byte, contentType string) Result {
 	r := reading{httpLabel: httpLabel(contentType)}
 	r.http = lookup(r.httpLabel)
 	mark, size := byteOrderMark(doc)
 	doc = doc[size:]
 	if mark == "" && size > 0 {
-		r.problems = append(r.problems, Problem{Kind: "encoding", Message: "a byte order mark of UTF-16 or UTF-32 stands before a document that is neither: passed over"})
+		r.problems = append(r.problems, Problem{Kind: "encoding", Message: "a byte order mark of UTF-16 or UTF-32 precedes a document in another encoding: ignored"})
 	}
 	var text []byte
 	switch wide := zeroPattern(doc); {
@@ -73,20 +69,20 @@ func Decode(doc []byte, contentType string) Result {
 	return r.finish(text)
 }
 
-// view is bytes as a string that shares their memory.
+// view returns bytes as a string that shares their memory.
 func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// reading is what is known about a document while it is decoded.
+// reading is the state of decoding a document.
 type reading struct {
 	httpLabel, declared   string
-	http, declaredCharset *charset // what the labels name; nil is nothing or unknown
+	http, declaredCharset *charset // the encodings of the labels; nil: no label or unknown
 	used                  *charset
 	from                  string
-	latin                 bool // windows-1252 (or used.superset) is what used really is
-	guessed               bool // nobody says what used is
+	latin                 bool // the text is really windows-1252 (or used.superset)
+	guessed               bool // used has no label
 	problems              []Problem
 
-	// What survey would tell about the text that is returned, when known.
+	// The result of survey for the returned text, if known.
 	surveyed bool
 	found    findings
 }
@@ -100,7 +96,7 @@ func (r *reading) declares(text []byte) {
 	r.declaredCharset = lookup(r.declared)
 }
 
-// whole decodes a document whose bytes have told the encoding, or its family.
+// decodeDetected decodes a document whose first bytes identify the encoding or its family.
 func (r *reading) decodeDetected(doc []byte, c *charset, from string) []byte {
 	r.use(c, from)
 	if c.family == familyWide {
@@ -128,7 +124,7 @@ func (r *reading) decodeDetected(doc []byte, c *charset, from string) []byte {
 	return text
 }
 
-// narrow decodes a document in which ASCII bytes may mean themselves.
+// decodeASCIIBased decodes a document whose ASCII bytes may be ASCII characters.
 func (r *reading) decodeASCIIBased(doc []byte, mark string) []byte {
 	r.declares(doc)
 	// spec:xmltypes-rfc7303#charset
@@ -165,7 +161,7 @@ func (r *reading) decodeASCIIBased(doc []byte, mark string) []byte {
 	return r.decodeChosen(doc)
 }
 
-// sniffed makes UTF-8 of what was chosen from labels that are wrong.
+// useUTF8 replaces an encoding that was chosen from wrong labels by UTF-8.
 func (r *reading) useUTF8() {
 	from := "sniffed"
 	if r.declaredCharset != nil && r.declaredCharset.family == familyUTF8 {
@@ -174,9 +170,8 @@ func (r *reading) useUTF8() {
 	r.use(byName("utf-8"), from)
 }
 
-// refuted reports whether a document that is valid UTF-8 is just that, although it
-// is said to be in the encoding that was chosen: whether it is too unlikely that
-// the bytes of that encoding look like this. Servers say iso-8859-1 of everything.
+// refuted reports whether a document that is valid UTF-8 is UTF-8 despite its label: text in the
+// chosen encoding is unlikely to look like this. Some servers label everything as iso-8859-1.
 func (r *reading) refuted(doc []byte) bool {
 	_, _, score := countUTF8(doc)
 	enough := 1
@@ -193,8 +188,7 @@ func (r *reading) refuted(doc []byte) bool {
 	return bad.count > 0
 }
 
-// legacy decodes a document in the encoding that was chosen, unless it does not
-// fit at all and another does.
+// decodeChosen decodes a document in the chosen encoding, unless that fails and another one fits.
 func (r *reading) decodeChosen(doc []byte) []byte {
 	text, bad := decodeLegacy(doc, r.used)
 	if bad.count > 0 && r.from == "http" && r.ownLegacy() && !agree(r.declaredCharset, r.used) {
@@ -208,21 +202,21 @@ func (r *reading) decodeChosen(doc []byte) []byte {
 		return r.decodeBroken(doc)
 	}
 	r.latin = r.used.superset != "" && needsSuperset(doc, r.used)
-	// Bytes of one-byte encodings below 0x80 are themselves, so that there are no more
-	// control characters in the text than in the document.
+	// Bytes below 0x80 in one-byte encodings are ASCII, so the text has no more control characters
+	// than the document.
 	r.surveyed = r.used.superset != "" && !r.latin && r.found.control < 0 && bad.count == 0
 	r.found.valid, r.found.odd = true, -1
 	r.reportLost(text, bad)
 	return text
 }
 
-// ownLegacy reports whether the document declares an older encoding, which may be
-// right where the header is not.
+// ownLegacy reports whether the document declares an older encoding, which may be right if the
+// header is wrong.
 func (r *reading) ownLegacy() bool {
 	return r.declaredCharset.isASCIIBased() && r.declaredCharset.family != familyUTF8
 }
 
-// beyondASCII counts the characters of a text that are not ASCII.
+// beyondASCII counts the non-ASCII characters of a text.
 func beyondASCII(text []byte) int {
 	n := 0
 	for _, b := range text {
@@ -233,8 +227,7 @@ func beyondASCII(text []byte) int {
 	return n
 }
 
-// needsSuperset reports whether a document has bytes that only the superset of c
-// has.
+// needsSuperset reports whether a document has bytes that only the superset of c has.
 func needsSuperset(doc []byte, c *charset) bool {
 	for i := 0; i < len(doc); i++ {
 		if i += ascii(doc[i:]); i < len(doc) && (doc[i] < 0xA0 || c.name == "us-ascii") {
@@ -244,7 +237,7 @@ func needsSuperset(doc []byte, c *charset) bool {
 	return false
 }
 
-// broken decodes what should be UTF-8 and is not.
+// decodeBroken decodes a document that should be UTF-8 but is not.
 func (r *reading) decodeBroken(doc []byte) []byte {
 	characters, bad, _ := countUTF8(doc)
 	if n := truncatedTail(doc); bad == n && (characters > 0 || n > 1) {
@@ -271,7 +264,7 @@ func (r *reading) decodeBroken(doc []byte) []byte {
 			from = "default"
 		}
 		r.use(byName("windows-1252"), from)
-		text, _ := decodeSingle(doc, r.used) // no byte is none of its characters
+		text, _ := decodeSingle(doc, r.used) // every byte is a character there
 		return text
 	}
 	text, repaired, lost := repair(doc, len(doc)+2*bad)

@@ -10,7 +10,7 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// titleOf takes the title out of a small feed.
+// titleOf returns the title in a small feed.
 func titleOf(t *testing.T, text string) string {
 	t.Helper()
 	_, after, ok := strings.Cut(text, "<title>")
@@ -65,8 +65,7 @@ func TestDecodesEveryDeclaredEncoding(t *testing.T) {
 	}
 }
 
-// The header alone must do as well: the declaration is taken away where bytes are
-// ASCII.
+// The header alone must suffice: the declaration is removed from ASCII-based documents.
 func TestDecodesEveryEncodingOfTheHeader(t *testing.T) {
 	t.Parallel()
 	n := 0
@@ -95,7 +94,7 @@ func TestReportsTheSourceOfTheEncoding(t *testing.T) {
 	tests := []struct {
 		rule, doc, contentType string
 		text, name, from       string
-		problems               string // of the messages, a part of each, between |
+		problems               string // parts of the messages, separated by |
 	}{
 		{"nothing said", "<a/>", "", "<a/>", "utf-8", "default", ""},
 		{"nothing said, UTF-8", "<a>é</a>", "", "<a>é</a>", "utf-8", "default", ""},
@@ -108,30 +107,30 @@ func TestReportsTheSourceOfTheEncoding(t *testing.T) {
 		{"mark of UTF-32, big end first", "\x00\x00\xFE\xFF\x00\x00\x00<\x00\x01\xF6\x00", "", "<😀", "utf-32be", "bom", ""},
 		{"mark of UTF-32, little end first", "\xFF\xFE\x00\x00<\x00\x00\x00\x00\xF6\x01\x00", "", "<😀", "utf-32le", "bom", ""},
 		{"mark of GB 18030", "\x84\x31\x95\x33<a>\xc3\xf4</a>", "", "<a>敏</a>", "gb18030", "bom", ""},
-		{"mark before bytes", "\xFF\xFE<a>caf\xc3\xa9</a>", "", "<a>café</a>", "utf-8", "default", "stands before a document that is neither"},
-		{"mark against header and declaration", "\xEF\xBB\xBF<?xml version='1.0' encoding='koi8-r'?><a>é</a>", "text/xml; charset=windows-1251", "<?xml version='1.0' encoding='koi8-r'?><a>é</a>", "utf-8", "bom", "header says windows-1251|declares koi8-r, but is utf-8"},
+		{"mark before bytes", "\xFF\xFE<a>caf\xc3\xa9</a>", "", "<a>café</a>", "utf-8", "default", "precedes a document in another encoding"},
+		{"mark against header and declaration", "\xEF\xBB\xBF<?xml version='1.0' encoding='koi8-r'?><a>é</a>", "text/xml; charset=windows-1251", "<?xml version='1.0' encoding='koi8-r'?><a>é</a>", "utf-8", "bom", "header declares windows-1251|declares koi8-r, but is utf-8"},
 		{"mark of UTF-16 against declaration", "\xFF\xFE" + wide(`<?xml version="1.0" encoding="utf-8"?><a/>`), "", `<?xml version="1.0" encoding="utf-8"?><a/>`, "utf-16le", "bom", "declares utf-8, but is utf-16le"},
 		{"mark agrees with UTF-16", "\xFF\xFE" + wide(`<?xml version="1.0" encoding="UTF-16"?><a/>`), "", `<?xml version="1.0" encoding="UTF-16"?><a/>`, "utf-16le", "bom", ""},
 		{"zeros tell UTF-16", wide("<a>é</a>"), "", "<a>é</a>", "utf-16le", "sniffed", ""},
 		{"zeros tell which UTF-16", wide("<a>é</a>"), "text/xml; charset=utf-16", "<a>é</a>", "utf-16le", "http", ""},
-		{"zeros against the header", wide("<a>é</a>"), "text/xml; charset=utf-8", "<a>é</a>", "utf-16le", "sniffed", "header says utf-8"},
+		{"zeros against the header", wide("<a>é</a>"), "text/xml; charset=utf-8", "<a>é</a>", "utf-16le", "sniffed", "header declares utf-8"},
 		{"UTF-16 said of bytes", "<?xml version='1.0' encoding='utf-16'?><a>é</a>", "", "<?xml version='1.0' encoding='utf-16'?><a>é</a>", "utf-8", "default", "declares utf-16, but is utf-8"},
 		{"header", "<a>\xcf\xf0\xe8</a>", "application/rss+xml; charset=windows-1251", "<a>При</a>", "windows-1251", "http", ""},
 		{"header in quotes", "<a>\xcf\xf0\xe8</a>", `application/rss+xml;Charset = "CP-1251"`, "<a>При</a>", "windows-1251", "http", ""},
-		{"header before declaration", "<?xml version='1.0' encoding='koi8-r'?><a>\xcf\xf0\xe8</a>", "text/xml;charset=windows-1251", "<?xml version='1.0' encoding='koi8-r'?><a>При</a>", "windows-1251", "http", "declares koi8-r, but the Content-Type header says windows-1251"},
+		{"header before declaration", "<?xml version='1.0' encoding='koi8-r'?><a>\xcf\xf0\xe8</a>", "text/xml;charset=windows-1251", "<?xml version='1.0' encoding='koi8-r'?><a>При</a>", "windows-1251", "http", "declares koi8-r, but the Content-Type header declares windows-1251"},
 		{"header without charset", "<?xml version='1.0' encoding='windows-1251'?><a>\xcf\xf0\xe8</a>", "text/xml", "<?xml version='1.0' encoding='windows-1251'?><a>При</a>", "windows-1251", "declaration", ""},
-		{"header of no encoding", "<?xml version='1.0' encoding='windows-1251'?><a>\xcf\xf0\xe8</a>", "text/xml; charset=none", "<?xml version='1.0' encoding='windows-1251'?><a>При</a>", "windows-1251", "declaration", `not known, "none"`},
-		{"header that the bytes refute", "<?xml version='1.0' encoding='utf-8'?><a>é</a>", "text/xml; charset=ISO-8859-1", "<?xml version='1.0' encoding='utf-8'?><a>é</a>", "utf-8", "declaration", "header says iso-8859-1, but the document is utf-8"},
-		{"UTF-8 in the header, another in the document", "<?xml version='1.0' encoding='koi8-r'?><a>\xcf\xf0\xe8</a>", "text/xml; charset=utf-8", "<?xml version='1.0' encoding='koi8-r'?><a>оПХ</a>", "koi8-r", "declaration", "header says utf-8, but the document is koi8-r"},
+		{"header of no encoding", "<?xml version='1.0' encoding='windows-1251'?><a>\xcf\xf0\xe8</a>", "text/xml; charset=none", "<?xml version='1.0' encoding='windows-1251'?><a>При</a>", "windows-1251", "declaration", `unknown encoding, "none"`},
+		{"header that the bytes refute", "<?xml version='1.0' encoding='utf-8'?><a>é</a>", "text/xml; charset=ISO-8859-1", "<?xml version='1.0' encoding='utf-8'?><a>é</a>", "utf-8", "declaration", "header declares iso-8859-1, but the document is utf-8"},
+		{"UTF-8 in the header, another in the document", "<?xml version='1.0' encoding='koi8-r'?><a>\xcf\xf0\xe8</a>", "text/xml; charset=utf-8", "<?xml version='1.0' encoding='koi8-r'?><a>оПХ</a>", "koi8-r", "declaration", "header declares utf-8, but the document is koi8-r"},
 		{"Latin 1 that is UTF-8", "<?xml version='1.0' encoding='iso-8859-1'?><a>é</a>", "", "<?xml version='1.0' encoding='iso-8859-1'?><a>é</a>", "utf-8", "sniffed", "declares iso-8859-1, but is utf-8"},
 		{"Latin 1", "<?xml version='1.0' encoding='iso-8859-1'?><a>\xe9</a>", "", "<?xml version='1.0' encoding='iso-8859-1'?><a>é</a>", "iso-8859-1", "declaration", ""},
 		{"Latin 1 that is windows-1252", "<?xml version='1.0' encoding='iso-8859-1'?><a>\x93</a>", "", "<?xml version='1.0' encoding='iso-8859-1'?><a>“</a>", "windows-1252", "declaration", "declares iso-8859-1, but is windows-1252"},
-		{"ASCII that is not", "<a>\xe9</a>", "text/xml; charset=us-ascii", "<a>é</a>", "windows-1252", "http", "header says us-ascii"},
+		{"ASCII that is not", "<a>\xe9</a>", "text/xml; charset=us-ascii", "<a>é</a>", "windows-1252", "http", "header declares us-ascii"},
 		{"two bytes of GBK that could be UTF-8", "<?xml version='1.0' encoding='gbk'?><a>\xc1\xaa\xcd\xa8</a>", "", "<?xml version='1.0' encoding='gbk'?><a>联通</a>", "gbk", "declaration", ""},
 		{"Chinese that is UTF-8", "<?xml version='1.0' encoding='gb2312'?><a>敏捷的棕色</a>", "", "<?xml version='1.0' encoding='gb2312'?><a>敏捷的棕色</a>", "utf-8", "sniffed", "declares gb18030"},
 		{"UTF-8 that is windows-1252", "<?xml version='1.0' encoding='utf-8'?><a>caf\xe9</a>", "", "<?xml version='1.0' encoding='utf-8'?><a>café</a>", "windows-1252", "sniffed", "declares utf-8, but is windows-1252"},
-		{"unknown encoding", "<?xml version='1.0' encoding='bogus'?><a>é</a>", "", "<?xml version='1.0' encoding='bogus'?><a>é</a>", "utf-8", "default", `not known, "bogus"`},
-		{"unknown encoding, not UTF-8", "<?xml version='1.0' encoding='bogus'?><a>\xe9</a>", "", "<?xml version='1.0' encoding='bogus'?><a>é</a>", "windows-1252", "default", `not known, "bogus"`},
+		{"unknown encoding", "<?xml version='1.0' encoding='bogus'?><a>é</a>", "", "<?xml version='1.0' encoding='bogus'?><a>é</a>", "utf-8", "default", `unknown encoding, "bogus"`},
+		{"unknown encoding, not UTF-8", "<?xml version='1.0' encoding='bogus'?><a>\xe9</a>", "", "<?xml version='1.0' encoding='bogus'?><a>é</a>", "windows-1252", "default", `unknown encoding, "bogus"`},
 		{"declaration later", "<a/><?xml version='1.0' encoding='koi8-r'?>\xe9", "", "<a/><?xml version='1.0' encoding='koi8-r'?>é", "windows-1252", "default", "declares no encoding"},
 		{"declaration after space", "\n<?xml version='1.0' encoding='koi8-r'?>\xcf", "", "\n<?xml version='1.0' encoding='koi8-r'?>о", "koi8-r", "declaration", ""},
 		{"encoding of something else", "<?xml version=\"encoding='koi8-r'\"?>\xe9", "", "<?xml version=\"encoding='koi8-r'\"?>é", "windows-1252", "default", "declares no encoding"},
@@ -140,7 +139,7 @@ func TestReportsTheSourceOfTheEncoding(t *testing.T) {
 		{"page with http-equiv", "<!-- x --><html><meta http-equiv=content-type content='text/html; charset=koi8-r'>\xcf", "text/html", "<!-- x --><html><meta http-equiv=content-type content='text/html; charset=koi8-r'>о", "koi8-r", "declaration", ""},
 		{"page in a comment", "<html><!-- <meta charset=koi8-r> -->\xe9", "", "<html><!-- <meta charset=koi8-r> -->é", "windows-1252", "default", "declares no encoding"},
 		{"meta in a feed", "<rss><meta charset=koi8-r>\xe9", "", "<rss><meta charset=koi8-r>é", "windows-1252", "default", "declares no encoding"},
-		{"JSON", "{\"title\":\"é\"}", "application/json; charset=windows-1251", "{\"title\":\"é\"}", "utf-8", "sniffed", "header says windows-1251"},
+		{"JSON", "{\"title\":\"é\"}", "application/json; charset=windows-1251", "{\"title\":\"é\"}", "utf-8", "sniffed", "header declares windows-1251"},
 		{"JSON in UTF-16", wide("{\"title\":\"é\"}"), "application/json", "{\"title\":\"é\"}", "utf-16le", "sniffed", ""},
 	}
 	for _, test := range tests {
@@ -152,7 +151,7 @@ func TestReportsTheSourceOfTheEncoding(t *testing.T) {
 	}
 }
 
-// expectProblems wants one problem of the kind for each part of messages.
+// expectProblems expects one problem of the kind for each part of messages.
 func expectProblems(t *testing.T, rule string, got []Problem, kind, messages string) {
 	t.Helper()
 	var want []string
@@ -170,7 +169,7 @@ func expectProblems(t *testing.T, rule string, got []Problem, kind, messages str
 	}
 }
 
-// wide is s in UTF-16, little end first, without a mark.
+// wide returns s in little-endian UTF-16 without a byte order mark.
 func wide(s string) string {
 	var b strings.Builder
 	for _, r := range s {
@@ -223,12 +222,12 @@ func TestRepairsCharacters(t *testing.T) {
 
 func TestWrongLabelsDoNotCorruptTheText(t *testing.T) {
 	t.Parallel()
-	// Shift_JIS it is not: nearly every character is wrong then.
+	// This is not Shift_JIS: nearly every character would be invalid.
 	got := Decode([]byte("<?xml version='1.0' encoding='euc-jp'?><a>\xe9 \xe8 \xe0 \xfc</a>"), "")
 	if !strings.Contains(got.Text, "é è à ü") || got.Name != "windows-1252" {
 		t.Errorf("%q as %s", got.Text, got.Name)
 	}
-	// One bad byte does not make windows-1252 of a Chinese text.
+	// One bad byte does not turn a Chinese text into windows-1252.
 	got = Decode([]byte("<?xml version='1.0' encoding='gb2312'?><a>\xc3\xf4\xbd\xdd\xb5\xc4\xd7\xd8\xff</a>"), "")
 	if !strings.Contains(got.Text, "敏捷的棕\uFFFD") || got.Name != "gb18030" {
 		t.Errorf("%q as %s", got.Text, got.Name)
@@ -250,7 +249,7 @@ func TestKnowsTheLabelsOfBrowsers(t *testing.T) {
 	for label := range strings.FieldsSeq(labels) {
 		c := lookup(label)
 		if c == nil {
-			t.Errorf("%s is not known", label)
+			t.Errorf("%s is unknown", label)
 			continue
 		}
 		e, err := htmlindex.Get(label)
@@ -260,7 +259,7 @@ func TestKnowsTheLabelsOfBrowsers(t *testing.T) {
 		}
 		want, err := htmlindex.Name(e)
 		if err != nil {
-			want = c.name // Macintosh's have no number there
+			want = c.name // Mac encodings have no number there
 		}
 		got := c.name
 		if c.superset != "" {

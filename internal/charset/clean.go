@@ -8,21 +8,21 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// Of all eight bytes of a word:
+// Constants for all eight bytes of a word.
 const (
 	highBits = 0x8080808080808080
 	ones     = 0x0101010101010101
 )
 
-// findings are what one pass over a document tells. Positions are −1 for nothing.
+// findings is the result of scanning a document once. Positions are -1 if there is none.
 type findings struct {
-	high    int  // the first byte that is not ASCII
-	control int  // the first control character of one byte that XML forbids
-	odd     int  // the first character that clean changes and is beyond ASCII; of valid documents only
-	valid   bool // it is UTF-8
+	high    int  // the first non-ASCII byte
+	control int  // the first one-byte control character that XML forbids
+	odd     int  // the first non-ASCII character that clean changes; only in valid documents
+	valid   bool // the document is UTF-8
 }
 
-// survey passes over a document once, sixteen bytes at a time where they are ASCII.
+// survey scans a document once, in steps of sixteen bytes if they are ASCII.
 func survey(doc []byte) findings {
 	f := findings{high: -1, control: -1, odd: -1, valid: true}
 	for i := 0; i < len(doc); {
@@ -31,8 +31,8 @@ func survey(doc []byte) findings {
 			if (a|b)&highBits != 0 {
 				break
 			}
-			// What is below 0x20 is marked, and now and then a byte behind one that is:
-			// these few are looked at by themselves.
+			// This marks bytes below 0x20, and rarely a byte after one. The marked bytes are
+			// checked one by one.
 			if ((a-0x20*ones)|(b-0x20*ones))&highBits != 0 && f.control < 0 {
 				f.controlIn(doc[i:i+8], i, (a-0x20*ones)&highBits)
 				f.controlIn(doc[i+8:i+16], i+8, (b-0x20*ones)&highBits)
@@ -45,7 +45,7 @@ func survey(doc []byte) findings {
 		}
 		for i < len(doc) && doc[i] >= utf8.RuneSelf {
 			if c := doc[i]; c > 0xC2 && c < 0xE0 && i+1 < len(doc) && isContinuation(doc[i+1]) {
-				i += 2 // most of what is not ASCII in Latin, Greek and Cyrillic texts
+				i += 2 // most non-ASCII characters of Latin, Greek and Cyrillic texts
 				continue
 			}
 			i += f.character(doc, i)
@@ -54,7 +54,7 @@ func survey(doc []byte) findings {
 	return f
 }
 
-// ascii looks at ASCII from i on and gives where the next other byte is.
+// ascii scans ASCII from i on and returns the index of the next non-ASCII byte.
 func (f *findings) ascii(doc []byte, i int) int {
 	for i+8 <= len(doc) {
 		w := binary.LittleEndian.Uint64(doc[i:])
@@ -78,7 +78,7 @@ func (f *findings) ascii(doc []byte, i int) int {
 	return i
 }
 
-// controlIn looks at the marked bytes of a word, which is at i of the document.
+// controlIn checks the marked bytes of a word at index i of the document.
 func (f *findings) controlIn(word []byte, i int, marked uint64) {
 	for ; marked != 0; marked &= marked - 1 {
 		if k := bits.TrailingZeros64(marked) / 8; k < len(word) && forbidden(word[k]) && f.control < 0 {
@@ -88,8 +88,7 @@ func (f *findings) controlIn(word []byte, i int, marked uint64) {
 	}
 }
 
-// character looks at the one beyond ASCII at i, and gives its length; 1 where there is
-// none.
+// character checks the non-ASCII character at i and returns its length, 1 if it is invalid.
 func (f *findings) character(doc []byte, i int) int {
 	c := doc[i]
 	switch {
@@ -118,14 +117,14 @@ func (f *findings) character(doc []byte, i int) int {
 
 func isContinuation(c byte) bool { return c&0xC0 == 0x80 }
 
-// forbidden is true of the control characters that XML 1.0 has no way to write.
+// forbidden reports control characters that XML 1.0 cannot represent.
 //
 // spec:xml10-2008#characters
 func forbidden(c byte) bool { return c < 0x20 && c != '\t' && c != '\n' && c != '\r' }
 
-// meant gives the character that the byte c from 0x80 to 0x9F is in windows-1252,
-// U+FFFD when it is none. A program that took windows-1252 for Latin 1 has made a
-// control character of it, which nobody means in a feed, whatever its encoding.
+// windows1252Rune returns the character of the byte c from 0x80 to 0x9F in windows-1252, U+FFFD if
+// there is none. Programs that confuse windows-1252 with Latin 1 turn these bytes into control
+// characters, which feeds never contain on purpose.
 func windows1252Rune(c byte) rune {
 	if c < 0x80 || c > 0x9F {
 		return utf8.RuneError
@@ -137,7 +136,7 @@ func windows1252Rune(c byte) rune {
 	return charmap.Windows1252.DecodeByte(c)
 }
 
-// finding counts what was found and where it was first.
+// finding counts occurrences and stores the position of the first.
 type finding struct{ first, count int }
 
 func (f *finding) at(i int) {
@@ -147,9 +146,8 @@ func (f *finding) at(i int) {
 	f.count++
 }
 
-// clean drops the characters that XML forbids from valid UTF-8 and puts those of
-// windows-1252 right. f is what survey told about text. A text that is clean comes
-// back as it is.
+// clean removes characters that XML forbids from valid UTF-8 and converts control characters to
+// windows-1252. f is the result of survey for text. A clean text is returned without a copy.
 func clean(text []byte, f findings) (out []byte, dropped, latin finding) {
 	start := f.control
 	if f.odd >= 0 && (start < 0 || f.odd < start) {
@@ -187,7 +185,7 @@ func clean(text []byte, f findings) (out []byte, dropped, latin finding) {
 	return out, dropped, latin
 }
 
-// ascii gives the length of the run of ASCII bytes that b begins with.
+// ascii returns the length of the ASCII prefix of b.
 func ascii(b []byte) int {
 	i := 0
 	for i+8 <= len(b) && binary.LittleEndian.Uint64(b[i:])&highBits == 0 {

@@ -3,12 +3,12 @@ package charset
 import "strings"
 
 const (
-	xmlReach  = 1024 // how far an XML declaration may reach
-	htmlReach = 1024 // how far <meta charset> is looked for, as browsers do
+	xmlReach  = 1024 // maximum length of an XML declaration
+	htmlReach = 1024 // how far to search for <meta charset>, as in browsers
 )
 
-// httpLabel takes the charset out of a Content-Type header. It is forgiving:
-// anything after "charset=" up to a separator.
+// httpLabel extracts the charset from a Content-Type header. It accepts anything between "charset="
+// and a separator.
 func httpLabel(contentType string) string {
 	for i := 0; ; {
 		n := indexFold(contentType[i:], "charset")
@@ -22,7 +22,7 @@ func httpLabel(contentType string) string {
 	}
 }
 
-// valueAfterEquals reads the ` = "value"` that s begins with.
+// valueAfterEquals parses ` = "value"` at the beginning of s.
 func valueAfterEquals(s string) (string, bool) {
 	s = strings.TrimLeft(s, " \t\r\n")
 	if s == "" || s[0] != '=' {
@@ -35,10 +35,9 @@ func valueAfterEquals(s string) (string, bool) {
 	return s, true
 }
 
-// declaration gives the encoding that a document in ASCII bytes declares, as
-// written. It counts at the very beginning only: the same words in the middle of
-// a document, in an example perhaps, say nothing about it. Space before it, which
-// XML forbids and many a template has, is passed over.
+// declaration returns the encoding that a document in ASCII bytes declares, as written. Only a
+// declaration at the beginning counts, not an example inside the document. Leading white space,
+// which XML forbids but many templates emit, is skipped.
 func declaration(doc string) string {
 	s := trimSpace(doc)
 	switch {
@@ -55,7 +54,7 @@ func declaration(doc string) string {
 	return ""
 }
 
-// xmlLabel reads the pseudo attributes that follow "<?xml".
+// xmlLabel reads the pseudo-attributes after "<?xml".
 func xmlLabel(s string) string {
 	s = s[:min(len(s), xmlReach)]
 	if i := strings.IndexByte(s, '>'); i >= 0 {
@@ -88,8 +87,7 @@ func xmlLabel(s string) string {
 	}
 }
 
-// looksHTML reports whether a document is a page: its first tag or its document
-// type says so.
+// looksHTML reports whether the first tag or the document type of s is HTML.
 func looksHTML(s string) bool {
 	s = s[:min(len(s), htmlReach)]
 	for {
@@ -118,7 +116,7 @@ func looksHTML(s string) bool {
 	}
 }
 
-// metaLabel looks for <meta charset=…> and <meta content="…; charset=…">.
+// metaLabel searches for <meta charset=…> and <meta content="…; charset=…">.
 func metaLabel(s string) string {
 	s = s[:min(len(s), htmlReach)]
 	for {
@@ -146,8 +144,8 @@ func metaLabel(s string) string {
 	}
 }
 
-// looksJSON reports whether the first thing in a document is a JSON object or
-// array. Its encoding is UTF-8, whatever a header says.
+// looksJSON reports whether a document begins with a JSON object or array. JSON is UTF-8, whatever
+// a header declares.
 func looksJSON(doc string) bool {
 	s := trimSpace(doc)
 	return s != "" && (s[0] == '{' || s[0] == '[')
@@ -170,7 +168,8 @@ func hasPrefixFold(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
-// indexFold is strings.Index of a word in lower case that begins with a letter.
+// indexFold is strings.Index without regard to case, for a lowercase word that begins with a
+// letter.
 func indexFold(s, word string) int {
 	for i := 0; i+len(word) <= len(s); i++ {
 		if s[i]|0x20 == word[0] && strings.EqualFold(s[i:i+len(word)], word) {

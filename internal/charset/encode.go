@@ -8,10 +8,9 @@ import (
 	"golang.org/x/text/encoding/unicode"
 )
 
-// Encode puts a document that is in UTF-8 into the encoding that its XML declaration
-// names, so that the two agree. ok is false, and the document is best left as it is,
-// where it names none, or UTF-8, or one that is not known or has not all of its
-// characters. name is that of the encoding as IANA has it, in lower case.
+// Encode converts a UTF-8 document to the encoding in its XML declaration. name is the encoding's
+// IANA name in lowercase. ok is false if the declaration is missing or names UTF-8 or an unknown
+// encoding, or if the encoding lacks a character. The caller should then send text unchanged.
 func Encode(text string) (doc []byte, name string, ok bool) {
 	rest, isXML := strings.CutPrefix(text, "<?xml")
 	if !isXML {
@@ -32,7 +31,7 @@ func Encode(text string) (doc []byte, name string, ok bool) {
 	return doc, c.name, true
 }
 
-// encoder writes the encoding, by its strict rules; nil where nobody writes it.
+// encoder returns a strict encoder, nil for encodings that are only read.
 func (c *charset) encoder() *encoding.Encoder {
 	switch {
 	case c.name == "iso-8859-1" || c.name == "us-ascii":

@@ -17,7 +17,7 @@ func TestEncodeUsesTheDeclaredEncoding(t *testing.T) {
 		{`<?xml version='1.0'?><a>é</a>`, "", ""},
 		{`<a>é</a>`, "", ""},
 		{`<?xml version='1.0' encoding='bogus'?><a>é</a>`, "", ""},
-		{`<?xml version='1.0' encoding='ISO-8859-1'?><a>“</a>`, "", ""}, // it has none
+		{`<?xml version='1.0' encoding='ISO-8859-1'?><a>“</a>`, "", ""}, // the encoding lacks the character
 		{`<?xml version='1.0' encoding='us-ascii'?><a>e</a>`, "us-ascii", `<?xml version='1.0' encoding='us-ascii'?><a>e</a>`},
 		{"", "", ""},
 	} {

@@ -5,20 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// Documents that say nothing of their encoding, or something that their bytes refute,
-// are windows-1252 as a rule. Those of languages with letters of their own are not, and
-// give themselves away: by letters and words that are frequent in the language and in no
-// wrong reading. Languages of Latin letters are too much alike for that; nobody guesses
-// between them.
+// Documents without an encoding label, or with a wrong one, are usually windows-1252. Languages
+// with their own script are the exception: letters that are frequent in the language reveal the
+// encoding, because wrong decodings contain few of them. Languages in Latin script are too similar
+// for that, so their encodings are not guessed.
 
 const (
-	guessSample  = 16 << 10 // bytes that are looked at
-	guessLetters = 6        // fewer are not enough to say anything
-	guessSure    = 0.9      // a letter, on the average; the right reading has from 1 to 3
+	guessSample  = 16 << 10 // number of bytes to check
+	guessLetters = 6        // minimum number of letters for a decision
+	guessSure    = 0.9      // minimum average per letter; the right encoding scores 1 to 3
 )
 
-// A language judges a character in a reading of the document: more than 0 is usual in
-// it, less than 0 nearly never there. before is the character that stands before it.
+// language rates a character of the decoded document: positive means usual in the language,
+// negative means rare. before is the previous character.
 type language struct {
 	charset string
 	judge   func(before, c rune) float64
@@ -30,7 +29,7 @@ var languages = []language{
 	{"shift_jis", inJapanese}, {"euc-jp", inJapanese}, {"gb18030", inChinese}, {"big5", inTaiwanese}, {"euc-kr", inKorean},
 }
 
-// guessed is the encoding of a document that is not UTF-8; nil is anybody's guess.
+// guessed returns the likely encoding of a document that is not UTF-8, nil if it is uncertain.
 func guessed(doc []byte) *charset {
 	sample := sampleOf(doc)
 	var best *charset
@@ -56,8 +55,8 @@ func guessed(doc []byte) *charset {
 	return best
 }
 
-// sampleOf is a piece of a document from its first byte beyond ASCII on, which starts
-// and ends where no character can be cut.
+// sampleOf returns a part of a document from its first non-ASCII byte on. It does not end inside a
+// character.
 func sampleOf(doc []byte) []byte {
 	i := ascii(doc)
 	doc = doc[i:]
@@ -66,14 +65,14 @@ func sampleOf(doc []byte) []byte {
 	}
 	doc = doc[:guessSample]
 	for n := len(doc) - 1; n > guessSample/2; n-- {
-		if doc[n] == '<' || doc[n] == '\n' || doc[n] == ' ' { // never second bytes
+		if doc[n] == '<' || doc[n] == '\n' || doc[n] == ' ' { // never trail bytes
 			return doc[:n]
 		}
 	}
 	return doc
 }
 
-// judge is what the characters of a text beyond ASCII have, on the average.
+// judge returns the average rating of the non-ASCII characters of a text.
 func judge(text []byte, of func(before, c rune) float64) float64 {
 	sum, n := 0.0, 0
 	before := rune(0)
@@ -92,7 +91,7 @@ func judge(text []byte, of func(before, c rune) float64) float64 {
 	return sum / float64(n)
 }
 
-// letters of an alphabet: those that make most of every text, those that are usual.
+// alphabet rates a letter: 2 if it is among the most frequent, 1 if it is usual, otherwise -1.
 func alphabet(c rune, frequent, usual string) float64 {
 	switch {
 	case strings.ContainsRune(frequent, c):
@@ -103,7 +102,7 @@ func alphabet(c rune, frequent, usual string) float64 {
 	return -1
 }
 
-// A letter of ASCII beside one of another alphabet is no word.
+// latin reports ASCII letters. One next to a letter of another script is not a word.
 func latin(c rune) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func inRussian(before, c rune) float64 {
@@ -111,7 +110,7 @@ func inRussian(before, c rune) float64 {
 	case latin(before):
 		return -2
 	case 'А' <= c && c <= 'Я':
-		if 'а' <= before && before <= 'я' { // nobody writes lIKE tHIS
+		if 'а' <= before && before <= 'я' { // capital inside a word
 			return -3
 		}
 		return 0.5
@@ -135,7 +134,7 @@ func inGreek(before, c rune) float64 {
 }
 
 func inHebrew(before, c rune) float64 {
-	if strings.ContainsRune("םןךףץ", before) && 'א' <= c && c <= 'ת' { // letters that end words
+	if strings.ContainsRune("םןךףץ", before) && 'א' <= c && c <= 'ת' { // letters that only end words
 		return -3
 	}
 	if latin(before) {
@@ -167,7 +166,7 @@ func inJapanese(_, c rune) float64 {
 	case 0x4E00 <= c && c <= 0x9FFF:
 		return 0
 	}
-	return -1.5 // also half katakana, which is what other encodings look like
+	return -1.5 // also half-width katakana, which other encodings often decode to
 }
 
 func inChinese(_, c rune) float64 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Sentences as they stand in feeds, and the encodings that they are found out in.
+// sentences maps typical sentences of feeds to encodings that must be detected.
 var sentences = map[string][]string{
 	"Сегодня мы выпустили новую версию программы: она читает ленты новостей быстрее и проще. Подробности в нашем блоге.": {"windows-1251", "koi8-r", "iso-8859-5", "ibm866"},
 	"Погода на выходные: дождь в Петербурге, солнце в Крыму.":                                                            {"windows-1251", "koi8-r"},
@@ -25,7 +25,7 @@ func TestUndeclaredEncodingsAreDetected(t *testing.T) {
 	for words, encodings := range sentences {
 		for _, name := range encodings {
 			encoder := byName(name).encoder()
-			if encoder == nil { // it has several sets of characters
+			if encoder == nil { // it has several character sets
 				encoder = byName(name).enc.NewEncoder()
 			}
 			body, err := encoder.Bytes([]byte(words))
@@ -34,7 +34,7 @@ func TestUndeclaredEncodingsAreDetected(t *testing.T) {
 			}
 			for rule, head := range map[string]string{"says nothing": "", "says utf-8": ` encoding="utf-8"`} {
 				if head != "" && name == "iso-2022-jp" {
-					continue // of ASCII only, as UTF-8 may be
+					continue // ASCII only, which may be UTF-8
 				}
 				doc := `<?xml version="1.0"` + head + `?><rss version="2.0"><channel><title>News</title><item><title>` + string(body) + `</title><link>http://a.example/</link></item></channel></rss>`
 				got := Decode([]byte(doc), "")
@@ -42,14 +42,14 @@ func TestUndeclaredEncodingsAreDetected(t *testing.T) {
 					t.Errorf("%s in %s is read as %s from %s: %s", rule, name, got.Name, got.From, got.Text)
 				}
 				if len(got.Problems) == 0 {
-					t.Errorf("%s in %s: nothing is told", rule, name)
+					t.Errorf("%s in %s: no problem is reported", rule, name)
 				}
 			}
 		}
 	}
 }
 
-// Languages of Latin letters are left to windows-1252, as is what is too short.
+// Latin-script languages and short texts remain windows-1252.
 func TestLatinEncodingsAreNotGuessed(t *testing.T) {
 	t.Parallel()
 	for words, name := range map[string]string{

@@ -11,45 +11,44 @@ import (
 	"golang.org/x/text/encoding/traditionalchinese"
 )
 
-// family is how the bytes of an encoding are read.
+// family is the structure of an encoding.
 type family uint8
 
 const (
 	familyUTF8   family = iota
 	familyWide          // UTF-16 and UTF-32
-	familyLatin         // one byte each: what servers and editors claim by default
-	familySingle        // one byte each, the lower half is ASCII
-	familyEBCDIC        // one byte each, nothing is ASCII
-	familyMulti         // one to four bytes, single bytes below 0x80 are ASCII
-	familySeven         // ASCII bytes only, with escapes
+	familyLatin         // one byte each; the default label of servers and editors
+	familySingle        // one byte each; the lower half is ASCII
+	familyEBCDIC        // one byte each; not ASCII-based
+	familyMulti         // one to four bytes; single bytes below 0x80 are ASCII
+	familySeven         // ASCII bytes only, with escape sequences
 )
 
-// charset is an encoding and its names.
+// charset is an encoding with its labels.
 type charset struct {
 	name   string
-	labels string // squeezed (see squeeze), each between spaces
+	labels string // normalized by squeeze, each between spaces
 	family family
-	table  *charmap.Charmap  // of a single-byte one, or
-	chars  string            // its upper 128 characters, all 256 for EBCDIC
-	enc    encoding.Encoding // of the others
-	// superset is the name to give when bytes occur that only the larger encoding
-	// has, the one that is really meant: 0x80 to 0x9F, for us-ascii all from 0x80.
+	table  *charmap.Charmap  // for single-byte encodings, or
+	chars  string            // their upper 128 characters, all 256 for EBCDIC
+	enc    encoding.Encoding // for the others
+	// superset is the reported name if bytes occur that only the larger encoding has: 0x80 to 0x9F,
+	// for us-ascii 0x80 and above.
 	superset string
 }
 
-// asciiTransparent reports whether a document of ASCII bytes means itself.
+// asciiTransparent reports whether ASCII bytes always are ASCII characters.
 func (c *charset) asciiTransparent() bool {
 	return c.family != familyWide && c.family != familyEBCDIC && c.family != familySeven
 }
 
-// narrow reports whether a document that begins with ASCII bytes can be in it.
+// isASCIIBased reports whether a document that begins with ASCII bytes can be in c.
 func (c *charset) isASCIIBased() bool {
 	return c != nil && c.family != familyWide && c.family != familyEBCDIC
 }
 
-// charsets are all encodings that are read, the frequent ones first. The labels are
-// those of the WHATWG Encoding Standard, of the IANA registry, of Python and Java,
-// and what feeds were seen with.
+// charsets lists all supported encodings, the frequent ones first. The labels are those of the
+// WHATWG Encoding Standard, the IANA registry, Python, Java, and of real feeds.
 var charsets = []charset{
 	{name: "utf-8", labels: " utf8 unicode11utf8 unicode20utf8 utf u8 65001 utf8ucs2 utf8ucs4 utf8n utf8bom utf8mb4 utf8mb3 utf8unicodeci utf8generalci al32utf8 cesu8 ", family: familyUTF8},
 	{name: "iso-8859-1", labels: " iso88591 iso8859 8859 88591 latin1 latin l1 isolatin1 isoir100 819 ibm819 28591 ", family: familyLatin, table: charmap.Windows1252, superset: "windows-1252"},
@@ -148,7 +147,7 @@ var charsets = []charset{
 	{name: "ibm01140", labels: " 1140 ebcdicus37euro ", family: familyEBCDIC, table: charmap.CodePage1140},
 }
 
-// byName gives the charset whose canonical name this is, which must be one.
+// byName returns the charset with this canonical name, which must exist.
 func byName(name string) *charset {
 	for i := range charsets {
 		if charsets[i].name == name {
@@ -158,7 +157,7 @@ func byName(name string) *charset {
 	return &charsets[0]
 }
 
-// lookup finds the charset of a label in any spelling, nil when there is none.
+// lookup returns the charset of a label in any spelling, nil if it is unknown.
 func lookup(label string) *charset {
 	if len(label) == 5 && strings.EqualFold(label, "utf-8") {
 		return &charsets[0]
@@ -172,14 +171,14 @@ func lookup(label string) *charset {
 		return c
 	}
 	if n := len(squeezed) - len("1987 "); n > len(" iso8859") && strings.HasPrefix(string(squeezed), " iso8859") {
-		year := []byte(string(squeezed)) // iso_8859_2_1987, for the colon is no letter of a name in Python
+		year := []byte(string(squeezed)) // iso_8859_2_1987: Python names contain no colon
 		year[n] = ' '
 		if c := find(year[:n+1]); c != nil {
 			return c
 		}
 	}
-	// " cseuckr ", " xsjis ", " xxbig5 ": IANA's aliases for programs, and labels
-	// from before there was a standard.
+	// IANA's aliases for programs and pre-standard labels, such as " cseuckr ", " xsjis ", " xxbig5
+	// ".
 	for squeezed[1] == 'x' && len(squeezed) > 4 {
 		squeezed[1] = ' '
 		squeezed = squeezed[1:]
@@ -200,11 +199,11 @@ func find(squeezed []byte) *charset {
 	return nil
 }
 
-// maxLabel is the longest label that is looked at.
+// maxLabel is the maximum length of a normalized label.
 const maxLabel = 48
 
-// squeeze takes out of a label what its spellings differ in: case, everything that
-// is no letter or digit, and the year after a colon. A space is put at both ends.
+// squeeze normalizes a label: lowercase, only letters and digits, without the year after a colon,
+// with a space at both ends.
 func squeeze(buf *[maxLabel + 2]byte, label string) []byte {
 	b := append(buf[:0], ' ')
 	for i := range len(label) {
@@ -229,8 +228,8 @@ func squeeze(buf *[maxLabel + 2]byte, label string) []byte {
 	return append(b, ' ')
 }
 
-// number leaves the number of a code page alone: " windows1251 ", " cp1251 " and
-// " ibm01251 " become " 1251 ". Other labels stay.
+// codePage reduces a label to its code page number: " windows1251 ", " cp1251 " and " ibm01251 "
+// become " 1251 ". Other labels are unchanged.
 func codePage(squeezed []byte) []byte {
 	i := len(squeezed) - 1
 	for i > 1 && squeezed[i-1] >= '0' && squeezed[i-1] <= '9' {

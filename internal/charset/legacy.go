@@ -9,9 +9,8 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// decodeLegacy makes text of a document in an encoding that is neither UTF-8 nor
-// UTF-16 or 32. bad counts what is no character in it, which became U+FFFD; its
-// position is that in the text.
+// decodeLegacy decodes a document that is neither UTF-8 nor UTF-16 nor UTF-32. bad counts the
+// invalid bytes, which became U+FFFD; its position is in the text.
 func decodeLegacy(doc []byte, c *charset) (text []byte, bad finding) {
 	switch {
 	case c.name == "utf-7":
@@ -25,7 +24,7 @@ func decodeLegacy(doc []byte, c *charset) (text []byte, bad finding) {
 	}
 }
 
-// decodeSingle decodes bytes that are a character each.
+// decodeSingle decodes an encoding with one byte per character.
 func decodeSingle(doc []byte, c *charset) (text []byte, bad finding) {
 	var chars [256]rune
 	switch {
@@ -34,7 +33,7 @@ func decodeSingle(doc []byte, c *charset) (text []byte, bad finding) {
 		for i := range chars {
 			chars[i] = c.table.DecodeByte(byte(i))
 			if controls && chars[i] == utf8.RuneError && i < 0xA0 {
-				chars[i] = rune(i) // a control character, of which clean makes what was meant
+				chars[i] = rune(i) // a control character, which clean converts to windows-1252
 			}
 		}
 	case c.family == familyEBCDIC:
@@ -46,7 +45,7 @@ func decodeSingle(doc []byte, c *charset) (text []byte, bad finding) {
 		copy(chars[utf8.RuneSelf:], []rune(c.chars))
 	}
 	if c.family == familyEBCDIC {
-		chars[0x15] = '\n' // NEL, which ends lines there
+		chars[0x15] = '\n' // NEL ends lines in EBCDIC
 	}
 	out := make([]byte, 0, utf8Size(doc))
 	for i := 0; i < len(doc); i++ {
@@ -70,7 +69,7 @@ func decodeSingle(doc []byte, c *charset) (text []byte, bad finding) {
 	return out, bad
 }
 
-// room is about how long a document gets as UTF-8.
+// utf8Size estimates the length of a document in UTF-8.
 func utf8Size(doc []byte) int {
 	high := 0
 	for _, c := range doc {
@@ -79,7 +78,7 @@ func utf8Size(doc []byte) int {
 	return len(doc) + high + 64
 }
 
-// decodeMulti decodes with x/text, which puts U+FFFD where it is at a loss.
+// decodeMulti decodes with x/text, which replaces invalid bytes by U+FFFD.
 func decodeMulti(doc []byte, c *charset) (text []byte, bad finding) {
 	out := make([]byte, 0, utf8Size(doc))
 	if c.family == familyMulti {
@@ -98,15 +97,14 @@ func decodeMulti(doc []byte, c *charset) (text []byte, bad finding) {
 	return out, bad
 }
 
-// appendStretches leaves to the decoder what is not ASCII, for markup is most of a
-// feed.
+// appendRuns decodes only runs of non-ASCII bytes, because most of a feed is ASCII markup.
 func appendRuns(out, doc []byte, decoder transform.Transformer) []byte {
 	for len(doc) > 0 {
 		n := ascii(doc)
 		out = append(out, doc[:n]...)
 		doc = doc[n:]
-		// Digits and bytes from 0x40 are second bytes in some of these encodings;
-		// the others below 0x80 never are.
+		// Digits and bytes from 0x40 on are trail bytes in some of these encodings; other bytes
+		// below 0x80 never are.
 		for n = 0; n < len(doc) && (doc[n] >= 0x40 || doc[n] >= '0' && doc[n] <= '9'); n++ {
 		}
 		out = appendDecoded(out, doc[:n], decoder)
@@ -124,14 +122,14 @@ func appendDecoded(out, doc []byte, decoder transform.Transformer) []byte {
 		if err == nil {
 			return out
 		}
-		if err != transform.ErrShortDst { // none of these gives one, but nothing promises it
+		if err != transform.ErrShortDst { // none of these decoders returns it, but the interface allows it
 			return utf8.AppendRune(out, utf8.RuneError)
 		}
 	}
 }
 
-// shifted makes EUC-KR of ISO-2022-KR: bytes between SO and SI get their highest
-// bit, the escape sequence that announces this goes.
+// toEUCKR converts ISO-2022-KR to EUC-KR: bytes between SO and SI get their highest bit, and the
+// escape sequence is dropped.
 func toEUCKR(doc []byte) []byte {
 	out := make([]byte, 0, len(doc))
 	var bit byte
@@ -144,7 +142,7 @@ func toEUCKR(doc []byte) []byte {
 		case c == 0x1B && bytes.HasPrefix(doc[i:], []byte("\x1B$)C")):
 			i += 3
 		case c == '\n':
-			bit = 0 // a line begins in ASCII
+			bit = 0 // each line begins in ASCII
 			out = append(out, c)
 		case c > ' ':
 			out = append(out, c|bit)
@@ -155,8 +153,7 @@ func toEUCKR(doc []byte) []byte {
 	return out
 }
 
-// plain reports whether a document of ASCII bytes means itself, in an encoding of
-// ASCII bytes with escapes too.
+// isPlainASCII reports whether a document of ASCII bytes is plain ASCII in the encoding c.
 func isPlainASCII(doc []byte, c *charset) bool {
 	if c.family != familySeven {
 		return c.asciiTransparent()

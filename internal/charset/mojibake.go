@@ -6,17 +6,16 @@ import (
 	"golang.org/x/text/encoding/charmap"
 )
 
-// Undouble undoes UTF-8 that a program took for Latin 1 or windows-1252 and encoded
-// once more: "cafÃ©" becomes "café". It is for one text of a feed, a title say, and
-// gives s itself unless all of its characters are bytes of that encoding and the
-// bytes together are valid UTF-8 with something beyond ASCII, which no text in a
-// language is by chance.
+// Undouble reverses double encoding: UTF-8 that a program took for Latin 1 or windows-1252 and
+// encoded again. "cafÃ©" becomes "café". It is for single texts such as titles. It returns s
+// unchanged unless all characters are bytes of that encoding and together form valid UTF-8 with
+// non-ASCII characters, which real text never does by chance.
 func Undouble(s string) string {
 	i := 0
 	for i < len(s) && s[i] < utf8.RuneSelf {
 		i++
 	}
-	// Characters of two bytes or more begin with 0xC2 to 0xF4, which is Â to ô.
+	// Multi-byte characters begin with 0xC2 to 0xF4, which is Â to ô.
 	if i+1 >= len(s) || s[i] != 0xC3 || s[i+1] < 0x82 || s[i+1] > 0xB4 {
 		return s
 	}
@@ -34,7 +33,7 @@ func Undouble(s string) string {
 	return string(out)
 }
 
-// latinByte gives the byte that r is in Latin 1 or in windows-1252.
+// latinByte returns the byte of r in Latin 1 or windows-1252.
 func latinByte(r rune) (byte, bool) {
 	if r <= 0xFF {
 		return byte(r), true

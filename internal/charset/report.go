@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// finish cleans the text and says what is to be said.
+// finish cleans the text and completes the problems.
 func (r *reading) finish(text []byte) Result {
 	if !r.surveyed {
 		r.found = survey(text)
@@ -38,7 +38,7 @@ func (r *reading) finish(text []byte) Result {
 	return res
 }
 
-// name is what a control character is called; c is its first byte in UTF-8.
+// name returns the name of a forbidden character; c is its first byte in UTF-8.
 func name(c byte) string {
 	if c >= 0x80 {
 		return "U+FFFE or U+FFFF"
@@ -46,7 +46,7 @@ func name(c byte) string {
 	return fmt.Sprintf("U+%04X", c)
 }
 
-// disagreements compares what is said about the encoding with what it was.
+// disagreements reports labels that contradict the encoding that was used.
 func (r *reading) disagreements(used string) {
 	add := func(format string, args ...any) {
 		r.problems = append(r.problems, Problem{Kind: "encoding", Message: fmt.Sprintf(format, args...)})
@@ -58,30 +58,30 @@ func (r *reading) disagreements(used string) {
 	switch {
 	case r.httpLabel == "":
 	case r.http == nil:
-		add("the Content-Type header names an encoding that is not known, %s: read as %s", quote(r.httpLabel), used)
+		add("the Content-Type header names an unknown encoding, %s: read as %s", quote(r.httpLabel), used)
 	case !agree(r.http, really):
-		add("the Content-Type header says %s, but the document is %s", r.http.name, used)
+		add("the Content-Type header declares %s, but the document is %s", r.http.name, used)
 	}
 	switch {
 	case r.declared == "":
 		switch {
 		case r.guessed:
-			add("the document declares no encoding: it looks like %s and is read as that", used)
+			add("the document declares no encoding: detected %s", used)
 		case r.from == "default" && r.used.family != familyUTF8:
 			add("the document is not UTF-8 and declares no encoding: read as %s", used)
 		}
 	case r.declaredCharset == nil:
-		add("the document declares an encoding that is not known, %s: read as %s", quote(r.declared), used)
+		add("the document declares an unknown encoding, %s: read as %s", quote(r.declared), used)
 	case agree(r.declaredCharset, really):
 	case r.from == "http":
-		add("the document declares %s, but the Content-Type header says %s, which counts", r.declaredCharset.name, r.http.name)
+		add("the document declares %s, but the Content-Type header declares %s, which takes precedence", r.declaredCharset.name, r.http.name)
 	default:
 		add("the document declares %s, but is %s", r.declaredCharset.name, used)
 	}
 }
 
-// agree reports whether what says one encoding may mean another: they are the same,
-// or one is the other without its byte order.
+// agree reports whether two labels may mean the same encoding: they are equal, or one is the other
+// without its byte order.
 func agree(a, b *charset) bool {
 	if a == nil || b == nil {
 		return false
@@ -96,14 +96,14 @@ func agree(a, b *charset) bool {
 	return a == b || a.enc != nil && a.enc == b.enc && a.family == b.family && a.name != "iso-2022-kr"
 }
 
-// lost reports characters that became U+FFFD.
+// reportLost reports characters that became U+FFFD.
 func (r *reading) reportLost(text []byte, bad finding) {
 	if bad.count > 0 {
 		r.reportCharacter(text, bad.first, plural(bad.count, "character is", "characters are")+" not in "+r.used.name+" and became U+FFFD")
 	}
 }
 
-// character reports a problem at a position of text.
+// reportCharacter reports a problem at a position of text.
 func (r *reading) reportCharacter(text []byte, at int, message string) {
 	line := 1 + bytes.Count(text[:at], []byte{'\n'})
 	r.problems = append(r.problems, Problem{Kind: "character", Line: line, Message: message})

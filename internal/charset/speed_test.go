@@ -10,7 +10,7 @@ import (
 	"unsafe"
 )
 
-// Allocations are counted, so this one runs alone.
+// The test counts allocations, so it does not run in parallel.
 func TestCleanDocumentsAreNotCopied(t *testing.T) {
 	for _, text := range []string{
 		"<?xml version='1.0' encoding='utf-8'?><a>é\n\t日本\r\n ﬀ ！</a>",
@@ -29,7 +29,7 @@ func TestCleanDocumentsAreNotCopied(t *testing.T) {
 	}
 }
 
-// Whatever a byte is beside, survey must find it and nothing else.
+// survey must find the byte in any context, and nothing else.
 func TestSurveyFindsEveryControlCharacter(t *testing.T) {
 	t.Parallel()
 	for _, around := range []byte{' ', '\n', '\t', 0x7F, 0x80, 0xFF, 0x20, 'a'} {
@@ -126,7 +126,7 @@ func FuzzDecode(f *testing.F) {
 		if len(got.Problems) > 8 {
 			t.Fatalf("%d problems", len(got.Problems))
 		}
-		// What was cleaned is clean.
+		// Cleaned text must remain unchanged.
 		again := Decode([]byte(got.Text), "text/xml; charset=utf-8")
 		if again.Text != got.Text && zeroPattern([]byte(got.Text)) == "" {
 			t.Fatalf("%q becomes %q", got.Text, again.Text)

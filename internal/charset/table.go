@@ -1,7 +1,7 @@
 package charset
 
-// What x/text has no table for. A string is the characters of the bytes 0x80 to
-// 0xFF, or of all 256 bytes for the EBCDIC ones; U+FFFD is no character.
+// Tables that x/text lacks. A string holds the characters of the bytes 0x80 to 0xFF, or of all 256
+// bytes for EBCDIC; U+FFFD means no character.
 const (
 	highCP720 = "" +
 		"\u0080\u0081\u00e9\u00e2\u0084\u00e0\u0086\u00e7\u00ea\u00eb\u00e8\u00ef\u00ee\u008d\u008e\u008f" +

@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// byteOrderMark gives the encoding that the first bytes of a document tell and
-// their number; "" is none.
+// byteOrderMark returns the encoding that a byte order mark identifies and the length of the mark;
+// "" if there is none.
 func byteOrderMark(doc []byte) (name string, size int) {
 	marks := [...]struct{ bytes, name string }{
 		{"\xEF\xBB\xBF", "utf-8"},
-		{"\xFF\xFE\x00\x00", "utf-32le"}, // before utf-16le, which it begins with
+		{"\xFF\xFE\x00\x00", "utf-32le"}, // before utf-16le, which is its prefix
 		{"\x00\x00\xFE\xFF", "utf-32be"},
 		{"\xFF\xFE", "utf-16le"},
 		{"\xFE\xFF", "utf-16be"},
@@ -25,7 +25,7 @@ func byteOrderMark(doc []byte) (name string, size int) {
 			continue
 		}
 		rest := doc[len(m.bytes):]
-		// A mark that a program put before a document it did not convert.
+		// A mark that a program prepended to an unconverted document.
 		if m.name[:4] == "utf-" && m.name != "utf-8" && len(rest) >= 2 && rest[0] == '<' && rest[1] > ' ' && rest[1] < 0x7F {
 			return "", len(m.bytes)
 		}
@@ -34,8 +34,8 @@ func byteOrderMark(doc []byte) (name string, size int) {
 	return "", 0
 }
 
-// zeroPattern tells UTF-16 and UTF-32 from where the zeros are in the first four
-// bytes: a feed begins with ASCII characters, in whatever format it is.
+// zeroPattern detects UTF-16 and UTF-32 by the positions of zeros in the first four bytes: feeds in
+// all formats begin with ASCII characters.
 func zeroPattern(doc []byte) string {
 	if len(doc) < 4 {
 		return ""
@@ -59,8 +59,7 @@ func zeroPattern(doc []byte) string {
 	return ""
 }
 
-// appendWide appends a document in UTF-16 or UTF-32. bad counts what is no
-// character; its position is that in out.
+// appendWide decodes UTF-16 or UTF-32. bad counts invalid characters; its position is in out.
 func appendWide(out, doc []byte, name string) (text []byte, bad finding) {
 	var order binary.ByteOrder = binary.BigEndian
 	if name[len(name)-2:] == "le" {
@@ -100,9 +99,8 @@ func appendWide(out, doc []byte, name string) (text []byte, bad finding) {
 	return out, bad
 }
 
-// weigh counts the characters of several bytes that a document has as UTF-8, and
-// the bytes that are part of none. score is how unlikely it is that the
-// characters came about by chance.
+// countUTF8 counts the multi-byte characters of a document in UTF-8, and the invalid bytes. score
+// rates how unlikely these characters are by chance.
 func countUTF8(doc []byte) (characters, bad, score int) {
 	for i := 0; i < len(doc); {
 		if doc[i] < utf8.RuneSelf {
@@ -125,13 +123,12 @@ func countUTF8(doc []byte) (characters, bad, score int) {
 	return characters, bad, score
 }
 
-// repair makes valid UTF-8 of a document that almost is. Bytes that are part of no
-// character are read as windows-1252, which is where they come from when texts of
-// several sources are put together. mended counts them, lost counts the
-// characters that cannot be told, which become U+FFFD; positions are those in doc.
+// repair makes an almost valid document valid UTF-8. It reads invalid bytes as windows-1252, which
+// is common when texts of several sources are combined. repaired counts these; lost counts
+// characters that became U+FFFD. Positions are in doc.
 func repair(doc []byte, size int) (out []byte, repaired, lost finding) {
 	out = make([]byte, 0, size)
-	good := 0 // what comes before is in out
+	good := 0 // doc[:good] is in out
 	for i := 0; i < len(doc); {
 		if doc[i] < utf8.RuneSelf {
 			i += ascii(doc[i:])
@@ -158,9 +155,8 @@ func repair(doc []byte, size int) (out []byte, repaired, lost finding) {
 	return append(out, doc[good:]...), repaired, lost
 }
 
-// guess gives the character that the invalid bytes which b begins with are, and how
-// many bytes they are. 0 is the zero byte of programs that end their strings with
-// one.
+// guess returns the character for the invalid bytes at the beginning of b, and their number. 0
+// means a zero byte, which some programs encode as C0 80.
 func guess(b []byte) (r rune, n int) {
 	if r, n := surrogate(b); n > 0 {
 		return r, n
@@ -177,9 +173,8 @@ func guess(b []byte) (r rune, n int) {
 	return windows1252Rune(b[0]), 1
 }
 
-// surrogate reads the two halves of a character beyond U+FFFF, each written as a
-// character of three bytes (CESU-8, as Java and old databases do). One half alone
-// is lost.
+// surrogate decodes two surrogates that are encoded as three bytes each (CESU-8, as in Java and old
+// databases). A single surrogate is lost.
 func surrogate(b []byte) (r rune, n int) {
 	half := func(b []byte) rune {
 		if len(b) < 3 || b[0] != 0xED || b[1] < 0xA0 || b[1] > 0xBF || b[2] < 0x80 || b[2] > 0xBF {
@@ -197,9 +192,8 @@ func surrogate(b []byte) (r rune, n int) {
 	return utf8.RuneError, 3
 }
 
-// cut gives the length of a character of UTF-8 whose end is missing, for programs
-// that shorten texts count bytes; 0 when b begins rather with bytes of
-// windows-1252.
+// truncatedLength returns the length of a truncated UTF-8 character at the beginning of b; programs
+// that cut texts by bytes produce these. It returns 0 if the bytes are more likely windows-1252.
 func truncatedLength(b []byte) int {
 	n := prefix(b)
 	switch {
@@ -218,8 +212,7 @@ func truncatedLength(b []byte) int {
 	return n
 }
 
-// prefix gives how many bytes at the beginning of b are the beginning, but not the
-// whole, of a character.
+// prefix returns how many bytes at the beginning of b are an incomplete character.
 func prefix(b []byte) int {
 	n := 1
 	for n < len(b) && n < 4 && b[n]&0xC0 == 0x80 {
@@ -233,8 +226,7 @@ func prefix(b []byte) int {
 	return 0
 }
 
-// severed gives the length of the beginning of a character that a document ends
-// with.
+// truncatedTail returns the length of an incomplete character at the end of a document.
 func truncatedTail(doc []byte) int {
 	for n := 1; n <= 3 && n <= len(doc); n++ {
 		if tail := doc[len(doc)-n:]; utf8.RuneStart(tail[0]) {
@@ -247,8 +239,7 @@ func truncatedTail(doc []byte) int {
 	return 0
 }
 
-// appendUTF7 appends a document in UTF-7: ASCII with runs of UTF-16 in base64
-// between + and -.
+// appendUTF7 decodes UTF-7: ASCII with runs of base64-encoded UTF-16 between + and -.
 func appendUTF7(out, doc []byte) (text []byte, bad finding) {
 	for len(doc) > 0 {
 		i := bytes.IndexByte(doc, '+')
@@ -286,7 +277,7 @@ func appendUTF7(out, doc []byte) (text []byte, bad finding) {
 	return out, bad
 }
 
-// appendASCII appends bytes of which those above ASCII are no characters.
+// appendASCII appends b and replaces non-ASCII bytes by U+FFFD.
 func appendASCII(out, b []byte, bad *finding) []byte {
 	for _, c := range b {
 		if c < utf8.RuneSelf {

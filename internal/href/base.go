@@ -1,30 +1,27 @@
-// Package href makes relative references absolute, in addresses and in HTML. Start with
+// Package href makes relative references absolute, both single URLs and those in HTML. Start with
 // [New] and [HTML].
 package href
 
 import "strings"
 
-// Reading resolves many references on few bases, and most references are absolute
-// already: so a base is taken apart once, and a reference that needs nothing is
-// given back as it is.
+// Readers resolve many references against few bases, and most references are already absolute. So a
+// base is parsed once, and an absolute reference is returned without a copy.
 
-// longestBase is the longest base that references are resolved on. It is beyond
-// what any server serves, and short enough that a document of nothing but
-// references cannot become many times its size.
+// maxBase is the maximum length of a base in bytes. It exceeds what servers accept and prevents a
+// document full of references from growing many times its size.
 const maxBase = 2048
 
-// Base is an address that relative references stand on. Nil is no base.
+// Base is the URL against which references are resolved. Nil means no base.
 type Base struct {
-	url      string // as it was given, without white space around it
-	scheme   string // lower case, without the colon; "" when the base is relative itself
-	root     string // up to where the path begins: "http://host"
+	url      string // as given, without surrounding white space
+	scheme   string // lowercase, without the colon; "" if the base is relative
+	root     string // up to the beginning of the path: "http://host"
 	dir      string // the path up to its last slash, without dot segments: "/a/b/"
-	pathEnd  int    // in url: path, no query
-	queryEnd int    // in url: path and query, no fragment
+	pathEnd  int    // in url: end of the path
+	queryEnd int    // in url: end of path and query
 }
 
-// New takes u apart. Nothing can stand on an empty u, one that is too long, or
-// one like mailto: that has no parts: for these it is nil.
+// New parses u. It returns nil if u is empty, too long, or has no hierarchy, as with mailto:.
 func New(u string) *Base {
 	u = normalizeSlashes(trimReference(u))
 	if u == "" || len(u) > maxBase || badHost(u) {
@@ -63,10 +60,10 @@ func New(u string) *Base {
 	return b
 }
 
-// Absolute says whether what is resolved on b is a whole address.
+// Absolute reports whether references resolve to absolute URLs.
 func (b *Base) Absolute() bool { return b != nil && b.scheme != "" }
 
-// String is the address of the base, "" for none.
+// String returns the URL of the base, "" for nil.
 func (b *Base) String() string {
 	if b == nil {
 		return ""
@@ -74,10 +71,10 @@ func (b *Base) String() string {
 	return b.url
 }
 
-// Resolve gives the address that ref means on b, as RFC 3986 section 5.2 has it
-// and browsers do (spec:rfc3986-2005#resolve): white space around ref does not count, "http:x" is relative to
-// a base of the same scheme, "http:///x" is a host with slashes too many. A
-// reference that is no address, or stands on no base, comes back as it is.
+// Resolve resolves ref against b as RFC 3986 section 5.2 and browsers do
+// (spec:rfc3986-2005#resolve): surrounding white space is ignored, "http:x" is relative to a base
+// of the same scheme, "http:///x" has extra slashes. An invalid reference, or one without a base,
+// is returned unchanged.
 func (b *Base) Resolve(ref string) string {
 	if isPlainURL(ref) {
 		return ref
@@ -99,8 +96,8 @@ func (b *Base) Resolve(ref string) string {
 	return b.join(ref)
 }
 
-// fewerSlashes is u with two slashes before its host where it has more. Files have
-// no host: they have three slashes, or one.
+// normalizeSlashes reduces extra slashes before the host of u to two. File URLs have no host: they
+// have three slashes, or one, which becomes three.
 func normalizeSlashes(u string) string {
 	n := schemeLength(u)
 	if n > 0 && strings.EqualFold(u[:n], "file") && strings.HasPrefix(u[n+1:], "/") && !strings.HasPrefix(u[n+1:], "//") {
@@ -116,7 +113,7 @@ func normalizeSlashes(u string) string {
 	return u[:n] + "://" + host
 }
 
-// join is resolve for a reference without a scheme.
+// join resolves a reference without a scheme.
 func (b *Base) join(ref string) string {
 	switch ref[0] {
 	case '#':
@@ -148,8 +145,7 @@ func (b *Base) join(ref string) string {
 	return b.root + joinPath(b.dir, ref)
 }
 
-// Child is the base that an xml:base of ref makes inside of b: b itself when ref
-// says nothing that can be stood on.
+// Child returns the base for an xml:base of ref inside b. It returns b if ref is no usable base.
 func (b *Base) Child(ref string) *Base {
 	ref = trimReference(ref)
 	if ref == "" {
@@ -168,8 +164,8 @@ func (b *Base) Child(ref string) *Base {
 	return b
 }
 
-// isPlainWeb says whether ref is a whole http or https address that nothing needs
-// to be done to. It is what almost all references are.
+// isPlainURL reports whether ref is an absolute http or https URL that needs no change, as almost
+// all references are.
 func isPlainURL(ref string) bool {
 	n := 0
 	switch {
@@ -183,11 +179,11 @@ func isPlainURL(ref string) bool {
 	return len(ref) > n && ref[n] > ' ' && ref[n] != '/' && isVisible(ref[len(ref)-1])
 }
 
-// isInk says whether c, the last byte of a text, is surely no white space.
+// isVisible reports whether the last byte of a text is a visible ASCII character.
 func isVisible(c byte) bool { return c > ' ' && c < 0x7f }
 
-// trimReference takes the white space from around ref, and the line ends and tabs
-// from within it, as browsers do.
+// trimReference removes surrounding white space from ref, and all line ends and tabs, as browsers
+// do.
 func trimReference(ref string) string {
 	ref = strings.TrimSpace(ref)
 	for ref != "" && ref[0] <= ' ' {
@@ -202,7 +198,7 @@ func trimReference(ref string) string {
 	return trimReference(strings.NewReplacer("\n", "", "\t", "", "\r", "").Replace(ref))
 }
 
-// schemeLength is the length of the scheme of u without its colon, 0 for none.
+// schemeLength returns the length of the scheme of u without its colon, 0 if there is none.
 func schemeLength(u string) int {
 	for i := 0; i < len(u); i++ {
 		c := u[i]
@@ -218,8 +214,7 @@ func schemeLength(u string) int {
 	return 0
 }
 
-// badHost says whether u has a host that no address can have: brackets that do
-// not pair.
+// badHost reports whether u has a host with unbalanced brackets.
 func badHost(u string) bool {
 	i := strings.Index(u, "//")
 	if i < 0 {
@@ -232,14 +227,13 @@ func badHost(u string) bool {
 	return strings.IndexByte(host, '[') >= 0 != (strings.IndexByte(host, ']') >= 0)
 }
 
-// hasDots says whether the path of ref has a segment of one or two dots.
+// hasDots reports whether the path of ref may have a segment of one or two dots.
 func hasDots(ref string) bool {
 	return ref[0] == '.' || strings.Contains(ref, "/.")
 }
 
-// joinPath is dir, which ends at a slash or is empty, and the path of ref one
-// after the other, without the segments "." and "..": these are followed. What is
-// after the path of ref stays as it is.
+// joinPath appends the path of ref to dir, which is empty or ends with a slash, and removes the
+// segments "." and "..". Query and fragment of ref are unchanged.
 func joinPath(dir, ref string) string {
 	end := len(ref)
 	if i := strings.IndexAny(ref, "?#"); i >= 0 {
@@ -272,8 +266,8 @@ func joinPath(dir, ref string) string {
 	return string(append(out, ref[end:]...))
 }
 
-// parentPath is the directory above path, which ends at a slash: the root is above
-// itself.
+// parentPath returns the parent of path, which ends with a slash. The parent of the root is the
+// root.
 func parentPath(path []byte) []byte {
 	n := len(path) - 1
 	for n > 0 && path[n-1] != '/' {

@@ -7,10 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// LooksLikeHTML says whether s, a text of a format that does not say what it is, is
-// HTML rather than plain text. It needs an end tag or a character reference for a
-// yes, and takes any tag or reference that is not of HTML for a no: to take text
-// for HTML loses what is between "<" and ">", to take HTML for text only looks bad.
+// LooksLikeHTML guesses whether s, a text of unknown format, is HTML rather than plain text. HTML
+// needs an end tag or a character reference; any unknown tag or reference means plain text. Plain
+// text mistaken for HTML loses the text between "<" and ">"; the opposite mistake only looks bad.
 func LooksLikeHTML(s string) bool {
 	found := false
 	if strings.IndexByte(s, '<') >= 0 {
@@ -30,7 +29,7 @@ func LooksLikeHTML(s string) bool {
 	return found
 }
 
-// onlyTags says whether s has an end tag, and whether all its tags are of HTML.
+// onlyTags reports whether s has an end tag, and whether HTML knows all its tags.
 func onlyTags(s string) (ends, ok bool) {
 	for {
 		i := strings.IndexByte(s, '<')
@@ -54,8 +53,8 @@ func onlyTags(s string) (ends, ok bool) {
 	}
 }
 
-// onlyReferences says whether s has a character reference, and whether all that
-// have a name have one of HTML's.
+// onlyReferences reports whether s has a character reference, and whether HTML knows all named
+// ones.
 func onlyReferences(s string) (refs, ok bool) {
 	for {
 		i := strings.IndexByte(s, '&')
@@ -78,7 +77,7 @@ func onlyReferences(s string) (refs, ok bool) {
 	}
 }
 
-// wordLength is the length of the letters, digits and low lines that s begins with.
+// wordLength returns the length of the letters, digits and underscores at the beginning of s.
 func wordLength(s string) int {
 	for i := 0; i < len(s); {
 		c := s[i]
@@ -102,14 +101,14 @@ func isWordByte(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9' || c == '_'
 }
 
-// isEntity says whether HTML has a character of this name.
+// isEntity reports whether HTML has a character reference of this name.
 func isEntity(name string) bool {
 	switch name {
 	case "amp", "lt", "gt", "quot", "apos", "nbsp":
 		return true
 	}
-	// The longest name has 31 letters. A name of which only the beginning is one
-	// ("notit") keeps its semicolon.
+	// The longest name has 31 letters. If only a prefix of the name is known ("notit"),
+	// UnescapeString preserves the semicolon.
 	if len(name) > 31 {
 		return false
 	}
@@ -117,9 +116,8 @@ func isEntity(name string) bool {
 	return text[0] != '&' && !strings.HasSuffix(text, ";")
 }
 
-// isTextTag says whether name, in any case, is an element that texts are written
-// with. Those that make a page, or that are scripts, are not: a text that has them
-// is more often about HTML than HTML.
+// isTextTag reports whether name, in any case, is an element that marks up text. Scripts and
+// elements that structure whole pages are excluded: texts with those are usually about HTML.
 func isTextTag(name string) bool {
 	if len(name) > len("blockquote") {
 		return false
@@ -141,7 +139,7 @@ func isTextTag(name string) bool {
 	return false
 }
 
-// lowerTo writes name, which is no longer than low, into low in lower case.
+// lowerTo writes name in lowercase into lower, which must be long enough.
 func lowerTo(lower *[16]byte, name string) []byte {
 	for i := 0; i < len(name); i++ {
 		c := name[i]

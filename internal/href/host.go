@@ -9,22 +9,22 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// The same server can be named in many ways: in capitals, with a dot at the end, with the
-// port that its scheme implies, in another script, percent-encoded, as an IPv4 address
-// inside an IPv6 one. Limits for each host count all spellings together, so every limit gets
-// its key from the functions below.
+// One server has many spellings: uppercase, a trailing dot, an explicit default port, another
+// script, percent-encoding, an IPv4-mapped IPv6 address. Limits per host count all spellings
+// together, so every limit derives its key from the functions below.
 //
 // spec:cloudburst#host-spellings
 
-// Host is the normal spelling of the host of an absolute URL, without its port: a name in
-// lowercase ASCII without a dot at the end, or an address in its shortest form, IPv6 in
-// brackets. It is "" when raw names no host.
+// Host returns the normalized host of an absolute URL without its port: a name in lowercase ASCII
+// without a trailing dot, or an address in its shortest form, IPv6 in brackets. It returns "" if
+// raw has no host.
 func Host(raw string) string {
 	_, host, _ := splitHost(raw)
 	return host
 }
 
-// HostPort is [Host] followed by a colon and the port, unless the scheme implies that port.
+// HostPort returns [Host] followed by a colon and the port, unless it is the default port of the
+// scheme.
 func HostPort(raw string) string {
 	scheme, host, port := splitHost(raw)
 	if host == "" || port == "" || port == impliedPort(scheme) {
@@ -33,8 +33,7 @@ func HostPort(raw string) string {
 	return host + ":" + port
 }
 
-// Port is the port of an absolute URL, also where its scheme implies it; "" when there is
-// none.
+// Port returns the port of an absolute URL, or the default port of its scheme; "" if there is none.
 func Port(raw string) string {
 	scheme, _, port := splitHost(raw)
 	if port == "" {
@@ -43,8 +42,8 @@ func Port(raw string) string {
 	return port
 }
 
-// Origin is the scheme in lowercase, "://" and [HostPort]. It allocates nothing for a URL
-// that is spelled normally.
+// Origin returns the lowercase scheme, "://" and [HostPort]. It does not allocate for normalized
+// URLs.
 func Origin(raw string) string {
 	if end := normalOrigin(raw); end > 0 {
 		return raw[:end]
@@ -66,8 +65,7 @@ func impliedPort(scheme string) string {
 	return ""
 }
 
-// splitHost takes the beginning of an absolute URL apart. Whatever else the URL may be, it
-// need not be valid.
+// splitHost splits the beginning of an absolute URL. The rest of the URL may be invalid.
 func splitHost(raw string) (scheme, host, port string) {
 	scheme, rest, ok := strings.Cut(raw, "://")
 	if !ok {
@@ -87,11 +85,11 @@ func splitHost(raw string) (scheme, host, port string) {
 	return strings.ToLower(scheme), hostName(host), port
 }
 
-// hostName is the normal spelling of a host, which may have brackets around it.
+// hostName normalizes a host, which may be in brackets.
 func hostName(host string) string {
 	if inner, ok := strings.CutPrefix(host, "["); ok {
 		inner = strings.TrimSuffix(inner, "]")
-		inner, _, _ = strings.Cut(inner, "%") // a zone has no bearing on which server it is
+		inner, _, _ = strings.Cut(inner, "%") // a zone does not select another server
 		if ip, err := netip.ParseAddr(inner); err == nil {
 			return addressName(ip)
 		}
@@ -115,8 +113,8 @@ func hostName(host string) string {
 	return host
 }
 
-// ASCII writes a host in another script as browsers do: in lowercase ASCII, label by
-// label with xn--. It is an error where DNS could have no such name.
+// ASCII converts a host to lowercase ASCII as browsers do, with xn-- per label. It returns an error
+// for names that are invalid in DNS.
 func ASCII(host string) (string, error) { return idna.Lookup.ToASCII(host) }
 
 func addressName(ip netip.Addr) string {
@@ -127,8 +125,8 @@ func addressName(ip netip.Addr) string {
 	return ip.String()
 }
 
-// normalOrigin is the length of the origin of a URL that is spelled normally and whose host
-// is a name or an IPv4 address, else 0.
+// normalOrigin returns the length of the origin of a normalized URL whose host is a name or an IPv4
+// address, otherwise 0.
 func normalOrigin(raw string) int {
 	from, implied := len("http://"), ":80"
 	switch {

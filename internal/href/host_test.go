@@ -66,7 +66,7 @@ func FuzzOrigin(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		u, err := url.Parse(raw)
 		if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
-			return // no limit counts what is not fetched
+			return // only http and https have limits per host
 		}
 		origin := Origin(raw)
 		if Host(raw) == "" {

@@ -7,16 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Most references in feeds are absolute. So the markup is read without being taken
-// apart: tags that hold no references are passed over, values are looked at where
-// they stand, and only when one has to change is anything copied.
+// Most references in feeds are absolute. So HTML scans the markup without parsing it: it skips tags
+// without references, checks values in place, and copies only when a value changes.
 
-// HTML gives s with the relative references in it made absolute on b: those
-// in the attributes of HTML that hold addresses, and of SVG's images. Everything else
-// stays byte for byte, and without a relative reference s is the result itself.
-// Comments, CDATA sections and the text of scripts and styles are not markup.
+// HTML returns s with its relative references resolved against b: those in the URL attributes of
+// HTML and of SVG images. Everything else is unchanged byte for byte; without relative references
+// the result is s itself. Comments, CDATA sections, and the text of scripts and styles are not
+// markup.
 //
-// When s would become more than eightfold, it is hostile, and stays as it is.
+// If the result would exceed eight times s plus 64 KiB, s is hostile and returned unchanged.
 func HTML(s string, b *Base) string {
 	if !b.Absolute() || strings.IndexByte(s, '=') < 0 {
 		return s
@@ -43,16 +42,15 @@ type linkResolver struct {
 	s       string
 	base    *Base
 	out     strings.Builder
-	done    int  // up to here s is in out
-	limit   int  // of out
-	noCDATA bool // no CDATA section ends from here on
+	done    int  // s[:done] is in out
+	limit   int  // maximum length of out; -1: exceeded
+	noCDATA bool // there is no further end of a CDATA section
 }
 
-// over says whether the result has become too long.
+// over reports whether the result has become too long.
 func (r *linkResolver) over() bool { return r.out.Len() > r.limit }
 
-// markup reads what "<" begins, from after it, and gives where it ends: -1 at the
-// end of the text.
+// markup reads the construct after "<" at i and returns its end, -1 at the end of the text.
 func (r *linkResolver) markup(i int) int {
 	if i >= len(r.s) {
 		return -1
@@ -65,10 +63,10 @@ func (r *linkResolver) markup(i int) int {
 	case c == '?':
 		return afterFirst(r.s, i, ">")
 	}
-	return i // an end tag, or a stray "<": neither holds references
+	return i // an end tag, or a stray "<": neither has references
 }
 
-// pastFirst is the place after the first end from i on, -1 where there is none.
+// afterFirst returns the index after the first end from i on, -1 if there is none.
 func afterFirst(s string, i int, end string) int {
 	n := strings.Index(s[i:], end)
 	if n < 0 {
@@ -77,7 +75,7 @@ func afterFirst(s string, i int, end string) int {
 	return i + n + len(end)
 }
 
-// declaration reads what "<!" begins.
+// declaration reads the construct after "<!" at i.
 func (r *linkResolver) declaration(i int) int {
 	rest := r.s[i:]
 	switch {
@@ -91,12 +89,12 @@ func (r *linkResolver) declaration(i int) int {
 		if end := afterFirst(r.s, i, "]]>"); end > 0 {
 			return end
 		}
-		r.noCDATA = true // so that many beginnings are not many searches
+		r.noCDATA = true // avoids a search per beginning
 	}
 	return afterFirst(r.s, i, ">")
 }
 
-// afterComment is the place after "-->" or "--!>", -1 where there is none.
+// afterComment returns the index after "-->" or "--!>", -1 if there is none.
 func afterComment(s string, i int) int {
 	for {
 		n := strings.Index(s[i:], "--")
@@ -116,8 +114,7 @@ func afterComment(s string, i int) int {
 	}
 }
 
-// tag reads a start tag from its name on, and the text of an element that has
-// nothing but text.
+// tag reads a start tag from its name on, and the content of a raw text element.
 func (r *linkResolver) tag(i int) int {
 	start := i
 	for i < len(r.s) && r.s[i] > ' ' && r.s[i] != '>' && r.s[i] != '/' {
@@ -139,7 +136,7 @@ func (r *linkResolver) tag(i int) int {
 	return i
 }
 
-// afterRaw is the place of the end tag that ends the text of an element.
+// rawTextEnd returns the index of the end tag that ends a raw text element.
 func rawTextEnd(s string, i int, name string) int {
 	for {
 		n := strings.Index(s[i:], "</")
@@ -155,7 +152,7 @@ func rawTextEnd(s string, i int, name string) int {
 	}
 }
 
-// passAttributes gives the place after the tag that i is in.
+// skipAttributes returns the index after the tag around i.
 func (r *linkResolver) skipAttributes(i int) int {
 	n := strings.IndexByte(r.s[i:], '>')
 	if n < 0 {
@@ -167,8 +164,8 @@ func (r *linkResolver) skipAttributes(i int) int {
 	return r.attributes(i, 0)
 }
 
-// attributes reads the attributes of a tag of which i is after the name, resolves
-// those of kind, and gives the place after the tag.
+// attributes reads the attributes of a tag from i on, resolves those in kind, and returns the index
+// after the tag.
 func (r *linkResolver) attributes(i int, kind reference) int {
 	s := r.s
 	for {
@@ -230,7 +227,7 @@ func (r *linkResolver) attributes(i int, kind reference) int {
 	}
 }
 
-// value resolves the value that is s[start:end], between quotes unless quote is 0.
+// value resolves the value s[start:end], which is quoted unless quote is 0.
 func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 	raw := r.s[start:end]
 	if isPlainURL(raw) && kind != inSrcset || r.over() {
@@ -246,7 +243,7 @@ func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 			return
 		}
 	case kind == inXlink && strings.HasPrefix(ref, "#"):
-		return // a part of the same drawing
+		return // a fragment of the same drawing
 	default:
 		abs = r.base.Resolve(ref)
 	}
@@ -269,15 +266,15 @@ func (r *linkResolver) value(start, end int, quote byte, kind reference) {
 	r.done = end
 }
 
-// makeRoom doubles a text that n bytes do not fit into. By itself it would grow in
-// smaller steps, and leave more behind.
+// grow ensures space for n bytes and at least doubles the capacity. Growing in smaller steps would
+// copy more.
 func grow(out *strings.Builder, n int) {
 	if out.Cap()-out.Len() < n {
 		out.Grow(n)
 	}
 }
 
-// writeValue writes an attribute's value so that it reads the same in HTML and XML.
+// writeValue writes an attribute value with escapes that HTML and XML decode equally.
 func writeValue(out *strings.Builder, v string, quote byte) {
 	for {
 		i := strings.IndexAny(v, `&<>"'`)
@@ -304,8 +301,7 @@ func writeValue(out *strings.Builder, v string, quote byte) {
 	}
 }
 
-// printable is the text of a reference as an address has it: characters that no text
-// may have are written as browsers ask for them.
+// escapeForbidden percent-encodes a decoded character that XML forbids, as browsers do in requests.
 func escapeForbidden(s string) string {
 	c, _ := utf8.DecodeRuneInString(s)
 	if c >= ' ' && c != 0xfffe && c != 0xffff || c == '\t' || c == '\n' || c == '\r' {
@@ -314,8 +310,8 @@ func escapeForbidden(s string) string {
 	return url.PathEscape(s)
 }
 
-// decodeValue is the text of an attribute's value. A name without its semicolon is
-// no reference here: "?a=1&copy=2" has no © in it.
+// decodeValue decodes an attribute value. A name without a semicolon is not a reference here:
+// "?a=1&copy=2" contains no ©.
 func decodeValue(raw string) string {
 	i := strings.IndexByte(raw, '&')
 	if i < 0 {

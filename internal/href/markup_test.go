@@ -124,7 +124,7 @@ func TestOutputSizeIsBounded(t *testing.T) {
 	}
 }
 
-// ordinaryHTML is at least n bytes of markup as posts have it, all links absolute.
+// ordinaryHTML returns at least n bytes of typical post markup with absolute links.
 func ordinaryHTML(n int) string {
 	const post = `<p>The bridge over the <a href="https://example.org/rivers/ems?lang=en&amp;map=1" title="A river">Ems</a> ` +
 		`is closed until the end of the week, says the <em>council</em>, and nobody knows for certain what comes after that.</p>

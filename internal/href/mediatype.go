@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// mediaTypes are the endings that files beside items have. They are a list of ours: what
-// a machine has installed must not decide what a feed says.
+// mediaTypes maps the extensions of enclosures. The list is fixed, because the MIME types installed
+// on a machine must not affect feeds.
 var mediaTypes = map[string]string{
 	".mp3": "audio/mpeg", ".m4a": "audio/mp4", ".m4b": "audio/mp4", ".wav": "audio/wav", ".flac": "audio/flac",
 	".ogg": "audio/ogg", ".oga": "audio/ogg", ".opus": "audio/ogg",
@@ -16,8 +16,7 @@ var mediaTypes = map[string]string{
 	".pdf": "application/pdf", ".html": "text/html", ".htm": "text/html", ".torrent": "application/x-bittorrent",
 }
 
-// MediaType guesses the media type of what is at an address by its ending; "": it says
-// nothing.
+// MediaType guesses a media type from the file extension in a URL; "" if it is unknown.
 func MediaType(address string) string {
 	address, _, _ = strings.Cut(address, "#")
 	address, _, _ = strings.Cut(address, "?")

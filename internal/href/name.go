@@ -1,6 +1,6 @@
 package href
 
-// reference is a set of the attributes that hold references.
+// reference is a set of attributes that hold references.
 type reference uint32
 
 const (
@@ -19,13 +19,13 @@ const (
 	inCodebase
 	inProfile
 	inXlink
-	isRawText // of an element: it has no markup inside, whatever it looks like
+	isRawText // not an attribute: the element has only text
 
 	inAny = isRawText - 1
 )
 
-// elementOf says in which attributes the element of this name, in any case, holds
-// references. Names differ most in length, so this is decided first.
+// elementOf returns the reference attributes of the element name, in any case. It checks the length
+// first because names differ most in length.
 func elementOf(name string) reference {
 	if len(name) > len("blockquote") {
 		return 0
@@ -90,7 +90,7 @@ func lowerElementOf(name string) reference {
 	return 0
 }
 
-// attributeOf is the attribute of this name, in any case.
+// attributeOf returns the reference attribute of this name, in any case; 0 if there is none.
 func attributeOf(name string) reference {
 	switch len(name) {
 	case len("src"):

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// RedirectTarget is the address to which an answer redirects, without a fragment, "" when
-// the answer does not redirect. A Location that cannot be parsed is returned as it is.
+// RedirectTarget returns the absolute URL to which a response redirects, without a fragment; "" if
+// it does not redirect. A Location that cannot be parsed is returned unchanged.
 func RedirectTarget(res *http.Response) string {
 	switch res.StatusCode {
 	case 301, 302, 303, 307, 308:

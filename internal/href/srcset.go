@@ -2,9 +2,9 @@ package href
 
 import "strings"
 
-// resolveSet resolves the addresses of a srcset: addresses with what they are for,
-// between commas. An address ends at white space; a comma may be in it. A set that
-// would become longer than limit does not fit.
+// resolveSet resolves the URLs of a srcset, a comma-separated list of URLs with descriptors. A URL
+// ends at white space and may contain commas. fits is false if the result would be longer than
+// limit.
 func (b *Base) resolveSet(set string, limit int) (resolved string, fits bool) {
 	var out strings.Builder
 	done, i := 0, 0
@@ -20,7 +20,7 @@ func (b *Base) resolveSet(set string, limit int) (resolved string, fits bool) {
 			i++
 		}
 		ref := strings.TrimRight(set[start:i], ",")
-		// One that would end in a comma would be another address the next time.
+		// A trailing comma would be parsed as a separator the next time.
 		if abs := b.Resolve(ref); abs != ref && !strings.HasSuffix(abs, ",") {
 			if out.Len()+len(abs) > limit {
 				return set, false
@@ -41,8 +41,7 @@ func (b *Base) resolveSet(set string, limit int) (resolved string, fits bool) {
 	return out.String(), true
 }
 
-// writeSpaceless writes an address without the white space that would end it; the
-// base can have some.
+// writeWithoutSpaces writes a URL with its spaces percent-encoded; they can come from the base.
 func writeWithoutSpaces(out *strings.Builder, u string) {
 	for {
 		i := strings.IndexAny(u, " \f")
@@ -56,8 +55,8 @@ func writeWithoutSpaces(out *strings.Builder, u string) {
 	}
 }
 
-// afterDescriptors is the place of the comma that ends what is said of an address:
-// one in parentheses does not.
+// afterDescriptors returns the index of the comma that ends the descriptors of a URL. Commas in
+// parentheses do not count.
 func afterDescriptors(set string, i int) int {
 	open := false
 	for ; i < len(set); i++ {
