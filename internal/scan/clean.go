@@ -3,18 +3,18 @@ package scan
 import "strings"
 
 // deepestClean is how deep markup may be nested to be clean.
-const deepestClean = 32
+const maxCleanDepth = 32
 
 // clean gives the rest of the open element as it stands in the source, and the offset
 // of its end tag, if there is nothing in it that anybody would have to repair or to
 // write anew. It is what Inner does most of the time, and several times as fast as
 // going from event to event.
 func (r *Reader) clean() (end int, ok bool) {
-	if r.entities != nil || r.over > 0 || r.ends > 0 || len(r.stack)+deepestClean > r.opt.Depth {
+	if r.entities != nil || r.over > 0 || r.ends > 0 || len(r.stack)+maxCleanDepth > r.opt.Depth {
 		return 0, false
 	}
 	doc, pos, top := r.doc, r.pos, &r.stack[len(r.stack)-1]
-	var open [deepestClean]string
+	var open [maxCleanDepth]string
 	n := 0
 	for {
 		i := strings.IndexByte(doc[pos:], '<')
@@ -47,7 +47,7 @@ func (r *Reader) clean() (end int, ok bool) {
 			return 0, false
 		}
 		if pos = after; !closed {
-			if n == deepestClean {
+			if n == maxCleanDepth {
 				return 0, false
 			}
 			open[n] = name

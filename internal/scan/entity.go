@@ -10,10 +10,10 @@ import (
 
 // Limits of the entities that a document may declare for itself.
 const (
-	maxEntities      = 1000
-	maxEntity        = 4096    // bytes of one value
-	maxExpanded      = 1 << 20 // bytes that may come out of them in one document
-	longestReference = 40      // bytes between & and ;
+	maxEntities  = 1000
+	maxEntity    = 4096    // bytes of one value
+	maxExpanded  = 1 << 20 // bytes that may come out of them in one document
+	maxReference = 40      // bytes between & and ;
 )
 
 // Decode replaces the references in raw text. It gives raw itself where there are
@@ -23,7 +23,7 @@ func (r *Reader) Decode(raw string) string {
 	if i < 0 {
 		return r.newlines(raw)
 	}
-	buf := r.room(len(raw))
+	buf := r.alloc(len(raw))
 	for {
 		buf = append(buf, raw[:i]...)
 		raw = raw[i:]
@@ -46,7 +46,7 @@ func (r *Reader) Decode(raw string) string {
 	if r.cr {
 		buf = oneNewline(buf)
 	}
-	return r.keep(buf)
+	return r.commit(buf)
 }
 
 // reference appends what the reference at the beginning of raw stands for, and gives
@@ -78,10 +78,10 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 		}
 		return out, n
 	}
-	head := raw[:min(len(raw), longestReference)]
+	head := raw[:min(len(raw), maxReference)]
 	end := strings.IndexByte(head, ';')
 	if end < 2 {
-		return r.unended(buf, head)
+		return r.unterminated(buf, head)
 	}
 	if value, ok := r.entities[raw[1:end]]; ok {
 		if r.expanded += len(value); r.expanded > maxExpanded {
@@ -92,7 +92,7 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	}
 	for k := 1; k < end; k++ {
 		if !isAlnum(raw[k]) {
-			return r.unended(buf, head)
+			return r.unterminated(buf, head)
 		}
 	}
 	value := html.UnescapeString(raw[:end+1])
@@ -105,7 +105,7 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 
 // unended appends what a reference without ; stands for, where white space ends it and
 // its name is one that people write for its character: "&copy 2004", "&nbsp ".
-func (r *Reader) unended(buf []byte, raw string) ([]byte, int) {
+func (r *Reader) unterminated(buf []byte, raw string) ([]byte, int) {
 	n := 1
 	for n < len(raw) && isAlnum(raw[n]) {
 		n++
@@ -141,7 +141,7 @@ func isTypographic(name string) bool {
 
 // foreign tells of a reference that XML does not have, in markup that is taken as it
 // stands.
-func (r *Reader) foreign(markup string) {
+func (r *Reader) checkReferences(markup string) {
 	for i := strings.IndexByte(markup, '&'); i >= 0; i = strings.IndexByte(markup, '&') {
 		markup = markup[i:]
 		switch {
@@ -217,7 +217,7 @@ func (r *Reader) newlines(s string) string {
 	if !r.cr || strings.IndexByte(s, '\r') < 0 {
 		return s
 	}
-	return r.keep(oneNewline(append(r.room(len(s)), s...)))
+	return r.commit(oneNewline(append(r.alloc(len(s)), s...)))
 }
 
 // oneNewline is newlines of bytes that are nobody else's.
@@ -240,7 +240,7 @@ func oneNewline(b []byte) []byte {
 // room gives an empty slice with capacity for n bytes at the end of the arena. A new
 // piece of it is a quarter of what is left to read, so that few are needed and little
 // is left over.
-func (r *Reader) room(n int) []byte {
+func (r *Reader) alloc(n int) []byte {
 	if cap(r.arena)-len(r.arena) < n {
 		r.arena = make([]byte, 0, max(n, (len(r.doc)-r.pos)/4, 256))
 	}
@@ -248,7 +248,7 @@ func (r *Reader) room(n int) []byte {
 }
 
 // keep makes a string of what was appended to room's slice.
-func (r *Reader) keep(b []byte) string {
+func (r *Reader) commit(b []byte) string {
 	if len(b) == 0 {
 		return ""
 	}

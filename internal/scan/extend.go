@@ -19,7 +19,7 @@ func (r *Reader) Extend(text string) {
 	r.doc = r.doc[drop:] + text
 	r.base += drop
 	r.pos, r.tok, r.quiet = 0, r.tok-drop, r.quiet-drop
-	r.gone = [len(closers)]int{}
+	r.absentFrom = [len(closers)]int{}
 	r.cr = r.cr || strings.IndexByte(text, '\r') >= 0
 	// A name that is a piece of the old document would keep all of it in memory.
 	for i := range r.stack {

@@ -10,7 +10,7 @@ func (r *Reader) Leaf() (text string, markup bool) {
 		r.Next()
 		return "", false
 	}
-	if text, ok := r.quick(); ok {
+	if text, ok := r.quickLeaf(); ok {
 		return text, false
 	}
 	m := r.mark()
@@ -20,7 +20,7 @@ func (r *Reader) Leaf() (text string, markup bool) {
 		case Text:
 			parts = append(parts, r.Chars())
 		case Start:
-			r.back(m)
+			r.restore(m)
 			return "", true
 		case End:
 			if len(r.stack) < depth {
@@ -34,7 +34,7 @@ func (r *Reader) Leaf() (text string, markup bool) {
 
 // quick is Leaf for what nearly every leaf is: characters, or one CDATA section, and
 // the end tag.
-func (r *Reader) quick() (string, bool) {
+func (r *Reader) quickLeaf() (string, bool) {
 	doc, pos, top := r.doc, r.pos, r.stack[len(r.stack)-1].name
 	i := strings.IndexByte(doc[pos:], '<')
 	if i < 0 {
@@ -99,7 +99,7 @@ func (r *Reader) mark() mark {
 }
 
 // back returns to a mark whose elements are all still open.
-func (r *Reader) back(m mark) {
+func (r *Reader) restore(m mark) {
 	r.quiet = max(r.quiet, r.pos)
 	r.pos, r.stack, r.bindings, r.unprefixed = m.pos, r.stack[:m.depth], r.bindings[:m.bindings], m.unprefixed
 	r.empty, r.ends, r.over = false, 0, 0
@@ -127,7 +127,7 @@ func (r *Reader) Inner() string {
 	}
 	if end, ok := r.clean(); ok {
 		inner := trim(r.doc[r.pos:end])
-		r.foreign(inner)
+		r.checkReferences(inner)
 		r.tok, r.pos = end, end+len(r.stack[len(r.stack)-1].name)+3
 		r.pop()
 		return r.newlines(inner)
@@ -146,7 +146,7 @@ func (r *Reader) Inner() string {
 	}
 	if !r.copied {
 		inner := trim(r.doc[m.pos:end])
-		r.foreign(inner)
+		r.checkReferences(inner)
 		return r.newlines(inner)
 	}
 	after := r.mark()
@@ -163,7 +163,7 @@ func (r *Reader) Inner() string {
 // the array below.
 func (r *Reader) rewind(m mark, depth int) {
 	r.stack = r.stack[:depth]
-	r.back(m)
+	r.restore(m)
 }
 
 // serialize writes the rest of the open element at a depth.

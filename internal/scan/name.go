@@ -4,7 +4,7 @@ package scan
 func (r *Reader) elementName(from int) (end, colon int, upper bool) {
 	end, colon, upper = nameParts(r.doc, from)
 	if colon >= 0 && end < len(r.doc) && r.doc[end] == '=' {
-		if at := r.unspaced(from, colon); at > 0 {
+		if at := r.missingSpace(from, colon); at > 0 {
 			return at, -1, upper
 		}
 	}
@@ -14,7 +14,7 @@ func (r *Reader) elementName(from int) (end, colon int, upper bool) {
 // unspaced finds where an attribute begins that stands right behind the name of its element, as
 // in <channelrdf:about="…">: its prefix is one that was declared. colon is that of the name,
 // which begins at from. 0: there is none.
-func (r *Reader) unspaced(from, colon int) int {
+func (r *Reader) missingSpace(from, colon int) int {
 	at := 0
 	for k := range r.bindings {
 		prefix := r.bindings[k].prefix
@@ -50,7 +50,7 @@ func nameParts(s string, i int) (end, colon int, upper bool) {
 
 // longestFold is how long a name may be for its capitals not to matter: comparing with
 // all that is open takes its time.
-const longestFold = 256
+const maxFoldName = 256
 
 func nameEnd(s string, i int) int {
 	for i < len(s) {

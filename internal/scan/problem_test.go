@@ -15,13 +15,13 @@ func read(r *Reader) {
 	}
 }
 
-func TestProblemsAreCountedOnceNobodyWantsThem(t *testing.T) {
+func TestProblemsAreCountedAfterReportingStops(t *testing.T) {
 	t.Parallel()
 	doc := "<r>" + strings.Repeat("& ", 50) + strings.Repeat("</x>", 50) + "</r>"
-	told := 0
-	r := New(doc, Options{Problem: func(string, int, string) bool { told++; return told < 10 }})
-	if read(r); told != 10 || r.Unreported() != 90 {
-		t.Errorf("%d were told and %d were not", told, r.Unreported())
+	reported := 0
+	r := New(doc, Options{Problem: func(string, int, string) bool { reported++; return reported < 10 }})
+	if read(r); reported != 10 || r.Unreported() != 90 {
+		t.Errorf("%d were told and %d were not", reported, r.Unreported())
 	}
 	r = New(doc, Options{})
 	if read(r); r.Unreported() != 100 {
@@ -29,7 +29,7 @@ func TestProblemsAreCountedOnceNobodyWantsThem(t *testing.T) {
 	}
 }
 
-func TestLimitsAreToldToThoseWhoWantNoMore(t *testing.T) {
+func TestLimitProblemsAreReportedAfterReportingStops(t *testing.T) {
 	t.Parallel()
 	doc := "<r>" + strings.Repeat("&", 50) + strings.Repeat("<a><b><c></c></b></a>", 50) + "</r>"
 	kinds := map[string]int{}
@@ -42,7 +42,7 @@ func TestLimitsAreToldToThoseWhoWantNoMore(t *testing.T) {
 	}
 }
 
-func TestMessagesDoNotGrowWithWhatTheyShow(t *testing.T) {
+func TestMessagesQuoteOnlyShortExcerpts(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ä", 100_000)
 	for _, doc := range []string{
@@ -50,20 +50,20 @@ func TestMessagesDoNotGrowWithWhatTheyShow(t *testing.T) {
 		"<r></r><" + long + "/>", "<r " + long + "='1' " + long + "='2'/>", "<R></r><" + long + "></" + strings.ToUpper(long) + ">",
 		"<r/>" + long,
 	} {
-		told := 0
+		reported := 0
 		read(New(doc, Options{Problem: func(_ string, _ int, message string) bool {
-			if told++; len(message) > 300 || !utf8.ValidString(message) {
+			if reported++; len(message) > 300 || !utf8.ValidString(message) {
 				t.Errorf("%.20s: a message of %d bytes: %.100q", doc, len(message), message)
 			}
 			return true
 		}}))
-		if told == 0 {
+		if reported == 0 {
 			t.Errorf("%.20s: nothing is told", doc)
 		}
 	}
 }
 
-func TestNamespacesAreLookedUpAmongFew(t *testing.T) {
+func TestNamespacesAreLimited(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for i := range 10 {
@@ -85,21 +85,21 @@ func TestNamespacesAreLookedUpAmongFew(t *testing.T) {
 	if limited != 1000-maxBindings {
 		t.Errorf("told %d times that there are too many namespaces", limited)
 	}
-	r = New(`<r xmlns:a="`+strings.Repeat("u", longestURI+1)+`"><a:b/></r>`, Options{})
-	if at(t, r, "a:b"); r.URI("a") != "" {
+	r = New(`<r xmlns:a="`+strings.Repeat("u", maxURI+1)+`"><a:b/></r>`, Options{})
+	if seekTo(t, r, "a:b"); r.URI("a") != "" {
 		t.Error("an address without an end is kept")
 	}
 }
 
-func TestLanguagesAreShort(t *testing.T) {
+func TestLongLanguageTagsAreIgnored(t *testing.T) {
 	t.Parallel()
 	r := New(`<r xml:lang="de"><a xml:lang="`+strings.Repeat("x", 101)+`"/></r>`, Options{})
-	if at(t, r, "a"); r.Lang() != "de" {
+	if seekTo(t, r, "a"); r.Lang() != "de" {
 		t.Errorf("language %q", r.Lang())
 	}
 }
 
-func TestManyAttributesAreToldApart(t *testing.T) {
+func TestDuplicatesAmongManyAttributesAreDetected(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	for i := range 300 {

@@ -99,7 +99,7 @@ type Reader struct {
 	// unprefixed is the namespace in force for names without a prefix.
 	unprefixed int
 	names      map[string]struct{} // of the attributes, where there are many
-	loose      []binding           // prefixes used without a declaration
+	undeclared []binding           // prefixes used without a declaration
 	lower      map[string]string
 	entities   map[string]string
 	expanded   int // bytes that came out of the document's own entities
@@ -115,14 +115,14 @@ type Reader struct {
 	copied     bool // something of the element being read is not in the source as it is
 	quiet      int  // problems before this offset have been told
 	mute       bool // nobody wants to know of more
-	untold     int  // how many there were since then
+	unreported int  // how many there were since then
 	limits     int  // of these, those of the kind Limit that were told all the same
 	lines      lineCount
 	lang       string // of the document
 	docType    string
 	sibling    string
 	within     int
-	gone       [len(closers)]int // where closers do not occur any more: see find
+	absentFrom [len(closers)]int // where closers do not occur any more: see find
 }
 
 // New starts reading a document in UTF-8.
@@ -205,16 +205,16 @@ func (r *Reader) problem(kind string, offset int, message ...string) {
 	switch {
 	case offset < r.quiet:
 	case r.mute && (kind != Limit || r.limits >= maxLimits):
-		r.untold++
+		r.unreported++
 	default:
-		r.tell(kind, offset, message)
+		r.report(kind, offset, message)
 	}
 }
 
 // mostLimits is how many problems of the kind Limit are told to one who wants no more.
 const maxLimits = 3
 
-func (r *Reader) tell(kind string, offset int, message []string) {
+func (r *Reader) report(kind string, offset int, message []string) {
 	if r.mute {
 		r.limits++
 	}
@@ -236,7 +236,7 @@ func (r *Reader) tell(kind string, offset int, message []string) {
 }
 
 // Unreported returns how many problems were not reported.
-func (r *Reader) Unreported() int { return r.untold }
+func (r *Reader) Unreported() int { return r.unreported }
 
 // Kind is that of the current event.
 func (r *Reader) Kind() Kind { return r.kind }
@@ -394,13 +394,13 @@ func (r *Reader) find(closer string, from int) int {
 		if c != closer {
 			continue
 		}
-		if from > len(r.doc) || r.gone[k] > 0 && from >= r.gone[k] {
+		if from > len(r.doc) || r.absentFrom[k] > 0 && from >= r.absentFrom[k] {
 			return -1
 		}
 		if i := strings.Index(r.doc[from:], closer); i >= 0 {
 			return from + i
 		}
-		r.gone[k] = from
+		r.absentFrom[k] = from
 	}
 	return -1
 }

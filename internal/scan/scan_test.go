@@ -34,7 +34,7 @@ func events(doc string, o Options) (line string, problems []string) {
 	}
 }
 
-func TestDocumentsComeOutBalancedAndRepaired(t *testing.T) {
+func TestEventsAreBalancedAndRepaired(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name, doc, want string
@@ -100,7 +100,7 @@ func TestElementsBeyondTheDepthLimitAreFlattened(t *testing.T) {
 	}
 }
 
-func TestAttributesBeyondTheLimitAreLeftOut(t *testing.T) {
+func TestAttributesBeyondTheLimitAreIgnored(t *testing.T) {
 	t.Parallel()
 	got, problems := events(`<a b="1" c="2" d="3" e="4"/>`, Options{Attributes: 2})
 	if want := "<a b=1 c=2></a>"; got != want {
@@ -111,7 +111,7 @@ func TestAttributesBeyondTheLimitAreLeftOut(t *testing.T) {
 	}
 }
 
-func TestEntitiesCannotMakeADocumentHuge(t *testing.T) {
+func TestEntityExpansionIsLimited(t *testing.T) {
 	t.Parallel()
 	doc := `<!DOCTYPE a [<!ENTITY x "` + strings.Repeat("x", 4000) + `">]><a>` + strings.Repeat("&x;", 2000) + "</a>"
 	got, problems := events(doc, Options{})
@@ -123,7 +123,7 @@ func TestEntitiesCannotMakeADocumentHuge(t *testing.T) {
 	}
 }
 
-func TestSiblingsCloseWhatIsOpen(t *testing.T) {
+func TestSiblingsCloseOpenElements(t *testing.T) {
 	t.Parallel()
 	r := New("<c><item><title>1<item><title>2</title></item></c>", Options{})
 	var b strings.Builder
@@ -145,7 +145,7 @@ func TestSiblingsCloseWhatIsOpen(t *testing.T) {
 	}
 }
 
-func TestNamespacesAreInForceWithinTheirElement(t *testing.T) {
+func TestNamespacesAreScopedToTheirElement(t *testing.T) {
 	t.Parallel()
 	number := map[string]int{"u:one": 1, "u:two": 2}
 	r := New(`<a xmlns="u:one" xmlns:p="u:two"><p:b/><c xmlns="u:two" xmlns:p="u:one"><p:d/></c><e/><q:f/></a>`, Options{
@@ -184,7 +184,7 @@ func TestLanguagesAreInherited(t *testing.T) {
 }
 
 // at goes to the start of the element with this name.
-func at(t *testing.T, r *Reader, name string) {
+func seekTo(t *testing.T, r *Reader, name string) {
 	t.Helper()
 	for k := r.Next(); k != EOF; k = r.Next() {
 		if k == Start && r.Name == name {
@@ -194,7 +194,7 @@ func at(t *testing.T, r *Reader, name string) {
 	t.Fatalf("there is no <%s>", name)
 }
 
-func TestLeavesAreReadTrimmedAndWithMarkupLeftAlone(t *testing.T) {
+func TestLeafTrimsTextAndStopsAtMarkup(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		doc, text string
@@ -209,7 +209,7 @@ func TestLeavesAreReadTrimmedAndWithMarkupLeftAlone(t *testing.T) {
 		{"<r><a>1<b>2</b></a><z/></r>", "", true},
 	} {
 		r := New(c.doc, Options{})
-		at(t, r, "a")
+		seekTo(t, r, "a")
 		text, markup := r.Leaf()
 		if text != c.text || markup != c.markup {
 			t.Errorf("%s: %q, %v", c.doc, text, markup)
@@ -223,7 +223,7 @@ func TestLeavesAreReadTrimmedAndWithMarkupLeftAlone(t *testing.T) {
 	}
 }
 
-func TestInnerIsTheSourceOrAsGood(t *testing.T) {
+func TestInnerReturnsTheSourceOrAnEquivalent(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]string{
 		`<r><a> <b c="1">x&amp;y</b><br/> </a><z/></r>`:                 `<b c="1">x&amp;y</b><br/>`,
@@ -240,7 +240,7 @@ func TestInnerIsTheSourceOrAsGood(t *testing.T) {
 		`<r xmlns:s="urn:s"><a><s:t xmlns="urn:q" q="1"/></a><z/></r>`:  `<t q="1" />`,
 	} {
 		r := New(doc, Options{})
-		at(t, r, "a")
+		seekTo(t, r, "a")
 		if got := r.Inner(); got != want {
 			t.Errorf("%s\n got %s\nwant %s", doc, got, want)
 		}
@@ -250,11 +250,11 @@ func TestInnerIsTheSourceOrAsGood(t *testing.T) {
 	}
 }
 
-func TestAProblemIsToldOnceThoughTheMarkupIsReadTwice(t *testing.T) {
+func TestProblemsAreReportedOncePerPlace(t *testing.T) {
 	t.Parallel()
 	n := 0
 	r := New(`<r><a><b c=1/><!-- --></a><z/></r>`, Options{Problem: func(string, int, string) bool { n++; return true }})
-	at(t, r, "a")
+	seekTo(t, r, "a")
 	if _, markup := r.Leaf(); !markup {
 		t.Fatal("there is markup")
 	}
@@ -275,7 +275,7 @@ func TestLinesAreCounted(t *testing.T) {
 }
 
 // balanced checks what every document must come out as, read in every way there is.
-func balanced(t *testing.T, doc string) {
+func checkBalanced(t *testing.T, doc string) {
 	t.Helper()
 	r := New(doc, Options{Depth: 20, Attributes: 8})
 	var open []string
@@ -312,7 +312,7 @@ func FuzzReader(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, doc string) {
-		balanced(t, doc)
+		checkBalanced(t, doc)
 		r := New(doc, Options{})
 		for k := 0; r.Next() != EOF; k++ { // the ways of reading an element in turn
 			if r.Depth() < 2 || r.Kind() != Start {

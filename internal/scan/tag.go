@@ -39,7 +39,7 @@ func (r *Reader) startTag() (Kind, bool) {
 		r.pos = i + 1
 	} else {
 		closed = r.attributes(i)
-		lang = r.special(lang)
+		lang = r.xmlAttributes(lang)
 	}
 	if len(r.stack) >= r.opt.Depth {
 		r.bindings, r.unprefixed = r.bindings[:mark], outer
@@ -91,7 +91,7 @@ func (r *Reader) endTag() (Kind, bool) {
 		return EOF, false
 	}
 	for k := n - 1; k >= 0; k-- {
-		if r.stack[k].name == name || len(name) <= longestFold && strings.EqualFold(r.stack[k].name, name) {
+		if r.stack[k].name == name || len(name) <= maxFoldName && strings.EqualFold(r.stack[k].name, name) {
 			if r.stack[k].name != name {
 				r.problem(Markup, begin, "</", name, "> is to end <", r.stack[k].name, ">; capitals matter in XML.")
 			}
@@ -185,7 +185,7 @@ func (r *Reader) attribute(i int) int {
 	}
 	if q := doc[j]; q == '"' || q == '\'' {
 		if end := r.quoted(j+1, q); end >= 0 {
-			if cut := swallowed(doc, j+1, end); cut >= 0 {
+			if cut := missingQuote(doc, j+1, end); cut >= 0 {
 				r.problem(Attribute, begin, "The value of the attribute ", name, " has no closing quote; it is taken to end before the next attribute.")
 				r.add(name, doc[j+1:cut], begin)
 				return cut
@@ -224,7 +224,7 @@ func (r *Reader) quoted(from int, q byte) int {
 
 // swallowed gives where a value ends whose closing quote is in truth the opening one of
 // the next attribute: a="1 b="2". It is −1 for all others.
-func swallowed(doc string, from, quote int) int {
+func missingQuote(doc string, from, quote int) int {
 	if quote+1 >= len(doc) || space(doc[quote+1]) || doc[quote+1] == '/' || doc[quote+1] == '>' || doc[quote+1] == '?' || doc[quote-1] != '=' {
 		return -1
 	}
@@ -298,16 +298,16 @@ func (r *Reader) has(name string) bool {
 
 // special looks for namespace declarations and the attributes of XML itself. It
 // gives the language of the element.
-func (r *Reader) special(lang string) string {
+func (r *Reader) xmlAttributes(lang string) string {
 	if n := len(r.Attrs); n > r.opt.Attributes {
 		r.Attrs = r.Attrs[:r.opt.Attributes]
 	}
-	langed := false
+	hasLang := false
 	for k := range r.Attrs {
 		a := &r.Attrs[k]
 		if len(a.Name) == 4 { // authors forget the prefix, and CDF has none
 			switch {
-			case strings.EqualFold(a.Name, "lang") && !langed:
+			case strings.EqualFold(a.Name, "lang") && !hasLang:
 				lang = r.language(a.Raw, lang)
 			case strings.EqualFold(a.Name, "base") && r.Base == "":
 				r.Base = strings.TrimSpace(r.Decode(a.Raw))
@@ -323,7 +323,7 @@ func (r *Reader) special(lang string) string {
 		case strings.HasPrefix(a.Name, "xmlns:"):
 			r.bind(a.Name[len("xmlns:"):], a.Raw)
 		case strings.EqualFold(a.Name, "xml:lang"):
-			lang, langed = r.language(a.Raw, lang), true
+			lang, hasLang = r.language(a.Raw, lang), true
 		case strings.EqualFold(a.Name, "xml:base"):
 			r.Base = strings.TrimSpace(r.Decode(a.Raw))
 		}
@@ -345,7 +345,7 @@ func (r *Reader) language(raw, outer string) string {
 // and every unknown element is kept with the address of its own.
 const (
 	maxBindings = 256
-	longestURI  = 2048
+	maxURI      = 2048
 )
 
 func (r *Reader) bind(prefix, raw string) {
@@ -354,7 +354,7 @@ func (r *Reader) bind(prefix, raw string) {
 		return
 	}
 	uri := strings.TrimSpace(r.Decode(raw))
-	if len(uri) > longestURI {
+	if len(uri) > maxURI {
 		r.problem(Limit, r.tok, "The address of the namespace ", prefix, " is longer than the limit; it is passed over.")
 		uri = ""
 	}
@@ -381,14 +381,14 @@ func (r *Reader) lookup(prefix string) int {
 	if r.opt.Space == nil {
 		return 0
 	}
-	for k := range r.loose {
-		if r.loose[k].prefix == prefix {
-			return r.loose[k].space
+	for k := range r.undeclared {
+		if r.undeclared[k].prefix == prefix {
+			return r.undeclared[k].space
 		}
 	}
 	n := r.opt.Space(prefix, "", len(r.stack)+1)
-	if len(r.loose) < 64 {
-		r.loose = append(r.loose, binding{prefix: prefix, space: n})
+	if len(r.undeclared) < 64 {
+		r.undeclared = append(r.undeclared, binding{prefix: prefix, space: n})
 	}
 	return n
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // KnownCharset reports whether documents in the named encoding can be read.
-func KnownCharset(name string) bool { return family(name) != unknown }
+func KnownCharset(name string) bool { return encodingOf(name) != unknown }
 
 // Charset gives the charset parameter of a Content-Type when it names an
 // encoding that can be read here, else "": a parameter that nobody knows says
@@ -35,7 +35,7 @@ const (
 	utf16LE
 )
 
-func family(name string) encoding {
+func encodingOf(name string) encoding {
 	switch strings.ToLower(strings.TrimSpace(name)) {
 	case "utf-8", "utf8", "unicode-1-1-utf-8":
 		return utf8Enc
@@ -95,7 +95,7 @@ func detect(raw []byte, charset string) (encoding, []byte, error) {
 	name := charset
 	if name == "" {
 		name = declared(raw)
-		if family(name) == utf16Enc {
+		if encodingOf(name) == utf16Enc {
 			// The declaration could be read byte by byte, so it is wrong
 			// about itself: programs that serialise to a UTF-16 string and
 			// send it as UTF-8 write this.
@@ -105,7 +105,7 @@ func detect(raw []byte, charset string) (encoding, []byte, error) {
 	if name == "" {
 		return utf8Enc, raw, nil
 	}
-	enc := family(name)
+	enc := encodingOf(name)
 	switch enc {
 	case unknown:
 		return 0, nil, &Error{Line: 1, Kind: ErrEncoding,

@@ -191,7 +191,7 @@ func (p *parser) characters() error {
 		raw = raw[:i]
 	}
 	if len(p.open) == 0 {
-		if len(bytes.Trim(raw, blanks)) > 0 {
+		if len(bytes.Trim(raw, whiteSpace)) > 0 {
 			if p.root != nil {
 				return p.errorf("there is text after the root element")
 			}

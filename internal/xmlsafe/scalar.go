@@ -53,12 +53,12 @@ func ParseBase64(s string) ([]byte, bool) {
 
 // blanks are the white space of XML, and the no-break space: documents that are copied from
 // a web page are often indented with it.
-const blanks = " \t\r\n\u00a0"
+const whiteSpace = " \t\r\n\u00a0"
 
 // Trim cuts off white space, no-break spaces included.
 //
 // spec:cloudburst#no-break-space
-func Trim(s string) string { return strings.Trim(s, blanks) }
+func Trim(s string) string { return strings.Trim(s, whiteSpace) }
 
 // ParseTime reads the basic and the extended form of ISO 8601, with or
 // without seconds' fractions and zone. Without a zone it is UTC: the

@@ -36,7 +36,7 @@ func show(n *Node) string {
 	return b.String()
 }
 
-func TestReadsWhatXMLAllows(t *testing.T) {
+func TestReadAcceptsWellFormedXML(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ doc, want string }{
 		"empty element":          {`<a/>`, `(|a)`},
@@ -95,7 +95,7 @@ func wide(s string, big bool) string {
 	return b.String()
 }
 
-func TestRefusesWhatIsNotWellFormed(t *testing.T) {
+func TestReadRejectsMalformedXML(t *testing.T) {
 	t.Parallel()
 	deep := func(n int) string { return strings.Repeat("<a>", n) + strings.Repeat("</a>", n) }
 	for name, c := range map[string]struct {
@@ -260,7 +260,7 @@ func TestErrorsNameTheLine(t *testing.T) {
 	}
 }
 
-func TestByteOrderMarkThenTransportThenDeclaration(t *testing.T) {
+func TestEncodingPrecedence(t *testing.T) {
 	t.Parallel()
 	const latin = "<?xml version='1.0' encoding='iso-8859-1'?><a>\xc3\xa9</a>"
 	for name, c := range map[string]struct{ doc, charset, want string }{
@@ -322,7 +322,7 @@ func TestResolvesNamesInValues(t *testing.T) {
 	}
 }
 
-func TestReadErrorsOfTheTransportComeThrough(t *testing.T) {
+func TestReaderErrorsAreReturned(t *testing.T) {
 	t.Parallel()
 	_, err := Read(iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("<a></a>"))), Options{})
 	if !errors.Is(err, iotest.ErrTimeout) {
@@ -358,7 +358,7 @@ func TestRootNamesTheElement(t *testing.T) {
 	}
 }
 
-func TestTextComesBackAsItWas(t *testing.T) {
+func TestTextRoundTrips(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"", "a<b>&\"'\r\n\t]]>é😀\uFFFD", "\r", "\n\n", " x "} {
 		doc, err := AppendText([]byte("<a>"), s)
@@ -380,7 +380,7 @@ func TestTextComesBackAsItWas(t *testing.T) {
 	}
 }
 
-func TestRefusesToWriteWhatXMLCannotCarry(t *testing.T) {
+func TestForbiddenCharactersAreNotWritten(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{"a\x00", "\x1b[0m", "\xff", "\uFFFE", "\xed\xa0\x80"} {
 		for name, f := range map[string]func([]byte, string) ([]byte, error){"text": AppendText, "attr": AppendAttr} {
