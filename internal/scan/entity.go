@@ -8,16 +8,16 @@ import (
 	"unsafe"
 )
 
-// Limits of the entities that a document may declare for itself.
+// Limits for entities that a document declares itself.
 const (
 	maxEntities  = 1000
-	maxEntity    = 4096    // bytes of one value
-	maxExpanded  = 1 << 20 // bytes that may come out of them in one document
-	maxReference = 40      // bytes between & and ;
+	maxEntity    = 4096    // bytes per value
+	maxExpanded  = 1 << 20 // total bytes of expanded values per document
+	maxReference = 40      // bytes up to and including ;
 )
 
-// Decode replaces the references in raw text. It gives raw itself where there are
-// none. A & that begins none is kept as it is, and told.
+// Decode replaces the references in raw text. Without references it returns raw itself. It
+// preserves a single & and reports it.
 func (r *Reader) Decode(raw string) string {
 	i := strings.IndexByte(raw, '&')
 	if i < 0 {
@@ -30,7 +30,7 @@ func (r *Reader) Decode(raw string) string {
 		n := 0
 		if buf, n = r.reference(buf, raw); n == 0 {
 			n = 1
-			for r.mute && n+1 < len(raw) && raw[n] == '&' && raw[n+1] == '&' { // many of them, at once
+			for r.mute && n+1 < len(raw) && raw[n] == '&' && raw[n+1] == '&' { // a run of them, in one step
 				n++
 				r.problem(Entity, r.tok)
 			}
@@ -49,13 +49,13 @@ func (r *Reader) Decode(raw string) string {
 	return r.commit(buf)
 }
 
-// reference appends what the reference at the beginning of raw stands for, and gives
-// its length; 0 means that it is none.
+// reference appends the replacement of the reference at the beginning of raw and returns the length
+// of the reference, 0 if there is none.
 func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	if len(raw) < 3 {
 		return buf, 0
 	}
-	switch c := raw[1]; { // those of XML are nearly all
+	switch c := raw[1]; { // nearly all are those of XML
 	case c == 'l' && strings.HasPrefix(raw, "&lt;"):
 		return append(buf, '<'), 4
 	case c == 'g' && strings.HasPrefix(raw, "&gt;"):
@@ -97,14 +97,14 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	}
 	value := html.UnescapeString(raw[:end+1])
 	if strings.HasSuffix(value, ";") && raw[1:end] != "semi" || len(value) > end {
-		return buf, 0 // unknown, or only its beginning is known
+		return buf, 0 // unknown, or only a prefix of the name is known
 	}
 	r.problem(Entity, r.tok, "&", raw[1:end], "; is an entity of HTML, not of XML; it is read as one all the same.")
 	return append(buf, value...), end + 1
 }
 
-// unended appends what a reference without ; stands for, where white space ends it and
-// its name is one that people write for its character: "&copy 2004", "&nbsp ".
+// unterminated decodes a reference without ; that white space follows and whose name authors
+// commonly write for its character: "&copy 2004", "&nbsp ".
 func (r *Reader) unterminated(buf []byte, raw string) ([]byte, int) {
 	n := 1
 	for n < len(raw) && isAlnum(raw[n]) {
@@ -114,12 +114,12 @@ func (r *Reader) unterminated(buf []byte, raw string) ([]byte, int) {
 		return buf, 0
 	}
 	name := raw[:n]
-	value := html.UnescapeString(name) // browsers read those of HTML 2 so
+	value := html.UnescapeString(name) // browsers accept those of HTML 2
 	if value == name && isTypographic(raw[1:n]) {
 		value = html.UnescapeString(name + ";")
 	}
 	if len(value) >= n || value[0] == '&' && name != "&amp" && name != "&AMP" || utf8.RuneCountInString(value) != 1 {
-		return buf, 0 // unknown, or only its beginning is known
+		return buf, 0 // unknown, or only a prefix of the name is known
 	}
 	r.problem(Entity, r.tok, "The reference ", name, " has no ; at its end; it is read all the same.")
 	return append(buf, value...), n
@@ -129,7 +129,7 @@ func isAlnum(c byte) bool {
 	return 'a' <= c|0x20 && c|0x20 <= 'z' || '0' <= c && c <= '9'
 }
 
-// isTypographic reports the names beyond HTML 2 that are no words of any text.
+// isTypographic reports names beyond HTML 2 that are not ordinary words.
 func isTypographic(name string) bool {
 	switch name {
 	case "apos", "bdquo", "bull", "euro", "hellip", "ldquo", "lsaquo", "lsquo", "mdash", "ndash", "oelig", "OElig",
@@ -139,8 +139,7 @@ func isTypographic(name string) bool {
 	return false
 }
 
-// foreign tells of a reference that XML does not have, in markup that is taken as it
-// stands.
+// checkReferences reports the first reference unknown to XML in markup that is returned unchanged.
 func (r *Reader) checkReferences(markup string) {
 	for i := strings.IndexByte(markup, '&'); i >= 0; i = strings.IndexByte(markup, '&') {
 		markup = markup[i:]
@@ -155,7 +154,7 @@ func (r *Reader) checkReferences(markup string) {
 	}
 }
 
-// numeric appends the character of &#…; or &#x…;.
+// numeric appends the character of &#…; or &#x…; and returns the length of the reference.
 func numeric(buf []byte, raw string) ([]byte, int) {
 	i, hex := 2, false
 	if len(raw) > 2 && raw[2]|0x20 == 'x' {
@@ -192,8 +191,7 @@ func numeric(buf []byte, raw string) ([]byte, int) {
 	return utf8.AppendRune(buf, character(n)), i
 }
 
-// character is the one that a number means: those between 128 and 159 are meant as
-// Windows has them.
+// character returns the character of a number. The numbers 128 to 159 mean windows-1252.
 func character(n int) rune {
 	const windows = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 	switch {
@@ -212,7 +210,7 @@ func character(n int) rune {
 	return rune(n)
 }
 
-// newlines makes one kind of line end, as XML wants it.
+// newlines converts all line ends to \n, as XML requires.
 func (r *Reader) newlines(s string) string {
 	if !r.cr || strings.IndexByte(s, '\r') < 0 {
 		return s
@@ -220,7 +218,7 @@ func (r *Reader) newlines(s string) string {
 	return r.commit(oneNewline(append(r.alloc(len(s)), s...)))
 }
 
-// oneNewline is newlines of bytes that are nobody else's.
+// oneNewline is newlines for a byte slice, in place.
 func oneNewline(b []byte) []byte {
 	n := 0
 	for i := 0; i < len(b); n++ {
@@ -237,9 +235,8 @@ func oneNewline(b []byte) []byte {
 	return b[:n]
 }
 
-// room gives an empty slice with capacity for n bytes at the end of the arena. A new
-// piece of it is a quarter of what is left to read, so that few are needed and little
-// is left over.
+// alloc returns an empty slice with capacity for n bytes at the end of the arena. A new chunk is a
+// quarter of the unread document, so that chunks are few and little is wasted.
 func (r *Reader) alloc(n int) []byte {
 	if cap(r.arena)-len(r.arena) < n {
 		r.arena = make([]byte, 0, max(n, (len(r.doc)-r.pos)/4, 256))
@@ -247,7 +244,7 @@ func (r *Reader) alloc(n int) []byte {
 	return r.arena[len(r.arena):]
 }
 
-// keep makes a string of what was appended to room's slice.
+// commit converts a slice of alloc, with the appended bytes, to a string.
 func (r *Reader) commit(b []byte) string {
 	if len(b) == 0 {
 		return ""
@@ -255,10 +252,10 @@ func (r *Reader) commit(b []byte) string {
 	if n := len(r.arena); cap(b) == cap(r.arena)-n && n+len(b) <= cap(r.arena) {
 		r.arena = r.arena[:n+len(b)]
 	}
-	return unsafe.String(unsafe.SliceData(b), len(b)) // never written to again: room begins after it
+	return unsafe.String(unsafe.SliceData(b), len(b)) // not modified later: alloc continues after it
 }
 
-// sample is the beginning of s, to be shown.
+// sample returns the beginning of s for a message.
 func sample(s string) string {
 	s = s[:min(len(s), 20)]
 	for len(s) > 0 && !utf8.ValidString(s) {
@@ -267,14 +264,14 @@ func sample(s string) string {
 	return s
 }
 
-// doctype passes over <!DOCTYPE …[…]>, and learns the entities that it declares.
-// Nothing outside the document is ever read.
+// doctype skips <!DOCTYPE …[…]> and stores the entities that it declares. It reads nothing outside
+// the document.
 func (r *Reader) doctype() {
 	doc, i, depth := r.doc, r.pos+len("<!DOCTYPE"), 0
 	for i < len(doc) {
 		switch c := doc[i]; {
 		case c == '[':
-			if r.endless { // one more that goes on to the end of the document
+			if r.endless { // a further one without an end
 				i = len(doc)
 				continue
 			}
@@ -295,7 +292,7 @@ func (r *Reader) doctype() {
 			}
 		case c == '<' && depth > 0 && strings.HasPrefix(doc[i:], "<!ENTITY"):
 			i = r.declare(i+len("<!ENTITY")) - 1
-		case c == '<' && depth <= 0: // the > was forgotten
+		case c == '<' && depth <= 0: // the > is missing
 			r.problem(Markup, r.pos, "The document type does not end.")
 			r.pos = i
 			return
@@ -310,11 +307,11 @@ func (r *Reader) doctype() {
 	}
 }
 
-// DocType is the document type declaration as written, without its last bracket; ""
-// without any.
+// DocType returns the document type declaration as written, without its final >; "" if there is
+// none.
 func (r *Reader) DocType() string { return r.docType }
 
-// declare learns one entity from behind "<!ENTITY", and gives the offset after it.
+// declare stores the entity declared after "<!ENTITY" and returns the offset after it.
 func (r *Reader) declare(i int) int {
 	doc := r.doc
 	for i < len(doc) && space(doc[i]) {
@@ -340,7 +337,7 @@ func (r *Reader) declare(i int) int {
 	}
 	value := doc[i+1 : i+1+n]
 	if _, ok := r.entities[name]; !ok {
-		r.entities[name] = strings.Clone(r.Decode(value)) // entities in it that are known by now
+		r.entities[name] = strings.Clone(r.Decode(value)) // expands entities that are already declared
 	}
 	return i + 1 + n + 1
 }

@@ -2,11 +2,10 @@ package scan
 
 import "strings"
 
-// Extend puts text behind the document and forgets what was read of it, so that a long
-// document can be read in pieces. Offsets and lines still count from its beginning. Call
-// it only while [Reader.Ahead] reports that no event is pending, and with the next token
-// whole in the document: a token that the text cuts off is repaired like one that does
-// not end.
+// Extend appends text to the document and drops the part already read, so that a long document can
+// be read in pieces. Offsets and lines still count from the beginning. Call it only while
+// [Reader.Ahead] reports no pending event, and only if the next token is complete in the document:
+// a token that the text cuts off is repaired like one without an end.
 func (r *Reader) Extend(text string) {
 	drop := r.pos
 	if r.lines.offset <= drop {
@@ -21,7 +20,7 @@ func (r *Reader) Extend(text string) {
 	r.pos, r.tok, r.quiet = 0, r.tok-drop, r.quiet-drop
 	r.absentFrom = [len(closers)]int{}
 	r.cr = r.cr || strings.IndexByte(text, '\r') >= 0
-	// A name that is a piece of the old document would keep all of it in memory.
+	// Names are substrings of the old document and would keep it in memory.
 	for i := range r.stack {
 		r.stack[i].name, r.stack[i].lang = strings.Clone(r.stack[i].name), strings.Clone(r.stack[i].lang)
 	}
@@ -30,11 +29,11 @@ func (r *Reader) Extend(text string) {
 	}
 }
 
-// Ahead is what of the document is behind the current event. pending reports that further
-// events come before anything of it is read.
+// Ahead returns the unread part of the document. pending reports that further events precede it.
 func (r *Reader) Ahead() (rest string, pending bool) { return r.doc[r.pos:], r.empty || r.ends > 0 }
 
-// From is the document from an offset on; "" behind its end, and before what Extend left.
+// From returns the document from an offset on; "" beyond its end and in the part that Extend
+// dropped.
 func (r *Reader) From(offset int) string {
 	if offset -= r.base; offset < 0 || offset > len(r.doc) {
 		return ""
@@ -42,5 +41,5 @@ func (r *Reader) From(offset int) string {
 	return r.doc[offset:]
 }
 
-// Stop ends the document behind the current event: only the ends of open elements follow.
+// Stop ends the document after the current event. Only the ends of open elements follow.
 func (r *Reader) Stop() { r.doc = r.doc[:r.pos] }

@@ -2,9 +2,8 @@ package scan
 
 import "strings"
 
-// Leaf reads the element that the reader stands on (after Start) to its end and gives
-// its text, trimmed. With an element in it, markup is true and nothing was read: then
-// ask Inner, or go on with Next.
+// Leaf reads the current element (after Start) to its end and returns its text, trimmed. If it
+// contains an element, markup is true and nothing is read: call Inner, or continue with Next.
 func (r *Reader) Leaf() (text string, markup bool) {
 	if r.empty {
 		r.Next()
@@ -32,8 +31,7 @@ func (r *Reader) Leaf() (text string, markup bool) {
 	}
 }
 
-// quick is Leaf for what nearly every leaf is: characters, or one CDATA section, and
-// the end tag.
+// quickLeaf is Leaf for the most common content: text, or one CDATA section, and the end tag.
 func (r *Reader) quickLeaf() (string, bool) {
 	doc, pos, top := r.doc, r.pos, r.stack[len(r.stack)-1].name
 	i := strings.IndexByte(doc[pos:], '<')
@@ -80,7 +78,7 @@ func (r *Reader) join(parts []string) string {
 	return trim(strings.Join(parts, ""))
 }
 
-// Trim takes the white space of XML from both ends.
+// trim removes XML white space from both ends.
 func trim(s string) string {
 	for len(s) > 0 && space(s[0]) {
 		s = s[1:]
@@ -91,14 +89,14 @@ func trim(s string) string {
 	return s
 }
 
-// mark is a place in the document to go back to.
+// mark is a position in the document to return to.
 type mark struct{ pos, depth, bindings, unprefixed, quiet int }
 
 func (r *Reader) mark() mark {
 	return mark{pos: r.pos, depth: len(r.stack), bindings: len(r.bindings), unprefixed: r.unprefixed, quiet: r.quiet}
 }
 
-// back returns to a mark whose elements are all still open.
+// restore returns to a mark whose elements are all still open.
 func (r *Reader) restore(m mark) {
 	r.quiet = max(r.quiet, r.pos)
 	r.pos, r.stack, r.bindings, r.unprefixed = m.pos, r.stack[:m.depth], r.bindings[:m.bindings], m.unprefixed
@@ -107,7 +105,7 @@ func (r *Reader) restore(m mark) {
 	r.Name, r.Local, r.Space = top.name, r.local(top), int(top.space)
 }
 
-// Skip passes over the element that the reader stands on, with all that is in it.
+// Skip skips the current element with its content.
 func (r *Reader) Skip() {
 	for depth := len(r.stack); len(r.stack) >= depth; {
 		if r.Next() == EOF {
@@ -116,10 +114,9 @@ func (r *Reader) Skip() {
 	}
 }
 
-// Inner reads the element that the reader stands on to its end and gives what is in
-// it as markup. That is the source as it stands, where it can be; where a prefix, a
-// CDATA section, a comment or a repair is in the way it is written anew: names without
-// the prefix, text escaped.
+// Inner reads the current element to its end and returns its content as markup. If possible this is
+// the source unchanged. If it contains prefixes, CDATA sections, comments or repairs, Inner
+// rewrites it: names without prefixes, text escaped.
 func (r *Reader) Inner() string {
 	if r.empty {
 		r.Next()
@@ -159,8 +156,8 @@ func (r *Reader) Inner() string {
 	return s
 }
 
-// rewind is back where the element at the mark has been popped: its frame is still in
-// the array below.
+// rewind is restore after the element at the mark was popped: its frame is still in the underlying
+// array.
 func (r *Reader) rewind(m mark, depth int) {
 	r.stack = r.stack[:depth]
 	r.restore(m)
@@ -212,7 +209,7 @@ func (r *Reader) serialize(depth int) string {
 	}
 }
 
-// void reports the elements of HTML that never have an end tag.
+// void reports the elements of HTML without an end tag.
 func void(name string) bool {
 	switch name {
 	case "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr":
@@ -240,7 +237,7 @@ func escape(b *strings.Builder, s string, attr bool) {
 	}
 }
 
-// SkipTo passes over what is open below a depth.
+// SkipTo skips everything that is open below a depth.
 func (r *Reader) SkipTo(depth int) {
 	for len(r.stack) > depth {
 		if r.Next() == EOF {
@@ -249,8 +246,7 @@ func (r *Reader) SkipTo(depth int) {
 	}
 }
 
-// InnerText reads the element that the reader stands on to its end and gives all the
-// text in it.
+// InnerText reads the current element to its end and returns all its text.
 func (r *Reader) InnerText() string {
 	var parts []string
 	for depth := len(r.stack); len(r.stack) >= depth; {

@@ -2,11 +2,10 @@ package scan
 
 import "strings"
 
-// lineCount counts lines up to an offset, going on from where it stopped.
+// lineCount is a running count of lines up to an offset.
 type lineCount struct{ offset, line int }
 
-// Line gives the line, from 1, of a byte offset. Offsets that come in order cost
-// nothing twice.
+// Line returns the line, from 1, of a byte offset. Ascending offsets are cheapest.
 func (r *Reader) Line(offset int) int {
 	offset = min(max(offset-r.base, 0), len(r.doc))
 	if offset < r.lines.offset {
@@ -17,5 +16,5 @@ func (r *Reader) Line(offset int) int {
 	return r.lines.line + 1
 }
 
-// Left is how many bytes of the document are not read yet.
+// Left returns the number of unread bytes.
 func (r *Reader) Left() int { return len(r.doc) - r.pos }

@@ -1,6 +1,6 @@
 package scan
 
-// elementName is nameParts of the name of an element, which ends where an attribute begins.
+// elementName is nameParts for the name of an element, which may run into its first attribute.
 func (r *Reader) elementName(from int) (end, colon int, upper bool) {
 	end, colon, upper = nameParts(r.doc, from)
 	if colon >= 0 && end < len(r.doc) && r.doc[end] == '=' {
@@ -11,9 +11,9 @@ func (r *Reader) elementName(from int) (end, colon int, upper bool) {
 	return end, colon, upper
 }
 
-// unspaced finds where an attribute begins that stands right behind the name of its element, as
-// in <channelrdf:about="…">: its prefix is one that was declared. colon is that of the name,
-// which begins at from. 0: there is none.
+// missingSpace returns the offset of an attribute that follows the name of its element without a
+// space, as in <channelrdf:about="…">. Its prefix must be declared. from and colon are the offsets
+// of the name and its colon. It returns 0 if there is none.
 func (r *Reader) missingSpace(from, colon int) int {
 	at := 0
 	for k := range r.bindings {
@@ -28,8 +28,8 @@ func (r *Reader) missingSpace(from, colon int) int {
 	return at
 }
 
-// nameParts finds the end of the name that begins at i, its colon (−1 without), and
-// whether there are capitals in it.
+// nameParts returns the end of the name at i, its colon (-1 if there is none), and whether it has
+// uppercase letters.
 func nameParts(s string, i int) (end, colon int, upper bool) {
 	colon = -1
 	for ; i < len(s); i++ {
@@ -48,8 +48,7 @@ func nameParts(s string, i int) (end, colon int, upper bool) {
 	return i, colon, upper
 }
 
-// longestFold is how long a name may be for its capitals not to matter: comparing with
-// all that is open takes its time.
+// maxFoldName limits case-insensitive comparisons, because they compare with all open elements.
 const maxFoldName = 256
 
 func nameEnd(s string, i int) int {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// read goes through a document to its end.
+// read reads a document to its end.
 func read(r *Reader) {
 	for r.Next() != EOF {
 		if r.Kind() == Text {
@@ -21,11 +21,11 @@ func TestProblemsAreCountedAfterReportingStops(t *testing.T) {
 	reported := 0
 	r := New(doc, Options{Problem: func(string, int, string) bool { reported++; return reported < 10 }})
 	if read(r); reported != 10 || r.Unreported() != 90 {
-		t.Errorf("%d were told and %d were not", reported, r.Unreported())
+		t.Errorf("%d problems were reported and %d were not", reported, r.Unreported())
 	}
 	r = New(doc, Options{})
 	if read(r); r.Unreported() != 100 {
-		t.Errorf("%d problems without anybody to tell", r.Unreported())
+		t.Errorf("%d problems without a Problem function", r.Unreported())
 	}
 }
 
@@ -38,7 +38,7 @@ func TestLimitProblemsAreReportedAfterReportingStops(t *testing.T) {
 		return false
 	}})
 	if read(r); kinds[Entity] != 1 || kinds[Limit] != maxLimits || r.Unreported() != 49+50-maxLimits {
-		t.Errorf("%v, and %d not told", kinds, r.Unreported())
+		t.Errorf("%v, and %d unreported", kinds, r.Unreported())
 	}
 }
 
@@ -58,7 +58,7 @@ func TestMessagesQuoteOnlyShortExcerpts(t *testing.T) {
 			return true
 		}}))
 		if reported == 0 {
-			t.Errorf("%.20s: nothing is told", doc)
+			t.Errorf("%.20s: no problem is reported", doc)
 		}
 	}
 }
@@ -83,11 +83,11 @@ func TestNamespacesAreLimited(t *testing.T) {
 	for r.Next() == Start {
 	}
 	if limited != 1000-maxBindings {
-		t.Errorf("told %d times that there are too many namespaces", limited)
+		t.Errorf("%d reports of too many namespaces", limited)
 	}
 	r = New(`<r xmlns:a="`+strings.Repeat("u", maxURI+1)+`"><a:b/></r>`, Options{})
 	if seekTo(t, r, "a:b"); r.URI("a") != "" {
-		t.Error("an address without an end is kept")
+		t.Error("a namespace URI beyond the limit is stored")
 	}
 }
 
@@ -118,7 +118,7 @@ func TestDuplicatesAmongManyAttributesAreDetected(t *testing.T) {
 		}
 	}
 	if twice != 200 {
-		t.Errorf("%d stood twice", twice)
+		t.Errorf("%d duplicates", twice)
 	}
 }
 

@@ -1,30 +1,29 @@
-// Package scan reads XML as it is found on the web: quickly, in time proportional to
-// its length whatever the bytes are, and without ever giving up. What it hands out is
-// balanced: every start has its end, in the right order, and where the document did
-// not say so a problem is told.
+// Package scan reads XML as found on the web: fast, in time proportional to its length for any
+// input, and without fatal errors. Its events are balanced: every start has an end, in the right
+// order. Repairs are reported as problems.
 //
-// Start with [New] and [Reader.Next]; leaves are read with [Reader.Leaf].
+// Start with [New] and [Reader.Next]; read leaves with [Reader.Leaf].
 //
-// It works on a string in UTF-8 (package charset makes one) and hands out substrings
-// of it. Only what holds an entity is copied, into chunks that many texts share.
+// It works on a UTF-8 string (see package charset) and returns substrings of it. Only text with
+// entities is copied, into chunks that many texts share.
 //
-// It is not for protocol calls, which have to be right: those are read by xmlsafe.
+// Package xmlsafe reads protocol calls, which must be well-formed.
 package scan
 
 import "strings"
 
-// Kind is what the reader stands on.
+// Kind is the kind of an event.
 type Kind uint8
 
 // The kinds of event.
 const (
-	EOF   Kind = iota // nothing more; every element has ended
-	Start             // an element begins: Name, Local, Space, Attrs
-	End               // an element ends: Name
-	Text              // characters: Reader.Chars
+	EOF   Kind = iota // the end; every element has ended
+	Start             // start of an element: Name, Local, Space, Attrs
+	End               // end of an element: Name
+	Text              // text: Reader.Chars
 )
 
-// Kinds of problems; the words are stable.
+// Kinds of problems; the values are stable.
 const (
 	Truncated = "truncated"
 	Unclosed  = "unclosed"
@@ -37,39 +36,37 @@ const (
 	Limit     = "limit"
 )
 
-// Options of a Reader; zero fields mean the defaults in brackets.
+// Options configure a Reader; zero fields mean the defaults in brackets.
 type Options struct {
-	Depth      int // elements within one another [100]; deeper ones are passed over, their text is kept
-	Attributes int // of one element [256]; the rest is passed over
-	// Space gives the caller's number of a namespace. It is called once for each
-	// declaration, and once with an empty uri for a prefix that is not declared; the
-	// depth is that of the element with the declaration, 1 for the root. Without it
-	// every number is 0.
+	Depth      int // maximum nesting [100]; deeper elements are ignored, their text remains
+	Attributes int // per element [256]; further ones are ignored
+	// Space maps a namespace to the caller's number. It is called once per declaration, and once
+	// with an empty uri for an undeclared prefix. depth is that of the declaring element, 1 for the
+	// root. Without Space all numbers are 0.
 	Space func(prefix, uri string, depth int) int
-	// Closes reports whether an element cannot be within the open one, so that the end
-	// of that one must have been forgotten: local names in lower case, and the prefixes
-	// as written.
+	// Closes reports whether an element is not allowed inside the open one, so that an end tag must
+	// be missing. Local names are in lowercase, prefixes as written.
 	Closes func(openPrefix, open, prefix, local string) bool
-	// Problem is called for whatever had to be repaired, at a byte offset. Once it is
-	// false no more are told but some of the kind Limit: they are counted.
+	// Problem is called for each repair, with a byte offset. After it returns false, further
+	// problems are only counted, except a few of kind Limit.
 	Problem func(kind string, offset int, message string) (more bool)
 }
 
 // Attr is an attribute of the current element, as written.
 type Attr struct {
-	Name string // with its prefix
-	Raw  string // between the quotes, entities and all
+	Name string // including its prefix
+	Raw  string // between the quotes, undecoded
 }
 
 // frame is an open element.
 type frame struct {
 	name     string // as written
 	lang     string
-	colon    int32 // where it is in name; −1 for no prefix
-	upper    bool  // there are capitals in name
+	colon    int32 // its index in name; -1 without a prefix
+	upper    bool  // name has uppercase letters
 	space    int32
-	bindings int32 // how many were in force outside it
-	outer    int32 // the namespace of names without a prefix outside it
+	bindings int32 // number of bindings outside the element
+	outer    int32 // namespace of unprefixed names outside the element
 }
 
 type binding struct {
@@ -77,55 +74,55 @@ type binding struct {
 	space       int
 }
 
-// Reader hands out the events of one document.
+// Reader returns the events of one document.
 type Reader struct {
-	// Of the current Start and End.
+	// Of the current Start or End.
 	Name  string // qualified, as written
-	Local string // without prefix, in lower case
-	Space int    // what Options.Space made of the namespace; 0 without any
+	Local string // without prefix, in lowercase
+	Space int    // number of the namespace from Options.Space; 0 without a namespace
 	Attrs []Attr // valid until Next
-	Base  string // xml:base of this very element, decoded; "" without
+	Base  string // xml:base of this element itself, decoded; "" without one
 
 	doc  string
-	base int // how much of the document Extend has dropped before doc
-	// baseLines is how many lines ended in there.
+	base int // bytes that Extend dropped before doc
+	// baseLines is the number of line ends in the dropped part.
 	baseLines int
 	kind      Kind
 	pos       int
-	tok       int // where the current token began
+	tok       int // where the current token begins
 	opt       Options
 	stack     []frame
 	bindings  []binding
-	// unprefixed is the namespace in force for names without a prefix.
+	// unprefixed is the current namespace of unprefixed names.
 	unprefixed int
-	names      map[string]struct{} // of the attributes, where there are many
-	undeclared []binding           // prefixes used without a declaration
+	names      map[string]struct{} // of the attributes, if there are many
+	undeclared []binding           // undeclared prefixes in use
 	lower      map[string]string
 	entities   map[string]string
-	expanded   int // bytes that came out of the document's own entities
+	expanded   int // bytes expanded from the document's own entities
 	arena      []byte
-	empty      bool // the current Start has no content: its End follows
-	ends       int  // elements to close before going on
+	empty      bool // the current Start is an empty element: its End follows
+	ends       int  // number of elements to close next
 	over       int  // open elements beyond the depth limit
 	rooted     bool // the root has begun
 	endless    bool // a document type with a bracket has no end
 	chars      string
 	cdata      bool
-	cr         bool // there are carriage returns
-	copied     bool // something of the element being read is not in the source as it is
-	quiet      int  // problems before this offset have been told
-	mute       bool // nobody wants to know of more
-	unreported int  // how many there were since then
-	limits     int  // of these, those of the kind Limit that were told all the same
+	cr         bool // the document has carriage returns
+	copied     bool // the source of the current element cannot be returned unchanged
+	quiet      int  // problems before this offset are already reported
+	mute       bool // Options.Problem wants no more
+	unreported int  // number of problems since then
+	limits     int  // how many of kind Limit were reported since then
 	lines      lineCount
-	lang       string // of the document
+	lang       string // default language of the document
 	docType    string
 	sibling    string
 	within     int
-	absentFrom [len(closers)]int // where closers do not occur any more: see find
+	absentFrom [len(closers)]int // offsets after which closers do not occur, see find
 }
 
-// New starts reading a document in UTF-8.
+// New returns a Reader for a document in UTF-8.
 func New(doc string, o Options) *Reader {
 	if o.Depth <= 0 {
 		o.Depth = 100
@@ -140,14 +137,14 @@ func New(doc string, o Options) *Reader {
 	return r
 }
 
-// Depth is the number of open elements, the current one included at its Start and
-// not at its End.
+// Depth returns the number of open elements. It includes the current element at its Start, but not
+// at its End.
 func (r *Reader) Depth() int { return len(r.stack) }
 
-// Offset is where the current event began.
+// Offset returns where the current event begins.
 func (r *Reader) Offset() int { return r.base + r.tok }
 
-// Lang is the xml:lang that the current element has or inherits; "" without.
+// Lang returns the xml:lang of the current element, which may be inherited; "" without one.
 func (r *Reader) Lang() string {
 	if len(r.stack) == 0 {
 		return r.lang
@@ -155,16 +152,16 @@ func (r *Reader) Lang() string {
 	return r.stack[len(r.stack)-1].lang
 }
 
-// SetDefaultLang is the language of a document that does not say it.
+// SetDefaultLang sets the language for elements without xml:lang.
 func (r *Reader) SetDefaultLang(lang string) { r.lang = lang }
 
-// Open gives the name, as written, of the open element at a depth, from 1.
+// Open returns the name, as written, of the open element at a depth, from 1.
 func (r *Reader) Open(depth int) string { return r.stack[depth-1].name }
 
-// OpenLocal gives the local name, in lower case, of the open element at a depth.
+// OpenLocal returns the local name, in lowercase, of the open element at a depth.
 func (r *Reader) OpenLocal(depth int) string { return r.local(&r.stack[depth-1]) }
 
-// local is the name of an open element without its prefix, in lower case.
+// local returns the lowercase name of an open element without its prefix.
 func (r *Reader) local(f *frame) string {
 	name := f.name[f.colon+1:]
 	if f.upper {
@@ -173,20 +170,19 @@ func (r *Reader) local(f *frame) string {
 	return name
 }
 
-// prefix is that of an open element; "" without.
+// prefix returns the prefix of an open element; "" without one.
 func (f *frame) prefix() string { return f.name[:max(f.colon, 0)] }
 
-// Siblings says that elements of this name, as written, never stand within one
-// another nor in anything else below depth: one that does closes what is open there.
-// An author who forgot an end tag loses one element by it and not all that follow. It
-// gives what was said before; an empty name says nothing of any element.
+// Siblings declares that elements of this name, as written, are never nested in each other, nor in
+// other elements below depth. A further one closes the open elements there, so a missing end tag
+// spoils only one element. It returns the previous values; an empty name disables the rule.
 func (r *Reader) Siblings(name string, depth int) (before string, within int) {
 	before, within = r.sibling, r.within
 	r.sibling, r.within = name, depth
 	return before, within
 }
 
-// Chars is the decoded text of a Text event.
+// Chars returns the decoded text of a Text event.
 func (r *Reader) Chars() string {
 	if r.cdata {
 		return r.newlines(r.chars)
@@ -197,9 +193,9 @@ func (r *Reader) Chars() string {
 // Blank reports a Text event of white space only.
 func (r *Reader) Blank() bool { return blank(r.chars) }
 
-// problem tells of one, unless it was told when the same place was read before. The
-// message is put together only when somebody wants it: words of ours and words of the
-// document by turns, of which the latter may be long.
+// problem reports a problem, unless it was reported when the same place was read before. It formats
+// the message only if Options.Problem wants it: fixed words alternate with words of the document,
+// which are shortened.
 func (r *Reader) problem(kind string, offset int, message ...string) {
 	r.copied = r.copied || kind != Entity && kind != Character
 	switch {
@@ -211,7 +207,7 @@ func (r *Reader) problem(kind string, offset int, message ...string) {
 	}
 }
 
-// mostLimits is how many problems of the kind Limit are told to one who wants no more.
+// maxLimits is how many problems of kind Limit are reported after Options.Problem returned false.
 const maxLimits = 3
 
 func (r *Reader) report(kind string, offset int, message []string) {
@@ -235,13 +231,14 @@ func (r *Reader) report(kind string, offset int, message []string) {
 	}
 }
 
-// Unreported returns how many problems were not reported.
+// Unreported returns the number of problems after Options.Problem returned false, without those
+// reported since.
 func (r *Reader) Unreported() int { return r.unreported }
 
-// Kind is that of the current event.
+// Kind returns the kind of the current event.
 func (r *Reader) Kind() Kind { return r.kind }
 
-// Next goes to the next event. After EOF it stays there.
+// Next moves to the next event. After EOF it stays there.
 func (r *Reader) Next() Kind {
 	r.kind = r.next()
 	return r.kind
@@ -273,7 +270,7 @@ func (r *Reader) next() Kind {
 	}
 }
 
-// finish closes what is open at the end of the document, one element a call.
+// finish closes the open elements at the end of the document, one per call.
 func (r *Reader) finish() Kind {
 	r.tok = len(r.doc)
 	if len(r.stack) == 0 {
@@ -296,8 +293,7 @@ func (r *Reader) pop() Kind {
 	return End
 }
 
-// text takes the characters up to the next markup; false means that there are none
-// that matter.
+// text reads text up to the next markup. It returns false outside the root element.
 func (r *Reader) text() bool {
 	begin, from := r.pos, r.pos+1
 	for {
@@ -326,7 +322,7 @@ func (r *Reader) text() bool {
 	return false
 }
 
-// opens reports whether the < at i begins markup. One that does not is text.
+// opens reports whether the < at i begins markup. Otherwise it is text.
 func (r *Reader) opens(i int) bool {
 	if i+1 >= len(r.doc) {
 		r.problem(Markup, i, "A < stands by itself; it is taken as text. Write &lt; instead.")
@@ -340,8 +336,8 @@ func (r *Reader) opens(i int) bool {
 	return false
 }
 
-// markup takes what begins with the < at pos; false means that it is nothing for the
-// caller.
+// markup reads the construct that begins with the < at pos. It returns false if there is no event
+// for the caller.
 func (r *Reader) markup() (Kind, bool) {
 	rest := r.doc[r.pos:]
 	if len(rest) < 2 {
@@ -366,7 +362,7 @@ func (r *Reader) markup() (Kind, bool) {
 	return Text, r.text()
 }
 
-// declaration takes <!…: a comment, CDATA or a document type.
+// declaration reads <!…: a comment, a CDATA section or a document type.
 func (r *Reader) declaration(rest string) (Kind, bool) {
 	switch {
 	case strings.HasPrefix(rest, "<!--"):
@@ -384,11 +380,11 @@ func (r *Reader) declaration(rest string) (Kind, bool) {
 	return EOF, false
 }
 
-// The closers that find looks for.
+// closers are the strings that find searches for.
 var closers = [...]string{"?>", "-->", "]]>", ">"}
 
-// find gives the offset of a closer from an offset on, or −1. A closer that was not
-// found once is not looked for again: many openers without one stay linear.
+// find returns the offset of a closer from an offset on, or -1. It does not search again for a
+// closer that is missing, so that many openers without one take linear time.
 func (r *Reader) find(closer string, from int) int {
 	for k, c := range closers {
 		if c != closer {
@@ -405,7 +401,7 @@ func (r *Reader) find(closer string, from int) int {
 	return -1
 }
 
-// skipTo passes over what ends with closer, and to the next > where it is missing.
+// skipTo skips a construct that ends with closer, or at the next > if closer is missing.
 func (r *Reader) skipTo(closer string, opener int, message string) {
 	begin := r.pos
 	if i := r.find(closer, r.pos+opener); i >= 0 {
@@ -420,8 +416,7 @@ func (r *Reader) skipTo(closer string, opener int, message string) {
 	}
 }
 
-// cdataSection takes <![CDATA[…]]>. One without an end goes to the end tag of its
-// element.
+// cdataSection reads <![CDATA[…]]>. Without an end it extends to the end tag of its element.
 func (r *Reader) cdataSection() (Kind, bool) {
 	begin := r.pos + len("<![CDATA[")
 	r.copied = true

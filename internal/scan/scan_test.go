@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// events writes a document's events as one line: <a>, text, </a>.
+// events returns a document's events as one line, <a>, text, </a>, and its problems.
 func events(doc string, o Options) (line string, problems []string) {
 	var b strings.Builder
 	o.Problem = func(kind string, at int, _ string) bool {
@@ -119,7 +119,7 @@ func TestEntityExpansionIsLimited(t *testing.T) {
 		t.Errorf("%d bytes came out of %d", len(got), len(doc))
 	}
 	if len(problems) == 0 {
-		t.Error("nothing was said")
+		t.Error("no problem is reported")
 	}
 }
 
@@ -183,7 +183,7 @@ func TestLanguagesAreInherited(t *testing.T) {
 	}
 }
 
-// at goes to the start of the element with this name.
+// seekTo moves to the start of the element with this name.
 func seekTo(t *testing.T, r *Reader, name string) {
 	t.Helper()
 	for k := r.Next(); k != EOF; k = r.Next() {
@@ -218,7 +218,7 @@ func TestLeafTrimsTextAndStopsAtMarkup(t *testing.T) {
 			r.Skip()
 		}
 		if r.Next() != Start || r.Name != "z" {
-			t.Errorf("%s: the reader stands on %s and not behind the leaf", c.doc, r.Name)
+			t.Errorf("%s: the reader is at %s and not after the leaf", c.doc, r.Name)
 		}
 	}
 }
@@ -245,7 +245,7 @@ func TestInnerReturnsTheSourceOrAnEquivalent(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", doc, got, want)
 		}
 		if r.Next() != Start || r.Name != "z" {
-			t.Errorf("%s: the reader stands on %s and not behind the element", doc, r.Name)
+			t.Errorf("%s: the reader is at %s and not after the element", doc, r.Name)
 		}
 	}
 }
@@ -260,7 +260,7 @@ func TestProblemsAreReportedOncePerPlace(t *testing.T) {
 	}
 	r.Inner()
 	if r.Skip(); n != 1 {
-		t.Errorf("told %d times", n)
+		t.Errorf("reported %d times", n)
 	}
 }
 
@@ -274,7 +274,7 @@ func TestLinesAreCounted(t *testing.T) {
 	}
 }
 
-// balanced checks what every document must come out as, read in every way there is.
+// checkBalanced checks the events of any document, read in all ways.
 func checkBalanced(t *testing.T, doc string) {
 	t.Helper()
 	r := New(doc, Options{Depth: 20, Attributes: 8})
@@ -314,7 +314,7 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, doc string) {
 		checkBalanced(t, doc)
 		r := New(doc, Options{})
-		for k := 0; r.Next() != EOF; k++ { // the ways of reading an element in turn
+		for k := 0; r.Next() != EOF; k++ { // alternates between the ways to read an element
 			if r.Depth() < 2 || r.Kind() != Start {
 				continue
 			}

@@ -2,7 +2,7 @@ package scan
 
 import "strings"
 
-// startTag takes <name …>. It is false for an element beyond the depth limit.
+// startTag reads <name …>. It returns false for an element beyond the depth limit.
 func (r *Reader) startTag() (Kind, bool) {
 	begin := r.pos
 	i, colon, upper := r.elementName(begin + 1)
@@ -14,7 +14,7 @@ func (r *Reader) startTag() (Kind, bool) {
 	if upper {
 		local = r.lowered(local)
 	}
-	if i == len(r.doc) { // who knows what it was to be
+	if i == len(r.doc) { // the intended tag is unknown
 		r.problem(Truncated, begin, "The document ends in a tag.")
 		r.pos = i
 		return EOF, false
@@ -62,8 +62,8 @@ func (r *Reader) startTag() (Kind, bool) {
 	return Start, true
 }
 
-// closeFor closes everything below the place where a sibling may stand; the caller
-// pops the first and the rest follow before the tag is read again.
+// closeFor closes all elements inside the parent of a sibling. The caller pops the first; the
+// others follow before the tag is read again.
 func (r *Reader) closeFor(name string) {
 	top := r.stack[len(r.stack)-1]
 	r.problem(Unclosed, r.pos, "<", top.name, "> was not closed before the next <", name, ">; it is taken to end here.")
@@ -72,11 +72,11 @@ func (r *Reader) closeFor(name string) {
 	r.over = 0
 }
 
-// endTag takes </name>. An end that fits an element further out closes those within.
+// endTag reads </name>. An end tag of an outer element closes the inner ones.
 func (r *Reader) endTag() (Kind, bool) {
 	begin := r.pos
 	n := len(r.stack)
-	if n > 0 && r.over == 0 { // nearly always it is the top that ends
+	if n > 0 && r.over == 0 { // nearly always the innermost element ends
 		top := r.stack[n-1].name
 		if rest := r.doc[begin+2:]; len(rest) > len(top) && rest[:len(top)] == top && rest[len(top)] == '>' {
 			r.pos = begin + 2 + len(top) + 1
@@ -106,7 +106,7 @@ func (r *Reader) endTag() (Kind, bool) {
 	return EOF, false
 }
 
-// endOfTag finds the > of an end tag.
+// endOfTag moves to the > of an end tag.
 func (r *Reader) endOfTag(i int, name string) {
 	for i < len(r.doc) && space(r.doc[i]) {
 		i++
@@ -125,8 +125,8 @@ func (r *Reader) endOfTag(i int, name string) {
 	r.pos = i
 }
 
-// attributes takes what stands between the name and the > of a start tag, and
-// reports whether the element ends with it.
+// attributes reads the rest of a start tag after the name, and reports whether the element is
+// empty.
 func (r *Reader) attributes(i int) (closed bool) {
 	doc := r.doc
 	r.names = nil
@@ -162,7 +162,7 @@ func (r *Reader) attributes(i int) (closed bool) {
 	}
 }
 
-// attribute takes one, and gives the offset after it.
+// attribute reads one attribute and returns the offset after it.
 func (r *Reader) attribute(i int) int {
 	doc := r.doc
 	begin := i
@@ -201,15 +201,15 @@ func (r *Reader) attribute(i int) int {
 	}
 	end := unquotedEnd(doc, j, " \n\t\r>")
 	if end > j && end < len(doc) && doc[end] == '>' && doc[end-1] == '/' {
-		end-- // <a b=c/> is empty
+		end-- // <a b=c/> is an empty element
 	}
 	r.problem(Attribute, begin, "The value of the attribute ", name, " stands without quotes.")
 	r.add(name, doc[j:end], begin)
 	return end
 }
 
-// quoted finds the closing quote. One that comes only after another tag has begun
-// belongs to that tag, and this value has none.
+// quoted returns the offset of the closing quote, -1 if there is none. A quote after the start of
+// another tag belongs to that tag.
 func (r *Reader) quoted(from int, q byte) int {
 	i := strings.IndexByte(r.doc[from:], q)
 	if i < 0 {
@@ -222,8 +222,8 @@ func (r *Reader) quoted(from int, q byte) int {
 	return from + i
 }
 
-// swallowed gives where a value ends whose closing quote is in truth the opening one of
-// the next attribute: a="1 b="2". It is −1 for all others.
+// missingQuote returns the end of a value whose closing quote is really the opening quote of the
+// next attribute: a="1 b="2". It returns -1 for other values.
 func missingQuote(doc string, from, quote int) int {
 	if quote+1 >= len(doc) || space(doc[quote+1]) || doc[quote+1] == '/' || doc[quote+1] == '>' || doc[quote+1] == '?' || doc[quote-1] != '=' {
 		return -1
@@ -239,7 +239,7 @@ func missingQuote(doc string, from, quote int) int {
 	for next < len(doc) && nameByte(doc[next]) {
 		next++
 	}
-	if next < len(doc) && doc[next] == '=' { // a="1 b="c="2": the next one begins behind the quote
+	if next < len(doc) && doc[next] == '=' { // a="1 b="c="2": the next attribute begins after the quote
 		return -1
 	}
 	return i - 1
@@ -256,7 +256,7 @@ func unquotedEnd(s string, i int, stop string) int {
 	return i
 }
 
-// add keeps an attribute: of two with one name the first.
+// add stores an attribute. Of duplicates the first counts.
 func (r *Reader) add(name, raw string, at int) {
 	if len(r.Attrs) >= r.opt.Attributes {
 		if len(r.Attrs) == r.opt.Attributes && r.quiet <= at {
@@ -273,8 +273,8 @@ func (r *Reader) add(name, raw string, at int) {
 	r.Attrs = append(r.Attrs, Attr{Name: name, Raw: raw})
 }
 
-// has reports whether the current element has an attribute of this name already. Few
-// are compared with each other, many are looked up.
+// has reports whether the current element already has an attribute of this name. A few are compared
+// in turn, many are looked up in a map.
 func (r *Reader) has(name string) bool {
 	const few = 64
 	if len(r.Attrs) < few {
@@ -296,8 +296,8 @@ func (r *Reader) has(name string) bool {
 	return len(r.names) == n
 }
 
-// special looks for namespace declarations and the attributes of XML itself. It
-// gives the language of the element.
+// xmlAttributes processes namespace declarations, xml:lang and xml:base. It returns the language of
+// the element.
 func (r *Reader) xmlAttributes(lang string) string {
 	if n := len(r.Attrs); n > r.opt.Attributes {
 		r.Attrs = r.Attrs[:r.opt.Attributes]
@@ -331,8 +331,8 @@ func (r *Reader) xmlAttributes(lang string) string {
 	return lang
 }
 
-// language is the tag of one as written, or the one around it: every text below gets
-// it, so it cannot be a novel.
+// language returns a language tag as written, or outer if it is too long: every text inside
+// inherits it.
 func (r *Reader) language(raw, outer string) string {
 	const longest = 100
 	if len(raw) > longest {
@@ -341,8 +341,8 @@ func (r *Reader) language(raw, outer string) string {
 	return strings.TrimSpace(r.Decode(raw))
 }
 
-// Limits of namespaces: every name with a prefix is looked up among those in force,
-// and every unknown element is kept with the address of its own.
+// Limits for namespaces: each prefixed name is looked up in all current bindings, and each unknown
+// element is stored with its namespace URI.
 const (
 	maxBindings = 256
 	maxURI      = 2048
@@ -368,7 +368,7 @@ func (r *Reader) bind(prefix, raw string) {
 	r.bindings = append(r.bindings, b)
 }
 
-// lookup gives the number of a prefix's namespace.
+// lookup returns the number of a prefix's namespace.
 func (r *Reader) lookup(prefix string) int {
 	if prefix == "" {
 		return r.unprefixed
@@ -393,7 +393,7 @@ func (r *Reader) lookup(prefix string) int {
 	return n
 }
 
-// URI is the namespace of a prefix at the current element; "" where it has none.
+// URI returns the namespace of a prefix at the current element; "" if it has none.
 func (r *Reader) URI(prefix string) string {
 	if prefix == "xml" {
 		return "http://www.w3.org/XML/1998/namespace"
@@ -406,10 +406,10 @@ func (r *Reader) URI(prefix string) string {
 	return ""
 }
 
-// SpaceOf is what Options.Space made of a prefix at the current element.
+// SpaceOf returns the number from Options.Space for a prefix at the current element.
 func (r *Reader) SpaceOf(prefix string) int { return r.lookup(prefix) }
 
-// Prefix is the part of a qualified name before the colon; "" without.
+// Prefix returns the part of a qualified name before the colon; "" without one.
 func Prefix(name string) string {
 	if i := strings.IndexByte(name, ':'); i > 0 {
 		return name[:i]
@@ -417,7 +417,7 @@ func Prefix(name string) string {
 	return ""
 }
 
-// lowered gives a name in lower case; the same names come again and again.
+// lowered returns a name in lowercase. It caches names, which repeat often.
 func (r *Reader) lowered(name string) string {
 	if l, ok := r.lower[name]; ok {
 		return l
@@ -432,8 +432,8 @@ func (r *Reader) lowered(name string) string {
 	return l
 }
 
-// Attr gives the decoded value of the attribute with this name, whose case does not
-// matter; a prefix is part of the name.
+// Attr returns the decoded value of an attribute. The name includes the prefix; its case is
+// ignored.
 func (r *Reader) Attr(name string) (string, bool) {
 	for k := range r.Attrs {
 		if a := &r.Attrs[k]; len(a.Name) == len(name) && (a.Name == name || strings.EqualFold(a.Name, name)) {
@@ -443,7 +443,7 @@ func (r *Reader) Attr(name string) (string, bool) {
 	return "", false
 }
 
-// AttrLocal is Attr that looks at names without their prefix.
+// AttrLocal is Attr for names without their prefix.
 func (r *Reader) AttrLocal(local string) (string, bool) {
 	for k := range r.Attrs {
 		name := r.Attrs[k].Name
@@ -457,5 +457,5 @@ func (r *Reader) AttrLocal(local string) (string, bool) {
 	return "", false
 }
 
-// Local is the part of a qualified name after the colon.
+// Local returns the part of a qualified name after the colon.
 func Local(name string) string { return name[strings.IndexByte(name, ':')+1:] }

@@ -33,8 +33,8 @@ func isNameChar(r rune) bool {
 		r >= 0x300 && r <= 0x36F || r == 0x203F || r == 0x2040
 }
 
-// IsName reports whether s can name an element or attribute (NCName: a name
-// without a colon).
+// IsName reports whether s is a valid name of an element or attribute (NCName: a name without a
+// colon).
 func IsName(s string) bool {
 	if s == "" || !utf8.ValidString(s) {
 		return false
@@ -47,8 +47,7 @@ func IsName(s string) bool {
 	return true
 }
 
-// badChar gives the position of the first byte that is not UTF-8 or not a
-// character of XML, or -1.
+// badChar returns the index of the first byte that is not UTF-8 or not an XML character, or -1.
 func badChar(b []byte) int {
 	for i := 0; i < len(b); {
 		c := b[i]
@@ -68,9 +67,8 @@ func badChar(b []byte) int {
 	return -1
 }
 
-// AppendText escapes s, as text or as the value of an attribute in double
-// quotes. A string that XML cannot carry is refused with ErrChar; nothing is
-// appended then.
+// AppendText appends s, escaped as text or as an attribute value in double quotes. If s has a
+// character that XML forbids, it returns ErrChar and dst unchanged.
 func AppendText(dst []byte, s string) ([]byte, error) {
 	start := len(dst)
 	for i := 0; i < len(s); {
@@ -91,7 +89,7 @@ func AppendText(dst []byte, s string) ([]byte, error) {
 		case '"':
 			dst = append(dst, "&quot;"...)
 		case '\r':
-			// A bare one would come back as a line feed.
+			// A parser would convert it to a line feed.
 			dst = append(dst, "&#13;"...)
 		default:
 			dst = append(dst, s[i:i+n]...)
@@ -101,8 +99,8 @@ func AppendText(dst []byte, s string) ([]byte, error) {
 	return dst, nil
 }
 
-// AppendAttr escapes s as the value of an attribute in double quotes, keeping
-// tabs and line feeds that a reader would turn into spaces.
+// AppendAttr appends s, escaped as an attribute value in double quotes. It escapes tabs and line
+// feeds too, which a parser would convert to spaces.
 func AppendAttr(dst []byte, s string) ([]byte, error) {
 	start := len(dst)
 	for s != "" {
@@ -123,8 +121,7 @@ func AppendAttr(dst []byte, s string) ([]byte, error) {
 	return dst, nil
 }
 
-// Clean replaces what XML cannot carry with U+FFFD, for texts that must be
-// shown whatever they hold.
+// Clean replaces characters that XML forbids by U+FFFD, for texts that must be shown in any case.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if !isChar(r) {

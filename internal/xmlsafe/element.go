@@ -45,7 +45,7 @@ func (p *parser) startTag() error {
 	return nil
 }
 
-// push opens n, using the text buffer of an element closed at this depth.
+// push opens n and reuses the text buffer of a closed element at this depth.
 func (p *parser) push(n *Node) {
 	if len(p.open) < cap(p.open) {
 		p.open = p.open[:len(p.open)+1]
@@ -80,8 +80,7 @@ func (p *parser) endTag() error {
 	return nil
 }
 
-// attributes reads up to the end of the start tag; closed means that it was
-// an empty element's.
+// attributes reads up to the end of the start tag. closed reports an empty-element tag.
 func (p *parser) attributes(n *Node) (closed bool, err error) {
 	for {
 		spaced := p.space()
@@ -149,8 +148,7 @@ func (p *parser) declare(n *Node, prefix, space string) error {
 			return p.errorf("the namespace prefix %q is declared twice", cut(prefix))
 		}
 	}
-	// Every name is looked up in the declarations in scope, so their number
-	// is what keeps that cheap.
+	// Each name is looked up in all declarations in scope, so their number must be limited.
 	if p.bindings++; p.bindings > p.o.MaxAttrs {
 		return p.fail(ErrTooComplex, fmt.Sprintf("more than %d namespaces are in scope", p.o.MaxAttrs))
 	}
@@ -158,8 +156,7 @@ func (p *parser) declare(n *Node, prefix, space string) error {
 	return nil
 }
 
-// resolve finds the namespaces of an element and its attributes, and refuses
-// what is there twice.
+// resolve sets the namespaces of an element and its attributes, and rejects duplicate attributes.
 func (p *parser) resolve(n *Node) error {
 	var ok bool
 	if n.Space, ok = n.lookup(n.Prefix); !ok && n.Prefix != "" && !p.o.LoosePrefixes {

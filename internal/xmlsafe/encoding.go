@@ -12,9 +12,8 @@ import (
 // KnownCharset reports whether documents in the named encoding can be read.
 func KnownCharset(name string) bool { return encodingOf(name) != unknown }
 
-// Charset gives the charset parameter of a Content-Type when it names an
-// encoding that can be read here, else "": a parameter that nobody knows says
-// less than the document does about itself.
+// Charset returns the charset parameter of a Content-Type if this package supports that encoding,
+// otherwise "". An unknown parameter is less useful than the document's own declaration.
 func Charset(contentType string) string {
 	_, params, err := mime.ParseMediaType(contentType)
 	if err != nil || !KnownCharset(params["charset"]) {
@@ -54,7 +53,7 @@ func encodingOf(name string) encoding {
 	return unknown
 }
 
-// decode gives the document as checked UTF-8 without a byte order mark.
+// decode returns the document as valid UTF-8 without a byte order mark.
 func decode(raw []byte, charset string) ([]byte, error) {
 	enc, body, err := detect(raw, charset)
 	if err != nil {
@@ -85,9 +84,9 @@ func decode(raw []byte, charset string) ([]byte, error) {
 	return body, nil
 }
 
-// detect finds the encoding: byte order mark, shape of the first bytes,
-// transport, declaration, in this order (RFC 7303 section 3). It gives the
-// document without its byte order mark.
+// detect determines the encoding from, in this order, the byte order mark, the pattern of the first
+// bytes, the transport, and the declaration (RFC 7303 section 3). It returns the document without
+// its byte order mark.
 func detect(raw []byte, charset string) (encoding, []byte, error) {
 	if enc, n := bom(raw); enc != unknown {
 		return enc, raw[n:], nil
@@ -96,9 +95,8 @@ func detect(raw []byte, charset string) (encoding, []byte, error) {
 	if name == "" {
 		name = declared(raw)
 		if encodingOf(name) == utf16Enc {
-			// The declaration could be read byte by byte, so it is wrong
-			// about itself: programs that serialise to a UTF-16 string and
-			// send it as UTF-8 write this.
+			// The declaration is readable as ASCII, so it is wrong: programs that serialise to a
+			// UTF-16 string and send it as UTF-8 write this.
 			name = ""
 		}
 	}
@@ -116,7 +114,7 @@ func detect(raw []byte, charset string) (encoding, []byte, error) {
 	return enc, raw, nil
 }
 
-// bom recognises a byte order mark, or "<" as UTF-16 writes it.
+// bom detects a byte order mark, or "<" in UTF-16.
 func bom(raw []byte) (enc encoding, skip int) {
 	switch {
 	case bytes.HasPrefix(raw, []byte("\xEF\xBB\xBF")):
@@ -133,8 +131,7 @@ func bom(raw []byte) (enc encoding, skip int) {
 	return unknown, 0
 }
 
-// declared finds the encoding in the XML declaration; the parser checks the
-// declaration's grammar later.
+// declared returns the encoding in the XML declaration. The parser checks the grammar later.
 func declared(raw []byte) string {
 	if !bytes.HasPrefix(raw, []byte("<?xml")) || len(raw) < 6 || !isSpace(raw[5]) {
 		return ""
@@ -160,8 +157,8 @@ func declared(raw []byte) string {
 	return string(name)
 }
 
-// windows1252 is what the bytes 0x80 to 0x9F mean; five have no character
-// and keep their number.
+// windows1252 holds the characters of the bytes 0x80 to 0x9F. Five bytes have no character and
+// become control characters.
 const windows1252 = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008DŽ\u008F\u0090‘’“”•–—˜™š›œ\u009DžŸ"
 
 func fromLatin(b []byte) []byte {

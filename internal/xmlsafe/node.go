@@ -2,7 +2,7 @@ package xmlsafe
 
 import "strings"
 
-// The namespaces that the prefixes xml and xmlns are always bound to.
+// Namespaces that the prefixes xml and xmlns are always bound to.
 const (
 	XMLSpace   = "http://www.w3.org/XML/1998/namespace"
 	XMLNSSpace = "http://www.w3.org/2000/xmlns/"
@@ -10,26 +10,24 @@ const (
 
 // Node is an element.
 type Node struct {
-	// Space is the namespace, Prefix what the document wrote before the
-	// colon, Local what it wrote behind it.
+	// Space is the namespace, Prefix and Local are the parts of the name before and after the
+	// colon.
 	Space, Prefix, Local string
-	// Attrs leaves out the namespace declarations.
+	// Attrs excludes namespace declarations.
 	Attrs []Attr
 	Nodes []*Node
-	// Text is all character data directly inside the element, in order,
-	// with line ends as "\n".
+	// Text is all character data directly inside the element, in order, with line ends as "\n".
 	Text string
-	// At is how many bytes of the Text of the element around it come before
-	// this one.
+	// At is how many bytes of the parent's Text precede this element.
 	At int
-	// Line is where the start tag is, from 1.
+	// Line is the line of the start tag, from 1.
 	Line int
 
 	parent *Node
 	decls  []binding
 }
 
-// Attr is an attribute. One without a prefix has no Space.
+// Attr is an attribute. Without a prefix it has no Space.
 type Attr struct {
 	Space, Prefix, Local string
 	Value                string
@@ -37,7 +35,7 @@ type Attr struct {
 
 type binding struct{ prefix, space string }
 
-// Attr gives the value of an attribute.
+// Attr returns the value of an attribute.
 func (n *Node) Attr(space, local string) (string, bool) {
 	for _, a := range n.Attrs {
 		if a.Local == local && a.Space == space {
@@ -47,10 +45,9 @@ func (n *Node) Attr(space, local string) (string, bool) {
 	return "", false
 }
 
-// Resolve reads a qualified name that stands in a text or in the value of an
-// attribute, such as xsd:string, with the declarations in scope at n. A name
-// without prefix is in the default namespace. ok is false for an undeclared
-// prefix; local is the part behind the colon in any case.
+// Resolve resolves a qualified name in a text or attribute value, such as xsd:string, with the
+// declarations in scope at n. A name without a prefix is in the default namespace. ok is false for
+// an undeclared prefix; local is always the part after the colon.
 func (n *Node) Resolve(name string) (space, local string, ok bool) {
 	prefix, local, found := strings.Cut(strings.Trim(name, " \t\r\n"), ":")
 	if !found {
@@ -60,13 +57,13 @@ func (n *Node) Resolve(name string) (space, local string, ok bool) {
 	return space, local, ok || prefix == ""
 }
 
-// Parent is the element around n, nil for the root.
+// Parent returns the parent element, nil for the root.
 func (n *Node) Parent() *Node { return n.parent }
 
-// Blank reports whether the element has no text but white space.
+// Blank reports whether the element has only white space as text.
 func (n *Node) Blank() bool { return Trim(n.Text) == "" }
 
-// Name is the element's name as the document wrote it.
+// Name returns the element's name as written.
 func (n *Node) Name() string { return rawName(n.Prefix, n.Local) }
 
 func (n *Node) lookup(prefix string) (string, bool) {

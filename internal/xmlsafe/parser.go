@@ -9,8 +9,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// parser walks over a checked UTF-8 document with a stack of its own, so that
-// depth costs no goroutine stack.
+// parser parses valid UTF-8 with its own stack, so that nesting uses no goroutine stack.
 type parser struct {
 	src []byte
 	pos int
@@ -24,8 +23,8 @@ type parser struct {
 	line, linePos int
 }
 
-// frame is an open element. The text is gathered here, as pieces of it may be
-// many and adding them to a string would cost their square.
+// frame is an open element. It collects the text as bytes: appending many pieces to a string would
+// take quadratic time.
 type frame struct {
 	node *Node
 	text []byte
@@ -215,8 +214,8 @@ func (p *parser) characters() error {
 	return nil
 }
 
-// expand appends raw with its references replaced and its line ends (in an
-// attribute: its white space) made even. After an error rest is where it was.
+// expand appends raw with references replaced and line ends normalized, in attributes all white
+// space. After an error, rest is the unread part.
 func (p *parser) expand(dst, raw []byte, attr bool) (text, rest []byte, _ *Error) {
 	for len(raw) > 0 {
 		i := bytes.IndexByte(raw, '&')
@@ -308,7 +307,7 @@ func appendSpaces(dst, raw []byte) []byte {
 	for i, c := range raw {
 		switch {
 		case c == '\n' && i > 0 && raw[i-1] == '\r':
-			// The two are one line end, hence one space.
+			// \r\n is one line end, hence one space.
 		case isSpace(c):
 			dst = append(dst, ' ')
 		default:
@@ -352,7 +351,7 @@ func (p *parser) quoted() ([]byte, error) {
 	return raw, nil
 }
 
-// lineHere counts on from where it was asked last.
+// lineHere returns the current line. It counts from the previous call on.
 func (p *parser) lineHere() int {
 	if p.line == 0 {
 		p.line = 1
@@ -372,7 +371,7 @@ func (p *parser) fail(kind error, msg string) error {
 	return &Error{Line: p.lineHere(), Msg: msg, Kind: kind}
 }
 
-// cut keeps a stranger's name in an error text short.
+// cut shortens a name from the document for an error text.
 func cut(s string) string {
 	if len(s) <= 60 {
 		return s

@@ -2,10 +2,9 @@ package xmlsafe
 
 import "bytes"
 
-// Root gives the name of the root element, without its prefix, from the first
-// bytes of a document. It is a guess for choosing a reader: nothing else is
-// checked. ok is false when the bytes end before the name does, or cannot be
-// XML.
+// Root returns the name of the root element, without its prefix, from the first bytes of a
+// document. It does not validate anything and serves to choose a parser. ok is false if the bytes
+// end before the name does, or cannot be XML.
 func Root(prefix []byte) (local string, ok bool) {
 	b := prefix
 	if enc, n := bom(b); enc == utf16BE || enc == utf16LE {

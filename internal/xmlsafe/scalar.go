@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// ParseInt reads a decimal number of 64 bits.
+// ParseInt parses a decimal 64-bit integer.
 func ParseInt(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil
 }
 
-// ParseBool reads 1, 0, and true, false in any case.
+// ParseBool parses 1, 0, and true, false in any case.
 func ParseBool(s string) (value, ok bool) {
 	switch strings.ToLower(s) {
 	case "1", "true":
@@ -26,8 +26,8 @@ func ParseBool(s string) (value, ok bool) {
 	return false, false
 }
 
-// ParseDouble reads a decimal number with or without exponent, but neither
-// infinities nor hexadecimal.
+// ParseDouble parses a decimal number with an optional exponent. It rejects infinities and
+// hexadecimal numbers.
 func ParseDouble(s string) (float64, bool) {
 	if strings.Trim(s, "0123456789+-.eE") != "" {
 		return 0, false
@@ -36,7 +36,7 @@ func ParseDouble(s string) (float64, bool) {
 	return f, err == nil && !math.IsInf(f, 0)
 }
 
-// ParseBase64 leaves out white space and forgives missing padding.
+// ParseBase64 decodes base64. It ignores white space and accepts missing padding.
 func ParseBase64(s string) ([]byte, bool) {
 	s = strings.Map(func(r rune) rune {
 		if r == ' ' || r == '\t' || r == '\n' || r == '\r' {
@@ -51,19 +51,18 @@ func ParseBase64(s string) ([]byte, bool) {
 	return b, true
 }
 
-// blanks are the white space of XML, and the no-break space: documents that are copied from
-// a web page are often indented with it.
+// whiteSpace is XML white space and the no-break space, which often indents documents that were
+// copied from a web page.
 const whiteSpace = " \t\r\n\u00a0"
 
-// Trim cuts off white space, no-break spaces included.
+// Trim removes surrounding white space, including no-break spaces.
 //
 // spec:cloudburst#no-break-space
 func Trim(s string) string { return strings.Trim(s, whiteSpace) }
 
-// ParseTime reads the basic and the extended form of ISO 8601, with or
-// without seconds' fractions and zone. Without a zone it is UTC: the
-// specifications leave that to each server's documentation.
-// Fractions are dropped as they could not be written back.
+// ParseTime parses the basic and the extended form of ISO 8601, with optional fractions of seconds
+// and zone. The default zone is UTC; the specifications leave it to each server's documentation.
+// Fractions are dropped because they could not be written back.
 func ParseTime(s string) (time.Time, bool) {
 	date, clock, ok := strings.Cut(s, "T")
 	if !ok {
@@ -76,7 +75,7 @@ func ParseTime(s string) (time.Time, bool) {
 	if i := strings.IndexAny(clock, "Z+-"); i >= 0 {
 		clock, zone = clock[:i], clock[i:]
 	}
-	// A comma before the fraction is ISO 8601's other spelling.
+	// ISO 8601 also allows a comma before the fraction.
 	clock, fraction, dotted := strings.Cut(strings.Replace(clock, ",", ".", 1), ".")
 	if dotted && (fraction == "" || strings.Trim(fraction, "0123456789") != "") {
 		return time.Time{}, false
@@ -96,8 +95,7 @@ func ParseTime(s string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// AsString reads a text: a string, a number in its decimal form, or base64
-// that is UTF-8.
+// AsString converts a string, an integer, or base64 data that is UTF-8 to a string.
 func AsString(v any) (string, bool) {
 	switch v := v.(type) {
 	case string:
@@ -110,8 +108,7 @@ func AsString(v any) (string, bool) {
 	return "", false
 }
 
-// AsInt reads a whole number: also one written as a string or, without a
-// fraction, as a double.
+// AsInt converts an integer, a string with one, or a double without a fraction to an integer.
 func AsInt(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -119,7 +116,7 @@ func AsInt(v any) (int64, bool) {
 	case string:
 		return ParseInt(Trim(v))
 	case float64:
-		// Beyond 2^53 a float64 no longer tells neighbours apart.
+		// Above 2^53, float64 does not represent all integers.
 		if v != math.Trunc(v) || math.Abs(v) > 1<<53 {
 			return 0, false
 		}
@@ -128,8 +125,8 @@ func AsInt(v any) (int64, bool) {
 	return 0, false
 }
 
-// AsBool reads a boolean: also 0 or 1 as a number, and the four words of the
-// wire as a string.
+// AsBool converts a boolean, the integer 0 or 1, or a string with one of the four words to a
+// boolean.
 func AsBool(v any) (value, ok bool) {
 	switch v := v.(type) {
 	case bool:

@@ -1,27 +1,23 @@
-// Package xmlsafe reads small XML documents written by strangers, as XML 1.0
-// (fifth edition) with Namespaces 1.0 defines them, minus everything that
-// makes a document dangerous.
+// Package xmlsafe parses small XML documents from untrusted sources, as XML 1.0 (fifth edition)
+// with Namespaces 1.0 defines them, without the dangerous features.
 //
-// [Read] gives the tree of a document, [AppendText] is the way back: it
-// escapes text, and refuses the characters that XML cannot carry.
+// [Read] returns the tree of a document. [AppendText] escapes text for output and rejects
+// characters that XML forbids.
 //
-// # What is refused
+// # Rejected documents
 //
-// A document type declaration in any form, so there are no entities but the
-// five of XML itself; a second XML declaration, or one that does not stand at
-// the very start; anything but comments, white space and processing
-// instructions around the root element; bytes that are not the declared
-// encoding; the control characters that XML forbids, also as references;
-// duplicate attributes; and whatever is larger, deeper or more numerous than
-// [Options] allow. A document is accepted whole or not at all.
+// Read rejects: document type declarations, so the only entities are the five of XML itself; an XML
+// declaration that is duplicated or not at the very beginning; content around the root element
+// other than comments, white space and processing instructions; bytes that are invalid in the
+// encoding; control characters that XML forbids, also as references; duplicate attributes;
+// documents beyond the limits of [Options]. A document is accepted completely or not at all.
 //
 // # Encodings
 //
-// UTF-8, US-ASCII, UTF-16, ISO-8859-1 and Windows-1252. As in web browsers a
-// document that calls itself ISO-8859-1 is read as Windows-1252, because the
-// bytes in which the two differ are printable in one and useless control
-// characters in the other. A byte order mark rules over [Options.Charset],
-// which rules over the XML declaration.
+// UTF-8, US-ASCII, UTF-16, ISO-8859-1 and Windows-1252. As in web browsers, a document labelled
+// ISO-8859-1 is read as Windows-1252, because the bytes in which they differ are printable in
+// Windows-1252 and useless control characters in ISO-8859-1. A byte order mark takes precedence
+// over [Options.Charset], which takes precedence over the XML declaration.
 package xmlsafe
 
 import (
@@ -30,24 +26,22 @@ import (
 	"io"
 )
 
-// What can be wrong besides the grammar. [Error] wraps them.
+// Errors other than grammar errors. [Error] wraps them.
 var (
 	ErrTooLarge   = errors.New("the document is too large")
 	ErrTooComplex = errors.New("the document is nested too deeply or has too many parts")
 	ErrDoctype    = errors.New("a document type declaration is not accepted")
 	ErrEncoding   = errors.New("the character encoding is not supported")
-	// ErrChar means that a text to be written holds a character that no XML
-	// document can hold.
+	// ErrChar means that a text to write contains a character that XML forbids.
 	ErrChar = errors.New("a character that XML cannot carry")
 )
 
-// Error says where and why a document was refused.
+// Error is the reason for a rejected document and its line.
 type Error struct {
 	// Line counts from 1.
 	Line int
 	Msg  string
-	// Kind is one of the sentinels of this package, or nil for a plain
-	// mistake in the grammar.
+	// Kind is one of the sentinel errors of this package, or nil for a grammar error.
 	Kind error
 }
 
@@ -55,22 +49,21 @@ func (e *Error) Error() string { return fmt.Sprintf("line %d: %s", e.Line, e.Msg
 
 func (e *Error) Unwrap() error { return e.Kind }
 
-// Options are limits and leniencies. Zero values mean the defaults.
+// Options configure Read. Zero values mean the defaults.
 type Options struct {
-	// MaxBytes limits the document as it arrives; 256 KiB by default.
+	// MaxBytes limits the raw document; default 256 KiB.
 	MaxBytes int64
-	// MaxDepth limits open elements; 100 by default.
+	// MaxDepth limits the nesting of elements; default 100.
 	MaxDepth int
-	// MaxAttrs limits the attributes of one element, and the namespace
-	// declarations in scope at one place; 256 by default.
+	// MaxAttrs limits the attributes of one element, and the namespace declarations in scope;
+	// default 256.
 	MaxAttrs int
-	// MaxElements limits the elements of the document; 65,536 by default.
+	// MaxElements limits the number of elements; default 65,536.
 	MaxElements int
-	// Charset is the encoding that the transport named, such as the
-	// parameter of a Content-Type. Empty means that the document says it.
+	// Charset is the encoding from the transport, such as the parameter of a Content-Type. Empty:
+	// the document declares it.
 	Charset string
-	// LoosePrefixes accepts a prefix that was never declared; the node then
-	// has a Prefix and an empty Space.
+	// LoosePrefixes accepts undeclared prefixes; such a node has a Prefix and an empty Space.
 	LoosePrefixes bool
 }
 
@@ -90,8 +83,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Read reads r to its end and gives the root element. The error is an *Error,
-// or wraps the error of r.
+// Read reads r to its end and returns the root element. The error is an *Error, or wraps the error
+// of r.
 func Read(r io.Reader, o Options) (*Node, error) {
 	o = o.withDefaults()
 	raw, err := io.ReadAll(io.LimitReader(r, o.MaxBytes+1))

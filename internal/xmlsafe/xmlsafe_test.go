@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// show prints a tree so that namespaces, prefixes and text can be compared.
+// show prints a tree with namespaces, prefixes and text.
 func show(n *Node) string {
 	var b strings.Builder
 	var walk func(*Node)
@@ -74,7 +74,7 @@ func TestReadAcceptsWellFormedXML(t *testing.T) {
 	}
 }
 
-// wide writes UTF-16 without a mark.
+// wide returns s in UTF-16 without a byte order mark.
 func wide(s string, big bool) string {
 	var b bytes.Buffer
 	put := func(u rune) {
@@ -394,8 +394,8 @@ func TestForbiddenCharactersAreNotWritten(t *testing.T) {
 	}
 }
 
-// FuzzRead holds Read against the standard library's parser: whatever is
-// accepted here is accepted there, with the same names and text.
+// FuzzRead compares Read with the standard library: the standard library must accept every accepted
+// document, with the same names and text.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		`<a/>`, `<?xml version="1.0" encoding="iso-8859-1"?><a x="1">é</a>`,
@@ -423,7 +423,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// standard parses with encoding/xml into the same notation.
+// standard parses with encoding/xml and prints the result like show.
 func standard(t *testing.T, doc []byte) string {
 	d := xml.NewDecoder(bytes.NewReader(doc))
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil }
@@ -436,10 +436,10 @@ func standard(t *testing.T, doc []byte) string {
 		}
 		if err != nil {
 			if strings.Contains(err.Error(), "unsupported version") {
-				t.Skip("it wants version 1.0")
+				t.Skip("encoding/xml requires version 1.0")
 			}
 			if _, name, ok := strings.Cut(err.Error(), "invalid XML name: "); ok && strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf }) {
-				t.Skip("it knows the names of the fourth edition only")
+				t.Skip("encoding/xml supports only names of the fourth edition")
 			}
 			t.Fatalf("encoding/xml refuses it: %v", err)
 		}
@@ -475,8 +475,7 @@ func standard(t *testing.T, doc []byte) string {
 	return show(root.Nodes[0])
 }
 
-// flatten makes white space in attributes even: the standard library leaves
-// it as it is.
+// flatten normalizes white space in attributes, which the standard library does not.
 func flatten(n *Node) {
 	for i, a := range n.Attrs {
 		n.Attrs[i].Value = strings.NewReplacer("\r", " ", "\n", " ", "\t", " ").Replace(a.Value)
