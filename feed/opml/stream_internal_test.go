@@ -107,7 +107,7 @@ func TestProblemsOfAStreamNameTheirLines(t *testing.T) {
 	}
 	last := func(d *Document) Problem {
 		for _, p := range d.Problems {
-			if strings.Contains(p.Message, "stands twice") {
+			if strings.Contains(p.Message, "is duplicated") {
 				return p
 			}
 		}

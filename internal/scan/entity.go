@@ -35,7 +35,7 @@ func (r *Reader) Decode(raw string) string {
 				r.problem(Entity, r.tok)
 			}
 			buf = append(buf, raw[:n]...)
-			r.problem(Entity, r.tok, "A & stands by itself: \"", sample(raw), "\". It is kept; write &amp; instead.")
+			r.problem(Entity, r.tok, "A & is not escaped: \"", sample(raw), "\". It is read as text; write &amp; instead.")
 		}
 		raw = raw[n:]
 		if i = strings.IndexByte(raw, '&'); i < 0 {
@@ -71,7 +71,7 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	case c == '#':
 		out, n := numeric(buf, raw)
 		if n > 0 && raw[n-1] != ';' {
-			r.problem(Entity, r.tok, "The reference ", raw[:n], " has no ; at its end; it is read all the same.")
+			r.problem(Entity, r.tok, "The reference ", raw[:n], " has no ; at its end; it is accepted.")
 		}
 		if c, _ := utf8.DecodeLastRune(out); n > 0 && c == utf8.RuneError {
 			r.problem(Character, r.tok, "There is no character ", raw[:n], " in XML; it became U+FFFD.")
@@ -85,7 +85,7 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	}
 	if value, ok := r.entities[raw[1:end]]; ok {
 		if r.expanded += len(value); r.expanded > maxExpanded {
-			r.problem(Limit, r.tok, "The document's own entities make too much of it; ", raw[:end+1], " is kept as it is.")
+			r.problem(Limit, r.tok, "The document's own entities expand to too much text; ", raw[:end+1], " is not replaced.")
 			return append(buf, raw[:end+1]...), end + 1
 		}
 		return append(buf, value...), end + 1
@@ -99,7 +99,7 @@ func (r *Reader) reference(buf []byte, raw string) ([]byte, int) {
 	if strings.HasSuffix(value, ";") && raw[1:end] != "semi" || len(value) > end {
 		return buf, 0 // unknown, or only a prefix of the name is known
 	}
-	r.problem(Entity, r.tok, "&", raw[1:end], "; is an entity of HTML, not of XML; it is read as one all the same.")
+	r.problem(Entity, r.tok, "&", raw[1:end], "; is an entity of HTML, not of XML; it is accepted.")
 	return append(buf, value...), end + 1
 }
 
@@ -121,7 +121,7 @@ func (r *Reader) unterminated(buf []byte, raw string) ([]byte, int) {
 	if len(value) >= n || value[0] == '&' && name != "&amp" && name != "&AMP" || utf8.RuneCountInString(value) != 1 {
 		return buf, 0 // unknown, or only a prefix of the name is known
 	}
-	r.problem(Entity, r.tok, "The reference ", name, " has no ; at its end; it is read all the same.")
+	r.problem(Entity, r.tok, "The reference ", name, " has no ; at its end; it is accepted.")
 	return append(buf, value...), n
 }
 
@@ -147,7 +147,7 @@ func (r *Reader) checkReferences(markup string) {
 		case strings.HasPrefix(markup, "&amp;"), strings.HasPrefix(markup, "&lt;"), strings.HasPrefix(markup, "&gt;"),
 			strings.HasPrefix(markup, "&quot;"), strings.HasPrefix(markup, "&apos;"), strings.HasPrefix(markup, "&#"):
 		default:
-			r.problem(Entity, r.tok, "There is a reference in markup that XML does not have: \"", sample(markup), "\". It is kept.")
+			r.problem(Entity, r.tok, "The markup contains a reference unknown to XML: \"", sample(markup), "\". It is unchanged.")
 			return
 		}
 		markup = markup[1:]
@@ -300,7 +300,7 @@ func (r *Reader) doctype() {
 		i++
 	}
 	r.endless = true
-	r.problem(Markup, r.pos, "The document type does not end; the document is read as if there were none.")
+	r.problem(Markup, r.pos, "The document type does not end; it is ignored.")
 	r.pos += len("<!DOCTYPE")
 	if n := r.find(">", r.pos); n >= 0 {
 		r.pos = n + 1

@@ -277,7 +277,7 @@ func (r *Reader) finish() Kind {
 		return EOF
 	}
 	if top := &r.stack[len(r.stack)-1]; r.quiet <= len(r.doc) {
-		r.problem(Truncated, len(r.doc), "The document ends within <", top.name, ">; what there is of it is kept.")
+		r.problem(Truncated, len(r.doc), "The document ends inside <", top.name, ">; the part before the end is used.")
 		r.quiet = len(r.doc) + 1
 	}
 	return r.pop()
@@ -317,7 +317,7 @@ func (r *Reader) text() bool {
 		if r.rooted {
 			where = "after the end of the document"
 		}
-		r.problem(Junk, begin, "There is text ", where, "; it is passed over.")
+		r.problem(Junk, begin, "There is text ", where, "; it is ignored.")
 	}
 	return false
 }
@@ -325,14 +325,14 @@ func (r *Reader) text() bool {
 // opens reports whether the < at i begins markup. Otherwise it is text.
 func (r *Reader) opens(i int) bool {
 	if i+1 >= len(r.doc) {
-		r.problem(Markup, i, "A < stands by itself; it is taken as text. Write &lt; instead.")
+		r.problem(Markup, i, "A < is not escaped; it is read as text. Write &lt; instead.")
 		return false
 	}
 	c := r.doc[i+1]
 	if nameStart(c) || c == '!' || c == '?' || c == '/' {
 		return true
 	}
-	r.problem(Markup, i, "A < stands by itself; it is taken as text. Write &lt; instead.")
+	r.problem(Markup, i, "A < is not escaped; it is read as text. Write &lt; instead.")
 	return false
 }
 
@@ -352,7 +352,7 @@ func (r *Reader) markup() (Kind, bool) {
 		return r.startTag()
 	case c == '?':
 		if r.pos > 0 && len(rest) > 5 && strings.EqualFold(rest[:5], "<?xml") && space(rest[5]) {
-			r.problem(Junk, r.pos, "The XML declaration has to be the very beginning of a document.")
+			r.problem(Junk, r.pos, "The XML declaration must be at the very beginning of the document.")
 		}
 		r.skipTo("?>", 2, "A processing instruction does not end.")
 		return EOF, false
@@ -374,7 +374,7 @@ func (r *Reader) declaration(rest string) (Kind, bool) {
 		r.doctype()
 	default:
 		r.copied = true
-		r.problem(Markup, r.pos, "This is no declaration that a document may have; it is passed over.")
+		r.problem(Markup, r.pos, "This declaration is not allowed in a document; it is ignored.")
 		r.skipTo(">", 2, "A declaration does not end.")
 	}
 	return EOF, false

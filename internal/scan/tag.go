@@ -45,7 +45,7 @@ func (r *Reader) startTag() (Kind, bool) {
 		r.bindings, r.unprefixed = r.bindings[:mark], outer
 		r.copied = true
 		if r.over == 0 {
-			r.problem(Limit, begin, "Elements are nested deeper than the limit; those below <", r.stack[len(r.stack)-1].name, "> are passed over, their text is kept.")
+			r.problem(Limit, begin, "Elements are nested deeper than the limit; those below <", r.stack[len(r.stack)-1].name, "> are ignored, but not their text.")
 		}
 		if !closed {
 			r.over++
@@ -93,16 +93,16 @@ func (r *Reader) endTag() (Kind, bool) {
 	for k := n - 1; k >= 0; k-- {
 		if r.stack[k].name == name || len(name) <= maxFoldName && strings.EqualFold(r.stack[k].name, name) {
 			if r.stack[k].name != name {
-				r.problem(Markup, begin, "</", name, "> is to end <", r.stack[k].name, ">; capitals matter in XML.")
+				r.problem(Markup, begin, "</", name, "> differs in case from <", r.stack[k].name, ">; XML names are case-sensitive.")
 			}
 			if k < n-1 {
-				r.problem(Unclosed, begin, "</", name, "> comes while <", r.stack[n-1].name, "> is open, which is taken to end here.")
+				r.problem(Unclosed, begin, "</", name, "> occurs while <", r.stack[n-1].name, "> is open, which is taken to end here.")
 			}
 			r.ends = n - 1 - k
 			return r.pop(), true
 		}
 	}
-	r.problem(StrayEnd, begin, "</", name, "> ends nothing; it is passed over.")
+	r.problem(StrayEnd, begin, "</", name, "> has no start tag; it is ignored.")
 	return EOF, false
 }
 
@@ -115,7 +115,7 @@ func (r *Reader) endOfTag(i int, name string) {
 		r.pos = i + 1
 		return
 	}
-	r.problem(Markup, r.pos, "The end tag of ", name, " does not end as it should.")
+	r.problem(Markup, r.pos, "The end tag of ", name, " is malformed.")
 	for i < len(r.doc) && r.doc[i] != '>' && r.doc[i] != '<' {
 		i++
 	}
@@ -154,7 +154,7 @@ func (r *Reader) attributes(i int) (closed bool) {
 			r.pos = i
 			return false
 		case '"', '\'', '=':
-			r.problem(Attribute, i, "There is a ", doc[i:i+1], " too many in a tag.")
+			r.problem(Attribute, i, "There is an extra ", doc[i:i+1], " in a tag.")
 			i++
 		default:
 			i = r.attribute(i)
@@ -203,7 +203,7 @@ func (r *Reader) attribute(i int) int {
 	if end > j && end < len(doc) && doc[end] == '>' && doc[end-1] == '/' {
 		end-- // <a b=c/> is an empty element
 	}
-	r.problem(Attribute, begin, "The value of the attribute ", name, " stands without quotes.")
+	r.problem(Attribute, begin, "The value of the attribute ", name, " has no quotes.")
 	r.add(name, doc[j:end], begin)
 	return end
 }
@@ -260,14 +260,14 @@ func unquotedEnd(s string, i int, stop string) int {
 func (r *Reader) add(name, raw string, at int) {
 	if len(r.Attrs) >= r.opt.Attributes {
 		if len(r.Attrs) == r.opt.Attributes && r.quiet <= at {
-			r.problem(Limit, at, "An element has more attributes than the limit; the rest is passed over.")
+			r.problem(Limit, at, "An element has more attributes than the limit; the rest is ignored.")
 			r.quiet = max(r.quiet, at+1)
 			r.Attrs = append(r.Attrs, Attr{})
 		}
 		return
 	}
 	if r.has(name) {
-		r.problem(Attribute, at, "The attribute ", name, " stands twice; the first counts.")
+		r.problem(Attribute, at, "The attribute ", name, " is duplicated; the first counts.")
 		return
 	}
 	r.Attrs = append(r.Attrs, Attr{Name: name, Raw: raw})
@@ -350,12 +350,12 @@ const (
 
 func (r *Reader) bind(prefix, raw string) {
 	if len(r.bindings) >= maxBindings {
-		r.problem(Limit, r.tok, "More namespaces are declared than the limit; ", prefix, " is passed over.")
+		r.problem(Limit, r.tok, "More namespaces are declared than the limit; ", prefix, " is ignored.")
 		return
 	}
 	uri := strings.TrimSpace(r.Decode(raw))
 	if len(uri) > maxURI {
-		r.problem(Limit, r.tok, "The address of the namespace ", prefix, " is longer than the limit; it is passed over.")
+		r.problem(Limit, r.tok, "The URI of the namespace ", prefix, " is longer than the limit; it is ignored.")
 		uri = ""
 	}
 	b := binding{prefix: prefix, uri: uri}

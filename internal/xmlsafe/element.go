@@ -93,7 +93,7 @@ func (p *parser) attributes(n *Node) (closed bool, err error) {
 		case p.pos >= len(p.src):
 			return false, p.errorf("the document ends inside the tag <%s", cut(n.Name()))
 		case !spaced:
-			return false, p.errorf("a character that cannot stand in the tag <%s", cut(n.Name()))
+			return false, p.errorf("an invalid character in the tag <%s", cut(n.Name()))
 		}
 		if len(n.Attrs)+len(n.decls) >= p.o.MaxAttrs {
 			return false, p.fail(ErrTooComplex,
@@ -120,7 +120,7 @@ func (p *parser) attribute(n *Node) error {
 		return err
 	}
 	if bytes.IndexByte(raw, '<') >= 0 {
-		return p.errorf("the attribute %s holds a \"<\"", cut(rawName(prefix, local)))
+		return p.errorf("the attribute %s contains a \"<\"", cut(rawName(prefix, local)))
 	}
 	value, _, bad := p.expand(nil, raw, true)
 	if bad != nil {
@@ -171,7 +171,7 @@ func (p *parser) resolve(n *Node) error {
 		}
 		for _, b := range n.Attrs[:i] {
 			if a.Local == b.Local && a.Space == b.Space && (a.Space != "" || a.Prefix == b.Prefix) {
-				return p.errorf("the attribute %s is there twice", cut(rawName(a.Prefix, a.Local)))
+				return p.errorf("the attribute %s is duplicated", cut(rawName(a.Prefix, a.Local)))
 			}
 		}
 	}
@@ -207,7 +207,7 @@ func (p *parser) name() (string, error) {
 		p.pos += n
 	}
 	if p.pos == start {
-		return "", p.errorf("a name is missing or starts with a character that no name starts with")
+		return "", p.errorf("a name is missing or starts with an invalid character")
 	}
 	return string(p.src[start:p.pos]), nil
 }

@@ -70,7 +70,7 @@ func decode(raw []byte, charset string) ([]byte, error) {
 		for i, c := range body {
 			if c >= utf8.RuneSelf {
 				return nil, &Error{Line: lineAt(body, i),
-					Msg: fmt.Sprintf("byte 0x%02X in a document that says it is US-ASCII", c)}
+					Msg: fmt.Sprintf("byte 0x%02X in a document declared as US-ASCII", c)}
 			}
 		}
 	}

@@ -95,11 +95,11 @@ func (p *parser) declaration() error {
 			i++
 		}
 		if !spaced || i == len(order) || first && i != 0 {
-			return p.errorf("the XML declaration is not in its right form")
+			return p.errorf("the XML declaration is malformed")
 		}
 		order = order[i+1:]
 		if !validPseudo(name, value) {
-			return p.errorf("the XML declaration says %s=%.40q, which cannot be", name, value)
+			return p.errorf("the XML declaration has the invalid value %s=%.40q", name, value)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func (p *parser) pseudoAttr() (name, value string, err error) {
 	name = string(p.src[start:p.pos])
 	p.space()
 	if !p.take('=') {
-		return "", "", p.errorf("the XML declaration is not in its right form")
+		return "", "", p.errorf("the XML declaration is malformed")
 	}
 	p.space()
 	raw, err := p.quoted()
@@ -140,7 +140,7 @@ func (p *parser) comment() error {
 		return p.errorf("a comment does not end")
 	}
 	if i+2 >= len(body) || body[i+2] != '>' {
-		return p.errorf("a comment holds \"--\"")
+		return p.errorf("a comment contains \"--\"")
 	}
 	p.pos += 4 + i + 3
 	return nil
@@ -170,7 +170,7 @@ func (p *parser) instruction() error {
 	}
 	if strings.EqualFold(target, "xml") {
 		p.pos = start
-		return p.errorf("the XML declaration must be the very first thing, and there can be only one")
+		return p.errorf("the XML declaration must be at the very beginning, and only once")
 	}
 	if !p.has("?>") && !p.space() {
 		return p.errorf("a processing instruction has a bad name")
@@ -200,7 +200,7 @@ func (p *parser) characters() error {
 		return nil
 	}
 	if bytes.Contains(raw, []byte("]]>")) {
-		return p.errorf("\"]]>\" stands outside a CDATA section")
+		return p.errorf("\"]]>\" occurs outside a CDATA section")
 	}
 	f := p.top()
 	text, rest, err := p.expand(f.text, raw, false)
@@ -232,11 +232,11 @@ func (p *parser) expand(dst, raw []byte, attr bool) (text, rest []byte, _ *Error
 		}
 		end := bytes.IndexByte(raw[:min(len(raw), 64)], ';')
 		if end < 0 {
-			return dst, raw, p.errorf("an \"&\" that starts no reference; write &amp;")
+			return dst, raw, p.errorf("an \"&\" that is not escaped; write &amp;")
 		}
 		r, ok := reference(string(raw[1:end]))
 		if !ok {
-			return dst, raw, p.errorf("the reference &%s; is not known here", cut(string(raw[1:end])))
+			return dst, raw, p.errorf("the reference &%s; is unknown", cut(string(raw[1:end])))
 		}
 		dst = utf8.AppendRune(dst, r)
 		raw = raw[end+1:]

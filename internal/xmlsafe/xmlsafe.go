@@ -33,7 +33,7 @@ var (
 	ErrDoctype    = errors.New("a document type declaration is not accepted")
 	ErrEncoding   = errors.New("the character encoding is not supported")
 	// ErrChar means that a text to write contains a character that XML forbids.
-	ErrChar = errors.New("a character that XML cannot carry")
+	ErrChar = errors.New("a character that XML does not allow")
 )
 
 // Error is the reason for a rejected document and its line.
