@@ -54,7 +54,7 @@ func (t *Transfer) Export(ctx context.Context, user string, w io.Writer, progres
 		return a.manifest, err
 	}
 	err = a.entry(nameReadme, zip.Deflate, func() error {
-		_, err := fmt.Fprintf(a, readme, user, orHere(t.origin()), a.manifest.ExportedAt.Format("2 January 2006, 15:04 MST"))
+		_, err := fmt.Fprintf(a, readme, user, originOrDefault(t.origin()), a.manifest.ExportedAt.Format("2 January 2006, 15:04 MST"))
 		return err
 	})
 	if err == nil {
@@ -78,7 +78,7 @@ func (t *Transfer) Export(ctx context.Context, user string, w io.Writer, progres
 	return a.manifest, err
 }
 
-func orHere(origin string) string {
+func originOrDefault(origin string) string {
 	if origin == "" {
 		return "a server of theirs"
 	}

@@ -24,20 +24,20 @@ func (t *Transfer) exportFeeds(ctx context.Context, a *archive, w author.Writer,
 	list := &opml.Document{Version: "2.0"}
 	list.Head.Title = "Archive of " + w.User
 	n, done := 0, 0
-	err := t.published(ctx, w.User, func(page []author.Post) error {
+	err := t.published(ctx, w.User, func(posts []author.Post) error {
 		n++
 		name := fmt.Sprintf("archive-%04d", n)
-		newest = append(newest, page...)
-		newest = newest[max(0, len(newest)-t.pageSize()):]
-		if err := t.exportFeed(a, w, page, func(ext, _ string) string { return name + ext }); err != nil {
+		newest = append(newest, posts...)
+		newest = newest[max(0, len(newest)-t.batchLimit()):]
+		if err := t.exportFeed(a, w, posts, func(ext, _ string) string { return name + ext }); err != nil {
 			return err
 		}
-		first, last := page[0].PublishedAt, page[len(page)-1].PublishedAt
+		first, last := posts[0].PublishedAt, posts[len(posts)-1].PublishedAt
 		list.Add(opml.Outline{
-			Text: fmt.Sprintf("%d posts, %s to %s", len(page), first.Format("2 January 2006"), last.Format("2 January 2006")),
+			Text: fmt.Sprintf("%d posts, %s to %s", len(posts), first.Format("2 January 2006"), last.Format("2 January 2006")),
 			Type: "rss", Version: "RSS2", XMLURL: name + ".xml",
 		})
-		done += len(page)
+		done += len(posts)
 		progress.at(PhaseFeeds, done, max(int(w.Posts), done))
 		return nil
 	})

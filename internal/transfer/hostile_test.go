@@ -15,9 +15,9 @@ import (
 
 // A small archive can name the same bytes again and again, so that looking whether they
 // are right would take for ever.
-func TestAnArchiveThatNamesItsBytesAgainAndAgainIsRefused(t *testing.T) {
+func TestArchiveWithOverlappingEntriesIsRejected(t *testing.T) {
 	t.Parallel()
-	from, to := newServer(t, "https://one.example"), newServer(t, "https://two.example")
+	from, to := newTestServer(t, "https://one.example"), newTestServer(t, "https://two.example")
 	file := from.export("alice")
 	same := func(change func(*Manifest)) []byte {
 		return repack(t, file, func(name string, b []byte) []byte {
@@ -36,8 +36,8 @@ func TestAnArchiveThatNamesItsBytesAgainAndAgainIsRefused(t *testing.T) {
 			return out
 		})
 	}
-	to.refuses(same(func(m *Manifest) { m.Entries = append(m.Entries, m.Entries[0]) }), "listed twice")
-	to.refuses(overlapping(t, 400), "larger than")
+	to.mustReject(same(func(m *Manifest) { m.Entries = append(m.Entries, m.Entries[0]) }), "listed twice")
+	to.mustReject(overlapping(t, 400), "larger than")
 }
 
 // overlapping is an archive of which all entries are the same 15 MiB, packed once.
@@ -87,14 +87,14 @@ func overlapping(t *testing.T, n int) []byte {
 }
 
 // Each entry takes some hundred bytes before any is looked at.
-func TestAnArchiveThatListsMoreThanMemoryIsGivenUp(t *testing.T) {
+func TestArchiveWithHugeDirectoryIsRejected(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	r := &atMost{r: strings.NewReader(strings.Repeat("x", 100)), left: 50}
+	r := &limitedReaderAt{r: strings.NewReader(strings.Repeat("x", 100)), left: 50}
 	if _, err := r.ReadAt(make([]byte, 40), 0); err != nil {
 		t.Errorf("what is allowed: %v", err)
 	}
-	if _, err := r.ReadAt(make([]byte, 40), 40); !errors.Is(err, errListing) {
+	if _, err := r.ReadAt(make([]byte, 40), 40); !errors.Is(err, errDirectory) {
 		t.Errorf("what is beyond it: %v", err)
 	}
 	var b bytes.Buffer
@@ -107,16 +107,16 @@ func TestAnArchiveThatListsMoreThanMemoryIsGivenUp(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	newServer(t, "https://two.example").refuses(b.Bytes(), "too many entries")
+	newTestServer(t, "https://two.example").mustReject(b.Bytes(), "too many entries")
 }
 
 // Elements of four bytes take a hundred each in memory.
-func TestAFileOfEmptyElementsIsRefused(t *testing.T) {
+func TestFileOfEmptyElementsIsRejected(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	to := newServer(t, "https://two.example")
+	to := newTestServer(t, "https://two.example")
 	const rss = `<rss version="2.0" xmlns:wp="http://wordpress.org/export/1.2/"><channel>`
-	to.refuses([]byte(rss+"<wp:wxr_version>1.2</wp:wxr_version><item>"+strings.Repeat("<a/>", maxWXRSigns+10_000)+"</item></channel></rss>"), "cannot be read beyond line")
-	to.refuses([]byte(`<rss version="2.0"><channel><item>`+strings.Repeat("<z:a/>", maxSigns)+"</item></channel></rss>"), "elements")
-	to.refuses([]byte(`{"version":"https://jsonfeed.org/version/1.1","title":"t","items":[{"id":"1","_e":[`+strings.Repeat("0,", maxMembers)+"0]}]}"), "elements")
+	to.mustReject([]byte(rss+"<wp:wxr_version>1.2</wp:wxr_version><item>"+strings.Repeat("<a/>", maxWXRTags+10_000)+"</item></channel></rss>"), "cannot be read beyond line")
+	to.mustReject([]byte(`<rss version="2.0"><channel><item>`+strings.Repeat("<z:a/>", maxTags)+"</item></channel></rss>"), "elements")
+	to.mustReject([]byte(`{"version":"https://jsonfeed.org/version/1.1","title":"t","items":[{"id":"1","_e":[`+strings.Repeat("0,", maxMembers)+"0]}]}"), "elements")
 }

@@ -38,7 +38,7 @@ func (r *Result) problem(text string) {
 const (
 	maxFeed     = 64 << 20 // bytes of a feed, which is read whole
 	maxItems    = 200_000  // of it
-	maxSigns    = 1 << 20  // of "<" in it: an element takes hundreds of bytes, and may be written with four
+	maxTags     = 1 << 20  // of "<" in it: an element takes hundreds of bytes, and may be written with four
 	maxMembers  = 2 << 20  // of what parts members of JSON, likewise
 	maxUnknown  = 100_000  // elements of an item, or a feed, that nobody knows
 	maxLine     = 4 << 20  // bytes of a post in JSON: its text twice, escaped
@@ -77,7 +77,7 @@ func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, s
 		return Result{}, fault.Wrap(fault.Unavailable, err, "The file could not be read.")
 	}
 	if tooMany(doc) {
-		return Result{}, fault.New(fault.Invalid, "The feed has more than %d elements, and nothing was taken in. Cut it in pieces.", maxSigns/2)
+		return Result{}, fault.New(fault.Invalid, "The feed has more than %d elements, and nothing was taken in. Cut it in pieces.", maxTags/2)
 	}
 	f, err := feed.ParseBytes(doc, &feed.Options{KeepRelative: true, Limits: feed.Limits{Bytes: maxFeed, Items: maxItems, Unknown: maxUnknown}})
 	if err != nil {
@@ -89,7 +89,7 @@ func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, s
 			return res, fault.New(fault.Invalid, "The feed ends in the middle; nothing was taken in. Get it once more, whole.")
 		}
 	}
-	b := t.batch(user, &res, progress, len(f.Items))
+	b := t.newBatch(user, &res, progress, len(f.Items))
 	for _, p := range t.Posts.FromFeed(f, t.now()) {
 		if err := b.add(ctx, p); err != nil {
 			return res, err
@@ -113,7 +113,7 @@ func tooMany(doc []byte) bool {
 		}
 		return n > maxMembers
 	}
-	return bytes.Count(doc, []byte("<")) > maxSigns
+	return bytes.Count(doc, []byte("<")) > maxTags
 }
 
 // plain is a text of a feed that has no markup; of other texts nothing.
@@ -175,7 +175,7 @@ func (t *Transfer) importProfile(ctx context.Context, user string, p author.Prof
 }
 
 // batch gathers posts, and hands them on many at a time.
-type batch struct {
+type postBatch struct {
 	*Transfer
 	user     string
 	res      *Result
@@ -186,12 +186,12 @@ type batch struct {
 	bytes int
 }
 
-func (t *Transfer) batch(user string, res *Result, progress Progress, total int) *batch {
-	return &batch{Transfer: t, user: user, res: res, progress: progress, total: total}
+func (t *Transfer) newBatch(user string, res *Result, progress Progress, total int) *postBatch {
+	return &postBatch{Transfer: t, user: user, res: res, progress: progress, total: total}
 }
 
 // add takes a post. One without a GUID is known again by its Key.
-func (b *batch) add(ctx context.Context, p author.Post) error {
+func (b *postBatch) add(ctx context.Context, p author.Post) error {
 	b.res.Found++
 	if p.GUID == "" && p.Key != "" {
 		switch _, err := b.Posts.ByKey(ctx, b.user, p.Key, ""); {
@@ -212,7 +212,7 @@ func (b *batch) add(ctx context.Context, p author.Post) error {
 	return b.flush(ctx)
 }
 
-func (b *batch) flush(ctx context.Context) error {
+func (b *postBatch) flush(ctx context.Context) error {
 	if len(b.posts) == 0 {
 		return nil
 	}
@@ -228,15 +228,15 @@ func (b *batch) flush(ctx context.Context) error {
 }
 
 // leave counts a post that is not taken in.
-func (b *batch) leave(why string) {
+func (b *postBatch) leave(reason string) {
 	b.res.Found++
 	b.res.Left++
-	b.res.problem(why)
+	b.res.problem(reason)
 }
 
-func clip(s string, most int) string {
+func clip(s string, limit int) string {
 	for i := range s {
-		if most--; most < 0 {
+		if limit--; limit < 0 {
 			return s[:i] + "…"
 		}
 	}

@@ -32,7 +32,7 @@ const (
 )
 
 // opened is an archive that was checked.
-type opened struct {
+type verifiedArchive struct {
 	zip      *zip.Reader
 	byName   map[string]*zip.File
 	listed   map[string]bool // by the manifest, which vouches for them
@@ -46,20 +46,20 @@ func damaged(format string, args ...any) error {
 
 // openArchive looks whether an archive is what it says, before anything of it counts:
 // no name leads elsewhere, nothing is larger than the manifest says, and every sum is right.
-func openArchive(ctx context.Context, r io.ReaderAt, size int64, progress Progress) (*opened, error) {
-	listing := &atMost{r: r, left: maxListing}
-	z, err := zip.NewReader(listing, size)
-	if errors.Is(err, errListing) {
+func openArchive(ctx context.Context, r io.ReaderAt, size int64, progress Progress) (*verifiedArchive, error) {
+	directory := &limitedReaderAt{r: r, left: maxListing}
+	z, err := zip.NewReader(directory, size)
+	if errors.Is(err, errDirectory) {
 		return nil, damaged("the archive has too many entries; at most %d are taken", maxEntries)
 	}
-	listing.left = math.MaxInt64
+	directory.left = math.MaxInt64
 	if err != nil {
 		return nil, fault.Wrap(fault.Invalid, err, "Nothing was taken in: the file begins like a ZIP archive and is none, or is not whole.")
 	}
 	if len(z.File) > maxEntries {
 		return nil, damaged("the archive has %d entries; at most %d are taken", len(z.File), maxEntries)
 	}
-	o := &opened{zip: z, byName: map[string]*zip.File{}, listed: map[string]bool{}}
+	o := &verifiedArchive{zip: z, byName: map[string]*zip.File{}, listed: map[string]bool{}}
 	for _, f := range z.File {
 		switch {
 		case strings.HasSuffix(f.Name, "/") && fs.ValidPath(strings.TrimSuffix(f.Name, "/")):
@@ -79,25 +79,25 @@ func openArchive(ctx context.Context, r io.ReaderAt, size int64, progress Progre
 	return o, o.check(ctx, size, progress)
 }
 
-var errListing = errors.New("the list of entries is too long")
+var errDirectory = errors.New("the list of entries is too long")
 
 // atMost reads so much, and not more.
-type atMost struct {
+type limitedReaderAt struct {
 	r    io.ReaderAt
 	left int64
 }
 
-func (a *atMost) ReadAt(p []byte, off int64) (int, error) {
+func (a *limitedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	if a.left == math.MaxInt64 {
 		return a.r.ReadAt(p, off)
 	}
 	if a.left -= int64(len(p)); a.left < 0 {
-		return 0, errListing
+		return 0, errDirectory
 	}
 	return a.r.ReadAt(p, off)
 }
 
-func (o *opened) readManifest() error {
+func (o *verifiedArchive) readManifest() error {
 	f := o.byName[nameManifest]
 	if f == nil {
 		return damaged("the archive has no %s, so this program did not write it", nameManifest)
@@ -123,9 +123,9 @@ func (o *opened) readManifest() error {
 }
 
 // check reads every entry that the manifest names and compares size and sum.
-func (o *opened) check(ctx context.Context, size int64, progress Progress) error {
+func (o *verifiedArchive) check(ctx context.Context, size int64, progress Progress) error {
 	var total, done int64
-	most := min(maxTotal, packedFrom+size*maxPacking) // also where entries share their bytes
+	limit := min(maxTotal, packedFrom+size*maxPacking) // also where entries share their bytes
 	for _, e := range o.manifest.Entries {
 		f := o.byName[e.Name]
 		switch {
@@ -139,8 +139,8 @@ func (o *opened) check(ctx context.Context, size int64, progress Progress) error
 			return damaged("%q is packed %d times smaller than it is, as nothing that was written by people", clip(e.Name, 100), uint64(e.Size)/max(f.CompressedSize64, 1))
 		}
 		o.listed[e.Name] = true
-		if total += e.Size; total > most {
-			return damaged("the archive is larger than %d MiB when it is unpacked, as nothing of its size that was written by people", most>>20)
+		if total += e.Size; total > limit {
+			return damaged("the archive is larger than %d MiB when it is unpacked, as nothing of its size that was written by people", limit>>20)
 		}
 	}
 	for _, e := range o.manifest.Entries {
@@ -156,7 +156,7 @@ func (o *opened) check(ctx context.Context, size int64, progress Progress) error
 	return nil
 }
 
-func (o *opened) checkSum(e Entry) error {
+func (o *verifiedArchive) checkSum(e Entry) error {
 	sum := sha256.New()
 	r, err := o.open(e.Name)
 	if err == nil {
@@ -173,7 +173,7 @@ func (o *opened) checkSum(e Entry) error {
 }
 
 // open opens an entry that the manifest names.
-func (o *opened) open(name string) (io.ReadCloser, error) {
+func (o *verifiedArchive) open(name string) (io.ReadCloser, error) {
 	if !o.listed[name] {
 		return nil, fs.ErrNotExist
 	}
@@ -181,7 +181,7 @@ func (o *opened) open(name string) (io.ReadCloser, error) {
 }
 
 // lines calls each with the lines of an entry; one that is not there has none.
-func (o *opened) lines(name string, each func(n int, line []byte) error) error {
+func (o *verifiedArchive) lines(name string, each func(n int, line []byte) error) error {
 	r, err := o.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -220,7 +220,7 @@ func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt
 		return res, err
 	}
 	move := o.mover(user)
-	b := t.batch(user, &res, progress, o.manifest.Counts.Posts())
+	b := t.newBatch(user, &res, progress, o.manifest.Counts.Posts())
 	err = o.eachPost(func(rec record, size int) error {
 		if rec.State == author.Deleted {
 			b.res.Found++
@@ -253,7 +253,7 @@ func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt
 }
 
 // eachPost reads the posts. With nil it only looks whether they can be read.
-func (o *opened) eachPost(each func(rec record, size int) error) error {
+func (o *verifiedArchive) eachPost(each func(rec record, size int) error) error {
 	return o.lines(namePosts, func(n int, line []byte) error {
 		var rec record
 		if err := json.Unmarshal(line, &rec); err != nil {
@@ -272,12 +272,12 @@ func (o *opened) eachPost(each func(rec record, size int) error) error {
 }
 
 // key is what a post without GUID is known by, when the same file is taken in again.
-func (o *opened) key(rec record) string {
+func (o *verifiedArchive) key(rec record) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", o.manifest.Origin, o.manifest.User, rec.ID, rec.CreatedAt.UnixMilli()))
 	return "moved-" + hex.EncodeToString(sum[:16])
 }
 
-func (o *opened) profile() (p author.Profile, err error) {
+func (o *verifiedArchive) profile() (p author.Profile, err error) {
 	r, err := o.open(nameProfile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return p, nil
@@ -293,7 +293,7 @@ func (o *opened) profile() (p author.Profile, err error) {
 }
 
 // importFiles takes in the files. One that is not taken here any more is left out and told.
-func (t *Transfer) importFiles(ctx context.Context, user string, o *opened, res *Result, progress Progress) error {
+func (t *Transfer) importFiles(ctx context.Context, user string, o *verifiedArchive, res *Result, progress Progress) error {
 	done := 0
 	return o.lines(nameFiles, func(n int, line []byte) error {
 		var rec fileRecord
@@ -338,7 +338,7 @@ type mover struct {
 
 // mover knows the addresses that files have where the archive comes from: with the origin
 // and without.
-func (o *opened) mover(user string) mover {
+func (o *verifiedArchive) mover(user string) mover {
 	origin := ""
 	if o.manifest.Origin != "" {
 		origin = "(?:" + regexp.QuoteMeta(o.manifest.Origin) + ")?"

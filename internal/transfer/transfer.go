@@ -37,7 +37,7 @@ type Transfer struct {
 	Origin func() string    // where strangers reach this server; nil: nobody knows
 	Now    func() time.Time // nil: time.Now
 
-	page int // posts that are in memory [250]; fewer in tests
+	batchSize int // posts that are in memory [250]; fewer in tests
 }
 
 // Progress hears how far something is. total is 0 while nobody knows it.
@@ -71,9 +71,9 @@ func (t *Transfer) origin() string {
 	return ""
 }
 
-func (t *Transfer) pageSize() int {
-	if t.page > 0 {
-		return t.page
+func (t *Transfer) batchLimit() int {
+	if t.batchSize > 0 {
+		return t.batchSize
 	}
 	return 250
 }
@@ -82,14 +82,14 @@ func (t *Transfer) pageSize() int {
 // were published.
 func (t *Transfer) published(ctx context.Context, user string, each func([]author.Post) error) error {
 	for from := int64(1); ; {
-		page, err := t.Posts.List(ctx, author.PostQuery{User: user, State: author.Published, FromSeq: from, Limit: t.pageSize()})
-		if err != nil || len(page) == 0 {
+		posts, err := t.Posts.List(ctx, author.PostQuery{User: user, State: author.Published, FromSeq: from, Limit: t.batchLimit()})
+		if err != nil || len(posts) == 0 {
 			return err
 		}
-		if err := each(page); err != nil {
+		if err := each(posts); err != nil {
 			return err
 		}
-		from = page[len(page)-1].Seq + 1
+		from = posts[len(posts)-1].Seq + 1
 	}
 }
 
@@ -97,14 +97,14 @@ func (t *Transfer) published(ctx context.Context, user string, each func([]autho
 func (t *Transfer) unpublished(ctx context.Context, user string, state author.State, each func([]author.Post) error) error {
 	var after *author.Post
 	for {
-		page, err := t.Posts.List(ctx, author.PostQuery{User: user, State: state, After: after, Limit: t.pageSize()})
-		if err != nil || len(page) == 0 {
+		posts, err := t.Posts.List(ctx, author.PostQuery{User: user, State: state, After: after, Limit: t.batchLimit()})
+		if err != nil || len(posts) == 0 {
 			return err
 		}
-		if err := each(page); err != nil {
+		if err := each(posts); err != nil {
 			return err
 		}
-		after = &page[len(page)-1]
+		after = &posts[len(posts)-1]
 	}
 }
 
@@ -112,15 +112,15 @@ func (t *Transfer) unpublished(ctx context.Context, user string, state author.St
 func (t *Transfer) files(ctx context.Context, user string, each func(author.File) error) error {
 	var after *author.File
 	for {
-		page, err := t.Files.List(ctx, user, after, t.pageSize())
-		if err != nil || len(page) == 0 {
+		files, err := t.Files.List(ctx, user, after, t.batchLimit())
+		if err != nil || len(files) == 0 {
 			return err
 		}
-		for _, f := range page {
+		for _, f := range files {
 			if err := each(f); err != nil {
 				return err
 			}
 		}
-		after = &page[len(page)-1]
+		after = &files[len(files)-1]
 	}
 }

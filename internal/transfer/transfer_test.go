@@ -20,15 +20,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWhatIsTakenOutAndInIsEqual(t *testing.T) {
+func TestImportRestoresExportedPosts(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			from, to := newServer(t, "https://one.example"), newServer(t, "https://two.example")
+			from, to := newTestServer(t, "https://one.example"), newTestServer(t, "https://two.example")
 			from.randomPosts(rand.New(rand.NewPCG(seed, 1)), "alice", 40)
 			if _, err := from.posts.SetProfile(t.Context(), "alice", func(p *author.Profile) error {
-				p.Title, p.Accent, p.Avatar, p.PingTargets = "Alice’s", "#102030", from.files.Path(from.picture("alice", 10)), []string{"rsscloud https://hub.example/ping"}
+				p.Title, p.Accent, p.Avatar, p.PingTargets = "Alice’s", "#102030", from.files.Path(from.image("alice", 10)), []string{"rsscloud https://hub.example/ping"}
 				return nil
 			}, "test"); err != nil {
 				t.Fatal(err)
@@ -74,10 +74,10 @@ func byGUID(posts []author.Post) map[string]author.Post {
 	return all
 }
 
-func TestAnotherNameIsAllowedAndFilesMoveWithIt(t *testing.T) {
+func TestImportUnderAnotherNameRewritesFileURLs(t *testing.T) {
 	t.Parallel()
-	from, to := newServer(t, "https://one.example"), newServer(t, "https://two.example")
-	f := from.picture("alice", 10)
+	from, to := newTestServer(t, "https://one.example"), newTestServer(t, "https://two.example")
+	f := from.image("alice", 10)
 	if _, err := from.posts.Save(t.Context(), author.Edit{User: "alice", To: author.Published, Change: func(c *author.Content) error {
 		c.Source = "![a](" + from.files.Path(f) + ") and ![b](https://one.example" + from.files.Path(f) + "), not /alice/media/ itself"
 		c.Enclosures = []author.Enclosure{{URL: "https://one.example" + from.files.Path(f)}, {URL: "https://other.example" + from.files.Path(f)}}
@@ -103,9 +103,9 @@ func TestAnotherNameIsAllowedAndFilesMoveWithIt(t *testing.T) {
 	}
 }
 
-func TestTheFileIsOfUseWithoutThisProgram(t *testing.T) {
+func TestArchiveContainsValidFeeds(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, "https://one.example")
+	s := newTestServer(t, "https://one.example")
 	s.randomPosts(rand.New(rand.NewPCG(7, 7)), "alice", 30)
 	b := s.export("alice")
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
@@ -199,9 +199,9 @@ func repack(t *testing.T, b []byte, change func(name string, body []byte) []byte
 	return out.Bytes()
 }
 
-func TestADamagedOrTrickyArchiveChangesNothing(t *testing.T) {
+func TestDamagedOrHostileArchiveChangesNothing(t *testing.T) {
 	t.Parallel()
-	from := newServer(t, "https://one.example")
+	from := newTestServer(t, "https://one.example")
 	from.randomPosts(rand.New(rand.NewPCG(3, 3)), "alice", 10)
 	file := from.export("alice")
 	same := func(_ string, b []byte) []byte { return b }
@@ -227,21 +227,21 @@ func TestADamagedOrTrickyArchiveChangesNothing(t *testing.T) {
 			return out
 		}))
 	}
-	to := newServer(t, "https://two.example")
-	to.refuses(file[:len(file)/2], "not whole")
-	to.refuses(repack(t, file, on("posts.jsonl", func(b []byte) []byte { b[20] ^= 1; return b })), "is not what it was")
-	to.refuses(repack(t, file, on("posts.jsonl", func([]byte) []byte { return nil })), "is missing")
-	to.refuses(repack(t, file, on("manifest.json", func([]byte) []byte { return nil })), "did not write it")
-	to.refuses(repack(t, file, on("manifest.json", func([]byte) []byte { return []byte("{") })), "manifest.json is damaged")
-	to.refuses(repack(t, file, same, "../../etc/passwd"), "would lead out of it")
-	to.refuses(repack(t, file, same, "/etc/passwd"), "would lead out of it")
-	to.refuses(repack(t, file, same, `..\evil`), "would lead out of it")
-	to.refuses(repack(t, file, same, "posts.jsonl"), "two entries")
-	to.refuses(manifest(func(m *Manifest) { m.Version = 2 }), "newer")
-	to.refuses(manifest(func(m *Manifest) { m.Format = "x" }), "another program")
-	to.refuses(manifest(func(m *Manifest) { m.Entries[2].Size++ }), "not the size")
+	to := newTestServer(t, "https://two.example")
+	to.mustReject(file[:len(file)/2], "not whole")
+	to.mustReject(repack(t, file, on("posts.jsonl", func(b []byte) []byte { b[20] ^= 1; return b })), "is not what it was")
+	to.mustReject(repack(t, file, on("posts.jsonl", func([]byte) []byte { return nil })), "is missing")
+	to.mustReject(repack(t, file, on("manifest.json", func([]byte) []byte { return nil })), "did not write it")
+	to.mustReject(repack(t, file, on("manifest.json", func([]byte) []byte { return []byte("{") })), "manifest.json is damaged")
+	to.mustReject(repack(t, file, same, "../../etc/passwd"), "would lead out of it")
+	to.mustReject(repack(t, file, same, "/etc/passwd"), "would lead out of it")
+	to.mustReject(repack(t, file, same, `..\evil`), "would lead out of it")
+	to.mustReject(repack(t, file, same, "posts.jsonl"), "two entries")
+	to.mustReject(manifest(func(m *Manifest) { m.Version = 2 }), "newer")
+	to.mustReject(manifest(func(m *Manifest) { m.Format = "x" }), "another program")
+	to.mustReject(manifest(func(m *Manifest) { m.Entries[2].Size++ }), "not the size")
 	bomb := bytes.Repeat([]byte("\n"), 64<<20)
-	to.refuses(repack(t, manifest(func(m *Manifest) {
+	to.mustReject(repack(t, manifest(func(m *Manifest) {
 		for i := range m.Entries {
 			if m.Entries[i].Name == "posts.jsonl" {
 				m.Entries[i].Size = int64(len(bomb))
@@ -253,9 +253,9 @@ func TestADamagedOrTrickyArchiveChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAnImportThatWasCutShortGoesOn(t *testing.T) {
+func TestInterruptedImportContinues(t *testing.T) {
 	t.Parallel()
-	from, to := newServer(t, "https://one.example"), newServer(t, "https://two.example")
+	from, to := newTestServer(t, "https://one.example"), newTestServer(t, "https://two.example")
 	from.randomPosts(rand.New(rand.NewPCG(5, 5)), "alice", 20)
 	file := from.export("alice")
 	ctx, cancel := context.WithCancel(t.Context())
@@ -273,13 +273,13 @@ func TestAnImportThatWasCutShortGoesOn(t *testing.T) {
 	}
 }
 
-func TestWordPressIsTakenIn(t *testing.T) {
+func TestWordPressExportIsImported(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("testdata/wordpress.xml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newServer(t, "https://two.example")
+	s := newTestServer(t, "https://two.example")
 	res := s.mustImport("alice", doc)
 	want := Result{Kind: "wordpress", Found: 5, Added: 4, Left: 1, Profile: true, Problems: []string{
 		`“Thrown away” was left out: its status is "trash".`, "What is no post was left out: 1 × page.",
@@ -310,9 +310,9 @@ func TestWordPressIsTakenIn(t *testing.T) {
 	if diff := cmp.Diff([]author.Enclosure{{URL: "https://old.example/air.mp3", Type: "audio/mpeg", Length: 1234567}}, air.Enclosures); diff != "" {
 		t.Error(diff)
 	}
-	for guid, why := range map[string]string{"https://old.example/?p=21": "a draft", "https://old.example/?p=22": "with a password"} {
+	for guid, reason := range map[string]string{"https://old.example/?p=21": "a draft", "https://old.example/?p=22": "with a password"} {
 		if p := posts[guid]; p.State != author.Draft {
-			t.Errorf("%s is %s", why, p.State)
+			t.Errorf("%s is %s", reason, p.State)
 		}
 	}
 	if w, err := s.posts.Writer(t.Context(), "alice"); err != nil || w.Title != "Fish & Chips" || w.Language != "en-GB" {
@@ -323,14 +323,14 @@ func TestWordPressIsTakenIn(t *testing.T) {
 	}
 }
 
-func TestAWordPressExportThatIsCutOffChangesNothing(t *testing.T) {
+func TestTruncatedWordPressExportChangesNothing(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("testdata/wordpress.xml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newServer(t, "https://two.example")
-	s.refuses(doc[:len(doc)*2/3], "cannot be read beyond line")
+	s := newTestServer(t, "https://two.example")
+	s.mustReject(doc[:len(doc)*2/3], "cannot be read beyond line")
 	// WordPress writes what people typed, also what XML has no place for.
 	odd := bytes.Replace(doc, []byte("Mushy peas?"), []byte("Mushy\x08 peas\xff?"), 1)
 	if res := s.mustImport("alice", odd); res.Added != 4 {
@@ -338,14 +338,14 @@ func TestAWordPressExportThatIsCutOffChangesNothing(t *testing.T) {
 	}
 }
 
-func TestFeedsOfAllFormatsAreTakenInWithTheirGUIDs(t *testing.T) {
+func TestFeedsOfAllFormatsKeepTheirGUIDs(t *testing.T) {
 	t.Parallel()
 	for kind, doc := range map[string]string{
 		"rss":  `<rss version="2.0"><channel><title>Old</title><item><title>One</title><guid isPermaLink="false">a</guid><pubDate>Fri, 01 Mar 2024 09:30:00 GMT</pubDate><description>&lt;p&gt;Words&lt;/p&gt;</description><category>x</category><enclosure url="https://a.example/b.mp3" type="audio/mpeg" length="5"/></item></channel></rss>`,
 		"atom": `<feed xmlns="http://www.w3.org/2005/Atom"><title>Old</title><id>f</id><updated>2024-03-01T09:30:00Z</updated><entry><title>One</title><id>a</id><published>2024-03-01T09:30:00Z</published><updated>2024-03-01T09:30:00Z</updated><content type="html">&lt;p&gt;Words&lt;/p&gt;</content><category term="x"/><link rel="enclosure" href="https://a.example/b.mp3" type="audio/mpeg" length="5"/></entry></feed>`,
 		"json": `{"version":"https://jsonfeed.org/version/1.1","title":"Old","items":[{"id":"a","title":"One","date_published":"2024-03-01T09:30:00Z","content_html":"<p>Words</p>","tags":["x"],"attachments":[{"url":"https://a.example/b.mp3","mime_type":"audio/mpeg","size_in_bytes":5}]}]}`,
 	} {
-		s := newServer(t, "https://two.example")
+		s := newTestServer(t, "https://two.example")
 		res := s.mustImport("alice", []byte(doc))
 		if res.Kind != kind || res.Added != 1 || !res.Profile {
 			t.Errorf("%s: %+v", kind, res)
@@ -362,11 +362,11 @@ func TestFeedsOfAllFormatsAreTakenInWithTheirGUIDs(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoneOfTheseIsRefused(t *testing.T) {
+func TestUnknownFileTypeIsRejected(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, "https://two.example")
+	s := newTestServer(t, "https://two.example")
 	for _, doc := range []string{"", "words", "<html><body>", "PK\x03\x04", "{}", `<rss><channel><wp:wxr_version>`, `<rss version="2.0"><channel><item><title>One`} {
-		s.refuses([]byte(doc), "")
+		s.mustReject([]byte(doc), "")
 	}
 }
 
@@ -379,7 +379,7 @@ func FuzzImport(f *testing.F) {
 	f.Add(doc)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		x := &wxr{attachments: map[string][]author.Enclosure{}, byID: map[string]author.Enclosure{}, others: map[string]int{}}
-		if readWXR(bytes.NewReader(b), int64(len(b)), x.channel, x.look) != nil {
+		if readWXR(bytes.NewReader(b), int64(len(b)), x.channel, x.scan) != nil {
 			return
 		}
 		n := 0

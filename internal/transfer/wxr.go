@@ -23,8 +23,8 @@ import (
 
 // What one item may have, its comments included.
 const (
-	maxWXRItem  = 64 << 20  // bytes
-	maxWXRSigns = 1_000_000 // of "<": an element takes a hundred bytes, and may be written with four
+	maxWXRItem = 64 << 20  // bytes
+	maxWXRTags = 1_000_000 // of "<": an element takes a hundred bytes, and may be written with four
 )
 
 // isWXR reports an export of WordPress: RSS with elements of its own.
@@ -49,7 +49,7 @@ func (e *wxrElement) get(name string) string {
 		kind, local = "", name
 	}
 	for i := range e.Elements {
-		if x := &e.Elements[i]; x.XMLName.Local == local && wxrKind(x.XMLName.Space) == kind {
+		if x := &e.Elements[i]; x.XMLName.Local == local && wxrPrefix(x.XMLName.Space) == kind {
 			return x.Text
 		}
 	}
@@ -66,7 +66,7 @@ func (e *wxrElement) attr(name string) string {
 }
 
 // wxrKind is the usual prefix of a namespace.
-func wxrKind(space string) string {
+func wxrPrefix(space string) string {
 	switch {
 	case space == "wp", strings.HasPrefix(space, "http://wordpress.org/export/") && !strings.Contains(space, "/excerpt"):
 		return "wp"
@@ -88,7 +88,7 @@ func readWXR(r io.ReaderAt, size int64, channel func(name, text string), item fu
 	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // WordPress writes UTF-8, whatever it says
 	depth, seen := 0, false
 	for {
-		in.left, in.signs = maxWXRItem, maxWXRSigns
+		in.left, in.tags = maxWXRItem, maxWXRTags
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) && seen && depth == 0 {
 			return nil
@@ -112,7 +112,7 @@ func readWXR(r io.ReaderAt, size int64, channel func(name, text string), item fu
 				return fault.Wrap(fault.Invalid, err, "The export of WordPress cannot be read beyond line %d: it is not whole, or not well-formed. Make it once more.", line)
 			}
 			if x.Name.Local != "item" {
-				if wxrKind(x.Name.Space) == "" {
+				if wxrPrefix(x.Name.Space) == "" {
 					channel(x.Name.Local, e.Text)
 				}
 			} else if err := item(&e); err != nil {
@@ -126,18 +126,18 @@ func readWXR(r io.ReaderAt, size int64, channel func(name, text string), item fu
 
 // itemLimit gives up when one item is larger than memory should be.
 type itemLimit struct {
-	r     io.Reader
-	left  int
-	signs int
+	r    io.Reader
+	left int
+	tags int
 }
 
 func (l *itemLimit) Read(p []byte) (int, error) {
-	if l.left <= 0 || l.signs <= 0 {
+	if l.left <= 0 || l.tags <= 0 {
 		return 0, errors.New("an item is too large")
 	}
 	n, err := l.r.Read(p[:min(len(p), l.left)])
 	l.left -= n
-	l.signs -= bytes.Count(p[:n], []byte("<"))
+	l.tags -= bytes.Count(p[:n], []byte("<"))
 	return n, err
 }
 
@@ -188,17 +188,17 @@ const maxAttachments = 500_000
 func (t *Transfer) importWXR(ctx context.Context, user string, r io.ReaderAt, size int64, progress Progress) (Result, error) {
 	res := Result{Kind: "wordpress"}
 	x := &wxr{attachments: map[string][]author.Enclosure{}, byID: map[string]author.Enclosure{}, others: map[string]int{}}
-	if err := readWXR(r, size, x.channel, x.look); err != nil {
+	if err := readWXR(r, size, x.channel, x.scan); err != nil {
 		return res, err
 	}
-	b := t.batch(user, &res, progress, x.posts)
+	b := t.newBatch(user, &res, progress, x.posts)
 	err := readWXR(r, size, func(string, string) {}, func(e *wxrElement) error {
 		if e.get("wp:post_type") != "post" && e.get("wp:post_type") != "" {
 			return ctx.Err()
 		}
-		p, why := x.post(e)
-		if why != "" {
-			b.leave(why)
+		p, reason := x.post(e)
+		if reason != "" {
+			b.leave(reason)
 			return nil
 		}
 		return b.add(ctx, p)
@@ -212,7 +212,7 @@ func (t *Transfer) importWXR(ctx context.Context, user string, r io.ReaderAt, si
 	for _, kind := range slices.Sorted(maps.Keys(x.others)) {
 		res.problem(fmt.Sprintf("What is no post was left out: %d × %s.", x.others[kind], clip(kind, 40)))
 	}
-	return res, t.importProfile(ctx, user, author.Profile{Title: clip(unescape(x.title), 300), Blurb: clip(unescape(x.blurb), 300), Link: webAddress(x.link), Language: x.language}, &res)
+	return res, t.importProfile(ctx, user, author.Profile{Title: clip(unescape(x.title), 300), Blurb: clip(unescape(x.blurb), 300), Link: webURL(x.link), Language: x.language}, &res)
 }
 
 func (x *wxr) channel(name, text string) {
@@ -230,12 +230,12 @@ func (x *wxr) channel(name, text string) {
 }
 
 // look remembers which files belong to which posts.
-func (x *wxr) look(e *wxrElement) error {
+func (x *wxr) scan(e *wxrElement) error {
 	switch kind := e.get("wp:post_type"); kind {
 	case "post", "":
 		x.posts++
 	case "attachment":
-		at := webAddress(strings.TrimSpace(e.get("wp:attachment_url")))
+		at := webURL(strings.TrimSpace(e.get("wp:attachment_url")))
 		if at == "" || len(x.byID) >= maxAttachments {
 			return nil
 		}
@@ -253,7 +253,7 @@ func (x *wxr) look(e *wxrElement) error {
 }
 
 // post makes a post of an item, or says why it is left out.
-func (x *wxr) post(e *wxrElement) (p author.Post, why string) {
+func (x *wxr) post(e *wxrElement) (p author.Post, reason string) {
 	title := clip(strings.Join(strings.Fields(unescape(e.get("title"))), " "), 290)
 	p = author.Post{GUID: strings.TrimSpace(e.get("guid")), Slug: slugOf(e.get("wp:post_name"))}
 	switch status := e.get("wp:status"); status {
@@ -264,14 +264,14 @@ func (x *wxr) post(e *wxrElement) (p author.Post, why string) {
 	case "draft", "pending", "private":
 		p.State = author.Draft
 	default:
-		return p, fmt.Sprintf("“%s” was left out: its status is %q.", orNameless(title), clip(status, 40))
+		return p, fmt.Sprintf("“%s” was left out: its status is %q.", titleOrDefault(title), clip(status, 40))
 	}
 	if e.get("wp:post_password") != "" {
 		p.State = author.Draft // not for everybody
 	}
 	for i := range e.Elements {
 		if g := &e.Elements[i]; g.XMLName.Local == "guid" {
-			p.PermaLink = g.attr("isPermaLink") != "false" && webAddress(p.GUID) != ""
+			p.PermaLink = g.attr("isPermaLink") != "false" && webURL(p.GUID) != ""
 		}
 	}
 	x.dates(e, &p)
@@ -280,8 +280,8 @@ func (x *wxr) post(e *wxrElement) (p author.Post, why string) {
 	if strings.TrimSpace(p.Source) == "" {
 		p.Source = paragraphs(e.get("excerpt:encoded"))
 	}
-	if p.PermaLink && webAddress(e.get("link")) != p.GUID || !p.PermaLink {
-		p.Link = webAddress(e.get("link"))
+	if p.PermaLink && webURL(e.get("link")) != p.GUID || !p.PermaLink {
+		p.Link = webURL(e.get("link"))
 	}
 	p.Categories = wxrCategories(e)
 	p.Enclosures = x.enclosures(e, p.Source)
@@ -349,14 +349,14 @@ func (x *wxr) enclosures(e *wxrElement, text string) (all []author.Enclosure) {
 	for i := range e.Elements {
 		switch m := &e.Elements[i]; {
 		case m.XMLName.Local == "enclosure" && m.XMLName.Space == "":
-			if at := webAddress(m.attr("url")); at != "" {
+			if at := webURL(m.attr("url")); at != "" {
 				n, _ := strconv.ParseInt(m.attr("length"), 10, 64) // one that is none is not known
 				add(author.Enclosure{URL: at, Type: m.attr("type"), Length: max(n, 0)})
 			}
 		case m.XMLName.Local == "postmeta" && m.get("wp:meta_key") == "enclosure":
 			lines := strings.Split(strings.ReplaceAll(m.get("wp:meta_value"), "\r", ""), "\n")
 			lines = append(lines, "", "")
-			if at := webAddress(strings.TrimSpace(lines[0])); at != "" {
+			if at := webURL(strings.TrimSpace(lines[0])); at != "" {
 				n, _ := strconv.ParseInt(strings.TrimSpace(lines[1]), 10, 64) // see above
 				add(author.Enclosure{URL: at, Length: max(n, 0), Type: strings.TrimSpace(lines[2])})
 			}
@@ -387,7 +387,7 @@ func slugOf(s string) string {
 	return ""
 }
 
-func orNameless(title string) string {
+func titleOrDefault(title string) string {
 	if title == "" {
 		return "a post without title"
 	}

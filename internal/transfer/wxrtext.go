@@ -50,7 +50,7 @@ func paragraphs(s string) string {
 func unescape(s string) string { return strings.TrimSpace(html.UnescapeString(s)) }
 
 // webAddress is s if it is an address of the web, else "".
-func webAddress(s string) string {
+func webURL(s string) string {
 	s = strings.TrimSpace(s)
 	if u, err := url.Parse(s); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		return ""

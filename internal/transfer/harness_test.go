@@ -21,7 +21,7 @@ import (
 )
 
 // server is a server with somebody's posts, on a real store.
-type server struct {
+type testServer struct {
 	*Transfer
 	t     *testing.T
 	posts *author.Posts
@@ -30,7 +30,7 @@ type server struct {
 
 var startTime = time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 
-func newServer(t *testing.T, origin string) *server {
+func newTestServer(t *testing.T, origin string) *testServer {
 	t.Helper()
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t), Log: log})
@@ -44,15 +44,15 @@ func newServer(t *testing.T, origin string) *server {
 	})
 	now := func() time.Time { return startTime }
 	at := func() string { return origin }
-	s := &server{t: t}
+	s := &testServer{t: t}
 	s.posts = &author.Posts{Store: st, Feeds: &author.Feeds{Store: st, Log: log, Now: now}, Origin: at, Now: now, Log: log,
 		About: func(user string) render.Options { return render.Options{Self: origin + "/" + user + "/rss.xml"} }}
 	s.files = &author.Files{Store: st, Posts: st, Origin: at, Now: now, Log: log, Temp: t.TempDir()}
-	s.Transfer = &Transfer{Posts: s.posts, Files: s.files, Origin: at, Now: now, page: 7}
+	s.Transfer = &Transfer{Posts: s.posts, Files: s.files, Origin: at, Now: now, batchSize: 7}
 	return s
 }
 
-func (s *server) picture(user string, shade uint8) author.File {
+func (s *testServer) image(user string, shade uint8) author.File {
 	s.t.Helper()
 	m := image.NewGray(image.Rect(0, 0, 4, 4))
 	m.Set(1, 1, color.Gray{shade})
@@ -67,7 +67,7 @@ func (s *server) picture(user string, shade uint8) author.File {
 	return f
 }
 
-func (s *server) export(user string) []byte {
+func (s *testServer) export(user string) []byte {
 	s.t.Helper()
 	var b bytes.Buffer
 	if _, err := s.Export(s.t.Context(), user, &b, nil); err != nil {
@@ -76,7 +76,7 @@ func (s *server) export(user string) []byte {
 	return b.Bytes()
 }
 
-func (s *server) mustImport(user string, b []byte) Result {
+func (s *testServer) mustImport(user string, b []byte) Result {
 	s.t.Helper()
 	res, err := s.Import(s.t.Context(), user, bytes.NewReader(b), int64(len(b)), nil)
 	if err != nil {
@@ -85,7 +85,7 @@ func (s *server) mustImport(user string, b []byte) Result {
 	return res
 }
 
-func (s *server) refuses(b []byte, words string) {
+func (s *testServer) mustReject(b []byte, words string) {
 	s.t.Helper()
 	_, err := s.Import(s.t.Context(), "alice", bytes.NewReader(b), int64(len(b)), nil)
 	if fault.CodeOf(err) != fault.Invalid || !strings.Contains(fault.Message(err), words) {
@@ -98,10 +98,10 @@ func (s *server) refuses(b []byte, words string) {
 
 // all are a user's posts, but for deleted ones: what differs between two servers is left
 // out.
-func (s *server) all(user string) (posts []author.Post) {
+func (s *testServer) all(user string) (posts []author.Post) {
 	s.t.Helper()
-	each := func(page []author.Post) error {
-		for _, p := range page {
+	each := func(posts []author.Post) error {
+		for _, p := range posts {
 			p.User, p.ID, p.Revision, p.Seq, p.Key, p.UndoUntil = "", 0, 0, 0, "", time.Time{}
 			posts = append(posts, p)
 		}
@@ -119,7 +119,7 @@ func (s *server) all(user string) (posts []author.Post) {
 }
 
 // feed is a user's public feed, without what says when and where.
-func (s *server) feed(user string) *feed.Feed {
+func (s *testServer) feed(user string) *feed.Feed {
 	s.t.Helper()
 	_, doc, err := s.posts.Feeds.Document(s.t.Context(), user, author.Public)
 	if err != nil {
@@ -137,17 +137,17 @@ func (s *server) feed(user string) *feed.Feed {
 }
 
 // randomPosts writes posts of all sorts, some of them with files.
-func (s *server) randomPosts(r *rand.Rand, user string, n int) {
+func (s *testServer) randomPosts(r *rand.Rand, user string, n int) {
 	s.t.Helper()
 	words := strings.Fields("Fish chips vinegar salt & pepper <b>bold</b> *soft* `code` grüße 日本 :-) \"quoted\" it's 5>3 --- #tag _x_ http://a.example/?b=c&d")
-	text := func(most int) string {
+	text := func(limit int) string {
 		var b strings.Builder
-		for range 1 + r.IntN(most) {
+		for range 1 + r.IntN(limit) {
 			b.WriteString(words[r.IntN(len(words))] + [...]string{" ", " ", "\n", "\n\n"}[r.IntN(4)])
 		}
 		return b.String()
 	}
-	files := []author.File{s.picture(user, 10), s.picture(user, 20)}
+	files := []author.File{s.image(user, 10), s.image(user, 20)}
 	for i := range n {
 		f := files[r.IntN(len(files))]
 		e := author.Edit{User: user, Via: "test", To: []author.State{author.Published, author.Published, author.Published, author.Draft, author.Scheduled}[r.IntN(5)],
