@@ -1,19 +1,19 @@
-// Package transfer takes everything of an author out of this server in one file, and in
-// again: on the same server, on another, or from what other programs write.
+// Package transfer exports all data of an author as one file and imports it again, on the same
+// server or on another one. It also imports files that other programs write.
 //
-// Start with [Transfer], its Export and its Import.
+// Start with [Transfer] and its methods Export and Import.
 //
 // # The file
 //
-// It is a ZIP archive. posts.jsonl has one post a line with everything that is known of
-// it, media.jsonl the files beside posts, which stand in media/, and profile.json what the author says of himself. feeds/ has
-// the published posts as RSS, Atom and JSON Feed, in pages, and a list of the pages in
-// OPML, for readers that know nothing of this program. manifest.json comes last: it counts, and has
-// the SHA-256 of every other entry.
+// The file is a ZIP archive. posts.jsonl contains one post per line with all its data, media.jsonl
+// lists the files that posts use, media/ contains these files, and profile.json contains the
+// author's profile. feeds/ contains the published posts as RSS, Atom and JSON Feed, split into
+// archive files, and an OPML list of the archive files, for other feed readers. manifest.json is
+// the last entry. It contains the counts and the SHA-256 of every other entry.
 //
-// # Promises
+// # Guarantees
 //
-// Neither way holds more than a page of posts in memory. An import looks at the whole file
-// before it changes anything; repeated, it adds nothing; cut short, it goes on where it
-// stopped when it is begun again. No name in an archive becomes a name on a disk.
+// Neither direction holds more than one batch of posts in memory. An import verifies the whole file
+// before it changes anything. Importing the same file again adds nothing, and an interrupted import
+// continues where it stopped. No name in an archive is used as a file name on disk.
 package transfer

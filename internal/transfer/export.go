@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// readme is for whoever opens the file without this program.
+// readme explains the archive to people without this program.
 const readme = `Everything that %s wrote and kept at %s, as of %s.
 
 posts.jsonl    all posts, one JSON object a line, also drafts
@@ -32,19 +32,19 @@ Any server that runs Cloudburst takes this file in: on the page of an account, o
 "cloudburst user import NAME FILE".
 `
 
-// archive is the file while it is written.
+// archive is the ZIP file during an export.
 type archive struct {
 	zip      *zip.Writer
 	manifest Manifest
-	name     string // of the entry that is open
+	name     string // of the current entry
 	sum      hash.Hash
 	size     int64
 	out      io.Writer
 }
 
-// Export writes everything of a user to w: posts in all states, files, profile, feeds.
-// An error leaves what is no whole file. fault.NotFound where a file vanished meanwhile
-// is no error: the file is left out.
+// Export writes all data of a user to w: posts in all states, files, profile and feeds. After an
+// error w contains an incomplete file. A file that is deleted during the export is left out without
+// an error.
 func (t *Transfer) Export(ctx context.Context, user string, w io.Writer, progress Progress) (Manifest, error) {
 	a := &archive{zip: zip.NewWriter(w), manifest: Manifest{
 		Format: formatName, Version: formatVersion, User: user, Origin: t.origin(), ExportedAt: t.now(), Entries: []Entry{},
@@ -80,12 +80,12 @@ func (t *Transfer) Export(ctx context.Context, user string, w io.Writer, progres
 
 func originOrDefault(origin string) string {
 	if origin == "" {
-		return "a server of theirs"
+		return "an unknown server"
 	}
 	return origin
 }
 
-// entry writes one entry by write, and notes it.
+// entry writes one entry with write and adds it to the manifest.
 func (a *archive) entry(name string, method uint16, write func() error) (err error) {
 	a.out, err = a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method, Modified: a.manifest.ExportedAt})
 	if err != nil {
@@ -101,7 +101,7 @@ func (a *archive) entry(name string, method uint16, write func() error) (err err
 	return nil
 }
 
-// Write writes to the entry that is open.
+// Write writes to the current entry.
 func (a *archive) Write(b []byte) (int, error) {
 	n, err := a.out.Write(b)
 	_, _ = a.sum.Write(b[:n]) // never fails
@@ -118,7 +118,7 @@ func (a *archive) json(name string, v any) error {
 	})
 }
 
-// exportPosts writes the posts, the published ones first and in their order.
+// exportPosts writes the posts, published ones first, in order of publication.
 func (t *Transfer) exportPosts(ctx context.Context, a *archive, w author.Writer, progress Progress) error {
 	enc := json.NewEncoder(a)
 	enc.SetEscapeHTML(false)
@@ -153,7 +153,7 @@ func (t *Transfer) exportPosts(ctx context.Context, a *archive, w author.Writer,
 	return nil
 }
 
-// exportFiles writes the files and then what is known of them.
+// exportFiles writes the files and then the list of their metadata.
 func (t *Transfer) exportFiles(ctx context.Context, a *archive, user string, progress Progress) error {
 	var list strings.Builder
 	enc := json.NewEncoder(&list)
@@ -169,7 +169,7 @@ func (t *Transfer) exportFiles(ctx context.Context, a *archive, user string, pro
 		}
 		defer r.Close()
 		name := dirMedia + f.Hash[:16] + "/" + f.Name
-		// Pictures and sounds are packed already.
+		// Images and sounds are already compressed.
 		if err := a.entry(name, zip.Store, func() error { _, err := io.Copy(a, r); return err }); err != nil {
 			return err
 		}

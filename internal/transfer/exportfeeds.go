@@ -11,14 +11,14 @@ import (
 	"cloudburst/internal/author"
 )
 
-// feedForms are the forms in which the posts are in the file, with the ends of names and the name
-// of the newest.
+// feedForms returns the feed formats of the archive, with the file name extension and the name of
+// the feed that contains the newest posts.
 func feedForms() []struct{ format, ext, newest string } {
 	return []struct{ format, ext, newest string }{{"rss20", ".xml", "rss.xml"}, {"atom", ".atom", "atom.xml"}, {"jsonfeed", ".json", "feed.json"}}
 }
 
-// exportFeeds writes the published posts as feeds, page by page, the newest posts
-// once more under the usual names, and the list of the pages.
+// exportFeeds writes the published posts as feeds, one archive file per batch. It also writes the
+// newest posts under the usual feed names, and the list of the archive files.
 func (t *Transfer) exportFeeds(ctx context.Context, a *archive, w author.Writer, progress Progress) error {
 	var newest []author.Post
 	list := &opml.Document{Version: "2.0"}
@@ -53,7 +53,7 @@ func (t *Transfer) exportFeeds(ctx context.Context, a *archive, w author.Writer,
 	})
 }
 
-// exportFeed writes one page in all forms, the newest post first.
+// exportFeed writes one batch of posts in all formats, newest first.
 func (t *Transfer) exportFeed(a *archive, w author.Writer, posts []author.Post, name func(ext, newest string) string) error {
 	posts = slices.Clone(posts)
 	slices.SortStableFunc(posts, func(a, b author.Post) int { return b.PublishedAt.Compare(a.PublishedAt) })

@@ -20,7 +20,7 @@ import (
 	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
-// server is a server with somebody's posts, on a real store.
+// testServer is a server with posts and a real store.
 type testServer struct {
 	*Transfer
 	t     *testing.T
@@ -89,19 +89,18 @@ func (s *testServer) mustReject(b []byte, words string) {
 	s.t.Helper()
 	_, err := s.Import(s.t.Context(), "alice", bytes.NewReader(b), int64(len(b)), nil)
 	if fault.CodeOf(err) != fault.Invalid || !strings.Contains(fault.Message(err), words) {
-		s.t.Errorf("the error is %v; want one with %q", err, words)
+		s.t.Errorf("got error %v, want one that contains %q", err, words)
 	}
 	if all := s.all("alice"); len(all) != 0 {
-		s.t.Errorf("%d posts were taken in of what was refused with %q", len(all), words)
+		s.t.Errorf("%d posts were imported from a file that was rejected with %q", len(all), words)
 	}
 }
 
-// all are a user's posts, but for deleted ones: what differs between two servers is left
-// out.
+// all returns a user's posts, except deleted ones, without the fields that differ between servers.
 func (s *testServer) all(user string) (posts []author.Post) {
 	s.t.Helper()
-	each := func(posts []author.Post) error {
-		for _, p := range posts {
+	each := func(batch []author.Post) error {
+		for _, p := range batch {
 			p.User, p.ID, p.Revision, p.Seq, p.Key, p.UndoUntil = "", 0, 0, 0, "", time.Time{}
 			posts = append(posts, p)
 		}
@@ -118,14 +117,14 @@ func (s *testServer) all(user string) (posts []author.Post) {
 	return posts
 }
 
-// feed is a user's public feed, without what says when and where.
+// feed returns a user's public feed without origin and times.
 func (s *testServer) feed(user string) *feed.Feed {
 	s.t.Helper()
 	_, doc, err := s.posts.Feeds.Document(s.t.Context(), user, author.Public)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	for _, at := range []string{"https://one.example/alice/", s.origin() + "/" + user + "/"} { // GUIDs stay where they were made
+	for _, at := range []string{"https://one.example/alice/", s.origin() + "/" + user + "/"} { // GUIDs keep the server where they were created
 		doc = bytes.ReplaceAll(doc, []byte(at), []byte("https://here.example/somebody/"))
 	}
 	f, err := feed.ParseBytes(doc, nil)
@@ -136,7 +135,7 @@ func (s *testServer) feed(user string) *feed.Feed {
 	return f
 }
 
-// randomPosts writes posts of all sorts, some of them with files.
+// randomPosts writes posts of all kinds, some of them with files.
 func (s *testServer) randomPosts(r *rand.Rand, user string, n int) {
 	s.t.Helper()
 	words := strings.Fields("Fish chips vinegar salt & pepper <b>bold</b> *soft* `code` grüße 日本 :-) \"quoted\" it's 5>3 --- #tag _x_ http://a.example/?b=c&d")

@@ -13,8 +13,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// A small archive can name the same bytes again and again, so that looking whether they
-// are right would take for ever.
+// A small archive can list the same bytes many times, so that verifying all entries would take very
+// long.
 func TestArchiveWithOverlappingEntriesIsRejected(t *testing.T) {
 	t.Parallel()
 	from, to := newTestServer(t, "https://one.example"), newTestServer(t, "https://two.example")
@@ -40,7 +40,7 @@ func TestArchiveWithOverlappingEntriesIsRejected(t *testing.T) {
 	to.mustReject(overlapping(t, 400), "larger than")
 }
 
-// overlapping is an archive of which all entries are the same 15 MiB, packed once.
+// overlapping returns an archive whose entries all share the same 15 MiB, compressed once.
 func overlapping(t *testing.T, n int) []byte {
 	t.Helper()
 	m := Manifest{Format: formatName, Version: formatVersion}
@@ -66,7 +66,7 @@ func overlapping(t *testing.T, n int) []byte {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// The entry of the directory that leads to the bytes is repeated under other names.
+	// Repeat the directory entry that refers to the bytes, under other names.
 	whole := b.Bytes()
 	end := bytes.LastIndex(whole, []byte("PK\x05\x06"))
 	start := int(binary.LittleEndian.Uint32(whole[end+16:]))
@@ -86,20 +86,20 @@ func overlapping(t *testing.T, n int) []byte {
 	return append(append(bytes.Clone(whole[:start]), directory...), tail...)
 }
 
-// Each entry takes some hundred bytes before any is looked at.
+// Each entry takes some hundred bytes of memory before any entry is inspected.
 func TestArchiveWithHugeDirectoryIsRejected(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	r := &limitedReaderAt{r: strings.NewReader(strings.Repeat("x", 100)), left: 50}
 	if _, err := r.ReadAt(make([]byte, 40), 0); err != nil {
-		t.Errorf("what is allowed: %v", err)
+		t.Errorf("archive within the limit: %v", err)
 	}
 	if _, err := r.ReadAt(make([]byte, 40), 40); !errors.Is(err, errDirectory) {
-		t.Errorf("what is beyond it: %v", err)
+		t.Errorf("archive above the limit: %v", err)
 	}
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
-	for i := range 4000 { // with long names, for speed
+	for i := range 4000 { // long names make the test faster
 		if _, err := w.CreateHeader(&zip.FileHeader{Name: fmt.Sprintf("%d%s", i, strings.Repeat("n", 15_000))}); err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestArchiveWithHugeDirectoryIsRejected(t *testing.T) {
 	newTestServer(t, "https://two.example").mustReject(b.Bytes(), "too many entries")
 }
 
-// Elements of four bytes take a hundred each in memory.
+// Elements of four bytes take a hundred bytes each in memory.
 func TestFileOfEmptyElementsIsRejected(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)

@@ -13,16 +13,16 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Result is what came of an import.
+// Result is the outcome of an import.
 type Result struct {
 	Kind    string `json:"kind"`              // "cloudburst", "wordpress" or the format of a feed: "rss", "atom", "json" …
 	Found   int    `json:"found"`             // posts in the file
-	Added   int    `json:"added"`             // of them
-	Had     int    `json:"had"`               // of them: were here already
-	Left    int    `json:"left"`              // of them: were left out, see Problems
-	Files   int    `json:"files"`             // beside posts, that were added
-	Profile bool   `json:"profile,omitempty"` // something of the profile was taken
-	// Problems say what was left out, at most 20 of them.
+	Added   int    `json:"added"`             // of the posts found
+	Had     int    `json:"had"`               // of the posts found: already present
+	Left    int    `json:"left"`              // of the posts found: left out, see Problems
+	Files   int    `json:"files"`             // files that were added
+	Profile bool   `json:"profile,omitempty"` // part of the profile was imported
+	// Problems describes what was left out, at most 20 messages.
 	Problems []string `json:"problems,omitempty"`
 }
 
@@ -34,25 +34,25 @@ func (r *Result) problem(text string) {
 	}
 }
 
-// Limits of what is taken in.
+// Limits of an import.
 const (
-	maxFeed     = 64 << 20 // bytes of a feed, which is read whole
-	maxItems    = 200_000  // of it
-	maxTags     = 1 << 20  // of "<" in it: an element takes hundreds of bytes, and may be written with four
-	maxMembers  = 2 << 20  // of what parts members of JSON, likewise
-	maxUnknown  = 100_000  // elements of an item, or a feed, that nobody knows
+	maxFeed     = 64 << 20 // bytes of a feed, which is parsed in memory
+	maxItems    = 200_000  // per feed
+	maxTags     = 1 << 20  // number of "<" in a feed: an element takes hundreds of bytes in memory but only four in the file
+	maxMembers  = 2 << 20  // number of separators in a JSON feed, for the same reason
+	maxUnknown  = 100_000  // unknown elements per item or feed
 	maxLine     = 4 << 20  // bytes of a post in JSON: its text twice, escaped
-	batchPosts  = 10_000   // that are handed on at a time: the feed is made anew for each batch
-	batchBytes  = 32 << 20 // of their text
-	sniffFormat = 64 << 10 // bytes that tell what a file is
+	batchPosts  = 10_000   // posts per batch: the feed is rebuilt once per batch
+	batchBytes  = 32 << 20 // bytes of text per batch
+	sniffFormat = 64 << 10 // bytes that identify the type of a file
 )
 
-// Import takes in what a file has: one that Export wrote, an export of WordPress (WXR), or a feed
-// of any format. Posts that are here already, by their GUID, are left as they are. After an error
-// what was taken in before stays; begun again, the import goes on.
+// Import imports a file that Export wrote, a WordPress export (WXR), or a feed of any format. It
+// leaves existing posts, identified by GUID, unchanged. After an error, the data imported so far
+// remains; a repeated import continues.
 //
-// The faults are for people: Invalid (the file is none of these, is damaged, or is not what
-// it says), those of author.Posts.Import and author.Files.Put.
+// The faults are written for users. Invalid means that the file has an unknown type, is damaged or
+// contradicts itself. Others are those of author.Posts.Import and author.Files.Put.
 func (t *Transfer) Import(ctx context.Context, user string, r io.ReaderAt, size int64, progress Progress) (Result, error) {
 	head := make([]byte, min(size, sniffFormat))
 	if n, err := r.ReadAt(head, 0); err != nil && (!errors.Is(err, io.EOF) || n < len(head)) {
@@ -67,26 +67,26 @@ func (t *Transfer) Import(ctx context.Context, user string, r io.ReaderAt, size 
 	return t.importFeed(ctx, user, r, size, progress)
 }
 
-// importFeed takes in the items of a feed.
+// importFeed imports the items of a feed.
 func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, size int64, progress Progress) (Result, error) {
 	if size > maxFeed {
-		return Result{}, fault.New(fault.Invalid, "The file has %d MiB; a feed is taken in up to %d.", size>>20, maxFeed>>20)
+		return Result{}, fault.New(fault.Invalid, "The file has %d MiB; a feed may have at most %d MiB.", size>>20, maxFeed>>20)
 	}
 	doc, err := io.ReadAll(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return Result{}, fault.Wrap(fault.Unavailable, err, "The file could not be read.")
 	}
 	if tooMany(doc) {
-		return Result{}, fault.New(fault.Invalid, "The feed has more than %d elements, and nothing was taken in. Cut it in pieces.", maxTags/2)
+		return Result{}, fault.New(fault.Invalid, "The feed has more than %d elements; nothing was imported. Split it into smaller files.", maxTags/2)
 	}
 	f, err := feed.ParseBytes(doc, &feed.Options{KeepRelative: true, Limits: feed.Limits{Bytes: maxFeed, Items: maxItems, Unknown: maxUnknown}})
 	if err != nil {
-		return Result{}, fault.Wrap(fault.Invalid, err, "The file is neither an export of this program or of WordPress, nor a feed; nothing was taken in.")
+		return Result{}, fault.Wrap(fault.Invalid, err, "The file is not an export of this program or of WordPress, and not a feed; nothing was imported.")
 	}
 	res := Result{Kind: string(f.Format)}
 	for _, p := range f.Problems {
 		if p.Kind == feed.ProblemTruncated {
-			return res, fault.New(fault.Invalid, "The feed ends in the middle; nothing was taken in. Get it once more, whole.")
+			return res, fault.New(fault.Invalid, "The feed is incomplete; nothing was imported. Download the complete feed again.")
 		}
 	}
 	b := t.newBatch(user, &res, progress, len(f.Items))
@@ -104,7 +104,7 @@ func (t *Transfer) importFeed(ctx context.Context, user string, r io.ReaderAt, s
 	return res, t.importProfile(ctx, user, author.Profile{Title: plain(f.Title), Blurb: plain(f.Subtitle), Language: f.Language}, &res)
 }
 
-// tooMany reports a document of which what is read would take far more room than it has.
+// tooMany reports a document that would take far more memory than its size suggests.
 func tooMany(doc []byte) bool {
 	if head := bytes.TrimLeft(doc, "\ufeff \t\r\n"); len(head) > 0 && head[0] == '{' {
 		n := 0
@@ -116,7 +116,7 @@ func tooMany(doc []byte) bool {
 	return bytes.Count(doc, []byte("<")) > maxTags
 }
 
-// plain is a text of a feed that has no markup; of other texts nothing.
+// plain returns a text that has no markup, and "" for other texts.
 func plain(text feed.Text) string {
 	if text.Type != "" && text.Type != "text/plain" {
 		return ""
@@ -124,8 +124,8 @@ func plain(text feed.Text) string {
 	return clip(text.Value, 300)
 }
 
-// importProfile fills in what the user has not said himself yet. Languages and colours
-// that are none are left out.
+// importProfile fills in the parts of the profile that the user has not set. It leaves out invalid
+// languages and colours.
 func (t *Transfer) importProfile(ctx context.Context, user string, p author.Profile, res *Result) error {
 	w, err := t.Posts.Writer(ctx, user)
 	if err != nil {
@@ -167,14 +167,14 @@ func (t *Transfer) importProfile(ctx context.Context, user string, p author.Prof
 		return nil
 	}, "import")
 	if fault.CodeOf(err) == fault.Invalid {
-		res.problem("What the file says of you was left out: " + fault.Message(err))
+		res.problem("The profile in the file was left out: " + fault.Message(err))
 		return nil
 	}
 	res.Profile = err == nil
 	return err
 }
 
-// batch gathers posts, and hands them on many at a time.
+// postBatch collects posts and imports them in groups.
 type postBatch struct {
 	*Transfer
 	user     string
@@ -190,7 +190,7 @@ func (t *Transfer) newBatch(user string, res *Result, progress Progress, total i
 	return &postBatch{Transfer: t, user: user, res: res, progress: progress, total: total}
 }
 
-// add takes a post. One without a GUID is known again by its Key.
+// add adds a post. A post without a GUID is identified by its Key.
 func (b *postBatch) add(ctx context.Context, p author.Post) error {
 	b.res.Found++
 	if p.GUID == "" && p.Key != "" {
@@ -203,7 +203,7 @@ func (b *postBatch) add(ctx context.Context, p author.Post) error {
 		}
 	}
 	if p.State == author.Scheduled && !p.DueAt.After(b.now()) {
-		p.State, p.DueAt = author.Draft, time.Time{} // its hour has passed while nobody could publish it
+		p.State, p.DueAt = author.Draft, time.Time{} // its publication time passed before the import
 	}
 	b.posts = append(b.posts, p)
 	if b.bytes += len(p.Source) + 1024; len(b.posts) < batchPosts && b.bytes < batchBytes {
@@ -227,7 +227,7 @@ func (b *postBatch) flush(ctx context.Context) error {
 	return nil
 }
 
-// leave counts a post that is not taken in.
+// leave counts a post that is not imported.
 func (b *postBatch) leave(reason string) {
 	b.res.Found++
 	b.res.Left++

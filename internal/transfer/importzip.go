@@ -24,52 +24,53 @@ import (
 const (
 	maxEntries  = 200_000
 	maxManifest = 64 << 20
-	maxTotal    = 256 << 30 // bytes, unpacked
-	// A text packs ten times smaller, rarely more. What is so much smaller is made to fill a disk.
+	maxTotal    = 256 << 30 // bytes, uncompressed
+	// Text compresses by a factor of ten, rarely more. A much higher factor indicates an attempt to
+	// fill the disk.
 	maxPacking = 200
-	packedFrom = 16 << 20 // smaller entries may be packed as they like
-	maxListing = 48 << 20 // bytes in which the archive lists its entries, each of which takes memory before any is looked at
+	packedFrom = 16 << 20 // smaller entries may have any compression factor
+	maxListing = 48 << 20 // bytes of the archive's directory, whose entries take memory before any is inspected
 )
 
-// opened is an archive that was checked.
+// verifiedArchive is an archive that was verified.
 type verifiedArchive struct {
 	zip      *zip.Reader
 	byName   map[string]*zip.File
-	listed   map[string]bool // by the manifest, which vouches for them
+	listed   map[string]bool // by the manifest, which contains their checksums
 	manifest Manifest
 }
 
-// damaged is an archive that cannot be taken in.
+// damaged returns the error for an archive that cannot be imported.
 func damaged(format string, args ...any) error {
-	return fault.New(fault.Invalid, "Nothing was taken in: "+format+".", args...)
+	return fault.New(fault.Invalid, "Nothing was imported: "+format+".", args...)
 }
 
-// openArchive looks whether an archive is what it says, before anything of it counts:
-// no name leads elsewhere, nothing is larger than the manifest says, and every sum is right.
+// openArchive verifies an archive before any of its content is used: no name leads out of the
+// archive, no entry is larger than the manifest declares, and every checksum matches.
 func openArchive(ctx context.Context, r io.ReaderAt, size int64, progress Progress) (*verifiedArchive, error) {
 	directory := &limitedReaderAt{r: r, left: maxListing}
 	z, err := zip.NewReader(directory, size)
 	if errors.Is(err, errDirectory) {
-		return nil, damaged("the archive has too many entries; at most %d are taken", maxEntries)
+		return nil, damaged("the archive has too many entries; at most %d are accepted", maxEntries)
 	}
 	directory.left = math.MaxInt64
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "Nothing was taken in: the file begins like a ZIP archive and is none, or is not whole.")
+		return nil, fault.Wrap(fault.Invalid, err, "Nothing was imported: the file starts like a ZIP archive but is damaged or incomplete.")
 	}
 	if len(z.File) > maxEntries {
-		return nil, damaged("the archive has %d entries; at most %d are taken", len(z.File), maxEntries)
+		return nil, damaged("the archive has %d entries; at most %d are accepted", len(z.File), maxEntries)
 	}
 	o := &verifiedArchive{zip: z, byName: map[string]*zip.File{}, listed: map[string]bool{}}
 	for _, f := range z.File {
 		switch {
 		case strings.HasSuffix(f.Name, "/") && fs.ValidPath(strings.TrimSuffix(f.Name, "/")):
-			continue // a folder, of one who packed it anew
+			continue // a folder, added when the archive was repacked
 		case !fs.ValidPath(f.Name) || strings.ContainsAny(f.Name, "\\:\x00"):
-			return nil, damaged("the archive has an entry called %q, which would lead out of it", clip(f.Name, 100))
+			return nil, damaged("the entry name %q leads out of the archive", clip(f.Name, 100))
 		case o.byName[f.Name] != nil:
-			return nil, damaged("the archive has two entries called %q", clip(f.Name, 100))
+			return nil, damaged("the archive has two entries named %q", clip(f.Name, 100))
 		case f.Mode()&^0o777 != 0:
-			return nil, damaged("the entry %q is no file", clip(f.Name, 100))
+			return nil, damaged("the entry %q is not a file", clip(f.Name, 100))
 		}
 		o.byName[f.Name] = f
 	}
@@ -81,7 +82,7 @@ func openArchive(ctx context.Context, r io.ReaderAt, size int64, progress Progre
 
 var errDirectory = errors.New("the list of entries is too long")
 
-// atMost reads so much, and not more.
+// limitedReaderAt reads at most left bytes.
 type limitedReaderAt struct {
 	r    io.ReaderAt
 	left int64
@@ -103,49 +104,49 @@ func (o *verifiedArchive) readManifest() error {
 		return damaged("the archive has no %s, so this program did not write it", nameManifest)
 	}
 	if f.UncompressedSize64 > maxManifest {
-		return damaged("%s is larger than it can be", nameManifest)
+		return damaged("%s is too large", nameManifest)
 	}
 	r, err := f.Open()
 	if err != nil {
-		return fault.Wrap(fault.Invalid, err, "Nothing was taken in: %s is damaged.", nameManifest)
+		return fault.Wrap(fault.Invalid, err, "Nothing was imported: %s is damaged.", nameManifest)
 	}
 	defer r.Close()
 	if err := json.NewDecoder(io.LimitReader(r, maxManifest)).Decode(&o.manifest); err != nil {
-		return fault.Wrap(fault.Invalid, err, "Nothing was taken in: %s is damaged.", nameManifest)
+		return fault.Wrap(fault.Invalid, err, "Nothing was imported: %s is damaged.", nameManifest)
 	}
 	switch m := o.manifest; {
 	case m.Format != formatName:
-		return damaged("%s is of another program", nameManifest)
+		return damaged("%s was written by another program", nameManifest)
 	case m.Version > formatVersion:
-		return damaged("the archive is of version %d, and this program knows version %d; take it in on a newer one", m.Version, formatVersion)
+		return damaged("the archive has version %d, but this program supports version %d; import it with a newer one", m.Version, formatVersion)
 	}
 	return nil
 }
 
-// check reads every entry that the manifest names and compares size and sum.
+// check reads every entry in the manifest and compares its size and checksum.
 func (o *verifiedArchive) check(ctx context.Context, size int64, progress Progress) error {
 	var total, done int64
-	limit := min(maxTotal, packedFrom+size*maxPacking) // also where entries share their bytes
+	limit := min(maxTotal, packedFrom+size*maxPacking) // also limits entries that share their bytes
 	for _, e := range o.manifest.Entries {
 		f := o.byName[e.Name]
 		switch {
 		case f == nil:
-			return damaged("%q is missing in the archive", clip(e.Name, 100))
+			return damaged("%q is missing from the archive", clip(e.Name, 100))
 		case o.listed[e.Name]:
 			return damaged("%q is listed twice", clip(e.Name, 100))
 		case e.Size < 0 || int64(f.UncompressedSize64) != e.Size:
-			return damaged("%q has not the size that the manifest says", clip(e.Name, 100))
+			return damaged("%q does not have the size in the manifest", clip(e.Name, 100))
 		case e.Size > packedFrom && uint64(e.Size)/maxPacking > f.CompressedSize64:
-			return damaged("%q is packed %d times smaller than it is, as nothing that was written by people", clip(e.Name, 100), uint64(e.Size)/max(f.CompressedSize64, 1))
+			return damaged("%q is compressed by a factor of %d, which real content never reaches", clip(e.Name, 100), uint64(e.Size)/max(f.CompressedSize64, 1))
 		}
 		o.listed[e.Name] = true
 		if total += e.Size; total > limit {
-			return damaged("the archive is larger than %d MiB when it is unpacked, as nothing of its size that was written by people", limit>>20)
+			return damaged("the uncompressed archive is larger than %d MiB, which is implausible for its size", limit>>20)
 		}
 	}
 	for _, e := range o.manifest.Entries {
 		if ctx.Err() != nil {
-			return fault.Wrap(fault.Unavailable, ctx.Err(), "The import was given up; nothing was taken in.")
+			return fault.Wrap(fault.Unavailable, ctx.Err(), "The import was cancelled; nothing was imported.")
 		}
 		if err := o.checkSum(e); err != nil {
 			return err
@@ -164,15 +165,15 @@ func (o *verifiedArchive) checkSum(e Entry) error {
 		err = errors.Join(err, r.Close())
 	}
 	if err != nil {
-		return fault.Wrap(fault.Invalid, err, "Nothing was taken in: %q is damaged in the archive.", clip(e.Name, 100))
+		return fault.Wrap(fault.Invalid, err, "Nothing was imported: %q is damaged in the archive.", clip(e.Name, 100))
 	}
 	if hex.EncodeToString(sum.Sum(nil)) != e.SHA256 {
-		return damaged("%q is not what it was when the archive was written", clip(e.Name, 100))
+		return damaged("%q has changed since the archive was written", clip(e.Name, 100))
 	}
 	return nil
 }
 
-// open opens an entry that the manifest names.
+// open opens an entry that the manifest lists.
 func (o *verifiedArchive) open(name string) (io.ReadCloser, error) {
 	if !o.listed[name] {
 		return nil, fs.ErrNotExist
@@ -180,7 +181,7 @@ func (o *verifiedArchive) open(name string) (io.ReadCloser, error) {
 	return o.byName[name].Open()
 }
 
-// lines calls each with the lines of an entry; one that is not there has none.
+// lines calls each for every line of an entry; a missing entry has no lines.
 func (o *verifiedArchive) lines(name string, each func(n int, line []byte) error) error {
 	r, err := o.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -201,12 +202,12 @@ func (o *verifiedArchive) lines(name string, each func(n int, line []byte) error
 		}
 	}
 	if err := in.Err(); err != nil {
-		return fault.Wrap(fault.Invalid, err, "%s has a line that is longer than %d MiB.", name, maxLine>>20)
+		return fault.Wrap(fault.Invalid, err, "%s has a line longer than %d MiB.", name, maxLine>>20)
 	}
 	return nil
 }
 
-// importArchive takes in what Export wrote: files first, so that posts find them.
+// importArchive imports a file that Export wrote: files first, because posts refer to them.
 func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt, size int64, progress Progress) (Result, error) {
 	res := Result{Kind: "cloudburst"}
 	o, err := openArchive(ctx, r, size, progress)
@@ -232,7 +233,7 @@ func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt
 		if p.GUID == "" && p.Key == "" {
 			p.Key = o.key(rec)
 		}
-		b.bytes += size // an outline may have much beside its words
+		b.bytes += size // an outline may contain much text besides its titles
 		return b.add(ctx, p)
 	})
 	if err == nil {
@@ -252,17 +253,17 @@ func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt
 	return res, t.importProfile(ctx, user, profile, &res)
 }
 
-// eachPost reads the posts. With nil it only looks whether they can be read.
+// eachPost reads the posts. If each is nil, it only checks that they can be read.
 func (o *verifiedArchive) eachPost(each func(rec record, size int) error) error {
 	return o.lines(namePosts, func(n int, line []byte) error {
 		var rec record
 		if err := json.Unmarshal(line, &rec); err != nil {
-			return fault.Wrap(fault.Invalid, err, "Nothing was taken in: line %d of %s is no post.", n, namePosts)
+			return fault.Wrap(fault.Invalid, err, "Nothing was imported: line %d of %s is not a post.", n, namePosts)
 		}
 		switch rec.State {
 		case author.Published, author.Draft, author.Scheduled, author.Deleted:
 		default:
-			return damaged("the post in line %d of %s is %q, which posts never are", n, namePosts, clip(string(rec.State), 40))
+			return damaged("the post in line %d of %s has the invalid state %q", n, namePosts, clip(string(rec.State), 40))
 		}
 		if each == nil {
 			return nil
@@ -271,7 +272,7 @@ func (o *verifiedArchive) eachPost(each func(rec record, size int) error) error 
 	})
 }
 
-// key is what a post without GUID is known by, when the same file is taken in again.
+// key identifies a post without GUID if the same file is imported again.
 func (o *verifiedArchive) key(rec record) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%s %s %d %d", o.manifest.Origin, o.manifest.User, rec.ID, rec.CreatedAt.UnixMilli()))
 	return "moved-" + hex.EncodeToString(sum[:16])
@@ -287,24 +288,25 @@ func (o *verifiedArchive) profile() (p author.Profile, err error) {
 	}
 	defer r.Close()
 	if err := json.NewDecoder(io.LimitReader(r, 1<<20)).Decode(&p); err != nil {
-		return p, fault.Wrap(fault.Invalid, err, "%s in the archive cannot be read; all else was taken in.", nameProfile)
+		return p, fault.Wrap(fault.Invalid, err, "%s in the archive cannot be read; everything else was imported.", nameProfile)
 	}
 	return p, nil
 }
 
-// importFiles takes in the files. One that is not taken here any more is left out and told.
+// importFiles imports the files. It leaves out files that this server does not accept and reports
+// them.
 func (t *Transfer) importFiles(ctx context.Context, user string, o *verifiedArchive, res *Result, progress Progress) error {
 	done := 0
 	return o.lines(nameFiles, func(n int, line []byte) error {
 		var rec fileRecord
 		if err := json.Unmarshal(line, &rec); err != nil {
-			return fault.Wrap(fault.Invalid, err, "Line %d of %s is no file.", n, nameFiles)
+			return fault.Wrap(fault.Invalid, err, "Line %d of %s does not describe a file.", n, nameFiles)
 		}
 		done++
 		progress.at(PhaseFiles, done, max(o.manifest.Counts.Files, done))
 		switch _, err := t.Files.Get(ctx, user, rec.Hash); {
 		case err == nil && len(rec.Hash) == 64:
-			return nil // of an earlier try
+			return nil // from an earlier attempt
 		case err != nil && fault.CodeOf(err) != fault.NotFound:
 			return err
 		}
@@ -323,21 +325,21 @@ func (t *Transfer) importFiles(ctx context.Context, user string, o *verifiedArch
 			return err
 		}
 		if f.Hash != rec.Hash {
-			res.problem(fmt.Sprintf("The file %s is kept without what it told of its place; posts that show it have the old address.", clip(rec.Name, 100)))
+			res.problem(fmt.Sprintf("The file %s was imported without its location data; posts that show it still use the old URL.", clip(rec.Name, 100)))
 		}
 		res.Files++
 		return nil
 	})
 }
 
-// mover turns addresses of files of one user into those of another.
+// mover replaces URLs of one user's files with those of another user.
 type mover struct {
 	from *regexp.Regexp
 	to   string
 }
 
-// mover knows the addresses that files have where the archive comes from: with the origin
-// and without.
+// mover returns a mover for the URLs that files have on the exporting server, with and without the
+// origin.
 func (o *verifiedArchive) mover(user string) mover {
 	origin := ""
 	if o.manifest.Origin != "" {
@@ -346,7 +348,7 @@ func (o *verifiedArchive) mover(user string) mover {
 	return mover{regexp.MustCompile(origin + "/" + regexp.QuoteMeta(o.manifest.User) + "/media/([0-9a-f]{16,64}/)"), "/" + user + "/media/$1"}
 }
 
-// address is one address, which may be of such a file.
+// address replaces a URL that may be that of a file.
 func (m mover) address(s string) string {
 	if at := m.from.FindStringIndex(s); at == nil || at[0] != 0 {
 		return s

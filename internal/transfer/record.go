@@ -17,41 +17,41 @@ const (
 	dirFeeds     = "feeds/"
 )
 
-// What a manifest says of itself.
+// Format and version in the manifest.
 const (
 	formatName    = "cloudburst-author"
 	formatVersion = 1
 )
 
-// Manifest is the last entry of the file: what is in it.
+// Manifest is the last entry of the file; it describes the other entries.
 type Manifest struct {
 	Format     string    `json:"format"` // "cloudburst-author"
 	Version    int       `json:"version"`
-	User       string    `json:"user"`             // whose things they are
-	Origin     string    `json:"origin,omitempty"` // of the server that wrote it
+	User       string    `json:"user"`             // owner of the data
+	Origin     string    `json:"origin,omitempty"` // of the exporting server
 	ExportedAt time.Time `json:"exportedAt"`
 	Counts     Counts    `json:"counts"`
-	Entries    []Entry   `json:"entries"` // all but the manifest, in their order
+	Entries    []Entry   `json:"entries"` // all entries except the manifest, in archive order
 }
 
-// Counts are the posts by their states, and the files.
+// Counts are the numbers of posts by state, and of files.
 type Counts struct {
 	Published int   `json:"published"`
 	Drafts    int   `json:"drafts"`
 	Scheduled int   `json:"scheduled"`
-	Deleted   int   `json:"deleted"` // that can still be brought back
+	Deleted   int   `json:"deleted"` // can still be restored
 	Files     int   `json:"files"`
 	FileBytes int64 `json:"fileBytes"`
 }
 
-// Posts is how many there are in all.
+// Posts returns the total number of posts.
 func (c Counts) Posts() int { return c.Published + c.Drafts + c.Scheduled + c.Deleted }
 
 // Entry is one entry of the file.
 type Entry struct {
 	Name   string `json:"name"`
 	Size   int64  `json:"size"`   // bytes
-	SHA256 string `json:"sha256"` // of them, in hex
+	SHA256 string `json:"sha256"` // of the content, in hex
 }
 
 // record is a post as a line of posts.jsonl.

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-// Posts is what is asked of what people write here; *author.Posts is one.
+// Posts is the interface to the stored posts; *author.Posts implements it.
 type Posts interface {
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
 	ByKey(ctx context.Context, user, key, guid string) (author.Post, error)
@@ -21,7 +21,7 @@ type Posts interface {
 	FromFeed(f *feed.Feed, at time.Time) []author.Post
 }
 
-// Files is what is asked of the files beside posts; *author.Files is one.
+// Files is the interface to the stored files; *author.Files implements it.
 type Files interface {
 	Put(ctx context.Context, user, name, contentType string, r io.Reader) (author.File, error)
 	Get(ctx context.Context, user, hash string) (author.File, error)
@@ -30,23 +30,23 @@ type Files interface {
 	Path(f author.File) string
 }
 
-// Transfer takes authors in and out. Posts and Files are needed. Do not copy it.
+// Transfer exports and imports authors. Posts and Files are required. Do not copy it.
 type Transfer struct {
 	Posts  Posts
 	Files  Files
-	Origin func() string    // where strangers reach this server; nil: nobody knows
+	Origin func() string    // public URL of this server; nil: unknown
 	Now    func() time.Time // nil: time.Now
 
-	batchSize int // posts that are in memory [250]; fewer in tests
+	batchSize int // posts in memory [250]; tests set fewer
 }
 
-// Progress hears how far something is. total is 0 while nobody knows it.
+// Progress is called with the progress of a phase. total is 0 while unknown.
 type Progress func(phase string, done, total int)
 
-// Phases of an import, and of an export.
+// Phases of an import and of an export.
 const (
 	PhaseCheck = "checked"  // bytes of the file, in KiB
-	PhaseFiles = "files"    // files beside posts
+	PhaseFiles = "files"    // files of posts
 	PhasePosts = "posts"    //
 	PhaseFeeds = "archived" // posts in the feeds of an export
 )
@@ -78,8 +78,7 @@ func (t *Transfer) batchLimit() int {
 	return 250
 }
 
-// published calls each with pages of a user's published posts, in the order in which they
-// were published.
+// published calls each with batches of a user's published posts, in order of publication.
 func (t *Transfer) published(ctx context.Context, user string, each func([]author.Post) error) error {
 	for from := int64(1); ; {
 		posts, err := t.Posts.List(ctx, author.PostQuery{User: user, State: author.Published, FromSeq: from, Limit: t.batchLimit()})
@@ -93,7 +92,7 @@ func (t *Transfer) published(ctx context.Context, user string, each func([]autho
 	}
 }
 
-// unpublished calls each with pages of a user's posts in another state.
+// unpublished calls each with batches of a user's posts in another state.
 func (t *Transfer) unpublished(ctx context.Context, user string, state author.State, each func([]author.Post) error) error {
 	var after *author.Post
 	for {
@@ -108,7 +107,7 @@ func (t *Transfer) unpublished(ctx context.Context, user string, state author.St
 	}
 }
 
-// files calls each for a user's files.
+// files calls each for every file of a user.
 func (t *Transfer) files(ctx context.Context, user string, each func(author.File) error) error {
 	var after *author.File
 	for {

@@ -55,13 +55,13 @@ func TestImportRestoresExportedPosts(t *testing.T) {
 			}
 			again := to.mustImport("alice", file)
 			if again.Added != 0 || again.Files != 0 || again.Had != len(want) || len(to.all("alice")) != len(want) {
-				t.Errorf("the same file once more: %+v", again)
+				t.Errorf("importing the same file again: %+v", again)
 			}
 		})
 	}
 }
 
-// byGUID gives posts by their GUIDs, drafts by their words.
+// byGUID maps posts by GUID, drafts by their text.
 func byGUID(posts []author.Post) map[string]author.Post {
 	all := map[string]author.Post{}
 	for _, p := range posts {
@@ -154,12 +154,12 @@ func TestArchiveContainsValidFeeds(t *testing.T) {
 	}
 	for _, f := range z.File {
 		if strings.HasPrefix(f.Name, "media/") && f.Method != zip.Store {
-			t.Errorf("%s is packed once more", f.Name)
+			t.Errorf("%s is compressed again", f.Name)
 		}
 	}
 }
 
-// repack writes an archive anew with changed entries; nil leaves one out.
+// repack writes an archive again with changed entries; a nil body removes the entry.
 func repack(t *testing.T, b []byte, change func(name string, body []byte) []byte, more ...string) []byte {
 	t.Helper()
 	z, err := zip.NewReader(bytes.NewReader(b), int64(len(b)))
@@ -228,18 +228,18 @@ func TestDamagedOrHostileArchiveChangesNothing(t *testing.T) {
 		}))
 	}
 	to := newTestServer(t, "https://two.example")
-	to.mustReject(file[:len(file)/2], "not whole")
-	to.mustReject(repack(t, file, on("posts.jsonl", func(b []byte) []byte { b[20] ^= 1; return b })), "is not what it was")
+	to.mustReject(file[:len(file)/2], "incomplete")
+	to.mustReject(repack(t, file, on("posts.jsonl", func(b []byte) []byte { b[20] ^= 1; return b })), "has changed since")
 	to.mustReject(repack(t, file, on("posts.jsonl", func([]byte) []byte { return nil })), "is missing")
 	to.mustReject(repack(t, file, on("manifest.json", func([]byte) []byte { return nil })), "did not write it")
 	to.mustReject(repack(t, file, on("manifest.json", func([]byte) []byte { return []byte("{") })), "manifest.json is damaged")
-	to.mustReject(repack(t, file, same, "../../etc/passwd"), "would lead out of it")
-	to.mustReject(repack(t, file, same, "/etc/passwd"), "would lead out of it")
-	to.mustReject(repack(t, file, same, `..\evil`), "would lead out of it")
+	to.mustReject(repack(t, file, same, "../../etc/passwd"), "leads out of the archive")
+	to.mustReject(repack(t, file, same, "/etc/passwd"), "leads out of the archive")
+	to.mustReject(repack(t, file, same, `..\evil`), "leads out of the archive")
 	to.mustReject(repack(t, file, same, "posts.jsonl"), "two entries")
 	to.mustReject(manifest(func(m *Manifest) { m.Version = 2 }), "newer")
 	to.mustReject(manifest(func(m *Manifest) { m.Format = "x" }), "another program")
-	to.mustReject(manifest(func(m *Manifest) { m.Entries[2].Size++ }), "not the size")
+	to.mustReject(manifest(func(m *Manifest) { m.Entries[2].Size++ }), "does not have the size")
 	bomb := bytes.Repeat([]byte("\n"), 64<<20)
 	to.mustReject(repack(t, manifest(func(m *Manifest) {
 		for i := range m.Entries {
@@ -247,9 +247,9 @@ func TestDamagedOrHostileArchiveChangesNothing(t *testing.T) {
 				m.Entries[i].Size = int64(len(bomb))
 			}
 		}
-	}), on("posts.jsonl", func([]byte) []byte { return bomb })), "packed")
+	}), on("posts.jsonl", func([]byte) []byte { return bomb })), "compressed")
 	if res := to.mustImport("alice", repack(t, file, same, "notes/")); res.Added != 10 {
-		t.Errorf("with a folder in it: %+v", res)
+		t.Errorf("an archive with a folder: %+v", res)
 	}
 }
 
@@ -265,7 +265,7 @@ func TestInterruptedImportContinues(t *testing.T) {
 		}
 	})
 	if err == nil {
-		t.Error("it did not notice that it was cut short")
+		t.Error("the interrupted import returned no error")
 	}
 	res := to.mustImport("alice", file)
 	if res.Added != 20 || len(to.all("alice")) != 20 {
@@ -282,7 +282,7 @@ func TestWordPressExportIsImported(t *testing.T) {
 	s := newTestServer(t, "https://two.example")
 	res := s.mustImport("alice", doc)
 	want := Result{Kind: "wordpress", Found: 5, Added: 4, Left: 1, Profile: true, Problems: []string{
-		`“Thrown away” was left out: its status is "trash".`, "What is no post was left out: 1 × page.",
+		`“Thrown away” was left out: its status is "trash".`, "Items other than posts were left out: 1 × page.",
 	}}
 	if diff := cmp.Diff(want, res); diff != "" {
 		t.Error(diff)
@@ -319,7 +319,7 @@ func TestWordPressExportIsImported(t *testing.T) {
 		t.Errorf("%+v, %v", w.Profile, err)
 	}
 	if res := s.mustImport("alice", doc); res.Added != 0 || res.Had != 4 {
-		t.Errorf("once more: %+v", res)
+		t.Errorf("second import: %+v", res)
 	}
 }
 
@@ -331,7 +331,7 @@ func TestTruncatedWordPressExportChangesNothing(t *testing.T) {
 	}
 	s := newTestServer(t, "https://two.example")
 	s.mustReject(doc[:len(doc)*2/3], "cannot be read beyond line")
-	// WordPress writes what people typed, also what XML has no place for.
+	// WordPress writes user input unchanged, including characters that XML does not allow.
 	odd := bytes.Replace(doc, []byte("Mushy peas?"), []byte("Mushy\x08 peas\xff?"), 1)
 	if res := s.mustImport("alice", odd); res.Added != 4 {
 		t.Errorf("%+v", res)
@@ -357,7 +357,7 @@ func TestFeedsOfAllFormatsKeepTheirGUIDs(t *testing.T) {
 			t.Errorf("%s: %+v", kind, p)
 		}
 		if res := s.mustImport("alice", []byte(doc)); res.Added != 0 || res.Had != 1 {
-			t.Errorf("%s once more: %+v", kind, res)
+			t.Errorf("%s, second import: %+v", kind, res)
 		}
 	}
 }
@@ -370,7 +370,7 @@ func TestUnknownFileTypeIsRejected(t *testing.T) {
 	}
 }
 
-// FuzzImport holds that no file makes an import do more than refuse it.
+// FuzzImport checks that any file is either imported or rejected.
 func FuzzImport(f *testing.F) {
 	doc, err := os.ReadFile("testdata/wordpress.xml")
 	if err != nil {
@@ -395,7 +395,7 @@ func FuzzImport(f *testing.F) {
 		}
 		o, err := openArchive(t.Context(), bytes.NewReader(b), int64(len(b)), nil)
 		if err == nil {
-			_ = o.eachPost(nil) // whatever it says
+			_ = o.eachPost(nil) // any result is accepted
 		}
 	})
 }

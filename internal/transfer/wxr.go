@@ -21,19 +21,19 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// What one item may have, its comments included.
+// Limits of one item, including its comments.
 const (
 	maxWXRItem = 64 << 20  // bytes
-	maxWXRTags = 1_000_000 // of "<": an element takes a hundred bytes, and may be written with four
+	maxWXRTags = 1_000_000 // number of "<": an element takes a hundred bytes in memory but only four in the file
 )
 
-// isWXR reports an export of WordPress: RSS with elements of its own.
+// isWXR reports a WordPress export: RSS with elements in WordPress namespaces.
 func isWXR(head []byte) bool {
 	return bytes.Contains(head, []byte("<rss")) && (bytes.Contains(head, []byte("wordpress.org/export/")) || bytes.Contains(head, []byte("wp:wxr_version")))
 }
 
-// wxrElement is an element of an item with what is in it. Namespaces have other URLs
-// in each version, so what counts is the last piece of them.
+// wxrElement is an element of an item with its content. Namespace URLs differ between WXR versions,
+// so only their last segment counts.
 type wxrElement struct {
 	XMLName  xml.Name
 	Attrs    []xml.Attr   `xml:",any,attr"`
@@ -41,8 +41,8 @@ type wxrElement struct {
 	Elements []wxrElement `xml:",any"`
 }
 
-// get is the text of the first element of that name, which may have a kind before it:
-// "wp:status", "content:encoded".
+// get returns the text of the first element with a name that may have a prefix: "wp:status",
+// "content:encoded".
 func (e *wxrElement) get(name string) string {
 	kind, local, found := strings.Cut(name, ":")
 	if !found {
@@ -65,7 +65,7 @@ func (e *wxrElement) attr(name string) string {
 	return ""
 }
 
-// wxrKind is the usual prefix of a namespace.
+// wxrPrefix returns the usual prefix of a namespace.
 func wxrPrefix(space string) string {
 	switch {
 	case space == "wp", strings.HasPrefix(space, "http://wordpress.org/export/") && !strings.Contains(space, "/excerpt"):
@@ -85,7 +85,7 @@ func readWXR(r io.ReaderAt, size int64, channel func(name, text string), item fu
 	in := &itemLimit{r: &cleanXML{in: bufio.NewReaderSize(io.NewSectionReader(r, 0, size), 64<<10)}}
 	d := xml.NewDecoder(in)
 	d.Strict = false
-	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // WordPress writes UTF-8, whatever it says
+	d.CharsetReader = func(_ string, r io.Reader) (io.Reader, error) { return r, nil } // WordPress always writes UTF-8, whatever the declaration
 	depth, seen := 0, false
 	for {
 		in.left, in.tags = maxWXRItem, maxWXRTags
@@ -98,7 +98,7 @@ func readWXR(r io.ReaderAt, size int64, channel func(name, text string), item fu
 			if errors.Is(err, io.EOF) {
 				err = io.ErrUnexpectedEOF
 			}
-			return fault.Wrap(fault.Invalid, err, "The export of WordPress cannot be read beyond line %d: it is not whole, or not well-formed. Make it once more.", line)
+			return fault.Wrap(fault.Invalid, err, "The WordPress export cannot be read beyond line %d: it is incomplete or not well-formed. Export it again.", line)
 		}
 		switch x := token.(type) {
 		case xml.StartElement:
@@ -109,7 +109,7 @@ func readWXR(r io.ReaderAt, size int64, channel func(name, text string), item fu
 			var e wxrElement
 			if err := d.DecodeElement(&e, &x); err != nil {
 				line, _ := d.InputPos()
-				return fault.Wrap(fault.Invalid, err, "The export of WordPress cannot be read beyond line %d: it is not whole, or not well-formed. Make it once more.", line)
+				return fault.Wrap(fault.Invalid, err, "The WordPress export cannot be read beyond line %d: it is incomplete or not well-formed. Export it again.", line)
 			}
 			if x.Name.Local != "item" {
 				if wxrPrefix(x.Name.Space) == "" {
@@ -124,7 +124,7 @@ func readWXR(r io.ReaderAt, size int64, channel func(name, text string), item fu
 	}
 }
 
-// itemLimit gives up when one item is larger than memory should be.
+// itemLimit stops the decoder at an item that would take too much memory.
 type itemLimit struct {
 	r    io.Reader
 	left int
@@ -141,8 +141,8 @@ func (l *itemLimit) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cleanXML makes characters that XML has no place for blanks: WordPress writes them as
-// they came.
+// cleanXML replaces characters that XML does not allow with spaces. WordPress writes them
+// unchanged.
 type cleanXML struct{ in *bufio.Reader }
 
 func (c *cleanXML) Read(p []byte) (n int, err error) {
@@ -163,7 +163,7 @@ func (c *cleanXML) Read(p []byte) (n int, err error) {
 		n += utf8.EncodeRune(p[n:], r)
 	}
 	if n == 0 && len(p) > 0 {
-		b, err := c.in.ReadByte() // a reader that takes less than a character at a time
+		b, err := c.in.ReadByte() // the caller's buffer is shorter than a character
 		if err != nil {
 			return 0, err
 		}
@@ -172,19 +172,19 @@ func (c *cleanXML) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// wxr is what is known of an export after it was looked through.
+// wxr is the content of an export after the first pass over it.
 type wxr struct {
 	title, blurb, link, language string
-	attachments                  map[string][]author.Enclosure // by the post that they belong to
+	attachments                  map[string][]author.Enclosure // by the id of the post that uses them
 	byID                         map[string]author.Enclosure
 	posts                        int
-	others                       map[string]int // items that are no posts, by their type
+	others                       map[string]int // items other than posts, by type
 }
 
-// mostAttachments bounds what is remembered of them.
+// maxAttachments limits the attachments held in memory.
 const maxAttachments = 500_000
 
-// importWXR looks through the whole export before it takes in the first post.
+// importWXR parses the whole export before it imports the first post.
 func (t *Transfer) importWXR(ctx context.Context, user string, r io.ReaderAt, size int64, progress Progress) (Result, error) {
 	res := Result{Kind: "wordpress"}
 	x := &wxr{attachments: map[string][]author.Enclosure{}, byID: map[string]author.Enclosure{}, others: map[string]int{}}
@@ -210,7 +210,7 @@ func (t *Transfer) importWXR(ctx context.Context, user string, r io.ReaderAt, si
 		return res, err
 	}
 	for _, kind := range slices.Sorted(maps.Keys(x.others)) {
-		res.problem(fmt.Sprintf("What is no post was left out: %d × %s.", x.others[kind], clip(kind, 40)))
+		res.problem(fmt.Sprintf("Items other than posts were left out: %d × %s.", x.others[kind], clip(kind, 40)))
 	}
 	return res, t.importProfile(ctx, user, author.Profile{Title: clip(unescape(x.title), 300), Blurb: clip(unescape(x.blurb), 300), Link: webURL(x.link), Language: x.language}, &res)
 }
@@ -229,7 +229,7 @@ func (x *wxr) channel(name, text string) {
 	}
 }
 
-// look remembers which files belong to which posts.
+// scan records which files belong to which posts.
 func (x *wxr) scan(e *wxrElement) error {
 	switch kind := e.get("wp:post_type"); kind {
 	case "post", "":
@@ -252,7 +252,7 @@ func (x *wxr) scan(e *wxrElement) error {
 	return nil
 }
 
-// post makes a post of an item, or says why it is left out.
+// post converts an item, or returns why it is left out.
 func (x *wxr) post(e *wxrElement) (p author.Post, reason string) {
 	title := clip(strings.Join(strings.Fields(unescape(e.get("title"))), " "), 290)
 	p = author.Post{GUID: strings.TrimSpace(e.get("guid")), Slug: slugOf(e.get("wp:post_name"))}
@@ -267,7 +267,7 @@ func (x *wxr) post(e *wxrElement) (p author.Post, reason string) {
 		return p, fmt.Sprintf("“%s” was left out: its status is %q.", titleOrDefault(title), clip(status, 40))
 	}
 	if e.get("wp:post_password") != "" {
-		p.State = author.Draft // not for everybody
+		p.State = author.Draft // not public
 	}
 	for i := range e.Elements {
 		if g := &e.Elements[i]; g.XMLName.Local == "guid" {
@@ -291,11 +291,11 @@ func (x *wxr) post(e *wxrElement) (p author.Post, reason string) {
 	return p, ""
 }
 
-// dates takes those in GMT; a draft has none, and a time of the blog's own clock.
+// dates prefers the times in GMT. A draft has none of these, only a local time of the blog.
 func (x *wxr) dates(e *wxrElement, p *author.Post) {
 	at := firstTime(e.get("wp:post_date_gmt"), e.get("wp:post_date"))
 	if at.IsZero() {
-		at, _ = time.Parse(time.RFC1123Z, strings.TrimSpace(e.get("pubDate"))) // one that cannot be read is none
+		at, _ = time.Parse(time.RFC1123Z, strings.TrimSpace(e.get("pubDate"))) // an invalid time counts as missing
 		at = at.UTC()
 	}
 	p.CreatedAt, p.UpdatedAt = at, firstTime(e.get("wp:post_modified_gmt"), e.get("wp:post_modified"))
@@ -316,7 +316,7 @@ func firstTime(texts ...string) time.Time {
 	return time.Time{}
 }
 
-// wxrCategories are the categories and tags, but for the one of posts that have none.
+// wxrCategories returns the categories and tags, except the default category.
 func wxrCategories(e *wxrElement) (all []string) {
 	for i := range e.Elements {
 		c := &e.Elements[i]
@@ -335,8 +335,8 @@ func wxrCategories(e *wxrElement) (all []string) {
 	return all
 }
 
-// enclosures are the files of podcasts, the picture of the post, and what was uploaded to
-// it and is not in its text.
+// enclosures returns podcast files, the featured image, and uploads of the post that its text does
+// not show.
 func (x *wxr) enclosures(e *wxrElement, text string) (all []author.Enclosure) {
 	add := func(f author.Enclosure) {
 		for _, other := range all {
@@ -350,14 +350,14 @@ func (x *wxr) enclosures(e *wxrElement, text string) (all []author.Enclosure) {
 		switch m := &e.Elements[i]; {
 		case m.XMLName.Local == "enclosure" && m.XMLName.Space == "":
 			if at := webURL(m.attr("url")); at != "" {
-				n, _ := strconv.ParseInt(m.attr("length"), 10, 64) // one that is none is not known
+				n, _ := strconv.ParseInt(m.attr("length"), 10, 64) // an invalid length counts as unknown
 				add(author.Enclosure{URL: at, Type: m.attr("type"), Length: max(n, 0)})
 			}
 		case m.XMLName.Local == "postmeta" && m.get("wp:meta_key") == "enclosure":
 			lines := strings.Split(strings.ReplaceAll(m.get("wp:meta_value"), "\r", ""), "\n")
 			lines = append(lines, "", "")
 			if at := webURL(strings.TrimSpace(lines[0])); at != "" {
-				n, _ := strconv.ParseInt(strings.TrimSpace(lines[1]), 10, 64) // see above
+				n, _ := strconv.ParseInt(strings.TrimSpace(lines[1]), 10, 64) // as above
 				add(author.Enclosure{URL: at, Length: max(n, 0), Type: strings.TrimSpace(lines[2])})
 			}
 		case m.XMLName.Local == "postmeta" && m.get("wp:meta_key") == "_thumbnail_id":
@@ -374,8 +374,8 @@ func (x *wxr) enclosures(e *wxrElement, text string) (all []author.Enclosure) {
 	return all
 }
 
-// shown reports a file that the text shows already, in any size: WordPress puts that
-// between the name and its end.
+// shown reports whether the text already contains the file, in any size: WordPress inserts the size
+// between the base name and the extension.
 func shown(at, text string) bool {
 	return strings.Contains(text, strings.TrimSuffix(at, path.Ext(at)))
 }

@@ -17,8 +17,8 @@ var (
 	paragraph    = regexp.MustCompile(`(?i)<p[\s>]`)
 )
 
-// paragraphs makes HTML of what WordPress keeps: either that, with comments for its
-// editor, or lines, of which empty ones part paragraphs.
+// paragraphs converts WordPress content to HTML. The content is either HTML with editor comments,
+// or text in which empty lines separate paragraphs.
 func paragraphs(s string) string {
 	s = strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n")
 	blocks := strings.Contains(s, "<!-- wp:")
@@ -49,7 +49,7 @@ func paragraphs(s string) string {
 
 func unescape(s string) string { return strings.TrimSpace(html.UnescapeString(s)) }
 
-// webAddress is s if it is an address of the web, else "".
+// webURL returns s if it is an http or https URL, else "".
 func webURL(s string) string {
 	s = strings.TrimSpace(s)
 	if u, err := url.Parse(s); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
@@ -58,7 +58,7 @@ func webURL(s string) string {
 	return s
 }
 
-// typeOf guesses a media type by the end of an address; "" where it does not tell.
+// typeOf guesses a media type from the extension of a URL; "" if unknown.
 func typeOf(at string) string {
 	u, err := url.Parse(at)
 	if err != nil {
