@@ -16,19 +16,19 @@ import (
 )
 
 // readme explains the archive to people without this program.
-const readme = `Everything that %s wrote and kept at %s, as of %s.
+const readme = `All posts and files of %s at %s, as of %s.
 
-posts.jsonl    all posts, one JSON object a line, also drafts
-media/         the files beside the posts; media.jsonl describes them
-profile.json   title, blurb and looks
-feeds/         the published posts as feeds: rss.xml, atom.xml and feed.json have the newest,
-               archive-0001.* and so on all of them, and archives.opml lists those
-manifest.json  counts, and the SHA-256 of every file in here
+posts.jsonl    all posts, one JSON object per line, including drafts
+media/         the files that the posts use; media.jsonl describes them
+profile.json   title, description and design
+feeds/         the published posts as feeds: rss.xml, atom.xml and feed.json contain the newest,
+               archive-0001.* and so on all of them; archives.opml lists these files
+manifest.json  the counts, and the SHA-256 of every other file in here
 
-The addresses in the feeds are those of the server. The path of a file in media/ is the
-end of its address there.
+The URLs in the feeds are those of the server. The path of a file in media/ is the end
+of its URL there.
 
-Any server that runs Cloudburst takes this file in: on the page of an account, or by
+Any server that runs Cloudburst can import this file: on the account page, or with
 "cloudburst user import NAME FILE".
 `
 

@@ -233,7 +233,7 @@ func (t *Transfer) importArchive(ctx context.Context, user string, r io.ReaderAt
 		if p.GUID == "" && p.Key == "" {
 			p.Key = o.key(rec)
 		}
-		b.bytes += size // an outline may contain much text besides its titles
+		b.bytes += size // an outline may contain much text in addition to its titles
 		return b.add(ctx, p)
 	})
 	if err == nil {

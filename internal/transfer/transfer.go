@@ -14,7 +14,7 @@ type Posts interface {
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
 	ByKey(ctx context.Context, user, key, guid string) (author.Post, error)
 	Writer(ctx context.Context, user string) (author.Writer, error)
-	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, door string) (author.Writer, error)
+	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, via string) (author.Writer, error)
 	AddCategory(ctx context.Context, user, label string) error
 	Import(ctx context.Context, user string, posts []author.Post, progress func(done int)) (added int, err error)
 	Channel(w author.Writer, posts []author.Post) *feed.Feed
