@@ -19,8 +19,8 @@ func (s *changeStore) Announce(ctx context.Context, list []hub.Change, pings []s
 	if s.db.Shared && len(slices.Compact(topics)) > 1 {
 		// What is acknowledged last is that the change is listed; a ping that was written
 		// for nothing is a check for nothing.
-		err := perTopic(ctx, s.db, topicsOf(nil, pings, hub.TopicID), func(ctx context.Context, c sqldb.Conn, sh share) error {
-			return recordPings(ctx, c, of(sh, pings, hub.TopicID), now, due)
+		err := perTopic(ctx, s.db, topicsOf(nil, pings, hub.TopicID), func(ctx context.Context, c sqldb.Conn, sc scope) error {
+			return recordPings(ctx, c, inScope(sc, pings, hub.TopicID), now, due)
 		})
 		if err != nil {
 			return err
@@ -39,18 +39,18 @@ func (s *changeStore) Announce(ctx context.Context, list []hub.Change, pings []s
 }
 
 // tagMark stands between tags; clean text has none of it.
-const tagMark = "\x1f"
+const tagSeparator = "\x1f"
 
 func joinTags(tags []string) string {
 	tags = slices.Clone(tags)
 	for i, t := range tags {
-		tags[i] = strings.ReplaceAll(sqldb.Clean(t), tagMark, " ")
+		tags[i] = strings.ReplaceAll(sqldb.Clean(t), tagSeparator, " ")
 	}
-	return strings.Join(slices.DeleteFunc(tags, func(t string) bool { return t == "" }), tagMark)
+	return strings.Join(slices.DeleteFunc(tags, func(t string) bool { return t == "" }), tagSeparator)
 }
 
 // shards is how many rows the counter of changes has where several processes write.
-const shards = 16
+const changeCounters = 16
 
 // listChanges adds to the list of changes and to their number. It comes last in a
 // transaction: all of them change the same few rows.
@@ -72,7 +72,7 @@ func listChanges(ctx context.Context, c sqldb.Conn, shared bool, list []hub.Chan
 	}
 	shard := int64(0)
 	if shared {
-		shard = list[0].Seq & (shards - 1)
+		shard = list[0].Seq & (changeCounters - 1)
 	}
 	_, err = c.Exec(ctx, `INSERT INTO change_count (shard, n) VALUES ($1, $2) ON CONFLICT (shard) DO UPDATE SET n = change_count.n + excluded.n`,
 		shard, n)
@@ -83,7 +83,7 @@ func scanChange(rows *sql.Rows, v *hub.Change) error {
 	var tags string
 	err := rows.Scan(&v.Node, &v.Seq, (*sqldb.Time)(&v.At), &v.Name, &v.URL, &v.Feed, &v.Page, &tags, &v.Via)
 	if tags != "" {
-		v.Tags = strings.Split(tags, tagMark)
+		v.Tags = strings.Split(tags, tagSeparator)
 	}
 	return err
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // errRaced makes a transaction end without a trace.
-var errRaced = errors.New("hubsql: the topic has another version")
+var errVersionChanged = errors.New("hubsql: the topic has another version")
 
 // topicState is a topic with what only the store knows of it.
 type topicState struct {
@@ -47,7 +47,7 @@ func (s *checkStore) CommitCheck(ctx context.Context, check hub.Check) (hub.Chec
 		if err := saveContent(ctx, c, t.Topic, check.Body); err != nil {
 			return err
 		}
-		if err := raise(ctx, c, check, &done); err != nil {
+		if err := raiseShards(ctx, c, check, &done); err != nil {
 			return err
 		}
 		if err := sqldb.AppendEvents(ctx, c, check.Events); err != nil {
@@ -55,7 +55,7 @@ func (s *checkStore) CommitCheck(ctx context.Context, check hub.Check) (hub.Chec
 		}
 		return listChanges(ctx, c, s.db.Shared, check.Listed)
 	})
-	if errors.Is(err, errRaced) {
+	if errors.Is(err, errVersionChanged) {
 		return hub.Checked{Raced: true, Topic: done.Topic}, nil
 	}
 	if err != nil {
@@ -77,7 +77,7 @@ func (s *checkStore) lockTopic(ctx context.Context, c sqldb.Conn, check hub.Chec
 			return t, err
 		}
 		if t.Version != check.Base { // a topic that does not exist has version 0
-			return t, errRaced
+			return t, errVersionChanged
 		}
 		if found {
 			return t, nil
@@ -91,7 +91,7 @@ func (s *checkStore) lockTopic(ctx context.Context, c sqldb.Conn, check hub.Chec
 			return t, err
 		}
 	}
-	return topicState{}, errRaced
+	return topicState{}, errVersionChanged
 }
 
 // apply changes t as the check says.
@@ -117,7 +117,7 @@ func apply(t *topicState, check hub.Check) {
 	if sqldb.Millis(t.PingedAt) <= begun {
 		t.PingedAt, t.due = time.Time{}, sql.NullInt64{}
 	}
-	t.lookAgain(check)
+	t.recordCost(check)
 	if check.Hash != nil {
 		t.Hash = check.Hash
 	}
@@ -129,7 +129,7 @@ func apply(t *topicState, check hub.Check) {
 			t.ChangedAt = now
 		}
 		if check.About != nil {
-			t.About = tidy(*check.About)
+			t.About = cleanAbout(*check.About)
 		}
 	}
 }
@@ -143,7 +143,7 @@ func stored(t time.Time) time.Time {
 }
 
 // lookAgain takes over when the topic must be read in full, and what its check cost.
-func (t *topicState) lookAgain(check hub.Check) {
+func (t *topicState) recordCost(check hub.Check) {
 	t.Evidence, t.AgainAt = check.Evidence, stored(check.Again)
 	t.Evidence.FullAt = stored(t.Evidence.FullAt)
 	if at := sqldb.Millis(t.AgainAt); at != 0 && (!t.due.Valid || t.due.Int64 > at) {
@@ -170,19 +170,19 @@ func saveTopic(ctx context.Context, c sqldb.Conn, t topicState, now int64) error
 
 // raise makes every part of the topic want its new version, and claims the first
 // idle ones at birth, so that the worker needs no second transaction to begin.
-func raise(ctx context.Context, c sqldb.Conn, check hub.Check, done *hub.Checked) error {
-	parts, err := lockParts(ctx, c, check.TopicID)
+func raiseShards(ctx context.Context, c sqldb.Conn, check hub.Check, done *hub.Checked) error {
+	shards, err := lockShards(ctx, c, check.TopicID)
 	if err != nil {
 		return err
 	}
 	var rows [][]any
-	for _, p := range parts {
+	for _, p := range shards {
 		idle := p.idle()
 		p.Want = done.Topic.Version
 		switch {
 		case idle && len(done.Claimed) < check.ClaimShards:
 			p.Epoch++
-			p.Pos, p.pass = 0, p.Want
+			p.Pos, p.run = 0, p.Want
 			p.owner = sql.NullInt64{Int64: check.Node, Valid: true}
 			p.due = sql.NullInt64{Int64: sqldb.Millis(check.ClaimUntil), Valid: true}
 			claimed := p.Shard
@@ -196,5 +196,5 @@ func raise(ctx context.Context, c sqldb.Conn, check hub.Check, done *hub.Checked
 		}
 		rows = append(rows, p.row())
 	}
-	return saveParts(ctx, c, rows)
+	return saveShards(ctx, c, rows)
 }

@@ -148,7 +148,7 @@ func withoutSlash(url string) string {
 
 // SetAbout is hub.Store.SetAbout.
 func (s *topicStore) SetAbout(ctx context.Context, topicID int64, about hub.About) error {
-	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return saveAbout(ctx, c, topicID, tidy(about)) })
+	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return saveAbout(ctx, c, topicID, cleanAbout(about)) })
 }
 
 // saveAbout replaces what a topic says of itself, and the names that it goes by.
@@ -190,7 +190,7 @@ func saveAbout(ctx context.Context, c sqldb.Conn, topicID int64, about hub.About
 }
 
 // tidy is about as it comes back: JSON takes UTF-8 only.
-func tidy(about hub.About) hub.About {
+func cleanAbout(about hub.About) hub.About {
 	for _, s := range []*string{&about.Title, &about.Description, &about.ItemTitle, &about.ItemText, &about.Self, &about.Home} {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")
 	}

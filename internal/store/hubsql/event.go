@@ -16,17 +16,17 @@ import (
 
 // AppendEvents is hub.Store.AppendEvents.
 func (s *eventStore) AppendEvents(ctx context.Context, events []event.Event) error {
-	return perTopic(ctx, s.db, topicsOf(nil, events, eventTopic), func(ctx context.Context, c sqldb.Conn, sh share) error {
-		return sqldb.AppendEvents(ctx, c, of(sh, events, eventTopic))
+	return perTopic(ctx, s.db, topicsOf(nil, events, eventTopic), func(ctx context.Context, c sqldb.Conn, sc scope) error {
+		return sqldb.AppendEvents(ctx, c, inScope(sc, events, eventTopic))
 	})
 }
 
 func scanEvent(rows *sql.Rows, e *event.Event) error {
-	var took, told, failed int64
+	var took, delivered, failed int64
 	var detail []byte
 	err := rows.Scan(&e.Node, &e.Seq, (*sqldb.Time)(&e.At), &e.Kind, &e.TopicID, &e.Topic, &e.OK, &e.Text, &e.Via, &e.Peer,
-		&took, &told, &failed, &e.Version, &detail)
-	e.Took, e.Notified, e.Failed = time.Duration(took), int(told), int(failed)
+		&took, &delivered, &failed, &e.Version, &detail)
+	e.Took, e.Notified, e.Failed = time.Duration(took), int(delivered), int(failed)
 	if len(detail) > 0 {
 		e.Detail = json.RawMessage(detail)
 	}

@@ -43,9 +43,9 @@ func (s *intentStore) Request(ctx context.Context, list []hub.Intent, events []e
 	slices.SortStableFunc(list, byIntent)
 	list = slices.CompactFunc(list, func(a, b hub.Intent) bool { return byIntent(a, b) == 0 })
 	topics := topicsOf(topicsOf(nil, list, intentTopic), events, eventTopic)
-	return perTopic(ctx, s.db, topics, func(ctx context.Context, c sqldb.Conn, sh share) error {
+	return perTopic(ctx, s.db, topics, func(ctx context.Context, c sqldb.Conn, sc scope) error {
 		var rows [][]any
-		for _, in := range of(sh, list, intentTopic) {
+		for _, in := range inScope(sc, list, intentTopic) {
 			rows = append(rows, intentRow(in))
 		}
 		_, err := c.Bulk(ctx, `rows(`+intentHead+`)
@@ -58,7 +58,7 @@ func (s *intentStore) Request(ctx context.Context, list []hub.Intent, events []e
 		if err != nil {
 			return err
 		}
-		return sqldb.AppendEvents(ctx, c, of(sh, events, eventTopic))
+		return sqldb.AppendEvents(ctx, c, inScope(sc, events, eventTopic))
 	})
 }
 
@@ -93,7 +93,7 @@ func (s *intentStore) Decide(ctx context.Context, d hub.Decision) (bool, error) 
 			return false, err
 		}
 		if d.Subscription != nil || d.Remove {
-			if err := override(ctx, c, d.Intent); err != nil {
+			if err := overrideOpposite(ctx, c, d.Intent); err != nil {
 				return false, err
 			}
 		}
@@ -107,7 +107,7 @@ func (s *intentStore) Decide(ctx context.Context, d hub.Decision) (bool, error) 
 			}
 		}
 		if d.Subscription != nil && d.About != nil {
-			if err := saveAbout(ctx, c, d.Intent.TopicID, tidy(*d.About)); err != nil {
+			if err := saveAbout(ctx, c, d.Intent.TopicID, cleanAbout(*d.About)); err != nil {
 				return false, err
 			}
 		}
@@ -141,7 +141,7 @@ func takeIntent(ctx context.Context, c sqldb.Conn, d hub.Decision) (bool, error)
 // other.
 //
 // spec:websub-2018#re-subscribe
-func override(ctx context.Context, c sqldb.Conn, in hub.Intent) error {
+func overrideOpposite(ctx context.Context, c sqldb.Conn, in hub.Intent) error {
 	contrary := hub.ModeSubscribe
 	if in.Mode == hub.ModeSubscribe {
 		contrary = hub.ModeUnsubscribe

@@ -11,10 +11,10 @@ import (
 )
 
 // sharesAtOnce is how many transactions one call has under way.
-const sharesAtOnce = 4
+const maxParallel = 4
 
 // share is what one transaction of a call is about: one topic, or all of them.
-type share struct {
+type scope struct {
 	all   bool
 	topic int64
 	n     int // counts the shares of a call, from 0
@@ -23,20 +23,20 @@ type share struct {
 // perTopic runs what a call has to write. Where several processes share the database that is
 // one transaction for each topic, several at once, so that each stays within the rows of
 // one topic; who has the database alone has one transaction, which costs less.
-func perTopic(ctx context.Context, db *sqldb.DB, topics []int64, fn func(ctx context.Context, c sqldb.Conn, sh share) error) error {
-	run := func(sh share) error {
-		return db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return fn(ctx, c, sh) })
+func perTopic(ctx context.Context, db *sqldb.DB, topics []int64, fn func(ctx context.Context, c sqldb.Conn, sc scope) error) error {
+	run := func(sc scope) error {
+		return db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return fn(ctx, c, sc) })
 	}
 	slices.Sort(topics)
 	topics = slices.Compact(topics)
 	if !db.Shared || len(topics) < 2 {
-		return run(share{all: true})
+		return run(scope{all: true})
 	}
 	var group sync.WaitGroup
 	var mu sync.Mutex
 	var failed error
 	next := 0
-	for range min(sharesAtOnce, len(topics)) {
+	for range min(maxParallel, len(topics)) {
 		group.Go(func() {
 			for {
 				mu.Lock()
@@ -46,7 +46,7 @@ func perTopic(ctx context.Context, db *sqldb.DB, topics []int64, fn func(ctx con
 				if stop || n >= len(topics) {
 					return
 				}
-				if err := run(share{topic: topics[n], n: n}); err != nil {
+				if err := run(scope{topic: topics[n], n: n}); err != nil {
 					mu.Lock()
 					failed = err
 					mu.Unlock()
@@ -59,13 +59,13 @@ func perTopic(ctx context.Context, db *sqldb.DB, topics []int64, fn func(ctx con
 }
 
 // of are those of a list that belong to a share.
-func of[T any](sh share, list []T, topic func(T) int64) []T {
-	if sh.all {
+func inScope[T any](sc scope, list []T, topic func(T) int64) []T {
+	if sc.all {
 		return list
 	}
 	var own []T
 	for _, v := range list {
-		if topic(v) == sh.topic {
+		if topic(v) == sc.topic {
 			own = append(own, v)
 		}
 	}

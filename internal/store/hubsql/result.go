@@ -13,11 +13,11 @@ import (
 // Settle is hub.Store.Settle.
 func (s *deliveryStore) Settle(ctx context.Context, now time.Time, results []hub.Result, events []event.Event) error {
 	topics := topicsOf(topicsOf(nil, results, resultTopic), events, eventTopic)
-	return perTopic(ctx, s.db, topics, func(ctx context.Context, c sqldb.Conn, sh share) error {
-		if err := settle(ctx, c, now, of(sh, results, resultTopic)); err != nil {
+	return perTopic(ctx, s.db, topics, func(ctx context.Context, c sqldb.Conn, sc scope) error {
+		if err := settle(ctx, c, now, inScope(sc, results, resultTopic)); err != nil {
 			return err
 		}
-		return sqldb.AppendEvents(ctx, c, of(sh, events, eventTopic))
+		return sqldb.AppendEvents(ctx, c, inScope(sc, events, eventTopic))
 	})
 }
 
@@ -59,7 +59,7 @@ func settleRound(ctx context.Context, c sqldb.Conn, now int64, results []hub.Res
 		}
 		n, err := c.Bulk(ctx, texts[outcome], rows)
 		if err == nil && outcome == hub.Gone && n > 0 {
-			err = touch(ctx, c, topics, now)
+			err = touchTopics(ctx, c, topics, now)
 		}
 		if err != nil {
 			return err

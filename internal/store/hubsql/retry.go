@@ -18,12 +18,12 @@ func (s *deliveryStore) ClaimRetries(ctx context.Context, now, until time.Time, 
 		// Expired ones fill no place of the limit. The rounds are bounded so that a
 		// mass expiry is not one long transaction.
 		for range 16 {
-			room := limit - len(claimed)
-			if room <= 0 {
+			free := limit - len(claimed)
+			if free <= 0 {
 				break
 			}
 			due, err := sqldb.Collect(ctx, c, scanSubscription, `SELECT `+subscriptionColumns+` FROM subscription AS s
-				WHERE s.next_at <= $1 ORDER BY s.next_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), room)
+				WHERE s.next_at <= $1 ORDER BY s.next_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), free)
 			if err != nil {
 				return nil, err
 			}
@@ -32,7 +32,7 @@ func (s *deliveryStore) ClaimRetries(ctx context.Context, now, until time.Time, 
 				return nil, err
 			}
 			claimed = append(claimed, live...)
-			if len(due) < room || len(live) == len(due) {
+			if len(due) < free || len(live) == len(due) {
 				break
 			}
 		}

@@ -88,9 +88,9 @@ func registrationOf(topics []string, subs []hub.Subscription) registration {
 // or exists already.
 func (s *subscriptionStore) Subscribe(ctx context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
 	ids := topicsOf(topicsOf(topicsOf(nil, topics, hub.TopicID), subs, subscriptionTopic), events, eventTopic)
-	return perTopic(ctx, s.db, ids, func(ctx context.Context, c sqldb.Conn, sh share) error {
-		own := of(sh, events, eventTopic)
-		r := registrationOf(of(sh, topics, hub.TopicID), of(sh, subs, subscriptionTopic))
+	return perTopic(ctx, s.db, ids, func(ctx context.Context, c sqldb.Conn, sc scope) error {
+		own := inScope(sc, events, eventTopic)
+		r := registrationOf(inScope(sc, topics, hub.TopicID), inScope(sc, subs, subscriptionTopic))
 		if err := subscribe(ctx, c, s.db.Shared, r, latest(own)); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func subscribe(ctx context.Context, c sqldb.Conn, shared bool, r registration, a
 	if err := ensureTopics(ctx, c, shared, r.topics, max(r.now, at)); err != nil {
 		return err
 	}
-	if err := fillTopics(ctx, c, r.full); err != nil {
+	if err := keepContent(ctx, c, r.full); err != nil {
 		return err
 	}
 	_, err := c.Bulk(ctx, `rows(`+keyHead+`, protocol t, callback t, proc t, created_at i, renewed_at i, expires_at i,
@@ -120,7 +120,7 @@ func subscribe(ctx context.Context, c sqldb.Conn, shared bool, r registration, a
 
 // fillTopics has the content of topics kept from their next version on. It waits
 // for a check that is being written: either that one sees it, or the next.
-func fillTopics(ctx context.Context, c sqldb.Conn, ids []int64) error {
+func keepContent(ctx context.Context, c sqldb.Conn, ids []int64) error {
 	rows := sqldb.Rows(ids)
 	_, err := c.Bulk(ctx, `rows(id i) UPDATE topic AS t SET is_full = TRUE {FROM ROWS} WHERE t.id = :id AND NOT t.is_full`, rows)
 	return err
@@ -129,10 +129,10 @@ func fillTopics(ctx context.Context, c sqldb.Conn, ids []int64) error {
 // Unsubscribe is hub.Store.Unsubscribe.
 func (s *subscriptionStore) Unsubscribe(ctx context.Context, keys []hub.Key, events []event.Event) ([]hub.Subscription, error) {
 	topics := topicsOf(topicsOf(nil, keys, keyTopic), events, eventTopic)
-	parts := make([][]hub.Subscription, len(topics)+1)
-	err := perTopic(ctx, s.db, topics, func(ctx context.Context, c sqldb.Conn, sh share) (err error) {
-		own := of(sh, events, eventTopic)
-		if parts[sh.n], err = unsubscribe(ctx, c, of(sh, keys, keyTopic), latest(own)); err != nil {
+	shards := make([][]hub.Subscription, len(topics)+1)
+	err := perTopic(ctx, s.db, topics, func(ctx context.Context, c sqldb.Conn, sc scope) (err error) {
+		own := inScope(sc, events, eventTopic)
+		if shards[sc.n], err = unsubscribe(ctx, c, inScope(sc, keys, keyTopic), latest(own)); err != nil {
 			return err
 		}
 		return sqldb.AppendEvents(ctx, c, own)
@@ -140,7 +140,7 @@ func (s *subscriptionStore) Unsubscribe(ctx context.Context, keys []hub.Key, eve
 	if err != nil {
 		return nil, err
 	}
-	return slices.Concat(parts...), nil
+	return slices.Concat(shards...), nil
 }
 
 // unsubscribe removes subscriptions at a time, and returns them as they were.
@@ -166,7 +166,7 @@ func unsubscribe(ctx context.Context, c sqldb.Conn, keys []hub.Key, at int64) ([
 	for i, g := range gone {
 		ids[i] = g.TopicID
 	}
-	return gone, touch(ctx, c, ids, at)
+	return gone, touchTopics(ctx, c, ids, at)
 }
 
 // keyRows are bulk rows with the header keyHead, in order and without doubles.

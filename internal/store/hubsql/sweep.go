@@ -14,7 +14,7 @@ import (
 // of a protocol that says so.
 func (s *subscriptionStore) Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]hub.SubscriptionInfo) []event.Event) (gone []hub.SubscriptionInfo, more bool, err error) {
 	// Looked for beforehand, so that the search holds up no writer.
-	spare, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (leftovers, error) { return leftoversAt(ctx, c, now, limit) })
+	found, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (orphans, error) { return orphansAt(ctx, c, now, limit) })
 	if err != nil {
 		return nil, false, err
 	}
@@ -32,19 +32,19 @@ func (s *subscriptionStore) Sweep(ctx context.Context, now time.Time, maxErrors,
 		if err != nil {
 			return nil, err
 		}
-		if err := touch(ctx, c, topics, sqldb.Millis(now)); err != nil {
+		if err := touchTopics(ctx, c, topics, sqldb.Millis(now)); err != nil {
 			return nil, err
 		}
 		topicsGone, err := sweepTopics(ctx, c, sqldb.Millis(now), sqldb.Millis(idle), limit)
 		if err != nil {
 			return nil, err
 		}
-		spared, err := spare.sweep(ctx, c)
+		removed, err := found.sweep(ctx, c)
 		if err != nil {
 			return nil, err
 		}
 		// Where nothing went, what was found is held by somebody, and the next sweep's.
-		more = limit > 0 && (len(gone) >= limit || topicsGone >= limit || spared > 0 && spare.most() >= limit)
+		more = limit > 0 && (len(gone) >= limit || topicsGone >= limit || removed > 0 && found.largest() >= limit)
 		if events != nil && len(gone) > 0 {
 			err = sqldb.AppendEvents(ctx, c, events(gone))
 		}

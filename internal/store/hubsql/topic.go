@@ -98,7 +98,7 @@ func topicsByID(ctx context.Context, c sqldb.Conn, ids []int64) (map[int64]hub.T
 }
 
 // touch notes that the topics were in use at a time.
-func touch(ctx context.Context, c sqldb.Conn, ids []int64, at int64) error {
+func touchTopics(ctx context.Context, c sqldb.Conn, ids []int64, at int64) error {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	rows := make([][]any, len(ids))

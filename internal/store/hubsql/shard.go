@@ -10,32 +10,32 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-const partColumns = `p.topic_id, p.part, p.lo, p.hi, p.want, p.done, p.pass, p.pos, p.epoch, p.owner, p.due_at`
+const shardColumns = `p.topic_id, p.part, p.lo, p.hi, p.want, p.done, p.pass, p.pos, p.epoch, p.owner, p.due_at`
 
 // partState is a part with what only the store knows of it.
-type partState struct {
+type shardState struct {
 	hub.Shard
-	pass  int64 // version that the pass at Pos tells
+	run   int64 // version that the pass at Pos tells
 	owner sql.NullInt64
 	due   sql.NullInt64
 }
 
-func scanPart(rows *sql.Rows, p *partState) error {
+func scanShard(rows *sql.Rows, p *shardState) error {
 	var lo, hi int64
-	err := rows.Scan(&p.TopicID, (*sqldb.Int)(&p.N), &lo, &hi, &p.Want, &p.Done, &p.pass, &p.Pos, &p.Epoch, &p.owner, &p.due)
+	err := rows.Scan(&p.TopicID, (*sqldb.Int)(&p.N), &lo, &hi, &p.Want, &p.Done, &p.run, &p.Pos, &p.Epoch, &p.owner, &p.due)
 	p.Lo, p.Hi = int32(lo), int32(hi)
 	return err
 }
 
 // idle parts have nothing to tell, and nobody is at them.
-func (p *partState) idle() bool { return !p.due.Valid && p.Want == p.Done }
+func (p *shardState) idle() bool { return !p.due.Valid && p.Want == p.Done }
 
 // row is p for saveParts.
-func (p *partState) row() []any {
-	return []any{p.TopicID, int64(p.N), p.Want, p.pass, p.Pos, p.Epoch, p.owner.Valid, p.owner.Int64, p.due.Int64}
+func (p *shardState) row() []any {
+	return []any{p.TopicID, int64(p.N), p.Want, p.run, p.Pos, p.Epoch, p.owner.Valid, p.owner.Int64, p.due.Int64}
 }
 
-func saveParts(ctx context.Context, c sqldb.Conn, rows [][]any) error {
+func saveShards(ctx context.Context, c sqldb.Conn, rows [][]any) error {
 	_, err := c.Bulk(ctx, `rows(topic_id i, part i, want i, pass i, pos i, epoch i, owned o, owner i, due_at i)
 		UPDATE part AS p SET want = :want, pass = :pass, pos = :pos, epoch = :epoch,
 			owner = CASE WHEN :owned THEN :owner END, due_at = NULLIF(:due_at, 0)
@@ -44,8 +44,8 @@ func saveParts(ctx context.Context, c sqldb.Conn, rows [][]any) error {
 }
 
 // lockParts returns the parts of a topic for writing, lowest first.
-func lockParts(ctx context.Context, c sqldb.Conn, topicID int64) ([]partState, error) {
-	return sqldb.Collect(ctx, c, scanPart, `SELECT `+partColumns+` FROM part AS p WHERE p.topic_id = $1 ORDER BY p.part {LOCK}`, topicID)
+func lockShards(ctx context.Context, c sqldb.Conn, topicID int64) ([]shardState, error) {
+	return sqldb.Collect(ctx, c, scanShard, `SELECT `+shardColumns+` FROM part AS p WHERE p.topic_id = $1 ORDER BY p.part {LOCK}`, topicID)
 }
 
 // ClaimParts is hub.Store.ClaimParts.
@@ -54,7 +54,7 @@ func (s *deliveryStore) ClaimShards(ctx context.Context, node int64, now, until 
 		return nil, err
 	}
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Shard, error) {
-		due, err := sqldb.Collect(ctx, c, scanPart, `SELECT `+partColumns+` FROM part AS p
+		due, err := sqldb.Collect(ctx, c, scanShard, `SELECT `+shardColumns+` FROM part AS p
 			WHERE p.due_at <= $1 ORDER BY p.due_at LIMIT $2 {CLAIM}`, sqldb.Millis(now), max(limit, 0))
 		if err != nil {
 			return nil, err
@@ -65,15 +65,15 @@ func (s *deliveryStore) ClaimShards(ctx context.Context, node int64, now, until 
 			p := &due[i]
 			// Whoever was told an older version in the pass that broke off is told
 			// the newer one too, so the range starts again.
-			if p.pass != p.Want {
-				p.pass, p.Pos = p.Want, 0
+			if p.run != p.Want {
+				p.run, p.Pos = p.Want, 0
 			}
 			p.Epoch++
 			p.owner = sql.NullInt64{Int64: node, Valid: true}
 			p.due = sql.NullInt64{Int64: sqldb.Millis(until), Valid: true}
 			ids[i], rows[i] = p.TopicID, p.row()
 		}
-		if err := saveParts(ctx, c, rows); err != nil {
+		if err := saveShards(ctx, c, rows); err != nil {
 			return nil, err
 		}
 		// Read after the lock: nobody can raise these versions until we commit.
@@ -81,12 +81,12 @@ func (s *deliveryStore) ClaimShards(ctx context.Context, node int64, now, until 
 		if err != nil {
 			return nil, err
 		}
-		parts := make([]hub.Shard, len(due))
+		shards := make([]hub.Shard, len(due))
 		for i, p := range due {
-			parts[i] = p.Shard
-			parts[i].Topic = topics[p.TopicID]
+			shards[i] = p.Shard
+			shards[i].Topic = topics[p.TopicID]
 		}
-		return parts, nil
+		return shards, nil
 	})
 }
 
@@ -168,10 +168,10 @@ func (s *deliveryStore) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool
 }
 
 // ReleaseParts is hub.Store.ReleaseParts.
-func (s *deliveryStore) ReleaseShards(ctx context.Context, now time.Time, parts []hub.Shard) error {
-	seen := make(map[[2]int64]bool, len(parts))
+func (s *deliveryStore) ReleaseShards(ctx context.Context, now time.Time, shards []hub.Shard) error {
+	seen := make(map[[2]int64]bool, len(shards))
 	var rows [][]any
-	for _, p := range parts {
+	for _, p := range shards {
 		key := [2]int64{p.TopicID, int64(p.N)}
 		if !seen[key] {
 			seen[key] = true
@@ -189,12 +189,12 @@ func (s *deliveryStore) ReleaseShards(ctx context.Context, now time.Time, parts 
 // Split is hub.Store.Split.
 func (s *deliveryStore) Split(ctx context.Context, topicID int64, n int) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
-		parts, err := lockParts(ctx, c, topicID)
-		if err != nil || len(parts) == 0 || len(parts) >= n {
+		shards, err := lockShards(ctx, c, topicID)
+		if err != nil || len(shards) == 0 || len(shards) >= n {
 			return err
 		}
 		next := 0
-		for _, p := range parts {
+		for _, p := range shards {
 			if !p.idle() {
 				return nil
 			}
@@ -202,8 +202,8 @@ func (s *deliveryStore) Split(ctx context.Context, topicID int64, n int) error {
 		}
 		// The first piece keeps the part's number; the others get new ones. Which
 		// rows belong to whom follows from the buckets alone.
-		for _, p := range parts {
-			pieces := (n + len(parts) - 1) / len(parts)
+		for _, p := range shards {
+			pieces := (n + len(shards) - 1) / len(shards)
 			width := int64(p.Hi) - int64(p.Lo) + 1
 			pieces = int(min(int64(pieces), width))
 			lo := int64(p.Lo)
@@ -213,7 +213,7 @@ func (s *deliveryStore) Split(ctx context.Context, topicID int64, n int) error {
 					_, err = c.Exec(ctx, `UPDATE part SET hi = $1 WHERE topic_id = $2 AND part = $3`, hi, topicID, int64(p.N))
 				} else {
 					_, err = c.Exec(ctx, `INSERT INTO part (topic_id, part, lo, hi, want, done, pass, epoch)
-						VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, topicID, int64(next), lo, hi, p.Want, p.Done, p.pass, p.Epoch)
+						VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`, topicID, int64(next), lo, hi, p.Want, p.Done, p.run, p.Epoch)
 					next++
 				}
 				if err != nil {

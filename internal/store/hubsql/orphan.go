@@ -16,34 +16,34 @@ const intentAge = 3 * 24 * time.Hour
 
 // leftovers is what the sweep found beside subscriptions, to be looked at again
 // when the rows are locked.
-type leftovers struct {
-	full    []int64   // topics that are full and without WebSub subscriptions
-	told    []int64   // topics with a content that nobody needs any more
-	intents []hub.Key // that are too old
-	before  int64     // what is too old
+type orphans struct {
+	withoutWebSub []int64   // topics that are full and without WebSub subscriptions
+	delivered     []int64   // topics with a content that nobody needs any more
+	intents       []hub.Key // that are too old
+	before        int64     // what is too old
 }
 
 const (
 	// nobodyFull is the condition that no WebSub subscription of a topic t is left. It
 	// asks for what is in the index only: expired ones go by themselves.
-	nobodyFull = `t.is_full AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id AND s.protocol = 'websub')`
+	noWebSub = `t.is_full AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id AND s.protocol = 'websub')`
 
 	// allTold is the condition that nothing of a topic's newest version is still to
 	// be told: no part has it before it, and nothing is owed in WebSub. b is its body.
-	allTold = `NOT EXISTS (SELECT 1 FROM part AS p WHERE p.topic_id = b.topic_id AND (p.due_at IS NOT NULL OR p.want <> p.done))
+	allDelivered = `NOT EXISTS (SELECT 1 FROM part AS p WHERE p.topic_id = b.topic_id AND (p.due_at IS NOT NULL OR p.want <> p.done))
 		AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = b.topic_id AND s.protocol = 'websub' AND s.next_at > 0)`
 )
 
 // leftoversAt finds up to limit of each.
-func leftoversAt(ctx context.Context, c sqldb.Conn, now time.Time, limit int) (leftovers, error) {
-	l := leftovers{before: sqldb.Millis(now.Add(-intentAge))}
+func orphansAt(ctx context.Context, c sqldb.Conn, now time.Time, limit int) (orphans, error) {
+	l := orphans{before: sqldb.Millis(now.Add(-intentAge))}
 	limit = max(limit, 0)
 	var err error
-	if l.full, err = sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT t.id FROM topic AS t WHERE `+nobodyFull+` LIMIT $1`, limit); err != nil {
+	if l.withoutWebSub, err = sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT t.id FROM topic AS t WHERE `+noWebSub+` LIMIT $1`, limit); err != nil {
 		return l, err
 	}
-	if l.told, err = sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT t.id FROM topic AS t JOIN body AS b ON b.topic_id = t.id
-		WHERE t.is_full AND `+allTold+` LIMIT $1`, limit); err != nil {
+	if l.delivered, err = sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT t.id FROM topic AS t JOIN body AS b ON b.topic_id = t.id
+		WHERE t.is_full AND `+allDelivered+` LIMIT $1`, limit); err != nil {
 		return l, err
 	}
 	l.intents, err = sqldb.Collect(ctx, c, func(rows *sql.Rows, k *hub.Key) error { return rows.Scan(&k.TopicID, &k.ID) },
@@ -52,10 +52,10 @@ func leftoversAt(ctx context.Context, c sqldb.Conn, now time.Time, limit int) (l
 }
 
 // most is how many there are of the commonest.
-func (l leftovers) most() int { return max(len(l.full), len(l.told), len(l.intents)) }
+func (l orphans) largest() int { return max(len(l.withoutWebSub), len(l.delivered), len(l.intents)) }
 
 // sweep removes what is still to spare, and returns how much went.
-func (l leftovers) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
+func (l orphans) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
 	rows := make([][]any, len(l.intents))
 	for i, k := range l.intents {
 		rows[i] = []any{k.TopicID, k.ID, l.before}
@@ -65,22 +65,22 @@ func (l leftovers) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	full, err := takeTopics(ctx, c, l.full)
+	full, err := takeTopics(ctx, c, l.withoutWebSub)
 	if err != nil {
 		return 0, err
 	}
-	told, err := takeTopics(ctx, c, l.told)
+	delivered, err := takeTopics(ctx, c, l.delivered)
 	if err != nil {
 		return 0, err
 	}
 	// Looked at again only now: who was adding a subscription or writing a check has
 	// either kept the topic from us, or is visible.
-	n, err := c.Bulk(ctx, `rows(id i) DELETE FROM body AS b {USING ROWS} WHERE b.topic_id = :id AND `+allTold, told)
+	n, err := c.Bulk(ctx, `rows(id i) DELETE FROM body AS b {USING ROWS} WHERE b.topic_id = :id AND `+allDelivered, delivered)
 	if err != nil {
 		return 0, err
 	}
 	gone += n
-	n, err = c.Bulk(ctx, `rows(id i) UPDATE topic AS t SET is_full = FALSE {FROM ROWS} WHERE t.id = :id AND `+nobodyFull, full)
+	n, err = c.Bulk(ctx, `rows(id i) UPDATE topic AS t SET is_full = FALSE {FROM ROWS} WHERE t.id = :id AND `+noWebSub, full)
 	if err != nil {
 		return 0, err
 	}
