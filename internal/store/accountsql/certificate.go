@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Certificate is store.Certificates.Certificate.
+// Certificate implements store.Certificates.
 func (s *certificateStore) Certificate(ctx context.Context, name string) ([]byte, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]byte, error) {
 		all, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, b *[]byte) error { return rows.Scan(b) },
@@ -24,7 +24,7 @@ func (s *certificateStore) Certificate(ctx context.Context, name string) ([]byte
 	})
 }
 
-// PutCertificate is store.Certificates.PutCertificate.
+// PutCertificate implements store.Certificates.
 func (s *certificateStore) PutCertificate(ctx context.Context, name string, sealed []byte, now time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO certificate (name, sealed, saved_at) VALUES ($1, $2, $3)
@@ -33,7 +33,7 @@ func (s *certificateStore) PutCertificate(ctx context.Context, name string, seal
 	})
 }
 
-// DeleteCertificate is store.Certificates.DeleteCertificate.
+// DeleteCertificate implements store.Certificates.
 func (s *certificateStore) DeleteCertificate(ctx context.Context, name string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `DELETE FROM certificate WHERE name = $1`, sqldb.Clean(name))

@@ -22,7 +22,7 @@ func scanSecret(rows *sql.Rows, f *account.SealedSecret) error {
 	return rows.Scan(&f.Selector, &f.User, &f.Feed, &f.Reader, &f.Sealed, &f.MAC, &f.Key, (*sqldb.Time)(&f.CreatedAt), (*sqldb.Time)(&f.UsedAt))
 }
 
-// AddSecret is account.Store.AddSecret.
+// AddSecret implements account.Store.
 func (s *secretStore) AddSecret(ctx context.Context, f account.SealedSecret, most int) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		if _, err := hold(ctx, c, f.User, false); err != nil {
@@ -45,12 +45,12 @@ func (s *secretStore) AddSecret(ctx context.Context, f account.SealedSecret, mos
 	})
 }
 
-// SecretBySelector is account.Store.SecretBySelector.
+// SecretBySelector implements account.Store.
 func (s *secretStore) SecretBySelector(ctx context.Context, selector string) (account.SealedSecret, error) {
 	return s.oneSecret(ctx, `f.selector = $1`, sqldb.Clean(selector))
 }
 
-// SecretByMAC is account.Store.SecretByMAC.
+// SecretByMAC implements account.Store.
 func (s *secretStore) SecretByMAC(ctx context.Context, user, feed string, mac []byte) (account.SealedSecret, error) {
 	return s.oneSecret(ctx, `f.mac = $1 AND f.account = $2 AND f.feed = $3`, mac, sqldb.Clean(user), sqldb.Clean(feed))
 }
@@ -62,7 +62,7 @@ func (s *secretStore) oneSecret(ctx context.Context, cond string, args ...any) (
 	})
 }
 
-// SecretsOf is account.Store.SecretsOf.
+// SecretsOf implements account.Store.
 func (s *secretStore) SecretsOf(ctx context.Context, user, feed string) ([]account.SealedSecret, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]account.SealedSecret, error) {
 		return sqldb.Collect(ctx, c, scanSecret, `SELECT `+secretColumns+` FROM feed_secret AS f
@@ -70,7 +70,7 @@ func (s *secretStore) SecretsOf(ctx context.Context, user, feed string) ([]accou
 	})
 }
 
-// SecretsFor is account.Store.SecretsFor.
+// SecretsFor implements account.Store.
 func (s *secretStore) SecretsFor(ctx context.Context, user, feed, who string) ([]account.SealedSecret, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]account.SealedSecret, error) {
 		text, args := openSecrets+`f.account = $1 AND f.feed = $2`, []any{sqldb.Clean(user), sqldb.Clean(feed)}
@@ -81,7 +81,7 @@ func (s *secretStore) SecretsFor(ctx context.Context, user, feed, who string) ([
 	})
 }
 
-// SeeSecret is account.Store.SeeSecret.
+// TouchSecret implements account.Store.
 func (s *secretStore) TouchSecret(ctx context.Context, selector string, at time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `UPDATE feed_secret SET used_at = $1 WHERE selector = $2`, sqldb.Millis(at), sqldb.Clean(selector))
@@ -89,7 +89,7 @@ func (s *secretStore) TouchSecret(ctx context.Context, selector string, at time.
 	})
 }
 
-// RemoveSecret is account.Store.RemoveSecret.
+// RemoveSecret implements account.Store.
 func (s *secretStore) RemoveSecret(ctx context.Context, user, selector string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := c.Exec(ctx, `DELETE FROM feed_secret WHERE selector = $1 AND account = $2`, sqldb.Clean(selector), sqldb.Clean(user))
@@ -100,7 +100,7 @@ func (s *secretStore) RemoveSecret(ctx context.Context, user, selector string) e
 	})
 }
 
-// SecretKeys is account.Store.SecretKeys.
+// SecretKeys implements account.Store.
 func (s *secretStore) SecretKeys(ctx context.Context) (map[string]int64, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (map[string]int64, error) {
 		keys := map[string]int64{}
@@ -115,7 +115,7 @@ func (s *secretStore) SecretKeys(ctx context.Context) (map[string]int64, error) 
 	})
 }
 
-// UseNonce is account.Store.UseNonce.
+// UseNonce implements account.Store.
 func (s *secretStore) UseNonce(ctx context.Context, ids [][]byte, until time.Time) (bool, error) {
 	ids = slices.SortedFunc(slices.Values(ids), bytes.Compare) // in one order, so that no two wait for each other
 	known := errors.New("used before")

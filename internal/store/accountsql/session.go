@@ -15,7 +15,7 @@ func scanSession(rows *sql.Rows, n *account.Session) error {
 	return rows.Scan(&n.ID, &n.User, &n.Agent, (*sqldb.Time)(&n.CreatedAt), (*sqldb.Time)(&n.SeenAt), (*sqldb.Time)(&n.ExpiresAt))
 }
 
-// AddSession is account.Store.AddSession.
+// AddSession implements account.Store.
 func (s *sessionStore) AddSession(ctx context.Context, n account.Session, passwordAt time.Time, most int) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		at, err := hold(ctx, c, n.User, true)
@@ -36,7 +36,7 @@ func (s *sessionStore) AddSession(ctx context.Context, n account.Session, passwo
 	})
 }
 
-// Session is account.Store.Session.
+// Session implements account.Store.
 func (s *sessionStore) Session(ctx context.Context, id string) (account.Session, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (account.Session, error) {
 		found, err := sqldb.Collect(ctx, c, scanSession, `SELECT `+sessionColumns+` FROM account_session AS s
@@ -45,7 +45,7 @@ func (s *sessionStore) Session(ctx context.Context, id string) (account.Session,
 	})
 }
 
-// Sessions is account.Store.Sessions.
+// Sessions implements account.Store.
 func (s *sessionStore) Sessions(ctx context.Context, user string, now time.Time) ([]account.Session, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]account.Session, error) {
 		return sqldb.Collect(ctx, c, scanSession, `SELECT `+sessionColumns+` FROM account_session AS s
@@ -53,7 +53,7 @@ func (s *sessionStore) Sessions(ctx context.Context, user string, now time.Time)
 	})
 }
 
-// SeeSession is account.Store.SeeSession.
+// TouchSession implements account.Store.
 func (s *sessionStore) TouchSession(ctx context.Context, id string, seen, expires time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `UPDATE account_session SET seen_at = $1, expires_at = $2 WHERE id = $3`, sqldb.Millis(seen), sqldb.Millis(expires), sqldb.Clean(id))
@@ -61,7 +61,7 @@ func (s *sessionStore) TouchSession(ctx context.Context, id string, seen, expire
 	})
 }
 
-// EndSession is account.Store.EndSession.
+// EndSession implements account.Store.
 func (s *sessionStore) EndSession(ctx context.Context, id string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `DELETE FROM account_session WHERE id = $1`, sqldb.Clean(id))

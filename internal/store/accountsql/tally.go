@@ -26,7 +26,7 @@ func scanTally(rows *sql.Rows, t *account.Tally) error {
 // tallyKey is a key as the table has it: its kind is a column of its own, to be counted by.
 func tallyKey(k account.TallyKey) (kind string, key []byte) { return string(k[:1]), k[1:] }
 
-// Tallies is account.Store.Tallies.
+// Tallies implements account.Store.
 func (s *tallyStore) Tallies(ctx context.Context, keys []account.TallyKey) ([]account.Tally, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]account.Tally, error) {
 		list := make([]account.Tally, len(keys))
@@ -58,7 +58,7 @@ func tallied(list []account.Tally) func(*sql.Rows) error {
 	}
 }
 
-// ChangeTallies is account.Store.ChangeTallies.
+// ChangeTallies implements account.Store.
 func (s *tallyStore) ChangeTallies(ctx context.Context, keys []account.TallyKey, change func([]account.Tally) bool) ([]account.Tally, error) {
 	var list []account.Tally
 	nothing := errors.New("nothing changed")
@@ -109,7 +109,7 @@ func holdTallies(ctx context.Context, c sqldb.Conn, keys []account.TallyKey) ([]
 	return list, nil
 }
 
-// TrimTallies is account.Store.TrimTallies.
+// TrimTallies implements account.Store.
 func (s *tallyStore) TrimTallies(ctx context.Context, kind byte, before time.Time, keep, limit int) (int64, error) {
 	var beyond int64
 	n, err := sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {

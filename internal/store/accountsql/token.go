@@ -20,7 +20,7 @@ func scanToken(rows *sql.Rows, t *account.Token) error {
 	return err
 }
 
-// AddToken is account.Store.AddToken.
+// AddToken implements account.Store.
 func (s *tokenStore) AddToken(ctx context.Context, t account.Token, hash, app string, most int) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		if _, err := hold(ctx, c, t.User, false); err != nil {
@@ -39,12 +39,12 @@ func (s *tokenStore) AddToken(ctx context.Context, t account.Token, hash, app st
 	})
 }
 
-// TokenByHash is account.Store.TokenByHash.
+// TokenByHash implements account.Store.
 func (s *tokenStore) TokenByHash(ctx context.Context, hash string) (account.Token, error) {
 	return s.oneToken(ctx, `t.hash = $1`, hash)
 }
 
-// TokenByApp is account.Store.TokenByApp.
+// TokenByApp implements account.Store.
 func (s *tokenStore) TokenByApp(ctx context.Context, app string) (account.Token, error) {
 	return s.oneToken(ctx, `t.app_key = $1 AND t.app_key <> ''`, app)
 }
@@ -57,7 +57,7 @@ func (s *tokenStore) oneToken(ctx context.Context, cond, hash string) (account.T
 	})
 }
 
-// Tokens is account.Store.Tokens.
+// Tokens implements account.Store.
 func (s *tokenStore) Tokens(ctx context.Context, user string) ([]account.Token, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]account.Token, error) {
 		return sqldb.Collect(ctx, c, scanToken, `SELECT `+tokenColumns+` FROM account_token AS t
@@ -65,7 +65,7 @@ func (s *tokenStore) Tokens(ctx context.Context, user string) ([]account.Token, 
 	})
 }
 
-// SeeToken is account.Store.SeeToken.
+// TouchToken implements account.Store.
 func (s *tokenStore) TouchToken(ctx context.Context, id string, at time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `UPDATE account_token SET used_at = $1 WHERE id = $2`, sqldb.Millis(at), sqldb.Clean(id))
@@ -73,7 +73,7 @@ func (s *tokenStore) TouchToken(ctx context.Context, id string, at time.Time) er
 	})
 }
 
-// RemoveToken is account.Store.RemoveToken.
+// RemoveToken implements account.Store.
 func (s *tokenStore) RemoveToken(ctx context.Context, user, id string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := c.Exec(ctx, `DELETE FROM account_token WHERE id = $1 AND account = $2`, sqldb.Clean(id), sqldb.Clean(user))

@@ -20,7 +20,7 @@ func noUser(name string) error {
 	return fault.New(fault.NotFound, "There is no user %q.", name)
 }
 
-// AddUser is account.Store.AddUser.
+// AddUser implements account.Store.
 func (s *userStore) AddUser(ctx context.Context, u account.User, hash string, first bool) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		// Whoever comes second waits here until the first one's row is written, or is not.
@@ -41,7 +41,7 @@ func (s *userStore) AddUser(ctx context.Context, u account.User, hash string, fi
 	})
 }
 
-// User is account.Store.User.
+// User implements account.Store.
 func (s *userStore) User(ctx context.Context, name string) (u account.User, hash string, err error) {
 	err = s.db.Read(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		found := false
@@ -57,14 +57,14 @@ func (s *userStore) User(ctx context.Context, name string) (u account.User, hash
 	return u, hash, err
 }
 
-// Users is account.Store.Users.
+// Users implements account.Store.
 func (s *userStore) Users(ctx context.Context, after string, most int) ([]account.User, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]account.User, error) {
 		return sqldb.Collect(ctx, c, scanUser, `SELECT `+userColumns+` FROM account AS a WHERE a.name > $1 ORDER BY a.name LIMIT $2`, sqldb.Clean(after), sqldb.Limit(most))
 	})
 }
 
-// CountUsers is account.Store.CountUsers.
+// CountUsers implements account.Store.
 func (s *userStore) CountUsers(ctx context.Context) (int64, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (n int64, err error) {
 		err = c.Query(ctx, `SELECT count(*) FROM account`, func(rows *sql.Rows) error { return rows.Scan(&n) })
@@ -72,7 +72,7 @@ func (s *userStore) CountUsers(ctx context.Context) (int64, error) {
 	})
 }
 
-// SetUserPassword is account.Store.SetUserPassword.
+// SetUserPassword implements account.Store.
 func (s *userStore) SetUserPassword(ctx context.Context, name, hash string, at, was time.Time) (time.Time, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (time.Time, error) {
 		before, err := hold(ctx, c, name, false)
@@ -95,7 +95,7 @@ func newPassword() error {
 	return fault.New(fault.Conflict, "The password was changed meanwhile.")
 }
 
-// RehashUser is account.Store.RehashUser.
+// RehashUser implements account.Store.
 func (s *userStore) RehashUser(ctx context.Context, name, old, hash string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `UPDATE account SET password = $1 WHERE name = $2 AND password = $3`, hash, sqldb.Clean(name), old)
@@ -103,7 +103,7 @@ func (s *userStore) RehashUser(ctx context.Context, name, old, hash string) erro
 	})
 }
 
-// DisableUser is account.Store.DisableUser.
+// DisableUser implements account.Store.
 func (s *userStore) DisableUser(ctx context.Context, name string, disabled bool, at time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := c.Exec(ctx, `UPDATE account SET disabled = $1 WHERE name = $2`, disabled, sqldb.Clean(name))
@@ -126,7 +126,7 @@ func endSessions(ctx context.Context, c sqldb.Conn, user string) error {
 	return err
 }
 
-// SeeUser is account.Store.SeeUser.
+// TouchUser implements account.Store.
 func (s *userStore) TouchUser(ctx context.Context, name, place string, at time.Time, keep int) error {
 	name, place = sqldb.Clean(name), sqldb.Clean(place)
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
@@ -145,7 +145,7 @@ func (s *userStore) TouchUser(ctx context.Context, name, place string, at time.T
 	})
 }
 
-// KnowsPlace is account.Store.KnowsPlace.
+// KnowsPlace implements account.Store.
 func (s *userStore) KnowsPlace(ctx context.Context, name, place string) (bool, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (known bool, err error) {
 		err = c.Query(ctx, `SELECT EXISTS (SELECT 1 FROM account_place WHERE account = $1 AND place = $2)`,
@@ -168,7 +168,7 @@ func hold(ctx context.Context, c sqldb.Conn, name string, enabled bool) (passwor
 	return passwordAt, err
 }
 
-// SweepAccounts is account.Store.SweepAccounts.
+// SweepAccounts implements account.Store.
 func (s *userStore) SweepAccounts(ctx context.Context, now, old time.Time, limit int) (int64, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (all int64, err error) {
 		for _, one := range []struct {

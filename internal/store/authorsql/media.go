@@ -20,7 +20,7 @@ func oneFile(found []author.File, err error) (author.File, error) {
 	return sqldb.First(found, err, "There is no such file.")
 }
 
-// PutFilePiece is author.FileStore.PutFilePiece.
+// PutFilePiece implements author.FileStore.
 func (s *fileStore) PutFilePiece(ctx context.Context, temp string, n int, piece []byte, now time.Time) error {
 	if len(piece) > author.PieceSize || temp == "" || n < 0 {
 		return fault.New(fault.Invalid, "Piece %d of the file %q has %d bytes; pieces have at most %d.", n, temp, len(piece), author.PieceSize)
@@ -37,7 +37,7 @@ func (s *fileStore) PutFilePiece(ctx context.Context, temp string, n int, piece 
 	})
 }
 
-// KeepFile is author.FileStore.KeepFile. The file comes back as it is kept: as it was,
+// KeepFile implements author.FileStore. The file comes back as it is kept: as it was,
 // where the user had it already.
 func (s *fileStore) KeepFile(ctx context.Context, f author.File, temp string, quota int64) (author.File, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.File, error) {
@@ -106,7 +106,7 @@ func dropPieces(ctx context.Context, c sqldb.Conn, temp string) error {
 	return err
 }
 
-// DropFilePieces is author.FileStore.DropFilePieces.
+// DropFilePieces implements author.FileStore.
 func (s *fileStore) DropFilePieces(ctx context.Context, temp string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return dropPieces(ctx, c, sqldb.Clean(temp)) })
 }
@@ -114,7 +114,7 @@ func (s *fileStore) DropFilePieces(ctx context.Context, temp string) error {
 // shortHash is how many digits of a hash name a file at least.
 const shortHash = 16
 
-// File is author.FileStore.File.
+// File implements author.FileStore.
 func (s *fileStore) File(ctx context.Context, user, hash string) (author.File, error) {
 	if len(hash) < shortHash {
 		return oneFile(nil, nil)
@@ -125,7 +125,7 @@ func (s *fileStore) File(ctx context.Context, user, hash string) (author.File, e
 	}))
 }
 
-// FilePieceAt is author.FileStore.FilePieceAt.
+// FilePieceAt implements author.FileStore.
 func (s *fileStore) FilePieceAt(ctx context.Context, hash string, n int) ([]byte, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]byte, error) {
 		var piece []byte
@@ -142,7 +142,7 @@ func (s *fileStore) FilePieceAt(ctx context.Context, hash string, n int) ([]byte
 	})
 }
 
-// Files is author.FileStore.Files.
+// Files implements author.FileStore.
 func (s *fileStore) Files(ctx context.Context, user string, after *author.File, n int) ([]author.File, error) {
 	var w sqldb.Where
 	w.Add("m.owner = ?", sqldb.Clean(user))
@@ -155,7 +155,7 @@ func (s *fileStore) Files(ctx context.Context, user string, after *author.File, 
 	})
 }
 
-// RemoveFile is author.FileStore.RemoveFile.
+// RemoveFile implements author.FileStore.
 func (s *fileStore) RemoveFile(ctx context.Context, user, hash string) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		// First the content, which whoever keeps the same file takes first too.

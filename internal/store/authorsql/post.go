@@ -76,14 +76,14 @@ func onePost(found []postRow, err error) (author.Post, error) {
 	return sqldb.First(all, err, "There is no such post.")
 }
 
-// Post is author.PostStore.Post.
+// Post implements author.PostStore.
 func (s *postStore) Post(ctx context.Context, user string, id int64) (author.Post, error) {
 	return onePost(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
 		return sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p WHERE p.owner = $1 AND p.id = $2`, sqldb.Clean(user), id)
 	}))
 }
 
-// PostBySlug is author.PostStore.PostBySlug.
+// PostBySlug implements author.PostStore.
 func (s *postStore) PostBySlug(ctx context.Context, user, slug string) (author.Post, error) {
 	return onePost(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
 		return sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p
@@ -91,7 +91,7 @@ func (s *postStore) PostBySlug(ctx context.Context, user, slug string) (author.P
 	}))
 }
 
-// PostByKey is author.PostStore.PostByKey. Of several it is the newest, a deleted one last.
+// PostByKey implements author.PostStore. Of several it is the newest, a deleted one last.
 func (s *postStore) PostByKey(ctx context.Context, user, key, guid string) (author.Post, error) {
 	return onePost(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
 		return namedPost(ctx, c, sqldb.Clean(user), sqldb.Clean(key), sqldb.Clean(guid))
@@ -123,7 +123,7 @@ func namedPost(ctx context.Context, c sqldb.Conn, user, key, guid string) ([]pos
 	return nil, nil
 }
 
-// DuePosts is author.PostStore.DuePosts.
+// DuePosts implements author.PostStore.
 func (s *postStore) DuePosts(ctx context.Context, now time.Time, n int) ([]author.Post, error) {
 	return postsOf(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]postRow, error) {
 		return sqldb.Collect(ctx, c, scanPost, `SELECT `+postColumns+` FROM post AS p
@@ -131,7 +131,7 @@ func (s *postStore) DuePosts(ctx context.Context, now time.Time, n int) ([]autho
 	}))
 }
 
-// NextDuePost is author.PostStore.NextDue.
+// NextDuePost implements author.PostStore.
 func (s *postStore) NextDuePost(ctx context.Context) (time.Time, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (at time.Time, err error) {
 		err = c.Query(ctx, `SELECT p.due_at FROM post AS p WHERE p.state = 'scheduled' ORDER BY p.due_at LIMIT 1`,

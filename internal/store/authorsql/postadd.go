@@ -14,7 +14,7 @@ import (
 // mostAdded is how many posts one call of AddPosts takes.
 const maxAdded = 1000
 
-// AddPosts is author.PostStore.AddPosts.
+// AddPosts implements author.PostStore.
 func (s *postStore) AddPosts(ctx context.Context, user string, now time.Time, posts []author.Post) (int, error) {
 	if len(posts) > maxAdded {
 		return 0, fault.New(fault.Invalid, "%d posts are to be added; at most %d are added at a time.", len(posts), maxAdded)

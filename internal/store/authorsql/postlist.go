@@ -25,7 +25,7 @@ type postPlan struct {
 // for in what it finds.
 const likedWords = 8
 
-// Posts is author.PostStore.Posts. A query of no state that asks for a category, a time or a
+// Posts implements author.PostStore. A query of no state that asks for a category, a time or a
 // place asks for published posts. Only Match and Skip read posts that are not returned.
 func (s *postStore) Posts(ctx context.Context, q author.PostQuery) ([]author.Post, error) {
 	p, err := planPosts(q)

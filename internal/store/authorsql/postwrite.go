@@ -21,7 +21,7 @@ type writing struct {
 	tally  *tally
 }
 
-// WritePost is author.PostStore.WritePost.
+// WritePost implements author.PostStore.
 func (s *postStore) WritePost(ctx context.Context, w author.Writing) (author.Written, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.Written, error) {
 		t := &writing{Writing: w, c: c, tally: newTally()}

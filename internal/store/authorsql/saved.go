@@ -25,7 +25,7 @@ type savedRow struct {
 	written bool // it is made of posts
 }
 
-// SaveDocument is author.Store.SaveDocument. The feed is that document from then on, and
+// SaveDocument implements author.Store. The feed is that document from then on, and
 // no longer made of posts.
 func (s *savedStore) SaveDocument(ctx context.Context, d author.Saving) (f author.Feed, changed bool, err error) {
 	err = s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
@@ -106,7 +106,7 @@ func writeSaved(ctx context.Context, c sqldb.Conn, f author.Feed, d author.Savin
 	return err
 }
 
-// SavedFeed is author.Store.SavedFeed.
+// SavedFeed implements author.Store.
 func (s *savedStore) SavedFeed(ctx context.Context, user, name string) (author.Feed, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.Feed, error) {
 		found, err := sqldb.Collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE owner = $1 AND name = $2`, sqldb.Clean(user), sqldb.Clean(name))
@@ -118,7 +118,7 @@ func oneSaved(found []author.Feed, err error) (author.Feed, error) {
 	return sqldb.First(found, err, "There is no such feed here.")
 }
 
-// SavedDocument is author.Store.SavedDocument.
+// SavedDocument implements author.Store.
 func (s *savedStore) SavedDocument(ctx context.Context, user, name string) (author.Feed, []byte, error) {
 	var doc []byte
 	f, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.Feed, error) {
@@ -135,7 +135,7 @@ func (s *savedStore) SavedDocument(ctx context.Context, user, name string) (auth
 	return f, doc, nil
 }
 
-// PlaceSaved is author.Store.PlaceSaved.
+// PlaceSaved implements author.Store.
 func (s *savedStore) PlaceSaved(ctx context.Context, user, name string, place author.Place) (author.Feed, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.Feed, error) {
 		found, err := sqldb.Collect(ctx, c, scanSaved, `UPDATE saved SET moved_to = $1, temporary = $2, gone = $3 WHERE owner = $4 AND name = $5 RETURNING `+savedColumns,
@@ -144,7 +144,7 @@ func (s *savedStore) PlaceSaved(ctx context.Context, user, name string, place au
 	})
 }
 
-// CloudSaved is author.Store.CloudSaved.
+// CloudSaved implements author.Store.
 func (s *savedStore) CloudSaved(ctx context.Context, user, name string, on bool, now time.Time) (author.Feed, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.Feed, error) {
 		_, err := c.Exec(ctx, `UPDATE saved SET add_cloud = $1, version = version + 1, saved_at = CASE WHEN saved_at < $2 THEN $2 ELSE saved_at END
@@ -156,7 +156,7 @@ func (s *savedStore) CloudSaved(ctx context.Context, user, name string, on bool,
 	})
 }
 
-// SavedFeeds is author.Store.SavedFeeds.
+// SavedFeeds implements author.Store.
 func (s *savedStore) SavedFeeds(ctx context.Context, afterUser, afterName string, n int) ([]author.Feed, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]author.Feed, error) {
 		return sqldb.Collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE (owner, name) > ($1, $2)
@@ -164,7 +164,7 @@ func (s *savedStore) SavedFeeds(ctx context.Context, afterUser, afterName string
 	})
 }
 
-// ToldSaved is author.Store.ToldSaved.
+// MarkNotified implements author.Store.
 func (s *savedStore) MarkNotified(ctx context.Context, user, name string, version int64) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `UPDATE saved SET told = $1 WHERE owner = $2 AND name = $3 AND told < $1`, version, sqldb.Clean(user), sqldb.Clean(name))
@@ -172,7 +172,7 @@ func (s *savedStore) MarkNotified(ctx context.Context, user, name string, versio
 	})
 }
 
-// UntoldSaved is author.Store.UntoldSaved.
+// ListUnnotified implements author.Store.
 func (s *savedStore) ListUnnotified(ctx context.Context, afterUser, afterName string, n int) ([]author.Feed, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]author.Feed, error) {
 		return sqldb.Collect(ctx, c, scanSaved, `SELECT `+savedColumns+` FROM saved WHERE told < version AND (owner, name) > ($1, $2)

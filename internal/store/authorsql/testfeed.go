@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// TickTestFeed is store.TestFeed.TickTestFeed.
+// TickTestFeed implements store.TestFeed.
 func (s *testFeedStore) TickTestFeed(ctx context.Context, now time.Time, keep int) (time.Time, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (time.Time, error) {
 		newest, err := sqldb.Count(ctx, c, `SELECT COALESCE(MAX(at), 0) FROM testfeed`)
@@ -31,7 +31,7 @@ func (s *testFeedStore) TickTestFeed(ctx context.Context, now time.Time, keep in
 	})
 }
 
-// TestFeedTicks is store.TestFeed.TestFeedTicks.
+// TestFeedTicks implements store.TestFeed.
 func (s *testFeedStore) TestFeedTicks(ctx context.Context, since time.Time) ([]time.Time, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]time.Time, error) {
 		return sqldb.Collect(ctx, c, func(rows *sql.Rows, t *time.Time) error { return rows.Scan((*sqldb.Time)(t)) },

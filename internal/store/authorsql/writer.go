@@ -87,7 +87,7 @@ func StampUser(ctx context.Context, c sqldb.Conn, user string, at time.Time) err
 	return err
 }
 
-// Writer is author.PostStore.Writer.
+// Writer implements author.PostStore.
 func (s *postStore) Writer(ctx context.Context, user string) (author.Writer, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.Writer, error) {
 		w, _, err := findWriter(ctx, c, user, "")
@@ -95,7 +95,7 @@ func (s *postStore) Writer(ctx context.Context, user string) (author.Writer, err
 	})
 }
 
-// SetProfile is author.PostStore.SetProfile.
+// SetProfile implements author.PostStore.
 func (s *postStore) SetProfile(ctx context.Context, user string, change func(*author.Profile) error) (author.Writer, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (author.Writer, error) {
 		w, err := lockWriter(ctx, c, user)
@@ -122,7 +122,7 @@ func (s *postStore) SetProfile(ctx context.Context, user string, change func(*au
 	})
 }
 
-// PostsChanged is author.PostStore.PostsChanged. For everyone it is the newest stamp of any
+// PostsChanged implements author.PostStore. For everyone it is the newest stamp of any
 // writer and, on top, how many changes there were: of two that are written at once, the
 // one with the earlier stamp may come to be seen last.
 func (s *postStore) PostsChanged(ctx context.Context, user, category string) (int64, error) {

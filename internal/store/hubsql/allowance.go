@@ -11,9 +11,9 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Spend is hub.Allowances.Spend.
+// Spend implements hub.Allowances.
 func (s *allowanceStore) Spend(ctx context.Context, list []hub.Spent, now time.Time) ([]time.Time, error) {
-	// In one order, so that no two nodes wait for each other.
+	// Lock in a fixed order, so that no two nodes wait for each other.
 	order := make([]int, len(list))
 	for i := range order {
 		order[i] = i
@@ -48,7 +48,7 @@ func (s *allowanceStore) Spend(ctx context.Context, list []hub.Spent, now time.T
 	})
 }
 
-// SweepAllowances is hub.Allowances.SweepAllowances.
+// SweepAllowances implements hub.Allowances.
 func (s *allowanceStore) SweepAllowances(ctx context.Context, now time.Time, keep, limit int) (int64, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		var all int64

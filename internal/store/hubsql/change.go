@@ -12,13 +12,13 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Announce is hub.Store.Announce.
+// Announce implements hub.Store.
 func (s *changeStore) Announce(ctx context.Context, list []hub.Change, pings []string, now, due time.Time, events []event.Event) error {
 	topics := topicsOf(topicsOf(nil, pings, hub.TopicID), events, eventTopic)
 	slices.Sort(topics)
 	if s.db.Shared && len(slices.Compact(topics)) > 1 {
-		// What is acknowledged last is that the change is listed; a ping that was written
-		// for nothing is a check for nothing.
+		// Listing the change is the last step before the acknowledgement. A ping that is recorded
+		// without it only causes an unneeded check.
 		err := perTopic(ctx, s.db, topicsOf(nil, pings, hub.TopicID), func(ctx context.Context, c sqldb.Conn, sc scope) error {
 			return recordPings(ctx, c, inScope(sc, pings, hub.TopicID), now, due)
 		})
@@ -38,7 +38,7 @@ func (s *changeStore) Announce(ctx context.Context, list []hub.Change, pings []s
 	})
 }
 
-// tagMark stands between tags; clean text has none of it.
+// tagSeparator separates tags in a column; joinTags removes it from the tags themselves.
 const tagSeparator = "\x1f"
 
 func joinTags(tags []string) string {
@@ -49,11 +49,11 @@ func joinTags(tags []string) string {
 	return strings.Join(slices.DeleteFunc(tags, func(t string) bool { return t == "" }), tagSeparator)
 }
 
-// shards is how many rows the counter of changes has where several processes write.
+// changeCounters is the number of rows of the change counter if several processes write.
 const changeCounters = 16
 
-// listChanges adds to the list of changes and to their number. It comes last in a
-// transaction: all of them change the same few rows.
+// listChanges adds to the list of changes and to their count. It runs last in a transaction because
+// all transactions update the same few counter rows.
 func listChanges(ctx context.Context, c sqldb.Conn, shared bool, list []hub.Change) error {
 	if len(list) == 0 {
 		return nil
@@ -62,7 +62,7 @@ func listChanges(ctx context.Context, c sqldb.Conn, shared bool, list []hub.Chan
 	for i, v := range list {
 		rows[i] = []any{v.Node, v.Seq, sqldb.Millis(v.At), sqldb.Clean(v.Name), sqldb.Clean(v.URL), sqldb.Clean(v.Feed), sqldb.Clean(v.Page), joinTags(v.Tags), sqldb.Clean(v.Via)}
 	}
-	// A change that stands there already was written by a try whose answer was lost.
+	// A row with this key was written by an earlier attempt whose reply was lost.
 	n, err := c.Bulk(ctx, `rows(node i, seq i, at i, name t, url t, feed t, page t, tags t, door t)
 		INSERT INTO change (node, seq, at, name, url, feed, page, tags, door)
 		SELECT :node, :seq, :at, :name, :url, :feed, :page, :tags, :door
@@ -88,7 +88,7 @@ func scanChange(rows *sql.Rows, v *hub.Change) error {
 	return err
 }
 
-// Changes is hub.Store.Changes.
+// Changes implements hub.Store.
 func (s *changeStore) Changes(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, error) {
 	var w sqldb.Where
 	if !q.Since.IsZero() {
@@ -117,7 +117,7 @@ func (s *changeStore) Changes(ctx context.Context, q hub.ChangeQuery) ([]hub.Cha
 	})
 }
 
-// CountChanges is hub.Store.CountChanges.
+// CountChanges implements hub.Store.
 func (s *changeStore) CountChanges(ctx context.Context) (int64, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (total int64, err error) {
 		err = c.Query(ctx, `SELECT n FROM change_count WHERE shard >= 0`, func(rows *sql.Rows) error {
@@ -130,7 +130,7 @@ func (s *changeStore) CountChanges(ctx context.Context) (int64, error) {
 	})
 }
 
-// TrimChanges is hub.Store.TrimChanges.
+// TrimChanges implements hub.Store.
 func (s *changeStore) TrimChanges(ctx context.Context, before time.Time, limit int) (int, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
 		n, err := c.Exec(ctx, `DELETE FROM change WHERE (node, seq) IN

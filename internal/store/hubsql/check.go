@@ -11,16 +11,16 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// errRaced makes a transaction end without a trace.
+// errVersionChanged rolls back a transaction because another process has changed the topic.
 var errVersionChanged = errors.New("hubsql: the topic has another version")
 
-// topicState is a topic with what only the store knows of it.
+// topicState is a topic with the columns that only the store uses.
 type topicState struct {
 	hub.Topic
 	due sql.NullInt64
 }
 
-// CommitCheck is hub.Store.CommitCheck.
+// CommitCheck implements hub.Store.
 func (s *checkStore) CommitCheck(ctx context.Context, check hub.Check) (hub.Checked, error) {
 	var done hub.Checked
 	err := s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
@@ -64,7 +64,8 @@ func (s *checkStore) CommitCheck(ctx context.Context, check hub.Check) (hub.Chec
 	return done, nil
 }
 
-// lockTopic returns the check's topic for writing, made if it is new, or errRaced.
+// lockTopic returns the check's topic, locked for update. It creates a new topic if needed and
+// returns errVersionChanged if the version is not the one that the check is based on.
 func (s *checkStore) lockTopic(ctx context.Context, c sqldb.Conn, check hub.Check) (topicState, error) {
 	for range 2 {
 		var t topicState
@@ -83,7 +84,7 @@ func (s *checkStore) lockTopic(ctx context.Context, c sqldb.Conn, check hub.Chec
 			return t, nil
 		}
 		if check.URL == "" {
-			return t, fault.New(fault.NotFound, "There is no topic with the number %d here.", check.TopicID)
+			return t, fault.New(fault.NotFound, "There is no topic with the number %d.", check.TopicID)
 		}
 		_, err = c.Exec(ctx, `INSERT INTO topic (id, url, used_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`,
 			check.TopicID, sqldb.Clean(check.URL), sqldb.Millis(check.Now))
@@ -94,7 +95,7 @@ func (s *checkStore) lockTopic(ctx context.Context, c sqldb.Conn, check hub.Chec
 	return topicState{}, errVersionChanged
 }
 
-// apply changes t as the check says.
+// apply changes t according to the result of the check.
 func apply(t *topicState, check hub.Check) {
 	now := time.UnixMilli(sqldb.Millis(check.Now)).UTC()
 	t.CheckedAt = now
@@ -134,7 +135,7 @@ func apply(t *topicState, check hub.Check) {
 	}
 }
 
-// stored is t as it comes back from a column.
+// stored returns t with the precision of a column.
 func stored(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Time{}
@@ -142,7 +143,7 @@ func stored(t time.Time) time.Time {
 	return time.UnixMilli(t.UnixMilli()).UTC()
 }
 
-// lookAgain takes over when the topic must be read in full, and what its check cost.
+// recordCost stores when the topic must be read in full again, and what the check cost.
 func (t *topicState) recordCost(check hub.Check) {
 	t.Evidence, t.AgainAt = check.Evidence, stored(check.Again)
 	t.Evidence.FullAt = stored(t.Evidence.FullAt)
@@ -168,8 +169,8 @@ func saveTopic(ctx context.Context, c sqldb.Conn, t topicState, now int64) error
 	return err
 }
 
-// raise makes every part of the topic want its new version, and claims the first
-// idle ones at birth, so that the worker needs no second transaction to begin.
+// raiseShards sets the new version as the target of every shard of the topic. It claims the first
+// idle shards, up to check.ClaimShards, so that the worker needs no second transaction to start.
 func raiseShards(ctx context.Context, c sqldb.Conn, check hub.Check, done *hub.Checked) error {
 	shards, err := lockShards(ctx, c, check.TopicID)
 	if err != nil {

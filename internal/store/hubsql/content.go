@@ -15,12 +15,12 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// isFollowed is the condition that a topic has a live subscription at a time.
+// isFollowed is the condition that a topic has an unexpired subscription at a time.
 func isFollowed(topic, now string) string {
 	return `EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = ` + topic + ` AND s.expires_at + 0 > ` + now + `)`
 }
 
-// Following is hub.Store.Following.
+// Following implements hub.Store.
 func (s *topicStore) Following(ctx context.Context, urls []string, now time.Time, limit int) ([]hub.Topic, error) {
 	if limit <= 0 || len(urls) == 0 {
 		return nil, nil
@@ -53,7 +53,7 @@ func (s *topicStore) Following(ctx context.Context, urls []string, now time.Time
 	})
 }
 
-// byURL reads the followed topics with these URLs, in their order.
+// byURL reads the followed topics with these URLs, in the order of the URLs.
 func byURL(ctx context.Context, c sqldb.Conn, urls []string, now time.Time) ([]hub.Topic, error) {
 	var rows [][]any
 	place := make(map[int64]int, len(urls))
@@ -76,9 +76,9 @@ func byURL(ctx context.Context, c sqldb.Conn, urls []string, now time.Time) ([]h
 	return found, err
 }
 
-// byAlias returns the followed topics that call one of the URLs their own or their
-// home, in the order of the URLs, each once. A name may be claimed by many, so that
-// the rows are bounded.
+// byAlias returns the followed topics that declare one of the URLs as their own or as their home
+// page, in the order of the URLs, without duplicates. Many topics may claim the same URL, so the
+// number of rows is limited.
 func byAlias(ctx context.Context, c sqldb.Conn, urls []string, now time.Time, idOf func(url string) int64) ([]int64, error) {
 	var rows [][]any
 	place := make(map[int64]int, len(urls))
@@ -112,15 +112,15 @@ func byAlias(ctx context.Context, c sqldb.Conn, urls []string, now time.Time, id
 	return ids, err
 }
 
-// aliasID is the id under which a URL is found that a topic calls its own or its
-// home: the same with and without a slash at the end of its path.
+// aliasID is the id of a URL that a topic declares as its own or as its home page. It is the same
+// with and without a slash at the end of the path.
 func aliasID(url string) int64 { return hub.TopicID(withoutSlash(url)) }
 
-// ownAliasID is that of a URL at the topic's own host. They are looked for first:
-// anybody may claim another's home, but nobody at another's host.
+// ownAliasID is the id of a declared URL on the topic's own host. These ids are looked up first:
+// any topic may claim a foreign home page, but only topics on the same host get an own id.
 func ownAliasID(url string) int64 { return hub.TopicID("own " + withoutSlash(url)) }
 
-// sameHost compares the hosts of two URLs, at any port and with or without www.
+// sameHost reports whether two URLs have the same host, ignoring the port and "www.".
 func sameHost(a, b string) bool {
 	host := func(raw string) string {
 		u, err := url.Parse(raw)
@@ -133,8 +133,8 @@ func sameHost(a, b string) bool {
 	return h != "" && h == host(b)
 }
 
-// withoutSlash is the URL without one slash at the end of its path. It is a key
-// to compare by, not always a URL that works.
+// withoutSlash returns the URL without one slash at the end of its path. The result is a key for
+// comparison, not always a URL that works.
 func withoutSlash(url string) string {
 	path, rest := url, ""
 	if i := strings.IndexAny(url, "?#"); i >= 0 {
@@ -146,12 +146,12 @@ func withoutSlash(url string) string {
 	return url
 }
 
-// SetAbout is hub.Store.SetAbout.
+// SetAbout implements hub.Store.
 func (s *topicStore) SetAbout(ctx context.Context, topicID int64, about hub.About) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return saveAbout(ctx, c, topicID, cleanAbout(about)) })
 }
 
-// saveAbout replaces what a topic says of itself, and the names that it goes by.
+// saveAbout replaces the metadata that a topic declares, and its aliases.
 func saveAbout(ctx context.Context, c sqldb.Conn, topicID int64, about hub.About) error {
 	var raw []byte
 	if about != (hub.About{}) {
@@ -189,7 +189,7 @@ func saveAbout(ctx context.Context, c sqldb.Conn, topicID int64, about hub.About
 	return err
 }
 
-// tidy is about as it comes back: JSON takes UTF-8 only.
+// cleanAbout returns about as a read returns it: JSON holds valid UTF-8 only.
 func cleanAbout(about hub.About) hub.About {
 	for _, s := range []*string{&about.Title, &about.Description, &about.ItemTitle, &about.ItemText, &about.Self, &about.Home} {
 		*s = strings.ToValidUTF8(*s, "\uFFFD")
@@ -197,7 +197,7 @@ func cleanAbout(about hub.About) hub.About {
 	return about
 }
 
-// aboutJSON scans what saveAbout wrote; most topics have none of it.
+// aboutJSON scans the column that saveAbout writes; it is NULL for most topics.
 type aboutJSON hub.About
 
 func (a *aboutJSON) Scan(src any) error {
@@ -207,24 +207,24 @@ func (a *aboutJSON) Scan(src any) error {
 		return nil
 	}
 	if err := json.Unmarshal(raw, (*hub.About)(a)); err != nil {
-		return fmt.Errorf("reading what a topic says of itself: %w", err)
+		return fmt.Errorf("read the metadata of a topic: %w", err)
 	}
 	return nil
 }
 
-// Content is hub.Store.Content.
+// Content implements hub.Store.
 func (s *topicStore) Content(ctx context.Context, topicID int64) (hub.Content, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (hub.Content, error) {
 		found, err := sqldb.Collect(ctx, c, func(rows *sql.Rows, v *hub.Content) error {
 			return rows.Scan(&v.Version, (*sqldb.ByteString)(&v.Type), &v.Body)
 		}, `SELECT version, content_type, content FROM body WHERE topic_id = $1`, topicID)
-		return sqldb.First(found, err, "The content of the topic %d is not kept.", topicID)
+		return sqldb.First(found, err, "The content of the topic %d is not stored.", topicID)
 	})
 }
 
-// saveContent keeps the content of a full topic's new version, or removes the one
-// before when there is none. A topic that is not full has no content: the sweep
-// takes both away together.
+// saveContent stores the content of a new version if the topic keeps content. It deletes the stored
+// content if the new version has none. A topic that keeps no content has no row, because the sweep
+// removes the flag and the row together.
 func saveContent(ctx context.Context, c sqldb.Conn, t hub.Topic, body []byte) error {
 	if !t.KeepContent {
 		return nil
@@ -239,7 +239,7 @@ func saveContent(ctx context.Context, c sqldb.Conn, t hub.Topic, body []byte) er
 	return err
 }
 
-// raw is text that is kept as bytes; "" is NULL.
+// raw returns text for a bytes column; "" becomes NULL.
 func raw(s string) []byte {
 	if s == "" {
 		return nil

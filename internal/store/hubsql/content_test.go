@@ -10,7 +10,7 @@ func TestTrailingSlashDoesNotChangeAliasID(t *testing.T) {
 		{"http://a.example/x", "http://a.example/x"},
 		{"http://a.example/x/", "http://a.example/x"},
 		{"http://a.example/x/y.xml", "http://a.example/x/y.xml"},
-		{"http://a.example/x//", "http://a.example/x//"}, // another path, not a slash too many
+		{"http://a.example/x//", "http://a.example/x//"}, // another path, not a redundant slash
 		{"http://a.example//", "http://a.example//"},
 		{"http://a.example/?q=/", "http://a.example?q=/"},
 		{"http://a.example?q=/", "http://a.example?q=/"},
@@ -24,7 +24,7 @@ func TestTrailingSlashDoesNotChangeAliasID(t *testing.T) {
 			t.Errorf("%q: got %q, want %q", row.url, got, row.want)
 		}
 		if (aliasID(row.url) == aliasID(row.want)) != (withoutSlash(row.url) == withoutSlash(row.want)) {
-			t.Errorf("%q has another id than %q", row.url, row.want)
+			t.Errorf("%q and %q have different ids", row.url, row.want)
 		}
 	}
 }

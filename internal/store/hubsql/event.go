@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// AppendEvents is hub.Store.AppendEvents.
+// AppendEvents implements hub.Store.
 func (s *eventStore) AppendEvents(ctx context.Context, events []event.Event) error {
 	return perTopic(ctx, s.db, topicsOf(nil, events, eventTopic), func(ctx context.Context, c sqldb.Conn, sc scope) error {
 		return sqldb.AppendEvents(ctx, c, inScope(sc, events, eventTopic))
@@ -33,22 +33,22 @@ func scanEvent(rows *sql.Rows, e *event.Event) error {
 	return err
 }
 
-// maxKinds is more than there are kinds of event.
+// maxKinds exceeds the number of event kinds.
 const maxKinds = 32
 
-// Events is hub.Store.Events.
+// Events implements hub.Store.
 func (s *eventStore) Events(ctx context.Context, q hub.EventQuery) ([]event.Event, error) {
 	var w sqldb.Where
 	if q.TopicID != 0 {
 		w.Add("e.topic_id = ?", q.TopicID)
 	}
 	if len(q.Kinds) > 0 {
-		// Each number of kinds is another statement to keep prepared.
+		// Pad the list: each length would be another prepared statement.
 		wanted := slices.Clone(q.Kinds)
 		slices.Sort(wanted)
 		wanted = slices.Compact(wanted)
 		if len(wanted) > maxKinds {
-			return nil, fault.New(fault.Invalid, "%d kinds of event were asked for; there are not that many.", len(wanted))
+			return nil, fault.New(fault.Invalid, "The query names %d kinds of events, more than exist.", len(wanted))
 		}
 		var kinds []string
 		for _, k := range wanted {
@@ -82,7 +82,7 @@ func (s *eventStore) Events(ctx context.Context, q hub.EventQuery) ([]event.Even
 	})
 }
 
-// TrimEvents is hub.Store.TrimEvents.
+// TrimEvents implements hub.Store.
 func (s *eventStore) TrimEvents(ctx context.Context, before time.Time, limit int) (int, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int, error) {
 		n, err := c.Exec(ctx, `DELETE FROM event WHERE (node, seq) IN

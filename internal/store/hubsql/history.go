@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Counts is hub.Store.Counts.
+// Counts implements hub.Store.
 func (s *upkeepStore) Counts(ctx context.Context, now time.Time) (hub.Counts, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (n hub.Counts, err error) {
 		err = c.Query(ctx, `SELECT (SELECT COUNT(*) FROM topic),
@@ -26,11 +26,11 @@ func (s *upkeepStore) Counts(ctx context.Context, now time.Time) (hub.Counts, er
 	})
 }
 
-// keepMinutes is how long history is kept.
+// keepMinutes is the retention of the statistics per minute.
 const keepMinutes = 366 * 24 * time.Hour
 
-// SaveMinute is hub.Store.SaveMinute. The same minute of the same node replaces
-// the row; rows that are more than a year older go.
+// SaveMinute implements hub.Store. It replaces the row of the same minute and node, and deletes
+// rows that are more than a year older.
 func (s *upkeepStore) SaveMinute(ctx context.Context, m hub.Minute) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO minute (at, node, pings, checks, changes, notified, failed, registers, p50, p99, queue, writes)
@@ -46,7 +46,7 @@ func (s *upkeepStore) SaveMinute(ctx context.Context, m hub.Minute) error {
 	})
 }
 
-// Minutes is hub.Store.Minutes.
+// Minutes implements hub.Store.
 func (s *upkeepStore) Minutes(ctx context.Context, since time.Time) ([]hub.Minute, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Minute, error) {
 		return sqldb.Collect(ctx, c, func(rows *sql.Rows, m *hub.Minute) error {
@@ -57,11 +57,11 @@ func (s *upkeepStore) Minutes(ctx context.Context, since time.Time) ([]hub.Minut
 	})
 }
 
-// ClaimTask is hub.Store.ClaimTask.
+// ClaimTask implements hub.Store.
 func (s *upkeepStore) ClaimTask(ctx context.Context, name string, now, first, next time.Time) (bool, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (bool, error) {
 		text := `UPDATE task SET due_at = $1, epoch = epoch + 1 WHERE name = $2 AND due_at <= $3`
-		if sqldb.Millis(first) <= sqldb.Millis(now) { // a task that never ran may run
+		if sqldb.Millis(first) <= sqldb.Millis(now) { // a task that has never run may run
 			text = `INSERT INTO task (name, due_at) VALUES ($2, $1)
 				ON CONFLICT (name) DO UPDATE SET due_at = excluded.due_at, epoch = task.epoch + 1 WHERE task.due_at <= $3`
 		}
@@ -70,7 +70,7 @@ func (s *upkeepStore) ClaimTask(ctx context.Context, name string, now, first, ne
 	})
 }
 
-// NextDue is hub.Store.NextDue.
+// NextDue implements hub.Store.
 func (s *upkeepStore) NextDue(ctx context.Context) (time.Time, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (next time.Time, err error) {
 		for _, text := range []string{
@@ -95,8 +95,7 @@ func (s *upkeepStore) NextDue(ctx context.Context) (time.Time, error) {
 	})
 }
 
-// Recover is hub.Store.Recover: nothing is held by anybody else in a store that
-// one process owns.
+// Recover implements hub.Store. If one process owns the store, it releases all claims.
 func (s *upkeepStore) Recover(ctx context.Context, now time.Time) error {
 	if s.db.Shared {
 		return nil
@@ -106,9 +105,8 @@ func (s *upkeepStore) Recover(ctx context.Context, now time.Time) error {
 			`UPDATE part SET owner = NULL, due_at = $1 WHERE due_at IS NOT NULL AND owner IS NOT NULL`,
 			`UPDATE subscription SET next_at = $1, claim = 0 WHERE next_at IS NOT NULL AND claim <> 0`,
 			`UPDATE intent SET due_at = $1, claim = 0 WHERE due_at >= 0 AND claim <> 0`,
-			// A ping that was written down while its check went on waits for that one;
-			// only what could not be read waits for its own sake, and what must be read once
-			// more at some time.
+			// A ping that arrived during a check waits for that check. Topics whose last check
+			// failed and topics with a scheduled full read keep their due time.
 			`UPDATE topic SET held = 0, due_at = $1 WHERE due_at > $1 AND (held <> 0 OR failures = 0 AND pinged_at > 0)`,
 		} {
 			if _, err := c.Exec(ctx, text, sqldb.Millis(now)); err != nil {
@@ -119,8 +117,7 @@ func (s *upkeepStore) Recover(ctx context.Context, now time.Time) error {
 	})
 }
 
-// Ping is hub.Store.Ping: it writes a row, because a database that can only be
-// read cannot accept anything.
+// Ping implements hub.Store. It writes a row, because a read-only database cannot accept requests.
 func (s *upkeepStore) Ping(ctx context.Context) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO probe (id, n) VALUES (1, 1) ON CONFLICT (id) DO UPDATE SET n = probe.n + 1`)

@@ -25,21 +25,21 @@ func scanIntent(rows *sql.Rows, in *hub.Intent) error {
 	return err
 }
 
-// intentRow is a bulk row with the header intentHead.
+// intentRow is a bulk row for the header intentHead.
 func intentRow(in hub.Intent) []any {
 	return []any{in.TopicID, in.ID, sqldb.Clean(in.Topic), sqldb.Clean(in.Callback), sqldb.Clean(in.Mode), raw(in.Secret), int64(in.Lease), sqldb.Clean(in.Reason),
 		sqldb.Clean(in.Via), sqldb.Millis(in.At), sqldb.Millis(in.DueAt), in.Tries}
 }
 
-// byIntent orders intents by what names their rows.
+// byIntent compares intents by the key of their rows.
 func byIntent(a, b hub.Intent) int {
 	return cmp.Or(cmp.Compare(a.TopicID, b.TopicID), cmp.Compare(a.ID, b.ID))
 }
 
-// Request is hub.Store.Request.
+// Request implements hub.Store.
 func (s *intentStore) Request(ctx context.Context, list []hub.Intent, events []event.Event) error {
 	list = slices.Clone(list)
-	slices.Reverse(list) // the same one twice: the last counts
+	slices.Reverse(list) // of duplicates, the last counts
 	slices.SortStableFunc(list, byIntent)
 	list = slices.CompactFunc(list, func(a, b hub.Intent) bool { return byIntent(a, b) == 0 })
 	topics := topicsOf(topicsOf(nil, list, intentTopic), events, eventTopic)
@@ -62,7 +62,7 @@ func (s *intentStore) Request(ctx context.Context, list []hub.Intent, events []e
 	})
 }
 
-// ClaimIntents is hub.Store.ClaimIntents.
+// ClaimIntents implements hub.Store.
 func (s *intentStore) ClaimIntents(ctx context.Context, now, until time.Time, limit int, claim int64) ([]hub.Intent, error) {
 	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM intent WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
@@ -85,7 +85,7 @@ func (s *intentStore) ClaimIntents(ctx context.Context, now, until time.Time, li
 	})
 }
 
-// Decide is hub.Store.Decide.
+// Decide implements hub.Store.
 func (s *intentStore) Decide(ctx context.Context, d hub.Decision) (bool, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (bool, error) {
 		applied, err := takeIntent(ctx, c, d)
@@ -120,8 +120,8 @@ func (s *intentStore) Decide(ctx context.Context, d hub.Decision) (bool, error) 
 	})
 }
 
-// takeIntent removes or replaces the intent of a decision while it is the one that
-// was claimed. Everything else of the decision hangs on that.
+// takeIntent deletes or replaces the intent of a decision if its claim is still valid. It reports
+// whether it did; the rest of the decision depends on that.
 func takeIntent(ctx context.Context, c sqldb.Conn, d hub.Decision) (bool, error) {
 	if d.Again == nil {
 		n, err := c.Exec(ctx, `DELETE FROM intent WHERE topic_id = $1 AND id = $2 AND claim = $3`, d.Intent.TopicID, d.Intent.ID, d.Intent.Claim)
@@ -135,10 +135,9 @@ func takeIntent(ctx context.Context, c sqldb.Conn, d hub.Decision) (bool, error)
 	return n == 1, err
 }
 
-// override removes the request for the contrary that came before in, which was
-// confirmed, and is not decided yet: it must not have the last word. Only the later
-// one looks for the other, so that two that are decided at once do not wait for each
-// other.
+// overrideOpposite deletes an earlier confirmed request for the opposite that is not decided yet,
+// so that the later request wins. Only the later request looks for the other, so that two
+// concurrent decisions do not wait for each other.
 //
 // spec:websub-2018#re-subscribe
 func overrideOpposite(ctx context.Context, c sqldb.Conn, in hub.Intent) error {
@@ -151,7 +150,7 @@ func overrideOpposite(ctx context.Context, c sqldb.Conn, in hub.Intent) error {
 	return err
 }
 
-// Intents is hub.Store.Intents.
+// Intents implements hub.Store.
 func (s *intentStore) Intents(ctx context.Context) (int64, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (n int64, err error) {
 		err = c.Query(ctx, `SELECT COUNT(*) FROM intent`, func(rows *sql.Rows) error { return rows.Scan(&n) })

@@ -10,31 +10,30 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// intentAge is how long an intent is kept at most. It is decided long before, or
-// nobody is there to decide it.
+// intentAge is the maximum age of an intent. Every running node decides an intent long before.
 const intentAge = 3 * 24 * time.Hour
 
-// leftovers is what the sweep found beside subscriptions, to be looked at again
-// when the rows are locked.
+// orphans are the rows, apart from subscriptions, that the sweep may remove. The conditions are
+// checked again after the rows are locked.
 type orphans struct {
-	withoutWebSub []int64   // topics that are full and without WebSub subscriptions
-	delivered     []int64   // topics with a content that nobody needs any more
-	intents       []hub.Key // that are too old
-	before        int64     // what is too old
+	withoutWebSub []int64   // topics that keep content but have no WebSub subscription
+	delivered     []int64   // topics whose content is delivered to all subscribers
+	intents       []hub.Key // older than before
+	before        int64     // Unix milliseconds
 }
 
 const (
-	// nobodyFull is the condition that no WebSub subscription of a topic t is left. It
-	// asks for what is in the index only: expired ones go by themselves.
+	// noWebSub is the condition that topic t keeps content and has no WebSub subscription. It uses
+	// only indexed columns; the sweep removes expired subscriptions separately.
 	noWebSub = `t.is_full AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id AND s.protocol = 'websub')`
 
-	// allTold is the condition that nothing of a topic's newest version is still to
-	// be told: no part has it before it, and nothing is owed in WebSub. b is its body.
+	// allDelivered is the condition that the newest version of a topic is delivered: no shard has
+	// work, and no WebSub subscription has a pending delivery. b is the row of the content.
 	allDelivered = `NOT EXISTS (SELECT 1 FROM part AS p WHERE p.topic_id = b.topic_id AND (p.due_at IS NOT NULL OR p.want <> p.done))
 		AND NOT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = b.topic_id AND s.protocol = 'websub' AND s.next_at > 0)`
 )
 
-// leftoversAt finds up to limit of each.
+// orphansAt finds up to limit rows of each kind.
 func orphansAt(ctx context.Context, c sqldb.Conn, now time.Time, limit int) (orphans, error) {
 	l := orphans{before: sqldb.Millis(now.Add(-intentAge))}
 	limit = max(limit, 0)
@@ -51,10 +50,10 @@ func orphansAt(ctx context.Context, c sqldb.Conn, now time.Time, limit int) (orp
 	return l, err
 }
 
-// most is how many there are of the commonest.
+// largest returns the number of rows of the largest kind.
 func (l orphans) largest() int { return max(len(l.withoutWebSub), len(l.delivered), len(l.intents)) }
 
-// sweep removes what is still to spare, and returns how much went.
+// sweep deletes the rows that are still orphans and returns how many it deleted.
 func (l orphans) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
 	rows := make([][]any, len(l.intents))
 	for i, k := range l.intents {
@@ -73,8 +72,8 @@ func (l orphans) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Looked at again only now: who was adding a subscription or writing a check has
-	// either kept the topic from us, or is visible.
+	// Check again under the lock: a transaction that was adding a subscription or writing a check
+	// either held the topic's lock, so that takeTopics skipped it, or is visible now.
 	n, err := c.Bulk(ctx, `rows(id i) DELETE FROM body AS b {USING ROWS} WHERE b.topic_id = :id AND `+allDelivered, delivered)
 	if err != nil {
 		return 0, err
@@ -85,14 +84,14 @@ func (l orphans) sweep(ctx context.Context, c sqldb.Conn) (int64, error) {
 		return 0, err
 	}
 	gone += n
-	// Without Full nobody would ever look for the content again.
+	// If KeepContent is not set, no later sweep finds this content.
 	_, err = c.Bulk(ctx, `rows(id i) DELETE FROM body AS b {USING ROWS} WHERE b.topic_id = :id
 		AND NOT EXISTS (SELECT 1 FROM topic AS t WHERE t.id = b.topic_id AND t.is_full)`, full)
 	return gone, err
 }
 
-// takeTopics locks those topics that nobody else is at, and returns bulk rows of
-// their ids.
+// takeTopics locks the topics that no other transaction has locked, and returns bulk rows of their
+// ids.
 func takeTopics(ctx context.Context, c sqldb.Conn, ids []int64) ([][]any, error) {
 	slices.Sort(ids)
 	rows := sqldb.Rows(ids)

@@ -10,19 +10,19 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// sharesAtOnce is how many transactions one call has under way.
+// maxParallel is the number of transactions that one call runs at the same time.
 const maxParallel = 4
 
-// share is what one transaction of a call is about: one topic, or all of them.
+// scope is what one transaction of a call covers: one topic, or all topics.
 type scope struct {
 	all   bool
 	topic int64
-	n     int // counts the shares of a call, from 0
+	n     int // index of the scope within a call, from 0
 }
 
-// perTopic runs what a call has to write. Where several processes share the database that is
-// one transaction for each topic, several at once, so that each stays within the rows of
-// one topic; who has the database alone has one transaction, which costs less.
+// perTopic runs the writes of a call. If several processes share the database, it runs one
+// transaction per topic, several in parallel, so that each stays within the rows of one topic. A
+// process that owns the database runs one transaction, which is cheaper.
 func perTopic(ctx context.Context, db *sqldb.DB, topics []int64, fn func(ctx context.Context, c sqldb.Conn, sc scope) error) error {
 	run := func(sc scope) error {
 		return db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error { return fn(ctx, c, sc) })
@@ -58,7 +58,7 @@ func perTopic(ctx context.Context, db *sqldb.DB, topics []int64, fn func(ctx con
 	return failed
 }
 
-// of are those of a list that belong to a share.
+// inScope returns the elements of a list that belong to a scope.
 func inScope[T any](sc scope, list []T, topic func(T) int64) []T {
 	if sc.all {
 		return list
@@ -72,7 +72,7 @@ func inScope[T any](sc scope, list []T, topic func(T) int64) []T {
 	return own
 }
 
-// topicsOf adds the topics of a list to others.
+// topicsOf appends the topics of a list to topics.
 func topicsOf[T any](topics []int64, list []T, topic func(T) int64) []int64 {
 	for _, v := range list {
 		topics = append(topics, topic(v))

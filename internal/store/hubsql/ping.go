@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// RecordPing is hub.Store.RecordPing.
+// RecordPing implements hub.Store.
 func (s *checkStore) RecordPing(ctx context.Context, url string, now, due time.Time, events []event.Event) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		if err := recordPings(ctx, c, []string{url}, now, due); err != nil {
@@ -21,12 +21,12 @@ func (s *checkStore) RecordPing(ctx context.Context, url string, now, due time.T
 	})
 }
 
-// recordPings makes pings durable. One that waits already keeps its due time when
-// that is earlier, or a feed that is pinged all the time would never be read.
+// recordPings stores pings. A topic with an earlier due time keeps that time; otherwise a feed that
+// is pinged all the time would never be read.
 func recordPings(ctx context.Context, c sqldb.Conn, urls []string, now, due time.Time) error {
 	byID := topicURLs(urls, nil)
 	rows := make([][]any, 0, len(byID))
-	for _, id := range slices.Sorted(maps.Keys(byID)) { // everybody locks in the same order
+	for _, id := range slices.Sorted(maps.Keys(byID)) { // a fixed order of locks
 		rows = append(rows, []any{id, sqldb.Clean(byID[id]), sqldb.Millis(now), sqldb.Millis(due)})
 	}
 	_, err := c.Bulk(ctx, `rows(id i, url t, now i, due i) INSERT INTO topic (id, url, pinged_at, due_at, used_at)
@@ -38,7 +38,7 @@ func recordPings(ctx context.Context, c sqldb.Conn, urls []string, now, due time
 	return err
 }
 
-// ClaimChecks is hub.Store.ClaimChecks.
+// ClaimChecks implements hub.Store.
 func (s *checkStore) ClaimChecks(ctx context.Context, now, until time.Time, limit int) ([]hub.Topic, error) {
 	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM topic WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Settle is hub.Store.Settle.
+// Settle implements hub.Store.
 func (s *deliveryStore) Settle(ctx context.Context, now time.Time, results []hub.Result, events []event.Event) error {
 	topics := topicsOf(topicsOf(nil, results, resultTopic), events, eventTopic)
 	return perTopic(ctx, s.db, topics, func(ctx context.Context, c sqldb.Conn, sc scope) error {
@@ -21,8 +21,8 @@ func (s *deliveryStore) Settle(ctx context.Context, now time.Time, results []hub
 	})
 }
 
-// settle writes results as if one after the other. Results of one subscription
-// must keep their order, so the second of them waits for a second round.
+// settle writes results as if one after the other. Results of one subscription must keep their
+// order, so each further result of a key waits for another round.
 func settle(ctx context.Context, c sqldb.Conn, now time.Time, results []hub.Result) error {
 	results = slices.Clone(results)
 	slices.SortStableFunc(results, func(a, b hub.Result) int { return byKey(a.Key, b.Key) })
@@ -43,7 +43,7 @@ func settle(ctx context.Context, c sqldb.Conn, now time.Time, results []hub.Resu
 	return nil
 }
 
-// settleRound writes results of which no two have the same key.
+// settleRound writes results with distinct keys.
 func settleRound(ctx context.Context, c sqldb.Conn, now int64, results []hub.Result) error {
 	texts := map[hub.Outcome]string{hub.Delivered: deliveredText, hub.Failed: failedText, hub.Gone: goneText,
 		hub.Parked: parkedText, hub.Postponed: postponedText, hub.Raised: raisedText}
@@ -68,7 +68,7 @@ func settleRound(ctx context.Context, c sqldb.Conn, now int64, results []hub.Res
 	return nil
 }
 
-// resultRow has the columns that the outcome's text names.
+// resultRow returns the columns that the statement of the outcome names.
 func resultRow(r hub.Result, now int64) []any {
 	switch r.Outcome {
 	case hub.Delivered:
@@ -81,7 +81,7 @@ func resultRow(r hub.Result, now int64) []any {
 		return keyRow(r.Key, r.Claim, r.Version, sqldb.Millis(r.NextAt), r.NewClaim)
 	case hub.Postponed:
 		return keyRow(r.Key, r.Claim, r.Version, sqldb.Millis(r.NextAt))
-	default: // Raised
+	default: // hub.Raised
 		return keyRow(r.Key, r.Version, now)
 	}
 }

@@ -8,15 +8,15 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// ClaimRetries is hub.Store.ClaimRetries.
+// ClaimRetries implements hub.Store.
 func (s *deliveryStore) ClaimRetries(ctx context.Context, now, until time.Time, limit int, claim int64) ([]hub.Retry, error) {
 	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM subscription WHERE next_at <= $1)`, now); err != nil || !some {
 		return nil, err
 	}
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Retry, error) {
 		var claimed []hub.Subscription
-		// Expired ones fill no place of the limit. The rounds are bounded so that a
-		// mass expiry is not one long transaction.
+		// Expired subscriptions do not count towards the limit. The number of rounds is bounded, so
+		// that a mass expiry does not cause one long transaction.
 		for range 16 {
 			free := limit - len(claimed)
 			if free <= 0 {
@@ -52,7 +52,7 @@ func (s *deliveryStore) ClaimRetries(ctx context.Context, now, until time.Time, 
 	})
 }
 
-// takeRetries claims those that are live, and returns them; the others stop being due.
+// takeRetries claims the unexpired subscriptions and returns them. The others are no longer due.
 func takeRetries(ctx context.Context, c sqldb.Conn, due []hub.Subscription, now, until time.Time, claim int64) ([]hub.Subscription, error) {
 	var live []hub.Subscription
 	var rows [][]any

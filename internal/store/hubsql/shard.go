@@ -12,10 +12,10 @@ import (
 
 const shardColumns = `p.topic_id, p.part, p.lo, p.hi, p.want, p.done, p.pass, p.pos, p.epoch, p.owner, p.due_at`
 
-// partState is a part with what only the store knows of it.
+// shardState is a shard with the columns that only the store uses.
 type shardState struct {
 	hub.Shard
-	run   int64 // version that the pass at Pos tells
+	run   int64 // version that the run at Pos delivers
 	owner sql.NullInt64
 	due   sql.NullInt64
 }
@@ -27,10 +27,10 @@ func scanShard(rows *sql.Rows, p *shardState) error {
 	return err
 }
 
-// idle parts have nothing to tell, and nobody is at them.
+// idle reports that the shard has nothing to deliver and no owner.
 func (p *shardState) idle() bool { return !p.due.Valid && p.Want == p.Done }
 
-// row is p for saveParts.
+// row is p as a bulk row of saveShards.
 func (p *shardState) row() []any {
 	return []any{p.TopicID, int64(p.N), p.Want, p.run, p.Pos, p.Epoch, p.owner.Valid, p.owner.Int64, p.due.Int64}
 }
@@ -43,12 +43,12 @@ func saveShards(ctx context.Context, c sqldb.Conn, rows [][]any) error {
 	return err
 }
 
-// lockParts returns the parts of a topic for writing, lowest first.
+// lockShards returns the shards of a topic, locked for update, in ascending order.
 func lockShards(ctx context.Context, c sqldb.Conn, topicID int64) ([]shardState, error) {
 	return sqldb.Collect(ctx, c, scanShard, `SELECT `+shardColumns+` FROM part AS p WHERE p.topic_id = $1 ORDER BY p.part {LOCK}`, topicID)
 }
 
-// ClaimParts is hub.Store.ClaimParts.
+// ClaimShards implements hub.Store.
 func (s *deliveryStore) ClaimShards(ctx context.Context, node int64, now, until time.Time, limit int) ([]hub.Shard, error) {
 	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM part WHERE due_at <= $1)`, now); err != nil || !some {
 		return nil, err
@@ -63,8 +63,8 @@ func (s *deliveryStore) ClaimShards(ctx context.Context, node int64, now, until 
 		rows := make([][]any, len(due))
 		for i := range due {
 			p := &due[i]
-			// Whoever was told an older version in the pass that broke off is told
-			// the newer one too, so the range starts again.
+			// Subscribers before Pos received an older version in the interrupted run. They must
+			// receive the newer one too, so the range starts again.
 			if p.run != p.Want {
 				p.run, p.Pos = p.Want, 0
 			}
@@ -76,7 +76,7 @@ func (s *deliveryStore) ClaimShards(ctx context.Context, node int64, now, until 
 		if err := saveShards(ctx, c, rows); err != nil {
 			return nil, err
 		}
-		// Read after the lock: nobody can raise these versions until we commit.
+		// Read after locking: no transaction can raise these versions before this one commits.
 		topics, err := topicsByID(ctx, c, ids)
 		if err != nil {
 			return nil, err
@@ -90,21 +90,21 @@ func (s *deliveryStore) ClaimShards(ctx context.Context, node int64, now, until 
 	})
 }
 
-// pageColumns are those that a delivery needs: a row costs as much to read as to
-// send when all are read.
-const pageColumns = `s.id, s.protocol, s.callback, s.proc, s.failures, s.tries, s.next_at, s.counted, s.sent, s.secret, s.failing_since`
+// batchColumns are the columns that a delivery needs. Reading all columns would cost as much as
+// sending a notification.
+const batchColumns = `s.id, s.protocol, s.callback, s.proc, s.failures, s.tries, s.next_at, s.counted, s.sent, s.secret, s.failing_since`
 
-// PageText is the statement of Page, for tests of its plan. It is the hottest one
-// there is and must walk the primary key; the "+ 0" keeps a planner that knows no
-// figures yet from the index on expires_at.
+// BatchText is the statement of Batch, exported for tests of its plan. It is the most frequent
+// statement and must walk the primary key. The "+ 0" keeps a planner without statistics from using
+// the index on expires_at.
 //
 // spec:websub-2018#lease-enforced
-const PageText = `SELECT ` + pageColumns + ` FROM subscription AS s
+const BatchText = `SELECT ` + batchColumns + ` FROM subscription AS s
 	WHERE s.topic_id = $1 AND (s.bucket, s.id) > ($2, $3) AND s.bucket <= $4 AND s.expires_at + 0 > $5
 	ORDER BY s.topic_id, s.bucket, s.id LIMIT $6`
 
-// PageArgs are the arguments of PageText.
-func PageArgs(p hub.Shard, after int64, now time.Time, limit int) []any {
+// BatchArgs returns the arguments of BatchText.
+func BatchArgs(p hub.Shard, after int64, now time.Time, limit int) []any {
 	bucket := int64(hub.Bucket(after))
 	if bucket < int64(p.Lo) {
 		bucket, after = int64(p.Lo), 0
@@ -112,8 +112,8 @@ func PageArgs(p hub.Shard, after int64, now time.Time, limit int) []any {
 	return []any{p.TopicID, bucket, after, int64(p.Hi), sqldb.Millis(now), int64(max(limit, 0))}
 }
 
-// Page is hub.Store.Page.
-func (s *deliveryStore) Page(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
+// Batch implements hub.Store.
+func (s *deliveryStore) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
 	scan := func(rows *sql.Rows, s *hub.Subscription) error {
 		s.TopicID = p.TopicID
 		return rows.Scan(&s.ID, &s.Protocol, &s.Callback, &s.Procedure,
@@ -121,15 +121,15 @@ func (s *deliveryStore) Page(ctx context.Context, p hub.Shard, after int64, now 
 			(*sqldb.ByteString)(&s.Secret), (*sqldb.Time)(&s.FailingSince))
 	}
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]hub.Subscription, error) {
-		return sqldb.Collect(ctx, c, scan, PageText, PageArgs(p, after, now, limit)...)
+		return sqldb.Collect(ctx, c, scan, BatchText, BatchArgs(p, after, now, limit)...)
 	})
 }
 
-// Checkpoint is hub.Store.Checkpoint.
+// Checkpoint implements hub.Store.
 func (s *deliveryStore) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool, error) {
 	run := s.db.Write
 	if len(cp.Results) == 0 && len(cp.Events) == 0 {
-		run = s.db.One // most pages are like that
+		run = s.db.One // the case of most batches
 	}
 	again := false
 	err := run(ctx, func(ctx context.Context, c sqldb.Conn) (err error) {
@@ -142,7 +142,7 @@ func (s *deliveryStore) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool
 			again = cp.Finish && want > cp.Shard.Want
 			return err
 		}
-		// No owner means that it was finished or given back: the epoch alone does not say so.
+		// A row without owner was finished or released. The epoch alone does not show that.
 		if cp.Finish {
 			err = c.Query(ctx, `UPDATE part SET done = $1, pos = 0, owner = NULL,
 				due_at = CASE WHEN want > $1 THEN CAST($2 AS BIGINT) END
@@ -167,7 +167,7 @@ func (s *deliveryStore) Checkpoint(ctx context.Context, cp hub.Checkpoint) (bool
 	return again && err == nil, err
 }
 
-// ReleaseParts is hub.Store.ReleaseParts.
+// ReleaseShards implements hub.Store.
 func (s *deliveryStore) ReleaseShards(ctx context.Context, now time.Time, shards []hub.Shard) error {
 	seen := make(map[[2]int64]bool, len(shards))
 	var rows [][]any
@@ -186,7 +186,7 @@ func (s *deliveryStore) ReleaseShards(ctx context.Context, now time.Time, shards
 	})
 }
 
-// Split is hub.Store.Split.
+// Split implements hub.Store.
 func (s *deliveryStore) Split(ctx context.Context, topicID int64, n int) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		shards, err := lockShards(ctx, c, topicID)
@@ -200,8 +200,8 @@ func (s *deliveryStore) Split(ctx context.Context, topicID int64, n int) error {
 			}
 			next = max(next, p.N+1)
 		}
-		// The first piece keeps the part's number; the others get new ones. Which
-		// rows belong to whom follows from the buckets alone.
+		// The first piece keeps the number of the shard; the others get new numbers. The buckets
+		// alone determine which rows belong to which shard.
 		for _, p := range shards {
 			pieces := (n + len(shards) - 1) / len(shards)
 			width := int64(p.Hi) - int64(p.Lo) + 1

@@ -1,14 +1,14 @@
-// Package hubsql keeps the hub's topics, subscriptions and log in SQL: the statements, what
-// they mean and how rows become values. Start with [Store].
+// Package hubsql stores the hub's topics, subscriptions and log in SQL. It contains the statements
+// and the conversion of rows to values. Start with [Store].
 //
-// The rows are the truth: a part, a subscription or a topic that is owed work has
-// a due time, which is schedule and lease in one; whoever claims it moves the due
-// time ahead and takes a number (epoch, claim) that fences off everyone before.
+// The rows are the only truth. A shard, a subscription or a topic with pending work has a due time,
+// which is both schedule and lease. A process that claims the row moves the due time ahead and sets
+// a number (epoch, claim). The number invalidates writes of earlier claimants.
 package hubsql
 
 import "cloudburst/internal/store/sqldb"
 
-// Store is a hub.Store, but for Backup and Close, and a hub.Allowances.
+// Store implements hub.Store, except for Backup and Close, and hub.Allowances.
 type Store struct {
 	topicStore
 	subscriptionStore
@@ -33,7 +33,7 @@ type (
 	allowanceStore    struct{ db *sqldb.DB }
 )
 
-// New returns the store in a database.
+// New returns a store that uses db.
 func New(db *sqldb.DB) *Store {
 	return &Store{
 		topicStore{db}, subscriptionStore{db}, intentStore{db}, changeStore{db}, checkStore{db},

@@ -30,8 +30,8 @@ func scanSubscriptionInfo(rows *sql.Rows, s *hub.SubscriptionInfo) error {
 	return rows.Scan(append(subscriptionFields(&s.Subscription), &s.Topic)...)
 }
 
-// keyRow is the part of a bulk row that names a subscription, in the order of
-// the header keyHead.
+// keyRow returns the columns of a bulk row that identify a subscription, in the order of the header
+// keyHead.
 func keyRow(k hub.Key, more ...any) []any {
 	return append([]any{k.TopicID, int64(hub.Bucket(k.ID)), k.ID}, more...)
 }
@@ -46,10 +46,10 @@ func byKey(a, b hub.Key) int {
 	return cmp.Or(cmp.Compare(a.TopicID, b.TopicID), cmp.Compare(a.ID, b.ID))
 }
 
-// registration is what Subscribe writes.
+// registration is the data that Subscribe writes.
 type registration struct {
-	topics map[int64]string // URLs
-	full   []int64          // topics of those who may want the content
+	topics map[int64]string // URLs by id
+	full   []int64          // topics of subscriptions that may want the content
 	rows   [][]any
 	now    int64
 }
@@ -61,7 +61,7 @@ func registrationOf(topics []string, subs []hub.Subscription) registration {
 		if sub.ID == 0 {
 			sub.ID = hub.SubscriptionID(sub.Protocol, sub.Callback)
 		}
-		byID[sub.Key()] = sub // the same one twice: the last counts
+		byID[sub.Key()] = sub // of duplicates, the last counts
 		r.now = max(r.now, sqldb.Millis(sub.RenewedAt))
 		if sub.Protocol == hub.WebSub {
 			r.full = append(r.full, sub.TopicID)
@@ -73,7 +73,7 @@ func registrationOf(topics []string, subs []hub.Subscription) registration {
 	for k := range byID {
 		keys = append(keys, k)
 	}
-	slices.SortFunc(keys, byKey) // everybody locks in the same order
+	slices.SortFunc(keys, byKey) // a fixed order of locks
 	r.rows = make([][]any, len(keys))
 	for i, k := range keys {
 		v := byID[k]
@@ -84,8 +84,7 @@ func registrationOf(topics []string, subs []hub.Subscription) registration {
 	return r
 }
 
-// Subscribe is hub.Store.Subscribe. Each subscription's topic is among topics,
-// or exists already.
+// Subscribe implements hub.Store. Each subscription's topic is in topics or already exists.
 func (s *subscriptionStore) Subscribe(ctx context.Context, topics []string, subs []hub.Subscription, events []event.Event) error {
 	ids := topicsOf(topicsOf(topicsOf(nil, topics, hub.TopicID), subs, subscriptionTopic), events, eventTopic)
 	return perTopic(ctx, s.db, ids, func(ctx context.Context, c sqldb.Conn, sc scope) error {
@@ -98,7 +97,7 @@ func (s *subscriptionStore) Subscribe(ctx context.Context, topics []string, subs
 	})
 }
 
-// subscribe writes a registration; at is the time, where that is known besides.
+// subscribe writes a registration. at is the time of the request, or 0.
 func subscribe(ctx context.Context, c sqldb.Conn, shared bool, r registration, at int64) error {
 	if err := ensureTopics(ctx, c, shared, r.topics, max(r.now, at)); err != nil {
 		return err
@@ -118,15 +117,15 @@ func subscribe(ctx context.Context, c sqldb.Conn, shared bool, r registration, a
 	return err
 }
 
-// fillTopics has the content of topics kept from their next version on. It waits
-// for a check that is being written: either that one sees it, or the next.
+// keepContent makes topics keep their content from the next version on. It waits for a check that
+// is being written: either that check reads the flag, or the next one does.
 func keepContent(ctx context.Context, c sqldb.Conn, ids []int64) error {
 	rows := sqldb.Rows(ids)
 	_, err := c.Bulk(ctx, `rows(id i) UPDATE topic AS t SET is_full = TRUE {FROM ROWS} WHERE t.id = :id AND NOT t.is_full`, rows)
 	return err
 }
 
-// Unsubscribe is hub.Store.Unsubscribe.
+// Unsubscribe implements hub.Store.
 func (s *subscriptionStore) Unsubscribe(ctx context.Context, keys []hub.Key, events []event.Event) ([]hub.Subscription, error) {
 	topics := topicsOf(topicsOf(nil, keys, keyTopic), events, eventTopic)
 	shards := make([][]hub.Subscription, len(topics)+1)
@@ -143,11 +142,11 @@ func (s *subscriptionStore) Unsubscribe(ctx context.Context, keys []hub.Key, eve
 	return slices.Concat(shards...), nil
 }
 
-// unsubscribe removes subscriptions at a time, and returns them as they were.
+// unsubscribe removes subscriptions at a time and returns their previous state.
 func unsubscribe(ctx context.Context, c sqldb.Conn, keys []hub.Key, at int64) ([]hub.Subscription, error) {
 	rows := keyRows(keys)
 	var gone []hub.Subscription
-	// Not DELETE … RETURNING: the databases do not agree on names in it.
+	// DELETE … RETURNING is not used: the databases resolve names in it differently.
 	err := c.BulkQuery(ctx, `rows(`+keyHead+`) SELECT `+subscriptionColumns+` FROM subscription AS s {AND ROWS}
 		WHERE `+keyMatch+` {HOLD S}`, func(rows *sql.Rows) error {
 		var sub hub.Subscription
@@ -169,7 +168,7 @@ func unsubscribe(ctx context.Context, c sqldb.Conn, keys []hub.Key, at int64) ([
 	return gone, touchTopics(ctx, c, ids, at)
 }
 
-// keyRows are bulk rows with the header keyHead, in order and without doubles.
+// keyRows returns bulk rows for the header keyHead, sorted and without duplicates.
 func keyRows(keys []hub.Key) [][]any {
 	keys = slices.Clone(keys)
 	slices.SortFunc(keys, byKey)
@@ -181,16 +180,16 @@ func keyRows(keys []hub.Key) [][]any {
 	return rows
 }
 
-// Subscription is hub.Store.Subscription.
+// Subscription implements hub.Store.
 func (s *subscriptionStore) Subscription(ctx context.Context, key hub.Key) (hub.Subscription, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (hub.Subscription, error) {
 		found, err := sqldb.Collect(ctx, c, scanSubscription, `SELECT `+subscriptionColumns+` FROM subscription AS s
 			WHERE s.topic_id = $1 AND s.bucket = $2 AND s.id = $3`, key.TopicID, int64(hub.Bucket(key.ID)), key.ID)
-		return sqldb.First(found, err, "There is no subscription with the number %d of the topic %d here.", key.ID, key.TopicID)
+		return sqldb.First(found, err, "There is no subscription with the number %d for the topic %d.", key.ID, key.TopicID)
 	})
 }
 
-// Subscriptions is hub.Store.Subscriptions.
+// Subscriptions implements hub.Store.
 func (s *subscriptionStore) Subscriptions(ctx context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error) {
 	var w sqldb.Where
 	if q.TopicID != 0 {
@@ -212,7 +211,7 @@ func (s *subscriptionStore) Subscriptions(ctx context.Context, q hub.Subscriptio
 	})
 }
 
-// latest is the time of the newest event, 0 if there is none.
+// latest returns the time of the newest event, or 0 if there is none.
 func latest(events []event.Event) int64 {
 	var at int64
 	for _, e := range events {

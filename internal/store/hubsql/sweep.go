@@ -10,10 +10,10 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Sweep is hub.Store.Sweep. Every expired subscription goes; errors end only those
-// of a protocol that says so.
+// Sweep implements hub.Store. It removes every expired subscription. Only rssCloud subscriptions
+// are also removed because of errors.
 func (s *subscriptionStore) Sweep(ctx context.Context, now time.Time, maxErrors, limit int, idle time.Time, events func([]hub.SubscriptionInfo) []event.Event) (gone []hub.SubscriptionInfo, more bool, err error) {
-	// Looked for beforehand, so that the search holds up no writer.
+	// Search before the transaction, so that the search does not block writers.
 	found, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (orphans, error) { return orphansAt(ctx, c, now, limit) })
 	if err != nil {
 		return nil, false, err
@@ -43,7 +43,8 @@ func (s *subscriptionStore) Sweep(ctx context.Context, now time.Time, maxErrors,
 		if err != nil {
 			return nil, err
 		}
-		// Where nothing went, what was found is held by somebody, and the next sweep's.
+		// If nothing was deleted, another transaction has locked the rows, and the next sweep finds
+		// them.
 		more = limit > 0 && (len(gone) >= limit || topicsGone >= limit || removed > 0 && found.largest() >= limit)
 		if events != nil && len(gone) > 0 {
 			err = sqldb.AppendEvents(ctx, c, events(gone))
@@ -53,7 +54,7 @@ func (s *subscriptionStore) Sweep(ctx context.Context, now time.Time, maxErrors,
 	return gone, more && err == nil, err
 }
 
-// sweepable finds up to limit subscriptions to remove, the expired ones first.
+// sweepable finds up to limit subscriptions to remove, expired ones first.
 func sweepable(ctx context.Context, c sqldb.Conn, now time.Time, maxErrors, limit int) ([]hub.SubscriptionInfo, error) {
 	const from = `SELECT ` + subscriptionColumns + `, t.url FROM subscription AS s JOIN topic AS t ON t.id = s.topic_id WHERE `
 	gone, err := sqldb.Collect(ctx, c, scanSubscriptionInfo, from+`s.expires_at <= $1 ORDER BY s.expires_at LIMIT $2 {TAKE S}`,
@@ -61,17 +62,16 @@ func sweepable(ctx context.Context, c sqldb.Conn, now time.Time, maxErrors, limi
 	if err != nil || maxErrors <= 0 || len(gone) >= limit {
 		return gone, err
 	}
-	// spec:rsscloud-2009#drop-after-three-errors — the rule of three errors is rssCloud's; other
-	// protocols have their own.
+	// spec:rsscloud-2009#drop-after-three-errors — this rule belongs to rssCloud; other protocols
+	// have their own.
 	failing, err := sqldb.Collect(ctx, c, scanSubscriptionInfo, from+`s.failures > 0 AND s.failures >= $1 AND s.expires_at > $2
 		AND s.protocol IN ($3, $4, $5, $6) LIMIT $7 {TAKE S}`,
 		maxErrors, sqldb.Millis(now), hub.HTTPPost, hub.HTTPSPost, hub.XMLRPC, hub.SOAP, limit-len(gone))
 	return append(gone, failing...), err
 }
 
-// sweepTopics removes topics without subscriptions that were last in use before
-// idle. A topic that is followed counts as in use now. It returns how many it looked
-// at, all of which are dealt with.
+// sweepTopics removes topics without subscriptions that were last used before idle. A followed
+// topic counts as used now. It returns how many topics it processed.
 func sweepTopics(ctx context.Context, c sqldb.Conn, now, idle int64, limit int) (looked int, err error) {
 	if idle <= 0 {
 		return 0, nil
@@ -86,8 +86,8 @@ func sweepTopics(ctx context.Context, c sqldb.Conn, now, idle int64, limit int) 
 	for i, id := range ids {
 		rows[i] = []any{id, now}
 	}
-	// Looked at only now that the rows are locked: a subscription that was being
-	// added has either kept its topic from us, or is visible.
+	// Check only now that the rows are locked: a transaction that was adding a subscription either
+	// held the lock, or its row is visible now.
 	_, err = c.Bulk(ctx, `rows(id i, now i) UPDATE topic AS t SET used_at = :now {FROM ROWS}
 		WHERE t.id = :id AND EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = t.id)`, rows)
 	if err != nil {

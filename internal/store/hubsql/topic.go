@@ -26,15 +26,15 @@ func topicFields(t *hub.Topic) []any {
 
 func scanTopic(rows *sql.Rows, t *hub.Topic) error { return rows.Scan(topicFields(t)...) }
 
-// Topic is hub.Store.Topic.
+// Topic implements hub.Store.
 func (s *topicStore) Topic(ctx context.Context, id int64) (hub.Topic, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (hub.Topic, error) {
 		found, err := sqldb.Collect(ctx, c, scanTopic, `SELECT `+topicColumns+` FROM topic AS t WHERE t.id = $1`, id)
-		return sqldb.First(found, err, "There is no topic with the number %d here.", id)
+		return sqldb.First(found, err, "There is no topic with the number %d.", id)
 	})
 }
 
-// Topics is hub.Store.Topics.
+// Topics implements hub.Store.
 func (s *topicStore) Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicInfo, error) {
 	var w sqldb.Where
 	now := w.Arg(sqldb.Millis(q.Now))
@@ -54,7 +54,7 @@ func (s *topicStore) Topics(ctx context.Context, q hub.TopicQuery) ([]hub.TopicI
 	})
 }
 
-// Followed is hub.Store.Followed.
+// Followed implements hub.Store.
 func (s *topicStore) Followed(ctx context.Context, topicID int64, now time.Time) (bool, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (followed bool, err error) {
 		err = c.Query(ctx, `SELECT EXISTS (SELECT 1 FROM subscription AS s WHERE s.topic_id = $1 AND s.expires_at + 0 > $2)`,
@@ -63,7 +63,7 @@ func (s *topicStore) Followed(ctx context.Context, topicID int64, now time.Time)
 	})
 }
 
-// Subscribers is hub.Store.Subscribers.
+// Subscribers implements hub.Store.
 func (s *topicStore) Subscribers(ctx context.Context, topicID int64, now time.Time) (map[string]int64, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (map[string]int64, error) {
 		counts := map[string]int64{}
@@ -97,7 +97,7 @@ func topicsByID(ctx context.Context, c sqldb.Conn, ids []int64) (map[int64]hub.T
 	return found, err
 }
 
-// touch notes that the topics were in use at a time.
+// touchTopics records that the topics were used at a time.
 func touchTopics(ctx context.Context, c sqldb.Conn, ids []int64, at int64) error {
 	slices.Sort(ids)
 	ids = slices.Compact(ids)
@@ -109,8 +109,8 @@ func touchTopics(ctx context.Context, c sqldb.Conn, ids []int64, at int64) error
 	return err
 }
 
-// ensureTopics makes the topics that are missing and a part for those without
-// one, and keeps them from being swept until the transaction ends.
+// ensureTopics creates missing topics and the first shard of each. Until the transaction ends, the
+// sweep cannot remove these topics.
 func ensureTopics(ctx context.Context, c sqldb.Conn, shared bool, urls map[int64]string, now int64) error {
 	ids := make([]int64, 0, len(urls))
 	for id := range urls {
@@ -118,7 +118,7 @@ func ensureTopics(ctx context.Context, c sqldb.Conn, shared bool, urls map[int64
 	}
 	slices.Sort(ids)
 	rows := sqldb.Rows(ids)
-	// Three rounds: the sweep of another node may remove a topic in between.
+	// Three attempts: the sweep of another node may remove a topic in between.
 	for range 3 {
 		ready := make(map[int64]bool, len(ids))
 		note := func(r *sql.Rows) error {
@@ -150,11 +150,11 @@ func ensureTopics(ctx context.Context, c sqldb.Conn, shared bool, urls map[int64
 	return fault.New(fault.Unavailable, "The database is too busy to add the subscription; please try again.")
 }
 
-// makeTopic makes a topic's row and its first part where they are missing. The
-// row is locked, so that no check raises the version between reading and using it.
+// makeTopic creates a topic's row and its first shard if they are missing. It locks the row, so
+// that no check raises the version between reading and using it.
 func makeTopic(ctx context.Context, c sqldb.Conn, id int64, url string, now int64) error {
 	if url == "" {
-		return fault.New(fault.Invalid, "A subscription names the topic %d, which does not exist and was not named by its URL.", id)
+		return fault.New(fault.Invalid, "The topic %d of a subscription does not exist, and its URL is not given.", id)
 	}
 	_, err := c.Exec(ctx, `INSERT INTO topic (id, url, used_at) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, id, sqldb.Clean(url), now)
 	if err != nil {
@@ -167,7 +167,7 @@ func makeTopic(ctx context.Context, c sqldb.Conn, id int64, url string, now int6
 	return err
 }
 
-// topicURLs maps ids to the named URLs; ids that only subs know map to "".
+// topicURLs maps ids to the given URLs; an id that only subs contains maps to "".
 func topicURLs(urls []string, subs []hub.Subscription) map[int64]string {
 	m := make(map[int64]string, len(urls))
 	for _, s := range subs {
@@ -179,7 +179,7 @@ func topicURLs(urls []string, subs []hub.Subscription) map[int64]string {
 	return m
 }
 
-// FollowedUnder is hub.Store.FollowedUnder.
+// FollowedUnder implements hub.Store.
 func (s *topicStore) FollowedUnder(ctx context.Context, prefix, after string, now time.Time, n int) ([]string, error) {
 	return s.db.Strings(ctx, `SELECT t.url FROM topic AS t WHERE t.url >= $1 AND t.url < $2 AND t.url > $3 AND `+isFollowed("t.id", "$4")+`
 		ORDER BY t.url LIMIT $5`, sqldb.Clean(prefix), sqldb.Clean(prefix)+"\U0010FFFF", sqldb.Clean(after), sqldb.Millis(now), sqldb.Limit(n))

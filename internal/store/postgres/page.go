@@ -15,11 +15,11 @@ import (
 // Page is hub.Store.Page, spoken to the driver itself: on this path database/sql costs as
 // much again as what is read.
 func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) (subs []hub.Subscription, err error) {
-	text, err := s.engine.dialect.Text(hubsql.PageText)
+	text, err := s.engine.dialect.Text(hubsql.BatchText)
 	if err != nil {
 		return nil, err
 	}
-	args := hubsql.PageArgs(p, after, now, limit)
+	args := hubsql.BatchArgs(p, after, now, limit)
 	err = s.engine.run(ctx, func(ctx context.Context) error {
 		return s.engine.raw(ctx, func(conn *pgx.Conn) error {
 			rows, err := conn.Query(ctx, text.SQL, args...)

@@ -191,7 +191,7 @@ func (s *Store) warn(ctx context.Context, log *slog.Logger) error {
 	return err
 }
 
-// Backup is hub.Store.Backup: PostgreSQL has its own tools for it.
+// Backup implements hub.Store: PostgreSQL has its own tools for it.
 func (s *Store) Backup(context.Context, string) error {
 	return fault.New(fault.Unsupported, "A PostgreSQL database is backed up with its own tools: pg_dump for a copy, or continuous archiving.")
 }

@@ -284,7 +284,7 @@ func explain(t *testing.T, s *Store, p hub.Shard) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	text, err := sqldb.Postgres().Text(hubsql.PageText)
+	text, err := sqldb.Postgres().Text(hubsql.BatchText)
 	if err != nil {
 		t.Fatal(err)
 	}

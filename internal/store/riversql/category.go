@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Categories is river.Store.Categories.
+// Categories implements river.Store.
 func (s *subscriptionStore) Categories(ctx context.Context, reader string, unread bool) ([]river.Category, error) {
 	reader = sqldb.Clean(reader)
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]river.Category, error) {
@@ -41,7 +41,7 @@ func (s *subscriptionStore) Categories(ctx context.Context, reader string, unrea
 	})
 }
 
-// PutCategory is river.Store.PutCategory.
+// PutCategory implements river.Store.
 func (s *subscriptionStore) PutCategory(ctx context.Context, reader, name string, public bool) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		_, err := c.Exec(ctx, `INSERT INTO river_category (reader, name, shown, made) VALUES ($1, $2, $3, TRUE)
@@ -50,13 +50,13 @@ func (s *subscriptionStore) PutCategory(ctx context.Context, reader, name string
 	})
 }
 
-// RenameCategory is river.Store.RenameCategory. Notices and reading lists of the
+// RenameCategory implements river.Store. Notices and reading lists of the
 // category go with it; where it merges, the other stays as public as it is.
 func (s *subscriptionStore) RenameCategory(ctx context.Context, reader, from, to string) error {
 	return s.retireCategory(ctx, sqldb.Clean(reader), sqldb.Clean(from), sqldb.Clean(to))
 }
 
-// DropCategory is river.Store.DropCategory.
+// DropCategory implements river.Store.
 func (s *subscriptionStore) DropCategory(ctx context.Context, reader, name string) error {
 	return s.retireCategory(ctx, sqldb.Clean(reader), sqldb.Clean(name), "")
 }

@@ -19,7 +19,7 @@ type saving struct {
 	contents           []string // of Put
 }
 
-// SaveCheck is river.Store.SaveCheck. A check without news is two statements.
+// SaveCheck implements river.Store. A check without news is two statements.
 func (s *sourceStore) SaveCheck(ctx context.Context, saved river.Saved) (bool, error) {
 	if saved.Source.Claim == 0 {
 		return false, nil // nobody writes what he did not claim

@@ -111,7 +111,7 @@ func packContent(c river.Content, follows bool) (string, error) {
 	return sqldb.JSON(&kept)
 }
 
-// KnownItems is river.Store.KnownItems. They come without Content but Title and Link.
+// KnownItems implements river.Store. They come without Content but Title and Link.
 func (s *itemStore) KnownItems(ctx context.Context, source int64, ids []int64) (map[int64]river.Item, error) {
 	rows := make([][]any, len(ids))
 	for i, id := range ids {
@@ -131,14 +131,14 @@ func (s *itemStore) KnownItems(ctx context.Context, source int64, ids []int64) (
 	return known, err
 }
 
-// NewestSeq is river.Store.NewestSeq.
+// NewestSeq implements river.Store.
 func (s *itemStore) NewestSeq(ctx context.Context) (int64, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		return sqldb.Count(ctx, c, `SELECT COALESCE(MAX(seq), 0) FROM item`)
 	})
 }
 
-// Changed is river.Store.Changed. They come without Content but Title and Link.
+// Changed implements river.Store. They come without Content but Title and Link.
 func (s *itemStore) Changed(ctx context.Context, seq int64, n int) ([]river.Item, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]river.Item, error) {
 		return sqldb.Collect(ctx, c, func(rows *sql.Rows, it *river.Item) error {

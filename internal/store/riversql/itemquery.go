@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Items is river.Store.Items.
+// Items implements river.Store.
 func (s *itemStore) Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, error) {
 	p, err := planItems(q)
 	if err != nil {

@@ -18,7 +18,7 @@ type marked struct {
 	floor         sql.NullInt64 // up to where the source is read; NULL: it is not followed
 }
 
-// MarkItems is river.Store.MarkItems. Items that the reader neither follows nor has
+// MarkItems implements river.Store. Items that the reader neither follows nor has
 // marked are left out: their ids may be guessed.
 func (s *itemStore) MarkItems(ctx context.Context, reader string, ids []int64, read, starred *bool, now time.Time) (int, error) {
 	if len(ids) == 0 || read == nil && starred == nil {
@@ -111,7 +111,7 @@ func unread(ctx context.Context, c sqldb.Conn, reader string, list []marked) err
 	return nil
 }
 
-// MarkAllRead is river.Store.MarkAllRead. What the sources were read up to is kept for
+// MarkAllRead implements river.Store. What the sources were read up to is kept for
 // UndoAllRead, and so are the marks above that; marks below say nothing any more and are removed.
 func (s *itemStore) MarkAllRead(ctx context.Context, reader string, source int64, category string, to, now time.Time) error {
 	var of sqldb.Where
@@ -137,7 +137,7 @@ func (s *itemStore) MarkAllRead(ctx context.Context, reader string, source int64
 	})
 }
 
-// UndoAllRead is river.Store.UndoAllRead.
+// UndoAllRead implements river.Store.
 func (s *itemStore) UndoAllRead(ctx context.Context, reader string, to, since time.Time) (feeds int64, err error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		return c.Exec(ctx, `UPDATE river_subscription SET read_place = read_before, read_before = NULL
@@ -145,7 +145,7 @@ func (s *itemStore) UndoAllRead(ctx context.Context, reader string, to, since ti
 	})
 }
 
-// CountUnread is river.Store.CountUnread.
+// CountUnread implements river.Store.
 func (s *itemStore) CountUnread(ctx context.Context, reader string) (map[int64]river.Unread, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (map[int64]river.Unread, error) {
 		return countUnread(ctx, c, sqldb.Clean(reader))

@@ -49,7 +49,7 @@ func queueNotices(ctx context.Context, c sqldb.Conn, source int64, places []int6
 	return err
 }
 
-// PutNotice is river.Store.PutNotice. Changing one keeps when it was made and what it
+// PutForwarding implements river.Store. Changing one keeps when it was made and what it
 // has sent, and ends a claim; where something waits it is due at once, unless paused.
 func (s *noticeStore) PutForwarding(ctx context.Context, n forward.Forwarding, most int) (forward.Forwarding, error) {
 	n.Reader, n.Category = sqldb.Clean(n.Reader), sqldb.Clean(n.Category)
@@ -97,14 +97,14 @@ func oneNotice(found []forward.Forwarding, err error) (forward.Forwarding, error
 // strippedNotice is noticeColumns without the table, as SQLite wants them to be returned.
 const strippedNotice = `id, reader, source_id, category, via, target, secret, created_at, paused, sent, last_at, failures, problem, next_at, claim, state, asked, asked_at, decided_at`
 
-// Notices is river.Store.Notices.
+// Forwardings implements river.Store.
 func (s *noticeStore) Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]forward.Forwarding, error) {
 		return sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.reader = $1 ORDER BY n.id`, sqldb.Clean(reader))
 	})
 }
 
-// DropNotice is river.Store.DropNotice.
+// DropForwarding implements river.Store.
 func (s *noticeStore) DropForwarding(ctx context.Context, reader string, id int64) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := c.Exec(ctx, `DELETE FROM notice WHERE id = $1 AND reader = $2`, id, sqldb.Clean(reader))
@@ -119,7 +119,7 @@ func (s *noticeStore) DropForwarding(ctx context.Context, reader string, id int6
 	})
 }
 
-// ClaimNotices is river.Store.ClaimNotices.
+// ClaimForwardings implements river.Store.
 func (s *noticeStore) ClaimForwardings(ctx context.Context, now, until time.Time, limit int, claim int64) ([]forward.Forwarding, error) {
 	return sqldb.ClaimDue(ctx, s.db, "notice", noticeColumns, "n", scanNotice, now, until, limit, func(n *forward.Forwarding) (int64, int64) {
 		n.Claim, n.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
@@ -127,7 +127,7 @@ func (s *noticeStore) ClaimForwardings(ctx context.Context, now, until time.Time
 	})
 }
 
-// NoticeItems is river.Store.NoticeItems.
+// ForwardingItems implements river.Store.
 func (s *noticeStore) ForwardingItems(ctx context.Context, id int64, n int) ([]river.Entry, error) {
 	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]entryRow, error) {
 		found, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.id = $1`, id)
@@ -143,7 +143,7 @@ func (s *noticeStore) ForwardingItems(ctx context.Context, id int64, n int) ([]r
 	return unpackEntries(rows, err)
 }
 
-// SaveNotice is river.Store.SaveNotice.
+// SaveForwarding implements river.Store.
 func (s *noticeStore) SaveForwarding(ctx context.Context, n forward.Forwarding, told []int64) (bool, error) {
 	if n.Claim == 0 {
 		return false, nil

@@ -41,7 +41,7 @@ func noticesTo(ctx context.Context, c sqldb.Conn, to forward.Forwarding, same fu
 	return slices.DeleteFunc(all, func(n forward.Forwarding) bool { return same(n.Via, n.Target) != same(to.Via, to.Target) }), err
 }
 
-// DecideNotices is river.Store.DecideNotices.
+// DecideForwardings implements river.Store.
 func (s *noticeStore) DecideForwardings(ctx context.Context, to forward.Forwarding, state string, now time.Time) (int, error) {
 	to.Reader, to.Target = sqldb.Clean(to.Reader), sqldb.Clean(to.Target)
 	same, mailbox := forward.Recipient, forward.Mailbox(to.Via, to.Target)
@@ -79,7 +79,7 @@ func (s *noticeStore) DecideForwardings(ctx context.Context, to forward.Forwardi
 	})
 }
 
-// NoticeRefused is river.Store.NoticeRefused.
+// ForwardingRefused implements river.Store.
 func (s *noticeStore) ForwardingRefused(ctx context.Context, reader, via, target string) (bool, error) {
 	n, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		return refusals(ctx, c, sqldb.Clean(reader), forward.Mailbox(via, target))
@@ -90,7 +90,7 @@ func (s *noticeStore) ForwardingRefused(ctx context.Context, reader, via, target
 // errTooMany undoes a transaction of CountMessages.
 var errTooMany = errors.New("too many messages of a day")
 
-// CountMessages is river.Store.CountMessages.
+// CountMessages implements river.Store.
 func (s *noticeStore) CountMessages(ctx context.Context, day int64, subjects []forward.MessageLimit, n int) (bool, error) {
 	subjects = slices.Clone(subjects)
 	slices.SortFunc(subjects, func(a, b forward.MessageLimit) int { return cmp.Compare(a.Subject, b.Subject) }) // one order for all who lock
@@ -117,7 +117,7 @@ func (s *noticeStore) CountMessages(ctx context.Context, day int64, subjects []f
 	return err == nil, err
 }
 
-// ClaimNotice is river.Store.ClaimNotice.
+// ClaimForwarding implements river.Store.
 func (s *noticeStore) ClaimForwarding(ctx context.Context, reader string, id int64, now, until time.Time, claim int64) (forward.Forwarding, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (forward.Forwarding, error) {
 		found, err := sqldb.Collect(ctx, c, scanNotice, `SELECT `+noticeColumns+` FROM notice AS n WHERE n.id = $1 AND n.reader = $2 {LOCK}`, id, sqldb.Clean(reader))

@@ -57,7 +57,7 @@ const atOnce = 1
 
 func dueOrOnce(t time.Time) int64 { return max(sqldb.Millis(t), atOnce) }
 
-// AddReadingList is river.Store.AddReadingList. One without an ID gets one, and one
+// AddReadingList implements river.Store. One without an ID gets one, and one
 // without a NextAt is due as soon as anyone looks.
 func (s *readingListStore) AddReadingList(ctx context.Context, l river.ReadingList) error {
 	l.Reader, l.URL = sqldb.Clean(l.Reader), sqldb.Clean(l.URL)
@@ -79,14 +79,14 @@ func (s *readingListStore) AddReadingList(ctx context.Context, l river.ReadingLi
 	})
 }
 
-// ReadingLists is river.Store.ReadingLists.
+// ReadingLists implements river.Store.
 func (s *readingListStore) ReadingLists(ctx context.Context, reader string) ([]river.ReadingList, error) {
 	return unpackLists(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]listRow, error) {
 		return sqldb.Collect(ctx, c, scanList, `SELECT `+listColumns+` FROM reading_list AS l WHERE l.reader = $1 ORDER BY l.url`, sqldb.Clean(reader))
 	}))
 }
 
-// DropReadingList is river.Store.DropReadingList.
+// DropReadingList implements river.Store.
 func (s *readingListStore) DropReadingList(ctx context.Context, reader string, id int64) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		n, err := c.Exec(ctx, `DELETE FROM reading_list WHERE id = $1 AND reader = $2`, id, sqldb.Clean(reader))
@@ -101,7 +101,7 @@ func (s *readingListStore) DropReadingList(ctx context.Context, reader string, i
 	})
 }
 
-// ClaimReadingLists is river.Store.ClaimReadingLists.
+// ClaimReadingLists implements river.Store.
 func (s *readingListStore) ClaimReadingLists(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.ReadingList, error) {
 	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM reading_list WHERE next_at <= $1)`, now); err != nil || !some {
 		return nil, err
@@ -122,7 +122,7 @@ func (s *readingListStore) ClaimReadingLists(ctx context.Context, now, until tim
 	}))
 }
 
-// SaveReadingList is river.Store.SaveReadingList.
+// SaveReadingList implements river.Store.
 func (s *readingListStore) SaveReadingList(ctx context.Context, l river.ReadingList) (bool, error) {
 	if l.Claim == 0 {
 		return false, nil
@@ -139,7 +139,7 @@ func (s *readingListStore) SaveReadingList(ctx context.Context, l river.ReadingL
 	})
 }
 
-// NextWork is river.Store.NextWork.
+// NextWork implements river.Store.
 func (s *readingListStore) NextWork(ctx context.Context) (time.Time, error) {
 	return s.db.Earliest(ctx, `SELECT MIN(w.next_at) FROM (SELECT MIN(next_at) AS next_at FROM reading_list WHERE next_at IS NOT NULL
 		UNION ALL SELECT MIN(next_at) AS next_at FROM notice WHERE next_at IS NOT NULL) AS w`)

@@ -187,7 +187,7 @@ func saveTold(ctx context.Context, c sqldb.Conn, s *river.Source, t *told, was b
 	return err
 }
 
-// Source is river.Store.Source.
+// Source implements river.Store.
 func (s *sourceStore) Source(ctx context.Context, id int64) (river.Source, error) {
 	return readSource(ctx, s.db, id)
 }
@@ -201,7 +201,7 @@ func sourceByID(ctx context.Context, c sqldb.Conn, id int64) ([]sourceRow, error
 	return sqldb.Collect(ctx, c, scanSource, `SELECT `+sourceColumns+sourceTables+` WHERE s.id = $1`, id)
 }
 
-// SourcesAt is river.Store.SourcesAt.
+// SourcesAt implements river.Store.
 func (s *sourceStore) SourcesAt(ctx context.Context, url string) ([]river.Source, error) {
 	return unpackSources(sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]sourceRow, error) {
 		return sqldb.Collect(ctx, c, scanSource, `SELECT `+sourceColumns+sourceTables+` WHERE s.id IN
@@ -210,7 +210,7 @@ func (s *sourceStore) SourcesAt(ctx context.Context, url string) ([]river.Source
 	}))
 }
 
-// Sources is river.Store.Sources. Last is left out.
+// Sources implements river.Store. Last is left out.
 func (s *sourceStore) Sources(ctx context.Context, q river.SourceQuery) ([]river.Source, error) {
 	var w sqldb.Where
 	if q.After != "" {
@@ -236,7 +236,7 @@ func (s *sourceStore) Sources(ctx context.Context, q river.SourceQuery) ([]river
 	}))
 }
 
-// ChangeSource is river.Store.ChangeSource.
+// ChangeSource implements river.Store.
 func (s *sourceStore) ChangeSource(ctx context.Context, id int64, change func(s *river.Source) error) (river.Source, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (river.Source, error) {
 		if _, err := sqldb.Collect(ctx, c, sqldb.ScanID, `SELECT id FROM source WHERE id = $1 {LOCK}`, id); err != nil {
@@ -304,7 +304,7 @@ const checkSlots = 32
 
 func checkBase(source int64) int64 { return source &^ (checkSlots - 1) }
 
-// Checks is river.Store.Checks.
+// Checks implements river.Store.
 func (s *sourceStore) Checks(ctx context.Context, source int64) ([]river.Check, error) {
 	rows, err := sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]string, error) {
 		return sqldb.Collect(ctx, c, func(rows *sql.Rows, data *string) error { return rows.Scan(data) },
@@ -325,7 +325,7 @@ func (s *sourceStore) Checks(ctx context.Context, source int64) ([]river.Check, 
 	return list, nil
 }
 
-// Hosts is river.Store.Hosts.
+// Hosts implements river.Store.
 func (s *sourceStore) Hosts(ctx context.Context, hosts []string) (map[string]river.Host, error) {
 	var rows [][]any
 	for _, h := range hosts {
@@ -350,7 +350,7 @@ func (s *sourceStore) Hosts(ctx context.Context, hosts []string) (map[string]riv
 	return all, err
 }
 
-// CountSources is river.Store.CountSources.
+// CountSources implements river.Store.
 func (s *sourceStore) CountSources(ctx context.Context, now time.Time) (river.SourceCounts, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (n river.SourceCounts, err error) {
 		err = c.Query(ctx, `SELECT COUNT(*), COALESCE(SUM(CASE WHEN readers > 0 THEN 1 ELSE 0 END), 0),

@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// ClaimSources is river.Store.ClaimSources. Rows are claimed in one transaction and
+// ClaimSources implements river.Store. Rows are claimed in one transaction and
 // read after it: who loses the claim in between is left out.
 func (s *sourceStore) ClaimSources(ctx context.Context, now, until time.Time, limit int, claim int64) ([]river.Source, error) {
 	if some, err := s.db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM source WHERE next_at <= $1)`, now); err != nil || !some {
@@ -76,7 +76,7 @@ func sourcesByID(ctx context.Context, c sqldb.Conn, ids []int64, claim int64) ([
 	return sqldb.Collect(ctx, c, scanSource, `SELECT `+sourceColumns+sourceTables+` WHERE s.claim = $1 AND s.id {ALL} $2 {END ALL}`, claim, idList(ids))
 }
 
-// ClaimSource is river.Store.ClaimSource.
+// ClaimSource implements river.Store.
 func (s *sourceStore) ClaimSource(ctx context.Context, id int64, now, until time.Time, claim int64) (river.Source, error) {
 	rows, err := sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]sourceRow, error) {
 		n, err := c.Exec(ctx, `UPDATE source SET claim = $1, next_at = $2, heard_in = FALSE
@@ -93,12 +93,12 @@ func (s *sourceStore) ClaimSource(ctx context.Context, id int64, now, until time
 	return oneSource(rows, err)
 }
 
-// NextSource is river.Store.NextSource.
+// NextSource implements river.Store.
 func (s *sourceStore) NextSource(ctx context.Context) (time.Time, error) {
 	return s.db.Earliest(ctx, `SELECT next_at FROM source WHERE next_at IS NOT NULL ORDER BY next_at LIMIT 1`)
 }
 
-// PutOff is river.Store.PutOff.
+// PutOff implements river.Store.
 func (s *sourceStore) PutOff(ctx context.Context, list []river.PutOff) error {
 	if len(list) == 0 {
 		return nil
@@ -116,7 +116,7 @@ func (s *sourceStore) PutOff(ctx context.Context, list []river.PutOff) error {
 	})
 }
 
-// ReleaseClaims is river.Store.ReleaseClaims.
+// ReleaseClaims implements river.Store.
 func (s *sourceStore) ReleaseClaims(ctx context.Context, now time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		for _, text := range []string{
@@ -133,7 +133,7 @@ func (s *sourceStore) ReleaseClaims(ctx context.Context, now time.Time) error {
 	})
 }
 
-// HearSources is river.Store.HearSources. What is heard while a source is being read
+// MarkPushed implements river.Store. What is heard while a source is being read
 // may or may not be in what is read, so it counts for the next time too: heard_in.
 func (s *sourceStore) MarkPushed(ctx context.Context, url, door string, now time.Time) ([]int64, error) {
 	url, door = sqldb.Clean(url), sqldb.Clean(door)

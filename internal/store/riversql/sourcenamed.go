@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// KnownSources is river.Store.KnownSources.
+// KnownSources implements river.Store.
 func (s *sourceStore) KnownSources(ctx context.Context, reader string, urls []string) (map[string]river.KnownSource, error) {
 	args := make([][]any, len(urls))
 	for i, u := range urls {
@@ -47,7 +47,7 @@ func (s *sourceStore) KnownSources(ctx context.Context, reader string, urls []st
 	})
 }
 
-// NamedSources is river.Store.NamedSources.
+// NamedSources implements river.Store.
 func (s *sourceStore) NamedSources(ctx context.Context, urls []string) ([]string, error) {
 	rows := make([][]any, len(urls))
 	for i, u := range urls {
@@ -70,7 +70,7 @@ func (s *sourceStore) NamedSources(ctx context.Context, urls []string) ([]string
 	})
 }
 
-// SourcesUnder is river.Store.SourcesUnder.
+// SourcesUnder implements river.Store.
 func (s *sourceStore) SourcesUnder(ctx context.Context, prefix, after string, n int) ([]string, error) {
 	return s.db.Strings(ctx, `SELECT DISTINCT s.url FROM source AS s WHERE s.url >= $1 AND s.url < $2 AND s.url > $3
 			AND s.readers > 0 AND NOT s.gone AND s.login = ''

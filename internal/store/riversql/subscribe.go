@@ -28,7 +28,7 @@ type addition struct {
 	fresh        bool // the subscription is new
 }
 
-// RiverSubscribe is river.Store.RiverSubscribe.
+// RiverSubscribe implements river.Store.
 func (s *subscriptionStore) RiverSubscribe(ctx context.Context, list []river.Addition, now time.Time, most int) ([]bool, error) {
 	all, which, err := packAdditions(list)
 	if err != nil || len(all) == 0 {
@@ -247,7 +247,7 @@ func putMembers(ctx context.Context, c sqldb.Conn, names map[[2]string]bool, mem
 	return err
 }
 
-// RiverUnsubscribe is river.Store.RiverUnsubscribe. Last is left out of what it returns.
+// RiverUnsubscribe implements river.Store. Last is left out of what it returns.
 func (s *subscriptionStore) RiverUnsubscribe(ctx context.Context, reader string, sources []int64) ([]river.Source, error) {
 	reader = sqldb.Clean(reader)
 	sources = slices.Compact(slices.Sorted(slices.Values(sources)))

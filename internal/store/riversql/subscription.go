@@ -51,7 +51,7 @@ func oneFollowed(ctx context.Context, c sqldb.Conn, reader string, source int64)
 	return sqldb.First(found, err, "There is no such feed among those that are followed.")
 }
 
-// ChangeSubscription is river.Store.ChangeSubscription. The source comes without Last.
+// ChangeSubscription implements river.Store. The source comes without Last.
 func (s *subscriptionStore) ChangeSubscription(ctx context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error) {
 	reader = sqldb.Clean(reader)
 	r, err := sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (followedRow, error) {
@@ -114,7 +114,7 @@ func moveMember(ctx context.Context, c sqldb.Conn, f follower, from, to []string
 	return putMembers(ctx, c, names, in)
 }
 
-// RiverSubscriptions is river.Store.RiverSubscriptions. Sources come without Last. What
+// RiverSubscriptions implements river.Store. Sources come without Last. What
 // is not asked for is not read: names first, then those of the page.
 func (s *subscriptionStore) RiverSubscriptions(ctx context.Context, q river.SubscriptionQuery) ([]river.Followed, error) {
 	w, err := followedWhere(q)
@@ -209,7 +209,7 @@ func followedByID(ctx context.Context, c sqldb.Conn, reader string, ids []int64,
 	return all, err
 }
 
-// RiverFollowing is river.Store.RiverFollowing.
+// RiverFollowing implements river.Store.
 func (s *subscriptionStore) RiverFollowing(ctx context.Context, reader string) (map[int64]bool, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (map[int64]bool, error) {
 		set := map[int64]bool{}

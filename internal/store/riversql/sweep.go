@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// SweepRiver is river.Store.SweepRiver. What the last document of a source has stays,
+// SweepRiver implements river.Store. What the last document of a source has stays,
 // or it would be new again when the source is read next.
 func (s *sourceStore) SweepRiver(ctx context.Context, keep int, before time.Time, some int) (int, error) {
 	some = min(max(some, 1), 10_000)

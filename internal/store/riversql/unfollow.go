@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// KeepUnfollowed is river.Store.KeepUnfollowed.
+// KeepUnfollowed implements river.Store.
 func (s *subscriptionStore) KeepUnfollowed(ctx context.Context, reader string, sources []int64, now, before time.Time) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		if _, err := c.Exec(ctx, `DELETE FROM river_unfollowed WHERE ended_at < $1`, sqldb.Millis(before)); err != nil {
@@ -57,7 +57,7 @@ func (s *subscriptionStore) unfollowed(ctx context.Context, reader string, sourc
 	return r, nil
 }
 
-// Unfollowed is river.Store.Unfollowed.
+// Unfollowed implements river.Store.
 func (s *subscriptionStore) Unfollowed(ctx context.Context, reader string, source int64, since time.Time) (time.Time, error) {
 	r, err := s.unfollowed(ctx, reader, source, since)
 	if err != nil {
@@ -66,7 +66,7 @@ func (s *subscriptionStore) Unfollowed(ctx context.Context, reader string, sourc
 	return r.endedAt, nil
 }
 
-// RiverResubscribe is river.Store.RiverResubscribe.
+// RiverResubscribe implements river.Store.
 func (s *subscriptionStore) RiverResubscribe(ctx context.Context, reader string, source int64, since, now time.Time) error {
 	r, err := s.unfollowed(ctx, reader, source, since)
 	if err != nil {

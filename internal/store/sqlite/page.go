@@ -18,7 +18,7 @@ const pageColumns = 11
 // Page is hub.Store.Page, spoken to the driver itself: on this path database/sql
 // costs as much again as the database.
 func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
-	args := hubsql.PageArgs(p, after, now, limit)
+	args := hubsql.BatchArgs(p, after, now, limit)
 	named := make([]driver.NamedValue, len(args))
 	for i, v := range args {
 		named[i] = driver.NamedValue{Ordinal: i + 1, Value: v}
@@ -30,7 +30,7 @@ func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Ti
 	}
 	defer conn.Close()
 	err = conn.Raw(func(dc any) error {
-		rows, err := dc.(driver.QueryerContext).QueryContext(ctx, hubsql.PageText, named)
+		rows, err := dc.(driver.QueryerContext).QueryContext(ctx, hubsql.BatchText, named)
 		if err != nil {
 			return err
 		}

@@ -151,7 +151,7 @@ func (s *Store) lookOver(ctx context.Context, large bool) {
 	}
 }
 
-// Ping is hub.Store.Ping. A file that was found damaged counts as away.
+// Ping implements hub.Store. A file that was found damaged counts as away.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.damage.Load(); err != nil {
 		return openFault(*err, filepath.Dir(s.file))
@@ -181,7 +181,7 @@ func (s *Store) release() error {
 	return errors.Join(append(errs, s.lock.Close())...)
 }
 
-// Backup is hub.Store.Backup: a copy as of one moment, made while others write.
+// Backup implements hub.Store: a copy as of one moment, made while others write.
 func (s *Store) Backup(ctx context.Context, file string) error {
 	return WriteCopy(ctx, file, func(part string) error {
 		// Made beforehand, so that nobody else can read it; it takes an empty file.

@@ -60,7 +60,7 @@ func saveFollow(ctx context.Context, c sqldb.Conn, f *upstream.Follow) error {
 	return err
 }
 
-// ChangeFollow is upstream.Store.ChangeFollow.
+// ChangeFollow implements upstream.Store.
 func (s *Store) ChangeFollow(ctx context.Context, id int64, change func(*upstream.Follow, bool) (upstream.Verdict, []event.Event)) (upstream.Follow, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (upstream.Follow, error) {
 		rows, err := sqldb.Collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f WHERE f.id = $1 {LOCK}`, id)
@@ -89,12 +89,12 @@ func (s *Store) ChangeFollow(ctx context.Context, id int64, change func(*upstrea
 	})
 }
 
-// Follow is upstream.Store.Follow.
+// Follow implements upstream.Store.
 func (s *Store) Follow(ctx context.Context, id int64) (upstream.Follow, error) {
 	return s.oneFollow(ctx, `f.id = $1`, id)
 }
 
-// FollowByToken is upstream.Store.FollowByToken.
+// FollowByToken implements upstream.Store.
 func (s *Store) FollowByToken(ctx context.Context, token string) (upstream.Follow, error) {
 	return s.oneFollow(ctx, `f.token = $1`, sqldb.Clean(token))
 }
@@ -106,7 +106,7 @@ func (s *Store) oneFollow(ctx context.Context, cond string, arg any) (upstream.F
 	})
 }
 
-// FollowsOf is upstream.Store.FollowsOf.
+// FollowsOf implements upstream.Store.
 func (s *Store) FollowsOf(ctx context.Context, url string) ([]upstream.Follow, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]upstream.Follow, error) {
 		return sqldb.Collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f
@@ -114,7 +114,7 @@ func (s *Store) FollowsOf(ctx context.Context, url string) ([]upstream.Follow, e
 	})
 }
 
-// Follows is upstream.Store.Follows.
+// Follows implements upstream.Store.
 func (s *Store) Follows(ctx context.Context, q upstream.Query) ([]upstream.Follow, error) {
 	var w sqldb.Where
 	if q.Protocol != "" {
@@ -138,7 +138,7 @@ func (s *Store) Follows(ctx context.Context, q upstream.Query) ([]upstream.Follo
 	})
 }
 
-// ClaimFollows is upstream.Store.ClaimFollows.
+// ClaimFollows implements upstream.Store.
 func (s *Store) ClaimFollows(ctx context.Context, now, until time.Time, limit int, claim int64) ([]upstream.Follow, error) {
 	return sqldb.ClaimDue(ctx, s.db, "follow", followColumns, "f", scanFollow, now, until, limit, func(f *upstream.Follow) (int64, int64) {
 		f.Claim, f.NextAt = claim, time.UnixMilli(sqldb.Millis(until)).UTC()
@@ -146,7 +146,7 @@ func (s *Store) ClaimFollows(ctx context.Context, now, until time.Time, limit in
 	})
 }
 
-// PutOffFollows is upstream.Store.PutOffFollows.
+// PutOffFollows implements upstream.Store.
 func (s *Store) PutOffFollows(ctx context.Context, list []upstream.PutOff) error {
 	rows := make([][]any, len(list))
 	for i, p := range list {
@@ -158,7 +158,7 @@ func (s *Store) PutOffFollows(ctx context.Context, list []upstream.PutOff) error
 	return err
 }
 
-// CountFollows is upstream.Store.CountFollows.
+// CountFollows implements upstream.Store.
 func (s *Store) CountFollows(ctx context.Context, from, to time.Time, step time.Duration) (overdue int64, n []int64, err error) {
 	size := max(step.Milliseconds(), 1)
 	n = make([]int64, max((to.Sub(from).Milliseconds()+size-1)/size, 0))
@@ -179,7 +179,7 @@ func (s *Store) CountFollows(ctx context.Context, from, to time.Time, step time.
 	return overdue, n, err
 }
 
-// HastenFollows is upstream.Store.HastenFollows.
+// HastenFollows implements upstream.Store.
 func (s *Store) HastenFollows(ctx context.Context, r upstream.Hasten) (int64, error) {
 	var w sqldb.Where
 	now := w.Arg(sqldb.Millis(r.Now))
@@ -194,7 +194,7 @@ func (s *Store) HastenFollows(ctx context.Context, r upstream.Hasten) (int64, er
 	})
 }
 
-// RenewFollows is upstream.Store.RenewFollows. The ids are hashes, which spread the follows
+// RenewFollows implements upstream.Store. The ids are hashes, which spread the follows
 // evenly.
 func (s *Store) RenewFollows(ctx context.Context, r upstream.Renew) (int64, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
@@ -204,7 +204,7 @@ func (s *Store) RenewFollows(ctx context.Context, r upstream.Renew) (int64, erro
 	})
 }
 
-// NextFollow is upstream.Store.NextFollow.
+// NextFollow implements upstream.Store.
 func (s *Store) NextFollow(ctx context.Context) (time.Time, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (next time.Time, err error) {
 		err = c.Query(ctx, `SELECT next_at FROM follow ORDER BY next_at LIMIT 1`, func(rows *sql.Rows) error {
@@ -214,7 +214,7 @@ func (s *Store) NextFollow(ctx context.Context) (time.Time, error) {
 	})
 }
 
-// FollowsAlive is upstream.Store.FollowsAlive.
+// FollowsAlive implements upstream.Store.
 func (s *Store) FollowsAlive(ctx context.Context, now time.Time) (time.Time, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (before time.Time, err error) {
 		err = c.Query(ctx, `SELECT at FROM follow_alive WHERE id = 1`, func(rows *sql.Rows) error { return rows.Scan((*sqldb.Time)(&before)) })
