@@ -11,7 +11,7 @@ import (
 )
 
 // keyEnd makes the name of the key beside a backup.
-const keyEnd = ".key"
+const keySuffix = ".key"
 
 // BackupKey copies the key of the readers' secrets of a data folder beside a backup, where
 // [Restore] finds it. It returns the copy's name; "" when the folder has no key. Whoever has
@@ -22,24 +22,24 @@ func BackupKey(dir, file string) (string, error) {
 		return "", nil
 	}
 	if err == nil {
-		err = writeNew(file+keyEnd, key)
+		err = writeNew(file+keySuffix, key)
 	}
 	if err != nil {
 		return "", fault.Wrap(fault.Unavailable, err, "The key %s could not be copied beside the backup.", filepath.Join(dir, KeyFile))
 	}
-	return file + keyEnd, nil
+	return file + keySuffix, nil
 }
 
 // sameKey refuses two folders with different keys, before anything is done.
-func sameKey(from, to string) error {
+func sameFolderKey(from, to string) error {
 	if IsDatabaseURL(from) || IsDatabaseURL(to) {
 		return nil
 	}
-	return differ(filepath.Join(from, KeyFile), filepath.Join(to, KeyFile))
+	return compareKeys(filepath.Join(from, KeyFile), filepath.Join(to, KeyFile))
 }
 
 // differ refuses two keys that are not the same; a missing one is no other.
-func differ(from, to string) error {
+func compareKeys(from, to string) error {
 	a, err := os.ReadFile(from)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

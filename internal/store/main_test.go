@@ -13,10 +13,10 @@ import (
 )
 
 // dies, in the environment, makes this process a move that is killed: the stage at which.
-const dies = "CLOUDBURST_STORE_TEST_DIES_AT"
+const crashStage = "CLOUDBURST_STORE_TEST_CRASH_STAGE"
 
 func TestMain(m *testing.M) {
-	if stage := os.Getenv(dies); stage != "" {
+	if stage := os.Getenv(crashStage); stage != "" {
 		_, err := store.Move(context.Background(), store.MoveOptions{From: os.Args[1], To: os.Args[2], Replace: true, Now: time.Now(), OnProgress: func(p store.Progress) {
 			if p.Stage == stage {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)

@@ -49,10 +49,10 @@ func IsDatabaseURL(place string) bool {
 // that is read stays as it is. Until the end the other cannot be opened, and a move that
 // was broken off is begun anew by the next. Faults say what to do.
 func Move(ctx context.Context, o MoveOptions) (_ *Result, err error) {
-	if samePlace(o.From, o.To) {
+	if sameLocation(o.From, o.To) {
 		return nil, fault.New(fault.Invalid, "--from and --to are the same.")
 	}
-	if err := sameKey(o.From, o.To); err != nil {
+	if err := sameFolderKey(o.From, o.To); err != nil {
 		return nil, err
 	}
 	from, err := openFrom(ctx, o.From)
@@ -74,7 +74,7 @@ func Move(ctx context.Context, o MoveOptions) (_ *Result, err error) {
 	return r, nil
 }
 
-func samePlace(a, b string) bool {
+func sameLocation(a, b string) bool {
 	if IsDatabaseURL(a) || IsDatabaseURL(b) {
 		return a == b
 	}
@@ -213,14 +213,14 @@ func Restore(ctx context.Context, o RestoreOptions) (*Result, error) {
 		r, err := moveTo(ctx, &w.Whole, MoveOptions{From: o.File, To: o.To, Replace: o.Replace, Now: o.Now, OnProgress: o.OnProgress})
 		return r, errors.Join(err, w.Close())
 	}
-	if err := differ(o.File+keyEnd, filepath.Join(o.To, KeyFile)); err != nil {
+	if err := compareKeys(o.File+keySuffix, filepath.Join(o.To, KeyFile)); err != nil {
 		return nil, err
 	}
 	r := &Result{}
 	if r.Aside, err = sqlite.Restore(ctx, o.File, o.To, o.Replace, o.Now); err != nil {
 		return nil, err
 	}
-	r.Key, err = copyKey(o.File+keyEnd, o.To)
+	r.Key, err = copyKey(o.File+keySuffix, o.To)
 	return r, err
 }
 

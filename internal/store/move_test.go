@@ -29,7 +29,7 @@ import (
 var moment = time.UnixMilli(1_790_000_000_123).UTC()
 
 // traps are values at which databases differ.
-var traps = map[sqldb.ColumnKind][]any{
+var edgeValues = map[sqldb.ColumnKind][]any{
 	sqldb.Integer: {int64(0), int64(-1), int64(math.MaxInt64), int64(math.MinInt64)},
 	sqldb.Letters: {"", " ", "a", "A", "_", "Ä", "z", "ß", "日本", "a b", "a\tb\nc", `"'\`, "\u0001", "😀", "\uFFFD", "\uffff"},
 	sqldb.Bytes:   {[]byte{}, []byte{0}, []byte{0xff, 0, 1}, []byte("text")},
@@ -49,7 +49,7 @@ func randomRows(r *rand.Rand, t sqldb.Table, n int) [][]any {
 }
 
 func randomValue(r *rand.Rand, t sqldb.Table, c sqldb.Column, i int) any {
-	trap := traps[c.Kind][r.IntN(len(traps[c.Kind]))]
+	trap := edgeValues[c.Kind][r.IntN(len(edgeValues[c.Kind]))]
 	switch {
 	case t.Name == "item_content" && c.Name == "content":
 		return fmt.Sprintf(`{"text":"word%d"}`, i) // it is read when the words are made anew
@@ -118,7 +118,7 @@ func move(t *testing.T, from, to string) *store.Result {
 }
 
 // everything reads all rows as text, by other ways than a move does.
-func everything(t *testing.T, dir string) map[string][]string {
+func allRows(t *testing.T, dir string) map[string][]string {
 	t.Helper()
 	w, err := sqlite.OpenWhole(t.Context(), dir)
 	if err != nil {
@@ -150,7 +150,7 @@ func everything(t *testing.T, dir string) map[string][]string {
 	return all
 }
 
-func TestEveryTableArrivesInPostgreSQLAndComesBack(t *testing.T) {
+func TestMoveToPostgreSQLAndBackKeepsAllRows(t *testing.T) {
 	t.Parallel()
 	const rows = 120
 	dir, url, back := fullFolder(t, rows), storetest.Postgres(t), filepath.Join(t.TempDir(), "back")
@@ -170,7 +170,7 @@ func TestEveryTableArrivesInPostgreSQLAndComesBack(t *testing.T) {
 		t.Errorf("tables that were moved (- want, + got):\n%s", d)
 	}
 	move(t, url, back)
-	before, after := everything(t, dir), everything(t, back)
+	before, after := allRows(t, dir), allRows(t, back)
 	// What has been made searchable meanwhile waits for it no longer.
 	delete(before, "item_unindexed")
 	delete(after, "item_unindexed")
@@ -179,7 +179,7 @@ func TestEveryTableArrivesInPostgreSQLAndComesBack(t *testing.T) {
 	}
 }
 
-func TestATextThatPostgreSQLCannotHoldIsMendedAndCounted(t *testing.T) {
+func TestMoveRepairsAndCountsInvalidTexts(t *testing.T) {
 	t.Parallel()
 	dir, url := t.TempDir(), storetest.Postgres(t)
 	w, err := sqlite.CreateIn(t.Context(), dir, false)
@@ -202,7 +202,7 @@ func TestATextThatPostgreSQLCannotHoldIsMendedAndCounted(t *testing.T) {
 	}
 }
 
-func TestAMovedStoreGoesOn(t *testing.T) {
+func TestMovedStoreIsUsable(t *testing.T) {
 	t.Parallel()
 	dir, url, back := t.TempDir(), storetest.Postgres(t), t.TempDir()
 	w, err := sqlite.CreateIn(t.Context(), dir, false)
@@ -239,17 +239,17 @@ func TestAMovedStoreGoesOn(t *testing.T) {
 func killedMove(t *testing.T, stage, from, to string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], from, to)
-	c.Env = append(os.Environ(), dies+"="+stage)
-	var said bytes.Buffer
-	c.Stderr = &said
+	c.Env = append(os.Environ(), crashStage+"="+stage)
+	var output bytes.Buffer
+	c.Stderr = &output
 	if err := c.Run(); err == nil || c.ProcessState.ExitCode() != -1 {
-		t.Fatalf("it was not killed: %v\n%s", err, said.String())
+		t.Fatalf("it was not killed: %v\n%s", err, output.String())
 	}
 }
 
 // openFreed opens a store. A database server may need a moment to see that who held the lock
 // was killed.
-func openFreed(t *testing.T, o store.Options) (store.Store, error) {
+func openReleased(t *testing.T, o store.Options) (store.Store, error) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		s, err := store.Open(t.Context(), o)
@@ -259,7 +259,7 @@ func openFreed(t *testing.T, o store.Options) (store.Store, error) {
 	}
 }
 
-func TestAMoveThatWasKilledLeavesNothingThatOpens(t *testing.T) {
+func TestKilledMoveLeavesNoStoreThatOpens(t *testing.T) {
 	t.Parallel()
 	full := fullFolder(t, 1100)
 	url := storetest.Postgres(t)
@@ -271,7 +271,7 @@ func TestAMoveThatWasKilledLeavesNothingThatOpens(t *testing.T) {
 		for _, stage := range []string{"copy", "check"} {
 			killedMove(t, stage, full, to)
 			for range 2 { // not the second time either
-				s, err := openFreed(t, options)
+				s, err := openReleased(t, options)
 				if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "broken off") {
 					t.Fatalf("%s, killed at %s: opened: %v, %v", to, stage, s != nil, err)
 				}
@@ -282,7 +282,7 @@ func TestAMoveThatWasKilledLeavesNothingThatOpens(t *testing.T) {
 		}
 		move(t, full, to) // without --replace: there was nothing
 		killedMove(t, "search", full, to)
-		s, err := openFreed(t, options)
+		s, err := openReleased(t, options)
 		if err != nil {
 			t.Fatalf("killed when all was there: %v", err)
 		}
@@ -295,7 +295,7 @@ func TestAMoveThatWasKilledLeavesNothingThatOpens(t *testing.T) {
 	}
 }
 
-func TestWhoServesAStoreKeepsItFromBeingMoved(t *testing.T) {
+func TestStoreInUseCannotBeMoved(t *testing.T) {
 	t.Parallel()
 	dir, url := t.TempDir(), storetest.Postgres(t)
 	for _, o := range []store.Options{{Dir: dir}, {DatabaseURL: url}} {
@@ -319,7 +319,7 @@ func TestWhoServesAStoreKeepsItFromBeingMoved(t *testing.T) {
 	}
 }
 
-func TestNobodyServesAStoreThatIsBeingMoved(t *testing.T) {
+func TestStoreCannotBeOpenedDuringMove(t *testing.T) {
 	t.Parallel()
 	dir, url := fullFolder(t, 5), storetest.Postgres(t)
 	asked := 0
@@ -343,7 +343,7 @@ func TestNobodyServesAStoreThatIsBeingMoved(t *testing.T) {
 	}
 }
 
-func TestWhatIsThereIsReplacedOnlyWhenToldSo(t *testing.T) {
+func TestMoveReplacesDatabaseOnlyOnRequest(t *testing.T) {
 	t.Parallel()
 	full, url, dir := fullFolder(t, 3), storetest.Postgres(t), fullFolder(t, 2)
 	move(t, full, url)
@@ -362,17 +362,17 @@ func TestWhatIsThereIsReplacedOnlyWhenToldSo(t *testing.T) {
 			if err := os.Rename(r.Aside, filepath.Join(old, sqlite.File)); err != nil {
 				t.Fatal(err)
 			}
-			if n := len(everything(t, old)["topic"]); n != 2 {
+			if n := len(allRows(t, old)["topic"]); n != 2 {
 				t.Errorf("the old database has %d topics", n)
 			}
-			if n := len(everything(t, dir)["topic"]); n != 3 {
+			if n := len(allRows(t, dir)["topic"]); n != 3 {
 				t.Errorf("the new database has %d topics", n)
 			}
 		}
 	}
 }
 
-func TestTablesOfOthersAreNeverRemoved(t *testing.T) {
+func TestForeignTablesAreNeverRemoved(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	storetest.Execute(t, url, "CREATE TABLE post (mine TEXT); INSERT INTO post VALUES ('kept')")
@@ -383,7 +383,7 @@ func TestTablesOfOthersAreNeverRemoved(t *testing.T) {
 	storetest.Execute(t, url, "UPDATE post SET mine = 'still' WHERE mine = 'kept'")
 }
 
-func TestOnlyTheNewestSchemaIsMoved(t *testing.T) {
+func TestMoveRequiresNewestSchema(t *testing.T) {
 	t.Parallel()
 	dir := fullFolder(t, 1)
 	url := storetest.Postgres(t)
@@ -395,7 +395,7 @@ func TestOnlyTheNewestSchemaIsMoved(t *testing.T) {
 	}
 }
 
-func TestTheKeyGoesWithItsFolder(t *testing.T) {
+func TestMoveCopiesKey(t *testing.T) {
 	t.Parallel()
 	from, to := fullFolder(t, 1), filepath.Join(t.TempDir(), "to")
 	write(t, filepath.Join(from, store.KeyFile), "the key\n")
@@ -413,7 +413,7 @@ func TestTheKeyGoesWithItsFolder(t *testing.T) {
 	}
 }
 
-func TestASnapshotIsReadWhileOthersWrite(t *testing.T) {
+func TestSnapshotIgnoresConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	s, err := store.Open(t.Context(), store.Options{DatabaseURL: url})

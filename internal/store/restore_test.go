@@ -32,7 +32,7 @@ func open(t *testing.T, o store.Options) store.Store {
 	return s
 }
 
-func shut(t *testing.T, s store.Store) {
+func closeStore(t *testing.T, s store.Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -41,7 +41,7 @@ func shut(t *testing.T, s store.Store) {
 
 // busy writes one event after the other, of which it counts those that were acknowledged,
 // until stop.
-func busy(t *testing.T, s store.Store) (acknowledged *atomic.Int64, stop func()) {
+func writeEvents(t *testing.T, s store.Store) (acknowledged *atomic.Int64, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -82,11 +82,11 @@ func await(t *testing.T, n *atomic.Int64, least int64) {
 
 // TestABackupUnderLoadHasAllThatWasAcknowledgedBefore holds for both databases, and that
 // the copy of either can be restored to either.
-func TestABackupUnderLoadHasAllThatWasAcknowledgedBefore(t *testing.T) {
+func TestBackupUnderLoadContainsAcknowledgedWrites(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]store.Options{"SQLite": {Dir: t.TempDir()}, "PostgreSQL": {DatabaseURL: storetest.Postgres(t)}} {
 		s := open(t, o)
-		n, stop := busy(t, s)
+		n, stop := writeEvents(t, s)
 		await(t, n, 50)
 		file := filepath.Join(t.TempDir(), "copy.db")
 		before := n.Load()
@@ -94,7 +94,7 @@ func TestABackupUnderLoadHasAllThatWasAcknowledgedBefore(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		stop()
-		shut(t, s)
+		closeStore(t, s)
 		for _, to := range []string{filepath.Join(t.TempDir(), "data"), storetest.Postgres(t)} {
 			var held int64
 			_, err := store.Restore(t.Context(), store.RestoreOptions{File: file, To: to, Now: moment, Found: func(e *store.Examined) error {
@@ -117,7 +117,7 @@ func TestABackupUnderLoadHasAllThatWasAcknowledgedBefore(t *testing.T) {
 			if err := back.Ping(t.Context()); err != nil {
 				t.Error(err)
 			}
-			shut(t, back)
+			closeStore(t, back)
 		}
 	}
 }
@@ -130,7 +130,7 @@ func optionsOf(place string) store.Options {
 }
 
 // aBackup is a good one with the key beside it.
-func aBackup(t *testing.T) string {
+func backupWithKey(t *testing.T) string {
 	t.Helper()
 	dir, file := fullFolder(t, 40), filepath.Join(t.TempDir(), "copy.db")
 	write(t, filepath.Join(dir, store.KeyFile), "the key\n")
@@ -138,16 +138,16 @@ func aBackup(t *testing.T) string {
 	if err := s.Backup(t.Context(), file); err != nil {
 		t.Fatal(err)
 	}
-	shut(t, s)
+	closeStore(t, s)
 	if _, err := store.BackupKey(dir, file); err != nil {
 		t.Fatal(err)
 	}
 	return file
 }
 
-func TestWhatIsNoGoodBackupChangesNothing(t *testing.T) {
+func TestInvalidBackupChangesNothing(t *testing.T) {
 	t.Parallel()
-	text := read(t, aBackup(t))
+	text := read(t, backupWithKey(t))
 	newer := filepath.Join(t.TempDir(), "newer.db")
 	w, err := sqlite.Create(t.Context(), newer)
 	if err != nil {
@@ -215,7 +215,7 @@ func TestEveryDamagedBackupIsRejected(t *testing.T) {
 		if err := s.Backup(t.Context(), file); err != nil {
 			t.Fatal(err)
 		}
-		shut(t, s)
+		closeStore(t, s)
 		if _, err := store.Restore(t.Context(), store.RestoreOptions{File: file, To: filepath.Join(t.TempDir(), "to"), Now: moment, Found: func(e *store.Examined) error {
 			if sum, err := store.VerifyBackup(t.Context(), file); err != nil || len(sum) != 64 || e.SHA256 != sum {
 				t.Errorf("%s: a good backup has %q, and %q was compared: %v", engine, sum, e.SHA256, err)
@@ -244,7 +244,7 @@ func TestEveryDamagedBackupIsRejected(t *testing.T) {
 // TestOtherToolsCanVerifyABackup is what docs/operations.md has "head" and "sha256sum" do.
 func TestOtherToolsCanVerifyABackup(t *testing.T) {
 	t.Parallel()
-	text := read(t, aBackup(t))
+	text := read(t, backupWithKey(t))
 	lines := strings.Split(text, "\n")
 	_, carried, _ := strings.Cut(lines[len(lines)-2], ": ")
 	if sum := sha256.Sum256([]byte(text[:len(text)-117])); hex.EncodeToString(sum[:]) != carried {
@@ -255,7 +255,7 @@ func TestOtherToolsCanVerifyABackup(t *testing.T) {
 // TestBackupOfAnEarlierVersionIsRestoredUnverified uses the form that had no SHA-256.
 func TestBackupOfAnEarlierVersionIsRestoredUnverified(t *testing.T) {
 	t.Parallel()
-	good := read(t, aBackup(t))
+	good := read(t, backupWithKey(t))
 	old := []byte(good[:strings.LastIndexByte(good[:len(good)-1], '\n')])
 	copy(old[68:72], "\x00\x00\x00\x00")
 	file := filepath.Join(t.TempDir(), "old.db")
@@ -270,7 +270,7 @@ func TestBackupOfAnEarlierVersionIsRestoredUnverified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(everything(t, dir)["topic"]); n != 40 {
+	if n := len(allRows(t, dir)["topic"]); n != 40 {
 		t.Errorf("%d topics were restored", n)
 	}
 }
@@ -280,7 +280,7 @@ func TestBackupOfAnEarlierVersionIsRestoredUnverified(t *testing.T) {
 func TestDatabaseOfAStoppedServerIsRestored(t *testing.T) {
 	t.Parallel()
 	dir, to := filepath.Join(t.TempDir(), "dir"), filepath.Join(t.TempDir(), "to")
-	if _, err := store.Restore(t.Context(), store.RestoreOptions{File: aBackup(t), To: dir, Now: moment}); err != nil {
+	if _, err := store.Restore(t.Context(), store.RestoreOptions{File: backupWithKey(t), To: dir, Now: moment}); err != nil {
 		t.Fatal(err)
 	}
 	s := open(t, store.Options{Dir: dir})
@@ -291,7 +291,7 @@ func TestDatabaseOfAStoppedServerIsRestored(t *testing.T) {
 	if err := s.AppendEvents(t.Context(), many); err != nil {
 		t.Fatal(err)
 	}
-	shut(t, s)
+	closeStore(t, s)
 	_, err := store.Restore(t.Context(), store.RestoreOptions{File: filepath.Join(dir, sqlite.File), To: to, Now: moment, Found: func(e *store.Examined) error {
 		if e.Rows["event"] != 5040 {
 			t.Errorf("%d events", e.Rows["event"])
@@ -301,20 +301,20 @@ func TestDatabaseOfAStoppedServerIsRestored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := len(everything(t, to)["topic"]); n != 40 {
+	if n := len(allRows(t, to)["topic"]); n != 40 {
 		t.Errorf("%d topics", n)
 	}
 }
 
-func TestARestoringThatIsBrokenOffKeepsWhatWasThere(t *testing.T) {
+func TestInterruptedRestoreKeepsOldDatabase(t *testing.T) {
 	t.Parallel()
-	file, dir := aBackup(t), fullFolder(t, 2)
+	file, dir := backupWithKey(t), fullFolder(t, 2)
 	ctx, cancel := context.WithCancel(t.Context())
 	o := store.RestoreOptions{File: file, To: dir, Replace: true, Now: moment, Found: func(*store.Examined) error { cancel(); return nil }}
 	if _, err := store.Restore(ctx, o); err == nil {
 		t.Fatal("it was not broken off")
 	}
-	if n := len(everything(t, dir)["topic"]); n != 2 {
+	if n := len(allRows(t, dir)["topic"]); n != 2 {
 		t.Errorf("%d topics are left of what was there", n)
 	}
 	// What a death in the middle leaves is not opened, and the next restoring takes it away.
@@ -327,12 +327,12 @@ func TestARestoringThatIsBrokenOffKeepsWhatWasThere(t *testing.T) {
 	if err != nil || r.Aside == "" || r.Key != filepath.Join(dir, store.KeyFile) || read(t, r.Key) != "the key\n" {
 		t.Errorf("%+v %v", r, err)
 	}
-	if n := len(everything(t, dir)["topic"]); n != 40 {
+	if n := len(allRows(t, dir)["topic"]); n != 40 {
 		t.Errorf("%d topics were restored", n)
 	}
 }
 
-func TestBothDatabasesSayHowTheyAre(t *testing.T) {
+func TestCheckupOfBothDatabases(t *testing.T) {
 	t.Parallel()
 	for engine, o := range map[string]store.Options{"SQLite": {Dir: t.TempDir()}, "PostgreSQL": {DatabaseURL: storetest.Postgres(t)}} {
 		s := open(t, o)
@@ -345,8 +345,8 @@ func TestBothDatabasesSayHowTheyAre(t *testing.T) {
 			t.Errorf("%+v %v", d, err)
 		}
 		// A server of the tests may do without fsync, and says so.
-		told := func(knob string) bool { return d.Knobs[knob] == "on" || d.Knobs[knob] == "off" }
-		if engine == "PostgreSQL" && (!told("fsync") || !told("full_page_writes") || d.Knobs["synchronous_commit"] != "on" || d.Clock.Abs() > time.Minute) {
+		reported := func(knob string) bool { return d.Knobs[knob] == "on" || d.Knobs[knob] == "off" }
+		if engine == "PostgreSQL" && (!reported("fsync") || !reported("full_page_writes") || d.Knobs["synchronous_commit"] != "on" || d.Clock.Abs() > time.Minute) {
 			t.Errorf("%+v", d)
 		}
 		if len(d.Hour) != 1 || d.Hour[0].N != 2 || d.Hour[0].Failed != 1 {
@@ -359,6 +359,6 @@ func TestBothDatabasesSayHowTheyAre(t *testing.T) {
 		if late != 1 {
 			t.Errorf("%s: late: %+v", engine, d.Late)
 		}
-		shut(t, s)
+		closeStore(t, s)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-func TestOpensWhatTheOptionsName(t *testing.T) {
+func TestOpenFollowsOptions(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
 	url := storetest.Postgres(t)
@@ -40,7 +40,7 @@ func TestOpensWhatTheOptionsName(t *testing.T) {
 	}
 }
 
-func TestAStoreThatDoesNotOpenIsNil(t *testing.T) {
+func TestFailedOpenReturnsNilStore(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]store.Options{
 		"nothing":          {},

@@ -59,14 +59,14 @@ const (
 // items wait for that afterwards. It holds some megabytes, whatever there is to move.
 //
 // spec:cloudburst#move-checked
-func Move(ctx context.Context, from, to *Whole, tell func(Progress)) ([]Moved, error) {
+func Move(ctx context.Context, from, to *Whole, report func(Progress)) ([]Moved, error) {
 	tables, err := Schema()
 	if err != nil {
 		return nil, err
 	}
-	m := mover{from: from, to: to, tell: tell}
-	if m.tell == nil {
-		m.tell = func(Progress) {}
+	m := mover{from: from, to: to, report: report}
+	if m.report == nil {
+		m.report = func(Progress) {}
 	}
 	for _, t := range tables {
 		n, err := from.count(ctx, t)
@@ -87,11 +87,11 @@ func Move(ctx context.Context, from, to *Whole, tell func(Progress)) ([]Moved, e
 			return nil, err
 		}
 	}
-	return all, to.forgetWords(ctx)
+	return all, to.markUnindexed(ctx)
 }
 
 // forgetWords leaves every item to be made searchable.
-func (w *Whole) forgetWords(ctx context.Context) error {
+func (w *Whole) markUnindexed(ctx context.Context) error {
 	return w.Exec(ctx, `INSERT INTO item_unindexed (place, seq) SELECT i.place, i.seq FROM item AS i
 		WHERE NOT EXISTS (SELECT 1 FROM item_unindexed AS u WHERE u.place = i.place)`)
 }
@@ -112,7 +112,7 @@ func (w *Whole) count(ctx context.Context, t Table) (n int64, err error) {
 
 // each reads all rows of a table in the order of its key. A row belongs to the caller.
 func (w *Whole) each(ctx context.Context, t Table, row func([]any) error) error {
-	text, err := w.Dialect.Text(t.everything())
+	text, err := w.Dialect.Text(t.selectAll())
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (c Column) value(v any) (any, error) {
 // mover is one move.
 type mover struct {
 	from, to    *Whole
-	tell        func(Progress)
+	report      func(Progress)
 	done, total int64
 }
 
@@ -204,7 +204,7 @@ func (m *mover) copy(ctx context.Context, t Table) (Moved, error) {
 		}
 		err := m.to.Insert(ctx, t, batch)
 		m.done += int64(len(batch))
-		m.tell(Progress{Stage: "copy", Table: t.Name, Done: m.done, Total: m.total})
+		m.report(Progress{Stage: "copy", Table: t.Name, Done: m.done, Total: m.total})
 		clear(batch)
 		batch, size = batch[:0], 0
 		return err
@@ -212,10 +212,10 @@ func (m *mover) copy(ctx context.Context, t Table) (Moved, error) {
 	var buf bytes.Buffer
 	err := m.from.each(ctx, t, func(row []any) error {
 		if m.to.Plain && !m.from.Plain {
-			moved.Repaired += mend(row)
+			moved.Repaired += repairRow(row)
 		}
 		buf.Reset()
-		writeRow(&buf, row)
+		encodeRow(&buf, row)
 		_, _ = sum.Write(buf.Bytes()) // never fails
 		moved.Rows++
 		batch, size = append(batch, row), size+buf.Len()
@@ -232,16 +232,16 @@ func (m *mover) copy(ctx context.Context, t Table) (Moved, error) {
 }
 
 // mend makes texts plain.
-func mend(row []any) (mended int64) {
+func repairRow(row []any) (repaired int64) {
 	for i, v := range row {
 		if text, ok := v.(string); ok {
 			if plain := Clean(text); plain != text {
 				row[i] = plain
-				mended++
+				repaired++
 			}
 		}
 	}
-	return mended
+	return repaired
 }
 
 // check reads what was written.
@@ -250,18 +250,18 @@ func (m *mover) check(ctx context.Context, t Table, want Moved) error {
 	var buf bytes.Buffer
 	err := m.to.each(ctx, t, func(row []any) error {
 		buf.Reset()
-		writeRow(&buf, row)
+		encodeRow(&buf, row)
 		_, _ = sum.Write(buf.Bytes()) // never fails
 		rows++
 		if m.done++; m.done%moveRows == 0 {
-			m.tell(Progress{Stage: "check", Table: t.Name, Done: m.done, Total: m.total})
+			m.report(Progress{Stage: "check", Table: t.Name, Done: m.done, Total: m.total})
 		}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("checking the table %s: %w", t.Name, err)
 	}
-	m.tell(Progress{Stage: "check", Table: t.Name, Done: m.done, Total: m.total})
+	m.report(Progress{Stage: "check", Table: t.Name, Done: m.done, Total: m.total})
 	if have := hexSum(sum); rows != want.Rows || have != want.Hash {
 		return fault.New(fault.Internal, "The table %s did not arrive as it was: %d rows with the hash %.12s were read, and %d with %.12s are there now.",
 			t.Name, want.Rows, want.Hash, rows, have)
@@ -272,7 +272,7 @@ func (m *mover) check(ctx context.Context, t Table, want Moved) error {
 func hexSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
 // writeRow writes a row so that two rows have the same bytes only when they are the same.
-func writeRow(b *bytes.Buffer, row []any) {
+func encodeRow(b *bytes.Buffer, row []any) {
 	var n [8]byte
 	number := func(kind byte, v uint64) {
 		binary.BigEndian.PutUint64(n[:], v)

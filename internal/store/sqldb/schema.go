@@ -110,7 +110,7 @@ func (r *schemaReader) create(s string) error {
 		return fmt.Errorf("it has no columns")
 	}
 	t := Table{Name: strings.TrimSpace(name)}
-	for _, part := range topLevel(body[:end]) {
+	for _, part := range splitTopLevel(body[:end]) {
 		if err := t.add(part); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (t *Table) add(part string) error {
 }
 
 // topLevel splits at commas that stand in no brackets.
-func topLevel(s string) []string {
+func splitTopLevel(s string) []string {
 	var parts []string
 	depth, from := 0, 0
 	for i, c := range s {
@@ -184,7 +184,7 @@ func (t Table) kind(name string) ColumnKind {
 
 // everything asks for all rows in the order of the key, which is the same in both
 // databases: texts go by their bytes, whatever the collation of the column is.
-func (t Table) everything() string {
+func (t Table) selectAll() string {
 	order := make([]string, len(t.Key))
 	for i, name := range t.Key {
 		order[i] = name

@@ -13,11 +13,11 @@ const MaxMatch = 2000
 func Limit(n int) int { return LimitTo(n, 1000) }
 
 // LimitTo is Limit with another most.
-func LimitTo(n, most int) int {
+func LimitTo(n, limit int) int {
 	if n <= 0 {
 		return 100
 	}
-	return min(n, most)
+	return min(n, limit)
 }
 
 // Where gathers the conditions of a list query.

@@ -10,7 +10,7 @@ import (
 )
 
 // dues are the tables of work, their column of when it is due, and what people call it.
-func dues() [][3]string {
+func dueColumns() [][3]string {
 	return [][3]string{
 		{"part", "due_at", "subscribers to tell of a change, in groups"},
 		{"subscription", "next_at", "notifications to try again"},
@@ -48,7 +48,7 @@ func (s *Store) CheckupOn(ctx context.Context, db *sql.DB, ping func(context.Con
 func (s *Store) Checkup(ctx context.Context, now time.Time) (checkup.Database, error) {
 	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (d checkup.Database, err error) {
 		before := sqldb.Millis(now.Add(-checkup.Patience))
-		for _, due := range dues() {
+		for _, due := range dueColumns() {
 			l := checkup.Late{What: due[2]}
 			err := c.Query(ctx, `SELECT COUNT(*), MIN(`+due[1]+`) FROM `+due[0]+` WHERE `+due[1]+` <= $1`, func(rows *sql.Rows) error {
 				return rows.Scan(&l.N, (*sqldb.Time)(&l.Oldest))

@@ -33,7 +33,7 @@ func retention() map[string]string {
 	}
 }
 
-func TestEveryTableIsSweptOrKeptForAReason(t *testing.T) {
+func TestEveryTableHasARetention(t *testing.T) {
 	t.Parallel()
 	tables, err := sqldb.Schema()
 	if err != nil {
