@@ -10,12 +10,12 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// keyEnd makes the name of the key beside a backup.
+// keySuffix is appended to the name of a backup to name the copy of its key.
 const keySuffix = ".key"
 
-// BackupKey copies the key of the readers' secrets of a data folder beside a backup, where
-// [Restore] finds it. It returns the copy's name; "" when the folder has no key. Whoever has
-// both can read the secrets.
+// BackupKey copies the key of the readers' secrets from a data folder to a file next to the backup,
+// where [Restore] finds it. It returns the name of the copy, or "" if the folder has no key. Anyone
+// with both files can read the secrets.
 func BackupKey(dir, file string) (string, error) {
 	key, err := os.ReadFile(filepath.Join(dir, KeyFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -25,12 +25,12 @@ func BackupKey(dir, file string) (string, error) {
 		err = writeNew(file+keySuffix, key)
 	}
 	if err != nil {
-		return "", fault.Wrap(fault.Unavailable, err, "The key %s could not be copied beside the backup.", filepath.Join(dir, KeyFile))
+		return "", fault.Wrap(fault.Unavailable, err, "The key %s could not be copied next to the backup.", filepath.Join(dir, KeyFile))
 	}
 	return file + keySuffix, nil
 }
 
-// sameKey refuses two folders with different keys, before anything is done.
+// sameFolderKey rejects two folders with different keys before anything is changed.
 func sameFolderKey(from, to string) error {
 	if IsDatabaseURL(from) || IsDatabaseURL(to) {
 		return nil
@@ -38,7 +38,7 @@ func sameFolderKey(from, to string) error {
 	return compareKeys(filepath.Join(from, KeyFile), filepath.Join(to, KeyFile))
 }
 
-// differ refuses two keys that are not the same; a missing one is no other.
+// compareKeys returns a fault.Conflict if both key files exist and differ.
 func compareKeys(from, to string) error {
 	a, err := os.ReadFile(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -52,13 +52,13 @@ func compareKeys(from, to string) error {
 		return fault.Wrap(fault.Unavailable, err, "The keys %s and %s cannot be compared.", from, to)
 	}
 	if !bytes.Equal(bytes.TrimSpace(a), bytes.TrimSpace(b)) {
-		return fault.New(fault.Conflict, "%s is another key than %s, and the secrets of private feeds can only be read with the one that they were made with: put the wrong one of the two away.", to, from)
+		return fault.New(fault.Conflict, "%s differs from %s. The secrets of private feeds can only be read with the key that encrypted them: move the wrong key away.", to, from)
 	}
 	return nil
 }
 
-// copyKey copies a key, if there is one, into a folder that has none. It returns the
-// name of the copy.
+// copyKey copies a key, if there is one, into a folder that has none. It returns the name of the
+// copy.
 func copyKey(from, dir string) (string, error) {
 	key, err := os.ReadFile(from)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,17 +66,17 @@ func copyKey(from, dir string) (string, error) {
 	}
 	to := filepath.Join(dir, KeyFile)
 	if err == nil {
-		if err = writeNew(to, key); errors.Is(err, fs.ErrExist) { // it is the same, see differ
+		if err = writeNew(to, key); errors.Is(err, fs.ErrExist) { // the key is identical, see compareKeys
 			return "", nil
 		}
 	}
 	if err != nil {
-		return "", fault.Wrap(fault.Unavailable, err, "The data is in its place, but the key %s could not be copied to %s: copy it by hand.", from, to)
+		return "", fault.Wrap(fault.Unavailable, err, "The data was copied, but the key %s could not be copied to %s: copy it manually.", from, to)
 	}
 	return to, nil
 }
 
-// writeNew writes a file that must not exist yet, whole or not at all.
+// writeNew writes a file atomically; the file must not exist yet.
 func writeNew(name string, text []byte) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+"-*") // 0600
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// dies, in the environment, makes this process a move that is killed: the stage at which.
+// crashStage is an environment variable. It makes this process run a move that is killed at the
+// named stage.
 const crashStage = "CLOUDBURST_STORE_TEST_CRASH_STAGE"
 
 func TestMain(m *testing.M) {
@@ -20,10 +21,10 @@ func TestMain(m *testing.M) {
 		_, err := store.Move(context.Background(), store.MoveOptions{From: os.Args[1], To: os.Args[2], Replace: true, Now: time.Now(), OnProgress: func(p store.Progress) {
 			if p.Stage == stage {
 				_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-				select {} // until it arrives
+				select {} // wait for the kill
 			}
 		}})
-		fmt.Fprintln(os.Stderr, "not killed:", err)
+		fmt.Fprintln(os.Stderr, "the process was not killed:", err)
 		os.Exit(3)
 	}
 	os.Exit(storetest.Main(m))

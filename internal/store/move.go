@@ -14,40 +14,41 @@ import (
 	"cloudburst/internal/store/sqlite"
 )
 
-// KeyFile is the name, in the data folder, of the key of the readers' secrets, where
-// nobody configured one. It is not in the database.
+// KeyFile is the default name, in the data folder, of the key of the readers' secrets. The key is
+// not stored in the database.
 const KeyFile = "secret.key"
 
-// Progress and Moved are what a move tells, while it goes on and of each table at the end.
+// Progress and Moved are the reports of a move: Progress during the move, Moved for each table at
+// the end.
 type (
 	Progress = sqldb.Progress
 	Moved    = sqldb.Moved
 )
 
-// MoveOptions say what is moved. From and To are folders, or addresses of PostgreSQL
-// databases (postgres://…), which nobody may serve meanwhile.
+// MoveOptions are the options of a move. From and To are folders or URLs of PostgreSQL databases
+// (postgres://…). No server may use them during the move.
 type MoveOptions struct {
 	From, To   string
-	Replace    bool           // what is at To already may go
-	Now        time.Time      // names what is put aside
-	OnProgress func(Progress) // nil: nobody wants to know
+	Replace    bool           // replace an existing database at To
+	Now        time.Time      // used in the name of a replaced database
+	OnProgress func(Progress) // nil: no progress reports
 }
 
-// Result is what a move or a restoring came to.
+// Result is the result of a move or a restore.
 type Result struct {
 	Tables []Moved `json:"tables,omitempty"`
-	Aside  string  `json:"aside,omitempty"` // the database that was there before; "": none
-	Key    string  `json:"key,omitempty"`   // where the key of the secrets was put; "": nowhere
+	Aside  string  `json:"aside,omitempty"` // location of the replaced database; "": none
+	Key    string  `json:"key,omitempty"`   // location of the copied key of the secrets; "": none
 }
 
-// IsDatabaseURL reports whether a place is the address of a database, not a folder.
+// IsDatabaseURL reports whether a location is the URL of a database, not a folder.
 func IsDatabaseURL(place string) bool {
 	return strings.HasPrefix(place, "postgres://") || strings.HasPrefix(place, "postgresql://")
 }
 
-// Move copies everything from one store to another, and checks that it arrived. The one
-// that is read stays as it is. Until the end the other cannot be opened, and a move that
-// was broken off is begun anew by the next. Faults say what to do.
+// Move copies all data from one store to another and verifies the copy. The source remains
+// unchanged. The destination cannot be opened before the move is complete; the next move starts an
+// interrupted one again. The faults contain instructions.
 func Move(ctx context.Context, o MoveOptions) (_ *Result, err error) {
 	if sameLocation(o.From, o.To) {
 		return nil, fault.New(fault.Invalid, "--from and --to are the same.")
@@ -107,7 +108,7 @@ func openFrom(ctx context.Context, place string) (*source, error) {
 	return &source{&w.Whole, w.Close}, nil
 }
 
-// moveTo fills o.To, and makes it searchable when it is complete.
+// moveTo fills o.To and indexes its items for search.
 func moveTo(ctx context.Context, from *sqldb.Whole, o MoveOptions) (*Result, error) {
 	fill := fillFolder
 	if IsDatabaseURL(o.To) {
@@ -147,8 +148,8 @@ func fillDatabase(ctx context.Context, from *sqldb.Whole, o MoveOptions) (_ *Res
 	return r, w.Finish(ctx)
 }
 
-// makeSearchable makes the items of a store that is complete searchable. A server would do
-// so itself in the course of time: what is broken off here is not lost.
+// makeSearchable indexes the items of a complete store for search. The server would do this in the
+// background, so an interruption loses nothing.
 func makeSearchable(ctx context.Context, o MoveOptions) (err error) {
 	options := Options{Dir: o.To}
 	if IsDatabaseURL(o.To) {
@@ -171,28 +172,28 @@ func makeSearchable(ctx context.Context, o MoveOptions) (err error) {
 	}
 }
 
-// Examined is what a backup holds.
+// Examined is the content of a backup.
 type Examined = sqlite.Examined
 
-// RestoreOptions say what is restored: a file that Backup wrote, to a folder or to a
-// PostgreSQL database that nobody serves meanwhile.
+// RestoreOptions are the options of a restore: a file that Backup wrote, to a folder or to a
+// PostgreSQL database that no server uses.
 type RestoreOptions struct {
 	File, To   string
 	Replace    bool
 	Now        time.Time
-	OnProgress func(Progress)        // of what takes long; nil: nobody wants to know
-	Found      func(*Examined) error // what the file holds, before anything is done; nil: nobody wants to know
+	OnProgress func(Progress)        // of slow steps; nil: no progress reports
+	Found      func(*Examined) error // called with the content of the file before anything is changed; nil: not called
 }
 
-// VerifyBackup compares the content of a backup with the SHA-256 that it carries, and returns
-// it; "" for a file that carries none because an earlier version wrote it. Damage is
-// fault.Unavailable, a file that is not there fault.NotFound.
+// VerifyBackup compares the content of a backup with its embedded SHA-256 and returns the sum. The
+// sum is "" if an earlier version wrote the file without one. Damage is fault.Unavailable, a
+// missing file fault.NotFound.
 func VerifyBackup(ctx context.Context, file string) (sum string, err error) {
 	return sqlite.Verify(ctx, file)
 }
 
-// Restore looks over a backup and puts it in its place, whole or not at all. A key beside
-// the file (FILE.key) is put into the folder. Faults say what to do.
+// Restore verifies a backup and installs it atomically. It copies the key next to the file
+// (FILE.key) into the folder. The faults contain instructions.
 //
 // spec:cloudburst#restore-whole
 func Restore(ctx context.Context, o RestoreOptions) (*Result, error) {
@@ -230,8 +231,8 @@ type portable struct {
 	url string
 }
 
-// Backup writes all of the database, as of one moment, to an SQLite file that can be
-// restored to a folder and to PostgreSQL alike.
+// Backup writes a consistent snapshot of the database to an SQLite file. The file can be restored
+// to a folder or to PostgreSQL.
 func (p *portable) Backup(ctx context.Context, file string) (err error) {
 	from, err := postgres.Snapshot(ctx, p.url)
 	if err != nil {

@@ -28,7 +28,7 @@ import (
 
 var moment = time.UnixMilli(1_790_000_000_123).UTC()
 
-// traps are values at which databases differ.
+// edgeValues are values that the databases treat differently.
 var edgeValues = map[sqldb.ColumnKind][]any{
 	sqldb.Integer: {int64(0), int64(-1), int64(math.MaxInt64), int64(math.MinInt64)},
 	sqldb.Letters: {"", " ", "a", "A", "_", "Ä", "z", "ß", "日本", "a b", "a\tb\nc", `"'\`, "\u0001", "😀", "\uFFFD", "\uffff"},
@@ -37,7 +37,7 @@ var edgeValues = map[sqldb.ColumnKind][]any{
 	sqldb.Real:    {0.0, -1.5, math.MaxFloat64, math.SmallestNonzeroFloat64, 1.0 / 3},
 }
 
-// randomRows are n rows of any table, with different keys and nothing that is unique twice.
+// randomRows returns n rows of any table, with distinct keys and distinct unique values.
 func randomRows(r *rand.Rand, t sqldb.Table, n int) [][]any {
 	rows := make([][]any, n)
 	for i := range rows {
@@ -52,14 +52,14 @@ func randomValue(r *rand.Rand, t sqldb.Table, c sqldb.Column, i int) any {
 	trap := edgeValues[c.Kind][r.IntN(len(edgeValues[c.Kind]))]
 	switch {
 	case t.Name == "item_content" && c.Name == "content":
-		return fmt.Sprintf(`{"text":"word%d"}`, i) // it is read when the words are made anew
+		return fmt.Sprintf(`{"text":"word%d"}`, i) // read when the search index is rebuilt
 	case t.Name == "item" && c.Name != "title" && c.Kind != sqldb.Truth || slices.Contains(t.Key, c.Name):
 	case c.Null && r.IntN(3) == 0:
 		return nil
 	case c.Kind != sqldb.Letters && r.IntN(2) == 0:
 		return trap
 	}
-	switch c.Kind { // a value that no other row has
+	switch c.Kind { // a distinct value
 	case sqldb.Integer:
 		return r.Int64() - math.MaxInt64/2
 	case sqldb.Letters:
@@ -70,7 +70,7 @@ func randomValue(r *rand.Rand, t sqldb.Table, c sqldb.Column, i int) any {
 	return trap
 }
 
-// fullFolder makes a data folder with rows in every table.
+// fullFolder returns a data folder with rows in every table.
 func fullFolder(t *testing.T, rows int) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -110,14 +110,14 @@ func move(t *testing.T, from, to string) *store.Result {
 		if err == nil {
 			return r
 		}
-		// A busy database server may need long to notice that a process was killed.
+		// A busy database server may need some time to notice that a process was killed.
 		if !strings.Contains(err.Error(), "A cloudburst uses") || time.Now().After(end) {
 			t.Fatal(err)
 		}
 	}
 }
 
-// everything reads all rows as text, by other ways than a move does.
+// allRows reads all rows as text, without the code of a move.
 func allRows(t *testing.T, dir string) map[string][]string {
 	t.Helper()
 	w, err := sqlite.OpenWhole(t.Context(), dir)
@@ -159,7 +159,7 @@ func TestMoveToPostgreSQLAndBackKeepsAllRows(t *testing.T) {
 	for _, m := range there.Tables {
 		names = append(names, m.Table)
 		if m.Rows != rows || m.Repaired != 0 {
-			t.Errorf("%s: %d rows, %d mended", m.Table, m.Rows, m.Repaired)
+			t.Errorf("%s: %d rows, %d repaired", m.Table, m.Rows, m.Repaired)
 		}
 	}
 	var want []string
@@ -171,11 +171,11 @@ func TestMoveToPostgreSQLAndBackKeepsAllRows(t *testing.T) {
 	}
 	move(t, url, back)
 	before, after := allRows(t, dir), allRows(t, back)
-	// What has been made searchable meanwhile waits for it no longer.
+	// Items that were indexed in between are no longer listed here.
 	delete(before, "item_unindexed")
 	delete(after, "item_unindexed")
 	if d := cmp.Diff(before, after); d != "" {
-		t.Errorf("what came back (- want, + got):\n%s", d)
+		t.Errorf("rows after the move back (- want, + got):\n%s", d)
 	}
 }
 
@@ -235,7 +235,7 @@ func TestMovedStoreIsUsable(t *testing.T) {
 	}
 }
 
-// killedMove is a process that moves and is killed.
+// killedMove runs a process that moves a store and is killed.
 func killedMove(t *testing.T, stage, from, to string) {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], from, to)
@@ -243,12 +243,12 @@ func killedMove(t *testing.T, stage, from, to string) {
 	var output bytes.Buffer
 	c.Stderr = &output
 	if err := c.Run(); err == nil || c.ProcessState.ExitCode() != -1 {
-		t.Fatalf("it was not killed: %v\n%s", err, output.String())
+		t.Fatalf("the process was not killed: %v\n%s", err, output.String())
 	}
 }
 
-// openFreed opens a store. A database server may need a moment to see that who held the lock
-// was killed.
+// openReleased opens a store. A database server may need a moment to notice that the owner of the
+// lock was killed.
 func openReleased(t *testing.T, o store.Options) (store.Store, error) {
 	t.Helper()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -270,24 +270,24 @@ func TestKilledMoveLeavesNoStoreThatOpens(t *testing.T) {
 		}
 		for _, stage := range []string{"copy", "check"} {
 			killedMove(t, stage, full, to)
-			for range 2 { // not the second time either
+			for range 2 { // the second attempt fails too
 				s, err := openReleased(t, options)
 				if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "broken off") {
 					t.Fatalf("%s, killed at %s: opened: %v, %v", to, stage, s != nil, err)
 				}
 			}
 			if _, err := store.Move(t.Context(), store.MoveOptions{From: to, To: t.TempDir(), Now: moment}); err == nil {
-				t.Errorf("%s: what is incomplete was moved", to)
+				t.Errorf("%s: an incomplete store was moved", to)
 			}
 		}
-		move(t, full, to) // without --replace: there was nothing
+		move(t, full, to) // without --replace: the destination had no database
 		killedMove(t, "search", full, to)
 		s, err := openReleased(t, options)
 		if err != nil {
-			t.Fatalf("killed when all was there: %v", err)
+			t.Fatalf("killed after the copy was complete: %v", err)
 		}
 		if n, err := s.IndexItems(t.Context(), 10_000); err != nil || n == 0 {
-			t.Errorf("%d items were left to be made searchable, %v", n, err)
+			t.Errorf("%d items are not indexed, %v", n, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -311,7 +311,7 @@ func TestStoreInUseCannotBeMoved(t *testing.T) {
 			}
 		}
 		if err := s.Ping(t.Context()); err != nil {
-			t.Errorf("%s was harmed: %v", place, err)
+			t.Errorf("%s was damaged: %v", place, err)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -334,7 +334,7 @@ func TestStoreCannotBeOpenedDuringMove(t *testing.T) {
 				want = fault.Unavailable // a server waits for the end of the move
 			}
 			if _, err := store.Open(t.Context(), o); fault.CodeOf(err) != want {
-				t.Errorf("%v opened in the middle: %v, want %s", o, err, want)
+				t.Errorf("%v was opened during the move: %v, want %s", o, err, want)
 			}
 		}
 	}})
@@ -405,11 +405,11 @@ func TestMoveCopiesKey(t *testing.T) {
 	other := t.TempDir()
 	write(t, filepath.Join(other, store.KeyFile), "another\n")
 	_, err := store.Move(t.Context(), store.MoveOptions{From: from, To: other, Now: moment})
-	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "another key") {
+	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "differs from") {
 		t.Error(err)
 	}
 	if _, err := os.Stat(filepath.Join(other, sqlite.File)); err == nil {
-		t.Error("the database was moved all the same")
+		t.Error("the database was moved")
 	}
 }
 

@@ -39,8 +39,7 @@ func closeStore(t *testing.T, s store.Store) {
 	}
 }
 
-// busy writes one event after the other, of which it counts those that were acknowledged,
-// until stop.
+// writeEvents writes events until stop is called and counts the acknowledged ones.
 func writeEvents(t *testing.T, s store.Store) (acknowledged *atomic.Int64, stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -75,13 +74,13 @@ func await(t *testing.T, n *atomic.Int64, least int64) {
 		select {
 		case <-tick.C:
 		case <-t.Context().Done():
-			t.Fatal("nothing is written")
+			t.Fatal("no event was written")
 		}
 	}
 }
 
-// TestABackupUnderLoadHasAllThatWasAcknowledgedBefore holds for both databases, and that
-// the copy of either can be restored to either.
+// TestBackupUnderLoadContainsAcknowledgedWrites covers both databases, and the restore of each
+// backup to both.
 func TestBackupUnderLoadContainsAcknowledgedWrites(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]store.Options{"SQLite": {Dir: t.TempDir()}, "PostgreSQL": {DatabaseURL: storetest.Postgres(t)}} {
@@ -99,10 +98,10 @@ func TestBackupUnderLoadContainsAcknowledgedWrites(t *testing.T) {
 			var held int64
 			_, err := store.Restore(t.Context(), store.RestoreOptions{File: file, To: to, Now: moment, Found: func(e *store.Examined) error {
 				if held = e.Rows["event"]; held < before || held > n.Load()+1 {
-					t.Errorf("%s: of %d to %d events it holds %d", name, before, n.Load(), held)
+					t.Errorf("%s: want %d to %d events, got %d", name, before, n.Load(), held)
 				}
 				if want := moment.Add(time.Duration(held) * time.Millisecond); !e.Newest.Equal(want) {
-					t.Errorf("%s: the newest is of %v, not %v", name, e.Newest, want)
+					t.Errorf("%s: the newest event is from %v, want %v", name, e.Newest, want)
 				}
 				return nil
 			}})
@@ -129,7 +128,7 @@ func optionsOf(place string) store.Options {
 	return store.Options{Dir: place}
 }
 
-// aBackup is a good one with the key beside it.
+// backupWithKey returns a valid backup with its key in a file next to it.
 func backupWithKey(t *testing.T) string {
 	t.Helper()
 	dir, file := fullFolder(t, 40), filepath.Join(t.TempDir(), "copy.db")
@@ -174,7 +173,7 @@ func TestInvalidBackupChangesNothing(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := os.Stat(to); err == nil {
-			t.Errorf("%s: the folder was made", name)
+			t.Errorf("%s: the folder was created", name)
 		}
 	}
 	live := filepath.Join(t.TempDir(), "live.db")
@@ -185,7 +184,7 @@ func TestInvalidBackupChangesNothing(t *testing.T) {
 	}
 }
 
-// damages are ways in which a copy of a backup differs from it, by the seed.
+// damages returns damaged copies of a backup; seed selects the damaged bytes.
 func damages(good []byte, seed uint64) map[string][]byte {
 	random := rand.New(rand.NewPCG(seed, 1))
 	inverted := bytes.Clone(good)
@@ -218,7 +217,7 @@ func TestEveryDamagedBackupIsRejected(t *testing.T) {
 		closeStore(t, s)
 		if _, err := store.Restore(t.Context(), store.RestoreOptions{File: file, To: filepath.Join(t.TempDir(), "to"), Now: moment, Found: func(e *store.Examined) error {
 			if sum, err := store.VerifyBackup(t.Context(), file); err != nil || len(sum) != 64 || e.SHA256 != sum {
-				t.Errorf("%s: a good backup has %q, and %q was compared: %v", engine, sum, e.SHA256, err)
+				t.Errorf("%s: a valid backup has the sum %q, but %q was compared: %v", engine, sum, e.SHA256, err)
 			}
 			return nil
 		}}); err != nil {
@@ -234,25 +233,26 @@ func TestEveryDamagedBackupIsRejected(t *testing.T) {
 					t.Errorf("%s, %s (seed %d): %v", engine, what, seed, err)
 				}
 				if _, err := os.Stat(to); err == nil {
-					t.Errorf("%s, %s (seed %d): the folder was made", engine, what, seed)
+					t.Errorf("%s, %s (seed %d): the folder was created", engine, what, seed)
 				}
 			}
 		}
 	}
 }
 
-// TestOtherToolsCanVerifyABackup is what docs/operations.md has "head" and "sha256sum" do.
+// TestOtherToolsCanVerifyABackup follows the instructions for "head" and "sha256sum" in
+// docs/operations.md.
 func TestOtherToolsCanVerifyABackup(t *testing.T) {
 	t.Parallel()
 	text := read(t, backupWithKey(t))
 	lines := strings.Split(text, "\n")
 	_, carried, _ := strings.Cut(lines[len(lines)-2], ": ")
 	if sum := sha256.Sum256([]byte(text[:len(text)-117])); hex.EncodeToString(sum[:]) != carried {
-		t.Errorf("the last line is %q, and the SHA-256 %x", lines[len(lines)-2], sum)
+		t.Errorf("the last line is %q, but the SHA-256 is %x", lines[len(lines)-2], sum)
 	}
 }
 
-// TestBackupOfAnEarlierVersionIsRestoredUnverified uses the form that had no SHA-256.
+// TestBackupOfAnEarlierVersionIsRestoredUnverified uses the format without SHA-256.
 func TestBackupOfAnEarlierVersionIsRestoredUnverified(t *testing.T) {
 	t.Parallel()
 	good := read(t, backupWithKey(t))
@@ -275,8 +275,8 @@ func TestBackupOfAnEarlierVersionIsRestoredUnverified(t *testing.T) {
 	}
 }
 
-// TestDatabaseOfAStoppedServerIsRestored: a database that was restored once, and used since,
-// is not taken for a backup that lost its end.
+// TestDatabaseOfAStoppedServerIsRestored checks that a database that was restored and then used is
+// not mistaken for a truncated backup.
 func TestDatabaseOfAStoppedServerIsRestored(t *testing.T) {
 	t.Parallel()
 	dir, to := filepath.Join(t.TempDir(), "dir"), filepath.Join(t.TempDir(), "to")
@@ -312,12 +312,12 @@ func TestInterruptedRestoreKeepsOldDatabase(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	o := store.RestoreOptions{File: file, To: dir, Replace: true, Now: moment, Found: func(*store.Examined) error { cancel(); return nil }}
 	if _, err := store.Restore(ctx, o); err == nil {
-		t.Fatal("it was not broken off")
+		t.Fatal("the restore was not interrupted")
 	}
 	if n := len(allRows(t, dir)["topic"]); n != 2 {
-		t.Errorf("%d topics are left of what was there", n)
+		t.Errorf("%d topics are left of the old database", n)
 	}
-	// What a death in the middle leaves is not opened, and the next restoring takes it away.
+	// An incomplete restore is not opened; the next restore deletes it.
 	write(t, filepath.Join(dir, sqlite.Incomplete), "half")
 	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "broken off") {
 		t.Error(err)
@@ -344,7 +344,7 @@ func TestCheckupOfBothDatabases(t *testing.T) {
 		if err != nil || d.Engine != engine || d.Schema != d.Newest || d.Schema == 0 || d.Took <= 0 || !d.LastEvent.Equal(moment) {
 			t.Errorf("%+v %v", d, err)
 		}
-		// A server of the tests may do without fsync, and says so.
+		// A test server may run without fsync, and reports that.
 		reported := func(knob string) bool { return d.Knobs[knob] == "on" || d.Knobs[knob] == "off" }
 		if engine == "PostgreSQL" && (!reported("fsync") || !reported("full_page_writes") || d.Knobs["synchronous_commit"] != "on" || d.Clock.Abs() > time.Minute) {
 			t.Errorf("%+v", d)

@@ -1,5 +1,5 @@
-// Package store opens the program's store: a folder of this machine, or a PostgreSQL
-// server that several machines share. Start with [Open] and [Options].
+// Package store opens the program's store: a data folder on this machine, or a PostgreSQL database
+// that several machines share. Start with [Open] and [Options].
 package store
 
 import (
@@ -19,7 +19,7 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-// Store is everything that the program keeps.
+// Store is the interface to all stored data.
 type Store interface {
 	hub.Store
 	upstream.Store
@@ -35,51 +35,51 @@ type Store interface {
 	Certificates
 }
 
-// Certificates keeps what this server's own certificates need, in a form that only the
-// program can read. Each method is one transaction.
+// Certificates stores the server's own certificates, encrypted by the program. Each method is one
+// transaction.
 type Certificates interface {
-	// Certificate gives what is kept under a name; fault.NotFound when there is nothing.
+	// Certificate returns the value stored under a name; fault.NotFound if there is none.
 	Certificate(ctx context.Context, name string) (sealed []byte, err error)
-	// PutCertificate keeps it in place of what was there.
+	// PutCertificate stores or replaces a value.
 	PutCertificate(ctx context.Context, name string, sealed []byte, now time.Time) error
-	// DeleteCertificate removes it, or nothing.
+	// DeleteCertificate deletes a value, if it exists.
 	DeleteCertificate(ctx context.Context, name string) error
 }
 
-// TestFeed keeps when the test feed was changed by hand. Each method is one transaction.
+// TestFeed stores when the test feed was changed manually. Each method is one transaction.
 type TestFeed interface {
-	// TickTestFeed notes a change at now, or, where there is one since then, a millisecond after that, and forgets all
-	// but the newest keep.
+	// TickTestFeed records a change at now. If a change at now or later exists, it records one a
+	// millisecond after that. It deletes all but the newest keep changes.
 	TickTestFeed(ctx context.Context, now time.Time, keep int) (at time.Time, err error)
-	// TestFeedTicks lists those since then, the newest first, at most 100.
+	// TestFeedTicks lists the changes since a time, newest first, at most 100.
 	TestFeedTicks(ctx context.Context, since time.Time) ([]time.Time, error)
 }
 
-// Options say where the store is. DatabaseURL wins when both are given.
+// Options locate the store. DatabaseURL takes precedence over Dir.
 type Options struct {
 	Dir         string       // data folder, for SQLite
 	DatabaseURL string       // postgres://…
-	Log         *slog.Logger // nil: nothing is logged
+	Log         *slog.Logger // nil: no logging
 
-	Connect time.Duration // limit for connecting to the database while it is opened; 0: the default of package postgres
+	Connect time.Duration // limit for connecting when opening the database; 0: the default of package postgres
 
-	// Commit runs the commit of each transaction; nil: nothing more happens than commit. Harnesses
-	// end the process before or after one.
+	// Commit runs the commit of each transaction; nil: call commit only. Crash tests end the
+	// process before or after it.
 	Commit func(commit func() error) error
 }
 
-// Hinter is what a store that several processes share can do besides: carry "something
-// is due" between them. A hint may come late, twice or never; the due times are the truth.
+// Hinter is implemented by stores that several processes share. It transports the hint that work is
+// due. A hint may arrive late, twice or never; the due times are authoritative.
 type Hinter interface {
-	// Hint tells the other processes, soon and not too often. It never blocks.
+	// Hint notifies the other processes, soon and at a limited rate. It never blocks.
 	Hint()
-	// Hints delivers the hints of others until ctx ends. Several that were not
-	// taken yet are one.
+	// Hints delivers the hints of other processes until ctx ends. Several pending hints are merged
+	// into one.
 	Hints(ctx context.Context) <-chan struct{}
 }
 
-// Open opens the store. Its faults say what to do. Of a database fault.Unavailable is the only
-// one that a later attempt may not meet again.
+// Open opens the store. Its faults contain instructions. If the store is a database, only
+// fault.Unavailable may go away on a later attempt.
 func Open(ctx context.Context, o Options) (Store, error) {
 	switch {
 	case o.DatabaseURL != "":
@@ -91,7 +91,7 @@ func Open(ctx context.Context, o Options) (Store, error) {
 	return nil, fault.New(fault.Invalid, "Neither a data folder (--data) nor a database (--database) is given.")
 }
 
-// opened keeps a nil store from becoming a Store that is not nil.
+// opened keeps a nil pointer from becoming a non-nil Store.
 func opened[S Store](s S, err error) (Store, error) {
 	if err != nil {
 		return nil, err

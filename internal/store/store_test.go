@@ -15,16 +15,16 @@ func TestOpenFollowsOptions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	url := storetest.Postgres(t)
 	for name, o := range map[string]store.Options{
-		"a folder":                    {Dir: dir},
-		"a database":                  {DatabaseURL: url},
-		"both, the database counting": {Dir: filepath.Join(t.TempDir(), "unused"), DatabaseURL: url},
+		"a folder":                {Dir: dir},
+		"a database":              {DatabaseURL: url},
+		"both, the database wins": {Dir: filepath.Join(t.TempDir(), "unused"), DatabaseURL: url},
 	} {
 		s, err := store.Open(t.Context(), o)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if _, hints := s.(store.Hinter); hints != (o.DatabaseURL != "") {
-			t.Errorf("%s: carries hints: %v", name, hints)
+			t.Errorf("%s: implements Hinter: %v", name, hints)
 		}
 		if err := s.Ping(t.Context()); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -34,7 +34,7 @@ func TestOpenFollowsOptions(t *testing.T) {
 		}
 		if o.DatabaseURL != "" && o.Dir != "" {
 			if _, err := os.Stat(o.Dir); !os.IsNotExist(err) {
-				t.Errorf("%s: the folder was made (%v)", name, err)
+				t.Errorf("%s: the folder was created (%v)", name, err)
 			}
 		}
 	}
@@ -46,7 +46,7 @@ func TestFailedOpenReturnsNilStore(t *testing.T) {
 		"nothing":          {},
 		"a file as folder": {Dir: os.Args[0]},
 		"nobody's address": {DatabaseURL: "postgres://127.0.0.1:1/x"},
-		"not an address":   {DatabaseURL: "postgres://127.0.0.1:x/x"},
+		"not a URL":        {DatabaseURL: "postgres://127.0.0.1:x/x"},
 	} {
 		s, err := store.Open(t.Context(), o)
 		if err == nil || s != store.Store(nil) || fault.CodeOf(err) == fault.Internal {

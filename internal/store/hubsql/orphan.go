@@ -13,7 +13,7 @@ import (
 // intentAge is the maximum age of an intent. Every running node decides an intent long before.
 const intentAge = 3 * 24 * time.Hour
 
-// orphans are the rows, apart from subscriptions, that the sweep may remove. The conditions are
+// orphans are rows other than subscriptions that the sweep may remove. The conditions are
 // checked again after the rows are locked.
 type orphans struct {
 	withoutWebSub []int64   // topics that keep content but have no WebSub subscription

@@ -87,7 +87,7 @@ func resultRow(r hub.Result, now int64) []any {
 }
 
 const (
-	raiseOwed = `owed = CASE WHEN s.owed > :version THEN s.owed ELSE :version END`
+	raisePending = `owed = CASE WHEN s.owed > :version THEN s.owed ELSE :version END`
 
 	deliveredText = `rows(` + keyHead + `, claim i, version i, now i)
 		UPDATE subscription AS s SET failures = 0, failing_since = 0, tries = 0, claim = 0, sent = :version,
@@ -99,7 +99,7 @@ const (
 		UPDATE subscription AS s SET
 			failures = CASE WHEN s.counted >= :version THEN s.failures ELSE s.failures + 1 END,
 			failing_since = CASE WHEN s.failing_since = 0 THEN :now ELSE s.failing_since END,
-			counted = CASE WHEN s.counted > :version THEN s.counted ELSE :version END, ` + raiseOwed + `,
+			counted = CASE WHEN s.counted > :version THEN s.counted ELSE :version END, ` + raisePending + `,
 			tries = :tries, next_at = NULLIF(:next_at, 0), claim = 0, last_error = :error, last_error_at = :now
 		{FROM ROWS} WHERE ` + keyMatch + ` AND s.claim = :claim`
 
@@ -111,11 +111,11 @@ const (
 		{FROM ROWS} WHERE ` + keyMatch + ` AND s.claim = :claim`
 
 	postponedText = `rows(` + keyHead + `, claim i, version i, next_at i)
-		UPDATE subscription AS s SET ` + raiseOwed + `, next_at = NULLIF(:next_at, 0), claim = 0
+		UPDATE subscription AS s SET ` + raisePending + `, next_at = NULLIF(:next_at, 0), claim = 0
 		{FROM ROWS} WHERE ` + keyMatch + ` AND s.claim = :claim`
 
 	raisedText = `rows(` + keyHead + `, version i, now i)
-		UPDATE subscription AS s SET ` + raiseOwed + `, tries = 0,
+		UPDATE subscription AS s SET ` + raisePending + `, tries = 0,
 			next_at = CASE WHEN s.claim <> 0 AND s.next_at > :now THEN s.next_at ELSE :now END
 		{FROM ROWS} WHERE ` + keyMatch + ` AND s.sent < :version`
 )

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Due answers a look at an index, so that looking for work disturbs no writer.
+// Due checks an index for due rows without a write transaction, so that polling for work does not
+// disturb writers.
 func (db *DB) Due(ctx context.Context, text string, now time.Time) (bool, error) {
 	return Read(ctx, db, func(ctx context.Context, c Conn) (some bool, err error) {
 		err = c.Query(ctx, text, func(rows *sql.Rows) error { return rows.Scan(&some) }, Millis(now))
@@ -14,7 +15,7 @@ func (db *DB) Due(ctx context.Context, text string, now time.Time) (bool, error)
 	})
 }
 
-// Earliest is the time that a query gives; zero: it gives none.
+// Earliest returns the time that a query selects, or the zero time if there is none.
 func (db *DB) Earliest(ctx context.Context, text string) (time.Time, error) {
 	return Read(ctx, db, func(ctx context.Context, c Conn) (next time.Time, err error) {
 		err = c.Query(ctx, text, func(rows *sql.Rows) error { return rows.Scan((*Time)(&next)) })
@@ -22,9 +23,9 @@ func (db *DB) Earliest(ctx context.Context, text string) (time.Time, error) {
 	})
 }
 
-// ClaimDue takes up to limit rows of a table whose next_at has come, the oldest first,
-// and moves next_at to until. take notes the claim in a row that was read, and returns
-// its id and the claim.
+// ClaimDue claims up to limit rows of a table whose next_at has passed, oldest first, and sets
+// next_at to until. take stores the claim in the row that was read, and returns its id and the
+// claim.
 func ClaimDue[T any](ctx context.Context, db *DB, table, columns, alias string, scan func(*sql.Rows, *T) error,
 	now, until time.Time, limit int, take func(*T) (id, claim int64)) ([]T, error) {
 	if some, err := db.Due(ctx, `SELECT EXISTS (SELECT 1 FROM `+table+` WHERE next_at <= $1)`, now); err != nil || !some {

@@ -17,8 +17,8 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Migrate brings the schema to the newest version that this program knows. A
-// schema that is newer than the program is refused (fault.Conflict) and left as it is.
+// Migrate migrates the schema to the newest version that this program knows. It rejects a newer
+// schema with fault.Conflict and leaves it unchanged.
 func Migrate(ctx context.Context, db *sql.DB, kind goose.Dialect, d *Dialect, opts ...goose.ProviderOption) error {
 	steps, err := d.steps()
 	if err != nil {
@@ -28,43 +28,43 @@ func Migrate(ctx context.Context, db *sql.DB, kind goose.Dialect, d *Dialect, op
 	opts = append(opts, goose.WithGoMigrations(steps...), goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 	p, err := goose.NewProvider(kind, db, nil, opts...)
 	if err != nil {
-		return fmt.Errorf("preparing the migrations: %w", err)
+		return fmt.Errorf("prepare the migrations: %w", err)
 	}
 	have, err := p.GetDBVersion(ctx)
 	if err != nil {
-		return fmt.Errorf("reading the version of the schema: %w", err)
+		return fmt.Errorf("read the schema version: %w", err)
 	}
 	if have > newest {
-		return fault.New(fault.Conflict, "The database has schema %d, and this program knows only up to %d: it was written by a newer cloudburst. Start that one, or restore a backup from before.", have, newest)
+		return fault.New(fault.Conflict, "The database has schema %d, but this program supports only up to %d: a newer cloudburst wrote it. Start that version, or restore an earlier backup.", have, newest)
 	}
 	if _, err := p.Up(ctx); err != nil {
-		return fmt.Errorf("bringing the schema from version %d to %d: %w", have, newest, err)
+		return fmt.Errorf("migrate the schema from version %d to %d: %w", have, newest, err)
 	}
 	return nil
 }
 
-// SchemaOf is the version of the schema of a database that has one.
+// SchemaOf returns the schema version of an initialized database.
 func SchemaOf(ctx context.Context, db *sql.DB) (version int64, err error) {
 	err = db.QueryRowContext(ctx, `SELECT MAX(version_id) FROM goose_db_version WHERE is_applied`).Scan(&version)
 	return version, err
 }
 
-// IsNewest refuses a schema that is not the one that this program works with. where is
-// said to people.
+// IsNewest rejects a schema version other than the one that this program works with. where names
+// the database in the error.
 func IsNewest(have int64, where string) error {
 	newest, err := Newest()
 	switch {
 	case err != nil:
 		return err
 	case have > newest:
-		return fault.New(fault.Conflict, "The database %s has schema %d, and this program knows only up to %d: it was written by a newer cloudburst. Use that one.", where, have, newest)
+		return fault.New(fault.Conflict, "The database %s has schema %d, but this program supports only up to %d: a newer cloudburst wrote it. Use that version.", where, have, newest)
 	case have < newest:
-		return fault.New(fault.Conflict, "The database %s has schema %d, and this program works with %d: start this cloudburst on it once, which brings it up to date, and try again.", where, have, newest)
+		return fault.New(fault.Conflict, "The database %s has schema %d, but this program requires %d: start this cloudburst on it once, which updates the schema, and try again.", where, have, newest)
 	}
 	return nil
 }
 
-// steps are the migrations in this dialect, in order.
+// steps returns the migrations in this dialect, in order.
 func (d *Dialect) steps() ([]*goose.Migration, error) {
 	entries, err := fs.ReadDir(migrations, "migrations")
 	if err != nil {

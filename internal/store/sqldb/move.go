@@ -14,49 +14,49 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Whole is a database as tables full of rows, which nobody serves meanwhile, or which is
-// seen as of one moment: what [Move] goes between. The package of a database makes it.
+// Whole is a database seen as a set of tables. Either no server uses it, or it is a snapshot.
+// [Move] copies one to another. The database packages create it.
 type Whole struct {
 	Dialect *Dialect
-	// Rows reads.
+	// Rows runs queries.
 	Rows interface {
 		QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 	}
-	// Exec changes; nil: this one is only read.
+	// Exec runs statements; nil: the database is read-only.
 	Exec func(ctx context.Context, text string) error
-	// Insert adds rows to a table in one transaction, values in the order of its columns.
+	// Insert adds rows to a table in one transaction, with values in the order of its columns.
 	Insert func(ctx context.Context, t Table, rows [][]any) error
-	// Plain means that its texts have neither NUL nor broken UTF-8.
+	// Plain means that texts contain neither NUL nor invalid UTF-8.
 	Plain bool
 }
 
-// Progress is how far a move has come.
+// Progress is the progress of a move.
 type Progress struct {
-	Stage       string // copy, check, search
+	Stage       string // copy, check or search
 	Table       string // "" for search
 	Done, Total int64  // rows of the stage
 }
 
-// Moved is what became of one table.
+// Moved is the result of a move for one table.
 type Moved struct {
 	Table string `json:"table"`
 	Rows  int64  `json:"rows"`
-	Hash  string `json:"hash"` // SHA-256 of all rows in the order of their key, the same on both sides
-	// Mended is how many texts had bytes that the other database cannot hold, NUL or
-	// broken UTF-8, which are U+FFFD there.
+	Hash  string `json:"hash"` // SHA-256 of all rows in key order, equal in both databases
+	// Repaired is the number of texts with bytes that the destination cannot store, NUL or invalid
+	// UTF-8. They became U+FFFD.
 	Repaired int64 `json:"mended,omitempty"`
 }
 
-// Rows and bytes that are written at once.
+// Rows and bytes per transaction.
 const (
 	moveRows  = 1000
 	moveBytes = 4 << 20
 )
 
-// Move copies every table to a database of the newest schema, whose rows it removes
-// first, and then reads both for a check: the same number of rows, and the same hash of
-// them. A difference is fault.Internal. What is searched by is left to be made anew: all
-// items wait for that afterwards. It holds some megabytes, whatever there is to move.
+// Move copies every table to a database with the newest schema, replacing its rows. Then it reads
+// both databases and compares the number of rows and their hash. A difference is fault.Internal.
+// The search index is not copied: all items are marked as unindexed. Memory use is some megabytes,
+// independent of the size of the data.
 //
 // spec:cloudburst#move-checked
 func Move(ctx context.Context, from, to *Whole, report func(Progress)) ([]Moved, error) {
@@ -78,7 +78,7 @@ func Move(ctx context.Context, from, to *Whole, report func(Progress)) ([]Moved,
 	all := make([]Moved, len(tables))
 	for i, t := range tables {
 		if all[i], err = m.copy(ctx, t); err != nil {
-			return nil, fmt.Errorf("copying the table %s: %w", t.Name, err)
+			return nil, fmt.Errorf("copy the table %s: %w", t.Name, err)
 		}
 	}
 	m.done = 0
@@ -90,7 +90,7 @@ func Move(ctx context.Context, from, to *Whole, report func(Progress)) ([]Moved,
 	return all, to.markUnindexed(ctx)
 }
 
-// forgetWords leaves every item to be made searchable.
+// markUnindexed queues every item for the search index.
 func (w *Whole) markUnindexed(ctx context.Context) error {
 	return w.Exec(ctx, `INSERT INTO item_unindexed (place, seq) SELECT i.place, i.seq FROM item AS i
 		WHERE NOT EXISTS (SELECT 1 FROM item_unindexed AS u WHERE u.place = i.place)`)
@@ -110,7 +110,7 @@ func (w *Whole) count(ctx context.Context, t Table) (n int64, err error) {
 	return n, rows.Err()
 }
 
-// each reads all rows of a table in the order of its key. A row belongs to the caller.
+// each reads all rows of a table in key order. A row belongs to the caller.
 func (w *Whole) each(ctx context.Context, t Table, row func([]any) error) error {
 	text, err := w.Dialect.Text(t.selectAll())
 	if err != nil {
@@ -132,7 +132,7 @@ func (w *Whole) each(ctx context.Context, t Table, row func([]any) error) error 
 		}
 		for i, c := range t.Columns {
 			if values[i], err = c.value(values[i]); err != nil {
-				return fmt.Errorf("the column %s.%s: %w", t.Name, c.Name, err)
+				return fmt.Errorf("column %s.%s: %w", t.Name, c.Name, err)
 			}
 		}
 		if err := row(values); err != nil {
@@ -142,8 +142,8 @@ func (w *Whole) each(ctx context.Context, t Table, row func([]any) error) error 
 	return rows.Err()
 }
 
-// value gives what a driver read the type of the column: SQLite has no truth values, and
-// lets a column hold what it likes.
+// value converts a driver's value to the type of the column. SQLite has no booleans and does not
+// enforce column types.
 func (c Column) value(v any) (any, error) {
 	if v == nil {
 		return nil, nil
@@ -178,13 +178,13 @@ func (c Column) value(v any) (any, error) {
 		case Letters:
 			return string(have), nil
 		case Bytes:
-			return append([]byte{}, have...), nil // an empty one is no NULL
+			return append([]byte{}, have...), nil // an empty value is not NULL
 		}
 	}
-	return nil, fmt.Errorf("a %T is no value for it", v)
+	return nil, fmt.Errorf("unexpected type %T", v)
 }
 
-// mover is one move.
+// mover is the state of one move.
 type mover struct {
 	from, to    *Whole
 	report      func(Progress)
@@ -193,7 +193,7 @@ type mover struct {
 
 func (m *mover) copy(ctx context.Context, t Table) (Moved, error) {
 	moved := Moved{Table: t.Name}
-	if err := m.to.Exec(ctx, "DELETE FROM "+t.Name); err != nil { // what the migrations put there
+	if err := m.to.Exec(ctx, "DELETE FROM "+t.Name); err != nil { // rows that the migrations inserted
 		return moved, err
 	}
 	sum, size := sha256.New(), 0
@@ -231,7 +231,7 @@ func (m *mover) copy(ctx context.Context, t Table) (Moved, error) {
 	return moved, err
 }
 
-// mend makes texts plain.
+// repairRow replaces texts that PostgreSQL cannot store and returns their number.
 func repairRow(row []any) (repaired int64) {
 	for i, v := range row {
 		if text, ok := v.(string); ok {
@@ -244,7 +244,7 @@ func repairRow(row []any) (repaired int64) {
 	return repaired
 }
 
-// check reads what was written.
+// check reads the written rows and compares them with the source.
 func (m *mover) check(ctx context.Context, t Table, want Moved) error {
 	sum, rows := sha256.New(), int64(0)
 	var buf bytes.Buffer
@@ -259,11 +259,11 @@ func (m *mover) check(ctx context.Context, t Table, want Moved) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("checking the table %s: %w", t.Name, err)
+		return fmt.Errorf("check the table %s: %w", t.Name, err)
 	}
 	m.report(Progress{Stage: "check", Table: t.Name, Done: m.done, Total: m.total})
 	if have := hexSum(sum); rows != want.Rows || have != want.Hash {
-		return fault.New(fault.Internal, "The table %s did not arrive as it was: %d rows with the hash %.12s were read, and %d with %.12s are there now.",
+		return fault.New(fault.Internal, "The copy of the table %s differs: %d rows with the hash %.12s were read, but %d rows with %.12s are in the copy.",
 			t.Name, want.Rows, want.Hash, rows, have)
 	}
 	return nil
@@ -271,7 +271,7 @@ func (m *mover) check(ctx context.Context, t Table, want Moved) error {
 
 func hexSum(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// writeRow writes a row so that two rows have the same bytes only when they are the same.
+// encodeRow encodes a row so that only equal rows have equal bytes.
 func encodeRow(b *bytes.Buffer, row []any) {
 	var n [8]byte
 	number := func(kind byte, v uint64) {

@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Collect runs a query and gathers what scan makes of each row.
+// Collect runs a query and returns the values that scan makes of its rows.
 func Collect[T any](ctx context.Context, c Conn, scan func(*sql.Rows, *T) error, text string, args ...any) ([]T, error) {
 	var all []T
 	err := c.Query(ctx, text, func(rows *sql.Rows) error {
@@ -21,7 +21,7 @@ func Collect[T any](ctx context.Context, c Conn, scan func(*sql.Rows, *T) error,
 	return all, err
 }
 
-// First is the first of what a query found, or a fault.NotFound with this message.
+// First returns the first row found, or a fault.NotFound with this message.
 func First[T any](found []T, err error, format string, args ...any) (first T, _ error) {
 	if err == nil && len(found) == 0 {
 		err = fault.New(fault.NotFound, format, args...)
@@ -32,7 +32,7 @@ func First[T any](found []T, err error, format string, args ...any) (first T, _ 
 	return found[0], nil
 }
 
-// Rows are the rows of a bulk statement with one column.
+// Rows returns the rows of a bulk statement with one column.
 func Rows(ids []int64) [][]any {
 	rows := make([][]any, len(ids))
 	for i, id := range ids {
@@ -41,16 +41,16 @@ func Rows(ids []int64) [][]any {
 	return rows
 }
 
-// ScanID scans a row that is one number.
+// ScanID scans a row that consists of one number.
 func ScanID(rows *sql.Rows, id *int64) error { return rows.Scan(id) }
 
-// Count runs a query whose one row is a number.
+// Count runs a query that returns one number.
 func Count(ctx context.Context, c Conn, text string, args ...any) (n int64, err error) {
 	err = c.Query(ctx, text, func(rows *sql.Rows) error { return rows.Scan(&n) }, args...)
 	return n, err
 }
 
-// Strings are the texts that a query gives.
+// Strings returns the texts that a query selects.
 func (db *DB) Strings(ctx context.Context, text string, args ...any) ([]string, error) {
 	return Read(ctx, db, func(ctx context.Context, c Conn) ([]string, error) {
 		return Collect(ctx, c, func(rows *sql.Rows, t *string) error { return rows.Scan(t) }, text, args...)

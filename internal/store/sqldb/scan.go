@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// Millis is t as the tables hold it; the zero time is 0.
+// Millis returns t as stored in the tables; the zero time is 0.
 func Millis(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -15,7 +15,7 @@ func Millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-// Time scans a time: NULL and 0 are the zero time.
+// Time scans a time: NULL and 0 become the zero time.
 type Time time.Time
 
 func (m *Time) Scan(src any) error {
@@ -28,7 +28,7 @@ func (m *Time) Scan(src any) error {
 	return nil
 }
 
-// Int scans an int without the detour over text that database/sql takes.
+// Int scans an int without the conversion to text in database/sql.
 type Int int
 
 func (n *Int) Scan(src any) error {
@@ -37,8 +37,8 @@ func (n *Int) Scan(src any) error {
 	return nil
 }
 
-// ByteString scans bytes that strangers gave us as text; NULL is "". They are kept
-// as bytes because text must be UTF-8 in PostgreSQL.
+// ByteString scans bytes from external sources as text; NULL becomes "". The columns hold bytes
+// because text must be valid UTF-8 in PostgreSQL.
 type ByteString string
 
 func (v *ByteString) Scan(src any) error {
@@ -47,7 +47,7 @@ func (v *ByteString) Scan(src any) error {
 	return nil
 }
 
-// Clean makes text that both databases take: PostgreSQL has no NUL and no broken UTF-8.
+// Clean returns text that both databases accept: PostgreSQL rejects NUL and invalid UTF-8.
 func Clean(s string) string {
 	if strings.IndexByte(s, 0) < 0 && utf8.ValidString(s) {
 		return s
@@ -55,7 +55,7 @@ func Clean(s string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// JSON is v as JSON, in which < and > stand as they are: nobody puts it into a page.
+// JSON encodes v without escaping < and >: the result is never put into a page.
 func JSON(v any) (string, error) {
 	var b strings.Builder
 	e := json.NewEncoder(&b)

@@ -8,24 +8,24 @@ import (
 	"strings"
 )
 
-// Table is a table as the migrations leave it.
+// Table is a table as the migrations define it.
 type Table struct {
 	Name    string
 	Columns []Column
-	Key     []string // the columns of the primary key, in its order
+	Key     []string // columns of the primary key, in key order
 }
 
-// Column is a column of a table; all databases give its values as the one Go type of its kind.
+// Column is a column of a table. Its values have the same Go type in all databases.
 type Column struct {
 	Name string
 	Kind ColumnKind
-	Null bool // it may be NULL
+	Null bool // may be NULL
 }
 
-// ColumnKind says what a column holds.
+// ColumnKind is the type of a column.
 type ColumnKind int
 
-// Kinds of columns, with the Go type of their values. Each may be NULL besides, which is nil.
+// Column kinds with the Go type of their values. NULL is nil for every kind.
 const (
 	Integer ColumnKind = iota // int64
 	Letters                   // string
@@ -34,12 +34,13 @@ const (
 	Real                      // float64
 )
 
-// Derived are tables whose rows are made from other rows; they are made anew and never copied.
+// Derived returns the tables whose rows are computed from other rows. They are rebuilt, never
+// copied.
 func Derived() []string { return []string{"item_word"} }
 
-// Schema is every table of the newest schema but the derived ones, in the order in which
-// the migrations make them. It is read from the migrations themselves, so that what is
-// done to all tables is done to new ones too; a statement that it does not understand is an error.
+// Schema returns every table of the newest schema except derived ones, in the order of their
+// creation. It parses the migrations, so that code for all tables covers new tables too. An unknown
+// statement is an error.
 func Schema() ([]Table, error) {
 	names, err := fs.Glob(migrations, "migrations/*.sql")
 	if err != nil {
@@ -59,21 +60,21 @@ func Schema() ([]Table, error) {
 	return r.tables, nil
 }
 
-// Newest is the version of the schema that this program works with.
+// Newest returns the schema version that this program works with.
 func Newest() (int64, error) {
-	steps, err := SQLite().steps() // the numbers are the same in both
+	steps, err := SQLite().steps() // the numbers are the same in both dialects
 	if err != nil {
 		return 0, err
 	}
 	return steps[len(steps)-1].Version, nil
 }
 
-// schemaReader follows the statements of migrations.
+// schemaReader applies the statements of migrations.
 type schemaReader struct{ tables []Table }
 
 func (r *schemaReader) read(text string) error {
 	text = regexp.MustCompile(`--[^\n]*`).ReplaceAllString(text, "")
-	text = strings.ReplaceAll(text, "{SEARCH TABLE}", "") // derived
+	text = strings.ReplaceAll(text, "{SEARCH TABLE}", "") // derived tables
 	for statement := range strings.SplitSeq(text, ";") {
 		statement = strings.Join(strings.Fields(statement), " ")
 		if err := r.statement(statement); err != nil {
@@ -100,14 +101,14 @@ func (r *schemaReader) statement(s string) error {
 			return r.tables[i].add(column)
 		}
 	}
-	return fmt.Errorf("the schema cannot be read from this statement")
+	return fmt.Errorf("unknown statement")
 }
 
 func (r *schemaReader) create(s string) error {
 	name, body, ok := strings.Cut(s, "(")
 	end := strings.LastIndexByte(body, ')')
 	if !ok || end < 0 {
-		return fmt.Errorf("it has no columns")
+		return fmt.Errorf("the table has no columns")
 	}
 	t := Table{Name: strings.TrimSpace(name)}
 	for _, part := range splitTopLevel(body[:end]) {
@@ -116,13 +117,13 @@ func (r *schemaReader) create(s string) error {
 		}
 	}
 	if len(t.Key) == 0 {
-		return fmt.Errorf("it has no primary key")
+		return fmt.Errorf("the table has no primary key")
 	}
 	r.tables = append(r.tables, t)
 	return nil
 }
 
-// add takes in the definition of a column, or a constraint.
+// add adds the definition of a column or a constraint.
 func (t *Table) add(part string) error {
 	if key, ok := strings.CutPrefix(part, "PRIMARY KEY ("); ok {
 		for name := range strings.SplitSeq(strings.TrimSuffix(key, ")"), ",") {
@@ -146,7 +147,7 @@ func (t *Table) add(part string) error {
 	return nil
 }
 
-// topLevel splits at commas that stand in no brackets.
+// splitTopLevel splits at commas outside of parentheses.
 func splitTopLevel(s string) []string {
 	var parts []string
 	depth, from := 0, 0
@@ -164,7 +165,7 @@ func splitTopLevel(s string) []string {
 	return append(parts, strings.TrimSpace(s[from:]))
 }
 
-// Names are the names of the columns.
+// Names returns the names of the columns.
 func (t Table) Names() []string {
 	names := make([]string, len(t.Columns))
 	for i, c := range t.Columns {
@@ -173,7 +174,7 @@ func (t Table) Names() []string {
 	return names
 }
 
-// kind is the kind of a column.
+// kind returns the kind of a column.
 func (t Table) kind(name string) ColumnKind {
 	i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Name == name })
 	if i < 0 {
@@ -182,8 +183,8 @@ func (t Table) kind(name string) ColumnKind {
 	return t.Columns[i].Kind
 }
 
-// everything asks for all rows in the order of the key, which is the same in both
-// databases: texts go by their bytes, whatever the collation of the column is.
+// selectAll returns a query for all rows in key order. The order is the same in both databases:
+// texts are compared by bytes, whatever the collation of the column.
 func (t Table) selectAll() string {
 	order := make([]string, len(t.Key))
 	for i, name := range t.Key {

@@ -1,16 +1,16 @@
 package sqldb
 
-// The tables of words differ as a whole; their rows have the place of an item as
-// their key. What is written into them, and asked of them, is made by [Words].
+// The search tables differ completely between the databases. Their rows have the place of an item
+// as key. [Words] creates their content and the queries.
 
-// fts5Table keeps no text, only where words occur; rowid is the place. Words come apart
-// and folded already. Beginnings of three letters have lists of their own, or the list
-// of every word that begins so would have to be put together for each search.
+// fts5Table stores no text, only the positions of words; rowid is the place. The words are already
+// split and folded. Prefixes of three letters have an index of their own; otherwise every search
+// would merge the lists of all words with the prefix.
 const fts5Table = `CREATE VIRTUAL TABLE item_word USING fts5(words, content = '', contentless_delete = 1, tokenize = 'ascii', prefix = '3');`
 
-// tsvectorTable has a function because only in there may a plan use the index of words:
-// connections forbid the kind of plan, which would harm everything else. What waits to
-// be put into the index, in kB, is gone through by each search.
+// tsvectorTable has a function because only inside it a plan may use the word index: connections
+// disable that kind of plan because it harms all other statements. Each search scans the rows that
+// wait to be added to the index, limited in kB.
 const tsvectorTable = `CREATE TABLE item_word (
 	place BIGINT NOT NULL PRIMARY KEY,
 	words tsvector NOT NULL

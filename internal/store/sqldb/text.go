@@ -8,23 +8,23 @@ import (
 	"sync"
 )
 
-// Dialect is the few words in which the databases differ. A text says {NAME}
-// where one of them belongs.
+// Dialect contains the words in which the databases differ. A statement contains {NAME} in the
+// place of such a word.
 //
-// A bulk text begins with a header that names and types its columns (i for
-// BIGINT, t for text, b for bytes, o for boolean):
+// A bulk statement begins with a header of column names and types (i for BIGINT, t for text, b for
+// bytes, o for boolean):
 //
 //	rows(topic_id i, id i) DELETE FROM subscription AS s {USING ROWS} WHERE s.id = :id …
 //
-// With Arrays it becomes one statement over unnest, else one that is run for each row.
+// With Arrays it becomes one statement over unnest, otherwise a statement that runs once per row.
 type Dialect struct {
 	Tokens map[string]string
 	Arrays bool
 
-	cache sync.Map // text → Text
+	cache sync.Map // statement → Text
 }
 
-// SQLite is the dialect of SQLite: one process, so no row locks.
+// SQLite returns the dialect of SQLite: one process, so no row locks.
 func SQLite() *Dialect {
 	return &Dialect{Tokens: map[string]string{
 		"ID": "INTEGER", "BYTES": "BLOB", "BYTEWISE": "", "WITHOUT ROWID": "WITHOUT ROWID",
@@ -33,14 +33,14 @@ func SQLite() *Dialect {
 	}}
 }
 
-// Postgres is the dialect of PostgreSQL.
+// Postgres returns the dialect of PostgreSQL.
 func Postgres() *Dialect {
 	return &Dialect{Arrays: true, Tokens: map[string]string{
 		"ID": "BIGINT", "BYTES": "BYTEA", "BYTEWISE": `COLLATE "C"`, "WITHOUT ROWID": "",
 		"LOCK":   "FOR NO KEY UPDATE",             // to change a row
 		"SHARE":  "FOR KEY SHARE",                 // to keep a row from being deleted
-		"CLAIM":  "FOR NO KEY UPDATE SKIP LOCKED", // to change rows that nobody else is at
-		"TAKE":   "FOR UPDATE SKIP LOCKED",        // to delete rows that nobody else is at
+		"CLAIM":  "FOR NO KEY UPDATE SKIP LOCKED", // to change rows that no other transaction has locked
+		"TAKE":   "FOR UPDATE SKIP LOCKED",        // to delete rows that no other transaction has locked
 		"HOLD S": "FOR UPDATE OF s",
 		"TAKE S": "FOR UPDATE OF s SKIP LOCKED",
 		"TAKE T": "FOR UPDATE OF t SKIP LOCKED",
@@ -52,13 +52,13 @@ func Postgres() *Dialect {
 	}}
 }
 
-// Text is a text in a database's own words.
+// Text is a statement in the SQL of one database.
 type Text struct {
 	SQL   string
-	Types string // a bulk text's column types, one letter each
+	Types string // column types of a bulk statement, one letter each
 }
 
-// Text translates, and remembers what it translated.
+// Text translates a statement and caches the result.
 func (d *Dialect) Text(text string) (Text, error) {
 	if t, ok := d.cache.Load(text); ok {
 		return t.(Text), nil
@@ -91,7 +91,7 @@ func (d *Dialect) translate(text string) (Text, error) {
 		source = d.unnest(cols, types)
 	}
 	if cols != nil && !d.Arrays {
-		// SQLite keeps a journal for each INSERT … SELECT, which a single row needs not have.
+		// SQLite creates a journal for each INSERT … SELECT; a single row does not need one.
 		text = regexp.MustCompile(`(?s)SELECT ([^{]*)\{FROM ROWS\} WHERE true`).ReplaceAllString(text, "VALUES ($1)")
 	}
 	var bad error
@@ -102,7 +102,7 @@ func (d *Dialect) translate(text string) (Text, error) {
 				return ""
 			}
 			each := ""
-			if before == "EACH" { // a subquery follows, which is run for each row
+			if before == "EACH" { // a subquery follows that runs for each row
 				each = " CROSS JOIN LATERAL"
 			}
 			return map[string]string{"FROM": "FROM ", "USING": "USING ", "AND": ", ", "EACH": ""}[before] + source + each

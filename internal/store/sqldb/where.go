@@ -6,13 +6,13 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// MaxMatch is the length, in bytes, of the longest text that can be searched for.
+// MaxMatch is the maximum length of a search text, in bytes.
 const MaxMatch = 2000
 
-// Limit is what a list query means by its Limit.
+// Limit returns the effective limit of a list query for its Limit field.
 func Limit(n int) int { return LimitTo(n, 1000) }
 
-// LimitTo is Limit with another most.
+// LimitTo is Limit with a maximum other than 1000.
 func LimitTo(n, limit int) int {
 	if n <= 0 {
 		return 100
@@ -20,13 +20,13 @@ func LimitTo(n, limit int) int {
 	return min(n, limit)
 }
 
-// Where gathers the conditions of a list query.
+// Where collects the conditions of a list query.
 type Where struct {
 	Conds []string
 	Args  []any
 }
 
-// Add adds a condition in which each ? is the next of args.
+// Add adds a condition in which each ? stands for the next of args.
 func (w *Where) Add(cond string, args ...any) {
 	var b strings.Builder
 	for part := range strings.SplitSeq(cond, "?") {
@@ -45,9 +45,8 @@ func (w *Where) Arg(v any) string {
 	return Placeholder(len(w.Args))
 }
 
-// Like asks for a substring in any of the columns, whatever the case. Both
-// databases fold only ASCII by themselves; other letters are looked for as they
-// are, in lower and in upper case.
+// Like searches for a substring in any of the columns, ignoring case. Both databases fold only
+// ASCII themselves. Other letters are searched for as given, in lower case and in upper case.
 func (w *Where) Like(match string, columns ...string) error {
 	if match == "" {
 		return nil
@@ -79,7 +78,7 @@ func asciiFold(s string) string {
 	}, s)
 }
 
-// String is the WHERE clause, or nothing.
+// String returns the WHERE clause, or "" without conditions.
 func (w *Where) String() string {
 	if len(w.Conds) == 0 {
 		return ""

@@ -9,22 +9,22 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// dues are the tables of work, their column of when it is due, and what people call it.
+// dueColumns returns the tables of pending work, their due column and a description.
 func dueColumns() [][3]string {
 	return [][3]string{
-		{"part", "due_at", "subscribers to tell of a change, in groups"},
+		{"part", "due_at", "subscribers to notify of a change, in shards"},
 		{"subscription", "next_at", "notifications to try again"},
 		{"topic", "due_at", "feeds to check after a ping"},
 		{"intent", "due_at", "requests for subscriptions to decide"},
 		{"source", "next_at", "feeds to read"},
 		{"reading_list", "next_at", "reading lists to read"},
 		{"notice", "next_at", "webhooks and mailboxes to serve"},
-		{"outping", "due_at", "other servers to tell"},
+		{"outping", "due_at", "other servers to notify"},
 	}
 }
 
-// CheckupOn is Checkup with what ping took, and with the schema that db has and the one that
-// this program would make of it.
+// CheckupOn is Checkup plus the duration of a ping, the current schema version and the version that
+// this program requires.
 func (s *Store) CheckupOn(ctx context.Context, db *sql.DB, ping func(context.Context) error, now time.Time) (checkup.Database, error) {
 	begin := time.Now()
 	if err := ping(ctx); err != nil {
@@ -43,8 +43,8 @@ func (s *Store) CheckupOn(ctx context.Context, db *sql.DB, ping func(context.Con
 	return d, err
 }
 
-// Checkup says what a database knows of the work that is done with it: what is late, how
-// the last hour went. The package of the database adds what is its own.
+// Checkup returns the figures of a database about its work: overdue rows and the last hour. The
+// package of the database adds its own figures.
 func (s *Store) Checkup(ctx context.Context, now time.Time) (checkup.Database, error) {
 	return sqldb.Read(ctx, s.DB, func(ctx context.Context, c sqldb.Conn) (d checkup.Database, err error) {
 		before := sqldb.Millis(now.Add(-checkup.Patience))

@@ -11,18 +11,18 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// retention says of every table what ends its rows. "forever" begins why nothing does, or
-// only a person; everything else needs a DELETE somewhere, and all have a place in the
-// section of docs/operations.md.
+// retention maps every table to the code that deletes its rows. The value "forever: …" gives the
+// reason why rows are kept until a person deletes them. Every other table needs a DELETE statement.
+// All tables must appear in a section of docs/operations.md.
 func retention() map[string]string {
 	return map[string]string{
 		"topic": "Sweep", "part": "Sweep", "body": "Sweep", "alias": "Sweep", "subscription": "Sweep", "intent": "decided, or given up after a day",
-		"event": "TrimEvents", "change": "TrimChanges", "minute": "SaveMinute", "follow": "nobody wants it", "seen": "TrimSeen", "reader_day": "TrimDays",
+		"event": "TrimEvents", "change": "TrimChanges", "minute": "SaveMinute", "follow": "deleted when unused", "seen": "TrimSeen", "reader_day": "TrimDays",
 		"account_session": "SweepAccounts", "account_place": "SweepAccounts", "feed_nonce": "SweepAccounts",
 		"tally": "TrimTallies", "allowance": "SweepAllowances",
 		"item": "SweepRiver", "item_content": "SweepRiver", "item_mark": "SweepRiver", "item_unindexed": "IndexItems", "item_word": "SweepRiver",
 		"source": "SweepRiver", "source_document": "SweepRiver", "source_check": "SweepRiver", "river_host": "SweepRiver", "notice_queue": "sent",
-		"outping": "told, or given up", "post": "SweepPosts", "media_content": "SweepFiles", "media_piece": "SweepFiles", "testfeed": "TickTestFeed",
+		"outping": "delivered, or given up", "post": "SweepPosts", "media_content": "SweepFiles", "media_piece": "SweepFiles", "testfeed": "TickTestFeed",
 		"post_category": "its post is no longer published", "certificate": "removed with its name",
 		"task": "forever: a row for each kind of task", "probe": "forever: one row", "change_count": "forever: some rows, a number grows",
 		"follow_alive": "forever: one row", "account_first": "forever: one row", "account": "forever: a person's",
@@ -53,24 +53,24 @@ func TestEveryTableHasARetention(t *testing.T) {
 	for _, name := range names {
 		how, ok := retention()[name]
 		if !ok {
-			t.Errorf("what ends the rows of the table %s? Say so here and in docs/operations.md", name)
+			t.Errorf("the table %s has no retention: add one here and in docs/operations.md", name)
 			continue
 		}
 		if !strings.HasPrefix(how, "forever") && !slices.Contains(deleted, name) {
-			t.Errorf("nothing deletes from %s, which shall end by %s", name, how)
+			t.Errorf("no statement deletes from %s, whose retention is %s", name, how)
 		}
 		if !strings.Contains(section, "`"+name+"`") {
-			t.Errorf("docs/operations.md does not say how long %s is kept", name)
+			t.Errorf("docs/operations.md lacks the retention of %s", name)
 		}
 	}
 	for name := range retention() {
 		if !slices.Contains(names, name) {
-			t.Errorf("there is no table %s any more", name)
+			t.Errorf("the table %s does not exist", name)
 		}
 	}
 }
 
-// deletes are the tables from which some statement deletes.
+// deletes returns the tables from which a statement deletes.
 func deletes(t *testing.T) (tables []string) {
 	t.Helper()
 	files, err := filepath.Glob("../*sql/*.go") // the stores of all domains
@@ -88,7 +88,7 @@ func deletes(t *testing.T) (tables []string) {
 		for _, m := range regexp.MustCompile("DELETE FROM ([a-z_]+)").FindAllSubmatch(text, -1) {
 			tables = append(tables, string(m[1]))
 		}
-		// The sweep of topics goes through a list of tables.
+		// The sweep of topics iterates over a list of tables.
 		for _, m := range regexp.MustCompile(`range \[\]string\{("part", "body", "alias")\}`).FindAllSubmatch(text, -1) {
 			tables = append(tables, strings.Split(strings.ReplaceAll(string(m[1]), `"`, ""), ", ")...)
 		}

@@ -1,5 +1,5 @@
-// Package sqlstore puts the stores of all domains together over one database, written
-// once for SQLite and PostgreSQL. Start with [New].
+// Package sqlstore combines the stores of all domains over one database, for SQLite and PostgreSQL.
+// Start with [New].
 package sqlstore
 
 import (
@@ -11,8 +11,8 @@ import (
 	"cloudburst/internal/store/upstreamsql"
 )
 
-// Store is everything that the program keeps; Backup and Close are the business of the
-// package that makes the Engine.
+// Store is the complete store, except for Backup and Close, which the package of the Engine
+// implements.
 type Store struct {
 	*sqldb.DB
 	*hubStore
@@ -22,7 +22,7 @@ type Store struct {
 	*upstreamStore
 }
 
-// Each has another name here, because each is called Store in its package.
+// The domain stores get distinct names here, because each package calls its type Store.
 type (
 	hubStore      = hubsql.Store
 	riverStore    = riversql.Store
@@ -31,7 +31,7 @@ type (
 	upstreamStore = upstreamsql.Store
 )
 
-// New returns the store in a database that finds words in one way.
+// New returns a store that uses db and the given search syntax.
 func New(db *sqldb.DB, words riversql.Words) *Store {
 	return &Store{db, hubsql.New(db), riversql.New(db, words), authorsql.New(db), accountsql.New(db, authorsql.StampUser), upstreamsql.New(db)}
 }

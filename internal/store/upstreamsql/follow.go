@@ -1,5 +1,5 @@
-// Package upstreamsql keeps in SQL which feeds this server follows at other hubs. Start
-// with [Store].
+// Package upstreamsql stores in SQL which feeds this server follows at other hubs. Start with
+// [Store].
 package upstreamsql
 
 import (
@@ -15,10 +15,10 @@ import (
 
 var _ upstream.Store = (*Store)(nil)
 
-// Store is an upstream.Store.
+// Store implements upstream.Store.
 type Store struct{ db *sqldb.DB }
 
-// New returns the store in a database.
+// New returns a store that uses db.
 func New(db *sqldb.DB) *Store { return &Store{db} }
 
 const followColumns = `f.id, f.feed, f.protocol, f.topic, f.hub, f.wire, f.proc, f.named, f.wanted, f.token, f.secret, f.base, f.state,
@@ -38,7 +38,7 @@ func scanFollow(rows *sql.Rows, f *upstream.Follow) error {
 	return err
 }
 
-// wantedText is the column of names: each can be looked for as " name ".
+// wantedText returns the column of names, in which each name can be found as " name ".
 func wantedText(names []string) string { return " " + strings.Join(names, " ") + " " }
 
 func saveFollow(ctx context.Context, c sqldb.Conn, f *upstream.Follow) error {
@@ -102,7 +102,7 @@ func (s *Store) FollowByToken(ctx context.Context, token string) (upstream.Follo
 func (s *Store) oneFollow(ctx context.Context, cond string, arg any) (upstream.Follow, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (upstream.Follow, error) {
 		found, err := sqldb.Collect(ctx, c, scanFollow, `SELECT `+followColumns+` FROM follow AS f WHERE `+cond, arg)
-		return sqldb.First(found, err, "There is no such feed that this server follows.")
+		return sqldb.First(found, err, "This server does not follow such a feed.")
 	})
 }
 
@@ -194,8 +194,8 @@ func (s *Store) HastenFollows(ctx context.Context, r upstream.Hasten) (int64, er
 	})
 }
 
-// RenewFollows implements upstream.Store. The ids are hashes, which spread the follows
-// evenly.
+// RenewFollows implements upstream.Store. It spreads the follows by their ids, which are hashes and
+// therefore evenly distributed.
 func (s *Store) RenewFollows(ctx context.Context, r upstream.Renew) (int64, error) {
 	return sqldb.Write(ctx, s.db, func(ctx context.Context, c sqldb.Conn) (int64, error) {
 		return c.Exec(ctx, `UPDATE follow SET next_at = $1 + id % $2, asked = (asked OR protocol = $5)
