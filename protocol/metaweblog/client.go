@@ -6,21 +6,22 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// maxAnswer is how much of an answer is read, in bytes.
+// maxAnswer is the limit of a response in bytes.
 const maxAnswer = 32 << 20
 
-// Client writes a weblog. It may be used by several goroutines.
+// Client writes a weblog. It is safe for concurrent use.
 //
-// An error is or wraps an [*xmlrpc.Fault] when the server refused, and [ErrInvalidResponse] when
-// its answer cannot be read; others are those of [xmlrpc.Client.Call].
+// An error is or wraps an [*xmlrpc.Fault] if the server refused the call, and wraps
+// [ErrInvalidResponse] if the response is invalid. Other errors are those of
+// [xmlrpc.Client.Call].
 type Client struct {
-	URL       string // of the XML-RPC door, see [RSD]
+	URL       string // URL of the XML-RPC endpoint, see [RSD]
 	Blog      string // blogid, see [Client.Blogs]
 	Name      string
 	Password  string
-	HTTP      xmlrpc.HTTPClient // nil: [net/http.DefaultClient], which waits as long as the context does
+	HTTP      xmlrpc.HTTPClient // nil: [net/http.DefaultClient], which has no timeout other than the context's deadline
 	UserAgent string
-	MaxBytes  int64 // of an answer; 0: 32 MiB
+	MaxBytes  int64 // limit of a response in bytes; 0: 32 MiB
 }
 
 func (c *Client) call(ctx context.Context, method string, params ...any) (any, error) {
@@ -31,8 +32,7 @@ func (c *Client) call(ctx context.Context, method string, params ...any) (any, e
 	return rpc.Call(ctx, method, params...)
 }
 
-// NewPost makes a post; id is its postid. Where e does not say whether to publish it, it
-// is a draft.
+// NewPost creates a post and returns its postid. The post is a draft unless e publishes it.
 func (c *Client) NewPost(ctx context.Context, e Edit) (id string, err error) {
 	v, err := c.call(ctx, MethodNewPost, c.Blog, c.Name, c.Password, e.Value(), e.Public() != nil && *e.Public())
 	if err != nil {
@@ -40,13 +40,13 @@ func (c *Client) NewPost(ctx context.Context, e Edit) (id string, err error) {
 	}
 	id, ok := xmlrpc.String(v)
 	if !ok {
-		return "", answerErr("the postid is %s", kind(v))
+		return "", responseError("the postid is %s", kind(v))
 	}
 	return id, nil
 }
 
-// EditPost changes a post. Where e does not say whether to publish it, it asks first
-// what the post is.
+// EditPost changes a post. If e does not specify whether to publish the post, EditPost
+// reads the post first and leaves it published or unpublished.
 func (c *Client) EditPost(ctx context.Context, id string, e Edit) error {
 	public := e.Public()
 	if public == nil {
@@ -59,19 +59,19 @@ func (c *Client) EditPost(ctx context.Context, id string, e Edit) error {
 	return c.done(ctx, MethodEditPost, id, c.Name, c.Password, e.Value(), *public)
 }
 
-// done makes a call that is answered true.
+// done makes a call whose result is true.
 func (c *Client) done(ctx context.Context, method string, params ...any) error {
 	v, err := c.call(ctx, method, params...)
 	if err != nil {
 		return err
 	}
 	if b, ok := v.(bool); ok && !b {
-		return answerErr("%s was answered false", method)
+		return responseError("%s returned false", method)
 	}
 	return nil
 }
 
-// Post tells of a post.
+// Post returns a post.
 func (c *Client) Post(ctx context.Context, id string) (Post, error) {
 	v, err := c.call(ctx, "metaWeblog.getPost", id, c.Name, c.Password)
 	if err != nil {
@@ -80,12 +80,12 @@ func (c *Client) Post(ctx context.Context, id string) (Post, error) {
 	return ParsePost(v)
 }
 
-// RecentPosts tells of the newest posts.
+// RecentPosts returns the newest posts, at most limit.
 func (c *Client) RecentPosts(ctx context.Context, limit int) ([]Post, error) {
 	return c.posts(ctx, "metaWeblog.getRecentPosts", limit)
 }
 
-// RecentTitles tells of the newest posts without their texts.
+// RecentTitles returns the newest posts without their texts, at most limit.
 func (c *Client) RecentTitles(ctx context.Context, limit int) ([]Post, error) {
 	return c.posts(ctx, "mt.getRecentPostTitles", limit)
 }
@@ -101,7 +101,7 @@ func (c *Client) posts(ctx context.Context, method string, limit int) ([]Post, e
 func list[T any](v any, parse func(any) (T, error)) ([]T, error) {
 	items, ok := v.([]any)
 	if !ok {
-		return nil, answerErr("the list is %s", kind(v))
+		return nil, responseError("the list is %s", kind(v))
 	}
 	all := make([]T, 0, len(items))
 	for _, item := range items {
@@ -119,18 +119,17 @@ func (c *Client) DeletePost(ctx context.Context, id string) error {
 	return c.done(ctx, "blogger.deletePost", "", id, c.Name, c.Password, true)
 }
 
-// Publish publishes a post as it is.
+// Publish publishes a post unchanged.
 func (c *Client) Publish(ctx context.Context, id string) error {
 	return c.done(ctx, "mt.publishPost", id, c.Name, c.Password)
 }
 
-// Categories tells of the categories that there are; their IDs are there where the
-// server tells them.
+// Categories returns the categories of the weblog, with their IDs if the server sends them.
 func (c *Client) Categories(ctx context.Context) ([]Category, error) {
 	return c.categories(ctx, "metaWeblog.getCategories", c.Blog)
 }
 
-// PostCategories tells under which categories a post stands.
+// PostCategories returns the categories of a post.
 func (c *Client) PostCategories(ctx context.Context, id string) ([]Category, error) {
 	return c.categories(ctx, "mt.getPostCategories", id)
 }
@@ -143,8 +142,8 @@ func (c *Client) categories(ctx context.Context, method, of string) ([]Category,
 	return ParseCategories(v)
 }
 
-// SetPostCategories puts a post under categories, by their IDs; the first is the primary
-// one.
+// SetPostCategories replaces the categories of a post by those with the given IDs. The
+// first is the primary category.
 func (c *Client) SetPostCategories(ctx context.Context, id string, ids ...string) error {
 	list := make([]any, len(ids))
 	for i, id := range ids {
@@ -153,65 +152,65 @@ func (c *Client) SetPostCategories(ctx context.Context, id string, ids ...string
 	return c.done(ctx, "mt.setPostCategories", id, c.Name, c.Password, list)
 }
 
-// Upload keeps a file beside the posts.
+// Upload stores a file for use in posts.
 func (c *Client) Upload(ctx context.Context, m Media) (File, error) {
 	v, err := c.call(ctx, MethodNewMediaObject, c.Blog, c.Name, c.Password, m.Value())
 	if err != nil {
 		return File{}, err
 	}
-	in, err := answered(v, "the file")
+	in, err := structOf(v, "the file")
 	if err != nil {
 		return File{}, err
 	}
 	f := File{ID: in.word("id"), Name: in.plain("file"), Type: in.word("type"), URL: in.word("url")}
 	if f.URL == "" && in.err == nil {
-		return File{}, answerErr("the file has no url")
+		return File{}, responseError("the file has no url")
 	}
-	return f, in.answer()
+	return f, in.responseErr()
 }
 
-// Blogs tells which weblogs the user may write. It needs no Blog.
+// Blogs returns the weblogs that the user may write. It needs no Blog.
 func (c *Client) Blogs(ctx context.Context) ([]Blog, error) {
 	v, err := c.call(ctx, "blogger.getUsersBlogs", "", c.Name, c.Password)
 	if err != nil {
 		return nil, err
 	}
 	return list(v, func(v any) (Blog, error) {
-		m, err := answered(v, "a weblog")
+		m, err := structOf(v, "a weblog")
 		if err != nil {
 			return Blog{}, err
 		}
-		return Blog{ID: m.word("blogid"), Name: m.plain("blogName"), URL: m.word("url"), RPCURL: m.word("xmlrpc")}, m.answer()
+		return Blog{ID: m.word("blogid"), Name: m.plain("blogName"), URL: m.word("url"), RPCURL: m.word("xmlrpc")}, m.responseErr()
 	})
 }
 
-// User tells who the user is.
+// User returns the user's profile.
 func (c *Client) User(ctx context.Context) (User, error) {
 	v, err := c.call(ctx, "blogger.getUserInfo", "", c.Name, c.Password)
 	if err != nil {
 		return User{}, err
 	}
-	m, err := answered(v, "the user")
+	m, err := structOf(v, "the user")
 	if err != nil {
 		return User{}, err
 	}
 	return User{
 		ID: m.word("userid"), Nickname: m.plain("nickname"), FirstName: m.plain("firstname"), LastName: m.plain("lastname"),
 		Email: m.word("email"), URL: m.word("url"),
-	}, m.answer()
+	}, m.responseErr()
 }
 
-// Filters tells in which ways a text may be written.
+// Filters returns the text filters that the server supports.
 func (c *Client) Filters(ctx context.Context) ([]Filter, error) {
 	v, err := c.call(ctx, "mt.supportedTextFilters")
 	if err != nil {
 		return nil, err
 	}
 	return list(v, func(v any) (Filter, error) {
-		m, err := answered(v, "a filter")
+		m, err := structOf(v, "a filter")
 		if err != nil {
 			return Filter{}, err
 		}
-		return Filter{m.word("key"), m.plain("label")}, m.answer()
+		return Filter{m.word("key"), m.plain("label")}, m.responseErr()
 	})
 }

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// ParseEdit reads the struct of metaWeblog.newPost and editPost. The error is a
+// ParseEdit parses the struct of metaWeblog.newPost and editPost. The error is a
 // [*FieldError].
 //
 // spec:metaweblog-2002#post-struct
 func ParseEdit(v any) (Edit, error) {
 	of, ok := v.(map[string]any)
 	if !ok {
-		return Edit{}, fieldErr("struct", "The post must be a struct of title, description and so on, and not %s.", kind(v))
+		return Edit{}, fieldErr("struct", "The post must be a struct of title, description and so on, not %s.", kind(v))
 	}
 	m := &members{of: of}
 	e := Edit{
@@ -30,7 +30,7 @@ func ParseEdit(v any) (Edit, error) {
 	return e, nil
 }
 
-// created is the date of a post: the one that is surely UTC comes first.
+// created returns the date of a post. A date that is certainly UTC has priority.
 //
 // spec:cloudburst#metaweblog-dates
 func (m *members) created() time.Time {
@@ -42,7 +42,7 @@ func (m *members) created() time.Time {
 	return time.Time{}
 }
 
-// Value is the struct that says what e does; Publish is not in it.
+// Value returns the struct for e, without Publish.
 func (e Edit) Value() map[string]any {
 	v := map[string]any{}
 	for name, s := range map[string]*string{
@@ -87,11 +87,11 @@ func (e Enclosure) value() map[string]any {
 	return v
 }
 
-// moreMark parts a text from what is behind the link, where both are one.
+// moreMark separates the text from the extended text where both are one string.
 const moreMark = "<!--more-->"
 
-// JoinMore is a text with what is behind a link as one, as it is by custom: parted by a
-// comment that says more. Without the latter it is the text alone.
+// JoinMore joins a text and its extended text into one, separated by the comment
+// <!--more-->. If more is empty, the result is text.
 func JoinMore(text, more string) string {
 	if more == "" {
 		return text
@@ -99,14 +99,14 @@ func JoinMore(text, more string) string {
 	return text + moreMark + more
 }
 
-// SplitMore is a text at its first such comment.
+// SplitMore splits a text at the first comment <!--more-->, or returns it as text.
 func SplitMore(whole string) (text, more string) {
 	text, more, _ = strings.Cut(whole, moreMark)
 	return text, more
 }
 
-// BloggerContent is a title and a text as one, for the methods that know no titles: the
-// title stands in front as <title>. Without one it is the text alone.
+// BloggerContent joins a title and a text for the methods without a title: the text is
+// preceded by <title>. If title is empty, the result is text.
 //
 // spec:cloudburst#blogger-title
 func BloggerContent(title, text string) string {
@@ -116,8 +116,8 @@ func BloggerContent(title, text string) string {
 	return "<title>" + html.EscapeString(title) + "</title>" + text
 }
 
-// ParseBloggerContent takes the title off; title is nil where there is none. <category>
-// behind it is dropped.
+// ParseBloggerContent splits a text into title and text. title is nil if there is none. A
+// <category> after the title is removed.
 func ParseBloggerContent(content string) (title *string, text string) {
 	if !startsAsTitle(content) {
 		return nil, content
@@ -138,7 +138,7 @@ func startsAsTitle(s string) bool {
 	return len(s) >= len(tag) && strings.EqualFold(s[:len(tag)], tag)
 }
 
-// cutTag takes the element off that a text begins with.
+// cutTag splits off the element with this name at the start of a text.
 func cutTag(s, name string) (inner, rest string, ok bool) {
 	trimmed := strings.TrimLeft(s, " \t\r\n")
 	open, end := "<"+name+">", "</"+name+">"

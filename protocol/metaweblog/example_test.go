@@ -17,7 +17,7 @@ func ExampleClient() {
 
 	c := &metaweblog.Client{URL: server.URL, Blog: "alice", Name: "alice", Password: "secret"}
 	id, err := c.NewPost(ctx, metaweblog.Edit{
-		Title: new("Hello"), Description: new("<p>World</p>"), Categories: []string{"greetings"}, Publish: new(true),
+		Title: new("Hello"), Description: new("<p>Hi there</p>"), Categories: []string{"greetings"}, Publish: new(true),
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// sent is a value as it is after a way over the wire; ok is false for what cannot go it.
+// sent returns a value after XML-RPC encoding and decoding. ok is false if it cannot be
+// encoded.
 func sent(v any) (any, bool) {
 	b, err := xmlrpc.MarshalResponse(v)
 	if err != nil {
@@ -24,8 +25,8 @@ func sent(v any) (any, bool) {
 	return v, err == nil
 }
 
-// What parses is written, and what is written parses to the same; and no call makes a
-// server do anything but answer.
+// A value that parses can be written, and the written value parses to the same. Any call
+// gets a response.
 func FuzzCall(f *testing.F) {
 	calls, err := filepath.Glob("testdata/calls/*.call.xml")
 	if err != nil || len(calls) == 0 {

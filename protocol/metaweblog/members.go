@@ -12,25 +12,24 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// members reads a struct: its members are found in any case, and of those that differ in
-// nothing else the spelling that is asked for comes first, then the first by bytes. The
-// first trouble is kept.
+// members reads the members of a struct. Names are matched without case, with the exact
+// spelling first and otherwise the first name in byte order. err has the first error.
 type members struct {
 	of  map[string]any
 	err error
 }
 
-// find is a member by the first of its names that says something.
+// find returns the member with the first of the names that is present and not nil.
 func (m *members) find(names ...string) (v any, name string) {
 	for _, name := range names {
-		if v := m.of[name]; said(v) {
+		if v := m.of[name]; present(v) {
 			return v, name
 		}
 	}
 	for _, name := range names {
 		best := ""
 		for other, v := range m.of {
-			if said(v) && strings.EqualFold(other, name) && (best == "" || other < best) {
+			if present(v) && strings.EqualFold(other, name) && (best == "" || other < best) {
 				best = other
 			}
 		}
@@ -41,7 +40,7 @@ func (m *members) find(names ...string) (v any, name string) {
 	return nil, ""
 }
 
-func said(v any) bool { return v != nil }
+func present(v any) bool { return v != nil }
 
 func (m *members) fail(name, format string, args ...any) {
 	if m.err == nil {
@@ -56,13 +55,13 @@ func (m *members) text(names ...string) *string {
 	}
 	s, ok := text(v)
 	if !ok {
-		m.fail(name, "must be a string, and not %s", kind(v))
+		m.fail(name, "must be a string, not %s", kind(v))
 		return nil
 	}
 	return &s
 }
 
-// word is a text that says nothing when it is empty, without white space around it.
+// word returns a trimmed text. An empty text counts as missing.
 func (m *members) word(names ...string) string {
 	if s := m.text(names...); s != nil {
 		return strings.TrimSpace(*s)
@@ -70,7 +69,7 @@ func (m *members) word(names ...string) string {
 	return ""
 }
 
-// list reads an array of texts or one text, cut at commas if commas is set.
+// list reads an array of texts, or one text, which is split at commas if commas is set.
 func (m *members) list(commas bool, names ...string) []string {
 	v, name := m.find(names...)
 	if v == nil {
@@ -84,7 +83,7 @@ func (m *members) list(commas bool, names ...string) []string {
 	for _, item := range list {
 		s, ok := text(item)
 		if !ok {
-			m.fail(name, "must be a list of strings; there is %s in it", kind(item))
+			m.fail(name, "must be a list of strings; it contains %s", kind(item))
 			return nil
 		}
 		pieces := []string{s}
@@ -115,11 +114,12 @@ func (m *members) time(names ...string) time.Time {
 		m.fail(name, "is no date: %s", shown(v))
 		return time.Time{}
 	}
-	m.fail(name, "must be a date, and not %s", kind(v))
+	m.fail(name, "must be a date, not %s", kind(v))
 	return time.Time{}
 }
 
-// allow reads 0, 1 or 2 in any form: also true, false, "open", "closed", "none".
+// allow reads 0, 1 or 2 in any form, which includes true, false, "open", "closed" and
+// "none".
 func (m *members) allow(names ...string) *int {
 	v, name := m.find(names...)
 	if v == nil {
@@ -151,14 +151,14 @@ func (m *members) allow(names ...string) *int {
 	return new(int(n))
 }
 
-// enclosure reads struct {url, type, length}; an empty value of any kind is one that is
-// not there.
+// enclosure reads the struct {url, type, length}. An empty value of any type is an
+// enclosure without URL.
 func (m *members) enclosure(names ...string) *Enclosure {
 	v, name := m.find(names...)
 	switch v := v.(type) {
 	case nil:
 		return nil
-	case string: // of programs that have no struct for it: the address alone
+	case string: // some programs send the URL alone
 		return &Enclosure{URL: strings.TrimSpace(v)}
 	case []any:
 		if len(v) == 0 {
@@ -168,7 +168,7 @@ func (m *members) enclosure(names ...string) *Enclosure {
 		in := &members{of: v}
 		e := &Enclosure{URL: in.word("url"), Type: in.word("type")}
 		if n, _ := in.find("length"); n != nil && e.URL != "" {
-			// A length that is no number is as good as none.
+			// An invalid length becomes 0.
 			e.Length, _ = xmlrpc.Int(n)
 			e.Length = max(e.Length, 0)
 		}
@@ -180,11 +180,11 @@ func (m *members) enclosure(names ...string) *Enclosure {
 		}
 		return e
 	}
-	m.fail(name, "must be a struct of url, type and length, and not %s", kind(v))
+	m.fail(name, "must be a struct of url, type and length, not %s", kind(v))
 	return nil
 }
 
-// text is a text or anything that has one obvious form as a text.
+// text returns a text, or any value with an obvious text form as a text.
 func text(v any) (string, bool) {
 	if b, ok := v.(bool); ok {
 		if b {
@@ -194,15 +194,15 @@ func text(v any) (string, bool) {
 	}
 	s, ok := xmlrpc.String(v)
 	if _, packed := v.([]byte); packed {
-		s = xmlsafe.Clean(s) // base64 has no bounds of XML's
+		s = xmlsafe.Clean(s) // base64 can contain characters that XML cannot carry
 	}
 	return s, ok
 }
 
-// line is a text on one line: every run of white space is one space.
+// line returns a text as one line, with each run of white space replaced by one space.
 func line(s string) string { return strings.Join(strings.Fields(s), " ") }
 
-// kind names the type of a value for people.
+// kind returns the name of a value's type for a message.
 func kind(v any) string {
 	switch v.(type) {
 	case nil:
@@ -225,35 +225,35 @@ func kind(v any) string {
 	return "something else"
 }
 
-// shown is a stranger's value in a message: quoted, and cut when it is long.
+// shown returns a client's value for a message: quoted, and cut if it is long.
 func shown(s string) string {
-	const most = 60
-	if r := []rune(s); len(r) > most {
-		return fmt.Sprintf("%q…", string(r[:most]))
+	const limit = 60
+	if r := []rune(s); len(r) > limit {
+		return fmt.Sprintf("%q…", string(r[:limit]))
 	}
 	return fmt.Sprintf("%q", s)
 }
 
-// unpacked is what the base64 in a string holds.
+// unpacked decodes the base64 in a string.
 func unpacked(s string) ([]byte, bool) { return xmlsafe.ParseBase64(s) }
 
-// answered is a struct in the answer of a server.
-func answered(v any, what string) (*members, error) {
+// structOf returns the struct in a server's response.
+func structOf(v any, what string) (*members, error) {
 	of, ok := v.(map[string]any)
 	if !ok {
-		return nil, answerErr("%s is %s", what, kind(v))
+		return nil, responseError("%s is %s", what, kind(v))
 	}
 	return &members{of: of}, nil
 }
 
-// answer is the trouble of m as that of an answer.
-func (m *members) answer() error {
+// responseErr returns the error of m as [ErrInvalidResponse].
+func (m *members) responseErr() error {
 	if f, ok := errors.AsType[*FieldError](m.err); ok {
 		return fmt.Errorf("%w: %s", ErrInvalidResponse, f.Msg)
 	}
 	return m.err
 }
 
-func answerErr(format string, args ...any) error {
+func responseError(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrInvalidResponse, fmt.Sprintf(format, args...))
 }

@@ -26,8 +26,8 @@ func handler(s *site) *xmlrpc.Handler {
 	return &xmlrpc.Handler{Methods: (&metaweblog.Server{Backend: s}).Methods()}
 }
 
-// TestRecordedCallsOfEditors posts calls as they came from programs, in
-// the order of their names, to one weblog.
+// TestRecordedCallsOfEditors posts recorded calls of editors, in the order of their file
+// names, to one weblog.
 func TestRecordedCallsOfEditors(t *testing.T) {
 	t.Parallel()
 	calls, err := filepath.Glob("testdata/calls/*.call.xml")
@@ -61,7 +61,7 @@ func TestRecordedCallsOfEditors(t *testing.T) {
 	}
 }
 
-// client is a Client of a server in this process.
+// client returns a Client of a server in this process.
 func client(t *testing.T, s *site) *metaweblog.Client {
 	t.Helper()
 	srv := httptest.NewServer(handler(s))
@@ -167,7 +167,7 @@ func TestGetPostsFiltersAndSortsLikeWordPress(t *testing.T) {
 	}{
 		{nil, "4321"},
 		{map[string]any{"number": 2, "offset": 1}, "32"},
-		{map[string]any{"post_status": "draft", "number": 1}, "1"}, // not among the newest of all
+		{map[string]any{"post_status": "draft", "number": 1}, "1"}, // not among the newest posts of all statuses
 		{map[string]any{"post_status": []string{"publish", "future"}, "offset": 1}, "32"},
 		{map[string]any{"post_status": "any", "number": 1}, "4"},
 		{map[string]any{"post_status": "pending"}, ""},
@@ -269,7 +269,7 @@ func TestInvalidParameterIsFaultThatNamesIt(t *testing.T) {
 		{"metaWeblog.newPost", in(), "4 to 5 parameters"},
 		{"metaWeblog.newPost", in("x"), "must be a struct"},
 		{"metaWeblog.newPost", in(map[string]any{}, "perhaps"), "publish"},
-		{"metaWeblog.newPost", in(map[string]any{"title": []any{}}), `"title" must be a string, and not an array`},
+		{"metaWeblog.newPost", in(map[string]any{"title": []any{}}), `"title" must be a string, not an array`},
 		{"metaWeblog.newPost", in(map[string]any{"description": map[string]any{}}), "a struct"},
 		{"metaWeblog.newPost", in(map[string]any{"categories": []any{"a", []any{}}}), "list of strings"},
 		{"metaWeblog.newPost", in(map[string]any{"dateCreated": "soon"}), "no date"},

@@ -7,16 +7,16 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// methodSupported lists the others.
+// methodSupported lists all methods.
 const methodSupported = "mt.supportedMethods"
 
-// What stands in the helps of many.
+// Common parts of the help texts.
 const (
 	helpStruct = "title, description, categories, dateCreated (UTC), link, enclosure (url, type, length), mt_excerpt, mt_text_more, mt_keywords, mt_convert_breaks, wp_slug, post_status"
-	helpKept   = "What the struct does not have stays as it is. "
+	helpKept   = "Missing members stay unchanged. "
 )
 
-// in says who is let in, for helps.
+// in is the part of the help texts about the login parameters.
 const in = ", user name, password (or a token)"
 
 func (s *Server) metaWeblog() []xmlrpc.Method {
@@ -27,45 +27,45 @@ func (s *Server) metaWeblog() []xmlrpc.Method {
 		return s.method(name, 1, 3, 3, List, blogs)
 	}
 	return []xmlrpc.Method{{
-		Name: MethodNewPost, Help: "Makes a post: blogid" + in + ", a struct of " + helpStruct + ", and whether to publish it. The answer is its postid.",
+		Name: MethodNewPost, Help: "Creates a post: blogid" + in + ", a struct of " + helpStruct + ", and whether to publish it. The result is its postid.",
 		Signature: [][]string{{"string", "string", "string", "string", "struct", "boolean"}},
 		Do:        s.method(MethodNewPost, 1, 4, 5, Create, newPost),
 	}, {
-		Name: MethodEditPost, Help: "Changes a post: postid" + in + ", a struct as of " + MethodNewPost + ", and whether it is to be published. " + helpKept + "The answer is true.",
+		Name: MethodEditPost, Help: "Changes a post: postid" + in + ", a struct as for " + MethodNewPost + ", and whether it is to be published. " + helpKept + "The result is true.",
 		Signature: [][]string{{"boolean", "string", "string", "string", "struct", "boolean"}},
 		Do:        s.method(MethodEditPost, 1, 4, 5, Update, editPost),
 	}, {
-		Name: "metaWeblog.getPost", Help: "Tells of a post: postid" + in + ". The answer is a struct as of " + MethodNewPost + ".",
+		Name: "metaWeblog.getPost", Help: "Returns a post: postid" + in + ". The result is a struct as for " + MethodNewPost + ".",
 		Signature: [][]string{{"struct", "string", "string", "string"}},
 		Do: s.method("metaWeblog.getPost", 1, 3, 3, Read, func(c *call) (any, error) {
 			return c.one(0, Post.Value)
 		}),
 	}, {
-		Name: "metaWeblog.getRecentPosts", Help: "Tells of the newest posts, drafts too: blogid" + in + " and how many.",
+		Name: "metaWeblog.getRecentPosts", Help: "Returns the newest posts, drafts too: blogid" + in + " and how many.",
 		Signature: [][]string{{"array", "string", "string", "string", "int"}},
 		Do:        posts,
 	}, {
-		Name: "metaWeblog.getCategories", Help: "Tells of the categories that there are: blogid" + in + ".",
+		Name: "metaWeblog.getCategories", Help: "Returns the categories: blogid" + in + ".",
 		Signature: [][]string{{"array", "string", "string", "string"}},
 		Do: s.method("metaWeblog.getCategories", 1, 3, 3, List, func(c *call) (any, error) {
 			return c.categories(Category.Value)
 		}),
 	}, {
-		Name: MethodNewMediaObject, Help: "Keeps a file: blogid" + in + " and a struct of name, type and bits (base64). The answer is a struct with its url.",
+		Name: MethodNewMediaObject, Help: "Uploads a file: blogid" + in + " and a struct of name, type and bits (base64). The result is a struct with its url.",
 		Signature: [][]string{{"struct", "string", "string", "string", "struct"}},
 		Do:        s.method(MethodNewMediaObject, 1, 4, 4, Upload, newMedia),
 	}, {
-		Name: "metaWeblog.deletePost", Help: "Deletes a post: any string, postid" + in + " and anything. The answer is true.",
+		Name: "metaWeblog.deletePost", Help: "Deletes a post: any string, postid" + in + " and anything. The result is true.",
 		Signature: [][]string{{"boolean", "string", "string", "string", "string", "boolean"}},
 		Do:        s.method("metaWeblog.deletePost", 2, 4, 5, Delete, deletePost),
 	}, {
-		Name: "metaWeblog.getUsersBlogs", Help: "As blogger.getUsersBlogs.",
+		Name: "metaWeblog.getUsersBlogs", Help: "Same as blogger.getUsersBlogs.",
 		Signature: [][]string{{"array", "string", "string", "string"}},
 		Do:        blogs("metaWeblog.getUsersBlogs"),
 	}}
 }
 
-// edit reads what newPost and editPost have alike: what is written to, and what is written.
+// edit reads the common parameters of newPost and editPost: the ID and the struct.
 func (c *call) edit(of string) (to string, e Edit, err error) {
 	to = c.text(0, of)
 	e, err = ParseEdit(c.at(3))
@@ -107,7 +107,7 @@ func newMedia(c *call) (any, error) {
 	return f.Value(), nil
 }
 
-// deletePost is that of the Blogger API, whose first parameter is an appkey.
+// deletePost implements the method of the Blogger API, whose first parameter is an appkey.
 func deletePost(c *call) (any, error) {
 	id := c.text(1, "postid")
 	if c.err != nil {
@@ -116,7 +116,7 @@ func deletePost(c *call) (any, error) {
 	return done(c.DeletePost(c.ctx, id))
 }
 
-// done is the answer true, or an error.
+// done returns the result true, or an error.
 func done(err error) (any, error) {
 	if err != nil {
 		return nil, err
@@ -135,11 +135,11 @@ func blogs(c *call) (any, error) {
 func (s *Server) blogger() []xmlrpc.Method {
 	const key = "any string (the appkey)"
 	return []xmlrpc.Method{{
-		Name: "blogger.getUsersBlogs", Help: "Tells which weblogs somebody may write: " + key + in + ". The answer is an array of structs of blogid, blogName and url.",
+		Name: "blogger.getUsersBlogs", Help: "Lists the weblogs of the user: " + key + in + ". The result is an array of structs of blogid, blogName and url.",
 		Signature: [][]string{{"array", "string", "string", "string"}},
 		Do:        s.method("blogger.getUsersBlogs", 1, 3, 3, List, blogs),
 	}, {
-		Name: "blogger.getUserInfo", Help: "Tells who somebody is: " + key + in + ".",
+		Name: "blogger.getUserInfo", Help: "Returns the user's profile: " + key + in + ".",
 		Signature: [][]string{{"struct", "string", "string", "string"}},
 		Do: s.method("blogger.getUserInfo", 1, 3, 3, List, func(c *call) (any, error) {
 			u, err := c.User(c.ctx)
@@ -149,25 +149,25 @@ func (s *Server) blogger() []xmlrpc.Method {
 			return u.Value(), nil
 		}),
 	}, {
-		Name: MethodBloggerNewPost, Help: "Makes a post: " + key + ", blogid" + in + ", the text (a title may stand in front as <title>), and whether to publish it. The answer is its postid.",
+		Name: MethodBloggerNewPost, Help: "Creates a post: " + key + ", blogid" + in + ", the text (a title may precede it as <title>), and whether to publish it. The result is its postid.",
 		Signature: [][]string{{"string", "string", "string", "string", "string", "string", "boolean"}},
 		Do:        s.method(MethodBloggerNewPost, 2, 5, 6, Create, bloggerNew),
 	}, {
-		Name: MethodBloggerEditPost, Help: "Changes a post: " + key + ", postid" + in + ", the text as of " + MethodBloggerNewPost + ", and whether it is to be published. The answer is true.",
+		Name: MethodBloggerEditPost, Help: "Changes a post: " + key + ", postid" + in + ", the text as for " + MethodBloggerNewPost + ", and whether it is to be published. The result is true.",
 		Signature: [][]string{{"boolean", "string", "string", "string", "string", "string", "boolean"}},
 		Do:        s.method(MethodBloggerEditPost, 2, 5, 6, Update, bloggerEdit),
 	}, {
-		Name: "blogger.deletePost", Help: "Deletes a post: " + key + ", postid" + in + " and anything. The answer is true.",
+		Name: "blogger.deletePost", Help: "Deletes a post: " + key + ", postid" + in + " and anything. The result is true.",
 		Signature: [][]string{{"boolean", "string", "string", "string", "string", "boolean"}},
 		Do:        s.method("blogger.deletePost", 2, 4, 5, Delete, deletePost),
 	}, {
-		Name: "blogger.getPost", Help: "Tells of a post: " + key + ", postid" + in + ".",
+		Name: "blogger.getPost", Help: "Returns a post: " + key + ", postid" + in + ".",
 		Signature: [][]string{{"struct", "string", "string", "string", "string"}},
 		Do: s.method("blogger.getPost", 2, 4, 4, Read, func(c *call) (any, error) {
 			return c.one(1, Post.BloggerValue)
 		}),
 	}, {
-		Name: "blogger.getRecentPosts", Help: "Tells of the newest posts, drafts too: " + key + ", blogid" + in + " and how many.",
+		Name: "blogger.getRecentPosts", Help: "Returns the newest posts, drafts too: " + key + ", blogid" + in + " and how many.",
 		Signature: [][]string{{"array", "string", "string", "string", "string", "int"}},
 		Do: s.method("blogger.getRecentPosts", 2, 4, 5, Read, func(c *call) (any, error) {
 			return c.recent(1, 4, false, Post.BloggerValue)
@@ -194,14 +194,15 @@ func bloggerEdit(c *call) (any, error) {
 	return done(c.EditPost(c.ctx, id, e))
 }
 
-// content is the text of a post in the Blogger API, which is the whole of it.
+// content returns the edit of a Blogger API call. Its content is the whole text, so the edit
+// also sets the extended text.
 func (c *call) content() Edit {
 	title, whole := ParseBloggerContent(c.text(4, "content"))
 	text, more := SplitMore(whole)
 	return Edit{Title: title, Description: &text, More: &more, Publish: c.publish(5)}
 }
 
-// one answers with one post.
+// one returns one post.
 func (c *call) one(at int, value func(Post) map[string]any) (any, error) {
 	id := c.text(at, "postid")
 	if c.err != nil {
@@ -214,7 +215,7 @@ func (c *call) one(at int, value func(Post) map[string]any) (any, error) {
 	return value(p), nil
 }
 
-// recent answers with the newest posts.
+// recent returns the newest posts.
 func (c *call) recent(blogAt, limitAt int, titles bool, value func(Post) map[string]any) (any, error) {
 	blog, limit := c.text(blogAt, "blogid"), c.limit(limitAt)
 	if c.err != nil {

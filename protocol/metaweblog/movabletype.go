@@ -9,27 +9,27 @@ import (
 
 func (s *Server) movableType() []xmlrpc.Method {
 	return []xmlrpc.Method{{
-		Name: "mt.getRecentPostTitles", Help: "Tells of the newest posts without their texts: blogid" + in + " and how many.",
+		Name: "mt.getRecentPostTitles", Help: "Returns the newest posts without their texts: blogid" + in + " and how many.",
 		Signature: [][]string{{"array", "string", "string", "string", "int"}},
 		Do: s.method("mt.getRecentPostTitles", 1, 3, 4, Read, func(c *call) (any, error) {
 			return c.recent(0, 3, true, Post.TitleValue)
 		}),
 	}, {
-		Name: "mt.getCategoryList", Help: "Tells of the categories that there are: blogid" + in + ".",
+		Name: "mt.getCategoryList", Help: "Returns the categories: blogid" + in + ".",
 		Signature: [][]string{{"array", "string", "string", "string"}},
 		Do: s.method("mt.getCategoryList", 1, 3, 3, List, func(c *call) (any, error) {
 			return c.categories(Category.listValue)
 		}),
 	}, {
-		Name: "mt.getPostCategories", Help: "Tells under which categories a post stands: postid" + in + ".",
+		Name: "mt.getPostCategories", Help: "Returns the categories of a post: postid" + in + ".",
 		Signature: [][]string{{"array", "string", "string", "string"}},
 		Do:        s.method("mt.getPostCategories", 1, 3, 3, Read, postCategories),
 	}, {
-		Name: "mt.setPostCategories", Help: "Puts a post under categories: postid" + in + " and an array of structs of categoryId and isPrimary. The answer is true.",
+		Name: "mt.setPostCategories", Help: "Replaces the categories of a post: postid" + in + " and an array of structs of categoryId and isPrimary. The result is true.",
 		Signature: [][]string{{"boolean", "string", "string", "string", "array"}},
 		Do:        s.method("mt.setPostCategories", 1, 4, 4, Update, setPostCategories),
 	}, {
-		Name: "mt.publishPost", Help: "Publishes a post now: postid" + in + ". The answer is true.",
+		Name: "mt.publishPost", Help: "Publishes a post now: postid" + in + ". The result is true.",
 		Signature: [][]string{{"boolean", "string", "string", "string"}},
 		Do: s.method("mt.publishPost", 1, 3, 3, Update, func(c *call) (any, error) {
 			id := c.text(0, "postid")
@@ -39,15 +39,15 @@ func (s *Server) movableType() []xmlrpc.Method {
 			return done(c.Publish(c.ctx, id))
 		}),
 	}, {
-		Name: methodSupported, Help: "Gives the names of the methods by which weblogs are written here.",
+		Name: methodSupported, Help: "Lists the methods for editing weblogs.",
 		Signature: [][]string{{"array"}},
-		Do:        s.plain(methodSupported, nil), // see Methods
+		Do:        s.plain(methodSupported, nil), // set by Methods
 	}, {
-		Name: "mt.supportedTextFilters", Help: "Tells in which ways a text may be written, beside HTML: an array of structs of key, for mt_convert_breaks, and label.",
+		Name: "mt.supportedTextFilters", Help: "Lists the text filters in addition to HTML: an array of structs of key, for mt_convert_breaks, and label.",
 		Signature: [][]string{{"array"}},
 		Do:        s.plain("mt.supportedTextFilters", func(*args) any { return values(s.filters(), Filter.value) }),
 	}, {
-		Name: "mt.getTrackbackPings", Help: "Gives an empty array: no trackbacks are taken here.",
+		Name: "mt.getTrackbackPings", Help: "Returns an empty array: trackbacks are not supported.",
 		Signature: [][]string{{"array", "string"}},
 		Do: s.plain("mt.getTrackbackPings", func(a *args) any {
 			a.count(1, 1)
@@ -94,8 +94,8 @@ func setPostCategories(c *call) (any, error) {
 	return done(c.SetCategories(c.ctx, id, ids))
 }
 
-// numbered replaces the IDs that the methods of the WordPress API give to categories, because
-// editors mix the two families.
+// numbered replaces the numeric category IDs of the WordPress API by the IDs here, because
+// editors mix both APIs.
 func (c *call) numbered(ids []string) error {
 	number := func(id string) bool {
 		n, err := strconv.ParseInt(id, 10, 32)
@@ -116,13 +116,13 @@ func (c *call) numbered(ids []string) error {
 	return nil
 }
 
-// ParseCategoryIDs reads the array of mt.setPostCategories: structs of categoryId and
-// isPrimary, or the identifiers themselves. The primary one comes first, and none comes
-// twice. The error is a [*FieldError].
+// ParseCategoryIDs parses the array of mt.setPostCategories: structs of categoryId and
+// isPrimary, or IDs. The result has the primary category first and no duplicates. The error
+// is a [*FieldError].
 func ParseCategoryIDs(v any) ([]string, error) {
 	list, ok := v.([]any)
 	if !ok {
-		return nil, fieldErr("categories", "The categories must be an array of structs, and not %s.", kind(v))
+		return nil, fieldErr("categories", "The categories must be an array of structs, not %s.", kind(v))
 	}
 	ids := []string{}
 	for _, item := range list {
@@ -136,7 +136,7 @@ func ParseCategoryIDs(v any) ([]string, error) {
 				return nil, m.err
 			}
 		} else if id, ok = text(item); !ok {
-			return nil, fieldErr("categories", "A category must be a struct with a categoryId, and not %s.", kind(item))
+			return nil, fieldErr("categories", "A category must be a struct with a categoryId, not %s.", kind(item))
 		}
 		switch {
 		case id == "":

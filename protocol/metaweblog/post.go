@@ -9,9 +9,8 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// Value is the struct of metaWeblog.getPost. It has every member that clients look for,
-// also those that are empty, but for dates that are not known and an enclosure that is
-// not there.
+// Value returns the struct of metaWeblog.getPost. It has every member that clients expect,
+// even if empty, except unknown dates and a missing enclosure.
 //
 // spec:metaweblog-2002#get-post
 func (p Post) Value() map[string]any {
@@ -29,14 +28,14 @@ func (p Post) Value() map[string]any {
 	return v
 }
 
-// TitleValue is the struct of mt.getRecentPostTitles.
+// TitleValue returns the struct of mt.getRecentPostTitles.
 func (p Post) TitleValue() map[string]any {
 	v := map[string]any{"postid": p.ID, "userid": p.UserID, "title": p.Title, "post_status": p.Status}
 	dated(v, p.Created, "dateCreated", "date_created_gmt")
 	return v
 }
 
-// BloggerValue is the struct of blogger.getPost.
+// BloggerValue returns the struct of blogger.getPost.
 func (p Post) BloggerValue() map[string]any {
 	v := map[string]any{"postid": p.ID, "userid": p.UserID, "content": BloggerContent(p.Title, JoinMore(p.Description, p.More))}
 	dated(v, p.Created, "dateCreated")
@@ -58,10 +57,10 @@ func texts(list []string) []string {
 	return list
 }
 
-// ParsePost reads what a server tells of a post, in any of the structs above. The error
+// ParsePost parses a post in a server's response, in any of the structs above. The error
 // wraps [ErrInvalidResponse].
 func ParsePost(v any) (Post, error) {
-	m, err := answered(v, "a post")
+	m, err := structOf(v, "a post")
 	if err != nil {
 		return Post{}, err
 	}
@@ -88,7 +87,7 @@ func ParsePost(v any) (Post, error) {
 			p.Title = *title
 		}
 	}
-	return p, m.answer()
+	return p, m.responseErr()
 }
 
 func (m *members) plain(names ...string) string {
@@ -98,8 +97,8 @@ func (m *members) plain(names ...string) string {
 	return ""
 }
 
-// Value is the struct of metaWeblog.getCategories, with the members that other servers
-// have added to description, htmlUrl and rssUrl.
+// Value returns the struct of metaWeblog.getCategories: description, htmlUrl and rssUrl,
+// with the members that other servers have added.
 //
 // spec:metaweblog-2002#get-categories
 func (c Category) Value() map[string]any {
@@ -109,7 +108,7 @@ func (c Category) Value() map[string]any {
 	}
 }
 
-// listValue is the struct of mt.getCategoryList, and postValue that of
+// listValue returns the struct of mt.getCategoryList, postValue that of
 // mt.getPostCategories.
 func (c Category) listValue() map[string]any {
 	return map[string]any{"categoryId": c.ID, "categoryName": c.Name}
@@ -119,15 +118,15 @@ func (c Category) postValue() map[string]any {
 	return map[string]any{"categoryId": c.ID, "categoryName": c.Name, "isPrimary": c.Primary}
 }
 
-// ParseCategories reads what servers answer to questions for categories: an array of
-// structs, or a struct of them by name. The error wraps [ErrInvalidResponse].
+// ParseCategories parses the categories in a server's response: an array of structs, or a
+// struct of structs by name. The error wraps [ErrInvalidResponse].
 func ParseCategories(v any) ([]Category, error) {
 	list, ok := v.([]any)
 	if byName, is := v.(map[string]any); is {
 		for _, name := range sorted(byName) {
 			inner, is := byName[name].(map[string]any)
 			if !is {
-				return nil, answerErr("a category is %s", kind(byName[name]))
+				return nil, responseError("a category is %s", kind(byName[name]))
 			}
 			if c := (&members{of: inner}).word("categoryName", "description", "title"); c == "" {
 				inner["categoryName"] = name
@@ -137,11 +136,11 @@ func ParseCategories(v any) ([]Category, error) {
 		ok = true
 	}
 	if !ok {
-		return nil, answerErr("the categories are %s", kind(v))
+		return nil, responseError("the categories are %s", kind(v))
 	}
 	all := make([]Category, 0, len(list))
 	for _, item := range list {
-		m, err := answered(item, "a category")
+		m, err := structOf(item, "a category")
 		if err != nil {
 			return nil, err
 		}
@@ -150,7 +149,7 @@ func ParseCategories(v any) ([]Category, error) {
 			HTMLURL: m.word("htmlUrl"), RSSURL: m.word("rssUrl"),
 		}
 		c.Primary, _ = xmlrpc.Bool(item.(map[string]any)["isPrimary"])
-		if err := m.answer(); err != nil {
+		if err := m.responseErr(); err != nil {
 			return nil, err
 		}
 		all = append(all, c)
@@ -167,28 +166,27 @@ func sorted(m map[string]any) []string {
 	return names
 }
 
-// Value is the struct of blogger.getUsersBlogs.
+// Value returns the struct of blogger.getUsersBlogs.
 //
 // spec:blogger-2001#users-blogs
 func (b Blog) Value() map[string]any {
 	return map[string]any{"blogid": b.ID, "blogName": b.Name, "url": b.URL, "xmlrpc": b.RPCURL, "isAdmin": true}
 }
 
-// Value is the struct of blogger.getUserInfo.
+// Value returns the struct of blogger.getUserInfo.
 //
 // spec:blogger-2001#user-info
 func (u User) Value() map[string]any {
 	return map[string]any{"userid": u.ID, "nickname": u.Nickname, "firstname": u.FirstName, "lastname": u.LastName, "email": u.Email, "url": u.URL}
 }
 
-// ParseMedia reads the struct of metaWeblog.newMediaObject. The error is a
-// [*FieldError].
+// ParseMedia parses the struct of metaWeblog.newMediaObject. The error is a [*FieldError].
 //
 // spec:metaweblog-2002#new-media-object
 func ParseMedia(v any) (Media, error) {
 	of, ok := v.(map[string]any)
 	if !ok {
-		return Media{}, fieldErr("struct", "The file must be a struct of name, type and bits, and not %s.", kind(v))
+		return Media{}, fieldErr("struct", "The file must be a struct of name, type and bits, not %s.", kind(v))
 	}
 	m := &members{of: of}
 	media := Media{Name: baseName(m.word("name")), Type: m.word("type")}
@@ -200,20 +198,20 @@ func ParseMedia(v any) (Media, error) {
 		media.Bits = b
 	case string:
 		if media.Bits, ok = unpacked(b); !ok {
-			return Media{}, fieldErr(name, "The member bits must be base64, and is a string that is none.")
+			return Media{}, fieldErr(name, "The member bits must be valid base64.")
 		}
 	default:
-		return Media{}, fieldErr("bits", "The member bits must be base64, and not %s.", kind(bits))
+		return Media{}, fieldErr("bits", "The member bits must be base64, not %s.", kind(bits))
 	}
 	return media, nil
 }
 
-// Value is the struct that says what m does.
+// Value returns the struct for m.
 func (m Media) Value() map[string]any {
 	return map[string]any{"name": m.Name, "type": m.Type, "bits": m.Bits}
 }
 
-// baseName is the last part of a path of any system.
+// baseName returns the last part of a path of any operating system.
 func baseName(s string) string {
 	s = path.Base("/" + strings.ReplaceAll(s, `\`, "/"))
 	if s == "/" || s == ".." {
@@ -222,7 +220,7 @@ func baseName(s string) string {
 	return s
 }
 
-// Value is the answer to metaWeblog.newMediaObject.
+// Value returns the result of metaWeblog.newMediaObject.
 func (f File) Value() map[string]any {
 	return map[string]any{"url": f.URL, "file": f.Name, "type": f.Type, "id": f.ID}
 }

@@ -9,8 +9,8 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// TypeRSD is the media type of an RSD document, and of the link to it, whose rel is
-// RelRSD.
+// TypeRSD is the media type of an RSD document and of the link to it. RelRSD is the rel of
+// that link.
 const (
 	TypeRSD = "application/rsd+xml"
 	RelRSD  = "EditURI"
@@ -22,29 +22,30 @@ const spaceRSD = "http://archipelago.phrasewise.com/rsd"
 // Limits of a document that is read.
 const (
 	MaxRSD  = 256 << 10 // bytes
-	MaxAPIs = 100       // further ones are left out
+	MaxAPIs = 100       // number of APIs; the rest is left out
 )
 
-// RSD is the document by which programs find the doors of a weblog (Really Simple
-// Discovery 1.0, Daniel Berlinger, 2002).
+// RSD is a document by which editors find the APIs of a weblog (Really Simple Discovery
+// 1.0, Daniel Berlinger, 2002).
 type RSD struct {
 	Engine     string // name of the program that serves the weblog
 	EngineLink string // its home page
-	Home       string // home page of the weblog
+	Home       string // URL of the weblog's home page
 	APIs       []API
 }
 
-// API is one door. Those that clients know by name are MetaWeblog, Blogger, MovableType,
+// API is one API of a weblog. Clients know the names MetaWeblog, Blogger, MovableType,
 // WordPress and Atom.
 type API struct {
 	Name      string
-	Preferred bool   // one of them should be
-	Link      string // URL of the door
+	Preferred bool   // one API of a document should be preferred
+	Link      string // URL of the endpoint
 	BlogID    string
-	Docs      string // a page for people; "": not told
+	Docs      string // URL of the documentation; "": none
 }
 
-// API is the door with a name, in any case; ok is false where there is none.
+// API returns the API with the given name, compared without case. ok is false if there is
+// none.
 func (d *RSD) API(name string) (api API, ok bool) {
 	for _, a := range d.APIs {
 		if strings.EqualFold(a.Name, name) {
@@ -54,7 +55,7 @@ func (d *RSD) API(name string) (api API, ok bool) {
 	return API{}, false
 }
 
-// Append writes the document. Characters that XML cannot carry are replaced by U+FFFD.
+// Append appends the document to dst. Characters that XML cannot carry become U+FFFD.
 //
 // spec:rsd-2002#document
 func (d *RSD) Append(dst []byte) []byte {
@@ -82,7 +83,7 @@ func (a API) append(dst []byte) []byte {
 	dst = append(dst, "   <api"...)
 	for _, at := range []struct{ name, text string }{{"name", a.Name}, {"preferred", preferred}, {"apiLink", a.Link}, {"blogID", a.BlogID}} {
 		dst = append(dst, " "+at.name+"=\""...)
-		// The error is a character that XML cannot carry, and Clean leaves none.
+		// Clean leaves no character that causes an error.
 		dst, _ = xmlsafe.AppendAttr(dst, xmlsafe.Clean(at.text))
 		dst = append(dst, '"')
 	}
@@ -99,9 +100,9 @@ func appendClean(dst []byte, s string) []byte {
 	return dst
 }
 
-// ParseRSD reads a document as forgivingly as its readers do: elements in any namespace
-// and any case, in markup that need not be well-formed. base is its own address, which
-// links are relative to; contentType is its Content-Type. ok is false for what is no RSD
+// ParseRSD parses a document as tolerantly as common readers: elements in any namespace and
+// any case, in markup that need not be well-formed. base is the document's URL, which links
+// are relative to. contentType is its Content-Type. ok is false if it is not an RSD
 // document.
 //
 // spec:rsd-2002#document
@@ -155,7 +156,7 @@ func (d *RSD) element(r *scan.Reader, name string, base *url.URL) {
 	}
 }
 
-// absolute is a link as an absolute http URL; "" where it is none.
+// absolute returns a link as an absolute http or https URL, or "" if it is invalid.
 func absolute(base *url.URL, s string) string {
 	u, err := base.Parse(line(s))
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {

@@ -49,7 +49,8 @@ func TestRSDRoundTrip(t *testing.T) {
 
 func TestParseRSDOfOtherServers(t *testing.T) {
 	t.Parallel()
-	// In another namespace, relative, with the custom elements of one server, not well-formed.
+	// The document has another namespace, relative links and custom elements of one server,
+	// and is not well-formed.
 	doc := `<?xml version="1.0"?><RSD version="1.0" xmlns="http://archipelago.phrasewise.com/rsd"><service>
 <engineName>Old & Good</engineName><engineLink>http://old.example</engineLink><homePageLink>/blog</homePageLink>
 <apis><api name="MetaWeblog" preferred="TRUE" apiLink="/xmlrpc.php" blogID="1"><settings><docs>http://old.example/docs</docs><setting name="x">y</setting></settings></api>

@@ -8,39 +8,40 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// Access is what somebody wants to do, which a password is for wholly and a token may be
-// for in part.
+// Access is the permission that a method requires. A password has all permissions; a token
+// may have some of them.
 type Access string
 
-// Kinds of access.
+// Permissions.
 const (
-	List   Access = "look"   // which weblogs and categories there are
-	Read   Access = "read"   // posts, drafts too
-	Create Access = "create" // posts
+	List   Access = "look"   // list weblogs and categories
+	Read   Access = "read"   // read posts and drafts
+	Create Access = "create" // create posts
 	Update Access = "update"
 	Delete Access = "delete"
-	Upload Access = "upload" // files
+	Upload Access = "upload" // upload files
 )
 
-// Backend lets people in. The request, for the caller's address, is
-// [xmlrpc.RequestFrom] of ctx.
+// Backend authenticates users. LogIn gets the request, for the client address, from
+// [xmlrpc.RequestFrom].
 type Backend interface {
-	// LogIn lets in who has this name and password. Its error ends a batch of calls, so
-	// that one request cannot try many passwords.
+	// LogIn returns a session for a name and password (or token) with the permission to. An
+	// error ends a batch of calls, so one request cannot try many passwords.
 	LogIn(ctx context.Context, name, password string, to Access) (Session, error)
 }
 
-// PostQuery selects posts. Limit is at least 1 and may be huge. Titles means that nothing but ID,
-// UserID, Title, Created and Status is looked at. Statuses are those of the wanted posts; nil: any.
+// PostQuery selects posts. Limit is at least 1 and may be very large. With Titles only ID,
+// UserID, Title, Created and Status of the posts are used. Statuses restricts the posts to
+// these statuses; nil means any.
 type PostQuery struct {
 	Limit    int
 	Titles   bool
 	Statuses []string
 }
 
-// Session is what one who was let in may do. A blogID is what [Blog] has, or what
-// somebody typed in by hand; an id is a [Post]'s, or nonsense. Errors that are an
-// [*xmlrpc.Fault] are answered as they are.
+// Session is the access of an authenticated user. A blogID is that of a [Blog] or any
+// string that the user typed. An id is that of a [Post] or invalid. Errors that are an
+// [*xmlrpc.Fault] are sent unchanged.
 type Session interface {
 	PostSession
 	CategorySession
@@ -55,44 +56,45 @@ type PostSession interface {
 	NewPost(ctx context.Context, blogID string, e Edit) (id string, err error)
 	EditPost(ctx context.Context, id string, e Edit) error
 	DeletePost(ctx context.Context, id string) error
-	// Publish shows a post to readers, now.
+	// Publish publishes a post now.
 	Publish(ctx context.Context, id string) error
 	Post(ctx context.Context, id string) (Post, error)
-	// Posts are the newest posts that q selects, the newest first.
+	// Posts returns the newest posts that q selects, newest first.
 	Posts(ctx context.Context, blogID string, q PostQuery) ([]Post, error)
 }
 
-// CategorySession knows the categories of posts.
+// CategorySession reads and writes categories.
 type CategorySession interface {
 	Categories(ctx context.Context, blogID string) ([]Category, error)
 	// NewCategory creates a category that posts can use later, or returns the existing one.
 	NewCategory(ctx context.Context, blogID, name string) (Category, error)
 	PostCategories(ctx context.Context, id string) ([]Category, error)
-	// SetCategories puts a post under the categories with these IDs, the primary one first.
+	// SetCategories replaces the categories of a post by those with these IDs. The first is
+	// the primary category.
 	SetCategories(ctx context.Context, id string, ids []string) error
 }
 
-// FileSession keeps files.
+// FileSession stores files.
 type FileSession interface {
 	Upload(ctx context.Context, blogID string, m Media) (File, error)
 	// File returns an uploaded file by its ID.
 	File(ctx context.Context, blogID, id string) (File, error)
 }
 
-// Server makes XML-RPC methods of a Backend, which must be set.
+// Server implements the XML-RPC methods with a Backend, which must be set.
 type Server struct {
 	Backend Backend
 	// Software and Version name the program for wp.getOptions.
 	Software, Version string
-	// Filters are what mt.supportedTextFilters answers; nil: [FilterBreaks] and
+	// Filters is the result of mt.supportedTextFilters; nil: [FilterBreaks] and
 	// [FilterMarkdown].
 	Filters []Filter
-	// Fault makes of an error of the Backend the one that is answered, such as an
-	// [*xmlrpc.Fault]; nil: it is left to [xmlrpc.Handler.FaultOf].
+	// Fault converts an error of the Backend into the error to send, for example an
+	// [*xmlrpc.Fault]. If it is nil, [xmlrpc.Handler.FaultOf] converts the error.
 	Fault func(ctx context.Context, method string, err error) error
 }
 
-// Names of the methods whose calls may be large: they carry a text or a file.
+// Names of the methods whose calls may be large, because they carry a text or a file.
 const (
 	MethodNewPost         = "metaWeblog.newPost"
 	MethodEditPost        = "metaWeblog.editPost"
@@ -104,7 +106,7 @@ const (
 	MethodWPUploadFile    = "wp.uploadFile"
 )
 
-// Methods are all methods of the four families, for an [xmlrpc.Handler].
+// Methods returns all methods of the four APIs, for an [xmlrpc.Handler].
 //
 // spec:metaweblog-2002#methods
 // spec:blogger-2001#methods
@@ -127,15 +129,15 @@ func (s *Server) Methods() []xmlrpc.Method {
 	return all
 }
 
-// call is one method on its way: its parameters, and who calls.
+// call is one call of a method: its parameters and the caller's session.
 type call struct {
 	*args
 	ctx context.Context
 	Session
 }
 
-// method is a method for those who are let in. login is the place of the name, which the
-// password follows; from and to are how many parameters there may be.
+// method returns a method that requires a login. login is the index of the user name; the
+// password follows it. from and to limit the number of parameters.
 func (s *Server) method(name string, login, from, to int, want Access, do func(c *call) (any, error)) func(context.Context, []any) (any, error) {
 	return func(ctx context.Context, params []any) (any, error) {
 		a := &args{method: name, params: params}
@@ -156,7 +158,7 @@ func (s *Server) method(name string, login, from, to int, want Access, do func(c
 	}
 }
 
-// plain is a method for everybody.
+// plain returns a method without login.
 func (s *Server) plain(name string, do func(a *args) any) func(context.Context, []any) (any, error) {
 	return func(ctx context.Context, params []any) (any, error) {
 		a := &args{method: name, params: params}
@@ -181,7 +183,7 @@ func (s *Server) fault(ctx context.Context, method string, err error) error {
 	return err
 }
 
-// faultOf is a call that cannot be read, as what is answered.
+// faultOf converts the error of an invalid call into its response.
 //
 // spec:xmlrpc-faults-2001#codes
 func faultOf(err error) error {
@@ -191,7 +193,7 @@ func faultOf(err error) error {
 	return err
 }
 
-// args reads parameters; the first trouble is kept.
+// args reads parameters. err has the first error.
 type args struct {
 	method string
 	params []any
@@ -210,7 +212,7 @@ func (a *args) count(from, to int) {
 		if to > from {
 			many = fmt.Sprintf("%d to %d", from, to)
 		}
-		a.fail("", "%s takes %s parameters, and not %d.", a.method, many, n)
+		a.fail("", "%s takes %s parameters, not %d.", a.method, many, n)
 	}
 }
 
@@ -221,16 +223,16 @@ func (a *args) at(i int) any {
 	return nil
 }
 
-// text is parameter i, from 0, as a text.
+// text returns parameter i, from 0, as a text.
 func (a *args) text(i int, what string) string {
 	s, ok := xmlrpc.String(a.at(i))
 	if !ok {
-		a.fail(what, "Parameter %d of %s, the %s, must be a string, and not %s.", i+1, a.method, what, kind(a.at(i)))
+		a.fail(what, "Parameter %d of %s, the %s, must be a string, not %s.", i+1, a.method, what, kind(a.at(i)))
 	}
 	return s
 }
 
-// publish is the parameter of this name; nil: it is not there.
+// publish returns the parameter publish; nil: missing.
 func (a *args) publish(i int) *bool {
 	v := a.at(i)
 	if s, ok := v.(string); v == nil || ok && s == "" {
@@ -241,16 +243,16 @@ func (a *args) publish(i int) *bool {
 		b, ok = n != 0, true
 	}
 	if !ok {
-		a.fail("publish", "Parameter %d of %s, publish, must be a boolean, and not %s.", i+1, a.method, kind(v))
+		a.fail("publish", "Parameter %d of %s, publish, must be a boolean, not %s.", i+1, a.method, kind(v))
 		return nil
 	}
 	return &b
 }
 
-// DefaultPosts is how many posts are told of where the caller does not say how many.
+// DefaultPosts is the number of posts to return if the client does not specify one.
 const DefaultPosts = 20
 
-// limit is how many posts are wanted.
+// limit returns the number of posts to return.
 func (a *args) limit(i int) int {
 	v := a.at(i)
 	if s, ok := v.(string); v == nil || ok && s == "" {
@@ -258,7 +260,7 @@ func (a *args) limit(i int) int {
 	}
 	n, ok := xmlrpc.Int(v)
 	if !ok {
-		a.fail("numberOfPosts", "Parameter %d of %s, the number of posts, must be a number, and not %s.", i+1, a.method, kind(v))
+		a.fail("numberOfPosts", "Parameter %d of %s, the number of posts, must be a number, not %s.", i+1, a.method, kind(v))
 	}
 	if n <= 0 {
 		return DefaultPosts

@@ -13,7 +13,7 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// site is a weblog in memory, of alice, who has the password "secret".
+// site is a weblog in memory of the user alice with the password "secret".
 type site struct {
 	created []string
 	posts   map[int]metaweblog.Post
@@ -51,7 +51,7 @@ func (s *site) NewPost(_ context.Context, _ string, e metaweblog.Edit) (string, 
 	return id, nil
 }
 
-// edited is what an honest server makes of an edit.
+// edited applies an edit to a post.
 func edited(p metaweblog.Post, e metaweblog.Edit) metaweblog.Post {
 	for _, f := range []struct {
 		to   *string

@@ -12,8 +12,8 @@ import (
 // helpWP describes the struct of wp.newPost and wp.editPost.
 const helpWP = "post_title, post_content, post_excerpt, post_status, post_date_gmt, post_name, terms_names, terms, enclosure (url, type, length)"
 
-// wpTaxonomies are the taxonomies of posts. Both list the same labels, because a post is
-// found by its tags as by its categories.
+// wpTaxonomies are the taxonomies of posts. Both list the same labels, because posts have
+// one kind of label, which is both a tag and a category.
 var wpTaxonomies = []string{taxonomyCategory, taxonomyTag}
 
 const (
@@ -21,14 +21,14 @@ const (
 	taxonomyTag      = "post_tag"
 )
 
-// wordPress is the WordPress API, as far as editors use it for posts. All methods but
-// wp.getUsersBlogs begin with the blog ID, the user name and the password.
+// wordPress returns the methods of the WordPress API that editors use for posts. All
+// methods except wp.getUsersBlogs start with the blog ID, the user name and the password.
 func (s *Server) wordPress() []xmlrpc.Method {
 	return slices.Concat(s.wordPressSite(), s.wordPressPosts(), s.wordPressTerms(), s.wordPressFiles())
 }
 
-// wp describes one method whose first three parameters are the blog ID and the login.
-// extra is how many parameters may follow, of which need are required.
+// wp returns a method whose first three parameters are the blog ID and the login. Up to
+// extra parameters may follow, of which need are required.
 func (s *Server) wp(name, help string, types []string, need, extra int, to Access, do func(c *call) (any, error)) xmlrpc.Method {
 	login := []string{types[0], "string", "string", "string"}
 	m := xmlrpc.Method{Name: name, Help: help}
@@ -45,7 +45,7 @@ func (s *Server) wp(name, help string, types []string, need, extra int, to Acces
 	return m
 }
 
-// blog is the first parameter, which wp has checked.
+// blog returns the first parameter, which wp has checked.
 func (c *call) blog() string { return c.text(0, "blog ID") }
 
 func (s *Server) wordPressSite() []xmlrpc.Method {
@@ -84,7 +84,7 @@ func (s *Server) wordPressPosts() []xmlrpc.Method {
 			[]string{"array", "struct", "array"}, 0, 2, Read, wpPosts),
 		s.wp(MethodWPNewPost, "Creates a post: blog ID"+in+", a struct of "+helpWP+". Without post_status it is a draft. The result is its ID.",
 			[]string{"string", "struct"}, 1, 1, Create, wpNewPost),
-		s.wp(MethodWPEditPost, "Changes a post: blog ID"+in+", post ID, and a struct as of "+MethodWPNewPost+". "+helpKept+"The result is true.",
+		s.wp(MethodWPEditPost, "Changes a post: blog ID"+in+", post ID, and a struct as for "+MethodWPNewPost+". "+helpKept+"The result is true.",
 			[]string{"boolean", "string", "struct"}, 2, 2, Update, wpEditPost),
 		s.wp("wp.deletePost", "Deletes a post: blog ID"+in+", post ID. The result is true.", []string{"boolean", "string"}, 1, 1, Delete, func(c *call) (any, error) {
 			id := c.text(3, "post ID")
@@ -127,15 +127,15 @@ func (s *Server) wordPressFiles() []xmlrpc.Method {
 	}
 }
 
-// wpFields are the names of the wanted members; nil: all.
+// wpFields are the names of the requested members; nil: all.
 type wpFields []string
 
-// wpFields reads an optional list of names. The groups "post" and "terms" of WordPress stand
-// for their members.
+// wpFields reads an optional list of names. The groups "post" and "terms" of WordPress
+// include all of their members.
 func (c *call) wpFields(at int) (wpFields, error) {
 	list, ok := c.at(at).([]any)
 	if c.at(at) != nil && !ok {
-		return nil, fieldErr("fields", "The fields must be an array of names, and not %s.", kind(c.at(at)))
+		return nil, fieldErr("fields", "The fields must be an array of names, not %s.", kind(c.at(at)))
 	}
 	var want wpFields
 	for _, v := range list {
@@ -154,7 +154,7 @@ func (c *call) wpFields(at int) (wpFields, error) {
 	return want, nil
 }
 
-// of keeps the wanted members; the ID of a post always stays.
+// of returns the requested members. The ID of a post is always included.
 func (f wpFields) of(v map[string]any) map[string]any {
 	for name := range v {
 		if f != nil && name != "post_id" && !slices.Contains(f, name) {
@@ -194,13 +194,13 @@ func wpFormats(c *call) (any, error) {
 	return all, nil
 }
 
-// Bounds of the lists of wp.getPosts and wp.getTerms.
+// Limits of the lists of wp.getPosts and wp.getTerms.
 const (
-	wpPostsNumber = 10   // posts when the filter has no number, as in WordPress
-	maxWp         = 1000 // posts or terms that are looked at
+	wpPostsNumber = 10   // posts if the filter has no number, as in WordPress
+	maxWp         = 1000 // posts or terms that are read
 )
 
-// wpFilter is the optional struct that chooses from a list.
+// wpFilter is the optional struct that filters a list.
 type wpFilter struct {
 	members
 	number, offset int
@@ -209,7 +209,7 @@ type wpFilter struct {
 func (c *call) wpFilter(at, number int) (*wpFilter, error) {
 	of, ok := c.at(at).(map[string]any)
 	if list, empty := c.at(at).([]any); !ok && c.at(at) != nil && (!empty || len(list) > 0) { // PHP writes an empty struct as an array
-		return nil, fieldErr("filter", "The filter must be a struct, and not %s.", kind(c.at(at)))
+		return nil, fieldErr("filter", "The filter must be a struct, not %s.", kind(c.at(at)))
 	}
 	f := &wpFilter{members: members{of: of}}
 	f.number, f.offset = f.count("number", number), f.count("offset", 0)
@@ -223,12 +223,12 @@ func (f *wpFilter) count(name string, otherwise int) int {
 	}
 	n, ok := xmlrpc.Int(v)
 	if !ok || n < 0 {
-		f.fail(name, "must be a number from 0, and not %s", kind(v))
+		f.fail(name, "must be a number from 0, not %s", kind(v))
 	}
 	return int(min(n, maxWp))
 }
 
-// part is the wanted part of a list.
+// part returns the requested part of a list.
 func part[T any](list []T, f *wpFilter) []T {
 	list = list[min(f.offset, len(list)):]
 	return list[:min(f.number, len(list))]
@@ -283,8 +283,8 @@ func wpNewPost(c *call) (any, error) {
 	return c.NewPost(c.ctx, c.blog(), e)
 }
 
-// wpEditPost changes a post. WordPress shows the line breaks of a text as such; a text in
-// Markdown has its own rules for them, and stays Markdown.
+// wpEditPost changes a post. WordPress shows the line breaks of a text; a post in Markdown
+// stays Markdown, which has its own rules for line breaks.
 func wpEditPost(c *call) (any, error) {
 	id := c.text(3, "post ID")
 	e, err := c.wpEdit(4)
@@ -295,7 +295,7 @@ func wpEditPost(c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &members{of: c.at(4).(map[string]any)} // wpEdit has checked it
+	m := &members{of: c.at(4).(map[string]any)} // wpEdit has checked the type
 	if since := m.time("if_not_modified_since"); !since.IsZero() && was.Modified.Truncate(time.Second).After(since) {
 		return nil, &xmlrpc.Fault{Code: CodeConflict, String: "There is a revision of this post that is more recent."}
 	}
@@ -359,7 +359,7 @@ func wpNewCategory(c *call) (any, error) {
 	case string:
 		name = v
 	default:
-		return nil, fieldErr("category", "The category must be a struct with a name, and not %s.", kind(v))
+		return nil, fieldErr("category", "The category must be a struct with a name, not %s.", kind(v))
 	}
 	if m.err != nil {
 		return nil, m.err

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// wpOrder sorts posts by orderby and order of a filter: names of fields with spaces between, and ASC or
-// DESC. As in WordPress, unknown fields mean the date, and everything but ASC descends.
+// wpOrder sorts posts by orderby and order of a filter: names of fields separated by
+// spaces, and ASC or DESC. As in WordPress, an unknown field means the date, and any order
+// other than ASC is descending.
 //
 // spec:wordpress-xmlrpc#post-filter
 func wpOrder(list []Post, orderby, order string) {
@@ -25,8 +26,8 @@ func wpOrder(list []Post, orderby, order string) {
 	})
 }
 
-// wpCompare compares two posts by one field. Fields that all posts of a weblog have in common do not
-// change the order.
+// wpCompare compares two posts by one field. Fields that are equal in all posts of a weblog
+// do not change the order.
 func wpCompare(field string, a, b Post) int {
 	switch strings.ToLower(strings.TrimPrefix(field, "post_")) {
 	case "title":

@@ -11,17 +11,17 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// number is the ID of a category in the WordPress API, where IDs are positive integers. It
-// is made of the ID here, so it never changes and needs no storage.
+// number returns the ID of a category in the WordPress API, where IDs are positive
+// integers. It is a hash of the ID here, so it never changes and needs no storage.
 func (c Category) number() int64 {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(c.ID)) // never fails
+	_, _ = h.Write([]byte(c.ID)) // Write never returns an error
 	return int64(h.Sum32()>>1 | 1<<30)
 }
 
 func (c Category) wpID() string { return strconv.FormatInt(c.number(), 10) }
 
-// categoryByNumber finds the category with a number of the WordPress API.
+// categoryByNumber returns the category with an ID of the WordPress API.
 func categoryByNumber(list []Category, id string) (Category, bool) {
 	i := slices.IndexFunc(list, func(c Category) bool { return c.wpID() == id })
 	if i < 0 {
@@ -69,7 +69,7 @@ func (f File) wpValue() map[string]any {
 	return v
 }
 
-// wpValue is the post as a struct of the WordPress API. Its time zone is UTC.
+// wpValue returns the post as a struct of the WordPress API. Its time zone is UTC.
 func (p Post) wpValue() map[string]any {
 	terms := []any{}
 	for _, of := range []struct {
@@ -130,12 +130,12 @@ func (s *Server) wpOptions(c *call) (any, error) {
 	return all, nil
 }
 
-// wpEdit reads the struct of wp.newPost and wp.editPost. What there is no use for, such as
-// post_format, custom_fields, post_thumbnail and sticky, is ignored.
+// wpEdit parses the struct of wp.newPost and wp.editPost. Members without a meaning here,
+// such as post_format, custom_fields, post_thumbnail and sticky, are ignored.
 func (c *call) wpEdit(at int) (Edit, error) {
 	of, ok := c.at(at).(map[string]any)
 	if !ok {
-		return Edit{}, fieldErr("content", "The post must be a struct of %s, and not %s.", helpWP, kind(c.at(at)))
+		return Edit{}, fieldErr("content", "The post must be a struct of %s, not %s.", helpWP, kind(c.at(at)))
 	}
 	m := &members{of: of}
 	if t := m.word("post_type"); t != "" && t != "post" {
@@ -158,7 +158,7 @@ func (c *call) wpEdit(at int) (Edit, error) {
 	return e, c.wpTermsOf(m, &e)
 }
 
-// wpDate is the date of a post, in UTC, which is the time zone of weblogs here.
+// wpDate returns the date of a post in UTC, the time zone of the weblogs.
 func (m *members) wpDate() time.Time {
 	if t := m.time("post_date_gmt"); !t.IsZero() {
 		return t
@@ -166,8 +166,8 @@ func (m *members) wpDate() time.Time {
 	return m.time("post_date")
 }
 
-// wpTermsOf reads terms_names and terms, structs of lists by taxonomy: of names, and of the
-// IDs of terms that exist.
+// wpTermsOf parses terms_names and terms, structs of lists by taxonomy: lists of names, and
+// lists of IDs of existing terms.
 //
 // spec:wordpress-xmlrpc#terms-of-a-post
 func (c *call) wpTermsOf(m *members, e *Edit) error {
@@ -179,7 +179,7 @@ func (c *call) wpTermsOf(m *members, e *Edit) error {
 			continue
 		}
 		if !ok {
-			return fieldErr(name, "The member %s must be a struct of lists by taxonomy, and not %s.", name, kind(v))
+			return fieldErr(name, "The member %s must be a struct of lists by taxonomy, not %s.", name, kind(v))
 		}
 		for taxonomy := range by {
 			if taxonomy == "post_format" {
