@@ -15,24 +15,24 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Client is what a program says of itself.
+// Client is the self-description of a program.
 type Client struct {
 	ID        string
-	Name      string // one line; "": it does not say
-	URI       string // its home page; "": it does not say
+	Name      string // one line; "": unknown
+	URI       string // URL of its home page; "": unknown
 	Logo      string // http or https URL of an image; "": none
 	Redirects []string
 }
 
-// Bounds of what is read of a program.
+// Limits of a self-description.
 const (
 	maxClientName = 100 // characters
 	maxRedirects  = 50
 )
 
-// ParseClient reads the document at the URL of a program: client metadata in JSON, or a page with
-// an h-app and links rel=redirect_uri. at is the URL where redirects ended. ok is false for a
-// JSON document of another program, which says nothing of this one.
+// ParseClient parses the document at the URL of a program: client metadata in JSON, or a
+// page with an h-app and links rel=redirect_uri. at is the document's URL after redirects.
+// ok is false for JSON that describes another program.
 //
 // spec:indieauth-2024#client-information
 func ParseClient(id, at string, header http.Header, doc []byte) (c Client, ok bool) {
@@ -41,7 +41,7 @@ func ParseClient(id, at string, header http.Header, doc []byte) (c Client, ok bo
 	if err != nil {
 		base = &url.URL{}
 	}
-	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type")) // a type that cannot be read is none
+	kind, _, _ := mime.ParseMediaType(header.Get("Content-Type")) // an invalid type counts as missing
 	if kind == "application/json" || strings.HasSuffix(kind, "+json") {
 		return c.json(doc, base)
 	}
@@ -85,7 +85,8 @@ func (c *Client) redirect(base *url.URL, to string) {
 	}
 }
 
-// page reads the links and the first h-app of a page; without an h-app the title is the name.
+// page reads the links and the first h-app of a page. Without an h-app the page title is
+// the name.
 func (c *Client) page(root *html.Node, base *url.URL) {
 	var app *html.Node
 	title := ""
@@ -139,7 +140,7 @@ func hasClass(n *html.Node, class string) bool {
 	return slices.Contains(strings.Fields(attr(n, "class")), class)
 }
 
-// valueOf is the first of these attributes, or the text.
+// valueOf returns the first of these attributes that is set, or the text.
 func valueOf(n *html.Node, names ...string) string {
 	for _, name := range names {
 		if v := attr(n, name); v != "" {
@@ -163,10 +164,10 @@ func oneLine(s string) string {
 	return text.ClipRunes(strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " "), maxClientName)
 }
 
-// web is an absolute http or https URL; "": it is none.
+// web returns an absolute http or https URL, or "" if s is invalid.
 func web(base *url.URL, s string) string {
 	u, err := base.Parse(strings.TrimSpace(s))
-	if err != nil || strings.TrimSpace(s) == "" || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(s) > longest {
+	if err != nil || strings.TrimSpace(s) == "" || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || len(s) > maxParam {
 		return ""
 	}
 	return u.String()

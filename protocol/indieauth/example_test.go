@@ -8,11 +8,11 @@ import (
 	"cloudburst/protocol/indieauth"
 )
 
-// An authorization endpoint reads the request and the document of the program, asks its user, and
-// sends the browser back with a code.
+// An authorization endpoint reads the request and the document of the program, asks the
+// user for consent, and redirects the browser with a code.
 func Example() {
-	asked, _ := url.ParseQuery("response_type=code&client_id=https://app.example/&redirect_uri=app.example:/back&state=7&scope=create")
-	request, refusal, bad := indieauth.ParseRequest(asked)
+	validRequest, _ := url.ParseQuery("response_type=code&client_id=https://app.example/&redirect_uri=app.example:/back&state=7&scope=create")
+	request, refusal, bad := indieauth.ParseRequest(validRequest)
 	if bad != nil || refusal != nil {
 		fmt.Println(bad, refusal)
 		return

@@ -1,19 +1,22 @@
-// Package indieauth speaks the server side of IndieAuth (IndieWeb, 11 July 2024): people sign in
-// to programs with the URL of their page, and the server of that page gives the programs
-// access tokens. It is OAuth 2.0 with URLs as the names of users and programs.
+// Package indieauth implements the server side of IndieAuth (IndieWeb, 11 July 2024).
+// People sign in to programs with the URL of their page, and the server of that page issues
+// access tokens to the programs. The protocol is OAuth 2.0 with URLs as the identifiers of
+// users and programs.
 //
-// An authorization request is read with [ParseRequest], and what its program says of itself with
-// [ParseClient]. After the user has agreed, [Request.Redirect] leads back to the program with a
-// code. A [Server] with a [Backend] is the endpoints that programs then call: it redeems
-// codes, and introspects and revokes tokens. [Metadata] names all of them.
+// [ParseRequest] reads an authorization request, and [ParseClient] the self-description of
+// its program. After the user has consented, [Request.Redirect] returns the URL of the
+// program with a code. A [Server] with a [Backend] has the endpoints that programs then
+// call: it redeems codes, and introspects and revokes tokens. [Metadata] lists all
+// endpoints.
 //
 // # Interoperability
 //
-//   - PKCE is checked where a request has a code_challenge, with S256 only. Programs from before
-//     2020 send none; the specification lets servers accept them.
-//   - grant_type may be missing at both endpoints, as it was in the first drafts.
-//   - A GET of the token endpoint with a token describes that token, and a POST with
-//     action=revoke ends it, as before the endpoints for both existed.
+//   - PKCE is verified if a request has a code_challenge, with S256 only. Programs from
+//     before 2020 send none, and the specification permits servers to accept them.
+//   - grant_type may be missing at both endpoints, as in the first drafts.
+//   - A GET of the token endpoint with a token describes the token, and a POST with
+//     action=revoke ends it. Programs used these before introspection and revocation had
+//     endpoints of their own.
 package indieauth
 
 import (
@@ -30,7 +33,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Codes of errors that programs are sent.
+// Error codes sent to programs.
 const (
 	InvalidRequest       = "invalid_request"
 	InvalidGrant         = "invalid_grant"
@@ -43,7 +46,7 @@ const (
 	Unavailable          = "temporarily_unavailable"
 )
 
-// Error is a refusal as programs get it.
+// Error is a refusal that is sent to the program.
 type Error struct {
 	Status      int // HTTP status; 0: 400
 	Code        string
@@ -59,20 +62,20 @@ func errorf(code, format string, args ...any) *Error {
 // Request is an authorization request.
 type Request struct {
 	ClientID    string // URL of the program
-	RedirectURI string // where the answer goes
-	State       string // goes back with the answer
-	Challenge   string // code_challenge by S256; "": the program does not use PKCE
+	RedirectURI string // URL that receives the response
+	State       string // returned with the response
+	Challenge   string // code_challenge for S256; "": no PKCE
 	Scopes      []string
-	Me          string // what the user typed as the URL of their page; "": nothing
+	Me          string // URL of the user's page as typed by the user; "": none
 }
 
-// longest bounds each parameter of a request, in bytes.
-const longest = 2048
+// maxParam is the limit of each parameter of a request, in bytes.
+const maxParam = 2048
 
-// ParseRequest reads the parameters of an authorization request. Two errors have different
-// readers: bad means that the program or its redirect URI cannot be trusted, so only the
-// user is shown it; refusal goes to the program by [Request.Refuse], once [Request.Trusts]
-// the redirect URI.
+// ParseRequest parses the parameters of an authorization request. If bad is not nil, the
+// program or its redirect URI cannot be trusted: show the error to the user only. If
+// refusal is not nil, send it to the program with [Request.Refuse], provided that
+// [Request.Trusts] its redirect URI.
 //
 // spec:indieauth-2024#authorization-request
 func ParseRequest(q url.Values) (r Request, refusal *Error, bad error) {
@@ -84,8 +87,8 @@ func ParseRequest(q url.Values) (r Request, refusal *Error, bad error) {
 		if len(values) == 0 {
 			return ""
 		}
-		if len(values[0]) > longest && refusal == nil {
-			refusal = errorf(InvalidRequest, "The parameter %s has more than %d bytes.", name, longest)
+		if len(values[0]) > maxParam && refusal == nil {
+			refusal = errorf(InvalidRequest, "The parameter %s has more than %d bytes.", name, maxParam)
 		}
 		return values[0]
 	}
@@ -125,8 +128,8 @@ func isChallenge(s string) bool {
 	return err == nil && len(b) == sha256.Size
 }
 
-// Verified reports whether verifier belongs to a code_challenge by S256. A code that was asked for
-// without a challenge has no verifier.
+// Verified reports whether verifier matches the code_challenge with S256. For a request
+// without a challenge the verifier must be empty.
 //
 // spec:indieauth-2024#pkce
 func Verified(challenge, verifier string) bool {
@@ -137,7 +140,7 @@ func Verified(challenge, verifier string) bool {
 	return subtle.ConstantTimeCompare([]byte(challenge), []byte(base64.RawURLEncoding.EncodeToString(sum[:]))) == 1
 }
 
-// CheckClientID reports what is wrong with the URL of a program.
+// CheckClientID returns an error if the URL of a program is invalid.
 //
 // spec:indieauth-2024#client-id
 func CheckClientID(id string) error {
@@ -147,7 +150,7 @@ func CheckClientID(id string) error {
 	u, err := url.Parse(id)
 	wrong := func(what string) error { return fmt.Errorf("the client_id %q %s", clip(id), what) }
 	switch {
-	case err != nil || len(id) > longest || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
+	case err != nil || len(id) > maxParam || u.Host == "" || u.Scheme != "https" && u.Scheme != "http":
 		return wrong("is not an http or https URL")
 	case u.User != nil || u.Fragment != "" || strings.Contains(id, "#"):
 		return wrong("has a user name or a fragment")
@@ -160,7 +163,8 @@ func CheckClientID(id string) error {
 	return nil
 }
 
-// Loopback reports a program on the computer of its user, whose URL no server can read.
+// Loopback reports whether a program runs on its user's computer. Servers cannot read its
+// URL.
 func Loopback(clientID string) bool {
 	u, err := url.Parse(clientID)
 	if err != nil {
@@ -171,8 +175,9 @@ func Loopback(clientID string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && a.IsLoopback()
 }
 
-// scripts are schemes that run in a browser instead of leading to a program.
-var scripts = []string{"javascript", "data", "vbscript", "file", "blob", "about", "view-source", "filesystem"}
+// scriptSchemes are schemes that browsers execute or open themselves instead of starting a
+// program.
+var scriptSchemes = []string{"javascript", "data", "vbscript", "file", "blob", "about", "view-source", "filesystem"}
 
 func checkRedirect(to string) error {
 	if to == "" {
@@ -181,9 +186,9 @@ func checkRedirect(to string) error {
 	u, err := url.Parse(to)
 	wrong := func(what string) error { return fmt.Errorf("the redirect_uri %q %s", clip(to), what) }
 	switch {
-	case err != nil || len(to) > longest || u.Scheme == "" || strings.ContainsAny(to, " \t\r\n\\"):
+	case err != nil || len(to) > maxParam || u.Scheme == "" || strings.ContainsAny(to, " \t\r\n\\"):
 		return wrong("is not an absolute URL")
-	case slices.Contains(scripts, u.Scheme):
+	case slices.Contains(scriptSchemes, u.Scheme):
 		return wrong("does not lead to a program")
 	case (u.Scheme == "http" || u.Scheme == "https") && u.Host == "":
 		return wrong("has no host")
@@ -193,8 +198,8 @@ func checkRedirect(to string) error {
 	return nil
 }
 
-// SameOrigin reports whether the redirect URI has the scheme, host and port of the program, so that no
-// list has to have it.
+// SameOrigin reports whether the redirect URI has the scheme, host and port of the
+// program's URL. It need not be in the program's list then.
 //
 // spec:indieauth-2024#redirect-url
 func (r Request) SameOrigin() bool {
@@ -211,25 +216,25 @@ func authority(u *url.URL) string {
 	return net.JoinHostPort(strings.ToLower(u.Hostname()), port)
 }
 
-// Trusts reports whether an answer may go to the redirect URI: it is near the program, or the
-// program lists it.
+// Trusts reports whether a response may be sent to the redirect URI: it has the origin of
+// the program, or the program lists it.
 func (r Request) Trusts(c Client) bool {
 	return r.SameOrigin() || slices.Contains(c.Redirects, r.RedirectURI)
 }
 
-// Redirect is where the browser goes with a code. issuer is that of [Metadata].
+// Redirect returns the URL of the redirect with a code. issuer is that of [Metadata].
 //
 // spec:indieauth-2024#authorization-response
 func (r Request) Redirect(issuer, code string) string {
-	return r.answer("code", code, "iss", issuer)
+	return r.redirect("code", code, "iss", issuer)
 }
 
-// Refuse is where the browser goes with an error.
+// Refuse returns the URL of the redirect with an error. issuer is that of [Metadata].
 func (r Request) Refuse(issuer string, e *Error) string {
-	return r.answer("error", e.Code, "error_description", e.Description, "iss", issuer)
+	return r.redirect("error", e.Code, "error_description", e.Description, "iss", issuer)
 }
 
-func (r Request) answer(pairs ...string) string {
+func (r Request) redirect(pairs ...string) string {
 	q := url.Values{}
 	for i := 0; i < len(pairs); i += 2 {
 		q.Set(pairs[i], pairs[i+1])
@@ -247,7 +252,7 @@ func (r Request) answer(pairs ...string) string {
 	return base + q.Encode()
 }
 
-// Metadata names the endpoints of a server.
+// Metadata lists the endpoints of a server.
 //
 // spec:indieauth-2024#metadata
 type Metadata struct {
@@ -267,5 +272,5 @@ type Metadata struct {
 	ClientMetadataDocument bool     `json:"client_id_metadata_document_supported"`
 }
 
-// clip cuts a value for an error.
+// clip shortens a value for an error message.
 func clip(s string) string { return text.Clip(s, 80) }

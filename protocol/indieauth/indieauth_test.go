@@ -15,7 +15,7 @@ import (
 const (
 	app       = "https://app.example/"
 	verifier  = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-	challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" // of RFC 7636, appendix B
+	challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM" // from RFC 7636, appendix B
 )
 
 func values(pairs ...string) url.Values {
@@ -26,8 +26,9 @@ func values(pairs ...string) url.Values {
 	return q
 }
 
-// asked is a request that is right, with these parameters changed; a value of "-" takes one out.
-func asked(pairs ...string) url.Values {
+// validRequest returns the parameters of a valid request with the given changes. The value
+// "-" removes a parameter.
+func validRequest(pairs ...string) url.Values {
 	q := values("response_type", "code", "client_id", app, "redirect_uri", app+"cb?x=1", "state", "s t&", "code_challenge", challenge,
 		"code_challenge_method", "S256", "scope", "create  profile", "me", "https://here.example/alice/")
 	for i := 0; i < len(pairs); i += 2 {
@@ -40,7 +41,7 @@ func asked(pairs ...string) url.Values {
 
 func TestAuthorizationRequestAndResponse(t *testing.T) {
 	t.Parallel()
-	r, refusal, bad := ParseRequest(asked())
+	r, refusal, bad := ParseRequest(validRequest())
 	if bad != nil || refusal != nil || r.ClientID != app || r.State != "s t&" || r.Challenge != challenge || !slices.Equal(r.Scopes, []string{"create", "profile"}) || !r.SameOrigin() {
 		t.Fatalf("%+v %v %v", r, refusal, bad)
 	}
@@ -51,7 +52,7 @@ func TestAuthorizationRequestAndResponse(t *testing.T) {
 	if q := u.Query(); err != nil || q.Get("error") != AccessDenied || q.Get("state") != "s t&" || q.Get("iss") != "https://here.example/" || q.Get("error_description") != "No." {
 		t.Errorf("%s", u)
 	}
-	if _, refusal, bad = ParseRequest(asked("code_challenge", "-", "code_challenge_method", "-")); bad != nil || refusal != nil {
+	if _, refusal, bad = ParseRequest(validRequest("code_challenge", "-", "code_challenge_method", "-")); bad != nil || refusal != nil {
 		t.Errorf("without PKCE: %v %v", refusal, bad)
 	}
 }
@@ -60,32 +61,32 @@ func TestInvalidAuthorizationRequestIsRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		q    url.Values
-		code string // "": only the user is shown it
+		code string // "": the error is shown to the user only
 	}{
-		{asked("response_type", "-"), InvalidRequest},
-		{asked("response_type", "token"), UnsupportedResponse},
-		{asked("state", "-"), InvalidRequest},
-		{asked("state", strings.Repeat("x", 3000)), InvalidRequest},
-		{asked("code_challenge_method", "plain"), InvalidRequest},
-		{asked("code_challenge_method", "-"), InvalidRequest},
-		{asked("code_challenge", "-"), InvalidRequest},
-		{asked("code_challenge", verifier+"x"), InvalidRequest},
-		{func() url.Values { q := asked(); q.Add("scope", "delete"); return q }(), InvalidRequest},
-		{asked("client_id", "-"), ""},
-		{asked("client_id", "app"), ""},
-		{asked("client_id", "ftp://app.example/"), ""},
-		{asked("client_id", "https://alice@app.example/"), ""},
-		{asked("client_id", "https://app.example/#x"), ""},
-		{asked("client_id", "https://app.example/a/../b"), ""},
-		{asked("client_id", "https://192.0.2.1/"), ""},
-		{asked("redirect_uri", "-"), ""},
-		{asked("redirect_uri", "/cb"), ""},
-		{asked("redirect_uri", "javascript:alert(1)"), ""},
-		{asked("redirect_uri", "JavaScript://app.example/%0aalert(1)"), ""},
-		{asked("redirect_uri", "https:cb"), ""},
-		{asked("redirect_uri", "https://app.example/cb#x"), ""},
-		{asked("redirect_uri", "https://app.example/c b"), ""},
-		{asked("redirect_uri", "https://me@app.example/cb"), ""},
+		{validRequest("response_type", "-"), InvalidRequest},
+		{validRequest("response_type", "token"), UnsupportedResponse},
+		{validRequest("state", "-"), InvalidRequest},
+		{validRequest("state", strings.Repeat("x", 3000)), InvalidRequest},
+		{validRequest("code_challenge_method", "plain"), InvalidRequest},
+		{validRequest("code_challenge_method", "-"), InvalidRequest},
+		{validRequest("code_challenge", "-"), InvalidRequest},
+		{validRequest("code_challenge", verifier+"x"), InvalidRequest},
+		{func() url.Values { q := validRequest(); q.Add("scope", "delete"); return q }(), InvalidRequest},
+		{validRequest("client_id", "-"), ""},
+		{validRequest("client_id", "app"), ""},
+		{validRequest("client_id", "ftp://app.example/"), ""},
+		{validRequest("client_id", "https://alice@app.example/"), ""},
+		{validRequest("client_id", "https://app.example/#x"), ""},
+		{validRequest("client_id", "https://app.example/a/../b"), ""},
+		{validRequest("client_id", "https://192.0.2.1/"), ""},
+		{validRequest("redirect_uri", "-"), ""},
+		{validRequest("redirect_uri", "/cb"), ""},
+		{validRequest("redirect_uri", "javascript:alert(1)"), ""},
+		{validRequest("redirect_uri", "JavaScript://app.example/%0aalert(1)"), ""},
+		{validRequest("redirect_uri", "https:cb"), ""},
+		{validRequest("redirect_uri", "https://app.example/cb#x"), ""},
+		{validRequest("redirect_uri", "https://app.example/c b"), ""},
+		{validRequest("redirect_uri", "https://me@app.example/cb"), ""},
 	} {
 		_, refusal, bad := ParseRequest(c.q)
 		if (bad != nil) != (c.code == "") || c.code != "" && (refusal == nil || refusal.Code != c.code || refusal.Description == "") {

@@ -13,14 +13,15 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// Exchange is a program that redeems a code.
+// Exchange is a program's request to redeem a code.
 type Exchange struct {
 	Code, ClientID, RedirectURI, Verifier string
-	// Token says that the program wants an access token, and not only to know who signed in.
+	// Token means that the program requests an access token in addition to the identity of
+	// the user.
 	Token bool
 }
 
-// Profile is what a user publishes about themselves. Empty fields are unknown.
+// Profile is the public profile of a user. Empty fields are unknown.
 type Profile struct {
 	Name  string `json:"name,omitempty"`
 	URL   string `json:"url,omitempty"`
@@ -28,49 +29,51 @@ type Profile struct {
 	Email string `json:"email,omitempty"`
 }
 
-// Grant is the answer to an [Exchange].
+// Grant is the result of an [Exchange].
 type Grant struct {
 	Me      string   // URL of the user's page
-	Token   string   // "": none was wanted
-	Scopes  []string // of the token
-	Profile *Profile // nil: the program may not see it
+	Token   string   // access token; "": none was requested
+	Scopes  []string // scopes of the token
+	Profile *Profile // nil: the program has no permission to read it
 }
 
-// TokenInfo describes an access token that is valid.
+// TokenInfo describes a valid access token.
 type TokenInfo struct {
-	Me, ClientID string // ClientID is "" for a token that no program asked for
+	Me, ClientID string // ClientID is "" for a token that was not issued to a program
 	Scopes       []string
 	IssuedAt     time.Time
 }
 
-// Backend knows codes and tokens. Its errors are [*Error], or anything else for a failure of
-// the server's own. [RequestFrom] gives it the request.
+// Backend stores codes and tokens. An error that is not an [*Error] becomes a server error
+// with status 500. Methods get the request from [RequestFrom].
 type Backend interface {
-	// Redeem ends a code and returns what its user allowed. The error has the code invalid_grant
-	// for a code that was redeemed before, that is too old, or that belongs to another program,
-	// redirect URI or verifier.
+	// Redeem invalidates a code and returns what its user granted. The error has the code
+	// invalid_grant if the code was already redeemed, has expired, or belongs to another
+	// program, redirect URI or verifier.
 	Redeem(ctx context.Context, e Exchange) (Grant, error)
-	// Introspect describes a token for the holder of another token, bearer, of the same user. The
-	// error has the code invalid_token if bearer is not valid; nil: the token is not active.
+	// Introspect describes token to the holder of the token bearer, which must belong to
+	// the same user. The result is nil if token is not active. The error has the code
+	// invalid_token if bearer is not valid.
 	Introspect(ctx context.Context, bearer, token string) (*TokenInfo, error)
-	// Revoke ends a token; an unknown one is no error.
+	// Revoke invalidates a token. An unknown token is not an error.
 	Revoke(ctx context.Context, token string) error
 }
 
-// Server is the endpoints for programs. Backend must be set.
+// Server has the endpoints for programs. Backend must be set.
 type Server struct {
 	Backend Backend
-	Log     *slog.Logger // gets what callers are not shown; nil is silent
+	Log     *slog.Logger // internal failures; nil: no log
 }
 
-// RequestFrom is the HTTP request that a method of a [Backend] is called for; nil outside.
+// RequestFrom returns the HTTP request on whose behalf a method of [Backend] is called. It
+// is nil outside of these calls.
 func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
-// maxForm bounds the body of a request, in bytes.
+// maxForm is the limit of a request body, in bytes.
 const maxForm = 64 << 10
 
-// Authorization is the POST of the authorization endpoint, which redeems a code for the user's URL
-// and profile.
+// Authorization returns the handler for POST requests to the authorization endpoint. They
+// redeem a code for the user's URL and profile.
 //
 // spec:indieauth-2024#profile-url-response
 func (s *Server) Authorization() http.Handler {
@@ -86,13 +89,13 @@ func (s *Server) Authorization() http.Handler {
 	})
 }
 
-// Token is the token endpoint.
+// Token returns the handler of the token endpoint.
 //
 // spec:indieauth-2024#access-token-response
 func (s *Server) Token() http.Handler {
 	return s.endpoint("GET, POST", func(ctx context.Context, form url.Values, bearer string) (any, error) {
 		if form == nil { // GET
-			return s.described(ctx, bearer)
+			return s.describe(ctx, bearer)
 		}
 		if form.Get("action") == "revoke" {
 			return struct{}{}, s.Backend.Revoke(ctx, form.Get("token"))
@@ -125,8 +128,8 @@ func (s *Server) redeem(ctx context.Context, form url.Values, token bool) (Grant
 	})
 }
 
-// described is the answer to a GET of the token endpoint.
-func (s *Server) described(ctx context.Context, bearer string) (any, error) {
+// describe responds to a GET of the token endpoint.
+func (s *Server) describe(ctx context.Context, bearer string) (any, error) {
 	i, err := s.Backend.Introspect(ctx, bearer, bearer)
 	if err != nil {
 		return nil, err
@@ -138,8 +141,8 @@ func (s *Server) described(ctx context.Context, bearer string) (any, error) {
 	}{i.Me, i.ClientID, strings.Join(i.Scopes, " ")}, nil
 }
 
-// Introspection is the introspection endpoint. The caller sends a token of the same user as
-// Bearer.
+// Introspection returns the handler of the introspection endpoint. The caller sends a token
+// of the same user as Bearer.
 //
 // spec:indieauth-2024#token-introspection
 func (s *Server) Introspection() http.Handler {
@@ -166,7 +169,7 @@ func (s *Server) Introspection() http.Handler {
 	})
 }
 
-// Revocation is the revocation endpoint.
+// Revocation returns the handler of the revocation endpoint.
 //
 // spec:indieauth-2024#token-revocation
 func (s *Server) Revocation() http.Handler {
@@ -178,8 +181,8 @@ func (s *Server) Revocation() http.Handler {
 	})
 }
 
-// endpoint reads the form of a POST and writes the answer as JSON. Programs in browsers call from
-// any origin: nothing here depends on a cookie.
+// endpoint returns a handler that reads the form of a POST and writes the response as JSON.
+// Browser programs of any origin may call it, because it ignores cookies.
 func (s *Server) endpoint(methods string, do func(ctx context.Context, form url.Values, bearer string) (any, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
@@ -258,10 +261,10 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, err error) {
 
 func answer(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
-	if err != nil { // no value here has a form that JSON lacks
+	if err != nil { // unreachable: every value can be encoded
 		status, body = http.StatusInternalServerError, []byte("{}")
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n')) // the caller may have gone
+	_, _ = w.Write(append(body, '\n')) // an error means that the client has disconnected
 }

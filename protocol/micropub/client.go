@@ -17,20 +17,20 @@ import (
 	"time"
 )
 
-// HTTPClient sends one request; *http.Client is one.
+// HTTPClient sends requests; *http.Client implements it.
 type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Client writes at one endpoint in somebody's name. It is safe for concurrent use when
-// HTTP is. What a server refuses is an [*Error].
+// Client writes posts at one endpoint for the user of the token. It is safe for concurrent
+// use if HTTP is. A refusal of the server is an [*Error].
 type Client struct {
-	Endpoint string     // URL; it may have a query of its own
-	Token    string     // goes into the Authorization header
-	HTTP     HTTPClient // nil: a client of its own without a time limit: use the context
+	Endpoint string     // URL of the endpoint; may have a query
+	Token    string     // sent in the Authorization header
+	HTTP     HTTPClient // nil: a client without a timeout, so set a deadline in the context
 }
 
-// Create makes a post and returns its address, which may be answered a little later only.
+// Create creates a post and returns its URL. The post may become available a little later.
 func (c *Client) Create(ctx context.Context, r *Request) (string, error) {
 	out := *r
 	out.Action = Create
@@ -41,7 +41,7 @@ func (c *Client) Create(ctx context.Context, r *Request) (string, error) {
 	return location(res)
 }
 
-// Update changes a post and returns its address from then on.
+// Update changes a post and returns its URL, which may be a new one.
 func (c *Client) Update(ctx context.Context, r *Request) (string, error) {
 	out := *r
 	out.Action = Update
@@ -54,7 +54,7 @@ func (c *Client) Delete(ctx context.Context, url string) error {
 	return err
 }
 
-// Undelete brings a post back and returns its address from then on.
+// Undelete restores a deleted post and returns its URL, which may be a new one.
 func (c *Client) Undelete(ctx context.Context, url string) (string, error) {
 	return c.change(ctx, &Request{Action: Undelete, URL: url})
 }
@@ -70,16 +70,16 @@ func (c *Client) change(ctx context.Context, r *Request) (string, error) {
 	return r.URL, nil
 }
 
-// location is where the answer says that the post is.
+// location returns the URL of a post from the Location of a response.
 func location(res *http.Response) (string, error) {
 	at, err := res.Location()
 	if err != nil {
-		return "", fmt.Errorf("micropub: the server answered %d without a Location that can be read: %w", res.StatusCode, err)
+		return "", fmt.Errorf("micropub: the server answered %d without a valid Location: %w", res.StatusCode, err)
 	}
 	return at.String(), nil
 }
 
-// post sends a request: as a form where it fits in one, because every server takes those.
+// post sends a request, as a form where possible, because every server accepts forms.
 func (c *Client) post(ctx context.Context, r *Request) (*http.Response, error) {
 	if form, ok := r.Form(); ok {
 		return c.send(ctx, http.MethodPost, c.Endpoint, "application/x-www-form-urlencoded", strings.NewReader(form.Encode()), nil)
@@ -91,7 +91,7 @@ func (c *Client) post(ctx context.Context, r *Request) (*http.Response, error) {
 	return c.send(ctx, http.MethodPost, c.Endpoint, "application/json", bytes.NewReader(b), nil)
 }
 
-// Form is the request as a form; false: there is no form for it.
+// Form returns the request as a form. It returns false if the request cannot be a form.
 func (r *Request) Form() (url.Values, bool) {
 	v := url.Values{}
 	switch r.Action {
@@ -120,7 +120,7 @@ func (r *Request) Form() (url.Values, bool) {
 			}
 			switch name {
 			case "h", "action", fieldToken:
-				return nil, false // that would be something else
+				return nil, false // a form would change the meaning
 			}
 			if strings.HasSuffix(name, "[]") {
 				return nil, false
@@ -130,14 +130,15 @@ func (r *Request) Form() (url.Values, bool) {
 	return v, ok
 }
 
-// Config asks what the server offers.
+// Config returns the configuration of the server.
 func (c *Client) Config(ctx context.Context) (Config, error) {
 	var out Config
 	err := c.get(ctx, c.Endpoint, url.Values{"q": {"config"}}, &out)
 	return out, err
 }
 
-// Source asks for a post as it was written; properties, if any, are all that is wanted.
+// Source returns a post in its editable form. properties restricts it to these properties;
+// none means all.
 func (c *Client) Source(ctx context.Context, at string, properties ...string) (Object, error) {
 	var out Object
 	v := ListQuery{Properties: properties}.values()
@@ -147,7 +148,7 @@ func (c *Client) Source(ctx context.Context, at string, properties ...string) (O
 	return out, err
 }
 
-// Posts lists posts, of servers that have the extension for it.
+// Posts lists posts. It is an extension that not all servers support.
 func (c *Client) Posts(ctx context.Context, q ListQuery) ([]Object, error) {
 	var out struct {
 		Items []Object `json:"items"`
@@ -158,7 +159,7 @@ func (c *Client) Posts(ctx context.Context, q ListQuery) ([]Object, error) {
 	return out.Items, err
 }
 
-// Categories lists those in whose names filter is found.
+// Categories lists the categories whose names contain filter.
 func (c *Client) Categories(ctx context.Context, filter string) ([]string, error) {
 	var out struct {
 		Categories []string `json:"categories"`
@@ -171,7 +172,7 @@ func (c *Client) Categories(ctx context.Context, filter string) ([]string, error
 	return out.Categories, err
 }
 
-// Upload sends a file to a media endpoint, as [Config] names it, and returns its address.
+// Upload uploads a file to a media endpoint, see [Config], and returns its URL.
 func (c *Client) Upload(ctx context.Context, endpoint string, f *Upload) (string, error) {
 	r, w := io.Pipe()
 	form := multipart.NewWriter(w)
@@ -190,10 +191,10 @@ func (c *Client) Upload(ctx context.Context, endpoint string, f *Upload) (string
 		if err == nil {
 			err = form.Close()
 		}
-		_ = w.CloseWithError(err) // always nil
+		_ = w.CloseWithError(err) // always returns nil
 	}()
 	res, err := c.send(ctx, http.MethodPost, endpoint, form.FormDataContentType(), r, nil)
-	_ = r.Close() // always nil; ends the writing of what nobody reads
+	_ = r.Close() // always returns nil; stops the writing goroutine
 	if err != nil {
 		return "", err
 	}
@@ -203,9 +204,9 @@ func (c *Client) Upload(ctx context.Context, endpoint string, f *Upload) (string
 func (c *Client) get(ctx context.Context, endpoint string, query url.Values, out any) error {
 	u, err := url.Parse(endpoint)
 	if err != nil {
-		return fmt.Errorf("micropub: %q is no address: %w", endpoint, err)
+		return fmt.Errorf("micropub: %q is not a URL: %w", endpoint, err)
 	}
-	// The endpoint may have a query of its own.
+	// The endpoint may have a query.
 	all := u.Query()
 	for name, list := range query {
 		all[name] = list
@@ -215,7 +216,7 @@ func (c *Client) get(ctx context.Context, endpoint string, query url.Values, out
 	return err
 }
 
-// send sends a request and reads its answer, into out if that is not nil.
+// send sends a request and decodes the JSON of the response into out, unless out is nil.
 func (c *Client) send(ctx context.Context, method, target, kind string, body io.Reader, out any) (*http.Response, error) {
 	if !isToken(c.Token) {
 		return nil, errors.New("micropub: there is no token, or it has a character in it that no token has")
@@ -240,7 +241,7 @@ func (c *Client) send(ctx context.Context, method, target, kind string, body io.
 	defer res.Body.Close()
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("micropub: the answer did not arrive whole: %w", err)
+		return nil, fmt.Errorf("micropub: the response is incomplete: %w", err)
 	}
 	if res.StatusCode/100 != 2 {
 		return nil, readError(res, answer)
@@ -249,7 +250,7 @@ func (c *Client) send(ctx context.Context, method, target, kind string, body io.
 		return res, nil
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
-		return nil, fmt.Errorf("micropub: the answer cannot be read: %w", err)
+		return nil, fmt.Errorf("micropub: the response is invalid: %w", err)
 	}
 	return res, nil
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Codes of errors, as answers carry them.
+// Error codes of responses.
 //
 // spec:micropub-2017#errors
 const (
@@ -17,16 +17,16 @@ const (
 	Unauthorized      = "unauthorized"
 	Forbidden         = "forbidden"
 	InsufficientScope = "insufficient_scope"
-	NotFound          = "not_found" // not of the recommendation, but what its editors answer
+	NotFound          = "not_found" // an extension by the editors of the recommendation
 )
 
-// Error is an answer that is not a success.
+// Error is a response without success.
 type Error struct {
-	Status      int // of HTTP
+	Status      int // HTTP status
 	Code        string
 	Description string        // a sentence for people
-	Scope       string        // what the token would need; "": the answer does not say
-	RetryAfter  time.Duration // 0: the answer does not say
+	Scope       string        // the scope that the token needs; "": not specified
+	RetryAfter  time.Duration // 0: not specified
 }
 
 func (e *Error) Error() string {
@@ -40,25 +40,27 @@ func invalid(format string, args ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: InvalidRequest, Description: fmt.Sprintf(format, args...)}
 }
 
-// refused is a token that is none; description "" stands for a missing one.
-func refused(description string) *Error {
+// unauthorized returns the error for an invalid token, or for a missing one if description
+// is empty.
+func unauthorized(description string) *Error {
 	if description == "" {
 		description = "This needs a token: send it as Authorization: Bearer, or as the form field access_token."
 	}
 	return &Error{Status: http.StatusUnauthorized, Code: Unauthorized, Description: description}
 }
 
-// errorJSON is an error on the wire.
+// errorJSON is the JSON of an error.
 type errorJSON struct {
 	Error       string `json:"error"`
 	Description string `json:"error_description,omitempty"`
 	Scope       string `json:"scope,omitempty"`
 }
 
-// neutral is what strangers read of an error that is not meant for them.
+// neutral is the message for an internal error. It reveals nothing of the error.
 const neutral = "Something went wrong on this server; please try again later."
 
-// asError is err as an answer, and whether it is one that nobody may hear of.
+// asError returns err as a response. unknown reports that it is an internal error, which
+// must be logged.
 func asError(err error) (e *Error, unknown bool) {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e, false
@@ -74,7 +76,7 @@ func tooLarge() *Error {
 		Description: fmt.Sprintf("The request is larger than %d bytes.", MaxBody)}
 }
 
-// write answers with the error.
+// write writes the error as the response.
 func (e *Error) write(w http.ResponseWriter) {
 	head := w.Header()
 	if e.Status == http.StatusUnauthorized {
@@ -95,5 +97,5 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // nobody is left to tell when the caller has gone
+	_ = enc.Encode(v) // an error means that the client has disconnected
 }

@@ -11,22 +11,22 @@ import (
 	"cloudburst/internal/text"
 )
 
-// take takes one file.
+// upload stores one file.
 //
 // spec:micropub-2017#media-endpoint
-func (h *MediaHandler) take(c *call) error {
-	if err := c.header(); err != nil {
+func (h *MediaHandler) upload(c *call) error {
+	if err := c.authenticateHeader(); err != nil {
 		return err
 	}
 	kind, params, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" || params["boundary"] == "" {
-		if !c.in {
-			return refused("")
+		if !c.authenticated {
+			return unauthorized("")
 		}
 		return &Error{Status: http.StatusUnsupportedMediaType, Code: InvalidRequest,
-			Description: "A file comes as multipart/form-data, in a part that is called file."}
+			Description: "Send a file as multipart/form-data, in a part named file."}
 	}
-	at, err := h.part(c, multipart.NewReader(c.r.Body, params["boundary"]))
+	at, err := h.storeFile(c, multipart.NewReader(c.r.Body, params["boundary"]))
 	if err != nil {
 		return err
 	}
@@ -35,61 +35,61 @@ func (h *MediaHandler) take(c *call) error {
 	return nil
 }
 
-// part finds the file among the parts, keeps it and reads the form to its end.
-func (h *MediaHandler) part(c *call, r *multipart.Reader) (at string, err error) {
+// storeFile finds the file among the parts, stores it, and reads the form to its end.
+func (h *MediaHandler) storeFile(c *call, r *multipart.Reader) (at string, err error) {
 	token := ""
 	for n := 0; ; n++ {
 		part, err := r.NextPart()
 		switch {
 		case errors.Is(err, io.EOF) || n > MaxFields:
-			return h.none(c, at, token)
+			return h.noFile(c, at, token)
 		case err != nil:
-			return "", asRead(err)
+			return "", formError(err)
 		case part.FormName() == fieldToken && part.FileName() == "":
 			b, err := io.ReadAll(io.LimitReader(part, MaxToken+1))
 			if err != nil {
-				return "", asRead(err)
+				return "", formError(err)
 			}
 			token = string(b)
-			if err := c.form(token); err != nil {
+			if err := c.authenticateForm(token); err != nil {
 				return "", err
 			}
 		case part.FormName() != "file" || part.FileName() == "":
 		case at != "":
 			return "", invalid("There are two files; send one at a time.")
 		default:
-			if err := c.form(token); err != nil {
+			if err := c.authenticateForm(token); err != nil {
 				return "", err
 			}
-			if err := c.need(ScopeMedia, ScopeCreate); err != nil {
+			if err := c.requireScope(ScopeMedia, ScopeCreate); err != nil {
 				return "", err
 			}
-			keep := func(f *Upload) (string, error) { return h.Media.Store(c.ctx, c.who.User, f) }
-			if at, err = keepPart(part, "file", token, keep); err != nil {
+			store := func(f *Upload) (string, error) { return h.Media.Store(c.ctx, c.session.User, f) }
+			if at, err = storePart(part, "file", token, store); err != nil {
 				return "", err
 			}
 		}
 	}
 }
 
-// none ends a form, which should have had a file.
-func (h *MediaHandler) none(c *call, at, token string) (string, error) {
+// noFile handles the end of the form, which must have contained a file.
+func (h *MediaHandler) noFile(c *call, at, token string) (string, error) {
 	if at != "" {
 		return at, nil
 	}
-	if err := c.form(token); err != nil {
+	if err := c.authenticateForm(token); err != nil {
 		return "", err
 	}
-	return "", invalid("There is no file in the form: it comes in a part that is called file and has a filename.")
+	return "", invalid("The form has no file: send it in a part named file that has a filename.")
 }
 
-// query answers what was uploaded.
+// query lists uploaded files.
 func (h *MediaHandler) query(c *call) error {
-	v, err := c.enterQuery()
+	v, err := c.authenticateQuery()
 	if err != nil {
 		return err
 	}
-	if err := c.need(ScopeMedia, ScopeCreate); err != nil {
+	if err := c.requireScope(ScopeMedia, ScopeCreate); err != nil {
 		return err
 	}
 	q, err := listQuery(v)
@@ -100,14 +100,14 @@ func (h *MediaHandler) query(c *call) error {
 	if what == "last" {
 		q = ListQuery{Limit: 1}
 	} else if what != "source" {
-		return invalid("q=%s is not known here; there are last and source.", text.Clip(what, 40))
+		return invalid("q=%s is unknown; supported are last and source.", text.Clip(what, 40))
 	}
-	files, err := h.Media.Files(c.ctx, c.who.User, ListQuery{Limit: q.Limit, Offset: q.Offset})
+	files, err := h.Media.Files(c.ctx, c.session.User, ListQuery{Limit: q.Limit, Offset: q.Offset})
 	if err != nil {
 		return err
 	}
 	if what == "source" {
-		return c.ok(map[string][]MediaFile{"items": some(files)})
+		return c.ok(map[string][]MediaFile{"items": notNil(files)})
 	}
 	if len(files) == 0 {
 		return c.ok(struct{}{})
@@ -115,5 +115,5 @@ func (h *MediaHandler) query(c *call) error {
 	return c.ok(files[0])
 }
 
-// isToken reports what a header may hold.
+// isToken reports whether a token can be sent in a header.
 func isToken(s string) bool { return s != "" && !strings.ContainsAny(s, "\r\n\x00") }

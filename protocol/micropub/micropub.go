@@ -1,37 +1,37 @@
-// Package micropub speaks Micropub on the wire: the interface by which programs create,
-// change and delete the posts of a site in their owner's name.
+// Package micropub implements Micropub, the interface by which programs create, change and
+// delete posts of a site on behalf of its owner.
 //
-// It follows the W3C recommendation of 23 May 2017. A program sends a [Request], as a
-// form, as a form with files in it, or as JSON; all three are read by [ReadRequest] into
-// the same value. What a post is made of are [Properties], as microformats name them:
-// lists of values by name, also where there is only one.
+// The package follows the W3C recommendation of 23 May 2017. A program sends a [Request] as
+// a form, as a form with files, or as JSON. [ReadRequest] reads all three into the same
+// value. A post has [Properties] with the names of microformats. Each property is a list of
+// values, even if there is only one.
 //
-// Start with [Client] to write somewhere, with [Handler] to be written to:
+// To write posts, start with [Client]. To accept posts, start with [Handler]:
 //
 //	c := micropub.Client{Endpoint: "https://example.com/micropub", Token: token}
-//	at, err := c.Create(ctx, &micropub.Request{Properties: micropub.Properties{
+//	url, err := c.Create(ctx, &micropub.Request{Properties: micropub.Properties{
 //		"content":  {micropub.Text("The first post.")},
 //		"category": {micropub.Text("news")},
 //	}})
 //
-// The package knows bytes and nothing else: which properties mean what, and where posts
-// are kept, is the business of whoever implements [Backend], and [Media] for files.
+// The package implements the messages only. An implementation of [Backend] interprets the
+// properties and stores the posts; an implementation of [Media] stores the files.
 //
 // # Interoperability
 //
-//   - A token comes in the Authorization header or in the form field access_token, never
-//     in both and never in the address, where it would be written down on its way.
-//   - A token that may not do what is asked is answered 401 with insufficient_scope, as the
-//     recommendation says; a later text of its editors, and OAuth, say 403 for it.
-//   - A value that the recommendation wants in an array is refused where it is none,
-//     because whoever changes a post would not know what was meant; but a type may be one
-//     string, and numbers and booleans are taken as the words they are written with.
-//   - Names of form fields may end in [] whether they have one value or many.
-//   - Values of content have a third form besides text and {"html": …}, which several
-//     servers share: {"markdown": …}.
-//   - Queries of what later extensions of the interface name are answered: source without
-//     a url (a list of posts), category, post-types; at the media endpoint last and source.
-//   - Browsers may call from any page, because a cookie is never looked at.
+//   - A token is sent in the Authorization header or in the form field access_token, but
+//     not in both. A token in the URL is rejected, because URLs are logged.
+//   - A request that the token does not permit gets status 401 with insufficient_scope, as
+//     in the recommendation. A later text of its editors, and OAuth, require 403.
+//   - A value that must be an array is rejected if it is not, because the meaning of an
+//     update would be unclear. The exceptions are a type, which may be a string, and
+//     numbers and booleans, which are read as text.
+//   - Names of form fields may end in [], for one value as well as for many.
+//   - Values of content may be text, {"html": …}, or {"markdown": …}, an extension that
+//     several servers share.
+//   - Queries of later extensions are answered: source without a url (a list of posts),
+//     category and post-types; at the media endpoint last and source.
+//   - Web pages of any origin may call the endpoints, because cookies are ignored.
 package micropub
 
 import (
@@ -41,21 +41,21 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Limits of what is read. Larger requests are refused whole.
+// Limits of requests. A larger request is rejected as a whole.
 const (
-	MaxBody    = 2 << 20 // bytes of a request, without the files in it
+	MaxBody    = 2 << 20 // bytes of a request without its files
 	MaxFields  = 1000    // values in a request
-	MaxDepth   = 20      // objects and lists within each other
+	MaxDepth   = 20      // levels of nested objects and lists
 	MaxFiles   = 20      // files in a request
 	MaxToken   = 4096    // bytes of a token
-	maxAnswer  = 4 << 20 // bytes of an answer that a client reads
-	maxListing = 100     // rows of a list that is asked for
+	maxAnswer  = 4 << 20 // bytes of a response that a client reads
+	maxListing = 100     // maximum rows of a list
 )
 
-// Action is what a request wants done.
+// Action is the operation of a request.
 type Action string
 
-// Actions. The zero Action is Create.
+// Actions. The zero Action means Create.
 const (
 	Create   Action = "create"
 	Update   Action = "update"
@@ -63,39 +63,39 @@ const (
 	Undelete Action = "undelete"
 )
 
-// Scopes of tokens, as programs ask for them.
+// Scopes of tokens.
 const (
 	ScopeCreate = "create"
 	ScopeUpdate = "update"
-	ScopeDelete = "delete" // to take a deletion back needs one of the two above
+	ScopeDelete = "delete" // to undelete a post, a token needs one of the two above
 	ScopeMedia  = "media"
 )
 
-// Request is one thing that a program wants done.
+// Request is an operation on one post.
 type Request struct {
 	Action Action
-	Type   string // of what is created: "h-entry", also where a request did not say
-	URL    string // of what is changed, deleted or brought back
+	Type   string // type of the created post; "h-entry" if the request has none
+	URL    string // URL of the post to update, delete or undelete
 
-	Properties Properties // of what is created
-	// Commands are the properties that begin with mp-: they are for the server and no part
-	// of the post. Their names have the mp-.
+	Properties Properties // properties of the created post
+	// Commands are the properties whose names start with mp-. They are instructions for the
+	// server and not part of the post. The keys include the mp-.
 	Commands Properties
 
-	// Of an update: what takes the place of all values, what is added to them, which values
-	// go, and which properties go whole.
+	// Changes of an update: Replace replaces all values of a property, Add adds values,
+	// Remove removes values, and RemoveAll removes whole properties.
 	Replace, Add, Remove Properties
 	RemoveAll            []string
 }
 
-// Slug is the end of the address that the program would like; "": it has no wish.
+// Slug returns the requested end of the post's URL, or "" if none is requested.
 func (r *Request) Slug() string { return r.Commands.Text("mp-slug") }
 
-// SyndicateTo are the UIDs of places to which the post shall be sent as well.
+// SyndicateTo returns the UIDs of the targets that the post should also be sent to.
 func (r *Request) SyndicateTo() []string { return r.Commands.Texts("mp-syndicate-to") }
 
-// scopes are those of which a token needs one for the request. Whoever brings a post back
-// publishes it, so a token that only deletes cannot.
+// scopes returns the scopes of which a token needs one for the request. To undelete a post
+// publishes it, so the scope delete is not sufficient.
 func (r *Request) scopes() []string {
 	switch r.Action {
 	case Update:
@@ -109,12 +109,12 @@ func (r *Request) scopes() []string {
 	}
 }
 
-// check says what is missing in a request.
+// check returns an error if the request is incomplete.
 func (r *Request) check() error {
 	switch r.Action {
 	case Create:
 		if len(r.Properties) == 0 {
-			return invalid("The request has no properties, of which a post could be made.")
+			return invalid("The request has no properties for a post.")
 		}
 		return nil
 	case Update:
@@ -124,15 +124,16 @@ func (r *Request) check() error {
 		}
 	case Delete, Undelete:
 	default:
-		return invalid("The action %q is not known; there are create, update, delete and undelete.", text.Clip(string(r.Action), 40))
+		return invalid("The action %q is unknown; supported are create, update, delete and undelete.", text.Clip(string(r.Action), 40))
 	}
 	if r.URL == "" {
-		return invalid("The url is missing: it says which post is meant.")
+		return invalid("The url of the post is missing.")
 	}
 	return nil
 }
 
-// split moves the commands out of the properties, and drops what must not be kept.
+// split moves the commands out of the properties, and removes properties that must not be
+// stored.
 //
 // spec:micropub-2017#reserved
 // spec:micropub-2017#token-not-stored
@@ -156,10 +157,10 @@ func (r *Request) command(name string, values []Value) {
 	r.Commands[name] = append(r.Commands[name], values...)
 }
 
-// Properties are the values of each property, by its name.
+// Properties are lists of values by property name.
 type Properties map[string][]Value
 
-// First is the first value of a property; the zero Value where there is none.
+// First returns the first value of a property, or the zero Value.
 func (p Properties) First(name string) Value {
 	if v := p[name]; len(v) > 0 {
 		return v[0]
@@ -167,10 +168,10 @@ func (p Properties) First(name string) Value {
 	return Value{}
 }
 
-// Text is the first value of a property as text; "" where there is none.
+// Text returns the first value of a property as text, or "".
 func (p Properties) Text(name string) string { return p.First(name).String() }
 
-// Texts are the values of a property as text, without those that are empty.
+// Texts returns the values of a property as text, without empty ones.
 func (p Properties) Texts(name string) []string {
 	var list []string
 	for _, v := range p[name] {
@@ -181,10 +182,11 @@ func (p Properties) Texts(name string) []string {
 	return list
 }
 
-// Has reports that there is at least one value.
+// Has reports whether a property has at least one value.
 func (p Properties) Has(name string) bool { return len(p[name]) > 0 }
 
-// Only are those of the properties that are named; all where none is.
+// Only returns the properties with the given names, or all properties if there are no
+// names.
 func (p Properties) Only(names ...string) Properties {
 	if len(names) == 0 {
 		return p
@@ -198,8 +200,8 @@ func (p Properties) Only(names ...string) Properties {
 	return out
 }
 
-// Apply is what an update makes of properties: a copy, with what it replaces, adds and
-// removes. Values are removed that are [Value.Equal]. What has no value any more is gone.
+// Apply returns a copy of p with the changes of an update. Values that are [Value.Equal] to
+// a value of Remove are removed. A property without values is removed.
 //
 // spec:micropub-2017#update-replace
 // spec:micropub-2017#update-add
@@ -229,7 +231,7 @@ func (r *Request) Apply(p Properties) Properties {
 	return out
 }
 
-// Touches reports that an update says something of a property.
+// Touches reports whether an update changes a property.
 func (r *Request) Touches(name string) bool {
 	_, a := r.Replace[name]
 	_, b := r.Add[name]

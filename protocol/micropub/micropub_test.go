@@ -27,7 +27,7 @@ func TestClientAndHandler(t *testing.T) {
 	if err != nil || s.files[file] != "image/png PNG" {
 		t.Fatal(file, err)
 	}
-	at, err := c.Create(ctx, &Request{Properties: Properties{"content": {HTML("<p>A</p>")}, "photo": {{Text: file, Alt: "A picture"}}},
+	at, err := c.Create(ctx, &Request{Properties: Properties{"content": {HTML("<p>A</p>")}, "photo": {{Text: file, Alt: "An image"}}},
 		Commands: Properties{"mp-slug": {Text("end")}}})
 	if err != nil || at != srv.URL+"/alice/end" {
 		t.Fatal(at, err)
@@ -128,21 +128,21 @@ func FuzzJSON(f *testing.F) {
 			}
 			return
 		}
-		again(t, req)
+		roundTrip(t, req)
 	})
 }
 
 func TestErrorForJSONThatIsNotAnObject(t *testing.T) {
 	t.Parallel()
 	for _, s := range []string{`[]`, `"x"`, `1`} {
-		if _, err := ParseJSON([]byte(s)); err == nil || !strings.Contains(err.Error(), "The JSON is of the wrong kind: it is no object") {
+		if _, err := ParseJSON([]byte(s)); err == nil || !strings.Contains(err.Error(), "The JSON must be an object: it is no object") {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
 }
 
-// again writes a request and reads it again.
-func again(t *testing.T, req *Request) {
+// roundTrip writes a request and reads it back.
+func roundTrip(t *testing.T, req *Request) {
 	t.Helper()
 	b, err := json.Marshal(req)
 	if err != nil {
@@ -174,7 +174,7 @@ func FuzzForm(f *testing.F) {
 		if err != nil {
 			return
 		}
-		again(t, req)
+		roundTrip(t, req)
 	})
 }
 
@@ -187,7 +187,7 @@ func FuzzRequest(f *testing.F) {
 		r.Header.Set("Content-Type", kind)
 		req, _, err := ReadRequest(r, func(*Upload) (string, error) { return "http://a.example/file", nil })
 		if err == nil {
-			again(t, req)
+			roundTrip(t, req)
 		}
 	})
 }

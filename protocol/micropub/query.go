@@ -10,20 +10,20 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Config is what a server says of itself.
+// Config is the configuration of a server.
 //
 // spec:micropub-2017#query-config
 type Config struct {
 	MediaEndpoint string   `json:"media-endpoint,omitempty"`
 	SyndicateTo   []Target `json:"syndicate-to"`
-	// The rest is of extensions.
+	// The other fields are extensions.
 	PostTypes []PostType `json:"post-types,omitempty"`
-	Q         []string   `json:"q,omitempty"`          // queries that are answered
-	Channels  []Channel  `json:"channels,omitempty"`   //
-	Visible   []string   `json:"visibility,omitempty"` // values that visibility may have
+	Q         []string   `json:"q,omitempty"` // supported queries
+	Channels  []Channel  `json:"channels,omitempty"`
+	Visible   []string   `json:"visibility,omitempty"` // supported values of the property visibility
 }
 
-// Target is a place to which posts can be sent as well.
+// Target is a place that posts can also be sent to.
 type Target struct {
 	UID     string `json:"uid"`
 	Name    string `json:"name"`
@@ -31,36 +31,36 @@ type Target struct {
 	User    *Party `json:"user,omitempty"`
 }
 
-// Party is whom a target belongs to.
+// Party is the service or the user of a target.
 type Party struct {
 	Name  string `json:"name,omitempty"`
 	URL   string `json:"url,omitempty"`
 	Photo string `json:"photo,omitempty"`
 }
 
-// PostType is a kind of post that programs may offer to write.
+// PostType is a kind of post that programs may offer.
 type PostType struct {
 	Type       string   `json:"type"`                 // note, article, photo, reply …
 	Name       string   `json:"name"`                 // for people
-	Properties []string `json:"properties,omitempty"` // that it can have
+	Properties []string `json:"properties,omitempty"` // properties that the post can have
 }
 
-// Channel is a part of a site.
+// Channel is a section of a site.
 type Channel struct {
 	UID  string `json:"uid"`
 	Name string `json:"name"`
 }
 
-// ListQuery asks for posts, or files, the newest first.
+// ListQuery selects posts or files, newest first.
 type ListQuery struct {
-	Properties []string // of each; none: all
+	Properties []string // properties to return; none: all
 	PostStatus string   // "published" or "draft"; "": all
 	Category   string   // "": any
 	Limit      int      // 1 to 100
 	Offset     int
 }
 
-// MediaFile is a file that was uploaded.
+// MediaFile is an uploaded file.
 type MediaFile struct {
 	URL       string    `json:"url"`
 	Type      string    `json:"mime_type,omitempty"`
@@ -69,7 +69,7 @@ type MediaFile struct {
 	Published time.Time `json:"published,omitzero"`
 }
 
-// listQuery reads what a list is asked for.
+// listQuery parses the query of a list.
 func listQuery(v url.Values) (ListQuery, error) {
 	q := ListQuery{Properties: names(v), PostStatus: v.Get("post-status"), Category: v.Get("category"), Limit: 20}
 	for name, to := range map[string]*int{"limit": &q.Limit, "offset": &q.Offset} {
@@ -79,7 +79,7 @@ func listQuery(v url.Values) (ListQuery, error) {
 		}
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 || n > 1_000_000 {
-			return q, invalid("%s is %q: it needs a number.", name, text.Clip(value, 40))
+			return q, invalid("%s is %q; it must be a number.", name, text.Clip(value, 40))
 		}
 		*to = n
 	}
@@ -87,7 +87,7 @@ func listQuery(v url.Values) (ListQuery, error) {
 	return q, nil
 }
 
-// names are the properties that a query asks for.
+// names returns the requested properties of a query.
 //
 // spec:micropub-2017#query-source
 func names(v url.Values) []string {
@@ -100,7 +100,7 @@ func names(v url.Values) []string {
 	return list
 }
 
-// values is the query string of a list.
+// values returns the query as a query string.
 func (q ListQuery) values() url.Values {
 	v := url.Values{}
 	for _, name := range q.Properties {
@@ -118,7 +118,7 @@ func (q ListQuery) values() url.Values {
 	return v
 }
 
-// matching are the names in which filter is found, whatever the case of its letters.
+// matching returns the names that contain filter, compared without case.
 func matching(list []string, filter string) []string {
 	filter = strings.ToLower(filter)
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return !strings.Contains(strings.ToLower(s), filter) })

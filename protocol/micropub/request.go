@@ -15,30 +15,30 @@ import (
 	"cloudburst/internal/text"
 )
 
-// fieldToken is the form field that may carry the token.
+// fieldToken is the form field that may contain the token.
 const fieldToken = "access_token"
 
 // Upload is a file in a request.
 type Upload struct {
-	Property string // photo, video …; "file" at a media endpoint
-	Name     string // that the program gave it; it may be anything
-	Type     string // media type, as the program says; "": it does not
-	// Token is what the form said before the file; "": nothing.
+	Property string // name of the property: photo, video …; "file" at a media endpoint
+	Name     string // file name as sent by the program; may be anything
+	Type     string // media type as sent by the program; "": unknown
+	// Token is the token in the form before the file; "": none.
 	Token string
 	io.Reader
 }
 
-// StoreFunc takes a file to its end and returns the address that stands for it.
+// StoreFunc reads a file to its end, stores it, and returns its URL.
 type StoreFunc func(f *Upload) (url string, err error)
 
-// ReadRequest reads a request, whatever its form. token is what the form field
-// access_token held; that of the header is not looked at. keep takes the files, one after
-// the other, as they come; nil refuses them. Errors are an [*Error], or what keep or the
-// connection said.
+// ReadRequest reads a request in any format. token is the value of the form field
+// access_token; the Authorization header is not read. ReadRequest calls store for each
+// file, in order; if store is nil, files are rejected. The error is an [*Error], or that of
+// store or of the connection.
 //
 // spec:micropub-2017#form
 // spec:micropub-2017#json
-func ReadRequest(r *http.Request, keep StoreFunc) (req *Request, token string, err error) {
+func ReadRequest(r *http.Request, store StoreFunc) (req *Request, token string, err error) {
 	kind, params, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if r.Header.Get("Content-Type") == "" {
 		kind, err = "application/x-www-form-urlencoded", nil
@@ -59,11 +59,11 @@ func ReadRequest(r *http.Request, keep StoreFunc) (req *Request, token string, e
 		}
 		values, err := url.ParseQuery(string(body))
 		if err != nil {
-			return nil, "", invalid("The form cannot be read whole: %v.", err)
+			return nil, "", invalid("The form is invalid: %v.", err)
 		}
 		return ParseForm(values)
 	case kind == "multipart/form-data" && params["boundary"] != "":
-		values, err := readMultipart(multipart.NewReader(r.Body, params["boundary"]), keep)
+		values, err := readMultipart(multipart.NewReader(r.Body, params["boundary"]), store)
 		if err != nil {
 			return nil, "", err
 		}
@@ -78,15 +78,15 @@ func readAll(r io.Reader) ([]byte, error) {
 	b, err := io.ReadAll(io.LimitReader(r, MaxBody+1))
 	switch {
 	case err != nil:
-		return nil, &Error{Status: http.StatusBadRequest, Code: InvalidRequest, Description: "The request did not arrive whole."}
+		return nil, &Error{Status: http.StatusBadRequest, Code: InvalidRequest, Description: "The request arrived incomplete."}
 	case len(b) > MaxBody:
 		return nil, tooLarge()
 	}
 	return b, nil
 }
 
-// readMultipart reads the fields of a form and hands its files out.
-func readMultipart(r *multipart.Reader, keep StoreFunc) (url.Values, error) {
+// readMultipart reads the fields of a form and stores its files.
+func readMultipart(r *multipart.Reader, store StoreFunc) (url.Values, error) {
 	values := url.Values{}
 	size, files, fields := 0, 0, 0
 	for {
@@ -95,7 +95,7 @@ func readMultipart(r *multipart.Reader, keep StoreFunc) (url.Values, error) {
 			return values, nil
 		}
 		if err != nil {
-			return nil, asRead(err)
+			return nil, formError(err)
 		}
 		name := part.FormName()
 		if fields++; fields > MaxFields {
@@ -104,7 +104,7 @@ func readMultipart(r *multipart.Reader, keep StoreFunc) (url.Values, error) {
 		if part.FileName() == "" {
 			b, err := io.ReadAll(io.LimitReader(part, int64(MaxBody-size+1)))
 			if err != nil {
-				return nil, asRead(err)
+				return nil, formError(err)
 			}
 			if size += len(b) + len(name); size > MaxBody {
 				return nil, tooLarge()
@@ -115,7 +115,7 @@ func readMultipart(r *multipart.Reader, keep StoreFunc) (url.Values, error) {
 		if files++; files > MaxFiles {
 			return nil, invalid("The form has more than %d files.", MaxFiles)
 		}
-		at, err := keepPart(part, name, values.Get(fieldToken), keep)
+		at, err := storePart(part, name, values.Get(fieldToken), store)
 		if err != nil {
 			return nil, err
 		}
@@ -123,26 +123,26 @@ func readMultipart(r *multipart.Reader, keep StoreFunc) (url.Values, error) {
 	}
 }
 
-// asRead is an error while a form was read.
-func asRead(err error) error {
+// formError converts an error of reading a form.
+func formError(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return err
 	}
-	return invalid("The form did not arrive whole, or is no multipart form.")
+	return invalid("The form arrived incomplete or is not a multipart form.")
 }
 
-func keepPart(part *multipart.Part, name, token string, keep StoreFunc) (string, error) {
-	if keep == nil {
-		return "", invalid("No files are taken here; send them to the media endpoint.")
+func storePart(part *multipart.Part, name, token string, store StoreFunc) (string, error) {
+	if store == nil {
+		return "", invalid("This endpoint accepts no files; send them to the media endpoint.")
 	}
 	kind, _, err := mime.ParseMediaType(part.Header.Get("Content-Type"))
 	if err != nil || kind == "application/octet-stream" {
-		kind = "" // it does not know
+		kind = "" // the program does not know the type
 	}
-	return keep(&Upload{Property: strings.TrimSuffix(name, "[]"), Name: part.FileName(), Type: kind, Token: token, Reader: part})
+	return store(&Upload{Property: strings.TrimSuffix(name, "[]"), Name: part.FileName(), Type: kind, Token: token, Reader: part})
 }
 
-// ParseForm reads a request that came as a form.
+// ParseForm parses a request sent as a form. The error is an [*Error].
 //
 // spec:micropub-2017#form
 // spec:micropub-2017#form-arrays
@@ -154,13 +154,13 @@ func ParseForm(values url.Values) (req *Request, token string, err error) {
 			return nil, "", invalid("The form has more than %d fields.", MaxFields)
 		}
 		if !clean(name) || slices.ContainsFunc(list, func(s string) bool { return !clean(s) }) {
-			return nil, "", invalid("The field %q is no text in UTF-8.", text.Clip(name, 60))
+			return nil, "", invalid("The field %q is not UTF-8 text.", text.Clip(name, 60))
 		}
 	}
 	one := func(name string) string {
 		list := values[name]
 		if len(list) > 1 && err == nil {
-			err = invalid("The field %s may be there once.", name)
+			err = invalid("The field %s occurs more than once.", name)
 		}
 		if len(list) == 0 {
 			return ""
@@ -187,7 +187,7 @@ func ParseForm(values url.Values) (req *Request, token string, err error) {
 	return req, token, req.check()
 }
 
-// fillForm takes the fields of a form as properties.
+// fillForm sets the properties from the fields of a form.
 func fillForm(req *Request, values url.Values) {
 	for name, list := range values {
 		if name == "h" || name == "action" || name == fieldToken {
@@ -203,7 +203,7 @@ func fillForm(req *Request, values url.Values) {
 	req.split()
 }
 
-// requestJSON is a request on the wire.
+// requestJSON is the JSON of a request.
 type requestJSON struct {
 	Type       json.RawMessage            `json:"type"`
 	Properties map[string]json.RawMessage `json:"properties"`
@@ -214,20 +214,20 @@ type requestJSON struct {
 	Delete     json.RawMessage            `json:"delete"`
 }
 
-// ParseJSON reads a request that came as JSON.
+// ParseJSON parses a request sent as JSON. The error is an [*Error].
 //
 // spec:micropub-2017#json
 func ParseJSON(b []byte) (*Request, error) {
 	if depth(b) > MaxDepth {
-		return nil, invalid("The JSON is deeper than %d objects and lists within each other.", MaxDepth)
+		return nil, invalid("The JSON has more than %d levels of objects and lists.", MaxDepth)
 	}
 	var in requestJSON
 	if err := json.Unmarshal(b, &in); err != nil {
 		if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 			if e.Field == "" {
-				return nil, invalid("The JSON is of the wrong kind: it is no object, but %s.", e.Value)
+				return nil, invalid("The JSON must be an object, not %s.", e.Value)
 			}
-			return nil, invalid("%s is of the wrong kind: it is %s.", text.Clip(e.Field, 60), e.Value)
+			return nil, invalid("%s has the wrong type: %s.", text.Clip(e.Field, 60), e.Value)
 		}
 		return nil, malformed(err)
 	}
@@ -270,8 +270,8 @@ func readCreate(req *Request, in *requestJSON, n *int) error {
 	return nil
 }
 
-// readUpdate reads what is to be changed. delete is a list of names, or the values of
-// each.
+// readUpdate reads the changes of an update. delete is a list of property names, or an
+// object with values by property.
 //
 // spec:micropub-2017#update
 // spec:micropub-2017#update-remove
@@ -279,7 +279,7 @@ func readUpdate(req *Request, in *requestJSON, n *int) (err error) {
 	if req.Replace, err = readProperties(in.Replace, "replace", n); err != nil {
 		return err
 	}
-	// An empty list takes the place of all values.
+	// An empty list replaces all values.
 	for name := range in.Replace {
 		if !req.Replace.Has(name) {
 			req.Replace[name] = []Value{}
@@ -293,7 +293,7 @@ func readUpdate(req *Request, in *requestJSON, n *int) (err error) {
 	case len(b) == 0 || string(b) == "null":
 	case b[0] == '[':
 		if json.Unmarshal(b, &req.RemoveAll) != nil {
-			return invalid("delete is a list of something else than names of properties.")
+			return invalid("delete must be a list of property names.")
 		}
 	case b[0] == '{':
 		var in map[string]json.RawMessage
@@ -302,7 +302,7 @@ func readUpdate(req *Request, in *requestJSON, n *int) (err error) {
 		}
 		req.Remove, err = readProperties(in, "delete", n)
 	default:
-		return invalid("delete is neither a list of properties nor an object with the values to delete.")
+		return invalid("delete must be a list of property names or an object with the values to delete.")
 	}
 	for _, p := range []Properties{req.Replace, req.Add, req.Remove} {
 		delete(p, fieldToken)
@@ -310,7 +310,7 @@ func readUpdate(req *Request, in *requestJSON, n *int) (err error) {
 	return err
 }
 
-// readCommands reads the commands that stand beside an action.
+// readCommands reads the commands next to an action.
 func readCommands(req *Request, b []byte, n *int) error {
 	var all map[string]json.RawMessage
 	if err := json.Unmarshal(b, &all); err != nil {
@@ -329,8 +329,8 @@ func readCommands(req *Request, b []byte, n *int) error {
 	return nil
 }
 
-// MarshalJSON writes the request as it is sent. There is no form for a request that removes
-// both values and whole properties.
+// MarshalJSON returns the JSON of the request. A request that removes both values and whole
+// properties cannot be encoded.
 func (r *Request) MarshalJSON() ([]byte, error) {
 	if len(r.Remove) > 0 && len(r.RemoveAll) > 0 {
 		return nil, errors.New("micropub: values and whole properties cannot be removed by one request")

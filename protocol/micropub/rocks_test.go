@@ -15,7 +15,8 @@ const (
 	partType = "multipart/form-data; boundary=b"
 )
 
-// parts is a multipart form of fields, "name=value", and files, "name:filename:type=bytes".
+// parts encodes a multipart form of fields, "name=value", and files,
+// "name:filename:type=bytes".
 func parts(fields ...string) string {
 	var b strings.Builder
 	for _, f := range fields {
@@ -30,7 +31,7 @@ func parts(fields ...string) string {
 	return b.String() + "--b--\r\n"
 }
 
-// The numbers are those of the cases at micropub.rocks.
+// The numbers are those of the test cases at micropub.rocks.
 func TestCreateInEveryFormat(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ number, kind, body, want string }{
@@ -79,7 +80,7 @@ func TestCreateInEveryFormat(t *testing.T) {
 	}
 }
 
-// same holds v against JSON.
+// same compares v with JSON.
 func same(t *testing.T, v any, want string) {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -115,7 +116,7 @@ func TestUpdateChangesNamedPropertiesOnly(t *testing.T) {
 		{"405", `"replace":"content"`, 400, `{"content":["Old"],"category":["one","two"]` + photo + `}`},
 		{"a value that is in no array", `"replace":{"content":"New"}`, 400, `{"content":["Old"],"category":["one","two"]` + photo + `}`},
 		{"the last value", `"delete":{"category":["one","two"]}`, 204, `{"content":["Old"]` + photo + `}`},
-		{"a picture by its address", `"delete":{"photo":["https://a.example/s.jpg"]}`, 204, `{"content":["Old"],"category":["one","two"]}`},
+		{"an image by its URL", `"delete":{"photo":["https://a.example/s.jpg"]}`, 204, `{"content":["Old"],"category":["one","two"]}`},
 		{"nothing in its place", `"replace":{"category":[]}`, 204, `{"content":["Old"]` + photo + `}`},
 		{"nothing", `"x":1`, 400, `{"content":["Old"],"category":["one","two"]` + photo + `}`},
 		{"another address", `"replace":{"url":["https://c.example/"]}`, 201, `{"content":["Old"],"category":["one","two"]` + photo + `}`},
@@ -123,7 +124,7 @@ func TestUpdateChangesNamedPropertiesOnly(t *testing.T) {
 		t.Run(tt.number, func(t *testing.T) {
 			t.Parallel()
 			s, srv := newSite(t)
-			at := make1(t, srv, before)
+			at := createPost(t, srv, before)
 			got := ask(t, "POST", srv.URL+"/micropub", `{"action":"update","url":"`+at+`",`+tt.body+`}`, "Content-Type", jsonType, "Authorization", "Bearer alice:update")
 			if got.status != tt.status || tt.status == 201 && got.header.Get("Location") != "https://c.example/" {
 				t.Fatalf("%+v", got)
@@ -134,8 +135,8 @@ func TestUpdateChangesNamedPropertiesOnly(t *testing.T) {
 	}
 }
 
-// make1 makes a post.
-func make1(t *testing.T, srv *httptest.Server, body string) string {
+// createPost creates a post.
+func createPost(t *testing.T, srv *httptest.Server, body string) string {
 	t.Helper()
 	got := ask(t, "POST", srv.URL+"/micropub", body, "Content-Type", jsonType, "Authorization", "Bearer alice:create")
 	if got.status != 201 {
@@ -147,7 +148,7 @@ func make1(t *testing.T, srv *httptest.Server, body string) string {
 func TestDeleteAndUndeleteByFormAndJSON(t *testing.T) {
 	t.Parallel()
 	s, srv := newSite(t)
-	at := make1(t, srv, `{"properties":{"content":["A"]}}`)
+	at := createPost(t, srv, `{"properties":{"content":["A"]}}`)
 	for _, tt := range []struct {
 		number, kind, body string
 		gone               bool
@@ -167,8 +168,8 @@ func TestDeleteAndUndeleteByFormAndJSON(t *testing.T) {
 func TestQueries(t *testing.T) {
 	t.Parallel()
 	_, srv := newSite(t)
-	at := make1(t, srv, `{"properties":{"content":[{"html":"<p>A</p>"}],"category":["one"]}}`)
-	other := make1(t, srv, `{"properties":{"content":["B"]}}`)
+	at := createPost(t, srv, `{"properties":{"content":[{"html":"<p>A</p>"}],"category":["one"]}}`)
+	other := createPost(t, srv, `{"properties":{"content":["B"]}}`)
 	upload := ask(t, "POST", srv.URL+"/media", parts("file:a.png:image/png=PNG"), "Content-Type", partType, "Authorization", "Bearer alice:media")
 	for _, tt := range []struct {
 		number, path string
@@ -233,12 +234,12 @@ func TestTokenAndScopes(t *testing.T) {
 		{"two tokens", "POST", "/micropub", formType, "content=A&access_token=alice:create", bearer("alice:create"), 400, InvalidRequest},
 		{"two headers", "POST", "/micropub", formType, "content=A", append(bearer("alice:create"), bearer("alice:create")...), 401, Unauthorized},
 		{"two tokens for a file", "POST", "/media", partType, parts("access_token=alice:media", "file:a.jpg:image/jpeg=a"), bearer("alice:media"), 400, InvalidRequest},
-		{"a token in the address", "POST", "/micropub?access_token=alice:create", formType, "content=A", nil, 400, InvalidRequest},
-		{"a token in the address of a query", "GET", "/micropub?q=config&access_token=alice:create", "", "", bearer("alice:create"), 400, InvalidRequest},
+		{"a token in the URL", "POST", "/micropub?access_token=alice:create", formType, "content=A", nil, 400, InvalidRequest},
+		{"a token in the URL of a query", "GET", "/micropub?q=config&access_token=alice:create", "", "", bearer("alice:create"), 400, InvalidRequest},
 		{"no such token", "POST", "/micropub", jsonType, create, bearer("nobody"), 401, Unauthorized},
 		{"another kind", "POST", "/micropub", jsonType, create, []string{"Authorization", "Basic YTpi"}, 401, Unauthorized},
-		{"what is wrong is told to who is let in", "POST", "/micropub", jsonType, "{", nil, 401, Unauthorized},
-		{"and then it is told", "POST", "/micropub", jsonType, "{", bearer("alice:create"), 400, InvalidRequest},
+		{"an error without a token is not disclosed", "POST", "/micropub", jsonType, "{", nil, 401, Unauthorized},
+		{"an error with a token is disclosed", "POST", "/micropub", jsonType, "{", bearer("alice:create"), 400, InvalidRequest},
 		{"media in a form", "POST", "/media", partType, parts("access_token=alice:media", "file:a.jpg:image/jpeg=a"), nil, 201, ""},
 		{"no file", "POST", "/media", partType, parts("access_token=alice:media", "file=a"), nil, 400, InvalidRequest},
 		{"two files", "POST", "/media", partType, parts("file:a:image/png=a", "file:b:image/png=b"), bearer("alice:media"), 400, InvalidRequest},

@@ -12,90 +12,92 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// Session is what a token opens.
+// Session is the user and the permissions of a token.
 type Session struct {
 	User   string
 	Scopes []string
 }
 
-// may reports that the token has one of the scopes.
-func (s Session) may(scopes ...string) bool {
+// hasScope reports whether the token has one of the scopes.
+func (s Session) hasScope(scopes ...string) bool {
 	return slices.ContainsFunc(scopes, func(one string) bool { return slices.Contains(s.Scopes, one) })
 }
 
-// Authenticator knows tokens. Methods of it, of [Backend] and of [Media] find the HTTP
-// request with [RequestFrom]. An [*Error] of theirs is answered as it says, anything else
-// with 500 and a sentence that tells a stranger nothing.
+// Authenticator checks tokens. Methods of Authenticator, [Backend] and [Media] get the HTTP
+// request from [RequestFrom]. An [*Error] that they return sets the response. Any other
+// error becomes status 500 with a sentence that reveals nothing of the error.
 type Authenticator interface {
-	// Authenticate says whose a token is; an [*Error] of [Unauthorized] where it is none.
+	// Authenticate returns the user and the scopes of a token. For an invalid token the
+	// error is an [*Error] with the code [Unauthorized].
 	Authenticate(ctx context.Context, token string) (Session, error)
 }
 
-// Backend is a server behind the interface.
+// Backend implements a Micropub server.
 type Backend interface {
 	Authenticator
-	// Create makes a post and returns its address. later means that it is not there yet,
-	// but will be.
+	// Create creates a post and returns its URL. later means that the post will be
+	// available later; the status is then 202.
 	Create(ctx context.Context, user string, r *Request) (url string, later bool, err error)
-	// Update changes a post and returns the address that it has from then on; "": as before.
+	// Update changes a post and returns its new URL; "": unchanged.
 	Update(ctx context.Context, user string, r *Request) (url string, err error)
 	Delete(ctx context.Context, user, url string) error
-	// Undelete brings a post back; url is as of Update.
+	// Undelete restores a deleted post and returns its new URL; "": unchanged.
 	Undelete(ctx context.Context, user, url string) (moved string, err error)
-	// Source is a post as it was written.
+	// Source returns a post in its editable form.
 	Source(ctx context.Context, user, url string) (Object, error)
-	// Posts lists posts, each with its address in the property url.
+	// Posts lists posts, each with its URL in the property url.
 	Posts(ctx context.Context, user string, q ListQuery) ([]Object, error)
-	// Categories lists those that were used.
+	// Categories lists the categories in use.
 	Categories(ctx context.Context, user string) ([]string, error)
 	Config(ctx context.Context, user string) (Config, error)
 }
 
-// Media keeps files.
+// Media stores files.
 type Media interface {
-	// Store stores a file and returns its address.
+	// Store stores a file and returns its URL.
 	Store(ctx context.Context, user string, f *Upload) (url string, err error)
-	// Files lists those that were uploaded; Properties, PostStatus and Category are empty.
+	// Files lists uploaded files. Properties, PostStatus and Category of q are empty.
 	Files(ctx context.Context, user string, q ListQuery) ([]MediaFile, error)
 }
 
 // Handler is a Micropub endpoint. Backend must be set.
 type Handler struct {
 	Backend Backend
-	Media   Media        // takes the files of multipart requests; nil: they are refused
-	Log     *slog.Logger // gets what callers are not told; nil is silent
+	Media   Media        // stores the files of multipart requests; nil: files are rejected
+	Log     *slog.Logger // internal failures; nil: no log
 }
 
-// MediaHandler is a media endpoint. Both fields but Log must be set.
+// MediaHandler is a media endpoint. Auth and Media must be set.
 type MediaHandler struct {
 	Auth  Authenticator
 	Media Media
 	Log   *slog.Logger
 }
 
-// RequestFrom is the HTTP request that a method is called for; nil outside.
+// RequestFrom returns the HTTP request on whose behalf a method is called. It is nil
+// outside of these calls.
 func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
 type headerKey struct{}
 
-// HeaderFrom is the header of the HTTP response to the request that a method is called for;
-// nil outside. A method may add fields to it.
+// HeaderFrom returns the header of the HTTP response to the request on whose behalf a
+// method is called. A method may add fields to it. It is nil outside of these calls.
 func HeaderFrom(ctx context.Context) http.Header {
 	h, _ := ctx.Value(headerKey{}).(http.Header)
 	return h
 }
 
-// call is one request under way.
+// call is the processing of one request.
 type call struct {
-	auth Authenticator
-	w    http.ResponseWriter
-	r    *http.Request
-	ctx  context.Context
-	who  Session
-	in   bool // who is known
+	auth          Authenticator
+	w             http.ResponseWriter
+	r             *http.Request
+	ctx           context.Context
+	session       Session
+	authenticated bool // the token is valid
 }
 
-// serve answers one request with what do does for GET and for POST.
+// serve serves one request with the function for GET or POST.
 func serve(auth Authenticator, log *slog.Logger, w http.ResponseWriter, r *http.Request, get, post func(c *call) error) {
 	head := w.Header()
 	head.Set("Access-Control-Allow-Origin", "*")
@@ -118,7 +120,7 @@ func serve(auth Authenticator, log *slog.Logger, w http.ResponseWriter, r *http.
 		err = post(c)
 	default:
 		head.Set("Allow", "GET, POST, OPTIONS")
-		err = &Error{Status: http.StatusMethodNotAllowed, Code: InvalidRequest, Description: "This address takes GET and POST."}
+		err = &Error{Status: http.StatusMethodNotAllowed, Code: InvalidRequest, Description: "This URL accepts GET and POST."}
 	}
 	if err == nil {
 		return
@@ -133,23 +135,23 @@ func serve(auth Authenticator, log *slog.Logger, w http.ResponseWriter, r *http.
 	e.write(w)
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	serve(h.Backend, h.Log, w, r, h.query, h.act)
+	serve(h.Backend, h.Log, w, r, h.query, h.post)
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (h *MediaHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	serve(h.Auth, h.Log, w, r, h.query, h.take)
+	serve(h.Auth, h.Log, w, r, h.query, h.upload)
 }
 
-// header lets in by the Authorization header, where there is one.
+// authenticateHeader authenticates by the Authorization header, if there is one.
 //
 // spec:micropub-2017#token-header
 // spec:micropub-2017#token-not-in-query
-func (c *call) header() error {
+func (c *call) authenticateHeader() error {
 	if c.r.URL.Query().Has(fieldToken) {
-		return invalid("The token stands in the address, where it is written down on its way: revoke it, and send the next one as Authorization: Bearer.")
+		return invalid("The token is in the URL, where it may be logged: revoke it, and send a new one as Authorization: Bearer.")
 	}
 	all := c.r.Header.Values("Authorization")
 	if len(all) == 0 {
@@ -157,90 +159,91 @@ func (c *call) header() error {
 	}
 	kind, token, _ := strings.Cut(strings.TrimSpace(all[0]), " ")
 	if token = strings.TrimSpace(token); len(all) > 1 || !strings.EqualFold(kind, "Bearer") || token == "" {
-		return refused("The Authorization header has another form than: Bearer, a space, and the token.")
+		return unauthorized("The Authorization header must be: Bearer, a space, and the token.")
 	}
-	return c.enter(token)
+	return c.authenticate(token)
 }
 
-// form lets in by the token of a form. Both ways at once are a mistake, because nobody
-// knows which one was meant.
+// authenticateForm authenticates by the token in a form. Tokens in both header and form are
+// an error, because it is unclear which one is meant.
 //
 // spec:micropub-2017#token-form
 // spec:micropub-2017#token-once
-func (c *call) form(token string) error {
+func (c *call) authenticateForm(token string) error {
 	switch {
-	case token != "" && c.in && token != c.formToken():
+	case token != "" && c.authenticated && token != c.formToken():
 		return invalid("There are two tokens, in the header and in the form; send one.")
-	case token == "" && !c.in:
-		return refused("")
-	case !c.in:
+	case token == "" && !c.authenticated:
+		return unauthorized("")
+	case !c.authenticated:
 		c.ctx = context.WithValue(c.ctx, formKey{}, token)
-		return c.enter(token)
+		return c.authenticate(token)
 	}
 	return nil
 }
 
 type formKey struct{}
 
-// formToken is the token of the form by which the caller was let in already, before a
-// file; "" when it was by the header.
+// formToken returns the token of the form that authenticated the request before a file, or
+// "" for a token in the header.
 func (c *call) formToken() string {
 	s, _ := c.ctx.Value(formKey{}).(string)
 	return s
 }
 
-func (c *call) enter(token string) error {
+func (c *call) authenticate(token string) error {
 	if len(token) > MaxToken {
-		return refused("The token is longer than any is.")
+		return unauthorized("The token is too long.")
 	}
 	who, err := c.auth.Authenticate(c.ctx, token)
 	if err != nil {
 		return err
 	}
-	c.who, c.in = who, true
+	c.session, c.authenticated = who, true
 	return nil
 }
 
-// need refuses who has none of the scopes; the first one is named.
+// requireScope returns an error unless the token has one of the scopes. The error names the
+// first one.
 //
 // spec:micropub-2017#scopes
-func (c *call) need(scopes ...string) error {
-	if c.who.may(scopes...) {
+func (c *call) requireScope(scopes ...string) error {
+	if c.session.hasScope(scopes...) {
 		return nil
 	}
 	return &Error{Status: http.StatusUnauthorized, Code: InsufficientScope, Scope: scopes[0],
-		Description: "This token is for " + strings.Join(c.who.Scopes, ", ") + "; this needs " + strings.Join(scopes, " or ") + "."}
+		Description: "This token is for " + strings.Join(c.session.Scopes, ", ") + "; this needs " + strings.Join(scopes, " or ") + "."}
 }
 
-// act does what a POST asks for.
-func (h *Handler) act(c *call) error {
-	if err := c.header(); err != nil {
+// post executes a POST.
+func (h *Handler) post(c *call) error {
+	if err := c.authenticateHeader(); err != nil {
 		return err
 	}
-	var keep StoreFunc
+	var store StoreFunc
 	if h.Media != nil {
-		keep = func(f *Upload) (string, error) {
-			if err := c.form(f.Token); err != nil {
+		store = func(f *Upload) (string, error) {
+			if err := c.authenticateForm(f.Token); err != nil {
 				return "", err
 			}
-			if err := c.need(ScopeCreate); err != nil {
+			if err := c.requireScope(ScopeCreate); err != nil {
 				return "", err
 			}
-			return h.Media.Store(c.ctx, c.who.User, f)
+			return h.Media.Store(c.ctx, c.session.User, f)
 		}
 	}
-	req, token, err := ReadRequest(c.r, keep)
-	if err != nil && c.in {
+	req, token, err := ReadRequest(c.r, store)
+	if err != nil && c.authenticated {
 		return err
 	}
-	// Who is not let in learns nothing of what is wrong besides.
-	if refusal := c.form(token); refusal != nil {
+	// Without a valid token, other errors of the request are not disclosed.
+	if refusal := c.authenticateForm(token); refusal != nil {
 		return refusal
 	}
 	if err != nil {
 		return err
 	}
-	if err := c.need(req.scopes()...); err != nil {
+	if err := c.requireScope(req.scopes()...); err != nil {
 		return err
 	}
 	return h.do(c, req)
@@ -249,16 +252,16 @@ func (h *Handler) act(c *call) error {
 func (h *Handler) do(c *call, req *Request) error {
 	switch req.Action {
 	case Update:
-		at, err := h.Backend.Update(c.ctx, c.who.User, req)
+		at, err := h.Backend.Update(c.ctx, c.session.User, req)
 		return c.changed(req.URL, at, err)
 	case Undelete:
-		at, err := h.Backend.Undelete(c.ctx, c.who.User, req.URL)
+		at, err := h.Backend.Undelete(c.ctx, c.session.User, req.URL)
 		return c.changed(req.URL, at, err)
 	case Delete:
-		return c.changed("", "", h.Backend.Delete(c.ctx, c.who.User, req.URL))
+		return c.changed("", "", h.Backend.Delete(c.ctx, c.session.User, req.URL))
 	}
 	// spec:micropub-2017#created
-	at, later, err := h.Backend.Create(c.ctx, c.who.User, req)
+	at, later, err := h.Backend.Create(c.ctx, c.session.User, req)
 	if err != nil {
 		return err
 	}
@@ -271,7 +274,8 @@ func (h *Handler) do(c *call, req *Request) error {
 	return nil
 }
 
-// changed answers that a post changed: 201 with its address if that is another now.
+// changed responds to a change of a post: with 201 and its URL if the URL has changed,
+// otherwise with 204.
 //
 // spec:micropub-2017#changed
 func (c *call) changed(was, is string, err error) error {
@@ -287,13 +291,13 @@ func (c *call) changed(was, is string, err error) error {
 	return nil
 }
 
-// enterQuery lets in who asks by GET.
-func (c *call) enterQuery() (url.Values, error) {
-	if err := c.header(); err != nil {
+// authenticateQuery authenticates a GET and returns its query.
+func (c *call) authenticateQuery() (url.Values, error) {
+	if err := c.authenticateHeader(); err != nil {
 		return nil, err
 	}
-	if !c.in {
-		return nil, refused("This needs a token: send it as Authorization: Bearer.")
+	if !c.authenticated {
+		return nil, unauthorized("This needs a token: send it as Authorization: Bearer.")
 	}
 	v, err := url.ParseQuery(c.r.URL.RawQuery)
 	if err != nil {
@@ -302,14 +306,14 @@ func (c *call) enterQuery() (url.Values, error) {
 	return v, nil
 }
 
-// queries are those that a Handler answers.
+// queries returns the queries that a Handler supports.
 func queries() []string {
 	return []string{"config", "source", "category", "syndicate-to", "post-types"}
 }
 
-// query answers a GET.
+// query serves a GET.
 func (h *Handler) query(c *call) error {
-	v, err := c.enterQuery()
+	v, err := c.authenticateQuery()
 	if err != nil {
 		return err
 	}
@@ -317,17 +321,17 @@ func (h *Handler) query(c *call) error {
 	case "source":
 		return h.source(c, v)
 	case "category":
-		list, err := h.Backend.Categories(c.ctx, c.who.User)
+		list, err := h.Backend.Categories(c.ctx, c.session.User)
 		if err != nil {
 			return err
 		}
-		return c.ok(map[string][]string{"categories": some(matching(list, v.Get("filter")))})
+		return c.ok(map[string][]string{"categories": notNil(matching(list, v.Get("filter")))})
 	case "config", "syndicate-to", "post-types":
-		conf, err := h.Backend.Config(c.ctx, c.who.User)
+		conf, err := h.Backend.Config(c.ctx, c.session.User)
 		if err != nil {
 			return err
 		}
-		conf.SyndicateTo, conf.PostTypes = some(conf.SyndicateTo), some(conf.PostTypes)
+		conf.SyndicateTo, conf.PostTypes = notNil(conf.SyndicateTo), notNil(conf.PostTypes)
 		switch q {
 		// spec:micropub-2017#query-syndicate-to
 		case "syndicate-to":
@@ -340,17 +344,17 @@ func (h *Handler) query(c *call) error {
 		}
 		return c.ok(conf)
 	case "":
-		return invalid("The query says not what it asks for: q is one of %s.", strings.Join(queries(), ", "))
+		return invalid("The query has no q: it must be one of %s.", strings.Join(queries(), ", "))
 	default:
-		return invalid("q=%s is not known here; there are %s.", text.Clip(q, 40), strings.Join(queries(), ", "))
+		return invalid("q=%s is unknown; supported are %s.", text.Clip(q, 40), strings.Join(queries(), ", "))
 	}
 }
 
-// source answers with a post, or with a list of them.
+// source responds with a post or a list of posts.
 //
 // spec:micropub-2017#query-source
 func (h *Handler) source(c *call, v url.Values) error {
-	if err := c.need(ScopeUpdate, ScopeCreate, ScopeDelete); err != nil {
+	if err := c.requireScope(ScopeUpdate, ScopeCreate, ScopeDelete); err != nil {
 		return err
 	}
 	if v.Get("url") == "" {
@@ -358,16 +362,16 @@ func (h *Handler) source(c *call, v url.Values) error {
 		if err != nil {
 			return err
 		}
-		items, err := h.Backend.Posts(c.ctx, c.who.User, q)
+		items, err := h.Backend.Posts(c.ctx, c.session.User, q)
 		if err != nil {
 			return err
 		}
 		for i := range items {
 			items[i].Properties = items[i].Properties.Only(q.Properties...)
 		}
-		return c.ok(map[string][]Object{"items": some(items)})
+		return c.ok(map[string][]Object{"items": notNil(items)})
 	}
-	o, err := h.Backend.Source(c.ctx, c.who.User, v.Get("url"))
+	o, err := h.Backend.Source(c.ctx, c.session.User, v.Get("url"))
 	if err != nil {
 		return err
 	}
@@ -382,8 +386,8 @@ func (c *call) ok(v any) error {
 	return nil
 }
 
-// some is a list that is written as one also when it is empty.
-func some[T any](list []T) []T {
+// notNil returns list, or an empty list instead of nil, which JSON would encode as null.
+func notNil[T any](list []T) []T {
 	if list == nil {
 		return []T{}
 	}

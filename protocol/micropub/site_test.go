@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// site is a site in memory, which keeps whatever properties it is given.
+// site is a site in memory that stores any properties.
 type site struct {
 	mu     sync.Mutex
 	origin string
@@ -36,7 +36,7 @@ func newSite(t *testing.T) (*site, *httptest.Server) {
 	return s, srv
 }
 
-// Authenticate knows tokens of the form "alice:create,update".
+// Authenticate accepts tokens of the form "alice:create,update".
 func (s *site) Authenticate(_ context.Context, token string) (Session, error) {
 	user, scopes, ok := strings.Cut(token, ":")
 	if !ok {
@@ -137,14 +137,14 @@ func (s *site) Files(_ context.Context, _ string, q ListQuery) ([]MediaFile, err
 	return list, nil
 }
 
-// answer is what came of a request.
+// answer is the response to a request.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// ask sends a request; header are pairs.
+// ask sends a request. header has pairs of names and values.
 func ask(t *testing.T, method, url, body string, header ...string) answer {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))

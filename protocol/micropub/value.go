@@ -9,25 +9,26 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Value is one value of a property. At most one of Text, HTML, Markdown, Object and Raw
-// says what it is, but that HTML may have its words in Text; none: it is the empty text.
+// Value is a value of a property. One of Text, HTML, Markdown, Object and Raw has the
+// content; in addition to HTML, Text may have its plain text. The zero Value is the empty
+// text.
 type Value struct {
-	Text     string // plain text, or an address
+	Text     string // plain text or a URL
 	HTML     string
 	Markdown string
-	Alt      string  // with Text: a picture at that address in words
-	Object   *Object // a thing of its own, such as a place
+	Alt      string  // with Text: alternative text of the image at that URL
+	Object   *Object // a nested object, such as a location
 	// Raw is an object of any other form, as JSON.
 	Raw json.RawMessage
 }
 
-// Text is a value that is plain text or an address.
+// Text returns a value of plain text or of a URL.
 func Text(s string) Value { return Value{Text: s} }
 
-// HTML is a value that is markup.
+// HTML returns a value of markup.
 func HTML(s string) Value { return Value{HTML: s} }
 
-// String is the value as text: its words, its address, or its source if it is markup.
+// String returns the value as text: its text, its URL, or the source of its markup.
 func (v Value) String() string {
 	switch {
 	case v.Text != "":
@@ -46,8 +47,8 @@ func (v Value) String() string {
 	return ""
 }
 
-// Equal reports the same value. A picture is the same by its address, whatever is said of
-// it in words.
+// Equal reports whether two values are equal. Images are compared by URL, without the
+// alternative text.
 func (v Value) Equal(o Value) bool {
 	if v.Text != "" && v.HTML == "" && o.HTML == "" {
 		return v.Text == o.Text
@@ -57,14 +58,13 @@ func (v Value) Equal(o Value) bool {
 	return err1 == nil && err2 == nil && bytes.Equal(a, b)
 }
 
-// Object is a thing with properties of its own: what a query answers with, or a value
-// within another.
+// Object is an object with properties: the result of a query, or a nested value.
 type Object struct {
 	Type       []string   `json:"type,omitempty"` // "h-entry", "h-card" …
 	Properties Properties `json:"properties"`
 }
 
-// valueJSON are the forms that a value may have as an object.
+// valueJSON has the forms of a value that is a JSON object.
 type valueJSON struct {
 	HTML       string                     `json:"html,omitempty"`
 	Markdown   string                     `json:"markdown,omitempty"`
@@ -74,7 +74,7 @@ type valueJSON struct {
 	Properties map[string]json.RawMessage `json:"properties,omitempty"`
 }
 
-// MarshalJSON writes the value in the form that it has.
+// MarshalJSON encodes the value in the form of its content.
 func (v Value) MarshalJSON() ([]byte, error) {
 	switch {
 	case v.Object != nil:
@@ -99,7 +99,7 @@ func (v Value) MarshalJSON() ([]byte, error) {
 	return plain(v.Text)
 }
 
-// plain is JSON in which markup stays as it is.
+// plain encodes JSON without escaping markup.
 func plain(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -108,10 +108,10 @@ func plain(v any) ([]byte, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), err
 }
 
-// UnmarshalJSON reads a value in any of its forms.
+// UnmarshalJSON decodes a value of any form.
 func (v *Value) UnmarshalJSON(b []byte) error {
 	if depth(b) > MaxDepth {
-		return invalid("The JSON is deeper than %d objects and lists within each other.", MaxDepth)
+		return invalid("The JSON has more than %d levels of objects and lists.", MaxDepth)
 	}
 	n := 0
 	got, err := readValue(b, &n)
@@ -119,7 +119,7 @@ func (v *Value) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-// readValue reads a value; n counts them.
+// readValue reads a value and counts it in n.
 func readValue(b []byte, n *int) (v Value, err error) {
 	if *n++; *n > MaxFields {
 		return v, invalid("The request has more than %d values.", MaxFields)
@@ -138,7 +138,7 @@ func readValue(b []byte, n *int) (v Value, err error) {
 	case b[0] == '{':
 		return readObject(b, n)
 	case b[0] == '[':
-		return v, invalid("A value of a property is a list; it needs to be text or an object.")
+		return v, invalid("A value of a property is a list; it must be text or an object.")
 	case string(b) == "null":
 		return v, nil
 	}
@@ -148,7 +148,7 @@ func readValue(b []byte, n *int) (v Value, err error) {
 // readObject reads a value that is an object.
 func readObject(b []byte, n *int) (Value, error) {
 	var o valueJSON
-	// What has a name of ours but another form is kept as it is.
+	// An object with a known name but another form is stored unchanged in Raw.
 	err := json.Unmarshal(b, &o)
 	switch {
 	case err != nil:
@@ -167,7 +167,7 @@ func readObject(b []byte, n *int) (Value, error) {
 	case o.HTML != "":
 		v := Value{HTML: o.HTML}
 		if json.Unmarshal(o.Value, &v.Text) != nil || !clean(v.Text) {
-			v.Text = "" // words that are none are left out
+			v.Text = "" // drop an invalid plain text
 		}
 		return v, nil
 	case o.Markdown != "":
@@ -187,7 +187,7 @@ func readObject(b []byte, n *int) (Value, error) {
 	return Value{Raw: whole.Bytes()}, nil
 }
 
-// onlyEmpty reports an object that says that there is nothing: {"html": ""}.
+// onlyEmpty reports whether an object is empty content: {"html": ""}.
 func onlyEmpty(b []byte) bool {
 	var o map[string]any
 	if json.Unmarshal(b, &o) != nil {
@@ -201,7 +201,8 @@ func onlyEmpty(b []byte) bool {
 	return len(o) > 0
 }
 
-// readProperties reads the values of each property. where is what holds them, for people.
+// readProperties reads the values of each property. where names the containing object in
+// messages.
 //
 // spec:micropub-2017#values-in-arrays
 func readProperties(in map[string]json.RawMessage, where string, n *int) (Properties, error) {
@@ -224,7 +225,7 @@ func readProperties(in map[string]json.RawMessage, where string, n *int) (Proper
 func readValues(raw json.RawMessage, where string, n *int) ([]Value, error) {
 	var list []json.RawMessage
 	if raw = bytes.TrimSpace(raw); len(raw) == 0 || raw[0] != '[' {
-		return nil, invalid("%s is no array; every value has to be in one, also if there is only one.", where)
+		return nil, invalid("%s must be an array, even for a single value.", where)
 	}
 	if err := json.Unmarshal(raw, &list); err != nil {
 		return nil, malformed(err)
@@ -240,7 +241,7 @@ func readValues(raw json.RawMessage, where string, n *int) ([]Value, error) {
 	return values, nil
 }
 
-// readType reads a type: a list of names, or one.
+// readType reads a type: a list of names, or one name.
 func readType(raw json.RawMessage) ([]string, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -251,14 +252,14 @@ func readType(raw json.RawMessage) ([]string, error) {
 	}
 	var one string
 	if err := json.Unmarshal(raw, &one); err != nil {
-		return nil, invalid("The type is no list of names, such as [\"h-entry\"].")
+		return nil, invalid("The type must be a list of names, for example [\"h-entry\"].")
 	}
 	return []string{one}, nil
 }
 
-// depth is how many objects and lists are within each other.
+// depth returns the number of nested objects and lists.
 func depth(b []byte) int {
-	now, most, quoted := 0, 0, false
+	now, deepest, quoted := 0, 0, false
 	for i := 0; i < len(b); i++ {
 		switch c := b[i]; {
 		case quoted && c == '\\':
@@ -268,21 +269,21 @@ func depth(b []byte) int {
 		case quoted:
 		case c == '{' || c == '[':
 			now++
-			most = max(most, now)
+			deepest = max(deepest, now)
 		case c == '}' || c == ']':
 			now--
 		}
 	}
-	return most
+	return deepest
 }
 
 func malformed(err error) error {
-	return &Error{Status: 400, Code: InvalidRequest, Description: fmt.Sprintf("The request is no JSON that can be read: %v.", err)}
+	return &Error{Status: 400, Code: InvalidRequest, Description: fmt.Sprintf("The request is not valid JSON: %v.", err)}
 }
 
-func errNUL() error { return invalid("The request has a character in it that no text has (U+0000).") }
+func errNUL() error { return invalid("The request contains the invalid character U+0000.") }
 
-// clean reports text that can be text: UTF-8, without U+0000.
+// clean reports whether s is valid text: UTF-8 without U+0000.
 func clean(s string) bool {
 	for _, r := range s {
 		if r == 0 {
