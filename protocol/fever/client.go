@@ -11,20 +11,21 @@ import (
 	"time"
 )
 
-// HTTPClient sends requests; *http.Client is one.
+// HTTPClient sends requests; *http.Client implements it.
 type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Client asks a server. URL is the API's address, such as http://example.com/fever/.
+// Client calls a server. URL is the URL of the API, for example http://example.com/fever/.
 type Client struct {
 	URL  string
 	Key  string     // see [Key]
-	HTTP HTTPClient // nil: one with a time limit of 30 s
+	HTTP HTTPClient // nil: a client with a timeout of 30 s
 }
 
-// Send sends a request: query is what is asked for, such as "groups" or "items&since_id=7";
-// form is what is changed, and may be nil. Errors: [ErrKey], [*Error].
+// Send sends a request. query has the requested data, for example "groups" or
+// "items&since_id=7". form has the changes and may be nil. The error is [ErrKey], an
+// [*Error], or that of the transport.
 func (c *Client) Send(ctx context.Context, query string, form url.Values) (*Response, error) {
 	body := url.Values{"api_key": {c.Key}}
 	for name, list := range form {
@@ -61,10 +62,11 @@ func (c *Client) Send(ctx context.Context, query string, form url.Values) (*Resp
 	return &a, nil
 }
 
-// mostRead bounds an answer.
+// maxRead is the limit of a response in bytes.
 const maxRead = 64 << 20
 
-// Mark marks an item, a feed or a group; before is for the latter two (zero: all).
+// Mark marks an item, a feed or a group (what) as read, unread, saved or unsaved (as).
+// before limits the items of a feed or group by their time of arrival; zero: all items.
 func (c *Client) Mark(ctx context.Context, what, as string, id int64, before time.Time) (*Response, error) {
 	form := url.Values{"mark": {what}, "as": {as}, "id": {fmt.Sprint(id)}}
 	if !before.IsZero() {

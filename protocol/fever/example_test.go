@@ -9,8 +9,8 @@ import (
 	"cloudburst/protocol/fever"
 )
 
-// reader is a backend of one user, who follows one feed. What it does not have, the
-// embedded nil would do: a real one has all methods.
+// reader is a backend of one user with one subscription. The embedded nil interface stands
+// for the methods that the example does not call.
 type reader struct{ fever.Backend }
 
 func (reader) User(_ context.Context, key string) (string, error) {
@@ -24,7 +24,7 @@ func (reader) Lists(_ context.Context, user string) ([]fever.Group, []fever.Feed
 	return nil, []fever.Feed{{ID: 1, Title: "Harbour notes", URL: "https://harbour.example/rss.xml"}}, nil, nil
 }
 
-// A server with a backend, and a client that asks what its user follows.
+// A server with a backend, and a client that lists the subscriptions.
 func Example() {
 	server := httptest.NewServer(&fever.Handler{Backend: reader{}})
 	defer server.Close()

@@ -1,19 +1,19 @@
-// Package fever is the API of Fever, a feed reader of 2009. Its author no longer makes it;
-// several reading apps still use the API. All of it is at one URL,
+// Package fever implements the API of Fever, a feed reader of 2009. Fever is no longer
+// maintained, but several reading apps still use its API. All of it is at one URL,
 // http://example.com/fever/?api.
 //
-// The package follows the documentation that Fever's author published (version 3). Where
-// that is silent it does what Miniflux and FreshRSS do, because apps are tested against
-// them. A server is a [Handler] with a [Backend]; [Client] is the other side.
+// The package follows the documentation by Fever's author (version 3). Where that is silent
+// it does what Miniflux and FreshRSS do, because apps are tested against them. A server is
+// a [Handler] with a [Backend]. [Client] calls a server.
 //
 // # Interoperability
 //
-// One request may ask for everything, in the query or in the body, as a form or as
-// multipart. The numbers of items must grow in the order in which items arrive and must be
-// less than 2^53, because some apps are written in JavaScript. The numbers of feeds and
-// groups must be greater than 0 and fit into 31 bits. Empty lists are present in a response,
-// with one exception: a group without feeds has no relationship, because an empty list of
-// numbers breaks some apps. Hot links, Kindling and Sparks are not offered.
+// One request may combine several queries and changes, in the query or in the body, as a
+// form or as multipart. The numbers of items must increase in the order of arrival and must
+// be less than 2^53, because some apps are written in JavaScript. The numbers of feeds and
+// groups must be greater than 0 and fit into 31 bits. Empty lists are present in a
+// response, with one exception: a group without feeds has no relationship, because an empty
+// list of numbers breaks some apps. Hot links, Kindling and Sparks are not supported.
 package fever
 
 import (
@@ -30,14 +30,14 @@ import (
 // Version is the version of the API.
 const Version = 3
 
-// Limits of requests and answers.
+// Limits of requests and responses.
 const (
-	MaxBody  = 1 << 20 // bytes
-	MaxItems = 50      // in an answer
+	MaxBody  = 1 << 20 // bytes of a body
+	MaxItems = 50      // items in a response
 )
 
-// Error is a refusal. Status is one of HTTP; Msg is for people; RetryAfter, when it is not
-// 0, says when to try again.
+// Error is a refusal. Status is the HTTP status, Msg is for people, and RetryAfter is the
+// time until a retry (0: not specified).
 type Error struct {
 	Status     int
 	Msg        string
@@ -46,10 +46,11 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("fever: %d: %s", e.Status, e.Msg) }
 
-// ErrKey is that a key is nobody's.
-var ErrKey = errors.New("fever: the key is nobody's")
+// ErrKey means that a key belongs to no user.
+var ErrKey = errors.New("fever: unknown key")
 
-// Key is what apps send to sign in: the MD5 of name, colon and password, in hexadecimal.
+// Key returns the key with which apps sign in: the MD5 of name, colon and password, in
+// hexadecimal.
 //
 // spec:fever-2011#api-key
 func Key(name, password string) string {
@@ -63,7 +64,7 @@ type Group struct {
 	Title string `json:"title" xml:"title"`
 }
 
-// FeedsGroup says which feeds are in a group.
+// FeedsGroup lists the feeds of a group.
 type FeedsGroup struct {
 	GroupID int32 `json:"group_id" xml:"group_id"`
 	FeedIDs IDs   `json:"feed_ids" xml:"feed_ids"`
@@ -80,7 +81,7 @@ type Feed struct {
 	LastUpdated int64  `json:"last_updated_on_time" xml:"last_updated_on_time"` // Unix seconds
 }
 
-// Favicon is a small picture.
+// Favicon is the icon of a feed.
 type Favicon struct {
 	ID   int32  `json:"id" xml:"id"`
 	Data string `json:"data" xml:"data"` // image/png;base64,…
@@ -99,10 +100,10 @@ type Item struct {
 	Created int64  `json:"created_on_time" xml:"created_on_time"` // Unix seconds
 }
 
-// IDs is a list of numbers with commas between.
+// IDs is a list of numbers, encoded with commas.
 type IDs []int64
 
-// String writes the list.
+// String returns the numbers separated by commas.
 func (l IDs) String() string {
 	var b []byte
 	for i, id := range l {
@@ -114,8 +115,8 @@ func (l IDs) String() string {
 	return string(b)
 }
 
-// ParseIDs reads a list; what is no number greater than 0 is passed over. At most limit
-// are read.
+// ParseIDs parses a list of numbers separated by commas. Values that are not numbers
+// greater than 0 are ignored. The result has at most limit numbers.
 func ParseIDs(s string, limit int) IDs {
 	list := IDs{}
 	for part := range strings.SplitSeq(s, ",") {
@@ -129,19 +130,19 @@ func ParseIDs(s string, limit int) IDs {
 	return list
 }
 
-// MarshalText writes the list.
+// MarshalText returns the numbers separated by commas.
 func (l IDs) MarshalText() ([]byte, error) { return []byte(l.String()), nil }
 
-// UnmarshalText reads the list.
+// UnmarshalText parses a list of numbers.
 func (l *IDs) UnmarshalText(b []byte) error {
 	*l = ParseIDs(string(b), maxIDs)
 	return nil
 }
 
-// mostIDs bounds a list that is read.
+// maxIDs is the limit of a list that is read.
 const maxIDs = 1 << 20
 
-// Response is the answer to a request. What was not asked for is nil.
+// Response is the response to a request. Data that was not requested is nil.
 type Response struct {
 	XMLName      xml.Name     `json:"-" xml:"response"`
 	Version      int          `json:"api_version" xml:"api_version"`
@@ -159,12 +160,12 @@ type Response struct {
 	ErrorMessage string       `json:"error_message,omitempty" xml:"error_message,omitempty"`
 }
 
-// Query selects items, [MaxItems] at most. One of Since, Max and IDs counts.
+// Query selects items, at most [MaxItems]. Only one of Since, Max and IDs is used.
 type Query struct {
-	Since  int64   // those after it, the oldest first
-	Max    int64   // those before it, the newest first; 0 with Newest: the newest
-	Newest bool    // by Max
-	IDs    []int64 // these
-	Feeds  []int32 // of these feeds only
-	Groups []int32 // of these groups only
+	Since  int64   // items after this one, oldest first
+	Max    int64   // items before this one, newest first; 0 with Newest: the newest items
+	Newest bool    // use Max
+	IDs    []int64 // the items with these IDs
+	Feeds  []int32 // only items of these feeds
+	Groups []int32 // only items of the feeds in these groups
 }

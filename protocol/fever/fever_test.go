@@ -22,7 +22,7 @@ import (
 	"cloudburst/protocol/fever"
 )
 
-// fake is a server of one user, alice, whose items have the numbers 1 to its length.
+// fake is a server of one user, alice, with the items 1 to len.
 type fake struct {
 	items       int
 	read, saved map[int64]bool
@@ -174,14 +174,14 @@ func TestClientSyncsWithHandler(t *testing.T) {
 			t.Errorf("%d of %d", len(a.Items), *a.Total)
 		}
 	}
-	for most := int64(0); ; {
-		a, err := c.Send(ctx, fmt.Sprintf("items&max_id=%d", most), nil)
+	for maxID := int64(0); ; {
+		a, err := c.Send(ctx, fmt.Sprintf("items&max_id=%d", maxID), nil)
 		must(t, err)
 		if len(a.Items) == 0 {
 			break
 		}
 		for _, it := range a.Items {
-			down, most = append(down, it.ID), it.ID
+			down, maxID = append(down, it.ID), it.ID
 		}
 	}
 	slices.Reverse(down)
@@ -215,7 +215,7 @@ func TestClientSyncsWithHandler(t *testing.T) {
 	}
 }
 
-// ask sends a request as it is written.
+// ask sends a raw request.
 func ask(t *testing.T, f *fake, method, target, contentType, body string) (int, string) {
 	t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))
@@ -336,7 +336,7 @@ func TestKeyMatchesTheDocumentation(t *testing.T) {
 	}
 }
 
-// FuzzRequest: whatever is sent, the answer is JSON, or XML where that was asked for.
+// FuzzRequest checks that any request gets a response in JSON, or in XML if requested.
 func FuzzRequest(f *testing.F) {
 	f.Add("api&items&since_id=5", form, "mark=item&as=read&id=3")
 	f.Add("api=xml&groups&feeds&unread_item_ids", "", "")
@@ -362,7 +362,7 @@ func FuzzRequest(f *testing.F) {
 	})
 }
 
-// FuzzIDs: what is read is written and read again the same.
+// FuzzIDs checks that a parsed list is unchanged after writing and parsing.
 func FuzzIDs(f *testing.F) {
 	f.Add("1,2,3")
 	f.Add(" 1 ,, x,9223372036854775807,-1")

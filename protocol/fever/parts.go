@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// mostParts and longestPart bound a body of parts.
-const maxParts, longestPart = 100, 64 << 10
+// maxParts and maxPart limit the parts of a multipart body and the bytes of each part.
+const maxParts, maxPart = 100, 64 << 10
 
-// readParts takes in the fields of a body of parts, which nothing of is written to a file.
+// readParts reads the fields of a multipart body. Nothing is written to a file.
 func (c *call) readParts(body, boundary string) error {
 	r := multipart.NewReader(strings.NewReader(body), boundary)
 	for range maxParts {
@@ -20,11 +20,11 @@ func (c *call) readParts(body, boundary string) error {
 			return nil
 		}
 		if err != nil {
-			return &Error{Status: http.StatusBadRequest, Msg: "The body's parts cannot be read."}
+			return &Error{Status: http.StatusBadRequest, Msg: "The parts of the body are invalid."}
 		}
-		value, err := io.ReadAll(io.LimitReader(part, longestPart))
+		value, err := io.ReadAll(io.LimitReader(part, maxPart))
 		if err != nil {
-			return &Error{Status: http.StatusBadRequest, Msg: "The body's parts cannot be read."}
+			return &Error{Status: http.StatusBadRequest, Msg: "The parts of the body are invalid."}
 		}
 		c.form.Add(part.FormName(), string(value))
 	}

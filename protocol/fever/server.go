@@ -18,19 +18,20 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// Backend is a server behind the API. user is what User returned. An [*Error] is answered
-// as it says, anything else with 500 and a sentence that tells a stranger nothing. Methods
-// find the request with [RequestFrom].
+// Backend implements a server. user is the result of User. An [*Error] sets the response.
+// Any other error becomes status 500 with a sentence that reveals nothing of the error.
+// Methods get the request from [RequestFrom].
 type Backend interface {
 	ItemBackend
 	MarkBackend
 }
 
-// ItemBackend is what a user follows, and the items of it.
+// ItemBackend stores the subscriptions and items of users.
 type ItemBackend interface {
-	// User says whose a key is: 32 small hexadecimal digits. ErrKey: nobody's.
+	// User returns the user of a key of 32 lowercase hexadecimal digits. The error is
+	// ErrKey for an unknown key.
 	User(ctx context.Context, key string) (user string, err error)
-	// Lists are the user's groups and feeds, and which feeds are in which groups.
+	// Lists returns the user's groups and feeds, and the feeds of each group.
 	Lists(ctx context.Context, user string) ([]Group, []Feed, []FeedsGroup, error)
 	Favicons(ctx context.Context, user string) ([]Favicon, error)
 	Items(ctx context.Context, user string, q Query) ([]Item, error)
@@ -41,44 +42,45 @@ type ItemBackend interface {
 
 // MarkBackend marks items for a user.
 type MarkBackend interface {
-	// Mark marks an item; nil leaves what was. An unknown one is passed over.
+	// Mark marks an item. A nil mark stays unchanged. An unknown item is ignored.
 	Mark(ctx context.Context, user string, item int64, read, saved *bool) error
-	// MarkFeed and MarkGroup make everything read that came up to a time; zero: all. Group 0
-	// is all feeds.
+	// MarkFeed and MarkGroup mark the items of a feed or of a group as read that arrived
+	// before a time (zero: all items). Group 0 contains all feeds.
 	MarkFeed(ctx context.Context, user string, feed int32, before time.Time) error
 	MarkGroup(ctx context.Context, user string, group int32, before time.Time) error
-	// UnreadRecent makes unread what was read lately.
+	// UnreadRecent marks the recently read items as unread.
 	UnreadRecent(ctx context.Context, user string) error
 }
 
-// Handler answers the API at any path.
+// Handler serves the API at any path.
 type Handler struct {
 	Backend Backend
-	Log     *slog.Logger // gets what callers are not told; nil is silent
+	Log     *slog.Logger // internal failures; nil: no log
 	Now     func() time.Time
 }
 
-// RequestFrom is the request that a method of [Backend] is called for; nil outside.
+// RequestFrom returns the HTTP request on whose behalf a method of [Backend] is called. It
+// is nil outside of these calls.
 func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
-// call is one request under way.
+// call is the processing of one request.
 type call struct {
 	*Handler
-	ctx    context.Context
-	user   string
-	form   url.Values
-	torn   bool // some of the parameters could not be read
-	answer Response
+	ctx     context.Context
+	user    string
+	form    url.Values
+	invalid bool // some parameters are invalid
+	answer  Response
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Cache-Control", "private, no-store")
 	head.Set("X-Content-Type-Options", "nosniff")
 	if r.Method != http.MethodGet && r.Method != http.MethodHead && r.Method != http.MethodPost {
 		head.Set("Allow", "GET, HEAD, POST")
-		http.Error(w, "This address takes GET and POST.", http.StatusMethodNotAllowed)
+		http.Error(w, "This URL accepts GET and POST.", http.StatusMethodNotAllowed)
 		return
 	}
 	c := &call{Handler: h, ctx: wirehttp.WithRequest(r.Context(), r), answer: Response{Version: Version}}
@@ -93,44 +95,44 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.write(w, status)
 }
 
-// read reads the parameters: what the body says comes first.
+// read reads the parameters. Values of the body come first.
 func (c *call) read(w http.ResponseWriter, r *http.Request) error {
 	c.form = url.Values{}
 	if r.Method == http.MethodPost {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 		if err != nil {
-			return &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The body did not arrive whole, or has more than 1 MiB."}
+			return &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The body is incomplete or larger than 1 MiB."}
 		}
 		if boundary, ok := multipartOf(r.Header.Get("Content-Type")); ok {
 			err = c.readParts(string(body), boundary)
 		} else {
-			var torn error // what can be read counts, but for changes
-			c.form, torn = url.ParseQuery(strings.TrimSpace(string(body)))
-			c.torn = torn != nil
+			var parseErr error // valid parameters count, except that nothing is changed
+			c.form, parseErr = url.ParseQuery(strings.TrimSpace(string(body)))
+			c.invalid = parseErr != nil
 		}
 		if err != nil {
 			return err
 		}
 	}
-	query, torn := url.ParseQuery(r.URL.RawQuery)
-	c.torn = c.torn || torn != nil
+	query, parseErr := url.ParseQuery(r.URL.RawQuery)
+	c.invalid = c.invalid || parseErr != nil
 	for name, list := range query {
 		c.form[name] = append(c.form[name], list...)
 	}
 	return nil
 }
 
-// multipartOf reports a body of parts.
+// multipartOf returns the boundary of a multipart body.
 func multipartOf(contentType string) (boundary string, ok bool) {
 	kind, params, err := mime.ParseMediaType(contentType)
 	return params["boundary"], err == nil && kind == "multipart/form-data"
 }
 
-// serve answers what is asked for.
+// serve executes the request.
 func (c *call) serve() error {
 	key := strings.ToLower(strings.TrimSpace(c.form.Get("api_key")))
 	if key == "" {
-		return nil // auth 0: apps look so whether here is a Fever
+		return nil // auth 0: apps detect the API by this response
 	}
 	var err error
 	if c.user, err = c.Backend.User(c.ctx, key); err != nil {
@@ -156,28 +158,28 @@ func (c *call) now() time.Time {
 	return time.Now()
 }
 
-// asked reports whether something is asked for, whatever it is said to be.
-func (c *call) asked(name string) bool { return c.form.Has(name) }
+// requests reports whether a parameter is present, with any value.
+func (c *call) requests(name string) bool { return c.form.Has(name) }
 
 func (c *call) lists() error {
-	if !c.asked("groups") && !c.asked("feeds") {
+	if !c.requests("groups") && !c.requests("feeds") {
 		return nil
 	}
 	groups, feeds, relations, err := c.Backend.Lists(c.ctx, c.user)
 	if err != nil {
 		return err
 	}
-	if c.asked("groups") {
+	if c.requests("groups") {
 		c.answer.Groups = list(groups)
 	}
-	if c.asked("feeds") {
+	if c.requests("feeds") {
 		c.answer.Feeds = list(feeds)
 	}
 	c.answer.FeedsGroups = list(relations)
 	return nil
 }
 
-// list is a list that is there although it may be empty.
+// list returns l, or an empty list instead of nil.
 func list[T any](l []T) []T {
 	if l == nil {
 		return []T{}
@@ -186,10 +188,10 @@ func list[T any](l []T) []T {
 }
 
 func (c *call) favicons() error {
-	if c.asked("links") {
+	if c.requests("links") {
 		c.answer.Links = []struct{}{}
 	}
-	if !c.asked("favicons") {
+	if !c.requests("favicons") {
 		return nil
 	}
 	icons, err := c.Backend.Favicons(c.ctx, c.user)
@@ -198,7 +200,7 @@ func (c *call) favicons() error {
 }
 
 func (c *call) items() error {
-	if !c.asked("items") {
+	if !c.requests("items") {
 		return nil
 	}
 	items, err := c.Backend.Items(c.ctx, c.user, c.query())
@@ -210,18 +212,18 @@ func (c *call) items() error {
 	return err
 }
 
-// query reads which items are asked for.
+// query parses the selection of items.
 //
 // spec:fever-2011#items
 func (c *call) query() Query {
 	q := Query{Feeds: small(c.form.Get("feed_ids")), Groups: small(c.form.Get("group_ids"))}
 	switch {
-	case c.asked("with_ids"):
+	case c.requests("with_ids"):
 		q.IDs = ParseIDs(c.form.Get("with_ids"), MaxItems)
 		if len(q.IDs) == 0 {
-			q.IDs = []int64{0} // of none
+			q.IDs = []int64{0} // matches no item
 		}
-	case c.asked("max_id"):
+	case c.requests("max_id"):
 		q.Newest = true
 		q.Max = number(c.form.Get("max_id"))
 	default:
@@ -238,7 +240,8 @@ func number(s string) int64 {
 	return max(n, 0)
 }
 
-// small reads numbers of feeds or groups; what can be none of them is -1.
+// small parses numbers of feeds or groups. If none is valid, the result is -1, which
+// matches nothing.
 func small(s string) []int32 {
 	var out []int32
 	if s == "" {
@@ -255,14 +258,14 @@ func small(s string) []int32 {
 	return out
 }
 
-// states are the lists of items that are unread and saved.
+// states adds the lists of unread and of saved items.
 func (c *call) states() error {
-	if c.asked("unread_item_ids") && c.answer.UnreadItems == nil {
+	if c.requests("unread_item_ids") && c.answer.UnreadItems == nil {
 		if err := c.unread(); err != nil {
 			return err
 		}
 	}
-	if c.asked("saved_item_ids") && c.answer.SavedItems == nil {
+	if c.requests("saved_item_ids") && c.answer.SavedItems == nil {
 		return c.saved()
 	}
 	return nil
@@ -280,7 +283,7 @@ func (c *call) saved() error {
 	return err
 }
 
-// mark changes something, and tells the list that it changed.
+// mark executes a change and adds the changed list to the response.
 //
 // spec:fever-2011#mark
 func (c *call) mark() error {
@@ -294,12 +297,12 @@ func (c *call) mark() error {
 	if what == "" {
 		return nil
 	}
-	if c.torn {
-		return &Error{Status: http.StatusBadRequest, Msg: "Some of what the request says cannot be read; nothing was marked."}
+	if c.invalid {
+		return &Error{Status: http.StatusBadRequest, Msg: "The request has invalid parameters; nothing was marked."}
 	}
 	id, err := strconv.ParseInt(strings.TrimSpace(c.form.Get("id")), 10, 64)
 	if err != nil {
-		return &Error{Status: http.StatusBadRequest, Msg: "The id of what to mark is no number."}
+		return &Error{Status: http.StatusBadRequest, Msg: "The id must be a number."}
 	}
 	yes, no := true, false
 	switch what + " " + as {
@@ -314,7 +317,7 @@ func (c *call) mark() error {
 	case "feed read", "group read":
 		err = c.markMany(what, id)
 	default:
-		return &Error{Status: http.StatusBadRequest, Msg: "That cannot be marked so: mark an item as read, unread, saved or unsaved, a feed or a group as read."}
+		return &Error{Status: http.StatusBadRequest, Msg: "The mark is invalid: mark an item as read, unread, saved or unsaved, or a feed or a group as read."}
 	}
 	switch {
 	case err != nil:
@@ -330,24 +333,24 @@ func (c *call) markMany(what string, id int64) error {
 	if text := strings.TrimSpace(c.form.Get("before")); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil && !errors.Is(err, strconv.ErrRange) || n < 0 {
-			return &Error{Status: http.StatusBadRequest, Msg: "The time before which to mark is none."}
+			return &Error{Status: http.StatusBadRequest, Msg: "The time in before is invalid."}
 		}
 		if n > 0 && n < 1e11 {
 			before = time.Unix(n, 0).UTC()
 		}
 	}
 	switch {
-	case id == -1 && what == "group": // Sparks, of which there are none
+	case id == -1 && what == "group": // Sparks, which are not supported
 		return nil
 	case id < 0, id == 0 && what == "feed", id > math.MaxInt32:
-		return nil // no such feed, no such group
+		return nil // no such feed or group
 	case what == "feed":
 		return c.Backend.MarkFeed(c.ctx, c.user, int32(id), before)
 	}
 	return c.Backend.MarkGroup(c.ctx, c.user, int32(id), before)
 }
 
-// refuse turns an error into an answer and gives its status.
+// refuse converts an error to a response and returns its status.
 func (c *call) refuse(head http.Header, err error) int {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -363,12 +366,12 @@ func (c *call) refuse(head http.Header, err error) int {
 	return e.Status
 }
 
-// write writes the answer, in XML where it is asked for so.
+// write writes the response, in XML if requested.
 func (c *call) write(w http.ResponseWriter, status int) {
 	if c.form.Get("api") == "xml" {
 		w.Header().Set("Content-Type", "text/xml; charset=utf-8")
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, xml.Header) // nobody is left to tell when the caller has gone
+		_, _ = io.WriteString(w, xml.Header) // an error means that the client has disconnected
 		_ = xml.NewEncoder(w).Encode(&c.answer)
 		return
 	}

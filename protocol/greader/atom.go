@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// atom is a stream as an Atom feed, at /reader/atom/ and the stream's name: the form that
-// Google's server had first, and that apps for The Old Reader ask for. Unlike an answer in
-// JSON it has no continuation.
+// atom responds with a stream as an Atom feed, at /reader/atom/ followed by the stream's
+// name. This was the original format of Google's server, and apps for The Old Reader use
+// it. Unlike the JSON format it has no continuation.
 func (c *call) atom() error {
 	if c.rest == "" {
 		c.rest = c.form.get("s")
 	}
-	q, err := c.query(c.rest, fewest, MaxItems)
+	q, err := c.query(c.rest, defaultItems, MaxItems)
 	if err != nil {
 		return err
 	}
@@ -55,9 +55,9 @@ func (c *call) atom() error {
 		q.Continuation = next
 		if list, next, err = c.Backend.Items(c.ctx, c.user, batchOf(q, left)); err != nil {
 			if c.Log != nil {
-				c.Log.WarnContext(c.ctx, "greader: an answer was broken off", "err", err)
+				c.Log.WarnContext(c.ctx, "greader: a response was aborted", "err", err)
 			}
-			panic(http.ErrAbortHandler) // half an answer must not look like a whole one
+			panic(http.ErrAbortHandler) // an incomplete response must not look complete
 		}
 	}
 	if err == nil {
@@ -69,7 +69,7 @@ func (c *call) atom() error {
 	return c.gone(err)
 }
 
-// batchOf is a query of at most so many items as are in memory at once.
+// batchOf returns a query for the next items, at most as many as fit into memory.
 func batchOf(q Query, left int) Query {
 	q.N = min(left, batch)
 	return q
@@ -101,7 +101,7 @@ type atomHead struct {
 	Updated       string
 }
 
-// begin writes the feed's start, which stays open.
+// begin writes the start of the feed, which stays open.
 func (h atomHead) begin(e *xml.Encoder) error {
 	name := func(s string) xml.Name { return xml.Name{Local: s} }
 	start := xml.StartElement{Name: name("feed"), Attr: []xml.Attr{{Name: name("xmlns"), Value: h.Xmlns}, {Name: name("xmlns:gr"), Value: h.Reader}}}
@@ -140,7 +140,7 @@ type atomSource struct {
 	Links  []atomLink `xml:"link"`
 }
 
-// scheme is that of categories which are streams.
+// scheme is the scheme of categories that are streams.
 const scheme = "http://www.google.com/reader/"
 
 func entryOf(it *Item) atomEntry {
@@ -173,5 +173,5 @@ func entryOf(it *Item) atomEntry {
 	return e
 }
 
-// stampOf is a time as Atom has it.
+// stampOf formats a time for Atom.
 func stampOf(t time.Time) string { return t.UTC().Format(time.RFC3339) }

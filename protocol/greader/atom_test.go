@@ -50,7 +50,7 @@ func TestStreamAsAtom(t *testing.T) {
 	}
 }
 
-// TestFailedAtomStreamIsNotWellFormed fails after the first batch.
+// TestFailedAtomStreamIsNotWellFormed lets the backend fail after the first batch.
 func TestFailedAtomStreamIsNotWellFormed(t *testing.T) {
 	t.Parallel()
 	f := newFake(300)

@@ -14,22 +14,22 @@ import (
 	"time"
 )
 
-// HTTPClient sends requests; *http.Client is one.
+// HTTPClient sends requests; *http.Client implements it.
 type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Client asks a server. Base is the address that an app would be given, without a slash
-// at its end; Login sets Auth. An answer that is no success is an [*Error].
+// Client calls a server. Base is the URL that users type into an app, without a final
+// slash. Login sets Auth. A response without success is an [*Error].
 type Client struct {
 	Base string
-	HTTP HTTPClient // nil: one with a time limit of 30 s
-	Auth string     // from Login, or a bearer token
+	HTTP HTTPClient // nil: a client with a timeout of 30 s
+	Auth string     // set by Login, or a bearer token
 
 	token string
 }
 
-// mostRead bounds an answer.
+// maxRead is the limit of a response in bytes.
 const maxRead = 256 << 20
 
 func (c *Client) do(ctx context.Context, method, path string, query, form url.Values, body io.Reader) ([]byte, error) {
@@ -92,7 +92,7 @@ func parsed(answer []byte, err error, into any) error {
 	return err
 }
 
-// post changes something.
+// post sends a request that changes something.
 func (c *Client) post(ctx context.Context, path string, form url.Values) error {
 	if c.token == "" {
 		token, err := c.do(ctx, http.MethodGet, "/reader/api/0/token", nil, nil, nil)
@@ -109,7 +109,7 @@ func (c *Client) post(ctx context.Context, path string, form url.Values) error {
 	return err
 }
 
-// Login signs in.
+// Login signs in and sets Auth.
 func (c *Client) Login(ctx context.Context, name, password string) error {
 	c.Auth, c.token = "", ""
 	answer, err := c.do(ctx, http.MethodPost, "/accounts/ClientLogin", nil, url.Values{"Email": {name}, "Passwd": {password}}, nil)
@@ -124,27 +124,27 @@ func (c *Client) Login(ctx context.Context, name, password string) error {
 	return err
 }
 
-// UserInfo says who is signed in.
+// UserInfo returns the signed-in user.
 func (c *Client) UserInfo(ctx context.Context) (u User, err error) {
 	err = c.get(ctx, "user-info", nil, &u)
 	return u, err
 }
 
-// Subscriptions lists what is followed.
+// Subscriptions returns the subscriptions.
 func (c *Client) Subscriptions(ctx context.Context) ([]Subscription, error) {
 	var out struct{ Subscriptions []Subscription }
 	err := c.get(ctx, "subscription/list", nil, &out)
 	return out.Subscriptions, err
 }
 
-// Tags lists the labels, and the states that items may have.
+// Tags returns the labels and the states of items.
 func (c *Client) Tags(ctx context.Context) ([]Tag, error) {
 	var out struct{ Tags []Tag }
 	err := c.get(ctx, "tag/list", nil, &out)
 	return out.Tags, err
 }
 
-// Unread counts by stream.
+// Unread returns the number of unread items by stream ID.
 func (c *Client) Unread(ctx context.Context) (map[string]int64, error) {
 	var out struct{ UnreadCounts []Unread }
 	if err := c.get(ctx, "unread-count", nil, &out); err != nil {
@@ -157,7 +157,7 @@ func (c *Client) Unread(ctx context.Context) (map[string]int64, error) {
 	return counts, nil
 }
 
-// values are the parameters of a query, without its stream.
+// values returns the parameters of a query without its stream.
 func (q *Query) values() url.Values {
 	v := url.Values{}
 	for _, s := range q.Exclude {
@@ -184,7 +184,7 @@ func (q *Query) values() url.Values {
 	return v
 }
 
-// IDs lists items; next is the continuation, "" at the end.
+// IDs returns the IDs of items. next is the continuation, or "" at the end.
 func (c *Client) IDs(ctx context.Context, q Query) (list []Ref, next string, err error) {
 	v := q.values()
 	v.Set("s", q.Stream.String())
@@ -196,7 +196,7 @@ func (c *Client) IDs(ctx context.Context, q Query) (list []Ref, next string, err
 	return out.ItemRefs, out.Continuation, err
 }
 
-// Contents is IDs with the content.
+// Contents returns items with their content. next is the continuation, or "" at the end.
 func (c *Client) Contents(ctx context.Context, q Query) (list []Item, next string, err error) {
 	var out struct {
 		Items        []Item
@@ -206,7 +206,7 @@ func (c *Client) Contents(ctx context.Context, q Query) (list []Item, next strin
 	return out.Items, out.Continuation, err
 }
 
-// Lookup gets items.
+// Lookup returns the items with the given IDs.
 func (c *Client) Lookup(ctx context.Context, ids ...ItemID) ([]Item, error) {
 	v := url.Values{}
 	for _, id := range ids {
@@ -218,7 +218,8 @@ func (c *Client) Lookup(ctx context.Context, ids ...ItemID) ([]Item, error) {
 	return out.Items, err
 }
 
-// Mark puts items into a state such as [Read] or [Starred], or takes them out of it.
+// Mark adds items to a state such as [Read] or [Starred], or removes them from it if in is
+// false.
 func (c *Client) Mark(ctx context.Context, state string, in bool, ids ...ItemID) error {
 	v := url.Values{}
 	for _, id := range ids {
@@ -232,7 +233,7 @@ func (c *Client) Mark(ctx context.Context, state string, in bool, ids ...ItemID)
 	return c.post(ctx, "edit-tag", v)
 }
 
-// MarkAllRead makes a stream read, up to a time (zero: all of it).
+// MarkAllRead marks the items of a stream as read, up to the time to (zero: all items).
 func (c *Client) MarkAllRead(ctx context.Context, s Stream, to time.Time) error {
 	v := url.Values{"s": {s.String()}}
 	if !to.IsZero() {
@@ -241,7 +242,7 @@ func (c *Client) MarkAllRead(ctx context.Context, s Stream, to time.Time) error 
 	return c.post(ctx, "mark-all-as-read", v)
 }
 
-// Subscribe follows a feed, with labels.
+// Subscribe subscribes to a feed, with optional title and labels.
 func (c *Client) Subscribe(ctx context.Context, feed, title string, labels ...string) error {
 	v := url.Values{"ac": {"subscribe"}, "s": {Feed(feed).String()}, "t": {title}}
 	for _, l := range labels {
@@ -250,14 +251,15 @@ func (c *Client) Subscribe(ctx context.Context, feed, title string, labels ...st
 	return c.post(ctx, "subscription/edit", v)
 }
 
-// QuickAdd follows what is at an address.
+// QuickAdd subscribes to the feed at a URL, or to the feed of the page there.
 func (c *Client) QuickAdd(ctx context.Context, address string) (a QuickAddResult, err error) {
 	answer, err := c.do(ctx, http.MethodPost, "/reader/api/0/subscription/quickadd", nil, url.Values{"quickadd": {address}}, nil)
 	err = parsed(answer, err, &a)
 	return a, err
 }
 
-// Edit gives a feed, by its ID, another title ("": as it is) and other labels.
+// Edit changes the title of a subscription ("": unchanged), and adds and removes labels. id
+// is its stream ID.
 func (c *Client) Edit(ctx context.Context, id, title string, add, remove []string) error {
 	v := url.Values{"ac": {"edit"}, "s": {id}, "t": {title}}
 	for _, l := range add {
@@ -269,7 +271,7 @@ func (c *Client) Edit(ctx context.Context, id, title string, add, remove []strin
 	return c.post(ctx, "subscription/edit", v)
 }
 
-// Unsubscribe ends following feeds, by their IDs.
+// Unsubscribe ends subscriptions by their stream IDs.
 func (c *Client) Unsubscribe(ctx context.Context, ids ...string) error {
 	return c.post(ctx, "subscription/edit", url.Values{"ac": {"unsubscribe"}, "s": ids})
 }
@@ -279,7 +281,7 @@ func (c *Client) RenameLabel(ctx context.Context, from, to string) error {
 	return c.post(ctx, "rename-tag", url.Values{"s": {Label(from).String()}, "dest": {Label(to).String()}})
 }
 
-// DropLabels removes labels, and no feed.
+// DropLabels removes labels. The subscriptions stay.
 func (c *Client) DropLabels(ctx context.Context, names ...string) error {
 	v := url.Values{}
 	for _, l := range names {
@@ -288,12 +290,12 @@ func (c *Client) DropLabels(ctx context.Context, names ...string) error {
 	return c.post(ctx, "disable-tag", v)
 }
 
-// Export is the list of subscriptions, in OPML.
+// Export returns the subscriptions as OPML.
 func (c *Client) Export(ctx context.Context) ([]byte, error) {
 	return c.do(ctx, http.MethodGet, "/reader/api/0/subscription/export", nil, nil, nil)
 }
 
-// Import follows the feeds of an OPML document.
+// Import subscribes to the feeds of an OPML document.
 func (c *Client) Import(ctx context.Context, opml []byte) error {
 	_, err := c.do(ctx, http.MethodPost, "/reader/api/0/subscription/import", nil, nil, bytes.NewReader(opml))
 	return err

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// endpoint finds what answers at an address; whatever follows its name is kept.
+// endpoint returns the function for a path. It stores the rest of the path in c.rest.
 func (c *call) endpoint(name string) (do func() error, ok bool) {
 	if rest, ok := strings.CutPrefix(name, "stream/contents"); ok && (rest == "" || rest[0] == '/') {
 		c.rest = strings.TrimPrefix(rest, "/")
@@ -30,7 +30,7 @@ func (c *call) endpoint(name string) (do func() error, ok bool) {
 	case "preference/stream/list":
 		return func() error { return c.json(map[string]any{"streamprefs": map[string]any{}}) }, true
 	case "preference/set", "preference/stream/set":
-		return func() error { return c.done(c.checkToken()) }, true // there is nothing to set, which harms nobody
+		return func() error { return c.done(c.checkToken()) }, true // preferences are not supported; success keeps apps working
 	case "friend/list":
 		return func() error { return c.json(map[string]any{"friends": []any{}}) }, true
 	case "tag/list":
@@ -63,10 +63,10 @@ func (c *call) endpoint(name string) (do func() error, ok bool) {
 	return nil, false
 }
 
-// jsonOnly refuses other forms of answers than JSON.
+// jsonOnly rejects output formats other than JSON.
 func (c *call) jsonOnly() error {
 	if out := c.form.get("output"); out != "" && out != "json" {
-		return &Error{Status: http.StatusNotImplemented, Msg: "Not Implemented! Ask with output=json."}
+		return &Error{Status: http.StatusNotImplemented, Msg: "Not Implemented! Request output=json."}
 	}
 	return nil
 }
@@ -96,11 +96,11 @@ func (c *call) tags() error {
 	return c.json(map[string]any{"tags": tags})
 }
 
-// label reads a stream that must be a label.
+// label parses a stream that must be a label.
 func label(s string) (string, error) {
 	stream, err := ParseStream(s)
 	if err != nil || stream.Kind != KindLabel {
-		return "", invalid("A label is needed: user/-/label/ and its name.")
+		return "", invalid("This needs a label: user/-/label/ and its name.")
 	}
 	return stream.Name, nil
 }
@@ -151,14 +151,14 @@ func (c *call) unreadCount() error {
 	if err != nil {
 		return err
 	}
-	most := int64(0)
+	highest := int64(0)
 	for i := range list {
-		most = max(most, list[i].Count)
+		highest = max(highest, list[i].Count)
 	}
-	return c.json(map[string]any{"max": most, "unreadcounts": list})
+	return c.json(map[string]any{"max": highest, "unreadcounts": list})
 }
 
-// marks reads what a and r of edit-tag make of an item.
+// marks returns the changes of the parameters a and r of edit-tag.
 //
 // spec:cloudburst#greader-marks
 func (c *call) marks() (read, starred *bool, err error) {
@@ -176,7 +176,7 @@ func (c *call) marks() (read, starred *bool, err error) {
 			}
 			s, err := ParseStream(tag)
 			if err != nil || s.Kind == KindFeed {
-				return nil, nil, invalid("That is no tag: " + clip(tag))
+				return nil, nil, invalid("Not a tag: " + clip(tag))
 			}
 			if s.Kind == KindLabel {
 				return nil, nil, invalid("This server has no tags for items; labels are for feeds.")
@@ -207,22 +207,22 @@ func (c *call) editTag() error {
 	}
 	read, starred, err := c.marks()
 	if err != nil || read == nil && starred == nil || len(ids) == 0 {
-		return c.done(err) // what others know as tags changes nothing here
+		return c.done(err) // tags of other servers have no effect
 	}
 	return c.done(c.Backend.Mark(c.ctx, c.user, ids, read, starred))
 }
 
-// itemIDs reads the items of a request, each once.
+// itemIDs returns the items of a request without duplicates.
 func (c *call) itemIDs() ([]ItemID, error) {
 	if len(c.form["i"]) > MaxIDs {
-		return nil, invalid("These are more than 10,000 items.")
+		return nil, invalid("The request has more than 10,000 items.")
 	}
 	seen := make(map[ItemID]bool, len(c.form["i"]))
 	var ids []ItemID
 	for _, s := range c.form["i"] {
 		id, err := ParseItemID(s)
 		if err != nil {
-			return nil, invalid("That is no item: " + clip(s))
+			return nil, invalid("Not an item: " + clip(s))
 		}
 		if !seen[id] {
 			seen[id] = true
@@ -241,7 +241,7 @@ func (c *call) markAll() error {
 		return invalid("Send the stream to mark as s.")
 	}
 	if s.Kind == KindState && s.Name != "" {
-		return c.plain("OK") // starred, read and the like have nothing to mark, and apps ask all the same
+		return c.plain("OK") // apps send this, but states such as starred have no items to mark
 	}
 	to, err := stamp(c.form.get("ts"))
 	if err != nil {
@@ -250,8 +250,9 @@ func (c *call) markAll() error {
 	return c.done(c.Backend.MarkAllRead(c.ctx, c.user, s, to))
 }
 
-// stamp reads a time that apps send in seconds, milliseconds, microseconds (as Google
-// had it) or nanoseconds: by its length, which is unambiguous until the year 2286.
+// stamp parses a time in seconds, milliseconds, microseconds (as Google used) or
+// nanoseconds. The number of digits determines the unit, which is unambiguous until the
+// year 2286.
 //
 // spec:cloudburst#greader-times
 func stamp(s string) (time.Time, error) {
@@ -261,9 +262,9 @@ func stamp(s string) (time.Time, error) {
 	case s == "" || err == nil && n == 0:
 		return time.Time{}, nil
 	case err != nil && !errors.Is(err, strconv.ErrRange) || n < 0:
-		return time.Time{}, invalid("That is no time: " + clip(s))
+		return time.Time{}, invalid("Not a time: " + clip(s))
 	case err != nil:
-		return time.Time{}, nil // later than there are times
+		return time.Time{}, nil // too large for a time
 	case n < 1e11:
 		return time.Unix(n, 0).UTC(), nil
 	case n < 1e14:

@@ -9,8 +9,8 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// reader is a backend of one user, who follows one feed. What it does not have, the
-// embedded nil would do: a real one has all methods.
+// reader is a backend of one user with one subscription. The embedded nil interface stands
+// for the methods that the example does not call.
 type reader struct{ greader.Backend }
 
 func (reader) Login(_ context.Context, name, password string) (string, error) {
@@ -31,7 +31,7 @@ func (reader) Subscriptions(_ context.Context, user string) ([]greader.Subscript
 	return []greader.Subscription{{ID: "feed/1", Title: "Harbour notes", URL: "https://harbour.example/rss.xml"}}, nil
 }
 
-// A server with a backend, and a client that signs in and asks what its user follows.
+// A server with a backend, and a client that signs in and lists the subscriptions.
 func Example() {
 	server := httptest.NewServer(&greader.Handler{Backend: reader{}})
 	defer server.Close()

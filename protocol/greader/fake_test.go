@@ -15,17 +15,17 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// fake is a server of one user, alice, with items from 1 to its length.
+// fake is a server of one user, alice, with the items 1 to len.
 type fake struct {
 	items   int
 	read    map[greader.ItemID]bool
 	starred map[greader.ItemID]bool
 	feeds   map[string]greader.Subscription
-	calls   []string // what changed something
-	fails   error    // of every method but Login and Authenticate
-	failsAt int      // the page of items from which on they fail; 0: none
+	calls   []string // calls that changed something
+	fails   error    // error of every method except Login and Authenticate
+	failsAt int      // first batch of items that fails; 0: none
 	pages   int
-	query   greader.Query // the last one
+	query   greader.Query // last query
 }
 
 func newFake(items int) *fake {
@@ -105,7 +105,7 @@ func (f *fake) Import(_ context.Context, _ string, opml io.Reader) (int, error) 
 	return len(b), errors.Join(err, f.fails)
 }
 
-// list is a page of numbers, the newest first.
+// list returns a batch of item numbers, newest first.
 func (f *fake) list(q greader.Query) (ids []greader.ItemID, next string) {
 	f.query = q
 	id := f.items
@@ -188,7 +188,7 @@ func (f *fake) MarkAllRead(_ context.Context, _ string, s greader.Stream, to tim
 	return f.did("all read %v %s", s, at)
 }
 
-// serve gives a client of a server, behind a prefix.
+// serve starts a server with a path prefix and returns a client of it.
 func serve(t *testing.T, f *fake, prefix string) *greader.Client {
 	t.Helper()
 	srv := httptest.NewServer(&greader.Handler{Backend: f, Now: func() time.Time { return time.Unix(1_700_000_000, 0) }})

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// form is the parameters of a request.
+// form has the parameters of a request.
 type form map[string][]string
 
-// get is the first value of a name.
+// get returns the first value of a name.
 func (f form) get(name string) string {
 	if list := f[name]; len(list) > 0 {
 		return list[0]
@@ -19,13 +19,13 @@ func (f form) get(name string) string {
 	return ""
 }
 
-// readForm reads the query and, of a POST, the body: what the body says comes first.
+// readForm reads the query and the body of a POST. Values of the body come first.
 func readForm(w http.ResponseWriter, r *http.Request) (form, error) {
 	f := form{}
 	if r.Method == http.MethodPost && formType(r.Header.Get("Content-Type")) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBody))
 		if err != nil {
-			return nil, &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The body did not arrive whole, or has more than 1 MiB."}
+			return nil, &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The body is incomplete or larger than 1 MiB."}
 		}
 		if !f.add(string(body)) {
 			return nil, tooManyFields()
@@ -41,7 +41,7 @@ func tooManyFields() error {
 	return &Error{Status: http.StatusBadRequest, Msg: "The request has too many fields."}
 }
 
-// formType reports what may be a form: apps do not always say that it is one.
+// formType reports whether the Content-Type permits a form. Apps do not always set it.
 func formType(s string) bool {
 	kind, _, _ := mime.ParseMediaType(s)
 	switch kind {
@@ -51,7 +51,7 @@ func formType(s string) bool {
 	return false
 }
 
-// add takes in the pairs of a query; false: there are too many.
+// add adds the pairs of a query. It returns false if there are too many.
 func (f form) add(query string) bool {
 	n := 0
 	for _, list := range f {
@@ -71,8 +71,8 @@ func (f form) add(query string) bool {
 	return true
 }
 
-// unescaped undoes escapes. Some apps send names of folders as they are: a percent sign
-// that begins no escape is one.
+// unescaped decodes percent-encoding. Some apps send names of folders without encoding, so
+// an invalid percent sign is a literal one.
 func unescaped(s string) string {
 	out, err := url.QueryUnescape(s)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// FuzzRequest: whatever is sent, the answer is a whole one, and what is called JSON is.
+// FuzzRequest checks that any request gets a complete response, and that JSON is valid.
 func FuzzRequest(f *testing.F) {
 	f.Add("GET", "stream/items/ids?s=user/-/state/com.google/reading-list&n=10&xt=user/-/state/com.google/read", "")
 	f.Add("POST", "edit-tag", "i=1&a=user/-/state/com.google/read&T=x")

@@ -136,7 +136,7 @@ func TestFailedResponseIsIncomplete(t *testing.T) {
 	}
 }
 
-// ask sends a request as it is written and gives status, body and header.
+// ask sends a raw request and returns status, body and header.
 func ask(t *testing.T, f *fake, method, target, body string, header ...string) (int, string, http.Header) {
 	t.Helper()
 	r := httptest.NewRequest(method, target, strings.NewReader(body))

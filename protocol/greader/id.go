@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// ItemID is the number of an item, greater than 0. Servers whose IDs are Unix microseconds
-// have it easy: the forms in which they are written cannot be taken for each other.
+// ItemID is the number of an item, greater than 0. Unix microseconds are a good choice,
+// because their decimal and hexadecimal forms cannot be confused.
 type ItemID int64
 
 const longForm = "tag:google.com,2005:reader/item/"
 
-// String is the short form, in decimal.
+// String returns the short form, in decimal.
 func (id ItemID) String() string { return strconv.FormatInt(int64(id), 10) }
 
-// Long is the long form: tag:google.com,2005:reader/item/ and 16 hexadecimal digits.
+// Long returns the long form: tag:google.com,2005:reader/item/ and 16 hexadecimal digits.
 func (id ItemID) Long() string { return fmt.Sprintf("%s%016x", longForm, uint64(id)) }
 
-// ParseItemID reads either form. The long one may lack its beginning or its zeros. Digits
-// alone are decimal, unless they begin with a zero, which no decimal does.
+// ParseItemID parses the short or the long form. The long form may lack its prefix or its
+// leading zeros. A number that consists of decimal digits only is decimal, unless it starts
+// with a zero.
 func ParseItemID(s string) (ItemID, error) {
 	s = strings.TrimSpace(s)
 	digits := s[strings.LastIndexByte(s, '/')+1:]
@@ -30,46 +31,46 @@ func ParseItemID(s string) (ItemID, error) {
 	}
 	n, err := strconv.ParseUint(digits, base, 63)
 	if err != nil || n == 0 || strings.ContainsAny(digits, "+_") {
-		return 0, fmt.Errorf("greader: %q is no item ID", clip(s))
+		return 0, fmt.Errorf("greader: %q is not an item ID", clip(s))
 	}
 	return ItemID(n), nil
 }
 
-// Kinds of streams.
+// Kind is the kind of a stream.
 type Kind byte
 
-// What a stream is.
+// Kinds of streams.
 const (
-	KindState Kind = iota // a state of items
-	KindLabel             // the feeds with a label
-	KindFeed              // one feed
+	KindState Kind = iota // items in a state
+	KindLabel             // items of the feeds with a label
+	KindFeed              // items of one feed
 )
 
-// States that streams and marks have.
+// States of items.
 const (
-	ReadingList = "reading-list" // everything
+	ReadingList = "reading-list" // all items
 	Starred     = "starred"
 	Read        = "read"
 	KeptUnread  = "kept-unread"
 	Broadcast   = "broadcast"
 )
 
-// Stream names a set of items. The zero Stream is everything.
+// Stream identifies a set of items. The zero Stream has all items.
 type Stream struct {
 	Kind Kind
-	Name string // of the state or label; of a feed its number or its URL; "": [ReadingList]
+	Name string // name of the state or label; number or URL of a feed; "": [ReadingList]
 }
 
-// Feed is the stream of one feed.
+// Feed returns the stream of one feed.
 func Feed(name string) Stream { return Stream{KindFeed, name} }
 
-// Label is the stream of a label.
+// Label returns the stream of a label.
 func Label(name string) Stream { return Stream{KindLabel, name} }
 
-// State is the stream of a state.
+// State returns the stream of a state.
 func State(name string) Stream { return Stream{KindState, name} }
 
-// String writes it: feed/…, user/-/label/…, user/-/state/com.google/….
+// String returns the stream ID: feed/…, user/-/label/… or user/-/state/com.google/….
 func (s Stream) String() string {
 	switch s.Kind {
 	case KindFeed:
@@ -83,16 +84,16 @@ func (s Stream) String() string {
 	return "user/-/state/com.google/" + s.Name
 }
 
-// ParseStream reads a stream. Whose it is makes no difference, for all are the caller's.
-// "" and a state alone, as some apps say it, are understood.
+// ParseStream parses a stream ID. The user in the ID is ignored, because all streams belong
+// to the caller. "" and a bare state, which some apps send, are accepted.
 func ParseStream(s string) (Stream, error) {
-	if len(s) > longURL {
+	if len(s) > maxURL {
 		return Stream{}, fmt.Errorf("greader: the stream %q is too long", clip(s))
 	}
 	kind, rest, _ := strings.Cut(s, "/")
 	switch kind {
 	case "feed":
-		if rest = mended(strings.TrimSpace(rest)); rest != "" {
+		if rest = fixedURL(strings.TrimSpace(rest)); rest != "" {
 			return Feed(rest), nil
 		}
 	case "user":
@@ -108,10 +109,10 @@ func ParseStream(s string) (Stream, error) {
 			return state(s), nil
 		}
 	}
-	return Stream{}, fmt.Errorf("greader: %q is no stream", clip(s))
+	return Stream{}, fmt.Errorf("greader: %q is not a stream", clip(s))
 }
 
-// state is State, with one name for everything.
+// state returns the stream of a state, with an empty name for the reading list.
 func state(name string) Stream {
 	if name == ReadingList {
 		name = ""
@@ -119,8 +120,8 @@ func state(name string) Stream {
 	return State(name)
 }
 
-// mended gives an address back the slash that routers take from paths.
-func mended(s string) string {
+// fixedURL restores the double slash of a URL in a path, which routers reduce to one slash.
+func fixedURL(s string) string {
 	for _, scheme := range []string{"http:/", "https:/"} {
 		if rest, ok := strings.CutPrefix(s, scheme); ok && !strings.HasPrefix(rest, "/") {
 			return scheme + "/" + rest
@@ -129,12 +130,12 @@ func mended(s string) string {
 	return s
 }
 
-// plain reports what may be the name of a state.
+// plain reports whether s is a valid name of a state.
 func plain(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz-") == ""
 }
 
-// clip cuts what is shown in an error.
+// clip shortens a value for an error message.
 func clip(s string) string {
 	if len(s) > 100 {
 		s = s[:100] + "…"

@@ -18,70 +18,77 @@ import (
 	"cloudburst/internal/wirehttp"
 )
 
-// Backend is a server behind the API. user is what Authenticate returned. An [*Error] is
-// answered as it says, [ErrUnauthorized] with 401, anything else with 500 and a sentence
-// that tells a stranger nothing. Methods find the request with [RequestFrom].
+// Backend implements a server. user is the result of Authenticate. An [*Error] sets the
+// response, [ErrUnauthorized] becomes status 401, and any other error becomes status 500
+// with a sentence that reveals nothing of the error. Methods get the request from
+// [RequestFrom].
 type Backend interface {
 	AccountBackend
 	SubscriptionBackend
 	ItemBackend
 }
 
-// AccountBackend says who a user is.
+// AccountBackend authenticates users.
 type AccountBackend interface {
-	// Login returns what the app is to send as its Authorization from now on: no spaces,
-	// no equals sign.
+	// Login returns the Authorization that the app sends from now on. It must not contain
+	// spaces or equals signs.
 	Login(ctx context.Context, name, password string) (auth string, err error)
-	// Authenticate says whose an Authorization is, whether Login made it or not.
+	// Authenticate returns the user of an Authorization, from Login or any other source
+	// such as an app token.
 	Authenticate(ctx context.Context, auth string) (user string, err error)
 	UserInfo(ctx context.Context, user string) (User, error)
 }
 
-// SubscriptionBackend is what a user follows.
+// SubscriptionBackend stores the subscriptions of users.
 type SubscriptionBackend interface {
 	Subscriptions(ctx context.Context, user string) ([]Subscription, error)
 	Labels(ctx context.Context, user string) ([]string, error)
 	Unread(ctx context.Context, user string) ([]Unread, error)
-	// Subscribe follows the feed at an address, or of a page.
+	// Subscribe subscribes to the feed at a URL, or to the feed of the page there.
 	Subscribe(ctx context.Context, user, url, title string, labels []string) (Subscription, error)
-	// Unsubscribe ends following feeds, all or none of them.
+	// Unsubscribe ends subscriptions, either all or none of them.
 	Unsubscribe(ctx context.Context, user string, feeds []Stream) error
-	// EditSubscription gives a feed another title ("": as it is) and other labels.
+	// EditSubscription changes the title of a subscription ("": unchanged), and adds and
+	// removes labels.
 	EditSubscription(ctx context.Context, user string, feed Stream, title string, add, remove []string) error
-	// RenameLabel renames a label; to "" removes it, and no feed.
+	// RenameLabel renames a label. If to is empty, the label is removed; its subscriptions
+	// stay.
 	RenameLabel(ctx context.Context, user, from, to string) error
 	Export(ctx context.Context, user string) (opml []byte, err error)
-	// Import follows the feeds of an OPML document and says how many they are.
+	// Import subscribes to the feeds of an OPML document and returns their number.
 	Import(ctx context.Context, user string, opml io.Reader) (int, error)
 }
 
-// ItemBackend is the items that a user has to read.
+// ItemBackend stores the items of users.
 type ItemBackend interface {
-	// IDs lists items, at most q.N; next is the continuation, "" at the end.
+	// IDs returns the IDs of items, at most q.N. next is the continuation, or "" at the
+	// end.
 	IDs(ctx context.Context, user string, q Query) (list []Ref, next string, err error)
-	// Items is IDs with the content. It is called with a small q.N, page after page.
+	// Items returns items with their content. It is called with a small q.N, batch by
+	// batch.
 	Items(ctx context.Context, user string, q Query) (list []Item, next string, err error)
-	// Lookup returns those of the items that there are, in any order; at most 100 are
-	// asked for at once.
+	// Lookup returns the existing items with these IDs, in any order. ids has at most 100.
 	Lookup(ctx context.Context, user string, ids []ItemID) ([]Item, error)
-	// Mark marks items, at most [MaxIDs]; nil leaves what was. Unknown ones are passed over.
+	// Mark marks items, at most [MaxIDs]. A nil mark stays unchanged. Unknown items are
+	// ignored.
 	Mark(ctx context.Context, user string, ids []ItemID, read, starred *bool) error
-	// MarkAllRead makes everything of a stream read that has a Timestamp of at most to;
-	// zero: everything.
+	// MarkAllRead marks the items of a stream as read whose Timestamp is not after to
+	// (zero: all items).
 	MarkAllRead(ctx context.Context, user string, s Stream, to time.Time) error
 }
 
-// Handler answers the API at any prefix.
+// Handler serves the API under any path prefix.
 type Handler struct {
 	Backend Backend
-	Log     *slog.Logger // gets what callers are not told; nil is silent
+	Log     *slog.Logger // internal failures; nil: no log
 	Now     func() time.Time
 }
 
-// RequestFrom is the request that a method of [Backend] is called for; nil outside.
+// RequestFrom returns the HTTP request on whose behalf a method of [Backend] is called. It
+// is nil outside of these calls.
 func RequestFrom(ctx context.Context) *http.Request { return wirehttp.RequestFrom(ctx) }
 
-// call is one request under way.
+// call is the processing of one request.
 type call struct {
 	*Handler
 	w    http.ResponseWriter
@@ -90,10 +97,10 @@ type call struct {
 	form form
 	auth string
 	user string
-	rest string // of the path, after the endpoint
+	rest string // path after the endpoint
 }
 
-// ServeHTTP answers one request.
+// ServeHTTP serves one request.
 func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := w.Header()
 	head.Set("Cache-Control", "private, no-store")
@@ -104,7 +111,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// parts splits a path at the prefix under which the API was mounted.
+// parts removes the prefix, under which the API is mounted, from a path.
 func parts(path string) (login bool, name string, ok bool) {
 	if strings.HasSuffix(path, "/accounts/ClientLogin") {
 		return true, "", true
@@ -134,7 +141,7 @@ func (c *call) serve() error {
 		return c.elsewhere()
 	case c.r.Method != http.MethodGet && c.r.Method != http.MethodHead && c.r.Method != http.MethodPost:
 		c.w.Header().Set("Allow", "GET, HEAD, POST")
-		return &Error{Status: http.StatusMethodNotAllowed, Msg: "This address takes GET and POST."}
+		return &Error{Status: http.StatusMethodNotAllowed, Msg: "This URL accepts GET and POST."}
 	}
 	importing := name == "subscription/import"
 	if !login {
@@ -153,12 +160,12 @@ func (c *call) serve() error {
 	}
 	do, ok := c.endpoint(name)
 	if !ok {
-		return &Error{Status: http.StatusNotFound, Msg: "There is no such address in this API."}
+		return &Error{Status: http.StatusNotFound, Msg: "This URL is not part of the API."}
 	}
 	return do()
 }
 
-// elsewhere answers what apps ask of a server's address to see whether it is one.
+// elsewhere responds to the requests by which apps detect the API.
 func (c *call) elsewhere() error {
 	switch path := strings.TrimSuffix(c.r.URL.Path, "/"); {
 	case strings.HasSuffix(path, "/check/compatibility"):
@@ -166,10 +173,10 @@ func (c *call) elsewhere() error {
 	case strings.HasSuffix(path, "/greader.php"), strings.HasSuffix(path, "/greader"):
 		return c.plain("OK")
 	}
-	return &Error{Status: http.StatusNotFound, Msg: "There is no such address in this API."}
+	return &Error{Status: http.StatusNotFound, Msg: "This URL is not part of the API."}
 }
 
-// authenticate finds out who asks.
+// authenticate sets the user of the request.
 func (c *call) authenticate() error {
 	c.auth = authorization(c.r.Header.Get("Authorization"))
 	if c.auth == "" {
@@ -180,12 +187,12 @@ func (c *call) authenticate() error {
 	return err
 }
 
-// authorization is the secret of a header: GoogleLogin auth=…, or Bearer ….
+// authorization returns the secret in the header: GoogleLogin auth=…, or Bearer ….
 func authorization(header string) string {
 	kind, rest, _ := strings.Cut(strings.TrimSpace(header), " ")
 	rest = strings.TrimSpace(rest)
 	switch {
-	case len(rest) > longest:
+	case len(rest) > maxAuth:
 		return ""
 	case strings.EqualFold(kind, "Bearer"):
 		return rest
@@ -200,7 +207,7 @@ func authorization(header string) string {
 	return ""
 }
 
-// login is ClientLogin.
+// login serves ClientLogin.
 func (c *call) login() error {
 	name, password := c.form.get("Email"), c.form.get("Passwd")
 	if name == "" || password == "" {
@@ -218,7 +225,7 @@ func (c *call) login() error {
 	return c.plain("SID=" + auth + "\nLSID=" + auth + "\nAuth=" + auth + "\n")
 }
 
-// badLogin answers as Google did, with the status that apps of today look at.
+// badLogin responds like Google's server, but with a status that current apps check.
 func (c *call) badLogin(e *Error) error {
 	status := http.StatusUnauthorized
 	if e != nil {
@@ -231,18 +238,18 @@ func (c *call) badLogin(e *Error) error {
 	return c.gone(err)
 }
 
-// token is what T may be. It is made of the Authorization alone, so that every server
-// of several knows it.
+// token returns the valid value of T. It is derived from the Authorization only, so every
+// node of a cluster knows it.
 func (c *call) token() string {
 	sum := sha256.Sum256([]byte("greader token\x00" + c.auth))
 	return hex.EncodeToString(sum[:])[:tokenSize]
 }
 
-// checkToken refuses a T that is wrong. Some apps send none, or an x.
+// checkToken rejects a wrong T. Some apps send none, or an x.
 func (c *call) checkToken() error {
 	if c.r.Method != http.MethodPost {
 		c.w.Header().Set("Allow", "POST")
-		return &Error{Status: http.StatusMethodNotAllowed, Msg: "What changes something must be posted."}
+		return &Error{Status: http.StatusMethodNotAllowed, Msg: "Send a change as a POST."}
 	}
 	t := strings.TrimSpace(c.form.get("T"))
 	if t == "" || t == "x" || same(t, c.token()) || same(t, c.auth) {
@@ -253,7 +260,7 @@ func (c *call) checkToken() error {
 
 func same(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }
 
-// json writes an answer.
+// json writes a JSON response.
 func (c *call) json(v any) error {
 	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	enc := json.NewEncoder(c.w)
@@ -261,14 +268,14 @@ func (c *call) json(v any) error {
 	return c.gone(enc.Encode(v))
 }
 
-// plain writes a text; some apps compare it to the letter.
+// plain writes a text response. Some apps compare it exactly.
 func (c *call) plain(text string) error {
 	c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, err := io.WriteString(c.w, text)
 	return c.gone(err)
 }
 
-// done is the answer to what changed something.
+// done responds to a change.
 func (c *call) done(err error) error {
 	if err != nil {
 		return err
@@ -276,10 +283,10 @@ func (c *call) done(err error) error {
 	return c.plain("OK")
 }
 
-// gone takes an error of writing: nobody is left to be told.
+// gone ignores a write error, which means that the client has disconnected.
 func (c *call) gone(error) error { return nil }
 
-// refuse turns an error into its answer.
+// refuse converts an error to its response.
 func (c *call) refuse(err error) {
 	e, ok := errors.AsType[*Error](err)
 	switch {

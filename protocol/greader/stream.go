@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// query reads what a request asks for.
-func (c *call) query(stream string, usual, most int) (Query, error) {
-	q := Query{N: usual, Oldest: c.form.get("r") == "o", Continuation: c.form.get("c")}
+// query parses the selection of items in a request.
+func (c *call) query(stream string, defaultN, maxN int) (Query, error) {
+	q := Query{N: defaultN, Oldest: c.form.get("r") == "o", Continuation: c.form.get("c")}
 	var err error
 	if q.Stream, err = ParseStream(stream); err != nil {
-		return q, invalid("That is no stream: " + clip(stream))
+		return q, invalid("Not a stream: " + clip(stream))
 	}
 	for name, to := range map[string]*[]Stream{"xt": &q.Exclude, "it": &q.Include} {
 		for _, s := range c.form[name] {
@@ -23,7 +23,7 @@ func (c *call) query(stream string, usual, most int) (Query, error) {
 			}
 			one, err := ParseStream(s)
 			if err != nil || len(*to) == 100 {
-				return q, invalid("That is no stream, or there are more than 100: " + clip(s))
+				return q, invalid("Not a stream, or more than 100 streams: " + clip(s))
 			}
 			*to = append(*to, one)
 		}
@@ -35,10 +35,10 @@ func (c *call) query(stream string, usual, most int) (Query, error) {
 		return q, err
 	}
 	if n, err := strconv.Atoi(c.form.get("n")); err == nil && n > 0 {
-		q.N = min(n, most)
+		q.N = min(n, maxN)
 	}
 	if len(q.Continuation) > 100 {
-		return q, invalid("That is no continuation.")
+		return q, invalid("The continuation is invalid.")
 	}
 	return q, nil
 }
@@ -47,7 +47,7 @@ func (c *call) ids() error {
 	if err := c.jsonOnly(); err != nil {
 		return err
 	}
-	q, err := c.query(c.form.get("s"), someIDs, MaxIDs)
+	q, err := c.query(c.form.get("s"), defaultIDs, MaxIDs)
 	if err != nil {
 		return err
 	}
@@ -70,7 +70,7 @@ func (c *call) ids() error {
 	return c.json(out)
 }
 
-// contents is a stream with the content of its items.
+// contents responds with the items of a stream.
 func (c *call) contents() error {
 	if err := c.jsonOnly(); err != nil {
 		return err
@@ -79,7 +79,7 @@ func (c *call) contents() error {
 	if stream == "" {
 		stream = c.form.get("s")
 	}
-	q, err := c.query(stream, fewest, MaxItems)
+	q, err := c.query(stream, defaultItems, MaxItems)
 	if err != nil {
 		return err
 	}
@@ -88,13 +88,13 @@ func (c *call) contents() error {
 		q.N = min(left, batch)
 		list, next, err = c.Backend.Items(c.ctx, c.user, q)
 		left -= len(list)
-		rounds-- // a backend may have to look at many items to find few
+		rounds-- // a backend may have to read many items to find few
 		q.Continuation = next
 		return list, next, left > 0 && next != "" && rounds > 0, err
 	})
 }
 
-// lookup is the content of items.
+// lookup responds with items by ID.
 func (c *call) lookup() error {
 	if err := c.jsonOnly(); err != nil {
 		return err
@@ -116,7 +116,7 @@ func (c *call) lookup() error {
 		}
 		list, err := c.Backend.Lookup(c.ctx, c.user, some)
 		slices.SortFunc(list, func(a, b Item) int {
-			n := strings.Compare(a.ID, b.ID) // of one length, so that they compare as numbers
+			n := strings.Compare(a.ID, b.ID) // all IDs have the same length, so they compare like numbers
 			if !oldest {
 				return -n
 			}
@@ -126,9 +126,9 @@ func (c *call) lookup() error {
 	})
 }
 
-// pages writes items as they come, page after page, so that thousands of them are never
-// in memory together. A failure after the first page breaks the connection: half an
-// answer must not look like a whole one.
+// pages writes items batch by batch, so thousands of items are never in memory together. A
+// failure after the first batch aborts the connection, because an incomplete response must
+// not look complete.
 func (c *call) pages(id string, page func() (list []Item, next string, more bool, err error)) error {
 	list, next, more, err := page()
 	if err != nil {
@@ -137,7 +137,7 @@ func (c *call) pages(id string, page func() (list []Item, next string, more bool
 	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	enc := json.NewEncoder(c.w)
 	enc.SetEscapeHTML(false)
-	name, _ := json.Marshal(id) // a string
+	name, _ := json.Marshal(id) // encoding a string never fails
 	_, err = io.WriteString(c.w, `{"direction":"ltr","id":`+string(name)+`,"updated":`+strconv.FormatInt(c.now().Unix(), 10)+`,"items":[`)
 	for comma := ""; err == nil; {
 		for i := range list {
@@ -154,7 +154,7 @@ func (c *call) pages(id string, page func() (list []Item, next string, more bool
 		}
 		if list, next, more, err = page(); err != nil {
 			if c.Log != nil {
-				c.Log.WarnContext(c.ctx, "greader: an answer was broken off", "err", err)
+				c.Log.WarnContext(c.ctx, "greader: a response was aborted", "err", err)
 			}
 			panic(http.ErrAbortHandler)
 		}
@@ -164,7 +164,7 @@ func (c *call) pages(id string, page func() (list []Item, next string, more bool
 	}
 	end := "]"
 	if next != "" {
-		text, _ := json.Marshal(next) // a string
+		text, _ := json.Marshal(next) // encoding a string never fails
 		end += `,"continuation":` + string(text)
 	}
 	_, err = io.WriteString(c.w, end+"}\n")

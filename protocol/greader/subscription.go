@@ -21,13 +21,14 @@ func (c *call) subscriptions() error {
 	return c.json(map[string]any{"subscriptions": list})
 }
 
-// change is one subscription of subscription/edit.
+// change is the change of one subscription in subscription/edit.
 type change struct {
 	feed  Stream
 	title string
 }
 
-// edit subscribes, unsubscribes, renames and labels. Several s go with several t.
+// edit subscribes, unsubscribes, renames and labels. Each s is paired with the t at the
+// same position.
 func (c *call) edit() error {
 	changes, err := c.changes()
 	if err != nil {
@@ -58,7 +59,7 @@ func (c *call) edit() error {
 		}
 		return c.plain("OK")
 	}
-	return invalid("Say what to do as ac: subscribe, unsubscribe or edit.")
+	return invalid("Send the action as ac: subscribe, unsubscribe or edit.")
 }
 
 func (c *call) changes() ([]change, error) {
@@ -70,11 +71,11 @@ func (c *call) changes() ([]change, error) {
 	for i, s := range streams {
 		feed, err := ParseStream(s)
 		if err != nil || feed.Kind != KindFeed {
-			return nil, invalid("That is no feed: " + clip(s))
+			return nil, invalid("Not a feed: " + clip(s))
 		}
 		ch := change{feed: feed}
 		if i < len(titles) {
-			if ch.title = strings.TrimSpace(titles[i]); len(ch.title) > longTitle {
+			if ch.title = strings.TrimSpace(titles[i]); len(ch.title) > maxTitle {
 				return nil, invalid("The title is too long.")
 			}
 		}
@@ -83,15 +84,15 @@ func (c *call) changes() ([]change, error) {
 	return list, nil
 }
 
-// labels reads a and r of subscription/edit, of which states mean nothing.
+// labels returns the labels in a or r of subscription/edit. States are ignored.
 func labels(list []string) (names []string, err error) {
 	for _, s := range list {
-		if s == "" || s == Label("").String() { // a folder without a name: none
+		if s == "" || s == Label("").String() { // a folder without a name is none
 			continue
 		}
 		stream, err := ParseStream(s)
 		if err != nil || stream.Kind == KindFeed {
-			return nil, invalid("That is no label: " + clip(s))
+			return nil, invalid("Not a label: " + clip(s))
 		}
 		if stream.Kind == KindLabel {
 			names = append(names, stream.Name)
@@ -103,7 +104,7 @@ func labels(list []string) (names []string, err error) {
 func (c *call) subscribe(changes []change, add []string) error {
 	for _, ch := range changes {
 		if strings.Trim(ch.feed.Name, "0123456789") == "" {
-			continue // a number is of a feed that is followed already
+			continue // a number identifies an existing subscription
 		}
 		if _, err := c.Backend.Subscribe(c.ctx, c.user, ch.feed.Name, ch.title, add); err != nil {
 			return err
@@ -112,12 +113,12 @@ func (c *call) subscribe(changes []change, add []string) error {
 	return nil
 }
 
-// quickAdd follows what is at an address. What is wrong with the address is no error
-// to apps but an answer with a reason.
+// quickAdd subscribes to the feed at a URL. Apps expect a response with a reason instead of
+// an error for an invalid URL.
 func (c *call) quickAdd() error {
 	address := strings.TrimPrefix(strings.TrimSpace(c.form.get("quickadd")), "feed/")
-	if address == "" || len(address) > longURL {
-		return invalid("Send the address of a feed, or of a page that has one, as quickadd.")
+	if address == "" || len(address) > maxURL {
+		return invalid("Send the URL of a feed, or of a page with a feed, as quickadd.")
 	}
 	s, err := c.Backend.Subscribe(c.ctx, c.user, address, "", nil)
 	if e, ok := errors.AsType[*Error](err); ok && e.Status < http.StatusInternalServerError && e.Status != http.StatusTooManyRequests {
@@ -148,7 +149,7 @@ func (c *call) imports() error {
 	}
 	n, err := c.Backend.Import(c.ctx, c.user, http.MaxBytesReader(c.w, c.r.Body, MaxImport))
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The document has more than 8 MiB."}
+		return &Error{Status: http.StatusRequestEntityTooLarge, Msg: "The document is larger than 8 MiB."}
 	}
 	if err != nil {
 		return err

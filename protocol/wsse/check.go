@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// Proof is what a digest was made from. A server remembers both fields, for each
-// password apart, and refuses a header that has either of them: the sum is the same
-// however a header is spelled, and a nonce is for one header only.
+// Proof is the input of a digest. A server stores both fields, separately for each
+// password, and rejects a header that repeats either of them. The sum is the same for every
+// form of a header, and a nonce may be used in one header only.
 type Proof struct {
 	Nonce []byte   // as it was hashed
 	Sum   [20]byte // SHA-1 of nonce, created and password
 }
 
-// Check reports whether the digest was made with that password, in any of the ways
-// that are in use. It takes the same time for every password of a length.
+// Check reports whether the digest was made with the given password, in any of the known
+// forms. The time that it takes depends on the length of the password only.
 func (t Token) Check(password string) bool {
 	_, ok := t.Verify(password)
 	return ok
 }
 
-// Verify is Check that also says what has to be remembered.
+// Verify checks the password like Check and also returns the proof to store.
 func (t Token) Verify(password string) (Proof, bool) {
 	want, readable := sum(t.Digest)
 	written := []byte(t.Nonce)
@@ -33,7 +33,7 @@ func (t Token) Verify(password string) (Proof, bool) {
 	if !ok {
 		decoded = written
 	}
-	// Both are made before either is looked at.
+	// Compute both digests before comparing, so the time is constant.
 	one, two := digest(written, t.Created, password), digest(decoded, t.Created, password)
 	first, second := subtle.ConstantTimeCompare(one[:], want[:]), subtle.ConstantTimeCompare(two[:], want[:])
 	switch {
@@ -47,7 +47,7 @@ func (t Token) Verify(password string) (Proof, bool) {
 	return Proof{}, false
 }
 
-// digest is sha1(nonce + created + password).
+// digest returns sha1(nonce + created + password).
 //
 // spec:datafeeds-2006#wsse
 func digest(nonce []byte, created, password string) (s [20]byte) {
@@ -59,23 +59,23 @@ func digest(nonce []byte, created, password string) (s [20]byte) {
 	return s
 }
 
-// Header makes the value of a new header for one request. The nonce is 32 hexadecimal
-// digits, hashed as they are written, and the digest is base64 of the 20 bytes. random
-// gives the nonce; nil is crypto/rand. Control characters of user are left out.
+// Header returns the value of a new header for one request. The nonce is 32 hexadecimal
+// digits, hashed as text, and the digest is the base64 of the 20 bytes. random is the
+// source of the nonce; nil means crypto/rand. Control characters of user are left out.
 func Header(user, password string, now time.Time, random io.Reader) string {
 	var raw [16]byte
 	if random == nil {
 		random = rand.Reader
 	}
 	if _, err := io.ReadFull(random, raw[:]); err != nil {
-		rand.Read(raw[:]) // never fails; a nonce that is not random would be worse than another's
+		rand.Read(raw[:]) // rand.Read never fails; a predictable nonce would be worse than one from another source
 	}
 	nonce, created := hex.EncodeToString(raw[:]), now.UTC().Format("2006-01-02T15:04:05Z")
 	s := digest([]byte(nonce), created, password)
 	return Token{Username: user, Digest: base64.StdEncoding.EncodeToString(s[:]), Nonce: nonce, Created: created}.String()
 }
 
-// Challenge is a value of WWW-Authenticate that asks for the header.
+// Challenge returns the value of WWW-Authenticate that requests the header.
 func Challenge(realm string) string {
 	return string(append(appendQuoted([]byte("WSSE realm="), realm), `, profile="UsernameToken"`...))
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Of an article on the log-in of the Atom API, 17 December 2003.
+// From an article on the authentication of the Atom API, 17 December 2003.
 const published = `UsernameToken Username="bob", PasswordDigest="quR/EWLAV4xLf9Zqyw4pDmfV9OY=", Nonce="d36e316282959a9ed4c89851497a717f", Created="2003-12-15T14:43:07Z"`
 
 func parsed(t testing.TB, header string) Token {

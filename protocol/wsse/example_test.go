@@ -9,7 +9,7 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// A client puts a new header into each request.
+// A client sends a new header with each request.
 func ExampleHeader() {
 	now := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
 	r, err := http.NewRequest("GET", "https://example.org/alice/private/rss.xml", nil)
@@ -17,7 +17,7 @@ func ExampleHeader() {
 		fmt.Println(err)
 		return
 	}
-	nonce := strings.NewReader("0123456789abcdef") // leave it out: nil is random
+	nonce := strings.NewReader("0123456789abcdef") // use nil for a random nonce
 	r.Header.Set(wsse.HeaderName, wsse.Header("cal", "secret", now, nonce))
 	r.Header.Set("Authorization", `WSSE profile="UsernameToken"`)
 	fmt.Println(strings.ReplaceAll(r.Header.Get(wsse.HeaderName), ", ", ",\n  "))
@@ -28,11 +28,11 @@ func ExampleHeader() {
 	//   Created="2026-05-04T03:02:01Z"
 }
 
-// A server asks three things, in this order: does the password fit, was the header made
-// just now, and was it never here before?
+// A server checks three things, in this order: the password, the time of the header, and
+// that the header was not used before.
 func ExampleParse() {
-	const secret = "secret"         // of the user whom the header names
-	remembered := map[string]bool{} // in a database: a restart must not forget them
+	const secret = "secret"         // secret of the user named in the header
+	remembered := map[string]bool{} // use a database in practice, because it survives a restart
 	now := time.Date(2026, 5, 4, 3, 4, 0, 0, time.UTC)
 
 	header := wsse.Header("cal", secret, now.Add(-time.Minute), nil)

@@ -24,7 +24,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("a proof that is none: %+v", proof)
 			}
 		}
-		// The client's half of it with that name and password.
+		// A header of the client with this user name and password.
 		ours := parsed(t, Header(token.Username, password+"x", token.At, nil))
 		if ours.Username != token.Username || !ours.Check(password+"x") {
 			t.Fatalf("what was made for %q is read as %q, or does not fit", token.Username, ours.Username)

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// SyntaxError says what is wrong with a header. It never holds what was in it.
+// SyntaxError describes an invalid header. It never contains values of the header.
 type SyntaxError struct {
 	What string
 }
@@ -15,8 +15,8 @@ func (e *SyntaxError) Error() string { return "wsse: " + e.What }
 
 func wrong(format string, args ...any) error { return &SyntaxError{fmt.Sprintf(format, args...)} }
 
-// FromHeader reads the header of a request; ok is false when there is none. Two are
-// an error: proxies and servers would not agree on which one counts.
+// FromHeader parses the header of a request. ok is false if there is none. Two headers are
+// an error, because proxies and servers could disagree on which one counts.
 func FromHeader(h http.Header) (t Token, ok bool, err error) {
 	values := h.Values(HeaderName)
 	switch len(values) {
@@ -26,14 +26,14 @@ func FromHeader(h http.Header) (t Token, ok bool, err error) {
 		t, err = Parse(values[0])
 		return t, err == nil, err
 	}
-	return Token{}, false, wrong("%d headers %s, want one", len(values), HeaderName)
+	return Token{}, false, wrong("%d headers %s instead of one", len(values), HeaderName)
 }
 
-// Parse reads the header's value: the word UsernameToken, then the four parameters in
-// any order, with commas between. Case matters neither in the word nor in the parameters'
-// names. A parameter that it does not know is passed over; one of the four that is
-// missing, empty, too long or there twice is a [*SyntaxError], as is all that is no such
-// list. Whether the header is fresh is not looked at.
+// Parse parses the value of the header: the word UsernameToken, then the four parameters in
+// any order, separated by commas. The word and the names of the parameters are matched
+// without case. Unknown parameters are ignored. The error is a [*SyntaxError] for any other
+// form, and for a parameter that is missing, empty, too long or repeated. Parse does not
+// check whether the header is fresh.
 func Parse(header string) (Token, error) {
 	if len(header) > MaxHeader {
 		return Token{}, wrong("a header of %d bytes; at most %d are read", len(header), MaxHeader)
@@ -48,10 +48,10 @@ func Parse(header string) (Token, error) {
 	}
 	var t Token
 	params := []struct {
-		name string
-		to   *string
-		most int
-		seen bool
+		name  string
+		to    *string
+		limit int
+		seen  bool
 	}{
 		{"Username", &t.Username, MaxUsername, false}, {"PasswordDigest", &t.Digest, MaxDigest, false},
 		{"Nonce", &t.Nonce, MaxNonce, false}, {"Created", &t.Created, MaxCreated, false},
@@ -72,8 +72,8 @@ func Parse(header string) (Token, error) {
 			if one.seen {
 				return Token{}, wrong("%s occurs twice", one.name)
 			}
-			if len(value) > one.most {
-				return Token{}, wrong("%s has %d bytes, more than %d", one.name, len(value), one.most)
+			if len(value) > one.limit {
+				return Token{}, wrong("%s has %d bytes, more than %d", one.name, len(value), one.limit)
 			}
 			*one.to, one.seen = value, true
 		}
@@ -85,15 +85,15 @@ func Parse(header string) (Token, error) {
 	}
 	var ok bool
 	if t.At, ok = parseTime(t.Created); !ok {
-		return Token{}, wrong("Created is no time of ISO 8601")
+		return Token{}, wrong("Created is not a time of ISO 8601")
 	}
 	return t, nil
 }
 
-// parser walks through a header.
+// parser parses a header. rest is the unread part.
 type parser struct{ rest string }
 
-// space reports whether there was any.
+// space skips white space and reports whether there was any.
 func (p *parser) space() bool {
 	after := strings.TrimLeft(p.rest, " \t")
 	some := len(after) < len(p.rest)
@@ -101,7 +101,7 @@ func (p *parser) space() bool {
 	return some
 }
 
-// word takes what is neither space nor one of the characters that mean something.
+// word reads a word up to a space or a special character.
 func (p *parser) word() string {
 	n := strings.IndexAny(p.rest, " \t,=\"\\")
 	if n < 0 {
@@ -112,7 +112,7 @@ func (p *parser) word() string {
 	return w
 }
 
-// param takes the next name="value". more is false at the end.
+// param reads the next name="value". more is false at the end.
 func (p *parser) param() (name, value string, more bool, err error) {
 	for p.space() || strings.HasPrefix(p.rest, ",") {
 		p.rest = strings.TrimPrefix(p.rest, ",")
@@ -142,8 +142,8 @@ func (p *parser) param() (name, value string, more bool, err error) {
 	return name, value, true, nil
 }
 
-// value takes a quoted string, in which a backslash stands before a character that is
-// meant as itself, or what there is up to a comma or space: base64 has no other end.
+// value reads a quoted string, in which a backslash escapes the next character, or an
+// unquoted value up to a comma or space. Unquoted base64 has no other delimiter.
 func (p *parser) value() (string, error) {
 	if !strings.HasPrefix(p.rest, `"`) {
 		n := strings.IndexAny(p.rest, " \t,\"\\")
@@ -162,12 +162,12 @@ func (p *parser) value() (string, error) {
 			return b.String(), nil
 		case '\\':
 			if i++; i == len(p.rest) {
-				return "", wrong("a value that does not end")
+				return "", wrong("a value without an end")
 			}
 			b.WriteByte(p.rest[i])
 		default:
 			b.WriteByte(c)
 		}
 	}
-	return "", wrong("a value that does not end")
+	return "", wrong("a value without an end")
 }

@@ -2,9 +2,9 @@ package wsse
 
 import "time"
 
-// parseTime reads date and time of ISO 8601, extended or basic, with seconds and their
-// fraction or without, and any zone: Z, ±hh, ±hhmm, ±hh:mm; none is UTC. It is strict
-// about everything else, so that no byte of it could be taken for the nonce's.
+// parseTime parses a date and time of ISO 8601, in extended or basic format, with optional
+// seconds and fraction and any zone: Z, ±hh, ±hhmm, ±hh:mm, or none for UTC. It accepts
+// nothing else, so no byte of it can be confused with the nonce.
 //
 // spec:datafeeds-2006#wsse-created
 func parseTime(s string) (time.Time, bool) {
@@ -31,7 +31,7 @@ func parseTime(s string) (time.Time, bool) {
 	}
 	t := time.Date(year, time.Month(month), day, hour, minute, min(second, 59), nanos, time.UTC)
 	if t.Year() != year || int(t.Month()) != month || t.Day() != day {
-		return time.Time{}, false // the 30th of February
+		return time.Time{}, false // for example the 30th of February
 	}
 	if second == 60 {
 		t = t.Add(time.Second)
@@ -39,7 +39,7 @@ func parseTime(s string) (time.Time, bool) {
 	return t.Add(-offset), true
 }
 
-// clock takes a time apart.
+// clock parses the parts of a time.
 type clock struct {
 	rest string
 	bad  bool
@@ -69,7 +69,7 @@ func (c *clock) skip(b byte) bool {
 
 func (c *clock) want(b byte) { c.bad = !c.skip(b) || c.bad }
 
-// fraction is the part of a second, in nanoseconds.
+// fraction returns the fraction of a second, in nanoseconds.
 func (c *clock) fraction() int {
 	if !c.skip('.') && !c.skip(',') {
 		return 0
@@ -86,7 +86,7 @@ func (c *clock) fraction() int {
 	return nanos
 }
 
-// zone is how far local time is ahead of UTC.
+// zone returns the offset of local time from UTC.
 func (c *clock) zone() time.Duration {
 	if c.rest == "" || c.skip('Z') || c.skip('z') {
 		return 0

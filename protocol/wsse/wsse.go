@@ -7,13 +7,14 @@ import (
 	"time"
 )
 
-// HeaderName is the header's name.
+// HeaderName is the name of the header.
 const HeaderName = "X-WSSE"
 
-// Window is how far Created may be from the server's time, either way.
+// Window is the maximum difference between Created and the server's time, in either
+// direction.
 const Window = 5 * time.Minute
 
-// Most bytes of a header, and of each text in it.
+// Limits of a header and of its values, in bytes.
 const (
 	MaxHeader   = 4096
 	MaxUsername = 256
@@ -22,16 +23,16 @@ const (
 	MaxCreated  = 64
 )
 
-// Token is a header that was read.
+// Token is a parsed header.
 type Token struct {
 	Username string
-	Digest   string // PasswordDigest, as it was written
-	Nonce    string // as it was written
-	Created  string // as it was written
+	Digest   string // PasswordDigest as written
+	Nonce    string // as written
+	Created  string // as written
 	At       time.Time
 }
 
-// String is the token as a header's value; [Parse] makes the same token of it.
+// String returns the token as the value of a header. [Parse] parses it to an equal token.
 func (t Token) String() string {
 	b := []byte("UsernameToken Username=")
 	b = appendQuoted(b, t.Username)
@@ -41,7 +42,7 @@ func (t Token) String() string {
 	return string(b)
 }
 
-// appendQuoted writes a quoted string, without the characters that no header holds.
+// appendQuoted appends a quoted string without the characters that a header cannot contain.
 func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := range len(s) {
@@ -65,8 +66,7 @@ func (t Token) Fresh(now time.Time) bool {
 	return -Window <= d && d <= Window
 }
 
-// sum is the SHA-1 that a digest stands for, in whichever of the three ways it is
-// written; they differ in length.
+// sum returns the SHA-1 in a digest. The three possible forms differ in length.
 //
 // spec:datafeeds-2006#wsse-digest
 func sum(digest string) (s [20]byte, ok bool) {
@@ -82,10 +82,10 @@ func sum(digest string) (s [20]byte, ok bool) {
 	return s, ok && copy(s[:], raw) == len(s) && len(raw) == len(s)
 }
 
-// unbase64 reads base64 with or without its padding, in either alphabet.
+// unbase64 decodes base64 with or without padding, in either alphabet.
 func unbase64(s string) ([]byte, bool) {
 	if strings.ContainsAny(s, "\r\n") {
-		return nil, false // which the decoder would skip
+		return nil, false // the decoder would ignore these
 	}
 	s = strings.TrimRight(s, "=")
 	e := base64.RawStdEncoding
