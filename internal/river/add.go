@@ -49,12 +49,12 @@ type Added struct {
 // login: see NeedsLogin), TooMany (the reader has as many as he may), Unavailable.
 func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 	r.Init()
-	a, err := r.adding(q)
+	a, err := r.newAddition(q)
 	if err != nil {
 		return Added{}, err
 	}
 	for _, u := range a.urls {
-		done, ok, err := a.known(ctx, u)
+		done, ok, err := a.followKnown(ctx, u)
 		if ok || err != nil {
 			return done, err
 		}
@@ -65,11 +65,11 @@ func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 	}
 	defer unlock()
 	for i, u := range a.urls {
-		done, ok, err := a.known(ctx, u) // somebody else may have added it meanwhile
+		done, ok, err := a.followKnown(ctx, u) // somebody else may have added it meanwhile
 		if !ok && err == nil {
-			done, err = a.read(ctx, u)
+			done, err = a.fetchNew(ctx, u)
 		}
-		if ok || err == nil || i == len(a.urls)-1 || !silent(err) {
+		if ok || err == nil || i == len(a.urls)-1 || !noServerAnswered(err) {
 			return done, err
 		}
 	}
@@ -84,7 +84,7 @@ type addition struct {
 	origin string // of what was typed: the only one that sees the login
 }
 
-func (r *River) adding(q Request) (*addition, error) {
+func (r *River) newAddition(q Request) (*addition, error) {
 	typed, err := r.address(q.URL)
 	if err != nil {
 		return nil, err
@@ -118,7 +118,7 @@ func (r *River) adding(q Request) (*addition, error) {
 // known follows the source at url if there is one already that the reader may share.
 //
 // spec:cloudburst#river-one-reading
-func (a *addition) known(ctx context.Context, url string) (done Added, ok bool, err error) {
+func (a *addition) followKnown(ctx context.Context, url string) (done Added, ok bool, err error) {
 	list, err := a.Store.SourcesAt(ctx, url)
 	if err != nil || len(list) == 0 {
 		return Added{}, false, err
@@ -127,7 +127,7 @@ func (a *addition) known(ctx context.Context, url string) (done Added, ok bool, 
 	if err != nil {
 		return Added{}, false, err
 	}
-	login := a.sees(url)
+	login := a.maySeeLogin(url)
 	i := slices.IndexFunc(list, func(s Source) bool { return mine[s.ID] && (s.Private() || !login) })
 	if i < 0 && !login {
 		i = slices.IndexFunc(list, func(s Source) bool { return !s.Private() })
@@ -140,11 +140,11 @@ func (a *addition) known(ctx context.Context, url string) (done Added, ok bool, 
 }
 
 // read asks url for what it is.
-func (a *addition) read(ctx context.Context, url string) (Added, error) {
+func (a *addition) fetchNew(ctx context.Context, url string) (Added, error) {
 	a.origin = originOf(url)
-	s := a.source(url)
-	got := checking{a.River}.get(ctx, &s, feedstate.ByHand)
-	if err := unanswered(&s, got); err != nil {
+	s := a.newSource(url)
+	got := checker{a.River}.fetchPaced(ctx, &s, feedstate.ByHand)
+	if err := responseError(&s, got); err != nil {
 		return Added{}, err
 	}
 	switch d := got.parse(); {
@@ -154,23 +154,23 @@ func (a *addition) read(ctx context.Context, url string) (Added, error) {
 		// spec:feedstate-2007#gone-xml
 		return Added{}, fault.New(fault.NotFound, "The feed %s is gone for good: it is an empty <redirect>.", location.Brief(s.URL))
 	case d.feed.Format == feed.Redirect:
-		_, decided := feedstate.Next(s.State, got.answer(&s), a.now(), feedstate.Options{})
+		_, decided := feedstate.Next(s.State, got.toAnswer(&s), a.now(), feedstate.Options{})
 		return Added{}, fault.New(fault.Unreadable, "%s could not be read: %s.", location.Brief(s.URL), cmp.Or(decided.Failure, "a redirect document"))
 	}
-	return a.begin(ctx, s, got)
+	return a.followNew(ctx, s, got)
 }
 
 // sees reports whether the server of url may see the login: it goes to the origin only
 // that it was given for.
-func (a *addition) sees(url string) bool {
+func (a *addition) maySeeLogin(url string) bool {
 	return a.q.Login.Kind != "" && (a.origin == "" || a.origin == originOf(url))
 }
 
 // source is a new one at url.
-func (a *addition) source(url string) Source {
+func (a *addition) newSource(url string) Source {
 	now := a.now()
 	s := Source{ID: SourceID(url), URL: url, State: feedstate.New(url, now), CreatedAt: now}
-	if a.sees(url) {
+	if a.maySeeLogin(url) {
 		s.ID, s.Login = rand.Int64N(1<<62)+1, a.q.Login
 	}
 	s.State.Interval = a.q.Interval
@@ -182,16 +182,16 @@ func (a *addition) source(url string) Source {
 // followed instead.
 //
 // spec:cloudburst#river-one-reading
-func (a *addition) begin(ctx context.Context, s Source, got answered) (Added, error) {
+func (a *addition) followNew(ctx context.Context, s Source, got fetchResult) (Added, error) {
 	end, err := fetch.Normal(got.res.URL)
 	if end = a.canonical(end); err == nil && end != s.URL {
-		if done, ok, err := a.known(ctx, end); ok || err != nil {
+		if done, ok, err := a.followKnown(ctx, end); ok || err != nil {
 			return done, err
 		}
 		// Nobody knows the old URL here yet, so the new one is stored at once. A login stays
 		// with the server that it is for.
-		if feedstate.Permanent(got.hops) && (a.q.Login.Kind == "" || a.sees(end)) {
-			s, got.hops = a.source(end), nil
+		if feedstate.Permanent(got.hops) && (a.q.Login.Kind == "" || a.maySeeLogin(end)) {
+			s, got.hops = a.newSource(end), nil
 		}
 	}
 	lease := a.options().Lease
@@ -201,9 +201,9 @@ func (a *addition) begin(ctx context.Context, s Source, got answered) (Added, er
 	if err != nil || !done.Source.State.ReadAt.IsZero() {
 		return done, err
 	}
-	claimed, err := running{a.River}.claimOne(ctx, s.ID)
+	claimed, err := runner{a.River}.claimOne(ctx, s.ID)
 	if err == nil {
-		_, err = checking{a.River}.take(ctx, claimed, got)
+		_, err = checker{a.River}.saveNew(ctx, claimed, got)
 	}
 	switch {
 	case err == nil:
@@ -214,16 +214,16 @@ func (a *addition) begin(ctx context.Context, s Source, got answered) (Added, er
 		}
 		return Added{}, err
 	}
-	done.Followed, err = a.one(ctx, a.q.Reader, s.ID)
+	done.Followed, err = a.findFollowed(ctx, a.q.Reader, s.ID)
 	return done, err
 }
 
 // undo takes a subscription back whose first items could not be stored.
 func (a *addition) undo(ctx context.Context, id int64) {
-	ctx, cancel := saving(ctx)
+	ctx, cancel := saveContext(ctx)
 	defer cancel()
 	_, err := a.Store.RiverUnsubscribe(ctx, a.q.Reader, []int64{id})
-	a.complain(ctx, "a feed that was not read at first stays followed", err)
+	a.logError(ctx, "a feed that was not read at first stays followed", err)
 	a.forget(a.q.Reader)
 }
 
@@ -233,16 +233,16 @@ func (a *addition) follow(ctx context.Context, s Source) (Added, error) {
 	fresh, err := a.Store.RiverSubscribe(ctx, []Addition{{
 		Subscription: Subscription{Reader: a.q.Reader, SourceID: s.ID, Title: a.q.Title, Categories: a.q.Categories, AddedAt: now, Interval: a.q.Interval},
 		Source:       s,
-	}}, now, a.most(a.q.Operator))
+	}}, now, a.maxFeeds(a.q.Operator))
 	if fault.CodeOf(err) == fault.TooMany && err != nil {
-		err = overLimit(a.most(a.q.Operator))
+		err = overLimit(a.maxFeeds(a.q.Operator))
 	}
 	if err != nil {
 		return Added{}, err
 	}
 	a.forget(a.q.Reader)
 	a.Wake()
-	f, err := a.one(ctx, a.q.Reader, s.ID)
+	f, err := a.findFollowed(ctx, a.q.Reader, s.ID)
 	if err == nil && a.q.Interval > 0 && f.Source.State.Interval != a.q.Interval && !f.Source.State.CheckedAt.IsZero() {
 		f, err = a.Change(ctx, a.q.Reader, s.ID, func(s *Subscription) error { s.Interval = a.q.Interval; return nil })
 	}
@@ -250,7 +250,7 @@ func (a *addition) follow(ctx context.Context, s Source) (Added, error) {
 }
 
 // one is the subscription of a reader.
-func (r *River) one(ctx context.Context, reader string, source int64) (Followed, error) {
+func (r *River) findFollowed(ctx context.Context, reader string, source int64) (Followed, error) {
 	list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, SourceID: source, Limit: 1})
 	if err != nil {
 		return Followed{}, err
@@ -265,23 +265,23 @@ func (r *River) one(ctx context.Context, reader string, source int64) (Followed,
 // find it known then.
 func (a *addition) lockAddress(ctx context.Context, url string) (unlock func(), err error) {
 	for {
-		a.listing.mu.Lock()
-		busy := a.listing.addresses[url]
+		a.listState.mu.Lock()
+		busy := a.listState.addresses[url]
 		if busy == nil {
-			if a.listing.addresses == nil {
-				a.listing.addresses = map[string]chan struct{}{}
+			if a.listState.addresses == nil {
+				a.listState.addresses = map[string]chan struct{}{}
 			}
 			done := make(chan struct{})
-			a.listing.addresses[url] = done
-			a.listing.mu.Unlock()
+			a.listState.addresses[url] = done
+			a.listState.mu.Unlock()
 			return func() {
-				a.listing.mu.Lock()
-				delete(a.listing.addresses, url)
-				a.listing.mu.Unlock()
+				a.listState.mu.Lock()
+				delete(a.listState.addresses, url)
+				a.listState.mu.Unlock()
 				close(done)
 			}, nil
 		}
-		a.listing.mu.Unlock()
+		a.listState.mu.Unlock()
 		select {
 		case <-busy:
 		case <-ctx.Done():

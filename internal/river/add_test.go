@@ -16,7 +16,7 @@ import (
 
 func TestAFeedThatIsAddedIsThereAtOnceAfterOneUnconditionalGET(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, tagged(rss("", "b", "a"), `"1"`))
 		a := h.add(river.Request{URL: "feed:" + feedURL + "#top", Title: " My  feed ", Categories: []string{"News", "A", "News"}, Interval: 2 * time.Hour})
 		if !a.New || a.Name() != "My feed" || strings.Join(a.Categories, "|") != "A|News" || a.Source.About.Title != "Feed" || a.Interval != 2*time.Hour || a.Choices != nil {
@@ -25,7 +25,7 @@ func TestAFeedThatIsAddedIsThereAtOnceAfterOneUnconditionalGET(t *testing.T) {
 		if got := titles(h.items(feedURL)); got != "b a" && got != "a b" {
 			t.Errorf("items %q", got)
 		}
-		h.pass(3 * time.Hour)
+		h.advance(3 * time.Hour)
 		list := h.requests()
 		if len(list) != 2 || list[0].header.Get("If-None-Match") != "" || list[1].header.Get("If-None-Match") != `"1"` {
 			t.Errorf("%+v", list)
@@ -38,7 +38,7 @@ func TestAFeedThatIsAddedIsThereAtOnceAfterOneUnconditionalGET(t *testing.T) {
 
 func TestAKnownFeedIsFollowedWithoutAskingForIt(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
 		h.serve("http://feeds.test/", page("Posts=/rss.xml"))
 		h.add(river.Request{URL: feedURL})
@@ -49,7 +49,7 @@ func TestAKnownFeedIsFollowedWithoutAskingForIt(t *testing.T) {
 				t.Errorf("%+v: %+v", q, a)
 			}
 		}
-		if got := h.asksOf(); got != "" {
+		if got := h.requestURLs(); got != "" {
 			t.Errorf("asked for %s", got)
 		}
 		if got := h.list("ann"); got != "Feed "+feedURL+" New" {
@@ -57,7 +57,7 @@ func TestAKnownFeedIsFollowedWithoutAskingForIt(t *testing.T) {
 		}
 		// A page has to be read, the feed that it names not.
 		h.add(river.Request{URL: "feeds.test", Reader: "eve"})
-		if got := h.asksOf(); got != "feeds.test/" {
+		if got := h.requestURLs(); got != "feeds.test/" {
 			t.Errorf("asked for %s", got)
 		}
 		if s := h.source(feedURL); s.Readers != 5 {
@@ -68,7 +68,7 @@ func TestAKnownFeedIsFollowedWithoutAskingForIt(t *testing.T) {
 
 func TestTwoWhoAddAFeedAtTheSameMomentReadItOnce(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, func(w http.ResponseWriter, r *http.Request) {
 			<-time.After(2 * time.Second)
 			doc(rss("", "a"))(w, r)
@@ -85,7 +85,7 @@ func TestTwoWhoAddAFeedAtTheSameMomentReadItOnce(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if got := h.asksOf(); got != "feeds.test/rss.xml" {
+		if got := h.requestURLs(); got != "feeds.test/rss.xml" {
 			t.Errorf("asked for %s", got)
 		}
 	})
@@ -93,7 +93,7 @@ func TestTwoWhoAddAFeedAtTheSameMomentReadItOnce(t *testing.T) {
 
 func TestAPageIsLookedThroughForItsFeed(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve("http://one.test/", page("Posts=rss.xml"))
 		h.serve("http://one.test/rss.xml", doc(rss("", "a")))
 		h.serve("http://mixed.test/", page("Posts=/posts", "Comments Feed=/comments/feed"))
@@ -134,7 +134,7 @@ func TestAPageIsLookedThroughForItsFeed(t *testing.T) {
 
 func TestProbingGoesAtTheHostsPace(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve("http://none.test/", page())
 		_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://none.test/"})
 		if fault.CodeOf(err) != fault.NotFound {
@@ -157,7 +157,7 @@ func TestProbingGoesAtTheHostsPace(t *testing.T) {
 
 func TestWhatCannotBeAddedSaysWhyAndLeavesNothing(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{Max: 1}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{Max: 1}, func(t *testing.T, h *diskHarness) {
 		serve := func(path string, f http.HandlerFunc) { h.serve("http://feeds.test"+path, f) }
 		serve("/401", status(401, "WWW-Authenticate", "Basic"))
 		serve("/403", status(403))
@@ -215,7 +215,7 @@ func TestWhatCannotBeAddedSaysWhyAndLeavesNothing(t *testing.T) {
 
 func TestAnAddressWithoutASchemeIsTriedWithBoth(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve("http://old.test/rss.xml", doc(rss("", "a")))
 		if a := h.add(river.Request{URL: "old.test/rss.xml"}); a.Source.URL != "http://old.test/rss.xml" {
 			t.Errorf("%+v", a.Source)
@@ -228,7 +228,7 @@ func TestAnAddressWithoutASchemeIsTriedWithBoth(t *testing.T) {
 
 func TestAnAddressThatLeadsToAKnownFeedFollowsThat(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
 		h.serve("http://feeds.test/rss", status(301, "Location", "/rss.xml"))
 		h.serve("http://new.test/rss", status(301, "Location", "http://new.test/feed"))
@@ -256,7 +256,7 @@ func locked(user, password, body string) http.HandlerFunc {
 
 func TestAFeedWithALoginIsItsReadersOwn(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, locked("ann", "geheim", rss("", "a")))
 		_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://ann:falsch@feeds.test/rss.xml"})
 		if !river.NeedsLogin(err) || strings.Contains(err.Error(), "falsch") {
@@ -282,7 +282,7 @@ func TestAFeedWithALoginIsItsReadersOwn(t *testing.T) {
 
 func TestALoginGoesNowhereElse(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve("http://mine.test/", page("Posts=http://other.test/rss.xml"))
 		h.serve("http://other.test/rss.xml", doc(rss("", "a")))
 		h.serve("http://mine.test/moved", status(302, "Location", "http://other.test/second.xml"))
@@ -313,7 +313,7 @@ func TestALoginGoesNowhereElse(t *testing.T) {
 
 func TestAnAddThatCannotBeStoredLeavesNothing(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
 		full := &failing{Store: h.store}
 		h.stop()
@@ -333,7 +333,7 @@ func TestAnAddThatCannotBeStoredLeavesNothing(t *testing.T) {
 // failing is a store whose disk is full when a check, or what was told, is to be saved.
 type failing struct {
 	river.Store
-	checks, notices atomic.Bool
+	checks, forwardings atomic.Bool
 }
 
 func (f *failing) SaveCheck(ctx context.Context, s river.Saved) (bool, error) {
@@ -343,18 +343,18 @@ func (f *failing) SaveCheck(ctx context.Context, s river.Saved) (bool, error) {
 	return f.Store.SaveCheck(ctx, s)
 }
 
-func (f *failing) SaveForwarding(ctx context.Context, n forward.Forwarding, told []int64) (bool, error) {
-	if f.notices.Load() {
+func (f *failing) SaveForwarding(ctx context.Context, n forward.Forwarding, forwarded []int64) (bool, error) {
+	if f.forwardings.Load() {
 		return false, fault.New(fault.Unavailable, "The disk is full.")
 	}
-	return f.Store.SaveForwarding(ctx, n, told)
+	return f.Store.SaveForwarding(ctx, n, forwarded)
 }
 
 func TestAFeedBehindPermanentRedirectsIsAddedWhereTheyEnd(t *testing.T) {
 	t.Parallel()
 	const middle, to = "http://middle.test/feed", "http://new.test/feed"
 	for codes, want := range map[[2]int]string{{301, 308}: to, {308, 301}: to, {301, 302}: feedURL, {307, 301}: feedURL} {
-		atHome(t, river.Options{}, func(t *testing.T, h *home) {
+		withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 			h.serve(feedURL, status(codes[0], "Location", middle))
 			h.serve(middle, status(codes[1], "Location", to))
 			h.serve(to, doc(rss("", "a")))
@@ -367,7 +367,7 @@ func TestAFeedBehindPermanentRedirectsIsAddedWhereTheyEnd(t *testing.T) {
 			}
 		})
 	}
-	atHome(t, river.Options{}, func(t *testing.T, h *home) { // a login stays with its server
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) { // a login stays with its server
 		h.serve(feedURL, status(301, "Location", to))
 		h.serve(to, doc(rss("", "a")))
 		a := h.add(river.Request{URL: feedURL, Login: river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "s"}})

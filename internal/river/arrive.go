@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	overlap    = 5 * time.Second // by how much the clocks of processes may differ
-	tailEvery  = 5 * time.Second
-	tailSome   = 1000
-	indexSome  = 500 // items at a time
-	indexFew   = 20  // that arrive within indexAfter are not much
-	indexAfter = 100 * time.Millisecond
+	maxClockSkew = 5 * time.Second // by how much the clocks of processes may differ
+	tailInterval = 5 * time.Second
+	tailBatch    = 1000
+	indexBatch   = 500 // items at a time
+	indexFew     = 20  // that arrive within indexAfter are not much
+	indexAfter   = 100 * time.Millisecond
 
 	indexWithin = 2 * time.Second // it begins, whatever arrives
 )
@@ -22,7 +22,7 @@ const (
 type bus struct {
 	mu        sync.Mutex
 	listeners map[*Listener]struct{}
-	told      map[int64]int64 // with Shared: Seq of items that were announced, by ID
+	announced map[int64]int64 // with Shared: Seq of items that were announced, by ID
 }
 
 func (b *bus) init() { b.listeners = map[*Listener]struct{}{} }
@@ -34,12 +34,12 @@ func (b *bus) count() int {
 }
 
 // announce tells every listener. It never waits: who is too slow is dropped.
-func (b *bus) announce(a Arrival) {
+func (b *bus) publish(a Arrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.told != nil {
+	if b.announced != nil {
 		for _, it := range a.Items {
-			b.told[it.ID] = it.Seq
+			b.announced[it.ID] = it.Seq
 		}
 	}
 	for l := range b.listeners {
@@ -85,14 +85,14 @@ func (r *River) Listen(buffer int) *Listener {
 }
 
 // arrived tells of items that are on disk now.
-func (r checking) arrived(a Arrival) {
+func (r checker) publishItems(a Arrival) {
 	if len(a.Items) == 0 {
 		return
 	}
 	a.Seq = a.Items[len(a.Items)-1].Seq
-	r.news.announce(a)
-	lease.Wake(r.woken.index)
-	lease.Wake(r.woken.work) // notices
+	r.news.publish(a)
+	lease.Wake(r.wakeups.index)
+	lease.Wake(r.wakeups.work) // notices
 	if r.Hint != nil {
 		r.Hint()
 	}
@@ -100,18 +100,18 @@ func (r checking) arrived(a Arrival) {
 
 // indexLoop makes what arrived searchable. That takes as long as to read and store it, so
 // it waits until little more comes, though not for long, and goes slowly until then.
-func (r running) indexLoop(ctx context.Context) {
-	lease.Wake(r.woken.index) // what an earlier run has left
-	for sleep(ctx, r.woken.index, lookEvery) {
+func (r runner) indexLoop(ctx context.Context) {
+	lease.Wake(r.wakeups.index) // what an earlier run has left
+	for sleep(ctx, r.wakeups.index, maxIdle) {
 		for begin := time.Now(); !r.quiet(ctx) && time.Since(begin) < indexWithin; {
 		}
 		for ctx.Err() == nil {
 			begin := time.Now()
-			n, err := r.Store.IndexItems(ctx, indexSome)
+			n, err := r.Store.IndexItems(ctx, indexBatch)
 			if err != nil {
-				r.complain(ctx, "the river could not make items searchable", err)
+				r.logError(ctx, "the river could not make items searchable", err)
 			}
-			if err != nil || n < indexSome || !r.quiet(ctx) && !pause(ctx, min(2*time.Since(begin), indexWithin)) {
+			if err != nil || n < indexBatch || !r.quiet(ctx) && !pause(ctx, min(2*time.Since(begin), indexWithin)) {
 				break
 			}
 		}
@@ -119,72 +119,72 @@ func (r running) indexLoop(ctx context.Context) {
 }
 
 // quiet looks for a moment whether much arrives.
-func (r running) quiet(ctx context.Context) bool {
+func (r runner) quiet(ctx context.Context) bool {
 	c := &r.counts
 	before := c.fresh.Load() + c.edited.Load()
 	return !pause(ctx, indexAfter) || c.fresh.Load()+c.edited.Load()-before < indexFew
 }
 
 // tailLoop announces what other processes wrote.
-func (r running) tailLoop(ctx context.Context) {
-	r.numbers.Lock()
+func (r runner) tailLoop(ctx context.Context) {
+	r.seqMu.Lock()
 	from := r.lastSeq
-	r.numbers.Unlock()
+	r.seqMu.Unlock()
 	r.news.mu.Lock()
-	r.news.told = map[int64]int64{}
+	r.news.announced = map[int64]int64{}
 	r.news.mu.Unlock()
-	for sleep(ctx, r.woken.tail, tailEvery) {
+	for sleep(ctx, r.wakeups.tail, tailInterval) {
 		from = r.tail(ctx, from)
 	}
 }
 
 // tail reads what came after a number, less what clocks may differ by, and returns the
 // newest number.
-func (r running) tail(ctx context.Context, from int64) int64 {
-	at := from - overlap.Microseconds()
+func (r runner) tail(ctx context.Context, from int64) int64 {
+	at := from - maxClockSkew.Microseconds()
 	for {
-		list, err := r.Store.Changed(ctx, at, tailSome)
+		list, err := r.Store.Changed(ctx, at, tailBatch)
 		if err != nil {
-			r.complain(ctx, "the river could not see what others read", err)
+			r.logError(ctx, "the river could not see what others read", err)
 			return from
 		}
 		for i := 0; i < len(list); {
 			a := Arrival{SourceID: list[i].SourceID}
 			for ; i < len(list) && list[i].SourceID == a.SourceID; i++ {
-				if it := &list[i]; r.news.fresh(it) {
+				if it := &list[i]; r.news.isNew(it) {
 					a.Items = append(a.Items, Arrived{ID: it.ID, Seq: it.Seq, New: it.First == it.Seq})
 				}
 			}
 			if len(a.Items) > 0 {
 				a.Seq = a.Items[len(a.Items)-1].Seq
-				r.news.announce(a)
+				r.news.publish(a)
 			}
 		}
 		if len(list) > 0 {
 			at = list[len(list)-1].Seq
 			from = max(from, at)
 		}
-		if len(list) < tailSome {
-			r.news.forget(from - 2*overlap.Microseconds())
+		if len(list) < tailBatch {
+			r.news.forget(from - 2*maxClockSkew.Microseconds())
 			return from
 		}
 	}
 }
 
 // fresh reports an item that was not announced here as it is.
-func (b *bus) fresh(it *Item) bool {
+func (b *bus) isNew(it *Item) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.told[it.ID] < it.Seq
+	return b.announced[it.ID] < it.Seq
 }
 
 // forget drops what is older than is looked at.
 func (b *bus) forget(before int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for id, seq := range b.told {
+	for id, seq := range b.announced {
 		if seq < before {
-			delete(b.told, id)
+			delete(b.announced, id)
 		}
 	}
 }

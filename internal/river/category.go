@@ -13,7 +13,7 @@ func (r *River) Categories(ctx context.Context, reader string, unread bool) ([]C
 }
 
 // mostMade is how many categories one reader may have.
-const maxMade = 1000
+const maxUserCategories = 1000
 
 // PutCategory makes a category, or makes it public or private. fault.Invalid: it cannot be
 // called so; a name has at most 60 characters and no slash. fault.TooMany.
@@ -27,7 +27,7 @@ func (r *River) PutCategory(ctx context.Context, reader, name string, public boo
 	if err != nil {
 		return err
 	}
-	if len(have) >= maxMade {
+	if len(have) >= maxUserCategories {
 		known := false
 		for _, c := range have {
 			known = known || c.Name == name

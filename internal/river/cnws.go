@@ -19,7 +19,7 @@ const cnws = "cnws"
 // spec:cnws-2003#subscribe
 func (r *River) SetCNWS(ctx context.Context, reader string, source int64, hub string) (Followed, error) {
 	r.Init()
-	f, err := r.one(ctx, reader, source)
+	f, err := r.findFollowed(ctx, reader, source)
 	if err != nil {
 		return Followed{}, err
 	}
@@ -42,17 +42,17 @@ func (r *River) SetCNWS(ctx context.Context, reader string, source int64, hub st
 	if err != nil {
 		return Followed{}, err
 	}
-	if err := r.Push.Follow(ctx, s.first(), s.Topic, s.PushEndpoints); err != nil {
+	if err := r.Push.Follow(ctx, s.originalURL(), s.Topic, s.PushEndpoints); err != nil {
 		return Followed{}, err
 	}
-	return r.one(ctx, reader, source)
+	return r.findFollowed(ctx, reader, source)
 }
 
 func isCNWS(d PushEndpoint) bool { return d.Protocol == cnws }
 
 // namedByHand are the doors of a source that its document does not speak of.
-func namedByHand(doors []PushEndpoint) (out []PushEndpoint) {
-	for _, d := range doors {
+func cnwsEndpoints(endpoints []PushEndpoint) (out []PushEndpoint) {
+	for _, d := range endpoints {
 		if isCNWS(d) {
 			out = append(out, d)
 		}

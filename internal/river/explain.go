@@ -43,8 +43,8 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	out.Decision = feedstate.Explain(s.State, now, feedstate.Options{Host: known[key]})
 	out.Sentence = sentenceOf(&s, out.Decision, now)
 	planned := s.State.Push
-	if out.Push, err = (checking{r}).followPush(ctx, &s); err != nil {
-		r.complain(ctx, "the river could not see the state of its hubs", err) // the rest can be explained
+	if out.Push, err = (checker{r}).updatePushState(ctx, &s); err != nil {
+		r.logError(ctx, "the river could not see the state of its hubs", err) // the rest can be explained
 	}
 	out.Source.State.Push = s.State.Push
 	for i := range out.Push {
@@ -157,7 +157,7 @@ func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
 	if len(checks) > 0 && feedstate.Downgraded(checks[0].Hops) {
 		add("A redirect leads from https to http: others on the way can read and change it.")
 	}
-	if s.Private() && !s.mayLogIn() {
+	if s.Private() && !s.maySendLogin() {
 		add("Its log-in is not sent any more, for the feed is on another host now than it was given for.")
 	}
 	if s.About.Problem != "" {
@@ -192,7 +192,7 @@ func since(t, now time.Time) string { return strings.TrimPrefix(when(t, now), "a
 
 // Known is what the river knows of a feed's hubs, so that nobody reads the feed again
 // for it; false: nothing.
-func (r *River) Known(ctx context.Context, feed string) (topic string, doors []PushEndpoint, ok bool, err error) {
+func (r *River) Known(ctx context.Context, feed string) (topic string, endpoints []PushEndpoint, ok bool, err error) {
 	r.Init()
 	list, err := r.Store.SourcesAt(ctx, r.canonical(feed))
 	if err != nil {

@@ -18,24 +18,24 @@ import (
 // of it, to have it fail, and to hold more sources than a test has time to write to disk.
 type memory struct {
 	river.Store
-	mu      sync.Mutex
-	sources map[int64][]byte // JSON, as rows are
-	due     map[int64]time.Time
-	claims  map[int64]int64
-	heard   map[int64]time.Time
-	door    map[int64]string
-	items   map[int64]river.Item
-	checks  map[int64][]river.Check
-	hosts   map[string]feedstate.Host
-	away    error // every method fails with it
-	claimed int   // times that something was claimed
-	saves   int
-	readers map[int64]map[string]bool
+	mu        sync.Mutex
+	sources   map[int64][]byte // JSON, as rows are
+	due       map[int64]time.Time
+	claims    map[int64]int64
+	pushedAt  map[int64]time.Time
+	pushedVia map[int64]string
+	items     map[int64]river.Item
+	checks    map[int64][]river.Check
+	hosts     map[string]feedstate.Host
+	away      error // every method fails with it
+	claimed   int   // times that something was claimed
+	saves     int
+	readers   map[int64]map[string]bool
 }
 
 func newMemory() *memory {
 	return &memory{
-		sources: map[int64][]byte{}, due: map[int64]time.Time{}, claims: map[int64]int64{}, heard: map[int64]time.Time{}, door: map[int64]string{},
+		sources: map[int64][]byte{}, due: map[int64]time.Time{}, claims: map[int64]int64{}, pushedAt: map[int64]time.Time{}, pushedVia: map[int64]string{},
 		items: map[int64]river.Item{}, checks: map[int64][]river.Check{}, hosts: map[string]feedstate.Host{}, readers: map[int64]map[string]bool{},
 	}
 }
@@ -51,9 +51,9 @@ func (m *memory) row(id int64) river.Source {
 	if err := json.Unmarshal(m.sources[id], &s); err != nil {
 		panic(err)
 	}
-	s.NextAt, s.Claim, s.PushedAt, s.Readers = m.due[id], m.claims[id], m.heard[id], int64(len(m.readers[id]))
+	s.NextAt, s.Claim, s.PushedAt, s.Readers = m.due[id], m.claims[id], m.pushedAt[id], int64(len(m.readers[id]))
 	if s.PushedVia = ""; !s.PushedAt.IsZero() {
-		s.PushedVia = m.door[id]
+		s.PushedVia = m.pushedVia[id]
 	}
 	return s
 }
@@ -66,7 +66,7 @@ func (m *memory) put(s river.Source) {
 	m.sources[s.ID], m.due[s.ID], m.claims[s.ID] = raw, s.NextAt, s.Claim
 }
 
-func (m *memory) RiverSubscribe(ctx context.Context, list []river.Addition, now time.Time, most int) ([]bool, error) {
+func (m *memory) RiverSubscribe(ctx context.Context, list []river.Addition, now time.Time, limit int) ([]bool, error) {
 	unlock, err := m.lock()
 	defer unlock()
 	for _, a := range list {
@@ -92,7 +92,7 @@ func (m *memory) ClaimSources(ctx context.Context, now, until time.Time, limit i
 		}
 	}
 	slices.SortFunc(ids, func(a, b int64) int {
-		return cmp.Or(m.heard[b].Compare(m.heard[a]), m.due[a].Compare(m.due[b]), cmp.Compare(a, b))
+		return cmp.Or(m.pushedAt[b].Compare(m.pushedAt[a]), m.due[a].Compare(m.due[b]), cmp.Compare(a, b))
 	})
 	var out []river.Source
 	for _, id := range ids[:min(len(ids), limit)] {
@@ -161,10 +161,10 @@ func (m *memory) SaveCheck(ctx context.Context, saved river.Saved) (bool, error)
 	}
 	m.saves++
 	saved.Source.Claim = 0
-	if heard := m.heard[id]; heard.After(saved.Check.At) {
+	if pushedAt := m.pushedAt[id]; pushedAt.After(saved.Check.At) {
 		saved.Source.NextAt = saved.Now
 	} else {
-		delete(m.heard, id)
+		delete(m.pushedAt, id)
 	}
 	for _, it := range saved.Put {
 		if was, ok := m.items[it.ID]; ok {
@@ -200,13 +200,13 @@ func (m *memory) KnownItems(ctx context.Context, source int64, ids []int64) (map
 	return out, err
 }
 
-func (m *memory) MarkPushed(ctx context.Context, url, door string, now time.Time) ([]int64, error) {
+func (m *memory) MarkPushed(ctx context.Context, url, via string, now time.Time) ([]int64, error) {
 	unlock, err := m.lock()
 	defer unlock()
 	var out []int64
 	for id := range m.sources {
 		if s := m.row(id); err == nil && s.State.Gone == nil && !s.Private() && (s.URL == url || s.Topic == url || id == river.SourceID(url)) {
-			m.heard[id], m.door[id] = now, door
+			m.pushedAt[id], m.pushedVia[id] = now, via
 			if m.claims[id] == 0 {
 				m.due[id] = now
 			}

@@ -21,7 +21,7 @@ type group struct {
 // RSS or Atom stays, else the first.
 //
 // spec:cloudburst#page-formats
-func oneEach(list []Choice) []Choice {
+func mergeFormats(list []Choice) []Choice {
 	var groups []*group
 	for _, c := range list {
 		key, base := feedKey(c), feedBase(c.URL)

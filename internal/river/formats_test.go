@@ -41,7 +41,7 @@ func TestAPageWithOneFeedInSeveralFormatsIsFollowedWithoutAQuestion(t *testing.T
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
+			withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 				h.serve("http://site.test/", named(c.links...))
 				for _, l := range c.links {
 					_, href, _ := strings.Cut(l, "=")
@@ -64,7 +64,7 @@ func TestAPageWithOneFeedInSeveralFormatsIsFollowedWithoutAQuestion(t *testing.T
 func TestAPageOfThisServerIsFollowedByTheFeedThatItNamesFirst(t *testing.T) {
 	t.Parallel()
 	own := func(url string) bool { return strings.HasPrefix(url, "http://own.test/") }
-	atHome(t, river.Options{Own: own}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{Own: own}, func(t *testing.T, h *diskHarness) {
 		h.serve("http://own.test/alice/", named("rss Alice: RSS=/alice/rss.xml", "atom Alice: Atom=/alice/feed.atom", "rss #go · Alice=/alice/category/go/rss.xml"))
 		h.serve("http://own.test/alice/rss.xml", doc(rss("", "a")))
 		if a := h.add(river.Request{URL: "http://own.test/alice/"}); a.Source.URL != "http://own.test/alice/rss.xml" || !a.New {

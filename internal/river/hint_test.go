@@ -18,10 +18,10 @@ func TestManner24EveryHintHoldsOver304sAndRestarts(t *testing.T) {
 		`<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>4</sy:updateFrequency><item><guid isPermaLink="false">a</guid><title>a</title></item></channel></rss>`
 	cdf := `<CHANNEL HREF="http://feeds.test/"><TITLE>F</TITLE><SCHEDULE><INTERVALTIME DAY="0" HOUR="5"/></SCHEDULE><ITEM HREF="http://feeds.test/a"><TITLE>a</TITLE></ITEM></CHANNEL>`
 	for name, c := range map[string]struct {
-		body        string
-		header      []string
-		least, most time.Duration // between two checks
-		why         string
+		body           string
+		header         []string
+		minGap, maxGap time.Duration // between two checks
+		why            string
 	}{
 		"no hints":           {rss("", "a"), nil, 50 * time.Minute, 5 * time.Hour, ""},
 		"ttl":                {rss("<ttl>180</ttl>", "a"), nil, 3 * time.Hour, 200 * time.Minute, "ttl 180"},
@@ -37,21 +37,21 @@ func TestManner24EveryHintHoldsOver304sAndRestarts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 				w.serve(feedURL, tagged(c.body, `"v"`, c.header...))
 				w.follow(feedURL)
 				for range 6 {
-					w.pass(13 * time.Hour)
+					w.advance(13 * time.Hour)
 					w.restart()
 				}
-				w.pass(10 * time.Minute)
+				w.advance(10 * time.Minute)
 				list := w.requests()
 				if len(list) < 3 {
 					t.Fatalf("%d requests", len(list))
 				}
 				for i := 1; i < len(list); i++ {
-					if gap := list[i].at.Sub(list[i-1].at); gap < c.least && (i > 1 || name != "CDF") || gap > c.most+feedstate.Shortest {
-						t.Errorf("%v between checks %d and %d, want %v to %v", gap, i-1, i, c.least, c.most)
+					if gap := list[i].at.Sub(list[i-1].at); gap < c.minGap && (i > 1 || name != "CDF") || gap > c.maxGap+feedstate.Shortest {
+						t.Errorf("%v between checks %d and %d, want %v to %v", gap, i-1, i, c.minGap, c.maxGap)
 					}
 					if i > 0 && list[i].header.Get("If-None-Match") != `"v"` {
 						t.Errorf("check %d was unconditional", i)
@@ -74,13 +74,13 @@ func TestManner24SkippedHoursAndDaysAreLeftOutInGMT(t *testing.T) {
 			fmt.Fprintf(&hours, "<hour>%d</hour>", h)
 		}
 	}
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("<skipHours>"+hours.String()+"</skipHours><skipDays><day>Monday</day><day>Thursday</day></skipDays>", "a"), `"v"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.requests()
 		for range 14 {
-			w.pass(24 * time.Hour)
+			w.advance(24 * time.Hour)
 			w.restart()
 		}
 		list := w.requests()
@@ -98,17 +98,17 @@ func TestManner24SkippedHoursAndDaysAreLeftOutInGMT(t *testing.T) {
 
 func TestAReadersOwnIntervalStandsAboveTheHints(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("<ttl>600</ttl>", "a"), `"v"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.change(feedURL, func(s feedstate.State, now time.Time) feedstate.State {
 			s.Interval = 20 * time.Minute
 			s, _ = feedstate.Plan(s, now, feedstate.Options{})
 			return s
 		})
 		w.requests()
-		w.pass(2*time.Hour + time.Minute)
+		w.advance(2*time.Hour + time.Minute)
 		if n := len(w.requests()); n != 6 {
 			t.Errorf("%d checks in two hours", n)
 		}

@@ -17,17 +17,17 @@ const (
 // one kind mean any of them; what is more than a word stands in quotes. fault.Invalid.
 func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
 	r.Init()
-	most := maxItems
+	limit := maxItems
 	if q.Bare {
-		most = maxBare
+		limit = maxBare
 	}
 	switch {
-	case q.Limit < 0 || q.Limit > most:
-		return nil, fault.New(fault.Invalid, "%d items cannot be listed at once: at most %d.", q.Limit, most)
+	case q.Limit < 0 || q.Limit > limit:
+		return nil, fault.New(fault.Invalid, "%d items cannot be listed at once: at most %d.", q.Limit, limit)
 	case len(q.IDs) > maxItems || len(q.Firsts) > maxItems || len(q.Sources) > maxSources:
 		return nil, fault.New(fault.Invalid, "At most %d items or feeds can be asked for by their numbers.", maxItems)
 	}
-	ok, err := searching{r}.restrict(ctx, &q)
+	ok, err := searcher{r}.restrict(ctx, &q)
 	if err != nil || !ok {
 		return nil, err
 	}

@@ -12,10 +12,10 @@ import (
 const maxSources = 1000
 
 // searching turns the words of a search into conditions of an ItemQuery.
-type searching struct{ *River }
+type searcher struct{ *River }
 
 // restrict puts what the words mean into q; ok is false when nothing can be found.
-func (r searching) restrict(ctx context.Context, q *ItemQuery) (ok bool, err error) {
+func (r searcher) restrict(ctx context.Context, q *ItemQuery) (ok bool, err error) {
 	w, err := search.Read(q.Match)
 	if err != nil {
 		return false, err
@@ -28,7 +28,7 @@ func (r searching) restrict(ctx context.Context, q *ItemQuery) (ok bool, err err
 		return false, nil
 	}
 	if len(w.Categories) > 0 {
-		names, err := r.named(ctx, q.Reader, w.Categories)
+		names, err := r.categoriesNamed(ctx, q.Reader, w.Categories)
 		if err != nil || len(names) == 0 {
 			return false, err
 		}
@@ -51,7 +51,7 @@ func (r searching) restrict(ctx context.Context, q *ItemQuery) (ok bool, err err
 }
 
 // named gives a reader's categories by their names in any case.
-func (r searching) named(ctx context.Context, reader string, names []string) ([]string, error) {
+func (r searcher) categoriesNamed(ctx context.Context, reader string, names []string) ([]string, error) {
 	have, err := r.Store.Categories(ctx, reader, false)
 	var out []string
 	for _, c := range have {
@@ -64,7 +64,7 @@ func (r searching) named(ctx context.Context, reader string, names []string) ([]
 
 // matching gives the sources that a reader follows of which the name or the URL has one
 // of the words in it.
-func (r searching) matching(ctx context.Context, reader string, names []string) ([]int64, error) {
+func (r searcher) matching(ctx context.Context, reader string, names []string) ([]int64, error) {
 	var ids []int64
 	for _, n := range names {
 		list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, Match: n, Limit: maxSources + 1})

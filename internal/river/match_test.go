@@ -13,18 +13,18 @@ import (
 )
 
 // readersStore is a store of which only what a reader follows is asked.
-type readersStore struct {
+type userStore struct {
 	Store
 	subs       []Followed
 	categories []Category
 	asked      []ItemQuery
 	added      []Addition
-	most       int
+	limit      int
 	counts     int // of what a reader follows
 	lists      []ReadingList
 }
 
-func (s *readersStore) RiverSubscriptions(_ context.Context, q SubscriptionQuery) ([]Followed, error) {
+func (s *userStore) RiverSubscriptions(_ context.Context, q SubscriptionQuery) ([]Followed, error) {
 	var out []Followed
 	for _, f := range s.subs {
 		if strings.Contains(strings.ToLower(f.Name()+" "+f.Source.URL), strings.ToLower(q.Match)) {
@@ -34,20 +34,20 @@ func (s *readersStore) RiverSubscriptions(_ context.Context, q SubscriptionQuery
 	return out, nil
 }
 
-func (s *readersStore) Categories(context.Context, string, bool) ([]Category, error) {
+func (s *userStore) Categories(context.Context, string, bool) ([]Category, error) {
 	return s.categories, nil
 }
 
-func (s *readersStore) Items(_ context.Context, q ItemQuery) ([]Entry, error) {
+func (s *userStore) Items(_ context.Context, q ItemQuery) ([]Entry, error) {
 	s.asked = append(s.asked, q)
 	return nil, nil
 }
 
-func (s *readersStore) KnownSources(context.Context, string, []string) (map[string]KnownSource, error) {
+func (s *userStore) KnownSources(context.Context, string, []string) (map[string]KnownSource, error) {
 	return nil, nil
 }
 
-func (s *readersStore) RiverFollowing(context.Context, string) (map[int64]bool, error) {
+func (s *userStore) RiverFollowing(context.Context, string) (map[int64]bool, error) {
 	mine := map[int64]bool{}
 	for _, a := range s.added {
 		mine[a.SourceID] = true
@@ -55,18 +55,18 @@ func (s *readersStore) RiverFollowing(context.Context, string) (map[int64]bool, 
 	return mine, nil
 }
 
-func (s *readersStore) SourcesAt(context.Context, string) ([]Source, error) { return nil, nil }
+func (s *userStore) SourcesAt(context.Context, string) ([]Source, error) { return nil, nil }
 
-func (s *readersStore) ReadingLists(context.Context, string) ([]ReadingList, error) {
+func (s *userStore) ReadingLists(context.Context, string) ([]ReadingList, error) {
 	return s.lists, nil
 }
 
-func (s *readersStore) AddReadingList(_ context.Context, l ReadingList) error {
+func (s *userStore) AddReadingList(_ context.Context, l ReadingList) error {
 	s.lists = append(s.lists, l)
 	return nil
 }
 
-func (s *readersStore) RiverSubscribe(_ context.Context, list []Addition, _ time.Time, most int) ([]bool, error) {
+func (s *userStore) RiverSubscribe(_ context.Context, list []Addition, _ time.Time, limit int) ([]bool, error) {
 	fresh := make([]bool, len(list))
 	var added []Addition
 	for i, a := range list {
@@ -74,13 +74,13 @@ func (s *readersStore) RiverSubscribe(_ context.Context, list []Addition, _ time
 			added = append(added, a)
 		}
 	}
-	if most > 0 {
+	if limit > 0 {
 		s.counts++
 	}
-	if most > 0 && len(s.added)+len(added) > most && len(added) > 0 {
+	if limit > 0 && len(s.added)+len(added) > limit && len(added) > 0 {
 		return nil, fault.New(fault.TooMany, "too many")
 	}
-	s.added, s.most = append(s.added, added...), most
+	s.added, s.limit = append(s.added, added...), limit
 	return fresh, nil
 }
 
@@ -89,7 +89,7 @@ func TestASearchIsRestrictedToWhatItsWordsMean(t *testing.T) {
 	feed := func(id int64, title, url string) Followed {
 		return Followed{Subscription: Subscription{SourceID: id}, Source: Source{ID: id, URL: url, About: About{Title: title}}}
 	}
-	store := &readersStore{
+	store := &userStore{
 		subs:       []Followed{feed(1, "The chalk log", "http://a.example/"), feed(2, "Pencils", "http://chalk.example/"), feed(3, "Ink", "http://c.example/")},
 		categories: []Category{{Name: "News"}, {Name: "Two words"}},
 	}

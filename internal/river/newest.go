@@ -6,4 +6,4 @@ const (
 )
 
 // taken is how many items of one document are taken in.
-func (o *Options) taken() int { return min(max(o.Keep, minTaken), maxParsed) }
+func (o *Options) maxItemsTaken() int { return min(max(o.Keep, minTaken), maxParsed) }

@@ -28,16 +28,16 @@ func TestOfAVeryLongFeedTheNewestItemsAreReadWhereverTheyStand(t *testing.T) {
 	for _, upward := range []bool{false, true} {
 		t.Run(fmt.Sprint("upward ", upward), func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 				w.serve(feedURL, doc(dated(3000, upward)))
 				w.follow(feedURL)
-				w.pass(10 * time.Minute)
+				w.advance(10 * time.Minute)
 				s := w.source(feedURL)
 				if s.Items != 1000 || w.items(feedURL)[0].Content.Title != "t3000" || !strings.Contains(s.About.Problem, "3000 items; the newest 1000") {
 					t.Errorf("%d items, %q, first %s", s.Items, s.About.Problem, w.items(feedURL)[0].Content.Title)
 				}
 				w.serve(feedURL, doc(dated(3001, upward)))
-				w.pass(2 * time.Hour)
+				w.advance(2 * time.Hour)
 				list := w.checks(feedURL)
 				if c := list[len(list)-2]; c.New != 1 || c.Edited+c.Withdrawn != 0 || w.items(feedURL)[0].Content.Title != "t3001" {
 					t.Errorf("%+v, first %s", c, w.items(feedURL)[0].Content.Title)
@@ -49,10 +49,10 @@ func TestOfAVeryLongFeedTheNewestItemsAreReadWhereverTheyStand(t *testing.T) {
 
 func TestWhoKeepsMoreItemsOfAFeedReadsMore(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{Keep: 2500}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{Keep: 2500}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc(dated(3000, true)))
 		w.follow(feedURL)
-		w.pass(10 * time.Minute)
+		w.advance(10 * time.Minute)
 		if s := w.source(feedURL); s.Items != 2500 {
 			t.Errorf("%d items", s.Items)
 		}

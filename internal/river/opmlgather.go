@@ -17,7 +17,7 @@ import (
 )
 
 // gathering says how the feeds of a document are gathered.
-type gathering struct {
+type gatherOptions struct {
 	category string // for all of them; "": none
 	base     string // what relative addresses stand on; "": nothing
 	list     int64  // the reading list that it is; 0: none
@@ -25,7 +25,7 @@ type gathering struct {
 }
 
 // gathered is what a document says beside its feeds.
-type gathered struct {
+type gatherResult struct {
 	lists    []ReadingList
 	imported Imported // Title, Found, Skipped, Problems
 	cut      bool     // the document ends in the middle, or was too long
@@ -38,10 +38,10 @@ const (
 
 // gather reads a document and gives take its feeds, some at a time and none twice in a
 // batch. In a later batch a feed may come again, with other categories.
-func (r importing) gather(ctx context.Context, reader string, list *opml.Stream, how gathering, take func([]Addition) error) (gathered, error) {
-	g := gatherer{River: r.River, gathering: how, ctx: ctx, reader: reader, now: r.now(), at: map[string]int{}, base: href.New(how.base), take: take}
+func (r importer) gather(ctx context.Context, reader string, list *opml.Stream, how gatherOptions, take func([]Addition) error) (gatherResult, error) {
+	g := gatherer{River: r.River, gatherOptions: how, ctx: ctx, reader: reader, now: r.now(), at: map[string]int{}, base: href.New(how.base), take: take}
 	g.out.imported.Found = list.Feeds
-	g.tell(0)
+	g.reportProgress(0)
 	d, err := list.Walk(g.visit)
 	if err == nil {
 		err = g.flush()
@@ -49,7 +49,7 @@ func (r importing) gather(ctx context.Context, reader string, list *opml.Stream,
 	if err != nil {
 		return g.out, err
 	}
-	g.tell(list.Feeds)
+	g.reportProgress(list.Feeds)
 	g.out.imported.Title = titleOf(plainText(d.Head.Title))
 	for _, p := range d.Problems {
 		if p.Kind == opml.ProblemTruncated || p.Kind == opml.ProblemLimit {
@@ -62,7 +62,7 @@ func (r importing) gather(ctx context.Context, reader string, list *opml.Stream,
 
 type gatherer struct {
 	*River
-	gathering
+	gatherOptions
 	ctx    context.Context // of the one call of gather
 	reader string
 	now    time.Time
@@ -72,11 +72,11 @@ type gatherer struct {
 	take   func([]Addition) error
 	begun  time.Time // of the work on this batch
 	done   int       // feeds of the document that were seen
-	put    int       // additions that were made
-	out    gathered
+	added  int       // additions that were made
+	out    gatherResult
 }
 
-func (g *gatherer) tell(done int) {
+func (g *gatherer) reportProgress(done int) {
 	if g.progress != nil {
 		g.progress(done, g.out.imported.Found)
 	}
@@ -121,7 +121,7 @@ func (g *gatherer) flush() error {
 	}
 	g.batch = g.batch[:0]
 	clear(g.at)
-	g.tell(g.done)
+	g.reportProgress(g.done)
 	if g.done < g.out.imported.Found && !pause(g.ctx, min(2*time.Since(g.begun), gatherPause)) {
 		return interrupted(g.ctx)
 	}
@@ -160,8 +160,8 @@ func (g *gatherer) feed(folders []string, o *opml.Outline) {
 		n.Source.ID = rand.Int64N(1<<62) + 1
 	}
 	// Not all at the same moment: those that are listed first are read first.
-	n.Source.NextAt = g.now.Add(time.Duration(g.put) * time.Millisecond)
-	g.put++
+	n.Source.NextAt = g.now.Add(time.Duration(g.added) * time.Millisecond)
+	g.added++
 	n.Source.State = feedstate.New(url, n.Source.NextAt)
 	n.Source.CreatedAt = g.now
 	n.SourceID = n.Source.ID
@@ -277,12 +277,12 @@ func (g *gatherer) resolve() error {
 			g.batch[i].Source.ID, g.batch[i].SourceID = k.ID, k.ID
 		}
 	}
-	g.once()
+	g.dedupe()
 	return nil
 }
 
 // once merges what has become the same source.
-func (g *gatherer) once() {
+func (g *gatherer) dedupe() {
 	at := make(map[int64]int, len(g.batch))
 	kept := g.batch[:0]
 	for _, n := range g.batch {

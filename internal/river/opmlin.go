@@ -41,12 +41,12 @@ type ImportOptions struct {
 }
 
 const (
-	maxOPML        = 64 << 20 // bytes
-	maxOutlines    = 250_000
-	maxProblems    = 100
-	importsAtOnce  = 2                // that are written
-	importsComing  = 16               // that arrive, wait or are written
-	importPatience = 30 * time.Second // until a place to write is free
+	maxOPML           = 64 << 20 // bytes
+	maxOutlines       = 250_000
+	maxProblems       = 100
+	maxActiveImports  = 2                // that are written
+	maxPendingImports = 16               // that arrive, wait or are written
+	importSlotWait    = 30 * time.Second // until a place to write is free
 )
 
 // Import follows the feeds of an OPML document. With ImportOptions.URL and no document
@@ -72,13 +72,13 @@ func (r *River) Import(ctx context.Context, reader string, doc io.Reader, o Impo
 	if doc != nil && o.Follow {
 		return Imported{}, fault.New(fault.Invalid, "A file cannot be followed as a reading list: give the address of one.")
 	}
-	done, err := importing{r}.arrive(reader)
+	done, err := importer{r}.beginImport(reader)
 	if err != nil {
 		return Imported{}, err
 	}
 	defer done()
 	if doc == nil {
-		return importing{r}.importFrom(ctx, reader, o)
+		return importer{r}.importFrom(ctx, reader, o)
 	}
 	file, drop, err := spool(doc)
 	if err != nil {
@@ -89,14 +89,14 @@ func (r *River) Import(ctx context.Context, reader string, doc io.Reader, o Impo
 	if err != nil {
 		return Imported{}, fault.New(fault.Invalid, "This is no list of feeds in OPML: %s.", notOPML(err))
 	}
-	return importing{r}.takeOver(ctx, reader, list, gathering{category: o.Category, base: o.URL}, o)
+	return importer{r}.takeOver(ctx, reader, list, gatherOptions{category: o.Category, base: o.URL}, o)
 }
 
 // importing imports and exports lists of feeds.
-type importing struct{ *River }
+type importer struct{ *River }
 
 // importFrom reads the document from its URL.
-func (r importing) importFrom(ctx context.Context, reader string, o ImportOptions) (Imported, error) {
+func (r importer) importFrom(ctx context.Context, reader string, o ImportOptions) (Imported, error) {
 	a, err := r.address(o.URL)
 	if err != nil {
 		return Imported{}, err
@@ -105,11 +105,11 @@ func (r importing) importFrom(ctx context.Context, reader string, o ImportOption
 		return Imported{}, fault.New(fault.Invalid, "A list whose server wants a login cannot be read from there: save it as a file and import that.")
 	}
 	var s Source
-	var got answered
+	var got fetchResult
 	for i, u := range a.URLs {
 		s = Source{URL: u, State: feedstate.New(u, r.now())}
-		got = checking(r).get(ctx, &s, feedstate.ByHand)
-		if err = unanswered(&s, got); err == nil || !silent(err) || i == len(a.URLs)-1 {
+		got = checker(r).fetchPaced(ctx, &s, feedstate.ByHand)
+		if err = responseError(&s, got); err == nil || !noServerAnswered(err) || i == len(a.URLs)-1 {
 			break
 		}
 	}
@@ -121,9 +121,9 @@ func (r importing) importFrom(ctx context.Context, reader string, o ImportOption
 		return Imported{}, fault.New(fault.Invalid, "%s is no list of feeds in OPML: %s.", location.Brief(s.URL), notOPML(err))
 	}
 	if o.Follow {
-		return listReading(r).followList(ctx, reader, s, got, list, o)
+		return listReader(r).followList(ctx, reader, s, got, list, o)
 	}
-	return r.takeOver(ctx, reader, list, gathering{category: o.Category, base: got.res.URL}, o)
+	return r.takeOver(ctx, reader, list, gatherOptions{category: o.Category, base: got.res.URL}, o)
 }
 
 func readOPML(doc io.ReadSeeker, contentType string) (*opml.Stream, error) {
@@ -150,14 +150,14 @@ func notOPML(err error) string {
 }
 
 // takeOver follows the feeds of a document, and then the lists that it includes.
-func (r importing) takeOver(ctx context.Context, reader string, list *opml.Stream, how gathering, o ImportOptions) (Imported, error) {
+func (r importer) takeOver(ctx context.Context, reader string, list *opml.Stream, how gatherOptions, o ImportOptions) (Imported, error) {
 	free, err := r.importSlot(ctx)
 	if err != nil {
 		return Imported{}, err
 	}
 	defer free()
 	how.progress = o.Progress
-	t, err := r.taking(ctx, reader, o.Operator)
+	t, err := r.newBatchFollower(ctx, reader, o.Operator)
 	if err != nil {
 		return Imported{}, err
 	}
@@ -182,7 +182,7 @@ func stopped(err error, out Imported) error {
 }
 
 // addLists follows reading lists, and returns the ids of those that are new.
-func (r importing) addLists(ctx context.Context, reader string, lists []ReadingList, out *Imported) (fresh []int64, err error) {
+func (r importer) addLists(ctx context.Context, reader string, lists []ReadingList, out *Imported) (fresh []int64, err error) {
 	if len(lists) == 0 {
 		return nil, nil
 	}
@@ -190,12 +190,12 @@ func (r importing) addLists(ctx context.Context, reader string, lists []ReadingL
 	if err != nil {
 		return nil, err
 	}
-	room := maxLists - len(have)
+	free := maxLists - len(have)
 	for _, l := range lists {
 		if slices.ContainsFunc(have, func(h ReadingList) bool { return h.URL == l.URL }) {
 			continue
 		}
-		if room <= 0 {
+		if free <= 0 {
 			out.problem("%s is not followed: there are %d reading lists already, which is as many as there may be.", location.Brief(l.URL), maxLists)
 			continue
 		}
@@ -206,7 +206,7 @@ func (r importing) addLists(ctx context.Context, reader string, lists []ReadingL
 		if err != nil {
 			return fresh, err
 		}
-		room--
+		free--
 		fresh = append(fresh, l.ID)
 		out.Lists++
 	}

@@ -29,16 +29,16 @@ func taken(a Addition) string {
 	return s
 }
 
-func importOf(t *testing.T, doc string, o ImportOptions) (*readersStore, Imported, error) {
+func importOf(t *testing.T, doc string, o ImportOptions) (*userStore, Imported, error) {
 	t.Helper()
-	store := &readersStore{}
-	r := importer()
+	store := &userStore{}
+	r := newImportRiver()
 	r.Store = store
 	got, err := r.Import(t.Context(), "ann", strings.NewReader(doc), o)
 	return store, got, err
 }
 
-func importer() *River {
+func newImportRiver() *River {
 	return &River{Options: Options{Max: 20_000}, Key: []byte(strings.Repeat("k", 32)), Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
 }
 
@@ -188,9 +188,9 @@ func wellFormed(t *testing.T, a Addition) {
 
 func FuzzImport(f *testing.F) {
 	f.Add([]byte(`<opml version="1.0"><body><outline text="a" xmlUrl="http://a.example/"/></body></opml>`))
-	r := importer() // one, for it is dear to make
+	r := newImportRiver() // one, for it is dear to make
 	f.Fuzz(func(t *testing.T, doc []byte) {
-		store := &readersStore{}
+		store := &userStore{}
 		r.Store = store
 		got, err := r.Import(t.Context(), "ann", bytes.NewReader(doc), ImportOptions{URL: "http://lists.example/a/list.opml"})
 		if err != nil {

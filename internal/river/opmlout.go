@@ -26,7 +26,7 @@ func (r *River) Export(ctx context.Context, reader, category string) (*opml.Docu
 		}
 		i := slices.IndexFunc(have, func(c Category) bool { return c.Name == category })
 		if i < 0 {
-			return nil, fault.New(fault.NotFound, "There is no category %q.", text.ClipRunes(text.PlainLine(category), longestCategory))
+			return nil, fault.New(fault.NotFound, "There is no category %q.", text.ClipRunes(text.PlainLine(category), maxCategoryName))
 		}
 		public = have[i].Public
 	}
@@ -37,7 +37,7 @@ func (r *River) Export(ctx context.Context, reader, category string) (*opml.Docu
 	d := &opml.Document{Version: "2.0"}
 	d.Head.DateCreated = opml.DateOf(r.now())
 	d.Head.Docs = "http://opml.org/spec2.opml"
-	if d.Head.Title = asHTML(category); category == "" {
+	if d.Head.Title = escapeIfHTML(category); category == "" {
 		d.Head.Title = "Subscriptions"
 	}
 	folders := map[string][]opml.Outline{}
@@ -55,7 +55,7 @@ func (r *River) Export(ctx context.Context, reader, category string) (*opml.Docu
 		}
 	}
 	if category == "" {
-		if err := (importing{r}).exportLists(ctx, reader, folders); err != nil {
+		if err := (importer{r}).exportLists(ctx, reader, folders); err != nil {
 			return nil, err
 		}
 	}
@@ -69,18 +69,18 @@ func (r *River) Export(ctx context.Context, reader, category string) (*opml.Docu
 // spec:cloudburst#opml-own-title
 func outlineOf(f *Followed) opml.Outline {
 	return opml.Outline{
-		Text: asHTML(f.Name()), Title: asHTML(f.Source.Name()), Type: "rss", XMLURL: f.Source.URL,
+		Text: escapeIfHTML(f.Name()), Title: escapeIfHTML(f.Source.Name()), Type: "rss", XMLURL: f.Source.URL,
 		HTMLURL: f.Source.About.Home, Language: f.Source.About.Language, Description: text.ClipRunes(f.Source.About.Description, 500),
 	}
 }
 
 // exportLists adds the lists that the reader follows himself; those within them come with
 // them.
-func (r importing) exportLists(ctx context.Context, reader string, folders map[string][]opml.Outline) error {
+func (r importer) exportLists(ctx context.Context, reader string, folders map[string][]opml.Outline) error {
 	lists, err := r.Store.ReadingLists(ctx, reader)
 	for _, l := range lists {
 		if l.Memory.Parent == 0 {
-			folders[l.Category] = append(folders[l.Category], opml.Outline{Text: asHTML(cmp.Or(l.Title, l.URL)), Type: "include", URL: l.URL})
+			folders[l.Category] = append(folders[l.Category], opml.Outline{Text: escapeIfHTML(cmp.Or(l.Title, l.URL)), Type: "include", URL: l.URL})
 		}
 	}
 	return err
@@ -97,13 +97,13 @@ func inFolders(folders map[string][]opml.Outline) []opml.Outline {
 	slices.Sort(names)
 	var out []opml.Outline
 	for _, name := range names {
-		out = append(out, opml.Outline{Text: asHTML(name), Outlines: folders[name]})
+		out = append(out, opml.Outline{Text: escapeIfHTML(name), Outlines: folders[name]})
 	}
 	return append(out, folders[""]...)
 }
 
 // asHTML escapes what would be taken for HTML, which the texts of an outline may hold.
-func asHTML(s string) string {
+func escapeIfHTML(s string) string {
 	if href.LooksLikeHTML(s) {
 		return html.EscapeString(s)
 	}

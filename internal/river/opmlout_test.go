@@ -18,7 +18,7 @@ import (
 )
 
 // exported is the document of an export.
-func (h *home) exported(reader, category string) string {
+func (h *diskHarness) exported(reader, category string) string {
 	h.t.Helper()
 	d, err := h.river.Export(h.t.Context(), reader, category)
 	if err != nil {
@@ -31,7 +31,7 @@ func (h *home) exported(reader, category string) string {
 	return b.String()
 }
 
-func (h *home) imported(reader, doc string) river.Imported {
+func (h *diskHarness) imported(reader, doc string) river.Imported {
 	h.t.Helper()
 	got, err := h.river.Import(h.t.Context(), reader, strings.NewReader(doc), river.ImportOptions{})
 	if err != nil {
@@ -42,7 +42,7 @@ func (h *home) imported(reader, doc string) river.Imported {
 
 func TestAnExportHasFoldersNamesAndListsButNoLogins(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
 		h.serve("http://closed.test/rss", locked("ann", "geheim", rss("", "a")))
 		h.serve("http://lists.test/all.opml", doc(`<opml version="2.0"><head><title>All</title></head><body/></opml>`))
@@ -90,7 +90,7 @@ func TestAnExportHasFoldersNamesAndListsButNoLogins(t *testing.T) {
 // in it.
 func TestWhatIsExportedImportsAsTheSame(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		dice := rand.New(rand.NewPCG(1, 2))
 		names := []string{"A", "Ä ö", "<b>bold</b>", "R&D", "&amp;", "&lt;i&gt;x&lt;/i&gt;", `"quoted"`, "a,b", "' or 1=1", "日本語", "x < y", "]]>", strings.Repeat("long ", 11) + "long"}
 		pick := func() string { return names[dice.IntN(len(names))] }
@@ -142,11 +142,11 @@ func TestWhatIsExportedImportsAsTheSame(t *testing.T) {
 func TestAListMovesToAnotherServerWithItsTitles(t *testing.T) {
 	t.Parallel()
 	var doc, want string
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.imported("ann", `<opml><body><outline text="&lt;F&gt; &amp;amp; co"><outline text="The log" xmlUrl="http://a.test/"/><outline text="My &amp; own" title="Theirs" xmlUrl="http://b.test/"/></outline><outline text="http://c.test/" xmlUrl="http://c.test/"/><outline text="Named" title="http://d.test/" xmlUrl="http://d.test/"/></body></opml>`)
 		doc, want = h.exported("ann", ""), h.list("ann")
 	})
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.imported("ann", doc)
 		if d := cmp.Diff(want, h.list("ann")); d != "" {
 			t.Error(d)
@@ -174,7 +174,7 @@ func compact(list []string) []string {
 
 func TestAHugeListTakesTimeInProportion(t *testing.T) { // alone in the process: it measures work
 	fulltest.Long(t)
-	const some = 2000
+	const few = 2000
 	huge := fulltest.Size(20_000, 2_000)
 	list := func(n int) string {
 		var b strings.Builder
@@ -185,7 +185,7 @@ func TestAHugeListTakesTimeInProportion(t *testing.T) { // alone in the process:
 		b.WriteString(`</body></opml>`)
 		return b.String()
 	}
-	h := openHome(t)
+	h := openRiver(t)
 	add := func(user string, n int) time.Duration {
 		doc := list(n)
 		return cputime.Process(func() {
@@ -195,16 +195,16 @@ func TestAHugeListTakesTimeInProportion(t *testing.T) { // alone in the process:
 			}
 		})
 	}
-	small := max(add("zoe", some), time.Millisecond)
+	small := max(add("zoe", few), time.Millisecond)
 	large := add("ann", huge)
-	t.Logf("the work for %d feeds is %v, for %d it is %v", some, small, huge, large)
-	if large > 4*small*time.Duration(huge/some) {
-		t.Errorf("%d feeds take %v, and %d take %v: more than in proportion", some, small, huge, large)
+	t.Logf("the work for %d feeds is %v, for %d it is %v", few, small, huge, large)
+	if large > 4*small*time.Duration(huge/few) {
+		t.Errorf("%d feeds take %v, and %d take %v: more than in proportion", few, small, huge, large)
 	}
-	if got, err := h.Import(t.Context(), "bea", strings.NewReader(list(some)), river.ImportOptions{}); err != nil || got.Added != some {
+	if got, err := h.Import(t.Context(), "bea", strings.NewReader(list(few)), river.ImportOptions{}); err != nil || got.Added != few {
 		t.Errorf("%d %v", got.Added, err)
 	}
-	if got, err := h.Import(t.Context(), "bea", strings.NewReader(list(some+1)), river.ImportOptions{}); err != nil || got.Added != 1 || got.Had != some {
+	if got, err := h.Import(t.Context(), "bea", strings.NewReader(list(few+1)), river.ImportOptions{}); err != nil || got.Added != 1 || got.Had != few {
 		t.Errorf("%d %v", got.Added, err)
 	}
 }

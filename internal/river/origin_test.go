@@ -98,7 +98,7 @@ func (f flawedFetcher) Get(ctx context.Context, r fetch.Request) (*fetch.Respons
 
 // originRun is one feed on an origin of a kind, and a river that follows it.
 type originRun struct {
-	*world
+	*harness
 	random *rand.Rand
 	origin nettest.Origin
 
@@ -155,15 +155,15 @@ func (o *originRun) replace() {
 func (o *originRun) play() {
 	o.set()
 	o.follow(feedURL)
-	o.pass(time.Duration(o.random.IntN(4000)) * time.Millisecond)
-	var pushes sync.WaitGroup
+	o.advance(time.Duration(o.random.IntN(4000)) * time.Millisecond)
+	var group sync.WaitGroup
 	for n := range 8 + o.random.IntN(10) {
 		if o.random.IntN(8) > 0 {
 			o.set()
 		}
 		late := time.Duration(o.random.IntN(400)) * time.Millisecond
 		if o.random.IntN(8) > 0 || n == 0 {
-			pushes.Go(func() { <-time.After(late); o.push() })
+			group.Go(func() { <-time.After(late); o.push() })
 		}
 		if o.random.IntN(10) == 0 {
 			<-time.After(time.Duration(o.random.IntN(3000)) * time.Millisecond)
@@ -172,7 +172,7 @@ func (o *originRun) play() {
 		waits := []time.Duration{900 * time.Millisecond, 900 * time.Millisecond, 900 * time.Millisecond, 5 * time.Second, time.Minute, 3 * time.Hour}
 		<-time.After(time.Duration(o.random.Int64N(int64(waits[o.random.IntN(len(waits))]))))
 	}
-	pushes.Wait()
+	group.Wait()
 	<-time.After(o.within())
 }
 
@@ -228,7 +228,7 @@ func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw origin
 		defer o.mu.Unlock()
 		o.shown = append(o.shown, originValue{value, time.Now()})
 	}}
-	inWorldOn(t, river.Options{}, func(*testing.T) river.Store { return disk }, func(_ *testing.T, w *world) {
+	withHarnessOn(t, river.Options{}, func(*testing.T) river.Store { return disk }, func(_ *testing.T, w *harness) {
 		w.stop()
 		w.setup = func(r *river.River) { r.Fetch = flawedFetcher{r.Fetch, flaw} }
 		w.net.Latency = time.Duration(o.random.IntN(20)) * time.Millisecond
@@ -240,7 +240,7 @@ func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw origin
 		w.serve(feedURL, handler.ServeHTTP)
 		<-time.After(time.Duration(o.random.Int64N(int64(2 * time.Second))))
 		w.start()
-		o.world = w
+		o.harness = w
 		o.play()
 		missed = o.missed()
 	})

@@ -23,7 +23,7 @@ const (
 )
 
 // fromPage finds the feed of a document that is none.
-func (a *addition) fromPage(ctx context.Context, s Source, got answered) (Added, error) {
+func (a *addition) fromPage(ctx context.Context, s Source, got fetchResult) (Added, error) {
 	page := discover.HTML(got.res.Body, got.res.URL, got.res.Header)
 	where := location.Brief(s.URL)
 	var not *feed.NotFeedError
@@ -38,7 +38,7 @@ func (a *addition) fromPage(ctx context.Context, s Source, got answered) (Added,
 		return Added{}, fault.New(fault.Unreadable, "%s is neither a feed nor a page: %s.", where, strings.TrimPrefix(not.Error(), "feed: "))
 	}
 	sure, guesses := a.choices(&page, s.URL)
-	sure = oneEach(sure)
+	sure = mergeFormats(sure)
 	main := 0
 	for _, c := range sure {
 		if c.Kind == string(discover.Main) {
@@ -47,9 +47,9 @@ func (a *addition) fromPage(ctx context.Context, s Source, got answered) (Added,
 	}
 	switch {
 	case main == 1 || main > 1 && a.Options.Own != nil && a.Options.Own(got.res.URL):
-		return a.take1(ctx, sure[0].URL, where) // pages of this server name their own feed first
+		return a.followOnly(ctx, sure[0].URL, where) // pages of this server name their own feed first
 	case a.q.First && len(sure) > 0:
-		return a.takeFirst(ctx, sure, where)
+		return a.followFirst(ctx, sure, where)
 	case len(sure) > 0:
 		return Added{Choices: sure}, nil
 	}
@@ -95,7 +95,7 @@ func formatName(f discover.Format) string {
 }
 
 // take1 follows the one feed that a page names.
-func (a *addition) take1(ctx context.Context, url, page string) (Added, error) {
+func (a *addition) followOnly(ctx context.Context, url, page string) (Added, error) {
 	done, ok, err := a.feedAt(ctx, url, feedstate.ByHand)
 	if !ok && err == nil {
 		err = fault.New(fault.Unreadable, "The page %s names %s as its feed, and that is none.", page, location.Brief(url))
@@ -104,11 +104,11 @@ func (a *addition) take1(ctx context.Context, url, page string) (Added, error) {
 }
 
 // takeFirst follows the first that is a feed.
-func (a *addition) takeFirst(ctx context.Context, list []Choice, page string) (Added, error) {
+func (a *addition) followFirst(ctx context.Context, list []Choice, page string) (Added, error) {
 	var first error
 	for _, c := range list[:min(len(list), maxFirst)] {
-		done, err := a.take1(ctx, c.URL, page)
-		if err == nil || ctx.Err() != nil || ours(err) {
+		done, err := a.followOnly(ctx, c.URL, page)
+		if err == nil || ctx.Err() != nil || isLocalFailure(err) {
 			return done, err
 		}
 		if first == nil {
@@ -119,7 +119,7 @@ func (a *addition) takeFirst(ctx context.Context, list []Choice, page string) (A
 }
 
 // ours reports a failure that trying elsewhere would not mend.
-func ours(err error) bool {
+func isLocalFailure(err error) bool {
 	switch fault.CodeOf(err) {
 	case fault.Internal, fault.Unavailable, fault.Conflict:
 		return true
@@ -149,7 +149,7 @@ func (a *addition) probe(ctx context.Context, guesses []string, from, page strin
 		switch {
 		case ok:
 			return done, nil
-		case err != nil && (ours(err) || fault.CodeOf(err) == fault.TooMany):
+		case err != nil && (isLocalFailure(err) || fault.CodeOf(err) == fault.TooMany):
 			return Added{}, err
 		case ctx.Err() != nil:
 			return Added{}, fault.New(fault.NotFound, "The page %s names no feed, and its server is too slow to look for one.", page)
@@ -160,17 +160,17 @@ func (a *addition) probe(ctx context.Context, guesses []string, from, page strin
 
 // feedAt follows what is at url; ok is false when that is no feed.
 func (a *addition) feedAt(ctx context.Context, url string, cause feedstate.Cause) (done Added, ok bool, err error) {
-	if done, ok, err = a.known(ctx, url); ok || err != nil {
+	if done, ok, err = a.followKnown(ctx, url); ok || err != nil {
 		return done, err == nil, err
 	}
-	s := a.source(url)
-	got := checking{a.River}.get(ctx, &s, cause)
-	if err := unanswered(&s, got); err != nil {
+	s := a.newSource(url)
+	got := checker{a.River}.fetchPaced(ctx, &s, cause)
+	if err := responseError(&s, got); err != nil {
 		return Added{}, false, err
 	}
 	if d := got.parse(); d.err != nil || d.feed.Format == feed.Redirect { // one that was not followed leads nowhere
 		return Added{}, false, nil
 	}
-	done, err = a.begin(ctx, s, got)
+	done, err = a.followNew(ctx, s, got)
 	return done, err == nil, err
 }

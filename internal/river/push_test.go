@@ -18,7 +18,7 @@ const hubbed = `<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" hr
 	`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="self" href="http://feeds.test/self.xml"/>` +
 	`<cloud domain="cloud.test" port="5337" path="/rsscloud/pleaseNotify" registerProcedure="" protocol="http-post"/>`
 
-func doors() []river.PushEndpoint {
+func feedEndpoints() []river.PushEndpoint {
 	return []river.PushEndpoint{
 		{Protocol: "websub", Hub: "http://hub.test/"},
 		{Protocol: "rsscloud", Hub: "http://cloud.test:5337/rsscloud/pleaseNotify", Wire: "http-post"},
@@ -26,9 +26,9 @@ func doors() []river.PushEndpoint {
 }
 
 // yes is that every hub said yes just now.
-func (h *hubs) yes() {
+func (h *hubs) confirmAll() {
 	var list []river.PushState
-	for _, d := range doors() {
+	for _, d := range feedEndpoints() {
 		list = append(list, river.PushState{PushEndpoint: d, State: "active", Since: time.Now()})
 	}
 	h.set(list...)
@@ -36,31 +36,31 @@ func (h *hubs) yes() {
 
 func TestAFeedsHubsAreAskedOnceAndLeftWhenItNamesThemNoMore(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
-		if d := cmp.Diff(map[string][]river.PushEndpoint{feedURL: doors()}, w.push.follows); d != "" {
+		w.advance(time.Minute)
+		if d := cmp.Diff(map[string][]river.PushEndpoint{feedURL: feedEndpoints()}, w.push.follows); d != "" {
 			t.Fatal(d)
 		}
 		if topic, known, ok, err := w.river.Known(t.Context(), feedURL); topic != "http://feeds.test/self.xml" || len(known) != 2 || !ok || err != nil {
 			t.Errorf("known: %q, %v, %v, %v", topic, known, ok, err)
 		}
-		w.push.yes()
-		w.pass(3 * time.Hour)
+		w.push.confirmAll()
+		w.advance(3 * time.Hour)
 		if w.push.asked != 1 {
 			t.Errorf("asked %d times", w.push.asked)
 		}
 		w.serve(feedURL, tagged(rss("", "a"), `"v2"`))
-		w.pass(26 * time.Hour)
+		w.advance(26 * time.Hour)
 		if len(w.push.follows[feedURL]) != 0 {
 			t.Errorf("still follows %v", w.push.follows)
 		}
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v3"`))
 		w.push.set()
-		w.pass(26 * time.Hour)
+		w.advance(26 * time.Hour)
 		w.serve(feedURL, status(410))
-		w.pass(26 * time.Hour)
+		w.advance(26 * time.Hour)
 		if d := cmp.Diff([]string{feedURL}, w.push.left); d != "" {
 			t.Errorf("left: %s", d)
 		}
@@ -69,13 +69,13 @@ func TestAFeedsHubsAreAskedOnceAndLeftWhenItNamesThemNoMore(t *testing.T) {
 
 func TestAnAnnouncedFeedIsReadAtOnceAndDespiteThePaceOfItsHost(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{HostInterval: time.Minute}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{HostInterval: time.Minute}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
 		w.serve("http://feeds.test/2", tagged(rss("", "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Second)
+		w.advance(time.Second)
 		w.follow("http://feeds.test/2") // takes the turn of the next minute
-		w.pass(2 * time.Minute)
+		w.advance(2 * time.Minute)
 		w.serve(feedURL, tagged(rss("", "b", "a"), `"v2"`))
 		news := w.river.Listen(1)
 		begun := time.Now()
@@ -86,7 +86,7 @@ func TestAnAnnouncedFeedIsReadAtOnceAndDespiteThePaceOfItsHost(t *testing.T) {
 		if took := time.Since(begun); took > 100*time.Millisecond || len(a.Items) != 1 || !a.Items[0].New {
 			t.Errorf("after %v: %+v", took, a)
 		}
-		w.pass(time.Second)
+		w.advance(time.Second)
 		if c := w.checks(feedURL)[0]; c.Cause != feedstate.Pushed || c.Via != "ping" || c.New != 1 {
 			t.Errorf("%+v", c)
 		}
@@ -98,7 +98,7 @@ func TestAnAnnouncedFeedIsReadAtOnceAndDespiteThePaceOfItsHost(t *testing.T) {
 
 func TestAnnouncementsDuringAReadingLeadToOneMoreAndSoonToNoMoreThanOneASecond(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		post := func(words []string) {
 			w.serve(feedURL, func(out http.ResponseWriter, r *http.Request) {
 				<-time.After(300 * time.Millisecond)
@@ -108,7 +108,7 @@ func TestAnnouncementsDuringAReadingLeadToOneMoreAndSoonToNoMoreThanOneASecond(t
 		words := []string{"a"}
 		post(words)
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.requests()
 		for i := range 40 {
 			words = append([]string{string(rune('b' + i%20))}, words...)
@@ -116,9 +116,9 @@ func TestAnnouncementsDuringAReadingLeadToOneMoreAndSoonToNoMoreThanOneASecond(t
 			if known, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); !known || err != nil {
 				t.Fatalf("%v, %v", known, err)
 			}
-			w.pass(100 * time.Millisecond)
+			w.advance(100 * time.Millisecond)
 		}
-		w.pass(3 * time.Second)
+		w.advance(3 * time.Second)
 		list := w.requests()
 		for i := 3; i < len(list); i++ { // three need not wait for each other
 			if gap := list[i].at.Sub(list[i-3].at); gap < time.Second || i > 3 && list[i].at.Sub(list[i-1].at) < time.Second {
@@ -137,17 +137,17 @@ func TestAnnouncementsDuringAReadingLeadToOneMoreAndSoonToNoMoreThanOneASecond(t
 func TestADocumentThatThisProgramServesIsReadWheneverItIsAnnounced(t *testing.T) {
 	t.Parallel()
 	own := func(url string) bool { return url == feedURL }
-	inWorld(t, river.Options{HostInterval: time.Minute, Own: own}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{HostInterval: time.Minute, Own: own}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc(rss("", "a")))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.requests()
 		for i := range 20 {
 			w.serve(feedURL, doc(rss("", strings.Repeat("b", i+1), "a")))
 			if known, err := w.river.ReceivePush(t.Context(), feedURL, "save"); !known || err != nil {
 				t.Fatalf("%v, %v", known, err)
 			}
-			w.pass(50 * time.Millisecond)
+			w.advance(50 * time.Millisecond)
 		}
 		if n := len(w.requests()); n != 20 {
 			t.Errorf("%d readings for 20 announcements", n)
@@ -157,17 +157,17 @@ func TestADocumentThatThisProgramServesIsReadWheneverItIsAnnounced(t *testing.T)
 
 func TestAnAnnouncementThatNobodyDealtWithIsReadAfterARestart(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("<ttl>900</ttl>", "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.stop()
 		w.serve(feedURL, tagged(rss("<ttl>900</ttl>", "b", "a"), `"v2"`))
 		if known, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); !known || err != nil {
 			t.Fatalf("%v, %v", known, err)
 		}
 		w.start()
-		w.pass(time.Second)
+		w.advance(time.Second)
 		if s := titles(w.items(feedURL)); s != "b a" {
 			t.Errorf("items: %s", s)
 		}
@@ -176,16 +176,16 @@ func TestAnAnnouncementThatNobodyDealtWithIsReadAfterARestart(t *testing.T) {
 
 func TestNewsByAllNamesOfAFeedIsReadOnce(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.requests()
 		names := []string{feedURL, "http://feeds.test/self.xml", "http://feeds.test/unknown"}
 		if known, err := w.river.ReceivePushAny(t.Context(), names, "save"); !known || err != nil {
 			t.Fatalf("%v, %v", known, err)
 		}
-		w.pass(5 * time.Second)
+		w.advance(5 * time.Second)
 		if n := len(w.requests()); n != 1 {
 			t.Errorf("%d readings", n)
 		}
@@ -197,7 +197,7 @@ func TestAFeedWhoseHubKeepsItsWordIsPolledOnceADayAndOneThatDoesNotAsBefore(t *t
 	for name, announces := range map[string]bool{"announces": true, "forgets": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 				post := func(n int) {
 					var words []string
 					for i := n; i >= 0; i-- {
@@ -207,10 +207,10 @@ func TestAFeedWhoseHubKeepsItsWordIsPolledOnceADayAndOneThatDoesNotAsBefore(t *t
 				}
 				post(0)
 				w.follow(feedURL)
-				w.pass(time.Minute)
-				w.push.yes()
+				w.advance(time.Minute)
+				w.push.confirmAll()
 				for i := range 30 {
-					w.pass(2 * time.Hour)
+					w.advance(2 * time.Hour)
 					post(i + 1)
 					if announces || i == 0 {
 						if _, err := w.river.ReceivePush(t.Context(), feedURL, "notify-websub"); err != nil {
@@ -219,7 +219,7 @@ func TestAFeedWhoseHubKeepsItsWordIsPolledOnceADayAndOneThatDoesNotAsBefore(t *t
 					}
 				}
 				w.requests()
-				w.pass(48 * time.Hour)
+				w.advance(48 * time.Hour)
 				n := len(w.requests())
 				e, err := w.river.Explain(t.Context(), river.SourceID(feedURL))
 				if err != nil {
@@ -241,16 +241,16 @@ func TestAFeedWhoseHubKeepsItsWordIsPolledOnceADayAndOneThatDoesNotAsBefore(t *t
 
 func TestTheFirstAnnouncementMakesTheNextCheckTheDailyOne(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"a"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
-		w.push.yes()
+		w.advance(time.Minute)
+		w.push.confirmAll()
 		w.serve(feedURL, tagged(rss(hubbed, "b", "a"), `"b"`))
 		if _, err := w.river.ReceivePush(t.Context(), feedURL, "notify-websub"); err != nil {
 			t.Fatal(err)
 		}
-		w.pass(10 * time.Second)
+		w.advance(10 * time.Second)
 		e, err := w.river.Explain(t.Context(), river.SourceID(feedURL))
 		if err != nil || e.Decision.Considered[0].Rule != feedstate.RulePush || !strings.Contains(e.Sentence, "daily check") || !strings.Contains(e.Trust, "once a day") {
 			t.Errorf("%s; %+v; %s: %v", e.Sentence, e.Decision.Considered, e.Trust, err)
@@ -264,12 +264,12 @@ func TestTheFirstAnnouncementMakesTheNextCheckTheDailyOne(t *testing.T) {
 func TestADayOfAnnouncementsDoesNotStarveTheDailyPoll(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v"`))
 		w.follow(feedURL)
-		w.push.yes()
+		w.push.confirmAll()
 		for range 3 * 24 * 12 {
-			w.pass(5 * time.Minute)
+			w.advance(5 * time.Minute)
 			if _, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); err != nil {
 				t.Fatal(err)
 			}
@@ -282,10 +282,10 @@ func TestADayOfAnnouncementsDoesNotStarveTheDailyPoll(t *testing.T) {
 
 func TestADeliveredDocumentIsStoredBeforeTheAnswerAndAsksForNothing(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "b", "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.requests()
 		header := http.Header{"Content-Type": {"application/rss+xml"}, "Etag": {`"hub's"`}, "Cache-Control": {"max-age=1"}}
 		next := w.source(feedURL).NextAt
@@ -308,7 +308,7 @@ func TestADeliveredDocumentIsStoredBeforeTheAnswerAndAsksForNothing(t *testing.T
 		}
 		// A part of a feed withdraws nothing, and a later poll adds nothing.
 		w.serve(feedURL, tagged(rss(hubbed, "c", "b=better", "a"), `"v2"`))
-		w.pass(90 * time.Minute)
+		w.advance(90 * time.Minute)
 		if s := titles(w.items(feedURL)); s != "c better* a" {
 			t.Errorf("items after a poll: %s", s)
 		}
@@ -326,16 +326,16 @@ func TestADeliveryThatIsNoFeedOfOursIsAnAnnouncement(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 				w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
 				w.follow(feedURL)
-				w.pass(time.Minute)
+				w.advance(time.Minute)
 				w.serve(feedURL, tagged(rss("", "b", "a"), `"v2"`))
 				known, err := w.river.Deliver(t.Context(), feedURL, "notify-websub", []byte(body), nil)
 				if !known || err != nil {
 					t.Fatalf("%v, %v", known, err)
 				}
-				w.pass(time.Second)
+				w.advance(time.Second)
 				if s, c := titles(w.items(feedURL)), w.checks(feedURL)[0]; s != "b a" || c.Cause != feedstate.Pushed {
 					t.Errorf("%s, %+v", s, c)
 				}
@@ -346,12 +346,12 @@ func TestADeliveryThatIsNoFeedOfOursIsAnAnnouncement(t *testing.T) {
 
 func TestADeliveryThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
-		m := w.inMemory()
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
+		m := w.useMemoryStore()
 		w.start()
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		m.fail(fault.New(fault.Unavailable, "The disk is full."))
 		if _, err := w.river.Deliver(t.Context(), feedURL, "notify-websub", []byte(rss("", "b")), nil); err == nil {
 			t.Error("a delivery was acknowledged")
@@ -364,10 +364,10 @@ func TestADeliveryThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 
 func TestACNWSHubThatSomebodyNamedStaysWhateverTheFeedSays(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc(rss("<ttl>60</ttl>", "a")))
 		w.followAs("ann", feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		id := river.SourceID(feedURL)
 		named := river.PushEndpoint{Protocol: "cnws", Hub: "http://news.test/cnws"}
 		if _, err := w.river.SetCNWS(t.Context(), "ann", id, named.Hub); err != nil {
@@ -378,8 +378,8 @@ func TestACNWSHubThatSomebodyNamedStaysWhateverTheFeedSays(t *testing.T) {
 		}
 		w.push.set(river.PushState{PushEndpoint: named, State: "active", Since: time.Now()})
 		w.serve(feedURL, doc(rss(hubbed, "b", "a")))
-		w.pass(3 * time.Hour)
-		if d := cmp.Diff(append(doors(), named), w.push.follows[feedURL]); d != "" {
+		w.advance(3 * time.Hour)
+		if d := cmp.Diff(append(feedEndpoints(), named), w.push.follows[feedURL]); d != "" {
 			t.Error(d)
 		}
 		for hub, code := range map[string]fault.Code{"ftp://news.test/": fault.Invalid, "news": fault.Invalid} {
@@ -393,7 +393,7 @@ func TestACNWSHubThatSomebodyNamedStaysWhateverTheFeedSays(t *testing.T) {
 		if _, err := w.river.SetCNWS(t.Context(), "ann", id, ""); err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(doors(), w.push.follows[feedURL]); d != "" {
+		if d := cmp.Diff(feedEndpoints(), w.push.follows[feedURL]); d != "" {
 			t.Error(d)
 		}
 	})
@@ -410,14 +410,14 @@ func TestAFeedOfThisServerIsPolledOnceADayFromItsFirstCheckOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			own := func(url string) bool { return served && url == feedURL }
-			inWorld(t, river.Options{Own: own}, func(t *testing.T, w *world) {
+			withHarness(t, river.Options{Own: own}, func(t *testing.T, w *harness) {
 				w.push.set(ourHub())
 				w.serve(feedURL, tagged(rss(`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="http://own.test/websub"/>`, "a"), `"a"`))
 				w.follow(feedURL)
-				w.pass(time.Minute)
+				w.advance(time.Minute)
 				agrees := func(daily bool) {
 					t.Helper()
-					e, s := w.explained(feedURL), w.source(feedURL)
+					e, s := w.explain(feedURL), w.source(feedURL)
 					decides := e.Decision.Considered[0]
 					if (decides.Rule == feedstate.RulePush) != daily || daily != strings.Contains(e.Trust, "once a day") {
 						t.Errorf("%s decides: %s; %s", decides.Rule, e.Sentence, e.Trust)
@@ -428,13 +428,13 @@ func TestAFeedOfThisServerIsPolledOnceADayFromItsFirstCheckOn(t *testing.T) {
 				}
 				agrees(served)
 				w.serve(feedURL, tagged(rss(`<atom:link xmlns:atom="http://www.w3.org/2005/Atom" rel="hub" href="http://own.test/websub"/>`, "b", "a"), `"b"`))
-				w.pass(5 * time.Minute)
+				w.advance(5 * time.Minute)
 				if _, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); err != nil {
 					t.Fatal(err)
 				}
-				w.pass(10 * time.Second)
+				w.advance(10 * time.Second)
 				agrees(true)
-				if p := w.explained(feedURL).Push; len(p) != 1 || time.Since(p[0].PushedAt) > time.Minute || p[0].Since.Before(w.source(feedURL).CreatedAt) {
+				if p := w.explain(feedURL).Push; len(p) != 1 || time.Since(p[0].PushedAt) > time.Minute || p[0].Since.Before(w.source(feedURL).CreatedAt) {
 					t.Errorf("its hub is %+v", p)
 				}
 			})
@@ -443,7 +443,7 @@ func TestAFeedOfThisServerIsPolledOnceADayFromItsFirstCheckOn(t *testing.T) {
 }
 
 // explained is the explanation of a feed.
-func (w *world) explained(url string) river.Explanation {
+func (w *harness) explain(url string) river.Explanation {
 	w.t.Helper()
 	e, err := w.river.Explain(w.t.Context(), river.SourceID(url))
 	if err != nil {

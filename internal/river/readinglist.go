@@ -19,12 +19,12 @@ import (
 )
 
 const (
-	maxLists     = 100 // of one reader, those within others among them
-	deepestList  = 5   // a list in a list in a list …
-	listAtLeast  = time.Hour
-	listAtMost   = 24 * time.Hour
-	doubtedFor   = time.Hour
-	listPatience = time.Minute // until a list is read that we could not ask for
+	maxLists        = 100 // of one reader, those within others among them
+	maxListDepth    = 5   // a list in a list in a list …
+	minListInterval = time.Hour
+	maxListInterval = 24 * time.Hour
+	doubtPeriod     = time.Hour
+	listRetry       = time.Minute // until a list is read that we could not ask for
 )
 
 // newList is a reader's list at a normal URL. Its id is made of both, so that there is
@@ -60,7 +60,7 @@ func (r *River) DropReadingList(ctx context.Context, reader string, id int64, re
 		}
 	}
 	for _, id := range slices.Backward(ids) {
-		if err := (listReading{r}).dropList(ctx, reader, id, lists, remove); err != nil {
+		if err := (listReader{r}).dropList(ctx, reader, id, lists, remove); err != nil {
 			return err
 		}
 	}
@@ -68,16 +68,16 @@ func (r *River) DropReadingList(ctx context.Context, reader string, id int64, re
 }
 
 // listReading follows reading lists: it takes over what they gain and lose.
-type listReading struct{ *River }
+type listReader struct{ *River }
 
 // dropList forgets one list, and its feeds where remove is set.
-func (r listReading) dropList(ctx context.Context, reader string, id int64, lists []ReadingList, remove bool) error {
+func (r listReader) dropList(ctx context.Context, reader string, id int64, lists []ReadingList, remove bool) error {
 	if remove {
 		subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, ListID: id})
 		if err != nil {
 			return err
 		}
-		if err := r.letGo(ctx, reader, id, subs, lists); err != nil {
+		if err := r.releaseFeeds(ctx, reader, id, subs, lists); err != nil {
 			return err
 		}
 	}
@@ -85,7 +85,7 @@ func (r listReading) dropList(ctx context.Context, reader string, id int64, list
 }
 
 // followList follows a document that was just read as a reading list.
-func (r listReading) followList(ctx context.Context, reader string, s Source, got answered, list *opml.Stream, o ImportOptions) (Imported, error) {
+func (r listReader) followList(ctx context.Context, reader string, s Source, got fetchResult, list *opml.Stream, o ImportOptions) (Imported, error) {
 	now := r.now()
 	l := newList(reader, s.URL, now)
 	l.Category = o.Category
@@ -98,25 +98,25 @@ func (r listReading) followList(ctx context.Context, reader string, s Source, go
 	case len(lists) >= maxLists:
 		return Imported{}, fault.New(fault.TooMany, "You follow %d reading lists, which is as many as there may be.", len(lists))
 	}
-	var c listed
-	t, err := importing(r).taking(ctx, reader, o.Operator)
+	var c listedSources
+	t, err := importer(r).newBatchFollower(ctx, reader, o.Operator)
 	if err != nil {
 		return Imported{}, err
 	}
-	how := gathering{category: o.Category, base: got.res.URL, list: l.ID, progress: o.Progress}
-	g, err := importing(r).gather(ctx, reader, list, how, func(some []Addition) error {
-		c.add(some)
-		return t.batch(some)
+	how := gatherOptions{category: o.Category, base: got.res.URL, list: l.ID, progress: o.Progress}
+	g, err := importer(r).gather(ctx, reader, list, how, func(batch []Addition) error {
+		c.add(batch)
+		return t.batch(batch)
 	})
 	out := t.result(g.imported)
 	if err == nil {
-		_, err = importing(r).addLists(ctx, reader, g.lists, &out)
+		_, err = importer(r).addLists(ctx, reader, g.lists, &out)
 	}
 	if err == nil {
 		l.Title = g.imported.Title
 		r.decide(&l, answerOf(got, list, nil), now)
 		l.remember(&c, g.lists)
-		l.leaveOut(t, feedstate.State{})
+		l.forgetOverLimit(t, feedstate.State{})
 		// The list comes last: a crash before leaves feeds, not a list that looks done.
 		err = r.Store.AddReadingList(ctx, l)
 	}
@@ -131,27 +131,27 @@ func (r listReading) followList(ctx context.Context, reader string, s Source, go
 }
 
 // listed are the sources of a list, collected batch by batch.
-type listed struct{ ids []int64 }
+type listedSources struct{ ids []int64 }
 
-func (c *listed) add(some []Addition) {
-	for i := range some {
-		c.ids = append(c.ids, some[i].SourceID)
+func (c *listedSources) add(batch []Addition) {
+	for i := range batch {
+		c.ids = append(c.ids, batch[i].SourceID)
 	}
 }
 
 // leaveOut forgets the feeds for which the reader's limit has no room, so that the next
 // reading tries again. before is the state that makes it read the document again.
-func (l *ReadingList) leaveOut(t *taking, before feedstate.State) {
+func (l *ReadingList) forgetOverLimit(t *batchFollower, before feedstate.State) {
 	if t.over.len() == 0 {
 		return
 	}
-	l.Memory.Last = without(l.Memory.Last, t.over.all())
+	l.Memory.Last = difference(l.Memory.Last, t.over.all())
 	l.Problem, l.State.Validators, l.State.Hash = t.overText(), before.Validators, before.Hash
 }
 
 // undoList takes back what a list brought that could not be kept itself.
-func (r listReading) undoList(ctx context.Context, reader string, id int64) {
-	ctx, cancel := saving(ctx)
+func (r listReader) undoList(ctx context.Context, reader string, id int64) {
+	ctx, cancel := saveContext(ctx)
 	defer cancel()
 	lists, err := r.Store.ReadingLists(ctx, reader)
 	if err != nil || slices.ContainsFunc(lists, func(l ReadingList) bool { return l.ID == id }) {
@@ -159,27 +159,27 @@ func (r listReading) undoList(ctx context.Context, reader string, id int64) {
 	}
 	subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, ListID: id})
 	if err == nil {
-		err = r.letGo(ctx, reader, id, subs, lists)
+		err = r.releaseFeeds(ctx, reader, id, subs, lists)
 	}
 	for _, l := range lists {
 		if l.Memory.Parent == id && err == nil {
 			err = r.Store.DropReadingList(ctx, reader, l.ID)
 		}
 	}
-	r.complain(ctx, "what a reading list brought could not be taken back", err)
+	r.logError(ctx, "what a reading list brought could not be taken back", err)
 }
 
 // readList reads a claimed list and makes the reader's feeds what it says.
-func (r listReading) readList(ctx context.Context, l ReadingList) {
+func (r listReader) readList(ctx context.Context, l ReadingList) {
 	if err := r.readListOnce(ctx, &l); err != nil && ctx.Err() == nil {
-		r.complain(ctx, "a reading list could not be worked on", err)
-		l.NextAt = r.now().Add(listPatience)
+		r.logError(ctx, "a reading list could not be worked on", err)
+		l.NextAt = r.now().Add(listRetry)
 		_, err = r.Store.SaveReadingList(ctx, l)
-		r.complain(ctx, "a reading list could not be put off", err)
+		r.logError(ctx, "a reading list could not be put off", err)
 	}
 }
 
-func (r listReading) readListOnce(ctx context.Context, l *ReadingList) error {
+func (r listReader) readListOnce(ctx context.Context, l *ReadingList) error {
 	now := r.now()
 	s := Source{URL: l.State.URL, State: l.State}
 	if s.URL == "" {
@@ -189,7 +189,7 @@ func (r listReading) readListOnce(ctx context.Context, l *ReadingList) error {
 	if !l.Memory.DoubtAt.IsZero() {
 		s.State.Validators = feedstate.Validators{} // what it says now has to be seen
 	}
-	got := checking(r).get(ctx, &s, feedstate.Poll)
+	got := checker(r).fetchPaced(ctx, &s, feedstate.Poll)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -205,7 +205,7 @@ func (r listReading) readListOnce(ctx context.Context, l *ReadingList) error {
 			return err
 		}
 	}
-	c, cancel := saving(ctx)
+	c, cancel := saveContext(ctx)
 	defer cancel()
 	_, err := r.Store.SaveReadingList(c, *l)
 	return err
@@ -213,7 +213,7 @@ func (r listReading) readListOnce(ctx context.Context, l *ReadingList) error {
 
 // answerOf is what a reading came to in the words of feedstate; a list counts as a feed
 // without hints.
-func answerOf(got answered, list *opml.Stream, bad error) feedstate.Answer {
+func answerOf(got fetchResult, list *opml.Stream, bad error) feedstate.Answer {
 	a := feedstate.Answer{Hops: got.hops}
 	if got.err != nil {
 		a.Error, a.Detail = feedstate.ErrUnreachable, fetch.Text(got.err)
@@ -240,7 +240,7 @@ func answerOf(got answered, list *opml.Stream, bad error) feedstate.Answer {
 // the longer it has not changed, up to a day.
 //
 // spec:cloudburst#reading-list-rhythm
-func (r listReading) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
+func (r listReader) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
 	state, d := feedstate.Next(l.State, a, now, feedstate.Options{Jitter: rand.Float64()})
 	l.State, l.ReadAt, l.Problem = state, now, ""
 	if d.Failure != "" {
@@ -251,7 +251,7 @@ func (r listReading) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
 		l.Problem = "Its server says that it is gone for good: its feeds stay as they are."
 		return
 	}
-	wait := min(max(now.Sub(state.ChangedAt)/4, listAtLeast), listAtMost)
+	wait := min(max(now.Sub(state.ChangedAt)/4, minListInterval), maxListInterval)
 	l.NextAt = state.NextAt
 	if at := now.Add(wait); l.NextAt.Before(at) {
 		l.NextAt = at
@@ -260,7 +260,7 @@ func (r listReading) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
 }
 
 // remember keeps what the document had: its feeds, and the lists within it.
-func (l *ReadingList) remember(c *listed, lists []ReadingList) {
+func (l *ReadingList) remember(c *listedSources, lists []ReadingList) {
 	slices.Sort(c.ids)
 	c.ids = slices.Compact(c.ids)
 	l.Feeds = len(c.ids)

@@ -34,7 +34,7 @@ func opmlOf(names ...string) string {
 }
 
 // names is what a reader follows, of the feeds at f.test: "a b* c" where * is his own.
-func (h *home) names(reader string) string {
+func (h *diskHarness) names(reader string) string {
 	h.t.Helper()
 	subs, err := h.river.Subscriptions(h.t.Context(), river.SubscriptionQuery{Reader: reader})
 	if err != nil {
@@ -63,7 +63,7 @@ func compactSorted(list []string) []string {
 	return out
 }
 
-func (h *home) followList(url string) river.Imported {
+func (h *diskHarness) followList(url string) river.Imported {
 	h.t.Helper()
 	got, err := h.river.Import(h.t.Context(), "ann", nil, river.ImportOptions{URL: url, Follow: true})
 	if err != nil {
@@ -72,7 +72,7 @@ func (h *home) followList(url string) river.Imported {
 	return got
 }
 
-func (h *home) readingList(url string) river.ReadingList {
+func (h *diskHarness) readingList(url string) river.ReadingList {
 	h.t.Helper()
 	lists, err := h.river.ReadingLists(h.t.Context(), "ann")
 	if err != nil {
@@ -89,7 +89,7 @@ func (h *home) readingList(url string) river.ReadingList {
 
 func TestAReadingListIsReconciled(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		for _, n := range strings.Fields("a b c d e f") {
 			h.serve("http://f.test/"+n, doc(rss("", n)))
 		}
@@ -99,7 +99,7 @@ func TestAReadingListIsReconciled(t *testing.T) {
 		if got.Added != 4 || got.Had != 1 || got.Lists != 1 || h.names("ann") != "a b* c d e" {
 			t.Fatalf("%+v %s", got, h.names("ann"))
 		}
-		h.pass(time.Minute)
+		h.advance(time.Minute)
 		ids := map[string]int64{}
 		for _, n := range strings.Fields("a b c d e f") {
 			ids[n] = river.SourceID("http://f.test/" + n)
@@ -115,17 +115,17 @@ func TestAReadingListIsReconciled(t *testing.T) {
 		if _, err := h.river.Mark(t.Context(), "ann", []int64{h.items("http://f.test/d")[0].ID}, nil, &yes); err != nil {
 			t.Fatal(err)
 		}
-		h.pass(3 * time.Hour) // read again, and nothing is new: what he left does not come back
+		h.advance(3 * time.Hour) // read again, and nothing is new: what he left does not come back
 		if got := h.names("ann"); got != "b* c* d e" {
 			t.Error(got)
 		}
 		h.serve(listURL, tagged(opmlOf("a", "b", "e", "f"), `"2"`))
-		h.pass(25 * time.Hour)
+		h.advance(25 * time.Hour)
 		if got := h.names("ann"); got != "b* c* d* e f" {
 			t.Errorf("two are lost and one is gained: %s", got)
 		}
 		h.serve(listURL, tagged(opmlOf("a", "b", "f"), `"3"`))
-		h.pass(25 * time.Hour)
+		h.advance(25 * time.Hour)
 		if got := h.names("ann"); got != "b* c* d* f" {
 			t.Errorf("one is lost: %s", got)
 		}
@@ -148,11 +148,11 @@ func TestAReadingListIsReconciled(t *testing.T) {
 
 func TestAReadingListThatLosesMuchIsBelievedTheSecondTime(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, tagged(opmlOf("a", "b", "c", "d"), `"1"`))
 		h.followList(listURL)
 		h.serve(listURL, tagged(opmlOf("a"), `"2"`))
-		h.pass(90 * time.Minute)
+		h.advance(90 * time.Minute)
 		l := h.readingList(listURL)
 		if got := h.names("ann"); got != "a b c d" || l.Problem == "" || l.Memory.DoubtAt.IsZero() || l.Feeds != 4 {
 			t.Errorf("after the first time: %s %+v", got, l)
@@ -161,21 +161,21 @@ func TestAReadingListThatLosesMuchIsBelievedTheSecondTime(t *testing.T) {
 			t.Errorf("it is read again after %v", wait)
 		}
 		h.reboot()
-		h.pass(time.Hour)
+		h.advance(time.Hour)
 		if got, l := h.names("ann"), h.readingList(listURL); got != "a" || l.Problem != "" || !l.Memory.DoubtAt.IsZero() {
 			t.Errorf("after the second time: %s %+v", got, l)
 		}
 		// What was an accident is forgotten.
 		h.serve(listURL, tagged(opmlOf("a", "b", "c", "d"), `"3"`))
-		h.pass(25 * time.Hour)
+		h.advance(25 * time.Hour)
 		h.serve(listURL, tagged(opmlOf(), `"4"`))
 		for i := 0; h.readingList(listURL).Memory.DoubtAt.IsZero(); i++ {
-			if h.pass(30 * time.Minute); i > 100 {
+			if h.advance(30 * time.Minute); i > 100 {
 				t.Fatal("an empty list is not doubted")
 			}
 		}
 		h.serve(listURL, tagged(opmlOf("a", "b", "c", "d"), `"5"`))
-		h.pass(2 * time.Hour)
+		h.advance(2 * time.Hour)
 		if got, l := h.names("ann"), h.readingList(listURL); got != "a b c d" || l.Problem != "" || !l.Memory.DoubtAt.IsZero() {
 			t.Errorf("after the accident: %s %+v", got, l)
 		}
@@ -184,7 +184,7 @@ func TestAReadingListThatLosesMuchIsBelievedTheSecondTime(t *testing.T) {
 
 func TestAReadingListThatCannotBeReadStaysAsItWas(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		full := opmlOf("a", "b", "c", "d")
 		h.serve(listURL, doc(full))
 		h.followList(listURL)
@@ -196,13 +196,13 @@ func TestAReadingListThatCannotBeReadStaysAsItWas(t *testing.T) {
 			"cut": {doc(full[:len(full)/2]), "middle"}, "429": {status(429, "Retry-After", "60"), ""},
 		} {
 			h.serve(listURL, c.answer)
-			h.pass(26 * time.Hour)
+			h.advance(26 * time.Hour)
 			if got, l := h.names("ann"), h.readingList(listURL); got != "a b c d" || !strings.Contains(l.Problem, c.problem) || l.Problem == "" && name != "429" {
 				t.Errorf("%s: %s, %q", name, got, l.Problem)
 			}
 			h.serve(listURL, doc(full))
 			for range 4 {
-				if h.pass(24 * time.Hour); h.readingList(listURL).Problem == "" {
+				if h.advance(24 * time.Hour); h.readingList(listURL).Problem == "" {
 					break
 				}
 			}
@@ -211,10 +211,10 @@ func TestAReadingListThatCannotBeReadStaysAsItWas(t *testing.T) {
 			}
 		}
 		h.serve(listURL, status(410))
-		h.pass(2 * 24 * time.Hour)
+		h.advance(2 * 24 * time.Hour)
 		h.requests()
-		h.pass(7 * 24 * time.Hour)
-		if got, l := h.names("ann"), h.readingList(listURL); got != "a b c d" || !strings.Contains(l.Problem, "gone") || strings.Contains(h.asksOf(), "lists.test") {
+		h.advance(7 * 24 * time.Hour)
+		if got, l := h.names("ann"), h.readingList(listURL); got != "a b c d" || !strings.Contains(l.Problem, "gone") || strings.Contains(h.requestURLs(), "lists.test") {
 			t.Errorf("410: %s %q", got, l.Problem)
 		}
 	})
@@ -222,7 +222,7 @@ func TestAReadingListThatCannotBeReadStaysAsItWas(t *testing.T) {
 
 func TestListsInListsAreFollowedButNotForEver(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		serve := func(name string, names ...string) { h.serve("http://lists.test/"+name, doc(opmlOf(names...))) }
 		serve("all.opml", "a", "@1.opml", "@all.opml")
 		serve("1.opml", "b", "@2.opml", "@all.opml")
@@ -234,7 +234,7 @@ func TestListsInListsAreFollowedButNotForEver(t *testing.T) {
 		if got.Lists != 2 {
 			t.Errorf("%+v", got)
 		}
-		h.pass(2 * time.Hour)
+		h.advance(2 * time.Hour)
 		if got := h.names("ann"); got != "a b c d e" {
 			t.Error(got)
 		}
@@ -244,7 +244,7 @@ func TestListsInListsAreFollowedButNotForEver(t *testing.T) {
 		// A list that is not included any more goes, with what it brought and those in it.
 		serve("all.opml", "a", "x", "@1.opml")
 		serve("1.opml", "b", "y", "z")
-		h.pass(26 * time.Hour)
+		h.advance(26 * time.Hour)
 		if got := h.names("ann"); got != "a b x y z" {
 			t.Error(got)
 		}
@@ -260,7 +260,7 @@ func TestListsInListsAreFollowedButNotForEver(t *testing.T) {
 
 func TestAReadingListEndsWithOrWithoutItsFeeds(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, doc(opmlOf("a", "b")))
 		h.serve("http://lists.test/more.opml", doc(opmlOf("b", "c")))
 		h.followList(listURL)
@@ -280,8 +280,8 @@ func TestAReadingListEndsWithOrWithoutItsFeeds(t *testing.T) {
 			t.Errorf("%v %s", err, h.names("ann"))
 		}
 		h.requests()
-		h.pass(48 * time.Hour)
-		if got := h.asksOf(); strings.Contains(got, "lists.test") {
+		h.advance(48 * time.Hour)
+		if got := h.requestURLs(); strings.Contains(got, "lists.test") {
 			t.Errorf("it is still asked for: %s", got)
 		}
 	})
@@ -289,7 +289,7 @@ func TestAReadingListEndsWithOrWithoutItsFeeds(t *testing.T) {
 
 func TestAListThatCannotBeFollowedLeavesNothing(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1, Max: 2}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{HostInterval: -1, Max: 2}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, doc(opmlOf("a", "b", "c")))
 		h.serve("http://lists.test/feed", doc(rss("", "a")))
 		h.serve("http://lists.test/page", page())
@@ -313,11 +313,11 @@ func TestAListThatCannotBeFollowedLeavesNothing(t *testing.T) {
 
 func TestAListThatOutgrowsWhatOneMayFollowSaysSo(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1, Max: 3}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{HostInterval: -1, Max: 3}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, doc(opmlOf("a", "b")))
 		h.followList(listURL)
 		h.serve(listURL, doc(opmlOf("a", "b", "c", "d")))
-		h.pass(3 * time.Hour)
+		h.advance(3 * time.Hour)
 		if got, l := h.names("ann"), h.readingList(listURL); got != "a b c" || !strings.Contains(l.Problem, "1 feed was not added") || !strings.Contains(l.Problem, "river.max-feeds") {
 			t.Errorf("%s %q", got, l.Problem)
 		}
@@ -328,12 +328,12 @@ func TestAListThatOutgrowsWhatOneMayFollowSaysSo(t *testing.T) {
 		if err := h.river.Remove(t.Context(), "ann", f.SourceID); err != nil {
 			t.Fatal(err)
 		}
-		h.pass(25 * time.Hour)
+		h.advance(25 * time.Hour)
 		if got, l := h.names("ann"), h.readingList(listURL); got != "b c d" || l.Problem != "" {
 			t.Errorf("with room for one more: %s %q", got, l.Problem)
 		}
 		h.serve(listURL, doc(opmlOf("a", "b", "c")))
-		h.pass(25 * time.Hour)
+		h.advance(25 * time.Hour)
 		if got, l := h.names("ann"), h.readingList(listURL); got != "b c" || l.Problem != "" {
 			t.Errorf("%s %q", got, l.Problem)
 		}
@@ -342,7 +342,7 @@ func TestAListThatOutgrowsWhatOneMayFollowSaysSo(t *testing.T) {
 
 func TestAListThatIsLongerThanTheLimitIsFollowedUpToIt(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1, Max: 2}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{HostInterval: -1, Max: 2}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, doc(opmlOf("a", "b", "c")))
 		got := h.followList(listURL)
 		if got.Added != 2 || got.Over != 1 || got.Lists != 1 || h.names("ann") != "a b" {
@@ -356,14 +356,14 @@ func TestAListThatIsLongerThanTheLimitIsFollowedUpToIt(t *testing.T) {
 
 func TestAListIsReadSeldomWhenItSeldomChanges(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, tagged(opmlOf("a"), `"1"`))
 		h.followList(listURL)
 		h.requests()
 		var days []int
 		for range 8 {
-			h.pass(24 * time.Hour)
-			days = append(days, strings.Count(h.asksOf(), "lists.test"))
+			h.advance(24 * time.Hour)
+			days = append(days, strings.Count(h.requestURLs(), "lists.test"))
 		}
 		if days[0] < 6 || days[0] > 20 || days[7] < 1 || days[7] > 2 {
 			t.Errorf("asked %v times a day", days)

@@ -15,31 +15,31 @@ import (
 // to be believed.
 //
 // spec:cloudburst#reading-list-reconciled
-func (r listReading) reconcile(ctx context.Context, l *ReadingList, list *opml.Stream, base string, before *ReadingList) error {
+func (r listReader) reconcile(ctx context.Context, l *ReadingList, list *opml.Stream, base string, before *ReadingList) error {
 	lists, err := r.Store.ReadingLists(ctx, l.Reader)
 	if err != nil {
 		return err
 	}
-	var c listed
-	how := gathering{category: l.Category, base: base, list: l.ID}
-	g, err := importing(r).gather(ctx, l.Reader, list, how, func(some []Addition) error { c.add(some); return nil })
+	var c listedSources
+	how := gatherOptions{category: l.Category, base: base, list: l.ID}
+	g, err := importer(r).gather(ctx, l.Reader, list, how, func(batch []Addition) error { c.add(batch); return nil })
 	if err != nil {
 		return err
 	}
-	if depth(lists, l.ID) >= deepestList && len(g.lists) > 0 {
+	if depth(lists, l.ID) >= maxListDepth && len(g.lists) > 0 {
 		g.lists = nil
 		l.Problem = "The lists in it are not followed: it is itself in a list in a list, and so on, as deep as that may go."
 	}
 	next := *l
 	next.remember(&c, g.lists)
-	lost := without(before.Memory.Last, next.Memory.Last)
-	if r.doubts(l, &g, lost, before) {
+	lost := difference(before.Memory.Last, next.Memory.Last)
+	if r.isDoubtful(l, &g, lost, before) {
 		return nil
 	}
-	if err := r.lose(ctx, l, lost, lists); err != nil {
+	if err := r.dropLost(ctx, l, lost, lists); err != nil {
 		return err
 	}
-	t, err := r.gain(ctx, l, list, how, g.lists, before)
+	t, err := r.followGained(ctx, l, list, how, g.lists, before)
 	if err != nil {
 		return err
 	}
@@ -47,14 +47,14 @@ func (r listReading) reconcile(ctx context.Context, l *ReadingList, list *opml.S
 		l.Title = g.imported.Title
 	}
 	l.Feeds, l.Memory.Last, l.Memory.DoubtAt = next.Feeds, next.Memory.Last, time.Time{}
-	l.leaveOut(t, before.State)
+	l.forgetOverLimit(t, before.State)
 	return nil
 }
 
 // doubts says that the document is not believed yet: it ends in the middle, or has lost
 // more than half of its feeds since the last time. The latter is believed when it was
 // seen twice, an hour or more apart.
-func (r listReading) doubts(l *ReadingList, g *gathered, lost []int64, before *ReadingList) bool {
+func (r listReader) isDoubtful(l *ReadingList, g *gatherResult, lost []int64, before *ReadingList) bool {
 	shrunk := 2*len(lost) > len(before.Memory.Last) && len(lost) > 0
 	switch {
 	case g.cut:
@@ -63,13 +63,13 @@ func (r listReading) doubts(l *ReadingList, g *gathered, lost []int64, before *R
 		return false
 	case before.Memory.DoubtAt.IsZero():
 		l.Memory.DoubtAt = l.ReadAt
-	case l.ReadAt.Sub(before.Memory.DoubtAt) >= doubtedFor:
+	case l.ReadAt.Sub(before.Memory.DoubtAt) >= doubtPeriod:
 		return false
 	}
 	if shrunk && !g.cut {
 		l.Problem = "It has lost more than half of its feeds: they stay until it is seen once more like that."
-		l.NextAt = l.Memory.DoubtAt.Add(doubtedFor)
-		if soon := l.ReadAt.Add(listPatience); l.NextAt.Before(soon) {
+		l.NextAt = l.Memory.DoubtAt.Add(doubtPeriod)
+		if soon := l.ReadAt.Add(listRetry); l.NextAt.Before(soon) {
 			l.NextAt = soon
 		}
 		l.State.NextAt = l.NextAt
@@ -79,24 +79,24 @@ func (r listReading) doubts(l *ReadingList, g *gathered, lost []int64, before *R
 }
 
 // gain follows what was not in the list the last time, unless the reader does already.
-func (r listReading) gain(ctx context.Context, l *ReadingList, list *opml.Stream, how gathering, lists []ReadingList, before *ReadingList) (*taking, error) {
+func (r listReader) followGained(ctx context.Context, l *ReadingList, list *opml.Stream, how gatherOptions, lists []ReadingList, before *ReadingList) (*batchFollower, error) {
 	var out Imported
 	fresh := slices.DeleteFunc(slices.Clone(lists), func(n ReadingList) bool {
 		_, had := slices.BinarySearch(before.Memory.Last, n.ID)
 		return had
 	})
-	if _, err := importing(r).addLists(ctx, l.Reader, fresh, &out); err != nil {
+	if _, err := importer(r).addLists(ctx, l.Reader, fresh, &out); err != nil {
 		return nil, err
 	}
 	if len(out.Problems) > 0 {
 		l.Problem = out.Problems[0]
 	}
-	t, err := importing(r).taking(ctx, l.Reader, false)
+	t, err := importer(r).newBatchFollower(ctx, l.Reader, false)
 	if err != nil {
 		return nil, err
 	}
-	_, err = importing(r).gather(ctx, l.Reader, list, how, func(some []Addition) error {
-		return t.batch(slices.DeleteFunc(slices.Clone(some), func(a Addition) bool {
+	_, err = importer(r).gather(ctx, l.Reader, list, how, func(batch []Addition) error {
+		return t.batch(slices.DeleteFunc(slices.Clone(batch), func(a Addition) bool {
 			_, had := slices.BinarySearch(before.Memory.Last, a.SourceID)
 			return had || t.follows(a.SourceID)
 		}))
@@ -107,7 +107,7 @@ func (r listReading) gain(ctx context.Context, l *ReadingList, list *opml.Stream
 }
 
 // lose lets go of what is not in the list any more.
-func (r listReading) lose(ctx context.Context, l *ReadingList, lost []int64, lists []ReadingList) error {
+func (r listReader) dropLost(ctx context.Context, l *ReadingList, lost []int64, lists []ReadingList) error {
 	if len(lost) == 0 {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (r listReading) lose(ctx context.Context, l *ReadingList, lost []int64, lis
 		_, is := slices.BinarySearch(lost, f.SourceID)
 		return !is
 	})
-	if err := r.letGo(ctx, l.Reader, l.ID, subs, lists); err != nil {
+	if err := r.releaseFeeds(ctx, l.Reader, l.ID, subs, lists); err != nil {
 		return err
 	}
 	for _, child := range lists {
@@ -134,7 +134,7 @@ func (r listReading) lose(ctx context.Context, l *ReadingList, lost []int64, lis
 
 // letGo ends subscriptions that a list brought. What is in another list of the reader's
 // goes over to that; what he starred something of becomes his own.
-func (r listReading) letGo(ctx context.Context, reader string, list int64, subs []Followed, lists []ReadingList) error {
+func (r listReader) releaseFeeds(ctx context.Context, reader string, list int64, subs []Followed, lists []ReadingList) error {
 	var gone []int64
 	for _, f := range subs {
 		to, keep := int64(0), false
@@ -163,13 +163,13 @@ func (r listReading) letGo(ctx context.Context, reader string, list int64, subs 
 	if len(gone) == 0 {
 		return nil
 	}
-	return editing(r).unfollow(ctx, reader, gone)
+	return editor(r).unfollow(ctx, reader, gone)
 }
 
 // depth is how many lists a list is in, itself included.
 func depth(lists []ReadingList, id int64) int {
 	n := 0
-	for id != 0 && n <= deepestList {
+	for id != 0 && n <= maxListDepth {
 		n++
 		i := slices.IndexFunc(lists, func(l ReadingList) bool { return l.ID == id })
 		if i < 0 {
@@ -181,7 +181,7 @@ func depth(lists []ReadingList, id int64) int {
 }
 
 // without is what is in the first of two sorted lists only.
-func without(list, other []int64) []int64 {
+func difference(list, other []int64) []int64 {
 	var out []int64
 	for _, id := range list {
 		if _, ok := slices.BinarySearch(other, id); !ok {

@@ -25,20 +25,20 @@ import (
 // acceptFeeds asks for the feed where a server has several forms of a page.
 const acceptFeeds = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.5"
 
-const longestReason = 160 // characters of what a server says about a refusal
+const maxReason = 160 // characters of what a server says about a refusal
 
 // answered is what asking for a document came to.
-type answered struct {
-	at    time.Time        // when it was asked for
-	took  time.Duration    // until all of it was there
-	cause feedstate.Cause  // of the check
-	asked feedstate.Asking // how
-	res   *fetch.Response  // nil: there is no answer
-	err   error            // why; nil when there is one
-	hops  []feedstate.Hop  // that led to it, redirect documents among them
-	gave  *document        // its body as a feed, once somebody wanted to know
-	most  int              // items that are taken in; 0: leastTaken
-	trace fetch.Trace
+type fetchResult struct {
+	at       time.Time        // when it was asked for
+	took     time.Duration    // until all of it was there
+	cause    feedstate.Cause  // of the check
+	asked    feedstate.Asking // how
+	res      *fetch.Response  // nil: there is no answer
+	err      error            // why; nil when there is one
+	hops     []feedstate.Hop  // that led to it, redirect documents among them
+	parsed   *document        // its body as a feed, once somebody wanted to know
+	maxItems int              // items that are taken in; 0: leastTaken
+	trace    fetch.Trace
 }
 
 // document is a body that was parsed; err is a *feed.NotFeedError where it is no feed.
@@ -51,20 +51,20 @@ type document struct {
 // (but for Pushed and ByHand, which take it at once), the validators of its state and its
 // Login are sent, redirects and redirect documents followed. It never returns a nil res
 // without an err. The source need not be in the store.
-func (r checking) get(ctx context.Context, s *Source, cause feedstate.Cause) answered {
+func (r checker) fetchPaced(ctx context.Context, s *Source, cause feedstate.Cause) fetchResult {
 	r.Init()
 	host := feedstate.HostOf(s.State.URL)
 	if own := r.Options.Own; own != nil && own(s.State.URL) {
-		return r.ask(ctx, s, cause)
+		return r.fetchNow(ctx, s, cause)
 	}
-	if wait := r.desk.ask(host, r.now(), cause == feedstate.Pushed || cause == feedstate.ByHand); wait > 0 && !pause(ctx, wait) {
-		return answered{at: r.now(), cause: cause, err: ended(ctx, s)}
+	if wait := r.scheduler.reserve(host, r.now(), cause == feedstate.Pushed || cause == feedstate.ByHand); wait > 0 && !pause(ctx, wait) {
+		return fetchResult{at: r.now(), cause: cause, err: contextError(ctx, s)}
 	}
-	return r.ask(ctx, s, cause)
+	return r.fetchNow(ctx, s, cause)
 }
 
 // ask is get when it is the host's turn. A whole check has two thirds of a lease.
-func (r checking) ask(ctx context.Context, s *Source, cause feedstate.Cause) (got answered) {
+func (r checker) fetchNow(ctx context.Context, s *Source, cause feedstate.Cause) (got fetchResult) {
 	ctx, cancel := context.WithTimeout(ctx, r.options().Lease*2/3)
 	defer cancel()
 	o := r.options()
@@ -73,7 +73,7 @@ func (r checking) ask(ctx context.Context, s *Source, cause feedstate.Cause) (go
 	if announced.IsZero() {
 		announced = now
 	}
-	got = answered{at: now, cause: cause, asked: feedstate.Ask(s.State, cause, announced, now), most: o.taken()}
+	got = fetchResult{at: now, cause: cause, asked: feedstate.Ask(s.State, cause, announced, now), maxItems: o.maxItemsTaken()}
 	start := time.Now()
 	defer func() { got.took = time.Since(start) }()
 	q := fetch.Request{
@@ -95,19 +95,19 @@ func (r checking) ask(ctx context.Context, s *Source, cause feedstate.Cause) (go
 			q.Private = login.Header(r.now())
 		}
 		got.res, got.err = r.Fetch.Get(ctx, q)
-		got.gave = nil
+		got.parsed = nil
 		if got.err != nil {
 			return got
 		}
 		for _, h := range got.res.Redirects {
 			got.hops = append(got.hops, feedstate.Hop{Status: h.Status, From: h.From, To: h.To})
 		}
-		next, ok := got.next(s, &q)
+		next, ok := got.nextRequest(s, &q)
 		if !ok {
 			return got
 		}
-		if wait := r.desk.ask(feedstate.HostOf(next), r.now(), false); wait > 0 && !pause(ctx, wait) {
-			got.res, got.err = nil, ended(ctx, s)
+		if wait := r.scheduler.reserve(feedstate.HostOf(next), r.now(), false); wait > 0 && !pause(ctx, wait) {
+			got.res, got.err = nil, contextError(ctx, s)
 			return got
 		}
 		q.URL = next
@@ -115,7 +115,7 @@ func (r checking) ask(ctx context.Context, s *Source, cause feedstate.Cause) (go
 }
 
 // ended is the error of a check that ctx ended before its next request.
-func ended(ctx context.Context, s *Source) error {
+func contextError(ctx context.Context, s *Source) error {
 	return &fetch.Error{Kind: fetch.Ours, URL: fetch.Redact(s.State.URL), Text: fetch.Neutral, Err: ctx.Err()}
 }
 
@@ -123,22 +123,22 @@ func ended(ctx context.Context, s *Source) error {
 // or the same once more, in full, when a 304 may be about another document.
 //
 // spec:feedstate-2007#redirect-xml
-func (a *answered) next(s *Source, q *fetch.Request) (url string, ok bool) {
+func (a *fetchResult) nextRequest(s *Source, q *fetch.Request) (url string, ok bool) {
 	if a.res.Status == http.StatusNotModified {
 		if a.asked.Full() || a.cause == feedstate.Poll && a.res.URL == a.asked.Validators.URL {
 			return "", false
 		}
-		if _, d := feedstate.Next(s.State, a.answer(s), a.at, feedstate.Options{}); d.Outcome != feedstate.Doubtful {
+		if _, d := feedstate.Next(s.State, a.toAnswer(s), a.at, feedstate.Options{}); d.Outcome != feedstate.Doubtful {
 			return "", false
 		}
 		a.asked.Validators, a.asked.Why = feedstate.Validators{}, "its server answered 304 about another document"
 		q.ETag, q.LastModified, a.hops = "", "", nil
 		return s.State.URL, true
 	}
-	answer := a.answer(s)
+	answer := a.toAnswer(s)
 	hop, ok := answer.Follow(s.State)
 	if !ok {
-		hop, ok = a.refresh()
+		hop, ok = a.metaRefresh()
 	}
 	if ok {
 		a.hops = append(a.hops, hop)
@@ -149,11 +149,11 @@ func (a *answered) next(s *Source, q *fetch.Request) (url string, ok bool) {
 // refresh is where a page sends its readers to that stands in the place of a feed. It is
 // followed while it lasts, as a passing redirect; a page that names feeds is looked through
 // for them instead.
-func (a *answered) refresh() (feedstate.Hop, bool) {
-	if !a.res.OK() || len(a.hops) >= feedstate.MaxRedirects || a.gave == nil {
+func (a *fetchResult) metaRefresh() (feedstate.Hop, bool) {
+	if !a.res.OK() || len(a.hops) >= feedstate.MaxRedirects || a.parsed == nil {
 		return feedstate.Hop{}, false
 	}
-	if not, ok := errors.AsType[*feed.NotFeedError](a.gave.err); !ok || not.Looks != "html" {
+	if not, ok := errors.AsType[*feed.NotFeedError](a.parsed.err); !ok || not.Looks != "html" {
 		return feedstate.Hop{}, false
 	}
 	page := discover.HTML(a.res.Body, a.res.URL, a.res.Header)
@@ -167,15 +167,15 @@ func (a *answered) refresh() (feedstate.Hop, bool) {
 // loginFor is what the source's server wants to see, in clear; nothing for a server on
 // another host than the one that the login was given for, or where it would go in the
 // clear and did not before.
-func (r checking) loginFor(s *Source) (Login, error) {
-	if s.Login.Kind == "" || !s.mayLogIn() {
+func (r checker) loginFor(s *Source) (Login, error) {
+	if s.Login.Kind == "" || !s.maySendLogin() {
 		return Login{}, nil
 	}
 	return location.Unseal(r.Key, s.Login)
 }
 
-func (s *Source) mayLogIn() bool {
-	was, err := url.Parse(s.first())
+func (s *Source) maySendLogin() bool {
+	was, err := url.Parse(s.originalURL())
 	if err != nil {
 		return false
 	}
@@ -184,7 +184,7 @@ func (s *Source) mayLogIn() bool {
 }
 
 // first is the address that the source began with, by which hubs know us.
-func (s *Source) first() string {
+func (s *Source) originalURL() string {
 	if len(s.State.Moves) > 0 && (s.Private() || SourceID(s.State.Moves[0].From) == s.ID) {
 		return s.State.Moves[0].From
 	}
@@ -204,22 +204,22 @@ func sameOrigin(a, b string) bool {
 }
 
 // parse reads the answer's body as a feed, once.
-func (a *answered) parse() *document {
-	if a.gave == nil {
+func (a *fetchResult) parse() *document {
+	if a.parsed == nil {
 		d := document{err: errors.New("river: there is no answer to read")}
 		if a.res != nil {
 			d.feed, d.err = feed.ParseBytes(a.res.Body, &feed.Options{URL: a.res.URL, Header: a.res.Header, Limits: feed.Limits{Items: maxParsed}})
 			if d.err == nil {
-				item.KeepNewest(d.feed, max(a.most, minTaken))
+				item.KeepNewest(d.feed, max(a.maxItems, minTaken))
 			}
 		}
-		a.gave = &d
+		a.parsed = &d
 	}
-	return a.gave
+	return a.parsed
 }
 
 // hash is what the body of a good answer is known by; "" when there is none.
-func (a *answered) hash() string {
+func (a *fetchResult) hash() string {
 	if a.res == nil || !a.res.OK() || len(a.res.Body) == 0 {
 		return ""
 	}
@@ -230,15 +230,15 @@ func (a *answered) hash() string {
 // answer is got as feedstate wants it. A body that is the one of last time is not parsed.
 //
 // spec:cloudburst#river-same-body
-func (a *answered) answer(s *Source) feedstate.Answer {
+func (a *fetchResult) toAnswer(s *Source) feedstate.Answer {
 	out := feedstate.Answer{Cause: a.cause, Full: a.asked.Full(), Hops: a.hops}
 	if a.res == nil {
-		out.Error, out.Detail = kindOf(a.err)
+		out.Error, out.Detail = errorKind(a.err)
 		return out
 	}
 	out.Status, out.Header, out.URL = a.res.Status, a.res.Header, a.res.URL
 	if !a.res.OK() {
-		out.Detail = reasonOf(a.res)
+		out.Detail = refusalText(a.res)
 		return out
 	}
 	if out.Hash = a.hash(); out.Same(s.State) {
@@ -250,7 +250,7 @@ func (a *answered) answer(s *Source) feedstate.Answer {
 }
 
 // kindOf is a failure in feedstate's words.
-func kindOf(err error) (feedstate.ErrorKind, string) {
+func errorKind(err error) (feedstate.ErrorKind, string) {
 	switch fetch.KindOf(err) {
 	case fetch.BadURL:
 		return feedstate.ErrBadURL, "its address " + strings.TrimSuffix(fetch.Text(err), ".")
@@ -287,7 +287,7 @@ func kindOf(err error) (feedstate.ErrorKind, string) {
 // first of a short text.
 //
 // spec:cloudburst#river-refusals-shown
-func reasonOf(res *fetch.Response) string {
+func refusalText(res *fetch.Response) string {
 	kind := strings.ToLower(res.Header.Get("Content-Type"))
 	if res.Status < 400 || len(res.Body) == 0 || len(res.Body) > 64<<10 || !strings.HasPrefix(kind, "text/") {
 		return ""
@@ -299,5 +299,5 @@ func reasonOf(res *fetch.Response) string {
 		}
 		page = sanitize.Text(page)
 	}
-	return text.ClipRunes(text.PlainLine(page), longestReason)
+	return text.ClipRunes(text.PlainLine(page), maxReason)
 }

@@ -19,11 +19,11 @@ type Fetcher interface {
 type Push interface {
 	// Follow asks by all doors, and leaves those that are not named any more. It is
 	// quick: hubs are asked later. topic is what the feed calls itself; "": feed.
-	Follow(ctx context.Context, feed, topic string, doors []PushEndpoint) error
+	Follow(ctx context.Context, feed, topic string, endpoints []PushEndpoint) error
 	// Leave ends it.
 	Leave(ctx context.Context, feed string) error
 	// State is what hubs answered, one for each of doors and for those left.
-	State(ctx context.Context, feed string, doors []PushEndpoint) ([]PushState, error)
+	State(ctx context.Context, feed string, endpoints []PushEndpoint) ([]PushState, error)
 }
 
 // PushState is how it stands with one door.

@@ -17,49 +17,49 @@ import (
 )
 
 const (
-	lookEvery  = 10 * time.Minute // at the clock, when nobody wakes us
-	lookOften  = time.Minute      // where others may have written something
-	afterError = 2 * time.Second
+	maxIdle       = 10 * time.Minute // at the clock, when nobody wakes us
+	maxIdleShared = time.Minute      // where others may have written something
+	afterError    = 2 * time.Second
 
-	takenMeanwhile = 50 * time.Millisecond
+	claimRetry = 50 * time.Millisecond
 
-	sweepEvery = time.Hour
-	sweepPause = 10 * time.Second // between two of them, where one source floods
-	sweepSome  = 1000
-	sweepFlood = 3000 // items of a source beyond those that are kept, which do not wait for the hour
-	stopWithin = 2 * time.Second
-	workPause  = 100 * time.Millisecond
-	maxJump    = time.Minute // of the clock, that is not taken for a jump
+	sweepInterval = time.Hour
+	sweepPause    = 10 * time.Second // between two of them, where one source floods
+	sweepBatch    = 1000
+	sweepFlood    = 3000 // items of a source beyond those that are kept, which do not wait for the hour
+	stopTimeout   = 2 * time.Second
+	workPause     = 100 * time.Millisecond
+	maxJump       = time.Minute // of the clock, that is not taken for a jump
 )
 
 // state is what a river has in memory.
 type state struct {
-	listing
-	polling
+	listState
+	pollState
 	forwarder *forward.Forwarder
 }
 
 // polling is what the river keeps in memory of sources that are being read.
-type polling struct {
-	desk    *desk
-	convert *item.Converter
-	woken   signals
-	news    bus
-	open    atomic.Bool // Run runs
-	counts  counters
-	reading sync.WaitGroup
+type pollState struct {
+	scheduler *scheduler
+	convert   *item.Converter
+	wakeups   wakeups
+	news      bus
+	open      atomic.Bool // Run runs
+	counts    counters
+	reading   sync.WaitGroup
 
-	freeing sync.Mutex
-	freed   bool // see free
-	numbers sync.Mutex
-	lastSeq int64
-	lastHer time.Time // of an announcement: no two have the same
+	releaseMu sync.Mutex
+	released  bool // see free
+	seqMu     sync.Mutex
+	lastSeq   int64
+	lastPush  time.Time // of an announcement: no two have the same
 }
 
 // signals wake the loops.
-type signals struct{ claim, work, tail, index, sweep chan struct{} }
+type wakeups struct{ claim, work, tail, index, sweep chan struct{} }
 
-func (s *signals) make() {
+func (s *wakeups) make() {
 	for _, c := range []*chan struct{}{&s.claim, &s.work, &s.tail, &s.index, &s.sweep} {
 		*c = make(chan struct{}, 1)
 	}
@@ -73,12 +73,12 @@ type counters struct {
 // Init makes the river ready; every method does it.
 func (r *River) Init() {
 	r.init.Do(func() {
-		r.woken.make()
-		r.listing.importSlots = make(chan struct{}, importsAtOnce)
-		r.desk = newDesk(r.options())
+		r.wakeups.make()
+		r.listState.importSlots = make(chan struct{}, maxActiveImports)
+		r.scheduler = newScheduler(r.options())
 		r.convert = item.NewConverter()
 		r.news.init()
-		r.forwarder = forwarding{r}.newForwarder()
+		r.forwarder = forwarderDeps{r}.newForwarder()
 	})
 }
 
@@ -106,7 +106,7 @@ func (r *River) now() time.Time {
 	return time.Now().UTC().Truncate(time.Millisecond)
 }
 
-func (r checking) random() float64 {
+func (r checker) random() float64 {
 	if r.Random != nil {
 		return r.Random()
 	}
@@ -124,9 +124,9 @@ func (r *River) logger() *slog.Logger {
 func newClaim() int64 { return rand.Int64() | 1 }
 
 // seqs gives out n numbers that grow, and returns the first.
-func (r checking) seqs(n int) int64 {
-	r.numbers.Lock()
-	defer r.numbers.Unlock()
+func (r checker) seqs(n int) int64 {
+	r.seqMu.Lock()
+	defer r.seqMu.Unlock()
 	first := max(r.now().UnixMicro(), r.lastSeq+1)
 	r.lastSeq = first + int64(n) - 1
 	return first
@@ -136,25 +136,25 @@ func (r checking) seqs(n int) int64 {
 // when what is under way is over or given back.
 func (r *River) Run(ctx context.Context) error {
 	r.Init()
-	if !(running{r}).recover(ctx) {
+	if !(runner{r}).recover(ctx) {
 		return nil
 	}
 	r.open.Store(true)
 	var loops sync.WaitGroup
-	loops.Go(func() { running{r}.claimLoop(ctx) })
-	loops.Go(func() { running{r}.startLoop(ctx) })
-	loops.Go(func() { running{r}.workLoop(ctx) })
-	loops.Go(func() { running{r}.sweepLoop(ctx) })
-	loops.Go(func() { running{r}.indexLoop(ctx) })
+	loops.Go(func() { runner{r}.claimLoop(ctx) })
+	loops.Go(func() { runner{r}.startLoop(ctx) })
+	loops.Go(func() { runner{r}.workLoop(ctx) })
+	loops.Go(func() { runner{r}.sweepLoop(ctx) })
+	loops.Go(func() { runner{r}.indexLoop(ctx) })
 	if r.Options.Shared {
-		loops.Go(func() { running{r}.tailLoop(ctx) })
+		loops.Go(func() { runner{r}.tailLoop(ctx) })
 	}
 	<-ctx.Done()
 	r.open.Store(false)
 	loops.Wait()
-	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopWithin)
+	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 	defer cancel()
-	running{r}.giveBack(last, r.desk.drain(r.now()))
+	runner{r}.giveBack(last, r.scheduler.drain(r.now()))
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.reading.Wait() }()
 	select {
@@ -165,25 +165,25 @@ func (r *River) Run(ctx context.Context) error {
 }
 
 // running is what runs while Run does: the loops, and what they take and give back.
-type running struct{ *River }
+type runner struct{ *River }
 
 // recover frees what an earlier run of this program had claimed, and finds out where the
 // numbers of items are. It lasts until the database is there.
-func (r running) recover(ctx context.Context) bool {
+func (r runner) recover(ctx context.Context) bool {
 	for {
 		now := r.now()
 		seq, err := r.Store.NewestSeq(ctx)
 		if err == nil {
-			err = r.free(ctx)
+			err = r.releaseClaims(ctx)
 		}
 		if err == nil {
-			r.numbers.Lock()
+			r.seqMu.Lock()
 			r.lastSeq = max(r.lastSeq, seq)
-			r.numbers.Unlock()
-			r.desk.begin(now)
+			r.seqMu.Unlock()
+			r.scheduler.resetEpoch(now)
 			return true
 		}
-		r.complain(ctx, "the river could not start reading", err)
+		r.logError(ctx, "the river could not start reading", err)
 		if !pause(ctx, afterError) {
 			return false
 		}
@@ -192,27 +192,27 @@ func (r running) recover(ctx context.Context) bool {
 
 // free makes due, once, what an earlier run of this program had claimed, before anything
 // is claimed by this one: who adds a feed does not wait for Run.
-func (r running) free(ctx context.Context) error {
-	r.freeing.Lock()
-	defer r.freeing.Unlock()
-	if r.freed || r.Options.Shared {
+func (r runner) releaseClaims(ctx context.Context) error {
+	r.releaseMu.Lock()
+	defer r.releaseMu.Unlock()
+	if r.released || r.Options.Shared {
 		return nil
 	}
 	err := r.Store.ReleaseClaims(ctx, r.now())
-	r.freed = err == nil
+	r.released = err == nil
 	return err
 }
 
 // claimOne claims a source, due or not.
-func (r running) claimOne(ctx context.Context, id int64) (Source, error) {
-	if err := r.free(ctx); err != nil {
+func (r runner) claimOne(ctx context.Context, id int64) (Source, error) {
+	if err := r.releaseClaims(ctx); err != nil {
 		return Source{}, err
 	}
 	now := r.now()
 	return r.Store.ClaimSource(ctx, id, now, now.Add(r.options().Lease), newClaim())
 }
 
-func (d *desk) begin(now time.Time) {
+func (d *scheduler) resetEpoch(now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.epoch = now
@@ -231,13 +231,13 @@ func pause(ctx context.Context, d time.Duration) bool {
 }
 
 // sleep waits until it is woken, or for d; false: ctx has ended.
-func sleep(ctx context.Context, woken <-chan struct{}, d time.Duration) bool {
+func sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-woken:
+	case <-wake:
 	case <-t.C:
 	}
 	return ctx.Err() == nil
@@ -246,68 +246,68 @@ func sleep(ctx context.Context, woken <-chan struct{}, d time.Duration) bool {
 // Wake tells the river that rows may be due, and that others may have written items.
 func (r *River) Wake() {
 	r.Init()
-	lease.Wake(r.woken.claim)
-	lease.Wake(r.woken.work)
-	lease.Wake(r.woken.tail)
+	lease.Wake(r.wakeups.claim)
+	lease.Wake(r.wakeups.work)
+	lease.Wake(r.wakeups.tail)
 }
 
 // claimLoop takes what is due, for as much as there is room.
-func (r running) claimLoop(ctx context.Context) {
+func (r runner) claimLoop(ctx context.Context) {
 	wall, mono := r.now(), time.Now()
 	for {
 		now := r.now()
 		if passed := time.Since(mono); (now.Sub(wall) - passed).Abs() > maxJump {
 			// Somebody set the clock: what that made due is spread as after a start.
-			r.desk.begin(now)
+			r.scheduler.resetEpoch(now)
 		}
 		wall, mono = now, time.Now()
-		if !sleep(ctx, r.woken.claim, r.claim(ctx)) {
+		if !sleep(ctx, r.wakeups.claim, r.claim(ctx)) {
 			return
 		}
 	}
 }
 
 // until is how long to wait for something that is due at a time, zero for never.
-func (r running) until(next time.Time) time.Duration {
-	most := lookEvery
+func (r runner) until(next time.Time) time.Duration {
+	limit := maxIdle
 	if r.Options.Shared {
-		most = lookOften
+		limit = maxIdleShared
 	}
 	if next.IsZero() {
-		return most
+		return limit
 	}
-	return min(max(next.Sub(r.now()), time.Millisecond), most)
+	return min(max(next.Sub(r.now()), time.Millisecond), limit)
 }
 
 // claim takes sources once and says how long to wait before the next time. To look what
 // is due costs less than to take nothing.
-func (r running) claim(ctx context.Context) time.Duration {
-	room := min(r.desk.room(), 200)
-	if room < 50 {
-		return lookEvery // who starts a turn wakes us
+func (r runner) claim(ctx context.Context) time.Duration {
+	free := min(r.scheduler.free(), 200)
+	if free < 50 {
+		return maxIdle // who starts a turn wakes us
 	}
 	next, err := r.Store.NextSource(ctx)
 	if err != nil {
-		r.complain(ctx, "the river could not see what is due", err)
+		r.logError(ctx, "the river could not see what is due", err)
 		return afterError
 	}
 	now, lease := r.now(), r.options().Lease
 	if next.IsZero() || next.After(now) {
 		return r.until(next)
 	}
-	list, err := r.Store.ClaimSources(ctx, now, now.Add(lease), room, newClaim())
+	list, err := r.Store.ClaimSources(ctx, now, now.Add(lease), free, newClaim())
 	var known map[string]Host
 	if err == nil && len(list) > 0 {
 		known, err = r.Store.Hosts(ctx, hostsOf(list))
 	}
 	if err != nil {
-		r.complain(ctx, "the river could not take what is due", err) // claims run out by themselves
+		r.logError(ctx, "the river could not take what is due", err) // claims run out by themselves
 		return afterError
 	}
 	if len(list) == 0 {
-		return takenMeanwhile // by another process
+		return claimRetry // by another process
 	}
-	r.giveBack(ctx, r.desk.add(list, known, now))
+	r.giveBack(ctx, r.scheduler.add(list, known, now))
 	return 0
 }
 
@@ -324,63 +324,63 @@ func hostsOf(list []Source) []string {
 	return out
 }
 
-func (r running) giveBack(ctx context.Context, off []PutOff) {
+func (r runner) giveBack(ctx context.Context, off []PutOff) {
 	if len(off) == 0 {
 		return
 	}
 	if err := r.Store.PutOff(ctx, off); err != nil {
-		r.complain(ctx, "the river could not give back what it cannot read yet", err) // the claims run out
+		r.logError(ctx, "the river could not give back what it cannot read yet", err) // the claims run out
 	}
 }
 
 // startLoop starts turns when their time has come. Who reads them stays for the next
 // ones, for it takes a while until a goroutine has the stack that it needs.
-func (r running) startLoop(ctx context.Context) {
-	slots, turns, readers := make(chan struct{}, r.options().AtOnce), make(chan *turn), 0
-	defer close(turns)
+func (r runner) startLoop(ctx context.Context) {
+	slots, jobs, readers := make(chan struct{}, r.options().AtOnce), make(chan *job), 0
+	defer close(jobs)
 	for {
 		select {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
-		t := r.nextTurn(ctx)
+		t := r.nextJob(ctx)
 		if t == nil {
 			return
 		}
-		r.desk.start(t, r.now())
+		r.scheduler.start(t, r.now())
 		select {
-		case turns <- t:
+		case jobs <- t:
 		default:
 			if readers++; readers <= cap(slots) {
 				r.reading.Go(func() {
-					for ; t != nil; t = <-turns {
-						checking(r).readTurn(ctx, t)
+					for ; t != nil; t = <-jobs {
+						checker(r).runJob(ctx, t)
 						<-slots
 					}
 				})
 			} else {
-				turns <- t // one of them is about to be free
+				jobs <- t // one of them is about to be free
 			}
 		}
-		if r.desk.room() >= 100 {
-			lease.Wake(r.woken.claim)
+		if r.scheduler.free() >= 100 {
+			lease.Wake(r.wakeups.claim)
 		}
 	}
 }
 
 // nextTurn waits for the next turn; nil: ctx has ended.
-func (r running) nextTurn(ctx context.Context) *turn {
+func (r runner) nextJob(ctx context.Context) *job {
 	for ctx.Err() == nil {
-		t, off, wait := r.desk.pick(r.now())
+		t, off, wait := r.scheduler.pick(r.now())
 		r.giveBack(ctx, off)
 		if t != nil {
 			return t
 		}
 		if wait == 0 {
-			wait = lookEvery
+			wait = maxIdle
 		}
-		if !sleep(ctx, r.desk.changed, wait) {
+		if !sleep(ctx, r.scheduler.changed, wait) {
 			return nil
 		}
 	}
@@ -389,11 +389,11 @@ func (r running) nextTurn(ctx context.Context) *turn {
 
 // workLoop does what there is to do for reading lists and notices. Whatever wakes it, it
 // looks a few times a second at most.
-func (r running) workLoop(ctx context.Context) {
+func (r runner) workLoop(ctx context.Context) {
 	for pause(ctx, workPause) {
 		next, err := r.Store.NextWork(ctx)
 		if err != nil {
-			r.complain(ctx, "the river could not see what lists and notices are due", err)
+			r.logError(ctx, "the river could not see what lists and notices are due", err)
 			next = r.now().Add(afterError)
 		}
 		wait := r.until(next)
@@ -404,7 +404,7 @@ func (r running) workLoop(ctx context.Context) {
 				wait = r.until(next)
 			}
 		}
-		if !sleep(ctx, r.woken.work, wait) {
+		if !sleep(ctx, r.wakeups.work, wait) {
 			return
 		}
 	}
@@ -414,15 +414,15 @@ func (r running) workLoop(ctx context.Context) {
 // is announced each second has a thousand new items each time.
 //
 // spec:cloudburst#river-flood
-func (r running) sweepLoop(ctx context.Context) {
-	for pause(ctx, sweepPause) && sleep(ctx, r.woken.sweep, sweepEvery) {
+func (r runner) sweepLoop(ctx context.Context) {
+	for pause(ctx, sweepPause) && sleep(ctx, r.wakeups.sweep, sweepInterval) {
 		o := r.options()
 		for ctx.Err() == nil {
-			n, err := r.Store.SweepRiver(ctx, o.Keep, r.now().Add(-o.KeepFor), sweepSome)
+			n, err := r.Store.SweepRiver(ctx, o.Keep, r.now().Add(-o.KeepFor), sweepBatch)
 			if err != nil && fault.CodeOf(err) != fault.Unsupported {
-				r.complain(ctx, "the river could not remove what is old", err)
+				r.logError(ctx, "the river could not remove what is old", err)
 			}
-			if err != nil || n < sweepSome || !pause(ctx, 100*time.Millisecond) {
+			if err != nil || n < sweepBatch || !pause(ctx, 100*time.Millisecond) {
 				break
 			}
 		}
@@ -445,6 +445,6 @@ func (r *River) Live() Live {
 		Checks: c.checks.Load(), Unchanged: c.unchanged.Load(), Failed: c.failed.Load(), Delivered: c.delivered.Load(),
 		New: c.fresh.Load(), Edited: c.edited.Load(), Withdrawn: c.withdrawn.Load(), Listening: r.news.count(),
 	}
-	l.Reading, l.Waiting = r.desk.load()
+	l.Reading, l.Waiting = r.scheduler.load()
 	return l
 }

@@ -21,8 +21,8 @@ import (
 func TestAHostWithThousandsOfFeedsHoldsUpNobodyElse(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
-		m := w.inMemory()
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
+		m := w.useMemoryStore()
 		w.start()
 		w.serve("http://big.test/", doc(rss("<ttl>1440</ttl>", "a")))
 		var urls []string
@@ -35,9 +35,9 @@ func TestAHostWithThousandsOfFeedsHoldsUpNobodyElse(t *testing.T) {
 			urls = append(urls, u)
 		}
 		w.follow(urls[:3000]...)
-		w.pass(time.Second)
+		w.advance(time.Second)
 		w.follow(urls[3000:]...)
-		w.pass(10 * time.Second)
+		w.advance(10 * time.Second)
 		small, big := 0, 0
 		for _, r := range w.requests() {
 			if strings.HasPrefix(r.url, "small") {
@@ -49,7 +49,7 @@ func TestAHostWithThousandsOfFeedsHoldsUpNobodyElse(t *testing.T) {
 		if small != 20 || big > 13 {
 			t.Errorf("after ten seconds: %d of the small hosts, %d of the big one", small, big)
 		}
-		w.pass(time.Hour)
+		w.advance(time.Hour)
 		if n := len(w.requests()); n < 3000-20 || n > 3010 {
 			t.Errorf("%d within the hour", n)
 		}
@@ -61,11 +61,11 @@ func TestAHostWithThousandsOfFeedsHoldsUpNobodyElse(t *testing.T) {
 }
 
 // instant answers every request with the same feed, or 304 to who knows it.
-type instant struct {
+type instantFetcher struct {
 	body []byte
 }
 
-func (f instant) Get(_ ctx, r fetch.Request) (*fetch.Response, error) {
+func (f instantFetcher) Get(_ ctx, r fetch.Request) (*fetch.Response, error) {
 	res := &fetch.Response{Status: 200, Header: http.Header{"Etag": {`"v"`}, "Cache-Control": {"max-age=80000"}}, URL: r.URL, Body: f.body}
 	if r.ETag != "" {
 		res.Status, res.NotModified, res.Body = 304, true, nil
@@ -75,14 +75,14 @@ func (f instant) Get(_ ctx, r fetch.Request) (*fetch.Response, error) {
 
 // endless is a store of very many sources, each with a host of its own, of which only the
 // time when it is due is kept.
-type endless struct {
+type hugeStore struct {
 	*memory
 	due  []int64 // seconds from the beginning
 	from time.Time
 	next int // where looking for due ones goes on
 }
 
-func (e *endless) ClaimSources(_ ctx, now, until time.Time, limit int, claim int64) (out []river.Source, _ error) {
+func (e *hugeStore) ClaimSources(_ ctx, now, until time.Time, limit int, claim int64) (out []river.Source, _ error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	at := int64(now.Sub(e.from) / time.Second)
@@ -100,31 +100,31 @@ func (e *endless) ClaimSources(_ ctx, now, until time.Time, limit int, claim int
 	return out, nil
 }
 
-func (e *endless) set(id int64, at time.Time) {
+func (e *hugeStore) set(id int64, at time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.due[id-1] = int64(at.Sub(e.from)/time.Second) + 1
 }
 
-func (e *endless) NextSource(ctx) (time.Time, error) { return e.from, nil }
+func (e *hugeStore) NextSource(ctx) (time.Time, error) { return e.from, nil }
 
-func (e *endless) PutOff(_ ctx, list []river.PutOff) error {
+func (e *hugeStore) PutOff(_ ctx, list []river.PutOff) error {
 	for _, p := range list {
 		e.set(p.ID, p.NextAt)
 	}
 	return nil
 }
 
-func (e *endless) SaveCheck(_ ctx, s river.Saved) (bool, error) {
+func (e *hugeStore) SaveCheck(_ ctx, s river.Saved) (bool, error) {
 	e.set(s.Source.ID, s.Source.NextAt)
 	return true, nil
 }
 
 // readEndless reads n sources once and returns by how much the heap grew while it did.
-func readEndless(tb testing.TB, n int) (grew int64) {
+func readHuge(tb testing.TB, n int) (grew int64) {
 	tb.Helper()
-	e := &endless{memory: newMemory(), due: make([]int64, n), from: time.Now().UTC()}
-	r := &river.River{Store: e, Fetch: instant{[]byte(rss("", "a"))}, Options: river.Options{AtOnce: 64}}
+	e := &hugeStore{memory: newMemory(), due: make([]int64, n), from: time.Now().UTC()}
+	r := &river.River{Store: e, Fetch: instantFetcher{[]byte(rss("", "a"))}, Options: river.Options{AtOnce: 64}}
 	run, cancel := ctxWithCancel(tb)
 	ended := make(chan struct{})
 	before := heap()
@@ -148,7 +148,7 @@ func heap() int64 {
 func TestManySourcesAreReadInBoundedMemory(t *testing.T) {
 	fulltest.Long(t)
 	const n = 20_000
-	if grew := readEndless(t, n); grew > 16<<20 {
+	if grew := readHuge(t, n); grew > 16<<20 {
 		t.Errorf("the heap grew by %d KiB for %d feeds", grew>>10, n)
 	}
 }
@@ -156,30 +156,30 @@ func TestManySourcesAreReadInBoundedMemory(t *testing.T) {
 // BenchmarkMillion reads a million sources once.
 func BenchmarkMillion(b *testing.B) {
 	for b.Loop() {
-		b.ReportMetric(float64(readEndless(b, 1_000_000))/1e6, "bytes/feed")
+		b.ReportMetric(float64(readHuge(b, 1_000_000))/1e6, "bytes/feed")
 	}
 }
 
 func TestADatabaseThatWasAwayIsWorkedWithAgain(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
-		m := w.inMemory()
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
+		m := w.useMemoryStore()
 		m.fail(fault.New(fault.Unavailable, "The database is away."))
 		w.start()
 		w.serve(feedURL, tagged(rss("<ttl>30</ttl>", "a"), `"v1"`))
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		m.fail(nil)
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		if s := titles(w.items(feedURL)); s != "a" {
 			t.Fatalf("after a start without a database: %q", s)
 		}
 		w.serve(feedURL, tagged(rss("<ttl>30</ttl>", "b", "a"), `"v2"`))
 		m.fail(fault.New(fault.Unavailable, "The database is away."))
-		w.pass(2 * time.Hour)
+		w.advance(2 * time.Hour)
 		m.fail(nil)
 		w.requests()
-		w.pass(5 * time.Minute)
+		w.advance(5 * time.Minute)
 		if s := titles(w.items(feedURL)); s != "b a" || len(w.requests()) != 1 {
 			t.Errorf("items: %q", s)
 		}
@@ -188,7 +188,7 @@ func TestADatabaseThatWasAwayIsWorkedWithAgain(t *testing.T) {
 
 func TestWhatIsNotReadIsGivenBackAtTheEnd(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{AtOnce: 2}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{AtOnce: 2}, func(t *testing.T, w *harness) {
 		var urls []string
 		for i := range 20 {
 			urls = append(urls, fmt.Sprintf("http://host%d.test/rss", i))
@@ -201,7 +201,7 @@ func TestWhatIsNotReadIsGivenBackAtTheEnd(t *testing.T) {
 			})
 		}
 		w.follow(urls...)
-		w.pass(time.Second)
+		w.advance(time.Second)
 		begun := time.Now()
 		w.stop()
 		if took := time.Since(begun); took > 2*time.Second {
@@ -213,7 +213,7 @@ func TestWhatIsNotReadIsGivenBackAtTheEnd(t *testing.T) {
 			}
 		}
 		w.start()
-		w.pass(2 * time.Minute)
+		w.advance(2 * time.Minute)
 		for _, u := range urls {
 			if s := titles(w.items(u)); s != "a" {
 				t.Errorf("%s: %q", u, s)
@@ -223,12 +223,12 @@ func TestWhatIsNotReadIsGivenBackAtTheEnd(t *testing.T) {
 }
 
 // dying is a store whose process is killed before a save.
-type dying struct {
+type killedStore struct {
 	river.Store
 	dead chan struct{}
 }
 
-func (d *dying) SaveCheck(c ctx, saved river.Saved) (bool, error) {
+func (d *killedStore) SaveCheck(c ctx, saved river.Saved) (bool, error) {
 	select {
 	case <-d.dead:
 		<-c.Done() // a process that is gone writes nothing
@@ -238,7 +238,7 @@ func (d *dying) SaveCheck(c ctx, saved river.Saved) (bool, error) {
 	}
 }
 
-func (d *dying) PutOff(c ctx, list []river.PutOff) error {
+func (d *killedStore) PutOff(c ctx, list []river.PutOff) error {
 	select {
 	case <-d.dead:
 		return errors.New("dead")
@@ -249,17 +249,17 @@ func (d *dying) PutOff(c ctx, list []river.PutOff) error {
 
 func TestAProcessThatDiesBetweenReadingAndStoringLosesNothing(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{Shared: true}, func(t *testing.T, w *world) {
-		st := &dying{w.store, make(chan struct{})}
+	withHarness(t, river.Options{Shared: true}, func(t *testing.T, w *harness) {
+		st := &killedStore{w.store, make(chan struct{})}
 		w.stop()
 		w.setup = func(r *river.River) { r.Store = st }
 		w.start()
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.serve(feedURL, tagged(rss("", "b", "a"), `"v2"`))
 		close(st.dead)
-		w.pass(62 * time.Minute)
+		w.advance(62 * time.Minute)
 		w.stop()
 		if s := titles(w.items(feedURL)); s != "a" {
 			t.Fatalf("items: %s", s)
@@ -267,7 +267,7 @@ func TestAProcessThatDiesBetweenReadingAndStoringLosesNothing(t *testing.T) {
 		w.setup = nil
 		w.requests()
 		w.start() // another process on the same database: the claim runs out
-		w.pass(10 * time.Minute)
+		w.advance(10 * time.Minute)
 		if list := w.requests(); titles(w.items(feedURL)) != "b a" || len(list) != 1 || list[0].header.Get("If-None-Match") != `"v1"` {
 			t.Errorf("%d requests, items: %s", len(list), titles(w.items(feedURL)))
 		}
@@ -276,7 +276,7 @@ func TestAProcessThatDiesBetweenReadingAndStoringLosesNothing(t *testing.T) {
 
 func TestTwoProcessesOnOneDatabaseReadEachFeedOnceAndTellOfEachOthersItems(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{Shared: true}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{Shared: true}, func(t *testing.T, w *harness) {
 		other := &river.River{Store: w.store, Fetch: w.fetch, Options: river.Options{Shared: true}}
 		run, cancel := ctxWithCancel(t)
 		ended := make(chan struct{})
@@ -287,11 +287,11 @@ func TestTwoProcessesOnOneDatabaseReadEachFeedOnceAndTellOfEachOthersItems(t *te
 			urls = append(urls, fmt.Sprintf("http://host%d.test/rss", i))
 			w.serve(urls[i], tagged(rss("", "a", "b"), `"v"`))
 		}
-		w.pass(time.Second)
+		w.advance(time.Second)
 		one, two := w.river.Listen(1000), other.Listen(1000)
 		w.follow(urls...)
 		other.Wake()
-		w.pass(30 * time.Second)
+		w.advance(30 * time.Second)
 		if n := len(w.requests()); n != 40 {
 			t.Errorf("%d requests for 40 feeds", n)
 		}
@@ -321,7 +321,7 @@ func TestTwoProcessesOnOneDatabaseReadEachFeedOnceAndTellOfEachOthersItems(t *te
 
 func TestAListenerThatIsTooSlowIsDropped(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{OwnHosts: []string{"*"}}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{OwnHosts: []string{"*"}}, func(t *testing.T, w *harness) {
 		slow := w.river.Listen(1)
 		if n := w.river.Live().Listening; n != 1 {
 			t.Errorf("%d listen", n)
@@ -331,7 +331,7 @@ func TestAListenerThatIsTooSlowIsDropped(t *testing.T) {
 			w.serve(u, doc(rss("", "a")))
 			w.follow(u)
 		}
-		w.pass(time.Second)
+		w.advance(time.Second)
 		<-slow.C()
 		if _, ok := <-slow.C(); ok {
 			t.Error("a slow listener was waited for")
@@ -349,7 +349,7 @@ func TestAClockThatIsSetMakesNoBurst(t *testing.T) {
 	for _, step := range []time.Duration{time.Hour, -time.Hour, 20 * 365 * 24 * time.Hour} {
 		t.Run(step.String(), func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 				var off atomic.Int64
 				w.stop()
 				w.setup = func(r *river.River) {
@@ -361,11 +361,11 @@ func TestAClockThatIsSetMakesNoBurst(t *testing.T) {
 					w.serve(u, tagged(rss("<ttl>120</ttl>", "a"), `"v"`))
 					w.follow(u)
 				}
-				w.pass(100 * time.Minute)
+				w.advance(100 * time.Minute)
 				w.requests()
 				off.Store(int64(step))
 				begun := time.Now()
-				w.pass(10 * time.Minute)
+				w.advance(10 * time.Minute)
 				minutes := map[int]int{}
 				for _, r := range w.requests() {
 					minutes[int(r.at.Sub(begun).Minutes())]++
@@ -375,7 +375,7 @@ func TestAClockThatIsSetMakesNoBurst(t *testing.T) {
 						t.Errorf("%d requests in minute %d", n, m)
 					}
 				}
-				w.pass(4 * time.Hour)
+				w.advance(4 * time.Hour)
 				if n := len(w.requests()); n < 300 {
 					t.Errorf("%d requests in four hours", n)
 				}
@@ -387,14 +387,14 @@ func TestAClockThatIsSetMakesNoBurst(t *testing.T) {
 func TestFiveHundredFeedsOfOneServerAreReadAtOnceWithoutSpacing(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inWorld(t, river.Options{OwnHosts: []string{"feeds.test"}}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{OwnHosts: []string{"feeds.test"}}, func(t *testing.T, w *harness) {
 		var urls []string
 		for i := range 500 {
 			urls = append(urls, fmt.Sprintf("http://feeds.test/%d", i))
 			w.serve(urls[i], doc(rss("", strings.Fields("t s r q p o n m l k j i h g f e d c b a")...)))
 		}
 		w.follow(urls...)
-		w.pass(5 * time.Second)
+		w.advance(5 * time.Second)
 		for _, u := range urls {
 			if n := len(w.items(u)); n != 20 {
 				t.Errorf("%s has %d items", u, n)
@@ -428,11 +428,11 @@ func TestBadFeedsShowWhatIsWrongAndHoldUpNobody(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 				w.serve("http://bad.test/rss", c.serve)
 				w.serve(feedURL, doc(rss("", "a")))
 				w.follow("http://bad.test/rss", feedURL)
-				w.pass(3 * time.Hour)
+				w.advance(3 * time.Hour)
 				e, err := w.river.Explain(t.Context(), river.SourceID("http://bad.test/rss"))
 				if err != nil {
 					t.Fatal(err)

@@ -18,47 +18,47 @@ import (
 )
 
 const (
-	saveTries  = 5
-	notStored  = 10 * time.Minute // until a feed is read again that could not be stored
-	longestLog = 300              // bytes of a sentence in a Check
+	saveTries     = 5
+	unstoredRetry = 10 * time.Minute // until a feed is read again that could not be stored
+	maxCheckText  = 300              // bytes of a sentence in a Check
 )
 
 // checking reads documents and settles what each reading came to.
-type checking struct{ *River }
+type checker struct{ *River }
 
 // readTurn reads one source whose turn it is.
-func (r checking) readTurn(ctx context.Context, t *turn) {
+func (r checker) runJob(ctx context.Context, t *job) {
 	defer func() {
 		if p := recover(); p != nil {
 			// One document that we cannot deal with must not end the program each time
 			// that it is read.
 			r.logger().Error("reading a feed went wrong", "source", t.s.ID, "url", fetch.Redact(t.s.State.URL), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			running(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(6 * time.Hour)}})
+			runner(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(6 * time.Hour)}})
 		}
-		if r.desk.done(t, r.now()) {
-			pushes(r).readAgain(ctx, t.s.ID, t.s.PushedVia)
+		if r.scheduler.finish(t, r.now()) {
+			pushReceiver(r).checkNow(ctx, t.s.ID, t.s.PushedVia)
 		}
 	}()
 	cause := feedstate.Pushed
 	if !t.pushed() {
 		cause = feedstate.DueFor(t.s.State, r.now())
 	}
-	got := r.ask(ctx, &t.s, cause)
+	got := r.fetchNow(ctx, &t.s, cause)
 	ending := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx) // what was read is kept, also at the end
 	if got.res == nil && fetch.KindOf(got.err) == fetch.Ours && ending {
-		running(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now()}})
+		runner(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now()}})
 		return
 	}
-	r.keepTrying(ctx, t, got)
+	r.saveWithRetry(ctx, t, got)
 }
 
 // keepTrying stores what was read, and tries again while the database is away and the
 // claim lasts: what cannot be stored is read once more, later.
-func (r checking) keepTrying(ctx context.Context, t *turn, got answered) {
+func (r checker) saveWithRetry(ctx context.Context, t *job, got fetchResult) {
 	for i := range saveTries {
 		c, cancel := context.WithTimeout(ctx, r.options().Lease/4)
-		_, err := r.settle(c, t.s, got, t.s.PushedVia)
+		_, err := r.saveCheck(c, t.s, got, t.s.PushedVia)
 		cancel()
 		switch {
 		case err == nil:
@@ -75,34 +75,34 @@ func (r checking) keepTrying(ctx context.Context, t *turn, got answered) {
 		}
 	}
 	// The feed's server is not to be asked every minute because of our trouble.
-	running(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(notStored)}})
+	runner(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(unstoredRetry)}})
 }
 
 // take stores what was read of a claimed source: its items, its state and the next check.
 // It is what a new source's only unconditional GET goes through. The error is
 // fault.Conflict when the claim was lost, or the store's.
-func (r checking) take(ctx context.Context, s Source, got answered) (Check, error) {
+func (r checker) saveNew(ctx context.Context, s Source, got fetchResult) (Check, error) {
 	r.Init()
-	return r.settle(ctx, s, got, "")
+	return r.saveCheck(ctx, s, got, "")
 }
 
 // settle decides what an answer means and stores it all in one transaction.
 //
 // spec:cloudburst#river-one-transaction
-func (r checking) settle(ctx context.Context, s Source, got answered, door string) (Check, error) {
-	answer := got.answer(&s)
-	states, err := r.followPush(ctx, &s)
+func (r checker) saveCheck(ctx context.Context, s Source, got fetchResult, via string) (Check, error) {
+	answer := got.toAnswer(&s)
+	states, err := r.updatePushState(ctx, &s)
 	if err != nil {
-		r.complain(ctx, "the river could not see how it stands with hubs", err)
+		r.logError(ctx, "the river could not see how it stands with hubs", err)
 	}
 	if !s.PushedAt.IsZero() && got.cause != feedstate.Delivered {
 		s.State.Push.Pending = true // until a check has read the feed
 	}
 	now, host := r.now(), feedstate.HostOf(s.State.URL)
-	st, d := feedstate.Next(s.State, answer, now, feedstate.Options{Jitter: r.random(), Host: r.desk.known(host)})
+	st, d := feedstate.Next(s.State, answer, now, feedstate.Options{Jitter: r.random(), Host: r.scheduler.hostState(host)})
 	saved := Saved{Source: s, Now: now}
 	if d.Wait != nil && d.Outcome == feedstate.Failed {
-		h := r.desk.told(host, d.Wait, now)
+		h := r.scheduler.addWait(host, d.Wait, now)
 		saved.Host = &h
 	}
 	next := &saved.Source
@@ -117,11 +117,11 @@ func (r checking) settle(ctx context.Context, s Source, got answered, door strin
 			describe(next, got.parse().feed, got.res)
 		}
 	}
-	if !sameDoors(s.PushEndpoints, next.PushEndpoints) {
-		states = r.planAgain(ctx, next, &d, states, now)
+	if !sameEndpoints(s.PushEndpoints, next.PushEndpoints) {
+		states = r.replanWithHubs(ctx, next, &d, states, now)
 	}
-	if saved.Check = report(&s, &got, answer, d, m); door != "" {
-		saved.Check.Cause, saved.Check.Via = got.cause, door
+	if saved.Check = report(&s, &got, answer, d, m); via != "" {
+		saved.Check.Cause, saved.Check.Via = got.cause, via
 	}
 	ok, err := r.Store.SaveCheck(ctx, saved)
 	if err != nil {
@@ -130,23 +130,23 @@ func (r checking) settle(ctx context.Context, s Source, got answered, door strin
 	if !ok {
 		return Check{}, fault.New(fault.Conflict, "The feed is being read by somebody else.")
 	}
-	r.settled(ctx, &s, &saved, d, m, states)
+	r.afterSave(ctx, &s, &saved, d, m, states)
 	return saved.Check, nil
 }
 
 // planAgain decides once more where a check found other hubs than were known: with a hub
 // that is this server the plan differs from the beginning. It returns the states of the
 // hubs as they are known by then.
-func (r checking) planAgain(ctx context.Context, next *Source, d *feedstate.Decision, states []PushState, now time.Time) []PushState {
+func (r checker) replanWithHubs(ctx context.Context, next *Source, d *feedstate.Decision, states []PushState, now time.Time) []PushState {
 	before := next.State.Push
-	found, err := r.followPush(ctx, next)
+	found, err := r.updatePushState(ctx, next)
 	if err != nil {
-		r.complain(ctx, "the river could not see the state of its hubs", err)
+		r.logError(ctx, "the river could not see the state of its hubs", err)
 		return states
 	}
 	if next.State.Push != before {
 		var again feedstate.Decision
-		next.State, again = feedstate.Plan(next.State, now, feedstate.Options{Jitter: r.random(), Host: r.desk.known(feedstate.HostOf(next.State.URL))})
+		next.State, again = feedstate.Plan(next.State, now, feedstate.Options{Jitter: r.random(), Host: r.scheduler.hostState(feedstate.HostOf(next.State.URL))})
 		d.At, d.Reason, d.Considered = again.At, again.Reason, again.Considered
 		next.NextAt = next.State.DueAt()
 	}
@@ -154,7 +154,7 @@ func (r checking) planAgain(ctx context.Context, next *Source, d *feedstate.Deci
 }
 
 // mergeInto puts what a document changes of a source's items into saved.
-func (r checking) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.Feed, cause feedstate.Cause, now time.Time) (item.Merged, error) {
+func (r checker) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.Feed, cause feedstate.Cause, now time.Time) (item.Merged, error) {
 	in := item.Merge{
 		Source: s.ID, Last: s.Last, Feed: f, Now: now, First: s.State.ReadAt.IsZero(), Partial: cause == feedstate.Delivered,
 		Content: func(it *feed.Item) Content { return r.convert.Content(f, it) },
@@ -183,7 +183,7 @@ func (r checking) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed
 }
 
 // settled is what follows from a check that is on disk.
-func (r checking) settled(ctx context.Context, s *Source, saved *Saved, d feedstate.Decision, m item.Merged, states []PushState) {
+func (r checker) afterSave(ctx context.Context, s *Source, saved *Saved, d feedstate.Decision, m item.Merged, states []PushState) {
 	c := &r.counts
 	c.checks.Add(1)
 	switch {
@@ -198,7 +198,7 @@ func (r checking) settled(ctx context.Context, s *Source, saved *Saved, d feedst
 	c.edited.Add(int64(m.Edited))
 	c.withdrawn.Add(int64(len(m.Withdrawn)))
 	if m.Fresh > 0 && s.Items+int64(m.Fresh) > int64(r.options().Keep)+sweepFlood {
-		lease.Wake(r.woken.sweep)
+		lease.Wake(r.wakeups.sweep)
 	}
 	a := Arrival{SourceID: s.ID}
 	for i := range m.Put {
@@ -209,14 +209,14 @@ func (r checking) settled(ctx context.Context, s *Source, saved *Saved, d feedst
 		a.Items = append(a.Items, Arrived{ID: m.Withdrawn[i].ID, Seq: m.Withdrawn[i].Seq})
 	}
 	if !saved.Source.State.FollowUpAt.IsZero() {
-		lease.Wake(r.woken.claim) // it may be due before the claim loop looks again
+		lease.Wake(r.wakeups.claim) // it may be due before the claim loop looks again
 	}
-	r.arrived(a)
-	r.askHubs(ctx, s, &saved.Source, d, states)
+	r.publishItems(a)
+	r.updateHubs(ctx, s, &saved.Source, d, states)
 }
 
 // report is the check for people.
-func report(s *Source, got *answered, a feedstate.Answer, d feedstate.Decision, m item.Merged) Check {
+func report(s *Source, got *fetchResult, a feedstate.Answer, d feedstate.Decision, m item.Merged) Check {
 	c := Check{
 		At: got.at, Took: got.took, Cause: a.Cause, URL: fetch.Redact(s.State.URL), Status: a.Status, Outcome: d.Outcome,
 		Next: d.At, Why: d.Reason, New: m.Fresh, Edited: m.Edited, Withdrawn: len(m.Withdrawn),
@@ -246,7 +246,7 @@ func redacted(hops []feedstate.Hop) []feedstate.Hop {
 }
 
 // outcomeText is what a check came to, in one sentence.
-func outcomeText(got *answered, d feedstate.Decision, m item.Merged) string {
+func outcomeText(got *fetchResult, d feedstate.Decision, m item.Merged) string {
 	var s string
 	switch d.Outcome {
 	case feedstate.Changed:
@@ -272,7 +272,7 @@ func outcomeText(got *answered, d feedstate.Decision, m item.Merged) string {
 	for _, w := range d.Warnings {
 		s += "; " + w
 	}
-	return text.ClipRunes(strings.ToValidUTF8(s, "\uFFFD"), longestLog) + "."
+	return text.ClipRunes(strings.ToValidUTF8(s, "\uFFFD"), maxCheckText) + "."
 }
 
 func changesText(m item.Merged) string {

@@ -9,12 +9,12 @@ import (
 )
 
 // inMorning follows a feed at midnight that asks to skip the hours from 2 to 7.
-func inMorning(t *testing.T, do func(t *testing.T, w *world)) {
+func withSkippedHours(t *testing.T, do func(t *testing.T, w *harness)) {
 	t.Helper()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("<ttl>60</ttl><skipHours><hour>2</hour><hour>3</hour><hour>4</hour><hour>5</hour><hour>6</hour><hour>7</hour></skipHours>", "a"), `"v"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		if n := len(w.requests()); n != 1 {
 			t.Fatalf("%d requests at first", n)
 		}
@@ -24,16 +24,16 @@ func inMorning(t *testing.T, do func(t *testing.T, w *world)) {
 
 func TestACheckThatWasMissedWaitsForTheEndOfSkippedHours(t *testing.T) {
 	t.Parallel()
-	inMorning(t, func(t *testing.T, w *world) {
+	withSkippedHours(t, func(t *testing.T, w *harness) {
 		w.stop()
-		w.pass(3 * time.Hour) // the check of one o'clock is missed
+		w.advance(3 * time.Hour) // the check of one o'clock is missed
 		w.restart()
-		w.pass(time.Hour)
+		w.advance(time.Hour)
 		e, err := w.river.Explain(t.Context(), river.SourceID(feedURL))
 		if err != nil || !strings.Contains(e.Sentence, "it was due earlier, but the feed asks to skip 2–7 h; ttl 60") {
 			t.Errorf("%v, %q", err, e.Sentence)
 		}
-		w.pass(5 * time.Hour)
+		w.advance(5 * time.Hour)
 		list := w.requests()
 		if len(list) == 0 {
 			t.Fatal("it is never read again")
@@ -48,21 +48,21 @@ func TestAnnouncementsAndPeopleReadInSkippedHours(t *testing.T) {
 	t.Parallel()
 	id := river.SourceID(feedURL)
 	for name, tt := range map[string]struct {
-		do   func(t *testing.T, w *world)
+		do   func(t *testing.T, w *harness)
 		read bool
 	}{
-		"a ping": {func(t *testing.T, w *world) {
+		"a ping": {func(t *testing.T, w *harness) {
 			if _, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); err != nil {
 				t.Error(err)
 			}
 		}, true},
-		"a refresh": {func(t *testing.T, w *world) {
+		"a refresh": {func(t *testing.T, w *harness) {
 			if _, err := w.river.Refresh(t.Context(), id); err != nil {
 				t.Error(err)
 			}
 		}, true},
-		"a revival": {func(_ *testing.T, w *world) { w.revive(feedURL) }, true},
-		"an absence": {func(t *testing.T, w *world) {
+		"a revival": {func(_ *testing.T, w *harness) { w.revive(feedURL) }, true},
+		"an absence": {func(t *testing.T, w *harness) {
 			if _, err := w.river.ReceivePush(t.Context(), feedURL, river.Away); err != nil {
 				t.Error(err)
 			}
@@ -70,15 +70,15 @@ func TestAnnouncementsAndPeopleReadInSkippedHours(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inMorning(t, func(t *testing.T, w *world) {
-				w.pass(3 * time.Hour)
+			withSkippedHours(t, func(t *testing.T, w *harness) {
+				w.advance(3 * time.Hour)
 				w.requests()
 				tt.do(t, w)
-				w.pass(time.Hour)
+				w.advance(time.Hour)
 				if n := len(w.requests()); (n == 1) != tt.read || n > 1 {
 					t.Errorf("it is read %d times in the skipped hours", n)
 				}
-				w.pass(5 * time.Hour)
+				w.advance(5 * time.Hour)
 				if n := len(w.requests()); n == 0 {
 					t.Error("it is not read afterwards")
 				}

@@ -116,7 +116,7 @@ func describe(s *Source, f *feed.Feed, res *fetch.Response) {
 	if res != nil {
 		header, address = res.Header, res.URL
 	}
-	named := namedByHand(s.PushEndpoints)
+	named := cnwsEndpoints(s.PushEndpoints)
 	s.PushEndpoints, s.Topic = item.PushEndpointsOf(f, header, address)
 	s.PushEndpoints = append(s.PushEndpoints, named...)
 	if s.Private() {

@@ -48,7 +48,7 @@ type SourceStore interface {
 	// SweepRiver removes, some at a time: items beyond keep of a source, or older than
 	// before, that are neither starred nor in its last document; sources that nobody has
 	// followed since before and of which nothing is starred. It returns how many rows went.
-	SweepRiver(ctx context.Context, keep int, before time.Time, some int) (int, error)
+	SweepRiver(ctx context.Context, keep int, before time.Time, limit int) (int, error)
 }
 
 // CheckStore keeps which sources are due, and what their checks came to.
@@ -82,7 +82,7 @@ type PushStore interface {
 	// now, with HeardAt and Heard set, and returns their ids; a claim under way is left
 	// to end first. Sources that nobody follows or that are gone are left; and those with a
 	// login, of which strangers learn nothing and with which they have nobody asked.
-	MarkPushed(ctx context.Context, url, door string, now time.Time) ([]int64, error)
+	MarkPushed(ctx context.Context, url, via string, now time.Time) ([]int64, error)
 	// NamedSources returns those of urls, at most 1,000, for which HearSources would find
 	// a source; their order means nothing.
 	NamedSources(ctx context.Context, urls []string) ([]string, error)
@@ -147,7 +147,7 @@ type SubscriptionStore interface {
 	// returns, for each, whether the subscription is new. ReadTo is set as given.
 	// fault.TooMany: one is new, and the reader would have more than most. With most 0 the
 	// reader's subscriptions are not counted, which takes longer the more there are.
-	RiverSubscribe(ctx context.Context, list []Addition, now time.Time, most int) ([]bool, error)
+	RiverSubscribe(ctx context.Context, list []Addition, now time.Time, limit int) ([]bool, error)
 	// RiverUnsubscribe ends subscriptions of a reader and returns those of the sources that
 	// nobody follows now. They are not checked any more; their items stay until swept.
 	RiverUnsubscribe(ctx context.Context, reader string, sources []int64) (orphans []Source, err error)

@@ -37,7 +37,7 @@ func (r *River) Remove(ctx context.Context, reader string, sources ...int64) err
 	if err := r.Store.KeepUnfollowed(ctx, reader, sources, now, now.Add(-UndoWithin)); err != nil {
 		return err
 	}
-	return editing{r}.unfollow(ctx, reader, sources)
+	return editor{r}.unfollow(ctx, reader, sources)
 }
 
 // Removed is until when UndoRemove brings a feed back. fault.NotFound: it does not.
@@ -65,14 +65,14 @@ func (r *River) UndoRemove(ctx context.Context, reader string, source int64) (Fo
 	}
 	r.forget(reader)
 	r.Wake()
-	return r.one(ctx, reader, source)
+	return r.findFollowed(ctx, reader, source)
 }
 
 // editing changes subscriptions and their sources.
-type editing struct{ *River }
+type editor struct{ *River }
 
 // unfollow ends subscriptions, and the push of feeds that nobody follows now.
-func (r editing) unfollow(ctx context.Context, reader string, sources []int64) error {
+func (r editor) unfollow(ctx context.Context, reader string, sources []int64) error {
 	orphans, err := r.Store.RiverUnsubscribe(ctx, reader, sources)
 	if err != nil {
 		return err
@@ -85,11 +85,11 @@ func (r editing) unfollow(ctx context.Context, reader string, sources []int64) e
 }
 
 // leave ends what hubs were asked for. They find out by themselves when it fails.
-func (r editing) leave(ctx context.Context, s *Source, url string) {
+func (r editor) leave(ctx context.Context, s *Source, url string) {
 	if r.Push == nil || s.Private() {
 		return
 	}
-	r.complain(ctx, "the hubs of a feed could not be left", r.Push.Leave(ctx, url))
+	r.logError(ctx, "the hubs of a feed could not be left", r.Push.Leave(ctx, url))
 }
 
 // Change changes a subscription; change sees it as it is, and may be called more than
@@ -105,22 +105,22 @@ func (r *River) Change(ctx context.Context, reader string, source int64, change 
 		if err := change(s); err != nil {
 			return err
 		}
-		return s.settle(before)
+		return s.normalize(before)
 	})
 	if err != nil {
 		return Followed{}, err
 	}
 	if f.Interval != before.Interval {
-		if err := (editing{r}).replan(ctx, source); err != nil {
+		if err := (editor{r}).replan(ctx, source); err != nil {
 			return Followed{}, err
 		}
-		return r.one(ctx, reader, source)
+		return r.findFollowed(ctx, reader, source)
 	}
 	return f, nil
 }
 
 // settle gives what a reader made of a subscription its form.
-func (s *Subscription) settle(before Subscription) (err error) {
+func (s *Subscription) normalize(before Subscription) (err error) {
 	s.Reader, s.SourceID, s.AddedAt = before.Reader, before.SourceID, before.AddedAt
 	if s.Title, err = checkTitle(s.Title); err != nil {
 		return err
@@ -145,7 +145,7 @@ func checkInterval(d time.Duration) error {
 }
 
 // replan decides again when a source is read.
-func (r editing) replan(ctx context.Context, id int64) error {
+func (r editor) replan(ctx context.Context, id int64) error {
 	_, err := r.Store.ChangeSource(ctx, id, func(s *Source) error {
 		if s.State.CheckedAt.IsZero() && s.State.Gone == nil {
 			return nil // it is due anyhow
@@ -173,7 +173,7 @@ func (r *River) SetLogin(ctx context.Context, reader string, source int64, l Log
 	if err != nil {
 		return Followed{}, err
 	}
-	f, err := r.one(ctx, reader, source)
+	f, err := r.findFollowed(ctx, reader, source)
 	if err != nil {
 		return Followed{}, err
 	}
@@ -192,13 +192,13 @@ func (r *River) SetLogin(ctx context.Context, reader string, source int64, l Log
 			return Followed{}, err
 		}
 		r.Wake()
-		return r.one(ctx, reader, source)
+		return r.findFollowed(ctx, reader, source)
 	}
-	return editing{r}.moveTo(ctx, f, sealed)
+	return editor{r}.moveTo(ctx, f, sealed)
 }
 
 // moveTo has the reader follow the same address as another source.
-func (r editing) moveTo(ctx context.Context, f Followed, l Login) (Followed, error) {
+func (r editor) moveTo(ctx context.Context, f Followed, l Login) (Followed, error) {
 	now := r.now()
 	s := Source{ID: SourceID(f.Source.URL), URL: f.Source.URL, Login: l, State: feedstate.New(f.Source.URL, now), About: f.Source.About, CreatedAt: now, NextAt: now}
 	if l.Kind != "" {
@@ -214,7 +214,7 @@ func (r editing) moveTo(ctx context.Context, f Followed, l Login) (Followed, err
 		return Followed{}, err
 	}
 	r.Wake()
-	return r.one(ctx, f.Reader, s.ID)
+	return r.findFollowed(ctx, f.Reader, s.ID)
 }
 
 // Revive has a source read again that is gone or failing. Errors: fault.NotFound; Conflict:
@@ -222,7 +222,7 @@ func (r editing) moveTo(ctx context.Context, f Followed, l Login) (Followed, err
 // left alone.
 func (r *River) Revive(ctx context.Context, reader string, source int64) (Followed, error) {
 	r.Init()
-	return editing{r}.mend(ctx, reader, source, func(s *Source, now time.Time) error {
+	return editor{r}.changeState(ctx, reader, source, func(s *Source, now time.Time) error {
 		if s.State.Gone == nil && s.State.Failures == 0 && s.State.Failure == nil {
 			return fault.New(fault.Conflict, "%s is being read as it should: there is nothing to bring back.", s.Name())
 		}
@@ -241,7 +241,7 @@ func (r *River) Revive(ctx context.Context, reader string, source int64) (Follow
 func (r *River) Undo(ctx context.Context, reader string, source int64) (Followed, error) {
 	r.Init()
 	var left string
-	f, err := editing{r}.mend(ctx, reader, source, func(s *Source, now time.Time) error {
+	f, err := editor{r}.changeState(ctx, reader, source, func(s *Source, now time.Time) error {
 		state, ok := feedstate.Undo(s.State, now)
 		if !ok {
 			return fault.New(fault.Conflict, "%s was not moved.", s.Name())
@@ -250,14 +250,14 @@ func (r *River) Undo(ctx context.Context, reader string, source int64) (Followed
 		return nil
 	})
 	if err == nil && left != f.Source.URL {
-		editing{r}.leave(ctx, &f.Source, left)
+		editor{r}.leave(ctx, &f.Source, left)
 	}
 	return f, err
 }
 
 // mend changes the state of a source that the reader follows.
-func (r editing) mend(ctx context.Context, reader string, source int64, change func(s *Source, now time.Time) error) (Followed, error) {
-	if _, err := r.one(ctx, reader, source); err != nil {
+func (r editor) changeState(ctx context.Context, reader string, source int64, change func(s *Source, now time.Time) error) (Followed, error) {
+	if _, err := r.findFollowed(ctx, reader, source); err != nil {
 		return Followed{}, err
 	}
 	_, err := r.Store.ChangeSource(ctx, source, func(s *Source) error {
@@ -271,7 +271,7 @@ func (r editing) mend(ctx context.Context, reader string, source int64, change f
 		return Followed{}, err
 	}
 	r.Wake()
-	return r.one(ctx, reader, source)
+	return r.findFollowed(ctx, reader, source)
 }
 
 // Subscriptions lists what a reader follows, by name.
@@ -286,7 +286,7 @@ func (r *River) Find(ctx context.Context, reader, what string) (Followed, error)
 	r.Init()
 	what = strings.TrimSpace(what)
 	if id, err := strconv.ParseInt(what, 10, 64); err == nil {
-		return r.one(ctx, reader, id)
+		return r.findFollowed(ctx, reader, id)
 	}
 	a, err := r.address(what)
 	if err == nil {
@@ -301,16 +301,16 @@ func (r *River) Find(ctx context.Context, reader, what string) (Followed, error)
 			}
 			for _, s := range list {
 				if mine[s.ID] {
-					return r.one(ctx, reader, s.ID)
+					return r.findFollowed(ctx, reader, s.ID)
 				}
 			}
 		}
 	}
-	return Followed{}, editing{r}.nothingLike(ctx, reader, what, a)
+	return Followed{}, editor{r}.notFollowedError(ctx, reader, what, a)
 }
 
 // nothingLike says that there is no such subscription, and which there are like it.
-func (r editing) nothingLike(ctx context.Context, reader, what string, a location.Location) error {
+func (r editor) notFollowedError(ctx context.Context, reader, what string, a location.Location) error {
 	words := []string{what}
 	if len(a.URLs) > 0 {
 		if u, err := url.Parse(a.URLs[0]); err == nil {
@@ -338,7 +338,7 @@ func (r editing) nothingLike(ctx context.Context, reader, what string, a locatio
 }
 
 // followed is the set that Following gave, and until when it is good.
-type followed struct {
+type followedSet struct {
 	set   map[int64]bool
 	until time.Time
 }
@@ -353,9 +353,9 @@ const (
 func (r *River) Following(ctx context.Context, reader string) (map[int64]bool, error) {
 	r.Init()
 	now := r.now()
-	r.listing.mu.Lock()
-	kept, ok := r.listing.following[reader]
-	r.listing.mu.Unlock()
+	r.listState.mu.Lock()
+	kept, ok := r.listState.following[reader]
+	r.listState.mu.Unlock()
 	if ok && now.Before(kept.until) {
 		return kept.set, nil
 	}
@@ -363,18 +363,18 @@ func (r *River) Following(ctx context.Context, reader string) (map[int64]bool, e
 	if err != nil {
 		return nil, err
 	}
-	r.listing.mu.Lock()
-	defer r.listing.mu.Unlock()
-	if len(r.listing.following) >= maxFollowed || r.listing.following == nil {
-		r.listing.following = map[string]followed{}
+	r.listState.mu.Lock()
+	defer r.listState.mu.Unlock()
+	if len(r.listState.following) >= maxFollowed || r.listState.following == nil {
+		r.listState.following = map[string]followedSet{}
 	}
-	r.listing.following[reader] = followed{set, now.Add(followedFor)}
+	r.listState.following[reader] = followedSet{set, now.Add(followedFor)}
 	return set, nil
 }
 
 // forget has Following look again.
 func (r *River) forget(reader string) {
-	r.listing.mu.Lock()
-	defer r.listing.mu.Unlock()
-	delete(r.listing.following, reader)
+	r.listState.mu.Lock()
+	defer r.listState.mu.Unlock()
+	delete(r.listState.following, reader)
 }

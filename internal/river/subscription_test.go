@@ -14,7 +14,7 @@ import (
 
 func TestWhoLeavesAFeedEndsItsPushWhenHeWasTheLast(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
 		h.add(river.Request{URL: feedURL})
 		a := h.add(river.Request{URL: feedURL, Reader: "bea"})
@@ -31,8 +31,8 @@ func TestWhoLeavesAFeedEndsItsPushWhenHeWasTheLast(t *testing.T) {
 			t.Errorf("%v %v", err, h.push.left)
 		}
 		h.requests()
-		h.pass(72 * time.Hour)
-		if got := h.asksOf(); got != "" {
+		h.advance(72 * time.Hour)
+		if got := h.requestURLs(); got != "" {
 			t.Errorf("nobody follows it, and it is asked for: %s", got)
 		}
 		if a := h.add(river.Request{URL: feedURL}); !a.New || a.Source.Items != 1 {
@@ -43,7 +43,7 @@ func TestWhoLeavesAFeedEndsItsPushWhenHeWasTheLast(t *testing.T) {
 
 func TestAChangeIsWholeOrNothing(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
 		a := h.add(river.Request{URL: feedURL, Categories: []string{"Old"}})
 		f, err := h.river.Change(t.Context(), "ann", a.SourceID, func(s *river.Subscription) error {
@@ -89,7 +89,7 @@ func letters(n int) string {
 
 func TestAFeedIsFoundByAnAddressOrItsNumber(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
 		a := h.add(river.Request{URL: feedURL, Title: "The chalk log"})
 		for _, what := range []string{feedURL, "feeds.test/rss.xml", "feed:" + feedURL, strconv.FormatInt(a.SourceID, 10), " HTTP://FEEDS.TEST/rss.xml#x "} {
@@ -111,14 +111,14 @@ func TestAFeedIsFoundByAnAddressOrItsNumber(t *testing.T) {
 
 func TestAFeedThatIsGoneCanBeBroughtBack(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
 		a := h.add(river.Request{URL: feedURL})
 		if _, err := h.river.Revive(t.Context(), "ann", a.SourceID); fault.CodeOf(err) != fault.Conflict {
 			t.Errorf("one that is well: %v", err)
 		}
 		h.serve(feedURL, status(410))
-		h.pass(25 * time.Hour)
+		h.advance(25 * time.Hour)
 		if s := h.source(feedURL); s.State.Gone == nil {
 			t.Fatalf("%+v", s.State)
 		}
@@ -130,12 +130,12 @@ func TestAFeedThatIsGoneCanBeBroughtBack(t *testing.T) {
 		if f, err := h.river.Revive(t.Context(), "ann", a.SourceID); err != nil || f.Source.State.Gone != nil {
 			t.Errorf("%+v %v", f, err)
 		}
-		h.pass(time.Second)
-		if got := h.asksOf(); got != "feeds.test/rss.xml" || len(h.items(feedURL)) != 2 {
+		h.advance(time.Second)
+		if got := h.requestURLs(); got != "feeds.test/rss.xml" || len(h.items(feedURL)) != 2 {
 			t.Errorf("asked for %q, %d items", got, len(h.items(feedURL)))
 		}
 		h.serve(feedURL, status(500))
-		h.pass(25 * time.Hour)
+		h.advance(25 * time.Hour)
 		if s := h.source(feedURL); s.State.Failures == 0 {
 			t.Fatal("it does not fail")
 		}
@@ -144,14 +144,14 @@ func TestAFeedThatIsGoneCanBeBroughtBack(t *testing.T) {
 			if (err == nil) != (i == 0) || err != nil && fault.CodeOf(err) != want {
 				t.Errorf("time %d: %v", i, err)
 			}
-			h.pass(time.Second)
+			h.advance(time.Second)
 		}
 	})
 }
 
 func TestAMoveCanBeTakenBack(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
 		h.serve("http://new.test/feed", doc(rss("", "a")))
 		a := h.add(river.Request{URL: feedURL})
@@ -159,7 +159,7 @@ func TestAMoveCanBeTakenBack(t *testing.T) {
 			t.Error(err)
 		}
 		h.serve(feedURL, status(301, "Location", "http://new.test/feed"))
-		h.pass(5 * 24 * time.Hour)
+		h.advance(5 * 24 * time.Hour)
 		f, err := h.river.Find(t.Context(), "ann", strconv.FormatInt(a.SourceID, 10))
 		if err != nil || f.Source.URL != "http://new.test/feed" {
 			t.Fatalf("%+v %v", f.Source, err)
@@ -173,7 +173,7 @@ func TestAMoveCanBeTakenBack(t *testing.T) {
 
 func TestANewLoginMakesAFeedOnesOwnAndBack(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
 		a := h.add(river.Request{URL: feedURL, Title: "Mine", Categories: []string{"C"}})
 		h.add(river.Request{URL: feedURL, Reader: "bea"})
@@ -182,7 +182,7 @@ func TestANewLoginMakesAFeedOnesOwnAndBack(t *testing.T) {
 		if err != nil || f.SourceID == a.SourceID || h.list("ann") != "Mine "+feedURL+" C own private" || h.list("bea") != "Feed "+feedURL {
 			t.Fatalf("%v\n%s\n%s", err, h.list("ann"), h.list("bea"))
 		}
-		h.pass(time.Minute)
+		h.advance(time.Minute)
 		mine := f.SourceID
 		if f, err = h.river.Find(t.Context(), "ann", strconv.FormatInt(mine, 10)); err != nil || f.Source.State.Failure == nil {
 			t.Errorf("with the wrong password: %+v %v", f.Source.State, err)
@@ -191,7 +191,7 @@ func TestANewLoginMakesAFeedOnesOwnAndBack(t *testing.T) {
 		if err != nil || f.SourceID != mine {
 			t.Errorf("%+v %v", f, err)
 		}
-		h.pass(time.Minute)
+		h.advance(time.Minute)
 		if f, err = h.river.Find(t.Context(), "ann", strconv.FormatInt(mine, 10)); err != nil || f.Source.Items != 2 {
 			t.Errorf("with the right one: %+v %v", f.Source, err)
 		}
@@ -210,7 +210,7 @@ func TestANewLoginMakesAFeedOnesOwnAndBack(t *testing.T) {
 
 func TestCategoriesAreMadeRenamedMergedAndTakenAway(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
 		h.add(river.Request{URL: feedURL, Categories: []string{"A", "B"}})
 		put := func(name string, public bool) error { return h.river.PutCategory(t.Context(), "ann", name, public) }
@@ -260,12 +260,12 @@ func TestCategoriesAreMadeRenamedMergedAndTakenAway(t *testing.T) {
 
 func TestMarksAndWordsWorkOnWhatIsKept(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "chalk", "pencil")))
 		h.serve("http://other.test/feed", doc(strings.ReplaceAll(rss("", "chalk", "ink"), "<title>Feed</title>", "<title>Other things</title>")))
 		h.add(river.Request{URL: feedURL, Categories: []string{"News"}})
 		o := h.add(river.Request{URL: "http://other.test/feed"})
-		h.pass(2 * time.Second)
+		h.advance(2 * time.Second)
 		find := func(match string) string {
 			list, err := h.river.Items(t.Context(), river.ItemQuery{Reader: "ann", Match: match})
 			if err != nil {
@@ -317,7 +317,7 @@ func TestMarksAndWordsWorkOnWhatIsKept(t *testing.T) {
 func TestALoginStaysWithItsHostHoweverOftenTheFeedMoves(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, locked("ann", "secret", rss("", "a")))
 		h.add(river.Request{URL: feedURL, Login: river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "secret"}})
 		at := feedURL
@@ -326,7 +326,7 @@ func TestALoginStaysWithItsHostHoweverOftenTheFeedMoves(t *testing.T) {
 			h.serve(to, doc(rss("", "a")))
 			h.serve(at, status(301, "Location", to))
 			h.requests()
-			h.pass(5 * 24 * time.Hour)
+			h.advance(5 * 24 * time.Hour)
 			for _, a := range h.requests() {
 				if strings.HasPrefix(a.url, "thief.test") && a.header.Get("Authorization") != "" {
 					t.Fatalf("after %d moves %s is given the log-in", i+1, a.url)

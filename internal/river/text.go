@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	longestTitle    = 200 // characters, of a reader's own title
-	longestCategory = 60
+	maxTitle        = 200 // characters, of a reader's own title
+	maxCategoryName = 60
 	maxCategories   = 20 // of one subscription
 )
 
@@ -22,8 +22,8 @@ func checkTitle(s string) (string, error) {
 		return "", fault.New(fault.Invalid, "A title may not have control characters in it.")
 	}
 	s = text.PlainLine(s)
-	if n := utf8.RuneCountInString(s); n > longestTitle {
-		return "", fault.New(fault.Invalid, "A title has at most %d characters; this one has %d.", longestTitle, n)
+	if n := utf8.RuneCountInString(s); n > maxTitle {
+		return "", fault.New(fault.Invalid, "A title has at most %d characters; this one has %d.", maxTitle, n)
 	}
 	return s, nil
 }
@@ -39,8 +39,8 @@ func checkCategory(s string) (string, error) {
 	switch {
 	case s == "":
 		return "", fault.New(fault.Invalid, "A category needs a name.")
-	case n > longestCategory:
-		return "", fault.New(fault.Invalid, "The name of a category has at most %d characters; this one has %d.", longestCategory, n)
+	case n > maxCategoryName:
+		return "", fault.New(fault.Invalid, "The name of a category has at most %d characters; this one has %d.", maxCategoryName, n)
 	case strings.Contains(s, "/"), s == ".", s == "..":
 		return "", fault.New(fault.Invalid, "A category cannot be called %q: its name may not have a slash, or be only dots.", s)
 	}
@@ -51,8 +51,8 @@ func checkCategory(s string) (string, error) {
 // nothing remains.
 func categoryOf(s string) string {
 	s = strings.ReplaceAll(text.PlainLine(s), "/", "-")
-	if utf8.RuneCountInString(s) > longestCategory {
-		s = text.PlainLine(string([]rune(s)[:longestCategory]))
+	if utf8.RuneCountInString(s) > maxCategoryName {
+		s = text.PlainLine(string([]rune(s)[:maxCategoryName]))
 	}
 	if s == "." || s == ".." {
 		return ""
@@ -61,7 +61,7 @@ func categoryOf(s string) string {
 }
 
 // titleOf makes a title of what another program calls so.
-func titleOf(s string) string { return text.ClipRunes(text.PlainLine(s), longestTitle) }
+func titleOf(s string) string { return text.ClipRunes(text.PlainLine(s), maxTitle) }
 
 // checkCategories gives those of a subscription their form and order.
 func checkCategories(list []string) ([]string, error) {

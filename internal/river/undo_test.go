@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func (w *world) followed(reader, url string) (river.Followed, bool) {
+func (w *harness) followed(reader, url string) (river.Followed, bool) {
 	w.t.Helper()
 	list, err := w.river.Subscriptions(w.t.Context(), river.SubscriptionQuery{Reader: reader, SourceID: river.SourceID(url), Unread: true})
 	if err != nil {
@@ -24,10 +24,10 @@ func (w *world) followed(reader, url string) (river.Followed, bool) {
 
 func TestAFeedComesBackAsItWasWhenUnfollowingIsUndone(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "c", "b", "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		id := river.SourceID(feedURL)
 		_, err := w.river.Change(t.Context(), "ann", id, func(s *river.Subscription) error {
 			s.Title, s.Categories, s.Interval = "Mine", []string{"News", "Weblogs"}, 2*time.Hour
@@ -48,7 +48,7 @@ func TestAFeedComesBackAsItWasWhenUnfollowingIsUndone(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.restart()
-		w.pass(50 * time.Second)
+		w.advance(50 * time.Second)
 		if _, is := w.followed("ann", feedURL); is {
 			t.Fatal("it is still followed")
 		}
@@ -66,7 +66,7 @@ func TestAFeedComesBackAsItWasWhenUnfollowingIsUndone(t *testing.T) {
 			t.Errorf("undone twice: %v", err)
 		}
 		w.requests()
-		w.pass(3 * time.Hour)
+		w.advance(3 * time.Hour)
 		if len(w.requests()) == 0 {
 			t.Error("it is not read any more")
 		}
@@ -75,10 +75,10 @@ func TestAFeedComesBackAsItWasWhenUnfollowingIsUndone(t *testing.T) {
 
 func TestUnfollowingIsUndoneForAMinuteOnly(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		id := river.SourceID(feedURL)
 		remove := func() {
 			t.Helper()
@@ -91,7 +91,7 @@ func TestUnfollowingIsUndoneForAMinuteOnly(t *testing.T) {
 		if err != nil || !until.Equal(time.Now().Add(river.UndoWithin)) {
 			t.Errorf("it can be undone until %s, %v", until, err)
 		}
-		w.pass(river.UndoWithin + time.Second)
+		w.advance(river.UndoWithin + time.Second)
 		if _, err := w.river.Removed(t.Context(), "ann", id); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("after a minute: %v", err)
 		}
@@ -109,20 +109,20 @@ func TestUnfollowingIsUndoneForAMinuteOnly(t *testing.T) {
 
 func TestMarkingAllReadIsUndoneForAMinuteOnly(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		for _, c := range []struct {
 			wait time.Duration
 			want fault.Code
 		}{{river.UndoWithin + time.Second, fault.Conflict}, {river.UndoWithin, 0}} {
 			to := time.Now().UTC() // when the page was made on which the button is
-			w.pass(10 * time.Minute)
+			w.advance(10 * time.Minute)
 			if err := w.river.MarkAllRead(t.Context(), "ann", 0, "", to); err != nil {
 				t.Fatal(err)
 			}
-			w.pass(c.wait)
+			w.advance(c.wait)
 			if err := w.river.UndoAllRead(t.Context(), "ann", to); (err == nil) != (c.want == 0) || err != nil && fault.CodeOf(err) != c.want {
 				t.Errorf("undone after %s: %v", c.wait, err)
 			}

@@ -25,7 +25,7 @@ func (r *River) Unify(ctx context.Context, prefix string, renewed func(url strin
 			return err
 		}
 		for _, u := range urls {
-			if err := (unifying{r}).unify(ctx, u, renewed(u), readers); err != nil {
+			if err := (unifier{r}).unify(ctx, u, renewed(u), readers); err != nil {
 				return err
 			}
 			after = u
@@ -34,9 +34,9 @@ func (r *River) Unify(ctx context.Context, prefix string, renewed func(url strin
 }
 
 // unifying joins sources that are one feed under two names of this program.
-type unifying struct{ *River }
+type unifier struct{ *River }
 
-func (r unifying) unify(ctx context.Context, from string, renewed bool, readers func(context.Context) ([]string, error)) error {
+func (r unifier) unify(ctx context.Context, from string, renewed bool, readers func(context.Context) ([]string, error)) error {
 	to := r.canonical(from)
 	old, ok, err := r.publicAt(ctx, from)
 	if err != nil || !ok || to == from {
@@ -63,7 +63,7 @@ func (r unifying) unify(ctx context.Context, from string, renewed bool, readers 
 }
 
 // publicAt is the source that is read at url and needs no login.
-func (r unifying) publicAt(ctx context.Context, url string) (Source, bool, error) {
+func (r unifier) publicAt(ctx context.Context, url string) (Source, bool, error) {
 	list, err := r.Store.SourcesAt(ctx, url)
 	i := slices.IndexFunc(list, func(s Source) bool { return s.URL == url && !s.Private() })
 	if err != nil || i < 0 {
@@ -73,7 +73,7 @@ func (r unifying) publicAt(ctx context.Context, url string) (Source, bool, error
 }
 
 // moveReaders has everyone who follows the source old follow target in its place.
-func (r unifying) moveReaders(ctx context.Context, old int64, target Source, readers func(context.Context) ([]string, error)) error {
+func (r unifier) moveReaders(ctx context.Context, old int64, target Source, readers func(context.Context) ([]string, error)) error {
 	names, err := readers(ctx)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (r unifying) moveReaders(ctx context.Context, old int64, target Source, rea
 		if _, err := r.Store.RiverSubscribe(ctx, []Addition{{Subscription: sub, Source: target}}, r.now(), math.MaxInt-1); err != nil {
 			return err
 		}
-		if err := editing(r).unfollow(ctx, name, []int64{old}); err != nil {
+		if err := editor(r).unfollow(ctx, name, []int64{old}); err != nil {
 			return err
 		}
 	}

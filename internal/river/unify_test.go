@@ -21,7 +21,7 @@ func TestSourcesByTwoNamesOfThisProgramBecomeOne(t *testing.T) {
 		}
 		return url
 	}
-	atHome(t, river.Options{HostInterval: -1, Canonical: canonical}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{HostInterval: -1, Canonical: canonical}, func(t *testing.T, h *diskHarness) {
 		for _, origin := range []string{alias, own} {
 			for _, path := range []string{"both", "single", "renewed"} {
 				h.serve(origin+path, doc(rss("", path)))
@@ -49,7 +49,7 @@ func TestSourcesByTwoNamesOfThisProgramBecomeOne(t *testing.T) {
 			}
 		}
 		h.requests()
-		h.pass(0)
+		h.advance(0)
 		want := "Feed http://alias.test.example/feed\nFeed " + own + "both New|Old\nFeed " + own + "renewed\nFeed " + own + "single One"
 		if got := h.list("ann"); got != want {
 			t.Errorf("ann follows\n%s\nwant\n%s", got, want)

@@ -15,12 +15,12 @@ import (
 )
 
 // announce has the river receive a push for the feed, and waits until it was dealt with.
-func (w *world) announce() {
+func (w *harness) announce() {
 	w.t.Helper()
 	if known, err := w.river.ReceivePush(w.t.Context(), feedURL, "notify-rsscloud"); !known || err != nil {
 		w.t.Fatalf("%v, %v", known, err)
 	}
-	w.pass(500 * time.Millisecond)
+	w.advance(500 * time.Millisecond)
 }
 
 // modifiedOrigin serves a feed as file servers do: by Last-Modified, in whole seconds. While
@@ -38,16 +38,16 @@ func (o *modifiedOrigin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.Origin.ServeHTTP(w, r)
 }
 
-func inSeconds(t *testing.T, do func(*testing.T, *world, *modifiedOrigin)) {
+func withSecondsOrigin(t *testing.T, do func(*testing.T, *harness, *modifiedOrigin)) {
 	t.Helper()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		o := &modifiedOrigin{}
 		o.Kind = nettest.OriginSeconds
 		o.Set([]byte(rss("", "a")))
 		w.serve(feedURL, o.ServeHTTP)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.requests()
 		do(t, w, o)
 	})
@@ -55,7 +55,7 @@ func inSeconds(t *testing.T, do func(*testing.T, *world, *modifiedOrigin)) {
 
 func TestTheSecondOfTwoChangesInOneSecondIsShown(t *testing.T) {
 	t.Parallel()
-	inSeconds(t, func(t *testing.T, w *world, o *modifiedOrigin) {
+	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
 		o.Set([]byte(rss("", "b", "a")))
 		w.announce()
 		if s := titles(w.items(feedURL)); s != "b a" {
@@ -76,13 +76,13 @@ func TestTheSecondOfTwoChangesInOneSecondIsShown(t *testing.T) {
 
 func TestAPlannedCheckAfterAFullOneIsConditionalAgain(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		const modified = "Wed, 01 Dec 1999 00:00:00 GMT"
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`, "Last-Modified", modified))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.announce()
-		w.pass(2 * time.Hour)
+		w.advance(2 * time.Hour)
 		list := w.requests()
 		if len(list) < 3 {
 			t.Fatalf("%d requests", len(list))
@@ -101,7 +101,7 @@ func TestAPlannedCheckAfterAFullOneIsConditionalAgain(t *testing.T) {
 
 func TestACheckSaysHowItAsked(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		want := func(what, asked, why string) {
 			t.Helper()
 			if c := w.checks(feedURL)[0]; c.Asked != asked || !strings.Contains(c.AskedWhy, why) || (c.AskedWhy == "") != (why == "") {
@@ -110,7 +110,7 @@ func TestACheckSaysHowItAsked(t *testing.T) {
 		}
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		want("the first check", river.AskedInFull, "never been read")
 		w.announce()
 		want("an ETag that is not proven", river.AskedInFull, "not yet been seen to change")
@@ -121,7 +121,7 @@ func TestACheckSaysHowItAsked(t *testing.T) {
 		if last := w.requests()[3].header; last.Get("If-None-Match") != `"v2"` || last.Get("Cache-Control") != "no-cache" {
 			t.Errorf("a proven ETag: sent %v", last)
 		}
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		if _, err := w.river.Refresh(t.Context(), river.SourceID(feedURL)); err != nil {
 			t.Fatal(err)
 		}
@@ -133,19 +133,19 @@ func TestACheckSaysHowItAsked(t *testing.T) {
 		if known, err := w.river.Deliver(t.Context(), feedURL, "notify-websub", []byte(rss("", "d")), nil); !known || err != nil {
 			t.Fatal(known, err)
 		}
-		w.pass(time.Second)
+		w.advance(time.Second)
 		want("content from a hub", "", "")
 	})
 }
 
 func TestACheckByHandReadsInFullWhatAnETagCannotProve(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		o := nettest.Origin{Kind: nettest.OriginConstant}
 		o.Set([]byte(rss("", "a")))
 		w.serve(feedURL, o.ServeHTTP)
 		w.follow(feedURL)
-		w.pass(2 * time.Minute)
+		w.advance(2 * time.Minute)
 		o.Set([]byte(rss("", "b", "a")))
 		c, err := w.river.Refresh(t.Context(), river.SourceID(feedURL))
 		if err != nil || c.New != 1 || c.Asked != river.AskedInFull {
@@ -159,23 +159,23 @@ func TestACheckByHandReadsInFullWhatAnETagCannotProve(t *testing.T) {
 func TestAPlannedCheckAfterAFailedAnnouncedOneReadsInFull(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{500, 503} {
-		inSeconds(t, func(t *testing.T, w *world, o *modifiedOrigin) {
+		withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
 			o.Set([]byte(rss("", "b", "a")))
 			w.announce()
 			o.Set([]byte(rss("", "c", "b", "a")))
 			o.status.Store(int32(status))
 			w.announce()
-			w.pass(5 * time.Second) // the follow-up
+			w.advance(5 * time.Second) // the follow-up
 			w.requests()
 			if s := titles(w.items(feedURL)); s != "b a" || !w.source(feedURL).State.Push.Pending {
 				t.Fatalf("%d: the items are %s", status, s)
 			}
-			if e := w.explained(feedURL); !strings.Contains(strings.Join(e.Notes, "\n"), "no check has read the feed since") {
+			if e := w.explain(feedURL); !strings.Contains(strings.Join(e.Notes, "\n"), "no check has read the feed since") {
 				t.Errorf("%d: the notes are %q", status, e.Notes)
 			}
 			w.restart()
 			o.status.Store(0)
-			w.pass(time.Hour)
+			w.advance(time.Hour)
 			if s, c := titles(w.items(feedURL)), w.checks(feedURL); s != "c b a" || !anyCheck(c, feedstate.Pushed, river.AskedInFull) {
 				t.Errorf("%d: an hour later the items are %s", status, s)
 			}
@@ -203,10 +203,10 @@ func anyCheck(list []river.Check, cause feedstate.Cause, asked string) bool {
 // A check by hand takes the place of an announced one that has not begun.
 func TestACheckByHandThatFailsLeavesTheAnnouncementOpen(t *testing.T) {
 	t.Parallel()
-	inSeconds(t, func(t *testing.T, w *world, o *modifiedOrigin) {
+	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
 		o.Set([]byte(rss("", "b", "a")))
 		w.announce()
-		w.pass(2 * time.Minute)
+		w.advance(2 * time.Minute)
 		w.stop()
 		o.status.Store(503)
 		if _, err := w.store.MarkPushed(t.Context(), feedURL, "ping", time.Now().UTC()); err != nil {
@@ -224,28 +224,28 @@ func TestACheckByHandThatFailsLeavesTheAnnouncementOpen(t *testing.T) {
 // Nobody announces the second change: it comes in the second of the first.
 func TestARecentChangeIsReadOnceMoreByAFollowUp(t *testing.T) {
 	t.Parallel()
-	t.Run("", func(t *testing.T) { recentChange(t, func(*world) {}) })
-	t.Run("after a restart", func(t *testing.T) { recentChange(t, (*world).restart) })
+	t.Run("", func(t *testing.T) { recentChange(t, func(*harness) {}) })
+	t.Run("after a restart", func(t *testing.T) { recentChange(t, (*harness).restart) })
 }
 
-func recentChange(t *testing.T, meanwhile func(*world)) {
+func recentChange(t *testing.T, meanwhile func(*harness)) {
 	t.Helper()
-	inSeconds(t, func(t *testing.T, w *world, o *modifiedOrigin) {
+	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
 		o.Set([]byte(rss("", "b", "a")))
 		w.announce()
 		o.Set([]byte(rss("", "c", "b", "a")))
-		e := w.explained(feedURL)
+		e := w.explain(feedURL)
 		if !strings.HasPrefix(e.Sentence, "next check in 2 seconds: a follow-up that reads the feed in full, because it had changed less than two seconds") || !strings.Contains(e.Sentence, "planned at ") {
 			t.Errorf("explained as %s", e.Sentence)
 		}
-		w.pass(500 * time.Millisecond)
+		w.advance(500 * time.Millisecond)
 		meanwhile(w)
-		w.pass(2 * time.Second)
+		w.advance(2 * time.Second)
 		if s, c := titles(w.items(feedURL)), w.checks(feedURL)[0]; s != "c b a" || c.Cause != feedstate.FollowUp || c.Asked != river.AskedInFull {
 			t.Errorf("after the follow-up: %s, %+v", s, c)
 		}
 		w.requests()
-		w.pass(10 * time.Minute)
+		w.advance(10 * time.Minute)
 		if list := w.requests(); len(list) > 0 {
 			t.Errorf("%d requests after the follow-up", len(list))
 		}
@@ -255,25 +255,25 @@ func recentChange(t *testing.T, meanwhile func(*world)) {
 // A page that is made for each request has always changed just now.
 func TestAFeedThatIsAlwaysRecentIsReadTwiceAfterAnAnnouncement(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Last-Modified", time.Now().UTC().Format(http.TimeFormat))
 			_, _ = io.WriteString(out, rss("<ttl>600</ttl>", "a"))
 		})
 		w.follow(feedURL)
-		w.pass(10 * time.Minute)
+		w.advance(10 * time.Minute)
 		if n := len(w.requests()); n != 1 {
 			t.Errorf("%d requests without an announcement", n)
 		}
 		w.announce()
-		w.pass(10 * time.Minute)
+		w.advance(10 * time.Minute)
 		if n := len(w.requests()); n != 2 {
 			t.Errorf("%d requests after an announcement", n)
 		}
 		if _, err := w.river.Refresh(t.Context(), river.SourceID(feedURL)); err != nil {
 			t.Fatal(err)
 		}
-		w.pass(10 * time.Minute)
+		w.advance(10 * time.Minute)
 		if n := len(w.requests()); n != 1 {
 			t.Errorf("%d requests after a check by hand", n)
 		}
@@ -282,12 +282,12 @@ func TestAFeedThatIsAlwaysRecentIsReadTwiceAfterAnAnnouncement(t *testing.T) {
 
 func TestAFollowUpBelongsToTheAnnouncementAndIsMadeInSkippedHours(t *testing.T) {
 	t.Parallel()
-	inSeconds(t, func(t *testing.T, w *world, o *modifiedOrigin) {
+	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
 		const skipping = `<skipHours><hour>0</hour><hour>1</hour><hour>2</hour></skipHours>` // the bubble begins at midnight
 		o.Set([]byte(rss(skipping, "b", "a")))
 		w.announce()
 		o.Set([]byte(rss(skipping, "c", "b", "a")))
-		w.pass(3 * time.Second)
+		w.advance(3 * time.Second)
 		if s := titles(w.items(feedURL)); s != "c b a" {
 			t.Errorf("after the follow-up: %s", s)
 		}
@@ -296,13 +296,13 @@ func TestAFollowUpBelongsToTheAnnouncementAndIsMadeInSkippedHours(t *testing.T) 
 
 func TestAFollowUpWaitsWhereItsServerAsksForPatience(t *testing.T) {
 	t.Parallel()
-	inSeconds(t, func(t *testing.T, w *world, o *modifiedOrigin) {
+	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
 		o.Set([]byte(rss("", "b", "a")))
 		w.announce()
 		w.serve(feedURL, status(429, "Retry-After", "1800"))
-		w.pass(3 * time.Second)
+		w.advance(3 * time.Second)
 		w.requests()
-		w.pass(29 * time.Minute)
+		w.advance(29 * time.Minute)
 		if list := w.requests(); len(list) > 0 {
 			t.Errorf("%d requests before its Retry-After is over", len(list))
 		}
@@ -310,7 +310,7 @@ func TestAFollowUpWaitsWhereItsServerAsksForPatience(t *testing.T) {
 			t.Error(err)
 		}
 		w.serve(feedURL, o.ServeHTTP)
-		w.pass(10 * time.Minute)
+		w.advance(10 * time.Minute)
 		list := w.requests()
 		if c := w.checks(feedURL)[0]; len(list) != 1 || c.Cause != feedstate.FollowUp || c.Asked != river.AskedInFull {
 			t.Errorf("%d requests, the last check: %+v", len(list), c)
@@ -320,11 +320,11 @@ func TestAFollowUpWaitsWhereItsServerAsksForPatience(t *testing.T) {
 
 func TestA304ThatCountedIsVerifiedWithinAnHour(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		const daily = "<ttl>1440</ttl>"
 		w.serve(feedURL, tagged(rss(daily, "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.serve(feedURL, tagged(rss(daily, "b", "a"), `"v2"`))
 		w.announce()
 		w.serve(feedURL, tagged(rss(daily, "c", "b", "a"), `"v2"`)) // from now on the ETag is wrong
@@ -332,10 +332,10 @@ func TestA304ThatCountedIsVerifiedWithinAnHour(t *testing.T) {
 		if s := titles(w.items(feedURL)); s != "b a" {
 			t.Fatalf("after a 304 the items are %s", s)
 		}
-		if e := w.explained(feedURL); !strings.Contains(e.Sentence, "its server answered 304 after a change was announced") {
+		if e := w.explain(feedURL); !strings.Contains(e.Sentence, "its server answered 304 after a change was announced") {
 			t.Errorf("explained as %s", e.Sentence)
 		}
-		w.pass(time.Hour)
+		w.advance(time.Hour)
 		if s, c := titles(w.items(feedURL)), w.checks(feedURL)[0]; s != "c b a" || c.Cause != feedstate.FollowUp {
 			t.Errorf("an hour later: %s, %+v", s, c)
 		}
@@ -349,10 +349,10 @@ func TestA304ThatCountedIsVerifiedWithinAnHour(t *testing.T) {
 
 func TestA304ThatNamesAnotherETagIsAskedAgainInFullAtOnce(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.serve(feedURL, tagged(rss("", "b", "a"), `"v2"`))
 		w.announce()
 		w.serve(feedURL, func(out http.ResponseWriter, r *http.Request) {
@@ -364,7 +364,7 @@ func TestA304ThatNamesAnotherETagIsAskedAgainInFullAtOnce(t *testing.T) {
 			_, _ = io.WriteString(out, rss("", "c", "b", "a"))
 		})
 		w.announce()
-		w.pass(time.Second)
+		w.advance(time.Second)
 		if s, c := titles(w.items(feedURL)), w.checks(feedURL)[0]; s != "c b a" || c.Asked != river.AskedInFull {
 			t.Errorf("%s, %+v", s, c)
 		}

@@ -12,48 +12,48 @@ import (
 )
 
 // listing is what the river keeps in memory of lists, notices and who follows what.
-type listing struct {
+type listState struct {
 	mu        sync.Mutex
 	addresses map[string]chan struct{} // that are read for the first time just now
-	following map[string]followed
+	following map[string]followedSet
 	importing map[string]bool // readers of whom a list is being imported
 	// importSlots has an element for each import that is written.
 	importSlots chan struct{}
 }
 
 const (
-	listsAtOnce   = 4
-	noticesAtOnce = 16
-	afterPanic    = 6 * time.Hour // until what broke is tried again
+	listsAtOnce       = 4
+	forwardingsAtOnce = 16
+	panicRetry        = 6 * time.Hour // until what broke is tried again
 )
 
 // workOnce reads reading lists and sends notices that are due. did says that there may be
 // more at once; next is when there is something again, as far as is known (zero: never,
 // until the river is woken).
-func (r running) workOnce(ctx context.Context) (did bool, next time.Time) {
+func (r runner) workOnce(ctx context.Context) (did bool, next time.Time) {
 	now := r.now()
 	until, claim := now.Add(r.options().Lease), newClaim()
 	var group sync.WaitGroup
 	lists, err := r.Store.ClaimReadingLists(ctx, now, until, listsAtOnce, claim)
-	r.complain(ctx, "reading lists could not be claimed", err)
+	r.logError(ctx, "reading lists could not be claimed", err)
 	for _, l := range lists {
 		group.Go(func() {
-			r.unharmed(func() { listReading(r).readList(ctx, l) }, func(c context.Context) error {
-				l.NextAt = r.now().Add(afterPanic)
+			r.runRecovered(func() { listReader(r).readList(ctx, l) }, func(c context.Context) error {
+				l.NextAt = r.now().Add(panicRetry)
 				_, err := r.Store.SaveReadingList(c, l)
 				return err
 			})
 		})
 	}
-	var notices []forward.Forwarding
+	var forwardings []forward.Forwarding
 	if r.Forward != nil {
-		notices, err = r.Store.ClaimForwardings(ctx, now, until, noticesAtOnce, claim)
-		r.complain(ctx, "notices could not be claimed", err)
+		forwardings, err = r.Store.ClaimForwardings(ctx, now, until, forwardingsAtOnce, claim)
+		r.logError(ctx, "notices could not be claimed", err)
 	}
-	for _, n := range notices {
+	for _, n := range forwardings {
 		group.Go(func() {
-			r.unharmed(func() { r.forwarder.Send(ctx, n) }, func(c context.Context) error {
-				n.NextAt = r.now().Add(afterPanic)
+			r.runRecovered(func() { r.forwarder.Send(ctx, n) }, func(c context.Context) error {
+				n.NextAt = r.now().Add(panicRetry)
 				_, err := r.Store.SaveForwarding(c, n, nil)
 				return err
 			})
@@ -62,33 +62,33 @@ func (r running) workOnce(ctx context.Context) (did bool, next time.Time) {
 	group.Wait()
 	next, err = r.Store.NextWork(ctx)
 	if err != nil {
-		r.complain(ctx, "the store does not say when there is work", err)
+		r.logError(ctx, "the store does not say when there is work", err)
 		next = r.now().Add(time.Minute)
 	}
 	if soon := r.now().Add(time.Minute); r.Forward == nil && next.Before(soon) && !next.IsZero() && len(lists) == 0 {
 		next = soon // notices wait for somebody who can tell
 	}
-	return len(lists)+len(notices) > 0 && ctx.Err() == nil, next
+	return len(lists)+len(forwardings) > 0 && ctx.Err() == nil, next
 }
 
 // unharmed does what one document or one target must not end the program by. What went
 // wrong is put off.
-func (r running) unharmed(do func(), putOff func(context.Context) error) {
+func (r runner) runRecovered(do func(), putOff func(context.Context) error) {
 	defer func() {
 		p := recover()
 		if p == nil {
 			return
 		}
 		r.logger().Error("a reading list or a notice went wrong", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		ctx, cancel := saving(context.Background())
+		ctx, cancel := saveContext(context.Background())
 		defer cancel()
-		r.complain(ctx, "what went wrong could not be put off", putOff(ctx))
+		r.logError(ctx, "what went wrong could not be put off", putOff(ctx))
 	}()
 	do()
 }
 
 // complain logs an error that nobody waits for.
-func (r *River) complain(ctx context.Context, what string, err error) {
+func (r *River) logError(ctx context.Context, what string, err error) {
 	if err == nil || ctx.Err() != nil || r.Log == nil {
 		return
 	}
@@ -96,6 +96,6 @@ func (r *River) complain(ctx context.Context, what string, err error) {
 }
 
 // saving is a context for writing down what was done, also while the program ends.
-func saving(ctx context.Context) (context.Context, context.CancelFunc) {
+func saveContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 }

@@ -15,13 +15,13 @@ import (
 )
 
 // trap is a Fetcher and a Teller that breaks on one document, and on everything to tell.
-type trap struct {
+type panicking struct {
 	river.Fetcher
-	told *atomic.Int64
-	read *atomic.Int64
+	forwards *atomic.Int64
+	read     *atomic.Int64
 }
 
-func (t trap) Get(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
+func (t panicking) Get(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
 	if r.URL == listURL {
 		t.read.Add(1)
 		panic("a list that nobody can deal with")
@@ -29,32 +29,32 @@ func (t trap) Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
 	return t.Fetcher.Get(ctx, r)
 }
 
-func (t trap) Ask(context.Context, forward.Forwarding, string) error { return nil }
+func (t panicking) Ask(context.Context, forward.Forwarding, string) error { return nil }
 
-func (t trap) Forward(context.Context, forward.Forwarding, []river.Entry) error {
-	t.told.Add(1)
+func (t panicking) Forward(context.Context, forward.Forwarding, []river.Entry) error {
+	t.forwards.Add(1)
 	panic("a target that nobody can deal with")
 }
 
 func TestOneListOrNoticeThatBreaksEndsNothingElse(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
 		h.serve(listURL, doc(opmlOf()))
 		h.add(river.Request{URL: feedURL})
 		if _, err := h.river.Import(t.Context(), "ann", nil, river.ImportOptions{URL: listURL, Follow: true}); err != nil {
 			t.Fatal(err)
 		}
-		var told, read atomic.Int64
-		h.setup = func(r *river.River) { tr := trap{r.Fetch, &told, &read}; r.Fetch, r.Forward = tr, tr }
+		var forwarded, read atomic.Int64
+		h.setup = func(r *river.River) { tr := panicking{r.Fetch, &forwarded, &read}; r.Fetch, r.Forward = tr, tr }
 		h.stop()
 		h.start()
 		if _, err := h.river.PutForwarding(t.Context(), forward.Forwarding{Reader: "ann", Via: forward.ViaWebhook, Target: "https://target.test/"}); err != nil {
 			t.Fatal(err)
 		}
 		h.serve(feedURL, doc(rss("", "b", "a")))
-		h.pass(30 * time.Hour)
-		if n, lists := told.Load(), read.Load(); h.source(feedURL).Items != 2 || n == 0 || n > 6 || lists == 0 || lists > 6 {
+		h.advance(30 * time.Hour)
+		if n, lists := forwarded.Load(), read.Load(); h.source(feedURL).Items != 2 || n == 0 || n > 6 || lists == 0 || lists > 6 {
 			t.Errorf("%d items; told %d times, the list read %d times", h.source(feedURL).Items, n, lists)
 		}
 	})
@@ -64,7 +64,7 @@ func TestOneListOrNoticeThatBreaksEndsNothingElse(t *testing.T) {
 func TestAFeedThatFloodsDoesNotFillTheDiskBeforeTheHourIsOver(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	atHome(t, river.Options{Keep: 100}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{Keep: 100}, func(t *testing.T, h *diskHarness) {
 		n := 0
 		h.serve(feedURL, func(w http.ResponseWriter, r *http.Request) {
 			var titles []string
@@ -76,12 +76,12 @@ func TestAFeedThatFloodsDoesNotFillTheDiskBeforeTheHourIsOver(t *testing.T) {
 		})
 		h.add(river.Request{URL: feedURL})
 		for range 6 {
-			h.pass(3 * time.Second)
+			h.advance(3 * time.Second)
 			if _, err := h.river.ReceivePush(t.Context(), feedURL, "ping"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		h.pass(30 * time.Second)
+		h.advance(30 * time.Second)
 		if got := h.source(feedURL).Items; n < 6000 || got > 1100 {
 			t.Errorf("of %d items %d are kept", n, got)
 		}

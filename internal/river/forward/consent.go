@@ -19,11 +19,11 @@ import (
 
 // Limits of requests for consent.
 const (
-	maxAsked      = 3                  // tries to ask, until the reader asks for another one
-	asksOfReader  = 20                 // requests for consent of a day, by one reader
-	asksOfMailbox = 3                  // and to one mailbox, by all readers
-	asksOfHost    = 100                // and to one host of webhooks, by all readers
-	confirmWithin = 7 * 24 * time.Hour // how long the link of a confirmation mail is valid
+	maxAsked         = 3                  // tries to ask, until the reader asks for another one
+	maxAsksByUser    = 20                 // requests for consent of a day, by one reader
+	maxAsksToMailbox = 3                  // and to one mailbox, by all readers
+	maxAsksToHost    = 100                // and to one host of webhooks, by all readers
+	confirmLinkTTL   = 7 * 24 * time.Hour // how long the link of a confirmation mail is valid
 )
 
 // Recipient is who has to agree to what goes to a target, in one spelling: the letters of a
@@ -62,7 +62,7 @@ const (
 )
 
 // noticeToken signs what a link of a message says. until is when it ends; zero: never.
-func (f *Forwarder) noticeToken(kind string, n Forwarding, until time.Time) (string, error) {
+func (f *Forwarder) linkToken(kind string, n Forwarding, until time.Time) (string, error) {
 	if len(f.Key) != 32 {
 		return "", fault.New(fault.Unavailable, "This server has no key to sign links with.")
 	}
@@ -116,7 +116,7 @@ func (f *Forwarder) senderOf(reader string) string {
 }
 
 // linked is a link with the state of its notices.
-func (f *Forwarder) linked(ctx context.Context, n Forwarding) (Link, error) {
+func (f *Forwarder) linkState(ctx context.Context, n Forwarding) (Link, error) {
 	out := Link{Reader: n.Reader, Sender: f.senderOf(n.Reader), Target: n.Target}
 	recipient := Recipient(n.Via, n.Target)
 	refused, err := f.Store.ForwardingRefused(ctx, n.Reader, n.Via, n.Target)
@@ -153,7 +153,7 @@ func (f *Forwarder) link(ctx context.Context, kind, token string) (Link, error) 
 	if err != nil {
 		return Link{}, err
 	}
-	return f.linked(ctx, n)
+	return f.linkState(ctx, n)
 }
 
 // ConfirmNotices has the recipient of a confirmation mail agree: everything that the reader
@@ -182,7 +182,7 @@ func (f *Forwarder) decideByLink(ctx context.Context, kind, token, state string)
 		return Link{}, err
 	}
 	f.Wake()
-	return f.linked(ctx, n)
+	return f.linkState(ctx, n)
 }
 
 // askConsent asks the recipient of a claimed notice for consent, and writes down what came of it.
@@ -208,47 +208,47 @@ func (f *Forwarder) askConsent(ctx context.Context, n Forwarding) error {
 		n.Asked, n.AskedAt, n.Failures = n.Asked+1, now, n.Failures+1
 		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		if n.Asked < maxAsked && code != fault.Gone {
-			n.NextAt = now.Add(waitToTell(n.Asked))
+			n.NextAt = now.Add(retryDelay(n.Asked))
 		}
 	}
-	c, cancel := saving(ctx)
+	c, cancel := saveContext(ctx)
 	defer cancel()
 	_, saved := f.Store.SaveForwarding(c, n, nil)
-	f.complain(c, "what came of asking a recipient could not be written down", saved)
+	f.logError(c, "what came of asking a recipient could not be written down", saved)
 	return cmp.Or(err, saved)
 }
 
 // askRecipient sends one request for consent.
 func (f *Forwarder) askRecipient(ctx context.Context, n Forwarding) error {
-	open, err := f.opened(n)
+	open, err := f.unsealed(n)
 	if err != nil {
 		return err
 	}
 	open.Sender = f.senderOf(n.Reader)
-	token, err := f.noticeToken(linkConfirm, n, f.Now().Add(confirmWithin))
+	token, err := f.linkToken(linkConfirm, n, f.Now().Add(confirmLinkTTL))
 	if err == nil {
-		open.End, err = f.noticeToken(linkEnd, n, time.Time{})
+		open.End, err = f.linkToken(linkEnd, n, time.Time{})
 	}
 	if err != nil {
 		return err
 	}
-	to := MessageLimit{"asked to " + Mailbox(n.Via, n.Target), asksOfMailbox}
+	to := MessageLimit{"asked to " + Mailbox(n.Via, n.Target), maxAsksToMailbox}
 	if n.Via != ViaEmail {
 		u, err := url.Parse(n.Target)
 		if err != nil {
 			return fault.Wrap(fault.Refused, err, "The target cannot be asked.")
 		}
-		to = MessageLimit{"asked to host " + u.Hostname(), asksOfHost}
+		to = MessageLimit{"asked to host " + u.Hostname(), maxAsksToHost}
 	}
-	limits := []MessageLimit{{"asked by " + n.Reader, asksOfReader}, to}
-	return f.counted(ctx, limits, "Recipients are asked for consent a few times a day only, and that was done today: by you, or by others at the same recipient.", func() error {
+	limits := []MessageLimit{{"asked by " + n.Reader, maxAsksByUser}, to}
+	return f.sendCounted(ctx, limits, "Recipients are asked for consent a few times a day only, and that was done today: by you, or by others at the same recipient.", func() error {
 		return f.Forward.Ask(ctx, open, token)
 	})
 }
 
 // counted sends one message of the limited ones. One that this server could not send does
 // not count. fault.TooMany, with RetryAfter: the limit of the day is used up.
-func (f *Forwarder) counted(ctx context.Context, limits []MessageLimit, used string, send func() error) error {
+func (f *Forwarder) sendCounted(ctx context.Context, limits []MessageLimit, used string, send func() error) error {
 	now := f.Now()
 	day := now.Unix() / 86400
 	ok, err := f.Store.CountMessages(ctx, day, limits, 1)
@@ -262,10 +262,10 @@ func (f *Forwarder) counted(ctx context.Context, limits []MessageLimit, used str
 	}
 	err = send()
 	if fault.CodeOf(err) == fault.Unavailable && err != nil {
-		c, cancel := saving(ctx)
+		c, cancel := saveContext(ctx)
 		defer cancel()
 		_, back := f.Store.CountMessages(c, day, limits, -1)
-		f.complain(c, "a message that was not sent stays counted", back)
+		f.logError(c, "a message that was not sent stays counted", back)
 	}
 	return err
 }
@@ -274,18 +274,18 @@ func (f *Forwarder) counted(ctx context.Context, limits []MessageLimit, used str
 //
 // spec:cloudburst#notice-daily
 func (f *Forwarder) forward(ctx context.Context, n Forwarding, list []item.Entry) error {
-	open, err := f.opened(n)
+	open, err := f.unsealed(n)
 	if err != nil {
 		return err
 	}
 	if n.Via != ViaEmail {
 		return f.Forward.Forward(ctx, open, list)
 	}
-	if open.End, err = f.noticeToken(linkEnd, n, time.Time{}); err != nil {
+	if open.End, err = f.linkToken(linkEnd, n, time.Time{}); err != nil {
 		return err
 	}
 	o := f.Options
 	limits := []MessageLimit{{"by " + n.Reader, o.MailsBy}, {"to " + Mailbox(n.Via, n.Target), o.MailsTo}}
 	used := fmt.Sprintf("The mails of a day are used up: %d from one user (smtp.account-limit), %d to one mailbox (smtp.recipient-limit).", o.MailsBy, o.MailsTo)
-	return f.counted(ctx, limits, used, func() error { return f.Forward.Forward(ctx, open, list) })
+	return f.sendCounted(ctx, limits, used, func() error { return f.Forward.Forward(ctx, open, list) })
 }

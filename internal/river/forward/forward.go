@@ -87,7 +87,7 @@ type Forwarder struct {
 }
 
 // complain logs an error that nobody waits for.
-func (f *Forwarder) complain(ctx context.Context, what string, err error) {
+func (f *Forwarder) logError(ctx context.Context, what string, err error) {
 	if err == nil || ctx.Err() != nil || f.Log == nil {
 		return
 	}
@@ -95,6 +95,6 @@ func (f *Forwarder) complain(ctx context.Context, what string, err error) {
 }
 
 // saving is a context for writing down what was done, also while the program ends.
-func saving(ctx context.Context) (context.Context, context.CancelFunc) {
+func saveContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 }

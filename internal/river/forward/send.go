@@ -12,7 +12,7 @@ import (
 // waitToTell is how long a notice waits after so many failures in a row.
 //
 // spec:cloudburst#notice-retry
-func waitToTell(failures int) time.Duration {
+func retryDelay(failures int) time.Duration {
 	switch failures {
 	case 1:
 		return time.Minute
@@ -36,35 +36,35 @@ const maxForwardFailures = 17
 func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
 	if n.State == ForwardingWaiting {
 		if err := f.askConsent(ctx, n); fault.CodeOf(err) == fault.Internal {
-			f.complain(ctx, "a recipient could not be asked", err)
+			f.logError(ctx, "a recipient could not be asked", err)
 		}
 		return
 	}
-	limit := itemsTold
+	limit := maxItems
 	if n.Via == ViaPost {
 		limit = 1
 	}
 	list, err := f.Store.ForwardingItems(ctx, n.ID, limit)
 	if err != nil {
-		f.complain(ctx, "what a notice has to tell could not be read", err)
+		f.logError(ctx, "what a notice has to tell could not be read", err)
 		return // the claim ends by itself
 	}
-	var told []int64
+	var sent []int64
 	switch {
 	case len(list) == 0:
 		n.NextAt = f.Now() // of what came meanwhile
 	default:
 		err = f.forward(ctx, n, list)
-		told = f.outcome(ctx, &n, list, err)
+		sent = f.outcome(ctx, &n, list, err)
 	}
-	c, cancel := saving(ctx)
+	c, cancel := saveContext(ctx)
 	defer cancel()
-	_, err = f.Store.SaveForwarding(c, n, told)
-	f.complain(c, "what a notice has told could not be written down", err)
+	_, err = f.Store.SaveForwarding(c, n, sent)
+	f.logError(c, "what a notice has told could not be written down", err)
 }
 
 // outcome writes into n how telling went, and returns what need not be told again.
-func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, list []item.Entry, err error) (told []int64) {
+func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, list []item.Entry, err error) (sent []int64) {
 	now := f.Now()
 	n.NextAt = now
 	switch {
@@ -72,9 +72,9 @@ func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, list []item.Entr
 		n.Sent++
 		n.LastAt, n.Failures, n.Problem = now, 0, ""
 		for i := range list {
-			told = append(told, list[i].ID)
+			sent = append(sent, list[i].ID)
 		}
-		return told
+		return sent
 	case ctx.Err() != nil: // we are ending, not the other side
 		return nil
 	case fault.CodeOf(err) == fault.Gone:
@@ -97,10 +97,10 @@ func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, list []item.Entr
 		n.Problem = "It is paused, for nothing arrived there for three days. The last time: " + n.Problem
 		return nil
 	}
-	wait := max(waitToTell(n.Failures), min(fault.RetryAfter(err), 24*time.Hour))
+	wait := max(retryDelay(n.Failures), min(fault.RetryAfter(err), 24*time.Hour))
 	n.NextAt = now.Add(wait)
 	if fault.CodeOf(err) == fault.Internal {
-		f.complain(ctx, "a notice could not be told", err)
+		f.logError(ctx, "a notice could not be told", err)
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ type Store interface {
 	// NoticeConfirmed where the reader has another one that its recipient confirmed, else it
 	// is due at once while its recipient was not asked. fault.Refused: it is NoticeWaiting,
 	// and its recipient wants nothing from the reader.
-	PutForwarding(ctx context.Context, n Forwarding, most int) (Forwarding, error)
+	PutForwarding(ctx context.Context, n Forwarding, limit int) (Forwarding, error)
 	Forwardings(ctx context.Context, reader string) ([]Forwarding, error)
 	DropForwarding(ctx context.Context, reader string, id int64) error
 	// ClaimNotices takes notices that have something to tell, or whose recipient is to be
@@ -30,7 +30,7 @@ type Store interface {
 	// SaveNotice writes how telling or asking went and removes what was told from the queue;
 	// where more waits, or the recipient is still to be asked, the notice is due at n.NextAt.
 	// false: the claim is another by now.
-	SaveForwarding(ctx context.Context, n Forwarding, told []int64) (bool, error)
+	SaveForwarding(ctx context.Context, n Forwarding, sent []int64) (bool, error)
 }
 
 // ConsentStore keeps what recipients of notices agreed to, and how many messages they get.

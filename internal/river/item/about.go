@@ -16,16 +16,16 @@ import (
 
 const (
 	maxPushEndpoints = 10
-	longestAbout     = 1000 // characters of a description
-	longestProblem   = 300
-	longestTitle     = 200
+	maxDescription   = 1000 // characters of a description
+	maxProblem       = 300
+	maxTitle         = 200
 )
 
 // AboutOf is what a document says of its feed.
 func AboutOf(f *feed.Feed) About {
 	return About{
-		Title: text.ClipRunes(Words(f.Title), longestTitle), Description: text.ClipRunes(Words(f.Subtitle), longestAbout), Home: WebURL(f.Link),
-		Icon: iconOf(f), Language: text.ClipRunes(text.PlainLine(f.Language), longestLanguage), Format: formatOf(f), Problem: cmp.Or(problemOf(f), cloudProblem(f)),
+		Title: text.ClipRunes(Words(f.Title), maxTitle), Description: text.ClipRunes(Words(f.Subtitle), maxDescription), Home: WebURL(f.Link),
+		Icon: iconOf(f), Language: text.ClipRunes(text.PlainLine(f.Language), maxLanguage), Format: formatOf(f), Problem: cmp.Or(problemOf(f), cloudProblem(f)),
 	}
 }
 
@@ -76,19 +76,19 @@ func problemOf(f *feed.Feed) string {
 	if n := len(f.Problems) - 1; n > 0 {
 		s += " (and " + strconv.Itoa(n) + " more)"
 	}
-	return text.ClipRunes(s, longestProblem)
+	return text.ClipRunes(s, maxProblem)
 }
 
 // DoorsOf finds the hubs that push the changes of a feed, and the URL that the feed calls its
 // own (topic). Link headers count before the document.
 //
 // spec:websub-2018#discovery-order
-func PushEndpointsOf(f *feed.Feed, header http.Header, address string) (doors []PushEndpoint, topic string) {
+func PushEndpointsOf(f *feed.Feed, header http.Header, address string) (endpoints []PushEndpoint, topic string) {
 	head := discover.Header(header, address)
 	topic = WebURL(cmp.Or(head.Self, f.Self))
 	add := func(d PushEndpoint) {
-		if d.Hub != "" && len(doors) < maxPushEndpoints && !slices.ContainsFunc(doors, func(o PushEndpoint) bool { return o.Protocol == d.Protocol && o.Hub == d.Hub }) {
-			doors = append(doors, d)
+		if d.Hub != "" && len(endpoints) < maxPushEndpoints && !slices.ContainsFunc(endpoints, func(o PushEndpoint) bool { return o.Protocol == d.Protocol && o.Hub == d.Hub }) {
+			endpoints = append(endpoints, d)
 		}
 	}
 	hubs := head.Hubs
@@ -103,21 +103,21 @@ func PushEndpointsOf(f *feed.Feed, header http.Header, address string) (doors []
 		add(PushEndpoint{Protocol: "websub", Hub: WebURL(h)})
 	}
 	for i := range f.Clouds {
-		add(cloudDoor(&f.Clouds[i], address))
+		add(cloudEndpoint(&f.Clouds[i], address))
 	}
 	for _, h := range f.Hubs {
 		if strings.EqualFold(h.Type, "rssCloud") {
 			add(namedCloud(h.URL))
 		}
 	}
-	return doors, topic
+	return endpoints, topic
 }
 
 // cloudDoor is the door of a <cloud>; the zero Door when it names none. An empty domain
 // is the feed's own host.
 //
 // spec:rsscloud-2003#cloud-empty-domain
-func cloudDoor(c *feed.Cloud, address string) PushEndpoint {
+func cloudEndpoint(c *feed.Cloud, address string) PushEndpoint {
 	scheme, host, port := "http", strings.TrimSpace(c.Domain), strings.TrimSpace(c.Port)
 	if before, after, ok := strings.Cut(host, "://"); ok {
 		host = after
@@ -182,9 +182,9 @@ func cloudProblem(f *feed.Feed) string {
 		switch low := strings.ToLower(p); {
 		case p == "" || isWire(p):
 		case isWire(low):
-			return text.ClipRunes(text.PlainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", and the name is "+low+", in lowercase."), longestProblem)
+			return text.ClipRunes(text.PlainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", and the name is "+low+", in lowercase."), maxProblem)
 		default:
-			return text.ClipRunes(text.PlainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", which must be http-post, https-post, xml-rpc or soap."), longestProblem)
+			return text.ClipRunes(text.PlainLine("The <cloud> is not used: its protocol is "+strconv.Quote(p)+", which must be http-post, https-post, xml-rpc or soap."), maxProblem)
 		}
 	}
 	return ""

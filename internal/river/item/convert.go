@@ -17,16 +17,16 @@ import (
 //
 // spec:cloudburst#river-item-limits
 const (
-	longestItemTitle = 1000 // bytes
-	longestHTML      = 512 << 10
-	longestURL       = 4 << 10
-	longestName      = 200 // characters of an author, a category
-	longestLanguage  = 35
-	maxEnclosures    = 50
-	maxTags          = 50
-	maxAuthors       = 20
-	maxNested        = 200
-	deepestNested    = 20
+	maxItemTitle   = 1000 // bytes
+	maxHTML        = 512 << 10
+	maxURL         = 4 << 10
+	maxName        = 200 // characters of an author, a category
+	maxLanguage    = 35
+	maxEnclosures  = 50
+	maxTags        = 50
+	maxAuthors     = 20
+	maxNested      = 200
+	maxNestedDepth = 20
 )
 
 // Converter makes the content of items. It is safe for concurrent use.
@@ -46,31 +46,31 @@ func (r *Converter) Content(f *feed.Feed, it *feed.Item) Content {
 
 func (r *Converter) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int) Content {
 	c := Content{
-		Title: text.Head(Words(it.Title), longestItemTitle), Link: WebURL(it.Link), Language: text.ClipRunes(text.PlainLine(f.Language), longestLanguage),
-		Published: moment(it.Published), Updated: moment(it.Updated),
+		Title: text.Head(Words(it.Title), maxItemTitle), Link: WebURL(it.Link), Language: text.ClipRunes(text.PlainLine(f.Language), maxLanguage),
+		Published: toTime(it.Published), Updated: toTime(it.Updated),
 	}
 	body, summary := bodyOf(f, it)
 	if len(it.Items) > 0 {
-		body, summary = unlisted(body, it.Summary), false
+		body, summary = withoutList(body, it.Summary), false
 	}
 	c.HTML, c.More = r.safe(body), summary
 	c.Text = TextOf(c.HTML)
 	if body.Language != "" {
-		c.Language = text.ClipRunes(text.PlainLine(body.Language), longestLanguage)
+		c.Language = text.ClipRunes(text.PlainLine(body.Language), maxLanguage)
 	}
 	c.Authors = authorsOf(it)
 	c.Categories = tagsOf(it)
 	c.Enclosures = enclosuresOf(it)
 	if !strings.Contains(c.HTML, "<img") {
-		c.Image = pictureOf(it)
+		c.Image = imageOf(it)
 	}
 	if it.Source != nil {
-		c.Via = text.ClipRunes(Words(it.Source.Title), longestName)
+		c.Via = text.ClipRunes(Words(it.Source.Title), maxName)
 	}
 	if m := it.More; m != nil {
 		c.Comments = WebURL(m.Comments)
 		if m.Language != "" {
-			c.Language = text.ClipRunes(text.PlainLine(m.Language), longestLanguage)
+			c.Language = text.ClipRunes(text.PlainLine(m.Language), maxLanguage)
 		}
 		for _, to := range m.InReplyTo {
 			if c.InReplyTo = cmp.Or(WebURL(to.Href), WebURL(to.Ref)); c.InReplyTo != "" {
@@ -79,11 +79,11 @@ func (r *Converter) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int)
 		}
 		// Where there are items too, they are the same and say more.
 		if len(it.Items) == 0 {
-			c.Nested = r.outlines(below(m.Outlines, &c), left, depth+1)
+			c.Nested = r.outlines(withoutHeadline(m.Outlines, &c), left, depth+1)
 		}
 	}
 	for i := range it.Items {
-		if *left <= 0 || depth >= deepestNested {
+		if *left <= 0 || depth >= maxNestedDepth {
 			break
 		}
 		*left--
@@ -97,7 +97,7 @@ func TextOf(html string) string { return text.Head(sanitize.Text(html), TextLong
 
 // unlisted is a text without the list at its end that has the items in the item, for
 // readers that do not know such.
-func unlisted(body, short feed.Text) feed.Text {
+func withoutList(body, short feed.Text) feed.Text {
 	const list = "<ul><li>"
 	switch {
 	case strings.HasPrefix(body.Value, list):
@@ -110,7 +110,7 @@ func unlisted(body, short feed.Text) feed.Text {
 
 // below is an outline without the headline that stands for the item itself, which many
 // outliners write around it.
-func below(list []feed.Outline, c *Content) []feed.Outline {
+func withoutHeadline(list []feed.Outline, c *Content) []feed.Outline {
 	if len(list) != 1 {
 		return list
 	}
@@ -129,7 +129,7 @@ func below(list []feed.Outline, c *Content) []feed.Outline {
 // outlines are headlines with those under them: their text may be marked up.
 func (r *Converter) outlines(list []feed.Outline, left *int, depth int) (out []Content) {
 	for i := range list {
-		if *left <= 0 || depth > deepestNested {
+		if *left <= 0 || depth > maxNestedDepth {
 			break
 		}
 		*left--
@@ -141,7 +141,7 @@ func (r *Converter) outlines(list []feed.Outline, left *int, depth int) (out []C
 					c.HTML = r.safe(feed.Text{Value: a.Value, Type: "text/html"})
 					c.Text = TextOf(c.HTML)
 				} else {
-					c.Title = text.Head(text.PlainLine(a.Value), longestItemTitle)
+					c.Title = text.Head(text.PlainLine(a.Value), maxItemTitle)
 				}
 			case "url", "htmlUrl":
 				c.Link = cmp.Or(c.Link, WebURL(a.Value))
@@ -209,9 +209,9 @@ func (r *Converter) safe(t feed.Text) string {
 	if !isHTML(t) {
 		s = paragraphs(s)
 	}
-	for most := longestHTML; ; most /= 2 {
-		out := r.clean.HTML(text.Head(s, most))
-		if len(out) <= longestHTML {
+	for limit := maxHTML; ; limit /= 2 {
+		out := r.clean.HTML(text.Head(s, limit))
+		if len(out) <= maxHTML {
 			return out
 		}
 	}
@@ -237,7 +237,7 @@ func paragraphs(s string) string {
 }
 
 // moment is a date as it is kept.
-func moment(d feed.Date) time.Time {
+func toTime(d feed.Date) time.Time {
 	if d.UTC.IsZero() {
 		return time.Time{}
 	}
@@ -246,7 +246,7 @@ func moment(d feed.Date) time.Time {
 
 func authorsOf(it *feed.Item) (out []string) {
 	add := func(p feed.Person) {
-		name := text.ClipRunes(text.PlainLine(cmp.Or(p.Name, cmp.Or(p.Raw, p.Email))), longestName)
+		name := text.ClipRunes(text.PlainLine(cmp.Or(p.Name, cmp.Or(p.Raw, p.Email))), maxName)
 		if name != "" && len(out) < maxAuthors && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
@@ -262,7 +262,7 @@ func authorsOf(it *feed.Item) (out []string) {
 
 func tagsOf(it *feed.Item) (out []string) {
 	for _, c := range it.Categories {
-		name := text.ClipRunes(text.PlainLine(cmp.Or(c.Label, c.Term)), longestName)
+		name := text.ClipRunes(text.PlainLine(cmp.Or(c.Label, c.Term)), maxName)
 		if name != "" && len(out) < maxTags && !slices.Contains(out, name) {
 			out = append(out, name)
 		}
@@ -285,7 +285,7 @@ func enclosuresOf(it *feed.Item) (out []Enclosure) {
 		out = append(out, e)
 	}
 	for _, e := range it.Enclosures {
-		add(Enclosure{URL: e.URL, Type: mediaType(e.Type), Length: max(e.Length, 0), Duration: seconds(e.Duration), Title: text.ClipRunes(text.PlainLine(e.Title), longestName)})
+		add(Enclosure{URL: e.URL, Type: mediaType(e.Type), Length: max(e.Length, 0), Duration: seconds(e.Duration), Title: text.ClipRunes(text.PlainLine(e.Title), maxName)})
 	}
 	eachMedia(it, func(m *feed.MediaContent) {
 		kind := mediaType(m.Type)
@@ -293,7 +293,7 @@ func enclosuresOf(it *feed.Item) (out []Enclosure) {
 			length, _ := strconv.ParseInt(m.FileSize, 10, 64)
 			length = max(length, 0)
 			took, _ := strconv.ParseFloat(m.Duration, 64)
-			add(Enclosure{URL: m.URL, Type: cmp.Or(kind, m.Medium+"/*"), Length: length, Duration: seconds(took), Title: text.ClipRunes(Words(m.Title), longestName)})
+			add(Enclosure{URL: m.URL, Type: cmp.Or(kind, m.Medium+"/*"), Length: length, Duration: seconds(took), Title: text.ClipRunes(Words(m.Title), maxName)})
 		}
 	})
 	if it.ITunes != nil && it.ITunes.Seconds > 0 {
@@ -340,7 +340,7 @@ func eachMedia(it *feed.Item, do func(*feed.MediaContent)) {
 }
 
 // pictureOf is the picture of an item that shows none in its text.
-func pictureOf(it *feed.Item) string {
+func imageOf(it *feed.Item) string {
 	var found string
 	take := func(u string) {
 		if found == "" {

@@ -139,10 +139,10 @@ func TestWhatIsKeptOfAnItemIsBounded(t *testing.T) {
 	}
 	deep := strings.Repeat(`<source:outline text="d">`, 60) + strings.Repeat(`</source:outline>`, 60)
 	c := one(t, "<title>"+strings.Repeat("ü", 5000)+"</title><description><![CDATA["+long+"]]></description>"+many.String()+deep+"<link>https://a.test/"+strings.Repeat("x", 9000)+"</link>")
-	if len(c.Title) > longestItemTitle || len(c.HTML) > longestHTML || len(c.Text) > TextLongest || len(c.Enclosures) != maxEnclosures || len(c.Categories) != maxTags || c.Link != "" {
+	if len(c.Title) > maxItemTitle || len(c.HTML) > maxHTML || len(c.Text) > TextLongest || len(c.Enclosures) != maxEnclosures || len(c.Categories) != maxTags || c.Link != "" {
 		t.Errorf("%d %d %d %d %d %d", len(c.Title), len(c.HTML), len(c.Text), len(c.Enclosures), len(c.Categories), len(c.Link))
 	}
-	if n, d := size(c); n > maxNested || d > deepestNested+1 {
+	if n, d := size(c); n > maxNested || d > maxNestedDepth+1 {
 		t.Errorf("%d within, %d deep", n, d)
 	}
 }

@@ -17,7 +17,7 @@ func (h *fnv) add(s string) {
 }
 
 // wordless is the upper half of the hash of an item that says nothing.
-const wordless int64 = 0
+const noText int64 = 0
 
 // hashOf is of everything that an item shows: its words in the upper half, where they
 // lead in the lower. Dates are left out, and so is what counts visits: that they change
@@ -29,7 +29,7 @@ func hashOf(it *feed.Item) int64 {
 	n := hashItem(&words, &rest, it, 0)
 	upper := int64(words>>1) &^ (1<<32 - 1)
 	if n == 0 {
-		upper = wordless
+		upper = noText
 	}
 	return upper | int64(rest>>32)
 }
@@ -74,7 +74,7 @@ func hashItem(words, rest *fnv, it *feed.Item, depth int) (n int) {
 		}
 		n += hashOutlines(words, m.Outlines)
 	}
-	if depth < deepestNested {
+	if depth < maxNestedDepth {
 		for i := range it.Items {
 			n += hashItem(words, rest, &it.Items[i], depth+1)
 		}

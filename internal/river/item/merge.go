@@ -75,7 +75,7 @@ func (m *Merge) Read() {
 			m.gone = append(m.gone, k.ID)
 		}
 	}
-	m.renamed()
+	m.matchRenamed()
 	m.ordered, m.upward = m.order()
 }
 
@@ -107,7 +107,7 @@ func (m *Merge) has(id int64) bool {
 // than half of the items seem new, so is what differs in its links only.
 //
 // spec:cloudburst#river-changing-ids
-func (m *Merge) renamed() {
+func (m *Merge) matchRenamed() {
 	fresh := 0
 	for i := range m.entries {
 		if _, ok := m.before[m.entries[i].id]; !ok {
@@ -127,7 +127,7 @@ func (m *Merge) renamed() {
 	for i := range m.entries {
 		kept[m.entries[i].id] = m.entries[i].same
 	}
-	most := fresh*2 > len(m.entries) && len(m.gone)*2 > len(m.Last)
+	mostNew := fresh*2 > len(m.entries) && len(m.gone)*2 > len(m.Last)
 	for i := range m.entries {
 		e := &m.entries[i]
 		if _, ok := m.before[e.id]; ok {
@@ -135,7 +135,7 @@ func (m *Merge) renamed() {
 		}
 		if id, ok := whole[e.hash]; ok {
 			m.rename(e, id, kept[id])
-		} else if id, ok := text[e.hash>>32]; ok && most && e.hash>>32 != wordless>>32 && slices.Contains(m.gone, id) {
+		} else if id, ok := text[e.hash>>32]; ok && mostNew && e.hash>>32 != noText>>32 && slices.Contains(m.gone, id) {
 			m.rename(e, id, false)
 		}
 	}
@@ -194,7 +194,7 @@ func (m *Merge) Result() Merged {
 	if m.Partial {
 		out.Last = m.keepLast(out.Last)
 	}
-	for _, id := range m.lost() {
+	for _, id := range m.newlyWithdrawn() {
 		out.Withdrawn = append(out.Withdrawn, Item{ID: id, SourceID: m.Source, WithdrawnAt: m.Now})
 	}
 	return out
@@ -236,10 +236,10 @@ func (m *Merge) arrivals(fresh []int) (out []Item) {
 func (e *entry) date() time.Time { return dateOf(e.item) }
 
 func dateOf(it *feed.Item) time.Time {
-	if t := moment(it.Published); !t.IsZero() {
+	if t := toTime(it.Published); !t.IsZero() {
 		return t
 	}
-	return moment(it.Updated)
+	return toTime(it.Updated)
 }
 
 // keepLast adds to a partial document what the last whole one had besides.
@@ -354,7 +354,7 @@ func (m *Merge) tombstones() (ids []int64) {
 }
 
 // lost are the kept items that are withdrawn from now on.
-func (m *Merge) lost() (out []int64) {
+func (m *Merge) newlyWithdrawn() (out []int64) {
 	here := make(map[int64]bool, len(m.entries))
 	for i := range m.entries {
 		here[m.entries[i].id] = true

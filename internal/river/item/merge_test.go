@@ -27,7 +27,7 @@ func newMergeRig() *mergeRig {
 const rigID = 42
 
 // take reads a document an hour later.
-func (s *mergeRig) take(f *feed.Feed, partial bool) Merged {
+func (s *mergeRig) merge(f *feed.Feed, partial bool) Merged {
 	s.now = s.now.Add(time.Hour)
 	m := Merge{
 		Source: rigID, Last: s.last, Feed: f, Now: s.now, First: !s.read, Partial: partial,
@@ -123,8 +123,8 @@ func TestMergingByID(t *testing.T) {
 			t.Parallel()
 			s := newMergeRig()
 			for _, d := range c.docs {
-				s.take(docOf(d...), false)
-				again := s.take(docOf(d...), false)
+				s.merge(docOf(d...), false)
+				again := s.merge(docOf(d...), false)
 				if len(again.Put)+len(again.Withdrawn) > 0 {
 					t.Errorf("the same document twice: %+v", again)
 				}
@@ -149,13 +149,13 @@ func TestItemsThatSayTheSameUnderAnotherIDAndLinkAreNoFlood(t *testing.T) {
 		return f
 	}
 	for n := range 5 {
-		if got := s.take(session(n), false); n > 0 && len(got.Put)+len(got.Withdrawn) > 0 {
+		if got := s.merge(session(n), false); n > 0 && len(got.Put)+len(got.Withdrawn) > 0 {
 			t.Errorf("reading %d: %+v", n, got)
 		}
 	}
 	f := session(6)
 	f.Items = append(docOf("new").Items, f.Items...)
-	if got := s.take(f, false); got.Fresh != 1 || got.Put[0].Title != "new" {
+	if got := s.merge(f, false); got.Fresh != 1 || got.Put[0].Title != "new" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -163,11 +163,11 @@ func TestItemsThatSayTheSameUnderAnotherIDAndLinkAreNoFlood(t *testing.T) {
 func TestTombstonesOfAtomWithdraw(t *testing.T) {
 	t.Parallel()
 	s := newMergeRig()
-	s.take(docOf("c", "b", "a"), false)
+	s.merge(docOf("c", "b", "a"), false)
 	f := docOf("c", "b")
 	f.Unknown = []feed.Node{{Space: "http://purl.org/atompub/tombstones/1.0", Name: "deleted-entry", Attrs: []feed.Attr{{Name: "ref", Value: "a"}, {Name: "when", Value: "x"}}}}
 	for range 2 {
-		s.take(f, false)
+		s.merge(f, false)
 		if got := s.list(); got != "c b a-" {
 			t.Errorf("%s", got)
 		}
@@ -177,8 +177,8 @@ func TestTombstonesOfAtomWithdraw(t *testing.T) {
 func TestAPartOfAFeedWithdrawsNothing(t *testing.T) {
 	t.Parallel()
 	s := newMergeRig()
-	s.take(docOf("c", "b", "a"), false)
-	if got := s.take(docOf("d", "a"), true); got.Fresh != 1 || len(got.Withdrawn) != 0 || len(got.Last) != 4 {
+	s.merge(docOf("c", "b", "a"), false)
+	if got := s.merge(docOf("d", "a"), true); got.Fresh != 1 || len(got.Withdrawn) != 0 || len(got.Last) != 4 {
 		t.Errorf("%+v", got)
 	}
 	if got := s.list(); got != "d c b a" {
@@ -189,7 +189,7 @@ func TestAPartOfAFeedWithdrawsNothing(t *testing.T) {
 func TestAnItemsPlaceIsItsDateAtTheFirstReadingAndLaterNow(t *testing.T) {
 	t.Parallel()
 	s := newMergeRig()
-	s.take(docOf("b@5", "a@5"), false)
+	s.merge(docOf("b@5", "a@5"), false)
 	first := s.items[ID(rigID, "b")]
 	if want := time.Date(2026, 2, 1, 5, 0, 0, 0, time.UTC); !first.At.Equal(want) || !first.ReadAt.Equal(s.now) {
 		t.Errorf("at %v, read %v", first.At, first.ReadAt)
@@ -197,11 +197,11 @@ func TestAnItemsPlaceIsItsDateAtTheFirstReadingAndLaterNow(t *testing.T) {
 	if second := s.items[ID(rigID, "a")]; !second.At.Before(first.At) {
 		t.Error("two items share a place")
 	}
-	s.take(docOf("c@7", "b@5", "a@5"), false)
+	s.merge(docOf("c@7", "b@5", "a@5"), false)
 	if it := s.items[ID(rigID, "c")]; !it.At.Equal(s.now) {
 		t.Errorf("a later one is at %v", it.At)
 	}
-	s.take(docOf("c@7", "b=better@5", "a@5"), false)
+	s.merge(docOf("c@7", "b=better@5", "a@5"), false)
 	if it := s.items[ID(rigID, "b")]; !it.At.Equal(first.At) || !it.ReadAt.Equal(first.ReadAt) || !it.EditedAt.Equal(s.now) {
 		t.Errorf("an edit moved it: %+v", it)
 	}
@@ -216,19 +216,19 @@ func FuzzMerge(f *testing.F) {
 	f.Add("a a b=a", "a=b b=a", "c a=b")
 	f.Fuzz(func(t *testing.T, one, two, three string) {
 		s := newMergeRig()
-		said := map[string]bool{}
+		shown := map[string]bool{}
 		for i, doc := range []string{one, two, three} {
 			if len(doc) > 400 {
 				return
 			}
 			d := docOf(strings.Fields(doc)...)
 			partial := i == 1 && len(doc)%2 == 1
-			s.take(d, partial)
+			s.merge(d, partial)
 			here := map[string]bool{}
 			for j := range d.Items {
 				if id := d.Items[j].ID; !here[id] {
 					here[id] = true
-					said[d.Items[j].Title.Value] = true
+					shown[d.Items[j].Title.Value] = true
 				}
 			}
 			titles := map[string]bool{}
@@ -237,11 +237,11 @@ func FuzzMerge(f *testing.F) {
 			}
 			for j := range d.Items {
 				it := &d.Items[j]
-				if _, kept := s.items[ID(rigID, it.ID)]; !kept && !titles[it.Title.Value] && said[it.Title.Value] && first(d, j) {
+				if _, kept := s.items[ID(rigID, it.ID)]; !kept && !titles[it.Title.Value] && shown[it.Title.Value] && first(d, j) {
 					t.Fatalf("%q is lost after %q, %q, %q", it.Title.Value, one, two, three)
 				}
 			}
-			if again := s.take(d, partial); len(again.Put)+len(again.Withdrawn) > 0 {
+			if again := s.merge(d, partial); len(again.Put)+len(again.Withdrawn) > 0 {
 				t.Fatalf("twice the same: %+v of %q", again, doc)
 			}
 			if len(s.last) > maxLast {
@@ -276,12 +276,12 @@ func TestItemsStoredUnderFormerHashesAreNotNew(t *testing.T) {
 	for i := range before.Items {
 		before.Items[i].ID, before.Items[i].IDFrom = before.Items[i].FormerID(), feed.FromID
 	}
-	s.take(before, false)
-	if got := s.take(read("two", "http://h.example/feed"), false); got.Fresh != 0 || got.Edited != 1 || len(got.Withdrawn) != 0 {
+	s.merge(before, false)
+	if got := s.merge(read("two", "http://h.example/feed"), false); got.Fresh != 0 || got.Edited != 1 || len(got.Withdrawn) != 0 {
 		t.Errorf("after the rule changed: %+v", got)
 	}
 	for range 2 {
-		if got := s.take(read("two", "http://h.example/feed"), false); len(got.Put)+len(got.Withdrawn) != 0 {
+		if got := s.merge(read("two", "http://h.example/feed"), false); len(got.Put)+len(got.Withdrawn) != 0 {
 			t.Errorf("the same document again: %+v", got)
 		}
 	}
@@ -299,7 +299,7 @@ func TestItemsWithHashedIDsSurviveAMoveToHTTPS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.take(f, false)
+		s.merge(f, false)
 	}
 	if len(s.items) != 1 {
 		t.Errorf("%d items are stored, want 1", len(s.items))

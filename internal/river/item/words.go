@@ -23,7 +23,7 @@ func Words(t feed.Text) string {
 // endless. A log-in in it is nobody's business.
 func WebURL(raw string) string {
 	raw = strings.TrimSpace(raw)
-	if len(raw) < 8 || len(raw) > longestURL || !utf8.ValidString(raw) || strings.ContainsFunc(raw, isControl) {
+	if len(raw) < 8 || len(raw) > maxURL || !utf8.ValidString(raw) || strings.ContainsFunc(raw, isControl) {
 		return ""
 	}
 	u, err := url.Parse(raw)

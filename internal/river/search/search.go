@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	longestMatch = 500 // bytes
-	maxMatched   = 10  // words with a meaning of one kind
+	maxMatch = 500 // bytes
+	maxTerms = 10  // words with a meaning of one kind
 )
 
 // Words are what a reader searches for, with those taken out that have a meaning.
@@ -25,8 +25,8 @@ type Words struct {
 // may stand in quotes. fault.Invalid.
 func Read(match string) (Words, error) {
 	var w Words
-	if len(match) > longestMatch {
-		return w, fault.New(fault.Invalid, "These are %d bytes to search for: at most %d make sense.", len(match), longestMatch)
+	if len(match) > maxMatch {
+		return w, fault.New(fault.Invalid, "These are %d bytes to search for: at most %d make sense.", len(match), maxMatch)
 	}
 	match = strings.ToValidUTF8(match, " ")
 	var rest []string
@@ -51,8 +51,8 @@ func Read(match string) (Words, error) {
 		}
 	}
 	w.Rest = strings.Join(rest, " ")
-	if len(w.Feeds) > maxMatched || len(w.Categories) > maxMatched {
-		return w, fault.New(fault.Invalid, "A search has at most %d words with feed: and as many with category:.", maxMatched)
+	if len(w.Feeds) > maxTerms || len(w.Categories) > maxTerms {
+		return w, fault.New(fault.Invalid, "A search has at most %d words with feed: and as many with category:.", maxTerms)
 	}
 	return w, nil
 }

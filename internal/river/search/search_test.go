@@ -54,7 +54,7 @@ func FuzzWords(f *testing.F) {
 			t.Fatalf("of %q remains %q, of which %+v is made: %v", match, w.Rest, again, err)
 		}
 		for _, name := range append(w.Feeds, w.Categories...) {
-			if name == "" || len(name) > longestMatch {
+			if name == "" || len(name) > maxMatch {
 				t.Fatalf("%q names %q", match, name)
 			}
 		}

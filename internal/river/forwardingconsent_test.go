@@ -11,11 +11,11 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-func withMail(t *testing.T, o river.Options, do func(*testing.T, *home, *crier)) {
+func withMail(t *testing.T, o river.Options, do func(*testing.T, *diskHarness, *fakeSender)) {
 	t.Helper()
 	o.HostInterval = -1
-	atHome(t, o, func(t *testing.T, h *home) {
-		c := &crier{mail: true}
+	withDisk(t, o, func(t *testing.T, h *diskHarness) {
+		c := &fakeSender{mail: true}
 		h.setup = func(r *river.River) {
 			r.Forward, r.Key = c, []byte(strings.Repeat("k", 32))
 			r.Sender = func(reader string) string { return "Sender of " + reader }
@@ -28,23 +28,23 @@ func withMail(t *testing.T, o river.Options, do func(*testing.T, *home, *crier))
 	})
 }
 
-func (h *home) mailTo(target string) forward.Forwarding {
+func (h *diskHarness) mailTo(target string) forward.Forwarding {
 	h.t.Helper()
-	return h.notice(forward.Forwarding{Via: forward.ViaEmail, Target: target})
+	return h.putForwarding(forward.Forwarding{Via: forward.ViaEmail, Target: target})
 }
 
 func TestNothingIsMailedBeforeTheLinkWasConfirmed(t *testing.T) {
 	t.Parallel()
-	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
+	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		n := h.mailTo("vic@x.example")
 		if n.State != forward.ForwardingWaiting {
 			t.Errorf("%+v", n)
 		}
-		h.post(feedURL, "a", "old")
-		if got, asked := c.heard(), c.questions(); got != "" || asked != "vic@x.example" {
+		h.publish(feedURL, "a", "old")
+		if got, asked := c.received(), c.consentRequests(); got != "" || asked != "vic@x.example" {
 			t.Errorf("mailed %q, asked %q", got, asked)
 		}
-		if got := h.noticeNow(n.ID); got.State != forward.ForwardingWaiting || got.AskedAt.IsZero() || got.Asked != 1 {
+		if got := h.forwarding(n.ID); got.State != forward.ForwardingWaiting || got.AskedAt.IsZero() || got.Asked != 1 {
 			t.Errorf("%+v", got)
 		}
 		link := c.tokens[0]
@@ -55,25 +55,25 @@ func TestNothingIsMailedBeforeTheLinkWasConfirmed(t *testing.T) {
 		if c.sender != l.Sender {
 			t.Errorf("the mail names %q, and the page of its link %q", c.sender, l.Sender)
 		}
-		h.post(feedURL, "b", "a", "old")
-		if got := c.heard(); got != "" {
+		h.publish(feedURL, "b", "a", "old")
+		if got := c.received(); got != "" {
 			t.Errorf("mailed %q", got)
 		}
 		l, err = h.river.ConfirmForwarding(t.Context(), link)
 		if err != nil || l.State != forward.ForwardingConfirmed {
 			t.Errorf("%+v %v", l, err)
 		}
-		h.post(feedURL, "c", "b", "a", "old")
-		if got := c.heard(); got != "vic@x.example: c" || c.questions() != "" {
+		h.publish(feedURL, "c", "b", "a", "old")
+		if got := c.received(); got != "vic@x.example: c" || c.consentRequests() != "" {
 			t.Errorf("mailed %q", got)
 		}
-		if got := h.noticeNow(n.ID); got.State != forward.ForwardingConfirmed || got.DecidedAt.IsZero() {
+		if got := h.forwarding(n.ID); got.State != forward.ForwardingConfirmed || got.DecidedAt.IsZero() {
 			t.Errorf("%+v", got)
 		}
 		// Another target is another recipient.
-		n = h.noticeNow(n.ID)
+		n = h.forwarding(n.ID)
 		n.Target = "vic+tag@x.example"
-		if n = h.notice(n); n.State != forward.ForwardingWaiting {
+		if n = h.putForwarding(n); n.State != forward.ForwardingWaiting {
 			t.Errorf("%+v", n)
 		}
 	})
@@ -81,15 +81,15 @@ func TestNothingIsMailedBeforeTheLinkWasConfirmed(t *testing.T) {
 
 func TestARecipientEndsForwardingAndIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
-	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
+	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		n := h.mailTo("vic@x.example")
-		h.pass(10 * time.Second)
+		h.advance(10 * time.Second)
 		if _, err := h.river.ConfirmForwarding(t.Context(), c.tokens[0]); err != nil {
 			t.Fatal(err)
 		}
-		h.post(feedURL, "a", "old")
+		h.publish(feedURL, "a", "old")
 		end := c.end
-		if got := c.heard(); got != "vic@x.example: a" || end == "" {
+		if got := c.received(); got != "vic@x.example: a" || end == "" {
 			t.Fatalf("%q, ended by %q", got, end)
 		}
 		if l, err := h.river.EndLink(t.Context(), end); err != nil || l.State != forward.ForwardingConfirmed {
@@ -98,11 +98,11 @@ func TestARecipientEndsForwardingAndIsNotAskedAgain(t *testing.T) {
 		if l, err := h.river.EndForwarding(t.Context(), end); err != nil || l.State != forward.ForwardingEnded {
 			t.Errorf("%+v %v", l, err)
 		}
-		h.post(feedURL, "b", "a", "old")
-		if got := c.heard(); got != "" || h.noticeNow(n.ID).State != forward.ForwardingEnded {
+		h.publish(feedURL, "b", "a", "old")
+		if got := c.received(); got != "" || h.forwarding(n.ID).State != forward.ForwardingEnded {
 			t.Errorf("mailed %q", got)
 		}
-		c.questions()
+		c.consentRequests()
 		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Refused {
 			t.Errorf("try: %v", err)
 		}
@@ -118,8 +118,8 @@ func TestARecipientEndsForwardingAndIsNotAskedAgain(t *testing.T) {
 		if _, err := h.river.PutForwarding(t.Context(), forward.Forwarding{Reader: "bea", Via: forward.ViaEmail, Target: "vic@x.example"}); err != nil {
 			t.Errorf("another reader: %v", err)
 		}
-		h.pass(time.Hour)
-		if got := c.questions(); got != "vic@x.example" {
+		h.advance(time.Hour)
+		if got := c.consentRequests(); got != "vic@x.example" {
 			t.Errorf("asked %q", got)
 		}
 		if l, err := h.river.AllowForwarding(t.Context(), end); err != nil || l.State != "" {
@@ -131,9 +131,9 @@ func TestARecipientEndsForwardingAndIsNotAskedAgain(t *testing.T) {
 
 func TestLinksAreSignedAndEnd(t *testing.T) {
 	t.Parallel()
-	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
+	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.mailTo("vic@x.example")
-		h.pass(10 * time.Second)
+		h.advance(10 * time.Second)
 		link, end := c.tokens[0], c.end
 		for name, token := range map[string]string{"nothing": "", "nonsense": "abc", "another kind": end, "cut": link[:len(link)-2], "changed": "B" + link[1:], "more": link + "AAAA"} {
 			if _, err := h.river.ConfirmForwarding(t.Context(), token); fault.CodeOf(err) != fault.NotFound {
@@ -143,7 +143,7 @@ func TestLinksAreSignedAndEnd(t *testing.T) {
 		if _, err := h.river.EndForwarding(t.Context(), link); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("a link that confirms ends: %v", err)
 		}
-		h.pass(7*24*time.Hour + time.Minute)
+		h.advance(7*24*time.Hour + time.Minute)
 		if _, err := h.river.ConfirmForwarding(t.Context(), link); fault.CodeOf(err) != fault.Gone {
 			t.Errorf("after a week: %v", err)
 		}
@@ -155,34 +155,34 @@ func TestLinksAreSignedAndEnd(t *testing.T) {
 
 func TestAProgramThatDoesNotAnswerTheChallengeIsAskedAFewTimesOnly(t *testing.T) {
 	t.Parallel()
-	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
+	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		c.refuse = fault.New(fault.Unreadable, "It did not answer the challenge.")
-		n := h.notice(forward.Forwarding{Target: "hook.example/"})
-		h.post(feedURL, "a", "old")
-		h.pass(30 * 24 * time.Hour)
-		if got := c.questions(); got != "hook.example/ hook.example/ hook.example/" || c.heard() != "" {
+		n := h.putForwarding(forward.Forwarding{Target: "hook.example/"})
+		h.publish(feedURL, "a", "old")
+		h.advance(30 * 24 * time.Hour)
+		if got := c.consentRequests(); got != "hook.example/ hook.example/ hook.example/" || c.received() != "" {
 			t.Errorf("asked %q", got)
 		}
-		if got := h.noticeNow(n.ID); got.State != forward.ForwardingWaiting || got.Problem != "It did not answer the challenge." {
+		if got := h.forwarding(n.ID); got.State != forward.ForwardingWaiting || got.Problem != "It did not answer the challenge." {
 			t.Errorf("%+v", got)
 		}
 		// The reader asks for another try.
 		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Unreadable {
 			t.Error(err)
 		}
-		h.pass(24 * time.Hour)
-		if got := c.questions(); got != "hook.example/" {
+		h.advance(24 * time.Hour)
+		if got := c.consentRequests(); got != "hook.example/" {
 			t.Errorf("asked %q", got)
 		}
 		c.refuse = nil
 		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); err != nil {
 			t.Error(err)
 		}
-		if got := h.noticeNow(n.ID); got.State != forward.ForwardingConfirmed || got.Problem != "" || got.DecidedAt.IsZero() {
+		if got := h.forwarding(n.ID); got.State != forward.ForwardingConfirmed || got.Problem != "" || got.DecidedAt.IsZero() {
 			t.Errorf("%+v", got)
 		}
-		h.post(feedURL, "b", "a", "old")
-		if got := c.heard(); got != "hook.example/: b" {
+		h.publish(feedURL, "b", "a", "old")
+		if got := c.received(); got != "hook.example/: b" {
 			t.Errorf("told %q", got)
 		}
 	})
@@ -190,21 +190,21 @@ func TestAProgramThatDoesNotAnswerTheChallengeIsAskedAFewTimesOnly(t *testing.T)
 
 func TestRequestsForConsentAreBoundedByDay(t *testing.T) {
 	t.Parallel()
-	withMail(t, river.Options{}, func(t *testing.T, h *home, c *crier) {
+	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		// Many readers at one mailbox, in many spellings.
 		for i := range 8 {
-			h.notice(forward.Forwarding{Reader: fmt.Sprint("reader", i), Via: forward.ViaEmail, Target: fmt.Sprintf("Vic+%d@x.example", i)})
+			h.putForwarding(forward.Forwarding{Reader: fmt.Sprint("reader", i), Via: forward.ViaEmail, Target: fmt.Sprintf("Vic+%d@x.example", i)})
 		}
-		h.pass(time.Minute)
-		if got := strings.Fields(c.questions()); len(got) != 3 {
+		h.advance(time.Minute)
+		if got := strings.Fields(c.consentRequests()); len(got) != 3 {
 			t.Errorf("one mailbox got %d mails: %v", len(got), got)
 		}
 		// One reader at many mailboxes.
 		for i := range 30 {
 			h.mailTo(fmt.Sprintf("m%d@y.example", i))
 		}
-		h.pass(time.Minute)
-		if got := strings.Fields(c.questions()); len(got) != 20 {
+		h.advance(time.Minute)
+		if got := strings.Fields(c.consentRequests()); len(got) != 20 {
 			t.Errorf("one reader sent %d mails", len(got))
 		}
 		list, err := h.river.Forwardings(t.Context(), "ann")
@@ -217,8 +217,8 @@ func TestRequestsForConsentAreBoundedByDay(t *testing.T) {
 		if err != nil || waiting != 10 {
 			t.Errorf("%d of %d wait for the next day: %v", waiting, len(list), err)
 		}
-		h.pass(24 * time.Hour)
-		if got := strings.Fields(c.questions()); len(got) != 3+10 {
+		h.advance(24 * time.Hour)
+		if got := strings.Fields(c.consentRequests()); len(got) != 3+10 {
 			t.Errorf("the next day %d mails: %v", len(got), got)
 		}
 	})
@@ -226,11 +226,11 @@ func TestRequestsForConsentAreBoundedByDay(t *testing.T) {
 
 func TestForwardedMailsAreBoundedByDay(t *testing.T) {
 	t.Parallel()
-	withMail(t, river.Options{MailsBy: 5, MailsTo: 3}, func(t *testing.T, h *home, c *crier) {
+	withMail(t, river.Options{MailsBy: 5, MailsTo: 3}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		for _, target := range []string{"a@x.example", "b@x.example"} {
 			h.mailTo(target)
 		}
-		h.pass(10 * time.Second)
+		h.advance(10 * time.Second)
 		for _, token := range c.tokens {
 			if _, err := h.river.ConfirmForwarding(t.Context(), token); err != nil {
 				t.Fatal(err)
@@ -239,9 +239,9 @@ func TestForwardedMailsAreBoundedByDay(t *testing.T) {
 		words := []string{"old"}
 		for i := range 6 {
 			words = append([]string{fmt.Sprint("n", i)}, words...)
-			h.post(feedURL, words...)
+			h.publish(feedURL, words...)
 		}
-		mails := strings.Split(c.heard(), "\n")
+		mails := strings.Split(c.received(), "\n")
 		to := map[string]int{}
 		for _, m := range mails {
 			name, _, _ := strings.Cut(m, ":")
@@ -250,11 +250,11 @@ func TestForwardedMailsAreBoundedByDay(t *testing.T) {
 		if len(mails) != 5 || to["a@x.example"] > 3 || to["b@x.example"] > 3 {
 			t.Errorf("%d mails: %v", len(mails), to)
 		}
-		if n := h.noticeNow(1); n.Failures != 0 || n.Paused || !strings.Contains(n.Problem, "smtp.account-limit") {
+		if n := h.forwarding(1); n.Failures != 0 || n.Paused || !strings.Contains(n.Problem, "smtp.account-limit") {
 			t.Errorf("%+v", n)
 		}
-		h.pass(24 * time.Hour)
-		got := c.heard()
+		h.advance(24 * time.Hour)
+		got := c.received()
 		for _, want := range []string{"a@x.example: ", "b@x.example: ", "n5"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("the next day comes %q", got)
@@ -265,21 +265,21 @@ func TestForwardedMailsAreBoundedByDay(t *testing.T) {
 
 func TestAMailThatThisServerCouldNotSendDoesNotCount(t *testing.T) {
 	t.Parallel()
-	withMail(t, river.Options{MailsBy: 2, MailsTo: 2}, func(t *testing.T, h *home, c *crier) {
+	withMail(t, river.Options{MailsBy: 2, MailsTo: 2}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.mailTo("a@x.example")
-		h.pass(10 * time.Second)
+		h.advance(10 * time.Second)
 		if _, err := h.river.ConfirmForwarding(t.Context(), c.tokens[0]); err != nil {
 			t.Fatal(err)
 		}
 		c.fail(fault.New(fault.Unavailable, "The mail server is away."))
-		h.post(feedURL, "a", "old")
-		h.pass(time.Hour)
-		if tries := len(strings.Split(c.heard(), "\n")); tries < 5 {
+		h.publish(feedURL, "a", "old")
+		h.advance(time.Hour)
+		if tries := len(strings.Split(c.received(), "\n")); tries < 5 {
 			t.Errorf("%d tries", tries)
 		}
 		c.fail(nil)
-		h.pass(10 * time.Minute)
-		if got := c.heard(); got != "a@x.example: a" {
+		h.advance(10 * time.Minute)
+		if got := c.received(); got != "a@x.example: a" {
 			t.Errorf("%q", got)
 		}
 	})

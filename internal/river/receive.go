@@ -16,7 +16,7 @@ import (
 
 // mostAnnounced is how many announced sources may wait in memory beyond what is due; the
 // rest is found by the loop that looks for what is due.
-const maxAnnounced = 256
+const maxPushed = 256
 
 // Away is the door of news that nobody announced: this program was away and may have missed
 // some. Unlike an announcement it keeps to skipHours and skipDays.
@@ -27,35 +27,35 @@ const Away = "notify-away"
 // known is false when nobody here follows the feed.
 //
 // spec:cloudburst#river-push-is-durable
-func (r *River) ReceivePush(ctx context.Context, url, door string) (known bool, err error) {
-	return pushes{r}.heard(ctx, r.canonicals([]string{url}), door)
+func (r *River) ReceivePush(ctx context.Context, url, via string) (known bool, err error) {
+	return pushReceiver{r}.receive(ctx, r.canonicals([]string{url}), via)
 }
 
 // HeardAny is Heard for a document with several addresses, of which few are followed. A
 // source that is known by several of them is read once. With an error, some may have been
 // heard.
-func (r *River) ReceivePushAny(ctx context.Context, urls []string, door string) (known bool, err error) {
+func (r *River) ReceivePushAny(ctx context.Context, urls []string, via string) (known bool, err error) {
 	if urls = r.canonicals(urls); len(urls) < 2 {
-		return pushes{r}.heard(ctx, urls, door)
+		return pushReceiver{r}.receive(ctx, urls, via)
 	}
 	named, err := r.Store.NamedSources(ctx, urls)
 	if err != nil {
 		return false, err
 	}
-	return pushes{r}.heard(ctx, named, door)
+	return pushReceiver{r}.receive(ctx, named, via)
 }
 
 // pushes takes what hubs and pings say of sources.
-type pushes struct{ *River }
+type pushReceiver struct{ *River }
 
 // heard makes due what the urls mean, and then has it read: what is announced while it is
 // being read would be read again.
-func (r pushes) heard(ctx context.Context, urls []string, door string) (known bool, err error) {
+func (r pushReceiver) receive(ctx context.Context, urls []string, via string) (known bool, err error) {
 	r.Init()
 	var ids []int64
 	for _, u := range urls {
 		var more []int64
-		if more, err = r.Store.MarkPushed(ctx, u, door, r.hearing()); err != nil {
+		if more, err = r.Store.MarkPushed(ctx, u, via, r.nextPushTime()); err != nil {
 			break
 		}
 		for _, id := range more {
@@ -65,8 +65,8 @@ func (r pushes) heard(ctx context.Context, urls []string, door string) (known bo
 		}
 	}
 	for _, id := range ids {
-		if !r.desk.announce(id) {
-			r.readAgain(ctx, id, door)
+		if !r.scheduler.markPushed(id) {
+			r.checkNow(ctx, id, via)
 		}
 	}
 	if len(ids) > 0 && r.Hint != nil && !r.open.Load() {
@@ -77,49 +77,49 @@ func (r pushes) heard(ctx context.Context, urls []string, door string) (known bo
 
 // hearing is the moment of an announcement. No two have the same, so that one that comes
 // while another is being dealt with is not taken for it.
-func (r pushes) hearing() time.Time {
-	r.numbers.Lock()
-	defer r.numbers.Unlock()
+func (r pushReceiver) nextPushTime() time.Time {
+	r.seqMu.Lock()
+	defer r.seqMu.Unlock()
 	now := r.now()
-	if !now.After(r.lastHer) && r.lastHer.Sub(now) < time.Second {
-		now = r.lastHer.Add(time.Millisecond)
+	if !now.After(r.lastPush) && r.lastPush.Sub(now) < time.Second {
+		now = r.lastPush.Add(time.Millisecond)
 	}
-	r.lastHer = now
+	r.lastPush = now
 	return now
 }
 
 // readAgain claims an announced source for this process, if it is one that reads, and
 // puts it before all others. Where that fails the loop finds it due.
-func (r pushes) readAgain(ctx context.Context, id int64, door string) {
+func (r pushReceiver) checkNow(ctx context.Context, id int64, via string) {
 	if !r.open.Load() {
 		return
 	}
-	if r.desk.room() < -maxAnnounced {
-		lease.Wake(r.woken.claim)
+	if r.scheduler.free() < -maxPushed {
+		lease.Wake(r.wakeups.claim)
 		return
 	}
 	now := r.now()
-	s, err := running(r).claimOne(ctx, id)
+	s, err := runner(r).claimOne(ctx, id)
 	if err != nil {
 		if code := fault.CodeOf(err); code != fault.NotFound && code != fault.Conflict {
-			r.complain(ctx, "the river could not take a feed that was announced", err)
+			r.logError(ctx, "the river could not take a feed that was announced", err)
 		}
-		lease.Wake(r.woken.claim)
+		lease.Wake(r.wakeups.claim)
 		return
 	}
 	if s.PushedAt.IsZero() {
-		s.PushedAt, s.PushedVia = now, door
+		s.PushedAt, s.PushedVia = now, via
 	}
 	known, err := r.Store.Hosts(ctx, []string{feedstate.HostOf(s.State.URL)})
 	if err != nil {
-		r.complain(ctx, "the river could not see what hosts asked for", err)
+		r.logError(ctx, "the river could not see what hosts asked for", err)
 	}
-	running(r).giveBack(ctx, r.desk.add([]Source{s}, known, now))
+	runner(r).giveBack(ctx, r.scheduler.add([]Source{s}, known, now))
 }
 
 // Deliver takes a document that a hub brought and signed. When it returns nil, its items
 // are on disk; what is no usable feed counts as Heard.
-func (r *River) Deliver(ctx context.Context, url, door string, body []byte, header http.Header) (known bool, err error) {
+func (r *River) Deliver(ctx context.Context, url, via string, body []byte, header http.Header) (known bool, err error) {
 	r.Init()
 	url = r.canonical(url)
 	list, err := r.Store.SourcesAt(ctx, url)
@@ -132,18 +132,18 @@ func (r *River) Deliver(ctx context.Context, url, door string, body []byte, head
 		if s.Private() || s.Readers == 0 || s.State.Gone != nil {
 			continue
 		}
-		got := answered{
-			at: r.now(), cause: feedstate.Delivered, most: o.taken(),
+		got := fetchResult{
+			at: r.now(), cause: feedstate.Delivered, maxItems: o.maxItemsTaken(),
 			res: &fetch.Response{Status: http.StatusOK, Header: contentHeader(header), Body: body, URL: s.State.URL},
 		}
-		if known = (pushes{r}).delivered(ctx, s, url, got, door); !known {
+		if known = (pushReceiver{r}).storeDelivered(ctx, s, url, got, via); !known {
 			break
 		}
 	}
 	if known {
 		return true, nil
 	}
-	return r.ReceivePush(ctx, url, door)
+	return r.ReceivePush(ctx, url, via)
 }
 
 // contentHeader is what a hub's request says of its content. What it says of caching or
@@ -161,27 +161,27 @@ func contentHeader(h http.Header) http.Header {
 // delivered stores a delivered document for one source; false: it has to be read instead.
 // A document that nobody can place is no reason to doubt the hub, but none to believe it
 // either.
-func (r pushes) delivered(ctx context.Context, s *Source, url string, got answered, door string) bool {
+func (r pushReceiver) storeDelivered(ctx context.Context, s *Source, url string, got fetchResult, via string) bool {
 	f := got.parse().feed
 	if f == nil || len(f.Items) == 0 || f.Moved != nil || s.State.ReadAt.IsZero() {
 		return false
 	}
-	if self := item.WebURL(f.Self); self != "" && self != url && self != s.URL && self != s.Topic && self != s.first() {
+	if self := item.WebURL(f.Self); self != "" && self != url && self != s.URL && self != s.Topic && self != s.originalURL() {
 		return false
 	}
 	now := r.now()
-	claimed, err := running(r).claimOne(ctx, s.ID)
+	claimed, err := runner(r).claimOne(ctx, s.ID)
 	if err != nil {
 		return false // it is being read, or the database is away: then hearing fails too
 	}
-	heard, by := claimed.PushedAt, claimed.PushedVia
-	if _, err = checking(r).settle(ctx, claimed, got, door); err != nil {
-		running(r).giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: date.Later(claimed.State.DueAt(), now)}})
+	pushedAt, by := claimed.PushedAt, claimed.PushedVia
+	if _, err = checker(r).saveCheck(ctx, claimed, got, via); err != nil {
+		runner(r).giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: date.Later(claimed.State.DueAt(), now)}})
 		return false
 	}
-	if !heard.IsZero() { // another door had announced something that nobody has read yet
+	if !pushedAt.IsZero() { // another door had announced something that nobody has read yet
 		if _, err := r.ReceivePush(ctx, url, by); err != nil {
-			r.complain(ctx, "the river could not keep an announcement", err)
+			r.logError(ctx, "the river could not keep an announcement", err)
 		}
 	}
 	return true
@@ -217,9 +217,9 @@ func (r *River) Refresh(ctx context.Context, id int64) (Check, error) {
 		e.RetryAfter = from.Sub(now)
 		return Check{}, e
 	}
-	if s, err = (running{r}).claimOne(ctx, id); err != nil {
+	if s, err = (runner{r}).claimOne(ctx, id); err != nil {
 		return Check{}, err
 	}
-	got := checking{r}.get(ctx, &s, feedstate.ByHand)
-	return checking{r}.settle(context.WithoutCancel(ctx), s, got, "")
+	got := checker{r}.fetchPaced(ctx, &s, feedstate.ByHand)
+	return checker{r}.saveCheck(context.WithoutCancel(ctx), s, got, "")
 }

@@ -24,7 +24,7 @@ func linesOf(first, n int) string {
 
 func TestAnImportTakesAsManyFeedsAsTheLimitAllows(t *testing.T) {
 	t.Parallel()
-	store := &readersStore{}
+	store := &userStore{}
 	r := &River{Store: store, Options: Options{Max: 500}}
 	got, err := r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 300)), ImportOptions{})
 	if err != nil || got.Added != 300 || got.Over != 0 || got.Limit != 500 {
@@ -52,12 +52,12 @@ func TestAnImportTakesAsManyFeedsAsTheLimitAllows(t *testing.T) {
 // Each count takes longer than the one before: of a long list there are few.
 func TestFeedsAreCountedSeldomFarFromTheLimit(t *testing.T) {
 	t.Parallel()
-	for most, want := range map[int]int{100_000: 3, 3_000: 12, 2_000: 11} {
-		store := &readersStore{}
-		r := &River{Store: store, Options: Options{Max: most}}
+	for limit, want := range map[int]int{100_000: 3, 3_000: 12, 2_000: 11} {
+		store := &userStore{}
+		r := &River{Store: store, Options: Options{Max: limit}}
 		got, err := r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 3_000)), ImportOptions{})
-		if err != nil || got.Added != min(most, 3_000) || len(store.added) != got.Added || store.counts != want {
-			t.Errorf("with a limit of %d: %+v, %d counts; want %d: %v", most, got, store.counts, want, err)
+		if err != nil || got.Added != min(limit, 3_000) || len(store.added) != got.Added || store.counts != want {
+			t.Errorf("with a limit of %d: %+v, %d counts; want %d: %v", limit, got, store.counts, want, err)
 		}
 	}
 }
@@ -65,8 +65,8 @@ func TestFeedsAreCountedSeldomFarFromTheLimit(t *testing.T) {
 func TestWhatComesTwiceInAListCountsOnce(t *testing.T) {
 	t.Parallel()
 	doc := strings.Replace(linesOf(0, 300), "</body>", strings.TrimSuffix(strings.SplitN(linesOf(0, 300), "<body>", 2)[1], "</opml>"), 1) + "</opml>"
-	for most, want := range map[int]Imported{1000: {Added: 300}, 250: {Added: 250, Over: 50}} {
-		r := &River{Store: &readersStore{}, Options: Options{Max: most}}
+	for limit, want := range map[int]Imported{1000: {Added: 300}, 250: {Added: 250, Over: 50}} {
+		r := &River{Store: &userStore{}, Options: Options{Max: limit}}
 		got, err := r.Import(t.Context(), "ann", strings.NewReader(doc), ImportOptions{})
 		if err != nil || got.Found != 600 || got.Added != want.Added || got.Over != want.Over || got.Had != 0 {
 			t.Errorf("%+v %v", got, err)
@@ -76,15 +76,15 @@ func TestWhatComesTwiceInAListCountsOnce(t *testing.T) {
 
 // failing is a readersStore that breaks down.
 type failing struct {
-	readersStore
+	userStore
 	calls int
 }
 
-func (f *failing) RiverSubscribe(ctx context.Context, list []Addition, now time.Time, most int) ([]bool, error) {
+func (f *failing) RiverSubscribe(ctx context.Context, list []Addition, now time.Time, limit int) ([]bool, error) {
 	if f.calls++; f.calls > 2 {
 		return nil, fault.New(fault.Unavailable, "The disk is full.")
 	}
-	return f.readersStore.RiverSubscribe(ctx, list, now, most)
+	return f.userStore.RiverSubscribe(ctx, list, now, limit)
 }
 
 func TestAnImportThatFailsSaysHowFarItCame(t *testing.T) {
@@ -100,7 +100,7 @@ func TestAnImportThatFailsSaysHowFarItCame(t *testing.T) {
 		t.Error(fault.Message(err))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	r = &River{Store: &readersStore{}}
+	r = &River{Store: &userStore{}}
 	got, err = r.Import(ctx, "ann", strings.NewReader(linesOf(0, 1000)), ImportOptions{Progress: func(done, _ int) {
 		if done > 0 {
 			cancel()
@@ -113,7 +113,7 @@ func TestAnImportThatFailsSaysHowFarItCame(t *testing.T) {
 
 func TestAReaderHasOneImportAtATime(t *testing.T) {
 	t.Parallel()
-	r := &River{Store: &readersStore{}}
+	r := &River{Store: &userStore{}}
 	in, out := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
@@ -145,10 +145,10 @@ func TestAReaderHasOneImportAtATime(t *testing.T) {
 
 func TestTheServerHasAFewImportsAtATime(t *testing.T) {
 	t.Parallel()
-	r := &River{Store: &readersStore{}}
+	r := &River{Store: &userStore{}}
 	var ends []func()
-	for i := range importsComing {
-		end, err := importing{r}.arrive(fmt.Sprint(i))
+	for i := range maxPendingImports {
+		end, err := importer{r}.beginImport(fmt.Sprint(i))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,8 +164,8 @@ func TestTheServerHasAFewImportsAtATime(t *testing.T) {
 	}
 	// One that waits for its turn is told when that takes too long; here its caller gives up.
 	r.Init()
-	for range importsAtOnce {
-		r.listing.importSlots <- struct{}{}
+	for range maxActiveImports {
+		r.listState.importSlots <- struct{}{}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -175,15 +175,15 @@ func TestTheServerHasAFewImportsAtATime(t *testing.T) {
 }
 
 // forgetful is a store that keeps no more than it must to answer.
-type forgetful struct {
-	readersStore
-	before, most int64
+type discardingStore struct {
+	userStore
+	before, peak int64
 	calls        int
 }
 
-func (f *forgetful) RiverSubscribe(_ context.Context, list []Addition, _ time.Time, _ int) ([]bool, error) {
+func (f *discardingStore) RiverSubscribe(_ context.Context, list []Addition, _ time.Time, _ int) ([]bool, error) {
 	if f.calls++; f.calls%100 == 0 {
-		f.most = max(f.most, heapNow()-f.before)
+		f.peak = max(f.peak, heapNow()-f.before)
 	}
 	fresh := make([]bool, len(list))
 	for i := range fresh {
@@ -218,7 +218,7 @@ func TestAnImportOf200000FeedsNeedsLittleMemory(t *testing.T) {
 			}
 		}
 	}()
-	store := &forgetful{}
+	store := &discardingStore{}
 	r := &River{Store: store}
 	store.before = heapNow()
 	got, err := r.Import(t.Context(), "ann", in, ImportOptions{Operator: true})
@@ -226,8 +226,8 @@ func TestAnImportOf200000FeedsNeedsLittleMemory(t *testing.T) {
 		t.Fatalf("%d found, %d added: %v", got.Found, got.Added, err)
 	}
 	// The numbers of the sources are kept, to know what comes twice.
-	if store.calls != lines/gatherBatch || store.most > 8<<20 {
-		t.Errorf("%d batches; the heap grew by %d KiB", store.calls, store.most>>10)
+	if store.calls != lines/gatherBatch || store.peak > 8<<20 {
+		t.Errorf("%d batches; the heap grew by %d KiB", store.calls, store.peak>>10)
 	}
-	t.Logf("the heap grew by %d KiB", store.most>>10)
+	t.Logf("the heap grew by %d KiB", store.peak>>10)
 }

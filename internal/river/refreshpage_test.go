@@ -12,27 +12,27 @@ import (
 )
 
 // sends is a page that sends its readers elsewhere.
-func sends(to, more string) http.HandlerFunc {
+func refreshPage(to, more string) http.HandlerFunc {
 	return doc(`<!doctype html><html><head><meta http-equiv="refresh" content="0; url=` + to + `">` + more + `</head><body>Moved.</body></html>`)
 }
 
 func TestAPageThatSendsItsReadersElsewhereIsFollowed(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
-		h.serve("http://one.test/", sends("/rss.xml", ""))
+	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
+		h.serve("http://one.test/", refreshPage("/rss.xml", ""))
 		h.serve("http://one.test/rss.xml", doc(rss("", "a")))
-		h.serve("http://two.test/", sends("/home", ""))
+		h.serve("http://two.test/", refreshPage("/home", ""))
 		h.serve("http://two.test/home", page("Posts=/posts"))
 		h.serve("http://two.test/posts", doc(rss("", "a")))
-		h.serve("http://own.test/", sends("/nowhere", `<link rel="alternate" type="application/rss+xml" href="/mine">`))
+		h.serve("http://own.test/", refreshPage("/nowhere", `<link rel="alternate" type="application/rss+xml" href="/mine">`))
 		h.serve("http://own.test/mine", doc(rss("", "a")))
 		for url, want := range map[string]string{"http://one.test/": "http://one.test/", "http://two.test/": "http://two.test/posts", "http://own.test/": "http://own.test/mine"} {
 			if a := h.add(river.Request{URL: url}); a.Source.URL != want || !a.New {
 				t.Errorf("%s: %+v", url, a.Source)
 			}
 		}
-		h.serve("http://round.test/", sends("/again", ""))
-		h.serve("http://round.test/again", sends("/", ""))
+		h.serve("http://round.test/", refreshPage("/again", ""))
+		h.serve("http://round.test/again", refreshPage("/", ""))
 		h.requests()
 		_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://round.test/"})
 		if n := len(h.requests()); fault.CodeOf(err) != fault.NotFound || n > 2*(feedstate.MaxRedirects+8) {
@@ -43,13 +43,13 @@ func TestAPageThatSendsItsReadersElsewhereIsFollowed(t *testing.T) {
 
 func TestAFeedBehindAPageThatLeadsOnIsReadAndNotMoved(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc(rss("<ttl>60</ttl>", "a")))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.serve("http://new.test/rss.xml", doc(rss("<ttl>60</ttl>", "b", "a")))
-		w.serve(feedURL, sends("http://new.test/rss.xml", ""))
-		w.pass(4 * 24 * time.Hour)
+		w.serve(feedURL, refreshPage("http://new.test/rss.xml", ""))
+		w.advance(4 * 24 * time.Hour)
 		s := w.source(feedURL)
 		if got := titles(w.items(feedURL)); s.State.Failure != nil || s.State.Candidate != nil || len(s.State.Moves) > 0 || !strings.Contains(got, "b") {
 			t.Errorf("%s: %+v", got, s.State)
@@ -62,7 +62,7 @@ func TestAFeedBehindAPageThatLeadsOnIsReadAndNotMoved(t *testing.T) {
 
 func TestAFailureIsToldInOneSentenceThatSaysNothingTwice(t *testing.T) {
 	t.Parallel()
-	atHome(t, river.Options{}, func(t *testing.T, h *home) {
+	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		for path, f := range map[string]http.HandlerFunc{
 			"/loop": status(302, "Location", "/loop"), "/empty": doc(""), "/429": status(429, "Retry-After", "7200"), "/gone": doc(`<?xml version="1.0"?><redirect><newLocation/></redirect>`),
 			"/big": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(make([]byte, 6<<20)) },

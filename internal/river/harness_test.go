@@ -22,7 +22,7 @@ import (
 
 // world is a river in a bubble of its own time, with an internet of servers that the test
 // plays.
-type world struct {
+type harness struct {
 	t     *testing.T
 	net   *nettest.Internet
 	store river.Store
@@ -38,13 +38,13 @@ type world struct {
 
 	mu       sync.Mutex
 	pages    map[string]http.HandlerFunc // by "host/path"
-	asked    []asked
+	asked    []request
 	listened map[string]bool
 	servers  []*http.Server
 }
 
 // asked is one request as a server saw it.
-type asked struct {
+type request struct {
 	at     time.Time
 	url    string // host/path?query
 	header http.Header
@@ -53,16 +53,16 @@ type asked struct {
 const feedURL = "http://feeds.test/rss.xml"
 
 // inWorld runs a test in a bubble, on a store.
-func inWorld(t *testing.T, o river.Options, do func(*testing.T, *world)) {
+func withHarness(t *testing.T, o river.Options, do func(*testing.T, *harness)) {
 	t.Helper()
-	inWorldOn(t, o, opener(t), do)
+	withHarnessOn(t, o, opener(t), do)
 }
 
 // inWorldOn runs a test in a bubble, on the store that open opens.
-func inWorldOn(t *testing.T, o river.Options, open func(*testing.T) river.Store, do func(*testing.T, *world)) {
+func withHarnessOn(t *testing.T, o river.Options, open func(*testing.T) river.Store, do func(*testing.T, *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, net: &nettest.Internet{}, options: o, pages: map[string]http.HandlerFunc{}, listened: map[string]bool{}}
+		w := &harness{t: t, net: &nettest.Internet{}, options: o, pages: map[string]http.HandlerFunc{}, listened: map[string]bool{}}
 		w.push = &hubs{follows: map[string][]river.PushEndpoint{}}
 		w.open = open
 		w.store = open(t)
@@ -72,7 +72,7 @@ func inWorldOn(t *testing.T, o river.Options, open func(*testing.T) river.Store,
 	})
 }
 
-func (w *world) start() {
+func (w *harness) start() {
 	logger := slog.New(slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 	w.fetch = fetch.New(fetch.Options{Dial: w.net.Dial, UserAgent: "Cloudburst/test"})
 	w.river = &river.River{
@@ -97,7 +97,7 @@ func (w *world) start() {
 }
 
 // restart stops the program and starts it again, on what is on disk.
-func (w *world) restart() {
+func (w *harness) restart() {
 	w.stop()
 	shut(w.t, w.store)
 	w.store = w.open(w.t)
@@ -105,7 +105,7 @@ func (w *world) restart() {
 }
 
 // inMemory goes on with a store in memory, which can be told to fail.
-func (w *world) inMemory() *memory {
+func (w *harness) useMemoryStore() *memory {
 	w.stop()
 	shut(w.t, w.store)
 	m := newMemory()
@@ -113,7 +113,7 @@ func (w *world) inMemory() *memory {
 	return m
 }
 
-func (w *world) close() {
+func (w *harness) close() {
 	w.stop()
 	shut(w.t, w.store)
 	for _, s := range w.servers {
@@ -123,7 +123,7 @@ func (w *world) close() {
 }
 
 // serve answers url, which has no port, from now on.
-func (w *world) serve(url string, h http.HandlerFunc) {
+func (w *harness) serve(url string, h http.HandlerFunc) {
 	w.t.Helper()
 	scheme, rest, _ := strings.Cut(url, "://")
 	host, path, _ := strings.Cut(rest, "/")
@@ -150,9 +150,9 @@ func (w *world) serve(url string, h http.HandlerFunc) {
 	go s.Serve(l)
 }
 
-func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+func (w *harness) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
-	w.asked = append(w.asked, asked{time.Now(), r.Host + r.URL.RequestURI(), r.Header.Clone()})
+	w.asked = append(w.asked, request{time.Now(), r.Host + r.URL.RequestURI(), r.Header.Clone()})
 	h := w.pages[r.Host+r.URL.Path]
 	w.mu.Unlock()
 	if h == nil {
@@ -163,7 +163,7 @@ func (w *world) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 }
 
 // requests are those that servers saw since the last call.
-func (w *world) requests() []asked {
+func (w *harness) requests() []request {
 	synctest.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -173,13 +173,13 @@ func (w *world) requests() []asked {
 }
 
 // pass lets time go by.
-func (w *world) pass(d time.Duration) {
+func (w *harness) advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
 // follow makes somebody follow a feed, which is due at once.
-func (w *world) follow(urls ...string) {
+func (w *harness) follow(urls ...string) {
 	w.t.Helper()
 	now := time.Now().UTC()
 	var list []river.Addition
@@ -196,7 +196,7 @@ func (w *world) follow(urls ...string) {
 }
 
 // source is what is stored of a feed.
-func (w *world) source(url string) river.Source {
+func (w *harness) source(url string) river.Source {
 	w.t.Helper()
 	s, err := w.store.Source(w.t.Context(), river.SourceID(url))
 	if err != nil {
@@ -206,7 +206,7 @@ func (w *world) source(url string) river.Source {
 }
 
 // checks are those of a feed, the newest first.
-func (w *world) checks(url string) []river.Check {
+func (w *harness) checks(url string) []river.Check {
 	w.t.Helper()
 	list, err := w.store.Checks(w.t.Context(), river.SourceID(url))
 	if err != nil {
@@ -216,7 +216,7 @@ func (w *world) checks(url string) []river.Check {
 }
 
 // items are those of a feed, the newest first.
-func (w *world) items(url string) []river.Entry {
+func (w *harness) items(url string) []river.Entry {
 	w.t.Helper()
 	list, err := w.store.Items(w.t.Context(), river.ItemQuery{Reader: "ann", SourceID: river.SourceID(url), Limit: 1000})
 	if err != nil {
@@ -297,10 +297,10 @@ type hubs struct {
 	asked   int
 }
 
-func (h *hubs) Follow(_ context.Context, feed, topic string, doors []river.PushEndpoint) error {
+func (h *hubs) Follow(_ context.Context, feed, topic string, endpoints []river.PushEndpoint) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.follows[feed] = doors
+	h.follows[feed] = endpoints
 	h.asked++
 	return nil
 }
@@ -329,7 +329,7 @@ func (h *hubs) set(states ...river.PushState) {
 type ctx = context.Context
 
 // followAs makes a reader follow a feed.
-func (w *world) followAs(reader, url string) {
+func (w *harness) followAs(reader, url string) {
 	w.t.Helper()
 	now := time.Now().UTC()
 	_, err := w.store.RiverSubscribe(w.t.Context(), []river.Addition{{
@@ -343,7 +343,7 @@ func (w *world) followAs(reader, url string) {
 }
 
 // change changes the state of a feed, which is due as that says.
-func (w *world) change(url string, do func(feedstate.State, time.Time) feedstate.State) {
+func (w *harness) change(url string, do func(feedstate.State, time.Time) feedstate.State) {
 	w.t.Helper()
 	_, err := w.store.ChangeSource(w.t.Context(), river.SourceID(url), func(s *river.Source) error {
 		s.State = do(s.State, time.Now().UTC())
@@ -356,9 +356,9 @@ func (w *world) change(url string, do func(feedstate.State, time.Time) feedstate
 	w.river.Wake()
 }
 
-func (w *world) revive(url string) { w.t.Helper(); w.change(url, feedstate.Revive) }
+func (w *harness) revive(url string) { w.t.Helper(); w.change(url, feedstate.Revive) }
 
-func (w *world) undo(url string) {
+func (w *harness) undo(url string) {
 	w.t.Helper()
 	w.change(url, func(s feedstate.State, now time.Time) feedstate.State {
 		s, ok := feedstate.Undo(s, now)

@@ -10,10 +10,10 @@ import (
 
 func TestAFailureAtAPrivateAddressNamesTheSetting(t *testing.T) {
 	t.Parallel()
-	home := netip.MustParseAddr("192.168.1.7")
+	addr := netip.MustParseAddr("192.168.1.7")
 	for setting, want := range map[string]string{"egress.allow-fetch": "its address is not public, and egress.allow-fetch does not list it", "": ""} {
-		err := &fetch.Error{Kind: fetch.Refused, Text: fetch.Neutral, Err: fetch.NotAllowedError{Addr: home, Setting: setting}}
-		if kind, text := kindOf(err); kind != feedstate.ErrRefused || text != want {
+		err := &fetch.Error{Kind: fetch.Refused, Text: fetch.Neutral, Err: fetch.NotAllowedError{Addr: addr, Setting: setting}}
+		if kind, text := errorKind(err); kind != feedstate.ErrRefused || text != want {
 			t.Errorf("%s: %q", kind, text)
 		}
 	}

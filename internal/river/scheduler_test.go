@@ -17,18 +17,18 @@ func TestAllSpellingsOfAHostShareItsPace(t *testing.T) {
 		}
 		return list
 	}
-	started := func(d *desk, at time.Time) (n int) {
+	started := func(d *scheduler, at time.Time) (n int) {
 		for {
-			turn, _, _ := d.pick(at)
-			if turn == nil {
+			job, _, _ := d.pick(at)
+			if job == nil {
 				return n
 			}
-			d.start(turn, at)
+			d.start(job, at)
 			n++
 		}
 	}
 	r := &River{Options: Options{PerHost: 2}}
-	d := newDesk(r.options())
+	d := newScheduler(r.options())
 	d.add(sources(), nil, now)
 	if n := started(d, now); n != 1 {
 		t.Errorf("%d checks start at once, want 1", n)
@@ -39,10 +39,10 @@ func TestAllSpellingsOfAHostShareItsPace(t *testing.T) {
 	if n := started(d, now.Add(3*time.Second)); n != 0 {
 		t.Errorf("%d checks start beside two, want none", n)
 	}
-	if wait := d.ask(feedstate.HostOf("http://FEEDS.test.:80/"), now.Add(3*time.Second), false); wait != 0 {
+	if wait := d.reserve(feedstate.HostOf("http://FEEDS.test.:80/"), now.Add(3*time.Second), false); wait != 0 {
 		t.Errorf("a request two seconds after the last one waits %s", wait)
 	}
-	if wait := d.ask(feedstate.HostOf("HTTP://feeds.test"), now.Add(3*time.Second), false); wait != time.Second {
+	if wait := d.reserve(feedstate.HostOf("HTTP://feeds.test"), now.Add(3*time.Second), false); wait != time.Second {
 		t.Errorf("a request at the time of the last one waits %s, want 1s", wait)
 	}
 }

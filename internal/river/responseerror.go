@@ -29,7 +29,7 @@ func (e noAnswer) Unwrap() error { return e.error }
 
 // reason is why nothing could be read, as the operator reads it behind a sentence that has
 // named the address; nil when there is nothing more to say than that.
-func reason(err error) error {
+func operatorReason(err error) error {
 	if fetch.KindOf(err) == fetch.TimedOut {
 		return errors.New("it took too long")
 	}
@@ -37,45 +37,45 @@ func reason(err error) error {
 }
 
 // silent reports a failure after which the other scheme may be tried.
-func silent(err error) bool {
+func noServerAnswered(err error) bool {
 	_, ok := errors.AsType[noAnswer](err)
 	return ok
 }
 
 // unanswered is why an answer brings no document, for people; nil when it does.
-func unanswered(s *Source, got answered) error {
+func responseError(s *Source, got fetchResult) error {
 	where := location.Brief(s.URL)
 	if got.err != nil {
-		return unread(where, got.err)
+		return requestError(where, got.err)
 	}
 	status := got.res.Status
-	said := strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status)))
+	reply := strings.TrimSpace(fmt.Sprint(status, " ", http.StatusText(status)))
 	switch {
 	case got.res.OK() && !got.res.NotModified:
 		return nil
 	case status == http.StatusUnauthorized && s.Private():
-		return fault.Wrap(fault.Refused, needsLogin{}, "The server of %s did not accept the login: its answer was %s.", where, said)
+		return fault.Wrap(fault.Refused, needsLogin{}, "The server of %s did not accept the login: its answer was %s.", where, reply)
 	case status == http.StatusUnauthorized:
 		return fault.Wrap(fault.Refused, needsLogin{}, "The server of %s wants to know who reads: give a user name and password, or what else it asks for.", where)
 	case status == http.StatusNotFound || status == http.StatusGone:
-		return fault.New(fault.NotFound, "There is nothing at %s: its server answered %s.", where, said)
+		return fault.New(fault.NotFound, "There is nothing at %s: its server answered %s.", where, reply)
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
-		e := fault.New(fault.TooMany, "The server of %s does not want to be asked now: its answer was %s.", where, said)
+		e := fault.New(fault.TooMany, "The server of %s does not want to be asked now: its answer was %s.", where, reply)
 		if e.RetryAfter = fetch.RetryAfter(got.res.Header.Get("Retry-After"), got.at); e.RetryAfter > 0 {
 			e.Msg += fmt.Sprintf(" It may be asked again at %s.", got.at.Add(e.RetryAfter).UTC().Format("15:04 MST on 2 January"))
 		}
 		return e
 	}
-	return fault.New(fault.Unreadable, "%s could not be read: its server answered %s.", where, said)
+	return fault.New(fault.Unreadable, "%s could not be read: its server answered %s.", where, reply)
 }
 
-func unread(where string, err error) error {
+func requestError(where string, err error) error {
 	var f *fault.Error
 	if errors.As(err, &f) { // ours already: no turn at the host, no key for the login
 		return err
 	}
 	text := strings.TrimSuffix(fetch.Text(err), ".")
-	why := reason(err)
+	why := operatorReason(err)
 	switch kind := fetch.KindOf(err); kind {
 	case fetch.Ours:
 		return fault.Wrap(fault.Unavailable, why, "%s could not be read now, for a reason of this server's own; please try again in a minute.", where)

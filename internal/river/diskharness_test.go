@@ -15,17 +15,17 @@ import (
 )
 
 // home is a world whose store is the one that people run, in a folder.
-type home struct {
-	*world
+type diskHarness struct {
+	*harness
 	dir  string
 	disk *sqlite.Store
 }
 
-func atHome(t *testing.T, o river.Options, do func(*testing.T, *home)) {
+func withDisk(t *testing.T, o river.Options, do func(*testing.T, *diskHarness)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		h := &home{dir: dir, world: &world{t: t, net: &nettest.Internet{}, options: o, pages: map[string]http.HandlerFunc{}, listened: map[string]bool{}}}
+		h := &diskHarness{dir: dir, harness: &harness{t: t, net: &nettest.Internet{}, options: o, pages: map[string]http.HandlerFunc{}, listened: map[string]bool{}}}
 		h.push = &hubs{follows: map[string][]river.PushEndpoint{}}
 		h.open()
 		h.start()
@@ -34,7 +34,7 @@ func atHome(t *testing.T, o river.Options, do func(*testing.T, *home)) {
 	})
 }
 
-func (h *home) open() {
+func (h *diskHarness) open() {
 	h.t.Helper()
 	var err error
 	if h.disk, err = sqlite.Open(h.t.Context(), sqlite.Options{Dir: sqlitetest.Fill(h.t, h.dir)}); err != nil {
@@ -44,7 +44,7 @@ func (h *home) open() {
 }
 
 // reboot ends the program and its store, and starts both again.
-func (h *home) reboot() {
+func (h *diskHarness) reboot() {
 	h.t.Helper()
 	h.stop()
 	if err := h.disk.Close(); err != nil {
@@ -54,7 +54,7 @@ func (h *home) reboot() {
 	h.start()
 }
 
-func (h *home) add(q river.Request) river.Added {
+func (h *diskHarness) add(q river.Request) river.Added {
 	h.t.Helper()
 	if q.Reader == "" {
 		q.Reader = "ann"
@@ -67,7 +67,7 @@ func (h *home) add(q river.Request) river.Added {
 }
 
 // list is what a reader follows, one a line: name, URL, categories, and what is odd.
-func (h *home) list(reader string) string {
+func (h *diskHarness) list(reader string) string {
 	h.t.Helper()
 	subs, err := h.river.Subscriptions(h.t.Context(), river.SubscriptionQuery{Reader: reader})
 	if err != nil {
@@ -110,7 +110,7 @@ func page(links ...string) http.HandlerFunc {
 }
 
 // asksOf are the requests since the last call, without their moments.
-func (h *home) asksOf() string {
+func (h *diskHarness) requestURLs() string {
 	var out []string
 	for _, a := range h.requests() {
 		out = append(out, a.url)
@@ -119,7 +119,7 @@ func (h *home) asksOf() string {
 }
 
 // openHome is a river that does not run, on a store of its own, in the real time.
-func openHome(t *testing.T) *river.River {
+func openRiver(t *testing.T) *river.River {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t)})
 	if err != nil {

@@ -16,29 +16,29 @@ import (
 )
 
 // crier is a Teller that writes down what it is told to tell.
-type crier struct {
-	mu     sync.Mutex
-	told   []string // "target: titles"
-	at     []time.Time
-	secret string
-	end    string // token of the last message
-	err    error
-	hold   chan struct{} // not nil: tells only when it is closed
-	mail   bool          // it sends mail, too
-	asked  []string      // targets that were asked for consent
-	tokens []string      // of the links that they got
-	sender string        // that the latest of them named
-	refuse error         // what asking comes to
+type fakeSender struct {
+	mu       sync.Mutex
+	messages []string // "target: titles"
+	at       []time.Time
+	secret   string
+	end      string // token of the last message
+	err      error
+	hold     chan struct{} // not nil: tells only when it is closed
+	mail     bool          // it sends mail, too
+	asked    []string      // targets that were asked for consent
+	tokens   []string      // of the links that they got
+	sender   string        // that the latest of them named
+	refuse   error         // what asking comes to
 }
 
-func (c *crier) Ways() []string {
+func (c *fakeSender) Ways() []string {
 	if c.mail {
 		return []string{forward.ViaWebhook, forward.ViaPost, forward.ViaEmail}
 	}
 	return []string{forward.ViaWebhook, forward.ViaPost}
 }
 
-func (c *crier) Ask(_ context.Context, n forward.Forwarding, token string) error {
+func (c *fakeSender) Ask(_ context.Context, n forward.Forwarding, token string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.asked, c.tokens, c.end = append(c.asked, strings.TrimPrefix(n.Target, "https://")), append(c.tokens, token), n.End
@@ -47,7 +47,7 @@ func (c *crier) Ask(_ context.Context, n forward.Forwarding, token string) error
 }
 
 // questions are the targets that were asked since the last call.
-func (c *crier) questions() string {
+func (c *fakeSender) consentRequests() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	out := strings.Join(c.asked, " ")
@@ -55,7 +55,7 @@ func (c *crier) questions() string {
 	return out
 }
 
-func (c *crier) Forward(ctx context.Context, n forward.Forwarding, list []river.Entry) error {
+func (c *fakeSender) Forward(ctx context.Context, n forward.Forwarding, list []river.Entry) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.hold != nil {
@@ -70,31 +70,31 @@ func (c *crier) Forward(ctx context.Context, n forward.Forwarding, list []river.
 			return fault.Wrap(fault.Unreadable, ctx.Err(), "cut off")
 		}
 	}
-	c.told = append(c.told, strings.TrimPrefix(n.Target, "https://")+": "+titles(list))
+	c.messages = append(c.messages, strings.TrimPrefix(n.Target, "https://")+": "+titles(list))
 	c.at = append(c.at, time.Now())
 	c.secret, c.end = n.Secret, n.End
 	return c.err
 }
 
-func (c *crier) fail(err error) {
+func (c *fakeSender) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = err
 }
 
 // heard is what was told since the last call.
-func (c *crier) heard() string {
+func (c *fakeSender) received() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	out := strings.Join(c.told, "\n")
-	c.told, c.at = nil, nil
+	out := strings.Join(c.messages, "\n")
+	c.messages, c.at = nil, nil
 	return out
 }
 
-func withCrier(t *testing.T, do func(*testing.T, *home, *crier)) {
+func withFakeSender(t *testing.T, do func(*testing.T, *diskHarness, *fakeSender)) {
 	t.Helper()
-	atHome(t, river.Options{HostInterval: -1}, func(t *testing.T, h *home) {
-		c := &crier{}
+	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
+		c := &fakeSender{}
 		h.setup = func(r *river.River) { r.Forward = c }
 		h.stop()
 		h.start()
@@ -102,7 +102,7 @@ func withCrier(t *testing.T, do func(*testing.T, *home, *crier)) {
 	})
 }
 
-func (h *home) notice(n forward.Forwarding) forward.Forwarding {
+func (h *diskHarness) putForwarding(n forward.Forwarding) forward.Forwarding {
 	h.t.Helper()
 	if n.Reader == "" {
 		n.Reader = "ann"
@@ -117,7 +117,7 @@ func (h *home) notice(n forward.Forwarding) forward.Forwarding {
 	return n
 }
 
-func (h *home) noticeNow(id int64) forward.Forwarding {
+func (h *diskHarness) forwarding(id int64) forward.Forwarding {
 	h.t.Helper()
 	list, err := h.river.Forwardings(h.t.Context(), "ann")
 	if err != nil {
@@ -133,56 +133,56 @@ func (h *home) noticeNow(id int64) forward.Forwarding {
 }
 
 // post has a feed bring these items, the first the newest, by a push.
-func (h *home) post(url string, words ...string) {
+func (h *diskHarness) publish(url string, words ...string) {
 	h.t.Helper()
 	h.serve(url, doc(rss("", words...)))
-	h.pass(2 * time.Minute)
+	h.advance(2 * time.Minute)
 	if _, err := h.river.ReceivePush(h.t.Context(), url, "ping"); err != nil {
 		h.t.Fatal(err)
 	}
-	h.pass(10 * time.Second)
+	h.advance(10 * time.Second)
 }
 
 func TestWhatArrivesIsToldInOrderButNotWhatWasThereBefore(t *testing.T) {
 	t.Parallel()
-	withCrier(t, func(t *testing.T, h *home, c *crier) {
+	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.serve(feedURL, doc(rss("", "old")))
 		h.serve("http://other.test/feed", doc(rss("", "elsewhere")))
-		h.notice(forward.Forwarding{Target: "all.example/"})
-		h.notice(forward.Forwarding{Target: "post.example/", Via: forward.ViaPost})
+		h.putForwarding(forward.Forwarding{Target: "all.example/"})
+		h.putForwarding(forward.Forwarding{Target: "post.example/", Via: forward.ViaPost})
 		h.add(river.Request{URL: feedURL, Categories: []string{"News"}})
 		h.add(river.Request{URL: "http://other.test/feed"})
 		h.add(river.Request{URL: feedURL, Reader: "bea"})
-		h.notice(forward.Forwarding{Target: "news.example/", Category: "News"})
-		h.notice(forward.Forwarding{Target: "other.example/", SourceID: river.SourceID("http://other.test/feed")})
-		h.notice(forward.Forwarding{Target: "bea.example/", Reader: "bea"})
-		h.pass(time.Minute)
-		if got := c.heard(); got != "" {
+		h.putForwarding(forward.Forwarding{Target: "news.example/", Category: "News"})
+		h.putForwarding(forward.Forwarding{Target: "other.example/", SourceID: river.SourceID("http://other.test/feed")})
+		h.putForwarding(forward.Forwarding{Target: "bea.example/", Reader: "bea"})
+		h.advance(time.Minute)
+		if got := c.received(); got != "" {
 			t.Errorf("of what was there before: %s", got)
 		}
-		h.post(feedURL, "c", "b", "old")
-		got := strings.Split(c.heard(), "\n")
+		h.publish(feedURL, "c", "b", "old")
+		got := strings.Split(c.received(), "\n")
 		want := []string{"all.example/: b c", "bea.example/: b c", "news.example/: b c", "post.example/: b", "post.example/: c"}
 		if d := cmp.Diff(want, compactSorted(got)); d != "" || strings.Join(got, " ") == "" {
 			t.Error(d)
 		}
-		h.post("http://other.test/feed", "x", "elsewhere")
-		if d := cmp.Diff([]string{"all.example/: x", "other.example/: x", "post.example/: x"}, compactSorted(strings.Split(c.heard(), "\n"))); d != "" {
+		h.publish("http://other.test/feed", "x", "elsewhere")
+		if d := cmp.Diff([]string{"all.example/: x", "other.example/: x", "post.example/: x"}, compactSorted(strings.Split(c.received(), "\n"))); d != "" {
 			t.Error(d)
 		}
 		// An edit is no arrival.
-		h.post(feedURL, "c=changed", "b", "old")
-		if got := c.heard(); got != "" {
+		h.publish(feedURL, "c=changed", "b", "old")
+		if got := c.received(); got != "" {
 			t.Errorf("of an edit: %s", got)
 		}
 		var many []string
 		for i := 45; i > 0; i-- {
 			many = append(many, fmt.Sprintf("n%02d", i))
 		}
-		h.post("http://other.test/feed", append(many, "x", "elsewhere")...)
+		h.publish("http://other.test/feed", append(many, "x", "elsewhere")...)
 		var sizes []int
 		var order []string
-		for _, line := range strings.Split(c.heard(), "\n") {
+		for _, line := range strings.Split(c.received(), "\n") {
 			if words, ok := strings.CutPrefix(line, "all.example/: "); ok {
 				list := strings.Fields(words)
 				sizes, order = append(sizes, len(list)), append(order, list...)
@@ -196,23 +196,23 @@ func TestWhatArrivesIsToldInOrderButNotWhatWasThereBefore(t *testing.T) {
 
 func TestANoticeThatIsNotTakenIsSentAgainAndPausedAfterThreeDays(t *testing.T) {
 	t.Parallel()
-	withCrier(t, func(t *testing.T, h *home, c *crier) {
+	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.serve(feedURL, doc(rss("", "old")))
 		h.add(river.Request{URL: feedURL})
-		n := h.notice(forward.Forwarding{Target: "a.example/"})
+		n := h.putForwarding(forward.Forwarding{Target: "a.example/"})
 		c.fail(fault.New(fault.Unreadable, "It answered 500."))
-		h.post(feedURL, "a", "old")
-		if got := h.noticeNow(n.ID); got.Failures != 1 || got.Problem != "It answered 500." || got.Paused {
+		h.publish(feedURL, "a", "old")
+		if got := h.forwarding(n.ID); got.Failures != 1 || got.Problem != "It answered 500." || got.Paused {
 			t.Errorf("%+v", got)
 		}
-		h.post(feedURL, "b", "a", "old") // what comes meanwhile goes with it
-		h.pass(5 * 24 * time.Hour)
+		h.publish(feedURL, "b", "a", "old") // what comes meanwhile goes with it
+		h.advance(5 * 24 * time.Hour)
 		c.mu.Lock()
 		var waits []time.Duration
 		for i := 1; i < len(c.at); i++ {
 			waits = append(waits, c.at[i].Sub(c.at[i-1]).Round(time.Minute))
 		}
-		last := c.told[len(c.told)-1]
+		last := c.messages[len(c.messages)-1]
 		c.mu.Unlock()
 		want := []time.Duration{time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour}
 		for len(want) < 16 {
@@ -221,18 +221,18 @@ func TestANoticeThatIsNotTakenIsSentAgainAndPausedAfterThreeDays(t *testing.T) {
 		if d := cmp.Diff(want, waits); d != "" || last != "a.example/: a b" {
 			t.Errorf("%s\n%s", last, d)
 		}
-		got := h.noticeNow(n.ID)
+		got := h.forwarding(n.ID)
 		if !got.Paused || got.Failures != 17 || !strings.Contains(got.Problem, "three days") || !strings.Contains(got.Problem, "500") {
 			t.Errorf("%+v", got)
 		}
 		c.fail(nil)
-		c.heard()
+		c.received()
 		got.Paused = false
-		if n := h.notice(got); n.Failures != 0 || n.Problem != "" {
+		if n := h.putForwarding(got); n.Failures != 0 || n.Problem != "" {
 			t.Errorf("%+v", n)
 		}
-		h.pass(time.Minute)
-		if got, n := c.heard(), h.noticeNow(n.ID); got != "a.example/: a b" || n.Sent != 1 || n.LastAt.IsZero() {
+		h.advance(time.Minute)
+		if got, n := c.received(), h.forwarding(n.ID); got != "a.example/: a b" || n.Sent != 1 || n.LastAt.IsZero() {
 			t.Errorf("%s %+v", got, n)
 		}
 	})
@@ -240,28 +240,28 @@ func TestANoticeThatIsNotTakenIsSentAgainAndPausedAfterThreeDays(t *testing.T) {
 
 func TestWhoWantsNoMoreIsToldNoMore(t *testing.T) {
 	t.Parallel()
-	withCrier(t, func(t *testing.T, h *home, c *crier) {
+	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.serve(feedURL, doc(rss("", "old")))
 		h.add(river.Request{URL: feedURL})
-		n := h.notice(forward.Forwarding{Target: "a.example/"})
+		n := h.putForwarding(forward.Forwarding{Target: "a.example/"})
 		busy := fault.New(fault.Unreadable, "It answered 429.")
 		busy.RetryAfter = 3 * time.Hour
 		c.fail(busy)
-		h.post(feedURL, "a", "old")
-		if wait := time.Until(h.noticeNow(n.ID).NextAt); wait < 170*time.Minute || wait > 3*time.Hour {
+		h.publish(feedURL, "a", "old")
+		if wait := time.Until(h.forwarding(n.ID).NextAt); wait < 170*time.Minute || wait > 3*time.Hour {
 			t.Errorf("it is told again in %v", wait)
 		}
 		c.fail(fault.New(fault.Unavailable, "The mail server is away."))
-		h.pass(24 * time.Hour)
-		if got := h.noticeNow(n.ID); got.Paused || got.Failures != 1 || got.Problem != "The mail server is away." {
+		h.advance(24 * time.Hour)
+		if got := h.forwarding(n.ID); got.Paused || got.Failures != 1 || got.Problem != "The mail server is away." {
 			t.Errorf("this server is no reason to pause: %+v", got)
 		}
 		c.fail(fault.New(fault.Gone, "It answered 410."))
-		h.pass(time.Hour)
-		c.heard()
-		h.post(feedURL, "b", "a", "old")
-		h.pass(24 * time.Hour)
-		if got, n := c.heard(), h.noticeNow(n.ID); got != "" || !n.Paused || n.Problem != "It answered 410." {
+		h.advance(time.Hour)
+		c.received()
+		h.publish(feedURL, "b", "a", "old")
+		h.advance(24 * time.Hour)
+		if got, n := c.received(), h.forwarding(n.ID); got != "" || !n.Paused || n.Problem != "It answered 410." {
 			t.Errorf("%s %+v", got, n)
 		}
 	})
@@ -270,40 +270,40 @@ func TestWhoWantsNoMoreIsToldNoMore(t *testing.T) {
 // TestWhatWasToldIsNeverLost has the program die at the worst moments.
 func TestWhatWasToldIsNeverLost(t *testing.T) {
 	t.Parallel()
-	withCrier(t, func(t *testing.T, h *home, c *crier) {
+	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.serve(feedURL, doc(rss("", "old")))
 		h.add(river.Request{URL: feedURL})
-		n := h.notice(forward.Forwarding{Target: "a.example/"})
-		h.pass(10 * time.Second)
+		n := h.putForwarding(forward.Forwarding{Target: "a.example/"})
+		h.advance(10 * time.Second)
 		// It was told, and the process dies before that is written down.
 		full := &failing{Store: h.disk}
 		h.stop()
 		h.store = full
 		h.start()
-		full.notices.Store(true)
-		h.post(feedURL, "a", "old")
-		if got := c.heard(); got != "a.example/: a" {
+		full.forwardings.Store(true)
+		h.publish(feedURL, "a", "old")
+		if got := c.received(); got != "a.example/: a" {
 			t.Error(got)
 		}
-		h.pass(3 * time.Minute)
+		h.advance(3 * time.Minute)
 		h.reboot()
-		h.post(feedURL, "b", "a", "old")
-		h.pass(3 * time.Minute)
-		got := strings.Split(c.heard(), "\n")
+		h.publish(feedURL, "b", "a", "old")
+		h.advance(3 * time.Minute)
+		got := strings.Split(c.received(), "\n")
 		if last := got[len(got)-1]; !strings.HasPrefix(got[0], "a.example/: a") || !strings.HasSuffix(last, "b") || len(got) > 5 {
 			t.Errorf("after the crash: %q", got)
 		}
 		// It ends while it tells.
 		c.hold = make(chan struct{})
-		h.post(feedURL, "d", "b", "a", "old")
+		h.publish(feedURL, "d", "b", "a", "old")
 		h.stop()
-		if got := h.noticeNow(n.ID); got.Failures != 0 {
+		if got := h.forwarding(n.ID); got.Failures != 0 {
 			t.Errorf("%+v", got)
 		}
 		c.hold = nil
 		h.start()
-		h.pass(time.Minute)
-		if got := c.heard(); got != "a.example/: d" {
+		h.advance(time.Minute)
+		if got := c.received(); got != "a.example/: d" {
 			t.Errorf("after the end: %s", got)
 		}
 	})
@@ -311,7 +311,7 @@ func TestWhatWasToldIsNeverLost(t *testing.T) {
 
 func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
 	t.Parallel()
-	withCrier(t, func(t *testing.T, h *home, c *crier) {
+	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.stop()
 		h.options.MaxForwardings = 100
 		h.start()
@@ -331,7 +331,7 @@ func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
 				t.Errorf("%+v: %v", missing, err)
 			}
 		}
-		n := h.notice(forward.Forwarding{Target: "A.example/hook#x", Secret: "geheim"})
+		n := h.putForwarding(forward.Forwarding{Target: "A.example/hook#x", Secret: "geheim"})
 		if n.Target != "https://a.example/hook" || n.Secret != forward.SecretKept || n.CreatedAt.IsZero() {
 			t.Errorf("%+v", n)
 		}
@@ -339,10 +339,10 @@ func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
 		if err != nil || len(raw) != 1 || raw[0].Secret == "" || strings.Contains(raw[0].Secret, "geheim") {
 			t.Errorf("%+v %v", raw, err)
 		}
-		h.pass(10 * time.Second)
+		h.advance(10 * time.Second)
 		n.Paused = true
-		n = h.notice(n)
-		if got := h.noticeNow(n.ID); !got.Paused || got.Secret != forward.SecretKept {
+		n = h.putForwarding(n)
+		if got := h.forwarding(n.ID); !got.Paused || got.Secret != forward.SecretKept {
 			t.Errorf("%+v", got)
 		}
 		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.NotFound {
@@ -353,13 +353,13 @@ func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
 		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); err != nil {
 			t.Error(err)
 		}
-		if got := c.heard(); !strings.HasPrefix(got, "a.example/hook: ") || len(strings.Fields(got)) != 2 || c.secret != "geheim" {
+		if got := c.received(); !strings.HasPrefix(got, "a.example/hook: ") || len(strings.Fields(got)) != 2 || c.secret != "geheim" {
 			t.Errorf("%s, signed with %q", got, c.secret)
 		}
 		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) == 0 {
 			t.Errorf("at once again: %v", err)
 		}
-		h.pass(11 * time.Second)
+		h.advance(11 * time.Second)
 		c.fail(fault.New(fault.Unreadable, "It answered 500."))
 		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Unreadable {
 			t.Error(err)
@@ -370,7 +370,7 @@ func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
 			}
 		}
 		n.Secret = ""
-		if n = h.notice(n); n.Secret != "" {
+		if n = h.putForwarding(n); n.Secret != "" {
 			t.Errorf("%+v", n)
 		}
 		if err := h.river.DropForwarding(t.Context(), "ann", n.ID); err != nil {

@@ -16,58 +16,58 @@ import (
 // with thousands of feeds neither fills memory nor keeps others waiting.
 //
 // spec:cloudburst#river-host-pace
-type desk struct {
+type scheduler struct {
 	o Options // with defaults
 
-	mu      sync.Mutex
-	hosts   map[string]*host
-	waiting []*turn             // in the order in which they came, announced ones first
-	busy    map[int64]bool      // sources that wait or are read here; true: it was announced again meanwhile
-	heard   map[int64]time.Time // until when the readings of announced sources are paid for
-	running int
-	epoch   time.Time // what was due before is not read in one burst
-	swept   time.Time
-	changed chan struct{} // something may be startable, or there is room
+	mu         sync.Mutex
+	hosts      map[string]*host
+	waiting    []*job              // in the order in which they came, announced ones first
+	inProgress map[int64]bool      // sources that wait or are read here; true: it was announced again meanwhile
+	pushSlots  map[int64]time.Time // until when the readings of announced sources are next for
+	running    int
+	epoch      time.Time // what was due before is not read in one burst
+	sweptAt    time.Time
+	changed    chan struct{} // something may be startable, or there is room
 }
 
 // turn is one source that waits to be read.
-type turn struct {
-	s      Source
-	host   *host
-	own    bool      // it needs no pacing
-	from   time.Time // not before
-	giveUp time.Time // when it is given back unread
-	began  time.Time
+type job struct {
+	s         Source
+	host      *host
+	unpaced   bool      // it needs no pacing
+	notBefore time.Time // not before
+	giveUp    time.Time // when it is given back unread
+	startedAt time.Time
 }
 
-func (t *turn) pushed() bool { return !t.s.PushedAt.IsZero() }
+func (t *job) pushed() bool { return !t.s.PushedAt.IsZero() }
 
 // host is one that is being asked, or was a moment ago.
 type host struct {
-	key     string
-	own     bool // it needs no pacing
-	running int
-	held    int           // turns that wait
-	next    time.Time     // when the next check may start
-	later   time.Time     // from here on nobody was put off to
-	took    time.Duration // a usual check
-	known   feedstate.Host
+	key           string
+	unpaced       bool // it needs no pacing
+	running       int
+	waiting       int           // turns that wait
+	nextStart     time.Time     // when the next check may start
+	nextFree      time.Time     // from here on nobody was put off to
+	usualDuration time.Duration // a usual check
+	known         feedstate.Host
 }
 
 const (
-	holdFor    = 5 * time.Second // longer waits are not waited for in memory
-	pushEvery  = time.Second     // checks of one source because of announcements
-	pushAtOnce = 3               // of them that need not wait for each other
-	spreadOver = feedstate.Shortest
-	maxHosts   = 1024 // known at once before those are forgotten that are not needed
-	farthest   = 24 * time.Hour
+	maxHold      = 5 * time.Second // longer waits are not waited for in memory
+	pushInterval = time.Second     // checks of one source because of announcements
+	pushBurst    = 3               // of them that need not wait for each other
+	spreadOver   = feedstate.Shortest
+	maxHosts     = 1024 // known at once before those are forgotten that are not needed
+	maxPostpone  = 24 * time.Hour
 )
 
-func newDesk(o Options) *desk {
-	return &desk{o: o, hosts: map[string]*host{}, busy: map[int64]bool{}, heard: map[int64]time.Time{}, changed: make(chan struct{}, 1)}
+func newScheduler(o Options) *scheduler {
+	return &scheduler{o: o, hosts: map[string]*host{}, inProgress: map[int64]bool{}, pushSlots: map[int64]time.Time{}, changed: make(chan struct{}, 1)}
 }
 
-func (d *desk) signal() {
+func (d *scheduler) signal() {
 	select {
 	case d.changed <- struct{}{}:
 	default:
@@ -75,17 +75,17 @@ func (d *desk) signal() {
 }
 
 // room is how many more sources can be taken.
-func (d *desk) room() int {
+func (d *scheduler) free() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return max(200, 4*d.o.AtOnce) - len(d.waiting)
 }
 
 // host is the entry of a host; the caller has the lock.
-func (d *desk) host(key string) *host {
+func (d *scheduler) host(key string) *host {
 	h := d.hosts[key]
 	if h == nil {
-		h = &host{key: key, own: ownHost(d.o.OwnHosts, key)}
+		h = &host{key: key, unpaced: ownHost(d.o.OwnHosts, key)}
 		d.hosts[key] = h
 	}
 	return h
@@ -117,12 +117,12 @@ func lastColon(key string) int {
 }
 
 // spacing is how long a host needs for one check, given how many it takes at once.
-func (d *desk) spacing(h *host) time.Duration {
-	return max(d.o.HostInterval, h.took/time.Duration(d.o.PerHost), 10*time.Millisecond)
+func (d *scheduler) spacing(h *host) time.Duration {
+	return max(d.o.HostInterval, h.usualDuration/time.Duration(d.o.PerHost), 10*time.Millisecond)
 }
 
 // add takes claimed sources in and returns those that have to be put off.
-func (d *desk) add(list []Source, known map[string]feedstate.Host, now time.Time) (off []PutOff) {
+func (d *scheduler) add(list []Source, known map[string]feedstate.Host, now time.Time) (off []PutOff) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range list {
@@ -132,15 +132,15 @@ func (d *desk) add(list []Source, known map[string]feedstate.Host, now time.Time
 		for _, w := range known[key].Waits {
 			h.known = h.known.Add(&w, now)
 		}
-		own := h.own || d.o.Own != nil && d.o.Own(s.State.URL)
-		at, ok := d.slot(s, h, own, now)
+		unpaced := h.unpaced || d.o.Own != nil && d.o.Own(s.State.URL)
+		at, ok := d.startTime(s, h, unpaced, now)
 		if !ok {
 			off = append(off, PutOff{ID: s.ID, Claim: s.Claim, NextAt: at})
 			continue
 		}
-		t := &turn{s: *s, host: h, own: own, from: at, giveUp: at.Add(holdFor)}
-		h.held++
-		d.busy[s.ID] = false
+		t := &job{s: *s, host: h, unpaced: unpaced, notBefore: at, giveUp: at.Add(maxHold)}
+		h.waiting++
+		d.inProgress[s.ID] = false
 		if t.pushed() {
 			n := 0
 			for n < len(d.waiting) && d.waiting[n].pushed() {
@@ -158,28 +158,28 @@ func (d *desk) add(list []Source, known map[string]feedstate.Host, now time.Time
 
 // slot says from when s may be read, and whether that is worth waiting for here; if not,
 // it is the time to put it off to.
-func (d *desk) slot(s *Source, h *host, own bool, now time.Time) (at time.Time, ok bool) {
+func (d *scheduler) startTime(s *Source, h *host, unpaced bool, now time.Time) (at time.Time, ok bool) {
 	if until := date.Later(h.known.Until(now), waitOf(s, now)); until.After(now) {
-		return d.later(h, until), false
+		return d.postpone(h, until), false
 	}
-	if at := skipped(s, now); at.After(now) {
+	if at := endOfSkip(s, now); at.After(now) {
 		return at, false
 	}
-	if own {
+	if unpaced {
 		return now, true
 	}
 	if !s.PushedAt.IsZero() {
-		return d.hearing(s.ID, now), true
+		return d.pushStart(s.ID, now), true
 	}
 	if at, late := d.overdue(s, now); late {
 		return at, false
 	}
-	wait := max(h.next.Sub(now), 0) + time.Duration(h.held)*d.spacing(h)
+	wait := max(h.nextStart.Sub(now), 0) + time.Duration(h.waiting)*d.spacing(h)
 	if h.running >= d.o.PerHost {
 		wait += d.spacing(h)
 	}
-	if wait > holdFor {
-		return d.later(h, now.Add(holdFor)), false
+	if wait > maxHold {
+		return d.postpone(h, now.Add(maxHold)), false
 	}
 	return now, true
 }
@@ -191,7 +191,7 @@ func (d *desk) slot(s *Source, h *host, own bool, now time.Time) (at time.Time, 
 //
 // spec:feedstate-2007#skip-hours
 // spec:feedstate-2007#skip-days
-func skipped(s *Source, now time.Time) time.Time {
+func endOfSkip(s *Source, now time.Time) time.Time {
 	announced := !s.PushedAt.IsZero() && s.PushedVia != Away || s.followsUp(now)
 	if announced || s.State.CheckedAt.IsZero() || !s.State.Allowed(s.State.NextAt, 0).Equal(s.State.NextAt) {
 		return now
@@ -208,13 +208,13 @@ func (s *Source) followsUp(now time.Time) bool {
 
 // hearing is when an announced source is read. It goes before the pace of the host, but
 // not every announcement alone: a few at once, and then one in each pushEvery.
-func (d *desk) hearing(id int64, now time.Time) time.Time {
-	paid := date.Later(d.heard[id], now)
-	if paid.Sub(now) > farthest {
-		paid = now // the clock was set back
+func (d *scheduler) pushStart(id int64, now time.Time) time.Time {
+	next := date.Later(d.pushSlots[id], now)
+	if next.Sub(now) > maxPostpone {
+		next = now // the clock was set back
 	}
-	d.heard[id] = paid.Add(pushEvery)
-	return date.Later(now, paid.Add(-(pushAtOnce-1)*pushEvery))
+	d.pushSlots[id] = next.Add(pushInterval)
+	return date.Later(now, next.Add(-(pushBurst-1)*pushInterval))
 }
 
 // waitOf is until when the feed itself is to be left alone whatever is announced.
@@ -229,7 +229,7 @@ func waitOf(s *Source, now time.Time) time.Time {
 // moment in the minutes after, by the number of the source.
 //
 // spec:cloudburst#river-no-burst
-func (d *desk) overdue(s *Source, now time.Time) (at time.Time, late bool) {
+func (d *scheduler) overdue(s *Source, now time.Time) (at time.Time, late bool) {
 	st := &s.State
 	if st.CheckedAt.IsZero() || d.epoch.IsZero() || !st.NextAt.Before(d.epoch.Add(-time.Minute)) {
 		return at, false
@@ -239,21 +239,21 @@ func (d *desk) overdue(s *Source, now time.Time) (at time.Time, late bool) {
 }
 
 // later is the next free slot of a host from a time on.
-func (d *desk) later(h *host, from time.Time) time.Time {
-	if h.later.Before(from) {
-		h.later = from
+func (d *scheduler) postpone(h *host, from time.Time) time.Time {
+	if h.nextFree.Before(from) {
+		h.nextFree = from
 	}
-	at := h.later
-	h.later = h.later.Add(d.spacing(h))
-	if at.Sub(from) > farthest {
-		return from.Add(farthest)
+	at := h.nextFree
+	h.nextFree = h.nextFree.Add(d.spacing(h))
+	if at.Sub(from) > maxPostpone {
+		return from.Add(maxPostpone)
 	}
 	return at.Truncate(time.Millisecond)
 }
 
 // pick takes the next turn that may start. off are turns that waited too long; without a
 // turn, wait is how long nothing can start (0: until something changes).
-func (d *desk) pick(now time.Time) (t *turn, off []PutOff, wait time.Duration) {
+func (d *scheduler) pick(now time.Time) (t *job, off []PutOff, wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var soon time.Time
@@ -261,19 +261,19 @@ func (d *desk) pick(now time.Time) (t *turn, off []PutOff, wait time.Duration) {
 		w := d.waiting[i]
 		at, free := d.startable(w, now)
 		switch {
-		case skipped(&w.s, now).After(now): // it became so while the turn waited
+		case endOfSkip(&w.s, now).After(now): // it became so while the turn waited
 			d.waiting = slices.Delete(d.waiting, i, i+1)
 			i--
-			off = append(off, d.putOff(w, skipped(&w.s, now), now))
+			off = append(off, d.putOff(w, endOfSkip(&w.s, now), now))
 			continue
 		case free && !at.After(now):
 			d.waiting = slices.Delete(d.waiting, i, i+1)
-			w.host.held--
+			w.host.waiting--
 			return w, off, 0
 		case !now.Before(w.giveUp):
 			d.waiting = slices.Delete(d.waiting, i, i+1)
 			i--
-			off = append(off, d.putOff(w, d.later(w.host, now.Add(d.spacing(w.host))), now))
+			off = append(off, d.putOff(w, d.postpone(w.host, now.Add(d.spacing(w.host))), now))
 			continue
 		}
 		if !free || at.After(w.giveUp) {
@@ -291,50 +291,50 @@ func (d *desk) pick(now time.Time) (t *turn, off []PutOff, wait time.Duration) {
 
 // putOff gives a turn back that has left the queue: until a time, or at once where its
 // source was announced again meanwhile.
-func (d *desk) putOff(t *turn, until, now time.Time) PutOff {
-	t.host.held--
-	if d.busy[t.s.ID] {
+func (d *scheduler) putOff(t *job, until, now time.Time) PutOff {
+	t.host.waiting--
+	if d.inProgress[t.s.ID] {
 		until = now
 	}
-	delete(d.busy, t.s.ID)
+	delete(d.inProgress, t.s.ID)
 	return PutOff{ID: t.s.ID, Claim: t.s.Claim, NextAt: until}
 }
 
 // startable says from when a turn may start, and whether its host has a connection free.
-func (d *desk) startable(t *turn, now time.Time) (at time.Time, free bool) {
+func (d *scheduler) startable(t *job, now time.Time) (at time.Time, free bool) {
 	h := t.host
 	switch {
 	case t.pushed():
-		return t.from, t.own || h.running < d.o.PerHost+2
-	case t.own:
-		return t.from, true
+		return t.notBefore, t.unpaced || h.running < d.o.PerHost+2
+	case t.unpaced:
+		return t.notBefore, true
 	}
-	return date.Later(t.from, h.next), h.running < d.o.PerHost
+	return date.Later(t.notBefore, h.nextStart), h.running < d.o.PerHost
 }
 
 // start notes that a turn begins.
-func (d *desk) start(t *turn, now time.Time) {
+func (d *scheduler) start(t *job, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	t.began = now
+	t.startedAt = now
 	t.host.running++
 	d.running++
-	if !t.own {
-		t.host.next = date.Later(t.host.next, now.Add(d.o.HostInterval))
+	if !t.unpaced {
+		t.host.nextStart = date.Later(t.host.nextStart, now.Add(d.o.HostInterval))
 	}
 }
 
 // done notes that a turn is over; again says that its source was announced meanwhile.
-func (d *desk) done(t *turn, now time.Time) (again bool) {
+func (d *scheduler) finish(t *job, now time.Time) (again bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h := t.host
 	h.running--
 	d.running--
-	took := max(now.Sub(t.began), 0)
-	h.took = (3*h.took + took) / 4
-	again = d.busy[t.s.ID]
-	delete(d.busy, t.s.ID)
+	took := max(now.Sub(t.startedAt), 0)
+	h.usualDuration = (3*h.usualDuration + took) / 4
+	again = d.inProgress[t.s.ID]
+	delete(d.inProgress, t.s.ID)
 	d.sweep(now)
 	d.signal()
 	return again
@@ -342,35 +342,35 @@ func (d *desk) done(t *turn, now time.Time) (again bool) {
 
 // announce notes that a source was announced; true: it waits or is read here, and will be
 // read once more.
-func (d *desk) announce(id int64) bool {
+func (d *scheduler) markPushed(id int64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	_, ok := d.busy[id]
+	_, ok := d.inProgress[id]
 	if ok {
-		d.busy[id] = true
+		d.inProgress[id] = true
 	}
 	return ok
 }
 
 // ask notes a request besides the turns, and returns how long to wait before it. One that
 // somebody waits for is not held back, but those after it are.
-func (d *desk) ask(key string, now time.Time, atOnce bool) time.Duration {
+func (d *scheduler) reserve(key string, now time.Time, atOnce bool) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h := d.host(key)
-	if h.own {
+	if h.unpaced {
 		return 0
 	}
-	at := date.Later(h.next, now)
+	at := date.Later(h.nextStart, now)
 	if atOnce {
 		at = now
 	}
-	h.next = date.Later(h.next, at.Add(d.o.HostInterval))
+	h.nextStart = date.Later(h.nextStart, at.Add(d.o.HostInterval))
 	return at.Sub(now)
 }
 
 // known is what is known of a host.
-func (d *desk) known(key string) feedstate.Host {
+func (d *scheduler) hostState(key string) feedstate.Host {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if h := d.hosts[key]; h != nil {
@@ -381,7 +381,7 @@ func (d *desk) known(key string) feedstate.Host {
 
 // told takes in what an answer asked the host to be left alone for, and returns what is
 // known now.
-func (d *desk) told(key string, w *feedstate.Wait, now time.Time) feedstate.Host {
+func (d *scheduler) addWait(key string, w *feedstate.Wait, now time.Time) feedstate.Host {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h := d.host(key)
@@ -390,12 +390,12 @@ func (d *desk) told(key string, w *feedstate.Wait, now time.Time) feedstate.Host
 }
 
 // drain empties the desk and returns what was not read.
-func (d *desk) drain(now time.Time) (off []PutOff) {
+func (d *scheduler) drain(now time.Time) (off []PutOff) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, w := range d.waiting {
-		w.host.held--
-		delete(d.busy, w.s.ID)
+		w.host.waiting--
+		delete(d.inProgress, w.s.ID)
 		off = append(off, PutOff{ID: w.s.ID, Claim: w.s.Claim, NextAt: now})
 	}
 	d.waiting = nil
@@ -404,21 +404,21 @@ func (d *desk) drain(now time.Time) (off []PutOff) {
 
 // sweep forgets hosts and announcements of which nothing is needed any more, when there
 // are many.
-func (d *desk) sweep(now time.Time) {
-	if len(d.hosts)+len(d.heard) < maxHosts || now.Sub(d.swept).Abs() < time.Second {
+func (d *scheduler) sweep(now time.Time) {
+	if len(d.hosts)+len(d.pushSlots) < maxHosts || now.Sub(d.sweptAt).Abs() < time.Second {
 		return
 	}
-	d.swept = now
-	maps.DeleteFunc(d.heard, func(_ int64, paid time.Time) bool { return !paid.After(now) || paid.Sub(now) > farthest })
+	d.sweptAt = now
+	maps.DeleteFunc(d.pushSlots, func(_ int64, next time.Time) bool { return !next.After(now) || next.Sub(now) > maxPostpone })
 	for key, h := range d.hosts {
-		if h.running == 0 && h.held == 0 && !h.next.After(now) && (!h.later.After(now) || len(d.hosts) > 64*maxHosts) {
+		if h.running == 0 && h.waiting == 0 && !h.nextStart.After(now) && (!h.nextFree.After(now) || len(d.hosts) > 64*maxHosts) {
 			delete(d.hosts, key) // what servers asked for is in the store
 		}
 	}
 }
 
 // load is how many sources are read and wait.
-func (d *desk) load() (reading, waiting int) {
+func (d *scheduler) load() (reading, waiting int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.running, len(d.waiting)

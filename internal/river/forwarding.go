@@ -10,10 +10,10 @@ import (
 )
 
 // forwarding tells a forwarder what it has to know of the river.
-type forwarding struct{ *River }
+type forwarderDeps struct{ *River }
 
 // newForwarder makes the forwarder of the river.
-func (r forwarding) newForwarder() *forward.Forwarder {
+func (r forwarderDeps) newForwarder() *forward.Forwarder {
 	o := r.options()
 	return &forward.Forwarder{
 		Store: r.Store, Forward: r.Forward, Key: r.Key, Log: r.Log, Now: r.now, Sender: r.Sender, Wake: r.Wake,
@@ -26,9 +26,9 @@ func (r forwarding) newForwarder() *forward.Forwarder {
 }
 
 // checkSubject sees that there is what a notice is about.
-func (r forwarding) checkSubject(ctx context.Context, n forward.Forwarding) error {
+func (r forwarderDeps) checkSubject(ctx context.Context, n forward.Forwarding) error {
 	if n.SourceID != 0 {
-		_, err := r.one(ctx, n.Reader, n.SourceID)
+		_, err := r.findFollowed(ctx, n.Reader, n.SourceID)
 		return err
 	}
 	if n.Category == "" {
@@ -36,7 +36,7 @@ func (r forwarding) checkSubject(ctx context.Context, n forward.Forwarding) erro
 	}
 	have, err := r.Store.Categories(ctx, n.Reader, false)
 	if err == nil && !slices.ContainsFunc(have, func(c Category) bool { return c.Name == n.Category }) {
-		err = fault.New(fault.NotFound, "There is no category %q.", text.ClipRunes(text.PlainLine(n.Category), longestCategory))
+		err = fault.New(fault.NotFound, "There is no category %q.", text.ClipRunes(text.PlainLine(n.Category), maxCategoryName))
 	}
 	return err
 }

@@ -21,15 +21,15 @@ func TestManner16APermanentRedirectIsBelievedAfterThreeChecksOverADayAndCanBeUnd
 	for code, believed := range map[int]bool{301: true, 308: true, 302: false, 307: false} {
 		t.Run(fmt.Sprint(code), func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 				w.serve(feedURL, status(code, "Location", to))
 				w.serve(to, tagged(rss("<ttl>600</ttl>", "a"), `"v"`))
 				w.follow(feedURL)
-				w.pass(12 * time.Hour)
+				w.advance(12 * time.Hour)
 				if s := w.source(feedURL); s.URL != feedURL {
 					t.Errorf("moved after half a day to %s", s.URL)
 				}
-				w.pass(30 * time.Hour)
+				w.advance(30 * time.Hour)
 				s := w.source(feedURL)
 				if moved := s.URL == to; moved != believed || s.State.URL != s.URL {
 					t.Fatalf("after a day: %s, %+v", s.URL, s.State.Candidate)
@@ -38,7 +38,7 @@ func TestManner16APermanentRedirectIsBelievedAfterThreeChecksOverADayAndCanBeUnd
 					return
 				}
 				w.requests()
-				w.pass(11 * time.Hour)
+				w.advance(11 * time.Hour)
 				for _, r := range w.requests() {
 					if r.url != "new.test/feed" || r.header.Get("If-None-Match") != `"v"` {
 						t.Errorf("asked for %s with %q", r.url, r.header.Get("If-None-Match"))
@@ -49,7 +49,7 @@ func TestManner16APermanentRedirectIsBelievedAfterThreeChecksOverADayAndCanBeUnd
 					t.Errorf("%v, %q", err, e.Notes)
 				}
 				w.undo(feedURL)
-				w.pass(4 * 24 * time.Hour)
+				w.advance(4 * 24 * time.Hour)
 				if s := w.source(feedURL); s.URL != feedURL {
 					t.Errorf("it moved again: %s", s.URL)
 				}
@@ -61,25 +61,25 @@ func TestManner16APermanentRedirectIsBelievedAfterThreeChecksOverADayAndCanBeUnd
 func TestManner17ARedirectDocumentIsA301AndAnEmptyOneA410(t *testing.T) {
 	t.Parallel()
 	const to = "http://new.test/feed"
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc("<redirect><newLocation>"+to+"</newLocation></redirect>"))
 		w.serve(to, tagged(rss("", "a"), `"v"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		if s, c := w.source(feedURL), w.checks(feedURL)[0]; titles(w.items(feedURL)) != "a" || s.URL != feedURL || len(c.Hops) != 1 || !c.Hops[0].Document {
 			t.Fatalf("%s, %+v", titles(w.items(feedURL)), c)
 		}
-		w.pass(30 * time.Hour)
+		w.advance(30 * time.Hour)
 		if s := w.source(feedURL); s.URL != to {
 			t.Errorf("after a day: %s", s.URL)
 		}
 	})
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc(rss("", "a")))
 		w.follow(feedURL)
-		w.pass(2 * time.Hour)
+		w.advance(2 * time.Hour)
 		w.serve(feedURL, doc("<redirect><newLocation/></redirect>"))
-		w.pass(2 * time.Hour)
+		w.advance(2 * time.Hour)
 		if s := w.source(feedURL); s.State.Gone == nil || titles(w.items(feedURL)) != "a" {
 			t.Errorf("%+v", s.State)
 		}
@@ -88,7 +88,7 @@ func TestManner17ARedirectDocumentIsA301AndAnEmptyOneA410(t *testing.T) {
 
 func TestManner18ChainsOfRedirectsEndAfterFiveAndGoingInTheClearIsTold(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		for i := range 10 {
 			w.serve(fmt.Sprintf("http://feeds.test/%d", i), status(302, "Location", fmt.Sprintf("/%d", i+1)))
 		}
@@ -97,7 +97,7 @@ func TestManner18ChainsOfRedirectsEndAfterFiveAndGoingInTheClearIsTold(t *testin
 		w.serve("http://docs.test/loop", doc("<redirect><newLocation>http://docs.test/pool</newLocation></redirect>"))
 		w.serve("http://docs.test/pool", doc("<redirect><newLocation>http://docs.test/loop</newLocation></redirect>"))
 		w.follow("http://feeds.test/5", "http://feeds.test/0", "http://feeds.test/loop", "http://docs.test/loop")
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		if s := titles(w.items("http://feeds.test/5")); s != "a" {
 			t.Errorf("five redirects: %q", s)
 		}
@@ -112,12 +112,12 @@ func TestManner18ChainsOfRedirectsEndAfterFiveAndGoingInTheClearIsTold(t *testin
 			}
 		}
 	})
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.stop()
 		w.setup = func(r *river.River) { r.Fetch = downgrading{} }
 		w.start()
 		w.follow("https://feeds.test/rss.xml")
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		e, err := w.river.Explain(t.Context(), river.SourceID("https://feeds.test/rss.xml"))
 		if err != nil || !strings.Contains(strings.Join(e.Notes, " "), "from https to http") || !strings.Contains(e.Checks[0].Text, "https to http") {
 			t.Errorf("%v, %q, %+v", err, e.Notes, e.Checks)
@@ -130,7 +130,7 @@ func TestManner19AHostGetsOneStartASecondAndTwoConnections(t *testing.T) {
 	for name, c := range map[string]struct {
 		options river.Options
 		gap     time.Duration
-		most    int
+		atOnce  int
 	}{
 		"usual":      {river.Options{}, time.Second, 2},
 		"slower":     {river.Options{HostInterval: 5 * time.Second, PerHost: 1}, 5 * time.Second, 1},
@@ -141,14 +141,14 @@ func TestManner19AHostGetsOneStartASecondAndTwoConnections(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, c.options, func(t *testing.T, w *world) {
-				var now, most atomic.Int64
+			withHarness(t, c.options, func(t *testing.T, w *harness) {
+				var now, peak atomic.Int64
 				var urls []string
 				for i := range 30 {
 					urls = append(urls, fmt.Sprintf("http://feeds.test/%d", i))
 					w.serve(urls[i], func(out http.ResponseWriter, r *http.Request) {
 						n := now.Add(1)
-						for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+						for m := peak.Load(); n > m && !peak.CompareAndSwap(m, n); m = peak.Load() {
 						}
 						defer now.Add(-1)
 						<-time.After(3 * time.Second)
@@ -156,7 +156,7 @@ func TestManner19AHostGetsOneStartASecondAndTwoConnections(t *testing.T) {
 					})
 				}
 				w.follow(urls...)
-				w.pass(20 * time.Minute)
+				w.advance(20 * time.Minute)
 				list := w.requests()
 				if len(list) != 30 {
 					t.Errorf("%d requests", len(list))
@@ -166,7 +166,7 @@ func TestManner19AHostGetsOneStartASecondAndTwoConnections(t *testing.T) {
 						t.Errorf("%v between two starts", gap)
 					}
 				}
-				if m := int(most.Load()); m > c.most || c.most == 30 && m < 20 {
+				if m := int(peak.Load()); m > c.atOnce || c.atOnce == 30 && m < 20 {
 					t.Errorf("%d at once", m)
 				}
 			})
@@ -176,7 +176,7 @@ func TestManner19AHostGetsOneStartASecondAndTwoConnections(t *testing.T) {
 
 func TestManner20And21AfterAPauseWhatWasMissedIsSpreadAndTheRestIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		var urls []string
 		for i := range 200 {
 			urls = append(urls, fmt.Sprintf("http://host%d.test/rss", i))
@@ -187,20 +187,20 @@ func TestManner20And21AfterAPauseWhatWasMissedIsSpreadAndTheRestIsLeftAlone(t *t
 			w.serve(urls[i], tagged(rss(fmt.Sprintf("<ttl>%d</ttl>", ttl), "a"), `"v"`))
 		}
 		w.follow(urls...)
-		w.pass(10 * time.Minute)
+		w.advance(10 * time.Minute)
 		if n := len(w.requests()); n != 200 {
 			t.Fatalf("%d first requests", n)
 		}
 		w.restart()
-		w.pass(10 * time.Minute)
+		w.advance(10 * time.Minute)
 		if n := len(w.requests()); n != 0 {
 			t.Errorf("a start alone made %d requests", n)
 		}
 		w.stop()
-		w.pass(5 * time.Hour)
+		w.advance(5 * time.Hour)
 		w.start()
 		begun := time.Now()
-		w.pass(30 * time.Minute)
+		w.advance(30 * time.Minute)
 		list := w.requests()
 		if len(list) != 100 {
 			t.Errorf("%d of 100 that were due", len(list))
@@ -222,7 +222,7 @@ func TestManner20And21AfterAPauseWhatWasMissedIsSpreadAndTheRestIsLeftAlone(t *t
 
 func TestManner20ChecksThatWouldMeetAtTheTopOfTheHourAreSpread(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		var n atomic.Int64
 		w.stop()
 		w.setup = func(r *river.River) { r.Random = func() float64 { return float64(n.Add(1)%100) / 100 } }
@@ -240,9 +240,9 @@ func TestManner20ChecksThatWouldMeetAtTheTopOfTheHourAreSpread(t *testing.T) {
 			w.serve(urls[i], tagged(rss(skip, "a"), `"v"`))
 		}
 		w.follow(urls...)
-		w.pass(time.Hour)
+		w.advance(time.Hour)
 		w.requests()
-		w.pass(24 * time.Hour)
+		w.advance(24 * time.Hour)
 		seconds := map[int64]int{}
 		list := w.requests()
 		for _, r := range list {
@@ -264,12 +264,12 @@ func TestManner20ChecksThatWouldMeetAtTheTopOfTheHourAreSpread(t *testing.T) {
 
 func TestManner22And23OneFetchForAllReadersWhoAreCountedInTheUserAgent(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v"`))
 		for _, reader := range []string{"ann", "ben", "cem"} {
 			w.followAs(reader, feedURL)
 		}
-		w.pass(90 * time.Minute)
+		w.advance(90 * time.Minute)
 		list := w.requests()
 		if len(list) != 2 {
 			t.Errorf("%d requests for three readers", len(list))
@@ -283,28 +283,28 @@ func TestManner22And23OneFetchForAllReadersWhoAreCountedInTheUserAgent(t *testin
 
 func TestManner25ByHandAFeedIsReadOnceAMinute(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("<ttl>600</ttl>", "a"), `"v"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		id := river.SourceID(feedURL)
 		for i := range 2 {
 			c, err := w.river.Refresh(t.Context(), id)
 			if err != nil || c.Cause != feedstate.ByHand || c.Outcome != feedstate.Unchanged {
 				t.Fatalf("%d: %+v, %v", i, c, err)
 			}
-			w.pass(20 * time.Second)
+			w.advance(20 * time.Second)
 			_, err = w.river.Refresh(t.Context(), id)
 			if fault.CodeOf(err) != fault.TooMany || fault.RetryAfter(err) != 40*time.Second || !strings.Contains(err.Error(), "less than a minute ago") {
 				t.Errorf("again: %v, %v", err, fault.RetryAfter(err))
 			}
-			w.pass(41 * time.Second)
+			w.advance(41 * time.Second)
 		}
 		w.serve(feedURL, status(503, "Retry-After", "3600"))
 		if _, err := w.river.Refresh(t.Context(), id); err != nil {
 			t.Fatal(err)
 		}
-		w.pass(5 * time.Minute)
+		w.advance(5 * time.Minute)
 		if _, err := w.river.Refresh(t.Context(), id); fault.CodeOf(err) != fault.TooMany || !strings.Contains(err.Error(), "asked to be left alone") {
 			t.Errorf("while its server wants rest: %v", err)
 		}
@@ -316,14 +316,14 @@ func TestManner25ByHandAFeedIsReadOnceAMinute(t *testing.T) {
 
 func TestManner26ConnectionsAreKept(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		var urls []string
 		for i := range 10 {
 			urls = append(urls, fmt.Sprintf("http://feeds.test/%d", i))
 			w.serve(urls[i], doc(rss("", "a")))
 		}
 		w.follow(urls...)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		if n, dials := len(w.requests()), w.net.Dials(); n != 10 || dials != 1 {
 			t.Errorf("%d requests over %d connections", n, dials)
 		}
@@ -332,7 +332,7 @@ func TestManner26ConnectionsAreKept(t *testing.T) {
 
 func TestManner27ServersHaveFiveTenAndTwentySeconds(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		slow := map[string]http.HandlerFunc{
 			"head": func(out http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 			"body": func(out http.ResponseWriter, r *http.Request) {
@@ -347,7 +347,7 @@ func TestManner27ServersHaveFiveTenAndTwentySeconds(t *testing.T) {
 			u := "http://" + name + ".test/rss"
 			w.serve(u, slow[name])
 			w.follow(u)
-			w.pass(time.Minute)
+			w.advance(time.Minute)
 			c := w.checks(u)
 			if len(c) != 1 || c[0].Outcome != feedstate.Failed || c[0].Took.Round(time.Second) != want || !strings.Contains(c[0].Text, "took too long") {
 				t.Errorf("%s: %+v", name, c)
@@ -358,13 +358,13 @@ func TestManner27ServersHaveFiveTenAndTwentySeconds(t *testing.T) {
 
 func TestManner28ABodyOfMoreThanFiveMebibytesIsNotReadAndTheReasonShown(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, func(out http.ResponseWriter, _ *http.Request) {
 			io.WriteString(out, rss("", "a"))
 			out.Write(bytes.Repeat([]byte(" "), 6<<20))
 		})
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		e, err := w.river.Explain(t.Context(), river.SourceID(feedURL))
 		if err != nil || e.Source.State.Failure.Kind != feedstate.ErrTooLarge || !strings.Contains(strings.Join(e.Notes, " "), "5242880 bytes, which is more than is read") {
 			t.Errorf("%v, %q", err, e.Notes)
@@ -374,14 +374,14 @@ func TestManner28ABodyOfMoreThanFiveMebibytesIsNotReadAndTheReasonShown(t *testi
 
 func TestManner29ARefusalIsShownWithItsReasonAndNotRepeatedHourly(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("Content-Type", "text/html; charset=utf-8")
 			out.WriteHeader(403)
 			io.WriteString(out, "<html><head><title>x</title><script>alert(1)</script><body><p>Robots  may not\n read <b>this</b>.</p></body></html>")
 		})
 		w.follow(feedURL)
-		w.pass(24 * time.Hour)
+		w.advance(24 * time.Hour)
 		if n := len(w.requests()); n > 4 {
 			t.Errorf("asked %d times in a day", n)
 		}

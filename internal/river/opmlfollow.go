@@ -18,7 +18,7 @@ import (
 const MaxOfOperator = 250_000
 
 // most is how many feeds a reader may follow.
-func (r *River) most(operator bool) int {
+func (r *River) maxFeeds(operator bool) int {
 	if o := r.options(); !operator || o.Max > MaxOfOperator {
 		return o.Max
 	}
@@ -26,29 +26,29 @@ func (r *River) most(operator bool) int {
 }
 
 // overLimit is for people who want to follow more feeds than they may.
-func overLimit(most int) error {
-	return fault.New(fault.TooMany, "You follow as many feeds as this server allows: %d (the setting river.max-feeds). Unfollow some first, or ask the operator to raise the limit.", most)
+func overLimit(limit int) error {
+	return fault.New(fault.TooMany, "You follow as many feeds as this server allows: %d (the setting river.max-feeds). Unfollow some first, or ask the operator to raise the limit.", limit)
 }
 
 // arrive notes that an import of a reader has begun; done ends it.
-func (r importing) arrive(reader string) (done func(), err error) {
-	r.listing.mu.Lock()
-	defer r.listing.mu.Unlock()
+func (r importer) beginImport(reader string) (done func(), err error) {
+	r.listState.mu.Lock()
+	defer r.listState.mu.Unlock()
 	switch {
-	case r.listing.importing[reader]:
+	case r.listState.importing[reader]:
 		f := fault.New(fault.Conflict, "Another list of yours is still being imported. Wait until that import is done, then import this one.")
 		f.RetryAfter = 10 * time.Second
 		return nil, f
-	case len(r.listing.importing) >= importsComing:
+	case len(r.listState.importing) >= maxPendingImports:
 		return nil, importsBusy(nil)
-	case r.listing.importing == nil:
-		r.listing.importing = map[string]bool{}
+	case r.listState.importing == nil:
+		r.listState.importing = map[string]bool{}
 	}
-	r.listing.importing[reader] = true
+	r.listState.importing[reader] = true
 	return func() {
-		r.listing.mu.Lock()
-		defer r.listing.mu.Unlock()
-		delete(r.listing.importing, reader)
+		r.listState.mu.Lock()
+		defer r.listState.mu.Unlock()
+		delete(r.listState.importing, reader)
 	}, nil
 }
 
@@ -57,28 +57,28 @@ func importsBusy(err error) error {
 }
 
 // importSlot waits until fewer than importsAtOnce imports are written.
-func (r importing) importSlot(ctx context.Context) (free func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, importPatience)
+func (r importer) importSlot(ctx context.Context) (free func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, importSlotWait)
 	defer cancel()
 	select {
-	case r.listing.importSlots <- struct{}{}:
-		return func() { <-r.listing.importSlots }, nil
+	case r.listState.importSlots <- struct{}{}:
+		return func() { <-r.listState.importSlots }, nil
 	case <-ctx.Done():
 		return nil, importsBusy(ctx.Err())
 	}
 }
 
 // inMemory is how long a document may be that does not go to a file while it is read.
-const inMemory = 1 << 20
+const maxInMemory = 1 << 20
 
 // spool takes a document that arrives. drop removes what was kept of it.
 func spool(doc io.Reader) (file io.ReadSeeker, drop func(), err error) {
 	doc = io.LimitReader(doc, maxOPML+1)
-	head, err := io.ReadAll(io.LimitReader(doc, inMemory))
+	head, err := io.ReadAll(io.LimitReader(doc, maxInMemory))
 	if err != nil {
-		return nil, nil, brokeOff(err)
+		return nil, nil, truncatedError(err)
 	}
-	if len(head) < inMemory {
+	if len(head) < maxInMemory {
 		return bytes.NewReader(head), func() {}, nil
 	}
 	f, err := os.CreateTemp("", "cloudburst-opml-*")
@@ -94,7 +94,7 @@ func spool(doc io.Reader) (file io.ReadSeeker, drop func(), err error) {
 	case err == nil && n > maxOPML:
 		err = fault.New(fault.Invalid, "The list has more than %d MiB.", maxOPML>>20)
 	case err != nil && !errors.As(err, new(*os.PathError)):
-		err = brokeOff(err)
+		err = truncatedError(err)
 	case err != nil:
 		err = fault.Wrap(fault.Unavailable, err, "The list cannot be kept while it is read.")
 	}
@@ -105,16 +105,16 @@ func spool(doc io.Reader) (file io.ReadSeeker, drop func(), err error) {
 	return f, drop, nil
 }
 
-func brokeOff(err error) error {
+func truncatedError(err error) error {
 	return fault.Wrap(fault.Unreadable, err, "The list could not be read to its end.")
 }
 
 // taking follows the feeds of a list, a batch at a time and up to the limit.
-type taking struct {
+type batchFollower struct {
 	*River
 	ctx    context.Context // of the one import
 	reader string
-	most   int
+	limit  int
 	mine   map[int64]bool // the sources that the reader follows, without added; false: the list had it already
 	added  ids            // the sources that the reader follows because of the list
 	over   ids            // those that are left out because of the limit
@@ -128,19 +128,19 @@ type taking struct {
 // only another interface or node can have added some meanwhile.
 const countEvery = 1000
 
-func (r importing) taking(ctx context.Context, reader string, operator bool) (*taking, error) {
+func (r importer) newBatchFollower(ctx context.Context, reader string, operator bool) (*batchFollower, error) {
 	mine, err := r.Store.RiverFollowing(ctx, reader)
-	return &taking{River: r.River, ctx: ctx, reader: reader, most: r.most(operator), mine: mine}, err
+	return &batchFollower{River: r.River, ctx: ctx, reader: reader, limit: r.maxFeeds(operator), mine: mine}, err
 }
 
 // follows reports whether the reader follows a source by now.
-func (t *taking) follows(id int64) bool {
+func (t *batchFollower) follows(id int64) bool {
 	_, yes := t.mine[id]
 	return yes || t.added.has(id)
 }
 
 // batch follows some feeds in one transaction.
-func (t *taking) batch(list []Addition) error {
+func (t *batchFollower) batch(list []Addition) error {
 	err := t.put(list)
 	if fault.CodeOf(err) == fault.TooMany && err != nil { // the reader follows more by now, from elsewhere
 		var now map[int64]bool
@@ -159,18 +159,18 @@ func (t *taking) batch(list []Addition) error {
 }
 
 // put writes what of a batch fits below the limit.
-func (t *taking) put(list []Addition) error {
+func (t *batchFollower) put(list []Addition) error {
 	var add []Addition
 	var over []int64
-	room := t.most - len(t.mine) - t.added.len()
+	free := t.limit - len(t.mine) - t.added.len()
 	for _, a := range list {
 		switch {
 		case t.follows(a.SourceID):
 			if len(a.Categories) > 0 {
 				add = append(add, a)
 			}
-		case room > 0:
-			room--
+		case free > 0:
+			free--
 			add = append(add, a)
 		default:
 			over = append(over, a.SourceID)
@@ -178,12 +178,12 @@ func (t *taking) put(list []Addition) error {
 	}
 	var fresh []bool
 	if len(add) > 0 {
-		most := 0
-		if t.uncounted += len(add); room <= countEvery || t.uncounted >= countEvery {
-			most, t.uncounted = t.most, 0
+		limit := 0
+		if t.uncounted += len(add); free <= countEvery || t.uncounted >= countEvery {
+			limit, t.uncounted = t.limit, 0
 		}
 		var err error
-		if fresh, err = t.Store.RiverSubscribe(t.ctx, add, t.now(), most); err != nil {
+		if fresh, err = t.Store.RiverSubscribe(t.ctx, add, t.now(), limit); err != nil {
 			return err
 		}
 	}
@@ -208,8 +208,8 @@ func (t *taking) put(list []Addition) error {
 }
 
 // result is what came of it.
-func (t *taking) result(out Imported) Imported {
-	out.Added, out.Had, out.Over, out.Limit = t.added.len(), t.had, t.over.len(), t.most
+func (t *batchFollower) result(out Imported) Imported {
+	out.Added, out.Had, out.Over, out.Limit = t.added.len(), t.had, t.over.len(), t.limit
 	if t.over.len() > 0 {
 		out.Problems = slices.Insert(out.Problems, 0, t.overText())
 		out.Problems = out.Problems[:min(len(out.Problems), maxProblems)]
@@ -218,11 +218,11 @@ func (t *taking) result(out Imported) Imported {
 }
 
 // overText says how many feeds the limit kept out.
-func (t *taking) overText() string {
-	if t.most >= MaxOfOperator {
-		return fmt.Sprintf("%s not added: a reader may follow %d feeds at most.", wereNot(t.over.len()), t.most)
+func (t *batchFollower) overText() string {
+	if t.limit >= MaxOfOperator {
+		return fmt.Sprintf("%s not added: a reader may follow %d feeds at most.", wereNot(t.over.len()), t.limit)
 	}
-	return fmt.Sprintf("%s not added: river.max-feeds allows each user %d feeds.", wereNot(t.over.len()), t.most)
+	return fmt.Sprintf("%s not added: river.max-feeds allows each user %d feeds.", wereNot(t.over.len()), t.limit)
 }
 
 func wereNot(n int) string {

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	itemsTold     = 20 // of one message; posts have one each
-	longestSecret = 200
-	triedEvery    = 10 * time.Second
-	maxTried      = 1000 // readers who tried a notice, that are remembered
+	maxItems    = 20 // of one message; posts have one each
+	maxSecret   = 200
+	tryInterval = 10 * time.Second
+	maxTried    = 1000 // readers who tried a notice, that are remembered
 )
 
 // SecretKept stands for the secret of a notice where notices are listed: it is not shown
@@ -42,13 +42,13 @@ func (f *Forwarder) Ways() []string {
 // once. fault.Invalid; NotFound: the notice, source or category; Refused: the recipient
 // wants nothing from the reader; TooMany; Unavailable: there is no key to keep a secret with.
 func (f *Forwarder) PutForwarding(ctx context.Context, n Forwarding) (Forwarding, error) {
-	if err := f.checkNotice(&n); err != nil {
+	if err := f.check(&n); err != nil {
 		return Forwarding{}, err
 	}
 	if err := f.Subject(ctx, n); err != nil {
 		return Forwarding{}, err
 	}
-	was, err := f.notice(ctx, n.Reader, n.ID)
+	was, err := f.find(ctx, n.Reader, n.ID)
 	if err != nil {
 		return Forwarding{}, err
 	}
@@ -80,11 +80,11 @@ func (f *Forwarder) PutForwarding(ctx context.Context, n Forwarding) (Forwarding
 		return Forwarding{}, err
 	}
 	f.Wake()
-	return n.shown(), nil
+	return n.withoutSecret(), nil
 }
 
 // checkNotice gives a notice its form.
-func (f *Forwarder) checkNotice(n *Forwarding) error {
+func (f *Forwarder) check(n *Forwarding) error {
 	ways := f.Ways()
 	switch {
 	case !slices.Contains([]string{ViaWebhook, ViaEmail, ViaPost}, n.Via):
@@ -95,8 +95,8 @@ func (f *Forwarder) checkNotice(n *Forwarding) error {
 		return fault.New(fault.Invalid, "This server sends no notices by %s.", n.Via)
 	case n.SourceID != 0 && n.Category != "":
 		return fault.New(fault.Invalid, "A notice is about one feed or about one category, not about both.")
-	case utf8.RuneCountInString(n.Secret) > longestSecret:
-		return fault.New(fault.Invalid, "A secret has at most %d characters.", longestSecret)
+	case utf8.RuneCountInString(n.Secret) > maxSecret:
+		return fault.New(fault.Invalid, "A secret has at most %d characters.", maxSecret)
 	}
 	if n.Via == ViaEmail {
 		return n.checkMail()
@@ -122,7 +122,7 @@ func (n *Forwarding) checkMail() error {
 }
 
 // notice is one of a reader's as it is kept; the zero Notice for id 0.
-func (f *Forwarder) notice(ctx context.Context, reader string, id int64) (Forwarding, error) {
+func (f *Forwarder) find(ctx context.Context, reader string, id int64) (Forwarding, error) {
 	if id == 0 {
 		return Forwarding{}, nil
 	}
@@ -139,7 +139,7 @@ func (f *Forwarder) notice(ctx context.Context, reader string, id int64) (Forwar
 }
 
 // shown is a notice without its secret.
-func (n Forwarding) shown() Forwarding {
+func (n Forwarding) withoutSecret() Forwarding {
 	if n.Secret != "" {
 		n.Secret = SecretKept
 	}
@@ -150,14 +150,14 @@ func (n Forwarding) shown() Forwarding {
 func (f *Forwarder) Forwardings(ctx context.Context, reader string) ([]Forwarding, error) {
 	list, err := f.Store.Forwardings(ctx, reader)
 	for i := range list {
-		list[i] = list[i].shown()
+		list[i] = list[i].withoutSecret()
 	}
 	return list, err
 }
 
 // DropNotice ends one. fault.NotFound.
 func (f *Forwarder) DropForwarding(ctx context.Context, reader string, id int64) error {
-	if _, err := f.notice(ctx, reader, id); err != nil {
+	if _, err := f.find(ctx, reader, id); err != nil {
 		return err
 	}
 	return f.Store.DropForwarding(ctx, reader, id)
@@ -169,7 +169,7 @@ func (f *Forwarder) DropForwarding(ctx context.Context, reader string, id int64)
 // reader may try every ten seconds, and send a number of mails a day), and those of the way
 // that it goes.
 func (f *Forwarder) TryForwarding(ctx context.Context, reader string, id int64) error {
-	n, err := f.notice(ctx, reader, id)
+	n, err := f.find(ctx, reader, id)
 	if err != nil || id == 0 {
 		return err
 	}
@@ -214,7 +214,7 @@ func (f *Forwarder) mayTry(reader string) error {
 	now := f.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if wait := f.tried[reader].Add(triedEvery).Sub(now); wait > 0 && wait <= triedEvery {
+	if wait := f.tried[reader].Add(tryInterval).Sub(now); wait > 0 && wait <= tryInterval {
 		e := fault.New(fault.TooMany, "A notice was tried just now: wait some seconds.")
 		e.RetryAfter = wait
 		return e
@@ -227,7 +227,7 @@ func (f *Forwarder) mayTry(reader string) error {
 }
 
 // opened is a notice with its plain secret.
-func (f *Forwarder) opened(n Forwarding) (Forwarding, error) {
+func (f *Forwarder) unsealed(n Forwarding) (Forwarding, error) {
 	if n.Secret == "" {
 		return n, nil
 	}

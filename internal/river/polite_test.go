@@ -19,7 +19,7 @@ import (
 )
 
 // sent lists a header field of requests, one a line.
-func sent(list []asked, name string) string {
+func sent(list []request, name string) string {
 	var out []string
 	for _, r := range list {
 		out = append(out, strings.Join(r.header.Values(name), ", "))
@@ -29,12 +29,12 @@ func sent(list []asked, name string) string {
 
 func TestManner01AFeedIsReadUnconditionallyOnceInItsLife(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "b", "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(10 * time.Hour)
+		w.advance(10 * time.Hour)
 		w.restart()
-		w.pass(20 * time.Hour)
+		w.advance(20 * time.Hour)
 		bare := 0
 		list := w.requests()
 		for _, r := range list {
@@ -63,7 +63,7 @@ func TestManner02And03And04ValidatorsGoBackByteForByteAndAreNeverInvented(t *tes
 	} {
 		t.Run(fmt.Sprintf("%q", v), func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 				w.serve(feedURL, func(out http.ResponseWriter, _ *http.Request) {
 					out.Header()["Date"] = nil
 					for i, name := range []string{"ETag", "Last-Modified"} {
@@ -74,7 +74,7 @@ func TestManner02And03And04ValidatorsGoBackByteForByteAndAreNeverInvented(t *tes
 					io.WriteString(out, rss("", "a"))
 				})
 				w.follow(feedURL)
-				w.pass(90 * time.Minute)
+				w.advance(90 * time.Minute)
 				list := w.requests()
 				if len(list) != 2 {
 					t.Fatalf("%d requests", len(list))
@@ -94,12 +94,12 @@ func TestManner02And03And04ValidatorsGoBackByteForByteAndAreNeverInvented(t *tes
 
 func TestManner05ValidatorsOfA304ReplaceTheOldOnes(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.serve(feedURL, status(http.StatusNotModified, "ETag", `"v2"`))
-		w.pass(3 * time.Hour)
+		w.advance(3 * time.Hour)
 		if s := sent(w.requests(), "If-None-Match"); s != `|"v1"|"v2"|"v2"` {
 			t.Errorf("If-None-Match: %s", s)
 		}
@@ -108,18 +108,18 @@ func TestManner05ValidatorsOfA304ReplaceTheOldOnes(t *testing.T) {
 
 func TestManner06And30TheSameBodyKeepsNewValidatorsAndTouchesNoItem(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		var n atomic.Int64
 		w.serve(feedURL, func(out http.ResponseWriter, _ *http.Request) {
 			out.Header().Set("ETag", fmt.Sprintf(`"v%d"`, n.Add(1)))
 			io.WriteString(out, rss("", "b", "a"))
 		})
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		before := w.items(feedURL)
 		news := w.river.Listen(10)
 		defer news.Close()
-		w.pass(3 * time.Hour)
+		w.advance(3 * time.Hour)
 		if s := sent(w.requests(), "If-None-Match"); s != `|"v1"|"v2"|"v3"` {
 			t.Errorf("If-None-Match: %s", s)
 		}
@@ -133,12 +133,12 @@ func TestManner06And30TheSameBodyKeepsNewValidatorsAndTouchesNoItem(t *testing.T
 }
 
 // stumbling is a store that fails to save some checks.
-type stumbling struct {
+type failingSaves struct {
 	river.Store
 	fail atomic.Int64 // so many saves to come
 }
 
-func (s *stumbling) SaveCheck(ctx ctx, saved river.Saved) (bool, error) {
+func (s *failingSaves) SaveCheck(ctx ctx, saved river.Saved) (bool, error) {
 	if s.fail.Add(-1) >= 0 {
 		return false, fault.New(fault.Unavailable, "The disk is full.")
 	}
@@ -147,23 +147,23 @@ func (s *stumbling) SaveCheck(ctx ctx, saved river.Saved) (bool, error) {
 
 func TestManner07WhatCouldNotBeStoredIsReadAgainWithoutItsValidators(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
-		st := &stumbling{Store: w.store}
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
+		st := &failingSaves{Store: w.store}
 		w.stop()
 		w.setup = func(r *river.River) { r.Store = st }
 		w.start()
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
 		w.follow(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.serve(feedURL, tagged(rss("", "b", "a"), `"v2"`))
 		st.fail.Store(1000)
-		w.pass(2 * time.Hour)
+		w.advance(2 * time.Hour)
 		if s := titles(w.items(feedURL)); s != "a" || st.fail.Load() > 990 {
 			t.Fatalf("items: %s", s)
 		}
 		st.fail.Store(0)
 		w.requests()
-		w.pass(15 * time.Minute)
+		w.advance(15 * time.Minute)
 		if s := sent(w.requests(), "If-None-Match"); s != `"v1"` {
 			t.Errorf("If-None-Match: %s", s)
 		}
@@ -175,14 +175,14 @@ func TestManner07WhatCouldNotBeStoredIsReadAgainWithoutItsValidators(t *testing.
 
 func TestManner08ValidatorsOfOneURLNeverGoToAnother(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, status(http.StatusFound, "Location", "http://one.test/feed"))
 		w.serve("http://one.test/feed", tagged(rss("", "a"), `"one"`))
 		w.serve("http://two.test/feed", tagged(rss("", "a"), `"two"`))
 		w.follow(feedURL)
-		w.pass(90 * time.Minute)
+		w.advance(90 * time.Minute)
 		w.serve(feedURL, status(http.StatusFound, "Location", "http://two.test/feed"))
-		w.pass(2 * time.Hour)
+		w.advance(2 * time.Hour)
 		var got []string
 		for _, r := range w.requests() {
 			got = append(got, r.url+" "+r.header.Get("If-None-Match"))
@@ -199,7 +199,7 @@ func TestManner08ValidatorsOfOneURLNeverGoToAnother(t *testing.T) {
 
 func TestManner09And10And11NothingElseIsAskedForAndNothingElseIsSaid(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, func(out http.ResponseWriter, r *http.Request) {
 			http.SetCookie(out, &http.Cookie{Name: "id", Value: "1"})
 			http.Redirect(out, r, "http://feeds.test/other.xml?a=b", http.StatusFound)
@@ -210,7 +210,7 @@ func TestManner09And10And11NothingElseIsAskedForAndNothingElseIsSaid(t *testing.
 		})
 		w.serve("http://feeds.test/", doc("<html>"))
 		w.follow(feedURL)
-		w.pass(5 * time.Hour)
+		w.advance(5 * time.Hour)
 		list := w.requests()
 		if len(list) < 6 {
 			t.Fatalf("%d requests", len(list))
@@ -235,7 +235,7 @@ func TestManner09And10And11NothingElseIsAskedForAndNothingElseIsSaid(t *testing.
 func TestManner12PackedAnswersAreTakenAndLimitedAfterUnpacking(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		pack := func(body string) http.HandlerFunc {
 			return func(out http.ResponseWriter, _ *http.Request) {
 				out.Header().Set("Content-Encoding", "gzip")
@@ -247,7 +247,7 @@ func TestManner12PackedAnswersAreTakenAndLimitedAfterUnpacking(t *testing.T) {
 		w.serve(feedURL, pack(rss("", "a")))
 		w.serve("http://bomb.test/rss.xml", pack(rss(strings.Repeat(" ", 64<<20), "a")))
 		w.follow(feedURL, "http://bomb.test/rss.xml")
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		for _, v := range w.requests() {
 			if s := v.header.Get("Accept-Encoding"); !strings.Contains(s, "gzip") || !strings.Contains(s, "br") {
 				t.Errorf("Accept-Encoding: %s", s)
@@ -266,7 +266,7 @@ func TestManner13RetryAfterIsObeyedForOneFeedAndForAHostWhereSeveralAgree(t *tes
 	t.Parallel()
 	fulltest.Long(t)
 	for value, c := range map[string]struct {
-		least, most time.Duration
+		minGap, maxGap time.Duration
 	}{
 		"7200":                          {2 * time.Hour, 3 * time.Hour},
 		"Sat, 01 Jan 2000 05:00:00 GMT": {5 * time.Hour, 6 * time.Hour}, // a bubble begins at midnight of that day
@@ -276,22 +276,22 @@ func TestManner13RetryAfterIsObeyedForOneFeedAndForAHostWhereSeveralAgree(t *tes
 	} {
 		t.Run(value, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 				w.serve(feedURL, status(429, "Retry-After", value))
 				w.follow(feedURL)
-				w.pass(time.Second)
+				w.advance(time.Second)
 				s := w.source(feedURL)
-				if wait := s.NextAt.Sub(s.State.CheckedAt); wait < c.least || wait > c.most || s.State.Gone != nil {
+				if wait := s.NextAt.Sub(s.State.CheckedAt); wait < c.minGap || wait > c.maxGap || s.State.Gone != nil {
 					t.Errorf("waits %v: %s", wait, s.State.Reason)
 				}
-				w.pass(90 * 24 * time.Hour)
+				w.advance(90 * 24 * time.Hour)
 				if s := w.source(feedURL); s.State.Gone != nil || s.NextAt.IsZero() {
 					t.Errorf("patience was a step to death: %+v", s.State)
 				}
 			})
 		})
 	}
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		var urls []string
 		for i := range 5 {
 			urls = append(urls, fmt.Sprintf("http://feeds.test/%d", i))
@@ -300,13 +300,13 @@ func TestManner13RetryAfterIsObeyedForOneFeedAndForAHostWhereSeveralAgree(t *tes
 		other := "http://other.test/rss.xml"
 		w.serve(other, doc(rss("", "a")))
 		w.follow(append(urls, other)...)
-		w.pass(10 * time.Minute)
+		w.advance(10 * time.Minute)
 		for _, u := range urls[:3] {
 			w.serve(u, status(503, "Retry-After", "36000"))
 		}
-		w.pass(50*time.Minute + 30*time.Second) // all are due, the first three ask for ten hours
+		w.advance(50*time.Minute + 30*time.Second) // all are due, the first three ask for ten hours
 		w.requests()
-		w.pass(9 * time.Hour)
+		w.advance(9 * time.Hour)
 		for _, r := range w.requests() {
 			if strings.HasPrefix(r.url, "feeds.test") {
 				t.Errorf("asked for %s at %v, although three feeds were told to wait", r.url, r.at)
@@ -316,7 +316,7 @@ func TestManner13RetryAfterIsObeyedForOneFeedAndForAHostWhereSeveralAgree(t *tes
 		if err != nil || !strings.Contains(fmt.Sprint(e.Decision.Considered), "its host asked several feeds to wait") {
 			t.Errorf("%v, %+v", err, e.Decision)
 		}
-		w.pass(4 * time.Hour)
+		w.advance(4 * time.Hour)
 		if len(w.requests()) < 5 {
 			t.Error("the host was not asked again")
 		}
@@ -335,12 +335,12 @@ func TestManner14FailuresAreAskedAfterLessAndLessAndEndByThemselves(t *testing.T
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 				if failing != nil {
 					w.serve(feedURL, failing)
 				}
 				w.follow(feedURL)
-				w.pass(20 * 24 * time.Hour)
+				w.advance(20 * 24 * time.Hour)
 				s := w.source(feedURL)
 				if s.State.Failure == nil || s.State.Gone != nil || s.State.Failures < 10 || s.State.Failures > 40 {
 					t.Fatalf("after 20 days: %d failures, %+v", s.State.Failures, s.State.Failure)
@@ -350,7 +350,7 @@ func TestManner14FailuresAreAskedAfterLessAndLessAndEndByThemselves(t *testing.T
 					t.Errorf("at last it is asked every %v", gap)
 				}
 				w.serve(feedURL, doc(rss("", "a")))
-				w.pass(27 * time.Hour)
+				w.advance(27 * time.Hour)
 				if s := w.source(feedURL); s.State.Failure != nil || titles(w.items(feedURL)) != "a" {
 					t.Errorf("it did not come back: %+v", s.State.Failure)
 				}
@@ -361,14 +361,14 @@ func TestManner14FailuresAreAskedAfterLessAndLessAndEndByThemselves(t *testing.T
 
 func TestManner15A410EndsAFeedAtOnceItsItemsStayAndItCanBeRevived(t *testing.T) {
 	t.Parallel()
-	inWorld(t, river.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc(rss("", "a")))
 		w.follow(feedURL)
-		w.pass(30 * time.Hour)
+		w.advance(30 * time.Hour)
 		w.serve(feedURL, status(410))
-		w.pass(3 * time.Hour)
+		w.advance(3 * time.Hour)
 		w.requests()
-		w.pass(60 * 24 * time.Hour)
+		w.advance(60 * 24 * time.Hour)
 		if n := len(w.requests()); n != 0 {
 			t.Errorf("asked %d times after a 410", n)
 		}
@@ -388,7 +388,7 @@ func TestManner15A410EndsAFeedAtOnceItsItemsStayAndItCanBeRevived(t *testing.T) 
 		}
 		w.serve(feedURL, doc(rss("", "b", "a")))
 		w.revive(feedURL)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		if got := titles(w.items(feedURL)); got != "b a" {
 			t.Errorf("revived: %s", got)
 		}
