@@ -39,16 +39,16 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 	if err := e.check(&r); err != nil {
 		return Follow{}, err
 	}
-	door, topic, err := e.choose(ctx, r)
+	endpoint, topic, err := e.chooseEndpoint(ctx, r)
 	if err != nil {
 		return Follow{}, err
 	}
 	wake := true
-	f, err := e.change(ctx, FollowID(door.Protocol, r.Feed), func(f *Follow, found bool) (Verdict, *event.Event) {
+	f, err := e.change(ctx, FollowID(endpoint.Protocol, r.Feed), func(f *Follow, found bool) (Verdict, *event.Event) {
 		wake = true
-		if found && r.Endpoint != nil && f.stands(door, topic) {
+		if found && r.Endpoint != nil && f.matches(endpoint, topic) {
 			had := len(f.For)
-			f.want(r.For)
+			f.addFor(r.For)
 			if wake = false; len(f.For) == had {
 				return Leave, nil
 			}
@@ -58,14 +58,14 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 		if !found || f.State == Ending {
 			*f = Follow{ID: f.ID, CreatedAt: now, For: f.For}
 		}
-		moved := f.Hub != door.Hub || f.Topic != topic
-		f.Feed, f.Protocol, f.Topic, f.Hub, f.Wire, f.Proc = r.Feed, door.Protocol, topic, door.Hub, door.Wire, door.Procedure
+		moved := f.Hub != endpoint.Hub || f.Topic != topic
+		f.Feed, f.Protocol, f.Topic, f.Hub, f.Wire, f.Proc = r.Feed, endpoint.Protocol, topic, endpoint.Hub, endpoint.Wire, endpoint.Procedure
 		f.Named = r.Hub != "" && r.Endpoint == nil
 		if moved { // another hub must not be able to speak for this one
 			f.State, f.Missed = Pending, !f.ConfirmedAt.IsZero()
-			f.fresh()
+			f.newCallback()
 		}
-		f.want(r.For)
+		f.addFor(r.For)
 		if f.State != Active {
 			f.State = Pending
 		}
@@ -80,7 +80,7 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 
 // stands reports that f is what somebody who found the door would make of it, or that
 // its hub was named by somebody who knew better.
-func (f *Follow) stands(d Endpoint, topic string) bool {
+func (f *Follow) matches(d Endpoint, topic string) bool {
 	return f.State != Ending && (f.Named || f.Hub == d.Hub && f.Wire == d.Wire && f.Proc == d.Procedure && f.Topic == topic)
 }
 
@@ -113,30 +113,30 @@ func (e *Engine) check(r *Request) error {
 }
 
 // choose finds the door, and the name by which its hub knows the feed.
-func (e *Engine) choose(ctx context.Context, r Request) (Endpoint, string, error) {
+func (e *Engine) chooseEndpoint(ctx context.Context, r Request) (Endpoint, string, error) {
 	if r.Endpoint != nil {
-		door, err := e.Complete(*r.Endpoint)
-		if err == nil && e.own(door.Hub) {
+		endpoint, err := e.Complete(*r.Endpoint)
+		if err == nil && e.isOwn(endpoint.Hub) {
 			err = ownHub()
 		}
-		return door, topicOf(Found{Topic: r.Topic}, door, r.Feed), err
+		return endpoint, topicOf(Found{Topic: r.Topic}, endpoint, r.Feed), err
 	}
 	if r.Hub != "" {
-		door, err := e.Ask.Endpoint(r.Via, r.Hub)
+		endpoint, err := e.Ask.Endpoint(r.Via, r.Hub)
 		if err != nil {
 			return Endpoint{}, "", err
 		}
-		if e.own(door.Hub) {
+		if e.isOwn(endpoint.Hub) {
 			return Endpoint{}, "", ownHub()
 		}
 		if r.Via != WebSub {
-			return door, r.Feed, nil
+			return endpoint, r.Feed, nil
 		}
 		found, _, err := e.discover(ctx, r.Feed, r.For)
 		if err != nil { // the hub may read what we may not
-			return door, r.Feed, nil
+			return endpoint, r.Feed, nil
 		}
-		return door, topicOf(found, door, r.Feed), nil
+		return endpoint, topicOf(found, endpoint, r.Feed), nil
 	}
 	found, _, err := e.discover(ctx, r.Feed, r.For)
 	if err != nil {
@@ -148,7 +148,7 @@ func (e *Engine) choose(ctx context.Context, r Request) (Endpoint, string, error
 			if d.Protocol != protocol || r.Via != "" && r.Via != protocol {
 				continue
 			}
-			if own = own || e.own(d.Hub); !e.own(d.Hub) {
+			if own = own || e.isOwn(d.Hub); !e.isOwn(d.Hub) {
 				return d, topicOf(found, d, r.Feed), nil
 			}
 		}
@@ -176,10 +176,10 @@ func (e *Engine) Complete(d Endpoint) (Endpoint, error) {
 // they read it by their own clock. ok is false when nothing is known.
 //
 // spec:cloudburst#follow-reads-nothing
-func (e *Engine) discover(ctx context.Context, feed string, who ...string) (found Found, ok bool, err error) {
+func (e *Engine) discover(ctx context.Context, feed string, parts ...string) (found Found, ok bool, err error) {
 	if e.Options.Known != nil {
 		found, ok, err = e.Options.Known(ctx, feed)
-		if ok || err != nil || !slices.ContainsFunc(who, func(w string) bool { return w != Reader }) {
+		if ok || err != nil || !slices.ContainsFunc(parts, func(w string) bool { return w != Reader }) {
 			return found, ok, err
 		}
 	}
@@ -203,12 +203,12 @@ func ownHub() error {
 	return fault.New(fault.Refused, "This server is the feed's own hub; there is nothing to follow.")
 }
 
-func (e *Engine) own(hub string) bool { return e.Options.Own != nil && e.Options.Own(hub) }
+func (e *Engine) isOwn(hub string) bool { return e.Options.Own != nil && e.Options.Own(hub) }
 
 // Remove ends following a feed for one part of the program ("": for all), by one
 // protocol ("": by all), and returns what was ended. The hub is told once nobody
 // else wants it. fault.NotFound: it is not followed.
-func (e *Engine) Remove(ctx context.Context, feed, via, who string) ([]Follow, error) {
+func (e *Engine) Remove(ctx context.Context, feed, via, part string) ([]Follow, error) {
 	e.Init()
 	var gone []Follow
 	for _, protocol := range Protocols() {
@@ -217,11 +217,11 @@ func (e *Engine) Remove(ctx context.Context, feed, via, who string) ([]Follow, e
 		}
 		did := false
 		f, err := e.change(ctx, FollowID(protocol, feed), func(f *Follow, found bool) (Verdict, *event.Event) {
-			did = found && f.State != Ending && (who == "" || slices.Contains(f.For, who))
+			did = found && f.State != Ending && (part == "" || slices.Contains(f.For, part))
 			if !did {
 				return Leave, nil
 			}
-			if f.unwant(who); len(f.For) == 0 {
+			if f.removeFor(part); len(f.For) == 0 {
 				f.State, f.NextAt, f.Claim, f.Asked = Ending, e.now(), 0, false
 			}
 			return Keep, nil

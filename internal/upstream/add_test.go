@@ -15,24 +15,24 @@ func TestWhatIsFollowedIsChosenAsTheFeedSays(t *testing.T) {
 	websub := upstream.Endpoint{Protocol: upstream.WebSub, Hub: hubURL}
 	own := upstream.Endpoint{Protocol: upstream.WebSub, Hub: "https://me.test/hub"}
 	ownCloud := upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: "https://me.test/pleaseNotify"}
-	doors := func(d ...upstream.Endpoint) []upstream.Endpoint { return d }
+	endpoints := func(d ...upstream.Endpoint) []upstream.Endpoint { return d }
 	for name, c := range map[string]struct {
-		doors []upstream.Endpoint
-		r     upstream.Request
-		hub   string // "": an error
-		code  fault.Code
-		text  string
+		endpoints []upstream.Endpoint
+		r         upstream.Request
+		hub       string // "": an error
+		code      fault.Code
+		text      string
 	}{
-		"WebSub before rssCloud":         {doors: doors(cloud, websub), hub: hubURL},
-		"rssCloud alone":                 {doors: doors(cloud), hub: cloudURL},
-		"as asked for":                   {doors: doors(cloud, websub), r: upstream.Request{Via: upstream.RSSCloud}, hub: cloudURL},
-		"our own hub is passed over":     {doors: doors(own, cloud), hub: cloudURL},
-		"our own hub alone":              {doors: doors(own), code: fault.Refused, text: "own hub"},
-		"our own two hubs":               {doors: doors(own, ownCloud), code: fault.Refused, text: "nothing to follow"},
+		"WebSub before rssCloud":         {endpoints: endpoints(cloud, websub), hub: hubURL},
+		"rssCloud alone":                 {endpoints: endpoints(cloud), hub: cloudURL},
+		"as asked for":                   {endpoints: endpoints(cloud, websub), r: upstream.Request{Via: upstream.RSSCloud}, hub: cloudURL},
+		"our own hub is passed over":     {endpoints: endpoints(own, cloud), hub: cloudURL},
+		"our own hub alone":              {endpoints: endpoints(own), code: fault.Refused, text: "own hub"},
+		"our own two hubs":               {endpoints: endpoints(own, ownCloud), code: fault.Refused, text: "nothing to follow"},
 		"our own hub by name":            {r: upstream.Request{Via: upstream.WebSub, Hub: own.Hub}, code: fault.Refused, text: "own hub"},
 		"no hub":                         {code: fault.NotFound, text: "names no hub"},
-		"no hub of that kind":            {doors: doors(cloud), r: upstream.Request{Via: upstream.WebSub}, code: fault.NotFound, text: "names no hub for websub; it does for rsscloud"},
-		"CNWS is named nowhere":          {doors: doors(cloud), r: upstream.Request{Via: upstream.CNWS}, code: fault.Invalid, text: "name the publisher's door"},
+		"no hub of that kind":            {endpoints: endpoints(cloud), r: upstream.Request{Via: upstream.WebSub}, code: fault.NotFound, text: "names no hub for websub; it does for rsscloud"},
+		"CNWS is named nowhere":          {endpoints: endpoints(cloud), r: upstream.Request{Via: upstream.CNWS}, code: fault.Invalid, text: "name the publisher's door"},
 		"CNWS by name":                   {r: upstream.Request{Via: upstream.CNWS, Hub: "http://cnws.test/"}, hub: "http://cnws.test/"},
 		"a hub without a protocol":       {r: upstream.Request{Hub: hubURL}, code: fault.Invalid, text: "via needs one of"},
 		"a hub that is none":             {r: upstream.Request{Via: upstream.CNWS, Hub: "ftp://x"}, code: fault.Invalid, text: "is not the URL of a hub"},
@@ -43,13 +43,13 @@ func TestWhatIsFollowedIsChosenAsTheFeedSays(t *testing.T) {
 		"a feed of endless length":       {r: upstream.Request{Feed: "http://feeds.test/" + strings.Repeat("a", 2048)}, code: fault.Invalid, text: "at most 2048"},
 		"a feed that cannot be read":     {r: upstream.Request{Feed: "http://feeds.test/silent"}, code: fault.Unreadable, text: "cannot be read"},
 		"a named hub of an unread feed":  {r: upstream.Request{Feed: "http://feeds.test/silent", Via: upstream.WebSub, Hub: hubURL}, hub: hubURL},
-		"someone who is not to be named": {doors: doors(cloud), r: upstream.Request{For: "a b"}, code: fault.Invalid, text: "one word"},
+		"someone who is not to be named": {endpoints: endpoints(cloud), r: upstream.Request{For: "a b"}, code: fault.Invalid, text: "one word"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			o := upstream.Options{Own: func(hub string) bool { return strings.HasPrefix(hub, "https://me.test/") }}
-			inWorld(t, o, func(t *testing.T, w *world) {
-				w.found[feedURL] = upstream.Found{Endpoints: c.doors}
+			withHarness(t, o, func(t *testing.T, w *harness) {
+				w.found[feedURL] = upstream.Found{Endpoints: c.endpoints}
 				r := c.r
 				if r.Feed == "" {
 					r.Feed = feedURL
@@ -72,15 +72,15 @@ func TestWhatIsFollowedIsChosenAsTheFeedSays(t *testing.T) {
 
 func TestAddingAgainAsksAgainAndKeepsTheCallback(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		first := w.add(upstream.WebSub)
-		w.pass(time.Hour)
+		w.advance(time.Hour)
 		again := w.add(upstream.WebSub)
 		if again.Token != first.Token || again.Secret != first.Secret || again.State != upstream.Active {
 			t.Errorf("added again it is %+v", again)
 		}
-		w.pass(time.Minute)
-		if n := len(w.asks()); n != 2 {
+		w.advance(time.Minute)
+		if n := len(w.requests()); n != 2 {
 			t.Errorf("the hub was asked %d times", n)
 		}
 		other, err := w.engine.Add(t.Context(), upstream.Request{Feed: feedURL, Via: upstream.WebSub, Hub: "https://other.test/", For: "relay"})
@@ -92,18 +92,18 @@ func TestAddingAgainAsksAgainAndKeepsTheCallback(t *testing.T) {
 
 func TestAFeedIsFollowedWhileAnybodyWantsIt(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
 		if _, err := w.engine.Add(t.Context(), upstream.Request{Feed: feedURL, Via: upstream.RSSCloud, For: "reader"}); err != nil {
 			t.Fatal(err)
 		}
-		w.pass(time.Second)
-		remove := func(who string, ok bool) {
+		w.advance(time.Second)
+		remove := func(part string, ok bool) {
 			t.Helper()
-			if _, err := w.engine.Remove(t.Context(), feedURL, "", who); ok != (err == nil) || !ok && fault.CodeOf(err) != fault.NotFound {
-				t.Fatalf("remove for %q: %v", who, err)
+			if _, err := w.engine.Remove(t.Context(), feedURL, "", part); ok != (err == nil) || !ok && fault.CodeOf(err) != fault.NotFound {
+				t.Fatalf("remove for %q: %v", part, err)
 			}
-			w.pass(time.Second)
+			w.advance(time.Second)
 		}
 		remove("nobody", false)
 		remove("relay", true)
@@ -116,20 +116,20 @@ func TestAFeedIsFollowedWhileAnybodyWantsIt(t *testing.T) {
 		if len(w.ended) != 1 || len(w.logged("cancel")) != 1 {
 			t.Errorf("the hub was told %d times", len(w.ended))
 		}
-		w.heard(feedURL, upstream.RSSCloud, false)
+		w.push(feedURL, upstream.RSSCloud, false)
 	})
 }
 
 func TestTheEndOfAWebSubSubscriptionIsConfirmed(t *testing.T) {
 	t.Parallel()
 	for _, answers := range []bool{true, false} {
-		inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+		withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 			f := w.add(upstream.WebSub)
-			w.pass(time.Second)
+			w.advance(time.Second)
 			if _, err := w.engine.Remove(t.Context(), feedURL, upstream.WebSub, "relay"); err != nil {
 				t.Fatal(err)
 			}
-			w.pass(time.Second)
+			w.advance(time.Second)
 			f = w.state(f, upstream.Ending)
 			if err := w.engine.Delivered(t.Context(), f.Token, peer(), 0, upstream.Content{}); fault.CodeOf(err) != fault.NotFound {
 				t.Errorf("a delivery: %v", err)
@@ -142,7 +142,7 @@ func TestTheEndOfAWebSubSubscriptionIsConfirmed(t *testing.T) {
 					t.Errorf("a question about the end: %v, %v", yes, err)
 				}
 			} else {
-				w.pass(11 * time.Minute)
+				w.advance(11 * time.Minute)
 			}
 			if _, err := w.store.Follow(t.Context(), f.ID); fault.CodeOf(err) != fault.NotFound {
 				t.Errorf("afterwards: %v", err)
@@ -156,9 +156,9 @@ func TestTheEndOfAWebSubSubscriptionIsConfirmed(t *testing.T) {
 
 func TestARemovedFeedCanBeFollowedAgainAtOnce(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		first := w.add(upstream.WebSub)
-		w.pass(time.Second)
+		w.advance(time.Second)
 		if _, err := w.engine.Remove(t.Context(), feedURL, "", ""); err != nil {
 			t.Fatal(err)
 		}
@@ -166,7 +166,7 @@ func TestARemovedFeedCanBeFollowedAgainAtOnce(t *testing.T) {
 		if again.Token == first.Token {
 			t.Error("it has the callback that is being ended")
 		}
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.state(again, upstream.Active)
 	})
 }

@@ -20,41 +20,41 @@ const searchAfter = 3
 
 // attend does what is due about a follow that was claimed. told says that its hub was
 // asked something, took how long that was, and err why it came to nothing.
-func (e *Engine) attend(ctx context.Context, f Follow) (took time.Duration, told bool, err error) {
+func (e *Engine) handle(ctx context.Context, f Follow) (took time.Duration, asked bool, err error) {
 	claim := f.Claim
 	switch quiet := e.silentUntil(&f); {
 	case f.State == Ending:
 		return e.end(ctx, f)
 	case quiet.After(e.now()):
-		e.settle(ctx, f.ID, claim, func(f *Follow) *event.Event { f.NextAt = quiet; return nil })
+		e.saveResult(ctx, f.ID, claim, func(f *Follow) *event.Event { f.NextAt = quiet; return nil })
 		return 0, false, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*e.Options.AskTimeout)
 	defer cancel()
 	host := href.HostPort(f.Hub)
-	door, searched := e.search(ctx, f)
-	f, ok := e.begin(ctx, f, door)
+	endpoint, searched := e.findEndpoint(ctx, f)
+	f, ok := e.recordRequest(ctx, f, endpoint)
 	if !ok {
 		return 0, false, nil
 	}
 	if searched != nil {
-		e.failed(ctx, f, searched)
+		e.recordFailure(ctx, f, searched)
 		return 0, false, nil
 	}
-	e.asks.Add(1)
+	e.requests.Add(1)
 	asking, stop := context.WithTimeout(ctx, e.Options.AskTimeout)
 	defer stop()
 	from := e.now()
 	a, err := e.Ask.Ask(asking, f)
-	took, told = e.now().Sub(from), href.HostPort(f.Hub) == host
+	took, asked = e.now().Sub(from), href.HostPort(f.Hub) == host
 	if err != nil {
-		e.failed(ctx, f, err)
-		return took, told, err
+		e.recordFailure(ctx, f, err)
+		return took, asked, err
 	}
 	if f.Protocol == RSSCloud {
 		e.readPlan(ctx)
 	}
-	done := e.settle(ctx, f.ID, claim, func(f *Follow) *event.Event {
+	done := e.saveResult(ctx, f.ID, claim, func(f *Follow) *event.Event {
 		if a.Hub != "" && checkURL("hub", a.Hub) == nil {
 			f.Hub = a.Hub
 		}
@@ -67,10 +67,10 @@ func (e *Engine) attend(ctx context.Context, f Follow) (took time.Duration, told
 		f.NextAt = e.now().Add(max(e.Options.ConfirmWithin, e.backoff(f.Failures)))
 		return nil
 	})
-	if a.Confirmed && done.State == Active || done.newsWhileAsked() {
-		e.look(ctx, done)
+	if a.Confirmed && done.State == Active || done.receivedWhileAsked() {
+		e.queueCheck(ctx, done)
 	}
-	return took, told, nil
+	return took, asked, nil
 }
 
 // silentUntil is when a CNWS publisher that holds our subscription has been silent
@@ -90,7 +90,7 @@ func (e *Engine) silentUntil(f *Follow) time.Time {
 
 // search looks for another door where the known one does not do: feeds move from
 // hub to hub. Nil: the known one is kept. The error is one of reading the feed.
-func (e *Engine) search(ctx context.Context, f Follow) (*Endpoint, error) {
+func (e *Engine) findEndpoint(ctx context.Context, f Follow) (*Endpoint, error) {
 	if f.Named || f.Failures < searchAfter && f.State != Refused && f.State != Lost {
 		return nil, nil
 	}
@@ -98,31 +98,31 @@ func (e *Engine) search(ctx context.Context, f Follow) (*Endpoint, error) {
 	if err != nil || !known {
 		return nil, err
 	}
-	var doors []Endpoint
+	var endpoints []Endpoint
 	for _, d := range found.Endpoints {
-		if d.Protocol != f.Protocol || e.own(d.Hub) {
+		if d.Protocol != f.Protocol || e.isOwn(d.Hub) {
 			continue
 		}
 		if d, err = e.Complete(d); err == nil {
-			doors = append(doors, d)
+			endpoints = append(endpoints, d)
 		}
 	}
-	for i, d := range doors { // the one behind that which did not do
+	for i, d := range endpoints { // the one behind that which did not do
 		if d.Hub == f.Hub {
-			return &doors[(i+1)%len(doors)], nil
+			return &endpoints[(i+1)%len(endpoints)], nil
 		}
 	}
-	if len(doors) == 0 {
+	if len(endpoints) == 0 {
 		return nil, nil
 	}
-	return &doors[0], nil
+	return &endpoints[0], nil
 }
 
 // begin writes down that the hub is being asked, before it is: it may ask back
 // before it answers, and at another process than this one.
 //
 // spec:websub-2018#subscriber-confirms-pending
-func (e *Engine) begin(ctx context.Context, f Follow, door *Endpoint) (Follow, bool) {
+func (e *Engine) recordRequest(ctx context.Context, f Follow, endpoint *Endpoint) (Follow, bool) {
 	claim, ours := f.Claim, false
 	f, err := e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
 		ours = found && f.Claim == claim && f.State != Ending
@@ -134,12 +134,12 @@ func (e *Engine) begin(ctx context.Context, f Follow, door *Endpoint) (Follow, b
 			f.Failures++
 			f.LastErrorAt, f.LastError = now, fmt.Sprintf("The hub took the request and did not ask back within %s.", now.Sub(f.RequestedAt).Round(time.Second))
 		}
-		if door != nil && door.Hub != f.Hub {
-			f.Hub = door.Hub
-			f.fresh()
+		if endpoint != nil && endpoint.Hub != f.Hub {
+			f.Hub = endpoint.Hub
+			f.newCallback()
 		}
-		if door != nil {
-			f.Wire, f.Proc = door.Wire, door.Procedure
+		if endpoint != nil {
+			f.Wire, f.Proc = endpoint.Wire, endpoint.Procedure
 		}
 		if f.State != Active || !f.ExpiresAt.IsZero() && !f.ExpiresAt.After(now) {
 			// What was announced while nothing held is looked for; before the first
@@ -151,22 +151,22 @@ func (e *Engine) begin(ctx context.Context, f Follow, door *Endpoint) (Follow, b
 		return Keep, nil
 	})
 	if err != nil {
-		e.complain(ctx, "write that a hub is asked", err)
+		e.logError(ctx, "write that a hub is asked", err)
 		return f, false
 	}
 	return f, ours
 }
 
 // failed writes down that a question came to nothing, and when it is asked again.
-func (e *Engine) failed(ctx context.Context, f Follow, err error) {
+func (e *Engine) recordFailure(ctx context.Context, f Follow, err error) {
 	if ctx.Err() == context.Canceled { // the program ends: nobody's failure
-		e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
+		e.saveResult(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
 			f.NextAt, f.Asked = e.now(), false
 			return nil
 		})
 		return
 	}
-	done := e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
+	done := e.saveResult(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
 		now := e.now()
 		kind := event.KindRegister
 		f.Failures++
@@ -190,8 +190,8 @@ func (e *Engine) failed(ctx context.Context, f Follow, err error) {
 		}
 		return &event.Event{Kind: kind, Text: fmt.Sprintf("Asked %s to tell this server of changes (%s): %s", text.Host(f.Hub), f.Protocol, fault.Message(err))}
 	})
-	if done.newsWhileAsked() {
-		e.look(ctx, done)
+	if done.receivedWhileAsked() {
+		e.queueCheck(ctx, done)
 	}
 }
 
@@ -212,7 +212,7 @@ func (e *Engine) wait(failures int, asked time.Duration) time.Duration {
 // settle writes what came of a question while the claim is still ours, and gives
 // the claim back. It returns the row as it is then; the zero Follow if it was not
 // written.
-func (e *Engine) settle(ctx context.Context, id, claim int64, do func(f *Follow) *event.Event) Follow {
+func (e *Engine) saveResult(ctx context.Context, id, claim int64, do func(f *Follow) *event.Event) Follow {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.Options.AskTimeout)
 	defer cancel()
 	ours := false
@@ -224,7 +224,7 @@ func (e *Engine) settle(ctx context.Context, id, claim int64, do func(f *Follow)
 		return Keep, do(f)
 	})
 	if err != nil {
-		e.complain(ctx, "write what a hub answered", err)
+		e.logError(ctx, "write what a hub answered", err)
 	}
 	if err != nil || !ours {
 		return Follow{}
@@ -258,51 +258,51 @@ func (e *Engine) confirm(f *Follow, lease time.Duration) *event.Event {
 	default:
 		f.ExpiresAt = now.Add(e.Options.Expiry)
 		late := max(e.Options.Expiry-e.Options.Renew, 0) / 3
-		f.NextAt = e.plan.place(now, now.Add(e.Options.Renew), late)
+		f.NextAt = e.plan.schedule(now, now.Add(e.Options.Renew), late)
 	}
 	return &event.Event{Kind: event.KindRegister, OK: true,
 		Text: fmt.Sprintf("%s until %s.", text, f.ExpiresAt.Format("15:04 on 2 January 2006"))}
 }
 
 // look has the feed looked at when news of it may have been missed.
-func (e *Engine) look(ctx context.Context, f Follow) {
+func (e *Engine) queueCheck(ctx context.Context, f Follow) {
 	if !f.Missed {
 		return
 	}
 	select {
-	case e.looks <- f:
+	case e.checks <- f:
 	default:
-		e.lookLater(ctx, f, 0)
+		e.checkLater(ctx, f, 0)
 	}
 }
 
 // lookLater is for a feed that cannot be looked at now.
-func (e *Engine) lookLater(ctx context.Context, f Follow, wait time.Duration) {
-	if err := e.lookAgain(ctx, f.ID, max(wait, e.Options.Retry[0])); err != nil {
-		e.complain(ctx, "write that a feed has to be looked at", err) // the next renewal looks
+func (e *Engine) checkLater(ctx context.Context, f Follow, wait time.Duration) {
+	if err := e.markMissed(ctx, f.ID, max(wait, e.Options.Retry[0])); err != nil {
+		e.logError(ctx, "write that a feed has to be looked at", err) // the next renewal looks
 	}
 }
 
 // end tells a hub that nobody here wants the feed any more. Hubs that cannot be
 // told find out when they next send something.
-func (e *Engine) end(ctx context.Context, f Follow) (took time.Duration, told bool, err error) {
+func (e *Engine) end(ctx context.Context, f Follow) (took time.Duration, asked bool, err error) {
 	waited := f.Asked // a hub that was told and did not ask back is waited for once
 	if !waited {
 		asking, stop := context.WithTimeout(ctx, e.Options.AskTimeout)
 		defer stop()
 		from := e.now()
 		err = e.Ask.End(asking, f)
-		took, told = e.now().Sub(from), fault.CodeOf(err) != fault.Unsupported
+		took, asked = e.now().Sub(from), fault.CodeOf(err) != fault.Unsupported
 		if err != nil && ctx.Err() != nil {
-			e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event { f.NextAt = e.now(); return nil })
-			return took, told, err
+			e.saveResult(ctx, f.ID, f.Claim, func(f *Follow) *event.Event { f.NextAt = e.now(); return nil })
+			return took, asked, err
 		}
 		if err == nil && f.Protocol == WebSub {
-			e.settle(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
+			e.saveResult(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
 				f.Asked, f.RequestedAt, f.NextAt = true, e.now(), e.now().Add(e.Options.ConfirmWithin)
 				return nil
 			})
-			return took, told, nil
+			return took, asked, nil
 		}
 	}
 	_, failed := e.change(context.WithoutCancel(ctx), f.ID, func(now *Follow, found bool) (Verdict, *event.Event) {
@@ -312,9 +312,9 @@ func (e *Engine) end(ctx context.Context, f Follow) (took time.Duration, told bo
 		return Delete, endEvent(now)
 	})
 	if failed != nil {
-		e.complain(ctx, "write that a feed is followed no more", failed)
+		e.logError(ctx, "write that a feed is followed no more", failed)
 	}
-	return took, told, err
+	return took, asked, err
 }
 
 func endEvent(f *Follow) *event.Event {

@@ -14,53 +14,53 @@ import (
 
 // reads lets the program know the feed's hubs from its readers, and fails the test when
 // it is read for them.
-func (w *world) reads(doors ...upstream.Endpoint) {
+func (w *harness) setKnownHubs(endpoints ...upstream.Endpoint) {
 	w.found = nil // the feed cannot be read from here
 	w.engine.Options.Known = func(_ context.Context, feed string) (upstream.Found, bool, error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return upstream.Found{Topic: feedURL, Endpoints: doors}, feed == feedURL && doors != nil, nil
+		return upstream.Found{Topic: feedURL, Endpoints: endpoints}, feed == feedURL && endpoints != nil, nil
 	}
 }
 
-func (w *world) addDoor(d upstream.Endpoint, who string) upstream.Follow {
+func (w *harness) addEndpoint(d upstream.Endpoint, part string) upstream.Follow {
 	w.t.Helper()
-	f, err := w.engine.Add(w.t.Context(), upstream.Request{Feed: feedURL, For: who, Endpoint: &d, Topic: feedURL})
+	f, err := w.engine.Add(w.t.Context(), upstream.Request{Feed: feedURL, For: part, Endpoint: &d, Topic: feedURL})
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return f
 }
 
-func theCloud() upstream.Endpoint {
+func theCloudEndpoint() upstream.Endpoint {
 	return upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}
 }
 
 func TestADoorThatAReaderFoundIsAskedOnceAndNothingIsRead(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.found = nil
-		f := w.addDoor(theCloud(), upstream.Reader)
-		w.pass(time.Second)
+		f := w.addEndpoint(theCloudEndpoint(), upstream.Reader)
+		w.advance(time.Second)
 		w.state(f, upstream.Active)
 		for range 5 {
-			w.addDoor(theCloud(), upstream.Reader)
-			w.addDoor(upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL}, upstream.Reader) // told less
+			w.addEndpoint(theCloudEndpoint(), upstream.Reader)
+			w.addEndpoint(upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL}, upstream.Reader) // told less
 		}
-		w.pass(time.Minute)
-		if n := len(w.asks()); n != 1 {
+		w.advance(time.Minute)
+		if n := len(w.requests()); n != 1 {
 			t.Errorf("the hub was asked %d times", n)
 		}
-		w.addDoor(theCloud(), upstream.Relay)
-		w.pass(time.Minute)
-		if got := w.now(f); len(got.For) != 2 || len(w.asks()) != 0 {
+		w.addEndpoint(theCloudEndpoint(), upstream.Relay)
+		w.advance(time.Minute)
+		if got := w.reload(f); len(got.For) != 2 || len(w.requests()) != 0 {
 			t.Errorf("when another part wants it too, it is %+v", got)
 		}
-		moved := theCloud()
+		moved := theCloudEndpoint()
 		moved.Hub = "http://next.test/pleaseNotify"
-		w.addDoor(moved, upstream.Reader)
-		w.pass(time.Second)
-		if list := w.asks(); len(list) != 1 || list[0].hub != moved.Hub {
+		w.addEndpoint(moved, upstream.Reader)
+		w.advance(time.Second)
+		if list := w.requests(); len(list) != 1 || list[0].hub != moved.Hub {
 			t.Errorf("at its new hub it was asked for: %v", list)
 		}
 		for name, d := range map[string]upstream.Endpoint{
@@ -75,9 +75,9 @@ func TestADoorThatAReaderFoundIsAskedOnceAndNothingIsRead(t *testing.T) {
 
 func TestOfOneFeedAllFollowsAreListed(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
-		w.addDoor(upstream.Endpoint{Protocol: upstream.WebSub, Hub: hubURL}, upstream.Reader)
-		w.addDoor(theCloud(), upstream.Reader)
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
+		w.addEndpoint(upstream.Endpoint{Protocol: upstream.WebSub, Hub: hubURL}, upstream.Reader)
+		w.addEndpoint(theCloudEndpoint(), upstream.Reader)
 		list, err := w.engine.Of(t.Context(), feedURL)
 		if err != nil || len(list) != 2 || list[0].Protocol != upstream.RSSCloud || list[1].Protocol != upstream.WebSub {
 			t.Errorf("%+v, %v", list, err)
@@ -90,12 +90,12 @@ func TestOfOneFeedAllFollowsAreListed(t *testing.T) {
 
 func TestAnotherHubOfAFeedIsFoundByWhatItsReadersKnow(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
 		web := func(hub string) upstream.Endpoint { return upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub} }
-		w.reads(web(hubURL))
-		f := w.addDoor(web(hubURL), upstream.Reader)
-		w.pass(time.Second)
-		w.plays(func() {
+		w.setKnownHubs(web(hubURL))
+		f := w.addEndpoint(web(hubURL), upstream.Reader)
+		w.advance(time.Second)
+		w.configure(func() {
 			w.answer = func(f upstream.Follow) (upstream.Answer, error) {
 				if f.Hub == hubURL {
 					return upstream.Answer{}, fault.New(fault.Unreadable, "Nobody there.")
@@ -104,8 +104,8 @@ func TestAnotherHubOfAFeedIsFoundByWhatItsReadersKnow(t *testing.T) {
 				return upstream.Answer{}, err
 			}
 		})
-		w.reads(web(hubURL), web("https://next.test/"))
-		w.pass(10 * 24 * time.Hour)
+		w.setKnownHubs(web(hubURL), web("https://next.test/"))
+		w.advance(10 * 24 * time.Hour)
 		if got := w.state(f, upstream.Active); got.Hub != "https://next.test/" {
 			t.Errorf("it is %+v", got)
 		}
@@ -114,14 +114,14 @@ func TestAnotherHubOfAFeedIsFoundByWhatItsReadersKnow(t *testing.T) {
 
 func TestWhatOnlyReadersWantIsNeverReadToFindAHub(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
 		discovered := 0
 		w.found = nil
-		w.engine.Ask = &counted{world: w, n: &discovered}
-		w.reads() // they have forgotten it
-		f := w.addDoor(theCloud(), upstream.Reader)
-		w.plays(func() { w.answer = refuse(fault.Unreadable, "Nobody there.") })
-		w.pass(3 * 24 * time.Hour)
+		w.engine.Ask = &countingHarness{harness: w, n: &discovered}
+		w.setKnownHubs() // they have forgotten it
+		f := w.addEndpoint(theCloudEndpoint(), upstream.Reader)
+		w.configure(func() { w.answer = refuse(fault.Unreadable, "Nobody there.") })
+		w.advance(3 * 24 * time.Hour)
 		if got := w.state(f, upstream.Pending); got.Failures < 5 || got.LastError != "Nobody there." {
 			t.Errorf("it is %+v", got)
 		}
@@ -137,25 +137,25 @@ func TestWhatOnlyReadersWantIsNeverReadToFindAHub(t *testing.T) {
 	})
 }
 
-type counted struct {
-	*world
+type countingHarness struct {
+	*harness
 	n *int
 }
 
-func (c *counted) Discover(ctx context.Context, feed string) (upstream.Found, error) {
+func (c *countingHarness) Discover(ctx context.Context, feed string) (upstream.Found, error) {
 	*c.n++
-	return c.world.Discover(ctx, feed)
+	return c.harness.Discover(ctx, feed)
 }
 
 func TestSignedContentComesWithTheSignalAndOtherContentUnsigned(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		content := upstream.Content{Body: []byte("<rss/>"), Signed: true}
 		for hub, signed := range map[string]bool{hubURL: true, "http://hub.test/": false} { // secrets are for hubs over TLS
-			f := w.addDoor(upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub}, upstream.Reader)
-			w.pass(time.Second)
+			f := w.addEndpoint(upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub}, upstream.Reader)
+			w.advance(time.Second)
 			w.received()
-			if err := w.engine.Delivered(t.Context(), w.now(f).Token, peer(), 1, content); err != nil {
+			if err := w.engine.Delivered(t.Context(), w.reload(f).Token, peer(), 1, content); err != nil {
 				t.Fatal(err)
 			}
 			list := w.received()
@@ -169,32 +169,32 @@ func TestSignedContentComesWithTheSignalAndOtherContentUnsigned(t *testing.T) {
 func TestItIsKnownSinceWhenAHubTellsEverything(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
-		f := w.addDoor(theCloud(), upstream.Reader)
-		w.pass(time.Second)
-		since := w.now(f).SinceAt
+	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
+		f := w.addEndpoint(theCloudEndpoint(), upstream.Reader)
+		w.advance(time.Second)
+		since := w.reload(f).SinceAt
 		if since.IsZero() {
 			t.Fatal("it does not")
 		}
-		w.pass(60 * time.Hour) // renewed twice
-		if got := w.now(f); !got.SinceAt.Equal(since) || !got.ConfirmedAt.After(since) {
+		w.advance(60 * time.Hour) // renewed twice
+		if got := w.reload(f); !got.SinceAt.Equal(since) || !got.ConfirmedAt.After(since) {
 			t.Errorf("after two renewals it is %s, not %s", got.SinceAt, since)
 		}
-		w.plays(func() { w.answer = refuse(fault.Unreadable, "Nobody there.") })
-		w.pass(30 * time.Hour)
+		w.configure(func() { w.answer = refuse(fault.Unreadable, "Nobody there.") })
+		w.advance(30 * time.Hour)
 		if got := w.state(f, upstream.Pending); !got.SinceAt.IsZero() {
 			t.Errorf("when it has run out it is %s", got.SinceAt)
 		}
-		w.plays(func() { w.answer = nil })
-		w.pass(8 * time.Hour)
+		w.configure(func() { w.answer = nil })
+		w.advance(8 * time.Hour)
 		if got := w.state(f, upstream.Active); !got.SinceAt.After(since) {
 			t.Errorf("afterwards it is %s", got.SinceAt)
 		}
-		since = w.now(f).SinceAt
+		since = w.reload(f).SinceAt
 		w.stop()
-		w.pass(3 * time.Hour)
+		w.advance(3 * time.Hour)
 		w.start(upstream.Options{Away: time.Hour})
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		if got := w.state(f, upstream.Active); !got.SinceAt.After(since) {
 			t.Errorf("after an absence of ours it is %s", got.SinceAt)
 		}
@@ -206,18 +206,18 @@ func TestItIsKnownSinceWhenAHubTellsEverything(t *testing.T) {
 
 func TestWhatIsBeingEndedIsConfirmedToTheCloudThatAsks(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
-		w.addDoor(theCloud(), upstream.Reader)
-		w.pass(time.Second)
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
+		w.addEndpoint(theCloudEndpoint(), upstream.Reader)
+		w.advance(time.Second)
 		asked := false
-		w.engine.Ask = ending{w, func() {
+		w.engine.Ask = endingHub{w, func() {
 			yes, err := w.engine.Wants(t.Context(), feedURL, upstream.RSSCloud)
 			asked = yes && err == nil
 		}}
 		if _, err := w.engine.Remove(t.Context(), feedURL, "", upstream.Reader); err != nil {
 			t.Fatal(err)
 		}
-		w.pass(time.Second)
+		w.advance(time.Second)
 		if yes, err := w.engine.Wants(t.Context(), feedURL, upstream.RSSCloud); !asked || yes || err != nil {
 			t.Errorf("while it ends: %v; afterwards: %v, %v", asked, yes, err)
 		}
@@ -227,12 +227,12 @@ func TestWhatIsBeingEndedIsConfirmedToTheCloudThatAsks(t *testing.T) {
 	})
 }
 
-type ending struct {
-	*world
+type endingHub struct {
+	*harness
 	do func()
 }
 
-func (e ending) End(ctx context.Context, f upstream.Follow) error {
+func (e endingHub) End(ctx context.Context, f upstream.Follow) error {
 	e.do()
-	return e.world.End(ctx, f)
+	return e.harness.End(ctx, f)
 }

@@ -15,17 +15,17 @@ import (
 
 func TestAnRSSCloudRegistrationIsRenewedAfter24HoursAndBefore25(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
-		w.pass(time.Second)
+		w.advance(time.Second)
 		f = w.state(f, upstream.Active)
 		if got := f.ExpiresAt.Sub(f.ConfirmedAt); got != 25*time.Hour {
 			t.Errorf("it holds for %s", got)
 		}
-		first := w.asks()[0].at
-		w.pass(80 * time.Hour)
+		first := w.requests()[0].at
+		w.advance(80 * time.Hour)
 		day := [2]time.Duration{24 * time.Hour, 24*time.Hour + 21*time.Minute}
-		within(t, "renewals", gaps(first, w.asks()), day, day, day)
+		within(t, "renewals", gaps(first, w.requests()), day, day, day)
 		w.state(f, upstream.Active)
 	})
 }
@@ -35,18 +35,18 @@ func TestAWebSubLeaseIsRenewedInItsLastFifth(t *testing.T) {
 	for _, lease := range []time.Duration{300 * time.Second, 10 * 24 * time.Hour} {
 		t.Run(lease.String(), func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, upstream.Options{Away: lease}, func(t *testing.T, w *world) {
+			withHarness(t, upstream.Options{Away: lease}, func(t *testing.T, w *harness) {
 				w.lease = lease
 				f := w.add(upstream.WebSub)
-				w.pass(time.Second)
+				w.advance(time.Second)
 				f = w.state(f, upstream.Active)
 				if got := f.ExpiresAt.Sub(f.ConfirmedAt); got != lease {
 					t.Errorf("it holds for %s", got)
 				}
-				first := w.asks()[0].at
-				w.pass(lease * 5 / 2)
+				first := w.requests()[0].at
+				w.advance(lease * 5 / 2)
 				part := [2]time.Duration{lease * 8 / 10, lease*9/10 + time.Second}
-				got := gaps(first, w.asks())
+				got := gaps(first, w.requests())
 				if len(got) > 2 {
 					got = got[:2]
 				}
@@ -59,27 +59,27 @@ func TestAWebSubLeaseIsRenewedInItsLastFifth(t *testing.T) {
 
 func TestAfterAnAbsenceCloudsAreAskedAgainAndTheFeedsAreLookedAt(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		cloud, cnws, ws := w.add(upstream.RSSCloud), w.add(upstream.CNWS), w.add(upstream.WebSub)
-		w.pass(2 * time.Minute)
-		w.asks()
+		w.advance(2 * time.Minute)
+		w.requests()
 		w.received()
 
 		w.stop()
-		w.pass(2 * time.Minute)
+		w.advance(2 * time.Minute)
 		w.start(upstream.Options{})
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		if n := len(w.received()); n != 0 {
 			t.Errorf("after two minutes %d feeds are looked at", n)
 		}
-		w.asks()
+		w.requests()
 
 		w.stop()
-		w.pass(time.Hour)
+		w.advance(time.Hour)
 		w.start(upstream.Options{})
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		asked := map[string]bool{}
-		for _, a := range w.asks() {
+		for _, a := range w.requests() {
 			asked[a.hub] = true
 		}
 		if !asked[cloudURL] || !asked["http://cnws.test/"] {
@@ -104,16 +104,16 @@ func TestAfterAnAbsenceCloudsAreAskedAgainAndTheFeedsAreLookedAt(t *testing.T) {
 
 func TestWhenTheProgramMovesEveryHubIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.add(upstream.RSSCloud)
 		w.add(upstream.WebSub)
-		w.pass(2 * time.Minute)
-		w.asks()
+		w.advance(2 * time.Minute)
+		w.requests()
 		w.stop()
 		w.base = "https://new.test"
 		w.start(upstream.Options{})
-		w.pass(time.Minute)
-		if n := len(w.asks()); n != 2 {
+		w.advance(time.Minute)
+		if n := len(w.requests()); n != 2 {
 			t.Errorf("%d hubs are asked again, want 2", n)
 		}
 	})
@@ -121,22 +121,22 @@ func TestWhenTheProgramMovesEveryHubIsAskedAgain(t *testing.T) {
 
 func TestAHubThatDoesNotAnswerIsAskedAgainAfterGrowingWaits(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
-		w.pass(time.Second)
-		w.asks()
-		w.plays(func() { w.answer = refuse(fault.Unreadable, "Nobody there.") })
-		w.pass(24*time.Hour + 21*time.Minute)
+		w.advance(time.Second)
+		w.requests()
+		w.configure(func() { w.answer = refuse(fault.Unreadable, "Nobody there.") })
+		w.advance(24*time.Hour + 21*time.Minute)
 		if got := w.state(f, upstream.Active); got.LastError != "Nobody there." || got.Failures == 0 {
 			t.Errorf("after the first failure: %+v", got)
 		}
-		w.pass(20 * time.Hour)
-		list := w.asks()
+		w.advance(20 * time.Hour)
+		list := w.requests()
 		within(t, "attempts", gaps(list[0].at, list[1:])[:7], around(time.Minute), around(5*time.Minute), around(30*time.Minute),
 			around(2*time.Hour), around(6*time.Hour), around(6*time.Hour), [2]time.Duration{0, around(6 * time.Hour)[1]})
 		w.state(f, upstream.Pending) // its 25 hours are over
-		w.plays(func() { w.answer = nil })
-		w.pass(8 * time.Hour)
+		w.configure(func() { w.answer = nil })
+		w.advance(8 * time.Hour)
 		if got := w.state(f, upstream.Active); got.Failures != 0 || got.LastError != "" || got.Missed {
 			t.Errorf("after it came back: %+v", got)
 		}
@@ -148,34 +148,34 @@ func TestAHubThatDoesNotAnswerIsAskedAgainAfterGrowingWaits(t *testing.T) {
 
 func TestWhatAHubAsksToWaitIsWaited(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.answer = func(upstream.Follow) (upstream.Answer, error) {
 			return upstream.Answer{}, &fault.Error{Code: fault.TooMany, Msg: "Slowly.", RetryAfter: time.Hour}
 		}
 		w.add(upstream.RSSCloud)
-		w.pass(100 * time.Minute)
-		list := w.asks()
+		w.advance(100 * time.Minute)
+		list := w.requests()
 		within(t, "attempts", gaps(list[0].at, list[1:]), [2]time.Duration{time.Hour, time.Hour + time.Second})
 	})
 }
 
 func TestARefusalStaysVisibleAndIsTriedAgainAfterADay(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		w.answer = refuse(fault.Refused, "The hub refused. Not yours.")
 		f := w.add(upstream.RSSCloud)
-		w.pass(20 * time.Hour)
+		w.advance(20 * time.Hour)
 		if got := w.state(f, upstream.Refused); got.LastError != "The hub refused. Not yours." {
 			t.Errorf("the reason is %q", got.LastError)
 		}
-		if n := len(w.asks()); n != 1 {
+		if n := len(w.requests()); n != 1 {
 			t.Errorf("it was asked %d times", n)
 		}
 		if wanted, err := w.engine.Receive(t.Context(), feedURL, upstream.RSSCloud, peer(), 0); wanted || err != nil {
 			t.Errorf("its notifications are wanted: %v, %v", wanted, err)
 		}
-		w.plays(func() { w.answer = nil })
-		w.pass(8 * time.Hour)
+		w.configure(func() { w.answer = nil })
+		w.advance(8 * time.Hour)
 		w.state(f, upstream.Active)
 	})
 }
@@ -185,11 +185,11 @@ func TestAHubThatSaysNeverIsLost(t *testing.T) {
 	for code, want := range map[fault.Code]string{fault.Gone: upstream.Lost, fault.Refused: upstream.Lost} {
 		t.Run(code.String(), func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
+			withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 				f := w.add(upstream.RSSCloud)
-				w.pass(time.Second)
-				w.plays(func() { w.answer = refuse(code, "Never again.") })
-				w.pass(25 * time.Hour)
+				w.advance(time.Second)
+				w.configure(func() { w.answer = refuse(code, "Never again.") })
+				w.advance(25 * time.Hour)
 				if got := w.state(f, want); got.LastError != "Never again." {
 					t.Errorf("the reason is %q", got.LastError)
 				}
@@ -203,10 +203,10 @@ func TestAHubThatSaysNeverIsLost(t *testing.T) {
 
 func TestADenialEndsASubscriptionWithItsReason(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.WebSub)
-		w.pass(time.Second)
-		f = w.now(f)
+		w.advance(time.Second)
+		f = w.reload(f)
 		if err := w.engine.Denied(t.Context(), f.Token, "http://other.test/", "x"); err != nil {
 			t.Fatal(err)
 		}
@@ -220,18 +220,18 @@ func TestADenialEndsASubscriptionWithItsReason(t *testing.T) {
 		if err := w.engine.Delivered(t.Context(), f.Token, peer(), 0, upstream.Content{}); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("a delivery afterwards: %v", err)
 		}
-		w.pass(27 * time.Hour)
+		w.advance(27 * time.Hour)
 		w.state(f, upstream.Active) // asked again after a day
 	})
 }
 
 func TestAHubThatDoesNotAskBackIsAskedAgain(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.lease = 0
 		f := w.add(upstream.WebSub)
-		w.pass(3 * time.Hour)
-		list := w.asks()
+		w.advance(3 * time.Hour)
+		list := w.requests()
 		ten := [2]time.Duration{10 * time.Minute, 10*time.Minute + time.Second}
 		within(t, "attempts", gaps(list[0].at, list[1:])[:4], ten, ten, ten, around(30*time.Minute))
 		if got := w.state(f, upstream.Pending); !strings.Contains(got.LastError, "did not ask back") {
@@ -242,7 +242,7 @@ func TestAHubThatDoesNotAskBackIsAskedAgain(t *testing.T) {
 
 func TestOnlyWhatWasAskedForIsConfirmed(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.lease = 0
 		f := w.add(upstream.WebSub)
 		confirm := func(want bool, token, topic string, subscribe bool) {
@@ -251,23 +251,23 @@ func TestOnlyWhatWasAskedForIsConfirmed(t *testing.T) {
 				t.Fatalf("confirmed: %v, %v; want %v", yes, err, want)
 			}
 		}
-		w.pass(time.Second)
+		w.advance(time.Second)
 		confirm(false, "nobody's", f.Topic, true)
 		confirm(false, f.Token, "http://other.test/", true)
 		confirm(false, f.Token, f.Topic, false) // nobody asked for an end
 		confirm(true, f.Token, f.Topic, true)
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		confirm(true, f.Token, f.Topic, true) // the answer was lost on the way
-		w.pass(20 * time.Minute)
+		w.advance(20 * time.Minute)
 		confirm(false, f.Token, f.Topic, true)
-		w.pass(34 * time.Minute) // the renewal was asked for
+		w.advance(34 * time.Minute) // the renewal was asked for
 		confirm(true, f.Token, f.Topic, true)
 	})
 }
 
 func TestTwoProcessesOnOneDatabaseDoNotBothAsk(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Rate: 1000, Away: time.Hour}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Rate: 1000, Away: time.Hour}, func(t *testing.T, w *harness) {
 		ctx, cancel := context.WithCancel(t.Context())
 		other := w.run(ctx, w.node(upstream.Options{Rate: 1000, Away: time.Hour}))
 		defer func() { cancel(); <-other }()
@@ -278,9 +278,9 @@ func TestTwoProcessesOnOneDatabaseDoNotBothAsk(t *testing.T) {
 			}
 		}
 		for range 3 {
-			w.pass(24*time.Hour + 30*time.Minute)
+			w.advance(24*time.Hour + 30*time.Minute)
 			times := map[string]int{}
-			for _, a := range w.asks() {
+			for _, a := range w.requests() {
 				times[a.feed]++
 			}
 			for feed, n := range times {
@@ -297,21 +297,21 @@ func TestTwoProcessesOnOneDatabaseDoNotBothAsk(t *testing.T) {
 
 func TestAClaimOfADeadProcessRunsOut(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
-		w.pass(time.Second)
-		w.asks()
-		w.pass(24*time.Hour - time.Minute)
+		w.advance(time.Second)
+		w.requests()
+		w.advance(24*time.Hour - time.Minute)
 		now := time.Now()
 		if list, err := w.store.ClaimFollows(t.Context(), now.Add(2*time.Hour), now.Add(30*time.Minute), 1, 99); len(list) != 1 || err != nil {
 			t.Fatalf("%v, %v", list, err)
 		}
-		w.pass(29 * time.Minute)
-		if n := len(w.asks()); n != 0 {
+		w.advance(29 * time.Minute)
+		if n := len(w.requests()); n != 0 {
 			t.Errorf("it was asked %d times while another had it", n)
 		}
-		w.pass(2 * time.Minute)
-		if n := len(w.asks()); n != 1 {
+		w.advance(2 * time.Minute)
+		if n := len(w.requests()); n != 1 {
 			t.Errorf("it was asked %d times when the claim had run out", n)
 		}
 		w.state(f, upstream.Active)
@@ -320,7 +320,7 @@ func TestAClaimOfADeadProcessRunsOut(t *testing.T) {
 
 func TestWhatIsDueAtOnceIsAskedAtASteadyPace(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Rate: 5}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Rate: 5}, func(t *testing.T, w *harness) {
 		var group sync.WaitGroup
 		for i := range 100 {
 			group.Go(func() {
@@ -332,8 +332,8 @@ func TestWhatIsDueAtOnceIsAskedAtASteadyPace(t *testing.T) {
 		}
 		group.Wait()
 		from := time.Now()
-		w.pass(time.Minute)
-		list := w.asks()
+		w.advance(time.Minute)
+		list := w.requests()
 		if len(list) != 100 {
 			t.Fatalf("%d were asked in a minute", len(list))
 		}
@@ -352,21 +352,21 @@ func TestACNWSPublisherIsAskedAgainAfter30SilentDays(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	const day = 24 * time.Hour
-	inWorld(t, upstream.Options{Away: day}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Away: day}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.CNWS)
-		w.pass(time.Second)
-		w.asks()
-		w.pass(20 * day)
+		w.advance(time.Second)
+		w.requests()
+		w.advance(20 * day)
 		if wanted, err := w.engine.Receive(t.Context(), feedURL, upstream.CNWS, peer(), 1); !wanted || err != nil {
 			t.Fatalf("heard: %v, %v", wanted, err)
 		}
-		heard := time.Now()
-		w.pass(29 * day)
-		if n := len(w.asks()); n != 0 {
+		pushed := time.Now()
+		w.advance(29 * day)
+		if n := len(w.requests()); n != 0 {
 			t.Fatalf("it was asked %d times", n)
 		}
-		w.pass(2 * day)
-		within(t, "asked again", gaps(heard, w.asks()), [2]time.Duration{30 * day, 30*day + time.Minute})
+		w.advance(2 * day)
+		within(t, "asked again", gaps(pushed, w.requests()), [2]time.Duration{30 * day, 30*day + time.Minute})
 		if got := w.state(f, upstream.Active); !got.ExpiresAt.IsZero() {
 			t.Errorf("it runs out at %s", got.ExpiresAt)
 		}
@@ -375,11 +375,11 @@ func TestACNWSPublisherIsAskedAgainAfter30SilentDays(t *testing.T) {
 
 func TestAFeedThatMovedToAnotherHubIsFoundThere(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.WebSub)
-		w.pass(time.Second)
-		old := w.now(f)
-		w.plays(func() {
+		w.advance(time.Second)
+		old := w.reload(f)
+		w.configure(func() {
 			w.found[feedURL] = upstream.Found{Topic: feedURL, Endpoints: []upstream.Endpoint{{Protocol: upstream.WebSub, Hub: "https://next.test/"}}}
 			w.answer = func(f upstream.Follow) (upstream.Answer, error) {
 				if f.Hub == hubURL {
@@ -392,7 +392,7 @@ func TestAFeedThatMovedToAnotherHubIsFoundThere(t *testing.T) {
 				return upstream.Answer{}, nil
 			}
 		})
-		w.pass(10 * 24 * time.Hour)
+		w.advance(10 * 24 * time.Hour)
 		got := w.state(f, upstream.Active)
 		if got.Hub != "https://next.test/" || got.Token == old.Token || got.Secret == old.Secret {
 			t.Errorf("it is %+v", got)

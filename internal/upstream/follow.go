@@ -79,25 +79,25 @@ func topicID(feed string) int64 { return text.ID(feed) }
 func (f *Follow) wanted() bool { return f.State == Pending || f.State == Active }
 
 // underWay reports whether the hub is being asked at this moment.
-func (f *Follow) underWay(now time.Time) bool {
+func (f *Follow) isBeingAsked(now time.Time) bool {
 	return f.Asked && f.Claim != 0 && f.NextAt.After(now)
 }
 
 // newsWhileAsked reports whether something came from the hub since it was last asked, for
 // which the feed has yet to be looked at.
-func (f *Follow) newsWhileAsked() bool { return f.Missed && !f.ReceivedAt.Before(f.RequestedAt) }
+func (f *Follow) receivedWhileAsked() bool { return f.Missed && !f.ReceivedAt.Before(f.RequestedAt) }
 
 // want adds who to those who want it.
-func (f *Follow) want(who string) {
-	if !slices.Contains(f.For, who) {
-		f.For = append(slices.Clone(f.For), who)
+func (f *Follow) addFor(part string) {
+	if !slices.Contains(f.For, part) {
+		f.For = append(slices.Clone(f.For), part)
 		slices.Sort(f.For)
 	}
 }
 
 // unwant takes who from those who want it; all of them when who is "".
-func (f *Follow) unwant(who string) {
-	f.For = slices.DeleteFunc(slices.Clone(f.For), func(w string) bool { return who == "" || w == who })
+func (f *Follow) removeFor(part string) {
+	f.For = slices.DeleteFunc(slices.Clone(f.For), func(w string) bool { return part == "" || w == part })
 }
 
 // fresh gives f a callback that no hub knows yet. A secret goes only to hubs that
@@ -106,7 +106,7 @@ func (f *Follow) unwant(who string) {
 // spec:websub-2018#secret-over-https
 // spec:websub-2018#subscriber-secret
 // spec:websub-2018#unguessable-callback
-func (f *Follow) fresh() {
+func (f *Follow) newCallback() {
 	f.Token, f.Secret, f.Notify, f.SinceAt = random(16), "", "", time.Time{}
 	if f.Protocol == WebSub && strings.HasPrefix(f.Hub, "https://") {
 		f.Secret = random(32)
@@ -120,15 +120,15 @@ func random(n int) string {
 	return hex.EncodeToString(b)
 }
 
-const urlLongest = 2048 // bytes
+const maxURL = 2048 // bytes
 
 // checkURL says what is wrong with a URL that somebody gave, if anything.
 func checkURL(what, raw string) error {
 	switch {
 	case raw == "":
 		return fault.New(fault.Invalid, "The URL of the %s is missing.", what)
-	case len(raw) > urlLongest:
-		return fault.New(fault.Invalid, "The URL of the %s has %d bytes; at most %d are accepted.", what, len(raw), urlLongest)
+	case len(raw) > maxURL:
+		return fault.New(fault.Invalid, "The URL of the %s has %d bytes; at most %d are accepted.", what, len(raw), maxURL)
 	case !utf8.ValidString(raw) || strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == 0x7f }):
 		return fault.New(fault.Invalid, "The URL of the %s has a space or a control character in it; write it percent-encoded.", what)
 	}

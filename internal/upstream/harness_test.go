@@ -27,7 +27,7 @@ func peer() netip.Addr { return netip.MustParseAddr(peerText) }
 
 // world is an engine on a real store in a bubble of its own time, with hubs that
 // the test plays.
-type world struct {
+type harness struct {
 	t      *testing.T
 	dir    string
 	base   string
@@ -41,23 +41,23 @@ type world struct {
 	found   map[string]upstream.Found
 	answer  func(f upstream.Follow) (upstream.Answer, error) // nil: yes
 	lease   time.Duration                                    // a WebSub hub asks back and grants this; 0: it does not
-	asked   []ask
+	asked   []request
 	ended   []upstream.Follow
 	signals []upstream.Signal
 	failing error // of signals
 }
 
-type ask struct {
+type request struct {
 	at   time.Time
 	feed string
 	hub  string
 }
 
-func inWorld(t *testing.T, o upstream.Options, do func(*testing.T, *world)) {
+func withHarness(t *testing.T, o upstream.Options, do func(*testing.T, *harness)) {
 	t.Helper()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, dir: dir, base: "https://me.test", lease: 240 * time.Hour, found: map[string]upstream.Found{
+		w := &harness{t: t, dir: dir, base: "https://me.test", lease: 240 * time.Hour, found: map[string]upstream.Found{
 			feedURL: {Topic: feedURL, Endpoints: []upstream.Endpoint{
 				{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}, {Protocol: upstream.WebSub, Hub: hubURL},
 			}},
@@ -68,7 +68,7 @@ func inWorld(t *testing.T, o upstream.Options, do func(*testing.T, *world)) {
 	})
 }
 
-func (w *world) start(o upstream.Options) {
+func (w *harness) start(o upstream.Options) {
 	w.t.Helper()
 	st, err := sqlite.Open(w.t.Context(), sqlite.Options{Dir: sqlitetest.Fill(w.t, w.dir), Log: w.log()})
 	if err != nil {
@@ -87,12 +87,12 @@ func (w *world) start(o upstream.Options) {
 	})
 }
 
-func (w *world) log() *slog.Logger {
+func (w *harness) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // node makes an engine on the store that is open.
-func (w *world) node(o upstream.Options) *upstream.Engine {
+func (w *harness) node(o upstream.Options) *upstream.Engine {
 	w.nodes++
 	bus := event.NewBus(w.nodes)
 	w.news = bus.Listen(10_000)
@@ -102,7 +102,7 @@ func (w *world) node(o upstream.Options) *upstream.Engine {
 	}
 }
 
-func (w *world) run(ctx context.Context, e *upstream.Engine) <-chan struct{} {
+func (w *harness) run(ctx context.Context, e *upstream.Engine) <-chan struct{} {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -113,7 +113,7 @@ func (w *world) run(ctx context.Context, e *upstream.Engine) <-chan struct{} {
 	return ended
 }
 
-func (w *world) signal(_ context.Context, s upstream.Signal) error {
+func (w *harness) signal(_ context.Context, s upstream.Signal) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.failing != nil {
@@ -123,7 +123,7 @@ func (w *world) signal(_ context.Context, s upstream.Signal) error {
 	return nil
 }
 
-func (w *world) Discover(_ context.Context, feed string) (upstream.Found, error) {
+func (w *harness) Discover(_ context.Context, feed string) (upstream.Found, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f, ok := w.found[feed]
@@ -133,13 +133,13 @@ func (w *world) Discover(_ context.Context, feed string) (upstream.Found, error)
 	return f, nil
 }
 
-func (w *world) Endpoint(protocol, hub string) (upstream.Endpoint, error) {
+func (w *harness) Endpoint(protocol, hub string) (upstream.Endpoint, error) {
 	return upstream.Endpoint{Protocol: protocol, Hub: hub, Wire: "http-post"}, nil
 }
 
-func (w *world) Ask(_ context.Context, f upstream.Follow) (upstream.Answer, error) {
+func (w *harness) Ask(_ context.Context, f upstream.Follow) (upstream.Answer, error) {
 	w.mu.Lock()
-	w.asked = append(w.asked, ask{time.Now(), f.Feed, f.Hub})
+	w.asked = append(w.asked, request{time.Now(), f.Feed, f.Hub})
 	answer, lease := w.answer, w.lease
 	w.mu.Unlock()
 	if answer != nil {
@@ -157,7 +157,7 @@ func (w *world) Ask(_ context.Context, f upstream.Follow) (upstream.Answer, erro
 	return upstream.Answer{}, nil
 }
 
-func (w *world) End(_ context.Context, f upstream.Follow) error {
+func (w *harness) End(_ context.Context, f upstream.Follow) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.ended = append(w.ended, f)
@@ -165,7 +165,7 @@ func (w *world) End(_ context.Context, f upstream.Follow) error {
 }
 
 // plays changes how the hubs behave.
-func (w *world) plays(do func()) {
+func (w *harness) configure(do func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	do()
@@ -176,7 +176,7 @@ func refuse(code fault.Code, text string) func(upstream.Follow) (upstream.Answer
 }
 
 // add follows the feed by a protocol.
-func (w *world) add(via string) upstream.Follow {
+func (w *harness) add(via string) upstream.Follow {
 	w.t.Helper()
 	r := upstream.Request{Feed: feedURL, Via: via, For: "relay"}
 	if via == upstream.CNWS {
@@ -190,7 +190,7 @@ func (w *world) add(via string) upstream.Follow {
 }
 
 // now reads a follow, after everything that is to happen by now has happened.
-func (w *world) now(f upstream.Follow) upstream.Follow {
+func (w *harness) reload(f upstream.Follow) upstream.Follow {
 	w.t.Helper()
 	f, err := w.store.Follow(w.t.Context(), f.ID)
 	if err != nil {
@@ -200,13 +200,13 @@ func (w *world) now(f upstream.Follow) upstream.Follow {
 }
 
 // pass lets time pass.
-func (w *world) pass(d time.Duration) {
+func (w *harness) advance(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
 // asks are the questions since the last call.
-func (w *world) asks() []ask {
+func (w *harness) requests() []request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := w.asked
@@ -215,7 +215,7 @@ func (w *world) asks() []ask {
 }
 
 // received are the signals since the last call.
-func (w *world) received() []upstream.Signal {
+func (w *harness) received() []upstream.Signal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	list := w.signals
@@ -224,9 +224,9 @@ func (w *world) received() []upstream.Signal {
 }
 
 // state checks what a follow has come to.
-func (w *world) state(f upstream.Follow, want string) upstream.Follow {
+func (w *harness) state(f upstream.Follow, want string) upstream.Follow {
 	w.t.Helper()
-	got := w.now(f)
+	got := w.reload(f)
 	if got.State != want {
 		w.t.Fatalf("the follow is %s (%s), want %s", got.State, got.LastError, want)
 	}
@@ -234,7 +234,7 @@ func (w *world) state(f upstream.Follow, want string) upstream.Follow {
 }
 
 // gaps are the times between questions, and before the first of them since from.
-func gaps(from time.Time, list []ask) []time.Duration {
+func gaps(from time.Time, list []request) []time.Duration {
 	var out []time.Duration
 	for _, a := range list {
 		out = append(out, a.at.Sub(from))
@@ -260,7 +260,7 @@ func around(d time.Duration) [2]time.Duration {
 }
 
 // logged are the texts of the events of a kind that the newest engine published.
-func (w *world) logged(kind string) []string {
+func (w *harness) logged(kind string) []string {
 	w.t.Helper()
 	var texts []string
 	for {

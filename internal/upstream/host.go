@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	maxHosts    = 10_000                 // that are remembered at once
-	silentAfter = 3                      // questions in a row without an answer after which a host is left alone
-	tookAtFirst = 500 * time.Millisecond // a question to a host of which nothing is known
-	minSlot     = 50 * time.Millisecond  // between two turns of one host
-	minTurn     = 250 * time.Millisecond // nothing comes back sooner than that
+	maxHosts        = 10_000                 // that are remembered at once
+	silentAfter     = 3                      // questions in a row without an answer after which a host is left alone
+	initialDuration = 500 * time.Millisecond // a question to a host of which nothing is known
+	minSlot         = 50 * time.Millisecond  // between two turns of one host
+	minDelay        = 250 * time.Millisecond // nothing comes back sooner than that
 )
 
 // hosts is how it stands with the hosts that hubs are at: one that is slow, or asks
@@ -21,20 +21,20 @@ const (
 //
 // spec:cloudburst#follow-per-hub
 type hosts struct {
-	most    int             // questions under way at one
-	retry   []time.Duration // how long one is left alone, the more often it was in vain
-	longest time.Duration   // that one is left alone
+	maxPerHost int             // questions under way at one
+	retry      []time.Duration // how long one is left alone, the more often it was in vain
+	longest    time.Duration   // that one is left alone
 
-	mu sync.Mutex
-	by map[string]*hostState
+	mu     sync.Mutex
+	states map[string]*hostState
 }
 
 type hostState struct {
-	running int
-	took    time.Duration // what a question takes, by and large
-	failed  int           // questions in a row that nobody answered, or that came too soon
-	until   time.Time     // it is left alone
-	slot    time.Time     // the turn of the next one that cannot be asked now
+	running  int
+	took     time.Duration // what a question takes, by and large
+	failed   int           // questions in a row that nobody answered, or that came too soon
+	until    time.Time     // it is left alone
+	nextSlot time.Time     // the turn of the next one that cannot be asked now
 }
 
 // begin admits one more question. Where it does not, at is when its turn comes: each
@@ -43,24 +43,24 @@ func (h *hosts) begin(host string, now time.Time) (at time.Time, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.of(host, now)
-	if s.running < h.most && !s.until.After(now) {
+	if s.running < h.maxPerHost && !s.until.After(now) {
 		s.running++
 		return now, true
 	}
-	at = date.Later(date.Later(s.slot, s.until), now.Add(minTurn))
+	at = date.Later(date.Later(s.nextSlot, s.until), now.Add(minDelay))
 	// A little more than it takes, or the next one would find it still at work.
-	s.slot = at.Add(max(s.took*5/4/time.Duration(h.most), minSlot))
+	s.nextSlot = at.Add(max(s.took*5/4/time.Duration(h.maxPerHost), minSlot))
 	return at, false
 }
 
 // end takes in what became of a question that was admitted. told is false when nobody
 // was asked after all.
-func (h *hosts) end(host string, now time.Time, took time.Duration, told bool, err error) {
+func (h *hosts) end(host string, now time.Time, took time.Duration, asked bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s := h.of(host, now)
 	s.running--
-	if !told {
+	if !asked {
 		return
 	}
 	s.took = (3*s.took + took) / 4
@@ -83,13 +83,13 @@ func (h *hosts) end(host string, now time.Time, took time.Duration, told bool, e
 }
 
 func (h *hosts) of(host string, now time.Time) *hostState {
-	s := h.by[host]
+	s := h.states[host]
 	if s == nil {
-		if len(h.by) >= maxHosts {
+		if len(h.states) >= maxHosts {
 			h.forget(now)
 		}
-		s = &hostState{took: tookAtFirst}
-		h.by[host] = s
+		s = &hostState{took: initialDuration}
+		h.states[host] = s
 	}
 	return s
 }
@@ -97,17 +97,17 @@ func (h *hosts) of(host string, now time.Time) *hostState {
 // forget drops those of which nothing matters any more; when all do, those too at which
 // nothing is under way.
 func (h *hosts) forget(now time.Time) {
-	for name, s := range h.by {
-		if s.running == 0 && !s.until.After(now) && !s.slot.After(now) {
-			delete(h.by, name)
+	for name, s := range h.states {
+		if s.running == 0 && !s.until.After(now) && !s.nextSlot.After(now) {
+			delete(h.states, name)
 		}
 	}
-	for name, s := range h.by {
-		if len(h.by) < maxHosts {
+	for name, s := range h.states {
+		if len(h.states) < maxHosts {
 			return
 		}
 		if s.running == 0 {
-			delete(h.by, name)
+			delete(h.states, name)
 		}
 	}
 }

@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	paceEvery = time.Minute      // the pace is set anew
-	planEvery = 10 * time.Minute // so is what is known of the next day
-	overdueIn = 15 * time.Minute // what is overdue is to be done by then
-	planStep  = time.Minute
-	planSteps = 26 * 60 // of the time ahead that is planned
-	minCrowd  = 5       // renewals in a step that are no crowd, however few there are in others
-	tries     = 16      // steps that are looked at for one with room
+	paceInterval = time.Minute      // the pace is set anew
+	planInterval = 10 * time.Minute // so is what is known of the next day
+	overdueIn    = 15 * time.Minute // what is overdue is to be done by then
+	planStep     = time.Minute
+	planSteps    = 26 * 60 // of the time ahead that is planned
+	minPeak      = 5       // renewals in a step that are no crowd, however few there are in others
+	earlyTries   = 16      // steps that are looked at for one with room
 
 	windowTries = 3 // the same, while there is no crowd
 )
@@ -25,10 +25,10 @@ const (
 // spec:cloudburst#follow-pace
 func (e *Engine) pace(ctx context.Context) time.Duration {
 	now := e.now()
-	if e.rate == 0 || now.Sub(e.pacedAt) >= paceEvery || now.Before(e.pacedAt) {
+	if e.rate == 0 || now.Sub(e.pacedAt) >= paceInterval || now.Before(e.pacedAt) {
 		overdue, hour, err := e.Store.CountFollows(ctx, now, now.Add(time.Hour), time.Hour)
 		if err != nil {
-			e.complain(ctx, "count the feeds that are due", err)
+			e.logError(ctx, "count the feeds that are due", err)
 			overdue, hour = 0, nil
 		}
 		need := float64(overdue) / overdueIn.Seconds()
@@ -56,7 +56,7 @@ func (e *Engine) readPlan(ctx context.Context) {
 	now := e.now()
 	p := &e.plan
 	p.mu.Lock()
-	fresh := !p.from.IsZero() && now.Sub(p.read) < planEvery && !now.Before(p.read)
+	fresh := !p.from.IsZero() && now.Sub(p.read) < planInterval && !now.Before(p.read)
 	if !fresh {
 		p.read = now // the others need not read it too
 	}
@@ -67,7 +67,7 @@ func (e *Engine) readPlan(ctx context.Context) {
 	from := now.Truncate(planStep)
 	_, n, err := e.Store.CountFollows(ctx, from, from.Add(planSteps*planStep), planStep)
 	if err != nil {
-		e.complain(ctx, "count the feeds that are due", err)
+		e.logError(ctx, "count the feeds that are due", err)
 		return
 	}
 	p.mu.Lock()
@@ -82,7 +82,7 @@ func (e *Engine) readPlan(ctx context.Context) {
 // where that is no crowd, else at some time before.
 //
 // spec:cloudburst#follow-spread
-func (p *plan) place(now, due time.Time, late time.Duration) time.Time {
+func (p *plan) schedule(now, due time.Time, late time.Duration) time.Time {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at, n := p.emptiest(due, late, windowTries)
@@ -91,9 +91,9 @@ func (p *plan) place(now, due time.Time, late time.Duration) time.Time {
 	}
 	period := due.Sub(now)
 	share := float64(p.all) / max(1, float64(period/planStep))
-	if float64(n) >= max(minCrowd, 1.25*share) {
-		least := now.Add(min(late, period)) // all of a day is used
-		if early, k := p.emptiest(least, due.Sub(least), tries); k >= 0 && k < n {
+	if float64(n) >= max(minPeak, 1.25*share) {
+		earliest := now.Add(min(late, period)) // all of a day is used
+		if early, k := p.emptiest(earliest, due.Sub(earliest), earlyTries); k >= 0 && k < n {
 			at = early
 		}
 	}
@@ -106,9 +106,9 @@ func (p *plan) place(now, due time.Time, late time.Duration) time.Time {
 
 // emptiest looks at some moments in the time after from, and returns the one whose step
 // has the least in it; n is -1 where nothing is planned.
-func (p *plan) emptiest(from time.Time, d time.Duration, looks int) (at time.Time, n int64) {
+func (p *plan) emptiest(from time.Time, d time.Duration, tries int) (at time.Time, n int64) {
 	n = -1
-	for range looks {
+	for range tries {
 		t := from.Add(time.Duration(rand.Float64() * float64(d)))
 		i, ok := p.step(t)
 		if !ok {

@@ -158,24 +158,24 @@ func (m *memory) RenewFollows(_ context.Context, r upstream.Renew) (n int64, err
 }
 
 // crowd counts questions by the minute, and how many are under way at each host.
-type crowd struct {
+type fakeHubs struct {
 	took time.Duration
 
 	mu      sync.Mutex
 	minutes map[int64]int
 	hosts   map[string]int // questions so far
 	now     map[string]int
-	most    map[string]int
+	peak    map[string]int
 	answer  func(f upstream.Follow) error
 }
 
-func (c *crowd) Ask(_ context.Context, f upstream.Follow) (upstream.Answer, error) {
+func (c *fakeHubs) Ask(_ context.Context, f upstream.Follow) (upstream.Answer, error) {
 	host := href.HostPort(f.Hub)
 	c.mu.Lock()
 	c.minutes[minute(time.Now())]++
 	c.hosts[host]++
 	c.now[host]++
-	c.most[host] = max(c.most[host], c.now[host])
+	c.peak[host] = max(c.peak[host], c.now[host])
 	answer, took := c.answer, c.took
 	c.mu.Unlock()
 	time.Sleep(took)
@@ -190,22 +190,22 @@ func (c *crowd) Ask(_ context.Context, f upstream.Follow) (upstream.Answer, erro
 	return upstream.Answer{Confirmed: true}, nil
 }
 
-func (c *crowd) Discover(context.Context, string) (upstream.Found, error) {
+func (c *fakeHubs) Discover(context.Context, string) (upstream.Found, error) {
 	return upstream.Found{}, fault.New(fault.Unreadable, "Nobody reads here.")
 }
 
-func (c *crowd) Endpoint(protocol, hub string) (upstream.Endpoint, error) {
+func (c *fakeHubs) Endpoint(protocol, hub string) (upstream.Endpoint, error) {
 	return upstream.Endpoint{Protocol: protocol, Hub: hub, Wire: "http-post"}, nil
 }
 
-func (c *crowd) End(context.Context, upstream.Follow) error { return nil }
+func (c *fakeHubs) End(context.Context, upstream.Follow) error { return nil }
 
-func newCrowd() *crowd {
-	return &crowd{minutes: map[int64]int{}, hosts: map[string]int{}, now: map[string]int{}, most: map[string]int{}}
+func newFakeHubs() *fakeHubs {
+	return &fakeHubs{minutes: map[int64]int{}, hosts: map[string]int{}, now: map[string]int{}, peak: map[string]int{}}
 }
 
 // asked is how often each host was asked since the last call.
-func (c *crowd) asked() map[string]int {
+func (c *fakeHubs) asked() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	was := c.hosts
@@ -214,10 +214,10 @@ func (c *crowd) asked() map[string]int {
 }
 
 // inCrowd runs an engine on a store in memory.
-func inCrowd(t *testing.T, do func(t *testing.T, m *memory, c *crowd, e *upstream.Engine)) {
+func withFakeHubs(t *testing.T, do func(t *testing.T, m *memory, c *fakeHubs, e *upstream.Engine)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		m, c := &memory{rows: map[int64]*upstream.Follow{}, n: map[int64]int64{}}, newCrowd()
+		m, c := &memory{rows: map[int64]*upstream.Follow{}, n: map[int64]int64{}}, newFakeHubs()
 		e := &upstream.Engine{
 			Store: m, Ask: c, Bus: event.NewBus(1), PublicURL: func() string { return "https://me.test" },
 			Signal: func(context.Context, upstream.Signal) error { return nil },
@@ -253,7 +253,7 @@ func follows(t *testing.T, e *upstream.Engine, n int, hosts ...string) {
 func TestManyRenewalsAreASteadyTrickle(t *testing.T) {
 	t.Parallel()
 	n, minutes := fulltest.Size(100_000, 5_000), fulltest.Size(1, 20)
-	inCrowd(t, func(t *testing.T, m *memory, c *crowd, e *upstream.Engine) {
+	withFakeHubs(t, func(t *testing.T, m *memory, c *fakeHubs, e *upstream.Engine) {
 		c.took = 20 * time.Millisecond
 		hosts := make([]string, 200)
 		for i := range hosts {
@@ -310,9 +310,9 @@ func TestManyRenewalsAreASteadyTrickle(t *testing.T) {
 		if sum < n*97/100 || sum > n*11/10 {
 			t.Errorf("%d renewals in a day, want one for each of %d", sum, n)
 		}
-		for host, most := range c.most {
-			if most > 2 {
-				t.Errorf("%s was asked %d times at once", host, most)
+		for host, peak := range c.peak {
+			if peak > 2 {
+				t.Errorf("%s was asked %d times at once", host, peak)
 			}
 		}
 	})
@@ -320,7 +320,7 @@ func TestManyRenewalsAreASteadyTrickle(t *testing.T) {
 
 func TestASlowHubKeepsNoOtherWaiting(t *testing.T) {
 	t.Parallel()
-	inCrowd(t, func(t *testing.T, m *memory, c *crowd, e *upstream.Engine) {
+	withFakeHubs(t, func(t *testing.T, m *memory, c *fakeHubs, e *upstream.Engine) {
 		c.took = 25 * time.Second
 		follows(t, e, 500, "slow.test")
 		time.Sleep(time.Minute)
@@ -333,8 +333,8 @@ func TestASlowHubKeepsNoOtherWaiting(t *testing.T) {
 		if got := c.asked(); got["a.test:5337"] != 25 || got["b.test:5337"] != 25 {
 			t.Errorf("in a minute these were asked: %v", got)
 		}
-		if c.mu.Lock(); c.most["slow.test:5337"] > 2 {
-			t.Errorf("the slow one was asked %d times at once", c.most["slow.test:5337"])
+		if c.mu.Lock(); c.peak["slow.test:5337"] > 2 {
+			t.Errorf("the slow one was asked %d times at once", c.peak["slow.test:5337"])
 		}
 		c.mu.Unlock()
 		c.mu.Lock()
@@ -353,7 +353,7 @@ func TestASlowHubKeepsNoOtherWaiting(t *testing.T) {
 
 func TestAHubThatAsksForQuietIsLeftAloneWithAllItsFeeds(t *testing.T) {
 	t.Parallel()
-	inCrowd(t, func(t *testing.T, m *memory, c *crowd, e *upstream.Engine) {
+	withFakeHubs(t, func(t *testing.T, m *memory, c *fakeHubs, e *upstream.Engine) {
 		c.took = time.Millisecond
 		c.answer = func(f upstream.Follow) error {
 			if f.Hub == "http://busy.test:5337/pleaseNotify" {
@@ -386,7 +386,7 @@ func TestAHubThatAsksForQuietIsLeftAloneWithAllItsFeeds(t *testing.T) {
 
 func TestAHubThatIsDeadIsTriedLessAndLess(t *testing.T) {
 	t.Parallel()
-	inCrowd(t, func(t *testing.T, _ *memory, c *crowd, e *upstream.Engine) {
+	withFakeHubs(t, func(t *testing.T, _ *memory, c *fakeHubs, e *upstream.Engine) {
 		c.took = time.Millisecond
 		c.answer = func(upstream.Follow) error { return fault.New(fault.Unreadable, "Nobody there.") }
 		follows(t, e, 1000, "dead.test")
@@ -399,7 +399,7 @@ func TestAHubThatIsDeadIsTriedLessAndLess(t *testing.T) {
 
 func TestAHubThatRefusesAFeedIsAskedForItsOthers(t *testing.T) {
 	t.Parallel()
-	inCrowd(t, func(t *testing.T, m *memory, c *crowd, e *upstream.Engine) {
+	withFakeHubs(t, func(t *testing.T, m *memory, c *fakeHubs, e *upstream.Engine) {
 		c.took = time.Millisecond
 		c.answer = func(f upstream.Follow) error {
 			if len(f.Feed)%2 == 0 {

@@ -13,7 +13,7 @@ import (
 )
 
 // heardEvery is how often it is written down, for one follow, that its hub speaks.
-const heardEvery = time.Minute
+const noteInterval = time.Minute
 
 // tally counts what was rejected of one follow and is not written down yet.
 type tally struct {
@@ -32,11 +32,11 @@ func (e *Engine) Receive(ctx context.Context, topic, protocol string, source net
 		return true, err
 	}
 	for _, f := range list {
-		if f.Protocol != protocol || f.Topic != topic || !e.takes(&f) {
+		if f.Protocol != protocol || f.Topic != topic || !e.accepts(&f) {
 			continue
 		}
 		wanted = true
-		if failed := e.heard(ctx, f, Signal{URL: f.Feed, Via: doorOf(protocol), Source: source, Hops: hops, For: f.For}); failed != nil {
+		if failed := e.receive(ctx, f, Signal{URL: f.Feed, Via: viaOf(protocol), Source: source, Hops: hops, For: f.For}); failed != nil {
 			err = failed
 		}
 	}
@@ -58,7 +58,7 @@ func (e *Engine) Wants(ctx context.Context, topic, protocol string) (bool, error
 
 // takes reports whether news of f is taken: also while a hub that refused to renew
 // still honours what it promised.
-func (e *Engine) takes(f *Follow) bool {
+func (e *Engine) accepts(f *Follow) bool {
 	return f.wanted() || f.State != Ending && f.ExpiresAt.After(e.now())
 }
 
@@ -69,13 +69,13 @@ func (e *Engine) takes(f *Follow) bool {
 // once, when the hub has answered the request.
 //
 // spec:cloudburst#follow-news-while-asking
-func (e *Engine) heard(ctx context.Context, f Follow, s Signal) error {
+func (e *Engine) receive(ctx context.Context, f Follow, s Signal) error {
 	now, asking := e.now(), false
-	if now.Sub(f.ReceivedAt) >= heardEvery || f.ConfirmedAt.IsZero() {
+	if now.Sub(f.ReceivedAt) >= noteInterval || f.ConfirmedAt.IsZero() {
 		is, err := e.change(ctx, f.ID, func(f *Follow, found bool) (Verdict, *event.Event) {
-			asking = found && f.underWay(now) && f.ConfirmedAt.IsZero()
-			noted := !asking || f.newsWhileAsked()
-			if !found || now.Sub(f.ReceivedAt) < heardEvery && noted {
+			asking = found && f.isBeingAsked(now) && f.ConfirmedAt.IsZero()
+			noted := !asking || f.receivedWhileAsked()
+			if !found || now.Sub(f.ReceivedAt) < noteInterval && noted {
 				return Leave, nil
 			}
 			f.ReceivedAt, f.Missed = date.Later(f.ReceivedAt, now), f.Missed || asking
@@ -86,7 +86,7 @@ func (e *Engine) heard(ctx context.Context, f Follow, s Signal) error {
 		}
 		f = is
 	}
-	if asking || f.ConfirmedAt.IsZero() && !e.lately(f.RequestedAt) {
+	if asking || f.ConfirmedAt.IsZero() && !e.recently(f.RequestedAt) {
 		return nil
 	}
 	err := e.Signal(ctx, s)
@@ -96,19 +96,19 @@ func (e *Engine) heard(ctx context.Context, f Follow, s Signal) error {
 	case code == fault.Refused, code == fault.Invalid:
 		e.Log.Debug("news was not taken", "feed", f.Feed, "door", s.Via, "err", err)
 		return nil // sending it again would not help
-	case f.underWay(now):
+	case f.isBeingAsked(now):
 		// Perhaps a test call, which must not fail for a reason that is not the hub's.
-		return e.lookAgain(ctx, f.ID, e.Options.Retry[0])
+		return e.markMissed(ctx, f.ID, e.Options.Retry[0])
 	case f.Protocol == CNWS && code != fault.Unavailable:
 		// Its publishers take every error for good.
-		return e.lookAgain(ctx, f.ID, max(fault.RetryAfter(err), e.Options.Retry[0]))
+		return e.markMissed(ctx, f.ID, max(fault.RetryAfter(err), e.Options.Retry[0]))
 	}
 	return err
 }
 
 // lookAgain has the feed looked at: when the question that is under way is answered, else
 // soon, after its hub was asked again.
-func (e *Engine) lookAgain(ctx context.Context, id int64, wait time.Duration) error {
+func (e *Engine) markMissed(ctx context.Context, id int64, wait time.Duration) error {
 	_, err := e.change(ctx, id, func(f *Follow, found bool) (Verdict, *event.Event) {
 		if !found || f.State == Ending {
 			return Leave, nil
@@ -126,7 +126,7 @@ func (e *Engine) lookAgain(ctx context.Context, id int64, wait time.Duration) er
 // fault.NotFound: then the hub should send no more.
 func (e *Engine) Callback(ctx context.Context, token string) (Follow, error) {
 	f, err := e.byToken(ctx, token)
-	if err == nil && !e.takes(&f) {
+	if err == nil && !e.accepts(&f) {
 		return Follow{}, fault.New(fault.NotFound, "Nobody here wants this feed.")
 	}
 	return f, err
@@ -166,7 +166,7 @@ func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe boo
 				return Leave, nil
 			}
 			return Delete, endEvent(f)
-		case !f.wanted() || !f.Asked && !e.lately(f.RequestedAt) && !e.lately(f.ConfirmedAt):
+		case !f.wanted() || !f.Asked && !e.recently(f.RequestedAt) && !e.recently(f.ConfirmedAt):
 			return Leave, nil
 		}
 		yes = true
@@ -176,13 +176,13 @@ func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe boo
 		return false, err
 	}
 	if yes && subscribe {
-		e.look(ctx, f)
+		e.queueCheck(ctx, f)
 	}
 	return yes, nil
 }
 
 // lately reports a moment after which a hub may still ask back.
-func (e *Engine) lately(t time.Time) bool { return e.now().Sub(t) <= e.Options.ConfirmWithin }
+func (e *Engine) recently(t time.Time) bool { return e.now().Sub(t) <= e.Options.ConfirmWithin }
 
 // Denied takes a hub's word that it does not, or no longer, send.
 //
@@ -226,7 +226,7 @@ func (e *Engine) Delivered(ctx context.Context, token string, source netip.Addr,
 	}
 	// Who has no secret of ours may still send something to an address that leaked.
 	c.Signed = c.Signed && f.Secret != ""
-	return e.heard(ctx, f, Signal{URL: f.Feed, Via: ViaWebSub, Source: source, Hops: hops, For: f.For, Content: c})
+	return e.receive(ctx, f, Signal{URL: f.Feed, Via: ViaWebSub, Source: source, Hops: hops, For: f.For, Content: c})
 }
 
 // Rejected counts content whose signature was missing or wrong. It is written down
@@ -251,7 +251,7 @@ func (e *Engine) Rejected(ctx context.Context, token string) error {
 	t.n++
 	e.rejected++
 	n := t.n
-	write := now.Sub(t.written) >= heardEvery
+	write := now.Sub(t.written) >= noteInterval
 	if write {
 		t.n, t.written = 0, now
 	}
@@ -273,5 +273,5 @@ func (e *Engine) Rejected(ctx context.Context, token string) error {
 func (e *Engine) Live() Live {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return Live{Asked: e.asks.Load(), Rejected: e.rejected}
+	return Live{Asked: e.requests.Load(), Rejected: e.rejected}
 }

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-func (w *world) heard(topic, protocol string, wanted bool) {
+func (w *harness) push(topic, protocol string, wanted bool) {
 	w.t.Helper()
 	got, err := w.engine.Receive(w.t.Context(), topic, protocol, peer(), 2)
 	if got != wanted || err != nil {
@@ -23,16 +23,16 @@ func (w *world) heard(topic, protocol string, wanted bool) {
 
 func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.found[feedURL] = upstream.Found{Topic: "http://feeds.test/self.xml", Endpoints: w.found[feedURL].Endpoints}
 		w.add(upstream.RSSCloud)
 		w.add(upstream.CNWS)
 		ws := w.add(upstream.WebSub)
-		w.pass(2 * time.Minute)
+		w.advance(2 * time.Minute)
 		w.received()
-		w.heard(feedURL, upstream.RSSCloud, true)
-		w.heard(feedURL, upstream.CNWS, true)
-		if err := w.engine.Delivered(t.Context(), w.now(ws).Token, peer(), 2, upstream.Content{}); err != nil {
+		w.push(feedURL, upstream.RSSCloud, true)
+		w.push(feedURL, upstream.CNWS, true)
+		if err := w.engine.Delivered(t.Context(), w.reload(ws).Token, peer(), 2, upstream.Content{}); err != nil {
 			t.Fatal(err)
 		}
 		want := []upstream.Signal{
@@ -43,11 +43,11 @@ func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
 		if d := cmp.Diff(want, w.received(), cmp.Comparer(func(a, b netip.Addr) bool { return a == b })); d != "" {
 			t.Errorf("signals (- want, + got):\n%s", d)
 		}
-		if got := w.now(ws); got.Topic != "http://feeds.test/self.xml" {
+		if got := w.reload(ws); got.Topic != "http://feeds.test/self.xml" {
 			t.Errorf("the hub is asked for %s", got.Topic)
 		}
-		w.heard("http://feeds.test/self.xml", upstream.RSSCloud, false) // the cloud knows it by another name
-		w.heard("http://feeds.test/other.xml", upstream.RSSCloud, false)
+		w.push("http://feeds.test/self.xml", upstream.RSSCloud, false) // the cloud knows it by another name
+		w.push("http://feeds.test/other.xml", upstream.RSSCloud, false)
 		if err := w.engine.Delivered(t.Context(), "nobody's", peer(), 0, upstream.Content{}); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("a token that is nobody's: %v", err)
 		}
@@ -72,10 +72,10 @@ func TestNewsDuringTheFirstRegistrationIsReadOnce(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 				w.answer = func(f upstream.Follow) (upstream.Answer, error) {
 					for range 3 {
-						w.heard(f.Topic, f.Protocol, true)
+						w.push(f.Topic, f.Protocol, true)
 						time.Sleep(time.Second)
 					}
 					if yes, err := w.engine.Wants(context.Background(), f.Topic, f.Protocol); !yes || err != nil {
@@ -87,13 +87,13 @@ func TestNewsDuringTheFirstRegistrationIsReadOnce(t *testing.T) {
 					return upstream.Answer{Confirmed: tt.fail == nil}, tt.fail
 				}
 				f := w.add(tt.protocol)
-				w.pass(10 * time.Second)
+				w.advance(10 * time.Second)
 				w.state(f, tt.state)
 				list := w.received()
 				if len(list) != 1 || list[0].URL != feedURL || list[0].Via != tt.by || !list[0].Unsure {
 					t.Errorf("after the answer the signals are %+v", list)
 				}
-				if got := w.now(f); got.Missed {
+				if got := w.reload(f); got.Missed {
 					t.Error("the feed would be read once more")
 				}
 			})
@@ -103,14 +103,14 @@ func TestNewsDuringTheFirstRegistrationIsReadOnce(t *testing.T) {
 
 func TestNewsDuringTheFirstRegistrationSurvivesTheEndOfTheProgram(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		asked := make(chan struct{})
-		w.engine.Ask = unanswered{w, asked}
+		w.engine.Ask = silentHub{w, asked}
 		f := w.add(upstream.RSSCloud)
 		<-asked
 		w.stop()
 		w.start(upstream.Options{})
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		w.state(f, upstream.Active)
 		if list := w.received(); len(list) != 1 {
 			t.Errorf("after the start the signals are %+v", list)
@@ -119,13 +119,13 @@ func TestNewsDuringTheFirstRegistrationSurvivesTheEndOfTheProgram(t *testing.T) 
 }
 
 // unanswered is a hub that sends a notification and does not answer while the program runs.
-type unanswered struct {
-	*world
+type silentHub struct {
+	*harness
 	asked chan struct{}
 }
 
-func (u unanswered) Ask(ctx context.Context, f upstream.Follow) (upstream.Answer, error) {
-	u.heard(f.Topic, f.Protocol, true)
+func (u silentHub) Ask(ctx context.Context, f upstream.Follow) (upstream.Answer, error) {
+	u.push(f.Topic, f.Protocol, true)
 	close(u.asked)
 	<-ctx.Done()
 	return upstream.Answer{}, ctx.Err()
@@ -134,21 +134,21 @@ func (u unanswered) Ask(ctx context.Context, f upstream.Follow) (upstream.Answer
 func TestNewsFromAHubThatNobodyAskedIsNotRead(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.answer = refuse(fault.Unreadable, "Nobody there.")
 		f := w.add(upstream.RSSCloud)
-		w.pass(time.Second)
-		w.heard(feedURL, upstream.RSSCloud, true) // the answer was lost, and the hub holds the registration
+		w.advance(time.Second)
+		w.push(feedURL, upstream.RSSCloud, true) // the answer was lost, and the hub holds the registration
 		if n := len(w.received()); n != 1 {
 			t.Errorf("moments after the question a notification leads to %d signals", n)
 		}
-		w.pass(9 * time.Hour) // asked every six hours by now
-		for time.Since(w.now(f).RequestedAt) < 11*time.Minute {
-			w.pass(time.Minute)
+		w.advance(9 * time.Hour) // asked every six hours by now
+		for time.Since(w.reload(f).RequestedAt) < 11*time.Minute {
+			w.advance(time.Minute)
 		}
 		w.received()
-		w.heard(feedURL, upstream.RSSCloud, true)
-		w.pass(time.Hour)
+		w.push(feedURL, upstream.RSSCloud, true)
+		w.advance(time.Hour)
 		if list := w.received(); len(list) != 0 {
 			t.Errorf("long after the last question a notification leads to %+v", list)
 		}
@@ -162,18 +162,18 @@ func TestNewsFromAHubThatNobodyAskedIsNotRead(t *testing.T) {
 // while its hub is renewing: the call is answered well, for it may be the hub's test.
 func TestNewsThatCannotBeTakenDuringARenewalIsLookedFor(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
-		w.pass(time.Second)
-		w.plays(func() {
+		w.advance(time.Second)
+		w.configure(func() {
 			w.answer = func(f upstream.Follow) (upstream.Answer, error) {
-				w.plays(func() { w.failing = fault.New(fault.TooMany, "Not now.") })
-				w.heard(f.Topic, f.Protocol, true)
-				w.plays(func() { w.failing = nil })
+				w.configure(func() { w.failing = fault.New(fault.TooMany, "Not now.") })
+				w.push(f.Topic, f.Protocol, true)
+				w.configure(func() { w.failing = nil })
 				return upstream.Answer{Confirmed: true}, nil
 			}
 		})
-		w.pass(25 * time.Hour)
+		w.advance(25 * time.Hour)
 		w.state(f, upstream.Active)
 		if list := w.received(); len(list) != 1 {
 			t.Errorf("after the renewal the signals are %+v", list)
@@ -184,18 +184,18 @@ func TestNewsThatCannotBeTakenDuringARenewalIsLookedFor(t *testing.T) {
 // TestALookThatFailsIsTriedAgain has this server busy when the feed is to be looked at.
 func TestALookThatFailsIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		w.answer = func(f upstream.Follow) (upstream.Answer, error) {
-			if w.now(f).ConfirmedAt.IsZero() {
-				w.heard(f.Topic, f.Protocol, true)
+			if w.reload(f).ConfirmedAt.IsZero() {
+				w.push(f.Topic, f.Protocol, true)
 			}
 			return upstream.Answer{Confirmed: true}, nil
 		}
 		w.failing = &fault.Error{Code: fault.TooMany, Msg: "Not now.", RetryAfter: 2 * time.Minute}
 		f := w.add(upstream.RSSCloud)
-		w.pass(time.Second)
-		w.plays(func() { w.failing = nil })
-		w.pass(5 * time.Minute)
+		w.advance(time.Second)
+		w.configure(func() { w.failing = nil })
+		w.advance(5 * time.Minute)
 		w.state(f, upstream.Active)
 		if list := w.received(); len(list) != 1 {
 			t.Errorf("when there is capacity again the signals are %+v", list)
@@ -205,21 +205,21 @@ func TestALookThatFailsIsTriedAgain(t *testing.T) {
 
 func TestTheMomentOfNewsIsWrittenOnceAMinute(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
-		w.pass(time.Hour)
-		w.heard(feedURL, upstream.RSSCloud, true)
-		first := w.now(f).ReceivedAt
+		w.advance(time.Hour)
+		w.push(feedURL, upstream.RSSCloud, true)
+		first := w.reload(f).ReceivedAt
 		for range 5 {
-			w.pass(10 * time.Second)
-			w.heard(feedURL, upstream.RSSCloud, true)
+			w.advance(10 * time.Second)
+			w.push(feedURL, upstream.RSSCloud, true)
 		}
-		if got := w.now(f).ReceivedAt; !got.Equal(first) {
+		if got := w.reload(f).ReceivedAt; !got.Equal(first) {
 			t.Errorf("it was written again after %s", got.Sub(first))
 		}
-		w.pass(10 * time.Second)
-		w.heard(feedURL, upstream.RSSCloud, true)
-		if got := w.now(f).ReceivedAt; got.Sub(first) < time.Minute {
+		w.advance(10 * time.Second)
+		w.push(feedURL, upstream.RSSCloud, true)
+		if got := w.reload(f).ReceivedAt; got.Sub(first) < time.Minute {
 			t.Errorf("after a minute it is %s later", got.Sub(first))
 		}
 	})
@@ -227,27 +227,27 @@ func TestTheMomentOfNewsIsWrittenOnceAMinute(t *testing.T) {
 
 func TestNewsThatCannotBeTakenIsAskedForAgain(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		cloud, cnws := w.add(upstream.RSSCloud), w.add(upstream.CNWS)
-		w.pass(2 * time.Minute)
-		w.asks()
+		w.advance(2 * time.Minute)
+		w.requests()
 		for code, again := range map[fault.Code]bool{
 			fault.TooMany: true, fault.Unreadable: true, fault.Unavailable: true, fault.Internal: true, fault.Refused: false, fault.Invalid: false,
 		} {
-			w.plays(func() { w.failing = fault.New(code, "Not now.") })
+			w.configure(func() { w.failing = fault.New(code, "Not now.") })
 			if wanted, err := w.engine.Receive(t.Context(), feedURL, upstream.RSSCloud, peer(), 0); !wanted || again != (err != nil) {
 				t.Errorf("rsscloud, %s: %v, %v", code, wanted, err)
 			}
-			w.pass(time.Minute)
+			w.advance(time.Minute)
 		}
 		// Publishers of CNWS take an error for good, so that the feed is looked at later instead.
-		w.plays(func() { w.failing = fault.New(fault.TooMany, "Not now.") })
+		w.configure(func() { w.failing = fault.New(fault.TooMany, "Not now.") })
 		if wanted, err := w.engine.Receive(t.Context(), feedURL, upstream.CNWS, peer(), 0); !wanted || err != nil {
 			t.Errorf("cnws: %v, %v", wanted, err)
 		}
-		w.plays(func() { w.failing = nil })
+		w.configure(func() { w.failing = nil })
 		w.received()
-		w.pass(3 * time.Minute)
+		w.advance(3 * time.Minute)
 		if list := w.received(); len(list) != 1 || list[0].Via != upstream.ViaAway {
 			t.Errorf("the feed is looked at: %v", list)
 		}
@@ -258,10 +258,10 @@ func TestNewsThatCannotBeTakenIsAskedForAgain(t *testing.T) {
 
 func TestContentThatIsNotSignedIsCounted(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.WebSub)
-		w.pass(time.Hour)
-		f = w.now(f)
+		w.advance(time.Hour)
+		f = w.reload(f)
 		if len(f.Secret) != 64 {
 			t.Errorf("the secret is %q", f.Secret)
 		}
@@ -270,14 +270,14 @@ func TestContentThatIsNotSignedIsCounted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := w.now(f).Rejected; got != 1 {
+		if got := w.reload(f).Rejected; got != 1 {
 			t.Errorf("%d are written down at once", got)
 		}
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		if err := w.engine.Rejected(t.Context(), f.Token); err != nil {
 			t.Fatal(err)
 		}
-		if got := w.now(f).Rejected; got != 11 || w.engine.Live().Rejected != 11 {
+		if got := w.reload(f).Rejected; got != 11 || w.engine.Live().Rejected != 11 {
 			t.Errorf("%d are written down, %d are known", got, w.engine.Live().Rejected)
 		}
 		if n := len(w.logged("error")); n != 2 {
@@ -288,7 +288,7 @@ func TestContentThatIsNotSignedIsCounted(t *testing.T) {
 
 func TestASecretIsForHubsOverTLSOnly(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.found[feedURL] = upstream.Found{Endpoints: []upstream.Endpoint{{Protocol: upstream.WebSub, Hub: "http://hub.test/"}}}
 		if f := w.add(upstream.WebSub); f.Secret != "" || len(f.Token) != 32 {
 			t.Errorf("secret %q, token %q", f.Secret, f.Token)

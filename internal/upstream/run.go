@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	beats     = 5       // in the time that counts as an absence
-	doorLog   = "relay" // as the log names it
-	looksKept = 1000
+	beatsPerAway    = 5       // in the time that counts as an absence
+	logVia          = "relay" // as the log names it
+	maxQueuedChecks = 1000
 
-	askedLately = time.Minute // hubs that were asked so shortly ago are not asked again because of a start
-	renewWithin = time.Hour   // what a start renews is due by then
-	farAhead    = 1000 * 24 * time.Hour
+	askedRecently = time.Minute // hubs that were asked so shortly ago are not asked again because of a start
+	renewWithin   = time.Hour   // what a start renews is due by then
+	farAhead      = 1000 * 24 * time.Hour
 )
 
 // Init makes the engine ready; every method does it.
@@ -38,10 +38,10 @@ func (e *Engine) Init() {
 			e.PublicURL = func() string { return "" }
 		}
 		e.Options.defaults()
-		e.work, e.looks = make(chan struct{}, 1), make(chan Follow, looksKept)
+		e.work, e.checks = make(chan struct{}, 1), make(chan Follow, maxQueuedChecks)
 		e.tallies = map[int64]*tally{}
 		e.hosts = hosts{
-			most: e.Options.PerHub, retry: e.Options.Retry, longest: e.Options.Retry[len(e.Options.Retry)-1], by: map[string]*hostState{},
+			maxPerHost: e.Options.PerHub, retry: e.Options.Retry, longest: e.Options.Retry[len(e.Options.Retry)-1], states: map[string]*hostState{},
 		}
 	})
 }
@@ -85,9 +85,9 @@ func (e *Engine) now() time.Time { return e.Now().UTC().Truncate(time.Millisecon
 func (e *Engine) Run(ctx context.Context) error {
 	e.Init()
 	var group sync.WaitGroup
-	group.Go(func() { e.beatLoop(ctx) })
+	group.Go(func() { e.heartbeatLoop(ctx) })
 	for range e.Options.AtOnce {
-		group.Go(func() { e.lookLoop(ctx) })
+		group.Go(func() { e.checkLoop(ctx) })
 	}
 	e.workLoop(ctx)
 	group.Wait()
@@ -106,9 +106,9 @@ func (e *Engine) workLoop(ctx context.Context) {
 	loop := lease.Loop[Follow]{
 		Claim: e.Store.ClaimFollows, Next: e.Store.NextFollow, GiveBack: e.giveBack, Between: e.pace,
 		Admit:  func(f Follow, now time.Time) (time.Time, bool) { return e.hosts.begin(href.HostPort(f.Hub), now) },
-		Do:     e.attendTo,
+		Do:     e.handleClaimed,
 		AtOnce: e.Options.AtOnce, For: 2*e.Options.AskTimeout + time.Minute, Wake: e.work, Now: e.now, Name: "feeds to follow",
-		Failed: e.complain,
+		Failed: e.logError,
 		Caught: func(f Follow, panicked any, stack []byte) {
 			e.Log.Error("a panic was caught", "doing", "follow a feed", "feed", f.Feed, "panic", fmt.Sprint(panicked), "stack", string(stack))
 		},
@@ -117,10 +117,10 @@ func (e *Engine) workLoop(ctx context.Context) {
 }
 
 // attendTo attends to a follow whose host has been asked for a turn.
-func (e *Engine) attendTo(ctx context.Context, f Follow) {
-	took, told, err := time.Duration(0), false, error(nil)
-	defer func() { e.hosts.end(href.HostPort(f.Hub), e.now(), took, told && ctx.Err() == nil, err) }()
-	took, told, err = e.attend(ctx, f)
+func (e *Engine) handleClaimed(ctx context.Context, f Follow) {
+	took, asked, err := time.Duration(0), false, error(nil)
+	defer func() { e.hosts.end(href.HostPort(f.Hub), e.now(), took, asked && ctx.Err() == nil, err) }()
+	took, asked, err = e.handle(ctx, f)
 }
 
 // giveBack gives back follows that were claimed and not attended to.
@@ -139,29 +139,29 @@ func (e *Engine) giveBack(ctx context.Context, list []lease.Back[Follow]) error 
 // spec:cloudburst#follow-after-absence
 // spec:cloudburst#follow-at-start
 // spec:rsscloud-2003#reregister-at-start
-func (e *Engine) beatLoop(ctx context.Context) {
+func (e *Engine) heartbeatLoop(ctx context.Context) {
 	for idle, started := false, false; ; {
 		some, err := e.Store.NextFollow(ctx)
 		switch {
 		case err != nil:
-			e.complain(ctx, "look at the feeds that are followed", err)
+			e.logError(ctx, "look at the feeds that are followed", err)
 		case some.IsZero():
 			idle, started = true, true // nothing was there to look after
-		case e.beat(ctx, !started, idle):
+		case e.heartbeat(ctx, !started, idle):
 			idle, started = false, true
 		}
-		if !lease.Sleep(ctx, nil, e.Options.Away/beats) {
+		if !lease.Sleep(ctx, nil, e.Options.Away/beatsPerAway) {
 			return
 		}
 	}
 }
 
 // beat reports whether it could do its part.
-func (e *Engine) beat(ctx context.Context, first, idle bool) bool {
+func (e *Engine) heartbeat(ctx context.Context, first, idle bool) bool {
 	now := e.now()
 	before, err := e.Store.FollowsAlive(ctx, now)
 	if err != nil {
-		e.complain(ctx, "say that feeds are looked after", err)
+		e.logError(ctx, "say that feeds are looked after", err)
 		return false
 	}
 	h := Hasten{Now: now, Base: e.PublicURL()}
@@ -181,7 +181,7 @@ func (e *Engine) beat(ctx context.Context, first, idle bool) bool {
 		n += more
 	}
 	if err != nil {
-		e.complain(ctx, "register again", err)
+		e.logError(ctx, "register again", err)
 	}
 	if n > 0 {
 		e.Log.Info("hubs are asked again for feeds", "feeds", n, "start", first, "away", away)
@@ -202,32 +202,32 @@ func (e *Engine) renewAll(ctx context.Context, now time.Time) (int64, error) {
 		overdue += n
 	}
 	over := min(time.Duration(float64(overdue)/e.Options.Rate*float64(time.Second)), renewWithin)
-	return e.Store.RenewFollows(ctx, Renew{Now: now, AskedBefore: now.Add(-askedLately), Over: over})
+	return e.Store.RenewFollows(ctx, Renew{Now: now, AskedBefore: now.Add(-askedRecently), Over: over})
 }
 
 // lookLoop has those feeds looked at of which news may have been missed.
-func (e *Engine) lookLoop(ctx context.Context) {
+func (e *Engine) checkLoop(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case f := <-e.looks:
-			e.lookAt(ctx, f)
+		case f := <-e.checks:
+			e.checkFeed(ctx, f)
 		}
 	}
 }
 
 // lookAt has one feed looked at. Until that is done the row keeps Missed.
-func (e *Engine) lookAt(ctx context.Context, f Follow) {
+func (e *Engine) checkFeed(ctx context.Context, f Follow) {
 	s := Signal{URL: f.Feed, Via: ViaAway, For: f.For, Unsure: true}
-	if f.newsWhileAsked() {
-		s.Via = doorOf(f.Protocol)
+	if f.receivedWhileAsked() {
+		s.Via = viaOf(f.Protocol)
 	}
 	if err := e.Signal(ctx, s); err != nil {
 		e.Log.Debug("a feed that may have changed could not be looked at", "feed", f.Feed, "err", err)
 		switch fault.CodeOf(err) {
 		case fault.TooMany, fault.Unavailable, fault.Internal:
-			e.lookLater(ctx, f, fault.RetryAfter(err))
+			e.checkLater(ctx, f, fault.RetryAfter(err))
 			return
 		case fault.Refused, fault.Invalid: // nor could it be at another time
 		default:
@@ -242,7 +242,7 @@ func (e *Engine) lookAt(ctx context.Context, f Follow) {
 		return Keep, nil
 	})
 	if err != nil {
-		e.complain(ctx, "write that a feed was looked at", err)
+		e.logError(ctx, "write that a feed was looked at", err)
 	}
 }
 
@@ -253,7 +253,7 @@ func (e *Engine) change(ctx context.Context, id int64, do func(f *Follow, found 
 		events = nil
 		v, ev := do(f, found)
 		if ev != nil {
-			ev.TopicID, ev.Topic, ev.Peer, ev.Via = topicID(f.Feed), f.Feed, text.Host(f.Hub), doorLog
+			ev.TopicID, ev.Topic, ev.Peer, ev.Via = topicID(f.Feed), f.Feed, text.Host(f.Hub), logVia
 			e.Bus.Stamp(e.now(), ev)
 			events = []event.Event{*ev}
 		}
@@ -266,7 +266,7 @@ func (e *Engine) change(ctx context.Context, id int64, do func(f *Follow, found 
 }
 
 // complain logs a store error of a loop, unless the program is ending.
-func (e *Engine) complain(ctx context.Context, what string, err error) {
+func (e *Engine) logError(ctx context.Context, what string, err error) {
 	if ctx.Err() != nil {
 		return
 	}

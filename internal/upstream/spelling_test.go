@@ -11,7 +11,7 @@ import (
 
 func TestAllSpellingsOfAHubsHostAreOneForItsPace(t *testing.T) {
 	t.Parallel()
-	inCrowd(t, func(t *testing.T, _ *memory, c *crowd, e *upstream.Engine) {
+	withFakeHubs(t, func(t *testing.T, _ *memory, c *fakeHubs, e *upstream.Engine) {
 		c.took = 25 * time.Second
 		for _, root := range nettest.Spellings("hub.test") {
 			for _, path := range []string{"/a", "/b", "/c", "/d"} {
@@ -27,8 +27,8 @@ func TestAllSpellingsOfAHubsHostAreOneForItsPace(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		if c.most["hub.test"] != 2 || c.hosts["hub.test"] != 32 {
-			t.Errorf("the host was asked %d times, %d of them at once; want 32 and 2", c.hosts["hub.test"], c.most["hub.test"])
+		if c.peak["hub.test"] != 2 || c.hosts["hub.test"] != 32 {
+			t.Errorf("the host was asked %d times, %d of them at once; want 32 and 2", c.hosts["hub.test"], c.peak["hub.test"])
 		}
 	})
 }

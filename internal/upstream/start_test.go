@@ -13,18 +13,18 @@ import (
 
 func TestEveryStartAsksEveryHubAgainButThoseOfTheLastMinute(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		follows := []upstream.Follow{w.add(upstream.RSSCloud), w.add(upstream.CNWS), w.add(upstream.WebSub)}
 		restart := func(after time.Duration) (asked map[string]int) {
 			t.Helper()
-			w.pass(after)
-			w.asks()
+			w.advance(after)
+			w.requests()
 			w.stop()
-			w.pass(time.Second)
+			w.advance(time.Second)
 			w.start(upstream.Options{Away: time.Hour})
-			w.pass(30 * time.Second)
+			w.advance(30 * time.Second)
 			asked = map[string]int{}
-			for _, a := range w.asks() {
+			for _, a := range w.requests() {
 				asked[a.hub]++
 			}
 			return asked
@@ -45,14 +45,14 @@ func TestEveryStartAsksEveryHubAgainButThoseOfTheLastMinute(t *testing.T) {
 			w.state(f, upstream.Active)
 		}
 		asked := time.Now()
-		w.pass(23 * time.Hour)
-		for _, a := range w.asks() {
+		w.advance(23 * time.Hour)
+		for _, a := range w.requests() {
 			if a.hub == cloudURL {
 				t.Errorf("its renewal comes %s after the start", a.at.Sub(asked))
 			}
 		}
-		w.pass(2 * time.Hour)
-		if len(w.asks()) == 0 {
+		w.advance(2 * time.Hour)
+		if len(w.requests()) == 0 {
 			t.Error("there is no renewal within 25 hours of the start")
 		}
 	})
@@ -65,14 +65,14 @@ func TestAStartAsksHubsThatRefusedOrDidNotAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+			withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 				w.answer = func(upstream.Follow) (upstream.Answer, error) { return upstream.Answer{}, no }
 				f := w.add(upstream.RSSCloud)
-				w.pass(2 * time.Hour)
+				w.advance(2 * time.Hour)
 				w.stop()
-				w.plays(func() { w.answer = nil })
+				w.configure(func() { w.answer = nil })
 				w.start(upstream.Options{})
-				w.pass(10 * time.Second)
+				w.advance(10 * time.Second)
 				w.state(f, upstream.Active)
 			})
 		})
@@ -80,7 +80,7 @@ func TestAStartAsksHubsThatRefusedOrDidNotAnswer(t *testing.T) {
 }
 
 // manyFollows follows n feeds at one hub and waits until all are asked for.
-func (w *world) manyFollows(n int) {
+func (w *harness) manyFollows(n int) {
 	w.t.Helper()
 	var group sync.WaitGroup
 	for i := range n {
@@ -92,34 +92,34 @@ func (w *world) manyFollows(n int) {
 		})
 	}
 	group.Wait()
-	w.pass(2 * time.Minute)
-	if got := len(w.asks()); got != n {
+	w.advance(2 * time.Minute)
+	if got := len(w.requests()); got != n {
 		w.t.Fatalf("%d of %d were asked for", got, n)
 	}
 }
 
 func TestAStartIsASteadyTrickle(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{Rate: 5, Away: time.Hour}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{Rate: 5, Away: time.Hour}, func(t *testing.T, w *harness) {
 		const n = 100
 		w.manyFollows(n)
-		w.pass(time.Hour)
+		w.advance(time.Hour)
 		w.stop()
-		w.asks() // a renewal may have been due before the start
+		w.requests() // a renewal may have been due before the start
 		from := time.Now()
 		w.start(upstream.Options{Rate: 5, Away: time.Hour})
-		w.pass(5 * time.Second)
-		early := len(w.asks())
+		w.advance(5 * time.Second)
+		early := len(w.requests())
 		if early == 0 || early > n/2 {
 			t.Errorf("%d of %d are asked for in the first five seconds", early, n)
 		}
-		late := w.addDoor(theCloud(), upstream.Reader) // somebody adds a feed meanwhile
-		w.pass(5 * time.Second)
-		if got := w.now(late); got.State != upstream.Active {
+		late := w.addEndpoint(theCloudEndpoint(), upstream.Reader) // somebody adds a feed meanwhile
+		w.advance(5 * time.Second)
+		if got := w.reload(late); got.State != upstream.Active {
 			t.Errorf("what is added during the start is %s after five seconds", got.State)
 		}
-		w.pass(time.Minute)
-		list := w.asks()
+		w.advance(time.Minute)
+		list := w.requests()
 		if got := early + len(list); got != n+1 {
 			t.Errorf("%d questions are asked, want %d", got, n+1)
 		}
@@ -136,20 +136,20 @@ func TestAStartIsASteadyTrickle(t *testing.T) {
 func TestStartsOfSeveralNodesAskOnce(t *testing.T) {
 	t.Parallel()
 	options := upstream.Options{Rate: 5, Away: time.Hour}
-	inWorld(t, options, func(t *testing.T, w *world) {
+	withHarness(t, options, func(t *testing.T, w *harness) {
 		const n = 60
 		w.manyFollows(n)
-		w.pass(time.Hour)
-		w.asks() // a renewal may have been due before the starts
+		w.advance(time.Hour)
+		w.requests() // a renewal may have been due before the starts
 		ctx, cancel := context.WithCancel(context.Background())
-		defer func() { cancel(); w.pass(time.Second) }()
+		defer func() { cancel(); w.advance(time.Second) }()
 		for range 2 {
 			w.run(ctx, w.node(options))
-			w.pass(20 * time.Second)
+			w.advance(20 * time.Second)
 		}
-		w.pass(time.Minute)
+		w.advance(time.Minute)
 		times := map[string]int{}
-		for _, a := range w.asks() {
+		for _, a := range w.requests() {
 			times[a.feed]++
 		}
 		for feed, k := range times {
@@ -164,13 +164,13 @@ func TestStartsOfSeveralNodesAskOnce(t *testing.T) {
 }
 
 // awayAtFirst is a store whose first calls fail.
-type awayAtFirst struct {
+type failingAtFirst struct {
 	upstream.Store
 	mu   sync.Mutex
 	left map[string]int
 }
 
-func (a *awayAtFirst) fails(call string) error {
+func (a *failingAtFirst) fails(call string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.left[call]--; a.left[call] >= 0 {
@@ -179,14 +179,14 @@ func (a *awayAtFirst) fails(call string) error {
 	return nil
 }
 
-func (a *awayAtFirst) FollowsAlive(ctx context.Context, now time.Time) (time.Time, error) {
+func (a *failingAtFirst) FollowsAlive(ctx context.Context, now time.Time) (time.Time, error) {
 	if err := a.fails("alive"); err != nil {
 		return time.Time{}, err
 	}
 	return a.Store.FollowsAlive(ctx, now)
 }
 
-func (a *awayAtFirst) RenewFollows(ctx context.Context, r upstream.Renew) (int64, error) {
+func (a *failingAtFirst) RenewFollows(ctx context.Context, r upstream.Renew) (int64, error) {
 	if err := a.fails("renew"); err != nil {
 		return 0, err
 	}
@@ -195,21 +195,21 @@ func (a *awayAtFirst) RenewFollows(ctx context.Context, r upstream.Renew) (int64
 
 func TestAStartWithoutADatabaseAsksWhenItIsThere(t *testing.T) {
 	t.Parallel()
-	inWorld(t, upstream.Options{}, func(t *testing.T, w *world) {
+	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.add(upstream.RSSCloud)
-		w.pass(3 * time.Minute)
-		w.asks()
+		w.advance(3 * time.Minute)
+		w.requests()
 		e := w.node(upstream.Options{})
-		e.Store = &awayAtFirst{Store: w.store, left: map[string]int{"alive": 1, "renew": 1}}
+		e.Store = &failingAtFirst{Store: w.store, left: map[string]int{"alive": 1, "renew": 1}}
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := w.run(ctx, e)
 		defer func() { cancel(); <-ended }()
-		w.pass(90 * time.Second)
-		if n := len(w.asks()); n != 0 {
+		w.advance(90 * time.Second)
+		if n := len(w.requests()); n != 0 {
 			t.Errorf("%d hubs are asked while the start cannot be written", n)
 		}
-		w.pass(time.Minute)
-		if n := len(w.asks()); n != 1 {
+		w.advance(time.Minute)
+		if n := len(w.requests()); n != 1 {
 			t.Errorf("%d hubs are asked once it can", n)
 		}
 	})

@@ -98,7 +98,7 @@ const (
 )
 
 // doorOf returns the Door of the signals that come by a protocol.
-func doorOf(protocol string) string {
+func viaOf(protocol string) string {
 	switch protocol {
 	case WebSub:
 		return ViaWebSub
@@ -147,12 +147,12 @@ type Engine struct {
 	PublicURL func() string
 	Options   Options
 
-	init  sync.Once
-	work  chan struct{} // woken when a row may be due
-	looks chan Follow   // of which news may have been missed
-	asks  atomic.Int64  // questions since the start
-	hosts hosts
-	plan  plan
+	init     sync.Once
+	work     chan struct{} // woken when a row may be due
+	checks   chan Follow   // of which news may have been missed
+	requests atomic.Int64  // questions since the start
+	hosts    hosts
+	plan     plan
 
 	rate    float64 // of workLoop's: questions per second
 	pacedAt time.Time
