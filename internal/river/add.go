@@ -14,19 +14,19 @@ import (
 	"cloudburst/internal/river/location"
 )
 
-// Request says what a reader wants to follow.
+// Request describes a feed that a user wants to follow.
 type Request struct {
 	Reader     string
-	URL        string // of a feed, or of a page that has feeds
-	Title      string // the reader's own
+	URL        string // URL of a feed or of a page that links to feeds
+	Title      string // the user's own title
 	Categories []string
 	Interval   time.Duration
-	Login      Login // with its plain secret
-	First      bool  // take the first feed of a page that has several, instead of asking
-	Operator   bool  // the operator of the server asks: the limit is MostOfOperator
+	Login      Login // its secret is in clear text
+	First      bool  // follow the first feed of a page that has several, instead of returning Choices
+	Operator   bool  // the server's operator adds the feed: the limit is MaxOfOperator
 }
 
-// Choice is a feed of a page that has several.
+// Choice is one feed of a page that has several.
 type Choice struct {
 	URL    string
 	Title  string
@@ -34,19 +34,19 @@ type Choice struct {
 	Kind   string // "feed", "comments", …
 }
 
-// Added is what came of a Request.
+// Added is the result of a Request.
 type Added struct {
 	Followed
-	New     bool     // it was not followed before
-	Choices []Choice // the page has several feeds: nothing was added, ask with one of them
+	New     bool     // the user did not follow the feed before
+	Choices []Choice // the page has several feeds and none was added: add one of these
 }
 
-// Add follows a feed. A new one is read at once, and what it holds is there when Add
-// returns; a page is looked through for its feeds. A feed that is known here already is
-// not asked for anything. Errors: fault.Invalid (no URL that can be read), NotFound (a
-// page without feeds, or its server says there is nothing), Unreadable (no usable answer,
-// or neither feed nor page), Refused (its address may not be read, or its server wants a
-// login: see NeedsLogin), TooMany (the reader has as many as he may), Unavailable.
+// Add follows a feed. It fetches a new feed at once, and the feed's items are stored when Add
+// returns. For a page, Add looks for the feeds that the page links to. It sends no request for a
+// feed that is already known. Errors: fault.Invalid (the URL cannot be read), NotFound (a page
+// without feeds, or a 404 or 410), Unreadable (no usable response, or neither a feed nor a page),
+// Refused (the server may not fetch the address, or the feed needs a login: see NeedsLogin),
+// TooMany (the user's feed limit is reached), Unavailable.
 func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 	r.Init()
 	a, err := r.newAddition(q)
@@ -65,7 +65,7 @@ func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 	}
 	defer unlock()
 	for i, u := range a.urls {
-		done, ok, err := a.followKnown(ctx, u) // somebody else may have added it meanwhile
+		done, ok, err := a.followKnown(ctx, u) // another request may have added it meanwhile
 		if !ok && err == nil {
 			done, err = a.fetchNew(ctx, u)
 		}
@@ -76,12 +76,12 @@ func (r *River) Add(ctx context.Context, q Request) (Added, error) {
 	return Added{}, nil
 }
 
-// addition is one Add under way.
+// addition is one Add in progress.
 type addition struct {
 	*River
-	q      Request // its Login sealed
+	q      Request // its Login is sealed
 	urls   []string
-	origin string // of what was typed: the only one that sees the login
+	origin string // of the URL that the user typed: the only origin that receives the login
 }
 
 func (r *River) newAddition(q Request) (*addition, error) {
@@ -97,7 +97,7 @@ func (r *River) newAddition(q Request) (*addition, error) {
 		return nil, err
 	}
 	if q.Login.Kind != "" {
-		a.urls = a.urls[:1] // no password goes over http because https failed
+		a.urls = a.urls[:1] // after a failed https request no password may be sent over http
 	}
 	if q.Title, err = checkTitle(q.Title); err != nil {
 		return nil, err
@@ -115,7 +115,7 @@ func (r *River) newAddition(q Request) (*addition, error) {
 	return a, nil
 }
 
-// known follows the source at url if there is one already that the reader may share.
+// followKnown follows the source that exists at url, if the user may share it.
 //
 // spec:cloudburst#river-one-reading
 func (a *addition) followKnown(ctx context.Context, url string) (done Added, ok bool, err error) {
@@ -139,7 +139,7 @@ func (a *addition) followKnown(ctx context.Context, url string) (done Added, ok 
 	return done, true, err
 }
 
-// read asks url for what it is.
+// fetchNew fetches url and follows the feed, or the feed of the page, that it finds.
 func (a *addition) fetchNew(ctx context.Context, url string) (Added, error) {
 	a.origin = originOf(url)
 	s := a.newSource(url)
@@ -160,13 +160,13 @@ func (a *addition) fetchNew(ctx context.Context, url string) (Added, error) {
 	return a.followNew(ctx, s, got)
 }
 
-// sees reports whether the server of url may see the login: it goes to the origin only
-// that it was given for.
+// maySeeLogin reports whether the server of url may receive the login. Only the origin that the
+// user gave the login for may.
 func (a *addition) maySeeLogin(url string) bool {
 	return a.q.Login.Kind != "" && (a.origin == "" || a.origin == originOf(url))
 }
 
-// source is a new one at url.
+// newSource returns a new source at url.
 func (a *addition) newSource(url string) Source {
 	now := a.now()
 	s := Source{ID: SourceID(url), URL: url, State: feedstate.New(url, now), CreatedAt: now}
@@ -177,9 +177,9 @@ func (a *addition) newSource(url string) Source {
 	return s
 }
 
-// begin follows a new source and stores what its first answer held, so that it need not
-// be asked for twice. Where the answer came from a source that there is already, that is
-// followed instead.
+// followNew follows a new source and stores the items of its first response, so that no second
+// request is needed. If the response came from a URL that is a source already, it follows that
+// source.
 //
 // spec:cloudburst#river-one-reading
 func (a *addition) followNew(ctx context.Context, s Source, got fetchResult) (Added, error) {
@@ -188,14 +188,14 @@ func (a *addition) followNew(ctx context.Context, s Source, got fetchResult) (Ad
 		if done, ok, err := a.followKnown(ctx, end); ok || err != nil {
 			return done, err
 		}
-		// Nobody knows the old URL here yet, so the new one is stored at once. A login stays
-		// with the server that it is for.
+		// No source has the old URL yet, so the source is stored with the new one. A login stays
+		// with the server that it was given for.
 		if feedstate.Permanent(got.hops) && (a.q.Login.Kind == "" || a.maySeeLogin(end)) {
 			s, got.hops = a.newSource(end), nil
 		}
 	}
 	lease := a.options().Lease
-	s.NextAt = a.now().Add(lease) // nobody else reads it meanwhile
+	s.NextAt = a.now().Add(lease) // until then no other process fetches it
 	s.State.NextAt = s.NextAt
 	done, err := a.follow(ctx, s)
 	if err != nil || !done.Source.State.ReadAt.IsZero() {
@@ -207,7 +207,7 @@ func (a *addition) followNew(ctx context.Context, s Source, got fetchResult) (Ad
 	}
 	switch {
 	case err == nil:
-	case fault.CodeOf(err) == fault.Conflict: // it is being read by somebody else
+	case fault.CodeOf(err) == fault.Conflict: // another process is reading the source
 	default:
 		if done.New {
 			a.undo(ctx, s.ID)
@@ -218,7 +218,7 @@ func (a *addition) followNew(ctx context.Context, s Source, got fetchResult) (Ad
 	return done, err
 }
 
-// undo takes a subscription back whose first items could not be stored.
+// undo removes a subscription whose first items could not be stored.
 func (a *addition) undo(ctx context.Context, id int64) {
 	ctx, cancel := saveContext(ctx)
 	defer cancel()
@@ -227,7 +227,7 @@ func (a *addition) undo(ctx context.Context, id int64) {
 	a.forget(a.q.Reader)
 }
 
-// follow makes the reader follow s, which may be new.
+// follow makes the user follow s, which may be a new source.
 func (a *addition) follow(ctx context.Context, s Source) (Added, error) {
 	now := a.now()
 	fresh, err := a.Store.RiverSubscribe(ctx, []Addition{{
@@ -249,7 +249,7 @@ func (a *addition) follow(ctx context.Context, s Source) (Added, error) {
 	return Added{Followed: f, New: len(fresh) == 1 && fresh[0]}, err
 }
 
-// one is the subscription of a reader.
+// findFollowed returns a user's subscription to a source, or fault.NotFound.
 func (r *River) findFollowed(ctx context.Context, reader string, source int64) (Followed, error) {
 	list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, SourceID: source, Limit: 1})
 	if err != nil {
@@ -261,8 +261,8 @@ func (r *River) findFollowed(ctx context.Context, reader string, source int64) (
 	return list[0], nil
 }
 
-// lockAddress has one reader at a time read an address for the first time: the others
-// find it known then.
+// lockAddress lets one request at a time fetch an address for the first time. Waiting requests
+// then find the source stored.
 func (a *addition) lockAddress(ctx context.Context, url string) (unlock func(), err error) {
 	for {
 		a.listState.mu.Lock()
@@ -290,7 +290,7 @@ func (a *addition) lockAddress(ctx context.Context, url string) (unlock func(), 
 	}
 }
 
-// originOf is the scheme, host and port of a normal URL.
+// originOf returns the scheme, host and port of a normalized URL.
 func originOf(url string) string {
 	for i, slashes := 0, 0; i < len(url); i++ {
 		if url[i] == '/' {

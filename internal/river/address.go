@@ -6,8 +6,8 @@ import (
 	"cloudburst/internal/river/location"
 )
 
-// address reads the location of a feed, page or list: URLs of this program get its canonical
-// origin, and are not looked for elsewhere.
+// address parses the location of a feed, page or list. A URL of this program gets the program's
+// canonical origin and has no alternatives.
 //
 // spec:cloudburst#own-names
 func (r *River) address(typed string) (location.Location, error) {
@@ -24,7 +24,7 @@ func (r *River) address(typed string) (location.Location, error) {
 	return a, nil
 }
 
-// canonical is a normal URL as sources have it; see Options.Canonical.
+// canonical returns a normalized URL as sources store it; see Options.Canonical.
 func (r *River) canonical(url string) string {
 	if r.Options.Canonical == nil {
 		return url
@@ -32,7 +32,7 @@ func (r *River) canonical(url string) string {
 	return r.Options.Canonical(url)
 }
 
-// canonicals are URLs as sources have them, each once.
+// canonicals returns URLs as sources store them, each once.
 func (r *River) canonicals(urls []string) []string {
 	var out []string
 	for _, u := range urls {

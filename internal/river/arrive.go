@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	maxClockSkew = 5 * time.Second // by how much the clocks of processes may differ
+	maxClockSkew = 5 * time.Second // between the clocks of two processes
 	tailInterval = 5 * time.Second
 	tailBatch    = 1000
-	indexBatch   = 500 // items at a time
-	indexFew     = 20  // that arrive within indexAfter are not much
+	indexBatch   = 500 // items in one batch
+	indexFew     = 20  // at most this many new items within indexAfter count as quiet
 	indexAfter   = 100 * time.Millisecond
 
-	indexWithin = 2 * time.Second // it begins, whatever arrives
+	indexWithin = 2 * time.Second // indexing starts after this time even when items keep arriving
 )
 
-// bus hands arrivals to those who listen in this process.
+// bus passes arrivals to the listeners in this process.
 type bus struct {
 	mu        sync.Mutex
 	listeners map[*Listener]struct{}
-	announced map[int64]int64 // with Shared: Seq of items that were announced, by ID
+	announced map[int64]int64 // only with Shared: Seq of the published items, by ID
 }
 
 func (b *bus) init() { b.listeners = map[*Listener]struct{}{} }
@@ -33,7 +33,8 @@ func (b *bus) count() int {
 	return len(b.listeners)
 }
 
-// announce tells every listener. It never waits: who is too slow is dropped.
+// publish sends an arrival to every listener. It never blocks: a listener whose buffer is full is
+// dropped.
 func (b *bus) publish(a Arrival) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,23 +59,25 @@ func (b *bus) drop(l *Listener) {
 	}
 }
 
-// Listener hears of arrivals.
+// Listener receives arrivals.
 type Listener struct {
 	bus *bus
 	c   chan Arrival
 }
 
-// C gives arrivals; it is closed when the listener was too slow, or closed itself.
+// C returns the channel of arrivals. The channel is closed when the listener was too slow or was
+// closed.
 func (l *Listener) C() <-chan Arrival { return l.c }
 
-// Close ends listening.
+// Close stops the listener.
 func (l *Listener) Close() {
 	l.bus.mu.Lock()
 	defer l.bus.mu.Unlock()
 	l.bus.drop(l)
 }
 
-// Listen hears of what arrives from now on, for all readers. Who is too slow is dropped.
+// Listen returns a listener for everything that arrives from now on, for all users. A listener
+// whose buffer is full is dropped.
 func (r *River) Listen(buffer int) *Listener {
 	r.Init()
 	l := &Listener{bus: &r.news, c: make(chan Arrival, max(buffer, 1))}
@@ -84,7 +87,7 @@ func (r *River) Listen(buffer int) *Listener {
 	return l
 }
 
-// arrived tells of items that are on disk now.
+// publishItems publishes items that are stored.
 func (r checker) publishItems(a Arrival) {
 	if len(a.Items) == 0 {
 		return
@@ -92,16 +95,16 @@ func (r checker) publishItems(a Arrival) {
 	a.Seq = a.Items[len(a.Items)-1].Seq
 	r.news.publish(a)
 	lease.Wake(r.wakeups.index)
-	lease.Wake(r.wakeups.work) // notices
+	lease.Wake(r.wakeups.work) // forwardings may be due
 	if r.Hint != nil {
 		r.Hint()
 	}
 }
 
-// indexLoop makes what arrived searchable. That takes as long as to read and store it, so
-// it waits until little more comes, though not for long, and goes slowly until then.
+// indexLoop makes new items searchable. Indexing costs as much as fetching and storing, so it
+// waits up to indexWithin for a quiet moment, and pauses between batches while items arrive.
 func (r runner) indexLoop(ctx context.Context) {
-	lease.Wake(r.wakeups.index) // what an earlier run has left
+	lease.Wake(r.wakeups.index) // items that an earlier run did not index
 	for sleep(ctx, r.wakeups.index, maxIdle) {
 		for begin := time.Now(); !r.quiet(ctx) && time.Since(begin) < indexWithin; {
 		}
@@ -118,14 +121,14 @@ func (r runner) indexLoop(ctx context.Context) {
 	}
 }
 
-// quiet looks for a moment whether much arrives.
+// quiet waits indexAfter and reports whether few items arrived in that time.
 func (r runner) quiet(ctx context.Context) bool {
 	c := &r.counts
 	before := c.fresh.Load() + c.edited.Load()
 	return !pause(ctx, indexAfter) || c.fresh.Load()+c.edited.Load()-before < indexFew
 }
 
-// tailLoop announces what other processes wrote.
+// tailLoop publishes the items that other processes wrote.
 func (r runner) tailLoop(ctx context.Context) {
 	r.seqMu.Lock()
 	from := r.lastSeq
@@ -138,8 +141,8 @@ func (r runner) tailLoop(ctx context.Context) {
 	}
 }
 
-// tail reads what came after a number, less what clocks may differ by, and returns the
-// newest number.
+// tail publishes the items after a sequence number, less maxClockSkew, and returns the newest
+// number.
 func (r runner) tail(ctx context.Context, from int64) int64 {
 	at := from - maxClockSkew.Microseconds()
 	for {
@@ -171,14 +174,14 @@ func (r runner) tail(ctx context.Context, from int64) int64 {
 	}
 }
 
-// fresh reports an item that was not announced here as it is.
+// isNew reports whether this version of an item was not published here yet.
 func (b *bus) isNew(it *Item) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.announced[it.ID] < it.Seq
 }
 
-// forget drops what is older than is looked at.
+// forget drops published items that are older than tail reads.
 func (b *bus) forget(before int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

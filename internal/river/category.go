@@ -6,17 +6,17 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Categories lists a reader's.
+// Categories lists the categories of a user.
 func (r *River) Categories(ctx context.Context, reader string, unread bool) ([]Category, error) {
 	r.Init()
 	return r.Store.Categories(ctx, reader, unread)
 }
 
-// mostMade is how many categories one reader may have.
+// maxUserCategories is how many categories one user may have.
 const maxUserCategories = 1000
 
-// PutCategory makes a category, or makes it public or private. fault.Invalid: it cannot be
-// called so; a name has at most 60 characters and no slash. fault.TooMany.
+// PutCategory creates a category, or makes it public or private. A name has at most 60 characters
+// and no slash. Errors: fault.Invalid (the name), TooMany.
 func (r *River) PutCategory(ctx context.Context, reader, name string, public bool) error {
 	r.Init()
 	name, err := checkCategory(name)
@@ -39,8 +39,8 @@ func (r *River) PutCategory(ctx context.Context, reader, name string, public boo
 	return r.Store.PutCategory(ctx, reader, name, public)
 }
 
-// RenameCategory renames or merges; "" as the new name removes it, not its sources.
-// fault.NotFound, Invalid.
+// RenameCategory renames a category, or merges it into an existing one. An empty new name removes
+// the category and keeps its sources. Errors: fault.NotFound, Invalid.
 func (r *River) RenameCategory(ctx context.Context, reader, from, to string) error {
 	r.Init()
 	if to == "" {

@@ -9,12 +9,12 @@ import (
 	"cloudburst/internal/river/location"
 )
 
-// cnws is the protocol whose hubs no feed names: somebody says which there is.
+// cnws is the protocol whose hubs are not named in feeds: a user sets them.
 const cnws = "cnws"
 
-// SetCNWS has a CNWS hub asked to tell of the changes of a feed that the reader follows; "" ends
-// it. The hub is asked soon after. fault.NotFound, Invalid, Refused (a feed with a login, of
-// which no hub hears; or the hub is this server), Unavailable.
+// SetCNWS subscribes at a CNWS hub to the changes of a feed that the user follows; an empty hub
+// ends it. The hub is contacted soon after. Errors: fault.NotFound, Invalid, Refused (a feed with
+// a login, which no hub may learn about, or the hub is this server), Unavailable.
 //
 // spec:cnws-2003#subscribe
 func (r *River) SetCNWS(ctx context.Context, reader string, source int64, hub string) (Followed, error) {
@@ -50,7 +50,7 @@ func (r *River) SetCNWS(ctx context.Context, reader string, source int64, hub st
 
 func isCNWS(d PushEndpoint) bool { return d.Protocol == cnws }
 
-// namedByHand are the doors of a source that its document does not speak of.
+// cnwsEndpoints returns the endpoints that a user set, which no document of the feed names.
 func cnwsEndpoints(endpoints []PushEndpoint) (out []PushEndpoint) {
 	for _, d := range endpoints {
 		if isCNWS(d) {

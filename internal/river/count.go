@@ -2,7 +2,7 @@ package river
 
 import "context"
 
-// Counts counts the sources by their condition now, for the status page. Errors:
+// Counts counts the sources by their current condition, for the status page. Error:
 // fault.Unavailable.
 func (r *River) Counts(ctx context.Context) (SourceCounts, error) {
 	r.Init()

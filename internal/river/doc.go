@@ -1,12 +1,13 @@
-// Package river reads feeds for people: it checks each when it wants to be checked,
-// takes in what hubs announce, and keeps what arrived in the order in which it came.
+// Package river is the feed reader: it checks each feed when the feed's hints allow it, receives
+// pushes from hubs, and stores the items in the order of their arrival.
 //
-// A [Source] is one feed, read once for everybody who follows it. A [Subscription] is
-// that somebody does. An [Item] is what came; [Mark]s say what one reader did with it.
-// Readers are named as users are; the reader "" is the server itself.
+// A [Source] is one feed, checked once for all users who follow it. A [Subscription] is one user's
+// subscription to a source. An [Item] is an entry of a feed; a [Mark] records what one user did
+// with it. A user is named by their account name; the user "" is the server itself.
 //
-// When a source is read is decided by package feedstate; when it is due is a row,
-// claimed for a while by whoever reads it, so that a crash loses nothing and two
-// processes on one database do not both read. Items, validators and the next check
-// are written in one transaction. Start with [River] and its Run, Add and Items.
+// Package feedstate decides when a source is checked. The database has a row with the time at
+// which the source is due, and the process that checks it claims the row for a while. So a crash
+// loses nothing, and two processes on one database do not check the same source. Items, validators
+// and the next check are written in one transaction. Start with [River] and its Run, Add and
+// Items.
 package river

@@ -11,18 +11,18 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-// Explanation says why a source is checked when it is.
+// Explanation says why a source is checked at its planned time.
 type Explanation struct {
 	Source   Source
 	Sentence string             // "next check 14:20: max-age 12 h seen 02:20; ttl 60 and skipHours considered"
-	Decision feedstate.Decision // everything that was considered
+	Decision feedstate.Decision // all rules that were considered
 	Checks   []Check            // the last 20, newest first
 	Push     []PushState
-	Trust    string   // how trustworthy the hubs are, in a sentence; "": there are none
-	Notes    []string // what a reader should know: moved, gone, broken, insecure, truncated …
+	Trust    string   // one sentence about how reliable the hubs are; "": there are none
+	Notes    []string // what a user should know: moved, gone, broken, insecure, truncated …
 }
 
-// Explain explains. fault.NotFound.
+// Explain returns the explanation of a source, or fault.NotFound.
 func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	r.Init()
 	s, err := r.Store.Source(ctx, id)
@@ -39,16 +39,16 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 		return Explanation{}, err
 	}
 	now := r.now()
-	// The plan is the stored one: what hubs have answered since counts from the next check on.
+	// The plan is the stored one: newer responses of hubs count from the next check on.
 	out.Decision = feedstate.Explain(s.State, now, feedstate.Options{Host: known[key]})
 	out.Sentence = sentenceOf(&s, out.Decision, now)
 	planned := s.State.Push
 	if out.Push, err = (checker{r}).updatePushState(ctx, &s); err != nil {
-		r.logError(ctx, "the river could not see the state of its hubs", err) // the rest can be explained
+		r.logError(ctx, "the river could not see the state of its hubs", err) // the other parts can still be explained
 	}
 	out.Source.State.Push = s.State.Push
 	for i := range out.Push {
-		if p := &out.Push[i]; p.Own { // this server receives those pings itself, from the start
+		if p := &out.Push[i]; p.Own { // this server has received those pings itself, from the start
 			p.PushedAt, p.Since = s.State.Push.At, date.Later(p.Since, s.CreatedAt)
 		}
 	}
@@ -57,7 +57,7 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	return out, nil
 }
 
-// sentenceOf says when the next check is and why.
+// sentenceOf returns when the next check is and why.
 func sentenceOf(s *Source, d feedstate.Decision, now time.Time) string {
 	switch {
 	case s.Readers == 0:
@@ -74,7 +74,7 @@ func sentenceOf(s *Source, d feedstate.Decision, now time.Time) string {
 		return "next check " + when(s.NextAt, now) + ": a follow-up that reads the feed in full, because " + followUpReason(s) +
 			"; the check after it is planned " + when(s.State.NextAt, now) + ": " + d.Reason
 	case s.NextAt.Sub(d.At) > time.Minute && afterSkipped(s):
-		skip, _ := feedstate.ParseSkip(s.State.Hints.SkipHours, s.State.Hints.SkipDays) // the reason says what is wrong in it
+		skip, _ := feedstate.ParseSkip(s.State.Hints.SkipHours, s.State.Hints.SkipDays) // the reason names a value that is wrong
 		return "next check " + when(s.NextAt, now) + ": it was due earlier, but the feed asks to skip " + skip.String() + "; " + d.Reason
 	case s.NextAt.Sub(d.At) > time.Minute:
 		return "next check " + when(s.NextAt, now) + ": its host has many feeds here, which are read one after another; " + d.Reason
@@ -82,7 +82,7 @@ func sentenceOf(s *Source, d feedstate.Decision, now time.Time) string {
 	return d.Sentence(now)
 }
 
-// followUpReason says why an announced change is verified once more.
+// followUpReason returns why an announced change is verified once more.
 func followUpReason(s *Source) string {
 	if s.State.Evidence.Believed {
 		return "its server answered 304 after a change was announced"
@@ -90,14 +90,14 @@ func followUpReason(s *Source) string {
 	return "it had changed less than two seconds before it was read"
 }
 
-// afterSkipped reports a source that waits for the end of what the feed asks to skip.
+// afterSkipped reports whether a source waits for the end of skipped hours or days.
 func afterSkipped(s *Source) bool {
 	before := s.NextAt.UTC().Truncate(time.Hour).Add(-time.Minute)
 	return !s.State.Allowed(before, 0).Equal(before)
 }
 
-// trustOf says how many changes the hubs announced, and what follows for the plan.
-// planned says that the next check was planned with push.
+// trustOf returns how many changes the hubs announced and the consequence for the plan. planned is
+// true when the next check was planned with push.
 //
 // spec:cloudburst#river-hub-trust
 func trustOf(s *Source, planned bool, states []PushState, now time.Time) string {
@@ -131,7 +131,7 @@ func trustOf(s *Source, planned bool, states []PushState, now time.Time) string 
 	return text + ": changes arrive by push, and it is polled once a day as a safety net."
 }
 
-// notesOf is what a reader should know of a source.
+// notesOf returns what a user should know about a source.
 func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
 	add := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	st := &s.State
@@ -176,7 +176,7 @@ func times(n int) string {
 	return fmt.Sprintf("%d times in a row", n)
 }
 
-// when is a moment for people, seen from now, in UTC as all times are here.
+// when formats a time for people, relative to now, in UTC like all times here.
 func when(t, now time.Time) string {
 	switch d := t.Sub(now); {
 	case d > 0 && d < 2*time.Minute:
@@ -187,11 +187,11 @@ func when(t, now time.Time) string {
 	return t.UTC().Format("2 January 2006 15:04 UTC")
 }
 
-// since is when, as it stands after that word.
+// since formats a time as it follows the word "since".
 func since(t, now time.Time) string { return strings.TrimPrefix(when(t, now), "at ") }
 
-// Known is what the river knows of a feed's hubs, so that nobody reads the feed again
-// for it; false: nothing.
+// Known returns the topic and the push endpoints that the river knows for a feed, so that no other
+// part fetches the feed for them. ok is false when it knows none.
 func (r *River) Known(ctx context.Context, feed string) (topic string, endpoints []PushEndpoint, ok bool, err error) {
 	r.Init()
 	list, err := r.Store.SourcesAt(ctx, r.canonical(feed))

@@ -8,17 +8,17 @@ import (
 	"unicode"
 )
 
-// group is one feed of a page in the formats that the page names.
+// group is one feed of a page in all formats that the page links to.
 type group struct {
 	best    Choice
 	key     string
 	formats map[string]bool
-	bases   map[string]bool // addresses without the ending that says the format
+	bases   map[string]bool // URL paths without the file extension
 }
 
-// oneEach takes the formats of one feed together: of several choices with one title, each
-// in a format of its own or at addresses that differ in the ending only, the first one in
-// RSS or Atom stays, else the first.
+// mergeFormats keeps one choice per feed. Choices are one feed when they have the same title, and
+// either differ in format or have URLs that differ only in the extension. The first choice in RSS
+// or Atom stays, else the first.
 //
 // spec:cloudburst#page-formats
 func mergeFormats(list []Choice) []Choice {
@@ -51,18 +51,18 @@ func (g *group) has(c Choice, key, base string) bool {
 
 func preferred(format string) bool { return format == "RSS" || format == "Atom" }
 
-// formatWords are words in a title that name a format and not a feed.
+// formatWords matches words in a title that name a format and not a feed.
 var formatWords = regexp.MustCompile(`(?i)\b(?:(?:rss|atom|rdf|json|xml)(?:[\s-]*(?:feed|\d+(?:\.\d+)*))?|feed|cdf|scriptingnews|as saved)\b`)
 
-// feedKey is what all formats of a feed have in common: what it is for, its host and its
-// title without the name of the format.
+// feedKey returns what all formats of a feed have in common: the kind, the origin, and the title
+// without format names.
 func feedKey(c Choice) string {
 	title := formatWords.ReplaceAllString(strings.ToLower(c.Title), " ")
 	words := strings.FieldsFunc(title, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsNumber(r) })
 	return c.Kind + "\n" + originOf(c.URL) + "\n" + strings.Join(words, " ")
 }
 
-// feedBase is an address without query and without the ending of its last part.
+// feedBase returns the path of a URL without the file extension.
 func feedBase(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

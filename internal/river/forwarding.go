@@ -9,10 +9,10 @@ import (
 	"cloudburst/internal/text"
 )
 
-// forwarding tells a forwarder what it has to know of the river.
+// forwarderDeps gives the forwarder access to the river.
 type forwarderDeps struct{ *River }
 
-// newForwarder makes the forwarder of the river.
+// newForwarder returns the forwarder of the river.
 func (r forwarderDeps) newForwarder() *forward.Forwarder {
 	o := r.options()
 	return &forward.Forwarder{
@@ -25,7 +25,7 @@ func (r forwarderDeps) newForwarder() *forward.Forwarder {
 	}
 }
 
-// checkSubject sees that there is what a notice is about.
+// checkSubject verifies that the source or category of a forwarding exists.
 func (r forwarderDeps) checkSubject(ctx context.Context, n forward.Forwarding) error {
 	if n.SourceID != 0 {
 		_, err := r.findFollowed(ctx, n.Reader, n.SourceID)
@@ -41,7 +41,7 @@ func (r forwarderDeps) checkSubject(ctx context.Context, n forward.Forwarding) e
 	return err
 }
 
-// forward is the forwarder, which Init makes.
+// forward returns the forwarder, which Init creates.
 func (r *River) forward() *forward.Forwarder {
 	r.Init()
 	return r.forwarder
@@ -50,22 +50,22 @@ func (r *River) forward() *forward.Forwarder {
 // Ways is [forward.Forwarder.Ways].
 func (r *River) Ways() []string { return r.forward().Ways() }
 
-// PutNotice is [forward.Forwarder.PutNotice].
+// PutForwarding is [forward.Forwarder.PutForwarding].
 func (r *River) PutForwarding(ctx context.Context, n forward.Forwarding) (forward.Forwarding, error) {
 	return r.forward().PutForwarding(ctx, n)
 }
 
-// Notices is [forward.Forwarder.Notices].
+// Forwardings is [forward.Forwarder.Forwardings].
 func (r *River) Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error) {
 	return r.forward().Forwardings(ctx, reader)
 }
 
-// DropNotice is [forward.Forwarder.DropNotice].
+// DropForwarding is [forward.Forwarder.DropForwarding].
 func (r *River) DropForwarding(ctx context.Context, reader string, id int64) error {
 	return r.forward().DropForwarding(ctx, reader, id)
 }
 
-// TryNotice is [forward.Forwarder.TryNotice].
+// TryForwarding is [forward.Forwarder.TryForwarding].
 func (r *River) TryForwarding(ctx context.Context, reader string, id int64) error {
 	return r.forward().TryForwarding(ctx, reader, id)
 }
@@ -80,17 +80,17 @@ func (r *River) EndLink(ctx context.Context, token string) (forward.Link, error)
 	return r.forward().EndLink(ctx, token)
 }
 
-// ConfirmNotices is [forward.Forwarder.ConfirmNotices].
+// ConfirmForwarding is [forward.Forwarder.ConfirmForwarding].
 func (r *River) ConfirmForwarding(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().ConfirmForwarding(ctx, token)
 }
 
-// EndNotices is [forward.Forwarder.EndNotices].
+// EndForwarding is [forward.Forwarder.EndForwarding].
 func (r *River) EndForwarding(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().EndForwarding(ctx, token)
 }
 
-// AllowNotices is [forward.Forwarder.AllowNotices].
+// AllowForwarding is [forward.Forwarder.AllowForwarding].
 func (r *River) AllowForwarding(ctx context.Context, token string) (forward.Link, error) {
 	return r.forward().AllowForwarding(ctx, token)
 }

@@ -2,13 +2,14 @@ package river
 
 import "slices"
 
-// ids is a set of numbers. Of many it takes 9 to 12 bytes each, and a map takes 20 to 40.
+// ids is a set of numbers. A large set takes 9 to 12 bytes per number, compared to 20 to 40 for a
+// map.
 type ids struct {
 	sorted []int64
-	recent map[int64]struct{} // not in sorted yet
+	recent map[int64]struct{} // not merged into sorted yet
 }
 
-// recentIDs is how many numbers are collected before they are sorted in, when there are few.
+// recentIDs is how many numbers a small set collects before it merges them into sorted.
 const recentIDs = 1024
 
 func (s *ids) len() int { return len(s.sorted) + len(s.recent) }
@@ -34,7 +35,7 @@ func (s *ids) add(id int64) {
 	}
 }
 
-// all are the numbers in order.
+// all returns the numbers in ascending order.
 func (s *ids) all() []int64 {
 	out := append(make([]int64, 0, s.len()), s.sorted...)
 	for id := range s.recent {

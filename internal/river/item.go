@@ -6,7 +6,7 @@ import (
 	"cloudburst/internal/river/item"
 )
 
-// Items as documents have them; see package item.
+// Types of items; see package item.
 type (
 	Item        = item.Item
 	Content     = item.Content
@@ -18,43 +18,46 @@ type (
 	EntrySource = item.EntrySource
 )
 
-// TextLongest bounds Content.Text, in bytes.
+// TextLongest is the maximum size of Content.Text in bytes.
 const TextLongest = item.TextLongest
 
-// TextOf gives the words of HTML as Content.Text has them.
+// TextOf returns the words of HTML in the form of Content.Text.
 func TextOf(html string) string { return item.TextOf(html) }
 
-// ItemQuery selects items of one reader's river. Zero fields do not restrict.
+// ItemQuery selects items of one user's river. Zero fields do not restrict.
 type ItemQuery struct {
-	Reader     string // whose; an item of a source that the reader does not follow is found only when starred
+	// Reader is the user. Items of sources that they do not follow match only when starred.
+	Reader     string
 	SourceID   int64
-	Sources    []int64  // several, at most 1,000: an item of any of them
-	Category   string   // of the reader's
-	Categories []string // several: an item of any of them
+	Sources    []int64  // several, at most 1,000: items of any of them
+	Category   string   // a category of the user
+	Categories []string // several: items in any of them
 	Starred    bool
 	Unread     bool
 	Read       bool
-	Match      string    // words that must all occur, the last may be a beginning; "…" is a phrase, -word must not occur
-	From, To   time.Time // At in [From, To)
-	ChangedIn  int64     // Seq > this
-	IDs        []int64   // these, at most 1,000
-	Firsts     []int64   // those with these First, at most 1,000
+	// Match has words that must all occur; the last may be a prefix. "…" is a phrase, -word must
+	// not occur.
+	Match     string
+	From, To  time.Time // At in [From, To)
+	ChangedIn int64     // Seq greater than this
+	IDs       []int64   // only these IDs, at most 1,000
+	Firsts    []int64   // only these First values, at most 1,000
 
-	// FirstAfter and FirstBefore restrict to First in the open range between them; 0: no end.
+	// FirstAfter and FirstBefore restrict First to the open range between them; 0: no bound.
 	FirstAfter, FirstBefore int64
 
 	Before  Place // older than this; with Oldest: newer than this
 	Oldest  bool  // oldest first
-	BySeq   bool  // in order of Seq (with Oldest: ascending), Before not considered
-	ByFirst bool  // in order of First (with Oldest: ascending), Before not considered
-	Bare    bool  // without Content but Title and Link: for lists of ids
+	BySeq   bool  // in order of Seq (with Oldest: ascending); Before is ignored
+	ByFirst bool  // in order of First (with Oldest: ascending); Before is ignored
+	Bare    bool  // without Content except Title and Link: for lists of IDs
 	Limit   int   // at most 1,000 (10,000 when Bare); 0 means 50
 }
 
-// Arrival says that items came or changed.
+// Arrival reports new or changed items of one source.
 type Arrival struct {
 	SourceID int64
-	Seq      int64 // of the last of them
+	Seq      int64 // of the last item
 	Items    []Arrived
 }
 
@@ -62,5 +65,5 @@ type Arrival struct {
 type Arrived struct {
 	ID  int64
 	Seq int64
-	New bool // else it was edited or withdrawn
+	New bool // false: the item was edited or withdrawn
 }

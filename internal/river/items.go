@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	maxItems = 1000 // of one query, or to mark at once
+	maxItems = 1000 // per query, and per Mark
 	maxBare  = 10_000
 )
 
-// Items lists entries. Words in q.Match restrict too: feed:name, where the name or the URL
-// of the source has that in it; category:name; is:starred, is:unread, is:read. Several of
-// one kind mean any of them; what is more than a word stands in quotes. fault.Invalid.
+// Items lists entries. Terms in q.Match restrict the result too: feed:name (part of the name or
+// URL of the source), category:name, and is:starred, is:unread or is:read. Several terms of one
+// kind match any of them; a value of several words needs quotes. Error: fault.Invalid.
 func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
 	r.Init()
 	limit := maxItems
@@ -34,9 +34,9 @@ func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
 	return r.Store.Items(ctx, q)
 }
 
-// Mark sets marks; nil leaves what was. At most 1,000 items. It returns how many of them
-// have the marks now: unknown items, and items of feeds that the reader does not follow,
-// are left out.
+// Mark sets marks of at most 1,000 items; nil leaves a mark unchanged. It returns how many of the
+// items have the marks now. Unknown items and items of feeds that the user does not follow are
+// left out.
 func (r *River) Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) (int, error) {
 	r.Init()
 	if len(ids) > maxItems {
@@ -48,8 +48,8 @@ func (r *River) Mark(ctx context.Context, reader string, ids []int64, read, star
 	return r.Store.MarkItems(ctx, reader, ids, read, starred, r.now())
 }
 
-// MarkAllRead makes everything up to a moment read (zero, or one that is still to come:
-// now), of one source or category, or all.
+// MarkAllRead marks all items up to a time as read (zero or a future time: now), of one source or
+// category, or of all.
 func (r *River) MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error {
 	r.Init()
 	now := r.now()
@@ -59,10 +59,10 @@ func (r *River) MarkAllRead(ctx context.Context, reader string, source int64, ca
 	return r.Store.MarkAllRead(ctx, reader, source, category, to, now)
 }
 
-// UndoWithin is how long a reader can undo MarkAllRead and Remove.
+// UndoWithin is how long a user can undo MarkAllRead and Remove.
 const UndoWithin = time.Minute
 
-// UndoAllRead undoes MarkAllRead: to is the moment up to which everything was marked read, in
+// UndoAllRead undoes MarkAllRead. to is the time up to which the items were marked read, in
 // milliseconds. fault.Conflict: there is nothing to undo, or UndoWithin is over.
 func (r *River) UndoAllRead(ctx context.Context, reader string, to time.Time) error {
 	r.Init()
@@ -73,7 +73,7 @@ func (r *River) UndoAllRead(ctx context.Context, reader string, to time.Time) er
 	return err
 }
 
-// CountUnread counts by source.
+// CountUnread counts unread items by source.
 func (r *River) CountUnread(ctx context.Context, reader string) (map[int64]Unread, error) {
 	r.Init()
 	return r.Store.CountUnread(ctx, reader)

@@ -6,26 +6,26 @@ import (
 	"cloudburst/feed/feedstate"
 )
 
-// Subscription is that a reader follows a source.
+// Subscription records that a user follows a source.
 type Subscription struct {
 	Reader     string
 	SourceID   int64
-	Title      string   // the reader's own; "": the feed's
+	Title      string   // the user's own title; "": the feed's title
 	Categories []string // in alphabetical order
 	AddedAt    time.Time
-	Interval   time.Duration // between checks, the reader's own wish; 0: none
+	Interval   time.Duration // the user's own time between checks; 0: none
 	ReadTo     time.Time     // items up to this At count as read, whatever their marks
-	ListID     int64         // the reading list that brought it; 0: the reader himself
+	ListID     int64         // the reading list that added the feed; 0: the user added it
 }
 
 // Followed is a subscription with its source.
 type Followed struct {
 	Subscription
 	Source Source
-	Unread int64 // when it was asked for
+	Unread int64 // at the time of the query
 }
 
-// Name is what it is called: the reader's title before the feed's.
+// Name returns the title to display: the user's own, else the feed's.
 func (f *Followed) Name() string {
 	if f.Title != "" {
 		return f.Title
@@ -33,40 +33,39 @@ func (f *Followed) Name() string {
 	return f.Source.Name()
 }
 
-// Category is one of a reader's.
+// Category is a category of a user.
 type Category struct {
 	Name    string
-	Public  bool // everybody may read its river, its feed and its OPML
+	Public  bool // all visitors may read its river, its feed and its OPML
 	Sources int64
-	Unread  int64 // when it was asked for
+	Unread  int64 // at the time of the query
 }
 
-// ReadingList is an OPML document at a URL that a reader follows as a whole: what it
-// gains is followed, what it loses no more.
+// ReadingList is an OPML document at a URL that a user follows as a whole. Feeds that are added to
+// the document are followed, and feeds that are removed are unfollowed.
 type ReadingList struct {
 	ID       int64
 	Reader   string
 	URL      string
 	Title    string
-	Category string          // what its feeds are put into, besides its own folders; "": nothing
+	Category string          // category of all its feeds, in addition to the list's own folders; "": none
 	State    feedstate.State // of the document
-	Feeds    int             // when it was last read
+	Feeds    int             // at the last check
 	ReadAt   time.Time
 	NextAt   time.Time // when it is due, or the end of a claim
 	Claim    int64
-	Problem  string // why it could not be read; "": it could
+	Problem  string // why the last check failed; "": it did not
 	Memory   ListMemory
 }
 
-// ListMemory is what is remembered of a reading list between two readings: plain data,
-// to be stored as JSON.
+// ListMemory is what is stored of a reading list between two checks: plain data, encoded as JSON.
 type ListMemory struct {
-	// Parent is the reading list that includes this one; 0: the reader follows it himself.
+	// Parent is the reading list that includes this one; 0: the user follows it directly.
 	Parent int64 `json:"parent,omitempty"`
-	// Last are the ids of the sources of its last document: what is in it and was in it
-	// is left as the reader made it.
+	// Last has the IDs of the sources in the last document. A source that is in the last and the
+	// new document stays as the user changed it.
 	Last []int64 `json:"last,omitempty"`
-	// DoubtAt is when it was first seen to have lost more than half of its feeds; zero:
-	// it has not.
+	// DoubtAt is when the list was first seen to have lost more than half of its feeds; zero: it
+	// has not.
 	DoubtAt time.Time `json:"doubtAt,omitzero"`
 }

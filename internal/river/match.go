@@ -11,10 +11,11 @@ import (
 
 const maxSources = 1000
 
-// searching turns the words of a search into conditions of an ItemQuery.
+// searcher turns the words of a search into conditions of an ItemQuery.
 type searcher struct{ *River }
 
-// restrict puts what the words mean into q; ok is false when nothing can be found.
+// restrict adds the conditions that the words in q.Match stand for. ok is false when no item can
+// match.
 func (r searcher) restrict(ctx context.Context, q *ItemQuery) (ok bool, err error) {
 	w, err := search.Read(q.Match)
 	if err != nil {
@@ -50,7 +51,7 @@ func (r searcher) restrict(ctx context.Context, q *ItemQuery) (ok bool, err erro
 	return len(ids) > 0, err
 }
 
-// named gives a reader's categories by their names in any case.
+// categoriesNamed returns a user's categories with these names, in any case.
 func (r searcher) categoriesNamed(ctx context.Context, reader string, names []string) ([]string, error) {
 	have, err := r.Store.Categories(ctx, reader, false)
 	var out []string
@@ -62,8 +63,7 @@ func (r searcher) categoriesNamed(ctx context.Context, reader string, names []st
 	return out, err
 }
 
-// matching gives the sources that a reader follows of which the name or the URL has one
-// of the words in it.
+// matching returns the followed sources whose name or URL contains one of the words.
 func (r searcher) matching(ctx context.Context, reader string, names []string) ([]int64, error) {
 	var ids []int64
 	for _, n := range names {

@@ -1,9 +1,9 @@
 package river
 
 const (
-	maxParsed = 20_000 // items of one document that are looked at
-	minTaken  = 1000   // of them that are taken in, or as many as are kept of a feed
+	maxParsed = 20_000 // items of one document that are parsed
+	minTaken  = 1000   // items that are stored at least, even when fewer are kept per feed
 )
 
-// taken is how many items of one document are taken in.
+// maxItemsTaken returns how many items of one document are stored.
 func (o *Options) maxItemsTaken() int { return min(max(o.Keep, minTaken), maxParsed) }

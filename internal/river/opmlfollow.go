@@ -13,11 +13,11 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// MostOfOperator is how many feeds a reader may follow when the operator of the server
-// adds them: [Options.Most] is for everybody else.
+// MaxOfOperator is how many feeds a user may follow when the server's operator adds them.
+// [Options.Max] applies to all others.
 const MaxOfOperator = 250_000
 
-// most is how many feeds a reader may follow.
+// maxFeeds returns how many feeds a user may follow.
 func (r *River) maxFeeds(operator bool) int {
 	if o := r.options(); !operator || o.Max > MaxOfOperator {
 		return o.Max
@@ -25,12 +25,12 @@ func (r *River) maxFeeds(operator bool) int {
 	return MaxOfOperator
 }
 
-// overLimit is for people who want to follow more feeds than they may.
+// overLimit returns the error for a user who reached the feed limit.
 func overLimit(limit int) error {
 	return fault.New(fault.TooMany, "You follow as many feeds as this server allows: %d (the setting river.max-feeds). Unfollow some first, or ask the operator to raise the limit.", limit)
 }
 
-// arrive notes that an import of a reader has begun; done ends it.
+// beginImport records that an import of a user has started; done ends it.
 func (r importer) beginImport(reader string) (done func(), err error) {
 	r.listState.mu.Lock()
 	defer r.listState.mu.Unlock()
@@ -56,7 +56,7 @@ func importsBusy(err error) error {
 	return &fault.Error{Code: fault.Unavailable, Err: err, Msg: "Several lists are being imported at this moment. Nothing was imported; try again in a while.", RetryAfter: 10 * time.Second}
 }
 
-// importSlot waits until fewer than importsAtOnce imports are written.
+// importSlot waits until fewer than maxActiveImports imports are being written.
 func (r importer) importSlot(ctx context.Context) (free func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, importSlotWait)
 	defer cancel()
@@ -68,10 +68,10 @@ func (r importer) importSlot(ctx context.Context) (free func(), err error) {
 	}
 }
 
-// inMemory is how long a document may be that does not go to a file while it is read.
+// maxInMemory is the size in bytes from which a document is written to a temporary file.
 const maxInMemory = 1 << 20
 
-// spool takes a document that arrives. drop removes what was kept of it.
+// spool stores a document that arrives. drop removes it.
 func spool(doc io.Reader) (file io.ReadSeeker, drop func(), err error) {
 	doc = io.LimitReader(doc, maxOPML+1)
 	head, err := io.ReadAll(io.LimitReader(doc, maxInMemory))
@@ -87,7 +87,7 @@ func spool(doc io.Reader) (file io.ReadSeeker, drop func(), err error) {
 	}
 	drop = func() {
 		_ = f.Close()
-		_ = os.Remove(f.Name()) // what is left of it, the system removes
+		_ = os.Remove(f.Name()) // the system removes a file that is left over
 	}
 	n, err := io.Copy(f, io.MultiReader(bytes.NewReader(head), doc))
 	switch {
@@ -109,23 +109,23 @@ func truncatedError(err error) error {
 	return fault.Wrap(fault.Unreadable, err, "The list could not be read to its end.")
 }
 
-// taking follows the feeds of a list, a batch at a time and up to the limit.
+// batchFollower follows the feeds of a list, a batch at a time and up to the limit.
 type batchFollower struct {
 	*River
-	ctx    context.Context // of the one import
+	ctx    context.Context // of the single import
 	reader string
 	limit  int
-	mine   map[int64]bool // the sources that the reader follows, without added; false: the list had it already
-	added  ids            // the sources that the reader follows because of the list
-	over   ids            // those that are left out because of the limit
+	mine   map[int64]bool // followed sources, without added; false: counted in had already
+	added  ids            // sources that the user follows because of the list
+	over   ids            // sources that are left out because of the limit
 	had    int
 
-	uncounted int // feeds that were written since the reader's feeds were counted
+	uncounted int // feeds written since the user's feeds were last counted
 }
 
-// countEvery is how many feeds are written before the reader's feeds are counted again, as
-// long as the limit is farther away than that. Counting takes longer the more there are, and
-// only another interface or node can have added some meanwhile.
+// countEvery is how many feeds are written between two counts of the user's feeds, while the limit
+// is farther away than that. Counting takes longer the more feeds there are, and only another
+// client or node can have added feeds meanwhile.
 const countEvery = 1000
 
 func (r importer) newBatchFollower(ctx context.Context, reader string, operator bool) (*batchFollower, error) {
@@ -133,7 +133,7 @@ func (r importer) newBatchFollower(ctx context.Context, reader string, operator 
 	return &batchFollower{River: r.River, ctx: ctx, reader: reader, limit: r.maxFeeds(operator), mine: mine}, err
 }
 
-// follows reports whether the reader follows a source by now.
+// follows reports whether the user follows a source now.
 func (t *batchFollower) follows(id int64) bool {
 	_, yes := t.mine[id]
 	return yes || t.added.has(id)
@@ -142,7 +142,7 @@ func (t *batchFollower) follows(id int64) bool {
 // batch follows some feeds in one transaction.
 func (t *batchFollower) batch(list []Addition) error {
 	err := t.put(list)
-	if fault.CodeOf(err) == fault.TooMany && err != nil { // the reader follows more by now, from elsewhere
+	if fault.CodeOf(err) == fault.TooMany && err != nil { // another client added feeds meanwhile
 		var now map[int64]bool
 		if now, err = t.Store.RiverFollowing(t.ctx, t.reader); err != nil {
 			return err
@@ -158,7 +158,7 @@ func (t *batchFollower) batch(list []Addition) error {
 	return err
 }
 
-// put writes what of a batch fits below the limit.
+// put writes the feeds of a batch that fit below the limit.
 func (t *batchFollower) put(list []Addition) error {
 	var add []Addition
 	var over []int64
@@ -191,7 +191,7 @@ func (t *batchFollower) put(list []Addition) error {
 		if id := add[i].SourceID; isNew {
 			t.added.add(id)
 			delete(t.mine, id)
-		} else if !t.follows(id) { // since a moment, from elsewhere
+		} else if !t.follows(id) { // another client added it a moment ago
 			t.mine[id] = true
 		}
 	}
@@ -207,7 +207,7 @@ func (t *batchFollower) put(list []Addition) error {
 	return nil
 }
 
-// result is what came of it.
+// result adds the totals of the import to out.
 func (t *batchFollower) result(out Imported) Imported {
 	out.Added, out.Had, out.Over, out.Limit = t.added.len(), t.had, t.over.len(), t.limit
 	if t.over.len() > 0 {
@@ -217,7 +217,7 @@ func (t *batchFollower) result(out Imported) Imported {
 	return out
 }
 
-// overText says how many feeds the limit kept out.
+// overText returns how many feeds the limit excluded.
 func (t *batchFollower) overText() string {
 	if t.limit >= MaxOfOperator {
 		return fmt.Sprintf("%s not added: a reader may follow %d feeds at most.", wereNot(t.over.len()), t.limit)

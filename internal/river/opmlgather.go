@@ -16,28 +16,28 @@ import (
 	"cloudburst/internal/text"
 )
 
-// gathering says how the feeds of a document are gathered.
+// gatherOptions controls how the feeds of a document are collected.
 type gatherOptions struct {
-	category string // for all of them; "": none
-	base     string // what relative addresses stand on; "": nothing
-	list     int64  // the reading list that it is; 0: none
+	category string // added to every feed; "": none
+	base     string // base of relative URLs; "": none
+	list     int64  // the ID of the reading list; 0: not a reading list
 	progress func(done, total int)
 }
 
-// gathered is what a document says beside its feeds.
+// gatherResult is what a document contains in addition to its feeds.
 type gatherResult struct {
 	lists    []ReadingList
-	imported Imported // Title, Found, Skipped, Problems
-	cut      bool     // the document ends in the middle, or was too long
+	imported Imported // only Title, Found, Skipped and Problems
+	cut      bool     // the document is truncated or too long
 }
 
 const (
-	gatherBatch = 100         // feeds of a list that are looked up and written at once
-	gatherPause = time.Second // between two batches, at most
+	gatherBatch = 100         // feeds that are looked up and stored at once
+	gatherPause = time.Second // longest pause between two batches
 )
 
-// gather reads a document and gives take its feeds, some at a time and none twice in a
-// batch. In a later batch a feed may come again, with other categories.
+// gather reads a document and passes its feeds to take in batches. A feed is at most once in a
+// batch; a later batch may have it again with other categories.
 func (r importer) gather(ctx context.Context, reader string, list *opml.Stream, how gatherOptions, take func([]Addition) error) (gatherResult, error) {
 	g := gatherer{River: r.River, gatherOptions: how, ctx: ctx, reader: reader, now: r.now(), at: map[string]int{}, base: href.New(how.base), take: take}
 	g.out.imported.Found = list.Feeds
@@ -63,16 +63,16 @@ func (r importer) gather(ctx context.Context, reader string, list *opml.Stream, 
 type gatherer struct {
 	*River
 	gatherOptions
-	ctx    context.Context // of the one call of gather
+	ctx    context.Context // of the single call of gather
 	reader string
 	now    time.Time
 	base   *href.Base
 	batch  []Addition
-	at     map[string]int // where in the batch a URL is
+	at     map[string]int // index in the batch, by URL
 	take   func([]Addition) error
-	begun  time.Time // of the work on this batch
-	done   int       // feeds of the document that were seen
-	added  int       // additions that were made
+	begun  time.Time // when the work on this batch started
+	done   int       // feeds of the document that were visited
+	added  int       // additions so far
 	out    gatherResult
 }
 
@@ -82,7 +82,7 @@ func (g *gatherer) reportProgress(done int) {
 	}
 }
 
-// visit takes in one subscription or list.
+// visit handles one subscription or included list.
 func (g *gatherer) visit(folders []string, o *opml.Outline) error {
 	if o.FeedURL() != "" {
 		g.done++
@@ -104,8 +104,8 @@ func interrupted(ctx context.Context) error {
 	return fault.Wrap(fault.Unavailable, ctx.Err(), "The import was interrupted.")
 }
 
-// flush hands over the feeds that were gathered. Between two batches it waits for twice as
-// long as the last one took: a long list leaves the processors and the database to others.
+// flush passes the collected feeds on. Between two batches it waits twice as long as the last one
+// took, so that a long list leaves the processors and the database to other work.
 func (g *gatherer) flush() error {
 	if len(g.batch) == 0 {
 		return nil
@@ -129,12 +129,12 @@ func (g *gatherer) flush() error {
 	return nil
 }
 
-// feed takes in one subscription.
+// feed collects one subscription.
 func (g *gatherer) feed(folders []string, o *opml.Outline) {
 	ref := g.base.Resolve(o.FeedURL())
 	a, err := g.address(ref)
 	if err == nil && len(a.URLs) > 1 && !strings.Contains(ref, "/") {
-		err = fault.New(fault.Invalid, "%s is no whole address.", location.Brief(ref)) // but perhaps a file beside the list
+		err = fault.New(fault.Invalid, "%s is no whole address.", location.Brief(ref)) // but it may be a file next to the list
 	}
 	name := plainText(o.Text)
 	if err == nil && a.Login.Kind != "" {
@@ -145,7 +145,7 @@ func (g *gatherer) feed(folders []string, o *opml.Outline) {
 		g.out.imported.problem("%s: %s", text.ClipRunes(name, 60), fault.Message(err))
 		return
 	}
-	url := a.URLs[len(a.URLs)-1] // without a scheme it is from the days of http
+	url := a.URLs[len(a.URLs)-1] // a URL without a scheme dates from the time of plain http
 	categories := g.categories(folders, o)
 	if i, ok := g.at[url]; ok {
 		s := &g.batch[i].Subscription
@@ -159,7 +159,8 @@ func (g *gatherer) feed(folders []string, o *opml.Outline) {
 	if a.Login.Kind != "" {
 		n.Source.ID = rand.Int64N(1<<62) + 1
 	}
-	// Not all at the same moment: those that are listed first are read first.
+	// Each feed is due a little later than the one before: feeds are checked in the order of the
+	// list.
 	n.Source.NextAt = g.now.Add(time.Duration(g.added) * time.Millisecond)
 	g.added++
 	n.Source.State = feedstate.New(url, n.Source.NextAt)
@@ -175,8 +176,8 @@ func (g *gatherer) sealed(l Login) (Login, error) {
 	return location.Seal(g.Key, l)
 }
 
-// titles tells the reader's own title from what a feed is called until it was read. Most
-// programs write one name into both attributes: then it is the feed's.
+// titles separates the user's own title from the feed's title, which is shown until the first
+// check. Most programs write one name into both attributes: then it is the feed's title.
 //
 // spec:cloudburst#opml-own-title
 func titles(text, title, url string) (own, feed string) {
@@ -197,8 +198,8 @@ func titles(text, title, url string) (own, feed string) {
 	return titleOf(own), titleOf(feed)
 }
 
-// categories are what the folders and attributes of a feed make: the innermost folder and
-// the last part of each path.
+// categories returns the categories that the folders and attributes of a feed stand for: the
+// innermost folder and the last part of each category path.
 //
 // spec:cloudburst#opml-innermost-folder
 func (g *gatherer) categories(folders []string, o *opml.Outline) []string {
@@ -219,7 +220,7 @@ func (g *gatherer) categories(folders []string, o *opml.Outline) []string {
 	return joinNames(nil, names)
 }
 
-// joinNames is both lists, each name once, in order, and not too many.
+// joinNames returns the union of both lists, sorted and limited to maxCategories.
 func joinNames(have, more []string) []string {
 	out := slices.Clone(have)
 	for _, m := range more {
@@ -231,7 +232,7 @@ func joinNames(have, more []string) []string {
 	return out
 }
 
-// include takes in one list within the list.
+// include collects one list that the document includes.
 func (g *gatherer) include(folders []string, o *opml.Outline) {
 	a, err := g.address(g.base.Resolve(o.IncludeURL()))
 	if err == nil && a.Login.Kind != "" {
@@ -260,8 +261,8 @@ func (g *gatherer) include(folders []string, o *opml.Outline) {
 	g.out.lists = append(g.out.lists, l)
 }
 
-// resolve finds the sources that are known by now under these URLs: one that the reader
-// follows before one of everybody.
+// resolve sets the IDs of sources that exist at these URLs. A source that the user follows takes
+// precedence over a shared one.
 func (g *gatherer) resolve() error {
 	urls := make([]string, len(g.batch))
 	for i := range g.batch {
@@ -272,7 +273,7 @@ func (g *gatherer) resolve() error {
 		return err
 	}
 	for i := range g.batch {
-		// What comes with a login is a source of its own.
+		// A URL with a login is a source of its own.
 		if k, ok := known[urls[i]]; ok && (k.Followed || g.batch[i].Source.Login.Kind == "") {
 			g.batch[i].Source.ID, g.batch[i].SourceID = k.ID, k.ID
 		}
@@ -281,7 +282,7 @@ func (g *gatherer) resolve() error {
 	return nil
 }
 
-// once merges what has become the same source.
+// dedupe merges additions that turned out to be the same source.
 func (g *gatherer) dedupe() {
 	at := make(map[int64]int, len(g.batch))
 	kept := g.batch[:0]
@@ -296,7 +297,7 @@ func (g *gatherer) dedupe() {
 	g.batch = kept
 }
 
-// plainText is the words of what may be HTML.
+// plainText returns the words of a text that may be HTML.
 func plainText(s string) string {
 	if href.LooksLikeHTML(s) {
 		s = sanitize.Text(s)

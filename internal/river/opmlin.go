@@ -16,27 +16,27 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Imported is what came of an import.
+// Imported is the result of an import.
 type Imported struct {
 	Title    string
 	Found    int      // feeds in the document
-	Added    int      // that were not followed
-	Had      int      // that were followed already
-	Over     int      // that were not added, because the reader follows as many as Limit allows
-	Limit    int      // feeds that the reader may follow
+	Added    int      // feeds that are followed now and were not before
+	Had      int      // feeds that were followed already
+	Over     int      // feeds that were left out because of Limit
+	Limit    int      // feeds that the user may follow
 	Lists    int      // reading lists that are followed now
-	Skipped  int      // with no usable address
+	Skipped  int      // feeds without a usable URL
 	Problems []string // for people, at most 100
 }
 
-// ImportOptions of an OPML import.
+// ImportOptions are the options of an OPML import.
 type ImportOptions struct {
-	Category string // put everything into it besides
-	URL      string // where the document comes from; "": a file
-	Follow   bool   // follow the URL as a reading list, instead of taking it over once
-	Operator bool   // the operator of the server imports: the limit is MostOfOperator
-	// Progress is called first when the document has arrived whole and is a list, then
-	// after each batch; nil: never.
+	Category string // added to every feed
+	URL      string // source of the document; "": a file
+	Follow   bool   // follow the URL as a reading list, instead of importing it once
+	Operator bool   // the server's operator imports: the limit is MaxOfOperator
+	// Progress is called when the whole document has arrived and is a list, then after each batch.
+	// nil: never.
 	Progress func(done, total int)
 }
 
@@ -44,22 +44,21 @@ const (
 	maxOPML           = 64 << 20 // bytes
 	maxOutlines       = 250_000
 	maxProblems       = 100
-	maxActiveImports  = 2                // that are written
-	maxPendingImports = 16               // that arrive, wait or are written
-	importSlotWait    = 30 * time.Second // until a place to write is free
+	maxActiveImports  = 2                // imports that are being written
+	maxPendingImports = 16               // imports that arrive, wait or are being written
+	importSlotWait    = 30 * time.Second // longest wait for a free slot to write
 )
 
-// Import follows the feeds of an OPML document. With ImportOptions.URL and no document
-// (nil) it is read from there. Of the folders around a feed the innermost becomes a
-// category, and so does the last part of each of its category attributes. A name of its
-// own it has where text and title differ. Other lists that the document includes become
-// reading lists. Nothing is read of the feeds before it returns: they are due.
+// Import follows the feeds of an OPML document. With ImportOptions.URL and a nil document it
+// fetches the document from that URL. The innermost folder around a feed becomes a category, and
+// so does the last part of each category path of the feed. The user's own title is taken from text
+// where it differs from title. Included lists become reading lists. Import fetches no feed: the
+// feeds are due when it returns.
 //
-// The feeds are written in batches. What was written stays when the import fails later:
-// Imported says how far it came, with an error too. Feeds beyond the limit are counted
-// and left out. A reader has one import at a time. Errors: fault.Invalid (no OPML, with
-// what it looks like), Conflict (another import of the reader is under way), TooMany,
-// Unreadable, Unavailable.
+// The feeds are written in batches. Batches that were written stay when the import fails later:
+// Imported has the progress, with an error too. Feeds beyond the limit are counted and left out. A
+// user has one import at a time. Errors: fault.Invalid (not OPML; the message names the actual
+// format), Conflict (another import of the user is in progress), TooMany, Unreadable, Unavailable.
 func (r *River) Import(ctx context.Context, reader string, doc io.Reader, o ImportOptions) (Imported, error) {
 	r.Init()
 	if o.Category != "" {
@@ -92,10 +91,10 @@ func (r *River) Import(ctx context.Context, reader string, doc io.Reader, o Impo
 	return importer{r}.takeOver(ctx, reader, list, gatherOptions{category: o.Category, base: o.URL}, o)
 }
 
-// importing imports and exports lists of feeds.
+// importer imports and exports lists of feeds.
 type importer struct{ *River }
 
-// importFrom reads the document from its URL.
+// importFrom fetches the document from its URL.
 func (r importer) importFrom(ctx context.Context, reader string, o ImportOptions) (Imported, error) {
 	a, err := r.address(o.URL)
 	if err != nil {
@@ -130,7 +129,7 @@ func readOPML(doc io.ReadSeeker, contentType string) (*opml.Stream, error) {
 	return opml.Open(doc, &opml.Options{ContentType: contentType, Limits: opml.Limits{Bytes: maxOPML, Outlines: maxOutlines}})
 }
 
-// notOPML says what a document is instead.
+// notOPML describes what a document is instead.
 func notOPML(err error) string {
 	not, ok := errors.AsType[*opml.NotOPMLError](err)
 	if !ok {
@@ -171,7 +170,7 @@ func (r importer) takeOver(ctx context.Context, reader string, list *opml.Stream
 	return out, stopped(err, out)
 }
 
-// stopped adds to an error how far the import came.
+// stopped adds the progress of the import to an error.
 func stopped(err error, out Imported) error {
 	if err == nil || out.Added == 0 {
 		return err
@@ -181,7 +180,7 @@ func stopped(err error, out Imported) error {
 	return f
 }
 
-// addLists follows reading lists, and returns the ids of those that are new.
+// addLists follows reading lists and returns the IDs of the new ones.
 func (r importer) addLists(ctx context.Context, reader string, lists []ReadingList, out *Imported) (fresh []int64, err error) {
 	if len(lists) == 0 {
 		return nil, nil

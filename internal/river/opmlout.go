@@ -12,10 +12,10 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Export is a reader's list, or that of one category. The whole list has a folder for each
-// category, a feed in all that it is in; reading lists are included by their URLs. A list
-// of one category is flat, and has no feeds that need a login where the category is
-// public. Logins are never written. fault.NotFound: there is no such category.
+// Export returns a user's subscription list, or the list of one category. The whole list has a
+// folder for each category, and a feed is in the folder of each of its categories; reading lists
+// are included by URL. The list of one category is flat, and leaves out feeds that need a login if
+// the category is public. Logins are never written. fault.NotFound: the category does not exist.
 func (r *River) Export(ctx context.Context, reader, category string) (*opml.Document, error) {
 	r.Init()
 	public := false
@@ -63,8 +63,8 @@ func (r *River) Export(ctx context.Context, reader, category string) (*opml.Docu
 	return d, nil
 }
 
-// outlineOf is one subscription. text is what the reader calls it, title what the feed
-// does: that they differ tells a name of his own when the list is imported.
+// outlineOf returns the outline of one subscription. text is the title that the user sees, title
+// is the feed's own. An import recognizes a user's own title by the difference.
 //
 // spec:cloudburst#opml-own-title
 func outlineOf(f *Followed) opml.Outline {
@@ -74,8 +74,8 @@ func outlineOf(f *Followed) opml.Outline {
 	}
 }
 
-// exportLists adds the lists that the reader follows himself; those within them come with
-// them.
+// exportLists adds the lists that the user follows directly. Lists within them are included by
+// those.
 func (r importer) exportLists(ctx context.Context, reader string, folders map[string][]opml.Outline) error {
 	lists, err := r.Store.ReadingLists(ctx, reader)
 	for _, l := range lists {
@@ -86,7 +86,7 @@ func (r importer) exportLists(ctx context.Context, reader string, folders map[st
 	return err
 }
 
-// inFolders is the folders by name, and what is in none of them at the end.
+// inFolders returns the folders by name, followed by outlines without a folder.
 func inFolders(folders map[string][]opml.Outline) []opml.Outline {
 	var names []string
 	for name := range folders {
@@ -102,7 +102,8 @@ func inFolders(folders map[string][]opml.Outline) []opml.Outline {
 	return append(out, folders[""]...)
 }
 
-// asHTML escapes what would be taken for HTML, which the texts of an outline may hold.
+// escapeIfHTML escapes a text that looks like HTML, because the texts of an outline may contain
+// HTML.
 func escapeIfHTML(s string) string {
 	if href.LooksLikeHTML(s) {
 		return html.EscapeString(s)

@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	maxChoices = 50 // feeds of a page that a reader is asked about
-	maxFirst   = 3  // of them that are tried when nobody is to be asked
+	maxChoices = 50 // feeds of a page that a user can choose from
+	maxFirst   = 3  // of these that are tried with Request.First
 	maxGuesses = 4  // links that only look like feeds
-	maxKnown   = 6  // addresses that feeds usually have
+	maxKnown   = 6  // common feed URLs
 	probing    = 45 * time.Second
 )
 
-// fromPage finds the feed of a document that is none.
+// fromPage finds the feed of a document that is not a feed itself.
 func (a *addition) fromPage(ctx context.Context, s Source, got fetchResult) (Added, error) {
 	page := discover.HTML(got.res.Body, got.res.URL, got.res.Header)
 	where := location.Brief(s.URL)
@@ -47,7 +47,7 @@ func (a *addition) fromPage(ctx context.Context, s Source, got fetchResult) (Add
 	}
 	switch {
 	case main == 1 || main > 1 && a.Options.Own != nil && a.Options.Own(got.res.URL):
-		return a.followOnly(ctx, sure[0].URL, where) // pages of this server name their own feed first
+		return a.followOnly(ctx, sure[0].URL, where) // pages of this server link to their own feed first
 	case a.q.First && len(sure) > 0:
 		return a.followFirst(ctx, sure, where)
 	case len(sure) > 0:
@@ -56,8 +56,8 @@ func (a *addition) fromPage(ctx context.Context, s Source, got fetchResult) (Add
 	return a.probe(ctx, guesses, got.res.URL, where)
 }
 
-// choices are the feeds that a page names, those of its posts first, and the addresses
-// that only look like feeds.
+// choices returns the feeds that a page links to, feeds of its posts first, and the links that
+// only look like feeds.
 func (a *addition) choices(page *discover.Result, own string) (sure []Choice, guesses []string) {
 	seen := map[string]bool{own: true}
 	for _, l := range page.Links {
@@ -94,7 +94,7 @@ func formatName(f discover.Format) string {
 	return ""
 }
 
-// take1 follows the one feed that a page names.
+// followOnly follows the only feed that a page links to.
 func (a *addition) followOnly(ctx context.Context, url, page string) (Added, error) {
 	done, ok, err := a.feedAt(ctx, url, feedstate.ByHand)
 	if !ok && err == nil {
@@ -103,7 +103,7 @@ func (a *addition) followOnly(ctx context.Context, url, page string) (Added, err
 	return done, err
 }
 
-// takeFirst follows the first that is a feed.
+// followFirst follows the first choice that is a feed.
 func (a *addition) followFirst(ctx context.Context, list []Choice, page string) (Added, error) {
 	var first error
 	for _, c := range list[:min(len(list), maxFirst)] {
@@ -118,19 +118,19 @@ func (a *addition) followFirst(ctx context.Context, list []Choice, page string) 
 	return Added{}, first
 }
 
-// ours reports a failure that trying elsewhere would not mend.
+// isLocalFailure reports a failure that another URL would not avoid.
 func isLocalFailure(err error) bool {
 	switch fault.CodeOf(err) {
 	case fault.Internal, fault.Unavailable, fault.Conflict:
 		return true
 	case fault.TooMany:
-		return fault.RetryAfter(err) == 0 // not a server that is busy
+		return fault.RetryAfter(err) == 0 // not a busy server
 	}
 	return false
 }
 
-// probe asks for what looks like a feed, then for the addresses that feeds usually have,
-// one after the other at the host's pace, and takes the first that is one.
+// probe fetches the links that look like feeds, then the common feed URLs, one after the other at
+// the host's pace. It follows the first feed that it finds.
 func (a *addition) probe(ctx context.Context, guesses []string, from, page string) (Added, error) {
 	ctx, cancel := context.WithTimeout(ctx, probing)
 	defer cancel()
@@ -158,7 +158,7 @@ func (a *addition) probe(ctx context.Context, guesses []string, from, page strin
 	return Added{}, fault.New(fault.NotFound, "The page %s names no feed, and there is none at the usual addresses.", page)
 }
 
-// feedAt follows what is at url; ok is false when that is no feed.
+// feedAt follows the feed at url; ok is false when there is none.
 func (a *addition) feedAt(ctx context.Context, url string, cause feedstate.Cause) (done Added, ok bool, err error) {
 	if done, ok, err = a.followKnown(ctx, url); ok || err != nil {
 		return done, err == nil, err
@@ -168,7 +168,7 @@ func (a *addition) feedAt(ctx context.Context, url string, cause feedstate.Cause
 	if err := responseError(&s, got); err != nil {
 		return Added{}, false, err
 	}
-	if d := got.parse(); d.err != nil || d.feed.Format == feed.Redirect { // one that was not followed leads nowhere
+	if d := got.parse(); d.err != nil || d.feed.Format == feed.Redirect { // a redirect document without a usable target
 		return Added{}, false, nil
 	}
 	done, err = a.followNew(ctx, s, got)

@@ -9,11 +9,11 @@ import (
 	"cloudburst/internal/date"
 )
 
-// pushWorks is a state of a hub that said yes, in upstream's words.
+// pushActive is the state of a confirmed subscription, as package upstream names it.
 const pushActive = "active"
 
-// followPush asks how it stands with the hubs of a source, and puts into its state since
-// when and until when they tell of changes.
+// updatePushState queries the states of a source's hubs, and sets since when and until when they
+// push changes.
 func (r checker) updatePushState(ctx context.Context, s *Source) ([]PushState, error) {
 	if r.Push == nil || s.Private() || len(s.PushEndpoints) == 0 && s.State.Push.Since.IsZero() {
 		return nil, nil
@@ -26,9 +26,9 @@ func (r checker) updatePushState(ctx context.Context, s *Source) ([]PushState, e
 	return states, nil
 }
 
-// pushOf is p with the subscription that these states amount to. Where this server is
-// the hub of a feed that it serves itself, every change is announced from the beginning;
-// any other hub is trusted after its first announcement.
+// pushOf returns p with the subscription that the states add up to. Where this server is the hub
+// of a feed that it serves itself, every change is announced from the beginning. Any other hub is
+// trusted after its first push.
 func pushOf(p feedstate.Push, states []PushState, served bool) feedstate.Push {
 	var since, until time.Time
 	hugeStore, own := false, false
@@ -53,8 +53,8 @@ func pushOf(p feedstate.Push, states []PushState, served bool) feedstate.Push {
 	return p
 }
 
-// askHubs asks by the doors of a source as it is now, where they are not asked yet, and
-// leaves those of one that is gone. What fails is tried at the next check.
+// updateHubs subscribes at the endpoints of a source that have no subscription yet, and leaves the
+// hubs of a source that is gone. A failure is retried at the next check.
 func (r checker) updateHubs(ctx context.Context, was, is *Source, d feedstate.Decision, states []PushState) {
 	if r.Push == nil || is.Private() {
 		return
@@ -74,7 +74,7 @@ func (r checker) updateHubs(ctx context.Context, was, is *Source, d feedstate.De
 
 func sameEndpoints(a, b []PushEndpoint) bool { return slices.Equal(a, b) }
 
-// asked reports whether each door has a state.
+// haveStates reports whether each endpoint has a state.
 func haveStates(endpoints []PushEndpoint, states []PushState) bool {
 	for _, d := range endpoints {
 		if !slices.ContainsFunc(states, func(s PushState) bool { return s.Protocol == d.Protocol && s.Hub == d.Hub }) {

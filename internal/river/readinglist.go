@@ -19,29 +19,29 @@ import (
 )
 
 const (
-	maxLists        = 100 // of one reader, those within others among them
-	maxListDepth    = 5   // a list in a list in a list …
+	maxLists        = 100 // of one user, including lists within others
+	maxListDepth    = 5   // nesting of lists within lists
 	minListInterval = time.Hour
 	maxListInterval = 24 * time.Hour
 	doubtPeriod     = time.Hour
-	listRetry       = time.Minute // until a list is read that we could not ask for
+	listRetry       = time.Minute // until a list is read again after a local failure
 )
 
-// newList is a reader's list at a normal URL. Its id is made of both, so that there is
+// newList returns a user's list at a normalized URL. The ID is derived from both, so that there is
 // one only.
 func newList(reader, url string, now time.Time) ReadingList {
 	return ReadingList{ID: text.ID("list\x00" + reader + "\x00" + url), Reader: reader, URL: url, State: feedstate.New(url, now), NextAt: now}
 }
 
-// ReadingLists lists a reader's.
+// ReadingLists lists the reading lists of a user.
 func (r *River) ReadingLists(ctx context.Context, reader string) ([]ReadingList, error) {
 	r.Init()
 	return r.Store.ReadingLists(ctx, reader)
 }
 
-// DropReadingList ends following one, and those that it includes. Its feeds stay as the
-// reader's own; where remove is set they go, but for those that he starred something of.
-// fault.NotFound.
+// DropReadingList unfollows a reading list and the lists that it includes. Its feeds become the
+// user's own. With remove they are unfollowed, except feeds that the user starred an item of.
+// Error: fault.NotFound.
 func (r *River) DropReadingList(ctx context.Context, reader string, id int64, remove bool) error {
 	r.Init()
 	lists, err := r.Store.ReadingLists(ctx, reader)
@@ -67,10 +67,10 @@ func (r *River) DropReadingList(ctx context.Context, reader string, id int64, re
 	return nil
 }
 
-// listReading follows reading lists: it takes over what they gain and lose.
+// listReader follows reading lists: it applies the changes of their documents.
 type listReader struct{ *River }
 
-// dropList forgets one list, and its feeds where remove is set.
+// dropList removes one list, and its feeds with remove.
 func (r listReader) dropList(ctx context.Context, reader string, id int64, lists []ReadingList, remove bool) error {
 	if remove {
 		subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, ListID: id})
@@ -84,7 +84,7 @@ func (r listReader) dropList(ctx context.Context, reader string, id int64, lists
 	return r.Store.DropReadingList(ctx, reader, id)
 }
 
-// followList follows a document that was just read as a reading list.
+// followList follows a document that was just fetched as a reading list.
 func (r listReader) followList(ctx context.Context, reader string, s Source, got fetchResult, list *opml.Stream, o ImportOptions) (Imported, error) {
 	now := r.now()
 	l := newList(reader, s.URL, now)
@@ -117,7 +117,7 @@ func (r listReader) followList(ctx context.Context, reader string, s Source, got
 		r.decide(&l, answerOf(got, list, nil), now)
 		l.remember(&c, g.lists)
 		l.forgetOverLimit(t, feedstate.State{})
-		// The list comes last: a crash before leaves feeds, not a list that looks done.
+		// The list is stored last: a crash before leaves feeds, not a list that looks complete.
 		err = r.Store.AddReadingList(ctx, l)
 	}
 	r.forget(reader)
@@ -130,7 +130,7 @@ func (r listReader) followList(ctx context.Context, reader string, s Source, got
 	return out, nil
 }
 
-// listed are the sources of a list, collected batch by batch.
+// listedSources are the sources of a list, collected batch by batch.
 type listedSources struct{ ids []int64 }
 
 func (c *listedSources) add(batch []Addition) {
@@ -139,8 +139,8 @@ func (c *listedSources) add(batch []Addition) {
 	}
 }
 
-// leaveOut forgets the feeds for which the reader's limit has no room, so that the next
-// reading tries again. before is the state that makes it read the document again.
+// forgetOverLimit removes the feeds beyond the user's limit from Memory.Last, so that the next
+// check tries them again. before is the state that causes a full read of the document.
 func (l *ReadingList) forgetOverLimit(t *batchFollower, before feedstate.State) {
 	if t.over.len() == 0 {
 		return
@@ -149,13 +149,13 @@ func (l *ReadingList) forgetOverLimit(t *batchFollower, before feedstate.State) 
 	l.Problem, l.State.Validators, l.State.Hash = t.overText(), before.Validators, before.Hash
 }
 
-// undoList takes back what a list brought that could not be kept itself.
+// undoList removes the feeds that a list added when the list itself could not be stored.
 func (r listReader) undoList(ctx context.Context, reader string, id int64) {
 	ctx, cancel := saveContext(ctx)
 	defer cancel()
 	lists, err := r.Store.ReadingLists(ctx, reader)
 	if err != nil || slices.ContainsFunc(lists, func(l ReadingList) bool { return l.ID == id }) {
-		return // somebody else followed it at the same moment
+		return // another request followed the list at the same time
 	}
 	subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, ListID: id})
 	if err == nil {
@@ -169,7 +169,7 @@ func (r listReader) undoList(ctx context.Context, reader string, id int64) {
 	r.logError(ctx, "what a reading list brought could not be taken back", err)
 }
 
-// readList reads a claimed list and makes the reader's feeds what it says.
+// readList checks a claimed list and updates the user's feeds to match it.
 func (r listReader) readList(ctx context.Context, l ReadingList) {
 	if err := r.readListOnce(ctx, &l); err != nil && ctx.Err() == nil {
 		r.logError(ctx, "a reading list could not be worked on", err)
@@ -187,7 +187,7 @@ func (r listReader) readListOnce(ctx context.Context, l *ReadingList) error {
 		l.State.URL = l.URL
 	}
 	if !l.Memory.DoubtAt.IsZero() {
-		s.State.Validators = feedstate.Validators{} // what it says now has to be seen
+		s.State.Validators = feedstate.Validators{} // the whole document is needed to confirm the loss
 	}
 	got := checker(r).fetchPaced(ctx, &s, feedstate.Poll)
 	if ctx.Err() != nil {
@@ -211,7 +211,7 @@ func (r listReader) readListOnce(ctx context.Context, l *ReadingList) error {
 	return err
 }
 
-// answerOf is what a reading came to in the words of feedstate; a list counts as a feed
+// answerOf returns the result of a fetch as package feedstate expects it. A list counts as a feed
 // without hints.
 func answerOf(got fetchResult, list *opml.Stream, bad error) feedstate.Answer {
 	a := feedstate.Answer{Hops: got.hops}
@@ -236,8 +236,8 @@ func answerOf(got fetchResult, list *opml.Stream, bad error) feedstate.Answer {
 	return a
 }
 
-// decide takes in an answer and says when the list is read next: after an hour, and later
-// the longer it has not changed, up to a day.
+// decide applies a response and sets when the list is checked next: after an hour, and later the
+// longer it has not changed, up to a day.
 //
 // spec:cloudburst#reading-list-rhythm
 func (r listReader) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
@@ -259,7 +259,7 @@ func (r listReader) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
 	l.State.NextAt = l.NextAt
 }
 
-// remember keeps what the document had: its feeds, and the lists within it.
+// remember stores the IDs of the feeds and lists in the document.
 func (l *ReadingList) remember(c *listedSources, lists []ReadingList) {
 	slices.Sort(c.ids)
 	c.ids = slices.Compact(c.ids)

@@ -14,26 +14,26 @@ import (
 	"cloudburst/internal/river/item"
 )
 
-// mostAnnounced is how many announced sources may wait in memory beyond what is due; the
-// rest is found by the loop that looks for what is due.
+// maxPushed is how many pushed sources may wait in memory beyond the scheduler's capacity. The
+// claim loop finds the others.
 const maxPushed = 256
 
-// Away is the door of news that nobody announced: this program was away and may have missed
-// some. Unlike an announcement it keeps to skipHours and skipDays.
+// Away is the via of news that no hub announced: this program was down and may have missed
+// changes. Unlike a push, a check for Away respects skipHours and skipDays.
 const Away = "notify-away"
 
-// Heard takes the news that a feed changed, by door ("ping", "notify-rsscloud",
-// "save" …). When it returns, the source is due on disk, and it will be read at once.
-// known is false when nobody here follows the feed.
+// ReceivePush records that a feed changed. via is the way it was announced ("ping",
+// "notify-rsscloud", "save" …). When ReceivePush returns, the source is stored as due, and it is
+// checked at once. known is false when no user follows the feed.
 //
 // spec:cloudburst#river-push-is-durable
 func (r *River) ReceivePush(ctx context.Context, url, via string) (known bool, err error) {
 	return pushReceiver{r}.receive(ctx, r.canonicals([]string{url}), via)
 }
 
-// HeardAny is Heard for a document with several addresses, of which few are followed. A
-// source that is known by several of them is read once. With an error, some may have been
-// heard.
+// ReceivePushAny is ReceivePush for a document with several URLs, few of which are followed. A
+// source that several of the URLs name is checked once. After an error, some pushes may be
+// recorded.
 func (r *River) ReceivePushAny(ctx context.Context, urls []string, via string) (known bool, err error) {
 	if urls = r.canonicals(urls); len(urls) < 2 {
 		return pushReceiver{r}.receive(ctx, urls, via)
@@ -45,11 +45,11 @@ func (r *River) ReceivePushAny(ctx context.Context, urls []string, via string) (
 	return pushReceiver{r}.receive(ctx, named, via)
 }
 
-// pushes takes what hubs and pings say of sources.
+// pushReceiver handles the pushes of hubs and pings.
 type pushReceiver struct{ *River }
 
-// heard makes due what the urls mean, and then has it read: what is announced while it is
-// being read would be read again.
+// receive marks the sources of urls as due first and starts the checks after that: a push that
+// arrives during a check causes another check.
 func (r pushReceiver) receive(ctx context.Context, urls []string, via string) (known bool, err error) {
 	r.Init()
 	var ids []int64
@@ -75,8 +75,8 @@ func (r pushReceiver) receive(ctx context.Context, urls []string, via string) (k
 	return len(ids) > 0, err
 }
 
-// hearing is the moment of an announcement. No two have the same, so that one that comes
-// while another is being dealt with is not taken for it.
+// nextPushTime returns the time for a push. The times strictly increase, so two pushes never
+// compare equal.
 func (r pushReceiver) nextPushTime() time.Time {
 	r.seqMu.Lock()
 	defer r.seqMu.Unlock()
@@ -88,8 +88,8 @@ func (r pushReceiver) nextPushTime() time.Time {
 	return now
 }
 
-// readAgain claims an announced source for this process, if it is one that reads, and
-// puts it before all others. Where that fails the loop finds it due.
+// checkNow claims a pushed source and puts it at the front of the queue, if this process runs
+// checks. After a failure the claim loop finds the source due.
 func (r pushReceiver) checkNow(ctx context.Context, id int64, via string) {
 	if !r.open.Load() {
 		return
@@ -117,8 +117,8 @@ func (r pushReceiver) checkNow(ctx context.Context, id int64, via string) {
 	runner(r).giveBack(ctx, r.scheduler.add([]Source{s}, known, now))
 }
 
-// Deliver takes a document that a hub brought and signed. When it returns nil, its items
-// are on disk; what is no usable feed counts as Heard.
+// Deliver takes a document that a hub sent and signed. When it returns nil, the items are stored.
+// A document that is no usable feed counts as a ReceivePush.
 func (r *River) Deliver(ctx context.Context, url, via string, body []byte, header http.Header) (known bool, err error) {
 	r.Init()
 	url = r.canonical(url)
@@ -146,8 +146,8 @@ func (r *River) Deliver(ctx context.Context, url, via string, body []byte, heade
 	return r.ReceivePush(ctx, url, via)
 }
 
-// contentHeader is what a hub's request says of its content. What it says of caching or
-// validators is the request's own affair.
+// contentHeader returns the header fields of a hub's request that describe the content. Caching
+// fields and validators belong to the request itself.
 func contentHeader(h http.Header) http.Header {
 	out := http.Header{}
 	for _, name := range []string{"Content-Type", "Link"} {
@@ -158,9 +158,8 @@ func contentHeader(h http.Header) http.Header {
 	return out
 }
 
-// delivered stores a delivered document for one source; false: it has to be read instead.
-// A document that nobody can place is no reason to doubt the hub, but none to believe it
-// either.
+// storeDelivered stores a delivered document for one source. It returns false when the source has
+// to be fetched instead, as for a document of another feed.
 func (r pushReceiver) storeDelivered(ctx context.Context, s *Source, url string, got fetchResult, via string) bool {
 	f := got.parse().feed
 	if f == nil || len(f.Items) == 0 || f.Moved != nil || s.State.ReadAt.IsZero() {
@@ -172,14 +171,14 @@ func (r pushReceiver) storeDelivered(ctx context.Context, s *Source, url string,
 	now := r.now()
 	claimed, err := runner(r).claimOne(ctx, s.ID)
 	if err != nil {
-		return false // it is being read, or the database is away: then hearing fails too
+		return false // the source is being read, or the database is down and receive fails too
 	}
 	pushedAt, by := claimed.PushedAt, claimed.PushedVia
 	if _, err = checker(r).saveCheck(ctx, claimed, got, via); err != nil {
 		runner(r).giveBack(context.WithoutCancel(ctx), []PutOff{{ID: s.ID, Claim: claimed.Claim, NextAt: date.Later(claimed.State.DueAt(), now)}})
 		return false
 	}
-	if !pushedAt.IsZero() { // another door had announced something that nobody has read yet
+	if !pushedAt.IsZero() { // another push is recorded that no check has handled yet
 		if _, err := r.ReceivePush(ctx, url, by); err != nil {
 			r.logError(ctx, "the river could not keep an announcement", err)
 		}
@@ -187,9 +186,9 @@ func (r pushReceiver) storeDelivered(ctx context.Context, s *Source, url string,
 	return true
 }
 
-// Refresh reads a source now because a reader wants it. Errors: fault.NotFound; TooMany,
-// with RetryAfter and the reason, when it was read less than a minute ago or its server
-// asked to be left alone; Conflict when it is being read already, or gone.
+// Refresh checks a source now because a user requests it. Errors: fault.NotFound; TooMany, with
+// RetryAfter and the reason, when the last check is less than a minute old or the server asked for
+// a pause; Conflict when a check is running or the feed is gone.
 //
 // spec:cloudburst#river-by-hand
 func (r *River) Refresh(ctx context.Context, id int64) (Check, error) {

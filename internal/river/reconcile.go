@@ -9,10 +9,10 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// reconcile makes the reader's feeds what the list says: what it gained is followed, what
-// it lost is not any more. What stayed in it stays as the reader made it, also when he
-// left it. before is the list as it was, to which it goes back where the document is not
-// to be believed.
+// reconcile updates the user's feeds to match the list: feeds that were added to it are followed,
+// feeds that were removed are unfollowed. Feeds that stayed in it remain as the user changed them,
+// also unfollowed ones. before is the previous state of the list, which is restored while the
+// document is in doubt.
 //
 // spec:cloudburst#reading-list-reconciled
 func (r listReader) reconcile(ctx context.Context, l *ReadingList, list *opml.Stream, base string, before *ReadingList) error {
@@ -51,9 +51,9 @@ func (r listReader) reconcile(ctx context.Context, l *ReadingList, list *opml.St
 	return nil
 }
 
-// doubts says that the document is not believed yet: it ends in the middle, or has lost
-// more than half of its feeds since the last time. The latter is believed when it was
-// seen twice, an hour or more apart.
+// isDoubtful reports whether the document must not be applied yet: it is truncated, or has lost
+// more than half of its feeds since the last time. A loss is applied when it was seen twice,
+// with an hour or more between.
 func (r listReader) isDoubtful(l *ReadingList, g *gatherResult, lost []int64, before *ReadingList) bool {
 	shrunk := 2*len(lost) > len(before.Memory.Last) && len(lost) > 0
 	switch {
@@ -78,7 +78,8 @@ func (r listReader) isDoubtful(l *ReadingList, g *gatherResult, lost []int64, be
 	return true
 }
 
-// gain follows what was not in the list the last time, unless the reader does already.
+// followGained follows the feeds that were added to the list, unless the user follows them
+// already.
 func (r listReader) followGained(ctx context.Context, l *ReadingList, list *opml.Stream, how gatherOptions, lists []ReadingList, before *ReadingList) (*batchFollower, error) {
 	var out Imported
 	fresh := slices.DeleteFunc(slices.Clone(lists), func(n ReadingList) bool {
@@ -106,7 +107,7 @@ func (r listReader) followGained(ctx context.Context, l *ReadingList, list *opml
 	return t, err
 }
 
-// lose lets go of what is not in the list any more.
+// dropLost unfollows the feeds that were removed from the list.
 func (r listReader) dropLost(ctx context.Context, l *ReadingList, lost []int64, lists []ReadingList) error {
 	if len(lost) == 0 {
 		return nil
@@ -132,8 +133,8 @@ func (r listReader) dropLost(ctx context.Context, l *ReadingList, lost []int64, 
 	return nil
 }
 
-// letGo ends subscriptions that a list brought. What is in another list of the reader's
-// goes over to that; what he starred something of becomes his own.
+// releaseFeeds ends subscriptions that a list added. A feed that another list of the user has
+// moves to that list. A feed with a starred item becomes the user's own.
 func (r listReader) releaseFeeds(ctx context.Context, reader string, list int64, subs []Followed, lists []ReadingList) error {
 	var gone []int64
 	for _, f := range subs {
@@ -166,7 +167,7 @@ func (r listReader) releaseFeeds(ctx context.Context, reader string, list int64,
 	return editor(r).unfollow(ctx, reader, gone)
 }
 
-// depth is how many lists a list is in, itself included.
+// depth returns the nesting depth of a list; a list that the user follows directly has 1.
 func depth(lists []ReadingList, id int64) int {
 	n := 0
 	for id != 0 && n <= maxListDepth {
@@ -180,7 +181,7 @@ func depth(lists []ReadingList, id int64) int {
 	return n
 }
 
-// without is what is in the first of two sorted lists only.
+// difference returns the numbers that only the first of two sorted lists has.
 func difference(list, other []int64) []int64 {
 	var out []int64
 	for _, id := range list {

@@ -22,35 +22,35 @@ import (
 	"cloudburst/internal/text"
 )
 
-// acceptFeeds asks for the feed where a server has several forms of a page.
+// acceptFeeds makes a server that has several forms of a page send the feed.
 const acceptFeeds = "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.5"
 
-const maxReason = 160 // characters of what a server says about a refusal
+const maxReason = 160 // characters of a server's own text about a refusal
 
-// answered is what asking for a document came to.
+// fetchResult is the result of fetching a document.
 type fetchResult struct {
-	at       time.Time        // when it was asked for
-	took     time.Duration    // until all of it was there
+	at       time.Time        // when the request was sent
+	took     time.Duration    // until the whole response was read
 	cause    feedstate.Cause  // of the check
-	asked    feedstate.Asking // how
-	res      *fetch.Response  // nil: there is no answer
-	err      error            // why; nil when there is one
-	hops     []feedstate.Hop  // that led to it, redirect documents among them
-	parsed   *document        // its body as a feed, once somebody wanted to know
-	maxItems int              // items that are taken in; 0: leastTaken
+	asked    feedstate.Asking // conditional or in full, and why
+	res      *fetch.Response  // nil: there is no response
+	err      error            // why there is no response; else nil
+	hops     []feedstate.Hop  // redirects that led to the response, including redirect documents
+	parsed   *document        // the body as a feed, parsed when first needed
+	maxItems int              // items to store; 0: minTaken
 	trace    fetch.Trace
 }
 
-// document is a body that was parsed; err is a *feed.NotFeedError where it is no feed.
+// document is a parsed body. err is a *feed.NotFeedError when it is not a feed.
 type document struct {
 	feed *feed.Feed
 	err  error
 }
 
-// get asks for the document of a source with all manners: its host's turn is waited for
-// (but for Pushed and ByHand, which take it at once), the validators of its state and its
-// Login are sent, redirects and redirect documents followed. It never returns a nil res
-// without an err. The source need not be in the store.
+// fetchPaced fetches the document of a source by the polite fetching rules. It waits for the pace
+// of the host, except for Pushed and ByHand. It sends the validators and the Login of the source,
+// and follows redirects and redirect documents. res is never nil without an err. The source need
+// not be stored.
 func (r checker) fetchPaced(ctx context.Context, s *Source, cause feedstate.Cause) fetchResult {
 	r.Init()
 	host := feedstate.HostOf(s.State.URL)
@@ -63,7 +63,7 @@ func (r checker) fetchPaced(ctx context.Context, s *Source, cause feedstate.Caus
 	return r.fetchNow(ctx, s, cause)
 }
 
-// ask is get when it is the host's turn. A whole check has two thirds of a lease.
+// fetchNow is fetchPaced without the wait for the host. A whole check has two thirds of a lease.
 func (r checker) fetchNow(ctx context.Context, s *Source, cause feedstate.Cause) (got fetchResult) {
 	ctx, cancel := context.WithTimeout(ctx, r.options().Lease*2/3)
 	defer cancel()
@@ -114,13 +114,13 @@ func (r checker) fetchNow(ctx context.Context, s *Source, cause feedstate.Cause)
 	}
 }
 
-// ended is the error of a check that ctx ended before its next request.
+// contextError is the error of a check whose ctx ended before its next request.
 func contextError(ctx context.Context, s *Source) error {
 	return &fetch.Error{Kind: fetch.Ours, URL: fetch.Redact(s.State.URL), Text: fetch.Neutral, Err: ctx.Err()}
 }
 
-// next is what has to be asked for in the same check: where a redirect document leads,
-// or the same once more, in full, when a 304 may be about another document.
+// nextRequest returns the URL of another request in the same check: the target of a redirect
+// document, or the same URL without validators when a 304 may be about another document.
 //
 // spec:feedstate-2007#redirect-xml
 func (a *fetchResult) nextRequest(s *Source, q *fetch.Request) (url string, ok bool) {
@@ -146,9 +146,8 @@ func (a *fetchResult) nextRequest(s *Source, q *fetch.Request) (url string, ok b
 	return hop.To, ok
 }
 
-// refresh is where a page sends its readers to that stands in the place of a feed. It is
-// followed while it lasts, as a passing redirect; a page that names feeds is looked through
-// for them instead.
+// metaRefresh returns the target of a page that stands in the place of a feed and redirects by
+// <meta>. It counts as a temporary redirect. A page that links to feeds is not followed.
 func (a *fetchResult) metaRefresh() (feedstate.Hop, bool) {
 	if !a.res.OK() || len(a.hops) >= feedstate.MaxRedirects || a.parsed == nil {
 		return feedstate.Hop{}, false
@@ -164,9 +163,8 @@ func (a *fetchResult) metaRefresh() (feedstate.Hop, bool) {
 	return feedstate.Hop{Status: http.StatusFound, From: a.res.URL, To: to, Document: true}, true
 }
 
-// loginFor is what the source's server wants to see, in clear; nothing for a server on
-// another host than the one that the login was given for, or where it would go in the
-// clear and did not before.
+// loginFor returns the login for the source's server, in clear text. It is empty on another host
+// than the login was given for, and where it would be sent over http after https.
 func (r checker) loginFor(s *Source) (Login, error) {
 	if s.Login.Kind == "" || !s.maySendLogin() {
 		return Login{}, nil
@@ -183,7 +181,7 @@ func (s *Source) maySendLogin() bool {
 	return err == nil && strings.EqualFold(was.Hostname(), is.Hostname()) && (was.Scheme == is.Scheme || is.Scheme == "https")
 }
 
-// first is the address that the source began with, by which hubs know us.
+// originalURL returns the first URL of the source, by which hubs know the subscription.
 func (s *Source) originalURL() string {
 	if len(s.State.Moves) > 0 && (s.Private() || SourceID(s.State.Moves[0].From) == s.ID) {
 		return s.State.Moves[0].From
@@ -203,7 +201,7 @@ func sameOrigin(a, b string) bool {
 	return err == nil && u.Scheme == v.Scheme && strings.EqualFold(u.Host, v.Host)
 }
 
-// parse reads the answer's body as a feed, once.
+// parse parses the response body as a feed, once.
 func (a *fetchResult) parse() *document {
 	if a.parsed == nil {
 		d := document{err: errors.New("river: there is no answer to read")}
@@ -218,7 +216,7 @@ func (a *fetchResult) parse() *document {
 	return a.parsed
 }
 
-// hash is what the body of a good answer is known by; "" when there is none.
+// hash identifies the body of a successful response; "" without one.
 func (a *fetchResult) hash() string {
 	if a.res == nil || !a.res.OK() || len(a.res.Body) == 0 {
 		return ""
@@ -227,7 +225,8 @@ func (a *fetchResult) hash() string {
 	return base64.RawStdEncoding.EncodeToString(sum[:18])
 }
 
-// answer is got as feedstate wants it. A body that is the one of last time is not parsed.
+// toAnswer returns the result as package feedstate expects it. A body that equals the last one is
+// not parsed.
 //
 // spec:cloudburst#river-same-body
 func (a *fetchResult) toAnswer(s *Source) feedstate.Answer {
@@ -249,7 +248,7 @@ func (a *fetchResult) toAnswer(s *Source) feedstate.Answer {
 	return out
 }
 
-// kindOf is a failure in feedstate's words.
+// errorKind returns the kind of a failure for feedstate, and a detail for people.
 func errorKind(err error) (feedstate.ErrorKind, string) {
 	switch fetch.KindOf(err) {
 	case fetch.BadURL:
@@ -283,8 +282,8 @@ func errorKind(err error) (feedstate.ErrorKind, string) {
 	return feedstate.ErrUnreachable, ""
 }
 
-// reasonOf is what a server says about an answer that is no feed, in its own words: the
-// first of a short text.
+// refusalText returns a server's own text about a response that is not a feed, from the start of a
+// short text body.
 //
 // spec:cloudburst#river-refusals-shown
 func refusalText(res *fetch.Response) string {

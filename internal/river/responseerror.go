@@ -11,24 +11,24 @@ import (
 	"cloudburst/internal/river/location"
 )
 
-// needsLogin is the cause of a refusal that a login would mend.
+// needsLogin is the cause of a refusal that a login would resolve.
 type needsLogin struct{}
 
 func (needsLogin) Error() string { return "--login on the command line, login in the API" }
 
-// NeedsLogin reports that an Add failed only because the server wants to know who reads.
+// NeedsLogin reports whether an Add failed only because the server requires a login.
 func NeedsLogin(err error) bool {
 	_, ok := errors.AsType[needsLogin](err)
 	return ok
 }
 
-// noAnswer is the cause of a failure in which no server answered.
+// noAnswer is the cause of a failure without a response from any server.
 type noAnswer struct{ error }
 
 func (e noAnswer) Unwrap() error { return e.error }
 
-// reason is why nothing could be read, as the operator reads it behind a sentence that has
-// named the address; nil when there is nothing more to say than that.
+// operatorReason returns why nothing could be read, as operators see it after a sentence that
+// names the address. nil: the sentence is complete.
 func operatorReason(err error) error {
 	if fetch.KindOf(err) == fetch.TimedOut {
 		return errors.New("it took too long")
@@ -36,13 +36,13 @@ func operatorReason(err error) error {
 	return fetch.Cause(err)
 }
 
-// silent reports a failure after which the other scheme may be tried.
+// noServerAnswered reports a failure after which the other scheme may be tried.
 func noServerAnswered(err error) bool {
 	_, ok := errors.AsType[noAnswer](err)
 	return ok
 }
 
-// unanswered is why an answer brings no document, for people; nil when it does.
+// responseError explains why a response has no document, for people; nil when it has one.
 func responseError(s *Source, got fetchResult) error {
 	where := location.Brief(s.URL)
 	if got.err != nil {
@@ -71,7 +71,7 @@ func responseError(s *Source, got fetchResult) error {
 
 func requestError(where string, err error) error {
 	var f *fault.Error
-	if errors.As(err, &f) { // ours already: no turn at the host, no key for the login
+	if errors.As(err, &f) { // an error of this package, such as no slot at the host or no key for the login
 		return err
 	}
 	text := strings.TrimSuffix(fetch.Text(err), ".")
@@ -79,7 +79,7 @@ func requestError(where string, err error) error {
 	switch kind := fetch.KindOf(err); kind {
 	case fetch.Ours:
 		return fault.Wrap(fault.Unavailable, why, "%s could not be read now, for a reason of this server's own; please try again in a minute.", where)
-	case fetch.BadURL: // the sentence says all of it
+	case fetch.BadURL: // the sentence is complete
 		return fault.New(fault.Refused, "%s %s.", where, text)
 	case fetch.Refused:
 		return fault.Wrap(fault.Refused, why, "%s %s.", where, text)

@@ -17,46 +17,46 @@ import (
 )
 
 const (
-	maxIdle       = 10 * time.Minute // at the clock, when nobody wakes us
-	maxIdleShared = time.Minute      // where others may have written something
+	maxIdle       = 10 * time.Minute // longest sleep of a loop that nothing wakes
+	maxIdleShared = time.Minute      // the same when other processes may have written something
 	afterError    = 2 * time.Second
 
 	claimRetry = 50 * time.Millisecond
 
 	sweepInterval = time.Hour
-	sweepPause    = 10 * time.Second // between two of them, where one source floods
+	sweepPause    = 10 * time.Second // between two sweeps, for a source that floods
 	sweepBatch    = 1000
-	sweepFlood    = 3000 // items of a source beyond those that are kept, which do not wait for the hour
+	sweepFlood    = 3000 // items of a source beyond Keep that trigger an early sweep
 	stopTimeout   = 2 * time.Second
 	workPause     = 100 * time.Millisecond
-	maxJump       = time.Minute // of the clock, that is not taken for a jump
+	maxJump       = time.Minute // larger differences between clocks count as a jump
 )
 
-// state is what a river has in memory.
+// state is the river's state in memory.
 type state struct {
 	listState
 	pollState
 	forwarder *forward.Forwarder
 }
 
-// polling is what the river keeps in memory of sources that are being read.
+// pollState is the state in memory of the sources that are being checked.
 type pollState struct {
 	scheduler *scheduler
 	convert   *item.Converter
 	wakeups   wakeups
 	news      bus
-	open      atomic.Bool // Run runs
+	open      atomic.Bool // Run is running
 	counts    counters
 	reading   sync.WaitGroup
 
 	releaseMu sync.Mutex
-	released  bool // see free
+	released  bool // see releaseClaims
 	seqMu     sync.Mutex
 	lastSeq   int64
-	lastPush  time.Time // of an announcement: no two have the same
+	lastPush  time.Time // time of the last push; see nextPushTime
 }
 
-// signals wake the loops.
+// wakeups are the channels that wake the loops.
 type wakeups struct{ claim, work, tail, index, sweep chan struct{} }
 
 func (s *wakeups) make() {
@@ -65,12 +65,12 @@ func (s *wakeups) make() {
 	}
 }
 
-// counters are what Live tells.
+// counters are the totals for Live.
 type counters struct {
 	checks, unchanged, failed, delivered, fresh, edited, withdrawn atomic.Int64
 }
 
-// Init makes the river ready; every method does it.
+// Init prepares the river; every method calls it.
 func (r *River) Init() {
 	r.init.Do(func() {
 		r.wakeups.make()
@@ -82,7 +82,7 @@ func (r *River) Init() {
 	})
 }
 
-// options are the river's, with the defaults where there is nothing.
+// options returns the options with the defaults filled in.
 func (r *River) options() Options {
 	o := r.Options
 	o.AtOnce = cmp.Or(o.AtOnce, 32)
@@ -98,7 +98,7 @@ func (r *River) options() Options {
 	return o
 }
 
-// now is the time, UTC, to the millisecond.
+// now returns the time, UTC, to the millisecond.
 func (r *River) now() time.Time {
 	if r.Now != nil {
 		return r.Now().UTC().Truncate(time.Millisecond)
@@ -120,10 +120,10 @@ func (r *River) logger() *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
-// newClaim is a number that no other claim has.
+// newClaim returns a claim number that no other claim has.
 func newClaim() int64 { return rand.Int64() | 1 }
 
-// seqs gives out n numbers that grow, and returns the first.
+// seqs reserves n increasing sequence numbers and returns the first.
 func (r checker) seqs(n int) int64 {
 	r.seqMu.Lock()
 	defer r.seqMu.Unlock()
@@ -132,8 +132,8 @@ func (r checker) seqs(n int) int64 {
 	return first
 }
 
-// Run reads what is due, reading lists and notices too, until ctx ends, and returns
-// when what is under way is over or given back.
+// Run checks due sources and reading lists and sends due forwardings until ctx ends. It returns
+// when work in progress is finished or released.
 func (r *River) Run(ctx context.Context) error {
 	r.Init()
 	if !(runner{r}).recover(ctx) {
@@ -164,11 +164,11 @@ func (r *River) Run(ctx context.Context) error {
 	return nil
 }
 
-// running is what runs while Run does: the loops, and what they take and give back.
+// runner has the loops of Run, and the claims that they take and release.
 type runner struct{ *River }
 
-// recover frees what an earlier run of this program had claimed, and finds out where the
-// numbers of items are. It lasts until the database is there.
+// recover releases the claims of an earlier run and reads the highest sequence number. It retries
+// until the database is available, and returns false when ctx ends.
 func (r runner) recover(ctx context.Context) bool {
 	for {
 		now := r.now()
@@ -190,8 +190,8 @@ func (r runner) recover(ctx context.Context) bool {
 	}
 }
 
-// free makes due, once, what an earlier run of this program had claimed, before anything
-// is claimed by this one: who adds a feed does not wait for Run.
+// releaseClaims makes the sources that an earlier run had claimed due. It does so once, before
+// this run claims any, so that adding a feed does not wait for Run.
 func (r runner) releaseClaims(ctx context.Context) error {
 	r.releaseMu.Lock()
 	defer r.releaseMu.Unlock()
@@ -203,7 +203,7 @@ func (r runner) releaseClaims(ctx context.Context) error {
 	return err
 }
 
-// claimOne claims a source, due or not.
+// claimOne claims a source, whether it is due or not.
 func (r runner) claimOne(ctx context.Context, id int64) (Source, error) {
 	if err := r.releaseClaims(ctx); err != nil {
 		return Source{}, err
@@ -218,7 +218,7 @@ func (d *scheduler) resetEpoch(now time.Time) {
 	d.epoch = now
 }
 
-// pause waits; false: ctx has ended.
+// pause waits for d; false: ctx has ended.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -230,7 +230,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// sleep waits until it is woken, or for d; false: ctx has ended.
+// sleep waits for a wakeup or for d; false: ctx has ended.
 func sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -243,7 +243,7 @@ func sleep(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
 	return ctx.Err() == nil
 }
 
-// Wake tells the river that rows may be due, and that others may have written items.
+// Wake notifies the river that rows may be due and that other processes may have written items.
 func (r *River) Wake() {
 	r.Init()
 	lease.Wake(r.wakeups.claim)
@@ -251,13 +251,13 @@ func (r *River) Wake() {
 	lease.Wake(r.wakeups.tail)
 }
 
-// claimLoop takes what is due, for as much as there is room.
+// claimLoop claims due sources while the scheduler has free capacity.
 func (r runner) claimLoop(ctx context.Context) {
 	wall, mono := r.now(), time.Now()
 	for {
 		now := r.now()
 		if passed := time.Since(mono); (now.Sub(wall) - passed).Abs() > maxJump {
-			// Somebody set the clock: what that made due is spread as after a start.
+			// The clock was set: sources that became due by it are spread as after a start.
 			r.scheduler.resetEpoch(now)
 		}
 		wall, mono = now, time.Now()
@@ -267,7 +267,7 @@ func (r runner) claimLoop(ctx context.Context) {
 	}
 }
 
-// until is how long to wait for something that is due at a time, zero for never.
+// until returns how long to wait for something that is due at a time; zero: never due.
 func (r runner) until(next time.Time) time.Duration {
 	limit := maxIdle
 	if r.Options.Shared {
@@ -279,12 +279,12 @@ func (r runner) until(next time.Time) time.Duration {
 	return min(max(next.Sub(r.now()), time.Millisecond), limit)
 }
 
-// claim takes sources once and says how long to wait before the next time. To look what
-// is due costs less than to take nothing.
+// claim claims sources once and returns how long to wait before the next time. NextSource is
+// cheaper than an empty claim.
 func (r runner) claim(ctx context.Context) time.Duration {
 	free := min(r.scheduler.free(), 200)
 	if free < 50 {
-		return maxIdle // who starts a turn wakes us
+		return maxIdle // startLoop wakes the loop when it starts a job
 	}
 	next, err := r.Store.NextSource(ctx)
 	if err != nil {
@@ -301,7 +301,7 @@ func (r runner) claim(ctx context.Context) time.Duration {
 		known, err = r.Store.Hosts(ctx, hostsOf(list))
 	}
 	if err != nil {
-		r.logError(ctx, "the river could not take what is due", err) // claims run out by themselves
+		r.logError(ctx, "the river could not take what is due", err) // claims expire by themselves
 		return afterError
 	}
 	if len(list) == 0 {
@@ -311,7 +311,7 @@ func (r runner) claim(ctx context.Context) time.Duration {
 	return 0
 }
 
-// hostsOf are the hosts of sources, each once.
+// hostsOf returns the hosts of sources, each once.
 func hostsOf(list []Source) []string {
 	seen := make(map[string]bool, len(list))
 	var out []string
@@ -329,12 +329,12 @@ func (r runner) giveBack(ctx context.Context, off []PutOff) {
 		return
 	}
 	if err := r.Store.PutOff(ctx, off); err != nil {
-		r.logError(ctx, "the river could not give back what it cannot read yet", err) // the claims run out
+		r.logError(ctx, "the river could not give back what it cannot read yet", err) // the claims expire
 	}
 }
 
-// startLoop starts turns when their time has come. Who reads them stays for the next
-// ones, for it takes a while until a goroutine has the stack that it needs.
+// startLoop starts jobs when their time has come. It reuses the goroutines of earlier jobs,
+// because their stacks have already grown.
 func (r runner) startLoop(ctx context.Context) {
 	slots, jobs, readers := make(chan struct{}, r.options().AtOnce), make(chan *job), 0
 	defer close(jobs)
@@ -360,7 +360,7 @@ func (r runner) startLoop(ctx context.Context) {
 					}
 				})
 			} else {
-				jobs <- t // one of them is about to be free
+				jobs <- t // one of the goroutines is about to be free
 			}
 		}
 		if r.scheduler.free() >= 100 {
@@ -369,7 +369,7 @@ func (r runner) startLoop(ctx context.Context) {
 	}
 }
 
-// nextTurn waits for the next turn; nil: ctx has ended.
+// nextJob waits for the next job; nil: ctx has ended.
 func (r runner) nextJob(ctx context.Context) *job {
 	for ctx.Err() == nil {
 		t, off, wait := r.scheduler.pick(r.now())
@@ -387,8 +387,7 @@ func (r runner) nextJob(ctx context.Context) *job {
 	return nil
 }
 
-// workLoop does what there is to do for reading lists and notices. Whatever wakes it, it
-// looks a few times a second at most.
+// workLoop handles due reading lists and forwardings, a few times a second at most.
 func (r runner) workLoop(ctx context.Context) {
 	for pause(ctx, workPause) {
 		next, err := r.Store.NextWork(ctx)
@@ -410,8 +409,8 @@ func (r runner) workLoop(ctx context.Context) {
 	}
 }
 
-// sweepLoop removes what nobody needs any more: once an hour, and soon where a feed that
-// is announced each second has a thousand new items each time.
+// sweepLoop removes old items and unused sources: once an hour, and soon after a feed floods, such
+// as one with a thousand new items at each push.
 //
 // spec:cloudburst#river-flood
 func (r runner) sweepLoop(ctx context.Context) {
@@ -429,7 +428,7 @@ func (r runner) sweepLoop(ctx context.Context) {
 	}
 }
 
-// Live is what the river does at the moment, and since its start.
+// Live has the current activity of the river and its totals since the start.
 type Live struct {
 	Reading, Waiting                     int   // documents
 	Checks, Unchanged, Failed, Delivered int64 // since the start
@@ -437,7 +436,7 @@ type Live struct {
 	Listening                            int   // live listeners
 }
 
-// Live is what is going on.
+// Live returns the current activity.
 func (r *River) Live() Live {
 	r.Init()
 	c := &r.counts

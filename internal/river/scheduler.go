@@ -11,55 +11,55 @@ import (
 	"cloudburst/internal/href"
 )
 
-// desk holds the few claimed sources that wait for the turn of their host, and paces the
-// hosts. What would wait long is put off instead, to a slot of its own, so that one host
-// with thousands of feeds neither fills memory nor keeps others waiting.
+// scheduler holds the claimed sources that wait for their host, and paces the requests to each
+// host. It postpones a source that would wait long to a time slot of its own. So a host with
+// thousands of feeds neither fills memory nor delays other hosts.
 //
 // spec:cloudburst#river-host-pace
 type scheduler struct {
-	o Options // with defaults
+	o Options // with the defaults filled in
 
 	mu         sync.Mutex
 	hosts      map[string]*host
-	waiting    []*job              // in the order in which they came, announced ones first
-	inProgress map[int64]bool      // sources that wait or are read here; true: it was announced again meanwhile
-	pushSlots  map[int64]time.Time // until when the readings of announced sources are next for
+	waiting    []*job              // in the order of arrival, pushed ones first
+	inProgress map[int64]bool      // sources that wait or are being checked; true: pushed again, check once more
+	pushSlots  map[int64]time.Time // per source: the next free slot for a check because of a push
 	running    int
-	epoch      time.Time // what was due before is not read in one burst
+	epoch      time.Time // sources that were due before it are spread over time
 	sweptAt    time.Time
-	changed    chan struct{} // something may be startable, or there is room
+	changed    chan struct{} // signals that a job may be startable or that there is free capacity
 }
 
-// turn is one source that waits to be read.
+// job is one source that waits for its check.
 type job struct {
 	s         Source
 	host      *host
-	unpaced   bool      // it needs no pacing
+	unpaced   bool      // exempt from the pace of the host
 	notBefore time.Time // not before
-	giveUp    time.Time // when it is given back unread
+	giveUp    time.Time // when it is released unread
 	startedAt time.Time
 }
 
 func (t *job) pushed() bool { return !t.s.PushedAt.IsZero() }
 
-// host is one that is being asked, or was a moment ago.
+// host is a host with waiting, running or recent checks.
 type host struct {
 	key           string
-	unpaced       bool // it needs no pacing
+	unpaced       bool // exempt from pacing
 	running       int
-	waiting       int           // turns that wait
+	waiting       int           // jobs in the queue
 	nextStart     time.Time     // when the next check may start
-	nextFree      time.Time     // from here on nobody was put off to
-	usualDuration time.Duration // a usual check
+	nextFree      time.Time     // the next free slot for a postponed source
+	usualDuration time.Duration // moving average of a check
 	known         feedstate.Host
 }
 
 const (
-	maxHold      = 5 * time.Second // longer waits are not waited for in memory
-	pushInterval = time.Second     // checks of one source because of announcements
-	pushBurst    = 3               // of them that need not wait for each other
+	maxHold      = 5 * time.Second // a source that would wait longer is postponed in the store
+	pushInterval = time.Second     // between two checks of one source because of pushes
+	pushBurst    = 3               // pushed checks of one source that may start without that interval
 	spreadOver   = feedstate.Shortest
-	maxHosts     = 1024 // known at once before those are forgotten that are not needed
+	maxHosts     = 1024 // hosts and push slots in memory before unneeded ones are dropped
 	maxPostpone  = 24 * time.Hour
 )
 
@@ -74,14 +74,14 @@ func (d *scheduler) signal() {
 	}
 }
 
-// room is how many more sources can be taken.
+// free returns how many more sources the queue can take.
 func (d *scheduler) free() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return max(200, 4*d.o.AtOnce) - len(d.waiting)
 }
 
-// host is the entry of a host; the caller has the lock.
+// host returns the entry of a host. The caller holds the lock.
 func (d *scheduler) host(key string) *host {
 	h := d.hosts[key]
 	if h == nil {
@@ -91,8 +91,8 @@ func (d *scheduler) host(key string) *host {
 	return h
 }
 
-// ownHost reports whether a host is in the list of own hosts: by its name at any port, or
-// with its port.
+// ownHost reports whether the list of own hosts has a host, by its name for any port or by name
+// and port.
 func ownHost(own []string, key string) bool {
 	name := key
 	if i := lastColon(key); i >= 0 {
@@ -106,7 +106,7 @@ func ownHost(own []string, key string) bool {
 	})
 }
 
-// lastColon is where the port of a host begins, -1 without one.
+// lastColon returns the index of the colon before the port, -1 without a port.
 func lastColon(key string) int {
 	for i := len(key) - 1; i >= 0 && key[i] != ']'; i-- {
 		if key[i] == ':' {
@@ -116,12 +116,12 @@ func lastColon(key string) int {
 	return -1
 }
 
-// spacing is how long a host needs for one check, given how many it takes at once.
+// spacing returns the time that a host needs for one check, at PerHost checks in parallel.
 func (d *scheduler) spacing(h *host) time.Duration {
 	return max(d.o.HostInterval, h.usualDuration/time.Duration(d.o.PerHost), 10*time.Millisecond)
 }
 
-// add takes claimed sources in and returns those that have to be put off.
+// add queues claimed sources and returns those that have to be postponed.
 func (d *scheduler) add(list []Source, known map[string]feedstate.Host, now time.Time) (off []PutOff) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -156,8 +156,8 @@ func (d *scheduler) add(list []Source, known map[string]feedstate.Host, now time
 	return off
 }
 
-// slot says from when s may be read, and whether that is worth waiting for here; if not,
-// it is the time to put it off to.
+// startTime returns when s may be checked. ok is false when that is too far off to wait for in
+// memory; s is then postponed to at.
 func (d *scheduler) startTime(s *Source, h *host, unpaced bool, now time.Time) (at time.Time, ok bool) {
 	if until := date.Later(h.known.Until(now), waitOf(s, now)); until.After(now) {
 		return d.postpone(h, until), false
@@ -184,10 +184,9 @@ func (d *scheduler) startTime(s *Source, h *host, unpaced bool, now time.Time) (
 	return now, true
 }
 
-// skipped is the end of what the feed asks to skip, where s may not be read before it; else
-// now. A check can come late: the host was busy, or the program did not run. What a hub
-// announced is read at once, and so is what a user asked for by hand: only then the plan
-// itself is for a skipped moment.
+// endOfSkip returns the end of the hours or days that the feed wants skipped, or now when s may be
+// checked. A planned check can fall into skipped hours because the host was busy or the program
+// was down. Pushed checks and checks by hand are exempt: their plan itself is for a skipped time.
 //
 // spec:feedstate-2007#skip-hours
 // spec:feedstate-2007#skip-days
@@ -199,15 +198,14 @@ func endOfSkip(s *Source, now time.Time) time.Time {
 	return s.State.Allowed(now, float64(s.ID&0xffff)/0x10000).Truncate(time.Millisecond)
 }
 
-// followsUp reports that a recent change was announced and read, and that the check which
-// belongs to it is due.
+// followsUp reports whether the follow-up check for a recent announced change is due.
 func (s *Source) followsUp(now time.Time) bool {
 	st := &s.State
 	return st.Evidence.Recent && st.FollowUpAt.Before(st.NextAt) && feedstate.DueFor(*st, now) == feedstate.FollowUp
 }
 
-// hearing is when an announced source is read. It goes before the pace of the host, but
-// not every announcement alone: a few at once, and then one in each pushEvery.
+// pushStart returns when a pushed source is checked. It ignores the pace of the host, but limits
+// the checks per source: pushBurst at once, then one per pushInterval.
 func (d *scheduler) pushStart(id int64, now time.Time) time.Time {
 	next := date.Later(d.pushSlots[id], now)
 	if next.Sub(now) > maxPostpone {
@@ -217,7 +215,7 @@ func (d *scheduler) pushStart(id int64, now time.Time) time.Time {
 	return date.Later(now, next.Add(-(pushBurst-1)*pushInterval))
 }
 
-// waitOf is until when the feed itself is to be left alone whatever is announced.
+// waitOf returns the time until which the feed must not be checked, even after a push.
 func waitOf(s *Source, now time.Time) time.Time {
 	if w := s.State.Wait; w != nil && w.Until.Sub(now) <= feedstate.LongestRetry {
 		return w.Until
@@ -225,8 +223,8 @@ func waitOf(s *Source, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// overdue spreads what was missed while the program did not run, or the clock jumped: a
-// moment in the minutes after, by the number of the source.
+// overdue spreads the checks that were missed while the program was down or the clock jumped. The
+// ID of the source decides its time within spreadOver.
 //
 // spec:cloudburst#river-no-burst
 func (d *scheduler) overdue(s *Source, now time.Time) (at time.Time, late bool) {
@@ -238,7 +236,7 @@ func (d *scheduler) overdue(s *Source, now time.Time) (at time.Time, late bool) 
 	return at, at.After(now)
 }
 
-// later is the next free slot of a host from a time on.
+// postpone returns the next free slot of a host, starting at a time.
 func (d *scheduler) postpone(h *host, from time.Time) time.Time {
 	if h.nextFree.Before(from) {
 		h.nextFree = from
@@ -251,8 +249,8 @@ func (d *scheduler) postpone(h *host, from time.Time) time.Time {
 	return at.Truncate(time.Millisecond)
 }
 
-// pick takes the next turn that may start. off are turns that waited too long; without a
-// turn, wait is how long nothing can start (0: until something changes).
+// pick returns the next job that may start. off has jobs that waited too long or became skipped.
+// Without a job, wait is how long no job can start (0: until something changes).
 func (d *scheduler) pick(now time.Time) (t *job, off []PutOff, wait time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -261,7 +259,7 @@ func (d *scheduler) pick(now time.Time) (t *job, off []PutOff, wait time.Duratio
 		w := d.waiting[i]
 		at, free := d.startable(w, now)
 		switch {
-		case endOfSkip(&w.s, now).After(now): // it became so while the turn waited
+		case endOfSkip(&w.s, now).After(now): // the hour changed while the job waited
 			d.waiting = slices.Delete(d.waiting, i, i+1)
 			i--
 			off = append(off, d.putOff(w, endOfSkip(&w.s, now), now))
@@ -289,8 +287,8 @@ func (d *scheduler) pick(now time.Time) (t *job, off []PutOff, wait time.Duratio
 	return nil, off, wait
 }
 
-// putOff gives a turn back that has left the queue: until a time, or at once where its
-// source was announced again meanwhile.
+// putOff releases a job that left the queue: until a time, or at once when its source was pushed
+// again.
 func (d *scheduler) putOff(t *job, until, now time.Time) PutOff {
 	t.host.waiting--
 	if d.inProgress[t.s.ID] {
@@ -300,7 +298,7 @@ func (d *scheduler) putOff(t *job, until, now time.Time) PutOff {
 	return PutOff{ID: t.s.ID, Claim: t.s.Claim, NextAt: until}
 }
 
-// startable says from when a turn may start, and whether its host has a connection free.
+// startable returns when a job may start, and whether its host has a free connection.
 func (d *scheduler) startable(t *job, now time.Time) (at time.Time, free bool) {
 	h := t.host
 	switch {
@@ -312,7 +310,7 @@ func (d *scheduler) startable(t *job, now time.Time) (at time.Time, free bool) {
 	return date.Later(t.notBefore, h.nextStart), h.running < d.o.PerHost
 }
 
-// start notes that a turn begins.
+// start records that a job starts.
 func (d *scheduler) start(t *job, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -324,7 +322,7 @@ func (d *scheduler) start(t *job, now time.Time) {
 	}
 }
 
-// done notes that a turn is over; again says that its source was announced meanwhile.
+// finish records that a job ended. again is true when its source was pushed during the check.
 func (d *scheduler) finish(t *job, now time.Time) (again bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -340,8 +338,8 @@ func (d *scheduler) finish(t *job, now time.Time) (again bool) {
 	return again
 }
 
-// announce notes that a source was announced; true: it waits or is read here, and will be
-// read once more.
+// markPushed records a push for a source. It returns true when the source waits or is being
+// checked here and will be checked once more.
 func (d *scheduler) markPushed(id int64) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -352,8 +350,8 @@ func (d *scheduler) markPushed(id int64) bool {
 	return ok
 }
 
-// ask notes a request besides the turns, and returns how long to wait before it. One that
-// somebody waits for is not held back, but those after it are.
+// reserve records a request that is not a job, and returns how long to wait before it. With atOnce
+// the request does not wait, but later ones do.
 func (d *scheduler) reserve(key string, now time.Time, atOnce bool) time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -369,7 +367,7 @@ func (d *scheduler) reserve(key string, now time.Time, atOnce bool) time.Duratio
 	return at.Sub(now)
 }
 
-// known is what is known of a host.
+// hostState returns what a host's servers asked for.
 func (d *scheduler) hostState(key string) feedstate.Host {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -379,8 +377,7 @@ func (d *scheduler) hostState(key string) feedstate.Host {
 	return feedstate.Host{}
 }
 
-// told takes in what an answer asked the host to be left alone for, and returns what is
-// known now.
+// addWait adds the wait that a response asked for, and returns the state of the host.
 func (d *scheduler) addWait(key string, w *feedstate.Wait, now time.Time) feedstate.Host {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -389,7 +386,7 @@ func (d *scheduler) addWait(key string, w *feedstate.Wait, now time.Time) feedst
 	return h.known
 }
 
-// drain empties the desk and returns what was not read.
+// drain empties the queue and returns the sources that were not checked.
 func (d *scheduler) drain(now time.Time) (off []PutOff) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -402,8 +399,7 @@ func (d *scheduler) drain(now time.Time) (off []PutOff) {
 	return off
 }
 
-// sweep forgets hosts and announcements of which nothing is needed any more, when there
-// are many.
+// sweep drops hosts and push slots that are not needed any more, when there are many.
 func (d *scheduler) sweep(now time.Time) {
 	if len(d.hosts)+len(d.pushSlots) < maxHosts || now.Sub(d.sweptAt).Abs() < time.Second {
 		return
@@ -412,12 +408,12 @@ func (d *scheduler) sweep(now time.Time) {
 	maps.DeleteFunc(d.pushSlots, func(_ int64, next time.Time) bool { return !next.After(now) || next.Sub(now) > maxPostpone })
 	for key, h := range d.hosts {
 		if h.running == 0 && h.waiting == 0 && !h.nextStart.After(now) && (!h.nextFree.After(now) || len(d.hosts) > 64*maxHosts) {
-			delete(d.hosts, key) // what servers asked for is in the store
+			delete(d.hosts, key) // the store still has the waits that servers asked for
 		}
 	}
 }
 
-// load is how many sources are read and wait.
+// load returns how many sources are being checked and how many wait.
 func (d *scheduler) load() (reading, waiting int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

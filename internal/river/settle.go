@@ -19,19 +19,18 @@ import (
 
 const (
 	saveTries     = 5
-	unstoredRetry = 10 * time.Minute // until a feed is read again that could not be stored
-	maxCheckText  = 300              // bytes of a sentence in a Check
+	unstoredRetry = 10 * time.Minute // until a feed is fetched again whose items could not be stored
+	maxCheckText  = 300              // characters of Check.Text
 )
 
-// checking reads documents and settles what each reading came to.
+// checker fetches documents and stores the result of each check.
 type checker struct{ *River }
 
-// readTurn reads one source whose turn it is.
+// runJob checks the source of a job.
 func (r checker) runJob(ctx context.Context, t *job) {
 	defer func() {
 		if p := recover(); p != nil {
-			// One document that we cannot deal with must not end the program each time
-			// that it is read.
+			// A document that causes a panic must not crash the program at each check.
 			r.logger().Error("reading a feed went wrong", "source", t.s.ID, "url", fetch.Redact(t.s.State.URL), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			runner(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(6 * time.Hour)}})
 		}
@@ -45,7 +44,7 @@ func (r checker) runJob(ctx context.Context, t *job) {
 	}
 	got := r.fetchNow(ctx, &t.s, cause)
 	ending := ctx.Err() != nil
-	ctx = context.WithoutCancel(ctx) // what was read is kept, also at the end
+	ctx = context.WithoutCancel(ctx) // the result is stored even when the program is stopping
 	if got.res == nil && fetch.KindOf(got.err) == fetch.Ours && ending {
 		runner(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now()}})
 		return
@@ -53,8 +52,8 @@ func (r checker) runJob(ctx context.Context, t *job) {
 	r.saveWithRetry(ctx, t, got)
 }
 
-// keepTrying stores what was read, and tries again while the database is away and the
-// claim lasts: what cannot be stored is read once more, later.
+// saveWithRetry stores the result of a check. It retries while the database is unavailable and the
+// claim lasts; after that the feed is fetched again later.
 func (r checker) saveWithRetry(ctx context.Context, t *job, got fetchResult) {
 	for i := range saveTries {
 		c, cancel := context.WithTimeout(ctx, r.options().Lease/4)
@@ -74,19 +73,18 @@ func (r checker) saveWithRetry(ctx context.Context, t *job, got fetchResult) {
 			break
 		}
 	}
-	// The feed's server is not to be asked every minute because of our trouble.
+	// The feed's server must not get a request each minute because of a local failure.
 	runner(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(unstoredRetry)}})
 }
 
-// take stores what was read of a claimed source: its items, its state and the next check.
-// It is what a new source's only unconditional GET goes through. The error is
-// fault.Conflict when the claim was lost, or the store's.
+// saveNew stores the first fetch of a new, claimed source: its items, its state and the next
+// check. The error is fault.Conflict when the claim was lost, or the store's.
 func (r checker) saveNew(ctx context.Context, s Source, got fetchResult) (Check, error) {
 	r.Init()
 	return r.saveCheck(ctx, s, got, "")
 }
 
-// settle decides what an answer means and stores it all in one transaction.
+// saveCheck decides what a response means and stores the whole result in one transaction.
 //
 // spec:cloudburst#river-one-transaction
 func (r checker) saveCheck(ctx context.Context, s Source, got fetchResult, via string) (Check, error) {
@@ -134,9 +132,8 @@ func (r checker) saveCheck(ctx context.Context, s Source, got fetchResult, via s
 	return saved.Check, nil
 }
 
-// planAgain decides once more where a check found other hubs than were known: with a hub
-// that is this server the plan differs from the beginning. It returns the states of the
-// hubs as they are known by then.
+// replanWithHubs plans the next check again when a check found new hubs: with a hub that is this
+// server, push counts from the beginning. It returns the current states of the hubs.
 func (r checker) replanWithHubs(ctx context.Context, next *Source, d *feedstate.Decision, states []PushState, now time.Time) []PushState {
 	before := next.State.Push
 	found, err := r.updatePushState(ctx, next)
@@ -153,7 +150,7 @@ func (r checker) replanWithHubs(ctx context.Context, next *Source, d *feedstate.
 	return found
 }
 
-// mergeInto puts what a document changes of a source's items into saved.
+// mergeInto adds the changes of a source's items to saved.
 func (r checker) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.Feed, cause feedstate.Cause, now time.Time) (item.Merged, error) {
 	in := item.Merge{
 		Source: s.ID, Last: s.Last, Feed: f, Now: now, First: s.State.ReadAt.IsZero(), Partial: cause == feedstate.Delivered,
@@ -182,7 +179,7 @@ func (r checker) mergeInto(ctx context.Context, saved *Saved, s Source, f *feed.
 	return m, nil
 }
 
-// settled is what follows from a check that is on disk.
+// afterSave runs the steps that follow a stored check.
 func (r checker) afterSave(ctx context.Context, s *Source, saved *Saved, d feedstate.Decision, m item.Merged, states []PushState) {
 	c := &r.counts
 	c.checks.Add(1)
@@ -209,13 +206,13 @@ func (r checker) afterSave(ctx context.Context, s *Source, saved *Saved, d feeds
 		a.Items = append(a.Items, Arrived{ID: m.Withdrawn[i].ID, Seq: m.Withdrawn[i].Seq})
 	}
 	if !saved.Source.State.FollowUpAt.IsZero() {
-		lease.Wake(r.wakeups.claim) // it may be due before the claim loop looks again
+		lease.Wake(r.wakeups.claim) // it may be due before the claim loop wakes by itself
 	}
 	r.publishItems(a)
 	r.updateHubs(ctx, s, &saved.Source, d, states)
 }
 
-// report is the check for people.
+// report returns the Check for display.
 func report(s *Source, got *fetchResult, a feedstate.Answer, d feedstate.Decision, m item.Merged) Check {
 	c := Check{
 		At: got.at, Took: got.took, Cause: a.Cause, URL: fetch.Redact(s.State.URL), Status: a.Status, Outcome: d.Outcome,
@@ -245,7 +242,7 @@ func redacted(hops []feedstate.Hop) []feedstate.Hop {
 	return hops
 }
 
-// outcomeText is what a check came to, in one sentence.
+// outcomeText returns the result of a check in one sentence.
 func outcomeText(got *fetchResult, d feedstate.Decision, m item.Merged) string {
 	var s string
 	switch d.Outcome {

@@ -12,32 +12,32 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Source is one feed that is read here, once for all who follow it.
+// Source is one feed, checked once for all its followers.
 type Source struct {
-	ID            int64           // SourceID of the URL that it began with; with a Login a random one
-	URL           string          // where it is read now; State.URL is the same
-	Login         Login           // what its server wants to see; the zero Login: nothing
+	ID            int64           // SourceID of the first URL; with a Login a random number
+	URL           string          // current URL, equal to State.URL
+	Login         Login           // login at the feed's server; the zero Login: none
 	State         feedstate.State // everything that the next check needs
-	About         About           // what the feed says of itself
-	PushEndpoints []PushEndpoint  // where it says that its changes can be heard of
-	Topic         string          // what it calls itself (rel=self); "": nothing
-	Last          []Known         // the items of its last document, in their order
+	About         About           // metadata that the feed declares
+	PushEndpoints []PushEndpoint  // where the feed offers push notifications
+	Topic         string          // URL that the feed declares as its own (rel=self); "": none
+	Last          []Known         // items of the last document, in their order
 
-	Items     int64     // that are kept
-	NewestAt  time.Time // At of the newest of them; zero: none
-	Readers   int64     // who follow it; 0: it is not checked
+	Items     int64     // stored items
+	NewestAt  time.Time // At of the newest stored item; zero: none
+	Readers   int64     // number of followers; 0: it is not checked
 	CreatedAt time.Time
 
-	NextAt    time.Time // when it is due, or the end of the claim of who reads it; zero: never
-	Claim     int64     // not 0: it is being read, and this is the fence
-	PushedAt  time.Time // a push came and what it announced was not read yet; zero: no
-	PushedVia string    // by which door it came
+	NextAt    time.Time // when it is due, or the end of the claim; zero: never
+	Claim     int64     // not 0: a check is running, and this is its fencing token
+	PushedAt  time.Time // time of a push that no check has handled yet; zero: none
+	PushedVia string    // how the push arrived
 }
 
-// Private reports a source whose content is for those only who gave its Login.
+// Private reports whether only the user who gave the Login may see the content.
 func (s *Source) Private() bool { return s.Login.Kind != "" }
 
-// Name is what the source is called where its reader gave it no name of his own.
+// Name returns the name of the source for users without a title of their own.
 func (s *Source) Name() string {
 	if s.About.Title != "" {
 		return s.About.Title
@@ -45,13 +45,13 @@ func (s *Source) Name() string {
 	return s.URL
 }
 
-// Facts of a feed; see package item.
+// Facts about a feed; see package item.
 type (
 	About        = item.About
 	PushEndpoint = item.PushEndpoint
 )
 
-// Login is what the server of a feed wants to see; see package location.
+// Login is a login at the server of a feed; see package location.
 type Login = location.Login
 
 // Kinds of Login.
@@ -62,53 +62,53 @@ const (
 	LoginHeader = location.Header
 )
 
-// SourceID is the id of the source at a URL that needs no Login: 63 bits of a hash,
-// never 0. Who reads with a Login has a source of his own, with a random id.
+// SourceID returns the ID of the source at a URL without a Login: 63 bits of a hash, never 0. A
+// source with a Login belongs to one user and has a random ID.
 func SourceID(url string) int64 { return text.ID(url) }
 
-// ItemID is the id of the item of a source.
+// ItemID returns the ID of an item of a source.
 func ItemID(source int64, guid string) int64 { return item.ID(source, guid) }
 
-// Check is what one check of a source came to: what "explain" shows.
+// Check is the result of one check of a source, as "explain" shows it.
 type Check struct {
 	At        time.Time         `json:"at"`
 	Took      time.Duration     `json:"took_ns"`
-	Cause     feedstate.Cause   `json:"cause,omitempty"`     // "": it was due
+	Cause     feedstate.Cause   `json:"cause,omitempty"`     // "": a planned check
 	Via       string            `json:"door,omitempty"`      // of a push
-	Asked     string            `json:"asked,omitempty"`     // AskedConditionally, AskedInFull; "": nothing was asked
-	AskedWhy  string            `json:"asked_why,omitempty"` // the feed was read in full, as a clause
+	Asked     string            `json:"asked,omitempty"`     // AskedConditionally, AskedInFull; "": no request was sent
+	AskedWhy  string            `json:"asked_why,omitempty"` // why the feed was read in full, as a clause
 	URL       string            `json:"url"`
-	Status    int               `json:"status,omitempty"` // 0: no answer
+	Status    int               `json:"status,omitempty"` // 0: no response
 	Outcome   feedstate.Outcome `json:"outcome"`
 	Text      string            `json:"text"`          // the outcome in one sentence
-	Next      time.Time         `json:"next,omitzero"` // what was decided
-	Why       string            `json:"why,omitempty"` // of Next
+	Next      time.Time         `json:"next,omitzero"` // when the next check is planned
+	Why       string            `json:"why,omitempty"` // the reason for Next
 	New       int               `json:"new,omitempty"` // items
 	Edited    int               `json:"edited,omitempty"`
 	Withdrawn int               `json:"withdrawn,omitempty"`
 	Bytes     int               `json:"bytes,omitempty"` // of the body, decoded
-	Sent      string            `json:"sent,omitempty"`  // request line and header; secrets left out
+	Sent      string            `json:"sent,omitempty"`  // request line and header, without secrets
 	Received  string            `json:"received,omitempty"`
 	Hops      []feedstate.Hop   `json:"hops,omitempty"`
 }
 
-// How a check asked for the feed.
+// How a check requested the feed.
 const (
-	AskedConditionally = "conditional" // with the validators of an earlier answer
+	AskedConditionally = "conditional" // with the validators of an earlier response
 	AskedInFull        = "full"
 )
 
-// Host is what the feeds of one host were told: the store knows it by this name, for
-// it knows no wire.
+// Host is what the servers of one host asked for. The alias keeps the store independent of the
+// protocol packages.
 type Host = feedstate.Host
 
-// Host is the name under which what is known of its host is kept.
+// Host returns the key under which the state of the source's host is stored.
 func (s *Source) Host() string { return feedstate.HostOf(s.State.URL) }
 
-// KeptChecks is how many checks of a source are kept.
+// KeptChecks is how many checks of a source are stored.
 const KeptChecks = 20
 
-// describe takes over what a document says of its feed.
+// describe copies the metadata of a document to its source.
 func describe(s *Source, f *feed.Feed, res *fetch.Response) {
 	s.About = item.AboutOf(f)
 	var header http.Header
@@ -120,6 +120,6 @@ func describe(s *Source, f *feed.Feed, res *fetch.Response) {
 	s.PushEndpoints, s.Topic = item.PushEndpointsOf(f, header, address)
 	s.PushEndpoints = append(s.PushEndpoints, named...)
 	if s.Private() {
-		s.PushEndpoints = nil // no hub may know of a private feed
+		s.PushEndpoints = nil // no hub may learn about a private feed
 	}
 }

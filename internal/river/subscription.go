@@ -17,8 +17,8 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Remove ends following; [River.UndoRemove] takes it back. fault.NotFound: one of them is not
-// followed; then none is left.
+// Remove unfollows sources; [River.UndoRemove] undoes it. fault.NotFound: the user does not follow
+// one of them, and none is removed.
 func (r *River) Remove(ctx context.Context, reader string, sources ...int64) error {
 	r.Init()
 	if len(sources) == 0 {
@@ -40,16 +40,16 @@ func (r *River) Remove(ctx context.Context, reader string, sources ...int64) err
 	return editor{r}.unfollow(ctx, reader, sources)
 }
 
-// Removed is until when UndoRemove brings a feed back. fault.NotFound: it does not.
+// Removed returns until when UndoRemove can restore a feed. fault.NotFound: it cannot.
 func (r *River) Removed(ctx context.Context, reader string, source int64) (until time.Time, err error) {
 	r.Init()
 	at, err := r.Store.Unfollowed(ctx, reader, source, r.now().Add(-UndoWithin))
 	return at.Add(UndoWithin), err
 }
 
-// UndoRemove makes a reader follow a feed as they did before Remove: with its title, its
-// categories, its interval and what was read of it. fault.NotFound: there is nothing to undo,
-// or UndoWithin is over; Conflict: the reader follows the feed again.
+// UndoRemove restores a subscription as it was before Remove: its title, categories, interval and
+// read marks. fault.NotFound: there is nothing to undo, or UndoWithin is over; Conflict: the user
+// follows the feed again.
 func (r *River) UndoRemove(ctx context.Context, reader string, source int64) (Followed, error) {
 	r.Init()
 	now := r.now()
@@ -68,10 +68,10 @@ func (r *River) UndoRemove(ctx context.Context, reader string, source int64) (Fo
 	return r.findFollowed(ctx, reader, source)
 }
 
-// editing changes subscriptions and their sources.
+// editor changes subscriptions and their sources.
 type editor struct{ *River }
 
-// unfollow ends subscriptions, and the push of feeds that nobody follows now.
+// unfollow ends subscriptions, and the push subscriptions of feeds without followers.
 func (r editor) unfollow(ctx context.Context, reader string, sources []int64) error {
 	orphans, err := r.Store.RiverUnsubscribe(ctx, reader, sources)
 	if err != nil {
@@ -84,7 +84,8 @@ func (r editor) unfollow(ctx context.Context, reader string, sources []int64) er
 	return nil
 }
 
-// leave ends what hubs were asked for. They find out by themselves when it fails.
+// leave ends the subscriptions at hubs. After a failure the hubs find out when they next send
+// something.
 func (r editor) leave(ctx context.Context, s *Source, url string) {
 	if r.Push == nil || s.Private() {
 		return
@@ -92,10 +93,10 @@ func (r editor) leave(ctx context.Context, s *Source, url string) {
 	r.logError(ctx, "the hubs of a feed could not be left", r.Push.Leave(ctx, url))
 }
 
-// Change changes a subscription; change sees it as it is, and may be called more than
-// once. Title has at most 200 characters, Categories are at most 20 names, Interval is 0
-// or from one minute to 30 days. What a reading list brought is the reader's own from
-// then on. fault.NotFound, Invalid.
+// Change changes a subscription. change gets the current subscription, and may be called more than
+// once. Title has at most 200 characters, Categories at most 20 names, and Interval is 0 or from
+// one minute to 30 days. A subscription from a reading list becomes the user's own. Errors:
+// fault.NotFound, Invalid.
 func (r *River) Change(ctx context.Context, reader string, source int64, change func(*Subscription) error) (Followed, error) {
 	r.Init()
 	var before Subscription
@@ -119,7 +120,7 @@ func (r *River) Change(ctx context.Context, reader string, source int64, change 
 	return f, nil
 }
 
-// settle gives what a reader made of a subscription its form.
+// normalize checks and normalizes the fields that a user changed.
 func (s *Subscription) normalize(before Subscription) (err error) {
 	s.Reader, s.SourceID, s.AddedAt = before.Reader, before.SourceID, before.AddedAt
 	if s.Title, err = checkTitle(s.Title); err != nil {
@@ -144,11 +145,11 @@ func checkInterval(d time.Duration) error {
 	return nil
 }
 
-// replan decides again when a source is read.
+// replan plans the next check of a source again.
 func (r editor) replan(ctx context.Context, id int64) error {
 	_, err := r.Store.ChangeSource(ctx, id, func(s *Source) error {
 		if s.State.CheckedAt.IsZero() && s.State.Gone == nil {
-			return nil // it is due anyhow
+			return nil // it is due already
 		}
 		s.State, _ = feedstate.Plan(s.State, r.now(), feedstate.Options{Jitter: rand.Float64()})
 		s.NextAt = s.State.DueAt()
@@ -160,10 +161,9 @@ func (r editor) replan(ctx context.Context, id int64) error {
 	return err
 }
 
-// SetLogin gives a source that a reader follows another login (the zero Login: none). What
-// he follows with a login is a source of his own, so that a login that is new or taken
-// away makes another source of it: the subscription moves there. fault.NotFound, Invalid,
-// Unavailable (this server has no key).
+// SetLogin sets the login of a source that a user follows (the zero Login: none). A source with a
+// login belongs to one user. Adding or removing a login therefore moves the subscription to
+// another source. Errors: fault.NotFound, Invalid, Unavailable (this server has no key).
 func (r *River) SetLogin(ctx context.Context, reader string, source int64, l Login) (Followed, error) {
 	r.Init()
 	if err := l.Check(); err != nil {
@@ -197,7 +197,7 @@ func (r *River) SetLogin(ctx context.Context, reader string, source int64, l Log
 	return editor{r}.moveTo(ctx, f, sealed)
 }
 
-// moveTo has the reader follow the same address as another source.
+// moveTo makes the user follow the same URL as another source.
 func (r editor) moveTo(ctx context.Context, f Followed, l Login) (Followed, error) {
 	now := r.now()
 	s := Source{ID: SourceID(f.Source.URL), URL: f.Source.URL, Login: l, State: feedstate.New(f.Source.URL, now), About: f.Source.About, CreatedAt: now, NextAt: now}
@@ -217,9 +217,9 @@ func (r editor) moveTo(ctx context.Context, f Followed, l Login) (Followed, erro
 	return r.findFollowed(ctx, f.Reader, s.ID)
 }
 
-// Revive has a source read again that is gone or failing. Errors: fault.NotFound; Conflict:
-// it is neither; TooMany, with RetryAfter: it was read just now, or its server asked to be
-// left alone.
+// Revive resumes the checks of a source that is gone or failing. Errors: fault.NotFound; Conflict:
+// it is neither; TooMany, with RetryAfter: it was checked just now, or its server asked for a
+// pause.
 func (r *River) Revive(ctx context.Context, reader string, source int64) (Followed, error) {
 	r.Init()
 	return editor{r}.changeState(ctx, reader, source, func(s *Source, now time.Time) error {
@@ -236,8 +236,8 @@ func (r *River) Revive(ctx context.Context, reader string, source int64) (Follow
 	})
 }
 
-// Undo takes a source back to the address that it was moved from. fault.NotFound;
-// Conflict: it was not moved.
+// Undo moves a source back to its previous URL. Errors: fault.NotFound; Conflict: it was not
+// moved.
 func (r *River) Undo(ctx context.Context, reader string, source int64) (Followed, error) {
 	r.Init()
 	var left string
@@ -255,7 +255,7 @@ func (r *River) Undo(ctx context.Context, reader string, source int64) (Followed
 	return f, err
 }
 
-// mend changes the state of a source that the reader follows.
+// changeState changes the state of a source that the user follows.
 func (r editor) changeState(ctx context.Context, reader string, source int64, change func(s *Source, now time.Time) error) (Followed, error) {
 	if _, err := r.findFollowed(ctx, reader, source); err != nil {
 		return Followed{}, err
@@ -274,14 +274,14 @@ func (r editor) changeState(ctx context.Context, reader string, source int64, ch
 	return r.findFollowed(ctx, reader, source)
 }
 
-// Subscriptions lists what a reader follows, by name.
+// Subscriptions lists the subscriptions of a user by name.
 func (r *River) Subscriptions(ctx context.Context, q SubscriptionQuery) ([]Followed, error) {
 	r.Init()
 	return r.Store.RiverSubscriptions(ctx, q)
 }
 
-// Find is the subscription of a reader at a URL, or with an id in decimal; fault.NotFound
-// says what there is like it.
+// Find returns the subscription of a user by URL, or by ID in decimal. A fault.NotFound names
+// similar ones.
 func (r *River) Find(ctx context.Context, reader, what string) (Followed, error) {
 	r.Init()
 	what = strings.TrimSpace(what)
@@ -309,7 +309,7 @@ func (r *River) Find(ctx context.Context, reader, what string) (Followed, error)
 	return Followed{}, editor{r}.notFollowedError(ctx, reader, what, a)
 }
 
-// nothingLike says that there is no such subscription, and which there are like it.
+// notFollowedError returns an error that names similar subscriptions.
 func (r editor) notFollowedError(ctx context.Context, reader, what string, a location.Location) error {
 	words := []string{what}
 	if len(a.URLs) > 0 {
@@ -337,7 +337,7 @@ func (r editor) notFollowedError(ctx context.Context, reader, what string, a loc
 	return fault.New(fault.NotFound, "You do not follow %s.", location.Brief(what))
 }
 
-// followed is the set that Following gave, and until when it is good.
+// followedSet is a cached result of Following and its expiry.
 type followedSet struct {
 	set   map[int64]bool
 	until time.Time
@@ -345,10 +345,10 @@ type followedSet struct {
 
 const (
 	followedFor = 2 * time.Second
-	maxFollowed = 1000 // readers whose sets are kept
+	maxFollowed = 1000 // users with a cached set
 )
 
-// Following is the set of sources that a reader follows; it may be from a moment ago, and
+// Following returns the set of sources that a user follows. It may be up to followedFor old, and
 // must not be changed.
 func (r *River) Following(ctx context.Context, reader string) (map[int64]bool, error) {
 	r.Init()
@@ -372,7 +372,7 @@ func (r *River) Following(ctx context.Context, reader string) (map[int64]bool, e
 	return set, nil
 }
 
-// forget has Following look again.
+// forget drops a user's cached set of Following.
 func (r *River) forget(reader string) {
 	r.listState.mu.Lock()
 	defer r.listState.mu.Unlock()

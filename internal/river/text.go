@@ -11,12 +11,12 @@ import (
 )
 
 const (
-	maxTitle        = 200 // characters, of a reader's own title
+	maxTitle        = 200 // characters of a user's own title
 	maxCategoryName = 60
 	maxCategories   = 20 // of one subscription
 )
 
-// checkTitle gives a reader's own title its form.
+// checkTitle checks and normalizes a user's own title.
 func checkTitle(s string) (string, error) {
 	if strings.ContainsFunc(strings.TrimSpace(s), func(c rune) bool { return unicode.IsControl(c) }) {
 		return "", fault.New(fault.Invalid, "A title may not have control characters in it.")
@@ -28,8 +28,8 @@ func checkTitle(s string) (string, error) {
 	return s, nil
 }
 
-// checkCategory gives the name of a category its form. It stands in addresses and in
-// OPML, where a slash parts one name from the next: it may have none.
+// checkCategory checks and normalizes the name of a category. A name is part of URLs and of OPML
+// category paths, so it must not have a slash.
 func checkCategory(s string) (string, error) {
 	if strings.ContainsFunc(strings.TrimSpace(s), func(c rune) bool { return unicode.IsControl(c) }) {
 		return "", fault.New(fault.Invalid, "The name of a category may not have control characters in it.")
@@ -47,8 +47,8 @@ func checkCategory(s string) (string, error) {
 	return s, nil
 }
 
-// categoryOf makes the name of a category of what another program calls so; "" when
-// nothing remains.
+// categoryOf converts a name from another program to the name of a category; "" when nothing
+// remains.
 func categoryOf(s string) string {
 	s = strings.ReplaceAll(text.PlainLine(s), "/", "-")
 	if utf8.RuneCountInString(s) > maxCategoryName {
@@ -60,10 +60,10 @@ func categoryOf(s string) string {
 	return s
 }
 
-// titleOf makes a title of what another program calls so.
+// titleOf converts a name from another program to a title.
 func titleOf(s string) string { return text.ClipRunes(text.PlainLine(s), maxTitle) }
 
-// checkCategories gives those of a subscription their form and order.
+// checkCategories checks, sorts and deduplicates the categories of a subscription.
 func checkCategories(list []string) ([]string, error) {
 	var out []string
 	for _, name := range list {

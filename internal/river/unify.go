@@ -8,13 +8,12 @@ import (
 	"cloudburst/feed/feedstate"
 )
 
-// Unify gives the sources whose URL begins with prefix, which is another name of this
-// program, the canonical spelling of their URL. The source keeps its items, unless the
-// same feed is a source under its canonical URL already, or renewed says that the ids of
-// its items hold the old name: then readers follow the canonical source instead, and
-// items that they starred stay. Nothing is read, and a second call goes on where the
-// first was interrupted. readers lists everyone who may follow something here; it is
-// asked only when subscriptions move.
+// Unify moves the sources whose URL begins with prefix, which is another name of this program, to
+// their canonical URL. A source keeps its items, unless its canonical URL is a source already, or
+// renewed reports that the IDs of its items contain the old name. Then users follow the canonical
+// source instead, and their starred items stay. Unify fetches nothing, and a second call continues
+// after an interruption. readers returns all users who may follow something; it is called only
+// when subscriptions move.
 //
 // spec:cloudburst#own-names
 func (r *River) Unify(ctx context.Context, prefix string, renewed func(url string) bool, readers func(context.Context) ([]string, error)) error {
@@ -33,7 +32,7 @@ func (r *River) Unify(ctx context.Context, prefix string, renewed func(url strin
 	}
 }
 
-// unifying joins sources that are one feed under two names of this program.
+// unifier joins sources that are one feed under two names of this program.
 type unifier struct{ *River }
 
 func (r unifier) unify(ctx context.Context, from string, renewed bool, readers func(context.Context) ([]string, error)) error {
@@ -55,14 +54,14 @@ func (r unifier) unify(ctx context.Context, from string, renewed bool, readers f
 		return r.moveReaders(ctx, old.ID, target, readers)
 	}
 	_, err = r.Store.ChangeSource(ctx, old.ID, func(s *Source) error {
-		// Validators belong to the URL that gave them.
+		// Validators belong to the URL that sent them.
 		s.State.URL, s.State.Validators, s.State.Evidence, s.State.Candidate = to, feedstate.Validators{}, feedstate.Evidence{}, nil
 		return nil
 	})
 	return err
 }
 
-// publicAt is the source that is read at url and needs no login.
+// publicAt returns the source at url without a login.
 func (r unifier) publicAt(ctx context.Context, url string) (Source, bool, error) {
 	list, err := r.Store.SourcesAt(ctx, url)
 	i := slices.IndexFunc(list, func(s Source) bool { return s.URL == url && !s.Private() })
@@ -72,7 +71,7 @@ func (r unifier) publicAt(ctx context.Context, url string) (Source, bool, error)
 	return list[i], true, nil
 }
 
-// moveReaders has everyone who follows the source old follow target in its place.
+// moveReaders moves all subscriptions of the source old to target.
 func (r unifier) moveReaders(ctx context.Context, old int64, target Source, readers func(context.Context) ([]string, error)) error {
 	names, err := readers(ctx)
 	if err != nil {

@@ -11,25 +11,25 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// listing is what the river keeps in memory of lists, notices and who follows what.
+// listState is the state in memory of lists, forwardings and followed sources.
 type listState struct {
 	mu        sync.Mutex
-	addresses map[string]chan struct{} // that are read for the first time just now
+	addresses map[string]chan struct{} // addresses that are being fetched for the first time
 	following map[string]followedSet
-	importing map[string]bool // readers of whom a list is being imported
-	// importSlots has an element for each import that is written.
+	importing map[string]bool // users with an import in progress
+	// importSlots has an element for each import that is being written.
 	importSlots chan struct{}
 }
 
 const (
 	listsAtOnce       = 4
 	forwardingsAtOnce = 16
-	panicRetry        = 6 * time.Hour // until what broke is tried again
+	panicRetry        = 6 * time.Hour // until work that panicked is tried again
 )
 
-// workOnce reads reading lists and sends notices that are due. did says that there may be
-// more at once; next is when there is something again, as far as is known (zero: never,
-// until the river is woken).
+// workOnce checks due reading lists and sends due forwardings. did reports that there may be more
+// at once. next is when something is due next as far as known (zero: never, until the river is
+// woken).
 func (r runner) workOnce(ctx context.Context) (did bool, next time.Time) {
 	now := r.now()
 	until, claim := now.Add(r.options().Lease), newClaim()
@@ -66,13 +66,13 @@ func (r runner) workOnce(ctx context.Context) (did bool, next time.Time) {
 		next = r.now().Add(time.Minute)
 	}
 	if soon := r.now().Add(time.Minute); r.Forward == nil && next.Before(soon) && !next.IsZero() && len(lists) == 0 {
-		next = soon // notices wait for somebody who can tell
+		next = soon // forwardings wait until this server can send them
 	}
 	return len(lists)+len(forwardings) > 0 && ctx.Err() == nil, next
 }
 
-// unharmed does what one document or one target must not end the program by. What went
-// wrong is put off.
+// runRecovered keeps a panic about one document or target from crashing the program, and postpones
+// that work.
 func (r runner) runRecovered(do func(), putOff func(context.Context) error) {
 	defer func() {
 		p := recover()
@@ -87,7 +87,7 @@ func (r runner) runRecovered(do func(), putOff func(context.Context) error) {
 	do()
 }
 
-// complain logs an error that nobody waits for.
+// logError logs an error that no caller handles.
 func (r *River) logError(ctx context.Context, what string, err error) {
 	if err == nil || ctx.Err() != nil || r.Log == nil {
 		return
@@ -95,7 +95,7 @@ func (r *River) logError(ctx context.Context, what string, err error) {
 	r.Log.Error(what, "code", fault.CodeOf(err).String(), "err", err)
 }
 
-// saving is a context for writing down what was done, also while the program ends.
+// saveContext returns a context for storing results, also while the program stops.
 func saveContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 }

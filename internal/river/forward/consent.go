@@ -19,15 +19,15 @@ import (
 
 // Limits of requests for consent.
 const (
-	maxAsked         = 3                  // tries to ask, until the reader asks for another one
-	maxAsksByUser    = 20                 // requests for consent of a day, by one reader
-	maxAsksToMailbox = 3                  // and to one mailbox, by all readers
-	maxAsksToHost    = 100                // and to one host of webhooks, by all readers
-	confirmLinkTTL   = 7 * 24 * time.Hour // how long the link of a confirmation mail is valid
+	maxAsked         = 3                  // requests per target, until the user requests another one
+	maxAsksByUser    = 20                 // requests per day by one user
+	maxAsksToMailbox = 3                  // requests per day to one mailbox, by all users
+	maxAsksToHost    = 100                // requests per day to one webhook host, by all users
+	confirmLinkTTL   = 7 * 24 * time.Hour // validity of the link in a confirmation mail
 )
 
-// Recipient is who has to agree to what goes to a target, in one spelling: the letters of a
-// mailbox are the same in any case.
+// Recipient identifies the recipient whose consent a target needs. The case of a mailbox is
+// ignored.
 func Recipient(via, target string) string {
 	if via == ViaEmail {
 		target = strings.ToLower(strings.TrimSuffix(target, "."))
@@ -35,9 +35,9 @@ func Recipient(via, target string) string {
 	return via + ":" + target
 }
 
-// Mailbox is whom limits and refusals protect: Recipient without what may follow a plus
-// sign in the name of a mailbox. Most servers deliver all of these to one person, but not
-// every server, so that consent is asked for each.
+// Mailbox identifies the person that limits and refusals protect: Recipient without a plus suffix
+// in the mailbox name. Most servers deliver all plus addresses to one person, but some do not, so
+// each address needs its own consent.
 func Mailbox(via, target string) string {
 	recipient := Recipient(via, target)
 	if name, host, ok := strings.Cut(recipient, "@"); ok && via == ViaEmail {
@@ -47,21 +47,21 @@ func Mailbox(via, target string) string {
 	return recipient
 }
 
-// Link is what a link in a message says, and how the notices that it is about are.
+// Link has the contents of a link in a message, and the state of its forwardings.
 type Link struct {
 	Reader string
-	Sender string // name of the reader, for people
+	Sender string // name of the user, for people
 	Target string
-	State  string // of the notices to the target; "": there is none any more
+	State  string // of the forwardings to the target; "": there are none any more
 }
 
-// The links of messages.
+// Kinds of links in messages.
 const (
 	linkConfirm = "confirm"
 	linkEnd     = "end"
 )
 
-// noticeToken signs what a link of a message says. until is when it ends; zero: never.
+// linkToken signs the contents of a link. until is its expiry; zero: never.
 func (f *Forwarder) linkToken(kind string, n Forwarding, until time.Time) (string, error) {
 	if len(f.Key) != 32 {
 		return "", fault.New(fault.Unavailable, "This server has no key to sign links with.")
@@ -74,7 +74,7 @@ func (f *Forwarder) linkToken(kind string, n Forwarding, until time.Time) (strin
 	return base64.RawURLEncoding.EncodeToString(append(f.linkSum(text), text...)), nil
 }
 
-// linkSum is the signature of a link: of a key that nothing else is signed with.
+// linkSum returns the signature of a link, made with a key for links only.
 func (f *Forwarder) linkSum(text string) []byte {
 	key := hmac.New(sha256.New, f.Key)
 	key.Write([]byte("links of forwarded items"))
@@ -85,7 +85,7 @@ func (f *Forwarder) linkSum(text string) []byte {
 
 const linkSumSize = 16
 
-// readLink reads a token. fault.NotFound: it is none of this server; Gone: its time is over.
+// readLink verifies a token. Errors: fault.NotFound (not a token of this server), Gone (expired).
 func (f *Forwarder) readLink(kind, token string) (Forwarding, error) {
 	broken := fault.New(fault.NotFound, "This link is not valid. Copy it from the mail as a whole.")
 	raw, err := base64.RawURLEncoding.DecodeString(strings.TrimSpace(token))
@@ -107,7 +107,7 @@ func (f *Forwarder) readLink(kind, token string) (Forwarding, error) {
 	return Forwarding{Via: part[2], Target: part[3], Reader: part[4]}, nil
 }
 
-// senderOf is the name of a reader in confirmation mails and on the pages of their links.
+// senderOf returns the name of a user in confirmation mails and on the pages of their links.
 func (f *Forwarder) senderOf(reader string) string {
 	if f.Sender == nil {
 		return reader
@@ -115,7 +115,7 @@ func (f *Forwarder) senderOf(reader string) string {
 	return f.Sender(reader)
 }
 
-// linked is a link with the state of its notices.
+// linkState returns a link with the state of its forwardings.
 func (f *Forwarder) linkState(ctx context.Context, n Forwarding) (Link, error) {
 	out := Link{Reader: n.Reader, Sender: f.senderOf(n.Reader), Target: n.Target}
 	recipient := Recipient(n.Via, n.Target)
@@ -136,13 +136,13 @@ func (f *Forwarder) linkState(ctx context.Context, n Forwarding) (Link, error) {
 	return out, err
 }
 
-// ConfirmLink says what the link of a confirmation mail is about, and changes nothing.
+// ConfirmLink returns the contents of the link in a confirmation mail, and changes nothing.
 // Errors: fault.NotFound, Gone.
 func (f *Forwarder) ConfirmLink(ctx context.Context, token string) (Link, error) {
 	return f.link(ctx, linkConfirm, token)
 }
 
-// EndLink says what the link that ends forwarding is about, and changes nothing.
+// EndLink returns the contents of the link that ends forwarding, and changes nothing.
 // fault.NotFound.
 func (f *Forwarder) EndLink(ctx context.Context, token string) (Link, error) {
 	return f.link(ctx, linkEnd, token)
@@ -156,19 +156,19 @@ func (f *Forwarder) link(ctx context.Context, kind, token string) (Link, error) 
 	return f.linkState(ctx, n)
 }
 
-// ConfirmNotices has the recipient of a confirmation mail agree: everything that the reader
-// forwards to this mailbox goes out from now on. Errors as those of ConfirmLink.
+// ConfirmForwarding records that the recipient of a confirmation mail agrees: everything that the
+// user forwards to this mailbox is sent from now on. Errors as for ConfirmLink.
 func (f *Forwarder) ConfirmForwarding(ctx context.Context, token string) (Link, error) {
 	return f.decideByLink(ctx, linkConfirm, token, ForwardingConfirmed)
 }
 
-// EndNotices has a recipient end everything that a reader forwards to this mailbox. The
-// reader cannot begin again, until the recipient allows it. fault.NotFound.
+// EndForwarding ends everything that a user forwards to this mailbox. The user cannot start again
+// until the recipient allows it. fault.NotFound.
 func (f *Forwarder) EndForwarding(ctx context.Context, token string) (Link, error) {
 	return f.decideByLink(ctx, linkEnd, token, ForwardingEnded)
 }
 
-// AllowNotices takes back what EndNotices did. fault.NotFound.
+// AllowForwarding undoes EndForwarding. fault.NotFound.
 func (f *Forwarder) AllowForwarding(ctx context.Context, token string) (Link, error) {
 	return f.decideByLink(ctx, linkEnd, token, ForwardingConfirmed)
 }
@@ -185,23 +185,23 @@ func (f *Forwarder) decideByLink(ctx context.Context, kind, token, state string)
 	return f.linkState(ctx, n)
 }
 
-// askConsent asks the recipient of a claimed notice for consent, and writes down what came of it.
+// askConsent requests the consent of the recipient of a claimed forwarding, and stores the result.
 //
 // spec:cloudburst#notice-consent
 func (f *Forwarder) askConsent(ctx context.Context, n Forwarding) error {
 	err := f.askRecipient(ctx, n)
 	if ctx.Err() != nil {
-		return ctx.Err() // the claim ends by itself
+		return ctx.Err() // the claim expires by itself
 	}
 	now := f.Now()
 	n.NextAt = time.Time{}
 	switch code := fault.CodeOf(err); {
 	case err == nil:
 		n.Asked, n.AskedAt, n.Failures, n.Problem = n.Asked+1, now, 0, ""
-		if n.Via != ViaEmail { // its program has answered
+		if n.Via != ViaEmail { // the program at the target has agreed
 			n.State, n.DecidedAt, n.NextAt = ForwardingConfirmed, now, now
 		}
-	case code == fault.TooMany || code == fault.Unavailable: // nobody was asked
+	case code == fault.TooMany || code == fault.Unavailable: // no request was sent
 		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		n.NextAt = now.Add(max(5*time.Minute, min(fault.RetryAfter(err), 24*time.Hour)))
 	default:
@@ -246,8 +246,8 @@ func (f *Forwarder) askRecipient(ctx context.Context, n Forwarding) error {
 	})
 }
 
-// counted sends one message of the limited ones. One that this server could not send does
-// not count. fault.TooMany, with RetryAfter: the limit of the day is used up.
+// sendCounted sends one message that counts against limits. A message that this server could not
+// send does not count. fault.TooMany, with RetryAfter: a limit of the day is reached.
 func (f *Forwarder) sendCounted(ctx context.Context, limits []MessageLimit, used string, send func() error) error {
 	now := f.Now()
 	day := now.Unix() / 86400
@@ -270,7 +270,7 @@ func (f *Forwarder) sendCounted(ctx context.Context, limits []MessageLimit, used
 	return err
 }
 
-// forward sends items to the recipient of a confirmed notice, within the limits of a day.
+// forward sends items to the recipient of a confirmed forwarding, within the limits of a day.
 //
 // spec:cloudburst#notice-daily
 func (f *Forwarder) forward(ctx context.Context, n Forwarding, list []item.Entry) error {

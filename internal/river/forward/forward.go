@@ -1,5 +1,5 @@
 // Package forward forwards new items of a river to webhooks and mailboxes, once their recipients
-// agree. A Notice is what a reader wants forwarded, and where to.
+// agree. A [Forwarding] is one user's order to forward items to one target.
 package forward
 
 import (
@@ -12,81 +12,81 @@ import (
 	"cloudburst/internal/river/item"
 )
 
-// Ways of a Notice.
+// Ways of a Forwarding.
 const (
 	ViaWebhook = "webhook" // JSON, signed when there is a secret
 	ViaEmail   = "email"
 	ViaPost    = "post" // a form: url, title, text, feed
 )
 
-// States of a Notice.
+// States of a Forwarding.
 const (
-	ForwardingWaiting   = "waiting"   // for the consent of its recipient: nothing is forwarded
-	ForwardingConfirmed = "confirmed" // the recipient wants it
-	ForwardingEnded     = "ended"     // the recipient does not want it any more
+	ForwardingWaiting   = "waiting"   // for the consent of the recipient: nothing is forwarded
+	ForwardingConfirmed = "confirmed" // the recipient agreed
+	ForwardingEnded     = "ended"     // the recipient ended it
 )
 
-// Notice is that a reader wants to be told elsewhere of what arrives.
+// Forwarding sends new items that a user receives to one target.
 type Forwarding struct {
 	ID        int64
 	Reader    string
-	SourceID  int64  // of this source only; 0: any
-	Category  string // of this category only; "": any
+	SourceID  int64  // only items of this source; 0: any
+	Category  string // only items of this category; "": any
 	Via       string // one of the ways
 	Target    string // URL or e-mail address
-	Secret    string // webhooks are signed with it; "": not
+	Secret    string // signs webhooks; "": unsigned
 	CreatedAt time.Time
 	Paused    bool
 	Sent      int64 // messages
 	LastAt    time.Time
 	Failures  int // in a row
 	Problem   string
-	NextAt    time.Time // when what waits is sent, or the end of a claim; zero: nothing waits
+	NextAt    time.Time // when queued items are sent, or the end of a claim; zero: the queue is empty
 	Claim     int64
 	State     string    // one of the states
-	Asked     int       // how often the recipient was asked for consent since the target was named
+	Asked     int       // requests for consent since the target was set
 	AskedAt   time.Time // the last time; zero: never
 	DecidedAt time.Time // when the recipient confirmed or ended it; zero: neither
-	End       string    // token of the link that ends it, for messages; it is not stored
-	Sender    string    // name of the reader, for messages; it is not stored
+	End       string    // token of the link that ends it, for messages; not stored
+	Sender    string    // name of the user, for messages; not stored
 }
 
-// Teller tells what arrived elsewhere. Errors: fault.Gone (never again), anything else is
-// tried again later, after RetryAfter where it has one. A Teller that has a method Ways() []string
-// lists there the ways by which it can tell; any other can tell by all.
+// Sender sends new items to a target. After fault.Gone the target is never used again; any other
+// error is retried, after RetryAfter if set. A Sender with a method Ways() []string lists there
+// the ways that it supports; any other Sender supports all.
 type Sender interface {
 	Forward(ctx context.Context, n Forwarding, list []item.Entry) error
-	// Ask asks the recipient of a notice for consent. By mail, nil means that the mail with
-	// the link for token is sent; else that the program at the target has agreed.
+	// Ask asks the recipient of a forwarding for consent. By mail, nil means that the mail with
+	// the link for token was sent; by other ways, that the program at the target agreed.
 	Ask(ctx context.Context, n Forwarding, token string) error
 }
 
-// Options are limits; all of them must be set.
+// Options are limits; all must be set.
 type Options struct {
-	Max     int           // notices of one reader
-	MailsBy int           // mails of a day by one reader
-	MailsTo int           // mails of a day to one mailbox, by all readers
+	Max     int           // forwardings of one user
+	MailsBy int           // mails per day from one user
+	MailsTo int           // mails per day to one mailbox, from all users
 	Lease   time.Duration // of a claim
 }
 
-// Forwarder forwards items. Every field must be set, but Tell, Key, Log and Sender may be nil.
+// Forwarder forwards items. Every field must be set, but Forward, Key, Log and Sender may be nil.
 type Forwarder struct {
 	Store   Store
-	Forward Sender // nil: nobody is told elsewhere
-	Key     []byte // 32 bytes: what secrets are encrypted with, and what links are signed with
+	Forward Sender // nil: nothing is forwarded
+	Key     []byte // 32 bytes: encrypts secrets and signs links
 	Log     *slog.Logger
 	Now     func() time.Time                                              // UTC, to the millisecond
-	Sender  func(reader string) string                                    // name of a reader, for recipients; nil: the reader itself
-	Subject func(ctx context.Context, n Forwarding) error                 // says why the source or category of a notice is none
-	Newest  func(ctx context.Context, n Forwarding) ([]item.Entry, error) // the newest item that a notice is about, if there is one
-	Wake    func()                                                        // tells the caller of Send that a notice may be due
+	Sender  func(reader string) string                                    // name of a user, for recipients; nil: the account name
+	Subject func(ctx context.Context, n Forwarding) error                 // an error if the source or category does not exist
+	Newest  func(ctx context.Context, n Forwarding) ([]item.Entry, error) // the newest item that the forwarding selects, if any
+	Wake    func()                                                        // notifies the caller of Send that a forwarding may be due
 	Options Options
 
 	mu    sync.Mutex
-	tried map[string]time.Time // by reader: when a notice was tried
+	tried map[string]time.Time // by user: the last TryForwarding
 }
 
-// complain logs an error that nobody waits for.
+// logError logs an error that no caller handles.
 func (f *Forwarder) logError(ctx context.Context, what string, err error) {
 	if err == nil || ctx.Err() != nil || f.Log == nil {
 		return
@@ -94,7 +94,7 @@ func (f *Forwarder) logError(ctx context.Context, what string, err error) {
 	f.Log.Error(what, "code", fault.CodeOf(err).String(), "err", err)
 }
 
-// saving is a context for writing down what was done, also while the program ends.
+// saveContext returns a context for storing results, also while the program stops.
 func saveContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 }

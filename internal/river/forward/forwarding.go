@@ -14,17 +14,17 @@ import (
 )
 
 const (
-	maxItems    = 20 // of one message; posts have one each
+	maxItems    = 20 // of one message; a post has one
 	maxSecret   = 200
 	tryInterval = 10 * time.Second
-	maxTried    = 1000 // readers who tried a notice, that are remembered
+	maxTried    = 1000 // users in Forwarder.tried
 )
 
-// SecretKept stands for the secret of a notice where notices are listed: it is not shown
-// again. A notice that is put with it keeps the one that it has.
+// SecretKept replaces the secret of a forwarding in lists, because secrets are not shown again.
+// PutForwarding with it leaves the stored secret unchanged.
 const SecretKept = "(kept)"
 
-// Ways lists by which ways readers can be told elsewhere, as the settings are.
+// Ways lists the ways to forward that the settings of this server allow.
 func (f *Forwarder) Ways() []string {
 	switch t := f.Forward.(type) {
 	case nil:
@@ -35,12 +35,12 @@ func (f *Forwarder) Ways() []string {
 	return []string{ViaWebhook, ViaEmail, ViaPost}
 }
 
-// PutNotice makes a notice (ID 0), or changes one; what it has counted stays. To pause it
-// is to set Paused, to go on is to clear it: what was waiting is told then, what came
-// meanwhile is not. The Secret is for webhooks; SecretKept leaves the one that there is.
-// Nothing is forwarded to a new target before its recipient has agreed, which is asked at
-// once. fault.Invalid; NotFound: the notice, source or category; Refused: the recipient
-// wants nothing from the reader; TooMany; Unavailable: there is no key to keep a secret with.
+// PutForwarding creates a forwarding (ID 0), or changes one without resetting its counts. While it
+// is Paused, new items are not queued; when that ends, items that were queued before are sent. The
+// Secret is for webhooks; SecretKept leaves the stored one. Nothing is sent to a new target before
+// its recipient has agreed, and the request for consent is sent at once. Errors: fault.Invalid;
+// NotFound: the forwarding, source or category; Refused: the recipient rejects messages from the
+// user; TooMany; Unavailable: there is no key to encrypt a secret.
 func (f *Forwarder) PutForwarding(ctx context.Context, n Forwarding) (Forwarding, error) {
 	if err := f.check(&n); err != nil {
 		return Forwarding{}, err
@@ -83,7 +83,7 @@ func (f *Forwarder) PutForwarding(ctx context.Context, n Forwarding) (Forwarding
 	return n.withoutSecret(), nil
 }
 
-// checkNotice gives a notice its form.
+// check checks and normalizes a forwarding.
 func (f *Forwarder) check(n *Forwarding) error {
 	ways := f.Ways()
 	switch {
@@ -121,7 +121,7 @@ func (n *Forwarding) checkMail() error {
 	return nil
 }
 
-// notice is one of a reader's as it is kept; the zero Notice for id 0.
+// find returns a forwarding of a user as it is stored; the zero Forwarding for ID 0.
 func (f *Forwarder) find(ctx context.Context, reader string, id int64) (Forwarding, error) {
 	if id == 0 {
 		return Forwarding{}, nil
@@ -138,7 +138,7 @@ func (f *Forwarder) find(ctx context.Context, reader string, id int64) (Forwardi
 	return Forwarding{}, fault.New(fault.NotFound, "There is no notice with the number %d.", id)
 }
 
-// shown is a notice without its secret.
+// withoutSecret returns the forwarding without its secret.
 func (n Forwarding) withoutSecret() Forwarding {
 	if n.Secret != "" {
 		n.Secret = SecretKept
@@ -146,7 +146,7 @@ func (n Forwarding) withoutSecret() Forwarding {
 	return n
 }
 
-// Notices lists a reader's, without their secrets.
+// Forwardings lists the forwardings of a user, without their secrets.
 func (f *Forwarder) Forwardings(ctx context.Context, reader string) ([]Forwarding, error) {
 	list, err := f.Store.Forwardings(ctx, reader)
 	for i := range list {
@@ -155,7 +155,7 @@ func (f *Forwarder) Forwardings(ctx context.Context, reader string) ([]Forwardin
 	return list, err
 }
 
-// DropNotice ends one. fault.NotFound.
+// DropForwarding removes a forwarding. fault.NotFound.
 func (f *Forwarder) DropForwarding(ctx context.Context, reader string, id int64) error {
 	if _, err := f.find(ctx, reader, id); err != nil {
 		return err
@@ -163,11 +163,10 @@ func (f *Forwarder) DropForwarding(ctx context.Context, reader string, id int64)
 	return f.Store.DropForwarding(ctx, reader, id)
 }
 
-// TryNotice sends the newest item of its river at once, and returns what went wrong. Where
-// the recipient has not agreed yet it asks again instead. Errors: fault.NotFound (the
-// notice, or nothing has arrived yet), Refused (the recipient has ended it), TooMany (a
-// reader may try every ten seconds, and send a number of mails a day), and those of the way
-// that it goes.
+// TryForwarding sends the newest item at once, and returns the error. If the recipient has not
+// agreed yet, it requests consent again instead. Errors: fault.NotFound (no such forwarding, or no
+// item yet), Refused (the recipient has ended it), TooMany (a user may try every ten seconds, and
+// has a number of mails per day), and the errors of the sender.
 func (f *Forwarder) TryForwarding(ctx context.Context, reader string, id int64) error {
 	n, err := f.find(ctx, reader, id)
 	if err != nil || id == 0 {
@@ -195,7 +194,7 @@ func (f *Forwarder) TryForwarding(ctx context.Context, reader string, id int64) 
 	return f.forward(ctx, n, list)
 }
 
-// askAgain asks the recipient of a notice for consent at once.
+// askAgain requests the consent of a forwarding's recipient at once.
 func (f *Forwarder) askAgain(ctx context.Context, reader string, id int64) error {
 	if err := f.mayTry(reader); err != nil {
 		return err
@@ -205,11 +204,11 @@ func (f *Forwarder) askAgain(ctx context.Context, reader string, id int64) error
 	if err != nil {
 		return err
 	}
-	n.Asked = maxAsked - 1 // once
+	n.Asked = maxAsked - 1 // one request only
 	return f.askConsent(ctx, n)
 }
 
-// mayTry keeps a reader from making this server send without end.
+// mayTry limits how often a user can make this server send.
 func (f *Forwarder) mayTry(reader string) error {
 	now := f.Now()
 	f.mu.Lock()
@@ -226,7 +225,7 @@ func (f *Forwarder) mayTry(reader string) error {
 	return nil
 }
 
-// opened is a notice with its plain secret.
+// unsealed returns the forwarding with its secret in clear text.
 func (f *Forwarder) unsealed(n Forwarding) (Forwarding, error) {
 	if n.Secret == "" {
 		return n, nil

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// waitToTell is how long a notice waits after so many failures in a row.
+// retryDelay returns the wait of a forwarding after so many failures in a row.
 //
 // spec:cloudburst#notice-retry
 func retryDelay(failures int) time.Duration {
@@ -26,11 +26,11 @@ func retryDelay(failures int) time.Duration {
 	return 6 * time.Hour
 }
 
-// mostTellFailures in a row take about three days.
+// maxForwardFailures in a row take about three days.
 const maxForwardFailures = 17
 
-// Send sends what a claimed notice has to tell, once. What is told is written down after:
-// who does not live to do so tells it again.
+// Send sends the queued items of a claimed forwarding, once. It stores afterwards which items were
+// sent: a crash before that sends them again.
 //
 // spec:cloudburst#notice-at-least-once
 func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
@@ -47,12 +47,12 @@ func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
 	list, err := f.Store.ForwardingItems(ctx, n.ID, limit)
 	if err != nil {
 		f.logError(ctx, "what a notice has to tell could not be read", err)
-		return // the claim ends by itself
+		return // the claim expires by itself
 	}
 	var sent []int64
 	switch {
 	case len(list) == 0:
-		n.NextAt = f.Now() // of what came meanwhile
+		n.NextAt = f.Now() // new items may have been queued meanwhile
 	default:
 		err = f.forward(ctx, n, list)
 		sent = f.outcome(ctx, &n, list, err)
@@ -63,7 +63,7 @@ func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
 	f.logError(c, "what a notice has told could not be written down", err)
 }
 
-// outcome writes into n how telling went, and returns what need not be told again.
+// outcome stores the result of sending in n, and returns the IDs of the items that were sent.
 func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, list []item.Entry, err error) (sent []int64) {
 	now := f.Now()
 	n.NextAt = now
@@ -75,17 +75,17 @@ func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, list []item.Entr
 			sent = append(sent, list[i].ID)
 		}
 		return sent
-	case ctx.Err() != nil: // we are ending, not the other side
+	case ctx.Err() != nil: // this server is stopping, which is not a failure of the target
 		return nil
 	case fault.CodeOf(err) == fault.Gone:
 		n.Paused, n.NextAt = true, time.Time{}
 		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		return nil
-	case fault.CodeOf(err) == fault.TooMany: // for today; it is no failure of the other side
+	case fault.CodeOf(err) == fault.TooMany: // a limit of the day, which is not a failure of the target
 		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		n.NextAt = now.Add(max(time.Minute, min(fault.RetryAfter(err), 24*time.Hour)))
 		return nil
-	case fault.CodeOf(err) == fault.Unavailable: // nor here: it is this server that cannot
+	case fault.CodeOf(err) == fault.Unavailable: // a failure of this server
 		n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 		n.NextAt = now.Add(max(5*time.Minute, min(fault.RetryAfter(err), time.Hour)))
 		return nil

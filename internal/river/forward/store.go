@@ -7,49 +7,48 @@ import (
 	"cloudburst/internal/river/item"
 )
 
-// Store keeps notices and what they have to tell. A check of a source queues a new item for
-// each confirmed notice that it concerns, in its own transaction.
+// Store stores forwardings and their queues. A check of a source queues each new item for the
+// confirmed forwardings that select it, in its own transaction.
 type Store interface {
 	ConsentStore
 
-	// PutNotice makes one (ID 0 gets one), or changes it; what it has sent stays, and what
-	// waits is due at once unless it is paused. A notice that is NoticeWaiting is
-	// NoticeConfirmed where the reader has another one that its recipient confirmed, else it
-	// is due at once while its recipient was not asked. fault.Refused: it is NoticeWaiting,
-	// and its recipient wants nothing from the reader.
+	// PutForwarding creates a forwarding (ID 0 gets a new ID) or changes one. Its count of sent
+	// messages stays, and queued items are due at once unless it is paused. A forwarding with
+	// ForwardingWaiting becomes ForwardingConfirmed if the user has another one that its recipient
+	// confirmed. Else it is due at once until its recipient was asked. fault.Refused: it is
+	// ForwardingWaiting, and its recipient rejects messages from the user.
 	PutForwarding(ctx context.Context, n Forwarding, limit int) (Forwarding, error)
 	Forwardings(ctx context.Context, reader string) ([]Forwarding, error)
 	DropForwarding(ctx context.Context, reader string, id int64) error
-	// ClaimNotices takes notices that have something to tell, or whose recipient is to be
-	// asked, and are due.
+	// ClaimForwardings claims due forwardings with queued items, or with a recipient to ask.
 	ClaimForwardings(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Forwarding, error)
-	// ClaimNotice takes one, due or not. fault.Conflict: somebody else's claim lasts; NotFound.
+	// ClaimForwarding claims one forwarding, due or not. fault.Conflict: another claim lasts;
+	// NotFound.
 	ClaimForwarding(ctx context.Context, reader string, id int64, now, until time.Time, claim int64) (Forwarding, error)
-	// NoticeItems lists what a claimed notice has to tell, the oldest first.
+	// ForwardingItems lists the queued items of a claimed forwarding, oldest first.
 	ForwardingItems(ctx context.Context, id int64, limit int) ([]item.Entry, error)
-	// SaveNotice writes how telling or asking went and removes what was told from the queue;
-	// where more waits, or the recipient is still to be asked, the notice is due at n.NextAt.
-	// false: the claim is another by now.
+	// SaveForwarding writes the result of sending or asking and removes the sent items from the
+	// queue. If items remain or the recipient is still to be asked, the forwarding is due at
+	// n.NextAt. false: the claim changed meanwhile.
 	SaveForwarding(ctx context.Context, n Forwarding, sent []int64) (bool, error)
 }
 
-// ConsentStore keeps what recipients of notices agreed to, and how many messages they get.
+// ConsentStore stores the consent of recipients and the number of messages to them.
 type ConsentStore interface {
-	// DecideNotices confirms the notices of to's reader to the same Recipient as to, or ends
-	// those to the same Mailbox, takes their claims away, and returns how many there are.
-	// Those that are confirmed are due if something waits for them; of those that are ended
-	// nothing waits any more. A mailbox that ended them wants nothing from the reader until
-	// DecideNotices confirms.
+	// DecideForwardings confirms the forwardings of to's reader to the same Recipient as to, or
+	// ends those to the same Mailbox. It ends their claims and returns their number. Confirmed
+	// forwardings with queued items are due; the queues of ended ones are emptied. A mailbox that
+	// ended them rejects messages from the user until DecideForwardings confirms.
 	DecideForwardings(ctx context.Context, to Forwarding, state string, now time.Time) (int, error)
-	// NoticeRefused reports that the mailbox of a target wants nothing from a reader.
+	// ForwardingRefused reports whether the mailbox of a target rejects messages from a user.
 	ForwardingRefused(ctx context.Context, reader, via, target string) (bool, error)
-	// CountMessages counts n messages of a day for each subject, unless one of them would
-	// have more than it may: then it counts nothing and returns false. Earlier days are
-	// forgotten. With a negative n it takes counts back.
+	// CountMessages counts n messages of a day for each subject. If a subject would exceed its
+	// maximum, it counts nothing and returns false. Earlier days are dropped. A negative n
+	// subtracts.
 	CountMessages(ctx context.Context, day int64, subjects []MessageLimit, n int) (bool, error)
 }
 
-// MessageLimit is how many messages of a day a subject may have.
+// MessageLimit is how many messages per day a subject may have.
 type MessageLimit struct {
 	Subject string
 	Max     int

@@ -16,12 +16,12 @@ import (
 
 const (
 	maxPushEndpoints = 10
-	maxDescription   = 1000 // characters of a description
+	maxDescription   = 1000 // characters
 	maxProblem       = 300
 	maxTitle         = 200
 )
 
-// AboutOf is what a document says of its feed.
+// AboutOf returns the metadata that a document declares about its feed.
 func AboutOf(f *feed.Feed) About {
 	return About{
 		Title: text.ClipRunes(Words(f.Title), maxTitle), Description: text.ClipRunes(Words(f.Subtitle), maxDescription), Home: WebURL(f.Link),
@@ -41,7 +41,7 @@ func iconOf(f *feed.Feed) string {
 	return ""
 }
 
-// formatOf is the format as people call it.
+// formatOf returns the name of the format for display.
 func formatOf(f *feed.Feed) string {
 	name := string(f.Format)
 	switch f.Format {
@@ -61,8 +61,8 @@ func formatOf(f *feed.Feed) string {
 	return strings.TrimSpace(text.ClipRunes(text.PlainLine(name+" "+f.Version), 40))
 }
 
-// problemOf is what was mended or left out: limits and a document that breaks off
-// before all else, for they cost items.
+// problemOf describes a problem that the parser repaired or a part that it skipped. Limits and
+// truncation take precedence, because items are missing.
 //
 // spec:cloudburst#river-limits-told
 func problemOf(f *feed.Feed) string {
@@ -79,8 +79,8 @@ func problemOf(f *feed.Feed) string {
 	return text.ClipRunes(s, maxProblem)
 }
 
-// DoorsOf finds the hubs that push the changes of a feed, and the URL that the feed calls its
-// own (topic). Link headers count before the document.
+// PushEndpointsOf finds the hubs that push the changes of a feed, and the URL that the feed
+// declares as its own (topic). Link headers take precedence over the document.
 //
 // spec:websub-2018#discovery-order
 func PushEndpointsOf(f *feed.Feed, header http.Header, address string) (endpoints []PushEndpoint, topic string) {
@@ -113,8 +113,8 @@ func PushEndpointsOf(f *feed.Feed, header http.Header, address string) (endpoint
 	return endpoints, topic
 }
 
-// cloudDoor is the door of a <cloud>; the zero Door when it names none. An empty domain
-// is the feed's own host.
+// cloudEndpoint returns the endpoint of a <cloud>, or the zero PushEndpoint when it is unusable.
+// An empty domain means the feed's own host.
 //
 // spec:rsscloud-2003#cloud-empty-domain
 func cloudEndpoint(c *feed.Cloud, address string) PushEndpoint {
@@ -163,7 +163,7 @@ func cloudEndpoint(c *feed.Cloud, address string) PushEndpoint {
 	return PushEndpoint{Protocol: "rsscloud", Hub: WebURL(scheme + "://" + host + path), Wire: wire, Procedure: text.ClipRunes(text.PlainLine(c.RegisterProcedure), 128)}
 }
 
-// isWire reports whether a cloud can be asked in a protocol. The names are case-sensitive.
+// isWire reports whether a cloud's protocol is supported. The names are case-sensitive.
 //
 // spec:rsscloud-2003#protocol-case
 func isWire(protocol string) bool {
@@ -174,8 +174,7 @@ func isWire(protocol string) bool {
 	return false
 }
 
-// cloudProblem says that a <cloud> cannot be asked because its protocol is none; "" when all
-// can be.
+// cloudProblem describes a <cloud> with an unsupported protocol; "" when there is none.
 func cloudProblem(f *feed.Feed) string {
 	for _, c := range f.Clouds {
 		p := strings.TrimSpace(c.Protocol)
@@ -190,8 +189,8 @@ func cloudProblem(f *feed.Feed) string {
 	return ""
 }
 
-// namedCloud is a cloud of which only a URL is known: it is asked by a form, and where
-// the URL is that of a whole server, at the usual door.
+// namedCloud returns the endpoint of a cloud known only by URL: it gets a form by HTTP POST, at
+// the usual path if the URL has none.
 func namedCloud(hub string) PushEndpoint {
 	u, err := url.Parse(strings.TrimSpace(hub))
 	if err != nil || u.Host == "" {
@@ -207,18 +206,18 @@ func namedCloud(hub string) PushEndpoint {
 	return PushEndpoint{Protocol: "rsscloud", Hub: WebURL(u.String()), Wire: wire}
 }
 
-// About is what a feed says of itself. Texts are plain and short.
+// About is the metadata of a feed. Texts are plain and short.
 type About struct {
 	Title       string `json:"title,omitempty"`
 	Description string `json:"description,omitempty"`
-	Home        string `json:"home,omitempty"` // URL of its page
+	Home        string `json:"home,omitempty"` // URL of its home page
 	Icon        string `json:"icon,omitempty"` // URL
 	Language    string `json:"language,omitempty"`
 	Format      string `json:"format,omitempty"`  // "RSS 2.0"
-	Problem     string `json:"problem,omitempty"` // what was mended in the last document, for people
+	Problem     string `json:"problem,omitempty"` // what the parser repaired in the last document, for people
 }
 
-// Door is where and how a hub is asked to tell of changes: see upstream.Door.
+// PushEndpoint is where and how to subscribe to the changes of a feed; see upstream.Endpoint.
 type PushEndpoint struct {
 	Protocol  string `json:"protocol"` // rsscloud, websub, cnws
 	Hub       string `json:"hub"`

@@ -13,14 +13,14 @@ import (
 	"cloudburst/internal/text"
 )
 
-// What is kept of one item.
+// Limits of the stored content of one item.
 //
 // spec:cloudburst#river-item-limits
 const (
 	maxItemTitle   = 1000 // bytes
 	maxHTML        = 512 << 10
 	maxURL         = 4 << 10
-	maxName        = 200 // characters of an author, a category
+	maxName        = 200 // characters of the name of an author or a category
 	maxLanguage    = 35
 	maxEnclosures  = 50
 	maxTags        = 50
@@ -29,15 +29,15 @@ const (
 	maxNestedDepth = 20
 )
 
-// Converter makes the content of items. It is safe for concurrent use.
+// Converter converts items to their content. It is safe for concurrent use.
 type Converter struct{ clean *sanitize.Sanitizer }
 
-// NewConverter makes a Converter.
+// NewConverter returns a Converter.
 func NewConverter() *Converter {
 	return &Converter{sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc", NoClasses: true, NoStyles: true})}
 }
 
-// Content is what an item says, safe to show.
+// Content returns the content of an item, safe to display.
 func (r *Converter) Content(f *feed.Feed, it *feed.Item) Content {
 	left := maxNested
 	c := r.contentOf(f, it, &left, 0)
@@ -77,7 +77,7 @@ func (r *Converter) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int)
 				break
 			}
 		}
-		// Where there are items too, they are the same and say more.
+		// Nested items repeat the outlines with more detail.
 		if len(it.Items) == 0 {
 			c.Nested = r.outlines(withoutHeadline(m.Outlines, &c), left, depth+1)
 		}
@@ -92,11 +92,11 @@ func (r *Converter) contentOf(f *feed.Feed, it *feed.Item, left *int, depth int)
 	return c
 }
 
-// TextOf is the words of HTML as Content.Text has them.
+// TextOf returns the words of HTML in the form of Content.Text.
 func TextOf(html string) string { return text.Head(sanitize.Text(html), TextLongest) }
 
-// unlisted is a text without the list at its end that has the items in the item, for
-// readers that do not know such.
+// withoutList returns a text without the trailing list of nested items, which is for feed readers
+// that do not know nested items.
 func withoutList(body, short feed.Text) feed.Text {
 	const list = "<ul><li>"
 	switch {
@@ -108,8 +108,8 @@ func withoutList(body, short feed.Text) feed.Text {
 	return body
 }
 
-// below is an outline without the headline that stands for the item itself, which many
-// outliners write around it.
+// withoutHeadline returns the outlines below a single headline that repeats the item itself, as
+// many outliners write it.
 func withoutHeadline(list []feed.Outline, c *Content) []feed.Outline {
 	if len(list) != 1 {
 		return list
@@ -126,7 +126,7 @@ func withoutHeadline(list []feed.Outline, c *Content) []feed.Outline {
 	return list
 }
 
-// outlines are headlines with those under them: their text may be marked up.
+// outlines converts headlines and their children. Their text may contain markup.
 func (r *Converter) outlines(list []feed.Outline, left *int, depth int) (out []Content) {
 	for i := range list {
 		if *left <= 0 || depth > maxNestedDepth {
@@ -155,8 +155,8 @@ func (r *Converter) outlines(list []feed.Outline, left *int, depth int) (out []C
 	return out
 }
 
-// bodyOf is the text to show: the content, else the summary. summary says that the feed
-// has no more than that.
+// bodyOf returns the text to display: the content, else the summary. summary reports that the feed
+// has only a summary.
 func bodyOf(f *feed.Feed, it *feed.Item) (body feed.Text, summary bool) {
 	elsewhere := false
 	for i := range it.Content {
@@ -182,7 +182,7 @@ func bodyOf(f *feed.Feed, it *feed.Item) (body feed.Text, summary bool) {
 	if body.Value == "" || !isText(body) {
 		return feed.Text{}, false
 	}
-	// The description of RSS is the text, by custom; a summary of Atom or JSON Feed says
+	// In RSS the description usually is the whole text; a summary in Atom or JSON Feed implies
 	// that there is more.
 	return body, elsewhere || f.Format == feed.Atom || f.Format == feed.JSONFeed
 }
@@ -201,7 +201,7 @@ func mediaWords(m *feed.Media) feed.Text {
 
 func isText(t feed.Text) bool { return t.Type == "" || t.Type == "text/plain" || isHTML(t) }
 
-// safe is a text as HTML that may be shown.
+// safe converts a text to sanitized HTML.
 //
 // spec:cloudburst#river-html-safe
 func (r *Converter) safe(t feed.Text) string {
@@ -217,7 +217,7 @@ func (r *Converter) safe(t feed.Text) string {
 	}
 }
 
-// paragraphs is plain text as HTML.
+// paragraphs converts plain text to HTML.
 func paragraphs(s string) string {
 	s = strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n"))
 	if s == "" {
@@ -236,7 +236,7 @@ func paragraphs(s string) string {
 	return b.String()
 }
 
-// moment is a date as it is kept.
+// toTime converts a date to UTC and milliseconds.
 func toTime(d feed.Date) time.Time {
 	if d.UTC.IsZero() {
 		return time.Time{}
@@ -270,8 +270,8 @@ func tagsOf(it *feed.Item) (out []string) {
 	return out
 }
 
-// enclosuresOf are the files of an item, each once: its enclosures, and the sound and
-// video of its media elements.
+// enclosuresOf returns the files of an item, each once: its enclosures, and the audio and video of
+// its media elements.
 func enclosuresOf(it *feed.Item) (out []Enclosure) {
 	add := func(e Enclosure) {
 		if e.URL = WebURL(e.URL); e.URL == "" || len(out) >= maxEnclosures {
@@ -306,7 +306,7 @@ func enclosuresOf(it *feed.Item) (out []Enclosure) {
 	return out
 }
 
-// seconds is a duration that can be one.
+// seconds returns a plausible duration, else 0.
 func seconds(s float64) float64 {
 	if s > 0 && s < 1e9 {
 		return s
@@ -314,7 +314,8 @@ func seconds(s float64) float64 {
 	return 0
 }
 
-// mediaType is a type as it may be shown and sent to a player; "" where it is none.
+// mediaType returns a normalized media type that is safe to display and to pass to a player; ""
+// for an invalid one.
 func mediaType(s string) string {
 	s, _, _ = strings.Cut(strings.ToLower(strings.TrimSpace(s)), ";")
 	s = strings.TrimSpace(s)
@@ -339,7 +340,7 @@ func eachMedia(it *feed.Item, do func(*feed.MediaContent)) {
 	}
 }
 
-// pictureOf is the picture of an item that shows none in its text.
+// imageOf returns the image of an item whose text has none.
 func imageOf(it *feed.Item) string {
 	var found string
 	take := func(u string) {

@@ -2,26 +2,26 @@ package item
 
 import "time"
 
-// Mark is what one reader did with an item.
+// Mark is what one user did with an item.
 type Mark struct {
 	Read, Starred bool
 	StarredAt     time.Time
 }
 
-// Entry is an item as one reader has it.
+// Entry is an item with the marks of one user.
 type Entry struct {
 	Item
 	Mark
 	Source EntrySource
 }
 
-// EntrySource is what is shown of an item's source.
+// EntrySource describes the source of an entry.
 type EntrySource struct {
 	ID         int64
-	Title      string // the reader's own, else the feed's, else the URL
+	Title      string // the user's own, else the feed's, else the URL
 	URL        string
 	Home       string
 	Icon       string
-	Categories []string // the reader's
+	Categories []string // the user's
 	Private    bool
 }

@@ -2,7 +2,7 @@ package item
 
 import "cloudburst/feed"
 
-// fnv is FNV-1a with 64 bits, for strings.
+// fnv is the 64-bit FNV-1a hash of strings.
 type fnv uint64
 
 const fnvBasis fnv = 14695981039346656037
@@ -13,15 +13,14 @@ func (h *fnv) add(s string) {
 		x ^= fnv(s[i])
 		x *= 1099511628211
 	}
-	*h = (x ^ 0xff) * 1099511628211 // an end, which no UTF-8 has
+	*h = (x ^ 0xff) * 1099511628211 // end marker, a byte that UTF-8 never has
 }
 
-// wordless is the upper half of the hash of an item that says nothing.
+// noText is the upper half of the hash of an item without text.
 const noText int64 = 0
 
-// hashOf is of everything that an item shows: its words in the upper half, where they
-// lead in the lower. Dates are left out, and so is what counts visits: that they change
-// is no edit.
+// hashOf hashes everything that an item displays: its text into the upper half, its links into the
+// lower. Dates and visit counters are left out, because their changes are not edits.
 //
 // spec:cloudburst#river-what-is-an-edit
 func hashOf(it *feed.Item) int64 {
@@ -34,7 +33,7 @@ func hashOf(it *feed.Item) int64 {
 	return upper | int64(rest>>32)
 }
 
-// hashItem adds an item and those in it, and counts the bytes of its words.
+// hashItem adds an item and its nested items, and returns the number of text bytes.
 func hashItem(words, rest *fnv, it *feed.Item, depth int) (n int) {
 	add := func(s string) { words.add(s); n += len(s) }
 	add(it.Title.Value)
@@ -85,7 +84,7 @@ func hashItem(words, rest *fnv, it *feed.Item, depth int) (n int) {
 func hashOutlines(words *fnv, list []feed.Outline) (n int) {
 	for i := range list {
 		for _, a := range list[i].Attrs {
-			if a.Name == "collapse" { // that its author has folded it is no edit
+			if a.Name == "collapse" { // folding an outline is not an edit
 				continue
 			}
 			words.add(a.Value)

@@ -16,15 +16,15 @@ type Merge struct {
 	Feed    *feed.Feed
 	Now     time.Time
 	First   bool           // the feed was never read before
-	Partial bool           // a hub pushed it: items that it lacks are not gone
-	Known   map[int64]Item // stored items, of the ids that Unsure returned
+	Partial bool           // a hub pushed it: missing items are not removed
+	Known   map[int64]Item // stored items with the IDs that Unsure returned
 	Content func(*feed.Item) Content
 
 	entries []entry
-	before  map[int64]int // index in last, by id
-	gone    []int64       // of last, not in the document
-	ordered bool          // the document has its items in the order of their dates
-	upward  bool          // the oldest comes first
+	before  map[int64]int // index in Last, by ID
+	gone    []int64       // IDs in Last that the document lacks
+	ordered bool          // the items of the document are in date order
+	upward  bool          // oldest item first
 }
 
 // entry is one item of the document.
@@ -32,23 +32,23 @@ type entry struct {
 	item *feed.Item
 	id   int64
 	hash int64
-	same bool // as in the last document
+	same bool // unchanged since the last document
 }
 
-// Merged is what a document changes.
+// Merged has the changes of a document.
 type Merged struct {
-	Put       []Item // new items first, without their Seq; then changed ones
+	Put       []Item // new items first, without their Seq, then changed ones
 	Withdrawn []Item
 	Last      []Known // items of this document
 	Fresh     int     // how many items are new
 	Edited    int
-	Restored  int // withdrawn items that came back
+	Restored  int // withdrawn items that are back
 }
 
-// mostTombstones is how many removals one document may tell.
+// maxTombstones is how many removals one document may declare.
 const maxTombstones = 1000
 
-// Read reads the document's items. Of several items with one id the first counts.
+// Read reads the document's items. Of several items with one ID the first counts.
 //
 // spec:cloudburst#river-first-id-counts
 func (m *Merge) Read() {
@@ -79,8 +79,8 @@ func (m *Merge) Read() {
 	m.ordered, m.upward = m.order()
 }
 
-// idOf is the id of an item. An item that the last document had under the former kind of
-// hash keeps the id it is stored with.
+// idOf returns the ID of an item. An item that the last document had under the former kind of hash
+// keeps its stored ID.
 //
 // spec:cloudburst#river-former-ids
 func (m *Merge) idOf(it *feed.Item) int64 {
@@ -102,9 +102,9 @@ func (m *Merge) has(id int64) bool {
 	return ok
 }
 
-// renamed finds items that the last document had under another id: some programs make
-// new ids at every reading. What says word for word the same is the same; and where more
-// than half of the items seem new, so is what differs in its links only.
+// matchRenamed matches items whose ID changed: some programs create new IDs for every request.
+// Items with identical content are the same item. If more than half of the items seem new, so are
+// items that differ only in their links.
 //
 // spec:cloudburst#river-changing-ids
 func (m *Merge) matchRenamed() {
@@ -123,7 +123,7 @@ func (m *Merge) matchRenamed() {
 		whole[k.Hash] = k.ID
 		text[k.Hash>>32] = k.ID
 	}
-	kept := map[int64]bool{} // ids that are here and say what they said
+	kept := map[int64]bool{} // IDs in the document whose content did not change
 	for i := range m.entries {
 		kept[m.entries[i].id] = m.entries[i].same
 	}
@@ -141,8 +141,8 @@ func (m *Merge) matchRenamed() {
 	}
 }
 
-// rename makes e the item that is known by another id. Where that is here too and says
-// the same, e is its double, which is remembered and not shown.
+// rename gives e the ID of a known item. If that item is in the document too, unchanged, e is its
+// duplicate, which is remembered and not shown.
 func (m *Merge) rename(e *entry, id int64, double bool) {
 	if i := slices.Index(m.gone, id); i >= 0 {
 		m.gone = slices.Delete(m.gone, i, i+1)
@@ -153,7 +153,7 @@ func (m *Merge) rename(e *entry, id int64, double bool) {
 	}
 }
 
-// Unsure returns the ids of the items that the store has to look up.
+// Unsure returns the IDs of the items to look up in the store.
 func (m *Merge) Unsure() (ids []int64) {
 	for i := range m.entries {
 		if !m.entries[i].same {
@@ -164,7 +164,7 @@ func (m *Merge) Unsure() (ids []int64) {
 	return append(ids, m.tombstones()...)
 }
 
-// Result returns what the document changes.
+// Result returns the changes of the document.
 func (m *Merge) Result() Merged {
 	out := Merged{Last: make([]Known, 0, len(m.entries))}
 	var changed []Item
@@ -200,7 +200,7 @@ func (m *Merge) Result() Merged {
 	return out
 }
 
-// item is e as it is written over what was there.
+// item returns the item to store for e, with the dates of its stored version.
 func (m *Merge) item(e *entry, was Item) Item {
 	return Item{
 		ID: e.id, SourceID: m.Source, GUID: e.item.ID, Hash: e.hash, At: was.At, EditedAt: was.EditedAt,
@@ -208,9 +208,9 @@ func (m *Merge) item(e *entry, was Item) Item {
 	}
 }
 
-// arrivals makes items of new entries. Their places follow the order of the document,
-// the newest on top: now for those of a later reading, their own date for those of the
-// first. Two never share a place.
+// arrivals returns the items of new entries. Their positions follow the order of the document,
+// newest first: the time of the check, or the items' own dates at the first check. No two items
+// share a position.
 func (m *Merge) arrivals(fresh []int) (out []Item) {
 	if m.upward {
 		slices.Reverse(fresh)
@@ -242,7 +242,7 @@ func dateOf(it *feed.Item) time.Time {
 	return toTime(it.Updated)
 }
 
-// keepLast adds to a partial document what the last whole one had besides.
+// keepLast adds to the items of a partial document those that only the last full one had.
 func (m *Merge) keepLast(list []Known) []Known {
 	for _, k := range m.Last {
 		if len(list) >= maxLast {
@@ -255,11 +255,11 @@ func (m *Merge) keepLast(list []Known) []Known {
 	return list
 }
 
-// mostLast is how many items are remembered of a document.
+// maxLast is how many items of a document are remembered.
 const maxLast = 2000
 
-// order says whether the dates of the document are in order, and which way. Without dates
-// the new items say which end is the newer.
+// order reports whether the items are in date order, and in which direction. Without dates, the
+// position of new items decides.
 func (m *Merge) order() (ordered, upward bool) {
 	up, down, n := true, true, 0
 	var before time.Time
@@ -284,7 +284,7 @@ func (m *Merge) order() (ordered, upward bool) {
 	return m.undated()
 }
 
-// undated orders a document by what it has in common with the last one.
+// undated derives the order from the items in common with the last document.
 func (m *Merge) undated() (ordered, upward bool) {
 	at, firstOld, lastNew, firstNew := -1, -1, -1, -1
 	for i := range m.entries {
@@ -297,7 +297,7 @@ func (m *Merge) undated() (ordered, upward bool) {
 			continue
 		}
 		if j < at {
-			return false, false // what was known has changed places: not by age
+			return false, false // known items changed places: the order is not by age
 		}
 		at = j
 		if firstOld < 0 {
@@ -307,8 +307,8 @@ func (m *Merge) undated() (ordered, upward bool) {
 	return true, lastNew >= 0 && firstOld >= 0 && firstNew > firstOld && lastNew == len(m.entries)-1
 }
 
-// missing are items that left the document although older ones are still in it. A list
-// that is not by age, or of which most is gone at once, says nothing by what it lacks.
+// missing returns items that left the document although older ones are still there. If the list is
+// not sorted by age, or most items left at once, missing items mean nothing.
 //
 // spec:cloudburst#river-withdrawn
 func (m *Merge) missing() (ids []int64) {
@@ -319,7 +319,7 @@ func (m *Merge) missing() (ids []int64) {
 	for i := range m.entries {
 		here[m.entries[i].id] = true
 	}
-	older := false // something that is still here is older than those passed from now on
+	older := false // an item that is still present is older than the following ones
 	last := slices.Clone(m.Last)
 	if !m.upward {
 		slices.Reverse(last)
@@ -337,7 +337,7 @@ func (m *Merge) missing() (ids []int64) {
 	return ids
 }
 
-// tombstones are the items that a document names as removed (RFC 6721).
+// tombstones returns the items that a document declares as removed (RFC 6721).
 func (m *Merge) tombstones() (ids []int64) {
 	for i := range m.Feed.Unknown {
 		n := &m.Feed.Unknown[i]
@@ -353,7 +353,7 @@ func (m *Merge) tombstones() (ids []int64) {
 	return ids
 }
 
-// lost are the kept items that are withdrawn from now on.
+// newlyWithdrawn returns the stored items that this document withdraws.
 func (m *Merge) newlyWithdrawn() (out []int64) {
 	here := make(map[int64]bool, len(m.entries))
 	for i := range m.entries {

@@ -7,8 +7,8 @@ import (
 	"cloudburst/feed"
 )
 
-// KeepNewest leaves the newest items of a document that has more than most. Their dates say
-// which those are; without any, it is those that come first.
+// KeepNewest reduces a document to its newest limit items, by date. Undated items come last, in
+// the order of the document.
 //
 // spec:cloudburst#river-newest-count
 func KeepNewest(f *feed.Feed, limit int) {
@@ -25,7 +25,7 @@ func KeepNewest(f *feed.Feed, limit int) {
 	})
 	order = order[:limit]
 	slices.Sort(order)
-	kept := make([]feed.Item, 0, limit) // a new list: the old one would stay in memory as a whole
+	kept := make([]feed.Item, 0, limit) // a new slice, so that the old array can be freed
 	for _, i := range order {
 		kept = append(kept, f.Items[i])
 	}

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/text"
 )
 
-// words are those of a text, in one line, without its markup.
+// Words returns the words of a text in one line, without markup.
 func Words(t feed.Text) string {
 	s := t.Value
 	if isHTML(t) {
@@ -19,8 +19,8 @@ func Words(t feed.Text) string {
 	return text.PlainLine(s)
 }
 
-// WebURL is an address that a reader may be sent to, or "": whole, http or https, and not
-// endless. A log-in in it is nobody's business.
+// WebURL returns a URL that a user may be sent to, or "": absolute, http or https, and at most
+// maxURL bytes. A login in it is removed.
 func WebURL(raw string) string {
 	raw = strings.TrimSpace(raw)
 	if len(raw) < 8 || len(raw) > maxURL || !utf8.ValidString(raw) || strings.ContainsFunc(raw, isControl) {

@@ -1,5 +1,5 @@
-// Package location reads the URLs of feeds and pages as people type and paste them, with the
-// logins that they may contain.
+// Package location parses the URLs of feeds and pages as people type and paste them, including
+// logins.
 package location
 
 import (
@@ -12,22 +12,21 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Longest is how long a URL may be, in bytes: what is longer was pasted by
-// mistake.
+// Longest is the maximum length of a URL in bytes. A longer text was pasted by mistake.
 const Longest = 2000
 
-// Location names a feed or a page.
+// Location identifies a feed or a page.
 type Location struct {
-	// URLs are the possible meanings, the likeliest first: with https and with http where
-	// the text had no scheme. Each is spelled as fetch.Normal does.
+	// URLs are the possible meanings, likeliest first: with https and with http if the text had no
+	// scheme. Each is normalized by fetch.Normal.
 	URLs  []string
-	Login Login // made of a user name and password in the text
+	Login Login // from a user name and password in the text
 }
 
-// Read reads a URL as people type and paste it. Errors: fault.Invalid.
+// Read parses a URL as people type and paste it. Error: fault.Invalid.
 func Read(typed string) (Location, error) {
 	s := strings.TrimSpace(typed)
-	if strings.ContainsAny(s, "\t\r\n") { // as it was broken by a mail
+	if strings.ContainsAny(s, "\t\r\n") { // line breaks from a mail
 		s = strings.NewReplacer("\t", "", "\r", "", "\n", "").Replace(s)
 	}
 	for _, marks := range []string{"<>", `""`, "''"} {
@@ -62,8 +61,8 @@ func Read(typed string) (Location, error) {
 	return out, nil
 }
 
-// schemesOf gives the schemes that s may stand for, with "://", and what follows them.
-// The schemes that browsers hand to readers of feeds mean http or https.
+// schemesOf returns the schemes that s may stand for, with "://", and the rest of s. The schemes
+// that browsers pass to feed readers mean http or https.
 func schemesOf(s string) (schemes []string, rest string, err error) {
 	for range 3 { // feed:feed:https://…
 		cut := false
@@ -109,7 +108,7 @@ func cutFold(s, prefix string) (after string, ok bool) {
 	return s[len(prefix):], true
 }
 
-// authority is what stands before the path.
+// authority returns the part before the path.
 func authority(s string) string {
 	if i := strings.IndexAny(s, "/?#"); i >= 0 {
 		return s[:i]
@@ -130,13 +129,13 @@ func isScheme(s string) bool {
 	return true
 }
 
-// isPort reports whether what follows the colon of "localhost:8080/feed" is a port.
+// isPort reports whether the text after the colon of "localhost:8080/feed" is a port.
 func isPort(after string) bool {
 	digits := authority(after)
 	return digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
-// cutLogin takes user name and password out of what follows the scheme.
+// cutLogin removes user name and password from the text after the scheme.
 func cutLogin(rest string) (without string, l Login, ok bool) {
 	host := authority(rest)
 	i := strings.LastIndexByte(host, '@')
@@ -157,9 +156,9 @@ func unescaped(s string) string {
 	return s
 }
 
-// Brief is an address as it may stand in a sentence: without a log-in, and not long.
+// Brief returns a URL for use in a sentence: without a login, and not long.
 func Brief(raw string) string {
-	if !strings.Contains(raw, "://") { // Redact knows whole URLs best
+	if !strings.Contains(raw, "://") { // Redact handles whole URLs best
 		if i := strings.LastIndexByte(authority(raw), '@'); i >= 0 && strings.Contains(raw[:i], ":") {
 			raw = raw[i+1:]
 		}

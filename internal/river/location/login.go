@@ -17,14 +17,14 @@ const (
 	Header = "header"
 )
 
-// Login is what a feed's server wants to see.
+// Login is a login at the server of a feed.
 type Login struct {
-	Kind   string `json:"kind,omitempty"`   // one of the kinds; "": nothing
-	Name   string `json:"name,omitempty"`   // user name (basic, wsse), or of the header
-	Secret string `json:"secret,omitempty"` // sealed with River.Key, but in what readers hand in; never shown again
+	Kind   string `json:"kind,omitempty"`   // one of the kinds; "": none
+	Name   string `json:"name,omitempty"`   // user name (basic, wsse), or name of the header
+	Secret string `json:"secret,omitempty"` // sealed with River.Key, except in a user's input; never shown again
 }
 
-// Header is what a login, with its plain secret, adds to one request.
+// Header returns the header fields that a login with its plain secret adds to one request.
 func (l Login) Header(now time.Time) http.Header {
 	h := http.Header{}
 	switch l.Kind {
@@ -42,7 +42,7 @@ func (l Login) Header(now time.Time) http.Header {
 	return h
 }
 
-// Check says what is wrong with a login as a user gives it.
+// Check checks a login that a user entered.
 func (l Login) Check() error {
 	switch l.Kind {
 	case "":
@@ -59,7 +59,7 @@ func (l Login) Check() error {
 	default:
 		return fault.New(fault.Invalid, "The kind of log-in is %.60q: it needs one of basic, token, wsse, header.", l.Kind)
 	}
-	empty := l.Secret == "" && l.Kind != Basic // some servers want a token as the name
+	empty := l.Secret == "" && l.Kind != Basic // some servers expect a token as the user name
 	if empty || len(l.Name)+len(l.Secret) > 4096 || strings.ContainsFunc(l.Name+l.Secret, isControl) {
 		return fault.New(fault.Invalid, "The log-in's secret is empty, too long, or has characters that no header may have.")
 	}
@@ -68,8 +68,8 @@ func (l Login) Check() error {
 
 func isControl(c rune) bool { return c < ' ' || c == 0x7f }
 
-// isHeader reports a header name that a login may set: a token, and none of those that
-// frame the request or steer the check.
+// isHeader reports a header name that a login may set: a valid token that neither frames the
+// request nor controls the check.
 func isHeader(name string) bool {
 	if name == "" || len(name) > 100 {
 		return false

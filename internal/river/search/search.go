@@ -1,4 +1,4 @@
-// Package search reads what a reader types to search a river.
+// Package search parses the search terms of a river.
 package search
 
 import (
@@ -11,18 +11,18 @@ import (
 
 const (
 	maxMatch = 500 // bytes
-	maxTerms = 10  // words with a meaning of one kind
+	maxTerms = 10  // terms of one kind, feed: or category:
 )
 
-// Words are what a reader searches for, with those taken out that have a meaning.
+// Words is a parsed search.
 type Words struct {
-	Rest                  string // for the store
+	Rest                  string // words to search for in the items
 	Feeds, Categories     []string
 	Starred, Unread, Read bool
 }
 
-// Read takes feed:…, category:… and is:… out of what a reader typed; their values
-// may stand in quotes. fault.Invalid.
+// Read parses the terms feed:…, category:… and is:… of a search; their values may be quoted.
+// Error: fault.Invalid.
 func Read(match string) (Words, error) {
 	var w Words
 	if len(match) > maxMatch {
@@ -57,8 +57,8 @@ func Read(match string) (Words, error) {
 	return w, nil
 }
 
-// cutWord cuts s after its first word; white space within quotes is part of it. Quotes
-// that are not closed go to the end.
+// cutWord cuts s after its first word. White space within quotes is part of a word; an unclosed
+// quote extends to the end.
 func cutWord(s string) (word, after string) {
 	quoted := false
 	for i, c := range s {
