@@ -9,29 +9,28 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Request says what to follow.
+// Request describes a feed to follow.
 type Request struct {
 	Feed string // URL
 	Via  string // protocol; "": the best that the feed offers
-	Hub  string // URL of the hub's door; "": the one that the feed names
-	For  string // which part of the program wants it: one word, as Reader or Relay
+	Hub  string // URL of the hub's endpoint; "": the one that the feed names
+	For  string // part of the program that follows the feed: one word, such as Reader or Relay
 
-	// Door is where somebody who read the feed found that it can be followed: nothing
-	// is read for it, and where it is followed there already nothing is asked. Via and
-	// Hub are not considered then. Nil: not found yet.
+	// Endpoint is the endpoint that another part of the program found in the feed. Add then
+	// fetches nothing, ignores Via and Hub, and sends no request if the follow exists unchanged.
+	// nil: not found yet.
 	Endpoint *Endpoint
-	Topic    string // with Door: what the feed calls itself; "": nothing
+	Topic    string // with Endpoint: the URL that the feed declares as its own; "": none
 }
 
-// Add follows a feed, or asks its hub anew when it is followed already. When it
-// returns, the follow is on disk and will be asked for; what the hub says to it
-// stands in the row some time later. Where nothing is named, the feed is read to
-// find its hubs: WebSub is taken before rssCloud. CNWS, of which feeds say nothing,
-// needs a hub. With a Door nothing is read, and who was told of it before is not asked
-// again; a hub that somebody named by hand stays.
+// Add follows a feed, or renews the subscription at its hub when it is followed already. When it
+// returns, the follow is stored and due; the hub's answer is stored later. Without an endpoint or
+// hub, Add fetches the feed to find its hubs and prefers WebSub to rssCloud. CNWS needs a hub,
+// because feeds do not name it. With an Endpoint it fetches nothing and does not repeat an
+// existing subscription; a hub that a user set by hand stays.
 //
-// Errors: fault.Invalid, NotFound (the feed names no hub), Refused (the hub is this
-// server), Unreadable, Unavailable.
+// Errors: fault.Invalid, NotFound (the feed names no hub), Refused (the hub is this server),
+// Unreadable, Unavailable.
 //
 // spec:cloudburst#follow-preference
 func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
@@ -61,7 +60,7 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 		moved := f.Hub != endpoint.Hub || f.Topic != topic
 		f.Feed, f.Protocol, f.Topic, f.Hub, f.Wire, f.Proc = r.Feed, endpoint.Protocol, topic, endpoint.Hub, endpoint.Wire, endpoint.Procedure
 		f.Named = r.Hub != "" && r.Endpoint == nil
-		if moved { // another hub must not be able to speak for this one
+		if moved { // another hub must not be able to use this callback
 			f.State, f.Missed = Pending, !f.ConfirmedAt.IsZero()
 			f.newCallback()
 		}
@@ -78,8 +77,7 @@ func (e *Engine) Add(ctx context.Context, r Request) (Follow, error) {
 	return f, err
 }
 
-// stands reports that f is what somebody who found the door would make of it, or that
-// its hub was named by somebody who knew better.
+// matches reports whether f already is a follow at endpoint d, or has a hub that was set by hand.
 func (f *Follow) matches(d Endpoint, topic string) bool {
 	return f.State != Ending && (f.Named || f.Hub == d.Hub && f.Wire == d.Wire && f.Proc == d.Procedure && f.Topic == topic)
 }
@@ -112,7 +110,7 @@ func (e *Engine) check(r *Request) error {
 	return nil
 }
 
-// choose finds the door, and the name by which its hub knows the feed.
+// chooseEndpoint returns the endpoint, and the URL by which its hub knows the feed.
 func (e *Engine) chooseEndpoint(ctx context.Context, r Request) (Endpoint, string, error) {
 	if r.Endpoint != nil {
 		endpoint, err := e.Complete(*r.Endpoint)
@@ -133,7 +131,7 @@ func (e *Engine) chooseEndpoint(ctx context.Context, r Request) (Endpoint, strin
 			return endpoint, r.Feed, nil
 		}
 		found, _, err := e.discover(ctx, r.Feed, r.For)
-		if err != nil { // the hub may read what we may not
+		if err != nil { // the hub may be allowed to read a feed that this server may not
 			return endpoint, r.Feed, nil
 		}
 		return endpoint, topicOf(found, endpoint, r.Feed), nil
@@ -162,8 +160,7 @@ func (e *Engine) chooseEndpoint(ctx context.Context, r Request) (Endpoint, strin
 	return Endpoint{}, "", fault.New(fault.NotFound, "The feed %s names no hub; if you know one, say which with via and hub.", clip(r.Feed))
 }
 
-// Complete is a door with everything that its hub is asked by: of one in another's words
-// perhaps only the URL is known.
+// Complete adds missing details to an endpoint of which another package may know only the URL.
 func (e *Engine) Complete(d Endpoint) (Endpoint, error) {
 	if d.Protocol == RSSCloud && d.Wire == "" {
 		return e.Ask.Endpoint(d.Protocol, d.Hub)
@@ -171,9 +168,9 @@ func (e *Engine) Complete(d Endpoint) (Endpoint, error) {
 	return d, nil
 }
 
-// discover is what is known of a feed's hubs. The feed is read only when nobody in
-// this program has done so, and when somebody else than its readers wants to know:
-// they read it by their own clock. ok is false when nothing is known.
+// discover returns the known hubs of a feed. It fetches the feed only if this program has not read
+// it, and if a part other than Reader follows it: the reader fetches feeds on its own schedule. ok
+// is false when nothing is known.
 //
 // spec:cloudburst#follow-reads-nothing
 func (e *Engine) discover(ctx context.Context, feed string, parts ...string) (found Found, ok bool, err error) {
@@ -187,8 +184,8 @@ func (e *Engine) discover(ctx context.Context, feed string, parts ...string) (fo
 	return found, err == nil, err
 }
 
-// topicOf is what the hub at d calls the feed. A WebSub hub knows it by the URL
-// that the feed calls its own.
+// topicOf returns the URL by which the hub at d knows the feed. A WebSub hub knows it by the URL
+// that the feed declares as its own.
 //
 // spec:websub-2018#topic-is-self
 func topicOf(found Found, d Endpoint, feed string) string {
@@ -205,9 +202,9 @@ func ownHub() error {
 
 func (e *Engine) isOwn(hub string) bool { return e.Options.Own != nil && e.Options.Own(hub) }
 
-// Remove ends following a feed for one part of the program ("": for all), by one
-// protocol ("": by all), and returns what was ended. The hub is told once nobody
-// else wants it. fault.NotFound: it is not followed.
+// Remove ends following a feed for one part of the program ("": all), by one protocol ("": all),
+// and returns the ended follows. The hub is notified once no part follows the feed.
+// fault.NotFound: it is not followed.
 func (e *Engine) Remove(ctx context.Context, feed, via, part string) ([]Follow, error) {
 	e.Init()
 	var gone []Follow
@@ -246,7 +243,7 @@ func (e *Engine) List(ctx context.Context, q Query) ([]Follow, error) {
 	return e.Store.Follows(ctx, q)
 }
 
-// Of lists the follows of one feed, in order of protocol.
+// Of lists the follows of one feed in order of protocol.
 func (e *Engine) Of(ctx context.Context, feed string) ([]Follow, error) {
 	e.Init()
 	var list []Follow
@@ -262,7 +259,7 @@ func (e *Engine) Of(ctx context.Context, feed string) ([]Follow, error) {
 	return list, nil
 }
 
-// Get is the follow of a feed by a protocol, or a fault.NotFound.
+// Get returns the follow of a feed by a protocol, or fault.NotFound.
 func (e *Engine) Get(ctx context.Context, feed, via string) (Follow, error) {
 	e.Init()
 	return e.Store.Follow(ctx, FollowID(via, feed))

@@ -14,12 +14,11 @@ import (
 	"cloudburst/internal/text"
 )
 
-// searchAfter is how many failures in a row make us look whether the feed names
-// another hub by now.
+// searchAfter is the number of failures in a row after which the feed is searched for another hub.
 const searchAfter = 3
 
-// attend does what is due about a follow that was claimed. told says that its hub was
-// asked something, took how long that was, and err why it came to nothing.
+// handle does the due work for a claimed follow. asked reports whether the hub got a request, took
+// is its duration, and err is its failure.
 func (e *Engine) handle(ctx context.Context, f Follow) (took time.Duration, asked bool, err error) {
 	claim := f.Claim
 	switch quiet := e.silentUntil(&f); {
@@ -73,8 +72,8 @@ func (e *Engine) handle(ctx context.Context, f Follow) (took time.Duration, aske
 	return took, asked, nil
 }
 
-// silentUntil is when a CNWS publisher that holds our subscription has been silent
-// for too long; the zero time for all others.
+// silentUntil returns when a CNWS publisher with a confirmed subscription has been silent for too
+// long; the zero time for all others.
 //
 // spec:cnws-2003#confirm-after-30-days
 func (e *Engine) silentUntil(f *Follow) time.Time {
@@ -88,8 +87,8 @@ func (e *Engine) silentUntil(f *Follow) time.Time {
 	return last.Add(e.Options.Silence)
 }
 
-// search looks for another door where the known one does not do: feeds move from
-// hub to hub. Nil: the known one is kept. The error is one of reading the feed.
+// findEndpoint looks for another endpoint when the known one fails, because feeds move between
+// hubs. nil: the known one stays. The error is about reading the feed.
 func (e *Engine) findEndpoint(ctx context.Context, f Follow) (*Endpoint, error) {
 	if f.Named || f.Failures < searchAfter && f.State != Refused && f.State != Lost {
 		return nil, nil
@@ -107,7 +106,7 @@ func (e *Engine) findEndpoint(ctx context.Context, f Follow) (*Endpoint, error) 
 			endpoints = append(endpoints, d)
 		}
 	}
-	for i, d := range endpoints { // the one behind that which did not do
+	for i, d := range endpoints { // the endpoint after the failed one
 		if d.Hub == f.Hub {
 			return &endpoints[(i+1)%len(endpoints)], nil
 		}
@@ -118,8 +117,8 @@ func (e *Engine) findEndpoint(ctx context.Context, f Follow) (*Endpoint, error) 
 	return &endpoints[0], nil
 }
 
-// begin writes down that the hub is being asked, before it is: it may ask back
-// before it answers, and at another process than this one.
+// recordRequest stores that the hub is being asked, before the request is sent: the hub may send
+// its verification before it answers, and to another process.
 //
 // spec:websub-2018#subscriber-confirms-pending
 func (e *Engine) recordRequest(ctx context.Context, f Follow, endpoint *Endpoint) (Follow, bool) {
@@ -142,8 +141,8 @@ func (e *Engine) recordRequest(ctx context.Context, f Follow, endpoint *Endpoint
 			f.Wire, f.Proc = endpoint.Wire, endpoint.Procedure
 		}
 		if f.State != Active || !f.ExpiresAt.IsZero() && !f.ExpiresAt.After(now) {
-			// What was announced while nothing held is looked for; before the first
-			// yes nobody promised anything.
+			// News that was sent without an active subscription may be missed. Before the first
+			// confirmation the hub has promised none.
 			f.State, f.Missed = Pending, f.Missed || !f.ConfirmedAt.IsZero()
 			f.SinceAt = time.Time{}
 		}
@@ -157,9 +156,9 @@ func (e *Engine) recordRequest(ctx context.Context, f Follow, endpoint *Endpoint
 	return f, ours
 }
 
-// failed writes down that a question came to nothing, and when it is asked again.
+// recordFailure stores that a request failed, and when it is repeated.
 func (e *Engine) recordFailure(ctx context.Context, f Follow, err error) {
-	if ctx.Err() == context.Canceled { // the program ends: nobody's failure
+	if ctx.Err() == context.Canceled { // the program is stopping: not a failure of the hub
 		e.saveResult(ctx, f.ID, f.Claim, func(f *Follow) *event.Event {
 			f.NextAt, f.Asked = e.now(), false
 			return nil
@@ -173,7 +172,7 @@ func (e *Engine) recordFailure(ctx context.Context, f Follow, err error) {
 		f.Asked = false
 		f.LastError, f.LastErrorAt = fault.Message(err), now
 		if _, ok := errors.AsType[fetch.NotAllowedError](err); ok {
-			f.LastError = err.Error() // which names the setting; the log is public
+			f.LastError = err.Error() // it names the setting; the log is public
 		}
 		switch code := fault.CodeOf(err); {
 		case code == fault.Gone, code == fault.Refused && f.State == Active:
@@ -195,7 +194,7 @@ func (e *Engine) recordFailure(ctx context.Context, f Follow, err error) {
 	}
 }
 
-// backoff is the wait after so many failures in a row.
+// backoff returns the wait after a number of failures in a row.
 func (e *Engine) backoff(failures int) time.Duration {
 	if failures <= 0 {
 		return 0
@@ -203,15 +202,14 @@ func (e *Engine) backoff(failures int) time.Duration {
 	return jitter(e.Options.Retry[min(failures, len(e.Options.Retry))-1], 0.2)
 }
 
-// wait is backoff, or what the hub asked for where that is longer, within bounds.
+// wait returns the larger of backoff and the hub's Retry-After, within bounds.
 func (e *Engine) wait(failures int, asked time.Duration) time.Duration {
 	longest := e.Options.Retry[len(e.Options.Retry)-1]
 	return max(e.backoff(failures), min(asked, longest))
 }
 
-// settle writes what came of a question while the claim is still ours, and gives
-// the claim back. It returns the row as it is then; the zero Follow if it was not
-// written.
+// saveResult stores the result of a request while the claim lasts, and releases the claim. It
+// returns the stored row, or the zero Follow if it was not written.
 func (e *Engine) saveResult(ctx context.Context, id, claim int64, do func(f *Follow) *event.Event) Follow {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), e.Options.AskTimeout)
 	defer cancel()
@@ -232,13 +230,13 @@ func (e *Engine) saveResult(ctx context.Context, id, claim int64, do func(f *Fol
 	return f
 }
 
-// confirm makes f hold from now on, for the lease that the hub gave.
+// confirm makes f active from now on, for the lease that the hub granted.
 //
 // spec:rsscloud-2009#renew-24h
 // spec:websub-2018#lease-renewed
 func (e *Engine) confirm(f *Follow, lease time.Duration) *event.Event {
 	now := e.now()
-	if f.State != Active || f.Missed || f.SinceAt.IsZero() { // nothing is asked of the hub for the time before
+	if f.State != Active || f.Missed || f.SinceAt.IsZero() { // the hub may not have pushed everything before
 		f.SinceAt = now
 	}
 	f.State, f.ConfirmedAt, f.Asked, f.Claim, f.Failures, f.LastError, f.LastErrorAt = Active, now, false, 0, 0, "", time.Time{}
@@ -264,7 +262,7 @@ func (e *Engine) confirm(f *Follow, lease time.Duration) *event.Event {
 		Text: fmt.Sprintf("%s until %s.", text, f.ExpiresAt.Format("15:04 on 2 January 2006"))}
 }
 
-// look has the feed looked at when news of it may have been missed.
+// queueCheck queues a check of the feed when news may have been missed.
 func (e *Engine) queueCheck(ctx context.Context, f Follow) {
 	if !f.Missed {
 		return
@@ -276,17 +274,17 @@ func (e *Engine) queueCheck(ctx context.Context, f Follow) {
 	}
 }
 
-// lookLater is for a feed that cannot be looked at now.
+// checkLater postpones the check of a feed that cannot be checked now.
 func (e *Engine) checkLater(ctx context.Context, f Follow, wait time.Duration) {
 	if err := e.markMissed(ctx, f.ID, max(wait, e.Options.Retry[0])); err != nil {
-		e.logError(ctx, "write that a feed has to be looked at", err) // the next renewal looks
+		e.logError(ctx, "write that a feed has to be looked at", err) // the next renewal causes a check
 	}
 }
 
-// end tells a hub that nobody here wants the feed any more. Hubs that cannot be
-// told find out when they next send something.
+// end notifies a hub that this server does not follow the feed any more. A hub that cannot be
+// reached finds out when it next sends something.
 func (e *Engine) end(ctx context.Context, f Follow) (took time.Duration, asked bool, err error) {
-	waited := f.Asked // a hub that was told and did not ask back is waited for once
+	waited := f.Asked // after a request, the verification of the hub is awaited once
 	if !waited {
 		asking, stop := context.WithTimeout(ctx, e.Options.AskTimeout)
 		defer stop()

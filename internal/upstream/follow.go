@@ -20,74 +20,73 @@ const (
 	CNWS     = "cnws"
 )
 
-// Protocols are all of them, in the order of preference.
+// Protocols returns all protocols in the order of preference.
 func Protocols() []string { return []string{WebSub, RSSCloud, CNWS} }
 
 // States of a follow.
 const (
-	Pending = "pending" // the hub is to be asked, or has not said yes yet
-	Active  = "active"  // it tells us
-	Refused = "refused" // it said no
-	Lost    = "lost"    // it said yes once, and ended it
-	Ending  = "ending"  // nobody here wants it any more; the hub is being told
+	Pending = "pending" // the hub is to be asked, or has not confirmed yet
+	Active  = "active"  // the hub confirmed and pushes changes
+	Refused = "refused" // the hub refused
+	Lost    = "lost"    // the hub ended a confirmed subscription
+	Ending  = "ending"  // no part of the program follows it any more; the hub is being notified
 )
 
-// Follow is this server's subscription for one feed by one protocol.
+// Follow is this server's subscription to one feed by one protocol.
 type Follow struct {
 	ID       int64    // FollowID(Protocol, Feed)
-	Feed     string   // URL, as it was added: what is signalled
+	Feed     string   // URL as it was added: the URL in signals
 	Protocol string   // RSSCloud, WebSub or CNWS
-	Topic    string   // URL, as the hub names the feed
-	Hub      string   // URL of its door
-	Wire     string   // see [Door]
-	Proc     string   // see [Door]
-	Notify   string   // RSSCloud: the protocol in which the cloud agreed to tell us; "": not known
-	Named    bool     // the hub was named by hand: none is looked for when it fails
-	For      []string // who in this program wants it, in order
+	Topic    string   // URL by which the hub knows the feed
+	Hub      string   // URL of its endpoint
+	Wire     string   // see [Endpoint]
+	Proc     string   // see [Endpoint]
+	Notify   string   // RSSCloud: the protocol in which the cloud will notify this server; "": unknown
+	Named    bool     // the hub was set by hand: no other one is searched for after failures
+	For      []string // parts of the program that follow it, sorted
 
-	Token  string // part of the callback's path, so that nobody guesses it
-	Secret string // what deliveries are signed with; "": they are not
+	Token  string // part of the callback's path, hard to guess
+	Secret string // signs deliveries; "": they are unsigned
 	Base   string // PublicURL when the hub was last asked
 
 	State       string
 	CreatedAt   time.Time
-	RequestedAt time.Time // the hub was last asked; zero: never
-	ConfirmedAt time.Time // it last said yes
-	SinceAt     time.Time // since when it tells us all that there is, as far as we know; zero: it does not
-	ReceivedAt  time.Time // it last told us something, to the minute
-	ExpiresAt   time.Time // when its yes runs out; zero: never, or there is none
+	RequestedAt time.Time // last request to the hub; zero: never
+	ConfirmedAt time.Time // last confirmation of the hub
+	SinceAt     time.Time // since when the hub pushes all changes, as far as is known; zero: it does not
+	ReceivedAt  time.Time // last push, to the minute
+	ExpiresAt   time.Time // end of the subscription; zero: none, or not confirmed
 
-	NextAt   time.Time // when something is to be done, or the end of the claim of who is at it
-	Claim    int64     // not 0: a question is under way, and this is its fence
-	Asked    bool      // a question was sent, or is due, and the hub has not answered it or asked back
-	Missed   bool      // news may have been missed: the feed is looked at when it holds again
-	Failures int       // questions in a row that came to nothing
-	Rejected int64     // deliveries that were not signed as they should be
+	NextAt   time.Time // when work is due, or the end of a claim
+	Claim    int64     // not 0: a request is in progress, and this is its fencing token
+	Asked    bool      // a request was sent or is due, and the hub has neither answered nor verified it
+	Missed   bool      // news may have been missed: the feed is checked once the subscription is active
+	Failures int       // failed requests in a row
+	Rejected int64     // deliveries with a missing or wrong signature
 
-	LastError   string // why it failed, was refused or lost; "" when all is well
+	LastError   string // why it failed, was refused or lost; "" without a problem
 	LastErrorAt time.Time
 }
 
-// FollowID is the id of the follow of a feed by a protocol: 63 bits of a hash,
-// never 0.
+// FollowID returns the ID of the follow of a feed by a protocol: 63 bits of a hash, never 0.
 func FollowID(protocol, feed string) int64 { return text.ID(protocol + " " + feed) }
 
-// topicID is the number of the feed in the log, as the hub counts topics.
+// topicID returns the number of the feed in the log, as the hub numbers topics.
 func topicID(feed string) int64 { return text.ID(feed) }
 
-// wanted reports whether its notifications are taken.
+// wanted reports whether notifications are accepted.
 func (f *Follow) wanted() bool { return f.State == Pending || f.State == Active }
 
-// underWay reports whether the hub is being asked at this moment.
+// isBeingAsked reports whether a request to the hub is in progress.
 func (f *Follow) isBeingAsked(now time.Time) bool {
 	return f.Asked && f.Claim != 0 && f.NextAt.After(now)
 }
 
-// newsWhileAsked reports whether something came from the hub since it was last asked, for
-// which the feed has yet to be looked at.
+// receivedWhileAsked reports whether the hub pushed something since the last request, and the feed
+// has not been checked for it.
 func (f *Follow) receivedWhileAsked() bool { return f.Missed && !f.ReceivedAt.Before(f.RequestedAt) }
 
-// want adds who to those who want it.
+// addFor adds a part of the program.
 func (f *Follow) addFor(part string) {
 	if !slices.Contains(f.For, part) {
 		f.For = append(slices.Clone(f.For), part)
@@ -95,13 +94,13 @@ func (f *Follow) addFor(part string) {
 	}
 }
 
-// unwant takes who from those who want it; all of them when who is "".
+// removeFor removes a part of the program; "": all parts.
 func (f *Follow) removeFor(part string) {
 	f.For = slices.DeleteFunc(slices.Clone(f.For), func(w string) bool { return part == "" || w == part })
 }
 
-// fresh gives f a callback that no hub knows yet. A secret goes only to hubs that
-// are asked over TLS; others would learn it with everybody on the way.
+// newCallback gives f a callback that no hub knows yet. Only hubs with TLS get a secret; without
+// TLS others could read it on the way.
 //
 // spec:websub-2018#secret-over-https
 // spec:websub-2018#subscriber-secret
@@ -115,14 +114,14 @@ func (f *Follow) newCallback() {
 
 func random(n int) string {
 	b := make([]byte, n)
-	// crypto/rand does not fail; it ends the program when the system has no randomness.
+	// crypto/rand never fails; it crashes the program when the system has no randomness.
 	_, _ = rand.Read(b)
 	return hex.EncodeToString(b)
 }
 
 const maxURL = 2048 // bytes
 
-// checkURL says what is wrong with a URL that somebody gave, if anything.
+// checkURL returns an error if a URL is not usable.
 func checkURL(what, raw string) error {
 	switch {
 	case raw == "":

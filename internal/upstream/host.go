@@ -9,21 +9,21 @@ import (
 )
 
 const (
-	maxHosts        = 10_000                 // that are remembered at once
-	silentAfter     = 3                      // questions in a row without an answer after which a host is left alone
-	initialDuration = 500 * time.Millisecond // a question to a host of which nothing is known
-	minSlot         = 50 * time.Millisecond  // between two turns of one host
-	minDelay        = 250 * time.Millisecond // nothing comes back sooner than that
+	maxHosts        = 10_000                 // hosts in memory
+	silentAfter     = 3                      // requests in a row without an answer after which a host is left alone
+	initialDuration = 500 * time.Millisecond // assumed duration of a request to an unknown host
+	minSlot         = 50 * time.Millisecond  // between two slots of one host
+	minDelay        = 250 * time.Millisecond // shortest delay of a postponed request
 )
 
-// hosts is how it stands with the hosts that hubs are at: one that is slow, or asks
-// for quiet, keeps none of the others waiting.
+// hosts limits the requests to each host, so that a host that is slow or asks for a pause does not
+// delay the others.
 //
 // spec:cloudburst#follow-per-hub
 type hosts struct {
-	maxPerHost int             // questions under way at one
-	retry      []time.Duration // how long one is left alone, the more often it was in vain
-	longest    time.Duration   // that one is left alone
+	maxPerHost int             // requests in progress at one host
+	retry      []time.Duration // pauses after failures in a row
+	longest    time.Duration   // longest pause
 
 	mu     sync.Mutex
 	states map[string]*hostState
@@ -31,14 +31,14 @@ type hosts struct {
 
 type hostState struct {
 	running  int
-	took     time.Duration // what a question takes, by and large
-	failed   int           // questions in a row that nobody answered, or that came too soon
-	until    time.Time     // it is left alone
-	nextSlot time.Time     // the turn of the next one that cannot be asked now
+	took     time.Duration // moving average of a request
+	failed   int           // requests in a row without an answer, or rejected as too many
+	until    time.Time     // end of the pause
+	nextSlot time.Time     // slot of the next request that cannot be sent now
 }
 
-// begin admits one more question. Where it does not, at is when its turn comes: each
-// one that waits has its own.
+// begin admits a request. If it does not, at is the slot of the request; each waiting request has
+// its own slot.
 func (h *hosts) begin(host string, now time.Time) (at time.Time, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -48,13 +48,12 @@ func (h *hosts) begin(host string, now time.Time) (at time.Time, ok bool) {
 		return now, true
 	}
 	at = date.Later(date.Later(s.nextSlot, s.until), now.Add(minDelay))
-	// A little more than it takes, or the next one would find it still at work.
+	// Add some margin, so that the host is free at the next slot.
 	s.nextSlot = at.Add(max(s.took*5/4/time.Duration(h.maxPerHost), minSlot))
 	return at, false
 }
 
-// end takes in what became of a question that was admitted. told is false when nobody
-// was asked after all.
+// end records the result of an admitted request. asked is false when no request was sent.
 func (h *hosts) end(host string, now time.Time, took time.Duration, asked bool, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -67,7 +66,7 @@ func (h *hosts) end(host string, now time.Time, took time.Duration, asked bool, 
 	wait := time.Duration(0)
 	switch code := fault.CodeOf(err); {
 	case err == nil, code == fault.Refused, code == fault.Gone, code == fault.Invalid:
-		s.failed = 0 // it is there, and this one feed is another matter
+		s.failed = 0 // the host answers; the refusal is about one feed
 		return
 	case code == fault.TooMany, code == fault.Unavailable:
 		s.failed++
@@ -94,8 +93,8 @@ func (h *hosts) of(host string, now time.Time) *hostState {
 	return s
 }
 
-// forget drops those of which nothing matters any more; when all do, those too at which
-// nothing is under way.
+// forget drops hosts without current state; if that is not enough, also others without a request
+// in progress.
 func (h *hosts) forget(now time.Time) {
 	for name, s := range h.states {
 		if s.running == 0 && !s.until.After(now) && !s.nextSlot.After(now) {

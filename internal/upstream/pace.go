@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	paceInterval = time.Minute      // the pace is set anew
-	planInterval = 10 * time.Minute // so is what is known of the next day
-	overdueIn    = 15 * time.Minute // what is overdue is to be done by then
+	paceInterval = time.Minute      // between two updates of the rate
+	planInterval = 10 * time.Minute // between two updates of the plan
+	overdueIn    = 15 * time.Minute // overdue requests are to be sent within this time
 	planStep     = time.Minute
-	planSteps    = 26 * 60 // of the time ahead that is planned
-	minPeak      = 5       // renewals in a step that are no crowd, however few there are in others
-	earlyTries   = 16      // steps that are looked at for one with room
+	planSteps    = 26 * 60 // planned steps ahead
+	minPeak      = 5       // renewals in a step that never count as a peak
+	earlyTries   = 16      // steps to compare for an early renewal
 
-	windowTries = 3 // the same, while there is no crowd
+	windowTries = 3 // steps to compare in the regular window
 )
 
-// pace is how long to wait from one question to the next: so that everything that is
-// due within the hour is asked in time, and no quicker.
+// pace returns the wait between two requests, so that all follows that are due within the hour are
+// asked in time, and no faster.
 //
 // spec:cloudburst#follow-pace
 func (e *Engine) pace(ctx context.Context) time.Duration {
@@ -40,25 +40,25 @@ func (e *Engine) pace(ctx context.Context) time.Duration {
 	return jitter(time.Duration(float64(time.Second)/e.rate), 0.5)
 }
 
-// plan is how many follows are due in each minute of the time ahead. What was asked for
-// in a crowd would come back as a crowd every day; so some of a crowd are renewed
-// early, once, and from then on a day apart as all others.
+// plan has the number of follows that are due in each minute ahead. Follows that start together
+// would be renewed together every day. Therefore some follows of a peak are renewed early, once,
+// and then every day at that time.
 type plan struct {
 	mu   sync.Mutex
-	from time.Time // of the first step; zero: nothing is known
+	from time.Time // start of the first step; zero: no plan yet
 	read time.Time
 	n    []int64
 	all  int64
 }
 
-// readPlan brings the plan up to date, when its time has come.
+// readPlan updates the plan when it is older than planInterval.
 func (e *Engine) readPlan(ctx context.Context) {
 	now := e.now()
 	p := &e.plan
 	p.mu.Lock()
 	fresh := !p.from.IsZero() && now.Sub(p.read) < planInterval && !now.Before(p.read)
 	if !fresh {
-		p.read = now // the others need not read it too
+		p.read = now // other goroutines need not read it too
 	}
 	p.mu.Unlock()
 	if fresh {
@@ -78,8 +78,8 @@ func (e *Engine) readPlan(ctx context.Context) {
 	}
 }
 
-// place is when what was agreed on at now is renewed: at due or up to late after it,
-// where that is no crowd, else at some time before.
+// schedule returns when a confirmation of now is renewed: at due or up to late after it, unless
+// that is a peak, else at an earlier time.
 //
 // spec:cloudburst#follow-spread
 func (p *plan) schedule(now, due time.Time, late time.Duration) time.Time {
@@ -92,7 +92,7 @@ func (p *plan) schedule(now, due time.Time, late time.Duration) time.Time {
 	period := due.Sub(now)
 	share := float64(p.all) / max(1, float64(period/planStep))
 	if float64(n) >= max(minPeak, 1.25*share) {
-		earliest := now.Add(min(late, period)) // all of a day is used
+		earliest := now.Add(min(late, period)) // the rest of the day is available
 		if early, k := p.emptiest(earliest, due.Sub(earliest), earlyTries); k >= 0 && k < n {
 			at = early
 		}
@@ -104,8 +104,8 @@ func (p *plan) schedule(now, due time.Time, late time.Duration) time.Time {
 	return at
 }
 
-// emptiest looks at some moments in the time after from, and returns the one whose step
-// has the least in it; n is -1 where nothing is planned.
+// emptiest tries random times in the duration d after from, and returns the one whose step has the
+// fewest renewals. n is -1 without a plan.
 func (p *plan) emptiest(from time.Time, d time.Duration, tries int) (at time.Time, n int64) {
 	n = -1
 	for range tries {

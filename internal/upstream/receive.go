@@ -12,19 +12,19 @@ import (
 	"cloudburst/internal/text"
 )
 
-// heardEvery is how often it is written down, for one follow, that its hub speaks.
+// noteInterval is the shortest time between two updates of ReceivedAt of one follow.
 const noteInterval = time.Minute
 
-// tally counts what was rejected of one follow and is not written down yet.
+// tally counts the rejected deliveries of one follow that are not stored yet.
 type tally struct {
 	n       int64
 	written time.Time
 }
 
-// Heard takes a notification of RSSCloud or CNWS, in the hub's words for the feed.
-// wanted is false when nobody here wants it: the hub should send no more. When err
-// is nil, the feed was looked at or will be, also after a crash; else the hub should
-// send the news again.
+// Receive takes a notification by RSSCloud or CNWS. topic is the feed's URL as the hub knows it.
+// wanted is false when no part of the program follows the feed, and the hub should stop. When err
+// is nil, the feed was checked or will be, also after a crash; otherwise the hub should send the
+// notification again.
 func (e *Engine) Receive(ctx context.Context, topic, protocol string, source netip.Addr, hops int) (wanted bool, err error) {
 	e.Init()
 	list, err := e.Store.FollowsOf(ctx, topic)
@@ -43,8 +43,8 @@ func (e *Engine) Receive(ctx context.Context, topic, protocol string, source net
 	return wanted, err
 }
 
-// Wants reports whether a hub that asks back speaks of something that we asked for:
-// rssCloud's challenge, before it tells us of the feed, or before it ceases to.
+// Wants reports whether a hub's verification is about a feed that this server follows or is
+// leaving: the rssCloud challenge before notifications start or end.
 func (e *Engine) Wants(ctx context.Context, topic, protocol string) (bool, error) {
 	e.Init()
 	list, err := e.Store.FollowsOf(ctx, topic)
@@ -56,17 +56,17 @@ func (e *Engine) Wants(ctx context.Context, topic, protocol string) (bool, error
 	return false, err
 }
 
-// takes reports whether news of f is taken: also while a hub that refused to renew
-// still honours what it promised.
+// accepts reports whether news of f is accepted. It is so, too, while a hub that refused a renewal
+// honours the rest of the lease.
 func (e *Engine) accepts(f *Follow) bool {
 	return f.wanted() || f.State != Ending && f.ExpiresAt.After(e.now())
 }
 
-// heard takes news of f, which was read a moment ago.
+// receive handles news of f, which was read from the store just before.
 //
-// Before its first confirmation a hub may call to test the callback, and nothing in the
-// call differs from a notification. So each call is a possible change: the feed is read
-// once, when the hub has answered the request.
+// Before its first confirmation a hub may call to test the callback, and such a call looks like a
+// notification. So each call may mean a change: the feed is checked once, after the hub has
+// answered the request.
 //
 // spec:cloudburst#follow-news-while-asking
 func (e *Engine) receive(ctx context.Context, f Follow, s Signal) error {
@@ -97,17 +97,17 @@ func (e *Engine) receive(ctx context.Context, f Follow, s Signal) error {
 		e.Log.Debug("news was not taken", "feed", f.Feed, "door", s.Via, "err", err)
 		return nil // sending it again would not help
 	case f.isBeingAsked(now):
-		// Perhaps a test call, which must not fail for a reason that is not the hub's.
+		// It may be a test call, which must not fail for a local reason.
 		return e.markMissed(ctx, f.ID, e.Options.Retry[0])
 	case f.Protocol == CNWS && code != fault.Unavailable:
-		// Its publishers take every error for good.
+		// CNWS publishers treat every error as permanent.
 		return e.markMissed(ctx, f.ID, max(fault.RetryAfter(err), e.Options.Retry[0]))
 	}
 	return err
 }
 
-// lookAgain has the feed looked at: when the question that is under way is answered, else
-// soon, after its hub was asked again.
+// markMissed makes sure that the feed is checked: when the request in progress is answered, else
+// soon, after the hub was asked again.
 func (e *Engine) markMissed(ctx context.Context, id int64, wait time.Duration) error {
 	_, err := e.change(ctx, id, func(f *Follow, found bool) (Verdict, *event.Event) {
 		if !found || f.State == Ending {
@@ -122,8 +122,8 @@ func (e *Engine) markMissed(ctx context.Context, id int64, wait time.Duration) e
 	return err
 }
 
-// Callback is the follow whose deliveries come in with that token, or a
-// fault.NotFound: then the hub should send no more.
+// Callback returns the follow with the token of a delivery, or fault.NotFound: then the hub should
+// send no more.
 func (e *Engine) Callback(ctx context.Context, token string) (Follow, error) {
 	f, err := e.byToken(ctx, token)
 	if err == nil && !e.accepts(&f) {
@@ -141,10 +141,10 @@ func (e *Engine) byToken(ctx context.Context, token string) (Follow, error) {
 	return f, err
 }
 
-// Confirm answers a hub that asks whether a subscription by WebSub (subscribe), or
-// its end, is wanted. Only what was asked for is, and what was said moments ago is
-// said again; so is what was asked moments ago by a request that seemed to fail. Topic
-// is as the hub names it; lease as it grants it, 0 when it does not say.
+// Confirm answers the verification of a WebSub hub for a subscription (subscribe) or its end. It
+// confirms only what was requested. For a short time it also repeats a confirmation, and confirms
+// a request that seemed to fail. topic is the URL that the hub sent; lease is the granted lease, 0
+// when unspecified.
 //
 // spec:websub-2018#subscriber-confirms-pending
 func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe bool, lease time.Duration) (bool, error) {
@@ -181,10 +181,10 @@ func (e *Engine) Confirm(ctx context.Context, token, topic string, subscribe boo
 	return yes, nil
 }
 
-// lately reports a moment after which a hub may still ask back.
+// recently reports whether t is so recent that a hub may still verify.
 func (e *Engine) recently(t time.Time) bool { return e.now().Sub(t) <= e.Options.ConfirmWithin }
 
-// Denied takes a hub's word that it does not, or no longer, send.
+// Denied handles a hub's message that it does not, or no longer, send notifications.
 //
 // spec:websub-2018#denied-parameters
 func (e *Engine) Denied(ctx context.Context, token, topic, reason string) error {
@@ -216,21 +216,21 @@ func (e *Engine) Denied(ctx context.Context, token, topic, reason string) error 
 	return err
 }
 
-// Delivered takes content that a WebSub hub sent and whose signature is right, where
-// there is one. Errors: fault.NotFound (nobody wants it: the hub should send no
-// more), else as of Heard.
+// Delivered takes content that a WebSub hub sent, with a correct signature if there is a secret.
+// Errors: fault.NotFound (no part of the program follows the feed, and the hub should send no
+// more), else as for Receive.
 func (e *Engine) Delivered(ctx context.Context, token string, source netip.Addr, hops int, c Content) error {
 	f, err := e.Callback(ctx, token)
 	if err != nil {
 		return err
 	}
-	// Who has no secret of ours may still send something to an address that leaked.
+	// Without a secret, the sender may be anyone who knows the callback URL.
 	c.Signed = c.Signed && f.Secret != ""
 	return e.receive(ctx, f, Signal{URL: f.Feed, Via: ViaWebSub, Source: source, Hops: hops, For: f.For, Content: c})
 }
 
-// Rejected counts content whose signature was missing or wrong. It is written down
-// once a minute at most.
+// Rejected counts content with a missing or wrong signature. The count is stored once a minute at
+// most.
 //
 // spec:websub-2018#signature-mismatch
 func (e *Engine) Rejected(ctx context.Context, token string) error {
@@ -269,7 +269,7 @@ func (e *Engine) Rejected(ctx context.Context, token string) error {
 	return err
 }
 
-// Live is what the engine did since its start.
+// Live returns the totals of the engine since its start.
 func (e *Engine) Live() Live {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	beatsPerAway    = 5       // in the time that counts as an absence
-	logVia          = "relay" // as the log names it
+	beatsPerAway    = 5       // heartbeats in the time that counts as an absence
+	logVia          = "relay" // the via of these events in the log
 	maxQueuedChecks = 1000
 
-	askedRecently = time.Minute // hubs that were asked so shortly ago are not asked again because of a start
-	renewWithin   = time.Hour   // what a start renews is due by then
+	askedRecently = time.Minute // after a start, hubs with a newer request are not asked again
+	renewWithin   = time.Hour   // after a start, all follows are due within this time
 	farAhead      = 1000 * 24 * time.Hour
 )
 
-// Init makes the engine ready; every method does it.
+// Init prepares the engine; every method calls it.
 func (e *Engine) Init() {
 	e.init.Do(func() {
 		if e.Log == nil {
@@ -77,11 +77,10 @@ func (o *Options) defaults() {
 	}
 }
 
-// now is the time as the store keeps it.
+// now returns the time with the precision of the store.
 func (e *Engine) now() time.Time { return e.Now().UTC().Truncate(time.Millisecond) }
 
-// Run works until ctx ends, and returns when the questions under way are over or
-// given back.
+// Run works until ctx ends, and returns when the requests in progress are finished or released.
 func (e *Engine) Run(ctx context.Context) error {
 	e.Init()
 	var group sync.WaitGroup
@@ -94,14 +93,14 @@ func (e *Engine) Run(ctx context.Context) error {
 	return nil
 }
 
-// Wake tells the engine that rows may be due.
+// Wake notifies the engine that rows may be due.
 func (e *Engine) Wake() {
 	e.Init()
 	lease.Wake(e.work)
 }
 
-// workLoop asks hubs one after the other, at a steady pace whatever is due at
-// once: after an outage that may be everything.
+// workLoop sends the due requests to hubs at a steady pace, even when all follows are due at once
+// after an outage.
 func (e *Engine) workLoop(ctx context.Context) {
 	loop := lease.Loop[Follow]{
 		Claim: e.Store.ClaimFollows, Next: e.Store.NextFollow, GiveBack: e.giveBack, Between: e.pace,
@@ -116,14 +115,14 @@ func (e *Engine) workLoop(ctx context.Context) {
 	loop.Run(ctx)
 }
 
-// attendTo attends to a follow whose host has been asked for a turn.
+// handleClaimed handles a follow whose host admitted a request.
 func (e *Engine) handleClaimed(ctx context.Context, f Follow) {
 	took, asked, err := time.Duration(0), false, error(nil)
 	defer func() { e.hosts.end(href.HostPort(f.Hub), e.now(), took, asked && ctx.Err() == nil, err) }()
 	took, asked, err = e.handle(ctx, f)
 }
 
-// giveBack gives back follows that were claimed and not attended to.
+// giveBack releases claimed follows that were not handled.
 func (e *Engine) giveBack(ctx context.Context, list []lease.Back[Follow]) error {
 	back := make([]PutOff, len(list))
 	for i, b := range list {
@@ -132,8 +131,8 @@ func (e *Engine) giveBack(ctx context.Context, list []lease.Back[Follow]) error 
 	return e.Store.PutOffFollows(ctx, back)
 }
 
-// beatLoop notes now and then that this server runs, finds out when none did, and registers
-// again when the program starts.
+// heartbeatLoop stores at intervals that this server is running, detects a downtime of all
+// servers, and registers again when the program starts.
 //
 // spec:cnws-2003#confirm-after-outage
 // spec:cloudburst#follow-after-absence
@@ -146,7 +145,7 @@ func (e *Engine) heartbeatLoop(ctx context.Context) {
 		case err != nil:
 			e.logError(ctx, "look at the feeds that are followed", err)
 		case some.IsZero():
-			idle, started = true, true // nothing was there to look after
+			idle, started = true, true // there was nothing to maintain
 		case e.heartbeat(ctx, !started, idle):
 			idle, started = false, true
 		}
@@ -156,7 +155,7 @@ func (e *Engine) heartbeatLoop(ctx context.Context) {
 	}
 }
 
-// beat reports whether it could do its part.
+// heartbeat reports whether the heartbeat was stored and its work done.
 func (e *Engine) heartbeat(ctx context.Context, first, idle bool) bool {
 	now := e.now()
 	before, err := e.Store.FollowsAlive(ctx, now)
@@ -167,8 +166,7 @@ func (e *Engine) heartbeat(ctx context.Context, first, idle bool) bool {
 	h := Hasten{Now: now, Base: e.PublicURL()}
 	away := !idle && !before.IsZero() && now.Sub(before) >= e.Options.Away
 	if away {
-		// A WebSub hub keeps a subscription to the end of its lease, and sends
-		// again what did not arrive.
+		// A WebSub hub keeps a subscription until its lease ends, and resends failed deliveries.
 		h.Protocols = []string{RSSCloud, CNWS}
 	}
 	if !away && !first {
@@ -190,9 +188,9 @@ func (e *Engine) heartbeat(ctx context.Context, first, idle bool) bool {
 	return err == nil
 }
 
-// renewAll has every hub asked again, at a steady pace: this machine may have another
-// address by now. Hubs that were asked in the last minute already know it, and hubs that are
-// being asked are left to the process that asks them.
+// renewAll makes all follows due at a steady pace, because the address of this machine may have
+// changed. It skips hubs that were asked in the last minute, and follows that another process has
+// claimed.
 func (e *Engine) renewAll(ctx context.Context, now time.Time) (int64, error) {
 	overdue, rest, err := e.Store.CountFollows(ctx, now, now.Add(farAhead), farAhead)
 	if err != nil {
@@ -205,7 +203,7 @@ func (e *Engine) renewAll(ctx context.Context, now time.Time) (int64, error) {
 	return e.Store.RenewFollows(ctx, Renew{Now: now, AskedBefore: now.Add(-askedRecently), Over: over})
 }
 
-// lookLoop has those feeds looked at of which news may have been missed.
+// checkLoop checks the feeds of which news may have been missed.
 func (e *Engine) checkLoop(ctx context.Context) {
 	for {
 		select {
@@ -217,7 +215,7 @@ func (e *Engine) checkLoop(ctx context.Context) {
 	}
 }
 
-// lookAt has one feed looked at. Until that is done the row keeps Missed.
+// checkFeed has one feed checked. Until that is done the row keeps Missed.
 func (e *Engine) checkFeed(ctx context.Context, f Follow) {
 	s := Signal{URL: f.Feed, Via: ViaAway, For: f.For, Unsure: true}
 	if f.receivedWhileAsked() {
@@ -229,9 +227,9 @@ func (e *Engine) checkFeed(ctx context.Context, f Follow) {
 		case fault.TooMany, fault.Unavailable, fault.Internal:
 			e.checkLater(ctx, f, fault.RetryAfter(err))
 			return
-		case fault.Refused, fault.Invalid: // nor could it be at another time
+		case fault.Refused, fault.Invalid: // it would be rejected at any time
 		default:
-			return // the next renewal looks
+			return // the next renewal causes a check
 		}
 	}
 	_, err := e.Store.ChangeFollow(ctx, f.ID, func(now *Follow, found bool) (Verdict, []event.Event) {
@@ -246,7 +244,7 @@ func (e *Engine) checkFeed(ctx context.Context, f Follow) {
 	}
 }
 
-// change is Store.ChangeFollow with its events stamped and published.
+// change is Store.ChangeFollow; it stamps the events and publishes them.
 func (e *Engine) change(ctx context.Context, id int64, do func(f *Follow, found bool) (Verdict, *event.Event)) (Follow, error) {
 	var events []event.Event
 	f, err := e.Store.ChangeFollow(ctx, id, func(f *Follow, found bool) (Verdict, []event.Event) {
@@ -265,7 +263,7 @@ func (e *Engine) change(ctx context.Context, id int64, do func(f *Follow, found 
 	return f, err
 }
 
-// complain logs a store error of a loop, unless the program is ending.
+// logError logs a store error of a loop, unless the program is stopping.
 func (e *Engine) logError(ctx context.Context, what string, err error) {
 	if ctx.Err() != nil {
 		return
@@ -277,7 +275,7 @@ func (e *Engine) logError(ctx context.Context, what string, err error) {
 	e.Log.Error("a store error", "doing", what, "err", err)
 }
 
-// jitter is d, more or less by at most the share.
+// jitter returns d, changed by at most the share in either direction.
 func jitter(d time.Duration, share float64) time.Duration {
 	return time.Duration(float64(d) * (1 + share*(2*rand.Float64()-1)))
 }

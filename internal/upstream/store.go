@@ -7,65 +7,62 @@ import (
 	"cloudburst/internal/event"
 )
 
-// Verdict says what becomes of a row that was looked at.
+// Verdict is the decision about a row.
 type Verdict int
 
 const (
-	Leave  Verdict = iota // it stays as it is
-	Keep                  // it is written
-	Delete                // it goes
+	Leave  Verdict = iota // leave it unchanged
+	Keep                  // write it
+	Delete                // delete it
 )
 
-// Store is what an engine needs of a database. Each method is one transaction and
-// is on disk when it returns nil. Times are kept to the millisecond, UTC; every
-// "now" is passed in. Errors are fault.Unavailable when the database is away or
-// full, anything else is a bug.
+// Store is the database of an engine. Each method is one transaction and is on disk when it
+// returns nil. Times are in UTC with millisecond precision; the caller passes every "now". Errors
+// are fault.Unavailable when the database is down or full; any other error is a bug.
 type Store interface {
 	FollowStore
 	DueStore
 }
 
-// FollowStore keeps follows.
+// FollowStore stores follows.
 type FollowStore interface {
-	// ChangeFollow hands one follow to change and writes what change makes of it;
-	// nobody else changes it meanwhile. When there is none, f is the zero Follow
-	// with that ID and found is false. change may be called several times, of which
-	// the last counts; the events that it returns (stamped) are written in the same
-	// transaction. It returns the follow as it is afterwards.
+	// ChangeFollow passes one follow to change and writes the result, with exclusive access.
+	// Without a follow, f is the zero Follow with that ID and found is false. change may be called
+	// several times, and the last call counts; the events that it returns (stamped) are written in
+	// the same transaction. ChangeFollow returns the new follow.
 	ChangeFollow(ctx context.Context, id int64, change func(f *Follow, found bool) (Verdict, []event.Event)) (Follow, error)
-	// Follow returns one, or a fault.NotFound.
+	// Follow returns one follow, or fault.NotFound.
 	Follow(ctx context.Context, id int64) (Follow, error)
-	// FollowByToken returns the one with that token, or a fault.NotFound.
+	// FollowByToken returns the follow with a token, or fault.NotFound.
 	FollowByToken(ctx context.Context, token string) (Follow, error)
-	// FollowsOf returns those whose Feed or Topic is url, in order of protocol.
+	// FollowsOf returns the follows whose Feed or Topic is url, in order of protocol.
 	FollowsOf(ctx context.Context, url string) ([]Follow, error)
-	// Follows lists in order of (Feed, Protocol).
+	// Follows lists follows in order of (Feed, Protocol).
 	Follows(ctx context.Context, q Query) ([]Follow, error)
 }
 
-// DueStore keeps which follows are due.
+// DueStore stores which follows are due.
 type DueStore interface {
-	// ClaimFollows takes up to limit follows whose NextAt has come, oldest first:
-	// Claim = claim, NextAt = until. They are returned so, Asked as it was.
+	// ClaimFollows claims up to limit due follows, oldest NextAt first. It sets Claim = claim and
+	// NextAt = until, and returns the new rows. Asked is unchanged.
 	ClaimFollows(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Follow, error)
-	// PutOffFollows gives claimed follows back, each with its new NextAt. Those whose
-	// claim is another by now are left.
+	// PutOffFollows releases claimed follows, each with its new NextAt. Follows with another claim
+	// are left unchanged.
 	PutOffFollows(ctx context.Context, list []PutOff) error
-	// CountFollows counts follows by when they are due: before from, and in each step
-	// from there until to.
+	// CountFollows counts follows by the time when they are due: before from, and in each step
+	// between from and to.
 	CountFollows(ctx context.Context, from, to time.Time, step time.Duration) (overdue int64, n []int64, err error)
-	// HastenFollows makes those of r due at r.Now and sets Missed, but for those
-	// that are Ending or whose hub was never asked, and returns how many.
+	// HastenFollows makes the follows of r due at r.Now and sets Missed, except for follows that
+	// are Ending or were never asked. It returns how many.
 	HastenFollows(ctx context.Context, r Hasten) (int64, error)
-	// RenewFollows makes follows due within r.Over from r.Now, each at a moment of its own,
-	// and returns how many. Follows that are due before stay, and so do those that are
-	// Ending, claimed, or were not asked before r.AskedBefore. Those of CNWS become Asked.
+	// RenewFollows makes follows due within r.Over from r.Now, each at its own time, and returns
+	// how many. It skips follows that are due earlier, are Ending, are claimed, or were last asked
+	// at r.AskedBefore or later. CNWS follows become Asked.
 	RenewFollows(ctx context.Context, r Renew) (int64, error)
-	// NextFollow is the earliest moment at which a follow is due; the zero time
-	// when there is none.
+	// NextFollow returns the earliest time at which a follow is due; the zero time without any.
 	NextFollow(ctx context.Context) (time.Time, error)
-	// FollowsAlive says that somebody looks after the follows at now, and returns
-	// when that was last said; the zero time when never. It never goes back.
+	// FollowsAlive stores that a process maintains the follows at now, and returns the previous
+	// time; the zero time when there is none. The time never goes backwards.
 	FollowsAlive(ctx context.Context, now time.Time) (before time.Time, err error)
 }
 
@@ -74,27 +71,27 @@ type Query struct {
 	Match    string // substring of Feed or Hub, case-insensitive
 	Protocol string
 	State    string
-	For      string // wanted by this part of the program
-	After    Follow // Feed and Protocol after which the page starts
+	For      string // followed by this part of the program
+	After    Follow // Feed and Protocol after which the result starts
 	Limit    int    // at most 1,000; 0 means 100
 }
 
-// PutOff is one follow that is given back.
+// PutOff releases one claimed follow.
 type PutOff struct {
 	ID, Claim int64
 	NextAt    time.Time
 }
 
-// Hasten selects follows that an absence may have cost.
+// Hasten selects follows that may have been lost during an absence.
 type Hasten struct {
 	Now       time.Time
-	Protocols []string // these
-	Base      string   // and those that were asked with another Base than this
+	Protocols []string // follows by these protocols
+	Base      string   // and follows that were last asked with another Base
 }
 
-// Renew selects follows whose hubs are asked again although nothing is known to be lost.
+// Renew selects follows to renew although they are not known to be lost.
 type Renew struct {
 	Now         time.Time
-	AskedBefore time.Time     // follows whose hub was last asked before this time
-	Over        time.Duration // the time over which they become due, to the millisecond
+	AskedBefore time.Time     // follows last asked before this time
+	Over        time.Duration // they become due over this time, to the millisecond
 }
