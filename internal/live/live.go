@@ -1,7 +1,8 @@
-// Package live has what every live tail of the server shares: a stream of server-sent events to
-// one client, and the loop that follows a channel until the stream ends.
+// Package live implements live tails: a stream of server-sent events to one client, and the loop
+// that follows a channel until the stream ends.
 //
-// A handler sets its headers, opens a [Stream], writes what the client missed, and calls [Follow].
+// A handler sets its headers, opens a [Stream], writes the events that the client missed, and
+// calls [Follow].
 package live
 
 import (
@@ -15,11 +16,11 @@ import (
 // ErrSlow means that the sender dropped a client that did not keep up.
 var ErrSlow = errors.New("it does not keep up with the list")
 
-// Options say how a stream behaves. Heartbeat and WriteTimeout must be set.
+// Options of a stream. Heartbeat and WriteTimeout must be set.
 type Options struct {
 	Done         <-chan struct{} // closed when the server stops; nil: never
-	Heartbeat    time.Duration   // between two comments by which a quiet stream shows that it lives
-	WriteTimeout time.Duration   // the longest time that the client may delay one write
+	Heartbeat    time.Duration   // between two comments, by which an idle stream shows that it is open
+	WriteTimeout time.Duration   // longest time that a client may block one write
 }
 
 // Stream is one open stream of server-sent events to one client. Use [Open].
@@ -35,12 +36,12 @@ type Stream struct {
 	control *http.ResponseController
 }
 
-// Open makes the stream of one response. The caller has set the headers, and closes the stream.
+// Open returns the stream of one response. The caller has set the headers, and closes the stream.
 func Open(rw http.ResponseWriter, o Options) *Stream {
 	return &Stream{options: o, out: rw, control: http.NewResponseController(rw)}
 }
 
-// Close bounds the time that the server takes to write the end of the response.
+// Close limits the time for writing the end of the response.
 func (s *Stream) Close() { _ = s.extend() }
 
 // Write writes b, which may stay in a buffer until Flush.
@@ -51,7 +52,7 @@ func (s *Stream) Write(b []byte) (int, error) {
 	return s.out.Write(b)
 }
 
-// Flush sends what was written.
+// Flush sends everything that was written.
 func (s *Stream) Flush() error {
 	if err := s.extend(); err != nil {
 		return err
@@ -106,8 +107,8 @@ func AppendEvent(b []byte, id, kind string, data []byte) []byte {
 	return append(b, '\n')
 }
 
-// LastSeen is the position that a client names in the header Last-Event-ID or, with the first
-// request, in since=. The first one counts that parse accepts.
+// LastSeen returns the position that a client sent in the header Last-Event-ID or, in its first
+// request, in since=. It returns the first one that parse accepts.
 func LastSeen[T any](r *http.Request, parse func(string) (T, bool)) (at T, known bool) {
 	for _, id := range []string{r.Header.Get("Last-Event-ID"), r.URL.Query().Get("since")} {
 		if id == "" {
@@ -121,9 +122,9 @@ func LastSeen[T any](r *http.Request, parse func(string) (T, bool)) (at T, known
 	return none, false
 }
 
-// Follow passes each value of from to take until the stream ends, and sends heartbeats. It
-// returns nil when the client leaves, the server stops or Beat returns false, ErrSlow when the
-// sender closed from, and else the error of a write, of take or of Woken.
+// Follow passes each value of from to take until the stream ends, and sends heartbeats. It returns
+// nil when the client leaves, the server stops or Beat returns false. It returns ErrSlow when the
+// sender closed from. Otherwise it returns the error of a write, of take or of Woken.
 func Follow[T any](ctx context.Context, s *Stream, from <-chan T, take func(T) error) error {
 	beat := time.NewTicker(s.options.Heartbeat)
 	defer beat.Stop()

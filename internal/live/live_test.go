@@ -18,12 +18,12 @@ const (
 	within    = 10 * time.Second
 )
 
-// connection is the way to a client, with a write deadline.
+// connection is a response writer with a write deadline.
 type connection struct {
 	body     bytes.Buffer
 	flushed  int // bytes
 	deadline time.Time
-	stuck    bool // nobody reads: a write ends at its deadline
+	stuck    bool // the client does not read: a write fails at its deadline
 	during   time.Duration
 }
 
@@ -45,7 +45,7 @@ func (c *connection) Write(b []byte) (int, error) {
 	return c.body.Write(b)
 }
 
-// open is a stream in a bubble of synctest.
+// open returns a stream for a synctest bubble.
 func open(done <-chan struct{}) (*Stream, *connection) {
 	c := &connection{}
 	return Open(c, Options{Done: done, Heartbeat: heartbeat, WriteTimeout: within}), c

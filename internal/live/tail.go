@@ -9,18 +9,18 @@ import (
 // ErrEnded means that the client left or the server stopped before a stream began.
 var ErrEnded = errors.New("it left, or the program ends")
 
-// Tail hands what one worker finds to all clients that watch, each of which watches one key. The
-// worker runs from the first client's Join to the last client's leave. Set the exported fields
-// first; Work is needed.
+// Tail passes the values of one worker to all clients, each of which watches one key. The worker
+// runs from the first client's Join until the last client leaves. Set the exported fields first;
+// Work is required.
 type Tail[K comparable, V any] struct {
-	// Work runs until ctx ends. It calls ready when it hears everything that comes from then on.
+	// Work runs until ctx ends. It calls ready when it receives all later values.
 	Work   func(ctx context.Context, ready func())
 	Done   <-chan struct{} // closed when the server stops; nil: never
 	Buffer int             // values that may wait for one client
 
 	mu       sync.Mutex
 	channels map[K]*Channel[K, V]
-	ready    chan struct{}      // nil: nobody watches
+	ready    chan struct{}      // nil: there are no clients
 	cancel   context.CancelFunc // ends the worker
 }
 
@@ -31,12 +31,12 @@ type Channel[K comparable, V any] struct {
 	clients map[chan V]struct{}
 }
 
-// Join adds a client. Everything that the worker sends to key from now on comes through c, which
-// is closed when the client is too slow. A new channel is at the position at.
+// Join adds a client. All values that the worker sends to key from now on are sent to c, which is
+// closed when the client is too slow. A new channel is at the position at.
 func (t *Tail[K, V]) Join(ctx context.Context, key K, at int64) (c <-chan V, leave func(), err error) {
 	t.mu.Lock()
 	if t.ready == nil {
-		work, cancel := context.WithCancel(context.Background()) // it outlives the first client's request
+		work, cancel := context.WithCancel(context.Background()) // the worker outlives the first client's request
 		ready := make(chan struct{})
 		t.channels, t.ready, t.cancel = map[K]*Channel[K, V]{}, ready, cancel
 		go t.Work(work, func() { close(ready) })
@@ -74,7 +74,7 @@ func (t *Tail[K, V]) leave(ch *Channel[K, V], client chan V) {
 	}
 }
 
-// Channels are those that somebody watches.
+// Channels returns the channels that have clients.
 func (t *Tail[K, V]) Channels() []*Channel[K, V] {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -85,15 +85,15 @@ func (t *Tail[K, V]) Channels() []*Channel[K, V] {
 	return all
 }
 
-// At is the highest position up to which a channel received values.
+// At returns the highest position up to which a channel received values.
 func (t *Tail[K, V]) At(ch *Channel[K, V]) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return ch.at
 }
 
-// Send passes a value to all clients of a channel, which is at the position at then. A client
-// whose buffer is full is dropped.
+// Send passes a value at a position to all clients of a channel. A client whose buffer is full is
+// dropped.
 func (t *Tail[K, V]) Send(ch *Channel[K, V], v V, at int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

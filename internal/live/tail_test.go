@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// received is what waits in a client's channel; -1: it is closed.
+// received returns the values in a client's channel; -1: it is closed.
 func received(c <-chan int) (all []int) {
 	for {
 		select {
@@ -24,7 +24,8 @@ func received(c <-chan int) (all []int) {
 	}
 }
 
-// counted is a tail with buffers of two values, whose worker does nothing, and counts the workers.
+// counted returns a tail with buffers of two values. Its worker does nothing; the workers are
+// counted.
 func counted(running, begun *int) *Tail[string, int] {
 	return &Tail[string, int]{Buffer: 2, Work: func(ctx context.Context, ready func()) {
 		*running++
@@ -35,7 +36,7 @@ func counted(running, begun *int) *Tail[string, int] {
 	}}
 }
 
-// join joins and fails the test when that is not possible.
+// join joins the tail or fails the test.
 func join(t *testing.T, tail *Tail[string, int], key string, at int64) (c <-chan int, leave func()) {
 	t.Helper()
 	c, leave, err := tail.Join(t.Context(), key, at)
@@ -61,7 +62,7 @@ func TestAWorkerRunsWhileSomebodyWatches(t *testing.T) {
 				t.Errorf("round %d: %d of %d workers run, for %d channels", round, running, begun, len(tail.Channels()))
 			}
 			second()
-			second() // more than once is fine
+			second() // a second call is allowed
 			synctest.Wait()
 			if running != 0 || len(tail.Channels()) != 0 {
 				t.Errorf("round %d: %d workers run for nobody", round, running)
@@ -76,7 +77,7 @@ func TestAValueReachesAllClientsOfItsChannelAndASlowOneIsDropped(t *testing.T) {
 		var running, begun int
 		tail := counted(&running, &begun)
 		slow, leaveSlow := join(t, tail, "a", 10)
-		quick, leaveQuick := join(t, tail, "a", 99) // the channel exists: it stays where it is
+		quick, leaveQuick := join(t, tail, "a", 99) // the channel exists and keeps its position
 		other, leaveOther := join(t, tail, "b", 20)
 		var got []int
 		for _, ch := range tail.Channels() {
@@ -140,7 +141,7 @@ func TestJoinWaitsForTheWorkerUnlessTheClientLeavesOrTheServerStops(t *testing.T
 			t.Errorf("the worker was ready after %v", took)
 		}
 		leave()
-		synctest.Wait() // until that worker ended
+		synctest.Wait() // until the worker has ended
 		time.AfterFunc(time.Second, func() { close(done) })
 		if _, _, err := tail.Join(t.Context(), "a", 0); !errors.Is(err, ErrEnded) {
 			t.Errorf("when the server stops: %v", err)
