@@ -55,7 +55,7 @@ func TestAKnownFeedIsFollowedWithoutAskingForIt(t *testing.T) {
 		if got := h.list("ann"); got != "Feed "+feedURL+" New" {
 			t.Error(got)
 		}
-		// A page has to be read, the feed that it names not.
+		// A page has to be fetched, but the feed that it links to does not.
 		h.add(river.Request{URL: "feeds.test", Reader: "eve"})
 		if got := h.requestURLs(); got != "feeds.test/" {
 			t.Errorf("asked for %s", got)
@@ -270,7 +270,7 @@ func TestAFeedWithALoginIsItsReadersOwn(t *testing.T) {
 		if a.Source.Items != 1 || a.Source.Login.Secret == "" {
 			t.Errorf("%+v", a.Source)
 		}
-		// A third must know the password too; the first may come again.
+		// A third user needs the password too; the first user may add the feed again.
 		if _, err := h.river.Add(t.Context(), river.Request{Reader: "cal", URL: feedURL}); !river.NeedsLogin(err) {
 			t.Error(err)
 		}
@@ -288,7 +288,7 @@ func TestALoginGoesNowhereElse(t *testing.T) {
 		h.serve("http://mine.test/moved", status(302, "Location", "http://other.test/second.xml"))
 		h.serve("http://other.test/second.xml", doc(rss("", "a")))
 		login := river.Login{Kind: river.LoginHeader, Name: "X-Key", Secret: "geheim"}
-		for _, reader := range []string{"ann", "bea"} { // for the second it is known
+		for _, reader := range []string{"ann", "bea"} { // the second user finds the feed stored
 			if a := h.add(river.Request{Reader: reader, URL: "http://mine.test/", Login: login}); a.Source.Private() || !a.New {
 				t.Errorf("%+v", a.Source)
 			}
@@ -298,7 +298,7 @@ func TestALoginGoesNowhereElse(t *testing.T) {
 		if len(list) != 5 {
 			t.Errorf("%d requests", len(list))
 		}
-		// Where https fails it is not tried without.
+		// After a failed https request, http is not tried.
 		_, err := h.river.Add(t.Context(), river.Request{URL: "mine.test/", Login: login})
 		if more := h.requests(); fault.CodeOf(err) != fault.Unreadable || len(more) != 0 {
 			t.Errorf("%v %+v", err, more)
@@ -330,7 +330,7 @@ func TestAnAddThatCannotBeStoredLeavesNothing(t *testing.T) {
 	})
 }
 
-// failing is a store whose disk is full when a check, or what was told, is to be saved.
+// failing is a store whose disk is full when a check or a forwarding is saved.
 type failing struct {
 	river.Store
 	checks, forwardings atomic.Bool

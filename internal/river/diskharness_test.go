@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
-// home is a world whose store is the one that people run, in a folder.
+// diskHarness is a harness with the production store, in a folder.
 type diskHarness struct {
 	*harness
 	dir  string
@@ -43,7 +43,7 @@ func (h *diskHarness) open() {
 	h.store = h.disk
 }
 
-// reboot ends the program and its store, and starts both again.
+// reboot stops the program and its store, and starts both again.
 func (h *diskHarness) reboot() {
 	h.t.Helper()
 	h.stop()
@@ -66,7 +66,8 @@ func (h *diskHarness) add(q river.Request) river.Added {
 	return a
 }
 
-// list is what a reader follows, one a line: name, URL, categories, and what is odd.
+// list returns the subscriptions of a user, one per line: name, URL, categories, and special
+// properties.
 func (h *diskHarness) list(reader string) string {
 	h.t.Helper()
 	subs, err := h.river.Subscriptions(h.t.Context(), river.SubscriptionQuery{Reader: reader})
@@ -94,7 +95,7 @@ func (h *diskHarness) list(reader string) string {
 	return strings.Join(out, "\n")
 }
 
-// page is a web page that names feeds: title=href, of type RSS.
+// page returns a web page that links to RSS feeds, each as "title=href".
 func page(links ...string) http.HandlerFunc {
 	var b strings.Builder
 	b.WriteString("<!DOCTYPE html><html><head><title>Page</title>")
@@ -109,7 +110,7 @@ func page(links ...string) http.HandlerFunc {
 	}
 }
 
-// asksOf are the requests since the last call, without their moments.
+// requestURLs returns the URLs of the requests since the last call.
 func (h *diskHarness) requestURLs() string {
 	var out []string
 	for _, a := range h.requests() {
@@ -118,7 +119,7 @@ func (h *diskHarness) requestURLs() string {
 	return strings.Join(out, " ")
 }
 
-// openHome is a river that does not run, on a store of its own, in the real time.
+// openRiver returns a river that does not run, on a store of its own, in real time.
 func openRiver(t *testing.T) *river.River {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t)})

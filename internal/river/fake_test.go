@@ -14,8 +14,8 @@ import (
 	"cloudburst/internal/river"
 )
 
-// memory is as much of a store as reading needs, in memory: to see what the river asks
-// of it, to have it fail, and to hold more sources than a test has time to write to disk.
+// memory is a store in memory that is complete enough for checks. Tests can inspect the calls,
+// make them fail, and store more sources than they have time to write to disk.
 type memory struct {
 	river.Store
 	mu        sync.Mutex
@@ -27,8 +27,8 @@ type memory struct {
 	items     map[int64]river.Item
 	checks    map[int64][]river.Check
 	hosts     map[string]feedstate.Host
-	away      error // every method fails with it
-	claimed   int   // times that something was claimed
+	away      error // error of every method
+	claimed   int   // number of claims
 	saves     int
 	readers   map[int64]map[string]bool
 }
@@ -40,7 +40,7 @@ func newMemory() *memory {
 	}
 }
 
-// lock is for one transaction; the error is that of a database that is away.
+// lock starts a transaction; the error is that of a database that is down.
 func (m *memory) lock() (func(), error) {
 	m.mu.Lock()
 	return m.mu.Unlock, m.away

@@ -15,20 +15,20 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// crier is a Teller that writes down what it is told to tell.
+// fakeSender is a Sender that records the messages.
 type fakeSender struct {
 	mu       sync.Mutex
 	messages []string // "target: titles"
 	at       []time.Time
 	secret   string
-	end      string // token of the last message
+	end      string // token in the last message
 	err      error
-	hold     chan struct{} // not nil: tells only when it is closed
+	hold     chan struct{} // if not nil, Forward blocks until it is closed
 	mail     bool          // it sends mail, too
-	asked    []string      // targets that were asked for consent
-	tokens   []string      // of the links that they got
-	sender   string        // that the latest of them named
-	refuse   error         // what asking comes to
+	asked    []string      // targets of the requests for consent
+	tokens   []string      // of the links in these requests
+	sender   string        // name of the sender in the latest request
+	refuse   error         // result of a request for consent
 }
 
 func (c *fakeSender) Ways() []string {
@@ -46,7 +46,7 @@ func (c *fakeSender) Ask(_ context.Context, n forward.Forwarding, token string) 
 	return c.refuse
 }
 
-// questions are the targets that were asked since the last call.
+// consentRequests returns the targets of the requests since the last call.
 func (c *fakeSender) consentRequests() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +82,7 @@ func (c *fakeSender) fail(err error) {
 	c.err = err
 }
 
-// heard is what was told since the last call.
+// received returns the messages since the last call.
 func (c *fakeSender) received() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,7 +132,7 @@ func (h *diskHarness) forwarding(id int64) forward.Forwarding {
 	return forward.Forwarding{}
 }
 
-// post has a feed bring these items, the first the newest, by a push.
+// publish makes a feed serve these items, newest first, and pushes it.
 func (h *diskHarness) publish(url string, words ...string) {
 	h.t.Helper()
 	h.serve(url, doc(rss("", words...)))
@@ -170,7 +170,7 @@ func TestWhatArrivesIsToldInOrderButNotWhatWasThereBefore(t *testing.T) {
 		if d := cmp.Diff([]string{"all.example/: x", "other.example/: x", "post.example/: x"}, compactSorted(strings.Split(c.received(), "\n"))); d != "" {
 			t.Error(d)
 		}
-		// An edit is no arrival.
+		// An edited item is not a new item.
 		h.publish(feedURL, "c=changed", "b", "old")
 		if got := c.received(); got != "" {
 			t.Errorf("of an edit: %s", got)
@@ -205,7 +205,7 @@ func TestANoticeThatIsNotTakenIsSentAgainAndPausedAfterThreeDays(t *testing.T) {
 		if got := h.forwarding(n.ID); got.Failures != 1 || got.Problem != "It answered 500." || got.Paused {
 			t.Errorf("%+v", got)
 		}
-		h.publish(feedURL, "b", "a", "old") // what comes meanwhile goes with it
+		h.publish(feedURL, "b", "a", "old") // later items are sent with the earlier ones
 		h.advance(5 * 24 * time.Hour)
 		c.mu.Lock()
 		var waits []time.Duration
@@ -267,7 +267,7 @@ func TestWhoWantsNoMoreIsToldNoMore(t *testing.T) {
 	})
 }
 
-// TestWhatWasToldIsNeverLost has the program die at the worst moments.
+// The program is killed at the worst moments.
 func TestWhatWasToldIsNeverLost(t *testing.T) {
 	t.Parallel()
 	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
@@ -275,7 +275,7 @@ func TestWhatWasToldIsNeverLost(t *testing.T) {
 		h.add(river.Request{URL: feedURL})
 		n := h.putForwarding(forward.Forwarding{Target: "a.example/"})
 		h.advance(10 * time.Second)
-		// It was told, and the process dies before that is written down.
+		// The items are sent, and the process crashes before that is stored.
 		full := &failing{Store: h.disk}
 		h.stop()
 		h.store = full
@@ -293,7 +293,7 @@ func TestWhatWasToldIsNeverLost(t *testing.T) {
 		if last := got[len(got)-1]; !strings.HasPrefix(got[0], "a.example/: a") || !strings.HasSuffix(last, "b") || len(got) > 5 {
 			t.Errorf("after the crash: %q", got)
 		}
-		// It ends while it tells.
+		// The program stops while it sends.
 		c.hold = make(chan struct{})
 		h.publish(feedURL, "d", "b", "a", "old")
 		h.stop()

@@ -48,7 +48,7 @@ func TestNothingIsMailedBeforeTheLinkWasConfirmed(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		link := c.tokens[0]
-		l, err := h.river.ConfirmLink(t.Context(), link) // looking at it confirms nothing
+		l, err := h.river.ConfirmLink(t.Context(), link) // viewing the link confirms nothing
 		if err != nil || l != (forward.Link{Reader: "ann", Sender: "Sender of ann", Target: "vic@x.example", State: forward.ForwardingWaiting}) {
 			t.Errorf("%+v %v", l, err)
 		}
@@ -166,7 +166,7 @@ func TestAProgramThatDoesNotAnswerTheChallengeIsAskedAFewTimesOnly(t *testing.T)
 		if got := h.forwarding(n.ID); got.State != forward.ForwardingWaiting || got.Problem != "It did not answer the challenge." {
 			t.Errorf("%+v", got)
 		}
-		// The reader asks for another try.
+		// The user requests another try.
 		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Unreadable {
 			t.Error(err)
 		}
@@ -191,7 +191,7 @@ func TestAProgramThatDoesNotAnswerTheChallengeIsAskedAFewTimesOnly(t *testing.T)
 func TestRequestsForConsentAreBoundedByDay(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
-		// Many readers at one mailbox, in many spellings.
+		// Many users use one mailbox, in many spellings.
 		for i := range 8 {
 			h.putForwarding(forward.Forwarding{Reader: fmt.Sprint("reader", i), Via: forward.ViaEmail, Target: fmt.Sprintf("Vic+%d@x.example", i)})
 		}
@@ -199,7 +199,7 @@ func TestRequestsForConsentAreBoundedByDay(t *testing.T) {
 		if got := strings.Fields(c.consentRequests()); len(got) != 3 {
 			t.Errorf("one mailbox got %d mails: %v", len(got), got)
 		}
-		// One reader at many mailboxes.
+		// One user uses many mailboxes.
 		for i := range 30 {
 			h.mailTo(fmt.Sprintf("m%d@y.example", i))
 		}

@@ -20,8 +20,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// world is a river in a bubble of its own time, with an internet of servers that the test
-// plays.
+// harness is a river in a synctest bubble, with a network of servers that the test controls.
 type harness struct {
 	t     *testing.T
 	net   *nettest.Internet
@@ -43,7 +42,7 @@ type harness struct {
 	servers  []*http.Server
 }
 
-// asked is one request as a server saw it.
+// request is one request as a server received it.
 type request struct {
 	at     time.Time
 	url    string // host/path?query
@@ -52,13 +51,13 @@ type request struct {
 
 const feedURL = "http://feeds.test/rss.xml"
 
-// inWorld runs a test in a bubble, on a store.
+// withHarness runs a test in a bubble, on a store.
 func withHarness(t *testing.T, o river.Options, do func(*testing.T, *harness)) {
 	t.Helper()
 	withHarnessOn(t, o, opener(t), do)
 }
 
-// inWorldOn runs a test in a bubble, on the store that open opens.
+// withHarnessOn runs a test in a bubble, on the store that open opens.
 func withHarnessOn(t *testing.T, o river.Options, open func(*testing.T) river.Store, do func(*testing.T, *harness)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -96,7 +95,7 @@ func (w *harness) start() {
 	w.stop = sync.OnceFunc(func() { cancel(); <-ended; w.fetch.CloseIdle() })
 }
 
-// restart stops the program and starts it again, on what is on disk.
+// restart stops the program and starts it again with its stored data.
 func (w *harness) restart() {
 	w.stop()
 	shut(w.t, w.store)
@@ -104,7 +103,7 @@ func (w *harness) restart() {
 	w.start()
 }
 
-// inMemory goes on with a store in memory, which can be told to fail.
+// useMemoryStore replaces the store with one in memory, which can be made to fail.
 func (w *harness) useMemoryStore() *memory {
 	w.stop()
 	shut(w.t, w.store)
@@ -122,7 +121,7 @@ func (w *harness) close() {
 	synctest.Wait()
 }
 
-// serve answers url, which has no port, from now on.
+// serve sets the handler of url, which has no port.
 func (w *harness) serve(url string, h http.HandlerFunc) {
 	w.t.Helper()
 	scheme, rest, _ := strings.Cut(url, "://")
@@ -162,7 +161,7 @@ func (w *harness) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	h(out, r)
 }
 
-// requests are those that servers saw since the last call.
+// requests returns the requests that servers received since the last call.
 func (w *harness) requests() []request {
 	synctest.Wait()
 	w.mu.Lock()
@@ -172,13 +171,13 @@ func (w *harness) requests() []request {
 	return list
 }
 
-// pass lets time go by.
+// advance lets time pass.
 func (w *harness) advance(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
 
-// follow makes somebody follow a feed, which is due at once.
+// follow adds subscriptions of ann to feeds, which are due at once.
 func (w *harness) follow(urls ...string) {
 	w.t.Helper()
 	now := time.Now().UTC()
@@ -195,7 +194,7 @@ func (w *harness) follow(urls ...string) {
 	w.river.Wake()
 }
 
-// source is what is stored of a feed.
+// source returns the stored source of a feed.
 func (w *harness) source(url string) river.Source {
 	w.t.Helper()
 	s, err := w.store.Source(w.t.Context(), river.SourceID(url))
@@ -205,7 +204,7 @@ func (w *harness) source(url string) river.Source {
 	return s
 }
 
-// checks are those of a feed, the newest first.
+// checks returns the checks of a feed, newest first.
 func (w *harness) checks(url string) []river.Check {
 	w.t.Helper()
 	list, err := w.store.Checks(w.t.Context(), river.SourceID(url))
@@ -215,7 +214,7 @@ func (w *harness) checks(url string) []river.Check {
 	return list
 }
 
-// items are those of a feed, the newest first.
+// items returns the items of a feed, newest first.
 func (w *harness) items(url string) []river.Entry {
 	w.t.Helper()
 	list, err := w.store.Items(w.t.Context(), river.ItemQuery{Reader: "ann", SourceID: river.SourceID(url), Limit: 1000})
@@ -240,8 +239,7 @@ func titles(list []river.Entry) string {
 	return strings.Join(out, " ")
 }
 
-// rss is a feed with an item for each word, the first the newest; extra goes into the
-// channel.
+// rss returns a feed with an item for each word, newest first; extra is added to the channel.
 func rss(extra string, words ...string) string {
 	var b strings.Builder
 	b.WriteString(`<rss version="2.0"><channel><title>Feed</title><link>http://feeds.test/</link>` + extra)
@@ -255,7 +253,7 @@ func rss(extra string, words ...string) string {
 	return b.String() + `</channel></rss>`
 }
 
-// doc answers with a document and no validators.
+// doc serves a document without validators.
 func doc(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/rss+xml")
@@ -263,7 +261,7 @@ func doc(body string) http.HandlerFunc {
 	}
 }
 
-// status answers with a status and header fields, by name and value.
+// status answers with a status and header fields, given by name and value.
 func status(code int, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		for i := 0; i < len(header); i += 2 {
@@ -273,7 +271,7 @@ func status(code int, header ...string) http.HandlerFunc {
 	}
 }
 
-// tagged answers with a document and an ETag, and 304 to who has it.
+// tagged serves a document with an ETag, and answers 304 to requests with that ETag.
 func tagged(body, etag string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["ETag"] = []string{etag}
@@ -288,7 +286,7 @@ func tagged(body, etag string, header ...string) http.HandlerFunc {
 	}
 }
 
-// hubs plays the part of the program that asks hubs.
+// hubs is a fake river.Push.
 type hubs struct {
 	mu      sync.Mutex
 	follows map[string][]river.PushEndpoint
@@ -325,10 +323,10 @@ func (h *hubs) set(states ...river.PushState) {
 	h.states = states
 }
 
-// ctx is short for what every method of a store takes.
+// ctx abbreviates the first parameter of store methods.
 type ctx = context.Context
 
-// followAs makes a reader follow a feed.
+// followAs adds a subscription of a user to a feed.
 func (w *harness) followAs(reader, url string) {
 	w.t.Helper()
 	now := time.Now().UTC()
@@ -342,7 +340,7 @@ func (w *harness) followAs(reader, url string) {
 	w.river.Wake()
 }
 
-// change changes the state of a feed, which is due as that says.
+// change changes the state of a feed, which becomes due accordingly.
 func (w *harness) change(url string, do func(feedstate.State, time.Time) feedstate.State) {
 	w.t.Helper()
 	_, err := w.store.ChangeSource(w.t.Context(), river.SourceID(url), func(s *river.Source) error {
@@ -369,7 +367,7 @@ func (w *harness) undo(url string) {
 	})
 }
 
-// downgrading is a server that sends readers from https to http.
+// downgrading is a server that redirects from https to http.
 type downgrading struct{}
 
 func (downgrading) Get(_ context.Context, r fetch.Request) (*fetch.Response, error) {

@@ -33,7 +33,7 @@ func TestASetOfIDsIsASet(t *testing.T) {
 	}
 }
 
-// A long list is imported with little memory: the sets of its sources are most of it.
+// The sets of source IDs take most of the memory of a long import.
 func TestASetOfManyIDsTakesFewBytes(t *testing.T) {
 	t.Parallel()
 	var s ids

@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// readersStore is a store of which only what a reader follows is asked.
+// userStore is a store with the subscriptions of one user only.
 type userStore struct {
 	Store
 	subs       []Followed
@@ -20,7 +20,7 @@ type userStore struct {
 	asked      []ItemQuery
 	added      []Addition
 	limit      int
-	counts     int // of what a reader follows
+	counts     int // number of times that the subscriptions were counted
 	lists      []ReadingList
 }
 
@@ -96,7 +96,7 @@ func TestASearchIsRestrictedToWhatItsWordsMean(t *testing.T) {
 	r := &River{Store: store}
 	for _, c := range []struct {
 		q    ItemQuery
-		want *ItemQuery // nil: the store is not asked
+		want *ItemQuery // nil: the store is not queried
 	}{
 		{ItemQuery{Match: "blue feed:CHALK"}, &ItemQuery{Match: "blue", Sources: []int64{1, 2}}},
 		{ItemQuery{Match: "feed:chalk feed:ink", Sources: []int64{2, 3}}, &ItemQuery{Sources: []int64{2, 3}}},

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// dated is a feed of n items, a day apart; the oldest comes first if upward.
+// dated returns a feed of n items, six hours apart; with upward the oldest comes first.
 func dated(n int, upward bool) string {
 	var b strings.Builder
 	for i := range n {

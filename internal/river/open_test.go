@@ -10,8 +10,8 @@ import (
 	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
-// opener opens the store of a world, in a folder of its own: a restarted program finds
-// what it had.
+// opener returns a function that opens the store of a harness, always in the same folder, so that
+// a restarted program finds its data.
 func opener(t *testing.T) func(t *testing.T) river.Store {
 	t.Helper()
 	dir := t.TempDir()

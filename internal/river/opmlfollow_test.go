@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// linesOf is a list of n feeds, from number first on.
+// linesOf returns a list of n feeds, starting with number first.
 func linesOf(first, n int) string {
 	var b strings.Builder
 	b.WriteString(`<opml version="2.0"><head><title>Many</title></head><body>`)
@@ -30,7 +30,7 @@ func TestAnImportTakesAsManyFeedsAsTheLimitAllows(t *testing.T) {
 	if err != nil || got.Added != 300 || got.Over != 0 || got.Limit != 500 {
 		t.Fatalf("%+v %v", got, err)
 	}
-	// 100 that ann follows, 200 for which there is room, 400 for which there is none.
+	// ann follows 100 already, the limit allows 200 more, and 400 are beyond it.
 	got, err = r.Import(t.Context(), "ann", strings.NewReader(linesOf(200, 700)), ImportOptions{})
 	if err != nil || got.Found != 700 || got.Had != 100 || got.Added != 200 || got.Over != 400 || got.Skipped != 0 || len(store.added) != 500 {
 		t.Fatalf("%+v %v", got, err)
@@ -42,14 +42,14 @@ func TestAnImportTakesAsManyFeedsAsTheLimitAllows(t *testing.T) {
 	if err != nil || got.Added != 400 || got.Had != 500 || got.Over != 0 || got.Limit != MaxOfOperator {
 		t.Errorf("of the operator: %+v %v", got, err)
 	}
-	// A reader who follows more than the limit keeps that, and gets nothing more.
+	// A user above the limit keeps all feeds, and cannot add any.
 	got, err = r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 1000)), ImportOptions{})
 	if err != nil || got.Added != 0 || got.Had != 900 || got.Over != 100 {
 		t.Errorf("beyond the limit: %+v %v", got, err)
 	}
 }
 
-// Each count takes longer than the one before: of a long list there are few.
+// Each count takes longer than the one before, so a long list needs few.
 func TestFeedsAreCountedSeldomFarFromTheLimit(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[int]int{100_000: 3, 3_000: 12, 2_000: 11} {
@@ -74,7 +74,7 @@ func TestWhatComesTwiceInAListCountsOnce(t *testing.T) {
 	}
 }
 
-// failing is a readersStore that breaks down.
+// failing is a userStore that fails from the third write on.
 type failing struct {
 	userStore
 	calls int
@@ -162,7 +162,7 @@ func TestTheServerHasAFewImportsAtATime(t *testing.T) {
 	if _, err := r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 3)), ImportOptions{}); err != nil {
 		t.Error(err)
 	}
-	// One that waits for its turn is told when that takes too long; here its caller gives up.
+	// An import that waits too long for a slot returns an error; here its caller gives up.
 	r.Init()
 	for range maxActiveImports {
 		r.listState.importSlots <- struct{}{}
@@ -174,7 +174,7 @@ func TestTheServerHasAFewImportsAtATime(t *testing.T) {
 	}
 }
 
-// forgetful is a store that keeps no more than it must to answer.
+// discardingStore is a store that discards everything.
 type discardingStore struct {
 	userStore
 	before, peak int64
@@ -199,7 +199,7 @@ func heapNow() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// Not parallel: it looks at the heap.
+// Not parallel: it measures the heap.
 func TestAnImportOf200000FeedsNeedsLittleMemory(t *testing.T) {
 	const lines = 200_000
 	in, out := io.Pipe()
@@ -225,7 +225,7 @@ func TestAnImportOf200000FeedsNeedsLittleMemory(t *testing.T) {
 	if err != nil || got.Found != lines || got.Added != lines {
 		t.Fatalf("%d found, %d added: %v", got.Found, got.Added, err)
 	}
-	// The numbers of the sources are kept, to know what comes twice.
+	// The IDs of the sources are kept in memory to detect duplicates.
 	if store.calls != lines/gatherBatch || store.peak > 8<<20 {
 		t.Errorf("%d batches; the heap grew by %d KiB", store.calls, store.peak>>10)
 	}

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-// taken is what an import made of one feed, in a line.
+// taken returns the imported data of one feed in a line.
 func taken(a Addition) string {
 	s := a.Source.URL + " " + strings.Join(a.Categories, "|")
 	if a.Title != "" {
@@ -172,7 +172,7 @@ func lots(n int) string {
 	return b.String()
 }
 
-// wellFormed checks what every feed of an import keeps to.
+// wellFormed checks the properties of every imported feed.
 func wellFormed(t *testing.T, a Addition) {
 	t.Helper()
 	if u, err := fetch.Normal(a.Source.URL); err != nil || u != a.Source.URL {
@@ -188,7 +188,7 @@ func wellFormed(t *testing.T, a Addition) {
 
 func FuzzImport(f *testing.F) {
 	f.Add([]byte(`<opml version="1.0"><body><outline text="a" xmlUrl="http://a.example/"/></body></opml>`))
-	r := newImportRiver() // one, for it is dear to make
+	r := newImportRiver() // a single one, because it is expensive to create
 	f.Fuzz(func(t *testing.T, doc []byte) {
 		store := &userStore{}
 		r.Store = store

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	shownSoon   = 20 * time.Second           // within which an announced change is shown that decides by content
-	shownAtLast = time.Hour + shownSoon      // … and one that an ETag hides which was proven before
-	shownLate   = 45*time.Minute + shownSoon // … and one behind an origin at which each third check fails
+	shownSoon   = 20 * time.Second           // an announced change is shown within this time if the content decides
+	shownAtLast = time.Hour + shownSoon      // … if an ETag hides it that was proven before
+	shownLate   = 45*time.Minute + shownSoon // … if each third check of the origin fails
 )
 
 // originFlaw plants a wrong rule between the river, its store and its network.
@@ -32,7 +32,7 @@ type originFlaw struct {
 	got  func(r *fetch.Response)
 }
 
-// originFlaws are wrong rules, each with kinds of origins that show it.
+// originFlaws are wrong rules, each of which at least one kind of origin detects.
 func originFlaws() []originFlaw {
 	return []originFlaw{
 		{name: "each ETag is believed", save: func(s *river.Saved) {
@@ -60,7 +60,7 @@ func originFlaws() []originFlaw {
 	}
 }
 
-// flawedDisk is a store that applies a wrong rule, and notes which values are shown from when.
+// flawedDisk is a store that applies a wrong rule, and records when each value is first shown.
 type flawedDisk struct {
 	river.Store
 	flaw  originFlaw
@@ -96,7 +96,7 @@ func (f flawedFetcher) Get(ctx context.Context, r fetch.Request) (*fetch.Respons
 	return got, err
 }
 
-// originRun is one feed on an origin of a kind, and a river that follows it.
+// originRun is a feed on one kind of origin, and a river that follows it.
 type originRun struct {
 	*harness
 	random *rand.Rand
@@ -105,7 +105,7 @@ type originRun struct {
 	mu      sync.Mutex
 	value   int
 	changes []originValue
-	pushes  []originValue // accepted; value could be read before that
+	pushes  []originValue // accepted pushes; value was readable before
 	shown   []originValue
 }
 
@@ -114,7 +114,7 @@ type originValue struct {
 	at    time.Time
 }
 
-// set gives the origin its next value. All have one size, as version numbers often do.
+// set gives the origin its next value. All values have the same size, as version numbers often do.
 func (o *originRun) set() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -123,7 +123,7 @@ func (o *originRun) set() {
 	o.origin.Set([]byte(rss("", fmt.Sprintf("%08d", o.value))))
 }
 
-// push announces the feed until the announcement is accepted.
+// push pushes the feed until a push is accepted.
 func (o *originRun) push() {
 	o.mu.Lock()
 	value := o.value
@@ -143,7 +143,7 @@ func (o *originRun) push() {
 	o.t.Error("no announcement was accepted in 20 seconds")
 }
 
-// replace ends the program and starts it again.
+// replace stops the program and starts it again.
 func (o *originRun) replace() {
 	o.stop()
 	o.mu.Lock()
@@ -151,7 +151,8 @@ func (o *originRun) replace() {
 	o.start()
 }
 
-// play changes the feed and announces it, in a hurry and at leisure, and waits for the end.
+// play changes and pushes the feed at short and long intervals, and waits until all changes must
+// be shown.
 func (o *originRun) play() {
 	o.set()
 	o.follow(feedURL)
@@ -176,10 +177,10 @@ func (o *originRun) play() {
 	<-time.After(o.within())
 }
 
-// within is how long an origin can hide a change.
+// within returns how long an origin can hide a change.
 func (o *originRun) within() time.Duration {
 	switch o.origin.Kind {
-	case nettest.OriginTorn, nettest.OriginAlways304, nettest.OriginLater: // their ETag is right for a while
+	case nettest.OriginTorn, nettest.OriginAlways304, nettest.OriginLater: // their ETag is correct for a while
 		return shownAtLast
 	case nettest.OriginUnasked:
 		return shownLate
@@ -187,8 +188,8 @@ func (o *originRun) within() time.Duration {
 	return shownSoon
 }
 
-// missed says which change that was announced, or that came within the second of one that
-// was, is not shown in time, as that value or a newer one.
+// missed returns an error for each change that is not shown in time, as its value or a newer one.
+// It counts changes that were announced, or that happened in the same second as an announced one.
 func (o *originRun) missed() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -219,7 +220,7 @@ func (o *originRun) missed() error {
 	return errors.Join(all...)
 }
 
-// playOrigin plays one seed with an origin of a kind, and returns what was missed.
+// playOrigin plays one seed with one kind of origin, and returns the missed changes.
 func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw originFlaw) (missed error) {
 	t.Helper()
 	o := &originRun{random: rand.New(rand.NewPCG(seed, uint64(len(kind))))}
@@ -247,8 +248,8 @@ func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw origin
 	return missed
 }
 
-// Whatever the validators of an origin claim: once a change can be read there and is
-// announced, the river shows it or a newer one.
+// Once a change is readable at the origin and announced, the river shows it or a newer one,
+// whatever the origin's validators claim.
 func TestAnAnnouncedChangeIsShownWhateverTheValidatorsClaim(t *testing.T) {
 	t.Parallel()
 	seeds := fulltest.Size(25, 3)

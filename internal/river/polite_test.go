@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// sent lists a header field of requests, one a line.
+// sent returns the values of a header field in requests, separated by "|".
 func sent(list []request, name string) string {
 	var out []string
 	for _, r := range list {
@@ -132,10 +132,10 @@ func TestManner06And30TheSameBodyKeepsNewValidatorsAndTouchesNoItem(t *testing.T
 	})
 }
 
-// stumbling is a store that fails to save some checks.
+// failingSaves is a store that fails to save some checks.
 type failingSaves struct {
 	river.Store
-	fail atomic.Int64 // so many saves to come
+	fail atomic.Int64 // number of saves that will fail
 }
 
 func (s *failingSaves) SaveCheck(ctx ctx, saved river.Saved) (bool, error) {
@@ -269,7 +269,7 @@ func TestManner13RetryAfterIsObeyedForOneFeedAndForAHostWhereSeveralAgree(t *tes
 		minGap, maxGap time.Duration
 	}{
 		"7200":                          {2 * time.Hour, 3 * time.Hour},
-		"Sat, 01 Jan 2000 05:00:00 GMT": {5 * time.Hour, 6 * time.Hour}, // a bubble begins at midnight of that day
+		"Sat, 01 Jan 2000 05:00:00 GMT": {5 * time.Hour, 6 * time.Hour}, // a synctest bubble starts at midnight of that day
 		"999999999":                     {24 * time.Hour, 49 * time.Hour},
 		"soon":                          {time.Minute, 2 * time.Hour},
 		"-5":                            {time.Minute, 2 * time.Hour},
@@ -304,7 +304,7 @@ func TestManner13RetryAfterIsObeyedForOneFeedAndForAHostWhereSeveralAgree(t *tes
 		for _, u := range urls[:3] {
 			w.serve(u, status(503, "Retry-After", "36000"))
 		}
-		w.advance(50*time.Minute + 30*time.Second) // all are due, the first three ask for ten hours
+		w.advance(50*time.Minute + 30*time.Second) // all are due, and the first three want a pause of ten hours
 		w.requests()
 		w.advance(9 * time.Hour)
 		for _, r := range w.requests() {

@@ -274,7 +274,7 @@ func TestManner22And23OneFetchForAllReadersWhoAreCountedInTheUserAgent(t *testin
 		if len(list) != 2 {
 			t.Errorf("%d requests for three readers", len(list))
 		}
-		// The first request may leave before all three follow.
+		// The first request may be sent before all three follow.
 		if s := sent(list, "User-Agent"); !strings.HasSuffix(s, "|Cloudburst/test (+http://me.test/about; 3 subscribers)") || strings.Count(s, " subscriber") != 2 {
 			t.Errorf("User-Agent: %s", s)
 		}

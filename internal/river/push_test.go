@@ -25,7 +25,7 @@ func feedEndpoints() []river.PushEndpoint {
 	}
 }
 
-// yes is that every hub said yes just now.
+// confirmAll makes every hub confirm its subscription now.
 func (h *hubs) confirmAll() {
 	var list []river.PushState
 	for _, d := range feedEndpoints() {
@@ -74,7 +74,7 @@ func TestAnAnnouncedFeedIsReadAtOnceAndDespiteThePaceOfItsHost(t *testing.T) {
 		w.serve("http://feeds.test/2", tagged(rss("", "a"), `"v1"`))
 		w.follow(feedURL)
 		w.advance(time.Second)
-		w.follow("http://feeds.test/2") // takes the turn of the next minute
+		w.follow("http://feeds.test/2") // uses the host's slot of the next minute
 		w.advance(2 * time.Minute)
 		w.serve(feedURL, tagged(rss("", "b", "a"), `"v2"`))
 		news := w.river.Listen(1)
@@ -120,7 +120,7 @@ func TestAnnouncementsDuringAReadingLeadToOneMoreAndSoonToNoMoreThanOneASecond(t
 		}
 		w.advance(3 * time.Second)
 		list := w.requests()
-		for i := 3; i < len(list); i++ { // three need not wait for each other
+		for i := 3; i < len(list); i++ { // three checks need not wait for each other
 			if gap := list[i].at.Sub(list[i-3].at); gap < time.Second || i > 3 && list[i].at.Sub(list[i-1].at) < time.Second {
 				t.Errorf("%v between four readings", gap)
 			}
@@ -306,7 +306,7 @@ func TestADeliveredDocumentIsStoredBeforeTheAnswerAndAsksForNothing(t *testing.T
 		if c := w.checks(feedURL)[0]; c.Cause != feedstate.Delivered || c.Via != "notify-websub" || c.New != 1 || c.Edited != 1 {
 			t.Errorf("%+v", c)
 		}
-		// A part of a feed withdraws nothing, and a later poll adds nothing.
+		// A partial feed withdraws nothing, and a later poll adds nothing.
 		w.serve(feedURL, tagged(rss(hubbed, "c", "b=better", "a"), `"v2"`))
 		w.advance(90 * time.Minute)
 		if s := titles(w.items(feedURL)); s != "c better* a" {
@@ -399,7 +399,7 @@ func TestACNWSHubThatSomebodyNamedStaysWhateverTheFeedSays(t *testing.T) {
 	})
 }
 
-// ourHub is the state of a hub that is this server.
+// ourHub returns the state of a hub that is this server.
 func ourHub() river.PushState {
 	return river.PushState{PushEndpoint: river.PushEndpoint{Protocol: "websub", Hub: "http://own.test/websub"}, Own: true, State: "active", Since: time.Now()}
 }
@@ -442,7 +442,7 @@ func TestAFeedOfThisServerIsPolledOnceADayFromItsFirstCheckOn(t *testing.T) {
 	}
 }
 
-// explained is the explanation of a feed.
+// explain returns the explanation of a feed.
 func (w *harness) explain(url string) river.Explanation {
 	w.t.Helper()
 	e, err := w.river.Explain(w.t.Context(), river.SourceID(url))

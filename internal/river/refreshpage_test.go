@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// sends is a page that sends its readers elsewhere.
+// refreshPage returns a page that redirects by <meta>.
 func refreshPage(to, more string) http.HandlerFunc {
 	return doc(`<!doctype html><html><head><meta http-equiv="refresh" content="0; url=` + to + `">` + more + `</head><body>Moved.</body></html>`)
 }

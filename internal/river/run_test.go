@@ -53,14 +53,14 @@ func TestAHostWithThousandsOfFeedsHoldsUpNobodyElse(t *testing.T) {
 		if n := len(w.requests()); n < 3000-20 || n > 3010 {
 			t.Errorf("%d within the hour", n)
 		}
-		// Each was taken some few times, not again and again.
+		// Each feed was claimed a few times, not again and again.
 		if m.claimed > 5*3000 {
 			t.Errorf("%d claims for 3020 feeds", m.claimed)
 		}
 	})
 }
 
-// instant answers every request with the same feed, or 304 to who knows it.
+// instantFetcher answers every request with the same feed, or with 304 to a conditional one.
 type instantFetcher struct {
 	body []byte
 }
@@ -73,13 +73,13 @@ func (f instantFetcher) Get(_ ctx, r fetch.Request) (*fetch.Response, error) {
 	return res, nil
 }
 
-// endless is a store of very many sources, each with a host of its own, of which only the
-// time when it is due is kept.
+// hugeStore is a store with very many sources, each on a host of its own. It stores only when each
+// is due.
 type hugeStore struct {
 	*memory
-	due  []int64 // seconds from the beginning
+	due  []int64 // seconds since the start
 	from time.Time
-	next int // where looking for due ones goes on
+	next int // where the search for due sources continues
 }
 
 func (e *hugeStore) ClaimSources(_ ctx, now, until time.Time, limit int, claim int64) (out []river.Source, _ error) {
@@ -120,7 +120,7 @@ func (e *hugeStore) SaveCheck(_ ctx, s river.Saved) (bool, error) {
 	return true, nil
 }
 
-// readEndless reads n sources once and returns by how much the heap grew while it did.
+// readHuge reads n sources once and returns by how much the heap grew meanwhile.
 func readHuge(tb testing.TB, n int) (grew int64) {
 	tb.Helper()
 	e := &hugeStore{memory: newMemory(), due: make([]int64, n), from: time.Now().UTC()}
@@ -222,7 +222,7 @@ func TestWhatIsNotReadIsGivenBackAtTheEnd(t *testing.T) {
 	})
 }
 
-// dying is a store whose process is killed before a save.
+// killedStore is a store whose process is killed before a save.
 type killedStore struct {
 	river.Store
 	dead chan struct{}
@@ -231,7 +231,7 @@ type killedStore struct {
 func (d *killedStore) SaveCheck(c ctx, saved river.Saved) (bool, error) {
 	select {
 	case <-d.dead:
-		<-c.Done() // a process that is gone writes nothing
+		<-c.Done() // a killed process writes nothing
 		return false, errors.New("dead")
 	default:
 		return d.Store.SaveCheck(c, saved)
@@ -266,7 +266,7 @@ func TestAProcessThatDiesBetweenReadingAndStoringLosesNothing(t *testing.T) {
 		}
 		w.setup = nil
 		w.requests()
-		w.start() // another process on the same database: the claim runs out
+		w.start() // another process on the same database: the claim expires
 		w.advance(10 * time.Minute)
 		if list := w.requests(); titles(w.items(feedURL)) != "b a" || len(list) != 1 || list[0].header.Get("If-None-Match") != `"v1"` {
 			t.Errorf("%d requests, items: %s", len(list), titles(w.items(feedURL)))

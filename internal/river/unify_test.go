@@ -9,8 +9,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// TestSourcesByTwoNamesOfThisProgramBecomeOne begins as a server of an earlier version,
-// for which each name was a feed of its own.
+// The test starts like a server of an earlier version, which treated each name as a separate feed.
 func TestSourcesByTwoNamesOfThisProgramBecomeOne(t *testing.T) {
 	t.Parallel()
 	const alias, own = "http://alias.test/", "http://own.test/"
@@ -43,7 +42,7 @@ func TestSourcesByTwoNamesOfThisProgramBecomeOne(t *testing.T) {
 		}
 		one.Store(true)
 		readers := func(context.Context) ([]string, error) { return []string{"", "ann", "bob"}, nil }
-		for range 2 { // the second time there is nothing to do
+		for range 2 { // the second call has nothing to do
 			if err := h.river.Unify(t.Context(), alias, func(url string) bool { return url == alias+"renewed" }, readers); err != nil {
 				t.Fatal(err)
 			}

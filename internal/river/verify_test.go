@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// announce has the river receive a push for the feed, and waits until it was dealt with.
+// announce pushes the feed to the river, and waits until the push was handled.
 func (w *harness) announce() {
 	w.t.Helper()
 	if known, err := w.river.ReceivePush(w.t.Context(), feedURL, "notify-rsscloud"); !known || err != nil {
@@ -23,8 +23,8 @@ func (w *harness) announce() {
 	w.advance(500 * time.Millisecond)
 }
 
-// modifiedOrigin serves a feed as file servers do: by Last-Modified, in whole seconds. While
-// status is not zero it answers with that.
+// modifiedOrigin serves a feed like a file server: with Last-Modified, in whole seconds. While
+// status is not zero it answers with that status.
 type modifiedOrigin struct {
 	nettest.Origin
 	status atomic.Int32
@@ -154,8 +154,8 @@ func TestACheckByHandReadsInFullWhatAnETagCannotProve(t *testing.T) {
 	})
 }
 
-// The second change comes in the second of the first, behind the same Last-Modified. The
-// server answers no check that was announced, and then 304 to a planned one.
+// The second change happens in the same second as the first, with the same Last-Modified. The
+// server fails all announced checks, and then answers 304 to a planned one.
 func TestAPlannedCheckAfterAFailedAnnouncedOneReadsInFull(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{500, 503} {
@@ -200,7 +200,7 @@ func anyCheck(list []river.Check, cause feedstate.Cause, asked string) bool {
 	return false
 }
 
-// A check by hand takes the place of an announced one that has not begun.
+// A check by hand replaces an announced one that has not started.
 func TestACheckByHandThatFailsLeavesTheAnnouncementOpen(t *testing.T) {
 	t.Parallel()
 	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
@@ -221,7 +221,7 @@ func TestACheckByHandThatFailsLeavesTheAnnouncementOpen(t *testing.T) {
 	})
 }
 
-// Nobody announces the second change: it comes in the second of the first.
+// The second change is not announced: it happens in the same second as the first.
 func TestARecentChangeIsReadOnceMoreByAFollowUp(t *testing.T) {
 	t.Parallel()
 	t.Run("", func(t *testing.T) { recentChange(t, func(*harness) {}) })
@@ -252,7 +252,7 @@ func recentChange(t *testing.T, meanwhile func(*harness)) {
 	})
 }
 
-// A page that is made for each request has always changed just now.
+// A page that is generated for each request always seems to have changed just now.
 func TestAFeedThatIsAlwaysRecentIsReadTwiceAfterAnAnnouncement(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
@@ -283,7 +283,7 @@ func TestAFeedThatIsAlwaysRecentIsReadTwiceAfterAnAnnouncement(t *testing.T) {
 func TestAFollowUpBelongsToTheAnnouncementAndIsMadeInSkippedHours(t *testing.T) {
 	t.Parallel()
 	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
-		const skipping = `<skipHours><hour>0</hour><hour>1</hour><hour>2</hour></skipHours>` // the bubble begins at midnight
+		const skipping = `<skipHours><hour>0</hour><hour>1</hour><hour>2</hour></skipHours>` // a synctest bubble starts at midnight
 		o.Set([]byte(rss(skipping, "b", "a")))
 		w.announce()
 		o.Set([]byte(rss(skipping, "c", "b", "a")))

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// trap is a Fetcher and a Teller that breaks on one document, and on everything to tell.
+// panicking is a Fetcher and a Sender that panics on one document, and on every forwarding.
 type panicking struct {
 	river.Fetcher
 	forwards *atomic.Int64

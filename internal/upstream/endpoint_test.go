@@ -12,10 +12,10 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-// reads lets the program know the feed's hubs from its readers, and fails the test when
-// it is read for them.
+// setKnownHubs sets the endpoints that the reader knows for the feed, and makes the feed
+// unreadable for the engine.
 func (w *harness) setKnownHubs(endpoints ...upstream.Endpoint) {
-	w.found = nil // the feed cannot be read from here
+	w.found = nil // the engine cannot fetch the feed
 	w.engine.Options.Known = func(_ context.Context, feed string) (upstream.Found, bool, error) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -45,7 +45,7 @@ func TestADoorThatAReaderFoundIsAskedOnceAndNothingIsRead(t *testing.T) {
 		w.state(f, upstream.Active)
 		for range 5 {
 			w.addEndpoint(theCloudEndpoint(), upstream.Reader)
-			w.addEndpoint(upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL}, upstream.Reader) // told less
+			w.addEndpoint(upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL}, upstream.Reader) // with less detail
 		}
 		w.advance(time.Minute)
 		if n := len(w.requests()); n != 1 {
@@ -118,7 +118,7 @@ func TestWhatOnlyReadersWantIsNeverReadToFindAHub(t *testing.T) {
 		discovered := 0
 		w.found = nil
 		w.engine.Ask = &countingHarness{harness: w, n: &discovered}
-		w.setKnownHubs() // they have forgotten it
+		w.setKnownHubs() // the reader does not know the feed any more
 		f := w.addEndpoint(theCloudEndpoint(), upstream.Reader)
 		w.configure(func() { w.answer = refuse(fault.Unreadable, "Nobody there.") })
 		w.advance(3 * 24 * time.Hour)
@@ -151,7 +151,7 @@ func TestSignedContentComesWithTheSignalAndOtherContentUnsigned(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		content := upstream.Content{Body: []byte("<rss/>"), Signed: true}
-		for hub, signed := range map[string]bool{hubURL: true, "http://hub.test/": false} { // secrets are for hubs over TLS
+		for hub, signed := range map[string]bool{hubURL: true, "http://hub.test/": false} { // only hubs with TLS get secrets
 			f := w.addEndpoint(upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub}, upstream.Reader)
 			w.advance(time.Second)
 			w.received()

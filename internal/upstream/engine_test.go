@@ -86,7 +86,7 @@ func TestAfterAnAbsenceCloudsAreAskedAgainAndTheFeedsAreLookedAt(t *testing.T) {
 			t.Errorf("after an hour these are asked again: %v", asked)
 		}
 		list := w.received()
-		if len(list) != 2 { // a WebSub hub sends again what did not arrive
+		if len(list) != 2 { // a WebSub hub resends failed deliveries
 			t.Errorf("after an hour the signals are %+v", list)
 		}
 		for _, s := range list {
@@ -254,13 +254,13 @@ func TestOnlyWhatWasAskedForIsConfirmed(t *testing.T) {
 		w.advance(time.Second)
 		confirm(false, "nobody's", f.Topic, true)
 		confirm(false, f.Token, "http://other.test/", true)
-		confirm(false, f.Token, f.Topic, false) // nobody asked for an end
+		confirm(false, f.Token, f.Topic, false) // an end was not requested
 		confirm(true, f.Token, f.Topic, true)
 		w.advance(time.Minute)
-		confirm(true, f.Token, f.Topic, true) // the answer was lost on the way
+		confirm(true, f.Token, f.Topic, true) // the answer was lost
 		w.advance(20 * time.Minute)
 		confirm(false, f.Token, f.Topic, true)
-		w.advance(34 * time.Minute) // the renewal was asked for
+		w.advance(34 * time.Minute) // the renewal was requested
 		confirm(true, f.Token, f.Topic, true)
 	})
 }

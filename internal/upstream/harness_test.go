@@ -25,26 +25,25 @@ const (
 
 func peer() netip.Addr { return netip.MustParseAddr(peerText) }
 
-// world is an engine on a real store in a bubble of its own time, with hubs that
-// the test plays.
+// harness is an engine on a real store in a synctest bubble, with hubs that the test controls.
 type harness struct {
 	t      *testing.T
 	dir    string
 	base   string
 	store  *sqlite.Store
 	engine *upstream.Engine
-	stop   func() // ends the engine and closes its store
+	stop   func() // stops the engine and closes its store
 	nodes  int64
 	news   *event.Listener
 
 	mu      sync.Mutex
 	found   map[string]upstream.Found
-	answer  func(f upstream.Follow) (upstream.Answer, error) // nil: yes
-	lease   time.Duration                                    // a WebSub hub asks back and grants this; 0: it does not
+	answer  func(f upstream.Follow) (upstream.Answer, error) // nil: the hub confirms
+	lease   time.Duration                                    // a WebSub hub verifies and grants this lease; 0: it does not verify
 	asked   []request
 	ended   []upstream.Follow
 	signals []upstream.Signal
-	failing error // of signals
+	failing error // result of Signal
 }
 
 type request struct {
@@ -91,7 +90,7 @@ func (w *harness) log() *slog.Logger {
 	return slog.New(slog.NewTextHandler(w.t.Output(), &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
-// node makes an engine on the store that is open.
+// node returns an engine on the open store.
 func (w *harness) node(o upstream.Options) *upstream.Engine {
 	w.nodes++
 	bus := event.NewBus(w.nodes)
@@ -164,7 +163,7 @@ func (w *harness) End(_ context.Context, f upstream.Follow) error {
 	return nil
 }
 
-// plays changes how the hubs behave.
+// configure changes the behaviour of the hubs.
 func (w *harness) configure(do func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -189,7 +188,7 @@ func (w *harness) add(via string) upstream.Follow {
 	return f
 }
 
-// now reads a follow, after everything that is to happen by now has happened.
+// reload returns the stored follow.
 func (w *harness) reload(f upstream.Follow) upstream.Follow {
 	w.t.Helper()
 	f, err := w.store.Follow(w.t.Context(), f.ID)
@@ -199,13 +198,13 @@ func (w *harness) reload(f upstream.Follow) upstream.Follow {
 	return f
 }
 
-// pass lets time pass.
+// advance lets time pass.
 func (w *harness) advance(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// asks are the questions since the last call.
+// requests returns the requests since the last call.
 func (w *harness) requests() []request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -214,7 +213,7 @@ func (w *harness) requests() []request {
 	return list
 }
 
-// received are the signals since the last call.
+// received returns the signals since the last call.
 func (w *harness) received() []upstream.Signal {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -223,7 +222,7 @@ func (w *harness) received() []upstream.Signal {
 	return list
 }
 
-// state checks what a follow has come to.
+// state checks the state of a follow.
 func (w *harness) state(f upstream.Follow, want string) upstream.Follow {
 	w.t.Helper()
 	got := w.reload(f)
@@ -233,7 +232,7 @@ func (w *harness) state(f upstream.Follow, want string) upstream.Follow {
 	return got
 }
 
-// gaps are the times between questions, and before the first of them since from.
+// gaps returns the times between requests, starting at from.
 func gaps(from time.Time, list []request) []time.Duration {
 	var out []time.Duration
 	for _, a := range list {
@@ -243,7 +242,7 @@ func gaps(from time.Time, list []request) []time.Duration {
 	return out
 }
 
-// within checks that each duration is in its range; the store keeps milliseconds.
+// within checks that each duration is in its range; the store has millisecond precision.
 func within(t *testing.T, what string, got []time.Duration, ranges ...[2]time.Duration) {
 	t.Helper()
 	ok := len(got) == len(ranges)
@@ -259,7 +258,7 @@ func around(d time.Duration) [2]time.Duration {
 	return [2]time.Duration{d * 8 / 10, d*12/10 + time.Second}
 }
 
-// logged are the texts of the events of a kind that the newest engine published.
+// logged returns the texts of the events of a kind that the newest engine published.
 func (w *harness) logged(kind string) []string {
 	w.t.Helper()
 	var texts []string

@@ -17,18 +17,18 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-// memory is an upstream.Store for crowds: nothing of it is on disk.
+// memory is an upstream.Store for many follows, without a disk.
 type memory struct {
-	upstream.Store // what is not used here
+	upstream.Store // methods that the tests do not use
 
 	mu   sync.Mutex
 	rows map[int64]*upstream.Follow
 	due  queue
-	n    map[int64]int64 // rows that are due, by the minute
+	n    map[int64]int64 // due rows per minute
 }
 
-// queue has an entry for each time at which a row became due; those that are not its
-// NextAt any more are passed over.
+// queue has an entry for each time at which a row became due. Entries that differ from the row's
+// NextAt are skipped.
 type queue []entry
 
 type entry struct {
@@ -57,7 +57,7 @@ func (m *memory) put(f upstream.Follow) {
 
 func minute(t time.Time) int64 { return t.Unix() / 60 }
 
-// first is the row that is due first.
+// first returns the row that is due first.
 func (m *memory) first() *upstream.Follow {
 	for len(m.due) > 0 {
 		if f := m.rows[m.due[0].id]; f != nil && f.NextAt.Equal(m.due[0].at) {
@@ -157,13 +157,13 @@ func (m *memory) RenewFollows(_ context.Context, r upstream.Renew) (n int64, err
 	return n, nil
 }
 
-// crowd counts questions by the minute, and how many are under way at each host.
+// fakeHubs counts the requests per minute, and those in progress at each host.
 type fakeHubs struct {
 	took time.Duration
 
 	mu      sync.Mutex
 	minutes map[int64]int
-	hosts   map[string]int // questions so far
+	hosts   map[string]int // requests so far
 	now     map[string]int
 	peak    map[string]int
 	answer  func(f upstream.Follow) error
@@ -204,7 +204,7 @@ func newFakeHubs() *fakeHubs {
 	return &fakeHubs{minutes: map[int64]int{}, hosts: map[string]int{}, now: map[string]int{}, peak: map[string]int{}}
 }
 
-// asked is how often each host was asked since the last call.
+// asked returns the number of requests to each host since the last call.
 func (c *fakeHubs) asked() map[string]int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -213,7 +213,7 @@ func (c *fakeHubs) asked() map[string]int {
 	return was
 }
 
-// inCrowd runs an engine on a store in memory.
+// withFakeHubs runs an engine on a store in memory.
 func withFakeHubs(t *testing.T, do func(t *testing.T, m *memory, c *fakeHubs, e *upstream.Engine)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -233,7 +233,7 @@ func withFakeHubs(t *testing.T, do func(t *testing.T, m *memory, c *fakeHubs, e 
 	})
 }
 
-// follows has the engine follow n feeds at hosts.
+// follows makes the engine follow n feeds at hosts.
 func follows(t *testing.T, e *upstream.Engine, n int, hosts ...string) {
 	t.Helper()
 	for i := range n {
@@ -248,8 +248,7 @@ func follows(t *testing.T, e *upstream.Engine, n int, hosts ...string) {
 	}
 }
 
-// TestManyRenewalsAreASteadyTrickle follows many feeds at once: the first day is as it
-// is, and from then on every minute has its share.
+// The first day is uneven; from then on every minute has its share.
 func TestManyRenewalsAreASteadyTrickle(t *testing.T) {
 	t.Parallel()
 	n, minutes := fulltest.Size(100_000, 5_000), fulltest.Size(1, 20)
@@ -325,7 +324,7 @@ func TestASlowHubKeepsNoOtherWaiting(t *testing.T) {
 		follows(t, e, 500, "slow.test")
 		time.Sleep(time.Minute)
 		c.mu.Lock()
-		c.took = 10 * time.Millisecond // for those who come now
+		c.took = 10 * time.Millisecond // for later requests
 		c.mu.Unlock()
 		c.asked()
 		follows(t, e, 50, "a.test", "b.test")
@@ -363,7 +362,7 @@ func TestAHubThatAsksForQuietIsLeftAloneWithAllItsFeeds(t *testing.T) {
 		}
 		follows(t, e, 200, "busy.test", "calm.test")
 		time.Sleep(50 * time.Minute)
-		// Renewals are spread over the day, so that a few come again within the hour.
+		// Renewals are spread over the day, so a few happen within the hour.
 		if got := c.asked(); got["busy.test:5337"] > 2 || got["calm.test:5337"] < 100 || got["calm.test:5337"] > 110 {
 			t.Errorf("before its hour is over: %v", got)
 		}

@@ -46,7 +46,7 @@ func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
 		if got := w.reload(ws); got.Topic != "http://feeds.test/self.xml" {
 			t.Errorf("the hub is asked for %s", got.Topic)
 		}
-		w.push("http://feeds.test/self.xml", upstream.RSSCloud, false) // the cloud knows it by another name
+		w.push("http://feeds.test/self.xml", upstream.RSSCloud, false) // the cloud knows the feed by another URL
 		w.push("http://feeds.test/other.xml", upstream.RSSCloud, false)
 		if err := w.engine.Delivered(t.Context(), "nobody's", peer(), 0, upstream.Content{}); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("a token that is nobody's: %v", err)
@@ -54,9 +54,8 @@ func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
 	})
 }
 
-// TestNewsDuringTheFirstRegistrationIsReadOnce lets a hub call before it answers: its test
-// call and its notifications look the same, so all of them lead to one look at the
-// feed, whatever the answer is.
+// A hub calls before it answers. Its test call and its notifications look the same, so together
+// they cause one check of the feed, whatever the answer is.
 func TestNewsDuringTheFirstRegistrationIsReadOnce(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
@@ -118,7 +117,7 @@ func TestNewsDuringTheFirstRegistrationSurvivesTheEndOfTheProgram(t *testing.T) 
 	})
 }
 
-// unanswered is a hub that sends a notification and does not answer while the program runs.
+// silentHub is a hub that sends a notification and does not answer while the program runs.
 type silentHub struct {
 	*harness
 	asked chan struct{}
@@ -138,11 +137,11 @@ func TestNewsFromAHubThatNobodyAskedIsNotRead(t *testing.T) {
 		w.answer = refuse(fault.Unreadable, "Nobody there.")
 		f := w.add(upstream.RSSCloud)
 		w.advance(time.Second)
-		w.push(feedURL, upstream.RSSCloud, true) // the answer was lost, and the hub holds the registration
+		w.push(feedURL, upstream.RSSCloud, true) // the answer was lost, and the hub stored the registration
 		if n := len(w.received()); n != 1 {
 			t.Errorf("moments after the question a notification leads to %d signals", n)
 		}
-		w.advance(9 * time.Hour) // asked every six hours by now
+		w.advance(9 * time.Hour) // by now it is asked every six hours
 		for time.Since(w.reload(f).RequestedAt) < 11*time.Minute {
 			w.advance(time.Minute)
 		}
@@ -158,8 +157,8 @@ func TestNewsFromAHubThatNobodyAskedIsNotRead(t *testing.T) {
 	})
 }
 
-// TestNewsThatCannotBeTakenDuringARenewalIsLookedFor has this server short of something
-// while its hub is renewing: the call is answered well, for it may be the hub's test.
+// This server is overloaded while its hub verifies a renewal. The call gets a positive answer,
+// because it may be the hub's test.
 func TestNewsThatCannotBeTakenDuringARenewalIsLookedFor(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
@@ -181,7 +180,7 @@ func TestNewsThatCannotBeTakenDuringARenewalIsLookedFor(t *testing.T) {
 	})
 }
 
-// TestALookThatFailsIsTriedAgain has this server busy when the feed is to be looked at.
+// This server is busy when the feed is to be checked.
 func TestALookThatFailsIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
@@ -240,7 +239,7 @@ func TestNewsThatCannotBeTakenIsAskedForAgain(t *testing.T) {
 			}
 			w.advance(time.Minute)
 		}
-		// Publishers of CNWS take an error for good, so that the feed is looked at later instead.
+		// CNWS publishers treat an error as permanent, so the feed is checked later instead.
 		w.configure(func() { w.failing = fault.New(fault.TooMany, "Not now.") })
 		if wanted, err := w.engine.Receive(t.Context(), feedURL, upstream.CNWS, peer(), 0); !wanted || err != nil {
 			t.Errorf("cnws: %v, %v", wanted, err)

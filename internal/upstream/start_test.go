@@ -79,7 +79,7 @@ func TestAStartAsksHubsThatRefusedOrDidNotAnswer(t *testing.T) {
 	}
 }
 
-// manyFollows follows n feeds at one hub and waits until all are asked for.
+// manyFollows follows n feeds at one hub and waits until all are requested.
 func (w *harness) manyFollows(n int) {
 	w.t.Helper()
 	var group sync.WaitGroup
@@ -113,7 +113,7 @@ func TestAStartIsASteadyTrickle(t *testing.T) {
 		if early == 0 || early > n/2 {
 			t.Errorf("%d of %d are asked for in the first five seconds", early, n)
 		}
-		late := w.addEndpoint(theCloudEndpoint(), upstream.Reader) // somebody adds a feed meanwhile
+		late := w.addEndpoint(theCloudEndpoint(), upstream.Reader) // a user adds a feed meanwhile
 		w.advance(5 * time.Second)
 		if got := w.reload(late); got.State != upstream.Active {
 			t.Errorf("what is added during the start is %s after five seconds", got.State)
@@ -131,8 +131,8 @@ func TestAStartIsASteadyTrickle(t *testing.T) {
 	})
 }
 
-// TestStartsOfSeveralNodesAskOnce starts two more processes on one database, one after the
-// other, while the first works: a hub is asked once for each of its feeds.
+// Two more processes start on one database, one after the other, while the first one works. The
+// hub gets one request for each feed.
 func TestStartsOfSeveralNodesAskOnce(t *testing.T) {
 	t.Parallel()
 	options := upstream.Options{Rate: 5, Away: time.Hour}
@@ -163,7 +163,7 @@ func TestStartsOfSeveralNodesAskOnce(t *testing.T) {
 	})
 }
 
-// awayAtFirst is a store whose first calls fail.
+// failingAtFirst is a store whose first calls fail.
 type failingAtFirst struct {
 	upstream.Store
 	mu   sync.Mutex

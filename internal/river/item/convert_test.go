@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// contents are the items of a document as they are kept.
+// contents returns the stored content of a document's items.
 func contents(t *testing.T, doc string) []Content {
 	t.Helper()
 	r := NewConverter()
@@ -147,7 +147,7 @@ func TestWhatIsKeptOfAnItemIsBounded(t *testing.T) {
 	}
 }
 
-// size counts what is within an item, and how deep.
+// size returns the number of nested items and their depth.
 func size(c Content) (n, depth int) {
 	for _, in := range c.Nested {
 		m, d := size(in)

@@ -12,7 +12,7 @@ import (
 	"cloudburst/feed"
 )
 
-// mergeRig is what is kept of one feed, for tests of merging without a store.
+// mergeRig has the stored items of one feed, for tests of merging without a store.
 type mergeRig struct {
 	items map[int64]Item
 	last  []Known
@@ -26,7 +26,7 @@ func newMergeRig() *mergeRig {
 
 const rigID = 42
 
-// take reads a document an hour later.
+// merge merges a document, an hour after the last one.
 func (s *mergeRig) merge(f *feed.Feed, partial bool) Merged {
 	s.now = s.now.Add(time.Hour)
 	m := Merge{
@@ -55,7 +55,7 @@ func (s *mergeRig) merge(f *feed.Feed, partial bool) Merged {
 	return out
 }
 
-// list is what is shown, the newest first: * edited, - withdrawn.
+// list returns the displayed items, newest first: * edited, - withdrawn.
 func (s *mergeRig) list() string {
 	all := slices.SortedFunc(maps.Values(s.items), func(a, b Item) int { return b.At.Compare(a.At) })
 	var out []string
@@ -72,7 +72,7 @@ func (s *mergeRig) list() string {
 	return strings.Join(out, " ")
 }
 
-// docOf is a feed of "id=title@hour", title and hour as wanted.
+// docOf returns a feed with items "id=title@hour"; title and hour are optional.
 func docOf(words ...string) *feed.Feed {
 	f := &feed.Feed{Format: feed.RSS}
 	for _, w := range words {
@@ -207,8 +207,8 @@ func TestAnItemsPlaceIsItsDateAtTheFirstReadingAndLaterNow(t *testing.T) {
 	}
 }
 
-// FuzzMerge holds merging to this: an item that was never seen is never lost, and the
-// same document twice changes nothing.
+// FuzzMerge checks two properties: no new item is lost, and the same document twice changes
+// nothing.
 func FuzzMerge(f *testing.F) {
 	f.Add("a b c", "d a b", "a")
 	f.Add("a@1 b@2 c@3", "b@2 d@4", "a=x b=y")
@@ -251,14 +251,13 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-// first reports whether item j is the first of its id.
+// first reports whether item j is the first with its ID.
 func first(f *feed.Feed, j int) bool {
 	return slices.IndexFunc(f.Items, func(it feed.Item) bool { return it.ID == f.Items[j].ID }) == j
 }
 
-// An item without an ID is stored under a hash of its texts. The hash was made of the
-// resolved texts once: what is stored under such a hash is found again even where the
-// item was edited since.
+// An item without an ID is stored under a hash of its texts, which earlier versions computed from
+// the resolved texts. Such an item is found again even if it was edited since.
 func TestItemsStoredUnderFormerHashesAreNotNew(t *testing.T) {
 	t.Parallel()
 	read := func(body, url string) *feed.Feed {

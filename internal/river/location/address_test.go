@@ -97,7 +97,7 @@ func TestALoginInAnAddressIsTakenOutOfIt(t *testing.T) {
 	}
 }
 
-// TestWhatIsWrongWithAnAddressIsSaidOnce is about operators, who read causes too.
+// Operators also see the causes of an error.
 func TestWhatIsWrongWithAnAddressIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"http://", "http://0x7f.1/", "http://a.example:99999/"} {
