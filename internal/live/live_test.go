@@ -51,7 +51,7 @@ func open(done <-chan struct{}) (*Stream, *connection) {
 	return Open(c, Options{Done: done, Heartbeat: heartbeat, WriteTimeout: within}), c
 }
 
-func TestAnEventHasALineForEachPart(t *testing.T) {
+func TestAppendEventWritesOneLinePerField(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ id, kind, data, want string }{
 		{"17:3", "", `{"a":1}`, "id: 17:3\ndata: {\"a\":1}\n\n"},
@@ -67,7 +67,7 @@ func TestAnEventHasALineForEachPart(t *testing.T) {
 	}
 }
 
-func TestAClientIsAtTheFirstPositionThatCanBeRead(t *testing.T) {
+func TestLastSeenReturnsTheFirstValidPosition(t *testing.T) {
 	t.Parallel()
 	parse := func(id string) (string, bool) { return id, !strings.HasPrefix(id, "bad") }
 	for _, c := range []struct {
@@ -85,7 +85,7 @@ func TestAClientIsAtTheFirstPositionThatCanBeRead(t *testing.T) {
 	}
 }
 
-func TestAWriteHasADeadlineAndAQuietStreamHasNone(t *testing.T) {
+func TestOnlyWritesHaveADeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, c := open(nil)
@@ -108,7 +108,7 @@ func TestAWriteHasADeadlineAndAQuietStreamHasNone(t *testing.T) {
 	})
 }
 
-func TestAWriterWithoutDeadlinesIsFine(t *testing.T) {
+func TestStreamWorksWithoutDeadlineSupport(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
 	s := Open(rec, Options{Heartbeat: heartbeat, WriteTimeout: within})
@@ -117,7 +117,7 @@ func TestAWriterWithoutDeadlinesIsFine(t *testing.T) {
 	}
 }
 
-func TestAStuckClientEndsTheStreamAtTheDeadline(t *testing.T) {
+func TestStuckClientEndsStreamAtDeadline(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, c := open(nil)
@@ -130,7 +130,7 @@ func TestAStuckClientEndsTheStreamAtTheDeadline(t *testing.T) {
 	})
 }
 
-func TestFollowTakesWhatComesAndShowsThatTheStreamLives(t *testing.T) {
+func TestFollowPassesValuesAndSendsHeartbeats(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s, c := open(nil)
@@ -159,7 +159,7 @@ func TestFollowTakesWhatComesAndShowsThatTheStreamLives(t *testing.T) {
 	})
 }
 
-func TestWhatEndsAStream(t *testing.T) {
+func TestFollowEnds(t *testing.T) {
 	t.Parallel()
 	failed := errors.New("failed")
 	for name, c := range map[string]struct {

@@ -46,7 +46,7 @@ func join(t *testing.T, tail *Tail[string, int], key string, at int64) (c <-chan
 	return c, leave
 }
 
-func TestAWorkerRunsWhileSomebodyWatches(t *testing.T) {
+func TestWorkerRunsWhileClientsWatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		running, begun := 0, 0
@@ -71,7 +71,7 @@ func TestAWorkerRunsWhileSomebodyWatches(t *testing.T) {
 	})
 }
 
-func TestAValueReachesAllClientsOfItsChannelAndASlowOneIsDropped(t *testing.T) {
+func TestSendReachesAllClientsOfAChannelAndDropsSlowOnes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var running, begun int
@@ -110,7 +110,7 @@ func TestAValueReachesAllClientsOfItsChannelAndASlowOneIsDropped(t *testing.T) {
 	})
 }
 
-func TestJoinWaitsForTheWorkerUnlessTheClientLeavesOrTheServerStops(t *testing.T) {
+func TestJoinWaitsForTheWorkerUntilClientOrServerStops(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		done := make(chan struct{})

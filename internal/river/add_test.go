@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-func TestAFeedThatIsAddedIsThereAtOnceAfterOneUnconditionalGET(t *testing.T) {
+func TestAddStoresItemsWithOneUnconditionalGET(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, tagged(rss("", "b", "a"), `"1"`))
@@ -36,7 +36,7 @@ func TestAFeedThatIsAddedIsThereAtOnceAfterOneUnconditionalGET(t *testing.T) {
 	})
 }
 
-func TestAKnownFeedIsFollowedWithoutAskingForIt(t *testing.T) {
+func TestAddOfKnownFeedSendsNoRequest(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -66,7 +66,7 @@ func TestAKnownFeedIsFollowedWithoutAskingForIt(t *testing.T) {
 	})
 }
 
-func TestTwoWhoAddAFeedAtTheSameMomentReadItOnce(t *testing.T) {
+func TestConcurrentAddsFetchTheFeedOnce(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, func(w http.ResponseWriter, r *http.Request) {
@@ -91,7 +91,7 @@ func TestTwoWhoAddAFeedAtTheSameMomentReadItOnce(t *testing.T) {
 	})
 }
 
-func TestAPageIsLookedThroughForItsFeed(t *testing.T) {
+func TestAddFindsTheFeedOfAPage(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve("http://one.test/", page("Posts=rss.xml"))
@@ -132,7 +132,7 @@ func TestAPageIsLookedThroughForItsFeed(t *testing.T) {
 	})
 }
 
-func TestProbingGoesAtTheHostsPace(t *testing.T) {
+func TestProbingRespectsTheHostInterval(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve("http://none.test/", page())
@@ -155,7 +155,7 @@ func TestProbingGoesAtTheHostsPace(t *testing.T) {
 	})
 }
 
-func TestWhatCannotBeAddedSaysWhyAndLeavesNothing(t *testing.T) {
+func TestFailedAddExplainsItselfAndStoresNothing(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{Max: 1}, func(t *testing.T, h *diskHarness) {
 		serve := func(path string, f http.HandlerFunc) { h.serve("http://feeds.test"+path, f) }
@@ -213,7 +213,7 @@ func TestWhatCannotBeAddedSaysWhyAndLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestAnAddressWithoutASchemeIsTriedWithBoth(t *testing.T) {
+func TestURLWithoutSchemeIsTriedWithHTTPSAndHTTP(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve("http://old.test/rss.xml", doc(rss("", "a")))
@@ -226,7 +226,7 @@ func TestAnAddressWithoutASchemeIsTriedWithBoth(t *testing.T) {
 	})
 }
 
-func TestAnAddressThatLeadsToAKnownFeedFollowsThat(t *testing.T) {
+func TestURLThatRedirectsToKnownFeedFollowsThatFeed(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -254,7 +254,7 @@ func locked(user, password, body string) http.HandlerFunc {
 	}
 }
 
-func TestAFeedWithALoginIsItsReadersOwn(t *testing.T) {
+func TestFeedWithLoginIsPrivateToItsUser(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, locked("ann", "geheim", rss("", "a")))
@@ -280,7 +280,7 @@ func TestAFeedWithALoginIsItsReadersOwn(t *testing.T) {
 	})
 }
 
-func TestALoginGoesNowhereElse(t *testing.T) {
+func TestLoginIsSentToItsOriginOnly(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve("http://mine.test/", page("Posts=http://other.test/rss.xml"))
@@ -311,7 +311,7 @@ func TestALoginGoesNowhereElse(t *testing.T) {
 	})
 }
 
-func TestAnAddThatCannotBeStoredLeavesNothing(t *testing.T) {
+func TestAddThatCannotBeStoredLeavesNoSubscription(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -350,7 +350,7 @@ func (f *failing) SaveForwarding(ctx context.Context, n forward.Forwarding, forw
 	return f.Store.SaveForwarding(ctx, n, forwarded)
 }
 
-func TestAFeedBehindPermanentRedirectsIsAddedWhereTheyEnd(t *testing.T) {
+func TestAddFollowsPermanentRedirectsToTheFinalURL(t *testing.T) {
 	t.Parallel()
 	const middle, to = "http://middle.test/feed", "http://new.test/feed"
 	for codes, want := range map[[2]int]string{{301, 308}: to, {308, 301}: to, {301, 302}: feedURL, {307, 301}: feedURL} {

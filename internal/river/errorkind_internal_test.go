@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-func TestAFailureAtAPrivateAddressNamesTheSetting(t *testing.T) {
+func TestErrorForPrivateAddressNamesTheSetting(t *testing.T) {
 	t.Parallel()
 	addr := netip.MustParseAddr("192.168.1.7")
 	for setting, want := range map[string]string{"egress.allow-fetch": "its address is not public, and egress.allow-fetch does not list it", "": ""} {

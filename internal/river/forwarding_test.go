@@ -143,7 +143,7 @@ func (h *diskHarness) publish(url string, words ...string) {
 	h.advance(10 * time.Second)
 }
 
-func TestWhatArrivesIsToldInOrderButNotWhatWasThereBefore(t *testing.T) {
+func TestNewItemsAreForwardedInOrderButOldOnesAreNot(t *testing.T) {
 	t.Parallel()
 	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.serve(feedURL, doc(rss("", "old")))
@@ -194,7 +194,7 @@ func TestWhatArrivesIsToldInOrderButNotWhatWasThereBefore(t *testing.T) {
 	})
 }
 
-func TestANoticeThatIsNotTakenIsSentAgainAndPausedAfterThreeDays(t *testing.T) {
+func TestFailedForwardingIsRetriedAndPausedAfterThreeDays(t *testing.T) {
 	t.Parallel()
 	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.serve(feedURL, doc(rss("", "old")))
@@ -238,7 +238,7 @@ func TestANoticeThatIsNotTakenIsSentAgainAndPausedAfterThreeDays(t *testing.T) {
 	})
 }
 
-func TestWhoWantsNoMoreIsToldNoMore(t *testing.T) {
+func TestForwardingRespectsRetryAfterAndGone(t *testing.T) {
 	t.Parallel()
 	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.serve(feedURL, doc(rss("", "old")))
@@ -268,7 +268,7 @@ func TestWhoWantsNoMoreIsToldNoMore(t *testing.T) {
 }
 
 // The program is killed at the worst moments.
-func TestWhatWasToldIsNeverLost(t *testing.T) {
+func TestForwardingSurvivesCrashAndStop(t *testing.T) {
 	t.Parallel()
 	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.serve(feedURL, doc(rss("", "old")))
@@ -309,7 +309,7 @@ func TestWhatWasToldIsNeverLost(t *testing.T) {
 	})
 }
 
-func TestANoticeIsCheckedWhenItIsMade(t *testing.T) {
+func TestPutForwardingValidatesItsInput(t *testing.T) {
 	t.Parallel()
 	withFakeSender(t, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.stop()

@@ -33,7 +33,7 @@ func (h *diskHarness) mailTo(target string) forward.Forwarding {
 	return h.putForwarding(forward.Forwarding{Via: forward.ViaEmail, Target: target})
 }
 
-func TestNothingIsMailedBeforeTheLinkWasConfirmed(t *testing.T) {
+func TestNoMailIsForwardedBeforeConfirmation(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		n := h.mailTo("vic@x.example")
@@ -79,7 +79,7 @@ func TestNothingIsMailedBeforeTheLinkWasConfirmed(t *testing.T) {
 	})
 }
 
-func TestARecipientEndsForwardingAndIsNotAskedAgain(t *testing.T) {
+func TestRecipientWhoEndsForwardingIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		n := h.mailTo("vic@x.example")
@@ -129,7 +129,7 @@ func TestARecipientEndsForwardingAndIsNotAskedAgain(t *testing.T) {
 	})
 }
 
-func TestLinksAreSignedAndEnd(t *testing.T) {
+func TestLinksAreSignedAndExpire(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.mailTo("vic@x.example")
@@ -153,7 +153,7 @@ func TestLinksAreSignedAndEnd(t *testing.T) {
 	})
 }
 
-func TestAProgramThatDoesNotAnswerTheChallengeIsAskedAFewTimesOnly(t *testing.T) {
+func TestConsentRequestsToSilentWebhookAreLimited(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		c.refuse = fault.New(fault.Unreadable, "It did not answer the challenge.")
@@ -188,7 +188,7 @@ func TestAProgramThatDoesNotAnswerTheChallengeIsAskedAFewTimesOnly(t *testing.T)
 	})
 }
 
-func TestRequestsForConsentAreBoundedByDay(t *testing.T) {
+func TestConsentRequestsAreLimitedPerDay(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		// Many users use one mailbox, in many spellings.
@@ -224,7 +224,7 @@ func TestRequestsForConsentAreBoundedByDay(t *testing.T) {
 	})
 }
 
-func TestForwardedMailsAreBoundedByDay(t *testing.T) {
+func TestForwardedMailsAreLimitedPerDay(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{MailsBy: 5, MailsTo: 3}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		for _, target := range []string{"a@x.example", "b@x.example"} {
@@ -263,7 +263,7 @@ func TestForwardedMailsAreBoundedByDay(t *testing.T) {
 	})
 }
 
-func TestAMailThatThisServerCouldNotSendDoesNotCount(t *testing.T) {
+func TestMailThatCouldNotBeSentDoesNotCount(t *testing.T) {
 	t.Parallel()
 	withMail(t, river.Options{MailsBy: 2, MailsTo: 2}, func(t *testing.T, h *diskHarness, c *fakeSender) {
 		h.mailTo("a@x.example")

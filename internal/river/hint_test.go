@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-func TestManner24EveryHintHoldsOver304sAndRestarts(t *testing.T) {
+func TestRule24HintsSurvive304sAndRestarts(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	sy := `<rss version="2.0" xmlns:sy="http://purl.org/rss/1.0/modules/syndication/"><channel><title>F</title>` +
@@ -66,7 +66,7 @@ func TestManner24EveryHintHoldsOver304sAndRestarts(t *testing.T) {
 	}
 }
 
-func TestManner24SkippedHoursAndDaysAreLeftOutInGMT(t *testing.T) {
+func TestRule24NoRequestsInSkippedHoursAndDaysInGMT(t *testing.T) {
 	t.Parallel()
 	var hours strings.Builder
 	for h := range 24 {
@@ -96,7 +96,7 @@ func TestManner24SkippedHoursAndDaysAreLeftOutInGMT(t *testing.T) {
 	})
 }
 
-func TestAReadersOwnIntervalStandsAboveTheHints(t *testing.T) {
+func TestUserIntervalOverridesHints(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("<ttl>600</ttl>", "a"), `"v"`))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestASetOfIDsIsASet(t *testing.T) {
+func TestIDSetMatchesMap(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	var s ids
@@ -34,7 +34,7 @@ func TestASetOfIDsIsASet(t *testing.T) {
 }
 
 // The sets of source IDs take most of the memory of a long import.
-func TestASetOfManyIDsTakesFewBytes(t *testing.T) {
+func TestLargeIDSetNeedsLittleMemory(t *testing.T) {
 	t.Parallel()
 	var s ids
 	for range 200_000 {

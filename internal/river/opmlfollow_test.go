@@ -22,7 +22,7 @@ func linesOf(first, n int) string {
 	return b.String() + `</body></opml>`
 }
 
-func TestAnImportTakesAsManyFeedsAsTheLimitAllows(t *testing.T) {
+func TestImportStopsAtTheFeedLimit(t *testing.T) {
 	t.Parallel()
 	store := &userStore{}
 	r := &River{Store: store, Options: Options{Max: 500}}
@@ -50,7 +50,7 @@ func TestAnImportTakesAsManyFeedsAsTheLimitAllows(t *testing.T) {
 }
 
 // Each count takes longer than the one before, so a long list needs few.
-func TestFeedsAreCountedSeldomFarFromTheLimit(t *testing.T) {
+func TestFeedsAreRarelyCountedFarFromTheLimit(t *testing.T) {
 	t.Parallel()
 	for limit, want := range map[int]int{100_000: 3, 3_000: 12, 2_000: 11} {
 		store := &userStore{}
@@ -62,7 +62,7 @@ func TestFeedsAreCountedSeldomFarFromTheLimit(t *testing.T) {
 	}
 }
 
-func TestWhatComesTwiceInAListCountsOnce(t *testing.T) {
+func TestDuplicateFeedsOfAListCountOnce(t *testing.T) {
 	t.Parallel()
 	doc := strings.Replace(linesOf(0, 300), "</body>", strings.TrimSuffix(strings.SplitN(linesOf(0, 300), "<body>", 2)[1], "</opml>"), 1) + "</opml>"
 	for limit, want := range map[int]Imported{1000: {Added: 300}, 250: {Added: 250, Over: 50}} {
@@ -87,7 +87,7 @@ func (f *failing) RiverSubscribe(ctx context.Context, list []Addition, now time.
 	return f.userStore.RiverSubscribe(ctx, list, now, limit)
 }
 
-func TestAnImportThatFailsSaysHowFarItCame(t *testing.T) {
+func TestFailedImportReportsItsProgress(t *testing.T) {
 	t.Parallel()
 	store := &failing{}
 	r := &River{Store: store}
@@ -111,7 +111,7 @@ func TestAnImportThatFailsSaysHowFarItCame(t *testing.T) {
 	}
 }
 
-func TestAReaderHasOneImportAtATime(t *testing.T) {
+func TestUserHasOneImportAtATime(t *testing.T) {
 	t.Parallel()
 	r := &River{Store: &userStore{}}
 	in, out := io.Pipe()
@@ -143,7 +143,7 @@ func TestAReaderHasOneImportAtATime(t *testing.T) {
 	}
 }
 
-func TestTheServerHasAFewImportsAtATime(t *testing.T) {
+func TestServerLimitsConcurrentImports(t *testing.T) {
 	t.Parallel()
 	r := &River{Store: &userStore{}}
 	var ends []func()
@@ -200,7 +200,7 @@ func heapNow() int64 {
 }
 
 // Not parallel: it measures the heap.
-func TestAnImportOf200000FeedsNeedsLittleMemory(t *testing.T) {
+func TestImportOf200000FeedsNeedsLittleMemory(t *testing.T) {
 	const lines = 200_000
 	in, out := io.Pipe()
 	go func() {

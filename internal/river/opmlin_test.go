@@ -42,7 +42,7 @@ func newImportRiver() *River {
 	return &River{Options: Options{Max: 20_000}, Key: []byte(strings.Repeat("k", 32)), Now: func() time.Time { return time.Unix(1_800_000_000, 0) }}
 }
 
-func TestAListIsImportedFolderByFolder(t *testing.T) {
+func TestImportMapsFoldersToCategories(t *testing.T) {
 	t.Parallel()
 	store, got, err := importOf(t, `<opml version="2.0"><head><title>My &lt;b&gt;feeds&lt;/b&gt;</title></head><body>
 <outline text="Tools"><outline text="Chalk/Blue">
@@ -89,7 +89,7 @@ func TestAListIsImportedFolderByFolder(t *testing.T) {
 	}
 }
 
-func TestEverythingOfAnImportCanGoIntoOneCategory(t *testing.T) {
+func TestImportIntoOneCategory(t *testing.T) {
 	t.Parallel()
 	doc := `<opml><body><outline text="a" xmlUrl="http://a.example/"/><outline text="F"><outline text="b" xmlUrl="http://b.example/"/></outline></body></opml>`
 	store, _, err := importOf(t, doc, ImportOptions{Category: " New "})
@@ -101,7 +101,7 @@ func TestEverythingOfAnImportCanGoIntoOneCategory(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoListSaysWhatItIs(t *testing.T) {
+func TestImportNamesTheActualFormat(t *testing.T) {
 	t.Parallel()
 	for doc, want := range map[string]string{
 		"": "it is empty", "<!DOCTYPE html><html><body>x</body></html>": "a web page", "<rss version='2.0'><channel/></rss>": "follow it as one",
@@ -117,7 +117,7 @@ func TestWhatIsNoListSaysWhatItIs(t *testing.T) {
 	}
 }
 
-func TestALongListTellsHowFarItIsAndNotAllItsProblems(t *testing.T) {
+func TestLongImportReportsProgressAndLimitsProblems(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
 	b.WriteString(`<opml version="2.0"><head/><body>`)
@@ -143,7 +143,7 @@ func TestALongListTellsHowFarItIsAndNotAllItsProblems(t *testing.T) {
 	}
 }
 
-func TestAHostileListIsTakenForWhatItIs(t *testing.T) {
+func TestHostileListIsImportedSafely(t *testing.T) {
 	t.Parallel()
 	deep := strings.Repeat(`<outline text="x">`, 100_000)
 	for name, doc := range map[string]string{

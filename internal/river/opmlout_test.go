@@ -40,7 +40,7 @@ func (h *diskHarness) imported(reader, doc string) river.Imported {
 	return got
 }
 
-func TestAnExportHasFoldersNamesAndListsButNoLogins(t *testing.T) {
+func TestExportHasFoldersTitlesAndListsButNoLogins(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -87,7 +87,7 @@ func TestAnExportHasFoldersNamesAndListsButNoLogins(t *testing.T) {
 }
 
 // The lists are random, with all characters that a name may contain.
-func TestWhatIsExportedImportsAsTheSame(t *testing.T) {
+func TestExportImportRoundTrip(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		dice := rand.New(rand.NewPCG(1, 2))
@@ -138,7 +138,7 @@ func TestWhatIsExportedImportsAsTheSame(t *testing.T) {
 	})
 }
 
-func TestAListMovesToAnotherServerWithItsTitles(t *testing.T) {
+func TestExportedTitlesSurviveImportOnAnotherServer(t *testing.T) {
 	t.Parallel()
 	var doc, want string
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
@@ -171,7 +171,7 @@ func compact(list []string) []string {
 	return out
 }
 
-func TestAHugeListTakesTimeInProportion(t *testing.T) { // not parallel: it measures processor time
+func TestImportTimeIsLinear(t *testing.T) { // not parallel: it measures processor time
 	fulltest.Long(t)
 	const few = 2000
 	huge := fulltest.Size(20_000, 2_000)

@@ -250,7 +250,7 @@ func playOrigin(t *testing.T, seed uint64, kind string, cached bool, flaw origin
 
 // Once a change is readable at the origin and announced, the river shows it or a newer one,
 // whatever the origin's validators claim.
-func TestAnAnnouncedChangeIsShownWhateverTheValidatorsClaim(t *testing.T) {
+func TestAnnouncedChangeIsShownWhateverTheValidatorsClaim(t *testing.T) {
 	t.Parallel()
 	seeds := fulltest.Size(25, 3)
 	for _, kind := range nettest.OriginKinds() {
@@ -267,7 +267,7 @@ func TestAnAnnouncedChangeIsShownWhateverTheValidatorsClaim(t *testing.T) {
 	}
 }
 
-func TestEachWrongRuleAboutValidatorsIsFoundByAnOrigin(t *testing.T) {
+func TestEachWrongRuleAboutValidatorsIsDetected(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for _, flaw := range originFlaws() {

@@ -27,7 +27,7 @@ func sent(list []request, name string) string {
 	return strings.Join(out, "|")
 }
 
-func TestManner01AFeedIsReadUnconditionallyOnceInItsLife(t *testing.T) {
+func TestRule01FeedIsFetchedUnconditionallyOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "b", "a"), `"v1"`))
@@ -54,7 +54,7 @@ func TestManner01AFeedIsReadUnconditionallyOnceInItsLife(t *testing.T) {
 	})
 }
 
-func TestManner02And03And04ValidatorsGoBackByteForByteAndAreNeverInvented(t *testing.T) {
+func TestRule02And03And04ValidatorsAreReturnedUnchangedAndNeverInvented(t *testing.T) {
 	t.Parallel()
 	for _, v := range [][2]string{
 		{`"strong"`, ""}, {`W/"weak"`, ""}, {"unquoted", ""}, {`w/"odd"`, ""}, {"\"caf\xe9\"", ""}, {`"a,b"`, ""},
@@ -92,7 +92,7 @@ func TestManner02And03And04ValidatorsGoBackByteForByteAndAreNeverInvented(t *tes
 	}
 }
 
-func TestManner05ValidatorsOfA304ReplaceTheOldOnes(t *testing.T) {
+func TestRule05ValidatorsOfA304ReplaceTheOldOnes(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
@@ -106,7 +106,7 @@ func TestManner05ValidatorsOfA304ReplaceTheOldOnes(t *testing.T) {
 	})
 }
 
-func TestManner06And30TheSameBodyKeepsNewValidatorsAndTouchesNoItem(t *testing.T) {
+func TestRule06And30SameBodyUpdatesValidatorsButNoItems(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		var n atomic.Int64
@@ -145,7 +145,7 @@ func (s *failingSaves) SaveCheck(ctx ctx, saved river.Saved) (bool, error) {
 	return s.Store.SaveCheck(ctx, saved)
 }
 
-func TestManner07WhatCouldNotBeStoredIsReadAgainWithoutItsValidators(t *testing.T) {
+func TestRule07UnstoredResponseIsFetchedAgainWithoutItsValidators(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		st := &failingSaves{Store: w.store}
@@ -173,7 +173,7 @@ func TestManner07WhatCouldNotBeStoredIsReadAgainWithoutItsValidators(t *testing.
 	})
 }
 
-func TestManner08ValidatorsOfOneURLNeverGoToAnother(t *testing.T) {
+func TestRule08ValidatorsAreSentToTheirURLOnly(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, status(http.StatusFound, "Location", "http://one.test/feed"))
@@ -197,7 +197,7 @@ func TestManner08ValidatorsOfOneURLNeverGoToAnother(t *testing.T) {
 	})
 }
 
-func TestManner09And10And11NothingElseIsAskedForAndNothingElseIsSaid(t *testing.T) {
+func TestRule09And10And11NoOtherRequestsAndNoOtherFields(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, func(out http.ResponseWriter, r *http.Request) {
@@ -232,7 +232,7 @@ func TestManner09And10And11NothingElseIsAskedForAndNothingElseIsSaid(t *testing.
 	})
 }
 
-func TestManner12PackedAnswersAreTakenAndLimitedAfterUnpacking(t *testing.T) {
+func TestRule12CompressedResponsesAreLimitedAfterDecompression(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
@@ -262,7 +262,7 @@ func TestManner12PackedAnswersAreTakenAndLimitedAfterUnpacking(t *testing.T) {
 	})
 }
 
-func TestManner13RetryAfterIsObeyedForOneFeedAndForAHostWhereSeveralAgree(t *testing.T) {
+func TestRule13RetryAfterAppliesToAFeedAndToAHostIfSeveralFeedsAgree(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for value, c := range map[string]struct {
@@ -323,7 +323,7 @@ func TestManner13RetryAfterIsObeyedForOneFeedAndForAHostWhereSeveralAgree(t *tes
 	})
 }
 
-func TestManner14FailuresAreAskedAfterLessAndLessAndEndByThemselves(t *testing.T) {
+func TestRule14FailingFeedIsRetriedAtGrowingIntervalsAndRecovers(t *testing.T) {
 	t.Parallel()
 	for name, failing := range map[string]http.HandlerFunc{
 		"404": status(404), "500": status(500), "502": status(502), "a page": doc("<!doctype html><title>Sorry</title>"), "nothing": doc(""),
@@ -359,7 +359,7 @@ func TestManner14FailuresAreAskedAfterLessAndLessAndEndByThemselves(t *testing.T
 	}
 }
 
-func TestManner15A410EndsAFeedAtOnceItsItemsStayAndItCanBeRevived(t *testing.T) {
+func TestRule15A410StopsChecksKeepsItemsAndCanBeRevived(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc(rss("", "a")))

@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-func TestManner16APermanentRedirectIsBelievedAfterThreeChecksOverADayAndCanBeUndone(t *testing.T) {
+func TestRule16PermanentRedirectIsAcceptedAfterThreeChecksOverADayAndCanBeUndone(t *testing.T) {
 	t.Parallel()
 	const to = "http://new.test/feed"
 	for code, believed := range map[int]bool{301: true, 308: true, 302: false, 307: false} {
@@ -58,7 +58,7 @@ func TestManner16APermanentRedirectIsBelievedAfterThreeChecksOverADayAndCanBeUnd
 	}
 }
 
-func TestManner17ARedirectDocumentIsA301AndAnEmptyOneA410(t *testing.T) {
+func TestRule17RedirectDocumentIsA301AndAnEmptyOneA410(t *testing.T) {
 	t.Parallel()
 	const to = "http://new.test/feed"
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
@@ -86,7 +86,7 @@ func TestManner17ARedirectDocumentIsA301AndAnEmptyOneA410(t *testing.T) {
 	})
 }
 
-func TestManner18ChainsOfRedirectsEndAfterFiveAndGoingInTheClearIsTold(t *testing.T) {
+func TestRule18RedirectsEndAfterFiveAndDowngradesAreReported(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		for i := range 10 {
@@ -125,7 +125,7 @@ func TestManner18ChainsOfRedirectsEndAfterFiveAndGoingInTheClearIsTold(t *testin
 	})
 }
 
-func TestManner19AHostGetsOneStartASecondAndTwoConnections(t *testing.T) {
+func TestRule19HostGetsOneRequestASecondAndTwoConnections(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		options river.Options
@@ -174,7 +174,7 @@ func TestManner19AHostGetsOneStartASecondAndTwoConnections(t *testing.T) {
 	}
 }
 
-func TestManner20And21AfterAPauseWhatWasMissedIsSpreadAndTheRestIsLeftAlone(t *testing.T) {
+func TestRule20And21MissedChecksAreSpreadAfterADowntime(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		var urls []string
@@ -220,7 +220,7 @@ func TestManner20And21AfterAPauseWhatWasMissedIsSpreadAndTheRestIsLeftAlone(t *t
 	})
 }
 
-func TestManner20ChecksThatWouldMeetAtTheTopOfTheHourAreSpread(t *testing.T) {
+func TestRule20ChecksAtTheTopOfTheHourAreSpread(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		var n atomic.Int64
@@ -262,7 +262,7 @@ func TestManner20ChecksThatWouldMeetAtTheTopOfTheHourAreSpread(t *testing.T) {
 	})
 }
 
-func TestManner22And23OneFetchForAllReadersWhoAreCountedInTheUserAgent(t *testing.T) {
+func TestRule22And23OneFetchForAllUsersWhoAreCountedInUserAgent(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v"`))
@@ -281,7 +281,7 @@ func TestManner22And23OneFetchForAllReadersWhoAreCountedInTheUserAgent(t *testin
 	})
 }
 
-func TestManner25ByHandAFeedIsReadOnceAMinute(t *testing.T) {
+func TestRule25RefreshIsLimitedToOncePerMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("<ttl>600</ttl>", "a"), `"v"`))
@@ -314,7 +314,7 @@ func TestManner25ByHandAFeedIsReadOnceAMinute(t *testing.T) {
 	})
 }
 
-func TestManner26ConnectionsAreKept(t *testing.T) {
+func TestRule26ConnectionsAreReused(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		var urls []string
@@ -330,7 +330,7 @@ func TestManner26ConnectionsAreKept(t *testing.T) {
 	})
 }
 
-func TestManner27ServersHaveFiveTenAndTwentySeconds(t *testing.T) {
+func TestRule27SlowServersTimeOut(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		slow := map[string]http.HandlerFunc{
@@ -356,7 +356,7 @@ func TestManner27ServersHaveFiveTenAndTwentySeconds(t *testing.T) {
 	})
 }
 
-func TestManner28ABodyOfMoreThanFiveMebibytesIsNotReadAndTheReasonShown(t *testing.T) {
+func TestRule28BodyOverFiveMebibytesIsRejectedWithAReason(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, func(out http.ResponseWriter, _ *http.Request) {
@@ -372,7 +372,7 @@ func TestManner28ABodyOfMoreThanFiveMebibytesIsNotReadAndTheReasonShown(t *testi
 	})
 }
 
-func TestManner29ARefusalIsShownWithItsReasonAndNotRepeatedHourly(t *testing.T) {
+func TestRule29RefusalIsShownWithItsReasonAndRarelyRepeated(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, func(out http.ResponseWriter, _ *http.Request) {

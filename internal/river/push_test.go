@@ -34,7 +34,7 @@ func (h *hubs) confirmAll() {
 	h.set(list...)
 }
 
-func TestAFeedsHubsAreAskedOnceAndLeftWhenItNamesThemNoMore(t *testing.T) {
+func TestHubsAreSubscribedOnceAndLeftWhenRemovedFromTheFeed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v1"`))
@@ -67,7 +67,7 @@ func TestAFeedsHubsAreAskedOnceAndLeftWhenItNamesThemNoMore(t *testing.T) {
 	})
 }
 
-func TestAnAnnouncedFeedIsReadAtOnceAndDespiteThePaceOfItsHost(t *testing.T) {
+func TestPushedFeedIsCheckedAtOnceDespiteTheHostInterval(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{HostInterval: time.Minute}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
@@ -96,7 +96,7 @@ func TestAnAnnouncedFeedIsReadAtOnceAndDespiteThePaceOfItsHost(t *testing.T) {
 	})
 }
 
-func TestAnnouncementsDuringAReadingLeadToOneMoreAndSoonToNoMoreThanOneASecond(t *testing.T) {
+func TestPushesDuringACheckCauseOneMoreCheckAtMostOneASecond(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		post := func(words []string) {
@@ -134,7 +134,7 @@ func TestAnnouncementsDuringAReadingLeadToOneMoreAndSoonToNoMoreThanOneASecond(t
 	})
 }
 
-func TestADocumentThatThisProgramServesIsReadWheneverItIsAnnounced(t *testing.T) {
+func TestOwnDocumentIsCheckedAtEveryPush(t *testing.T) {
 	t.Parallel()
 	own := func(url string) bool { return url == feedURL }
 	withHarness(t, river.Options{HostInterval: time.Minute, Own: own}, func(t *testing.T, w *harness) {
@@ -155,7 +155,7 @@ func TestADocumentThatThisProgramServesIsReadWheneverItIsAnnounced(t *testing.T)
 	})
 }
 
-func TestAnAnnouncementThatNobodyDealtWithIsReadAfterARestart(t *testing.T) {
+func TestUnhandledPushIsCheckedAfterARestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("<ttl>900</ttl>", "a"), `"v1"`))
@@ -174,7 +174,7 @@ func TestAnAnnouncementThatNobodyDealtWithIsReadAfterARestart(t *testing.T) {
 	})
 }
 
-func TestNewsByAllNamesOfAFeedIsReadOnce(t *testing.T) {
+func TestPushForSeveralURLsOfAFeedCausesOneCheck(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v"`))
@@ -192,7 +192,7 @@ func TestNewsByAllNamesOfAFeedIsReadOnce(t *testing.T) {
 	})
 }
 
-func TestAFeedWhoseHubKeepsItsWordIsPolledOnceADayAndOneThatDoesNotAsBefore(t *testing.T) {
+func TestOnlyFeedsWithAReliableHubArePolledDaily(t *testing.T) {
 	t.Parallel()
 	for name, announces := range map[string]bool{"announces": true, "forgets": false} {
 		t.Run(name, func(t *testing.T) {
@@ -239,7 +239,7 @@ func TestAFeedWhoseHubKeepsItsWordIsPolledOnceADayAndOneThatDoesNotAsBefore(t *t
 	}
 }
 
-func TestTheFirstAnnouncementMakesTheNextCheckTheDailyOne(t *testing.T) {
+func TestFirstPushPlansTheDailyCheck(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"a"`))
@@ -261,7 +261,7 @@ func TestTheFirstAnnouncementMakesTheNextCheckTheDailyOne(t *testing.T) {
 	})
 }
 
-func TestADayOfAnnouncementsDoesNotStarveTheDailyPoll(t *testing.T) {
+func TestFrequentPushesDoNotPreventTheDailyPoll(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
@@ -280,7 +280,7 @@ func TestADayOfAnnouncementsDoesNotStarveTheDailyPoll(t *testing.T) {
 	})
 }
 
-func TestADeliveredDocumentIsStoredBeforeTheAnswerAndAsksForNothing(t *testing.T) {
+func TestDeliverStoresItemsWithoutARequest(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss(hubbed, "b", "a"), `"v1"`))
@@ -315,7 +315,7 @@ func TestADeliveredDocumentIsStoredBeforeTheAnswerAndAsksForNothing(t *testing.T
 	})
 }
 
-func TestADeliveryThatIsNoFeedOfOursIsAnAnnouncement(t *testing.T) {
+func TestUnusableDeliveryCountsAsAPush(t *testing.T) {
 	t.Parallel()
 	for name, body := range map[string]string{
 		"a page":       "<!doctype html><p>Hello",
@@ -344,7 +344,7 @@ func TestADeliveryThatIsNoFeedOfOursIsAnAnnouncement(t *testing.T) {
 	}
 }
 
-func TestADeliveryThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
+func TestDeliveryThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		m := w.useMemoryStore()
@@ -362,7 +362,7 @@ func TestADeliveryThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 	})
 }
 
-func TestACNWSHubThatSomebodyNamedStaysWhateverTheFeedSays(t *testing.T) {
+func TestCNWSHubSetByAUserStays(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc(rss("<ttl>60</ttl>", "a")))
@@ -404,7 +404,7 @@ func ourHub() river.PushState {
 	return river.PushState{PushEndpoint: river.PushEndpoint{Protocol: "websub", Hub: "http://own.test/websub"}, Own: true, State: "active", Since: time.Now()}
 }
 
-func TestAFeedOfThisServerIsPolledOnceADayFromItsFirstCheckOn(t *testing.T) {
+func TestOwnFeedIsPolledDailyFromItsFirstCheck(t *testing.T) {
 	t.Parallel()
 	for name, served := range map[string]bool{"served here": true, "elsewhere, with this hub": false} {
 		t.Run(name, func(t *testing.T) {

@@ -87,7 +87,7 @@ func (h *diskHarness) readingList(url string) river.ReadingList {
 	return river.ReadingList{}
 }
 
-func TestAReadingListIsReconciled(t *testing.T) {
+func TestReadingListIsReconciled(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		for _, n := range strings.Fields("a b c d e f") {
@@ -146,7 +146,7 @@ func TestAReadingListIsReconciled(t *testing.T) {
 	})
 }
 
-func TestAReadingListThatLosesMuchIsBelievedTheSecondTime(t *testing.T) {
+func TestLargeLossOfAReadingListNeedsConfirmation(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, tagged(opmlOf("a", "b", "c", "d"), `"1"`))
@@ -182,7 +182,7 @@ func TestAReadingListThatLosesMuchIsBelievedTheSecondTime(t *testing.T) {
 	})
 }
 
-func TestAReadingListThatCannotBeReadStaysAsItWas(t *testing.T) {
+func TestUnreadableReadingListKeepsItsFeeds(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		full := opmlOf("a", "b", "c", "d")
@@ -220,7 +220,7 @@ func TestAReadingListThatCannotBeReadStaysAsItWas(t *testing.T) {
 	})
 }
 
-func TestListsInListsAreFollowedButNotForEver(t *testing.T) {
+func TestNestedListsAreFollowedToALimitedDepth(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		serve := func(name string, names ...string) { h.serve("http://lists.test/"+name, doc(opmlOf(names...))) }
@@ -258,7 +258,7 @@ func TestListsInListsAreFollowedButNotForEver(t *testing.T) {
 	})
 }
 
-func TestAReadingListEndsWithOrWithoutItsFeeds(t *testing.T) {
+func TestDropReadingListWithAndWithoutItsFeeds(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, doc(opmlOf("a", "b")))
@@ -287,7 +287,7 @@ func TestAReadingListEndsWithOrWithoutItsFeeds(t *testing.T) {
 	})
 }
 
-func TestAListThatCannotBeFollowedLeavesNothing(t *testing.T) {
+func TestFailedReadingListLeavesNothing(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1, Max: 2}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, doc(opmlOf("a", "b", "c")))
@@ -311,7 +311,7 @@ func TestAListThatCannotBeFollowedLeavesNothing(t *testing.T) {
 	})
 }
 
-func TestAListThatOutgrowsWhatOneMayFollowSaysSo(t *testing.T) {
+func TestReadingListReportsTheFeedLimitWhenItGrows(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1, Max: 3}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, doc(opmlOf("a", "b")))
@@ -340,7 +340,7 @@ func TestAListThatOutgrowsWhatOneMayFollowSaysSo(t *testing.T) {
 	})
 }
 
-func TestAListThatIsLongerThanTheLimitIsFollowedUpToIt(t *testing.T) {
+func TestReadingListOverTheLimitIsFollowedPartly(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1, Max: 2}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, doc(opmlOf("a", "b", "c")))
@@ -354,7 +354,7 @@ func TestAListThatIsLongerThanTheLimitIsFollowedUpToIt(t *testing.T) {
 	})
 }
 
-func TestAListIsReadSeldomWhenItSeldomChanges(t *testing.T) {
+func TestRarelyChangingListIsCheckedLessOften(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve(listURL, tagged(opmlOf("a"), `"1"`))

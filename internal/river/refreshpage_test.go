@@ -16,7 +16,7 @@ func refreshPage(to, more string) http.HandlerFunc {
 	return doc(`<!doctype html><html><head><meta http-equiv="refresh" content="0; url=` + to + `">` + more + `</head><body>Moved.</body></html>`)
 }
 
-func TestAPageThatSendsItsReadersElsewhereIsFollowed(t *testing.T) {
+func TestAddFollowsMetaRefresh(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{HostInterval: -1}, func(t *testing.T, h *diskHarness) {
 		h.serve("http://one.test/", refreshPage("/rss.xml", ""))
@@ -41,7 +41,7 @@ func TestAPageThatSendsItsReadersElsewhereIsFollowed(t *testing.T) {
 	})
 }
 
-func TestAFeedBehindAPageThatLeadsOnIsReadAndNotMoved(t *testing.T) {
+func TestMetaRefreshDoesNotMoveTheFeed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, doc(rss("<ttl>60</ttl>", "a")))
@@ -60,7 +60,7 @@ func TestAFeedBehindAPageThatLeadsOnIsReadAndNotMoved(t *testing.T) {
 	})
 }
 
-func TestAFailureIsToldInOneSentenceThatSaysNothingTwice(t *testing.T) {
+func TestAddErrorsNameTheURLOnce(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		for path, f := range map[string]http.HandlerFunc{

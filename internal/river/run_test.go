@@ -18,7 +18,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-func TestAHostWithThousandsOfFeedsHoldsUpNobodyElse(t *testing.T) {
+func TestHostWithThousandsOfFeedsDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
@@ -145,7 +145,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-func TestManySourcesAreReadInBoundedMemory(t *testing.T) {
+func TestManySourcesAreCheckedInBoundedMemory(t *testing.T) {
 	fulltest.Long(t)
 	const n = 20_000
 	if grew := readHuge(t, n); grew > 16<<20 {
@@ -160,7 +160,7 @@ func BenchmarkMillion(b *testing.B) {
 	}
 }
 
-func TestADatabaseThatWasAwayIsWorkedWithAgain(t *testing.T) {
+func TestRiverRecoversFromDatabaseOutage(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		m := w.useMemoryStore()
@@ -186,7 +186,7 @@ func TestADatabaseThatWasAwayIsWorkedWithAgain(t *testing.T) {
 	})
 }
 
-func TestWhatIsNotReadIsGivenBackAtTheEnd(t *testing.T) {
+func TestStopReleasesUnfinishedChecks(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{AtOnce: 2}, func(t *testing.T, w *harness) {
 		var urls []string
@@ -247,7 +247,7 @@ func (d *killedStore) PutOff(c ctx, list []river.PutOff) error {
 	}
 }
 
-func TestAProcessThatDiesBetweenReadingAndStoringLosesNothing(t *testing.T) {
+func TestCrashBetweenFetchAndStoreLosesNothing(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{Shared: true}, func(t *testing.T, w *harness) {
 		st := &killedStore{w.store, make(chan struct{})}
@@ -274,7 +274,7 @@ func TestAProcessThatDiesBetweenReadingAndStoringLosesNothing(t *testing.T) {
 	})
 }
 
-func TestTwoProcessesOnOneDatabaseReadEachFeedOnceAndTellOfEachOthersItems(t *testing.T) {
+func TestTwoProcessesCheckEachFeedOnceAndPublishAllItems(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{Shared: true}, func(t *testing.T, w *harness) {
 		other := &river.River{Store: w.store, Fetch: w.fetch, Options: river.Options{Shared: true}}
@@ -319,7 +319,7 @@ func TestTwoProcessesOnOneDatabaseReadEachFeedOnceAndTellOfEachOthersItems(t *te
 	})
 }
 
-func TestAListenerThatIsTooSlowIsDropped(t *testing.T) {
+func TestSlowListenerIsDropped(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{OwnHosts: []string{"*"}}, func(t *testing.T, w *harness) {
 		slow := w.river.Listen(1)
@@ -343,7 +343,7 @@ func TestAListenerThatIsTooSlowIsDropped(t *testing.T) {
 	})
 }
 
-func TestAClockThatIsSetMakesNoBurst(t *testing.T) {
+func TestClockJumpCausesNoBurst(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	for _, step := range []time.Duration{time.Hour, -time.Hour, 20 * 365 * 24 * time.Hour} {
@@ -384,7 +384,7 @@ func TestAClockThatIsSetMakesNoBurst(t *testing.T) {
 	}
 }
 
-func TestFiveHundredFeedsOfOneServerAreReadAtOnceWithoutSpacing(t *testing.T) {
+func TestFeedsOfAnOwnHostAreCheckedWithoutPacing(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, river.Options{OwnHosts: []string{"feeds.test"}}, func(t *testing.T, w *harness) {
@@ -403,7 +403,7 @@ func TestFiveHundredFeedsOfOneServerAreReadAtOnceWithoutSpacing(t *testing.T) {
 	})
 }
 
-func TestBadFeedsShowWhatIsWrongAndHoldUpNobody(t *testing.T) {
+func TestBadFeedsReportProblemsAndDelayNoOthers(t *testing.T) {
 	t.Parallel()
 	many := make([]string, 10_000)
 	for i := range many {

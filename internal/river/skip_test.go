@@ -22,7 +22,7 @@ func withSkippedHours(t *testing.T, do func(t *testing.T, w *harness)) {
 	})
 }
 
-func TestACheckThatWasMissedWaitsForTheEndOfSkippedHours(t *testing.T) {
+func TestMissedCheckWaitsForTheEndOfSkippedHours(t *testing.T) {
 	t.Parallel()
 	withSkippedHours(t, func(t *testing.T, w *harness) {
 		w.stop()
@@ -44,7 +44,7 @@ func TestACheckThatWasMissedWaitsForTheEndOfSkippedHours(t *testing.T) {
 	})
 }
 
-func TestAnnouncementsAndPeopleReadInSkippedHours(t *testing.T) {
+func TestPushesAndRefreshesIgnoreSkippedHours(t *testing.T) {
 	t.Parallel()
 	id := river.SourceID(feedURL)
 	for name, tt := range map[string]struct {

@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-func TestWhoLeavesAFeedEndsItsPushWhenHeWasTheLast(t *testing.T) {
+func TestRemoveOfTheLastSubscriptionEndsPush(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -41,7 +41,7 @@ func TestWhoLeavesAFeedEndsItsPushWhenHeWasTheLast(t *testing.T) {
 	})
 }
 
-func TestAChangeIsWholeOrNothing(t *testing.T) {
+func TestChangeIsAtomic(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -87,7 +87,7 @@ func letters(n int) string {
 	return strings.Join(out, " ")
 }
 
-func TestAFeedIsFoundByAnAddressOrItsNumber(t *testing.T) {
+func TestFindByURLOrID(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -109,7 +109,7 @@ func TestAFeedIsFoundByAnAddressOrItsNumber(t *testing.T) {
 	})
 }
 
-func TestAFeedThatIsGoneCanBeBroughtBack(t *testing.T) {
+func TestReviveOfGoneAndFailingFeeds(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -149,7 +149,7 @@ func TestAFeedThatIsGoneCanBeBroughtBack(t *testing.T) {
 	})
 }
 
-func TestAMoveCanBeTakenBack(t *testing.T) {
+func TestUndoOfAMove(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -171,7 +171,7 @@ func TestAMoveCanBeTakenBack(t *testing.T) {
 	})
 }
 
-func TestANewLoginMakesAFeedOnesOwnAndBack(t *testing.T) {
+func TestSetLoginMovesTheSubscription(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -208,7 +208,7 @@ func TestANewLoginMakesAFeedOnesOwnAndBack(t *testing.T) {
 	})
 }
 
-func TestCategoriesAreMadeRenamedMergedAndTakenAway(t *testing.T) {
+func TestCategoriesAreCreatedRenamedMergedAndRemoved(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -258,7 +258,7 @@ func TestCategoriesAreMadeRenamedMergedAndTakenAway(t *testing.T) {
 	})
 }
 
-func TestMarksAndWordsWorkOnWhatIsKept(t *testing.T) {
+func TestMarksAndSearchOnStoredItems(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "chalk", "pencil")))
@@ -314,7 +314,7 @@ func TestMarksAndWordsWorkOnWhatIsKept(t *testing.T) {
 	})
 }
 
-func TestALoginStaysWithItsHostHoweverOftenTheFeedMoves(t *testing.T) {
+func TestLoginIsNeverSentToTheHostOfAMovedFeed(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {

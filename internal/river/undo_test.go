@@ -22,7 +22,7 @@ func (w *harness) followed(reader, url string) (river.Followed, bool) {
 	return list[0], true
 }
 
-func TestAFeedComesBackAsItWasWhenUnfollowingIsUndone(t *testing.T) {
+func TestUndoRemoveRestoresTheSubscription(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "c", "b", "a"), `"v1"`))
@@ -73,7 +73,7 @@ func TestAFeedComesBackAsItWasWhenUnfollowingIsUndone(t *testing.T) {
 	})
 }
 
-func TestUnfollowingIsUndoneForAMinuteOnly(t *testing.T) {
+func TestUndoRemoveExpiresAfterAMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))
@@ -107,7 +107,7 @@ func TestUnfollowingIsUndoneForAMinuteOnly(t *testing.T) {
 	})
 }
 
-func TestMarkingAllReadIsUndoneForAMinuteOnly(t *testing.T) {
+func TestUndoAllReadExpiresAfterAMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))

@@ -53,7 +53,7 @@ func withSecondsOrigin(t *testing.T, do func(*testing.T, *harness, *modifiedOrig
 	})
 }
 
-func TestTheSecondOfTwoChangesInOneSecondIsShown(t *testing.T) {
+func TestSecondOfTwoChangesInOneSecondIsShown(t *testing.T) {
 	t.Parallel()
 	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
 		o.Set([]byte(rss("", "b", "a")))
@@ -74,7 +74,7 @@ func TestTheSecondOfTwoChangesInOneSecondIsShown(t *testing.T) {
 	})
 }
 
-func TestAPlannedCheckAfterAFullOneIsConditionalAgain(t *testing.T) {
+func TestPlannedCheckAfterAFullOneIsConditional(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		const modified = "Wed, 01 Dec 1999 00:00:00 GMT"
@@ -99,7 +99,7 @@ func TestAPlannedCheckAfterAFullOneIsConditionalAgain(t *testing.T) {
 	})
 }
 
-func TestACheckSaysHowItAsked(t *testing.T) {
+func TestCheckRecordsHowItAsked(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		want := func(what, asked, why string) {
@@ -138,7 +138,7 @@ func TestACheckSaysHowItAsked(t *testing.T) {
 	})
 }
 
-func TestACheckByHandReadsInFullWhatAnETagCannotProve(t *testing.T) {
+func TestRefreshReadsInFullWithoutAProvenETag(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		o := nettest.Origin{Kind: nettest.OriginConstant}
@@ -156,7 +156,7 @@ func TestACheckByHandReadsInFullWhatAnETagCannotProve(t *testing.T) {
 
 // The second change happens in the same second as the first, with the same Last-Modified. The
 // server fails all announced checks, and then answers 304 to a planned one.
-func TestAPlannedCheckAfterAFailedAnnouncedOneReadsInFull(t *testing.T) {
+func TestPlannedCheckAfterAFailedPushedOneReadsInFull(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{500, 503} {
 		withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
@@ -201,7 +201,7 @@ func anyCheck(list []river.Check, cause feedstate.Cause, asked string) bool {
 }
 
 // A check by hand replaces an announced one that has not started.
-func TestACheckByHandThatFailsLeavesTheAnnouncementOpen(t *testing.T) {
+func TestFailedRefreshLeavesThePushPending(t *testing.T) {
 	t.Parallel()
 	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
 		o.Set([]byte(rss("", "b", "a")))
@@ -222,7 +222,7 @@ func TestACheckByHandThatFailsLeavesTheAnnouncementOpen(t *testing.T) {
 }
 
 // The second change is not announced: it happens in the same second as the first.
-func TestARecentChangeIsReadOnceMoreByAFollowUp(t *testing.T) {
+func TestRecentChangeCausesAFollowUpCheck(t *testing.T) {
 	t.Parallel()
 	t.Run("", func(t *testing.T) { recentChange(t, func(*harness) {}) })
 	t.Run("after a restart", func(t *testing.T) { recentChange(t, (*harness).restart) })
@@ -253,7 +253,7 @@ func recentChange(t *testing.T, meanwhile func(*harness)) {
 }
 
 // A page that is generated for each request always seems to have changed just now.
-func TestAFeedThatIsAlwaysRecentIsReadTwiceAfterAnAnnouncement(t *testing.T) {
+func TestAlwaysRecentFeedIsCheckedTwiceAfterAPush(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, func(out http.ResponseWriter, _ *http.Request) {
@@ -280,7 +280,7 @@ func TestAFeedThatIsAlwaysRecentIsReadTwiceAfterAnAnnouncement(t *testing.T) {
 	})
 }
 
-func TestAFollowUpBelongsToTheAnnouncementAndIsMadeInSkippedHours(t *testing.T) {
+func TestFollowUpIgnoresSkippedHours(t *testing.T) {
 	t.Parallel()
 	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
 		const skipping = `<skipHours><hour>0</hour><hour>1</hour><hour>2</hour></skipHours>` // a synctest bubble starts at midnight
@@ -294,7 +294,7 @@ func TestAFollowUpBelongsToTheAnnouncementAndIsMadeInSkippedHours(t *testing.T) 
 	})
 }
 
-func TestAFollowUpWaitsWhereItsServerAsksForPatience(t *testing.T) {
+func TestFollowUpRespectsRetryAfter(t *testing.T) {
 	t.Parallel()
 	withSecondsOrigin(t, func(t *testing.T, w *harness, o *modifiedOrigin) {
 		o.Set([]byte(rss("", "b", "a")))
@@ -318,7 +318,7 @@ func TestAFollowUpWaitsWhereItsServerAsksForPatience(t *testing.T) {
 	})
 }
 
-func TestA304ThatCountedIsVerifiedWithinAnHour(t *testing.T) {
+func TestAccepted304IsVerifiedWithinAnHour(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		const daily = "<ttl>1440</ttl>"
@@ -347,7 +347,7 @@ func TestA304ThatCountedIsVerifiedWithinAnHour(t *testing.T) {
 	})
 }
 
-func TestA304ThatNamesAnotherETagIsAskedAgainInFullAtOnce(t *testing.T) {
+func Test304WithAnotherETagCausesAFullRequestAtOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v1"`))

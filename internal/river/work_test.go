@@ -36,7 +36,7 @@ func (t panicking) Forward(context.Context, forward.Forwarding, []river.Entry) e
 	panic("a target that nobody can deal with")
 }
 
-func TestOneListOrNoticeThatBreaksEndsNothingElse(t *testing.T) {
+func TestPanicInAListOrForwardingStopsNothingElse(t *testing.T) {
 	t.Parallel()
 	withDisk(t, river.Options{}, func(t *testing.T, h *diskHarness) {
 		h.serve(feedURL, doc(rss("", "a")))
@@ -61,7 +61,7 @@ func TestOneListOrNoticeThatBreaksEndsNothingElse(t *testing.T) {
 }
 
 // spec:cloudburst#river-flood
-func TestAFeedThatFloodsDoesNotFillTheDiskBeforeTheHourIsOver(t *testing.T) {
+func TestFloodingFeedTriggersAnEarlySweep(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withDisk(t, river.Options{Keep: 100}, func(t *testing.T, h *diskHarness) {

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-func TestWhatIsFollowedIsChosenAsTheFeedSays(t *testing.T) {
+func TestAddChoosesTheEndpoint(t *testing.T) {
 	t.Parallel()
 	cloud := upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}
 	websub := upstream.Endpoint{Protocol: upstream.WebSub, Hub: hubURL}
@@ -70,7 +70,7 @@ func TestWhatIsFollowedIsChosenAsTheFeedSays(t *testing.T) {
 	}
 }
 
-func TestAddingAgainAsksAgainAndKeepsTheCallback(t *testing.T) {
+func TestAddAgainRenewsAndKeepsTheCallback(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		first := w.add(upstream.WebSub)
@@ -90,7 +90,7 @@ func TestAddingAgainAsksAgainAndKeepsTheCallback(t *testing.T) {
 	})
 }
 
-func TestAFeedIsFollowedWhileAnybodyWantsIt(t *testing.T) {
+func TestFeedIsFollowedWhileAnyPartNeedsIt(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
@@ -120,7 +120,7 @@ func TestAFeedIsFollowedWhileAnybodyWantsIt(t *testing.T) {
 	})
 }
 
-func TestTheEndOfAWebSubSubscriptionIsConfirmed(t *testing.T) {
+func TestEndOfWebSubSubscriptionIsVerified(t *testing.T) {
 	t.Parallel()
 	for _, answers := range []bool{true, false} {
 		withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
@@ -154,7 +154,7 @@ func TestTheEndOfAWebSubSubscriptionIsConfirmed(t *testing.T) {
 	}
 }
 
-func TestARemovedFeedCanBeFollowedAgainAtOnce(t *testing.T) {
+func TestRemovedFeedCanBeFollowedAgainAtOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		first := w.add(upstream.WebSub)

@@ -36,7 +36,7 @@ func theCloudEndpoint() upstream.Endpoint {
 	return upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: cloudURL, Wire: "http-post"}
 }
 
-func TestADoorThatAReaderFoundIsAskedOnceAndNothingIsRead(t *testing.T) {
+func TestEndpointOfTheReaderIsSubscribedOnceWithoutFetching(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.found = nil
@@ -73,7 +73,7 @@ func TestADoorThatAReaderFoundIsAskedOnceAndNothingIsRead(t *testing.T) {
 	})
 }
 
-func TestOfOneFeedAllFollowsAreListed(t *testing.T) {
+func TestOfListsAllFollowsOfAFeed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.addEndpoint(upstream.Endpoint{Protocol: upstream.WebSub, Hub: hubURL}, upstream.Reader)
@@ -88,7 +88,7 @@ func TestOfOneFeedAllFollowsAreListed(t *testing.T) {
 	})
 }
 
-func TestAnotherHubOfAFeedIsFoundByWhatItsReadersKnow(t *testing.T) {
+func TestAnotherHubIsFoundFromTheReader(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
 		web := func(hub string) upstream.Endpoint { return upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub} }
@@ -112,7 +112,7 @@ func TestAnotherHubOfAFeedIsFoundByWhatItsReadersKnow(t *testing.T) {
 	})
 }
 
-func TestWhatOnlyReadersWantIsNeverReadToFindAHub(t *testing.T) {
+func TestFeedOfTheReaderIsNeverFetchedForHubs(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
 		discovered := 0
@@ -147,7 +147,7 @@ func (c *countingHarness) Discover(ctx context.Context, feed string) (upstream.F
 	return c.harness.Discover(ctx, feed)
 }
 
-func TestSignedContentComesWithTheSignalAndOtherContentUnsigned(t *testing.T) {
+func TestSignalMarksSignedContent(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		content := upstream.Content{Body: []byte("<rss/>"), Signed: true}
@@ -166,7 +166,7 @@ func TestSignedContentComesWithTheSignalAndOtherContentUnsigned(t *testing.T) {
 	})
 }
 
-func TestItIsKnownSinceWhenAHubTellsEverything(t *testing.T) {
+func TestSinceAtIsTheStartOfUninterruptedPush(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
@@ -204,7 +204,7 @@ func TestItIsKnownSinceWhenAHubTellsEverything(t *testing.T) {
 	})
 }
 
-func TestWhatIsBeingEndedIsConfirmedToTheCloudThatAsks(t *testing.T) {
+func TestChallengeIsAnsweredWhileAFollowEnds(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.addEndpoint(theCloudEndpoint(), upstream.Reader)

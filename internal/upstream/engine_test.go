@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-func TestAnRSSCloudRegistrationIsRenewedAfter24HoursAndBefore25(t *testing.T) {
+func TestRSSCloudRegistrationIsRenewedAfter24HoursAndBefore25(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
@@ -30,7 +30,7 @@ func TestAnRSSCloudRegistrationIsRenewedAfter24HoursAndBefore25(t *testing.T) {
 	})
 }
 
-func TestAWebSubLeaseIsRenewedInItsLastFifth(t *testing.T) {
+func TestWebSubLeaseIsRenewedInItsLastFifth(t *testing.T) {
 	t.Parallel()
 	for _, lease := range []time.Duration{300 * time.Second, 10 * 24 * time.Hour} {
 		t.Run(lease.String(), func(t *testing.T) {
@@ -57,7 +57,7 @@ func TestAWebSubLeaseIsRenewedInItsLastFifth(t *testing.T) {
 	}
 }
 
-func TestAfterAnAbsenceCloudsAreAskedAgainAndTheFeedsAreLookedAt(t *testing.T) {
+func TestDowntimeRenewsCloudsAndChecksFeeds(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		cloud, cnws, ws := w.add(upstream.RSSCloud), w.add(upstream.CNWS), w.add(upstream.WebSub)
@@ -102,7 +102,7 @@ func TestAfterAnAbsenceCloudsAreAskedAgainAndTheFeedsAreLookedAt(t *testing.T) {
 	})
 }
 
-func TestWhenTheProgramMovesEveryHubIsAskedAgain(t *testing.T) {
+func TestNewPublicURLRenewsEveryFollow(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.add(upstream.RSSCloud)
@@ -119,7 +119,7 @@ func TestWhenTheProgramMovesEveryHubIsAskedAgain(t *testing.T) {
 	})
 }
 
-func TestAHubThatDoesNotAnswerIsAskedAgainAfterGrowingWaits(t *testing.T) {
+func TestSilentHubIsRetriedAtGrowingIntervals(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
@@ -146,7 +146,7 @@ func TestAHubThatDoesNotAnswerIsAskedAgainAfterGrowingWaits(t *testing.T) {
 	})
 }
 
-func TestWhatAHubAsksToWaitIsWaited(t *testing.T) {
+func TestRetryAfterOfAHubIsRespected(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.answer = func(upstream.Follow) (upstream.Answer, error) {
@@ -159,7 +159,7 @@ func TestWhatAHubAsksToWaitIsWaited(t *testing.T) {
 	})
 }
 
-func TestARefusalStaysVisibleAndIsTriedAgainAfterADay(t *testing.T) {
+func TestRefusalIsStoredAndRetriedAfterADay(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		w.answer = refuse(fault.Refused, "The hub refused. Not yours.")
@@ -180,7 +180,7 @@ func TestARefusalStaysVisibleAndIsTriedAgainAfterADay(t *testing.T) {
 	})
 }
 
-func TestAHubThatSaysNeverIsLost(t *testing.T) {
+func TestPermanentRefusalMakesAFollowLost(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[fault.Code]string{fault.Gone: upstream.Lost, fault.Refused: upstream.Lost} {
 		t.Run(code.String(), func(t *testing.T) {
@@ -201,7 +201,7 @@ func TestAHubThatSaysNeverIsLost(t *testing.T) {
 	}
 }
 
-func TestADenialEndsASubscriptionWithItsReason(t *testing.T) {
+func TestDenialEndsTheSubscriptionWithItsReason(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.WebSub)
@@ -225,7 +225,7 @@ func TestADenialEndsASubscriptionWithItsReason(t *testing.T) {
 	})
 }
 
-func TestAHubThatDoesNotAskBackIsAskedAgain(t *testing.T) {
+func TestHubThatDoesNotVerifyIsAskedAgain(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.lease = 0
@@ -240,7 +240,7 @@ func TestAHubThatDoesNotAskBackIsAskedAgain(t *testing.T) {
 	})
 }
 
-func TestOnlyWhatWasAskedForIsConfirmed(t *testing.T) {
+func TestOnlyRequestedSubscriptionsAreConfirmed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.lease = 0
@@ -265,7 +265,7 @@ func TestOnlyWhatWasAskedForIsConfirmed(t *testing.T) {
 	})
 }
 
-func TestTwoProcessesOnOneDatabaseDoNotBothAsk(t *testing.T) {
+func TestTwoProcessesSendEachRequestOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Rate: 1000, Away: time.Hour}, func(t *testing.T, w *harness) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -295,7 +295,7 @@ func TestTwoProcessesOnOneDatabaseDoNotBothAsk(t *testing.T) {
 	})
 }
 
-func TestAClaimOfADeadProcessRunsOut(t *testing.T) {
+func TestClaimOfADeadProcessExpires(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
@@ -318,7 +318,7 @@ func TestAClaimOfADeadProcessRunsOut(t *testing.T) {
 	})
 }
 
-func TestWhatIsDueAtOnceIsAskedAtASteadyPace(t *testing.T) {
+func TestDueRequestsAreSentAtASteadyPace(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Rate: 5}, func(t *testing.T, w *harness) {
 		var group sync.WaitGroup
@@ -348,7 +348,7 @@ func TestWhatIsDueAtOnceIsAskedAtASteadyPace(t *testing.T) {
 	})
 }
 
-func TestACNWSPublisherIsAskedAgainAfter30SilentDays(t *testing.T) {
+func TestCNWSPublisherIsAskedAgainAfter30SilentDays(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	const day = 24 * time.Hour
@@ -373,7 +373,7 @@ func TestACNWSPublisherIsAskedAgainAfter30SilentDays(t *testing.T) {
 	})
 }
 
-func TestAFeedThatMovedToAnotherHubIsFoundThere(t *testing.T) {
+func TestFeedThatMovedToAnotherHubIsFollowedThere(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: 24 * time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.WebSub)

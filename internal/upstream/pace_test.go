@@ -249,7 +249,7 @@ func follows(t *testing.T, e *upstream.Engine, n int, hosts ...string) {
 }
 
 // The first day is uneven; from then on every minute has its share.
-func TestManyRenewalsAreASteadyTrickle(t *testing.T) {
+func TestManyRenewalsAreSpreadOverTheDay(t *testing.T) {
 	t.Parallel()
 	n, minutes := fulltest.Size(100_000, 5_000), fulltest.Size(1, 20)
 	withFakeHubs(t, func(t *testing.T, m *memory, c *fakeHubs, e *upstream.Engine) {
@@ -317,7 +317,7 @@ func TestManyRenewalsAreASteadyTrickle(t *testing.T) {
 	})
 }
 
-func TestASlowHubKeepsNoOtherWaiting(t *testing.T) {
+func TestSlowHubDoesNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	withFakeHubs(t, func(t *testing.T, m *memory, c *fakeHubs, e *upstream.Engine) {
 		c.took = 25 * time.Second
@@ -350,7 +350,7 @@ func TestASlowHubKeepsNoOtherWaiting(t *testing.T) {
 	})
 }
 
-func TestAHubThatAsksForQuietIsLeftAloneWithAllItsFeeds(t *testing.T) {
+func TestRetryAfterPausesAllFeedsOfAHost(t *testing.T) {
 	t.Parallel()
 	withFakeHubs(t, func(t *testing.T, m *memory, c *fakeHubs, e *upstream.Engine) {
 		c.took = time.Millisecond
@@ -383,7 +383,7 @@ func TestAHubThatAsksForQuietIsLeftAloneWithAllItsFeeds(t *testing.T) {
 	})
 }
 
-func TestAHubThatIsDeadIsTriedLessAndLess(t *testing.T) {
+func TestDeadHubIsRetriedLessOften(t *testing.T) {
 	t.Parallel()
 	withFakeHubs(t, func(t *testing.T, _ *memory, c *fakeHubs, e *upstream.Engine) {
 		c.took = time.Millisecond
@@ -396,7 +396,7 @@ func TestAHubThatIsDeadIsTriedLessAndLess(t *testing.T) {
 	})
 }
 
-func TestAHubThatRefusesAFeedIsAskedForItsOthers(t *testing.T) {
+func TestRefusalOfOneFeedDoesNotPauseTheHub(t *testing.T) {
 	t.Parallel()
 	withFakeHubs(t, func(t *testing.T, m *memory, c *fakeHubs, e *upstream.Engine) {
 		c.took = time.Millisecond

@@ -21,7 +21,7 @@ func (w *harness) push(topic, protocol string, wanted bool) {
 	}
 }
 
-func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
+func TestNotificationBecomesASignal(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.found[feedURL] = upstream.Found{Topic: "http://feeds.test/self.xml", Endpoints: w.found[feedURL].Endpoints}
@@ -56,7 +56,7 @@ func TestNewsOfAFollowedFeedBecomesASignal(t *testing.T) {
 
 // A hub calls before it answers. Its test call and its notifications look the same, so together
 // they cause one check of the feed, whatever the answer is.
-func TestNewsDuringTheFirstRegistrationIsReadOnce(t *testing.T) {
+func TestCallsDuringFirstRegistrationCauseOneCheck(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		protocol string
@@ -100,7 +100,7 @@ func TestNewsDuringTheFirstRegistrationIsReadOnce(t *testing.T) {
 	}
 }
 
-func TestNewsDuringTheFirstRegistrationSurvivesTheEndOfTheProgram(t *testing.T) {
+func TestCallDuringFirstRegistrationSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		asked := make(chan struct{})
@@ -130,7 +130,7 @@ func (u silentHub) Ask(ctx context.Context, f upstream.Follow) (upstream.Answer,
 	return upstream.Answer{}, ctx.Err()
 }
 
-func TestNewsFromAHubThatNobodyAskedIsNotRead(t *testing.T) {
+func TestNotificationFromAHubThatWasNotAskedIsIgnored(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
@@ -159,7 +159,7 @@ func TestNewsFromAHubThatNobodyAskedIsNotRead(t *testing.T) {
 
 // This server is overloaded while its hub verifies a renewal. The call gets a positive answer,
 // because it may be the hub's test.
-func TestNewsThatCannotBeTakenDuringARenewalIsLookedFor(t *testing.T) {
+func TestNotificationRejectedDuringARenewalIsCheckedLater(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
@@ -181,7 +181,7 @@ func TestNewsThatCannotBeTakenDuringARenewalIsLookedFor(t *testing.T) {
 }
 
 // This server is busy when the feed is to be checked.
-func TestALookThatFailsIsTriedAgain(t *testing.T) {
+func TestFailedCheckIsRetried(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{Away: time.Hour}, func(t *testing.T, w *harness) {
 		w.answer = func(f upstream.Follow) (upstream.Answer, error) {
@@ -202,7 +202,7 @@ func TestALookThatFailsIsTriedAgain(t *testing.T) {
 	})
 }
 
-func TestTheMomentOfNewsIsWrittenOnceAMinute(t *testing.T) {
+func TestReceivedAtIsStoredOnceAMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.RSSCloud)
@@ -224,7 +224,7 @@ func TestTheMomentOfNewsIsWrittenOnceAMinute(t *testing.T) {
 	})
 }
 
-func TestNewsThatCannotBeTakenIsAskedForAgain(t *testing.T) {
+func TestRejectedNotificationIsRequestedAgain(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		cloud, cnws := w.add(upstream.RSSCloud), w.add(upstream.CNWS)
@@ -255,7 +255,7 @@ func TestNewsThatCannotBeTakenIsAskedForAgain(t *testing.T) {
 	})
 }
 
-func TestContentThatIsNotSignedIsCounted(t *testing.T) {
+func TestUnsignedContentIsCounted(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		f := w.add(upstream.WebSub)
@@ -285,7 +285,7 @@ func TestContentThatIsNotSignedIsCounted(t *testing.T) {
 	})
 }
 
-func TestASecretIsForHubsOverTLSOnly(t *testing.T) {
+func TestSecretIsUsedForTLSHubsOnly(t *testing.T) {
 	t.Parallel()
 	withHarness(t, upstream.Options{}, func(t *testing.T, w *harness) {
 		w.found[feedURL] = upstream.Found{Endpoints: []upstream.Endpoint{{Protocol: upstream.WebSub, Hub: "http://hub.test/"}}}

@@ -89,7 +89,7 @@ func docOf(words ...string) *feed.Feed {
 	return f
 }
 
-func TestMergingByID(t *testing.T) {
+func TestMergeByID(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		docs [][]string
@@ -136,7 +136,7 @@ func TestMergingByID(t *testing.T) {
 	}
 }
 
-func TestItemsThatSayTheSameUnderAnotherIDAndLinkAreNoFlood(t *testing.T) {
+func TestSameItemsWithNewIDsAndLinksAreNotNew(t *testing.T) {
 	t.Parallel()
 	s := newMergeRig()
 	session := func(n int) *feed.Feed {
@@ -160,7 +160,7 @@ func TestItemsThatSayTheSameUnderAnotherIDAndLinkAreNoFlood(t *testing.T) {
 	}
 }
 
-func TestTombstonesOfAtomWithdraw(t *testing.T) {
+func TestAtomTombstonesWithdrawItems(t *testing.T) {
 	t.Parallel()
 	s := newMergeRig()
 	s.merge(docOf("c", "b", "a"), false)
@@ -174,7 +174,7 @@ func TestTombstonesOfAtomWithdraw(t *testing.T) {
 	}
 }
 
-func TestAPartOfAFeedWithdrawsNothing(t *testing.T) {
+func TestPartialFeedWithdrawsNothing(t *testing.T) {
 	t.Parallel()
 	s := newMergeRig()
 	s.merge(docOf("c", "b", "a"), false)
@@ -186,7 +186,7 @@ func TestAPartOfAFeedWithdrawsNothing(t *testing.T) {
 	}
 }
 
-func TestAnItemsPlaceIsItsDateAtTheFirstReadingAndLaterNow(t *testing.T) {
+func TestItemPositionIsItsDateAtFirstCheckAndLaterTheCheckTime(t *testing.T) {
 	t.Parallel()
 	s := newMergeRig()
 	s.merge(docOf("b@5", "a@5"), false)

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-func TestAddressesAreReadAsPeopleTypeThem(t *testing.T) {
+func TestReadURLsAsPeopleTypeThem(t *testing.T) {
 	t.Parallel()
 	both := func(rest string) []string { return []string{"https://" + rest, "http://" + rest} }
 	for typed, want := range map[string][]string{
@@ -67,7 +67,7 @@ func TestAddressesAreReadAsPeopleTypeThem(t *testing.T) {
 	}
 }
 
-func TestALoginInAnAddressIsTakenOutOfIt(t *testing.T) {
+func TestReadExtractsLoginFromURL(t *testing.T) {
 	t.Parallel()
 	for typed, want := range map[string]Login{
 		"https://ann:secret@example.org/feed":     {Basic, "ann", "secret"},
@@ -98,7 +98,7 @@ func TestALoginInAnAddressIsTakenOutOfIt(t *testing.T) {
 }
 
 // Operators also see the causes of an error.
-func TestWhatIsWrongWithAnAddressIsSaidOnce(t *testing.T) {
+func TestURLErrorsAreNotRepeated(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"http://", "http://0x7f.1/", "http://a.example:99999/"} {
 		if _, err := Read(bad); err == nil || err.Error() != fault.Message(err) {

@@ -10,7 +10,7 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-func TestALoginIsSealedAndOpensOnlyAsItWas(t *testing.T) {
+func TestSealedLoginOpensOnlyUnchanged(t *testing.T) {
 	t.Parallel()
 	key := []byte(strings.Repeat("k", 32))
 	plain := Login{Basic, "ann", "Geheimnis"}
@@ -46,7 +46,7 @@ func TestALoginIsSealedAndOpensOnlyAsItWas(t *testing.T) {
 	}
 }
 
-func TestALoginIsTheHeaderOfItsKind(t *testing.T) {
+func TestLoginHeaderOfEachKind(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for want, l := range map[string]Login{
@@ -69,7 +69,7 @@ func TestALoginIsTheHeaderOfItsKind(t *testing.T) {
 	}
 }
 
-func TestALoginThatNoServerCouldWantIsRefused(t *testing.T) {
+func TestInvalidLoginIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, l := range []Login{
 		{"digest", "ann", "x"}, {Basic, "", "x"}, {Basic, "a:b", "x"}, {WSSE, "ann", ""}, {Token, "", ""}, {Token, "", "a\nb"},

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestWordsWithAMeaningAreTakenOutOfASearch(t *testing.T) {
+func TestReadExtractsSearchTerms(t *testing.T) {
 	t.Parallel()
 	for match, want := range map[string]Words{
 		"":                             {},
