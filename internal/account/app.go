@@ -11,15 +11,15 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Reading apps sign in once and send what they got with every request for years. What
-// they get is bound to the password and stands in no database: another password, or the
-// end of the account, ends it, on every server that has the key.
+// Reading apps sign in once and send their key with every request for years. The key depends on the
+// password and is not stored: a new password or the end of the account invalidates it, on every
+// server with the same Key.
 
-// notApp is what strangers hear of everything that was wrong with what an app sent.
+// appRefusal is the one message for every invalid app key.
 const appRefusal = "The app has to sign in again."
 
-// AppKey is what the app of a user whom Check has just returned sends from now on: the
-// name, a slash, and 64 hexadecimal digits. fault.Unavailable: there is no Key.
+// AppKey returns the key of an app for a user that Check has just returned: the name, a slash and
+// 64 hexadecimal digits. fault.Unavailable: no valid Key.
 //
 // spec:cloudburst#app-keys
 func (a *Accounts) AppKey(u User) (string, error) {
@@ -30,15 +30,15 @@ func (a *Accounts) AppKey(u User) (string, error) {
 	return u.Name + "/" + hex.EncodeToString(a.keys.app(u)), nil
 }
 
-// app is the keyed hash of a user and the time of the password.
+// app returns the keyed hash of a user's name and the time of the password.
 func (k *keys) app(u User) []byte {
 	h := hmac.New(sha256.New, k.apps)
 	h.Write([]byte(u.Name + "\x00" + u.PasswordAt.UTC().Format("2006-01-02T15:04:05.000")))
 	return h.Sum(nil)
 }
 
-// AppUser is a log-in by an AppKey. Errors: fault.Refused, in the same words whatever was
-// wrong; TooMany; Unavailable.
+// AppUser is a log-in by an AppKey. Errors: fault.Refused with the same message for every reason;
+// TooMany; Unavailable.
 func (a *Accounts) AppUser(ctx context.Context, key string, from Caller) (User, error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {
@@ -59,19 +59,19 @@ func (a *Accounts) AppUser(ctx context.Context, key string, from Caller) (User, 
 	return u, nil
 }
 
-// appKey is what apps of Fever make of a name and a password: MD5 in hexadecimal. With a
-// token, which nobody guesses, it is as good as one.
+// appKey returns the key that Fever apps derive from a name and a password: MD5 in hexadecimal.
+// With a random token as the password, the key cannot be guessed.
 func appKey(name, password string) string {
 	sum := md5.Sum([]byte(name + ":" + password))
 	return hex.EncodeToString(sum[:])
 }
 
-// AppToken is a log-in by the key that an app makes of a user's name and a token for
-// reading: 32 hexadecimal digits. Errors as of Token.
+// AppToken is a log-in by the key that a Fever app derives from a user's name and a token with the
+// scope read: 32 hexadecimal digits. Errors as of Token.
 //
 // spec:cloudburst#app-tokens
 func (a *Accounts) AppToken(ctx context.Context, key string, from Caller) (Token, error) {
-	const no = "The key is of no user and token, or the token was revoked."
+	const no = "The key matches no token, or the token was revoked."
 	a.init()
 	key = strings.ToLower(key)
 	if len(key) != 2*md5.Size || strings.Trim(key, "0123456789abcdef") != "" {

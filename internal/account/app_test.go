@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// signedIn is a log-in and the key that the app gets for it.
+// appSignIn signs in and returns the app's key.
 func appSignIn(t *testing.T, w *harness, name, password string) string {
 	t.Helper()
 	u, err := w.Check(w.ctx, name, password, at(home))
@@ -21,7 +21,7 @@ func appSignIn(t *testing.T, w *harness, name, password string) string {
 	return key
 }
 
-func TestAnAppStaysSignedInUntilThePasswordIsAnotherOrTheUserIsDisabled(t *testing.T) {
+func TestAppKeyIsValidUntilThePasswordChangesOrTheUserIsDisabled(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
@@ -43,7 +43,7 @@ func TestAnAppStaysSignedInUntilThePasswordIsAnotherOrTheUserIsDisabled(t *testi
 		}
 		good()
 		w.restart()
-		good() // nothing was in memory
+		good() // nothing is cached in memory
 		must(t, w.Disable(w.ctx, "alice", true))
 		bad()
 		must(t, w.Disable(w.ctx, "alice", false))
@@ -61,7 +61,7 @@ func TestAnAppStaysSignedInUntilThePasswordIsAnotherOrTheUserIsDisabled(t *testi
 	})
 }
 
-func TestAKeyOfAnotherServerSignsNobodyIn(t *testing.T) {
+func TestAppKeyOfAnotherServerIsRefused(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -80,13 +80,13 @@ func TestAKeyOfAnotherServerSignsNobodyIn(t *testing.T) {
 	})
 }
 
-// keyOf is what an app of Fever sends.
+// keyOf returns the key that a Fever app sends.
 func keyOf(name, password string) string {
 	sum := md5.Sum([]byte(name + ":" + password))
 	return hex.EncodeToString(sum[:])
 }
 
-func TestATokenForReadingSignsInAppsThatSendAHashOfIt(t *testing.T) {
+func TestReadTokenSignsInFeverApps(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
@@ -119,7 +119,7 @@ func TestATokenForReadingSignsInAppsThatSendAHashOfIt(t *testing.T) {
 	})
 }
 
-func TestWrongKeysOfAppsCountAtAllDoorsAndRightOnesAreLetInAllTheSame(t *testing.T) {
+func TestWrongAppKeysCountAndRightOnesAreAccepted(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

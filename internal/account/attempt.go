@@ -8,12 +8,12 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// attempt is one try that was let through. One of its methods ends it.
+// attempt is an admitted log-in. passed, failed or dropped ends it.
 type attempt struct {
 	l        *limiter
 	from     Caller
 	counted  []counted
-	keys     []TallyKey // of its rows: everybody's, and those of counted
+	keys     []TallyKey // tallies to write: that of all clients, and those of counted
 	finished bool
 }
 
@@ -22,21 +22,21 @@ type counted struct {
 	*tally
 	limit   int
 	longest time.Duration
-	only    bool // it does not stop the attempt, it only counts
+	only    bool // counts failures but does not stop the attempt
 }
 
-// try is what an attempt is: at which name and from where.
+// loginSource is the name and the origin of a log-in.
 type loginSource struct {
 	from  Caller
 	name  string
-	known bool // the user of the name logged in from this very address before
-	paced bool // a slot of the name was taken for it
+	known bool // the user logged in from this address before
+	paced bool // holds a paced slot of the name
 }
 
-// turn lets an attempt through, or says how long to wait (fault.TooMany), before anybody has
-// looked whether there is such a name. Of a known one only what was tried from there stops
-// it. Others wait for a slot where the name's limit is used up, so that nobody can lock the
-// owner out; see pace.go.
+// start admits an attempt or returns how long to wait (fault.TooMany), before it is known whether
+// the name exists. A log-in from a known address is only stopped by failures from there. Others
+// wait for a paced slot when the name's limit is reached, so attackers cannot lock the owner out;
+// see pace.go.
 func (l *limiter) start(ctx context.Context, now func() time.Time, t loginSource) (*attempt, error) {
 	a, err := l.startUnpaced(ctx, now, t)
 	refused, slow := errors.AsType[slowed](err)
@@ -50,9 +50,8 @@ func (l *limiter) start(ctx context.Context, now func() time.Time, t loginSource
 	return l.startUnpaced(ctx, now, t)
 }
 
-// enter is turn without slots. Where only attempts under way are in the way, it waits for
-// them: many at once are the programs of somebody who saves many things, and what is right
-// takes no try from anybody.
+// startUnpaced is start without paced slots. If only attempts in progress are in the way, it waits
+// for them: concurrent log-ins are often programs of one user, and successful ones do not count.
 func (l *limiter) startUnpaced(ctx context.Context, now func() time.Time, t loginSource) (*attempt, error) {
 	a, ended, err := l.startNow(ctx, now(), t)
 	if ended == nil {
@@ -70,14 +69,14 @@ func (l *limiter) startUnpaced(ctx context.Context, now func() time.Time, t logi
 		case <-timer.C:
 			return nil, busy()
 		case <-ctx.Done():
-			return nil, fault.Wrap(fault.Unavailable, ctx.Err(), "The sign-in was given up before its turn came.")
+			return nil, fault.Wrap(fault.Unavailable, ctx.Err(), "The sign-in was canceled while it was waiting.")
 		}
 		a, ended, err = l.startNow(ctx, now(), t)
 	}
 	return a, err
 }
 
-// lineUp adds to those who wait; false: there are too many.
+// addWaiting changes the number of waiting attempts; false: there are too many.
 func (l *limiter) addWaiting(n int) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,11 +87,11 @@ func (l *limiter) addWaiting(n int) bool {
 	return true
 }
 
-// begin is enter that waits for nobody. Where that could help, ended is closed when
-// the next attempt ends.
+// startNow is startUnpaced without waiting. If waiting could help, ended is closed when the next
+// attempt ends.
 //
-// The place is taken first and the rows are read then: every attempt that ended in between
-// is either in its row or was under way when this one looked.
+// The attempt is counted before its rows are read. Every attempt that ends in between is therefore
+// either in the rows or was counted as in progress.
 func (l *limiter) startNow(ctx context.Context, now time.Time, t loginSource) (_ *attempt, ended <-chan struct{}, err error) {
 	l.mu.Lock()
 	a := l.newAttempt(t)
@@ -111,14 +110,14 @@ func (l *limiter) startNow(ctx context.Context, now time.Time, t loginSource) (_
 	}
 	if err != nil {
 		if ended == nil {
-			l.signal() // somebody may have waited for this one
+			l.signal() // another attempt may wait for this one
 		}
 		return nil, ended, err
 	}
 	return a, nil, nil
 }
 
-// attempt finds what an attempt will count in.
+// newAttempt finds the tallies that an attempt counts in.
 func (l *limiter) newAttempt(t loginSource) *attempt {
 	a := &attempt{l: l, from: t.from}
 	a.counted = append(a.counted, counted{l.peek(l.sourceOf(t.from)), l.source, sourceWait, t.known})
@@ -131,14 +130,14 @@ func (l *limiter) newAttempt(t loginSource) *attempt {
 	return a
 }
 
-// admit counts an attempt as under way, or says why not. With ended it could be let
-// through after the next one has ended, with slowed in a slot.
+// admit counts an attempt as in progress, or returns why not. A non-nil ended means that it may be
+// admitted after the next attempt ends; the error slowed means that it may wait for a paced slot.
 func (l *limiter) admit(a *attempt, now time.Time, t loginSource) (ended <-chan struct{}, err error) {
-	for i, c := range a.counted { // what rows said may be remembered elsewhere by now
+	for i, c := range a.counted { // the tally may have been replaced since
 		a.counted[i].tally = l.peek(c.Key)
 	}
 	var wait, slow time.Duration
-	held := false // by attempts under way, and by nothing else
+	held := false // only attempts in progress are in the way
 	for _, c := range a.counted {
 		if c.only {
 			continue
@@ -169,13 +168,13 @@ func (l *limiter) admit(a *attempt, now time.Time, t loginSource) (ended <-chan 
 	}
 	for _, c := range a.counted {
 		c.trying++
-		l.talliesOf(c.Key).keep(c.tally) // only now: whoever has to wait cannot fill the memory
+		l.talliesOf(c.Key).keep(c.tally) // only now, so waiting clients cannot fill the memory
 	}
 	l.all.trying++
 	return nil, nil
 }
 
-// leave is admit undone.
+// release reverts admit.
 func (l *limiter) release(a *attempt) {
 	l.all.trying--
 	for _, c := range a.counted {
@@ -184,7 +183,7 @@ func (l *limiter) release(a *attempt) {
 	}
 }
 
-// signal tells those who wait that an attempt ended.
+// signal wakes attempts that wait for the end of another one.
 func (l *limiter) signal() {
 	if l.ended != nil {
 		close(l.ended)
@@ -192,7 +191,7 @@ func (l *limiter) signal() {
 	}
 }
 
-// minuteWait is how long everybody waits.
+// minuteWait returns how long all clients must wait.
 func (l *limiter) minuteWait(now time.Time) time.Duration {
 	if d := now.Sub(l.all.Since); d >= time.Minute || d < 0 {
 		l.all.Failures, l.all.Since = 0, now
@@ -203,7 +202,7 @@ func (l *limiter) minuteWait(now time.Time) time.Duration {
 	return 0
 }
 
-// end ends an attempt.
+// end ends the attempt. Further calls do nothing.
 func (a *attempt) end() {
 	a.l.mu.Lock()
 	defer a.l.mu.Unlock()
@@ -215,11 +214,11 @@ func (a *attempt) end() {
 	a.l.signal()
 }
 
-// failed counts, on disk before it returns; the error says that this could not be done.
-// passed and dropped do not count: what was right, and what was never answered. An attempt
-// that passed forgives no failure: with an account of one's own one could go on for ever.
+// failed counts the failure on disk before it returns; the error reports that it could not be
+// stored. passed and dropped do not count. A successful attempt does not reset failures: otherwise
+// an attacker with an account could guess forever.
 func (a *attempt) failed(ctx context.Context, now time.Time) error {
-	defer a.end() // it is under way until it is counted
+	defer a.end() // in progress until it is counted
 	return a.l.write(ctx, now, a.from, a.keys, func(list []Tally) (longest time.Duration, write bool) {
 		all := &list[0]
 		if d := now.Sub(all.Since); d >= time.Minute || d < 0 {

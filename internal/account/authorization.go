@@ -12,40 +12,39 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Authorization is what a program asks of a user, and later what the user allowed. Between the two,
-// and on its way to the program and back, it is a text that only servers with this Key
-// can read or make, so nothing of it is stored.
+// Authorization is a program's request for access, and later the user's grant. Between these steps
+// it is a sealed text that only servers with this Key can read or write, so nothing is stored.
 type Authorization struct {
 	User        string   `json:"u"`
 	ClientID    string   `json:"c"` // URL of the program
-	ClientName  string   `json:"n"` // for the list of tokens; "": its URL
+	ClientName  string   `json:"n"` // name in the list of tokens; "": its URL
 	RedirectURI string   `json:"r"`
 	State       string   `json:"s"`
-	Challenge   string   `json:"h"` // of PKCE; "": none
-	Scopes      []string `json:"p"` // also those that no token has, such as profile
+	Challenge   string   `json:"h"` // PKCE challenge; "": none
+	Scopes      []string `json:"p"` // including scopes that tokens do not have, for example profile
 
 	ID         string    `json:"i"`
 	Expires    time.Time `json:"e"`
-	PasswordAt time.Time `json:"w"` // another password ends it
+	PasswordAt time.Time `json:"w"` // a password change invalidates it
 }
 
-// How long an authorization waits for the user, and a code for the program.
+// Lifetimes of a request that waits for the user, and of a code.
 const (
 	RequestTTL = 30 * time.Minute
 	CodeTTL    = 10 * time.Minute
-	// codeKeep is how long a redeemed code is remembered beyond CodeFor, for servers whose
-	// clocks differ.
+	// codeKeep is how long a redeemed code is stored beyond CodeTTL, for servers whose clocks
+	// differ.
 	codeKeep = time.Hour
 )
 
-// Purposes of a sealed authorization: none can be used as another.
+// Purposes of a sealed authorization. A text sealed for one purpose is invalid for the other.
 const (
 	sealedAsk  = "ask"
 	sealedCode = "code"
 )
 
-// Ask seals what a program asks of z.User, for the form in which the user decides. Errors:
-// fault.NotFound (no such user), Unavailable (there is no Key).
+// SealRequest seals the request of a program for the form in which z.User decides. Errors:
+// fault.NotFound (no such user), Unavailable (no valid Key).
 func (a *Accounts) SealRequest(ctx context.Context, z Authorization) (ask string, err error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {
@@ -59,7 +58,8 @@ func (a *Accounts) SealRequest(ctx context.Context, z Authorization) (ask string
 	return a.keys.sealAuthorization(sealedAsk, z)
 }
 
-// Asked opens what Ask sealed for this user. fault.Refused: it is for somebody else, or too old.
+// OpenRequest opens a text of SealRequest for this user. fault.Refused: it expired or is for
+// another user.
 func (a *Accounts) OpenRequest(user, ask string) (Authorization, error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {
@@ -72,8 +72,8 @@ func (a *Accounts) OpenRequest(user, ask string) (Authorization, error) {
 	return z, nil
 }
 
-// Allow makes the code of what the user allowed: z is what Asked returned, with the scopes that
-// the user chose. A code works once, within CodeFor.
+// Allow returns the code of a grant. z is the result of OpenRequest with the scopes that the user
+// chose. A code works once, within CodeTTL.
 func (a *Accounts) Allow(z Authorization) (code string, err error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {
@@ -83,10 +83,9 @@ func (a *Accounts) Allow(z Authorization) (code string, err error) {
 	return a.keys.sealAuthorization(sealedCode, z)
 }
 
-// Redeem ends a code and returns what the user allowed. fits says whether the program that has the
-// code is the one that it was made for; a program that it was not made for does not end it. A
-// code that comes again ends the token that was made of it. Errors: fault.Refused, TooMany,
-// Unavailable, and those of fits.
+// Redeem consumes a code and returns the grant. fits returns an error if the code was made for
+// another program; then the code stays valid. A repeated code revokes the token made from it.
+// Errors: fault.Refused, TooMany, Unavailable, and those of fits.
 //
 // spec:cloudburst#indieauth-codes
 func (a *Accounts) Redeem(ctx context.Context, code string, fits func(Authorization) error, from Caller) (Authorization, error) {
@@ -119,7 +118,7 @@ func (a *Accounts) Redeem(ctx context.Context, code string, fits func(Authorizat
 		return Authorization{}, err
 	}
 	if !fresh {
-		// Of two programs with one code, one has stolen it.
+		// One of two programs with the same code has stolen it.
 		if err := a.Store.RemoveToken(ctx, z.User, z.ID); err != nil && fault.CodeOf(err) != fault.NotFound {
 			return Authorization{}, err
 		}
@@ -128,8 +127,8 @@ func (a *Accounts) Redeem(ctx context.Context, code string, fits func(Authorizat
 	return z, nil
 }
 
-// NewClientToken makes the token of what Redeem returned. Errors as of [Accounts.NewToken]; scopes
-// that no token has are left out.
+// NewClientToken makes the token of a grant that Redeem returned. Errors as of [Accounts.NewToken].
+// Scopes that tokens do not have are ignored.
 func (a *Accounts) NewClientToken(ctx context.Context, z Authorization) (plain string, t Token, err error) {
 	label := z.ClientName
 	if label == "" || checkText("label", label, maxLabel) != nil {

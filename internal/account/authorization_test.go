@@ -10,12 +10,12 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// allowed is what alice lets an app do.
+// allowed is a request that alice grants.
 var allowed = account.Authorization{
 	User: "alice", ClientID: "https://app.example/", ClientName: "The App", RedirectURI: "https://app.example/cb", State: "s", Challenge: "h",
 }
 
-// code is one that alice has just allowed.
+// code returns the code of a new grant of alice.
 func (w *harness) code(scopes ...string) string {
 	w.t.Helper()
 	ask, err := w.SealRequest(w.ctx, allowed)
@@ -33,7 +33,7 @@ func (w *harness) code(scopes ...string) string {
 
 func fits(account.Authorization) error { return nil }
 
-func TestACodeGivesATokenOnceOnAnyServerOfTheSameKey(t *testing.T) {
+func TestCodeWorksOnceOnAnyServerWithTheKey(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -55,11 +55,11 @@ func TestACodeGivesATokenOnceOnAnyServerOfTheSameKey(t *testing.T) {
 		_, err = w.Redeem(w.ctx, code, fits, at(home))
 		wantFault(t, err, fault.Refused)
 		_, err = w.Token(w.ctx, plain, "create", at(home))
-		wantFault(t, err, fault.Refused) // a code that comes twice ends its token
+		wantFault(t, err, fault.Refused) // a repeated code revokes its token
 	})
 }
 
-func TestAProgramThatACodeIsNotForDoesNotEndIt(t *testing.T) {
+func TestCodeSurvivesAnotherProgram(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -73,7 +73,7 @@ func TestAProgramThatACodeIsNotForDoesNotEndIt(t *testing.T) {
 	})
 }
 
-func TestCodesThatAreNotValidAreRefused(t *testing.T) {
+func TestInvalidCodesAreRefused(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
@@ -86,9 +86,9 @@ func TestCodesThatAreNotValidAreRefused(t *testing.T) {
 		code := w.code("create")
 		ask, err := w.SealRequest(w.ctx, allowed)
 		must(t, err)
-		refused("nothing", "")
+		refused("an empty code", "")
 		refused("a forged code", code[:len(code)-2]+"AA")
-		refused("what the form has", ask)
+		refused("a sealed request", ask)
 		_, err = w.OpenRequest("alice", code)
 		wantFault(t, err, fault.Refused)
 		_, err = w.OpenRequest("bob", ask)
@@ -104,7 +104,7 @@ func TestCodesThatAreNotValidAreRefused(t *testing.T) {
 		code = w.code("create")
 		_, err = w.ChangePassword(w.ctx, w.user("alice"), "another password")
 		must(t, err)
-		refused("a code of before the password was changed", code)
+		refused("a code from before a password change", code)
 		foreign := &account.Accounts{Store: w.store, Key: []byte("another key, of 32 bytes........"), Options: w.Options}
 		if _, err := foreign.Redeem(w.ctx, w.code("create"), fits, at(home)); fault.CodeOf(err) != fault.Refused {
 			t.Errorf("a code of another key: %v", err)
@@ -114,7 +114,7 @@ func TestCodesThatAreNotValidAreRefused(t *testing.T) {
 	})
 }
 
-func TestATokenOfAProgramNeedsAScopeAndHasALabel(t *testing.T) {
+func TestClientTokenNeedsAScopeAndGetsALabel(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

@@ -46,8 +46,8 @@ func TestPasswordsAreHashedByArgon2id(t *testing.T) {
 	must(t, err)
 }
 
-// TestManyLogInsAtOnceTakeTheMemoryOfAFew makes hashes that take what real ones take.
-func TestManyLogInsAtOnceTakeTheMemoryOfAFew(t *testing.T) {
+// TestConcurrentLogInsUseBoundedMemory computes hashes that use as much memory as real ones.
+func TestConcurrentLogInsUseBoundedMemory(t *testing.T) {
 	t.Parallel()
 	const atOnce, size = 8, 19 << 20
 	all := fulltest.Size(500, 100)
@@ -87,7 +87,7 @@ func TestManyLogInsAtOnceTakeTheMemoryOfAFew(t *testing.T) {
 		group.Go(func() {
 			name, password := "alice", right
 			if i%10 != 0 {
-				name = fmt.Sprint("user", i) // most are refused, and take as much
+				name = fmt.Sprint("user", i) // most are refused, and use as much memory
 			}
 			if _, err := a.Check(t.Context(), name, password, source(i)); err == nil {
 				in.Add(1)
@@ -100,13 +100,13 @@ func TestManyLogInsAtOnceTakeTheMemoryOfAFew(t *testing.T) {
 	if maxRunning.Load() > atOnce || in.Load() == 0 {
 		t.Errorf("%d hashes at once, %d log-ins", maxRunning.Load(), in.Load())
 	}
-	// What is in use, as much again that the collector has not come to, and some.
+	// The hashes in use, as much again of uncollected garbage, and a margin.
 	if grown := peak.Load() - before.Load(); grown > 3*atOnce*size {
 		t.Errorf("%d log-ins at once took %d MiB", all, grown>>20)
 	}
 }
 
-func TestThoseWhoWaitToBeHashedAreFew(t *testing.T) {
+func TestWaitingHashesAreLimited(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
@@ -147,9 +147,9 @@ func TestThoseWhoWaitToBeHashedAreFew(t *testing.T) {
 		close(hold)
 		group.Wait()
 		if refused.Load()+in.Load() != 10 || busy.Load() != 20 {
-			t.Errorf("%d refused, %d let in, %d sent away", refused.Load(), in.Load(), busy.Load())
+			t.Errorf("%d refused, %d signed in, %d rejected as too many", refused.Load(), in.Load(), busy.Load())
 		}
-		// Those who were sent away did nothing wrong.
+		// Rejected attempts do not count as failures.
 		w.signIn("alice", right, source(29), ok)
 	})
 }

@@ -8,18 +8,18 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// shutKnown is how long a process believes what it read where others use the same store, and
-// mostShut of how many users it remembers it.
+// disabledTTL is how long a shared process trusts a cached state, and maxCachedUsers limits the
+// cached users.
 const (
 	disabledTTL    = 2 * time.Second
 	maxCachedUsers = 10_000
 )
 
-// shut remembers who is disabled, because every reader of a feed asks.
+// disabledCache caches which users are disabled, because every request of a feed needs it.
 type disabledCache struct {
 	mu     sync.RWMutex
 	users  map[string]cachedUser
-	writes uint64 // what was read before one is not remembered after it
+	writes uint64 // states read before a write are not cached after it
 }
 
 type cachedUser struct {
@@ -53,9 +53,9 @@ func (s *disabledCache) forget() {
 	s.writes++
 }
 
-// Shut reports whether a user is disabled, so that nothing of him is shown. It is cheap:
-// where no other process uses the store it is read once for each user, elsewhere every two
-// seconds. Who does not exist is not.
+// IsDisabled reports whether a user is disabled, so that their content is hidden. It is cheap:
+// without other processes it reads each user once, otherwise every two seconds. An unknown user is
+// not disabled.
 func (a *Accounts) IsDisabled(ctx context.Context, name string) (bool, error) {
 	now := a.now()
 	known, writes, ok := a.disabledUsers.get(name)
@@ -64,7 +64,7 @@ func (a *Accounts) IsDisabled(ctx context.Context, name string) (bool, error) {
 	}
 	u, _, err := a.Store.User(ctx, name)
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
-		return false, nil // not remembered: strangers ask for any name
+		return false, nil // not cached: clients may request any name
 	}
 	if err != nil {
 		return false, err

@@ -26,14 +26,14 @@ const (
 	private = "private"
 )
 
-// world is accounts on a real store in a bubble of its own time.
+// harness is an Accounts on a real store, in a synctest bubble.
 type harness struct {
 	*account.Accounts
 	t     *testing.T
 	ctx   context.Context
 	dir   string
 	store *sqlite.Store
-	// hashes counts passwords that were hashed.
+	// hashes counts hashed passwords.
 	hashes atomic.Int64
 }
 
@@ -48,7 +48,7 @@ func withHarness(t *testing.T, o account.Options, do func(*testing.T, *harness))
 	})
 }
 
-// start opens the store, as a process does that has just been started.
+// start opens the store as a new process does.
 func (w *harness) start(o account.Options) {
 	w.t.Helper()
 	log := slog.New(slog.NewTextHandler(w.t.Output(), nil))
@@ -69,7 +69,7 @@ func (w *harness) stop() {
 	}
 }
 
-// restart ends the process and starts another.
+// restart simulates a restart of the process.
 func (w *harness) restart() {
 	w.t.Helper()
 	o := w.Options
@@ -77,7 +77,7 @@ func (w *harness) restart() {
 	w.start(o)
 }
 
-// hash is quick, and no hash that anybody should use.
+// hash is fast and insecure.
 func (w *harness) hash(password, salt []byte, passes, memory uint32) []byte {
 	w.hashes.Add(1)
 	h := sha256.New()
@@ -92,11 +92,11 @@ func at(addr string) account.Caller {
 	return account.Caller{Addr: netip.MustParseAddr(addr), Via: "page"}
 }
 
-// source is the nth of many networks.
+// source returns a caller of the nth network.
 func source(n int) account.Caller { return at(fmt.Sprintf("10.%d.%d.1", n/256, n%256)) }
 
-// loud makes a source one that failed often itself, by tokens that are none: a quarter of
-// what it may fail. Where a name's limit is used up, it is refused and not paced.
+// withFailures fails with invalid tokens from a source up to a quarter of its limit. When a name's
+// limit is reached, attempts from there are refused and not paced.
 func (w *harness) withFailures(from account.Caller) account.Caller {
 	w.t.Helper()
 	for range 5 {
@@ -115,7 +115,7 @@ func (w *harness) add(names ...string) {
 	}
 }
 
-// user is one as a log-in would return it.
+// user returns the user as a log-in would.
 func (w *harness) user(name string) account.User {
 	w.t.Helper()
 	u, err := w.User(w.ctx, name)
@@ -123,26 +123,26 @@ func (w *harness) user(name string) account.User {
 	return u
 }
 
-// try is a log-in that is expected to end so; 0 (fault.Internal) means to succeed.
+// signIn signs in and checks the result: a fault of kind want, or success for ok.
 func (w *harness) signIn(name, password string, from account.Caller, want fault.Code) {
 	w.t.Helper()
 	u, err := w.Check(w.ctx, name, password, from)
 	if want == ok {
 		must(w.t, err)
 		if u.Name != name {
-			w.t.Fatalf("%s is logged in as %s", name, u.Name)
+			w.t.Fatalf("%s is signed in as %s", name, u.Name)
 		}
 		return
 	}
 	wantFault(w.t, err, want)
 	if u != (account.User{}) {
-		w.t.Fatalf("refused, and shown: %+v", u)
+		w.t.Fatalf("refused, but returned %+v", u)
 	}
 }
 
 const ok = fault.Internal
 
-func (w *harness) wait(d time.Duration) { time.Sleep(d) } // in a bubble
+func (w *harness) wait(d time.Duration) { time.Sleep(d) } // on the bubble's clock
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -157,6 +157,6 @@ func wantFault(t *testing.T, err error, code fault.Code) {
 		t.Fatalf("got error %v, want a fault of the kind %s", err, code)
 	}
 	if code == fault.TooMany && fault.RetryAfter(err) < time.Second {
-		t.Fatalf("%v, and not after how long", err)
+		t.Fatalf("%v has no RetryAfter", err)
 	}
 }

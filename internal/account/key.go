@@ -17,16 +17,16 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// keys is what is made of Accounts.Key, one for each purpose.
+// keys holds the keys derived from Accounts.Key, one for each purpose.
 type keys struct {
 	seal cipher.AEAD
-	// authorize seals what users allow programs; see [Authorization].
+	// authorize seals requests and grants; see [Authorization].
 	authorize cipher.AEAD
 	mac       []byte
 	where     []byte
 	apps      []byte
 	count     []byte
-	id        string // by which the key is known without giving it away
+	id        string // public identifier of the key
 	err       error
 }
 
@@ -52,15 +52,15 @@ func newKeys(key []byte) *keys {
 	}
 	k.seal, k.authorize = aead(sealing), aead(derive("authorization", 32))
 	if len(key) != 32 {
-		k.err = fmt.Errorf("the key for the secrets of private feeds has %d bytes, and needs 32", len(key))
+		k.err = fmt.Errorf("the key for the secrets of private feeds has %d bytes; it must have 32", len(key))
 	}
 	return k
 }
 
-// bound is what a sealed secret belongs to: elsewhere it cannot be opened.
+// bound returns the additional data of a sealed secret: the secret cannot be opened in another row.
 func bound(s Secret) []byte { return []byte(s.User + "\x00" + s.Feed + "\x00" + s.Selector) }
 
-// close encrypts a secret.
+// sealSecret encrypts a secret.
 func (k *keys) sealSecret(s Secret) SealedSecret {
 	sealed := k.seal.Seal(nil, nil, []byte(s.Plain), bound(s))
 	out := SealedSecret{Secret: s, Sealed: sealed, MAC: k.sum(s.User, s.Feed, s.Plain), Key: k.id}
@@ -68,7 +68,7 @@ func (k *keys) sealSecret(s Secret) SealedSecret {
 	return out
 }
 
-// open decrypts one.
+// openSecret decrypts a secret.
 func (k *keys) openSecret(s SealedSecret) (string, error) {
 	if s.Key != k.id {
 		return "", k.changedKeyError(s.Key)
@@ -80,22 +80,21 @@ func (k *keys) openSecret(s SealedSecret) (string, error) {
 	return string(plain), nil
 }
 
-// sum is a secret's keyed hash, by which it is compared and found.
+// sum returns the keyed hash by which a secret is found and compared.
 func (k *keys) sum(user, feed, plain string) []byte {
 	h := hmac.New(sha256.New, k.mac)
 	h.Write([]byte(user + "\x00" + feed + "\x00" + plain))
 	return h.Sum(nil)
 }
 
-// place is an address as the store knows it: there is no list of where people were.
+// place returns the keyed hash of an address, so the store has no list of addresses.
 func (k *keys) place(user, address string) string {
 	h := hmac.New(sha256.New, k.where)
 	h.Write([]byte(user + "\x00" + address))
 	return base64.RawURLEncoding.EncodeToString(h.Sum(nil)[:16])
 }
 
-// tally is the key of what is counted. It gives away neither where somebody is nor what
-// was typed as a name.
+// tally returns the key of a count. It discloses neither the address nor the typed name.
 func (k *keys) tally(kind byte, parts ...string) TallyKey {
 	h := hmac.New(sha256.New, k.count)
 	h.Write([]byte(strings.Join(parts, "\x00")))
@@ -104,26 +103,26 @@ func (k *keys) tally(kind byte, parts ...string) TallyKey {
 	return t
 }
 
-// first is what whoever makes the first user has to know, where several processes share
-// the key: what one has printed opens the page of another.
+// setupToken returns the token for the creation of the first user. Processes that share the key
+// have the same token.
 func (k *keys) setupToken() string {
 	h := hmac.New(sha256.New, k.count)
 	h.Write([]byte("the first user"))
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:20]))
 }
 
-// changed is the error for secrets that another key sealed. The reader hears that it is
-// not his fault, the operator what to do.
+// changedKeyError is the error for secrets sealed with another key. The reader learns that the
+// server is at fault, and the log shows the operator what to do.
 func (k *keys) changedKeyError(sealed string) error {
-	err := fmt.Errorf("the key changed: the feed secrets were encrypted with the key %s, and this is %s; set accounts.secret-key, or its file, to the key of before", sealed, k.id)
+	err := fmt.Errorf("the key changed: the feed secrets were encrypted with the key %s, and this is %s; set accounts.secret-key, or its file, to the previous key", sealed, k.id)
 	return keyUnusable(err)
 }
 
 func keyUnusable(err error) error {
-	return fault.Wrap(fault.Unavailable, err, "This server cannot check the secrets of private feeds at present; whoever runs it has to mend that.")
+	return fault.Wrap(fault.Unavailable, err, "This server cannot check the secrets of private feeds at present. Its operator has to fix that.")
 }
 
-// usable says whether secrets can be made and checked at all.
+// usable returns an error if secrets cannot be sealed and checked.
 func (k *keys) usable() error {
 	if k.err != nil {
 		return keyUnusable(k.err)
@@ -131,8 +130,8 @@ func (k *keys) usable() error {
 	return nil
 }
 
-// CheckKey says whether all secrets of readers can be read with Key: a fault.Conflict
-// tells the operator that the key changed. It is for the start of the program.
+// CheckKey checks whether all secrets of readers can be decrypted with Key. A fault.Conflict means
+// that the key changed; its text is for the operator. Call it at startup.
 func (a *Accounts) CheckKey(ctx context.Context) error {
 	a.init()
 	if err := a.keys.err; err != nil {
@@ -151,7 +150,7 @@ func (a *Accounts) CheckKey(ctx context.Context) error {
 	}
 	a.hasForeignSecrets.Store(others > 0)
 	if others > 0 {
-		return fault.New(fault.Conflict, "The key changed with which the secrets of private feeds are encrypted: %d of %d secrets cannot be read. Set accounts.secret-key, or its file, to the key of before, or revoke the secrets and make new ones.", others, all)
+		return fault.New(fault.Conflict, "The key for the secrets of private feeds changed: %d of %d secrets cannot be read. Set accounts.secret-key, or its file, to the previous key, or revoke the secrets and create new ones.", others, all)
 	}
 	return nil
 }

@@ -11,66 +11,66 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// What is counted, and how long somebody waits who failed too often.
+// Windows, waits and limits.
 const (
-	window      = 15 * time.Minute // in which failures are counted
-	shortWait   = time.Minute      // the first wait; each next is twice as long
-	sourceWait  = time.Hour        // the longest of a source
-	nameWait    = 15 * time.Minute // the longest of a name, whose owner it may hit
-	forgetAfter = 6 * time.Hour    // without failures, and waits begin with the first again
+	window      = 15 * time.Minute // period in which failures are counted
+	shortWait   = time.Minute      // first wait; each further one is twice as long
+	sourceWait  = time.Hour        // longest wait of a source
+	nameWait    = 15 * time.Minute // longest wait of a name; it may affect the owner
+	forgetAfter = 6 * time.Hour    // time without failures after which waits start at shortWait again
 
-	sourceRegisters = 5   // accounts that one source may make in a window
-	allRegisters    = 100 // that all may make in an hour
+	sourceRegisters = 5   // accounts that one source may create in a window
+	allRegisters    = 100 // accounts that all clients may create in an hour
 
-	queueTimeout = 20 * time.Second // the longest for attempts that were there before
+	queueTimeout = 20 * time.Second // longest wait for attempts in progress
 )
 
-// The kinds of keys.
+// Kinds of keys.
 const (
 	ofSource   = 's' // a network
-	ofName     = 'n' // a user name, from where its user never was before
+	ofName     = 'n' // a user name, from an address that is new for the user
 	ofOwner    = 'o' // a user name and an address from which its user logged in before
-	ofPace     = 'p' // a user name, of which attempts are paced
-	ofRegister = 'r' // a network, making accounts; and all of them
-	ofAll      = 'z' // everybody's failures in a minute: the last in order, so that it is held for the shortest
+	ofPace     = 'p' // a user name whose attempts are paced
+	ofRegister = 'r' // a network that creates accounts, and all networks together
+	ofAll      = 'z' // failures of all clients in a minute; last in order, so its row is locked for the shortest time
 
-	// What follows is this process's own, because it guards its work or stands before a row.
-	ofSecret = 'w' // a reader's secret, each use of which by WSSE leaves a row
-	ofHeader = 'h' // a header of WSSE
-	ofLook   = 'l' // a network that has to wait, and looks through all secrets of a feed
+	// The following kinds are only in memory: they protect this process, or rows of another kind
+	// follow.
+	ofSecret = 'w' // a reader's secret; each use by WSSE writes a row
+	ofHeader = 'h' // a WSSE header
+	ofLook   = 'l' // a waiting network whose headers are compared with all secrets of a feed
 )
 
-// kinds are those that are rows, each bounded in number.
+// kinds returns the kinds stored as rows, each bounded in number.
 func kinds() []byte { return []byte{ofName, ofOwner, ofPace, ofSource, ofRegister, ofAll} }
 
-// tally is what is known here of one source or name: what the store said last, and what is
-// under way.
+// tally is the cached row of one source or name, with the attempts in progress.
 type tally struct {
 	Tally
-	trying int // attempts under way: each may fail
+	trying int // attempts in progress: each may fail
 }
 
-// limiter counts failures at all doors. The rows of the store are what counts, on all nodes
-// and over restarts; what is remembered of them here saves asking for those who have to
-// wait, knows what is under way, and goes on where a row cannot be written.
+// limiter counts failures at all endpoints. The rows of the store are authoritative for all nodes
+// and over restarts. The cache avoids queries for waiting clients, knows the attempts in progress,
+// and continues to count when rows cannot be written.
 type limiter struct {
 	source, name, minute int
-	keep                 int // rows of each kind
+	keep                 int // stored rows of each kind
 	shared               bool
 	store                TallyStore
 	keys                 *keys
 	log                  *slog.Logger
 
 	mu sync.Mutex
-	// Apart, so that nobody makes it forget one kind with many of another.
+	// Separate caches: many keys of one kind do not evict another kind.
 	names, sources, others tallies
 
-	all        tally         // of everybody, in the minute since its Since
-	waiting    int           // that wait for the end of attempts under way
-	paced      int           // that wait for a slot of a name; a quarter of most at once
-	maxWaiting int           // that may
-	ended      chan struct{} // closed when the next attempt ends; nil: nobody waits for it
-	grown      int           // rows that may be new since they were trimmed
+	all        tally         // all clients, in the minute since its Since
+	waiting    int           // attempts that wait for the end of others
+	paced      int           // attempts that wait for a paced slot; at most maxWaiting/4
+	maxWaiting int           // limit of waiting
+	ended      chan struct{} // closed when the next attempt ends; nil: no attempt waits
+	grown      int           // possible new rows since the last trim
 }
 
 func (a *Accounts) newLimiter(limit int) *limiter {
@@ -82,7 +82,7 @@ func (a *Accounts) newLimiter(limit int) *limiter {
 	return l
 }
 
-// of is where a key is remembered.
+// talliesOf returns the cache for a key.
 func (l *limiter) talliesOf(k TallyKey) *tallies {
 	switch k[0] {
 	case ofName, ofOwner, ofPace:
@@ -93,7 +93,7 @@ func (l *limiter) talliesOf(k TallyKey) *tallies {
 	return &l.others
 }
 
-// get finds or makes a tally.
+// get finds or creates a tally and caches it.
 func (l *limiter) get(k TallyKey) *tally {
 	if k == l.all.Key {
 		return &l.all
@@ -103,7 +103,7 @@ func (l *limiter) get(k TallyKey) *tally {
 	return t
 }
 
-// peek is get that remembers nothing new.
+// peek is get without caching a new tally.
 func (l *limiter) peek(k TallyKey) *tally {
 	if k == l.all.Key {
 		return &l.all
@@ -111,10 +111,10 @@ func (l *limiter) peek(k TallyKey) *tally {
 	return l.talliesOf(k).find(k)
 }
 
-// sourceOf is the key of where somebody is.
+// sourceOf returns the key of a client's network.
 func (l *limiter) sourceOf(from Caller) TallyKey { return l.keys.tally(ofSource, network(from.Addr)) }
 
-// learn takes over what rows say that are newer than what is known here.
+// learn updates the cache with newer rows.
 func (l *limiter) learn(rows []Tally) {
 	for _, row := range rows {
 		if row.Change == 0 {
@@ -126,8 +126,8 @@ func (l *limiter) learn(rows []Tally) {
 	}
 }
 
-// each is how many attempts may be under way at once of one key that may fail limit times.
-// Other nodes do not know of them; with a quarter at each, they are no second allowance.
+// perNode returns how many attempts of one key may be in progress here. Other nodes do not know of
+// them; a quarter per node prevents a second allowance.
 func (l *limiter) perNode(limit int) int {
 	if l.shared {
 		return max(limit/4, 1)
@@ -135,10 +135,10 @@ func (l *limiter) perNode(limit int) int {
 	return limit
 }
 
-// wait is how long an attempt has to wait; 0: not at all. trying are under way.
+// wait returns how long an attempt must wait while trying others are in progress; 0: no wait.
 func (t *Tally) wait(now time.Time, trying, limit int, longest time.Duration) time.Duration {
 	if d := t.Until.Sub(now); d > 0 {
-		if d > longest { // the clock was set back, which makes nobody wait longer
+		if d > longest { // the clock was set back; the wait must not become longer
 			d = longest
 			t.Until = now.Add(d)
 			t.Since = t.Until
@@ -149,13 +149,13 @@ func (t *Tally) wait(now time.Time, trying, limit int, longest time.Duration) ti
 		t.Failures = 0
 	}
 	if t.Failures+trying >= limit {
-		return time.Second // those under way come first
+		return time.Second // attempts in progress come first
 	}
 	return 0
 }
 
-// fail counts, and reports how long the wait is that this begins; 0 where there was one
-// already, which a paced attempt makes longer.
+// fail counts a failure and returns the wait that starts with it. It returns 0 during an existing
+// wait, which a paced attempt extends.
 func (t *Tally) fail(now time.Time, limit int, longest time.Duration) time.Duration {
 	if now.Sub(t.Last) >= forgetAfter {
 		t.Waits = 0
@@ -171,7 +171,7 @@ func (t *Tally) fail(now time.Time, limit int, longest time.Duration) time.Durat
 	waits := t.Until.After(now)
 	t.Waits++
 	t.Until = now.Add(wait)
-	// After the wait a few attempts are free, not all of them again.
+	// After the wait a quarter of the limit is available.
 	t.Failures, t.Since = limit-max(limit/4, 1), t.Until
 	if waits {
 		return 0
@@ -179,12 +179,12 @@ func (t *Tally) fail(now time.Time, limit int, longest time.Duration) time.Durat
 	return wait
 }
 
-// changed says that it was changed now. Its number grows even where a row was trimmed meanwhile.
+// changed marks a change now. The change number also increases if the row was trimmed in between.
 func (t *Tally) changed(now time.Time) {
 	t.Last, t.Change = now, max(t.Change+1, now.UnixMilli())
 }
 
-// stopped says how long a source has to wait; nothing is counted.
+// checkSource returns fault.TooMany if a source must wait. It counts nothing.
 func (l *limiter) checkSource(ctx context.Context, now time.Time, from Caller) error {
 	k := l.sourceOf(from)
 	if err := l.checkSourceInMemory(now, k); err != nil {
@@ -200,7 +200,7 @@ func (l *limiter) checkSource(ctx context.Context, now time.Time, from Caller) e
 	return l.checkSourceInMemory(now, k)
 }
 
-// waits is stopped by what is known here.
+// checkSourceInMemory is checkSource without a query.
 func (l *limiter) checkSourceInMemory(now time.Time, source TallyKey) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -211,10 +211,9 @@ func (l *limiter) checkSourceInMemory(now time.Time, source TallyKey) error {
 	return nil
 }
 
-// missed counts a failure that took no work and could not have been a guess: a token or
-// secret that is none. It returns how long to wait (fault.TooMany) instead when
-// there were too many before. It counts for the source alone: if it counted for the name
-// or for all, readers whose secrets were revoked would lock others out.
+// countFailure counts an invalid token or secret. It returns fault.TooMany instead if the source
+// must wait. It counts for the source only: counts for the name or for all clients would let
+// readers with revoked secrets lock others out.
 func (l *limiter) countFailure(ctx context.Context, now time.Time, from Caller) error {
 	k := l.sourceOf(from)
 	if err := l.checkSourceInMemory(now, k); err != nil {
@@ -232,9 +231,8 @@ func (l *limiter) countFailure(ctx context.Context, now time.Time, from Caller) 
 	return cmp.Or(err, before)
 }
 
-// write changes rows, and what is known of them here, before it returns. Where the rows
-// cannot be written, it is counted here all the same, and the error returned. change
-// returns the wait that it makes.
+// write changes rows and updates the cache before it returns. If the rows cannot be written, it
+// still counts in the cache and returns the error. change returns the wait that starts.
 func (l *limiter) write(ctx context.Context, now time.Time, from Caller, keys []TallyKey, change func([]Tally) (time.Duration, bool)) error {
 	var wait time.Duration
 	rows, err := l.store.ChangeTallies(context.WithoutCancel(ctx), keys, func(list []Tally) (write bool) {
@@ -259,13 +257,13 @@ func (l *limiter) write(ctx context.Context, now time.Time, from Caller, keys []
 	l.logWait(from, wait)
 	if trim && err == nil {
 		if err := l.trim(ctx, now); err != nil {
-			l.log.Warn("trim what is remembered of log-ins that failed", "err", err)
+			l.log.Warn("could not trim the counts of failed log-ins", "err", err)
 		}
 	}
 	return err
 }
 
-// trim bounds the rows, and removes those that say nothing any more.
+// trim deletes rows beyond the limit and rows without recent failures.
 func (l *limiter) trim(ctx context.Context, now time.Time) error {
 	const batch = 1000
 	for _, kind := range kinds() {
@@ -282,7 +280,7 @@ func (l *limiter) trim(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// register counts an account that somebody wants to make for himself.
+// register counts a self-service registration, or returns fault.TooMany.
 func (l *limiter) register(ctx context.Context, now time.Time, from Caller) error {
 	keys := []TallyKey{l.keys.tally(ofRegister, network(from.Addr)), l.keys.tally(ofRegister)}
 	full := func(list []Tally) error {
@@ -307,7 +305,8 @@ func (l *limiter) register(ctx context.Context, now time.Time, from Caller) erro
 	return cmp.Or(err, before)
 }
 
-// rate lets something happen here most times in a span, and counts it.
+// rate counts an event, or returns fault.TooMany beyond limit events in a span. Only this process
+// counts.
 func (l *limiter) rate(now time.Time, k TallyKey, limit int, span time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -319,7 +318,7 @@ func (l *limiter) rate(now time.Time, k TallyKey, limit int, span time.Duration)
 	return nil
 }
 
-// full is rate that does not count.
+// full is rate without counting.
 func (l *limiter) full(now time.Time, k TallyKey, limit int, span time.Duration) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -334,12 +333,12 @@ func (t *Tally) full(now time.Time, limit int, span time.Duration) error {
 		return nil
 	}
 	wait := t.Since.Add(span).Sub(now)
-	return &fault.Error{Code: fault.TooMany, RetryAfter: wholeSeconds(wait), Msg: "That was done too often. Please wait " + waitWords(wait) + " and try again."}
+	return &fault.Error{Code: fault.TooMany, RetryAfter: wholeSeconds(wait), Msg: "There were too many attempts. Please wait " + waitWords(wait) + " and try again."}
 }
 
 func (l *limiter) logWait(from Caller, wait time.Duration) {
 	if wait > 0 {
-		l.log.Warn("log-ins fail too often", "source", network(from.Addr), "door", from.Via, "wait", wait)
+		l.log.Warn("too many failed log-ins", "source", network(from.Addr), "via", from.Via, "wait", wait)
 	}
 }
 
@@ -348,19 +347,19 @@ func tooMany(wait time.Duration) error {
 		return busy()
 	}
 	return &fault.Error{Code: fault.TooMany, RetryAfter: wholeSeconds(wait),
-		Msg: "There were too many attempts that failed. Please wait " + waitWords(wait) + " and try again."}
+		Msg: "There were too many failed attempts. Please wait " + waitWords(wait) + " and try again."}
 }
 
-// busy is for those who only came at the same time as many others.
+// busy is the error for log-ins that only exceed the limits of concurrency.
 func busy() error {
 	return &fault.Error{Code: fault.TooMany, RetryAfter: 2 * time.Second,
-		Msg: "Too many people are signing in at this very moment. Please try again in a few seconds."}
+		Msg: "Too many people are signing in at the moment. Please try again in a few seconds."}
 }
 
-// up is a wait in whole seconds, as headers have it.
+// wholeSeconds rounds a wait up to seconds, as headers need it.
 func wholeSeconds(d time.Duration) time.Duration { return (d + time.Second - 1).Truncate(time.Second) }
 
-// spoken is a wait in words, rounded up.
+// waitWords returns a wait in words, rounded up.
 func waitWords(d time.Duration) string {
 	switch {
 	case d <= time.Minute:
@@ -373,10 +372,10 @@ func waitWords(d time.Duration) string {
 	return "an hour"
 }
 
-// network is the source that an address is counted as: what one customer usually has.
+// network returns the network that an address counts for: usually that of one customer.
 func network(a netip.Addr) string { return prefix(a, 24, 56) }
 
-// address is where one person is.
+// address returns the network of one user: an IPv4 address, or a /64 of IPv6.
 func address(a netip.Addr) string { return prefix(a, 32, 64) }
 
 func prefix(a netip.Addr, four, six int) string {

@@ -13,8 +13,8 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// untilTooMany runs try until it is refused for its number, at most most times, and returns how
-// often it was not.
+// untilTooMany calls try at most limit times, until it returns fault.TooMany. It returns the number
+// of other results and the wait.
 func untilTooMany(t *testing.T, limit int, loginSource func(i int) error) (n int, wait time.Duration) {
 	t.Helper()
 	for i := range limit {
@@ -27,7 +27,7 @@ func untilTooMany(t *testing.T, limit int, loginSource func(i int) error) (n int
 	return limit, 0
 }
 
-func TestFailuresAtAllDoorsCountTogether(t *testing.T) {
+func TestFailuresAtAllEndpointsCountTogether(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -80,7 +80,7 @@ func TestFailuresAtAllDoorsCountTogether(t *testing.T) {
 	})
 }
 
-func TestNoWorkIsDoneForThoseWhoHaveToWait(t *testing.T) {
+func TestWaitingClientsCauseNoHashes(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -97,14 +97,14 @@ func TestNoWorkIsDoneForThoseWhoHaveToWait(t *testing.T) {
 			}
 		}
 		if len(texts) != 1 || w.hashes.Load() != before {
-			t.Errorf("%d hashes, said %v", w.hashes.Load()-before, texts)
+			t.Errorf("%d hashes, messages %v", w.hashes.Load()-before, texts)
 		}
 	})
 }
 
-func TestNetworksThatFailOftenCannotGuessOnePasswordTogether(t *testing.T) {
+func TestDistributedGuessesOfOnePasswordAreLimited(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"alice", "nobody"} { // there is a limit for both, and it is the same
+	for _, name := range []string{"alice", "nobody"} { // the limit is the same for existing and unknown names
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
@@ -121,9 +121,9 @@ func TestNetworksThatFailOftenCannotGuessOnePasswordTogether(t *testing.T) {
 					})
 					waits = append(waits, wait)
 					if len(waits) == 1 && n != 10 || len(waits) > 1 && n != 2 {
-						t.Fatalf("wait %d came after %d failures", len(waits), n)
+						t.Fatalf("wait %d after %d failures, want 10 and then 2", len(waits), n)
 					}
-					w.signIn("alice", right, at(home), ok) // she was there before
+					w.signIn("alice", right, at(home), ok) // known address
 					if name == "alice" {
 						w.signIn("alice", right, w.withFailures(at(away)), fault.TooMany)
 					}
@@ -140,7 +140,7 @@ func TestNetworksThatFailOftenCannotGuessOnePasswordTogether(t *testing.T) {
 	}
 }
 
-func TestOneNetworkCannotGuessManyPasswords(t *testing.T) {
+func TestGuessesFromOneNetworkAreLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		start, tried := time.Now(), 0
@@ -155,11 +155,11 @@ func TestOneNetworkCannotGuessManyPasswords(t *testing.T) {
 		if tried > 250 {
 			t.Errorf("%d guesses in a day", tried)
 		}
-		w.signIn("user", wrong, at("2001:db8:0:100::1"), fault.Refused) // the neighbours
+		w.signIn("user", wrong, at("2001:db8:0:100::1"), fault.Refused) // another network
 	})
 }
 
-func TestTheSameSourceInAnotherNotationIsTheSame(t *testing.T) {
+func TestSourceIsIndependentOfNotation(t *testing.T) {
 	t.Parallel()
 	for _, same := range [][]string{
 		{"192.0.2.7", "192.0.2.255", "::ffff:192.0.2.7", "::ffff:c000:201"},
@@ -176,7 +176,7 @@ func TestTheSameSourceInAnotherNotationIsTheSame(t *testing.T) {
 			}
 		})
 	}
-	withHarness(t, account.Options{}, func(t *testing.T, w *harness) { // who comes from nowhere is one source
+	withHarness(t, account.Options{}, func(t *testing.T, w *harness) { // clients without an address are one source
 		n, _ := untilTooMany(t, 100, func(i int) error {
 			_, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, account.Caller{})
 			return err
@@ -187,7 +187,7 @@ func TestTheSameSourceInAnotherNotationIsTheSame(t *testing.T) {
 	})
 }
 
-func TestAllTogetherHaveALimitToo(t *testing.T) {
+func TestGlobalLimitOfFailures(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
@@ -200,26 +200,26 @@ func TestAllTogetherHaveALimitToo(t *testing.T) {
 			t.Errorf("stopped after %d, for %v", n, wait)
 		}
 		w.signIn("bob", right, at(away), fault.TooMany)
-		w.signIn("alice", right, at(home), ok) // where she was before
+		w.signIn("alice", right, at(home), ok) // known address
 		w.wait(time.Minute)
 		w.signIn("bob", right, at(away), ok)
 	})
 }
 
-func TestWhoeverLoggedInFromAnAddressIsNotLockedOutThere(t *testing.T) {
+func TestKnownAddressIsNotLockedOut(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		w.signIn("alice", right, at(home), ok)
-		w.restart() // it is on disk
+		w.restart() // the address is stored
 		for i := range 40 {
 			_, _ = w.Check(w.ctx, "alice", wrong, source(i))
 			_, _ = w.Check(w.ctx, fmt.Sprint("user", i), wrong, at("192.0.2.99"))
 		}
 		w.signIn("bob", wrong, at(home), fault.TooMany)
-		w.signIn("alice", right, at("192.0.2.8"), fault.TooMany) // the house next door
+		w.signIn("alice", right, at("192.0.2.8"), fault.TooMany) // another address of the network
 		w.signIn("alice", right, at(home), ok)
-		// But from there her password cannot be guessed either.
+		// The password cannot be guessed from the known address either.
 		n, _ := untilTooMany(t, 100, func(int) error { _, err := w.Check(w.ctx, "alice", wrong, at(home)); return err })
 		if n != 10 {
 			t.Errorf("%d guesses", n)
@@ -230,7 +230,7 @@ func TestWhoeverLoggedInFromAnAddressIsNotLockedOutThere(t *testing.T) {
 	})
 }
 
-func TestAnAccountOfOnesOwnBuysNoFurtherGuesses(t *testing.T) {
+func TestSuccessfulLogInDoesNotResetFailures(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "mallory")
@@ -246,7 +246,7 @@ func TestAnAccountOfOnesOwnBuysNoFurtherGuesses(t *testing.T) {
 	})
 }
 
-func TestFailuresAreForgottenAfterAWhile(t *testing.T) {
+func TestFailuresExpire(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -272,7 +272,7 @@ func TestFailuresAreForgottenAfterAWhile(t *testing.T) {
 	})
 }
 
-func TestGuessesAtTheSameTimeDoNotGetByTheLimit(t *testing.T) {
+func TestConcurrentGuessesRespectTheLimit(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, account.Options{Waiting: 1000}, func(t *testing.T, w *harness) {
@@ -300,7 +300,7 @@ func TestGuessesAtTheSameTimeDoNotGetByTheLimit(t *testing.T) {
 	})
 }
 
-func TestAnAttemptThatWasNeverAnsweredIsNoFailure(t *testing.T) {
+func TestStoreErrorIsNotCountedAsFailure(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -318,24 +318,24 @@ func TestAnAttemptThatWasNeverAnsweredIsNoFailure(t *testing.T) {
 	})
 }
 
-func TestNobodyCanMakeFailuresBeForgotten(t *testing.T) {
+func TestFailuresCannotBeEvicted(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Limits: account.Limits{Keys: 50}}, func(t *testing.T, w *harness) {
 		w.add("alice", "mallory")
 		if n, _ := untilTooMany(t, 100, func(i int) error { _, err := w.Check(w.ctx, "alice", wrong, w.withFailures(source(i))); return err }); n != 10 {
 			t.Fatalf("%d guesses", n)
 		}
-		// By names, from where nobody is listened to any more.
+		// Names from a network that must wait do not evict rows.
 		_, _ = untilTooMany(t, 100, func(i int) error { _, err := w.Check(w.ctx, fmt.Sprint("user", i), wrong, at(away)); return err })
 		for i := range 200 {
 			w.signIn(fmt.Sprint("other", i), wrong, at(away), fault.TooMany)
 		}
-		// By log-ins that are right, from many places.
+		// Successful log-ins from many networks do not evict rows.
 		for i := range 200 {
 			w.signIn("mallory", right, source(1000+i), ok)
 			w.signIn("mallory", right, source(1000+i), ok)
 		}
-		// By what counts for sources alone.
+		// Failures that count only for sources do not evict rows.
 		for i := range 200 {
 			_, err := w.Token(w.ctx, "cb_x", "", source(2000+i))
 			wantFault(t, err, fault.Refused)
@@ -345,7 +345,7 @@ func TestNobodyCanMakeFailuresBeForgotten(t *testing.T) {
 	})
 }
 
-func TestAClockThatIsSetBackMakesNobodyWaitLonger(t *testing.T) {
+func TestClockSetBackDoesNotExtendWaits(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -357,12 +357,12 @@ func TestAClockThatIsSetBackMakesNobodyWaitLonger(t *testing.T) {
 		}
 		back = 24 * time.Hour
 		w.signIn("alice", right, w.withFailures(at(away)), fault.TooMany)
-		w.wait(15 * time.Minute) // the longest wait of a name
+		w.wait(15 * time.Minute) // longest wait of a name
 		w.signIn("alice", right, at(away), ok)
 	})
 }
 
-func TestRightLogInsAtTheSameTimeAllGetIn(t *testing.T) {
+func TestConcurrentCorrectLogInsSucceed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -386,19 +386,19 @@ func TestRightLogInsAtTheSameTimeAllGetIn(t *testing.T) {
 		many(500, right)
 		group.Wait()
 		if in.Load() != 500 {
-			t.Errorf("%d of 500 got in, %d were sent away", in.Load(), sent.Load())
+			t.Errorf("%d of 500 signed in, %d were rejected", in.Load(), sent.Load())
 		}
-		// Those who wait behind wrong ones learn of their failures, and guess no more.
+		// Attempts that wait behind wrong ones see their failures and are rejected.
 		before := w.hashes.Load()
 		many(300, wrong)
 		group.Wait()
 		if n := w.hashes.Load() - before; n != 10 || sent.Load() != 290 {
-			t.Errorf("%d were tried, %d sent away", n, sent.Load())
+			t.Errorf("%d were tried, %d rejected", n, sent.Load())
 		}
 	})
 }
 
-func TestARestartForgetsNoFailure(t *testing.T) {
+func TestFailuresSurviveARestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -407,7 +407,7 @@ func TestARestartForgetsNoFailure(t *testing.T) {
 			_, err := w.Check(w.ctx, "alice", wrong, w.withFailures(source(n+i)))
 			return err
 		}
-		for range 4 { // three failures in each process, as far as they go
+		for range 4 { // up to three failures in each process
 			more, _ := untilTooMany(t, 3, guess)
 			n += more
 			w.restart()
@@ -423,7 +423,7 @@ func TestARestartForgetsNoFailure(t *testing.T) {
 		}
 		w.wait(time.Minute)
 		w.signIn("alice", right, at(home), ok)
-		// A source that has to wait, too.
+		// The wait of a source also survives a restart.
 		n, _ = untilTooMany(t, 100, func(i int) error { _, err := w.Token(w.ctx, fmt.Sprint(i), "", at(away)); return err })
 		w.restart()
 		_, err := w.Token(w.ctx, "x", "", at(away))
@@ -434,14 +434,14 @@ func TestARestartForgetsNoFailure(t *testing.T) {
 	})
 }
 
-// unwritten is a store that can be read only.
+// readOnlyStore is a store whose tallies cannot be written.
 type readOnlyStore struct{ account.Store }
 
 func (readOnlyStore) ChangeTallies(context.Context, []account.TallyKey, func([]account.Tally) bool) ([]account.Tally, error) {
 	return nil, errAway
 }
 
-func TestWhereAFailureCannotBeWrittenItIsNotAnsweredAndCountedAllTheSame(t *testing.T) {
+func TestUnstoredFailureIsUnavailableAndCounted(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.Store = readOnlyStore{w.Store}

@@ -10,14 +10,14 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-func TestWhatIsRememberedOfFailuresIsBounded(t *testing.T) {
+func TestCachedFailuresAreBounded(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, account.Options{Limits: account.Limits{Keys: 50, Minute: 1 << 30}}, func(t *testing.T, w *harness) {
 		w.add("alice")
 		for i := range 2000 {
 			w.signIn(fmt.Sprint("user", i), wrong, source(i), fault.Refused)
-			if i%5 == 0 { // she is tried all the time, and not forgotten
+			if i%5 == 0 { // constant attempts keep the row of alice
 				_, _ = w.Check(w.ctx, "alice", wrong, w.withFailures(source(10_000+i)))
 			}
 		}
@@ -25,7 +25,7 @@ func TestWhatIsRememberedOfFailuresIsBounded(t *testing.T) {
 	})
 }
 
-func TestWhatIsKeptOfFailuresIsBoundedAndEnds(t *testing.T) {
+func TestStoredFailuresAreBoundedAndExpire(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	withHarness(t, account.Options{Limits: account.Limits{Keys: 64, Minute: 1 << 30}}, func(t *testing.T, w *harness) {
@@ -36,7 +36,7 @@ func TestWhatIsKeptOfFailuresIsBoundedAndEnds(t *testing.T) {
 		}
 		w.restart()
 		w.wait(time.Second)
-		w.signIn("alice", right, w.withFailures(at(home)), fault.TooMany) // who has to wait is not forgotten for others
+		w.signIn("alice", right, w.withFailures(at(home)), fault.TooMany) // a waiting name is not evicted
 		if n != 10 {
 			t.Errorf("%d guesses", n)
 		}

@@ -8,27 +8,27 @@ import (
 	"cloudburst/internal/text"
 )
 
-// MaxName is the length of the longest user name.
+// MaxName is the maximum length of a user name in bytes.
 const MaxName = 32
 
-// CheckName says why a name cannot be a new user's: fault.Invalid.
+// CheckName returns a fault.Invalid with the reason if a name cannot be a new user's.
 func CheckName(name string) error {
 	switch {
 	case name == "":
 		return fault.New(fault.Invalid, "A user name is missing: it needs 1 to %d of the characters a to z, 0 to 9, - and _.", MaxName)
 	case !wellFormed(name):
-		return fault.New(fault.Invalid, "%q cannot be a user name: it needs 1 to %d of the characters a to z, 0 to 9, - and _, all small.", text.Clip(name, 2*MaxName), MaxName)
+		return fault.New(fault.Invalid, "%q cannot be a user name: it needs 1 to %d of the characters a to z, 0 to 9, - and _, in lowercase.", text.Clip(name, 2*MaxName), MaxName)
 	case isYear(name):
-		return fault.New(fault.Invalid, "%q cannot be a user name: it is where the archive of a year stands.", name)
+		return fault.New(fault.Invalid, "%q cannot be a user name: it is the path of a year's archive.", name)
 	}
 	if _, found := slices.BinarySearch(Reserved(), name); found {
-		return fault.New(fault.Invalid, "%q cannot be a user name: it is an address of this program. Please choose another.", name)
+		return fault.New(fault.Invalid, "%q cannot be a user name: it is a path of this program. Please choose another.", name)
 	}
 	return nil
 }
 
-// wellFormed reports what could be a user's name. There is no folding: a name in
-// capitals, or one that only looks the same, is nobody's.
+// wellFormed reports whether a name has the form of a user name. Names are not case-folded: a name
+// in capitals, or one that only looks the same, does not exist.
 func wellFormed(name string) bool {
 	if name == "" || len(name) > MaxName {
 		return false
@@ -43,9 +43,9 @@ func wellFormed(name string) bool {
 
 func isYear(name string) bool { return len(name) == 4 && strings.Trim(name, "0123456789") == "" }
 
-// Reserved lists, sorted, the names that are the first part of addresses of this
-// program, are going to be, or are looked for at every site by others. Four digits,
-// which are a year's archive, are no names either.
+// Reserved returns, sorted, the names that are or will be the first segment of this program's
+// paths, or that other software requests at every site. Four digits are not valid either: they are
+// the archive of a year.
 func Reserved() []string {
 	return []string{
 		"about", "account", "accounts", "admin", "api", "apple-touch-icon", "assets", "atom", "auth", "authorize",

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestUserNamesAreAFewPlainCharacters(t *testing.T) {
+func TestUserNameRules(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"a", "alice", "a-b_c9", "9", "123", "12345", "2026a", strings.Repeat("x", 32), "_", "-"} {
 		if err := account.CheckName(name); err != nil {
@@ -28,23 +28,23 @@ func TestUserNamesAreAFewPlainCharacters(t *testing.T) {
 	}
 }
 
-func TestReservedNamesAreSortedAndAllRefused(t *testing.T) {
+func TestReservedNamesAreSortedAndRefused(t *testing.T) {
 	t.Parallel()
 	list := account.Reserved()
 	if !slices.IsSorted(list) || len(slices.Compact(slices.Clone(list))) != len(list) {
-		t.Error("a look-up in the list may miss")
+		t.Error("the list is not sorted, or has duplicates")
 	}
 	for _, name := range list {
 		if account.CheckName(name) == nil {
 			t.Errorf("%q can be a user", name)
 		}
 		if name != strings.ToLower(name) {
-			t.Errorf("%q can never be looked up", name)
+			t.Errorf("%q is not lowercase", name)
 		}
 	}
 }
 
-func TestANameThatOnlyLooksTheSameIsNobodys(t *testing.T) {
+func TestLookalikeNamesAreRefused(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Limits: account.Limits{Source: 1000, Name: 1000}}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -62,14 +62,14 @@ func TestANameThatOnlyLooksTheSameIsNobodys(t *testing.T) {
 	})
 }
 
-func TestPasswordsHaveFewRules(t *testing.T) {
+func TestPasswordRules(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		for i, password := range []string{"", "1234567", strings.Repeat("x", 1025), "null\x00null", "bytes \xff\xff", "alice-alice"} {
 			_, err := w.Add(w.ctx, "alice-alice", password)
 			wantFault(t, err, fault.Invalid)
 			if strings.Contains(err.Error(), "null") || i > 1 && strings.Contains(err.Error(), password) {
-				t.Errorf("the password stands in %q", err)
+				t.Errorf("the password is in the error %q", err)
 			}
 		}
 		for name, password := range map[string]string{
@@ -80,7 +80,7 @@ func TestPasswordsHaveFewRules(t *testing.T) {
 			w.signIn(name, password, source(len(password)), ok)
 			w.signIn(name, strings.TrimSpace(password)+"x", source(len(password)), fault.Refused)
 		}
-		w.signIn("d", "U\u0308nïcødé☂", at(home), ok) // the same characters
+		w.signIn("d", "U\u0308nïcødé☂", at(home), ok) // the same characters, decomposed
 		w.signIn("d", "Ünïcødé☔", at(home), fault.Refused)
 		w.signIn("b", strings.Repeat("x", 1025), at(home), fault.Refused)
 		_, err := w.Add(w.ctx, "a", right)

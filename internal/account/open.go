@@ -11,26 +11,26 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// A secret is no guess away: whoever has the right one is let in even where others
-// failed too often, and no hash is made for those who have not. So what is
-// counted is counted after looking, for the source alone.
+// Secrets cannot be guessed. A correct secret is accepted even from a source with too many
+// failures, and an incorrect one costs no hash. Failures are therefore counted after the
+// comparison, for the source only.
 
 const (
-	// nonceKeep is how long a header is remembered beyond the time for which it is fresh: a
-	// clock that is set back makes it fresh again.
+	// nonceKeep is how long a header is stored after it expired: a clock that is set back would
+	// make it valid again.
 	nonceKeep = 2 * time.Hour
-	// nonceRate is how many headers a minute one secret is good for.
+	// nonceRate is the number of headers per minute of one secret.
 	nonceRate = 120
-	// lookRate is how many headers a minute, from a source that has to wait, are compared
+	// lookRate is the number of headers per minute, from a source that must wait, that are compared
 	// with all secrets of a feed.
 	lookRate = 60
 )
 
-// closed is what strangers hear of everything that was wrong with a secret.
+// secretRefusal is the one message for every invalid secret.
 const secretRefusal = "This feed is private, and opens only with a reader's secret that was not revoked."
 
-// OpenByURL lets a reader in by the secret in an address. Errors: fault.Refused, in the
-// same words whatever was wrong; TooMany; Unavailable.
+// OpenByURL authenticates a reader by the secret in a URL. Errors: fault.Refused with the same
+// message for every reason; TooMany; Unavailable.
 //
 // spec:datafeeds-2006#private-feeds
 func (a *Accounts) OpenByURL(ctx context.Context, user, feed, selector, secret string, from Caller) (Secret, error) {
@@ -39,9 +39,9 @@ func (a *Accounts) OpenByURL(ctx context.Context, user, feed, selector, secret s
 	return a.checkSecret(ctx, s, err, user, feed, secret, from)
 }
 
-// OpenByBasic lets a reader in by HTTP Basic: name is the user's, the reader's or the
-// secret's selector; password is the secret, or selector and secret with a dot between.
-// Errors as of OpenByURL.
+// OpenByBasic authenticates a reader by HTTP Basic. name is that of the user or the reader, or the
+// secret's selector; password is the secret, or selector and secret joined by a dot. Errors as of
+// OpenByURL.
 func (a *Accounts) OpenByBasic(ctx context.Context, user, feed, name, password string, from Caller) (Secret, error) {
 	a.init()
 	var s SealedSecret
@@ -59,7 +59,7 @@ func (a *Accounts) OpenByBasic(ctx context.Context, user, feed, name, password s
 	return a.checkSecret(ctx, s, err, user, feed, secret, from)
 }
 
-// compare ends OpenByURL and OpenByBasic: s is the row that was found, if err is nil.
+// checkSecret completes OpenByURL and OpenByBasic. s is the row that was found, if err is nil.
 func (a *Accounts) checkSecret(ctx context.Context, s SealedSecret, err error, user, feed, secret string, from Caller) (Secret, error) {
 	if err != nil && fault.CodeOf(err) != fault.NotFound {
 		return Secret{}, err
@@ -80,7 +80,7 @@ func (a *Accounts) checkSecret(ctx context.Context, s SealedSecret, err error, u
 	return Secret{}, a.refuseAndCount(ctx, from, secretRefusal)
 }
 
-// opened writes down that a secret was used, at most once a minute.
+// recordSecretUse stores the time of a use, at most once a minute.
 func (a *Accounts) recordSecretUse(ctx context.Context, s SealedSecret) (Secret, error) {
 	if now := stamp(a.now()); now.Sub(s.UsedAt) >= time.Minute {
 		s.UsedAt = now
@@ -89,9 +89,8 @@ func (a *Accounts) recordSecretUse(ctx context.Context, s SealedSecret) (Secret,
 	return s.Secret, nil
 }
 
-// OpenByWSSE is OpenByBasic by WSSE. A header is good once, for five minutes around the
-// time in it; that it was used is on disk before the answer. Another spelling of it is the
-// same header.
+// OpenByWSSE is OpenByBasic by WSSE. A header works once, within five minutes of its time; its use
+// is on disk before the response. Other spellings of a header are the same header.
 //
 // spec:datafeeds-2006#wsse-nonce
 func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Token, from Caller) (Secret, error) {
@@ -101,8 +100,8 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 	}
 	who := t.Username
 	if who == user || who == "" {
-		// Any reader's secret may be meant, which takes some work: where others fail too
-		// often, a little of it is done all the same, for those who have the right one.
+		// The header may be of any reader, so all secrets are compared. From a source that must
+		// wait, a limited number of headers is still compared, for readers with a correct secret.
 		err := a.limits.checkSource(ctx, a.now(), from)
 		if err != nil && a.limits.rate(a.now(), a.keys.tally(ofLook, network(from.Addr)), lookRate, time.Minute) != nil {
 			return Secret{}, err
@@ -120,14 +119,14 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 	if s == nil || !t.Fresh(a.now()) {
 		return Secret{}, a.refuseAndCount(ctx, from, secretRefusal)
 	}
-	// The sum is the same however the header is spelled; the nonce is for one header only.
+	// The sum is independent of the header's spelling; the nonce is unique per header.
 	sum, nonce := "sum "+s.Selector+" "+string(proof.Sum[:]), "nonce "+s.Selector+" "+string(proof.Nonce)
 	uses := a.keys.tally(ofSecret, s.Selector)
 	if err := a.limits.full(a.now(), uses, nonceRate, time.Minute); err != nil {
 		return Secret{}, err
 	}
 	if a.limits.rate(a.now(), a.keys.tally(ofHeader, sum), 3, time.Minute) != nil {
-		return Secret{}, a.refuseAndCount(ctx, from, secretRefusal) // and the database need not be asked
+		return Secret{}, a.refuseAndCount(ctx, from, secretRefusal) // without a query
 	}
 	now := a.now()
 	until := now.Add(wsse.Window + nonceKeep)
@@ -142,17 +141,17 @@ func (a *Accounts) OpenByWSSE(ctx context.Context, user, feed string, t wsse.Tok
 	if !fresh {
 		return Secret{}, a.refuseAndCount(ctx, from, secretRefusal)
 	}
-	_ = a.limits.rate(a.now(), uses, nonceRate, time.Minute) // only what leaves a row counts
+	_ = a.limits.rate(a.now(), uses, nonceRate, time.Minute) // only headers that write a row count
 	return a.recordSecretUse(ctx, *s)
 }
 
-// verifyWSSE finds the secret that the digest was made with; nil: none of them.
+// verifyWSSE returns the secret that matches the digest, or nil.
 func (a *Accounts) verifyWSSE(list []SealedSecret, t wsse.Token) (*SealedSecret, wsse.Proof, error) {
 	var unreadable error
 	for i := range list {
 		plain, err := a.keys.openSecret(list[i])
 		if err != nil {
-			unreadable = err // another one may still be right
+			unreadable = err // another secret may match
 			continue
 		}
 		for _, password := range []string{plain, list[i].Selector + "." + plain} {

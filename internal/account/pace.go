@@ -8,31 +8,31 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Where a name's limit is used up, attempts from networks that did not fail often
-// themselves are not refused but paced: the owner is let in after seconds, and others guess
-// no more than 8,640 passwords of this name a day, from however many networks and nodes.
+// When the limit of a name is reached, attempts from networks with few failures are not refused but
+// paced. The owner can sign in after seconds, and attackers can guess at most 8,640 passwords of
+// this name a day, from any number of networks and nodes.
 const (
-	paceStep = 10 * time.Second // between two attempts at one name
-	paceWait = 20 * time.Second // the longest that an attempt waits for its slot
+	paceStep = 10 * time.Second // interval between attempts at one name
+	paceWait = 20 * time.Second // longest wait of an attempt for its slot
 )
 
-// slowed is the refusal of an attempt that may take a slot instead.
+// slowed is the refusal of an attempt that may wait for a slot instead.
 type slowed struct{ error }
 
 func (e slowed) Unwrap() error { return e.error }
 
-// quiet reports a source that failed so seldom that it gets slots: less than a quarter of
-// its limit, counting the attempts that are under way or wait for a slot.
+// mayPace reports whether a source may wait for slots: its failures and its attempts in progress
+// are less than a quarter of its limit.
 func (l *limiter) mayPace(source *tally) bool {
 	return source.Failures+source.trying < max(l.source/4, 1)
 }
 
-// pace waits for the next free slot of a name. The error is fault.TooMany when too many
-// attempts wait already, and refused when the source failed too often at another node.
+// pace waits for the next free slot of a name. The error is fault.TooMany if too many attempts wait
+// already, and refused if the source failed too often at another node.
 //
 // spec:cloudburst#log-in-pace
 func (l *limiter) pace(ctx context.Context, now func() time.Time, t loginSource, refused slowed) error {
-	if _, err := l.slotDelay(now(), t.name, nil); err != nil { // no work for those who are refused
+	if _, err := l.slotDelay(now(), t.name, nil); err != nil { // refused attempts cause no query
 		return err
 	}
 	rows, err := l.store.Tallies(ctx, []TallyKey{l.sourceOf(t.from)})
@@ -58,8 +58,8 @@ func (l *limiter) pace(ctx context.Context, now func() time.Time, t loginSource,
 	}
 }
 
-// queue counts an attempt that waits for its slot: as under way at its source, of which rows
-// says what other nodes know, and among all that wait. leave ends that.
+// enqueue counts a waiting attempt in its source, updated with the rows of other nodes, and in the
+// number of paced attempts. leave reverts that.
 func (l *limiter) enqueue(t loginSource, rows []Tally, refused slowed) (release func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,8 +84,8 @@ func (l *limiter) enqueue(t loginSource, rows []Tally, refused slowed) (release 
 	}, nil
 }
 
-// free is how long until the next free slot of a name, by its row; nil stands for what is
-// known of the row here. The error is fault.TooMany when that is too long.
+// slotDelay returns the time until the next free slot of a name, by its row; nil means the cached
+// row. The error is fault.TooMany if that is too long.
 func (l *limiter) slotDelay(now time.Time, name string, row *Tally) (time.Duration, error) {
 	if row == nil {
 		l.mu.Lock()
@@ -102,7 +102,7 @@ func (l *limiter) slotDelay(now time.Time, name string, row *Tally) (time.Durati
 	return d, nil
 }
 
-// slot takes the next free slot of a name, in its row, and returns how long until then.
+// takeSlot reserves the next free slot of a name in its row, and returns the time until then.
 func (l *limiter) takeSlot(ctx context.Context, now time.Time, t loginSource) (wait time.Duration, err error) {
 	var full error
 	err = l.write(ctx, now, t.from, []TallyKey{l.keys.tally(ofPace, t.name)}, func(list []Tally) (time.Duration, bool) {

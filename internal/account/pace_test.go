@@ -13,15 +13,14 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// lockOut uses up the limit of a name, from four networks that fail six times each, as far as
-// they are heard.
+// lockOut reaches the limit of a name, from four networks with up to six failures each.
 func (w *harness) lockOut(name string) {
 	for i := range 24 {
 		_, _ = w.Check(w.ctx, name, wrong, source(9000+i%4))
 	}
 }
 
-func TestOwnerSignsInFromANewPlaceDuringAnAttack(t *testing.T) {
+func TestOwnerSignsInFromANewAddressDuringAnAttack(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -32,15 +31,15 @@ func TestOwnerSignsInFromANewPlaceDuringAnAttack(t *testing.T) {
 		if took := time.Since(before); took > 20*time.Second {
 			t.Errorf("it took %v", took)
 		}
-		w.signIn("alice", right, at(home), ok) // from now on this place is known
+		w.signIn("alice", right, at(home), ok) // from now on this address is known
 		if took := time.Since(before); took > 20*time.Second {
 			t.Errorf("twice took %v", took)
 		}
-		w.signIn("alice", right, w.withFailures(at(away)), fault.TooMany) // a network that failed often itself
+		w.signIn("alice", right, w.withFailures(at(away)), fault.TooMany) // a network with many failures
 	})
 }
 
-// TestGuessesOfAPacedNameAreBounded attacks for two hours, from as many networks as it takes.
+// TestGuessesOfAPacedNameAreBounded attacks for two hours from any number of networks.
 func TestGuessesOfAPacedNameAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"alice", "nobody"} {
@@ -55,7 +54,8 @@ func TestGuessesOfAPacedNameAreBounded(t *testing.T) {
 						w.wait(fault.RetryAfter(err))
 					}
 				}
-				// A slot each 10 s, the limit itself, and two after each wait of a minute and more.
+				// One slot every 10 s, the limit itself, and two after each wait of a minute or
+				// more.
 				if n := w.hashes.Load() - before; n < 600 || n > 2*360+10+2*12 {
 					t.Errorf("%d guesses in two hours", n)
 				}
@@ -64,7 +64,7 @@ func TestGuessesOfAPacedNameAreBounded(t *testing.T) {
 	}
 }
 
-func TestFewAttemptsWaitForASlotOfAName(t *testing.T) {
+func TestAttemptsWaitingForOneNameAreLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -78,7 +78,7 @@ func TestFewAttemptsWaitForASlotOfAName(t *testing.T) {
 				if fault.CodeOf(err) == fault.TooMany {
 					tooMany.Add(1)
 					if time.Since(start) > 0 || fault.RetryAfter(err) < time.Second || fault.RetryAfter(err) > paceStep {
-						t.Errorf("after %v: %v, again in %v", time.Since(start), err, fault.RetryAfter(err))
+						t.Errorf("after %v: %v, retry after %v", time.Since(start), err, fault.RetryAfter(err))
 					}
 				}
 			})
@@ -92,7 +92,7 @@ func TestFewAttemptsWaitForASlotOfAName(t *testing.T) {
 
 const paceStep = 10 * time.Second
 
-func TestSlotOfANameLastsOverARestart(t *testing.T) {
+func TestSlotOfANameSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -108,8 +108,8 @@ func TestSlotOfANameLastsOverARestart(t *testing.T) {
 	})
 }
 
-// TestAttemptsThatWaitForSlotsAreBounded has one network, then many, attack many names.
-func TestAttemptsThatWaitForSlotsAreBounded(t *testing.T) {
+// TestWaitingAttemptsAreBounded attacks many names, first from one network, then from many.
+func TestWaitingAttemptsAreBounded(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Waiting: 40, Limits: account.Limits{Minute: 1 << 30}}, func(t *testing.T, w *harness) {
 		const names = 30
@@ -117,7 +117,7 @@ func TestAttemptsThatWaitForSlotsAreBounded(t *testing.T) {
 			for i := range 10 {
 				_, _ = w.Check(w.ctx, fmt.Sprint("user", n), wrong, source(n*16+i))
 			}
-			_, _ = w.Check(w.ctx, fmt.Sprint("user", n), wrong, source(7000+n)) // takes the slot that is free now
+			_, _ = w.Check(w.ctx, fmt.Sprint("user", n), wrong, source(7000+n)) // takes the free slot
 		}
 		attack := func(from func(i int) account.Caller) (left int64) {
 			ctx, cancel := context.WithCancel(w.ctx)
@@ -142,7 +142,7 @@ func TestAttemptsThatWaitForSlotsAreBounded(t *testing.T) {
 		if n := attack(func(i int) account.Caller { return source(8000 + i) }); n == 0 || n > 10 {
 			t.Errorf("%d wait, want at most a quarter of 40", n)
 		}
-		// Names that are not attacked are not affected, and nothing is left of those who waited.
+		// Other names are not affected, and no waiting attempts are left.
 		w.add("alice")
 		w.signIn("alice", right, at(away), ok)
 		w.wait(time.Hour)
@@ -152,7 +152,7 @@ func TestAttemptsThatWaitForSlotsAreBounded(t *testing.T) {
 	})
 }
 
-func TestAClockThatIsSetBackFreesTheSlotsOfAName(t *testing.T) {
+func TestClockSetBackFreesTheSlots(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

@@ -18,20 +18,19 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Bytes of a password.
+// Minimum and maximum length of a password in bytes.
 const (
 	MinPassword = 8
 	MaxPassword = 1024
 )
 
-// typedMost is the length in bytes of the longest spelling of a password of MaxPassword
-// bytes: decomposed, a Korean syllable of three bytes has nine.
+// maxTyped is the maximum length in bytes of any spelling of a password of MaxPassword bytes: a
+// decomposed Korean syllable has nine bytes instead of three.
 const maxTyped = 3 * MaxPassword
 
-// normalized returns the one spelling of a password that is hashed, so that a password has
-// the same hash whichever keyboard and system sends it: composed characters and decomposed
-// ones are equal, and so are all kinds of space. Nothing else is changed. ok is false for
-// what is no password in any spelling: it is not UTF-8, or longer than typedMost.
+// normalized returns the spelling of a password that is hashed, so the same password has one hash
+// from every keyboard and system: characters are composed, and all kinds of space become a space.
+// ok is false for a text that is not UTF-8 or is longer than maxTyped.
 //
 // spec:precis-rfc8265#opaquestring
 func normalized(password string) (_ string, ok bool) {
@@ -46,26 +45,25 @@ func normalized(password string) (_ string, ok bool) {
 	}, password)), true
 }
 
-// newPassword returns the spelling of a new password that is hashed, or fault.Invalid with
-// the reason why the user cannot have it.
+// newPassword returns the spelling of a new password that is hashed, or a fault.Invalid with the
+// reason why it is not acceptable.
 func newPassword(name, password string) (string, error) {
 	text, ok := normalized(password)
 	switch {
 	case len(password) > maxTyped || len(text) > MaxPassword:
-		return "", fault.New(fault.Invalid, "The password is too long: it may have %d bytes.", MaxPassword)
+		return "", fault.New(fault.Invalid, "The password is too long: at most %d bytes are accepted.", MaxPassword)
 	case !ok || strings.IndexByte(text, 0) >= 0:
-		return "", fault.New(fault.Invalid, "The password holds characters that cannot be typed everywhere; please choose another.")
+		return "", fault.New(fault.Invalid, "The password contains characters that cannot be typed everywhere; please choose another.")
 	case len(text) < MinPassword:
 		return "", fault.New(fault.Invalid, "The password is too short: it needs at least %d characters.", MinPassword)
 	case text == name:
-		return "", fault.New(fault.Invalid, "The password is the user name, which is what everybody tries first; please choose another.")
+		return "", fault.New(fault.Invalid, "The password is the user name, which is easy to guess; please choose another.")
 	}
 	return text, nil
 }
 
-// spellings returns what a password that is presented may have been hashed as, the likeliest
-// first: normalized, and as it was typed, which is what earlier versions hashed. There is
-// one, except where these differ.
+// spellings returns the texts that may have been hashed for a typed password, most likely first:
+// normalized, and as typed, which earlier versions hashed. It returns one text if these are equal.
 func spellings(password string) []string {
 	text, ok := normalized(password)
 	if !ok || text == password {
@@ -74,19 +72,19 @@ func spellings(password string) []string {
 	return []string{text, password}
 }
 
-// hashed is a password's hash with what it was made from.
+// passwordHash is a password's hash with its parameters.
 type passwordHash struct {
 	passes, memory uint32
 	salt, sum      []byte
 }
 
-// String is the usual notation of it: $argon2id$v=19$m=19456,t=2,p=1$salt$sum.
+// String returns the standard notation: $argon2id$v=19$m=19456,t=2,p=1$salt$sum.
 func (h passwordHash) String() string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=1$%s$%s", argon2.Version, h.memory, h.passes, base64.RawStdEncoding.EncodeToString(h.salt), base64.RawStdEncoding.EncodeToString(h.sum))
 }
 
-// parseHashed reads what String writes. Its bounds keep a row that somebody put into
-// the database from taking the machine's memory.
+// parseHashed parses the result of String. Its bounds keep a manipulated row from exhausting the
+// memory.
 func parseHashed(s string) (h passwordHash, err error) {
 	part := strings.Split(s, "$")
 	if len(part) != 6 || part[0] != "" || part[1] != "argon2id" || part[2] != fmt.Sprintf("v=%d", argon2.Version) {
@@ -105,7 +103,7 @@ func parseHashed(s string) (h passwordHash, err error) {
 		err = fmt.Errorf("a password's hash with %d bytes of salt and %d of sum", len(h.salt), len(h.sum))
 	}
 	if err == nil && h.String() != s {
-		err = fmt.Errorf("a password's hash is followed by something, or written otherwise than here")
+		err = fmt.Errorf("a password's hash has another notation than this program's")
 	}
 	return h, err
 }
@@ -113,11 +111,11 @@ func parseHashed(s string) (h passwordHash, err error) {
 const (
 	saltSize       = 16
 	sumSize        = 32
-	defaultWaiting = 512 // for their turn, where nobody said how many: some seconds on a small machine
+	defaultWaiting = 512 // default of Options.Waiting: a few seconds on a small machine
 )
 
-// hasher makes hashes, a few at once: each takes its memory, and there are no more
-// processors to make them.
+// hasher computes hashes. The number of concurrent hashes is limited, because each needs much
+// memory and a processor.
 type hasher struct {
 	passes, memory uint32
 	hash           func(password, salt []byte, passes, memory uint32) []byte
@@ -125,7 +123,7 @@ type hasher struct {
 	slots      chan struct{}
 	maxWaiting int64 // that may wait
 	waiting    atomic.Int64
-	dummy      passwordHash // of no password
+	dummy      passwordHash // hash that matches no password
 }
 
 func newHasher(o Options) *hasher {
@@ -140,7 +138,7 @@ func newHasher(o Options) *hasher {
 	return h
 }
 
-// or is v, or the default where it is zero.
+// orDefault returns v, or def if v is not positive.
 func orDefault[T int | uint32](v, def T) T {
 	if v <= 0 {
 		return def
@@ -148,14 +146,14 @@ func orDefault[T int | uint32](v, def T) T {
 	return v
 }
 
-// random makes n random bytes; it never fails.
+// randomBytes returns n random bytes.
 func randomBytes(n int) []byte {
 	b := make([]byte, n)
 	rand.Read(b)
 	return b
 }
 
-// slot waits for its turn. The error is fault.TooMany when too many wait already.
+// slot waits for a slot. The error is fault.TooMany if too many wait already.
 func (h *hasher) slot(ctx context.Context) (done func(), err error) {
 	done = func() { <-h.slots }
 	select {
@@ -172,7 +170,7 @@ func (h *hasher) slot(ctx context.Context) (done func(), err error) {
 	case h.slots <- struct{}{}:
 		return done, nil
 	case <-ctx.Done():
-		return nil, fault.Wrap(fault.Unavailable, ctx.Err(), "The sign-in was given up before its turn came.")
+		return nil, fault.Wrap(fault.Unavailable, ctx.Err(), "The sign-in was canceled while it was waiting.")
 	}
 }
 
@@ -188,8 +186,7 @@ func (h *hasher) make(ctx context.Context, password string) (string, error) {
 	return made.String(), nil
 }
 
-// check compares a password with a hash. usable false means that there is none, which
-// takes as long and fails.
+// check compares a password with a hash. If usable is false, check takes as long and fails.
 func (h *hasher) check(ctx context.Context, password string, with passwordHash, usable bool) (bool, error) {
 	if len(password) > MaxPassword {
 		password, usable = password[:MaxPassword], false
@@ -206,7 +203,7 @@ func (h *hasher) check(ctx context.Context, password string, with passwordHash, 
 	return subtle.ConstantTimeCompare(sum, with.sum) == 1 && usable, nil
 }
 
-// old reports a hash that is made otherwise now.
+// outdated reports whether a hash has other parameters than new hashes.
 func (h *hasher) outdated(with passwordHash) bool {
 	return with.passes != h.passes || with.memory != h.memory
 }

@@ -13,41 +13,41 @@ import (
 
 // Secret lets one reader read one private feed.
 type Secret struct {
-	Selector  string // names the secret; it stands before it in addresses
-	User      string // whose feed it is
+	Selector  string // identifies the secret; precedes it in URLs
+	User      string // owner of the feed
 	Feed      string
-	Reader    string // who has it, for people
-	Plain     string // the secret itself: only when it was just made
+	Reader    string // the reader's name, for the owner of the feed
+	Plain     string // the secret itself; only set by NewSecret
 	CreatedAt time.Time
-	UsedAt    time.Time // about its last use; zero: never
+	UsedAt    time.Time // approximate last use; zero: never
 }
 
 const (
-	maxSecrets  = 1000 // of a feed
+	maxSecrets  = 1000 // secrets of a feed
 	maxReader   = 100  // characters
 	secretBytes = 24
 )
 
-// newSelector makes 12 random characters, small letters and digits.
+// newSelector returns 12 random lowercase letters and digits.
 func newSelector() string { return strings.ToLower(rand.Text()[:12]) }
 
-// NewSecret makes a secret for a reader of a feed, whose name has 1 to 100 characters and
-// is the only one of that feed. Plain is shown once: 32 characters that need no escapes in
-// addresses, and no dot. Errors: fault.Invalid, NotFound (no such user), Conflict (the
-// reader has one already, or the feed has 1,000).
+// NewSecret creates a secret for a reader of a feed. The reader's name has 1 to 100 characters and
+// is unique in that feed. Plain is returned only here: 32 characters that need no escaping in URLs,
+// without a dot. Errors: fault.Invalid, NotFound (no such user), Conflict (the reader has a secret,
+// or the feed has 1,000).
 func (a *Accounts) NewSecret(ctx context.Context, user, feed, reader string) (Secret, error) {
 	a.init()
 	if err := a.keys.usable(); err != nil {
 		return Secret{}, err
 	}
 	if reader == "" || strings.TrimSpace(reader) != reader {
-		return Secret{}, fault.New(fault.Invalid, "The reader's name is empty, or has spaces around it: it is for you, to know who has the secret.")
+		return Secret{}, fault.New(fault.Invalid, "The reader's name is empty or has spaces around it: enter a name by which you know the reader.")
 	}
 	if err := checkText("reader's name", reader, maxReader); err != nil {
 		return Secret{}, err
 	}
 	if !wellFormed(feed) {
-		return Secret{}, fault.New(fault.Invalid, "%q is no feed.", text.Clip(feed, 2*MaxName))
+		return Secret{}, fault.New(fault.Invalid, "%q is not a feed.", text.Clip(feed, 2*MaxName))
 	}
 	s := Secret{Selector: newSelector(), User: user, Feed: feed, Reader: reader, CreatedAt: stamp(a.now()),
 		Plain: base64.RawURLEncoding.EncodeToString(randomBytes(secretBytes))}
@@ -57,7 +57,7 @@ func (a *Accounts) NewSecret(ctx context.Context, user, feed, reader string) (Se
 	return s, nil
 }
 
-// Secrets lists those of a feed, the oldest first.
+// Secrets lists the secrets of a feed, oldest first.
 func (a *Accounts) Secrets(ctx context.Context, user, feed string) ([]Secret, error) {
 	list, err := a.Store.SecretsOf(ctx, user, feed)
 	var out []Secret
@@ -67,13 +67,13 @@ func (a *Accounts) Secrets(ctx context.Context, user, feed string) ([]Secret, er
 	return out, err
 }
 
-// RevokeSecret ends a secret at once. fault.NotFound.
+// RevokeSecret deletes a secret at once. fault.NotFound.
 func (a *Accounts) RevokeSecret(ctx context.Context, user, selector string) error {
 	if err := a.Store.RemoveSecret(ctx, user, selector); err != nil {
 		return err
 	}
 	if a.hasForeignSecrets.Load() {
-		_ = a.CheckKey(ctx) // it may have been the last one of another key; what is wrong was said before
+		_ = a.CheckKey(ctx) // updates hasForeignSecrets; errors were reported at startup
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// broken is a store that is away.
+// unavailableStore is a store that is unreachable.
 type unavailableStore struct{ account.Store }
 
 var errAway = fault.New(fault.Unavailable, "away")
@@ -29,7 +29,7 @@ func (unavailableStore) TokenByHash(context.Context, string) (account.Token, err
 	return account.Token{}, errAway
 }
 
-// readers makes two users with a secret each for the same reader's name.
+// readers creates two users, each with a secret for a reader of the same name.
 func (w *harness) readers() (a, b account.Secret) {
 	w.t.Helper()
 	w.add("alice", "bob")
@@ -40,7 +40,7 @@ func (w *harness) readers() (a, b account.Secret) {
 	return a, b
 }
 
-func TestASecretOpensItsFeedAndNoOther(t *testing.T) {
+func TestSecretOpensOnlyItsFeed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *harness) {
 		a, b := w.readers()
@@ -91,7 +91,7 @@ func TestASecretOpensItsFeedAndNoOther(t *testing.T) {
 			bad(name+" in the address", s, err)
 			s, err = w.OpenByBasic(w.ctx, c.user, c.feed, c.reader, c.selector+"."+c.secret, at(home))
 			bad(name+" by Basic", s, err)
-			if name != "selector in capital" && name != "NUL" { // the secret alone is right
+			if name != "selector in capital" && name != "NUL" { // the secret alone is correct
 				s, err = w.OpenByBasic(w.ctx, c.user, c.feed, c.reader, c.secret, at(home))
 				bad(name+" by Basic, alone", s, err)
 				s, err = w.OpenByWSSE(w.ctx, c.user, c.feed, w.header(c.reader, c.secret), at(home))
@@ -105,12 +105,12 @@ func TestASecretOpensItsFeedAndNoOther(t *testing.T) {
 			bad("the name with WSSE "+name, s, err)
 		}
 		if len(texts) != 1 {
-			t.Errorf("strangers hear %v", texts)
+			t.Errorf("refusals differ: %v", texts)
 		}
 	})
 }
 
-func TestARevokedSecretIsRefusedAtOnce(t *testing.T) {
+func TestRevokedSecretIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
@@ -150,11 +150,11 @@ func TestARevokedSecretIsRefusedAtOnce(t *testing.T) {
 	})
 }
 
-func TestARightSecretOpensWhereOthersFail(t *testing.T) {
+func TestCorrectSecretIsAcceptedFromAFailingSource(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
-		// Readers of one big site, of whom many were sent away.
+		// Many readers behind one network with wrong secrets.
 		n, _ := untilTooMany(t, 100, func(i int) error {
 			_, err := w.OpenByURL(w.ctx, "alice", private, "gone", fmt.Sprint(i%3), at(home))
 			return err
@@ -168,7 +168,7 @@ func TestARightSecretOpensWhereOthersFail(t *testing.T) {
 		must(t, err)
 		_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header(a.Selector, a.Plain), at(home))
 		must(t, err)
-		// By the user's name all secrets have to be looked through, which is done so often.
+		// With the user's name, all secrets are compared, at a limited rate.
 		_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", a.Plain), at(home))
 		must(t, err)
 		for range 59 {
@@ -177,11 +177,11 @@ func TestARightSecretOpensWhereOthersFail(t *testing.T) {
 		}
 		_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", a.Plain), at(home))
 		wantFault(t, err, fault.TooMany)
-		w.signIn("alice", right, at(away), ok) // nobody was locked out of the account
+		w.signIn("alice", right, at(away), ok) // the account is not locked
 	})
 }
 
-func TestReadersHaveNamesThatCanBeShown(t *testing.T) {
+func TestReaderNameRules(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.readers()
@@ -208,7 +208,7 @@ func TestReadersHaveNamesThatCanBeShown(t *testing.T) {
 	})
 }
 
-func TestTheUseOfASecretIsWrittenDownOnceAMinute(t *testing.T) {
+func TestUseOfASecretIsStoredOncePerMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
@@ -225,7 +225,7 @@ func TestTheUseOfASecretIsWrittenDownOnceAMinute(t *testing.T) {
 	})
 }
 
-func TestNothingThatLetsSomebodyInStandsInTheDatabase(t *testing.T) {
+func TestDatabaseContainsNoCredentials(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, b := w.readers()
@@ -234,7 +234,7 @@ func TestNothingThatLetsSomebodyInStandsInTheDatabase(t *testing.T) {
 		token, _, err := w.NewToken(w.ctx, "alice", "label", account.Scopes())
 		must(t, err)
 		w.signIn("alice", right, at(home), ok)
-		w.restart() // so that all is in the file
+		w.restart() // flushes everything to the file
 		files, err := filepath.Glob(filepath.Join(w.dir, "*"))
 		must(t, err)
 		read := 0
@@ -244,7 +244,7 @@ func TestNothingThatLetsSomebodyInStandsInTheDatabase(t *testing.T) {
 			read += len(raw)
 			for _, secret := range []string{a.Plain, b.Plain, cookie, token, token[3:], right, home, string(w.Key)} {
 				if bytes.Contains(raw, []byte(secret)) {
-					t.Errorf("%s holds %q", filepath.Base(file), secret)
+					t.Errorf("%s contains %q", filepath.Base(file), secret)
 				}
 			}
 		}
@@ -254,7 +254,7 @@ func TestNothingThatLetsSomebodyInStandsInTheDatabase(t *testing.T) {
 	})
 }
 
-func TestAKeyThatChangedIsSaid(t *testing.T) {
+func TestChangedKeyIsReported(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
@@ -287,7 +287,7 @@ func TestAKeyThatChangedIsSaid(t *testing.T) {
 		_, err = w.OpenByWSSE(w.ctx, "alice", private, w.header("alice", fresh.Plain), at(home))
 		must(t, err)
 
-		// When the last secret of before is revoked, a wrong one is only wrong again.
+		// After the last secret of the previous key is revoked, wrong secrets are refused again.
 		all, err := w.Secrets(w.ctx, "alice", private)
 		must(t, err)
 		bobs, err := w.Secrets(w.ctx, "bob", private)
@@ -308,6 +308,6 @@ func TestAKeyThatChangedIsSaid(t *testing.T) {
 		wantFault(t, err, fault.Unavailable)
 		_, err = w.OpenByURL(w.ctx, "alice", private, a.Selector, a.Plain, at(home))
 		wantFault(t, err, fault.Unavailable)
-		w.signIn("alice", right, at(home), ok) // who has no readers needs no key
+		w.signIn("alice", right, at(home), ok) // log-ins need no key
 	})
 }

@@ -11,44 +11,44 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Session is a browser that is logged in.
+// Session is a signed-in browser.
 type Session struct {
-	ID        string // SHA-256 of its cookie: it lets nobody in
+	ID        string // SHA-256 of its cookie; not a credential
 	User      string
-	Agent     string // what the browser calls itself, at most 200 bytes
+	Agent     string // User-Agent, at most 200 bytes
 	CreatedAt time.Time
-	SeenAt    time.Time // about its last use
-	ExpiresAt time.Time // if it is not used before
+	SeenAt    time.Time // approximate last use
+	ExpiresAt time.Time // unless it is used before
 }
 
-// How long sessions last, and how many a user has; the oldest end.
+// Lifetimes of sessions, and how many a user can have; the oldest are ended.
 const (
 	SessionIdle = 30 * 24 * time.Hour // without use
-	SessionLife = 90 * 24 * time.Hour // in all
+	SessionLife = 90 * 24 * time.Hour // in total
 	maxSessions = 50
 	maxAgent    = 200
 )
 
-// newToken makes 32 random bytes, as text for cookies and addresses.
+// newToken returns 32 random bytes as text for cookies and URLs.
 func newToken() string { return base64.RawURLEncoding.EncodeToString(randomBytes(32)) }
 
-// isToken reports what newToken could have made.
+// isToken reports whether s has the form of newToken's result.
 func isToken(s string) bool {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(s)
 	return err == nil && len(raw) == 32 && !strings.ContainsAny(s, "\r\n")
 }
 
-// hashOf is how the store knows something random. It is looked for by this: how far a
-// guess is right cannot be told from the time that takes.
+// hashOf returns the hash by which the store finds a random value. The time of a query by hash does
+// not disclose how much of a guess is correct.
 func hashOf(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Begin starts a session of a user who has just logged in, with a new cookie, which is
-// shown once. u is what Check, or whatever made the user or the password, returned: whoever
-// came in by a password that was changed meanwhile is not let in. fault.NotFound: the user
-// is gone or disabled; fault.Refused: there is another password by now.
+// StartSession starts a session of a user who has just signed in. The cookie is returned only here.
+// u must be the result of Check, or of the call that created the user or set the password.
+// fault.NotFound: the user was deleted or disabled; fault.Refused: the password was changed in
+// between.
 func (a *Accounts) StartSession(ctx context.Context, u User, agent string) (cookie string, s Session, err error) {
 	now := stamp(a.now())
 	cookie = newToken()
@@ -62,7 +62,7 @@ func (a *Accounts) StartSession(ctx context.Context, u User, agent string) (cook
 	return cookie, s, nil
 }
 
-// agentText makes something that can be shown of what a browser calls itself.
+// agentText returns a printable User-Agent.
 func agentText(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == utf8.RuneError {
@@ -73,10 +73,10 @@ func agentText(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// Session returns the one of a cookie, and prolongs it. fault.Refused: there is none, or
-// it is over.
+// Session returns the session of a cookie and extends it. fault.Refused: there is none, or it
+// expired.
 func (a *Accounts) Session(ctx context.Context, cookie string) (Session, error) {
-	over := fault.New(fault.Refused, "You are not signed in, or not any more. Please sign in.")
+	over := fault.New(fault.Refused, "You are not signed in, or your session has expired. Please sign in.")
 	if !isToken(cookie) {
 		return Session{}, over
 	}
@@ -102,12 +102,12 @@ func (a *Accounts) Session(ctx context.Context, cookie string) (Session, error) 
 	return s, nil
 }
 
-// End ends a session; that there is none is no error.
+// EndSession ends a session. A missing session is not an error.
 func (a *Accounts) EndSession(ctx context.Context, id string) error {
 	return a.Store.EndSession(ctx, id)
 }
 
-// Sessions lists those of a user, the newest first.
+// Sessions lists the sessions of a user, newest first.
 func (a *Accounts) Sessions(ctx context.Context, user string) ([]Session, error) {
 	return a.Store.Sessions(ctx, user, stamp(a.now()))
 }

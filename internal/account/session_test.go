@@ -11,7 +11,7 @@ import (
 
 const day = 24 * time.Hour
 
-func TestASessionLastsWhileItIsUsedButNotForEver(t *testing.T) {
+func TestSessionIsExtendedUpToItsMaximum(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -50,7 +50,7 @@ func TestASessionLastsWhileItIsUsedButNotForEver(t *testing.T) {
 	})
 }
 
-func TestTheUseOfASessionIsWrittenDownOnceAnHour(t *testing.T) {
+func TestUseOfASessionIsStoredOncePerHour(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -69,7 +69,7 @@ func TestTheUseOfASessionIsWrittenDownOnceAnHour(t *testing.T) {
 	})
 }
 
-func TestASessionThatEndedIsOver(t *testing.T) {
+func TestEndedSessionIsRefused(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
@@ -95,7 +95,7 @@ func TestASessionThatEndedIsOver(t *testing.T) {
 	})
 }
 
-func TestAUserHasFiftySessions(t *testing.T) {
+func TestUserHasAtMostFiftySessions(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -113,7 +113,7 @@ func TestAUserHasFiftySessions(t *testing.T) {
 	})
 }
 
-func TestSweepingRemovesWhatIsOver(t *testing.T) {
+func TestSweepDeletesExpiredRows(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -142,7 +142,7 @@ func TestSweepingRemovesWhatIsOver(t *testing.T) {
 	})
 }
 
-func TestWhoCameInByAPasswordThatWasChangedMeanwhileHasNoSession(t *testing.T) {
+func TestPasswordChangePreventsSessionsOfTheOldPassword(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

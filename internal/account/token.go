@@ -11,30 +11,30 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Token lets a program do some things in a user's name.
+// Token lets a program act for a user.
 type Token struct {
 	ID, User, Label string
 	Scopes          []string
-	Client          string // URL of the program that asked for it by IndieAuth; "": the user made it
+	Client          string // URL of the program that requested it by IndieAuth; "": created by the user
 	CreatedAt       time.Time
-	UsedAt          time.Time // about its last use; zero: never
+	UsedAt          time.Time // approximate last use; zero: never
 }
 
-// ErrScope is in the chain of a refusal when the token is good, but not for this.
-var ErrScope = errors.New("the token has not this scope")
+// ErrScope is in the chain of a refusal when the token is valid but lacks the scope.
+var ErrScope = errors.New("the token does not have this scope")
 
 const (
-	tokenPrefix = "cb_" // by which people and programs know them when they find one
-	maxTokens   = 100   // of a user
+	tokenPrefix = "cb_" // identifies tokens for people and secret scanners
+	maxTokens   = 100   // tokens of a user
 	maxLabel    = 100   // characters
 )
 
-// Scopes are what tokens can be allowed to do.
+// Scopes returns the scopes of tokens.
 func Scopes() []string { return []string{"create", "update", "delete", "media", "read"} }
 
-// NewToken makes a token; plain is shown once. label is for people, at most 100
-// characters. Errors: fault.Invalid (the label or a scope), NotFound (no such user),
-// Conflict (it has 100 already).
+// NewToken creates a token; plain is returned only here. label is for the user, at most 100
+// characters. Errors: fault.Invalid (the label or a scope), NotFound (no such user), Conflict (the
+// user has 100 tokens).
 func (a *Accounts) NewToken(ctx context.Context, user, label string, scopes []string) (plain string, t Token, err error) {
 	if err := checkText("label", label, maxLabel); err != nil {
 		return "", Token{}, err
@@ -42,12 +42,12 @@ func (a *Accounts) NewToken(ctx context.Context, user, label string, scopes []st
 	return a.newToken(ctx, Token{ID: newSelector(), User: user, Label: label}, scopes)
 }
 
-// newToken makes the token t, for scopes.
+// newToken creates the token t with scopes.
 func (a *Accounts) newToken(ctx context.Context, t Token, scopes []string) (plain string, _ Token, err error) {
 	t.CreatedAt = stamp(a.now())
 	for _, s := range scopes {
 		if !slices.Contains(Scopes(), s) {
-			return "", Token{}, fault.New(fault.Invalid, "%q is no scope: it needs some of %s.", text.Clip(s, 40), strings.Join(Scopes(), ", "))
+			return "", Token{}, fault.New(fault.Invalid, "%q is not a scope: choose from %s.", text.Clip(s, 40), strings.Join(Scopes(), ", "))
 		}
 	}
 	for _, s := range Scopes() {
@@ -56,7 +56,7 @@ func (a *Accounts) newToken(ctx context.Context, t Token, scopes []string) (plai
 		}
 	}
 	if t.Scopes == nil {
-		return "", Token{}, fault.New(fault.Invalid, "The token is for nothing: it needs some of %s.", strings.Join(Scopes(), ", "))
+		return "", Token{}, fault.New(fault.Invalid, "The token has no scope: choose from %s.", strings.Join(Scopes(), ", "))
 	}
 	plain = tokenPrefix + newToken()
 	app := ""
@@ -69,12 +69,11 @@ func (a *Accounts) newToken(ctx context.Context, t Token, scopes []string) (plai
 	return plain, t, nil
 }
 
-// IsToken reports a text that has the form of a token, by which programs give tokens as passwords.
+// IsToken reports whether s has the form of a token. Some programs send tokens as passwords.
 func IsToken(s string) bool { return strings.HasPrefix(s, tokenPrefix) && len(s) == 46 }
 
-// Token is a log-in by token for something that needs scope ("": any). Errors:
-// fault.Refused (no such token; or, with [ErrScope] in its chain, not for this),
-// TooMany, Unavailable.
+// Token is a log-in by token for an action that needs scope ("": any). Errors: fault.Refused (no
+// such token; or, with [ErrScope] in its chain, not for this), TooMany, Unavailable.
 func (a *Accounts) Token(ctx context.Context, plain, scope string, from Caller) (Token, error) {
 	const no = "There is no such token, or it was revoked."
 	a.init()
@@ -86,7 +85,7 @@ func (a *Accounts) Token(ctx context.Context, plain, scope string, from Caller) 
 	return a.finishTokenLogin(ctx, t, err, scope, from, no)
 }
 
-// found ends a log-in by token: t is the row that was looked for, if err is nil.
+// finishTokenLogin completes a log-in by token. t is the row that was found, if err is nil.
 func (a *Accounts) finishTokenLogin(ctx context.Context, t Token, err error, scope string, from Caller, no string) (Token, error) {
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
 		return Token{}, a.refuseAndCount(ctx, from, no)
@@ -104,12 +103,12 @@ func (a *Accounts) finishTokenLogin(ctx context.Context, t Token, err error, sco
 	return t, nil
 }
 
-// Tokens lists those of a user, the oldest first.
+// Tokens lists the tokens of a user, oldest first.
 func (a *Accounts) Tokens(ctx context.Context, user string) ([]Token, error) {
 	return a.Store.Tokens(ctx, user)
 }
 
-// RevokeToken ends a token at once. fault.NotFound.
+// RevokeToken deletes a token at once. fault.NotFound.
 func (a *Accounts) RevokeToken(ctx context.Context, user, id string) error {
 	return a.Store.RemoveToken(ctx, user, id)
 }

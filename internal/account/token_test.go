@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestATokenDoesWhatItIsForUntilItIsRevoked(t *testing.T) {
+func TestTokenWorksForItsScopesUntilRevoked(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "bob")
@@ -27,7 +27,7 @@ func TestATokenDoesWhatItIsForUntilItIsRevoked(t *testing.T) {
 				t.Errorf("%+v", got)
 			}
 		}
-		for range 50 { // which is no guess
+		for range 50 { // a missing scope is not a failure
 			_, err := w.Token(w.ctx, plain, "delete", at(home))
 			if wantFault(t, err, fault.Refused); !errors.Is(err, account.ErrScope) || !strings.Contains(fault.Message(err), "delete") {
 				t.Fatal(err)
@@ -55,7 +55,7 @@ func TestATokenDoesWhatItIsForUntilItIsRevoked(t *testing.T) {
 	})
 }
 
-func TestTokensAreForSomethingAndHaveALabelThatCanBeShown(t *testing.T) {
+func TestTokenScopeAndLabelRules(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -78,7 +78,7 @@ func TestTokensAreForSomethingAndHaveALabelThatCanBeShown(t *testing.T) {
 	})
 }
 
-func TestTheUseOfATokenIsWrittenDownOnceAMinute(t *testing.T) {
+func TestUseOfATokenIsStoredOncePerMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")

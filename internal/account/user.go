@@ -9,20 +9,20 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// User is somebody who has feeds here.
+// User is a person with feeds on this server.
 type User struct {
 	Name       string
 	CreatedAt  time.Time
 	PasswordAt time.Time // when the password was set
-	SeenAt     time.Time // about the last log-in; zero: never
+	SeenAt     time.Time // approximate last log-in; zero: never
 	Disabled   bool
 }
 
-// places is how many addresses are remembered from which a user logged in.
+// maxPlaces is the number of stored log-in addresses per user.
 const maxPlaces = 20
 
-// Check is a log-in. Errors: fault.Refused, in the same words whether the name is
-// unknown, the password wrong or the user disabled; TooMany; Unavailable.
+// Check is a log-in by password. Errors: fault.Refused with the same message for an unknown name, a
+// wrong password and a disabled user; TooMany; Unavailable.
 //
 // spec:cloudburst#log-in-refusals spec:cloudburst#log-in-limits
 func (a *Accounts) Check(ctx context.Context, name, password string, from Caller) (User, error) {
@@ -62,11 +62,10 @@ func (a *Accounts) Check(ctx context.Context, name, password string, from Caller
 	return u, nil
 }
 
-// verify compares the spellings of a password with the hash of a user. matched is the index
-// of the spelling that the hash was made from. Whatever is wrong, one row is read and each
-// spelling is hashed.
+// verify compares the spellings of a password with a user's hash. matched is the index of the
+// matching spelling. In every case, one row is read and each spelling is hashed.
 func (a *Accounts) verify(ctx context.Context, name string, spellings []string) (u User, with passwordHash, matched int, err error) {
-	usable := wellFormed(name) // which everybody can see who looks at it
+	usable := wellFormed(name) // visible to the client anyway, so the timing discloses nothing
 	if usable {
 		var hash string
 		u, hash, err = a.Store.User(ctx, name)
@@ -92,7 +91,7 @@ func (a *Accounts) verify(ctx context.Context, name string, spellings []string) 
 	return User{}, passwordHash{}, 0, refused()
 }
 
-// rehash makes the hash anew, as hashes are made now.
+// rehash replaces the hash by one with the current parameters.
 func (a *Accounts) rehash(ctx context.Context, name, password string, old passwordHash) {
 	hash, err := a.hasher.make(ctx, password)
 	if err == nil {
@@ -101,8 +100,8 @@ func (a *Accounts) rehash(ctx context.Context, name, password string, old passwo
 	a.logUseError("hash", err)
 }
 
-// Add makes a user. Errors: fault.Invalid (the name or the password cannot be one),
-// Conflict (the name is taken), TooMany, Unavailable.
+// Add creates a user. Errors: fault.Invalid (the name or the password), Conflict (the name is
+// taken), TooMany, Unavailable.
 func (a *Accounts) Add(ctx context.Context, name, password string) (User, error) {
 	return a.add(ctx, name, password, false)
 }
@@ -128,11 +127,11 @@ func (a *Accounts) add(ctx context.Context, name, password string, first bool) (
 	return u, nil
 }
 
-// stamp is a time as the store keeps it.
+// stamp returns a time in the precision of the store.
 func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// Register is Add for strangers, where everybody may have an account: five in a quarter
-// of an hour for each source, a hundred in an hour for all.
+// Register is Add for self-service registration: five accounts per quarter of an hour and source,
+// and a hundred per hour in total.
 func (a *Accounts) Register(ctx context.Context, name, password string, from Caller) (User, error) {
 	a.init()
 	if err := CheckName(name); err != nil {
@@ -147,13 +146,12 @@ func (a *Accounts) Register(ctx context.Context, name, password string, from Cal
 	return a.Add(ctx, name, password)
 }
 
-// Users lists in order of names, from the one after after; at most limit, which is at
-// most 1,000 (0: 100).
+// Users lists users by name, after the given name. limit is at most 1,000; 0 means 100.
 func (a *Accounts) Users(ctx context.Context, after string, limit int) ([]User, error) {
 	return a.Store.Users(ctx, after, limit)
 }
 
-// User returns one, or a fault.NotFound.
+// User returns a user. fault.NotFound.
 func (a *Accounts) User(ctx context.Context, name string) (User, error) {
 	u, _, err := a.Store.User(ctx, name)
 	if err != nil {
@@ -162,7 +160,7 @@ func (a *Accounts) User(ctx context.Context, name string) (User, error) {
 	return u, nil
 }
 
-// SetPassword gives a user a new password and ends its sessions. Errors as of Add, and
+// SetPassword sets a user's password and ends the user's sessions. Errors as of Add, and
 // fault.NotFound.
 func (a *Accounts) SetPassword(ctx context.Context, name, password string) error {
 	u, err := a.User(ctx, name)
@@ -173,8 +171,8 @@ func (a *Accounts) SetPassword(ctx context.Context, name, password string) error
 	return err
 }
 
-// ChangePassword is SetPassword for u, whom Check has just returned, and returns the user
-// as it is afterwards. fault.Conflict: the password was changed meanwhile.
+// ChangePassword is SetPassword for a user that Check has just returned, and returns the updated
+// user. fault.Conflict: the password was changed in between.
 func (a *Accounts) ChangePassword(ctx context.Context, u User, password string) (User, error) {
 	return a.setPassword(ctx, u, password, u.PasswordAt)
 }
@@ -195,23 +193,24 @@ func (a *Accounts) setPassword(ctx context.Context, u User, password string, was
 	return u, nil
 }
 
-// Disable says whether a user may do anything. A disabled one's sessions end, and
-// neither password nor tokens nor the secrets of readers work while it lasts, and nothing
-// of him is shown ([Accounts.Shut]). fault.NotFound.
+// Disable disables or enables a user. The sessions of a disabled user end, password, tokens and
+// readers' secrets are refused, and their content is hidden ([Accounts.IsDisabled]).
+// fault.NotFound.
 func (a *Accounts) Disable(ctx context.Context, name string, disabled bool) error {
 	err := a.Store.DisableUser(ctx, name, disabled, stamp(a.now()))
-	a.disabledUsers.forget() // also after an error: nobody knows whether the transaction went through
+	a.disabledUsers.forget() // also after an error: the transaction may have been committed
 	if err == nil && a.Disabled != nil {
 		a.Disabled(ctx, name, disabled)
 	}
 	return err
 }
 
-// Count is the number of users.
+// Count returns the number of users.
 func (a *Accounts) Count(ctx context.Context) (int64, error) { return a.Store.CountUsers(ctx) }
 
-// First is what whoever makes the first user has to know: made once per process, or, with Shared, from
-// the key, for the operator's eyes. "" when there are users, or nobody knows whether.
+// SetupToken returns the token for the creation of the first user, for the operator. It is random
+// per process or, with Shared, derived from the key. "" if there are users or the store is
+// unreachable.
 func (a *Accounts) SetupToken() string {
 	a.init()
 	if a.hasUsers.Load() {
@@ -221,7 +220,7 @@ func (a *Accounts) SetupToken() string {
 	defer cancel()
 	n, err := a.Count(ctx)
 	if err != nil {
-		a.log.Error("counting the users", "err", err)
+		a.log.Error("could not count the users", "err", err)
 	}
 	if err != nil || n > 0 {
 		a.hasUsers.Store(err == nil)
@@ -230,10 +229,10 @@ func (a *Accounts) SetupToken() string {
 	return a.setupToken
 }
 
-// AddFirst is Add for whoever knows what First returned, while there is no user. Errors
-// as of Add, and fault.Refused: the token is wrong, or there is a user by now.
+// AddFirst is Add with the token of SetupToken, while there is no user. Errors as of Add, and
+// fault.Refused: the token is wrong, or a user exists.
 func (a *Accounts) AddFirst(ctx context.Context, token, name, password string, from Caller) (User, error) {
-	const no = "The token is not the one that this server printed when it started, or the first user was made already."
+	const no = "The token is not the one that this server printed when it started, or the first user was already created."
 	a.init()
 	if err := a.limits.checkSource(ctx, a.now(), from); err != nil {
 		return User{}, err

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestRefusalsCannotBeToldApart(t *testing.T) {
+func TestRefusalsAreIndistinguishable(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice", "gone")
@@ -26,7 +26,7 @@ func TestRefusalsCannotBeToldApart(t *testing.T) {
 			wantFault(t, err, fault.Refused)
 			texts[err.Error()+"|"+fault.Message(err)] = true
 			if n := w.hashes.Load() - before; n != 1 {
-				t.Errorf("%s: %d hashes, want one for everybody", c.name, n)
+				t.Errorf("%s: %d hashes, want one in every case", c.name, n)
 			}
 		}
 		if len(texts) != 1 {
@@ -35,7 +35,7 @@ func TestRefusalsCannotBeToldApart(t *testing.T) {
 	})
 }
 
-func TestADisabledUserComesBackAsBefore(t *testing.T) {
+func TestEnabledUserCanSignInAgain(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -49,7 +49,7 @@ func TestADisabledUserComesBackAsBefore(t *testing.T) {
 	})
 }
 
-func TestANewPasswordTakesTheOldOnesPlace(t *testing.T) {
+func TestNewPasswordReplacesTheOldOne(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -73,7 +73,7 @@ func TestANewPasswordTakesTheOldOnesPlace(t *testing.T) {
 	})
 }
 
-func TestOldHashesAreMadeAnewAtTheNextLogIn(t *testing.T) {
+func TestOutdatedHashIsReplacedAtLogIn(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Memory: 64, Passes: 1}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -99,12 +99,12 @@ func TestOldHashesAreMadeAnewAtTheNextLogIn(t *testing.T) {
 		before = w.hashes.Load()
 		w.signIn("alice", right, at(home), ok)
 		if w.hashes.Load()-before != 1 {
-			t.Error("it is made anew each time")
+			t.Error("the hash is replaced at each log-in")
 		}
 	})
 }
 
-func TestAHashThatIsBrokenLetsNobodyIn(t *testing.T) {
+func TestInvalidHashRefusesEveryPassword(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Limits: account.Limits{Name: 100, Source: 100}}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -125,7 +125,7 @@ func TestAHashThatIsBrokenLetsNobodyIn(t *testing.T) {
 	})
 }
 
-func TestTheLastLogInIsWrittenDownAboutOnceAnHour(t *testing.T) {
+func TestLastLogInIsStoredOncePerHour(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -141,7 +141,7 @@ func TestTheLastLogInIsWrittenDownAboutOnceAnHour(t *testing.T) {
 		if seen() != 0 {
 			t.Errorf("seen after %v", seen())
 		}
-		w.signIn("alice", right, at(away), ok) // a new place
+		w.signIn("alice", right, at(away), ok) // a new address
 		w.wait(time.Hour)
 		w.signIn("alice", wrong, at(home), fault.Refused)
 		if seen() != 59*time.Minute {
@@ -154,7 +154,7 @@ func TestTheLastLogInIsWrittenDownAboutOnceAnHour(t *testing.T) {
 	})
 }
 
-func TestTheFirstUserNeedsThePrintedToken(t *testing.T) {
+func TestFirstUserNeedsTheSetupToken(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		token := w.SetupToken()
@@ -167,7 +167,7 @@ func TestTheFirstUserNeedsThePrintedToken(t *testing.T) {
 		}
 		_, err := w.AddFirst(w.ctx, token, "login", right, at(home))
 		wantFault(t, err, fault.Invalid)
-		// Many at the same time: one of them is it.
+		// One of many concurrent calls succeeds.
 		errs := make([]error, 10)
 		var group sync.WaitGroup
 		for i := range errs {
@@ -183,21 +183,21 @@ func TestTheFirstUserNeedsThePrintedToken(t *testing.T) {
 			wantFault(t, err, fault.Refused)
 		}
 		if n, err := w.Count(w.ctx); made != 1 || n != 1 || err != nil {
-			t.Errorf("%d made, %d there, %v", made, n, err)
+			t.Errorf("%d created, %d stored, %v", made, n, err)
 		}
 		if w.SetupToken() != "" {
-			t.Error("there is a token when there are users")
+			t.Error("SetupToken is not empty although there is a user")
 		}
 		_, err = w.AddFirst(w.ctx, token, "late", right, at(home))
 		wantFault(t, err, fault.Refused)
 		w.restart()
 		if w.SetupToken() != "" {
-			t.Error("a restart makes a token when there are users")
+			t.Error("SetupToken is not empty after a restart")
 		}
 	})
 }
 
-func TestTheTokenOfTheFirstUserCannotBeGuessedForLong(t *testing.T) {
+func TestGuessesOfTheSetupTokenAreLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		for range 20 {
@@ -212,7 +212,7 @@ func TestTheTokenOfTheFirstUserCannotBeGuessedForLong(t *testing.T) {
 	})
 }
 
-func TestStrangersMakeAFewAccountsAtATime(t *testing.T) {
+func TestRegistrationsAreLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		register := func(i int, from account.Caller) error {
@@ -259,7 +259,7 @@ func TestPasswordIsTheSameInEverySpelling(t *testing.T) {
 	}
 }
 
-// asTyped gives a user the hash that earlier versions made: of the password as it was typed.
+// setLegacyHash sets the hash of earlier versions: of the password as it was typed.
 func (w *harness) setLegacyHash(name, password string) {
 	w.t.Helper()
 	salt := strings.Repeat("s", 16)
@@ -270,7 +270,7 @@ func (w *harness) setLegacyHash(name, password string) {
 	must(w.t, err)
 }
 
-func TestHashOfAPasswordAsItWasTypedIsReplacedAtSignIn(t *testing.T) {
+func TestLegacyHashIsReplacedAtLogIn(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -286,13 +286,13 @@ func TestHashOfAPasswordAsItWasTypedIsReplacedAtSignIn(t *testing.T) {
 				t.Errorf("%q: %d hashes", typed, n)
 			}
 		}
-		if now := w.user("alice").PasswordAt; !now.Equal(set) { // sessions and the keys of apps are bound to it
-			t.Errorf("the password is of %v, was of %v", now, set)
+		if now := w.user("alice").PasswordAt; !now.Equal(set) { // sessions and app keys depend on it
+			t.Errorf("the password was set at %v, want %v", now, set)
 		}
 	})
 }
 
-func TestLengthOfAPasswordCountsInItsNormalForm(t *testing.T) {
+func TestPasswordLengthCountsInNormalForm(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		w.add("alice")
@@ -302,7 +302,7 @@ func TestLengthOfAPasswordCountsInItsNormalForm(t *testing.T) {
 		for _, bad := range []string{syllables(342, "\uac01"), syllables(342, "\u1100\u1161\u11a8"), "", "e\u0301e\u0301e\u0301", "\u212blice1"} {
 			wantFault(t, w.SetPassword(w.ctx, "alice", bad), fault.Invalid)
 		}
-		// Both spellings of a wrong one are tried, whether or not there is such a user.
+		// Both spellings of a wrong password are hashed, whether or not the user exists.
 		for _, name := range []string{"alice", "nobody"} {
 			before := w.hashes.Load()
 			w.signIn(name, decomposed, at(home), fault.Refused)

@@ -15,7 +15,7 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// header is what a reader sends now.
+// header returns the header that a reader sends now.
 func (w *harness) header(user, password string) wsse.Token {
 	w.t.Helper()
 	return w.token(wsse.Header(user, password, time.Now(), nil))
@@ -25,7 +25,7 @@ func (w *harness) token(header string) wsse.Token {
 	w.t.Helper()
 	t, err := wsse.Parse(header)
 	if err != nil {
-		// A name that no header holds: as near to it as can be.
+		// No header can contain this name: use a similar one.
 		t, err = wsse.Parse(wsse.Header("?", "?", time.Now(), nil))
 		must(w.t, err)
 	}
@@ -47,7 +47,7 @@ func (w *harness) wsse(t wsse.Token) error {
 	return err
 }
 
-func TestAHeaderIsAcceptedOnceEvenAfterARestart(t *testing.T) {
+func TestHeaderIsAcceptedOnceAlsoAfterARestart(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
@@ -66,7 +66,7 @@ func TestAHeaderIsAcceptedOnceEvenAfterARestart(t *testing.T) {
 	})
 }
 
-func TestOfOneHeaderSentManyTimesAtOnceOneIsAccepted(t *testing.T) {
+func TestConcurrentUsesOfAHeaderAreAcceptedOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
@@ -94,11 +94,11 @@ func TestOfOneHeaderSentManyTimesAtOnceOneIsAccepted(t *testing.T) {
 	})
 }
 
-func TestAnotherSpellingOfAHeaderIsTheSameHeader(t *testing.T) {
+func TestSpellingsOfAHeaderAreOneHeader(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{Limits: account.Limits{Source: 1000}}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
-		const nonce = "bf59559401b2d9e1" // which is base64 of something, too
+		const nonce = "bf59559401b2d9e1" // also valid base64
 		created := time.Now().UTC().Format(time.RFC3339)
 		first := wsseToken(nonce, nonce, created, a.Plain)
 		must(t, w.wsse(first))
@@ -124,7 +124,7 @@ func TestAnotherSpellingOfAHeaderIsTheSameHeader(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		// The end of the nonce cannot go over to the time, nor the other way.
+		// Bytes cannot be moved between the nonce and the time.
 		for _, n := range []int{-4, -1, 1, 4} {
 			both := nonce + created
 			one := first
@@ -133,7 +133,7 @@ func TestAnotherSpellingOfAHeaderIsTheSameHeader(t *testing.T) {
 				t.Errorf("moved by %d: %v", n, err)
 			}
 		}
-		// A new header with an old nonce is none either, in whichever spelling.
+		// A new header with an old nonce is refused in every spelling.
 		w.wait(time.Second)
 		created = time.Now().UTC().Format(time.RFC3339)
 		wantFault(t, w.wsse(wsseToken(nonce, nonce, created, a.Plain)), fault.Refused)
@@ -142,7 +142,7 @@ func TestAnotherSpellingOfAHeaderIsTheSameHeader(t *testing.T) {
 	})
 }
 
-func TestANonceIsForOneReaderOnly(t *testing.T) {
+func TestNoncesAreSeparateByReader(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, b := w.readers()
@@ -155,7 +155,7 @@ func TestANonceIsForOneReaderOnly(t *testing.T) {
 	})
 }
 
-func TestAHeaderIsGoodForFiveMinutesAroundItsTime(t *testing.T) {
+func TestHeaderIsValidForFiveMinutesAroundItsTime(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, _ := w.readers()
@@ -168,12 +168,12 @@ func TestAHeaderIsGoodForFiveMinutesAroundItsTime(t *testing.T) {
 				t.Errorf("%v away: %v", d, err)
 			}
 		}
-		// With another time than it was made with, a header fits nothing.
+		// A header with another time than its digest is invalid.
 		old := w.token(wsse.Header("alice", a.Plain, time.Now().Add(-time.Hour), nil))
 		fresh := w.header("alice", a.Plain)
 		old.Created, old.At = fresh.Created, fresh.At
 		wantFault(t, w.wsse(old), fault.Refused)
-		// A header of the future is remembered until it is past.
+		// A header of the future is stored until it expires.
 		ahead := w.token(wsse.Header("alice", a.Plain, time.Now().Add(5*time.Minute), nil))
 		must(t, w.wsse(ahead))
 		w.wait(10 * time.Minute)
@@ -182,7 +182,7 @@ func TestAHeaderIsGoodForFiveMinutesAroundItsTime(t *testing.T) {
 	})
 }
 
-func TestAClockThatIsSetBackBringsNoHeaderBack(t *testing.T) {
+func TestClockSetBackDoesNotRevalidateHeaders(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		var ahead time.Duration
@@ -197,7 +197,7 @@ func TestAClockThatIsSetBackBringsNoHeaderBack(t *testing.T) {
 	})
 }
 
-func TestOneSecretLeavesSoManyNoncesAMinute(t *testing.T) {
+func TestNoncesPerSecretAreLimited(t *testing.T) {
 	t.Parallel()
 	withHarness(t, account.Options{}, func(t *testing.T, w *harness) {
 		a, b := w.readers()
