@@ -7,16 +7,15 @@ import (
 	"cloudburst/internal/cache"
 )
 
-// headSize is about how much memory a feed takes without its document.
+// headSize is the approximate memory of a feed without its document, in bytes.
 const headSize = 1024
 
-// memo keeps feeds and documents that were read or saved lately. On a store that
-// other processes write to it is asked whether the feed is still that one.
+// feedCache caches feeds and documents that were recently read or saved. If other processes write
+// to the store, Feeds checks with the store that a cached feed is current.
 type feedCache struct {
 	mu      sync.Mutex
 	entries cache.LRU[feedKey, *entry]
-	// writes counts what made entries wrong: what was read before a write must not be
-	// kept after it.
+	// writes counts invalidations: a value that was read before one must not be cached after it.
 	writes uint64
 }
 
@@ -27,7 +26,7 @@ type entry struct {
 	doc  []byte // nil: only the feed is known
 }
 
-// get finds a feed, with its document when that is wanted.
+// get returns a cached feed, with its document if doc is set.
 func (c *feedCache) get(user, name string, doc bool) (f Feed, d []byte, writes uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,7 +40,8 @@ func (c *feedCache) get(user, name string, doc bool) (f Feed, d []byte, writes u
 	return e.feed, e.doc, c.writes, true
 }
 
-// put keeps what was read when there were so many writes, if nothing was written since.
+// put caches a value that was read when the cache had this number of writes, unless there was a
+// write since.
 func (c *feedCache) put(f Feed, doc []byte, writes uint64, limit int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,7 @@ func (c *feedCache) put(f Feed, doc []byte, writes uint64, limit int64) {
 	c.entries.Put(k, &entry{f, doc}, headSize+int64(len(doc)))
 }
 
-// forget says that a feed was written, or may have been.
+// forget removes a feed that was written, or may have been.
 func (c *feedCache) forget(user, name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -64,7 +64,7 @@ func (c *feedCache) forget(user, name string) {
 	c.entries.Delete(feedKey{user, name})
 }
 
-// find reads a feed, from memory when it is the one of the store.
+// find returns a feed, from the cache if that is current.
 func (s *Feeds) find(ctx context.Context, user, name string, doc bool) (Feed, []byte, error) {
 	if err := checkFeed(user, name); err != nil {
 		return Feed{}, nil, err

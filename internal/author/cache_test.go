@@ -14,7 +14,7 @@ func read(t *testing.T, s *Feeds, user string) string {
 	return string(doc)
 }
 
-func TestAStoreOfOnesOwnIsReadOnce(t *testing.T) {
+func TestUnsharedStoreIsReadOnce(t *testing.T) {
 	t.Parallel()
 	store := &memory{}
 	s := &Feeds{Store: store}
@@ -45,7 +45,7 @@ func TestAStoreOfOnesOwnIsReadOnce(t *testing.T) {
 	wantFault(t, err, fault.NotFound, "")
 }
 
-func TestASharedStoreIsAskedEachTimeAndReadWhenItChanged(t *testing.T) {
+func TestSharedStoreIsCheckedEachTimeAndReadAfterChanges(t *testing.T) {
 	t.Parallel()
 	store := &memory{}
 	here, there := &Feeds{Store: store, Shared: true}, &Feeds{Store: store, Shared: true}
@@ -68,7 +68,7 @@ func TestASharedStoreIsAskedEachTimeAndReadWhenItChanged(t *testing.T) {
 	}
 }
 
-func TestWhatWasReadBeforeASaveIsNotKeptAfterIt(t *testing.T) {
+func TestReadBeforeASaveIsNotCachedAfterIt(t *testing.T) {
 	t.Parallel()
 	store := &memory{}
 	s := &Feeds{Store: store}
@@ -79,20 +79,20 @@ func TestWhatWasReadBeforeASaveIsNotKeptAfterIt(t *testing.T) {
 		_, err := s.Save(t.Context(), "alice", Public, document(2), "put")
 		must(t, err)
 	}
-	read(t, s, "alice") // either version is right
+	read(t, s, "alice") // either version is correct
 	if got := read(t, s, "alice"); got != string(document(2)) {
 		t.Errorf("read %s", got)
 	}
 }
 
-func TestASaveThatMayHaveGoneThroughLeavesNothingOldInMemory(t *testing.T) {
+func TestFailedSaveInvalidatesTheCache(t *testing.T) {
 	t.Parallel()
 	store := &memory{}
 	s := &Feeds{Store: store}
 	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
 	must(t, err)
 	read(t, s, "alice")
-	_, err = (&Feeds{Store: store}).Save(t.Context(), "alice", Public, document(2), "put") // the answer is lost
+	_, err = (&Feeds{Store: store}).Save(t.Context(), "alice", Public, document(2), "put") // its response is lost
 	must(t, err)
 	store.fail = fault.New(fault.Unavailable, "The connection broke.")
 	_, err = s.Save(t.Context(), "alice", Public, document(2), "put")
@@ -102,7 +102,7 @@ func TestASaveThatMayHaveGoneThroughLeavesNothingOldInMemory(t *testing.T) {
 	}
 }
 
-func TestMemoryHasABound(t *testing.T) {
+func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	store := &memory{}
 	s := &Feeds{Store: store, Memory: 10 * headSize}
@@ -112,19 +112,19 @@ func TestMemoryHasABound(t *testing.T) {
 		must(t, err)
 		read(t, s, user)
 		if s.cache.entries.Size() > s.Memory {
-			t.Fatalf("%d bytes are kept for %d feeds", s.cache.entries.Size(), s.cache.entries.Len())
+			t.Fatalf("%d bytes are cached for %d feeds", s.cache.entries.Size(), s.cache.entries.Len())
 		}
 	}
 	if s.cache.entries.Len() < 5 {
-		t.Errorf("only %d feeds are kept", s.cache.entries.Len())
+		t.Errorf("only %d feeds are cached", s.cache.entries.Len())
 	}
 	read(t, s, "u99")
 	if store.docs != 100 {
-		t.Errorf("the last one was read again")
+		t.Errorf("the last feed was read again")
 	}
 }
 
-func TestAHitCostsNoMemory(t *testing.T) {
+func TestCacheHitDoesNotAllocate(t *testing.T) {
 	s := &Feeds{Store: &memory{}}
 	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
 	must(t, err)

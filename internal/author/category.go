@@ -9,15 +9,16 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// longestName is how long a folded name may be, in bytes.
+// maxCategoryName is the maximum length of a folded category name in bytes.
 const maxCategoryName = 100
 
-// CategoryName is a category as it stands in paths and is compared: in small letters,
-// with a hyphen for whatever is neither letter, digit nor one of + # . _. It is "" for a label that has nothing
-// else in it, which is no category.
+// CategoryName returns the name of a category for paths and comparisons: lowercase, with a hyphen
+// for each sequence of characters other than letters, digits and + # . _. It is "" for a label
+// without such characters, which is not a valid category.
 func CategoryName(label string) string { return fold(label, "+#._", maxCategoryName) }
 
-// fold keeps the letters and digits of a text, and the runes of more, with hyphens between its words.
+// fold returns the letters and digits of a text and the runes in more, in lowercase, with hyphens
+// between words, cut to limit bytes.
 func fold(text, more string, limit int) string {
 	var b strings.Builder
 	gap := false
@@ -42,12 +43,12 @@ func fold(text, more string, limit int) string {
 	return strings.Trim(s, "-.")
 }
 
-// maxCreated bounds the categories of a writer that no post has.
+// maxCreated is the maximum number of a writer's categories without posts.
 const maxCreated = 200
 
-// AddCategory creates a category that posts can use later. One that exists already stays as
-// it is. Errors: fault.Invalid (the label is no category, or is too long), Conflict (the
-// writer has 200 categories without posts), and those of [Posts.SetProfile].
+// AddCategory creates a category for later posts. An existing category is not changed. Errors:
+// fault.Invalid (the label is invalid or too long), Conflict (the writer has 200 categories without
+// posts), and those of [Posts.SetProfile].
 func (p *Posts) AddCategory(ctx context.Context, user, label string) error {
 	labels, err := checkCategories([]string{label})
 	if err != nil {
@@ -80,8 +81,8 @@ func (p *Posts) AddCategory(ctx context.Context, user, label string) error {
 	return err
 }
 
-// Categories returns the categories of a user's published posts, and those that the user
-// created and that no published post has (Posts is 0), by name.
+// Categories returns the categories of a user's published posts and the ones that the user created
+// without posts (Posts is 0), by name.
 func (p *Posts) Categories(ctx context.Context, user string) ([]Count, error) {
 	counts, err := p.Counts(ctx, user, ByCategory, "", 0)
 	if err != nil {

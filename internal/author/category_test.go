@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestCategoriesThatExistBeforeTheirPosts(t *testing.T) {
+func TestCategoriesWithoutPosts(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		labels := func() (all []string) {

@@ -14,12 +14,11 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// takeover turns a saved document into posts.
+// converter converts a saved document to posts.
 type converter struct{ *Posts }
 
-// takeOver makes posts of the items of a document that the user saved himself, before
-// his feed is made of posts: so that nothing that stands in it is lost. took means that
-// the order of all is to be made anew in the change that follows.
+// convert creates posts from the items of a document that the user saved, before the feed is made
+// of posts, so no item is lost. converted means that the following change must renumber all posts.
 func (p converter) convert(ctx context.Context, user string) (converted bool, err error) {
 	w, err := p.Store.Writer(ctx, user)
 	if err != nil || w.Written {
@@ -27,7 +26,7 @@ func (p converter) convert(ctx context.Context, user string) (converted bool, er
 	}
 	f, doc, err := p.Feeds.Store.SavedDocument(ctx, user, Public)
 	if fault.CodeOf(err) == fault.NotFound || err == nil && (f.Version == 0 || len(doc) == 0) {
-		return false, nil // there never was one
+		return false, nil // no document was ever saved
 	}
 	if err != nil {
 		return false, err
@@ -37,7 +36,7 @@ func (p converter) convert(ctx context.Context, user string) (converted bool, er
 	}
 	parsed, err := feed.ParseBytes(doc, &feed.Options{URL: p.origin() + "/" + user + "/rss.xml", Header: http.Header{"Content-Type": {f.Type}}})
 	if err != nil {
-		return false, fault.Wrap(fault.Conflict, err, "The feed that was saved here cannot be read, so its items cannot be kept beside the post. Save it anew, or end it first.")
+		return false, fault.Wrap(fault.Conflict, err, "The saved feed cannot be parsed, so its items cannot be preserved with the post. Save a valid feed, or end the feed first.")
 	}
 	posts := p.FromFeed(parsed, f.SavedAt)
 	added, err := p.add(ctx, user, posts, nil)
@@ -62,9 +61,8 @@ func (p converter) convert(ctx context.Context, user string) (converted bool, er
 	return true, err
 }
 
-// correct gives published posts what a saved document says of them, where that is something
-// else: who changes an item in a feed that he saves changes the post. Their dates stay,
-// and the feed is not made anew.
+// applyCorrections updates published posts whose items differ in a saved document: users edit posts
+// by editing the items of a document. Dates are unchanged, and the feed is not rebuilt.
 func (p converter) applyCorrections(ctx context.Context, user string, posts []Post) error {
 	for i := range posts {
 		if posts[i].GUID == "" {
@@ -81,7 +79,7 @@ func (p converter) applyCorrections(ctx context.Context, user string, posts []Po
 		if err != nil {
 			return err
 		}
-		if saved.Link == p.Address(was) { // which is what the feed says where there is no link
+		if saved.Link == p.Address(was) { // the feed contains the post's URL if there is no link
 			saved.Link = ""
 		}
 		if sameForReaders(&was.Content, &saved.Content) {
@@ -102,15 +100,15 @@ func (p converter) applyCorrections(ctx context.Context, user string, posts []Po
 	return nil
 }
 
-// readsAs reports whether readers of a feed get the same of two contents. What one was
-// written in does not count: a feed that passed through another program may have lost it.
+// sameForReaders reports whether two contents look equal to readers of a feed. The source format is
+// ignored, because other programs may lose it.
 func sameForReaders(a, b *Content) bool {
 	return a.Title == b.Title && a.HTML == b.HTML && addressOf(a.Link) == addressOf(b.Link) && slices.Equal(a.Categories, b.Categories) &&
 		slices.EqualFunc(a.Enclosures, b.Enclosures, func(x, y Enclosure) bool { return addressOf(x.URL) == addressOf(y.URL) }) &&
 		slices.EqualFunc(a.Outline, b.Outline, sameNode)
 }
 
-// addressOf is a URL as a feed that is read says it.
+// addressOf returns a URL in the form of a parsed feed.
 func addressOf(s string) string {
 	if u, err := url.Parse(s); err == nil {
 		return u.String()
@@ -122,8 +120,8 @@ func sameNode(a, b Node) bool {
 	return a.HTML == b.HTML && slices.EqualFunc(a.Nodes, b.Nodes, sameNode)
 }
 
-// FromFeed makes posts of the items of a feed, the newest first; at is the date of those
-// that have none. What a post has no field for is in Rest, and comes out again.
+// FromFeed converts the items of a feed to posts, newest first; at is the date of items without
+// one. Data without a field is stored in Rest and written again.
 func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
 	posts := make([]Post, 0, len(f.Items))
 	for i := range f.Items {
@@ -131,7 +129,7 @@ func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
 		if f.Format == feed.Atom && hasMadeTitle(&f.Items[i]) {
 			post.Title = ""
 		}
-		if post.PublishedAt.IsZero() { // in the order that the feed has them
+		if post.PublishedAt.IsZero() { // in the order of the feed
 			post.PublishedAt = at.Add(-time.Duration(i) * time.Millisecond)
 		}
 		if post.UpdatedAt.Before(post.PublishedAt) {
@@ -142,8 +140,8 @@ func (p *Posts) FromFeed(f *feed.Feed, at time.Time) []Post {
 	return posts
 }
 
-// hasMadeTitle reports a title that is the beginning of the text: package render writes it
-// where a format asks for a title that the post does not have.
+// hasMadeTitle reports a title that is the beginning of the text: package render generates it for
+// formats that require a title.
 func hasMadeTitle(it *feed.Item) bool {
 	for _, t := range append([]feed.Text{it.Summary}, it.Content...) {
 		s := t.Value
@@ -195,7 +193,7 @@ func fromItem(it *feed.Item) Post {
 	return post
 }
 
-// sourceOf is the text of an item as it can be edited.
+// sourceOf returns the text of an item as an editable source.
 func sourceOf(it *feed.Item) (string, Format) {
 	if it.More != nil && it.More.Markdown != "" {
 		return it.More.Markdown, Markdown

@@ -27,7 +27,7 @@ func (d *harness) save(doc string) {
 	}
 }
 
-func TestTheFirstPostTakesASavedDocumentOver(t *testing.T) {
+func TestFirstPostConvertsTheSavedDocument(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.save(savedBefore)
@@ -42,12 +42,12 @@ func TestTheFirstPostTakesASavedDocumentOver(t *testing.T) {
 			t.Errorf("the old item is %+v", old)
 		}
 		if len(d.notified()) != 2 {
-			t.Errorf("told of %v", d.notified())
+			t.Errorf("notified of %v", d.notified())
 		}
 	})
 }
 
-func TestADocumentThatIsSavedStaysAsItIsUntilTheNextPost(t *testing.T) {
+func TestSavedDocumentIsUnchangedUntilTheNextPost(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.post("mine")
@@ -69,7 +69,7 @@ func TestADocumentThatIsSavedStaysAsItIsUntilTheNextPost(t *testing.T) {
 	})
 }
 
-func TestWhatASavedDocumentSaysOfAPostThatIsThereCounts(t *testing.T) {
+func TestSavedDocumentUpdatesExistingPosts(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.save(savedBefore)
@@ -79,15 +79,15 @@ func TestWhatASavedDocumentSaysOfAPostThatIsThereCounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d.save(strings.NewReplacer("<title>Old</title>", "<title>Old, corrected</title>", "<p>old</p>", "<p>old, and mended</p>").Replace(string(doc)))
+		d.save(strings.NewReplacer("<title>Old</title>", "<title>Old, corrected</title>", "<p>old</p>", "<p>old, and fixed</p>").Replace(string(doc)))
 		d.post("again")
-		d.wantFeed("again | <em>mine</em> | Old, corrected: old, and mended | older")
+		d.wantFeed("again | <em>mine</em> | Old, corrected: old, and fixed | older")
 		posts, err := d.List(d.ctx, author.PostQuery{User: "alice", State: author.Published})
 		if err != nil || len(posts) != 4 {
 			t.Fatalf("%d posts, %v", len(posts), err)
 		}
 		if mine := posts[1]; mine.Revision != 1 || mine.Source != "*mine*" || mine.Format != author.Markdown {
-			t.Errorf("a post that nobody changed is %+v", mine)
+			t.Errorf("the unchanged post is %+v", mine)
 		}
 		if old := posts[2]; old.GUID != "old-1" || old.PublishedAt.Year() != 1999 || old.Rest == nil || len(old.Rest.Unknown) != 1 {
 			t.Errorf("the post that was corrected is %+v", old)
@@ -95,7 +95,7 @@ func TestWhatASavedDocumentSaysOfAPostThatIsThereCounts(t *testing.T) {
 	})
 }
 
-func TestWhatIsTakenInTwiceIsThereOnce(t *testing.T) {
+func TestRepeatedImportAddsPostsOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		var posts []author.Post
@@ -120,7 +120,7 @@ func TestWhatIsTakenInTwiceIsThereOnce(t *testing.T) {
 		if list[0].Source != "44" || list[0].Seq != 45 || list[44].Seq != 1 || list[0].Link != "" || len(list[0].Categories) != 1 || list[0].Slug == list[1].Slug {
 			t.Errorf("the newest is %+v", list[0])
 		}
-		if f := d.feed(); len(f.Items) != 25 { // those of the archive page that is not whole, and a whole window
+		if f := d.feed(); len(f.Items) != 25 { // an incomplete archive page and a complete window
 			t.Errorf("the feed has %d items", len(f.Items))
 		}
 		counts, err := d.Counts(d.ctx, "alice", author.ByCategory, "", 0)
@@ -130,7 +130,7 @@ func TestWhatIsTakenInTwiceIsThereOnce(t *testing.T) {
 	})
 }
 
-func TestAFeedThatHasMovedTakesNoPosts(t *testing.T) {
+func TestMovedFeedRejectsPosts(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		p := d.post("one")
@@ -147,7 +147,7 @@ func TestAFeedThatHasMovedTakesNoPosts(t *testing.T) {
 	})
 }
 
-func TestAProfileIsInTheFeedAtOnce(t *testing.T) {
+func TestProfileIsInTheFeedAtOnce(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.post("one")
@@ -175,11 +175,11 @@ func TestAProfileIsInTheFeedAtOnce(t *testing.T) {
 	})
 }
 
-func TestPostsCarryTheirAuthorInEveryFormat(t *testing.T) {
+func TestPostsHaveTheirAuthorInEveryFormat(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.post("one")
-		formats := map[string][]string{ // what a format that holds persons has of the author
+		formats := map[string][]string{ // expected text about the author by format
 			"rss20": {"<dc:creator>Alice Doe</dc:creator>", "<atom:uri>" + origin + "/alice/</atom:uri>", `<gd:image xmlns:gd="http://schemas.google.com/g/2005" rel="http://schemas.google.com/g/2005#thumbnail" src="` + origin + `/alice/media/x.png"/>`},
 			"atom":  {"<name>Alice Doe</name>", "<uri>" + origin + "/alice/</uri>"}, "atom03": {"<name>Alice Doe</name>", "<url>" + origin + "/alice/</url>"},
 			"jsonfeed": {`"name":"Alice Doe","url":"` + origin + `/alice/","avatar":"` + origin + `/alice/media/x.png"`},
@@ -211,7 +211,7 @@ func TestPostsCarryTheirAuthorInEveryFormat(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		set(func(p *author.Profile) { p.Title = "Walks" }) // of the feed, not of the person
+		set(func(p *author.Profile) { p.Title = "Walks" }) // title of the feed, not name of the person
 		if f := d.feed(); len(f.Items[0].Authors) != 1 || f.Items[0].Authors[0].Name != "alice" || f.Authors[0].Name != "alice" {
 			t.Errorf("the authors are %+v and %+v", f.Items[0].Authors, f.Authors)
 		}
@@ -233,7 +233,7 @@ func TestPostsCarryTheirAuthorInEveryFormat(t *testing.T) {
 	})
 }
 
-func TestHintsOfAUserAreInTheFeed(t *testing.T) {
+func TestHintsAreInTheFeed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.post("one")
@@ -269,7 +269,7 @@ func TestHintsOfAUserAreInTheFeed(t *testing.T) {
 			t.Fatal(err)
 		}
 		if h := d.feed().Hints; h.TTL != "" || len(h.SkipHours) > 0 || h.UpdatePeriod != "" {
-			t.Errorf("the feed has still %+v", h)
+			t.Errorf("the feed still has %+v", h)
 		}
 	})
 }

@@ -1,8 +1,7 @@
-// Package author keeps what people publish here: feeds that they saved, byte for
-// byte, and where those went.
+// Package author stores what users publish on this server: posts, uploaded files, and feed
+// documents, which are stored byte for byte.
 //
-// [Feeds.Save] checks a document and stores it as the next version of a feed;
-// [Feeds.Document] gives it back. A version is told to subscribers after it is on
-// disk, and the row remembers until that has happened, so that a crash between the
-// two costs time and nothing else.
+// [Feeds.Save] checks a document and stores it as the next version of a feed; [Feeds.Document]
+// returns it. Subscribers are notified after the version is on disk. The row records whether they
+// were, so a crash in between only delays the notification.
 package author

@@ -13,9 +13,8 @@ import (
 
 const typeRSS = "application/rss+xml; charset=utf-8"
 
-// document makes the public feed of a user of his newest posts: RSS 2.0, whatever else
-// is made of it. Where they are too much for one document the oldest stay away, which
-// the archive has.
+// document returns a function that builds the public feed of a user from the newest posts, always
+// as RSS 2.0. If the posts exceed one document, the oldest are left to the archive.
 //
 // spec:rsscloud-2009#save-rss
 func (p *Posts) document(user string) func(w Writer, newest []Post) (Saving, error) {
@@ -56,32 +55,32 @@ func (p *Posts) written(w Writer, posts, all []Post) ([]byte, *feed.Feed, error)
 	return doc, f, nil
 }
 
-// archiveBefore is the archive page at which to go on from a feed of these posts, so that
-// none is missed; 0: there are no more. all are those that the store gave: the newest Window
-// and, before them, down to the end of an archive page.
+// archiveBefore returns the archive page that continues a feed of these posts without a gap; 0:
+// there is none. all are the posts that the store returned: the newest Window, and older ones down
+// to the end of an archive page.
 //
 // spec:rfc5005#archived-prev
 func (p *Posts) archiveBefore(posts, all []Post) int64 {
 	var seqs []int64
-	missed := int64(0) // the newest that is not among them
+	missed := int64(0) // newest Seq that is not in posts
 	for _, post := range all {
 		seqs = append(seqs, post.Seq)
 		if !slices.ContainsFunc(posts, func(o Post) bool { return o.Seq == post.Seq }) {
 			missed = max(missed, post.Seq)
 		}
 	}
-	if len(seqs) < p.window() { // there are no others
+	if len(seqs) < p.window() { // the store has no other posts
 		return p.ArchiveOf(missed)
 	}
 	slices.SortFunc(seqs, func(a, b int64) int { return cmp.Compare(b, a) })
-	// The place of the oldest of the window says where that page ends, also where the
-	// posts right after its end are gone.
+	// The Seq of the oldest post in the window determines that page, even if the posts after the
+	// page's end were deleted.
 	oldest := seqs[p.window()-1]
 	return max((oldest-1)/int64(p.window()), p.ArchiveOf(missed))
 }
 
-// ArchiveOf is the number of the archive page, from 1, that has the post with this
-// place in the order of publishing; 0 for none.
+// ArchiveOf returns the number of the archive page, from 1, that contains the post with this Seq;
+// 0: none.
 func (p *Posts) ArchiveOf(seq int64) int64 {
 	if seq < 1 {
 		return 0
@@ -89,7 +88,7 @@ func (p *Posts) ArchiveOf(seq int64) int64 {
 	return (seq-1)/int64(p.window()) + 1
 }
 
-// ArchiveAddress is where page n of the archive of a user's feed is.
+// ArchiveAddress returns the URL of page n of the archive of a user's feed.
 func (p *Posts) ArchiveAddress(user string, n int64) string {
 	return fmt.Sprintf("%s/%s/archive/%d/rss.xml", p.origin(), user, n)
 }

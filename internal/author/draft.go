@@ -9,37 +9,37 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// EditDraftKey is the key of the draft that holds a change of a published or scheduled post.
-// The change is a draft of its own, so the post stays as it is until the change is published.
+// EditDraftKey returns the key of the draft with the unpublished change of a published or scheduled
+// post. The post itself is unchanged until the change is published.
 func EditDraftKey(post int64) string { return "edit-" + strconv.FormatInt(post, 10) }
 
 var editDraftForm = regexp.MustCompile(`^edit-([1-9][0-9]{0,17})$`)
 
-// EditedPost is the post whose change the draft p holds; 0: p is no such draft.
+// EditedPost returns the ID of the post whose change the draft p holds; 0: p is not such a draft.
 func EditedPost(p Post) int64 {
 	m := editDraftForm.FindStringSubmatch(p.Key)
 	if m == nil {
 		return 0
 	}
-	n, _ := strconv.ParseInt(m[1], 10, 64) // it is a number
+	n, _ := strconv.ParseInt(m[1], 10, 64) // cannot fail
 	return n
 }
 
-// DraftEdit is a text that its author has not published yet.
+// DraftEdit is an unpublished text to save.
 type DraftEdit struct {
 	User, Via string
-	ID, Base  int64 // of the post and of the revision that the text began with; 0: the post is new
-	// Draft and DraftBase are the same of the draft that holds a change of a published post. 0: none
-	// is known yet.
+	ID, Base  int64 // post and revision that the text is based on; 0: a new post
+	// Draft and DraftBase identify the draft with the change of a published post, and its revision.
+	// 0: not known yet.
 	Draft, DraftBase int64
-	Key              string // of a new post, see [Post].Key
+	Key              string // for a new post, see [Post].Key
 	Change           func(c *Content) error
 }
 
-// SaveDraft saves a text where only its author sees it. A new text becomes a draft, the text of a
-// draft changes the draft, and a change of a published or scheduled post becomes a draft beside
-// the post, see [EditDraftKey]. The result is d with the numbers and revisions that the next save
-// must name. Repeating a save whose answer was lost is no conflict.
+// SaveDraft saves a text without publishing it. A new text becomes a draft, the text of a draft
+// changes the draft, and the change of a published or scheduled post becomes a separate draft, see
+// [EditDraftKey]. The result is d with the IDs and revisions for the next save. Repeating a save
+// whose response was lost is not a conflict.
 func (p *Posts) SaveDraft(ctx context.Context, d DraftEdit) (DraftEdit, error) {
 	e := Edit{User: d.User, Via: d.Via, NoUndo: true, Change: d.Change, To: Draft}
 	if d.ID == 0 {
@@ -68,7 +68,7 @@ func (p *Posts) SaveDraft(ctx context.Context, d DraftEdit) (DraftEdit, error) {
 	if d.Draft == 0 {
 		e.Key = EditDraftKey(d.ID)
 	} else if at, err := p.Get(ctx, d.User, d.Draft); err != nil || at.State != Draft || EditedPost(at) != d.ID {
-		e.ID, e.Base, e.Key = 0, 0, EditDraftKey(d.ID) // the draft was discarded meanwhile
+		e.ID, e.Base, e.Key = 0, 0, EditDraftKey(d.ID) // the draft was discarded
 	}
 	draft, err := p.saveRepeated(ctx, e)
 	if err == nil {
@@ -77,16 +77,16 @@ func (p *Posts) SaveDraft(ctx context.Context, d DraftEdit) (DraftEdit, error) {
 	return d, err
 }
 
-// EditDraft is the draft that holds a change of a post. fault.NotFound: there is none.
+// EditDraft returns the draft with the change of a post. fault.NotFound: there is none.
 func (p *Posts) EditDraft(ctx context.Context, user string, post int64) (Post, error) {
 	draft, err := p.ByKey(ctx, user, EditDraftKey(post), "")
 	if err == nil && draft.State != Draft {
-		err = fault.New(fault.NotFound, "The post has no change that is not published.")
+		err = fault.New(fault.NotFound, "The post has no unpublished change.")
 	}
 	return draft, err
 }
 
-// DiscardEditDraft deletes the draft that holds a change of a post, if there is one.
+// DiscardEditDraft deletes the draft with the change of a post, if there is one.
 func (p *Posts) DiscardEditDraft(ctx context.Context, user string, post int64, via string) error {
 	draft, err := p.EditDraft(ctx, user, post)
 	if err == nil {
@@ -98,8 +98,8 @@ func (p *Posts) DiscardEditDraft(ctx context.Context, user string, post int64, v
 	return err
 }
 
-// SaveOnce is Save for a client that may repeat a request because it lost the answer: where the
-// same key has made a new post before, SaveOnce changes that post to what e says.
+// SaveOnce is Save for a client that may repeat a request whose response it lost. If a post with
+// the same key exists, SaveOnce changes it to the content of e.
 func (p *Posts) SaveOnce(ctx context.Context, e Edit) (Post, error) {
 	post, err := p.Save(ctx, e)
 	if err != nil || e.ID != 0 || e.Key == "" {
@@ -116,8 +116,8 @@ func (p *Posts) SaveOnce(ctx context.Context, e Edit) (Post, error) {
 	return p.Save(ctx, e)
 }
 
-// saveRepeated is SaveOnce, and no conflict where the draft is already as e would make it: then
-// the client repeats a save, and nobody else has changed anything.
+// saveRepeated is SaveOnce without a conflict if the draft already has the content of e: the client
+// repeats a save.
 func (p *Posts) saveRepeated(ctx context.Context, e Edit) (Post, error) {
 	post, err := p.SaveOnce(ctx, e)
 	if fault.CodeOf(err) != fault.Conflict || e.ID == 0 {
@@ -129,7 +129,7 @@ func (p *Posts) saveRepeated(ctx context.Context, e Edit) (Post, error) {
 	return post, err
 }
 
-// unchangedBy reports that a post is as a change would make it.
+// unchangedBy reports whether a change would leave a post unchanged.
 func unchangedBy(p *Posts, post Post, change func(*Content) error) bool {
 	c := post.Content.clone()
 	if change != nil && change(&c) != nil {

@@ -8,26 +8,26 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// draftOf is a text to save, made from what the last save gave.
+// draftOf returns the next save of a text, based on the result of the last one.
 func draftOf(d author.DraftEdit, text string) author.DraftEdit {
 	d.User, d.Via, d.Key = "alice", "test", "page 1"
 	d.Change = write(text).Change
 	return d
 }
 
-func TestADraftIsOnePostHoweverOftenItIsSaved(t *testing.T) {
+func TestRepeatedDraftSavesMakeOnePost(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		first, err := d.SaveDraft(d.ctx, draftOf(author.DraftEdit{}, "one"))
 		if err != nil || first.ID == 0 || first.Draft != 0 {
 			t.Fatalf("%+v, %v", first, err)
 		}
-		// The answer was lost, and more was typed since.
+		// The response was lost, and more was typed since.
 		again, err := d.SaveDraft(d.ctx, draftOf(author.DraftEdit{}, "one and two"))
 		if err != nil || again.ID != first.ID || again.Base == first.Base {
 			t.Fatalf("%+v, %v", again, err)
 		}
-		// The same save once more, by a page that knows the first revision only.
+		// The same save is repeated by a page that knows only the first revision.
 		late, err := d.SaveDraft(d.ctx, draftOf(first, "one and two"))
 		if err != nil || late.Base != again.Base {
 			t.Errorf("%+v, %v", late, err)
@@ -37,12 +37,12 @@ func TestADraftIsOnePostHoweverOftenItIsSaved(t *testing.T) {
 			t.Errorf("an older page saves another text: %v", err)
 		}
 		if post := d.must(d.Get(d.ctx, "alice", first.ID)); post.State != author.Draft || post.Source != "one and two" || len(d.notified()) != 0 {
-			t.Errorf("%+v, told %v", post, d.notified())
+			t.Errorf("%+v, notified %v", post, d.notified())
 		}
 	})
 }
 
-func TestAChangeOfAPublishedPostIsADraftBesideIt(t *testing.T) {
+func TestChangeOfAPublishedPostIsASeparateDraft(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		post := d.post("as published")
@@ -68,7 +68,7 @@ func TestAChangeOfAPublishedPostIsADraftBesideIt(t *testing.T) {
 		if err := d.DiscardEditDraft(d.ctx, "alice", post.ID, "test"); err != nil {
 			t.Errorf("a second time: %v", err)
 		}
-		// A page that still names the discarded draft makes another one.
+		// A page with the ID of the discarded draft creates another one.
 		if saved, err = d.SaveDraft(d.ctx, draftOf(saved, "once more")); err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +85,7 @@ func TestAChangeOfAPublishedPostIsADraftBesideIt(t *testing.T) {
 	})
 }
 
-func TestAPostThatIsMadeTwiceByOnePageSaysWhatThePageSentLast(t *testing.T) {
+func TestRepeatedCreationUpdatesThePost(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		e := write("first")
@@ -102,7 +102,7 @@ func TestAPostThatIsMadeTwiceByOnePageSaysWhatThePageSentLast(t *testing.T) {
 	})
 }
 
-func TestKeysOfEditDraftsAreRead(t *testing.T) {
+func TestEditDraftKeysAreParsed(t *testing.T) {
 	t.Parallel()
 	for key, want := range map[string]int64{author.EditDraftKey(17): 17, "edit-1": 1, "edit-0": 0, "edit-01": 0, "edit-": 0, "edit--1": 0, "xedit-1": 0, "edit-1x": 0, "edit-9999999999999999999": 0, "": 0} {
 		if got := author.EditedPost(author.Post{Key: key}); got != want {

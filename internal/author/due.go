@@ -7,12 +7,12 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// dueEvery is how often a look is taken for scheduled posts, at least: of other
-// processes, or after the clock was set.
+// dueEvery is the maximum interval between checks for scheduled posts, which may come from other
+// processes or follow a change of the clock.
 const dueEvery = 10 * time.Second
 
-// PublishDue publishes the scheduled posts whose time has come, and returns how many.
-// Two processes may do it at once: each post is published by one.
+// PublishDue publishes the due scheduled posts and returns their number. Two processes can call it
+// at once: each post is published once.
 func (p *Posts) PublishDue(ctx context.Context) (int, error) {
 	done := 0
 	for {
@@ -32,7 +32,7 @@ func (p *Posts) PublishDue(ctx context.Context) (int, error) {
 	}
 }
 
-// schedule publishes posts at their time.
+// schedule publishes scheduled posts.
 type schedule struct{ *Posts }
 
 func (p schedule) publishOne(ctx context.Context, post Post) (bool, error) {
@@ -42,13 +42,13 @@ func (p schedule) publishOne(ctx context.Context, post Post) (bool, error) {
 		return false, err
 	case fault.Conflict, fault.NotFound, fault.Gone:
 		if now, look := p.Store.Post(ctx, post.User, post.ID); look != nil || now.Revision != post.Revision {
-			return false, nil // somebody else was quicker, or has changed it
+			return false, nil // another process published or changed it
 		}
 	}
 	if err == nil {
 		return true, nil
 	}
-	// It cannot be published, and must not be tried for ever: it is a draft again.
+	// The post cannot be published. It becomes a draft, so it is not tried forever.
 	p.log().WarnContext(ctx, "a scheduled post could not be published; it is a draft now", "user", post.User, "post", post.ID, "err", err)
 	_, err = p.Save(ctx, Edit{User: post.User, ID: post.ID, Base: post.Revision, To: Draft, Via: "schedule", NoUndo: true})
 	if fault.CodeOf(err) == fault.Unavailable || ctx.Err() != nil {
@@ -60,7 +60,7 @@ func (p schedule) publishOne(ctx context.Context, post Post) (bool, error) {
 	return false, nil
 }
 
-// shelve makes a draft of a post whatever is wrong with it or with its author.
+// shelve turns a scheduled post into a draft without any checks.
 func (p schedule) shelve(ctx context.Context, post Post) error {
 	w := p.writing(post.User, "schedule")
 	w.ID, w.Make = post.ID, nil
@@ -75,12 +75,12 @@ func (p schedule) shelve(ctx context.Context, post Post) error {
 	return err
 }
 
-// Run publishes scheduled posts when their time comes, until ctx ends.
+// Run publishes scheduled posts at their time until ctx ends.
 func (p *Posts) Run(ctx context.Context) error {
 	p.init()
 	for {
 		if _, err := p.PublishDue(ctx); err != nil && ctx.Err() == nil {
-			p.log().WarnContext(ctx, "scheduled posts could not be looked for; it is tried again", "err", err)
+			p.log().WarnContext(ctx, "could not publish due posts; retrying", "err", err)
 		}
 		wait := dueEvery
 		if next, err := p.Store.NextDuePost(ctx); err == nil && !next.IsZero() {
@@ -98,7 +98,7 @@ func (p *Posts) Run(ctx context.Context) error {
 	}
 }
 
-// hurry has Run look for what is due next.
+// wakeRun makes Run check for the next due post.
 func (p *Posts) wakeRun() {
 	p.init()
 	select {

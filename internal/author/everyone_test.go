@@ -9,16 +9,16 @@ import (
 	"cloudburst/internal/author"
 )
 
-// In the feed of everyone a guid that somebody chose must not be that of another's post:
-// readers would show the one in place of the other.
-func TestNobodysPostTakesThePlaceOfAnothersInTheFeedOfEveryone(t *testing.T) {
+// In the feed of everyone, a chosen guid must not equal that of another user's post, because feed
+// readers would replace that post.
+func TestGUIDsInTheFeedOfEveryoneAreUnique(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
-		hers := d.post("Hers.")
-		his := author.Post{State: author.Published, GUID: hers.GUID, PermaLink: true, PublishedAt: hers.PublishedAt}
-		his.Source = "His."
-		his.Outline = []author.Node{{Text: "within", GUID: hers.GUID}}
-		if n, err := d.Import(d.ctx, "bob", []author.Post{his}, nil); n != 1 || err != nil {
+		own := d.post("Hers.")
+		other := author.Post{State: author.Published, GUID: own.GUID, PermaLink: true, PublishedAt: own.PublishedAt}
+		other.Source = "His."
+		other.Outline = []author.Node{{Text: "within", GUID: own.GUID}}
+		if n, err := d.Import(d.ctx, "bob", []author.Post{other}, nil); n != 1 || err != nil {
 			t.Fatalf("added %d, %v", n, err)
 		}
 		doc, _, err := d.ViewDocument(d.ctx, author.View{}, render.Options{})
@@ -34,22 +34,21 @@ func TestNobodysPostTakesThePlaceOfAnothersInTheFeedOfEveryone(t *testing.T) {
 		look = func(items []feed.Item) {
 			for _, it := range items {
 				if seen[it.ID] {
-					t.Errorf("two items are %s", it.ID)
+					t.Errorf("two items have the guid %s", it.ID)
 				}
 				seen[it.ID] = true
 				look(it.Items)
 			}
 		}
 		look(f.Items)
-		if !seen[hers.GUID] || len(seen) != 3 {
-			t.Errorf("there are %v", seen)
+		if !seen[own.GUID] || len(seen) != 3 {
+			t.Errorf("the guids are %v", seen)
 		}
 	})
 }
 
-// What nobody has a field for is kept with a post, but not a hundred times as much as a post
-// may have.
-func TestWhatIsKeptBesideAPostHasABound(t *testing.T) {
+// Data without a field is stored with a post, within the limits of a post.
+func TestUnknownDataOfAPostIsBounded(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		of := func(guid string, bytes int) author.Post {
@@ -63,7 +62,7 @@ func TestWhatIsKeptBesideAPostHasABound(t *testing.T) {
 		for guid, want := range map[string]bool{"little": true, "much": false} {
 			p, err := d.ByKey(d.ctx, "alice", "", guid)
 			if err != nil || (p.Rest != nil) != want || p.Source != guid {
-				t.Errorf("%s: %v, kept: %v", guid, err, p.Rest != nil)
+				t.Errorf("%s: %v, Rest stored: %v", guid, err, p.Rest != nil)
 			}
 		}
 	})

@@ -12,14 +12,14 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// memory is a Store of a map that counts how often it is read.
+// memory is a Store in memory that counts reads.
 type memory struct {
 	mu    sync.Mutex
 	rows  map[string]*row
-	heads int // read
-	docs  int // read
+	heads int // number of reads
+	docs  int // number of reads
 	fail  error
-	// reading is called with a document that was read and not given back yet.
+	// reading is called after a document was read and before it is returned.
 	reading func()
 }
 

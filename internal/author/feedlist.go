@@ -11,16 +11,16 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Bounds of the list of a user's feeds. The oldest archive pages are left out beyond them.
+// Limits of the list of a user's feeds. Beyond them, the oldest archive pages are omitted.
 const (
 	maxListedCategories = 1000
 	maxListedArchives   = 1000
 )
 
-// FeedList is the list of the public feeds of a user, for readers that import or follow
-// lists: the main feed, then a folder with the feeds of categories, by name, and one with the
-// pages of the archive, the newest first. Its error is fault.NotFound for a user without a
-// feed. A feed that has moved is listed where it is now, and one that has ended is not listed.
+// FeedList returns the public feeds of a user as OPML, for import into feed readers: the main feed,
+// then a folder with the category feeds by name, and one with the archive pages, newest first.
+// fault.NotFound: the user has no feed. A moved feed is listed with its new URL, and an ended feed
+// is not listed.
 //
 // spec:cloudburst#user-opml
 func (p *Posts) FeedList(ctx context.Context, user string) (*opml.Document, error) {
@@ -60,7 +60,7 @@ func (p *Posts) FeedList(ctx context.Context, user string) (*opml.Document, erro
 	return list, nil
 }
 
-// listViews adds the feeds of categories and of the archive to a list.
+// listViews adds the category feeds and archive pages to a list.
 func (p *Posts) listViews(ctx context.Context, list *opml.Document, w Writer, title string) error {
 	counts, err := p.Store.PostCounts(ctx, w.User, ByCategory, "", maxListedCategories)
 	if err != nil {
@@ -84,7 +84,7 @@ func (p *Posts) listViews(ctx context.Context, list *opml.Document, w Writer, ti
 	return nil
 }
 
-// feedLine is the line of a feed in a list.
+// feedLine returns the outline of a feed.
 func feedLine(title, feed, page string) opml.Outline {
 	return opml.Outline{Text: title, Title: title, Type: "rss", XMLURL: feed, HTMLURL: page}
 }

@@ -19,48 +19,47 @@ import (
 	"cloudburst/internal/media"
 )
 
-// What files may take where nobody says otherwise, in bytes.
+// Default limits of files in bytes.
 const (
 	DefaultMaxFile   = 64 << 20
 	DefaultFileQuota = 1 << 30
 )
 
-// putsAtOnce is how many files are looked at and stored at the same time.
+// maxPuts is the number of files checked and stored concurrently.
 const maxPuts = 4
 
-// Files are the pictures, sounds and other files that authors put beside their posts.
-// They are known by their content: the same bytes are there once, whatever they are
-// called. Store is needed; everything else may be left out. Do not copy it.
+// Files stores images, audio and other files of authors. Files are identified by content: equal
+// bytes are stored once, under any name. Store is required. Do not copy it.
 //
-// What is kept is not always what was sent: see package media for what is left out of
-// pictures and videos.
+// The stored bytes may differ from the uploaded ones: see package media for the metadata that is
+// removed from images and videos.
 type Files struct {
 	Store FileStore
-	// Posts tells which posts a file is used in; nil: nobody can say.
+	// Posts is searched for posts that use a file; nil: no check.
 	Posts PostStore
-	// Known reports a fault when there is no such user, or nobody may write as him.
-	// nil: everybody may.
+	// CheckUser returns a fault if there is no such user or the user may not publish. nil: every
+	// user may publish.
 	CheckUser func(ctx context.Context, user string) error
-	// Origin is where strangers reach this server; nil: files have paths only.
+	// Origin returns the public URL of this server; nil: files have paths only.
 	Origin func() string
-	Remote Remote           // asks about files elsewhere; nil: nobody does
+	Remote Remote           // queries files on other servers; nil: no queries
 	Now    func() time.Time // nil: time.Now
 	Log    *slog.Logger     // nil is silent
-	Temp   string           // folder for files while they arrive; "": the system's
+	Temp   string           // folder for uploads in progress; "": the system's
 
-	MaxSize int64 // of one file, in bytes [DefaultMaxFile]
-	Quota   int64 // of all files of a user, in bytes [DefaultFileQuota]; negative: no bound
+	MaxSize int64 // limit of one file in bytes [DefaultMaxFile]
+	Quota   int64 // limit of all files of a user in bytes [DefaultFileQuota]; negative: no limit
 
 	start    sync.Once
 	putSlots chan struct{}
 }
 
-// Put keeps a file of a user, which r gives to its end, and returns it as it is kept.
-// name and contentType are what the sender says; they are only held against the bytes.
-// The same file again is the one that is there. When r fails nothing is kept.
+// Put stores a file of a user, read from r to its end, and returns the stored file. name and
+// contentType are the sender's and must match the content. A file that exists already is returned
+// as it is. If r fails, nothing is stored.
 //
-// The faults are for people: Invalid (too large, not what it says it is, a picture that
-// cannot be freed of its place), TooMany (the user's room is used up), Refused, Unavailable.
+// The faults are for users: Invalid (too large, not of the declared type, or an image whose
+// location cannot be removed), TooMany (the quota is reached), Refused, Unavailable.
 func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Reader) (File, error) {
 	if s.CheckUser != nil {
 		if err := s.CheckUser(ctx, user); err != nil {
@@ -73,7 +72,7 @@ func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Re
 	}
 	defer func() {
 		if err := errors.Join(spool.Close(), os.Remove(spool.Name())); err != nil {
-			s.log().WarnContext(ctx, "the spool of a file could not be removed", "err", err)
+			s.log().WarnContext(ctx, "could not remove the temporary file of an upload", "err", err)
 		}
 	}()
 	s.start.Do(func() { s.putSlots = make(chan struct{}, maxPuts) })
@@ -81,7 +80,7 @@ func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Re
 	case s.putSlots <- struct{}{}:
 		defer func() { <-s.putSlots }()
 	case <-ctx.Done():
-		return File{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The file was given up by the one who sent it.")
+		return File{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The upload was canceled.")
 	}
 	looked, err := inspectFile(spool, size, name, contentType)
 	if err != nil {
@@ -90,12 +89,12 @@ func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Re
 	f := File{User: user, Name: looked.Name(name), Type: looked.Type, Size: looked.Size(), Width: looked.Width, Height: looked.Height, AddedAt: s.now()}
 	sum := sha256.New()
 	if _, err := io.Copy(sum, looked.Reader()); err != nil {
-		return File{}, fault.Wrap(fault.Unavailable, err, "The file could not be read again after it had arrived.")
+		return File{}, fault.Wrap(fault.Unavailable, err, "The uploaded file could not be read again.")
 	}
 	f.Hash = hex.EncodeToString(sum.Sum(nil))
 	switch there, err := s.Store.File(ctx, user, f.Hash); {
 	case err == nil:
-		there.Name = f.Name // of this upload; the address leads to the first one's
+		there.Name = f.Name // name of this upload; the stored file keeps its first name
 		return there, nil
 	case fault.CodeOf(err) != fault.NotFound:
 		return File{}, err
@@ -103,10 +102,10 @@ func (s *Files) Put(ctx context.Context, user, name, contentType string, r io.Re
 	return s.store(ctx, f, looked.Reader())
 }
 
-// spool takes in a file whole, before anything of it counts.
+// spool copies an upload to a temporary file.
 func (s *Files) spool(r io.Reader) (spool *os.File, size int64, err error) {
 	if spool, err = os.CreateTemp(s.Temp, "cloudburst-file-*"); err != nil {
-		return nil, 0, fault.Wrap(fault.Unavailable, err, "The file cannot be kept while it arrives.")
+		return nil, 0, fault.Wrap(fault.Unavailable, err, "The upload cannot be stored temporarily.")
 	}
 	defer func() {
 		if err != nil {
@@ -122,18 +121,18 @@ func (s *Files) spool(r io.Reader) (spool *os.File, size int64, err error) {
 	_, cut := errors.AsType[*http.MaxBytesError](from.err)
 	switch {
 	case cut || size > limit:
-		return spool, 0, fault.New(fault.Invalid, "The file is larger than %s, which is the most that is taken; nothing was kept.", sizeWords(limit))
+		return spool, 0, fault.New(fault.Invalid, "The file is larger than %s, which is the limit; nothing was stored.", sizeWords(limit))
 	case from.err != nil:
-		return spool, 0, fault.Wrap(fault.Invalid, from.err, "The file did not arrive whole; nothing was kept. Send it again.")
+		return spool, 0, fault.Wrap(fault.Invalid, from.err, "The upload is incomplete; nothing was stored. Send the file again.")
 	case err != nil:
-		return spool, 0, fault.Wrap(fault.Unavailable, err, "The file cannot be kept while it arrives.")
+		return spool, 0, fault.Wrap(fault.Unavailable, err, "The upload cannot be stored temporarily.")
 	case size == 0:
-		return spool, 0, fault.New(fault.Invalid, "The file is empty; nothing was kept.")
+		return spool, 0, fault.New(fault.Invalid, "The file is empty; nothing was stored.")
 	}
 	return spool, size, nil
 }
 
-// failing remembers the error of what it reads, to tell it from those of the disk.
+// errorReader records read errors, to distinguish them from write errors.
 type errorReader struct {
 	r   io.Reader
 	err error
@@ -147,37 +146,38 @@ func (f *errorReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inspectFile holds what a file is against what it is said to be.
+// inspectFile compares the content of a file with its name and declared type.
 func inspectFile(r io.ReaderAt, size int64, name, contentType string) (*media.File, error) {
 	head := make([]byte, min(size, media.HeadSize))
 	if n, err := r.ReadAt(head, 0); n < len(head) {
-		return nil, fault.Wrap(fault.Unavailable, err, "The file could not be read again after it had arrived.")
+		return nil, fault.Wrap(fault.Unavailable, err, "The uploaded file could not be read again.")
 	}
 	if err := media.Detect(head).Check(name, contentType); err != nil {
 		return nil, err
 	}
 	f, err := media.Inspect(r, size)
 	if err != nil && fault.CodeOf(err) != fault.Invalid {
-		err = fault.Wrap(fault.Unavailable, err, "The file could not be read again after it had arrived.")
+		err = fault.Wrap(fault.Unavailable, err, "The uploaded file could not be read again.")
 	}
 	return f, err
 }
 
-// store writes a file piece by piece; only the last step makes it somebody's.
+// store writes a file piece by piece; the last step assigns it to the user.
 func (s *Files) store(ctx context.Context, f File, r io.Reader) (File, error) {
 	temp := rand.Text()
 	kept, err := s.pieces(ctx, f, temp, r)
 	if err == nil {
 		return kept, nil
 	}
-	// Also when the sender has gone, and what fails here is swept later.
+	// The cleanup does not depend on the sender's connection. If it fails, Sweep deletes the
+	// pieces.
 	after, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
 	if dropping := s.Store.DropFilePieces(after, temp); dropping != nil {
-		s.log().WarnContext(ctx, "the pieces of a file that was not kept are left for later", "err", dropping)
+		s.log().WarnContext(ctx, "could not delete the pieces of a rejected file; the sweep deletes them", "err", dropping)
 	}
 	if fault.CodeOf(err) == fault.TooMany {
-		err = fault.Wrap(fault.TooMany, err, "The file has %s, and your files would be larger than %s together, which is your room here; it was not kept. Remove some that you do not need.", sizeWords(f.Size), sizeWords(s.quota()))
+		err = fault.Wrap(fault.TooMany, err, "The file has %s, and your files together would exceed your quota of %s; it was not stored. Delete files that you do not need.", sizeWords(f.Size), sizeWords(s.quota()))
 	}
 	return File{}, err
 }
@@ -195,7 +195,7 @@ func (s *Files) pieces(ctx context.Context, f File, temp string, r io.Reader) (F
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return s.Store.KeepFile(ctx, f, temp, s.quota())
 		case err != nil:
-			return File{}, fault.Wrap(fault.Unavailable, err, "The file could not be read again after it had arrived.")
+			return File{}, fault.Wrap(fault.Unavailable, err, "The uploaded file could not be read again.")
 		}
 	}
 }
@@ -210,7 +210,7 @@ func (s *Files) quota() int64 {
 	return s.Quota
 }
 
-// Get returns a file by its hash, or the first 16 or more digits of it; fault.NotFound.
+// Get returns a file by its hash, or by at least the first 16 digits of it. fault.NotFound.
 func (s *Files) Get(ctx context.Context, user, hash string) (File, error) {
 	if !isHash(hash) {
 		return File{}, fault.New(fault.NotFound, "There is no such file.")
@@ -218,8 +218,8 @@ func (s *Files) Get(ctx context.Context, user, hash string) (File, error) {
 	return s.Store.File(ctx, user, hash)
 }
 
-// Open opens a file for reading, from any place of it. What it returns must be closed,
-// is for one reader, and reads until ctx ends.
+// Open opens a file for reading and seeking. The caller must close the result, which is not safe
+// for concurrent use and reads until ctx ends.
 func (s *Files) Open(ctx context.Context, user, hash string) (File, io.ReadSeekCloser, error) {
 	f, err := s.Get(ctx, user, hash)
 	if err != nil {
@@ -228,18 +228,18 @@ func (s *Files) Open(ctx context.Context, user, hash string) (File, io.ReadSeekC
 	return f, &fileReader{ctx: ctx, store: s.Store, file: f, have: -1}, nil
 }
 
-// List lists a user's files, the newest first, those after the one given (nil: from the
-// beginning). limit is at most 1,000; 0 means 100.
+// List lists a user's files, newest first, after the given one (nil: from the beginning). limit is
+// at most 1,000; 0 means 100.
 func (s *Files) List(ctx context.Context, user string, after *File, limit int) ([]File, error) {
 	return s.Store.Files(ctx, user, after, limit)
 }
 
-// Path is where a file is read: "/alice/media/<first 16 digits of its hash>/<name>".
+// Path returns the path of a file: "/alice/media/<first 16 digits of its hash>/<name>".
 func (s *Files) Path(f File) string {
 	return "/" + f.User + "/media/" + f.Hash[:min(16, len(f.Hash))] + "/" + f.Name
 }
 
-// Users are posts in which a file is used, at most limit of them, deleted ones not.
+// UsedBy returns at most limit posts that use a file, without deleted posts.
 func (s *Files) UsedBy(ctx context.Context, f File, limit int) (posts []Post, err error) {
 	if s.Posts == nil {
 		return nil, nil
@@ -265,7 +265,7 @@ func (s *Files) UsedBy(ctx context.Context, f File, limit int) (posts []Post, er
 	}
 }
 
-// mentions reports a post with that path in its text, its files or its outline.
+// mentions reports whether a post contains a path in its text, files or outline.
 func (c *Content) mentions(path string) bool {
 	if strings.Contains(c.Source, path) || strings.Contains(c.HTML, path) || strings.Contains(c.Link, path) || enclosed(c.Enclosures, path) {
 		return true
@@ -291,8 +291,8 @@ func enclosed(list []Enclosure, path string) bool {
 	return false
 }
 
-// Remove takes a file away. While a post uses it, it does so only when sure; otherwise
-// a fault.Conflict names the post. fault.NotFound.
+// Remove deletes a file. If a post uses the file, Remove requires sure; otherwise a fault.Conflict
+// names the post. fault.NotFound.
 func (s *Files) Remove(ctx context.Context, user, hash string, sure bool) error {
 	f, err := s.Get(ctx, user, hash)
 	if err != nil {
@@ -308,31 +308,30 @@ func (s *Files) Remove(ctx context.Context, user, hash string, sure bool) error 
 			if len(posts) > 1 {
 				more = " and others"
 			}
-			return fault.New(fault.Conflict, "%s is used in the post “%s”%s, which would lose it; it was not removed.", f.Name, postWords(posts[0]), more)
+			return fault.New(fault.Conflict, "%s is used in the post “%s”%s, which would lose it; it was not deleted.", f.Name, postWords(posts[0]), more)
 		}
 	}
 	return s.Store.RemoveFile(ctx, user, f.Hash)
 }
 
-// postWords is how a person knows a post again.
+// postWords returns a short text by which a user recognizes a post.
 func postWords(p Post) string {
 	s := p.Title
 	if s == "" {
 		s = strings.Join(strings.Fields(textOf(p.HTML)), " ")
 	}
 	if s == "" {
-		return "without words of " + p.CreatedAt.Format("2 January 2006")
+		return "without text of " + p.CreatedAt.Format("2 January 2006")
 	}
 	return clipRunes(s, 60)
 }
 
-// Sweep removes the bytes of removed files, and what was left of uploads that nobody
-// ended. Call it about once an hour.
+// Sweep deletes the bytes of deleted files and of abandoned uploads. Call it about once an hour.
 func (s *Files) Sweep(ctx context.Context) error {
 	return s.Store.SweepFiles(ctx, s.now().Add(-time.Hour))
 }
 
-// isHash reports 16 to 64 hexadecimal digits.
+// isHash reports whether s has 16 to 64 hexadecimal digits.
 func isHash(s string) bool {
 	return len(s) >= 16 && len(s) <= 64 && !strings.ContainsFunc(s, func(r rune) bool {
 		return r > unicode.MaxASCII || !strings.ContainsRune("0123456789abcdef", r)

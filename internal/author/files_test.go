@@ -27,7 +27,7 @@ func newFiles(t *testing.T) (*author.Files, *memoryFiles) {
 	return &author.Files{Store: s, Temp: t.TempDir(), Origin: func() string { return origin }}, s
 }
 
-// noise is bytes of no known form.
+// noise returns bytes of no known format.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	r := rand.NewChaCha8([32]byte{1})
@@ -53,7 +53,7 @@ func put(t *testing.T, files *author.Files, user, name string, b []byte) author.
 	return f
 }
 
-func TestAFileComesBackAsItWasKept(t *testing.T) {
+func TestFileIsReadAsStored(t *testing.T) {
 	t.Parallel()
 	files, _ := newFiles(t)
 	for _, n := range []int{1, author.PieceSize - 1, author.PieceSize, author.PieceSize + 1, 3*author.PieceSize + 17} {
@@ -79,12 +79,12 @@ func TestAFileComesBackAsItWasKept(t *testing.T) {
 	}
 }
 
-func TestTheSameBytesAreThereOnce(t *testing.T) {
+func TestEqualBytesAreStoredOnce(t *testing.T) {
 	t.Parallel()
 	files, s := newFiles(t)
 	a, b := put(t, files, "alice", "one.png", smallPNG(t)), put(t, files, "alice", "two.png", smallPNG(t))
 	if b.Name != "two.png" || files.Path(b) != "/alice/media/"+a.Hash[:16]+"/two.png" {
-		t.Errorf("the second upload is answered as %+v", b)
+		t.Errorf("the second upload returned %+v", b)
 	}
 	if b.Name = a.Name; a != b {
 		t.Errorf("%+v and %+v", a, b)
@@ -104,7 +104,7 @@ func TestTheSameBytesAreThereOnce(t *testing.T) {
 	}
 }
 
-func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
+func TestFailedUploadLeavesNothing(t *testing.T) {
 	t.Parallel()
 	files, s := newFiles(t)
 	files.MaxSize = 3 << 20
@@ -118,11 +118,11 @@ func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 		code fault.Code
 		want string
 	}{
-		{"cut off", "x", t.Context(), io.MultiReader(bytes.NewReader(noise(1<<20)), iotest.ErrReader(broken)), fault.Invalid, "did not arrive whole"},
+		{"cut off", "x", t.Context(), io.MultiReader(bytes.NewReader(noise(1<<20)), iotest.ErrReader(broken)), fault.Invalid, "upload is incomplete"},
 		{"too large", "x", t.Context(), bytes.NewReader(noise(3<<20 + 1)), fault.Invalid, "larger than 3 MiB"},
 		{"empty", "x", t.Context(), strings.NewReader(""), fault.Invalid, "empty"},
-		{"given up", "x", gone, readThen(noise(1<<20), cancel), fault.Unavailable, ""},
-		{"a page called a picture", "x.png", t.Context(), strings.NewReader("<html>"), fault.Invalid, "an HTML page"},
+		{"canceled", "x", gone, readThen(noise(1<<20), cancel), fault.Unavailable, ""},
+		{"a page with the name of an image", "x.png", t.Context(), strings.NewReader("<html>"), fault.Invalid, "an HTML page"},
 	} {
 		_, err := files.Put(c.ctx, "alice", c.file, "", c.r)
 		if fault.CodeOf(err) != c.code || !strings.Contains(fault.Message(err), c.want) {
@@ -138,11 +138,11 @@ func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 	}
 	left, err := os.ReadDir(files.Temp)
 	if err != nil || len(left) != 0 {
-		t.Errorf("%d spools are left, %v", len(left), err)
+		t.Errorf("%d temporary files are left, %v", len(left), err)
 	}
 }
 
-// readThen reads, and calls end before it says that it is the end.
+// readThen returns a reader that calls end before it returns io.EOF.
 func readThen(b []byte, end func()) io.Reader {
 	return io.MultiReader(bytes.NewReader(b), readerFunc(func([]byte) (int, error) {
 		end()
@@ -154,22 +154,22 @@ type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-func TestAUsersRoomIsBounded(t *testing.T) {
+func TestQuotaIsEnforced(t *testing.T) {
 	t.Parallel()
 	files, s := newFiles(t)
 	files.Quota = 1 << 20
 	put(t, files, "alice", "a", noise(700<<10))
 	_, err := files.Put(t.Context(), "alice", "b", "", bytes.NewReader(noise(400<<10)))
-	if want := "The file has 400 KiB, and your files would be larger than 1 MiB together, which is your room here; it was not kept. Remove some that you do not need."; fault.CodeOf(err) != fault.TooMany || fault.Message(err) != want {
+	if want := "The file has 400 KiB, and your files together would exceed your quota of 1 MiB; it was not stored. Delete files that you do not need."; fault.CodeOf(err) != fault.TooMany || fault.Message(err) != want {
 		t.Errorf("%v", err)
 	}
 	put(t, files, "bob", "b", noise(400<<10))
 	if len(s.begun) != 0 {
-		t.Error("pieces are left of what was refused")
+		t.Error("pieces of the rejected file are left")
 	}
 }
 
-func TestNobodyWritesWhoMayNot(t *testing.T) {
+func TestRefusedUserCannotUpload(t *testing.T) {
 	t.Parallel()
 	files, _ := newFiles(t)
 	files.CheckUser = func(context.Context, string) error { return fault.New(fault.Refused, "No.") }
@@ -178,7 +178,7 @@ func TestNobodyWritesWhoMayNot(t *testing.T) {
 	}
 }
 
-func TestAFileThatAPostUsesIsRemovedOnlyWhenThatIsMeant(t *testing.T) {
+func TestUsedFileIsDeletedOnlyWhenConfirmed(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		s := newMemoryFiles()
@@ -188,11 +188,11 @@ func TestAFileThatAPostUsesIsRemovedOnlyWhenThatIsMeant(t *testing.T) {
 			d.post(fmt.Sprintf("words %d", i))
 		}
 		post := d.must(d.Save(d.ctx, author.Edit{User: "alice", To: author.Draft, Change: func(c *author.Content) error {
-			c.Title, c.Enclosures = "With a picture", []author.Enclosure{{URL: files.Path(f)}}
+			c.Title, c.Enclosures = "With an image", []author.Enclosure{{URL: files.Path(f)}}
 			return nil
 		}}))
 		err := files.Remove(d.ctx, "alice", f.Hash, false)
-		d.wantRefusal(err, fault.Conflict, "a.png is used in the post “With a picture”, which would lose it")
+		d.wantRefusal(err, fault.Conflict, "a.png is used in the post “With an image”, which would lose it")
 		if _, err := d.Delete(d.ctx, "alice", post.ID, 0, "test"); err != nil {
 			t.Fatal(err)
 		}
@@ -213,18 +213,18 @@ func TestAFileThatAPostUsesIsRemovedOnlyWhenThatIsMeant(t *testing.T) {
 	})
 }
 
-// elsewhere answers for files of other servers.
+// elsewhere is a Remote with fixed responses.
 type elsewhere map[string]author.RemoteFile
 
 func (e elsewhere) About(_ context.Context, url string) (author.RemoteFile, error) {
 	f, ok := e[url]
 	if !ok {
-		return f, fault.New(fault.Unreadable, "Nobody is there.")
+		return f, fault.New(fault.Unreadable, "Connection refused.")
 	}
 	return f, nil
 }
 
-func TestTypeAndLengthOfAnEnclosureAreFound(t *testing.T) {
+func TestEnclosureTypeAndLengthAreDetected(t *testing.T) {
 	t.Parallel()
 	files, _ := newFiles(t)
 	wav := []byte("RIFF\x00\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x40\x1f\x00\x00\x01\x00\x08\x00data\x40\x1f\x00\x00" + strings.Repeat("x", 8000))

@@ -13,13 +13,13 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// shelf is a FileStore in memory.
+// memoryFiles is a FileStore in memory.
 type memoryFiles struct {
 	mu     sync.Mutex
 	files  map[string]author.File // by user and hash
 	pieces map[string][]byte      // by hash or temp, and number
 	begun  map[string]time.Time   // by temp
-	fail   error                  // of everything that writes
+	fail   error                  // error of all writes
 }
 
 func newMemoryFiles() *memoryFiles {

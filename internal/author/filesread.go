@@ -14,13 +14,13 @@ import (
 	"cloudburst/internal/media"
 )
 
-// fileReader reads a file piece by piece; one piece is in memory.
+// fileReader reads a file piece by piece, with one piece in memory.
 type fileReader struct {
 	ctx   context.Context
 	store FileStore
 	file  File
 	at    int64
-	have  int // the number of piece; -1: none
+	have  int // number of piece; -1: none
 	piece []byte
 }
 
@@ -58,19 +58,19 @@ func (r *fileReader) Seek(offset int64, whence int) (int64, error) {
 		offset += r.file.Size
 	}
 	if offset < 0 {
-		return 0, errors.New("author: a place before the beginning of the file")
+		return 0, errors.New("author: seek before the beginning of the file")
 	}
 	r.at = offset
 	return offset, nil
 }
 
-// Close gives back the memory.
+// Close releases the memory.
 func (r *fileReader) Close() error {
 	r.store, r.piece = nil, nil
 	return nil
 }
 
-// ReadAt reads from a place, for what looks at a file whole.
+// ReadAt reads at an offset. It moves the position of Read.
 func (r *fileReader) ReadAt(p []byte, off int64) (int, error) {
 	if _, err := r.Seek(off, io.SeekStart); err != nil {
 		return 0, err
@@ -82,22 +82,21 @@ func (r *fileReader) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// Remote asks about files that are elsewhere.
+// Remote queries files on other servers.
 type Remote interface {
-	// About asks for a file's type, size and first bytes. Its errors are for people.
+	// About returns a file's type, size and first bytes. Its errors are for users.
 	About(ctx context.Context, url string) (RemoteFile, error)
 }
 
-// RemoteFile is what a server says of a file of its own.
+// RemoteFile is the description of a file by its server.
 type RemoteFile struct {
-	Type   string // Content-Type; "": it does not say
-	Length int64  // bytes; 0: it does not say
-	Head   []byte // its beginning, where that was read
+	Type   string // Content-Type; "": unknown
+	Length int64  // bytes; 0: unknown
+	Head   []byte // first bytes, if they were read
 }
 
-// Describe finds out type and length of a file for an enclosure: of one of this server
-// by its path or address, of any other by asking where it is. fault.NotFound,
-// fault.Invalid, fault.Unreadable.
+// Describe returns type and length of a file for an enclosure. It looks up files of this server by
+// path or URL, and queries other servers. fault.NotFound, fault.Invalid, fault.Unreadable.
 func (s *Files) Describe(ctx context.Context, address string) (Enclosure, error) {
 	if user, hash, ok := s.own(address); ok {
 		return s.describeOwn(ctx, user, hash)
@@ -119,7 +118,7 @@ func (s *Files) Describe(ctx context.Context, address string) (Enclosure, error)
 		return Enclosure{}, err
 	}
 	e.Length = max(about.Length, 0)
-	e.Type, _, _ = mime.ParseMediaType(about.Type) // one that cannot be read is none
+	e.Type, _, _ = mime.ParseMediaType(about.Type) // an invalid type counts as unknown
 	if isGeneric(e.Type) && len(about.Head) > 0 {
 		e.Type, _, _ = strings.Cut(media.Detect(about.Head).Type, ";")
 	}
@@ -134,12 +133,12 @@ func (s *Files) Describe(ctx context.Context, address string) (Enclosure, error)
 	return e, nil
 }
 
-// vague reports a type that servers give to what they do not know.
+// isGeneric reports types that servers send for unknown files.
 func isGeneric(t string) bool {
 	return t == "" || t == "application/octet-stream" || t == "binary/octet-stream" || t == "text/plain"
 }
 
-// own takes the address of a file of this server apart.
+// own splits the URL or path of a file of this server.
 func (s *Files) own(address string) (user, hash string, ok bool) {
 	if s.Origin != nil {
 		if origin := s.Origin(); origin != "" && strings.HasPrefix(address, origin+"/") {
@@ -168,7 +167,7 @@ func (s *Files) describeOwn(ctx context.Context, user, hash string) (Enclosure, 
 	}
 	looked, err := media.Inspect(at, f.Size)
 	if err != nil {
-		if fault.CodeOf(err) == fault.Invalid { // it was taken by an earlier version of this program
+		if fault.CodeOf(err) == fault.Invalid { // accepted by an earlier version of this program
 			return e, nil
 		}
 		return e, err
@@ -177,7 +176,7 @@ func (s *Files) describeOwn(ctx context.Context, user, hash string) (Enclosure, 
 	return e, nil
 }
 
-// sizeWords is a size as people say it.
+// sizeWords formats a size for users.
 func sizeWords(n int64) string {
 	for _, unit := range []struct {
 		size int64

@@ -22,14 +22,14 @@ import (
 
 const origin = "https://here.example"
 
-// desk is where somebody writes: posts on a real store, in a bubble of its own time.
+// harness is a Posts on a real store, in a synctest bubble.
 type harness struct {
 	*author.Posts
 	t   *testing.T
 	ctx context.Context
 
 	mu       sync.Mutex
-	versions []int64 // that were told of
+	versions []int64 // notified versions
 }
 
 func withHarness(t *testing.T, do func(*testing.T, *harness)) {
@@ -63,7 +63,7 @@ func (d *harness) notify(_ context.Context, f author.Feed) error {
 	return nil
 }
 
-// told are the versions that were told of.
+// notified returns the versions that subscribers were notified of.
 func (d *harness) notified() []int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -78,7 +78,7 @@ func (d *harness) must(post author.Post, err error) author.Post {
 	return post
 }
 
-// write makes an Edit that sets the text.
+// write returns an Edit that publishes a text.
 func write(text string) author.Edit {
 	return author.Edit{User: "alice", To: author.Published, Via: "test", Change: func(c *author.Content) error {
 		c.Source = text
@@ -91,7 +91,7 @@ func (d *harness) post(text string) author.Post {
 	return d.must(d.Save(d.ctx, write(text)))
 }
 
-// feed is the public feed as a reader finds it.
+// feed returns the parsed public feed.
 func (d *harness) feed() *feed.Feed {
 	d.t.Helper()
 	f, doc, err := d.Feeds.Document(d.ctx, "alice", author.Public)
@@ -105,7 +105,7 @@ func (d *harness) feed() *feed.Feed {
 	return got
 }
 
-// texts are what the items of the feed say, in its order.
+// texts returns the items of the feed as text.
 func (d *harness) texts() string {
 	d.t.Helper()
 	var all []string
@@ -122,11 +122,11 @@ func (d *harness) texts() string {
 func (d *harness) wantFeed(want string) {
 	d.t.Helper()
 	if got := d.texts(); got != want {
-		d.t.Errorf("the feed says %q; want %q", got, want)
+		d.t.Errorf("the feed is %q; want %q", got, want)
 	}
 }
 
-// refused is an error of this kind, whose sentence has these words.
+// wantRefusal checks the kind and the text of a fault.
 func (d *harness) wantRefusal(err error, code fault.Code, words string) {
 	d.t.Helper()
 	if fault.CodeOf(err) != code || err == nil || !strings.Contains(err.Error(), words) {
@@ -134,6 +134,6 @@ func (d *harness) wantRefusal(err error, code fault.Code, words string) {
 	}
 }
 
-func (d *harness) sleep(dur time.Duration) { time.Sleep(dur) } // the bubble's own time
+func (d *harness) sleep(dur time.Duration) { time.Sleep(dur) } // on the bubble's clock
 
 var errBreak = errors.New("break")

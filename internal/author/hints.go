@@ -11,8 +11,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Hints say when readers are to read a user's feed again. The feeds that are made of posts
-// carry them; a document that was saved keeps its own. The zero value says nothing.
+// Hints define when feed readers poll a user's feed. Feeds made of posts contain them; a saved
+// document keeps its own. The zero value contains none.
 //
 // spec:feedstate-2007#skip-publish
 type Hints struct {
@@ -21,22 +21,22 @@ type Hints struct {
 	SkipDays        []string  `json:"skipDays,omitempty"`        // "Monday" to "Sunday"
 	UpdatePeriod    string    `json:"updatePeriod,omitempty"`    // "hourly" to "yearly"
 	UpdateFrequency int       `json:"updateFrequency,omitempty"` // times in a period; 0: once
-	UpdateBase      time.Time `json:"updateBase,omitzero"`       // from which periods are counted
+	UpdateBase      time.Time `json:"updateBase,omitzero"`       // start of the periods
 }
 
-// IsZero reports that the hints say nothing.
+// IsZero reports whether there are no hints.
 func (h Hints) IsZero() bool { return reflect.ValueOf(h).IsZero() }
 
-// Bounds of hints.
+// Limits of hints.
 const (
 	maxTTL       = 525_600 // minutes: a year
 	maxFrequency = 1000
 )
 
-// Periods are those of the syndication module.
+// Periods returns the periods of the RSS syndication module.
 func Periods() []string { return []string{"hourly", "daily", "weekly", "monthly", "yearly"} }
 
-// check brings hints into order. Its faults name the value.
+// check normalizes the hints. Its faults name the value.
 func (h *Hints) check() error {
 	if h.TTL < 0 || h.TTL > maxTTL {
 		return hintFault("ttl", "%d is not a time to live: it needs 1 to %d minutes, or 0 for none.", h.TTL, maxTTL)
@@ -49,7 +49,7 @@ func (h *Hints) check() error {
 		}
 	}
 	if len(h.SkipHours) == 24 {
-		return hintFault("skipHours", "skipHours names all 24 hours, so nobody would ever read the feed. Leave one out.")
+		return hintFault("skipHours", "skipHours contains all 24 hours, so readers would never poll the feed. Leave one out.")
 	}
 	if err := h.checkDays(); err != nil {
 		return err
@@ -71,7 +71,7 @@ func (h *Hints) check() error {
 	return nil
 }
 
-// checkDays puts the days into the order of the week.
+// checkDays sorts the days from Monday to Sunday and removes duplicates.
 func (h *Hints) checkDays() error {
 	var days [7]bool
 	for _, name := range h.SkipDays {
@@ -92,7 +92,7 @@ func (h *Hints) checkDays() error {
 		}
 	}
 	if len(h.SkipDays) == 7 {
-		return hintFault("skipDays", "skipDays names all seven days, so nobody would ever read the feed. Leave one out.")
+		return hintFault("skipDays", "skipDays contains all seven days, so readers would never poll the feed. Leave one out.")
 	}
 	return nil
 }
@@ -101,7 +101,7 @@ func hintFault(field, format string, args ...any) error {
 	return fault.In(fault.New(fault.Invalid, format, args...), field)
 }
 
-// of are hints as a feed has them.
+// of returns the hints in the form of a feed.
 func (h *Hints) of() feed.Hints {
 	f := feed.Hints{SkipDays: h.SkipDays, UpdatePeriod: h.UpdatePeriod, UpdateBase: date(h.UpdateBase)}
 	if h.TTL > 0 {

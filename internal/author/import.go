@@ -12,21 +12,20 @@ import (
 
 func textOf(html string) string { return sanitize.Text(html) }
 
-// maxRest is how much of an item may be kept that a post has no field for, in bytes.
+// maxRest limits the stored data of an imported item without a field, in bytes of JSON.
 const maxRest = 1 << 20
 
-// What one transaction adds.
+// Size of one transaction.
 const (
 	importBatch = 500      // posts
-	importBytes = 16 << 20 // of their texts
+	importBytes = 16 << 20 // bytes of their texts
 )
 
-// Import adds posts that come from elsewhere, with their dates and GUIDs, to those of a
-// user. One whose GUID he has already is left out, so doing it again changes nothing;
-// after an error those that went before are there. Posts without GUID get one. What
-// cannot be kept (a link that is none, a text that is too long) is left out of a post, the post is not.
-// The feed is made anew once, at the end; nobody is told of each. progress hears how
-// many were looked at; nil: nobody does.
+// Import adds posts with their dates and GUIDs to those of a user. Posts whose GUID exists are
+// skipped, so an import can be repeated; after an error, earlier posts stay. Posts without a GUID
+// get one. Invalid parts (an invalid link, a text that is too long) are removed from a post, not
+// the post. The feed is rebuilt once at the end, without a notification per post. progress is
+// called with the number of processed posts; nil: no calls.
 func (p *Posts) Import(ctx context.Context, user string, posts []Post, progress func(done int)) (added int, err error) {
 	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return 0, err
@@ -47,7 +46,7 @@ func (p *Posts) Import(ctx context.Context, user string, posts []Post, progress 
 	return added, err
 }
 
-// add adds posts without making the feed anew.
+// add adds posts without rebuilding the feed.
 func (p *Posts) add(ctx context.Context, user string, posts []Post, progress func(done int)) (added int, err error) {
 	for from := 0; from < len(posts); {
 		batch, size := make([]Post, 0, importBatch), 0
@@ -70,7 +69,7 @@ func (p *Posts) add(ctx context.Context, user string, posts []Post, progress fun
 	return added, nil
 }
 
-// imported is a post that can be kept.
+// imported returns a valid post from an imported one.
 func (p *Posts) imported(user string, post Post) (Post, error) {
 	post.User, post.ID = user, 0
 	post.Content = post.Content.clone()
@@ -92,7 +91,7 @@ func (p *Posts) imported(user string, post Post) (Post, error) {
 		post.State = Published
 	}
 	if post.State != Published && post.State != Draft && post.State != Scheduled {
-		return post, fault.New(fault.Invalid, "%q is no state of a post that can be taken in.", clip(string(post.State)))
+		return post, fault.New(fault.Invalid, "%q is not a valid state of an imported post.", clip(string(post.State)))
 	}
 	if post.CreatedAt.IsZero() {
 		post.CreatedAt = post.PublishedAt
@@ -112,7 +111,7 @@ func (p *Posts) imported(user string, post Post) (Post, error) {
 	return post, nil
 }
 
-// lenient leaves out of a content what would be refused.
+// dropInvalid removes invalid parts of a content.
 func dropInvalid(c *Content) {
 	c.Title = clipRunes(c.Title, MaxTitle)
 	if c.Format != HTML && c.Format != Plain {

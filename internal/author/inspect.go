@@ -17,13 +17,13 @@ import (
 	"cloudburst/internal/xmlsafe"
 )
 
-// Limits of a document beyond its size. Nothing that people write comes near them.
+// Further limits of a document. Real documents are far below.
 const (
 	maxElements  = 1 << 17
 	maxFeedTitle = 255 // characters
 )
 
-// facts are what a document says of itself.
+// documentInfo is the metadata of a document.
 type documentInfo struct {
 	typ   string // Content-Type
 	title string
@@ -31,8 +31,8 @@ type documentInfo struct {
 	push  Push
 }
 
-// inspect looks whether a document may be published, and what it is. contentType is
-// what came with it. The errors are fault.Invalid.
+// inspect checks whether a document can be published, and returns its metadata. contentType is the
+// one that was sent with it. Errors are fault.Invalid.
 //
 // spec:cloudburst#save-checked
 func inspect(doc []byte, contentType string) (documentInfo, error) {
@@ -48,11 +48,11 @@ func inspect(doc []byte, contentType string) (documentInfo, error) {
 	case err != nil:
 		return documentInfo{}, fault.Wrap(fault.Invalid, err, "The document cannot be read as a feed.")
 	case f.Format == feed.JSONFeed && !isJSON:
-		return documentInfo{}, fault.New(fault.Invalid, "This is a JSON Feed and came as XML; PUT it with the Content-Type application/feed+json, or save XML.")
+		return documentInfo{}, fault.New(fault.Invalid, "This is a JSON Feed that was sent as XML; PUT it with the Content-Type application/feed+json, or save XML.")
 	case f.Format == feed.JSONFeed:
 		err = wellFormedJSON(doc)
 	case isJSON:
-		return documentInfo{}, fault.New(fault.Invalid, "The Content-Type says JSON, and the document is XML; send it as application/xml.")
+		return documentInfo{}, fault.New(fault.Invalid, "The Content-Type is JSON, but the document is XML; send it as application/xml.")
 	default:
 		err = wellFormedXML(doc, contentType)
 	}
@@ -65,7 +65,7 @@ func inspect(doc []byte, contentType string) (documentInfo, error) {
 	return documentInfo{typ: typeOf(f), title: title(f), items: len(f.Items), push: pushOf(f, doc)}, nil
 }
 
-// pushOf finds out by what readers of a document learn of changes.
+// pushOf returns whether a document names a cloud or a hub.
 func pushOf(f *feed.Feed, doc []byte) Push {
 	switch {
 	case len(f.Clouds)+len(f.Hubs) > 0:
@@ -76,8 +76,8 @@ func pushOf(f *feed.Feed, doc []byte) Push {
 	return PushMissing
 }
 
-// notFeed says why a document that is no feed is refused: markup that is broken may
-// only therefore not look like one.
+// notFeed returns the error for a document that is not a feed. Broken markup may be the only
+// reason, so XML is checked first.
 func notFeed(doc []byte, contentType string, not *feed.NotFeedError) error {
 	switch not.Looks {
 	case "html":
@@ -93,14 +93,14 @@ func notFeed(doc []byte, contentType string, not *feed.NotFeedError) error {
 	return fault.Wrap(fault.Invalid, not, "%s.", strings.ToUpper(text[:1])+text[1:])
 }
 
-// wellFormedXML holds a document against the grammar, in whichever encoding it is.
+// wellFormedXML checks a document of any encoding for well-formed XML.
 func wellFormedXML(doc []byte, contentType string) error {
 	text, err := decoded(doc, contentType)
 	if err != nil {
 		return err
 	}
 	_, err = xmlsafe.Read(text, xmlsafe.Options{
-		// UTF-8 may be longer than what it was made from.
+		// UTF-8 may be longer than the original encoding.
 		MaxBytes: 4 * MaxDocument, MaxElements: maxElements, Charset: "utf-8",
 	})
 	var bad *xmlsafe.Error
@@ -119,15 +119,15 @@ func wellFormedXML(doc []byte, contentType string) error {
 	return fault.Wrap(fault.Invalid, err, "The document cannot be read as XML.")
 }
 
-// decoded is the document in UTF-8. What a lenient reader would mend is an error here.
+// decoded returns the document in UTF-8. Encoding errors that a lenient parser would fix are errors
+// here.
 func decoded(doc []byte, contentType string) (*bytes.Reader, error) {
 	got := charset.Decode(doc, contentType)
 	if got.Name == "utf-8" && utf8.Valid(doc) {
-		// As it is, for the grammar looks at control characters itself.
+		// Unchanged: the XML check handles control characters.
 		return bytes.NewReader(bytes.TrimPrefix(doc, []byte("\xEF\xBB\xBF"))), nil
 	}
-	// What is declared as Latin 1 and holds characters of windows-1252 every reader reads
-	// as the latter.
+	// Like all readers, decode windows-1252 characters in a document that declares Latin 1.
 	declared := got.From == "http" || got.From == "bom" || got.From == "declaration" && got.Name == "windows-1252"
 	for _, p := range got.Problems {
 		if p.Kind == "encoding" && declared {
@@ -139,7 +139,7 @@ func decoded(doc []byte, contentType string) (*bytes.Reader, error) {
 		return nil, fault.New(fault.Invalid, "The document is not in the encoding that it declares: %s.", strings.TrimRight(p.Message, "."))
 	}
 	if got.From == "default" || got.From == "sniffed" && got.Declared != "" && !strings.HasPrefix(got.Name, "utf-") {
-		return nil, fault.New(fault.Invalid, "The document is not UTF-8 and declares no encoding that it is in; save it as UTF-8.")
+		return nil, fault.New(fault.Invalid, "The document is not UTF-8 and does not declare its encoding; save it as UTF-8.")
 	}
 	return bytes.NewReader([]byte(got.Text)), nil
 }
@@ -147,7 +147,7 @@ func decoded(doc []byte, contentType string) (*bytes.Reader, error) {
 func wellFormedJSON(doc []byte) error {
 	doc = bytes.TrimPrefix(doc, []byte("\xEF\xBB\xBF"))
 	if !utf8.Valid(doc) {
-		return fault.New(fault.Invalid, "The document is JSON and not UTF-8, which JSON must be.")
+		return fault.New(fault.Invalid, "The document is JSON but not UTF-8; save it as UTF-8.")
 	}
 	var any json.RawMessage
 	err := json.Unmarshal(doc, &any)
@@ -162,14 +162,14 @@ func wellFormedJSON(doc []byte) error {
 	return fault.Wrap(fault.Invalid, err, "The document cannot be read as JSON.")
 }
 
-// jsonType reports a Content-Type that means JSON.
+// jsonType reports whether a Content-Type is JSON.
 func jsonType(contentType string) bool {
 	kind, _, _ := mime.ParseMediaType(contentType)
 	return kind == "application/json" || strings.HasSuffix(kind, "+json") || kind == "text/json"
 }
 
-// typeOf is the Content-Type under which a document is served. It names the encoding,
-// which rules over what the document says itself.
+// typeOf returns the Content-Type of a served document. It contains the encoding, which overrides
+// the document's declaration.
 func typeOf(f *feed.Feed) string {
 	kind := "application/rss+xml"
 	switch f.Format {
@@ -191,12 +191,12 @@ func typeOf(f *feed.Feed) string {
 	case encoding == "" || f.Format == feed.JSONFeed:
 		encoding = "utf-8"
 	case strings.HasPrefix(encoding, "utf-16"):
-		encoding = "utf-16" // the mark at its beginning tells the rest
+		encoding = "utf-16" // the byte order mark determines the rest
 	}
 	return kind + "; charset=" + encoding
 }
 
-// title is the feed's title in plain words.
+// title returns the feed's title as plain text.
 func title(f *feed.Feed) string {
 	t := f.Title.Value
 	if f.Title.Type == "text/html" || f.Title.Type == "application/xhtml+xml" {

@@ -11,7 +11,7 @@ import (
 
 const rss = `<rss version="2.0"><channel><title>A &amp; B</title><link>http://a.example/</link><description/><item><title>x</title></item></channel></rss>`
 
-// wide is a text in UTF-16, with its mark.
+// wide returns a text in UTF-16 with a byte order mark.
 func wide(s string) string {
 	b := []byte("\xFF\xFE")
 	for _, u := range utf16.Encode([]rune(s)) {
@@ -20,7 +20,7 @@ func wide(s string) string {
 	return string(b)
 }
 
-func TestADocumentIsTakenWhenItIsAFeedAndWellFormed(t *testing.T) {
+func TestWellFormedFeedsAreAccepted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, doc, with, typ, title string }{
 		{"RSS", rss, "", "application/rss+xml; charset=utf-8", "A & B"},
@@ -30,7 +30,7 @@ func TestADocumentIsTakenWhenItIsAFeedAndWellFormed(t *testing.T) {
 			"", "application/rss+xml; charset=windows-1251", "Привет, мир"},
 		{"ISO-8859-1", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><rss version=\"2.0\"><channel><title>\xdcbersicht</title></channel></rss>",
 			"", "application/rss+xml; charset=iso-8859-1", "Übersicht"},
-		{"windows-1252 said to be ISO-8859-1", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><rss version=\"2.0\"><channel><title>\x93\xdcber\x94</title></channel></rss>",
+		{"windows-1252 declared as ISO-8859-1", "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?><rss version=\"2.0\"><channel><title>\x93\xdcber\x94</title></channel></rss>",
 			"", "application/rss+xml; charset=windows-1252", "“Über”"},
 		{"Shift_JIS", "<?xml version=\"1.0\" encoding=\"Shift_JIS\"?><rss version=\"2.0\"><channel><title>\x93\xfa\x96{\x8c\xea</title></channel></rss>",
 			"", "application/rss+xml; charset=shift_jis", "日本語"},
@@ -56,13 +56,13 @@ func TestADocumentIsTakenWhenItIsAFeedAndWellFormed(t *testing.T) {
 	}
 }
 
-func TestADocumentThatIsRefusedIsToldWhy(t *testing.T) {
+func TestInvalidDocumentIsRejectedWithAReason(t *testing.T) {
 	t.Parallel()
 	rssWith := func(inner string) string {
 		return "<rss version=\"2.0\">\n<channel><title>x</title>\n" + inner + "\n</channel></rss>"
 	}
 	for _, c := range []struct{ name, doc, with, want string }{
-		{"nothing", "", "", "empty"},
+		{"an empty document", "", "", "empty"},
 		{"text", "hello", "", "plain text, not a feed"},
 		{"a page", "<!DOCTYPE html><html><head><title>x</title></head><body><p>x</body></html>", "", "This is an HTML page, not a feed."},
 		{"a page in XML", `<html xmlns="http://www.w3.org/1999/xhtml"><head><title>x</title></head></html>`, "", "This is an HTML page, not a feed."},
@@ -79,7 +79,7 @@ func TestADocumentThatIsRefusedIsToldWhy(t *testing.T) {
 		{"two roots", rss + rss, "", "not well-formed"},
 		{"space before the declaration", "\n<?xml version=\"1.0\"?>" + rss, "", "not well-formed"},
 		{"an attribute twice", rssWith(`<item a="1" a="2"/>`), "", "line 3"},
-		{"a prefix that nobody declared", rssWith(`<dc:creator>x</dc:creator>`), "", "line 3"},
+		{"an undeclared prefix", rssWith(`<dc:creator>x</dc:creator>`), "", "line 3"},
 		{"a control character", rssWith("<item><title>\x01</title></item>"), "", "line 3"},
 		{"a control character as a reference", rssWith("<item><title>&#1;</title></item>"), "", "line 3"},
 		{"a null byte", rssWith("<item><title>\x00</title></item>"), "", ""},
@@ -91,26 +91,26 @@ func TestADocumentThatIsRefusedIsToldWhy(t *testing.T) {
 		{"too deep", rssWith(strings.Repeat("<a>", 200) + strings.Repeat("</a>", 200)), "", "more than 100 deep"},
 		{"too many elements", rssWith(strings.Repeat("<a/>", maxElements)), "", "too many parts"},
 		{"too large", rssWith(strings.Repeat(" ", MaxDocument)), "", "at most 2097152 (2 MiB)"},
-		{"JSON as XML", `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[]}`, "", "JSON Feed and came as XML"},
-		{"XML as JSON", rss, "application/json", "says JSON"},
+		{"JSON as XML", `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[]}`, "", "JSON Feed that was sent as XML"},
+		{"XML as JSON", rss, "application/json", "is JSON"},
 		{"broken JSON", "{\"version\":\"https://jsonfeed.org/version/1.1\",\n\"title\":\"x\",\"items\":[],}", "application/json", "not well-formed JSON: in line 2"},
 		{"JSON twice", `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[]} {}`, "application/json", "not well-formed JSON"},
 		{"JSON in Latin letters", "{\"version\":\"https://jsonfeed.org/version/1.1\",\"title\":\"\xdcber\",\"items\":[]}", "application/json", "not UTF-8"},
 		{"other JSON", `{"a":1}`, "application/json", "JSON, but no feed"},
 		{"a redirect", `<redirect><newLocation>http://a.example/</newLocation></redirect>`, "", "not a feed"},
-		{"a picture", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "", "picture"},
+		{"an image", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "", "picture"},
 	} {
 		_, err := inspect([]byte(c.doc), c.with)
 		if err == nil || fault.CodeOf(err) != fault.Invalid || !strings.Contains(fault.Message(err), c.want) {
 			t.Errorf("%s: got %v, want a fault with %q", c.name, err, c.want)
 		}
 		if err != nil && len(fault.Message(err)) > 1000 {
-			t.Errorf("%s: the sentence has %d bytes", c.name, len(fault.Message(err)))
+			t.Errorf("%s: the message has %d bytes", c.name, len(fault.Message(err)))
 		}
 	}
 }
 
-func TestALongTitleIsCut(t *testing.T) {
+func TestLongTitleIsCut(t *testing.T) {
 	t.Parallel()
 	got, err := inspect(fmt.Appendf(nil, `<rss version="2.0"><channel><title> %s </title></channel></rss>`, strings.Repeat("日 \n", 1000)), "")
 	if err != nil {
@@ -128,12 +128,12 @@ func FuzzInspect(f *testing.F) {
 		got, err := inspect(doc, with)
 		if err != nil {
 			if fault.CodeOf(err) != fault.Invalid {
-				t.Fatalf("%v is no fault of the document", err)
+				t.Fatalf("%v is not a fault.Invalid", err)
 			}
 			return
 		}
 		if again, err := inspect(doc, got.typ); err != nil {
-			t.Fatalf("what was taken as %q is refused as %q (%v): %v", with, got.typ, again, err)
+			t.Fatalf("accepted as %q, but rejected as %q (%v): %v", with, got.typ, again, err)
 		}
 	})
 }

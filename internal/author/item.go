@@ -11,15 +11,15 @@ import (
 	"cloudburst/internal/href"
 )
 
-// itemWriter writes posts as items of a feed.
+// itemWriter converts posts to feed items.
 type itemWriter struct {
-	origin string // of this server: "https://example.org"
+	origin string // URL of this server: "https://example.org"
 }
 
 func (p *Posts) items() itemWriter { return itemWriter{p.origin()} }
 
-// Path is where the page of a post is, "/alice/2026/11/22/hello": by the day of its date,
-// UTC. It is "" for one that was never published.
+// Path returns the path of a post's page by its UTC date: "/alice/2026/11/22/hello". It is "" for a
+// post that was never published.
 func (p *Posts) Path(post Post) string { return p.items().path(post) }
 
 func (w itemWriter) path(post Post) string {
@@ -29,7 +29,7 @@ func (w itemWriter) path(post Post) string {
 	return "/" + post.User + post.PublishedAt.UTC().Format("/2006/01/02/") + url.PathEscape(post.Slug)
 }
 
-// Address is the URL of Path.
+// Address returns the URL of Path.
 func (p *Posts) Address(post Post) string { return p.items().address(post) }
 
 func (w itemWriter) address(post Post) string {
@@ -47,7 +47,7 @@ func (p *Posts) origin() string {
 	return p.Origin()
 }
 
-// absolute is an address that may be a path of this server.
+// absolute returns a URL for a URL or a path of this server.
 func (w itemWriter) absolute(ref string) string {
 	if strings.HasPrefix(ref, "/") {
 		return w.origin + ref
@@ -55,7 +55,7 @@ func (w itemWriter) absolute(ref string) string {
 	return ref
 }
 
-// Item is a post as its feed has it.
+// Item returns a post as a feed item.
 func (p *Posts) Item(post Post) feed.Item { return p.items().item(post) }
 
 func (w itemWriter) item(post Post) feed.Item {
@@ -88,8 +88,8 @@ func (w itemWriter) item(post Post) feed.Item {
 	return it
 }
 
-// excerptOf is the excerpt that the author wrote; "" for none. MetaWeblog has it in the
-// summary of the rest, Micropub in a property.
+// excerptOf returns the author's excerpt; "": none. MetaWeblog stores it in the summary of Rest,
+// Micropub in a property.
 func excerptOf(c *Content) string {
 	if c.Rest != nil && c.Rest.Summary.Value != "" {
 		return c.Rest.Summary.Value
@@ -101,8 +101,8 @@ func excerptOf(c *Content) string {
 	return ""
 }
 
-// pictures are the images that belong to a post and that its text does not show, as HTML:
-// many readers show no enclosures.
+// images returns HTML for the images of a post that its text does not show, because many readers do
+// not show enclosures.
 //
 // spec:cloudburst#post-pictures
 func images(c *Content) string {
@@ -139,7 +139,7 @@ func categoriesOf(labels []string, rest []feed.Category) []feed.Category {
 	var all []feed.Category
 	for _, l := range labels {
 		c := feed.Category{Term: l}
-		for _, r := range rest { // its domain, as it came
+		for _, r := range rest { // keeps the domain of an imported category
 			if r.Term == l {
 				c = r
 			}
@@ -157,8 +157,7 @@ func (w itemWriter) enclosuresOf(list []Enclosure) []feed.Enclosure {
 	return all
 }
 
-// Channel is posts as a feed of their writer, without what a document says of its own
-// address and of who is told.
+// Channel returns posts as a feed of their writer, without the feed's own URL, cloud and hubs.
 func (p *Posts) Channel(w Writer, posts []Post) *feed.Feed {
 	f := &feed.Feed{
 		Format: feed.RSS, Version: "2.0", Title: plainText(w.Title), Subtitle: plainText(w.Blurb), Language: w.Language,
@@ -177,8 +176,8 @@ func (p *Posts) Channel(w Writer, posts []Post) *feed.Feed {
 	var newest time.Time
 	for _, post := range posts {
 		it := p.Item(post)
-		// A post that was imported keeps its authors, unless the author is the writer, who
-		// may have another name by now.
+		// An imported post keeps its authors, unless the author is the writer, whose name may have
+		// changed.
 		if a := it.Authors; w.User != "" && (len(a) == 0 || len(a) == 1 && a[0].URL == f.Authors[0].URL) {
 			it.Authors = f.Authors
 		}
@@ -205,7 +204,7 @@ func plainText(s string) feed.Text {
 	return feed.Text{Value: s, Type: "text/plain"}
 }
 
-// htmlText is HTML with the references in it resolved against a page.
+// htmlText returns HTML text with references resolved against a page.
 func htmlText(s, language, page string) feed.Text {
 	if s == "" {
 		return feed.Text{}
@@ -213,11 +212,10 @@ func htmlText(s, language, page string) feed.Text {
 	return feed.Text{Value: onPage(s, page), Type: "text/html", Language: language}
 }
 
-// onPage resolves the references in HTML against the page of a post, where browsers resolve
-// them.
+// onPage resolves references in HTML against the page of a post, as browsers do.
 func onPage(s, page string) string { return href.HTML(s, href.New(page)) }
 
-// page is the URL of the page of a post, or of this server for one without a page.
+// page returns the URL of a post's page, or of this server for a post without a page.
 func (w itemWriter) page(post Post) string {
 	if url := w.address(post); url != "" {
 		return url
@@ -225,7 +223,7 @@ func (w itemWriter) page(post Post) string {
 	return w.origin + "/"
 }
 
-// tagEnd is the length of the tag with which s begins.
+// tagEnd returns the length of the tag at the beginning of s.
 func tagEnd(s string) int {
 	quote := byte(0)
 	for i := range len(s) {

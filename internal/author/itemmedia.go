@@ -8,11 +8,11 @@ import (
 	"cloudburst/feed"
 )
 
-// An enclosure of RSS has an address, a type and a length. What else is known of a file is
-// said once more in Media RSS, which is about the same address.
+// An RSS enclosure has a URL, a type and a length. Other data of a file is written as Media RSS for
+// the same URL.
 
-// describe adds to what an item says of media what is known of its files. Readers take the
-// title of a file for that of an item that has none, so it is left out there.
+// addMedia adds the data of files to an item's media. For items without a title, file titles are
+// omitted, because readers show them as the title of the item.
 //
 // spec:cloudburst#enclosures-described
 func (w itemWriter) addMedia(m *feed.Media, list []Enclosure, titled bool) *feed.Media {
@@ -39,8 +39,8 @@ func (w itemWriter) addMedia(m *feed.Media, list []Enclosure, titled bool) *feed
 	return m
 }
 
-// described are the files of an item with what its media say of them, and those media that
-// say more than that.
+// splitMedia returns the files of an item with the data of its media, and the media with other
+// data.
 func splitMedia(it *feed.Item) (files []Enclosure, rest *feed.Media) {
 	for _, e := range it.Enclosures {
 		files = append(files, Enclosure{URL: e.URL, Type: e.Type, Length: e.Length, Title: e.Title, Duration: e.Duration})
@@ -72,7 +72,8 @@ func splitMedia(it *feed.Item) (files []Enclosure, rest *feed.Media) {
 	return files, &media
 }
 
-// ours reports a file of which no more is said than describe says: all else stays as it is.
+// isOwnMedia reports whether media has only data that addMedia writes; other media is preserved as
+// it is.
 func isOwnMedia(c feed.MediaContent) bool {
 	if isMarkup(c.Title) || isMarkup(c.Description) {
 		return false

@@ -21,13 +21,13 @@ var markdownEngine = sync.OnceValue(func() goldmark.Markdown {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.GFM),
 		goldmark.WithParserOptions(parser.WithAutoHeadingID()),
-		// What the author wrote as HTML stays; all of it is made safe afterwards.
+		// HTML in Markdown is preserved; the result is sanitized afterwards.
 		goldmark.WithRendererOptions(markdown.WithUnsafe()),
 	)
 })
 
-// Preview is c as it would be published, with its HTML made, and how long it is. The
-// error is the fault.Invalid that says why it cannot be kept.
+// Preview returns c with its HTML as it would be published, and its length. The error is a
+// fault.Invalid with the reason.
 func (p *Posts) Preview(c Content) (Content, Measure, error) {
 	if err := checkContent(&c); err != nil {
 		return c, Measure{}, err
@@ -38,7 +38,7 @@ func (p *Posts) Preview(c Content) (Content, Measure, error) {
 	return c, p.measure(&c), nil
 }
 
-// finish makes the HTML of a content, and of what is in it.
+// renderContent generates the HTML of a content and its nodes.
 func renderContent(c *Content) error {
 	made, err := renderSource(c.Source, c.Format)
 	if err != nil {
@@ -62,7 +62,7 @@ func renderNodes(nodes []Node) error {
 	return nil
 }
 
-// unwrapParagraph is HTML of one paragraph without the paragraph.
+// unwrapParagraph removes the tags of a single paragraph.
 func unwrapParagraph(s string) string {
 	s = strings.TrimSpace(s)
 	if in, ok := strings.CutPrefix(s, "<p>"); ok {
@@ -73,8 +73,8 @@ func unwrapParagraph(s string) string {
 	return s
 }
 
-// markup is safe HTML of a source. Markdown that nobody writes, and that would take far
-// more time or room than its length, is shown as it stands.
+// renderSource returns sanitized HTML of a source. Markdown that would need far more time or memory
+// than its length is shown as plain text.
 func renderSource(source string, f Format) (string, error) {
 	if strings.TrimSpace(source) == "" {
 		return "", nil
@@ -102,7 +102,7 @@ func renderSource(source string, f Format) (string, error) {
 
 var bareLink = regexp.MustCompile(`https?://[^\s<>"']+[^\s<>"'.,;:!?)\]}]`)
 
-// plain is text as HTML: empty lines part paragraphs, and addresses are links.
+// plainToHTML returns text as HTML: empty lines separate paragraphs, and URLs become links.
 func plainToHTML(text string) string {
 	var b strings.Builder
 	text = strings.ReplaceAll(text, "\r\n", "\n")

@@ -5,14 +5,13 @@ import (
 	"testing"
 )
 
-// Short texts for which a reader of Markdown takes seconds or gigabytes are shown as they
-// stand.
-func TestMarkdownThatIsMadeToHurtIsShownAsItStands(t *testing.T) {
+// Short texts that would take the parser seconds or gigabytes are shown as plain text.
+func TestHostileMarkdownIsShownAsPlainText(t *testing.T) {
 	t.Parallel()
 	const n = 100 << 10
 	for name, source := range map[string]string{
 		"quotes":            strings.Repeat(">", n) + "a",
-		"quotes, apart":     strings.Repeat("> ", n/2) + "a",
+		"quotes and spaces": strings.Repeat("> ", n/2) + "a",
 		"lists":             strings.Repeat("- ", n/2) + "a",
 		"numbers":           strings.Repeat("1. ", n/3) + "a",
 		"quotes and lists":  strings.Repeat("> - ", n/4) + "a",
@@ -29,23 +28,23 @@ func TestMarkdownThatIsMadeToHurtIsShownAsItStands(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if want := plainToHTML(source); got != want {
-			t.Errorf("%s: %.80q… instead of the text as it stands", name, got)
+			t.Errorf("%s: %.80q… instead of plain text", name, got)
 		}
 	}
 }
 
-func TestLongMarkdownOfPeopleIsRead(t *testing.T) {
+func TestLongRealisticMarkdownIsParsed(t *testing.T) {
 	t.Parallel()
 	for name, source := range map[string]string{
 		"a long list of links":   strings.Repeat("- [a page](https://example.com/page) and *more* of `it`\n", 4000),
 		"a long table":           "| a | b | c |\n|---|---|---|\n" + strings.Repeat("| 1 | *2* | [3](https://example.com/) |\n", 5000),
 		"many paragraphs":        strings.Repeat("Words, *more* words, **and** a [link](https://example.com/a_b) [or two](/x).\n\n", 3000),
 		"a list in a list":       strings.Repeat("- a\n  - b\n    1. c\n       > d\n", 5000),
-		"a piece of a program":   "```\n" + strings.Repeat("for (int i = 0; i < n; i++) { a[i] = *p_x; }\n", 4000) + "```\n",
+		"a block of code":        "```\n" + strings.Repeat("for (int i = 0; i < n; i++) { a[i] = *p_x; }\n", 4000) + "```\n",
 		"a line across the page": strings.Repeat("- ", 40) + "\n\n" + strings.Repeat("* ", 60),
 	} {
 		if !readable([]byte(source)) {
-			t.Errorf("%s (%d bytes) is not read as Markdown", name, len(source))
+			t.Errorf("%s (%d bytes) is not parsed as Markdown", name, len(source))
 		}
 	}
 }

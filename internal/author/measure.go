@@ -12,10 +12,10 @@ import (
 
 // Measure is the length of a post as its readers see it.
 type Measure struct {
-	// Characters counts grapheme clusters of the words: an emoji of several code points
-	// is one character. URLs of links, enclosures and categories do not count.
+	// Characters counts grapheme clusters of the visible text: an emoji of several code points is
+	// one character. URLs of links, enclosures and categories do not count.
 	Characters int
-	Limit      int // of a short post; 0: the post is not limited
+	Limit      int // limit of a short post; 0: no limit
 	Over       bool
 }
 
@@ -74,7 +74,7 @@ func (p *Posts) limit() int {
 	return 140
 }
 
-// besideURL is the punctuation that may stand directly before or after a URL in a text.
+// urlPunctuation is the punctuation that may directly precede or follow a URL in a text.
 const urlPunctuation = `.,;:!?()[]{}<>"'`
 
 // withoutURL removes each word of text that is the URL u. Punctuation directly before or

@@ -30,7 +30,7 @@ func TestLimitCountsCharactersAsReadersSeeThem(t *testing.T) {
 		"a URL that is not the link":        {"x " + link, "http://example.com/", 2 + len(link)},
 		"a longer URL":                      {"x " + link + "&x", link, 2 + len(link) + 2},
 		"a URL without a link":              {"x " + link, "", 2 + len(link)},
-		"a URL behind words":                {"[words](" + link + ")", "", 5},
+		"a URL in a link text":              {"[words](" + link + ")", "", 5},
 	} {
 		for _, f := range []author.Format{author.Markdown, author.Plain} {
 			if f == author.Plain && strings.Contains(c.source, "](") {

@@ -11,12 +11,11 @@ import (
 	"cloudburst/feed"
 )
 
-// A hierarchical post is written three times, for those who read it know different
-// things: as items within the item, which have everything; as an outline, which has the
-// attributes of headlines, and how the author folded them; and as a list in the whole
-// text, for everybody else.
+// A hierarchical post is written in three forms for different readers: as nested items, which have
+// all data; as an outline, which has the attributes and folding of headlines; and as a list in the
+// full text.
 
-// nest gives an item the posts within its post.
+// nest adds the nested posts of a post to its item.
 //
 // spec:rsscloud-2009#item-namespace
 func (w itemWriter) nest(it *feed.Item, post Post) {
@@ -35,13 +34,13 @@ func (w itemWriter) nest(it *feed.Item, post Post) {
 	if it.More == nil {
 		it.More = &feed.More{}
 	}
-	if was := it.More.Outlines; len(was) == 1 { // of an imported item
+	if was := it.More.Outlines; len(was) == 1 { // from an imported item
 		root.Attrs = withAttrs(root.Attrs, was[0].Attrs)
 	}
 	it.More.Outlines = []feed.Outline{root}
 }
 
-// rootText stands for a whole post in its outline.
+// rootText returns the headline of the whole post in its outline.
 func rootText(post Post) string {
 	if post.Title != "" {
 		return html.EscapeString(post.Title)
@@ -49,7 +48,7 @@ func rootText(post Post) string {
 	return html.EscapeString(clipRunes(textOf(post.HTML), 200))
 }
 
-// withAttrs adds the attributes that are not there yet.
+// withAttrs adds the attributes that do not exist yet.
 func withAttrs(to, more []feed.Attr) []feed.Attr {
 	for _, a := range more {
 		if _, there := attrOf(to, a.Name); !there {
@@ -68,7 +67,7 @@ func attrOf(list []feed.Attr, name string) (value string, ok bool) {
 	return "", false
 }
 
-// nested are nodes as items on a page. One without a GUID is known by its place.
+// nested returns nodes as items. The GUID of a node without one is derived from its position.
 func (w itemWriter) nested(nodes []Node, guid, page string) []feed.Item {
 	if len(nodes) == 0 {
 		return nil
@@ -94,7 +93,7 @@ func (w itemWriter) nested(nodes []Node, guid, page string) []feed.Item {
 	return all
 }
 
-// nodeMark parts the guid of a post from the place of one in it.
+// nodeMark returns the separator between a post's guid and a position in it.
 func nodeMark(guid string) string {
 	if strings.Contains(guid, "#") {
 		return "."
@@ -102,7 +101,7 @@ func nodeMark(guid string) string {
 	return "#"
 }
 
-// listOf is nodes as a list in HTML.
+// listOf returns nodes as an HTML list.
 func listOf(nodes []Node) string {
 	var b strings.Builder
 	writeList(&b, nodes)
@@ -133,27 +132,26 @@ func writeList(b *strings.Builder, nodes []Node) {
 	b.WriteString("</ul>")
 }
 
-// listStart is how the list of the posts within a post begins.
+// listStart is the beginning of the list of nested posts.
 const listStart = "<ul><li>"
 
-// unlisted is the text of an item without the list of the items in it, where that is
-// what the whole text has more than the summary.
+// unlisted returns the text of an item without the list of nested items, if the full text is the
+// summary plus that list.
 func unlisted(it *feed.Item) (feed.Text, bool) {
 	switch {
 	case len(it.Items) == 0:
 	case len(it.Content) > 0:
 		return it.Summary, strings.HasPrefix(it.Content[0].Value, strings.TrimSpace(it.Summary.Value+"\n"+listStart))
-	case strings.HasPrefix(it.Summary.Value, listStart): // a lone text is written as the summary
+	case strings.HasPrefix(it.Summary.Value, listStart): // an item with one text has it as the summary
 		return feed.Text{}, true
 	}
 	return feed.Text{}, false
 }
 
-// folded is the attribute by which outliners say that a headline is closed.
+// folded is the attribute by which outliners mark a closed headline.
 const folded = "collapse"
 
-// outlines are nodes as headlines: what outliners have an attribute for, and those
-// that came with it.
+// outlines returns nodes as headlines, with the attributes for outliners and the imported ones.
 func outlines(nodes []Node) []feed.Outline {
 	all := make([]feed.Outline, len(nodes))
 	for i, n := range nodes {
@@ -184,8 +182,8 @@ func outlines(nodes []Node) []feed.Outline {
 	return all
 }
 
-// nodesOf are the posts within an item, or its outline where it has only that; rest is
-// what is kept of the item, without them.
+// nodesOf returns the nested posts of an item, or its outline if it has no nested items, and rest
+// without them.
 func nodesOf(it, rest *feed.Item) ([]Node, *feed.Item) {
 	var heads []feed.Outline
 	if it.More != nil {
@@ -203,8 +201,8 @@ func nodesOf(it, rest *feed.Item) ([]Node, *feed.Item) {
 	return headlines(heads), rest
 }
 
-// rootOf reports that the headlines of an item are one that stands for the item itself,
-// with all others below it.
+// rootOf reports whether an item's headlines are one headline for the item itself, with all others
+// below it.
 func rootOf(it *feed.Item, heads []feed.Outline) bool {
 	switch {
 	case len(heads) != 1:
@@ -217,7 +215,7 @@ func rootOf(it *feed.Item, heads []feed.Outline) bool {
 	return text == words(it.Title) || strings.HasPrefix(strings.Join(strings.Fields(textOf(it.Summary.Value)), " "), text)
 }
 
-// itemNodes makes nodes of items; heads are their headlines, if there are as many.
+// itemNodes converts items to nodes; heads are their headlines, if the number matches.
 func itemNodes(list []feed.Item, heads []feed.Outline) []Node {
 	if len(heads) != len(list) {
 		heads = nil
@@ -248,7 +246,7 @@ func itemNodes(list []feed.Item, heads []feed.Outline) []Node {
 	return all
 }
 
-// take keeps attributes of a headline that the item which it stands for has no place for.
+// takeAttrs stores the attributes of a headline that its item has no field for.
 func (n *Node) takeAttrs(attrs []feed.Attr) {
 	for _, a := range attrs {
 		switch {
@@ -262,7 +260,7 @@ func (n *Node) takeAttrs(attrs []feed.Attr) {
 	}
 }
 
-// headlines makes nodes of an outline, whose texts are HTML.
+// headlines converts an outline with HTML texts to nodes.
 func headlines(list []feed.Outline) []Node {
 	var all []Node
 	for _, o := range list {
@@ -279,7 +277,7 @@ func headlines(list []feed.Outline) []Node {
 					rest = append(rest, a)
 				}
 			case "created":
-				n.CreatedAt, _ = feed.ParseDate(a.Value) // one that cannot be read is left out
+				n.CreatedAt, _ = feed.ParseDate(a.Value) // an invalid date is omitted
 			case "category":
 				n.Categories = validCategories(splitCommas(a.Value))
 			default:
@@ -296,8 +294,8 @@ func splitCommas(s string) []string {
 	return strings.FieldsFunc(s, func(r rune) bool { return r == ',' })
 }
 
-// markdownOf is Markdown that shows what a text in another format says. Most texts are
-// Markdown already.
+// markdownOf returns Markdown that renders like a text in another format. Most texts are already
+// Markdown.
 func markdownOf(text string, f Format) string {
 	if text = strings.TrimSpace(text); f == Markdown || f == "" || hasNoMarkup(text) {
 		return text
@@ -319,7 +317,7 @@ func markdownOf(text string, f Format) string {
 
 var anchor = regexp.MustCompile(`<a href="([^"<>()\s]+)"(?: rel="[^"<>]*")?>([^<>\[\]]+)</a>`)
 
-// markdownLink is a link in Markdown.
+// markdownLink converts an HTML link to Markdown.
 func markdownLink(tag string) string {
 	m := anchor.FindStringSubmatch(tag)
 	href := html.UnescapeString(m[1])
@@ -329,7 +327,7 @@ func markdownLink(tag string) string {
 	return "[" + m[2] + "](" + href + ")"
 }
 
-// plainWords reports a text without anything that Markdown could take for a sign.
+// hasNoMarkup reports whether a text has no characters with a meaning in Markdown.
 func hasNoMarkup(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {
@@ -341,7 +339,7 @@ func hasNoMarkup(s string) bool {
 	return true
 }
 
-// leads reports what begins a block of Markdown behind this.
+// startsBlock reports whether c begins a Markdown block after this text.
 func startsBlock(before string, c byte) bool {
 	if c == '.' || c == ')' {
 		return before != "" && strings.Trim(before, "0123456789") == ""
@@ -349,7 +347,7 @@ func startsBlock(before string, c byte) bool {
 	return before == "" && strings.IndexByte("#+-=>", c) >= 0
 }
 
-// withoutSigns writes what Markdown would take for signs as references, outside of tags.
+// escapeMarkdown replaces Markdown characters outside of tags by references.
 func escapeMarkdown(s string) string {
 	var b strings.Builder
 	for first := true; s != ""; first = false {

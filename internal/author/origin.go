@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// Beginning says how a save began of which Tell is called.
+// SaveOrigin is the origin of the save that caused a call of Feeds.Notify.
 type SaveOrigin struct {
 	At   time.Time
-	Via  string // by which it came, as Document.Door
+	Via  string // endpoint, as in Document.Via
 	Kind string // KindDocument or KindPost
 }
 
-// What is saved.
+// Kinds of saved content.
 const (
 	KindDocument = "document"
 	KindPost     = "post"
@@ -20,7 +20,7 @@ const (
 
 type saveOriginKey struct{}
 
-// begin is ctx for a save. One that is part of another is part of it.
+// withOrigin adds the origin of a save to ctx. A save within another one keeps the outer origin.
 func withOrigin(ctx context.Context, b SaveOrigin) context.Context {
 	if _, known := SaveOriginOf(ctx); known {
 		return ctx
@@ -28,7 +28,7 @@ func withOrigin(ctx context.Context, b SaveOrigin) context.Context {
 	return context.WithValue(ctx, saveOriginKey{}, b)
 }
 
-// BeginningOf is how the save began that ctx belongs to; false: nobody knows, as after a
+// SaveOriginOf returns the origin of the save that ctx belongs to; false: unknown, as after a
 // restart.
 func SaveOriginOf(ctx context.Context) (SaveOrigin, bool) {
 	b, ok := ctx.Value(saveOriginKey{}).(SaveOrigin)

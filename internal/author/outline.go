@@ -8,14 +8,13 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// maxOutlineJSON is how long an outline may be with all that stands beside its words, in
-// bytes.
+// maxOutlineJSON is the maximum size of an outline with all attributes, in bytes of JSON.
 const maxOutlineJSON = 4 << 20
 
-// ParseOutline reads headlines from text: a line each, below the nearest one before it
-// that begins further left. A tab is as wide as two spaces, of which it takes two to begin
-// further right. Lines without words are left out. The error is a fault.Invalid: there are
-// more than MaxNodes. What is deeper than MaxDepth stands at that depth.
+// ParseOutline parses headlines from text, one per line. A line is a child of the nearest earlier
+// line with less indentation. A tab counts as two spaces, and two spaces are one level. Lines
+// without text are ignored. Levels beyond MaxDepth are flattened. The error is a fault.Invalid:
+// more than MaxNodes lines.
 func ParseOutline(text string) ([]Node, error) {
 	type open struct{ width, at int }
 	var (
@@ -43,7 +42,7 @@ func ParseOutline(text string) ([]Node, error) {
 	return nodes, nil
 }
 
-// indent is how many levels a line would be in, by what stands before its words.
+// indent returns the level of a line by its leading white space.
 func indent(line string) int {
 	width := 0
 	for _, c := range line {
@@ -59,8 +58,8 @@ func indent(line string) int {
 	return width / 2
 }
 
-// grow makes a tree of nodes in their order, each with its depth, as long as they are at
-// least this deep, and returns how many it took.
+// buildTree builds a tree from nodes and their depths, as long as these are at least at. It returns
+// the number of nodes taken.
 func buildTree(flat []Node, depth []int, at int) (nodes []Node, taken int) {
 	for taken < len(flat) && depth[taken] >= at {
 		n := flat[taken]
@@ -73,8 +72,8 @@ func buildTree(flat []Node, depth []int, at int) (nodes []Node, taken int) {
 	return nodes, taken
 }
 
-// WriteOutline writes headlines as ParseOutline reads them, with a tab for each level.
-// Only their words are in it; [KeepFacts] finds the rest again.
+// WriteOutline writes headlines in the form of ParseOutline, with a tab for each level. It writes
+// only texts; [RestoreAttributes] restores the other fields.
 func WriteOutline(nodes []Node) string {
 	var b strings.Builder
 	writeOutline(&b, nodes, 0)
@@ -92,7 +91,7 @@ func writeOutline(b *strings.Builder, nodes []Node, depth int) {
 	}
 }
 
-// headline is what stands for a node in one line; it is never empty.
+// headline returns a node as one line, which is never empty.
 func headline(n *Node) string {
 	s := strings.Join(strings.Fields(cleanText(n.Title+" "+n.Text)), " ")
 	if s == "" {
@@ -107,9 +106,9 @@ func headline(n *Node) string {
 	return s
 }
 
-// KeepFacts gives headlines that have only words, because they were edited as text, what
-// those had that they come from: of the same words in the same order, or in the same
-// place between two such. It changes and returns edited.
+// RestoreAttributes copies fields from the headlines before an edit as text to the edited ones: to
+// headlines with the same text in the same order, and between two of these to headlines at the same
+// position. It modifies and returns edited.
 func RestoreAttributes(before, edited []Node) []Node {
 	old, now := flatten(before, nil), flatten(edited, nil)
 	from, to := 0, 0
@@ -122,7 +121,7 @@ func RestoreAttributes(before, edited []Node) []Node {
 	return edited
 }
 
-// between pairs headlines that were edited, if there are as many as before.
+// mergeRun pairs edited headlines by position if their number is unchanged.
 func mergeRun(old, now []*Node) {
 	if len(old) != len(now) {
 		return
@@ -132,8 +131,8 @@ func mergeRun(old, now []*Node) {
 	}
 }
 
-// keep gives a headline everything of another but its place, and its words if they are
-// new.
+// mergeNode copies all fields except the children to now, and keeps the text of now if it was
+// edited.
 func mergeNode(old, now *Node, edited bool) {
 	text, under := now.Text, now.Nodes
 	*now = *old
@@ -150,14 +149,13 @@ func flatten(nodes []Node, to []*Node) []*Node {
 	return to
 }
 
-// matches pairs headlines with the same words, as many as stand in
-// the same order in both.
+// matches returns the longest sequence of pairs with equal texts in the same order.
 func matches(old, now []*Node) (pairs [][2]int) {
 	places := map[string][]int{}
 	for i, n := range old {
 		places[headline(n)] = append(places[headline(n)], i)
 	}
-	var tails []int // of increasing runs of places, as in patience sorting
+	var tails []int // ends of increasing runs, as in patience sorting
 	var all []struct{ old, now, before int }
 	for i, n := range now {
 		for _, at := range slices.Backward(places[headline(n)]) {
@@ -171,7 +169,7 @@ func matches(old, now []*Node) (pairs [][2]int) {
 				tails = append(tails, 0)
 			}
 			tails[k] = len(all) - 1
-			if len(all) > 20*MaxNodes { // the same words again and again
+			if len(all) > 20*MaxNodes { // bounds the work for repeated texts
 				break
 			}
 		}
@@ -186,8 +184,8 @@ func matches(old, now []*Node) (pairs [][2]int) {
 	return pairs
 }
 
-// ReadOutline reads headlines in the form in which they are stored: a JSON list of Node.
-// The error is a fault.Invalid.
+// ReadOutline parses headlines in their stored form: a JSON list of Node. The error is a
+// fault.Invalid.
 func ReadOutline(text string) ([]Node, error) {
 	if len(text) > maxOutlineJSON {
 		return nil, fault.New(fault.Invalid, "The outline has %d bytes; at most %d are accepted.", len(text), maxOutlineJSON)
@@ -197,12 +195,12 @@ func ReadOutline(text string) ([]Node, error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal([]byte(text), &nodes); err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "The outline cannot be read: it is no list of headlines in JSON.")
+		return nil, fault.Wrap(fault.Invalid, err, "The outline cannot be read: it is not a JSON list of headlines.")
 	}
 	return prune(nodes), nil
 }
 
-// prune leaves out headlines that say nothing and have nothing below them.
+// prune removes headlines without content and children.
 func prune(nodes []Node) []Node {
 	var all []Node
 	for _, n := range nodes {

@@ -18,7 +18,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// shape is an outline in one line: "a(b c(d))".
+// shape returns an outline in one line: "a(b c(d))".
 func shape(nodes []Node) string {
 	var all []string
 	for _, n := range nodes {
@@ -31,7 +31,7 @@ func shape(nodes []Node) string {
 	return strings.Join(all, " ")
 }
 
-func TestIndentationMakesTheLevelsOfAnOutline(t *testing.T) {
+func TestIndentationDeterminesOutlineLevels(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"":                              "",
@@ -49,12 +49,12 @@ func TestIndentationMakesTheLevelsOfAnOutline(t *testing.T) {
 	} {
 		got, err := ParseOutline(text)
 		if err != nil || shape(got) != want {
-			t.Errorf("%q is %s (%v), not %s", text, shape(got), err, want)
+			t.Errorf("%q is parsed as %s (%v), want %s", text, shape(got), err, want)
 		}
 	}
 }
 
-func TestAnOutlineHasBounds(t *testing.T) {
+func TestOutlineLimits(t *testing.T) {
 	t.Parallel()
 	_, err := ParseOutline(strings.Repeat("a\n", MaxNodes+1))
 	wantFault(t, err, fault.Invalid, "more than 5000")
@@ -77,7 +77,7 @@ func TestAnOutlineHasBounds(t *testing.T) {
 	got, err := ReadOutline(`[{"text":" a ","nodes":[{"text":" "},{"text":"","nodes":[{"text":"b"}]}]},{"text":""}]`)
 	must(t, err)
 	if shape(got) != "a((b))" {
-		t.Errorf("what says nothing is still there: %s", shape(got))
+		t.Errorf("empty headlines are left: %s", shape(got))
 	}
 }
 
@@ -101,7 +101,7 @@ func FuzzOutline(f *testing.F) {
 	})
 }
 
-// same compares the words of outlines, with the white space in them as one space.
+// same compares the texts of outlines; sequences of white space are equal to one space.
 func same(a, b []Node) bool {
 	if len(a) != len(b) {
 		return false
@@ -114,7 +114,7 @@ func same(a, b []Node) bool {
 	return true
 }
 
-func TestHeadlinesThatAreEditedAsTextKeepTheirFacts(t *testing.T) {
+func TestRestoreAttributes(t *testing.T) {
 	t.Parallel()
 	before := []Node{
 		{Text: "one", Link: "https://a.example/1", Nodes: []Node{{Text: "two", Folded: true, Nodes: []Node{{Text: "three", GUID: "3"}}}}},
@@ -160,7 +160,7 @@ func TestHeadlinesThatAreEditedAsTextKeepTheirFacts(t *testing.T) {
 	}
 }
 
-// grove makes random nodes, as people may have made them.
+// grove returns random nodes like those of users.
 func grove(r *rand.Rand, depth int, opml bool) []Node {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	some := func() bool { return r.IntN(3) == 0 }
@@ -198,10 +198,10 @@ func grove(r *rand.Rand, depth int, opml bool) []Node {
 	return all
 }
 
-// sameNodes leaves out what is made anew.
+// sameNodes ignores generated fields.
 var sameNodes = cmp.Options{cmpopts.EquateEmpty(), cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".HTML" }, cmp.Ignore())}
 
-// ownGUIDs forgets those that only say where a node was.
+// ownGUIDs removes GUIDs that were derived from positions.
 func ownGUIDs(nodes []Node, guid string) {
 	for i := range nodes {
 		n := &nodes[i]
@@ -215,7 +215,7 @@ func ownGUIDs(nodes []Node, guid string) {
 	}
 }
 
-func TestAHierarchicalPostComesBackFromItsFeedAsItWas(t *testing.T) {
+func TestHierarchicalPostSurvivesItsFeed(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	p := &Posts{Origin: func() string { return "https://here.example" }}
@@ -256,7 +256,7 @@ func TestAHierarchicalPostComesBackFromItsFeedAsItWas(t *testing.T) {
 	}
 }
 
-// forgetLinks takes out links that an entry of Atom has because its ID is an address.
+// forgetLinks removes links that an Atom entry has only because its ID is a URL.
 func forgetLinks(nodes []Node) {
 	for i := range nodes {
 		if strings.Contains(nodes[i].Link, "here.example/") {
@@ -266,7 +266,7 @@ func forgetLinks(nodes []Node) {
 	}
 }
 
-func TestAnOutlineComesBackFromOPMLAsItWas(t *testing.T) {
+func TestOutlineSurvivesOPML(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	p := &Posts{}
@@ -284,7 +284,7 @@ func TestAnOutlineComesBackFromOPMLAsItWas(t *testing.T) {
 		again := Content{Title: title, Outline: back}
 		must(t, checkContent(&again))
 		must(t, renderContent(&again))
-		// The text of a headline is HTML there, so that is what has to be the same.
+		// The text of an OPML headline is HTML, so only the HTML must be equal.
 		texts := cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Text" }, cmp.Ignore())
 		if d := cmp.Diff(c, again, cmpopts.EquateEmpty(), texts); d != "" {
 			t.Fatalf("seed %d: %s\n%s", seed, d, &doc)
@@ -292,7 +292,7 @@ func TestAnOutlineComesBackFromOPMLAsItWas(t *testing.T) {
 	}
 }
 
-func TestAnOutlineOfAnotherOutlinerIsTakenInWhole(t *testing.T) {
+func TestForeignOPMLIsImportedCompletely(t *testing.T) {
 	t.Parallel()
 	doc, err := opml.ParseBytes([]byte(`<opml version="2.0"><head><title>Plans</title><expansionState>1,3</expansionState></head><body>
 <outline text="Do &lt;b&gt;this&lt;/b&gt;" created="Sun, 22 Nov 2026 10:00:00 GMT" category="a,/b/c"><outline text="closed"><outline text="1. hidden *"/></outline><outline text="open"><outline text="x" isComment="true"/><outline text="feed" type="rss" xmlUrl="https://a.example/f" title="F"/></outline></outline>
@@ -312,7 +312,7 @@ func TestAnOutlineOfAnotherOutlinerIsTakenInWhole(t *testing.T) {
 	}
 }
 
-func TestTextsOfOtherFormatsMeanTheSameAsMarkdown(t *testing.T) {
+func TestOtherFormatsAreConvertedToEquivalentMarkdown(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		text string

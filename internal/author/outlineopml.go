@@ -9,19 +9,18 @@ import (
 	"cloudburst/feed/opml"
 )
 
-// FromOPML is an outline as the posts within a post: its title, and its headlines with
-// all their attributes. Lines that are commented out are left out, and so are elements
-// that are no headlines. What was closed when the outline was saved is folded.
+// FromOPML returns an outline as nested posts: its title, and its headlines with all attributes.
+// Commented lines and elements other than headlines are omitted. Closed headlines are folded.
 func FromOPML(doc *opml.Document) (title string, nodes []Node) {
 	title = clipRunes(strings.Join(strings.Fields(doc.Head.Title), " "), MaxTitle)
 	return title, fromOutlines(doc.Outlines, newExpansion(&doc.Head))
 }
 
-// expansion knows which lines of an outline are open. It counts those that can be seen.
+// expansion knows which lines of an outline are open. It counts visible lines.
 //
 // spec:opml20-2007#expansion-state
 type expansion struct {
-	open map[int]bool // nil: the document does not say
+	open map[int]bool // nil: not declared
 	line int
 }
 
@@ -43,12 +42,12 @@ func fromOutlines(list []opml.Outline, e *expansion) []Node {
 		o := &list[i]
 		e.line++
 		n := Node{Text: markdownOf(o.Text, HTML), Categories: validCategories(o.Category.List())}
-		n.CreatedAt, _ = o.Created.Time() // one that cannot be read is left out
+		n.CreatedAt, _ = o.Created.Time() // an invalid date is omitted
 		n.Attrs = attrsOf(o)
 		n.link(o)
 		below := e
 		if len(o.Outlines) > 0 && e.open != nil && !e.open[e.line] {
-			n.Folded, below = true, &expansion{} // what is in it is on no line
+			n.Folded, below = true, &expansion{} // its children are not visible lines
 		}
 		n.Nodes = fromOutlines(o.Outlines, below)
 		if !o.IsComment {
@@ -58,7 +57,7 @@ func fromOutlines(list []opml.Outline, e *expansion) []Node {
 	return all
 }
 
-// link takes what a headline leads to.
+// link sets the link and the enclosure of a headline.
 func (n *Node) link(o *opml.Outline) {
 	if link, err := checkURL("", o.URL, false); err == nil {
 		n.Link = link
@@ -85,8 +84,8 @@ func (n *Node) link(o *opml.Outline) {
 	}
 }
 
-// attrsOf are the attributes that a node has no field for, in the order in which OPML
-// names them, and then those of others.
+// attrsOf returns the attributes without a field in Node: first those of OPML in its order, then
+// others.
 func attrsOf(o *opml.Outline) []feed.Attr {
 	var all []feed.Attr
 	for _, a := range []feed.Attr{
@@ -106,8 +105,8 @@ func attrsOf(o *opml.Outline) []feed.Attr {
 	return all
 }
 
-// ToOPML is the posts within a post as an outline. Titles of posts stand before their
-// words; of several files of a headline the first is written.
+// ToOPML returns the nested posts of a post as an outline. Titles precede texts. Of several files
+// of a headline, the first is written.
 func (p *Posts) ToOPML(post Post) *opml.Document {
 	w := p.items()
 	d := &opml.Document{Version: "2.0", Head: opml.Head{Title: post.Title, OwnerName: post.User}}

@@ -12,14 +12,14 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Bounds of a post.
+// Limits of a post.
 const (
-	MaxSource     = 256 << 10 // bytes of what is written, the posts within it included
+	MaxSource     = 256 << 10 // bytes of the source, including nested posts
 	MaxTitle      = 300       // characters
 	MaxCategories = 50
 	MaxEnclosures = 50
-	MaxNodes      = 5000 // posts within a post, all levels together
-	MaxDepth      = 50   // levels of them
+	MaxNodes      = 5000 // nested posts of all levels
+	MaxDepth      = 50   // levels of nested posts
 	maxLabel      = 100  // characters of a category
 	maxURL        = 2048
 	maxSlug       = 100
@@ -28,8 +28,7 @@ const (
 	maxPropertyBytes = 64 << 10
 )
 
-// checkContent puts in order what is written, and says what cannot be kept: a
-// fault.Invalid.
+// checkContent normalizes a content, and returns a fault.Invalid if it cannot be stored.
 func checkContent(c *Content) error {
 	c.Title = strings.Join(strings.Fields(cleanText(c.Title)), " ")
 	if n := utf8.RuneCountInString(c.Title); n > MaxTitle {
@@ -40,7 +39,7 @@ func checkContent(c *Content) error {
 		c.Format = Markdown
 	case Markdown, HTML, Plain:
 	default:
-		return fault.In(fault.New(fault.Invalid, "%q is not what a post can be written in: markdown, html or text.", clip(string(c.Format))), "format")
+		return fault.In(fault.New(fault.Invalid, "%q is not a format of posts: use markdown, html or text.", clip(string(c.Format))), "format")
 	}
 	c.Source = cleanText(c.Source)
 	left := MaxSource - len(c.Source)
@@ -65,13 +64,13 @@ func checkContent(c *Content) error {
 		return fault.In(err, "reply")
 	}
 	if c.Language = strings.TrimSpace(c.Language); c.Language != "" && !language.MatchString(c.Language) {
-		return fault.In(fault.New(fault.Invalid, "%q is no language: write it as en, or as de-CH.", clip(c.Language)), "language")
+		return fault.In(fault.New(fault.Invalid, "%q is not a language: write it as en or de-CH.", clip(c.Language)), "language")
 	}
 	count := 0
 	return fault.In(checkNodes(c.Outline, 1, &left, &count), "outline")
 }
 
-// checkProperties bounds what a post carries without a use for it.
+// checkProperties limits properties that are only stored.
 func checkProperties(all map[string]json.RawMessage) error {
 	size := 0
 	for name, values := range all {
@@ -139,7 +138,7 @@ func checkNode(n *Node, depth int, left, count *int) (err error) {
 	return fault.In(checkNodes(n.Nodes, depth+1, left, count), "nodes")
 }
 
-// size is what a headline's own words take, in bytes.
+// size returns the bytes of a headline's text, title and attributes.
 func (n *Node) size() int {
 	size := len(n.Text) + len(n.Title)
 	for i := range n.Attrs {
@@ -150,7 +149,7 @@ func (n *Node) size() int {
 	return size
 }
 
-// checkCategories puts labels in order, each once.
+// checkCategories normalizes labels and removes duplicates.
 func checkCategories(labels []string) ([]string, error) {
 	var all, names []string
 	for i, l := range labels {
@@ -188,10 +187,10 @@ func checkEnclosure(e *Enclosure) (err error) {
 		return fault.In(err, "url")
 	}
 	e.Type, e.Title, e.Alt = cleanText(e.Type), cleanText(e.Title), cleanText(e.Alt)
-	field, what := "", "What is said of the enclosure %s is too long."
+	field, what := "", "The description of the enclosure %s is too long."
 	switch {
 	case e.URL == "":
-		return fault.In(fault.New(fault.Invalid, "An enclosure has no address."), "url")
+		return fault.In(fault.New(fault.Invalid, "An enclosure has no URL."), "url")
 	case e.Length < 0:
 		field, what = "length", "The enclosure %s has a negative size."
 	case e.Duration < 0:
@@ -208,7 +207,7 @@ func checkEnclosure(e *Enclosure) (err error) {
 	return fault.In(fault.New(fault.Invalid, what, clip(e.URL)), field)
 }
 
-// checkURL is an address as it is kept; some kinds need not be of the web.
+// checkURL returns a URL in its stored form. anyScheme allows schemes other than http and https.
 func checkURL(what, raw string, anyScheme bool) (string, error) {
 	raw = strings.TrimSpace(cleanText(raw))
 	if raw == "" {
@@ -221,14 +220,14 @@ func checkURL(what, raw string, anyScheme bool) (string, error) {
 	case anyScheme && err == nil && u.Scheme != "" && !slices.Contains([]string{"javascript", "data", "vbscript"}, strings.ToLower(u.Scheme)):
 		return raw, nil
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return "", fault.New(fault.Invalid, "The address of the %s, %q, is none: it must begin with http:// or https://.", what, clip(raw))
+		return "", fault.New(fault.Invalid, "The address of the %s, %q, is not a URL: it must begin with http:// or https://.", what, clip(raw))
 	case u.User != nil:
-		return "", fault.New(fault.Invalid, "The address of the %s has a name or password in it, which every reader would see; leave it out.", what)
+		return "", fault.New(fault.Invalid, "The address of the %s contains a user name or password, which every reader would see; remove it.", what)
 	}
 	return asciiURL(u.String()), nil
 }
 
-// checkPlace is checkURL for what may be a path of this server as well.
+// checkFileURL is checkURL that also accepts a path of this server.
 func checkFileURL(what, raw string) (string, error) {
 	raw = strings.TrimSpace(cleanText(raw))
 	if !strings.HasPrefix(raw, "/") || strings.HasPrefix(raw, "//") {
@@ -240,7 +239,7 @@ func checkFileURL(what, raw string) (string, error) {
 	return asciiURL(raw), nil
 }
 
-// asciiURL percent-encodes what addresses in feeds have no place for.
+// asciiURL percent-encodes characters that URLs in feeds must not contain.
 func asciiURL(s string) string {
 	var b strings.Builder
 	for i := range len(s) {
@@ -253,12 +252,13 @@ func asciiURL(s string) string {
 	return b.String()
 }
 
-// empty reports that there is nothing in it that could be published.
+// empty reports whether there is nothing to publish.
 func (c *Content) empty() bool {
 	return c.Title == "" && strings.TrimSpace(c.Source) == "" && c.Link == "" && len(c.Enclosures) == 0 && len(c.Outline) == 0
 }
 
-// valid is text that every format can hold: UTF-8, without what XML has no place for.
+// cleanText returns text that every format can hold: valid UTF-8 without characters that XML
+// forbids.
 func cleanText(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if !strings.ContainsFunc(s, isForbidden) {

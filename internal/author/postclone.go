@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// clone is a copy that can be changed.
+// clone returns a deep copy.
 func (c Content) clone() Content {
 	c.Categories = slices.Clone(c.Categories)
 	c.Keywords = slices.Clone(c.Keywords)

@@ -14,67 +14,67 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Posts are what people write here. Store and Feeds are needed; everything else
-// may be left out. Do not copy it.
+// Posts creates, changes and publishes posts. Store and Feeds are required. Do not copy it.
 //
-// A change of a published post is one transaction with the next version of its author's
-// feed; then subscribers are told as of any feed that is saved ([Feeds.Put]).
+// A change of a published post and the next version of its author's feed are one transaction. Then
+// subscribers are notified as for any saved feed ([Feeds.Put]).
 type Posts struct {
 	Store PostStore
-	Feeds *Feeds // whose Store holds the documents, and who tells
-	// Origin is where strangers reach this server ("https://example.com"): guids and
-	// links are made of it.
+	Feeds *Feeds // stores the documents and notifies subscribers
+	// Origin returns the public URL of this server ("https://example.com"), the base of guids and
+	// links.
 	Origin func() string
-	// About is what the document of a user's feed says of its address, its hub and its cloud.
+	// About returns the render options of a user's feed: its URL, hub and cloud.
 	About func(user string) render.Options
 	Now   func() time.Time // nil: time.Now
 	Log   *slog.Logger     // nil is silent
 
-	Limit     int    // characters of a short post [140]
+	Limit     int    // maximum characters of a short post [140]
 	LimitMode string // LimitWarn, LimitStop or LimitOff [LimitWarn]
-	MaxPosts  int    // published ones that a user may have; 0: any number
-	Window    int    // posts that a feed has at least, and an archive page exactly [20]
+	MaxPosts  int    // maximum published posts of a user; 0: no limit
+	Window    int    // minimum posts in a feed, and number of posts in an archive page [20]
 
 	start   sync.Once
 	wakeups chan struct{}
 }
 
-// What becomes of a short post that is longer than Limit.
+// Modes for short posts longer than Limit.
 const (
-	LimitWarn = "warn" // it is published, and the interface that published it reports that
-	LimitStop = "stop" // it is refused
-	LimitOff  = "off"  // nothing is counted
+	LimitWarn = "warn" // published, with a warning in the response
+	LimitStop = "stop" // rejected
+	LimitOff  = "off"  // no limit
 )
 
-// Edit is a change that somebody wants, or a new post.
+// Edit is a change of a post, or a new post.
 type Edit struct {
 	User string
-	ID   int64 // 0: a new one
-	// Base is the revision that it was made from: when the post is another by now the
-	// edit is refused with a fault.Conflict. 0: whatever is there.
+	ID   int64 // 0: a new post
+	// Base is the revision that the edit is based on. If the post has another revision, the edit
+	// fails with fault.Conflict. 0: any revision.
 	Base int64
-	// Change changes what is written; it may be called more than once, on a fresh copy
-	// each time. nil: nothing changes.
+	// Change modifies the content. It may be called several times, each time on a new copy. nil: no
+	// change.
 	Change func(c *Content) error
-	To     State     // Draft, Scheduled or Published; "": it stays as it is, and a new post is a Draft
-	At     time.Time // when it is due, or the date that it has; zero: now, or as it is
-	Slug   string    // wish for the address of a post that has none yet; "": made of its words
+	To     State     // Draft, Scheduled or Published; "": unchanged, or Draft for a new post
+	At     time.Time // time of publication, or date of the post; zero: now, or unchanged
+	Slug   string    // preferred slug of a post without one; "": derived from title or time
 	Key    string    // see [Post].Key; "": none
-	GUID   string    // of a new post that comes from elsewhere; "": made of its address
-	Via    string    // by which it came, for the log: "write", "api", "metaWeblog", "micropub", "command"
-	// NoUndo keeps nothing for Undo: of drafts that save themselves.
+	GUID   string    // guid of a new post from another server; "": its URL
+	Via    string    // endpoint, for the log: "write", "api", "metaWeblog", "micropub", "command"
+	// NoUndo stores no undo state, for automatic saves of drafts.
 	NoUndo bool
 }
 
-// UndoWithin is how long the last change of a post can be taken back.
+// UndoWithin is the period in which the last change of a post can be undone.
 const UndoWithin = time.Minute
 
-// errAgain means that the post changed between the look at it and the writing.
-var errAgain = errors.New("the post has changed meanwhile")
+// errAgain means that the post changed between the read and the write.
+var errAgain = errors.New("the post was changed concurrently")
 
-// Save makes a post, or changes one; what readers see of it is on disk, and they are
-// told, when it returns nil. The faults are for people: Invalid, NotFound, Conflict (Base,
-// or the feed has moved), Refused (the user is disabled), TooMany (he has all the posts that he may have), Unavailable. After any of them everything is as before.
+// Save creates or changes a post. When it returns nil, the public change is on disk and subscribers
+// were notified. The faults are for users: Invalid, NotFound, Conflict (Base, or the feed has
+// moved), Refused (the user is disabled), TooMany (the quota is reached), Unavailable. After an
+// error nothing is changed.
 func (p *Posts) Save(ctx context.Context, e Edit) (Post, error) {
 	ctx = withOrigin(ctx, SaveOrigin{At: p.now(), Via: e.Via, Kind: KindPost})
 	if err := p.checkEdit(ctx, e); err != nil {
@@ -86,12 +86,12 @@ func (p *Posts) Save(ctx context.Context, e Edit) (Post, error) {
 			return post, err
 		}
 	}
-	return Post{}, fault.New(fault.Conflict, "The post is being changed by somebody else again and again; nothing was saved. Please try again.")
+	return Post{}, fault.New(fault.Conflict, "Other programs keep changing the post; nothing was saved. Please try again.")
 }
 
 func (p *Posts) checkEdit(ctx context.Context, e Edit) error {
 	if e.To != "" && e.To != Draft && e.To != Scheduled && e.To != Published {
-		return fault.In(fault.New(fault.Invalid, "%q is no state in which a post can be saved: draft, scheduled or published.", clip(string(e.To))), "state")
+		return fault.In(fault.New(fault.Invalid, "%q is not a state of a saved post: use draft, scheduled or published.", clip(string(e.To))), "state")
 	}
 	if len(e.Key) > 200 {
 		return fault.New(fault.Invalid, "The key of the post has %d bytes; at most 200 are accepted.", len(e.Key))
@@ -102,7 +102,7 @@ func (p *Posts) checkEdit(ctx context.Context, e Edit) error {
 	return p.Feeds.CheckUser(ctx, e.User)
 }
 
-// save is one try: the text is made outside of the transaction, which waits for nothing.
+// trySave makes one attempt. It renders the text outside of the transaction, to keep that short.
 func (p *Posts) trySave(ctx context.Context, e Edit) (Post, error) {
 	was, err := p.load(ctx, e)
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *Posts) trySave(ctx context.Context, e Edit) (Post, error) {
 		return Post{}, err
 	}
 	if was.ID != 0 && reflect.DeepEqual(next, was) {
-		return was, nil // nothing that anybody would see
+		return was, nil // no visible change
 	}
 	if err := with.checkDraftQuota(ctx, &next); err != nil {
 		return Post{}, err
@@ -129,7 +129,7 @@ func (p *Posts) trySave(ctx context.Context, e Edit) (Post, error) {
 	w.ID, w.Key, w.GUID, w.Renumber = e.ID, next.Key, e.GUID, converted
 	w.Change = func(now Post, found bool, _ *Post, wr Writer, free func(string) (string, error)) (*Post, *Post, error) {
 		if found {
-			return nil, nil, nil // made before, by the same request
+			return nil, nil, nil // created before by the same request
 		}
 		if now.Revision != was.Revision || now.State != was.State {
 			return nil, nil, errAgain
@@ -143,7 +143,7 @@ func (p *Posts) trySave(ctx context.Context, e Edit) (Post, error) {
 	return done.Post, nil
 }
 
-// before is the post that an edit is of.
+// load returns the post that an edit changes.
 func (p *Posts) load(ctx context.Context, e Edit) (Post, error) {
 	if e.ID == 0 {
 		return Post{User: e.User, State: Draft}, nil
@@ -153,7 +153,7 @@ func (p *Posts) load(ctx context.Context, e Edit) (Post, error) {
 	case err != nil:
 		return Post{}, err
 	case e.Base != 0 && e.Base != was.Revision:
-		return Post{}, fault.New(fault.Conflict, "The post was changed elsewhere since it was opened here; nothing was saved. Both versions are still there: look at the other one, then save again.")
+		return Post{}, fault.New(fault.Conflict, "The post was changed elsewhere since you opened it; nothing was saved. Both versions still exist: read the other one, then save again.")
 	case was.State == Deleted && e.To == "":
 		return Post{}, fault.New(fault.Gone, "The post was deleted. Save it as a draft, or publish it, to bring it back.")
 	}
@@ -166,7 +166,7 @@ type editing struct {
 	e Edit
 }
 
-// edited is what the post will be, as far as that does not depend on others.
+// apply returns the edited post, except for fields that depend on other posts.
 func (p editing) apply(was Post) (Post, error) {
 	next := was
 	next.Content = was.Content.clone()
@@ -189,7 +189,7 @@ func (p editing) apply(was Post) (Post, error) {
 		next.State = p.e.To
 	}
 	if p.e.To == Published && p.e.At.Sub(now) > time.Minute {
-		next.State = Scheduled // a date that is still to come
+		next.State = Scheduled // a future date
 	}
 	if p.e.Key != "" && was.ID == 0 {
 		next.Key = p.e.Key
@@ -197,7 +197,7 @@ func (p editing) apply(was Post) (Post, error) {
 	return next, p.setDates(&next, now)
 }
 
-// timed gives a post its dates, and says what cannot be published.
+// setDates sets the dates of a post, and returns a fault if it cannot be published.
 func (p editing) setDates(next *Post, now time.Time) error {
 	at := p.e.At.UTC().Truncate(time.Millisecond)
 	switch next.State {
@@ -206,10 +206,10 @@ func (p editing) setDates(next *Post, now time.Time) error {
 			next.DueAt = at
 		}
 		if next.DueAt.IsZero() {
-			return fault.In(fault.New(fault.Invalid, "The post has no time at which it is to be published."), "at")
+			return fault.In(fault.New(fault.Invalid, "The scheduled post has no time of publication."), "at")
 		}
 		if !next.DueAt.After(now) && p.e.To != "" {
-			return fault.In(fault.New(fault.Invalid, "%s is over, so the post cannot wait for it; publish it now, or choose a later time.", next.DueAt.Format("2 January 2006 15:04 MST")), "at")
+			return fault.In(fault.New(fault.Invalid, "%s is in the past; publish the post now, or choose a later time.", next.DueAt.Format("2 January 2006 15:04 MST")), "at")
 		}
 	case Published:
 		next.DueAt = time.Time{}
@@ -237,7 +237,7 @@ func (p editing) setDates(next *Post, now time.Time) error {
 	return nil
 }
 
-// place is what Writing.Change does: what depends on the other posts of the user.
+// finalize is Writing.Change: it sets the fields that depend on the user's other posts.
 func (p editing) finalize(now, next Post, w Writer, free func(string) (string, error)) (*Post, *Post, error) {
 	if err := p.checkQuota(&now, &next, w); err != nil {
 		return nil, nil, err
@@ -261,7 +261,7 @@ func (p editing) finalize(now, next Post, w Writer, free func(string) (string, e
 	if seen := now.State == Published || next.State == Published; seen && !p.e.NoUndo {
 		was := now
 		undo, next.UndoUntil = &was, at.Add(UndoWithin)
-		if now.Revision == 0 { // publishing is taken back to a draft of the same
+		if now.Revision == 0 { // undoing the first publication leaves a draft
 			was = next
 			was.State = Draft
 		}
@@ -269,7 +269,7 @@ func (p editing) finalize(now, next Post, w Writer, free func(string) (string, e
 	return &next, undo, nil
 }
 
-// name gives a post that is published for the first time what stays with it.
+// assignSlug sets the permanent fields of a first publication: Seq, Slug and GUID.
 func (p editing) assignSlug(next *Post, w Writer, free func(string) (string, error)) (err error) {
 	if next.Seq == 0 {
 		next.Seq = w.LastSeq + 1
@@ -292,7 +292,7 @@ func (p editing) assignSlug(next *Post, w Writer, free func(string) (string, err
 	return nil
 }
 
-// slugOf is an address made of a post's title, or of its time.
+// slugOf returns a slug from a post's title or time.
 func slugOf(post *Post) string {
 	if s := fold(post.Title, "_", 60); s != "" {
 		return s
@@ -300,8 +300,8 @@ func slugOf(post *Post) string {
 	return post.PublishedAt.UTC().Format("150405")
 }
 
-// Delete takes a post away from everybody. For a while it can be brought back whole:
-// within UndoWithin by Undo, and for thirty days by Save.
+// Delete removes a post everywhere. It can be restored by Undo within UndoWithin, and by Save for
+// thirty days.
 func (p *Posts) Delete(ctx context.Context, user string, id, base int64, via string) (Post, error) {
 	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return Post{}, err
@@ -322,7 +322,7 @@ func (p *Posts) Delete(ctx context.Context, user string, id, base int64, via str
 	}
 	w.Change = func(now Post, _ bool, _ *Post, _ Writer, _ func(string) (string, error)) (*Post, *Post, error) {
 		if base != 0 && base != now.Revision {
-			return nil, nil, fault.New(fault.Conflict, "The post was changed elsewhere since it was opened here; it was not deleted.")
+			return nil, nil, fault.New(fault.Conflict, "The post was changed elsewhere since you opened it; it was not deleted.")
 		}
 		next := now
 		next.State, next.DueAt = Deleted, time.Time{}
@@ -334,8 +334,8 @@ func (p *Posts) Delete(ctx context.Context, user string, id, base int64, via str
 	return done.Post, err
 }
 
-// Undo takes the last change of a post back that readers saw, or its deletion, within
-// UndoWithin of it. A fault.Conflict says that there is nothing to take back.
+// Undo reverts the last public change of a post, or its deletion, within UndoWithin.
+// fault.Conflict: there is nothing to undo.
 func (p *Posts) Undo(ctx context.Context, user string, id int64, via string) (Post, error) {
 	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return Post{}, err
@@ -346,19 +346,19 @@ func (p *Posts) Undo(ctx context.Context, user string, id int64, via string) (Po
 	}
 	w := p.writing(user, via)
 	w.ID = id
-	if was.Seq > 0 { // readers have seen it, and will see what comes of this
+	if was.Seq > 0 { // the post was public, so the feed changes
 		if w.Renumber, err = (converter{p}).convert(ctx, user); err != nil {
 			return Post{}, err
 		}
 	}
 	w.Change = func(now Post, _ bool, before *Post, wr Writer, _ func(string) (string, error)) (*Post, *Post, error) {
 		if before == nil || p.now().After(now.UndoUntil) {
-			return nil, nil, fault.New(fault.Conflict, "There is nothing to take back: a change can be taken back for a minute.")
+			return nil, nil, fault.New(fault.Conflict, "There is nothing to undo: a change can be undone for a minute.")
 		}
 		next := *before
 		next.User, next.ID, next.Revision, next.CreatedAt = now.User, now.ID, now.Revision, now.CreatedAt
 		next.GUID, next.PermaLink, next.Slug, next.Seq = now.GUID, now.PermaLink, now.Slug, now.Seq
-		if next.State == Published && next.Seq == 0 { // an import has given all others their places anew
+		if next.State == Published && next.Seq == 0 { // an import has renumbered the other posts
 			next.Seq = wr.LastSeq + 1
 		}
 		next.UpdatedAt, next.UndoUntil = later(p.now(), now.UpdatedAt), time.Time{}
@@ -368,7 +368,7 @@ func (p *Posts) Undo(ctx context.Context, user string, id int64, via string) (Po
 	return done.Post, err
 }
 
-// writing is what all changes have in common.
+// writing returns the Writing that all changes share.
 func (p *Posts) writing(user, via string) Writing {
 	w := Writing{User: user, At: p.now(), Window: p.window(), Make: p.document(user)}
 	w.Events = func(_ Post, _ Writer, f Feed, changed bool) []event.Event {
@@ -380,7 +380,7 @@ func (p *Posts) writing(user, via string) Writing {
 	return w
 }
 
-// write changes a post in the store, and tells of it.
+// write stores a change of a post, publishes its events and notifies subscribers.
 func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 	events, stamped := w.Events, []event.Event(nil)
 	w.Events = func(post Post, wr Writer, f Feed, changed bool) []event.Event {
@@ -388,7 +388,7 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 		return stamped
 	}
 	done, err := p.Store.WritePost(ctx, w)
-	// Also after an error: nobody knows whether the transaction went through.
+	// Also after an error: the transaction may have been committed.
 	p.Feeds.cache.forget(w.User, Public)
 	if err != nil {
 		return Written{}, err
@@ -405,7 +405,7 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 	if done.Feed.Version == 0 {
 		return done, nil
 	}
-	// What is on disk stays there, whether the caller waits or not.
+	// The version is on disk, so the notification does not end with the caller.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 	defer cancel()
 	if done.Feed.Notified < done.Feed.Version {
@@ -414,18 +414,17 @@ func (p *Posts) write(ctx context.Context, w Writing) (Written, error) {
 	return done, nil
 }
 
-// Get returns a post in any state, or a fault.NotFound.
+// Get returns a post in any state. fault.NotFound.
 func (p *Posts) Get(ctx context.Context, user string, id int64) (Post, error) {
 	return p.Store.Post(ctx, user, id)
 }
 
-// BySlug returns a published or deleted post by the last part of its path, or a
-// fault.NotFound.
+// BySlug returns a published or deleted post by the last segment of its path. fault.NotFound.
 func (p *Posts) BySlug(ctx context.Context, user, slug string) (Post, error) {
 	return p.Store.PostBySlug(ctx, user, slug)
 }
 
-// ByKey returns a post by its Key, or by its GUID if that is given, or a fault.NotFound.
+// ByKey returns a post by its Key, or by its GUID if guid is set. fault.NotFound.
 func (p *Posts) ByKey(ctx context.Context, user, key, guid string) (Post, error) {
 	return p.Store.PostByKey(ctx, user, key, guid)
 }
@@ -433,18 +432,19 @@ func (p *Posts) ByKey(ctx context.Context, user, key, guid string) (Post, error)
 // List lists posts.
 func (p *Posts) List(ctx context.Context, q PostQuery) ([]Post, error) { return p.Store.Posts(ctx, q) }
 
-// Counts are the numbers of published posts by month or category; see [PostStore].PostCounts.
+// Counts returns the numbers of published posts by month or category; see [PostStore].PostCounts.
 func (p *Posts) Counts(ctx context.Context, user string, what CountOf, prefix string, limit int) ([]Count, error) {
 	return p.Store.PostCounts(ctx, user, what, prefix, limit)
 }
 
-// Stamp grows with every change that readers see of the posts of a user ("": of all), within
-// a category by its folded name ("": any); 0: there was none.
+// Stamp increases with every public change of the posts of a user ("": all users) in a category, by
+// its folded name ("": all). 0: no changes.
 func (p *Posts) Stamp(ctx context.Context, user, category string) (int64, error) {
 	return p.Store.PostsChanged(ctx, user, category)
 }
 
-// Sweep forgets what can no longer be taken back. Call it about once an hour.
+// Sweep deletes undo states and deleted posts that can no longer be restored. Call it about once an
+// hour.
 func (p *Posts) Sweep(ctx context.Context) error {
 	now := p.now()
 	if err := p.Store.SweepPosts(ctx, now, now.Add(-30*24*time.Hour)); err != nil {
@@ -474,7 +474,7 @@ func (p *Posts) window() int {
 	return 20
 }
 
-// later is t, or a moment after before where t is not later than that.
+// later returns t, or one millisecond after before if t is not later than before.
 func later(t, before time.Time) time.Time {
 	if t.After(before) {
 		return t

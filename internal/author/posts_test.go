@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestAPublishedPostIsInTheFeedAndTold(t *testing.T) {
+func TestPublishedPostIsInTheFeedAndNotified(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		first := d.post("Hello, *world*.")
@@ -27,29 +27,29 @@ func TestAPublishedPostIsInTheFeedAndTold(t *testing.T) {
 		}}))
 		d.wantFeed("A title: Longer. | Hello, <em>world</em>.")
 		if !slices.Equal(d.notified(), []int64{1, 2}) {
-			t.Errorf("told of %v", d.notified())
+			t.Errorf("notified of %v", d.notified())
 		}
 		items := d.feed().Items
 		if items[1].ID != d.Address(first) || !items[1].PermaLink || items[1].More == nil || items[1].More.Markdown != "Hello, *world*." {
 			t.Errorf("the item is %+v", items[1])
 		}
 		if got := d.Path(second); got != "/alice/2000/01/01/a-title" {
-			t.Errorf("its path is %s", got)
+			t.Errorf("the path is %s", got)
 		}
 		if got := d.Path(first); got != "/alice/2000/01/01/000000" {
-			t.Errorf("the path of the other is %s", got)
+			t.Errorf("the path of the first post is %s", got)
 		}
 		if got := fmt.Sprint(second.Categories); got != "[Go Feeds and clouds]" {
-			t.Errorf("its categories are %s", got)
+			t.Errorf("the categories are %s", got)
 		}
 		draft := d.must(d.Save(d.ctx, author.Edit{User: "alice", Change: func(c *author.Content) error { c.Source = "not yet"; return nil }}))
 		if draft.State != author.Draft || d.Path(draft) != "" || len(d.notified()) != 2 {
-			t.Errorf("the draft is %+v, told %v", draft, d.notified())
+			t.Errorf("the draft is %+v, notified %v", draft, d.notified())
 		}
 	})
 }
 
-func TestWhatIsMadeTwiceByOneRequestIsThereOnce(t *testing.T) {
+func TestRepeatedCreationMakesOnePost(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		e := write("once")
@@ -63,7 +63,7 @@ func TestWhatIsMadeTwiceByOneRequestIsThereOnce(t *testing.T) {
 	})
 }
 
-func TestSavingWithoutAChangeChangesNothing(t *testing.T) {
+func TestSaveWithoutChangesDoesNothing(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		p := d.post("one")
@@ -72,17 +72,17 @@ func TestSavingWithoutAChangeChangesNothing(t *testing.T) {
 		e.ID, e.Base = p.ID, p.Revision
 		again := d.must(d.Save(d.ctx, e))
 		if again.Revision != p.Revision || !again.UpdatedAt.Equal(p.UpdatedAt) || len(d.notified()) != 1 {
-			t.Errorf("it became %+v, told %v", again, d.notified())
+			t.Errorf("the post became %+v, notified %v", again, d.notified())
 		}
 		e.Change = nil
 		e.At = p.PublishedAt.Add(-time.Hour)
 		if moved := d.must(d.Save(d.ctx, e)); moved.Revision != p.Revision+1 || len(d.notified()) != 2 {
-			t.Errorf("a date that changed: %+v, told %v", moved, d.notified())
+			t.Errorf("changed date: %+v, notified %v", moved, d.notified())
 		}
 	})
 }
 
-func TestTheSecondOfTwoWhoEditIsToldAndNothingIsLost(t *testing.T) {
+func TestConcurrentEditIsAConflict(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		p := d.post("one")
@@ -94,7 +94,7 @@ func TestTheSecondOfTwoWhoEditIsToldAndNothingIsLost(t *testing.T) {
 		d.wantRefusal(err, fault.Conflict, "changed elsewhere")
 		d.wantFeed("two")
 
-		// Without a base everybody's change comes on top of the others'.
+		// Without a base, concurrent changes are merged.
 		var all sync.WaitGroup
 		for i := range 20 {
 			all.Go(func() {
@@ -115,7 +115,7 @@ func TestTheSecondOfTwoWhoEditIsToldAndNothingIsLost(t *testing.T) {
 	})
 }
 
-func TestTheLastChangeCanBeTakenBackForAMinute(t *testing.T) {
+func TestLastChangeCanBeUndoneForOneMinute(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		p := d.post("one")
@@ -127,7 +127,7 @@ func TestTheLastChangeCanBeTakenBackForAMinute(t *testing.T) {
 		d.must(d.Undo(d.ctx, "alice", p.ID, "test"))
 		d.wantFeed("one")
 		_, err := d.Undo(d.ctx, "alice", p.ID, "test")
-		d.wantRefusal(err, fault.Conflict, "nothing to take back")
+		d.wantRefusal(err, fault.Conflict, "nothing to undo")
 
 		d.must(d.Delete(d.ctx, "alice", p.ID, 0, "test"))
 		d.wantFeed("")
@@ -135,7 +135,7 @@ func TestTheLastChangeCanBeTakenBackForAMinute(t *testing.T) {
 		back := d.must(d.Undo(d.ctx, "alice", p.ID, "test"))
 		d.wantFeed("one")
 		if back.GUID != p.GUID || d.Path(back) != d.Path(p) {
-			t.Errorf("it came back as %+v", back)
+			t.Errorf("restored as %+v", back)
 		}
 		q := d.post("three")
 		d.must(d.Undo(d.ctx, "alice", q.ID, "test"))
@@ -150,7 +150,7 @@ func TestTheLastChangeCanBeTakenBackForAMinute(t *testing.T) {
 	})
 }
 
-func TestADeletedPostLeavesTheFeedAndCanBeSavedAgain(t *testing.T) {
+func TestDeletedPostLeavesTheFeedAndCanBeRestored(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		p := d.post("one")
@@ -159,16 +159,16 @@ func TestADeletedPostLeavesTheFeedAndCanBeSavedAgain(t *testing.T) {
 		d.wantRefusal(err, fault.Gone, "deleted")
 		back := d.must(d.Save(d.ctx, author.Edit{User: "alice", ID: p.ID, To: author.Published}))
 		if back.GUID != p.GUID {
-			t.Errorf("it came back as %s", back.GUID)
+			t.Errorf("restored with the guid %s", back.GUID)
 		}
 		d.wantFeed("one")
 		if len(d.notified()) != 3 {
-			t.Errorf("told of %v", d.notified())
+			t.Errorf("notified of %v", d.notified())
 		}
 	})
 }
 
-func TestAScheduledPostIsPublishedAtItsTime(t *testing.T) {
+func TestScheduledPostIsPublishedOnTime(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		ctx, stop := context.WithCancel(d.ctx)
@@ -185,7 +185,7 @@ func TestAScheduledPostIsPublishedAtItsTime(t *testing.T) {
 		e.To, e.At = author.Scheduled, begun.Add(90*time.Minute)
 		p := d.must(d.Save(ctx, e))
 		if p.State != author.Scheduled {
-			t.Errorf("it is %s", p.State)
+			t.Errorf("the state is %s", p.State)
 		}
 		e = write("a date that is to come")
 		e.At = begun.Add(24 * time.Hour)
@@ -194,29 +194,29 @@ func TestAScheduledPostIsPublishedAtItsTime(t *testing.T) {
 		}
 		d.sleep(89 * time.Minute)
 		if len(d.notified()) != 0 {
-			t.Errorf("told %v too early", d.notified())
+			t.Errorf("notified %v too early", d.notified())
 		}
 		d.sleep(time.Minute + 50*time.Millisecond)
 		synctest.Wait()
 		d.wantFeed("later")
 		if it := d.feed().Items[0]; !it.Published.UTC.Equal(begun.Add(90 * time.Minute).UTC()) {
-			t.Errorf("its date is %s", it.Published.UTC)
+			t.Errorf("the date is %s", it.Published.UTC)
 		}
 		d.sleep(24 * time.Hour)
 		synctest.Wait()
 		if len(d.notified()) != 2 {
-			t.Errorf("told %v", d.notified())
+			t.Errorf("notified %v", d.notified())
 		}
 		e = write("too late")
 		e.To, e.At = author.Scheduled, time.Now().Add(-time.Second)
 		_, err := d.Save(ctx, e)
-		d.wantRefusal(err, fault.Invalid, "is over")
+		d.wantRefusal(err, fault.Invalid, "in the past")
 		stop()
 		runs.Wait()
 	})
 }
 
-func TestWhatCannotBePublishedIsSaidSo(t *testing.T) {
+func TestInvalidPostIsRejectedWithAReason(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.LimitMode = author.LimitStop
@@ -233,19 +233,19 @@ func TestWhatCannotBePublishedIsSaidSo(t *testing.T) {
 			"too long":       {func(c *author.Content) { c.Source = strings.Repeat("ä", 141) }, "141 characters"},
 			"far too long":   {func(c *author.Content) { c.Title, c.Source = "t", strings.Repeat("x", author.MaxSource+1) }, "at most 262144"},
 			"title":          {func(c *author.Content) { c.Title = strings.Repeat("x", 301) }, "301 characters"},
-			"no link":        {func(c *author.Content) { c.Source, c.Link = "x", "javascript:alert(1)" }, "is none"},
+			"no link":        {func(c *author.Content) { c.Source, c.Link = "x", "javascript:alert(1)" }, "is not a URL"},
 			"secret in link": {func(c *author.Content) { c.Source, c.Link = "x", "https://a:b@c.example/" }, "password"},
-			"no enclosure":   {func(c *author.Content) { c.Enclosures = []author.Enclosure{{}} }, "no address"},
+			"no enclosure":   {func(c *author.Content) { c.Enclosures = []author.Enclosure{{}} }, "no URL"},
 			"no category":    {func(c *author.Content) { c.Source, c.Categories = "x", []string{"!!!"} }, "cannot be a category"},
 			"unknown format": {func(c *author.Content) { c.Source, c.Format = "x", "word" }, "markdown, html or text"},
-			"no language":    {func(c *author.Content) { c.Source, c.Language = "x", "en\"><script>" }, "is no language"},
+			"no language":    {func(c *author.Content) { c.Source, c.Language = "x", "en\"><script>" }, "is not a language"},
 			"long path":      {func(c *author.Content) { c.Enclosures = []author.Enclosure{{URL: "/" + strings.Repeat("x", 3000)}} }, "at most 2048"},
 			"long guid":      {func(c *author.Content) { c.Source, c.Reply = "x", &author.Reply{GUID: strings.Repeat("x", 3000)} }, "at most 2048"},
-			"no feed":        {func(c *author.Content) { c.Source, c.Reply = "x", &author.Reply{GUID: "x", Feed: "javascript:x"} }, "is none"},
+			"no feed":        {func(c *author.Content) { c.Source, c.Reply = "x", &author.Reply{GUID: "x", Feed: "javascript:x"} }, "is not a URL"},
 			"long facts": {func(c *author.Content) {
 				c.Outline = []author.Node{{Text: "x", Attrs: []feed.Attr{{Name: "a", Value: strings.Repeat("x", author.MaxSource)}}}}
 			}, "256 KiB"},
-			"reply to script": {func(c *author.Content) { c.Source, c.Reply = "x", &author.Reply{URL: "javascript:x"} }, "is none"},
+			"reply to script": {func(c *author.Content) { c.Source, c.Reply = "x", &author.Reply{URL: "javascript:x"} }, "is not a URL"},
 		} {
 			err := content(c.change)
 			if fault.CodeOf(err) != fault.Invalid || !strings.Contains(fault.Message(err), c.words) {
@@ -260,7 +260,7 @@ func TestWhatCannotBePublishedIsSaidSo(t *testing.T) {
 			"140":        func(c *author.Content) { c.Source = strings.Repeat("ä", 140) },
 			"link":       func(c *author.Content) { c.Source = "[x](https://a.example/" + strings.Repeat("x", 200) + ")" },
 			"with title": func(c *author.Content) { c.Title, c.Source = "t", strings.Repeat("ä", 1000) },
-			"picture":    func(c *author.Content) { c.Enclosures = []author.Enclosure{{URL: "https://a.example/x.png"}} },
+			"image":      func(c *author.Content) { c.Enclosures = []author.Enclosure{{URL: "https://a.example/x.png"}} },
 		} {
 			if err := content(change); err != nil {
 				t.Errorf("%s: %v", name, err)
@@ -274,7 +274,7 @@ func TestWhatCannotBePublishedIsSaidSo(t *testing.T) {
 	})
 }
 
-func TestNothingThatSomebodyWritesRunsInABrowser(t *testing.T) {
+func TestActiveContentIsRemoved(t *testing.T) {
 	t.Parallel()
 	p := &author.Posts{}
 	for _, source := range []string{
@@ -299,7 +299,7 @@ func TestNothingThatSomebodyWritesRunsInABrowser(t *testing.T) {
 	}
 }
 
-func TestWhoHasAllThePostsThatHeMayHaveIsToldSo(t *testing.T) {
+func TestPostQuotaIsEnforced(t *testing.T) {
 	t.Parallel()
 	withHarness(t, func(t *testing.T, d *harness) {
 		d.MaxPosts = 2
@@ -313,11 +313,11 @@ func TestWhoHasAllThePostsThatHeMayHaveIsToldSo(t *testing.T) {
 		}
 		for _, to := range []author.State{author.Published, author.Scheduled} {
 			if err := save(author.Edit{To: to, At: time.Now().Add(time.Hour)}); fault.CodeOf(err) != fault.TooMany {
-				t.Errorf("a third one as %s: %v", to, err)
+				t.Errorf("a third post as %s: %v", to, err)
 			}
 		}
 		if err := save(author.Edit{ID: one.ID}); err != nil {
-			t.Errorf("a change of one that is there: %v", err)
+			t.Errorf("a change of an existing post: %v", err)
 		}
 		if _, err := d.Import(d.ctx, "alice", []author.Post{{State: author.Published, GUID: "x"}}, nil); fault.CodeOf(err) != fault.TooMany {
 			t.Errorf("an import: %v", err)
@@ -331,7 +331,7 @@ func TestWhoHasAllThePostsThatHeMayHaveIsToldSo(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := save(author.Edit{To: author.Published}); err != nil {
-			t.Errorf("one in the place of a deleted one: %v", err)
+			t.Errorf("a post after a deletion: %v", err)
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Bounds of a profile.
+// Limits of a profile.
 const (
 	maxName        = 100  // characters
 	maxEmail       = 254  // bytes
@@ -25,14 +25,13 @@ var (
 	language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 )
 
-// Writer returns what a user said of himself, and how much he has written. Nobody is
-// asked whether there is such a user.
+// Writer returns a user's profile and post counts. It does not check whether the user exists.
 func (p *Posts) Writer(ctx context.Context, user string) (Writer, error) {
 	return p.Store.Writer(ctx, user)
 }
 
-// SetProfile changes what a user says of himself; his feed says it at once, if it is
-// made of posts. The faults are those of Save.
+// SetProfile changes a user's profile and, if the feed is made of posts, rebuilds the feed. The
+// faults are those of Save.
 func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profile) error, via string) (Writer, error) {
 	if err := p.checkEdit(ctx, Edit{User: user}); err != nil {
 		return Writer{}, err
@@ -42,7 +41,7 @@ func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profil
 		if err := change(old); err != nil {
 			return err
 		}
-		old.Categories = created // AddCategory alone changes these: callers replace whole profiles
+		old.Categories = created // callers replace whole profiles; only AddCategory changes the categories
 		return checkProfile(old)
 	})
 	if err != nil || !w.Written {
@@ -52,20 +51,20 @@ func (p *Posts) SetProfile(ctx context.Context, user string, change func(*Profil
 	return done.Writer, err
 }
 
-// Renew makes the feed of a user's posts anew, where what it says of this server has changed.
+// Renew rebuilds the feed of a user's posts after the URL, cloud or hub of this server changed.
 func (p *Posts) Renew(ctx context.Context, user, via string) error {
 	_, err := p.write(ctx, p.writing(user, via))
 	return err
 }
 
-// isMail reports a mail address that every format of a feed can hold.
+// isMail reports whether s is a mail address that every feed format can hold.
 func isMail(s string) bool {
 	a, err := mail.ParseAddress(s)
 	return err == nil && a.Address == s && len(s) <= maxEmail && !strings.ContainsAny(s, `"<>()[]\ `) && strings.Contains(s[strings.LastIndexByte(s, '@'):], ".")
 }
 
-// Person is a writer as the author of posts. The feed has a title of its own, which is not
-// the name of a person.
+// Person returns a writer as the author of posts. The title of the feed is not the name of the
+// person.
 func (p *Posts) Person(w Writer) feed.Person {
 	return feed.Person{Name: cmp.Or(w.Name, w.User), Email: w.Email, URL: p.origin() + "/" + w.User + "/", Avatar: p.items().absolute(w.Avatar)}
 }
@@ -86,13 +85,13 @@ func checkProfile(f *Profile) (err error) {
 	case utf8.RuneCountInString(f.Blurb) > maxBlurb:
 		return fault.In(fault.New(fault.Invalid, "The text about you has more than %d characters.", maxBlurb), "blurb")
 	case f.Accent != "" && !accent.MatchString(f.Accent):
-		return fault.In(fault.New(fault.Invalid, "%q is no colour: write it as # and six digits, #1a73e8.", clip(f.Accent)), "accent")
+		return fault.In(fault.New(fault.Invalid, "%q is not a colour: write # and six hexadecimal digits, for example #1a73e8.", clip(f.Accent)), "accent")
 	case f.Language != "" && !language.MatchString(f.Language):
-		return fault.In(fault.New(fault.Invalid, "%q is no language: write it as en, or as de-CH.", clip(f.Language)), "language")
+		return fault.In(fault.New(fault.Invalid, "%q is not a language: write it as en or de-CH.", clip(f.Language)), "language")
 	case f.Theme != "" && f.Theme != "light" && f.Theme != "dark":
-		return fault.In(fault.New(fault.Invalid, "%q is no light: light, dark, or nothing for that of the reader.", clip(f.Theme)), "theme")
+		return fault.In(fault.New(fault.Invalid, "%q is not a theme: use light, dark, or nothing for the reader's setting.", clip(f.Theme)), "theme")
 	case len(f.PingTargets) > maxPingTargets:
-		return fault.In(fault.New(fault.Invalid, "There are %d servers to be told; at most %d are accepted.", len(f.PingTargets), maxPingTargets), "sinks")
+		return fault.In(fault.New(fault.Invalid, "There are %d ping targets; at most %d are accepted.", len(f.PingTargets), maxPingTargets), "sinks")
 	}
 	if err := f.Hints.check(); err != nil {
 		return fault.In(err, "hints")
@@ -100,6 +99,6 @@ func checkProfile(f *Profile) (err error) {
 	if f.Link, err = checkURL("page", f.Link, false); err != nil {
 		return fault.In(err, "link")
 	}
-	f.Avatar, err = checkFileURL("picture", f.Avatar)
+	f.Avatar, err = checkFileURL("image", f.Avatar)
 	return fault.In(err, "avatar")
 }

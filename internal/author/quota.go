@@ -6,11 +6,11 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// MaxDrafts is how many drafts a user may have.
+// MaxDrafts is the maximum number of drafts of a user.
 const MaxDrafts = 10_000
 
-// room is a fault.TooMany when a post that is to be published is one more than the user may
-// have. What was published, or waits for its time, already counts.
+// checkQuota returns a fault.TooMany if publishing a post exceeds the user's quota. Published and
+// scheduled posts already count.
 //
 // spec:cloudburst#posts-quota
 func (p editing) checkQuota(now, next *Post, w Writer) error {
@@ -18,10 +18,10 @@ func (p editing) checkQuota(now, next *Post, w Writer) error {
 	if p.MaxPosts <= 0 || w.Posts < int64(p.MaxPosts) || public(now.State) || !public(next.State) {
 		return nil
 	}
-	return fault.New(fault.TooMany, "You have %d posts, and the operator of this server allows %d; nothing was published. Delete some first, or ask for more.", w.Posts, p.MaxPosts)
+	return fault.New(fault.TooMany, "You have %d posts, and the operator of this server allows %d; nothing was published. Delete some first, or ask the operator for more.", w.Posts, p.MaxPosts)
 }
 
-// roomToImport is room for posts that come from elsewhere.
+// checkImportQuota is checkQuota for an import.
 func (p *Posts) checkImportQuota(ctx context.Context, user string, posts []Post) error {
 	if p.MaxPosts <= 0 {
 		return nil
@@ -31,12 +31,12 @@ func (p *Posts) checkImportQuota(ctx context.Context, user string, posts []Post)
 		return err
 	}
 	if all := w.Posts + int64(len(posts)); all > int64(p.MaxPosts) {
-		return fault.New(fault.TooMany, "With these you would have %d posts, and the operator of this server allows %d; nothing was taken in. Take in fewer, or ask for more.", all, p.MaxPosts)
+		return fault.New(fault.TooMany, "With these you would have %d posts, and the operator of this server allows %d; nothing was imported. Import fewer, or ask the operator for more.", all, p.MaxPosts)
 	}
 	return nil
 }
 
-// roomForDraft is a fault.TooMany when there are too many drafts for another one.
+// checkDraftQuota returns a fault.TooMany if another draft exceeds the limit.
 func (p editing) checkDraftQuota(ctx context.Context, next *Post) error {
 	if p.e.ID != 0 || next.State != Draft {
 		return nil
@@ -45,7 +45,7 @@ func (p editing) checkDraftQuota(ctx context.Context, next *Post) error {
 	if err != nil || len(beyond) == 0 {
 		return err
 	}
-	return fault.New(fault.TooMany, "You have %d drafts already, which is as many as are kept; nothing was saved. Publish or delete some first.", p.maxDrafts())
+	return fault.New(fault.TooMany, "You have %d drafts already, which is the limit; nothing was saved. Publish or delete some first.", p.maxDrafts())
 }
 
 func (p *Posts) maxDrafts() int {

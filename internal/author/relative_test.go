@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-func TestReferencesInPostsAreResolvedAgainstTheirPage(t *testing.T) {
+func TestReferencesAreResolvedAgainstThePage(t *testing.T) {
 	t.Parallel()
 	p := &author.Posts{Origin: func() string { return "https://cloud.test" }}
 	post := author.Post{User: "alice", Slug: "hello", GUID: "urn:x", PublishedAt: time.Date(2026, 11, 22, 8, 0, 0, 0, time.UTC)}

@@ -19,7 +19,7 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-// anything makes a random content that can be published.
+// randomContent returns a random content that can be published.
 func randomContent(r *rand.Rand) author.Content {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	words := func() string {
@@ -50,7 +50,7 @@ func randomContent(r *rand.Rand) author.Content {
 		for range r.IntN(3) {
 			n := author.Node{Text: strings.Join(strings.Fields(words()), " ")}
 			if r.IntN(4) == 0 {
-				n.Enclosures = []author.Enclosure{{URL: "https://m.example/n.png", Type: "image/png", Length: 7, Alt: "A picture", Duration: 1.5}}
+				n.Enclosures = []author.Enclosure{{URL: "https://m.example/n.png", Type: "image/png", Length: 7, Alt: "An image", Duration: 1.5}}
 			}
 			if r.IntN(3) == 0 {
 				n.CreatedAt = time.Unix(1_790_000_000+r.Int64N(1e6), 0).UTC()
@@ -68,8 +68,8 @@ func randomContent(r *rand.Rand) author.Content {
 	return c
 }
 
-// What is saved is what every format says that can hold it.
-func TestWhatIsSavedIsWhatEveryFormatSays(t *testing.T) {
+// Every format preserves the saved content as far as it can hold it.
+func TestEveryFormatPreservesPosts(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(7, 11))
 	p := &author.Posts{Origin: func() string { return origin }}
@@ -86,27 +86,27 @@ func TestWhatIsSavedIsWhatEveryFormatSays(t *testing.T) {
 		for _, format := range []string{"atom", "jsonfeed"} {
 			got := rerendered(t, rss, format)
 			a, b := rss.Items[0], got.Items[0]
-			if a.Title.Value == "" && format == "atom" { // which asks for a title
+			if a.Title.Value == "" && format == "atom" { // Atom requires a title
 				b.Title = a.Title
 			}
 			if diff := cmp.Diff(viewOf(a), viewOf(b)); diff != "" {
-				t.Fatalf("round %d, %s says otherwise (-rss +%s):\n%s\n%+v", round, format, format, diff, c)
+				t.Fatalf("round %d, %s differs (-rss +%s):\n%s\n%+v", round, format, format, diff, c)
 			}
 		}
 		if diff := cmp.Diff(viewOf(want.Items[0]), viewOf(rss.Items[0])); diff != "" {
-			t.Fatalf("round %d, the feed says otherwise (-saved +read):\n%s\n%+v", round, diff, c)
+			t.Fatalf("round %d, the feed differs (-saved +read):\n%s\n%+v", round, diff, c)
 		}
 		back := p.FromFeed(rss, at)[0]
 		if back.Content, _, err = p.Preview(back.Content); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(normalized(post), normalized(back), cmpopts.EquateEmpty()); diff != "" {
-			t.Fatalf("round %d, the post comes back otherwise (-saved +read):\n%s\n%+v", round, diff, c)
+			t.Fatalf("round %d, the imported post differs (-saved +read):\n%s\n%+v", round, diff, c)
 		}
 	}
 }
 
-// rerendered writes a feed in a format and reads it.
+// rerendered renders a feed in a format and parses the result.
 func rerendered(t *testing.T, f *feed.Feed, format string) *feed.Feed {
 	t.Helper()
 	doc, _, err := render.Append(nil, f, format, &render.Options{Self: origin + "/alice/rss.xml"})
@@ -127,7 +127,7 @@ func rerendered(t *testing.T, f *feed.Feed, format string) *feed.Feed {
 	return got
 }
 
-// itemView is what a reader sees of an item.
+// itemView is the visible data of an item.
 type itemView struct {
 	ID, Title, Words string
 	Link             string
@@ -159,7 +159,7 @@ func visibleWords(t feed.Text) string {
 	return strings.Join(strings.Fields(t.Value), " ")
 }
 
-// bare is a post as far as its feed tells it.
+// normalized returns a post with only the fields that its feed preserves.
 func normalized(p author.Post) author.Post {
 	p.User, p.ID, p.Revision, p.Slug, p.Seq, p.Rest = "", 0, 0, "", 0, nil
 	if p.Format != author.Markdown {
@@ -169,7 +169,7 @@ func normalized(p author.Post) author.Post {
 	p.HTML = ""
 	p.Enclosures = slices.Clone(p.Enclosures)
 	for i := range p.Enclosures {
-		if p.Title == "" { // readers would take it for the post's
+		if p.Title == "" { // readers would show it as the post's title
 			p.Enclosures[i].Title = ""
 		}
 	}
@@ -190,7 +190,7 @@ func normalizedNodes(nodes []author.Node) []author.Node {
 	return all
 }
 
-func TestPathsInTagsBecomeAddressesAndWordsDoNot(t *testing.T) {
+func TestPathsInTagsBecomeURLsAndTextDoesNot(t *testing.T) {
 	t.Parallel()
 	p := &author.Posts{Origin: func() string { return origin }}
 	c, _, err := p.Preview(author.Content{Source: "![a](/alice/media/1/x.png) [b](/alice/) `<a href=\"/x\">` and href=\"/y\""})
@@ -205,7 +205,7 @@ func TestPathsInTagsBecomeAddressesAndWordsDoNot(t *testing.T) {
 		}
 	}
 	if strings.Count(got, origin) != 2 {
-		t.Errorf("words were changed: %q", got)
+		t.Errorf("text was changed: %q", got)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestCategoryNamesAreFolded(t *testing.T) {
 			t.Errorf("%q is %q; want %q", label, got, want)
 		}
 		if got := author.CategoryName(want); got != want {
-			t.Errorf("%q is not itself: %q", want, got)
+			t.Errorf("%q is folded again to %q", want, got)
 		}
 	}
 }
@@ -283,7 +283,7 @@ func TestAtomHasTheTextOfAPostAsContentAndItsExcerptAsSummary(t *testing.T) {
 			}
 		}
 	}
-	for _, format := range []string{"rss20", "jsonfeed"} { // which can do without a title
+	for _, format := range []string{"rss20", "jsonfeed"} { // formats with optional titles
 		doc, _, err := render.Append(nil, rss, format, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -293,6 +293,6 @@ func TestAtomHasTheTextOfAPostAsContentAndItsExcerptAsSummary(t *testing.T) {
 		}
 	}
 	if back := p.FromFeed(rerendered(t, rss, "atom"), at); back[0].Title != "" || back[1].Title != "Titled" || back[1].Rest.Summary.Value != "of MetaWeblog" {
-		t.Errorf("the posts come back as %+v", back)
+		t.Errorf("the imported posts are %+v", back)
 	}
 }

@@ -10,38 +10,36 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Document is what somebody wants to publish.
+// Document is a feed document to publish.
 type Document struct {
 	User, Name string
 	Bytes      []byte
-	// Type is the Content-Type that came with it, or "". JSON is taken only when it says so.
+	// Type is the Content-Type of the request, or "". JSON is accepted only if Type is JSON.
 	Type string
-	Via  string // by which it came, for the log: "saveRss", "put"
-	// Base is the version that it shall replace, New when there shall be none; 0: whatever is there.
+	Via  string // endpoint, for the log: "saveRss", "put"
+	// Base is the version to replace, or New if there must be none; 0: any version.
 	Base int64
 }
 
-// New as the Base of a document means that the feed must not be there yet.
+// New as the Base of a document means that the feed must not exist yet.
 const New = -1
 
-// tellWithin is how long an answer waits for subscribers' rows; what is not told by
-// then is told later.
+// notifyTimeout limits how long a save waits for the notification, which is retried later.
 const notifyTimeout = 10 * time.Second
 
-// looksAtOnce is how many documents are inspected at the same time.
+// maxInspections is the number of documents inspected concurrently.
 const maxInspections = 4
 
-// Put stores a document byte for byte as the next version of a feed, and has its
-// subscribers told. When it returns nil the document is on disk. The same bytes again
-// are no new version. A feed that has ended is there again; one that has moved must be
-// restored first.
+// Put stores a document byte for byte as the next version of a feed, and notifies its subscribers.
+// When it returns nil, the document is on disk. Identical bytes make no new version. An ended feed
+// is active again; a moved feed must be restored first.
 //
-// The document must not be larger than MaxDocument, must be well-formed XML without a
-// DOCTYPE (or JSON when its Type says so), and must be a feed; what it is not, the
-// fault.Invalid says. The feed of before stays in any case.
+// The document must not be larger than MaxDocument, must be well-formed XML without a DOCTYPE (or
+// JSON if its Type is JSON), and must be a feed; otherwise the error is a fault.Invalid with the
+// reason. After an error the previous feed is unchanged.
 //
-// Further errors: fault.Refused from Known; fault.Conflict when Base is not the version that is
-// there, or the feed has moved; fault.Unavailable.
+// Further errors: fault.Refused from CheckUser; fault.Conflict if Base is not the current version
+// or the feed has moved; fault.Unavailable.
 //
 // spec:rsscloud-2009#save-rss
 func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
@@ -63,7 +61,7 @@ func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
 		return Feed{}, err
 	}
 	if f.Notified < f.Version {
-		// What is on disk stays there, whether the caller waits or not.
+		// The version is on disk, so the notification does not end with the caller.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), notifyTimeout)
 		defer cancel()
 		s.notify(ctx, &f)
@@ -71,13 +69,13 @@ func (s *Feeds) Put(ctx context.Context, d Document) (Feed, error) {
 	return f, nil
 }
 
-// look inspects a document when its turn comes: what is read takes many times its room.
+// inspectInTurn inspects a document, a few at a time: a parsed document needs many times its size.
 func (s *Feeds) inspectInTurn(ctx context.Context, d Document) (documentInfo, error) {
 	s.start.Do(func() { s.inspections = make(chan struct{}, maxInspections) })
 	select {
 	case s.inspections <- struct{}{}:
 	case <-ctx.Done():
-		return documentInfo{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The document was given up by the one who sent it.")
+		return documentInfo{}, fault.Wrap(fault.Unavailable, ctx.Err(), "The upload of the document was canceled.")
 	}
 	defer func() { <-s.inspections }()
 	return inspect(d.Bytes, d.Type)
@@ -99,7 +97,7 @@ func (s *Feeds) store(ctx context.Context, d Document, what documentInfo) (Feed,
 		},
 	}
 	f, changed, err := s.Store.SaveDocument(ctx, saving)
-	// Also after an error: nobody knows whether the transaction went through.
+	// Also after an error: the transaction may have been committed.
 	s.cache.forget(d.User, d.Name)
 	if err != nil {
 		return Feed{}, err
@@ -110,7 +108,7 @@ func (s *Feeds) store(ctx context.Context, d Document, what documentInfo) (Feed,
 	return f, nil
 }
 
-// allow holds a document against the feed that it shall replace.
+// allow returns a fault if a document must not replace the current feed.
 func allow(d Document, now Feed) error {
 	switch {
 	case d.Base == New && now.Version > 0:
@@ -118,16 +116,16 @@ func allow(d Document, now Feed) error {
 	case d.Base > 0 && d.Base != now.Version:
 		return fault.New(fault.Conflict, "The feed has changed since it was read; it was not replaced. Read it again, and save it then.")
 	case now.MovedTo != "":
-		return fault.New(fault.Conflict, "The feed has moved to %s, and nothing was saved; bring it back first if it shall be here again.", clip(now.MovedTo))
+		return fault.New(fault.Conflict, "The feed has moved to %s, and nothing was saved; restore it first to publish it here again.", clip(now.MovedTo))
 	}
 	return nil
 }
 
-// ErrLater is what Tell returns when this process cannot tell anybody, because it does
-// not serve: TellUntold does, in the one that will.
-var ErrNotServing = errors.New("subscribers are told by the server")
+// ErrNotServing is returned by Feeds.Notify in a process that does not serve requests.
+// NotifyPending in the server sends the notification.
+var ErrNotServing = errors.New("the server notifies subscribers later")
 
-// tell has a feed's subscribers told, and remembers that they were.
+// notify notifies the subscribers of a feed and records that.
 func (s *Feeds) notify(ctx context.Context, f *Feed) {
 	if s.Notify == nil || f.Name != Public {
 		return
@@ -136,12 +134,12 @@ func (s *Feeds) notify(ctx context.Context, f *Feed) {
 	case errors.Is(err, ErrNotServing):
 		return
 	case err != nil:
-		s.log().WarnContext(ctx, "subscribers of a saved feed could not be told; it is tried again", "feed", f.key(), "version", f.Version, "err", err)
+		s.log().WarnContext(ctx, "could not notify the subscribers of a saved feed; retrying", "feed", f.key(), "version", f.Version, "err", err)
 		s.notifyFailed()
 		return
 	}
 	if err := s.Store.MarkNotified(ctx, f.User, f.Name, f.Version); err != nil {
-		s.log().WarnContext(ctx, "it could not be written down that a saved feed was told; it is told again", "feed", f.key(), "version", f.Version, "err", err)
+		s.log().WarnContext(ctx, "could not record the notification of a saved feed; notifying again", "feed", f.key(), "version", f.Version, "err", err)
 		s.notifyFailed()
 		return
 	}
@@ -155,9 +153,8 @@ func (s *Feeds) notifyFailed() {
 	}
 }
 
-// TellUntold tells of every version that was saved and not told yet: what a process
-// left that died in between, or what could not be told at the time. Call it at the
-// start, and now and then.
+// NotifyPending sends the notifications of all saved versions without one: after a crash, or after
+// a failed notification. Call it at startup and periodically.
 func (s *Feeds) NotifyPending(ctx context.Context) error {
 	user, name := "", ""
 	for {

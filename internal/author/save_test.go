@@ -31,7 +31,7 @@ func wantFault(t *testing.T, err error, code fault.Code, words string) {
 	}
 }
 
-func TestADocumentIsServedByteForByte(t *testing.T) {
+func TestDocumentIsServedByteForByte(t *testing.T) {
 	t.Parallel()
 	s := &Feeds{Store: &memory{}}
 	doc := []byte("\xEF\xBB\xBF<?xml version=\"1.0\"?>\r\n" + rss + "\r\n<!-- end -->\r\n")
@@ -43,11 +43,11 @@ func TestADocumentIsServedByteForByte(t *testing.T) {
 	_, got, err := s.Document(t.Context(), "alice", Public)
 	must(t, err)
 	if string(got) != string(doc) {
-		t.Errorf("served is %q", got)
+		t.Errorf("the served document is %q", got)
 	}
 }
 
-func TestARefusedDocumentLeavesTheFeedOfBefore(t *testing.T) {
+func TestRejectedDocumentLeavesThePreviousFeed(t *testing.T) {
 	t.Parallel()
 	s := &Feeds{Store: &memory{}}
 	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
@@ -62,11 +62,11 @@ func TestARefusedDocumentLeavesTheFeedOfBefore(t *testing.T) {
 	f, got, err := s.Document(t.Context(), "alice", Public)
 	must(t, err)
 	if f.Version != 1 || string(got) != string(document(1)) {
-		t.Errorf("there is version %d: %s", f.Version, got)
+		t.Errorf("the version is %d: %s", f.Version, got)
 	}
 }
 
-func TestSubscribersAreToldOfEachVersionAndOnlyOfPublicFeeds(t *testing.T) {
+func TestEachVersionOfAPublicFeedIsNotifiedOnce(t *testing.T) {
 	t.Parallel()
 	var notified []string
 	s := &Feeds{Store: &memory{}}
@@ -82,11 +82,11 @@ func TestSubscribersAreToldOfEachVersionAndOnlyOfPublicFeeds(t *testing.T) {
 	}
 	must(t, s.NotifyPending(t.Context()))
 	if want := []string{"alice/rss 1", "alice/rss 2"}; !slices.Equal(notified, want) {
-		t.Errorf("told %q, want %q", notified, want)
+		t.Errorf("notified %q, want %q", notified, want)
 	}
 }
 
-func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
+func TestFailedNotificationIsRetried(t *testing.T) {
 	t.Parallel()
 	broken := true
 	late := 0
@@ -109,24 +109,24 @@ func TestWhatCouldNotBeToldIsToldLater(t *testing.T) {
 	must(t, err)
 	must(t, s.NotifyPending(t.Context()))
 	if late == 0 {
-		t.Error("nobody hears that it has to be tried again")
+		t.Error("OnNotifyFailure was not called")
 	}
 	broken = false
 	late = 0
 	must(t, s.NotifyPending(t.Context()))
 	if late != 0 {
-		t.Errorf("%d are said to be late when all were told", late)
+		t.Errorf("OnNotifyFailure was called %d times after success", late)
 	}
 	if len(notified) != 249 || notified[0] != "u000 2" || slices.ContainsFunc(notified, func(s string) bool { return s == "u003 2" }) {
-		t.Errorf("told %d: %q", len(notified), notified)
+		t.Errorf("notified %d: %q", len(notified), notified)
 	}
 	must(t, s.NotifyPending(t.Context()))
 	if len(notified) != 249 {
-		t.Errorf("told again: %q", notified[249:])
+		t.Errorf("notified again: %q", notified[249:])
 	}
 }
 
-func TestTheTellerIsNotStoppedByACallerWhoGoes(t *testing.T) {
+func TestNotificationSurvivesTheCaller(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &Feeds{Store: &memory{}, Notify: func(inner context.Context, _ Feed) error {
@@ -136,11 +136,11 @@ func TestTheTellerIsNotStoppedByACallerWhoGoes(t *testing.T) {
 	f, err := s.Save(ctx, "alice", Public, document(1), "put")
 	must(t, err)
 	if f.Notified != 1 {
-		t.Error("nobody was told")
+		t.Error("no notification was sent")
 	}
 }
 
-func TestWhatAnotherProcessTellsIsNoTrouble(t *testing.T) {
+func TestNotServingLeavesTheNotificationPending(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
 	st := &memory{}
@@ -148,17 +148,17 @@ func TestWhatAnotherProcessTellsIsNoTrouble(t *testing.T) {
 	f, err := s.Save(t.Context(), "alice", Public, document(1), "cli")
 	must(t, err)
 	if f.Notified != 0 || log.Len() > 0 {
-		t.Errorf("version %d was told; the log says %q", f.Notified, &log)
+		t.Errorf("version %d was notified; the log is %q", f.Notified, &log)
 	}
 	notified := 0
 	s = &Feeds{Store: st, Notify: func(context.Context, Feed) error { notified++; return nil }}
 	must(t, s.NotifyPending(t.Context()))
 	if notified != 1 {
-		t.Errorf("it was told %d times", notified)
+		t.Errorf("notified %d times", notified)
 	}
 }
 
-func TestADocumentReplacesTheVersionThatItsAuthorRead(t *testing.T) {
+func TestDocumentReplacesItsBaseVersion(t *testing.T) {
 	t.Parallel()
 	s := &Feeds{Store: &memory{}}
 	put := func(n int, base int64) error {
@@ -173,7 +173,7 @@ func TestADocumentReplacesTheVersionThatItsAuthorRead(t *testing.T) {
 	must(t, put(3, 2))
 }
 
-func TestAFeedThatMovedTakesNothingAndOneThatEndedComesBack(t *testing.T) {
+func TestMovedFeedRejectsDocumentsAndEndedFeedIsReactivated(t *testing.T) {
 	t.Parallel()
 	s := &Feeds{Store: &memory{}}
 	_, err := s.Move(t.Context(), "alice", Public, "https://b.example/feed")
@@ -195,7 +195,7 @@ func TestAFeedThatMovedTakesNothingAndOneThatEndedComesBack(t *testing.T) {
 	f, err = s.Save(t.Context(), "alice", Public, document(1), "put")
 	must(t, err)
 	if f.Gone || f.Version != 1 {
-		t.Errorf("came back as %+v", f)
+		t.Errorf("reactivated as %+v", f)
 	}
 	_, err = s.Move(t.Context(), "alice", Public, "https://b.example/feed")
 	must(t, err)
@@ -206,7 +206,7 @@ func TestAFeedThatMovedTakesNothingAndOneThatEndedComesBack(t *testing.T) {
 	}
 }
 
-func TestAFeedDoesNotMoveToWhereItIs(t *testing.T) {
+func TestFeedCannotMoveToItself(t *testing.T) {
 	t.Parallel()
 	own := func(url string) string {
 		user, here := strings.CutPrefix(url, "https://here.example/")
@@ -219,14 +219,14 @@ func TestAFeedDoesNotMoveToWhereItIs(t *testing.T) {
 	_, err := s.Save(t.Context(), "alice", Public, document(1), "put")
 	must(t, err)
 	_, err = s.Move(t.Context(), "alice", Public, "https://here.example/alice/feed.atom")
-	wantFault(t, err, fault.Invalid, "for ever")
+	wantFault(t, err, fault.Invalid, "forever")
 	for _, to := range []string{"https://here.example/bob/feed.atom", "https://b.example/feed"} {
 		_, err = s.Move(t.Context(), "alice", Public, to)
 		must(t, err)
 	}
 }
 
-func TestAFeedMovesOnlyToAnAddressThatReadersCanUse(t *testing.T) {
+func TestNewURLOfAFeedIsChecked(t *testing.T) {
 	t.Parallel()
 	for _, to := range []string{"", "x", "/feed", "//b.example/", "ftp://b.example/", "javascript:alert(1)", "https://", "https:b.example",
 		"https://b.example/\r\nSet-Cookie: a=b", "https://b.example/a b", "https://b.example/<x>", "https://me:pw@b.example/", "https://b.example/\x7f",
@@ -240,7 +240,7 @@ func TestAFeedMovesOnlyToAnAddressThatReadersCanUse(t *testing.T) {
 	}
 }
 
-func TestTheEventsOfPublicFeedsArePublishedAfterTheyAreWritten(t *testing.T) {
+func TestEventsArePublishedAfterTheyAreStored(t *testing.T) {
 	t.Parallel()
 	var published []event.Event
 	store := &memory{}

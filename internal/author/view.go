@@ -15,20 +15,19 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// View names a feed that is made of posts when somebody asks for it: a category, a page of
-// an archive, what everyone writes here, or a further page of any of them.
+// View identifies a feed that is generated from posts on request: a category, an archive page, the
+// feed of everyone, or a further page of these.
 type View struct {
 	User     string // "": everyone
 	Category string // folded, see [CategoryName]; "": all
-	Archive  int64  // page of the archive of a user's whole feed, from 1; 0: it is none
-	Page     int    // of a feed in pages, from 1; 0: the feed itself, which has what page 1 has
+	Archive  int64  // archive page of a user's feed, from 1; 0: not an archive
+	Page     int    // page of a paged feed, from 1; 0: the feed itself, with the content of page 1
 }
 
-// Everyone is what stands for the name of a user in addresses of what all write.
+// Everyone is the user name in paths of the feed of everyone.
 const Everyone = "everyone"
 
-// Base is the path under which the forms of a view stand, "/alice/category/go/"; its Page is
-// in the query.
+// Base returns the path of a view, "/alice/category/go/", without its Page, which is in the query.
 func (v View) Base() string {
 	base := "/" + v.User + "/"
 	if v.User == "" {
@@ -43,23 +42,23 @@ func (v View) Base() string {
 	return base
 }
 
-// Told reports whether changes of the view are announced: those of the feeds themselves are;
-// an archive and further pages are read when somebody looks for what is older.
+// IsAnnounced reports whether changes of the view are announced. Archives and further pages are not
+// announced: readers request them only for older posts.
 //
 // spec:cloudburst#views-told
 func (v View) IsAnnounced() bool { return v.Archive == 0 && v.Page == 0 }
 
 // Viewed is the state of a view.
 type Viewed struct {
-	Version  int64     // grows with each change, and with others of the same user
-	Modified time.Time // of the newest change of its posts
+	Version  int64     // increases with each change, and with other changes of the user
+	Modified time.Time // newest change of its posts
 }
 
-// maxPage is the last page of a feed in pages that is looked for.
+// maxPage is the maximum page number of a paged feed.
 const maxPage = 100_000
 
-// View tells the state of a view; fault.NotFound where there is none: a category that
-// never had a post, an archive page that is not begun.
+// View returns the state of a view. fault.NotFound: a category without posts, or an archive page
+// that has not started.
 func (p *Posts) View(ctx context.Context, v View) (Viewed, error) {
 	all, err := p.Store.PostsChanged(ctx, v.User, "")
 	if err != nil {
@@ -80,7 +79,7 @@ func (p *Posts) View(ctx context.Context, v View) (Viewed, error) {
 			own = 0
 		}
 	default:
-		// The feed of everyone is there before anybody has written, so that it can be followed.
+		// The feed of everyone exists before the first post, so users can follow it.
 		all = max(all, 1)
 		own = all
 	}
@@ -90,9 +89,8 @@ func (p *Posts) View(ctx context.Context, v View) (Viewed, error) {
 	return Viewed{Version: all, Modified: time.UnixMicro(own).UTC()}, nil
 }
 
-// ViewDocument makes the document of a view, RSS 2.0 that says of itself what o says. It is
-// the same as long as nothing in it changes. fault.NotFound as of View, and for pages after
-// the last.
+// ViewDocument builds the document of a view as RSS 2.0 with the options o. It is identical while
+// the view does not change. fault.NotFound as of View, and for pages after the last.
 func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc []byte, contentType string, err error) {
 	state, err := p.View(ctx, v)
 	if err != nil {
@@ -118,7 +116,7 @@ func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc
 	if err := in.setTitle(ctx, f, posts); err != nil {
 		return nil, "", err
 	}
-	if v.IsAnnounced() { // it changes also when a post leaves
+	if v.IsAnnounced() { // removed posts also change the view
 		f.Updated = date(state.Modified)
 	}
 	if v.Archive > 0 {
@@ -133,13 +131,13 @@ func (p *Posts) ViewDocument(ctx context.Context, v View, o render.Options) (doc
 	return doc, typeRSS, nil
 }
 
-// viewing makes the document of one view.
+// viewBuilder builds the document of one view.
 type viewBuilder struct {
 	*Posts
 	View
 }
 
-// posts are the posts of a view; more says that there are older ones.
+// posts returns the posts of a view; more reports older ones.
 func (v viewBuilder) posts(ctx context.Context) (posts []Post, more bool, err error) {
 	q := PostQuery{User: v.User, State: Published, Category: v.Category}
 	n := v.window()
@@ -162,9 +160,8 @@ func (v viewBuilder) posts(ctx context.Context) (posts []Post, more bool, err er
 	return posts, false, nil
 }
 
-// ownGUIDs gives posts of several users guids that are not those of others here. Who takes
-// posts in chooses theirs: one below the page of somebody else could be that of his post, for
-// which readers would take it.
+// ownGUIDs replaces guids that belong to pages of other users. Importing users choose guids, and
+// feed readers would confuse posts with equal guids.
 func (w itemWriter) ownGUIDs(posts []Post) {
 	for i := range posts {
 		post := &posts[i]
@@ -176,13 +173,13 @@ func (w itemWriter) ownGUIDs(posts []Post) {
 		}
 		for _, n := range flatten(post.Outline, nil) {
 			if others(n.GUID) {
-				n.GUID = "" // it is known by its place
+				n.GUID = "" // derived from its position
 			}
 		}
 	}
 }
 
-// entitle gives the feed of a view its title, and the posts of everyone their authors.
+// setTitle sets the title of a view, and the authors of posts in the feed of everyone.
 func (v viewBuilder) setTitle(ctx context.Context, f *feed.Feed, posts []Post) error {
 	if v.User == "" {
 		f.Title = plainText("Everyone here")
@@ -210,7 +207,8 @@ func (v viewBuilder) setTitle(ctx context.Context, f *feed.Feed, posts []Post) e
 	return nil
 }
 
-// LabelOf is how a category was written last, of a user or of everyone; its name when that is not known any more.
+// LabelOf returns the most recent spelling of a category, of a user or of everyone, or its name if
+// unknown.
 func (p *Posts) LabelOf(ctx context.Context, user, category string) (string, error) {
 	counts, err := p.Store.PostCounts(ctx, user, ByCategory, category, 1)
 	if err != nil {
@@ -224,7 +222,7 @@ func (p *Posts) LabelOf(ctx context.Context, user, category string) (string, err
 	return category, nil
 }
 
-// linkArchive says where an archive page is in the chain.
+// linkArchive adds the links of an archive page to its neighbours.
 //
 // spec:rfc5005#archived-links
 func (v viewBuilder) linkArchive(f *feed.Feed, lastSeq int64) {
@@ -243,7 +241,7 @@ func (v viewBuilder) linkArchive(f *feed.Feed, lastSeq int64) {
 	}
 }
 
-// linkPages says where a page is among those of its feed.
+// linkPages adds the links between the pages of a feed.
 //
 // spec:rfc5005#paged-links
 func (v viewBuilder) linkPages(ctx context.Context, f *feed.Feed, more bool) error {
@@ -268,7 +266,7 @@ func (v viewBuilder) linkPages(ctx context.Context, f *feed.Feed, more bool) err
 	return err
 }
 
-// lastPage is the number of the last page of a feed in pages.
+// lastPage returns the number of the last page of a paged feed.
 func (v viewBuilder) lastPage(ctx context.Context) (int, error) {
 	var posts int64
 	switch {
@@ -297,8 +295,8 @@ func (v viewBuilder) lastPage(ctx context.Context) (int, error) {
 	return int(min((posts+n-1)/n, maxPage)), nil
 }
 
-// pagePath is where page n of a feed in pages is. The first is the feed itself, but for a
-// user's whole feed, which has an archive and no pages to go on to.
+// pagePath returns the path of page n of a paged feed. Page 1 is the feed itself, except for a
+// user's main feed, which is continued by archives and not by pages.
 func (v View) pagePath(n int) string {
 	path := v.Base() + "rss.xml"
 	if n <= 1 && (v.User == "" || v.Category != "") {

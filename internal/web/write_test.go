@@ -144,7 +144,7 @@ func TestPublishedPostCanBeUndoneForAMinute(t *testing.T) {
 		t.Errorf("taken back it is %+v", p)
 	}
 	x.fake.now = x.fake.now.Add(2 * time.Minute)
-	if rec := x.send("/write/1/undo"); rec.Code != 409 || !strings.Contains(text(check(t, rec)), "nothing to take back") {
+	if rec := x.send("/write/1/undo"); rec.Code != 409 || !strings.Contains(text(check(t, rec)), "nothing to undo") {
 		t.Errorf("later: %d", rec.Code)
 	}
 }
@@ -204,7 +204,7 @@ func TestEditorShowsErrorsNextToFieldsAndKeepsAllValues(t *testing.T) {
 		{"link", "ftp://a.example/", "w-link-wrong", "must begin with http"},
 		{"categories", "good, !!!", "w-categories-wrong", "needs a letter or a digit"},
 		{"reply", "javascript:alert(1)", "w-reply-wrong", "must begin with http"},
-		{"language", "english please", "w-language-wrong", "is no language"},
+		{"language", "english please", "w-language-wrong", "is not a language"},
 		{"when", "tomorrow", "w-when-wrong", "is no date and time"},
 		{"source", long, "w-source-wrong", "at most 262144"},
 		{"file-url", "ftp://a.example/x.mp3", "w-files-wrong", "must begin with http"},

@@ -24,7 +24,7 @@ func TestProfileIsSavedAndErrorsAreNextToTheirFields(t *testing.T) {
 	}
 	for _, c := range []struct{ name, value, at, words string }{
 		{"link", "javascript:alert(1)", "p-link-wrong", "must begin with http"},
-		{"language", "what language", "p-language-wrong", "is no language"},
+		{"language", "what language", "p-language-wrong", "is not a language"},
 		{"title", strings.Repeat("x", 301), "p-title-wrong", "more than 300"},
 		{"blurb", strings.Repeat("x", 2001), "p-blurb-wrong", "more than 2000"},
 		{"sinks", "carrier pigeon", "p-sinks-wrong", "is not a ping target"},
