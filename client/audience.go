@@ -7,30 +7,31 @@ import (
 	"time"
 )
 
-// Readers is who reads a user's feeds. Count is the sum of what its parts count.
+// Readers is a report of the audience of a user's feeds. Count is the sum of Services, Programs and
+// Push.
 type Readers struct {
 	User       string    `json:"user"`
 	At         time.Time `json:"at"`
-	WindowDays int       `json:"window_days"` // who came within so many days counts
+	WindowDays int       `json:"window_days"` // days without a request after which a reader no longer counts
 	Count      int64     `json:"readers"`
 
-	Services      int64        `json:"services"`          // readers for whom services read, as those say
-	Programs      int64        `json:"programs"`          // that read for one person each
-	Once          int64        `json:"once"`              // of Programs: came only once so far
-	Push          int64        `json:"push"`              // subscriptions of none of the above
-	Subscriptions int64        `json:"subscriptions"`     // to notifications, all of them
-	Private       int64        `json:"private"`           // secrets that were used
-	Browsers      int64        `json:"browsers"`          // not counted
-	Robots        int64        `json:"robots"`            // not counted
-	Partial       bool         `json:"partial,omitempty"` // there were more than are looked at
-	ServiceList   []Service    `json:"service_list"`      // the largest first
-	ProgramList   []NamedCount `json:"program_list"`      // by name, the most first
-	PushList      []NamedCount `json:"push_list"`         // subscriptions by protocol
-	Formats       []NamedCount `json:"formats"`           // readers by the format that they read; "" is the document as it was saved
-	Days          []Day        `json:"days"`              // the oldest first, today last
+	Services      int64        `json:"services"`          // readers that feed services report they fetch for
+	Programs      int64        `json:"programs"`          // feed readers that fetch for one person each
+	Once          int64        `json:"once"`              // the part of Programs that fetched only once so far
+	Push          int64        `json:"push"`              // push subscriptions that none of the above counts
+	Subscriptions int64        `json:"subscriptions"`     // all push subscriptions
+	Private       int64        `json:"private"`           // secrets of the private feed that were used
+	Browsers      int64        `json:"browsers"`          // requests by browsers; not in Count
+	Robots        int64        `json:"robots"`            // requests by robots; not in Count
+	Partial       bool         `json:"partial,omitempty"` // the report covers only part of a large audience
+	ServiceList   []Service    `json:"service_list"`      // largest first
+	ProgramList   []NamedCount `json:"program_list"`      // by name, largest first
+	PushList      []NamedCount `json:"push_list"`         // push subscriptions by protocol
+	Formats       []NamedCount `json:"formats"`           // readers by feed format; "" is the document as saved
+	Days          []Day        `json:"days"`              // oldest first, today last
 }
 
-// Service reads for many.
+// Service is a feed service that fetches a feed once for many readers.
 type Service struct {
 	Name        string    `json:"name"`
 	Format      string    `json:"format,omitempty"`
@@ -38,25 +39,26 @@ type Service struct {
 	LastAt      time.Time `json:"last_at"`
 }
 
-// Named is a name and how many.
+// NamedCount is a count with the name of the counted thing.
 type NamedCount struct {
 	Name  string `json:"name"`
 	Count int64  `json:"n"`
 }
 
-// Day is the counts of one day.
+// Day holds the counts of one day.
 type Day struct {
-	Day         time.Time `json:"day"` // its beginning, UTC
+	Day         time.Time `json:"day"` // midnight UTC at the start of the day
 	Readers     int64     `json:"readers"`
 	Services    int64     `json:"services"`
 	Programs    int64     `json:"programs"`
 	Push        int64     `json:"push"`
 	Private     int64     `json:"private"`
 	Requests    int64     `json:"requests"`
-	NotModified int64     `json:"not_modified"` // of Requests
+	NotModified int64     `json:"not_modified"` // requests answered with 304, part of Requests
 }
 
-// Readers says who reads a user's feeds, with the history of so many days (0: 30).
+// Readers returns a report of the audience of a user's feeds, with a history of the given number of
+// days. Zero means 30 days.
 func (c *Client) Readers(ctx context.Context, user string, days int) (Readers, error) {
 	var out Readers
 	path, err := userPath("/v1/users/", user, "readers")

@@ -1,20 +1,21 @@
-// Package client talks to a running cloudburst: it is a Go client of the JSON API
-// that the server offers its operator on the admin listener, below /v1/.
+// Package client is a Go client for the JSON API of a Cloudburst server. The server offers the API
+// to its operator on the admin listener, below /v1/.
 //
-// Whoever reaches that listener may do everything, so it is bound to a loopback
-// address unless somebody chose otherwise, and the client sends no credentials. The
-// doors of [River], and those to posts, files and profiles, are on the public listener
-// too, for programs that have a token.
-// The API is described by the OpenAPI document at /v1/openapi.json, which has the
-// same names as the types here. Start with [Client]:
+// The admin listener has no authentication: every program that can connect has full access. By
+// default it is therefore bound to a loopback address, and the client sends no credentials. The
+// endpoints of [River] and those for posts, files and profiles are also available on the public
+// listener, where each request needs a token: see [Client.Token].
+//
+// The OpenAPI document at /v1/openapi.json describes the API with the same names as the types here.
+// Start with [Client]:
 //
 //	c := client.Client{Base: "http://127.0.0.1:5338"}
 //	for s, err := range c.Subscriptions(ctx, client.SubscriptionQuery{}) {
 //		…
 //	}
 //
-// Lists are iterators that read page after page while the loop goes on. An answer
-// that is not a success is an [*Error].
+// Lists are iterators that request one page after another while the loop runs. A response without a
+// success status becomes an [*Error].
 package client
 
 import (
@@ -32,36 +33,36 @@ import (
 	"time"
 )
 
-// DefaultBase is where a server listens for its operator when nobody says otherwise.
+// DefaultBase is the URL of the admin listener in the default configuration.
 const DefaultBase = "http://127.0.0.1:5338"
 
-// HTTPClient sends one request; *http.Client is one.
+// HTTPClient sends an HTTP request. [*http.Client] implements it.
 type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// Client calls the API of one server. The zero Client calls DefaultBase. It is
-// safe for concurrent use when HTTP is.
+// Client calls the API of one server. The zero Client calls DefaultBase. A Client is safe for
+// concurrent use if its HTTP field is.
 type Client struct {
 	Base string     // scheme://host:port; "" means DefaultBase
-	HTTP HTTPClient // nil means a client of its own without a time limit: use the context
-	// Token goes with each request, for the public listener of a server, which answers
-	// nobody without one. The operator's listener asks for none.
+	HTTP HTTPClient // nil means a new client without a timeout: use the context to limit a call
+	// Token is sent as a bearer token with each request. The public listener requires one; the
+	// admin listener does not.
 	Token string
 }
 
-// Error is an answer that is not a success.
+// Error is a response without a success status.
 type Error struct {
-	Status     int           `json:"-"`       // HTTP status
-	Code       string        `json:"code"`    // stable name: invalid, not-found, unavailable …
+	Status     int           `json:"-"`       // HTTP status code
+	Code       string        `json:"code"`    // stable name such as invalid, not-found or unavailable
 	Message    string        `json:"message"` // one sentence for people
-	Field      string        `json:"field"`   // what of the request is wrong: title, enclosures[2].url; "": nothing in particular
-	RetryAfter time.Duration `json:"-"`       // 0: the answer does not say
+	Field      string        `json:"field"`   // invalid field of the request, such as title or enclosures[2].url; "" if no single field is invalid
+	RetryAfter time.Duration `json:"-"`       // how long to wait before the next attempt; 0 if the response has no such header
 }
 
 func (e *Error) Error() string { return e.Message }
 
-// UnreachableError means that no server answered at all.
+// UnreachableError means that no server responded at Base.
 type UnreachableError struct {
 	Base string
 	Err  error
@@ -73,7 +74,8 @@ func (e *UnreachableError) Error() string {
 
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// maxAnswer bounds a JSON answer: a page of 1,000 long rows fits many times.
+// maxAnswer is the maximum size of a JSON response in bytes, many times that of a page of 1,000
+// long rows.
 const maxAnswer = 64 << 20
 
 func (c *Client) base() string {
@@ -90,18 +92,18 @@ func (c *Client) http() HTTPClient {
 	return &http.Client{}
 }
 
-// call sends one request and decodes the answer into out, unless out is nil.
+// call sends one request and decodes the response into out, unless out is nil.
 func (c *Client) call(ctx context.Context, method, path string, query url.Values, in, out any) error {
 	return c.callWith(ctx, method, path, query, http.Header{}, in, out)
 }
 
-// callWith is call with headers of the request.
+// callWith is call with additional request headers.
 func (c *Client) callWith(ctx context.Context, method, path string, query url.Values, header http.Header, in, out any) error {
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
 		if err != nil {
-			return fmt.Errorf("client: encoding the request: %w", err)
+			return fmt.Errorf("client: cannot encode the request: %w", err)
 		}
 		body = bytes.NewReader(b)
 		header.Set("Content-Type", "application/json")
@@ -115,12 +117,12 @@ func (c *Client) callWith(ctx context.Context, method, path string, query url.Va
 		return nil
 	}
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(out); err != nil {
-		return fmt.Errorf("client: the answer of %s %s cannot be read: %w", method, path, err)
+		return fmt.Errorf("client: cannot decode the response to %s %s: %w", method, path, err)
 	}
 	return nil
 }
 
-// send returns a successful answer, whose body the caller closes.
+// send returns a response with a success status. The caller closes its body.
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, header http.Header, body io.Reader) (*http.Response, error) {
 	target := c.base() + path
 	if len(query) > 0 {
@@ -128,7 +130,7 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 	}
 	req, err := http.NewRequestWithContext(ctx, method, target, body)
 	if err != nil {
-		return nil, fmt.Errorf("client: %q is not the address of a server: %w", c.base(), err)
+		return nil, fmt.Errorf("client: %q is not the URL of a server: %w", c.base(), err)
 	}
 	req.Header = header
 	if b, ok := body.(*sized); ok {
@@ -143,7 +145,7 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		// The method and the whole URL tell the operator nothing more.
+		// Drop the method and the full URL, which *url.Error adds: Base is enough.
 		if e, ok := errors.AsType[*url.Error](err); ok {
 			err = e.Err
 		}
@@ -171,18 +173,18 @@ func readError(res *http.Response) error {
 		return e
 	}
 	e.Code = "internal"
-	e.Message = fmt.Sprintf("the server answered %d %s, not in the form of a cloudburst admin listener: is this the right address?",
+	e.Message = fmt.Sprintf("the server at this address responded %d %s, but not in the format of a cloudburst admin listener: is this the right address?",
 		res.StatusCode, http.StatusText(res.StatusCode))
 	return e
 }
 
-// IsNotFound reports an answer that says there is no such thing.
+// IsNotFound reports whether err is an [*Error] with the code not-found.
 func IsNotFound(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Code == "not-found"
 }
 
-// IsUnreachable reports that no server answered.
+// IsUnreachable reports whether err is an [*UnreachableError].
 func IsUnreachable(err error) bool {
 	_, ok := errors.AsType[*UnreachableError](err)
 	return ok

@@ -10,45 +10,46 @@ import (
 	"net/url"
 )
 
-// Ping tells the server that a feed changed, as its author would.
+// Ping reports to the server that a feed changed, like a ping from its author.
 func (c *Client) Ping(ctx context.Context, feed string) (PingResult, error) {
 	var r PingResult
 	err := c.call(ctx, "POST", "/v1/ping", nil, map[string]string{"url": feed}, &r)
 	return r, err
 }
 
-// Sweep runs the hourly sweep now.
+// Sweep runs the hourly cleanup now. It removes expired and failing subscriptions.
 func (c *Client) Sweep(ctx context.Context) (SweepResult, error) {
 	var r SweepResult
 	err := c.call(ctx, "POST", "/v1/sweep", nil, nil, &r)
 	return r, err
 }
 
-// Backup has the server write a consistent copy of its database to a file, which
-// must not exist yet. The path is absolute and is the server's.
+// Backup makes the server write a consistent copy of its database to a file. The path is absolute,
+// is on the server, and must not exist yet.
 func (c *Client) Backup(ctx context.Context, file string) (Backup, error) {
 	return c.BackupTo(ctx, BackupOptions{File: file})
 }
 
-// BackupTo is Backup with more to choose from.
+// BackupTo is [Client.Backup] with more options.
 func (c *Client) BackupTo(ctx context.Context, o BackupOptions) (Backup, error) {
 	var r Backup
 	err := c.call(ctx, "POST", "/v1/backup", nil, o, &r)
 	return r, err
 }
 
-// Installation has the server look at itself and what it runs on. It takes some seconds.
+// Installation makes the server check its own installation and environment. The call takes several
+// seconds.
 func (c *Client) Installation(ctx context.Context) (Installation, error) {
 	var r Installation
 	err := c.call(ctx, "GET", "/v1/doctor", nil, nil, &r)
 	return r, err
 }
 
-// RemoveQuery names subscriptions by exact values; Topic or Callback must be set,
-// and empty fields match all.
+// RemoveQuery selects subscriptions by exact values. Topic or Callback must be set; an empty field
+// matches every value.
 type RemoveQuery struct{ Topic, Callback, Protocol string }
 
-// Remove ends the subscriptions that the query names and returns them. None is no error.
+// Remove ends the selected subscriptions and returns them. It is not an error if none match.
 func (c *Client) Remove(ctx context.Context, q RemoveQuery) ([]Subscription, error) {
 	v := url.Values{}
 	set(v, "topic", q.Topic)
@@ -59,15 +60,17 @@ func (c *Client) Remove(ctx context.Context, q RemoveQuery) ([]Subscription, err
 	return r.Removed, err
 }
 
-// Export writes every live subscription as JSON Lines, in an order that stays
-// the same. What is exported can be imported. It returns the number of lines.
+// Export writes all active subscriptions to w as JSON Lines, in a stable order, and returns the
+// number of lines. [Client.Import] reads the same format. Export calls progress, unless it is nil,
+// with the number of lines written so far.
 func (c *Client) Export(ctx context.Context, w io.Writer, progress func(lines int)) (int, error) {
 	count := &lineCounter{w: w, progress: progress}
 	err := c.export(ctx, "/v1/subscriptions/export", count, func() string { return fmt.Sprintf("%d lines", count.lines) })
 	return count.lines, err
 }
 
-// export writes an answer that may be long to w; sofar says how much there was when it broke off.
+// export copies a long response to w. sofar describes the amount already copied, for the error of
+// an interrupted export.
 func (c *Client) export(ctx context.Context, path string, w io.Writer, sofar func() string) error {
 	res, err := c.send(ctx, "GET", path, nil, http.Header{}, nil)
 	if err != nil {
@@ -77,8 +80,8 @@ func (c *Client) export(ctx context.Context, path string, w io.Writer, sofar fun
 	if _, err := io.Copy(w, res.Body); err != nil {
 		return fmt.Errorf("the export broke off after %s: %w", sofar(), err)
 	}
-	// The trailer is how a server says that it reached the end: a stream has
-	// nothing else to say so when its connection ends tidily half-way.
+	// The trailer confirms that the export is complete. Without it, a connection that closes
+	// cleanly halfway would look like the end.
 	if res.Trailer.Get("X-Complete") != "true" {
 		return fmt.Errorf("the export broke off after %s: the server stopped before the end", sofar())
 	}
@@ -104,23 +107,23 @@ func (l *lineCounter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ImportOptions says how to import. The zero value refuses a file with a bad line
-// whole and reports no progress.
+// ImportOptions control an import. With the zero value, one invalid line rejects the whole file,
+// and no progress is reported.
 type ImportOptions struct {
 	SkipBad  bool
-	Progress func(imported, total int) // called now and then, from the calling goroutine
+	Progress func(imported, total int) // called from time to time, on the calling goroutine
 }
 
-// Import reads JSON Lines as Export writes them. Lines whose expiry lies behind
-// are left out and counted. Without SkipBad a file with a bad line changes
-// nothing, and the error names the line.
+// Import reads JSON Lines as written by [Client.Export]. Expired subscriptions are skipped and
+// counted. Unless SkipBad is set, a file with an invalid line changes nothing, and the error names
+// that line.
 func (c *Client) Import(ctx context.Context, lines io.Reader, o ImportOptions) (ImportResult, error) {
 	q := url.Values{}
 	if o.SkipBad {
 		q.Set("skip-bad", "true")
 	}
 	header := http.Header{"Content-Type": {"application/x-ndjson"}}
-	// A plain reader hides what net/http would otherwise close on its own.
+	// A plain io.Reader keeps net/http from closing the caller's reader.
 	res, err := c.send(ctx, "POST", "/v1/subscriptions/import", q, header, struct{ io.Reader }{lines})
 	if err != nil {
 		return ImportResult{}, err
@@ -133,7 +136,7 @@ func (c *Client) Import(ctx context.Context, lines io.Reader, o ImportOptions) (
 	})
 }
 
-// step is a line of the answer to an import: how far it is, or how it ended.
+// step is one line of the response to an import: its progress, its result or its error.
 type step[R any] struct {
 	Phase    string `json:"phase"`
 	Imported int    `json:"imported"`
@@ -143,7 +146,8 @@ type step[R any] struct {
 	Error    *Error `json:"error"`
 }
 
-// steps reads an answer to the result of the import.
+// steps decodes the response to an import and returns its result. It calls each for every progress
+// line.
 func steps[R any](res *http.Response, each func(step[R])) (none R, err error) {
 	dec := json.NewDecoder(res.Body)
 	for {

@@ -5,51 +5,52 @@ import (
 	"time"
 )
 
-// Version says what is running.
+// Version describes the running program.
 type Version struct {
 	Version  string `json:"version"`
-	Revision string `json:"revision,omitempty"` // of the source
+	Revision string `json:"revision,omitempty"` // revision of the source code
 	Go       string `json:"go"`
-	Platform string `json:"platform"` // linux/amd64
+	Platform string `json:"platform"` // operating system and architecture, such as linux/amd64
 }
 
-// Status is how the server is.
+// Status describes the state of the server.
 type Status struct {
 	Version   Version   `json:"version"`
-	Node      int64     `json:"node,string"` // number of this run of the process
+	Node      int64     `json:"node,string"` // number that identifies this process; a restart changes it
 	Started   time.Time `json:"started"`
 	PublicURL string    `json:"public_url,omitempty"`
-	Store     string    `json:"store"`            // "ok", or why the database cannot be used
+	Store     string    `json:"store"`            // "ok", or the reason why the database is not available
 	Warnings  []string  `json:"warnings"`         // sentences for the operator
-	Counts    *Counts   `json:"counts,omitempty"` // nil when the database cannot be used
+	Counts    *Counts   `json:"counts,omitempty"` // nil if the database is not available
 	Live      Live      `json:"live"`
-	Totals    Minute    `json:"totals"` // since the start
+	Totals    Minute    `json:"totals"` // since the start of the process
 }
 
-// Counts is the size of things.
+// Counts holds the number of objects in the database.
 type Counts struct {
 	Topics        int64 `json:"topics"`
 	Subscriptions int64 `json:"subscriptions"`
-	Failing       int64 `json:"failing"`    // subscriptions whose last change did not arrive
+	Failing       int64 `json:"failing"`    // subscriptions whose last notification was not delivered
 	Pending       int64 `json:"owed"`       // notifications waiting for another attempt
-	ShardsDue     int64 `json:"parts_due"`  // shares of changes still to tell
-	ChecksDue     int64 `json:"checks_due"` // acknowledged pings not yet checked
-	Requests      int64 `json:"requests"`   // acknowledged requests for subscriptions not yet decided
-	Events        int64 `json:"events"`     // rows of the log
+	ShardsDue     int64 `json:"parts_due"`  // shards of subscribers still to be notified
+	ChecksDue     int64 `json:"checks_due"` // acknowledged pings not yet verified
+	Requests      int64 `json:"requests"`   // acknowledged subscription requests not yet decided
+	Events        int64 `json:"events"`     // events in the log
 }
 
-// Live is what the server is doing at this moment.
+// Live describes the current activity of the server.
 type Live struct {
-	InFlight int   `json:"in_flight"` // notifications under way
-	Queue    int   `json:"queue"`     // of them and those that wait in memory
-	Origins  int   `json:"origins"`   // hosts of callbacks known
-	Slow     int   `json:"slow"`      // of them known to be slow
-	Open     int   `json:"open"`      // of them left alone for a while after errors
+	InFlight int   `json:"in_flight"` // notifications being sent
+	Queue    int   `json:"queue"`     // notifications being sent or waiting in memory
+	Origins  int   `json:"origins"`   // known callback hosts
+	Slow     int   `json:"slow"`      // slow hosts, part of Origins
+	Open     int   `json:"open"`      // hosts paused after errors, part of Origins
 	Checks   int   `json:"checks"`    // feeds being read
-	Writes   int64 `json:"writes"`    // write transactions of deliveries since the start
+	Writes   int64 `json:"writes"`    // write transactions for deliveries since the start
 }
 
-// Minute is what one node did in one minute (or, in Status.Totals, since its start).
+// Minute holds the counts of one node for one minute or, in Status.Totals, since the start of the
+// process.
 type Minute struct {
 	At        time.Time `json:"at"`
 	Node      int64     `json:"node,string"`
@@ -59,18 +60,18 @@ type Minute struct {
 	Notified  int64     `json:"notified"`
 	Failed    int64     `json:"failed"`
 	Registers int64     `json:"registers"`
-	P50       float64   `json:"p50_ms"` // from ping to delivery
+	P50       float64   `json:"p50_ms"` // from ping to delivery, milliseconds
 	P99       float64   `json:"p99_ms"`
-	Queue     int64     `json:"queue"` // most notifications waiting or under way
+	Queue     int64     `json:"queue"` // largest number of notifications waiting or being sent
 	Writes    int64     `json:"writes"`
 }
 
-// Topic is a feed that somebody asked to be told about.
+// Topic is a feed that has or had subscribers.
 type Topic struct {
 	ID           int64      `json:"id,string"`
 	URL          string     `json:"url"`
 	Subscribers  int64      `json:"subscribers"`
-	Version      int64      `json:"version"` // changes seen; 0: never read
+	Version      int64      `json:"version"` // number of changes seen; 0 if the feed was never read
 	Hash         string     `json:"hash,omitempty"`
 	ETag         string     `json:"etag,omitempty"`
 	LastModified string     `json:"last_modified,omitempty"`
@@ -78,55 +79,56 @@ type Topic struct {
 	Size         int64      `json:"size"`
 	CheckedAt    *time.Time `json:"checked_at,omitempty"`
 	ChangedAt    *time.Time `json:"changed_at,omitempty"`
-	PingedAt     *time.Time `json:"pinged_at,omitempty"` // a ping that no check has answered yet
-	Failures     int        `json:"failures"`            // bad checks in a row
-	Error        string     `json:"error,omitempty"`     // of the last check
-	// Verification is how the hub verifies pings of it; nil before it was read.
+	PingedAt     *time.Time `json:"pinged_at,omitempty"` // time of a ping that is not yet verified
+	Failures     int        `json:"failures"`            // failed checks in a row
+	Error        string     `json:"error,omitempty"`     // error of the last check
+	// Verification describes how the hub verifies pings of the topic; nil if the feed was never
+	// read.
 	Verification *Verification `json:"verification,omitempty"`
 }
 
-// Verification is how the hub finds out whether a pinged feed changed, and what that has
-// cost. A 304 counts only for an ETag that is proven; otherwise the feed is read in full.
+// Verification describes how the hub detects whether a pinged feed changed, and the cost so far. A
+// 304 response counts only if the feed's ETag is proven. Otherwise the hub reads the full feed.
 type Verification struct {
-	ETag        string     `json:"etag"`             // unproven; proven: it changed together with the content; refuted: it hid a change
-	Full        bool       `json:"full"`             // the next ping makes the hub read the feed in full
-	Reason      string     `json:"reason,omitempty"` // with Full: why, as a clause
-	NotModified int64      `json:"not_modified"`     // checks in which a 304 counted
-	FullReads   int64      `json:"full_reads"`       // checks that read the feed in full
-	FullBytes   int64      `json:"full_bytes"`       // of all those reads
+	ETag        string     `json:"etag"`             // unproven; proven: it changed together with the content; refuted: it stayed the same when the content changed
+	Full        bool       `json:"full"`             // the next ping causes a full read
+	Reason      string     `json:"reason,omitempty"` // reason for Full, as a clause
+	NotModified int64      `json:"not_modified"`     // checks decided by a 304 response
+	FullReads   int64      `json:"full_reads"`       // checks that read the full feed
+	FullBytes   int64      `json:"full_bytes"`       // size of all full reads in bytes
 	FullAt      *time.Time `json:"full_at,omitempty"`
-	AgainAt     *time.Time `json:"again_at,omitempty"` // then the feed is read in full although nobody pings
+	AgainAt     *time.Time `json:"again_at,omitempty"` // time of the next full read without a ping
 }
 
-// Subscription is one callback that is told when one feed changes.
+// Subscription is one callback that is notified when one feed changes.
 type Subscription struct {
 	Topic     string `json:"topic"`
 	Protocol  string `json:"protocol"` // http-post, https-post, xml-rpc, soap, websub, cnws
 	Callback  string `json:"callback"`
 	Procedure string `json:"procedure,omitempty"`
-	// Secret is what deliveries by websub are signed with: at most 199 bytes, "" for
-	// none. SecretBase64 is there instead when it is no text. Only exports have them.
+	// Secret signs WebSub deliveries: at most 199 bytes, "" for none. SecretBase64 replaces it if
+	// the secret is not valid UTF-8. Only exports contain secrets.
 	Secret       string    `json:"secret,omitempty"`
 	SecretBase64 []byte    `json:"secret_base64,omitempty"`
 	CreatedAt    time.Time `json:"created_at"`
 	RenewedAt    time.Time `json:"renewed_at"`
 	ExpiresAt    time.Time `json:"expires_at"`
 
-	// What follows is how it fares. Exports leave it out and imports ignore it.
+	// The fields below describe deliveries. Exports omit them and imports ignore them.
 	TopicID     int64      `json:"topic_id,string,omitempty"`
 	ID          int64      `json:"id,string,omitempty"`
-	Failures    int        `json:"failures,omitempty"` // changes in a row that did not arrive
-	Tries       int        `json:"tries,omitempty"`    // attempts at the one that is owed
-	NextAt      *time.Time `json:"next_at,omitempty"`  // of the next attempt
+	Failures    int        `json:"failures,omitempty"` // notifications in a row that were not delivered
+	Tries       int        `json:"tries,omitempty"`    // attempts to deliver the pending notification
+	NextAt      *time.Time `json:"next_at,omitempty"`  // time of the next attempt
 	LastError   string     `json:"last_error,omitempty"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 }
 
-// Event is one line of the log.
+// Event is one entry of the log.
 type Event struct {
-	ID       string          `json:"id"` // its place, for Last-Event-ID and LogQuery.Before
+	ID       string          `json:"id"` // position in the log; Follow continues after it
 	At       time.Time       `json:"at"`
-	Kind     string          `json:"kind"` // ping, check, register, verify, notify, error, cancel, drop, expire, save, system
+	Kind     string          `json:"kind"` // ping, check, register, verify, notify, error, cancel, drop, expire, save, sink or system
 	OK       bool            `json:"ok"`
 	Text     string          `json:"text"`
 	TopicID  int64           `json:"topic_id,string,omitempty"`
@@ -137,73 +139,73 @@ type Event struct {
 	Notified int             `json:"told,omitempty"`
 	Failed   int             `json:"failed,omitempty"`
 	Version  int64           `json:"version,omitempty"`
-	Detail   json.RawMessage `json:"detail,omitempty"` // callback, request, answer, error
+	Detail   json.RawMessage `json:"detail,omitempty"` // object with callback, request, response or error
 }
 
-// PingResult is what a ping came to.
+// PingResult is the outcome of a ping.
 type PingResult struct {
-	Known   bool  `json:"known"`   // somebody is subscribed
+	Known   bool  `json:"known"`   // the feed has subscribers
 	Checked bool  `json:"checked"` // the feed was read for this ping
 	Changed bool  `json:"changed"`
-	Pending bool  `json:"pending"` // the ping is safe, and the reading goes on
+	Pending bool  `json:"pending"` // the ping is stored, and the feed is still being read
 	Version int64 `json:"version"`
 }
 
-// SweepResult says what a sweep removed.
+// SweepResult holds the number of subscriptions that a sweep removed.
 type SweepResult struct {
-	Dropped int `json:"dropped"` // after too many errors
+	Dropped int `json:"dropped"` // removed after too many errors
 	Expired int `json:"expired"`
 }
 
-// Removed says which subscriptions were removed.
+// Removed lists the removed subscriptions.
 type Removed struct {
 	Removed []Subscription `json:"removed"`
 }
 
-// Backup says where the copy is.
+// Backup describes a finished backup.
 type Backup struct {
 	File    string   `json:"file"`
 	Size    int64    `json:"size"`              // bytes
-	Key     string   `json:"key,omitempty"`     // the key of the readers' secrets beside it; "": none
+	Key     string   `json:"key,omitempty"`     // file with the key for readers' secrets, next to the backup; "" if none
 	Removed []string `json:"removed,omitempty"` // older backups that were removed
 }
 
-// BackupOptions say where a backup goes: to File, or to Folder under a name with the
-// time. Both are absolute, and the server's.
+// BackupOptions name the target of a backup: File, or a dated file name in Folder. Both are
+// absolute paths on the server.
 type BackupOptions struct {
 	File    string `json:"file,omitempty"`
 	Folder  string `json:"folder,omitempty"`
-	Keep    int    `json:"keep,omitempty"`     // how many with such names stay in Folder; 0: all
-	WithKey bool   `json:"with_key,omitempty"` // copy the key of the readers' secrets beside it
+	Keep    int    `json:"keep,omitempty"`     // dated backups to retain in Folder; 0 retains all
+	WithKey bool   `json:"with_key,omitempty"` // also copy the key for readers' secrets
 }
 
-// Installation is what is found about a server and what it runs on.
+// Installation is the result of the server's check of its installation.
 type Installation struct {
 	Findings []Finding `json:"findings"`
 	Problems int       `json:"problems"`
 	Warnings int       `json:"warnings"`
 }
 
-// Finding is one thing that was looked at.
+// Finding is the result of one check.
 type Finding struct {
-	ID    string `json:"id"`    // stable, such as data-space
-	Level string `json:"level"` // ok, note, warning, problem
-	Text  string `json:"text"`  // what it is
+	ID    string `json:"id"`    // stable name such as data-space
+	Level string `json:"level"` // ok, note, warning or problem
+	Text  string `json:"text"`  // observed state
 	Why   string `json:"why,omitempty"`
-	Fix   string `json:"fix,omitempty"` // what to do
+	Fix   string `json:"fix,omitempty"` // recommended action
 }
 
-// ImportResult says what became of an import.
+// ImportResult is the outcome of an import.
 type ImportResult struct {
-	Lines    int `json:"lines"`    // not counting empty ones
-	Imported int `json:"imported"` // now in the store
-	Expired  int `json:"expired"`  // left out: they had run out
-	Bad      int `json:"bad"`      // left out: they could not be read (SkipBad)
-	// BadLines describes the first of the bad ones.
+	Lines    int `json:"lines"`    // without empty lines
+	Imported int `json:"imported"` // lines now in the database
+	Expired  int `json:"expired"`  // skipped: expired subscriptions
+	Bad      int `json:"bad"`      // skipped: invalid lines (SkipBad)
+	// BadLines describes the first invalid lines.
 	BadLines []BadLine `json:"bad_lines,omitempty"`
 }
 
-// BadLine is a line of an import that cannot be read, and why.
+// BadLine is an invalid line of an import, with the reason.
 type BadLine struct {
 	Line    int    `json:"line"`
 	Message string `json:"message"`

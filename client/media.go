@@ -11,22 +11,22 @@ import (
 	"time"
 )
 
-// File is a picture, a sound or anything else that a user keeps on the server.
+// File is an image, audio or other file that a user stores on the server.
 type File struct {
-	URL     string    `json:"url"`  // whole
-	Path    string    `json:"path"` // of URL; what enclosures of posts may have as their URL
-	Hash    string    `json:"hash"` // SHA-256 of the bytes, in hex
+	URL     string    `json:"url"`  // absolute URL
+	Path    string    `json:"path"` // path of URL, also accepted as the URL of a post's enclosure
+	Hash    string    `json:"hash"` // SHA-256 of the content in hexadecimal
 	Name    string    `json:"name"`
 	Type    string    `json:"type"`
 	Size    int64     `json:"size"`             // bytes
-	Width   int       `json:"width,omitempty"`  // of pictures
-	Height  int       `json:"height,omitempty"` // of pictures
+	Width   int       `json:"width,omitempty"`  // pixels; images only
+	Height  int       `json:"height,omitempty"` // pixels; images only
 	AddedAt time.Time `json:"added_at"`
 }
 
-// Upload keeps what r gives to its end as a file of a user. contentType may be empty; size
-// is the number of bytes, -1 if it is not known. What is kept may be a little less than
-// what was sent: pictures lose the place where they were taken.
+// Upload stores the content of r, read to its end, as a file of a user. contentType may be empty.
+// size is the number of bytes, or -1 if unknown. The stored file can be slightly smaller than the
+// upload because the server removes location data from images.
 func (c *Client) Upload(ctx context.Context, user, name, contentType string, size int64, r io.Reader) (File, error) {
 	var out File
 	path, err := userPath("/v1/users/", user, "media")
@@ -44,18 +44,18 @@ func (c *Client) Upload(ctx context.Context, user, name, contentType string, siz
 	}
 	defer res.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(&out); err != nil {
-		return out, fmt.Errorf("client: the answer of POST %s cannot be read: %w", path, err)
+		return out, fmt.Errorf("client: cannot decode the response to POST %s: %w", path, err)
 	}
 	return out, nil
 }
 
-// sized is a body whose length is known before it was read.
+// sized is a request body of known length.
 type sized struct {
 	io.Reader
 	size int64
 }
 
-// Files lists a user's files, the newest first; limit 0 is all of them.
+// Files lists a user's files, newest first. limit 0 means all.
 func (c *Client) Files(ctx context.Context, user string, limit int) iter.Seq2[File, error] {
 	return pages(limit, url.Values{}, func(v url.Values) ([]File, string, error) {
 		var page struct {
@@ -70,7 +70,8 @@ func (c *Client) Files(ctx context.Context, user string, limit int) iter.Seq2[Fi
 	})
 }
 
-// RemoveFile removes a file. While a post uses it that is refused, unless sure.
+// RemoveFile deletes a file. The server refuses to delete a file that a post uses, unless sure is
+// true.
 func (c *Client) RemoveFile(ctx context.Context, user, hash string, sure bool) error {
 	path, err := userPath("/v1/users/", user, "media", hash)
 	if err != nil {

@@ -7,21 +7,21 @@ import (
 	"net/http"
 )
 
-// MoveResult is what came of taking in a file of an author.
+// MoveResult is the outcome of [Client.ImportUser].
 type MoveResult struct {
-	Kind     string   `json:"kind"`               // "cloudburst", "wordpress" or the format of a feed
+	Kind     string   `json:"kind"`               // "cloudburst", "wordpress" or the feed format
 	Found    int      `json:"found"`              // posts in the file
-	Added    int      `json:"added"`              // of them
-	Existing int      `json:"had"`                // of them: were there already
-	Skipped  int      `json:"left"`               // of them: were left out
-	Files    int      `json:"files"`              // that were added
-	Profile  bool     `json:"profile,omitempty"`  // something of the profile was taken
-	Problems []string `json:"problems,omitempty"` // what was left out, at most 20 sentences
+	Added    int      `json:"added"`              // posts added
+	Existing int      `json:"had"`                // posts skipped because they already exist
+	Skipped  int      `json:"left"`               // posts skipped for the reasons in Problems
+	Files    int      `json:"files"`              // files added
+	Profile  bool     `json:"profile,omitempty"`  // the profile was updated
+	Problems []string `json:"problems,omitempty"` // at most 20 sentences about skipped content
 }
 
-// ExportUser writes everything of a user to w: posts, files, profile and feeds, as one
-// ZIP archive. progress hears how many bytes came; nil: nobody does. What was written
-// when it returns an error is no whole archive.
+// ExportUser writes all data of a user to w as one ZIP archive: posts, files, profile and feeds. It
+// returns the number of bytes written. ExportUser calls progress, unless it is nil, with the number
+// of bytes so far. After an error, the archive is incomplete.
 func (c *Client) ExportUser(ctx context.Context, user string, w io.Writer, progress func(bytes int64)) (int64, error) {
 	path, err := userPath("/v1/users/", user, "export")
 	if err != nil {
@@ -46,15 +46,15 @@ func (b *byteCounter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ImportUser takes in a file that ExportUser wrote, an export of WordPress or a feed. What
-// is there already stays as it is, so that it can be repeated. progress hears of each
-// phase ("files", "posts") how far it is; nil: nobody does.
+// ImportUser imports an archive written by [Client.ExportUser], a WordPress export or a feed.
+// Existing content is not changed, so an import can be repeated. ImportUser calls progress, unless
+// it is nil, with the state of each phase ("files", "posts").
 func (c *Client) ImportUser(ctx context.Context, user string, file io.Reader, progress func(phase string, done, total int)) (MoveResult, error) {
 	path, err := userPath("/v1/users/", user, "import")
 	if err != nil {
 		return MoveResult{}, err
 	}
-	// A plain reader hides what net/http would otherwise close on its own.
+	// A plain io.Reader keeps net/http from closing the caller's reader.
 	res, err := c.send(ctx, "POST", path, nil, http.Header{"Content-Type": {"application/octet-stream"}}, struct{ io.Reader }{file})
 	if err != nil {
 		return MoveResult{}, err

@@ -7,31 +7,31 @@ import (
 	"time"
 )
 
-// Sink is another server that is told of a feed that is saved here.
+// PingTarget is another server that this server pings when a hosted feed is saved.
 type PingTarget struct {
-	Kind  string `json:"kind"` // how it is told: rsscloud, rsscloud-xmlrpc, weblogs, weblogs-extended, get, websub
+	Kind  string `json:"kind"` // protocol: rsscloud, rsscloud-xmlrpc, weblogs, weblogs-extended, get or websub
 	URL   string `json:"url"`
 	User  string `json:"user"`
 	Topic string `json:"topic"` // URL of the feed
 
-	State    string     `json:"state"`             // told, owed, telling, given-up
-	Version  int64      `json:"version"`           // the newest that it shall hear of
-	Notified int64      `json:"told"`              // the one that it heard of last; 0: none
-	LastAt   *time.Time `json:"last_at,omitempty"` // it was last told, or that was tried
-	Last     string     `json:"last,omitempty"`    // what came of it
-	OK       bool       `json:"ok"`                // that went well
-	Tries    int        `json:"tries,omitempty"`   // failures in a row
-	NextAt   *time.Time `json:"next_at,omitempty"` // it is told again
+	State    string     `json:"state"`             // told, owed, telling or given-up: the ping is delivered, pending, being sent or abandoned
+	Version  int64      `json:"version"`           // newest version of the feed
+	Notified int64      `json:"told"`              // last version that the target was notified of; 0 for none
+	LastAt   *time.Time `json:"last_at,omitempty"` // time of the last attempt
+	Last     string     `json:"last,omitempty"`    // outcome of the last attempt
+	OK       bool       `json:"ok"`                // the last attempt succeeded
+	Tries    int        `json:"tries,omitempty"`   // failed attempts in a row
+	NextAt   *time.Time `json:"next_at,omitempty"` // time of the next attempt
 }
 
-// SinkQuery selects sinks. Zero fields do not restrict.
+// PingTargetQuery selects ping targets. A zero field does not restrict the result.
 type PingTargetQuery struct {
 	User    string
-	Pending bool // only those that have not heard of the newest version
-	Limit   int  // most in all; 0: every one
+	Pending bool // only targets without the newest version
+	Limit   int  // maximum number of targets; 0 means all
 }
 
-// Sinks lists what other servers were told, in order of user, sink and feed.
+// PingTargets lists the ping targets of all feeds, ordered by user, target and feed.
 func (c *Client) PingTargets(ctx context.Context, q PingTargetQuery) iter.Seq2[PingTarget, error] {
 	v := url.Values{}
 	set(v, "user", q.User)
@@ -48,8 +48,8 @@ func (c *Client) PingTargets(ctx context.Context, q PingTargetQuery) iter.Seq2[P
 	})
 }
 
-// RetrySinks has those told at once that have not heard of the newest version: the one
-// with this URL, or all. It returns how many there are.
+// RetryPingTargets pings all targets without the newest version now or, if target is not "", only
+// the target with that URL. It returns the number of targets.
 func (c *Client) RetryPingTargets(ctx context.Context, sink string) (int, error) {
 	v := url.Values{}
 	set(v, "url", sink)
@@ -60,13 +60,13 @@ func (c *Client) RetryPingTargets(ctx context.Context, sink string) (int, error)
 	return out.Retried, err
 }
 
-// Tick is a change of the test feed that somebody wanted.
+// Tick is a requested change of the test feed.
 type Tick struct {
 	At  time.Time `json:"at"`
-	URL string    `json:"url"` // of the test feed
+	URL string    `json:"url"` // URL of the test feed
 }
 
-// TickTestFeed has the test feed change at once, and its subscribers told.
+// TickTestFeed changes the test feed and notifies its subscribers now.
 func (c *Client) TickTestFeed(ctx context.Context) (Tick, error) {
 	var out Tick
 	err := c.call(ctx, "POST", "/v1/testfeed/tick", nil, nil, &out)

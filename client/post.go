@@ -9,29 +9,29 @@ import (
 	"time"
 )
 
-// Post is something that a user wrote, as it is on the server.
+// Post is a post of a user as stored on the server.
 type Post struct {
-	ID       int64  `json:"id,string"` // counts the user's posts, from 1
+	ID       int64  `json:"id,string"` // number of the post within the user's posts, from 1
 	User     string `json:"user"`
-	Revision int64  `json:"revision"` // raised with each change
-	// State is draft, scheduled (published by itself at DueAt), published or deleted.
+	Revision int64  `json:"revision"` // increases with each change
+	// State is draft, scheduled (to be published at DueAt), published or deleted.
 	State string `json:"state"`
-	URL   string `json:"url,omitempty"`  // of its page; "" before it was published
-	GUID  string `json:"guid,omitempty"` // of its item in feeds
-	Key   string `json:"key,omitempty"`  // what the program that made it calls it
+	URL   string `json:"url,omitempty"`  // URL of the post's page; "" before it is published
+	GUID  string `json:"guid,omitempty"` // of the post's item in feeds
+	Key   string `json:"key,omitempty"`  // idempotency key sent by the program that created the post
 
 	CreatedAt   time.Time  `json:"created_at"`
 	UpdatedAt   time.Time  `json:"updated_at"`
 	PublishedAt *time.Time `json:"published_at,omitempty"`
 	DueAt       *time.Time `json:"due_at,omitempty"`
-	UndoUntil   *time.Time `json:"undo_until,omitempty"` // the last change can be taken back
-	Warning     string     `json:"warning,omitempty"`    // a short post over write.limit; "" for any other
+	UndoUntil   *time.Time `json:"undo_until,omitempty"` // until when the last change can be undone
+	Warning     string     `json:"warning,omitempty"`    // set if a short post is longer than the setting write.limit
 
 	Title      string          `json:"title,omitempty"`
-	Source     string          `json:"source,omitempty"` // as it was written
-	Format     string          `json:"format"`           // of Source: markdown, html or text
-	HTML       string          `json:"html,omitempty"`   // made of Source, safe to show
-	Link       string          `json:"link,omitempty"`   // page that it is about
+	Source     string          `json:"source,omitempty"` // text as written
+	Format     string          `json:"format"`           // format of Source: markdown, html or text
+	HTML       string          `json:"html,omitempty"`   // Source as sanitized HTML
+	Link       string          `json:"link,omitempty"`   // page that the post is about
 	Categories []string        `json:"categories"`
 	Enclosures []PostEnclosure `json:"enclosures,omitempty"`
 	Reply      *PostReply      `json:"reply,omitempty"`
@@ -39,27 +39,27 @@ type Post struct {
 	Language   string          `json:"language,omitempty"`
 }
 
-// PostEnclosure is a file that belongs to a post.
+// PostEnclosure is a file attached to a post.
 type PostEnclosure struct {
-	URL      string  `json:"url"` // whole, or a path of the server
+	URL      string  `json:"url"` // absolute URL, or a path on the server
 	Type     string  `json:"type,omitempty"`
 	Length   int64   `json:"length,omitempty"` // bytes
 	Title    string  `json:"title,omitempty"`
-	Alt      string  `json:"alt,omitempty"`        // a picture in words
+	Alt      string  `json:"alt,omitempty"`        // alternative text of an image
 	Duration float64 `json:"duration_s,omitempty"` // seconds
 }
 
-// PostReply is what a post answers.
+// PostReply is the item that a post replies to.
 type PostReply struct {
-	URL   string `json:"url"` // "" in a change: it answers nothing any more
+	URL   string `json:"url"` // "" in a PostChange: the post is no longer a reply
 	GUID  string `json:"guid,omitempty"`
-	Feed  string `json:"feed,omitempty"` // address of the item's feed
+	Feed  string `json:"feed,omitempty"` // URL of the item's feed
 	Title string `json:"title,omitempty"`
 }
 
-// PostNode is a headline of a post that is an outline, with those below it.
+// PostNode is a headline in the outline of a post, with its subheads.
 type PostNode struct {
-	Text       string          `json:"text"` // Markdown of one paragraph
+	Text       string          `json:"text"` // one paragraph of Markdown
 	HTML       string          `json:"html,omitempty"`
 	Title      string          `json:"title,omitempty"`
 	Link       string          `json:"link,omitempty"`
@@ -68,18 +68,19 @@ type PostNode struct {
 	Categories []string        `json:"categories,omitempty"`
 	Enclosures []PostEnclosure `json:"enclosures,omitempty"`
 	Folded     bool            `json:"folded,omitempty"`
-	Attrs      []PostAttr      `json:"attrs,omitempty"` // of an OPML headline, that no field is for
+	Attrs      []PostAttr      `json:"attrs,omitempty"` // OPML attributes without a field here
 	Nodes      []PostNode      `json:"nodes,omitempty"`
 }
 
-// PostAttr is an attribute.
+// PostAttr is an attribute of an OPML outline element.
 type PostAttr struct {
 	Space string `json:"space,omitempty"` // namespace URI
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// PostChange is what a new post says, or what changes of one. What is nil stays.
+// PostChange holds the fields of a new post, or the fields to change in an existing one. A nil
+// field is not changed.
 type PostChange struct {
 	Title      *string          `json:"title,omitempty"`
 	Source     *string          `json:"source,omitempty"` // at most 256 KiB
@@ -91,69 +92,70 @@ type PostChange struct {
 	Outline    *[]PostNode      `json:"outline,omitempty"`
 	Language   *string          `json:"language,omitempty"`
 
-	// State is draft, scheduled or published; a new post without one is published. One
-	// that is published with a date to come is scheduled.
+	// State is draft, scheduled or published. A new post without State is published. A published
+	// post with a date in the future becomes scheduled.
 	State *string `json:"state,omitempty"`
-	// At is when it is due, or the date that it has.
+	// At is the time of publication: in the future for a scheduled post.
 	At *time.Time `json:"at,omitempty"`
-	// Slug is a wish for the end of its address.
+	// Slug is the preferred last part of the post's URL.
 	Slug *string `json:"slug,omitempty"`
 }
 
-// PostQuery selects posts. Zero fields do not restrict.
+// PostQuery selects posts. A zero field does not restrict the result.
 type PostQuery struct {
-	State         string    // draft, scheduled, published, deleted; "": all but deleted
-	Category      string    // of published posts
-	Match         string    // words or pieces of the title or the source
-	Since, Before time.Time // they were published; Before is not included
-	Limit         int       // most posts in all; 0: every one
+	State         string    // draft, scheduled, published or deleted; "": all except deleted
+	Category      string    // category of a published post
+	Match         string    // words or parts of words in the title or source
+	Since, Before time.Time // publication time; Since is inclusive, Before is exclusive
+	Limit         int       // maximum number of posts; 0 means all
 }
 
-// Preview is a post as it would be.
+// Preview is a post as it would appear.
 type Preview struct {
 	HTML       string     `json:"html,omitempty"`
 	Outline    []PostNode `json:"outline,omitempty"`
-	Characters int        `json:"characters"` // of its words
-	Limit      int        `json:"limit"`      // of a short post; 0: nothing is counted
-	Over       bool       `json:"over"`       // it is longer than a short post is
+	Characters int        `json:"characters"` // length of the text
+	Limit      int        `json:"limit"`      // maximum length of a short post; 0 means no limit
+	Over       bool       `json:"over"`       // the post is too long for a short post
 }
 
-// Writer is what a user says of himself, and how much he wrote.
+// Writer is a user's profile with the number of posts.
 type Writer struct {
 	User    string `json:"user"`
-	Written bool   `json:"written"` // the public feed is made of posts, not a saved document
-	Posts   int64  `json:"posts"`   // published
+	Written bool   `json:"written"` // the public feed is generated from posts, not from a saved document
+	Posts   int64  `json:"posts"`   // published posts
 	Profile
 }
 
-// Profile is what a user says of himself.
+// Profile is a user's description of themselves and of their feeds.
 type Profile struct {
-	Name     string `json:"name"`  // of the person; "": the user name
-	Email    string `json:"email"` // public mail address, which the feeds show
-	Title    string `json:"title"` // of feed and page; "": the user's name
+	Name     string `json:"name"`  // name of the person; "": the user name
+	Email    string `json:"email"` // public e-mail address, shown in feeds
+	Title    string `json:"title"` // title of the feed and page; "": Name
 	Blurb    string `json:"blurb"` // plain text
-	Link     string `json:"link"`  // a page elsewhere
+	Link     string `json:"link"`  // URL of another page
 	Language string `json:"language"`
-	Accent   string `json:"accent"` // "#rrggbb"
-	Avatar   string `json:"avatar"` // path or URL of a picture
+	Accent   string `json:"accent"` // color as "#rrggbb"
+	Avatar   string `json:"avatar"` // path or URL of an image
 	Theme    string `json:"theme"`  // "", light or dark
-	// Hints say when to read the feed again; nil in [Client.SetProfile] leaves them as they are.
+	// Hints contain the update schedule of the feed. nil in [Client.SetProfile] leaves them
+	// unchanged.
 	Hints       *FeedHints `json:"hints,omitempty"`
-	PingTargets []string   `json:"sinks"` // servers that are told of changes besides: "rsscloud URL" …
+	PingTargets []string   `json:"sinks"` // other servers to ping after changes, as "rsscloud URL"
 }
 
-// FeedHints say when readers are to read the feed of a user's posts again. Zero fields say
-// nothing.
+// FeedHints recommend when feed readers read the feed of a user's posts again. The feed omits
+// fields that are zero.
 type FeedHints struct {
 	TTL             int        `json:"ttl"`        // minutes
-	SkipHours       []int      `json:"skip_hours"` // of GMT, 0 to 23
-	SkipDays        []string   `json:"skip_days"`  // Monday to Sunday
+	SkipHours       []int      `json:"skip_hours"` // hours in GMT, 0 to 23
+	SkipDays        []string   `json:"skip_days"`  // English names, Monday to Sunday
 	UpdatePeriod    string     `json:"update_period"`
 	UpdateFrequency int        `json:"update_frequency"`
 	UpdateBase      *time.Time `json:"update_base,omitempty"`
 }
 
-// Posts lists a user's posts, the newest first.
+// Posts lists a user's posts, newest first.
 func (c *Client) Posts(ctx context.Context, user string, q PostQuery) iter.Seq2[Post, error] {
 	v := url.Values{}
 	set(v, "state", q.State)
@@ -177,12 +179,12 @@ func (c *Client) Posts(ctx context.Context, user string, q PostQuery) iter.Seq2[
 	})
 }
 
-// Post is one post, also a deleted one that is still kept.
+// Post returns one post. A deleted post is available until the server removes it from its database.
 func (c *Client) Post(ctx context.Context, user string, id int64) (Post, error) {
 	return userCall[Post](ctx, c, "GET", nil, user, "posts", decimal(id))
 }
 
-// CreatePost makes a post. With a key, at most 200 bytes, the same call again is the same
+// CreatePost creates a post. With a key of at most 200 bytes, a repeated call returns the same
 // post.
 func (c *Client) CreatePost(ctx context.Context, user string, p PostChange, key string) (Post, error) {
 	header := http.Header{}
@@ -192,33 +194,33 @@ func (c *Client) CreatePost(ctx context.Context, user string, p PostChange, key 
 	return headed[Post](ctx, c, "POST", header, p, user, "posts")
 }
 
-// ChangePost changes a post. With a revision it is refused when the post is another by
-// now: the Error's Status is 412 then. 0: whatever is there.
+// ChangePost changes a post. If revision is not 0 and the post has another revision, the call fails
+// with an [*Error] of Status 412.
 func (c *Client) ChangePost(ctx context.Context, user string, id, revision int64, p PostChange) (Post, error) {
 	return headed[Post](ctx, c, "PATCH", ifMatch(revision), p, user, "posts", decimal(id))
 }
 
-// DeletePost deletes a post; revision is as of ChangePost.
+// DeletePost deletes a post. revision works as in [Client.ChangePost].
 func (c *Client) DeletePost(ctx context.Context, user string, id, revision int64) (Post, error) {
 	return headed[Post](ctx, c, "DELETE", ifMatch(revision), nil, user, "posts", decimal(id))
 }
 
-// UndoPost takes back the last change of a post that readers saw, within a minute.
+// UndoPost reverts the last published change of a post, within one minute of that change.
 func (c *Client) UndoPost(ctx context.Context, user string, id int64) (Post, error) {
 	return userCall[Post](ctx, c, "POST", nil, user, "posts", decimal(id), "undo")
 }
 
-// PreviewPost shows a post as it would be; nothing is saved.
+// PreviewPost renders a post without saving it.
 func (c *Client) PreviewPost(ctx context.Context, user string, p PostChange) (Preview, error) {
 	return userCall[Preview](ctx, c, "POST", p, user, "posts", "preview")
 }
 
-// Writer is what a user says of himself.
+// Writer returns a user's profile and number of posts.
 func (c *Client) Writer(ctx context.Context, user string) (Writer, error) {
 	return userCall[Writer](ctx, c, "GET", nil, user, "profile")
 }
 
-// SetProfile replaces what a user says of himself, all of it.
+// SetProfile replaces the whole profile of a user.
 func (c *Client) SetProfile(ctx context.Context, user string, p Profile) (Writer, error) {
 	return userCall[Writer](ctx, c, "PUT", p, user, "profile")
 }
@@ -231,7 +233,7 @@ func ifMatch(revision int64) http.Header {
 	return h
 }
 
-// headed is userCall with headers.
+// headed is userCall with additional request headers.
 func headed[T any](ctx context.Context, c *Client, method string, header http.Header, in any, names ...string) (out T, err error) {
 	path, err := userPath("/v1/users/", names...)
 	if err != nil {

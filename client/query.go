@@ -8,49 +8,49 @@ import (
 	"time"
 )
 
-// TopicQuery selects topics. Zero fields do not restrict.
+// TopicQuery selects topics. A zero field does not restrict the result.
 type TopicQuery struct {
 	Match string // part of the URL, case-insensitive
-	Limit int    // most topics in all; 0: every one
+	Limit int    // maximum number of topics; 0 means all
 }
 
-// SubscriptionQuery selects subscriptions. Zero fields do not restrict.
+// SubscriptionQuery selects subscriptions. A zero field does not restrict the result.
 type SubscriptionQuery struct {
 	Topic    string // URL of the feed
-	Match    string // part of the feed's URL or of the callback, case-insensitive
+	Match    string // part of the URL of the feed or of the callback, case-insensitive
 	Protocol string
-	Limit    int // most subscriptions in all; 0: every one
+	Limit    int // maximum number of subscriptions; 0 means all
 }
 
-// LogQuery selects events. Zero fields do not restrict.
+// LogQuery selects events. A zero field does not restrict the result.
 type LogQuery struct {
 	Topic string    // URL of the feed
-	Kinds []string  // any of these
-	Text  string    // part of the feed's URL, the text or the peer, case-insensitive
-	Since time.Time // from this moment on
-	Until time.Time // before this moment
-	Limit int       // most events in all; 0: every one
+	Kinds []string  // any of these kinds
+	Text  string    // part of the feed's URL, of the text or of the peer, case-insensitive
+	Since time.Time // inclusive
+	Until time.Time // exclusive
+	Limit int       // maximum number of events; 0 means all
 }
 
-// pageSize is how many rows one request asks for; the server gives no more.
+// pageSize is the number of rows per request, the maximum that the server accepts.
 const pageSize = 1000
 
-// Version says what is running.
+// Version returns the version of the running server.
 func (c *Client) Version(ctx context.Context) (Version, error) {
 	var v Version
 	err := c.call(ctx, "GET", "/v1/version", nil, nil, &v)
 	return v, err
 }
 
-// Status says how the server is.
+// Status returns the state of the server.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	var s Status
 	err := c.call(ctx, "GET", "/v1/status", nil, nil, &s)
 	return s, err
 }
 
-// Minutes is the history since a moment, oldest first; the zero time asks for the
-// last day.
+// Minutes returns the history since a given time, oldest first. The zero time means the last 24
+// hours.
 func (c *Client) Minutes(ctx context.Context, since time.Time) ([]Minute, error) {
 	q := url.Values{}
 	setTime(q, "since", since)
@@ -61,15 +61,15 @@ func (c *Client) Minutes(ctx context.Context, since time.Time) ([]Minute, error)
 	return page.Minutes, err
 }
 
-// Topic is the feed with that URL. IsNotFound tells that the server has never
-// heard of it.
+// Topic returns the topic with the given feed URL. If the server does not know the feed,
+// [IsNotFound] reports true for the error.
 func (c *Client) Topic(ctx context.Context, topic string) (Topic, error) {
 	var t Topic
 	err := c.call(ctx, "GET", "/v1/topic", url.Values{"url": {topic}}, nil, &t)
 	return t, err
 }
 
-// Topics lists topics in order of their URL.
+// Topics lists topics, ordered by URL.
 func (c *Client) Topics(ctx context.Context, q TopicQuery) iter.Seq2[Topic, error] {
 	v := url.Values{}
 	set(v, "match", q.Match)
@@ -83,7 +83,7 @@ func (c *Client) Topics(ctx context.Context, q TopicQuery) iter.Seq2[Topic, erro
 	})
 }
 
-// Subscriptions lists subscriptions, those of one topic together.
+// Subscriptions lists subscriptions, grouped by topic.
 func (c *Client) Subscriptions(ctx context.Context, q SubscriptionQuery) iter.Seq2[Subscription, error] {
 	v := url.Values{}
 	set(v, "topic", q.Topic)
@@ -99,7 +99,7 @@ func (c *Client) Subscriptions(ctx context.Context, q SubscriptionQuery) iter.Se
 	})
 }
 
-// Log lists events, the newest first.
+// Log lists events, newest first.
 func (c *Client) Log(ctx context.Context, q LogQuery) iter.Seq2[Event, error] {
 	return pages(q.Limit, q.values(), func(v url.Values) ([]Event, string, error) {
 		var page struct {
@@ -123,12 +123,12 @@ func (q LogQuery) values() url.Values {
 	return v
 }
 
-// pages iterates over all rows of a list, one request a page.
+// pages iterates over all rows of a list, with one request per page.
 func pages[T any](limit int, query url.Values, read func(url.Values) (rows []T, next string, err error)) iter.Seq2[T, error] {
 	return pagesOf(pageSize, limit, query, read)
 }
 
-// pagesOf is pages, of a size of their own.
+// pagesOf is pages with the given number of rows per request.
 func pagesOf[T any](most, limit int, query url.Values, read func(url.Values) (rows []T, next string, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		var zero T

@@ -5,35 +5,34 @@ import (
 	"time"
 )
 
-// Secret lets one reader read a user's private feed.
+// Secret gives one reader access to a user's private feed.
 type Secret struct {
-	Selector  string     `json:"selector"` // names it; no secret
+	Selector  string     `json:"selector"` // identifies the secret; not confidential
 	User      string     `json:"user"`
-	Reader    string     `json:"reader"` // what the user calls who has it
+	Reader    string     `json:"reader"` // the user's label for the reader
 	CreatedAt time.Time  `json:"created_at"`
-	UsedAt    *time.Time `json:"used_at,omitempty"` // about
+	UsedAt    *time.Time `json:"used_at,omitempty"` // approximate
 
-	// Ways are how to read the feed with it, in the answer that makes it and never
-	// again.
+	// Access is set only in the response that creates the secret.
 	Access *FeedAccess `json:"ways,omitempty"`
 }
 
-// Ways are the ways in with a secret: the address that holds it, or the plain address
-// with a name and a password, by Basic or by WSSE.
+// FeedAccess holds both ways to read a private feed: a URL that contains the secret, or the plain
+// URL with a name and password for HTTP Basic or WSSE authentication.
 type FeedAccess struct {
-	URL      string `json:"url"`     // holds the secret
-	Address  string `json:"address"` // of the feed without it
+	URL      string `json:"url"`     // contains the secret
+	Address  string `json:"address"` // URL of the feed without the secret
 	Name     string `json:"name"`
 	Password string `json:"password"`
 }
 
-// NewSecret makes a secret for one reader of a user's private feed. What it returns
-// holds the ways in, which the server does not show again.
+// NewSecret creates a secret for one reader of a user's private feed. The Access field of the
+// result is not available again.
 func (c *Client) NewSecret(ctx context.Context, user, reader string) (Secret, error) {
 	return feedCall[Secret](ctx, c, "POST", map[string]string{"reader": reader}, user, PrivateFeed, "secrets")
 }
 
-// Secrets are those of a user's private feed, without the ways in.
+// Secrets lists the secrets of a user's private feed, without Access.
 func (c *Client) Secrets(ctx context.Context, user string) ([]Secret, error) {
 	type list struct {
 		Secrets []Secret `json:"secrets"`
@@ -42,7 +41,8 @@ func (c *Client) Secrets(ctx context.Context, user string) ([]Secret, error) {
 	return out.Secrets, err
 }
 
-// RevokeSecret ends a secret. IsNotFound tells that the user has none of that selector.
+// RevokeSecret revokes a secret. If the user has no such secret, [IsNotFound] reports true for the
+// error.
 func (c *Client) RevokeSecret(ctx context.Context, user, selector string) error {
 	_, err := feedCall[struct{}](ctx, c, "DELETE", nil, user, PrivateFeed, "secrets", selector)
 	return err

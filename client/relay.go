@@ -7,45 +7,45 @@ import (
 	"time"
 )
 
-// Relay is a feed that the server follows at another hub, by one protocol.
+// Relay is the server's own subscription to a feed at an upstream hub.
 type Relay struct {
 	Feed  string   `json:"feed"`
-	Via   string   `json:"via"`   // rsscloud, websub, cnws
-	Hub   string   `json:"hub"`   // URL of its door
-	Topic string   `json:"topic"` // URL, as the hub names the feed
-	State string   `json:"state"` // pending, active, refused, lost, ending
-	For   []string `json:"for"`   // what in the server wants it
+	Via   string   `json:"via"`   // rsscloud, websub or cnws
+	Hub   string   `json:"hub"`   // URL of the hub's endpoint
+	Topic string   `json:"topic"` // URL of the feed as the hub knows it
+	State string   `json:"state"` // pending, active, refused, lost or ending
+	For   []string `json:"for"`   // parts of the server that use the subscription
 
 	CreatedAt   time.Time  `json:"created_at"`
-	RequestedAt *time.Time `json:"requested_at,omitempty"` // the hub was last asked
-	ConfirmedAt *time.Time `json:"confirmed_at,omitempty"` // it last said yes
-	PushedAt    *time.Time `json:"heard_at,omitempty"`     // it last told of a change, to the minute
-	ExpiresAt   *time.Time `json:"expires_at,omitempty"`   // its yes runs out
-	NextAt      *time.Time `json:"next_at,omitempty"`      // it is asked again
+	RequestedAt *time.Time `json:"requested_at,omitempty"` // last request to the hub
+	ConfirmedAt *time.Time `json:"confirmed_at,omitempty"` // last confirmation by the hub
+	PushedAt    *time.Time `json:"heard_at,omitempty"`     // last notification from the hub, to the minute
+	ExpiresAt   *time.Time `json:"expires_at,omitempty"`   // end of the subscription's lease
+	NextAt      *time.Time `json:"next_at,omitempty"`      // time of the next request
 
-	Failures    int        `json:"failures,omitempty"` // questions in a row that came to nothing
-	Rejected    int64      `json:"rejected,omitempty"` // deliveries that were not signed as they should be
+	Failures    int        `json:"failures,omitempty"` // failed requests in a row
+	Rejected    int64      `json:"rejected,omitempty"` // notifications with an invalid signature
 	LastError   string     `json:"last_error,omitempty"`
 	LastErrorAt *time.Time `json:"last_error_at,omitempty"`
 }
 
-// RelayRequest says what to follow. Without Via, it is the best that the feed offers;
-// with Hub, Via must be set.
+// RelayRequest names the feed to subscribe to. Without Via, the server selects the best protocol
+// that the feed offers. Hub requires Via.
 type RelayRequest struct {
 	Feed string `json:"feed"`
 	Via  string `json:"via,omitempty"`
 	Hub  string `json:"hub,omitempty"`
 }
 
-// RelayQuery selects relays. Zero fields do not restrict.
+// RelayQuery selects relays. A zero field does not restrict the result.
 type RelayQuery struct {
-	Match string // part of the feed's or the hub's URL, case-insensitive
+	Match string // part of the URL of the feed or of the hub, case-insensitive
 	Via   string
 	State string
-	Limit int // most relays in all; 0: every one
+	Limit int // maximum number of relays; 0 means all
 }
 
-// Relays lists the feeds that the server follows at other hubs, in order of their URL.
+// Relays lists the server's subscriptions at upstream hubs, ordered by feed URL.
 func (c *Client) Relays(ctx context.Context, q RelayQuery) iter.Seq2[Relay, error] {
 	v := url.Values{}
 	set(v, "match", q.Match)
@@ -61,16 +61,16 @@ func (c *Client) Relays(ctx context.Context, q RelayQuery) iter.Seq2[Relay, erro
 	})
 }
 
-// AddRelay has the server follow a feed, or ask its hub anew. The hub's answer stands
-// in the Relay some time later.
+// AddRelay subscribes the server to a feed, or renews the subscription. The hub confirms or refuses
+// later; see the State of the relay.
 func (c *Client) AddRelay(ctx context.Context, r RelayRequest) (Relay, error) {
 	var out Relay
 	err := c.call(ctx, "POST", "/v1/relays", nil, r, &out)
 	return out, err
 }
 
-// RemoveRelay ends following a feed, by one protocol or (via "") by all, and returns
-// what was ended. IsNotFound tells that it was not followed.
+// RemoveRelay ends the subscription to a feed and returns the removed relays. via "" removes the
+// relays of all protocols. If there is none, [IsNotFound] reports true for the error.
 func (c *Client) RemoveRelay(ctx context.Context, feed, via string) ([]Relay, error) {
 	v := url.Values{"feed": {feed}}
 	set(v, "via", via)

@@ -2,78 +2,78 @@ package client
 
 import "time"
 
-// Source is a feed that somebody follows.
+// Source is a feed that a user follows.
 type Source struct {
 	ID         int64    `json:"id,string"`
-	URL        string   `json:"url"`                  // where it is read now
-	Title      string   `json:"title"`                // what it is called: OwnTitle, else FeedTitle, else URL
-	OwnTitle   string   `json:"own_title,omitempty"`  // by who follows it
-	FeedTitle  string   `json:"feed_title,omitempty"` // by itself
+	URL        string   `json:"url"`                  // current URL of the feed
+	Title      string   `json:"title"`                // displayed title: OwnTitle, else FeedTitle, else URL
+	OwnTitle   string   `json:"own_title,omitempty"`  // title chosen by the user
+	FeedTitle  string   `json:"feed_title,omitempty"` // title in the feed
 	Categories []string `json:"categories"`
-	Interval   int64    `json:"interval_s,omitempty"` // seconds between checks, by who follows it; 0: none was asked for
+	Interval   int64    `json:"interval_s,omitempty"` // seconds between checks, chosen by the user; 0 if not set
 	ListID     int64    `json:"list_id,string,omitempty"`
-	Login      *Login   `json:"login,omitempty"` // what its server wants to see; nil: nothing
-	Private    bool     `json:"private"`         // for those only who gave its login
+	Login      *Login   `json:"login,omitempty"` // login for the feed's server; nil for none
+	Private    bool     `json:"private"`         // only users who provided its login can follow the feed
 
 	Description string `json:"description,omitempty"`
-	Home        string `json:"home,omitempty"` // URL of its page
+	Home        string `json:"home,omitempty"` // URL of the feed's home page
 	Icon        string `json:"icon,omitempty"`
 	Language    string `json:"language,omitempty"`
 	Format      string `json:"format,omitempty"`
-	Repaired    string `json:"mended,omitempty"` // what was wrong with its last document
+	Repaired    string `json:"mended,omitempty"` // syntax errors of the last document that the server repaired
 
-	// State is "new" before it was read for the first time, "ok", "failing", or "gone":
-	// then it is not read any more.
+	// State is "new" before the first read, "ok", "failing" or "gone". The server no longer reads a
+	// feed that is gone.
 	State     string     `json:"state"`
-	Reading   bool       `json:"reading"`            // it is being read now
-	Push      bool       `json:"push"`               // a hub tells of its changes, and can be trusted
-	Problem   string     `json:"problem,omitempty"`  // why it is failing or gone
-	Failures  int        `json:"failures,omitempty"` // in a row
-	Moved     *Move      `json:"moved,omitempty"`    // the last time that it moved
-	AddedAt   time.Time  `json:"added_at"`           // it was followed
+	Reading   bool       `json:"reading"`            // the feed is being read now
+	Push      bool       `json:"push"`               // a hub reliably notifies the server of changes
+	Problem   string     `json:"problem,omitempty"`  // reason for the state failing or gone
+	Failures  int        `json:"failures,omitempty"` // failed checks in a row
+	Moved     *Move      `json:"moved,omitempty"`    // last change of the feed's URL
+	AddedAt   time.Time  `json:"added_at"`           // when the user added the feed
 	CheckedAt *time.Time `json:"checked_at,omitempty"`
 	ChangedAt *time.Time `json:"changed_at,omitempty"`
-	NewestAt  *time.Time `json:"newest_at,omitempty"` // item
-	NextAt    *time.Time `json:"next_at,omitempty"`   // check
-	Why       string     `json:"why,omitempty"`       // of NextAt
-	Items     int64      `json:"items"`               // that are kept
-	Readers   int64      `json:"readers"`             // who follow it here
-	Unread    *int64     `json:"unread,omitempty"`    // when it was asked for
+	NewestAt  *time.Time `json:"newest_at,omitempty"` // date of the newest item
+	NextAt    *time.Time `json:"next_at,omitempty"`   // time of the next check
+	Why       string     `json:"why,omitempty"`       // reason for NextAt
+	Items     int64      `json:"items"`               // stored items
+	Readers   int64      `json:"readers"`             // users of this server who follow the feed
+	Unread    *int64     `json:"unread,omitempty"`    // set only if requested
 }
 
-// Login is what the server of a feed wants to see.
+// Login holds the credentials for the server of a feed.
 type Login struct {
-	Kind   string `json:"kind"`             // basic, token, wsse, header
-	Name   string `json:"name,omitempty"`   // of the user (basic, wsse) or of the header
-	Secret string `json:"secret,omitempty"` // in requests only
+	Kind   string `json:"kind"`             // basic, token, wsse or header
+	Name   string `json:"name,omitempty"`   // name of the user (basic, wsse) or of the header
+	Secret string `json:"secret,omitempty"` // only in requests
 }
 
-// Move is an address that a feed had before.
+// Move is a change of a feed's URL.
 type Move struct {
 	From string    `json:"from"`
 	To   string    `json:"to"`
 	At   time.Time `json:"at"`
-	Why  string    `json:"why,omitempty"` // 301, redirect …
+	Why  string    `json:"why,omitempty"` // cause, such as 301 or redirect
 }
 
-// SourceRequest says what to follow.
+// SourceRequest names the feed to follow.
 type SourceRequest struct {
-	URL        string   `json:"url"` // of a feed, or of a page that has feeds
+	URL        string   `json:"url"` // URL of a feed, or of a page that links to feeds
 	Title      string   `json:"title,omitempty"`
 	Categories []string `json:"categories,omitempty"`
 	Interval   int64    `json:"interval_s,omitempty"`
 	Login      *Login   `json:"login,omitempty"`
-	First      bool     `json:"first,omitempty"` // take the first feed of a page that has several
+	First      bool     `json:"first,omitempty"` // take the first feed of a page with several feeds
 }
 
-// AddedSource is what came of a SourceRequest: a source, or the feeds to choose from.
+// AddedSource is the result of a SourceRequest: the source, or the feeds to choose from.
 type AddedSource struct {
-	New     bool     `json:"new"` // it was not followed before
+	New     bool     `json:"new"` // the user did not follow the feed before
 	Source  *Source  `json:"source,omitempty"`
-	Choices []Choice `json:"choices,omitempty"` // nothing was added: ask with one of them
+	Choices []Choice `json:"choices,omitempty"` // set if nothing was added: repeat the request with one of these URLs
 }
 
-// Choice is a feed of a page that has several.
+// Choice is one feed of a page with several feeds.
 type Choice struct {
 	URL    string `json:"url"`
 	Title  string `json:"title,omitempty"`
@@ -81,33 +81,32 @@ type Choice struct {
 	Kind   string `json:"kind,omitempty"` // feed, comments …
 }
 
-// SourceChange changes how a source is followed. What is nil stays.
+// SourceChange changes the settings of a source. A nil field is not changed.
 type SourceChange struct {
-	Title      *string   `json:"title,omitempty"` // "": the feed's own
+	Title      *string   `json:"title,omitempty"` // "": the title in the feed
 	Categories *[]string `json:"categories,omitempty"`
 	Interval   *int64    `json:"interval_s,omitempty"` // 0: none
-	Login      *Login    `json:"login,omitempty"`      // Kind "": none any more
-	CNWS       *string   `json:"cnws,omitempty"`       // door of a CNWS hub, for the operator to name; "": none any more
+	Login      *Login    `json:"login,omitempty"`      // Kind "": remove the login
+	CNWS       *string   `json:"cnws,omitempty"`       // endpoint of a CNWS hub, for the operator only; "": none
 }
 
-// SourceQuery selects sources. Zero fields do not restrict.
+// SourceQuery selects sources. A zero field does not restrict the result.
 type SourceQuery struct {
 	Match    string // part of the URL or of the title, case-insensitive
 	Category string
-	Broken   bool // only those that are failing, gone or moved
-	Unread   bool // count what is unread, which takes longer
-	Limit    int  // most sources in all; 0: every one
+	Broken   bool // only sources that are failing, gone or moved
+	Unread   bool // also count unread items, which takes longer
+	Limit    int  // maximum number of sources; 0 means all
 }
 
-// Item is one entry of a feed, as its reader has it. Texts are plain, and HTML is safe
-// to show.
+// Item is one entry of a feed as seen by a user. Texts are plain text, and HTML is sanitized.
 type Item struct {
 	ID          int64      `json:"id,string"`
-	Seq         int64      `json:"seq,string"` // grows with every item that comes or changes
-	At          time.Time  `json:"at"`         // its place in the river
-	ReadAt      time.Time  `json:"fetched_at"` // when the feed was read that brought it
+	Seq         int64      `json:"seq,string"` // increases with every new or changed item
+	At          time.Time  `json:"at"`         // position in the river
+	ReadAt      time.Time  `json:"fetched_at"` // when the server read the item from the feed
 	EditedAt    *time.Time `json:"edited_at,omitempty"`
-	WithdrawnAt *time.Time `json:"withdrawn_at,omitempty"` // its author took it out of the feed
+	WithdrawnAt *time.Time `json:"withdrawn_at,omitempty"` // set if the item is no longer in the feed
 	GUID        string     `json:"guid,omitempty"`
 	Content
 	Read      bool       `json:"read"`
@@ -116,27 +115,27 @@ type Item struct {
 	Source    ItemSource `json:"source"`
 }
 
-// Content is what an item says.
+// Content is the content of an item.
 type Content struct {
-	Title      string      `json:"title,omitempty"` // "": it has none
+	Title      string      `json:"title,omitempty"` // "" if the item has no title
 	Link       string      `json:"link,omitempty"`
 	HTML       string      `json:"html,omitempty"`
-	Text       string      `json:"text,omitempty"` // the words of HTML, cut after some thousands
+	Text       string      `json:"text,omitempty"` // HTML as plain text, truncated after some thousand characters
 	Language   string      `json:"language,omitempty"`
-	Published  *time.Time  `json:"published,omitempty"` // as the feed says
+	Published  *time.Time  `json:"published,omitempty"` // date in the feed
 	Updated    *time.Time  `json:"updated,omitempty"`
 	Authors    []string    `json:"authors,omitempty"`
-	Categories []string    `json:"categories,omitempty"` // the feed's
+	Categories []string    `json:"categories,omitempty"` // categories in the feed
 	Enclosures []Enclosure `json:"enclosures,omitempty"`
 	Image      string      `json:"image,omitempty"`
 	Comments   string      `json:"comments,omitempty"`
 	InReplyTo  string      `json:"in_reply_to,omitempty"`
-	Via        string      `json:"via,omitempty"` // title of the feed that it was taken from
+	Via        string      `json:"via,omitempty"` // title of the feed that the item was copied from
 	Nested     []Content   `json:"nested,omitempty"`
-	More       bool        `json:"more,omitempty"` // the feed has only a summary of it
+	More       bool        `json:"more,omitempty"` // the feed contains only a summary of the item
 }
 
-// Enclosure is a file that belongs to an item.
+// Enclosure is a file attached to an item.
 type Enclosure struct {
 	URL      string  `json:"url"`
 	Type     string  `json:"type,omitempty"`
@@ -145,152 +144,151 @@ type Enclosure struct {
 	Title    string  `json:"title,omitempty"`
 }
 
-// ItemSource is what an item says of its source.
+// ItemSource describes the source of an item.
 type ItemSource struct {
 	ID         int64    `json:"id,string"`
 	Title      string   `json:"title"`
 	URL        string   `json:"url"`
 	Home       string   `json:"home,omitempty"`
 	Icon       string   `json:"icon,omitempty"`
-	Categories []string `json:"categories"` // the reader's
+	Categories []string `json:"categories"` // the user's categories
 	Private    bool     `json:"private"`
 }
 
-// ItemQuery selects items. Zero fields do not restrict.
+// ItemQuery selects items. A zero field does not restrict the result.
 type ItemQuery struct {
 	Source   string // ID or URL
 	Category string
 	Starred  bool
 	Unread   bool
-	Match    string // words that must all occur; "a phrase", -word, feed:…, category:…
+	Match    string // words that must all occur; also "a phrase", -word, feed:…, category:…
 	From, To time.Time
-	Since    int64 // only what came or changed after this Seq, in that order
+	Since    int64 // only items that are new or changed after this Seq, in that order
 	Oldest   bool  // oldest first
-	Limit    int   // most items in all; 0: every one
+	Limit    int   // maximum number of items; 0 means all
 }
 
-// ItemEvent is an item that came or changed.
+// ItemEvent is a new or changed item.
 type ItemEvent struct {
-	Kind string // new, edited, withdrawn
+	Kind string // new, edited or withdrawn
 	Item Item
 }
 
-// MarkRequest marks items. What is nil stays.
+// MarkRequest marks items. A nil field is not changed.
 type MarkRequest struct {
 	IDs     []ID  `json:"ids"` // at most 1,000
 	Read    *bool `json:"read,omitempty"`
 	Starred *bool `json:"starred,omitempty"`
 }
 
-// ReadRequest marks everything up to a moment as read: of a source, of a category, or
-// all there is.
+// ReadRequest marks everything up to a time as read: in one source, in one category, or everywhere.
 type ReadRequest struct {
 	Source   string     `json:"source,omitempty"` // ID or URL
 	Category string     `json:"category,omitempty"`
 	To       *time.Time `json:"to,omitempty"` // nil: now
 }
 
-// Category is one of a reader's.
+// Category is a user's category of sources.
 type Category struct {
 	Name    string `json:"name"`
-	Public  bool   `json:"public"` // everybody may read its river, its feed and its list
+	Public  bool   `json:"public"` // the river, feed and list of the category are public
 	Sources int64  `json:"sources"`
-	Unread  *int64 `json:"unread,omitempty"` // when it was asked for
+	Unread  *int64 `json:"unread,omitempty"` // set only if requested
 }
 
-// CategoryChange makes a category, or changes it. What is nil stays.
+// CategoryChange creates or changes a category. A nil field is not changed.
 type CategoryChange struct {
 	Public *bool   `json:"public,omitempty"`
-	Name   *string `json:"name,omitempty"` // another name; that of an existing one merges them
+	Name   *string `json:"name,omitempty"` // new name; the name of an existing category merges both
 }
 
-// List is an OPML document at a URL that is followed as a whole.
+// List is a reading list: a followed OPML document whose feeds the user follows too.
 type List struct {
 	ID       int64      `json:"id,string"`
 	URL      string     `json:"url"`
 	Title    string     `json:"title,omitempty"`
-	Category string     `json:"category,omitempty"` // what its feeds are put into
+	Category string     `json:"category,omitempty"` // category assigned to the feeds of the list
 	Feeds    int        `json:"feeds"`
 	ReadAt   *time.Time `json:"read_at,omitempty"`
 	NextAt   *time.Time `json:"next_at,omitempty"`
-	Problem  string     `json:"problem,omitempty"` // why it could not be read
+	Problem  string     `json:"problem,omitempty"` // reason why the list could not be read
 }
 
-// OPMLOptions of an import. Without URL, the document travels with the request.
+// OPMLOptions control an import of OPML. Without URL, the request contains the document.
 type OPMLOptions struct {
 	URL      string
-	Category string // everything is put into it besides
-	Follow   bool   // follow the URL as a list, instead of taking it over once
+	Category string // additional category for every feed
+	Follow   bool   // follow the URL as a list instead of importing it once
 	Progress func(done, total int)
 }
 
-// ImportedOPML is what came of an import.
+// ImportedOPML is the result of an OPML import.
 type ImportedOPML struct {
 	Title     string   `json:"title,omitempty"`
 	Found     int      `json:"found"`      // feeds in the document
-	Added     int      `json:"added"`      // that were not followed
-	Existing  int      `json:"had"`        // that were
-	OverLimit int      `json:"over_limit"` // that were not added, because Limit feeds are followed
-	Limit     int      `json:"limit"`      // feeds that the user may follow
-	Lists     int      `json:"lists"`      // that are followed now
-	Skipped   int      `json:"skipped"`    // without a usable address
+	Added     int      `json:"added"`      // new feeds
+	Existing  int      `json:"had"`        // feeds that the user already followed
+	OverLimit int      `json:"over_limit"` // feeds rejected because the user follows Limit feeds
+	Limit     int      `json:"limit"`      // maximum number of feeds per user
+	Lists     int      `json:"lists"`      // reading lists that the user follows now
+	Skipped   int      `json:"skipped"`    // feeds without a valid URL
 	Problems  []string `json:"problems,omitempty"`
 }
 
-// Notice is that somebody is told elsewhere of what arrives.
+// Forwarding sends new items of a user's feeds to another program, mailbox or blog.
 type Forwarding struct {
 	ID        int64      `json:"id,string"`
 	SourceID  int64      `json:"source_id,string,omitempty"`
 	Category  string     `json:"category,omitempty"`
-	Via       string     `json:"via"`    // webhook, email, post
+	Via       string     `json:"via"`    // webhook, email or post
 	Target    string     `json:"target"` // URL or e-mail address
-	Signed    bool       `json:"signed"` // there is a secret
+	Signed    bool       `json:"signed"` // messages are signed with a secret
 	Paused    bool       `json:"paused"`
 	CreatedAt time.Time  `json:"created_at"`
-	Sent      int64      `json:"sent"` // messages
+	Sent      int64      `json:"sent"` // number of messages
 	LastAt    *time.Time `json:"last_at,omitempty"`
-	Failures  int        `json:"failures,omitempty"` // in a row
+	Failures  int        `json:"failures,omitempty"` // failed messages in a row
 	Problem   string     `json:"problem,omitempty"`
 	State     string     `json:"state"`                // waiting (for consent), confirmed, ended (by the recipient)
-	AskedAt   *time.Time `json:"asked_at,omitempty"`   // when the recipient was last asked for consent
+	AskedAt   *time.Time `json:"asked_at,omitempty"`   // when the server last requested the recipient's consent
 	DecidedAt *time.Time `json:"decided_at,omitempty"` // when the recipient confirmed or ended it
 }
 
-// NoticeRequest makes a notice, or changes the one with its ID.
+// ForwardingRequest creates a forwarding or, with ID, changes an existing one.
 type ForwardingRequest struct {
 	ID       int64   `json:"id,string,omitempty"`
-	Source   string  `json:"source,omitempty"` // ID or URL; "": any
+	Source   string  `json:"source,omitempty"` // ID or URL; "": every source
 	Category string  `json:"category,omitempty"`
 	Via      string  `json:"via"`
 	Target   string  `json:"target"`
-	Secret   *string `json:"secret,omitempty"` // nil: as it was
+	Secret   *string `json:"secret,omitempty"` // nil: unchanged
 	Paused   bool    `json:"paused,omitempty"`
 }
 
-// RiverStatus is how a river is.
+// RiverStatus describes the state of a river.
 type RiverStatus struct {
-	Sources int64        `json:"sources"`          // that are followed
-	Unread  int64        `json:"unread"`           // items
-	Seq     int64        `json:"seq,string"`       // of the newest item or change; 0: there is none
-	Live    *RiverLive   `json:"live,omitempty"`   // of the whole server, for its operator
-	Counts  *RiverCounts `json:"counts,omitempty"` // the same
+	Sources int64        `json:"sources"`          // followed feeds
+	Unread  int64        `json:"unread"`           // unread items
+	Seq     int64        `json:"seq,string"`       // of the newest item or change; 0 if there is none
+	Live    *RiverLive   `json:"live,omitempty"`   // whole server; operator only
+	Counts  *RiverCounts `json:"counts,omitempty"` // whole server; operator only
 }
 
-// RiverLive is what the server reads, for all readers.
+// RiverLive describes the current activity of the aggregator, for all users.
 type RiverLive struct {
-	Reading   int   `json:"reading"` // documents
+	Reading   int   `json:"reading"` // documents being read
 	Waiting   int   `json:"waiting"`
-	Listening int   `json:"listening"` // live pages and streams
-	Checks    int64 `json:"checks"`    // since the start
+	Listening int   `json:"listening"` // open live pages and streams
+	Checks    int64 `json:"checks"`    // since the start of the process
 	Unchanged int64 `json:"unchanged"`
 	Failed    int64 `json:"failed"`
-	Delivered int64 `json:"delivered"` // documents that hubs brought
-	New       int64 `json:"new"`       // items
+	Delivered int64 `json:"delivered"` // documents pushed by hubs
+	New       int64 `json:"new"`       // new items
 	Edited    int64 `json:"edited"`
 	Withdrawn int64 `json:"withdrawn"`
 }
 
-// RiverCounts is the size of things, for all readers.
+// RiverCounts holds the number of objects in the aggregator, for all users.
 type RiverCounts struct {
 	Sources       int64 `json:"sources"`
 	Followed      int64 `json:"followed"`

@@ -12,39 +12,39 @@ import (
 	"strconv"
 )
 
-// River is one reader's river. Make it with [Client.River].
+// River is the API of one user's river. Create one with [Client.River].
 type River struct {
 	c    *Client
 	user string
 }
 
-// River is the river of a user; that of the server itself for "", or, with
-// [Client.Token], that of the token's owner.
+// River returns the river of a user. For "" it returns the river of the server itself or, with
+// [Client.Token], of the token's owner.
 func (c *Client) River(user string) *River { return &River{c, user} }
 
-// ID is a number that travels as text.
+// ID is a number that JSON represents as a string.
 type ID int64
 
-// MarshalJSON writes it as text.
+// MarshalJSON encodes the ID as a decimal string.
 func (id ID) MarshalJSON() ([]byte, error) {
 	return strconv.AppendQuote(nil, strconv.FormatInt(int64(id), 10)), nil
 }
 
-// UnmarshalJSON reads it from text.
+// UnmarshalJSON decodes a decimal string. The number must be positive.
 func (id *ID) UnmarshalJSON(b []byte) error {
 	var text string
 	if err := json.Unmarshal(b, &text); err != nil {
-		return fmt.Errorf("an id is text, not %s", b)
+		return fmt.Errorf("invalid id %s: must be a string", b)
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n <= 0 {
-		return fmt.Errorf("%q is no id", text)
+		return fmt.Errorf("invalid id %q: must be a positive decimal number", text)
 	}
 	*id = ID(n)
 	return nil
 }
 
-// values adds whose river it is.
+// values adds the user of the river to v.
 func (r *River) values(v url.Values) url.Values {
 	if v == nil {
 		v = url.Values{}
@@ -65,11 +65,11 @@ func setTrue(v url.Values, key string, on bool) {
 	}
 }
 
-// sourcesPage is how many sources one request asks for. They are not as cheap to go on
-// with as other lists, so there are more of them.
+// sourcesPage is the number of sources per request. A continued list of sources is expensive, so
+// the pages are larger than those of other lists.
 const sourcesPage = 10_000
 
-// Sources lists what is followed, in order of the titles.
+// Sources lists the followed feeds, ordered by title.
 func (r *River) Sources(ctx context.Context, q SourceQuery) iter.Seq2[Source, error] {
 	v := r.values(nil)
 	set(v, "match", q.Match)
@@ -86,30 +86,30 @@ func (r *River) Sources(ctx context.Context, q SourceQuery) iter.Seq2[Source, er
 	})
 }
 
-// Source is the source at a URL, or with an id in decimal. IsNotFound tells that it is
-// not followed.
+// Source returns the source with the given URL or decimal ID. If the user does not follow the feed,
+// [IsNotFound] reports true for the error.
 func (r *River) Source(ctx context.Context, what string) (Source, error) {
 	var s Source
 	err := r.call(ctx, "GET", "/v1/source", url.Values{"url": {what}}, nil, &s)
 	return s, err
 }
 
-// AddSource follows a feed. When a page has several, nothing is added and the answer
-// has Choices.
+// AddSource follows a feed. If a page has several feeds, nothing is added and the result has
+// Choices.
 func (r *River) AddSource(ctx context.Context, q SourceRequest) (AddedSource, error) {
 	var a AddedSource
 	err := r.call(ctx, "POST", "/v1/sources", nil, q, &a)
 	return a, err
 }
 
-// ChangeSource changes how a source is followed.
+// ChangeSource changes the settings of a source.
 func (r *River) ChangeSource(ctx context.Context, id int64, c SourceChange) (Source, error) {
 	var s Source
 	err := r.call(ctx, "PATCH", "/v1/sources/"+decimal(id), nil, c, &s)
 	return s, err
 }
 
-// RemoveSource ends following a source.
+// RemoveSource stops following a source and returns it.
 func (r *River) RemoveSource(ctx context.Context, id int64) (Source, error) {
 	var out struct {
 		Removed Source `json:"removed"`
@@ -118,37 +118,36 @@ func (r *River) RemoveSource(ctx context.Context, id int64) (Source, error) {
 	return out.Removed, err
 }
 
-// RefreshSource reads a source now. An [Error] with the code "too-many" says from when
-// it may be read again.
+// RefreshSource reads a source now. If it was read too recently, the result is an [*Error] with the
+// code too-many; RetryAfter is the time until the next read.
 func (r *River) RefreshSource(ctx context.Context, id int64) (Check, error) {
 	var c Check
 	err := r.call(ctx, "POST", "/v1/sources/"+decimal(id)+"/refresh", nil, nil, &c)
 	return c, err
 }
 
-// ReviveSource has a source read again that is gone or failing.
+// ReviveSource makes the server read a gone or failing source again.
 func (r *River) ReviveSource(ctx context.Context, id int64) (Source, error) {
 	var s Source
 	err := r.call(ctx, "POST", "/v1/sources/"+decimal(id)+"/revive", nil, nil, &s)
 	return s, err
 }
 
-// UndoSource takes a source back to the address that it was moved from.
+// UndoSource restores the URL of a source before its last move.
 func (r *River) UndoSource(ctx context.Context, id int64) (Source, error) {
 	var s Source
 	err := r.call(ctx, "POST", "/v1/sources/"+decimal(id)+"/undo", nil, nil, &s)
 	return s, err
 }
 
-// Explain says why a source is checked when it is: the one at a URL, or with an id in
-// decimal.
+// Explain explains the check schedule of the source with the given URL or decimal ID.
 func (r *River) Explain(ctx context.Context, what string) (Explanation, error) {
 	var e Explanation
 	err := r.call(ctx, "GET", "/v1/explain", url.Values{"url": {what}}, nil, &e)
 	return e, err
 }
 
-// Items lists items, the newest first unless the query says otherwise.
+// Items lists items, newest first unless the query has another order.
 func (r *River) Items(ctx context.Context, q ItemQuery) iter.Seq2[Item, error] {
 	v := r.values(q.values())
 	if q.Since > 0 {
@@ -164,7 +163,7 @@ func (r *River) Items(ctx context.Context, q ItemQuery) iter.Seq2[Item, error] {
 	})
 }
 
-// values are those that the list and the stream share.
+// values returns the parameters that the list and the stream share.
 func (q ItemQuery) values() url.Values {
 	v := url.Values{}
 	set(v, "source", q.Source)
@@ -178,14 +177,14 @@ func (q ItemQuery) values() url.Values {
 	return v
 }
 
-// Item is one item.
+// Item returns one item.
 func (r *River) Item(ctx context.Context, id int64) (Item, error) {
 	var it Item
 	err := r.call(ctx, "GET", "/v1/items/"+decimal(id), nil, nil, &it)
 	return it, err
 }
 
-// Mark marks items and returns how many: items that the reader cannot see are left out.
+// Mark marks items and returns their number. Items that the user cannot see are skipped.
 func (r *River) Mark(ctx context.Context, m MarkRequest) (int, error) {
 	var out struct {
 		Marked int `json:"marked"`
@@ -194,15 +193,15 @@ func (r *River) Mark(ctx context.Context, m MarkRequest) (int, error) {
 	return out.Marked, err
 }
 
-// MarkAllRead marks everything up to a moment as read.
+// MarkAllRead marks all items up to a time as read.
 func (r *River) MarkAllRead(ctx context.Context, q ReadRequest) error {
 	return r.call(ctx, "POST", "/v1/items/read", nil, q, nil)
 }
 
-// Follow calls f with each item that comes or changes from now on, or that did after the
-// Seq after, when that is not 0. What came in the five seconds before that Seq comes
-// again: its ID and Seq tell. Of q only Source, Category, Starred, Unread and Match
-// count. It ends as [Client.Follow] does.
+// Follow calls f with each new or changed item. If after is not 0, Follow starts with the items
+// that changed after this Seq. Items from the five seconds before that Seq can occur again; compare
+// ID and Seq. Only Source, Category, Starred, Unread and Match of q are used. Follow returns under
+// the same conditions as [Client.Follow].
 func (r *River) Follow(ctx context.Context, q ItemQuery, after int64, f func(ItemEvent) error) error {
 	header := http.Header{}
 	if after > 0 {
@@ -218,7 +217,7 @@ func (r *River) Follow(ctx context.Context, q ItemQuery, after int64, f func(Ite
 	})
 }
 
-// Categories lists categories, with what is unread in them when that is asked for.
+// Categories lists the user's categories, with the number of unread items if unread is true.
 func (r *River) Categories(ctx context.Context, unread bool) ([]Category, error) {
 	v := url.Values{}
 	setTrue(v, "unread", unread)
@@ -229,17 +228,18 @@ func (r *River) Categories(ctx context.Context, unread bool) ([]Category, error)
 	return out.Categories, err
 }
 
-// PutCategory makes a category, or changes it.
+// PutCategory creates or changes a category.
 func (r *River) PutCategory(ctx context.Context, name string, c CategoryChange) error {
 	return r.call(ctx, "PUT", "/v1/categories", url.Values{"name": {name}}, c, nil)
 }
 
-// DropCategory removes a category; its sources stay followed.
+// DropCategory removes a category. Its sources are still followed.
 func (r *River) DropCategory(ctx context.Context, name string) error {
 	return r.call(ctx, "DELETE", "/v1/categories", url.Values{"name": {name}}, nil, nil)
 }
 
-// ExportOPML writes what is followed, or one category of it, as OPML.
+// ExportOPML writes the followed feeds as OPML to w. If category is not "", only feeds of that
+// category are included.
 func (r *River) ExportOPML(ctx context.Context, category string, w io.Writer) error {
 	v := url.Values{}
 	set(v, "category", category)
@@ -249,13 +249,14 @@ func (r *River) ExportOPML(ctx context.Context, category string, w io.Writer) er
 	}
 	defer res.Body.Close()
 	if _, err := io.Copy(w, res.Body); err != nil {
-		return fmt.Errorf("the list did not arrive whole: %w", err)
+		return fmt.Errorf("the OPML document is incomplete: %w", err)
 	}
 	return nil
 }
 
-// ImportOPML follows the feeds of an OPML document: doc, or (doc nil) the one at o.URL.
-// The feeds are read afterwards. With an error, ImportedOPML says what was imported before.
+// ImportOPML follows the feeds of an OPML document: doc or, if doc is nil, the document at o.URL.
+// The server reads the feeds afterwards. After an error, ImportedOPML describes the feeds imported
+// so far.
 func (r *River) ImportOPML(ctx context.Context, doc io.Reader, o OPMLOptions) (ImportedOPML, error) {
 	v := r.values(nil)
 	set(v, "url", o.URL)
@@ -263,7 +264,7 @@ func (r *River) ImportOPML(ctx context.Context, doc io.Reader, o OPMLOptions) (I
 	setTrue(v, "follow", o.Follow)
 	header, body := http.Header{}, io.Reader(nil)
 	if doc != nil {
-		// A plain reader hides what net/http would otherwise close on its own.
+		// A plain io.Reader keeps net/http from closing the caller's reader.
 		body = struct{ io.Reader }{doc}
 		header.Set("Content-Type", "text/x-opml")
 	}
@@ -301,7 +302,7 @@ func (r *River) ImportOPML(ctx context.Context, doc io.Reader, o OPMLOptions) (I
 	}
 }
 
-// Lists are the OPML documents that are followed.
+// Lists returns the user's reading lists.
 func (r *River) Lists(ctx context.Context) ([]List, error) {
 	var out struct {
 		Lists []List `json:"lists"`
@@ -310,14 +311,14 @@ func (r *River) Lists(ctx context.Context) ([]List, error) {
 	return out.Lists, err
 }
 
-// DropList ends following a list. Its feeds stay, or go with it.
+// DropList stops following a reading list. If remove is true, its feeds are removed too.
 func (r *River) DropList(ctx context.Context, id int64, remove bool) error {
 	v := url.Values{}
 	setTrue(v, "remove", remove)
 	return r.call(ctx, "DELETE", "/v1/lists/"+decimal(id), v, nil, nil)
 }
 
-// Notices are those of the reader.
+// Forwardings returns the user's forwardings.
 func (r *River) Forwardings(ctx context.Context) ([]Forwarding, error) {
 	var out struct {
 		Forwardings []Forwarding `json:"notices"`
@@ -326,24 +327,24 @@ func (r *River) Forwardings(ctx context.Context) ([]Forwarding, error) {
 	return out.Forwardings, err
 }
 
-// PutNotice makes a notice, or changes one.
+// PutForwarding creates or changes a forwarding.
 func (r *River) PutForwarding(ctx context.Context, n ForwardingRequest) (Forwarding, error) {
 	var out Forwarding
 	err := r.call(ctx, "PUT", "/v1/notices", nil, n, &out)
 	return out, err
 }
 
-// DropNotice ends a notice.
+// DropForwarding removes a forwarding.
 func (r *River) DropForwarding(ctx context.Context, id int64) error {
 	return r.call(ctx, "DELETE", "/v1/notices/"+decimal(id), nil, nil, nil)
 }
 
-// TryNotice sends the newest item at once; the error says what went wrong.
+// TryForwarding sends the newest item now and returns an error if the delivery fails.
 func (r *River) TryForwarding(ctx context.Context, id int64) error {
 	return r.call(ctx, "POST", "/v1/notices/"+decimal(id)+"/try", nil, nil, nil)
 }
 
-// Status is how the river is.
+// Status returns the state of the river.
 func (r *River) Status(ctx context.Context) (RiverStatus, error) {
 	var s RiverStatus
 	err := r.call(ctx, "GET", "/v1/river", nil, nil, &s)

@@ -2,42 +2,42 @@ package client
 
 import "time"
 
-// Explanation says why a source is checked when it is.
+// Explanation explains the check schedule of a source.
 type Explanation struct {
 	Source     Source          `json:"source"`
-	Sentence   string          `json:"sentence"` // for people; times in the zone of the server
+	Sentence   string          `json:"sentence"` // summary for people; times are in the server's time zone
 	Considered []Consideration `json:"considered"`
-	Checks     []Check         `json:"checks"` // the last ones, newest first
+	Checks     []Check         `json:"checks"` // most recent checks, newest first
 	Push       []PushState     `json:"push"`
-	Trust      string          `json:"trust,omitempty"` // how trustworthy the hubs are
-	Notes      []string        `json:"notes"`           // what a reader should know
+	Trust      string          `json:"trust,omitempty"` // reliability of the hubs
+	Notes      []string        `json:"notes"`           // additional remarks for the user
 }
 
-// Consideration is one thing that had a say in the next check.
+// Consideration is one factor in the time of the next check.
 type Consideration struct {
 	Rule   string     `json:"rule"`
 	Value  string     `json:"value,omitempty"`
 	Text   string     `json:"text"`
 	Until  *time.Time `json:"until,omitempty"`
-	Effect string     `json:"effect"` // decides, allows, moves, bounds, ignored, overrode
+	Effect string     `json:"effect"` // decides, allows, moves, bounds, ignored or overrode
 	Note   string     `json:"note,omitempty"`
 }
 
-// Check is what one check of a source came to.
+// Check is the outcome of one check of a source.
 type Check struct {
 	At        time.Time  `json:"at"`
 	TookMS    float64    `json:"took_ms"`
-	Cause     string     `json:"cause"` // due, push, delivered, by-hand, follow-up
+	Cause     string     `json:"cause"` // due, push, delivered, by-hand or follow-up
 	Via       string     `json:"door,omitempty"`
-	Asked     string     `json:"asked,omitempty"`     // conditional, full; "": nothing was asked
-	AskedWhy  string     `json:"asked_why,omitempty"` // of full, as a clause
+	Asked     string     `json:"asked,omitempty"`     // conditional or full; "": no request was sent
+	AskedWhy  string     `json:"asked_why,omitempty"` // reason for a full request, as a clause
 	URL       string     `json:"url"`
-	Status    int        `json:"status,omitempty"` // 0: no answer
+	Status    int        `json:"status,omitempty"` // 0 if there was no response
 	Outcome   string     `json:"outcome"`
 	Text      string     `json:"text"`
 	Next      *time.Time `json:"next,omitempty"`
-	Why       string     `json:"why,omitempty"` // of Next
-	New       int        `json:"new,omitempty"` // items
+	Why       string     `json:"why,omitempty"` // reason for Next
+	New       int        `json:"new,omitempty"` // number of new items
 	Edited    int        `json:"edited,omitempty"`
 	Withdrawn int        `json:"withdrawn,omitempty"`
 	Bytes     int        `json:"bytes,omitempty"`
@@ -46,17 +46,17 @@ type Check struct {
 	Hops      []Hop      `json:"hops,omitempty"`
 }
 
-// Hop is one redirect that was followed.
+// Hop is one redirect.
 type Hop struct {
 	Status   int    `json:"status"`
 	From     string `json:"from"`
 	To       string `json:"to"`
-	Document bool   `json:"document,omitempty"` // the document itself says so, not HTTP
+	Document bool   `json:"document,omitempty"` // the redirect is in the document, not in HTTP
 }
 
-// PushState is how it stands with one hub.
+// PushState is the state of the subscription at one hub.
 type PushState struct {
-	Protocol  string     `json:"protocol"` // rsscloud, websub, cnws
+	Protocol  string     `json:"protocol"` // rsscloud, websub or cnws
 	Hub       string     `json:"hub"`
 	Wire      string     `json:"wire,omitempty"`
 	Own       bool       `json:"own"` // the hub is this server

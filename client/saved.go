@@ -12,38 +12,36 @@ import (
 	"time"
 )
 
-// The two feeds that each user has.
+// Names of the two feeds of each user.
 const (
-	PublicFeed  = "rss"     // everybody's
-	PrivateFeed = "private" // of those who have a secret
+	PublicFeed  = "rss"     // public feed
+	PrivateFeed = "private" // private feed, for readers with a secret
 )
 
-// MaxFeed is how large a document may be that is saved as a feed, in bytes.
+// MaxFeed is the maximum size of a hosted feed in bytes.
 const MaxFeed = 2 << 20
 
-// SavedFeed is a feed that a user keeps on the server.
+// SavedFeed is a feed hosted on the server.
 type SavedFeed struct {
 	User    string    `json:"user"`
 	Name    string    `json:"name"`            // rss or private
-	URL     string    `json:"url"`             // where it is read
-	Title   string    `json:"title,omitempty"` // what the document says
+	URL     string    `json:"url"`             // where readers read the feed
+	Title   string    `json:"title,omitempty"` // title in the document
 	Items   int       `json:"items"`
-	Version int64     `json:"version"` // counts the times that it was saved
+	Version int64     `json:"version"` // number of times the feed was saved
 	SavedAt time.Time `json:"saved_at"`
 	Type    string    `json:"type"`               // Content-Type of the document
-	Size    int64     `json:"size"`               // bytes of the document
-	MovedTo string    `json:"moved_to,omitempty"` // readers are sent there
-	// Temporary means that readers are sent to MovedTo for now (302), and keep URL.
+	Size    int64     `json:"size"`               // bytes
+	MovedTo string    `json:"moved_to,omitempty"` // URL that readers are redirected to
+	// Temporary means that the redirect to MovedTo is temporary (302).
 	Temporary bool `json:"temporary,omitempty"`
-	Gone      bool `json:"gone,omitempty"` // readers are told that it has ended
-	// AddCloud means that the document is served with the cloud and the hub of the server,
-	// where it names none.
+	Gone      bool `json:"gone,omitempty"` // readers get 410 Gone
+	// AddCloud means that the server adds its cloud and hub to a document that names none.
 	AddCloud bool   `json:"add_cloud,omitempty"`
-	Warning  string `json:"warning,omitempty"` // what its author has to know about the document; "": nothing
+	Warning  string `json:"warning,omitempty"` // problem in the document that its author should know about; "" for none
 }
 
-// Feeds lists the feeds that are kept on the server, in order of user and name; limit
-// 0 is all of them.
+// Feeds lists the feeds hosted on the server, ordered by user and name. limit 0 means all.
 func (c *Client) Feeds(ctx context.Context, limit int) iter.Seq2[SavedFeed, error] {
 	return pages(limit, url.Values{}, func(v url.Values) ([]SavedFeed, string, error) {
 		var page struct {
@@ -55,18 +53,17 @@ func (c *Client) Feeds(ctx context.Context, limit int) iter.Seq2[SavedFeed, erro
 	})
 }
 
-// Feed is what is known of one feed. IsNotFound tells that nothing was saved.
+// Feed returns one hosted feed. If it was never saved, [IsNotFound] reports true for the error.
 func (c *Client) Feed(ctx context.Context, user, name string) (SavedFeed, error) {
 	return feedCall[SavedFeed](ctx, c, "GET", nil, user, name)
 }
 
-// SaveFeed keeps a document as a user's feed, byte for byte, as if the user had saved
-// it: at most MaxFeed bytes of XML that is a feed, or of JSON when contentType says so.
-// That may be empty for XML.
+// SaveFeed saves a document, byte for byte, as a user's feed. The document is an XML feed, or a
+// JSON feed with a JSON contentType, of at most MaxFeed bytes. contentType may be empty for XML.
 func (c *Client) SaveFeed(ctx context.Context, user, name, contentType string, doc []byte) (SavedFeed, error) {
 	var out SavedFeed
 	if len(doc) > MaxFeed {
-		// The server stops reading there, and its answer might not arrive.
+		// The server stops reading at this size, so its response might be lost.
 		return out, &Error{Status: http.StatusBadRequest, Code: "invalid", Message: fmt.Sprintf("The document has %d bytes; at most %d are saved.", len(doc), MaxFeed)}
 	}
 	path, err := userPath("/v1/feeds/", user, name)
@@ -83,39 +80,40 @@ func (c *Client) SaveFeed(ctx context.Context, user, name, contentType string, d
 	}
 	defer res.Body.Close()
 	if err := json.NewDecoder(io.LimitReader(res.Body, maxAnswer)).Decode(&out); err != nil {
-		return out, fmt.Errorf("client: the answer of PUT %s cannot be read: %w", path, err)
+		return out, fmt.Errorf("client: cannot decode the response to PUT %s: %w", path, err)
 	}
 	return out, nil
 }
 
-// MoveFeed sends the readers of a feed to another address from now on.
+// MoveFeed permanently redirects the readers of a feed to another URL.
 func (c *Client) MoveFeed(ctx context.Context, user, name, to string) (SavedFeed, error) {
 	return feedCall[SavedFeed](ctx, c, "POST", map[string]string{"to": to}, user, name, "move")
 }
 
-// MoveFeedTemporarily sends the readers of a feed to another address until RestoreFeed; they
-// keep its URL.
+// MoveFeedTemporarily redirects the readers of a feed to another URL until [Client.RestoreFeed].
+// Readers continue to use the original URL.
 func (c *Client) MoveFeedTemporarily(ctx context.Context, user, name, to string) (SavedFeed, error) {
 	return feedCall[SavedFeed](ctx, c, "POST", map[string]any{"to": to, "temporary": true}, user, name, "move")
 }
 
-// EndFeed tells the readers of a feed that it has ended.
+// EndFeed ends a feed: its readers get 410 Gone.
 func (c *Client) EndFeed(ctx context.Context, user, name string) (SavedFeed, error) {
 	return feedCall[SavedFeed](ctx, c, "POST", nil, user, name, "end")
 }
 
-// RestoreFeed takes back MoveFeed and EndFeed: the feed is served as it was saved.
+// RestoreFeed undoes MoveFeed, MoveFeedTemporarily and EndFeed: the server serves the saved
+// document again.
 func (c *Client) RestoreFeed(ctx context.Context, user, name string) (SavedFeed, error) {
 	return feedCall[SavedFeed](ctx, c, "POST", nil, user, name, "restore")
 }
 
-// AddCloud switches on or off that the public feed of a user is served with the cloud and the
-// hub of the server, where the document names none.
+// AddCloud turns AddCloud of a user's public feed on or off: the server adds its cloud and hub to a
+// document that names none.
 func (c *Client) AddCloud(ctx context.Context, user string, on bool) (SavedFeed, error) {
 	return feedCall[SavedFeed](ctx, c, "POST", map[string]bool{"on": on}, user, PublicFeed, "cloud")
 }
 
-// feedCall calls a door below /v1/feeds/.
+// feedCall calls an endpoint below /v1/feeds/.
 func feedCall[T any](ctx context.Context, c *Client, method string, in any, names ...string) (out T, err error) {
 	path, err := userPath("/v1/feeds/", names...)
 	if err != nil {

@@ -12,13 +12,13 @@ import (
 	"strings"
 )
 
-// maxEventLine bounds one line of the event stream.
+// maxEventLine is the maximum length of one line of an event stream in bytes.
 const maxEventLine = 16 << 20
 
-// Follow calls f with each event that happens from now on, or that happened after
-// the event whose ID is after. It ends with f's error, the context's, or
-// io.ErrUnexpectedEOF when the server ended the stream (it restarts, or this
-// client was too slow): call it again with the ID of the last event.
+// Follow calls f with each new event. If after is not "", Follow starts with the events after the
+// event with that ID. It returns the error of f or of the context, or [io.ErrUnexpectedEOF] if the
+// server ended the stream because it restarts or because this client is too slow. To continue, call
+// Follow again with the ID of the last event.
 func (c *Client) Follow(ctx context.Context, q LogQuery, after string, f func(Event) error) error {
 	header := http.Header{}
 	if after != "" {
@@ -27,13 +27,13 @@ func (c *Client) Follow(ctx context.Context, q LogQuery, after string, f func(Ev
 	return c.events(ctx, "/v1/log/stream", q.values(), header, func(_ string, data []byte) error {
 		var e Event
 		if err := json.Unmarshal(data, &e); err != nil {
-			return fmt.Errorf("client: an event of the stream cannot be read: %w", err)
+			return fmt.Errorf("client: cannot decode an event of the stream: %w", err)
 		}
 		return f(e)
 	})
 }
 
-// events calls f with each event of a stream, until one of them or the stream ends it.
+// events calls f with each event of a stream until f fails or the stream ends.
 func (c *Client) events(ctx context.Context, path string, query url.Values, header http.Header, f func(kind string, data []byte) error) error {
 	res, err := c.send(ctx, "GET", path, query, header, nil)
 	if err != nil {

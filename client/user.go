@@ -9,45 +9,46 @@ import (
 	"time"
 )
 
-// User is who has an account on the server.
+// User is an account on the server.
 type User struct {
 	Name       string     `json:"name"` // [a-z0-9_-]{1,32}
 	CreatedAt  time.Time  `json:"created_at"`
-	PasswordAt *time.Time `json:"password_at,omitempty"` // the password was last set
-	SeenAt     *time.Time `json:"seen_at,omitempty"`     // they last logged in, about
-	Disabled   bool       `json:"disabled"`              // every door is shut to them
+	PasswordAt *time.Time `json:"password_at,omitempty"` // when the password was last set
+	SeenAt     *time.Time `json:"seen_at,omitempty"`     // last login, approximate
+	Disabled   bool       `json:"disabled"`              // the user can sign in nowhere, and their tokens do not work
 }
 
-// Token lets a program act for a user, within scopes.
+// Token gives a program access to a user's account, limited by scopes.
 type Token struct {
 	ID        string     `json:"id"`
 	User      string     `json:"user"`
-	Label     string     `json:"label,omitempty"` // what the user calls it
+	Label     string     `json:"label,omitempty"` // the user's name for the token
 	Scopes    []string   `json:"scopes"`
 	CreatedAt time.Time  `json:"created_at"`
-	UsedAt    *time.Time `json:"used_at,omitempty"` // about
-	// Token is the token itself, in the answer that makes it and never again.
+	UsedAt    *time.Time `json:"used_at,omitempty"` // last use, approximate
+	// Token is the token itself. It is set only in the response that creates the token.
 	Token string `json:"token,omitempty"`
 }
 
-// TokenRequest says what a token is for.
+// TokenRequest describes a new token.
 type TokenRequest struct {
 	Label  string   `json:"label,omitempty"`
-	Scopes []string `json:"scopes"` // of create, update, delete, media, read
+	Scopes []string `json:"scopes"` // any of create, update, delete, media, read
 }
 
-// userPath is the path of a user's things. Names that would lead elsewhere are errors.
+// userPath returns the path of a user's resource. A name of only dots is an error because it would
+// select another path.
 func userPath(root string, names ...string) (string, error) {
 	for i, n := range names {
 		if strings.Trim(n, ".") == "" {
-			return "", fmt.Errorf("client: %q names nothing on the server", n)
+			return "", fmt.Errorf("client: invalid name %q", n)
 		}
 		names[i] = url.PathEscape(n)
 	}
 	return root + strings.Join(names, "/"), nil
 }
 
-// Users lists the accounts in order of their names; limit 0 is all of them.
+// Users lists the accounts, ordered by name. limit 0 means all.
 func (c *Client) Users(ctx context.Context, limit int) iter.Seq2[User, error] {
 	return pages(limit, url.Values{}, func(v url.Values) ([]User, string, error) {
 		var page struct {
@@ -59,35 +60,35 @@ func (c *Client) Users(ctx context.Context, limit int) iter.Seq2[User, error] {
 	})
 }
 
-// User is the account of that name. IsNotFound tells that there is none.
+// User returns one account. If it does not exist, [IsNotFound] reports true for the error.
 func (c *Client) User(ctx context.Context, name string) (User, error) {
 	return userCall[User](ctx, c, "GET", nil, name)
 }
 
-// AddUser makes an account. The password travels in the body of the request only.
+// AddUser creates an account. The password is sent only in the request body.
 func (c *Client) AddUser(ctx context.Context, name, password string) (User, error) {
 	var out User
 	err := c.call(ctx, "POST", "/v1/users", nil, map[string]string{"name": name, "password": password}, &out)
 	return out, err
 }
 
-// SetPassword gives a user another password and ends their sessions.
+// SetPassword changes a user's password and ends their sessions.
 func (c *Client) SetPassword(ctx context.Context, name, password string) (User, error) {
 	return userCall[User](ctx, c, "POST", map[string]string{"password": password}, name, "password")
 }
 
-// DisableUser shuts every door to a user, or opens them again.
+// DisableUser disables or enables an account.
 func (c *Client) DisableUser(ctx context.Context, name string, disabled bool) (User, error) {
 	return userCall[User](ctx, c, "POST", map[string]bool{"disabled": disabled}, name, "disabled")
 }
 
-// NewToken makes a token for a user. What it returns holds the token itself, which
-// the server does not keep.
+// NewToken creates a token for a user. The Token field of the result is not available again,
+// because the server does not store it.
 func (c *Client) NewToken(ctx context.Context, user string, r TokenRequest) (Token, error) {
 	return userCall[Token](ctx, c, "POST", r, user, "tokens")
 }
 
-// Tokens are those of a user, without the tokens themselves.
+// Tokens lists a user's tokens, without the Token field.
 func (c *Client) Tokens(ctx context.Context, user string) ([]Token, error) {
 	type list struct {
 		Tokens []Token `json:"tokens"`
@@ -96,13 +97,14 @@ func (c *Client) Tokens(ctx context.Context, user string) ([]Token, error) {
 	return out.Tokens, err
 }
 
-// RevokeToken ends a token. IsNotFound tells that the user has none of that ID.
+// RevokeToken revokes a token. If the user has no such token, [IsNotFound] reports true for the
+// error.
 func (c *Client) RevokeToken(ctx context.Context, user, id string) error {
 	_, err := userCall[struct{}](ctx, c, "DELETE", nil, user, "tokens", id)
 	return err
 }
 
-// userCall calls a door below /v1/users/.
+// userCall calls an endpoint below /v1/users/.
 func userCall[T any](ctx context.Context, c *Client, method string, in any, names ...string) (out T, err error) {
 	path, err := userPath("/v1/users/", names...)
 	if err != nil {

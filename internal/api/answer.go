@@ -18,11 +18,11 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// maxBody bounds a JSON request.
+// maxBody is the maximum size of a JSON request in bytes.
 const maxBody = 64 << 10
 
-// answer makes a handler of a function that may fail. A function that has begun
-// to write its answer deals with its errors itself.
+// answer turns a function that can fail into a handler. A function that has started its response
+// must handle its own errors.
 func (s *Server) answer(handle func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := handle(w, r)
@@ -72,19 +72,19 @@ type errorBody struct {
 	Field   string `json:"field,omitempty"`
 }
 
-// bodyOf is what the operator reads of an error: all of it, unlike strangers.
+// bodyOf includes the full error: only the operator sees it, not the public.
 func bodyOf(err error) errorBody {
 	return errorBody{Code: fault.CodeOf(err).String(), Message: err.Error(), Field: fault.FieldOf(err)}
 }
 
-// Unavailable answers a request that cannot be answered now, in the form of this API.
+// Unavailable sends err with status 503 in the error format of this API.
 func Unavailable(w http.ResponseWriter, err error) { writeError(w, http.StatusServiceUnavailable, err) }
 
 func writeError(w http.ResponseWriter, status int, err error) {
 	writeFault(w, status, err, err.Error())
 }
 
-// writeFault answers with an error, of which whoever asked reads message.
+// writeFault sends an error response with message as its text.
 func writeFault(w http.ResponseWriter, status int, err error, message string) {
 	if wait := fault.RetryAfter(err); wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((wait+time.Second-1)/time.Second)))
@@ -97,7 +97,7 @@ func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.WriteHeader(status)
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	// Nobody is left to tell when the connection is gone.
+	// Ignore the error: the client has closed the connection.
 	_ = enc.Encode(v)
 }
 
@@ -106,12 +106,12 @@ func ok(w http.ResponseWriter, v any) error {
 	return nil
 }
 
-// readJSON reads a small JSON object, whole and without unknown fields.
+// readJSON decodes a small JSON object. Unknown fields and trailing data are errors.
 func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	return readJSONTo(w, r, v, maxBody)
 }
 
-// readJSONTo is readJSON with a bound of its own, in bytes.
+// readJSONTo is readJSON with its own size limit in bytes.
 func readJSONTo(w http.ResponseWriter, r *http.Request, v any, most int64) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return fault.New(fault.Invalid, "The request needs a body in JSON, with Content-Type: application/json.")
@@ -131,9 +131,9 @@ func readJSONTo(w http.ResponseWriter, r *http.Request, v any, most int64) error
 	return bodyFault(err, body)
 }
 
-// bodyFault says what is wrong with a body, and in which field.
+// bodyFault describes why a body is invalid and names the field.
 func bodyFault(err error, body []byte) error {
-	const bad = "The body is not the JSON object that this door takes"
+	const bad = "The body is not the JSON object that this endpoint accepts"
 	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
 		name = cut(strings.Trim(name, `"`), 100)
 		return fault.In(fault.New(fault.Invalid, "%s: there is no field %q.", bad, name), name)
@@ -142,14 +142,14 @@ func bodyFault(err error, body []byte) error {
 		return fault.In(fault.New(fault.Invalid, "%s: the field %s cannot be %s.", bad, cut(wrong.Field, 100), article(wrong.Value)), cut(wrong.Field, 100))
 	}
 	if wrong, ok := errors.AsType[*time.ParseError](err); ok {
-		f := fault.New(fault.Invalid, "%s: %q is no moment; write it as 2026-01-31T23:59:59Z.", bad, cut(wrong.Value, 100))
+		f := fault.New(fault.Invalid, "%s: %q is not a time; write it as 2026-01-31T23:59:59Z.", bad, cut(wrong.Value, 100))
 		if at := regexp.MustCompile(`"(\w+)"\s*:\s*"` + regexp.QuoteMeta(wrong.Value) + `"`).FindSubmatch(body); at != nil {
 			f.Field = string(at[1])
 		}
 		return f
 	}
 	if large, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return fault.New(fault.Invalid, "The body has more than %d bytes, which is the most that this door takes.", large.Limit)
+		return fault.New(fault.Invalid, "The body has more than %d bytes, the maximum for this endpoint.", large.Limit)
 	}
 	if wrong, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fault.New(fault.Invalid, "%s: byte %d: %v.", bad, wrong.Offset, wrong)
@@ -157,9 +157,9 @@ func bodyFault(err error, body []byte) error {
 	return fault.Wrap(fault.Invalid, err, bad)
 }
 
-// article is what kind of value stands in a body: "a number", "an object".
+// article returns the JSON type of a value with its article: "a number", "an object".
 func article(kind string) string {
-	word, _, _ := strings.Cut(kind, " ") // "number 5"
+	word, _, _ := strings.Cut(kind, " ") // for example "number 5"
 	switch word {
 	case "bool":
 		return "true or false"
@@ -169,8 +169,8 @@ func article(kind string) string {
 	return "a " + word
 }
 
-// params reads the query string. Its first error sticks; an unknown or repeated
-// name is one, so that a misspelt filter does not list everything.
+// params reads the query string and keeps the first error. An unknown or repeated name is an error,
+// so that a misspelled filter does not list everything.
 type params struct {
 	values url.Values
 	err    error
@@ -186,7 +186,7 @@ func readParams(r *http.Request, known ...string) *params {
 	p.values = values
 	for name := range values {
 		if !slices.Contains(known, name) {
-			p.err = fault.New(fault.Invalid, "The parameter %q is not known here; there are: %s.", cut(name, 100), strings.Join(known, ", "))
+			p.err = fault.New(fault.Invalid, "The parameter %q is unknown; this endpoint accepts: %s.", cut(name, 100), strings.Join(known, ", "))
 		}
 	}
 	return p
@@ -195,7 +195,7 @@ func readParams(r *http.Request, known ...string) *params {
 func (p *params) text(name string) string {
 	v := p.values[name]
 	if len(v) > 1 && p.err == nil {
-		p.err = fault.New(fault.Invalid, "The parameter %s may be given once.", name)
+		p.err = fault.New(fault.Invalid, "The parameter %s may occur only once.", name)
 	}
 	if len(v) == 0 {
 		return ""
@@ -203,7 +203,7 @@ func (p *params) text(name string) string {
 	return v[0]
 }
 
-// maxLimit is the largest page.
+// maxLimit is the maximum number of rows per page.
 const maxLimit = 1000
 
 func (p *params) limit() int { return p.limitTo(maxLimit) }
@@ -222,14 +222,14 @@ func (p *params) limitTo(most int) int {
 
 func (p *params) has(name string) bool { return len(p.values[name]) > 0 }
 
-// paged adds the names with which a page of a list is selected.
+// paged adds the parameters that select a page of a list.
 func paged(known ...string) []string { return append(known, "cursor", "after", "before", "limit") }
 
-// cursor is where the page begins: what "next" of the previous page is; "" for the first
-// page. after and before are accepted for it, because lists once used one or the other.
+// cursor returns the start of the page: the "next" value of the previous page, or "" for the first
+// page. It also accepts the older names after and before.
 func (p *params) cursor() string { return p.cursorOr("after", "before") }
 
-// cursorOr is cursor for a list in which only some of the older names mean it.
+// cursorOr is cursor for a list that gives some of the older names another meaning.
 func (p *params) cursorOr(older ...string) string {
 	cursor, name := p.text("cursor"), "cursor"
 	for _, other := range older {
@@ -244,12 +244,12 @@ func (p *params) cursorOr(older ...string) string {
 	return cursor
 }
 
-// badCursor is the error for a cursor that no page gave out.
+// badCursor is the error for a cursor that is not the "next" value of a page.
 func badCursor(cursor string) error {
 	return fault.New(fault.Invalid, "cursor is %q: it needs the value of \"next\" of the page before.", cut(cursor, 100))
 }
 
-// number reads one that is not negative; 0 when there is none.
+// number parses a non-negative number. It returns 0 if the parameter is missing.
 func (p *params) number(name string) int64 {
 	text := p.text(name)
 	if text == "" {
@@ -269,7 +269,7 @@ func (p *params) time(name string) time.Time {
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
 	if err != nil && p.err == nil {
-		p.err = fault.New(fault.Invalid, "%s is %q: it needs a moment such as 2026-01-31T23:59:59Z.", name, cut(text, 100))
+		p.err = fault.New(fault.Invalid, "%s is %q: it needs a time such as 2026-01-31T23:59:59Z.", name, cut(text, 100))
 	}
 	return t
 }

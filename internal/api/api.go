@@ -1,13 +1,12 @@
-// Package api is the JSON API of the operator's listener: everything below /v1/,
-// described by the OpenAPI document that it serves, and the metrics and profiles
-// beside it.
+// Package api implements the JSON API of the admin listener: all endpoints below /v1/, the OpenAPI
+// document that describes them, and the endpoints for metrics and profiles.
 //
-// There is no log-in: whoever can connect may do everything, so the listener is
-// on a loopback address by default. What a browser can be talked into is refused
-// all the same: a request whose Host is a name that is not ours (DNS rebinding)
-// and one that another site caused. Start with [Server] and its Handler.
+// The API has no authentication: every program that can connect has full access. Therefore the
+// listener is bound to a loopback address by default. Requests that another site's page can make a
+// browser send are rejected: those with a foreign Host header (DNS rebinding) and cross-site
+// writes. Start with [Server] and its Handler.
 //
-// The types of requests and answers are those of package client.
+// Package client defines the types of requests and responses.
 package api
 
 import (
@@ -26,24 +25,23 @@ import (
 	"cloudburst/internal/river"
 )
 
-// Hub is what the API asks of the engine; *hub.Hub is one.
+// Hub is the part of the hub that the API uses. [*hub.Hub] implements it.
 type Hub interface {
-	// Ping says that a feed changed.
+	// Ping reports that a feed changed.
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
 	// Remove ends subscriptions and returns those that existed.
 	Remove(ctx context.Context, keys []hub.Key, door string) ([]hub.Subscription, error)
-	// Import adds or renews subscriptions as they are given, without asking the
-	// callbacks.
+	// Import adds or renews subscriptions without verifying the callbacks.
 	Import(ctx context.Context, subs []hub.SubscriptionInfo) (done int, err error)
-	// SweepNow runs the hourly sweep.
+	// SweepNow runs the hourly cleanup.
 	SweepNow(ctx context.Context) (dropped, expired int, err error)
-	// Counts counts; it may answer from a moment ago.
+	// Counts returns the size of the database; the result may be slightly outdated.
 	Counts(ctx context.Context) (hub.Counts, error)
-	// Live is what is going on at this moment.
+	// Live returns the current activity.
 	Live() hub.Live
 }
 
-// Store is what the API reads; every hub.Store is one.
+// Store is the part of the database that the API reads. Every hub.Store implements it.
 type Store interface {
 	Topic(ctx context.Context, id int64) (hub.Topic, error)
 	Subscribers(ctx context.Context, topicID int64, now time.Time) (map[string]int64, error)
@@ -56,66 +54,66 @@ type Store interface {
 	Ping(ctx context.Context) error
 }
 
-// Options of the API. Hub, Store and Bus must be set.
+// Options configure the API. Hub, Store and Bus must be set.
 type Options struct {
 	Hub   Hub
 	Store Store
 	Bus   *event.Bus
 
-	Relays    Relays    // feeds that are followed at other hubs; nil: none can be
-	Accounts  Accounts  // users and what is theirs; nil: there are none
-	Feeds     Feeds     // feeds that users saved; nil: none can be
-	Audience  Audience  // who reads those; nil: nobody counts
-	River     River     // what people read here; nil: nobody does
-	Transfers Transfers // takes authors in and out; nil: nobody does
-	Posts     Posts     // what people write here; nil: nobody does
-	Files     Files     // what they put beside it; nil: none are kept
-	MaxFile   int64     // bytes of such a file, for the list of routes; Files checks it
-	Tokens    Tokens    // of RiverRoutes: who is let in
-	Targets   Targets   // other servers that are told of what is saved; nil: none are
-	// DiskFree is how many bytes are free on the data folder's file system, where the system
-	// says so; nil: it is not known.
+	Relays    Relays    // subscriptions at upstream hubs; nil: not supported
+	Accounts  Accounts  // users, tokens and secrets; nil: not supported
+	Feeds     Feeds     // hosted feeds; nil: not supported
+	Audience  Audience  // readers of hosted feeds; nil: not counted
+	River     River     // followed feeds and their items; nil: not supported
+	Transfers Transfers // export and import of users; nil: not supported
+	Posts     Posts     // posts of users; nil: not supported
+	Files     Files     // files of users; nil: not supported
+	MaxFile   int64     // bytes of an uploaded file, for the list of routes only; Files enforces the limit
+	Tokens    Tokens    // token check of RiverRoutes
+	Targets   Targets   // ping targets of hosted feeds; nil: none
+	// DiskFree returns the free bytes on the file system of the data folder. known is false if the
+	// system does not report them; nil: not supported.
 	DiskFree func() (bytes uint64, known bool)
-	// Traces counts what became of the spans of traces; nil: nothing is traced.
+	// Traces returns the counters of exported trace spans; nil: tracing is off.
 	Traces func() TraceCounts
-	// Tick has the test feed change now, and says at which time and where; nil: there is none.
+	// Tick changes the test feed now and returns the time and its URL; nil: no test feed.
 	Tick func(ctx context.Context) (at time.Time, url string, err error)
-	// ReaderOf is the name under which the river knows a user; nil: the user's own.
+	// ReaderOf returns the river's name for a user; nil: the name of the user.
 	ReaderOf func(user string) string
-	// ClientAddr is where a request comes from, of RiverRoutes; nil: nobody can tell.
+	// ClientAddr returns the client address of a request to RiverRoutes; nil: unknown.
 	ClientAddr func(*http.Request) netip.Addr
 
-	Origin    func() string    // of the public listener, for the addresses of feeds; nil: PublicURL
-	Log       *slog.Logger     // nil: nothing is logged
-	Version   string           // of the program
-	PublicURL string           // where the public listener is reached; "": not told
-	Warnings  func() []string  // for the operator; nil: none
-	Hosts     []string         // names, besides localhost and addresses, that the Host header may carry
+	Origin    func() string    // origin of the public listener, for feed URLs; nil: PublicURL
+	Log       *slog.Logger     // nil: no log
+	Version   string           // version of the program
+	PublicURL string           // URL of the public listener; "": unknown
+	Warnings  func() []string  // sentences for the operator; nil: none
+	Hosts     []string         // accepted names in the Host header, in addition to localhost and IP addresses
 	Now       func() time.Time // nil: time.Now
-	Temp      string           // folder for uploads while they are checked; "": the system's
-	// BackupKey copies the key of the readers' secrets beside a backup, and returns the copy's
-	// name; nil: the key is in no file. BackedUp hears of each backup; nil: nobody does.
+	Temp      string           // folder for uploads while they are checked; "": the system's temporary folder
+	// BackupKey copies the key for readers' secrets next to a backup and returns the copy's file
+	// name; nil: no key file exists. BackedUp is called after each backup; nil: not called.
 	BackupKey func(backup string) (copied string, err error)
 	BackedUp  func(file string, size int64, now time.Time)
-	// Doctor looks at the installation; nil: nobody can.
+	// Doctor checks the installation; nil: not supported.
 	Doctor func(ctx context.Context) (client.Installation, error)
 
-	Done <-chan struct{} // closed when the server stops: streams end; nil: never
+	Done <-chan struct{} // closed when the server stops, which ends all streams; nil: never
 
-	Heartbeat    time.Duration // how often an idle event stream says that it lives [15 s]
-	WriteTimeout time.Duration // how long a reader may keep one write waiting [10 s]
+	Heartbeat    time.Duration // interval of heartbeats on an idle event stream [15 s]
+	WriteTimeout time.Duration // time limit for one write to a client [10 s]
 }
 
-// Server is the API. Make it with [New].
+// Server implements the API. Create one with [New].
 type Server struct {
 	Options
 	build     client.Version
-	batchSize int // of an import
-	// listen hears of what arrives in the river, until stop.
+	batchSize int // subscriptions per batch of an import
+	// listen subscribes to new items of the river until stop is called.
 	listen func(buffer int) (arrivals <-chan river.Arrival, stop func())
 }
 
-// New makes the API.
+// New creates the API.
 func New(o Options) *Server {
 	if o.Heartbeat <= 0 {
 		o.Heartbeat = 15 * time.Second
@@ -137,7 +135,7 @@ func New(o Options) *Server {
 	return s
 }
 
-// Build says what this binary is.
+// BuildVersion describes the running binary.
 func BuildVersion(version string) client.Version {
 	v := client.Version{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -153,5 +151,5 @@ func BuildVersion(version string) client.Version {
 //go:embed openapi.json
 var openAPI []byte
 
-// OpenAPI is the document that describes the API.
+// OpenAPI returns the OpenAPI document of the API.
 func OpenAPI() []byte { return append([]byte(nil), openAPI...) }

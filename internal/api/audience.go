@@ -10,12 +10,12 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Audience knows who reads the feeds of this server; *audience.Audience is one.
+// Audience reports the readers of hosted feeds. [*audience.Audience] implements it.
 type Audience interface {
 	Report(ctx context.Context, user string, days int) (audience.Report, error)
 }
 
-// Days of history in a report.
+// Days of history in a report: the default and the maximum.
 const (
 	usualDays = 30
 	maxDays   = 3660
@@ -36,7 +36,7 @@ func (s *Server) readers(w http.ResponseWriter, r *http.Request) error {
 	if s.Audience == nil {
 		return fault.New(fault.Unsupported, "This server does not count readers.")
 	}
-	// A user whom nobody reads is told from no user.
+	// Distinguish an unknown user from a user without readers.
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
 	if err != nil {
 		return err

@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// mostKept bounds how many dated backups somebody may want to keep.
+// maxKept is the maximum number of dated backups in a folder.
 const maxKept = 10_000
 
 func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
@@ -33,12 +33,12 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 	}
 	info, err := os.Stat(file)
 	if err != nil {
-		return fault.Wrap(fault.Internal, err, "The backup was written and cannot be found")
+		return fault.Wrap(fault.Internal, err, "The backup was written but cannot be found")
 	}
 	out := client.Backup{File: file, Size: info.Size()}
 	if in.WithKey {
 		if s.BackupKey == nil {
-			return fault.New(fault.Unsupported, "The backup %s is written. There is no key to put beside it: this server has it from the setting accounts.secret-key, so keep that.", file)
+			return fault.New(fault.Unsupported, "The backup %s is written. It has no key file, because the key is in the setting accounts.secret-key: back up that setting too.", file)
 		}
 		if out.Key, err = s.BackupKey(file); err != nil {
 			return err
@@ -55,7 +55,7 @@ func (s *Server) backup(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, out)
 }
 
-// backupFile is the name of the file to write, which does not exist yet.
+// backupFile returns the path of the new backup file. The file must not exist yet.
 func backupFile(in client.BackupOptions, now time.Time) (string, error) {
 	switch {
 	case (in.File == "") == (in.Folder == ""):
@@ -81,12 +81,11 @@ func backupFile(in client.BackupOptions, now time.Time) (string, error) {
 	return file, nil
 }
 
-// datedName is the name of a backup in a folder of them; in the order of the names is
-// that of the times.
+// datedName returns the file name of a dated backup. The names sort by time.
 func datedName(now time.Time) string { return now.UTC().Format("cloudburst-20060102T150405Z.db") }
 
-// removeOld removes the oldest of the dated backups in a folder, and the keys beside them,
-// but newest and so many in all. Other files are left alone.
+// removeOld deletes the oldest dated backups in dir and their key files until keep backups remain,
+// including newest. Other files are not touched.
 func removeOld(dir, newest string, keep int) (removed []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

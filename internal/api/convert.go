@@ -35,7 +35,7 @@ func topicOf(t hub.Topic, subscribers int64, now time.Time) client.Topic {
 	}
 }
 
-// verificationOf is how a ping that came now would be verified.
+// verificationOf describes how the hub would verify a ping that arrives now.
 func verificationOf(t hub.Topic, now time.Time) *client.Verification {
 	if t.Hash == nil {
 		return nil
@@ -50,14 +50,14 @@ func verificationOf(t hub.Topic, now time.Time) *client.Verification {
 
 func subscriptionOf(s hub.Subscription, topic string) client.Subscription {
 	c := exportOf(s, topic)
-	c.Secret, c.SecretBase64 = "", nil // between the callback and this server
+	c.Secret, c.SecretBase64 = "", nil // known only to the subscriber and this server
 	c.TopicID, c.ID = s.TopicID, s.ID
 	c.Failures, c.Tries = s.Failures, s.Tries
 	c.NextAt, c.LastError, c.LastErrorAt = when(s.NextAt), s.LastError, when(s.LastErrorAt)
 	return c
 }
 
-// exportOf leaves out how the subscription fares: that belongs to this server.
+// exportOf omits the state of deliveries, which is meaningful only on this server.
 func exportOf(s hub.Subscription, topic string) client.Subscription {
 	c := client.Subscription{
 		Topic: topic, Protocol: s.Protocol, Callback: s.Callback, Procedure: s.Procedure,
@@ -85,8 +85,8 @@ func minuteOf(m hub.Minute) client.Minute {
 	}
 }
 
-// cursorText is a place in the log as clients carry it. It begins with the time,
-// because the store finds a place by time first.
+// cursorText encodes a position in the log for clients. The time comes first because the store
+// finds positions by time.
 func cursorText(c event.Cursor) string {
 	return fmt.Sprintf("%d:%d:%d", c.At, c.Node, c.Seq)
 }
@@ -109,7 +109,7 @@ func readKey(text string) (hub.Key, error) {
 	return hub.Key{TopicID: n[0], ID: n[1]}, nil
 }
 
-// numbers reads n decimal numbers with colons between them.
+// numbers parses n non-negative decimal numbers separated by colons.
 func numbers(text string, n int) ([]int64, error) {
 	parts := strings.Split(text, ":")
 	if len(parts) != n {

@@ -6,13 +6,13 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// doctor looks at the installation, which may take some seconds.
+// doctor checks the installation, which can take several seconds.
 func (s *Server) doctor(w http.ResponseWriter, r *http.Request) error {
 	if p := readParams(r); p.err != nil {
 		return p.err
 	}
 	if s.Doctor == nil {
-		return fault.New(fault.Unsupported, "This server cannot look at itself.")
+		return fault.New(fault.Unsupported, "This server cannot check its installation.")
 	}
 	found, err := s.Doctor(r.Context())
 	if err != nil {

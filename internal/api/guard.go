@@ -11,19 +11,18 @@ import (
 	"cloudburst/internal/text"
 )
 
-// Guard refuses what a browser may have been talked into by a stranger's page:
-// requests for a host name that is not this listener's (a name that was rebound
-// to our address), and writing requests that another site caused.
+// Guard rejects requests that a foreign web page made a browser send: requests with a host name of
+// another site that resolves to this listener (DNS rebinding), and cross-site writes.
 func (s *Server) Guard(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, http.StatusForbidden, fault.New(fault.Refused, "This request comes from another site's page; the operator's listener answers its own only."))
+		writeError(w, http.StatusForbidden, fault.New(fault.Refused, "The admin listener rejects requests from pages of other sites."))
 	}))
 	protected := cross.Handler(next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.ownHost(r.Host) {
 			writeError(w, http.StatusMisdirectedRequest, fault.New(fault.Refused,
-				"The operator's listener is not called %q: use its address, or localhost.", cut(r.Host, 100)))
+				"The host name %q is unknown to the admin listener: use its address or localhost.", cut(r.Host, 100)))
 			return
 		}
 		w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -33,8 +32,8 @@ func (s *Server) Guard(next http.Handler) http.Handler {
 	})
 }
 
-// ownHost reports a Host header that no rebinding can produce: an address, a
-// loopback name, or a name that the operator configured.
+// ownHost reports whether a Host header is safe from DNS rebinding: an IP address, a loopback name
+// or a name from the configuration.
 func (s *Server) ownHost(hostport string) bool {
 	host := hostport
 	if h, _, err := net.SplitHostPort(hostport); err == nil {

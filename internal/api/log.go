@@ -18,8 +18,8 @@ func kinds() []string {
 		event.KindCancel, event.KindDrop, event.KindExpire, event.KindSave, event.KindTarget, event.KindSystem}
 }
 
-// eventQuery reads the filters that the log and its stream share. kind may be
-// repeated, or hold several with commas.
+// eventQuery reads the filters that the log and its stream share. kind can be repeated or contain
+// several kinds separated by commas.
 func (p *params) eventQuery() hub.EventQuery {
 	q := hub.EventQuery{Text: p.text("text"), Since: p.time("since"), Until: p.time("until")}
 	if topic := p.text("topic"); topic != "" {
@@ -68,13 +68,12 @@ func (s *Server) log(w http.ResponseWriter, r *http.Request) error {
 }
 
 const (
-	streamBuffer = 1024 // events that may wait for a reader before it is dropped
+	streamBuffer = 1024 // events queued for a client; with more the stream ends
 	streamPage   = 500
 )
 
-// stream sends events as they happen. With Last-Event-ID it begins behind that
-// event, from the store. A reader that is too slow is dropped: it comes back with
-// the id of the last event that it got.
+// stream sends events as they happen. With Last-Event-ID it first sends the stored events after
+// that ID. The stream of a slow client ends; the client can continue with the ID of the last event.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	p := readParams(r, paged("topic", "kind", "text", "since", "until")...)
 	f := &feed{Stream: s.openStream(w), server: s, query: p.eventQuery(), read: map[int64]int64{}}
@@ -82,7 +81,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 		return p.err
 	}
 	if !f.query.Until.IsZero() {
-		return fault.New(fault.Invalid, "until makes no sense for what is still to come: ask /v1/log.")
+		return fault.New(fault.Invalid, "A stream of new events has no until: use /v1/log.")
 	}
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		var err error
@@ -96,8 +95,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.WriteHeader(http.StatusOK)
 	if f.at != (event.Cursor{}) || !f.query.Since.IsZero() {
-		// The catch-up may be longer than the buffer: listen anew behind the bulk
-		// of it, and read the rest while listening.
+		// The catch-up can be longer than the buffer: listen again after most of it, and read the
+		// rest while listening.
 		if err := f.catchUp(r); err != nil {
 			return s.broken(r, err)
 		}
@@ -131,11 +130,11 @@ type feed struct {
 	*live.Stream
 	server *Server
 	query  hub.EventQuery
-	at     event.Cursor    // the store has been read up to here
-	read   map[int64]int64 // by node: the last event that was sent from the store
+	at     event.Cursor    // position up to which the stream has read the store
+	read   map[int64]int64 // last event sent from the store, by node
 }
 
-// catchUp sends what the store has behind f.at.
+// catchUp sends the stored events after f.at.
 func (f *feed) catchUp(r *http.Request) error {
 	for {
 		q := f.query
@@ -165,7 +164,7 @@ func (f *feed) send(e event.Event) error {
 	return f.Event(cursorText(e.Cursor()), e.Kind, data)
 }
 
-// matches holds a live event against the filters that the store applies in SQL.
+// matches applies to a live event the filters that the store applies in SQL.
 func matches(q hub.EventQuery, e event.Event) bool {
 	if q.TopicID != 0 && e.TopicID != q.TopicID {
 		return false

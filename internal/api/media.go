@@ -17,22 +17,22 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Files are what people put beside their posts; *author.Files is one.
+// Files stores the files of users. [*author.Files] implements it.
 type Files interface {
 	Put(ctx context.Context, user, name, contentType string, r io.Reader) (author.File, error)
 	Path(f author.File) string
 	List(ctx context.Context, user string, after *author.File, limit int) ([]author.File, error)
-	// Remove removes a file; fault.Conflict while a post uses it, unless sure.
+	// Remove deletes a file. It returns fault.Conflict if a post uses the file, unless sure.
 	Remove(ctx context.Context, user, hash string, sure bool) error
-	// Describe finds out the type and the length of a file, here or elsewhere.
+	// Describe returns the type and length of a file, on this server or another one.
 	Describe(ctx context.Context, address string) (author.Enclosure, error)
 }
 
-// describeWithin is how long a post waits for what is known of its files.
+// describeWithin limits how long saving a post waits for the details of its files.
 const describeWithin = 10 * time.Second
 
-// describe finds out what a request does not say of the files that it names. What nobody
-// knows stays so: the post is more than its files.
+// describe adds the missing type, length and duration of the enclosures in a request. Unknown
+// details remain empty: they must not prevent saving the post.
 func (s postAPI) describe(ctx context.Context, in *client.PostChange) {
 	if s.Options.Files == nil || in.Enclosures == nil {
 		return
@@ -61,12 +61,12 @@ func (s postAPI) describe(ctx context.Context, in *client.PostChange) {
 	}
 }
 
-// uploadLongest is how long a file may take on its way in.
+// uploadLongest limits the duration of an upload.
 const uploadLongest = time.Hour
 
 func (s postAPI) withFiles() (Files, error) {
 	if s.Options.Files == nil {
-		return nil, fault.New(fault.Unsupported, "This server keeps no files.")
+		return nil, fault.New(fault.Unsupported, "This server does not support files.")
 	}
 	return s.Options.Files, nil
 }
@@ -114,7 +114,7 @@ func (s postAPI) fileOf(files Files, f author.File) client.File {
 		Width: f.Width, Height: f.Height, AddedAt: milli(f.AddedAt)}
 }
 
-// putFile takes a file: the body itself, or one part of a form.
+// putFile stores an uploaded file: the whole body, or the first file of a multipart form.
 func (s postAPI) putFile(c *postCall) error {
 	files, err := s.withFiles()
 	if err != nil {
@@ -125,7 +125,7 @@ func (s postAPI) putFile(c *postCall) error {
 	if p.err != nil {
 		return p.err
 	}
-	// Without a connection (in process) there is no deadline to set.
+	// In process, without a connection, there is no deadline to set.
 	rc, end := http.NewResponseController(c.w), time.Now().Add(uploadLongest)
 	_, _ = rc.SetReadDeadline(end), rc.SetWriteDeadline(end.Add(time.Minute))
 	body, kind := io.Reader(c.r.Body), c.r.Header.Get("Content-Type")
@@ -139,12 +139,12 @@ func (s postAPI) putFile(c *postCall) error {
 		if name == "" {
 			name = part.FileName()
 		}
-		media, _, _ = mime.ParseMediaType(kind) // "" is a type that nobody knows
+		media, _, _ = mime.ParseMediaType(kind) // "" is an unknown type
 	}
 	if _, values, err := mime.ParseMediaType(c.r.Header.Get("Content-Disposition")); err == nil && name == "" {
 		name = values["filename"]
 	}
-	if media == "application/octet-stream" || media == "application/x-www-form-urlencoded" { // the latter is what curl says of anything
+	if media == "application/octet-stream" || media == "application/x-www-form-urlencoded" { // curl's default for any data is the latter
 		kind = ""
 	}
 	f, err := files.Put(c.ctx(), c.user, name, kind, body)
@@ -155,7 +155,7 @@ func (s postAPI) putFile(c *postCall) error {
 	return nil
 }
 
-// filePart is the first part of a form that is a file.
+// filePart returns the first file of a multipart form.
 func filePart(r *multipart.Reader) (*multipart.Part, error) {
 	for range 100 {
 		part, err := r.NextPart()

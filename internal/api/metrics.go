@@ -11,10 +11,10 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// metrics serves the figures in Prometheus's form, from a registry of our own.
+// metrics serves the metrics in Prometheus format, from its own registry.
 func (s *Server) metrics() http.Handler {
 	registry := prometheus.NewRegistry()
-	registry.MustRegister( // refuses only what a test would have shown
+	registry.MustRegister( // cannot panic at run time: a test registers the same collectors
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 		&collector{server: s, series: series(), disk: prometheus.NewDesc("cloudburst_disk_free_bytes",
@@ -25,14 +25,14 @@ func (s *Server) metrics() http.Handler {
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError, MaxRequestsInFlight: 4})
 }
 
-// reading is everything that the series are taken from.
+// reading is a snapshot of the values of all series.
 type reading struct {
 	live   hub.Live
 	counts hub.Counts
 	traces TraceCounts
 }
 
-// TraceCounts is what became of the spans of traces since the start.
+// TraceCounts holds the number of trace spans by outcome, since the start of the process.
 type TraceCounts struct{ Exported, Dropped, Failures, Queued int64 }
 
 type serie struct {
@@ -42,7 +42,7 @@ type serie struct {
 	value  func(reading) float64
 }
 
-// series names every figure. Counters begin anew with the process.
+// series lists all metrics. Counters start at 0 with the process.
 func series() []serie {
 	count := func(name, help string, value func(reading) int64) serie {
 		return serie{prometheus.NewDesc("cloudburst_"+name, help, nil, nil), prometheus.CounterValue, false,
@@ -104,8 +104,8 @@ func (c *collector) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. Without the database it leaves out what
-// only the database knows, and says so.
+// Collect implements prometheus.Collector. Without the database it omits the stored series and
+// reports cloudburst_store_up 0.
 func (c *collector) Collect(ch chan<- prometheus.Metric) {
 	v := c.server.build
 	ch <- prometheus.MustNewConstMetric(c.info, prometheus.GaugeValue, 1, v.Version, v.Revision, v.Go)

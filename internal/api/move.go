@@ -16,13 +16,13 @@ import (
 	"cloudburst/internal/transfer"
 )
 
-// Moves takes everything of an author out, and in; *transfer.Transfer is one.
+// Transfers exports and imports all data of a user. [*transfer.Transfer] implements it.
 type Transfers interface {
 	Export(ctx context.Context, user string, w io.Writer, progress transfer.Progress) (transfer.Manifest, error)
 	Import(ctx context.Context, user string, r io.ReaderAt, size int64, progress transfer.Progress) (transfer.Result, error)
 }
 
-// moveRoutes are the doors by which authors move in and out.
+// moveRoutes returns the endpoints for the export and import of users.
 func (s accountAPI) moveRoutes() []operation {
 	return []operation{
 		{"GET", "/v1/users/{user}/export", s.moving(s.exportUser)},
@@ -30,11 +30,11 @@ func (s accountAPI) moveRoutes() []operation {
 	}
 }
 
-// moving is a door that needs Moves, and a user.
+// moving wraps an endpoint that needs Transfers and an existing user.
 func (s accountAPI) moving(handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
 	return s.accounts(func(w http.ResponseWriter, r *http.Request) error {
 		if s.Transfers == nil {
-			return fault.New(fault.Unsupported, "Nobody writes on this server.")
+			return fault.New(fault.Unsupported, "This server does not support posts.")
 		}
 		if p := readParams(r); p.err != nil {
 			return p.err
@@ -47,7 +47,7 @@ func (s accountAPI) moving(handle func(http.ResponseWriter, *http.Request, strin
 	})
 }
 
-// exportUser streams everything of a user as one archive.
+// exportUser streams all data of a user as one archive.
 func (s accountAPI) exportUser(w http.ResponseWriter, r *http.Request, user string) error {
 	out := &moveOut{s: s.Server, w: w}
 	if _, err := s.Transfers.Export(r.Context(), user, out, nil); err != nil {
@@ -60,7 +60,7 @@ func (s accountAPI) exportUser(w http.ResponseWriter, r *http.Request, user stri
 	return nil
 }
 
-// moveOut begins the answer with the first bytes, so that what fails before is an error like others.
+// moveOut starts the response with the first bytes. An earlier error can still set the status.
 type moveOut struct {
 	s     *Server
 	w     http.ResponseWriter
@@ -77,11 +77,11 @@ func (o *moveOut) Write(b []byte) (int, error) {
 	return o.w.Write(b)
 }
 
-// importUser takes in a file that is sent. While that goes on it tells how far it is.
+// importUser imports an uploaded file. During the import it streams progress.
 func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user string) error {
 	spool, err := os.CreateTemp(s.Temp, "cloudburst-import-*")
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "The upload cannot be kept while it is checked")
+		return fault.Wrap(fault.Unavailable, err, "The upload cannot be stored")
 	}
 	defer os.Remove(spool.Name())
 	defer spool.Close()
@@ -108,7 +108,7 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 		w.Header().Set("Content-Type", "application/x-ndjson")
 		cause := err
 		if f, ok := errors.AsType[*fault.Error](err); ok {
-			cause = f.Err // its sentence is in ours
+			cause = f.Err // the new error already contains its message
 		}
 		err = tell.say(errorAnswer{bodyOf(fault.Wrap(fault.CodeOf(err), cause, "%s", stopped(res, err)))})
 	}
@@ -118,7 +118,7 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 	return nil
 }
 
-// stopped says why an import ended before its time, and what is to be done.
+// stopped explains why an import stopped early, and what to do.
 func stopped(res transfer.Result, err error) string {
 	if res.Added+res.Files == 0 {
 		return fault.Message(err)
@@ -126,10 +126,10 @@ func stopped(res transfer.Result, err error) string {
 	return fmt.Sprintf("The import stopped after %d posts and %d files; running it again is safe. %s", res.Added, res.Files, fault.Message(err))
 }
 
-// moveEvery is how often an import says how far it is.
+// moveEvery is the minimum interval between two progress lines of one phase.
 const moveEvery = 100 * time.Millisecond
 
-// moveSteps are the lines of an answer that tell how far an import is.
+// moveSteps writes the progress lines of an import.
 type moveSteps struct {
 	s     *Server
 	w     http.ResponseWriter
@@ -147,7 +147,7 @@ func (m *moveSteps) progress(phase string, done, total int) {
 	if phase == m.phase && now.Sub(m.last) < moveEvery && done < total {
 		return
 	}
-	// Nothing is said before the file is known to be good: then there can still be an error with a status.
+	// No output before the file is checked: an error can then still set the status.
 	if phase == transfer.PhaseCheck {
 		return
 	}
@@ -156,7 +156,7 @@ func (m *moveSteps) progress(phase string, done, total int) {
 		m.begun = true
 		m.w.Header().Set("Content-Type", "application/x-ndjson")
 	}
-	_ = m.say(map[string]any{"phase": phase, "done": done, "total": total}) // the import goes on when nobody listens
+	_ = m.say(map[string]any{"phase": phase, "done": done, "total": total}) // ignore the error: the import continues without the client
 }
 
 func (m *moveSteps) say(v any) error {

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Sinks are the other servers that are told of what is saved; *announce.Announcer is one.
+// Targets manages the ping targets of hosted feeds. [*announce.Announcer] implements it.
 type Targets interface {
 	List(ctx context.Context, q announce.Query) ([]announce.PendingTarget, error)
 	Retry(ctx context.Context, sink string) (int, error)
@@ -27,7 +27,7 @@ func (s *Server) sinkRoutes() []operation {
 
 func (s *Server) haveSinks() error {
 	if s.Options.Targets == nil {
-		return fault.New(fault.Unsupported, "This server tells no others of what is saved here.")
+		return fault.New(fault.Unsupported, "This server has no ping targets.")
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (s *Server) listSinks(w http.ResponseWriter, r *http.Request) error {
 		return fault.New(fault.Invalid, "owing is %q: it needs true or false.", cut(owing, 100))
 	}
 	if cursor != "" {
-		// user, topic, kind and URL: none of the first three has a blank in it
+		// user, topic, kind and URL; the first three do not contain a space
 		part := strings.SplitN(cursor, " ", 3)
 		if len(part) != 3 {
 			return badCursor(cursor)
@@ -110,7 +110,7 @@ func (s *Server) retrySinks(w http.ResponseWriter, r *http.Request) error {
 	}{n})
 }
 
-// tick has the test feed change.
+// tick changes the test feed.
 func (s *Server) tick(w http.ResponseWriter, r *http.Request) error {
 	if p := readParams(r); p.err != nil {
 		return p.err

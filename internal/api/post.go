@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Posts are what people write here; *author.Posts is one.
+// Posts stores the posts of users. [*author.Posts] implements it.
 type Posts interface {
 	Save(ctx context.Context, e author.Edit) (author.Post, error)
 	Delete(ctx context.Context, user string, id, base int64, door string) (author.Post, error)
@@ -25,22 +25,22 @@ type Posts interface {
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, door string) (author.Writer, error)
 	Address(p author.Post) string
-	Warning(p author.Post) string // about a published post that is over the limit; ""
+	Warning(p author.Post) string // warning for a published post over the limit; "": none
 }
 
-// postAPI answers requests about an author's posts and files.
+// postAPI implements the endpoints for a user's posts and files.
 type postAPI struct{ *Server }
 
-// postRoute is a door to what one user writes. It is the same for the operator and for a
-// program of that user, whose token has one of the scopes.
+// postRoute is an endpoint for the posts, files or profile of one user. The operator and the user's
+// programs share it; a program needs a token with one of the scopes.
 type postRoute struct {
 	method, path string
 	scopes       []string
 	handle       func(postAPI, *postCall) error
 }
 
-// postRoutes are the doors to posts, files and profiles. To see what was written includes
-// drafts, so a token that only reads feeds does not open it.
+// postRoutes lists the endpoints for posts, files and profiles. Their results include drafts, so
+// the scope read alone is not enough.
 func postRoutes() []postRoute {
 	writes := []string{scopeCreate, scopeUpdate, scopeDelete}
 	return []postRoute{
@@ -59,17 +59,17 @@ func postRoutes() []postRoute {
 	}
 }
 
-// postCall is one request about what one user writes.
+// postCall is one request about the posts of one user.
 type postCall struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	user   string
-	public bool // not the operator
+	public bool // a program with a token, not the operator
 }
 
 func (c *postCall) ctx() context.Context { return c.r.Context() }
 
-// door is how the log calls the way in.
+// via returns the name of the interface in the log.
 func (c *postCall) door() string {
 	if c.public {
 		return "api"
@@ -77,13 +77,13 @@ func (c *postCall) door() string {
 	return door
 }
 
-// operatorPosts are the routes as the operator has them.
+// operatorPosts returns the routes for the operator.
 func (s *Server) operatorPosts() []operation {
 	var list []operation
 	for _, to := range postRoutes() {
 		list = append(list, operation{to.method, to.path, func(w http.ResponseWriter, r *http.Request) error {
 			if s.Options.Posts == nil || s.Options.Accounts == nil {
-				return fault.New(fault.Unsupported, "Nobody writes posts on this server.")
+				return fault.New(fault.Unsupported, "This server does not support posts.")
 			}
 			u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
 			if err != nil {
@@ -95,17 +95,17 @@ func (s *Server) operatorPosts() []operation {
 	return list
 }
 
-// id is the number in the path.
+// id returns the number in the path.
 func (c *postCall) id() (int64, error) {
 	text := c.r.PathValue("id")
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
-		return 0, fault.New(fault.Invalid, "%q is no id: it needs a number.", cut(text, 100))
+		return 0, fault.New(fault.Invalid, "%q is not an id: it needs a number.", cut(text, 100))
 	}
 	return id, nil
 }
 
-// base is the revision that If-Match names; 0: any.
+// base returns the revision in If-Match; 0 accepts any revision.
 func (c *postCall) base() (int64, error) {
 	text := strings.TrimSpace(c.r.Header.Get("If-Match"))
 	if text == "" || text == "*" {
@@ -118,7 +118,7 @@ func (c *postCall) base() (int64, error) {
 	return n, nil
 }
 
-// plain reads a request that has no parameters.
+// plain returns the id of a request without parameters.
 func (c *postCall) plain() (id int64, err error) {
 	if p := readParams(c.r); p.err != nil {
 		return 0, p.err
@@ -126,7 +126,7 @@ func (c *postCall) plain() (id int64, err error) {
 	return c.id()
 }
 
-// answerPost answers with a post. What If-Match did not want is 412.
+// answerPost sends a post. If the revision in If-Match is outdated, the status is 412.
 func (s postAPI) answerPost(c *postCall, status int, base int64, p author.Post, err error) error {
 	if err != nil && base > 0 && fault.CodeOf(err) == fault.Conflict {
 		message := err.Error()
@@ -162,7 +162,7 @@ func (s postAPI) posts(c *postCall) error {
 	}
 	if q.Category != "" || !q.Since.IsZero() || !q.Before.IsZero() {
 		if q.State != "" && q.State != author.Published {
-			return fault.New(fault.Invalid, "category, since and before are of published posts; leave state out.")
+			return fault.New(fault.Invalid, "category, since and before select published posts: remove state.")
 		}
 		q.State = author.Published
 	}
@@ -194,7 +194,7 @@ func (s postAPI) posts(c *postCall) error {
 	return ok(c.w, page)
 }
 
-// cursorOf is what the next page begins after.
+// cursorOf returns the cursor of the page after p.
 func cursorOf(p author.Post) string {
 	return fmt.Sprintf("%d.%d.%d", microOf(p.PublishedAt), microOf(p.UpdatedAt), p.ID)
 }
@@ -243,7 +243,7 @@ func (s postAPI) createPost(c *postCall) error {
 		e.To = author.Published
 	}
 	if e.Key = c.r.Header.Get("Idempotency-Key"); len(c.r.Header.Values("Idempotency-Key")) > 1 {
-		return fault.New(fault.Invalid, "The header Idempotency-Key is there more than once.")
+		return fault.New(fault.Invalid, "The header Idempotency-Key occurs more than once.")
 	}
 	p, err := s.Posts.Save(c.ctx(), e)
 	return s.answerPost(c, http.StatusCreated, 0, p, err)

@@ -6,11 +6,11 @@ import (
 	"cloudburst/internal/author"
 )
 
-// maxPost bounds a request with a post: its text, and an outline with all that stands
-// beside its words.
+// maxPost is the maximum size of a request with a post in bytes: its text and its outline with all
+// attributes.
 const maxPost = 6 << 20
 
-// editOf is the change that a request wants.
+// editOf converts a request to an edit.
 func editOf(c *postCall, in *client.PostChange) author.Edit {
 	e := author.Edit{User: c.user, Via: c.door(), Change: func(to *author.Content) error {
 		changeContent(to, in)
@@ -28,7 +28,7 @@ func editOf(c *postCall, in *client.PostChange) author.Edit {
 	return e
 }
 
-// changeContent changes what a request names.
+// changeContent copies the fields that are set in a request.
 func changeContent(c *author.Content, in *client.PostChange) {
 	set := func(to *string, from *string) {
 		if from != nil {

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-// readerRoutes are the doors to the secrets by which readers open private feeds.
+// readerRoutes returns the endpoints for the secrets of private feeds.
 func (s accountAPI) readerRoutes() []operation {
 	return []operation{
 		{"GET", "/v1/feeds/{user}/private/secrets", s.accounts(s.secrets)},
@@ -21,7 +21,7 @@ func (s accountAPI) secrets(w http.ResponseWriter, r *http.Request) error {
 	if p := readParams(r); p.err != nil {
 		return p.err
 	}
-	// A user without secrets is told from no user.
+	// Distinguish an unknown user from a user without secrets.
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (s accountAPI) newSecret(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	out := secretOf(secret)
-	// The selector is a name that no colon of a reader's can break in two.
+	// The user name is the selector because the label of a reader can contain a colon.
 	out.Access = &client.FeedAccess{
 		URL:     s.origin() + "/" + secret.User + "/private/" + secret.Selector + "." + secret.Plain + "/rss.xml",
 		Address: s.feedURL(secret.User, author.Private), Name: secret.Selector, Password: secret.Plain,

@@ -11,14 +11,14 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-// Relays are the feeds that this server follows at other hubs; *upstream.Engine is one.
+// Relays manages the subscriptions at upstream hubs. [*upstream.Engine] implements it.
 type Relays interface {
 	Add(ctx context.Context, r upstream.Request) (upstream.Follow, error)
 	Remove(ctx context.Context, feed, via, who string) ([]upstream.Follow, error)
 	List(ctx context.Context, q upstream.Query) ([]upstream.Follow, error)
 }
 
-// relaying is who wants the feeds that are added here.
+// relaying identifies the relays that the operator adds.
 const relaying = "relay"
 
 func (s *Server) haveRelays() error {
@@ -119,7 +119,7 @@ func relaysOf(rows []upstream.Follow) []client.Relay {
 	return list
 }
 
-// relayOf leaves out what nobody but the hub may know: token and secret.
+// relayOf omits the token and the secret.
 func relayOf(f upstream.Follow) client.Relay {
 	return client.Relay{
 		Feed: f.Feed, Via: f.Protocol, Hub: f.Hub, Topic: f.Topic, State: f.State, For: append([]string{}, f.For...),

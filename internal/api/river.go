@@ -16,7 +16,7 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// River holds the feeds that users follow and their items; *river.River is one.
+// River stores the followed feeds and their items. [*river.River] implements it.
 type River interface {
 	RiverFeeds
 	RiverItems
@@ -36,7 +36,7 @@ type RiverFeeds interface {
 	RiverSubscriptions
 }
 
-// RiverSubscriptions adds, changes and removes what a user follows.
+// RiverSubscriptions adds, changes and removes followed feeds.
 type RiverSubscriptions interface {
 	Add(ctx context.Context, q river.Request) (river.Added, error)
 	Remove(ctx context.Context, reader string, sources ...int64) error
@@ -56,7 +56,7 @@ type RiverItems interface {
 	Listen(buffer int) *river.Listener
 }
 
-// RiverLists holds categories, reading lists and OPML.
+// RiverLists manages categories, reading lists and OPML.
 type RiverLists interface {
 	Categories(ctx context.Context, reader string, unread bool) ([]river.Category, error)
 	PutCategory(ctx context.Context, reader, name string, public bool) error
@@ -67,7 +67,7 @@ type RiverLists interface {
 	DropReadingList(ctx context.Context, reader string, id int64, remove bool) error
 }
 
-// RiverNotices holds what is forwarded to mailboxes and webhooks.
+// RiverForwardings manages the forwarding of items to mailboxes and webhooks.
 type RiverForwardings interface {
 	PutForwarding(ctx context.Context, n forward.Forwarding) (forward.Forwarding, error)
 	Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error)
@@ -75,14 +75,14 @@ type RiverForwardings interface {
 	TryForwarding(ctx context.Context, reader string, id int64) error
 }
 
-// riverAPI answers requests about a reader's river.
+// riverAPI implements the endpoints for a user's river.
 type riverAPI struct{ *Server }
 
-// riverRoute is an endpoint of a river. It is the same for the operator, who says whose, and
-// for the program of a reader, whose token does.
+// riverRoute is an endpoint of a river. The operator names the user in a parameter; the token of a
+// program identifies its user.
 type riverRoute struct {
 	method, path string
-	changes      bool // what is followed, not only what was read
+	changes      bool // changes the followed feeds, not only which items are read
 	handle       func(riverAPI, *riverCall) error
 }
 
@@ -119,24 +119,24 @@ func riverRoutes() []riverRoute {
 	}
 }
 
-// riverCall is one request about one reader's river.
+// riverCall is one request about one user's river.
 type riverCall struct {
 	w      http.ResponseWriter
 	r      *http.Request
 	reader string
-	public bool         // not the operator
-	still  func() error // whether whoever asked still may; nil: always
+	public bool         // a program with a token, not the operator
+	still  func() error // checks that the client is still authorized; nil: always
 }
 
 func (c *riverCall) ctx() context.Context { return c.r.Context() }
 
-// operatorRiver are the routes as the operator has them: user says whose river.
+// operatorRiver returns the routes for the operator, who names the user in the parameter user.
 func (s *Server) operatorRiver() []operation {
 	var list []operation
 	for _, door := range riverRoutes() {
 		list = append(list, operation{door.method, door.path, func(w http.ResponseWriter, r *http.Request) error {
 			if s.River == nil {
-				return fault.New(fault.Unsupported, "This server reads no feeds for anybody.")
+				return fault.New(fault.Unsupported, "This server has no feed reader.")
 			}
 			c := &riverCall{w: w, r: r}
 			var err error
@@ -149,14 +149,14 @@ func (s *Server) operatorRiver() []operation {
 	return list
 }
 
-// readerNamed is the reader that the parameter user names; without it, the server's own.
+// readerNamed returns the reader that the parameter user names, or "" for the server's own river.
 func (s *Server) readerNamed(r *http.Request) (string, error) {
 	name := r.URL.Query().Get("user")
 	if name == "" {
 		return "", nil
 	}
 	if s.Options.Accounts == nil {
-		return "", fault.New(fault.Unsupported, "This server has no users; leave user out for its own river.")
+		return "", fault.New(fault.Unsupported, "This server has no users: remove user for its own river.")
 	}
 	u, err := s.Accounts.User(r.Context(), name)
 	if err != nil {
@@ -165,7 +165,7 @@ func (s *Server) readerNamed(r *http.Request) (string, error) {
 	return s.readerOf(u.Name), nil
 }
 
-// readerOf is under which name the river knows a user.
+// readerOf returns the river's name for a user.
 func (s *Server) readerOf(user string) string {
 	if s.ReaderOf != nil {
 		return s.ReaderOf(user)
@@ -173,30 +173,30 @@ func (s *Server) readerOf(user string) string {
 	return user
 }
 
-// params reads the query string; the operator may say in it whose river is meant.
+// params reads the query string, for the operator including the parameter user.
 func (c *riverCall) params(known ...string) *params {
 	if !c.public {
 		known = append(slices.Clip(known), "user")
 	}
 	p := readParams(c.r, known...)
 	if !c.public {
-		p.text("user") // twice is an error
+		p.text("user") // reports a repeated parameter
 	}
 	return p
 }
 
-// id is the number in the path.
+// id returns the number in the path.
 func (c *riverCall) id() (int64, error) {
 	text := c.r.PathValue("id")
 	id, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || id <= 0 {
-		return 0, fault.New(fault.Invalid, "%q is no id: it needs a number.", cut(text, 100))
+		return 0, fault.New(fault.Invalid, "%q is not an id: it needs a number.", cut(text, 100))
 	}
 	return id, nil
 }
 
-// followed is the source in the path, if the reader follows it. What others read with
-// a login of theirs is nobody else's business.
+// followed returns the source in the path if the user follows it. A private feed is visible only to
+// users who provided its login.
 func (s riverAPI) followed(c *riverCall) (river.Followed, error) {
 	id, err := c.id()
 	if err != nil {
@@ -205,8 +205,7 @@ func (s riverAPI) followed(c *riverCall) (river.Followed, error) {
 	return s.River.Find(c.ctx(), c.reader, strconv.FormatInt(id, 10))
 }
 
-// sourceID is the id of the source that a parameter or field names, by id or URL; 0 when
-// it names none.
+// sourceID returns the id of a source named by id or URL; 0 for "".
 func (s riverAPI) sourceID(c *riverCall, what string) (int64, error) {
 	if what == "" {
 		return 0, nil
@@ -215,7 +214,7 @@ func (s riverAPI) sourceID(c *riverCall, what string) (int64, error) {
 	return f.Source.ID, err
 }
 
-// riverStatus says how much there is and, to the operator, what is going on.
+// riverStatus returns the size of the river and, to the operator, the current activity.
 func (s riverAPI) riverStatus(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
@@ -250,22 +249,22 @@ func (s riverAPI) riverStatus(c *riverCall) error {
 	return ok(c.w, st)
 }
 
-// patience is how long an answer may take that waits for other servers.
+// patience limits a response that depends on other servers.
 const patience = 5 * time.Minute
 
-// takeTime lets the answer take long.
+// takeTime extends the write deadline to patience.
 func (c *riverCall) takeTime() {
-	// Without a connection (in process) there is no deadline to set.
+	// In process, without a connection, there is no deadline to set.
 	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(patience))
 }
 
-// fitText bounds a text of a request: what is too long for a name is a mistake.
+// fitText rejects a text that is too long or contains U+0000.
 func fitText(name, text string, most int) error {
 	switch {
 	case len(text) > most:
-		return fault.New(fault.Invalid, "%s has %d bytes; at most %d are taken.", name, len(text), most)
+		return fault.New(fault.Invalid, "%s has %d bytes; at most %d are accepted.", name, len(text), most)
 	case strings.ContainsRune(text, 0):
-		return fault.New(fault.Invalid, "%s has a character in it that no text has (U+0000).", name)
+		return fault.New(fault.Invalid, "%s contains the invalid character U+0000.", name)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// Conditions of a source.
+// States of a source.
 const (
 	sourceNew     = "new"
 	sourceOK      = "ok"
@@ -28,7 +28,7 @@ func sourceOf(f *river.Followed, unread bool) client.Source {
 		Why: st.Reason, Items: src.Items, Readers: src.Readers,
 	}
 	if src.Private() {
-		// Its secret is nobody's business, not even of whoever gave it.
+		// Never return the secret, not even to the user who provided it.
 		out.Login = &client.Login{Kind: src.Login.Kind, Name: src.Login.Name}
 	}
 	if src.Claim == 0 {
@@ -48,7 +48,7 @@ func sourceOf(f *river.Followed, unread bool) client.Source {
 	return out
 }
 
-// conditionOf says how a source is, and what is wrong with it.
+// conditionOf returns the state of a source and its problem.
 func conditionOf(src *river.Source) (state, problem string) {
 	switch st := &src.State; {
 	case st.Gone != nil:
@@ -119,7 +119,7 @@ func importedOf(r *river.Imported) client.ImportedOPML {
 	return client.ImportedOPML{Title: r.Title, Found: r.Found, Added: r.Added, Existing: r.Had, OverLimit: r.Over, Limit: r.Limit, Lists: r.Lists, Skipped: r.Skipped, Problems: r.Problems}
 }
 
-// noticeOf leaves out the secret.
+// forwardingOf omits the secret.
 func noticeOf(n *forward.Forwarding) client.Forwarding {
 	return client.Forwarding{
 		ID: n.ID, SourceID: n.SourceID, Category: n.Category, Via: n.Via, Target: n.Target, Signed: n.Secret != "", Paused: n.Paused,

@@ -66,7 +66,7 @@ func (s riverAPI) putNotice(c *riverCall) error {
 	return ok(c.w, noticeOf(&n))
 }
 
-// notice is one of the reader's.
+// forwarding returns one of the user's forwardings.
 func (s riverAPI) notice(c *riverCall, id int64) (forward.Forwarding, error) {
 	rows, err := s.River.Forwardings(c.ctx(), c.reader)
 	if err != nil {
@@ -77,7 +77,7 @@ func (s riverAPI) notice(c *riverCall, id int64) (forward.Forwarding, error) {
 			return n, nil
 		}
 	}
-	return forward.Forwarding{}, fault.New(fault.NotFound, "There is no notice %s.", strconv.FormatInt(id, 10))
+	return forward.Forwarding{}, fault.New(fault.NotFound, "There is no forwarding %s.", strconv.FormatInt(id, 10))
 }
 
 func (s riverAPI) dropNotice(c *riverCall) error {

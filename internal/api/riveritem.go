@@ -43,7 +43,7 @@ func (s riverAPI) items(c *riverCall) error {
 	}
 	q.From, q.To, q.Oldest, q.Limit = from, to, oldest, limit
 	switch {
-	case p.has("since"): // its pages go on with a seq
+	case p.has("since"): // these pages continue with a Seq
 		if cursor != "" {
 			if since, err = strconv.ParseInt(cursor, 10, 64); err != nil || since < 0 {
 				return badCursor(cursor)
@@ -76,7 +76,7 @@ func (s riverAPI) items(c *riverCall) error {
 	return ok(c.w, page)
 }
 
-// placeText is a place in the river as clients carry it.
+// placeText encodes a position in the river for clients.
 func placeText(p river.Place) string { return fmt.Sprintf("%d.%d", p.At, p.ID) }
 
 func readPlace(text string) (p river.Place, err error) {
@@ -108,7 +108,7 @@ func (s riverAPI) item(c *riverCall) error {
 	return ok(c.w, itemOf(&rows[0]))
 }
 
-const maxMarks = 1000 // items of a request
+const maxMarks = 1000 // items per request
 
 func (s riverAPI) markItems(c *riverCall) error {
 	if p := c.params(); p.err != nil {
@@ -122,9 +122,9 @@ func (s riverAPI) markItems(c *riverCall) error {
 	case n == 0:
 		return fault.New(fault.Invalid, "ids is missing: it names the items.")
 	case n > maxMarks:
-		return fault.New(fault.Invalid, "ids has %d entries; at most %d are taken at a time.", n, maxMarks)
+		return fault.New(fault.Invalid, "ids has %d entries; at most %d are accepted at a time.", n, maxMarks)
 	case in.Read == nil && in.Starred == nil:
-		return fault.New(fault.Invalid, "Say how: read or starred (or both) must be true or false.")
+		return fault.New(fault.Invalid, "Set read, starred or both to true or false.")
 	}
 	ids := make([]int64, len(in.IDs))
 	for i, id := range in.IDs {

@@ -35,7 +35,7 @@ func (s riverAPI) categories(c *riverCall) error {
 	}{list})
 }
 
-// categoryName is the parameter that names a category.
+// categoryName returns the parameter that names a category.
 func (c *riverCall) categoryName() (string, error) {
 	p := c.params("name")
 	name := p.text("name")
@@ -64,7 +64,7 @@ func (s riverAPI) putCategory(c *riverCall) error {
 		case *in.Name == "":
 			return fault.New(fault.Invalid, "The new name is empty: DELETE removes a category.")
 		case in.Public != nil:
-			return fault.New(fault.Invalid, "A category is renamed by a request of its own; nothing was changed.")
+			return fault.New(fault.Invalid, "A category cannot be renamed and changed in one request: send two. Nothing was changed.")
 		}
 		if err := s.River.RenameCategory(c.ctx(), c.reader, name, *in.Name); err != nil {
 			return err
@@ -73,7 +73,7 @@ func (s riverAPI) putCategory(c *riverCall) error {
 	}
 	public := in.Public != nil && *in.Public
 	if in.Public == nil {
-		// One that is there stays as public as it was.
+		// Without Public, an existing category remains as public as before.
 		list, err := s.River.Categories(c.ctx(), c.reader, false)
 		if err != nil {
 			return err
@@ -125,11 +125,11 @@ func (s riverAPI) exportOPML(c *riverCall) error {
 	return nil
 }
 
-// maxOPML is how many bytes of a document are taken: more than a parser looks at, which
-// says itself what was too long.
+// maxOPML is the maximum size of an OPML document in bytes. It exceeds the limit of the parser,
+// whose error message is more precise.
 const maxOPML = 17 << 20
 
-// importOPML answers in lines: how far it is, and in the end what came of it.
+// importOPML streams progress lines, followed by the result.
 func (s riverAPI) importOPML(c *riverCall) error {
 	p := c.params("url", "category", "follow")
 	o := river.ImportOptions{URL: p.text("url"), Category: p.text("category"), Follow: p.truth("follow"), Operator: !c.public}
@@ -146,10 +146,10 @@ func (s riverAPI) importOPML(c *riverCall) error {
 			return err
 		}
 		if c.r.ContentLength > 0 {
-			return fault.New(fault.Invalid, "There is a document and a url: send one of them.")
+			return fault.New(fault.Invalid, "The request has both a document and a url: send only one of them.")
 		}
 	case o.Follow:
-		return fault.New(fault.Invalid, "follow needs a url: only what is read again can be followed.")
+		return fault.New(fault.Invalid, "follow needs a url: an uploaded document cannot be read again.")
 	default:
 		if err := opmlType(c.r); err != nil {
 			return err
@@ -168,7 +168,7 @@ func (s riverAPI) importOPML(c *riverCall) error {
 			errorAnswer
 			Result client.ImportedOPML `json:"result"`
 		}{errorAnswer{s.bodyFor(c, err)}, importedOf(&res)}
-		_ = tell.line(line) // nobody is left to tell when the connection is gone
+		_ = tell.line(line) // ignore the error: the client has closed the connection
 	default:
 		_ = tell.line(struct {
 			Result client.ImportedOPML `json:"result"`
@@ -177,7 +177,7 @@ func (s riverAPI) importOPML(c *riverCall) error {
 	return nil
 }
 
-// opmlType refuses what is plainly something else. What it is a document says itself.
+// opmlType rejects other media types. The document itself determines its format.
 func opmlType(r *http.Request) error {
 	media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch media {
@@ -190,7 +190,7 @@ func opmlType(r *http.Request) error {
 	return fault.New(fault.Invalid, "Send the document as the body, with Content-Type: text/x-opml, or name it with url.")
 }
 
-// steps are the lines of an answer that tells how far something is.
+// steps writes the progress lines of an OPML import.
 type steps struct {
 	s     *Server
 	w     http.ResponseWriter
@@ -212,7 +212,7 @@ func (t *steps) line(v any) error {
 	return http.NewResponseController(t.w).Flush()
 }
 
-// progress tells at most ten times a second.
+// progress writes at most ten lines per second.
 func (t *steps) progress(done, total int) {
 	now := time.Now()
 	if now.Sub(t.last) < 100*time.Millisecond {

@@ -13,16 +13,17 @@ import (
 	"cloudburst/internal/route"
 )
 
-// Tokens let the programs of readers in; *account.Accounts is one.
+// Tokens authenticates programs by token. [*account.Accounts] implements it.
 type Tokens interface {
-	// Token is a log-in by token: fault.Refused where it is none, or (with
-	// account.ErrScope in the chain) not one for scope; TooMany after too many that are none.
+	// Token returns the token for plain. It returns fault.Refused for an unknown token or, with
+	// account.ErrScope in the chain, for a token without scope; and fault.TooMany after too many
+	// unknown tokens.
 	Token(ctx context.Context, plain, scope string, from account.Caller) (account.Token, error)
 }
 
-// Scopes of a token: one that has scopeRead reads a river, marks what was read and has
-// a source read now; one that also has scopeCreate or scopeUpdate changes what is
-// followed, categories, lists and notices. For posts each does what it says.
+// Scopes of a token. scopeRead reads a river, marks items as read and refreshes a source. Together
+// with scopeCreate or scopeUpdate it changes followed feeds, categories, lists and forwardings. For
+// posts, each scope allows the action in its name.
 const (
 	scopeRead   = "read"
 	scopeCreate = "create"
@@ -31,13 +32,13 @@ const (
 	scopeMedia  = "media"
 )
 
-// mostStreams is how many streams one user may have open.
+// maxStreams is the maximum number of open streams per user.
 const maxStreams = 20
 
-// RiverRoutes lists the endpoints of rivers, and of posts, for the public listener: below /v1/,
-// for programs that have a token of a user, whose own river, posts and files they are.
-// River and Tokens must be set; nothing else of the API is there, and no other site's page
-// may use it.
+// RiverRoutes lists the endpoints of rivers and posts for the public listener, below /v1/. A
+// program needs a token and reaches the river, posts and files of the token's user. The other
+// endpoints of the API are not included, and pages of other sites cannot use these. River and
+// Tokens must be set.
 func RiverRoutes(o Options) []route.Route {
 	p := &publicRiver{Server: New(o), streams: map[string]int{}}
 	about := summaries()
@@ -72,10 +73,10 @@ func RiverRoutes(o Options) []route.Route {
 			return to.handle(postAPI{p.Server}, c)
 		})
 	}
-	return append(all, route.Route{Path: pathAPI, Handler: withheld(p.answer(elsewhere(all))), Purpose: "Says that there is no such address or method."})
+	return append(all, route.Route{Path: pathAPI, Handler: withheld(p.answer(elsewhere(all))), Purpose: "Responds that the endpoint or method does not exist."})
 }
 
-// withheld keeps answers from caches and from pages of other sites.
+// withheld keeps responses out of caches and away from pages of other sites.
 func withheld(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -87,21 +88,21 @@ func withheld(next http.Handler) http.Handler {
 	})
 }
 
-// publicRiver are the doors on the public listener.
+// publicRiver implements the endpoints on the public listener.
 type publicRiver struct {
 	*Server
 	mu      sync.Mutex
-	streams map[string]int // open ones, by reader
+	streams map[string]int // open streams, by reader
 }
 
-// enter lets in whose token is good for the door.
+// enter authorizes a request by its token.
 func (p *publicRiver) enter(w http.ResponseWriter, r *http.Request, door riverRoute) (*riverCall, error) {
 	t, plain, from, err := p.token(r, scopeRead, "one that has the scope read")
 	if err != nil {
 		return nil, err
 	}
 	if door.changes && !slices.Contains(t.Scopes, scopeCreate) && !slices.Contains(t.Scopes, scopeUpdate) {
-		return nil, fault.Wrap(fault.Refused, account.ErrScope, "This token is for %s, and this needs create or update.", strings.Join(t.Scopes, ", "))
+		return nil, fault.Wrap(fault.Refused, account.ErrScope, "This token has the scope %s; this request needs create or update.", strings.Join(t.Scopes, ", "))
 	}
 	still := func() error {
 		_, err := p.Tokens.Token(r.Context(), plain, scopeRead, from)
@@ -110,7 +111,7 @@ func (p *publicRiver) enter(w http.ResponseWriter, r *http.Request, door riverRo
 	return &riverCall{w: w, r: r, reader: p.readerOf(t.User), public: true, still: still}, nil
 }
 
-// enterPosts lets in whose token is good for the door, to what he writes himself.
+// enterPosts authorizes a request by its token, for the token's own user only.
 func (p *publicRiver) enterPosts(w http.ResponseWriter, r *http.Request, to postRoute) (*postCall, error) {
 	needs := strings.Join(to.scopes, " or ")
 	t, _, _, err := p.token(r, "", "one that has the scope "+needs)
@@ -118,16 +119,17 @@ func (p *publicRiver) enterPosts(w http.ResponseWriter, r *http.Request, to post
 	case err != nil:
 		return nil, err
 	case t.User != r.PathValue("user"):
-		return nil, fault.New(fault.Refused, "This token is not one of %s.", cut(r.PathValue("user"), 40))
+		return nil, fault.New(fault.Refused, "This token does not belong to %s.", cut(r.PathValue("user"), 40))
 	case !slices.ContainsFunc(to.scopes, func(one string) bool { return slices.Contains(t.Scopes, one) }):
-		return nil, fault.Wrap(fault.Refused, account.ErrScope, "This token is for %s, and this needs %s.", strings.Join(t.Scopes, ", "), needs)
+		return nil, fault.Wrap(fault.Refused, account.ErrScope, "This token has the scope %s; this request needs %s.", strings.Join(t.Scopes, ", "), needs)
 	case p.Options.Posts == nil:
-		return nil, fault.New(fault.Unsupported, "Nobody writes posts on this server.")
+		return nil, fault.New(fault.Unsupported, "This server does not support posts.")
 	}
 	return &postCall{w: w, r: r, user: t.User, public: true}, nil
 }
 
-// token is that of a request, if it is good for scope ("": any). wanted is what to send.
+// token returns the token of a request if it has scope; "" accepts any scope. wanted describes the
+// required token.
 func (p *publicRiver) token(r *http.Request, scope, wanted string) (t account.Token, plain string, from account.Caller, err error) {
 	kind, plain, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	plain = strings.TrimSpace(plain)
@@ -136,7 +138,7 @@ func (p *publicRiver) token(r *http.Request, scope, wanted string) (t account.To
 		from.Addr = p.ClientAddr(r)
 	}
 	if !strings.EqualFold(kind, "Bearer") || plain == "" {
-		return t, "", from, &unknownCaller{fault.New(fault.Refused, "This needs a token: send Authorization: Bearer and %s.", wanted)}
+		return t, "", from, &unknownCaller{fault.New(fault.Refused, "This request needs a token: send Authorization: Bearer and %s.", wanted)}
 	}
 	t, err = p.Tokens.Token(r.Context(), plain, scope, from)
 	if err != nil && fault.CodeOf(err) == fault.Refused && !errors.Is(err, account.ErrScope) {
@@ -145,12 +147,12 @@ func (p *publicRiver) token(r *http.Request, scope, wanted string) (t account.To
 	return t, plain, from, err
 }
 
-// unknownCaller is a refusal of somebody who gave no good token.
+// unknownCaller is the error for a request without a valid token.
 type unknownCaller struct{ error }
 
 func (u *unknownCaller) Unwrap() error { return u.error }
 
-// answer is that of the operator's listener, but strangers read no causes.
+// answer is like Server.answer, but its responses do not contain the causes of errors.
 func (p *publicRiver) answer(handle func(http.ResponseWriter, *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		err := handle(w, r)
@@ -188,7 +190,7 @@ func (p *publicRiver) close(reader string) {
 	}
 }
 
-// messageFor is what whoever asked may read of an error.
+// messageFor returns the error message that the client may see.
 func messageFor(c *riverCall, err error) string {
 	if c.public {
 		return fault.Message(err)
@@ -196,7 +198,7 @@ func messageFor(c *riverCall, err error) string {
 	return err.Error()
 }
 
-// bodyFor is an error in an answer that has begun already.
+// bodyFor returns an error for a response that has already started.
 func (s *Server) bodyFor(c *riverCall, err error) errorBody {
 	return errorBody{Code: fault.CodeOf(err).String(), Message: messageFor(c, err), Field: fault.FieldOf(err)}
 }

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	maxSources    = 10_000 // of a page
-	maxName       = 500    // bytes of a title or a category's name
-	maxCategories = 100    // of a source
+	maxSources    = 10_000 // per page
+	maxName       = 500    // bytes of a title or of a category name
+	maxCategories = 100    // per source
 )
 
 func (s riverAPI) sources(c *riverCall) error {
@@ -56,7 +56,7 @@ func (s riverAPI) addSource(c *riverCall) error {
 	if err := readJSON(c.w, c.r, &in); err != nil {
 		return err
 	}
-	// What is an address and what is not, the river says: people type them without http://.
+	// The river checks the URL, because people type it without http://.
 	if err := fitText("url", in.URL, maxURL); err != nil {
 		return err
 	}
@@ -91,7 +91,7 @@ func (s riverAPI) addSource(c *riverCall) error {
 	return ok(c.w, out)
 }
 
-// checkFollowing bounds what a reader calls a source.
+// checkFollowing checks the limits of a title and of category names.
 func checkFollowing(title *string, categories *[]string) error {
 	if title != nil {
 		if err := fitText("title", *title, maxName); err != nil {
@@ -102,11 +102,11 @@ func checkFollowing(title *string, categories *[]string) error {
 		return nil
 	}
 	if n := len(*categories); n > maxCategories {
-		return fault.New(fault.Invalid, "categories has %d entries; at most %d are taken.", n, maxCategories)
+		return fault.New(fault.Invalid, "categories has %d entries; at most %d are accepted.", n, maxCategories)
 	}
 	for _, name := range *categories {
 		if name == "" {
-			return fault.New(fault.Invalid, "categories has an empty name in it.")
+			return fault.New(fault.Invalid, "categories contains an empty name.")
 		}
 		if err := fitText("The name of a category", name, maxName); err != nil {
 			return err
@@ -115,7 +115,7 @@ func checkFollowing(title *string, categories *[]string) error {
 	return nil
 }
 
-// interval is the time between checks that a reader wishes, in seconds.
+// interval converts the requested seconds between checks.
 func interval(seconds int64) (time.Duration, error) {
 	const most = 366 * 24 * 60 * 60
 	if seconds < 0 || seconds > most {
@@ -124,7 +124,7 @@ func interval(seconds int64) (time.Duration, error) {
 	return time.Duration(seconds) * time.Second, nil
 }
 
-// loginFrom is what a request says that the server of a feed wants to see.
+// loginFrom converts and checks the login of a request.
 func loginFrom(in *client.Login) (river.Login, error) {
 	if in == nil || in.Kind == "" {
 		return river.Login{}, nil
@@ -155,13 +155,13 @@ func loginFrom(in *client.Login) (river.Login, error) {
 	return l, nil
 }
 
-// sourceAt is the source at a URL.
+// sourceAt returns the source at a URL.
 func (s riverAPI) sourceAt(c *riverCall) error {
 	f, err := s.namedSource(c)
 	return answerSource(c, f, err)
 }
 
-// namedSource is the source that the parameter url names.
+// namedSource returns the source named by the parameter url.
 func (s riverAPI) namedSource(c *riverCall) (river.Followed, error) {
 	p := c.params("url")
 	what := p.text("url")
@@ -169,7 +169,7 @@ func (s riverAPI) namedSource(c *riverCall) (river.Followed, error) {
 		return river.Followed{}, p.err
 	}
 	if what == "" {
-		return river.Followed{}, fault.New(fault.Invalid, "The parameter url is missing: it names the feed, by its address or its id.")
+		return river.Followed{}, fault.New(fault.Invalid, "The parameter url is missing: it names the feed, by URL or id.")
 	}
 	return s.River.Find(c.ctx(), c.reader, what)
 }
@@ -218,9 +218,9 @@ func (s riverAPI) changeSource(c *riverCall) error {
 		return s.setCNWS(c, id, &in)
 	}
 	if in.Login != nil {
-		// One request, one transaction: nothing is changed by halves.
+		// A login is a separate transaction, so a request with both could be half applied.
 		if in.Title != nil || in.Categories != nil || in.Interval != nil {
-			return fault.New(fault.Invalid, "The login is changed by a request of its own; nothing was changed.")
+			return fault.New(fault.Invalid, "The login cannot be changed together with other fields: send two requests. Nothing was changed.")
 		}
 		f, err := s.River.SetLogin(c.ctx(), c.reader, id, login)
 		return answerSource(c, f, err)
@@ -240,13 +240,13 @@ func (s riverAPI) changeSource(c *riverCall) error {
 	return answerSource(c, f, err)
 }
 
-// setCNWS names the CNWS hub of a source, which its readers share.
+// setCNWS sets the CNWS hub of a source, for all users who follow it.
 func (s riverAPI) setCNWS(c *riverCall, id int64, in *client.SourceChange) error {
 	switch {
 	case c.public:
 		return fault.New(fault.Refused, "Only the operator of this server can name a CNWS hub.")
 	case in.Title != nil || in.Categories != nil || in.Interval != nil || in.Login != nil:
-		return fault.New(fault.Invalid, "The CNWS hub is changed by a request of its own; nothing was changed.")
+		return fault.New(fault.Invalid, "The CNWS hub cannot be changed together with other fields: send two requests. Nothing was changed.")
 	}
 	f, err := s.River.SetCNWS(c.ctx(), c.reader, id, *in.CNWS)
 	return answerSource(c, f, err)

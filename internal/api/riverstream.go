@@ -15,15 +15,15 @@ import (
 )
 
 const (
-	itemBuffer = 64  // arrivals that may wait for a reader before it is dropped
-	itemPage   = 200 // items of a page of the catch-up
-	// itemOverlap is how far the catch-up goes back before what the reader has seen, in
-	// microseconds: items are numbered before they are on disk, so that one that was
-	// slow to get there may have a smaller number than another that was sent.
+	itemBuffer = 64  // arrivals queued for a client; with more the stream ends
+	itemPage   = 200 // items per page of the catch-up
+	// itemOverlap is how far before the last Seq of the client the catch-up starts, in
+	// microseconds. Items get their number before they are stored, so an item that is stored late
+	// can have a smaller number than an item already sent.
 	itemOverlap = 5_000_000
-	// What arrived is found by searches some time later: a stream of a search looks for it
-	// soon and then at growing intervals, at first for what came within searchBack of the
-	// last arrival, in the end within searchWait. These two count as a Seq does.
+	// New items are added to the search index with a delay. Therefore a stream with a search looks
+	// for them soon and then at growing intervals. The first searches cover the time searchBack
+	// before the last arrival, the later ones searchWait; both are in units of Seq.
 	searchSoon = 300 * time.Millisecond
 	searchLate = 30 * time.Second
 	searchBack = 10_000_000
@@ -37,8 +37,8 @@ const (
 	itemWithdrawn = "withdrawn"
 )
 
-// itemStream sends items as they come and change. With Last-Event-ID it begins a
-// little before that Seq. A reader that is too slow is dropped, and comes back.
+// itemStream sends new and changed items. With Last-Event-ID it starts shortly before that Seq. The
+// stream of a slow client ends; the client can connect again.
 func (s riverAPI) itemStream(c *riverCall) error {
 	p := c.params("source", "category", "starred", "unread", "q")
 	q, err := s.itemQuery(c, p)
@@ -59,8 +59,8 @@ func (s riverAPI) itemStream(c *riverCall) error {
 	if last != "" {
 		f.begun = max(f.seen-itemOverlap, 0)
 		f.at = f.begun
-		// The catch-up may be longer than the buffer: listen anew behind the bulk of it,
-		// and read the rest while listening.
+		// The catch-up can be longer than the buffer: listen again after most of it, and read the
+		// rest while listening.
 		if err := f.catchUp(); err != nil {
 			return s.broken(c.r, err)
 		}
@@ -74,10 +74,10 @@ func (s riverAPI) itemStream(c *riverCall) error {
 		return nil
 	}
 	f.timer = time.NewTimer(searchLate)
-	f.timer.Stop() // nothing is looked for when nothing came
+	f.timer.Stop() // no search before the first arrival
 	f.Wake, f.Woken = f.timer.C, f.look
 	if q.Match != "" {
-		f.lookSoon() // what came in between
+		f.lookSoon() // for items that arrived during the catch-up
 	}
 	f.Beat = func() bool { return c.still == nil || c.still() == nil }
 	if err := live.Follow(c.ctx(), f.Stream, arrivals, f.arrived); err != nil && !errors.Is(err, live.ErrSlow) {
@@ -92,19 +92,19 @@ type itemFeed struct {
 	server *Server
 	c      *riverCall
 	query  river.ItemQuery
-	seen   int64           // a Seq: what came before it, whoever listens knows
-	at     int64           // the store has been read up to this Seq
-	sent   map[int64]int64 // Seq by item, of the last that were sent from the store
+	seen   int64           // a Seq: the client knows the items before it
+	at     int64           // Seq up to which the stream has read the store
+	sent   map[int64]int64 // last Seq sent from the store, by item
 
-	begun int64 // a Seq: what the stream begins with
-	// Of a search:
+	begun int64 // Seq at which the stream starts
+	// Only for a search:
 	newest int64         // Seq of the last arrival
-	pause  time.Duration // before the next look; 0: there is none
-	timer  *time.Timer   // of the next look
+	pause  time.Duration // before the next search; 0: none is scheduled
+	timer  *time.Timer   // of the next search
 }
 
-// begin is the Seq that a stream begins with: the one that whoever comes back names, or
-// the newest that there is.
+// begin returns the Seq at which a stream starts: last, which a reconnecting client sends, or the
+// newest Seq.
 func (f *itemFeed) begin(last string) (int64, error) {
 	if last != "" {
 		seq, err := strconv.ParseInt(last, 10, 64)
@@ -120,7 +120,7 @@ func (f *itemFeed) begin(last string) (int64, error) {
 	return rows[0].Seq, nil
 }
 
-// catchUp sends what came after f.at.
+// catchUp sends the items after f.at.
 func (f *itemFeed) catchUp() error {
 	for {
 		q := f.query
@@ -144,14 +144,14 @@ func (f *itemFeed) catchUp() error {
 			}
 		}
 		if len(rows) < itemPage {
-			// The next one reads the last seconds again, for what was slow.
+			// The next call reads the last seconds again, for items that were stored late.
 			f.at = max(f.at-itemOverlap, 0)
 			return f.Flush()
 		}
 	}
 }
 
-// kind says what an item is to whoever listens.
+// kind returns the event kind of an item for this client.
 func (f *itemFeed) kind(e *river.Entry) string {
 	_, sent := f.sent[e.ID]
 	switch {
@@ -163,7 +163,7 @@ func (f *itemFeed) kind(e *river.Entry) string {
 	return itemEdited
 }
 
-// arrived sends the items of an arrival that are for this reader.
+// arrived sends the items of an arrival that match the query.
 func (f *itemFeed) arrived(a river.Arrival) error {
 	if f.query.SourceID != 0 && a.SourceID != f.query.SourceID {
 		return nil
@@ -210,7 +210,7 @@ func (f *itemFeed) arrived(a river.Arrival) error {
 	return f.Flush()
 }
 
-// lookSoon plans a look, unless one is near.
+// lookSoon schedules a search, unless one is due soon.
 func (f *itemFeed) lookSoon() {
 	if f.pause == 0 || f.pause > 2*searchSoon {
 		f.pause = searchSoon
@@ -218,7 +218,7 @@ func (f *itemFeed) lookSoon() {
 	}
 }
 
-// look reads what came lately again, for what searches find by now.
+// look sends recent items that the search index now contains.
 func (f *itemFeed) look() error {
 	back := int64(searchBack)
 	if f.pause > 10*searchSoon {

@@ -12,16 +12,16 @@ import (
 	"cloudburst/internal/route"
 )
 
-// pathAPI is where the API begins.
+// pathAPI is the prefix of the API.
 const pathAPI = "/v1/"
 
-// operation is an endpoint of the API: what OpenAPI lists.
+// operation is an endpoint of the API as listed in the OpenAPI document.
 type operation struct {
 	method, path string
 	handle       func(http.ResponseWriter, *http.Request) error
 }
 
-// operations lists what the operator can do.
+// operations lists the endpoints for the operator.
 func (s *Server) operations() []operation {
 	return slices.Concat([]operation{
 		{"GET", "/v1/version", s.version},
@@ -47,8 +47,7 @@ func (s *Server) operations() []operation {
 	}, accountAPI{s}.userRoutes(), accountAPI{s}.feedRoutes(), accountAPI{s}.readerRoutes(), s.sinkRoutes(), s.operatorRiver(), s.operatorPosts(), accountAPI{s}.moveRoutes())
 }
 
-// Routes lists /v1/, /metrics and /debug/pprof/, as the operator has them. They belong behind
-// [Server.Guard].
+// Routes lists /v1/, /metrics and /debug/pprof/ for the operator. [Server.Guard] must protect them.
 func (s *Server) Routes() []route.Route {
 	var all []route.Route
 	about := summaries()
@@ -62,7 +61,7 @@ func (s *Server) Routes() []route.Route {
 		return route.Route{Method: "GET", Path: path, Handler: h, Protection: route.Admin, Purpose: purpose}
 	}
 	return append(all,
-		route.Route{Path: pathAPI, Handler: s.answer(elsewhere(all)), Protection: route.Admin, Purpose: "Says that there is no such address or method."},
+		route.Route{Path: pathAPI, Handler: s.answer(elsewhere(all)), Protection: route.Admin, Purpose: "Responds that the endpoint or method does not exist."},
 		get("/metrics", s.metrics(), "Serves metrics in the text format of Prometheus."),
 		get("/debug/pprof/", http.HandlerFunc(pprof.Index), "Lists profiles of the running program."),
 		get("/debug/pprof/cmdline", http.HandlerFunc(pprof.Cmdline), "Shows the command line of the running program."),
@@ -71,21 +70,21 @@ func (s *Server) Routes() []route.Route {
 		get("/debug/pprof/trace", http.HandlerFunc(pprof.Trace), "Records what the program does for some seconds."))
 }
 
-// Handler serves the routes behind the guard.
+// Handler serves the routes behind Guard.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	route.Mount(mux, s.Routes(), Protect())
 	return s.Guard(mux)
 }
 
-// Protect is the protection of the API for [route.Mount]. The handlers check the tokens of users
-// themselves, and [Server.Guard] stands in front of the whole listener of the operator.
+// Protect returns the wrappers for [route.Mount]. They do nothing: the handlers check user tokens
+// themselves, and [Server.Guard] protects the whole admin listener.
 func Protect() map[route.Protection]func(http.Handler) http.Handler {
 	same := func(h http.Handler) http.Handler { return h }
 	return map[route.Protection]func(http.Handler) http.Handler{route.Token: same, route.Admin: same}
 }
 
-// elsewhere answers what no route takes: 405 where another method is right, else 404.
+// elsewhere responds to a request without a route: 405 if another method exists, else 404.
 func elsewhere(routes []route.Route) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
@@ -94,14 +93,14 @@ func elsewhere(routes []route.Route) func(http.ResponseWriter, *http.Request) er
 			}
 		}
 		if w.Header().Get("Allow") != "" {
-			writeError(w, http.StatusMethodNotAllowed, fault.New(fault.Invalid, "%s does not understand %s.", r.URL.Path, r.Method))
+			writeError(w, http.StatusMethodNotAllowed, fault.New(fault.Invalid, "%s does not accept the method %s.", r.URL.Path, r.Method))
 			return nil
 		}
-		return fault.New(fault.NotFound, "There is nothing at %s; /v1/openapi.json lists what there is.", r.URL.Path)
+		return fault.New(fault.NotFound, "There is no endpoint %s; /v1/openapi.json lists all endpoints.", r.URL.Path)
 	}
 }
 
-// mostBytes is how many bytes the body of a request for an operation has at most.
+// maxBytes returns the maximum size of an operation's request body.
 func (s *Server) maxBytes(method, path string) int64 {
 	switch method + " " + path {
 	case "POST /v1/subscriptions/import", "POST /v1/users/{user}/import":
@@ -125,13 +124,13 @@ func (s *Server) maxBytes(method, path string) int64 {
 	return maxBody
 }
 
-// summaries says what each operation is for, by method and path, as the OpenAPI document does.
+// summaries returns the summary of each operation in the OpenAPI document, by method and path.
 func summaries() map[string]string {
 	var doc struct {
 		Paths map[string]map[string]json.RawMessage `json:"paths"`
 	}
 	if json.Unmarshal(openAPI, &doc) != nil {
-		return nil // a test reads the document
+		return nil // a test checks the document
 	}
 	out := map[string]string{}
 	for path, methods := range doc.Paths {

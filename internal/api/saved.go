@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Feeds are what users saved on this server; *author.Feeds is one.
+// Feeds stores the hosted feeds. [*author.Feeds] implements it.
 type Feeds interface {
 	Put(ctx context.Context, d author.Document) (author.Feed, error)
 	Feed(ctx context.Context, user, name string) (author.Feed, error)
@@ -22,7 +22,7 @@ type Feeds interface {
 	List(ctx context.Context, after string, limit int) ([]author.Feed, error)
 }
 
-// feedRoutes are the doors to saved feeds.
+// feedRoutes returns the endpoints for hosted feeds.
 func (s accountAPI) feedRoutes() []operation {
 	return []operation{
 		{"GET", "/v1/feeds", s.saved(s.feeds)},
@@ -35,11 +35,11 @@ func (s accountAPI) feedRoutes() []operation {
 	}
 }
 
-// saved is a door that needs saved feeds.
+// saved wraps an endpoint that needs hosted feeds.
 func (s accountAPI) saved(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.Options.Feeds == nil {
-			return fault.New(fault.Unsupported, "This server keeps no feeds.")
+			return fault.New(fault.Unsupported, "This server does not host feeds.")
 		}
 		return handle(w, r)
 	}
@@ -85,10 +85,10 @@ func (s accountAPI) answerFeed(w http.ResponseWriter, f author.Feed, err error) 
 }
 
 func (s accountAPI) saveFeed(w http.ResponseWriter, r *http.Request) error {
-	// One byte more tells what is too large from what just fits.
+	// One extra byte detects a document that is too large.
 	doc, err := io.ReadAll(io.LimitReader(r.Body, author.MaxDocument+1))
 	if err != nil {
-		return fault.Wrap(fault.Invalid, err, "The document did not arrive whole")
+		return fault.Wrap(fault.Invalid, err, "The upload of the document is incomplete")
 	}
 	f, err := s.Feeds.Put(r.Context(), author.Document{
 		User: r.PathValue("user"), Name: r.PathValue("feed"), Bytes: doc, Type: r.Header.Get("Content-Type"), Via: door,
@@ -122,7 +122,7 @@ func (s accountAPI) restoreFeed(w http.ResponseWriter, r *http.Request) error {
 	return s.answerFeed(w, f, err)
 }
 
-// addCloud switches on or off that a public feed is served with the cloud of this server.
+// addCloud turns on or off whether the server adds its cloud to a user's public feed.
 func (s accountAPI) addCloud(w http.ResponseWriter, r *http.Request) error {
 	var in struct {
 		On bool `json:"on"`
@@ -145,7 +145,7 @@ func (s *Server) savedOf(f author.Feed) client.SavedFeed {
 	}
 }
 
-// feedURL is where a feed is read: the private one with a name and a password only.
+// feedURL returns the URL of a feed. The URL of a private feed does not contain a secret.
 func (s *Server) feedURL(user, name string) string {
 	at := s.origin() + "/" + user
 	if name == author.Private {
@@ -154,7 +154,7 @@ func (s *Server) feedURL(user, name string) string {
 	return at + "/rss.xml"
 }
 
-// origin is that of the public listener; "" when nobody knows it.
+// origin returns the origin of the public listener; "" if unknown.
 func (s *Server) origin() string {
 	if s.Origin != nil {
 		return s.Origin()

@@ -23,7 +23,7 @@ func (s *Server) openAPI(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// status answers even when the database is away: that is when it is wanted most.
+// status also responds when the database is not available.
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 	if p := readParams(r); p.err != nil {
 		return p.err
@@ -92,7 +92,7 @@ func (s *Server) ping(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, client.PingResult{Known: res.Known, Checked: res.Checked, Changed: res.Changed, Pending: res.Pending, Version: res.Version})
 }
 
-// door is what the log calls this way in.
+// viaCLI is the name of the admin listener in the log.
 const door = "cli"
 
 func (s *Server) sweep(w http.ResponseWriter, r *http.Request) error {

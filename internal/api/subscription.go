@@ -67,7 +67,7 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request) error {
 		return p.err
 	}
 	if topic == "" && callback == "" {
-		return fault.New(fault.Invalid, "Say which: topic or callback (or both) must be given.")
+		return fault.New(fault.Invalid, "Set topic, callback or both.")
 	}
 	if protocol != "" {
 		if err := checkProtocol(protocol); err != nil {

@@ -58,7 +58,7 @@ func (s *Server) topicByURL(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) topic(w http.ResponseWriter, r *http.Request, id int64, url string) error {
 	t, err := s.Store.Topic(r.Context(), id)
 	if fault.CodeOf(err) == fault.NotFound && url != "" {
-		return fault.New(fault.NotFound, "Nobody has subscribed to %s or pinged it.", cut(url, 300))
+		return fault.New(fault.NotFound, "The topic %s is unknown: it has never had a subscriber or a ping.", cut(url, 300))
 	}
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (s *Server) topic(w http.ResponseWriter, r *http.Request, id int64, url str
 	return ok(w, topicOf(t, n, s.Now()))
 }
 
-// subscribers counts the live subscriptions of a topic.
+// subscribers counts the active subscriptions of a topic.
 func (s *Server) subscribers(r *http.Request, t hub.Topic) (n int64, err error) {
 	counts, err := s.Store.Subscribers(r.Context(), t.ID, s.Now())
 	for _, c := range counts {

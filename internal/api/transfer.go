@@ -22,17 +22,17 @@ import (
 const (
 	maxURL      = 2048     // bytes of a feed's URL
 	maxCallback = 4096     // bytes of a callback's URL
-	maxLine     = 64 << 10 // bytes of a line of an import
+	maxLine     = 64 << 10 // bytes per line of an import
 	maxImport   = 8 << 30  // bytes of an import
-	// importBatch is how many subscriptions the hub gets at a time: enough for it to
-	// see that a topic is large, and to cut it into parts before its first change.
+	// importBatch is the number of subscriptions per transaction: enough for the hub to detect a
+	// large topic and to split it into shards before its first change.
 	importBatch = 20_000
-	maxBadLines = 20 // that are described one by one
-	// uploadPause is how long an upload may stand still.
+	maxBadLines = 20 // bad lines described in the result
+	// uploadPause limits the time between two reads of an upload.
 	uploadPause = 30 * time.Second
 )
 
-// export streams every live subscription, one object a line, in the store's order.
+// export streams all active subscriptions as JSON Lines, in the order of the store.
 func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 	if p := readParams(r); p.err != nil {
 		return p.err
@@ -42,7 +42,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	// A client cannot tell the end from a broken connection by the lines alone.
+	// The lines alone do not show whether the response is complete.
 	w.Header().Set("Trailer", "X-Complete")
 	w.Header().Set("Content-Type", "application/x-ndjson")
 	now := s.Now()
@@ -75,22 +75,22 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// broken ends an answer that has begun already. The error is logged here, since
-// no status can carry it any more.
+// broken ends a response that has already started. It logs the error because the status is already
+// sent.
 func (s *Server) broken(r *http.Request, err error) error {
 	if r.Context().Err() == nil {
-		s.Log.Error("an answer broke off", "path", r.URL.Path, "err", err)
+		s.Log.Error("response interrupted", "path", r.URL.Path, "err", err)
 	}
 	return nil
 }
 
-// extend gives the reader of an answer more time for the next write.
+// extend extends the write deadline of a response.
 func (s *Server) extend(w http.ResponseWriter) {
-	// Without a connection (in process) there is no deadline to set.
+	// In process, without a connection, there is no deadline to set.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.WriteTimeout))
 }
 
-// upload reads a request body for as long as it keeps coming.
+// upload reads a request body without a total time limit while data keeps arriving.
 type upload struct {
 	body    io.Reader
 	control *http.ResponseController
@@ -101,8 +101,8 @@ func (u upload) Read(p []byte) (int, error) {
 	return u.body.Read(p)
 }
 
-// importLines checks the whole upload before the first line of it counts, so that
-// a bad file changes nothing.
+// importLines checks the whole upload before it imports the first line, so an invalid file changes
+// nothing.
 func (s *Server) importLines(w http.ResponseWriter, r *http.Request) error {
 	p := readParams(r, "skip-bad")
 	skipBad := p.truth("skip-bad")
@@ -111,7 +111,7 @@ func (s *Server) importLines(w http.ResponseWriter, r *http.Request) error {
 	}
 	spool, err := os.CreateTemp(s.Temp, "cloudburst-import-*")
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "The upload cannot be kept while it is checked")
+		return fault.Wrap(fault.Unavailable, err, "The upload cannot be stored")
 	}
 	defer os.Remove(spool.Name())
 	defer spool.Close()
@@ -131,7 +131,7 @@ func (s *Server) importLines(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// refusal is the error for a file with bad lines.
+// refusal returns the error for a file with bad lines.
 func refusal(res client.ImportResult) error {
 	first := res.BadLines[0]
 	more := ""
@@ -141,8 +141,8 @@ func refusal(res client.ImportResult) error {
 	return fault.New(fault.Invalid, "Nothing was imported: line %d: %s%s", first.Line, first.Message, more)
 }
 
-// check reads the upload and keeps the good lines. What it counts as imported is
-// still to be imported.
+// check reads the upload and stores the valid lines in spool. res.Imported is the number of lines
+// to import.
 func (s *Server) check(body io.Reader, spool io.Writer) (client.ImportResult, error) {
 	var res client.ImportResult
 	now := s.Now()
@@ -185,11 +185,10 @@ func wrapSpool(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fault.Wrap(fault.Unavailable, err, "The upload cannot be kept while it is checked")
+	return fault.Wrap(fault.Unavailable, err, "The upload cannot be stored")
 }
 
-// readLine returns the next line. A line that is too long is read to its end and
-// reported as bufio.ErrTooLong.
+// readLine returns the next line. It skips a line that is too long and returns bufio.ErrTooLong.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	line, err := r.ReadSlice('\n')
 	if err == nil || errors.Is(err, io.EOF) && len(line) > 0 {
@@ -207,8 +206,7 @@ func readLine(r *bufio.Reader) ([]byte, error) {
 	return nil, fmt.Errorf("it is longer than %d bytes: %w", maxLine, bufio.ErrTooLong)
 }
 
-// readSubscription reads a line and checks that it says what a registration
-// through a door could have said.
+// readSubscription decodes a line and applies the rules for a registration.
 func readSubscription(line []byte) (client.Subscription, error) {
 	var sub client.Subscription
 	dec := json.NewDecoder(bytes.NewReader(line))
@@ -244,22 +242,22 @@ func readSubscription(line []byte) (client.Subscription, error) {
 	return sub, nil
 }
 
-// checkSecret accepts a secret where one is of use, once.
+// checkSecret rejects a secret of a protocol without secrets, and two secrets.
 func checkSecret(sub client.Subscription) error {
 	switch {
 	case sub.Secret == "" && len(sub.SecretBase64) == 0:
 		return nil
 	case sub.Secret != "" && len(sub.SecretBase64) > 0:
-		return errors.New("secret and secret_base64 are both there, which say the same; leave one out")
+		return errors.New("secret and secret_base64 are both set; set only one")
 	case sub.Protocol != hub.WebSub:
-		return fmt.Errorf("secret is there, and only websub has one; the protocol is %s", sub.Protocol)
+		return fmt.Errorf("secret is set, but the protocol is %s: only websub has secrets", sub.Protocol)
 	case len(sub.Secret)+len(sub.SecretBase64) > websub.MaxSecret:
-		return fmt.Errorf("secret is %d bytes long; at most %d are taken", len(sub.Secret)+len(sub.SecretBase64), websub.MaxSecret)
+		return fmt.Errorf("secret has %d bytes; at most %d are accepted", len(sub.Secret)+len(sub.SecretBase64), websub.MaxSecret)
 	}
 	return nil
 }
 
-// isProcedure reports the name of a procedure, or none.
+// isProcedure reports whether name is a valid procedure name or empty.
 func isProcedure(name string) bool {
 	for i := range len(name) {
 		c := name[i]
@@ -271,7 +269,7 @@ func isProcedure(name string) bool {
 	return len(name) <= 128
 }
 
-// checkURL accepts an absolute http or https URL of at most most bytes.
+// checkURL accepts an absolute http or https URL of at most limit bytes.
 func checkURL(name, text string, most int) error {
 	if text == "" {
 		return fault.New(fault.Invalid, "%s is missing.", name)
@@ -281,14 +279,13 @@ func checkURL(name, text string, most int) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return fault.New(fault.Invalid, "%s is %q: it needs a whole URL that begins with http:// or https://.", name, cut(text, 200))
+		return fault.New(fault.Invalid, "%s is %q: it needs an absolute URL with http:// or https://.", name, cut(text, 200))
 	}
 	return nil
 }
 
-// apply imports what check kept, batch by batch, and tells how far it is. Each
-// batch is one transaction; when one fails, those before it stay, and running the
-// same import again is harmless.
+// apply imports the checked lines in batches and streams progress. Each batch is one transaction.
+// If one fails, the earlier batches remain; the import can be repeated.
 func (s *Server) apply(w http.ResponseWriter, r *http.Request, spool io.Reader, res client.ImportResult) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
@@ -337,7 +334,7 @@ func (s *Server) batch(lines *bufio.Reader, n int) ([]hub.SubscriptionInfo, erro
 	return list, nil
 }
 
-// subscriptionFrom fills in the times that an import may leave out.
+// subscriptionFrom fills in the times that an import may omit.
 func (s *Server) subscriptionFrom(c client.Subscription) hub.SubscriptionInfo {
 	if c.RenewedAt.IsZero() {
 		c.RenewedAt = s.Now()

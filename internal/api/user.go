@@ -9,8 +9,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Accounts are the users of this server, their tokens and the secrets of their
-// readers; *account.Accounts is one.
+// Accounts manages the users of this server, their tokens and the secrets of their readers.
+// [*account.Accounts] implements it.
 type Accounts interface {
 	AccountUsers
 	AccountTokens
@@ -26,24 +26,24 @@ type AccountUsers interface {
 	Disable(ctx context.Context, name string, disabled bool) error
 }
 
-// AccountTokens makes and revokes tokens of programs.
+// AccountTokens creates and revokes tokens of programs.
 type AccountTokens interface {
 	NewToken(ctx context.Context, user, label string, scopes []string) (plain string, t account.Token, err error)
 	Tokens(ctx context.Context, user string) ([]account.Token, error)
 	RevokeToken(ctx context.Context, user, id string) error
 }
 
-// AccountSecrets makes and revokes secrets of readers.
+// AccountSecrets creates and revokes secrets of readers.
 type AccountSecrets interface {
 	NewSecret(ctx context.Context, user, feed, reader string) (account.Secret, error)
 	Secrets(ctx context.Context, user, feed string) ([]account.Secret, error)
 	RevokeSecret(ctx context.Context, user, selector string) error
 }
 
-// accountAPI answers requests about users, their feeds, readers' secrets and moves.
+// accountAPI implements the endpoints for users, their feeds, readers' secrets and transfers.
 type accountAPI struct{ *Server }
 
-// userRoutes are the doors to users and their tokens.
+// userRoutes returns the endpoints for users and their tokens.
 func (s accountAPI) userRoutes() []operation {
 	return []operation{
 		{"GET", "/v1/users", s.accounts(s.users)},
@@ -58,7 +58,7 @@ func (s accountAPI) userRoutes() []operation {
 	}
 }
 
-// accounts is a door that needs them.
+// accounts wraps an endpoint that needs Accounts.
 func (s accountAPI) accounts(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.Options.Accounts == nil {
@@ -113,7 +113,7 @@ func (s accountAPI) oneUser(w http.ResponseWriter, r *http.Request) error {
 	return s.answerUser(w, r)
 }
 
-// answerUser answers with the user that the path names.
+// answerUser sends the user named in the path.
 func (s accountAPI) answerUser(w http.ResponseWriter, r *http.Request) error {
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
 	if err != nil {
@@ -143,7 +143,7 @@ func (s accountAPI) disableUser(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if in.Disabled == nil {
-		return fault.New(fault.Invalid, "The body has no disabled: it needs true or false.")
+		return fault.New(fault.Invalid, "disabled is missing: it needs true or false.")
 	}
 	if err := s.Accounts.Disable(r.Context(), r.PathValue("user"), *in.Disabled); err != nil {
 		return err
@@ -155,7 +155,7 @@ func (s accountAPI) tokens(w http.ResponseWriter, r *http.Request) error {
 	if p := readParams(r); p.err != nil {
 		return p.err
 	}
-	// A user without tokens is told from no user.
+	// Distinguish an unknown user from a user without tokens.
 	u, err := s.Accounts.User(r.Context(), r.PathValue("user"))
 	if err != nil {
 		return err

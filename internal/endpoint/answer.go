@@ -8,20 +8,18 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// UploadWithin is how long a document may take on its way in, and AnswerWithin how long the
-// answer may take then: the author must hear whether the document was saved.
+// UploadTimeout limits the upload of a document, and AnswerTimeout the response after it: the
+// author must learn whether the document was saved.
 const UploadTimeout, AnswerTimeout = time.Minute, 30 * time.Second
 
-// FaultRSSCloud is the code of every fault of the rssCloud methods, as other
-// clouds send it.
+// FaultRSSCloud is the code of every fault of the rssCloud methods, the same as in other clouds.
 //
 // spec:cloudburst#rpc-fault-codes
 const FaultRSSCloud = 4
 
-// WithStatus is err with a status that its code does not imply.
+// WithStatus returns err with a status that its code does not imply.
 func WithStatus(status int, err error) error { return &statusError{status, err} }
 
-// statusError is an error with a status that its code does not imply.
 type statusError struct {
 	status int
 	err    error
@@ -30,7 +28,7 @@ type statusError struct {
 func (e *statusError) Error() string { return e.err.Error() }
 func (e *statusError) Unwrap() error { return e.err }
 
-// StatusOf is an error's status at the doors that answer in plain text.
+// StatusOf returns the status of an error at endpoints that respond in plain text.
 func StatusOf(err error) int {
 	if s, ok := errors.AsType[*statusError](err); ok {
 		return s.status

@@ -7,18 +7,18 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-// Getter reads one URL; *fetch.Client is one.
+// Getter reads one URL. [*fetch.Client] implements it.
 type Getter interface {
 	Get(ctx context.Context, r fetch.Request) (*fetch.Response, error)
 }
 
-// Sender sends one message; *fetch.Sender is one.
+// Sender sends one message. [*fetch.Sender] implements it.
 type Sender interface {
 	Send(ctx context.Context, m *fetch.Message) fetch.Reply
 }
 
-// UserAgent is how the program names itself in requests: its version, and where
-// to read about it.
+// UserAgent returns the User-Agent header of the program's requests: its version and the URL of a
+// page about it.
 //
 // spec:cloudburst#notify-user-agent
 func UserAgent(version, about string) string {

@@ -1,6 +1,6 @@
-// Package endpoint has what several families of endpoints share: the address of a client
-// behind proxies, the status of an answer for a fault, limits of time for uploads, and texts
-// that are fit for a log or a public answer. The families are the packages below it.
+// Package endpoint contains what several families of endpoints share: the client address behind
+// proxies, the response status of a fault, time limits for uploads, and texts for logs and public
+// responses. Each subpackage is one family.
 package endpoint
 
 import (
@@ -10,15 +10,14 @@ import (
 	"strings"
 )
 
-// maxForwarded is how many hops of a forwarding header are looked at, from the
-// right; a longer list is nobody's honest one.
+// maxForwarded is the maximum number of hops in a forwarding header, counted from the right. A
+// genuine list is shorter.
 const maxForwarded = 32
 
-// CallerAddr is the address that a request comes from: the TCP peer, or, when the
-// peer is a trusted proxy, the right-most hop that it forwards for and that is not
-// a trusted proxy itself. Zones are left out, IPv4 is never wrapped in IPv6. When
-// the headers cannot be read, or X-Forwarded-For and Forwarded name different
-// callers (one of them came from the caller himself), it is the peer.
+// CallerAddr returns the client address of a request: the TCP peer or, if the peer is a trusted
+// proxy, the rightmost forwarded hop that is not a trusted proxy itself. Zones are removed, and
+// IPv4-mapped IPv6 addresses are unmapped. If the headers are invalid, or X-Forwarded-For and
+// Forwarded disagree because the client sent one of them itself, CallerAddr returns the peer.
 //
 // spec:cloudburst#client-address
 func CallerAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
@@ -43,8 +42,8 @@ func CallerAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return callers[0]
 }
 
-// rightMost is the caller in a list of hops, the nearest one last. When all are
-// trusted, the caller is the farthest.
+// rightMost returns the client in a list of hops, nearest hop last. If all hops are trusted, the
+// client is the farthest one.
 func rightMost(hops []string, trusted []netip.Prefix) (netip.Addr, bool) {
 	var a netip.Addr
 	for i, hop := range slices.Backward(hops) {
@@ -66,7 +65,7 @@ func contains(list []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// parseAddr reads an address with or without port, brackets and zone.
+// parseAddr parses an address with or without port, brackets and zone.
 func parseAddr(s string) (netip.Addr, bool) {
 	s = strings.TrimSpace(s)
 	if ap, err := netip.ParseAddrPort(s); err == nil {
@@ -90,7 +89,7 @@ func plainAddr(a netip.Addr) (netip.Addr, bool) {
 	return a, !a.IsUnspecified()
 }
 
-// forwardedFor lists X-Forwarded-For; nil when there is none.
+// forwardedFor lists the hops in X-Forwarded-For; nil without that header.
 func forwardedFor(h http.Header) []string {
 	values := h.Values("X-Forwarded-For")
 	if len(values) == 0 {
@@ -99,8 +98,8 @@ func forwardedFor(h http.Header) []string {
 	return strings.Split(strings.Join(values, ","), ",")
 }
 
-// forwarded lists the for parameters of Forwarded (RFC 7239); nil when there is
-// no such header. A hop without one is an empty string, which is no address.
+// forwarded lists the for parameters of Forwarded (RFC 7239); nil without that header. A hop
+// without the parameter becomes an empty string, which is not a valid address.
 func forwarded(h http.Header) []string {
 	values := h.Values("Forwarded")
 	if len(values) == 0 {
@@ -120,7 +119,7 @@ func forwarded(h http.Header) []string {
 	return hops
 }
 
-// splitQuoted splits at sep outside double quotes.
+// splitQuoted splits s at sep outside double quotes.
 func splitQuoted(s string, sep byte) []string {
 	var parts []string
 	quoted, from := false, 0

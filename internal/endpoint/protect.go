@@ -6,9 +6,8 @@ import (
 	"cloudburst/internal/route"
 )
 
-// Protect is the protection of endpoints for [route.Mount]. Handlers of endpoints check tokens and
-// passwords themselves, since each protocol sends them and answers in its own form, so nothing
-// stands in front of them.
+// Protect returns the wrappers for [route.Mount]. They do nothing: the handlers check tokens and
+// passwords themselves, because each protocol has its own form of credentials and errors.
 func Protect() map[route.Protection]func(http.Handler) http.Handler {
 	return map[route.Protection]func(http.Handler) http.Handler{
 		route.Token: func(h http.Handler) http.Handler { return h },

@@ -11,8 +11,7 @@ import (
 
 const longestLine = 500 // bytes
 
-// ShownURL is a URL as it may stand in a public sentence: without a log-in, and cut
-// when it is long.
+// DisplayURL returns a URL for a public message: without credentials, and truncated if long.
 func DisplayURL(url string) string {
 	scheme, rest, ok := strings.Cut(url, "://")
 	if ok {
@@ -30,12 +29,12 @@ func DisplayURL(url string) string {
 	return url
 }
 
-// StatusText is the status of an answer with its name, such as "404 Not Found".
+// StatusText returns a status code with its name, such as "404 Not Found".
 func StatusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// OneLine is what another server said, fit for a log: one line, of bounded length.
+// OneLine returns text from another server as one line of limited length, for logs.
 func OneLine(text string) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)

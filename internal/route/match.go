@@ -2,9 +2,9 @@ package route
 
 import "strings"
 
-// Matches reports whether path is one of the route's, whatever the method. Both are split at
-// slashes: {name} stands for one segment, {name...} and a slash at the end for any number of
-// segments, and {$} for nothing behind the last slash.
+// Matches reports whether path matches the route's path, for any method. Both are split at slashes:
+// {name} matches one segment, {name...} and a trailing slash match any number of segments, and {$}
+// matches only the end of the path.
 func (r Route) Matches(path string) bool {
 	pattern, rest := r.Path, path
 	for {
@@ -24,8 +24,8 @@ func (r Route) Matches(path string) bool {
 	}
 }
 
-// First is the first segment of the route's path: "v1" of "/v1/items", "" of "/{$}". variable is
-// true when it stands for any text, such as the name of a user.
+// First returns the first segment of the route's path: "v1" for "/v1/items", "" for "/{$}".
+// variable is true if the segment is a wildcard, such as the name of a user.
 func (r Route) First() (segment string, variable bool) {
 	segment, _, _ = strings.Cut(strings.TrimPrefix(r.Path, "/"), "/")
 	if segment == "{$}" {

@@ -1,7 +1,7 @@
-// Package route describes the routes of the program as data: what answers a path, who
-// may ask for it, and how much a request may bring along. The packages that have
-// endpoints or pages list theirs as values of [Route], [Mount] registers them on a
-// mux, and the reference of all routes is written from the same values.
+// Package route describes the routes of the program as data: the handler of a path, its protection
+// and the maximum size of a request. Packages with endpoints or pages list their routes as values
+// of [Route]. [Mount] registers them on a mux, and the route reference is generated from the same
+// values.
 package route
 
 import (
@@ -9,20 +9,20 @@ import (
 	"net/http"
 )
 
-// Route is one path of the program and what answers it.
+// Route is one path of the program with its handler.
 type Route struct {
-	Method  string // GET answers HEAD as well; "": every method
-	Path    string // a pattern of http.ServeMux without its method
+	Method  string // GET includes HEAD; "": every method
+	Path    string // a pattern of http.ServeMux without the method
 	Handler http.Handler
-	// Protection says who may use the route. Mount wraps the handler accordingly.
+	// Protection states who may use the route. Mount wraps the handler accordingly.
 	Protection Protection
-	// MaxBody is how many bytes of a body the handler reads at most, without the files in it.
-	// Zero: the handler reads no body.
+	// MaxBody is the maximum number of bytes that the handler reads of a body, without the files in
+	// a form. Zero means that the handler reads no body.
 	MaxBody int64
 	Purpose string // one short sentence for the documentation
 }
 
-// Pattern is the route as http.ServeMux takes it.
+// Pattern returns the route as a pattern of http.ServeMux.
 func (r Route) Pattern() string {
 	if r.Method == "" {
 		return r.Path
@@ -30,17 +30,17 @@ func (r Route) Pattern() string {
 	return r.Method + " " + r.Path
 }
 
-// Protection says who may use a route.
+// Protection states who may use a route.
 type Protection int
 
 const (
-	Public  Protection = iota // everybody
+	Public  Protection = iota // everyone
 	Session                   // people who signed in with a browser
-	Token                     // programs that send a token or a password of a user
+	Token                     // programs with a user's token or password
 	Admin                     // programs of the operator
 )
 
-// String gives the word for the documentation.
+// String returns the name used in the documentation.
 func (p Protection) String() string {
 	switch p {
 	case Public:
@@ -55,9 +55,9 @@ func (p Protection) String() string {
 	return fmt.Sprintf("protection %d", int(p))
 }
 
-// Mount registers the routes on the mux, each behind the wrapper of its protection.
-// A public route may go without a wrapper. Mount panics when another protection has
-// none, since a route without its protection must not be served.
+// Mount registers the routes on the mux, each wrapped by its protection. A public route needs no
+// wrapper. Mount panics if another protection has no wrapper, because an unprotected route must not
+// be served.
 func Mount(mux *http.ServeMux, routes []Route, protect map[Protection]func(http.Handler) http.Handler) {
 	for _, r := range routes {
 		wrap, handler := protect[r.Protection], r.Handler
@@ -65,7 +65,7 @@ func Mount(mux *http.ServeMux, routes []Route, protect map[Protection]func(http.
 		case wrap != nil:
 			handler = wrap(handler)
 		case r.Protection != Public:
-			panic(fmt.Sprintf("route: nothing protects %s, which is for %s", r.Pattern(), r.Protection))
+			panic(fmt.Sprintf("route: %s has no wrapper for its protection %s", r.Pattern(), r.Protection))
 		}
 		mux.Handle(r.Pattern(), handler)
 	}

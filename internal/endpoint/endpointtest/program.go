@@ -1,4 +1,4 @@
-// Package endpointtest has what the tests of several families of endpoints share.
+// Package endpointtest contains helpers for the tests of several families of endpoints.
 package endpointtest
 
 import (
@@ -11,8 +11,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// Run starts a program that must be there: a machine without it cannot say that
-// these clients work.
+// Run runs a client program and returns its output. The test fails if the program is missing.
 func Run(t *testing.T, name string, args ...string) string {
 	t.Helper()
 	fulltest.Needs(t, "another language")

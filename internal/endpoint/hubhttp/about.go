@@ -17,15 +17,15 @@ import (
 	"cloudburst/internal/sanitize"
 )
 
-// Most characters of what is kept of a topic's words.
+// Limits for the stored description of a topic, in characters.
 const (
 	aboutTitle = 255
 	aboutText  = 2000
 	aboutURL   = 2048 // bytes
 )
 
-// about is what a document says of itself. One that is no feed may still give its
-// own address in a header.
+// about returns the description in a document. A document that is not a feed can still declare its
+// own URL in a header.
 //
 // spec:cnws-2003#plain-text
 func about(address string, header http.Header, body []byte) hub.About {
@@ -51,12 +51,12 @@ func about(address string, header http.Header, body []byte) hub.About {
 	return a
 }
 
-// About is what a document of this server's own says of itself.
+// About returns the description in one of this server's own documents.
 func About(address, contentType string, body []byte) hub.About {
 	return about(address, http.Header{"Content-Type": {contentType}}, body)
 }
 
-// newest is the item with the latest date, the first one where none has any.
+// newest returns the item with the latest date, or the first item if none has a date.
 func newest(items []feedformat.Item) *feedformat.Item {
 	var best *feedformat.Item
 	var at time.Time
@@ -73,8 +73,7 @@ func newest(items []feedformat.Item) *feedformat.Item {
 	return best
 }
 
-// words are those of a text without its markup, on one line, cut after most
-// characters.
+// plainLine returns a text without markup, on one line of at most limit characters.
 func words(t feedformat.Text, most int) string {
 	s := t.Value
 	if t.Type != "text/plain" {
@@ -88,7 +87,7 @@ func words(t feedformat.Text, most int) string {
 	return strings.TrimRight(string(r), " ") + "…"
 }
 
-// webURL is an address that may be asked for, or "".
+// webURL returns s without its fragment if s is a valid http or https URL, else "".
 func webURL(s string) string {
 	s, _, _ = strings.Cut(s, "#")
 	if len(s) > aboutURL || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
@@ -101,13 +100,13 @@ func webURL(s string) string {
 	return s
 }
 
-// Discoverer finds the feeds of pages for the hub; it is a hub.Discoverer.
+// Discoverer finds the feeds of a page for the hub. It implements hub.Discoverer.
 type Discoverer struct {
 	Client endpoint.Getter
 }
 
-// Discover reads the page at url once. Links that only look like feeds count too:
-// the hub checks only those that somebody follows.
+// Discover reads the page at url once and returns the URLs of its feeds. The result includes links
+// that only look like feeds: the hub checks only the feeds with subscribers.
 func (d *Discoverer) Discover(ctx context.Context, url string) ([]string, error) {
 	got, err := d.Client.Get(ctx, fetch.Request{URL: url})
 	if err != nil {

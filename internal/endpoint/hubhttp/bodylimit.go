@@ -13,40 +13,39 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// Limits of calls that may be large.
+// Limits of large calls.
 const (
-	saveSmall   = 256 << 10                     // bytes that any call may have
-	saveBody    = 6*author.MaxDocument + 64<<10 // the most bytes of a call that counts as a text
-	saveRooms   = 3                             // large calls in memory at once, of those that carry a text
-	saveFiles   = 2                             // of those that carry a file
+	saveSmall   = 256 << 10                     // bytes allowed for every call
+	saveBody    = 6*author.MaxDocument + 64<<10 // maximum bytes of a call that counts as a text
+	saveRooms   = 3                             // concurrent large calls with a text
+	saveFiles   = 2                             // concurrent large calls with a file
 	saveWait    = 5 * time.Second
-	filesWithin = 3 * time.Minute // for a file on its way in
+	filesWithin = 3 * time.Minute // for the upload of a file
 )
 
-// saveRoom lets calls of some methods be large, few at a time and one from each address,
-// and keeps all others small.
+// bodyLimit allows large calls of some methods: few at a time, and one per client address. All
+// other calls are limited to the small size.
 //
 // spec:cloudburst#save-room
 type saveRoom struct {
 	small http.Handler
 	large map[string]largeCalls // by method
 	addr  func(*http.Request) netip.Addr
-	texts chan struct{} // taken by those no larger than a feed
-	files chan struct{} // taken by those that are larger
+	texts chan struct{} // slots for calls no larger than a feed
+	files chan struct{} // slots for larger calls
 
 	mu   sync.Mutex
 	from map[netip.Addr]bool
 }
 
-// largeCalls are the calls of one method.
+// largeMethod holds the limits of one method.
 type largeCalls struct {
 	door   http.Handler
 	rooms  chan struct{}
-	within time.Duration // for the body on its way in
+	within time.Duration // for the upload of the body
 }
 
-// newSaveRoom is h with room for large calls: large are the most bytes of calls by their
-// method.
+// newBodyLimit wraps h. large maps methods to the maximum size of their calls in bytes.
 func newSaveRoom(h xmlrpc.Handler, large map[string]int64, addr func(*http.Request) netip.Addr) *saveRoom {
 	h.MaxBytes = saveSmall
 	small := h
@@ -69,7 +68,7 @@ func (s *saveRoom) add(h xmlrpc.Handler, method string, most int64) {
 	s.large[method] = c
 }
 
-// ServeHTTP answers one call.
+// ServeHTTP serves one call.
 func (s *saveRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost || r.ContentLength >= 0 && r.ContentLength <= saveSmall {
 		s.small.ServeHTTP(w, r)
@@ -86,13 +85,13 @@ func (s *saveRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
-	// The errors say that this writer knows no deadlines: then a proxy in front bounds it.
+	// Ignore the errors: a writer without deadlines is behind a proxy that limits the time.
 	rc := http.NewResponseController(w)
 	_, _ = rc.SetReadDeadline(time.Now().Add(c.within)), rc.SetWriteDeadline(time.Now().Add(c.within+endpoint.AnswerTimeout))
 	c.door.ServeHTTP(w, r)
 }
 
-// methodOf is the method of a call of which this is the beginning; "": it cannot be seen.
+// methodOf returns the method of the call that starts with head; "" if it is not visible.
 func methodOf(head []byte) string {
 	if !xmlrpc.Sniff(head) {
 		return ""
@@ -105,7 +104,7 @@ func methodOf(head []byte) string {
 	return strings.TrimSpace(string(name))
 }
 
-// enter waits for a room, for a while.
+// acquire waits a limited time for a slot.
 func (s *saveRoom) enter(r *http.Request, rooms chan struct{}) (leave func(), ok bool) {
 	addr := s.addr(r)
 	s.mu.Lock()
@@ -141,5 +140,5 @@ func (s *saveRoom) busy(w http.ResponseWriter) {
 	head.Set("Content-Type", "text/xml; charset=utf-8")
 	head.Set("Connection", "close") // the body is not read
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write(body) // nobody is left to tell when the caller has gone
+	_, _ = w.Write(body) // ignore the error: the client has disconnected
 }

@@ -18,36 +18,36 @@ import (
 	"cloudburst/protocol/weblogs"
 )
 
-// Limits of the lists of changes, and how long they are good for.
+// Limits and time intervals of the recent changes.
 const (
 	liveRows     = 5_000
-	liveBytes    = 8 << 20 // of one document before it is compressed
+	liveBytes    = 8 << 20 // per document, before compression
 	archiveRows  = 50_000
 	archiveBytes = 32 << 20
-	pageRows     = 1_000 // rows of one read of the store
+	pageRows     = 1_000 // rows per query
 
 	longWindow  = time.Hour
 	shortWindow = 5 * time.Minute
 
-	checkEvery  = time.Second      // between two looks whether there is anything new
-	staleFor    = 10 * time.Second // others get the old list that long while one makes a new one
-	staleFailed = 5 * time.Minute  // and that long while the store is away
+	checkEvery  = time.Second      // between two checks for new rows
+	staleFor    = 10 * time.Second // how long requests get the old lists while new ones are generated
+	staleFailed = 5 * time.Minute  // how long requests get the old lists while the store is unavailable
 	renewTime   = 15 * time.Second
-	hourSettles = 2 * time.Minute // after its end an hour gets no more rows
+	hourSettles = 2 * time.Minute // delay after its end before an hour is final
 	keepDefault = 720 * time.Hour
 
 	archivesKept  = 16       // hours in memory
-	archivesBytes = 32 << 20 // compressed, all together
-	archivesWait  = 64       // callers that may wait for one
+	archivesBytes = 32 << 20 // total, compressed
+	archivesWait  = 64       // requests that may wait for an hour
 )
 
-// ChangeList is what the list of changes is read from; a hub.Store is one.
+// ChangeList reads recent changes from the store. Every hub.Store implements it.
 type ChangeList interface {
 	Changes(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, error)
 	CountChanges(ctx context.Context) (int64, error)
 }
 
-// changesRoutes are the lists of changes: the last hour, the last five minutes, and
+// changesRoutes lists the endpoints for recent changes: the last hour, the last five minutes, and
 // the archive of hours.
 //
 // spec:feedstate-2007#changes-xml
@@ -82,8 +82,8 @@ func (g *Endpoints) changesRoutes() []route.Route {
 	}
 }
 
-// changeLists makes the documents, keeps them, and serves them to everybody. The
-// store is read for one of them at a time, however many ask.
+// changeLists generates, caches and serves the documents. Only one query of the store runs at a
+// time, for any number of clients.
 type changeLists struct {
 	list     ChangeList
 	unit     time.Duration
@@ -92,25 +92,25 @@ type changeLists struct {
 	log      *slog.Logger
 	notFound http.Handler
 
-	reading  chan struct{} // the one read of the store
-	renewing chan struct{} // who makes the live lists
+	reading  chan struct{} // held by the running query
+	renewing chan struct{} // held while the live lists are generated
 	live     atomic.Pointer[liveLists]
 
-	building chan struct{} // who makes an hour of the archive
-	waiting  atomic.Int64  // callers that wait for an hour
+	building chan struct{} // held while an hour of the archive is generated
+	waiting  atomic.Int64  // requests waiting for an hour
 	mu       sync.Mutex
-	hours    map[int64]*hourDocument // by their start in Unix seconds
+	hours    map[int64]*hourDocument // by start time in Unix seconds
 }
 
-// liveLists are the two lists of now. They are never changed once they are shared.
+// liveLists holds the two current lists. It does not change after it is shared.
 type liveLists struct {
-	long, short *serve.Document // nil: never made
-	newest      event.Cursor    // the newest row when they were made
-	minute      time.Time       // in which they were made
-	next        time.Time       // when the age of a row in them is another number; zero: never
+	long, short *serve.Document // nil before the first generation
+	newest      event.Cursor    // newest row at the time of generation
+	minute      time.Time       // minute of the generation
+	next        time.Time       // when the displayed age of a row changes; zero: never
 	madeAt      time.Time
-	fresh       time.Time // until then nobody looks whether they are still right
-	err         error     // the last look failed
+	fresh       time.Time // no check for new rows before this time
+	err         error     // error of the last check
 }
 
 func (d *changeLists) serveLive(which func(*liveLists) *serve.Document) http.Handler {
@@ -127,8 +127,8 @@ func (d *changeLists) serveLive(which func(*liveLists) *serve.Document) http.Han
 	})
 }
 
-// lists are the live lists. Who finds them too old looks after them; whoever comes
-// meanwhile gets the old ones, or waits when they are too old for that.
+// lists returns the live lists. The first request that finds them too old renews them. Concurrent
+// requests get the old lists, or wait if those are too old.
 func (d *changeLists) lists(ctx context.Context) (*liveLists, error) {
 	now := d.now()
 	l := d.live.Load()
@@ -150,7 +150,7 @@ func (d *changeLists) lists(ctx context.Context) (*liveLists, error) {
 	defer func() { <-d.renewing }()
 	now = d.now()
 	if l = d.live.Load(); !l.isFresh(now) {
-		// Others need it too: it goes on when this caller leaves.
+		// Other requests need the lists too, so continue after this client disconnects.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewTime)
 		defer cancel()
 		l = d.renewed(ctx, l, now)
@@ -160,10 +160,10 @@ func (d *changeLists) lists(ctx context.Context) (*liveLists, error) {
 }
 
 func (l *liveLists) isFresh(now time.Time) bool {
-	return l != nil && now.Before(l.fresh) && l.fresh.Sub(now) < time.Hour // a clock that was set back
+	return l != nil && now.Before(l.fresh) && l.fresh.Sub(now) < time.Hour // the second condition detects a clock that was set back
 }
 
-// usable is l, or why it cannot be shown.
+// usable returns l, or an error if l must not be served.
 func (l *liveLists) usable(now time.Time) (*liveLists, error) {
 	if l.long == nil || l.err != nil && now.Sub(l.madeAt) > staleFailed {
 		return nil, l.err
@@ -171,8 +171,8 @@ func (l *liveLists) usable(now time.Time) (*liveLists, error) {
 	return l, nil
 }
 
-// renewed is old with a new date when nothing has changed, new lists otherwise, and
-// old with the error when the store cannot be read.
+// renew returns old with a new date if nothing changed, new lists if rows changed, or old with the
+// error if the query failed.
 func (d *changeLists) renewed(ctx context.Context, old *liveLists, now time.Time) *liveLists {
 	next := liveLists{}
 	if old != nil {
@@ -181,15 +181,15 @@ func (d *changeLists) renewed(ctx context.Context, old *liveLists, now time.Time
 	begun := time.Now()
 	next.err = d.look(ctx, &next, now)
 	if next.err != nil {
-		d.log.WarnContext(ctx, "the list of changes could not be read", "error", next.err)
+		d.log.WarnContext(ctx, "cannot read the recent changes", "error", next.err)
 	}
-	// Making them may take a tenth of the time and no more.
+	// Spend at most a tenth of the time on generation.
 	next.fresh = now.Add(max(checkEvery, min(10*time.Since(begun), staleFor)))
 	return &next
 }
 
-// look makes new lists in l if there are new rows since, or a new minute, or if the age of a
-// row is another number by now.
+// refresh generates new lists in l if there are new rows, a new minute has begun, or the displayed
+// age of a row has changed.
 func (d *changeLists) look(ctx context.Context, l *liveLists, now time.Time) error {
 	newest, err := d.read(ctx, hub.ChangeQuery{Limit: 1})
 	if err != nil {
@@ -209,7 +209,8 @@ func (d *changeLists) look(ctx context.Context, l *liveLists, now time.Time) err
 		return err
 	}
 	out := rowWriter{unit: d.unit, at: now, floor: minute, mark: minute.Add(-shortWindow), rows: liveRows, bytes: liveBytes}
-	// The windows begin with a minute, so that nodes make the same documents of the same rows.
+	// The windows start at a full minute, so all nodes generate the same documents from the same
+	// rows.
 	if err := d.each(ctx, hub.ChangeQuery{Since: minute.Add(-longWindow)}, out.row); err != nil {
 		return err
 	}
@@ -220,10 +221,10 @@ func (d *changeLists) look(ctx context.Context, l *liveLists, now time.Time) err
 	return nil
 }
 
-// listType is what all lists of changes are.
+// listType is the Content-Type of all lists of changes.
 const listType = "text/xml; charset=utf-8"
 
-// liveDocument is a list of now. It is made again and again, so it is packed quickly.
+// liveDocument returns a current list. It is generated often, so it uses fast compression.
 //
 // spec:cloudburst#changes-cached
 func liveDocument(body []byte, modified time.Time) *serve.Document {
@@ -233,21 +234,21 @@ func liveDocument(body []byte, modified time.Time) *serve.Document {
 // rowWriter writes rows, newest first, up to its limits.
 type rowWriter struct {
 	unit        time.Duration
-	at          time.Time // the moment that ages count to; zero: that of the document
-	floor       time.Time // the document is not older than this
-	mark        time.Time // rows before this one are only in the long list
-	rows, bytes int       // that may still come
+	at          time.Time // time to which ages are measured; zero: the time of the document
+	floor       time.Time // minimum time of the document
+	mark        time.Time // rows before this time are only in the long list
+	rows, bytes int       // remaining
 
 	body   []byte
 	n      int
 	newest time.Time
-	turned time.Time // when the age of a row last became another number
-	next   time.Time // when the next one does
-	short  int       // length of body where the rows before mark begin
+	turned time.Time // when the displayed age of a row last changed
+	next   time.Time // when the next displayed age changes
+	short  int       // length of body at the first row before mark
 	past   bool
 }
 
-// row writes one and says whether there may be more.
+// row writes one row and reports whether more rows fit.
 func (o *rowWriter) row(c hub.Change) bool {
 	if o.n == 0 {
 		o.newest = c.At.Truncate(time.Second)
@@ -265,7 +266,7 @@ func (o *rowWriter) row(c hub.Change) bool {
 	return o.n < o.rows
 }
 
-// ageAt is the moment to which the age of a row counts.
+// ageAt returns the time to which the age of a row is measured.
 func (o *rowWriter) ageAt(row time.Time) time.Time {
 	if o.at.IsZero() {
 		return o.updated()
@@ -279,12 +280,12 @@ func (o *rowWriter) ageAt(row time.Time) time.Time {
 	return at
 }
 
-// updated is the moment of the document: of the newest row, but not before floor. Where
-// ages count to the moment of serving, it is the last one at which any of them turned, so
-// that nodes make the same documents of the same rows.
+// updated returns the time of the document: that of the newest row, but at least floor. If ages are
+// measured to the time of the request, it is the last time that a displayed age changed. Therefore
+// all nodes generate the same documents from the same rows.
 func (o *rowWriter) updated() time.Time { return date.Later(date.Later(o.newest, o.floor), o.turned) }
 
-// marked is the length of the rows that are not before mark.
+// marked returns the length of the rows that are not before mark.
 func (o *rowWriter) marked() int {
 	if !o.past {
 		return len(o.body)
@@ -292,7 +293,7 @@ func (o *rowWriter) marked() int {
 	return o.short
 }
 
-// document is head with the first n bytes of rows.
+// document returns head followed by the first n bytes of rows.
 func (o *rowWriter) document(head *weblogs.Changes, n int) []byte {
 	const around = 256
 	doc := head.AppendHead(make([]byte, 0, n+around))
@@ -308,7 +309,7 @@ func weblogOf(c hub.Change) *weblogs.Weblog {
 	return w
 }
 
-// each gives rows to do, newest first, until do says that it is enough.
+// each calls do for each row, newest first, until do returns false.
 func (d *changeLists) each(ctx context.Context, q hub.ChangeQuery, do func(hub.Change) bool) error {
 	q.Limit = pageRows
 	for {
@@ -328,7 +329,7 @@ func (d *changeLists) each(ctx context.Context, q hub.ChangeQuery, do func(hub.C
 	}
 }
 
-// read is the one way to the rows of the store.
+// read is the only function that queries the rows.
 func (d *changeLists) read(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, error) {
 	if err := d.turn(ctx); err != nil {
 		return nil, err
@@ -354,19 +355,19 @@ func (d *changeLists) turn(ctx context.Context) error {
 	}
 }
 
-// readOnly lets GET and HEAD through.
+// readOnly accepts GET and HEAD and rejects other methods.
 func readOnly(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
 	}
 	w.Header().Set("Allow", "GET, HEAD, OPTIONS")
-	http.Error(w, "This is a list to be read: send a GET.", http.StatusMethodNotAllowed)
+	http.Error(w, "This list is read-only: send a GET request.", http.StatusMethodNotAllowed)
 	return false
 }
 
-// unavailable says that there is no list now. The error was logged where it arose.
+// unavailable responds that there is no list now. The caller has already logged err.
 func (d *changeLists) unavailable(w http.ResponseWriter, err error) {
-	text := "The list of changes cannot be read now. Please try again later."
+	text := "The recent changes are not available now. Please try again later."
 	if fault.CodeOf(err) == fault.TooMany {
 		text = fault.Message(err)
 	}

@@ -19,25 +19,25 @@ import (
 
 const doorCNWS = "cnws"
 
-// Follows are this server's own subscriptions at other hubs.
+// Follows represents this server's own subscriptions at other hubs.
 type Follows interface {
-	// Heard hears that topic changed, in the words of whoever says so, and reports
-	// whether it is wanted, that is, subscribed to. What it means is on disk when it
-	// returns. wanted stands with an error too, unless that is of the kind that passes
-	// (TooMany, Unavailable, Internal).
+	// Receive processes a notification that topic changed; topic is spelled as the sender spells
+	// it. wanted reports whether this server is subscribed. When Receive returns, the result is
+	// stored. wanted is also valid with an error, except for the temporary errors TooMany,
+	// Unavailable and Internal.
 	Receive(ctx context.Context, topic, protocol string, source netip.Addr, hops int) (wanted bool, err error)
 }
 
-// CNWS is that protocol's side of the hub: a cnws.Publisher, and a cnws.Subscriber
-// for what this server is subscribed to elsewhere.
+// CNWS connects the CNWS protocol to the hub. It implements cnws.Publisher, and cnws.Subscriber for
+// this server's own subscriptions.
 type CNWS struct {
 	Hub      Hub
 	Upstream Follows        // nil: no notification is wanted
 	Trusted  []netip.Prefix // see [endpoint.CallerAddr]
-	Log      *slog.Logger   // nil is silent
+	Log      *slog.Logger   // nil: no log
 }
 
-// callerOf describes the sender of r; nothing is known when r is nil.
+// callerOf describes the sender of r. If r is nil, only the protocol is known.
 func (c *CNWS) callerOf(r *http.Request) caller {
 	if r == nil {
 		return caller{door: doorCNWS}
@@ -45,8 +45,8 @@ func (c *CNWS) callerOf(r *http.Request) caller {
 	return caller{doorCNWS, endpoint.CallerAddr(r, c.Trusted), rsscloud.Hops(r.Header)}
 }
 
-// Subscribe answers a subscription. The callback is asked for its consent, and the
-// resource is read, before the answer.
+// Subscribe processes a subscription. It verifies the callback and reads the resource before the
+// response.
 //
 // spec:cnws-2003#subscribe-answer
 func (c *CNWS) Subscribe(ctx context.Context, s cnws.Subscribe) (cnws.Result, error) {
@@ -66,10 +66,10 @@ func (c *CNWS) Subscribe(ctx context.Context, s cnws.Subscribe) (cnws.Result, er
 	return cnws.Result{Description: "Nothing was subscribed to."}, nil
 }
 
-// Changed hears a notification of another hub.
+// Changed processes a notification from another hub.
 func (c *CNWS) Changed(ctx context.Context, change cnws.Change) (wanted bool, err error) {
 	if c.Upstream == nil {
-		return false, &cnws.Error{Msg: "This server is subscribed to nothing over this protocol."}
+		return false, &cnws.Error{Msg: "This server has no subscriptions by this protocol."}
 	}
 	from := c.callerOf(cnws.RequestFrom(ctx))
 	wanted, err = c.Upstream.Receive(ctx, change.ResourceID, hub.CNWS, from.addr, from.hops)
@@ -83,8 +83,8 @@ func (c *CNWS) Changed(ctx context.Context, change cnws.Change) (wanted bool, er
 	return true, nil
 }
 
-// later makes trouble of ours a "not now": for a publisher any other error of HTTP
-// is the end of the subscription.
+// later turns a failure of this server into a temporary one: for a publisher, any other HTTP error
+// ends the subscription.
 func later(e *cnws.Error) *cnws.Error {
 	if e.Status == http.StatusInternalServerError {
 		e.Status, e.RetryAfter = http.StatusServiceUnavailable, time.Minute
@@ -92,8 +92,8 @@ func later(e *cnws.Error) *cnws.Error {
 	return e
 }
 
-// failure is an error in the protocol's form: a description for what the caller can
-// mend, a status for limits and for trouble of ours.
+// failure returns an error in the protocol's form: a description for errors that the client can
+// fix, a status for limits and for failures of this server.
 func (c *CNWS) failure(ctx context.Context, err error) *cnws.Error {
 	e := &cnws.Error{Msg: fault.Message(err), RetryAfter: fault.RetryAfter(err), Err: err}
 	switch fault.CodeOf(err) {
@@ -113,7 +113,7 @@ func (c *CNWS) failure(ctx context.Context, err error) *cnws.Error {
 	return e
 }
 
-// cnwsEncoded is a notification ready to be sent to any subscriber.
+// cnwsEncoded is a notification that can be sent to any subscriber.
 type cnwsEncoded struct {
 	feed, title, text string
 	hops              int
@@ -123,8 +123,8 @@ type cnwsEncoded struct {
 	body   []byte
 }
 
-// encodeCNWS makes the message, or finds it among those of recent topics. now is
-// the time of a change that nobody has heard of, in a request for consent.
+// encodeCNWS encodes the message or returns the cached message of a recent topic. A consent request
+// before the first change uses the current time.
 func (n *Notifier) encodeCNWS(topic hub.Topic, hops int) (*cnwsEncoded, error) {
 	title, text := cnwsTexts(topic.About)
 	slot := &n.cnws[uint64(topic.ID)%uint64(len(n.cnws))]
@@ -151,7 +151,7 @@ func encodeCNWS(topic hub.Topic, hops int, now func() time.Time) (*cnwsEncoded, 
 	}
 	body, err := change.Marshal()
 	if err != nil {
-		return nil, fault.Wrap(fault.Invalid, err, "A notification of %s cannot be written as CNWS wants it.", endpoint.DisplayURL(topic.URL))
+		return nil, fault.Wrap(fault.Invalid, err, "A notification of %s cannot be encoded for CNWS.", endpoint.DisplayURL(topic.URL))
 	}
 	// spec:cloudburst#hops
 	header := []string{rsscloud.HopsHeader, strconv.Itoa(hops + 1)}
@@ -164,8 +164,8 @@ func encodeCNWS(topic hub.Topic, hops int, now func() time.Time) (*cnwsEncoded, 
 	}, nil
 }
 
-// cnwsTexts are what a notification says of the change: its newest item, or the
-// name of the whole.
+// cnwsTexts returns the texts of a notification: those of the newest item, or the title of the
+// feed.
 func cnwsTexts(a hub.About) (title, text string) {
 	if a.ItemTitle == "" && a.ItemText == "" {
 		return a.Title, ""
@@ -176,8 +176,8 @@ func cnwsTexts(a hub.About) (title, text string) {
 	return a.ItemTitle, a.ItemText
 }
 
-// notifyCNWS tells a CNWS subscriber. No redirect is followed: the protocol knows
-// none, and an error of HTTP ends the subscription.
+// notifyCNWS notifies a CNWS subscriber. It follows no redirect: the protocol has none, and an HTTP
+// error ends the subscription.
 func (n *Notifier) notifyCNWS(ctx context.Context, sub hub.Subscription, topic hub.Topic, hops int) hub.Reply {
 	e, err := n.encodeCNWS(topic, hops)
 	if err != nil {
@@ -198,20 +198,19 @@ func (n *Notifier) notifyCNWS(ctx context.Context, sub hub.Subscription, topic h
 		// spec:cloudburst#cnws-busy
 		reply.Gone = r.Status != http.StatusTooManyRequests && r.Status != http.StatusServiceUnavailable
 		if reply.Gone && r.Status != http.StatusGone {
-			reply.Text += " In CNWS an error of HTTP ends the subscription."
+			reply.Text += " In CNWS an HTTP error ends the subscription."
 		}
 	case err != nil:
 		// spec:cloudburst#cnws-no-answer
-		reply.Gone, reply.Text = false, "The subscriber's address answered, but not as a CNWS subscriber does."
+		reply.Gone, reply.Text = false, "The subscriber's URL responded, but not like a CNWS subscriber."
 	default:
 		// spec:cnws-2003#answer-false
-		reply.Gone, reply.Text = true, "The subscriber answered false: it wants no more."
+		reply.Gone, reply.Text = true, "The subscriber answered false: it wants no more notifications."
 	}
 	return reply
 }
 
-// cnwsAnswer reads what a subscriber answered. An error is an answer that is none
-// of the protocol.
+// cnwsAnswer decodes the response of a subscriber. A response in another format is an error.
 func cnwsAnswer(r *fetch.Reply) (wanted bool, err error) {
 	if !r.OK() {
 		return false, nil
@@ -220,8 +219,8 @@ func cnwsAnswer(r *fetch.Reply) (wanted bool, err error) {
 	return result.Status && err == nil, err
 }
 
-// verifyCNWS asks a CNWS subscriber for its consent by a notification, which it must
-// answer as the protocol says: any page can answer 200.
+// verifyCNWS requests a CNWS subscriber's consent with a test notification. Any web page can
+// respond 200, so the response must be a CNWS result document.
 //
 // spec:cloudburst#cnws-consent
 func (v *Verifier) verifyCNWS(ctx context.Context, sub hub.Subscription, topic hub.Topic) (event.Exchange, error) {
@@ -245,13 +244,13 @@ func (v *Verifier) verifyCNWS(ctx context.Context, sub hub.Subscription, topic h
 		return x, noAnswer("test notification", &r)
 	case rsscloud.IsPingResponse(r.Body):
 		// spec:cloudburst#callback-own-door
-		return x, fault.New(fault.Refused, "The notificationURL answered the test notification as a cloud's ping door does; notifications sent there would go round in a loop.")
+		return x, fault.New(fault.Refused, "The notificationURL answered the test notification like a cloud's ping endpoint; notifications sent there would loop.")
 	case !r.OK():
 		return x, fault.New(fault.Unreadable, "The test notification failed. %s", why(&r))
 	case err != nil:
 		return x, fault.Wrap(fault.Refused, err, "The notificationURL answered the test notification, but not with the result document of CNWS; it must answer with a status of true.")
 	case !wanted:
-		return x, fault.New(fault.Refused, "The notificationURL answered the test notification with false: it does not want to hear of this resource.")
+		return x, fault.New(fault.Refused, "The notificationURL answered the test notification with false: it does not want notifications of this resource.")
 	}
 	return x, nil
 }

@@ -1,10 +1,10 @@
-// Package hubhttp joins the wire to the hub: what a protocol says becomes the
-// hub's own words here, and the other way round, one file for each protocol.
+// Package hubhttp connects network protocols to the hub. It translates between the messages of each
+// protocol and the types of the hub, one file per protocol.
 //
-// [Endpoints] lists the routes at which other programs call the hub. The hub calls others
+// [Endpoints] lists the routes at which other programs call the hub. The hub calls other programs
 // through a [Fetcher], which reads feeds, a [Notifier], which notifies subscribers, and a
-// [Verifier], which asks callbacks for their consent; they connect only through clients of
-// internal/fetch, which guard the network.
+// [Verifier], which verifies callbacks. They connect only through clients of internal/fetch, which
+// guard the network.
 package hubhttp
 
 import (
@@ -23,7 +23,7 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// Hub is what the endpoints need of the hub; *hub.Hub is one.
+// Hub is the part of the hub that the endpoints use. [*hub.Hub] implements it.
 type Hub interface {
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
 	Register(ctx context.Context, r hub.Registration) (hub.Registered, error)
@@ -33,29 +33,29 @@ type Hub interface {
 	LogRejected(ctx context.Context, t hub.Rejection)
 }
 
-// Endpoints are the endpoints of the hub.
+// Endpoints serves the endpoints of the hub.
 type Endpoints struct {
 	Hub          Hub
-	Trusted      []netip.Prefix   // proxies whose word about the caller's address counts
-	PublicURL    string           // where strangers reach this server, for the WSDL; "": as the request names it
-	Methods      []xmlrpc.Method  // XML-RPC methods of further families
-	LargeMethods map[string]int64 // those of them whose calls may have more than 256 KiB, and how many bytes
-	Changes      ChangeList       // what changes.xml is made of; nil: it is not served
-	Upstream     Follows          // who hears of CNWS notifications; nil: none is wanted
-	Log          *slog.Logger     // nil is silent
+	Trusted      []netip.Prefix   // proxies whose forwarding headers are trusted
+	PublicURL    string           // URL of this server for other programs, in the WSDL; "": the Host of the request
+	Methods      []xmlrpc.Method  // XML-RPC methods of other packages
+	LargeMethods map[string]int64 // maximum bytes of a call, for the Methods that may exceed 256 KiB
+	Changes      ChangeList       // source of changes.xml; nil: not served
+	Upstream     Follows          // receives CNWS notifications; nil: none are wanted
+	Log          *slog.Logger     // nil: no log
 
-	When        string           // what the lists of changes count: "minutes" ["minutes"] or "seconds"
-	KeepChanges time.Duration    // how long the hours of the archive are kept [720 h]
+	When        string           // unit of ages in recent changes: "minutes" or "seconds" ["minutes"]
+	KeepChanges time.Duration    // retention of the archive [720 h]
 	Now         func() time.Time // the hub's clock; nil: time.Now
-	HubPage     http.Handler     // answers browsers at /hub; nil: none does
-	NotFound    http.Handler     // answers what looks like the archive and is not; nil: a plain 404
-	// PingPage answers /pingSiteForm with a page of the program; see weblogs.FormHandler.
+	HubPage     http.Handler     // response to browsers at /hub; nil: none
+	NotFound    http.Handler     // response to invalid archive paths; nil: a plain 404
+	// PingPage responds to /pingSiteForm with a page of the program; see weblogs.FormHandler.
 	PingPage func(w http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values)
 }
 
-// Own reports whether callback is one of this server's doors when it is reached
-// at any of the given origins ("http://hub.example.com:5337"): notifications that
-// came back as pings would go round for ever.
+// IsOwnEndpoint reports whether callback is an endpoint of this server at one of the given origins
+// ("http://hub.example.com:5337"). Notifications to such a callback would return as pings and loop
+// forever.
 //
 // spec:cloudburst#callback-own-door
 func IsOwnEndpoint(callback string, origins ...string) bool {
@@ -75,22 +75,23 @@ func IsOwnEndpoint(callback string, origins ...string) bool {
 	return origin != "" && slices.ContainsFunc(origins, func(o string) bool { return href.Origin(o) == origin })
 }
 
-// Door reports whether other programs call at this path: the doors of the protocols, and
-// those at which other hubs notify this server. The home page, where some call too, is none.
+// IsEndpoint reports whether other programs call this path: the endpoints of the protocols, and
+// those at which other hubs notify this server. The home page does not count, although some
+// programs call it.
 func IsEndpoint(path string) bool {
 	path = strings.TrimRight(path, "/")
 	return strings.HasPrefix(strings.ToLower(path), pathNotifyWebSub) || strings.HasSuffix(strings.ToLower(path), pathWordPress) ||
 		path != "" && slices.ContainsFunc(ownDoors(), func(own string) bool { return strings.EqualFold(path, own) })
 }
 
-// ownDoors are the paths at which this server takes requests of other programs.
+// ownEndpoints lists the paths at which this server accepts requests of other programs.
 func ownDoors() []string {
 	doors := append(rsscloud.Endpoints(), "", "/RPC2", "/soap", "/rsscloud/soap",
 		"/websub", "/hub", "/cnws", "/weblogUpdates", "/pingSiteForm")
 	return append(doors, notifyDoors()...)
 }
 
-// openDoor lets any web page call h, which never looks at a cookie.
+// withCORS lets any web page call h, which never reads cookies.
 //
 // spec:cloudburst#cors
 func openDoor(methods string, h http.Handler) http.Handler {

@@ -12,17 +12,18 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// acceptFeed asks for a feed where a server has several forms of a page.
+// acceptFeed requests a feed from servers with several representations of a page.
 const acceptFeed = "application/rss+xml, application/atom+xml, application/feed+json, application/xml;q=0.9, text/xml;q=0.9, application/json;q=0.8, */*;q=0.5"
 
-// Fetcher reads feeds for the hub; it is a hub.Fetcher.
+// Fetcher reads feeds for the hub. It implements hub.Fetcher.
 type Fetcher struct {
 	Client endpoint.Getter
-	// Trace is the traceparent that the reading of a URL carries; "": none. Nil: none does.
+	// Trace returns the traceparent header for the request to a URL; "": no header. If Trace is
+	// nil, requests have no such header.
 	Trace func(ctx context.Context, url string) string
 }
 
-// traceparent is the header field of W3C's Trace Context.
+// traceparent is the header field of W3C Trace Context.
 const traceparent = "Traceparent"
 
 // Fetch reads f.URL once.
@@ -32,7 +33,7 @@ func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error
 	ask := fetch.Request{URL: what.URL, ETag: what.ETag, ValidatorsURL: what.URL, Accept: acceptFeed, Revalidate: what.Revalidate}
 	if f.Trace != nil {
 		if parent := f.Trace(ctx, what.URL); parent != "" {
-			ask.Private = http.Header{traceparent: {parent}} // for this host, not for where it redirects
+			ask.Private = http.Header{traceparent: {parent}} // for this host, not for redirect targets
 		}
 	}
 	got, err := f.Client.Get(ctx, ask)
@@ -48,7 +49,7 @@ func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error
 	case got.NotModified:
 		return out, nil
 	case !got.OK():
-		// What a server itself answered may be told: whoever asks can see it too.
+		// The server's own response is not confidential: the client can request it too.
 		return hub.Fetched{}, fault.New(fault.Unreadable, "The feed %s could not be read: its server answered %s.", endpoint.DisplayURL(what.URL), endpoint.StatusText(got.Status))
 	}
 	sum := sha256.Sum256(got.Body)
@@ -57,7 +58,8 @@ func (f *Fetcher) Fetch(ctx context.Context, what hub.Fetch) (hub.Fetched, error
 	return out, nil
 }
 
-// unreadable is a failure to get any answer, in the one form that strangers see.
+// unreadable returns the error for a URL without a response, in the form that is shown to unknown
+// clients.
 func unreadable(url string, err error) error {
 	code := fault.Unreadable
 	switch fetch.KindOf(err) {

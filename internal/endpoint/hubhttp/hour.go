@@ -15,12 +15,12 @@ import (
 // hourDocument is one hour of the archive in memory.
 type hourDocument struct {
 	doc   *serve.Document
-	final bool // the hour is over: it will never be another
+	final bool // the hour is over, so the document no longer changes
 	until time.Time
 	used  time.Time
 }
 
-// hourDoor knows an hour by its address.
+// serveArchive serves the hour that the path names.
 func (d *changeLists) hourDoor(w http.ResponseWriter, r *http.Request) {
 	start, ok := hourOf(r.PathValue("year"), r.PathValue("month"), r.PathValue("day"), r.PathValue("hour"))
 	if !ok {
@@ -32,17 +32,17 @@ func (d *changeLists) hourDoor(w http.ResponseWriter, r *http.Request) {
 	})).ServeHTTP(w, r)
 }
 
-// serveHour answers with the rows of one UTC hour.
+// serveHour responds with the rows of one UTC hour.
 //
 // spec:feedstate-2007#changes-archive
 func (d *changeLists) serveHour(w http.ResponseWriter, r *http.Request, start time.Time) {
 	now := d.now()
 	switch {
 	case start.After(now):
-		http.Error(w, "This hour has not begun.", http.StatusNotFound)
+		http.Error(w, "This hour has not started yet.", http.StatusNotFound)
 		return
 	case start.Before(now.Add(-d.keep)):
-		http.Error(w, fmt.Sprintf("This hour is not kept any more; changes are kept for %d days.", int(d.keep.Hours()/24)), http.StatusNotFound)
+		http.Error(w, fmt.Sprintf("This hour is no longer available; changes are stored for %d days.", int(d.keep.Hours()/24)), http.StatusNotFound)
 		return
 	}
 	h, err := d.hour(r.Context(), start, now)
@@ -53,7 +53,7 @@ func (d *changeLists) serveHour(w http.ResponseWriter, r *http.Request, start ti
 	h.doc.ServeHTTP(w, r)
 }
 
-// hourOf reads the address of an hour, YYYY/MM/DD/HH.xml, of digits and nothing else.
+// hourOf parses the path of an hour, YYYY/MM/DD/HH.xml.
 func hourOf(year, month, day, file string) (start time.Time, ok bool) {
 	const form = "2006/01/02/15.xml"
 	s := year + "/" + month + "/" + day + "/" + file
@@ -61,18 +61,18 @@ func hourOf(year, month, day, file string) (start time.Time, ok bool) {
 		return time.Time{}, false
 	}
 	start, err := time.Parse(form, s)
-	// Whatever is not written as it is printed is another address.
+	// Reject other spellings of the same time.
 	return start, err == nil && start.Format(form) == s
 }
 
-// hour is one hour of the archive, from memory or made now.
+// hour returns one hour of the archive, from memory or from the store.
 func (d *changeLists) hour(ctx context.Context, start, now time.Time) (*hourDocument, error) {
 	if h := d.keptHour(start, now); h != nil {
 		return h, nil
 	}
 	if d.waiting.Add(1) > archivesWait {
 		d.waiting.Add(-1)
-		return nil, fault.New(fault.TooMany, "Too many ask for the archive at once. Please try again later.")
+		return nil, fault.New(fault.TooMany, "Too many requests for the archive at once. Please try again later.")
 	}
 	defer d.waiting.Add(-1)
 	select {
@@ -87,7 +87,7 @@ func (d *changeLists) hour(ctx context.Context, start, now time.Time) (*hourDocu
 	h, err := d.makeHour(ctx, start, now)
 	if err != nil {
 		if ctx.Err() == nil {
-			d.log.WarnContext(ctx, "an hour of the list of changes could not be read", "hour", start, "error", err)
+			d.log.WarnContext(ctx, "cannot read an hour of the archive of changes", "hour", start, "error", err)
 		}
 		return nil, err
 	}
@@ -107,14 +107,14 @@ func (d *changeLists) makeHour(ctx context.Context, start, now time.Time) (*hour
 	if err := d.each(ctx, hub.ChangeQuery{Since: start, Until: end}, out.row); err != nil {
 		return nil, err
 	}
-	// Of an hour, the count is its own, so that the document stays what it is.
+	// The count covers only this hour, so the document remains stable.
 	head := weblogs.Changes{Updated: out.updated(), Count: int64(out.n)}
 	h.doc = hourOfArchive(out.document(&head, len(out.body)), out.updated(), h.final)
 	return h, nil
 }
 
-// hourOfArchive is a document of which many are kept, and few asked for: it is kept
-// packed.
+// hourOfArchive returns a document that is stored compressed, because many are cached and few
+// requested.
 func hourOfArchive(body []byte, modified time.Time, final bool) *serve.Document {
 	cache := "public, max-age=60"
 	if final {
@@ -123,7 +123,7 @@ func hourOfArchive(body []byte, modified time.Time, final bool) *serve.Document 
 	return serve.New(body, serve.Options{Type: listType, Modified: modified, Cache: cache, Packed: true})
 }
 
-// keptHour is an hour in memory that can still be shown.
+// cachedHour returns an hour from memory if it is still valid.
 func (d *changeLists) keptHour(start, now time.Time) *hourDocument {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -135,8 +135,7 @@ func (d *changeLists) keptHour(start, now time.Time) *hourDocument {
 	return h
 }
 
-// keepHour puts an hour into memory, and those out that were not used for longest
-// when there are too many.
+// cacheHour stores an hour in memory and evicts the least recently used hours over the limits.
 func (d *changeLists) keepHour(start time.Time, h *hourDocument) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

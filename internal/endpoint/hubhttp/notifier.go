@@ -17,40 +17,39 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// unanswered is the one sentence about a callback that gave no answer, whatever
-// the reason: neither its words nor its moment tell what is open and what is not.
+// unanswered is the only message for a callback without a response, whatever the reason. Neither
+// its text nor its timing may reveal which ports are open.
 const unanswered = "The callback gave no usable answer."
 
-// leadsHere is the sentence about a callback whose name leads to one of this server's own
-// listeners, which the guard sees when it connects.
+// leadsHere is the message for a callback that resolves to one of this server's own listeners. The
+// network guard detects this during the connection.
 const leadsHere = "The callback leads to this server itself."
 
-// Notifier sends notifications over a Sender; it is a hub.Notifier. The zero value
-// with a Sender works. It keeps the messages of recent topics, for all the
-// subscribers of one that share protocol and procedure get the same.
+// Notifier sends notifications through Sender. It implements hub.Notifier. The zero value with a
+// Sender is usable. It caches the messages of recent topics, because subscribers with the same
+// protocol and procedure get the same message.
 type Notifier struct {
 	Sender endpoint.Sender
 	Now    func() time.Time // nil: time.Now
-	// Redirects follows those of rssCloud callbacks, and is the Verifier's too; nil: they
-	// are followed, and not remembered.
+	// Redirects follows redirects of rssCloud callbacks and is shared with the Verifier; nil:
+	// redirects are followed but not remembered.
 	Redirects *Redirects
-	// HubURL is the WebSub door as strangers reach it, for the Link header of
-	// deliveries. It is asked for each of them.
+	// HubURL returns the public URL of the WebSub endpoint, for the Link header of each delivery.
 	HubURL func() string
-	// Signature is the method that WebSub deliveries are signed with: sha1, sha256,
-	// sha384 or sha512 [sha256].
+	// Signature is the signature method of WebSub deliveries: sha1, sha256, sha384 or sha512
+	// [sha256].
 	Signature string
-	// Trace is the traceparent that a notification of topic to callback carries; "": none.
-	// Nil: none does.
+	// Trace returns the traceparent header for a notification of topic to callback; "": no header.
+	// If Trace is nil, notifications have no such header.
 	Trace func(topic hub.Topic, callback string) string
 
-	// A table of what was encoded last, each slot shared by the keys that fall
-	// into it. A miss costs an encoding, nothing more; so there is no lock.
+	// Cache of the last encoded messages; keys with the same hash share a slot. A miss costs only
+	// one encoding, so there is no lock.
 	encoded [256]atomic.Pointer[encoded]
 	cnws    [64]atomic.Pointer[cnwsEncoded] // the same for CNWS
 }
 
-// encoded is a notification ready to be sent to any callback.
+// encoded is a notification that can be sent to any callback.
 type encoded struct {
 	protocol, procedure, feed string
 	hops                      int
@@ -61,8 +60,7 @@ type encoded struct {
 	body        []byte
 }
 
-// Notify tells sub that topic changed. A success allocates the message and
-// nothing else here.
+// Notify sends sub a notification that topic changed. On success it allocates only the message.
 func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, content *hub.Content, hops int) hub.Reply {
 	switch sub.Protocol {
 	case hub.WebSub:
@@ -88,7 +86,7 @@ func (n *Notifier) Notify(ctx context.Context, sub hub.Subscription, topic hub.T
 	return out
 }
 
-// traced is header with the traceparent, if the message carries one.
+// traced returns header with the traceparent, if there is one.
 func (n *Notifier) traced(header []string, topic hub.Topic, sub hub.Subscription) []string {
 	if n.Trace == nil {
 		return header
@@ -99,7 +97,7 @@ func (n *Notifier) traced(header []string, topic hub.Topic, sub hub.Subscription
 	return header
 }
 
-// notifyWebSub delivers content. No redirect of any kind is followed.
+// notifyWebSub delivers content. It does not follow redirects.
 //
 // spec:websub-2018#delivery-redirect
 func (n *Notifier) notifyWebSub(ctx context.Context, sub hub.Subscription, topic hub.Topic, content *hub.Content, hops int) hub.Reply {
@@ -114,7 +112,7 @@ func (n *Notifier) notifyWebSub(ctx context.Context, sub hub.Subscription, topic
 	return n.failed(m, &r)
 }
 
-// failed is the reply of a notification that was not answered with a success.
+// failed returns the reply for a notification without a success status.
 func (n *Notifier) failed(m *fetch.Message, r *fetch.Reply) hub.Reply {
 	now := time.Now
 	if n.Now != nil {
@@ -146,8 +144,7 @@ func (n *Notifier) encode(protocol, procedure string, topic hub.Topic, hops int)
 	return e, err
 }
 
-// encode makes the message. changed is when the hub heard of the change; zero for
-// a test call.
+// encode encodes the message. changed is when the hub learned of the change; zero for a test call.
 func encode(protocol, procedure, feed string, hops int, changed time.Time) (*encoded, error) {
 	msg, err := rsscloud.EncodeNotification(protocol, procedure, feed)
 	if err != nil {
@@ -167,7 +164,7 @@ func encode(protocol, procedure, feed string, hops int, changed time.Time) (*enc
 	}, nil
 }
 
-// why says what went wrong, for anyone to read.
+// failureText describes a failed delivery, for the public log.
 func why(r *fetch.Reply) string {
 	switch {
 	case r.NotTried:
@@ -177,15 +174,15 @@ func why(r *fetch.Reply) string {
 	case r.Err != nil:
 		return unanswered
 	case r.Status == http.StatusGone:
-		return "The callback answered 410 Gone: it wants no more."
+		return "The callback answered 410 Gone: it wants no more notifications."
 	case r.Status >= 300 && r.Status <= 399:
-		return "The callback answered " + endpoint.StatusText(r.Status) + "; notifications do not follow redirects, so register the address where it leads."
+		return "The callback answered " + endpoint.StatusText(r.Status) + "; notifications do not follow redirects, so register the URL of the redirect."
 	}
 	return "The callback answered " + endpoint.StatusText(r.Status) + "."
 }
 
-// exchange is what was sent and what came back, for the operator. It costs more
-// than a notification does, so successes have none.
+// exchange returns the request and the response for the operator. It is more expensive than a
+// notification, so it is used only for failures.
 func exchange(m *fetch.Message, r *fetch.Reply) event.Exchange {
 	x := event.Exchange{Callback: m.URL}
 	var b strings.Builder
@@ -216,7 +213,7 @@ func exchange(m *fetch.Message, r *fetch.Reply) event.Exchange {
 	return x
 }
 
-// withBody ends a head with as much of a body as an exchange keeps.
+// withBody returns b followed by the start of body.
 func withBody(b *strings.Builder, body []byte) string {
 	const most = 1024
 	if len(body) > 0 {

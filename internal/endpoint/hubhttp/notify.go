@@ -14,21 +14,20 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// Notified is the doors at which other hubs tell this server of changes. CNWS comes
-// in at the hub's own door too, see [CNWS].
+// NotifyEndpoints serves the endpoints at which other hubs notify this server. CNWS notifications
+// also arrive at the hub's own endpoint, see [CNWS].
 type NotifyEndpoints struct {
 	Engine  Engine
 	Trusted []netip.Prefix // see [endpoint.CallerAddr]
-	Log     *slog.Logger   // nil is silent
+	Log     *slog.Logger   // nil: no log
 }
 
-// notifyDoors are the paths of those that have a path of their own.
+// notifyPaths lists the fixed paths for notifications from other hubs.
 func notifyDoors() []string {
 	return []string{pathNotifyCloud, pathNotifyRPC, pathNotifySOAP, pathNotifyCNWS}
 }
 
-// plainBody refuses bodies that are packed: what they would come to is not known before
-// they are read.
+// plainBody rejects compressed bodies, because their full size is unknown before they are read.
 func plainBody(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if enc := r.Header.Get("Content-Encoding"); enc != "" && !strings.EqualFold(enc, "identity") {
@@ -41,10 +40,9 @@ func plainBody(next http.Handler) http.Handler {
 	})
 }
 
-// cloud takes what clouds send: notifications, test calls and challenges, in any of
-// their protocols at any of the paths: what counts is the body. When it
-// cannot be looked up whether a feed is wanted, a notification is answered 503, so
-// that it is sent again, and never 410, which would end the registration.
+// cloud accepts the messages of clouds: notifications, test calls and challenges. The body
+// determines the protocol, not the path. If the store cannot report whether a feed is wanted, the
+// response is 503, so that the cloud repeats the notification. A 410 would end the registration.
 func (d *NotifyEndpoints) cloud(w http.ResponseWriter, r *http.Request) {
 	var failed error
 	s := &rsscloud.Subscriber{
@@ -69,21 +67,21 @@ func (d *NotifyEndpoints) cloud(w http.ResponseWriter, r *http.Request) {
 	s.ServeHTTP(w, r)
 }
 
-// websub takes what WebSub hubs send: content, questions and denials. Content that
-// is not signed as it should be gets the same answer as any other, and is counted.
+// websub accepts the messages of WebSub hubs: content, verification requests and denials. Content
+// without a valid signature gets the same response as other content, and is counted.
 //
 // spec:websub-2018#signature-ignored-2xx
 func (d *NotifyEndpoints) websub(w http.ResponseWriter, r *http.Request) {
 	(&websub.Subscriber{Callbacks: &visit{d, r}, Log: d.Log}).ServeHTTP(w, r)
 }
 
-// visit is one request of a WebSub hub; it is a websub.Callbacks and a websub.Rejecter.
+// websubRequest is one request of a WebSub hub. It implements websub.Callbacks and websub.Rejecter.
 type visit struct {
 	*NotifyEndpoints
 	r *http.Request
 }
 
-// Confirm answers a hub's question.
+// Confirm responds to a hub's verification request.
 func (v *visit) Confirm(ctx context.Context, c websub.Confirmation) error {
 	yes, err := v.Engine.Confirm(ctx, c.Token, c.Topic, c.Mode == websub.ModeSubscribe, c.Lease)
 	if err == nil && !yes {
@@ -92,12 +90,12 @@ func (v *visit) Confirm(ctx context.Context, c websub.Confirmation) error {
 	return err
 }
 
-// Denied hears that a hub denies a subscription.
+// Denied processes the denial of a subscription.
 func (v *visit) Denied(ctx context.Context, d websub.Denial) {
 	v.logged(ctx, v.Engine.Denied(ctx, d.Token, d.Topic, endpoint.OneLine(d.Reason)))
 }
 
-// Wanted is what the token stands for.
+// Wanted returns the subscription of a token.
 func (v *visit) Wanted(ctx context.Context, token string) (websub.Wanted, error) {
 	f, err := v.Engine.Callback(ctx, token)
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
@@ -106,13 +104,13 @@ func (v *visit) Wanted(ctx context.Context, token string) (websub.Wanted, error)
 	return websub.Wanted{Topic: f.Topic, Secret: f.Secret}, err
 }
 
-// Rejected hears of content that is not signed as it should be.
+// Rejected counts content without a valid signature.
 func (v *visit) Rejected(ctx context.Context, token string, _ error) {
 	v.logged(ctx, v.Engine.Rejected(ctx, token))
 }
 
-// Deliver takes content, which counts where it was signed; else it says only that
-// there is some. When it returns, what follows is on disk.
+// Deliver accepts content. Signed content is used as is; otherwise the delivery only signals a
+// change. When Deliver returns, the resulting work is stored.
 func (v *visit) Deliver(ctx context.Context, d websub.Delivery) error {
 	c := upstream.Content{Body: d.Body, Signed: d.Verified, Header: http.Header{"Content-Type": {d.ContentType}}}
 	if links := v.r.Header.Values("Link"); len(links) > 0 {
@@ -125,15 +123,15 @@ func (v *visit) Deliver(ctx context.Context, d websub.Delivery) error {
 	return err
 }
 
-// logged writes down what is the operator's business.
+// logError logs the errors that the operator should see.
 func (d *NotifyEndpoints) logged(ctx context.Context, err error) {
 	if d.Log == nil || err == nil {
 		return
 	}
 	switch fault.CodeOf(err) {
 	case fault.Internal:
-		d.Log.ErrorContext(ctx, "a notification could not be taken", "error", err)
+		d.Log.ErrorContext(ctx, "notification not accepted", "error", err)
 	case fault.Unavailable:
-		d.Log.WarnContext(ctx, "a notification could not be taken", "error", err)
+		d.Log.WarnContext(ctx, "notification not accepted", "error", err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// outcomes answers those who ask for it what their ping led to, in a header beside the
-// answer of the protocol. A request with several pings gets none.
+// outcomes adds a header with the outcome of a ping to the protocol's response, if the client
+// requested it. A request with several pings gets no header.
 //
 // spec:cloudburst#ping-outcome
 func (g *Endpoints) outcomes(next http.Handler) http.Handler {
@@ -28,18 +28,18 @@ func (g *Endpoints) outcomes(next http.Handler) http.Handler {
 
 type outcomeKey struct{}
 
-// outcomeNote keeps what the pings of one request led to.
+// outcomeNote collects the outcomes of the pings of one request.
 type outcomeNote struct {
-	pages string // the origin of this server's pages; "": no page is named
+	pages string // origin of this server's pages; "": the header names no page
 
 	mu   sync.Mutex
 	list []rsscloud.Outcome
 }
 
-// wantsOutcome reports that the sender of a ping asked what it leads to.
+// wantsOutcome reports whether the client requested the outcome of its ping.
 func wantsOutcome(ctx context.Context) bool { return ctx.Value(outcomeKey{}) != nil }
 
-// noteOutcome keeps what a ping led to, for who asked.
+// noteOutcome records the outcome of a ping if the client requested it.
 func noteOutcome(ctx context.Context, url, state string, subscribers int64) {
 	n, ok := ctx.Value(outcomeKey{}).(*outcomeNote)
 	if !ok {
@@ -54,8 +54,8 @@ func noteOutcome(ctx context.Context, url, state string, subscribers int64) {
 	n.list = append(n.list, o)
 }
 
-// notePing is noteOutcome for a ping of a feed. A feed that only readers of this server
-// follow has the outcome of one that nobody follows.
+// notePing is noteOutcome for a ping of a feed. If only users of this server follow the feed, the
+// outcome does not reveal that.
 //
 // spec:cloudburst#reading-is-not-told
 func notePing(ctx context.Context, url string, r hub.PingResult) {
@@ -74,7 +74,7 @@ func notePing(ctx context.Context, url string, r hub.PingResult) {
 	}
 }
 
-// outcomeWriter adds the header before the first byte of the answer.
+// outcomeWriter adds the header before the first byte of the response.
 type outcomeWriter struct {
 	http.ResponseWriter
 	note *outcomeNote

@@ -17,41 +17,41 @@ import (
 )
 
 const (
-	maxRedirects    = 3              // of one notification or challenge
-	redirectsKept   = 10_000         // callbacks whose redirects are remembered
-	redirectHolds   = 25 * time.Hour // as long as a registration: each renewal asks the registered address
-	redirectRefused = time.Hour      // how long a host that did not agree is not asked again
+	maxRedirects    = 3              // per notification or challenge
+	redirectsKept   = 10_000         // maximum number of remembered redirects
+	redirectHolds   = 25 * time.Hour // lifetime of a registration: each renewal calls the registered URL
+	redirectRefused = time.Hour      // how long a host without consent is not challenged again
 )
 
-// Redirects follows the redirects of rssCloud callbacks, and remembers where they lead: the
-// next notification goes there directly. A redirect is followed on the host of the callback,
-// and to another host only when that host answers a challenge, because the callback could
-// name anybody. All of the memory can be lost: then the registered address is called.
-// The zero value works, and so does nil, without the memory.
+// Redirects follows the redirects of rssCloud callbacks and remembers their targets, so that the
+// next notification is sent directly to the target. A redirect to another host is followed only if
+// that host answers a challenge, because a callback could redirect to any host. The memory may be
+// lost at any time; notifications then start at the registered URL. The zero value and nil are
+// usable; nil remembers nothing.
 //
 // spec:cloudburst#callback-redirect
 type Redirects struct {
-	Callable func(url string) error // why an address can never be called; nil: each one can
-	MayAsk   func(url string) bool  // counts a challenge of the host of url; nil: there is no limit
-	Timeout  time.Duration          // of all sendings of one notification together [15 s]
+	Callable func(url string) error // error if a URL must never be called; nil: all URLs are allowed
+	MayAsk   func(url string) bool  // counts a challenge of the URL's host; nil: no limit
+	Timeout  time.Duration          // total for all requests of one notification [15 s]
 	Now      func() time.Time       // nil: time.Now
 
-	n   atomic.Int64 // entries of led
+	n   atomic.Int64 // number of entries
 	mu  sync.RWMutex
 	led map[string]led // by callback
 }
 
-// led is where a callback led.
+// redirectEntry is the target of a callback's redirect.
 type led struct {
-	to    string // "": to another host, which did not agree
+	to    string // "": another host, without consent
 	until time.Time
 }
 
-// post sends m, the notification of feed to a callback, and follows redirects; fresh begins
-// at the registered address whatever is remembered. last is the message that reply answers.
-// why says which redirect was not followed, and why not.
+// post sends m, the notification of feed to a callback, and follows redirects. With fresh it
+// ignores the remembered target. last is the message that reply answers. reason explains why a
+// redirect was not followed.
 func (r *Redirects) post(ctx context.Context, s endpoint.Sender, m *fetch.Message, feed string, fresh bool) (reply fetch.Reply, last *fetch.Message, why string) {
-	if fresh { // who registers again may have changed where it leads
+	if fresh { // a new registration can have a new target
 		r.forget(m.URL)
 	}
 	spent := time.Duration(0)
@@ -63,7 +63,7 @@ func (r *Redirects) post(ctx context.Context, s endpoint.Sender, m *fetch.Messag
 		}
 		r.forget(m.URL)
 		if spent = reply.Took; reply.Timeout {
-			return reply, last, "" // there is no time left; the next try begins at the registered address
+			return reply, last, "" // no time left; the next attempt starts at the registered URL
 		}
 	}
 	if spent > 0 {
@@ -79,7 +79,7 @@ func (r *Redirects) post(ctx context.Context, s endpoint.Sender, m *fetch.Messag
 	return r.follow(ctx, s, m, reply, feed)
 }
 
-// follow follows the redirect that m was answered with.
+// follow follows the redirect in reply, the response to m.
 func (r *Redirects) follow(ctx context.Context, s endpoint.Sender, m *fetch.Message, reply fetch.Reply, feed string) (_ fetch.Reply, last *fetch.Message, why string) {
 	ctx, cancel := r.within(ctx, reply.Took)
 	defer cancel()
@@ -114,19 +114,19 @@ func (r *Redirects) follow(ctx context.Context, s endpoint.Sender, m *fetch.Mess
 	return reply, last, ""
 }
 
-// Sentences about redirects that are not followed. They name no address: the log is public.
+// Reasons for not following a redirect. They contain no URL because the log is public.
 const (
-	tooManyRedirects  = "The callback redirects more than 3 times; register the address where it leads."
-	noRedirectTarget  = "The callback redirects to what is no address of a callback."
+	tooManyRedirects  = "The callback redirects more than 3 times; register the URL of the redirect."
+	noRedirectTarget  = "The callback redirects to an invalid callback URL."
 	insecureRedirect  = "The callback redirects from https to http, which is not followed."
 	redirectsHere     = "The callback redirects to this server itself."
-	redirectsAway     = "The callback redirects to an address that this server does not call."
-	redirectNotAgreed = "The callback redirects to another host, which did not answer the challenge; register the address where it leads."
-	redirectLater     = "The callback redirects to another host, which cannot be asked now."
+	redirectsAway     = "The callback redirects to a URL that this server must not call."
+	redirectNotAgreed = "The callback redirects to another host, which did not answer the challenge; register the URL of the redirect."
+	redirectLater     = "The callback redirects to another host, which cannot be challenged now."
 )
 
-// keepsPost reports a redirect after which a POST stays a POST. Clients of the web make a GET
-// of it after 301 and 302, but callbacks that moved are answered for with these.
+// keepsPost reports whether a response redirects a POST without changing its method. Browsers turn
+// 301 and 302 into a GET, but moved callbacks commonly use these codes.
 func keepsPost(r fetch.Reply) bool {
 	switch r.Status {
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
@@ -135,7 +135,7 @@ func keepsPost(r fetch.Reply) bool {
 	return false
 }
 
-// target is where a redirect leads, or why it cannot be followed there.
+// target returns the URL of a redirect, or the reason not to follow it.
 func (r *Redirects) target(from string, reply *fetch.Reply) (to, why string) {
 	base, err := url.Parse(from)
 	if err != nil {
@@ -162,8 +162,8 @@ func (r *Redirects) target(from string, reply *fetch.Reply) (to, why string) {
 	return to, ""
 }
 
-// agree asks another host, to which a callback redirects, for its consent, and returns the
-// address that gave it. A refusal whose reply was not tried says nothing about the host.
+// agree requests the consent of the other host that a callback redirects to, and returns the URL
+// that gave it. If reply was not tried, the refusal is not the host's.
 func (r *Redirects) agree(ctx context.Context, s endpoint.Sender, callback, next, feed string) (final string, reply fetch.Reply, why string) {
 	if l, known := r.known(callback); known && l.to == "" {
 		return "", reply, redirectNotAgreed
@@ -183,8 +183,8 @@ func (r *Redirects) agree(ctx context.Context, s endpoint.Sender, callback, next
 	return final, reply, ""
 }
 
-// ask sends the challenge to a callback and follows redirects; whoever answers it agrees for
-// itself, so that it may be on any host. final is the callback that answered.
+// ask sends the challenge to a callback and follows redirects to any host, since the host that
+// answers the challenge consents for itself. final is the callback that answered.
 func (r *Redirects) ask(ctx context.Context, s endpoint.Sender, callback, feed, secret string) (final string, reply fetch.Reply, last *fetch.Message, why string) {
 	final = callback
 	for hops := 0; ; hops++ {
@@ -205,7 +205,7 @@ func (r *Redirects) ask(ctx context.Context, s endpoint.Sender, callback, feed, 
 		if href.Host(next) != href.Host(final) && !r.mayAsk(next) {
 			return final, fetch.Reply{NotTried: true, Err: errors.New("too many challenges of one host")}, last, redirectLater
 		}
-		if hops == 0 { // the sender has no limit for several of them together
+		if hops == 0 { // the sender has no total limit for several requests
 			within, cancel := r.within(ctx, reply.Took)
 			defer cancel()
 			ctx = within
@@ -214,8 +214,7 @@ func (r *Redirects) ask(ctx context.Context, s endpoint.Sender, callback, feed, 
 	}
 }
 
-// withoutChallenge is a URL without the parameters of a challenge, which redirects often
-// carry along.
+// withoutChallenge returns a URL without the parameters of a challenge, which redirects often copy.
 func withoutChallenge(to, feed, secret string) string {
 	path, query, found := strings.Cut(to, "?")
 	if !found {
@@ -236,20 +235,20 @@ func withoutChallenge(to, feed, secret string) string {
 	return path + "?" + strings.Join(kept, "&")
 }
 
-// at is m, sent to another address. Nothing in a notification is a credential.
+// withURL returns a copy of m for another URL. Notifications contain no credentials.
 func at(m *fetch.Message, to string) *fetch.Message {
 	again := *m
 	again.URL = to
 	return &again
 }
 
-// within bounds what is left to send after so much time was spent.
+// within limits the context to the remaining time after spent.
 func (r *Redirects) within(ctx context.Context, spent time.Duration) (context.Context, context.CancelFunc) {
 	whole := 15 * time.Second
 	if r != nil && r.Timeout > 0 {
 		whole = r.Timeout
 	}
-	// Less than a second could pass in this process, and would not be the callback's error.
+	// At least a second: less could pass within this process, through no fault of the callback.
 	return context.WithTimeout(ctx, max(whole-spent, time.Second))
 }
 
@@ -262,7 +261,7 @@ func (r *Redirects) now() time.Time {
 	return time.Now()
 }
 
-// to is where a callback led, "" when nothing is known.
+// cachedTarget returns the remembered target of a callback; "" if there is none.
 func (r *Redirects) to(callback string) string {
 	if l, ok := r.known(callback); ok {
 		return l.to
@@ -280,7 +279,7 @@ func (r *Redirects) known(callback string) (led, bool) {
 	return l, ok && r.now().Before(l.until)
 }
 
-// remember keeps where a callback leads; to itself is nothing to remember.
+// remember stores the target of a callback, unless it is the callback itself.
 func (r *Redirects) remember(callback, to string) {
 	if callback != to {
 		r.put(callback, to, redirectHolds)

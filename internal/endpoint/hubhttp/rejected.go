@@ -11,7 +11,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// unread logs a form that could not be read, or that lacks what its door needs.
+// logInvalid logs a form that is invalid or lacks a required field.
 func (c *RSSCloud) unread(ctx context.Context, err error) {
 	r := rsscloud.RequestFrom(ctx)
 	kind := event.KindRegister
@@ -24,8 +24,8 @@ func (c *RSSCloud) unread(ctx context.Context, err error) {
 	c.logRejected(ctx, kind, c.callerOf(doorREST, r), "", err)
 }
 
-// turnAway has the log show a request that the hub did not hear of, because of what is
-// wrong with it. Trouble that is not the caller's is no news of his.
+// logRejected logs an invalid request that did not reach the hub. Errors that the client did not
+// cause are not logged here.
 func (c *RSSCloud) logRejected(ctx context.Context, kind string, from caller, topic string, err error) {
 	whole := message(err)
 	if e, ok := errors.AsType[*rsscloud.Error](err); ok {
@@ -43,8 +43,8 @@ func (c *RSSCloud) logRejected(ctx context.Context, kind string, from caller, to
 	c.Hub.LogRejected(ctx, t)
 }
 
-// publicWhy is msg as everybody may read it: the path of a callback is its owner's
-// business, and so are a password in a URL and the address of a private feed.
+// publicReason returns msg for the public log: without the path of a callback, passwords in URLs
+// and the URLs of private feeds.
 func publicWhy(err error, msg string) string {
 	f, ok := errors.AsType[*rsscloud.FieldError](err)
 	if !ok {
@@ -61,7 +61,7 @@ func publicWhy(err error, msg string) string {
 	return unquoted(msg)
 }
 
-// unquoted is s without what stands between quotation marks.
+// redactQuoted returns s without the text between quotation marks.
 func unquoted(s string) string {
 	var b strings.Builder
 	inside := false
@@ -73,10 +73,10 @@ func unquoted(s string) string {
 			inside = true
 			b.WriteString("…")
 		case c == '\\':
-			i++ // what it quotes ends nothing
+			i++ // an escaped character does not end the quotation
 		case c == '"':
 			inside = false
-			if strings.HasPrefix(s[i+1:], "…") { // the mark of a text that was cut
+			if strings.HasPrefix(s[i+1:], "…") { // the mark of a truncated text
 				i += len("…")
 			}
 		}

@@ -12,21 +12,22 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// pathWordPress is where programs for WordPress look for XML-RPC: many have the last part of the URL
-// built in, after that of the site, which is this server or the page of a user.
+// pathWordPress is the XML-RPC path of WordPress. Many clients append it to the URL of the site,
+// which is this server or the page of a user.
 const pathWordPress = "/xmlrpc.php"
 
-// pathHub is a second address of the WebSub endpoint, where people expect the page of the hub.
+// pathHub is a second URL of the WebSub endpoint, where people expect the page of the hub.
 const pathHub = "/hub"
 
-// cloudBody is how many bytes a notification of rssCloud has at most.
+// cloudBody is the maximum size of an rssCloud notification in bytes.
 const cloudBody = 16 << 10
 
-// soapBody is how many bytes a SOAP call has at most.
+// soapBody is the maximum size of a SOAP call in bytes.
 const soapBody = 256 << 10
 
-// Routes lists all endpoints of the hub. Each that other programs call has a second route with a
-// slash at its end: programs have it in their settings, and a redirect would lose what they post.
+// Routes lists all endpoints of the hub. Each endpoint for other programs has a second route with a
+// trailing slash: the slash is in the settings of some programs, and a redirect would lose their
+// POST body.
 //
 // spec:cloudburst#door-slash
 func (g *Endpoints) Routes() []route.Route {
@@ -47,7 +48,7 @@ func (g *Endpoints) Routes() []route.Route {
 	return all
 }
 
-// routes lists the endpoints, each once.
+// routes lists each endpoint once.
 func (g *Endpoints) routes() []route.Route {
 	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
 	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log, OnInvalid: cloud.unread}
@@ -63,14 +64,14 @@ func (g *Endpoints) routes() []route.Route {
 	routes = append(routes, g.weblogsRoutes(rpc, rest)...)
 	return append(routes,
 		// spec:rsscloud-2009#door-rpc2
-		route.Route{Path: "/RPC2", Handler: rpc, MaxBody: rpcBody, Purpose: "Takes XML-RPC calls of rssCloud, weblogs.com and editors of weblogs."},
-		route.Route{Method: "POST", Path: "/{$}", Handler: rpcAtRoot(rpc), MaxBody: rpcBody, Purpose: "Takes XML-RPC calls that old programs send to the root."},
+		route.Route{Path: "/RPC2", Handler: rpc, MaxBody: rpcBody, Purpose: "Accepts XML-RPC calls of rssCloud, weblogs.com and blog editors."},
+		route.Route{Method: "POST", Path: "/{$}", Handler: rpcAtRoot(rpc), MaxBody: rpcBody, Purpose: "Accepts XML-RPC calls that old programs send to the root."},
 		// spec:cloudburst#door-wordpress
-		route.Route{Path: pathWordPress, Handler: rpc, MaxBody: rpcBody, Purpose: "Takes XML-RPC calls of programs for WordPress."},
-		route.Route{Method: "POST", Path: "/{user}" + pathWordPress, Handler: rpc, MaxBody: rpcBody, Purpose: "Takes XML-RPC calls of programs for the weblog of a user."},
+		route.Route{Path: pathWordPress, Handler: rpc, MaxBody: rpcBody, Purpose: "Accepts XML-RPC calls of programs for WordPress."},
+		route.Route{Method: "POST", Path: "/{user}" + pathWordPress, Handler: rpc, MaxBody: rpcBody, Purpose: "Accepts XML-RPC calls of programs for the blog of a user."},
 		// spec:cloudburst#door-soap
-		route.Route{Path: "/soap", Handler: soap, MaxBody: soapBody, Purpose: "Takes SOAP calls of rssCloud; ?wsdl describes the service."},
-		route.Route{Path: "/rsscloud/soap", Handler: soap, MaxBody: soapBody, Purpose: "Takes SOAP calls of rssCloud, beside its other endpoints."},
+		route.Route{Path: "/soap", Handler: soap, MaxBody: soapBody, Purpose: "Accepts SOAP calls of rssCloud; ?wsdl describes the service."},
+		route.Route{Path: "/rsscloud/soap", Handler: soap, MaxBody: soapBody, Purpose: "Accepts SOAP calls of rssCloud, next to its other endpoints."},
 	)
 }
 
@@ -82,10 +83,10 @@ func cloudPurpose(path string) string {
 	case strings.HasSuffix(path, "/cancel"):
 		return "Cancels a registration for notifications by rssCloud."
 	}
-	return "Takes pings of rssCloud: a feed has changed."
+	return "Accepts rssCloud pings that report a changed feed."
 }
 
-// rpcBody is how many bytes the largest XML-RPC call has.
+// rpcBody returns the maximum size of an XML-RPC call in bytes.
 func (g *Endpoints) rpcBody() int64 {
 	most := int64(saveSmall)
 	for _, n := range g.LargeMethods {
@@ -102,8 +103,8 @@ func (g *Endpoints) websubRoutes() []route.Route {
 		Backend: &WebSub{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}, Log: g.Log,
 	})
 	return []route.Route{
-		{Path: "/websub", Handler: door, MaxBody: websub.MaxForm, Purpose: "Takes subscriptions and publications by WebSub."},
-		{Path: pathHub, Handler: door, MaxBody: websub.MaxForm, Purpose: "Shows browsers the hub, and is WebSub's endpoint for programs."},
+		{Path: "/websub", Handler: door, MaxBody: websub.MaxForm, Purpose: "Accepts WebSub subscriptions and publications."},
+		{Path: pathHub, Handler: door, MaxBody: websub.MaxForm, Purpose: "Shows the hub to browsers, and is the WebSub endpoint for programs."},
 	}
 }
 
@@ -113,21 +114,21 @@ func (g *Endpoints) websubRoutes() []route.Route {
 func (g *Endpoints) cnwsRoutes() []route.Route {
 	c := &CNWS{Hub: g.Hub, Upstream: g.Upstream, Trusted: g.Trusted, Log: g.Log}
 	h := &cnws.Handler{Publisher: c, Subscriber: c, Log: g.Log}
-	return []route.Route{{Path: "/cnws", Handler: openDoor("POST, OPTIONS", h), MaxBody: cnws.MaxBytes, Purpose: "Takes subscriptions and notifications of CNWS."}}
+	return []route.Route{{Path: "/cnws", Handler: openDoor("POST, OPTIONS", h), MaxBody: cnws.MaxBytes, Purpose: "Accepts CNWS subscriptions and notifications."}}
 }
 
-// weblogsRoutes lists the endpoints of weblogs.com's pings, and its lists. rpc is the
-// XML-RPC endpoint, rest rssCloud's.
+// weblogsRoutes lists the endpoints for pings of weblogs.com and the recent changes. rpc is the
+// XML-RPC endpoint, rest the REST endpoint of rssCloud.
 func (g *Endpoints) weblogsRoutes(rpc, rest http.Handler) []route.Route {
 	sites := g.sites()
 	form := &weblogs.FormHandler{Backend: sites, Page: g.PingPage, Log: g.Log}
 	rpcBody := g.rpcBody()
 	// spec:cloudburst#door-weblogs
 	routes := []route.Route{
-		{Path: "/weblogUpdates", Handler: openDoor("GET, POST, OPTIONS", rpcOr(rpc, sites.soapHandler(g.PublicURL))), MaxBody: rpcBody, Purpose: "Takes pings of weblogs.com by XML-RPC and SOAP."},
-		{Path: "/pingSiteForm", Handler: openDoor("GET, HEAD, POST, OPTIONS", form), MaxBody: weblogs.MaxForm, Purpose: "Takes pings of weblogs.com from forms and addresses."},
-		{Method: "GET", Path: "/ping", Handler: pingByQuery(rest), Purpose: "Takes a ping whose feed stands in the address."},
-		{Method: "POST", Path: "/ping", Handler: rpcOr(rpc, pingByQuery(rest)), MaxBody: rpcBody, Purpose: "Takes pings as forms or as XML-RPC calls."},
+		{Path: "/weblogUpdates", Handler: openDoor("GET, POST, OPTIONS", rpcOr(rpc, sites.soapHandler(g.PublicURL))), MaxBody: rpcBody, Purpose: "Accepts pings of weblogs.com by XML-RPC and SOAP."},
+		{Path: "/pingSiteForm", Handler: openDoor("GET, HEAD, POST, OPTIONS", form), MaxBody: weblogs.MaxForm, Purpose: "Accepts pings of weblogs.com from forms and query strings."},
+		{Method: "GET", Path: "/ping", Handler: pingByQuery(rest), Purpose: "Accepts a ping with the feed in the query string."},
+		{Method: "POST", Path: "/ping", Handler: rpcOr(rpc, pingByQuery(rest)), MaxBody: rpcBody, Purpose: "Accepts pings as forms or as XML-RPC calls."},
 	}
 	if g.Changes == nil {
 		return routes
@@ -141,15 +142,15 @@ func (g *Endpoints) weblogsRoutes(rpc, rest http.Handler) []route.Route {
 func (d *NotifyEndpoints) Routes() []route.Route {
 	cloud := plainBody(http.HandlerFunc(d.cloud))
 	return []route.Route{
-		{Path: pathNotifyCloud, Handler: cloud, MaxBody: cloudBody, Purpose: "Takes notifications of rssCloud from other hubs."},
-		{Path: pathNotifyRPC, Handler: cloud, MaxBody: cloudBody, Purpose: "Takes notifications of rssCloud by XML-RPC from other hubs."},
-		{Path: pathNotifySOAP, Handler: cloud, MaxBody: cloudBody, Purpose: "Takes notifications of rssCloud by SOAP from other hubs."},
-		{Path: pathNotifyCNWS, Handler: &cnws.Handler{Subscriber: &CNWS{Upstream: d.Engine, Trusted: d.Trusted, Log: d.Log}, Log: d.Log}, MaxBody: cnws.MaxBytes, Purpose: "Takes notifications of CNWS from other hubs."},
-		{Path: pathNotifyWebSub + "{token}", Handler: http.HandlerFunc(d.websub), MaxBody: websub.MaxContent, Purpose: "Takes deliveries and questions of WebSub from other hubs."},
+		{Path: pathNotifyCloud, Handler: cloud, MaxBody: cloudBody, Purpose: "Accepts rssCloud notifications from other hubs."},
+		{Path: pathNotifyRPC, Handler: cloud, MaxBody: cloudBody, Purpose: "Accepts rssCloud notifications by XML-RPC from other hubs."},
+		{Path: pathNotifySOAP, Handler: cloud, MaxBody: cloudBody, Purpose: "Accepts rssCloud notifications by SOAP from other hubs."},
+		{Path: pathNotifyCNWS, Handler: &cnws.Handler{Subscriber: &CNWS{Upstream: d.Engine, Trusted: d.Trusted, Log: d.Log}, Log: d.Log}, MaxBody: cnws.MaxBytes, Purpose: "Accepts CNWS notifications from other hubs."},
+		{Path: pathNotifyWebSub + "{token}", Handler: http.HandlerFunc(d.websub), MaxBody: websub.MaxContent, Purpose: "Accepts WebSub deliveries and verification requests from other hubs."},
 	}
 }
 
-// withoutSlash hides the slash at the end of the path from next.
+// withoutSlash removes the trailing slash from the path for next.
 func withoutSlash(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r2, u := *r, *r.URL
@@ -159,7 +160,7 @@ func withoutSlash(next http.Handler) http.Handler {
 	})
 }
 
-// pageForBrowsers gives browsers a page at the address where programs find an endpoint.
+// pageForBrowsers serves page to browsers at the URL of an endpoint.
 func pageForBrowsers(page, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

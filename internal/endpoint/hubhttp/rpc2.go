@@ -16,19 +16,18 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// sniffed is how much of a body tells whether it is an XML-RPC call.
+// sniffLen is the number of bytes needed to detect an XML-RPC call.
 const sniffed = 1024
 
-// rpcHandler is the XML-RPC door: rssCloud's methods, those of further families,
-// and system.*, which every handler has. large are the methods whose calls may be large,
-// and how many bytes they may have.
+// rpcHandler is the XML-RPC endpoint with the methods of rssCloud, the methods in more, and
+// system.*. large maps methods with large calls to their maximum size in bytes.
 func rpcHandler(c *RSSCloud, more []xmlrpc.Method, large map[string]int64) http.Handler {
 	h := xmlrpc.Handler{Methods: append(c.Methods(), more...), FaultOf: FaultOf, Log: c.Log}
 	return newSaveRoom(h, large, func(r *http.Request) netip.Addr { return endpoint.CallerAddr(r, c.Trusted) })
 }
 
-// FaultOf is an error as an XML-RPC fault, for methods that have no codes of
-// their own. It is nil for errors of ours, which the handler logs and hides.
+// FaultOf returns an error as an XML-RPC fault, for methods without their own codes. It returns nil
+// for internal errors, which the handler logs and hides.
 func FaultOf(err error) *xmlrpc.Fault {
 	switch fault.CodeOf(err) {
 	case fault.Internal:
@@ -39,10 +38,10 @@ func FaultOf(err error) *xmlrpc.Fault {
 	return &xmlrpc.Fault{Code: xmlrpc.CodeApp, String: fault.Message(err)}
 }
 
-// peek is the beginning of a body, which is still there to be read.
+// peek returns the beginning of a body without consuming it.
 func peek(r *http.Request) []byte {
 	body := bufio.NewReaderSize(r.Body, sniffed)
-	head, _ := body.Peek(sniffed) // an error comes again when the body is read
+	head, _ := body.Peek(sniffed) // reading the body returns the error again
 	r.Body = struct {
 		io.Reader
 		io.Closer
@@ -50,7 +49,7 @@ func peek(r *http.Request) []byte {
 	return head
 }
 
-// rpcOr sends XML-RPC calls to rpc and everything else to other.
+// rpcOr routes XML-RPC calls to rpc and all other requests to other.
 func rpcOr(rpc, other http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -65,7 +64,7 @@ func rpcOr(rpc, other http.Handler) http.Handler {
 	})
 }
 
-// rpcAtRoot serves calls that are sent to the root, where old clients send them.
+// rpcAtRoot serves calls to the root, where old clients send them.
 func rpcAtRoot(rpc http.Handler) http.Handler {
 	return rpcOr(rpc, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
@@ -74,32 +73,32 @@ func rpcAtRoot(rpc http.Handler) http.Handler {
 	}))
 }
 
-// Methods are rssCloud's procedures over XML-RPC.
+// Methods returns rssCloud's procedures for XML-RPC.
 func (c *RSSCloud) Methods() []xmlrpc.Method {
 	please := [][]string{
 		{"boolean", "string", "int", "string", "string", "array"},
 		{"boolean", "string", "int", "string", "string", "array", "string"},
 		{"boolean", "string", "string", "string", "string", "array"},
 	}
-	const what = "Asks to be told when one of the feeds changes: notifyProcedure, port, path, protocol (xml-rpc, soap, http-post or https-post), list of feed URLs, and optionally the domain to notify instead of the caller's address. Registrations end after 25 hours; renew them every 24. "
+	const what = "Requests notifications when one of the feeds changes: notifyProcedure, port, path, protocol (xml-rpc, soap, http-post or https-post), list of feed URLs, and optionally the domain to notify instead of the caller's address. Registrations expire after 25 hours; renew them every 24 hours. "
 	return []xmlrpc.Method{
 		{
-			Name: rsscloud.MethodHello, Help: "Says hello; the answer is true.",
+			Name: rsscloud.MethodHello, Help: "Returns true, as a connection test.",
 			Signature: [][]string{{"boolean"}, {"boolean", "string"}},
 			Do:        func(context.Context, []any) (any, error) { return true, nil },
 		},
 		{
-			Name: rsscloud.MethodPing, Help: "Says that the feed with this URL changed. The feed is read before the answer, which is true, or a fault when it cannot be read.",
+			Name: rsscloud.MethodPing, Help: "Reports that the feed with this URL changed. The hub reads the feed before it returns true, or a fault if the feed cannot be read.",
 			Signature: [][]string{{"boolean", "string"}},
 			Do:        c.rpcPing,
 		},
 		{
-			Name: rsscloud.MethodPleaseNotify, Help: what + "The answer is true, or a fault that says why not.",
+			Name: rsscloud.MethodPleaseNotify, Help: what + "The result is true, or a fault with the reason.",
 			Signature: please,
 			Do:        c.rpcPleaseNotify,
 		},
 		{
-			Name: rsscloud.MethodRSSPleaseNotify, Help: what + "The answer is true, or false when nothing was registered.",
+			Name: rsscloud.MethodRSSPleaseNotify, Help: what + "The result is true, or false if nothing was registered.",
 			Signature: please,
 			Do:        c.rpcRSSPleaseNotify,
 		},
@@ -134,8 +133,8 @@ func (c *RSSCloud) rpcRSSPleaseNotify(ctx context.Context, params []any) (any, e
 	return err == nil, nil
 }
 
-// please registers what the parameters say. Every feed refused is an error here,
-// for these doors have no other way to say so.
+// registerParams registers the callback in the parameters. If every feed is refused, it returns an
+// error, because the XML-RPC and SOAP responses have no other way to report that.
 func (c *RSSCloud) please(ctx context.Context, from caller, params []any) error {
 	g, err := rsscloud.RegistrationFromParams(params)
 	if err != nil {
@@ -149,8 +148,8 @@ func (c *RSSCloud) please(ctx context.Context, from caller, params []any) error 
 	return err
 }
 
-// ours reports trouble that the caller has no part in: a plain false would tell
-// him that he was refused for good.
+// isServerError reports a failure that the client did not cause. Such a failure must not become a
+// plain false, which means a permanent refusal.
 func ours(err error) bool {
 	if err == nil {
 		return false
@@ -162,7 +161,7 @@ func ours(err error) bool {
 	return false
 }
 
-// pingParams pings what the parameters say.
+// pingParams pings the feed in the parameters.
 func (c *RSSCloud) pingParams(ctx context.Context, from caller, params []any) error {
 	url, err := onlyURL(params)
 	if err != nil {
@@ -183,7 +182,7 @@ func onlyURL(params []any) (string, error) {
 	return strings.TrimSpace(url), nil
 }
 
-// fault4 is an error as the fault of an rssCloud method.
+// rssCloudFault returns an error as the fault of an rssCloud method.
 func (c *RSSCloud) fault4(ctx context.Context, err error) error {
 	c.logged(ctx, err)
 	return &xmlrpc.Fault{Code: endpoint.FaultRSSCloud, String: message(err)}

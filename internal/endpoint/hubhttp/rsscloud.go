@@ -17,33 +17,33 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// Doors, as the log names them.
+// Names of the interfaces in the log.
 const (
 	doorREST   = "rest"
 	doorXMLRPC = "xml-rpc"
 	doorSOAP   = "soap"
 )
 
-// maxRefusals is how many refused feeds a message names.
+// maxRefusals is the maximum number of refused feeds in a message.
 const maxRefusals = 10
 
-// RSSCloud is the rssCloud protocol's side of the hub, for all three ways to ask.
-// It is a rsscloud.Backend.
+// RSSCloud connects the rssCloud protocol to the hub, for REST, XML-RPC and SOAP. It implements
+// rsscloud.Backend.
 type RSSCloud struct {
 	Hub     Hub
 	Trusted []netip.Prefix // see [endpoint.CallerAddr]
-	Log     *slog.Logger   // nil is silent
+	Log     *slog.Logger   // nil: no log
 }
 
-// caller is who asks, and how.
+// caller describes the client of a request.
 type caller struct {
 	door string
 	addr netip.Addr
 	hops int
 }
 
-// callerOf describes the sender of r; r is nil only when a method is called
-// outside of a request, and then nothing is known.
+// callerOf describes the sender of r. r is nil only if a method is called outside of a request;
+// only the interface is known then.
 func (c *RSSCloud) callerOf(door string, r *http.Request) caller {
 	if r == nil {
 		return caller{door: door}
@@ -51,7 +51,7 @@ func (c *RSSCloud) callerOf(door string, r *http.Request) caller {
 	return caller{door, endpoint.CallerAddr(r, c.Trusted), rsscloud.Hops(r.Header)}
 }
 
-// Ping answers a ping that came over REST.
+// Ping processes a ping by REST.
 func (c *RSSCloud) Ping(ctx context.Context, p rsscloud.PingRequest) (rsscloud.Result, error) {
 	err := c.ping(ctx, c.callerOf(doorREST, rsscloud.RequestFrom(ctx)), p.URL)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c *RSSCloud) Ping(ctx context.Context, p rsscloud.PingRequest) (rsscloud.R
 	return rsscloud.Result{Success: true, Msg: rsscloud.ThanksForThePing}, nil
 }
 
-// PleaseNotify answers a registration that came over REST.
+// PleaseNotify processes a registration by REST.
 func (c *RSSCloud) PleaseNotify(ctx context.Context, g rsscloud.Registration) (rsscloud.Result, error) {
 	r, err := c.register(ctx, c.callerOf(doorREST, rsscloud.RequestFrom(ctx)), g)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *RSSCloud) PleaseNotify(ctx context.Context, g rsscloud.Registration) (r
 	return r, nil
 }
 
-// Cancel answers a cancellation, which only REST has.
+// Cancel processes a cancellation, which exists only in REST.
 //
 // spec:cloudburst#cancel
 func (c *RSSCloud) Cancel(ctx context.Context, g rsscloud.Registration) (rsscloud.Result, error) {
@@ -79,7 +79,7 @@ func (c *RSSCloud) Cancel(ctx context.Context, g rsscloud.Registration) (rssclou
 		c.logRejected(ctx, event.KindCancel, from, first(g.URLs), err)
 		return c.refusal(ctx, err)
 	}
-	r.Feeds = g.URLs // what was never accepted is not found, whatever it looks like
+	r.Feeds = g.URLs // an invalid URL is reported as not found, like any URL that was never accepted
 	done, err := c.Hub.Cancel(ctx, r)
 	if err != nil {
 		return c.refusal(ctx, err)
@@ -103,8 +103,8 @@ func (c *RSSCloud) ping(ctx context.Context, from caller, url string) error {
 	return err
 }
 
-// register adds or renews g. A Result without success means that every feed was
-// refused, an error that the whole request was.
+// register adds or renews g. A Result without success means that every feed was refused; an error
+// means that the whole request was refused.
 func (c *RSSCloud) register(ctx context.Context, from caller, g rsscloud.Registration) (rsscloud.Result, error) {
 	r, refused, err := c.registration(from, g)
 	if err != nil {
@@ -125,13 +125,13 @@ func (c *RSSCloud) register(ctx context.Context, from caller, g rsscloud.Registr
 	if len(done.Accepted) == 0 {
 		return rsscloud.Result{Msg: "Not registered." + refusals(refused)}, nil
 	}
-	msg := fmt.Sprintf("Registered: %s will be told when %s. Register again within %s; this registration ends at %s.",
+	msg := fmt.Sprintf("Registered: %s will be notified when %s. Register again within %s; this registration ends at %s.",
 		hostOf(r.Callback), changes(len(done.Accepted)), hub.InWords(hub.RenewWithin(done.Lasts)), done.Expires.UTC().Format("15:04 MST on 2 January 2006"))
 	return rsscloud.Result{Success: true, Msg: msg + refusals(refused)}, nil
 }
 
-// registration turns what the wire said into what the hub understands. Feeds whose
-// URL cannot be one are refused here, each by itself.
+// registration converts a request for the hub. It refuses each feed with an invalid URL
+// individually.
 //
 // spec:rsscloud-2003#no-proxy-registration
 func (c *RSSCloud) registration(from caller, g rsscloud.Registration) (hub.Registration, []hub.Refusal, error) {
@@ -162,8 +162,8 @@ func (c *RSSCloud) registration(from caller, g rsscloud.Registration) (hub.Regis
 	return r, refused, nil
 }
 
-// refusal turns an error into its REST form: a Result for what the caller can
-// mend, an error with a status for limits and for trouble of ours.
+// refusal converts an error to its REST form: a Result for errors that the client can fix, an error
+// with a status for limits and for failures of this server.
 //
 // spec:cloudburst#limits-429
 func (c *RSSCloud) refusal(ctx context.Context, err error) (rsscloud.Result, error) {
@@ -184,7 +184,7 @@ func (c *RSSCloud) refusal(ctx context.Context, err error) (rsscloud.Result, err
 	return rsscloud.Result{}, e
 }
 
-// code is what kind of trouble err is; the wire's own errors are the caller's.
+// code returns the code of err. Errors of the protocol package are the client's.
 func code(err error) fault.Code {
 	if _, ok := errors.AsType[*rsscloud.FieldError](err); ok {
 		return fault.Invalid
@@ -192,7 +192,7 @@ func code(err error) fault.Code {
 	return fault.CodeOf(err)
 }
 
-// message is what the caller may read of err.
+// message returns the part of err that the client may see.
 func message(err error) string {
 	if f, ok := errors.AsType[*rsscloud.FieldError](err); ok {
 		return f.Msg
@@ -200,7 +200,7 @@ func message(err error) string {
 	return fault.Message(err)
 }
 
-// logged writes down what is the operator's business, once, at this edge.
+// logError logs the errors that the operator should see. No other layer logs them.
 func (c *RSSCloud) logged(ctx context.Context, err error) {
 	if c.Log == nil {
 		return
@@ -227,8 +227,7 @@ func changes(n int) string {
 	return fmt.Sprintf("any of %d feeds changes", n)
 }
 
-// refusals says feed by feed what was refused and why; feeds with the same reason
-// share one sentence.
+// refusals lists the refused feeds with the reasons. Feeds with the same reason share one sentence.
 func refusals(list []hub.Refusal) string {
 	var b strings.Builder
 	var reasons []string
@@ -251,7 +250,7 @@ func refusals(list []hub.Refusal) string {
 	return b.String()
 }
 
-// hostOf is host and port of a URL, as a stranger may read them.
+// hostOf returns the host and port of a URL, for public messages.
 func hostOf(url string) string {
 	_, rest, _ := strings.Cut(url, "://")
 	host, _, _ := strings.Cut(rest, "/")

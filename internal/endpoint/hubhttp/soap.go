@@ -10,16 +10,17 @@ import (
 	"cloudburst/protocol/soap"
 )
 
-// soapNamespace is the one of the SOAP procedures; calls in any other are taken too.
+// soapNamespace is the namespace of the SOAP procedures. Calls in other namespaces are accepted
+// too.
 const soapNamespace = "http://rsscloud.org/"
 
-// soapHandler is the SOAP door, which describes itself at ?wsdl.
+// soapHandler is the SOAP endpoint, with its description at ?wsdl.
 //
 // spec:rsscloud-2009#soap
 func soapHandler(c *RSSCloud, sites *Weblogs, publicURL string) http.Handler {
 	service := soap.Service{
 		Name: "rssCloud", Namespace: soapNamespace,
-		Help:    "Tells a cloud that a feed changed, and asks it for notifications.",
+		Help:    "Notifies a cloud that a feed changed, and requests notifications.",
 		Methods: c.soapMethods(sites),
 	}
 	if publicURL != "" {
@@ -37,14 +38,14 @@ func (c *RSSCloud) soapMethods(sites *Weblogs) []soap.Method {
 	result := soap.Def{Name: "result", Type: "boolean"}
 	return []soap.Method{
 		{
-			Name: "pleaseNotify", Help: "Asks to be told when one of the feeds changes; true, or a fault that says why not.",
+			Name: "pleaseNotify", Help: "Requests notifications when one of the feeds changes; true, or a fault with the reason.",
 			Params: please, Result: result,
 			Do: func(ctx context.Context, params []any) (any, error) {
 				return true, c.please(ctx, c.callerOf(doorSOAP, soap.RequestFrom(ctx)), params)
 			},
 		},
 		{
-			Name: "rssPleaseNotify", Help: "Asks to be told when one of the feeds changes; true, or false when nothing was registered.",
+			Name: "rssPleaseNotify", Help: "Requests notifications when one of the feeds changes; true, or false if nothing was registered.",
 			Params: please, Result: result,
 			Do: func(ctx context.Context, params []any) (any, error) {
 				err := c.please(ctx, c.callerOf(doorSOAP, soap.RequestFrom(ctx)), params)
@@ -55,7 +56,7 @@ func (c *RSSCloud) soapMethods(sites *Weblogs) []soap.Method {
 			},
 		},
 		{
-			Name: "ping", Help: "Says that the feed with this URL changed; true, or a fault that says why not.",
+			Name: "ping", Help: "Reports that the feed with this URL changed; true, or a fault with the reason.",
 			Params: []soap.Def{{Name: "url", Type: "string"}}, Result: result,
 			Do: func(ctx context.Context, params []any) (any, error) {
 				if isSitePing(soap.CallFrom(ctx)) {
@@ -67,8 +68,7 @@ func (c *RSSCloud) soapMethods(sites *Weblogs) []soap.Method {
 	}
 }
 
-// soapFault is an error in SOAP's form: Client when the caller can mend it,
-// Server when he cannot.
+// soapFault returns an error as a SOAP fault: Client if the client can fix it, else Server.
 func (c *RSSCloud) soapFault(err error) *soap.Fault {
 	c.logged(context.Background(), err)
 	who := "Client"

@@ -22,27 +22,27 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// Where hubs reach this server with their notifications.
+// Paths at which other hubs notify this server.
 const (
 	pathNotifyCloud  = "/notify/rsscloud"
 	pathNotifyRPC    = "/notify/RPC2"
 	pathNotifySOAP   = "/notify/soap"
-	pathNotifyWebSub = "/notify/websub/" // and the token
+	pathNotifyWebSub = "/notify/websub/" // followed by the token
 	pathNotifyCNWS   = "/notify/cnws"
 )
 
-const maxHubs = 10 // doors that one feed can name
+const maxHubs = 10 // endpoints named by one feed
 
-// UpstreamClient asks other hubs for notifications; it is an upstream.Subscriber.
+// UpstreamClient subscribes at other hubs. It implements upstream.Subscriber.
 type UpstreamClient struct {
-	Feeds     endpoint.Getter     // reads feeds, to find their hubs
-	HTTP      rsscloud.HTTPClient // asks hubs; it must be guarded, for feeds name them
+	Feeds     endpoint.Getter     // reads feeds to find their hubs
+	HTTP      rsscloud.HTTPClient // sends requests to hubs; it must be guarded because feeds name the hubs
 	UserAgent string
-	PublicURL func() string // where hubs reach this server, without a trailing slash
-	Lease     time.Duration // what WebSub hubs are asked for; 0: they decide
+	PublicURL func() string // URL of this server for hubs, without a trailing slash
+	Lease     time.Duration // requested lease at WebSub hubs; 0: the hub decides
 }
 
-// Discover reads the feed and finds its doors: those of WebSub first.
+// Discover reads the feed and returns its hub endpoints, WebSub first.
 func (u *UpstreamClient) Discover(ctx context.Context, address string) (upstream.Found, error) {
 	got, err := u.Feeds.Get(ctx, fetch.Request{URL: address, Accept: acceptFeed})
 	if err != nil {
@@ -54,7 +54,7 @@ func (u *UpstreamClient) Discover(ctx context.Context, address string) (upstream
 	return found(got.Body, got.URL, got.Header), nil
 }
 
-// found is what a document says of its hubs. Link headers count before the document.
+// found returns the hubs in a document. Link headers take precedence over the document.
 //
 // spec:websub-2018#discovery-order
 func found(body []byte, address string, header http.Header) upstream.Found {
@@ -102,7 +102,7 @@ func found(body []byte, address string, header http.Header) upstream.Found {
 	return out
 }
 
-// Door is the door that somebody named by hand.
+// Endpoint returns the endpoint that a user named.
 func (u *UpstreamClient) Endpoint(protocol, hub string) (upstream.Endpoint, error) {
 	if protocol == upstream.RSSCloud {
 		return namedCloud(hub)
@@ -113,8 +113,8 @@ func (u *UpstreamClient) Endpoint(protocol, hub string) (upstream.Endpoint, erro
 	return upstream.Endpoint{Protocol: protocol, Hub: hub}, nil
 }
 
-// namedCloud is a cloud of which only a URL is known: it is asked by a form, and
-// where the URL is that of a whole server, at the usual door.
+// namedCloud returns the endpoint of a cloud with a known URL: it is called by form. If the URL has
+// no path, the usual path is used.
 func namedCloud(hub string) (upstream.Endpoint, error) {
 	protocol, host, port, path, err := rsscloud.SplitCallback(rsscloud.HTTPPost, hub)
 	if err != nil {
@@ -131,7 +131,7 @@ func cloudDoor(c rsscloud.Cloud) (upstream.Endpoint, error) {
 	return upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: door, Wire: c.Protocol, Procedure: c.RegisterProcedure}, err
 }
 
-// Ask asks the hub of f.
+// Ask sends a subscription request to the hub of f.
 func (u *UpstreamClient) Ask(ctx context.Context, f upstream.Follow) (upstream.Answer, error) {
 	switch f.Protocol {
 	case upstream.WebSub:
@@ -156,7 +156,7 @@ func answerOf(ok bool, text string, err error) (upstream.Answer, error) {
 	return upstream.Answer{Confirmed: true, Text: endpoint.OneLine(text)}, nil
 }
 
-// End asks the hub of f to send no more.
+// End asks the hub of f to stop its notifications.
 func (u *UpstreamClient) End(ctx context.Context, f upstream.Follow) error {
 	switch f.Protocol {
 	case upstream.WebSub:
@@ -171,7 +171,7 @@ func (u *UpstreamClient) End(ctx context.Context, f upstream.Follow) error {
 		return asked(err)
 	}
 	if _, err := cloud.CancelURL(); err != nil {
-		return fault.New(fault.Unsupported, "This cloud cannot be told; it finds out with its next notification.")
+		return fault.New(fault.Unsupported, "This cloud does not support cancellation; the response to its next notification ends the registration.")
 	}
 	g, err := u.registration(f, u.ways(f)[0])
 	if err != nil {
@@ -183,13 +183,13 @@ func (u *UpstreamClient) End(ctx context.Context, f upstream.Follow) error {
 	return err
 }
 
-// websubCallback is the callback of one subscription. What was registered under
-// another public URL is ended there too, for hubs know it by that.
+// websubCallback returns the callback of a subscription. A subscription made under another public
+// URL ends there too, because hubs identify it by that URL.
 func (u *UpstreamClient) websubCallback(f upstream.Follow) string {
 	return cmp.Or(f.Base, u.PublicURL()) + pathNotifyWebSub + f.Token
 }
 
-// knownByName reports a public URL that others can be sent to: https, or a name.
+// knownByName reports whether others can use the public URL: it has https or a host name.
 func knownByName(public string) bool {
 	u, err := url.Parse(public)
 	if err != nil {
@@ -203,7 +203,7 @@ func knownByName(public string) bool {
 	return err != nil && host != "localhost" && !strings.HasSuffix(host, ".localhost")
 }
 
-// asked turns an error of a protocol's client into what the engine understands.
+// toFault converts an error of a protocol client for the engine.
 func asked(err error) error {
 	if err == nil {
 		return nil
@@ -224,19 +224,19 @@ func asked(err error) error {
 		return fault.Wrap(fault.Invalid, err, "%s", e.Msg)
 	}
 	if errors.Is(err, rsscloud.ErrInvalidResponse) || errors.Is(err, cnws.ErrInvalidResponse) {
-		return fault.Wrap(fault.Unreadable, err, "What answered there is no hub of this protocol.")
+		return fault.Wrap(fault.Unreadable, err, "The server at this URL is not a hub of this protocol.")
 	}
 	if errors.Is(err, context.Canceled) {
 		return fault.Wrap(fault.Unavailable, err, "The hub was not asked: this server is stopping.")
 	}
 	if e, ok := errors.AsType[*fetch.Error](err); ok && (e.Kind == fetch.Refused || e.Kind == fetch.BadURL) {
-		return fault.Wrap(fault.Refused, fetch.Cause(err), "The hub's address may not be called from here, or cannot be.")
+		return fault.Wrap(fault.Refused, fetch.Cause(err), "This server must not or cannot call the hub's URL.")
 	}
 	return fault.Wrap(fault.Unreadable, err, "The hub gave no usable answer.")
 }
 
-// answered is an answer that is a status. words says that a 4xx is a refusal by
-// itself, as against a door that is not there.
+// statusFault converts a response without a success status. If refusal is true, a 4xx is a refusal;
+// otherwise it can also mean a missing endpoint.
 func answered(status int, retry time.Duration, msg string, words bool) error {
 	code := fault.Unreadable
 	switch {
@@ -252,7 +252,7 @@ func answered(status int, retry time.Duration, msg string, words bool) error {
 	return &fault.Error{Code: code, Msg: endpoint.OneLine(msg), RetryAfter: retry}
 }
 
-// Engine is what the doors for notifications need; *upstream.Engine is one.
+// Engine is what the notification endpoints need. [*upstream.Engine] implements it.
 type Engine interface {
 	Follows
 	Wants(ctx context.Context, topic, protocol string) (bool, error)

@@ -10,21 +10,21 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-// ownProcedure is what clouds call that notify by procedure; any other name is
-// answered as well.
+// ownProcedure is the procedure that clouds call to notify this server. Calls of any other name are
+// accepted too.
 const (
 	ownProcedure     = "rssCloud.notify"
-	ownProcedureSOAP = "notify" // an element's name
+	ownProcedureSOAP = "notify" // the name of an element
 )
 
-// way is in which protocol a cloud is asked to tell us, and whether by our name or by
-// the address that we call from.
+// notifyMode is how a cloud notifies this server: the protocol, and whether the cloud uses this
+// server's name or the address of the registration request.
 type way struct {
 	protocol string
 	named    bool
 }
 
-// String is how a way is remembered.
+// String returns the mode as stored.
 func (w way) String() string {
 	if w.named {
 		return w.protocol + " domain"
@@ -32,9 +32,9 @@ func (w way) String() string {
 	return w.protocol
 }
 
-// askCloud asks the cloud of f in its own protocol. A cloud that refuses may know
-// only some of the ways in which it can be asked to tell us: the next is tried. Once
-// it has agreed to one, that is tried first.
+// askCloud registers at the cloud of f in the cloud's own protocol. Some clouds support only some
+// modes, so after a refusal the next mode is tried. The mode that the cloud last accepted is tried
+// first.
 //
 // spec:cloudburst#cloud-ways
 func (u *UpstreamClient) askCloud(ctx context.Context, f upstream.Follow) (a upstream.Answer, err error) {
@@ -67,11 +67,10 @@ func (u *UpstreamClient) askCloud(ctx context.Context, f upstream.Follow) (a ups
 	return a, first
 }
 
-// ways are those in which the cloud of f can be asked for notifications, the likeliest
-// first. A cloud that is called by procedure is asked to notify by procedure, too. By its
-// own name this server proves itself with the challenge; without one, the address that it
-// calls from counts. Clouds of 2003 know five parameters and their own protocol only; those
-// of 2009 may know a domain as the sixth, and the form.
+// notifyModes lists the modes for the cloud of f, most likely first. A cloud that is called by
+// procedure is asked to notify by procedure, too. With its name, this server answers the challenge;
+// without a name, the cloud uses the address of the request. Clouds of 2003 know five parameters
+// and only their own protocol. Those of 2009 may know a domain as the sixth parameter, and forms.
 //
 // spec:rsscloud-2009#domain-optional
 // spec:rsscloud-2003#five-parameters
@@ -104,7 +103,7 @@ func (u *UpstreamClient) ways(f upstream.Follow) []way {
 	return list
 }
 
-// registration is what the cloud of f is asked for.
+// registration returns the registration for the cloud of f.
 func (u *UpstreamClient) registration(f upstream.Follow, w way) (rsscloud.Registration, error) {
 	path, procedure := pathNotifyCloud, ""
 	switch w.protocol {
@@ -120,7 +119,7 @@ func (u *UpstreamClient) registration(f upstream.Follow, w way) (rsscloud.Regist
 	return g, err
 }
 
-// cloudOf is f as its cloud is asked.
+// cloudOf returns the cloud of f for registration requests.
 //
 // spec:rsscloud-2003#ask-in-protocol
 func cloudOf(f upstream.Follow) (rsscloud.Cloud, error) {

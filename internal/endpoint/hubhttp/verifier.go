@@ -17,16 +17,15 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// Verifier asks callbacks for their consent over a Sender; it is a hub.Verifier.
-// Every failure without an answer is told in the same words and at the same
-// moments, for the asker may be looking for open ports.
+// Verifier verifies callbacks through Sender. It implements hub.Verifier. All failures without a
+// response have the same text and timing, because the client could be scanning for open ports.
 type Verifier struct {
 	Sender    endpoint.Sender
 	Now       func() time.Time // nil: time.Now
-	Redirects *Redirects       // the Notifier's
+	Redirects *Redirects       // shared with the Notifier
 }
 
-// Verify asks sub's callback whether it wants to hear of feed.
+// Verify asks the callback of sub whether it wants notifications of topic.
 func (v *Verifier) Verify(ctx context.Context, sub hub.Subscription, topic hub.Topic, challenge bool) (event.Exchange, error) {
 	if sub.Protocol == hub.CNWS {
 		return v.verifyCNWS(ctx, sub, topic)
@@ -44,14 +43,14 @@ func (v *Verifier) Verify(ctx context.Context, sub hub.Subscription, topic hub.T
 	return x, err
 }
 
-// noGet reports what servers without a handler for GET answer; 501 is Python's.
+// noGet reports the status codes of servers without a GET handler. 501 is Python's.
 func noGet(status int) bool {
 	return status == http.StatusNotFound || status == http.StatusMethodNotAllowed || status == http.StatusNotImplemented
 }
 
-// testCall is one real notification. Anyone can name a machine that answers every
-// POST with 200, so that where the callback is not the caller's own (strict) the
-// answer must be that of a procedure that exists.
+// testCall sends a real notification. A client can name any server that responds 200 to every POST.
+// If the callback is not the client's own (strict), the response must therefore be that of an
+// existing procedure.
 //
 // spec:rsscloud-2009#test-call
 func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed string, strict bool) (event.Exchange, error) {
@@ -73,7 +72,7 @@ func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed stri
 		return x, fault.New(fault.Unreadable, "The test call failed. %s", redirected)
 	case rsscloud.IsPingResponse(r.Body):
 		// spec:cloudburst#callback-own-door
-		return x, fault.New(fault.Refused, "The callback answered the test call as a cloud's ping door does; notifications sent there would go round in a loop.")
+		return x, fault.New(fault.Refused, "The callback answered the test call like a cloud's ping endpoint; notifications sent there would loop.")
 	case !r.OK():
 		return x, fault.New(fault.Unreadable, "The test call failed. %s", why(&r))
 	}
@@ -86,8 +85,8 @@ func (v *Verifier) testCall(ctx context.Context, sub hub.Subscription, feed stri
 	return x, nil
 }
 
-// procedureAnswered reports whether body is the answer of a procedure that was called; else
-// the error is its fault, if it is one. Callbacks by form call no procedure.
+// procedureAnswered reports whether body is the response of a called procedure. If body is a fault,
+// that fault is the error. Callbacks by form call no procedure.
 func procedureAnswered(protocol string, body []byte) (called bool, failed error) {
 	var err error
 	switch protocol {
@@ -109,8 +108,8 @@ func procedureAnswered(protocol string, body []byte) (called bool, failed error)
 	return err == nil, nil
 }
 
-// challenge is the GET that an aggregator must answer with the challenge in it.
-// status is that of the answer, 0 when none came.
+// challenge sends the GET that an aggregator must answer with the challenge. status is that of the
+// response, or 0 without a response.
 //
 // spec:rsscloud-2009#challenge
 func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed string) (x event.Exchange, status int, err error) {
@@ -136,8 +135,8 @@ func (v *Verifier) challenge(ctx context.Context, sub hub.Subscription, feed str
 	return x, r.Status, nil
 }
 
-// reachable is what to look for when a callback gave no answer.
-const reachable = "It must be at a public address that this server can reach through all firewalls and routers, and answer in time."
+// reachable is advice for a callback without a response.
+const reachable = "It must have a public address that this server can reach through all firewalls and routers, and respond in time."
 
 func noAnswer(what string, r *fetch.Reply) error {
 	if r.NotTried {
@@ -146,6 +145,6 @@ func noAnswer(what string, r *fetch.Reply) error {
 	if errors.Is(r.Err, fetch.ErrOwn) {
 		return fault.Wrap(fault.Refused, r.Err, leadsHere)
 	}
-	// The same advice whatever the reason, for it must not tell one from the other.
+	// The same advice for every reason, so that the message does not reveal the reason.
 	return fault.Wrap(fault.Unreadable, r.Err, "The %s failed. %s %s", what, unanswered, reachable)
 }

@@ -18,32 +18,33 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// Doors of sites' pings, as the log names them.
+// Names of the interfaces for pings of sites in the log.
 const (
 	doorWeblogs  = "weblogs"
 	doorExtended = "weblogs-extended"
 	doorPingSite = "pingsite"
 )
 
-// weblogsNamespace is the one of the SOAP procedure; calls in any other are taken too.
+// weblogsNamespace is the namespace of the SOAP procedure. Calls in other namespaces are accepted
+// too.
 const weblogsNamespace = "http://www.weblogs.com/"
 
-// Weblogs is the hub's side of weblogs.com's pings, for all ways to send one. It is
-// a weblogs.Backend.
+// Weblogs connects the pings of weblogs.com to the hub, for all interfaces. It implements
+// weblogs.Backend.
 type Weblogs struct {
 	Hub     Hub
 	Trusted []netip.Prefix // see [endpoint.CallerAddr]
-	Log     *slog.Logger   // nil is silent
+	Log     *slog.Logger   // nil: no log
 }
 
 func (g *Endpoints) sites() *Weblogs {
 	return &Weblogs{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
 }
 
-// weblogsMethods are weblogUpdates.* over XML-RPC.
+// weblogsMethods returns weblogUpdates.* for XML-RPC.
 func (g *Endpoints) weblogsMethods() []xmlrpc.Method { return weblogs.Methods(g.sites()) }
 
-// Ping takes a ping that came over XML-RPC or from the form.
+// Ping processes a ping by XML-RPC or from the form.
 func (s *Weblogs) Ping(ctx context.Context, door weblogs.Interface, p weblogs.Ping) error {
 	name := doorPingSite
 	switch door {
@@ -55,8 +56,8 @@ func (s *Weblogs) Ping(ctx context.Context, door weblogs.Interface, p weblogs.Pi
 	return s.announce(ctx, name, weblogs.RequestFrom(ctx), p)
 }
 
-// announce tells the hub. Its errors are the wire's: what the caller may read, and
-// a status for the form.
+// announce passes a ping to the hub. Its errors contain only what the client may see, and a status
+// for the form.
 //
 // spec:cloudburst#limits-429
 func (s *Weblogs) announce(ctx context.Context, door string, r *http.Request, p weblogs.Ping) error {
@@ -84,7 +85,7 @@ func (s *Weblogs) announce(ctx context.Context, door string, r *http.Request, p 
 	case fault.Unavailable:
 		e.Status = http.StatusServiceUnavailable
 		e.RetryAfter = max(e.RetryAfter, 10*time.Second)
-		s.log().WarnContext(ctx, "ping could not be taken", "error", err)
+		s.log().WarnContext(ctx, "ping not accepted", "error", err)
 	case fault.Internal:
 		e.Status = http.StatusInternalServerError
 		s.log().ErrorContext(ctx, "ping failed", "error", err)
@@ -99,19 +100,19 @@ func (s *Weblogs) log() *slog.Logger {
 	return s.Log
 }
 
-// visible is a URL as servers see it: pings often name the very place on a page.
+// withoutFragment returns url without its fragment: pings often name a position on a page.
 func visible(url string) string {
 	url, _, _ = strings.Cut(url, "#")
 	return url
 }
 
-// soapHandler is the SOAP door of its own, which describes itself at ?wsdl.
+// soapHandler is the SOAP endpoint for pings of sites, with its description at ?wsdl.
 func (s *Weblogs) soapHandler(publicURL string) http.Handler {
 	service := soap.Service{
 		Name: "weblogUpdates", Namespace: weblogsNamespace,
-		Help: "Tells a server that a site changed.",
+		Help: "Notifies a server that a site changed.",
 		Methods: []soap.Method{{
-			Name: "ping", Help: "Says that the site with this name and address changed. flerror is true when that was refused, and message says why.",
+			Name: "ping", Help: "Reports that the site with this name and URL changed. flerror is true if the server refused the ping; message is the reason.",
 			Params: []soap.Def{{Name: "weblogname", Type: "string"}, {Name: "weblogurl", Type: "string"}},
 			Result: soap.Def{Name: "result", Fields: []soap.Def{{Name: "flerror", Type: "boolean"}, {Name: "message", Type: "string"}}},
 			Do:     func(ctx context.Context, _ []any) (any, error) { return s.soapPing(ctx), nil },
@@ -123,8 +124,8 @@ func (s *Weblogs) soapHandler(publicURL string) http.Handler {
 	return &soap.Handler{Service: service, Log: s.Log}
 }
 
-// isSitePing tells the two procedures apart that are called ping: rssCloud's has
-// the feed alone, this one the name and address of a site.
+// isSitePing distinguishes the two procedures named ping: rssCloud's has only the feed; this one
+// has the name and URL of a site.
 //
 // spec:cloudburst#soap-ping
 func isSitePing(c soap.Call) bool {
@@ -136,7 +137,7 @@ func isSitePing(c soap.Call) bool {
 	return len(c.Params) > 1
 }
 
-// soapPing takes the ping of the call that ctx is for.
+// soapPing processes the ping of the call in ctx.
 func (s *Weblogs) soapPing(ctx context.Context) map[string]any {
 	call := soap.CallFrom(ctx)
 	params := call.Bind("weblogname", "weblogurl")
@@ -159,8 +160,8 @@ func isNamed(c soap.Call, name string) bool {
 	return false
 }
 
-// pingByQuery lets rssCloud's short door take the url of a ping from the query,
-// where old programs put it.
+// pingByQuery lets the short rssCloud endpoint accept the url of a ping in the query string, as old
+// programs send it.
 //
 // spec:cloudburst#ping-query
 func pingByQuery(rest http.Handler) http.Handler {

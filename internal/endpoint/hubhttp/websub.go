@@ -20,34 +20,34 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// doorWebSub is the door of WebSub, as the log names it.
+// viaWebSub is the name of WebSub in the log.
 const doorWebSub = "websub"
 
 const (
-	// maxAtOnce is how many of a publisher's topics are looked at at the same time.
+	// maxAtOnce is the maximum number of a publisher's topics checked concurrently.
 	maxAtOnce = 8
-	// maxAskURL is how long the URL of a question may become, in bytes; the way out
-	// takes 8 KiB.
+	// maxAskURL is the maximum length of the URL of a verification request in bytes; the network
+	// client allows 8 KiB.
 	maxAskURL = 8000
-	// maxReason is how much of a reason a callback is told, in bytes.
+	// maxReason is the maximum length of the reason sent to a callback, in bytes.
 	maxReason = 500
-	// maxContentType is how long a Content-Type may be, in bytes, to be one.
+	// maxContentType is the maximum length of a valid Content-Type, in bytes.
 	maxContentType = 1000
 )
 
-// WebSub is WebSub's side of the hub. It is a websub.Backend.
+// WebSub connects the WebSub protocol to the hub. It implements websub.Backend.
 type WebSub struct {
 	Hub     Hub
 	Trusted []netip.Prefix // see [endpoint.CallerAddr]
-	Log     *slog.Logger   // nil is silent
+	Log     *slog.Logger   // nil: no log
 }
 
-// Subscribe asks the hub for a subscription.
+// Subscribe requests a subscription from the hub.
 func (b *WebSub) Subscribe(ctx context.Context, s websub.Subscription) error {
 	return b.request(ctx, hub.ModeSubscribe, s)
 }
 
-// Unsubscribe asks the hub for the end of one.
+// Unsubscribe requests the end of a subscription from the hub.
 func (b *WebSub) Unsubscribe(ctx context.Context, s websub.Subscription) error {
 	return b.request(ctx, hub.ModeUnsubscribe, s)
 }
@@ -55,7 +55,7 @@ func (b *WebSub) Unsubscribe(ctx context.Context, s websub.Subscription) error {
 func (b *WebSub) request(ctx context.Context, mode string, s websub.Subscription) error {
 	in := hub.Intent{Topic: s.Topic, Callback: s.Callback, Mode: mode, Secret: s.Secret, Lease: s.Lease, Via: doorWebSub}
 	if len(websub.VerifyURL(s.Callback, websub.Verification{Mode: mode, Topic: s.Topic, Challenge: websub.NewChallenge(), Lease: websub.MaxLease})) > maxAskURL {
-		return &websub.Error{Status: http.StatusBadRequest, Msg: "hub.callback and hub.topic are too long together for the callback to be asked about the topic; use a shorter callback."}
+		return &websub.Error{Status: http.StatusBadRequest, Msg: "hub.callback and hub.topic are together too long for a verification request; use a shorter callback."}
 	}
 	if err := b.Hub.Request(ctx, in, b.source(ctx)); err != nil {
 		return b.refusal(ctx, err)
@@ -71,7 +71,7 @@ func (b *WebSub) source(ctx context.Context) netip.Addr {
 	return endpoint.CallerAddr(r, b.Trusted)
 }
 
-// Publish pings each topic as every other door does.
+// Publish pings each topic, like the ping endpoints of other protocols.
 func (b *WebSub) Publish(ctx context.Context, urls []string) []error {
 	p := hub.Ping{Via: doorWebSub, Source: b.source(ctx), Count: wantsOutcome(ctx)}
 	if r := websub.RequestFrom(ctx); r != nil {
@@ -98,8 +98,8 @@ func (b *WebSub) Publish(ctx context.Context, urls []string) []error {
 	return results
 }
 
-// refusal turns an error into its WebSub form, and writes down what is the operator's
-// business, once, at this edge.
+// refusal converts an error to its WebSub form and logs the errors that the operator should see. No
+// other layer logs them.
 //
 // spec:cloudburst#limits-429
 func (b *WebSub) refusal(ctx context.Context, err error) *websub.Error {
@@ -137,14 +137,14 @@ func (b *WebSub) log(ctx context.Context, level slog.Level, msg string, err erro
 	}
 }
 
-// Asker confirms and denies WebSub subscriptions over a Sender; it is a hub.Asker. As
-// with the Verifier, every failure without an answer is told in the same words.
+// Asker confirms and denies WebSub subscriptions through Sender. It implements hub.Asker. As with
+// Verifier, all failures without a response have the same text.
 type Asker struct {
 	Sender endpoint.Sender
 }
 
-// Confirm asks the callback whether it wants what the intent says. The challenge is
-// made for this one question. No redirect is followed.
+// Confirm asks the callback to confirm the intent. Each request has a new challenge. No redirect is
+// followed.
 //
 // spec:websub-2018#verification-failed
 // spec:websub-2018#callback-exact
@@ -158,18 +158,18 @@ func (a *Asker) Confirm(ctx context.Context, in hub.Intent) (event.Exchange, err
 	case r.Err != nil:
 		return x, notAsked(&r)
 	case r.Status == http.StatusNotFound:
-		return x, fault.New(fault.Refused, "The callback answered 404 Not Found: it did not ask for this.")
+		return x, fault.New(fault.Refused, "The callback answered 404 Not Found: it did not request this.")
 	case r.Status >= 300 && r.Status <= 399:
 		return x, fault.New(fault.Refused, "The callback answered %s instead of the challenge; redirects are not followed.", endpoint.StatusText(r.Status))
 	case !r.OK():
 		return x, fault.New(fault.Refused, "The callback answered %s instead of the challenge.", endpoint.StatusText(r.Status))
 	case r.Partial || websub.CheckChallenge(r.Status, r.Body, v.Challenge) != nil:
-		return x, fault.New(fault.Refused, "The callback answered %s, but not with the challenge and nothing else; the answer must be equal to hub.challenge, without a line end behind it.", endpoint.StatusText(r.Status))
+		return x, fault.New(fault.Refused, "The callback answered %s, but not with the challenge alone; the answer must be equal to hub.challenge, without a trailing line break.", endpoint.StatusText(r.Status))
 	}
 	return x, nil
 }
 
-// Deny tells the callback that its subscription was denied.
+// Deny notifies the callback that its subscription was denied.
 func (a *Asker) Deny(ctx context.Context, in hub.Intent) (event.Exchange, error) {
 	reason := strings.ToValidUTF8(in.Reason[:min(len(in.Reason), maxReason)], "")
 	r, x := a.ask(ctx, in, websub.Verification{Mode: hub.ModeDenied, Topic: in.Topic, Reason: reason})
@@ -191,14 +191,14 @@ func notAsked(r *fetch.Reply) error {
 	if r.NotTried {
 		return fault.Wrap(fault.Unavailable, r.Err, "The callback could not be asked now, for a reason of this server's own.")
 	}
-	if errors.Is(r.Err, fetch.ErrOwn) { // asking again would end there again
+	if errors.Is(r.Err, fetch.ErrOwn) { // another attempt would have the same result
 		return fault.Wrap(fault.Refused, r.Err, leadsHere)
 	}
 	return fault.Wrap(fault.Unreadable, r.Err, "%s", unanswered)
 }
 
-// websubMessage is the delivery of content to sub. But for the signature, it is the
-// same for all subscribers of a topic, and the body is the content itself.
+// websubMessage returns the delivery of content to sub. Except for the signature, it is the same
+// for all subscribers of a topic; its body is the content itself.
 //
 // spec:websub-2018#delivery-post
 // spec:websub-2018#delivery-full-content
@@ -221,11 +221,11 @@ func (n *Notifier) websubMessage(sub hub.Subscription, topic hub.Topic, content 
 	if err != nil {
 		return nil, fault.Wrap(fault.Internal, err, "The delivery cannot be signed.")
 	}
-	m.Header = append(m.Header[:len(m.Header):len(m.Header)], websub.SignatureHeader, signature) // all others share it
+	m.Header = append(m.Header[:len(m.Header):len(m.Header)], websub.SignatureHeader, signature) // the header is shared with other deliveries
 	return m, nil
 }
 
-// delivery is what all deliveries of one version of a topic share.
+// delivery returns the part shared by all deliveries of one version of a topic.
 //
 // spec:websub-2018#delivery-content-type
 // spec:websub-2018#delivery-links
@@ -257,8 +257,8 @@ func (n *Notifier) delivery(topic hub.Topic, contentType string, hops int) *enco
 	return e
 }
 
-// sendableType is the topic's Content-Type as it was, without what no header field
-// can hold.
+// sendableType returns the topic's Content-Type without characters that are invalid in a header
+// field.
 func sendableType(s string) string {
 	bad := func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
 	if strings.ContainsFunc(s, bad) {

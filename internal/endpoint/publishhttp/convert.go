@@ -19,24 +19,23 @@ import (
 	"cloudburst/internal/syndicate"
 )
 
-// Library reads feeds that this server knows: those that it keeps, its own, and those
-// that somebody follows here.
+// Library reads the feeds that this server knows: hosted feeds, its own feeds, and feeds that users
+// follow.
 type Library interface {
-	// Known reports whether url may be read for strangers. state is another one when the
-	// feed is known to have changed; "": nobody would know.
+	// Known reports whether anyone may read url. state changes when the feed is known to have
+	// changed; "" means unknown.
 	Known(ctx context.Context, url string) (state string, known bool, err error)
-	// Read reads a feed as it is now. modified is the zero time when nobody knows; the
-	// document is not changed afterwards.
+	// Read reads the current feed. modified is zero if unknown. The caller must not change doc.
 	Read(ctx context.Context, url string) (doc []byte, contentType string, version int64, modified time.Time, err error)
 }
 
-// Convert writes feeds that this server knows in any format: GET /convert?url=&to=.
-// Library and Layer must be set. Do not copy it.
+// Convert serves known feeds in any format: GET /convert?url=&to=. Library and Layer must be set.
+// Do not copy a Convert.
 type Convert struct {
 	Library Library
 	Layer   *syndicate.Layer
 	Now     func() time.Time // nil: time.Now
-	Log     *slog.Logger     // nil is silent
+	Log     *slog.Logger     // nil: no log
 
 	once  sync.Once
 	clean func(html string) string
@@ -44,25 +43,25 @@ type Convert struct {
 	mu      sync.Mutex
 	copies  cache.LRU[string, *copied] // by URL
 	reading int
-	version int64 // the last one
+	version int64 // last assigned version
 }
 
-// Limits of what is read for strangers.
+// Limits of conversions.
 const (
-	convertEvery   = time.Minute // between two times that a feed is read
+	convertEvery   = time.Minute // minimum time between two reads of a feed
 	convertWithin  = 30 * time.Second
-	convertMemory  = 32 << 20 // bytes of documents that are kept
-	copySize       = 1024     // bytes of a copy without its document, about
-	convertReading = 8        // feeds read at once
+	convertMemory  = 32 << 20 // bytes of cached documents
+	copySize       = 1024     // approximate bytes of a cache entry without its document
+	convertReading = 8        // concurrent reads
 	longestURL     = 2048
 )
 
-// copied is a document that was read, or is being read.
+// copyEntry is a document that was read or is being read.
 type copied struct {
 	url   string
-	state string        // what was known of the feed before it was read
-	done  chan struct{} // closed when what follows is set
-	at    time.Time     // when it was read
+	state string        // state of the feed when the read started
+	done  chan struct{} // closed when the fields below are set
+	at    time.Time     // start of the read
 	err   error
 
 	doc      []byte
@@ -72,8 +71,8 @@ type copied struct {
 	modified time.Time
 }
 
-// ServeHTTP answers with a feed in another format. What could not be said in it is
-// counted in the header X-Cloudburst-Warnings.
+// ServeHTTP responds with a feed in another format. The header X-Cloudburst-Warnings contains the
+// number of details that the format cannot express.
 //
 // spec:cloudburst#convert
 func (c *Convert) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +107,7 @@ func (c *Convert) answer(w http.ResponseWriter, r *http.Request, s syndicate.Sou
 	return nil
 }
 
-// source finds the feed that a request names, and the format.
+// source returns the feed and the format that a request names.
 func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err error) {
 	q := r.URL.Query()
 	address, to := q.Get("url"), q.Get("to")
@@ -118,16 +117,16 @@ func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err er
 	}
 	u, err := url.Parse(address)
 	if address == "" || len(address) > longestURL || err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
-		return s, "", endpoint.WithStatus(http.StatusBadRequest, fault.New(fault.Invalid, "The url is not the address of a feed: send url=https://… and to=, the name of a format."))
+		return s, "", endpoint.WithStatus(http.StatusBadRequest, fault.New(fault.Invalid, "The url is not the URL of a feed: send url=https://… and to=, the name of a format."))
 	}
 	state, known, err := c.Library.Known(r.Context(), address)
 	if err != nil {
 		return s, "", err
 	}
 	if !known {
-		return s, "", fault.New(fault.NotFound, "This server does not know the feed %s, and reads no feeds that it does not know: it becomes known when it is saved here, or when somebody asks to be told of its changes.", endpoint.DisplayURL(address))
+		return s, "", fault.New(fault.NotFound, "This server does not know the feed %s, and converts only known feeds: a feed becomes known when it is hosted here, or when it has a subscriber.", endpoint.DisplayURL(address))
 	}
-	address = strings.Clone(address) // what is kept is no piece of a request, which would be kept with it
+	address = strings.Clone(address) // Clone the string: the cache must not retain the request's memory.
 	got, err := c.read(r.Context(), address, state)
 	if err != nil {
 		return s, "", err
@@ -143,14 +142,13 @@ func (c *Convert) render(string) render.Options {
 	return render.Options{Sanitize: c.clean, Strict: true}
 }
 
-// strictHTML makes markup safe, with links that say that nobody here vouches for them.
+// strictHTML returns a function that sanitizes HTML and marks all links as untrusted.
 func strictHTML() func(string) string {
 	return sanitize.New(sanitize.Options{LinkRel: "nofollow noopener noreferrer ugc"}).HTML
 }
 
-// read gives a feed as it was at most a minute ago, and not as it was before a change
-// that this server knows of. Those who ask for the same one at the same time wait for one
-// reading.
+// read returns a feed that is at most a minute old and includes all changes that this server knows
+// of. Concurrent requests for the same feed share one read.
 func (c *Convert) read(ctx context.Context, url, state string) (*copied, error) {
 	now := c.now()
 	c.mu.Lock()
@@ -161,7 +159,7 @@ func (c *Convert) read(ctx context.Context, url, state string) (*copied, error) 
 			return before.wait(ctx)
 		}
 		if !before.ready() {
-			before = nil // it was begun before the change, and is still being written
+			before = nil // its read started before the change and is not finished
 		}
 	}
 	next := &copied{url: url, state: state, done: make(chan struct{}), at: now}
@@ -172,18 +170,18 @@ func (c *Convert) read(ctx context.Context, url, state string) (*copied, error) 
 		f.RetryAfter = 5 * time.Second
 		return nil, f
 	}
-	// It goes on when the one who asked first has gone: others may wait for it.
+	// The read continues if this client disconnects: others may wait for it.
 	go c.load(context.WithoutCancel(ctx), next, before)
 	return next.wait(ctx)
 }
 
-// fresh reports a copy that is not read again yet, or is being read.
+// fresh reports whether an entry is recent or still being read.
 func (d *copied) fresh(now time.Time) bool {
 	age := now.Sub(d.at)
 	return !d.ready() || age < convertEvery && age > -convertEvery
 }
 
-// ready reports that a copy was read.
+// ready reports whether the read is finished.
 func (d *copied) ready() bool {
 	select {
 	case <-d.done:
@@ -218,15 +216,15 @@ func (c *Convert) load(ctx context.Context, next, before *copied) {
 	close(next.done)
 }
 
-// begin keeps a copy that is about to be read, in place of the one before. It is called
-// with the lock held; false means that too many are being read.
+// begin stores the entry of a new read and replaces the previous one. c.mu must be held. false
+// means that too many reads are in progress.
 func (c *Convert) begin(next *copied) bool {
 	if c.reading >= convertReading {
 		return false
 	}
 	c.reading++
-	// Later than all before, of every feed: what was made of one may be kept longer than
-	// its copy. Neither a clock that is set back nor a reading that ends late changes that.
+	// The version exceeds all earlier versions of all feeds, because converted documents can
+	// outlive their entry. It also increases if the clock is set back or reads end out of order.
 	c.version = max(c.version+1, next.at.UnixMilli())
 	next.version = c.version
 	c.copies.MaxSize = convertMemory
@@ -234,7 +232,7 @@ func (c *Convert) begin(next *copied) bool {
 	return true
 }
 
-// end counts what was read, and lets go of what was not asked for for longest.
+// end records the size of the entry and evicts the least recently used entries.
 func (c *Convert) end(next *copied) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

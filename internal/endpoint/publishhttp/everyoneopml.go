@@ -11,8 +11,8 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// Where the list of all feeds is below /everyone/, and that of the feeds of a user below the
-// name of the user.
+// Paths of the list of all feeds, below /everyone/, and of a user's feeds, below the name of the
+// user.
 const (
 	pathOPML      = "opml"
 	pathFeedsOPML = "feeds.opml"
@@ -20,19 +20,18 @@ const (
 
 const typeOPML = "text/x-opml; charset=utf-8"
 
-// listKept is how long a list of all feeds is given before it is made anew.
+// listKept is how long a list of all feeds is served before it is generated again.
 const listKept = 2 * time.Second
 
-// feedList is the list of all feeds, made once for many.
+// feedList caches the list of all feeds.
 type feedList struct {
-	mu     sync.Mutex // whoever comes while it is made waits for it
+	mu     sync.Mutex // concurrent requests wait for the generation
 	doc    *serve.Document
 	madeAt time.Time
 	public string
 }
 
-// subscriptions answers with the public feeds of all who have one, as a list that readers
-// import or follow.
+// subscriptions responds with all users' public feeds, as a list for feed readers.
 //
 // spec:cloudburst#everyone-opml
 func (f *Feeds) subscriptions(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +50,7 @@ func (f *Feeds) subscriptions(w http.ResponseWriter, r *http.Request) {
 	doc.Answer(w, r)
 }
 
-// List answers with the public feeds of all.
+// List returns the handler for the list of all public feeds.
 func (f *Feeds) List() http.Handler { return http.HandlerFunc(f.subscriptions) }
 
 func (f *Feeds) listed(ctx context.Context) (*serve.Document, error) {
@@ -90,7 +89,7 @@ func (f *Feeds) listed(ctx context.Context) (*serve.Document, error) {
 	return l.doc, nil
 }
 
-// feedsOf answers with the public feeds of one user.
+// feedsOf responds with the public feeds of one user.
 //
 // spec:cloudburst#user-opml
 func (f *Feeds) feedsOf(w http.ResponseWriter, r *http.Request, user string) {
@@ -114,12 +113,13 @@ func (f *Feeds) feedsOf(w http.ResponseWriter, r *http.Request, user string) {
 	serve.New(body, serve.Options{Type: typeOPML, Cache: "public, max-age=60", Feed: true}).Answer(w, r)
 }
 
-// forget has the list made anew when it is asked for next.
+// forget discards the list, so that the next request generates it again.
 func (l *feedList) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.doc = nil
 }
 
-// ForgetList has the list of all feeds made anew: somebody is in it no more, or is again.
+// InvalidateList discards the cached list of all feeds. Call it after a user was disabled or
+// enabled.
 func (f *Feeds) InvalidateList() { f.list.forget() }

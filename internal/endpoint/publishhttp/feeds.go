@@ -1,6 +1,6 @@
-// Package publishhttp has the endpoints at which people publish and at which what they
-// published is read: hosted feeds in every format, saveRss and PUT, MetaWeblog, Micropub,
-// IndieAuth, files beside posts, and the ping targets of a saved feed.
+// Package publishhttp contains the endpoints for publishing, and for reading what was published:
+// hosted feeds in every format, saveRss and PUT, MetaWeblog, Micropub, IndieAuth, files of posts,
+// and the ping targets of hosted feeds.
 package publishhttp
 
 import (
@@ -25,7 +25,7 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// Accounts lets people in; *account.Accounts is one.
+// Accounts authenticates users. [*account.Accounts] implements it.
 type Accounts interface {
 	Check(ctx context.Context, name, password string, from account.Caller) (account.User, error)
 	Token(ctx context.Context, plain, scope string, from account.Caller) (account.Token, error)
@@ -34,7 +34,7 @@ type Accounts interface {
 	OpenByWSSE(ctx context.Context, user, feed string, t wsse.Token, from account.Caller) (account.Secret, error)
 }
 
-// Authors keeps what people publish here; *author.Feeds is one.
+// Authors stores hosted feeds. [*author.Feeds] implements it.
 type Authors interface {
 	Put(ctx context.Context, d author.Document) (author.Feed, error)
 	Feed(ctx context.Context, user, name string) (author.Feed, error)
@@ -42,33 +42,33 @@ type Authors interface {
 	End(ctx context.Context, user, name string) (author.Feed, error)
 }
 
-// Feeds serves the feeds that people keep here, under /<user>/, in every format, and
-// takes new versions of them. What is no user's goes to Next.
+// Feeds serves the hosted feeds under /<user>/ in every format, and accepts new versions of them.
+// Paths that do not belong to a user are passed to Next.
 //
-// Accounts, Authors, Layer and Public must be set. Do not copy it.
+// Accounts, Authors, Layer and Public must be set. Do not copy a Feeds.
 type Feeds struct {
 	Accounts Accounts
 	Authors  Authors
 	Layer    *syndicate.Layer
-	Views    Views                               // feeds made of posts besides; nil: there are none
-	Public   func() string                       // origin at which strangers reach this server
-	Hit      func(r *http.Request, a ServedFeed) // hears of feeds that were answered; nil: nobody does
+	Views    Views                               // feeds generated from posts; nil: none
+	Public   func() string                       // public origin of this server
+	Hit      func(r *http.Request, a ServedFeed) // called for each served feed; nil: not called
 	Trusted  []netip.Prefix                      // see [endpoint.CallerAddr]
-	HTML     http.Handler                        // the page of an author, /<user>/; nil: Next
-	// Cloud is the <cloud> of this server at a public URL; nil: rsscloud.CloudAt.
+	HTML     http.Handler                        // page of a user, /<user>/; nil: Next
+	// Cloud returns the <cloud> of this server for a public URL; nil: rsscloud.CloudAt.
 	Cloud func(public string) rsscloud.Cloud
-	// RSD answers /<user>/rsd.xml, by which programs find the doors of an author; nil: Next.
+	// RSD serves /<user>/rsd.xml, which names the endpoints for blog editors; nil: Next.
 	RSD func(w http.ResponseWriter, r *http.Request, user string) error
-	// All are the public feeds of everybody, for the list of them; nil: there is none.
+	// All returns all public feeds, for their list; nil: no list.
 	All func(ctx context.Context) ([]author.Feed, error)
-	// FeedsOf is the list of the public feeds of a user; nil: there is none.
+	// FeedsOf returns the list of a user's public feeds; nil: no list.
 	FeedsOf func(ctx context.Context, user string) (*opml.Document, error)
-	// Shut reports a user of whom nothing is shown; nil: there are none.
+	// Hidden reports whether nothing of a user may be served; nil: no user is hidden.
 	Hidden func(ctx context.Context, user string) (bool, error)
-	// Media are the files beside posts, at /<user>/media/; nil: Next.
+	// Media serves the files of posts at /<user>/media/; nil: Next.
 	Media Media
 	Next  http.Handler // nil: a plain 404
-	Log   *slog.Logger // nil is silent
+	Log   *slog.Logger // nil: no log
 
 	once     sync.Once
 	formats  map[string]render.Format // by extension
@@ -81,15 +81,15 @@ type Feeds struct {
 	clean func(html string) string // for format html
 }
 
-// Answered is a feed that somebody was given.
+// ServedFeed describes one response with a feed.
 type ServedFeed struct {
-	Feed     string // "alice/rss"
-	Format   string // "" as it was saved
-	Selector string // of the secret that opened it; "" of a public feed
+	Feed     string // for example "alice/rss"
+	Format   string // "": as saved
+	Selector string // selector of the secret that gave access; "" for a public feed
 	Status   int
 }
 
-// The two names of a feed's document, and what a negotiated address is called.
+// Names of documents: the saved document, the negotiated one and the RSD.
 const (
 	pathSaved = "rss.xml"
 	pathAny   = "feed"
@@ -113,13 +113,13 @@ func (f *Feeds) start() {
 	})
 }
 
-// ServeHTTP answers what is under /<user>.
+// ServeHTTP serves the paths under /<user>.
 //
 // spec:cloudburst#hosted-addresses
 func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.start()
 	user, rest, below := f.split(r.URL)
-	if r.Method == http.MethodGet || r.Method == http.MethodHead { // who writes has to log in anyway
+	if r.Method == http.MethodGet || r.Method == http.MethodHead { // writes check the login anyway
 		if err := f.shown(r.Context(), user); err != nil {
 			f.refuse(w, r, err)
 			return
@@ -136,7 +136,7 @@ func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.toSlash(w, r)
 	case user == author.Everyone && rest == pathOPML && f.All != nil:
 		f.subscriptions(w, r)
-	case user == author.Everyone && rest != "" && !isPage(rest): // nobody's
+	case user == author.Everyone && rest != "" && !isPage(rest): // not a path of the pseudo-user everyone
 		f.next(w, r)
 	case (rest == pathOPML || rest == pathFeedsOPML) && user != author.Everyone && f.FeedsOf != nil:
 		f.feedsOf(w, r, user)
@@ -158,8 +158,8 @@ func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// shown is the fault of asking for anything of a user who is disabled. It is not Gone: readers
-// would stop for ever, and he may come back.
+// checkVisible returns an error for a disabled user. The error is not Gone, because readers would
+// unsubscribe permanently and the user can be enabled again.
 //
 // spec:cloudburst#disabled-users
 func (f *Feeds) shown(ctx context.Context, user string) error {
@@ -173,25 +173,25 @@ func (f *Feeds) shown(ctx context.Context, user string) error {
 	return err
 }
 
-// split takes /<user>/<rest> apart; user is "" for what is nobody's.
+// split splits /<user>/<rest>. user is "" if the path does not belong to a user.
 func (f *Feeds) split(u *url.URL) (user, rest string, below bool) {
 	if len(u.Path) < 2 || u.RawPath != "" && (f.Views == nil || strings.Contains(strings.ToLower(u.RawPath), "%2f")) {
 		return "", "", false
 	}
 	user, rest, below = strings.Cut(u.Path[1:], "/")
 	switch {
-	case u.RawPath != "" && !isPage(rest): // no other address of ours needs an escape
+	case u.RawPath != "" && !isPage(rest): // no other path of this server contains an escape
 		return "", "", false
 	case user == author.Everyone && f.Views != nil:
 		return user, rest, below
 	}
-	if !isName(user) || f.reserved[user] || len(user) == 4 && strings.Trim(user, "0123456789") == "" { // a year's archive
+	if !isName(user) || f.reserved[user] || len(user) == 4 && strings.Trim(user, "0123456789") == "" { // four digits are the archive of a year
 		return "", "", false
 	}
 	return user, rest, below
 }
 
-// isName reports the form that names of users have.
+// isName reports whether s has the form of a user name.
 func isName(s string) bool {
 	if s == "" || len(s) > 32 {
 		return false
@@ -213,7 +213,7 @@ func (f *Feeds) next(w http.ResponseWriter, r *http.Request) {
 	f.Next.ServeHTTP(w, r)
 }
 
-// toSlash sends /<user> to the author's page.
+// toSlash redirects /<user> to the user's page.
 func (f *Feeds) toSlash(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		f.next(w, r)
@@ -234,7 +234,7 @@ func (f *Feeds) page(w http.ResponseWriter, r *http.Request) {
 	f.HTML.ServeHTTP(w, r)
 }
 
-// public answers for a feed that everybody may read.
+// public serves a public feed.
 func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, door string) {
 	saves := door == pathSaved
 	if saves && f.write(w, r, user, author.Public) {
@@ -253,8 +253,8 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, door string
 	f.answer(w, r, user, author.Public, door, "")
 }
 
-// answer gives the public or the private feed of a user to one who may read it; selector
-// is that of the secret that opened it.
+// answer serves the public or private feed of a user. Access is already checked; selector is that
+// of the secret.
 func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, door, selector string) {
 	format, choose, err := f.format(r, door)
 	if err != nil {
@@ -263,7 +263,7 @@ func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, door,
 	}
 	now, err := f.Authors.Feed(r.Context(), user, name)
 	if err != nil && name == author.Private && fault.CodeOf(err) == fault.NotFound {
-		// While nothing was saved as private the public feed stands in for it.
+		// Serve the public feed until a private feed is saved.
 		now, err = f.Authors.Feed(r.Context(), user, author.Public)
 	}
 	if err != nil {
@@ -294,7 +294,7 @@ func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, door,
 	f.hit(r, ServedFeed{Feed: f.hosted(user, name).key, Format: format, Selector: selector, Status: status})
 }
 
-// serve answers with a feed in a format.
+// serve writes a feed in a format.
 func (f *Feeds) serve(w http.ResponseWriter, r *http.Request, s syndicate.Source, format string) (status int, err error) {
 	callback, err := callbackOf(format, r.URL.RawQuery)
 	if err != nil {
@@ -315,25 +315,25 @@ func (f *Feeds) serve(w http.ResponseWriter, r *http.Request, s syndicate.Source
 	return http.StatusOK, nil
 }
 
-// hit tells of an answer with a feed, or with the word that it has not changed.
+// hit reports a response with a feed, or with the status that it has not changed.
 func (f *Feeds) hit(r *http.Request, a ServedFeed) {
 	if f.Hit != nil && (a.Status == http.StatusOK || a.Status == http.StatusNotModified || a.Status == http.StatusIMUsed) {
 		f.Hit(r, a)
 	}
 }
 
-// chosen is the form that a reader prefers, of an address that has all.
+// negotiated returns the format that the client prefers, for a URL with all formats.
 func chosen(w http.ResponseWriter, r *http.Request, now author.Feed) (string, error) {
 	w.Header()["Vary"] = []string{"Accept"}
 	return negotiate(r, now)
 }
 
-// format is what an address asks for: "" is as it was saved.
+// format returns the format that a URL selects; "" is the document as saved.
 func (f *Feeds) format(r *http.Request, door string) (name string, choose bool, err error) {
 	if r.URL.RawQuery != "" {
 		if name = r.URL.Query().Get("format"); name != "" {
 			known, err := render.Lookup(name)
-			return known.Name, false, unknownFormat(err) // its own name: the other is a piece of the request
+			return known.Name, false, unknownFormat(err) // known.Name is a constant; name would retain the request's memory
 		}
 	}
 	if door == pathSaved || door == pathAny {
@@ -342,7 +342,7 @@ func (f *Feeds) format(r *http.Request, door string) (name string, choose bool, 
 	ext := door[len(extPrefix):]
 	known, ok := f.formats[ext]
 	if !ok {
-		return "", false, fault.New(fault.NotFound, "There is no format with the ending %q; there are %s. All formats are had by ?format= and one of %s.", clip(ext, 40), f.endings(), names())
+		return "", false, fault.New(fault.NotFound, "There is no format with the ending %q; there are %s. ?format= selects one of all formats: %s.", clip(ext, 40), f.endings(), names())
 	}
 	return known.Name, false, nil
 }
@@ -381,9 +381,9 @@ func clip(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "…"
 }
 
-// OwnDocument is what a public address of a hosted feed serves to whoever asks for it
-// plainly, without the network. ok is false for what is no such address. Errors:
-// fault.NotFound, Gone, Refused (a private address), Unreadable (the feed has moved).
+// OwnDocument returns the document at the URL of a public hosted feed, without the network. ok is
+// false if the URL is not that of a hosted feed. Errors: fault.NotFound, Gone, Refused (the feed is
+// private), Unreadable (the feed has moved).
 func (f *Feeds) OwnDocument(ctx context.Context, path, query string) (body []byte, contentType, etag string, modified time.Time, ok bool, err error) {
 	d, modified, ok, err := f.ownDocument(ctx, path, query)
 	if !ok || err != nil {
@@ -400,7 +400,7 @@ func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.D
 	}
 	if v, door, ok := f.viewIn(user, rest, query); ok {
 		d, modified, ok, err = f.ownView(ctx, v, door, query)
-		if rest != door || fault.CodeOf(err) != fault.NotFound || err == nil { // else it is a saved document, which has no pages
+		if rest != door || fault.CodeOf(err) != fault.NotFound || err == nil { // otherwise a saved document, which has no pages
 			return d, modified, ok, err
 		}
 	}
@@ -409,7 +409,7 @@ func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.D
 		return nil, modified, false, nil
 	}
 	if private {
-		return nil, modified, true, fault.New(fault.Refused, "This is the address of a private feed, of which nobody is told here.")
+		return nil, modified, true, fault.New(fault.Refused, "This is the URL of a private feed, which has no notifications.")
 	}
 	r := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: path, RawQuery: query}}
 	format, _, err := f.format(r, rest)
@@ -429,7 +429,7 @@ func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.D
 	return d, now.SavedAt, true, err
 }
 
-// Addresses are the paths of all forms of a user's public feed, its own first.
+// Addresses returns the paths of all formats of a user's public feed, the saved document first.
 func (f *Feeds) Addresses(user string) []string {
 	base := "/" + user + "/"
 	all := []string{base + pathSaved, base + pathAny}

@@ -11,22 +11,22 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// offer is a form of a feed that Accept may ask for.
+// offer is a format of a feed that Accept can select.
 type offer struct {
-	format string // "": as it was saved
-	kind   string // media type, in lower case and without parameters
+	format string // "": as saved
+	kind   string // media type in lowercase, without parameters
 }
 
-// longestAccept is how long Accept may be: it is gone through once for each format.
+// maxAccept is the maximum length of Accept in bytes, because each format scans it once.
 const longestAccept = 4096
 
-// negotiate finds the form that a reader prefers. Of those that it likes the same, the
-// one as it was saved comes first, then the formats of feeds.
+// negotiate returns the format that the client prefers. Among equally preferred formats, the saved
+// document comes first, then the feed formats.
 //
 // spec:cloudburst#hosted-accept
 func negotiate(r *http.Request, now author.Feed) (string, error) {
 	lists := r.Header.Values("Accept")
-	if strings.Trim(strings.Join(lists, ""), " ,") == "" { // an empty list asks for nothing
+	if strings.Trim(strings.Join(lists, ""), " ,") == "" { // an empty list is no preference
 		return "", nil
 	}
 	all := 0
@@ -53,7 +53,7 @@ func negotiate(r *http.Request, now author.Feed) (string, error) {
 		"Accept allows none of the types in which this feed is written: %s.", strings.Join(kinds, ", ")))
 }
 
-// offersOf are the forms of a feed whose document is of a kind.
+// offersOf lists the formats of a feed whose saved document has the given media type.
 func offersOf(saved string) []offer {
 	xml := offer{"", "application/xml"}
 	if saved == "application/feed+json" {
@@ -85,14 +85,14 @@ func offersOf(saved string) []offer {
 	return all
 }
 
-// kindOf is a Content-Type without its parameters.
+// kindOf returns a Content-Type without parameters, in lowercase.
 func kindOf(contentType string) string {
 	kind, _, _ := strings.Cut(contentType, ";")
 	return strings.ToLower(strings.TrimSpace(kind))
 }
 
-// liked is the weight, 0 to 1000, that Accept gives a type: that of the most exact range. Other
-// parameters than q are passed over.
+// quality returns the weight of a media type in Accept, 0 to 1000: that of the most specific range.
+// Parameters other than q are ignored.
 func liked(lists []string, kind string) int {
 	q, exact := 0, 0
 	major, _, _ := strings.Cut(kind, "/")

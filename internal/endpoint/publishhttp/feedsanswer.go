@@ -15,14 +15,14 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Methods of the addresses of feeds.
+// Allowed methods at the URLs of feeds.
 const (
 	methodsRead  = "GET, HEAD, OPTIONS"
 	methodsWrite = "GET, HEAD, OPTIONS, PUT, DELETE"
 )
 
-// reading reports a request that reads, and refuses others. saves: new versions are sent
-// to this very address.
+// allowRead reports whether a request reads, and rejects other requests. saves means that this URL
+// also accepts new versions.
 func reading(w http.ResponseWriter, r *http.Request, saves bool) bool {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
@@ -40,7 +40,7 @@ func methodsOf(saves bool) string {
 	return methodsRead
 }
 
-// preflight answers what may be done here. Pages of others may read and no more.
+// preflight responds to OPTIONS. Pages of other sites may only read.
 func preflight(w http.ResponseWriter, saves bool) {
 	head := w.Header()
 	head.Set("Allow", methodsOf(saves))
@@ -51,8 +51,8 @@ func preflight(w http.ResponseWriter, saves bool) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// leftAlone answers for a feed that is not here any more: with the status, and for
-// readers that only look at documents with one that says the same.
+// serveMoved responds for a feed that has moved or ended: with the status, and with a document for
+// readers that ignore the status.
 //
 // spec:feedstate-2007#redirect-publish
 // spec:feedstate-2007#gone-publish
@@ -61,7 +61,7 @@ func leftAlone(w http.ResponseWriter, r *http.Request, now author.Feed) bool {
 	switch {
 	case now.MovedTo != "":
 		var to strings.Builder
-		_ = xml.EscapeText(&to, []byte(now.MovedTo)) // a strings.Builder takes everything
+		_ = xml.EscapeText(&to, []byte(now.MovedTo)) // a strings.Builder never fails
 		status, location = http.StatusMovedPermanently, "<newLocation>"+to.String()+"</newLocation>"
 		w.Header().Set("Location", now.MovedTo)
 		if now.Temporary { // the document would make readers store the new URL
@@ -74,7 +74,7 @@ func leftAlone(w http.ResponseWriter, r *http.Request, now author.Feed) bool {
 	body := "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<redirect>\n  " + location + "\n</redirect>\n"
 	head := w.Header()
 	if head.Get("Cache-Control") == "" {
-		head.Set("Cache-Control", "max-age=300") // it may come back
+		head.Set("Cache-Control", "max-age=300") // the feed can be restored
 	}
 	head.Set("Content-Type", "text/xml; charset=utf-8")
 	head.Set("Content-Length", strconv.Itoa(len(body)))
@@ -83,12 +83,12 @@ func leftAlone(w http.ResponseWriter, r *http.Request, now author.Feed) bool {
 	head.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
 	if r.Method != http.MethodHead {
-		_, _ = io.WriteString(w, body) // nobody is left to tell when the reader has gone
+		_, _ = io.WriteString(w, body) // ignore the error: the client has disconnected
 	}
 	return true
 }
 
-// answerFound sends a reader on for now. Caches ask again each time.
+// answerFound redirects temporarily. Caches must revalidate each time.
 //
 // spec:feedstate-2007#redirect-publish
 func answerFound(w http.ResponseWriter, r *http.Request, to string) {
@@ -101,20 +101,20 @@ func answerFound(w http.ResponseWriter, r *http.Request, to string) {
 	head.Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(http.StatusFound)
 	if r.Method != http.MethodHead {
-		_, _ = io.WriteString(w, "For now, the feed is at "+to+"\n") // the reader may have gone
+		_, _ = io.WriteString(w, "For now, the feed is at "+to+"\n") // ignore the error: the client has disconnected
 	}
 }
 
-// refuse answers an error in plain text.
+// refuse responds with an error in plain text.
 func (f *Feeds) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	refuseWith(w, r, f.Log, endpoint.StatusOf(err), err)
 }
 
-// refuseWith answers an error in plain text, and writes down what is the operator's
-// business. The address is not written down: it may hold a secret.
+// refuseWith responds with an error in plain text and logs the errors that the operator should see.
+// It does not log the URL, which can contain a secret.
 func refuseWith(w http.ResponseWriter, r *http.Request, log *slog.Logger, status int, err error) {
 	code := fault.CodeOf(err)
-	// Of what is cut short because the caller has gone, nobody needs to know.
+	// Do not log a request that the client aborted.
 	if log != nil && r.Context().Err() == nil && (code == fault.Internal || code == fault.Unavailable) {
 		log.WarnContext(r.Context(), "a request for a feed failed", "method", r.Method, "err", err)
 	}
@@ -128,7 +128,7 @@ func refuseWith(w http.ResponseWriter, r *http.Request, log *slog.Logger, status
 	say(w, status, fault.Message(err)+"\n")
 }
 
-// say answers in plain text, which nobody keeps.
+// writeText responds in plain text without caching.
 func say(w http.ResponseWriter, status int, text string) {
 	head := w.Header()
 	head.Set("Content-Type", "text/plain; charset=utf-8")
@@ -138,5 +138,5 @@ func say(w http.ResponseWriter, status int, text string) {
 		head.Set("Cache-Control", "no-store")
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, text) // nobody is left to tell when the caller has gone
+	_, _ = io.WriteString(w, text) // ignore the error: the client has disconnected
 }

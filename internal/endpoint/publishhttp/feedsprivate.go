@@ -12,11 +12,11 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// realm names what a reader's program asks its user the password for.
+// realm is the realm of the password dialog in feed readers.
 const realm = "private feed"
 
-// private answers for what only readers with a secret may read: the door is rss.xml,
-// feed or feed.EXT, alone or behind the secret itself.
+// private serves a private feed to readers with a secret. document is rss.xml, feed or feed.EXT,
+// with or without the secret as a path prefix.
 //
 // spec:datafeeds-2006#private-feeds
 func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, door string) {
@@ -28,8 +28,8 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, door strin
 	if named {
 		door = behind
 	} else {
-		// A browser that was given the password sends it along with whatever any page asks
-		// for, and scripts (feed.js) run in that page.
+		// A browser with the password also sends it for requests by other sites' pages, and a
+		// script (feed.js) would run in such a page.
 		head.Set("Cross-Origin-Resource-Policy", "same-origin")
 	}
 	if door != pathSaved && door != pathAny && !strings.HasPrefix(door, extPrefix) {
@@ -61,8 +61,8 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, door strin
 	f.answer(w, r, user, author.Private, door, reader.Selector)
 }
 
-// PrivatePath reports a path of a private feed, in any way in which it may be written:
-// with the secret or without.
+// IsPrivatePath reports whether p is a path of a private feed, with or without the secret and in
+// any spelling.
 //
 // spec:cloudburst#hosted-private
 func IsPrivatePath(p string) bool {
@@ -70,7 +70,7 @@ func IsPrivatePath(p string) bool {
 	return isName(user) && (rest == "private" || strings.HasPrefix(rest, "private/"))
 }
 
-// SecretPath reports a path that holds a reader's secret, as this program makes them.
+// IsSecretPath reports whether p contains a reader's secret as created by this program.
 func IsSecretPath(p string) bool {
 	user, rest, _ := strings.Cut(strings.TrimPrefix(path.Clean("/"+p), "/"), "/")
 	private, rest, _ := strings.Cut(rest, "/")
@@ -79,17 +79,16 @@ func IsSecretPath(p string) bool {
 	return isName(user) && private == "private" && len(selector) == 12 && len(secret) == 32
 }
 
-// errNoFeed is what strangers read wherever there is nothing for them, whatever the
-// reason.
+// errNoFeed is the only error for a missing or inaccessible private feed, whatever the reason.
 func errNoFeed() error { return fault.New(fault.NotFound, "There is no such feed here.") }
 
-// openByURL lets in who knows the secret in the address.
+// openByURL checks the secret in the URL.
 func (f *Feeds) openByURL(r *http.Request, user, pair string) (account.Secret, error) {
 	selector, secret, _ := strings.Cut(pair, ".")
 	return f.Accounts.OpenByURL(r.Context(), user, author.Private, selector, secret, f.caller(r, "token"))
 }
 
-// openByHeader lets in who proves the secret by Basic or WSSE.
+// openByHeader checks the secret in a Basic or WSSE header.
 func (f *Feeds) openByHeader(r *http.Request, user string) (account.Secret, error) {
 	token, there, err := wsse.FromHeader(r.Header)
 	switch {
@@ -105,10 +104,10 @@ func (f *Feeds) openByHeader(r *http.Request, user string) (account.Secret, erro
 	return f.Accounts.OpenByBasic(r.Context(), user, author.Private, name, password, f.caller(r, "basic"))
 }
 
-const refusedReader = "This feed is private. Send the name and the secret that its author gave you, by HTTP Basic or WSSE."
+const refusedReader = "This feed is private. Send the name and the secret from its author, by HTTP Basic or WSSE."
 
-// refuseReader answers one who is not let in: in the same words whatever was wrong, and
-// whether there is such a feed or not.
+// refuseReader rejects a reader. The response does not reveal the reason, or whether the feed
+// exists.
 func (f *Feeds) refuseReader(w http.ResponseWriter, r *http.Request, err error, byURL bool) {
 	switch code := fault.CodeOf(err); {
 	case code != fault.Refused && code != fault.NotFound && code != fault.Invalid:

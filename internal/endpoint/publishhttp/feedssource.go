@@ -15,32 +15,30 @@ import (
 	"cloudburst/protocol/websub"
 )
 
-// mostHosted is how many feeds are remembered with what their documents are told to
-// say; beyond it all are made again.
+// maxHosted is the maximum number of cached feeds; beyond it the cache is cleared.
 const maxHosted = 10_000
 
-// hosted is a feed of which somebody asked for a document: what does not change from
-// request to request, so that a request costs no memory for it.
+// hosted caches the constant data of a feed, so that requests do not allocate it.
 type hosted struct {
 	key, user, name, public string
-	base                    string // its forms stand under it, "/USER/"
-	page                    int    // of a feed in pages; 0: it is none of them
-	silent                  bool   // nobody is told of changes
+	base                    string // path prefix of all formats, "/USER/"
+	page                    int    // page number of a feed in pages; 0: not paged
+	silent                  bool   // the feed has no notifications
 	feeds                   *Feeds
 	template                syndicate.Source
-	secretly                func(format string) render.Options // Render of the private one
+	secretly                func(format string) render.Options // Render of the private feed
 
 	mu   sync.RWMutex
 	told map[string]*told // by format
 }
 
-// told is what a document says of itself beside its feed.
+// docInfo is what a document declares about itself, in addition to the feed.
 type told struct {
 	options render.Options
 	link    []string
 }
 
-// hosted finds what is known of a feed.
+// hosted returns the cached data of a feed.
 func (f *Feeds) hosted(user, name string) *hosted {
 	public := f.Public()
 	f.mu.RLock()
@@ -80,8 +78,8 @@ func (f *Feeds) newHosted(user, name, public string) *hosted {
 	return h
 }
 
-// withCloud is a saved document with the cloud and the hub of this server, where it names
-// neither; one that cannot get them stays as it is.
+// withCloud adds the cloud and hub of this server to a saved document that names neither. If that
+// is impossible, it returns doc unchanged.
 //
 // spec:cloudburst#add-cloud
 func (h *hosted) withCloud(ctx context.Context, doc []byte, contentType string) []byte {
@@ -95,15 +93,15 @@ func (h *hosted) withCloud(ctx context.Context, doc []byte, contentType string) 
 	return with
 }
 
-// source is the feed's version as everybody may read it.
+// source returns the current public version of the feed.
 func (h *hosted) source(now author.Feed) syndicate.Source {
 	s := h.template
 	s.Version, s.Modified, s.RawType = now.Version, now.SavedAt, now.Type
 	return s
 }
 
-// hidden is the same for those who have a secret. It names neither a hub, to which the
-// address would have to be told, nor the address itself.
+// privateSource returns the same for readers with a secret. It names neither a hub, which would
+// learn the URL, nor the URL itself.
 func (h *hosted) hidden(now author.Feed) syndicate.Source {
 	s := h.source(now)
 	s.Private, s.Link, s.Render = true, nil, h.secretly
@@ -132,8 +130,7 @@ func (h *hosted) about(format string) *told {
 	return t
 }
 
-// tell says where a document stands, who is asked for news of it, and what other
-// forms there are.
+// newInfo determines the URL of a document, its hub and the other formats.
 //
 // spec:cloudburst#hosted-hubs
 func (h *hosted) tell(format string) *told {
@@ -151,29 +148,28 @@ func (h *hosted) tell(format string) *told {
 	return t
 }
 
-// About is what the document of a user's public feed says of where it stands and of who
-// tells its readers of changes.
+// About returns the URL and the hub that a user's public feed declares.
 func (f *Feeds) About(user string) render.Options {
 	f.start()
 	return f.hosted(user, author.Public).about("").options
 }
 
-// alternatesOf are the formats of the feed whose forms stand under an address.
+// alternatesOf lists the formats of the feed with the given base URL.
 func alternatesOf(base string) []feedformat.Link {
 	var all []feedformat.Link
 	for _, format := range render.Formats() {
 		if format.Ext != "" && format.Name != "html" {
-			kind, _, _ := strings.Cut(format.Type, ";") // whoever looks for feeds compares the bare type
+			kind, _, _ := strings.Cut(format.Type, ";") // programs that search for feeds compare the type without parameters
 			all = append(all, feedformat.Link{Rel: "alternate", Href: formUnder(base, format.Name), Type: kind, Title: format.Title})
 		}
 	}
 	return all
 }
 
-// formPath is where a form of a public feed stands; "" is the form as it was saved.
+// formPath returns the path of a public feed in a format; "" is the saved document.
 func formPath(user, name string) string { return formUnder("/"+user+"/", name) }
 
-// formUnder is formPath of a feed whose forms stand under base.
+// formUnder is formPath for a feed with the given base path.
 func formUnder(base, name string) string {
 	if name == "" {
 		return base + pathSaved
@@ -184,7 +180,7 @@ func formUnder(base, name string) string {
 	return base + pathSaved + "?format=" + name
 }
 
-// cloudAt is this server's cloud as a feed names it; nil when public is no URL.
+// cloudAt returns this server's cloud for a feed; nil if public is not a URL.
 func (f *Feeds) cloudAt(public string) *feedformat.Cloud {
 	at := f.Cloud
 	if at == nil {

@@ -15,19 +15,20 @@ import (
 	"cloudburst/internal/syndicate"
 )
 
-// Views makes feeds of posts when somebody asks for them; *author.Posts does.
+// Views generates feeds from posts on request. [*author.Posts] implements it.
 type Views interface {
 	View(ctx context.Context, v author.View) (author.Viewed, error)
 	ViewDocument(ctx context.Context, v author.View, o render.Options) (doc []byte, contentType string, err error)
 }
 
-// isPage reports what stands behind the name of a user and may be a page, or a feed, of some of his posts.
+// isPage reports whether the path after the user name can be a page or a feed of some of the user's
+// posts.
 func isPage(rest string) bool {
 	first, _, _ := strings.Cut(rest, "/")
 	return first == "category" || first == "archive" || len(first) == 4 && strings.Trim(first, "0123456789") == ""
 }
 
-// viewAt takes the address of a view apart; door is the form of it.
+// viewAt parses the path of a view. document is the last part of the path.
 //
 // spec:cloudburst#hosted-views
 func (f *Feeds) viewAt(user, rest string) (v author.View, door string, ok bool) {
@@ -55,7 +56,7 @@ func (f *Feeds) viewAt(user, rest string) (v author.View, door string, ok bool) 
 	return v, "", false
 }
 
-// viewIn is viewAt with the page that a query asks for.
+// viewIn is viewAt with the page number from the query.
 func (f *Feeds) viewIn(user, rest, query string) (v author.View, door string, ok bool) {
 	v, door, ok = f.viewAt(user, rest)
 	n := pageOf(query)
@@ -68,7 +69,7 @@ func (f *Feeds) viewIn(user, rest, query string) (v author.View, door string, ok
 	return v, door, ok
 }
 
-// ViewAt is the view whose document stands at a path of this server.
+// ViewAt returns the view whose document is at a path of this server.
 func (f *Feeds) ViewAt(path, query string) (v author.View, ok bool) {
 	f.start()
 	user, rest, _ := f.split(&url.URL{Path: path})
@@ -78,7 +79,7 @@ func (f *Feeds) ViewAt(path, query string) (v author.View, ok bool) {
 
 func isDoor(s string) bool { return s == pathSaved || s == pathAny || strings.HasPrefix(s, extPrefix) }
 
-// pageOf is the number of the page that a query asks for; 0: none.
+// pageOf returns the page number in a query; 0 if there is none.
 func pageOf(query string) int {
 	if !strings.Contains(query, "page=") {
 		return 0
@@ -94,7 +95,7 @@ func pageOf(query string) int {
 	return n
 }
 
-// paged is a path with the number of a page.
+// paged adds a page number to a path.
 func paged(path string, n int) string {
 	switch {
 	case n == 0:
@@ -105,8 +106,8 @@ func paged(path string, n int) string {
 	return path + "?page=" + strconv.Itoa(n)
 }
 
-// referred is where a link of a document leads in another format, if it leads to a
-// document of this server as it was saved.
+// referred returns the URL that a link should have in another format. Links to a saved document of
+// this server are changed to that format.
 func referred(public, format, href string) string {
 	rest, own := strings.CutPrefix(href, public+"/")
 	if !own || format == "" {
@@ -120,7 +121,7 @@ func referred(public, format, href string) string {
 	return href
 }
 
-// view answers for the feed of a view.
+// view serves the feed of a view.
 func (f *Feeds) view(w http.ResponseWriter, r *http.Request, v author.View, door string) {
 	if !reading(w, r, false) {
 		return
@@ -129,7 +130,7 @@ func (f *Feeds) view(w http.ResponseWriter, r *http.Request, v author.View, door
 		preflight(w, false)
 		return
 	}
-	if name := author.CategoryName(v.Category); name != v.Category && name != "" { // as people would write it
+	if name := author.CategoryName(v.Category); name != v.Category && name != "" { // the category as people write it
 		v.Category = name
 		to := v.Base() + door
 		if r.URL.RawQuery != "" {
@@ -146,7 +147,7 @@ func (f *Feeds) view(w http.ResponseWriter, r *http.Request, v author.View, door
 	}
 }
 
-// viewed answers for the feed of a view, if there is one.
+// viewed serves the feed of a view. It returns false if the view does not exist.
 func (f *Feeds) viewed(w http.ResponseWriter, r *http.Request, v author.View, door string) bool {
 	if f.Views == nil {
 		return false
@@ -179,7 +180,7 @@ func (f *Feeds) viewed(w http.ResponseWriter, r *http.Request, v author.View, do
 	return true
 }
 
-// stateOf is the state of a view, and what became of the feed of its user.
+// stateOf returns the state of a view and the main feed of its user.
 func (f *Feeds) stateOf(ctx context.Context, v author.View) (state author.Viewed, main author.Feed, err error) {
 	if state, err = f.Views.View(ctx, v); err != nil || v.User == "" {
 		return state, main, err
@@ -191,7 +192,7 @@ func (f *Feeds) stateOf(ctx context.Context, v author.View) (state author.Viewed
 	return state, main, err
 }
 
-// viewSource is a view's version as everybody may read it.
+// viewSource returns the current public version of a view.
 func (f *Feeds) viewSource(v author.View, state author.Viewed) syndicate.Source {
 	base := v.Base()
 	k := hostedKey{v.User, paged(base, v.Page)}

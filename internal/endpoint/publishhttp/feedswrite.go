@@ -17,8 +17,7 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// write takes a new version of a feed, or the end of it; false means that the request
-// is neither.
+// write saves or ends a feed. It returns false if the request does neither.
 func (f *Feeds) write(w http.ResponseWriter, r *http.Request, user, name string) bool {
 	var err error
 	switch r.Method {
@@ -53,7 +52,7 @@ func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) e
 	if err != nil {
 		return err
 	}
-	// The errors say that this writer knows no deadlines: then a proxy in front bounds it.
+	// Ignore the errors: a writer without deadlines is behind a proxy that limits the time.
 	rc := http.NewResponseController(w)
 	_, _ = rc.SetReadDeadline(time.Now().Add(endpoint.UploadTimeout)), rc.SetWriteDeadline(time.Now().Add(endpoint.UploadTimeout+endpoint.AnswerTimeout))
 	doc, err := readDocument(r)
@@ -70,8 +69,8 @@ func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) e
 		return err
 	}
 	head := w.Header()
-	if !now.AddCloud || now.Push != author.PushMissing { // else it is served with more than these bytes
-		head.Set("ETag", `"`+serve.TagOf(doc)+`"`) // of these bytes, also when others were saved by now
+	if !now.AddCloud || now.Push != author.PushMissing { // otherwise the served document differs from doc
+		head.Set("ETag", `"`+serve.TagOf(doc)+`"`) // of doc, even if another version was saved in the meantime
 		head.Set("Last-Modified", now.SavedAt.UTC().Format(http.TimeFormat))
 	}
 	addWarning(head, now.Warning())
@@ -85,7 +84,7 @@ func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) e
 	return nil
 }
 
-// end says that a feed is over.
+// end ends a feed.
 func (f *Feeds) end(w http.ResponseWriter, r *http.Request, user, name string) error {
 	if err := f.signedIn(r, user, "put", "delete"); err != nil {
 		return err
@@ -101,7 +100,7 @@ func (f *Feeds) end(w http.ResponseWriter, r *http.Request, user, name string) e
 	return nil
 }
 
-// address is where a feed is saved and read.
+// address returns the path at which a feed is saved and read.
 func address(user, name string) string {
 	if name == author.Private {
 		return "/" + user + "/private/" + pathSaved
@@ -109,11 +108,11 @@ func address(user, name string) string {
 	return "/" + user + "/" + pathSaved
 }
 
-// refusedAuthor is what everybody reads who may not write, whatever was wrong.
+// refusedAuthor is the message for every failed login, whatever the reason.
 const refusedAuthor = "The name or the password is wrong. Send those of your account, or a token, by HTTP Basic or as a bearer token."
 
-// signedIn lets in who may write as the user: by password, or by a token that has one
-// of the scopes.
+// authorizeWrite checks that the request may write as user: with the password, or with a token that
+// has one of the scopes.
 func (f *Feeds) signedIn(r *http.Request, user, door string, scopes ...string) error {
 	from := f.caller(r, door)
 	name, password, ok := r.BasicAuth()
@@ -131,7 +130,7 @@ func (f *Feeds) signedIn(r *http.Request, user, door string, scopes ...string) e
 	return refused(err)
 }
 
-// refused gives a log-in that failed its status and its words.
+// loginFault adds the status and the message to the error of a failed login.
 func refused(err error) error {
 	switch {
 	case err == nil:
@@ -144,8 +143,7 @@ func refused(err error) error {
 	return err
 }
 
-// logIn is a log-in by name and password, where the password may be a token of the
-// user's that has one of the scopes.
+// logIn checks a name and password. The password can be a token of the user with one of the scopes.
 func logIn(ctx context.Context, a Accounts, name, password string, from account.Caller, scopes []string) (user string, err error) {
 	if account.IsToken(password) {
 		return name, byToken(ctx, a, name, password, from, scopes)
@@ -154,9 +152,10 @@ func logIn(ctx context.Context, a Accounts, name, password string, from account.
 	return u.Name, err
 }
 
-// byToken is a log-in by a token of the user's that has one of the scopes.
+// byToken checks that a token belongs to the user and has one of the scopes.
 func byToken(ctx context.Context, a Accounts, user, plain string, from account.Caller, scopes []string) error {
-	// Whose it is is looked at before what it is for: who finds another's learns nothing.
+	// Check the owner before the scopes, so that the response reveals nothing about another user's
+	// token.
 	t, err := a.Token(ctx, plain, "", from)
 	switch {
 	case err != nil:
@@ -164,12 +163,12 @@ func byToken(ctx context.Context, a Accounts, user, plain string, from account.C
 	case t.User != user:
 		return fault.New(fault.Refused, "%s", refusedAuthor)
 	case !slices.ContainsFunc(scopes, func(s string) bool { return slices.Contains(t.Scopes, s) }):
-		return fault.Wrap(fault.Refused, account.ErrScope, "This token is for %s, and this needs %s.", strings.Join(t.Scopes, ", "), strings.Join(scopes, " or "))
+		return fault.Wrap(fault.Refused, account.ErrScope, "This token has the scope %s; this request needs %s.", strings.Join(t.Scopes, ", "), strings.Join(scopes, " or "))
 	}
 	return nil
 }
 
-// acceptable says why the body of a PUT is not read.
+// acceptable returns an error if the body of a PUT must not be read.
 func acceptable(r *http.Request) error {
 	no := func(status int, format string, args ...any) error {
 		return endpoint.WithStatus(status, fault.New(fault.Invalid, format, args...))
@@ -178,7 +177,7 @@ func acceptable(r *http.Request) error {
 	case encoding != "" && !strings.EqualFold(encoding, "identity"):
 		return no(http.StatusUnsupportedMediaType, "The Content-Encoding %q is not accepted; send the document as it is.", clip(encoding, 40))
 	case r.Header.Get("Content-Range") != "":
-		return no(http.StatusBadRequest, "A part of a document (Content-Range) cannot be saved; send it whole.")
+		return no(http.StatusBadRequest, "A part of a document (Content-Range) cannot be saved; send the whole document.")
 	case r.ContentLength > author.MaxDocument:
 		return no(http.StatusRequestEntityTooLarge, "The document has %d bytes; at most %d (2 MiB) are accepted.", r.ContentLength, author.MaxDocument)
 	case !documentType(kindOf(r.Header.Get("Content-Type"))):
@@ -188,12 +187,12 @@ func acceptable(r *http.Request) error {
 	return nil
 }
 
-// documentType reports a media type under which programs send feeds. What the document
-// is it says itself; but a type that is plainly something else is a mistake.
+// documentType reports whether programs send feeds with this media type. The document itself
+// determines its format, but an unrelated type is a mistake.
 func documentType(kind string) bool {
 	switch kind {
 	case "", "text/xml", "application/xml", "application/json", "text/json", "application/x-cdf", "text/plain", "application/octet-stream",
-		"application/x-www-form-urlencoded": // what curl says of whatever it sends
+		"application/x-www-form-urlencoded": // curl's default for any data
 		return true
 	}
 	return strings.HasSuffix(kind, "+xml") && kind != "application/xhtml+xml" && kind != "image/svg+xml" || strings.HasSuffix(kind, "+json")
@@ -205,20 +204,20 @@ func readDocument(r *http.Request) ([]byte, error) {
 	if r.ContentLength >= 0 {
 		doc = make([]byte, r.ContentLength)
 		_, err = io.ReadFull(r.Body, doc)
-	} else { // in chunks, from a program that does not know yet how much there is
+	} else { // chunked: the program does not know the size yet
 		doc, err = io.ReadAll(io.LimitReader(r.Body, author.MaxDocument+1))
 	}
 	switch {
 	case err != nil:
-		return nil, endpoint.WithStatus(http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "The document did not arrive whole; the feed is as it was."))
+		return nil, endpoint.WithStatus(http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "The document is incomplete; the feed was not changed."))
 	case len(doc) > author.MaxDocument:
-		return nil, endpoint.WithStatus(http.StatusRequestEntityTooLarge, fault.New(fault.Invalid, "The document has more than %d bytes (2 MiB), which is the most that is accepted.", author.MaxDocument))
+		return nil, endpoint.WithStatus(http.StatusRequestEntityTooLarge, fault.New(fault.Invalid, "The document has more than %d bytes (2 MiB), the maximum that is accepted.", author.MaxDocument))
 	}
 	return doc, nil
 }
 
-// condition holds If-Match and If-None-Match against the feed as it is, and gives the
-// version that may be replaced, as the author's Base.
+// condition checks If-Match and If-None-Match. base is the version that may be replaced, for the
+// Base of the document.
 func (f *Feeds) condition(r *http.Request, user, name string) (now author.Feed, base int64, err error) {
 	now, err = f.Authors.Feed(r.Context(), user, name)
 	there := err == nil && !now.Gone
@@ -237,9 +236,9 @@ func (f *Feeds) condition(r *http.Request, user, name string) (now author.Feed, 
 	}
 	switch {
 	case len(match) > 0 && !(there && listed(match, tag, false)):
-		return now, 0, failed("The feed is not the version that If-Match asks for; it was left as it is. Read it again.")
+		return now, 0, failed("The feed has another version than If-Match; it was not changed. Read it again.")
 	case len(none) > 0 && there && listed(none, tag, true):
-		return now, 0, failed("There is a feed already, or this version of it (If-None-Match); it was left as it is.")
+		return now, 0, failed("The feed, or this version of it, exists already (If-None-Match); it was not changed.")
 	case now.Version > 0:
 		return now, now.Version, nil
 	}
@@ -250,7 +249,7 @@ func failed(text string) error {
 	return endpoint.WithStatus(http.StatusPreconditionFailed, fault.New(fault.Conflict, "%s", text))
 }
 
-// listed reports whether a list of tags holds one, in any packed form.
+// matchesTag reports whether a list of tags contains tag, in any compressed form.
 func listed(lists []string, tag string, weakToo bool) bool {
 	for _, list := range lists {
 		for t, weak, rest := serve.NextTag(list); t != ""; t, weak, rest = serve.NextTag(rest) {
@@ -262,7 +261,7 @@ func listed(lists []string, tag string, weakToo bool) bool {
 	return false
 }
 
-// tag is the ETag of the document as it is saved.
+// tag returns the ETag of the saved document.
 func (f *Feeds) tag(ctx context.Context, now author.Feed) (string, error) {
 	s := f.hosted(now.User, now.Name).source(now)
 	if now.Name == author.Private {

@@ -17,20 +17,20 @@ import (
 	"cloudburst/protocol/indieauth"
 )
 
-// IndieAuth is the endpoints by which programs sign users in. The page on which users decide is
-// the GET of the authorization endpoint, in package web. Accounts and Public must be set.
+// IndieAuth serves the endpoints by which programs sign users in. The consent page is the GET of
+// the authorization endpoint, in package web. Accounts and Public must be set.
 type IndieAuth struct {
 	Accounts IndieAuthAccounts
 	Public   func() string // public origin
-	// Writer returns the profile of a user, and Photo the URL of its image; nil: profiles have the
-	// URL only.
+	// Writer returns the profile of a user, and Photo the URL of its image. nil: profiles contain
+	// only the URL.
 	Writer  func(ctx context.Context, user string) (author.Writer, error)
 	Photo   func(w author.Writer) string
 	Trusted []netip.Prefix // see [endpoint.CallerAddr]
-	Log     *slog.Logger   // nil is silent
+	Log     *slog.Logger   // nil: no log
 }
 
-// IndieAuthAccounts is what [IndieAuth] needs of accounts.
+// IndieAuthAccounts is the part of accounts that [IndieAuth] uses.
 type IndieAuthAccounts interface {
 	Redeem(ctx context.Context, code string, fits func(account.Authorization) error, from account.Caller) (account.Authorization, error)
 	NewClientToken(ctx context.Context, z account.Authorization) (plain string, t account.Token, err error)
@@ -38,7 +38,7 @@ type IndieAuthAccounts interface {
 	RevokeToken(ctx context.Context, user, id string) error
 }
 
-// URLs of IndieAuth.
+// Paths of IndieAuth.
 const (
 	pathAuthorization = "/auth"
 	pathToken         = "/token"
@@ -49,17 +49,17 @@ const (
 
 const viaIndieAuth = "indieauth"
 
-// Scopes of IndieAuth that are about the profile; tokens do not have them.
+// IndieAuth scopes for the profile; tokens do not have them.
 const (
 	scopeProfile = "profile"
 	scopeEmail   = "email"
 )
 
-// IndieAuthIssuer is the issuer of an origin.
+// IndieAuthIssuer returns the issuer for an origin.
 func IndieAuthIssuer(origin string) string { return origin + "/" }
 
-// IndieAuthLinks are the links by which programs find the endpoints on the page of a user: rel and
-// path in turn.
+// IndieAuthLinks returns the links on a user's page by which programs find the endpoints: pairs of
+// rel and path.
 func IndieAuthLinks() [][2]string {
 	return [][2]string{{"indieauth-metadata", pathAuthMetadata}, {"authorization_endpoint", pathAuthorization}, {"token_endpoint", pathToken}}
 }
@@ -86,7 +86,7 @@ func (i *IndieAuth) metadata(w http.ResponseWriter, _ *http.Request) {
 	head.Set("Access-Control-Allow-Origin", "*")
 	head.Set("Cache-Control", "public, max-age=3600")
 	head.Set("X-Content-Type-Options", "nosniff")
-	_, _ = w.Write(append(body, '\n')) // the caller may have gone
+	_, _ = w.Write(append(body, '\n')) // ignore the error: the client has disconnected
 }
 
 func (i *IndieAuth) caller(ctx context.Context) account.Caller {
@@ -97,10 +97,10 @@ func (i *IndieAuth) caller(ctx context.Context) account.Caller {
 	return from
 }
 
-// me is the URL of a user's page.
+// me returns the URL of a user's page.
 func (i *IndieAuth) me(user string) string { return i.Public() + "/" + user + "/" }
 
-// indieAuthError turns an error into one that programs understand. code is that of a refusal.
+// indieAuthError converts an error for programs. code is that of a refusal.
 func indieAuthError(code string, err error) error {
 	if err == nil {
 		return nil
@@ -117,8 +117,8 @@ func indieAuthError(code string, err error) error {
 	return e
 }
 
-// Redeem ends a code. A code without a scope that tokens have gives no token, and can be redeemed
-// at the authorization endpoint.
+// Redeem redeems a code. A code without a token scope gives no token, and can be redeemed at the
+// authorization endpoint.
 func (i *IndieAuth) Redeem(ctx context.Context, e indieauth.Exchange) (indieauth.Grant, error) {
 	var wrong *indieauth.Error
 	fits := func(z account.Authorization) error {
@@ -163,7 +163,7 @@ func (i *IndieAuth) Redeem(ctx context.Context, e indieauth.Exchange) (indieauth
 	return g, nil
 }
 
-// profile is what a program may see of a user; nil: nothing.
+// profile returns what a program may see of a user; nil: nothing.
 //
 // spec:indieauth-2024#profile
 func (i *IndieAuth) profile(ctx context.Context, z account.Authorization) (*indieauth.Profile, error) {
@@ -216,7 +216,7 @@ func (i *IndieAuth) Introspect(ctx context.Context, bearer, token string) (*indi
 	return &indieauth.TokenInfo{Me: i.me(t.User), ClientID: t.Client, Scopes: t.Scopes, IssuedAt: t.CreatedAt}, nil
 }
 
-// Revoke ends a token for the program that has it.
+// Revoke revokes a token at the request of its program.
 func (i *IndieAuth) Revoke(ctx context.Context, token string) error {
 	t, err := i.Accounts.Token(ctx, token, "", i.caller(ctx))
 	if err == nil {
@@ -229,14 +229,14 @@ func (i *IndieAuth) Revoke(ctx context.Context, token string) error {
 	return indieAuthError(indieauth.InvalidRequest, err)
 }
 
-// IndieAuthClients reads what programs say of themselves, through the guarded fetcher.
+// IndieAuthClients reads the metadata of programs through the guarded fetcher.
 type IndieAuthClients struct{ Web endpoint.Getter }
 
 const clientWithin = 8 * time.Second
 
-// Client reads the document at the URL of a program. A program on the user's own computer is not
-// read, because its URL means this server here. A program that cannot be read has an ID only,
-// and the error says why.
+// Client reads the document at the URL of a program. It does not read a program on the user's own
+// computer, because its URL would mean this server. If the document cannot be read, the result has
+// only an ID, and the error is the reason.
 //
 // spec:cloudburst#indieauth-clients
 func (c *IndieAuthClients) Client(ctx context.Context, id string) (indieauth.Client, error) {

@@ -14,14 +14,14 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// callbackOf is the function that a request for JSON-P wants called; "" is the usual one.
+// callbackOf returns the callback function of a JSONP request; "" is the default function.
 func callbackOf(format string, query string) (string, error) {
 	if format != "jsonp" || query == "" {
 		return "", nil
 	}
 	q, err := url.ParseQuery(query)
 	if err != nil {
-		return "", endpoint.WithStatus(http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "The query of the address cannot be read."))
+		return "", endpoint.WithStatus(http.StatusBadRequest, fault.Wrap(fault.Invalid, err, "The query string cannot be read."))
 	}
 	name := q.Get("callback")
 	if name == "" {
@@ -33,8 +33,8 @@ func callbackOf(format string, query string) (string, error) {
 	return name, nil
 }
 
-// called is a document of JSON-P with another function. What differs for each who asks
-// is not kept.
+// withCallback returns a JSONP document with another function. It is not cached, because it differs
+// between clients.
 //
 // spec:cloudburst#jsonp-callback
 func called(d *serve.Document, name string, modified time.Time, cache string) *serve.Document {

@@ -12,22 +12,22 @@ import (
 	"cloudburst/internal/media"
 )
 
-// Media are the files that people put beside their posts, as they are read;
-// *author.Files is one.
+// Media reads the files of posts. [*author.Files] implements it.
 type Media interface {
-	// Open opens a file by the first 16 or more digits of its hash; fault.NotFound.
+	// Open opens a file by at least the first 16 digits of its hash. It returns fault.NotFound for
+	// an unknown file.
 	Open(ctx context.Context, user, hash string) (author.File, io.ReadSeekCloser, error)
 	Path(f author.File) string
 }
 
-// pathMedia is what the addresses of files begin with, behind the user's.
+// pathMedia is the prefix of file paths, after the user.
 const pathMedia = "media/"
 
-// mediaPause is how long a reader of a file may take nothing.
+// mediaPause limits the time of one write to a client.
 const mediaPause = 30 * time.Second
 
-// media answers for /<user>/media/<hash>/<name>. What the hash says never changes, so
-// everybody may keep it for good.
+// media serves /<user>/media/<hash>/<name>. The content of a hash never changes, so caches may keep
+// it forever.
 //
 // spec:cloudburst#media-addresses
 func (f *Feeds) media(w http.ResponseWriter, r *http.Request, user, rest string) {
@@ -53,7 +53,7 @@ func (f *Feeds) media(w http.ResponseWriter, r *http.Request, user, rest string)
 		return
 	}
 	defer content.Close()
-	if path := f.Media.Path(file); path != r.URL.Path { // one file has one address
+	if path := f.Media.Path(file); path != r.URL.Path { // each file has only one URL
 		http.Redirect(w, r, path, http.StatusMovedPermanently)
 		return
 	}
@@ -61,8 +61,8 @@ func (f *Feeds) media(w http.ResponseWriter, r *http.Request, user, rest string)
 	http.ServeContent(paced{w}, r, "", file.AddedAt, content)
 }
 
-// mediaHeader says what a file is, and that nothing in it may be run: authors choose the
-// bytes, and the address is of the same origin as the pages.
+// mediaHeader sets the type of a file and prevents that its content is executed: users choose the
+// content, and its origin is that of the pages.
 func mediaHeader(head http.Header, file author.File) {
 	place := "inline"
 	if !media.Inline(file.Type) {
@@ -70,11 +70,11 @@ func mediaHeader(head http.Header, file author.File) {
 	}
 	policy := "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'"
 	if file.Type == "application/pdf" {
-		// Browsers show no PDF in a sandbox; their viewers are one.
+		// Browsers show no PDF in a sandbox; their viewers are sandboxes.
 		policy = "default-src 'none'; object-src 'self'; style-src 'unsafe-inline'"
 	}
 	head.Set("Content-Type", file.Type)
-	head.Set("Content-Disposition", place+`; filename="`+file.Name+`"`) // of letters, digits, ., _ and - only
+	head.Set("Content-Disposition", place+`; filename="`+file.Name+`"`) // contains only letters, digits, ., _ and -
 	head.Set("ETag", `"`+file.Hash+`"`)
 	head.Set("Cache-Control", "public, max-age=31536000, immutable")
 	head.Set("Content-Security-Policy", policy)
@@ -83,11 +83,11 @@ func mediaHeader(head http.Header, file author.File) {
 	head.Set("Cross-Origin-Resource-Policy", "cross-origin")
 }
 
-// paced gives each piece of a long answer time of its own.
+// paced extends the write deadline before each write of a long response.
 type paced struct{ http.ResponseWriter }
 
 func (p paced) Write(b []byte) (int, error) {
-	// Where the deadline cannot be set, the server's own holds.
+	// If the deadline cannot be set, the server's own deadline applies.
 	_ = http.NewResponseController(p.ResponseWriter).SetWriteDeadline(time.Now().Add(mediaPause))
 	return p.ResponseWriter.Write(b)
 }

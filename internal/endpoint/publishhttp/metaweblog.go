@@ -16,36 +16,37 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// MetaWeblog is the door for programs that write weblogs by XML-RPC. Posts, Accounts and
-// Public must be set.
+// MetaWeblog is the endpoint for programs that write blogs by XML-RPC. Posts, Accounts and Public
+// must be set.
 type MetaWeblog struct {
 	Posts    Posts
-	Files    Files // nil: no files are taken
+	Files    Files // nil: files are not supported
 	Accounts Accounts
-	Public   func() string // origin at which strangers reach this server
-	// Known is nil for a user that there is; its fault is the answer for any other.
+	Public   func() string // public origin of this server
+	// Known returns nil for an existing user, otherwise the fault for the response.
 	Known    func(ctx context.Context, user string) error
 	Trusted  []netip.Prefix // see [endpoint.CallerAddr]
-	Log      *slog.Logger   // nil is silent
+	Log      *slog.Logger   // nil: no log
 	MaxMedia int64          // bytes of a file [16 MiB]
-	Version  string         // of the program, for wp.getOptions
+	Version  string         // version of the program, for wp.getOptions
 }
 
-// doorMetaWeblog is how the log calls it.
+// viaMetaWeblog is the name of the interface in the log.
 const doorMetaWeblog = "metaWeblog"
 
-// defaultMedia is how large a file may be that comes by XML-RPC, where a whole call is in
-// memory at once. Larger ones have other doors.
+// defaultMedia is the maximum size of a file by XML-RPC, in bytes. A whole call is in memory at
+// once, so larger files need another interface.
 const defaultMedia = 16 << 20
 
-// Methods are the methods for the XML-RPC endpoint.
+// Methods returns the methods for the XML-RPC endpoint.
 func (m *MetaWeblog) Methods() []xmlrpc.Method {
 	return (&metaweblog.Server{Backend: m, Software: "Cloudburst", Version: m.Version, Fault: m.fault}).Methods()
 }
 
-// Large are the methods whose calls may be large, and how large, in bytes.
+// LargeMethods returns the maximum size in bytes of the methods with large calls.
 func (m *MetaWeblog) LargeMethods() map[string]int64 {
-	// Each markup character of a text may come as six; base64 has a line end in every 76.
+	// Escaping can expand a markup character to six bytes; base64 has a line break every 76
+	// characters.
 	const text = 6*author.MaxSource + 64<<10
 	return map[string]int64{
 		metaweblog.MethodNewPost: text, metaweblog.MethodEditPost: text,
@@ -63,7 +64,7 @@ func (m *MetaWeblog) maxMedia() int64 {
 	return defaultMedia
 }
 
-// scopesOf are the scopes of which a token needs one.
+// scopesOf returns the scopes that allow an access; a token needs one of them.
 func scopesOf(to metaweblog.Access) []string {
 	switch to {
 	case metaweblog.Create:
@@ -74,13 +75,13 @@ func scopesOf(to metaweblog.Access) []string {
 		return []string{"delete"}
 	case metaweblog.Upload:
 		return []string{"media"}
-	case metaweblog.Read: // drafts too: a token for reading feeds is not for that
+	case metaweblog.Read: // includes drafts, so a token for reading feeds is not enough
 		return []string{"update", "create", "delete"}
 	}
 	return []string{"update", "create", "delete", "media"}
 }
 
-// LogIn lets in who has a password, or a token for what he wants to do.
+// LogIn checks the password, or a token for the access.
 //
 // spec:cloudburst#metaweblog-log-in
 func (m *MetaWeblog) LogIn(ctx context.Context, name, password string, to metaweblog.Access) (metaweblog.Session, error) {
@@ -98,25 +99,25 @@ func (m *MetaWeblog) LogIn(ctx context.Context, name, password string, to metawe
 	return nil, &loginError{err}
 }
 
-// loginError tells a log-in that failed from other refusals.
+// loginError distinguishes a failed login from other refusals.
 type loginError struct{ err error }
 
 func (e *loginError) Error() string { return e.err.Error() }
 func (e *loginError) Unwrap() error { return e.err }
 
-// fault is an error as the fault of a method.
+// fault returns an error as the fault of a method.
 //
 // spec:cloudburst#metaweblog-faults
 func (m *MetaWeblog) fault(ctx context.Context, method string, err error) error {
 	code := fault.CodeOf(err)
 	if m.Log != nil && (code == fault.Internal || code == fault.Unavailable) {
-		m.Log.WarnContext(ctx, "a weblog editor was not served", "method", method, "err", err)
+		m.Log.WarnContext(ctx, "request of a blog editor failed", "method", method, "err", err)
 	}
 	_, login := err.(*loginError)
 	return &xmlrpc.Fault{Code: faultCodeOf(code, login, err), String: fault.Message(err)}
 }
 
-// faultCodeOf is the number that editors know.
+// faultCodeOf returns the code that editors know.
 func faultCodeOf(code fault.Code, login bool, err error) int {
 	switch code {
 	case fault.Invalid, fault.Unsupported:
@@ -138,7 +139,7 @@ func faultCodeOf(code fault.Code, login bool, err error) int {
 	return xmlrpc.CodeInternal
 }
 
-// ServeRSD answers /<user>/rsd.xml.
+// ServeRSD serves /<user>/rsd.xml.
 //
 // spec:rsd-2002#document
 func (m *MetaWeblog) ServeRSD(w http.ResponseWriter, r *http.Request, user string) error {
@@ -161,11 +162,11 @@ func (m *MetaWeblog) ServeRSD(w http.ResponseWriter, r *http.Request, user strin
 	head.Set("Cache-Control", "public, max-age=3600")
 	head.Set("X-Content-Type-Options", "nosniff")
 	head.Set("Access-Control-Allow-Origin", "*")
-	_, _ = w.Write(d.Append(nil)) // whoever asked may have gone
+	_, _ = w.Write(d.Append(nil)) // ignore the error: the client has disconnected
 	return nil
 }
 
-// discovery answers with the document that tells programs where to write.
+// discovery serves the document that names the endpoints for editors.
 func (f *Feeds) discovery(w http.ResponseWriter, r *http.Request, user string) {
 	if !reading(w, r, false) {
 		return

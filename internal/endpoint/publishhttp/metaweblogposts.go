@@ -15,14 +15,14 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// writing is one who was let in.
+// editorSession is the session of an authenticated editor.
 type writing struct {
 	door  *MetaWeblog
 	user  string
-	agent string // User-Agent of his program
+	agent string // User-Agent of the editor
 }
 
-// Blogs is the one that everybody has.
+// Blogs returns the only blog of the user.
 func (s *writing) Blogs(ctx context.Context) ([]metaweblog.Blog, error) {
 	w, err := s.door.Posts.Writer(ctx, s.user)
 	if err != nil {
@@ -35,22 +35,22 @@ func (s *writing) Blogs(ctx context.Context) ([]metaweblog.Blog, error) {
 	return []metaweblog.Blog{{ID: s.user, Name: name, URL: s.door.Public() + "/" + s.user + "/", RPCURL: s.door.Public() + "/RPC2", Tagline: w.Blurb}}, nil
 }
 
-// User is who he is.
+// User returns the authenticated user.
 func (s *writing) User(context.Context) (metaweblog.User, error) {
 	return metaweblog.User{ID: s.user, Nickname: s.user, URL: s.door.Public() + "/" + s.user + "/"}, nil
 }
 
-// blog says no to the weblog of somebody else. What people and programs write where they
-// know none is his own.
+// blog rejects the blog of another user. The placeholders of editors that know no blog mean the
+// user's own.
 func (s *writing) blog(id string) error {
 	switch id = strings.TrimSpace(id); id {
 	case s.user, "", "0", "1", "default":
 		return nil
 	}
-	return fault.New(fault.NotFound, "%q is no weblog of yours; yours is %q.", clip(id, 40), s.user)
+	return fault.New(fault.NotFound, "%q is not your blog; yours is %q.", clip(id, 40), s.user)
 }
 
-// post is one of his that is not deleted.
+// post returns a post of the user that is not deleted.
 func (s *writing) post(ctx context.Context, id string) (author.Post, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(id), 10, 64)
 	if err != nil || n <= 0 {
@@ -67,7 +67,7 @@ func errNoPost(id string) error {
 	return fault.New(fault.NotFound, "You have no post %q; it may have been deleted.", clip(id, 40))
 }
 
-// NewPost makes a post.
+// NewPost creates a post.
 func (s *writing) NewPost(ctx context.Context, blogID string, e metaweblog.Edit) (string, error) {
 	if err := s.blog(blogID); err != nil {
 		return "", err
@@ -87,13 +87,13 @@ func (s *writing) NewPost(ctx context.Context, blogID string, e metaweblog.Edit)
 	return strconv.FormatInt(p.ID, 10), nil
 }
 
-// warn reports a post that is over the limit in the header of the response: the answers
-// of the methods have no field for it.
+// warn reports a post over the limit in a response header, because the results of the methods have
+// no field for it.
 func (s *writing) warn(ctx context.Context, p author.Post) {
 	addWarning(xmlrpc.HeaderFrom(ctx), s.door.Posts.Warning(p))
 }
 
-// EditPost changes what is said, and leaves everything else.
+// EditPost changes the given fields and no others.
 func (s *writing) EditPost(ctx context.Context, id string, e metaweblog.Edit) error {
 	was, err := s.post(ctx, id)
 	if err != nil {
@@ -117,8 +117,8 @@ func slugOf(e metaweblog.Edit) string {
 	return *e.Slug
 }
 
-// stateOf is what state a post gets, and when; to is "" for that which it has. A date that
-// is only the echo of what was told is none.
+// stateOf returns the new state and time of a post; "" leaves the state unchanged. A date that only
+// repeats the current one is ignored.
 //
 // spec:cloudburst#metaweblog-publish
 func stateOf(was author.Post, e metaweblog.Edit) (to author.State, at time.Time) {
@@ -134,12 +134,12 @@ func stateOf(was author.Post, e metaweblog.Edit) (to author.State, at time.Time)
 	case !*public:
 		return author.Draft, time.Time{}
 	case was.State == author.Scheduled && at.IsZero() && e.Status != metaweblog.StatusPublish:
-		return "", at // it goes on waiting
+		return "", at // remains scheduled
 	}
-	return author.Published, at // or scheduled, when that is still to come
+	return author.Published, at // or scheduled, if at is in the future
 }
 
-// dateOf is the date of a post as editors see it.
+// dateOf returns the date of a post for editors.
 func dateOf(p author.Post) time.Time {
 	switch {
 	case p.State == author.Scheduled:
@@ -173,7 +173,7 @@ func (s *writing) Publish(ctx context.Context, id string) error {
 	return err
 }
 
-// Post tells of a post.
+// Post returns a post.
 func (s *writing) Post(ctx context.Context, id string) (metaweblog.Post, error) {
 	p, err := s.post(ctx, id)
 	if err != nil {
@@ -182,14 +182,14 @@ func (s *writing) Post(ctx context.Context, id string) (metaweblog.Post, error) 
 	return s.shown(p), nil
 }
 
-// Bounds of a list of posts.
+// Limits of a list of posts.
 const (
 	maxRecent   = 500     // posts
-	maxBytes    = 4 << 20 // of their texts
-	recentPages = 100     // posts read at once
+	maxBytes    = 4 << 20 // bytes of their texts
+	recentPages = 100     // posts per query
 )
 
-// Posts are the newest posts of the wanted states. A list that is larger than mostBytes ends sooner.
+// Posts returns the newest posts in the requested states. It stops after maxBytes of text.
 //
 // spec:cloudburst#metaweblog-recent
 func (s *writing) Posts(ctx context.Context, blogID string, q metaweblog.PostQuery) ([]metaweblog.Post, error) {
@@ -221,7 +221,7 @@ func (s *writing) Posts(ctx context.Context, blogID string, q metaweblog.PostQue
 	return all, nil
 }
 
-// newest are the posts of one state.
+// newest returns the posts in one state, newest first.
 func (s *writing) newest(ctx context.Context, state author.State, limit int, titles bool) ([]metaweblog.Post, error) {
 	var all []metaweblog.Post
 	q, size := author.PostQuery{User: s.user, State: state}, 0
@@ -247,7 +247,7 @@ func (s *writing) newest(ctx context.Context, state author.State, limit int, tit
 	return all, nil
 }
 
-// Categories are those of published posts, and those created ahead of their first post.
+// Categories returns the categories of published posts, and those created before their first post.
 func (s *writing) Categories(ctx context.Context, blogID string) ([]metaweblog.Category, error) {
 	if err := s.blog(blogID); err != nil {
 		return nil, err
@@ -264,7 +264,7 @@ func (s *writing) Categories(ctx context.Context, blogID string) ([]metaweblog.C
 	return all, nil
 }
 
-// NewCategory creates a category ahead of its first post.
+// NewCategory creates a category before its first post.
 func (s *writing) NewCategory(ctx context.Context, blogID, label string) (metaweblog.Category, error) {
 	if err := s.blog(blogID); err != nil {
 		return metaweblog.Category{}, err
@@ -280,7 +280,7 @@ func (s *writing) category(name, label string) metaweblog.Category {
 	return metaweblog.Category{ID: name, Name: label, HTMLURL: page, RSSURL: page + pathSaved}
 }
 
-// PostCategories are those of a post.
+// PostCategories returns the categories of a post.
 func (s *writing) PostCategories(ctx context.Context, id string) ([]metaweblog.Category, error) {
 	p, err := s.post(ctx, id)
 	if err != nil {
@@ -295,8 +295,8 @@ func (s *writing) PostCategories(ctx context.Context, id string) ([]metaweblog.C
 	return all, nil
 }
 
-// SetCategories takes the names of categories as other posts have them; one that nobody
-// has yet becomes one. Keywords stay.
+// SetCategories sets the categories of a post by their names. An unknown name becomes a new
+// category. Keywords do not change.
 func (s *writing) SetCategories(ctx context.Context, id string, ids []string) error {
 	was, err := s.post(ctx, id)
 	if err != nil {
@@ -331,15 +331,15 @@ func (s *writing) SetCategories(ctx context.Context, id string, ids []string) er
 	return err
 }
 
-// Upload keeps a file.
+// Upload stores a file.
 func (s *writing) Upload(ctx context.Context, blogID string, m metaweblog.Media) (metaweblog.File, error) {
 	switch err := s.blog(blogID); {
 	case err != nil:
 		return metaweblog.File{}, err
 	case s.door.Files == nil:
-		return metaweblog.File{}, fault.New(fault.Unsupported, "This server keeps no files.")
+		return metaweblog.File{}, fault.New(fault.Unsupported, "This server does not support files.")
 	case int64(len(m.Bits)) > s.door.maxMedia():
-		return metaweblog.File{}, fault.New(fault.Invalid, "The file has %d bytes; at most %d are accepted here. Put it in on the page on which you write.", len(m.Bits), s.door.maxMedia())
+		return metaweblog.File{}, fault.New(fault.Invalid, "The file has %d bytes; at most %d are accepted here. Add it on the page on which you write.", len(m.Bits), s.door.maxMedia())
 	}
 	f, err := s.door.Files.Put(ctx, s.user, m.Name, m.Type, bytes.NewReader(m.Bits))
 	if err != nil {

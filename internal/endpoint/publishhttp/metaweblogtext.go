@@ -11,17 +11,16 @@ import (
 	"cloudburst/protocol/metaweblog"
 )
 
-// text is a text as an editor has it.
+// text is the text of a post in the form for editors.
 type text struct{ body, more, filter string }
 
-// even is a text without what editors and their XML do not leave alone.
+// normalize removes the differences in whitespace that editors and XML introduce.
 func even(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"))
 }
 
-// source is a text as it was written, so that it can be written on: Markdown with the
-// filter that says so. A plain text is shown as HTML, because nothing else would show it
-// right.
+// source returns a text as written, so that it can be edited: Markdown with the filter for it.
+// Plain text becomes HTML, because no filter describes it.
 func source(c *author.Content) text {
 	switch c.Format {
 	case author.HTML:
@@ -31,13 +30,13 @@ func source(c *author.Content) text {
 		return text{c.HTML, "", metaweblog.FilterNone}
 	}
 	body, more := metaweblog.SplitMore(c.Source)
-	if more != "" { // the mark needs lines of its own, which are no part of the text
+	if more != "" { // the mark is on separate lines, which are not part of the text
 		body, more = strings.TrimSuffix(body, "\n\n"), strings.TrimPrefix(more, "\n\n")
 	}
 	return text{body, more, metaweblog.FilterMarkdown}
 }
 
-// pictured is a text as HTML, for editors that show what readers will see.
+// renderedText returns a text as HTML, for editors that show it as readers see it.
 func pictured(c *author.Content) text {
 	if c.Format == author.HTML {
 		return source(c)
@@ -45,7 +44,7 @@ func pictured(c *author.Content) text {
 	return text{c.HTML, "", metaweblog.FilterNone}
 }
 
-// view is the text that this editor is given.
+// view returns the text for this editor.
 //
 // spec:cloudburst#metaweblog-markdown
 func (s *writing) view(c *author.Content) text {
@@ -55,9 +54,9 @@ func (s *writing) view(c *author.Content) text {
 	return source(c)
 }
 
-// pictures reports a program whose User-Agent is that of an editor which shows what
-// readers will see and knows no filters: Markdown in it would be seen, and sent back, as
-// the text of a page.
+// isVisualEditor reports whether the User-Agent is that of an editor that shows posts as readers
+// see them and knows no filters. Such an editor would show Markdown as plain text and send it back
+// as HTML.
 func pictures(agent string) bool {
 	agent = strings.ToLower(agent)
 	for _, name := range []string{"open live writer", "openlivewriter", "windows live writer", "microsoft office", "msoffice", "microsoft word"} {
@@ -68,7 +67,7 @@ func pictures(agent string) bool {
 	return false
 }
 
-// shown is a post as an editor sees it.
+// editorPost returns a post in the form for editors.
 func (s *writing) shown(p author.Post) metaweblog.Post {
 	t := s.view(&p.Content)
 	categories, keywords := p.SplitCategories()
@@ -96,7 +95,7 @@ func (s *writing) shown(p author.Post) metaweblog.Post {
 	return m
 }
 
-// excerpt is stored as the summary of an item, beside which formats have the whole text.
+// excerpt returns the stored summary of an item. Formats contain it next to the full text.
 func excerpt(c *author.Content) string {
 	if c.Rest == nil {
 		return ""
@@ -104,7 +103,7 @@ func excerpt(c *author.Content) string {
 	return c.Rest.Summary.Value
 }
 
-// enclosure is the first one of a post, as a struct has room for.
+// enclosure returns the first enclosure of a post; the struct has only one.
 func (s *writing) enclosure(c *author.Content) *metaweblog.Enclosure {
 	if len(c.Enclosures) == 0 {
 		return nil
@@ -116,8 +115,8 @@ func (s *writing) enclosure(c *author.Content) *metaweblog.Enclosure {
 	return &metaweblog.Enclosure{URL: e.URL, Type: e.Type, Length: e.Length}
 }
 
-// apply changes what e says, and nothing that it only echoes: what an editor shows is
-// less than there is.
+// apply makes the changes in e and ignores values that only repeat what the editor got: an editor
+// sees less than the post contains.
 //
 // spec:cloudburst#metaweblog-echo
 func (s *writing) apply(c *author.Content, e metaweblog.Edit, was author.Post) error {
@@ -134,7 +133,7 @@ func (s *writing) apply(c *author.Content, e metaweblog.Edit, was author.Post) e
 	if e.Keywords != nil {
 		keywords = e.Keywords
 	}
-	// A post is found by both alike.
+	// A post is found by categories and keywords alike.
 	c.Categories, c.Keywords = slices.Concat(categories, keywords), keywords
 	if e.Excerpt != nil && *e.Excerpt != excerpt(c) {
 		if c.Rest == nil {
@@ -146,8 +145,7 @@ func (s *writing) apply(c *author.Content, e metaweblog.Edit, was author.Post) e
 	return s.applyText(c, e)
 }
 
-// applyEnclosure changes the first enclosure; what a struct has no word for goes with it
-// only when it is another file.
+// applyEnclosure changes the first enclosure. Its other fields are lost only if the file changes.
 func (s *writing) applyEnclosure(c *author.Content, e *metaweblog.Enclosure) {
 	was := s.enclosure(c)
 	if e == nil || was == nil && e.URL == "" || was != nil && *was == *e {
@@ -170,7 +168,7 @@ func (s *writing) applyEnclosure(c *author.Content, e *metaweblog.Enclosure) {
 	}
 }
 
-// applyText changes the text, unless it is the one that an editor was given.
+// applyText changes the text, unless it is the text that the editor got.
 func (s *writing) applyText(c *author.Content, e metaweblog.Edit) error {
 	if e.Description == nil && e.More == nil && e.Filter == nil {
 		return nil
@@ -201,9 +199,8 @@ func (s *writing) applyText(c *author.Content, e metaweblog.Edit) error {
 	return nil
 }
 
-// echoes reports an edit whose text is the one that there is, in either form: what
-// carries posts from one editor to another does not say which it has. f is what it would
-// be written in.
+// echoes reports whether an edit repeats the current text, as source or as HTML: a program that
+// copies posts between editors does not declare the form. f is the format of the edit.
 func echoes(c *author.Content, e metaweblog.Edit, f author.Format, sameFilter bool) bool {
 	if e.Description == nil && e.More == nil {
 		return sameFilter
@@ -217,12 +214,12 @@ func echoes(c *author.Content, e metaweblog.Edit, f author.Format, sameFilter bo
 	return f != author.Markdown && e.Description != nil && is(pictured(c))
 }
 
-// formatOf is what a text is written in, and whether its line ends are breaks.
+// formatOf returns the format of a text, and whether its line ends are breaks.
 //
 // spec:cloudburst#metaweblog-filters
 func (s *writing) formatOf(c *author.Content, e metaweblog.Edit, now text) (f author.Format, breaks bool, err error) {
 	if e.Filter == nil {
-		half := e.More == nil && now.more != "" // the rest of the text is as it was
+		half := e.More == nil && now.more != "" // the other part of the text is unchanged
 		if c.Format == author.Markdown && !pictures(s.agent) && (half || !isHTML(now.body)) {
 			return author.Markdown, false, nil
 		}
@@ -240,21 +237,20 @@ func (s *writing) formatOf(c *author.Content, e metaweblog.Edit, now text) (f au
 		clip(now.filter, 40), metaweblog.FilterMarkdown, metaweblog.FilterBreaks, metaweblog.FilterNone)
 }
 
-// isHTML reports a text that begins with an element, as those of editors do that know
-// nothing but HTML.
+// isHTML reports whether a text begins with an element, as the texts of HTML editors do.
 func isHTML(s string) bool {
 	s = strings.TrimSpace(s)
 	return len(s) > 2 && s[0] == '<' && (s[1]|0x20 >= 'a' && s[1]|0x20 <= 'z') && strings.HasSuffix(s, ">")
 }
 
-// blocks are the elements that stand in no paragraph.
+// blocks lists the elements that are not inside a paragraph.
 var blocks = [...]string{
 	"address", "article", "aside", "blockquote", "dd", "div", "dl", "dt", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr",
 	"iframe", "li", "ol", "p", "pre", "section", "table", "tbody", "td", "th", "thead", "tr", "ul", "/", "!--",
 }
 
-// paragraphs makes paragraphs of what stands between empty lines, and breaks of other
-// line ends; what begins as a block stays as it is.
+// paragraphs turns text between empty lines into paragraphs, and other line ends into breaks. Block
+// elements remain unchanged.
 func paragraphs(s string) string {
 	var all []string
 	for para := range strings.SplitSeq(even(s), "\n\n") {

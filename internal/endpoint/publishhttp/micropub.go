@@ -17,38 +17,38 @@ import (
 	"cloudburst/protocol/micropub"
 )
 
-// Micropub is the door for programs that write posts by Micropub, with a token. Posts,
-// Accounts and Public must be set.
+// Micropub is the endpoint for programs that write posts by Micropub, with a token. Posts, Accounts
+// and Public must be set.
 type Micropub struct {
 	Posts    Posts
 	Accounts interface {
 		Token(ctx context.Context, plain, scope string, from account.Caller) (account.Token, error)
 	}
-	Public func() string // origin at which strangers reach this server
-	Files  Files         // nil: no files are taken
-	// MaxFile is how many bytes a file has at most, for the list of routes; Files checks it.
+	Public func() string // public origin of this server
+	Files  Files         // nil: files are not supported
+	// MaxFile is the maximum size of a file in bytes, for the list of routes only; Files enforces
+	// the limit.
 	MaxFile int64
-	// ListFiles lists a user's files, the newest first, those after the one given; nil:
-	// nobody hears which there are.
+	// ListFiles lists a user's files after the given one, newest first; nil: no list.
 	ListFiles func(ctx context.Context, user string, after *author.File, limit int) ([]author.File, error)
-	// Describe finds out the type and the length of a file elsewhere; nil: its name says the type.
+	// Describe returns the type and length of a file elsewhere; nil: its name determines the type.
 	Describe func(ctx context.Context, url string) (author.Enclosure, error)
 	Now      func() time.Time // nil: time.Now
 	Trusted  []netip.Prefix   // see [endpoint.CallerAddr]
-	Log      *slog.Logger     // nil is silent
+	Log      *slog.Logger     // nil: no log
 }
 
-// Addresses of Micropub.
+// Paths of Micropub.
 const (
 	pathMicropub      = "/micropub"
 	pathMicropubMedia = "/micropub/media"
-	// pathWrite is before the number of a post that has no page yet: where it is written.
+	// pathWrite is the path of the editor of a post without a page, followed by the post's number.
 	pathWrite = "/write/"
 )
 
 const doorMicropub = "micropub"
 
-// MicropubAddress is the endpoint below an origin, for pages that name it.
+// MicropubAddress returns the URL of the endpoint for an origin.
 func MicropubAddress(origin string) string { return origin + pathMicropub }
 
 func (m *Micropub) now() time.Time {
@@ -58,10 +58,10 @@ func (m *Micropub) now() time.Time {
 	return time.Now()
 }
 
-// micropubSite is the site that programs write to: micropub.Backend and micropub.Media.
+// micropubSite implements micropub.Backend and micropub.Media.
 type micropubSite struct{ m *Micropub }
 
-// micropubError turns an error into one of the interface.
+// micropubError converts an error for the interface.
 func micropubError(err error) error {
 	if err == nil {
 		return nil
@@ -84,7 +84,7 @@ func micropubError(err error) error {
 	return e
 }
 
-// Authenticate knows the tokens of accounts.
+// Authenticate checks a token of an account.
 func (s *micropubSite) Authenticate(ctx context.Context, token string) (micropub.Session, error) {
 	from := account.Caller{Via: doorMicropub}
 	if r := micropub.RequestFrom(ctx); r != nil {
@@ -97,8 +97,8 @@ func (s *micropubSite) Authenticate(ctx context.Context, token string) (micropub
 	return micropub.Session{User: t.User, Scopes: t.Scopes}, micropubError(err)
 }
 
-// Create makes a post of an h-entry; another type is taken for one, by the properties
-// that it shares with it.
+// Create creates a post from an h-entry. Other types are treated as an h-entry, by the properties
+// that they share.
 func (s *micropubSite) Create(ctx context.Context, user string, r *micropub.Request) (at string, later bool, err error) {
 	always := func(string) bool { return true }
 	w, err := wishOf(r.Properties, always)
@@ -121,8 +121,7 @@ func (s *micropubSite) Create(ctx context.Context, user string, r *micropub.Requ
 	return s.address(p), p.State == author.Scheduled, nil
 }
 
-// address is that of a post's page; that of the page where it is written, while nobody
-// else may see it.
+// address returns the URL of a post's page, or of its editor while the post is not public.
 //
 // spec:cloudburst#micropub-drafts
 func (s *micropubSite) address(p author.Post) string {
@@ -132,7 +131,7 @@ func (s *micropubSite) address(p author.Post) string {
 	return s.m.Posts.Address(p)
 }
 
-// find is the post of a user at an address of his, or with this guid.
+// find returns the user's post with the given URL or guid.
 func (s *micropubSite) find(ctx context.Context, user, at string) (author.Post, error) {
 	none := fault.New(fault.NotFound, "There is no post of yours at %s.", clip(at, 200))
 	u, err := url.Parse(at)
@@ -143,7 +142,7 @@ func (s *micropubSite) find(ctx context.Context, user, at string) (author.Post, 
 	own := err == nil && strings.EqualFold(u.Host, origin.Host)
 	parts := strings.Split(strings.Trim(u.Path, "/"), "/")
 	number, numbered := strings.CutPrefix(u.Path, pathWrite)
-	id, _ := strconv.ParseInt(number, 10, 64) // 0 is no post's
+	id, _ := strconv.ParseInt(number, 10, 64) // 0 is not a valid number
 	var p author.Post
 	switch {
 	case own && numbered && id > 0:
@@ -162,7 +161,7 @@ func (s *micropubSite) find(ctx context.Context, user, at string) (author.Post, 
 	return p, err
 }
 
-// Update changes what the request names, and nothing else.
+// Update changes only what the request names.
 func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Request) (string, error) {
 	was, err := s.find(ctx, user, r.URL)
 	if err != nil {
@@ -181,8 +180,7 @@ func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Requ
 	if filed {
 		files = s.enclosures(ctx, next, was.Enclosures)
 	}
-	// Base is the revision that the values were read from: what another program writes at
-	// the same time is not lost.
+	// Base is the revision of these values, so a concurrent change by another program is not lost.
 	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, ID: was.ID, Base: was.Revision, To: w.to, At: w.at, Slug: r.Slug(), Via: doorMicropub,
 		Change: func(c *author.Content) error {
 			fillTouched(c, next, r.Touches)
@@ -196,12 +194,12 @@ func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Requ
 	}
 	addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(p))
 	if s.address(p) == s.address(was) {
-		return "", nil // also where it was called by another address that it has
+		return "", nil // also if the request used another URL of the post
 	}
 	return s.address(p), nil
 }
 
-// Delete deletes a post; one that is deleted already stays so.
+// Delete deletes a post. Deleting it again has no effect.
 func (s *micropubSite) Delete(ctx context.Context, user, at string) error {
 	p, err := s.find(ctx, user, at)
 	if err == nil {
@@ -210,8 +208,8 @@ func (s *micropubSite) Delete(ctx context.Context, user, at string) error {
 	return micropubError(err)
 }
 
-// Undelete brings a post back: whole within the time in which a deletion is taken back,
-// else as it was last written, before readers where it had been there.
+// Undelete restores a post. While the deletion can be undone, the post returns unchanged;
+// afterwards it returns as last written, and is published if it was published before.
 //
 // spec:cloudburst#micropub-undelete
 func (s *micropubSite) Undelete(ctx context.Context, user, at string) (string, error) {
@@ -220,7 +218,7 @@ func (s *micropubSite) Undelete(ctx context.Context, user, at string) (string, e
 		return "", micropubError(err)
 	}
 	if p.State != author.Deleted {
-		return "", nil // it is there
+		return "", nil // not deleted
 	}
 	if p.UndoUntil.After(s.m.now()) {
 		if _, err = s.m.Posts.Undo(ctx, user, p.ID, doorMicropub); err == nil {
@@ -238,7 +236,7 @@ func (s *micropubSite) Undelete(ctx context.Context, user, at string) (string, e
 	return "", micropubError(err)
 }
 
-// Source is a post in properties.
+// Source returns a post as properties.
 func (s *micropubSite) Source(ctx context.Context, user, at string) (micropub.Object, error) {
 	p, err := s.find(ctx, user, at)
 	if err != nil {
@@ -251,7 +249,7 @@ func (s *micropubSite) object(p author.Post) micropub.Object {
 	return micropub.Object{Type: []string{"h-entry"}, Properties: s.properties(p)}
 }
 
-// Posts lists posts, also drafts.
+// Posts lists posts, including drafts.
 func (s *micropubSite) Posts(ctx context.Context, user string, q micropub.ListQuery) ([]micropub.Object, error) {
 	query := author.PostQuery{User: user, Category: author.CategoryName(q.Category)}
 	switch q.PostStatus {
@@ -280,13 +278,13 @@ func (s *micropubSite) Posts(ctx context.Context, user string, q micropub.ListQu
 	return out, nil
 }
 
-// maxOffset bounds how much is read in order to be left out.
+// maxOffset limits the number of skipped entries, which are read nevertheless.
 const maxOffset = 10_000
 
-// skipped is a page of a list that is read by what was last.
+// skipped applies an offset to a list that is paged by its last entry.
 func skipped[T any](offset, limit int, read func(n int, after *T) ([]T, error)) ([]T, error) {
 	if offset > maxOffset {
-		return nil, fault.New(fault.Invalid, "offset is %d: at most %d are left out.", offset, maxOffset)
+		return nil, fault.New(fault.Invalid, "offset is %d: at most %d entries can be skipped.", offset, maxOffset)
 	}
 	var after *T
 	for offset > 0 {
@@ -300,7 +298,7 @@ func skipped[T any](offset, limit int, read func(n int, after *T) ([]T, error)) 
 	return read(limit, after)
 }
 
-// Categories are those of published posts, and those created ahead of their first post.
+// Categories returns the categories of published posts, and those created before their first post.
 func (s *micropubSite) Categories(ctx context.Context, user string) ([]string, error) {
 	counts, err := s.m.Posts.Categories(ctx, user)
 	names := make([]string, len(counts))
@@ -310,8 +308,8 @@ func (s *micropubSite) Categories(ctx context.Context, user string) ([]string, e
 	return names, micropubError(err)
 }
 
-// Config says what can be written here. Posts are sent to nobody else's site: who follows
-// them is told anyway.
+// Config describes the supported properties. There are no syndication targets, because subscribers
+// get notifications anyway.
 func (s *micropubSite) Config(context.Context, string) (micropub.Config, error) {
 	base := []string{"name", "content", "category", "photo", "video", "audio", "published", "post-status", "mp-slug"}
 	kind := func(kind, name string, more ...string) micropub.PostType {
@@ -327,7 +325,7 @@ func (s *micropubSite) Config(context.Context, string) (micropub.Config, error) 
 	return c, nil
 }
 
-// Keep keeps a file.
+// Store stores a file.
 func (s *micropubSite) Store(ctx context.Context, user string, f *micropub.Upload) (string, error) {
 	file, err := s.m.Files.Put(ctx, user, f.Name, f.Type, f)
 	if err != nil {
@@ -336,7 +334,7 @@ func (s *micropubSite) Store(ctx context.Context, user string, f *micropub.Uploa
 	return s.m.Public() + s.m.Files.Path(file), nil
 }
 
-// Files lists what was uploaded.
+// Files lists the uploaded files.
 func (s *micropubSite) Files(ctx context.Context, user string, q micropub.ListQuery) ([]micropub.MediaFile, error) {
 	if s.m.ListFiles == nil {
 		return nil, micropubError(fault.New(fault.Unsupported, "Files are not listed here."))

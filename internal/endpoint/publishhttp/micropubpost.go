@@ -14,14 +14,14 @@ import (
 	"cloudburst/protocol/micropub"
 )
 
-// micropubWish is what a request says of a post besides its content.
+// publication is the requested state and date of a post.
 type micropubWish struct {
-	to author.State // "": as it is
-	at time.Time    // zero: as it is
+	to author.State // "": unchanged
+	at time.Time    // zero: unchanged
 }
 
-// wishOf reads it from the properties that are touched. A post that is to be seen by some
-// people only is refused: everything that is published here is public.
+// publicationOf reads the touched properties. It rejects a restricted visibility, because all
+// published posts are public.
 //
 // spec:cloudburst#micropub-visibility
 func wishOf(p micropub.Properties, touches func(string) bool) (w micropubWish, err error) {
@@ -48,15 +48,14 @@ func wishOf(p micropub.Properties, touches func(string) bool) (w micropubWish, e
 	return w, nil
 }
 
-// linking are the properties that name the page that a post is about.
+// linkProperties lists the properties that name the page that a post is about.
 func linking() []string { return []string{"bookmark-of", "like-of", "repost-of"} }
 
-// fillNew makes the content of a new post. Properties that there is no field for are stored
-// as they are.
+// fillNew fills the content of a new post. Properties without a field are stored as they are.
 //
 // spec:micropub-2017#unrecognized
 func fillNew(c *author.Content, p micropub.Properties) {
-	given := p.Has("content") // else the summary becomes the text
+	given := p.Has("content") // otherwise the summary becomes the text
 	if !given && p.Has("summary") {
 		with := micropub.Properties{"content": p["summary"]}
 		for name, values := range p {
@@ -66,14 +65,14 @@ func fillNew(c *author.Content, p micropub.Properties) {
 	}
 	fillTouched(c, p, func(name string) bool { return name != "summary" || given })
 	for _, name := range linking() {
-		// What is about a page that says how it is called has that as its title.
+		// Without a title, use the title of the linked page.
 		if o := p.First(name).Object; o != nil && c.Title == "" && p.First("content").String() == "" {
 			c.Title = o.Properties.Text("name")
 		}
 	}
 }
 
-// fillTouched changes what is touched of a content.
+// fillTouched changes the touched properties of a content.
 func fillTouched(c *author.Content, p micropub.Properties, touches func(string) bool) {
 	if touches("name") {
 		c.Title = p.Text("name")
@@ -102,7 +101,7 @@ func fillTouched(c *author.Content, p micropub.Properties, touches func(string) 
 	}
 }
 
-// hasField reports a property that a field of a post is for, or that is no part of it.
+// hasField reports whether a property has its own field or is not part of a post.
 func hasField(name string) bool {
 	switch name {
 	case "url", "name", "content", "category", "in-reply-to", "bookmark-of", "like-of", "repost-of",
@@ -112,7 +111,7 @@ func hasField(name string) bool {
 	return strings.HasPrefix(name, "mp-")
 }
 
-// fillOthers stores the properties that there is no field for.
+// fillOthers stores the properties without a field.
 func fillOthers(c *author.Content, p micropub.Properties, touches func(string) bool) {
 	for name := range c.Properties {
 		if touches(name) {
@@ -124,7 +123,7 @@ func fillOthers(c *author.Content, p micropub.Properties, touches func(string) b
 			continue
 		}
 		raw, err := json.Marshal(values)
-		if err != nil { // of a value that is no JSON, which none is that was read
+		if err != nil { // invalid JSON, which cannot come from a decoded request
 			continue
 		}
 		if c.Properties == nil {
@@ -134,9 +133,8 @@ func fillOthers(c *author.Content, p micropub.Properties, touches func(string) b
 	}
 }
 
-// fillSource takes a text. A string is plain text: nothing in it is markup. But where it
-// takes the place of Markdown it is Markdown, because that is what whoever asked for the
-// source was given.
+// fillSource sets the text. A string is plain text without markup. If it replaces Markdown it is
+// Markdown, because the program got the source as a string.
 //
 // spec:micropub-2017#plain-text
 // spec:cloudburst#micropub-markdown
@@ -167,17 +165,16 @@ func fillReply(c *author.Content, v micropub.Value) {
 	}
 }
 
-// mediaKinds are the properties that hold files, each with the type that one has of which
-// nothing is known.
+// mediaKinds lists the properties with files, each with its default media type.
 func mediaKinds() []struct{ name, kind string } {
 	return []struct{ name, kind string }{{"photo", "image/jpeg"}, {"video", "video/mp4"}, {"audio", "audio/mpeg"}}
 }
 
-// describeWithin is how long a post waits for what is known of its files.
+// describeTimeout limits how long saving a post waits for the details of its files.
 const describeWithin = 10 * time.Second
 
-// enclosures are the files of a post; what was known of them before is known still, and
-// those stay that are no property.
+// enclosures returns the files of a post. It retains the known details of old files, and old files
+// that belong to no property.
 func (s *micropubSite) enclosures(ctx context.Context, p micropub.Properties, old []author.Enclosure) []author.Enclosure {
 	ctx, cancel := context.WithTimeout(ctx, describeWithin)
 	defer cancel()
@@ -206,8 +203,8 @@ func (s *micropubSite) enclosures(ctx context.Context, p micropub.Properties, ol
 	return list
 }
 
-// enclosure is a file at an address. Where nobody knows its type, its name says it, or
-// else the property that it came in.
+// enclosure describes a file at a URL. If its type is unknown, the name determines the type,
+// otherwise the property.
 func (s *micropubSite) enclosure(ctx context.Context, at, kind string, old []author.Enclosure) author.Enclosure {
 	for _, e := range old {
 		if e.URL == at {
@@ -216,7 +213,7 @@ func (s *micropubSite) enclosure(ctx context.Context, at, kind string, old []aut
 	}
 	e := author.Enclosure{URL: at}
 	if s.m.Describe != nil {
-		// What cannot be asked about is written about all the same.
+		// A file that cannot be described is still part of the post.
 		if known, err := s.m.Describe(ctx, at); err == nil {
 			e = known
 			e.URL = at
@@ -228,7 +225,7 @@ func (s *micropubSite) enclosure(ctx context.Context, at, kind string, old []aut
 	return e
 }
 
-// local is an address without this server's origin.
+// local returns a URL without this server's origin.
 func (m *Micropub) local(at string) string {
 	at = strings.TrimSpace(at)
 	if rest, ok := strings.CutPrefix(at, m.Public()); ok && strings.HasPrefix(rest, "/") && !strings.HasPrefix(rest, "//") {
@@ -237,7 +234,7 @@ func (m *Micropub) local(at string) string {
 	return at
 }
 
-// propertyOf is the property that a file is of; "": none.
+// propertyOf returns the property of a file; "": none.
 func propertyOf(e author.Enclosure) string {
 	class, _, _ := strings.Cut(e.Type, "/")
 	switch class {
@@ -249,7 +246,7 @@ func propertyOf(e author.Enclosure) string {
 	return ""
 }
 
-// properties are a post as programs know it, as it was written.
+// properties returns the source of a post as properties.
 func (s *micropubSite) properties(p author.Post) micropub.Properties {
 	out := micropub.Properties{"url": {micropub.Text(s.address(p))}}
 	set := func(name string, values ...string) {

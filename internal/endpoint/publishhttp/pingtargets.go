@@ -20,17 +20,17 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// SinkSender tells other servers that a feed here was saved; it is an announce.Sender.
+// TargetSender notifies other servers that a hosted feed was saved. It implements announce.Sender.
 type TargetSender struct {
-	HTTP      rsscloud.HTTPClient // it must be guarded, for authors name sinks
+	HTTP      rsscloud.HTTPClient // must be guarded, because users name the ping targets
 	UserAgent string
 	Now       func() time.Time // nil: time.Now
-	// Changed is the page of the item that changed last in the public feed of a user, and
-	// its categories; "" where it is not known. nil: they are never known.
+	// Changed returns the page and categories of the last changed item in a user's public feed; ""
+	// if unknown. nil: always unknown.
 	Changed func(ctx context.Context, user string) (page string, categories []string)
 }
 
-// Send tells one sink in its own way.
+// Send pings one target by its protocol.
 //
 // spec:cloudburst#sinks-kinds
 func (s *TargetSender) Send(ctx context.Context, to announce.Target, n announce.News) (text string, err error) {
@@ -42,9 +42,9 @@ func (s *TargetSender) Send(ctx context.Context, to announce.Target, n announce.
 		text, err = s.weblogs(ctx, seen, to, n)
 	case announce.WebSub:
 		client := &websub.Client{HTTP: seen, UserAgent: s.UserAgent}
-		text, err = "It took the ping.", client.Publish(ctx, to.URL, n.Topic)
+		text, err = "It accepted the ping.", client.Publish(ctx, to.URL, n.Topic)
 	default:
-		return "", fault.New(fault.Invalid, "This server cannot tell sinks of the kind %q.", to.Kind)
+		return "", fault.New(fault.Invalid, "This server cannot ping targets of the kind %q.", to.Kind)
 	}
 	if err != nil {
 		return "", s.failure(err, seen)
@@ -55,8 +55,7 @@ func (s *TargetSender) Send(ctx context.Context, to announce.Target, n announce.
 	return endpoint.OneLine(text), nil
 }
 
-// cloud pings a hub of rssCloud. One that is named without a path has its door where the
-// hubs of that time have it.
+// cloud pings an rssCloud hub. A URL without a path gets the usual path of such hubs.
 //
 // spec:rsscloud-2009#ping-rest
 // spec:rsscloud-2009#ping-xml-rpc
@@ -79,14 +78,14 @@ func (s *TargetSender) cloud(ctx context.Context, h rsscloud.HTTPClient, to anno
 	return r.Msg, err
 }
 
-// tagsOf are categories as an extended ping can have them, with | between them.
+// tagsOf converts categories to the tags of an extended ping, separated by |.
 //
 // spec:feedstate-2007#ping-extended
 func tagsOf(categories []string) []string {
 	return weblogs.ParseTags(strings.ReplaceAll(strings.ReplaceAll(strings.Join(categories, "\n"), "|", "/"), "\n", "|"))
 }
 
-// weblogs tells of the site that the feed belongs to.
+// weblogs pings with the site of the feed.
 func (s *TargetSender) weblogs(ctx context.Context, h weblogs.HTTPClient, to announce.Target, n announce.News) (string, error) {
 	client := &weblogs.Client{HTTP: h, UserAgent: s.UserAgent}
 	p := weblogs.Ping{Name: siteName(cmp.Or(n.Name, n.User)), URL: cmp.Or(n.Home, n.Topic), FeedURL: n.Topic}
@@ -111,8 +110,8 @@ func (s *TargetSender) weblogs(ctx context.Context, h weblogs.HTTPClient, to ann
 	return r.Message, err
 }
 
-// getURL is the URL of a sink for GET. Those of old lists that have one place write it
-// {0}, and mean the address: a name alone tells nobody anything.
+// getURL returns the URL of a ping target for GET. Old lists write a single placeholder as {0}; it
+// means the URL, because a name alone is useless.
 //
 // spec:cloudburst#sinks-get
 func getURL(address string) string {
@@ -122,15 +121,15 @@ func getURL(address string) string {
 	return address
 }
 
-// siteName is a name as a ping can have it.
+// siteName converts a name to the form allowed in a ping.
 func siteName(s string) string {
 	return clip(strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, "\uFFFD"), func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r)
 	}), " "), 200)
 }
 
-// failure turns what went wrong into a fault. What its last answer was counts most: a
-// refusal by a status that asks for patience is none.
+// failure converts an error to a fault. The status of the last response takes precedence; a status
+// that requests a retry is not a refusal.
 func (s *TargetSender) failure(err error, seen *seeing) error {
 	f := &fault.Error{Code: fault.Unreadable, Err: err, Msg: "There was no usable answer."}
 	if r, ok := errors.AsType[*fault.Error](err); ok {
@@ -150,7 +149,7 @@ func (s *TargetSender) failure(err error, seen *seeing) error {
 		f.Code = fault.Gone
 	case status >= 300:
 		f.Code = fault.Refused
-	case status != 0: // 2xx with an answer that says no, or nothing that is known
+	case status != 0: // 2xx with a refusal or an unknown response
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Msg = "There was no answer in time."
 	default:
@@ -159,12 +158,12 @@ func (s *TargetSender) failure(err error, seen *seeing) error {
 	return f
 }
 
-// sinkSilent says why nothing was answered at all.
+// noResponse sets the reason why there was no response.
 func sinkSilent(err error, f *fault.Error) {
 	if e, ok := errors.AsType[*fetch.Error](err); ok {
 		switch e.Kind {
 		case fetch.Refused, fetch.BadURL:
-			f.Code, f.Msg = fault.Refused, "Its address may not be called from here, or cannot be."
+			f.Code, f.Msg = fault.Refused, "This server must not or cannot call its URL."
 		case fetch.Ours:
 			f.Code, f.Msg = fault.Unavailable, "This server could not send it now."
 		default:
@@ -175,12 +174,12 @@ func sinkSilent(err error, f *fault.Error) {
 		f.Code, f.Msg = fault.Invalid, e.Msg
 	}
 	if e, ok := errors.AsType[*xmlrpc.SyntaxError](err); ok {
-		f.Msg = "What it answered is no XML-RPC: " + endpoint.OneLine(e.Msg)
+		f.Msg = "Its response is not XML-RPC: " + endpoint.OneLine(e.Msg)
 	}
 }
 
-// seeing remembers the status of the last answer, and when to come again: not every client
-// tells both.
+// statusRecorder records the status and Retry-After of the last response, because not all clients
+// return both.
 type seeing struct {
 	http   rsscloud.HTTPClient
 	status int

@@ -9,8 +9,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-// Posts is what people write here, for the doors by which programs write for them;
-// *author.Posts is one.
+// Posts stores the posts of users, for the publishing interfaces. [*author.Posts] implements it.
 type Posts interface {
 	Save(ctx context.Context, e author.Edit) (author.Post, error)
 	Delete(ctx context.Context, user string, id, base int64, door string) (author.Post, error)
@@ -19,32 +18,33 @@ type Posts interface {
 	BySlug(ctx context.Context, user, slug string) (author.Post, error)
 	ByKey(ctx context.Context, user, key, guid string) (author.Post, error)
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
-	// Categories are those of published posts, and those created ahead of their first post.
+	// Categories returns the categories of published posts, and those created before their first
+	// post.
 	Categories(ctx context.Context, user string) ([]author.Count, error)
 	AddCategory(ctx context.Context, user, label string) error
 	Counts(ctx context.Context, user string, what author.CountOf, prefix string, limit int) ([]author.Count, error)
 	Writer(ctx context.Context, user string) (author.Writer, error)
 	Path(p author.Post) string
 	Address(p author.Post) string
-	Warning(p author.Post) string // about a published post that is over the limit; ""
+	Warning(p author.Post) string // warning for a published post over the limit; "": none
 }
 
-// addWarning adds a sentence about a request that succeeded to the header of its response,
-// as a Warning field. Such a field has code 299 and - for an unnamed server.
+// addWarning adds a Warning field to the header of a successful response. The field has the code
+// 299, and - for an unnamed server.
 func addWarning(header http.Header, sentence string) {
 	if header != nil && sentence != "" {
 		header.Add("Warning", "299 - "+strconv.Quote(sentence))
 	}
 }
 
-// Files are what people put beside their posts: pictures, sounds and anything else;
-// *author.Files is one.
+// Files stores the files of users: images, audio and others. [*author.Files] implements it.
 type Files interface {
-	// Put keeps what r gives to its end. fault.TooMany: there is no more room for this
-	// user; fault.Invalid: it is larger than files may be, or of a type that is not taken.
+	// Put stores the content of r, read to its end. Errors: fault.TooMany if the user has no space
+	// left, fault.Invalid for a file that is too large or of an unsupported type.
 	Put(ctx context.Context, user, name, contentType string, r io.Reader) (author.File, error)
-	// Get returns a file by at least the first 16 digits of its hash. fault.NotFound.
+	// Get returns a file by at least the first 16 digits of its hash. It returns fault.NotFound for
+	// an unknown file.
 	Get(ctx context.Context, user, hash string) (author.File, error)
-	// Path is where the file is read, "/USER/media/<16 hex>/<name>".
+	// Path returns the path of a file, "/USER/media/<16 hex>/<name>".
 	Path(f author.File) string
 }

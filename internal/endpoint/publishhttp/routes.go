@@ -9,7 +9,7 @@ import (
 	"cloudburst/protocol/micropub"
 )
 
-// Routes lists the endpoints of Micropub. Each has a second route with a slash at its end.
+// Routes lists the endpoints of Micropub. Each has a second route with a trailing slash.
 //
 // spec:cloudburst#door-micropub
 func (m *Micropub) Routes() []route.Route {
@@ -21,63 +21,63 @@ func (m *Micropub) Routes() []route.Route {
 		slash.Path += "/{$}"
 		return []route.Route{one, slash}
 	}
-	routes := list(pathMicropub, posts, micropub.MaxBody+m.MaxFile, "Takes posts and changes of posts by Micropub.")
+	routes := list(pathMicropub, posts, micropub.MaxBody+m.MaxFile, "Accepts new posts and changes of posts by Micropub.")
 	if m.Files == nil {
 		return routes
 	}
 	posts.Media = site
 	media := &micropub.MediaHandler{Auth: site, Media: site, Log: m.Log}
-	return append(routes, list(pathMicropubMedia, media, m.MaxFile, "Takes files for posts by Micropub.")...)
+	return append(routes, list(pathMicropubMedia, media, m.MaxFile, "Accepts files for posts by Micropub.")...)
 }
 
-// formBody is how many bytes a form of IndieAuth has at most.
+// formBody is the maximum size of an IndieAuth form in bytes.
 const formBody = 64 << 10
 
-// Routes lists the endpoints of IndieAuth. They check codes and tokens themselves, and users sign
-// in on the page at the same address as the authorization endpoint.
+// Routes lists the endpoints of IndieAuth. They check codes and tokens themselves. The sign-in page
+// has the same URL as the authorization endpoint.
 func (i *IndieAuth) Routes() []route.Route {
 	s := &indieauth.Server{Backend: i, Log: i.Log}
 	authorization := s.Authorization()
 	return []route.Route{
 		{Method: "POST", Path: pathAuthorization, Handler: authorization, MaxBody: formBody, Purpose: "Names the signed-in user to an app, by IndieAuth."},
 		{Method: "OPTIONS", Path: pathAuthorization, Handler: authorization, Purpose: "Lets pages of other sites call the authorization endpoint."},
-		{Path: pathToken, Handler: s.Token(), MaxBody: formBody, Purpose: "Gives an app a token for a code of IndieAuth."},
-		{Path: pathIntrospection, Handler: s.Introspection(), Protection: route.Token, MaxBody: formBody, Purpose: "Says whether a token is good, and for what."},
-		{Path: pathRevocation, Handler: s.Revocation(), MaxBody: formBody, Purpose: "Ends a token that an app does not need any more."},
+		{Path: pathToken, Handler: s.Token(), MaxBody: formBody, Purpose: "Exchanges an IndieAuth code for a token."},
+		{Path: pathIntrospection, Handler: s.Introspection(), Protection: route.Token, MaxBody: formBody, Purpose: "Reports whether a token is valid, and its scopes."},
+		{Path: pathRevocation, Handler: s.Revocation(), MaxBody: formBody, Purpose: "Revokes a token that an app no longer needs."},
 		{Method: "GET", Path: pathAuthMetadata, Handler: http.HandlerFunc(i.metadata), Purpose: "Names the endpoints of IndieAuth for apps."},
 	}
 }
 
-// PathConvert is the address of [Convert].
+// PathConvert is the path of [Convert].
 const PathConvert = "/convert"
 
-// Routes lists the endpoint that writes known feeds in other formats.
+// Routes lists the endpoint that converts known feeds.
 func (c *Convert) Routes() []route.Route {
-	return []route.Route{{Path: PathConvert, Handler: c, Purpose: "Writes a feed that this server knows in another format."}}
+	return []route.Route{{Path: PathConvert, Handler: c, Purpose: "Converts a feed that this server knows to another format."}}
 }
 
-// Routes lists the endpoint of the list of all public hosted feeds.
+// Routes lists the endpoint for the list of all public hosted feeds.
 func (f *Feeds) Routes() []route.Route {
 	return []route.Route{{Method: "GET", Path: "/feeds.opml", Handler: f.List(), Purpose: "Lists the public feeds of all users as OPML."}}
 }
 
-// UserRoutes lists what [Feeds] serves at addresses that begin with the name of a user. No mux can
-// serve them: /{user}/rss.xml and a fixed subtree such as /reader/ would both match
-// /reader/rss.xml, and neither is more specific. So the list is for the documentation, and
-// [Feeds.ServeHTTP] finds out itself which address is meant.
+// UserRoutes lists the paths of [Feeds] that begin with a user name. A mux cannot serve them:
+// /{user}/rss.xml and a fixed subtree such as /reader/ would both match /reader/rss.xml, and
+// neither is more specific. Therefore the list is only documentation, and [Feeds.ServeHTTP] parses
+// the paths itself.
 func (f *Feeds) UserRoutes() []route.Route {
 	list := func(method, path string, most int64, protection route.Protection, purpose string) route.Route {
 		return route.Route{Method: method, Path: path, Handler: f, Protection: protection, MaxBody: most, Purpose: purpose}
 	}
 	return []route.Route{
-		list("GET", "/{user}", 0, route.Public, "Leads to the page of a user."),
+		list("GET", "/{user}", 0, route.Public, "Redirects to the page of a user."),
 		list("GET", "/{user}/{$}", 0, route.Public, "Shows the page of a user with the newest posts."),
 		list("GET", "/{user}/rss.xml", 0, route.Public, "Serves the public feed of a user as it was saved."),
 		list("PUT", "/{user}/rss.xml", author.MaxDocument, route.Token, "Saves a new version of the public feed."),
 		list("DELETE", "/{user}/rss.xml", 0, route.Token, "Ends the public feed, which is gone for readers."),
 		list("GET", "/{user}/feed", 0, route.Public, "Serves the public feed in the format that the reader prefers."),
-		list("GET", "/{user}/feed.{format}", 0, route.Public, "Serves the public feed in the format of the ending."),
-		list("GET", "/{user}/rsd.xml", 0, route.Public, "Names the endpoints for editors of the weblog, as RSD."),
+		list("GET", "/{user}/feed.{format}", 0, route.Public, "Serves the public feed in the format of the file extension."),
+		list("GET", "/{user}/rsd.xml", 0, route.Public, "Names the endpoints for blog editors, as RSD."),
 		list("GET", "/{user}/opml", 0, route.Public, "Lists the public feeds of a user as OPML."),
 		list("GET", "/{user}/feeds.opml", 0, route.Public, "Lists the public feeds of a user as OPML."),
 		list("GET", "/{user}/media/{hash}/{name}", 0, route.Public, "Serves a file that belongs to posts."),
@@ -87,6 +87,6 @@ func (f *Feeds) UserRoutes() []route.Route {
 		list("GET", "/{user}/private/{document}", 0, route.Token, "Serves the private feed to readers with a password."),
 		list("PUT", "/{user}/private/rss.xml", author.MaxDocument, route.Token, "Saves a new version of the private feed."),
 		list("DELETE", "/{user}/private/rss.xml", 0, route.Token, "Ends the private feed, which is gone for readers."),
-		list("GET", "/{user}/private/{secret}/{document}", 0, route.Token, "Serves the private feed to readers with a secret address."),
+		list("GET", "/{user}/private/{secret}/{document}", 0, route.Token, "Serves the private feed to readers with a secret URL."),
 	}
 }

@@ -13,20 +13,20 @@ import (
 
 const methodSaveRSS = "rssCloud.saveRss"
 
-// Methods are the XML-RPC methods by which feeds are saved, for the XML-RPC endpoint.
+// Methods returns the XML-RPC methods that save feeds.
 func (f *Feeds) Methods() []xmlrpc.Method {
 	return []xmlrpc.Method{{
 		Name: methodSaveRSS,
 		Help: "Saves a feed: user name, password (or a token that may create or update) and the text of the feed, at most 2 MiB, as a string or as base64. " +
-			"The answer is the feed's public URL, or a fault that says why nothing was saved.",
+			"The result is the feed's public URL, or a fault with the reason.",
 		Signature: [][]string{{"string", "string", "string", "string"}, {"string", "string", "string", "base64"}},
 		Do:        f.saveRSS,
 	}}
 }
 
-// Large are the methods whose calls may be large, and how many bytes they may have.
+// LargeMethods returns the maximum size in bytes of the methods with large calls.
 func (f *Feeds) LargeMethods() map[string]int64 {
-	// Each markup character of a feed may come as six.
+	// Escaping can expand a markup character to six bytes.
 	return map[string]int64{methodSaveRSS: 6*author.MaxDocument + 64<<10}
 }
 
@@ -40,7 +40,7 @@ func (f *Feeds) saveRSS(ctx context.Context, params []any) (any, error) {
 	}
 	doc.User, err = logIn(ctx, f.Accounts, user, password, f.caller(xmlrpc.RequestFrom(ctx), "saveRss"), []string{"update", "create"})
 	if err != nil {
-		// In a batch this ends the trying of passwords.
+		// A failed login ends a batch, so that a batch cannot try many passwords.
 		return nil, fmt.Errorf("%w: %w", f.fault4(ctx, err), xmlrpc.ErrLogin)
 	}
 	now, err := f.Authors.Put(ctx, doc)
@@ -51,7 +51,7 @@ func (f *Feeds) saveRSS(ctx context.Context, params []any) (any, error) {
 	return f.Public() + address(now.User, now.Name), nil
 }
 
-// saveParams reads the three parameters.
+// saveParams decodes the three parameters.
 func saveParams(params []any) (user, password string, d author.Document, err error) {
 	d = author.Document{Name: author.Public, Via: "saveRss"}
 	if len(params) != 3 {
@@ -73,9 +73,8 @@ func saveParams(params []any) (user, password string, d author.Document, err err
 	return user, password, d, nil
 }
 
-// inItsEncoding is a feed that came as a string, which has no encoding any more, in the
-// one that it declares: as it was in the file that it was read from. Where that cannot
-// be, it is UTF-8, whatever it says of itself.
+// encodeAsDeclared encodes a feed that arrived as a string in the encoding that it declares, as in
+// the original file. If that is impossible, the result is UTF-8 whatever the declaration.
 func inItsEncoding(text string) (doc []byte, contentType string) {
 	if doc, name, ok := charset.Encode(text); ok {
 		return doc, "text/xml; charset=" + name
@@ -83,7 +82,7 @@ func inItsEncoding(text string) (doc []byte, contentType string) {
 	return []byte(text), "text/xml; charset=utf-8"
 }
 
-// fault4 is an error as the fault of an rssCloud method.
+// rssCloudFault returns an error as the fault of an rssCloud method.
 func (f *Feeds) fault4(ctx context.Context, err error) error {
 	if code := fault.CodeOf(err); f.Log != nil && (code == fault.Internal || code == fault.Unavailable) {
 		f.Log.WarnContext(ctx, "a feed could not be saved", "err", err)

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// Files may take long on a slow line; what does not move at all is ended. Who has not
-// said who he is has to be quicker.
+// Time limits of uploads. A slow upload may take long while data keeps arriving. Requests without a
+// login have a shorter limit.
 const (
-	standstill    = 30 * time.Second // without a byte
+	standstill    = 30 * time.Second // without data
 	uploadLongest = time.Hour
 	strangerLong  = time.Minute
-	deadlineEvery = 5 * time.Second // at most so often is it moved
+	deadlineEvery = 5 * time.Second // minimum time between two changes of the deadline
 )
 
-// patient lets the body of a request come slowly, as long as something comes.
+// withSlowUpload extends the deadline of a request while its body keeps arriving.
 //
 // spec:cloudburst#upload-slow
 func patient(next http.Handler) http.Handler {
@@ -38,7 +38,7 @@ type patientBody struct {
 	io.ReadCloser
 	rc    *http.ResponseController
 	moved time.Time
-	last  time.Time // no deadline is later
+	last  time.Time // latest deadline
 }
 
 func (b *patientBody) Read(p []byte) (int, error) {
@@ -48,13 +48,13 @@ func (b *patientBody) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p)
 }
 
-// move gives the request its time from now on.
+// extend sets the deadline to idleTimeout after now.
 func (b *patientBody) move(now time.Time) {
 	b.moved = now
 	end := now.Add(standstill)
 	if end.After(b.last) {
 		end = b.last
 	}
-	// The errors say that this writer knows no deadlines: then a proxy in front bounds it.
+	// Ignore the errors: a writer without deadlines is behind a proxy that limits the time.
 	_, _ = b.rc.SetReadDeadline(end), b.rc.SetWriteDeadline(end.Add(endpoint.AnswerTimeout))
 }

@@ -1,5 +1,5 @@
-// Package readhttp joins the river to the apps in which people read, by the protocols of
-// Google Reader and Fever, and to the webhooks and mailboxes that get notices of new items.
+// Package readhttp connects the river to reading apps, by the protocols of Google Reader and Fever,
+// and to the webhooks and mailboxes that new items are forwarded to.
 package readhttp
 
 import (
@@ -28,14 +28,14 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// AppRiver is what reading apps use of the river; *river.River is one.
+// AppRiver is the part of the river that reading apps use. [*river.River] implements it.
 type AppRiver interface {
 	AppSubscriptions
 	AppItems
 	AppCategories
 }
 
-// AppSubscriptions finds and changes the feeds that a reader follows.
+// AppSubscriptions finds and changes the feeds that a user follows.
 type AppSubscriptions interface {
 	Add(ctx context.Context, q river.Request) (river.Added, error)
 	Remove(ctx context.Context, reader string, sources ...int64) error
@@ -61,7 +61,7 @@ type AppCategories interface {
 	RenameCategory(ctx context.Context, reader, from, to string) error
 }
 
-// AppAccounts lets apps in; *account.Accounts does.
+// AppAccounts authenticates apps. [*account.Accounts] implements it.
 type AppAccounts interface {
 	Check(ctx context.Context, name, password string, from account.Caller) (account.User, error)
 	Token(ctx context.Context, plain, scope string, from account.Caller) (account.Token, error)
@@ -70,16 +70,16 @@ type AppAccounts interface {
 	AppToken(ctx context.Context, key string, from account.Caller) (account.Token, error)
 }
 
-// Apps are the doors for reading apps: the APIs of Google Reader and of Fever. River and
-// Accounts must be set. Do not copy it.
+// Apps serves the endpoints for reading apps: the APIs of Google Reader and Fever. River and
+// Accounts must be set. Do not copy an Apps.
 type Apps struct {
 	River    AppRiver
 	Accounts AppAccounts
-	Public   func() string            // origin of this server's pages; nil: they are not known
-	ReaderOf func(user string) string // whose river a user has; nil: the user's
+	Public   func() string            // origin of this server's pages; nil: unknown
+	ReaderOf func(user string) string // river's name for a user; nil: the name of the user
 	Trusted  []netip.Prefix           // see [endpoint.CallerAddr]
 	Now      func() time.Time         // nil: time.Now
-	Log      *slog.Logger             // nil is silent
+	Log      *slog.Logger             // nil: no log
 
 	mu    sync.Mutex
 	known map[string]*numbers // by reader
@@ -99,13 +99,12 @@ func (a *Apps) now() time.Time {
 	return time.Now()
 }
 
-// settling is how long an item is too new for apps that page by arrival: what arrives at
-// the same moment may be written a little later with a smaller number, and an app that
-// had the greater one would never ask for it.
+// settleDelay is how long a new item is withheld from apps that page by arrival. Items that arrive
+// at the same time can be stored out of order, and an app with the larger number would never
+// request a smaller one.
 const settling = 5 * time.Second
 
-// settled is the First before which items are handed out, and no greater than before
-// (0: any).
+// settledBefore returns the First before which items are served, at most before (0: no limit).
 //
 // spec:cloudburst#app-settled
 func (a *Apps) settled(before int64) int64 {
@@ -116,7 +115,7 @@ func (a *Apps) settled(before int64) int64 {
 	return end
 }
 
-// caller is who asks, for the limits of tries.
+// caller describes the client, for the limits of login attempts.
 func (a *Apps) caller(r *http.Request, door string) account.Caller {
 	from := account.Caller{Via: door}
 	if r != nil {
@@ -125,8 +124,8 @@ func (a *Apps) caller(r *http.Request, door string) account.Caller {
 	return from
 }
 
-// appStatus is an error's status at the doors of apps, and what may be said of it.
-// unknown: nobody may hear of it.
+// appStatus returns the status and public message of an error for apps. unknown means that the
+// error must not be shown.
 func appStatus(err error) (status int, msg string, after time.Duration, unknown bool) {
 	switch {
 	case errors.Is(err, account.ErrScope):
@@ -135,7 +134,7 @@ func appStatus(err error) (status int, msg string, after time.Duration, unknown 
 		return 0, "", 0, true
 	case fault.CodeOf(err) == fault.Invalid:
 		status = http.StatusBadRequest
-	case fault.CodeOf(err) == fault.Unreadable: // the address is wrong, not this server
+	case fault.CodeOf(err) == fault.Unreadable: // the URL is wrong, not this server
 		status = http.StatusUnprocessableEntity
 	default:
 		status = endpoint.StatusOf(err)
@@ -143,8 +142,8 @@ func appStatus(err error) (status int, msg string, after time.Duration, unknown 
 	return status, fault.Message(err), fault.RetryAfter(err), false
 }
 
-// appText is a plain text for apps, of which some take it for HTML and some do not: what
-// would be markup is written with characters that only look like it.
+// appText returns a plain text that is safe for apps that treat it as HTML. Markup characters
+// become similar characters that are not markup.
 //
 // spec:cloudburst#app-titles
 func appText(s string) string {
@@ -167,17 +166,17 @@ func appText(s string) string {
 	return b.String()
 }
 
-// entity reports what makes a character of the ampersand before it.
+// entity reports whether s, after an ampersand, forms an entity.
 func entity(s string) bool {
 	name, _, ok := strings.Cut(s[:min(len(s), 40)], ";")
 	return ok && name != "" && strings.Trim(strings.ToLower(name), "#0123456789abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// shortTitle is how many characters of a text make the title of an item that has none.
+// shortTitle is the maximum length in characters of a title taken from the text.
 const shortTitle = 80
 
-// appTitle is the title of an item, or else the beginning of its text, or else the name of
-// its first file or of its feed: apps show something else where they get none.
+// appTitle returns the title of an item. Without a title it uses the start of the text, the name of
+// the first file or the title of the feed, because apps show arbitrary text for an empty title.
 //
 // spec:cloudburst#app-untitled
 func appTitle(e *river.Entry) string {
@@ -199,8 +198,8 @@ func appTitle(e *river.Entry) string {
 	return e.Source.URL
 }
 
-// link is where an item leads: apps need some address. An item without one leads to its page
-// on this server.
+// link returns the URL of an item, because apps need one. An item without a URL gets its page on
+// this server.
 func (a *Apps) link(e *river.Entry) string {
 	for _, link := range []string{e.Link, e.Comments} {
 		if link != "" {
@@ -219,7 +218,7 @@ func (a *Apps) link(e *river.Entry) string {
 	return e.Source.URL
 }
 
-// appHTML is the whole text of an item: with its picture, and with what is nested in it.
+// appHTML returns the full text of an item, with its image and nested items.
 func appHTML(c *river.Content) string {
 	if c.Image == "" && len(c.Nested) == 0 {
 		return c.HTML
@@ -241,7 +240,7 @@ func appHTML(c *river.Content) string {
 	return b.String()
 }
 
-// published is when an item was published, or else came.
+// published returns when an item was published, or else when it arrived.
 func published(e *river.Entry) int64 {
 	if e.Published.Unix() > 0 {
 		return e.Published.Unix()
@@ -249,13 +248,13 @@ func published(e *river.Entry) int64 {
 	return e.At.Unix()
 }
 
-// appsWithin is how long an answer to an app may take: a first sync on a slow line.
+// appTimeout limits a response to an app: a first sync on a slow connection.
 const appsWithin = 3 * time.Minute
 
-// packed sends what h answers in gzip to who understands it, if there is enough of it.
+// compress sends large responses of h with gzip if the client accepts it.
 func packed(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The error says that this writer knows no deadlines: then a proxy in front bounds it.
+		// Ignore the error: a writer without deadlines is behind a proxy that limits the time.
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(appsWithin))
 		w.Header().Set("Vary", "Accept-Encoding")
 		if serve.Weight(r.Header.Values("Accept-Encoding"), "gzip") == 0 {
@@ -263,15 +262,15 @@ func packed(h http.Handler) http.Handler {
 			return
 		}
 		p := &packer{ResponseWriter: w, status: http.StatusOK}
-		h.ServeHTTP(p, r) // a panic leaves what was sent broken, as it has to be
+		h.ServeHTTP(p, r) // a panic must leave the response incomplete
 		p.end()
 	})
 }
 
-// packFrom is the size in bytes from which packing pays.
+// minCompress is the minimum size in bytes for compression.
 const packFrom = 1 << 10
 
-// packer packs once it has seen packFrom bytes.
+// compressor starts to compress after minCompress bytes.
 type packer struct {
 	http.ResponseWriter
 	status int
@@ -279,10 +278,10 @@ type packer struct {
 	zip    *gzip.Writer
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (p *packer) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
-// WriteHeader waits until it is known how the answer is sent.
+// WriteHeader delays the header until the encoding is known.
 func (p *packer) WriteHeader(status int) { p.status = status }
 
 func (p *packer) Write(b []byte) (int, error) {
@@ -294,15 +293,15 @@ func (p *packer) Write(b []byte) (int, error) {
 	}
 	p.Header().Set("Content-Encoding", "gzip")
 	p.ResponseWriter.WriteHeader(p.status)
-	p.zip, _ = gzip.NewWriterLevel(p.ResponseWriter, gzip.BestSpeed) // the level is one
+	p.zip, _ = gzip.NewWriterLevel(p.ResponseWriter, gzip.BestSpeed) // the level is valid
 	_, err := p.zip.Write(p.held)
 	return len(b), err
 }
 
-// end sends what is left.
+// end sends the remaining bytes.
 func (p *packer) end() {
 	if p.zip != nil {
-		_ = p.zip.Close() // nobody is left to tell when the caller has gone
+		_ = p.zip.Close() // ignore the error: the client has disconnected
 		return
 	}
 	p.ResponseWriter.WriteHeader(p.status)

@@ -17,16 +17,16 @@ import (
 	"cloudburst/protocol/fever"
 )
 
-// feverReader joins the API of Fever to the river.
+// feverReader connects the API of Fever to the river.
 //
-// An item's number is its First, Unix microseconds: apps page by numbers that grow with
-// arrival, and some know none beyond 2^53. Feeds and groups have 31 bits of a hash,
-// because some apps keep them in 32.
+// The number of an item is its First in Unix microseconds: apps page by numbers that increase with
+// arrival, and some support none beyond 2^53. The numbers of feeds and groups are 31 bits of a
+// hash, because some apps store them in 32 bits.
 type feverReader Apps
 
 func (f *feverReader) apps() *Apps { return (*Apps)(f) }
 
-// feverError turns an error into one of the API.
+// feverError converts an error for the API.
 func feverError(err error) error {
 	if err == nil {
 		return nil
@@ -49,10 +49,10 @@ func (f *feverReader) User(ctx context.Context, key string) (string, error) {
 	return t.User, feverError(err)
 }
 
-// numbers are the small numbers of a reader's feeds and categories.
+// numbers holds the small numbers of a user's feeds and categories.
 type numbers struct {
-	at     time.Time        // when they were made
-	list   []river.Followed // only where they are fresh
+	at     time.Time        // time of creation
+	list   []river.Followed // nil in the cache
 	feeds  map[int64]int32  // by source
 	source map[int32]int64
 	groups map[string]int32
@@ -61,11 +61,11 @@ type numbers struct {
 	items  int64              // of all feeds
 }
 
-// keepNumbers is how long numbers are believed, and mostNumbers of how many readers they
-// are kept: an app asks a hundred times in a row.
+// numbersTTL is how long numbers are cached, and maxNumbers for how many users: an app sends a
+// hundred requests in a row.
 const keepNumbers, maxNumbers = 10 * time.Second, 100
 
-// numbersOf are the numbers of a reader; fresh: as they are now.
+// numbersOf returns the numbers of a user. With fresh it does not use the cache.
 func (a *Apps) numbersOf(ctx context.Context, reader string, fresh bool) (*numbers, error) {
 	now := a.now()
 	a.mu.Lock()
@@ -85,7 +85,7 @@ func (a *Apps) numbersOf(ctx context.Context, reader string, fresh bool) (*numbe
 	n = number(list, categories)
 	n.at = now
 	kept := *n
-	kept.list = nil // of thousands of feeds it is large
+	kept.list = nil // large with thousands of feeds
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.known == nil || len(a.known) >= maxNumbers {
@@ -95,15 +95,15 @@ func (a *Apps) numbersOf(ctx context.Context, reader string, fresh bool) (*numbe
 	return n, nil
 }
 
-// forget drops what is known of a reader's feeds.
+// forget removes the cached numbers of a user.
 func (a *Apps) forget(reader string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.known, reader)
 }
 
-// number gives feeds and categories numbers of 31 bits that stay: of those few whose
-// hashes meet, the older one has the first.
+// number assigns stable 31-bit numbers to feeds and categories. After a rare hash collision, the
+// older feed has the first number.
 //
 // spec:cloudburst#fever-numbers
 func number(list []river.Followed, categories []river.Category) *numbers {
@@ -137,7 +137,7 @@ func number(list []river.Followed, categories []river.Category) *numbers {
 	return n
 }
 
-// free is the first number of a name that is not taken.
+// free returns the first number of a name that is not taken.
 func free[T any](taken map[int32]T, name string) int32 {
 	for i := 0; ; i++ {
 		sum := sha256.Sum256([]byte(name + strings.Repeat(" again", i)))
@@ -180,8 +180,8 @@ func (f *feverReader) Lists(ctx context.Context, user string) ([]fever.Group, []
 	return groups, feeds, relations, nil
 }
 
-// Favicons is fever.Backend.Favicons: there are none, as feeds say where theirs is, and
-// nothing but feeds is fetched.
+// Favicons is fever.Backend.Favicons. It returns none: feeds declare the URLs of their icons, and
+// this server fetches only feeds.
 func (f *feverReader) Favicons(context.Context, string) ([]fever.Favicon, error) { return nil, nil }
 
 // Total is fever.Backend.Total.
@@ -232,7 +232,7 @@ func (f *feverReader) Items(ctx context.Context, user string, q fever.Query) ([]
 	return out, nil
 }
 
-// sources are those of feeds and groups, as many as a query may have.
+// sources returns the sources of feeds and groups, up to the limit of a query.
 func (n *numbers) sources(q fever.Query) []int64 {
 	set := map[int64]bool{}
 	for _, id := range q.Feeds {
@@ -267,7 +267,7 @@ func (f *feverReader) item(e *river.Entry, feed int32) fever.Item {
 	return it
 }
 
-// enclosuresHTML shows files in the text, for the API has no place for them.
+// enclosuresHTML shows files in the text, because the API has no field for them.
 func enclosuresHTML(list []river.Enclosure) string {
 	var b strings.Builder
 	for _, enc := range list {
@@ -287,8 +287,7 @@ func enclosuresHTML(list []river.Enclosure) string {
 	return b.String()
 }
 
-// mostMarked bounds the lists of items that are unread or saved: beyond it an app has the
-// newest.
+// maxMarked limits the lists of unread or saved items to the newest.
 const maxMarked = 200_000
 
 // Unread is fever.Backend.Unread.
@@ -296,13 +295,13 @@ func (f *feverReader) Unread(ctx context.Context, user string) (fever.IDs, error
 	return f.marked(ctx, river.ItemQuery{Reader: f.apps().reader(user), Unread: true})
 }
 
-// Saved is fever.Backend.Saved, but for items of feeds that are not followed any more, of
-// which apps know nothing.
+// Saved is fever.Backend.Saved. It omits items of feeds that the user no longer follows, because
+// apps do not know these feeds.
 func (f *feverReader) Saved(ctx context.Context, user string) (fever.IDs, error) {
 	return f.marked(ctx, river.ItemQuery{Reader: f.apps().reader(user), Starred: true})
 }
 
-// marked lists the numbers of items, in their order.
+// marked lists the numbers of items in increasing order.
 func (f *feverReader) marked(ctx context.Context, q river.ItemQuery) (fever.IDs, error) {
 	following := map[int64]bool{}
 	if q.Starred {
@@ -368,6 +367,6 @@ func (f *feverReader) MarkGroup(ctx context.Context, user string, group int32, b
 	return feverError(f.River.MarkAllRead(ctx, reader, 0, name, before))
 }
 
-// UnreadRecent is fever.Backend.UnreadRecent: when an item was read is not kept, so there
-// is nothing to go back to.
+// UnreadRecent is fever.Backend.UnreadRecent. It does nothing, because the time at which an item
+// was read is not stored.
 func (f *feverReader) UnreadRecent(context.Context, string) error { return nil }

@@ -20,15 +20,15 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// Teller tells readers elsewhere of what arrived; it is a forward.Teller. docs/notices.md
-// says what the other side gets.
+// Sender forwards new items to other programs. It implements forward.Sender. docs/notices.md
+// describes the messages.
 type Sender struct {
-	Sender endpoint.Sender // behind the guard for callbacks: readers name the targets
-	Mail   *Mail           // nil: no mail is sent
+	Sender endpoint.Sender // guarded like callbacks, because users name the targets
+	Mail   *Mail           // nil: no mail
 	Now    func() time.Time
 }
 
-// Ways lists by which ways it can tell.
+// Ways lists the supported ways of forwarding.
 func (t *Sender) Ways() []string {
 	if t.Mail == nil {
 		return []string{forward.ViaWebhook, forward.ViaPost}
@@ -36,10 +36,9 @@ func (t *Sender) Ways() []string {
 	return []string{forward.ViaWebhook, forward.ViaEmail, forward.ViaPost}
 }
 
-// Tell sends what arrived in one message; a post has one item only, and further ones are
-// sent one after the other. Errors: fault.Gone (the target wants no more), Unavailable
-// (this server or its mail server cannot send now), Unreadable (the target did not take
-// it), Unsupported.
+// Forward sends items in one message, or by ViaPost in one message per item. Errors: fault.Gone
+// (the target wants no more), Unavailable (this server or its mail server cannot send now),
+// Unreadable (the target did not accept the message), Unsupported.
 func (t *Sender) Forward(ctx context.Context, n forward.Forwarding, list []river.Entry) error {
 	switch n.Via {
 	case forward.ViaWebhook:
@@ -57,7 +56,7 @@ func (t *Sender) Forward(ctx context.Context, n forward.Forwarding, list []river
 		}
 		return fault.New(fault.Unsupported, "This server sends no mail: its operator has not named a mail server.")
 	}
-	return fault.New(fault.Unsupported, "This server cannot tell by %q.", n.Via)
+	return fault.New(fault.Unsupported, "This server cannot forward by %q.", n.Via)
 }
 
 func (t *Sender) now() time.Time {
@@ -67,11 +66,11 @@ func (t *Sender) now() time.Time {
 	return time.Now()
 }
 
-// longestNoticeHTML bounds the text of one item in a webhook, in bytes: a longer one has
-// its words only.
+// maxWebhookHTML is the maximum size of an item's HTML in a webhook, in bytes. A longer item has
+// only its plain text.
 const longestNoticeHTML = 64 << 10
 
-// noticeMessage is the body of a webhook.
+// webhookMessage is the body of a webhook.
 type noticeMessage struct {
 	Reader string       `json:"reader"`
 	Notice string       `json:"notice"`
@@ -119,7 +118,7 @@ func noticeMessageOf(n forward.Forwarding, list []river.Entry) noticeMessage {
 	return m
 }
 
-// messageID is the same for the same items of a notice, however often they are sent.
+// messageID returns an ID that is the same each time the same items are sent.
 //
 // spec:cloudburst#notice-at-least-once
 func messageID(n forward.Forwarding, list []river.Entry) string {
@@ -133,7 +132,7 @@ func messageID(n forward.Forwarding, list []river.Entry) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// webhook posts JSON, signed when there is a secret.
+// webhook posts JSON, signed if there is a secret.
 //
 // spec:cloudburst#notice-webhook
 func (t *Sender) webhook(ctx context.Context, n forward.Forwarding, list []river.Entry) error {
@@ -168,29 +167,29 @@ func (t *Sender) post(ctx context.Context, n forward.Forwarding, e *river.Entry)
 	})
 }
 
-// send is one POST, and what its answer means.
+// send sends one POST and interprets the response.
 func (t *Sender) send(ctx context.Context, m *fetch.Message) error {
 	return t.answered(m.URL, t.Sender.Send(ctx, m))
 }
 
-// answered is what the answer of a target means.
+// replyError converts the reply of a target to an error.
 func (t *Sender) answered(target string, r fetch.Reply) error {
 	where := endpoint.DisplayURL(target)
 	switch {
 	case r.OK():
 		return nil
 	case r.NotTried:
-		return fault.Wrap(fault.Unavailable, r.Err, "%s could not be told now, for a reason of this server's own.", where)
+		return fault.Wrap(fault.Unavailable, r.Err, "%s could not be notified now because of a problem on this server.", where)
 	case r.Err != nil:
 		code := fault.Unreadable
 		if k := fetch.KindOf(r.Err); k == fetch.Refused || k == fetch.BadURL {
 			code = fault.Refused
 		}
-		return fault.Wrap(code, r.Err, "%s could not be told: it %s.", where, cmp.Or(fetch.Text(r.Err), fetch.Neutral))
+		return fault.Wrap(code, r.Err, "%s could not be notified: it %s.", where, cmp.Or(fetch.Text(r.Err), fetch.Neutral))
 	case r.Status == http.StatusGone:
-		return fault.New(fault.Gone, "%s answered %s: it wants to be told nothing any more.", where, endpoint.StatusText(r.Status))
+		return fault.New(fault.Gone, "%s answered %s: it wants no more messages.", where, endpoint.StatusText(r.Status))
 	}
-	f := fault.New(fault.Unreadable, "%s was told and answered %s.", where, endpoint.StatusText(r.Status))
+	f := fault.New(fault.Unreadable, "%s was notified and answered %s.", where, endpoint.StatusText(r.Status))
 	f.RetryAfter = fetch.RetryAfter(r.RetryAfter, t.now())
 	return f
 }

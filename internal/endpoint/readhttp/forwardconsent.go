@@ -18,8 +18,8 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// Ask asks the recipient of a notice for consent: a person by a mail with a link for token,
-// a program by a challenge that it must answer at once. Errors are those of Tell.
+// Ask requests the recipient's consent to a forwarding: from a person by a mail with a link for
+// token, from a program by a challenge. Errors are those of [Sender.Forward].
 //
 // spec:cloudburst#notice-consent
 func (t *Sender) Ask(ctx context.Context, n forward.Forwarding, token string) error {
@@ -32,7 +32,7 @@ func (t *Sender) Ask(ctx context.Context, n forward.Forwarding, token string) er
 		}
 		return fault.New(fault.Unsupported, "This server sends no mail: its operator has not named a mail server.")
 	}
-	return fault.New(fault.Unsupported, "This server cannot tell by %q.", n.Via)
+	return fault.New(fault.Unsupported, "This server cannot forward by %q.", n.Via)
 }
 
 // challengeMessage is the body of the first request to a webhook.
@@ -43,7 +43,7 @@ type challengeMessage struct {
 	Notice    string `json:"notice"`
 }
 
-// challenge sends one to a program, whose answer must be nothing but the response to it.
+// challenge sends a challenge to a program. The response must contain only the correct answer.
 func (t *Sender) challenge(ctx context.Context, n forward.Forwarding, challenge string) error {
 	m := challengeOf(n, challenge)
 	m.WantBody, m.Padded = true, true
@@ -54,26 +54,26 @@ func (t *Sender) challenge(ctx context.Context, n forward.Forwarding, challenge 
 		}
 		return err
 	}
-	// A program that repeats what it is sent answers more than this.
+	// A program that echoes the request returns more than the answer.
 	if got := strings.TrimSpace(string(r.Body)); r.Partial || !hmac.Equal([]byte(got), []byte(challengeResponse(n.Secret, challenge))) {
-		return fault.New(fault.Unreadable, "%s did not answer the challenge. Its answer must be the response and nothing else, as the guide on notices describes.", endpoint.DisplayURL(n.Target))
+		return fault.New(fault.Unreadable, "%s did not answer the challenge. Its answer must be only the response, as the guide on forwarding describes.", endpoint.DisplayURL(n.Target))
 	}
 	return nil
 }
 
-// challengeOf is the request with a challenge.
+// challengeOf returns the request with a challenge.
 func challengeOf(n forward.Forwarding, challenge string) *fetch.Message {
 	if n.Via == forward.ViaPost {
 		form := url.Values{"type": {"challenge"}, "challenge": {challenge}, "reader": {n.Reader}, "notice": {strconv.FormatInt(n.ID, 10)}}
 		return &fetch.Message{URL: n.Target, ContentType: "application/x-www-form-urlencoded", Body: []byte(form.Encode())}
 	}
-	// A struct of texts can be written.
+	// encoding a struct of strings never fails
 	body, _ := json.Marshal(challengeMessage{Type: "challenge", Challenge: challenge, Reader: n.Reader, Notice: strconv.FormatInt(n.ID, 10)})
 	return &fetch.Message{URL: n.Target, ContentType: "application/json", Header: signature(n.Secret, body), Body: body}
 }
 
-// challengeResponse is what a program that knows the secret answers; without a secret, the
-// challenge itself.
+// challengeResponse returns the answer of a program that knows the secret. Without a secret, it is
+// the challenge itself.
 func challengeResponse(secret, challenge string) string {
 	if secret == "" {
 		return challenge
@@ -87,7 +87,7 @@ func signed(secret string, body []byte) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// signature is the header by which a webhook with a secret is signed.
+// signature returns the signature header of a webhook with a secret.
 func signature(secret string, body []byte) []string {
 	if secret == "" {
 		return nil

@@ -23,26 +23,26 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// Ways to protect the way to a mail server.
+// Encryption of the connection to a mail server.
 const (
 	MailSTARTTLS = "starttls"
 	MailTLS      = "tls"
 	MailPlain    = "none"
 )
 
-// Mail sends mail through one server, which the operator names: no guard stands before it.
+// Mail sends mail through one server. The operator names the server, so its address is not guarded.
 type Mail struct {
 	Server    string        // host, or host:port [587, 465 with MailTLS, 25 with MailPlain]
 	From      string        // address, or a name with an address in angle brackets
-	User      string        // "": the server asks for none
-	Password  string        // in clear
-	TLS       string        // one of the ways [MailSTARTTLS]
-	Site      func() string // scheme and host of this server, for links; nil: mails have none
-	Timeout   time.Duration // of one message, from the dial to its end [30 s]
+	User      string        // "": the server requires no login
+	Password  string        // plain text
+	TLS       string        // one of the constants above [MailSTARTTLS]
+	Site      func() string // scheme and host of this server, for links; nil: mails have no links
+	Timeout   time.Duration // per message, including the connection [30 s]
 	TLSConfig *tls.Config   // [the system's roots]
 }
 
-// Check says what is wrong with the settings; fault.Invalid.
+// Check validates the settings. Errors are fault.Invalid.
 func (m *Mail) Check() error {
 	if _, _, err := m.address(); err != nil {
 		return fault.Wrap(fault.Invalid, err, "The mail server (smtp.server) is %q: it should be like mail.example.org:587.", m.Server)
@@ -54,7 +54,7 @@ func (m *Mail) Check() error {
 	case "", MailSTARTTLS, MailTLS, MailPlain:
 		return nil
 	}
-	return fault.New(fault.Invalid, "The way to the mail server is %q: it should be %s, %s or %s.", m.TLS, MailSTARTTLS, MailTLS, MailPlain)
+	return fault.New(fault.Invalid, "The encryption of mail (smtp.tls) is %q: it should be %s, %s or %s.", m.TLS, MailSTARTTLS, MailTLS, MailPlain)
 }
 
 func (m *Mail) address() (host string, port int, err error) {
@@ -68,12 +68,12 @@ func (m *Mail) address() (host string, port int, err error) {
 	host = strings.Trim(host, "[]")
 	port, err = strconv.Atoi(p)
 	if err == nil && (host == "" || port < 1 || port > 65535) {
-		err = errors.New("no host, or a port that is none")
+		err = errors.New("no host or an invalid port")
 	}
 	return host, port, err
 }
 
-// again is when a mail server that has no time is asked again.
+// retryDelay is the delay before the next attempt if the mail server is busy.
 const again = 5 * time.Minute
 
 // send sends one mail with all items.
@@ -87,11 +87,11 @@ func (m *Mail) send(ctx context.Context, n forward.Forwarding, list []river.Entr
 	return m.deliver(ctx, n, msg)
 }
 
-// ask sends the mail with the link by which its recipient agrees. It has no word that the
-// sender chose but the name of their account.
+// ask sends the mail with the link for consent. The only text that its sender chose is the name of
+// their account.
 func (m *Mail) ask(ctx context.Context, n forward.Forwarding, token string, now time.Time) error {
 	if m.Site == nil {
-		return fault.New(fault.Unavailable, "This server does not know its own address, so that its mails could have no link.")
+		return fault.New(fault.Unavailable, "This server does not know its public URL, so its mails cannot contain a link.")
 	}
 	msg, domain, err := m.message(n, now)
 	if err != nil {
@@ -105,24 +105,24 @@ func (m *Mail) ask(ctx context.Context, n forward.Forwarding, token string, now 
 		"If you want that, open this page and confirm:\n" + m.link("confirm", token) + "\n\n" +
 		"The link is valid for 7 days. If you do not want it, do nothing: nothing else will be sent.\n"
 	if n.End != "" {
-		text += "To refuse for good: " + m.link("end", n.End) + "\n"
+		text += "To refuse permanently: " + m.link("end", n.End) + "\n"
 	}
 	msg.SetBodyString(mail.TypeTextPlain, text)
 	return m.deliver(ctx, n, msg)
 }
 
-// link is a page of this server for the recipient of a mail.
+// link returns the URL of a page for the recipient of a mail.
 func (m *Mail) link(page, token string) string {
 	return m.Site() + "/feeds/notices/" + page + "?token=" + token
 }
 
-// deliver hands one mail to the mail server.
+// deliver sends one mail to the mail server.
 func (m *Mail) deliver(ctx context.Context, n forward.Forwarding, msg *mail.Msg) error {
 	ctx, cancel := context.WithTimeout(ctx, m.timeout())
 	defer cancel()
 	c, err := m.client(ctx)
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "This server's settings for mail do not work; its operator has to mend them.")
+		return fault.Wrap(fault.Unavailable, err, "This server's settings for mail do not work; its operator has to fix them.")
 	}
 	if err := c.DialWithContext(ctx); err != nil {
 		return busy(err)
@@ -134,21 +134,21 @@ func (m *Mail) deliver(ctx context.Context, n forward.Forwarding, msg *mail.Msg)
 	case err == nil || msg.IsDelivered():
 		return nil
 	case errors.As(err, &sent) && !sent.IsTemp() && (sent.Reason == mail.ErrSMTPRcptTo || sent.Reason == mail.ErrSMTPDataClose):
-		return fault.Wrap(fault.Unreadable, err, "The mail server does not take mail for %s.", n.Target)
+		return fault.Wrap(fault.Unreadable, err, "The mail server does not accept mail for %s.", n.Target)
 	}
 	return busy(err)
 }
 
 func busy(err error) error {
-	f := fault.Wrap(fault.Unavailable, err, "The mail server of this server did not take the mail; it will be tried again.")
+	f := fault.Wrap(fault.Unavailable, err, "The mail server did not accept the mail; this server will try again.")
 	f.RetryAfter = again
 	return f
 }
 
 func (m *Mail) timeout() time.Duration { return cmp.Or(m.Timeout, 30*time.Second) }
 
-// client is one for one message, which has until ctx ends: the library's own limit begins
-// anew with each step.
+// client returns a client for one message that stops when ctx ends: the library's own time limit
+// restarts at each step.
 func (m *Mail) client(ctx context.Context) (*mail.Client, error) {
 	host, port, err := m.address()
 	if err != nil {
@@ -162,7 +162,7 @@ func (m *Mail) client(ctx context.Context) (*mail.Client, error) {
 	policy, auth := mail.TLSMandatory, mail.SMTPAuthAutoDiscover
 	switch m.TLS {
 	case MailTLS:
-		policy = mail.TLSOpportunistic // it has begun by then
+		policy = mail.TLSOpportunistic // TLS has already started
 	case MailPlain:
 		policy, auth = mail.NoTLS, mail.SMTPAuthPlainNoEnc
 	}
@@ -186,7 +186,7 @@ func (m *Mail) client(ctx context.Context) (*mail.Client, error) {
 	return mail.NewClient(host, options...)
 }
 
-// endsWith is a connection that a context closes.
+// ctxConn is a connection that is closed when a context ends.
 type endsWith struct {
 	net.Conn
 	stop func() bool
@@ -197,14 +197,14 @@ func (c *endsWith) Close() error {
 	return c.Conn.Close()
 }
 
-// message is a mail to the target of a notice, with the headers that show programs what it
-// is. domain is that of its sender.
+// message returns a mail to the target of a forwarding, with the headers that identify it to
+// programs. domain is that of the sender's address.
 //
 // spec:cloudburst#notice-unsubscribe
 func (m *Mail) message(n forward.Forwarding, now time.Time) (msg *mail.Msg, domain string, err error) {
 	from, err := netmail.ParseAddress(m.From)
 	if err != nil {
-		return nil, "", fault.Wrap(fault.Unavailable, err, "This server's settings for mail do not work; its operator has to mend them.")
+		return nil, "", fault.Wrap(fault.Unavailable, err, "This server's settings for mail do not work; its operator has to fix them.")
 	}
 	domain = from.Address[strings.LastIndexByte(from.Address, '@')+1:]
 	msg = mail.NewMsg(mail.WithNoDefaultUserAgent())
@@ -216,14 +216,14 @@ func (m *Mail) message(n forward.Forwarding, now time.Time) (msg *mail.Msg, doma
 	msg.SetGenHeader("List-Id", "<notice-"+strconv.FormatInt(n.ID, 10)+"."+domain+">")
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	if m.Site != nil && n.End != "" {
-		// One line each, however long the link is: it is no text that could be folded.
+		// One line each, even if the link is long: a link cannot be folded.
 		msg.SetGenHeaderPreformatted("List-Unsubscribe", "<"+m.link("end", n.End)+">")
 		msg.SetGenHeader("List-Unsubscribe-Post", "List-Unsubscribe=One-Click")
 	}
 	return msg, domain, nil
 }
 
-// compose writes the mail with items: text and HTML.
+// compose returns the mail with items, as text and HTML.
 func (m *Mail) compose(n forward.Forwarding, list []river.Entry, now time.Time) (*mail.Msg, error) {
 	msg, domain, err := m.message(n, now)
 	if err != nil {
@@ -244,7 +244,7 @@ func (m *Mail) compose(n forward.Forwarding, list []river.Entry, now time.Time) 
 	return msg, nil
 }
 
-// oneLine makes a header's worth of a text: no line ends, nothing that does not show.
+// oneLine converts a text for a header: without line breaks and control characters.
 func oneLine(s string, most int) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, ""), func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
 	if r := []rune(s); len(r) > most {
@@ -292,7 +292,7 @@ func mailText(list []river.Entry, end string) string {
 	return b.String()
 }
 
-// mailPage is the HTML of a mail. Item.HTML is safe to show; all else is escaped.
+// mailPage is the HTML of a mail. Item.HTML is sanitized; everything else is escaped.
 const mailPage = `<!DOCTYPE html>
 <html><head><meta charset="utf-8"><title>{{.Subject}}</title></head><body>
 {{range .Items}}<article>

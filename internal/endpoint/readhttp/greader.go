@@ -15,18 +15,17 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// googleReader joins the API of Google Reader to the river.
+// googleReader connects the API of Google Reader to the river.
 //
-// An item's number there is its First, Unix microseconds, as apps know it of FreshRSS: the
-// forms in which they write it cannot be taken for each other. A stream is in the order of
-// the river, by Item.At, which is its timestampUsec; but "since" (ot) means since when an
-// item is here, and such a stream is in that order, so that an app misses nothing of a
-// feed that is new and old at once.
+// The number of an item is its First in Unix microseconds, as in FreshRSS; its different notations
+// are unambiguous. A stream is ordered by Item.At, which is its timestampUsec. The parameter ot
+// ("since") selects by the time of arrival instead, and such a stream has that order, so an app
+// misses no old items of a newly added feed.
 type googleReader Apps
 
 func (g *googleReader) apps() *Apps { return (*Apps)(g) }
 
-// googleError turns an error into one of the API.
+// googleError converts an error for the API.
 func googleError(err error) error {
 	if err == nil {
 		return nil
@@ -41,7 +40,7 @@ func googleError(err error) error {
 	return &greader.Error{Status: status, Msg: msg, RetryAfter: after}
 }
 
-// refusedApp is googleError for what lets apps in.
+// refusedApp is googleError for authentication.
 func refusedApp(err error) error {
 	if fault.CodeOf(err) == fault.Refused && !errors.Is(err, account.ErrScope) {
 		return greader.ErrUnauthorized
@@ -49,8 +48,8 @@ func refusedApp(err error) error {
 	return googleError(err)
 }
 
-// Login is greader.Backend.Login. Where the password is a token the app goes on with it:
-// whoever revokes it ends the app.
+// Login is greader.Backend.Login. If the password is a token, the app continues to use that token;
+// revoking it signs the app out.
 //
 // spec:cloudburst#app-keys spec:cloudburst#app-tokens
 func (g *googleReader) Login(ctx context.Context, name, password string) (string, error) {
@@ -119,7 +118,7 @@ func (g *googleReader) Labels(ctx context.Context, user string) ([]string, error
 	return names, googleError(err)
 }
 
-// Unread is greader.Backend.Unread: of feeds, of labels, and of all.
+// Unread is greader.Backend.Unread: for each feed, for each label, and in total.
 func (g *googleReader) Unread(ctx context.Context, user string) ([]greader.Unread, error) {
 	reader := g.apps().reader(user)
 	counts, err := g.River.CountUnread(ctx, reader)
@@ -174,7 +173,7 @@ func (g *googleReader) Subscribe(ctx context.Context, user, url, title string, l
 	return googleSubscription(&added.Followed), nil
 }
 
-// source finds the source of a feed's stream, which is a number or a URL.
+// source returns the source of a feed's stream, named by number or URL.
 func (g *googleReader) source(ctx context.Context, reader string, feed greader.Stream) (int64, error) {
 	if id, err := strconv.ParseInt(feed.Name, 10, 64); err == nil && id > 0 {
 		return id, nil
@@ -253,10 +252,10 @@ func (g *googleReader) Mark(ctx context.Context, user string, ids []greader.Item
 	return googleError(g.apps().markFirsts(ctx, g.apps().reader(user), firsts, read, starred))
 }
 
-// markFirsts marks items by their First, as many at once as the river takes.
+// markFirsts marks items by their First, in batches of the size that the river accepts.
 func (a *Apps) markFirsts(ctx context.Context, reader string, firsts []int64, read, starred *bool) error {
 	for some := range slices.Chunk(firsts, 1000) {
-		// Two processes may have given one number twice.
+		// Two processes can assign the same number.
 		list, err := a.River.Items(ctx, river.ItemQuery{Reader: reader, Firsts: some, Bare: true, Limit: 2 * len(some)})
 		if err != nil {
 			return err

@@ -13,11 +13,11 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// selection is a query of an app in the river's words.
+// selection is an app's query in the terms of the river.
 type selection struct {
 	query river.ItemQuery
-	keep  []func(e *river.Entry) bool // what the query cannot say
-	none  bool                        // nothing can be in it
+	keep  []func(e *river.Entry) bool // conditions that the query cannot express
+	none  bool                        // the result is empty
 }
 
 // IDs is greader.Backend.IDs.
@@ -50,8 +50,7 @@ func (g *googleReader) Lookup(ctx context.Context, user string, ids []greader.It
 	return g.items(list), googleError(err)
 }
 
-// mostLooks bounds how often the river is asked for one page, where most of what it has
-// is left out.
+// maxQueries limits the queries for one page if the filters drop most items.
 const maxLooks = 10
 
 // page reads a page of a stream.
@@ -80,7 +79,7 @@ func (g *googleReader) page(ctx context.Context, user string, q greader.Query, b
 				out = append(out, *e)
 			}
 			if i == len(list)-1 && len(list) < sel.query.Limit {
-				return out, "", nil // there are no more
+				return out, "", nil // end of the stream
 			}
 		}
 		if len(list) == 0 {
@@ -93,7 +92,7 @@ func (g *googleReader) page(ctx context.Context, user string, q greader.Query, b
 	return out, sel.continuation(), nil
 }
 
-// after has the next look begin behind an item.
+// after makes the next query start after e.
 func (s *selection) after(e *river.Entry) {
 	switch {
 	case !s.query.ByFirst:
@@ -105,7 +104,7 @@ func (s *selection) after(e *river.Entry) {
 	}
 }
 
-// continuation is where the next page begins, for apps.
+// continuation returns the start of the next page, for apps.
 func (s *selection) continuation() string {
 	switch {
 	case !s.query.ByFirst:
@@ -116,7 +115,7 @@ func (s *selection) continuation() string {
 	return strconv.FormatInt(s.query.FirstBefore, 10)
 }
 
-// goOn has the query begin where a continuation says.
+// continueFrom makes the query start at a continuation.
 func (s *selection) goOn(c string) error {
 	if c == "" {
 		return nil
@@ -134,12 +133,12 @@ func (s *selection) goOn(c string) error {
 		s.query.FirstBefore = n
 	}
 	if !ok {
-		return &greader.Error{Status: http.StatusBadRequest, Msg: "That is no continuation of this server's."}
+		return &greader.Error{Status: http.StatusBadRequest, Msg: "Invalid continuation: it is not from this server."}
 	}
 	return nil
 }
 
-// selection says a query in the river's words.
+// selection converts a query to the terms of the river.
 //
 // spec:cloudburst#greader-since
 func (g *googleReader) selection(ctx context.Context, reader string, q greader.Query) (*selection, error) {
@@ -147,7 +146,7 @@ func (g *googleReader) selection(ctx context.Context, reader string, q greader.Q
 	if !q.Before.IsZero() {
 		s.query.ByFirst, s.query.FirstBefore = true, q.Before.UnixMicro()
 	}
-	if !q.After.IsZero() && q.Stream.Kind != greader.KindFeed { // apps look into a feed that they have just added
+	if !q.After.IsZero() && q.Stream.Kind != greader.KindFeed { // apps read a feed right after adding it
 		s.query.FirstBefore = g.apps().settled(s.query.FirstBefore)
 	}
 	if !q.After.IsZero() {
@@ -166,7 +165,7 @@ func (g *googleReader) selection(ctx context.Context, reader string, q greader.Q
 			return nil, err
 		}
 	}
-	if s.query.Starred { // of feeds that are not followed any more apps know nothing
+	if s.query.Starred { // apps do not know feeds that are no longer followed
 		following, err := g.River.Following(ctx, reader)
 		if err != nil {
 			return nil, err
@@ -177,8 +176,8 @@ func (g *googleReader) selection(ctx context.Context, reader string, q greader.Q
 	return s, nil
 }
 
-// restrict leaves in a selection only what is in a stream, or only what is not. main: it
-// is the stream itself, which the river finds quickest.
+// restrict limits a selection to the items in a stream, or not in it. main marks the requested
+// stream itself, for which the river has the fastest query.
 func (g *googleReader) restrict(ctx context.Context, s *selection, stream greader.Stream, in, main bool) error {
 	switch {
 	case stream.Kind == greader.KindState:
@@ -192,7 +191,7 @@ func (g *googleReader) restrict(ctx context.Context, s *selection, stream greade
 		switch {
 		case err != nil && fault.CodeOf(err) != fault.NotFound:
 			return err
-		case err != nil: // not followed: nothing is of it
+		case err != nil: // not followed, so it has no items
 			s.none = s.none || in
 		case main:
 			s.query.SourceID = id
@@ -203,7 +202,7 @@ func (g *googleReader) restrict(ctx context.Context, s *selection, stream greade
 	return nil
 }
 
-// state restricts to items that are in a state, or are not.
+// state limits a selection to items in a state, or not in it.
 func (s *selection) state(name string, in bool) {
 	switch name {
 	case "":
@@ -218,12 +217,12 @@ func (s *selection) state(name string, in bool) {
 		} else {
 			s.keep = append(s.keep, func(e *river.Entry) bool { return !e.Starred })
 		}
-	default: // nothing is shared or liked here
+	default: // sharing and liking do not exist here
 		s.none = s.none || in
 	}
 }
 
-// items are entries in the API's words.
+// items converts entries for the API.
 func (g *googleReader) items(list []river.Entry) []greader.Item {
 	out := make([]greader.Item, 0, len(list))
 	for i := range list {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ReaderAgent is how the program names itself to the servers of the feeds that it reads
-// for people: with how many of them there are.
+// ReaderAgent returns the User-Agent for reading feeds. It contains the number of users who follow
+// the feed.
 //
 // spec:feedstate-2007#user-agent
 func ReaderAgent(version, about string, readers int64) string {

@@ -6,8 +6,8 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// Routes lists the endpoints for reading apps. Beside the addresses of Google and Fever they have
-// those of FreshRSS, which apps add to the name of a server by themselves.
+// Routes lists the endpoints for reading apps. In addition to the paths of Google and Fever there
+// are those of FreshRSS, which apps append to the name of a server.
 //
 // spec:cloudburst#door-apps
 func (a *Apps) Routes() []route.Route {
