@@ -30,7 +30,7 @@ type Hub interface {
 	// Ping reports that a feed changed.
 	Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error)
 	// Remove ends subscriptions and returns those that existed.
-	Remove(ctx context.Context, keys []hub.Key, door string) ([]hub.Subscription, error)
+	Remove(ctx context.Context, keys []hub.Key, via string) ([]hub.Subscription, error)
 	// Import adds or renews subscriptions without verifying the callbacks.
 	Import(ctx context.Context, subs []hub.SubscriptionInfo) (done int, err error)
 	// SweepNow runs the hourly cleanup.

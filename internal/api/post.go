@@ -17,13 +17,13 @@ import (
 // Posts stores the posts of users. [*author.Posts] implements it.
 type Posts interface {
 	Save(ctx context.Context, e author.Edit) (author.Post, error)
-	Delete(ctx context.Context, user string, id, base int64, door string) (author.Post, error)
-	Undo(ctx context.Context, user string, id int64, door string) (author.Post, error)
+	Delete(ctx context.Context, user string, id, base int64, via string) (author.Post, error)
+	Undo(ctx context.Context, user string, id int64, via string) (author.Post, error)
 	Get(ctx context.Context, user string, id int64) (author.Post, error)
 	List(ctx context.Context, q author.PostQuery) ([]author.Post, error)
 	Preview(c author.Content) (author.Content, author.Measure, error)
 	Writer(ctx context.Context, user string) (author.Writer, error)
-	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, door string) (author.Writer, error)
+	SetProfile(ctx context.Context, user string, change func(*author.Profile) error, via string) (author.Writer, error)
 	Address(p author.Post) string
 	Warning(p author.Post) string // warning for a published post over the limit; "": none
 }
@@ -70,11 +70,11 @@ type postCall struct {
 func (c *postCall) ctx() context.Context { return c.r.Context() }
 
 // via returns the name of the interface in the log.
-func (c *postCall) door() string {
+func (c *postCall) via() string {
 	if c.public {
 		return "api"
 	}
-	return door
+	return viaCLI
 }
 
 // operatorPosts returns the routes for the operator.
@@ -304,7 +304,7 @@ func (s postAPI) deletePost(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.Posts.Delete(c.ctx(), c.user, id, base, c.door())
+	p, err := s.Posts.Delete(c.ctx(), c.user, id, base, c.via())
 	return s.answerPost(c, http.StatusOK, base, p, err)
 }
 
@@ -313,7 +313,7 @@ func (s postAPI) undoPost(c *postCall) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.Posts.Undo(c.ctx(), c.user, id, c.door())
+	p, err := s.Posts.Undo(c.ctx(), c.user, id, c.via())
 	return s.answerPost(c, http.StatusOK, 0, p, err)
 }
 
@@ -344,7 +344,7 @@ func (s postAPI) setProfile(c *postCall) error {
 		*p = author.Profile{Hints: hints, Name: in.Name, Email: in.Email, Title: in.Title, Blurb: in.Blurb, Link: in.Link, Language: in.Language,
 			Accent: in.Accent, Avatar: in.Avatar, Theme: in.Theme, PingTargets: in.PingTargets}
 		return nil
-	}, c.door())
+	}, c.via())
 	return answerWriter(c, w, err)
 }
 

@@ -12,7 +12,7 @@ const maxPost = 6 << 20
 
 // editOf converts a request to an edit.
 func editOf(c *postCall, in *client.PostChange) author.Edit {
-	e := author.Edit{User: c.user, Via: c.door(), Change: func(to *author.Content) error {
+	e := author.Edit{User: c.user, Via: c.via(), Change: func(to *author.Content) error {
 		changeContent(to, in)
 		return nil
 	}}

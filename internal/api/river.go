@@ -133,8 +133,8 @@ func (c *riverCall) ctx() context.Context { return c.r.Context() }
 // operatorRiver returns the routes for the operator, who names the user in the parameter user.
 func (s *Server) operatorRiver() []operation {
 	var list []operation
-	for _, door := range riverRoutes() {
-		list = append(list, operation{door.method, door.path, func(w http.ResponseWriter, r *http.Request) error {
+	for _, to := range riverRoutes() {
+		list = append(list, operation{to.method, to.path, func(w http.ResponseWriter, r *http.Request) error {
 			if s.River == nil {
 				return fault.New(fault.Unsupported, "This server has no feed reader.")
 			}
@@ -143,7 +143,7 @@ func (s *Server) operatorRiver() []operation {
 			if c.reader, err = s.readerNamed(r); err != nil {
 				return err
 			}
-			return door.handle(riverAPI{s}, c)
+			return to.handle(riverAPI{s}, c)
 		}})
 	}
 	return list

@@ -49,19 +49,19 @@ func RiverRoutes(o Options) []route.Route {
 			MaxBody: p.maxBytes(method, path), Purpose: about[method+" "+path],
 		})
 	}
-	for _, door := range riverRoutes() {
-		add(door.method, door.path, func(w http.ResponseWriter, r *http.Request) error {
-			c, err := p.enter(w, r, door)
+	for _, to := range riverRoutes() {
+		add(to.method, to.path, func(w http.ResponseWriter, r *http.Request) error {
+			c, err := p.enter(w, r, to)
 			if err != nil {
 				return err
 			}
-			if door.path == "/v1/items/stream" {
+			if to.path == "/v1/items/stream" {
 				if err := p.open(c.reader); err != nil {
 					return err
 				}
 				defer p.close(c.reader)
 			}
-			return door.handle(riverAPI{p.Server}, c)
+			return to.handle(riverAPI{p.Server}, c)
 		})
 	}
 	for _, to := range postRoutes() {
@@ -96,12 +96,12 @@ type publicRiver struct {
 }
 
 // enter authorizes a request by its token.
-func (p *publicRiver) enter(w http.ResponseWriter, r *http.Request, door riverRoute) (*riverCall, error) {
+func (p *publicRiver) enter(w http.ResponseWriter, r *http.Request, to riverRoute) (*riverCall, error) {
 	t, plain, from, err := p.token(r, scopeRead, "one that has the scope read")
 	if err != nil {
 		return nil, err
 	}
-	if door.changes && !slices.Contains(t.Scopes, scopeCreate) && !slices.Contains(t.Scopes, scopeUpdate) {
+	if to.changes && !slices.Contains(t.Scopes, scopeCreate) && !slices.Contains(t.Scopes, scopeUpdate) {
 		return nil, fault.Wrap(fault.Refused, account.ErrScope, "This token has the scope %s; this request needs create or update.", strings.Join(t.Scopes, ", "))
 	}
 	still := func() error {

@@ -91,7 +91,7 @@ func (s accountAPI) saveFeed(w http.ResponseWriter, r *http.Request) error {
 		return fault.Wrap(fault.Invalid, err, "The upload of the document is incomplete")
 	}
 	f, err := s.Feeds.Put(r.Context(), author.Document{
-		User: r.PathValue("user"), Name: r.PathValue("feed"), Bytes: doc, Type: r.Header.Get("Content-Type"), Via: door,
+		User: r.PathValue("user"), Name: r.PathValue("feed"), Bytes: doc, Type: r.Header.Get("Content-Type"), Via: viaCLI,
 	})
 	return s.answerFeed(w, f, err)
 }

@@ -85,7 +85,7 @@ func (s *Server) ping(w http.ResponseWriter, r *http.Request) error {
 	if err := checkURL("url", in.URL, maxURL); err != nil {
 		return err
 	}
-	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: in.URL, Via: door})
+	res, err := s.Hub.Ping(r.Context(), hub.Ping{URL: in.URL, Via: viaCLI})
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (s *Server) ping(w http.ResponseWriter, r *http.Request) error {
 }
 
 // viaCLI is the name of the admin listener in the log.
-const door = "cli"
+const viaCLI = "cli"
 
 func (s *Server) sweep(w http.ResponseWriter, r *http.Request) error {
 	dropped, expired, err := s.Hub.SweepNow(r.Context())

@@ -93,7 +93,7 @@ func (s *Server) remove(w http.ResponseWriter, r *http.Request) error {
 			}
 		}
 		if len(keys) > 0 {
-			gone, err := s.Hub.Remove(r.Context(), keys, door)
+			gone, err := s.Hub.Remove(r.Context(), keys, viaCLI)
 			if err != nil {
 				return err
 			}

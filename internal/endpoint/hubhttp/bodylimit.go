@@ -40,9 +40,9 @@ type saveRoom struct {
 
 // largeMethod holds the limits of one method.
 type largeCalls struct {
-	door   http.Handler
-	rooms  chan struct{}
-	within time.Duration // for the upload of the body
+	handler http.Handler
+	rooms   chan struct{}
+	within  time.Duration // for the upload of the body
 }
 
 // newBodyLimit wraps h. large maps methods to the maximum size of their calls in bytes.
@@ -61,7 +61,7 @@ func newSaveRoom(h xmlrpc.Handler, large map[string]int64, addr func(*http.Reque
 
 func (s *saveRoom) add(h xmlrpc.Handler, method string, most int64) {
 	h.MaxBytes = most
-	c := largeCalls{door: &h, rooms: s.texts, within: endpoint.UploadTimeout}
+	c := largeCalls{handler: &h, rooms: s.texts, within: endpoint.UploadTimeout}
 	if most > saveBody {
 		c.rooms, c.within = s.files, filesWithin
 	}
@@ -88,7 +88,7 @@ func (s *saveRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// Ignore the errors: a writer without deadlines is behind a proxy that limits the time.
 	rc := http.NewResponseController(w)
 	_, _ = rc.SetReadDeadline(time.Now().Add(c.within)), rc.SetWriteDeadline(time.Now().Add(c.within+endpoint.AnswerTimeout))
-	c.door.ServeHTTP(w, r)
+	c.handler.ServeHTTP(w, r)
 }
 
 // methodOf returns the method of the call that starts with head; "" if it is not visible.

@@ -40,7 +40,7 @@ type CNWS struct {
 // callerOf describes the sender of r. If r is nil, only the protocol is known.
 func (c *CNWS) callerOf(r *http.Request) caller {
 	if r == nil {
-		return caller{door: doorCNWS}
+		return caller{via: doorCNWS}
 	}
 	return caller{doorCNWS, endpoint.CallerAddr(r, c.Trusted), rsscloud.Hops(r.Header)}
 }
@@ -53,7 +53,7 @@ func (c *CNWS) Subscribe(ctx context.Context, s cnws.Subscribe) (cnws.Result, er
 	from := c.callerOf(cnws.RequestFrom(ctx))
 	done, err := c.Hub.Register(ctx, hub.Registration{
 		Protocol: hub.CNWS, Callback: s.NotificationURL, Feeds: []string{s.ResourceID},
-		Source: from.addr, Via: from.door,
+		Source: from.addr, Via: from.via,
 	})
 	switch {
 	case err != nil:

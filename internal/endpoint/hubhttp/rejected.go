@@ -33,7 +33,7 @@ func (c *RSSCloud) logRejected(ctx context.Context, kind string, from caller, to
 	} else if code(err) != fault.Invalid {
 		return
 	}
-	t := hub.Rejection{Kind: kind, Topic: topic, Text: publicWhy(err, whole), Whole: whole, Via: from.door, Source: from.addr}
+	t := hub.Rejection{Kind: kind, Topic: topic, Text: publicWhy(err, whole), Whole: whole, Via: from.via, Source: from.addr}
 	switch kind {
 	case event.KindRegister:
 		t.Text = "Not registered: " + t.Text

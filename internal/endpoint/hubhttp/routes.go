@@ -99,12 +99,12 @@ func (g *Endpoints) rpcBody() int64 {
 //
 // spec:websub-2018#publish-form
 func (g *Endpoints) websubRoutes() []route.Route {
-	door := openDoor("GET, HEAD, POST, OPTIONS", &websub.Handler{
+	handler := openDoor("GET, HEAD, POST, OPTIONS", &websub.Handler{
 		Backend: &WebSub{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}, Log: g.Log,
 	})
 	return []route.Route{
-		{Path: "/websub", Handler: door, MaxBody: websub.MaxForm, Purpose: "Accepts WebSub subscriptions and publications."},
-		{Path: pathHub, Handler: door, MaxBody: websub.MaxForm, Purpose: "Shows the hub to browsers, and is the WebSub endpoint for programs."},
+		{Path: "/websub", Handler: handler, MaxBody: websub.MaxForm, Purpose: "Accepts WebSub subscriptions and publications."},
+		{Path: pathHub, Handler: handler, MaxBody: websub.MaxForm, Purpose: "Shows the hub to browsers, and is the WebSub endpoint for programs."},
 	}
 }
 

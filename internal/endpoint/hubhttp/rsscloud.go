@@ -37,18 +37,18 @@ type RSSCloud struct {
 
 // caller describes the client of a request.
 type caller struct {
-	door string
+	via  string
 	addr netip.Addr
 	hops int
 }
 
 // callerOf describes the sender of r. r is nil only if a method is called outside of a request;
 // only the interface is known then.
-func (c *RSSCloud) callerOf(door string, r *http.Request) caller {
+func (c *RSSCloud) callerOf(via string, r *http.Request) caller {
 	if r == nil {
-		return caller{door: door}
+		return caller{via: via}
 	}
-	return caller{door, endpoint.CallerAddr(r, c.Trusted), rsscloud.Hops(r.Header)}
+	return caller{via, endpoint.CallerAddr(r, c.Trusted), rsscloud.Hops(r.Header)}
 }
 
 // Ping processes a ping by REST.
@@ -96,7 +96,7 @@ func (c *RSSCloud) ping(ctx context.Context, from caller, url string) error {
 		c.logRejected(ctx, event.KindPing, from, "", err)
 		return err
 	}
-	res, err := c.Hub.Ping(ctx, hub.Ping{URL: url, Via: from.door, Source: from.addr, Hops: from.hops, Count: wantsOutcome(ctx)})
+	res, err := c.Hub.Ping(ctx, hub.Ping{URL: url, Via: from.via, Source: from.addr, Hops: from.hops, Count: wantsOutcome(ctx)})
 	if err == nil {
 		notePing(ctx, url, res)
 	}
@@ -146,7 +146,7 @@ func (c *RSSCloud) registration(from caller, g rsscloud.Registration) (hub.Regis
 		Protocol: g.Protocol, Callback: callback,
 		// spec:rsscloud-2009#domain-optional
 		Challenge: g.Domain != "",
-		Source:    from.addr, Via: from.door,
+		Source:    from.addr, Via: from.via,
 	}
 	if g.Protocol == rsscloud.XMLRPC || g.Protocol == rsscloud.SOAP {
 		r.Procedure = g.Procedure

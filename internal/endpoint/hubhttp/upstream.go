@@ -127,8 +127,8 @@ func namedCloud(hub string) (upstream.Endpoint, error) {
 }
 
 func cloudDoor(c rsscloud.Cloud) (upstream.Endpoint, error) {
-	door, err := c.RegisterURL()
-	return upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: door, Wire: c.Protocol, Procedure: c.RegisterProcedure}, err
+	registerURL, err := c.RegisterURL()
+	return upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: registerURL, Wire: c.Protocol, Procedure: c.RegisterProcedure}, err
 }
 
 // Ask sends a subscription request to the hub of f.

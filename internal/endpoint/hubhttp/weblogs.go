@@ -45,9 +45,9 @@ func (g *Endpoints) sites() *Weblogs {
 func (g *Endpoints) weblogsMethods() []xmlrpc.Method { return weblogs.Methods(g.sites()) }
 
 // Ping processes a ping by XML-RPC or from the form.
-func (s *Weblogs) Ping(ctx context.Context, door weblogs.Interface, p weblogs.Ping) error {
+func (s *Weblogs) Ping(ctx context.Context, iface weblogs.Interface, p weblogs.Ping) error {
 	name := doorPingSite
-	switch door {
+	switch iface {
 	case weblogs.InterfacePing:
 		name = doorWeblogs
 	case weblogs.InterfaceExtended:
@@ -60,10 +60,10 @@ func (s *Weblogs) Ping(ctx context.Context, door weblogs.Interface, p weblogs.Pi
 // for the form.
 //
 // spec:cloudburst#limits-429
-func (s *Weblogs) announce(ctx context.Context, door string, r *http.Request, p weblogs.Ping) error {
+func (s *Weblogs) announce(ctx context.Context, via string, r *http.Request, p weblogs.Ping) error {
 	a := hub.Announcement{
 		Name: p.Name, URL: visible(p.URL), Page: visible(p.ChangesURL), Feed: visible(p.FeedURL),
-		Tags: p.Tags, Via: door,
+		Tags: p.Tags, Via: via,
 	}
 	if r != nil {
 		a.Source, a.Hops = endpoint.CallerAddr(r, s.Trusted), rsscloud.Hops(r.Header)

@@ -125,8 +125,8 @@ func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	if v, door, ok := f.viewAt(user, rest); ok {
-		f.view(w, r, v, door)
+	if v, document, ok := f.viewAt(user, rest); ok {
+		f.view(w, r, v, document)
 		return
 	}
 	switch {
@@ -235,8 +235,8 @@ func (f *Feeds) page(w http.ResponseWriter, r *http.Request) {
 }
 
 // public serves a public feed.
-func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, door string) {
-	saves := door == pathSaved
+func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, document string) {
+	saves := document == pathSaved
 	if saves && f.write(w, r, user, author.Public) {
 		return
 	}
@@ -247,16 +247,16 @@ func (f *Feeds) public(w http.ResponseWriter, r *http.Request, user, door string
 		preflight(w, saves)
 		return
 	}
-	if n := pageOf(r.URL.RawQuery); n > 0 && f.viewed(w, r, author.View{User: user, Page: n}, door) {
+	if n := pageOf(r.URL.RawQuery); n > 0 && f.viewed(w, r, author.View{User: user, Page: n}, document) {
 		return
 	}
-	f.answer(w, r, user, author.Public, door, "")
+	f.answer(w, r, user, author.Public, document, "")
 }
 
 // answer serves the public or private feed of a user. Access is already checked; selector is that
 // of the secret.
-func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, door, selector string) {
-	format, choose, err := f.format(r, door)
+func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, document, selector string) {
+	format, choose, err := f.format(r, document)
 	if err != nil {
 		f.refuse(w, r, err)
 		return
@@ -329,17 +329,17 @@ func chosen(w http.ResponseWriter, r *http.Request, now author.Feed) (string, er
 }
 
 // format returns the format that a URL selects; "" is the document as saved.
-func (f *Feeds) format(r *http.Request, door string) (name string, choose bool, err error) {
+func (f *Feeds) format(r *http.Request, document string) (name string, choose bool, err error) {
 	if r.URL.RawQuery != "" {
 		if name = r.URL.Query().Get("format"); name != "" {
 			known, err := render.Lookup(name)
 			return known.Name, false, unknownFormat(err) // known.Name is a constant; name would retain the request's memory
 		}
 	}
-	if door == pathSaved || door == pathAny {
-		return "", door == pathAny, nil
+	if document == pathSaved || document == pathAny {
+		return "", document == pathAny, nil
 	}
-	ext := door[len(extPrefix):]
+	ext := document[len(extPrefix):]
 	known, ok := f.formats[ext]
 	if !ok {
 		return "", false, fault.New(fault.NotFound, "There is no format with the ending %q; there are %s. ?format= selects one of all formats: %s.", clip(ext, 40), f.endings(), names())
@@ -398,9 +398,9 @@ func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.D
 	if err := f.shown(ctx, user); err != nil {
 		return nil, modified, true, err
 	}
-	if v, door, ok := f.viewIn(user, rest, query); ok {
-		d, modified, ok, err = f.ownView(ctx, v, door, query)
-		if rest != door || fault.CodeOf(err) != fault.NotFound || err == nil { // otherwise a saved document, which has no pages
+	if v, document, ok := f.viewIn(user, rest, query); ok {
+		d, modified, ok, err = f.ownView(ctx, v, document, query)
+		if rest != document || fault.CodeOf(err) != fault.NotFound || err == nil { // otherwise a saved document, which has no pages
 			return d, modified, ok, err
 		}
 	}

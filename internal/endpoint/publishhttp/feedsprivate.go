@@ -19,24 +19,24 @@ const realm = "private feed"
 // with or without the secret as a path prefix.
 //
 // spec:datafeeds-2006#private-feeds
-func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, door string) {
+func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, document string) {
 	head := w.Header()
 	head.Set("Cache-Control", "private, no-store")
 	head.Set("Referrer-Policy", "no-referrer")
 	head.Set("X-Robots-Tag", "noindex, nofollow")
-	secret, behind, named := strings.Cut(door, "/")
+	secret, behind, named := strings.Cut(document, "/")
 	if named {
-		door = behind
+		document = behind
 	} else {
 		// A browser with the password also sends it for requests by other sites' pages, and a
 		// script (feed.js) would run in such a page.
 		head.Set("Cross-Origin-Resource-Policy", "same-origin")
 	}
-	if door != pathSaved && door != pathAny && !strings.HasPrefix(door, extPrefix) {
+	if document != pathSaved && document != pathAny && !strings.HasPrefix(document, extPrefix) {
 		f.refuse(w, r, errNoFeed())
 		return
 	}
-	saves := !named && door == pathSaved
+	saves := !named && document == pathSaved
 	if saves && f.write(w, r, user, author.Private) {
 		return
 	}
@@ -58,7 +58,7 @@ func (f *Feeds) private(w http.ResponseWriter, r *http.Request, user, door strin
 		f.refuseReader(w, r, err, named)
 		return
 	}
-	f.answer(w, r, user, author.Private, door, reader.Selector)
+	f.answer(w, r, user, author.Private, document, reader.Selector)
 }
 
 // IsPrivatePath reports whether p is a path of a private feed, with or without the secret and in
@@ -122,6 +122,6 @@ func (f *Feeds) refuseReader(w http.ResponseWriter, r *http.Request, err error, 
 	}
 }
 
-func (f *Feeds) caller(r *http.Request, door string) account.Caller {
-	return account.Caller{Addr: endpoint.CallerAddr(r, f.Trusted), Via: door}
+func (f *Feeds) caller(r *http.Request, via string) account.Caller {
+	return account.Caller{Addr: endpoint.CallerAddr(r, f.Trusted), Via: via}
 }

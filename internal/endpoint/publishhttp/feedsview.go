@@ -31,7 +31,7 @@ func isPage(rest string) bool {
 // viewAt parses the path of a view. document is the last part of the path.
 //
 // spec:cloudburst#hosted-views
-func (f *Feeds) viewAt(user, rest string) (v author.View, door string, ok bool) {
+func (f *Feeds) viewAt(user, rest string) (v author.View, document string, ok bool) {
 	if f.Views == nil || user == "" {
 		return v, "", false
 	}
@@ -44,21 +44,21 @@ func (f *Feeds) viewAt(user, rest string) (v author.View, door string, ok bool) 
 	case all && !found:
 		return v, rest, isDoor(rest)
 	case found && first == "category":
-		v.Category, door, found = strings.Cut(behind, "/")
-		return v, door, found && v.Category != "" && isDoor(door)
+		v.Category, document, found = strings.Cut(behind, "/")
+		return v, document, found && v.Category != "" && isDoor(document)
 	case found && first == "archive" && !all:
 		var number string
-		number, door, found = strings.Cut(behind, "/")
+		number, document, found = strings.Cut(behind, "/")
 		n, err := strconv.ParseInt(number, 10, 64)
 		v.Archive = n
-		return v, door, found && err == nil && n > 0 && strconv.FormatInt(n, 10) == number && isDoor(door)
+		return v, document, found && err == nil && n > 0 && strconv.FormatInt(n, 10) == number && isDoor(document)
 	}
 	return v, "", false
 }
 
 // viewIn is viewAt with the page number from the query.
-func (f *Feeds) viewIn(user, rest, query string) (v author.View, door string, ok bool) {
-	v, door, ok = f.viewAt(user, rest)
+func (f *Feeds) viewIn(user, rest, query string) (v author.View, document string, ok bool) {
+	v, document, ok = f.viewAt(user, rest)
 	n := pageOf(query)
 	switch {
 	case ok && v.Archive == 0 && n > 1:
@@ -66,7 +66,7 @@ func (f *Feeds) viewIn(user, rest, query string) (v author.View, door string, ok
 	case !ok && n > 0 && f.Views != nil && user != "" && user != author.Everyone && isDoor(rest):
 		return author.View{User: user, Page: n}, rest, true
 	}
-	return v, door, ok
+	return v, document, ok
 }
 
 // ViewAt returns the view whose document is at a path of this server.
@@ -122,7 +122,7 @@ func referred(public, format, href string) string {
 }
 
 // view serves the feed of a view.
-func (f *Feeds) view(w http.ResponseWriter, r *http.Request, v author.View, door string) {
+func (f *Feeds) view(w http.ResponseWriter, r *http.Request, v author.View, document string) {
 	if !reading(w, r, false) {
 		return
 	}
@@ -132,7 +132,7 @@ func (f *Feeds) view(w http.ResponseWriter, r *http.Request, v author.View, door
 	}
 	if name := author.CategoryName(v.Category); name != v.Category && name != "" { // the category as people write it
 		v.Category = name
-		to := v.Base() + door
+		to := v.Base() + document
 		if r.URL.RawQuery != "" {
 			to += "?" + r.URL.RawQuery
 		}
@@ -142,17 +142,17 @@ func (f *Feeds) view(w http.ResponseWriter, r *http.Request, v author.View, door
 	if n := pageOf(r.URL.RawQuery); n > 1 && v.Archive == 0 {
 		v.Page = n
 	}
-	if !f.viewed(w, r, v, door) {
+	if !f.viewed(w, r, v, document) {
 		f.refuse(w, r, fault.New(fault.NotFound, "There is no such feed here."))
 	}
 }
 
 // viewed serves the feed of a view. It returns false if the view does not exist.
-func (f *Feeds) viewed(w http.ResponseWriter, r *http.Request, v author.View, door string) bool {
+func (f *Feeds) viewed(w http.ResponseWriter, r *http.Request, v author.View, document string) bool {
 	if f.Views == nil {
 		return false
 	}
-	format, choose, err := f.format(r, door)
+	format, choose, err := f.format(r, document)
 	if err != nil {
 		f.refuse(w, r, err)
 		return true
@@ -225,8 +225,8 @@ func (f *Feeds) viewSource(v author.View, state author.Viewed) syndicate.Source 
 }
 
 // ownView is ownDocument for a view.
-func (f *Feeds) ownView(ctx context.Context, v author.View, door, query string) (d *serve.Document, modified time.Time, ok bool, err error) {
-	format, _, err := f.format(&http.Request{URL: &url.URL{RawQuery: query}}, door)
+func (f *Feeds) ownView(ctx context.Context, v author.View, document, query string) (d *serve.Document, modified time.Time, ok bool, err error) {
+	format, _, err := f.format(&http.Request{URL: &url.URL{RawQuery: query}}, document)
 	if err != nil {
 		return nil, modified, true, err
 	}

@@ -113,8 +113,8 @@ const refusedAuthor = "The name or the password is wrong. Send those of your acc
 
 // authorizeWrite checks that the request may write as user: with the password, or with a token that
 // has one of the scopes.
-func (f *Feeds) signedIn(r *http.Request, user, door string, scopes ...string) error {
-	from := f.caller(r, door)
+func (f *Feeds) signedIn(r *http.Request, user, via string, scopes ...string) error {
+	from := f.caller(r, via)
 	name, password, ok := r.BasicAuth()
 	if kind, plain, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(kind, "Bearer") {
 		name, password, ok = user, strings.TrimSpace(plain), true

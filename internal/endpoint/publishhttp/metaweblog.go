@@ -87,7 +87,7 @@ func scopesOf(to metaweblog.Access) []string {
 func (m *MetaWeblog) LogIn(ctx context.Context, name, password string, to metaweblog.Access) (metaweblog.Session, error) {
 	r := xmlrpc.RequestFrom(ctx)
 	from := account.Caller{Via: doorMetaWeblog}
-	s := &writing{door: m}
+	s := &writing{api: m}
 	if r != nil {
 		from.Addr, s.agent = endpoint.CallerAddr(r, m.Trusted), r.UserAgent()
 	}

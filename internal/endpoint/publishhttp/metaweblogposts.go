@@ -17,14 +17,14 @@ import (
 
 // editorSession is the session of an authenticated editor.
 type writing struct {
-	door  *MetaWeblog
+	api   *MetaWeblog
 	user  string
 	agent string // User-Agent of the editor
 }
 
 // Blogs returns the only blog of the user.
 func (s *writing) Blogs(ctx context.Context) ([]metaweblog.Blog, error) {
-	w, err := s.door.Posts.Writer(ctx, s.user)
+	w, err := s.api.Posts.Writer(ctx, s.user)
 	if err != nil {
 		return nil, err
 	}
@@ -32,12 +32,12 @@ func (s *writing) Blogs(ctx context.Context) ([]metaweblog.Blog, error) {
 	if name == "" {
 		name = s.user
 	}
-	return []metaweblog.Blog{{ID: s.user, Name: name, URL: s.door.Public() + "/" + s.user + "/", RPCURL: s.door.Public() + "/RPC2", Tagline: w.Blurb}}, nil
+	return []metaweblog.Blog{{ID: s.user, Name: name, URL: s.api.Public() + "/" + s.user + "/", RPCURL: s.api.Public() + "/RPC2", Tagline: w.Blurb}}, nil
 }
 
 // User returns the authenticated user.
 func (s *writing) User(context.Context) (metaweblog.User, error) {
-	return metaweblog.User{ID: s.user, Nickname: s.user, URL: s.door.Public() + "/" + s.user + "/"}, nil
+	return metaweblog.User{ID: s.user, Nickname: s.user, URL: s.api.Public() + "/" + s.user + "/"}, nil
 }
 
 // blog rejects the blog of another user. The placeholders of editors that know no blog mean the
@@ -56,7 +56,7 @@ func (s *writing) post(ctx context.Context, id string) (author.Post, error) {
 	if err != nil || n <= 0 {
 		return author.Post{}, errNoPost(id)
 	}
-	p, err := s.door.Posts.Get(ctx, s.user, n)
+	p, err := s.api.Posts.Get(ctx, s.user, n)
 	if fault.CodeOf(err) == fault.NotFound && err != nil || err == nil && p.State == author.Deleted {
 		return author.Post{}, errNoPost(id)
 	}
@@ -73,7 +73,7 @@ func (s *writing) NewPost(ctx context.Context, blogID string, e metaweblog.Edit)
 		return "", err
 	}
 	to, at := stateOf(author.Post{}, e)
-	p, err := s.door.Posts.Save(ctx, author.Edit{
+	p, err := s.api.Posts.Save(ctx, author.Edit{
 		User: s.user, To: to, At: at, Slug: slugOf(e), Via: doorMetaWeblog,
 		Change: func(c *author.Content) error {
 			c.Format = author.HTML
@@ -90,7 +90,7 @@ func (s *writing) NewPost(ctx context.Context, blogID string, e metaweblog.Edit)
 // warn reports a post over the limit in a response header, because the results of the methods have
 // no field for it.
 func (s *writing) warn(ctx context.Context, p author.Post) {
-	addWarning(xmlrpc.HeaderFrom(ctx), s.door.Posts.Warning(p))
+	addWarning(xmlrpc.HeaderFrom(ctx), s.api.Posts.Warning(p))
 }
 
 // EditPost changes the given fields and no others.
@@ -100,7 +100,7 @@ func (s *writing) EditPost(ctx context.Context, id string, e metaweblog.Edit) er
 		return err
 	}
 	to, at := stateOf(was, e)
-	p, err := s.door.Posts.Save(ctx, author.Edit{
+	p, err := s.api.Posts.Save(ctx, author.Edit{
 		User: s.user, ID: was.ID, To: to, At: at, Slug: slugOf(e), Via: doorMetaWeblog,
 		Change: func(c *author.Content) error { return s.apply(c, e, was) },
 	})
@@ -156,7 +156,7 @@ func (s *writing) DeletePost(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.door.Posts.Delete(ctx, s.user, was.ID, 0, doorMetaWeblog)
+	_, err = s.api.Posts.Delete(ctx, s.user, was.ID, 0, doorMetaWeblog)
 	return err
 }
 
@@ -166,7 +166,7 @@ func (s *writing) Publish(ctx context.Context, id string) error {
 	if err != nil || was.State == author.Published {
 		return err
 	}
-	p, err := s.door.Posts.Save(ctx, author.Edit{User: s.user, ID: was.ID, To: author.Published, Via: doorMetaWeblog})
+	p, err := s.api.Posts.Save(ctx, author.Edit{User: s.user, ID: was.ID, To: author.Published, Via: doorMetaWeblog})
 	if err == nil {
 		s.warn(ctx, p)
 	}
@@ -227,7 +227,7 @@ func (s *writing) newest(ctx context.Context, state author.State, limit int, tit
 	q, size := author.PostQuery{User: s.user, State: state}, 0
 	for len(all) < limit && size < maxBytes {
 		q.Limit = min(recentPages, limit-len(all))
-		page, err := s.door.Posts.List(ctx, q)
+		page, err := s.api.Posts.List(ctx, q)
 		if err != nil {
 			return nil, err
 		}
@@ -252,7 +252,7 @@ func (s *writing) Categories(ctx context.Context, blogID string) ([]metaweblog.C
 	if err := s.blog(blogID); err != nil {
 		return nil, err
 	}
-	counts, err := s.door.Posts.Categories(ctx, s.user)
+	counts, err := s.api.Posts.Categories(ctx, s.user)
 	if err != nil {
 		return nil, err
 	}
@@ -269,14 +269,14 @@ func (s *writing) NewCategory(ctx context.Context, blogID, label string) (metawe
 	if err := s.blog(blogID); err != nil {
 		return metaweblog.Category{}, err
 	}
-	if err := s.door.Posts.AddCategory(ctx, s.user, label); err != nil {
+	if err := s.api.Posts.AddCategory(ctx, s.user, label); err != nil {
 		return metaweblog.Category{}, err
 	}
 	return s.category(author.CategoryName(label), label), nil
 }
 
 func (s *writing) category(name, label string) metaweblog.Category {
-	page := s.door.Public() + "/" + s.user + "/category/" + url.PathEscape(name) + "/"
+	page := s.api.Public() + "/" + s.user + "/category/" + url.PathEscape(name) + "/"
 	return metaweblog.Category{ID: name, Name: label, HTMLURL: page, RSSURL: page + pathSaved}
 }
 
@@ -302,7 +302,7 @@ func (s *writing) SetCategories(ctx context.Context, id string, ids []string) er
 	if err != nil {
 		return err
 	}
-	counts, err := s.door.Posts.Categories(ctx, s.user)
+	counts, err := s.api.Posts.Categories(ctx, s.user)
 	if err != nil {
 		return err
 	}
@@ -320,7 +320,7 @@ func (s *writing) SetCategories(ctx context.Context, id string, ids []string) er
 			labels[i] = l
 		}
 	}
-	_, err = s.door.Posts.Save(ctx, author.Edit{
+	_, err = s.api.Posts.Save(ctx, author.Edit{
 		User: s.user, ID: was.ID, Via: doorMetaWeblog,
 		Change: func(c *author.Content) error {
 			_, keywords := c.SplitCategories()
@@ -336,12 +336,12 @@ func (s *writing) Upload(ctx context.Context, blogID string, m metaweblog.Media)
 	switch err := s.blog(blogID); {
 	case err != nil:
 		return metaweblog.File{}, err
-	case s.door.Files == nil:
+	case s.api.Files == nil:
 		return metaweblog.File{}, fault.New(fault.Unsupported, "This server does not support files.")
-	case int64(len(m.Bits)) > s.door.maxMedia():
-		return metaweblog.File{}, fault.New(fault.Invalid, "The file has %d bytes; at most %d are accepted here. Add it on the page on which you write.", len(m.Bits), s.door.maxMedia())
+	case int64(len(m.Bits)) > s.api.maxMedia():
+		return metaweblog.File{}, fault.New(fault.Invalid, "The file has %d bytes; at most %d are accepted here. Add it on the page on which you write.", len(m.Bits), s.api.maxMedia())
 	}
-	f, err := s.door.Files.Put(ctx, s.user, m.Name, m.Type, bytes.NewReader(m.Bits))
+	f, err := s.api.Files.Put(ctx, s.user, m.Name, m.Type, bytes.NewReader(m.Bits))
 	if err != nil {
 		return metaweblog.File{}, err
 	}
@@ -349,7 +349,7 @@ func (s *writing) Upload(ctx context.Context, blogID string, m metaweblog.Media)
 }
 
 func (s *writing) file(f author.File) metaweblog.File {
-	return metaweblog.File{ID: f.Hash, Name: f.Name, Type: f.Type, URL: s.door.Public() + s.door.Files.Path(f), Added: f.AddedAt}
+	return metaweblog.File{ID: f.Hash, Name: f.Name, Type: f.Type, URL: s.api.Public() + s.api.Files.Path(f), Added: f.AddedAt}
 }
 
 // File returns an uploaded file by its ID.
@@ -358,10 +358,10 @@ func (s *writing) File(ctx context.Context, blogID, id string) (metaweblog.File,
 	if err := s.blog(blogID); err != nil {
 		return metaweblog.File{}, err
 	}
-	if s.door.Files == nil {
+	if s.api.Files == nil {
 		return metaweblog.File{}, none
 	}
-	f, err := s.door.Files.Get(ctx, s.user, strings.TrimSpace(id))
+	f, err := s.api.Files.Get(ctx, s.user, strings.TrimSpace(id))
 	if fault.CodeOf(err) == fault.NotFound && err != nil {
 		return metaweblog.File{}, none
 	}

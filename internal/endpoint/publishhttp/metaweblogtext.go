@@ -74,7 +74,7 @@ func (s *writing) shown(p author.Post) metaweblog.Post {
 	m := metaweblog.Post{
 		ID: strconv.FormatInt(p.ID, 10), UserID: p.User, Created: dateOf(p), Modified: p.UpdatedAt,
 		Title: p.Title, Description: t.body, More: t.more, Filter: t.filter, Excerpt: excerpt(&p.Content),
-		Link: p.Link, PermaLink: s.door.Posts.Address(p), Slug: p.Slug, Status: metaweblog.StatusDraft,
+		Link: p.Link, PermaLink: s.api.Posts.Address(p), Slug: p.Slug, Status: metaweblog.StatusDraft,
 		Categories: categories, Keywords: keywords, Enclosure: s.enclosure(&p.Content),
 	}
 	if m.Link == "" {
@@ -110,7 +110,7 @@ func (s *writing) enclosure(c *author.Content) *metaweblog.Enclosure {
 	}
 	e := c.Enclosures[0]
 	if strings.HasPrefix(e.URL, "/") {
-		e.URL = s.door.Public() + e.URL
+		e.URL = s.api.Public() + e.URL
 	}
 	return &metaweblog.Enclosure{URL: e.URL, Type: e.Type, Length: e.Length}
 }
@@ -123,7 +123,7 @@ func (s *writing) apply(c *author.Content, e metaweblog.Edit, was author.Post) e
 	if e.Title != nil {
 		c.Title = *e.Title
 	}
-	if e.Link != nil && *e.Link != s.door.Posts.Address(was) {
+	if e.Link != nil && *e.Link != s.api.Posts.Address(was) {
 		c.Link = *e.Link
 	}
 	categories, keywords := c.SplitCategories()
@@ -151,7 +151,7 @@ func (s *writing) applyEnclosure(c *author.Content, e *metaweblog.Enclosure) {
 	if e == nil || was == nil && e.URL == "" || was != nil && *was == *e {
 		return
 	}
-	path := strings.TrimPrefix(e.URL, s.door.Public())
+	path := strings.TrimPrefix(e.URL, s.api.Public())
 	if !strings.HasPrefix(path, "/") {
 		path = e.URL
 	}

@@ -60,18 +60,18 @@ func (s *TargetSender) Send(ctx context.Context, to announce.Target, n announce.
 // spec:rsscloud-2009#ping-rest
 // spec:rsscloud-2009#ping-xml-rpc
 func (s *TargetSender) cloud(ctx context.Context, h rsscloud.HTTPClient, to announce.Target, topic string) (string, error) {
-	protocol, door := rsscloud.HTTPPost, to.URL
+	protocol, target := rsscloud.HTTPPost, to.URL
 	if to.Kind == announce.RSSCloudRPC {
 		protocol = rsscloud.XMLRPC
 	}
-	if u, err := url.Parse(door); err == nil && (u.Path == "" || u.Path == "/") && u.RawQuery == "" {
+	if u, err := url.Parse(target); err == nil && (u.Path == "" || u.Path == "/") && u.RawQuery == "" {
 		if u.Path = "/rsscloud/ping"; protocol == rsscloud.XMLRPC {
 			u.Path = "/RPC2"
 		}
-		door = u.String()
+		target = u.String()
 	}
 	client := &rsscloud.Client{HTTP: h, UserAgent: s.UserAgent}
-	r, err := client.Ping(ctx, protocol, door, topic)
+	r, err := client.Ping(ctx, protocol, target, topic)
 	if err == nil && !r.Success {
 		err = fault.New(fault.Refused, "It refused the ping: %s", endpoint.OneLine(r.Msg))
 	}

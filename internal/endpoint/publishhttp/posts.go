@@ -12,8 +12,8 @@ import (
 // Posts stores the posts of users, for the publishing interfaces. [*author.Posts] implements it.
 type Posts interface {
 	Save(ctx context.Context, e author.Edit) (author.Post, error)
-	Delete(ctx context.Context, user string, id, base int64, door string) (author.Post, error)
-	Undo(ctx context.Context, user string, id int64, door string) (author.Post, error)
+	Delete(ctx context.Context, user string, id, base int64, via string) (author.Post, error)
+	Undo(ctx context.Context, user string, id int64, via string) (author.Post, error)
 	Get(ctx context.Context, user string, id int64) (author.Post, error)
 	BySlug(ctx context.Context, user, slug string) (author.Post, error)
 	ByKey(ctx context.Context, user, key, guid string) (author.Post, error)

@@ -116,8 +116,8 @@ func (a *Apps) settled(before int64) int64 {
 }
 
 // caller describes the client, for the limits of login attempts.
-func (a *Apps) caller(r *http.Request, door string) account.Caller {
-	from := account.Caller{Via: door}
+func (a *Apps) caller(r *http.Request, via string) account.Caller {
+	from := account.Caller{Via: via}
 	if r != nil {
 		from.Addr = endpoint.CallerAddr(r, a.Trusted)
 	}
