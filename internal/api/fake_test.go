@@ -20,18 +20,18 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// start is when the tests take place.
+// start is the current time in the tests.
 func start() time.Time { return time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC) }
 
-// world is a hub and a store in memory, as far as the API looks at them.
+// fakeHub is a hub and a store in memory, as far as the API uses them.
 type world struct {
 	mu     sync.Mutex
 	topics map[int64]hub.Topic
 	subs   map[hub.Key]hub.SubscriptionInfo
 	events []event.Event
 	pings  []hub.Ping
-	broken error // what every method of the store returns
-	failAt int   // Import fails from this many subscriptions on; 0: never
+	broken error // error of every method of the store
+	failAt int   // Import fails from this number of subscriptions; 0: never
 	bus    *event.Bus
 }
 
@@ -136,7 +136,7 @@ func (w *world) Backup(_ context.Context, file string) error {
 
 func (w *world) storePing() error { return w.broken }
 
-// store is the world as a Store: its Ping is another than the hub's.
+// store is the fakeHub as a Store, whose Ping differs from the hub's.
 type store struct{ *world }
 
 func (s store) Ping(context.Context) error { return s.storePing() }

@@ -15,10 +15,10 @@ import (
 	"cloudburst/internal/transfer"
 )
 
-// van moves whatever it is told.
+// fakeTransfers returns the configured results.
 type van struct {
-	file     string // that Export writes
-	broken   error  // what ends an export behind it, or an import before its end
+	file     string // file written by Export
+	broken   error  // error at the end of an export, or during an import
 	imported string
 }
 
@@ -101,9 +101,9 @@ func TestAnExportThatBreaksOffIsNoWholeFile(t *testing.T) {
 
 func TestAnImportSaysWhyItStopped(t *testing.T) {
 	t.Parallel()
-	c := moving(t, &van{broken: fault.New(fault.Invalid, "The file is none.")})
+	c := moving(t, &van{broken: fault.New(fault.Invalid, "The file is invalid.")})
 	_, err := c.ImportUser(t.Context(), "alice", strings.NewReader("x"), nil)
-	if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusBadRequest || e.Message != "The file is none." {
+	if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusBadRequest || e.Message != "The file is invalid." {
 		t.Error(err)
 	}
 	c = moving(t, &van{broken: fault.New(fault.Unavailable, "The database is away.")})

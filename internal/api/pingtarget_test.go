@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// sinkWorld is an announcer in memory, as far as the API looks at it.
+// fakeTargets is an announcer in memory, as far as the API uses it.
 type sinkWorld struct {
 	list    []announce.PendingTarget
 	retried string

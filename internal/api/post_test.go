@@ -23,7 +23,7 @@ import (
 	"cloudburst/internal/store/sqlite/sqlitetest"
 )
 
-// postWorld is posts on the engine and the store that people use, and files in memory.
+// postHarness has posts on the real engine and store, and files in memory.
 type postWorld struct {
 	*author.Posts
 	mu    sync.Mutex
@@ -50,7 +50,7 @@ func (w *postWorld) now() time.Time {
 	return w.at
 }
 
-// postFiles are the files of a world.
+// postFiles is the files of a postHarness.
 type postFiles struct{ *postWorld }
 
 func (f postFiles) Put(_ context.Context, user, name, kind string, r io.Reader) (author.File, error) {
@@ -178,7 +178,7 @@ func TestPostsGoFromTheClientToTheEngineAndBack(t *testing.T) {
 	c, _ := serveWith(t, Options{Hub: newWorld(), Bus: event.NewBus(1), Accounts: newAccountWorld("alice"), Posts: w, Files: postFiles{w}})
 	ctx := t.Context()
 	text := func(s string) *string { return &s }
-	// The same key is the same post.
+	// The same key returns the same post.
 	var first client.Post
 	for i := range 2 {
 		p, err := c.CreatePost(ctx, "alice", client.PostChange{Source: text("a")}, "key-1")

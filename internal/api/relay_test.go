@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/upstream"
 )
 
-// relayWorld is an engine in memory, as far as the API looks at it.
+// fakeRelays is an upstream engine in memory, as far as the API uses it.
 type relayWorld struct{ list []upstream.Follow }
 
 func (w *relayWorld) Add(_ context.Context, r upstream.Request) (upstream.Follow, error) {
@@ -94,7 +94,7 @@ func TestRelaysAreAnsweredAsDescribed(t *testing.T) {
 			t.Errorf("%s %s: %v\n%s", tt.method, tt.path, err, body)
 		}
 		if strings.Contains(body, "-of-it") {
-			t.Errorf("%s %s tells a token or a secret: %s", tt.method, tt.path, body)
+			t.Errorf("%s %s reveals a token or a secret: %s", tt.method, tt.path, body)
 		}
 	}
 }

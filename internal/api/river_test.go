@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// serveRiver starts the API with a river, for the operator.
+// serveRiver starts the operator's API with a river.
 func serveRiver(t *testing.T, w *riverWorld) (*client.Client, *httptest.Server) {
 	t.Helper()
 	api := New(Options{Hub: newWorld(), River: w, Accounts: newAccountWorld("alice", "first"), ReaderOf: readerOf, Now: start, Heartbeat: time.Hour})
@@ -25,7 +25,7 @@ func serveRiver(t *testing.T, w *riverWorld) (*client.Client, *httptest.Server) 
 	return &client.Client{Base: srv.URL, HTTP: srv.Client()}, srv
 }
 
-// readerOf gives the first user the server's own river.
+// readerOf assigns the server's own river to the first user.
 func readerOf(user string) string {
 	if user == "first" {
 		return ""
@@ -33,7 +33,7 @@ func readerOf(user string) string {
 	return user
 }
 
-// fullRiver has one of everything.
+// fullRiver returns a river with one object of each kind.
 func fullRiver() (w *riverWorld, source, item string) {
 	w = newRiverWorld()
 	id := w.follow("", "http://a.example/", 3, func(f *river.Followed) {
@@ -171,11 +171,11 @@ func TestRiversAreAnsweredAsDescribed(t *testing.T) {
 			t.Errorf("%s %s: %v\n%s", tt.method, tt.path, err, body)
 		}
 		if strings.Contains(body, "-secret\"") || strings.Contains(body, "the-token") {
-			t.Errorf("%s %s tells a secret: %s", tt.method, tt.path, body)
+			t.Errorf("%s %s reveals a secret: %s", tt.method, tt.path, body)
 		}
 	}
 	if w.told[0].Secret != "hook-secret" || w.told[0].Target != "https://other.example/" || !w.told[0].Paused {
-		t.Errorf("the notice became %+v", w.told[0])
+		t.Errorf("the forwarding became %+v", w.told[0])
 	}
 	if want := []string{"|" + id + "|News|03:00:00"}; !slices.Equal(w.read, want) {
 		t.Errorf("read: %q", w.read)
@@ -276,7 +276,7 @@ func TestAServerThatReadsNothingSaysSo(t *testing.T) {
 	}
 }
 
-// Every list goes on by the same parameter, and by the names that it had in earlier versions.
+// Every list continues with the parameter cursor, or with its names in earlier versions.
 func TestEveryListGoesOnByCursor(t *testing.T) {
 	t.Parallel()
 	doc, err := document()

@@ -17,19 +17,19 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// riverWorld is a river in memory, as far as the API looks at it.
+// fakeRiver is a river in memory, as far as the API uses it.
 type riverWorld struct {
-	River // what a test does not use
+	River // methods that no test calls
 
 	mu      sync.Mutex
 	list    map[string][]river.Followed
-	entries []river.Entry // of all readers, by their sources
+	entries []river.Entry // of all readers, by source
 	marks   map[string]map[int64]river.Mark
 	cats    []river.Category
 	lists   []river.ReadingList
 	told    []forward.Forwarding
 	read    []string // what was marked as read
-	search  bool     // searches find what is new
+	search  bool     // searches find new items
 	broken  error
 
 	listeners map[chan river.Arrival]bool
@@ -39,7 +39,7 @@ func newRiverWorld() *riverWorld {
 	return &riverWorld{list: map[string][]river.Followed{}, marks: map[string]map[int64]river.Mark{}, listeners: map[chan river.Arrival]bool{}, search: true}
 }
 
-// follow has a reader follow a source with some items.
+// follow makes a reader follow a source with some items.
 func (w *riverWorld) follow(reader, url string, items int, edit ...func(*river.Followed)) int64 {
 	id := river.SourceID(url)
 	f := river.Followed{
@@ -59,7 +59,7 @@ func (w *riverWorld) follow(reader, url string, items int, edit ...func(*river.F
 	return id
 }
 
-// item adds an item and returns what arrived.
+// item adds an item and returns its arrival.
 func (w *riverWorld) item(url, name string) river.Arrival {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -72,7 +72,7 @@ func (w *riverWorld) item(url, name string) river.Arrival {
 	return river.Arrival{SourceID: id, Seq: seq, Items: []river.Arrived{{ID: it.ID, Seq: seq, New: true}}}
 }
 
-// arrive tells the listeners.
+// arrive sends an arrival to the listeners.
 func (w *riverWorld) arrive(a river.Arrival) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"cloudburst/internal/route"
 )
 
-// tokenWorld lets tokens in by their words.
+// fakeTokens derives the user and scopes from the text of a token.
 type tokenWorld struct{}
 
 func (tokenWorld) Token(_ context.Context, plain, scope string, from account.Caller) (account.Token, error) {
@@ -90,7 +90,7 @@ func TestReadersProgramsAreLetInByTokenToTheirOwnRiver(t *testing.T) {
 		}
 		for name := range res.Header {
 			if strings.HasPrefix(name, "Access-Control-") {
-				t.Errorf("%s %s lets other sites' pages in: %s", tt.method, tt.path, name)
+				t.Errorf("%s %s allows pages of other sites: %s", tt.method, tt.path, name)
 			}
 		}
 		if got := res.Header.Get("WWW-Authenticate"); (got == "Bearer") != (tt.status == 401) {

@@ -15,10 +15,10 @@ import (
 	"cloudburst/internal/river"
 )
 
-// event is one of a stream, as it stands there.
+// sentEvent is an event of a stream.
 type sentEvent struct{ kind, guid, id string }
 
-// follow collects events of a stream until enough.
+// collect returns the first events of a stream.
 func collect(t *testing.T, r *client.River, q client.ItemQuery, after int64, enough int, begun func()) []sentEvent {
 	t.Helper()
 	var got []sentEvent
@@ -40,7 +40,7 @@ func collect(t *testing.T, r *client.River, q client.ItemQuery, after int64, eno
 	return got
 }
 
-// until waits for something that is about to happen.
+// until waits for a condition.
 func until(t *testing.T, what func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(2 * time.Minute)
@@ -64,7 +64,7 @@ func TestAStreamBeginsBehindWhatWasSeenAndGoesOnLive(t *testing.T) {
 	w.follow("bob", "http://b.example/", 1)
 	c, _ := serveRiver(t, w)
 	seen := w.entries[0].Seq
-	// What came shortly before comes again.
+	// Items that arrived shortly before are sent again.
 	got := collect(t, c.River("alice"), client.ItemQuery{}, seen, 4, func() {
 		until(t, func() bool { return w.listening() > 0 })
 		w.arrive(w.item("http://b.example/", "other"))

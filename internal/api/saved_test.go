@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// savedWorld is saved feeds in memory, as far as the API looks at them.
+// fakeFeeds is hosted feeds in memory, as far as the API uses them.
 type savedWorld struct {
 	list []author.Feed
 	docs []author.Document

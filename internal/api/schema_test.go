@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// schema checks values against the part of JSON Schema that openapi.json uses. A
-// keyword that it does not know is an error, so that none is silently ignored.
+// schema checks values against the part of JSON Schema that openapi.json uses. An unknown keyword
+// is an error, so that none is silently ignored.
 type schema struct{ doc map[string]any }
 
 func (s schema) resolve(m map[string]any) (map[string]any, error) {
@@ -22,7 +22,7 @@ func (s schema) resolve(m map[string]any) (map[string]any, error) {
 	for part := range strings.SplitSeq(strings.TrimPrefix(ref, "#/"), "/") {
 		next, ok := at.(map[string]any)
 		if !ok || next[part] == nil {
-			return nil, fmt.Errorf("%s leads nowhere", ref)
+			return nil, fmt.Errorf("unresolved reference %s", ref)
 		}
 		at = next[part]
 	}
@@ -37,7 +37,7 @@ func (s schema) check(m map[string]any, v any, at string) error {
 	for keyword := range m {
 		if !slices.Contains([]string{"type", "properties", "required", "additionalProperties", "items", "enum", "pattern", "format",
 			"description", "oneOf", "minimum", "maximum", "default"}, keyword) {
-			return fmt.Errorf("%s: the test does not know the keyword %s", at, keyword)
+			return fmt.Errorf("%s: unsupported keyword %s", at, keyword)
 		}
 	}
 	if list, ok := m["oneOf"].([]any); ok {
@@ -49,7 +49,7 @@ func (s schema) check(m map[string]any, v any, at string) error {
 			}
 			all = append(all, err.Error())
 		}
-		return fmt.Errorf("%s fits none: %s", at, strings.Join(all, "; "))
+		return fmt.Errorf("%s matches no schema: %s", at, strings.Join(all, "; "))
 	}
 	if enum, ok := m["enum"].([]any); ok && !slices.Contains(enum, v) {
 		return fmt.Errorf("%s is %v, not one of %v", at, v, enum)
@@ -82,7 +82,7 @@ func (s schema) check(m map[string]any, v any, at string) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("%s: the test does not know the type %v", at, m["type"])
+	return fmt.Errorf("%s: unsupported type %v", at, m["type"])
 }
 
 func checkText(m map[string]any, v any, at string) error {

@@ -23,7 +23,7 @@ func requestFor(ctx context.Context, body string) *http.Request {
 	return r
 }
 
-// discard is an http.ResponseWriter whose reader is not interested.
+// discard is an http.ResponseWriter that discards the response.
 type discard struct{}
 
 func (discard) Header() http.Header         { return http.Header{} }
@@ -43,7 +43,7 @@ func mustEncode(t *testing.T, v any) []byte {
 
 var errEnough = errors.New("enough")
 
-// take follows until n events came.
+// take follows the stream until n events have arrived.
 func take(ctx context.Context, c *client.Client, q client.LogQuery, after string, n int, got func(client.Event)) error {
 	err := c.Follow(ctx, q, after, func(e client.Event) error {
 		got(e)
@@ -123,8 +123,7 @@ func TestAStreamIsFilteredAsTheLogIs(t *testing.T) {
 	}
 }
 
-// stuck is a reader that takes the beginning of a stream and then nothing until
-// it is let go.
+// stuck is a client that reads the start of a stream and then blocks until it is released.
 type stuck struct {
 	header http.Header
 	begun  chan struct{}
@@ -165,7 +164,7 @@ func TestASlowReaderIsDroppedAndNobodyWaitsForIt(t *testing.T) {
 		t.Errorf("%d listeners are left", n)
 	}
 	close(s.free)
-	<-ended // by itself: the request's context is still alive
+	<-ended // without a cancellation: the request's context is not done
 }
 
 func TestStreamsEndWhenTheServerStops(t *testing.T) {

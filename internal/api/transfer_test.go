@@ -165,7 +165,7 @@ func TestAnExportThatBreaksOffIsNoExport(t *testing.T) {
 	}
 }
 
-// brokenLater is a store whose second page of subscriptions cannot be read.
+// brokenLater is a store that fails on the second page of subscriptions.
 type brokenLater struct {
 	store
 	reads int
@@ -188,7 +188,7 @@ func FuzzImportLine(f *testing.F) {
 		}
 		s := New(Options{Now: start})
 		info := s.subscriptionFrom(sub)
-		// What is accepted exports to a line that is accepted and exports the same.
+		// An accepted line exports to a line that is accepted and exports unchanged.
 		once := mustEncode(t, exportOf(info.Subscription, info.Topic))
 		again, err := readSubscription(once)
 		if err != nil {

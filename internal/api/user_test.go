@@ -20,10 +20,10 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// accountWorld is accounts in memory, as far as the API looks at them.
+// fakeAccounts is accounts in memory, as far as the API uses them.
 type accountWorld struct {
 	mu        sync.Mutex
-	users     []account.User // in order of names
+	users     []account.User // ordered by name
 	passwords map[string]string
 	tokens    []account.Token
 	secrets   []account.Secret
@@ -146,13 +146,13 @@ func (w *accountWorld) RevokeSecret(_ context.Context, user, selector string) er
 	return fault.New(fault.NotFound, "%s has no secret %s.", user, selector)
 }
 
-// asking is a request and the status that it has to be answered with.
+// expectation is a request and the expected status.
 type asking struct {
 	method, path, route, body string
 	status                    int
 }
 
-// checkDoors asks each and holds the answer against the description.
+// checkResponses sends each request and checks its response against the OpenAPI document.
 func checkDoors(t *testing.T, o Options, doors []asking) (all string) {
 	t.Helper()
 	doc, err := document()
@@ -234,14 +234,14 @@ func TestReadersSecretsAreAnsweredAsDescribed(t *testing.T) {
 		{"DELETE", "/v1/feeds/alice/private/secrets/s1", secrets + "/{selector}", "", 404},
 	})
 	if !strings.Contains(all, `"ways":{"url":"https://cloud.example/alice/private/s1.plain-secret/rss.xml","address":"https://cloud.example/alice/private/rss.xml","name":"s1","password":"plain-secret"}`) {
-		t.Errorf("the ways in are not as they should be: %s", all)
+		t.Errorf("unexpected access: %s", all)
 	}
 	if n := strings.Count(all, "plain-secret"); n != 2 {
 		t.Errorf("a secret is shown %d times", n)
 	}
 }
 
-// reported is a report that has everything.
+// fullReport returns a report with every field.
 type reported struct{ days int }
 
 func (r *reported) Report(_ context.Context, user string, days int) (audience.Report, error) {
@@ -308,7 +308,7 @@ func TestPasswordsAndTokensAreInNoLog(t *testing.T) {
 	}
 }
 
-// failing is accounts whose database has a mistake.
+// failing is accounts whose database fails.
 type failing struct{ *accountWorld }
 
 func (failing) Add(context.Context, string, string) (account.User, error) {

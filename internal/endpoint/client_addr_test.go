@@ -20,8 +20,8 @@ func TestCallerIsTheNearestHopThatIsNoProxyOfOurs(t *testing.T) {
 		{"IPv6", "[2001:db8::7]:4711", nil, "2001:db8::7"},
 		{"IPv4 in IPv6", "[::ffff:192.0.2.7]:4711", nil, "192.0.2.7"},
 		{"zone", "[fe80::1%eth0]:4711", nil, "fe80::1"},
-		{"a stranger's header counts for nothing", "192.0.2.7:1", h{"X-Forwarded-For": {"198.51.100.1"}}, "192.0.2.7"},
-		{"a stranger's Forwarded counts for nothing", "192.0.2.7:1", h{"Forwarded": {"for=198.51.100.1"}}, "192.0.2.7"},
+		{"the header of an untrusted peer is ignored", "192.0.2.7:1", h{"X-Forwarded-For": {"198.51.100.1"}}, "192.0.2.7"},
+		{"the Forwarded header of an untrusted peer is ignored", "192.0.2.7:1", h{"Forwarded": {"for=198.51.100.1"}}, "192.0.2.7"},
 		{"trusted proxy", "10.1.1.1:1", h{"X-Forwarded-For": {"198.51.100.1"}}, "198.51.100.1"},
 		{"trusted proxy as IPv4 in IPv6", "[::ffff:10.1.1.1]:1", h{"X-Forwarded-For": {"198.51.100.1"}}, "198.51.100.1"},
 		{"trusted proxy without header", "10.1.1.1:1", nil, "10.1.1.1"},
@@ -61,7 +61,7 @@ func TestCallerIsTheNearestHopThatIsNoProxyOfOurs(t *testing.T) {
 	r := httptest.NewRequest("POST", "/ping", nil)
 	r.RemoteAddr = "@" // a Unix socket
 	if got := CallerAddr(r, trusted); got.IsValid() {
-		t.Errorf("nobody: %s", got)
+		t.Errorf("Unix socket: %s", got)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// saveRSS is a method whose calls may be large.
+// saveRSS is a method with large calls.
 const saveRSS = "rssCloud.saveRss"
 
 func TestFilesOnTheirWayKeepNoFeedOut(t *testing.T) {
@@ -40,24 +40,24 @@ func TestFilesOnTheirWayKeepNoFeedOut(t *testing.T) {
 			synctest.Wait()
 		}
 		for i := range saveFiles {
-			begin("x.file", i, http.StatusBadRequest) // its body breaks off
+			begin("x.file", i, http.StatusBadRequest) // its body is interrupted
 		}
 		if len(room.files) != saveFiles || len(room.texts) != 0 {
-			t.Errorf("%d and %d rooms are taken", len(room.files), len(room.texts))
+			t.Errorf("%d and %d slots are taken", len(room.files), len(room.texts))
 		}
 		begin("x.file", 50, http.StatusServiceUnavailable)
 		begin("x.text", 51, http.StatusBadRequest)
 		begin(saveRSS, 52, http.StatusBadRequest)
 		if len(room.texts) != 2 {
-			t.Errorf("%d rooms are taken by texts", len(room.texts))
+			t.Errorf("%d slots are taken by texts", len(room.texts))
 		}
-		<-time.After(saveWait + 1) // whoever waits has waited long enough
+		<-time.After(saveWait + 1) // all waiting calls have timed out
 		for _, w := range rest {
 			_ = w.CloseWithError(io.ErrUnexpectedEOF)
 		}
 		synctest.Wait()
 		if len(room.files) != 0 || len(room.texts) != 0 || len(room.from) != 0 {
-			t.Errorf("%d and %d rooms and %d addresses are left", len(room.files), len(room.texts), len(room.from))
+			t.Errorf("%d and %d slots and %d addresses are still taken", len(room.files), len(room.texts), len(room.from))
 		}
 	})
 }
@@ -80,7 +80,7 @@ func TestOnlyCallsThatSaveMayBeLarge(t *testing.T) {
 	}
 }
 
-// slowBody is the beginning of a large call whose rest comes when the test says so.
+// slowBody returns the start of a large call and a writer for its rest.
 func slowBody() (io.Reader, *io.PipeWriter) {
 	r, w := io.Pipe()
 	return io.MultiReader(strings.NewReader("<methodCall><methodName>"+saveRSS+"</methodName><params>"+strings.Repeat(" ", sniffed)), r), w
@@ -109,13 +109,13 @@ func TestLargeCallsAreFewAndOneFromEachAddress(t *testing.T) {
 			synctest.Wait()
 		}
 		for i := range saveRooms {
-			begin(fmt.Sprintf("192.0.2.%d", i), http.StatusBadRequest) // its body breaks off
+			begin(fmt.Sprintf("192.0.2.%d", i), http.StatusBadRequest) // its body is interrupted
 		}
 		body, _ := slowBody()
 		if got := post("192.0.2.1", body); got.Code != http.StatusServiceUnavailable || got.Header().Get("Retry-After") == "" {
 			t.Errorf("a second one of one address is answered %d", got.Code)
 		}
-		begin("192.0.2.77", http.StatusServiceUnavailable) // it waits too long
+		begin("192.0.2.77", http.StatusServiceUnavailable) // waits too long
 		begin("192.0.2.78", http.StatusServiceUnavailable)
 		small := post("192.0.2.79", strings.NewReader("<methodCall><methodName>system.listMethods</methodName></methodCall>"))
 		if small.Code != http.StatusOK {
@@ -128,13 +128,13 @@ func TestLargeCallsAreFewAndOneFromEachAddress(t *testing.T) {
 		if got := post("192.0.2.81", first); got.Code != http.StatusServiceUnavailable {
 			t.Errorf("one that waited is answered %d", got.Code)
 		}
-		begin("192.0.2.82", http.StatusBadRequest) // it waits until there is room
+		begin("192.0.2.82", http.StatusBadRequest) // waits until a slot is free
 		for _, w := range rest {
 			_ = w.CloseWithError(io.ErrUnexpectedEOF)
 		}
 		synctest.Wait()
 		if len(room.texts) != 0 || len(room.from) != 0 {
-			t.Errorf("%d rooms and %d addresses are left", len(room.texts), len(room.from))
+			t.Errorf("%d slots and %d addresses are still taken", len(room.texts), len(room.from))
 		}
 	})
 }

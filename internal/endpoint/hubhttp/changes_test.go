@@ -25,12 +25,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeChanges is a list of changes in memory.
+// fakeChanges is a ChangeList in memory.
 type fakeChanges struct {
 	mu    sync.Mutex
 	rows  []hub.Change // newest first
 	err   error
-	took  time.Duration // of each read
+	took  time.Duration // duration of each query
 	reads int
 
 	within, most atomic.Int64
@@ -41,7 +41,7 @@ func (f *fakeChanges) enter() func() {
 	for old := f.most.Load(); n > old && !f.most.CompareAndSwap(old, n); old = f.most.Load() {
 	}
 	if f.took > 0 {
-		time.Sleep(f.took) // in a bubble
+		time.Sleep(f.took) // in a synctest bubble
 	}
 	return func() { f.within.Add(-1) }
 }
@@ -77,7 +77,7 @@ func (f *fakeChanges) add(at time.Time, name string) {
 	f.rows = append([]hub.Change{{Node: 1, Seq: int64(len(f.rows) + 1), At: at, Name: name, URL: "http://site.example/" + name, Via: "weblogs"}}, f.rows...)
 }
 
-// clock is a time that a test sets.
+// clock is a clock that a test sets.
 type clock struct {
 	mu sync.Mutex
 	t  time.Time
@@ -89,7 +89,7 @@ func (c *clock) set(t time.Time) { c.mu.Lock(); c.t = t; c.mu.Unlock() }
 
 func noon() time.Time { return time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC) }
 
-// listDoors are the lists over f at noon, with the clock to move.
+// listRoutes serves the lists of f at noon, and returns the clock.
 func listDoors(t *testing.T, f *fakeChanges, change func(*Endpoints)) (*http.ServeMux, *clock) {
 	t.Helper()
 	c := &clock{t: noon()}
@@ -112,7 +112,7 @@ func ask(mux http.Handler, method, path string, header ...string) *httptest.Resp
 	return w
 }
 
-// named are the names in a list.
+// named returns the names in a list.
 func named(t *testing.T, w *httptest.ResponseRecorder) string {
 	t.Helper()
 	c, err := weblogs.ReadChanges(w.Body.Bytes(), weblogs.ReadOptions{})
@@ -314,7 +314,7 @@ func TestNewRowsAreListedWithinASecond(t *testing.T) {
 	if got := named(t, ask(mux, "GET", "/shortChanges.xml")); got != "one" {
 		t.Errorf("%q", got)
 	}
-	// Nothing new: one small read, and the same document.
+	// Without new rows: one small query, and the same document.
 	tag := ask(mux, "GET", "/changes.xml").Header().Get("ETag")
 	clock.set(noon().Add(3 * time.Second))
 	before = f.reads
@@ -437,8 +437,8 @@ func TestWhileTheStoreIsAwayTheOldListIsServedForAWhile(t *testing.T) {
 	}
 }
 
-// BenchmarkChanges serves a list of 5,000 rows, and says how much longer it takes
-// than http.ServeContent with the same bytes.
+// BenchmarkChanges serves a list of 5,000 rows, and reports the overhead compared with
+// http.ServeContent.
 func BenchmarkChanges(b *testing.B) {
 	f := &fakeChanges{}
 	for i := range 5_000 {
@@ -467,7 +467,7 @@ func BenchmarkChanges(b *testing.B) {
 	b.ReportMetric(float64(len(doc)), "bytes")
 }
 
-// nowhere is an answer that goes nowhere.
+// nowhere is a ResponseWriter that discards the response.
 type nowhere struct{ head http.Header }
 
 func (n *nowhere) Header() http.Header         { return n.head }

@@ -15,7 +15,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// hubWithADeadFeed refuses /dead.xml and accepts everything else.
+// hubWithADeadFeed refuses /dead.xml and accepts all other feeds.
 func hubWithADeadFeed() *fakeHub {
 	return &fakeHub{
 		ping: func(p hub.Ping) (hub.PingResult, error) {
@@ -98,8 +98,8 @@ func TestCurlAsClient(t *testing.T) {
 	}
 }
 
-// TestPythonsStandardLibraryAsCallback verifies and notifies an aggregator that
-// has no idea of rssCloud but for one procedure.
+// TestPythonsStandardLibraryAsCallback verifies and notifies an aggregator that implements only one
+// procedure of rssCloud.
 func TestPythonsStandardLibraryAsCallback(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
@@ -132,7 +132,7 @@ func TestPythonsStandardLibraryAsCallback(t *testing.T) {
 	told := func(want string) {
 		t.Helper()
 		if !lines.Scan() || lines.Text() != want {
-			t.Errorf("told of %q, want %q", lines.Text(), want)
+			t.Errorf("notified of %q, want %q", lines.Text(), want)
 		}
 	}
 	v := &Verifier{Sender: sender}

@@ -11,8 +11,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// TestPythonsStandardLibraryAsCNWSSubscriber is told by documents that it parses,
-// and answers with prefixes and in another encoding than ours.
+// TestPythonsStandardLibraryAsCNWSSubscriber notifies a client that parses the documents, and that
+// responds with prefixes and in another encoding.
 func TestPythonsStandardLibraryAsCNWSSubscriber(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
@@ -39,7 +39,7 @@ func TestPythonsStandardLibraryAsCNWSSubscriber(t *testing.T) {
 	says := func(want string) {
 		t.Helper()
 		if !lines.Scan() || lines.Text() != want {
-			t.Errorf("it said %q, want %q", lines.Text(), want)
+			t.Errorf("it printed %q, want %q", lines.Text(), want)
 		}
 	}
 	says("true|Grüße & <more>")

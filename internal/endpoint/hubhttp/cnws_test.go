@@ -22,7 +22,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-// following is what this server is subscribed to elsewhere, with one answer.
+// following is the server's own subscriptions, with a fixed result.
 type following struct {
 	wanted bool
 	err    error
@@ -40,7 +40,7 @@ func (f *following) Receive(_ context.Context, topic, protocol string, source ne
 	return f.wanted, f.err
 }
 
-// cnwsDoor mounts all doors and gives the URL of the one for CNWS.
+// cnwsEndpoint mounts all endpoints and returns the URL of the CNWS endpoint.
 func cnwsDoor(t *testing.T, h Hub, up Follows) string {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -240,7 +240,7 @@ func TestSubscribersOfOneTopicShareAMessageOverCNWS(t *testing.T) {
 	}
 	bad := topic("gopher://feeds.example/")
 	if r := n.Notify(t.Context(), subscription(hub.CNWS), bad, nil, 0); r.OK || r.Gone || r.Text == "" || len(s.sent) != 7 {
-		t.Errorf("a topic that cannot be written: %+v", r)
+		t.Errorf("a topic that cannot be encoded: %+v", r)
 	}
 }
 
@@ -282,7 +282,7 @@ func TestWhatBecameOfANotificationOverCNWS(t *testing.T) {
 			t.Errorf("%s: %d were sent", c.name, len(s.sent))
 		}
 		if strings.Contains(got.Text, "10.0.0.7") || strings.Contains(got.Text, "secret") {
-			t.Errorf("%s: strangers would read %q", c.name, got.Text)
+			t.Errorf("%s: the public message is %q", c.name, got.Text)
 		}
 		if (x.Request == "") != c.want.OK || !c.want.OK && (x.Error == "") != (c.reply.Err == nil) {
 			t.Errorf("%s: %+v", c.name, x)
@@ -331,11 +331,11 @@ func TestConsentOverCNWSIsAnAnswerOfTheProtocol(t *testing.T) {
 	}
 	x, err := (&Verifier{}).Verify(t.Context(), subscription(hub.CNWS), hub.Topic{URL: "gopher://a/"}, false)
 	if fault.CodeOf(err) != fault.Invalid || x.Callback == "" {
-		t.Errorf("a topic that cannot be written: %+v, %v", x, err)
+		t.Errorf("a topic that cannot be encoded: %+v, %v", x, err)
 	}
 }
 
-// TestASubscriberOfThePackageIsToldByTheGateway lets both sides talk over sockets.
+// TestCNWSSubscriberOfThePackageIsNotified connects both sides by sockets.
 func TestASubscriberOfThePackageIsToldByTheGateway(t *testing.T) {
 	t.Parallel()
 	var got []cnws.Change
@@ -364,7 +364,7 @@ func TestASubscriberOfThePackageIsToldByTheGateway(t *testing.T) {
 	}
 }
 
-// plainSender sends over the standard library's client.
+// plainSender sends with the client of the standard library.
 type plainSender struct{}
 
 func (plainSender) Send(ctx context.Context, m *fetch.Message) fetch.Reply {

@@ -15,8 +15,8 @@ import (
 	"cloudburst/internal/route"
 )
 
-// fakeHub remembers what it was asked and answers what its functions say; without
-// them it accepts everything.
+// fakeHub records the calls and returns the results of its functions; without them it accepts
+// everything.
 type fakeHub struct {
 	ping     func(hub.Ping) (hub.PingResult, error)
 	register func(hub.Registration) (hub.Registered, error)
@@ -92,7 +92,7 @@ func (h *fakeHub) Cancel(_ context.Context, r hub.Registration) (hub.Registered,
 	return h.cancel(r)
 }
 
-// lastRegistration is what the hub was asked last; the test ends without one.
+// lastRegistration returns the last registration. The test ends if there is none.
 func (h *fakeHub) lastRegistration(t *testing.T) hub.Registration {
 	t.Helper()
 	h.mu.Lock()
@@ -108,8 +108,8 @@ func logTo(t *testing.T) *slog.Logger {
 	return slog.New(slog.NewTextHandler(t.Output(), nil))
 }
 
-// listen mounts all doors over h on a real server; every loopback caller is behind
-// a trusted proxy if it says so.
+// listen serves all endpoints of h on a real server. Every loopback client can claim to be behind a
+// trusted proxy.
 func listen(t *testing.T, h Hub) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -204,6 +204,6 @@ func TestDoorsAreTheSameWithASlashAtTheEnd(t *testing.T) {
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, httptest.NewRequest("POST", "/RPC2/more", nil))
 	if w.Code != http.StatusNotFound {
-		t.Errorf("below a door: %d", w.Code)
+		t.Errorf("below an endpoint: %d", w.Code)
 	}
 }

@@ -71,7 +71,7 @@ func TestAnHourThatHasJustEndedIsNotFinal(t *testing.T) {
 	if got := cache(); got != "public, max-age=60" {
 		t.Error(got)
 	}
-	// Another node was slow to write it.
+	// Another node stored a row late.
 	f.mu.Lock()
 	f.rows = append(f.rows, hub.Change{Node: 2, Seq: 1, At: noon().Add(-2 * time.Second), Name: "two", URL: siteURL})
 	f.mu.Unlock()
@@ -101,7 +101,7 @@ func TestTheArchiveHasABoundAndIsKeptPacked(t *testing.T) {
 		t.Errorf("%d rows, %s, %v", len(c.List), plain.Header(), err)
 	}
 	if !bytes.Equal(unpacked(t, packed.Body.Bytes()), plain.Body.Bytes()) {
-		t.Error("packed is another")
+		t.Error("the compressed document differs")
 	}
 	if d := hourOfArchive(plain.Body.Bytes(), noon(), true); d.Size() > plain.Body.Len()/4 {
 		t.Errorf("%d bytes for %d", d.Size(), plain.Body.Len())
@@ -114,7 +114,7 @@ func TestOnlyAFewHoursAreKeptInMemory(t *testing.T) {
 	for i := range 100 {
 		at := noon().Add(time.Duration(i) * time.Hour)
 		d.keepHour(at, &hourDocument{doc: liveDocument(nil, at), final: true, used: at})
-		d.keptHour(noon(), at) // the first is the favourite
+		d.keptHour(noon(), at) // the first one is used most recently
 	}
 	if len(d.hours) != archivesKept || d.hours[noon().Unix()] == nil || d.hours[noon().Add(99*time.Hour).Unix()] == nil {
 		t.Errorf("%d hours", len(d.hours))
@@ -122,7 +122,7 @@ func TestOnlyAFewHoursAreKeptInMemory(t *testing.T) {
 	big := make([]byte, archivesBytes)
 	d.keepHour(noon().Add(-time.Hour), &hourDocument{doc: liveDocument(big, noon()), final: true, used: noon()})
 	if len(d.hours) != 1 {
-		t.Errorf("%d hours beside a huge one", len(d.hours))
+		t.Errorf("%d hours next to a huge one", len(d.hours))
 	}
 }
 

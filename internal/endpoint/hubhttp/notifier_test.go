@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fakeSender answers with what its function says and remembers what was sent.
+// fakeSender returns the reply of its function and records the messages.
 type fakeSender struct {
 	answer func(*fetch.Message) fetch.Reply
 
@@ -69,7 +69,7 @@ func TestANotificationTellsWhenTheHubHeardOfTheChange(t *testing.T) {
 	s := answering(fetch.Reply{Status: 200})
 	n := &Notifier{Sender: s}
 	changed := time.Date(2009, 10, 16, 14, 0, 0, 1500, time.FixedZone("", 7200))
-	for range 2 { // the second change of the same feed must not carry the time of the first
+	for range 2 { // the second change of a feed must not have the time of the first
 		to := topic(feed)
 		to.ChangedAt = changed
 		n.Notify(t.Context(), subscription("http-post"), to, nil, 0)
@@ -111,7 +111,7 @@ func TestWhatBecameOfANotification(t *testing.T) {
 			t.Errorf("%s\n%s", c.name, d)
 		}
 		if strings.Contains(got.Text, "10.0.0.7") || strings.Contains(got.Text, "secret") {
-			t.Errorf("%s: strangers would read %q", c.name, got.Text)
+			t.Errorf("%s: the public message is %q", c.name, got.Text)
 		}
 		switch {
 		case c.want.OK:
@@ -139,8 +139,8 @@ func (quietSender) Send(context.Context, *fetch.Message) fetch.Reply {
 	return fetch.Reply{Status: http.StatusOK}
 }
 
-// TestTopicsThatShareASlotGetTheirOwnMessages notifies of many more topics than
-// the table has slots, at the same time; Aa and BB have the same hash.
+// TestTopicsThatShareASlotGetTheirOwnMessages sends notifications for many more topics than the
+// cache has slots, concurrently. Aa and BB have the same hash.
 func TestTopicsThatShareASlotGetTheirOwnMessages(t *testing.T) {
 	t.Parallel()
 	n := &Notifier{}

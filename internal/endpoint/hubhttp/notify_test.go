@@ -25,11 +25,11 @@ func TestPythonsStandardLibraryNotifies(t *testing.T) {
 	one := "heard " + feed + " rsscloud 127.0.0.1 0"
 	want := strings.Join([]string{one, one, one, "heard http://other.example/ rsscloud 127.0.0.1 0"}, "\n")
 	if got := e.said(); got != want {
-		t.Errorf("it heard\n%s", got)
+		t.Errorf("received\n%s", got)
 	}
 }
 
-// posted sends a body to a door, and returns what was answered.
+// posted sends a body to an endpoint and returns the response.
 func posted(t *testing.T, door, kind string, header http.Header, body io.Reader) (status int, answer string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, door, body)
@@ -127,7 +127,7 @@ func TestHostileNotificationsEndAtTheDoor(t *testing.T) {
 		}
 	}
 	if got := e.said(); got != "" {
-		t.Errorf("it heard %s", got)
+		t.Errorf("received %s", got)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestContentThatIsTooLargeIsRefused(t *testing.T) {
 		}
 	}
 	if got := e.said(); got != "rejected token" {
-		t.Errorf("it heard %s", got)
+		t.Errorf("received %s", got)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 
 const outcomeFeed = "http://feeds.example/rss.xml"
 
-// pingBodies are a ping of outcomeFeed in each protocol: path, content type, body.
+// pingBodies returns a ping of outcomeFeed in each protocol: path, content type, body.
 func pingBodies() map[string][3]string {
 	const form = "application/x-www-form-urlencoded"
 	return map[string][3]string{
@@ -29,7 +29,7 @@ func pingBodies() map[string][3]string {
 	}
 }
 
-// outcomeDoors are the doors over h, of a server at http://hub.example.
+// outcomeHandler serves the endpoints of h for a server at http://hub.example.
 func outcomeDoors(t *testing.T, h Hub) http.Handler {
 	mux := http.NewServeMux()
 	route.Mount(mux, (&Endpoints{Hub: h, PublicURL: "http://hub.example", Log: logTo(t)}).Routes(), nil)
@@ -67,7 +67,7 @@ func TestAPingIsAnsweredWithItsOutcomeInEveryProtocol(t *testing.T) {
 			}
 			plainStatus, plain, none := pinged(doors, ping, "")
 			if plainStatus != status || plain != body || none != "" || got.Count {
-				t.Errorf("%s: who does not ask gets %d %s, outcome %q; who asks gets %d %s", name, plainStatus, plain, none, status, body)
+				t.Errorf("%s: without a request for the outcome %d %s, outcome %q; with a request %d %s", name, plainStatus, plain, none, status, body)
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func TestAPingIsAnsweredWithItsOutcomeInEveryProtocol(t *testing.T) {
 func TestTheOutcomeDoesNotTellWhatPeopleReadHere(t *testing.T) {
 	t.Parallel()
 	var all []string
-	for _, result := range []hub.PingResult{{}, {Checked: true}, {Known: true}} { // unknown twice, and read here
+	for _, result := range []hub.PingResult{{}, {Checked: true}, {Known: true}} { // twice unknown, once followed by users of this server
 		_, _, outcome := pinged(outcomeDoors(t, &fakeHub{ping: func(hub.Ping) (hub.PingResult, error) { return result, nil }}), pingBodies()["rest"], rsscloud.OutcomePreference)
 		all = append(all, outcome)
 	}

@@ -16,11 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// moving is a network in which addresses redirect: from an address, without its query, to
-// the Location of its redirect.
+// moving is a network with redirects: to maps a URL without its query to the Location.
 type moving struct {
 	to     map[string]string
-	status map[string]int // of an address: 302 where it redirects, else 200
+	status map[string]int // by URL: 302 if it redirects, else 200
 	agrees map[string]bool
 	took   time.Duration
 
@@ -52,7 +51,7 @@ func (n *moving) reply(m *fetch.Message) fetch.Reply {
 	return r
 }
 
-// log is what was sent since the last call: method and address, without the query.
+// log returns method and URL, without the query, of the requests since the last call.
 func (n *moving) log() (list []string) {
 	for _, m := range n.sent {
 		at, _, _ := strings.Cut(m.URL, "?")
@@ -251,7 +250,7 @@ func TestRedirectsShareTheTimeOfOneNotification(t *testing.T) {
 	}
 }
 
-// timedMoving notes how much time each sending has; 0: the sender's own.
+// timedMoving records the timeout of each request; 0: that of the sender.
 type timedMoving struct {
 	*moving
 	left *[]time.Duration
@@ -276,7 +275,7 @@ func TestARegistrationFollowsRedirects(t *testing.T) {
 		agrees    string
 		text      string // "" is consent
 		sent      []string
-		next      string // where the next notification goes
+		next      string // URL of the next notification
 	}{
 		{"a test call", false, map[string]string{cb: "/new"}, "", "", []string{"POST " + cb, "POST http://agg.example/new"}, "http://agg.example/new"},
 		{"a test call elsewhere", false, map[string]string{cb: "http://b.example/new"}, "", redirectNotAgreed, []string{"POST " + cb, "GET http://b.example/new"}, cb},
@@ -306,8 +305,8 @@ func TestARegistrationFollowsRedirects(t *testing.T) {
 	}
 }
 
-// TestAChallengeThatARedirectCarriesAlongIsSentOnce has redirects with the query of the
-// request, as web frameworks make them.
+// TestChallengeCopiedByARedirectIsSentOnce has redirects that copy the query of the request, as web
+// frameworks do.
 func TestAChallengeThatARedirectCarriesAlongIsSentOnce(t *testing.T) {
 	t.Parallel()
 	s := &fakeSender{}

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// whatWasTurned is kind and text of all that the hub was told of, one a line.
+// rejections returns kind and text of all logged rejections, one per line.
 func whatWasTurned(h *fakeHub) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

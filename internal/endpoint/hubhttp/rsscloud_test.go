@@ -26,7 +26,7 @@ import (
 
 const feed = "http://feeds.example/rss.xml"
 
-// post sends a form and gives status, answer and headers.
+// post sends a form and returns status, result and headers.
 func post(t *testing.T, door string, form url.Values, header ...string) (int, rsscloud.Result, http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "POST", door, strings.NewReader(form.Encode()))
@@ -170,7 +170,7 @@ func TestCancelOverREST(t *testing.T) {
 	}
 }
 
-// TestFaultsInEachDoorsOwnForm gives the same error to the three ways to ask.
+// TestFaultsHaveTheFormOfEachInterface returns the same error by REST, XML-RPC and SOAP.
 func TestFaultsInEachDoorsOwnForm(t *testing.T) {
 	t.Parallel()
 	limit := fault.New(fault.TooMany, "Too many pings.")
@@ -182,7 +182,7 @@ func TestFaultsInEachDoorsOwnForm(t *testing.T) {
 		retry  string
 		msg    string
 		who    string // of SOAP
-		legacy bool   // rssPleaseNotify answers false
+		legacy bool   // rssPleaseNotify returns false
 	}{
 		{fault.Wrap(fault.Unreadable, secret, "The feed could not be read."), 200, "", "The feed could not be read.", "Client", true},
 		{fault.Wrap(fault.Invalid, secret, "Wrong."), 200, "", "Wrong.", "Client", true},

@@ -23,12 +23,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// playedHub is a hub of every protocol on one server, that says what it is told to.
+// playedHub is a hub of every protocol on one server, with configurable responses.
 type playedHub struct {
 	*httptest.Server
 	mu     sync.Mutex
 	refuse bool
-	status int // not 0: the answer to everything
+	status int // if not 0, the status of every response
 	clouds []rsscloud.Registration
 	cancel []rsscloud.Registration
 	web    []websub.Subscription
@@ -105,7 +105,7 @@ func (p playedCNWS) Subscribe(_ context.Context, s cnws.Subscribe) (cnws.Result,
 	return cnws.Result{Status: !p.no(), Description: "Not yours."}, nil
 }
 
-// asking is a client on loopback.
+// asking returns a client on loopback.
 func asking(t *testing.T, public string) *UpstreamClient {
 	t.Helper()
 	loop := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
@@ -196,10 +196,10 @@ func TestWhatHubsAnswerIsToldApart(t *testing.T) {
 				t.Errorf("%s, %d: %v", protocol, status, err)
 			}
 			if msg := fault.Message(err); len(msg) > 600 || strings.ContainsAny(msg, "\n\x00") {
-				t.Errorf("%s, %d: the words are %q", protocol, status, msg)
+				t.Errorf("%s, %d: the message is %q", protocol, status, msg)
 			}
 			if want == fault.TooMany && fault.RetryAfter(err) != 90*time.Second {
-				t.Errorf("%s: to wait %s", protocol, fault.RetryAfter(err))
+				t.Errorf("%s: RetryAfter %s", protocol, fault.RetryAfter(err))
 			}
 		}
 	}
@@ -297,7 +297,7 @@ func TestADoorThatIsNamedByHandIsMadeWhole(t *testing.T) {
 	}
 }
 
-// playedEngine keeps what it hears.
+// playedEngine records its calls.
 type playedEngine struct {
 	mu    sync.Mutex
 	heard []string
@@ -347,7 +347,7 @@ func (e *playedEngine) Rejected(_ context.Context, token string) error {
 	return e.keep(fmt.Sprintln("rejected", token))
 }
 
-// said is what it heard since the last call.
+// said returns the calls since the last call of said.
 func (e *playedEngine) said() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// oldCloud is a cloud that is asked by XML-RPC and accepts what it likes.
+// oldCloud is a cloud that is called by XML-RPC and accepts some registrations.
 type oldCloud struct {
 	*httptest.Server
 	likes func(g rsscloud.Registration) bool
@@ -108,6 +108,6 @@ func TestACloudThatIsAwayIsAskedOnce(t *testing.T) {
 	}
 	f.Hub = "nonsense"
 	if _, err := asking(t, "http://me.example").Ask(t.Context(), f); fault.CodeOf(err) != fault.Invalid {
-		t.Errorf("a door that is none: %v", err)
+		t.Errorf("an invalid endpoint: %v", err)
 	}
 }

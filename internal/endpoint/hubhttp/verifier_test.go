@@ -83,7 +83,7 @@ func TestTestCall(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if err != nil && strings.Contains(fault.Message(err), "10.0.0.7") {
-			t.Errorf("%s: strangers would read %q", c.name, fault.Message(err))
+			t.Errorf("%s: the public message is %q", c.name, fault.Message(err))
 		}
 		m := s.sent[0]
 		if len(s.sent) != 1 || m.Method != "" || !m.Padded || !m.WantBody || !strings.Contains(string(m.Body), "feeds.example") || m.Header[1] != "1" {
@@ -95,7 +95,7 @@ func TestTestCall(t *testing.T) {
 	}
 }
 
-// challenged answers the challenge of a GET with f, and POSTs with post.
+// challenged responds to the challenge of a GET with f, and to a POST with post.
 func challenged(t *testing.T, f func(challenge string) fetch.Reply, post fetch.Reply) *fakeSender {
 	t.Helper()
 	return &fakeSender{answer: func(m *fetch.Message) fetch.Reply {
@@ -174,7 +174,7 @@ func TestChallenge(t *testing.T) {
 	}
 }
 
-// TestRealSenderAtARealSubscriber has no fakes but the subscriber's server.
+// TestRealSenderAtARealSubscriber fakes only the subscriber's server.
 func TestRealSenderAtARealSubscriber(t *testing.T) {
 	t.Parallel()
 	notices := make(chan rsscloud.Received, 16)
@@ -204,7 +204,7 @@ func TestRealSenderAtARealSubscriber(t *testing.T) {
 		if r := n.Notify(t.Context(), s, topic(feed), nil, 1); !r.OK {
 			t.Errorf("%s: %+v", protocol, r)
 		}
-		for _, hops := range []int{1, 2} { // the test call, the notification
+		for _, hops := range []int{1, 2} { // the test call and the notification
 			if got := <-notices; got.URL != feed || got.Protocol != protocol || got.Hops != hops {
 				t.Errorf("%s: %+v", protocol, got)
 			}

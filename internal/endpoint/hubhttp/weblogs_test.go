@@ -30,18 +30,18 @@ const (
 	siteFeed = "http://site.example/rss.xml"
 )
 
-// lastAnnounced is what the hub was told last.
+// lastAnnounced returns the last announcement to the hub.
 func (f *fakeHub) lastAnnounced(t *testing.T) hub.Announcement {
 	t.Helper()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.announced) == 0 {
-		t.Fatal("the hub was told nothing")
+		t.Fatal("the hub got no announcement")
 	}
 	return f.announced[len(f.announced)-1]
 }
 
-// get asks for a page and gives status, body and headers.
+// get requests a page and returns status, body and headers.
 func get(t *testing.T, method, address string, header ...string) (int, string, http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, address, nil)
@@ -232,7 +232,7 @@ func TestThePingDoorTakesTheURLFromTheQuery(t *testing.T) {
 			t.Errorf("%s %s: %d %s", c.method, c.path, status, body)
 		}
 	}
-	// A body counts, and the query beside it does not.
+	// The body takes precedence over the query.
 	resp, err := http.PostForm(srv.URL+"/ping?url=http://other.example/", url.Values{"url": {siteFeed}})
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ const (
 	websubCB   = "http://agg.example:5337/secret/cb?x=1&hub.mode=mine"
 )
 
-// knock posts a form to the WebSub door and gives status, text and header.
+// knock posts a form to the WebSub endpoint and returns status, text and headers.
 func knock(t *testing.T, door, form string, header ...string) (int, string, http.Header) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), "POST", door, strings.NewReader(form))
@@ -58,8 +58,8 @@ func websubForm(mode string, more ...string) string {
 	return v.Encode()
 }
 
-// TestHubTakesRequests are the checks of the public test site for hubs, as far as the
-// door goes.
+// TestHubAcceptsRequests makes the checks of the public test site for hubs that concern the
+// endpoint.
 func TestHubTakesRequests(t *testing.T) {
 	t.Parallel()
 	plain := hub.Intent{Topic: feed, Callback: websubCB, Mode: hub.ModeSubscribe, Via: "websub"}
@@ -83,7 +83,7 @@ func TestHubTakesRequests(t *testing.T) {
 		for _, path := range []string{"/websub", "/hub"} {
 			h := &fakeHub{}
 			srv := listen(t, h)
-			for range 2 { // asking again is allowed
+			for range 2 { // a repeated request is allowed
 				if status, text, head := knock(t, srv.URL+path, c.form); status != 202 || head.Get("Access-Control-Allow-Origin") != "*" {
 					t.Errorf("%s: %d %s %s", name, status, head, text)
 				}
@@ -213,7 +213,7 @@ func TestAtMostEightPublishedTopicsAreCheckedAtOnce(t *testing.T) {
 	})
 }
 
-// slowHub does something before each ping.
+// slowHub calls a function before each ping.
 type slowHub struct {
 	*fakeHub
 	before func()
@@ -245,13 +245,13 @@ func TestTheWebSubDoorSaysWhatItIs(t *testing.T) {
 	}
 }
 
-// questioned answers the question of a GET with f.
+// questioned responds to the verification request of a GET with f.
 func questioned(t *testing.T, f func(q url.Values) fetch.Reply) *fakeSender {
 	t.Helper()
 	return &fakeSender{answer: func(m *fetch.Message) fetch.Reply {
 		tail, ok := strings.CutPrefix(m.URL, websubCB+"&")
 		if !ok || m.Method != "GET" || !m.WantBody || !m.Padded || len(m.Body) > 0 {
-			t.Errorf("the question is %+v", m)
+			t.Errorf("the verification request is %+v", m)
 		}
 		q, err := url.ParseQuery(tail)
 		if err != nil {
@@ -314,7 +314,7 @@ func TestConfirm(t *testing.T) {
 				t.Errorf("%s: %v", c.name, err)
 			}
 			if err != nil && strings.Contains(fault.Message(err), "10.0.0.7") {
-				t.Errorf("%s: strangers would read %q", c.name, fault.Message(err))
+				t.Errorf("%s: the public message is %q", c.name, fault.Message(err))
 			}
 			if len(s.sent) != 1 || x.Callback != websubCB || x.Request == "" || strings.Contains(x.Request, "geheim") || x.Answer == "" && x.Error == "" {
 				t.Errorf("%s: %d requests, %+v", c.name, len(s.sent), x)
@@ -346,7 +346,7 @@ func TestDeny(t *testing.T) {
 	broken := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("10.0.0.7")}
 	for name, c := range map[string]struct {
 		reply fetch.Reply
-		code  fault.Code // Internal: told
+		code  fault.Code // Internal: delivered
 	}{
 		"200": {fetch.Reply{Status: 200}, fault.Internal}, "404": {fetch.Reply{Status: 404}, fault.Internal}, "302": {fetch.Reply{Status: 302}, fault.Internal},
 		"nobody": {fetch.Reply{Err: broken}, fault.Unreadable}, "ours": {fetch.Reply{Err: broken, NotTried: true}, fault.Unavailable},
@@ -355,7 +355,7 @@ func TestDeny(t *testing.T) {
 		s := questioned(t, func(q url.Values) fetch.Reply {
 			if q.Get("hub.mode") != "denied" || q.Get("hub.topic") != feed || !strings.HasPrefix(q.Get("hub.reason"), "The topic could not be read & ü") ||
 				len(q.Get("hub.reason")) > 500 || q.Has("hub.challenge") || q.Has("hub.lease_seconds") {
-				t.Errorf("told %v", q)
+				t.Errorf("sent %v", q)
 			}
 			return c.reply
 		})

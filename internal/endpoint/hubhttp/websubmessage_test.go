@@ -125,7 +125,7 @@ func TestWhatDeliveriesShareChangesWithWhatItIsMadeOf(t *testing.T) {
 		"type":    func() { content = &hub.Content{Type: "text/plain", Body: content.Body} },
 		"hops":    func() { hops++ },
 		"time":    func() { to.ChangedAt = time.Unix(1, 0) },
-		"address": func() { to.URL += "?2" }, // the id stays, as if two fell into one slot
+		"address": func() { to.URL += "?2" }, // the id is unchanged, as if both used the same slot
 	} {
 		before := message()
 		change()
@@ -163,7 +163,7 @@ func TestNoRedirectOfADeliveryIsFollowed(t *testing.T) {
 	}
 }
 
-// oneCallback is a subscriber that waits for one thing.
+// oneCallback is a subscriber that waits for one request.
 type oneCallback struct {
 	mode, topic, secret string
 	confirmed           chan websub.Confirmation
@@ -190,7 +190,7 @@ func (c *oneCallback) Deliver(_ context.Context, d websub.Delivery) error {
 	return nil
 }
 
-// TestRealSenderAtARealWebSubSubscriber has no fakes but the subscriber's server.
+// TestRealSenderAtARealWebSubSubscriber fakes only the subscriber's server.
 func TestRealSenderAtARealWebSubSubscriber(t *testing.T) {
 	t.Parallel()
 	const topicURL = feed + "?a=1&b=%2F"
@@ -277,8 +277,8 @@ func BenchmarkWebSubMessage(b *testing.B) {
 	}
 }
 
-// TestPythonsStandardLibraryAsWebSubSubscriber asks, tells and delivers to a program
-// that shares no code with this one.
+// TestPythonsStandardLibraryAsWebSubSubscriber sends a verification, a denial and a delivery to a
+// program that shares no code with this one.
 func TestPythonsStandardLibraryAsWebSubSubscriber(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
@@ -307,7 +307,7 @@ func TestPythonsStandardLibraryAsWebSubSubscriber(t *testing.T) {
 	said := func(want string) {
 		t.Helper()
 		if !lines.Scan() || lines.Text() != want {
-			t.Errorf("it said %q, want %q", lines.Text(), want)
+			t.Errorf("it printed %q, want %q", lines.Text(), want)
 		}
 	}
 	sender := fetch.NewSender(fetch.SenderOptions{

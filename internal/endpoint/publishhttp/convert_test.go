@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/syndicate"
 )
 
-// books is a Library that counts.
+// books is a Library that counts its reads.
 type books struct {
 	mu    sync.Mutex
 	known map[string]string // URL to document
@@ -40,7 +40,7 @@ func (b *books) Read(ctx context.Context, url string) ([]byte, string, int64, ti
 	doc, fail := b.known[url], b.fail
 	b.mu.Unlock()
 	if b.slow > 0 {
-		time.Sleep(b.slow) // of the bubble
+		time.Sleep(b.slow) // in a synctest bubble
 	}
 	return []byte(doc), "application/rss+xml", 0, time.Time{}, fail
 }
@@ -86,7 +86,7 @@ func TestAKnownFeedIsWrittenInEveryFormat(t *testing.T) {
 		t.Errorf("the page runs scripts: %s", html.body)
 	}
 	if a := c.get(t, "https://a.example/rss", "rss090"); a.Header.Get("X-Cloudburst-Warnings") == "0" {
-		t.Error("RSS 0.90 says all that there is")
+		t.Error("RSS 0.90 expresses everything")
 	}
 }
 
@@ -150,7 +150,7 @@ func TestAFeedIsReadOnceAMinuteHoweverManyAsk(t *testing.T) {
 		if b.read != 1 {
 			t.Errorf("read %d times", b.read)
 		}
-		time.Sleep(time.Minute) // of the bubble
+		time.Sleep(time.Minute) // in a synctest bubble
 		same := c.get(t, "https://a.example/rss", "csv")
 		if same.Header.Get("ETag") != tag || b.read != 2 {
 			t.Errorf("after a minute it was read %d times, and the tag is %s, not %s", b.read, same.Header.Get("ETag"), tag)
@@ -181,7 +181,7 @@ func TestWhatChangedIsReadAlsoWhenTheClockGoesBack(t *testing.T) {
 		b.fail = nil
 		b.mu.Unlock()
 		b.set("https://a.example/rss", hostedRSS(3))
-		time.Sleep(time.Minute) // of the bubble
+		time.Sleep(time.Minute) // in a synctest bubble
 		c.get(t, "https://a.example/rss", "csv").is(t, "changed", http.StatusOK, "Item 3")
 	})
 }
@@ -201,7 +201,7 @@ func TestAReadingThatEndsLateIsNotTheNewest(t *testing.T) {
 		for range 3 {
 			c.get(t, "https://a.example/rss", "csv").is(t, "after the change", http.StatusOK, "Item 7")
 			group.Wait()
-			time.Sleep(time.Minute) // of the bubble
+			time.Sleep(time.Minute) // in a synctest bubble
 		}
 	})
 }

@@ -12,7 +12,7 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// addCloud switches the cloud of alice's feed.
+// addCloud turns the cloud of alice's feed on or off.
 func (d *desk) addCloud(t *testing.T, on bool) author.Feed {
 	t.Helper()
 	d.now = d.now.Add(time.Minute)
@@ -49,7 +49,8 @@ func TestASavedFeedWithoutACloudGetsOneOnlyWhileItsAuthorWantsIt(t *testing.T) {
 	}
 	d.do(t, "GET", "/alice/feed.xml", "").is(t, "as RSS 2.0", http.StatusOK, "<cloud ")
 
-	// What is saved meanwhile gets it too; the answer has no validators of other bytes.
+	// A document saved in the meantime gets the cloud too; its response has no validators, because
+	// other bytes are served.
 	put := d.do(t, "PUT", "/alice/rss.xml", hostedRSS(3), "basic", aliceBasic)
 	put.is(t, "a new version", http.StatusNoContent)
 	put.has(t, "a new version", "ETag", "", "Last-Modified", "", "Warning", "")

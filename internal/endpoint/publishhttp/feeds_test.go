@@ -98,7 +98,7 @@ func TestAcceptChoosesTheFormat(t *testing.T) {
 	d.save(t, author.Public, hostedRSS(1))
 	for _, c := range []struct{ accept, at string }{
 		{"", "/alice/rss.xml"},
-		{" ", "/alice/rss.xml"}, // Accept without a word in it
+		{" ", "/alice/rss.xml"}, // Accept without a value
 		{",", "/alice/rss.xml"},
 		{"*/*", "/alice/rss.xml"},
 		{"application/rss+xml, */*;q=0.1", "/alice/rss.xml"},
@@ -161,7 +161,7 @@ func TestWhatIsNobodysGoesOn(t *testing.T) {
 	unknown, empty := d.do(t, "GET", "/nobody/rss.xml", ""), d.do(t, "GET", "/carol/rss.xml", "")
 	unknown.is(t, "an unknown user", http.StatusNotFound)
 	if unknown.body != empty.body {
-		t.Errorf("a user without a feed is told from none: %q and %q", empty.body, unknown.body)
+		t.Errorf("a user without a feed differs from no user: %q and %q", empty.body, unknown.body)
 	}
 	if len(d.hits) != 0 {
 		t.Errorf("hits of what is not there: %+v", d.hits)
@@ -194,7 +194,7 @@ func TestAFeedThatMovedOrEndedSaysSoToAllKindsOfReaders(t *testing.T) {
 	}
 	d.do(t, "GET", "/alice/feed.atom", "").is(t, "ended", http.StatusGone, "<redirect>", "<newLocation/>")
 	if a := d.do(t, "HEAD", "/alice/rss.xml", ""); a.StatusCode != http.StatusGone || a.body != "" {
-		t.Errorf("HEAD is answered %d %q", a.StatusCode, a.body)
+		t.Errorf("HEAD: %d %q", a.StatusCode, a.body)
 	}
 	if _, err := d.authors.Restore(t.Context(), "alice", author.Public); err != nil {
 		t.Fatal(err)

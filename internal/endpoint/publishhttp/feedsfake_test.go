@@ -22,7 +22,7 @@ import (
 	"cloudburst/protocol/wsse"
 )
 
-// Who may do what in these tests.
+// Credentials of these tests.
 const (
 	goodPassword = "correct horse"
 	goodSecret   = "s3cret-of-bob"
@@ -33,11 +33,11 @@ const (
 	public       = "https://hub.example"
 )
 
-// door lets alice in, and her reader bob. It counts who tried.
+// fakeAccounts authenticates alice, and her reader bob. It records the attempts.
 type door struct {
 	mu     sync.Mutex
-	tried  []string // door and name
-	fail   error    // for all
+	tried  []string // interface and name
+	fail   error    // error of all methods
 	nonces map[string]bool
 }
 
@@ -111,7 +111,7 @@ func (d *door) OpenByWSSE(_ context.Context, user, feed string, t wsse.Token, fr
 	return account.Secret{Selector: goodSelector}, nil
 }
 
-// shelf is an author.Store of a map.
+// shelf is an author.Store in memory.
 type shelf struct {
 	mu   sync.Mutex
 	rows map[string]*savedRow
@@ -192,7 +192,7 @@ func (s *shelf) ListUnnotified(context.Context, string, string, int) ([]author.F
 }
 func (s *shelf) MarkNotified(context.Context, string, string, int64) error { return nil }
 
-// desk is everything around the doors of hosted feeds.
+// harness contains the endpoints of hosted feeds and everything around them.
 type desk struct {
 	*Feeds
 	authors *author.Feeds
@@ -221,7 +221,7 @@ func newDesk(t testing.TB) *desk {
 	return d
 }
 
-// hostedRSS is a feed of n items, the newest first.
+// hostedRSS returns a feed of n items, newest first.
 func hostedRSS(n int) string {
 	var b strings.Builder
 	b.WriteString("<?xml version=\"1.0\"?>\r\n<rss version=\"2.0\"><channel><title>Alice &amp; her feed</title><link>https://alice.example/</link><description>What she does</description>\n")
@@ -232,7 +232,7 @@ func hostedRSS(n int) string {
 	return b.String()
 }
 
-// save stores a feed of alice's.
+// save stores a feed of alice.
 func (d *desk) save(t *testing.T, name, doc string) author.Feed {
 	t.Helper()
 	f, err := d.authors.Save(t.Context(), "alice", name, []byte(doc), "test")
@@ -242,13 +242,13 @@ func (d *desk) save(t *testing.T, name, doc string) author.Feed {
 	return f
 }
 
-// answer is what came of a request.
+// answer is a response with its body.
 type answer struct {
 	*http.Response
 	body string
 }
 
-// do sends a request; headers are names and values in turn, "basic" with a name:password.
+// do sends a request. headers are pairs of name and value, or "basic" and a name:password.
 func (d *desk) do(t *testing.T, method, target, body string, headers ...string) answer {
 	t.Helper()
 	var in io.Reader
@@ -273,7 +273,7 @@ func (d *desk) do(t *testing.T, method, target, body string, headers ...string) 
 	return a
 }
 
-// is checks the status and that the body has some words.
+// is checks the status and that the body contains some words.
 func (a answer) is(t *testing.T, what string, status int, words ...string) {
 	t.Helper()
 	if a.StatusCode != status {
@@ -286,7 +286,7 @@ func (a answer) is(t *testing.T, what string, status int, words ...string) {
 	}
 }
 
-// has checks headers: names and values in turn.
+// has checks headers: pairs of name and value.
 func (a answer) has(t *testing.T, what string, headers ...string) {
 	t.Helper()
 	for i := 0; i+1 < len(headers); i += 2 {
@@ -296,7 +296,7 @@ func (a answer) has(t *testing.T, what string, headers ...string) {
 	}
 }
 
-// send sends bytes over a connection, closes its half, and gives all that comes back.
+// send sends bytes over a connection, closes its write side and returns the whole response.
 func (d *desk) send(t *testing.T, request string) string {
 	t.Helper()
 	srv := httptest.NewServer(d)
@@ -312,6 +312,6 @@ func (d *desk) send(t *testing.T, request string) string {
 	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
 		t.Fatal(err)
 	}
-	got, _ := io.ReadAll(conn) // however it ends
+	got, _ := io.ReadAll(conn) // ignore the error
 	return string(got)
 }

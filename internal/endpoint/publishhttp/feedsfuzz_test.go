@@ -10,8 +10,8 @@ import (
 	"cloudburst/internal/author"
 )
 
-// Whatever is asked for, and whoever says so: nobody without the secret sees anything
-// private, nobody without the password changes anything, and nothing panics.
+// FuzzHostedAddress checks for all requests that private content needs the secret, that changes
+// need the password, and that nothing panics.
 func FuzzHostedAddress(f *testing.F) {
 	d := newDesk(f)
 	d.Hit = nil

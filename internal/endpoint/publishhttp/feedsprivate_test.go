@@ -39,11 +39,11 @@ func TestAReaderWithASecretGetsThePrivateFeedByThreeWays(t *testing.T) {
 	d.do(t, "GET", "/alice/private/feed", "", "basic", bobBasic, "Accept", "application/json").has(t, "JSON", "Content-Type", "application/feed+json; charset=utf-8")
 	d.do(t, "GET", "/alice/private/feed.exe", "", "basic", bobBasic).is(t, "an unknown ending", http.StatusNotFound, "xml, rdf, atom")
 	if len(d.hits) != 15 {
-		t.Errorf("%d answers are told of, want 15", len(d.hits))
+		t.Errorf("%d responses are reported, want 15", len(d.hits))
 	}
 	for _, h := range d.hits {
 		if h.Feed != "alice/private" || h.Selector != goodSelector {
-			t.Errorf("a private reader is told of as %+v", h)
+			t.Errorf("a private reader is reported as %+v", h)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/serve"
 )
 
-// overtaken has a feed saved again between the two looks at it.
+// overtaken saves a feed again between two reads.
 type overtaken struct {
 	*author.Feeds
 	save func()

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/author"
 )
 
-// sink is a ResponseWriter that costs nothing.
+// nullWriter is a ResponseWriter without costs.
 type sink struct {
 	head   http.Header
 	status int

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// viewer makes documents of views; version is 0 for what is not there.
+// viewer returns documents of views. Version 0 is a view that does not exist.
 type viewer struct {
 	version map[string]int64 // by View.Base
 	asked   int
@@ -69,7 +69,7 @@ func TestAViewHasTheAddressesAndTheFormatsOfAFeed(t *testing.T) {
 		raw := d.do(t, "GET", base+"rss.xml", "")
 		raw.is(t, base, http.StatusOK, `rel="self" href="https://hub.example`+base+`rss.xml"`)
 		if strings.Contains(raw.body, "websub") != told {
-			t.Errorf("%s: who is told? %s", base, raw.body)
+			t.Errorf("%s: unexpected hub: %s", base, raw.body)
 		}
 		d.do(t, "GET", base+"rss.xml", "", "If-None-Match", raw.Header.Get("ETag")).is(t, base, http.StatusNotModified)
 		d.do(t, "GET", base+"rss.xml", "", "If-Modified-Since", raw.Header.Get("Last-Modified")).is(t, base, http.StatusNotModified)

@@ -170,7 +170,7 @@ func TestABodyThatEndsTooSoonIsNotSaved(t *testing.T) {
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "in chunks", http.StatusOK, "Item 2")
 }
 
-// timed is an answer that knows its deadlines.
+// timed is a response that records its deadlines.
 type timed struct {
 	*httptest.ResponseRecorder
 	read, write time.Time

@@ -10,7 +10,7 @@ import (
 	"cloudburst/internal/fetch"
 )
 
-// appPages are documents at URLs, with their types.
+// appPages maps URLs to documents with their types.
 type appPages map[string][2]string
 
 func (p appPages) Get(_ context.Context, r fetch.Request) (*fetch.Response, error) {

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// cupboard holds files in memory.
+// cupboard stores files in memory.
 type cupboard map[string]struct {
 	author.File
 	bytes []byte
@@ -144,7 +144,7 @@ func TestAFileHasOneAddress(t *testing.T) {
 	}
 }
 
-// slow is a writer that remembers which deadlines it was given.
+// slow is a writer that counts its deadlines.
 type slow struct {
 	*httptest.ResponseRecorder
 	deadlines int

@@ -21,8 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestWhatAnEditorSavesComesBackAndStandsInTheFeedInEveryFormat is the promise of the
-// door.
+// TestPostsOfAnEditorRoundTripAndAppearInEveryFormat is the main test of the interface.
 func TestWhatAnEditorSavesComesBackAndStandsInTheFeedInEveryFormat(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
@@ -54,7 +53,7 @@ func TestWhatAnEditorSavesComesBackAndStandsInTheFeedInEveryFormat(t *testing.T)
 			"its page": !strings.HasPrefix(p.PermaLink, public+"/alice/"),
 		} {
 			if differs {
-				t.Errorf("%s: the %s came back as another: %+v", *e.Title, what, p)
+				t.Errorf("%s: the %s has changed: %+v", *e.Title, what, p)
 			}
 		}
 		titles = append(titles, *e.Title)
@@ -80,13 +79,13 @@ func TestWhatAnEditorSavesComesBackAndStandsInTheFeedInEveryFormat(t *testing.T)
 	}
 }
 
-// readable is a document without the ways in which formats write markup.
+// readable returns a document without the different ways of escaping markup.
 func readable(s string) string {
 	s = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&", `\x3c`, "<").Replace(s)
 	return html.UnescapeString(html.UnescapeString(s))
 }
 
-// echo sends a post back as it was told, which changes nothing.
+// echo sends a post back unchanged, which must not change it.
 func echo(t *testing.T, w *weblog, c *metaweblog.Client, id string) {
 	t.Helper()
 	before := w.saved(t, id)
@@ -98,7 +97,7 @@ func echo(t *testing.T, w *weblog, c *metaweblog.Client, id string) {
 	}
 }
 
-// rich makes a post of alice's that has what MetaWeblog has no words for.
+// rich creates a post of alice with content that MetaWeblog cannot express.
 func (w *weblog) rich(t *testing.T, format author.Format, source string) string {
 	t.Helper()
 	p := must[author.Post](t)(w.posts.Save(t.Context(), author.Edit{User: "alice", To: author.Published, Via: "test", Change: func(c *author.Content) error {
@@ -125,7 +124,7 @@ func TestAnEchoChangesNothingWhateverTheEditorShows(t *testing.T) {
 		} {
 			id := w.rich(t, format, source)
 			echo(t, w, c, id)
-			// Programs that know less send less.
+			// Programs that know fewer fields send fewer.
 			p := must[metaweblog.Post](t)(c.Post(t.Context(), id))
 			before := w.saved(t, id)
 			for _, e := range []metaweblog.Edit{
@@ -401,7 +400,7 @@ func TestFilesAreKeptAndServed(t *testing.T) {
 	}
 	id := must[string](t)(c.NewPost(ctx, metaweblog.Edit{Title: new("a"), Enclosure: &metaweblog.Enclosure{URL: f.URL, Type: f.Type, Length: int64(len(gif))}, Publish: new(true)}))
 	if p := w.saved(t, id); len(p.Enclosures) != 1 || !strings.HasPrefix(p.Enclosures[0].URL, "/alice/media/") {
-		t.Errorf("%+v", p.Enclosures) // it stays when the server's name changes
+		t.Errorf("%+v", p.Enclosures) // it does not change with the server's name
 	}
 	echo(t, w, c, id)
 	w.do(t, "GET", "/alice/rss.xml", "").is(t, "the feed", http.StatusOK, `url="`+f.URL+`"`)
@@ -415,9 +414,9 @@ func TestCallsThatCarryAFileOrATextMayBeLarge(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
-	w.editor.Files = nil // the call arrives, and no more is asked here
+	w.editor.Files = nil // the call arrives, which is all this test checks
 	for size, want := range map[int]int{200 << 10: xmlrpc.CodeParams, 1 << 20: xmlrpc.CodeParams, 16 << 20: xmlrpc.CodeParams} {
-		if _, err := c.Upload(ctx, metaweblog.Media{Bits: bytes.Repeat([]byte{7}, size)}); !isFault(err, want) || !strings.Contains(err.Error(), "keeps no files") {
+		if _, err := c.Upload(ctx, metaweblog.Media{Bits: bytes.Repeat([]byte{7}, size)}); !isFault(err, want) || !strings.Contains(err.Error(), "does not support files") {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Whatever was written, by whatever an editor shows of it: what comes back over the wire
-// as it was told leaves it as it is.
+// FuzzEchoKeepsText checks that sending back a text as an editor got it does not change the post,
+// for all texts and kinds of editors.
 func FuzzAnEchoChangesNoText(f *testing.F) {
 	f.Add("# Tea\r\n\r\n* one & <b>two</b>\n\n<!--more-->\n\nand *more*", byte(0), false)
 	f.Add("<p>a</p>\n<!--more--><p>b</p><!--more-->", byte(1), true)

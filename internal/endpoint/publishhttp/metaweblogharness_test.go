@@ -16,8 +16,8 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// weblog is the desk of alice and carol with posts and files on the store that people
-// use, and the door for editors.
+// weblog is the harness with the users alice and carol, posts and files on the real store, and the
+// endpoint for editors.
 type weblog struct {
 	*desk
 	posts  *author.Posts
@@ -55,12 +55,12 @@ func newWeblog(t testing.TB) *weblog {
 	return w
 }
 
-// as is an editor of a user, with a User-Agent.
+// as returns the editor of a user, with a User-Agent.
 func (w *weblog) as(user, agent string) *metaweblog.Client {
 	return &metaweblog.Client{URL: w.srv.URL + "/RPC2", Blog: user, Name: user, Password: goodPassword, UserAgent: agent}
 }
 
-// must fails the test for an error.
+// must fails the test on an error.
 func must[T any](t *testing.T) func(v T, err error) T {
 	return func(v T, err error) T {
 		t.Helper()
@@ -78,7 +78,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// saved is a post of alice's as it is kept.
+// saved returns a post of alice as stored.
 func (w *weblog) saved(t *testing.T, id string) author.Post {
 	t.Helper()
 	n, err := strconv.ParseInt(id, 10, 64)

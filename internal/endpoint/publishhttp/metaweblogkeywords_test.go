@@ -8,8 +8,8 @@ import (
 	"cloudburst/protocol/metaweblog"
 )
 
-// TestKeywordsSurviveWhatEditorsSend is the order in which MarsEdit and Movable Type's
-// programs call: the post, its categories, the post again.
+// TestKeywordsSurviveEditors makes the calls in the order of MarsEdit and Movable Type clients: the
+// post, its categories, the post again.
 func TestKeywordsSurviveWhatEditorsSend(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)

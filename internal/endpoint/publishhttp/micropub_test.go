@@ -25,7 +25,7 @@ import (
 	"cloudburst/protocol/micropub"
 )
 
-// pubWorld is the door for Micropub before the engine and the store that people use.
+// pubHarness is the Micropub endpoint on the real engine and store.
 type pubWorld struct {
 	*testing.T
 	srv    *httptest.Server
@@ -71,7 +71,7 @@ func (w *pubWorld) later(d time.Duration) {
 	w.at = w.at.Add(d)
 }
 
-// pubTokens knows tokens by their words: "alice:create,update".
+// pubTokens derives user and scopes from the text of a token: "alice:create,update".
 type pubTokens struct{}
 
 func (pubTokens) Token(_ context.Context, plain, _ string, _ account.Caller) (account.Token, error) {
@@ -106,7 +106,7 @@ func (w pubFiles) Get(_ context.Context, _, hash string) (author.File, error) {
 	return author.File{}, fault.New(fault.NotFound, "There is no such file.")
 }
 
-// pubFiles is w as files.
+// pubFiles is the harness as Files.
 type pubFiles struct{ *pubWorld }
 
 // Path is publishhttp.Files.Path.
@@ -128,7 +128,7 @@ func (w *pubWorld) client(scopes string) *micropub.Client {
 	return &micropub.Client{Endpoint: w.origin + "/micropub", Token: "alice:" + scopes, HTTP: w.srv.Client()}
 }
 
-// create makes a post of JSON properties and returns its address and how it is kept.
+// create creates a post from JSON properties and returns its URL and the stored post.
 func (w *pubWorld) create(properties string) (string, author.Post) {
 	w.Helper()
 	req, err := micropub.ParseJSON([]byte(`{"type":["h-entry"],"properties":` + properties + `}`))
@@ -142,7 +142,7 @@ func (w *pubWorld) create(properties string) (string, author.Post) {
 	return at, w.newest()
 }
 
-// newest is the post with the greatest number.
+// newest returns the post with the largest number.
 func (w *pubWorld) newest() author.Post {
 	w.Helper()
 	list, err := w.posts.List(w.Context(), author.PostQuery{User: "alice"})
@@ -311,7 +311,7 @@ func TestADraftThatIsPublishedGetsItsAddress(t *testing.T) {
 	if p = w.get(p.ID); err != nil || p.State != author.Published || now != w.posts.Address(p) || now == at {
 		t.Fatal(now, err, p.State)
 	}
-	// Its old address is still one.
+	// Its old URL still works.
 	if _, err := w.update(at, `"replace":{"content":["b"]}`); err != nil || w.get(p.ID).Source != "b" {
 		t.Error(err)
 	}

@@ -9,8 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestPropertiesWithoutAFieldAreStoredAndReturned has the check-in of case 204 at
-// micropub.rocks.
+// TestPropertiesWithoutAFieldAreStoredAndReturned has the check-in of case 204 at micropub.rocks.
 func TestPropertiesWithoutAFieldAreStoredAndReturned(t *testing.T) {
 	t.Parallel()
 	w := newPubWorld(t)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// headers remembers the Warning fields of each response.
+// headers records the Warning fields of each response.
 type headers struct {
 	http.RoundTripper
 	seen []string

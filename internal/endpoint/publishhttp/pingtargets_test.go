@@ -17,7 +17,7 @@ func someNews() announce.News {
 	return announce.News{User: "ann", Topic: "http://me.example/ann/rss.xml", Name: "Ann's\nfeed & more", Home: "http://me.example/ann/", Version: 3}
 }
 
-// sinkServer answers every request in the same way, and keeps the last one.
+// targetServer responds to every request in the same way and records the last one.
 type sinkServer struct {
 	*httptest.Server
 	got string
@@ -123,7 +123,7 @@ func TestARefusalIsToldFromTroubleThatPasses(t *testing.T) {
 
 func TestASinkThatMayNotBeCalledIsRefused(t *testing.T) {
 	t.Parallel()
-	doer := fetch.NewDoer(fetch.DoerOptions{}) // nothing private
+	doer := fetch.NewDoer(fetch.DoerOptions{}) // rejects private addresses
 	defer doer.CloseIdle()
 	for _, kind := range announce.Kinds() {
 		s := sinkThat(t, 200, nil, "")
@@ -132,7 +132,7 @@ func TestASinkThatMayNotBeCalledIsRefused(t *testing.T) {
 			t.Errorf("%s: %v, %q", kind, err, s.got)
 		}
 		if strings.Contains(fault.Message(err), "127.0.0.1") {
-			t.Errorf("%s tells of our network: %s", kind, fault.Message(err))
+			t.Errorf("%s reveals our network: %s", kind, fault.Message(err))
 		}
 	}
 	s := sinkThat(t, 200, nil, "")

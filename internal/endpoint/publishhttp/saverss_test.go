@@ -16,11 +16,11 @@ import (
 	"cloudburst/protocol/xmlrpc"
 )
 
-// rpc is the XML-RPC endpoint with the methods of hosted feeds.
+// rpc returns the XML-RPC endpoint with the methods of hosted feeds.
 func (d *desk) rpc() http.Handler { return rpcWith(d.Methods(), d.LargeMethods()) }
 
-// rpcWith is the XML-RPC endpoint with methods of publishing; large are the most bytes of calls
-// by their method.
+// rpcWith returns the XML-RPC endpoint with publishing methods. large maps methods to the maximum
+// size of their calls in bytes.
 func rpcWith(methods []xmlrpc.Method, large map[string]int64) http.Handler {
 	mux := http.NewServeMux()
 	route.Mount(mux, (&hubhttp.Endpoints{Methods: methods, LargeMethods: large}).Routes(), nil)
@@ -38,7 +38,7 @@ func TestPythonSavesFeeds(t *testing.T) {
 	endpointtest.Run(t, "python3", "testdata/clients/saverss_client.py", srv.URL, goodPassword)
 }
 
-// call calls saveRss and gives the answer or the fault.
+// call calls saveRss and returns the result or the fault.
 func (d *desk) call(t *testing.T, params ...any) (any, error) {
 	t.Helper()
 	body, err := xmlrpc.Call{Method: methodSaveRSS, Params: params}.Marshal()
@@ -95,7 +95,7 @@ func TestATextIsSavedInTheEncodingThatItDeclares(t *testing.T) {
 	for _, c := range []struct{ doc, want, kind string }{
 		{feed("utf-8", "日本"), feed("utf-8", "日本"), "utf-8"},
 		{feed("ISO-8859-1", "é"), feed("ISO-8859-1", "\xe9"), "iso-8859-1"},
-		{feed("ISO-8859-1", "日本"), feed("ISO-8859-1", "日本"), "utf-8"}, // which it cannot be in
+		{feed("ISO-8859-1", "日本"), feed("ISO-8859-1", "日本"), "utf-8"}, // which the declared encoding cannot represent
 	} {
 		if _, err := d.call(t, "alice", goodPassword, c.doc); err != nil {
 			t.Fatal(err)

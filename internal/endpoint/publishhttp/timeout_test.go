@@ -10,16 +10,16 @@ import (
 	"time"
 )
 
-// deadlines remembers until when a request may be read.
+// deadlines records the read deadline of a request.
 type deadlines struct {
 	*httptest.ResponseRecorder
 	read time.Time
 }
 
-// SetReadDeadline is for http.ResponseController.
+// SetReadDeadline is called by http.ResponseController.
 func (d *deadlines) SetReadDeadline(t time.Time) error { d.read = t; return nil }
 
-// SetWriteDeadline is for http.ResponseController.
+// SetWriteDeadline is called by http.ResponseController.
 func (d *deadlines) SetWriteDeadline(time.Time) error { return nil }
 
 func TestWhatComesSlowlyMayComeButNotForEver(t *testing.T) {
@@ -42,7 +42,7 @@ func TestWhatComesSlowlyMayComeButNotForEver(t *testing.T) {
 				patient(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 					b := make([]byte, 1)
 					for range tt.steps {
-						time.Sleep(10 * time.Second) // of the bubble's clock
+						time.Sleep(10 * time.Second) // in a synctest bubble
 						if _, err := io.ReadFull(r.Body, b); err != nil {
 							t.Fatal(err)
 						}

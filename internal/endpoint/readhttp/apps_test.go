@@ -21,7 +21,7 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// scripts are what apps do.
+// scripts lists the recorded sessions of apps.
 func scripts(t *testing.T) []string {
 	t.Helper()
 	names, err := filepath.Glob("testdata/apps/*.txt")
@@ -110,8 +110,8 @@ func TestTwoThousandItemsAreSyncedInAFewLooksAtTheRiver(t *testing.T) {
 	}
 }
 
-// TestNobodySeesOrMarksWhatIsAnothers asks as alice for everything that is bob's, by
-// numbers that she cannot know.
+// TestUsersCannotReadOrMarkItemsOfOthers requests everything of bob as alice, by numbers that she
+// cannot know.
 func TestNobodySeesOrMarksWhatIsAnothers(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t, faked)
@@ -232,7 +232,7 @@ func TestGuessesOfAppsAreLimitedAtAllDoorsTogether(t *testing.T) {
 	if _, err := worse.UserInfo(ctx); !errors.As(err, &g) || g.Status != http.StatusTooManyRequests {
 		t.Error(err)
 	}
-	if _, err := good.UserInfo(ctx); err != nil { // who is in stays in
+	if _, err := good.UserInfo(ctx); err != nil { // signed-in apps remain signed in
 		t.Error(err)
 	}
 	if _, err := w.fever().Send(ctx, "groups", nil); err != nil {
@@ -339,7 +339,7 @@ func TestFeverItemsOfSomeFeedsAndGroups(t *testing.T) {
 			t.Errorf("%s: %d", query, len(a.Items))
 		}
 	}
-	// A feed that was added a moment ago has its number at once.
+	// A newly added feed has its number immediately.
 	w.follow("alice", newURL)
 	w.clock.wait(6 * time.Second)
 	if a, err = v.Send(ctx, "items", nil); err != nil || len(a.Items) != 9 {
@@ -353,7 +353,7 @@ func TestFeverItemsOfSomeFeedsAndGroups(t *testing.T) {
 	}
 }
 
-// What arrives at one moment may be written in another order than it is numbered in.
+// Items that arrive at the same time can be stored in another order than that of their numbers.
 func TestWhatWasWrittenLateIsNotPassedOver(t *testing.T) {
 	t.Parallel()
 	w := newAppWorld(t, faked)
@@ -385,7 +385,7 @@ func TestWhatWasWrittenLateIsNotPassedOver(t *testing.T) {
 	look(0, 1)
 }
 
-// TestItemWithoutTitleAndLinkHasBothInApps has items as short posts are.
+// TestItemWithoutTitleAndLinkHasBothInApps has items like short posts.
 func TestItemWithoutTitleAndLinkHasBothInApps(t *testing.T) {
 	t.Parallel()
 	const long = "A short post without a title, of more than eighty characters, so that it has to end before this."

@@ -24,7 +24,7 @@ type feedDef struct {
 	items            []itemDef
 }
 
-// tags is what is no text in the items of tests.
+// tags matches the markup in the items of tests.
 var tags = regexp.MustCompile(`<[^>]*>`)
 
 type itemDef struct {
@@ -33,7 +33,7 @@ type itemDef struct {
 	enclosure                       river.Enclosure
 }
 
-// fakeRiver keeps in memory what the river keeps in a database.
+// fakeRiver is a river in memory.
 type fakeRiver struct {
 	t     *testing.T
 	now   func() time.Time
@@ -45,8 +45,8 @@ type fakeRiver struct {
 	items   map[int64]*river.Item
 	subs    map[string][]river.Subscription // by reader
 	marks   map[string]map[int64]river.Mark // by reader and item
-	made    map[string][]string             // categories by reader
-	asked   int                             // queries of items
+	made    map[string][]string             // created categories, by reader
+	asked   int                             // number of item queries
 }
 
 func newFakeRiver(t *testing.T, now func() time.Time, feeds map[string]*feedDef) *fakeRiver {
@@ -56,7 +56,7 @@ func newFakeRiver(t *testing.T, now func() time.Time, feeds map[string]*feedDef)
 	}
 }
 
-// read takes in what a feed's server has.
+// read reads the current feed of a server.
 func (f *fakeRiver) read(url string) {
 	def, s := f.feeds[url], f.sources[river.SourceID(url)]
 	first := s.NewestAt.IsZero()
@@ -186,7 +186,7 @@ func (f *fakeRiver) Following(_ context.Context, reader string) (map[int64]bool,
 	return set, nil
 }
 
-// entry is an item as a reader has it; ok: it is the reader's.
+// entry returns an item as seen by a reader. ok is false if the reader does not follow its feed.
 func (f *fakeRiver) entry(reader string, it *river.Item) (e river.Entry, ok bool) {
 	s := f.sub(reader, it.SourceID)
 	m := f.marks[reader][it.ID]

@@ -38,7 +38,7 @@ const (
 	bobURL       = "http://feeds.test/bob.xml"
 )
 
-// clock is the time, which only tests move.
+// clock is a clock that only tests advance.
 type clock struct {
 	mu sync.Mutex
 	at time.Time
@@ -56,14 +56,13 @@ func (c *clock) wait(d time.Duration) {
 	c.at = c.at.Add(d)
 }
 
-// arriving is a river in which a test can have items arrive.
+// arriving is a river in which a test can make items arrive.
 type arriving interface {
 	readhttp.AppRiver
-	arrived(url string) // a feed has something new
+	arrived(url string) // a feed has new items
 }
 
-// appWorld is a server for apps: alice follows two feeds, and bob one that she must
-// never see anything of.
+// appHarness is a server for apps. alice follows two feeds, and bob one that she must never see.
 type appWorld struct {
 	*testing.T
 	clock    *clock
@@ -71,7 +70,7 @@ type appWorld struct {
 	store    *sqlite.Store
 	river    arriving
 	accounts *account.Accounts
-	token    string // alice's, for reading
+	token    string // alice's token for reading
 	srv      *httptest.Server
 }
 
@@ -113,7 +112,7 @@ func newAppWorld(t *testing.T, open func(*appWorld) arriving) *appWorld {
 	return w
 }
 
-// quickHash is quick, and no hash that anybody should use.
+// quickHash is fast and insecure, for tests only.
 func quickHash(password, salt []byte, passes, memory uint32) []byte {
 	h := sha256.New()
 	h.Write(binary.BigEndian.AppendUint32(nil, passes))
@@ -136,7 +135,7 @@ func (w *appWorld) follow(user, address string, categories ...string) {
 	w.must(err)
 }
 
-// arrive brings n new items of a feed, one after the other, and lets them settle.
+// arrive adds n items to a feed, one after the other, and waits until they are settled.
 func (w *appWorld) arrive(address string, n int) {
 	w.Helper()
 	for range n {
@@ -158,7 +157,7 @@ func (w *appWorld) fever() *fever.Client {
 	return &fever.Client{URL: w.srv.URL + "/fever/", Key: fever.Key("alice", w.token), HTTP: w.srv.Client()}
 }
 
-// script is what an app does, from a file: see testdata/apps/README.
+// script is a recorded session of an app, see testdata/apps/README.
 type script struct {
 	*appWorld
 	name   string
@@ -170,7 +169,7 @@ type script struct {
 	parsed any
 }
 
-// play plays a script.
+// play replays a script.
 func (w *appWorld) play(name string) {
 	w.Helper()
 	raw, err := os.ReadFile(name)
@@ -239,7 +238,7 @@ func (s *script) wrong(format string, args ...any) {
 	s.Fatalf("%s:%d: %s\nanswer: %d %.3000s", s.name, s.line, fmt.Sprintf(format, args...), s.status, s.body)
 }
 
-// fill puts values in the places of $name and $function(name).
+// fill replaces $name and $function(name) by values.
 func (s *script) fill(text string) string {
 	return regexp.MustCompile(`\$(\w+)(?:\((\w+)\))?`).ReplaceAllStringFunc(text, func(m string) string {
 		name, arg, call := strings.Cut(strings.TrimSuffix(m[1:], ")"), "(")
@@ -252,17 +251,17 @@ func (s *script) fill(text string) string {
 		v := s.vars[arg]
 		n, _ := strconv.ParseInt(v, 10, 64)
 		switch name {
-		case "hex": // without zeros, as NetNewsWire has it
+		case "hex": // without leading zeros, as in NetNewsWire
 			return strconv.FormatInt(n, 16)
 		case "hex16":
 			return fmt.Sprintf("%016x", n)
 		case "esc":
 			return url.QueryEscape(v)
-		case "dec": // of a long form
+		case "dec": // from the long form
 			n, err := strconv.ParseInt(v[strings.LastIndexByte(v, '/')+1:], 16, 64)
 			s.must(err)
 			return strconv.FormatInt(n, 10)
-		case "sec": // of microseconds
+		case "sec": // from microseconds
 			return strconv.FormatInt(n/1_000_000, 10)
 		}
 		s.Fatalf("%s:%d: there is no function %s", s.name, s.line, name)
@@ -297,7 +296,7 @@ func (s *script) send(target, body string) {
 	}
 }
 
-// check is a line about the parsed answer: "path = value", "path -> name", "path # length".
+// check checks a line about the parsed response: "path = value", "path -> name", "path # length".
 func (s *script) check(rest string) {
 	s.Helper()
 	fields := strings.SplitN(rest, " ", 3)
@@ -325,7 +324,7 @@ func (s *script) check(rest string) {
 		if list, ok := v.([]any); !ok || strconv.Itoa(len(list)) != want {
 			s.wrong("%s has %d elements, want %s", fields[0], len(list), want)
 		}
-	case "kind": // as a strict app decodes it
+	case "kind": // as decoded by a strict app
 		if kind := fmt.Sprintf("%T", v); kind != map[string]string{"string": "string", "number": "json.Number", "list": "[]interface {}"}[want] {
 			s.wrong("%s is a %s", fields[0], kind)
 		}
@@ -334,7 +333,7 @@ func (s *script) check(rest string) {
 	}
 }
 
-// walk follows a path into parsed JSON: names, and numbers into lists.
+// walk follows a path of names and list indexes in parsed JSON.
 func walk(v any, path []string) (any, bool) {
 	for _, step := range path {
 		switch in := v.(type) {
@@ -356,7 +355,7 @@ func walk(v any, path []string) (any, bool) {
 	return v, true
 }
 
-// faked is a world on a river in memory.
+// faked returns a river in memory.
 func faked(w *appWorld) arriving { return newFakeRiver(w.T, w.clock.now, w.feeds) }
 
 var _ readhttp.AppRiver = (*river.River)(nil)

@@ -29,7 +29,7 @@ func TestNumbersForFeverFitAndStay(t *testing.T) {
 		}
 	}
 	slices.Reverse(list)
-	again := number(list[1000:], categories[:10]) // in another order, and without many
+	again := number(list[1000:], categories[:10]) // in another order, and with fewer entries
 	for source, small := range again.feeds {
 		if n.feeds[source] != small {
 			t.Errorf("%d was %d and is %d", source, n.feeds[source], small)

@@ -17,14 +17,13 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// realRiver is the river that people use, on the store that people use, with feeds of
-// the test's.
+// realRiver is the real river on the real store, with the feeds of a test.
 type realRiver struct {
 	*river.River
 	w *appWorld
 }
 
-// real is a world on it.
+// real returns a realRiver.
 func real(w *appWorld) arriving {
 	r := &realRiver{w: w}
 	r.River = &river.River{
@@ -54,13 +53,13 @@ func (r *realRiver) arrived(url string) {
 	}
 }
 
-// rss is the feed as a document, the newest item first.
+// rss returns the feed as a document, newest item first.
 func (f *feedDef) rss() []byte {
 	var b strings.Builder
 	text := func(name, s string) {
 		if s != "" {
 			fmt.Fprintf(&b, "<%s>", name)
-			_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder takes everything
+			_ = xml.EscapeText(&b, []byte(s)) // a strings.Builder never fails
 			fmt.Fprintf(&b, "</%s>", name)
 		}
 	}

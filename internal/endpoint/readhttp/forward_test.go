@@ -50,7 +50,7 @@ func noticeDoc(t *testing.T, fence string) string {
 	return text
 }
 
-// target records what comes to it and answers as told.
+// target records its requests and returns configured responses.
 type target struct {
 	*httptest.Server
 	status int
@@ -156,7 +156,7 @@ func TestWhatATargetAnswersDecidesWhetherItIsToldAgain(t *testing.T) {
 			t.Errorf("%d: %v", status, err)
 		}
 		if err != nil && want != fault.Gone && fault.RetryAfter(err) != 2*time.Minute {
-			t.Errorf("%d: again after %v", status, fault.RetryAfter(err))
+			t.Errorf("%d: RetryAfter %v", status, fault.RetryAfter(err))
 		}
 		if len(h.got) != before+1 {
 			t.Errorf("%d: %d requests", status, len(h.got)-before)

@@ -42,7 +42,7 @@ func TestAChallengeIsWhatTheDocumentationShows(t *testing.T) {
 	}
 }
 
-// The function of the guide is run as it stands there, and answers real challenges.
+// Run the function in the guide as documented; it must answer real challenges.
 func TestTheFunctionOfTheGuideAnswersAChallenge(t *testing.T) {
 	t.Parallel()
 	program := noticeDoc(t, "```python challenge") + "\nimport sys\nsys.stdout.write(respond(sys.argv[1], sys.stdin.buffer.read()))\n"
@@ -68,7 +68,7 @@ func TestTheFunctionOfTheGuideAnswersAChallenge(t *testing.T) {
 	}
 }
 
-// What repeats its request, or answers anything else, has not agreed.
+// A target that echoes the request, or returns another response, has not consented.
 func TestOnlyTheResponseToAChallengeIsConsent(t *testing.T) {
 	t.Parallel()
 	echo := func(form bool) http.HandlerFunc {

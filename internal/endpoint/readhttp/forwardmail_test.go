@@ -23,15 +23,15 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-// mailServer speaks as much SMTP as there is to sending one mail.
+// mailServer speaks the part of SMTP that is needed to send one mail.
 type mailServer struct {
 	addr     string
 	tls      *tls.Config
 	starttls bool
 	auth     bool
-	rcpt     string // answer to RCPT
-	data     string // answer after the mail
-	silent   bool   // after its greeting
+	rcpt     string // response to RCPT
+	data     string // response after the mail
+	silent   bool   // after the greeting
 
 	mu       sync.Mutex
 	mails    []string
@@ -275,7 +275,7 @@ func TestMailGoesTheWayThatTheOperatorChose(t *testing.T) {
 			}
 			said := strings.Join(s.commands, "\n")
 			if auth := "AUTH PLAIN " + base64.StdEncoding.EncodeToString([]byte("\x00river\x00secret")); c.ok && c.user != "" && !strings.Contains(said, auth) {
-				t.Errorf("said:\n%s", said)
+				t.Errorf("commands:\n%s", said)
 			}
 		})
 	}
