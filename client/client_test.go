@@ -22,7 +22,7 @@ func serve(t *testing.T, h http.HandlerFunc) *client.Client {
 	return &client.Client{Base: srv.URL + "/", HTTP: srv.Client()}
 }
 
-func TestAnErrorCarriesCodeSentenceAndWait(t *testing.T) {
+func TestErrorHasCodeMessageAndRetryAfter(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -42,7 +42,7 @@ func TestAnErrorCarriesCodeSentenceAndWait(t *testing.T) {
 	}
 }
 
-func TestAnotherServerIsToldFromOurs(t *testing.T) {
+func TestResponseOfAnotherProgramIsReported(t *testing.T) {
 	t.Parallel()
 	for _, contentType := range []string{"text/html", "application/json"} {
 		c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -55,12 +55,12 @@ func TestAnotherServerIsToldFromOurs(t *testing.T) {
 		}
 	}
 	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `<html>`) })
-	if _, err := c.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot be read") {
+	if _, err := c.Status(t.Context()); err == nil || !strings.Contains(err.Error(), "cannot decode") {
 		t.Error(err)
 	}
 }
 
-func TestNobodyThereIsUnreachable(t *testing.T) {
+func TestMissingServerIsUnreachable(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -80,7 +80,7 @@ func TestNobodyThereIsUnreachable(t *testing.T) {
 	}
 }
 
-func TestAPageThatFailsEndsTheListWithItsError(t *testing.T) {
+func TestListEndsWithErrorOfFailedPage(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -104,7 +104,7 @@ func TestAPageThatFailsEndsTheListWithItsError(t *testing.T) {
 	}
 }
 
-func TestAnExportWithoutItsEndIsRefused(t *testing.T) {
+func TestIncompleteExportIsAnError(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "{}\n{}\n") })
 	if n, err := c.Export(t.Context(), io.Discard, nil); err == nil || n != 2 {
@@ -121,7 +121,7 @@ func TestAnExportWithoutItsEndIsRefused(t *testing.T) {
 	}
 }
 
-func TestAStreamMayHaveCommentsAndSeveralDataLines(t *testing.T) {
+func TestStreamCanHaveCommentsAndSeveralDataLines(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Last-Event-ID") != "1:2:3" || r.URL.Query().Get("kind") != "ping" {

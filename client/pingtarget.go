@@ -50,9 +50,9 @@ func (c *Client) PingTargets(ctx context.Context, q PingTargetQuery) iter.Seq2[P
 
 // RetryPingTargets pings all targets without the newest version now or, if target is not "", only
 // the target with that URL. It returns the number of targets.
-func (c *Client) RetryPingTargets(ctx context.Context, sink string) (int, error) {
+func (c *Client) RetryPingTargets(ctx context.Context, target string) (int, error) {
 	v := url.Values{}
-	set(v, "url", sink)
+	set(v, "url", target)
 	var out struct {
 		Retried int `json:"retried"`
 	}

@@ -211,7 +211,7 @@ func (r *River) Follow(ctx context.Context, q ItemQuery, after int64, f func(Ite
 	return r.c.events(ctx, "/v1/items/stream", r.values(v), header, func(kind string, data []byte) error {
 		e := ItemEvent{Kind: kind}
 		if err := json.Unmarshal(data, &e.Item); err != nil {
-			return fmt.Errorf("client: an item of the stream cannot be read: %w", err)
+			return fmt.Errorf("client: cannot decode an item of the stream: %w", err)
 		}
 		return f(e)
 	})

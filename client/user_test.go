@@ -8,7 +8,7 @@ import (
 	"cloudburst/client"
 )
 
-func TestANameThatLeadsElsewhereIsNotAskedFor(t *testing.T) {
+func TestNameOfDotsIsNotRequested(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was asked for", r.URL) })
 	for _, name := range []string{"", ".", "..", "..."} {
@@ -27,7 +27,7 @@ func TestANameThatLeadsElsewhereIsNotAskedFor(t *testing.T) {
 	}
 }
 
-func TestNamesAreOnePartOfThePath(t *testing.T) {
+func TestNamesAreEscapedInThePath(t *testing.T) {
 	t.Parallel()
 	var asked []string
 	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -50,7 +50,7 @@ func TestNamesAreOnePartOfThePath(t *testing.T) {
 	}
 }
 
-func TestADocumentThatIsTooLargeIsNotSent(t *testing.T) {
+func TestTooLargeDocumentIsNotSent(t *testing.T) {
 	t.Parallel()
 	c := serve(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("%s was asked for", r.URL) })
 	_, err := c.SaveFeed(t.Context(), "alice", client.PublicFeed, "", make([]byte, client.MaxFeed+1))

@@ -112,11 +112,11 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 }
 
 // readJSONTo is readJSON with its own size limit in bytes.
-func readJSONTo(w http.ResponseWriter, r *http.Request, v any, most int64) error {
+func readJSONTo(w http.ResponseWriter, r *http.Request, v any, limit int64) error {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != "application/json" {
 		return fault.New(fault.Invalid, "The request needs a body in JSON, with Content-Type: application/json.")
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	if err != nil {
 		return bodyFault(err, nil)
 	}
@@ -208,14 +208,14 @@ const maxLimit = 1000
 
 func (p *params) limit() int { return p.limitTo(maxLimit) }
 
-func (p *params) limitTo(most int) int {
+func (p *params) limitTo(limit int) int {
 	text := p.text("limit")
 	if text == "" {
 		return 100
 	}
 	n, err := strconv.Atoi(text)
-	if (err != nil || n < 1 || n > most) && p.err == nil {
-		p.err = fault.New(fault.Invalid, "limit is %q: it needs a number from 1 to %d.", cut(text, 100), most)
+	if (err != nil || n < 1 || n > limit) && p.err == nil {
+		p.err = fault.New(fault.Invalid, "limit is %q: it needs a number from 1 to %d.", cut(text, 100), limit)
 	}
 	return n
 }
@@ -274,7 +274,7 @@ func (p *params) time(name string) time.Time {
 	return t
 }
 
-func (p *params) truth(name string) bool {
+func (p *params) boolean(name string) bool {
 	switch text := p.text(name); text {
 	case "", "false", "0":
 		return false

@@ -17,7 +17,7 @@ import (
 	"cloudburst/internal/hub"
 )
 
-func TestEveryRouteIsDescribedAndEveryDescriptionHasARoute(t *testing.T) {
+func TestRoutesMatchOpenAPIPaths(t *testing.T) {
 	t.Parallel()
 	doc, err := document()
 	if err != nil {
@@ -39,13 +39,13 @@ func TestEveryRouteIsDescribedAndEveryDescriptionHasARoute(t *testing.T) {
 	}
 }
 
-func TestAnswersAreAsDescribed(t *testing.T) {
+func TestResponsesMatchSchema(t *testing.T) {
 	t.Parallel()
 	doc, err := document()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := newWorld()
+	w := newFakeHub()
 	w.add("http://a.example/rss", hub.HTTPPost, "http://b.example/cb", "", start().Add(time.Hour))
 	w.add("http://a.example/rss", hub.XMLRPC, "http://b.example/RPC2", "x.y", start().Add(time.Hour))
 	w.happen(event.Event{Kind: event.KindPing, TopicID: 5, Topic: "http://a.example/rss", OK: true, Text: "Changed.", Took: time.Millisecond, Detail: json.RawMessage(`{"callback":"http://b/"}`)})
@@ -141,9 +141,9 @@ func jsonID(n int64) string {
 	return string(b)
 }
 
-func TestIDsAreTextInJSON(t *testing.T) {
+func TestIDsAreStringsInJSON(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	w.add("http://a.example/rss", hub.HTTPPost, "http://b.example/cb", "", start().Add(time.Hour))
 	_, srv := serve(t, w)
 	_, body := do(t, srv, "GET", "/v1/subscriptions", "", "")
@@ -153,9 +153,9 @@ func TestIDsAreTextInJSON(t *testing.T) {
 	}
 }
 
-func TestListsGoOnOverPages(t *testing.T) {
+func TestListsAreReadOverSeveralPages(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	for i := range 2345 {
 		w.add("http://a.example/"+jsonID(int64(i%7)), hub.HTTPPost, "http://b.example/"+jsonID(int64(i)), "", start().Add(time.Hour))
 	}
@@ -196,9 +196,9 @@ func TestListsGoOnOverPages(t *testing.T) {
 	}
 }
 
-func TestRemoveTakesExactValuesOnly(t *testing.T) {
+func TestRemoveMatchesExactValuesOnly(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	for _, cb := range []string{"http://b.example/cb", "http://b.example/cb2", "http://b.example/"} {
 		w.add("http://a.example/rss", hub.HTTPPost, cb, "", start().Add(time.Hour))
 		w.add("http://a.example/other", hub.HTTPPost, cb, "", start().Add(time.Hour))
@@ -214,10 +214,10 @@ func TestRemoveTakesExactValuesOnly(t *testing.T) {
 	}
 }
 
-func TestStatusAnswersWithoutTheDatabase(t *testing.T) {
+func TestStatusWorksWithoutTheDatabase(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
-	w.broken = fault.New(fault.Unavailable, "The database is away.")
+	w := newFakeHub()
+	w.abort = fault.New(fault.Unavailable, "The database is away.")
 	c, srv := serve(t, w)
 	st, err := c.Status(t.Context())
 	if err != nil || st.Store != "The database is away." || st.Counts != nil || st.Live.InFlight != 5 || st.Warnings[0] != "Mind the gap." {
@@ -233,9 +233,9 @@ func TestStatusAnswersWithoutTheDatabase(t *testing.T) {
 	}
 }
 
-func TestMetricsHaveTheHubAndTheRuntime(t *testing.T) {
+func TestMetricsIncludeHubAndRuntime(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	w.add("http://a.example/rss", hub.HTTPPost, "http://b.example/cb", "", start().Add(time.Hour))
 	_, srv := serve(t, w)
 	_, body := do(t, srv, "GET", "/metrics", "", "")
@@ -252,7 +252,7 @@ func TestMetricsHaveTheHubAndTheRuntime(t *testing.T) {
 
 func TestRetryAfterIsRoundedUp(t *testing.T) {
 	t.Parallel()
-	c, _ := serve(t, newWorld())
+	c, _ := serve(t, newFakeHub())
 	_, err := c.Ping(t.Context(), "http://busy.example/")
 	e, ok := errors.AsType[*client.Error](err)
 	if !ok || e.RetryAfter != 2*time.Second || e.Code != "too-many" {
@@ -260,9 +260,9 @@ func TestRetryAfterIsRoundedUp(t *testing.T) {
 	}
 }
 
-func TestStrangersPagesAreRefused(t *testing.T) {
+func TestRequestsOfOtherSitesPagesAreRejected(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	_, srv := serve(t, w)
 	host := func(h string) func(*http.Request) { return func(r *http.Request) { r.Host = h } }
 	header := func(k, v string) func(*http.Request) { return func(r *http.Request) { r.Header.Set(k, v) } }
@@ -294,19 +294,19 @@ func TestStrangersPagesAreRefused(t *testing.T) {
 	}
 }
 
-func TestUnknownPathsMethodsAndParametersAreSaid(t *testing.T) {
+func TestUnknownPathsMethodsAndParametersAreErrors(t *testing.T) {
 	t.Parallel()
-	_, srv := serve(t, newWorld())
+	_, srv := serve(t, newFakeHub())
 	for _, tt := range []struct {
 		method, path string
 		status       int
 		want         string
 	}{
 		{"GET", "/v1/nothing", 404, "/v1/openapi.json lists"},
-		{"POST", "/v1/status", 405, "does not understand POST"},
-		{"GET", "/v1/ping", 405, "does not understand GET"},
-		{"GET", "/v1/subscriptions?tpoic=x", 400, `\"tpoic\" is not known`},
-		{"GET", "/v1/subscriptions?topic=x&topic=y", 400, "may be given once"},
+		{"POST", "/v1/status", 405, "does not accept the method POST"},
+		{"GET", "/v1/ping", 405, "does not accept the method GET"},
+		{"GET", "/v1/subscriptions?tpoic=x", 400, `\"tpoic\" is unknown`},
+		{"GET", "/v1/subscriptions?topic=x&topic=y", 400, "may occur only once"},
 		{"GET", "/v1/subscriptions?limit=0", 400, "from 1 to 1000"},
 		{"GET", "/v1/subscriptions?limit=1001", 400, "from 1 to 1000"},
 		{"GET", "/v1/subscriptions?after=1", 400, "of the page before"},
@@ -324,9 +324,9 @@ func TestUnknownPathsMethodsAndParametersAreSaid(t *testing.T) {
 	}
 }
 
-func TestBackupWritesWhereItWasTold(t *testing.T) {
+func TestBackupWritesTheGivenFile(t *testing.T) {
 	t.Parallel()
-	c, _ := serve(t, newWorld())
+	c, _ := serve(t, newFakeHub())
 	file := filepath.Join(t.TempDir(), "copy.db")
 	b, err := c.Backup(t.Context(), file)
 	if err != nil || b.Size != 4 || b.File != file {
@@ -343,9 +343,9 @@ func TestBackupWritesWhereItWasTold(t *testing.T) {
 	}
 }
 
-func TestDatedBackupsAreKeptToANumber(t *testing.T) {
+func TestOldDatedBackupsAreRemoved(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	c, _ := serve(t, w)
 	dir := t.TempDir()
 	for _, name := range []string{"cloudburst-20200101T000000Z.db", "cloudburst-20200101T000000Z.db.key", "cloudburst-20200102T000000Z.db",

@@ -55,7 +55,7 @@ func readersOf(r audience.Report) client.Readers {
 		Subscriptions: r.Push.Subscriptions, Private: r.Private.Readers,
 		Browsers: r.NotCounted.Browsers, Robots: r.NotCounted.Robots, Partial: r.Partial,
 		ServiceList: make([]client.Service, len(r.Services.List)), Days: make([]client.Day, len(r.Days)),
-		ProgramList: namedOf(r.Programs.List), PushList: namedOf(r.Push.List), Formats: namedOf(r.Formats),
+		ProgramList: countsOf(r.Programs.List), PushList: countsOf(r.Push.List), Formats: countsOf(r.Formats),
 	}
 	for i, s := range r.Services.List {
 		out.ServiceList[i] = client.Service{Name: s.Name, Format: s.Format, Subscribers: s.Subscribers, LastAt: milli(s.LastAt)}
@@ -66,7 +66,7 @@ func readersOf(r audience.Report) client.Readers {
 	return out
 }
 
-func namedOf(list []audience.Count) []client.NamedCount {
+func countsOf(list []audience.Count) []client.NamedCount {
 	out := make([]client.NamedCount, len(list))
 	for i, c := range list {
 		out[i] = client.NamedCount{Name: c.Name, Count: c.N}

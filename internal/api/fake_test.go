@@ -24,22 +24,22 @@ import (
 func start() time.Time { return time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC) }
 
 // fakeHub is a hub and a store in memory, as far as the API uses them.
-type world struct {
+type fakeHub struct {
 	mu     sync.Mutex
 	topics map[int64]hub.Topic
 	subs   map[hub.Key]hub.SubscriptionInfo
 	events []event.Event
 	pings  []hub.Ping
-	broken error // error of every method of the store
+	abort  error // error of every method of the store
 	failAt int   // Import fails from this number of subscriptions; 0: never
 	bus    *event.Bus
 }
 
-func newWorld() *world {
-	return &world{topics: map[int64]hub.Topic{}, subs: map[hub.Key]hub.SubscriptionInfo{}, bus: event.NewBus(7)}
+func newFakeHub() *fakeHub {
+	return &fakeHub{topics: map[int64]hub.Topic{}, subs: map[hub.Key]hub.SubscriptionInfo{}, bus: event.NewBus(7)}
 }
 
-func (w *world) add(topic, protocol, callback, procedure string, expires time.Time) {
+func (w *fakeHub) add(topic, protocol, callback, procedure string, expires time.Time) {
 	id := hub.TopicID(topic)
 	w.topics[id] = hub.Topic{ID: id, URL: topic, Version: 3, Hash: []byte{1, 2}, Size: 10, ChangedAt: start()}
 	s := hub.Subscription{TopicID: id, ID: hub.SubscriptionID(protocol, callback), Protocol: protocol, Callback: callback,
@@ -47,7 +47,7 @@ func (w *world) add(topic, protocol, callback, procedure string, expires time.Ti
 	w.subs[s.Key()] = hub.SubscriptionInfo{Subscription: s, Topic: topic}
 }
 
-func (w *world) happen(e event.Event) event.Event {
+func (w *fakeHub) happen(e event.Event) event.Event {
 	w.mu.Lock()
 	w.bus.Stamp(start().Add(time.Duration(len(w.events))*time.Second), &e)
 	w.events = append(w.events, e)
@@ -56,24 +56,24 @@ func (w *world) happen(e event.Event) event.Event {
 	return e
 }
 
-func (w *world) Topic(_ context.Context, id int64) (hub.Topic, error) {
-	if t, ok := w.topics[id]; ok || w.broken != nil {
-		return t, w.broken
+func (w *fakeHub) Topic(_ context.Context, id int64) (hub.Topic, error) {
+	if t, ok := w.topics[id]; ok || w.abort != nil {
+		return t, w.abort
 	}
 	return hub.Topic{}, fault.New(fault.NotFound, "There is no topic %d.", id)
 }
 
-func (w *world) Subscribers(_ context.Context, id int64, _ time.Time) (map[string]int64, error) {
+func (w *fakeHub) Subscribers(_ context.Context, id int64, _ time.Time) (map[string]int64, error) {
 	counts := map[string]int64{}
 	for k, s := range w.subs {
 		if k.TopicID == id {
 			counts[s.Protocol]++
 		}
 	}
-	return counts, w.broken
+	return counts, w.abort
 }
 
-func (w *world) Topics(_ context.Context, q hub.TopicQuery) ([]hub.TopicInfo, error) {
+func (w *fakeHub) Topics(_ context.Context, q hub.TopicQuery) ([]hub.TopicInfo, error) {
 	var list []hub.TopicInfo
 	for _, t := range w.topics {
 		if strings.Contains(t.URL, q.Match) && t.URL > q.After {
@@ -87,14 +87,14 @@ func (w *world) Topics(_ context.Context, q hub.TopicQuery) ([]hub.TopicInfo, er
 		}
 	}
 	slices.SortFunc(list, func(a, b hub.TopicInfo) int { return strings.Compare(a.URL, b.URL) })
-	return list[:min(len(list), q.Limit)], w.broken
+	return list[:min(len(list), q.Limit)], w.abort
 }
 
-func (w *world) Subscription(_ context.Context, key hub.Key) (hub.Subscription, error) {
-	return w.subs[key].Subscription, w.broken
+func (w *fakeHub) Subscription(_ context.Context, key hub.Key) (hub.Subscription, error) {
+	return w.subs[key].Subscription, w.abort
 }
 
-func (w *world) Subscriptions(_ context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error) {
+func (w *fakeHub) Subscriptions(_ context.Context, q hub.SubscriptionQuery) ([]hub.SubscriptionInfo, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var list []hub.SubscriptionInfo
@@ -108,10 +108,10 @@ func (w *world) Subscriptions(_ context.Context, q hub.SubscriptionQuery) ([]hub
 	slices.SortFunc(list, func(a, b hub.SubscriptionInfo) int {
 		return cmp.Or(cmp.Compare(a.TopicID, b.TopicID), cmp.Compare(a.ID, b.ID))
 	})
-	return list[:min(len(list), q.Limit)], w.broken
+	return list[:min(len(list), q.Limit)], w.abort
 }
 
-func (w *world) Events(_ context.Context, q hub.EventQuery) ([]event.Event, error) {
+func (w *fakeHub) Events(_ context.Context, q hub.EventQuery) ([]event.Event, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var list []event.Event
@@ -123,25 +123,25 @@ func (w *world) Events(_ context.Context, q hub.EventQuery) ([]event.Event, erro
 	if !q.Forward {
 		slices.Reverse(list)
 	}
-	return list[:min(len(list), q.Limit)], w.broken
+	return list[:min(len(list), q.Limit)], w.abort
 }
 
-func (w *world) Minutes(context.Context, time.Time) ([]hub.Minute, error) {
-	return []hub.Minute{{At: start(), Node: 1 << 60, Pings: 2, P99: 1.5}}, w.broken
+func (w *fakeHub) Minutes(context.Context, time.Time) ([]hub.Minute, error) {
+	return []hub.Minute{{At: start(), Node: 1 << 60, Pings: 2, P99: 1.5}}, w.abort
 }
 
-func (w *world) Backup(_ context.Context, file string) error {
+func (w *fakeHub) Backup(_ context.Context, file string) error {
 	return os.WriteFile(file, []byte("copy"), 0o600)
 }
 
-func (w *world) storePing() error { return w.broken }
+func (w *fakeHub) storePing() error { return w.abort }
 
 // store is the fakeHub as a Store, whose Ping differs from the hub's.
-type store struct{ *world }
+type store struct{ *fakeHub }
 
 func (s store) Ping(context.Context) error { return s.storePing() }
 
-func (w *world) Ping(_ context.Context, p hub.Ping) (hub.PingResult, error) {
+func (w *fakeHub) Ping(_ context.Context, p hub.Ping) (hub.PingResult, error) {
 	w.pings = append(w.pings, p)
 	if strings.Contains(p.URL, "busy") {
 		return hub.PingResult{}, &fault.Error{Code: fault.TooMany, Msg: "Too many pings.", RetryAfter: 1500 * time.Millisecond}
@@ -149,7 +149,7 @@ func (w *world) Ping(_ context.Context, p hub.Ping) (hub.PingResult, error) {
 	return hub.PingResult{Known: true, Checked: true, Changed: true, Version: 4}, nil
 }
 
-func (w *world) Remove(_ context.Context, keys []hub.Key, door string) ([]hub.Subscription, error) {
+func (w *fakeHub) Remove(_ context.Context, keys []hub.Key, to string) ([]hub.Subscription, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var gone []hub.Subscription
@@ -162,7 +162,7 @@ func (w *world) Remove(_ context.Context, keys []hub.Key, door string) ([]hub.Su
 	return gone, nil
 }
 
-func (w *world) Import(_ context.Context, subs []hub.SubscriptionInfo) (int, error) {
+func (w *fakeHub) Import(_ context.Context, subs []hub.SubscriptionInfo) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.failAt > 0 && len(w.subs) >= w.failAt {
@@ -179,18 +179,18 @@ func (w *world) Import(_ context.Context, subs []hub.SubscriptionInfo) (int, err
 	return added, nil
 }
 
-func (w *world) SweepNow(context.Context) (int, int, error) { return 1, 2, nil }
+func (w *fakeHub) SweepNow(context.Context) (int, int, error) { return 1, 2, nil }
 
-func (w *world) Counts(context.Context) (hub.Counts, error) {
-	return hub.Counts{Topics: int64(len(w.topics)), Subscriptions: int64(len(w.subs))}, w.broken
+func (w *fakeHub) Counts(context.Context) (hub.Counts, error) {
+	return hub.Counts{Topics: int64(len(w.topics)), Subscriptions: int64(len(w.subs))}, w.abort
 }
 
-func (w *world) Live() hub.Live {
+func (w *fakeHub) Live() hub.Live {
 	return hub.Live{Node: 1 << 60, Started: start(), InFlight: 5, Totals: hub.Minute{Notified: 9, P50: 2, P99: 8}}
 }
 
 // serve starts the API on a loopback address.
-func serve(t *testing.T, w *world) (*client.Client, *httptest.Server) {
+func serve(t *testing.T, w *fakeHub) (*client.Client, *httptest.Server) {
 	t.Helper()
 	return serveWith(t, Options{Hub: w, Store: store{w}, Bus: w.bus, Version: "9.9", Hosts: []string{"admin.example"},
 		Warnings: func() []string { return []string{"Mind the gap."} }})

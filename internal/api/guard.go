@@ -48,4 +48,4 @@ func (s *Server) ownHost(hostport string) bool {
 	})
 }
 
-func cut(s string, most int) string { return text.Clip(s, most) }
+func cut(s string, limit int) string { return text.Clip(s, limit) }

@@ -98,12 +98,12 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) error {
 		// The catch-up can be longer than the buffer: listen again after most of it, and read the
 		// rest while listening.
 		if err := f.catchUp(r); err != nil {
-			return s.broken(r, err)
+			return s.abort(r, err)
 		}
 		listener.Close()
 		listener = s.Bus.Listen(streamBuffer)
 		if err := f.catchUp(r); err != nil {
-			return s.broken(r, err)
+			return s.abort(r, err)
 		}
 	}
 	if err := f.Comment("listening"); err != nil {

@@ -29,7 +29,7 @@ type Files interface {
 }
 
 // describeWithin limits how long saving a post waits for the details of its files.
-const describeWithin = 10 * time.Second
+const describeTimeout = 10 * time.Second
 
 // describe adds the missing type, length and duration of the enclosures in a request. Unknown
 // details remain empty: they must not prevent saving the post.
@@ -37,7 +37,7 @@ func (s postAPI) describe(ctx context.Context, in *client.PostChange) {
 	if s.Options.Files == nil || in.Enclosures == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, describeWithin)
+	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()
 	list := *in.Enclosures
 	for i := range list {
@@ -62,7 +62,7 @@ func (s postAPI) describe(ctx context.Context, in *client.PostChange) {
 }
 
 // uploadLongest limits the duration of an upload.
-const uploadLongest = time.Hour
+const uploadTimeout = time.Hour
 
 func (s postAPI) withFiles() (Files, error) {
 	if s.Options.Files == nil {
@@ -126,7 +126,7 @@ func (s postAPI) putFile(c *postCall) error {
 		return p.err
 	}
 	// In process, without a connection, there is no deadline to set.
-	rc, end := http.NewResponseController(c.w), time.Now().Add(uploadLongest)
+	rc, end := http.NewResponseController(c.w), time.Now().Add(uploadTimeout)
 	_, _ = rc.SetReadDeadline(end), rc.SetWriteDeadline(end.Add(time.Minute))
 	body, kind := io.Reader(c.r.Body), c.r.Header.Get("Content-Type")
 	media, values, err := mime.ParseMediaType(kind)
@@ -177,7 +177,7 @@ func (s postAPI) removeFile(c *postCall) error {
 		return err
 	}
 	p := readParams(c.r, "sure")
-	sure := p.truth("sure")
+	sure := p.boolean("sure")
 	if p.err != nil {
 		return p.err
 	}

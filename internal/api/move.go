@@ -25,14 +25,14 @@ type Transfers interface {
 // moveRoutes returns the endpoints for the export and import of users.
 func (s accountAPI) moveRoutes() []operation {
 	return []operation{
-		{"GET", "/v1/users/{user}/export", s.moving(s.exportUser)},
-		{"POST", "/v1/users/{user}/import", s.moving(s.importUser)},
+		{"GET", "/v1/users/{user}/export", s.withTransfers(s.exportUser)},
+		{"POST", "/v1/users/{user}/import", s.withTransfers(s.importUser)},
 	}
 }
 
 // moving wraps an endpoint that needs Transfers and an existing user.
-func (s accountAPI) moving(handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
-	return s.accounts(func(w http.ResponseWriter, r *http.Request) error {
+func (s accountAPI) withTransfers(handle func(http.ResponseWriter, *http.Request, string) error) func(http.ResponseWriter, *http.Request) error {
+	return s.withAccounts(func(w http.ResponseWriter, r *http.Request) error {
 		if s.Transfers == nil {
 			return fault.New(fault.Unsupported, "This server does not support posts.")
 		}
@@ -49,25 +49,25 @@ func (s accountAPI) moving(handle func(http.ResponseWriter, *http.Request, strin
 
 // exportUser streams all data of a user as one archive.
 func (s accountAPI) exportUser(w http.ResponseWriter, r *http.Request, user string) error {
-	out := &moveOut{s: s.Server, w: w}
+	out := &archiveWriter{s: s.Server, w: w}
 	if _, err := s.Transfers.Export(r.Context(), user, out, nil); err != nil {
 		if !out.begun {
 			return err
 		}
-		return s.broken(r, err)
+		return s.abort(r, err)
 	}
 	w.Header().Set("X-Complete", "true")
 	return nil
 }
 
 // moveOut starts the response with the first bytes. An earlier error can still set the status.
-type moveOut struct {
+type archiveWriter struct {
 	s     *Server
 	w     http.ResponseWriter
 	begun bool
 }
 
-func (o *moveOut) Write(b []byte) (int, error) {
+func (o *archiveWriter) Write(b []byte) (int, error) {
 	if !o.begun {
 		o.begun = true
 		o.w.Header().Set("Trailer", "X-Complete")
@@ -92,14 +92,14 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "The upload broke off after %d bytes; nothing was imported", size)
 	}
-	tell := &moveSteps{s: s.Server, w: w, enc: json.NewEncoder(w)}
-	tell.enc.SetEscapeHTML(false)
-	res, err := s.Transfers.Import(r.Context(), user, spool, size, tell.progress)
+	report := &progressLines{s: s.Server, w: w, enc: json.NewEncoder(w)}
+	report.enc.SetEscapeHTML(false)
+	res, err := s.Transfers.Import(r.Context(), user, spool, size, report.progress)
 	switch {
 	case err == nil:
 		w.Header().Set("Content-Type", "application/x-ndjson")
-		err = tell.say(map[string]any{"result": moveResultOf(&res)})
-	case !tell.begun && fault.CodeOf(err) == fault.Invalid:
+		err = report.writeLine(map[string]any{"result": moveResultOf(&res)})
+	case !report.begun && fault.CodeOf(err) == fault.Invalid:
 		return err
 	default:
 		if fault.CodeOf(err) == fault.Internal || fault.CodeOf(err) == fault.Unavailable {
@@ -110,16 +110,16 @@ func (s accountAPI) importUser(w http.ResponseWriter, r *http.Request, user stri
 		if f, ok := errors.AsType[*fault.Error](err); ok {
 			cause = f.Err // the new error already contains its message
 		}
-		err = tell.say(errorAnswer{bodyOf(fault.Wrap(fault.CodeOf(err), cause, "%s", stopped(res, err)))})
+		err = report.writeLine(errorAnswer{bodyOf(fault.Wrap(fault.CodeOf(err), cause, "%s", stopMessage(res, err)))})
 	}
 	if err != nil {
-		return s.broken(r, err)
+		return s.abort(r, err)
 	}
 	return nil
 }
 
 // stopped explains why an import stopped early, and what to do.
-func stopped(res transfer.Result, err error) string {
+func stopMessage(res transfer.Result, err error) string {
 	if res.Added+res.Files == 0 {
 		return fault.Message(err)
 	}
@@ -127,10 +127,10 @@ func stopped(res transfer.Result, err error) string {
 }
 
 // moveEvery is the minimum interval between two progress lines of one phase.
-const moveEvery = 100 * time.Millisecond
+const progressInterval = 100 * time.Millisecond
 
 // moveSteps writes the progress lines of an import.
-type moveSteps struct {
+type progressLines struct {
 	s     *Server
 	w     http.ResponseWriter
 	enc   *json.Encoder
@@ -140,11 +140,11 @@ type moveSteps struct {
 	phase string
 }
 
-func (m *moveSteps) progress(phase string, done, total int) {
+func (m *progressLines) progress(phase string, done, total int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := time.Now()
-	if phase == m.phase && now.Sub(m.last) < moveEvery && done < total {
+	if phase == m.phase && now.Sub(m.last) < progressInterval && done < total {
 		return
 	}
 	// No output before the file is checked: an error can then still set the status.
@@ -156,10 +156,10 @@ func (m *moveSteps) progress(phase string, done, total int) {
 		m.begun = true
 		m.w.Header().Set("Content-Type", "application/x-ndjson")
 	}
-	_ = m.say(map[string]any{"phase": phase, "done": done, "total": total}) // ignore the error: the import continues without the client
+	_ = m.writeLine(map[string]any{"phase": phase, "done": done, "total": total}) // ignore the error: the import continues without the client
 }
 
-func (m *moveSteps) say(v any) error {
+func (m *progressLines) writeLine(v any) error {
 	m.s.extend(m.w)
 	if err := m.enc.Encode(v); err != nil {
 		return err

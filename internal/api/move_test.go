@@ -16,22 +16,22 @@ import (
 )
 
 // fakeTransfers returns the configured results.
-type van struct {
+type fakeTransfers struct {
 	file     string // file written by Export
-	broken   error  // error at the end of an export, or during an import
+	abort    error  // error at the end of an export, or during an import
 	imported string
 }
 
-func (v *van) Export(_ context.Context, user string, w io.Writer, _ transfer.Progress) (transfer.Manifest, error) {
+func (v *fakeTransfers) Export(_ context.Context, user string, w io.Writer, _ transfer.Progress) (transfer.Manifest, error) {
 	if v.file != "" {
 		if _, err := io.WriteString(w, v.file+user); err != nil {
 			return transfer.Manifest{}, err
 		}
 	}
-	return transfer.Manifest{User: user}, v.broken
+	return transfer.Manifest{User: user}, v.abort
 }
 
-func (v *van) Import(_ context.Context, user string, r io.ReaderAt, size int64, progress transfer.Progress) (transfer.Result, error) {
+func (v *fakeTransfers) Import(_ context.Context, user string, r io.ReaderAt, size int64, progress transfer.Progress) (transfer.Result, error) {
 	b, err := io.ReadAll(io.NewSectionReader(r, 0, size))
 	if err != nil {
 		return transfer.Result{}, err
@@ -39,38 +39,40 @@ func (v *van) Import(_ context.Context, user string, r io.ReaderAt, size int64, 
 	v.imported = user + " " + string(b)
 	res := transfer.Result{Kind: "rss", Found: 5, Added: 3, Had: 1, Left: 1, Files: 2, Problems: []string{"One was left out."}}
 	progress(transfer.PhaseCheck, 1, 1)
-	if v.broken != nil && fault.CodeOf(v.broken) == fault.Invalid {
-		return transfer.Result{Kind: "rss"}, v.broken
+	if v.abort != nil && fault.CodeOf(v.abort) == fault.Invalid {
+		return transfer.Result{Kind: "rss"}, v.abort
 	}
 	for i := range 3 {
 		progress(transfer.PhasePosts, i+1, 3)
 	}
-	return res, v.broken
+	return res, v.abort
 }
 
-func moving(t *testing.T, v *van) *client.Client {
+func withTransfers(t *testing.T, v *fakeTransfers) *client.Client {
 	t.Helper()
-	w := newWorld()
-	c, _ := serveWith(t, Options{Hub: w, Store: store{w}, Bus: w.bus, Accounts: newAccountWorld("alice"), Transfers: v})
+	w := newFakeHub()
+	c, _ := serveWith(t, Options{Hub: w, Store: store{w}, Bus: w.bus, Accounts: newFakeAccounts("alice"), Transfers: v})
 	return c
 }
 
-func TestEverythingOfAUserGoesOutAndIn(t *testing.T) {
+func TestUserIsExportedAndImported(t *testing.T) {
 	t.Parallel()
-	v := &van{file: "the file of "}
-	c := moving(t, v)
+	v := &fakeTransfers{file: "the file of "}
+	c := withTransfers(t, v)
 	var out bytes.Buffer
 	last := int64(0)
 	n, err := c.ExportUser(t.Context(), "alice", &out, func(n int64) { last = n })
 	if err != nil || out.String() != "the file of alice" || n != 17 || last != 17 {
 		t.Errorf("%q, %d, %v", out.String(), n, err)
 	}
-	var steps []string
-	res, err := c.ImportUser(t.Context(), "alice", strings.NewReader("PK"), func(phase string, done, total int) { steps = append(steps, fmt.Sprint(phase, done, total)) })
+	var opmlProgress []string
+	res, err := c.ImportUser(t.Context(), "alice", strings.NewReader("PK"), func(phase string, done, total int) {
+		opmlProgress = append(opmlProgress, fmt.Sprint(phase, done, total))
+	})
 	if err != nil || v.imported != "alice PK" || res.Added != 3 || res.Files != 2 || len(res.Problems) != 1 {
 		t.Errorf("%+v, %v", res, err)
 	}
-	if got := strings.Join(steps, " "); got != "posts1 3 posts3 3" {
+	if got := strings.Join(opmlProgress, " "); got != "posts1 3 posts3 3" {
 		t.Error(got)
 	}
 	for _, err := range []error{
@@ -86,27 +88,27 @@ func TestEverythingOfAUserGoesOutAndIn(t *testing.T) {
 	}
 }
 
-func TestAnExportThatBreaksOffIsNoWholeFile(t *testing.T) {
+func TestInterruptedUserExportIsAnError(t *testing.T) {
 	t.Parallel()
-	c := moving(t, &van{file: "half ", broken: errors.New("disk")})
+	c := withTransfers(t, &fakeTransfers{file: "half ", abort: errors.New("disk")})
 	if _, err := c.ExportUser(t.Context(), "alice", io.Discard, nil); err == nil || !strings.Contains(err.Error(), "broke off") {
 		t.Error(err)
 	}
-	c = moving(t, &van{broken: fault.New(fault.Unavailable, "The database is away.")})
+	c = withTransfers(t, &fakeTransfers{abort: fault.New(fault.Unavailable, "The database is away.")})
 	_, err := c.ExportUser(t.Context(), "alice", io.Discard, nil)
 	if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusServiceUnavailable || e.Message != "The database is away." {
 		t.Error(err)
 	}
 }
 
-func TestAnImportSaysWhyItStopped(t *testing.T) {
+func TestFailedUserImportReportsReason(t *testing.T) {
 	t.Parallel()
-	c := moving(t, &van{broken: fault.New(fault.Invalid, "The file is invalid.")})
+	c := withTransfers(t, &fakeTransfers{abort: fault.New(fault.Invalid, "The file is invalid.")})
 	_, err := c.ImportUser(t.Context(), "alice", strings.NewReader("x"), nil)
 	if e, ok := errors.AsType[*client.Error](err); !ok || e.Status != http.StatusBadRequest || e.Message != "The file is invalid." {
 		t.Error(err)
 	}
-	c = moving(t, &van{broken: fault.New(fault.Unavailable, "The database is away.")})
+	c = withTransfers(t, &fakeTransfers{abort: fault.New(fault.Unavailable, "The database is away.")})
 	_, err = c.ImportUser(t.Context(), "alice", strings.NewReader("x"), nil)
 	if e, ok := errors.AsType[*client.Error](err); !ok || e.Message != "The import stopped after 3 posts and 2 files; running it again is safe. The database is away." {
 		t.Error(err)

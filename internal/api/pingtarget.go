@@ -14,40 +14,40 @@ import (
 // Targets manages the ping targets of hosted feeds. [*announce.Announcer] implements it.
 type Targets interface {
 	List(ctx context.Context, q announce.Query) ([]announce.PendingTarget, error)
-	Retry(ctx context.Context, sink string) (int, error)
+	Retry(ctx context.Context, target string) (int, error)
 }
 
-func (s *Server) sinkRoutes() []operation {
+func (s *Server) pingTargetRoutes() []operation {
 	return []operation{
-		{"GET", "/v1/sinks", s.listSinks},
-		{"POST", "/v1/sinks/retry", s.retrySinks},
+		{"GET", "/v1/sinks", s.listPingTargets},
+		{"POST", "/v1/sinks/retry", s.retryPingTargets},
 		{"POST", "/v1/testfeed/tick", s.tick},
 	}
 }
 
-func (s *Server) haveSinks() error {
+func (s *Server) requirePingTargets() error {
 	if s.Options.Targets == nil {
 		return fault.New(fault.Unsupported, "This server has no ping targets.")
 	}
 	return nil
 }
 
-func (s *Server) listSinks(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) listPingTargets(w http.ResponseWriter, r *http.Request) error {
 	p := readParams(r, paged("user", "owing")...)
 	q := announce.Query{User: p.text("user"), Limit: p.limit()}
-	owing, cursor := p.text("owing"), p.cursor()
+	pending, cursor := p.text("owing"), p.cursor()
 	if p.err != nil {
 		return p.err
 	}
-	if err := s.haveSinks(); err != nil {
+	if err := s.requirePingTargets(); err != nil {
 		return err
 	}
-	switch owing {
+	switch pending {
 	case "", "false":
 	case "true":
 		q.Pending = true
 	default:
-		return fault.New(fault.Invalid, "owing is %q: it needs true or false.", cut(owing, 100))
+		return fault.New(fault.Invalid, "owing is %q: it needs true or false.", cut(pending, 100))
 	}
 	if cursor != "" {
 		// user, topic, kind and URL; the first three do not contain a space
@@ -66,7 +66,7 @@ func (s *Server) listSinks(w http.ResponseWriter, r *http.Request) error {
 		Next    string              `json:"next,omitempty"`
 	}{Targets: make([]client.PingTarget, len(rows))}
 	for i, o := range rows {
-		page.Targets[i] = sinkOf(o)
+		page.Targets[i] = pingTargetOf(o)
 	}
 	if len(rows) == q.Limit {
 		last := rows[len(rows)-1]
@@ -75,7 +75,7 @@ func (s *Server) listSinks(w http.ResponseWriter, r *http.Request) error {
 	return ok(w, page)
 }
 
-func sinkOf(o announce.PendingTarget) client.PingTarget {
+func pingTargetOf(o announce.PendingTarget) client.PingTarget {
 	kind, address, _ := strings.Cut(o.Target, " ")
 	c := client.PingTarget{
 		Kind: kind, URL: address, User: o.User, Topic: o.Topic, Version: o.Version, Notified: o.Notified,
@@ -92,16 +92,16 @@ func sinkOf(o announce.PendingTarget) client.PingTarget {
 	return c
 }
 
-func (s *Server) retrySinks(w http.ResponseWriter, r *http.Request) error {
+func (s *Server) retryPingTargets(w http.ResponseWriter, r *http.Request) error {
 	p := readParams(r, "url")
-	sink := p.text("url")
+	target := p.text("url")
 	if p.err != nil {
 		return p.err
 	}
-	if err := s.haveSinks(); err != nil {
+	if err := s.requirePingTargets(); err != nil {
 		return err
 	}
-	n, err := s.Options.Targets.Retry(r.Context(), sink)
+	n, err := s.Options.Targets.Retry(r.Context(), target)
 	if err != nil {
 		return err
 	}

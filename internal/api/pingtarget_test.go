@@ -14,12 +14,12 @@ import (
 )
 
 // fakeTargets is an announcer in memory, as far as the API uses it.
-type sinkWorld struct {
+type fakeTargets struct {
 	list    []announce.PendingTarget
 	retried string
 }
 
-func (w *sinkWorld) List(_ context.Context, q announce.Query) ([]announce.PendingTarget, error) {
+func (w *fakeTargets) List(_ context.Context, q announce.Query) ([]announce.PendingTarget, error) {
 	var list []announce.PendingTarget
 	after := q.After == announce.Key{}
 	for _, o := range w.list {
@@ -31,34 +31,34 @@ func (w *sinkWorld) List(_ context.Context, q announce.Query) ([]announce.Pendin
 	return list[:min(len(list), q.Limit)], nil
 }
 
-func (w *sinkWorld) Retry(_ context.Context, sink string) (int, error) {
-	w.retried = sink
+func (w *fakeTargets) Retry(_ context.Context, target string) (int, error) {
+	w.retried = target
 	return len(w.list), nil
 }
 
-func owed(user string, told int64, change func(o *announce.PendingTarget)) announce.PendingTarget {
-	o := announce.PendingTarget{Key: announce.Key{User: user, Target: "get http://sink.example/?u={1}", Topic: "http://me.example/" + user + "/rss.xml"}, Version: 2, Notified: told}
+func pendingTarget(user string, notified int64, change func(o *announce.PendingTarget)) announce.PendingTarget {
+	o := announce.PendingTarget{Key: announce.Key{User: user, Target: "get http://sink.example/?u={1}", Topic: "http://me.example/" + user + "/rss.xml"}, Version: 2, Notified: notified}
 	if change != nil {
 		change(&o)
 	}
 	return o
 }
 
-func TestSinksAreAnsweredAsDescribed(t *testing.T) {
+func TestPingTargetResponsesMatchSchema(t *testing.T) {
 	t.Parallel()
 	doc, err := document()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &sinkWorld{list: []announce.PendingTarget{
-		owed("ann", 2, func(o *announce.PendingTarget) { o.LastAt, o.Last, o.OK = start(), "Thanks.", true }),
-		owed("bob", 1, func(o *announce.PendingTarget) {
+	w := &fakeTargets{list: []announce.PendingTarget{
+		pendingTarget("ann", 2, func(o *announce.PendingTarget) { o.LastAt, o.Last, o.OK = start(), "Thanks.", true }),
+		pendingTarget("bob", 1, func(o *announce.PendingTarget) {
 			o.DueAt, o.Tries, o.LastAt, o.Last = start(), 2, start(), "It said no."
 		}),
-		owed("cid", 0, func(o *announce.PendingTarget) { o.GaveUp = true }),
-		owed("dan", 0, func(o *announce.PendingTarget) { o.Lease, o.DueAt = 7, start() }),
+		pendingTarget("cid", 0, func(o *announce.PendingTarget) { o.GaveUp = true }),
+		pendingTarget("dan", 0, func(o *announce.PendingTarget) { o.Lease, o.DueAt = 7, start() }),
 	}}
-	_, srv := serveWith(t, Options{Hub: newWorld(), Targets: w, Bus: event.NewBus(1), Tick: func(context.Context) (time.Time, string, error) {
+	_, srv := serveWith(t, Options{Hub: newFakeHub(), Targets: w, Bus: event.NewBus(1), Tick: func(context.Context) (time.Time, string, error) {
 		return start(), "http://me.example/test/rss.xml", nil
 	}})
 	for _, tt := range []struct {
@@ -72,7 +72,7 @@ func TestSinksAreAnsweredAsDescribed(t *testing.T) {
 		{"GET", "/v1/sinks?owing=true&user=dan", 200, `"state":"telling"`},
 		{"GET", "/v1/sinks?owing=smoke", 400, "true or false"},
 		{"GET", "/v1/sinks?after=smoke", 400, "of the page before"},
-		{"GET", "/v1/sinks?x=1", 400, "not known"},
+		{"GET", "/v1/sinks?x=1", 400, "is unknown"},
 		{"POST", "/v1/sinks/retry?url=http://sink.example/", 200, `"retried":4`},
 		{"POST", "/v1/testfeed/tick", 200, "test/rss.xml"},
 	} {
@@ -90,15 +90,15 @@ func TestSinksAreAnsweredAsDescribed(t *testing.T) {
 	}
 }
 
-func TestAServerWithoutSinksOrTestFeedSaysSo(t *testing.T) {
+func TestServerWithoutPingTargetsOrTestFeedReportsIt(t *testing.T) {
 	t.Parallel()
-	_, srv := serve(t, newWorld())
+	_, srv := serve(t, newFakeHub())
 	for path, method := range map[string]string{"/v1/sinks": "GET", "/v1/sinks/retry": "POST", "/v1/testfeed/tick": "POST"} {
 		if res, body := do(t, srv, method, path, "", ""); res.StatusCode != 501 {
 			t.Errorf("%s: %d %s", path, res.StatusCode, body)
 		}
 	}
-	_, srv = serveWith(t, Options{Hub: newWorld(), Bus: event.NewBus(1), Tick: func(context.Context) (time.Time, string, error) {
+	_, srv = serveWith(t, Options{Hub: newFakeHub(), Bus: event.NewBus(1), Tick: func(context.Context) (time.Time, string, error) {
 		return time.Time{}, "", fault.New(fault.Conflict, "No server runs.")
 	}})
 	if res, body := do(t, srv, "POST", "/v1/testfeed/tick", "", ""); res.StatusCode != 409 {
@@ -106,13 +106,13 @@ func TestAServerWithoutSinksOrTestFeedSaysSo(t *testing.T) {
 	}
 }
 
-func TestSinksAreListedOverPages(t *testing.T) {
+func TestPingTargetsAreListedOverPages(t *testing.T) {
 	t.Parallel()
-	w := &sinkWorld{}
+	w := &fakeTargets{}
 	for i := range 1100 {
-		w.list = append(w.list, owed(fmt.Sprintf("user%04d", i), 0, nil))
+		w.list = append(w.list, pendingTarget(fmt.Sprintf("user%04d", i), 0, nil))
 	}
-	c, _ := serveWith(t, Options{Hub: newWorld(), Targets: w, Bus: event.NewBus(1)})
+	c, _ := serveWith(t, Options{Hub: newFakeHub(), Targets: w, Bus: event.NewBus(1)})
 	n := 0
 	for s, err := range c.PingTargets(t.Context(), client.PingTargetQuery{Pending: true}) {
 		if err != nil || s.User != w.list[n].User || s.URL != "http://sink.example/?u={1}" {

@@ -24,26 +24,26 @@ import (
 )
 
 // postHarness has posts on the real engine and store, and files in memory.
-type postWorld struct {
+type postHarness struct {
 	*author.Posts
 	mu    sync.Mutex
 	at    time.Time
 	files []author.File
 }
 
-func newPostWorld(t *testing.T) *postWorld {
+func newPostHarness(t *testing.T) *postHarness {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
-	w := &postWorld{at: start()}
+	w := &postHarness{at: start()}
 	w.Posts = &author.Posts{Store: st, Feeds: &author.Feeds{Store: st, Now: w.now}, Origin: func() string { return "https://here.example" }, Now: w.now}
 	return w
 }
 
-func (w *postWorld) now() time.Time {
+func (w *postHarness) now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.at = w.at.Add(time.Second)
@@ -51,7 +51,7 @@ func (w *postWorld) now() time.Time {
 }
 
 // postFiles is the files of a postHarness.
-type postFiles struct{ *postWorld }
+type postFiles struct{ *postHarness }
 
 func (f postFiles) Put(_ context.Context, user, name, kind string, r io.Reader) (author.File, error) {
 	b, err := io.ReadAll(r)
@@ -86,7 +86,7 @@ func (f postFiles) Remove(_ context.Context, _, hash string, sure bool) error {
 		if !sure {
 			return fault.New(fault.Conflict, "%s is used.", one.Name)
 		}
-		f.postWorld.files = append(f.files[:i:i], f.files[i+1:]...)
+		f.postHarness.files = append(f.files[:i:i], f.files[i+1:]...)
 		return nil
 	}
 	return fault.New(fault.NotFound, "There is no such file.")
@@ -99,12 +99,12 @@ func (postFiles) Describe(_ context.Context, address string) (author.Enclosure, 
 	return author.Enclosure{URL: address, Type: "audio/mpeg", Length: 7}, nil
 }
 
-func TestPostsAreAnsweredAsDescribed(t *testing.T) {
+func TestPostResponsesMatchSchema(t *testing.T) {
 	t.Parallel()
 	const all, one = "/v1/users/{user}/posts", "/v1/users/{user}/posts/{id}"
-	w := newPostWorld(t)
-	o := Options{Accounts: newAccountWorld("alice"), Posts: w, Files: postFiles{w}}
-	body := checkDoors(t, o, []asking{
+	w := newPostHarness(t)
+	o := Options{Accounts: newFakeAccounts("alice"), Posts: w, Files: postFiles{w}}
+	body := checkResponses(t, o, []expectation{
 		{"POST", "/v1/users/alice/posts", all, `{"title":"One","source":"*a*","categories":["News"],"enclosures":[{"url":"https://a.example/1.mp3","alt":"x","title":"y","duration_s":1.5}],` +
 			`"reply":{"url":"https://b.example/","title":"B"},"link":"https://c.example/","language":"en","slug":"one",` +
 			`"outline":[{"text":"n","created_at":"2026-01-01T00:00:00Z","categories":["x"],"folded":true,"attrs":[{"name":"q","value":"r"}],"nodes":[{"text":"m"}]}]}`, 201},
@@ -162,20 +162,20 @@ func TestPostsAreAnsweredAsDescribed(t *testing.T) {
 	}
 }
 
-func TestWithoutPostsTheirDoorsSaySo(t *testing.T) {
+func TestServerWithoutPostsReportsIt(t *testing.T) {
 	t.Parallel()
-	checkDoors(t, Options{Accounts: newAccountWorld("alice")}, []asking{
+	checkResponses(t, Options{Accounts: newFakeAccounts("alice")}, []expectation{
 		{"GET", "/v1/users/alice/posts", "/v1/users/{user}/posts", "", 501},
 	})
-	checkDoors(t, Options{Accounts: newAccountWorld("alice"), Posts: newPostWorld(t)}, []asking{
+	checkResponses(t, Options{Accounts: newFakeAccounts("alice"), Posts: newPostHarness(t)}, []expectation{
 		{"GET", "/v1/users/alice/media", "/v1/users/{user}/media", "", 501},
 	})
 }
 
-func TestPostsGoFromTheClientToTheEngineAndBack(t *testing.T) {
+func TestClientCreatesAndChangesPosts(t *testing.T) {
 	t.Parallel()
-	w := newPostWorld(t)
-	c, _ := serveWith(t, Options{Hub: newWorld(), Bus: event.NewBus(1), Accounts: newAccountWorld("alice"), Posts: w, Files: postFiles{w}})
+	w := newPostHarness(t)
+	c, _ := serveWith(t, Options{Hub: newFakeHub(), Bus: event.NewBus(1), Accounts: newFakeAccounts("alice"), Posts: w, Files: postFiles{w}})
 	ctx := t.Context()
 	text := func(s string) *string { return &s }
 	// The same key returns the same post.
@@ -245,10 +245,10 @@ func TestPostsGoFromTheClientToTheEngineAndBack(t *testing.T) {
 	}
 }
 
-func TestPagesOfPostsHaveEachOnce(t *testing.T) {
+func TestPagesOfPostsContainEachPostOnce(t *testing.T) {
 	t.Parallel()
-	w := newPostWorld(t)
-	srv := httptest.NewServer(newRiver(Options{River: newRiverWorld(), Tokens: tokenWorld{}, Posts: w}))
+	w := newPostHarness(t)
+	srv := httptest.NewServer(newRiver(Options{River: newFakeRiver(), Tokens: fakeTokens{}, Posts: w}))
 	t.Cleanup(srv.Close)
 	for i := range 5 {
 		to := author.Published
@@ -281,10 +281,10 @@ func TestPagesOfPostsHaveEachOnce(t *testing.T) {
 	}
 }
 
-func TestTokensWriteAsTheirOwnerOnlyAndWithinTheirScopes(t *testing.T) {
+func TestTokensAreLimitedToOwnerAndScopes(t *testing.T) {
 	t.Parallel()
-	w := newPostWorld(t)
-	srv := httptest.NewServer(newRiver(Options{River: newRiverWorld(), Tokens: tokenWorld{}, Posts: w, Files: postFiles{w}}))
+	w := newPostHarness(t)
+	srv := httptest.NewServer(newRiver(Options{River: newFakeRiver(), Tokens: fakeTokens{}, Posts: w, Files: postFiles{w}}))
 	t.Cleanup(srv.Close)
 	for _, tt := range []struct {
 		method, path, body, token string
@@ -293,7 +293,7 @@ func TestTokensWriteAsTheirOwnerOnlyAndWithinTheirScopes(t *testing.T) {
 	}{
 		{"POST", "/v1/users/alice/posts", `{"source":"a"}`, "", 401, "scope create"},
 		{"POST", "/v1/users/alice/posts", `{"source":"a"}`, "wrong", 401, "no such token"},
-		{"POST", "/v1/users/alice/posts", `{"source":"a"}`, "bob:create", 403, "not one of alice"},
+		{"POST", "/v1/users/alice/posts", `{"source":"a"}`, "bob:create", 403, "does not belong to alice"},
 		{"POST", "/v1/users/alice/posts", `{"source":"a"}`, "alice:read,update", 403, "needs create"},
 		{"POST", "/v1/users/alice/posts", `{"source":"a"}`, "alice:create", 201, `"id":"1"`},
 		{"GET", "/v1/users/alice/posts", "", "alice:read", 403, "needs create or update or delete"},
@@ -327,11 +327,11 @@ func bearerOf(token string) func(*http.Request) {
 
 func jsonTo(body string, v any) error { return json.Unmarshal([]byte(body), v) }
 
-func TestAnErrorOfAPostNamesTheFieldThatIsWrong(t *testing.T) {
+func TestPostErrorNamesTheInvalidField(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("a", 400)
-	w := newPostWorld(t)
-	h := New(Options{Accounts: newAccountWorld("alice"), Posts: w, Files: postFiles{w}}).Handler()
+	w := newPostHarness(t)
+	h := New(Options{Accounts: newFakeAccounts("alice"), Posts: w, Files: postFiles{w}}).Handler()
 	for body, want := range map[string]string{
 		`{"title":"` + long + `"}`:                                                  "title",
 		`{"source":"a","format":"rtf"}`:                                             "format",

@@ -11,9 +11,9 @@ import (
 // readerRoutes returns the endpoints for the secrets of private feeds.
 func (s accountAPI) readerRoutes() []operation {
 	return []operation{
-		{"GET", "/v1/feeds/{user}/private/secrets", s.accounts(s.secrets)},
-		{"POST", "/v1/feeds/{user}/private/secrets", s.accounts(s.newSecret)},
-		{"DELETE", "/v1/feeds/{user}/private/secrets/{selector}", s.accounts(s.revokeSecret)},
+		{"GET", "/v1/feeds/{user}/private/secrets", s.withAccounts(s.secrets)},
+		{"POST", "/v1/feeds/{user}/private/secrets", s.withAccounts(s.newSecret)},
+		{"DELETE", "/v1/feeds/{user}/private/secrets/{selector}", s.withAccounts(s.revokeSecret)},
 	}
 }
 

@@ -19,9 +19,9 @@ type Relays interface {
 }
 
 // relaying identifies the relays that the operator adds.
-const relaying = "relay"
+const relayOwner = "relay"
 
-func (s *Server) haveRelays() error {
+func (s *Server) requireRelays() error {
 	if s.Options.Relays == nil {
 		return fault.New(fault.Unsupported, "This server does not follow feeds at other hubs.")
 	}
@@ -35,7 +35,7 @@ func (s *Server) relays(w http.ResponseWriter, r *http.Request) error {
 	if p.err != nil {
 		return p.err
 	}
-	if err := s.haveRelays(); err != nil {
+	if err := s.requireRelays(); err != nil {
 		return err
 	}
 	if err := checkVia(q.Protocol); err != nil {
@@ -70,10 +70,10 @@ func (s *Server) addRelay(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &in); err != nil {
 		return err
 	}
-	if err := s.haveRelays(); err != nil {
+	if err := s.requireRelays(); err != nil {
 		return err
 	}
-	f, err := s.Options.Relays.Add(r.Context(), upstream.Request{Feed: in.Feed, Via: in.Via, Hub: in.Hub, For: relaying})
+	f, err := s.Options.Relays.Add(r.Context(), upstream.Request{Feed: in.Feed, Via: in.Via, Hub: in.Hub, For: relayOwner})
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (s *Server) removeRelay(w http.ResponseWriter, r *http.Request) error {
 	if p.err != nil {
 		return p.err
 	}
-	if err := s.haveRelays(); err != nil {
+	if err := s.requireRelays(); err != nil {
 		return err
 	}
 	if feed == "" {
@@ -95,7 +95,7 @@ func (s *Server) removeRelay(w http.ResponseWriter, r *http.Request) error {
 	if err := checkVia(via); err != nil {
 		return err
 	}
-	gone, err := s.Options.Relays.Remove(r.Context(), feed, via, relaying)
+	gone, err := s.Options.Relays.Remove(r.Context(), feed, via, relayOwner)
 	if err != nil {
 		return err
 	}

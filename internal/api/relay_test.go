@@ -15,9 +15,9 @@ import (
 )
 
 // fakeRelays is an upstream engine in memory, as far as the API uses it.
-type relayWorld struct{ list []upstream.Follow }
+type fakeRelays struct{ list []upstream.Follow }
 
-func (w *relayWorld) Add(_ context.Context, r upstream.Request) (upstream.Follow, error) {
+func (w *fakeRelays) Add(_ context.Context, r upstream.Request) (upstream.Follow, error) {
 	switch {
 	case strings.Contains(r.Feed, "own"):
 		return upstream.Follow{}, fault.New(fault.Refused, "This server is the feed's own hub; there is nothing to follow.")
@@ -32,7 +32,7 @@ func (w *relayWorld) Add(_ context.Context, r upstream.Request) (upstream.Follow
 	return f, nil
 }
 
-func (w *relayWorld) Remove(_ context.Context, feed, via, who string) ([]upstream.Follow, error) {
+func (w *fakeRelays) Remove(_ context.Context, feed, via, who string) ([]upstream.Follow, error) {
 	for i, f := range w.list {
 		if f.Feed == feed && (via == "" || f.Protocol == via) && slices.Contains(f.For, who) {
 			w.list = slices.Delete(w.list, i, i+1)
@@ -42,7 +42,7 @@ func (w *relayWorld) Remove(_ context.Context, feed, via, who string) ([]upstrea
 	return nil, fault.New(fault.NotFound, "This server does not follow %s.", feed)
 }
 
-func (w *relayWorld) List(_ context.Context, q upstream.Query) ([]upstream.Follow, error) {
+func (w *fakeRelays) List(_ context.Context, q upstream.Query) ([]upstream.Follow, error) {
 	var list []upstream.Follow
 	for _, f := range w.list {
 		if f.Feed > q.After.Feed && (q.Protocol == "" || f.Protocol == q.Protocol) && (q.State == "" || f.State == q.State) {
@@ -52,18 +52,18 @@ func (w *relayWorld) List(_ context.Context, q upstream.Query) ([]upstream.Follo
 	return list[:min(len(list), q.Limit)], nil
 }
 
-func TestRelaysAreAnsweredAsDescribed(t *testing.T) {
+func TestRelayResponsesMatchSchema(t *testing.T) {
 	t.Parallel()
 	doc, err := document()
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &relayWorld{list: []upstream.Follow{{
+	w := &fakeRelays{list: []upstream.Follow{{
 		Feed: "http://a.example/rss", Protocol: upstream.RSSCloud, Hub: "http://cloud.example/pleaseNotify", Topic: "http://a.example/rss", State: upstream.Active,
 		For: []string{"relay"}, CreatedAt: start(), RequestedAt: start(), ConfirmedAt: start(), ReceivedAt: start(), ExpiresAt: start().Add(time.Hour), NextAt: start(),
 		Failures: 1, Rejected: 2, LastError: "It said no.", LastErrorAt: start(), Token: "token-of-it", Secret: "secret-of-it",
 	}}}
-	_, srv := serveWith(t, Options{Hub: newWorld(), Relays: w, Bus: event.NewBus(1)})
+	_, srv := serveWith(t, Options{Hub: newFakeHub(), Relays: w, Bus: event.NewBus(1)})
 	const js = "application/json"
 	for _, tt := range []struct {
 		method, path, body string
@@ -99,9 +99,9 @@ func TestRelaysAreAnsweredAsDescribed(t *testing.T) {
 	}
 }
 
-func TestAServerWithoutRelaysSaysSo(t *testing.T) {
+func TestServerWithoutRelaysReportsIt(t *testing.T) {
 	t.Parallel()
-	_, srv := serve(t, newWorld())
+	_, srv := serve(t, newFakeHub())
 	for _, method := range []string{"GET", "POST", "DELETE"} {
 		res, body := do(t, srv, method, "/v1/relays", "application/json", `{"feed":"http://b.example/rss"}`)
 		if res.StatusCode != 501 || !strings.Contains(body, "does not follow feeds") {
@@ -112,8 +112,8 @@ func TestAServerWithoutRelaysSaysSo(t *testing.T) {
 
 func TestRelaysAreListedOverPages(t *testing.T) {
 	t.Parallel()
-	w := &relayWorld{}
-	c, _ := serveWith(t, Options{Hub: newWorld(), Relays: w, Bus: event.NewBus(1)})
+	w := &fakeRelays{}
+	c, _ := serveWith(t, Options{Hub: newFakeHub(), Relays: w, Bus: event.NewBus(1)})
 	const all = 2100
 	for i := range all {
 		w.list = append(w.list, upstream.Follow{Feed: fmt.Sprintf("http://a.example/%04d", i), Protocol: upstream.CNWS, State: upstream.Active, CreatedAt: start()})

@@ -112,20 +112,20 @@ func riverRoutes() []riverRoute {
 		{"POST", "/v1/opml", true, (riverAPI).importOPML},
 		{"GET", "/v1/lists", false, (riverAPI).lists},
 		{"DELETE", "/v1/lists/{id}", true, (riverAPI).dropList},
-		{"GET", "/v1/notices", false, (riverAPI).notices},
-		{"PUT", "/v1/notices", true, (riverAPI).putNotice},
-		{"DELETE", "/v1/notices/{id}", true, (riverAPI).dropNotice},
-		{"POST", "/v1/notices/{id}/try", true, (riverAPI).tryNotice},
+		{"GET", "/v1/notices", false, (riverAPI).forwardings},
+		{"PUT", "/v1/notices", true, (riverAPI).putForwarding},
+		{"DELETE", "/v1/notices/{id}", true, (riverAPI).dropForwarding},
+		{"POST", "/v1/notices/{id}/try", true, (riverAPI).tryForwarding},
 	}
 }
 
 // riverCall is one request about one user's river.
 type riverCall struct {
-	w      http.ResponseWriter
-	r      *http.Request
-	reader string
-	public bool         // a program with a token, not the operator
-	still  func() error // checks that the client is still authorized; nil: always
+	w            http.ResponseWriter
+	r            *http.Request
+	reader       string
+	public       bool         // a program with a token, not the operator
+	stillAllowed func() error // checks that the client is still authorized; nil: always
 }
 
 func (c *riverCall) ctx() context.Context { return c.r.Context() }
@@ -250,19 +250,19 @@ func (s riverAPI) riverStatus(c *riverCall) error {
 }
 
 // patience limits a response that depends on other servers.
-const patience = 5 * time.Minute
+const slowTimeout = 5 * time.Minute
 
 // takeTime extends the write deadline to patience.
-func (c *riverCall) takeTime() {
+func (c *riverCall) allowSlowResponse() {
 	// In process, without a connection, there is no deadline to set.
-	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(patience))
+	_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(slowTimeout))
 }
 
 // fitText rejects a text that is too long or contains U+0000.
-func fitText(name, text string, most int) error {
+func fitText(name, text string, limit int) error {
 	switch {
-	case len(text) > most:
-		return fault.New(fault.Invalid, "%s has %d bytes; at most %d are accepted.", name, len(text), most)
+	case len(text) > limit:
+		return fault.New(fault.Invalid, "%s has %d bytes; at most %d are accepted.", name, len(text), limit)
 	case strings.ContainsRune(text, 0):
 		return fault.New(fault.Invalid, "%s contains the invalid character U+0000.", name)
 	}

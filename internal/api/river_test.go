@@ -16,9 +16,9 @@ import (
 )
 
 // serveRiver starts the operator's API with a river.
-func serveRiver(t *testing.T, w *riverWorld) (*client.Client, *httptest.Server) {
+func serveRiver(t *testing.T, w *fakeRiver) (*client.Client, *httptest.Server) {
 	t.Helper()
-	api := New(Options{Hub: newWorld(), River: w, Accounts: newAccountWorld("alice", "first"), ReaderOf: readerOf, Now: start, Heartbeat: time.Hour})
+	api := New(Options{Hub: newFakeHub(), River: w, Accounts: newFakeAccounts("alice", "first"), ReaderOf: readerOf, Now: start, Heartbeat: time.Hour})
 	api.listen = w.listen
 	srv := httptest.NewServer(api.Handler())
 	t.Cleanup(srv.Close)
@@ -34,8 +34,8 @@ func readerOf(user string) string {
 }
 
 // fullRiver returns a river with one object of each kind.
-func fullRiver() (w *riverWorld, source, item string) {
-	w = newRiverWorld()
+func fullRiver() (w *fakeRiver, source, item string) {
+	w = newFakeRiver()
 	id := w.follow("", "http://a.example/", 3, func(f *river.Followed) {
 		f.Title, f.Categories, f.Interval, f.ListID = "Mine", []string{"News"}, time.Hour, 5
 		f.Source.Login = river.Login{Kind: river.LoginBasic, Name: "ann", Secret: "sealed-secret"}
@@ -50,12 +50,12 @@ func fullRiver() (w *riverWorld, source, item string) {
 	w.entries[0].EditedAt, w.entries[0].WithdrawnAt, w.entries[0].Source.Icon = start(), start(), "http://a.example/favicon.ico"
 	w.cats = []river.Category{{Name: "News", Public: true, Sources: 1, Unread: 2}}
 	w.lists = []river.ReadingList{{ID: 9, URL: "http://a.example/list.opml", Title: "L", Category: "News", Feeds: 3, ReadAt: start(), NextAt: start(), Problem: "It was away."}}
-	w.told = []forward.Forwarding{{ID: 1, SourceID: id, Category: "News", Via: forward.ViaWebhook, Target: "https://hook.example/", Secret: "hook-secret", CreatedAt: start(), Sent: 3,
+	w.forwardings = []forward.Forwarding{{ID: 1, SourceID: id, Category: "News", Via: forward.ViaWebhook, Target: "https://hook.example/", Secret: "hook-secret", CreatedAt: start(), Sent: 3,
 		LastAt: start(), Failures: 1, Problem: "500", State: forward.ForwardingConfirmed, AskedAt: start(), DecidedAt: start()}}
 	return w, fmt.Sprint(id), fmt.Sprint(w.entries[0].ID)
 }
 
-func TestRiversAreAnsweredAsDescribed(t *testing.T) {
+func TestRiverResponsesMatchSchema(t *testing.T) {
 	t.Parallel()
 	doc, err := document()
 	if err != nil {
@@ -174,8 +174,8 @@ func TestRiversAreAnsweredAsDescribed(t *testing.T) {
 			t.Errorf("%s %s reveals a secret: %s", tt.method, tt.path, body)
 		}
 	}
-	if w.told[0].Secret != "hook-secret" || w.told[0].Target != "https://other.example/" || !w.told[0].Paused {
-		t.Errorf("the forwarding became %+v", w.told[0])
+	if w.forwardings[0].Secret != "hook-secret" || w.forwardings[0].Target != "https://other.example/" || !w.forwardings[0].Paused {
+		t.Errorf("the forwarding became %+v", w.forwardings[0])
 	}
 	if want := []string{"|" + id + "|News|03:00:00"}; !slices.Equal(w.read, want) {
 		t.Errorf("read: %q", w.read)
@@ -196,14 +196,14 @@ func TestOPMLIsExported(t *testing.T) {
 	}
 }
 
-func TestAnImportTellsHowFarItIsAndWhatCameOfIt(t *testing.T) {
+func TestOPMLImportReportsProgressAndResult(t *testing.T) {
 	t.Parallel()
-	c, _ := serveRiver(t, newRiverWorld())
-	var steps []string
-	o := client.OPMLOptions{Progress: func(done, total int) { steps = append(steps, fmt.Sprintf("%d of %d", done, total)) }}
+	c, _ := serveRiver(t, newFakeRiver())
+	var opmlProgress []string
+	o := client.OPMLOptions{Progress: func(done, total int) { opmlProgress = append(opmlProgress, fmt.Sprintf("%d of %d", done, total)) }}
 	got, err := c.River("").ImportOPML(t.Context(), strings.NewReader(`<opml version="2.0"><head><title>Mine</title></head><body/></opml>`), o)
-	if err != nil || got.Title != "Mine" || got.Added != 2 || len(got.Problems) != 1 || !slices.Equal(steps, []string{"1 of 2"}) {
-		t.Errorf("%+v %v %q", got, err, steps)
+	if err != nil || got.Title != "Mine" || got.Added != 2 || len(got.Problems) != 1 || !slices.Equal(opmlProgress, []string{"1 of 2"}) {
+		t.Errorf("%+v %v %q", got, err, opmlProgress)
 	}
 	got, err = c.River("").ImportOPML(t.Context(), strings.NewReader(`<opml version="2.0"><head><title>too many</title></head><body/></opml>`), o)
 	if err == nil || err.Error() != "That is too many." || got.Found != 2 || got.Added != 1 || got.OverLimit != 1 || got.Limit != 1 {
@@ -215,9 +215,9 @@ func TestAnImportTellsHowFarItIsAndWhatCameOfIt(t *testing.T) {
 	}
 }
 
-func TestTheClientSaysWhatTheRiverHas(t *testing.T) {
+func TestClientReadsTheRiver(t *testing.T) {
 	t.Parallel()
-	w := newRiverWorld()
+	w := newFakeRiver()
 	for i := range 25 {
 		w.follow("alice", fmt.Sprintf("http://a.example/%02d", i), 100)
 	}
@@ -265,19 +265,19 @@ func TestTheClientSaysWhatTheRiverHas(t *testing.T) {
 	}
 }
 
-func TestAServerThatReadsNothingSaysSo(t *testing.T) {
+func TestServerWithoutRiverReportsIt(t *testing.T) {
 	t.Parallel()
-	_, srv := serve(t, newWorld())
-	for _, door := range riverRoutes() {
-		res, body := do(t, srv, door.method, strings.ReplaceAll(door.path, "{id}", "1"), "application/json", "{}")
-		if res.StatusCode != 501 || !strings.Contains(body, "reads no feeds") {
-			t.Errorf("%s %s: %d %s", door.method, door.path, res.StatusCode, body)
+	_, srv := serve(t, newFakeHub())
+	for _, to := range riverRoutes() {
+		res, body := do(t, srv, to.method, strings.ReplaceAll(to.path, "{id}", "1"), "application/json", "{}")
+		if res.StatusCode != 501 || !strings.Contains(body, "has no feed reader") {
+			t.Errorf("%s %s: %d %s", to.method, to.path, res.StatusCode, body)
 		}
 	}
 }
 
 // Every list continues with the parameter cursor, or with its names in earlier versions.
-func TestEveryListGoesOnByCursor(t *testing.T) {
+func TestEveryListHasACursor(t *testing.T) {
 	t.Parallel()
 	doc, err := document()
 	if err != nil {
@@ -313,9 +313,9 @@ func TestEveryListGoesOnByCursor(t *testing.T) {
 	}
 }
 
-func TestOlderNamesOfACursorMeanTheSame(t *testing.T) {
+func TestOlderCursorNamesAreAccepted(t *testing.T) {
 	t.Parallel()
-	w := newRiverWorld()
+	w := newFakeRiver()
 	for i := range 9 {
 		w.follow("", fmt.Sprintf("http://a.example/%02d", i), 1)
 	}

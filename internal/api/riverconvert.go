@@ -120,7 +120,7 @@ func importedOf(r *river.Imported) client.ImportedOPML {
 }
 
 // forwardingOf omits the secret.
-func noticeOf(n *forward.Forwarding) client.Forwarding {
+func forwardingOf(n *forward.Forwarding) client.Forwarding {
 	return client.Forwarding{
 		ID: n.ID, SourceID: n.SourceID, Category: n.Category, Via: n.Via, Target: n.Target, Signed: n.Secret != "", Paused: n.Paused,
 		CreatedAt: milli(n.CreatedAt), Sent: n.Sent, LastAt: when(n.LastAt), Failures: n.Failures, Problem: n.Problem,

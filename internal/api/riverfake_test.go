@@ -18,29 +18,29 @@ import (
 )
 
 // fakeRiver is a river in memory, as far as the API uses it.
-type riverWorld struct {
+type fakeRiver struct {
 	River // methods that no test calls
 
-	mu      sync.Mutex
-	list    map[string][]river.Followed
-	entries []river.Entry // of all readers, by source
-	marks   map[string]map[int64]river.Mark
-	cats    []river.Category
-	lists   []river.ReadingList
-	told    []forward.Forwarding
-	read    []string // what was marked as read
-	search  bool     // searches find new items
-	broken  error
+	mu          sync.Mutex
+	list        map[string][]river.Followed
+	entries     []river.Entry // of all readers, by source
+	marks       map[string]map[int64]river.Mark
+	cats        []river.Category
+	lists       []river.ReadingList
+	forwardings []forward.Forwarding
+	read        []string // what was marked as read
+	search      bool     // searches find new items
+	abort       error
 
 	listeners map[chan river.Arrival]bool
 }
 
-func newRiverWorld() *riverWorld {
-	return &riverWorld{list: map[string][]river.Followed{}, marks: map[string]map[int64]river.Mark{}, listeners: map[chan river.Arrival]bool{}, search: true}
+func newFakeRiver() *fakeRiver {
+	return &fakeRiver{list: map[string][]river.Followed{}, marks: map[string]map[int64]river.Mark{}, listeners: map[chan river.Arrival]bool{}, search: true}
 }
 
 // follow makes a reader follow a source with some items.
-func (w *riverWorld) follow(reader, url string, items int, edit ...func(*river.Followed)) int64 {
+func (w *fakeRiver) follow(reader, url string, items int, edit ...func(*river.Followed)) int64 {
 	id := river.SourceID(url)
 	f := river.Followed{
 		Subscription: river.Subscription{Reader: reader, SourceID: id, AddedAt: start()},
@@ -60,7 +60,7 @@ func (w *riverWorld) follow(reader, url string, items int, edit ...func(*river.F
 }
 
 // item adds an item and returns its arrival.
-func (w *riverWorld) item(url, name string) river.Arrival {
+func (w *fakeRiver) item(url, name string) river.Arrival {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	id := river.SourceID(url)
@@ -73,7 +73,7 @@ func (w *riverWorld) item(url, name string) river.Arrival {
 }
 
 // arrive sends an arrival to the listeners.
-func (w *riverWorld) arrive(a river.Arrival) {
+func (w *fakeRiver) arrive(a river.Arrival) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for c := range w.listeners {
@@ -86,7 +86,7 @@ func (w *riverWorld) arrive(a river.Arrival) {
 	}
 }
 
-func (w *riverWorld) listen(buffer int) (<-chan river.Arrival, func()) {
+func (w *fakeRiver) listen(buffer int) (<-chan river.Arrival, func()) {
 	c := make(chan river.Arrival, buffer)
 	w.mu.Lock()
 	w.listeners[c] = true
@@ -101,24 +101,24 @@ func (w *riverWorld) listen(buffer int) (<-chan river.Arrival, func()) {
 	}
 }
 
-func (w *riverWorld) listening() int {
+func (w *fakeRiver) listening() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.listeners)
 }
 
-func (w *riverWorld) Find(_ context.Context, reader, what string) (river.Followed, error) {
+func (w *fakeRiver) Find(_ context.Context, reader, what string) (river.Followed, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, f := range w.list[reader] {
 		if f.Source.URL == what || strconv.FormatInt(f.Source.ID, 10) == what {
-			return f, w.broken
+			return f, w.abort
 		}
 	}
 	return river.Followed{}, fault.New(fault.NotFound, "%s is not followed.", what)
 }
 
-func (w *riverWorld) Add(_ context.Context, q river.Request) (river.Added, error) {
+func (w *fakeRiver) Add(_ context.Context, q river.Request) (river.Added, error) {
 	switch {
 	case strings.Contains(q.URL, "page") && !q.First:
 		return river.Added{Choices: []river.Choice{{URL: q.URL + "/1", Title: "One", Kind: "feed"}, {URL: q.URL + "/2", Title: "Two"}}}, nil
@@ -135,15 +135,15 @@ func (w *riverWorld) Add(_ context.Context, q river.Request) (river.Added, error
 	return river.Added{Followed: f, New: true}, err
 }
 
-func (w *riverWorld) Remove(_ context.Context, reader string, sources ...int64) error {
+func (w *fakeRiver) Remove(_ context.Context, reader string, sources ...int64) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.list[reader] = slices.DeleteFunc(w.list[reader], func(f river.Followed) bool { return slices.Contains(sources, f.Source.ID) })
-	return w.broken
+	return w.abort
 }
 
 // edit changes a subscription.
-func (w *riverWorld) edit(reader string, source int64, change func(*river.Followed) error) (river.Followed, error) {
+func (w *fakeRiver) edit(reader string, source int64, change func(*river.Followed) error) (river.Followed, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i := range w.list[reader] {
@@ -155,26 +155,26 @@ func (w *riverWorld) edit(reader string, source int64, change func(*river.Follow
 	return river.Followed{}, fault.New(fault.NotFound, "It is not followed.")
 }
 
-func (w *riverWorld) Change(_ context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error) {
+func (w *fakeRiver) Change(_ context.Context, reader string, source int64, change func(*river.Subscription) error) (river.Followed, error) {
 	return w.edit(reader, source, func(f *river.Followed) error { return change(&f.Subscription) })
 }
 
-func (w *riverWorld) SetLogin(_ context.Context, reader string, source int64, l river.Login) (river.Followed, error) {
+func (w *fakeRiver) SetLogin(_ context.Context, reader string, source int64, l river.Login) (river.Followed, error) {
 	return w.edit(reader, source, func(f *river.Followed) error { f.Source.Login = l; return nil })
 }
 
-func (w *riverWorld) SetCNWS(_ context.Context, reader string, source int64, hub string) (river.Followed, error) {
+func (w *fakeRiver) SetCNWS(_ context.Context, reader string, source int64, hub string) (river.Followed, error) {
 	return w.edit(reader, source, func(f *river.Followed) error {
 		f.Source.PushEndpoints = []river.PushEndpoint{{Protocol: "cnws", Hub: hub}}
 		return nil
 	})
 }
 
-func (w *riverWorld) Revive(_ context.Context, reader string, source int64) (river.Followed, error) {
+func (w *fakeRiver) Revive(_ context.Context, reader string, source int64) (river.Followed, error) {
 	return w.edit(reader, source, func(f *river.Followed) error { f.Source.State.Gone = nil; return nil })
 }
 
-func (w *riverWorld) Undo(_ context.Context, reader string, source int64) (river.Followed, error) {
+func (w *fakeRiver) Undo(_ context.Context, reader string, source int64) (river.Followed, error) {
 	return w.edit(reader, source, func(f *river.Followed) error {
 		if len(f.Source.State.Moves) == 0 {
 			return fault.New(fault.Conflict, "It was not moved.")
@@ -183,19 +183,19 @@ func (w *riverWorld) Undo(_ context.Context, reader string, source int64) (river
 	})
 }
 
-func (w *riverWorld) check() river.Check {
+func (w *fakeRiver) check() river.Check {
 	return river.Check{At: start(), Took: 12 * time.Millisecond, URL: "http://a.example/", Status: 200, Outcome: feedstate.Changed, Text: "One new item.", New: 1, Asked: river.AskedInFull, AskedWhy: "its ETag is weak",
 		Next: start().Add(time.Hour), Why: "ttl 60", Sent: "GET / HTTP/1.1", Received: "200 OK", Hops: []feedstate.Hop{{Status: 302, From: "http://a.example/", To: "http://b.example/"}}}
 }
 
-func (w *riverWorld) Refresh(_ context.Context, id int64) (river.Check, error) {
+func (w *fakeRiver) Refresh(_ context.Context, id int64) (river.Check, error) {
 	if id == river.SourceID("http://busy.example/") {
 		return river.Check{}, &fault.Error{Code: fault.TooMany, Msg: "It was read 10 s ago.", RetryAfter: 50 * time.Second}
 	}
-	return w.check(), w.broken
+	return w.check(), w.abort
 }
 
-func (w *riverWorld) Explain(ctx context.Context, id int64) (river.Explanation, error) {
+func (w *fakeRiver) Explain(ctx context.Context, id int64) (river.Explanation, error) {
 	var f river.Followed
 	err := error(fault.New(fault.NotFound, "There is no such source."))
 	for reader := range w.list {
@@ -203,12 +203,12 @@ func (w *riverWorld) Explain(ctx context.Context, id int64) (river.Explanation, 
 			f, err = found, nil
 		}
 	}
-	return river.Explanation{Source: f.Source, Sentence: "next check 14:20: ttl 60", Checks: []river.Check{w.check()}, Trust: "All were told.", Notes: []string{"It moved."},
+	return river.Explanation{Source: f.Source, Sentence: "next check 14:20: ttl 60", Checks: []river.Check{w.check()}, Trust: "All were notified.", Notes: []string{"It moved."},
 		Decision: feedstate.Decision{Considered: []feedstate.Consideration{{Rule: feedstate.RuleTTL, Value: "60", Text: "ttl 60", Until: start(), Effect: feedstate.Decides}}},
 		Push:     []river.PushState{{PushEndpoint: river.PushEndpoint{Protocol: "rsscloud", Hub: "http://hub.example/"}, State: "active", Since: start()}}}, err
 }
 
-func (w *riverWorld) Subscriptions(_ context.Context, q river.SubscriptionQuery) ([]river.Followed, error) {
+func (w *fakeRiver) Subscriptions(_ context.Context, q river.SubscriptionQuery) ([]river.Followed, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var list []river.Followed
@@ -222,20 +222,20 @@ func (w *riverWorld) Subscriptions(_ context.Context, q river.SubscriptionQuery)
 	if q.Limit > 0 {
 		list = list[:min(len(list), q.Limit)]
 	}
-	return list, w.broken
+	return list, w.abort
 }
 
-func (w *riverWorld) Following(_ context.Context, reader string) (map[int64]bool, error) {
+func (w *fakeRiver) Following(_ context.Context, reader string) (map[int64]bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	set := map[int64]bool{}
 	for _, f := range w.list[reader] {
 		set[f.Source.ID] = true
 	}
-	return set, w.broken
+	return set, w.abort
 }
 
-func (w *riverWorld) Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, error) {
+func (w *fakeRiver) Items(ctx context.Context, q river.ItemQuery) ([]river.Entry, error) {
 	following, err := w.Following(ctx, q.Reader)
 	if err != nil {
 		return nil, err
@@ -260,7 +260,7 @@ func (w *riverWorld) Items(ctx context.Context, q river.ItemQuery) ([]river.Entr
 	return list[:min(len(list), q.Limit)], nil
 }
 
-func (w *riverWorld) Mark(_ context.Context, reader string, ids []int64, read, starred *bool) (n int, err error) {
+func (w *fakeRiver) Mark(_ context.Context, reader string, ids []int64, read, starred *bool) (n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.marks[reader] == nil {
@@ -280,29 +280,29 @@ func (w *riverWorld) Mark(_ context.Context, reader string, ids []int64, read, s
 		}
 		w.marks[reader][id] = m
 	}
-	return n, w.broken
+	return n, w.abort
 }
 
-func (w *riverWorld) MarkAllRead(_ context.Context, reader string, source int64, category string, to time.Time) error {
+func (w *fakeRiver) MarkAllRead(_ context.Context, reader string, source int64, category string, to time.Time) error {
 	w.read = append(w.read, strings.Join([]string{reader, strconv.FormatInt(source, 10), category, to.Format(time.TimeOnly)}, "|"))
-	return w.broken
+	return w.abort
 }
 
-func (w *riverWorld) CountUnread(context.Context, string) (map[int64]river.Unread, error) {
-	return map[int64]river.Unread{1: {Items: 2}, 2: {Items: 3}}, w.broken
+func (w *fakeRiver) CountUnread(context.Context, string) (map[int64]river.Unread, error) {
+	return map[int64]river.Unread{1: {Items: 2}, 2: {Items: 3}}, w.abort
 }
 
-func (w *riverWorld) Categories(context.Context, string, bool) ([]river.Category, error) {
-	return w.cats, w.broken
+func (w *fakeRiver) Categories(context.Context, string, bool) ([]river.Category, error) {
+	return w.cats, w.abort
 }
 
-func (w *riverWorld) PutCategory(_ context.Context, _, name string, public bool) error {
+func (w *fakeRiver) PutCategory(_ context.Context, _, name string, public bool) error {
 	w.cats = slices.DeleteFunc(w.cats, func(c river.Category) bool { return c.Name == name })
 	w.cats = append(w.cats, river.Category{Name: name, Public: public})
-	return w.broken
+	return w.abort
 }
 
-func (w *riverWorld) RenameCategory(_ context.Context, _, from, to string) error {
+func (w *fakeRiver) RenameCategory(_ context.Context, _, from, to string) error {
 	i := slices.IndexFunc(w.cats, func(c river.Category) bool { return c.Name == from })
 	switch {
 	case i < 0:
@@ -315,7 +315,7 @@ func (w *riverWorld) RenameCategory(_ context.Context, _, from, to string) error
 	return nil
 }
 
-func (w *riverWorld) Import(_ context.Context, _ string, doc io.Reader, o river.ImportOptions) (river.Imported, error) {
+func (w *fakeRiver) Import(_ context.Context, _ string, doc io.Reader, o river.ImportOptions) (river.Imported, error) {
 	if doc == nil {
 		return river.Imported{Title: o.URL, Found: 1, Lists: 1}, nil
 	}
@@ -334,19 +334,19 @@ func (w *riverWorld) Import(_ context.Context, _ string, doc io.Reader, o river.
 	return river.Imported{Title: d.Head.Title, Found: 2, Added: 2, Problems: []string{"A small one."}}, nil
 }
 
-func (w *riverWorld) Export(_ context.Context, reader, category string) (*opml.Document, error) {
+func (w *fakeRiver) Export(_ context.Context, reader, category string) (*opml.Document, error) {
 	d := &opml.Document{Head: opml.Head{Title: "Of " + reader}}
 	for _, f := range w.list[reader] {
 		d.Add(opml.Outline{Text: f.Name(), XMLURL: f.Source.URL})
 	}
-	return d, w.broken
+	return d, w.abort
 }
 
-func (w *riverWorld) ReadingLists(context.Context, string) ([]river.ReadingList, error) {
-	return w.lists, w.broken
+func (w *fakeRiver) ReadingLists(context.Context, string) ([]river.ReadingList, error) {
+	return w.lists, w.abort
 }
 
-func (w *riverWorld) DropReadingList(_ context.Context, _ string, id int64, remove bool) error {
+func (w *fakeRiver) DropReadingList(_ context.Context, _ string, id int64, remove bool) error {
 	if len(w.lists) == 0 || w.lists[0].ID != id {
 		return fault.New(fault.NotFound, "There is no such list.")
 	}
@@ -354,7 +354,7 @@ func (w *riverWorld) DropReadingList(_ context.Context, _ string, id int64, remo
 	return nil
 }
 
-func (w *riverWorld) PutForwarding(_ context.Context, n forward.Forwarding) (forward.Forwarding, error) {
+func (w *fakeRiver) PutForwarding(_ context.Context, n forward.Forwarding) (forward.Forwarding, error) {
 	if n.Via == "pigeon" {
 		return n, fault.New(fault.Invalid, "There is no way of that name.")
 	}
@@ -362,34 +362,34 @@ func (w *riverWorld) PutForwarding(_ context.Context, n forward.Forwarding) (for
 		n.State, n.AskedAt = forward.ForwardingWaiting, start()
 	}
 	if n.ID == 0 {
-		n.ID, n.CreatedAt = int64(len(w.told)+1), start()
-		w.told = append(w.told, n)
+		n.ID, n.CreatedAt = int64(len(w.forwardings)+1), start()
+		w.forwardings = append(w.forwardings, n)
 	} else {
-		w.told[n.ID-1] = n
+		w.forwardings[n.ID-1] = n
 	}
-	return n, w.broken
+	return n, w.abort
 }
 
-func (w *riverWorld) Forwardings(context.Context, string) ([]forward.Forwarding, error) {
-	return w.told, w.broken
+func (w *fakeRiver) Forwardings(context.Context, string) ([]forward.Forwarding, error) {
+	return w.forwardings, w.abort
 }
 
-func (w *riverWorld) DropForwarding(_ context.Context, _ string, id int64) error {
-	if int64(len(w.told)) < id {
+func (w *fakeRiver) DropForwarding(_ context.Context, _ string, id int64) error {
+	if int64(len(w.forwardings)) < id {
 		return fault.New(fault.NotFound, "There is no such notice.")
 	}
 	return nil
 }
 
-func (w *riverWorld) TryForwarding(_ context.Context, _ string, id int64) error {
+func (w *fakeRiver) TryForwarding(_ context.Context, _ string, id int64) error {
 	if id != 1 {
 		return fault.New(fault.Unreadable, "Nobody answers there.")
 	}
 	return nil
 }
 
-func (w *riverWorld) Counts(context.Context) (river.SourceCounts, error) {
-	return river.SourceCounts{Sources: 7}, w.broken
+func (w *fakeRiver) Counts(context.Context) (river.SourceCounts, error) {
+	return river.SourceCounts{Sources: 7}, w.abort
 }
 
-func (w *riverWorld) Live() river.Live { return river.Live{Reading: 3} }
+func (w *fakeRiver) Live() river.Live { return river.Live{Reading: 3} }

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/river/forward"
 )
 
-func (s riverAPI) notices(c *riverCall) error {
+func (s riverAPI) forwardings(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -18,14 +18,14 @@ func (s riverAPI) notices(c *riverCall) error {
 	}
 	list := make([]client.Forwarding, len(rows))
 	for i := range rows {
-		list[i] = noticeOf(&rows[i])
+		list[i] = forwardingOf(&rows[i])
 	}
 	return ok(c.w, struct {
 		Forwardings []client.Forwarding `json:"notices"`
 	}{list})
 }
 
-func (s riverAPI) putNotice(c *riverCall) error {
+func (s riverAPI) putForwarding(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -35,7 +35,7 @@ func (s riverAPI) putNotice(c *riverCall) error {
 	}
 	n := forward.Forwarding{Reader: c.reader}
 	if in.ID != 0 {
-		old, err := s.notice(c, in.ID)
+		old, err := s.forwarding(c, in.ID)
 		if err != nil {
 			return err
 		}
@@ -43,9 +43,9 @@ func (s riverAPI) putNotice(c *riverCall) error {
 	}
 	for _, text := range []struct {
 		name, value string
-		most        int
+		limit       int
 	}{{"category", in.Category, maxName}, {"target", in.Target, maxURL}} {
-		if err := fitText(text.name, text.value, text.most); err != nil {
+		if err := fitText(text.name, text.value, text.limit); err != nil {
 			return err
 		}
 	}
@@ -63,11 +63,11 @@ func (s riverAPI) putNotice(c *riverCall) error {
 	if n, err = s.River.PutForwarding(c.ctx(), n); err != nil {
 		return err
 	}
-	return ok(c.w, noticeOf(&n))
+	return ok(c.w, forwardingOf(&n))
 }
 
 // forwarding returns one of the user's forwardings.
-func (s riverAPI) notice(c *riverCall, id int64) (forward.Forwarding, error) {
+func (s riverAPI) forwarding(c *riverCall, id int64) (forward.Forwarding, error) {
 	rows, err := s.River.Forwardings(c.ctx(), c.reader)
 	if err != nil {
 		return forward.Forwarding{}, err
@@ -80,7 +80,7 @@ func (s riverAPI) notice(c *riverCall, id int64) (forward.Forwarding, error) {
 	return forward.Forwarding{}, fault.New(fault.NotFound, "There is no forwarding %s.", strconv.FormatInt(id, 10))
 }
 
-func (s riverAPI) dropNotice(c *riverCall) error {
+func (s riverAPI) dropForwarding(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -94,7 +94,7 @@ func (s riverAPI) dropNotice(c *riverCall) error {
 	return ok(c.w, removedID{id})
 }
 
-func (s riverAPI) tryNotice(c *riverCall) error {
+func (s riverAPI) tryForwarding(c *riverCall) error {
 	if p := c.params(); p.err != nil {
 		return p.err
 	}
@@ -102,7 +102,7 @@ func (s riverAPI) tryNotice(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	c.takeTime()
+	c.allowSlowResponse()
 	if err := s.River.TryForwarding(c.ctx(), c.reader, id); err != nil {
 		return err
 	}

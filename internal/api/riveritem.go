@@ -14,7 +14,7 @@ import (
 
 // itemQuery reads the filters that the list and the stream share.
 func (s riverAPI) itemQuery(c *riverCall, p *params) (river.ItemQuery, error) {
-	q := river.ItemQuery{Reader: c.reader, Category: p.text("category"), Starred: p.truth("starred"), Unread: p.truth("unread"), Match: p.text("q")}
+	q := river.ItemQuery{Reader: c.reader, Category: p.text("category"), Starred: p.boolean("starred"), Unread: p.boolean("unread"), Match: p.text("q")}
 	source := p.text("source")
 	if p.err != nil {
 		return q, p.err
@@ -35,7 +35,7 @@ func (s riverAPI) itemQuery(c *riverCall, p *params) (river.ItemQuery, error) {
 
 func (s riverAPI) items(c *riverCall) error {
 	p := c.params(paged("source", "category", "starred", "unread", "q", "from", "to", "oldest", "since")...)
-	from, to, oldest, limit := p.time("from"), p.time("to"), p.truth("oldest"), p.limit()
+	from, to, oldest, limit := p.time("from"), p.time("to"), p.boolean("oldest"), p.limit()
 	cursor, since := p.cursor(), p.number("since")
 	q, err := s.itemQuery(c, p)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 func (s riverAPI) categories(c *riverCall) error {
 	p := c.params("unread")
-	unread := p.truth("unread")
+	unread := p.boolean("unread")
 	if p.err != nil {
 		return p.err
 	}
@@ -120,7 +120,7 @@ func (s riverAPI) exportOPML(c *riverCall) error {
 	c.w.Header().Set("Content-Type", "text/x-opml; charset=utf-8")
 	s.extend(c.w)
 	if _, err := c.w.Write(doc); err != nil {
-		return s.broken(c.r, err)
+		return s.abort(c.r, err)
 	}
 	return nil
 }
@@ -132,7 +132,7 @@ const maxOPML = 17 << 20
 // importOPML streams progress lines, followed by the result.
 func (s riverAPI) importOPML(c *riverCall) error {
 	p := c.params("url", "category", "follow")
-	o := river.ImportOptions{URL: p.text("url"), Category: p.text("category"), Follow: p.truth("follow"), Operator: !c.public}
+	o := river.ImportOptions{URL: p.text("url"), Category: p.text("category"), Follow: p.boolean("follow"), Operator: !c.public}
 	if p.err != nil {
 		return p.err
 	}
@@ -156,21 +156,21 @@ func (s riverAPI) importOPML(c *riverCall) error {
 		}
 		doc = upload{http.MaxBytesReader(c.w, c.r.Body, maxOPML), http.NewResponseController(c.w)}
 	}
-	c.takeTime()
-	tell := &steps{s: s.Server, w: c.w, enc: json.NewEncoder(c.w)}
-	o.Progress = tell.progress
+	c.allowSlowResponse()
+	report := &opmlProgress{s: s.Server, w: c.w, enc: json.NewEncoder(c.w)}
+	o.Progress = report.progress
 	res, err := s.River.Import(c.ctx(), c.reader, doc, o)
 	switch {
-	case err != nil && !tell.begun:
+	case err != nil && !report.begun:
 		return err
 	case err != nil:
 		line := struct {
 			errorAnswer
 			Result client.ImportedOPML `json:"result"`
 		}{errorAnswer{s.bodyFor(c, err)}, importedOf(&res)}
-		_ = tell.line(line) // ignore the error: the client has closed the connection
+		_ = report.writeLine(line) // ignore the error: the client has closed the connection
 	default:
-		_ = tell.line(struct {
+		_ = report.writeLine(struct {
 			Result client.ImportedOPML `json:"result"`
 		}{importedOf(&res)})
 	}
@@ -191,7 +191,7 @@ func opmlType(r *http.Request) error {
 }
 
 // steps writes the progress lines of an OPML import.
-type steps struct {
+type opmlProgress struct {
 	s     *Server
 	w     http.ResponseWriter
 	enc   *json.Encoder
@@ -199,7 +199,7 @@ type steps struct {
 	last  time.Time
 }
 
-func (t *steps) line(v any) error {
+func (t *opmlProgress) writeLine(v any) error {
 	if !t.begun {
 		t.begun = true
 		t.enc.SetEscapeHTML(false)
@@ -213,13 +213,13 @@ func (t *steps) line(v any) error {
 }
 
 // progress writes at most ten lines per second.
-func (t *steps) progress(done, total int) {
+func (t *opmlProgress) progress(done, total int) {
 	now := time.Now()
 	if now.Sub(t.last) < 100*time.Millisecond {
 		return
 	}
 	t.last = now
-	_ = t.line(struct {
+	_ = t.writeLine(struct {
 		Done  int `json:"done"`
 		Total int `json:"total"`
 	}{done, total})
@@ -245,7 +245,7 @@ func (s riverAPI) lists(c *riverCall) error {
 
 func (s riverAPI) dropList(c *riverCall) error {
 	p := c.params("remove")
-	remove := p.truth("remove")
+	remove := p.boolean("remove")
 	if p.err != nil {
 		return p.err
 	}

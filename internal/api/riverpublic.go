@@ -45,39 +45,39 @@ func RiverRoutes(o Options) []route.Route {
 	var all []route.Route
 	add := func(method, path string, do func(http.ResponseWriter, *http.Request) error) {
 		all = append(all, route.Route{
-			Method: method, Path: path, Handler: withheld(p.answer(do)), Protection: route.Token,
+			Method: method, Path: path, Handler: isolate(p.answer(do)), Protection: route.Token,
 			MaxBody: p.maxBytes(method, path), Purpose: about[method+" "+path],
 		})
 	}
 	for _, to := range riverRoutes() {
 		add(to.method, to.path, func(w http.ResponseWriter, r *http.Request) error {
-			c, err := p.enter(w, r, to)
+			c, err := p.authorize(w, r, to)
 			if err != nil {
 				return err
 			}
 			if to.path == "/v1/items/stream" {
-				if err := p.open(c.reader); err != nil {
+				if err := p.acquireStream(c.reader); err != nil {
 					return err
 				}
-				defer p.close(c.reader)
+				defer p.releaseStream(c.reader)
 			}
 			return to.handle(riverAPI{p.Server}, c)
 		})
 	}
 	for _, to := range postRoutes() {
 		add(to.method, to.path, func(w http.ResponseWriter, r *http.Request) error {
-			c, err := p.enterPosts(w, r, to)
+			c, err := p.authorizePosts(w, r, to)
 			if err != nil {
 				return err
 			}
 			return to.handle(postAPI{p.Server}, c)
 		})
 	}
-	return append(all, route.Route{Path: pathAPI, Handler: withheld(p.answer(elsewhere(all))), Purpose: "Responds that the endpoint or method does not exist."})
+	return append(all, route.Route{Path: pathAPI, Handler: isolate(p.answer(notFound(all))), Purpose: "Responds that the endpoint or method does not exist."})
 }
 
 // withheld keeps responses out of caches and away from pages of other sites.
-func withheld(next http.Handler) http.Handler {
+func isolate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Content-Type-Options", "nosniff")
@@ -96,7 +96,7 @@ type publicRiver struct {
 }
 
 // enter authorizes a request by its token.
-func (p *publicRiver) enter(w http.ResponseWriter, r *http.Request, to riverRoute) (*riverCall, error) {
+func (p *publicRiver) authorize(w http.ResponseWriter, r *http.Request, to riverRoute) (*riverCall, error) {
 	t, plain, from, err := p.token(r, scopeRead, "one that has the scope read")
 	if err != nil {
 		return nil, err
@@ -104,15 +104,15 @@ func (p *publicRiver) enter(w http.ResponseWriter, r *http.Request, to riverRout
 	if to.changes && !slices.Contains(t.Scopes, scopeCreate) && !slices.Contains(t.Scopes, scopeUpdate) {
 		return nil, fault.Wrap(fault.Refused, account.ErrScope, "This token has the scope %s; this request needs create or update.", strings.Join(t.Scopes, ", "))
 	}
-	still := func() error {
+	stillAllowed := func() error {
 		_, err := p.Tokens.Token(r.Context(), plain, scopeRead, from)
 		return err
 	}
-	return &riverCall{w: w, r: r, reader: p.readerOf(t.User), public: true, still: still}, nil
+	return &riverCall{w: w, r: r, reader: p.readerOf(t.User), public: true, stillAllowed: stillAllowed}, nil
 }
 
 // enterPosts authorizes a request by its token, for the token's own user only.
-func (p *publicRiver) enterPosts(w http.ResponseWriter, r *http.Request, to postRoute) (*postCall, error) {
+func (p *publicRiver) authorizePosts(w http.ResponseWriter, r *http.Request, to postRoute) (*postCall, error) {
 	needs := strings.Join(to.scopes, " or ")
 	t, _, _, err := p.token(r, "", "one that has the scope "+needs)
 	switch {
@@ -172,7 +172,7 @@ func (p *publicRiver) answer(handle func(http.ResponseWriter, *http.Request) err
 }
 
 // open counts a stream of a reader.
-func (p *publicRiver) open(reader string) error {
+func (p *publicRiver) acquireStream(reader string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.streams[reader] >= maxStreams {
@@ -182,7 +182,7 @@ func (p *publicRiver) open(reader string) error {
 	return nil
 }
 
-func (p *publicRiver) close(reader string) {
+func (p *publicRiver) releaseStream(reader string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.streams[reader]--; p.streams[reader] <= 0 {

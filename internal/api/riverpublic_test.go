@@ -19,9 +19,9 @@ import (
 )
 
 // fakeTokens derives the user and scopes from the text of a token.
-type tokenWorld struct{}
+type fakeTokens struct{}
 
-func (tokenWorld) Token(_ context.Context, plain, scope string, from account.Caller) (account.Token, error) {
+func (fakeTokens) Token(_ context.Context, plain, scope string, from account.Caller) (account.Token, error) {
 	user, scopes, ok := strings.Cut(plain, ":")
 	switch t := (account.Token{User: user, Scopes: strings.Split(scopes, ",")}); {
 	case plain == "often":
@@ -42,11 +42,11 @@ func newRiver(o Options) http.Handler {
 	return mux
 }
 
-func TestReadersProgramsAreLetInByTokenToTheirOwnRiver(t *testing.T) {
+func TestTokenGivesAccessToOwnRiverOnly(t *testing.T) {
 	t.Parallel()
 	w, id, item := fullRiver()
 	w.follow("alice", "http://alice.example/", 1)
-	srv := httptest.NewServer(newRiver(Options{River: w, Tokens: tokenWorld{}, ReaderOf: readerOf, Now: start}))
+	srv := httptest.NewServer(newRiver(Options{River: w, Tokens: fakeTokens{}, ReaderOf: readerOf, Now: start}))
 	t.Cleanup(srv.Close)
 	bearer := func(token string) func(*http.Request) {
 		return func(r *http.Request) {
@@ -66,7 +66,7 @@ func TestReadersProgramsAreLetInByTokenToTheirOwnRiver(t *testing.T) {
 		{"GET", "/v1/sources", "", "alice:create", 403, "not for read"},
 		{"GET", "/v1/sources", "", "often", 429, "Too many."},
 		{"GET", "/v1/sources", "", "alice:read", 200, "alice.example"},
-		{"GET", "/v1/sources?user=first", "", "alice:read", 400, "not known here"},
+		{"GET", "/v1/sources?user=first", "", "alice:read", 400, "is unknown"},
 		{"GET", "/v1/sources/" + id, "", "alice:read", 404, ""},
 		{"GET", "/v1/items/" + item, "", "alice:read", 404, ""},
 		{"GET", "/v1/items/" + item, "", "first:read", 200, `"id":"` + item},
@@ -104,11 +104,11 @@ func TestReadersProgramsAreLetInByTokenToTheirOwnRiver(t *testing.T) {
 	}
 }
 
-func TestStrangersReadNoCauses(t *testing.T) {
+func TestPublicErrorsHideTheirCauses(t *testing.T) {
 	t.Parallel()
-	w := newRiverWorld()
-	w.broken = fmt.Errorf("the disk sda1 is full")
-	srv := httptest.NewServer(newRiver(Options{River: w, Tokens: tokenWorld{}}))
+	w := newFakeRiver()
+	w.abort = fmt.Errorf("the disk sda1 is full")
+	srv := httptest.NewServer(newRiver(Options{River: w, Tokens: fakeTokens{}}))
 	t.Cleanup(srv.Close)
 	res, body := do(t, srv, "GET", "/v1/sources", "", "", func(r *http.Request) { r.Header.Set("Authorization", "Bearer a:read") })
 	if res.StatusCode != 500 || strings.Contains(body, "sda1") {
@@ -116,25 +116,25 @@ func TestStrangersReadNoCauses(t *testing.T) {
 	}
 }
 
-func TestAUserHasSoManyStreamsAndNotMore(t *testing.T) {
+func TestStreamsPerUserAreLimited(t *testing.T) {
 	t.Parallel()
 	p := &publicRiver{streams: map[string]int{}}
 	for range maxStreams {
-		if err := p.open("alice"); err != nil {
+		if err := p.acquireStream("alice"); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := p.open("alice"); fault.CodeOf(err) != fault.TooMany {
+	if err := p.acquireStream("alice"); fault.CodeOf(err) != fault.TooMany {
 		t.Error(err)
 	}
-	if err := p.open("bob"); err != nil {
+	if err := p.acquireStream("bob"); err != nil {
 		t.Error(err)
 	}
-	p.close("alice")
-	if err := p.open("alice"); err != nil {
+	p.releaseStream("alice")
+	if err := p.acquireStream("alice"); err != nil {
 		t.Error(err)
 	}
-	p.close("bob")
+	p.releaseStream("bob")
 	if diff := cmp.Diff(map[string]int{"alice": maxStreams}, p.streams); diff != "" {
 		t.Error(diff)
 	}

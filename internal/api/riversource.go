@@ -18,8 +18,8 @@ const (
 
 func (s riverAPI) sources(c *riverCall) error {
 	p := c.params(paged("match", "category", "broken", "unread")...)
-	q := river.SubscriptionQuery{Reader: c.reader, Match: p.text("match"), Category: p.text("category"), Broken: p.truth("broken"),
-		Unread: p.truth("unread"), Limit: p.limitTo(maxSources)}
+	q := river.SubscriptionQuery{Reader: c.reader, Match: p.text("match"), Category: p.text("category"), Broken: p.boolean("broken"),
+		Unread: p.boolean("unread"), Limit: p.limitTo(maxSources)}
 	cursor := p.cursor()
 	if p.err != nil {
 		return p.err
@@ -74,7 +74,7 @@ func (s riverAPI) addSource(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	c.takeTime()
+	c.allowSlowResponse()
 	added, err := s.River.Add(c.ctx(), river.Request{Reader: c.reader, URL: in.URL, Title: in.Title, Categories: in.Categories,
 		Interval: every, Login: login, First: in.First, Operator: !c.public})
 	if err != nil {
@@ -117,8 +117,8 @@ func checkFollowing(title *string, categories *[]string) error {
 
 // interval converts the requested seconds between checks.
 func interval(seconds int64) (time.Duration, error) {
-	const most = 366 * 24 * 60 * 60
-	if seconds < 0 || seconds > most {
+	const limit = 366 * 24 * 60 * 60
+	if seconds < 0 || seconds > limit {
 		return 0, fault.New(fault.Invalid, "interval_s is %d: it needs seconds between two checks, or 0 for none.", seconds)
 	}
 	return time.Duration(seconds) * time.Second, nil
@@ -276,7 +276,7 @@ func (s riverAPI) refreshSource(c *riverCall) error {
 	if err != nil {
 		return err
 	}
-	c.takeTime()
+	c.allowSlowResponse()
 	check, err := s.River.Refresh(c.ctx(), f.Source.ID)
 	if err != nil {
 		return err

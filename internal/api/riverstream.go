@@ -62,12 +62,12 @@ func (s riverAPI) itemStream(c *riverCall) error {
 		// The catch-up can be longer than the buffer: listen again after most of it, and read the
 		// rest while listening.
 		if err := f.catchUp(); err != nil {
-			return s.broken(c.r, err)
+			return s.abort(c.r, err)
 		}
 		stop()
 		arrivals, stop = s.listen(itemBuffer)
 		if err := f.catchUp(); err != nil {
-			return s.broken(c.r, err)
+			return s.abort(c.r, err)
 		}
 	}
 	if err := f.Comment("listening"); err != nil {
@@ -75,13 +75,13 @@ func (s riverAPI) itemStream(c *riverCall) error {
 	}
 	f.timer = time.NewTimer(searchLate)
 	f.timer.Stop() // no search before the first arrival
-	f.Wake, f.Woken = f.timer.C, f.look
+	f.Wake, f.Woken = f.timer.C, f.search
 	if q.Match != "" {
-		f.lookSoon() // for items that arrived during the catch-up
+		f.scheduleSearch() // for items that arrived during the catch-up
 	}
-	f.Beat = func() bool { return c.still == nil || c.still() == nil }
+	f.Beat = func() bool { return c.stillAllowed == nil || c.stillAllowed() == nil }
 	if err := live.Follow(c.ctx(), f.Stream, arrivals, f.arrived); err != nil && !errors.Is(err, live.ErrSlow) {
-		return s.broken(c.r, err)
+		return s.abort(c.r, err)
 	}
 	return nil
 }
@@ -174,7 +174,7 @@ func (f *itemFeed) arrived(a river.Arrival) error {
 	}
 	if f.query.Match != "" {
 		f.newest = max(f.newest, a.Seq)
-		f.lookSoon()
+		f.scheduleSearch()
 		return nil
 	}
 	var ids []int64
@@ -211,7 +211,7 @@ func (f *itemFeed) arrived(a river.Arrival) error {
 }
 
 // lookSoon schedules a search, unless one is due soon.
-func (f *itemFeed) lookSoon() {
+func (f *itemFeed) scheduleSearch() {
 	if f.pause == 0 || f.pause > 2*searchSoon {
 		f.pause = searchSoon
 		f.timer.Reset(f.pause)
@@ -219,7 +219,7 @@ func (f *itemFeed) lookSoon() {
 }
 
 // look sends recent items that the search index now contains.
-func (f *itemFeed) look() error {
+func (f *itemFeed) search() error {
 	back := int64(searchBack)
 	if f.pause > 10*searchSoon {
 		back = searchWait

@@ -57,9 +57,9 @@ func until(t *testing.T, what func() bool) {
 	}
 }
 
-func TestAStreamBeginsBehindWhatWasSeenAndGoesOnLive(t *testing.T) {
+func TestItemStreamResumesAfterLastSeqAndContinuesLive(t *testing.T) {
 	t.Parallel()
-	w := newRiverWorld()
+	w := newFakeRiver()
 	w.follow("alice", "http://a.example/", 2)
 	w.follow("bob", "http://b.example/", 1)
 	c, _ := serveRiver(t, w)
@@ -83,9 +83,9 @@ func TestAStreamBeginsBehindWhatWasSeenAndGoesOnLive(t *testing.T) {
 	until(t, func() bool { return w.listening() == 0 })
 }
 
-func TestAStreamOfASearchSendsWhatIsFoundLater(t *testing.T) {
+func TestSearchStreamSendsItemsIndexedLater(t *testing.T) {
 	t.Parallel()
-	w := newRiverWorld()
+	w := newFakeRiver()
 	w.follow("", "http://a.example/", 0)
 	w.search = false
 	c, _ := serveRiver(t, w)
@@ -102,22 +102,22 @@ func TestAStreamOfASearchSendsWhatIsFoundLater(t *testing.T) {
 	}
 }
 
-func TestAStreamWithABadPlaceIsRefused(t *testing.T) {
+func TestStreamWithInvalidLastEventIDIsRejected(t *testing.T) {
 	t.Parallel()
-	_, srv := serveRiver(t, newRiverWorld())
+	_, srv := serveRiver(t, newFakeRiver())
 	res, body := do(t, srv, "GET", "/v1/items/stream", "", "", func(r *http.Request) { r.Header.Set("Last-Event-ID", "1:2") })
 	if res.StatusCode != 400 || !strings.Contains(body, "not the id of an event") {
 		t.Error(res.StatusCode, body)
 	}
 }
 
-func TestAStreamEndsWhenItsTokenIsRevoked(t *testing.T) {
+func TestStreamEndsWhenTokenIsRevoked(t *testing.T) {
 	t.Parallel()
-	w := newRiverWorld()
+	w := newFakeRiver()
 	api := New(Options{River: w, Heartbeat: time.Millisecond})
 	api.listen = w.listen
 	left := 3
-	c := &riverCall{w: httptest.NewRecorder(), r: httptest.NewRequestWithContext(t.Context(), "GET", "/v1/items/stream", nil), public: true, still: func() error {
+	c := &riverCall{w: httptest.NewRecorder(), r: httptest.NewRequestWithContext(t.Context(), "GET", "/v1/items/stream", nil), public: true, stillAllowed: func() error {
 		if left--; left == 0 {
 			return fault.New(fault.Refused, "There is no such token, or it was revoked.")
 		}

@@ -44,7 +44,7 @@ func (s *Server) operations() []operation {
 		{"POST", "/v1/backup", s.backup},
 		{"GET", "/v1/doctor", s.doctor},
 		{"GET", "/v1/openapi.json", s.openAPI},
-	}, accountAPI{s}.userRoutes(), accountAPI{s}.feedRoutes(), accountAPI{s}.readerRoutes(), s.sinkRoutes(), s.operatorRiver(), s.operatorPosts(), accountAPI{s}.moveRoutes())
+	}, accountAPI{s}.userRoutes(), accountAPI{s}.feedRoutes(), accountAPI{s}.readerRoutes(), s.pingTargetRoutes(), s.operatorRiver(), s.operatorPosts(), accountAPI{s}.moveRoutes())
 }
 
 // Routes lists /v1/, /metrics and /debug/pprof/ for the operator. [Server.Guard] must protect them.
@@ -61,7 +61,7 @@ func (s *Server) Routes() []route.Route {
 		return route.Route{Method: "GET", Path: path, Handler: h, Protection: route.Admin, Purpose: purpose}
 	}
 	return append(all,
-		route.Route{Path: pathAPI, Handler: s.answer(elsewhere(all)), Protection: route.Admin, Purpose: "Responds that the endpoint or method does not exist."},
+		route.Route{Path: pathAPI, Handler: s.answer(notFound(all)), Protection: route.Admin, Purpose: "Responds that the endpoint or method does not exist."},
 		get("/metrics", s.metrics(), "Serves metrics in the text format of Prometheus."),
 		get("/debug/pprof/", http.HandlerFunc(pprof.Index), "Lists profiles of the running program."),
 		get("/debug/pprof/cmdline", http.HandlerFunc(pprof.Cmdline), "Shows the command line of the running program."),
@@ -85,7 +85,7 @@ func Protect() map[route.Protection]func(http.Handler) http.Handler {
 }
 
 // elsewhere responds to a request without a route: 405 if another method exists, else 404.
-func elsewhere(routes []route.Route) func(http.ResponseWriter, *http.Request) error {
+func notFound(routes []route.Route) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
 			if slices.ContainsFunc(routes, func(one route.Route) bool { return one.Method == method && one.Matches(r.URL.Path) }) {

@@ -25,18 +25,18 @@ type Feeds interface {
 // feedRoutes returns the endpoints for hosted feeds.
 func (s accountAPI) feedRoutes() []operation {
 	return []operation{
-		{"GET", "/v1/feeds", s.saved(s.feeds)},
-		{"GET", "/v1/feeds/{user}/{feed}", s.saved(s.oneFeed)},
-		{"PUT", "/v1/feeds/{user}/{feed}", s.saved(s.saveFeed)},
-		{"POST", "/v1/feeds/{user}/{feed}/move", s.saved(s.moveFeed)},
-		{"POST", "/v1/feeds/{user}/{feed}/end", s.saved(s.endFeed)},
-		{"POST", "/v1/feeds/{user}/{feed}/restore", s.saved(s.restoreFeed)},
-		{"POST", "/v1/feeds/{user}/{feed}/cloud", s.saved(s.addCloud)},
+		{"GET", "/v1/feeds", s.withFeeds(s.feeds)},
+		{"GET", "/v1/feeds/{user}/{feed}", s.withFeeds(s.oneFeed)},
+		{"PUT", "/v1/feeds/{user}/{feed}", s.withFeeds(s.saveFeed)},
+		{"POST", "/v1/feeds/{user}/{feed}/move", s.withFeeds(s.moveFeed)},
+		{"POST", "/v1/feeds/{user}/{feed}/end", s.withFeeds(s.endFeed)},
+		{"POST", "/v1/feeds/{user}/{feed}/restore", s.withFeeds(s.restoreFeed)},
+		{"POST", "/v1/feeds/{user}/{feed}/cloud", s.withFeeds(s.addCloud)},
 	}
 }
 
 // saved wraps an endpoint that needs hosted feeds.
-func (s accountAPI) saved(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+func (s accountAPI) withFeeds(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.Options.Feeds == nil {
 			return fault.New(fault.Unsupported, "This server does not host feeds.")

@@ -12,12 +12,12 @@ import (
 )
 
 // fakeFeeds is hosted feeds in memory, as far as the API uses them.
-type savedWorld struct {
+type fakeFeeds struct {
 	list []author.Feed
 	docs []author.Document
 }
 
-func (w *savedWorld) Put(_ context.Context, d author.Document) (author.Feed, error) {
+func (w *fakeFeeds) Put(_ context.Context, d author.Document) (author.Feed, error) {
 	switch {
 	case d.User == "nobody":
 		return author.Feed{}, fault.New(fault.Refused, "There is no such user.")
@@ -34,7 +34,7 @@ func (w *savedWorld) Put(_ context.Context, d author.Document) (author.Feed, err
 	return f, nil
 }
 
-func (w *savedWorld) at(user, name string) (*author.Feed, error) {
+func (w *fakeFeeds) at(user, name string) (*author.Feed, error) {
 	for i := range w.list {
 		if f := &w.list[i]; f.User == user && f.Name == name {
 			return f, nil
@@ -43,7 +43,7 @@ func (w *savedWorld) at(user, name string) (*author.Feed, error) {
 	return nil, fault.New(fault.NotFound, "%s has saved nothing.", user)
 }
 
-func (w *savedWorld) set(user, name, to string, gone bool) (author.Feed, error) {
+func (w *fakeFeeds) set(user, name, to string, gone bool) (author.Feed, error) {
 	f, err := w.at(user, name)
 	if err != nil {
 		return author.Feed{}, err
@@ -52,7 +52,7 @@ func (w *savedWorld) set(user, name, to string, gone bool) (author.Feed, error) 
 	return *f, nil
 }
 
-func (w *savedWorld) Feed(_ context.Context, user, name string) (author.Feed, error) {
+func (w *fakeFeeds) Feed(_ context.Context, user, name string) (author.Feed, error) {
 	f, err := w.at(user, name)
 	if err != nil {
 		return author.Feed{}, err
@@ -60,14 +60,14 @@ func (w *savedWorld) Feed(_ context.Context, user, name string) (author.Feed, er
 	return *f, nil
 }
 
-func (w *savedWorld) Move(_ context.Context, user, name, to string) (author.Feed, error) {
+func (w *fakeFeeds) Move(_ context.Context, user, name, to string) (author.Feed, error) {
 	if !strings.HasPrefix(to, "https://") {
 		return author.Feed{}, fault.New(fault.Invalid, "%q is no URL.", to)
 	}
 	return w.set(user, name, to, false)
 }
 
-func (w *savedWorld) MoveTemporarily(ctx context.Context, user, name, to string) (author.Feed, error) {
+func (w *fakeFeeds) MoveTemporarily(ctx context.Context, user, name, to string) (author.Feed, error) {
 	f, err := w.Move(ctx, user, name, to)
 	if err == nil {
 		at, _ := w.at(user, name)
@@ -76,7 +76,7 @@ func (w *savedWorld) MoveTemporarily(ctx context.Context, user, name, to string)
 	return f, err
 }
 
-func (w *savedWorld) AddCloud(_ context.Context, user string, on bool) (author.Feed, error) {
+func (w *fakeFeeds) AddCloud(_ context.Context, user string, on bool) (author.Feed, error) {
 	f, err := w.at(user, author.Public)
 	if err != nil {
 		return author.Feed{}, err
@@ -85,15 +85,15 @@ func (w *savedWorld) AddCloud(_ context.Context, user string, on bool) (author.F
 	return *f, nil
 }
 
-func (w *savedWorld) End(_ context.Context, user, name string) (author.Feed, error) {
+func (w *fakeFeeds) End(_ context.Context, user, name string) (author.Feed, error) {
 	return w.set(user, name, "", true)
 }
 
-func (w *savedWorld) Restore(_ context.Context, user, name string) (author.Feed, error) {
+func (w *fakeFeeds) Restore(_ context.Context, user, name string) (author.Feed, error) {
 	return w.set(user, name, "", false)
 }
 
-func (w *savedWorld) List(_ context.Context, after string, limit int) ([]author.Feed, error) {
+func (w *fakeFeeds) List(_ context.Context, after string, limit int) ([]author.Feed, error) {
 	var list []author.Feed
 	for _, f := range w.list {
 		if f.User+"/"+f.Name > after && len(list) < limit {
@@ -103,11 +103,11 @@ func (w *savedWorld) List(_ context.Context, after string, limit int) ([]author.
 	return list, nil
 }
 
-func TestSavedFeedsAreAnsweredAsDescribed(t *testing.T) {
+func TestHostedFeedResponsesMatchSchema(t *testing.T) {
 	t.Parallel()
 	const one = "/v1/feeds/{user}/{feed}"
-	w := &savedWorld{}
-	checkDoors(t, Options{Feeds: w, PublicURL: "https://cloud.example"}, []asking{
+	w := &fakeFeeds{}
+	checkResponses(t, Options{Feeds: w, PublicURL: "https://cloud.example"}, []expectation{
 		{"GET", "/v1/feeds", "", "", 200},
 		{"PUT", "/v1/feeds/alice/rss", one, `{"version":"https://jsonfeed.org/version/1.1"}`, 200},
 		{"PUT", "/v1/feeds/alice/private", one, `<rss/>`, 200},
@@ -135,20 +135,20 @@ func TestSavedFeedsAreAnsweredAsDescribed(t *testing.T) {
 	}
 }
 
-func TestAServerThatKeepsNoFeedsSaysSo(t *testing.T) {
+func TestServerWithoutHostedFeedsReportsIt(t *testing.T) {
 	t.Parallel()
-	_, srv := serve(t, newWorld())
+	_, srv := serve(t, newFakeHub())
 	for _, path := range []string{"/v1/feeds", "/v1/feeds/alice/rss"} {
-		if res, body := do(t, srv, "GET", path, "", ""); res.StatusCode != 501 || !strings.Contains(body, "keeps no feeds") {
+		if res, body := do(t, srv, "GET", path, "", ""); res.StatusCode != 501 || !strings.Contains(body, "does not host feeds") {
 			t.Errorf("%s: %d %s", path, res.StatusCode, body)
 		}
 	}
 }
 
-func TestTheClientKnowsSavedFeeds(t *testing.T) {
+func TestClientManagesHostedFeeds(t *testing.T) {
 	t.Parallel()
-	w := &savedWorld{}
-	c, _ := serveWith(t, Options{Hub: newWorld(), Bus: event.NewBus(1), Feeds: w, PublicURL: "https://cloud.example"})
+	w := &fakeFeeds{}
+	c, _ := serveWith(t, Options{Hub: newFakeHub(), Bus: event.NewBus(1), Feeds: w, PublicURL: "https://cloud.example"})
 	if f, err := c.SaveFeed(t.Context(), "alice", client.PublicFeed, "", []byte("<rss/>")); err != nil || f.URL != "https://cloud.example/alice/rss.xml" || w.docs[0].Type != "" {
 		t.Error(f, err, w.docs)
 	}

@@ -58,9 +58,9 @@ func take(ctx context.Context, c *client.Client, q client.LogQuery, after string
 	return fmt.Errorf("%d events are missing: %w", n, err)
 }
 
-func TestAStreamResumesBehindTheLastEventWithoutGapOrRepetition(t *testing.T) {
+func TestStreamResumesAfterLastEventWithoutGapOrRepetition(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	c, _ := serve(t, w)
 	var first event.Event
 	for i := range 1200 {
@@ -91,9 +91,9 @@ func TestAStreamResumesBehindTheLastEventWithoutGapOrRepetition(t *testing.T) {
 	}
 }
 
-func TestAStreamIsFilteredAsTheLogIs(t *testing.T) {
+func TestStreamHasTheFiltersOfTheLog(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	c, srv := serve(t, w)
 	res, err := srv.Client().Get(srv.URL + "/v1/log/stream?kind=check&text=WANTED")
 	if err != nil {
@@ -146,9 +146,9 @@ func (s *stuck) Write(p []byte) (int, error) {
 	return s.body.Write(p)
 }
 
-func TestASlowReaderIsDroppedAndNobodyWaitsForIt(t *testing.T) {
+func TestSlowStreamClientIsDisconnected(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	h := New(Options{Hub: w, Store: store{w}, Bus: w.bus}).Handler()
 	s := &stuck{header: http.Header{}, begun: make(chan struct{}), free: make(chan struct{})}
 	ended := make(chan struct{})
@@ -169,7 +169,7 @@ func TestASlowReaderIsDroppedAndNobodyWaitsForIt(t *testing.T) {
 
 func TestStreamsEndWhenTheServerStops(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	stop := make(chan struct{})
 	c, _ := serveWith(t, Options{Hub: w, Store: store{w}, Bus: w.bus, Done: stop})
 	close(stop)

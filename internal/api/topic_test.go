@@ -11,10 +11,10 @@ import (
 	"cloudburst/internal/validator"
 )
 
-func TestATopicSaysHowItsPingsAreVerifiedAndWhatThatCost(t *testing.T) {
+func TestTopicReportsVerificationAndItsCost(t *testing.T) {
 	t.Parallel()
 	const feed = "http://a.example/rss.xml"
-	w := newWorld()
+	w := newFakeHub()
 	c, _ := serve(t, w)
 	read := start().Add(-time.Minute)
 	again := read.Add(time.Hour)

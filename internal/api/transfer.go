@@ -56,19 +56,19 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 				continue
 			}
 			if err := enc.Encode(exportOf(row.Subscription, row.Topic)); err != nil {
-				return s.broken(r, err)
+				return s.abort(r, err)
 			}
 		}
 		s.extend(w)
 		if _, err := w.Write(page.Bytes()); err != nil {
-			return s.broken(r, err)
+			return s.abort(r, err)
 		}
 		if len(rows) < maxLimit {
 			break
 		}
 		q.After = rows[len(rows)-1].Key()
 		if rows, err = s.Store.Subscriptions(r.Context(), q); err != nil {
-			return s.broken(r, err)
+			return s.abort(r, err)
 		}
 	}
 	w.Header().Set("X-Complete", "true")
@@ -77,7 +77,7 @@ func (s *Server) export(w http.ResponseWriter, r *http.Request) error {
 
 // broken ends a response that has already started. It logs the error because the status is already
 // sent.
-func (s *Server) broken(r *http.Request, err error) error {
+func (s *Server) abort(r *http.Request, err error) error {
 	if r.Context().Err() == nil {
 		s.Log.Error("response interrupted", "path", r.URL.Path, "err", err)
 	}
@@ -105,7 +105,7 @@ func (u upload) Read(p []byte) (int, error) {
 // nothing.
 func (s *Server) importLines(w http.ResponseWriter, r *http.Request) error {
 	p := readParams(r, "skip-bad")
-	skipBad := p.truth("skip-bad")
+	skipBad := p.boolean("skip-bad")
 	if p.err != nil {
 		return p.err
 	}
@@ -121,7 +121,7 @@ func (s *Server) importLines(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if res.Bad > 0 && !skipBad {
-		return refusal(res)
+		return badLinesError(res)
 	}
 	if _, err := spool.Seek(0, io.SeekStart); err != nil {
 		return fault.Wrap(fault.Unavailable, err, "The upload cannot be read again")
@@ -132,7 +132,7 @@ func (s *Server) importLines(w http.ResponseWriter, r *http.Request) error {
 }
 
 // refusal returns the error for a file with bad lines.
-func refusal(res client.ImportResult) error {
+func badLinesError(res client.ImportResult) error {
 	first := res.BadLines[0]
 	more := ""
 	if res.Bad > 1 {
@@ -270,12 +270,12 @@ func isProcedure(name string) bool {
 }
 
 // checkURL accepts an absolute http or https URL of at most limit bytes.
-func checkURL(name, text string, most int) error {
+func checkURL(name, text string, limit int) error {
 	if text == "" {
 		return fault.New(fault.Invalid, "%s is missing.", name)
 	}
-	if len(text) > most {
-		return fault.New(fault.Invalid, "%s is longer than %d bytes.", name, most)
+	if len(text) > limit {
+		return fault.New(fault.Invalid, "%s is longer than %d bytes.", name, limit)
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
@@ -289,7 +289,7 @@ func checkURL(name, text string, most int) error {
 func (s *Server) apply(w http.ResponseWriter, r *http.Request, spool io.Reader, res client.ImportResult) {
 	enc := json.NewEncoder(w)
 	enc.SetEscapeHTML(false)
-	tell := func(v any) error {
+	report := func(v any) error {
 		s.extend(w)
 		if err := enc.Encode(v); err != nil {
 			return err
@@ -305,17 +305,17 @@ func (s *Server) apply(w http.ResponseWriter, r *http.Request, spool io.Reader, 
 		}
 		if err != nil {
 			s.Log.Error("an import stopped", "imported", done, "of", total, "err", err)
-			_ = tell(errorAnswer{bodyOf(fault.Wrap(fault.CodeOf(err), err,
+			_ = report(errorAnswer{bodyOf(fault.Wrap(fault.CodeOf(err), err,
 				"The import stopped after %d of %d subscriptions; running it again is safe", done, total))})
 			return
 		}
 		done += len(batch)
-		if err := tell(map[string]int{"imported": done, "total": total}); err != nil {
-			_ = s.broken(r, err)
+		if err := report(map[string]int{"imported": done, "total": total}); err != nil {
+			_ = s.abort(r, err)
 			return
 		}
 	}
-	_ = tell(map[string]any{"result": res})
+	_ = report(map[string]any{"result": res})
 }
 
 func (s *Server) batch(lines *bufio.Reader, n int) ([]hub.SubscriptionInfo, error) {

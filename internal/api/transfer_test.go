@@ -15,7 +15,7 @@ import (
 
 func TestExportAndImportRoundTripByteForByte(t *testing.T) {
 	t.Parallel()
-	from := newWorld()
+	from := newFakeHub()
 	for i := range 1234 {
 		from.add(fmt.Sprintf("http://a.example/%d?x=<&>", i%3), hub.HTTPPost, fmt.Sprintf("http://b.example/ü/%d", i), "", start().Add(time.Duration(i+1)*time.Millisecond))
 	}
@@ -36,17 +36,17 @@ func TestExportAndImportRoundTripByteForByte(t *testing.T) {
 	if err != nil || n != 1241 {
 		t.Fatal(n, err)
 	}
-	w := newWorld()
+	w := newFakeHub()
 	b, _ := serve(t, w)
-	steps := 0
+	opmlProgress := 0
 	res, err := b.Import(t.Context(), bytes.NewReader(first.Bytes()), client.ImportOptions{Progress: func(done, total int) {
-		steps++
+		opmlProgress++
 		if total != 1241 || done > total {
 			t.Errorf("%d of %d", done, total)
 		}
 	}})
-	if err != nil || res.Imported != 1241 || res.Bad != 0 || steps != 3 {
-		t.Fatalf("%+v %v, %d steps", res, err, steps)
+	if err != nil || res.Imported != 1241 || res.Bad != 0 || opmlProgress != 3 {
+		t.Fatalf("%+v %v, %d steps", res, err, opmlProgress)
 	}
 	if _, err := b.Export(t.Context(), &second, nil); err != nil {
 		t.Fatal(err)
@@ -67,7 +67,7 @@ func TestExportAndImportRoundTripByteForByte(t *testing.T) {
 
 const good = `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/%d","expires_at":"2030-01-01T00:00:00Z"}` + "\n"
 
-func TestABadLineRefusesTheWholeFile(t *testing.T) {
+func TestInvalidLineRejectsWholeImport(t *testing.T) {
 	t.Parallel()
 	for _, tt := range []struct{ name, line, want string }{
 		{"no JSON", `nonsense`, "it is not a subscription in JSON"},
@@ -81,9 +81,9 @@ func TestABadLineRefusesTheWholeFile(t *testing.T) {
 		{"protocol", `{"topic":"http://a.example/","protocol":"HTTP-POST","callback":"http://b.example/","expires_at":"2030-01-01T00:00:00Z"}`, `protocol is "HTTP-POST"`},
 		{"no procedure", `{"topic":"http://a.example/","protocol":"xml-rpc","callback":"http://b.example/","expires_at":"2030-01-01T00:00:00Z"}`, "procedure is missing"},
 		{"procedure", `{"topic":"http://a.example/","protocol":"soap","callback":"http://b.example/","procedure":"a b","expires_at":"2030-01-01T00:00:00Z"}`, `procedure is "a b"`},
-		{"secret for a protocol without", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/","secret":"x","expires_at":"2030-01-01T00:00:00Z"}`, "only websub has one"},
-		{"long secret", `{"topic":"http://a.example/","protocol":"websub","callback":"http://b.example/","secret":"` + strings.Repeat("x", 200) + `","expires_at":"2030-01-01T00:00:00Z"}`, "secret is 200 bytes long"},
-		{"two secrets", `{"topic":"http://a.example/","protocol":"websub","callback":"http://b.example/","secret":"x","secret_base64":"eA==","expires_at":"2030-01-01T00:00:00Z"}`, "both there"},
+		{"secret for a protocol without", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/","secret":"x","expires_at":"2030-01-01T00:00:00Z"}`, "only websub has secrets"},
+		{"long secret", `{"topic":"http://a.example/","protocol":"websub","callback":"http://b.example/","secret":"` + strings.Repeat("x", 200) + `","expires_at":"2030-01-01T00:00:00Z"}`, "secret has 200 bytes"},
+		{"two secrets", `{"topic":"http://a.example/","protocol":"websub","callback":"http://b.example/","secret":"x","secret_base64":"eA==","expires_at":"2030-01-01T00:00:00Z"}`, "both set"},
 		{"secret of no base64", `{"topic":"http://a.example/","protocol":"websub","callback":"http://b.example/","secret_base64":"?","expires_at":"2030-01-01T00:00:00Z"}`, "it is not a subscription in JSON"},
 		{"no expiry", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/"}`, "expires_at is missing"},
 		{"expiry", `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/","expires_at":"soon"}`, "it is not a subscription in JSON"},
@@ -91,7 +91,7 @@ func TestABadLineRefusesTheWholeFile(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld()
+			w := newFakeHub()
 			c, _ := serve(t, w)
 			file := fmt.Sprintf(good, 1) + "\n" + tt.line + "\n" + fmt.Sprintf(good, 2) + "also bad"
 			_, err := c.Import(t.Context(), strings.NewReader(file), client.ImportOptions{})
@@ -109,9 +109,9 @@ func TestABadLineRefusesTheWholeFile(t *testing.T) {
 	}
 }
 
-func TestWhatHasRunOutIsLeftOutAndCounted(t *testing.T) {
+func TestExpiredSubscriptionsAreSkippedAndCounted(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	c, _ := serve(t, w)
 	file := fmt.Sprintf(good, 1) + `{"topic":"http://a.example/","protocol":"http-post","callback":"http://b.example/","expires_at":"2026-05-04T03:02:01Z"}`
 	res, err := c.Import(t.Context(), strings.NewReader(file), client.ImportOptions{})
@@ -120,9 +120,9 @@ func TestWhatHasRunOutIsLeftOutAndCounted(t *testing.T) {
 	}
 }
 
-func TestAnImportThatStopsSaysHowFarItCame(t *testing.T) {
+func TestFailedImportReportsItsProgress(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	w.failAt = 500
 	c, _ := serve(t, w)
 	var file strings.Builder
@@ -135,9 +135,9 @@ func TestAnImportThatStopsSaysHowFarItCame(t *testing.T) {
 	}
 }
 
-func TestUploadsLeaveNothingBehind(t *testing.T) {
+func TestUploadsLeaveNoTemporaryFiles(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	srv := New(Options{Hub: w, Store: store{w}, Bus: w.bus, Temp: t.TempDir(), Now: start})
 	for _, line := range []string{"bad", fmt.Sprintf(good, 1)} {
 		r := requestFor(t.Context(), line)
@@ -152,9 +152,9 @@ func TestUploadsLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-func TestAnExportThatBreaksOffIsNoExport(t *testing.T) {
+func TestInterruptedExportIsAnError(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	for i := range 1500 {
 		w.add("http://a.example/", hub.HTTPPost, fmt.Sprintf("http://b.example/%d", i), "", start().Add(time.Hour))
 	}
@@ -201,9 +201,9 @@ func FuzzImportLine(f *testing.F) {
 	})
 }
 
-func TestListsShowNoSecrets(t *testing.T) {
+func TestListsContainNoSecrets(t *testing.T) {
 	t.Parallel()
-	w := newWorld()
+	w := newFakeHub()
 	sub := hub.Subscription{TopicID: hub.TopicID("http://a.example/"), Protocol: hub.WebSub, Callback: "http://b.example/", Secret: "between us",
 		CreatedAt: start(), RenewedAt: start(), ExpiresAt: start().Add(time.Hour)}
 	sub.ID = hub.SubscriptionID(sub.Protocol, sub.Callback)

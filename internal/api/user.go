@@ -46,20 +46,20 @@ type accountAPI struct{ *Server }
 // userRoutes returns the endpoints for users and their tokens.
 func (s accountAPI) userRoutes() []operation {
 	return []operation{
-		{"GET", "/v1/users", s.accounts(s.users)},
-		{"POST", "/v1/users", s.accounts(s.addUser)},
-		{"GET", "/v1/users/{user}", s.accounts(s.oneUser)},
-		{"POST", "/v1/users/{user}/password", s.accounts(s.setPassword)},
-		{"POST", "/v1/users/{user}/disabled", s.accounts(s.disableUser)},
-		{"GET", "/v1/users/{user}/tokens", s.accounts(s.tokens)},
-		{"POST", "/v1/users/{user}/tokens", s.accounts(s.newToken)},
-		{"DELETE", "/v1/users/{user}/tokens/{id}", s.accounts(s.revokeToken)},
-		{"GET", "/v1/users/{user}/readers", s.accounts(s.readers)},
+		{"GET", "/v1/users", s.withAccounts(s.users)},
+		{"POST", "/v1/users", s.withAccounts(s.addUser)},
+		{"GET", "/v1/users/{user}", s.withAccounts(s.oneUser)},
+		{"POST", "/v1/users/{user}/password", s.withAccounts(s.setPassword)},
+		{"POST", "/v1/users/{user}/disabled", s.withAccounts(s.disableUser)},
+		{"GET", "/v1/users/{user}/tokens", s.withAccounts(s.tokens)},
+		{"POST", "/v1/users/{user}/tokens", s.withAccounts(s.newToken)},
+		{"DELETE", "/v1/users/{user}/tokens/{id}", s.withAccounts(s.revokeToken)},
+		{"GET", "/v1/users/{user}/readers", s.withAccounts(s.readers)},
 	}
 }
 
 // accounts wraps an endpoint that needs Accounts.
-func (s accountAPI) accounts(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+func (s accountAPI) withAccounts(handle func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if s.Options.Accounts == nil {
 			return fault.New(fault.Unsupported, "This server has no users.")

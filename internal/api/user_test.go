@@ -21,7 +21,7 @@ import (
 )
 
 // fakeAccounts is accounts in memory, as far as the API uses them.
-type accountWorld struct {
+type fakeAccounts struct {
 	mu        sync.Mutex
 	users     []account.User // ordered by name
 	passwords map[string]string
@@ -29,15 +29,15 @@ type accountWorld struct {
 	secrets   []account.Secret
 }
 
-func newAccountWorld(names ...string) *accountWorld {
-	w := &accountWorld{passwords: map[string]string{}}
+func newFakeAccounts(names ...string) *fakeAccounts {
+	w := &fakeAccounts{passwords: map[string]string{}}
 	for _, n := range names {
 		w.users = append(w.users, account.User{Name: n, CreatedAt: start(), PasswordAt: start()})
 	}
 	return w
 }
 
-func (w *accountWorld) at(name string) (int, error) {
+func (w *fakeAccounts) at(name string) (int, error) {
 	i, ok := slices.BinarySearchFunc(w.users, name, func(u account.User, n string) int { return strings.Compare(u.Name, n) })
 	if !ok {
 		return i, fault.New(fault.NotFound, "There is no user %s.", name)
@@ -45,7 +45,7 @@ func (w *accountWorld) at(name string) (int, error) {
 	return i, nil
 }
 
-func (w *accountWorld) Add(_ context.Context, name, password string) (account.User, error) {
+func (w *fakeAccounts) Add(_ context.Context, name, password string) (account.User, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	i, err := w.at(name)
@@ -61,7 +61,7 @@ func (w *accountWorld) Add(_ context.Context, name, password string) (account.Us
 	return u, nil
 }
 
-func (w *accountWorld) Users(_ context.Context, after string, limit int) ([]account.User, error) {
+func (w *fakeAccounts) Users(_ context.Context, after string, limit int) ([]account.User, error) {
 	i := 0
 	for i < len(w.users) && w.users[i].Name <= after {
 		i++
@@ -69,7 +69,7 @@ func (w *accountWorld) Users(_ context.Context, after string, limit int) ([]acco
 	return w.users[i:min(i+limit, len(w.users))], nil
 }
 
-func (w *accountWorld) User(_ context.Context, name string) (account.User, error) {
+func (w *fakeAccounts) User(_ context.Context, name string) (account.User, error) {
 	i, err := w.at(name)
 	if err != nil {
 		return account.User{}, err
@@ -77,7 +77,7 @@ func (w *accountWorld) User(_ context.Context, name string) (account.User, error
 	return w.users[i], nil
 }
 
-func (w *accountWorld) SetPassword(_ context.Context, name, password string) error {
+func (w *fakeAccounts) SetPassword(_ context.Context, name, password string) error {
 	if _, err := w.at(name); err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (w *accountWorld) SetPassword(_ context.Context, name, password string) err
 	return nil
 }
 
-func (w *accountWorld) Disable(_ context.Context, name string, disabled bool) error {
+func (w *fakeAccounts) Disable(_ context.Context, name string, disabled bool) error {
 	i, err := w.at(name)
 	if err == nil {
 		w.users[i].Disabled = disabled
@@ -93,7 +93,7 @@ func (w *accountWorld) Disable(_ context.Context, name string, disabled bool) er
 	return err
 }
 
-func (w *accountWorld) NewToken(_ context.Context, user, label string, scopes []string) (string, account.Token, error) {
+func (w *fakeAccounts) NewToken(_ context.Context, user, label string, scopes []string) (string, account.Token, error) {
 	if _, err := w.at(user); err != nil {
 		return "", account.Token{}, err
 	}
@@ -105,11 +105,11 @@ func (w *accountWorld) NewToken(_ context.Context, user, label string, scopes []
 	return "plain-token", t, nil
 }
 
-func (w *accountWorld) Tokens(_ context.Context, user string) ([]account.Token, error) {
+func (w *fakeAccounts) Tokens(_ context.Context, user string) ([]account.Token, error) {
 	return w.tokens, nil
 }
 
-func (w *accountWorld) RevokeToken(_ context.Context, user, id string) error {
+func (w *fakeAccounts) RevokeToken(_ context.Context, user, id string) error {
 	for i, t := range w.tokens {
 		if t.User == user && t.ID == id {
 			w.tokens = slices.Delete(w.tokens, i, i+1)
@@ -119,7 +119,7 @@ func (w *accountWorld) RevokeToken(_ context.Context, user, id string) error {
 	return fault.New(fault.NotFound, "%s has no token %s.", user, id)
 }
 
-func (w *accountWorld) NewSecret(_ context.Context, user, feed, reader string) (account.Secret, error) {
+func (w *fakeAccounts) NewSecret(_ context.Context, user, feed, reader string) (account.Secret, error) {
 	if _, err := w.at(user); err != nil {
 		return account.Secret{}, err
 	}
@@ -132,11 +132,11 @@ func (w *accountWorld) NewSecret(_ context.Context, user, feed, reader string) (
 	return s, nil
 }
 
-func (w *accountWorld) Secrets(_ context.Context, user, feed string) ([]account.Secret, error) {
+func (w *fakeAccounts) Secrets(_ context.Context, user, feed string) ([]account.Secret, error) {
 	return w.secrets, nil
 }
 
-func (w *accountWorld) RevokeSecret(_ context.Context, user, selector string) error {
+func (w *fakeAccounts) RevokeSecret(_ context.Context, user, selector string) error {
 	for i, s := range w.secrets {
 		if s.User == user && s.Selector == selector {
 			w.secrets = slices.Delete(w.secrets, i, i+1)
@@ -147,21 +147,21 @@ func (w *accountWorld) RevokeSecret(_ context.Context, user, selector string) er
 }
 
 // expectation is a request and the expected status.
-type asking struct {
+type expectation struct {
 	method, path, route, body string
 	status                    int
 }
 
 // checkResponses sends each request and checks its response against the OpenAPI document.
-func checkDoors(t *testing.T, o Options, doors []asking) (all string) {
+func checkResponses(t *testing.T, o Options, list []expectation) (all string) {
 	t.Helper()
 	doc, err := document()
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Hub, o.Bus = newWorld(), event.NewBus(1)
+	o.Hub, o.Bus = newFakeHub(), event.NewBus(1)
 	_, srv := serveWith(t, o)
-	for _, d := range doors {
+	for _, d := range list {
 		if d.route == "" {
 			d.route, _, _ = strings.Cut(d.path, "?")
 		}
@@ -177,11 +177,11 @@ func checkDoors(t *testing.T, o Options, doors []asking) (all string) {
 	return all
 }
 
-func TestUsersAreAnsweredAsDescribed(t *testing.T) {
+func TestUserResponsesMatchSchema(t *testing.T) {
 	t.Parallel()
 	const one, tokens = "/v1/users/{user}", "/v1/users/{user}/tokens"
-	w := newAccountWorld("carol", "dave")
-	all := checkDoors(t, Options{Accounts: w}, []asking{
+	w := newFakeAccounts("carol", "dave")
+	all := checkResponses(t, Options{Accounts: w}, []expectation{
 		{"GET", "/v1/users?limit=1", "", "", 200},
 		{"GET", "/v1/users?after=carol", "", "", 200},
 		{"GET", "/v1/users?limit=none", "", "", 400},
@@ -219,11 +219,11 @@ func TestUsersAreAnsweredAsDescribed(t *testing.T) {
 	}
 }
 
-func TestReadersSecretsAreAnsweredAsDescribed(t *testing.T) {
+func TestSecretResponsesMatchSchema(t *testing.T) {
 	t.Parallel()
 	const secrets = "/v1/feeds/{user}/private/secrets"
-	o := Options{Accounts: newAccountWorld("alice"), PublicURL: "https://one.example", Origin: func() string { return "https://cloud.example" }}
-	all := checkDoors(t, o, []asking{
+	o := Options{Accounts: newFakeAccounts("alice"), PublicURL: "https://one.example", Origin: func() string { return "https://cloud.example" }}
+	all := checkResponses(t, o, []expectation{
 		{"GET", "/v1/feeds/alice/private/secrets", secrets, "", 200},
 		{"POST", "/v1/feeds/alice/private/secrets", secrets, `{"reader":"Bob: at home"}`, 200},
 		{"POST", "/v1/feeds/alice/private/secrets", secrets, `{"reader":""}`, 400},
@@ -242,9 +242,9 @@ func TestReadersSecretsAreAnsweredAsDescribed(t *testing.T) {
 }
 
 // fullReport returns a report with every field.
-type reported struct{ days int }
+type fullReport struct{ days int }
 
-func (r *reported) Report(_ context.Context, user string, days int) (audience.Report, error) {
+func (r *fullReport) Report(_ context.Context, user string, days int) (audience.Report, error) {
 	r.days = days
 	out := audience.Report{User: user, At: start(), WindowDays: 3, Readers: 10, Partial: true, NotCounted: audience.NotCounted{Browsers: 5, Robots: 6}}
 	out.Services = audience.Services{Readers: 4, List: []audience.ServiceRow{{Name: "Far", Format: "atom", Subscribers: 4, LastAt: start()}}}
@@ -255,20 +255,20 @@ func (r *reported) Report(_ context.Context, user string, days int) (audience.Re
 	return out, nil
 }
 
-func TestReadersAreAnsweredAsDescribed(t *testing.T) {
+func TestReaderResponsesMatchSchema(t *testing.T) {
 	t.Parallel()
 	const one = "/v1/users/{user}/readers"
-	r := &reported{}
-	o := Options{Accounts: newAccountWorld("alice"), Audience: r}
-	checkDoors(t, o, []asking{
+	r := &fullReport{}
+	o := Options{Accounts: newFakeAccounts("alice"), Audience: r}
+	checkResponses(t, o, []expectation{
 		{"GET", "/v1/users/alice/readers", one, "", 200},
 		{"GET", "/v1/users/nobody/readers", one, "", 404},
 		{"GET", "/v1/users/alice/readers?days=0", one, "", 400},
 		{"GET", "/v1/users/alice/readers?days=3661", one, "", 400},
 		{"GET", "/v1/users/alice/readers?weeks=1", one, "", 400},
 	})
-	checkDoors(t, Options{Accounts: o.Accounts}, []asking{{"GET", "/v1/users/alice/readers", one, "", 501}})
-	o.Hub, o.Bus = newWorld(), event.NewBus(1)
+	checkResponses(t, Options{Accounts: o.Accounts}, []expectation{{"GET", "/v1/users/alice/readers", one, "", 501}})
+	o.Hub, o.Bus = newFakeHub(), event.NewBus(1)
 	c, _ := serveWith(t, o)
 	got, err := c.Readers(t.Context(), "alice", 7)
 	if err != nil || r.days != 7 {
@@ -285,9 +285,9 @@ func TestReadersAreAnsweredAsDescribed(t *testing.T) {
 	}
 }
 
-func TestAServerWithoutUsersSaysSo(t *testing.T) {
+func TestServerWithoutUsersReportsIt(t *testing.T) {
 	t.Parallel()
-	_, srv := serve(t, newWorld())
+	_, srv := serve(t, newFakeHub())
 	for _, path := range []string{"/v1/users", "/v1/users/alice", "/v1/users/alice/tokens", "/v1/feeds/alice/private/secrets"} {
 		if res, body := do(t, srv, "GET", path, "", ""); res.StatusCode != 501 || !strings.Contains(body, "has no users") {
 			t.Errorf("%s: %d %s", path, res.StatusCode, body)
@@ -295,10 +295,10 @@ func TestAServerWithoutUsersSaysSo(t *testing.T) {
 	}
 }
 
-func TestPasswordsAndTokensAreInNoLog(t *testing.T) {
+func TestPasswordsAndTokensAreNotLogged(t *testing.T) {
 	t.Parallel()
 	var log strings.Builder
-	api := New(Options{Hub: newWorld(), Accounts: failing{newAccountWorld("alice")}, Log: slog.New(slog.NewTextHandler(&log, nil))})
+	api := New(Options{Hub: newFakeHub(), Accounts: failing{newFakeAccounts("alice")}, Log: slog.New(slog.NewTextHandler(&log, nil))})
 	r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/v1/users", strings.NewReader(`{"name":"bob","password":"shown-to-nobody"}`))
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
@@ -309,20 +309,20 @@ func TestPasswordsAndTokensAreInNoLog(t *testing.T) {
 }
 
 // failing is accounts whose database fails.
-type failing struct{ *accountWorld }
+type failing struct{ *fakeAccounts }
 
 func (failing) Add(context.Context, string, string) (account.User, error) {
 	return account.User{}, errors.New("a constraint failed")
 }
 
-func TestTheClientKnowsUsersTokensAndSecrets(t *testing.T) {
+func TestClientManagesUsersTokensAndSecrets(t *testing.T) {
 	t.Parallel()
-	w := newAccountWorld()
+	w := newFakeAccounts()
 	for i := range 2100 {
 		b, _ := json.Marshal(10000 + i)
 		w.users = append(w.users, account.User{Name: "u" + string(b), CreatedAt: start()})
 	}
-	c, _ := serveWith(t, Options{Hub: newWorld(), Bus: event.NewBus(1), Accounts: w, PublicURL: "https://cloud.example"})
+	c, _ := serveWith(t, Options{Hub: newFakeHub(), Bus: event.NewBus(1), Accounts: w, PublicURL: "https://cloud.example"})
 	n := 0
 	for u, err := range c.Users(t.Context(), 0) {
 		if err != nil || u.Name != w.users[n].Name {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestCallerIsTheNearestHopThatIsNoProxyOfOurs(t *testing.T) {
+func TestCallerIsNearestUntrustedHop(t *testing.T) {
 	t.Parallel()
 	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8"), netip.MustParsePrefix("127.0.0.1/32")}
 	type h = map[string][]string

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-const longestLine = 500 // bytes
+const maxLine = 500 // bytes
 
 // DisplayURL returns a URL for a public message: without credentials, and truncated if long.
 func DisplayURL(url string) string {
@@ -39,8 +39,8 @@ func OneLine(text string) string {
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 	}), " ")
-	if len(text) > longestLine {
-		text = strings.ToValidUTF8(text[:longestLine], "") + "…"
+	if len(text) > maxLine {
+		text = strings.ToValidUTF8(text[:maxLine], "") + "…"
 	}
 	return cmp.Or(strings.ToValidUTF8(text, "\uFFFD"), "It gave no reason.")
 }

@@ -44,10 +44,10 @@ func TestMountWrapsEachRouteByItsProtection(t *testing.T) {
 	}
 }
 
-func TestMountRefusesARouteThatNothingProtects(t *testing.T) {
+func TestMountPanicsForAnUnprotectedRoute(t *testing.T) {
 	t.Parallel()
 	defer func() {
-		if text, _ := recover().(string); !strings.Contains(text, "nothing protects GET /mine, which is for token") {
+		if text, _ := recover().(string); !strings.Contains(text, "GET /mine has no wrapper for its protection token") {
 			t.Errorf("Mount panicked with %q", text)
 		}
 	}()
@@ -55,7 +55,7 @@ func TestMountRefusesARouteThatNothingProtects(t *testing.T) {
 	t.Error("Mount did not panic")
 }
 
-func TestProtectionsHaveWords(t *testing.T) {
+func TestProtectionsHaveNames(t *testing.T) {
 	t.Parallel()
 	for p, want := range map[Protection]string{Public: "public", Session: "session", Token: "token", Admin: "admin", 9: "protection 9"} {
 		if p.String() != want {

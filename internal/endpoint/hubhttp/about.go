@@ -34,17 +34,17 @@ func about(address string, header http.Header, body []byte) hub.About {
 		return hub.About{Self: webURL(discover.Header(header, address).Self)}
 	}
 	a := hub.About{
-		Title: words(f.Title, aboutTitle), Description: words(f.Subtitle, aboutText),
+		Title: plainLine(f.Title, aboutTitle), Description: plainLine(f.Subtitle, aboutText),
 		Self: webURL(f.Self), Home: webURL(f.Link),
 	}
 	if h := discover.Header(header, address); h.Self != "" {
 		a.Self = webURL(h.Self)
 	}
 	if it := newest(f.Items); it != nil {
-		a.ItemTitle, a.ItemText = words(it.Title, aboutTitle), words(it.Summary, aboutText)
+		a.ItemTitle, a.ItemText = plainLine(it.Title, aboutTitle), plainLine(it.Summary, aboutText)
 		for _, c := range it.Content {
 			if a.ItemText == "" {
-				a.ItemText = words(c, aboutText)
+				a.ItemText = plainLine(c, aboutText)
 			}
 		}
 	}
@@ -74,16 +74,16 @@ func newest(items []feedformat.Item) *feedformat.Item {
 }
 
 // plainLine returns a text without markup, on one line of at most limit characters.
-func words(t feedformat.Text, most int) string {
+func plainLine(t feedformat.Text, limit int) string {
 	s := t.Value
 	if t.Type != "text/plain" {
 		s = sanitize.Text(s)
 	}
 	s = strings.ToValidUTF8(strings.Join(strings.Fields(s), " "), "\uFFFD")
-	if utf8.RuneCountInString(s) <= most {
+	if utf8.RuneCountInString(s) <= limit {
 		return s
 	}
-	r := []rune(s)[:most-1]
+	r := []rune(s)[:limit-1]
 	return strings.TrimRight(string(r), " ") + "…"
 }
 

@@ -15,21 +15,21 @@ import (
 
 // Limits of large calls.
 const (
-	saveSmall   = 256 << 10                     // bytes allowed for every call
-	saveBody    = 6*author.MaxDocument + 64<<10 // maximum bytes of a call that counts as a text
-	saveRooms   = 3                             // concurrent large calls with a text
-	saveFiles   = 2                             // concurrent large calls with a file
-	saveWait    = 5 * time.Second
-	filesWithin = 3 * time.Minute // for the upload of a file
+	smallCall   = 256 << 10                     // bytes allowed for every call
+	maxTextCall = 6*author.MaxDocument + 64<<10 // maximum bytes of a call that counts as a text
+	textSlots   = 3                             // concurrent large calls with a text
+	fileSlots   = 2                             // concurrent large calls with a file
+	slotWait    = 5 * time.Second
+	fileTimeout = 3 * time.Minute // for the upload of a file
 )
 
 // bodyLimit allows large calls of some methods: few at a time, and one per client address. All
 // other calls are limited to the small size.
 //
 // spec:cloudburst#save-room
-type saveRoom struct {
+type bodyLimit struct {
 	small http.Handler
-	large map[string]largeCalls // by method
+	large map[string]largeMethod // by method
 	addr  func(*http.Request) netip.Addr
 	texts chan struct{} // slots for calls no larger than a feed
 	files chan struct{} // slots for larger calls
@@ -39,38 +39,38 @@ type saveRoom struct {
 }
 
 // largeMethod holds the limits of one method.
-type largeCalls struct {
+type largeMethod struct {
 	handler http.Handler
-	rooms   chan struct{}
-	within  time.Duration // for the upload of the body
+	slots   chan struct{}
+	timeout time.Duration // for the upload of the body
 }
 
 // newBodyLimit wraps h. large maps methods to the maximum size of their calls in bytes.
-func newSaveRoom(h xmlrpc.Handler, large map[string]int64, addr func(*http.Request) netip.Addr) *saveRoom {
-	h.MaxBytes = saveSmall
+func newBodyLimit(h xmlrpc.Handler, large map[string]int64, addr func(*http.Request) netip.Addr) *bodyLimit {
+	h.MaxBytes = smallCall
 	small := h
-	s := &saveRoom{
-		small: &small, large: map[string]largeCalls{}, addr: addr, from: map[netip.Addr]bool{},
-		texts: make(chan struct{}, saveRooms), files: make(chan struct{}, saveFiles),
+	s := &bodyLimit{
+		small: &small, large: map[string]largeMethod{}, addr: addr, from: map[netip.Addr]bool{},
+		texts: make(chan struct{}, textSlots), files: make(chan struct{}, fileSlots),
 	}
-	for method, most := range large {
-		s.add(h, method, most)
+	for method, limit := range large {
+		s.add(h, method, limit)
 	}
 	return s
 }
 
-func (s *saveRoom) add(h xmlrpc.Handler, method string, most int64) {
-	h.MaxBytes = most
-	c := largeCalls{handler: &h, rooms: s.texts, within: endpoint.UploadTimeout}
-	if most > saveBody {
-		c.rooms, c.within = s.files, filesWithin
+func (s *bodyLimit) add(h xmlrpc.Handler, method string, limit int64) {
+	h.MaxBytes = limit
+	c := largeMethod{handler: &h, slots: s.texts, timeout: endpoint.UploadTimeout}
+	if limit > maxTextCall {
+		c.slots, c.timeout = s.files, fileTimeout
 	}
 	s.large[method] = c
 }
 
 // ServeHTTP serves one call.
-func (s *saveRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodPost || r.ContentLength >= 0 && r.ContentLength <= saveSmall {
+func (s *bodyLimit) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodPost || r.ContentLength >= 0 && r.ContentLength <= smallCall {
 		s.small.ServeHTTP(w, r)
 		return
 	}
@@ -79,15 +79,15 @@ func (s *saveRoom) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.small.ServeHTTP(w, r)
 		return
 	}
-	leave, ok := s.enter(r, c.rooms)
+	release, ok := s.acquire(r, c.slots)
 	if !ok {
 		s.busy(w)
 		return
 	}
-	defer leave()
+	defer release()
 	// Ignore the errors: a writer without deadlines is behind a proxy that limits the time.
 	rc := http.NewResponseController(w)
-	_, _ = rc.SetReadDeadline(time.Now().Add(c.within)), rc.SetWriteDeadline(time.Now().Add(c.within+endpoint.AnswerTimeout))
+	_, _ = rc.SetReadDeadline(time.Now().Add(c.timeout)), rc.SetWriteDeadline(time.Now().Add(c.timeout+endpoint.AnswerTimeout))
 	c.handler.ServeHTTP(w, r)
 }
 
@@ -105,7 +105,7 @@ func methodOf(head []byte) string {
 }
 
 // acquire waits a limited time for a slot.
-func (s *saveRoom) enter(r *http.Request, rooms chan struct{}) (leave func(), ok bool) {
+func (s *bodyLimit) acquire(r *http.Request, slots chan struct{}) (release func(), ok bool) {
 	addr := s.addr(r)
 	s.mu.Lock()
 	taken := s.from[addr]
@@ -121,11 +121,11 @@ func (s *saveRoom) enter(r *http.Request, rooms chan struct{}) (leave func(), ok
 		defer s.mu.Unlock()
 		delete(s.from, addr)
 	}
-	timer := time.NewTimer(saveWait)
+	timer := time.NewTimer(slotWait)
 	defer timer.Stop()
 	select {
-	case rooms <- struct{}{}:
-		return func() { <-rooms; out() }, true
+	case slots <- struct{}{}:
+		return func() { <-slots; out() }, true
 	case <-timer.C:
 	case <-r.Context().Done():
 	}
@@ -133,7 +133,7 @@ func (s *saveRoom) enter(r *http.Request, rooms chan struct{}) (leave func(), ok
 	return nil, false
 }
 
-func (s *saveRoom) busy(w http.ResponseWriter) {
+func (s *bodyLimit) busy(w http.ResponseWriter) {
 	body := xmlrpc.MarshalFault(&xmlrpc.Fault{Code: endpoint.FaultRSSCloud, String: "Several large calls are being read at the moment; please try again in a few seconds."})
 	head := w.Header()
 	head.Set("Retry-After", "5")

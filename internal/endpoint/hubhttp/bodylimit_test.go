@@ -17,52 +17,52 @@ import (
 // saveRSS is a method with large calls.
 const saveRSS = "rssCloud.saveRss"
 
-func TestFilesOnTheirWayKeepNoFeedOut(t *testing.T) {
+func TestUploadsOfFilesDoNotBlockTexts(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		room := newSaveRoom(xmlrpc.Handler{}, map[string]int64{"x.file": saveBody + 1, "x.text": saveSmall + 1, saveRSS: saveBody}, func(r *http.Request) netip.Addr {
+		limiter := newBodyLimit(xmlrpc.Handler{}, map[string]int64{"x.file": maxTextCall + 1, "x.text": smallCall + 1, saveRSS: maxTextCall}, func(r *http.Request) netip.Addr {
 			return netip.MustParseAddrPort(r.RemoteAddr).Addr()
 		})
 		var rest []*io.PipeWriter
 		begin := func(method string, from, status int) {
 			pr, pw := io.Pipe()
 			rest = append(rest, pw)
-			head := "<methodCall><methodName>" + method + "</methodName><params>" + strings.Repeat(" ", sniffed)
+			head := "<methodCall><methodName>" + method + "</methodName><params>" + strings.Repeat(" ", sniffLen)
 			r := httptest.NewRequest("POST", "/RPC2", io.MultiReader(strings.NewReader(head), pr))
 			r.RemoteAddr, r.ContentLength = fmt.Sprintf("192.0.2.%d:1", from), 1<<20
 			go func() {
 				w := httptest.NewRecorder()
-				room.ServeHTTP(w, r)
+				limiter.ServeHTTP(w, r)
 				if w.Code != status {
 					t.Errorf("%s from %d is answered %d", method, from, w.Code)
 				}
 			}()
 			synctest.Wait()
 		}
-		for i := range saveFiles {
+		for i := range fileSlots {
 			begin("x.file", i, http.StatusBadRequest) // its body is interrupted
 		}
-		if len(room.files) != saveFiles || len(room.texts) != 0 {
-			t.Errorf("%d and %d slots are taken", len(room.files), len(room.texts))
+		if len(limiter.files) != fileSlots || len(limiter.texts) != 0 {
+			t.Errorf("%d and %d slots are taken", len(limiter.files), len(limiter.texts))
 		}
 		begin("x.file", 50, http.StatusServiceUnavailable)
 		begin("x.text", 51, http.StatusBadRequest)
 		begin(saveRSS, 52, http.StatusBadRequest)
-		if len(room.texts) != 2 {
-			t.Errorf("%d slots are taken by texts", len(room.texts))
+		if len(limiter.texts) != 2 {
+			t.Errorf("%d slots are taken by texts", len(limiter.texts))
 		}
-		<-time.After(saveWait + 1) // all waiting calls have timed out
+		<-time.After(slotWait + 1) // all waiting calls have timed out
 		for _, w := range rest {
 			_ = w.CloseWithError(io.ErrUnexpectedEOF)
 		}
 		synctest.Wait()
-		if len(room.files) != 0 || len(room.texts) != 0 || len(room.from) != 0 {
-			t.Errorf("%d and %d slots and %d addresses are still taken", len(room.files), len(room.texts), len(room.from))
+		if len(limiter.files) != 0 || len(limiter.texts) != 0 || len(limiter.from) != 0 {
+			t.Errorf("%d and %d slots and %d addresses are still taken", len(limiter.files), len(limiter.texts), len(limiter.from))
 		}
 	})
 }
 
-func TestOnlyCallsThatSaveMayBeLarge(t *testing.T) {
+func TestOnlyConfiguredMethodsAllowLargeCalls(t *testing.T) {
 	t.Parallel()
 	for head, want := range map[string]bool{
 		"<?xml version=\"1.0\"?>\n<methodCall><methodName>rssCloud.saveRss</methodName><params>":      true,
@@ -83,18 +83,18 @@ func TestOnlyCallsThatSaveMayBeLarge(t *testing.T) {
 // slowBody returns the start of a large call and a writer for its rest.
 func slowBody() (io.Reader, *io.PipeWriter) {
 	r, w := io.Pipe()
-	return io.MultiReader(strings.NewReader("<methodCall><methodName>"+saveRSS+"</methodName><params>"+strings.Repeat(" ", sniffed)), r), w
+	return io.MultiReader(strings.NewReader("<methodCall><methodName>"+saveRSS+"</methodName><params>"+strings.Repeat(" ", sniffLen)), r), w
 }
 
-func TestLargeCallsAreFewAndOneFromEachAddress(t *testing.T) {
+func TestLargeCallsAreLimitedInTotalAndPerAddress(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		room := newSaveRoom(xmlrpc.Handler{}, map[string]int64{saveRSS: saveBody}, func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() })
+		limiter := newBodyLimit(xmlrpc.Handler{}, map[string]int64{saveRSS: maxTextCall}, func(r *http.Request) netip.Addr { return netip.MustParseAddrPort(r.RemoteAddr).Addr() })
 		post := func(addr string, body io.Reader) *httptest.ResponseRecorder {
 			r := httptest.NewRequest("POST", "/RPC2", body)
 			r.RemoteAddr, r.ContentLength = addr+":1", 1<<20
 			w := httptest.NewRecorder()
-			room.ServeHTTP(w, r)
+			limiter.ServeHTTP(w, r)
 			return w
 		}
 		var rest []*io.PipeWriter
@@ -108,7 +108,7 @@ func TestLargeCallsAreFewAndOneFromEachAddress(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		for i := range saveRooms {
+		for i := range textSlots {
 			begin(fmt.Sprintf("192.0.2.%d", i), http.StatusBadRequest) // its body is interrupted
 		}
 		body, _ := slowBody()
@@ -121,7 +121,7 @@ func TestLargeCallsAreFewAndOneFromEachAddress(t *testing.T) {
 		if small.Code != http.StatusOK {
 			t.Errorf("another call is answered %d", small.Code)
 		}
-		if got := post("192.0.2.80", strings.NewReader("<methodCall><methodName>x</methodName><params>"+strings.Repeat(" ", saveSmall))); got.Code != http.StatusRequestEntityTooLarge {
+		if got := post("192.0.2.80", strings.NewReader("<methodCall><methodName>x</methodName><params>"+strings.Repeat(" ", smallCall))); got.Code != http.StatusRequestEntityTooLarge {
 			t.Errorf("another large call is answered %d", got.Code)
 		}
 		first, _ := slowBody()
@@ -133,8 +133,8 @@ func TestLargeCallsAreFewAndOneFromEachAddress(t *testing.T) {
 			_ = w.CloseWithError(io.ErrUnexpectedEOF)
 		}
 		synctest.Wait()
-		if len(room.texts) != 0 || len(room.from) != 0 {
-			t.Errorf("%d slots and %d addresses are still taken", len(room.texts), len(room.from))
+		if len(limiter.texts) != 0 || len(limiter.from) != 0 {
+			t.Errorf("%d slots and %d addresses are still taken", len(limiter.texts), len(limiter.from))
 		}
 	})
 }

@@ -76,9 +76,9 @@ func (g *Endpoints) changesRoutes() []route.Route {
 	}
 	const methods = "GET, HEAD, OPTIONS"
 	return []route.Route{
-		{Path: "/changes.xml", Handler: openDoor(methods, d.serveLive(func(l *liveLists) *serve.Document { return l.long })), Purpose: "Lists the sites that changed in the last hour."},
-		{Path: "/shortChanges.xml", Handler: openDoor(methods, d.serveLive(func(l *liveLists) *serve.Document { return l.short })), Purpose: "Lists the sites that changed in the last five minutes."},
-		{Method: "GET", Path: "/{year}/{month}/{day}/{hour}", Handler: http.HandlerFunc(d.hourDoor), Purpose: "Lists the sites that changed in one hour of the archive."},
+		{Path: "/changes.xml", Handler: withCORS(methods, d.serveLive(func(l *liveLists) *serve.Document { return l.long })), Purpose: "Lists the sites that changed in the last hour."},
+		{Path: "/shortChanges.xml", Handler: withCORS(methods, d.serveLive(func(l *liveLists) *serve.Document { return l.short })), Purpose: "Lists the sites that changed in the last five minutes."},
+		{Method: "GET", Path: "/{year}/{month}/{day}/{hour}", Handler: http.HandlerFunc(d.serveArchive), Purpose: "Lists the sites that changed in one hour of the archive."},
 	}
 }
 
@@ -153,7 +153,7 @@ func (d *changeLists) lists(ctx context.Context) (*liveLists, error) {
 		// Other requests need the lists too, so continue after this client disconnects.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), renewTime)
 		defer cancel()
-		l = d.renewed(ctx, l, now)
+		l = d.renew(ctx, l, now)
 		d.live.Store(l)
 	}
 	return l.usable(now)
@@ -173,13 +173,13 @@ func (l *liveLists) usable(now time.Time) (*liveLists, error) {
 
 // renew returns old with a new date if nothing changed, new lists if rows changed, or old with the
 // error if the query failed.
-func (d *changeLists) renewed(ctx context.Context, old *liveLists, now time.Time) *liveLists {
+func (d *changeLists) renew(ctx context.Context, old *liveLists, now time.Time) *liveLists {
 	next := liveLists{}
 	if old != nil {
 		next = *old
 	}
 	begun := time.Now()
-	next.err = d.look(ctx, &next, now)
+	next.err = d.refresh(ctx, &next, now)
 	if next.err != nil {
 		d.log.WarnContext(ctx, "cannot read the recent changes", "error", next.err)
 	}
@@ -190,7 +190,7 @@ func (d *changeLists) renewed(ctx context.Context, old *liveLists, now time.Time
 
 // refresh generates new lists in l if there are new rows, a new minute has begun, or the displayed
 // age of a row has changed.
-func (d *changeLists) look(ctx context.Context, l *liveLists, now time.Time) error {
+func (d *changeLists) refresh(ctx context.Context, l *liveLists, now time.Time) error {
 	newest, err := d.read(ctx, hub.ChangeQuery{Limit: 1})
 	if err != nil {
 		return err
@@ -239,13 +239,13 @@ type rowWriter struct {
 	mark        time.Time // rows before this time are only in the long list
 	rows, bytes int       // remaining
 
-	body   []byte
-	n      int
-	newest time.Time
-	turned time.Time // when the displayed age of a row last changed
-	next   time.Time // when the next displayed age changes
-	short  int       // length of body at the first row before mark
-	past   bool
+	body          []byte
+	n             int
+	newest        time.Time
+	lastAgeChange time.Time // when the displayed age of a row last changed
+	next          time.Time // when the next displayed age changes
+	short         int       // length of body at the first row before mark
+	past          bool
 }
 
 // row writes one row and reports whether more rows fit.
@@ -272,9 +272,9 @@ func (o *rowWriter) ageAt(row time.Time) time.Time {
 		return o.updated()
 	}
 	at := date.Later(o.at, o.newest)
-	turned := row.Add(max(at.Sub(row), 0) / o.unit * o.unit)
-	o.turned = date.Later(o.turned, turned)
-	if next := turned.Add(o.unit); o.next.IsZero() || next.Before(o.next) {
+	lastAgeChange := row.Add(max(at.Sub(row), 0) / o.unit * o.unit)
+	o.lastAgeChange = date.Later(o.lastAgeChange, lastAgeChange)
+	if next := lastAgeChange.Add(o.unit); o.next.IsZero() || next.Before(o.next) {
 		o.next = next
 	}
 	return at
@@ -283,7 +283,9 @@ func (o *rowWriter) ageAt(row time.Time) time.Time {
 // updated returns the time of the document: that of the newest row, but at least floor. If ages are
 // measured to the time of the request, it is the last time that a displayed age changed. Therefore
 // all nodes generate the same documents from the same rows.
-func (o *rowWriter) updated() time.Time { return date.Later(date.Later(o.newest, o.floor), o.turned) }
+func (o *rowWriter) updated() time.Time {
+	return date.Later(date.Later(o.newest, o.floor), o.lastAgeChange)
+}
 
 // marked returns the length of the rows that are not before mark.
 func (o *rowWriter) marked() int {
@@ -331,7 +333,7 @@ func (d *changeLists) each(ctx context.Context, q hub.ChangeQuery, do func(hub.C
 
 // read is the only function that queries the rows.
 func (d *changeLists) read(ctx context.Context, q hub.ChangeQuery) ([]hub.Change, error) {
-	if err := d.turn(ctx); err != nil {
+	if err := d.lockStore(ctx); err != nil {
 		return nil, err
 	}
 	defer func() { <-d.reading }()
@@ -339,14 +341,14 @@ func (d *changeLists) read(ctx context.Context, q hub.ChangeQuery) ([]hub.Change
 }
 
 func (d *changeLists) count(ctx context.Context) (int64, error) {
-	if err := d.turn(ctx); err != nil {
+	if err := d.lockStore(ctx); err != nil {
 		return 0, err
 	}
 	defer func() { <-d.reading }()
 	return d.list.CountChanges(ctx)
 }
 
-func (d *changeLists) turn(ctx context.Context) error {
+func (d *changeLists) lockStore(ctx context.Context) error {
 	select {
 	case d.reading <- struct{}{}:
 		return nil

@@ -33,12 +33,12 @@ type fakeChanges struct {
 	took  time.Duration // duration of each query
 	reads int
 
-	within, most atomic.Int64
+	within, limit atomic.Int64
 }
 
 func (f *fakeChanges) enter() func() {
 	n := f.within.Add(1)
-	for old := f.most.Load(); n > old && !f.most.CompareAndSwap(old, n); old = f.most.Load() {
+	for old := f.limit.Load(); n > old && !f.limit.CompareAndSwap(old, n); old = f.limit.Load() {
 	}
 	if f.took > 0 {
 		time.Sleep(f.took) // in a synctest bubble
@@ -90,7 +90,7 @@ func (c *clock) set(t time.Time) { c.mu.Lock(); c.t = t; c.mu.Unlock() }
 func noon() time.Time { return time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC) }
 
 // listRoutes serves the lists of f at noon, and returns the clock.
-func listDoors(t *testing.T, f *fakeChanges, change func(*Endpoints)) (*http.ServeMux, *clock) {
+func listRoutes(t *testing.T, f *fakeChanges, change func(*Endpoints)) (*http.ServeMux, *clock) {
 	t.Helper()
 	c := &clock{t: noon()}
 	g := &Endpoints{Hub: &fakeHub{}, Changes: f, Now: c.now, Log: logTo(t)}
@@ -126,7 +126,7 @@ func named(t *testing.T, w *httptest.ResponseRecorder) string {
 	return strings.Join(names, " ")
 }
 
-func TestListsOfTheLastHourAndTheLastFiveMinutes(t *testing.T) {
+func TestRecentChangesOfLastHourAndLastFiveMinutes(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	f.add(noon().Add(-61*time.Minute), "older")
@@ -135,7 +135,7 @@ func TestListsOfTheLastHourAndTheLastFiveMinutes(t *testing.T) {
 	f.add(noon().Add(-5*time.Minute), "five")
 	f.add(noon().Add(-90*time.Second), "new")
 	f.rows[0].Feed, f.rows[1].Name = "http://site.example/rss.xml", ""
-	mux, clock := listDoors(t, f, nil)
+	mux, clock := listRoutes(t, f, nil)
 	w := ask(mux, "GET", "/changes.xml")
 	want := `<?xml version="1.0" encoding="UTF-8"?>
 <weblogUpdates version="2" updated="Sun, 29 Mar 2026 12:00:00 GMT" count="1005">
@@ -163,19 +163,19 @@ func TestListsOfTheLastHourAndTheLastFiveMinutes(t *testing.T) {
 	if got := named(t, ask(mux, "GET", "/changes.xml")); got != "new site.example before" {
 		t.Errorf("a minute later: %s", got)
 	}
-	mux, _ = listDoors(t, f, func(g *Endpoints) { g.When = "seconds" })
+	mux, _ = listRoutes(t, f, func(g *Endpoints) { g.When = "seconds" })
 	if body := ask(mux, "GET", "/shortChanges.xml").Body.String(); !strings.Contains(body, `when="90"`) {
 		t.Error(body)
 	}
 }
 
-func TestAgesCountToTheMomentOfServing(t *testing.T) {
+func TestAgesAreMeasuredToTheTimeOfTheRequest(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	f.add(noon().Add(20*time.Second+300*time.Millisecond), "b")
 	f.add(noon().Add(45*time.Second), "a")
-	mux, clock := listDoors(t, f, nil)
-	other, _ := listDoors(t, f, func(g *Endpoints) { g.Now = clock.now }) // another node
+	mux, clock := listRoutes(t, f, nil)
+	other, _ := listRoutes(t, f, func(g *Endpoints) { g.Now = clock.now }) // another node
 	tags := map[string]bool{}
 	for _, c := range []struct {
 		at      time.Duration
@@ -206,13 +206,13 @@ func TestAgesCountToTheMomentOfServing(t *testing.T) {
 	}
 }
 
-func TestListsAreServedConditionallyAndPacked(t *testing.T) {
+func TestListsSupportConditionalRequestsAndCompression(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	for i := range 100 {
 		f.add(noon().Add(-time.Minute), fmt.Sprintf("site%d", i))
 	}
-	mux, _ := listDoors(t, f, nil)
+	mux, _ := listRoutes(t, f, nil)
 	first := ask(mux, "GET", "/changes.xml")
 	tag, packedTag := first.Header().Get("ETag"), ask(mux, "GET", "/changes.xml", "Accept-Encoding", "gzip").Header().Get("ETag")
 	if tag == packedTag || !strings.HasPrefix(tag, `"`) || !strings.HasPrefix(packedTag, `"`) {
@@ -299,7 +299,7 @@ func unpacked(t *testing.T, b []byte) []byte {
 func TestNewRowsAreListedWithinASecond(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
-	mux, clock := listDoors(t, f, nil)
+	mux, clock := listRoutes(t, f, nil)
 	w := ask(mux, "GET", "/changes.xml")
 	if got := named(t, w); got != "" || w.Header().Get("Content-Encoding") != "" {
 		t.Errorf("%q", got)
@@ -328,13 +328,13 @@ func TestNewRowsAreListedWithinASecond(t *testing.T) {
 	}
 }
 
-func TestLiveListsHaveABound(t *testing.T) {
+func TestLiveListsAreLimited(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	for i := range 5_500 {
 		f.rows = append(f.rows, hub.Change{Node: 1, Seq: int64(6000 - i), At: noon().Add(-time.Duration(i) * time.Millisecond), URL: siteURL})
 	}
-	mux, _ := listDoors(t, f, nil)
+	mux, _ := listRoutes(t, f, nil)
 	for _, path := range []string{"/changes.xml", "/shortChanges.xml"} {
 		if c, err := weblogs.ReadChanges(ask(mux, "GET", path).Body.Bytes(), weblogs.ReadOptions{}); err != nil || len(c.List) != 5_000 || c.Count != 6_500 {
 			t.Errorf("%s: %d rows of %d, %v", path, len(c.List), c.Count, err)
@@ -343,23 +343,23 @@ func TestLiveListsHaveABound(t *testing.T) {
 	for i := range f.rows {
 		f.rows[i].Name = strings.Repeat("&", 1024)
 	}
-	mux, _ = listDoors(t, f, nil)
+	mux, _ = listRoutes(t, f, nil)
 	w := ask(mux, "GET", "/changes.xml")
 	if err := xml.Unmarshal(w.Body.Bytes(), new(struct{ XMLName xml.Name })); err != nil || w.Body.Len() > liveBytes+1024 || w.Body.Len() < liveBytes/2 {
 		t.Errorf("%d bytes, %v", w.Body.Len(), err)
 	}
 }
 
-func TestManyReadersCostOneReadOfTheStoreAtATime(t *testing.T) {
+func TestConcurrentRequestsShareOneQuery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeChanges{took: 50 * time.Millisecond}
 		start := time.Now()
 		f.add(start.Add(-time.Minute), "one")
-		mux, _ := listDoors(t, f, func(g *Endpoints) { g.Now = time.Now })
+		mux, _ := listRoutes(t, f, func(g *Endpoints) { g.Now = time.Now })
 		var group sync.WaitGroup
 		var bad atomic.Int64
-		crowd := func(path string) {
+		clients := func(path string) {
 			for range 300 {
 				group.Go(func() {
 					if w := ask(mux, "GET", path); w.Code != 200 || w.Body.Len() == 0 {
@@ -370,8 +370,8 @@ func TestManyReadersCostOneReadOfTheStoreAtATime(t *testing.T) {
 		}
 		hour := start.UTC().Format("/2006/01/02/15.xml")
 		for range 20 {
-			crowd("/changes.xml")
-			crowd("/shortChanges.xml")
+			clients("/changes.xml")
+			clients("/shortChanges.xml")
 			for range 10 {
 				group.Go(func() { ask(mux, "GET", hour) })
 			}
@@ -379,8 +379,8 @@ func TestManyReadersCostOneReadOfTheStoreAtATime(t *testing.T) {
 			f.add(time.Now(), "more")
 		}
 		group.Wait()
-		if bad.Load() > 0 || f.most.Load() != 1 {
-			t.Errorf("%d failed, %d reads at once", bad.Load(), f.most.Load())
+		if bad.Load() > 0 || f.limit.Load() != 1 {
+			t.Errorf("%d failed, %d reads at once", bad.Load(), f.limit.Load())
 		}
 		if f.reads > 70 {
 			t.Errorf("%d reads of the store for 12,000 readers in 20 s", f.reads)
@@ -388,12 +388,12 @@ func TestManyReadersCostOneReadOfTheStoreAtATime(t *testing.T) {
 	})
 }
 
-func TestAReaderWhoLeavesDoesNotSpoilTheListForOthers(t *testing.T) {
+func TestDisconnectedClientDoesNotCancelTheQuery(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := &fakeChanges{took: time.Second}
 		f.add(time.Now(), "one")
-		mux, _ := listDoors(t, f, func(g *Endpoints) { g.Now = time.Now })
+		mux, _ := listRoutes(t, f, func(g *Endpoints) { g.Now = time.Now })
 		ctx, cancel := context.WithCancel(t.Context())
 		go mux.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/changes.xml", nil).WithContext(ctx))
 		time.Sleep(100 * time.Millisecond)
@@ -404,11 +404,11 @@ func TestAReaderWhoLeavesDoesNotSpoilTheListForOthers(t *testing.T) {
 	})
 }
 
-func TestWhileTheStoreIsAwayTheOldListIsServedForAWhile(t *testing.T) {
+func TestOldListIsServedWhileStoreIsUnavailable(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	f.add(noon(), "one")
-	mux, clock := listDoors(t, f, nil)
+	mux, clock := listRoutes(t, f, nil)
 	f.err = errors.New("away")
 	w := ask(mux, "GET", "/changes.xml")
 	if w.Code != 503 || w.Header().Get("Retry-After") == "" || strings.Contains(w.Body.String(), "away") {
@@ -455,15 +455,15 @@ func BenchmarkChanges(b *testing.B) {
 	one := func(h http.Handler) {
 		h.ServeHTTP(&nowhere{head: http.Header{}}, httptest.NewRequest("GET", "/changes.xml", nil))
 	}
-	var ours, theirs time.Duration
+	var isServerError, theirs time.Duration
 	for b.Loop() {
 		t0 := time.Now()
 		one(mux)
 		t1 := time.Now()
 		one(plain)
-		ours, theirs = ours+t1.Sub(t0), theirs+time.Since(t1)
+		isServerError, theirs = isServerError+t1.Sub(t0), theirs+time.Since(t1)
 	}
-	b.ReportMetric(float64(ours)/float64(theirs), "x-ServeContent")
+	b.ReportMetric(float64(isServerError)/float64(theirs), "x-ServeContent")
 	b.ReportMetric(float64(len(doc)), "bytes")
 }
 

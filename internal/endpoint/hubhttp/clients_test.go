@@ -58,7 +58,7 @@ func TestNodesFetchAsClient(t *testing.T) {
 	}
 }
 
-func TestPHPAsAWeblogSends(t *testing.T) {
+func TestPHPAsWeblogClient(t *testing.T) {
 	t.Parallel()
 	h := hubWithADeadFeed()
 	endpointtest.Run(t, "php", "testdata/clients/weblog.php", listen(t, h).URL)
@@ -129,7 +129,7 @@ func TestPythonsStandardLibraryAsCallback(t *testing.T) {
 		Bucket: -1,
 	})
 	defer sender.Close()
-	told := func(want string) {
+	notified := func(want string) {
 		t.Helper()
 		if !lines.Scan() || lines.Text() != want {
 			t.Errorf("notified of %q, want %q", lines.Text(), want)
@@ -139,16 +139,16 @@ func TestPythonsStandardLibraryAsCallback(t *testing.T) {
 	if _, err := v.Verify(t.Context(), sub, hub.Topic{URL: feed + "?test"}, false); err != nil {
 		t.Errorf("test call: %v", err)
 	}
-	told(feed + "?test")
+	notified(feed + "?test")
 	if x, err := v.Verify(t.Context(), sub, hub.Topic{URL: feed + "?challenge"}, true); err != nil {
 		t.Errorf("challenge: %v\n%+v", err, x)
 	} else {
-		told(feed + "?challenge")
+		notified(feed + "?challenge")
 	}
 	if r := (&Notifier{Sender: sender}).Notify(t.Context(), sub, topic(feed+"?a=1&b=<ü>"), nil, 0); !r.OK {
 		t.Errorf("%+v", r)
 	}
-	told(feed + "?a=1&b=<ü>")
+	notified(feed + "?a=1&b=<ü>")
 	sub.Procedure = "no.such"
 	if _, err := v.Verify(t.Context(), sub, hub.Topic{URL: feed}, true); err == nil {
 		t.Error("a procedure that does not exist consented on behalf of a named machine")

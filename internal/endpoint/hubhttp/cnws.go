@@ -17,7 +17,7 @@ import (
 	"cloudburst/protocol/rsscloud"
 )
 
-const doorCNWS = "cnws"
+const viaCNWS = "cnws"
 
 // Follows represents this server's own subscriptions at other hubs.
 type Follows interface {
@@ -40,9 +40,9 @@ type CNWS struct {
 // callerOf describes the sender of r. If r is nil, only the protocol is known.
 func (c *CNWS) callerOf(r *http.Request) caller {
 	if r == nil {
-		return caller{via: doorCNWS}
+		return caller{via: viaCNWS}
 	}
-	return caller{doorCNWS, endpoint.CallerAddr(r, c.Trusted), rsscloud.Hops(r.Header)}
+	return caller{viaCNWS, endpoint.CallerAddr(r, c.Trusted), rsscloud.Hops(r.Header)}
 }
 
 // Subscribe processes a subscription. It verifies the callback and reads the resource before the

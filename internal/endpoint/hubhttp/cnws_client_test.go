@@ -19,7 +19,7 @@ func TestPythonsStandardLibraryAsCNWSSubscriber(t *testing.T) {
 	h := &fakeHub{register: func(r hub.Registration) (hub.Registered, error) {
 		return hub.Registered{Accepted: r.Feeds, About: hub.About{Title: "Grüße & <more>"}}, nil
 	}}
-	cmd := exec.CommandContext(t.Context(), "python3", "testdata/clients/cnws.py", cnwsDoor(t, h, nil))
+	cmd := exec.CommandContext(t.Context(), "python3", "testdata/clients/cnws.py", cnwsEndpoint(t, h, nil))
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

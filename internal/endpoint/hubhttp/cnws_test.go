@@ -24,24 +24,24 @@ import (
 
 // following is the server's own subscriptions, with a fixed result.
 type following struct {
-	wanted bool
-	err    error
-	heard  []heard
+	wanted   bool
+	err      error
+	received []received
 }
 
-type heard struct {
+type received struct {
 	topic, protocol string
 	source          netip.Addr
 	hops            int
 }
 
 func (f *following) Receive(_ context.Context, topic, protocol string, source netip.Addr, hops int) (bool, error) {
-	f.heard = append(f.heard, heard{topic, protocol, source, hops})
+	f.received = append(f.received, received{topic, protocol, source, hops})
 	return f.wanted, f.err
 }
 
 // cnwsEndpoint mounts all endpoints and returns the URL of the CNWS endpoint.
-func cnwsDoor(t *testing.T, h Hub, up Follows) string {
+func cnwsEndpoint(t *testing.T, h Hub, up Follows) string {
 	t.Helper()
 	mux := http.NewServeMux()
 	route.Mount(mux, (&Endpoints{Hub: h, Upstream: up, Trusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, Log: logTo(t)}).Routes(), nil)
@@ -59,7 +59,7 @@ func cnwsResult(t *testing.T, r cnws.Result) []byte {
 	return b
 }
 
-func TestASubscriptionOverCNWSIsARegistration(t *testing.T) {
+func TestCNWSSubscriptionIsARegistration(t *testing.T) {
 	t.Parallel()
 	ask := cnws.Subscribe{ResourceID: "http://feeds.example/a.xml", NotificationURL: "http://agg.example:5337/cb?x=%2f"}
 	about := hub.About{Title: "A feed", Description: "Of things", ItemTitle: "One thing"}
@@ -82,7 +82,7 @@ func TestASubscriptionOverCNWSIsARegistration(t *testing.T) {
 	} {
 		h := &fakeHub{register: func(hub.Registration) (hub.Registered, error) { return c.answer, c.err }}
 		client := &cnws.Client{Header: http.Header{"X-Forwarded-For": {"192.0.2.9"}}}
-		got, err := client.Subscribe(t.Context(), cnwsDoor(t, h, nil), ask)
+		got, err := client.Subscribe(t.Context(), cnwsEndpoint(t, h, nil), ask)
 		if d := cmp.Diff(c.want, got); d != "" {
 			t.Errorf("%s\n%s", c.name, d)
 		}
@@ -100,7 +100,7 @@ func TestASubscriptionOverCNWSIsARegistration(t *testing.T) {
 	}
 }
 
-func TestANotificationOverCNWSIsHeardByTheServersOwnSubscriptions(t *testing.T) {
+func TestCNWSNotificationReachesOwnSubscriptions(t *testing.T) {
 	t.Parallel()
 	change := cnws.Change{ResourceID: "http://feeds.example/a.xml"}
 	for _, c := range []struct {
@@ -121,27 +121,27 @@ func TestANotificationOverCNWSIsHeardByTheServersOwnSubscriptions(t *testing.T) 
 		up := &following{wanted: c.wanted, err: c.err}
 		client := &cnws.Client{Header: http.Header{rsscloud.HopsHeader: {"2"}, "X-Forwarded-For": {"192.0.2.9"}}}
 		h := &fakeHub{}
-		got, err := client.Notify(t.Context(), cnwsDoor(t, h, up), change)
+		got, err := client.Notify(t.Context(), cnwsEndpoint(t, h, up), change)
 		e, ok := errors.AsType[*cnws.Error](err)
 		if got != c.want || ok != (c.status != 0) || ok && e.Status != c.status || !ok && err != nil {
 			t.Errorf("%s: %t, %v", c.name, got, err)
 		}
-		want := []heard{{"http://feeds.example/a.xml", "cnws", netip.MustParseAddr("192.0.2.9"), 2}}
-		if d := cmp.Diff(want, up.heard, cmp.AllowUnexported(heard{}), cmpopts.EquateComparable(netip.Addr{})); d != "" {
+		want := []received{{"http://feeds.example/a.xml", "cnws", netip.MustParseAddr("192.0.2.9"), 2}}
+		if d := cmp.Diff(want, up.received, cmp.AllowUnexported(received{}), cmpopts.EquateComparable(netip.Addr{})); d != "" {
 			t.Errorf("%s\n%s", c.name, d)
 		}
 		if len(h.pings)+len(h.registrations) > 0 {
 			t.Errorf("%s: the hub was asked too: %+v", c.name, h)
 		}
 	}
-	if wanted, err := (&cnws.Client{}).Notify(t.Context(), cnwsDoor(t, &fakeHub{}, nil), change); wanted || err != nil {
+	if wanted, err := (&cnws.Client{}).Notify(t.Context(), cnwsEndpoint(t, &fakeHub{}, nil), change); wanted || err != nil {
 		t.Errorf("a server that follows nothing answered %t, %v", wanted, err)
 	}
 }
 
-func TestTheDoorOfCNWSSaysWhatItIsAndIsOpenToWebPages(t *testing.T) {
+func TestCNWSEndpointDescribesItselfAndAllowsOtherOrigins(t *testing.T) {
 	t.Parallel()
-	door := cnwsDoor(t, &fakeHub{}, nil)
+	target := cnwsEndpoint(t, &fakeHub{}, nil)
 	for _, c := range []struct {
 		method, body string
 		status       int
@@ -151,7 +151,7 @@ func TestTheDoorOfCNWSSaysWhatItIsAndIsOpenToWebPages(t *testing.T) {
 		{http.MethodOptions, "", 204, ""},
 		{http.MethodPost, "<rss/>", 400, "This is no document"},
 	} {
-		r, err := http.NewRequestWithContext(t.Context(), c.method, door, strings.NewReader(c.body))
+		r, err := http.NewRequestWithContext(t.Context(), c.method, target, strings.NewReader(c.body))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -173,7 +173,7 @@ func changed(about hub.About) hub.Topic {
 	return to
 }
 
-func TestANotificationOverCNWSTellsWhatChanged(t *testing.T) {
+func TestCNWSNotificationContainsTheChange(t *testing.T) {
 	t.Parallel()
 	yes := cnwsResult(t, cnws.Result{Status: true})
 	for _, c := range []struct {
@@ -213,7 +213,7 @@ func TestANotificationOverCNWSTellsWhatChanged(t *testing.T) {
 	}
 }
 
-func TestSubscribersOfOneTopicShareAMessageOverCNWS(t *testing.T) {
+func TestCNWSSubscribersOfATopicShareAMessage(t *testing.T) {
 	t.Parallel()
 	s := answering(fetch.Reply{Status: 200, Body: cnwsResult(t, cnws.Result{Status: true})})
 	n := &Notifier{Sender: s, Now: func() time.Time { return time.Date(2003, 4, 8, 0, 0, 0, 0, time.UTC) }}
@@ -244,12 +244,12 @@ func TestSubscribersOfOneTopicShareAMessageOverCNWS(t *testing.T) {
 	}
 }
 
-func TestWhatBecameOfANotificationOverCNWS(t *testing.T) {
+func TestReplyToCNWSNotification(t *testing.T) {
 	t.Parallel()
 	yes, no := cnwsResult(t, cnws.Result{Status: true}), cnwsResult(t, cnws.Result{Description: "Enough"})
 	broken := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("connection refused by 10.0.0.7")}
-	const ends = " In CNWS an error of HTTP ends the subscription."
-	const odd = "The subscriber's address answered, but not as a CNWS subscriber does."
+	const ends = " In CNWS an HTTP error ends the subscription."
+	const odd = "The subscriber's URL responded, but not like a CNWS subscriber."
 	for _, c := range []struct {
 		name  string
 		reply fetch.Reply
@@ -257,11 +257,11 @@ func TestWhatBecameOfANotificationOverCNWS(t *testing.T) {
 	}{
 		{"true", fetch.Reply{Status: 200, Body: yes}, hub.Reply{OK: true}},
 		{"true, with another status", fetch.Reply{Status: 202, ContentType: "text/plain", Body: yes}, hub.Reply{OK: true}},
-		{"false", fetch.Reply{Status: 200, Body: no, Took: 3}, hub.Reply{Gone: true, Took: 3, Text: "The subscriber answered false: it wants no more."}},
+		{"false", fetch.Reply{Status: 200, Body: no, Took: 3}, hub.Reply{Gone: true, Took: 3, Text: "The subscriber answered false: it wants no more notifications."}},
 		{"404", fetch.Reply{Status: 404}, hub.Reply{Gone: true, Text: "The callback answered 404 Not Found." + ends}},
-		{"410", fetch.Reply{Status: 410}, hub.Reply{Gone: true, Text: "The callback answered 410 Gone: it wants no more."}},
+		{"410", fetch.Reply{Status: 410}, hub.Reply{Gone: true, Text: "The callback answered 410 Gone: it wants no more notifications."}},
 		{"500 with true", fetch.Reply{Status: 500, Body: yes}, hub.Reply{Gone: true, Text: "The callback answered 500 Internal Server Error." + ends}},
-		{"redirect", fetch.Reply{Status: 301, Location: "https://agg.example:5337/"}, hub.Reply{Gone: true, Text: "The callback answered 301 Moved Permanently; notifications do not follow redirects, so register the address where it leads." + ends}},
+		{"redirect", fetch.Reply{Status: 301, Location: "https://agg.example:5337/"}, hub.Reply{Gone: true, Text: "The callback answered 301 Moved Permanently; notifications do not follow redirects, so register the URL of the redirect." + ends}},
 		{"busy", fetch.Reply{Status: 503, RetryAfter: "120"}, hub.Reply{RetryAfter: 2 * time.Minute, Text: "The callback answered 503 Service Unavailable."}},
 		{"slowly", fetch.Reply{Status: 429}, hub.Reply{Text: "The callback answered 429 Too Many Requests."}},
 		{"nothing", fetch.Reply{Status: 204}, hub.Reply{Text: odd}},
@@ -290,7 +290,7 @@ func TestWhatBecameOfANotificationOverCNWS(t *testing.T) {
 	}
 }
 
-func TestConsentOverCNWSIsAnAnswerOfTheProtocol(t *testing.T) {
+func TestCNWSConsentRequiresAResultDocument(t *testing.T) {
 	t.Parallel()
 	yes, no := cnwsResult(t, cnws.Result{Status: true}), cnwsResult(t, cnws.Result{})
 	unreachable := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("10.0.0.7")}
@@ -312,7 +312,7 @@ func TestConsentOverCNWSIsAnAnswerOfTheProtocol(t *testing.T) {
 		{"nobody", fetch.Reply{Err: unreachable}, false, fault.Unreadable, "no usable answer"},
 		{"time-out", fetch.Reply{Err: unreachable, Timeout: true}, false, fault.Unreadable, "no usable answer"},
 		{"ours", fetch.Reply{Err: unreachable, NotTried: true}, false, fault.Unavailable, "a minute"},
-		{"a cloud's ping door", fetch.Reply{Status: 200, Body: []byte(`<result success="true" msg="Thanks for the ping."/>`)}, false, fault.Refused, "loop"},
+		{"a cloud's ping endpoint", fetch.Reply{Status: 200, Body: []byte(`<result success="true" msg="Thanks for the ping."/>`)}, false, fault.Refused, "loop"},
 	} {
 		s := answering(c.reply)
 		v := &Verifier{Sender: s, Now: func() time.Time { return time.Date(2003, 4, 8, 0, 0, 0, 0, time.UTC) }}
@@ -336,7 +336,7 @@ func TestConsentOverCNWSIsAnAnswerOfTheProtocol(t *testing.T) {
 }
 
 // TestCNWSSubscriberOfThePackageIsNotified connects both sides by sockets.
-func TestASubscriberOfThePackageIsToldByTheGateway(t *testing.T) {
+func TestCNWSSubscriberOfThePackageIsNotified(t *testing.T) {
 	t.Parallel()
 	var got []cnws.Change
 	var hops []int

@@ -81,20 +81,20 @@ func IsOwnEndpoint(callback string, origins ...string) bool {
 func IsEndpoint(path string) bool {
 	path = strings.TrimRight(path, "/")
 	return strings.HasPrefix(strings.ToLower(path), pathNotifyWebSub) || strings.HasSuffix(strings.ToLower(path), pathWordPress) ||
-		path != "" && slices.ContainsFunc(ownDoors(), func(own string) bool { return strings.EqualFold(path, own) })
+		path != "" && slices.ContainsFunc(ownEndpoints(), func(own string) bool { return strings.EqualFold(path, own) })
 }
 
 // ownEndpoints lists the paths at which this server accepts requests of other programs.
-func ownDoors() []string {
-	doors := append(rsscloud.Endpoints(), "", "/RPC2", "/soap", "/rsscloud/soap",
+func ownEndpoints() []string {
+	paths := append(rsscloud.Endpoints(), "", "/RPC2", "/soap", "/rsscloud/soap",
 		"/websub", "/hub", "/cnws", "/weblogUpdates", "/pingSiteForm")
-	return append(doors, notifyDoors()...)
+	return append(paths, notifyPaths()...)
 }
 
 // withCORS lets any web page call h, which never reads cookies.
 //
 // spec:cloudburst#cors
-func openDoor(methods string, h http.Handler) http.Handler {
+func withCORS(methods string, h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		head := w.Header()
 		head.Set("Access-Control-Allow-Origin", "*")

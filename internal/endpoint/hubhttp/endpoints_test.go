@@ -27,17 +27,17 @@ type fakeHub struct {
 	registrations []hub.Registration
 	cancels       []hub.Registration
 
-	request   func(hub.Intent) error
-	announce  func(hub.Announcement) (hub.Announced, error)
-	intents   []hub.Intent
-	announced []hub.Announcement
-	turned    []hub.Rejection
+	request       func(hub.Intent) error
+	announce      func(hub.Announcement) (hub.Announced, error)
+	intents       []hub.Intent
+	announced     []hub.Announcement
+	lastAgeChange []hub.Rejection
 }
 
 func (f *fakeHub) LogRejected(_ context.Context, t hub.Rejection) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.turned = append(f.turned, t)
+	f.lastAgeChange = append(f.lastAgeChange, t)
 }
 
 func (f *fakeHub) Request(_ context.Context, in hub.Intent, _ netip.Addr) error {
@@ -119,7 +119,7 @@ func listen(t *testing.T, h Hub) *httptest.Server {
 	return srv
 }
 
-func TestOwnDoorsAreKnownUnderEveryOrigin(t *testing.T) {
+func TestOwnEndpointsAreDetectedUnderEveryOrigin(t *testing.T) {
 	t.Parallel()
 	origins := []string{"http://hub.example:80/", "https://hub.example", "http://192.0.2.7:5337", "http://[2001:db8::7]:5337"}
 	for callback, want := range map[string]bool{
@@ -152,7 +152,7 @@ func TestOwnDoorsAreKnownUnderEveryOrigin(t *testing.T) {
 	}
 }
 
-func TestUserAgentNamesProgramVersionAndPage(t *testing.T) {
+func TestUserAgentContainsProgramVersionAndPage(t *testing.T) {
 	t.Parallel()
 	if got := endpoint.UserAgent("1.2.3", "http://hub.example/docs"); got != "Cloudburst/1.2.3 (+http://hub.example/docs)" {
 		t.Error(got)
@@ -162,7 +162,7 @@ func TestUserAgentNamesProgramVersionAndPage(t *testing.T) {
 	}
 }
 
-func TestDoorsDoNotDisturbOtherRoutes(t *testing.T) {
+func TestEndpointsDoNotShadowOtherRoutes(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	route.Mount(mux, (&Endpoints{Hub: &fakeHub{}}).Routes(), nil)
@@ -177,18 +177,18 @@ func TestDoorsDoNotDisturbOtherRoutes(t *testing.T) {
 		if w.Code != c.want {
 			t.Errorf("%s %s: %d", c.method, c.path, w.Code)
 		}
-		if door := c.path == "/RPC2" || c.path == "/soap"; door && w.Header().Get("Access-Control-Allow-Origin") != "*" {
+		if target := c.path == "/RPC2" || c.path == "/soap"; target && w.Header().Get("Access-Control-Allow-Origin") != "*" {
 			t.Errorf("%s %s: no web page may read the answer: %s", c.method, c.path, w.Header())
 		}
 	}
 }
 
-func TestDoorsAreTheSameWithASlashAtTheEnd(t *testing.T) {
+func TestEndpointsAcceptATrailingSlash(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	route.Mount(mux, (&Endpoints{Hub: &fakeHub{}}).Routes(), nil)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) })
-	for _, path := range ownDoors() {
+	for _, path := range ownEndpoints() {
 		if path == "" || path == pathNotifyCloud {
 			continue
 		}

@@ -52,7 +52,7 @@ func TestFetchedFeed(t *testing.T) {
 	}
 }
 
-func TestALongValidatorIsNotKept(t *testing.T) {
+func TestTooLongValidatorIsDropped(t *testing.T) {
 	t.Parallel()
 	long := `"` + strings.Repeat("x", fetch.MaxValidator) + `"`
 	f := &Fetcher{Client: getter(func(fetch.Request) (*fetch.Response, error) {
@@ -75,7 +75,7 @@ func TestUnchangedFeedHasNoHash(t *testing.T) {
 	}
 }
 
-func TestFeedThatCannotBeRead(t *testing.T) {
+func TestUnreadableFeed(t *testing.T) {
 	t.Parallel()
 	inside := errors.New("dial 10.0.0.7: refused")
 	for _, c := range []struct {

@@ -21,13 +21,13 @@ type hourDocument struct {
 }
 
 // serveArchive serves the hour that the path names.
-func (d *changeLists) hourDoor(w http.ResponseWriter, r *http.Request) {
+func (d *changeLists) serveArchive(w http.ResponseWriter, r *http.Request) {
 	start, ok := hourOf(r.PathValue("year"), r.PathValue("month"), r.PathValue("day"), r.PathValue("hour"))
 	if !ok {
 		d.notFound.ServeHTTP(w, r)
 		return
 	}
-	openDoor("GET, HEAD", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	withCORS("GET, HEAD", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		d.serveHour(w, r, start)
 	})).ServeHTTP(w, r)
 }
@@ -67,7 +67,7 @@ func hourOf(year, month, day, file string) (start time.Time, ok bool) {
 
 // hour returns one hour of the archive, from memory or from the store.
 func (d *changeLists) hour(ctx context.Context, start, now time.Time) (*hourDocument, error) {
-	if h := d.keptHour(start, now); h != nil {
+	if h := d.cachedHour(start, now); h != nil {
 		return h, nil
 	}
 	if d.waiting.Add(1) > archivesWait {
@@ -81,7 +81,7 @@ func (d *changeLists) hour(ctx context.Context, start, now time.Time) (*hourDocu
 		return nil, ctx.Err()
 	}
 	defer func() { <-d.building }()
-	if h := d.keptHour(start, now); h != nil {
+	if h := d.cachedHour(start, now); h != nil {
 		return h, nil
 	}
 	h, err := d.makeHour(ctx, start, now)
@@ -91,7 +91,7 @@ func (d *changeLists) hour(ctx context.Context, start, now time.Time) (*hourDocu
 		}
 		return nil, err
 	}
-	d.keepHour(start, h)
+	d.cacheHour(start, h)
 	return h, nil
 }
 
@@ -124,7 +124,7 @@ func hourOfArchive(body []byte, modified time.Time, final bool) *serve.Document 
 }
 
 // cachedHour returns an hour from memory if it is still valid.
-func (d *changeLists) keptHour(start, now time.Time) *hourDocument {
+func (d *changeLists) cachedHour(start, now time.Time) *hourDocument {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	h := d.hours[start.Unix()]
@@ -136,7 +136,7 @@ func (d *changeLists) keptHour(start, now time.Time) *hourDocument {
 }
 
 // cacheHour stores an hour in memory and evicts the least recently used hours over the limits.
-func (d *changeLists) keepHour(start time.Time, h *hourDocument) {
+func (d *changeLists) cacheHour(start time.Time, h *hourDocument) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.hours[start.Unix()] = h

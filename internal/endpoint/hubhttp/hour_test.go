@@ -13,7 +13,7 @@ import (
 	"cloudburst/protocol/weblogs"
 )
 
-func TestTheArchiveHasItsHours(t *testing.T) {
+func TestArchiveServesHours(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	f.add(noon().Add(-2*time.Hour-time.Millisecond), "nine")
@@ -21,7 +21,7 @@ func TestTheArchiveHasItsHours(t *testing.T) {
 	f.add(noon().Add(-time.Hour-time.Millisecond), "late")
 	f.add(noon().Add(-time.Hour), "eleven")
 	f.add(noon().Add(10*time.Minute), "now")
-	mux, clock := listDoors(t, f, func(g *Endpoints) { g.KeepChanges = 48 * time.Hour })
+	mux, clock := listRoutes(t, f, func(g *Endpoints) { g.KeepChanges = 48 * time.Hour })
 	clock.set(noon().Add(30 * time.Minute))
 	const immutable = "public, max-age=31536000, immutable"
 	for _, c := range []struct {
@@ -33,11 +33,11 @@ func TestTheArchiveHasItsHours(t *testing.T) {
 		{"/2026/03/29/11.xml", "eleven", immutable, 200},
 		{"/2026/03/29/12.xml", "now", "public, max-age=60", 200},
 		{"/2026/03/28/00.xml", "", immutable, 200},
-		{"/2026/03/29/13.xml", "has not begun", "no-store", 404},
-		{"/2027/01/01/00.xml", "has not begun", "no-store", 404},
+		{"/2026/03/29/13.xml", "has not started", "no-store", 404},
+		{"/2027/01/01/00.xml", "has not started", "no-store", 404},
 		{"/2026/03/27/13.xml", "", immutable, 200},
-		{"/2026/03/27/12.xml", "not kept any more; changes are kept for 2 days", "no-store", 404},
-		{"/1999/12/31/23.xml", "not kept", "no-store", 404},
+		{"/2026/03/27/12.xml", "longer available; changes are stored for 2 days", "no-store", 404},
+		{"/1999/12/31/23.xml", "longer available", "no-store", 404},
 		{"/2026/03/29/24.xml", "404 page", "", 404},
 		{"/2026/02/30/10.xml", "404 page", "", 404},
 		{"/2026/3/29/10.xml", "404 page", "", 404},
@@ -62,11 +62,11 @@ func TestTheArchiveHasItsHours(t *testing.T) {
 	}
 }
 
-func TestAnHourThatHasJustEndedIsNotFinal(t *testing.T) {
+func TestHourThatJustEndedIsNotFinal(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	f.add(noon().Add(-time.Second), "one")
-	mux, clock := listDoors(t, f, nil)
+	mux, clock := listRoutes(t, f, nil)
 	cache := func() string { return ask(mux, "GET", "/2026/03/29/11.xml").Header().Get("Cache-Control") }
 	if got := cache(); got != "public, max-age=60" {
 		t.Error(got)
@@ -86,13 +86,13 @@ func TestAnHourThatHasJustEndedIsNotFinal(t *testing.T) {
 	}
 }
 
-func TestTheArchiveHasABoundAndIsKeptPacked(t *testing.T) {
+func TestArchiveIsLimitedAndCachedCompressed(t *testing.T) {
 	t.Parallel()
 	f := &fakeChanges{}
 	for i := range 60_000 {
 		f.rows = append(f.rows, hub.Change{Node: 1, Seq: int64(60_000 - i), At: noon().Add(-time.Second - time.Duration(i)*10*time.Millisecond), URL: siteURL})
 	}
-	mux, clock := listDoors(t, f, nil)
+	mux, clock := listRoutes(t, f, nil)
 	clock.set(noon().Add(time.Hour))
 	plain := ask(mux, "GET", "/2026/03/29/11.xml")
 	packed := ask(mux, "GET", "/2026/03/29/11.xml", "Accept-Encoding", "gzip")
@@ -108,27 +108,27 @@ func TestTheArchiveHasABoundAndIsKeptPacked(t *testing.T) {
 	}
 }
 
-func TestOnlyAFewHoursAreKeptInMemory(t *testing.T) {
+func TestFewHoursAreCached(t *testing.T) {
 	t.Parallel()
 	d := &changeLists{hours: map[int64]*hourDocument{}}
 	for i := range 100 {
 		at := noon().Add(time.Duration(i) * time.Hour)
-		d.keepHour(at, &hourDocument{doc: liveDocument(nil, at), final: true, used: at})
-		d.keptHour(noon(), at) // the first one is used most recently
+		d.cacheHour(at, &hourDocument{doc: liveDocument(nil, at), final: true, used: at})
+		d.cachedHour(noon(), at) // the first one is used most recently
 	}
 	if len(d.hours) != archivesKept || d.hours[noon().Unix()] == nil || d.hours[noon().Add(99*time.Hour).Unix()] == nil {
 		t.Errorf("%d hours", len(d.hours))
 	}
 	big := make([]byte, archivesBytes)
-	d.keepHour(noon().Add(-time.Hour), &hourDocument{doc: liveDocument(big, noon()), final: true, used: noon()})
+	d.cacheHour(noon().Add(-time.Hour), &hourDocument{doc: liveDocument(big, noon()), final: true, used: noon()})
 	if len(d.hours) != 1 {
 		t.Errorf("%d hours next to a huge one", len(d.hours))
 	}
 }
 
-func TestWhatOnlyLooksLikeTheArchiveIsForThePages(t *testing.T) {
+func TestInvalidArchivePathsArePassedOn(t *testing.T) {
 	t.Parallel()
-	mux, _ := listDoors(t, &fakeChanges{}, func(g *Endpoints) {
+	mux, _ := listRoutes(t, &fakeChanges{}, func(g *Endpoints) {
 		g.NotFound = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) })
 	})
 	if w := ask(mux, "GET", "/some/page/of/ours"); w.Code != http.StatusTeapot || w.Header().Get("Access-Control-Allow-Origin") != "" {

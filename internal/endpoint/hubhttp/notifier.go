@@ -215,11 +215,11 @@ func exchange(m *fetch.Message, r *fetch.Reply) event.Exchange {
 
 // withBody returns b followed by the start of body.
 func withBody(b *strings.Builder, body []byte) string {
-	const most = 1024
+	const limit = 1024
 	if len(body) > 0 {
-		b.WriteString("\n" + strings.ToValidUTF8(string(body[:min(len(body), most)]), "\uFFFD"))
+		b.WriteString("\n" + strings.ToValidUTF8(string(body[:min(len(body), limit)]), "\uFFFD"))
 	}
-	if len(body) > most {
+	if len(body) > limit {
 		b.WriteString("…")
 	}
 	return b.String()

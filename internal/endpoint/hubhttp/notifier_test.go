@@ -41,7 +41,7 @@ func subscription(protocol string) hub.Subscription {
 
 func topic(url string) hub.Topic { return hub.Topic{ID: hub.TopicID(url), URL: url} }
 
-func TestNotificationOfEachProtocolIsWhatTheWireSays(t *testing.T) {
+func TestNotificationFormatOfEachProtocol(t *testing.T) {
 	t.Parallel()
 	for _, protocol := range []string{"http-post", "https-post", "xml-rpc", "soap"} {
 		s := answering(fetch.Reply{Status: 204, Took: 7})
@@ -64,7 +64,7 @@ func TestNotificationOfEachProtocolIsWhatTheWireSays(t *testing.T) {
 	}
 }
 
-func TestANotificationTellsWhenTheHubHeardOfTheChange(t *testing.T) {
+func TestNotificationContainsTheTimeOfTheChange(t *testing.T) {
 	t.Parallel()
 	s := answering(fetch.Reply{Status: 200})
 	n := &Notifier{Sender: s}
@@ -82,7 +82,7 @@ func TestANotificationTellsWhenTheHubHeardOfTheChange(t *testing.T) {
 	}
 }
 
-func TestWhatBecameOfANotification(t *testing.T) {
+func TestReplyToNotification(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2009, 10, 16, 12, 0, 0, 0, time.UTC)
 	broken := &fetch.Error{Kind: fetch.Unreachable, Text: fetch.Neutral, Err: errors.New("connection refused by 10.0.0.7")}
@@ -93,9 +93,9 @@ func TestWhatBecameOfANotification(t *testing.T) {
 	}{
 		{"200", fetch.Reply{Status: 200}, hub.Reply{OK: true}},
 		{"299", fetch.Reply{Status: 299}, hub.Reply{OK: true}},
-		{"410", fetch.Reply{Status: 410}, hub.Reply{Gone: true, Text: "The callback answered 410 Gone: it wants no more."}},
+		{"410", fetch.Reply{Status: 410}, hub.Reply{Gone: true, Text: "The callback answered 410 Gone: it wants no more notifications."}},
 		{"500", fetch.Reply{Status: 500, Took: 3}, hub.Reply{Took: 3, Text: "The callback answered 500 Internal Server Error."}},
-		{"304", fetch.Reply{Status: 304}, hub.Reply{Text: "The callback answered 304 Not Modified; notifications do not follow redirects, so register the address where it leads."}},
+		{"304", fetch.Reply{Status: 304}, hub.Reply{Text: "The callback answered 304 Not Modified; notifications do not follow redirects, so register the URL of the redirect."}},
 		{"odd", fetch.Reply{Status: 799}, hub.Reply{Text: "The callback answered 799."}},
 		{"wait", fetch.Reply{Status: 503, RetryAfter: "120"}, hub.Reply{RetryAfter: 2 * time.Minute, Text: "The callback answered 503 Service Unavailable."}},
 		{"wait until", fetch.Reply{Status: 429, RetryAfter: "Fri, 16 Oct 2009 12:01:00 GMT"}, hub.Reply{RetryAfter: time.Minute, Text: "The callback answered 429 Too Many Requests."}},
@@ -124,7 +124,7 @@ func TestWhatBecameOfANotification(t *testing.T) {
 	}
 }
 
-func TestASuccessAllocatesNoMoreThanItsMessage(t *testing.T) {
+func TestSuccessfulNotificationAllocatesOnlyItsMessage(t *testing.T) {
 	n := &Notifier{Sender: quietSender{}}
 	sub, top := subscription("xml-rpc"), topic(feed)
 	ctx := context.Background()
@@ -162,7 +162,7 @@ func TestTopicsThatShareASlotGetTheirOwnMessages(t *testing.T) {
 	wg.Wait()
 }
 
-func TestASubscriptionThatCannotBeToldIsAFailure(t *testing.T) {
+func TestUnencodableNotificationIsAFailure(t *testing.T) {
 	t.Parallel()
 	sub := subscription("gopher")
 	r := (&Notifier{Sender: answering(fetch.Reply{Status: 200})}).Notify(t.Context(), sub, topic(feed), nil, 0)

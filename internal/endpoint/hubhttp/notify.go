@@ -23,7 +23,7 @@ type NotifyEndpoints struct {
 }
 
 // notifyPaths lists the fixed paths for notifications from other hubs.
-func notifyDoors() []string {
+func notifyPaths() []string {
 	return []string{pathNotifyCloud, pathNotifyRPC, pathNotifySOAP, pathNotifyCNWS}
 }
 
@@ -49,12 +49,12 @@ func (d *NotifyEndpoints) cloud(w http.ResponseWriter, r *http.Request) {
 		Wants: func(feed string) bool {
 			if r.Method != http.MethodPost {
 				wanted, err := d.Engine.Wants(r.Context(), feed, upstream.RSSCloud)
-				d.logged(r.Context(), err)
+				d.logError(r.Context(), err)
 				return wanted
 			}
 			var wanted bool
 			wanted, failed = d.Engine.Receive(r.Context(), feed, upstream.RSSCloud, endpoint.CallerAddr(r, d.Trusted), rsscloud.Hops(r.Header))
-			d.logged(r.Context(), failed)
+			d.logError(r.Context(), failed)
 			return wanted || failed != nil
 		},
 		Take: func(context.Context, rsscloud.Received) error {
@@ -72,17 +72,17 @@ func (d *NotifyEndpoints) cloud(w http.ResponseWriter, r *http.Request) {
 //
 // spec:websub-2018#signature-ignored-2xx
 func (d *NotifyEndpoints) websub(w http.ResponseWriter, r *http.Request) {
-	(&websub.Subscriber{Callbacks: &visit{d, r}, Log: d.Log}).ServeHTTP(w, r)
+	(&websub.Subscriber{Callbacks: &websubRequest{d, r}, Log: d.Log}).ServeHTTP(w, r)
 }
 
 // websubRequest is one request of a WebSub hub. It implements websub.Callbacks and websub.Rejecter.
-type visit struct {
+type websubRequest struct {
 	*NotifyEndpoints
 	r *http.Request
 }
 
 // Confirm responds to a hub's verification request.
-func (v *visit) Confirm(ctx context.Context, c websub.Confirmation) error {
+func (v *websubRequest) Confirm(ctx context.Context, c websub.Confirmation) error {
 	yes, err := v.Engine.Confirm(ctx, c.Token, c.Topic, c.Mode == websub.ModeSubscribe, c.Lease)
 	if err == nil && !yes {
 		return websub.ErrNotWanted
@@ -91,12 +91,12 @@ func (v *visit) Confirm(ctx context.Context, c websub.Confirmation) error {
 }
 
 // Denied processes the denial of a subscription.
-func (v *visit) Denied(ctx context.Context, d websub.Denial) {
-	v.logged(ctx, v.Engine.Denied(ctx, d.Token, d.Topic, endpoint.OneLine(d.Reason)))
+func (v *websubRequest) Denied(ctx context.Context, d websub.Denial) {
+	v.logError(ctx, v.Engine.Denied(ctx, d.Token, d.Topic, endpoint.OneLine(d.Reason)))
 }
 
 // Wanted returns the subscription of a token.
-func (v *visit) Wanted(ctx context.Context, token string) (websub.Wanted, error) {
+func (v *websubRequest) Wanted(ctx context.Context, token string) (websub.Wanted, error) {
 	f, err := v.Engine.Callback(ctx, token)
 	if err != nil && fault.CodeOf(err) == fault.NotFound {
 		return websub.Wanted{}, websub.ErrNotWanted
@@ -105,13 +105,13 @@ func (v *visit) Wanted(ctx context.Context, token string) (websub.Wanted, error)
 }
 
 // Rejected counts content without a valid signature.
-func (v *visit) Rejected(ctx context.Context, token string, _ error) {
-	v.logged(ctx, v.Engine.Rejected(ctx, token))
+func (v *websubRequest) Rejected(ctx context.Context, token string, _ error) {
+	v.logError(ctx, v.Engine.Rejected(ctx, token))
 }
 
 // Deliver accepts content. Signed content is used as is; otherwise the delivery only signals a
 // change. When Deliver returns, the resulting work is stored.
-func (v *visit) Deliver(ctx context.Context, d websub.Delivery) error {
+func (v *websubRequest) Deliver(ctx context.Context, d websub.Delivery) error {
 	c := upstream.Content{Body: d.Body, Signed: d.Verified, Header: http.Header{"Content-Type": {d.ContentType}}}
 	if links := v.r.Header.Values("Link"); len(links) > 0 {
 		c.Header["Link"] = links
@@ -124,7 +124,7 @@ func (v *visit) Deliver(ctx context.Context, d websub.Delivery) error {
 }
 
 // logError logs the errors that the operator should see.
-func (d *NotifyEndpoints) logged(ctx context.Context, err error) {
+func (d *NotifyEndpoints) logError(ctx context.Context, err error) {
 	if d.Log == nil || err == nil {
 		return
 	}

@@ -22,17 +22,17 @@ func TestPythonsStandardLibraryNotifies(t *testing.T) {
 	e := &playedEngine{}
 	srv := notified(t, e)
 	endpointtest.Run(t, "python3", "testdata/clients/xmlrpc_notify.py", srv.URL+"/notify/RPC2", feed)
-	one := "heard " + feed + " rsscloud 127.0.0.1 0"
-	want := strings.Join([]string{one, one, one, "heard http://other.example/ rsscloud 127.0.0.1 0"}, "\n")
+	one := "received " + feed + " rsscloud 127.0.0.1 0"
+	want := strings.Join([]string{one, one, one, "received http://other.example/ rsscloud 127.0.0.1 0"}, "\n")
 	if got := e.said(); got != want {
 		t.Errorf("received\n%s", got)
 	}
 }
 
 // posted sends a body to an endpoint and returns the response.
-func posted(t *testing.T, door, kind string, header http.Header, body io.Reader) (status int, answer string) {
+func posted(t *testing.T, target, kind string, header http.Header, body io.Reader) (status int, answer string) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, door, body)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, target, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +55,7 @@ func posted(t *testing.T, door, kind string, header http.Header, body io.Reader)
 	return res.StatusCode, string(text)
 }
 
-func TestEveryProtocolIsHeardAtEachDoorForClouds(t *testing.T) {
+func TestEachCloudEndpointAcceptsEveryProtocol(t *testing.T) {
 	t.Parallel()
 	e := &playedEngine{}
 	srv := notified(t, e)
@@ -65,7 +65,7 @@ func TestEveryProtocolIsHeardAtEachDoorForClouds(t *testing.T) {
 			if err := c.Notify(t.Context(), protocol, srv.URL+path, "notify", feed, 3); err != nil {
 				t.Errorf("%s, %s: %v", path, protocol, err)
 			}
-			if got := e.said(); got != "heard "+feed+" rsscloud 127.0.0.1 3" {
+			if got := e.said(); got != "received "+feed+" rsscloud 127.0.0.1 3" {
 				t.Errorf("%s, %s: %s", path, protocol, got)
 			}
 		}
@@ -78,12 +78,12 @@ func TestEveryProtocolIsHeardAtEachDoorForClouds(t *testing.T) {
 	if status != 200 || !strings.Contains(answer, "http://www.w3.org/2003/05/soap-envelope") || !strings.Contains(answer, "true") {
 		t.Errorf("SOAP 1.2: %d %s", status, answer)
 	}
-	if got := e.said(); got != "heard "+feed+" rsscloud 127.0.0.1 0" {
+	if got := e.said(); got != "received "+feed+" rsscloud 127.0.0.1 0" {
 		t.Errorf("SOAP 1.2: %s", got)
 	}
 }
 
-func TestHostileNotificationsEndAtTheDoor(t *testing.T) {
+func TestHostileNotificationsAreRejected(t *testing.T) {
 	t.Parallel()
 	e := &playedEngine{}
 	srv := notified(t, e)
@@ -131,7 +131,7 @@ func TestHostileNotificationsEndAtTheDoor(t *testing.T) {
 	}
 }
 
-func TestCNWSIsHeardAtADoorOfItsOwn(t *testing.T) {
+func TestCNWSHasItsOwnNotificationEndpoint(t *testing.T) {
 	t.Parallel()
 	e := &playedEngine{}
 	srv := notified(t, e)
@@ -154,7 +154,7 @@ func TestCNWSIsHeardAtADoorOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestContentThatIsTooLargeIsRefused(t *testing.T) {
+func TestTooLargeContentIsRejected(t *testing.T) {
 	t.Parallel()
 	e := &playedEngine{}
 	mux := http.NewServeMux()
@@ -172,7 +172,7 @@ func TestContentThatIsTooLargeIsRefused(t *testing.T) {
 	}
 }
 
-func TestTheDoorsForNewsAreOurOwn(t *testing.T) {
+func TestNotificationEndpointsAreOwnEndpoints(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"/notify/rsscloud", "/notify/RPC2", "/notify/soap", "/notify/cnws", "/notify/websub/token"} {
 		if !IsOwnEndpoint("http://me.example"+path, "http://me.example") {

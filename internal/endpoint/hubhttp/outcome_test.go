@@ -30,7 +30,7 @@ func pingBodies() map[string][3]string {
 }
 
 // outcomeHandler serves the endpoints of h for a server at http://hub.example.
-func outcomeDoors(t *testing.T, h Hub) http.Handler {
+func outcomeHandler(t *testing.T, h Hub) http.Handler {
 	mux := http.NewServeMux()
 	route.Mount(mux, (&Endpoints{Hub: h, PublicURL: "http://hub.example", Log: logTo(t)}).Routes(), nil)
 	return mux
@@ -48,7 +48,7 @@ func pinged(h http.Handler, ping [3]string, prefer string) (int, string, string)
 	return rec.Code, string(body), rec.Header().Get(rsscloud.OutcomeHeader)
 }
 
-func TestAPingIsAnsweredWithItsOutcomeInEveryProtocol(t *testing.T) {
+func TestPingResponseHasOutcomeInEveryProtocol(t *testing.T) {
 	t.Parallel()
 	page := `page="http://hub.example/topics/` + strconv.FormatInt(hub.TopicID(outcomeFeed), 10) + `"`
 	for name, ping := range pingBodies() {
@@ -60,12 +60,12 @@ func TestAPingIsAnsweredWithItsOutcomeInEveryProtocol(t *testing.T) {
 			"nobody; " + page + "; subscribers=0":    {Checked: true},
 		} {
 			var got hub.Ping
-			doors := outcomeDoors(t, &fakeHub{ping: func(p hub.Ping) (hub.PingResult, error) { got = p; return result, nil }})
-			status, body, outcome := pinged(doors, ping, rsscloud.OutcomePreference)
+			paths := outcomeHandler(t, &fakeHub{ping: func(p hub.Ping) (hub.PingResult, error) { got = p; return result, nil }})
+			status, body, outcome := pinged(paths, ping, rsscloud.OutcomePreference)
 			if outcome != want || !got.Count {
 				t.Errorf("%s: the outcome is %s, want %s (counted: %v)", name, outcome, want, got.Count)
 			}
-			plainStatus, plain, none := pinged(doors, ping, "")
+			plainStatus, plain, none := pinged(paths, ping, "")
 			if plainStatus != status || plain != body || none != "" || got.Count {
 				t.Errorf("%s: without a request for the outcome %d %s, outcome %q; with a request %d %s", name, plainStatus, plain, none, status, body)
 			}
@@ -73,11 +73,11 @@ func TestAPingIsAnsweredWithItsOutcomeInEveryProtocol(t *testing.T) {
 	}
 }
 
-func TestTheOutcomeDoesNotTellWhatPeopleReadHere(t *testing.T) {
+func TestOutcomeDoesNotRevealFollowedFeeds(t *testing.T) {
 	t.Parallel()
 	var all []string
 	for _, result := range []hub.PingResult{{}, {Checked: true}, {Known: true}} { // twice unknown, once followed by users of this server
-		_, _, outcome := pinged(outcomeDoors(t, &fakeHub{ping: func(hub.Ping) (hub.PingResult, error) { return result, nil }}), pingBodies()["rest"], rsscloud.OutcomePreference)
+		_, _, outcome := pinged(outcomeHandler(t, &fakeHub{ping: func(hub.Ping) (hub.PingResult, error) { return result, nil }}), pingBodies()["rest"], rsscloud.OutcomePreference)
 		all = append(all, outcome)
 	}
 	if all[0] == "" || all[1] != all[0] || all[2] != all[0] {
@@ -85,9 +85,9 @@ func TestTheOutcomeDoesNotTellWhatPeopleReadHere(t *testing.T) {
 	}
 }
 
-func TestARefusedPingAndAPingOfSeveralFeedsHaveNoOutcome(t *testing.T) {
+func TestRefusedPingAndPingOfSeveralFeedsHaveNoOutcome(t *testing.T) {
 	t.Parallel()
-	refused := outcomeDoors(t, &fakeHub{ping: func(hub.Ping) (hub.PingResult, error) {
+	refused := outcomeHandler(t, &fakeHub{ping: func(hub.Ping) (hub.PingResult, error) {
 		return hub.PingResult{}, fault.New(fault.Unreadable, "The feed cannot be read.")
 	}})
 	for name, ping := range pingBodies() {
@@ -98,17 +98,17 @@ func TestARefusedPingAndAPingOfSeveralFeedsHaveNoOutcome(t *testing.T) {
 	two := pingBodies()["websub"]
 	two[2] += "&hub.url=" + url.QueryEscape(outcomeFeed+"?two")
 	h := &fakeHub{}
-	if _, _, outcome := pinged(outcomeDoors(t, h), two, rsscloud.OutcomePreference); outcome != "" || len(h.pings) != 2 {
+	if _, _, outcome := pinged(outcomeHandler(t, h), two, rsscloud.OutcomePreference); outcome != "" || len(h.pings) != 2 {
 		t.Errorf("%d pings have the outcome %s", len(h.pings), outcome)
 	}
 }
 
-func TestThePingOfASiteSaysWhetherItsFeedsAreChecked(t *testing.T) {
+func TestSitePingOutcomeReportsWhetherFeedsAreChecked(t *testing.T) {
 	t.Parallel()
 	ping := [3]string{"/RPC2", "text/xml", `<?xml version="1.0"?><methodCall><methodName>weblogUpdates.ping</methodName><params><param><value>A</value></param><param><value>http://site.example/</value></param></params></methodCall>`}
 	for state, done := range map[string]hub.Announced{"checking": {Checking: []string{outcomeFeed}}, "listed": {}} {
-		doors := outcomeDoors(t, &fakeHub{announce: func(hub.Announcement) (hub.Announced, error) { return done, nil }})
-		if _, _, outcome := pinged(doors, ping, rsscloud.OutcomePreference); !strings.HasPrefix(outcome, state+";") {
+		paths := outcomeHandler(t, &fakeHub{announce: func(hub.Announcement) (hub.Announced, error) { return done, nil }})
+		if _, _, outcome := pinged(paths, ping, rsscloud.OutcomePreference); !strings.HasPrefix(outcome, state+";") {
 			t.Errorf("%s: %s", state, outcome)
 		}
 	}

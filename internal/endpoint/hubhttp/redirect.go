@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	maxRedirects    = 3              // per notification or challenge
-	redirectsKept   = 10_000         // maximum number of remembered redirects
-	redirectHolds   = 25 * time.Hour // lifetime of a registration: each renewal calls the registered URL
-	redirectRefused = time.Hour      // how long a host without consent is not challenged again
+	maxRedirects       = 3              // per notification or challenge
+	maxRedirectEntries = 10_000         // maximum number of remembered redirects
+	redirectTTL        = 25 * time.Hour // lifetime of a registration: each renewal calls the registered URL
+	refusalTTL         = time.Hour      // how long a host without consent is not challenged again
 )
 
 // Redirects follows the redirects of rssCloud callbacks and remembers their targets, so that the
@@ -36,13 +36,13 @@ type Redirects struct {
 	Timeout  time.Duration          // total for all requests of one notification [15 s]
 	Now      func() time.Time       // nil: time.Now
 
-	n   atomic.Int64 // number of entries
-	mu  sync.RWMutex
-	led map[string]led // by callback
+	n       atomic.Int64 // number of entries
+	mu      sync.RWMutex
+	entries map[string]redirectEntry // by callback
 }
 
 // redirectEntry is the target of a callback's redirect.
-type led struct {
+type redirectEntry struct {
 	to    string // "": another host, without consent
 	until time.Time
 }
@@ -55,7 +55,7 @@ func (r *Redirects) post(ctx context.Context, s endpoint.Sender, m *fetch.Messag
 		r.forget(m.URL)
 	}
 	spent := time.Duration(0)
-	if to := r.to(m.URL); to != "" {
+	if to := r.cachedTarget(m.URL); to != "" {
 		last = at(m, to)
 		reply = s.Send(ctx, last)
 		if reply.OK() || reply.NotTried || reply.Status == http.StatusTooManyRequests || reply.Status == http.StatusServiceUnavailable {
@@ -177,7 +177,7 @@ func (r *Redirects) agree(ctx context.Context, s endpoint.Sender, callback, next
 	case reply.NotTried:
 		return "", reply, redirectLater
 	case why != "" || reply.Err != nil || rsscloud.CheckConsent(reply.Status, reply.ContentType, reply.Body, secret, feed) != nil:
-		r.put(callback, "", redirectRefused)
+		r.put(callback, "", refusalTTL)
 		return "", reply, redirectNotAgreed
 	}
 	return final, reply, ""
@@ -262,19 +262,19 @@ func (r *Redirects) now() time.Time {
 }
 
 // cachedTarget returns the remembered target of a callback; "" if there is none.
-func (r *Redirects) to(callback string) string {
+func (r *Redirects) cachedTarget(callback string) string {
 	if l, ok := r.known(callback); ok {
 		return l.to
 	}
 	return ""
 }
 
-func (r *Redirects) known(callback string) (led, bool) {
+func (r *Redirects) known(callback string) (redirectEntry, bool) {
 	if r == nil || r.n.Load() == 0 {
-		return led{}, false
+		return redirectEntry{}, false
 	}
 	r.mu.RLock()
-	l, ok := r.led[callback]
+	l, ok := r.entries[callback]
 	r.mu.RUnlock()
 	return l, ok && r.now().Before(l.until)
 }
@@ -282,7 +282,7 @@ func (r *Redirects) known(callback string) (led, bool) {
 // remember stores the target of a callback, unless it is the callback itself.
 func (r *Redirects) remember(callback, to string) {
 	if callback != to {
-		r.put(callback, to, redirectHolds)
+		r.put(callback, to, redirectTTL)
 	}
 }
 
@@ -293,18 +293,18 @@ func (r *Redirects) put(callback, to string, holds time.Duration) {
 	now := r.now()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.led) >= redirectsKept {
-		for c, old := range r.led {
+	if len(r.entries) >= maxRedirectEntries {
+		for c, old := range r.entries {
 			if !now.Before(old.until) {
-				delete(r.led, c)
+				delete(r.entries, c)
 			}
 		}
 	}
-	if r.led == nil || len(r.led) >= redirectsKept {
-		r.led = map[string]led{}
+	if r.entries == nil || len(r.entries) >= maxRedirectEntries {
+		r.entries = map[string]redirectEntry{}
 	}
-	r.led[callback] = led{to, now.Add(holds)}
-	r.n.Store(int64(len(r.led)))
+	r.entries[callback] = redirectEntry{to, now.Add(holds)}
+	r.n.Store(int64(len(r.entries)))
 }
 
 func (r *Redirects) forget(callback string) {
@@ -313,6 +313,6 @@ func (r *Redirects) forget(callback string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.led, callback)
-	r.n.Store(int64(len(r.led)))
+	delete(r.entries, callback)
+	r.n.Store(int64(len(r.entries)))
 }

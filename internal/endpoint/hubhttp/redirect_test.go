@@ -72,7 +72,7 @@ func (n *moving) notify(t *testing.T, r *Redirects, callback string) hub.Reply {
 	return (&Notifier{Sender: n, Redirects: r}).Notify(t.Context(), sub, topic(feed), nil, 0)
 }
 
-func TestARedirectOnTheHostOfTheCallbackIsFollowedAndRemembered(t *testing.T) {
+func TestRedirectOnSameHostIsFollowedAndRemembered(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{301, 302, 307, 308} {
 		for location, to := range map[string]string{
@@ -97,7 +97,7 @@ func TestARedirectOnTheHostOfTheCallbackIsFollowedAndRemembered(t *testing.T) {
 	}
 }
 
-func TestThreeRedirectsAreFollowedAndNoMore(t *testing.T) {
+func TestAtMostThreeRedirectsAreFollowed(t *testing.T) {
 	t.Parallel()
 	chain := map[string]string{}
 	for i := range 6 {
@@ -112,7 +112,7 @@ func TestThreeRedirectsAreFollowedAndNoMore(t *testing.T) {
 	}
 }
 
-func TestARedirectThatIsNotFollowedSaysWhy(t *testing.T) {
+func TestReasonForUnfollowedRedirectIsReported(t *testing.T) {
 	t.Parallel()
 	callable := func(u string) error {
 		switch {
@@ -148,7 +148,7 @@ func TestARedirectThatIsNotFollowedSaysWhy(t *testing.T) {
 	}
 }
 
-func TestAnotherHostGetsNoNotificationBeforeItAgrees(t *testing.T) {
+func TestOtherHostIsNotNotifiedBeforeConsent(t *testing.T) {
 	t.Parallel()
 	n := newMoving(map[string]string{"http://agg.example/cb": "http://victim.example/x"})
 	now := time.Unix(1e9, 0)
@@ -162,7 +162,7 @@ func TestAnotherHostGetsNoNotificationBeforeItAgrees(t *testing.T) {
 	if d := cmp.Diff(want, n.log()); d != "" {
 		t.Error(d)
 	}
-	now = now.Add(redirectRefused)
+	now = now.Add(refusalTTL)
 	n.agrees["http://victim.example/x"] = true
 	for range 2 {
 		if got := n.notify(t, r, "http://agg.example/cb"); !got.OK {
@@ -175,7 +175,7 @@ func TestAnotherHostGetsNoNotificationBeforeItAgrees(t *testing.T) {
 	}
 }
 
-func TestTheHostThatAnswersTheChallengeGetsTheNotification(t *testing.T) {
+func TestHostThatAnswersChallengeIsNotified(t *testing.T) {
 	t.Parallel()
 	n := newMoving(map[string]string{"http://agg.example/cb": "http://between.example/x", "http://between.example/x": "https://end.example/y"})
 	n.agrees["https://end.example/y"] = true
@@ -188,7 +188,7 @@ func TestTheHostThatAnswersTheChallengeGetsTheNotification(t *testing.T) {
 	}
 }
 
-func TestAHostIsNotAskedTooOftenByRedirects(t *testing.T) {
+func TestChallengesByRedirectsAreLimitedPerHost(t *testing.T) {
 	t.Parallel()
 	n := newMoving(map[string]string{"http://agg.example/cb": "http://victim.example/x"})
 	n.agrees["http://victim.example/x"] = true
@@ -205,7 +205,7 @@ func TestAHostIsNotAskedTooOftenByRedirects(t *testing.T) {
 	}
 }
 
-func TestARememberedAddressThatFailsIsForgotten(t *testing.T) {
+func TestFailedRememberedRedirectIsForgotten(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -239,7 +239,7 @@ func TestARememberedAddressThatFailsIsForgotten(t *testing.T) {
 	}
 }
 
-func TestRedirectsShareTheTimeOfOneNotification(t *testing.T) {
+func TestRedirectsShareOneTimeout(t *testing.T) {
 	t.Parallel()
 	left := []time.Duration{}
 	s := &timedMoving{moving: newMoving(map[string]string{"http://agg.example/a": "/b", "http://agg.example/b": "/c"}), left: &left}
@@ -265,7 +265,7 @@ func (d *timedMoving) Send(ctx context.Context, m *fetch.Message) fetch.Reply {
 	return d.moving.Send(ctx, m)
 }
 
-func TestARegistrationFollowsRedirects(t *testing.T) {
+func TestRegistrationFollowsRedirects(t *testing.T) {
 	t.Parallel()
 	const cb = "http://agg.example/cb"
 	for _, c := range []struct {
@@ -307,7 +307,7 @@ func TestARegistrationFollowsRedirects(t *testing.T) {
 
 // TestChallengeCopiedByARedirectIsSentOnce has redirects that copy the query of the request, as web
 // frameworks do.
-func TestAChallengeThatARedirectCarriesAlongIsSentOnce(t *testing.T) {
+func TestChallengeCopiedByARedirectIsSentOnce(t *testing.T) {
 	t.Parallel()
 	s := &fakeSender{}
 	s.answer = func(m *fetch.Message) fetch.Reply {
@@ -326,24 +326,24 @@ func TestAChallengeThatARedirectCarriesAlongIsSentOnce(t *testing.T) {
 	if q, _ := url.ParseQuery(s.sent[1].URL[strings.Index(s.sent[1].URL, "?")+1:]); len(q["challenge"]) != 1 || len(q["url"]) != 1 || q.Get("k") != "v" {
 		t.Errorf("asked %s", s.sent[1].URL)
 	}
-	if to := r.to(sub.Callback); to != "http://agg.example/new?k=v" {
+	if to := r.cachedTarget(sub.Callback); to != "http://agg.example/new?k=v" {
 		t.Errorf("it is remembered as %s", to)
 	}
 }
 
-func TestFewRedirectsAreRemembered(t *testing.T) {
+func TestRememberedRedirectsAreLimited(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1e9, 0)
 	r := &Redirects{Now: func() time.Time { return now }}
-	for i := range 3 * redirectsKept {
+	for i := range 3 * maxRedirectEntries {
 		r.remember(fmt.Sprint("http://agg.example/", i), "http://agg.example/new")
 	}
-	if n := len(r.led); n > redirectsKept || n == 0 {
+	if n := len(r.entries); n > maxRedirectEntries || n == 0 {
 		t.Errorf("%d are kept", n)
 	}
 	r.remember("http://agg.example/cb", "http://agg.example/new")
-	now = now.Add(redirectHolds)
-	if to := r.to("http://agg.example/cb"); to != "" {
-		t.Errorf("after %s it is still %s", redirectHolds, to)
+	now = now.Add(redirectTTL)
+	if to := r.cachedTarget("http://agg.example/cb"); to != "" {
+		t.Errorf("after %s it is still %s", redirectTTL, to)
 	}
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // logInvalid logs a form that is invalid or lacks a required field.
-func (c *RSSCloud) unread(ctx context.Context, err error) {
+func (c *RSSCloud) logInvalid(ctx context.Context, err error) {
 	r := rsscloud.RequestFrom(ctx)
 	kind := event.KindRegister
 	switch {
@@ -21,7 +21,7 @@ func (c *RSSCloud) unread(ctx context.Context, err error) {
 	case strings.HasSuffix(r.URL.Path, "/cancel"):
 		kind = event.KindCancel
 	}
-	c.logRejected(ctx, kind, c.callerOf(doorREST, r), "", err)
+	c.logRejected(ctx, kind, c.callerOf(viaREST, r), "", err)
 }
 
 // logRejected logs an invalid request that did not reach the hub. Errors that the client did not
@@ -33,7 +33,7 @@ func (c *RSSCloud) logRejected(ctx context.Context, kind string, from caller, to
 	} else if code(err) != fault.Invalid {
 		return
 	}
-	t := hub.Rejection{Kind: kind, Topic: topic, Text: publicWhy(err, whole), Whole: whole, Via: from.via, Source: from.addr}
+	t := hub.Rejection{Kind: kind, Topic: topic, Text: publicReason(err, whole), Whole: whole, Via: from.via, Source: from.addr}
 	switch kind {
 	case event.KindRegister:
 		t.Text = "Not registered: " + t.Text
@@ -45,10 +45,10 @@ func (c *RSSCloud) logRejected(ctx context.Context, kind string, from caller, to
 
 // publicReason returns msg for the public log: without the path of a callback, passwords in URLs
 // and the URLs of private feeds.
-func publicWhy(err error, msg string) string {
+func publicReason(err error, msg string) string {
 	f, ok := errors.AsType[*rsscloud.FieldError](err)
 	if !ok {
-		return unquoted(msg)
+		return redactQuoted(msg)
 	}
 	switch f.Field {
 	case "port", "protocol", "domain", "notifyProcedure":
@@ -58,11 +58,11 @@ func publicWhy(err error, msg string) string {
 			return msg
 		}
 	}
-	return unquoted(msg)
+	return redactQuoted(msg)
 }
 
 // redactQuoted returns s without the text between quotation marks.
-func unquoted(s string) string {
+func redactQuoted(s string) string {
 	var b strings.Builder
 	inside := false
 	for i := 0; i < len(s); i++ {

@@ -8,21 +8,21 @@ import (
 )
 
 // rejections returns kind and text of all logged rejections, one per line.
-func whatWasTurned(h *fakeHub) string {
+func rejections(h *fakeHub) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var b strings.Builder
-	for _, t := range h.turned {
+	for _, t := range h.lastAgeChange {
 		if !t.Source.IsValid() {
 			b.WriteString("(from nowhere) ")
 		}
 		b.WriteString(t.Kind + " " + t.Via + " " + t.Topic + ": " + t.Text + "\n")
 	}
-	h.turned = nil
+	h.lastAgeChange = nil
 	return b.String()
 }
 
-func TestTheLogHearsOfRequestsThatCannotBeUnderstood(t *testing.T) {
+func TestInvalidRequestsAreLogged(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -46,7 +46,7 @@ func TestTheLogHearsOfRequestsThatCannotBeUnderstood(t *testing.T) {
 		{"/pleaseNotify", registration(), ""},
 	} {
 		post(t, srv.URL+c.path, c.form)
-		if got := whatWasTurned(h); got != c.want {
+		if got := rejections(h); got != c.want {
 			t.Errorf("%s %v:\n%swant\n%s", c.path, c.form, got, c.want)
 		}
 	}
@@ -55,12 +55,12 @@ func TestTheLogHearsOfRequestsThatCannotBeUnderstood(t *testing.T) {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	if got := whatWasTurned(h); !strings.HasPrefix(got, "ping rest : The body is …; send a form") {
+	if got := rejections(h); !strings.HasPrefix(got, "ping rest : The body is …; send a form") {
 		t.Errorf("a multipart form: %q", got)
 	}
 }
 
-func TestTheLogHearsOfCallsThatCannotBeUnderstood(t *testing.T) {
+func TestInvalidCallsAreLogged(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -76,7 +76,7 @@ func TestTheLogHearsOfCallsThatCannotBeUnderstood(t *testing.T) {
 			t.Fatal(err)
 		}
 		resp.Body.Close()
-		if got := whatWasTurned(h); got != c.want {
+		if got := rejections(h); got != c.want {
 			t.Errorf("%s:\n%swant\n%s", c.body, got, c.want)
 		}
 	}

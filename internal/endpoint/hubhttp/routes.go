@@ -31,7 +31,7 @@ const soapBody = 256 << 10
 //
 // spec:cloudburst#door-slash
 func (g *Endpoints) Routes() []route.Route {
-	doors := ownDoors()
+	paths := ownEndpoints()
 	var all []route.Route
 	for _, r := range g.routes() {
 		h := g.outcomes(r.Handler)
@@ -40,7 +40,7 @@ func (g *Endpoints) Routes() []route.Route {
 			r.Handler = pageForBrowsers(g.HubPage, h)
 		}
 		all = append(all, r)
-		if slices.Contains(doors, r.Path) {
+		if slices.Contains(paths, r.Path) {
 			r.Path, r.Handler = r.Path+"/{$}", withoutSlash(h)
 			all = append(all, r)
 		}
@@ -51,9 +51,9 @@ func (g *Endpoints) Routes() []route.Route {
 // routes lists each endpoint once.
 func (g *Endpoints) routes() []route.Route {
 	cloud := &RSSCloud{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}
-	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log, OnInvalid: cloud.unread}
-	rpc := openDoor("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...), g.LargeMethods))
-	soap := openDoor("GET, POST, OPTIONS", soapHandler(cloud, g.sites(), g.PublicURL))
+	rest := &rsscloud.Handler{Backend: cloud, Log: g.Log, OnInvalid: cloud.logInvalid}
+	rpc := withCORS("POST, OPTIONS", rpcHandler(cloud, append(g.weblogsMethods(), g.Methods...), g.LargeMethods))
+	soap := withCORS("GET, POST, OPTIONS", soapHandler(cloud, g.sites(), g.PublicURL))
 	rpcBody := g.rpcBody()
 	var routes []route.Route
 	for _, path := range rsscloud.Endpoints() {
@@ -88,18 +88,18 @@ func cloudPurpose(path string) string {
 
 // rpcBody returns the maximum size of an XML-RPC call in bytes.
 func (g *Endpoints) rpcBody() int64 {
-	most := int64(saveSmall)
+	limit := int64(smallCall)
 	for _, n := range g.LargeMethods {
-		most = max(most, n)
+		limit = max(limit, n)
 	}
-	return most
+	return limit
 }
 
 // websubRoutes lists the endpoints of WebSub.
 //
 // spec:websub-2018#publish-form
 func (g *Endpoints) websubRoutes() []route.Route {
-	handler := openDoor("GET, HEAD, POST, OPTIONS", &websub.Handler{
+	handler := withCORS("GET, HEAD, POST, OPTIONS", &websub.Handler{
 		Backend: &WebSub{Hub: g.Hub, Trusted: g.Trusted, Log: g.Log}, Log: g.Log,
 	})
 	return []route.Route{
@@ -114,7 +114,7 @@ func (g *Endpoints) websubRoutes() []route.Route {
 func (g *Endpoints) cnwsRoutes() []route.Route {
 	c := &CNWS{Hub: g.Hub, Upstream: g.Upstream, Trusted: g.Trusted, Log: g.Log}
 	h := &cnws.Handler{Publisher: c, Subscriber: c, Log: g.Log}
-	return []route.Route{{Path: "/cnws", Handler: openDoor("POST, OPTIONS", h), MaxBody: cnws.MaxBytes, Purpose: "Accepts CNWS subscriptions and notifications."}}
+	return []route.Route{{Path: "/cnws", Handler: withCORS("POST, OPTIONS", h), MaxBody: cnws.MaxBytes, Purpose: "Accepts CNWS subscriptions and notifications."}}
 }
 
 // weblogsRoutes lists the endpoints for pings of weblogs.com and the recent changes. rpc is the
@@ -125,8 +125,8 @@ func (g *Endpoints) weblogsRoutes(rpc, rest http.Handler) []route.Route {
 	rpcBody := g.rpcBody()
 	// spec:cloudburst#door-weblogs
 	routes := []route.Route{
-		{Path: "/weblogUpdates", Handler: openDoor("GET, POST, OPTIONS", rpcOr(rpc, sites.soapHandler(g.PublicURL))), MaxBody: rpcBody, Purpose: "Accepts pings of weblogs.com by XML-RPC and SOAP."},
-		{Path: "/pingSiteForm", Handler: openDoor("GET, HEAD, POST, OPTIONS", form), MaxBody: weblogs.MaxForm, Purpose: "Accepts pings of weblogs.com from forms and query strings."},
+		{Path: "/weblogUpdates", Handler: withCORS("GET, POST, OPTIONS", rpcOr(rpc, sites.soapHandler(g.PublicURL))), MaxBody: rpcBody, Purpose: "Accepts pings of weblogs.com by XML-RPC and SOAP."},
+		{Path: "/pingSiteForm", Handler: withCORS("GET, HEAD, POST, OPTIONS", form), MaxBody: weblogs.MaxForm, Purpose: "Accepts pings of weblogs.com from forms and query strings."},
 		{Method: "GET", Path: "/ping", Handler: pingByQuery(rest), Purpose: "Accepts a ping with the feed in the query string."},
 		{Method: "POST", Path: "/ping", Handler: rpcOr(rpc, pingByQuery(rest)), MaxBody: rpcBody, Purpose: "Accepts pings as forms or as XML-RPC calls."},
 	}

@@ -17,13 +17,13 @@ import (
 )
 
 // sniffLen is the number of bytes needed to detect an XML-RPC call.
-const sniffed = 1024
+const sniffLen = 1024
 
 // rpcHandler is the XML-RPC endpoint with the methods of rssCloud, the methods in more, and
 // system.*. large maps methods with large calls to their maximum size in bytes.
 func rpcHandler(c *RSSCloud, more []xmlrpc.Method, large map[string]int64) http.Handler {
 	h := xmlrpc.Handler{Methods: append(c.Methods(), more...), FaultOf: FaultOf, Log: c.Log}
-	return newSaveRoom(h, large, func(r *http.Request) netip.Addr { return endpoint.CallerAddr(r, c.Trusted) })
+	return newBodyLimit(h, large, func(r *http.Request) netip.Addr { return endpoint.CallerAddr(r, c.Trusted) })
 }
 
 // FaultOf returns an error as an XML-RPC fault, for methods without their own codes. It returns nil
@@ -40,8 +40,8 @@ func FaultOf(err error) *xmlrpc.Fault {
 
 // peek returns the beginning of a body without consuming it.
 func peek(r *http.Request) []byte {
-	body := bufio.NewReaderSize(r.Body, sniffed)
-	head, _ := body.Peek(sniffed) // reading the body returns the error again
+	body := bufio.NewReaderSize(r.Body, sniffLen)
+	head, _ := body.Peek(sniffLen) // reading the body returns the error again
 	r.Body = struct {
 		io.Reader
 		io.Closer
@@ -107,9 +107,9 @@ func (c *RSSCloud) Methods() []xmlrpc.Method {
 
 // spec:rsscloud-2009#ping-xml-rpc
 func (c *RSSCloud) rpcPing(ctx context.Context, params []any) (any, error) {
-	err := c.pingParams(ctx, c.callerOf(doorXMLRPC, xmlrpc.RequestFrom(ctx)), params)
+	err := c.pingParams(ctx, c.callerOf(viaXMLRPC, xmlrpc.RequestFrom(ctx)), params)
 	if err != nil {
-		return nil, c.fault4(ctx, err)
+		return nil, c.rssCloudFault(ctx, err)
 	}
 	return true, nil
 }
@@ -117,8 +117,8 @@ func (c *RSSCloud) rpcPing(ctx context.Context, params []any) (any, error) {
 // spec:rsscloud-2009#please-notify-xml-rpc
 // spec:rsscloud-2009#answer-true-or-error
 func (c *RSSCloud) rpcPleaseNotify(ctx context.Context, params []any) (any, error) {
-	if err := c.please(ctx, c.callerOf(doorXMLRPC, xmlrpc.RequestFrom(ctx)), params); err != nil {
-		return nil, c.fault4(ctx, err)
+	if err := c.registerParams(ctx, c.callerOf(viaXMLRPC, xmlrpc.RequestFrom(ctx)), params); err != nil {
+		return nil, c.rssCloudFault(ctx, err)
 	}
 	return true, nil
 }
@@ -126,16 +126,16 @@ func (c *RSSCloud) rpcPleaseNotify(ctx context.Context, params []any) (any, erro
 // spec:rsscloud-2003#returns-boolean
 // spec:rsscloud-2003#rss-please-notify
 func (c *RSSCloud) rpcRSSPleaseNotify(ctx context.Context, params []any) (any, error) {
-	err := c.please(ctx, c.callerOf(doorXMLRPC, xmlrpc.RequestFrom(ctx)), params)
-	if ours(err) {
-		return nil, c.fault4(ctx, err)
+	err := c.registerParams(ctx, c.callerOf(viaXMLRPC, xmlrpc.RequestFrom(ctx)), params)
+	if isServerError(err) {
+		return nil, c.rssCloudFault(ctx, err)
 	}
 	return err == nil, nil
 }
 
 // registerParams registers the callback in the parameters. If every feed is refused, it returns an
 // error, because the XML-RPC and SOAP responses have no other way to report that.
-func (c *RSSCloud) please(ctx context.Context, from caller, params []any) error {
+func (c *RSSCloud) registerParams(ctx context.Context, from caller, params []any) error {
 	g, err := rsscloud.RegistrationFromParams(params)
 	if err != nil {
 		c.logRejected(ctx, event.KindRegister, from, "", err)
@@ -150,7 +150,7 @@ func (c *RSSCloud) please(ctx context.Context, from caller, params []any) error 
 
 // isServerError reports a failure that the client did not cause. Such a failure must not become a
 // plain false, which means a permanent refusal.
-func ours(err error) bool {
+func isServerError(err error) bool {
 	if err == nil {
 		return false
 	}
@@ -183,7 +183,7 @@ func onlyURL(params []any) (string, error) {
 }
 
 // rssCloudFault returns an error as the fault of an rssCloud method.
-func (c *RSSCloud) fault4(ctx context.Context, err error) error {
-	c.logged(ctx, err)
+func (c *RSSCloud) rssCloudFault(ctx context.Context, err error) error {
+	c.logError(ctx, err)
 	return &xmlrpc.Fault{Code: endpoint.FaultRSSCloud, String: message(err)}
 }

@@ -19,9 +19,9 @@ import (
 
 // Names of the interfaces in the log.
 const (
-	doorREST   = "rest"
-	doorXMLRPC = "xml-rpc"
-	doorSOAP   = "soap"
+	viaREST   = "rest"
+	viaXMLRPC = "xml-rpc"
+	viaSOAP   = "soap"
 )
 
 // maxRefusals is the maximum number of refused feeds in a message.
@@ -53,7 +53,7 @@ func (c *RSSCloud) callerOf(via string, r *http.Request) caller {
 
 // Ping processes a ping by REST.
 func (c *RSSCloud) Ping(ctx context.Context, p rsscloud.PingRequest) (rsscloud.Result, error) {
-	err := c.ping(ctx, c.callerOf(doorREST, rsscloud.RequestFrom(ctx)), p.URL)
+	err := c.ping(ctx, c.callerOf(viaREST, rsscloud.RequestFrom(ctx)), p.URL)
 	if err != nil {
 		return c.refusal(ctx, err)
 	}
@@ -62,7 +62,7 @@ func (c *RSSCloud) Ping(ctx context.Context, p rsscloud.PingRequest) (rsscloud.R
 
 // PleaseNotify processes a registration by REST.
 func (c *RSSCloud) PleaseNotify(ctx context.Context, g rsscloud.Registration) (rsscloud.Result, error) {
-	r, err := c.register(ctx, c.callerOf(doorREST, rsscloud.RequestFrom(ctx)), g)
+	r, err := c.register(ctx, c.callerOf(viaREST, rsscloud.RequestFrom(ctx)), g)
 	if err != nil {
 		return c.refusal(ctx, err)
 	}
@@ -73,7 +73,7 @@ func (c *RSSCloud) PleaseNotify(ctx context.Context, g rsscloud.Registration) (r
 //
 // spec:cloudburst#cancel
 func (c *RSSCloud) Cancel(ctx context.Context, g rsscloud.Registration) (rsscloud.Result, error) {
-	from := c.callerOf(doorREST, rsscloud.RequestFrom(ctx))
+	from := c.callerOf(viaREST, rsscloud.RequestFrom(ctx))
 	r, _, err := c.registration(from, g)
 	if err != nil {
 		c.logRejected(ctx, event.KindCancel, from, first(g.URLs), err)
@@ -167,7 +167,7 @@ func (c *RSSCloud) registration(from caller, g rsscloud.Registration) (hub.Regis
 //
 // spec:cloudburst#limits-429
 func (c *RSSCloud) refusal(ctx context.Context, err error) (rsscloud.Result, error) {
-	c.logged(ctx, err)
+	c.logError(ctx, err)
 	e := &rsscloud.Error{Msg: message(err), RetryAfter: fault.RetryAfter(err), Err: err}
 	switch code(err) {
 	case fault.TooMany:
@@ -201,7 +201,7 @@ func message(err error) string {
 }
 
 // logError logs the errors that the operator should see. No other layer logs them.
-func (c *RSSCloud) logged(ctx context.Context, err error) {
+func (c *RSSCloud) logError(ctx context.Context, err error) {
 	if c.Log == nil {
 		return
 	}

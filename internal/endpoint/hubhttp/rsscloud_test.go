@@ -27,9 +27,9 @@ import (
 const feed = "http://feeds.example/rss.xml"
 
 // post sends a form and returns status, result and headers.
-func post(t *testing.T, door string, form url.Values, header ...string) (int, rsscloud.Result, http.Header) {
+func post(t *testing.T, target string, form url.Values, header ...string) (int, rsscloud.Result, http.Header) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "POST", door, strings.NewReader(form.Encode()))
+	r, err := http.NewRequestWithContext(t.Context(), "POST", target, strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestRegistrationReachesTheHub(t *testing.T) {
 	}
 }
 
-func TestEachFeedIsDecidedByItself(t *testing.T) {
+func TestFeedsAreAcceptedIndividually(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{register: func(r hub.Registration) (hub.Registered, error) {
 		return hub.Registered{Accepted: r.Feeds[:1], Refused: []hub.Refusal{{Feed: r.Feeds[1], Reason: "It could not be read."}}, Expires: expires()}, nil
@@ -129,7 +129,7 @@ func TestEachFeedIsDecidedByItself(t *testing.T) {
 	}
 }
 
-func TestNothingAcceptedIsAFailure(t *testing.T) {
+func TestRegistrationWithoutAcceptedFeedFails(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{register: func(r hub.Registration) (hub.Registered, error) {
 		var out hub.Registered
@@ -152,7 +152,7 @@ func TestNothingAcceptedIsAFailure(t *testing.T) {
 	}
 }
 
-func TestCancelOverREST(t *testing.T) {
+func TestCancelByREST(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -171,7 +171,7 @@ func TestCancelOverREST(t *testing.T) {
 }
 
 // TestFaultsHaveTheFormOfEachInterface returns the same error by REST, XML-RPC and SOAP.
-func TestFaultsInEachDoorsOwnForm(t *testing.T) {
+func TestFaultsHaveTheFormOfEachInterface(t *testing.T) {
 	t.Parallel()
 	limit := fault.New(fault.TooMany, "Too many pings.")
 	limit.RetryAfter = 3500 * time.Millisecond
@@ -224,7 +224,7 @@ func TestFaultsInEachDoorsOwnForm(t *testing.T) {
 	}
 }
 
-func TestXMLRPCDoor(t *testing.T) {
+func TestXMLRPCEndpoint(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -276,7 +276,7 @@ func TestXMLRPCDoor(t *testing.T) {
 	}
 }
 
-func TestAFurtherFamilyAddsItsMethods(t *testing.T) {
+func TestMethodsOfOtherPackagesAreAdded(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	route.Mount(mux, (&Endpoints{Hub: &fakeHub{}, Log: logTo(t), Methods: []xmlrpc.Method{
@@ -303,7 +303,7 @@ func TestAFurtherFamilyAddsItsMethods(t *testing.T) {
 	}
 }
 
-func TestSOAPDoor(t *testing.T) {
+func TestSOAPEndpoint(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)

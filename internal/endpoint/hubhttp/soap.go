@@ -41,15 +41,15 @@ func (c *RSSCloud) soapMethods(sites *Weblogs) []soap.Method {
 			Name: "pleaseNotify", Help: "Requests notifications when one of the feeds changes; true, or a fault with the reason.",
 			Params: please, Result: result,
 			Do: func(ctx context.Context, params []any) (any, error) {
-				return true, c.please(ctx, c.callerOf(doorSOAP, soap.RequestFrom(ctx)), params)
+				return true, c.registerParams(ctx, c.callerOf(viaSOAP, soap.RequestFrom(ctx)), params)
 			},
 		},
 		{
 			Name: "rssPleaseNotify", Help: "Requests notifications when one of the feeds changes; true, or false if nothing was registered.",
 			Params: please, Result: result,
 			Do: func(ctx context.Context, params []any) (any, error) {
-				err := c.please(ctx, c.callerOf(doorSOAP, soap.RequestFrom(ctx)), params)
-				if ours(err) {
+				err := c.registerParams(ctx, c.callerOf(viaSOAP, soap.RequestFrom(ctx)), params)
+				if isServerError(err) {
 					return nil, err
 				}
 				return err == nil, nil
@@ -62,7 +62,7 @@ func (c *RSSCloud) soapMethods(sites *Weblogs) []soap.Method {
 				if isSitePing(soap.CallFrom(ctx)) {
 					return sites.soapPing(ctx), nil
 				}
-				return true, c.pingParams(ctx, c.callerOf(doorSOAP, soap.RequestFrom(ctx)), params)
+				return true, c.pingParams(ctx, c.callerOf(viaSOAP, soap.RequestFrom(ctx)), params)
 			},
 		},
 	}
@@ -70,7 +70,7 @@ func (c *RSSCloud) soapMethods(sites *Weblogs) []soap.Method {
 
 // soapFault returns an error as a SOAP fault: Client if the client can fix it, else Server.
 func (c *RSSCloud) soapFault(err error) *soap.Fault {
-	c.logged(context.Background(), err)
+	c.logError(context.Background(), err)
 	who := "Client"
 	switch code(err) {
 	case fault.Internal, fault.Unavailable:

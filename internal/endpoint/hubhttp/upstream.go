@@ -89,7 +89,7 @@ func found(body []byte, address string, header http.Header) upstream.Found {
 		}
 	}
 	if c, err := rsscloud.FindCloud(body, address); err == nil {
-		if d, err := cloudDoor(c); err == nil {
+		if d, err := cloudEndpoint(c); err == nil {
 			out.Endpoints = append(out.Endpoints, d)
 		}
 	}
@@ -123,10 +123,10 @@ func namedCloud(hub string) (upstream.Endpoint, error) {
 	if path == "" || path == "/" {
 		path = "/rsscloud/pleaseNotify"
 	}
-	return cloudDoor(rsscloud.Cloud{Domain: host, Port: port, Path: path, Protocol: protocol})
+	return cloudEndpoint(rsscloud.Cloud{Domain: host, Port: port, Path: path, Protocol: protocol})
 }
 
-func cloudDoor(c rsscloud.Cloud) (upstream.Endpoint, error) {
+func cloudEndpoint(c rsscloud.Cloud) (upstream.Endpoint, error) {
 	registerURL, err := c.RegisterURL()
 	return upstream.Endpoint{Protocol: upstream.RSSCloud, Hub: registerURL, Wire: c.Protocol, Procedure: c.RegisterProcedure}, err
 }
@@ -173,7 +173,7 @@ func (u *UpstreamClient) End(ctx context.Context, f upstream.Follow) error {
 	if _, err := cloud.CancelURL(); err != nil {
 		return fault.New(fault.Unsupported, "This cloud does not support cancellation; the response to its next notification ends the registration.")
 	}
-	g, err := u.registration(f, u.ways(f)[0])
+	g, err := u.registration(f, u.notifyModes(f)[0])
 	if err != nil {
 		return asked(err)
 	}
@@ -209,13 +209,13 @@ func asked(err error) error {
 		return nil
 	}
 	if e, ok := errors.AsType[*rsscloud.Error](err); ok {
-		return answered(e.Status, e.RetryAfter, e.Msg, false)
+		return statusFault(e.Status, e.RetryAfter, e.Msg, false)
 	}
 	if e, ok := errors.AsType[*websub.Error](err); ok {
-		return answered(e.Status, e.RetryAfter, e.Msg, true)
+		return statusFault(e.Status, e.RetryAfter, e.Msg, true)
 	}
 	if e, ok := errors.AsType[*cnws.Error](err); ok {
-		return answered(e.Status, e.RetryAfter, e.Msg, false)
+		return statusFault(e.Status, e.RetryAfter, e.Msg, false)
 	}
 	if e, ok := errors.AsType[*rsscloud.FieldError](err); ok {
 		return fault.Wrap(fault.Invalid, err, "%s", e.Msg)
@@ -237,7 +237,7 @@ func asked(err error) error {
 
 // statusFault converts a response without a success status. If refusal is true, a 4xx is a refusal;
 // otherwise it can also mean a missing endpoint.
-func answered(status int, retry time.Duration, msg string, words bool) error {
+func statusFault(status int, retry time.Duration, msg string, plainLine bool) error {
 	code := fault.Unreadable
 	switch {
 	case status == http.StatusGone:
@@ -246,7 +246,7 @@ func answered(status int, retry time.Duration, msg string, words bool) error {
 		code = fault.TooMany
 	case status == http.StatusServiceUnavailable:
 		code = fault.Unavailable
-	case words && status >= 400 && status <= 499 && status != http.StatusNotFound && status != http.StatusRequestTimeout:
+	case plainLine && status >= 400 && status <= 499 && status != http.StatusNotFound && status != http.StatusRequestTimeout:
 		code = fault.Refused
 	}
 	return &fault.Error{Code: code, Msg: endpoint.OneLine(msg), RetryAfter: retry}

@@ -119,13 +119,13 @@ func follow(protocol, hub string) upstream.Follow {
 	return upstream.Follow{Protocol: protocol, Feed: feed, Topic: feed, Hub: hub, Wire: rsscloud.HTTPPost, Token: "token", Secret: "secret"}
 }
 
-func TestHubsAreAskedInTheirProtocols(t *testing.T) {
+func TestHubsAreCalledByTheirProtocol(t *testing.T) {
 	t.Parallel()
 	h := newPlayedHub(t)
 	u := asking(t, "https://me.example:8443/at")
 	ctx := t.Context()
-	for protocol, door := range map[string]string{upstream.RSSCloud: "/rsscloud/pleaseNotify", upstream.WebSub: "/hub", upstream.CNWS: "/cnws"} {
-		f := follow(protocol, h.URL+door)
+	for protocol, target := range map[string]string{upstream.RSSCloud: "/rsscloud/pleaseNotify", upstream.WebSub: "/hub", upstream.CNWS: "/cnws"} {
+		f := follow(protocol, h.URL+target)
 		a, err := u.Ask(ctx, f)
 		if err != nil || a.Confirmed != (protocol != upstream.WebSub) {
 			t.Errorf("%s: %+v, %v", protocol, a, err)
@@ -162,7 +162,7 @@ func TestHubsAreAskedInTheirProtocols(t *testing.T) {
 	}
 }
 
-func TestWithoutANameTheCallersAddressIsRegistered(t *testing.T) {
+func TestWithoutNameTheClientAddressIsRegistered(t *testing.T) {
 	t.Parallel()
 	for public, domain := range map[string]string{
 		"http://localhost:5337": "", "http://127.0.0.1:5337": "", "http://192.0.2.1:5337": "", "http://[::1]:5337": "",
@@ -179,19 +179,19 @@ func TestWithoutANameTheCallersAddressIsRegistered(t *testing.T) {
 	}
 }
 
-func TestWhatHubsAnswerIsToldApart(t *testing.T) {
+func TestHubResponsesAreDistinguished(t *testing.T) {
 	t.Parallel()
 	h := newPlayedHub(t)
 	u := asking(t, "http://me.example")
-	doors := map[string]string{upstream.RSSCloud: "/rsscloud/pleaseNotify", upstream.WebSub: "/hub", upstream.CNWS: "/cnws"}
+	paths := map[string]string{upstream.RSSCloud: "/rsscloud/pleaseNotify", upstream.WebSub: "/hub", upstream.CNWS: "/cnws"}
 	for status, want := range map[int]fault.Code{
 		410: fault.Gone, 429: fault.TooMany, 503: fault.Unavailable, 500: fault.Unreadable, 404: fault.Unreadable,
 	} {
 		h.mu.Lock()
 		h.status = status
 		h.mu.Unlock()
-		for protocol, door := range doors {
-			_, err := u.Ask(t.Context(), follow(protocol, h.URL+door))
+		for protocol, target := range paths {
+			_, err := u.Ask(t.Context(), follow(protocol, h.URL+target))
 			if fault.CodeOf(err) != want {
 				t.Errorf("%s, %d: %v", protocol, status, err)
 			}
@@ -212,17 +212,17 @@ func TestWhatHubsAnswerIsToldApart(t *testing.T) {
 		}
 	}
 	h.Close()
-	for protocol, door := range doors {
-		if _, err := u.Ask(t.Context(), follow(protocol, h.URL+door)); fault.CodeOf(err) != fault.Unreadable {
+	for protocol, target := range paths {
+		if _, err := u.Ask(t.Context(), follow(protocol, h.URL+target)); fault.CodeOf(err) != fault.Unreadable {
 			t.Errorf("%s, nobody there: %v", protocol, err)
 		}
-		if _, err := u.Ask(t.Context(), follow(protocol, "http://10.0.0.1"+door)); fault.CodeOf(err) != fault.Refused {
+		if _, err := u.Ask(t.Context(), follow(protocol, "http://10.0.0.1"+target)); fault.CodeOf(err) != fault.Refused {
 			t.Errorf("%s, a private address: %v", protocol, err)
 		}
 	}
 }
 
-func TestDoorsAreFoundInFeedsOfEveryFormat(t *testing.T) {
+func TestHubsAreFoundInFeedsOfEveryFormat(t *testing.T) {
 	t.Parallel()
 	const cloud = `<cloud domain="cloud.example" port="5337" path="/pleaseNotify" registerProcedure="" protocol="http-post"/>`
 	web := func(hub string) upstream.Endpoint { return upstream.Endpoint{Protocol: upstream.WebSub, Hub: hub} }
@@ -232,17 +232,17 @@ func TestDoorsAreFoundInFeedsOfEveryFormat(t *testing.T) {
 	for name, c := range map[string]struct {
 		body, kind, link string
 		topic            string
-		doors            []upstream.Endpoint
+		paths            []upstream.Endpoint
 	}{
 		"RSS": {body: `<rss version="2.0" xmlns:a="http://www.w3.org/2005/Atom"><channel>` + cloud + `<a:link rel="hub" href="https://hub.example/"/><a:link rel="self" href="http://feeds.example/self.xml"/></channel></rss>`,
-			topic: "http://feeds.example/self.xml", doors: []upstream.Endpoint{web("https://hub.example/"), rest("http://cloud.example:5337/pleaseNotify")}},
+			topic: "http://feeds.example/self.xml", paths: []upstream.Endpoint{web("https://hub.example/"), rest("http://cloud.example:5337/pleaseNotify")}},
 		"RSS of 2003": {body: `<rss version="2.0"><channel><cloud domain="" port="80" path="RPC2" registerProcedure="xmlStorageSystem.rssPleaseNotify" protocol="xml-rpc"/></channel></rss>`,
-			topic: feed, doors: []upstream.Endpoint{{Protocol: upstream.RSSCloud, Hub: "http://feeds.example/RPC2", Wire: rsscloud.XMLRPC, Procedure: "xmlStorageSystem.rssPleaseNotify"}}},
+			topic: feed, paths: []upstream.Endpoint{{Protocol: upstream.RSSCloud, Hub: "http://feeds.example/RPC2", Wire: rsscloud.XMLRPC, Procedure: "xmlStorageSystem.rssPleaseNotify"}}},
 		"headers first": {body: `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="https://inner.example/"/></feed>`, link: `<https://outer.example/>; rel="hub", <http://feeds.example/outer>; rel="self"`,
-			topic: "http://feeds.example/outer", doors: []upstream.Endpoint{web("https://outer.example/")}},
+			topic: "http://feeds.example/outer", paths: []upstream.Endpoint{web("https://outer.example/")}},
 		"JSON": {body: `{"version":"https://jsonfeed.org/version/1.1","feed_url":"http://feeds.example/j","hubs":[{"type":"WebSub","url":"https://hub.example/"},{"type":"rssCloud","url":"http://cloud.example/"}],"items":[]}`, kind: "application/feed+json",
-			topic: "http://feeds.example/j", doors: []upstream.Endpoint{web("https://hub.example/"), rest("http://cloud.example/rsscloud/pleaseNotify")}},
-		"a page":     {body: `<!DOCTYPE html><html><head><link rel="hub" href="/hub"></head></html>`, kind: "text/html", topic: feed, doors: []upstream.Endpoint{web("http://feeds.example/hub")}},
+			topic: "http://feeds.example/j", paths: []upstream.Endpoint{web("https://hub.example/"), rest("http://cloud.example/rsscloud/pleaseNotify")}},
+		"a page":     {body: `<!DOCTYPE html><html><head><link rel="hub" href="/hub"></head></html>`, kind: "text/html", topic: feed, paths: []upstream.Endpoint{web("http://feeds.example/hub")}},
 		"nothing":    {body: `<rss version="2.0"><channel/></rss>`, topic: feed},
 		"bad hubs":   {body: `<feed xmlns="http://www.w3.org/2005/Atom"><link rel="hub" href="ftp://x/"/><link rel="hub" href="http://u:p@x/"/></feed>`, topic: feed},
 		"not a feed": {body: "\x00\xff", topic: feed},
@@ -252,7 +252,7 @@ func TestDoorsAreFoundInFeedsOfEveryFormat(t *testing.T) {
 			header.Set("Link", c.link)
 		}
 		got := found([]byte(c.body), feed, header)
-		if d := cmp.Diff(upstream.Found{Topic: c.topic, Endpoints: c.doors}, got); d != "" {
+		if d := cmp.Diff(upstream.Found{Topic: c.topic, Endpoints: c.paths}, got); d != "" {
 			t.Errorf("%s (- want, + got):\n%s", name, d)
 		}
 	}
@@ -265,7 +265,7 @@ func TestDoorsAreFoundInFeedsOfEveryFormat(t *testing.T) {
 	}
 }
 
-func TestAFeedThatCannotBeReadHasNoDoors(t *testing.T) {
+func TestUnreadableFeedHasNoHubs(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
@@ -278,7 +278,7 @@ func TestAFeedThatCannotBeReadHasNoDoors(t *testing.T) {
 	}
 }
 
-func TestADoorThatIsNamedByHandIsMadeWhole(t *testing.T) {
+func TestEndpointNamedByUserIsCompleted(t *testing.T) {
 	t.Parallel()
 	u := asking(t, "http://me.example")
 	for in, want := range map[[2]string]string{
@@ -299,20 +299,20 @@ func TestADoorThatIsNamedByHandIsMadeWhole(t *testing.T) {
 
 // playedEngine records its calls.
 type playedEngine struct {
-	mu    sync.Mutex
-	heard []string
-	err   error
+	mu       sync.Mutex
+	received []string
+	err      error
 }
 
 func (e *playedEngine) keep(what string) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.heard = append(e.heard, what)
+	e.received = append(e.received, what)
 	return e.err
 }
 
 func (e *playedEngine) Receive(_ context.Context, topic, protocol string, source netip.Addr, hops int) (bool, error) {
-	err := e.keep(fmt.Sprintln("heard", topic, protocol, source, hops))
+	err := e.keep(fmt.Sprintln("received", topic, protocol, source, hops))
 	return topic == feed, err
 }
 
@@ -351,8 +351,8 @@ func (e *playedEngine) Rejected(_ context.Context, token string) error {
 func (e *playedEngine) said() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	all := slices.Clone(e.heard)
-	e.heard = nil
+	all := slices.Clone(e.received)
+	e.received = nil
 	return strings.TrimSpace(strings.Join(all, ""))
 }
 
@@ -365,7 +365,7 @@ func notified(t *testing.T, e Engine) *httptest.Server {
 	return srv
 }
 
-func TestNotificationsOfCloudsAreHeardInEveryProtocol(t *testing.T) {
+func TestCloudNotificationsAreReceivedInEveryProtocol(t *testing.T) {
 	t.Parallel()
 	e := &playedEngine{}
 	srv := notified(t, e)
@@ -375,7 +375,7 @@ func TestNotificationsOfCloudsAreHeardInEveryProtocol(t *testing.T) {
 		if err := c.Notify(t.Context(), protocol, callback, "rssCloud.notify", feed, 2); err != nil {
 			t.Errorf("%s: %v", protocol, err)
 		}
-		if got := e.said(); got != "heard "+feed+" rsscloud 127.0.0.1 2" {
+		if got := e.said(); got != "received "+feed+" rsscloud 127.0.0.1 2" {
 			t.Errorf("%s: %s", protocol, got)
 		}
 		err := c.Notify(t.Context(), protocol, callback, "rssCloud.notify", "http://other.example/", 2)
@@ -402,7 +402,7 @@ func TestNotificationsOfCloudsAreHeardInEveryProtocol(t *testing.T) {
 	}
 }
 
-func TestWebSubHubsAreHeard(t *testing.T) {
+func TestWebSubNotificationsAreReceived(t *testing.T) {
 	t.Parallel()
 	e := &playedEngine{}
 	srv := notified(t, e)
@@ -421,20 +421,20 @@ func TestWebSubHubsAreHeard(t *testing.T) {
 		method, path, signature string
 		err                     error
 		status                  int
-		heard                   string
+		received                string
 	}{
-		"a question":         {method: "GET", path: ask("token", sub), status: 200, heard: "confirm token " + feed + " true 5m0s"},
-		"another question":   {method: "GET", path: ask("token", other), status: 404, heard: "confirm token http://other.example/ false 0s"},
-		"a denial":           {method: "GET", path: ask("token", denied), status: 200, heard: "denied token " + feed + " No."},
-		"content":            {method: "POST", path: "/notify/websub/token", signature: signed, status: 202, heard: "delivered token 127.0.0.1 1 <rss/> true application/rss+xml <http://feeds.example/rss.xml>; rel=\"self\""},
-		"unsigned":           {method: "POST", path: "/notify/websub/token", status: 202, heard: "rejected token"},
-		"wrongly signed":     {method: "POST", path: "/notify/websub/token", signature: "sha256=00", status: 202, heard: "rejected token"},
+		"a question":         {method: "GET", path: ask("token", sub), status: 200, received: "confirm token " + feed + " true 5m0s"},
+		"another question":   {method: "GET", path: ask("token", other), status: 404, received: "confirm token http://other.example/ false 0s"},
+		"a denial":           {method: "GET", path: ask("token", denied), status: 200, received: "denied token " + feed + " No."},
+		"content":            {method: "POST", path: "/notify/websub/token", signature: signed, status: 202, received: "delivered token 127.0.0.1 1 <rss/> true application/rss+xml <http://feeds.example/rss.xml>; rel=\"self\""},
+		"unsigned":           {method: "POST", path: "/notify/websub/token", status: 202, received: "rejected token"},
+		"wrongly signed":     {method: "POST", path: "/notify/websub/token", signature: "sha256=00", status: 202, received: "rejected token"},
 		"for nobody":         {method: "POST", path: "/notify/websub/other", signature: signed, status: 410},
 		"without a token":    {method: "POST", path: "/notify/websub/", signature: signed, status: 404},
-		"a question, unwell": {method: "GET", path: ask("token", sub), err: unwell, status: 503, heard: "confirm token " + feed + " true 5m0s"},
+		"a question, unwell": {method: "GET", path: ask("token", sub), err: unwell, status: 503, received: "confirm token " + feed + " true 5m0s"},
 		"content, unwell":    {method: "POST", path: "/notify/websub/token", signature: signed, err: unwell, status: 503},
 		"content that comes again": {method: "POST", path: "/notify/websub/token", signature: signed, err: fault.New(fault.TooMany, "Slowly."), status: 503,
-			heard: "delivered token 127.0.0.1 1 <rss/> true application/rss+xml <http://feeds.example/rss.xml>; rel=\"self\""},
+			received: "delivered token 127.0.0.1 1 <rss/> true application/rss+xml <http://feeds.example/rss.xml>; rel=\"self\""},
 	} {
 		e.err = c.err
 		r, err := http.NewRequestWithContext(t.Context(), c.method, srv.URL+c.path, strings.NewReader("<rss/>"))
@@ -452,7 +452,7 @@ func TestWebSubHubsAreHeard(t *testing.T) {
 			t.Fatal(err)
 		}
 		res.Body.Close()
-		if got := e.said(); res.StatusCode != c.status || got != c.heard {
+		if got := e.said(); res.StatusCode != c.status || got != c.received {
 			t.Errorf("%s: %d, %s", name, res.StatusCode, got)
 		}
 	}

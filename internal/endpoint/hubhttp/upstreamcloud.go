@@ -19,13 +19,13 @@ const (
 
 // notifyMode is how a cloud notifies this server: the protocol, and whether the cloud uses this
 // server's name or the address of the registration request.
-type way struct {
+type notifyMode struct {
 	protocol string
 	named    bool
 }
 
 // String returns the mode as stored.
-func (w way) String() string {
+func (w notifyMode) String() string {
 	if w.named {
 		return w.protocol + " domain"
 	}
@@ -44,7 +44,7 @@ func (u *UpstreamClient) askCloud(ctx context.Context, f upstream.Follow) (a ups
 	}
 	c := &rsscloud.Client{HTTP: u.HTTP, UserAgent: u.UserAgent}
 	var first error
-	for _, w := range u.ways(f) {
+	for _, w := range u.notifyModes(f) {
 		g, err := u.registration(f, w)
 		if err == nil {
 			var r rsscloud.Result
@@ -74,12 +74,12 @@ func (u *UpstreamClient) askCloud(ctx context.Context, f upstream.Follow) (a ups
 //
 // spec:rsscloud-2009#domain-optional
 // spec:rsscloud-2003#five-parameters
-func (u *UpstreamClient) ways(f upstream.Follow) []way {
+func (u *UpstreamClient) notifyModes(f upstream.Follow) []notifyMode {
 	named := knownByName(u.PublicURL())
 	procedural := f.Wire == rsscloud.XMLRPC || f.Wire == rsscloud.SOAP
-	var list []way
+	var list []notifyMode
 	add := func(protocol string, named bool) {
-		if w := (way{protocol, named}); !slices.Contains(list, w) {
+		if w := (notifyMode{protocol, named}); !slices.Contains(list, w) {
 			list = append(list, w)
 		}
 	}
@@ -96,7 +96,7 @@ func (u *UpstreamClient) ways(f upstream.Follow) []way {
 	default:
 		add(rsscloud.HTTPPost, named)
 	}
-	if i := slices.IndexFunc(list, func(w way) bool { return w.String() == f.Notify }); i > 0 {
+	if i := slices.IndexFunc(list, func(w notifyMode) bool { return w.String() == f.Notify }); i > 0 {
 		agreed := list[i]
 		list = slices.Insert(slices.Delete(list, i, i+1), 0, agreed)
 	}
@@ -104,7 +104,7 @@ func (u *UpstreamClient) ways(f upstream.Follow) []way {
 }
 
 // registration returns the registration for the cloud of f.
-func (u *UpstreamClient) registration(f upstream.Follow, w way) (rsscloud.Registration, error) {
+func (u *UpstreamClient) registration(f upstream.Follow, w notifyMode) (rsscloud.Registration, error) {
 	path, procedure := pathNotifyCloud, ""
 	switch w.protocol {
 	case rsscloud.XMLRPC:

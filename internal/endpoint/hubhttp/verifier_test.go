@@ -72,10 +72,10 @@ func TestTestCall(t *testing.T) {
 		{"nobody", "http-post", fetch.Reply{Err: unreachable}, false, fault.Unreadable, "no usable answer"},
 		{"time-out", "http-post", fetch.Reply{Err: unreachable, Timeout: true}, false, fault.Unreadable, "no usable answer"},
 		{"ours", "http-post", fetch.Reply{Err: unreachable, NotTried: true}, false, fault.Unavailable, "a minute"},
-		{"another hub's door", "http-post", fetch.Reply{Status: 200, Body: thanks}, false, fault.Refused, "loop"},
-		{"another hub's door that says no", "http-post", fetch.Reply{Status: 200, Body: []byte(`<pingResult success="false" msg=""/>`)}, false, fault.Refused, "loop"},
-		{"another hub's door with a status", "http-post", fetch.Reply{Status: 400, Body: thanks}, false, fault.Refused, "loop"},
-		{"another hub's door in JSON", "http-post", fetch.Reply{Status: 200, Body: []byte(`{"success":true,"msg":"Thanks for the ping."}`)}, false, fault.Refused, "loop"},
+		{"another hub's endpoint", "http-post", fetch.Reply{Status: 200, Body: thanks}, false, fault.Refused, "loop"},
+		{"another hub's endpoint that refuses", "http-post", fetch.Reply{Status: 200, Body: []byte(`<pingResult success="false" msg=""/>`)}, false, fault.Refused, "loop"},
+		{"another hub's endpoint with a status", "http-post", fetch.Reply{Status: 400, Body: thanks}, false, fault.Refused, "loop"},
+		{"another hub's endpoint in JSON", "http-post", fetch.Reply{Status: 200, Body: []byte(`{"success":true,"msg":"Thanks for the ping."}`)}, false, fault.Refused, "loop"},
 	} {
 		s := answering(c.reply)
 		x, err := (&Verifier{Sender: s}).Verify(t.Context(), subscription(c.protocol), hub.Topic{URL: feed}, false)

@@ -20,9 +20,9 @@ import (
 
 // Names of the interfaces for pings of sites in the log.
 const (
-	doorWeblogs  = "weblogs"
-	doorExtended = "weblogs-extended"
-	doorPingSite = "pingsite"
+	viaWeblogs  = "weblogs"
+	viaExtended = "weblogs-extended"
+	viaPingSite = "pingsite"
 )
 
 // weblogsNamespace is the namespace of the SOAP procedure. Calls in other namespaces are accepted
@@ -46,12 +46,12 @@ func (g *Endpoints) weblogsMethods() []xmlrpc.Method { return weblogs.Methods(g.
 
 // Ping processes a ping by XML-RPC or from the form.
 func (s *Weblogs) Ping(ctx context.Context, iface weblogs.Interface, p weblogs.Ping) error {
-	name := doorPingSite
+	name := viaPingSite
 	switch iface {
 	case weblogs.InterfacePing:
-		name = doorWeblogs
+		name = viaWeblogs
 	case weblogs.InterfaceExtended:
-		name = doorExtended
+		name = viaExtended
 	}
 	return s.announce(ctx, name, weblogs.RequestFrom(ctx), p)
 }
@@ -62,7 +62,7 @@ func (s *Weblogs) Ping(ctx context.Context, iface weblogs.Interface, p weblogs.P
 // spec:cloudburst#limits-429
 func (s *Weblogs) announce(ctx context.Context, via string, r *http.Request, p weblogs.Ping) error {
 	a := hub.Announcement{
-		Name: p.Name, URL: visible(p.URL), Page: visible(p.ChangesURL), Feed: visible(p.FeedURL),
+		Name: p.Name, URL: withoutFragment(p.URL), Page: withoutFragment(p.ChangesURL), Feed: withoutFragment(p.FeedURL),
 		Tags: p.Tags, Via: via,
 	}
 	if r != nil {
@@ -101,7 +101,7 @@ func (s *Weblogs) log() *slog.Logger {
 }
 
 // withoutFragment returns url without its fragment: pings often name a position on a page.
-func visible(url string) string {
+func withoutFragment(url string) string {
 	url, _, _ = strings.Cut(url, "#")
 	return url
 }
@@ -146,7 +146,7 @@ func (s *Weblogs) soapPing(ctx context.Context) map[string]any {
 	}
 	p, err := weblogs.ParsePing(params)
 	if err == nil {
-		err = s.announce(ctx, doorWeblogs, soap.RequestFrom(ctx), p)
+		err = s.announce(ctx, viaWeblogs, soap.RequestFrom(ctx), p)
 	}
 	return weblogs.ResultOf(err).Value()
 }

@@ -63,7 +63,7 @@ func get(t *testing.T, method, address string, header ...string) (int, string, h
 	return resp.StatusCode, string(body), resp.Header
 }
 
-func TestPythonPingsAsWeblogsDo(t *testing.T) {
+func TestPythonAsWeblogsClient(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{announce: func(a hub.Announcement) (hub.Announced, error) {
 		switch a.Name {
@@ -93,7 +93,7 @@ func TestPythonPingsAsWeblogsDo(t *testing.T) {
 	}
 }
 
-func TestAPingOfASiteReachesTheHub(t *testing.T) {
+func TestSitePingReachesTheHub(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -111,7 +111,7 @@ func TestAPingOfASiteReachesTheHub(t *testing.T) {
 	}
 }
 
-func TestRefusedSitesHaveTheStatusOfTheReason(t *testing.T) {
+func TestRefusedSitePingHasStatusOfTheReason(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err    error
@@ -140,26 +140,26 @@ func TestRefusedSitesHaveTheStatusOfTheReason(t *testing.T) {
 	}
 }
 
-func TestTheSOAPProcedureWithTwoPartsIsASitesPing(t *testing.T) {
+func TestSOAPPingWithTwoParametersIsASitePing(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
 	pair := func(a, b string) []soap.Param {
 		return []soap.Param{{Name: a, Value: "Site"}, {Name: b, Value: siteURL}}
 	}
-	turned := []soap.Param{{Name: "url", Value: siteURL}, {Name: "name", Value: "Site"}}
-	for _, door := range []string{"/soap", "/rsscloud/soap", "/weblogUpdates"} {
-		for _, params := range [][]soap.Param{pair("weblogname", "weblogurl"), pair("WeblogName", "WeblogURL"), pair("name", "url"), turned, pair("a", "b")} {
-			c := &soap.Client{URL: srv.URL + door, Namespace: weblogsNamespace}
+	lastAgeChange := []soap.Param{{Name: "url", Value: siteURL}, {Name: "name", Value: "Site"}}
+	for _, target := range []string{"/soap", "/rsscloud/soap", "/weblogUpdates"} {
+		for _, params := range [][]soap.Param{pair("weblogname", "weblogurl"), pair("WeblogName", "WeblogURL"), pair("name", "url"), lastAgeChange, pair("a", "b")} {
+			c := &soap.Client{URL: srv.URL + target, Namespace: weblogsNamespace}
 			v, err := c.Call(t.Context(), "ping", params...)
 			if err != nil {
-				t.Fatalf("%s: %v", door, err)
+				t.Fatalf("%s: %v", target, err)
 			}
 			if d := cmp.Diff(map[string]any{"flerror": false, "message": "Thanks for the ping."}, v); d != "" {
-				t.Errorf("%s: %s", door, d)
+				t.Errorf("%s: %s", target, d)
 			}
 			if a := h.lastAnnounced(t); a.Name != "Site" || a.URL != siteURL || a.Via != "weblogs" {
-				t.Errorf("%s %v: %+v", door, params, a)
+				t.Errorf("%s %v: %+v", target, params, a)
 			}
 		}
 	}
@@ -176,7 +176,7 @@ func TestTheSOAPProcedureWithTwoPartsIsASitesPing(t *testing.T) {
 	}
 }
 
-func TestTheDoorForSitesTakesBothAndDescribesItself(t *testing.T) {
+func TestSiteEndpointAcceptsXMLRPCAndSOAP(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -199,7 +199,7 @@ func TestTheDoorForSitesTakesBothAndDescribesItself(t *testing.T) {
 	}
 }
 
-func TestThePingDoorTakesTheURLFromTheQuery(t *testing.T) {
+func TestPingEndpointAcceptsURLInQuery(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -243,7 +243,7 @@ func TestThePingDoorTakesTheURLFromTheQuery(t *testing.T) {
 	}
 }
 
-func TestThePingDoorTakesProcedureCallsToo(t *testing.T) {
+func TestPingEndpointAcceptsXMLRPC(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -253,7 +253,7 @@ func TestThePingDoorTakesProcedureCallsToo(t *testing.T) {
 	}
 }
 
-func TestTheFormIsAPageOfTheProgram(t *testing.T) {
+func TestPingFormIsAPageOfTheProgram(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
 	route.Mount(mux, (&Endpoints{Hub: &fakeHub{}, PingPage: func(w http.ResponseWriter, _ *http.Request, status int, title, _ string, form url.Values) {

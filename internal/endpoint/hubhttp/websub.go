@@ -21,7 +21,7 @@ import (
 )
 
 // viaWebSub is the name of WebSub in the log.
-const doorWebSub = "websub"
+const viaWebSub = "websub"
 
 const (
 	// maxAtOnce is the maximum number of a publisher's topics checked concurrently.
@@ -53,7 +53,7 @@ func (b *WebSub) Unsubscribe(ctx context.Context, s websub.Subscription) error {
 }
 
 func (b *WebSub) request(ctx context.Context, mode string, s websub.Subscription) error {
-	in := hub.Intent{Topic: s.Topic, Callback: s.Callback, Mode: mode, Secret: s.Secret, Lease: s.Lease, Via: doorWebSub}
+	in := hub.Intent{Topic: s.Topic, Callback: s.Callback, Mode: mode, Secret: s.Secret, Lease: s.Lease, Via: viaWebSub}
 	if len(websub.VerifyURL(s.Callback, websub.Verification{Mode: mode, Topic: s.Topic, Challenge: websub.NewChallenge(), Lease: websub.MaxLease})) > maxAskURL {
 		return &websub.Error{Status: http.StatusBadRequest, Msg: "hub.callback and hub.topic are together too long for a verification request; use a shorter callback."}
 	}
@@ -73,7 +73,7 @@ func (b *WebSub) source(ctx context.Context) netip.Addr {
 
 // Publish pings each topic, like the ping endpoints of other protocols.
 func (b *WebSub) Publish(ctx context.Context, urls []string) []error {
-	p := hub.Ping{Via: doorWebSub, Source: b.source(ctx), Count: wantsOutcome(ctx)}
+	p := hub.Ping{Via: viaWebSub, Source: b.source(ctx), Count: wantsOutcome(ctx)}
 	if r := websub.RequestFrom(ctx); r != nil {
 		p.Hops = rsscloud.Hops(r.Header)
 	}

@@ -23,14 +23,14 @@ import (
 )
 
 const (
-	websubDoor = "http://hub.example/websub"
-	websubCB   = "http://agg.example:5337/secret/cb?x=1&hub.mode=mine"
+	websubURL = "http://hub.example/websub"
+	websubCB  = "http://agg.example:5337/secret/cb?x=1&hub.mode=mine"
 )
 
 // knock posts a form to the WebSub endpoint and returns status, text and headers.
-func knock(t *testing.T, door, form string, header ...string) (int, string, http.Header) {
+func knock(t *testing.T, target, form string, header ...string) (int, string, http.Header) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), "POST", door, strings.NewReader(form))
+	r, err := http.NewRequestWithContext(t.Context(), "POST", target, strings.NewReader(form))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func websubForm(mode string, more ...string) string {
 
 // TestHubAcceptsRequests makes the checks of the public test site for hubs that concern the
 // endpoint.
-func TestHubTakesRequests(t *testing.T) {
+func TestHubAcceptsRequests(t *testing.T) {
 	t.Parallel()
 	plain := hub.Intent{Topic: feed, Callback: websubCB, Mode: hub.ModeSubscribe, Via: "websub"}
 	with := func(f func(*hub.Intent)) hub.Intent {
@@ -95,7 +95,7 @@ func TestHubTakesRequests(t *testing.T) {
 	}
 }
 
-func TestHostileRequestsReachNoHub(t *testing.T) {
+func TestHostileRequestsAreRejected(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
 	srv := listen(t, h)
@@ -113,7 +113,7 @@ func TestHostileRequestsReachNoHub(t *testing.T) {
 		"a callback that is code":    {websubForm("subscribe", "hub.callback", "javascript:alert(1)"), "hub.callback", 400},
 		"a topic with a line end":    {websubForm("subscribe", "hub.topic", feed+"\r\nX-Evil: 1"), "hub.topic", 400},
 		"a callback twice":           {websubForm("subscribe") + "&hub.callback=http://other.example/", "more than once", 400},
-		"URLs too long together":     {websubForm("subscribe", "hub.callback", "http://s.example/"+strings.Repeat("c", 2000), "hub.topic", "http://t.example/"+strings.Repeat("ü", 1000)), "too long together", 400},
+		"URLs too long together":     {websubForm("subscribe", "hub.callback", "http://s.example/"+strings.Repeat("c", 2000), "hub.topic", "http://t.example/"+strings.Repeat("ü", 1000)), "together too long", 400},
 		"51 topics":                  {fiftyOne.Encode(), "More than 50", 400},
 		"topics that are code":       {"hub.mode=publish&hub.url=javascript:alert(1)", "http://", 400},
 		"no mode":                    {"url=" + feed, "hub.mode is missing", 400},
@@ -143,7 +143,7 @@ func TestFaultsBecomeStatuses(t *testing.T) {
 		retry  string
 	}{
 		{fault.New(fault.Invalid, "The topic is none."), 400, "The topic is none.\n", ""},
-		{fault.New(fault.Refused, "The callback is one of this server's own doors."), 403, "The callback is one of this server's own doors.\n", ""},
+		{fault.New(fault.Refused, "The callback is one of this server's own endpoints."), 403, "The callback is one of this server's own endpoints.\n", ""},
 		{&fault.Error{Code: fault.TooMany, Msg: "Too often.", RetryAfter: 7 * time.Second}, 429, "Too often.\n", "7"},
 		{fault.New(fault.TooMany, "Too often."), 429, "Too often.\n", "1"},
 		{fault.Wrap(fault.Unavailable, errors.New("disk /var full"), "Not now."), 503, "Not now.\n", "10"},
@@ -167,7 +167,7 @@ func TestFaultsBecomeStatuses(t *testing.T) {
 	}
 }
 
-func TestPublishedTopicsArePingedLikeAnyOther(t *testing.T) {
+func TestPublishPingsEachTopic(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{ping: func(p hub.Ping) (hub.PingResult, error) {
 		if strings.Contains(p.URL, "dead") {
@@ -189,14 +189,14 @@ func TestPublishedTopicsArePingedLikeAnyOther(t *testing.T) {
 	}
 }
 
-func TestAtMostEightPublishedTopicsAreCheckedAtOnce(t *testing.T) {
+func TestAtMostEightPublishedTopicsAreCheckedConcurrently(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var now, most atomic.Int32
+		var now, limit atomic.Int32
 		h := &fakeHub{}
 		b := &WebSub{Hub: slowHub{h, func() {
 			n := now.Add(1)
-			for m := most.Load(); n > m && !most.CompareAndSwap(m, n); m = most.Load() {
+			for m := limit.Load(); n > m && !limit.CompareAndSwap(m, n); m = limit.Load() {
 			}
 			<-time.After(time.Second)
 			now.Add(-1)
@@ -207,8 +207,8 @@ func TestAtMostEightPublishedTopicsAreCheckedAtOnce(t *testing.T) {
 		}
 		start := time.Now()
 		results := b.Publish(t.Context(), urls)
-		if took := time.Since(start); most.Load() != 8 || took != 7*time.Second || len(results) != 50 || len(h.pings) != 50 || slices.ContainsFunc(results, func(err error) bool { return err != nil }) {
-			t.Errorf("%d at once, %s, %v", most.Load(), took, results)
+		if took := time.Since(start); limit.Load() != 8 || took != 7*time.Second || len(results) != 50 || len(h.pings) != 50 || slices.ContainsFunc(results, func(err error) bool { return err != nil }) {
+			t.Errorf("%d at once, %s, %v", limit.Load(), took, results)
 		}
 	})
 }
@@ -224,7 +224,7 @@ func (h slowHub) Ping(ctx context.Context, p hub.Ping) (hub.PingResult, error) {
 	return h.fakeHub.Ping(ctx, p)
 }
 
-func TestTheWebSubDoorSaysWhatItIs(t *testing.T) {
+func TestWebSubEndpointDescribesItself(t *testing.T) {
 	t.Parallel()
 	srv := listen(t, &fakeHub{})
 	for method, status := range map[string]int{"GET": 200, "HEAD": 200, "OPTIONS": 204, "PUT": 405} {
@@ -280,14 +280,14 @@ func TestConfirm(t *testing.T) {
 	}{
 		{"200", echo(200, "", ""), fault.Internal, ""},
 		{"202", echo(202, "", ""), fault.Internal, ""},
-		{"a line end", echo(200, "", "\n"), fault.Refused, "without a line end"},
-		{"an echoing page", echo(200, "You asked for ", ""), fault.Refused, "nothing else"},
-		{"another body", always(fetch.Reply{Status: 200, Body: []byte("ok")}), fault.Refused, "nothing else"},
+		{"a line end", echo(200, "", "\n"), fault.Refused, "without a trailing line break"},
+		{"an echoing page", echo(200, "You asked for ", ""), fault.Refused, "challenge alone"},
+		{"another body", always(fetch.Reply{Status: 200, Body: []byte("ok")}), fault.Refused, "challenge alone"},
 		{"no body", always(fetch.Reply{Status: 204}), fault.Refused, "204 No Content"},
 		{"half a body", func(q url.Values) fetch.Reply {
 			return fetch.Reply{Status: 200, Body: []byte(q.Get("hub.challenge")), Partial: true}
-		}, fault.Refused, "nothing else"},
-		{"404", echo(404, "", ""), fault.Refused, "did not ask"},
+		}, fault.Refused, "challenge alone"},
+		{"404", echo(404, "", ""), fault.Refused, "did not request"},
 		{"410", echo(410, "", ""), fault.Refused, "410 Gone"},
 		{"500", echo(500, "", ""), fault.Refused, "500"},
 		{"a redirect", always(fetch.Reply{Status: 302, Location: "https://agg.example/"}), fault.Refused, "redirects are not followed"},
@@ -323,7 +323,7 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
-func TestEveryQuestionHasItsOwnChallenge(t *testing.T) {
+func TestEachVerificationHasItsOwnChallenge(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	s := questioned(t, func(q url.Values) fetch.Reply {

@@ -26,7 +26,7 @@ func websubSubscriber(secret string) hub.Subscription {
 	return hub.Subscription{Protocol: hub.WebSub, Callback: websubCB, Secret: secret}
 }
 
-func TestADeliveryIsTheContentAndNothingElse(t *testing.T) {
+func TestDeliveryBodyIsTheContent(t *testing.T) {
 	t.Parallel()
 	changed := time.Date(2009, 10, 16, 12, 0, 0, 1500, time.UTC)
 	body := []byte("{\"x\":\"\x00ü\"}\r\n")
@@ -56,7 +56,7 @@ func TestADeliveryIsTheContentAndNothingElse(t *testing.T) {
 	} {
 		to := topic(feed)
 		to.ChangedAt = changed
-		n := &Notifier{HubURL: func() string { return websubDoor }, Signature: c.method}
+		n := &Notifier{HubURL: func() string { return websubURL }, Signature: c.method}
 		m, err := n.websubMessage(websubSubscriber(c.secret), to, &hub.Content{Type: c.given, Body: c.body}, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -74,7 +74,7 @@ func TestADeliveryIsTheContentAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestADeliveryThatCannotBeMade(t *testing.T) {
+func TestDeliveryWithoutContentOrMethodFails(t *testing.T) {
 	t.Parallel()
 	n := &Notifier{Sender: answering(fetch.Reply{Status: 200}), Signature: "md5"}
 	if _, err := n.websubMessage(websubSubscriber(""), topic(feed), nil, 0); err == nil {
@@ -88,9 +88,9 @@ func TestADeliveryThatCannotBeMade(t *testing.T) {
 	}
 }
 
-func TestATopicCannotAddToTheHeaderOfItsDelivery(t *testing.T) {
+func TestTopicCannotInjectDeliveryHeaders(t *testing.T) {
 	t.Parallel()
-	n := &Notifier{HubURL: func() string { return websubDoor }}
+	n := &Notifier{HubURL: func() string { return websubURL }}
 	for _, evil := range []string{"http://t.example/>; rel=\"hub\", <http://evil.example/", "http://t.example/\r\nX-Evil: 1", "http://t.example/\"\x00ü"} {
 		m, err := n.websubMessage(websubSubscriber(""), topic(evil), &hub.Content{Body: []byte("x")}, 0)
 		if err != nil {
@@ -103,10 +103,10 @@ func TestATopicCannotAddToTheHeaderOfItsDelivery(t *testing.T) {
 	}
 }
 
-func TestWhatDeliveriesShareChangesWithWhatItIsMadeOf(t *testing.T) {
+func TestSharedDeliveryChangesWithItsInput(t *testing.T) {
 	t.Parallel()
-	door := websubDoor
-	n := &Notifier{HubURL: func() string { return door }}
+	target := websubURL
+	n := &Notifier{HubURL: func() string { return target }}
 	to, content, hops := topic(feed), &hub.Content{Type: "text/xml", Body: []byte("x")}, 0
 	message := func() *fetch.Message {
 		t.Helper()
@@ -121,7 +121,7 @@ func TestWhatDeliveriesShareChangesWithWhatItIsMadeOf(t *testing.T) {
 		t.Error("the same header was made twice")
 	}
 	for name, change := range map[string]func(){
-		"hub":     func() { door += "2" },
+		"hub":     func() { target += "2" },
 		"type":    func() { content = &hub.Content{Type: "text/plain", Body: content.Body} },
 		"hops":    func() { hops++ },
 		"time":    func() { to.ChangedAt = time.Unix(1, 0) },
@@ -149,7 +149,7 @@ func TestWhatDeliveriesShareChangesWithWhatItIsMadeOf(t *testing.T) {
 	wg.Wait()
 }
 
-func TestNoRedirectOfADeliveryIsFollowed(t *testing.T) {
+func TestDeliveryDoesNotFollowRedirects(t *testing.T) {
 	t.Parallel()
 	s := answering(fetch.Reply{Status: 301, Location: "https://agg.example:5337/secret/cb"})
 	r := (&Notifier{Sender: s}).Notify(t.Context(), websubSubscriber(""), topic(feed), &hub.Content{Body: []byte("x")}, 0)
@@ -227,12 +227,12 @@ func TestRealSenderAtARealWebSubSubscriber(t *testing.T) {
 	body := []byte(strings.Repeat("<rss>\x00ü</rss>\r\n", 20_000))
 	sub := hub.Subscription{Protocol: hub.WebSub, Callback: in.Callback, Secret: "geheim"}
 	for _, method := range []string{"", "sha1", "sha384", "sha512"} {
-		n := &Notifier{Sender: sender, HubURL: func() string { return websubDoor }, Signature: method}
+		n := &Notifier{Sender: sender, HubURL: func() string { return websubURL }, Signature: method}
 		if r := n.Notify(t.Context(), sub, topic(topicURL), &hub.Content{Type: "application/rss+xml; charset=x", Body: body}, 0); !r.OK {
 			t.Fatalf("%s: %+v", method, r)
 		}
 		d := <-c.delivered
-		if !d.Verified || d.Hub != websubDoor || d.Self != topicURL || d.ContentType != "application/rss+xml; charset=x" || string(d.Body) != string(body) {
+		if !d.Verified || d.Hub != websubURL || d.Self != topicURL || d.ContentType != "application/rss+xml; charset=x" || string(d.Body) != string(body) {
 			t.Errorf("%s: verified %t, %s, %s, %s, %d bytes", method, d.Verified, d.Hub, d.Self, d.ContentType, len(d.Body))
 		}
 	}
@@ -243,16 +243,16 @@ func TestRealSenderAtARealWebSubSubscriber(t *testing.T) {
 	}
 }
 
-func TestADeliveryAllocatesLittleBesidesItsSignature(t *testing.T) {
-	n := &Notifier{HubURL: func() string { return websubDoor }}
+func TestDeliveryAllocatesLittleExceptItsSignature(t *testing.T) {
+	n := &Notifier{HubURL: func() string { return websubURL }}
 	to, content := topic(feed), &hub.Content{Type: "text/xml", Body: make([]byte, 200_000)}
-	for secret, most := range map[string]float64{"": 1, "geheim": 16} {
+	for secret, limit := range map[string]float64{"": 1, "geheim": 16} {
 		sub := websubSubscriber(secret)
 		if got := testing.AllocsPerRun(100, func() {
 			if _, err := n.websubMessage(sub, to, content, 0); err != nil {
 				t.Error(err)
 			}
-		}); got > most {
+		}); got > limit {
 			t.Errorf("secret %q: %.1f allocations", secret, got)
 		}
 	}
@@ -262,7 +262,7 @@ func BenchmarkWebSubMessage(b *testing.B) {
 	for _, size := range []int{2_000, 200_000} {
 		for _, secret := range []string{"", "a secret of some length"} {
 			b.Run(fmt.Sprintf("%dkB/signed=%t", size/1000, secret != ""), func(b *testing.B) {
-				n := &Notifier{HubURL: func() string { return websubDoor }}
+				n := &Notifier{HubURL: func() string { return websubURL }}
 				sub, to := websubSubscriber(secret), topic(feed)
 				content := &hub.Content{Type: "application/rss+xml", Body: make([]byte, size)}
 				b.ReportAllocs()
@@ -332,7 +332,7 @@ func TestPythonsStandardLibraryAsWebSubSubscriber(t *testing.T) {
 	content := &hub.Content{Type: "application/feed+json; charset=utf-8", Body: []byte(strings.Repeat("\x00ü\r\n", 5000))}
 	sub := hub.Subscription{Protocol: hub.WebSub, Callback: callback}
 	for _, method := range []string{"none", "sha1", "sha256", "sha384", "sha512"} {
-		n := &Notifier{Sender: sender, HubURL: func() string { return websubDoor }, Signature: method}
+		n := &Notifier{Sender: sender, HubURL: func() string { return websubURL }, Signature: method}
 		right := "False"
 		if method != "none" {
 			sub.Secret, right = "geheim ü", "True"
@@ -340,24 +340,24 @@ func TestPythonsStandardLibraryAsWebSubSubscriber(t *testing.T) {
 		if r := n.Notify(t.Context(), sub, topic(topicURL), content, 0); !r.OK {
 			t.Fatalf("%s: %+v", method, r)
 		}
-		said("content " + method + " " + right + " application/feed+json; charset=utf-8 25000 " + websubDoor + " True")
+		said("content " + method + " " + right + " application/feed+json; charset=utf-8 25000 " + websubURL + " True")
 	}
 }
 
 func TestCurlAsWebSubClient(t *testing.T) {
 	t.Parallel()
 	h := &fakeHub{}
-	door := listen(t, h).URL + "/websub"
+	target := listen(t, h).URL + "/websub"
 	for _, c := range []struct {
 		want string
 		args []string
 	}{
-		{" 202", []string{"-d", "hub.mode=subscribe", "--data-urlencode", "hub.topic=" + feed + "?a=1&b=ü", "--data-urlencode", "hub.callback=" + websubCB, "-d", "hub.lease_seconds=600&hub.secret=geheim", door}},
-		{" 202", []string{"-H", "Content-Type:", "-d", "hub.mode=unsubscribe&hub.topic=" + feed + "&hub.callback=http://agg.example/", door}},
-		{" 204", []string{"-d", "hub.mode=publish&hub.url=" + feed, "-d", "hub.url=http://other.example/", door}},
-		{"hub.callback is missing; a subscription needs hub.mode, hub.callback and hub.topic.\n 400", []string{"-d", "hub.mode=subscribe&hub.topic=" + feed, door}},
-		{" 415", []string{"-F", "hub.mode=publish", door}},
-		{"This is a WebSub hub.", []string{door}},
+		{" 202", []string{"-d", "hub.mode=subscribe", "--data-urlencode", "hub.topic=" + feed + "?a=1&b=ü", "--data-urlencode", "hub.callback=" + websubCB, "-d", "hub.lease_seconds=600&hub.secret=geheim", target}},
+		{" 202", []string{"-H", "Content-Type:", "-d", "hub.mode=unsubscribe&hub.topic=" + feed + "&hub.callback=http://agg.example/", target}},
+		{" 204", []string{"-d", "hub.mode=publish&hub.url=" + feed, "-d", "hub.url=http://other.example/", target}},
+		{"hub.callback is missing; a subscription needs hub.mode, hub.callback and hub.topic.\n 400", []string{"-d", "hub.mode=subscribe&hub.topic=" + feed, target}},
+		{" 415", []string{"-F", "hub.mode=publish", target}},
+		{"This is a WebSub hub.", []string{target}},
 	} {
 		if out := endpointtest.Run(t, "curl", append([]string{"-sS", "--max-time", "20", "-w", " %{http_code}"}, c.args...)...); !strings.Contains(out, c.want) {
 			t.Errorf("curl %s\ngave %s\nwithout %s", strings.Join(c.args, " "), out, c.want)

@@ -41,7 +41,7 @@ type Convert struct {
 	clean func(html string) string
 
 	mu      sync.Mutex
-	copies  cache.LRU[string, *copied] // by URL
+	copies  cache.LRU[string, *copyEntry] // by URL
 	reading int
 	version int64 // last assigned version
 }
@@ -49,15 +49,15 @@ type Convert struct {
 // Limits of conversions.
 const (
 	convertEvery   = time.Minute // minimum time between two reads of a feed
-	convertWithin  = 30 * time.Second
+	convertTimeout = 30 * time.Second
 	convertMemory  = 32 << 20 // bytes of cached documents
 	copySize       = 1024     // approximate bytes of a cache entry without its document
 	convertReading = 8        // concurrent reads
-	longestURL     = 2048
+	maxURL         = 2048
 )
 
 // copyEntry is a document that was read or is being read.
-type copied struct {
+type copyEntry struct {
 	url   string
 	state string        // state of the feed when the read started
 	done  chan struct{} // closed when the fields below are set
@@ -78,7 +78,7 @@ type copied struct {
 func (c *Convert) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
-		say(w, http.StatusMethodNotAllowed, "GET this address with the url of a feed, and the name of a format as to.\n")
+		writeText(w, http.StatusMethodNotAllowed, "GET this address with the url of a feed, and the name of a format as to.\n")
 		return
 	}
 	s, to, err := c.source(r)
@@ -100,7 +100,7 @@ func (c *Convert) answer(w http.ResponseWriter, r *http.Request, s syndicate.Sou
 		return err
 	}
 	if callback != "" {
-		d = called(d, callback, s.Modified, "public, max-age=60")
+		d = withCallback(d, callback, s.Modified, "public, max-age=60")
 	}
 	w.Header().Set("X-Cloudburst-Warnings", strconv.Itoa(len(warnings)))
 	d.ServeHTTP(w, r)
@@ -116,7 +116,7 @@ func (c *Convert) source(r *http.Request) (s syndicate.Source, to string, err er
 		return s, "", endpoint.WithStatus(http.StatusNotAcceptable, unknownFormat(err))
 	}
 	u, err := url.Parse(address)
-	if address == "" || len(address) > longestURL || err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
+	if address == "" || len(address) > maxURL || err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
 		return s, "", endpoint.WithStatus(http.StatusBadRequest, fault.New(fault.Invalid, "The url is not the URL of a feed: send url=https://… and to=, the name of a format."))
 	}
 	state, known, err := c.Library.Known(r.Context(), address)
@@ -149,7 +149,7 @@ func strictHTML() func(string) string {
 
 // read returns a feed that is at most a minute old and includes all changes that this server knows
 // of. Concurrent requests for the same feed share one read.
-func (c *Convert) read(ctx context.Context, url, state string) (*copied, error) {
+func (c *Convert) read(ctx context.Context, url, state string) (*copyEntry, error) {
 	now := c.now()
 	c.mu.Lock()
 	before, ok := c.copies.Get(url)
@@ -162,10 +162,10 @@ func (c *Convert) read(ctx context.Context, url, state string) (*copied, error) 
 			before = nil // its read started before the change and is not finished
 		}
 	}
-	next := &copied{url: url, state: state, done: make(chan struct{}), at: now}
-	room := c.begin(next)
+	next := &copyEntry{url: url, state: state, done: make(chan struct{}), at: now}
+	accepted := c.begin(next)
 	c.mu.Unlock()
-	if !room {
+	if !accepted {
 		f := fault.New(fault.TooMany, "Many feeds are being read at the moment; please try again in a few seconds.")
 		f.RetryAfter = 5 * time.Second
 		return nil, f
@@ -176,13 +176,13 @@ func (c *Convert) read(ctx context.Context, url, state string) (*copied, error) 
 }
 
 // fresh reports whether an entry is recent or still being read.
-func (d *copied) fresh(now time.Time) bool {
+func (d *copyEntry) fresh(now time.Time) bool {
 	age := now.Sub(d.at)
 	return !d.ready() || age < convertEvery && age > -convertEvery
 }
 
 // ready reports whether the read is finished.
-func (d *copied) ready() bool {
+func (d *copyEntry) ready() bool {
 	select {
 	case <-d.done:
 		return true
@@ -191,7 +191,7 @@ func (d *copied) ready() bool {
 	}
 }
 
-func (d *copied) wait(ctx context.Context) (*copied, error) {
+func (d *copyEntry) wait(ctx context.Context) (*copyEntry, error) {
 	select {
 	case <-d.done:
 		return d, d.err
@@ -200,8 +200,8 @@ func (d *copied) wait(ctx context.Context) (*copied, error) {
 	}
 }
 
-func (c *Convert) load(ctx context.Context, next, before *copied) {
-	ctx, cancel := context.WithTimeout(ctx, convertWithin)
+func (c *Convert) load(ctx context.Context, next, before *copyEntry) {
+	ctx, cancel := context.WithTimeout(ctx, convertTimeout)
 	defer cancel()
 	next.doc, next.kind, _, next.modified, next.err = c.Library.Read(ctx, next.url)
 	next.hash = sha256.Sum256(next.doc)
@@ -218,7 +218,7 @@ func (c *Convert) load(ctx context.Context, next, before *copied) {
 
 // begin stores the entry of a new read and replaces the previous one. c.mu must be held. false
 // means that too many reads are in progress.
-func (c *Convert) begin(next *copied) bool {
+func (c *Convert) begin(next *copyEntry) bool {
 	if c.reading >= convertReading {
 		return false
 	}
@@ -233,7 +233,7 @@ func (c *Convert) begin(next *copied) bool {
 }
 
 // end records the size of the entry and evicts the least recently used entries.
-func (c *Convert) end(next *copied) {
+func (c *Convert) end(next *copyEntry) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.reading--

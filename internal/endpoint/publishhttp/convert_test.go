@@ -67,7 +67,7 @@ func (c *Convert) get(t *testing.T, address, to string, headers ...string) answe
 	return answer{w.Result(), w.Body.String()}
 }
 
-func TestAKnownFeedIsWrittenInEveryFormat(t *testing.T) {
+func TestKnownFeedIsConvertedToEveryFormat(t *testing.T) {
 	t.Parallel()
 	c, b := newConvert()
 	for _, f := range render.Formats() {
@@ -90,7 +90,7 @@ func TestAKnownFeedIsWrittenInEveryFormat(t *testing.T) {
 	}
 }
 
-func TestAFeedThatIsKnownToHaveChangedIsReadAtOnce(t *testing.T) {
+func TestChangedFeedIsReadImmediately(t *testing.T) {
 	t.Parallel()
 	c, b := newConvert()
 	c.get(t, "https://a.example/rss", "csv").is(t, "before", http.StatusOK, "http")
@@ -106,7 +106,7 @@ func TestAFeedThatIsKnownToHaveChangedIsReadAtOnce(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeConvertedIsToldWhy(t *testing.T) {
+func TestConversionErrorsStateTheReason(t *testing.T) {
 	t.Parallel()
 	c, b := newConvert()
 	c.get(t, "https://a.example/rss", "word").is(t, "a format", http.StatusNotAcceptable, "word", "rss090", "jsonp")
@@ -134,7 +134,7 @@ func TestWhatCannotBeConvertedIsToldWhy(t *testing.T) {
 	}
 }
 
-func TestAFeedIsReadOnceAMinuteHoweverManyAsk(t *testing.T) {
+func TestConvertedFeedIsReadOncePerMinute(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, b := newConvert()
@@ -165,7 +165,7 @@ func TestAFeedIsReadOnceAMinuteHoweverManyAsk(t *testing.T) {
 	})
 }
 
-func TestWhatChangedIsReadAlsoWhenTheClockGoesBack(t *testing.T) {
+func TestChangedFeedIsReadAfterClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, b := newConvert()
@@ -186,7 +186,7 @@ func TestWhatChangedIsReadAlsoWhenTheClockGoesBack(t *testing.T) {
 	})
 }
 
-func TestAReadingThatEndsLateIsNotTheNewest(t *testing.T) {
+func TestSlowReadDoesNotReplaceNewerOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, b := newConvert()
@@ -206,7 +206,7 @@ func TestAReadingThatEndsLateIsNotTheNewest(t *testing.T) {
 	})
 }
 
-func TestFewFeedsAreReadAtOnceAndMemoryIsBounded(t *testing.T) {
+func TestConcurrentReadsAndMemoryAreLimited(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c, b := newConvert()
@@ -216,20 +216,20 @@ func TestFewFeedsAreReadAtOnceAndMemoryIsBounded(t *testing.T) {
 		}
 		var group sync.WaitGroup
 		var mu sync.Mutex
-		refused := 0
+		loginFault := 0
 		for i := range convertReading + 5 {
 			group.Go(func() {
 				a := c.get(t, fmt.Sprintf("https://a.example/%d", i), "csv")
 				mu.Lock()
 				defer mu.Unlock()
 				if a.StatusCode == http.StatusTooManyRequests && a.Header.Get("Retry-After") != "" {
-					refused++
+					loginFault++
 				}
 			})
 		}
 		group.Wait()
-		if refused != 5 {
-			t.Errorf("%d were refused", refused)
+		if loginFault != 5 {
+			t.Errorf("%d were refused", loginFault)
 		}
 		for i := range 50 {
 			c.get(t, fmt.Sprintf("https://a.example/%d", i), "csv").is(t, "one of many", http.StatusOK)

@@ -42,7 +42,7 @@ func (f *Feeds) subscriptions(w http.ResponseWriter, r *http.Request) {
 		preflight(w, false)
 		return
 	}
-	doc, err := f.listed(r.Context())
+	doc, err := f.listDocument(r.Context())
 	if err != nil {
 		f.refuse(w, r, err)
 		return
@@ -53,7 +53,7 @@ func (f *Feeds) subscriptions(w http.ResponseWriter, r *http.Request) {
 // List returns the handler for the list of all public feeds.
 func (f *Feeds) List() http.Handler { return http.HandlerFunc(f.subscriptions) }
 
-func (f *Feeds) listed(ctx context.Context) (*serve.Document, error) {
+func (f *Feeds) listDocument(ctx context.Context) (*serve.Document, error) {
 	l := &f.list
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 )
 
 // addCloud turns the cloud of alice's feed on or off.
-func (d *desk) addCloud(t *testing.T, on bool) author.Feed {
+func (d *harness) addCloud(t *testing.T, on bool) author.Feed {
 	t.Helper()
 	d.now = d.now.Add(time.Minute)
 	f, err := d.authors.AddCloud(t.Context(), "alice", on)
@@ -23,9 +23,9 @@ func (d *desk) addCloud(t *testing.T, on bool) author.Feed {
 	return f
 }
 
-func TestASavedFeedWithoutACloudGetsOneOnlyWhileItsAuthorWantsIt(t *testing.T) {
+func TestCloudIsAddedOnlyWhileEnabled(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	doc := hostedRSS(2)
 	d.save(t, author.Public, doc)
 	was := d.do(t, "GET", "/alice/rss.xml", "")
@@ -44,8 +44,8 @@ func TestASavedFeedWithoutACloudGetsOneOnlyWhileItsAuthorWantsIt(t *testing.T) {
 		t.Errorf("the cloud is %v, %v", c, err)
 	}
 	d.do(t, "GET", "/alice/rss.xml", "", "If-None-Match", with.Header.Get("ETag")).is(t, "the same again", http.StatusNotModified)
-	if hidden := d.do(t, "GET", "/alice/private/rss.xml", "", "basic", "bob:"+goodSecret); hidden.body != doc {
-		t.Errorf("private readers get %s", hidden.body)
+	if privateSource := d.do(t, "GET", "/alice/private/rss.xml", "", "basic", "bob:"+goodSecret); privateSource.body != doc {
+		t.Errorf("private readers get %s", privateSource.body)
 	}
 	d.do(t, "GET", "/alice/feed.xml", "").is(t, "as RSS 2.0", http.StatusOK, "<cloud ")
 
@@ -71,9 +71,9 @@ func TestASavedFeedWithoutACloudGetsOneOnlyWhileItsAuthorWantsIt(t *testing.T) {
 	}
 }
 
-func TestSavingAFeedWithoutACloudWarnsItsAuthor(t *testing.T) {
+func TestSavingFeedWithoutCloudReturnsWarning(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	const missing = `299 - "The document names neither a cloud nor a hub, so programs`
 	for what, c := range map[string]struct{ doc, want string }{
 		"RSS 2.0":      {hostedRSS(1), missing},

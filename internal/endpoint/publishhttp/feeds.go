@@ -120,7 +120,7 @@ func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.start()
 	user, rest, below := f.split(r.URL)
 	if r.Method == http.MethodGet || r.Method == http.MethodHead { // writes check the login anyway
-		if err := f.shown(r.Context(), user); err != nil {
+		if err := f.checkVisible(r.Context(), user); err != nil {
 			f.refuse(w, r, err)
 			return
 		}
@@ -162,12 +162,12 @@ func (f *Feeds) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // unsubscribe permanently and the user can be enabled again.
 //
 // spec:cloudburst#disabled-users
-func (f *Feeds) shown(ctx context.Context, user string) error {
+func (f *Feeds) checkVisible(ctx context.Context, user string) error {
 	if user == "" || user == author.Everyone || f.Hidden == nil {
 		return nil
 	}
-	shut, err := f.Hidden(ctx, user)
-	if err == nil && shut {
+	hidden, err := f.Hidden(ctx, user)
+	if err == nil && hidden {
 		err = fault.New(fault.NotFound, "The account %s is disabled on this server, and nothing of it is shown.", user)
 	}
 	return err
@@ -270,11 +270,11 @@ func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, docum
 		f.refuse(w, r, err)
 		return
 	}
-	if leftAlone(w, r, now) {
+	if serveMoved(w, r, now) {
 		return
 	}
 	if choose {
-		if format, err = chosen(w, r, now); err != nil {
+		if format, err = negotiated(w, r, now); err != nil {
 			f.refuse(w, r, err)
 			return
 		}
@@ -282,7 +282,7 @@ func (f *Feeds) answer(w http.ResponseWriter, r *http.Request, user, name, docum
 	s := f.hosted(user, now.Name).source(now)
 	switch {
 	case name == author.Private:
-		s = f.hosted(user, now.Name).hidden(now)
+		s = f.hosted(user, now.Name).privateSource(now)
 	case choose:
 		w.Header().Set("Content-Location", formPath(user, format))
 	}
@@ -311,7 +311,7 @@ func (f *Feeds) serve(w http.ResponseWriter, r *http.Request, s syndicate.Source
 	if s.Private {
 		cache = "private, no-store"
 	}
-	called(d, callback, s.Modified, cache).ServeHTTP(w, r)
+	withCallback(d, callback, s.Modified, cache).ServeHTTP(w, r)
 	return http.StatusOK, nil
 }
 
@@ -323,7 +323,7 @@ func (f *Feeds) hit(r *http.Request, a ServedFeed) {
 }
 
 // negotiated returns the format that the client prefers, for a URL with all formats.
-func chosen(w http.ResponseWriter, r *http.Request, now author.Feed) (string, error) {
+func negotiated(w http.ResponseWriter, r *http.Request, now author.Feed) (string, error) {
 	w.Header()["Vary"] = []string{"Accept"}
 	return negotiate(r, now)
 }
@@ -374,11 +374,11 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
-func clip(s string, most int) string {
-	if len(s) <= most {
+func clip(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
 // OwnDocument returns the document at the URL of a public hosted feed, without the network. ok is
@@ -395,7 +395,7 @@ func (f *Feeds) OwnDocument(ctx context.Context, path, query string) (body []byt
 func (f *Feeds) ownDocument(ctx context.Context, path, query string) (d *serve.Document, modified time.Time, ok bool, err error) {
 	f.start()
 	user, rest, _ := f.split(&url.URL{Path: path})
-	if err := f.shown(ctx, user); err != nil {
+	if err := f.checkVisible(ctx, user); err != nil {
 		return nil, modified, true, err
 	}
 	if v, document, ok := f.viewIn(user, rest, query); ok {

@@ -12,9 +12,9 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestAFeedIsServedAsItWasSavedWithOurHeaders(t *testing.T) {
+func TestFeedIsServedAsSavedWithHeaders(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	doc := hostedRSS(40)
 	d.save(t, author.Public, doc)
 	a := d.do(t, "GET", "/alice/rss.xml", "")
@@ -55,9 +55,9 @@ func TestAFeedIsServedAsItWasSavedWithOurHeaders(t *testing.T) {
 	}
 }
 
-func TestEachFormatHasAnAddressAndSaysItsTypeAndOurs(t *testing.T) {
+func TestEachFormatHasURLTypeAndOwnHub(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(3))
 	for _, f := range render.Formats() {
 		targets := []string{"/alice/rss.xml?format=" + f.Name, "/alice/feed?format=" + f.Name}
@@ -82,9 +82,9 @@ func TestEachFormatHasAnAddressAndSaysItsTypeAndOurs(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFormatIsToldWhichThereAre(t *testing.T) {
+func TestUnknownFormatErrorListsFormats(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
 	d.do(t, "GET", "/alice/feed.exe", "").is(t, "an ending", http.StatusNotFound, `"exe"`, "xml, rdf, atom, json", "rss091")
 	d.do(t, "GET", "/alice/feed.", "").is(t, "no ending", http.StatusNotFound, "xml, rdf, atom, json")
@@ -92,9 +92,9 @@ func TestWhatIsNoFormatIsToldWhichThereAre(t *testing.T) {
 	d.do(t, "GET", "/alice/feed", "", "Accept", "image/png").is(t, "a type", http.StatusNotAcceptable, "application/atom+xml", "application/feed+json")
 }
 
-func TestAcceptChoosesTheFormat(t *testing.T) {
+func TestAcceptSelectsFormat(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
 	for _, c := range []struct{ accept, at string }{
 		{"", "/alice/rss.xml"},
@@ -129,9 +129,9 @@ func TestAcceptChoosesTheFormat(t *testing.T) {
 	}
 }
 
-func TestAcceptHasALimit(t *testing.T) {
+func TestTooLongAcceptIsRejected(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
 	long := strings.Repeat("a/b,", 600)
 	d.do(t, "GET", "/alice/feed", "", "Accept", long+"*/*").is(t, "long", http.StatusOK)
@@ -140,9 +140,9 @@ func TestAcceptHasALimit(t *testing.T) {
 	d.do(t, "GET", "/alice/rss.xml", "", "Accept", long+long).is(t, "where it does not matter", http.StatusOK)
 }
 
-func TestWhatIsNobodysGoesOn(t *testing.T) {
+func TestPathsOfNoUserArePassedToNext(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
 	for _, target := range []string{"/", "/Alice/rss.xml", "/alice.b/rss.xml", "/alice/other", "/alice/rss.xml/", "/alice/rss%2Exml", "/alice%2Frss.xml",
 		"/" + strings.Repeat("a", 33) + "/rss.xml", "/alice/privat/rss.xml", "//alice/rss.xml", "/é/rss.xml", "/2026/rss.xml", "/2026", "/docs/rss.xml", "/ping", "/hub"} {
@@ -168,9 +168,9 @@ func TestWhatIsNobodysGoesOn(t *testing.T) {
 	}
 }
 
-func TestAFeedThatMovedOrEndedSaysSoToAllKindsOfReaders(t *testing.T) {
+func TestMovedOrEndedFeedRedirectsAllReaders(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
 	if _, err := d.authors.Move(t.Context(), "alice", author.Public, "https://b.example/feed?a=1&b=2"); err != nil {
 		t.Fatal(err)
@@ -202,9 +202,9 @@ func TestAFeedThatMovedOrEndedSaysSoToAllKindsOfReaders(t *testing.T) {
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "restored", http.StatusOK)
 }
 
-func TestTheHubReadsTheBytesThatReadersGet(t *testing.T) {
+func TestHubReadsTheServedBytes(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(5))
 	addresses := d.Addresses("alice")
 	if addresses[0] != "/alice/rss.xml" || !slices.Contains(addresses, "/alice/feed.json") || !slices.Contains(addresses, "/alice/rss.xml?format=rss091") {

@@ -18,7 +18,7 @@ type offer struct {
 }
 
 // maxAccept is the maximum length of Accept in bytes, because each format scans it once.
-const longestAccept = 4096
+const maxAccept = 4096
 
 // negotiate returns the format that the client prefers. Among equally preferred formats, the saved
 // document comes first, then the feed formats.
@@ -31,15 +31,15 @@ func negotiate(r *http.Request, now author.Feed) (string, error) {
 	}
 	all := 0
 	for _, list := range lists {
-		if all += len(list); all > longestAccept {
-			return "", endpoint.WithStatus(http.StatusBadRequest, fault.New(fault.Invalid, "Accept is longer than %d bytes.", longestAccept))
+		if all += len(list); all > maxAccept {
+			return "", endpoint.WithStatus(http.StatusBadRequest, fault.New(fault.Invalid, "Accept is longer than %d bytes.", maxAccept))
 		}
 	}
 	offers := offersOf(kindOf(now.Type))
-	best, most := -1, 0
+	best, limit := -1, 0
 	for i, o := range offers {
-		if q := liked(lists, o.kind); q > most {
-			best, most = i, q
+		if q := quality(lists, o.kind); q > limit {
+			best, limit = i, q
 		}
 	}
 	if best >= 0 {
@@ -93,7 +93,7 @@ func kindOf(contentType string) string {
 
 // quality returns the weight of a media type in Accept, 0 to 1000: that of the most specific range.
 // Parameters other than q are ignored.
-func liked(lists []string, kind string) int {
+func quality(lists []string, kind string) int {
 	q, exact := 0, 0
 	major, _, _ := strings.Cut(kind, "/")
 	for _, list := range lists {

@@ -29,7 +29,7 @@ func reading(w http.ResponseWriter, r *http.Request, saves bool) bool {
 		return true
 	}
 	w.Header().Set("Allow", methodsOf(saves))
-	say(w, http.StatusMethodNotAllowed, "This address can be read; new versions of a feed are PUT to …/"+pathSaved+".\n")
+	writeText(w, http.StatusMethodNotAllowed, "This address can be read; new versions of a feed are PUT to …/"+pathSaved+".\n")
 	return false
 }
 
@@ -56,7 +56,7 @@ func preflight(w http.ResponseWriter, saves bool) {
 //
 // spec:feedstate-2007#redirect-publish
 // spec:feedstate-2007#gone-publish
-func leftAlone(w http.ResponseWriter, r *http.Request, now author.Feed) bool {
+func serveMoved(w http.ResponseWriter, r *http.Request, now author.Feed) bool {
 	status, location := http.StatusGone, "<newLocation/>"
 	switch {
 	case now.MovedTo != "":
@@ -125,11 +125,11 @@ func refuseWith(w http.ResponseWriter, r *http.Request, log *slog.Logger, status
 	if wait > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(wait.Seconds()))))
 	}
-	say(w, status, fault.Message(err)+"\n")
+	writeText(w, status, fault.Message(err)+"\n")
 }
 
 // writeText responds in plain text without caching.
-func say(w http.ResponseWriter, status int, text string) {
+func writeText(w http.ResponseWriter, status int, text string) {
 	head := w.Header()
 	head.Set("Content-Type", "text/plain; charset=utf-8")
 	head.Set("X-Content-Type-Options", "nosniff")

@@ -34,21 +34,21 @@ const (
 )
 
 // fakeAccounts authenticates alice, and her reader bob. It records the attempts.
-type door struct {
+type fakeAccounts struct {
 	mu     sync.Mutex
 	tried  []string // interface and name
 	fail   error    // error of all methods
 	nonces map[string]bool
 }
 
-func (d *door) note(from account.Caller, name string) error {
+func (d *fakeAccounts) note(from account.Caller, name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.tried = append(d.tried, from.Via+" "+name+" "+from.Addr.String())
 	return d.fail
 }
 
-func (d *door) Check(_ context.Context, name, password string, from account.Caller) (account.User, error) {
+func (d *fakeAccounts) Check(_ context.Context, name, password string, from account.Caller) (account.User, error) {
 	if err := d.note(from, name); err != nil {
 		return account.User{}, err
 	}
@@ -58,7 +58,7 @@ func (d *door) Check(_ context.Context, name, password string, from account.Call
 	return account.User{Name: name}, nil
 }
 
-func (d *door) Token(_ context.Context, plain, scope string, from account.Caller) (account.Token, error) {
+func (d *fakeAccounts) Token(_ context.Context, plain, scope string, from account.Caller) (account.Token, error) {
 	if err := d.note(from, cmp.Or(scope, "token")); err != nil {
 		return account.Token{}, err
 	}
@@ -78,7 +78,7 @@ func (d *door) Token(_ context.Context, plain, scope string, from account.Caller
 
 var errSecret = fault.New(fault.Refused, "No such secret.")
 
-func (d *door) OpenByURL(_ context.Context, user, feed, selector, secret string, from account.Caller) (account.Secret, error) {
+func (d *fakeAccounts) OpenByURL(_ context.Context, user, feed, selector, secret string, from account.Caller) (account.Secret, error) {
 	if err := d.note(from, user); err != nil {
 		return account.Secret{}, err
 	}
@@ -88,7 +88,7 @@ func (d *door) OpenByURL(_ context.Context, user, feed, selector, secret string,
 	return account.Secret{Selector: goodSelector}, nil
 }
 
-func (d *door) OpenByBasic(_ context.Context, user, feed, name, password string, from account.Caller) (account.Secret, error) {
+func (d *fakeAccounts) OpenByBasic(_ context.Context, user, feed, name, password string, from account.Caller) (account.Secret, error) {
 	if err := d.note(from, name); err != nil {
 		return account.Secret{}, err
 	}
@@ -98,7 +98,7 @@ func (d *door) OpenByBasic(_ context.Context, user, feed, name, password string,
 	return account.Secret{Selector: goodSelector}, nil
 }
 
-func (d *door) OpenByWSSE(_ context.Context, user, feed string, t wsse.Token, from account.Caller) (account.Secret, error) {
+func (d *fakeAccounts) OpenByWSSE(_ context.Context, user, feed string, t wsse.Token, from account.Caller) (account.Secret, error) {
 	if err := d.note(from, t.Username); err != nil {
 		return account.Secret{}, err
 	}
@@ -193,23 +193,23 @@ func (s *shelf) ListUnnotified(context.Context, string, string, int) ([]author.F
 func (s *shelf) MarkNotified(context.Context, string, string, int64) error { return nil }
 
 // harness contains the endpoints of hosted feeds and everything around them.
-type desk struct {
+type harness struct {
 	*Feeds
-	authors *author.Feeds
-	door    *door
-	hits    []ServedFeed
-	logged  *bytes.Buffer
-	now     time.Time
+	authors  *author.Feeds
+	accounts *fakeAccounts
+	hits     []ServedFeed
+	logged   *bytes.Buffer
+	now      time.Time
 }
 
-func newDesk(t testing.TB) *desk {
+func newHarness(t testing.TB) *harness {
 	t.Helper()
-	d := &desk{door: &door{nonces: map[string]bool{}}, logged: &bytes.Buffer{}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
+	d := &harness{accounts: &fakeAccounts{nonces: map[string]bool{}}, logged: &bytes.Buffer{}, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	now := func() time.Time { return d.now }
 	log := slog.New(slog.NewTextHandler(d.logged, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	d.authors = &author.Feeds{Store: &shelf{rows: map[string]*savedRow{}}, Now: now, Log: log}
 	d.Feeds = &Feeds{
-		Accounts: d.door, Authors: d.authors, Layer: &syndicate.Layer{Now: now, Log: log}, Log: log,
+		Accounts: d.accounts, Authors: d.authors, Layer: &syndicate.Layer{Now: now, Log: log}, Log: log,
 		Public: func() string { return public },
 		Hit:    func(_ *http.Request, a ServedFeed) { d.hits = append(d.hits, a) },
 		HTML:   http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "the page") }),
@@ -233,7 +233,7 @@ func hostedRSS(n int) string {
 }
 
 // save stores a feed of alice.
-func (d *desk) save(t *testing.T, name, doc string) author.Feed {
+func (d *harness) save(t *testing.T, name, doc string) author.Feed {
 	t.Helper()
 	f, err := d.authors.Save(t.Context(), "alice", name, []byte(doc), "test")
 	if err != nil {
@@ -249,7 +249,7 @@ type answer struct {
 }
 
 // do sends a request. headers are pairs of name and value, or "basic" and a name:password.
-func (d *desk) do(t *testing.T, method, target, body string, headers ...string) answer {
+func (d *harness) do(t *testing.T, method, target, body string, headers ...string) answer {
 	t.Helper()
 	var in io.Reader
 	if body != "" {
@@ -297,7 +297,7 @@ func (a answer) has(t *testing.T, what string, headers ...string) {
 }
 
 // send sends bytes over a connection, closes its write side and returns the whole response.
-func (d *desk) send(t *testing.T, request string) string {
+func (d *harness) send(t *testing.T, request string) string {
 	t.Helper()
 	srv := httptest.NewServer(d)
 	defer srv.Close()

@@ -13,7 +13,7 @@ import (
 // FuzzHostedAddress checks for all requests that private content needs the secret, that changes
 // need the password, and that nothing panics.
 func FuzzHostedAddress(f *testing.F) {
-	d := newDesk(f)
+	d := newHarness(f)
 	d.Hit = nil
 	for name, item := range map[string]string{author.Public: "for-all", author.Private: "for-bob-alone"} {
 		if _, err := d.authors.Save(f.Context(), "alice", name, []byte("<rss version='2.0'><channel><title>"+item+"</title></channel></rss>"), "test"); err != nil {

@@ -118,7 +118,7 @@ func (f *Feeds) refuseReader(w http.ResponseWriter, r *http.Request, err error, 
 		head := w.Header()
 		head.Add("WWW-Authenticate", `Basic realm="`+realm+`", charset="UTF-8"`)
 		head.Add("WWW-Authenticate", wsse.Challenge(realm))
-		say(w, http.StatusUnauthorized, refusedReader+"\n")
+		writeText(w, http.StatusUnauthorized, refusedReader+"\n")
 	}
 }
 

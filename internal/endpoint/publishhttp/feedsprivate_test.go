@@ -17,19 +17,19 @@ const bobBasic = "bob:" + goodSecret
 
 func wsseOf(name, secret string) string { return wsse.Header(name, secret, time.Now(), nil) }
 
-func TestAReaderWithASecretGetsThePrivateFeedByThreeWays(t *testing.T) {
+func TestSecretGivesAccessByURLBasicAndWSSE(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
 	d.save(t, author.Private, hostedRSS(2))
-	for _, door := range []string{"rss.xml", "feed.xml", "feed", "rss.xml?format=rss091"} {
+	for _, document := range []string{"rss.xml", "feed.xml", "feed", "rss.xml?format=rss091"} {
 		for what, a := range map[string]answer{
-			"by address": d.do(t, "GET", "/alice/private/"+goodSelector+"."+goodSecret+"/"+door, ""),
-			"by Basic":   d.do(t, "GET", "/alice/private/"+door, "", "basic", bobBasic),
-			"by WSSE":    d.do(t, "GET", "/alice/private/"+door, "", "X-WSSE", wsseOf("bob", goodSecret), "Authorization", `WSSE profile="UsernameToken"`),
+			"by address": d.do(t, "GET", "/alice/private/"+goodSelector+"."+goodSecret+"/"+document, ""),
+			"by Basic":   d.do(t, "GET", "/alice/private/"+document, "", "basic", bobBasic),
+			"by WSSE":    d.do(t, "GET", "/alice/private/"+document, "", "X-WSSE", wsseOf("bob", goodSecret), "Authorization", `WSSE profile="UsernameToken"`),
 		} {
-			a.is(t, what+" "+door, http.StatusOK, "Item 2")
-			a.has(t, what+" "+door, "Cache-Control", "private, no-store", "Referrer-Policy", "no-referrer", "Link", "")
+			a.is(t, what+" "+document, http.StatusOK, "Item 2")
+			a.has(t, what+" "+document, "Cache-Control", "private, no-store", "Referrer-Policy", "no-referrer", "Link", "")
 		}
 	}
 	a := d.do(t, "GET", "/alice/private/rss.xml", "", "basic", bobBasic)
@@ -48,9 +48,9 @@ func TestAReaderWithASecretGetsThePrivateFeedByThreeWays(t *testing.T) {
 	}
 }
 
-func TestAnyOtherReaderIsRefusedInTheSameWords(t *testing.T) {
+func TestRefusedReadersGetTheSameMessage(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Private, hostedRSS(2))
 	seen := ""
 	used := wsseOf("bob", goodSecret)
@@ -97,14 +97,14 @@ func TestAnyOtherReaderIsRefusedInTheSameWords(t *testing.T) {
 			t.Errorf("%s: %q, not %q", target, a.body, seen)
 		}
 	}
-	d.door.fail = fault.New(fault.TooMany, "Too many.")
+	d.accounts.fail = fault.New(fault.TooMany, "Too many.")
 	d.do(t, "GET", "/alice/private/sel1.x/rss.xml", "").is(t, "too many", http.StatusTooManyRequests)
 	d.do(t, "GET", "/alice/private/rss.xml", "", "basic", bobBasic).is(t, "too many", http.StatusTooManyRequests)
 }
 
-func TestAPrivateFeedNamesNoHubAndNotItsAddress(t *testing.T) {
+func TestPrivateFeedContainsNeitherHubNorURL(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Private, strings.Replace(hostedRSS(2), "<item>",
 		`<cloud domain="other.example" port="80" path="/" registerProcedure="" protocol="http-post"/>
 		<link xmlns="http://www.w3.org/2005/Atom" rel="hub" href="https://other.example/hub"/>
@@ -130,9 +130,9 @@ func TestAPrivateFeedNamesNoHubAndNotItsAddress(t *testing.T) {
 	}
 }
 
-func TestThePublicFeedStandsInUntilSomethingPrivateIsSaved(t *testing.T) {
+func TestPublicFeedIsServedUntilPrivateFeedIsSaved(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	at := "/alice/private/" + goodSelector + "." + goodSecret + "/rss.xml"
 	d.do(t, "GET", at, "").is(t, "nothing", http.StatusNotFound)
 	d.save(t, author.Public, hostedRSS(1))
@@ -147,11 +147,11 @@ func TestThePublicFeedStandsInUntilSomethingPrivateIsSaved(t *testing.T) {
 	a.has(t, "an end by a reader's address", "Allow", "GET, HEAD, OPTIONS")
 }
 
-func TestNothingOfARequestForAPrivateFeedIsLogged(t *testing.T) {
+func TestRequestsForPrivateFeedsAreNotLogged(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Private, hostedRSS(2))
-	d.door.fail = fault.New(fault.Unavailable, "The store is away.")
+	d.accounts.fail = fault.New(fault.Unavailable, "The store is away.")
 	d.do(t, "GET", "/alice/private/"+goodSelector+"."+goodSecret+"/rss.xml", "").is(t, "by address", http.StatusServiceUnavailable, "The store is away.")
 	d.do(t, "GET", "/alice/private/rss.xml", "", "basic", bobBasic).is(t, "by Basic", http.StatusServiceUnavailable)
 	log := d.logged.String()

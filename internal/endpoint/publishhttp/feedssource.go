@@ -23,17 +23,17 @@ type hosted struct {
 	key, user, name, public string
 	base                    string // path prefix of all formats, "/USER/"
 	page                    int    // page number of a feed in pages; 0: not paged
-	silent                  bool   // the feed has no notifications
+	unannounced             bool   // the feed has no notifications
 	feeds                   *Feeds
 	template                syndicate.Source
-	secretly                func(format string) render.Options // Render of the private feed
+	privateOptions          func(format string) render.Options // Render of the private feed
 
-	mu   sync.RWMutex
-	told map[string]*told // by format
+	mu    sync.RWMutex
+	infos map[string]*docInfo // by format
 }
 
 // docInfo is what a document declares about itself, in addition to the feed.
-type told struct {
+type docInfo struct {
 	options render.Options
 	link    []string
 }
@@ -60,7 +60,7 @@ func (f *Feeds) hosted(user, name string) *hosted {
 type hostedKey struct{ user, name string }
 
 func (f *Feeds) newHosted(user, name, public string) *hosted {
-	h := &hosted{user: user, name: name, key: user + "/" + name, base: "/" + user + "/", public: public, feeds: f, told: map[string]*told{}, secretly: f.secretly}
+	h := &hosted{user: user, name: name, key: user + "/" + name, base: "/" + user + "/", public: public, feeds: f, infos: map[string]*docInfo{}, privateOptions: f.privateOptions}
 	h.template = syndicate.Source{
 		Key: h.key,
 		Load: func(ctx context.Context) ([]byte, string, error) {
@@ -102,9 +102,9 @@ func (h *hosted) source(now author.Feed) syndicate.Source {
 
 // privateSource returns the same for readers with a secret. It names neither a hub, which would
 // learn the URL, nor the URL itself.
-func (h *hosted) hidden(now author.Feed) syndicate.Source {
+func (h *hosted) privateSource(now author.Feed) syndicate.Source {
 	s := h.source(now)
-	s.Private, s.Link, s.Render = true, nil, h.secretly
+	s.Private, s.Link, s.Render = true, nil, h.privateOptions
 	s.Load = func(ctx context.Context) ([]byte, string, error) {
 		now, doc, err := h.feeds.Authors.Document(ctx, h.user, h.name)
 		return doc, now.Type, err
@@ -112,31 +112,31 @@ func (h *hosted) hidden(now author.Feed) syndicate.Source {
 	return s
 }
 
-func (f *Feeds) secretly(string) render.Options {
+func (f *Feeds) privateOptions(string) render.Options {
 	return render.Options{Sanitize: f.clean, Strict: true}
 }
 
-func (h *hosted) about(format string) *told {
+func (h *hosted) about(format string) *docInfo {
 	h.mu.RLock()
-	t := h.told[format]
+	t := h.infos[format]
 	h.mu.RUnlock()
 	if t != nil {
 		return t
 	}
-	t = h.tell(format)
+	t = h.newInfo(format)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.told[format] = t
+	h.infos[format] = t
 	return t
 }
 
 // newInfo determines the URL of a document, its hub and the other formats.
 //
 // spec:cloudburst#hosted-hubs
-func (h *hosted) tell(format string) *told {
+func (h *hosted) newInfo(format string) *docInfo {
 	self, hub := h.public+paged(formUnder(h.base, format), h.page), h.public+"/websub"
-	t := &told{options: render.Options{Self: self, Sanitize: h.feeds.clean, Strict: true}}
-	if h.silent {
+	t := &docInfo{options: render.Options{Self: self, Sanitize: h.feeds.clean, Strict: true}}
+	if h.unannounced {
 		t.link = []string{"<" + self + `>; rel="self"`}
 	} else {
 		t.link = []string{websub.LinkHeader(hub, self)}

@@ -20,9 +20,9 @@ func (o overtaken) Document(ctx context.Context, user, name string) (author.Feed
 	return o.Feeds.Document(ctx, user, name)
 }
 
-func TestTheTagOfASaveIsThatOfTheBytesThatWereSaved(t *testing.T) {
+func TestETagOfSaveMatchesSavedBytes(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
 	d.Feeds.Authors = overtaken{d.authors, func() { d.save(t, author.Public, hostedRSS(3)) }}
 	a := d.do(t, "PUT", "/alice/rss.xml", hostedRSS(2), "basic", aliceBasic, "Content-Type", "application/rss+xml")
@@ -30,7 +30,7 @@ func TestTheTagOfASaveIsThatOfTheBytesThatWereSaved(t *testing.T) {
 	a.has(t, "PUT", "ETag", `"`+serve.TagOf([]byte(hostedRSS(2)))+`"`)
 }
 
-func TestADocumentComesWithItsOwnTypeAlsoWhenItWasSavedThisMoment(t *testing.T) {
+func TestDocumentTypeMatchesConcurrentlySavedDocument(t *testing.T) {
 	t.Parallel()
 	latin := strings.Replace(hostedRSS(1), `"1.0"`, `"1.0" encoding="iso-8859-1"`, 1)
 	latin = strings.Replace(latin, "Item 1", "It\xe9m", 1)
@@ -38,7 +38,7 @@ func TestADocumentComesWithItsOwnTypeAlsoWhenItWasSavedThisMoment(t *testing.T) 
 		{"/alice/rss.xml", "application/rss+xml; charset=iso-8859-1", "It\xe9m"},
 		{"/alice/feed.atom", "application/atom+xml; charset=utf-8", "Itém"},
 	} {
-		d := newDesk(t)
+		d := newHarness(t)
 		d.save(t, author.Public, hostedRSS(1))
 		d.Feeds.Authors = overtaken{d.authors, func() { d.save(t, author.Public, latin) }}
 		a := d.do(t, "GET", c.path, "")

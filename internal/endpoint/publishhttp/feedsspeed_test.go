@@ -9,22 +9,22 @@ import (
 )
 
 // nullWriter is a ResponseWriter without costs.
-type sink struct {
+type nullWriter struct {
 	head   http.Header
 	status int
 	n      int
 }
 
-func (s *sink) Header() http.Header         { return s.head }
-func (s *sink) WriteHeader(status int)      { s.status = status }
-func (s *sink) Write(b []byte) (int, error) { s.n += len(b); return len(b), nil }
+func (s *nullWriter) Header() http.Header         { return s.head }
+func (s *nullWriter) WriteHeader(status int)      { s.status = status }
+func (s *nullWriter) Write(b []byte) (int, error) { s.n += len(b); return len(b), nil }
 
-func TestAReaderWhoFindsItInMemoryCostsNoMemory(t *testing.T) {
-	d := newDesk(t)
+func TestCachedFeedIsServedWithoutAllocations(t *testing.T) {
+	d := newHarness(t)
 	d.Hit = nil
 	d.save(t, author.Public, hostedRSS(100))
 	tag := d.do(t, "GET", "/alice/rss.xml", "").Header.Get("ETag")
-	w := &sink{head: http.Header{}}
+	w := &nullWriter{head: http.Header{}}
 	for what, headers := range map[string]http.Header{
 		"conditional": {"If-None-Match": {tag}},
 		"packed":      {"Accept-Encoding": {"gzip, deflate, br;q=0.5"}},
@@ -45,13 +45,13 @@ func TestAReaderWhoFindsItInMemoryCostsNoMemory(t *testing.T) {
 }
 
 func BenchmarkConditionalGet(b *testing.B) {
-	d := newDesk(b)
+	d := newHarness(b)
 	d.Hit = nil
 	if _, err := d.authors.Save(b.Context(), "alice", author.Public, []byte(hostedRSS(150)), "test"); err != nil {
 		b.Fatal(err)
 	}
 	r := httptest.NewRequest("GET", "/alice/rss.xml", nil)
-	w := &sink{head: http.Header{}}
+	w := &nullWriter{head: http.Header{}}
 	d.ServeHTTP(w, r)
 	r.Header.Set("If-None-Match", w.head.Get("Etag"))
 	b.ReportAllocs()

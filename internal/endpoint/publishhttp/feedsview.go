@@ -42,16 +42,16 @@ func (f *Feeds) viewAt(user, rest string) (v author.View, document string, ok bo
 	first, behind, found := strings.Cut(rest, "/")
 	switch {
 	case all && !found:
-		return v, rest, isDoor(rest)
+		return v, rest, isDocument(rest)
 	case found && first == "category":
 		v.Category, document, found = strings.Cut(behind, "/")
-		return v, document, found && v.Category != "" && isDoor(document)
+		return v, document, found && v.Category != "" && isDocument(document)
 	case found && first == "archive" && !all:
 		var number string
 		number, document, found = strings.Cut(behind, "/")
 		n, err := strconv.ParseInt(number, 10, 64)
 		v.Archive = n
-		return v, document, found && err == nil && n > 0 && strconv.FormatInt(n, 10) == number && isDoor(document)
+		return v, document, found && err == nil && n > 0 && strconv.FormatInt(n, 10) == number && isDocument(document)
 	}
 	return v, "", false
 }
@@ -63,7 +63,7 @@ func (f *Feeds) viewIn(user, rest, query string) (v author.View, document string
 	switch {
 	case ok && v.Archive == 0 && n > 1:
 		v.Page = n
-	case !ok && n > 0 && f.Views != nil && user != "" && user != author.Everyone && isDoor(rest):
+	case !ok && n > 0 && f.Views != nil && user != "" && user != author.Everyone && isDocument(rest):
 		return author.View{User: user, Page: n}, rest, true
 	}
 	return v, document, ok
@@ -77,7 +77,9 @@ func (f *Feeds) ViewAt(path, query string) (v author.View, ok bool) {
 	return v, ok
 }
 
-func isDoor(s string) bool { return s == pathSaved || s == pathAny || strings.HasPrefix(s, extPrefix) }
+func isDocument(s string) bool {
+	return s == pathSaved || s == pathAny || strings.HasPrefix(s, extPrefix)
+}
 
 // pageOf returns the page number in a query; 0 if there is none.
 func pageOf(query string) int {
@@ -164,11 +166,11 @@ func (f *Feeds) viewed(w http.ResponseWriter, r *http.Request, v author.View, do
 	case err != nil:
 		f.refuse(w, r, err)
 		return true
-	case main.Gone && leftAlone(w, r, author.Feed{Gone: true}):
+	case main.Gone && serveMoved(w, r, author.Feed{Gone: true}):
 		return true
 	}
 	if choose {
-		if format, err = chosen(w, r, author.Feed{Type: "application/rss+xml"}); err != nil {
+		if format, err = negotiated(w, r, author.Feed{Type: "application/rss+xml"}); err != nil {
 			f.refuse(w, r, err)
 			return true
 		}
@@ -201,7 +203,7 @@ func (f *Feeds) viewSource(v author.View, state author.Viewed) syndicate.Source 
 	h := f.kept[k]
 	f.mu.RUnlock()
 	if h == nil || h.public != public {
-		h = &hosted{user: v.User, name: k.name, key: k.name, base: base, page: v.Page, silent: !v.IsAnnounced(), public: public, feeds: f, told: map[string]*told{}}
+		h = &hosted{user: v.User, name: k.name, key: k.name, base: base, page: v.Page, unannounced: !v.IsAnnounced(), public: public, feeds: f, infos: map[string]*docInfo{}}
 		h.template = syndicate.Source{
 			Key: h.key,
 			Load: func(ctx context.Context) ([]byte, string, error) {

@@ -42,49 +42,49 @@ func (v *viewer) ViewDocument(ctx context.Context, w author.View, o render.Optio
 		w.Base(), v.version[w.Base()], w.Base(), o.Self, hub, w.Base(), max(w.Page, 1)+1), "application/rss+xml; charset=utf-8", nil
 }
 
-func viewDesk(t *testing.T) (*desk, *viewer) {
+func viewHarness(t *testing.T) (*harness, *viewer) {
 	t.Helper()
-	d, v := newDesk(t), &viewer{version: map[string]int64{
+	d, v := newHarness(t), &viewer{version: map[string]int64{
 		"/alice/category/c%23/": 1, "/alice/category/caf%C3%A9/": 1, "/alice/category/go/": 1, "/alice/archive/3/": 1, "/everyone/": 1, "/everyone/category/go/": 1,
 	}}
 	d.Views = v
 	return d, v
 }
 
-func TestAViewHasTheAddressesAndTheFormatsOfAFeed(t *testing.T) {
+func TestViewHasURLsAndFormatsOfAFeed(t *testing.T) {
 	t.Parallel()
-	d, v := viewDesk(t)
+	d, v := viewHarness(t)
 	for base := range v.version {
-		told := !strings.Contains(base, "/archive/")
+		docInfo := !strings.Contains(base, "/archive/")
 		for _, f := range render.Formats() {
 			self := formUnder(base, f.Name)
 			a := d.do(t, "GET", self, "")
 			a.is(t, self, http.StatusOK)
 			link := `<https://hub.example` + self + `>; rel="self"`
-			if told {
+			if docInfo {
 				link = `<https://hub.example/websub>; rel="hub", ` + link
 			}
 			a.has(t, self, "Content-Type", f.Type, "Link", link, "Content-Security-Policy", "sandbox; default-src 'none'")
 		}
 		raw := d.do(t, "GET", base+"rss.xml", "")
 		raw.is(t, base, http.StatusOK, `rel="self" href="https://hub.example`+base+`rss.xml"`)
-		if strings.Contains(raw.body, "websub") != told {
+		if strings.Contains(raw.body, "websub") != docInfo {
 			t.Errorf("%s: unexpected hub: %s", base, raw.body)
 		}
 		d.do(t, "GET", base+"rss.xml", "", "If-None-Match", raw.Header.Get("ETag")).is(t, base, http.StatusNotModified)
 		d.do(t, "GET", base+"rss.xml", "", "If-Modified-Since", raw.Header.Get("Last-Modified")).is(t, base, http.StatusNotModified)
 		d.do(t, "HEAD", base+"feed.atom", "").is(t, base, http.StatusOK)
 		d.do(t, "PUT", base+"rss.xml", "<rss/>").is(t, base, http.StatusMethodNotAllowed)
-		chosen := d.do(t, "GET", base+"feed", "", "Accept", "application/atom+xml")
-		chosen.has(t, base, "Content-Location", base+"feed.atom")
+		negotiated := d.do(t, "GET", base+"feed", "", "Accept", "application/atom+xml")
+		negotiated.has(t, base, "Content-Location", base+"feed.atom")
 	}
 	v.version["/alice/category/go/"] = 2
 	d.do(t, "GET", "/alice/category/go/feed.json", "").is(t, "the next version", http.StatusOK, "version 2")
 }
 
-func TestLinksToOtherPagesLeadToTheSameFormat(t *testing.T) {
+func TestLinksToOtherPagesHaveSameFormat(t *testing.T) {
 	t.Parallel()
-	d, _ := viewDesk(t)
+	d, _ := viewHarness(t)
 	d.do(t, "GET", "/alice/category/go/feed.atom", "").is(t, "Atom", http.StatusOK,
 		`href="https://hub.example/alice/category/go/feed.atom?page=2"`, `href="https://hub.example/alice/archive/3/feed.atom"`, `href="https://hub.example/alice/rss.xml"`)
 	d.do(t, "GET", "/alice/category/go/feed.json?page=2", "").is(t, "JSON", http.StatusOK, `https://hub.example/alice/category/go/feed.json?page=3`, `https://hub.example/alice/category/go/feed.json?page=2`)
@@ -95,9 +95,9 @@ func TestLinksToOtherPagesLeadToTheSameFormat(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoViewIsAPageOrNothing(t *testing.T) {
+func TestInvalidViewPathIsPageOrNotFound(t *testing.T) {
 	t.Parallel()
-	d, v := viewDesk(t)
+	d, v := viewHarness(t)
 	for target, want := range map[string]int{
 		"/alice/category/none/rss.xml": 404, "/alice/archive/4/rss.xml": 404, "/alice/archive/03/rss.xml": 404, "/alice/archive/0/feed.atom": 404,
 		"/alice/archive/-1/rss.xml": 404, "/alice/category/go/feed.exe": 404, "/everyone/archive/1/rss.xml": 404, "/everyone/private/rss.xml": 404,
@@ -129,9 +129,9 @@ func TestWhatIsNoViewIsAPageOrNothing(t *testing.T) {
 	d.do(t, "GET", "/alice/category/go/rss.xml", "").is(t, "of a feed that has ended", http.StatusGone)
 }
 
-func TestAViewIsReadWithoutTheNetwork(t *testing.T) {
+func TestViewIsReadWithoutNetwork(t *testing.T) {
 	t.Parallel()
-	d, v := viewDesk(t)
+	d, v := viewHarness(t)
 	for path, query := range map[string]string{"/alice/category/c#/feed.atom": "", "/everyone/rss.xml": "", "/alice/archive/3/rss.xml": "", "/everyone/category/go/feed": "format=json&page=2"} {
 		body, kind, tag, modified, ok, err := d.OwnDocument(t.Context(), path, query)
 		if query == "format=json&page=2" {

@@ -42,7 +42,7 @@ func (f *Feeds) write(w http.ResponseWriter, r *http.Request, user, name string)
 //
 // spec:cloudburst#save-put
 func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) error {
-	if err := f.signedIn(r, user, "put", "update", "create"); err != nil {
+	if err := f.authorizeWrite(r, user, "put", "update", "create"); err != nil {
 		return err
 	}
 	if err := acceptable(r); err != nil {
@@ -86,7 +86,7 @@ func (f *Feeds) put(w http.ResponseWriter, r *http.Request, user, name string) e
 
 // end ends a feed.
 func (f *Feeds) end(w http.ResponseWriter, r *http.Request, user, name string) error {
-	if err := f.signedIn(r, user, "put", "delete"); err != nil {
+	if err := f.authorizeWrite(r, user, "put", "delete"); err != nil {
 		return err
 	}
 	if _, _, err := f.condition(r, user, name); err != nil {
@@ -113,25 +113,25 @@ const refusedAuthor = "The name or the password is wrong. Send those of your acc
 
 // authorizeWrite checks that the request may write as user: with the password, or with a token that
 // has one of the scopes.
-func (f *Feeds) signedIn(r *http.Request, user, via string, scopes ...string) error {
+func (f *Feeds) authorizeWrite(r *http.Request, user, via string, scopes ...string) error {
 	from := f.caller(r, via)
 	name, password, ok := r.BasicAuth()
 	if kind, plain, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(kind, "Bearer") {
 		name, password, ok = user, strings.TrimSpace(plain), true
-		return refused(byToken(r.Context(), f.Accounts, user, password, from, scopes))
+		return loginFault(byToken(r.Context(), f.Accounts, user, password, from, scopes))
 	}
 	if !ok {
-		return refused(fault.New(fault.Refused, "%s", refusedAuthor))
+		return loginFault(fault.New(fault.Refused, "%s", refusedAuthor))
 	}
 	who, err := logIn(r.Context(), f.Accounts, name, password, from, scopes)
 	if err == nil && who != user {
 		err = fault.New(fault.Refused, "%s", refusedAuthor)
 	}
-	return refused(err)
+	return loginFault(err)
 }
 
 // loginFault adds the status and the message to the error of a failed login.
-func refused(err error) error {
+func loginFault(err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -235,22 +235,22 @@ func (f *Feeds) condition(r *http.Request, user, name string) (now author.Feed, 
 		}
 	}
 	switch {
-	case len(match) > 0 && !(there && listed(match, tag, false)):
-		return now, 0, failed("The feed has another version than If-Match; it was not changed. Read it again.")
-	case len(none) > 0 && there && listed(none, tag, true):
-		return now, 0, failed("The feed, or this version of it, exists already (If-None-Match); it was not changed.")
+	case len(match) > 0 && !(there && matchesTag(match, tag, false)):
+		return now, 0, preconditionFailed("The feed has another version than If-Match; it was not changed. Read it again.")
+	case len(none) > 0 && there && matchesTag(none, tag, true):
+		return now, 0, preconditionFailed("The feed, or this version of it, exists already (If-None-Match); it was not changed.")
 	case now.Version > 0:
 		return now, now.Version, nil
 	}
 	return now, author.New, nil
 }
 
-func failed(text string) error {
+func preconditionFailed(text string) error {
 	return endpoint.WithStatus(http.StatusPreconditionFailed, fault.New(fault.Conflict, "%s", text))
 }
 
 // matchesTag reports whether a list of tags contains tag, in any compressed form.
-func listed(lists []string, tag string, weakToo bool) bool {
+func matchesTag(lists []string, tag string, weakToo bool) bool {
 	for _, list := range lists {
 		for t, weak, rest := serve.NextTag(list); t != ""; t, weak, rest = serve.NextTag(rest) {
 			if t == "*" || (weakToo || !weak) && `"`+serve.BaseTag(t)+`"` == tag {
@@ -265,7 +265,7 @@ func listed(lists []string, tag string, weakToo bool) bool {
 func (f *Feeds) tag(ctx context.Context, now author.Feed) (string, error) {
 	s := f.hosted(now.User, now.Name).source(now)
 	if now.Name == author.Private {
-		s = f.hosted(now.User, now.Name).hidden(now)
+		s = f.hosted(now.User, now.Name).privateSource(now)
 	}
 	d, _, err := f.Layer.Document(ctx, s, "")
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 
 const aliceBasic = "alice:" + goodPassword
 
-func TestAPutSavesAFeed(t *testing.T) {
+func TestPutSavesFeed(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	doc := hostedRSS(2)
 	a := d.do(t, "PUT", "/alice/rss.xml", doc, "basic", aliceBasic)
 	a.is(t, "the first", http.StatusCreated)
@@ -40,14 +40,14 @@ func TestAPutSavesAFeed(t *testing.T) {
 			t.Errorf("%s is served as %s: %s", c.with, got.Header.Get("Content-Type"), got.body)
 		}
 	}
-	if got := strings.Join(d.door.tried[:2], ", "); got != "put alice 192.0.2.1, put token 192.0.2.1" {
+	if got := strings.Join(d.accounts.tried[:2], ", "); got != "put alice 192.0.2.1, put token 192.0.2.1" {
 		t.Errorf("tried were %q", got)
 	}
 }
 
-func TestAPutOfSomebodyElseIsRefusedInTheSameWords(t *testing.T) {
+func TestPutByOtherUserGetsTheSameMessage(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
 	first := ""
 	for what, headers := range map[string][]string{
@@ -71,16 +71,16 @@ func TestAPutOfSomebodyElseIsRefusedInTheSameWords(t *testing.T) {
 	a := d.do(t, "PUT", "/zoe/rss.xml", "x", "basic", "zoe:x")
 	a.is(t, "a user who is not there", http.StatusUnauthorized, first)
 	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(2), "Authorization", "Bearer "+tokenDelete).is(t, "a token for less", http.StatusForbidden, "create")
-	d.door.fail = &fault.Error{Code: fault.TooMany, Msg: "Too many.", RetryAfter: 90 * time.Second}
+	d.accounts.fail = &fault.Error{Code: fault.TooMany, Msg: "Too many.", RetryAfter: 90 * time.Second}
 	a = d.do(t, "PUT", "/alice/rss.xml", hostedRSS(2), "basic", aliceBasic)
 	a.is(t, "too many", http.StatusTooManyRequests, "Too many.")
 	a.has(t, "too many", "Retry-After", "90")
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "afterwards", http.StatusOK, "Item 1")
 }
 
-func TestAPutThatCannotBeSavedIsToldWhyAndChangesNothing(t *testing.T) {
+func TestInvalidPutReportsReasonAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
 	for _, c := range []struct {
 		what, doc string
@@ -93,7 +93,7 @@ func TestAPutThatCannotBeSavedIsToldWhyAndChangesNothing(t *testing.T) {
 		{"a wrong end", "<rss version='2.0'><channel></rss>", nil, 422, "in line 1"},
 		{"JSON as XML", `{"version":"https://jsonfeed.org/version/1.1","title":"x","items":[]}`, []string{"Content-Type", "text/xml"}, 422, "JSON Feed"},
 		{"packed", "x", []string{"Content-Encoding", "gzip"}, 415, "gzip"},
-		{"a picture", "x", []string{"Content-Type", "image/png"}, 415, "image/png"},
+		{"an image", "x", []string{"Content-Type", "image/png"}, 415, "image/png"},
 		{"a form with files", "x", []string{"Content-Type", "multipart/form-data; boundary=x"}, 415, "multipart"},
 		{"XHTML", "<html/>", []string{"Content-Type", "application/xhtml+xml"}, 415, "xhtml"},
 		{"a part", "x", []string{"Content-Range", "bytes 0-1/2"}, 400, "Content-Range"},
@@ -108,9 +108,9 @@ func TestAPutThatCannotBeSavedIsToldWhyAndChangesNothing(t *testing.T) {
 	d.do(t, "PUT", "/alice/rss.xml", hostedRSS(2), "basic", aliceBasic).is(t, "one that moved", http.StatusConflict, "https://b.example/")
 }
 
-func TestConditionsOfAPutAreHonoured(t *testing.T) {
+func TestConditionalPut(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	put := func(what string, n, status int, headers ...string) string {
 		t.Helper()
 		d.now = d.now.Add(time.Minute)
@@ -132,9 +132,9 @@ func TestConditionsOfAPutAreHonoured(t *testing.T) {
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "afterwards", http.StatusOK, "Item 4")
 }
 
-func TestADeleteEndsAFeedAndAPutBringsItBack(t *testing.T) {
+func TestDeleteEndsFeedAndPutRestoresIt(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.do(t, "DELETE", "/alice/rss.xml", "", "basic", aliceBasic).is(t, "what is not there", http.StatusNotFound)
 	d.save(t, author.Public, hostedRSS(1))
 	d.do(t, "DELETE", "/alice/rss.xml", "", "Authorization", "Bearer "+tokenDelete).is(t, "the end", http.StatusNoContent)
@@ -143,18 +143,18 @@ func TestADeleteEndsAFeedAndAPutBringsItBack(t *testing.T) {
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "at last", http.StatusOK, "Item 1")
 }
 
-func TestABodyThatEndsTooSoonIsNotSaved(t *testing.T) {
+func TestIncompleteBodyIsNotSaved(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
 	a := d.send(t, "PUT /alice/rss.xml HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+tokenAll+"\r\nContent-Length: 1000\r\n\r\n"+hostedRSS(0))
-	if !strings.Contains(a, "400 Bad Request") || !strings.Contains(a, "did not arrive whole") {
+	if !strings.Contains(a, "400 Bad Request") || !strings.Contains(a, "document is incomplete") {
 		t.Errorf("answered %q", a)
 	}
 	chunked := "PUT /alice/rss.xml HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer " + tokenAll + "\r\nTransfer-Encoding: chunked\r\n\r\n"
 	chunk := func(s string) string { return strconv.FormatInt(int64(len(s)), 16) + "\r\n" + s + "\r\n" }
 	a = d.send(t, chunked+chunk(hostedRSS(0)))
-	if !strings.Contains(a, "400 Bad Request") || !strings.Contains(a, "did not arrive whole") {
+	if !strings.Contains(a, "400 Bad Request") || !strings.Contains(a, "document is incomplete") {
 		t.Errorf("without the last chunk answered %q", a)
 	}
 	a = d.send(t, chunked+chunk(strings.Repeat(" ", author.MaxDocument))+chunk(hostedRSS(0))+"0\r\n\r\n")
@@ -179,9 +179,9 @@ type timed struct {
 func (w *timed) SetReadDeadline(at time.Time) error  { w.read = at; return nil }
 func (w *timed) SetWriteDeadline(at time.Time) error { w.write = at; return nil }
 
-func TestWhoeverSavesSlowlyStillHearsOfIt(t *testing.T) {
+func TestSlowSaveStillGetsResponse(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	r := httptest.NewRequest("PUT", "/alice/rss.xml", strings.NewReader(hostedRSS(2)))
 	r.SetBasicAuth("alice", goodPassword)
 	w := &timed{ResponseRecorder: httptest.NewRecorder()}

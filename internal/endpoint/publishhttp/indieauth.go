@@ -232,7 +232,7 @@ func (i *IndieAuth) Revoke(ctx context.Context, token string) error {
 // IndieAuthClients reads the metadata of programs through the guarded fetcher.
 type IndieAuthClients struct{ Web endpoint.Getter }
 
-const clientWithin = 8 * time.Second
+const clientTimeout = 8 * time.Second
 
 // Client reads the document at the URL of a program. It does not read a program on the user's own
 // computer, because its URL would mean this server. If the document cannot be read, the result has
@@ -243,7 +243,7 @@ func (c *IndieAuthClients) Client(ctx context.Context, id string) (indieauth.Cli
 	if indieauth.Loopback(id) {
 		return indieauth.Client{ID: id}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, clientWithin)
+	ctx, cancel := context.WithTimeout(ctx, clientTimeout)
 	defer cancel()
 	got, err := c.Web.Get(ctx, fetch.Request{URL: id, Accept: "application/json, text/html;q=0.9, */*;q=0.1"})
 	switch {

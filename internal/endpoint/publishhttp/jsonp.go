@@ -37,7 +37,7 @@ func callbackOf(format string, query string) (string, error) {
 // between clients.
 //
 // spec:cloudburst#jsonp-callback
-func called(d *serve.Document, name string, modified time.Time, cache string) *serve.Document {
+func withCallback(d *serve.Document, name string, modified time.Time, cache string) *serve.Document {
 	body := bytes.Replace(d.Bytes(), []byte("/**/feedCallback("), []byte("/**/"+name+"("), 1)
 	return serve.New(body, serve.Options{Type: d.Type(), Modified: modified, Cache: cache, Feed: true, Level: 1})
 }

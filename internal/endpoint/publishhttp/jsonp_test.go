@@ -8,9 +8,9 @@ import (
 	"cloudburst/internal/author"
 )
 
-func TestJSONPCallsTheFunctionThatTheAddressNames(t *testing.T) {
+func TestJSONPCallsTheNamedFunction(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
 	for query, want := range map[string]string{
 		"":                      "/**/feedCallback({",

@@ -66,7 +66,7 @@ func bodyOf(t *testing.T, r *http.Response) string {
 	return string(b)
 }
 
-func TestFilesAreServedForGoodAndInPieces(t *testing.T) {
+func TestFilesAreImmutableAndSupportRanges(t *testing.T) {
 	t.Parallel()
 	s := cupboard{}
 	f := &Feeds{Media: s}
@@ -105,7 +105,7 @@ func TestFilesAreServedForGoodAndInPieces(t *testing.T) {
 	}
 }
 
-func TestNothingInAFileCanBeRun(t *testing.T) {
+func TestFilesCannotRunScripts(t *testing.T) {
 	t.Parallel()
 	s := cupboard{}
 	f := &Feeds{Media: s}
@@ -124,7 +124,7 @@ func TestNothingInAFileCanBeRun(t *testing.T) {
 	}
 }
 
-func TestAFileHasOneAddress(t *testing.T) {
+func TestFileHasOneURL(t *testing.T) {
 	t.Parallel()
 	s := cupboard{}
 	f := &Feeds{Media: s}
@@ -155,7 +155,7 @@ func (s *slow) SetWriteDeadline(time.Time) error {
 	return nil
 }
 
-func TestALongDownloadHasTimeForEachPiece(t *testing.T) {
+func TestLongDownloadExtendsDeadline(t *testing.T) {
 	t.Parallel()
 	s := cupboard{}
 	path := s.put("a.mp4", "video/mp4", strings.Repeat("x", 1<<20))

@@ -32,7 +32,7 @@ type MetaWeblog struct {
 }
 
 // viaMetaWeblog is the name of the interface in the log.
-const doorMetaWeblog = "metaWeblog"
+const viaMetaWeblog = "metaWeblog"
 
 // defaultMedia is the maximum size of a file by XML-RPC, in bytes. A whole call is in memory at
 // once, so larger files need another interface.
@@ -86,8 +86,8 @@ func scopesOf(to metaweblog.Access) []string {
 // spec:cloudburst#metaweblog-log-in
 func (m *MetaWeblog) LogIn(ctx context.Context, name, password string, to metaweblog.Access) (metaweblog.Session, error) {
 	r := xmlrpc.RequestFrom(ctx)
-	from := account.Caller{Via: doorMetaWeblog}
-	s := &writing{api: m}
+	from := account.Caller{Via: viaMetaWeblog}
+	s := &editorSession{api: m}
 	if r != nil {
 		from.Addr, s.agent = endpoint.CallerAddr(r, m.Trusted), r.UserAgent()
 	}

@@ -22,7 +22,7 @@ import (
 )
 
 // TestPostsOfAnEditorRoundTripAndAppearInEveryFormat is the main test of the interface.
-func TestWhatAnEditorSavesComesBackAndStandsInTheFeedInEveryFormat(t *testing.T) {
+func TestPostsOfAnEditorRoundTripAndAppearInEveryFormat(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -114,7 +114,7 @@ func (w *weblog) rich(t *testing.T, format author.Format, source string) string 
 
 const liveWriter = "Mozilla/4.0 (compatible; MSIE 9.11; Windows NT 10.0; Open Live Writer 1.0)"
 
-func TestAnEchoChangesNothingWhateverTheEditorShows(t *testing.T) {
+func TestEchoedPostIsUnchanged(t *testing.T) {
 	t.Parallel()
 	for _, agent := range []string{"MarsEdit/5.1.2", liveWriter, "Python-xmlrpc/3.12"} {
 		w := newWeblog(t)
@@ -141,7 +141,7 @@ func TestAnEchoChangesNothingWhateverTheEditorShows(t *testing.T) {
 	}
 }
 
-func TestWhatAnEditorHasNoWordForSurvivesAnEdit(t *testing.T) {
+func TestUnsupportedFieldsSurviveAnEdit(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -173,7 +173,7 @@ func TestWhatAnEditorHasNoWordForSurvivesAnEdit(t *testing.T) {
 	}
 }
 
-func TestATextIsWrittenInWhatItsFilterSays(t *testing.T) {
+func TestTextFilterDeterminesFormat(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	ctx := t.Context()
@@ -188,7 +188,7 @@ func TestATextIsWrittenInWhatItsFilterSays(t *testing.T) {
 		{"HTML stays HTML", "x", author.HTML, metaweblog.Edit{Description: new("<p>new</p>")}, author.HTML, "<p>new</p>"},
 		{"Markdown stays Markdown", "x", author.Markdown, metaweblog.Edit{Description: new("new *one*")}, author.Markdown, "new *one*"},
 		{"HTML for Markdown is HTML", "x", author.Markdown, metaweblog.Edit{Description: new("<p>new</p>")}, author.HTML, "<p>new</p>"},
-		{"an editor of pictures writes HTML", liveWriter, author.Markdown, metaweblog.Edit{Description: new("new")}, author.HTML, "new"},
+		{"a visual editor writes HTML", liveWriter, author.Markdown, metaweblog.Edit{Description: new("new")}, author.HTML, "new"},
 		{"plain text becomes HTML", "x", author.Plain, metaweblog.Edit{Description: new("new")}, author.HTML, "new"},
 		{"markdown", "x", author.HTML, metaweblog.Edit{Description: new("new *one*"), Filter: new("markdown")}, author.Markdown, "new *one*"},
 		{"none", "x", author.Markdown, metaweblog.Edit{Description: new("new"), Filter: new("0")}, author.HTML, "new"},
@@ -211,7 +211,7 @@ func TestATextIsWrittenInWhatItsFilterSays(t *testing.T) {
 	}
 }
 
-func TestPublishingFollowsStatusFlagAndDate(t *testing.T) {
+func TestStatusFlagAndDateDetermineState(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -220,9 +220,9 @@ func TestPublishingFollowsStatusFlagAndDate(t *testing.T) {
 	id := must[string](t)(c.NewPost(ctx, metaweblog.Edit{Description: text}))
 	state := func(what string, want author.State, status string, at time.Time) {
 		t.Helper()
-		p, told := w.saved(t, id), must[metaweblog.Post](t)(c.Post(ctx, id))
-		if p.State != want || told.Status != status || !at.IsZero() && !told.Created.Equal(at) {
-			t.Errorf("%s: %s, %s, %s", what, p.State, told.Status, told.Created)
+		p, docInfo := w.saved(t, id), must[metaweblog.Post](t)(c.Post(ctx, id))
+		if p.State != want || docInfo.Status != status || !at.IsZero() && !docInfo.Created.Equal(at) {
+			t.Errorf("%s: %s, %s, %s", what, p.State, docInfo.Status, docInfo.Created)
 		}
 	}
 	edit := func(e metaweblog.Edit) {
@@ -261,7 +261,7 @@ func TestPublishingFollowsStatusFlagAndDate(t *testing.T) {
 	state("a waiting one is published", author.Published, "publish", w.now)
 }
 
-func TestEditorsAreRefusedInTheWordsThatTheyKnow(t *testing.T) {
+func TestEditorsGetKnownFaultCodes(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -328,16 +328,16 @@ func TestEditorsAreRefusedInTheWordsThatTheyKnow(t *testing.T) {
 	if err := token(tokenDelete).DeletePost(ctx, id); err != nil {
 		t.Errorf("a token for deleting: %v", err)
 	}
-	w.door.fail = fault.New(fault.TooMany, "Too many tries.")
+	w.accounts.fail = fault.New(fault.TooMany, "Too many tries.")
 	if err := post(c, id); !isFault(err, metaweblog.CodeTooMany) {
 		t.Errorf("after too many tries: %v", err)
 	}
-	if !slices.Contains(w.door.tried, "metaWeblog alice 127.0.0.1") {
-		t.Errorf("tried were %q", w.door.tried)
+	if !slices.Contains(w.accounts.tried, "metaWeblog alice 127.0.0.1") {
+		t.Errorf("tried were %q", w.accounts.tried)
 	}
 }
 
-func TestCategoriesAreSetByTheNamesThatWereTold(t *testing.T) {
+func TestCategoriesAreSetByName(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -359,7 +359,7 @@ func TestCategoriesAreSetByTheNamesThatWereTold(t *testing.T) {
 	}
 }
 
-func TestRecentPostsAreThoseOfAllStatesTheNewestFirst(t *testing.T) {
+func TestRecentPostsIncludeAllStatesNewestFirst(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -385,7 +385,7 @@ func TestRecentPostsAreThoseOfAllStatesTheNewestFirst(t *testing.T) {
 	}
 }
 
-func TestFilesAreKeptAndServed(t *testing.T) {
+func TestUploadedFilesAreServed(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -410,7 +410,7 @@ func TestFilesAreKeptAndServed(t *testing.T) {
 	}
 }
 
-func TestCallsThatCarryAFileOrATextMayBeLarge(t *testing.T) {
+func TestCallsWithFileOrTextCanBeLarge(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()
@@ -434,7 +434,7 @@ func TestCallsThatCarryAFileOrATextMayBeLarge(t *testing.T) {
 	}
 }
 
-func TestProgramsFindTheDoorsByRSD(t *testing.T) {
+func TestRSDNamesTheEndpoints(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	w.editor.Known = func(_ context.Context, user string) error {
@@ -462,7 +462,7 @@ func TestProgramsFindTheDoorsByRSD(t *testing.T) {
 	w.do(t, "GET", "/alice/rsd.xml", "").is(t, "without", http.StatusTeapot)
 }
 
-func TestProgramsInOtherLanguagesWrite(t *testing.T) {
+func TestClientsInOtherLanguagesWrite(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{
 		{"python3", "testdata/clients/metaweblog_client.py"}, {"perl", "testdata/clients/metaweblog_client.pl"}, {"php", "testdata/clients/metaweblog_client.php"},
@@ -478,7 +478,7 @@ func TestProgramsInOtherLanguagesWrite(t *testing.T) {
 	}
 }
 
-func TestParagraphsAreMadeOfLinesOnce(t *testing.T) {
+func TestParagraphsIsIdempotent(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
 		"": "", "a": "<p>a</p>", "a\r\nb": "<p>a<br />\nb</p>", "<pre>a\nb</pre>": "<pre>a\nb</pre>", "<b>x</b>": "<p><b>x</b></p>", "<div>": "<div>",

@@ -13,27 +13,27 @@ import (
 
 // FuzzEchoKeepsText checks that sending back a text as an editor got it does not change the post,
 // for all texts and kinds of editors.
-func FuzzAnEchoChangesNoText(f *testing.F) {
+func FuzzEchoKeepsText(f *testing.F) {
 	f.Add("# Tea\r\n\r\n* one & <b>two</b>\n\n<!--more-->\n\nand *more*", byte(0), false)
 	f.Add("<p>a</p>\n<!--more--><p>b</p><!--more-->", byte(1), true)
 	f.Add(" 1 < 2 & 3\n\nhttps://a.example/ ", byte(2), false)
 	f.Add("<!--more-->", byte(0), true)
 	f.Add("<p>markup in Markdown</p>", byte(0), false)
-	f.Fuzz(func(t *testing.T, source string, format byte, picture bool) {
+	f.Fuzz(func(t *testing.T, source string, format byte, visual bool) {
 		posts := &author.Posts{Origin: func() string { return public }}
 		c, _, err := posts.Preview(author.Content{Source: source, Format: [...]author.Format{author.Markdown, author.HTML, author.Plain}[format%3]})
 		if err != nil {
 			return
 		}
-		s := &writing{door: &MetaWeblog{Posts: posts, Public: func() string { return public }}, user: "alice"}
-		if picture {
+		s := &editorSession{api: &MetaWeblog{Posts: posts, Public: func() string { return public }}, user: "alice"}
+		if visual {
 			s.agent = "Open Live Writer"
 		}
-		told, err := xmlrpc.MarshalResponse(s.shown(author.Post{ID: 1, User: "alice", Content: c}).Value())
+		docInfo, err := xmlrpc.MarshalResponse(s.editorPost(author.Post{ID: 1, User: "alice", Content: c}).Value())
 		if err != nil {
 			t.Fatal(err)
 		}
-		v, err := xmlrpc.Decoder{MaxBytes: 64 << 20}.Response(bytes.NewReader(told))
+		v, err := xmlrpc.Decoder{MaxBytes: 64 << 20}.Response(bytes.NewReader(docInfo))
 		if err != nil {
 			t.Fatal(err)
 		}

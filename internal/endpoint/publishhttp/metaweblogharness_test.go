@@ -19,7 +19,7 @@ import (
 // weblog is the harness with the users alice and carol, posts and files on the real store, and the
 // endpoint for editors.
 type weblog struct {
-	*desk
+	*harness
 	posts  *author.Posts
 	editor *MetaWeblog
 	srv    *httptest.Server
@@ -27,7 +27,7 @@ type weblog struct {
 
 func newWeblog(t testing.TB) *weblog {
 	t.Helper()
-	d := newDesk(t)
+	d := newHarness(t)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t), Log: log})
 	if err != nil {
@@ -37,10 +37,10 @@ func newWeblog(t testing.TB) *weblog {
 	origin := func() string { return public }
 	d.authors = &author.Feeds{Store: st, Now: now, Log: log}
 	d.Feeds.Authors = d.authors
-	w := &weblog{desk: d}
+	w := &weblog{harness: d}
 	w.posts = &author.Posts{Store: st, Feeds: d.authors, Origin: origin, About: d.Feeds.About, Now: now, Log: log, LimitMode: author.LimitOff}
 	files := &author.Files{Store: st, Posts: st, Origin: origin, Now: now, Log: log, Temp: t.TempDir()}
-	w.editor = &MetaWeblog{Posts: w.posts, Files: files, Accounts: d.door, Public: origin, Log: log}
+	w.editor = &MetaWeblog{Posts: w.posts, Files: files, Accounts: d.accounts, Public: origin, Log: log}
 	d.Feeds.RSD = w.editor.ServeRSD
 	mux := http.NewServeMux()
 	mux.Handle("/RPC2", rpcWith(w.editor.Methods(), w.editor.LargeMethods()))

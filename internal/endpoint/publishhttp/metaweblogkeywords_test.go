@@ -10,7 +10,7 @@ import (
 
 // TestKeywordsSurviveEditors makes the calls in the order of MarsEdit and Movable Type clients: the
 // post, its categories, the post again.
-func TestKeywordsSurviveWhatEditorsSend(t *testing.T) {
+func TestKeywordsSurviveEditors(t *testing.T) {
 	t.Parallel()
 	w := newWeblog(t)
 	c, ctx := w.as("alice", "test"), t.Context()

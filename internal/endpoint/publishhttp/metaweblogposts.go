@@ -16,14 +16,14 @@ import (
 )
 
 // editorSession is the session of an authenticated editor.
-type writing struct {
+type editorSession struct {
 	api   *MetaWeblog
 	user  string
 	agent string // User-Agent of the editor
 }
 
 // Blogs returns the only blog of the user.
-func (s *writing) Blogs(ctx context.Context) ([]metaweblog.Blog, error) {
+func (s *editorSession) Blogs(ctx context.Context) ([]metaweblog.Blog, error) {
 	w, err := s.api.Posts.Writer(ctx, s.user)
 	if err != nil {
 		return nil, err
@@ -36,13 +36,13 @@ func (s *writing) Blogs(ctx context.Context) ([]metaweblog.Blog, error) {
 }
 
 // User returns the authenticated user.
-func (s *writing) User(context.Context) (metaweblog.User, error) {
+func (s *editorSession) User(context.Context) (metaweblog.User, error) {
 	return metaweblog.User{ID: s.user, Nickname: s.user, URL: s.api.Public() + "/" + s.user + "/"}, nil
 }
 
 // blog rejects the blog of another user. The placeholders of editors that know no blog mean the
 // user's own.
-func (s *writing) blog(id string) error {
+func (s *editorSession) blog(id string) error {
 	switch id = strings.TrimSpace(id); id {
 	case s.user, "", "0", "1", "default":
 		return nil
@@ -51,7 +51,7 @@ func (s *writing) blog(id string) error {
 }
 
 // post returns a post of the user that is not deleted.
-func (s *writing) post(ctx context.Context, id string) (author.Post, error) {
+func (s *editorSession) post(ctx context.Context, id string) (author.Post, error) {
 	n, err := strconv.ParseInt(strings.TrimSpace(id), 10, 64)
 	if err != nil || n <= 0 {
 		return author.Post{}, errNoPost(id)
@@ -68,13 +68,13 @@ func errNoPost(id string) error {
 }
 
 // NewPost creates a post.
-func (s *writing) NewPost(ctx context.Context, blogID string, e metaweblog.Edit) (string, error) {
+func (s *editorSession) NewPost(ctx context.Context, blogID string, e metaweblog.Edit) (string, error) {
 	if err := s.blog(blogID); err != nil {
 		return "", err
 	}
 	to, at := stateOf(author.Post{}, e)
 	p, err := s.api.Posts.Save(ctx, author.Edit{
-		User: s.user, To: to, At: at, Slug: slugOf(e), Via: doorMetaWeblog,
+		User: s.user, To: to, At: at, Slug: slugOf(e), Via: viaMetaWeblog,
 		Change: func(c *author.Content) error {
 			c.Format = author.HTML
 			return s.apply(c, e, author.Post{})
@@ -89,19 +89,19 @@ func (s *writing) NewPost(ctx context.Context, blogID string, e metaweblog.Edit)
 
 // warn reports a post over the limit in a response header, because the results of the methods have
 // no field for it.
-func (s *writing) warn(ctx context.Context, p author.Post) {
+func (s *editorSession) warn(ctx context.Context, p author.Post) {
 	addWarning(xmlrpc.HeaderFrom(ctx), s.api.Posts.Warning(p))
 }
 
 // EditPost changes the given fields and no others.
-func (s *writing) EditPost(ctx context.Context, id string, e metaweblog.Edit) error {
+func (s *editorSession) EditPost(ctx context.Context, id string, e metaweblog.Edit) error {
 	was, err := s.post(ctx, id)
 	if err != nil {
 		return err
 	}
 	to, at := stateOf(was, e)
 	p, err := s.api.Posts.Save(ctx, author.Edit{
-		User: s.user, ID: was.ID, To: to, At: at, Slug: slugOf(e), Via: doorMetaWeblog,
+		User: s.user, ID: was.ID, To: to, At: at, Slug: slugOf(e), Via: viaMetaWeblog,
 		Change: func(c *author.Content) error { return s.apply(c, e, was) },
 	})
 	if err == nil {
@@ -151,22 +151,22 @@ func dateOf(p author.Post) time.Time {
 }
 
 // DeletePost deletes a post.
-func (s *writing) DeletePost(ctx context.Context, id string) error {
+func (s *editorSession) DeletePost(ctx context.Context, id string) error {
 	was, err := s.post(ctx, id)
 	if err != nil {
 		return err
 	}
-	_, err = s.api.Posts.Delete(ctx, s.user, was.ID, 0, doorMetaWeblog)
+	_, err = s.api.Posts.Delete(ctx, s.user, was.ID, 0, viaMetaWeblog)
 	return err
 }
 
 // Publish publishes a post now.
-func (s *writing) Publish(ctx context.Context, id string) error {
+func (s *editorSession) Publish(ctx context.Context, id string) error {
 	was, err := s.post(ctx, id)
 	if err != nil || was.State == author.Published {
 		return err
 	}
-	p, err := s.api.Posts.Save(ctx, author.Edit{User: s.user, ID: was.ID, To: author.Published, Via: doorMetaWeblog})
+	p, err := s.api.Posts.Save(ctx, author.Edit{User: s.user, ID: was.ID, To: author.Published, Via: viaMetaWeblog})
 	if err == nil {
 		s.warn(ctx, p)
 	}
@@ -174,12 +174,12 @@ func (s *writing) Publish(ctx context.Context, id string) error {
 }
 
 // Post returns a post.
-func (s *writing) Post(ctx context.Context, id string) (metaweblog.Post, error) {
+func (s *editorSession) Post(ctx context.Context, id string) (metaweblog.Post, error) {
 	p, err := s.post(ctx, id)
 	if err != nil {
 		return metaweblog.Post{}, err
 	}
-	return s.shown(p), nil
+	return s.editorPost(p), nil
 }
 
 // Limits of a list of posts.
@@ -192,7 +192,7 @@ const (
 // Posts returns the newest posts in the requested states. It stops after maxBytes of text.
 //
 // spec:cloudburst#metaweblog-recent
-func (s *writing) Posts(ctx context.Context, blogID string, q metaweblog.PostQuery) ([]metaweblog.Post, error) {
+func (s *editorSession) Posts(ctx context.Context, blogID string, q metaweblog.PostQuery) ([]metaweblog.Post, error) {
 	if err := s.blog(blogID); err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (s *writing) Posts(ctx context.Context, blogID string, q metaweblog.PostQue
 }
 
 // newest returns the posts in one state, newest first.
-func (s *writing) newest(ctx context.Context, state author.State, limit int, titles bool) ([]metaweblog.Post, error) {
+func (s *editorSession) newest(ctx context.Context, state author.State, limit int, titles bool) ([]metaweblog.Post, error) {
 	var all []metaweblog.Post
 	q, size := author.PostQuery{User: s.user, State: state}, 0
 	for len(all) < limit && size < maxBytes {
@@ -232,7 +232,7 @@ func (s *writing) newest(ctx context.Context, state author.State, limit int, tit
 			return nil, err
 		}
 		for _, p := range page {
-			one := s.shown(p)
+			one := s.editorPost(p)
 			if titles {
 				one.Description, one.More = "", ""
 			}
@@ -248,7 +248,7 @@ func (s *writing) newest(ctx context.Context, state author.State, limit int, tit
 }
 
 // Categories returns the categories of published posts, and those created before their first post.
-func (s *writing) Categories(ctx context.Context, blogID string) ([]metaweblog.Category, error) {
+func (s *editorSession) Categories(ctx context.Context, blogID string) ([]metaweblog.Category, error) {
 	if err := s.blog(blogID); err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (s *writing) Categories(ctx context.Context, blogID string) ([]metaweblog.C
 }
 
 // NewCategory creates a category before its first post.
-func (s *writing) NewCategory(ctx context.Context, blogID, label string) (metaweblog.Category, error) {
+func (s *editorSession) NewCategory(ctx context.Context, blogID, label string) (metaweblog.Category, error) {
 	if err := s.blog(blogID); err != nil {
 		return metaweblog.Category{}, err
 	}
@@ -275,13 +275,13 @@ func (s *writing) NewCategory(ctx context.Context, blogID, label string) (metawe
 	return s.category(author.CategoryName(label), label), nil
 }
 
-func (s *writing) category(name, label string) metaweblog.Category {
+func (s *editorSession) category(name, label string) metaweblog.Category {
 	page := s.api.Public() + "/" + s.user + "/category/" + url.PathEscape(name) + "/"
 	return metaweblog.Category{ID: name, Name: label, HTMLURL: page, RSSURL: page + pathSaved}
 }
 
 // PostCategories returns the categories of a post.
-func (s *writing) PostCategories(ctx context.Context, id string) ([]metaweblog.Category, error) {
+func (s *editorSession) PostCategories(ctx context.Context, id string) ([]metaweblog.Category, error) {
 	p, err := s.post(ctx, id)
 	if err != nil {
 		return nil, err
@@ -297,7 +297,7 @@ func (s *writing) PostCategories(ctx context.Context, id string) ([]metaweblog.C
 
 // SetCategories sets the categories of a post by their names. An unknown name becomes a new
 // category. Keywords do not change.
-func (s *writing) SetCategories(ctx context.Context, id string, ids []string) error {
+func (s *editorSession) SetCategories(ctx context.Context, id string, ids []string) error {
 	was, err := s.post(ctx, id)
 	if err != nil {
 		return err
@@ -321,7 +321,7 @@ func (s *writing) SetCategories(ctx context.Context, id string, ids []string) er
 		}
 	}
 	_, err = s.api.Posts.Save(ctx, author.Edit{
-		User: s.user, ID: was.ID, Via: doorMetaWeblog,
+		User: s.user, ID: was.ID, Via: viaMetaWeblog,
 		Change: func(c *author.Content) error {
 			_, keywords := c.SplitCategories()
 			c.Categories = slices.Concat(labels, keywords)
@@ -332,7 +332,7 @@ func (s *writing) SetCategories(ctx context.Context, id string, ids []string) er
 }
 
 // Upload stores a file.
-func (s *writing) Upload(ctx context.Context, blogID string, m metaweblog.Media) (metaweblog.File, error) {
+func (s *editorSession) Upload(ctx context.Context, blogID string, m metaweblog.Media) (metaweblog.File, error) {
 	switch err := s.blog(blogID); {
 	case err != nil:
 		return metaweblog.File{}, err
@@ -348,12 +348,12 @@ func (s *writing) Upload(ctx context.Context, blogID string, m metaweblog.Media)
 	return s.file(f), nil
 }
 
-func (s *writing) file(f author.File) metaweblog.File {
+func (s *editorSession) file(f author.File) metaweblog.File {
 	return metaweblog.File{ID: f.Hash, Name: f.Name, Type: f.Type, URL: s.api.Public() + s.api.Files.Path(f), Added: f.AddedAt}
 }
 
 // File returns an uploaded file by its ID.
-func (s *writing) File(ctx context.Context, blogID, id string) (metaweblog.File, error) {
+func (s *editorSession) File(ctx context.Context, blogID, id string) (metaweblog.File, error) {
 	none := fault.New(fault.NotFound, "You have no file %q; it may have been deleted.", clip(id, 70))
 	if err := s.blog(blogID); err != nil {
 		return metaweblog.File{}, err

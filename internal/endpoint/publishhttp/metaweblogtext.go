@@ -15,7 +15,7 @@ import (
 type text struct{ body, more, filter string }
 
 // normalize removes the differences in whitespace that editors and XML introduce.
-func even(s string) string {
+func normalize(s string) string {
 	return strings.TrimSpace(strings.ReplaceAll(strings.ReplaceAll(s, "\r\n", "\n"), "\r", "\n"))
 }
 
@@ -37,7 +37,7 @@ func source(c *author.Content) text {
 }
 
 // renderedText returns a text as HTML, for editors that show it as readers see it.
-func pictured(c *author.Content) text {
+func renderedText(c *author.Content) text {
 	if c.Format == author.HTML {
 		return source(c)
 	}
@@ -47,9 +47,9 @@ func pictured(c *author.Content) text {
 // view returns the text for this editor.
 //
 // spec:cloudburst#metaweblog-markdown
-func (s *writing) view(c *author.Content) text {
-	if pictures(s.agent) {
-		return pictured(c)
+func (s *editorSession) view(c *author.Content) text {
+	if isVisualEditor(s.agent) {
+		return renderedText(c)
 	}
 	return source(c)
 }
@@ -57,7 +57,7 @@ func (s *writing) view(c *author.Content) text {
 // isVisualEditor reports whether the User-Agent is that of an editor that shows posts as readers
 // see them and knows no filters. Such an editor would show Markdown as plain text and send it back
 // as HTML.
-func pictures(agent string) bool {
+func isVisualEditor(agent string) bool {
 	agent = strings.ToLower(agent)
 	for _, name := range []string{"open live writer", "openlivewriter", "windows live writer", "microsoft office", "msoffice", "microsoft word"} {
 		if strings.Contains(agent, name) {
@@ -68,7 +68,7 @@ func pictures(agent string) bool {
 }
 
 // editorPost returns a post in the form for editors.
-func (s *writing) shown(p author.Post) metaweblog.Post {
+func (s *editorSession) editorPost(p author.Post) metaweblog.Post {
 	t := s.view(&p.Content)
 	categories, keywords := p.SplitCategories()
 	m := metaweblog.Post{
@@ -104,7 +104,7 @@ func excerpt(c *author.Content) string {
 }
 
 // enclosure returns the first enclosure of a post; the struct has only one.
-func (s *writing) enclosure(c *author.Content) *metaweblog.Enclosure {
+func (s *editorSession) enclosure(c *author.Content) *metaweblog.Enclosure {
 	if len(c.Enclosures) == 0 {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (s *writing) enclosure(c *author.Content) *metaweblog.Enclosure {
 // sees less than the post contains.
 //
 // spec:cloudburst#metaweblog-echo
-func (s *writing) apply(c *author.Content, e metaweblog.Edit, was author.Post) error {
+func (s *editorSession) apply(c *author.Content, e metaweblog.Edit, was author.Post) error {
 	if e.Title != nil {
 		c.Title = *e.Title
 	}
@@ -146,7 +146,7 @@ func (s *writing) apply(c *author.Content, e metaweblog.Edit, was author.Post) e
 }
 
 // applyEnclosure changes the first enclosure. Its other fields are lost only if the file changes.
-func (s *writing) applyEnclosure(c *author.Content, e *metaweblog.Enclosure) {
+func (s *editorSession) applyEnclosure(c *author.Content, e *metaweblog.Enclosure) {
 	was := s.enclosure(c)
 	if e == nil || was == nil && e.URL == "" || was != nil && *was == *e {
 		return
@@ -169,7 +169,7 @@ func (s *writing) applyEnclosure(c *author.Content, e *metaweblog.Enclosure) {
 }
 
 // applyText changes the text, unless it is the text that the editor got.
-func (s *writing) applyText(c *author.Content, e metaweblog.Edit) error {
+func (s *editorSession) applyText(c *author.Content, e metaweblog.Edit) error {
 	if e.Description == nil && e.More == nil && e.Filter == nil {
 		return nil
 	}
@@ -206,21 +206,21 @@ func echoes(c *author.Content, e metaweblog.Edit, f author.Format, sameFilter bo
 		return sameFilter
 	}
 	is := func(t text) bool {
-		return (e.Description == nil || even(*e.Description) == even(t.body)) && (e.More == nil || even(*e.More) == even(t.more))
+		return (e.Description == nil || normalize(*e.Description) == normalize(t.body)) && (e.More == nil || normalize(*e.More) == normalize(t.more))
 	}
 	if is(source(c)) && (e.Filter == nil || f == c.Format || c.Format == author.Plain) {
 		return true
 	}
-	return f != author.Markdown && e.Description != nil && is(pictured(c))
+	return f != author.Markdown && e.Description != nil && is(renderedText(c))
 }
 
 // formatOf returns the format of a text, and whether its line ends are breaks.
 //
 // spec:cloudburst#metaweblog-filters
-func (s *writing) formatOf(c *author.Content, e metaweblog.Edit, now text) (f author.Format, breaks bool, err error) {
+func (s *editorSession) formatOf(c *author.Content, e metaweblog.Edit, now text) (f author.Format, breaks bool, err error) {
 	if e.Filter == nil {
 		half := e.More == nil && now.more != "" // the other part of the text is unchanged
-		if c.Format == author.Markdown && !pictures(s.agent) && (half || !isHTML(now.body)) {
+		if c.Format == author.Markdown && !isVisualEditor(s.agent) && (half || !isHTML(now.body)) {
 			return author.Markdown, false, nil
 		}
 		return author.HTML, false, nil
@@ -253,7 +253,7 @@ var blocks = [...]string{
 // elements remain unchanged.
 func paragraphs(s string) string {
 	var all []string
-	for para := range strings.SplitSeq(even(s), "\n\n") {
+	for para := range strings.SplitSeq(normalize(s), "\n\n") {
 		if para = strings.Trim(para, "\n"); para == "" {
 			continue
 		}

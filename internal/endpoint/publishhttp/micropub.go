@@ -46,7 +46,7 @@ const (
 	pathWrite = "/write/"
 )
 
-const doorMicropub = "micropub"
+const viaMicropub = "micropub"
 
 // MicropubAddress returns the URL of the endpoint for an origin.
 func MicropubAddress(origin string) string { return origin + pathMicropub }
@@ -86,7 +86,7 @@ func micropubError(err error) error {
 
 // Authenticate checks a token of an account.
 func (s *micropubSite) Authenticate(ctx context.Context, token string) (micropub.Session, error) {
-	from := account.Caller{Via: doorMicropub}
+	from := account.Caller{Via: viaMicropub}
 	if r := micropub.RequestFrom(ctx); r != nil {
 		from.Addr = endpoint.CallerAddr(r, s.m.Trusted)
 	}
@@ -101,7 +101,7 @@ func (s *micropubSite) Authenticate(ctx context.Context, token string) (micropub
 // that they share.
 func (s *micropubSite) Create(ctx context.Context, user string, r *micropub.Request) (at string, later bool, err error) {
 	always := func(string) bool { return true }
-	w, err := wishOf(r.Properties, always)
+	w, err := publicationOf(r.Properties, always)
 	if err != nil {
 		return "", false, micropubError(err)
 	}
@@ -109,7 +109,7 @@ func (s *micropubSite) Create(ctx context.Context, user string, r *micropub.Requ
 		w.to = author.Published
 	}
 	files := s.enclosures(ctx, r.Properties, nil)
-	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, To: w.to, At: w.at, Slug: r.Slug(), Via: doorMicropub, Change: func(c *author.Content) error {
+	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, To: w.to, At: w.at, Slug: r.Slug(), Via: viaMicropub, Change: func(c *author.Content) error {
 		fillNew(c, r.Properties)
 		c.Enclosures = files
 		return nil
@@ -171,7 +171,7 @@ func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Requ
 		return "", micropubError(fault.New(fault.Gone, "This post was deleted; bring it back first (action undelete)."))
 	}
 	next := r.Apply(s.properties(was))
-	w, err := wishOf(next, r.Touches)
+	w, err := publicationOf(next, r.Touches)
 	if err != nil {
 		return "", micropubError(err)
 	}
@@ -181,7 +181,7 @@ func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Requ
 		files = s.enclosures(ctx, next, was.Enclosures)
 	}
 	// Base is the revision of these values, so a concurrent change by another program is not lost.
-	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, ID: was.ID, Base: was.Revision, To: w.to, At: w.at, Slug: r.Slug(), Via: doorMicropub,
+	p, err := s.m.Posts.Save(ctx, author.Edit{User: user, ID: was.ID, Base: was.Revision, To: w.to, At: w.at, Slug: r.Slug(), Via: viaMicropub,
 		Change: func(c *author.Content) error {
 			fillTouched(c, next, r.Touches)
 			if filed {
@@ -203,7 +203,7 @@ func (s *micropubSite) Update(ctx context.Context, user string, r *micropub.Requ
 func (s *micropubSite) Delete(ctx context.Context, user, at string) error {
 	p, err := s.find(ctx, user, at)
 	if err == nil {
-		_, err = s.m.Posts.Delete(ctx, user, p.ID, 0, doorMicropub)
+		_, err = s.m.Posts.Delete(ctx, user, p.ID, 0, viaMicropub)
 	}
 	return micropubError(err)
 }
@@ -221,7 +221,7 @@ func (s *micropubSite) Undelete(ctx context.Context, user, at string) (string, e
 		return "", nil // not deleted
 	}
 	if p.UndoUntil.After(s.m.now()) {
-		if _, err = s.m.Posts.Undo(ctx, user, p.ID, doorMicropub); err == nil {
+		if _, err = s.m.Posts.Undo(ctx, user, p.ID, viaMicropub); err == nil {
 			return "", nil
 		}
 	}
@@ -229,7 +229,7 @@ func (s *micropubSite) Undelete(ctx context.Context, user, at string) (string, e
 	if p.Slug != "" {
 		to = author.Published
 	}
-	p, err = s.m.Posts.Save(ctx, author.Edit{User: user, ID: p.ID, To: to, Via: doorMicropub})
+	p, err = s.m.Posts.Save(ctx, author.Edit{User: user, ID: p.ID, To: to, Via: viaMicropub})
 	if err == nil {
 		addWarning(micropub.HeaderFrom(ctx), s.m.Posts.Warning(p))
 	}

@@ -26,11 +26,11 @@ import (
 )
 
 // pubHarness is the Micropub endpoint on the real engine and store.
-type pubWorld struct {
+type pubHarness struct {
 	*testing.T
 	srv    *httptest.Server
 	posts  *author.Posts
-	door   *publishhttp.Micropub
+	api    *publishhttp.Micropub
 	origin string
 
 	mu    sync.Mutex
@@ -38,34 +38,34 @@ type pubWorld struct {
 	files []author.File
 }
 
-func newPubWorld(t *testing.T) *pubWorld {
+func newPubHarness(t *testing.T) *pubHarness {
 	t.Helper()
-	w := &pubWorld{T: t, at: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)}
+	w := &pubHarness{T: t, at: time.Date(2026, 11, 22, 10, 0, 0, 0, time.UTC)}
 	st, err := sqlite.Open(t.Context(), sqlite.Options{Dir: sqlitetest.Dir(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = st.Close() })
 	w.posts = &author.Posts{Store: st, Feeds: &author.Feeds{Store: st, Now: w.now}, Origin: w.public, Now: w.now}
-	w.door = &publishhttp.Micropub{Posts: w.posts, Accounts: pubTokens{}, Public: w.public, Files: pubFiles{w}, ListFiles: w.list, Now: w.now}
+	w.api = &publishhttp.Micropub{Posts: w.posts, Accounts: pubTokens{}, Public: w.public, Files: pubFiles{w}, ListFiles: w.list, Now: w.now}
 	mux := http.NewServeMux()
-	route.Mount(mux, w.door.Routes(), endpoint.Protect())
+	route.Mount(mux, w.api.Routes(), endpoint.Protect())
 	w.srv = httptest.NewServer(mux)
 	t.Cleanup(w.srv.Close)
 	w.origin = w.srv.URL
 	return w
 }
 
-func (w *pubWorld) public() string { return w.origin }
+func (w *pubHarness) public() string { return w.origin }
 
-func (w *pubWorld) now() time.Time {
+func (w *pubHarness) now() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.at = w.at.Add(time.Second)
 	return w.at
 }
 
-func (w *pubWorld) later(d time.Duration) {
+func (w *pubHarness) later(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.at = w.at.Add(d)
@@ -83,7 +83,7 @@ func (pubTokens) Token(_ context.Context, plain, _ string, _ account.Caller) (ac
 }
 
 // Put is publishhttp.Files.Put.
-func (w *pubWorld) Put(_ context.Context, user, name, kind string, r io.Reader) (author.File, error) {
+func (w *pubHarness) Put(_ context.Context, user, name, kind string, r io.Reader) (author.File, error) {
 	b, err := io.ReadAll(r)
 	if err != nil {
 		return author.File{}, err
@@ -107,14 +107,14 @@ func (w pubFiles) Get(_ context.Context, _, hash string) (author.File, error) {
 }
 
 // pubFiles is the harness as Files.
-type pubFiles struct{ *pubWorld }
+type pubFiles struct{ *pubHarness }
 
 // Path is publishhttp.Files.Path.
-func (w *pubWorld) Path(f author.File) string {
+func (w *pubHarness) Path(f author.File) string {
 	return "/" + f.User + "/media/" + f.Hash + "/" + f.Name
 }
 
-func (w *pubWorld) list(_ context.Context, _ string, after *author.File, limit int) ([]author.File, error) {
+func (w *pubHarness) list(_ context.Context, _ string, after *author.File, limit int) ([]author.File, error) {
 	list := w.files
 	for i, f := range w.files {
 		if after != nil && f.Hash == after.Hash {
@@ -124,12 +124,12 @@ func (w *pubWorld) list(_ context.Context, _ string, after *author.File, limit i
 	return list[:min(limit, len(list))], nil
 }
 
-func (w *pubWorld) client(scopes string) *micropub.Client {
+func (w *pubHarness) client(scopes string) *micropub.Client {
 	return &micropub.Client{Endpoint: w.origin + "/micropub", Token: "alice:" + scopes, HTTP: w.srv.Client()}
 }
 
 // create creates a post from JSON properties and returns its URL and the stored post.
-func (w *pubWorld) create(properties string) (string, author.Post) {
+func (w *pubHarness) create(properties string) (string, author.Post) {
 	w.Helper()
 	req, err := micropub.ParseJSON([]byte(`{"type":["h-entry"],"properties":` + properties + `}`))
 	if err != nil {
@@ -143,7 +143,7 @@ func (w *pubWorld) create(properties string) (string, author.Post) {
 }
 
 // newest returns the post with the largest number.
-func (w *pubWorld) newest() author.Post {
+func (w *pubHarness) newest() author.Post {
 	w.Helper()
 	list, err := w.posts.List(w.Context(), author.PostQuery{User: "alice"})
 	if err != nil || len(list) == 0 {
@@ -158,7 +158,7 @@ func (w *pubWorld) newest() author.Post {
 	return p
 }
 
-func (w *pubWorld) get(id int64) author.Post {
+func (w *pubHarness) get(id int64) author.Post {
 	w.Helper()
 	p, err := w.posts.Get(w.Context(), "alice", id)
 	if err != nil {
@@ -167,7 +167,7 @@ func (w *pubWorld) get(id int64) author.Post {
 	return p
 }
 
-func (w *pubWorld) update(at, changes string) (string, error) {
+func (w *pubHarness) update(at, changes string) (string, error) {
 	w.Helper()
 	req, err := micropub.ParseJSON([]byte(`{"action":"update","url":"` + at + `",` + changes + `}`))
 	if err != nil {
@@ -176,7 +176,7 @@ func (w *pubWorld) update(at, changes string) (string, error) {
 	return w.client("update").Update(w.Context(), req)
 }
 
-func TestPropertiesBecomeAPost(t *testing.T) {
+func TestPropertiesCreateAPost(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for name, tt := range map[string]struct {
@@ -198,7 +198,7 @@ func TestPropertiesBecomeAPost(t *testing.T) {
 					t.Error(at, p.PublishedAt)
 				}
 			}},
-		"a picture elsewhere": {`{"photo":[{"value":"https://a.example/s.png","alt":"A sunset"}],"content":["a"]}`,
+		"an image elsewhere": {`{"photo":[{"value":"https://a.example/s.png","alt":"A sunset"}],"content":["a"]}`,
 			author.Content{Source: "a", Format: author.Plain, Enclosures: []author.Enclosure{{URL: "https://a.example/s.png", Type: "image/png", Alt: "A sunset"}}}, nil},
 		"a sound of which nothing is known": {`{"audio":["https://a.example/s"]}`,
 			author.Content{Format: author.Plain, Enclosures: []author.Enclosure{{URL: "https://a.example/s", Type: "audio/mpeg"}}}, nil},
@@ -228,7 +228,7 @@ func TestPropertiesBecomeAPost(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newPubWorld(t)
+			w := newPubHarness(t)
 			at, p := w.create(strings.ReplaceAll(tt.properties, "ORIGIN", w.origin))
 			got := p.Content
 			got.HTML = ""
@@ -244,7 +244,7 @@ func TestPropertiesBecomeAPost(t *testing.T) {
 	}
 }
 
-func TestUpdatesByMicropubChangeOnlyWhatTheyName(t *testing.T) {
+func TestMicropubUpdateChangesOnlyNamedProperties(t *testing.T) {
 	t.Parallel()
 	const before = `{"name":["Title"],"content":["Old"],"category":["one","two"],"in-reply-to":["https://a.example/1"],
 		"photo":[{"value":"https://a.example/s.png","alt":"A sunset"}],"published":["2026-11-20T12:00:00Z"]}`
@@ -258,8 +258,8 @@ func TestUpdatesByMicropubChangeOnlyWhatTheyName(t *testing.T) {
 		"add what was missing": {`"add":{"bookmark-of":["https://b.example/"]}`, func(c *author.Content) { c.Link = "https://b.example/" }},
 		"delete a value":       {`"delete":{"category":["one"]}`, func(c *author.Content) { c.Categories = []string{"two"} }},
 		"delete a property":    {`"delete":["category","name","in-reply-to"]`, func(c *author.Content) { c.Categories, c.Title, c.Reply = nil, "", nil }},
-		"delete a picture":     {`"delete":{"photo":["https://a.example/s.png"]}`, func(c *author.Content) { c.Enclosures = nil }},
-		"add a picture": {`"add":{"photo":["https://a.example/t.gif"]}`, func(c *author.Content) {
+		"delete an image":      {`"delete":{"photo":["https://a.example/s.png"]}`, func(c *author.Content) { c.Enclosures = nil }},
+		"add an image": {`"add":{"photo":["https://a.example/t.gif"]}`, func(c *author.Content) {
 			c.Enclosures = append(c.Enclosures, author.Enclosure{URL: "https://a.example/t.gif", Type: "image/gif"})
 		}},
 		"what there is no place for": {`"replace":{"location":["geo:1,2"]}`, func(c *author.Content) {
@@ -268,7 +268,7 @@ func TestUpdatesByMicropubChangeOnlyWhatTheyName(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newPubWorld(t)
+			w := newPubHarness(t)
 			at, p := w.create(before)
 			want := p.Content
 			tt.change(&want)
@@ -287,9 +287,9 @@ func TestUpdatesByMicropubChangeOnlyWhatTheyName(t *testing.T) {
 	}
 }
 
-func TestTextThatTakesThePlaceOfMarkdownIsMarkdown(t *testing.T) {
+func TestTextThatReplacesMarkdownIsMarkdown(t *testing.T) {
 	t.Parallel()
-	w := newPubWorld(t)
+	w := newPubHarness(t)
 	at, p := w.create(`{"content":[{"markdown":"*a*"}]}`)
 	got, err := w.client("update").Source(t.Context(), at, "content")
 	if err != nil || got.Properties.First("content").Text != "*a*" {
@@ -303,9 +303,9 @@ func TestTextThatTakesThePlaceOfMarkdownIsMarkdown(t *testing.T) {
 	}
 }
 
-func TestADraftThatIsPublishedGetsItsAddress(t *testing.T) {
+func TestPublishedDraftGetsURL(t *testing.T) {
 	t.Parallel()
-	w := newPubWorld(t)
+	w := newPubHarness(t)
 	at, p := w.create(`{"content":["a"],"post-status":["draft"]}`)
 	now, err := w.update(at, `"replace":{"post-status":["published"]}`)
 	if p = w.get(p.ID); err != nil || p.State != author.Published || now != w.posts.Address(p) || now == at {
@@ -317,10 +317,10 @@ func TestADraftThatIsPublishedGetsItsAddress(t *testing.T) {
 	}
 }
 
-func TestDeletedPostsComeBackWithinTheMinuteAndAfter(t *testing.T) {
+func TestDeletedPostsCanBeRestored(t *testing.T) {
 	t.Parallel()
 	for _, wait := range []time.Duration{0, time.Hour} {
-		w := newPubWorld(t)
+		w := newPubHarness(t)
 		at, p := w.create(`{"name":["Title"],"content":["a"],"published":["2026-11-20T12:00:00Z"]}`)
 		c := w.client("delete")
 		for range 2 {
@@ -346,9 +346,9 @@ func TestDeletedPostsComeBackWithinTheMinuteAndAfter(t *testing.T) {
 	}
 }
 
-func TestSourceIsWhatWasWritten(t *testing.T) {
+func TestSourceReturnsPostAsWritten(t *testing.T) {
 	t.Parallel()
-	w := newPubWorld(t)
+	w := newPubHarness(t)
 	at, _ := w.create(`{"name":["Title"],"content":[{"html":"<p>a</p>"}],"category":["one"],"mp-slug":["words"],
 		"photo":[{"value":"https://a.example/s.png","alt":"A sunset"}],"in-reply-to":["https://a.example/1"],"published":["2026-11-20T12:00:00Z"]}`)
 	got, err := w.client("update").Source(t.Context(), at)
@@ -393,9 +393,9 @@ func TestSourceIsWhatWasWritten(t *testing.T) {
 	}
 }
 
-func TestMicropubRefusesForPeople(t *testing.T) {
+func TestMicropubErrorsAreReadable(t *testing.T) {
 	t.Parallel()
-	w := newPubWorld(t)
+	w := newPubHarness(t)
 	at, _ := w.create(`{"content":["a"]}`)
 	bobs := strings.Replace(at, "/alice/", "/bob/", 1)
 	for name, tt := range map[string]struct {
@@ -436,9 +436,9 @@ func TestMicropubRefusesForPeople(t *testing.T) {
 	}
 }
 
-func TestFilesComeByTheMediaEndpointAndWithAPost(t *testing.T) {
+func TestFilesAreUploadedByMediaEndpointAndWithPost(t *testing.T) {
 	t.Parallel()
-	w := newPubWorld(t)
+	w := newPubHarness(t)
 	c := w.client("create,media")
 	conf, err := c.Config(t.Context())
 	if err != nil || conf.MediaEndpoint != w.origin+"/micropub/media" || len(conf.PostTypes) == 0 {

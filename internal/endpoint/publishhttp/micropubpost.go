@@ -15,7 +15,7 @@ import (
 )
 
 // publication is the requested state and date of a post.
-type micropubWish struct {
+type publication struct {
 	to author.State // "": unchanged
 	at time.Time    // zero: unchanged
 }
@@ -24,7 +24,7 @@ type micropubWish struct {
 // published posts are public.
 //
 // spec:cloudburst#micropub-visibility
-func wishOf(p micropub.Properties, touches func(string) bool) (w micropubWish, err error) {
+func publicationOf(p micropub.Properties, touches func(string) bool) (w publication, err error) {
 	status, visible, at := p.Text("post-status"), p.Text("visibility"), p.Text("published")
 	if touches("visibility") && visible != "" && visible != "public" {
 		return w, fault.New(fault.Invalid, "Posts are public here, so this one cannot be %s; nothing was published. Send it with the post-status draft to keep it to yourself.", clip(visible, 40))
@@ -49,7 +49,7 @@ func wishOf(p micropub.Properties, touches func(string) bool) (w micropubWish, e
 }
 
 // linkProperties lists the properties that name the page that a post is about.
-func linking() []string { return []string{"bookmark-of", "like-of", "repost-of"} }
+func linkProperties() []string { return []string{"bookmark-of", "like-of", "repost-of"} }
 
 // fillNew fills the content of a new post. Properties without a field are stored as they are.
 //
@@ -64,7 +64,7 @@ func fillNew(c *author.Content, p micropub.Properties) {
 		p = with
 	}
 	fillTouched(c, p, func(name string) bool { return name != "summary" || given })
-	for _, name := range linking() {
+	for _, name := range linkProperties() {
 		// Without a title, use the title of the linked page.
 		if o := p.First(name).Object; o != nil && c.Title == "" && p.First("content").String() == "" {
 			c.Title = o.Properties.Text("name")
@@ -88,12 +88,12 @@ func fillTouched(c *author.Content, p micropub.Properties, touches func(string) 
 	}
 	fillOthers(c, p, touches)
 	linked := false
-	for _, name := range linking() {
+	for _, name := range linkProperties() {
 		linked = linked || touches(name)
 	}
 	if linked {
 		c.Link = ""
-		for _, name := range linking() {
+		for _, name := range linkProperties() {
 			if c.Link == "" {
 				c.Link = p.Text(name)
 			}
@@ -171,12 +171,12 @@ func mediaKinds() []struct{ name, kind string } {
 }
 
 // describeTimeout limits how long saving a post waits for the details of its files.
-const describeWithin = 10 * time.Second
+const describeTimeout = 10 * time.Second
 
 // enclosures returns the files of a post. It retains the known details of old files, and old files
 // that belong to no property.
 func (s *micropubSite) enclosures(ctx context.Context, p micropub.Properties, old []author.Enclosure) []author.Enclosure {
-	ctx, cancel := context.WithTimeout(ctx, describeWithin)
+	ctx, cancel := context.WithTimeout(ctx, describeTimeout)
 	defer cancel()
 	var list []author.Enclosure
 	seen := map[string]bool{}

@@ -12,7 +12,7 @@ import (
 // TestPropertiesWithoutAFieldAreStoredAndReturned has the check-in of case 204 at micropub.rocks.
 func TestPropertiesWithoutAFieldAreStoredAndReturned(t *testing.T) {
 	t.Parallel()
-	w := newPubWorld(t)
+	w := newPubHarness(t)
 	const venue = `[{"type":["h-card"],"properties":{"name":["Los Gorditos"],"url":["https://a.example/502c"],"latitude":["45.52"]}}]`
 	at, p := w.create(`{"content":["Lunch"],"summary":["Food"],"checkin":` + venue + `,"rsvp":["yes"],"mp-syndicate-to":["x"]}`)
 	if p.Source != "Lunch" {

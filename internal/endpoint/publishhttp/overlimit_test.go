@@ -24,7 +24,7 @@ func (h *headers) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestMicropubReportsAPostOverTheLimit(t *testing.T) {
 	t.Parallel()
 	const warning = `299 - "The post has 141 characters; short posts have at most 140 here. It is published anyway."`
-	w := newPubWorld(t)
+	w := newPubHarness(t)
 	seen := &headers{RoundTripper: w.srv.Client().Transport}
 	w.srv.Client().Transport = seen
 	check := func(what, want string) {

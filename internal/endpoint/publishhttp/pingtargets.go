@@ -34,7 +34,7 @@ type TargetSender struct {
 //
 // spec:cloudburst#sinks-kinds
 func (s *TargetSender) Send(ctx context.Context, to announce.Target, n announce.News) (text string, err error) {
-	seen := &seeing{http: s.HTTP}
+	seen := &statusRecorder{http: s.HTTP}
 	switch to.Kind {
 	case announce.RSSCloud, announce.RSSCloudRPC:
 		text, err = s.cloud(ctx, seen, to, n.Topic)
@@ -130,7 +130,7 @@ func siteName(s string) string {
 
 // failure converts an error to a fault. The status of the last response takes precedence; a status
 // that requests a retry is not a refusal.
-func (s *TargetSender) failure(err error, seen *seeing) error {
+func (s *TargetSender) failure(err error, seen *statusRecorder) error {
 	f := &fault.Error{Code: fault.Unreadable, Err: err, Msg: "There was no usable answer."}
 	if r, ok := errors.AsType[*fault.Error](err); ok {
 		f.Code, f.Msg = r.Code, r.Msg
@@ -153,13 +153,13 @@ func (s *TargetSender) failure(err error, seen *seeing) error {
 	case errors.Is(err, context.DeadlineExceeded):
 		f.Msg = "There was no answer in time."
 	default:
-		sinkSilent(err, f)
+		noResponse(err, f)
 	}
 	return f
 }
 
 // noResponse sets the reason why there was no response.
-func sinkSilent(err error, f *fault.Error) {
+func noResponse(err error, f *fault.Error) {
 	if e, ok := errors.AsType[*fetch.Error](err); ok {
 		switch e.Kind {
 		case fetch.Refused, fetch.BadURL:
@@ -180,13 +180,13 @@ func sinkSilent(err error, f *fault.Error) {
 
 // statusRecorder records the status and Retry-After of the last response, because not all clients
 // return both.
-type seeing struct {
+type statusRecorder struct {
 	http   rsscloud.HTTPClient
 	status int
 	retry  string
 }
 
-func (s *seeing) Do(r *http.Request) (*http.Response, error) {
+func (s *statusRecorder) Do(r *http.Request) (*http.Response, error) {
 	s.status, s.retry = 0, ""
 	res, err := s.http.Do(r)
 	if err == nil {

@@ -18,13 +18,13 @@ func someNews() announce.News {
 }
 
 // targetServer responds to every request in the same way and records the last one.
-type sinkServer struct {
+type targetServer struct {
 	*httptest.Server
 	got string
 }
 
-func sinkThat(t *testing.T, status int, header http.Header, body string) *sinkServer {
-	s := &sinkServer{}
+func targetThat(t *testing.T, status int, header http.Header, body string) *targetServer {
+	s := &targetServer{}
 	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		s.got = r.Method + " " + r.URL.RequestURI() + "\n" + string(b)
@@ -45,7 +45,7 @@ const (
 	rpcFault  = `<?xml version="1.0"?><methodResponse><fault><value><struct><member><name>faultCode</name><value><int>4</int></value></member><member><name>faultString</name><value>Too old.</value></member></struct></value></fault></methodResponse>`
 )
 
-func TestEachKindOfSinkIsToldInItsOwnWay(t *testing.T) {
+func TestEachKindOfPingTargetIsPingedByItsProtocol(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kind, path, body string
@@ -60,7 +60,7 @@ func TestEachKindOfSinkIsToldInItsOwnWay(t *testing.T) {
 		"weblogs, extended":       {announce.WeblogsExtended, "/RPC2", rpcThanks, []string{"weblogUpdates.extendedPing", "http://me.example/ann/rss.xml"}, "Thanks for the ping."},
 		"GET":                     {announce.Get, "/p?n={0}&u={1}", "Thanks.", []string{"GET /p?n=Ann%27s+feed+%26+more&u=http%3A%2F%2Fme.example%2Fann%2F\n"}, "Thanks."},
 		"GET with one place":      {announce.Get, "/p?url={0}", "Thanks.", []string{"GET /p?url=http%3A%2F%2Fme.example%2Fann%2F\n"}, "Thanks."},
-		"WebSub":                  {announce.WebSub, "/hub", "", []string{"POST /hub\n", "hub.mode=publish", "http%3A%2F%2Fme.example%2Fann%2Frss.xml"}, "It took the ping."},
+		"WebSub":                  {announce.WebSub, "/hub", "", []string{"POST /hub\n", "hub.mode=publish", "http%3A%2F%2Fme.example%2Fann%2Frss.xml"}, "It accepted the ping."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -68,7 +68,7 @@ func TestEachKindOfSinkIsToldInItsOwnWay(t *testing.T) {
 			if c.kind == announce.Get {
 				kind = http.Header{"Content-Type": {"text/plain"}}
 			}
-			s := sinkThat(t, 200, kind, c.body)
+			s := targetThat(t, 200, kind, c.body)
 			said, err := (&TargetSender{HTTP: s.Client()}).Send(t.Context(), announce.Target{Kind: c.kind, URL: s.URL + c.path}, someNews())
 			if err != nil || said != c.said {
 				t.Errorf("%q, %v", said, err)
@@ -85,7 +85,7 @@ func TestEachKindOfSinkIsToldInItsOwnWay(t *testing.T) {
 	}
 }
 
-func TestARefusalIsToldFromTroubleThatPasses(t *testing.T) {
+func TestRefusalDiffersFromTemporaryFailure(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		kind   string
@@ -109,7 +109,7 @@ func TestARefusalIsToldFromTroubleThatPasses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := sinkThat(t, c.status, c.header, c.body)
+			s := targetThat(t, c.status, c.header, c.body)
 			h := s.Client()
 			h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 			sender := &TargetSender{HTTP: h, Now: func() time.Time { return time.Date(2026, 11, 22, 21, 0, 0, 0, time.UTC) }}
@@ -121,12 +121,12 @@ func TestARefusalIsToldFromTroubleThatPasses(t *testing.T) {
 	}
 }
 
-func TestASinkThatMayNotBeCalledIsRefused(t *testing.T) {
+func TestForbiddenPingTargetIsRefused(t *testing.T) {
 	t.Parallel()
 	doer := fetch.NewDoer(fetch.DoerOptions{}) // rejects private addresses
 	defer doer.CloseIdle()
 	for _, kind := range announce.Kinds() {
-		s := sinkThat(t, 200, nil, "")
+		s := targetThat(t, 200, nil, "")
 		_, err := (&TargetSender{HTTP: doer}).Send(t.Context(), announce.Target{Kind: kind, URL: s.URL + "/x"}, someNews())
 		if fault.CodeOf(err) != fault.Refused || s.got != "" {
 			t.Errorf("%s: %v, %q", kind, err, s.got)
@@ -135,7 +135,7 @@ func TestASinkThatMayNotBeCalledIsRefused(t *testing.T) {
 			t.Errorf("%s reveals our network: %s", kind, fault.Message(err))
 		}
 	}
-	s := sinkThat(t, 200, nil, "")
+	s := targetThat(t, 200, nil, "")
 	s.Close()
 	_, err := (&TargetSender{HTTP: http.DefaultClient}).Send(t.Context(), announce.Target{Kind: announce.WebSub, URL: s.URL + "/x"}, someNews())
 	if fault.CodeOf(err) != fault.Unreadable {

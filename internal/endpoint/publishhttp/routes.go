@@ -15,8 +15,8 @@ import (
 func (m *Micropub) Routes() []route.Route {
 	site := &micropubSite{m}
 	posts := &micropub.Handler{Backend: site, Log: m.Log}
-	list := func(path string, h http.Handler, most int64, purpose string) []route.Route {
-		one := route.Route{Path: path, Handler: patient(h), Protection: route.Token, MaxBody: most, Purpose: purpose}
+	list := func(path string, h http.Handler, limit int64, purpose string) []route.Route {
+		one := route.Route{Path: path, Handler: withSlowUpload(h), Protection: route.Token, MaxBody: limit, Purpose: purpose}
 		slash := one
 		slash.Path += "/{$}"
 		return []route.Route{one, slash}
@@ -66,8 +66,8 @@ func (f *Feeds) Routes() []route.Route {
 // neither is more specific. Therefore the list is only documentation, and [Feeds.ServeHTTP] parses
 // the paths itself.
 func (f *Feeds) UserRoutes() []route.Route {
-	list := func(method, path string, most int64, protection route.Protection, purpose string) route.Route {
-		return route.Route{Method: method, Path: path, Handler: f, Protection: protection, MaxBody: most, Purpose: purpose}
+	list := func(method, path string, limit int64, protection route.Protection, purpose string) route.Route {
+		return route.Route{Method: method, Path: path, Handler: f, Protection: protection, MaxBody: limit, Purpose: purpose}
 	}
 	return []route.Route{
 		list("GET", "/{user}", 0, route.Public, "Redirects to the page of a user."),

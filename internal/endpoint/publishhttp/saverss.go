@@ -36,16 +36,16 @@ func (f *Feeds) LargeMethods() map[string]int64 {
 func (f *Feeds) saveRSS(ctx context.Context, params []any) (any, error) {
 	user, password, doc, err := saveParams(params)
 	if err != nil {
-		return nil, f.fault4(ctx, err)
+		return nil, f.rssCloudFault(ctx, err)
 	}
 	doc.User, err = logIn(ctx, f.Accounts, user, password, f.caller(xmlrpc.RequestFrom(ctx), "saveRss"), []string{"update", "create"})
 	if err != nil {
 		// A failed login ends a batch, so that a batch cannot try many passwords.
-		return nil, fmt.Errorf("%w: %w", f.fault4(ctx, err), xmlrpc.ErrLogin)
+		return nil, fmt.Errorf("%w: %w", f.rssCloudFault(ctx, err), xmlrpc.ErrLogin)
 	}
 	now, err := f.Authors.Put(ctx, doc)
 	if err != nil {
-		return nil, f.fault4(ctx, err)
+		return nil, f.rssCloudFault(ctx, err)
 	}
 	addWarning(xmlrpc.HeaderFrom(ctx), now.Warning())
 	return f.Public() + address(now.User, now.Name), nil
@@ -64,7 +64,7 @@ func saveParams(params []any) (user, password string, d author.Document, err err
 	}
 	switch text := params[2].(type) {
 	case string:
-		d.Bytes, d.Type = inItsEncoding(text)
+		d.Bytes, d.Type = encodeAsDeclared(text)
 	case []byte:
 		d.Bytes = text
 	default:
@@ -75,7 +75,7 @@ func saveParams(params []any) (user, password string, d author.Document, err err
 
 // encodeAsDeclared encodes a feed that arrived as a string in the encoding that it declares, as in
 // the original file. If that is impossible, the result is UTF-8 whatever the declaration.
-func inItsEncoding(text string) (doc []byte, contentType string) {
+func encodeAsDeclared(text string) (doc []byte, contentType string) {
 	if doc, name, ok := charset.Encode(text); ok {
 		return doc, "text/xml; charset=" + name
 	}
@@ -83,7 +83,7 @@ func inItsEncoding(text string) (doc []byte, contentType string) {
 }
 
 // rssCloudFault returns an error as the fault of an rssCloud method.
-func (f *Feeds) fault4(ctx context.Context, err error) error {
+func (f *Feeds) rssCloudFault(ctx context.Context, err error) error {
 	if code := fault.CodeOf(err); f.Log != nil && (code == fault.Internal || code == fault.Unavailable) {
 		f.Log.WarnContext(ctx, "a feed could not be saved", "err", err)
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // rpc returns the XML-RPC endpoint with the methods of hosted feeds.
-func (d *desk) rpc() http.Handler { return rpcWith(d.Methods(), d.LargeMethods()) }
+func (d *harness) rpc() http.Handler { return rpcWith(d.Methods(), d.LargeMethods()) }
 
 // rpcWith returns the XML-RPC endpoint with publishing methods. large maps methods to the maximum
 // size of their calls in bytes.
@@ -29,7 +29,7 @@ func rpcWith(methods []xmlrpc.Method, large map[string]int64) http.Handler {
 
 func TestPythonSavesFeeds(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	mux := http.NewServeMux()
 	mux.Handle("/RPC2", d.rpc())
 	mux.Handle("/", d)
@@ -39,7 +39,7 @@ func TestPythonSavesFeeds(t *testing.T) {
 }
 
 // call calls saveRss and returns the result or the fault.
-func (d *desk) call(t *testing.T, params ...any) (any, error) {
+func (d *harness) call(t *testing.T, params ...any) (any, error) {
 	t.Helper()
 	body, err := xmlrpc.Call{Method: methodSaveRSS, Params: params}.Marshal()
 	if err != nil {
@@ -52,9 +52,9 @@ func (d *desk) call(t *testing.T, params ...any) (any, error) {
 	return xmlrpc.Decoder{MaxBytes: 1 << 20}.Response(w.Body)
 }
 
-func TestSaveRssAnswersTheAddressOrAFaultOfCode4(t *testing.T) {
+func TestSaveRssReturnsURLOrFault4(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	got, err := d.call(t, "alice", goodPassword, hostedRSS(1))
 	if err != nil || got != "https://hub.example/alice/rss.xml" {
 		t.Errorf("answered %v, %v", got, err)
@@ -73,22 +73,22 @@ func TestSaveRssAnswersTheAddressOrAFaultOfCode4(t *testing.T) {
 			t.Errorf("%s: answered %v, %v", what, got, err)
 		}
 	}
-	d.door.fail = fault.New(fault.Unavailable, "The store is away.")
+	d.accounts.fail = fault.New(fault.Unavailable, "The store is away.")
 	if _, err := d.call(t, "alice", goodPassword, hostedRSS(3)); err == nil || !strings.Contains(err.Error(), "store is away") {
 		t.Errorf("answered %v", err)
 	}
 	d.do(t, "GET", "/alice/rss.xml", "").is(t, "afterwards", http.StatusOK, "Item 2")
-	if d.door.tried[0] != "saveRss alice 192.0.2.1" {
-		t.Errorf("tried were %q", d.door.tried)
+	if d.accounts.tried[0] != "saveRss alice 192.0.2.1" {
+		t.Errorf("tried were %q", d.accounts.tried)
 	}
 	if strings.Contains(d.logged.String(), goodPassword) {
 		t.Errorf("the log has a password: %s", d.logged)
 	}
 }
 
-func TestATextIsSavedInTheEncodingThatItDeclares(t *testing.T) {
+func TestTextIsSavedInDeclaredEncoding(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	feed := func(encoding, title string) string {
 		return `<?xml version="1.0" encoding="` + encoding + `"?><rss version="2.0"><channel><title>` + title + `</title></channel></rss>`
 	}
@@ -114,9 +114,9 @@ func TestATextIsSavedInTheEncodingThatItDeclares(t *testing.T) {
 	}
 }
 
-func TestABrokenCallTellsNothingOfTheFeed(t *testing.T) {
+func TestInvalidCallIsRejectedBeforeLogin(t *testing.T) {
 	t.Parallel()
-	d := newDesk(t)
+	d := newHarness(t)
 	d.save(t, author.Public, hostedRSS(1))
 	r := httptest.NewRequest("POST", "/RPC2", strings.NewReader("<methodCall><methodName>"+methodSaveRSS+"</methodName><params><param><value>alice</value></param>"))
 	r.Header.Set("Content-Type", "text/xml")
@@ -125,7 +125,7 @@ func TestABrokenCallTellsNothingOfTheFeed(t *testing.T) {
 	if _, err := xmlrpc.ParseResponse(w.Body); err == nil {
 		t.Error("half a call was answered")
 	}
-	if len(d.door.tried) != 0 {
-		t.Errorf("tried were %q", d.door.tried)
+	if len(d.accounts.tried) != 0 {
+		t.Errorf("tried were %q", d.accounts.tried)
 	}
 }

@@ -10,48 +10,48 @@ import (
 // Time limits of uploads. A slow upload may take long while data keeps arriving. Requests without a
 // login have a shorter limit.
 const (
-	standstill    = 30 * time.Second // without data
-	uploadLongest = time.Hour
-	strangerLong  = time.Minute
-	deadlineEvery = 5 * time.Second // minimum time between two changes of the deadline
+	idleTimeout      = 30 * time.Second // without data
+	uploadTimeout    = time.Hour
+	anonymousTimeout = time.Minute
+	deadlineEvery    = 5 * time.Second // minimum time between two changes of the deadline
 )
 
 // withSlowUpload extends the deadline of a request while its body keeps arriving.
 //
 // spec:cloudburst#upload-slow
-func patient(next http.Handler) http.Handler {
+func withSlowUpload(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		longest := strangerLong
+		timeout := anonymousTimeout
 		if r.Header.Get("Authorization") != "" {
-			longest = uploadLongest
+			timeout = uploadTimeout
 		}
 		now := time.Now()
-		body := &patientBody{ReadCloser: r.Body, rc: http.NewResponseController(w), last: now.Add(longest)}
-		body.move(now)
+		body := &slowBody{ReadCloser: r.Body, rc: http.NewResponseController(w), last: now.Add(timeout)}
+		body.extend(now)
 		r2 := *r
 		r2.Body = body
 		next.ServeHTTP(w, &r2)
 	})
 }
 
-type patientBody struct {
+type slowBody struct {
 	io.ReadCloser
-	rc    *http.ResponseController
-	moved time.Time
-	last  time.Time // latest deadline
+	rc         *http.ResponseController
+	extendedAt time.Time
+	last       time.Time // latest deadline
 }
 
-func (b *patientBody) Read(p []byte) (int, error) {
-	if now := time.Now(); now.Sub(b.moved) >= deadlineEvery {
-		b.move(now)
+func (b *slowBody) Read(p []byte) (int, error) {
+	if now := time.Now(); now.Sub(b.extendedAt) >= deadlineEvery {
+		b.extend(now)
 	}
 	return b.ReadCloser.Read(p)
 }
 
 // extend sets the deadline to idleTimeout after now.
-func (b *patientBody) move(now time.Time) {
-	b.moved = now
-	end := now.Add(standstill)
+func (b *slowBody) extend(now time.Time) {
+	b.extendedAt = now
+	end := now.Add(idleTimeout)
 	if end.After(b.last) {
 		end = b.last
 	}

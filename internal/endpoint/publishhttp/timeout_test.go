@@ -22,16 +22,16 @@ func (d *deadlines) SetReadDeadline(t time.Time) error { d.read = t; return nil 
 // SetWriteDeadline is called by http.ResponseController.
 func (d *deadlines) SetWriteDeadline(time.Time) error { return nil }
 
-func TestWhatComesSlowlyMayComeButNotForEver(t *testing.T) {
+func TestSlowUploadIsAllowedWithinLimit(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
 		token string
 		steps int           // of ten seconds
 		left  time.Duration // at the end
 	}{
-		"a file on a slow line": {"Bearer x", 30, standstill},
+		"a file on a slow line": {"Bearer x", 30, idleTimeout},
 		"for hours":             {"Bearer x", 359, 10 * time.Second},
-		"of a stranger":         {"", 5, 10 * time.Second},
+		"of an unknown client":  {"", 5, 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,7 @@ func TestWhatComesSlowlyMayComeButNotForEver(t *testing.T) {
 				w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 				r := httptest.NewRequest("POST", "/", strings.NewReader(strings.Repeat("a", tt.steps)))
 				r.Header.Set("Authorization", tt.token)
-				patient(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				withSlowUpload(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 					b := make([]byte, 1)
 					for range tt.steps {
 						time.Sleep(10 * time.Second) // in a synctest bubble

@@ -102,13 +102,13 @@ func (a *Apps) now() time.Time {
 // settleDelay is how long a new item is withheld from apps that page by arrival. Items that arrive
 // at the same time can be stored out of order, and an app with the larger number would never
 // request a smaller one.
-const settling = 5 * time.Second
+const settleDelay = 5 * time.Second
 
 // settledBefore returns the First before which items are served, at most before (0: no limit).
 //
 // spec:cloudburst#app-settled
-func (a *Apps) settled(before int64) int64 {
-	end := a.now().Add(-settling).UnixMicro()
+func (a *Apps) settledBefore(before int64) int64 {
+	end := a.now().Add(-settleDelay).UnixMicro()
 	if before > 0 {
 		end = min(end, before)
 	}
@@ -249,61 +249,61 @@ func published(e *river.Entry) int64 {
 }
 
 // appTimeout limits a response to an app: a first sync on a slow connection.
-const appsWithin = 3 * time.Minute
+const appTimeout = 3 * time.Minute
 
 // compress sends large responses of h with gzip if the client accepts it.
-func packed(h http.Handler) http.Handler {
+func compress(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// Ignore the error: a writer without deadlines is behind a proxy that limits the time.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(appsWithin))
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(appTimeout))
 		w.Header().Set("Vary", "Accept-Encoding")
 		if serve.Weight(r.Header.Values("Accept-Encoding"), "gzip") == 0 {
 			h.ServeHTTP(w, r)
 			return
 		}
-		p := &packer{ResponseWriter: w, status: http.StatusOK}
+		p := &compressor{ResponseWriter: w, status: http.StatusOK}
 		h.ServeHTTP(p, r) // a panic must leave the response incomplete
 		p.end()
 	})
 }
 
 // minCompress is the minimum size in bytes for compression.
-const packFrom = 1 << 10
+const minCompress = 1 << 10
 
 // compressor starts to compress after minCompress bytes.
-type packer struct {
+type compressor struct {
 	http.ResponseWriter
-	status int
-	held   []byte
-	zip    *gzip.Writer
+	status   int
+	buffered []byte
+	zip      *gzip.Writer
 }
 
 // Unwrap supports http.ResponseController.
-func (p *packer) Unwrap() http.ResponseWriter { return p.ResponseWriter }
+func (p *compressor) Unwrap() http.ResponseWriter { return p.ResponseWriter }
 
 // WriteHeader delays the header until the encoding is known.
-func (p *packer) WriteHeader(status int) { p.status = status }
+func (p *compressor) WriteHeader(status int) { p.status = status }
 
-func (p *packer) Write(b []byte) (int, error) {
+func (p *compressor) Write(b []byte) (int, error) {
 	if p.zip != nil {
 		return p.zip.Write(b)
 	}
-	if p.held = append(p.held, b...); len(p.held) < packFrom {
+	if p.buffered = append(p.buffered, b...); len(p.buffered) < minCompress {
 		return len(b), nil
 	}
 	p.Header().Set("Content-Encoding", "gzip")
 	p.ResponseWriter.WriteHeader(p.status)
 	p.zip, _ = gzip.NewWriterLevel(p.ResponseWriter, gzip.BestSpeed) // the level is valid
-	_, err := p.zip.Write(p.held)
+	_, err := p.zip.Write(p.buffered)
 	return len(b), err
 }
 
 // end sends the remaining bytes.
-func (p *packer) end() {
+func (p *compressor) end() {
 	if p.zip != nil {
 		_ = p.zip.Close() // ignore the error: the client has disconnected
 		return
 	}
 	p.ResponseWriter.WriteHeader(p.status)
-	_, _ = p.ResponseWriter.Write(p.held)
+	_, _ = p.ResponseWriter.Write(p.buffered)
 }

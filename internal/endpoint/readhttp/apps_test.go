@@ -36,7 +36,7 @@ func TestAppsSync(t *testing.T) {
 	for _, name := range scripts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
 			t.Parallel()
-			newAppWorld(t, faked).play(name)
+			newAppHarness(t, faked).play(name)
 		})
 	}
 }
@@ -46,7 +46,7 @@ func TestAppsSyncWithTheRiver(t *testing.T) {
 	for _, name := range scripts(t) {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txt"), func(t *testing.T) {
 			t.Parallel()
-			newAppWorld(t, real).play(name)
+			newAppHarness(t, real).play(name)
 		})
 	}
 }
@@ -54,17 +54,17 @@ func TestAppsSyncWithTheRiver(t *testing.T) {
 func TestPythonSyncsByBothAPIs(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "another language")
-	w := newAppWorld(t, faked)
+	w := newAppHarness(t, faked)
 	out, err := exec.CommandContext(t.Context(), "python3", "testdata/clients/apps_client.py", w.srv.URL, goodPassword, w.token).CombinedOutput()
 	if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "ok") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }
 
-func TestTwoThousandItemsAreSyncedInAFewLooksAtTheRiver(t *testing.T) {
+func TestTwoThousandItemsAreSyncedWithFewQueries(t *testing.T) {
 	t.Parallel()
 	var f *fakeRiver
-	w := newAppWorld(t, func(w *appWorld) arriving { f = faked(w).(*fakeRiver); return f })
+	w := newAppHarness(t, func(w *appHarness) arriving { f = faked(w).(*fakeRiver); return f })
 	start := w.clock.now()
 	for i := range 2000 {
 		w.feeds[newsURL].add(0, start.Add(-time.Duration(i)*time.Second))
@@ -112,9 +112,9 @@ func TestTwoThousandItemsAreSyncedInAFewLooksAtTheRiver(t *testing.T) {
 
 // TestUsersCannotReadOrMarkItemsOfOthers requests everything of bob as alice, by numbers that she
 // cannot know.
-func TestNobodySeesOrMarksWhatIsAnothers(t *testing.T) {
+func TestUsersCannotReadOrMarkItemsOfOthers(t *testing.T) {
 	t.Parallel()
-	w := newAppWorld(t, faked)
+	w := newAppHarness(t, faked)
 	ctx := t.Context()
 	entries, err := w.river.Items(ctx, river.ItemQuery{Reader: "reader of bob"})
 	w.must(err)
@@ -166,9 +166,9 @@ func TestNobodySeesOrMarksWhatIsAnothers(t *testing.T) {
 	}
 }
 
-func TestAnAppIsSignedInAsLongAsItsPasswordIsGood(t *testing.T) {
+func TestAppIsSignedInWhilePasswordIsValid(t *testing.T) {
 	t.Parallel()
-	w := newAppWorld(t, faked)
+	w := newAppHarness(t, faked)
 	ctx := t.Context()
 	in := func(c *greader.Client, want error) {
 		t.Helper()
@@ -205,9 +205,9 @@ func TestAnAppIsSignedInAsLongAsItsPasswordIsGood(t *testing.T) {
 	}
 }
 
-func TestGuessesOfAppsAreLimitedAtAllDoorsTogether(t *testing.T) {
+func TestLoginAttemptsOfAppsShareOneLimit(t *testing.T) {
 	t.Parallel()
-	w := newAppWorld(t, faked)
+	w := newAppHarness(t, faked)
 	ctx := t.Context()
 	good := w.google()
 	for i := range 20 {
@@ -240,9 +240,9 @@ func TestGuessesOfAppsAreLimitedAtAllDoorsTogether(t *testing.T) {
 	}
 }
 
-func TestAnswersAreGzippedForWhoUnderstandsIt(t *testing.T) {
+func TestResponsesAreCompressedIfAccepted(t *testing.T) {
 	t.Parallel()
-	w := newAppWorld(t, faked)
+	w := newAppHarness(t, faked)
 	c := w.google()
 	get := func(path, encoding string) (*http.Response, []byte) {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.srv.URL+path, nil)
@@ -263,9 +263,9 @@ func TestAnswersAreGzippedForWhoUnderstandsIt(t *testing.T) {
 	}
 	const path = "/reader/api/0/stream/contents?n=6"
 	plain, want := get(path, "identity")
-	packed, got := get(path, "br, gzip")
-	if plain.Header.Get("Content-Encoding") != "" || packed.Header.Get("Content-Encoding") != "gzip" || string(got) != string(want) || !json.Valid(got) {
-		t.Errorf("%v %v\n%s", plain.Header, packed.Header, got)
+	compress, got := get(path, "br, gzip")
+	if plain.Header.Get("Content-Encoding") != "" || compress.Header.Get("Content-Encoding") != "gzip" || string(got) != string(want) || !json.Valid(got) {
+		t.Errorf("%v %v\n%s", plain.Header, compress.Header, got)
 	}
 	if small, b := get("/reader/api/0/token", "gzip"); small.Header.Get("Content-Encoding") != "" || len(b) != 57 {
 		t.Errorf("%v %s", small.Header, b)
@@ -275,9 +275,9 @@ func TestAnswersAreGzippedForWhoUnderstandsIt(t *testing.T) {
 	}
 }
 
-func TestPagesOfAStreamHaveEveryItemOnceWhateverIsLeftOut(t *testing.T) {
+func TestFilteredStreamPagesContainEachItemOnce(t *testing.T) {
 	t.Parallel()
-	w := newAppWorld(t, faked)
+	w := newAppHarness(t, faked)
 	w.arrive(newsURL, 120)
 	w.arrive(podURL, 150)
 	c := w.google()
@@ -323,9 +323,9 @@ func TestPagesOfAStreamHaveEveryItemOnceWhateverIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestFeverItemsOfSomeFeedsAndGroups(t *testing.T) {
+func TestFeverItemsOfSelectedFeedsAndGroups(t *testing.T) {
 	t.Parallel()
-	w := newAppWorld(t, faked)
+	w := newAppHarness(t, faked)
 	ctx, v := t.Context(), w.fever()
 	a, err := v.Send(ctx, "feeds&groups", nil)
 	w.must(err)
@@ -354,9 +354,9 @@ func TestFeverItemsOfSomeFeedsAndGroups(t *testing.T) {
 }
 
 // Items that arrive at the same time can be stored in another order than that of their numbers.
-func TestWhatWasWrittenLateIsNotPassedOver(t *testing.T) {
+func TestItemsStoredLateAreNotSkipped(t *testing.T) {
 	t.Parallel()
-	w := newAppWorld(t, faked)
+	w := newAppHarness(t, faked)
 	ctx, c, v := t.Context(), w.google(), w.fever()
 	since, last := w.clock.now(), int64(0)
 	look := func(items, byGoogle int) {
@@ -389,10 +389,10 @@ func TestWhatWasWrittenLateIsNotPassedOver(t *testing.T) {
 func TestItemWithoutTitleAndLinkHasBothInApps(t *testing.T) {
 	t.Parallel()
 	const long = "A short post without a title, of more than eighty characters, so that it has to end before this."
-	for name, open := range map[string]func(*appWorld) arriving{"faked": faked, "real": real} {
+	for name, open := range map[string]func(*appHarness) arriving{"faked": faked, "real": real} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newAppWorld(t, open)
+			w := newAppHarness(t, open)
 			at := w.clock.now()
 			for i, it := range []itemDef{
 				{guid: "urn:test:a", html: "<p>" + long + "</p>"},

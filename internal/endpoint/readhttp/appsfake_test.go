@@ -228,11 +228,11 @@ func (f *fakeRiver) Items(_ context.Context, q river.ItemQuery) ([]river.Entry, 
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.asked++
-	most := 1000
+	limit := 1000
 	if q.Bare {
-		most = 10_000
+		limit = 10_000
 	}
-	if q.Limit > most || len(q.Firsts) > 1000 || len(q.Sources) > 1000 {
+	if q.Limit > limit || len(q.Firsts) > 1000 || len(q.Sources) > 1000 {
 		return nil, fault.New(fault.Invalid, "That is too much: %d, %d, %d.", q.Limit, len(q.Firsts), len(q.Sources))
 	}
 	var out []river.Entry

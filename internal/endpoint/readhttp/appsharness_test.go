@@ -63,7 +63,7 @@ type arriving interface {
 }
 
 // appHarness is a server for apps. alice follows two feeds, and bob one that she must never see.
-type appWorld struct {
+type appHarness struct {
 	*testing.T
 	clock    *clock
 	feeds    map[string]*feedDef
@@ -74,9 +74,9 @@ type appWorld struct {
 	srv      *httptest.Server
 }
 
-func newAppWorld(t *testing.T, open func(*appWorld) arriving) *appWorld {
+func newAppHarness(t *testing.T, open func(*appHarness) arriving) *appHarness {
 	t.Helper()
-	w := &appWorld{T: t, clock: &clock{at: time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)}, feeds: map[string]*feedDef{}}
+	w := &appHarness{T: t, clock: &clock{at: time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)}, feeds: map[string]*feedDef{}}
 	for address, title := range map[string]string{newsURL: "News <1> & AT&T", podURL: "Podcast", newURL: "Brand new", bobURL: "bob's secret"} {
 		f := &feedDef{url: address, title: title, home: "http://" + strings.ReplaceAll(title[:3], " ", "") + ".test/"}
 		for i := range 3 {
@@ -122,21 +122,21 @@ func quickHash(password, salt []byte, passes, memory uint32) []byte {
 	return h.Sum(nil)
 }
 
-func (w *appWorld) must(err error) {
+func (w *appHarness) must(err error) {
 	w.Helper()
 	if err != nil {
 		w.Fatal(err)
 	}
 }
 
-func (w *appWorld) follow(user, address string, categories ...string) {
+func (w *appHarness) follow(user, address string, categories ...string) {
 	w.Helper()
 	_, err := w.river.Add(w.Context(), river.Request{Reader: "reader of " + user, URL: address, Categories: categories})
 	w.must(err)
 }
 
 // arrive adds n items to a feed, one after the other, and waits until they are settled.
-func (w *appWorld) arrive(address string, n int) {
+func (w *appHarness) arrive(address string, n int) {
 	w.Helper()
 	for range n {
 		w.clock.wait(time.Second)
@@ -146,20 +146,20 @@ func (w *appWorld) arrive(address string, n int) {
 	w.clock.wait(10 * time.Second)
 }
 
-func (w *appWorld) google() *greader.Client {
+func (w *appHarness) google() *greader.Client {
 	w.Helper()
 	c := &greader.Client{Base: w.srv.URL, HTTP: w.srv.Client()}
 	w.must(c.Login(w.Context(), "alice", goodPassword))
 	return c
 }
 
-func (w *appWorld) fever() *fever.Client {
+func (w *appHarness) fever() *fever.Client {
 	return &fever.Client{URL: w.srv.URL + "/fever/", Key: fever.Key("alice", w.token), HTTP: w.srv.Client()}
 }
 
 // script is a recorded session of an app, see testdata/apps/README.
 type script struct {
-	*appWorld
+	*appHarness
 	name   string
 	line   int
 	vars   map[string]string
@@ -170,11 +170,11 @@ type script struct {
 }
 
 // play replays a script.
-func (w *appWorld) play(name string) {
+func (w *appHarness) play(name string) {
 	w.Helper()
 	raw, err := os.ReadFile(name)
 	w.must(err)
-	s := &script{appWorld: w, name: name, header: http.Header{}, vars: map[string]string{
+	s := &script{appHarness: w, name: name, header: http.Header{}, vars: map[string]string{
 		"token": w.token, "key": fever.Key("alice", w.token), "password": goodPassword,
 	}}
 	lines := strings.Split(string(raw), "\n")
@@ -356,6 +356,6 @@ func walk(v any, path []string) (any, bool) {
 }
 
 // faked returns a river in memory.
-func faked(w *appWorld) arriving { return newFakeRiver(w.T, w.clock.now, w.feeds) }
+func faked(w *appHarness) arriving { return newFakeRiver(w.T, w.clock.now, w.feeds) }
 
 var _ readhttp.AppRiver = (*river.River)(nil)

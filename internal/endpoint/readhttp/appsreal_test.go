@@ -20,11 +20,11 @@ import (
 // realRiver is the real river on the real store, with the feeds of a test.
 type realRiver struct {
 	*river.River
-	w *appWorld
+	w *appHarness
 }
 
 // real returns a realRiver.
-func real(w *appWorld) arriving {
+func real(w *appHarness) arriving {
 	r := &realRiver{w: w}
 	r.River = &river.River{
 		Store: w.store, Fetch: r, Now: w.clock.now, Key: []byte(strings.Repeat("k", 32)), Log: slog.New(slog.NewTextHandler(w.Output(), nil)),
@@ -85,9 +85,9 @@ func (f *feedDef) rss() []byte {
 	return []byte(b.String())
 }
 
-func TestTheRiverGivesAppsEveryItemOnce(t *testing.T) {
+func TestAppsGetEachItemOnceFromRealRiver(t *testing.T) {
 	t.Parallel()
-	w := newAppWorld(t, real)
+	w := newAppHarness(t, real)
 	start := w.clock.now()
 	for i := range 900 {
 		w.feeds[newsURL].add(0, start.Add(-time.Duration(i)*time.Second))

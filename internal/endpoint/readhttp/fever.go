@@ -63,7 +63,7 @@ type numbers struct {
 
 // numbersTTL is how long numbers are cached, and maxNumbers for how many users: an app sends a
 // hundred requests in a row.
-const keepNumbers, maxNumbers = 10 * time.Second, 100
+const numbersTTL, maxNumbers = 10 * time.Second, 100
 
 // numbersOf returns the numbers of a user. With fresh it does not use the cache.
 func (a *Apps) numbersOf(ctx context.Context, reader string, fresh bool) (*numbers, error) {
@@ -71,7 +71,7 @@ func (a *Apps) numbersOf(ctx context.Context, reader string, fresh bool) (*numbe
 	a.mu.Lock()
 	n := a.known[reader]
 	a.mu.Unlock()
-	if n != nil && !fresh && now.Sub(n.at) < keepNumbers && !now.Before(n.at) {
+	if n != nil && !fresh && now.Sub(n.at) < numbersTTL && !now.Before(n.at) {
 		return n, nil
 	}
 	list, err := a.River.Subscriptions(ctx, river.SubscriptionQuery{Reader: reader})
@@ -205,9 +205,9 @@ func (f *feverReader) Items(ctx context.Context, user string, q fever.Query) ([]
 	case q.IDs != nil:
 		in.Firsts = q.IDs
 	case q.Newest:
-		in.FirstBefore = f.apps().settled(q.Max)
+		in.FirstBefore = f.apps().settledBefore(q.Max)
 	default:
-		in.FirstAfter, in.FirstBefore, in.Oldest = q.Since, f.apps().settled(0), true
+		in.FirstAfter, in.FirstBefore, in.Oldest = q.Since, f.apps().settledBefore(0), true
 	}
 	if q.Feeds != nil || q.Groups != nil {
 		if in.Sources = n.sources(q); len(in.Sources) == 0 {
@@ -311,7 +311,7 @@ func (f *feverReader) marked(ctx context.Context, q river.ItemQuery) (fever.IDs,
 		}
 	}
 	ids := fever.IDs{}
-	q.Bare, q.ByFirst, q.Limit, q.FirstBefore = true, true, 10_000, f.apps().settled(0)
+	q.Bare, q.ByFirst, q.Limit, q.FirstBefore = true, true, 10_000, f.apps().settledBefore(0)
 	for len(ids) < maxMarked {
 		list, err := f.River.Items(ctx, q)
 		if err != nil {

@@ -68,16 +68,16 @@ func (t *Sender) now() time.Time {
 
 // maxWebhookHTML is the maximum size of an item's HTML in a webhook, in bytes. A longer item has
 // only its plain text.
-const longestNoticeHTML = 64 << 10
+const maxWebhookHTML = 64 << 10
 
 // webhookMessage is the body of a webhook.
-type noticeMessage struct {
-	Reader string       `json:"reader"`
-	Notice string       `json:"notice"`
-	Items  []noticeItem `json:"items"`
+type webhookMessage struct {
+	Reader string        `json:"reader"`
+	Notice string        `json:"notice"`
+	Items  []webhookItem `json:"items"`
 }
 
-type noticeItem struct {
+type webhookItem struct {
 	ID         string            `json:"id"`
 	Title      string            `json:"title,omitempty"`
 	URL        string            `json:"url,omitempty"`
@@ -86,27 +86,27 @@ type noticeItem struct {
 	At         time.Time         `json:"at"`
 	Published  *time.Time        `json:"published,omitempty"`
 	Authors    []string          `json:"authors,omitempty"`
-	Feed       noticeFeed        `json:"feed"`
+	Feed       webhookFeed       `json:"feed"`
 	Categories []string          `json:"categories,omitempty"`
 	Enclosures []river.Enclosure `json:"enclosures,omitempty"`
 }
 
-type noticeFeed struct {
+type webhookFeed struct {
 	Title string `json:"title"`
 	URL   string `json:"url"`
 	Home  string `json:"home,omitempty"`
 }
 
-func noticeMessageOf(n forward.Forwarding, list []river.Entry) noticeMessage {
-	m := noticeMessage{Reader: n.Reader, Notice: strconv.FormatInt(n.ID, 10), Items: make([]noticeItem, len(list))}
+func newWebhookMessage(n forward.Forwarding, list []river.Entry) webhookMessage {
+	m := webhookMessage{Reader: n.Reader, Notice: strconv.FormatInt(n.ID, 10), Items: make([]webhookItem, len(list))}
 	for i := range list {
 		e := &list[i]
-		it := noticeItem{
+		it := webhookItem{
 			ID: strconv.FormatInt(e.ID, 10), Title: e.Title, URL: e.Link, Text: e.Text, At: e.At.UTC(), Authors: e.Authors,
-			Feed:       noticeFeed{Title: e.Source.Title, URL: e.Source.URL, Home: e.Source.Home},
+			Feed:       webhookFeed{Title: e.Source.Title, URL: e.Source.URL, Home: e.Source.Home},
 			Categories: e.Categories, Enclosures: e.Enclosures,
 		}
-		if len(e.HTML) <= longestNoticeHTML {
+		if len(e.HTML) <= maxWebhookHTML {
 			it.HTML = e.HTML
 		}
 		if !e.Published.IsZero() {
@@ -136,7 +136,7 @@ func messageID(n forward.Forwarding, list []river.Entry) string {
 //
 // spec:cloudburst#notice-webhook
 func (t *Sender) webhook(ctx context.Context, n forward.Forwarding, list []river.Entry) error {
-	body, err := json.Marshal(noticeMessageOf(n, list))
+	body, err := json.Marshal(newWebhookMessage(n, list))
 	if err != nil {
 		return err
 	}
@@ -169,11 +169,11 @@ func (t *Sender) post(ctx context.Context, n forward.Forwarding, e *river.Entry)
 
 // send sends one POST and interprets the response.
 func (t *Sender) send(ctx context.Context, m *fetch.Message) error {
-	return t.answered(m.URL, t.Sender.Send(ctx, m))
+	return t.replyError(m.URL, t.Sender.Send(ctx, m))
 }
 
 // replyError converts the reply of a target to an error.
-func (t *Sender) answered(target string, r fetch.Reply) error {
+func (t *Sender) replyError(target string, r fetch.Reply) error {
 	where := endpoint.DisplayURL(target)
 	switch {
 	case r.OK():

@@ -76,10 +76,10 @@ func newTarget(t *testing.T) (*target, *Sender) {
 	return h, &Sender{Sender: s}
 }
 
-func TestAWebhookIsWhatTheDocumentationShows(t *testing.T) {
+func TestWebhookMatchesDocumentation(t *testing.T) {
 	t.Parallel()
 	n := forward.Forwarding{ID: 7, Reader: "ann", Via: forward.ViaWebhook}
-	b, err := json.MarshalIndent(noticeMessageOf(n, []river.Entry{blueChalk()}), "", "  ")
+	b, err := json.MarshalIndent(newWebhookMessage(n, []river.Entry{blueChalk()}), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func TestAWebhookIsWhatTheDocumentationShows(t *testing.T) {
 	}
 }
 
-func TestAWebhookIsSignedAndNamed(t *testing.T) {
+func TestWebhookIsSignedAndHasIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	h, teller := newTarget(t)
 	n := forward.Forwarding{ID: 7, Reader: "ann", Via: forward.ViaWebhook, Target: h.URL + "/hook?a=b", Secret: "chalk"}
@@ -119,16 +119,16 @@ func TestAWebhookIsSignedAndNamed(t *testing.T) {
 	}
 }
 
-func TestAWebhookLeavesOutHTMLThatIsTooLong(t *testing.T) {
+func TestWebhookOmitsTooLongHTML(t *testing.T) {
 	t.Parallel()
 	e := blueChalk()
-	e.HTML = strings.Repeat("x", longestNoticeHTML+1)
-	if it := noticeMessageOf(forward.Forwarding{}, []river.Entry{e}).Items[0]; it.HTML != "" || it.Text == "" {
+	e.HTML = strings.Repeat("x", maxWebhookHTML+1)
+	if it := newWebhookMessage(forward.Forwarding{}, []river.Entry{e}).Items[0]; it.HTML != "" || it.Text == "" {
 		t.Errorf("%+v", it)
 	}
 }
 
-func TestAPostIsTheFormOfOneItem(t *testing.T) {
+func TestPostIsAFormWithOneItem(t *testing.T) {
 	t.Parallel()
 	h, teller := newTarget(t)
 	bare := river.Entry{Item: river.Item{ID: 2}, Source: river.EntrySource{URL: "http://chalk.example/rss.xml"}}
@@ -143,7 +143,7 @@ func TestAPostIsTheFormOfOneItem(t *testing.T) {
 	}
 }
 
-func TestWhatATargetAnswersDecidesWhetherItIsToldAgain(t *testing.T) {
+func TestResponseOfTargetDecidesAboutRetry(t *testing.T) {
 	t.Parallel()
 	h, teller := newTarget(t)
 	h.header.Set("Retry-After", "120")
@@ -164,7 +164,7 @@ func TestWhatATargetAnswersDecidesWhetherItIsToldAgain(t *testing.T) {
 	}
 }
 
-func TestNoNoticeGoesToAddressesThatAreNotPublic(t *testing.T) {
+func TestForwardingToPrivateAddressIsRefused(t *testing.T) {
 	t.Parallel()
 	s := fetch.NewSender(fetch.SenderOptions{Guard: &fetch.Guard{Callback: true}, Bucket: -1})
 	t.Cleanup(s.Close)

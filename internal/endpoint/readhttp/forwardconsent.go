@@ -48,7 +48,7 @@ func (t *Sender) challenge(ctx context.Context, n forward.Forwarding, challenge 
 	m := challengeOf(n, challenge)
 	m.WantBody, m.Padded = true, true
 	r := t.Sender.Send(ctx, m)
-	if err := t.answered(n.Target, r); err != nil {
+	if err := t.replyError(n.Target, r); err != nil {
 		if r.Err != nil && !r.NotTried && cmp.Or(fetch.Text(r.Err), fetch.Neutral) == fetch.Neutral {
 			return fault.Wrap(fault.CodeOf(err), r.Err, "%s gave no usable answer to the challenge.", endpoint.DisplayURL(n.Target))
 		}

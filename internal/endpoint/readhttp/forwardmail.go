@@ -173,7 +173,7 @@ func (m *Mail) client(ctx context.Context) (*mail.Client, error) {
 			if err != nil {
 				return nil, err
 			}
-			c := &endsWith{Conn: raw, stop: context.AfterFunc(ctx, func() { raw.Close() })}
+			c := &ctxConn{Conn: raw, stop: context.AfterFunc(ctx, func() { raw.Close() })}
 			if m.TLS == MailTLS {
 				return tls.Client(c, secure), nil
 			}
@@ -187,12 +187,12 @@ func (m *Mail) client(ctx context.Context) (*mail.Client, error) {
 }
 
 // ctxConn is a connection that is closed when a context ends.
-type endsWith struct {
+type ctxConn struct {
 	net.Conn
 	stop func() bool
 }
 
-func (c *endsWith) Close() error {
+func (c *ctxConn) Close() error {
 	c.stop()
 	return c.Conn.Close()
 }
@@ -245,10 +245,10 @@ func (m *Mail) compose(n forward.Forwarding, list []river.Entry, now time.Time) 
 }
 
 // oneLine converts a text for a header: without line breaks and control characters.
-func oneLine(s string, most int) string {
+func oneLine(s string, limit int) string {
 	s = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(s, ""), func(c rune) bool { return unicode.IsSpace(c) || unicode.IsControl(c) }), " ")
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most-1]) + "…"
+	if r := []rune(s); len(r) > limit {
+		s = string(r[:limit-1]) + "…"
 	}
 	return s
 }
@@ -266,8 +266,8 @@ func subjectOf(list []river.Entry) string {
 }
 
 const (
-	mailWords = 4000     // characters of an item in the text
-	mailHTMLs = 64 << 10 // bytes of an item's HTML
+	maxMailText = 4000     // characters of an item in the text
+	maxMailHTML = 64 << 10 // bytes of an item's HTML
 )
 
 func mailText(list []river.Entry, end string) string {
@@ -282,7 +282,7 @@ func mailText(list []river.Entry, end string) string {
 				b.WriteString(line + "\n")
 			}
 		}
-		if text := oneLine(e.Text, mailWords); text != "" {
+		if text := oneLine(e.Text, maxMailText); text != "" {
 			b.WriteString("\n" + text + "\n")
 		}
 	}
@@ -320,8 +320,8 @@ func mailHTML(list []river.Entry, end string) (string, error) {
 	items := make([]mailItem, len(list))
 	for i := range list {
 		e := &list[i]
-		it := mailItem{Title: oneLine(e.Title, 300), Link: e.Link, Feed: oneLine(e.Source.Title, 200), Home: e.Source.Home, Text: oneLine(e.Text, mailWords)}
-		if len(e.HTML) <= mailHTMLs {
+		it := mailItem{Title: oneLine(e.Title, 300), Link: e.Link, Feed: oneLine(e.Source.Title, 200), Home: e.Source.Home, Text: oneLine(e.Text, maxMailText)}
+		if len(e.HTML) <= maxMailHTML {
 			it.HTML = template.HTML(e.HTML) // sanitized before it was stored
 		}
 		for _, f := range e.Enclosures {

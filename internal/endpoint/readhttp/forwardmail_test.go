@@ -130,7 +130,7 @@ func readMail(in *bufio.Reader) string {
 	}
 }
 
-func TestAMailIsTextAndHTMLWithHeadersForPrograms(t *testing.T) {
+func TestMailHasTextHTMLAndListHeaders(t *testing.T) {
 	t.Parallel()
 	s := (&mailServer{}).start(t, false)
 	teller := &Sender{Mail: &Mail{Server: s.addr, TLS: MailPlain, From: "The river <river@news.example>", Site: func() string { return "https://news.example" }}, Now: func() time.Time { return time.Date(2026, 3, 1, 12, 0, 6, 0, time.UTC) }}
@@ -208,7 +208,7 @@ func mailParts(t *testing.T, m *netmail.Message) map[string]string {
 	}
 }
 
-func TestNoHeaderOfAMailCanBePutThereByAFeed(t *testing.T) {
+func TestFeedCannotInjectMailHeaders(t *testing.T) {
 	t.Parallel()
 	e := blueChalk()
 	e.Title = "Hello\r\nBcc: all@spam.example\r\n\r\nbody\x00\x1b[31m \u2028x " + strings.Repeat("längst ", 100)
@@ -240,7 +240,7 @@ func TestNoHeaderOfAMailCanBePutThereByAFeed(t *testing.T) {
 	}
 }
 
-func TestMailGoesTheWayThatTheOperatorChose(t *testing.T) {
+func TestMailUsesConfiguredEncryption(t *testing.T) {
 	t.Parallel()
 	h := httptest.NewTLSServer(nil)
 	t.Cleanup(h.Close)
@@ -281,7 +281,7 @@ func TestMailGoesTheWayThatTheOperatorChose(t *testing.T) {
 	}
 }
 
-func TestAMailServerThatRefusesOrHangsIsToldApart(t *testing.T) {
+func TestMailServerErrorsAreDistinguished(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
@@ -316,7 +316,7 @@ func TestAMailServerThatRefusesOrHangsIsToldApart(t *testing.T) {
 	}
 }
 
-func TestSettingsOfMailAreChecked(t *testing.T) {
+func TestMailSettingsAreChecked(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		m  Mail

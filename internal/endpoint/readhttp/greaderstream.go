@@ -15,9 +15,9 @@ import (
 
 // selection is an app's query in the terms of the river.
 type selection struct {
-	query river.ItemQuery
-	keep  []func(e *river.Entry) bool // conditions that the query cannot express
-	none  bool                        // the result is empty
+	query   river.ItemQuery
+	filters []func(e *river.Entry) bool // conditions that the query cannot express
+	none    bool                        // the result is empty
 }
 
 // IDs is greader.Backend.IDs.
@@ -51,7 +51,7 @@ func (g *googleReader) Lookup(ctx context.Context, user string, ids []greader.It
 }
 
 // maxQueries limits the queries for one page if the filters drop most items.
-const maxLooks = 10
+const maxQueries = 10
 
 // page reads a page of a stream.
 func (g *googleReader) page(ctx context.Context, user string, q greader.Query, bare bool) (out []river.Entry, next string, err error) {
@@ -60,9 +60,9 @@ func (g *googleReader) page(ctx context.Context, user string, q greader.Query, b
 		return nil, "", err
 	}
 	sel.query.Bare = bare
-	for range maxLooks {
+	for range maxQueries {
 		sel.query.Limit = q.N - len(out)
-		if len(sel.keep) > 0 {
+		if len(sel.filters) > 0 {
 			sel.query.Limit = max(sel.query.Limit, 200)
 		}
 		list, err := g.River.Items(ctx, sel.query)
@@ -75,7 +75,7 @@ func (g *googleReader) page(ctx context.Context, user string, q greader.Query, b
 			}
 			e := &list[i]
 			sel.after(e)
-			if !slices.ContainsFunc(sel.keep, func(keep func(*river.Entry) bool) bool { return !keep(e) }) {
+			if !slices.ContainsFunc(sel.filters, func(keep func(*river.Entry) bool) bool { return !keep(e) }) {
 				out = append(out, *e)
 			}
 			if i == len(list)-1 && len(list) < sel.query.Limit {
@@ -116,7 +116,7 @@ func (s *selection) continuation() string {
 }
 
 // continueFrom makes the query start at a continuation.
-func (s *selection) goOn(c string) error {
+func (s *selection) continueFrom(c string) error {
 	if c == "" {
 		return nil
 	}
@@ -147,12 +147,12 @@ func (g *googleReader) selection(ctx context.Context, reader string, q greader.Q
 		s.query.ByFirst, s.query.FirstBefore = true, q.Before.UnixMicro()
 	}
 	if !q.After.IsZero() && q.Stream.Kind != greader.KindFeed { // apps read a feed right after adding it
-		s.query.FirstBefore = g.apps().settled(s.query.FirstBefore)
+		s.query.FirstBefore = g.apps().settledBefore(s.query.FirstBefore)
 	}
 	if !q.After.IsZero() {
 		s.query.ByFirst, s.query.FirstAfter = true, q.After.UnixMicro()-1
 	}
-	if err := s.goOn(q.Continuation); err != nil {
+	if err := s.continueFrom(q.Continuation); err != nil {
 		return nil, err
 	}
 	for i, stream := range append([]greader.Stream{q.Stream}, q.Include...) {
@@ -170,7 +170,7 @@ func (g *googleReader) selection(ctx context.Context, reader string, q greader.Q
 		if err != nil {
 			return nil, err
 		}
-		s.keep = append(s.keep, func(e *river.Entry) bool { return following[e.SourceID] })
+		s.filters = append(s.filters, func(e *river.Entry) bool { return following[e.SourceID] })
 	}
 	s.none = s.none || s.query.Read && s.query.Unread
 	return s, nil
@@ -185,7 +185,7 @@ func (g *googleReader) restrict(ctx context.Context, s *selection, stream greade
 	case stream.Kind == greader.KindLabel && main:
 		s.query.Category = stream.Name
 	case stream.Kind == greader.KindLabel:
-		s.keep = append(s.keep, func(e *river.Entry) bool { return slices.Contains(e.Source.Categories, stream.Name) == in })
+		s.filters = append(s.filters, func(e *river.Entry) bool { return slices.Contains(e.Source.Categories, stream.Name) == in })
 	default:
 		id, err := g.source(ctx, s.query.Reader, stream)
 		switch {
@@ -196,7 +196,7 @@ func (g *googleReader) restrict(ctx context.Context, s *selection, stream greade
 		case main:
 			s.query.SourceID = id
 		default:
-			s.keep = append(s.keep, func(e *river.Entry) bool { return (e.SourceID == id) == in })
+			s.filters = append(s.filters, func(e *river.Entry) bool { return (e.SourceID == id) == in })
 		}
 	}
 	return nil
@@ -215,7 +215,7 @@ func (s *selection) state(name string, in bool) {
 		if in {
 			s.query.Starred = true
 		} else {
-			s.keep = append(s.keep, func(e *river.Entry) bool { return !e.Starred })
+			s.filters = append(s.filters, func(e *river.Entry) bool { return !e.Starred })
 		}
 	default: // sharing and liking do not exist here
 		s.none = s.none || in

@@ -11,8 +11,8 @@ import (
 //
 // spec:cloudburst#door-apps
 func (a *Apps) Routes() []route.Route {
-	google := packed(&greader.Handler{Backend: (*googleReader)(a), Log: a.Log, Now: a.Now})
-	hot := packed(&fever.Handler{Backend: (*feverReader)(a), Log: a.Log, Now: a.Now})
+	google := compress(&greader.Handler{Backend: (*googleReader)(a), Log: a.Log, Now: a.Now})
+	hot := compress(&fever.Handler{Backend: (*feverReader)(a), Log: a.Log, Now: a.Now})
 	routes := []route.Route{{Path: "/accounts/ClientLogin", Handler: google, MaxBody: greader.MaxBody, Purpose: "Signs an app in by the API of Google Reader."}}
 	for _, path := range []string{"/reader/", "/api/greader.php", "/api/greader.php/", "/greader", "/greader/"} {
 		routes = append(routes, route.Route{Path: path, Handler: google, Protection: route.Token, MaxBody: greader.MaxImport, Purpose: "Serves reading apps by the API of Google Reader."})
