@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Readers is a report of the audience of a user's feeds. Count is the sum of Services, Programs and
-// Push.
+// Readers is a report of the audience of a user's feeds. Count is the sum of Services, Programs,
+// Push and Private.
 type Readers struct {
 	User       string    `json:"user"`
 	At         time.Time `json:"at"`

@@ -6,8 +6,8 @@
 // endpoints of [River] and those for posts, files and profiles are also available on the public
 // listener, where each request needs a token: see [Client.Token].
 //
-// The OpenAPI document at /v1/openapi.json describes the API with the same names as the types here.
-// Start with [Client]:
+// The OpenAPI document at /v1/openapi.json describes the API. The fields of the types here have the
+// JSON names of that document. Start with [Client]:
 //
 //	c := client.Client{Base: "http://127.0.0.1:5338"}
 //	for s, err := range c.Subscriptions(ctx, client.SubscriptionQuery{}) {
