@@ -72,8 +72,8 @@ func checkTests() map[string]func(*testing.T, *env) {
 		"EvidenceAndCostsAreKept":        evidence,
 		"AnUnchangedFeedKeepsItsVersion": unchanged,
 		"AChangeRaisesEveryPart":         raises,
-		"ABusyPartOnlyGetsItsNewWant":    busyPart,
-		"AWaitingPartIsCountedAsWaiting": waitingPart,
+		"ABusyPartOnlyGetsItsNewWant":    busyShard,
+		"AWaitingPartIsCountedAsWaiting": waitingShard,
 		"ACheckOfATopicWithoutURLIsNotFound": func(t *testing.T, e *env) {
 			_, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: 5, Now: e.Now, StartedAt: e.Now})
 			storetest.WantFault(t, err, fault.NotFound)
@@ -176,7 +176,7 @@ func raises(t *testing.T, e *env) {
 	storetest.Same(t, "the leases are what is due next", next, e.In(lease))
 }
 
-func busyPart(t *testing.T, e *env) {
+func busyShard(t *testing.T, e *env) {
 	e.followers(t, feed, 1)
 	p := e.change(t, feed, 1).Claimed[0]
 	done := e.change(t, feed, 1)
@@ -195,7 +195,7 @@ func busyPart(t *testing.T, e *env) {
 	storetest.Same(t, "next pass", []int64{next[0].Want, next[0].Done, next[0].Pos, next[0].Epoch}, []int64{2, 1, 0, 2})
 }
 
-func waitingPart(t *testing.T, e *env) {
+func waitingShard(t *testing.T, e *env) {
 	e.followers(t, feed, 1)
 	storetest.Same(t, "waiting", e.change(t, feed, 0).Waiting, 1)
 	done := e.change(t, feed, 1) // versions in between merge

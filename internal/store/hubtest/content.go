@@ -15,15 +15,15 @@ import (
 func contentTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"AContentComesBackByteForByte":                            wholeContent,
-		"OnlyAFullTopicKeepsItsContent":                           onlyFull,
+		"OnlyAFullTopicKeepsItsContent":                           onlyKeepContent,
 		"AWebSubSubscriptionBetweenTwoChecksGetsTheNextContent":   betweenChecks,
 		"AChangeWithoutABodyTakesTheOldOneAway":                   bodyGoes,
 		"AnUnchangedOrUnreadableFeedKeepsItsContent":              bodyStays,
 		"ARaceWritesNoContent":                                    racedContent,
-		"TheSweepKeepsAContentThatAPartHasBeforeIt":               sweepKeepsForPart,
-		"TheSweepKeepsAContentThatIsOwed":                         sweepKeepsOwed,
-		"TheSweepTakesAContentThatOnlyOthersAreOwed":              sweepOwedElsewhere,
-		"TheSweepEndsFullWhereNobodyWantsTheContentAnyMore":       sweepEndsFull,
+		"TheSweepKeepsAContentThatAPartHasBeforeIt":               sweepKeepsForShard,
+		"TheSweepKeepsAContentThatIsOwed":                         sweepKeepsPending,
+		"TheSweepTakesAContentThatOnlyOthersAreOwed":              sweepPendingElsewhere,
+		"TheSweepEndsFullWhereNobodyWantsTheContentAnyMore":       sweepEndsKeepContent,
 		"TheSweepTakesContentsUpToItsLimit":                       sweepContentLimit,
 		"TheSweepOfATopicLeavesNothingOfIt":                       sweepWholeTopic,
 		"WhatATopicSaysOfItselfComesBackWhole":                    wholeAbout,
@@ -35,7 +35,7 @@ func contentTests() map[string]func(*testing.T, *env) {
 		"FollowingFindsTheFeedsOfANamesOwnHostFirst":              followingOwn,
 		"WhatIsFollowedUnderAnAddressIsListedInOrder":             followedUnder,
 		"ANameThatATopicGivesUpIsNotFoundAnyMore":                 followingRenamed,
-		"WhatAnUnknownTopicSaysOfItselfIsNoTrouble":               aboutOfNobody,
+		"WhatAnUnknownTopicSaysOfItselfIsNoTrouble":               aboutOfUnknownTopic,
 		"AClaimedPartAndARetryKnowWhetherTheirTopicIsFullAndMore": fullWithClaims,
 	}
 }
@@ -77,7 +77,7 @@ func (e *env) finish(t *testing.T) {
 	}
 }
 
-func (e *env) full(t *testing.T, feed string, want bool) {
+func (e *env) keepsContent(t *testing.T, feed string, want bool) {
 	t.Helper()
 	topic, err := e.Topic(e.Ctx, hub.TopicID(feed))
 	storetest.Must(t, err)
@@ -108,9 +108,9 @@ func wholeContent(t *testing.T, e *env) {
 	storetest.Same(t, "version and bytes of an empty one", []int64{got.Version, int64(len(got.Body))}, []int64{4, 0})
 }
 
-func onlyFull(t *testing.T, e *env) {
+func onlyKeepContent(t *testing.T, e *env) {
 	e.followers(t, feed, 3)
-	e.full(t, feed, false)
+	e.keepsContent(t, feed, false)
 	e.changeTo(t, "one")
 	e.noContent(t, feed)
 	e.noContent(t, feed+"unknown")
@@ -120,7 +120,7 @@ func betweenChecks(t *testing.T, e *env) {
 	e.followers(t, feed, 1)
 	e.changeTo(t, "one")
 	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
-	e.full(t, feed, true)
+	e.keepsContent(t, feed, true)
 	e.noContent(t, feed)
 	e.changeTo(t, "two")
 	e.content(t, feed, 2, "two")
@@ -154,7 +154,7 @@ func racedContent(t *testing.T, e *env) {
 	e.counted(t, 0)
 }
 
-func sweepKeepsForPart(t *testing.T, e *env) {
+func sweepKeepsForShard(t *testing.T, e *env) {
 	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
 	e.changeTo(t, "one")
 	e.sweep(t, 10)
@@ -166,12 +166,12 @@ func sweepKeepsForPart(t *testing.T, e *env) {
 	storetest.Must(t, err)
 	e.sweep(t, 10)
 	e.noContent(t, feed)
-	e.full(t, feed, true)
+	e.keepsContent(t, feed, true)
 	e.changeTo(t, "two")
 	e.content(t, feed, 2, "two")
 }
 
-func sweepKeepsOwed(t *testing.T, e *env) {
+func sweepKeepsPending(t *testing.T, e *env) {
 	s := e.websub(feed, "http://127.0.0.1/1")
 	e.follow(t, feed, s)
 	e.changeTo(t, "one")
@@ -184,7 +184,7 @@ func sweepKeepsOwed(t *testing.T, e *env) {
 	e.noContent(t, feed)
 }
 
-func sweepOwedElsewhere(t *testing.T, e *env) {
+func sweepPendingElsewhere(t *testing.T, e *env) {
 	s := e.followers(t, feed, 1)[0]
 	e.follow(t, feed, e.websub(feed, "http://127.0.0.1/1"))
 	e.changeTo(t, "one")
@@ -194,7 +194,7 @@ func sweepOwedElsewhere(t *testing.T, e *env) {
 	e.noContent(t, feed)
 }
 
-func sweepEndsFull(t *testing.T, e *env) {
+func sweepEndsKeepContent(t *testing.T, e *env) {
 	e.followers(t, feed, 1)
 	long, short := e.websub(feed, "http://127.0.0.1/1"), e.websub(feed, "http://127.0.0.1/2")
 	short.ExpiresAt = e.In(time.Minute)
@@ -202,16 +202,16 @@ func sweepEndsFull(t *testing.T, e *env) {
 	e.changeTo(t, "one")
 	e.Now = short.ExpiresAt
 	storetest.Same(t, "removed", len(e.sweep(t, 10)), 1)
-	e.full(t, feed, true)
+	e.keepsContent(t, feed, true)
 	_, err := e.Unsubscribe(e.Ctx, []hub.Key{long.Key()}, nil)
 	storetest.Must(t, err)
 	e.sweep(t, 10)
-	e.full(t, feed, false)
+	e.keepsContent(t, feed, false)
 	e.noContent(t, feed)
 	e.changeTo(t, "two")
 	e.noContent(t, feed)
 	e.follow(t, feed, long)
-	e.full(t, feed, true)
+	e.keepsContent(t, feed, true)
 }
 
 func sweepContentLimit(t *testing.T, e *env) {
@@ -282,7 +282,7 @@ func aboutStays(t *testing.T, e *env) {
 	e.following(t, []string{"http://127.0.0.1/"}, 10, feed)
 }
 
-func aboutOfNobody(t *testing.T, e *env) {
+func aboutOfUnknownTopic(t *testing.T, e *env) {
 	storetest.Must(t, e.SetAbout(e.Ctx, hub.TopicID(feed), hub.About{Home: "http://127.0.0.1/"}))
 	_, err := e.Topic(e.Ctx, hub.TopicID(feed))
 	storetest.WantFault(t, err, fault.NotFound)

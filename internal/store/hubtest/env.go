@@ -55,9 +55,9 @@ const lease = 10 * time.Second
 // claim claims every part that is due.
 func (e *env) claim(t *testing.T) []hub.Shard {
 	t.Helper()
-	parts, err := e.ClaimShards(e.Ctx, storetest.Node, e.Now, e.In(lease), 1000)
+	shards, err := e.ClaimShards(e.Ctx, storetest.Node, e.Now, e.In(lease), 1000)
 	storetest.Must(t, err)
-	return parts
+	return shards
 }
 
 // get reads a subscription back.

@@ -170,7 +170,7 @@ func confirmed(t *testing.T, e *env) {
 	sub.Secret, sub.ExpiresAt = strings.Repeat("\x00\xff'", 66), hub.Forever()
 	e.decide(t, hub.Decision{Intent: e.take(t, 5)[0], Subscription: &sub, Events: []event.Event{e.Event(event.KindRegister, "confirmed")}}, true)
 	storetest.Same(t, "stored", e.get(t, sub.Key()), sub)
-	e.full(t, feed, true)
+	e.keepsContent(t, feed, true)
 	storetest.Same(t, "log", e.Log(t), []string{"confirmed"})
 	storetest.Same(t, "claimed", len(e.change(t, feed, 1).Claimed), 1)
 	storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: sub.Key(), Version: 1, Outcome: hub.Failed, NextAt: e.In(time.Minute), Error: "x"}}, nil))

@@ -54,7 +54,7 @@ func resultTests() map[string]func(*testing.T, *env) {
 	return tests
 }
 
-func owed(version int64, next time.Time, claim int64) func(*hub.Subscription) {
+func pendingState(version int64, next time.Time, claim int64) func(*hub.Subscription) {
 	return func(s *hub.Subscription) {
 		s.Failures, s.Tries, s.Counted, s.PendingVersion, s.NextAt, s.Claim = 1, 2, version, version, next, claim
 	}
@@ -64,7 +64,7 @@ func outcomes(e *env) map[string]outcome {
 	healthy := func(*hub.Subscription) {}
 	soon, later := e.In(time.Second), e.In(time.Minute)
 	failed := hub.Result{Version: 5, Outcome: hub.Failed, NextAt: later, Tries: 3, Error: "it said 500"}
-	errorNoted := func(s *hub.Subscription) {
+	errorRecorded := func(s *hub.Subscription) {
 		s.Tries, s.NextAt, s.Claim, s.LastError, s.LastErrorAt = 3, later, 0, "it said 500", e.Now
 		if s.FailingSince.IsZero() {
 			s.FailingSince = e.Now
@@ -72,53 +72,53 @@ func outcomes(e *env) map[string]outcome {
 	}
 	claimed := func(r hub.Result) hub.Result { r.Claim = 9; return r }
 	return map[string]outcome{
-		"DeliveredOwesNothingMore": {owed(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
+		"DeliveredOwesNothingMore": {pendingState(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
 			s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim = 0, 0, 5, time.Time{}, 0
 		}},
-		"DeliveredEndsTheFailures": {func(s *hub.Subscription) { owed(5, soon, 9)(s); s.FailingSince = e.In(-time.Hour) },
+		"DeliveredEndsTheFailures": {func(s *hub.Subscription) { pendingState(5, soon, 9)(s); s.FailingSince = e.In(-time.Hour) },
 			hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
 				s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim, s.FailingSince = 0, 0, 5, time.Time{}, 0, time.Time{}
 			}},
-		"DeliveredFromAPageOwesNothingMore": {owed(4, soon, 0), hub.Result{Version: 5, Outcome: hub.Delivered}, func(s *hub.Subscription) {
+		"DeliveredFromAPageOwesNothingMore": {pendingState(4, soon, 0), hub.Result{Version: 5, Outcome: hub.Delivered}, func(s *hub.Subscription) {
 			s.Failures, s.Tries, s.Sent, s.NextAt = 0, 0, 5, time.Time{}
 		}},
-		"DeliveredIsDueAtOnceWhenMoreIsOwedMeanwhile": {owed(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
+		"DeliveredIsDueAtOnceWhenMoreIsOwedMeanwhile": {pendingState(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
 			s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim = 0, 0, 5, e.Now, 0
 		}},
 		"FailedCountsOneChange": {healthy, failed, func(s *hub.Subscription) {
-			errorNoted(s)
+			errorRecorded(s)
 			s.Failures, s.Counted, s.PendingVersion = 1, 5, 5
 		}},
-		"FailedCountsANewerChangeToo": {owed(4, soon, 9), claimed(failed), func(s *hub.Subscription) {
-			errorNoted(s)
+		"FailedCountsANewerChangeToo": {pendingState(4, soon, 9), claimed(failed), func(s *hub.Subscription) {
+			errorRecorded(s)
 			s.Failures, s.Counted, s.PendingVersion = 2, 5, 5
 		}},
-		"FailedAgainKeepsTheFirstMoment": {func(s *hub.Subscription) { owed(5, soon, 9)(s); s.FailingSince = e.In(-time.Hour) }, claimed(failed), errorNoted},
-		"FailedAgainIsTheSameFailure":    {owed(5, soon, 9), claimed(failed), errorNoted},
-		"FailedLateLowersNothing":        {owed(7, soon, 9), claimed(failed), errorNoted},
-		"FailedForGoodOwesNothing": {owed(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Failed, Claim: 9, Tries: 3, Error: "it said 500"}, func(s *hub.Subscription) {
-			errorNoted(s)
+		"FailedAgainKeepsTheFirstMoment": {func(s *hub.Subscription) { pendingState(5, soon, 9)(s); s.FailingSince = e.In(-time.Hour) }, claimed(failed), errorRecorded},
+		"FailedAgainIsTheSameFailure":    {pendingState(5, soon, 9), claimed(failed), errorRecorded},
+		"FailedLateLowersNothing":        {pendingState(7, soon, 9), claimed(failed), errorRecorded},
+		"FailedForGoodOwesNothing": {pendingState(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Failed, Claim: 9, Tries: 3, Error: "it said 500"}, func(s *hub.Subscription) {
+			errorRecorded(s)
 			s.NextAt = time.Time{}
 		}},
 		"ParkedHoldsIt": {healthy, hub.Result{Version: 5, Outcome: hub.Parked, NextAt: later, NewClaim: 77}, func(s *hub.Subscription) {
 			s.PendingVersion, s.NextAt, s.Claim = 5, later, 77
 		}},
-		"PostponedCountsNoError": {owed(4, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
+		"PostponedCountsNoError": {pendingState(4, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
 			s.PendingVersion, s.NextAt, s.Claim = 5, later, 0
 		}},
-		"PostponedLowersNothing": {owed(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
+		"PostponedLowersNothing": {pendingState(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
 			s.NextAt, s.Claim = later, 0
 		}},
-		"RaisedIsDueAtOnce": {owed(4, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+		"RaisedIsDueAtOnce": {pendingState(4, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.PendingVersion, s.Tries, s.NextAt = 5, 0, e.Now
 		}},
-		"RaisedWaitsForTheAttemptUnderWay": {owed(4, later, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+		"RaisedWaitsForTheAttemptUnderWay": {pendingState(4, later, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.PendingVersion, s.Tries = 5, 0
 		}},
-		"RaisedDoesNotWaitForAnAttemptThatIsOver": {owed(4, e.Now, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+		"RaisedDoesNotWaitForAnAttemptThatIsOver": {pendingState(4, e.Now, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.PendingVersion, s.Tries, s.NextAt = 5, 0, e.Now
 		}},
-		"RaisedLowersNothing": {owed(6, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+		"RaisedLowersNothing": {pendingState(6, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.Tries, s.NextAt = 0, e.Now
 		}},
 		// A retry that began after the change told of it while the page was being read.
@@ -129,7 +129,7 @@ func outcomes(e *env) map[string]outcome {
 
 func otherClaim(t *testing.T, e *env) {
 	s := e.sub(feed, "http://127.0.0.1/1")
-	owed(4, e.In(time.Second), 9)(&s)
+	pendingState(4, e.In(time.Second), 9)(&s)
 	e.follow(t, feed, s)
 	for o := hub.Delivered; o < hub.Raised; o++ {
 		for _, claim := range []int64{0, 8} {

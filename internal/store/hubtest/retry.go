@@ -38,7 +38,7 @@ func callbacks(retries []hub.Retry) []string {
 }
 
 func retryLease(t *testing.T, e *env) {
-	s := e.owing(feed, "http://127.0.0.1/1")
+	s := e.pendingSub(feed, "http://127.0.0.1/1")
 	s.NextAt, s.Claim = e.In(time.Second), 0
 	e.follow(t, feed, s)
 	e.change(t, feed, 1)

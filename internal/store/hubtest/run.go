@@ -17,9 +17,9 @@ func newEnv(t *testing.T, s hub.Store) *env { return &env{storetest.NewCase(t, s
 // Run runs the contract of hub.Store and upstream.Store. open makes an empty store that is closed with the test.
 func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 	storetest.RunGroups(t, open, newEnv, map[string]map[string]func(*testing.T, *env){
-		"Topics": topicTests(), "Subscriptions": subscriptionTests(), "Checks": checkTests(), "Parts": partTests(),
+		"Topics": topicTests(), "Subscriptions": subscriptionTests(), "Checks": checkTests(), "Parts": shardTests(),
 		"Splits": splitTests(), "Results": resultTests(), "Retries": retryTests(), "Sweep": sweepTests(),
-		"Events": eventTests(), "History": historyTests(), "Trouble": troubleTests(), "Upstream": upstreamTests(),
+		"Events": eventTests(), "History": historyTests(), "Trouble": concurrencyTests(), "Upstream": upstreamTests(),
 		"Contents": contentTests(), "Requests": intentTests(), "Changes": changeTests(),
 	})
 }
@@ -28,7 +28,7 @@ func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 // claimed, fenced, settled, swept. A store that has nothing else can pass them.
 func RunEngine(t *testing.T, open func(t *testing.T) hub.Store) {
 	storetest.RunGroups(t, open, newEnv, map[string]map[string]func(*testing.T, *env){
-		"Checks": checkTests(), "Parts": partTests(), "Splits": splitTests(), "Results": resultTests(), "Retries": retryTests(),
+		"Checks": checkTests(), "Parts": shardTests(), "Splits": splitTests(), "Results": resultTests(), "Retries": retryTests(),
 		"Sweep": sweepTests(), "Requests": intentTests(),
 	})
 }

@@ -40,23 +40,23 @@ func evenSplit(t *testing.T, e *env) {
 	e.followers(t, feed, 1)
 	for _, n := range []int{2, 3, 10} {
 		storetest.Must(t, e.Split(e.Ctx, hub.TopicID(feed), n))
-		parts := e.change(t, feed, 1000).Claimed
-		if len(parts) < n {
-			t.Fatalf("%d parts, want at least %d", len(parts), n)
+		shards := e.change(t, feed, 1000).Claimed
+		if len(shards) < n {
+			t.Fatalf("%d parts, want at least %d", len(shards), n)
 		}
 		numbers := map[int]bool{}
-		for _, p := range parts {
+		for _, p := range shards {
 			numbers[p.N] = true
 			_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Finish: true})
 			storetest.Must(t, err)
-			if width := int(p.Hi - p.Lo + 1); width > hub.Buckets/len(parts)+2 || width < hub.Buckets/len(parts)-2 {
-				t.Errorf("a part of %d has %d buckets of %d", len(parts), width, hub.Buckets)
+			if width := int(p.Hi - p.Lo + 1); width > hub.Buckets/len(shards)+2 || width < hub.Buckets/len(shards)-2 {
+				t.Errorf("a part of %d has %d buckets of %d", len(shards), width, hub.Buckets)
 			}
 		}
-		storetest.Same(t, "different numbers", len(numbers), len(parts))
-		slices.SortFunc(parts, func(a, b hub.Shard) int { return int(a.Lo - b.Lo) })
+		storetest.Same(t, "different numbers", len(numbers), len(shards))
+		slices.SortFunc(shards, func(a, b hub.Shard) int { return int(a.Lo - b.Lo) })
 		next := int32(0)
-		for _, p := range parts {
+		for _, p := range shards {
 			storetest.Same(t, "begin of a part", p.Lo, next)
 			next = p.Hi + 1
 		}

@@ -72,7 +72,7 @@ func subscriptionTests() map[string]func(*testing.T, *env) {
 }
 
 // owing is a subscription with every field set.
-func (e *env) owing(feed, callback string) hub.Subscription {
+func (e *env) pendingSub(feed, callback string) hub.Subscription {
 	s := e.sub(feed, callback)
 	s.Procedure = "river.feedUpdated"
 	s.Failures, s.Tries, s.NextAt, s.PendingVersion, s.Counted, s.Sent, s.Claim = 2, 3, e.In(time.Minute), 11, 10, 9, 8
@@ -82,7 +82,7 @@ func (e *env) owing(feed, callback string) hub.Subscription {
 }
 
 func wholeSubscription(t *testing.T, e *env) {
-	sub := e.owing(feed, "http://127.0.0.1/日本'\"?a=%00&b=\\")
+	sub := e.pendingSub(feed, "http://127.0.0.1/日本'\"?a=%00&b=\\")
 	sub.ID = hub.SubscriptionID(sub.Protocol, sub.Callback)
 	e.follow(t, feed, sub)
 	storetest.Same(t, "stored", e.get(t, sub.Key()), sub)
@@ -92,7 +92,7 @@ func wholeSubscription(t *testing.T, e *env) {
 }
 
 func renewal(t *testing.T, e *env) {
-	old := e.owing(feed, "http://127.0.0.1/1")
+	old := e.pendingSub(feed, "http://127.0.0.1/1")
 	e.follow(t, feed, old)
 	renewed := e.sub(feed, "http://127.0.0.1/1")
 	renewed.CreatedAt, renewed.RenewedAt, renewed.ExpiresAt = e.In(time.Hour), e.In(time.Hour), e.In(26*time.Hour)
@@ -106,7 +106,7 @@ func renewal(t *testing.T, e *env) {
 }
 
 func unsubscribe(t *testing.T, e *env) {
-	a, b := e.owing(feed, "http://127.0.0.1/1"), e.sub(feed, "http://127.0.0.1/2")
+	a, b := e.pendingSub(feed, "http://127.0.0.1/1"), e.sub(feed, "http://127.0.0.1/2")
 	e.follow(t, feed, a, b)
 	missing := e.sub(feed, "http://127.0.0.1/3")
 	gone, err := e.Unsubscribe(e.Ctx, []hub.Key{missing.Key(), a.Key(), a.Key()}, []event.Event{e.Event(event.KindCancel, "bye")})

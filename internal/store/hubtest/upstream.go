@@ -48,7 +48,7 @@ func (e *env) upstream(t *testing.T) upstream.Store {
 }
 
 // aFollow makes one with every field set.
-func (e *env) aFollow(protocol, feed string) upstream.Follow {
+func (e *env) newFollow(protocol, feed string) upstream.Follow {
 	return upstream.Follow{
 		ID: upstream.FollowID(protocol, feed), Feed: feed, Protocol: protocol, Topic: feed + "#self", Hub: "https://hub.example/☂'%",
 		Wire: "xml-rpc", Proc: "rssCloud.pleaseNotify", Named: true, For: []string{"reader", "relay"},
@@ -73,7 +73,7 @@ func (e *env) save(t *testing.T, list ...upstream.Follow) {
 	}
 }
 
-func (e *env) aFollowNow(t *testing.T, id int64) upstream.Follow {
+func (e *env) storedFollow(t *testing.T, id int64) upstream.Follow {
 	t.Helper()
 	f, err := e.upstream(t).Follow(e.Ctx, id)
 	storetest.Must(t, err)
@@ -81,19 +81,19 @@ func (e *env) aFollowNow(t *testing.T, id int64) upstream.Follow {
 }
 
 func wholeFollow(t *testing.T, e *env) {
-	f := e.aFollow(upstream.WebSub, "http://127.0.0.1/日本'\"?a=%00&b=\\")
+	f := e.newFollow(upstream.WebSub, "http://127.0.0.1/日本'\"?a=%00&b=\\")
 	e.save(t, f)
-	storetest.Same(t, "stored", e.aFollowNow(t, f.ID), f)
+	storetest.Same(t, "stored", e.storedFollow(t, f.ID), f)
 	empty := upstream.Follow{ID: 5, Feed: feed, Protocol: upstream.CNWS, State: upstream.Pending, Token: "t"}
 	e.save(t, empty)
-	storetest.Same(t, "an empty one", e.aFollowNow(t, 5), empty)
+	storetest.Same(t, "an empty one", e.storedFollow(t, 5), empty)
 	_, err := e.upstream(t).Follow(e.Ctx, 6)
 	storetest.WantFault(t, err, fault.NotFound)
 }
 
 func changeFollow(t *testing.T, e *env) {
 	s := e.upstream(t)
-	f := e.aFollow(upstream.RSSCloud, feed)
+	f := e.newFollow(upstream.RSSCloud, feed)
 	told := func(text string) []event.Event { return []event.Event{e.Event(event.KindRegister, text)} }
 	_, err := s.ChangeFollow(e.Ctx, f.ID, func(now *upstream.Follow, found bool) (upstream.Verdict, []event.Event) {
 		storetest.Same(t, "found", found, false)
@@ -110,7 +110,7 @@ func changeFollow(t *testing.T, e *env) {
 	})
 	storetest.Must(t, err)
 	storetest.Same(t, "left", got, f)
-	storetest.Same(t, "stored", e.aFollowNow(t, f.ID), f)
+	storetest.Same(t, "stored", e.storedFollow(t, f.ID), f)
 	_, err = s.ChangeFollow(e.Ctx, f.ID, func(*upstream.Follow, bool) (upstream.Verdict, []event.Event) {
 		return upstream.Delete, told("gone")
 	})
@@ -119,7 +119,7 @@ func changeFollow(t *testing.T, e *env) {
 	storetest.WantFault(t, err, fault.NotFound)
 	_, err = s.ChangeFollow(e.Ctx, f.ID, func(*upstream.Follow, bool) (upstream.Verdict, []event.Event) { return upstream.Delete, nil })
 	storetest.Must(t, err)
-	other := e.aFollow(upstream.RSSCloud, feed+"2")
+	other := e.newFollow(upstream.RSSCloud, feed+"2")
 	e.save(t, other)
 	_, err = s.ChangeFollow(e.Ctx, f.ID, func(now *upstream.Follow, _ bool) (upstream.Verdict, []event.Event) {
 		*now = f
@@ -134,7 +134,7 @@ func changeFollow(t *testing.T, e *env) {
 
 func manyChanges(t *testing.T, e *env) {
 	const all = 20
-	f := e.aFollow(upstream.RSSCloud, feed)
+	f := e.newFollow(upstream.RSSCloud, feed)
 	f.Failures = 0
 	e.save(t, f)
 	s := e.upstream(t)
@@ -153,12 +153,12 @@ func manyChanges(t *testing.T, e *env) {
 	for range all {
 		storetest.Must(t, <-errs)
 	}
-	storetest.Same(t, "counted", e.aFollowNow(t, f.ID).Failures, all)
+	storetest.Same(t, "counted", e.storedFollow(t, f.ID).Failures, all)
 }
 
 func followsFound(t *testing.T, e *env) {
 	s := e.upstream(t)
-	a, b, c := e.aFollow(upstream.RSSCloud, feed), e.aFollow(upstream.WebSub, feed), e.aFollow(upstream.CNWS, feed+"2")
+	a, b, c := e.newFollow(upstream.RSSCloud, feed), e.newFollow(upstream.WebSub, feed), e.newFollow(upstream.CNWS, feed+"2")
 	a.Topic, c.Topic = feed, feed
 	e.save(t, a, b, c)
 	got, err := s.FollowByToken(e.Ctx, b.Token)
@@ -184,7 +184,7 @@ func followsByPage(t *testing.T, e *env) {
 	var want []upstream.Follow
 	for i := range 5 {
 		for _, protocol := range []string{upstream.CNWS, upstream.RSSCloud, upstream.WebSub} {
-			f := e.aFollow(protocol, fmt.Sprint(feed, i))
+			f := e.newFollow(protocol, fmt.Sprint(feed, i))
 			if f.For = []string{"relay"}; i == 3 {
 				f.For, f.State = []string{"reader"}, upstream.Pending
 			}
@@ -226,7 +226,7 @@ func claimFollows(t *testing.T, e *env) {
 	next, err := s.NextFollow(e.Ctx)
 	storetest.Must(t, err)
 	storetest.Same(t, "nothing is due", next, time.Time{})
-	a, b := e.aFollow(upstream.RSSCloud, feed), e.aFollow(upstream.WebSub, feed)
+	a, b := e.newFollow(upstream.RSSCloud, feed), e.newFollow(upstream.WebSub, feed)
 	a.NextAt, b.NextAt = e.In(-time.Second), e.In(-2*time.Second)
 	e.save(t, a, b)
 	next, err = s.NextFollow(e.Ctx)
@@ -236,7 +236,7 @@ func claimFollows(t *testing.T, e *env) {
 	storetest.Must(t, err)
 	b.Claim, b.NextAt = 5, e.In(lease)
 	storetest.Same(t, "the oldest", got, []upstream.Follow{b})
-	storetest.Same(t, "stored", e.aFollowNow(t, b.ID), b)
+	storetest.Same(t, "stored", e.storedFollow(t, b.ID), b)
 	got, err = s.ClaimFollows(e.Ctx, e.Now, e.In(lease), 10, 6)
 	storetest.Must(t, err)
 	storetest.Same(t, "the other", len(got), 1)
@@ -250,7 +250,7 @@ func claimFollows(t *testing.T, e *env) {
 
 func putOffFollows(t *testing.T, e *env) {
 	s := e.upstream(t)
-	a, b, c := e.aFollow(upstream.RSSCloud, feed), e.aFollow(upstream.WebSub, feed), e.aFollow(upstream.CNWS, feed)
+	a, b, c := e.newFollow(upstream.RSSCloud, feed), e.newFollow(upstream.WebSub, feed), e.newFollow(upstream.CNWS, feed)
 	a.Claim, b.Claim, c.Claim = 5, 6, 5
 	e.save(t, a, b, c)
 	storetest.Must(t, s.PutOffFollows(e.Ctx, nil))
@@ -258,9 +258,9 @@ func putOffFollows(t *testing.T, e *env) {
 		{ID: a.ID, Claim: 5, NextAt: e.In(time.Hour)}, {ID: b.ID, Claim: 5, NextAt: e.In(time.Hour)}, {ID: 9, Claim: 5, NextAt: e.Now},
 	}))
 	a.Claim, a.NextAt = 0, e.In(time.Hour)
-	storetest.Same(t, "given back", e.aFollowNow(t, a.ID), a)
-	storetest.Same(t, "another's", e.aFollowNow(t, b.ID), b)
-	storetest.Same(t, "not named", e.aFollowNow(t, c.ID), c)
+	storetest.Same(t, "given back", e.storedFollow(t, a.ID), a)
+	storetest.Same(t, "another's", e.storedFollow(t, b.ID), b)
+	storetest.Same(t, "not named", e.storedFollow(t, c.ID), c)
 }
 
 func countFollows(t *testing.T, e *env) {
@@ -276,7 +276,7 @@ func countFollows(t *testing.T, e *env) {
 	for i, due := range []time.Duration{
 		-time.Hour, -time.Millisecond, 0, 59 * time.Second, time.Minute - time.Millisecond, 2 * time.Minute, 150 * time.Second, time.Hour,
 	} {
-		f := e.aFollow(upstream.RSSCloud, fmt.Sprint(feed, i))
+		f := e.newFollow(upstream.RSSCloud, fmt.Sprint(feed, i))
 		f.NextAt = e.In(due)
 		e.save(t, f)
 	}
@@ -285,8 +285,8 @@ func countFollows(t *testing.T, e *env) {
 
 func hastenFollows(t *testing.T, e *env) {
 	s := e.upstream(t)
-	cloud, ws, moved, ending := e.aFollow(upstream.RSSCloud, feed), e.aFollow(upstream.WebSub, feed), e.aFollow(upstream.WebSub, feed+"2"), e.aFollow(upstream.RSSCloud, feed+"3")
-	fresh := e.aFollow(upstream.RSSCloud, feed+"4")
+	cloud, ws, moved, ending := e.newFollow(upstream.RSSCloud, feed), e.newFollow(upstream.WebSub, feed), e.newFollow(upstream.WebSub, feed+"2"), e.newFollow(upstream.RSSCloud, feed+"3")
+	fresh := e.newFollow(upstream.RSSCloud, feed+"4")
 	moved.Base, ending.State = "http://old.example", upstream.Ending
 	fresh.Base, fresh.RequestedAt = "", time.Time{}
 	all := []upstream.Follow{cloud, ws, moved, ending, fresh}
@@ -303,7 +303,7 @@ func hastenFollows(t *testing.T, e *env) {
 				f.Missed, f.NextAt, f.Claim = true, r.Now, 0
 				n--
 			}
-			storetest.Same(t, what, e.aFollowNow(t, f.ID), f)
+			storetest.Same(t, what, e.storedFollow(t, f.ID), f)
 		}
 		storetest.Same(t, "number", n, int64(0))
 	}
@@ -324,7 +324,7 @@ func renewFollows(t *testing.T, e *env) {
 	var all []upstream.Follow
 	want := map[int64]bool{}
 	add := func(renewed bool, change func(f *upstream.Follow)) {
-		f := e.aFollow(upstream.RSSCloud, fmt.Sprint(feed, len(all)))
+		f := e.newFollow(upstream.RSSCloud, fmt.Sprint(feed, len(all)))
 		f.Claim, f.Missed, f.Asked, f.RequestedAt, f.NextAt = 0, false, false, e.In(-time.Hour), e.In(20*time.Hour)
 		change(&f)
 		all, want[f.ID] = append(all, f), renewed
@@ -345,7 +345,7 @@ func renewFollows(t *testing.T, e *env) {
 	storetest.Same(t, "number", n, int64(22))
 	early := 0
 	for _, f := range all {
-		got := e.aFollowNow(t, f.ID)
+		got := e.storedFollow(t, f.ID)
 		if want[f.ID] {
 			if got.NextAt.Before(e.Now) || !got.NextAt.Before(e.In(time.Hour)) {
 				t.Errorf("a renewed follow is due at %s", got.NextAt)

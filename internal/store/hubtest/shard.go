@@ -12,10 +12,10 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-func partTests() map[string]func(*testing.T, *env) {
+func shardTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"APartIsClaimedByOneUntilItsLeaseEnds": partLease,
-		"ClaimPartsObeysItsLimitOldestFirst":   oldestParts,
+		"APartIsClaimedByOneUntilItsLeaseEnds": shardLease,
+		"ClaimPartsObeysItsLimitOldestFirst":   oldestShards,
 		"ACheckpointMovesThePlaceAndTheLease":  checkpointMoves,
 		"AnotherEpochIsFencedOffWhole":         fenced,
 		"AFinishedPartIsNotHeldAnyMore":        finished,
@@ -28,9 +28,9 @@ func partTests() map[string]func(*testing.T, *env) {
 			storetest.Must(t, e.ReleaseShards(e.Ctx, e.Now, []hub.Shard{old}))
 			storetest.Same(t, "due", len(e.claim(t)), 0)
 		},
-		"AVersionThatRoseStartsABrokenPassAgain": brokenPass,
-		"PagesCoverTwentyThousandInOrder":        manyPages,
-		"PagesHoldOnlyLiveOnes":                  livePages,
+		"AVersionThatRoseStartsABrokenPassAgain": brokenRun,
+		"PagesCoverTwentyThousandInOrder":        manyBatches,
+		"PagesHoldOnlyLiveOnes":                  unexpiredInBatches,
 		"PagesAreOfOneTopicOnly": func(t *testing.T, e *env) {
 			e.followers(t, feed, 3)
 			e.followers(t, feed+"2", 5)
@@ -42,14 +42,14 @@ func partTests() map[string]func(*testing.T, *env) {
 	}
 }
 
-func partLease(t *testing.T, e *env) {
+func shardLease(t *testing.T, e *env) {
 	e.followers(t, feed, 1)
 	e.change(t, feed, 0)
-	parts := e.claim(t)
-	storetest.Same(t, "claimed", len(parts), 1)
+	shards := e.claim(t)
+	storetest.Same(t, "claimed", len(shards), 1)
 	topic, err := e.Topic(e.Ctx, hub.TopicID(feed))
 	storetest.Must(t, err)
-	storetest.Same(t, "part", parts[0], hub.Shard{TopicID: topic.ID, Hi: hub.Buckets - 1, Want: 1, Epoch: 1, Topic: topic})
+	storetest.Same(t, "part", shards[0], hub.Shard{TopicID: topic.ID, Hi: hub.Buckets - 1, Want: 1, Epoch: 1, Topic: topic})
 	storetest.Same(t, "claimed again", len(e.claim(t)), 0)
 	e.Now = e.In(lease - time.Millisecond)
 	storetest.Same(t, "claimed before the end of the lease", len(e.claim(t)), 0)
@@ -59,7 +59,7 @@ func partLease(t *testing.T, e *env) {
 	storetest.Same(t, "epoch", again[0].Epoch, int64(2))
 }
 
-func oldestParts(t *testing.T, e *env) {
+func oldestShards(t *testing.T, e *env) {
 	start := e.Now
 	for i := range 5 {
 		f := fmt.Sprint(feed, i)
@@ -68,9 +68,9 @@ func oldestParts(t *testing.T, e *env) {
 		e.change(t, f, 0)
 	}
 	e.Now = start.Add(time.Minute)
-	parts, err := e.ClaimShards(e.Ctx, storetest.Node, e.Now, e.In(lease), 2)
+	shards, err := e.ClaimShards(e.Ctx, storetest.Node, e.Now, e.In(lease), 2)
 	storetest.Must(t, err)
-	storetest.Same(t, "oldest", []string{parts[0].Topic.URL, parts[1].Topic.URL}, []string{feed + "4", feed + "3"})
+	storetest.Same(t, "oldest", []string{shards[0].Topic.URL, shards[1].Topic.URL}, []string{feed + "4", feed + "3"})
 	storetest.Same(t, "rest", len(e.claim(t)), 3)
 }
 
@@ -137,7 +137,7 @@ func released(t *testing.T, e *env) {
 }
 
 // brokenPass: those before the place were told the older version only.
-func brokenPass(t *testing.T, e *env) {
+func brokenRun(t *testing.T, e *env) {
 	e.followers(t, feed, 1)
 	p := e.change(t, feed, 1).Claimed[0]
 	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Pos: 42, Until: e.In(lease)})
@@ -156,7 +156,7 @@ func brokenPass(t *testing.T, e *env) {
 	storetest.Same(t, "again", again, false)
 }
 
-func manyPages(t *testing.T, e *env) {
+func manyBatches(t *testing.T, e *env) {
 	fulltest.SkipUnderRace(t)
 	const total = 20_000
 	want := map[int64]bool{}
@@ -189,11 +189,11 @@ func manyPages(t *testing.T, e *env) {
 	storetest.Same(t, "never seen", len(want), 0)
 }
 
-func livePages(t *testing.T, e *env) {
+func unexpiredInBatches(t *testing.T, e *env) {
 	subs := make([]hub.Subscription, 10)
 	var want []int64
 	for i := range subs {
-		subs[i] = e.owing(feed, fmt.Sprintf("http://127.0.0.1/%d", i))
+		subs[i] = e.pendingSub(feed, fmt.Sprintf("http://127.0.0.1/%d", i))
 		subs[i].ExpiresAt = e.In(time.Duration(i) * time.Second)
 		if i > 4 {
 			want = append(want, subs[i].ID)

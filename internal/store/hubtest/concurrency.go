@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-func troubleTests() map[string]func(*testing.T, *env) {
+func concurrencyTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
 		"ManyAtOnceEachGetTheirOwnAnswer":        manyAtOnce,
 		"OneThatFailsDoesNotDisturbTheOthers":    oneFails,
@@ -133,14 +133,14 @@ func Claims(t *testing.T, a, b hub.Store) {
 		s := []hub.Store{a, b}[i%2]
 		group.Go(func() {
 			for range total { // each round takes something, or there is nothing left
-				parts, err1 := s.ClaimShards(e.Ctx, storetest.Node, e.Now, e.In(lease), 7)
+				shards, err1 := s.ClaimShards(e.Ctx, storetest.Node, e.Now, e.In(lease), 7)
 				retries, err2 := s.ClaimRetries(e.Ctx, e.Now, e.In(lease), 7, int64(i+1))
 				checks, err3 := s.ClaimChecks(e.Ctx, e.Now, e.In(lease), 7)
 				if err := errors.Join(err1, err2, err3); err != nil {
 					t.Error(err)
 					return
 				}
-				for _, p := range parts {
+				for _, p := range shards {
 					note("part", p.TopicID, p.Epoch)
 				}
 				for _, r := range retries {
@@ -152,7 +152,7 @@ func Claims(t *testing.T, a, b hub.Store) {
 				if won, err := s.ClaimTask(e.Ctx, "task", e.Now, e.Now, e.In(time.Hour)); err != nil || won {
 					note("task", 0, 0)
 				}
-				if len(parts)+len(retries)+len(checks) == 0 {
+				if len(shards)+len(retries)+len(checks) == 0 {
 					return
 				}
 			}
