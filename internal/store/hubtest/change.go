@@ -15,20 +15,20 @@ import (
 
 func changeTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"AChangeComesBackWhole": func(t *testing.T, e *env) {
+		"ChangeIsReadAsWritten": func(t *testing.T, e *env) {
 			want := hub.Change{Node: 1 << 62, Seq: 3, At: e.Now, Name: "Wetter ☂ '\"", URL: "http://127.0.0.1/", Feed: feed, Page: "http://127.0.0.1/日本",
 				Tags: []string{"a b", "ü,;\n"}, Via: "weblogs"}
 			e.announce(t, want)
 			e.changes(t, hub.ChangeQuery{}, want)
 		},
-		"WhatNoDatabaseTakesIsMended": func(t *testing.T, e *env) {
+		"InvalidTextIsRepaired": func(t *testing.T, e *env) {
 			c := e.listed("nul \x00, broken \xff")
 			c.Tags = []string{"", "a\x1fb"}
 			e.announce(t, c)
 			c.Name, c.URL, c.Tags = "nul \uFFFD, broken \uFFFD", "http://127.0.0.1/nul \uFFFD, broken \uFFFD", []string{"a b"}
 			e.changes(t, hub.ChangeQuery{}, c)
 		},
-		"AChangeIsListedAndCountedOnce": func(t *testing.T, e *env) {
+		"ChangeIsListedAndCountedOnce": func(t *testing.T, e *env) {
 			c := e.listed("once")
 			e.announce(t, c)
 			e.announce(t, c, e.listed("more"))
@@ -36,19 +36,19 @@ func changeTests() map[string]func(*testing.T, *env) {
 			e.announce(t)
 			e.counted(t, 2)
 		},
-		"AnAnnouncementMakesItsPingsDurable":    announcedPings,
-		"ACheckListsWhatItWasAskedTo":           listedByCheck,
-		"CursorsGoBothWays":                     changeCursors,
-		"FiltersSelect":                         changeFilters,
-		"ATooLongSearchIsRefused":               longChangeSearch,
-		"TheLimitIsTenThousand":                 changeLimit,
-		"TheCountSurvivesTheTrim":               trimChanges,
-		"ManyAtOnceAreAllListedAndCounted":      func(t *testing.T, e *env) { Announcements(t, e.Store, e.Store) },
-		"AnAnnouncementIsWrittenWholeOrNotOnce": cancelledAnnouncement,
+		"AnnouncementStoresItsPings":           announcedPings,
+		"CheckListsItsChanges":                 listedByCheck,
+		"CursorsWorkInBothDirections":          changeCursors,
+		"FiltersSelect":                        changeFilters,
+		"TooLongSearchIsRejected":              longChangeSearch,
+		"LimitIsTenThousand":                   changeLimit,
+		"TrimKeepsTheCount":                    trimChanges,
+		"ConcurrentChangesAreListedAndCounted": func(t *testing.T, e *env) { Announcements(t, e.Store, e.Store) },
+		"AnnouncementIsAtomic":                 cancelledAnnouncement,
 	}
 }
 
-// listed makes a stamped change.
+// listed returns a stamped change.
 func (e *env) listed(name string) hub.Change {
 	e.Seq++
 	return hub.Change{Node: storetest.Node, Seq: e.Seq, At: e.Now, Name: name, URL: "http://127.0.0.1/" + name}
@@ -85,10 +85,10 @@ func announcedPings(t *testing.T, e *env) {
 	storetest.Same(t, "topic", topic, hub.Topic{ID: hub.TopicID(feed), URL: feed, PingedAt: e.Now})
 	topic, err = e.Topic(e.Ctx, hub.TopicID(other))
 	storetest.Must(t, err)
-	storetest.Same(t, "a later ping stays", topic.PingedAt, e.In(time.Second))
+	storetest.Same(t, "time of the later ping", topic.PingedAt, e.In(time.Second))
 	due, err := e.ClaimChecks(e.Ctx, e.In(time.Second), e.In(lease), 10)
 	storetest.Must(t, err)
-	storetest.Same(t, "the earlier due time stays", urls(due), []string{other})
+	storetest.Same(t, "due with the earlier time", urls(due), []string{other})
 	due, err = e.ClaimChecks(e.Ctx, e.In(time.Minute), e.In(2*time.Minute), 10)
 	storetest.Must(t, err)
 	storetest.Same(t, "due", len(due), 2)
@@ -106,7 +106,7 @@ func listedByCheck(t *testing.T, e *env) {
 	storetest.Same(t, "log", e.Log(t), []string{"changed"})
 }
 
-// changeList lists changes of three nodes at the same few moments.
+// changeList lists changes of three nodes with equal times.
 func changeList(t *testing.T, e *env) []hub.Change {
 	var all []hub.Change
 	for n := range int64(3) {
@@ -210,7 +210,7 @@ func trimChanges(t *testing.T, e *env) {
 	e.counted(t, 28)
 }
 
-// cancelledAnnouncement: what was refused is neither listed nor pinged nor counted.
+// cancelledAnnouncement checks that a rejected change is neither listed, pinged nor counted.
 func cancelledAnnouncement(t *testing.T, e *env) {
 	ctx, cancel := contextOf(e)
 	cancel()
@@ -223,8 +223,8 @@ func cancelledAnnouncement(t *testing.T, e *env) {
 	storetest.WantFault(t, err, fault.NotFound)
 }
 
-// Announcements checks that two handles on one database list and count everything
-// that many callers announce at once, also while checks list changes of the same topics.
+// Announcements checks that two handles on one database list and count all changes that many
+// callers announce concurrently, while checks list changes of the same topics.
 func Announcements(t *testing.T, a, b hub.Store) {
 	e := newEnv(t, a)
 	const callers, each = 16, 20

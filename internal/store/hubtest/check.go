@@ -12,76 +12,76 @@ import (
 
 func checkTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"AnotherBaseMeansRacedAndNothingIsWritten": raced,
-		"ARaceOverATopicThatIsGoneMakesNone": func(t *testing.T, e *env) {
+		"CheckWithAnotherBaseWritesNothing": raced,
+		"RacedCheckDoesNotRecreateTopic": func(t *testing.T, e *env) {
 			done, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: hub.TopicID(feed), URL: feed, Base: 3, StartedAt: e.Now, Now: e.Now})
 			storetest.Must(t, err)
 			storetest.Same(t, "raced", done.Raced, true)
 			_, err = e.Topic(e.Ctx, hub.TopicID(feed))
 			storetest.WantFault(t, err, fault.NotFound)
 		},
-		"ACheckAnswersThePingsBeforeIt": func(t *testing.T, e *env) {
+		"CheckAnswersEarlierPings": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.Now, nil))
 			e.check(t, hub.Check{StartedAt: e.Now})
 			e.pending(t, time.Time{}, time.Time{})
 		},
-		"APingDuringTheCheckStaysDue": func(t *testing.T, e *env) {
+		"PingDuringCheckStaysDue": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.In(time.Millisecond), e.In(time.Second), nil))
 			e.check(t, hub.Check{StartedAt: e.Now, Changed: true})
 			e.pending(t, e.In(time.Millisecond), e.In(time.Second))
 		},
-		"AnErrorWithoutARetryGivesThePingUp": func(t *testing.T, e *env) {
+		"ErrorWithoutRetryDropsPing": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.Now, nil))
 			topic := e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer"}).Topic
 			storetest.Same(t, "failures, error", []any{topic.Failures, topic.Error}, []any{1, "no answer"})
 			e.pending(t, time.Time{}, time.Time{})
 		},
-		"AnErrorWithARetryKeepsThePing": func(t *testing.T, e *env) {
+		"ErrorWithRetryKeepsPing": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.Now, nil))
 			e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer", Retry: e.In(time.Minute)})
 			e.pending(t, e.Now, e.In(time.Minute))
 		},
-		"AnErrorDoesNotAnswerAPingDuringTheCheck": func(t *testing.T, e *env) {
+		"ErrorDoesNotAnswerPingDuringCheck": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.In(time.Second), e.In(2*time.Second), nil))
 			e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer"})
 			e.pending(t, e.In(time.Second), e.In(2*time.Second))
 		},
-		"ARetryDoesNotPutOffAPingDuringTheCheck": func(t *testing.T, e *env) {
+		"RetryDoesNotDelayPingDuringCheck": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.In(time.Second), e.In(2*time.Second), nil))
 			e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer", Retry: e.In(time.Minute)})
 			e.pending(t, e.In(time.Second), e.In(2*time.Second))
 			e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer", Retry: e.In(time.Millisecond)})
 			e.pending(t, e.In(time.Second), e.In(time.Millisecond))
 		},
-		"AnErrorWithoutAPingMakesNothingDue": func(t *testing.T, e *env) {
+		"ErrorWithoutPingSchedulesNothing": func(t *testing.T, e *env) {
 			e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer", Retry: e.In(time.Minute)})
 			e.pending(t, time.Time{}, time.Time{})
 		},
-		"AChangeIsDatedWhenTheNewsArrived": func(t *testing.T, e *env) {
+		"ChangedAtIsTimeOfArrival": func(t *testing.T, e *env) {
 			came := e.In(-time.Second)
 			topic := e.check(t, hub.Check{StartedAt: e.Now, Changed: true, ChangedAt: came.Add(999 * time.Microsecond)}).Topic
 			storetest.Same(t, "changed, checked", []time.Time{topic.ChangedAt, topic.CheckedAt}, []time.Time{came, e.Now})
 			topic = e.check(t, hub.Check{StartedAt: e.Now, ChangedAt: e.In(time.Hour)}).Topic
 			storetest.Same(t, "changed, after a check that found no change", topic.ChangedAt, came)
 		},
-		"AnErrorKeepsWhatIsKnown":        errorKeeps,
-		"ACheckCanAskForAnother":         againIsDue,
-		"APingComesBeforeALookLater":     pingBeforeAgain,
-		"AFailedLookIsTriedAgain":        againIsRetried,
-		"ALookIsNotMovedByARestart":      againOverARestart,
-		"EvidenceAndCostsAreKept":        evidence,
-		"AnUnchangedFeedKeepsItsVersion": unchanged,
-		"AChangeRaisesEveryPart":         raises,
-		"ABusyPartOnlyGetsItsNewWant":    busyShard,
-		"AWaitingPartIsCountedAsWaiting": waitingShard,
-		"ACheckOfATopicWithoutURLIsNotFound": func(t *testing.T, e *env) {
+		"ErrorKeepsKnownState":          errorKeeps,
+		"CheckCanScheduleFullRead":      againIsDue,
+		"PingPrecedesScheduledFullRead": pingBeforeAgain,
+		"FailedFullReadIsRetried":       againIsRetried,
+		"RestartKeepsTimeOfFullRead":    againOverARestart,
+		"EvidenceAndCostsAreStored":     evidence,
+		"UnchangedFeedKeepsVersion":     unchanged,
+		"ChangeRaisesEveryShard":        raises,
+		"BusyShardOnlyReceivesNewWant":  busyShard,
+		"WaitingShardIsCounted":         waitingShard,
+		"CheckOfTopicWithoutURLIsNotFound": func(t *testing.T, e *env) {
 			_, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: 5, Now: e.Now, StartedAt: e.Now})
 			storetest.WantFault(t, err, fault.NotFound)
 		},
 	}
 }
 
-// check commits a check of feed as it is now.
+// check commits a check of feed based on its current version.
 func (e *env) check(t *testing.T, c hub.Check) hub.Checked {
 	t.Helper()
 	c.TopicID, c.URL, c.Now = hub.TopicID(feed), feed, e.Now
@@ -96,7 +96,7 @@ func (e *env) check(t *testing.T, c hub.Check) hub.Checked {
 	return done
 }
 
-// pending checks which ping is pending, and when the check is due.
+// pending checks the time of the pending ping and the due time of the check.
 func (e *env) pending(t *testing.T, pinged, due time.Time) {
 	t.Helper()
 	topic, err := e.Topic(e.Ctx, hub.TopicID(feed))
@@ -123,7 +123,7 @@ func raced(t *testing.T, e *env) {
 	storetest.Same(t, "log", e.Log(t), []string(nil))
 	again, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: claimed[0], Now: e.Now, Finish: true})
 	storetest.Must(t, err)
-	storetest.Same(t, "want rose", again, false)
+	storetest.Same(t, "newer version wanted", again, false)
 }
 
 func errorKeeps(t *testing.T, e *env) {
@@ -138,7 +138,7 @@ func errorKeeps(t *testing.T, e *env) {
 		Events: []event.Event{e.Event(event.KindCheck, "unchanged")}}).Topic
 	want = good
 	want.CheckedAt, want.ETag, want.FullReads, want.FullBytes = e.Now, "e2", 2, 6
-	storetest.Same(t, "after a good one", better, want)
+	storetest.Same(t, "after a successful check", better, want)
 	storetest.Same(t, "log", e.Log(t), []string{"unchanged"})
 }
 
@@ -163,17 +163,17 @@ func raises(t *testing.T, e *env) {
 	var n []int
 	for _, p := range done.Claimed {
 		n = append(n, p.N)
-		storetest.Same(t, "claimed part", []any{p.Want, p.Done, p.Pos, p.Epoch, p.Topic}, []any{int64(1), int64(0), int64(0), int64(1), done.Topic})
+		storetest.Same(t, "claimed shard", []any{p.Want, p.Done, p.Pos, p.Epoch, p.Topic}, []any{int64(1), int64(0), int64(0), int64(1), done.Topic})
 	}
-	storetest.Same(t, "claimed parts", n, []int{0, 1})
+	storetest.Same(t, "claimed shards", n, []int{0, 1})
 	rest := e.claim(t)
 	storetest.Same(t, "due now", len(rest), 2)
 	for _, p := range rest {
-		storetest.Same(t, "due part", []any{p.Want, p.Topic}, []any{int64(1), done.Topic})
+		storetest.Same(t, "due shard", []any{p.Want, p.Topic}, []any{int64(1), done.Topic})
 	}
 	next, err := e.NextDue(e.Ctx)
 	storetest.Must(t, err)
-	storetest.Same(t, "the leases are what is due next", next, e.In(lease))
+	storetest.Same(t, "next due time", next, e.In(lease))
 }
 
 func busyShard(t *testing.T, e *env) {
@@ -183,16 +183,16 @@ func busyShard(t *testing.T, e *env) {
 	storetest.Same(t, "claimed", len(done.Claimed), 0)
 	storetest.Same(t, "waiting", done.Waiting, 0)
 	storetest.Same(t, "due", len(e.claim(t)), 0)
-	// Its owner goes on under its epoch, and is told at the end.
+	// The owner continues with its epoch and learns about the change when it finishes.
 	again, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Pos: 5, Until: e.In(lease)})
 	storetest.Must(t, err)
-	storetest.Same(t, "again before the end", again, false)
+	storetest.Same(t, "repeat before the finish", again, false)
 	again, err = e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Finish: true})
 	storetest.Must(t, err)
 	storetest.Same(t, "again", again, true)
 	next := e.claim(t)
 	storetest.Same(t, "due", len(next), 1)
-	storetest.Same(t, "next pass", []int64{next[0].Want, next[0].Done, next[0].Pos, next[0].Epoch}, []int64{2, 1, 0, 2})
+	storetest.Same(t, "next run", []int64{next[0].Want, next[0].Done, next[0].Pos, next[0].Epoch}, []int64{2, 1, 0, 2})
 }
 
 func waitingShard(t *testing.T, e *env) {
@@ -201,7 +201,7 @@ func waitingShard(t *testing.T, e *env) {
 	done := e.change(t, feed, 1) // versions in between merge
 	storetest.Same(t, "claimed, waiting", []int{len(done.Claimed), done.Waiting}, []int{0, 1})
 	p := e.claim(t)
-	storetest.Same(t, "parts", len(p), 1)
+	storetest.Same(t, "shards", len(p), 1)
 	storetest.Same(t, "want", p[0].Want, int64(2))
 	again, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p[0], Now: e.Now, Finish: true})
 	storetest.Must(t, err)

@@ -16,15 +16,15 @@ import (
 
 func concurrencyTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ManyAtOnceEachGetTheirOwnAnswer":        manyAtOnce,
-		"OneThatFailsDoesNotDisturbTheOthers":    oneFails,
-		"ChecksOfOneTopicAtOnceMakeOneVersion":   checksAtOnce,
-		"ClaimsAtOnceTakeEachThingOnce":          func(t *testing.T, e *env) { Claims(t, e.Store, e.Store) },
-		"ACancelledCallWritesNothing":            cancelled,
-		"WhoeverReadsSeesWholeTransactions":      wholeTransactions,
-		"TheSweepTakesNoTopicFromANewSubscriber": sweepRace,
-		"TheSweepTakesNoContentThatIsToBeTold":   contentRace,
-		"AClosedStoreAnswersSo":                  closedStore,
+		"ConcurrentCallsReturnTheirOwnResults": manyAtOnce,
+		"FailedCallDoesNotAffectOthers":        oneFails,
+		"ConcurrentChecksMakeOneVersion":       checksAtOnce,
+		"ConcurrentClaimsTakeEachRowOnce":      func(t *testing.T, e *env) { Claims(t, e.Store, e.Store) },
+		"CancelledCallWritesNothing":           cancelled,
+		"ReadersSeeWholeTransactions":          wholeTransactions,
+		"SweepKeepsTopicOfNewSubscriber":       sweepRace,
+		"SweepKeepsContentToDeliver":           contentRace,
+		"ClosedStoreReturnsErrors":             closedStore,
 	}
 }
 
@@ -51,7 +51,7 @@ func manyAtOnce(t *testing.T, e *env) {
 	storetest.Same(t, "topics, subscriptions, events", []int64{got.Topics, got.Subscriptions, got.Events}, []int64{5, callers * each, callers * each})
 }
 
-// oneFails mixes calls that fail after they have written into calls that do not.
+// oneFails mixes successful calls with calls that fail after they have written.
 func oneFails(t *testing.T, e *env) {
 	var group sync.WaitGroup
 	errs := make([]error, 128)
@@ -60,7 +60,7 @@ func oneFails(t *testing.T, e *env) {
 			s := e.sub(fmt.Sprint(feed, i), "http://127.0.0.1/1")
 			named := []string{fmt.Sprint(feed, i)}
 			if i%8 == 0 {
-				other := e.sub("http://127.0.0.1/other", "http://127.0.0.1/1") // refused: its topic is not named
+				other := e.sub("http://127.0.0.1/other", "http://127.0.0.1/1") // rejected: the topic is not in the list
 				errs[i] = e.Subscribe(e.Ctx, named, []hub.Subscription{s, other}, nil)
 				return
 			}
@@ -74,7 +74,7 @@ func oneFails(t *testing.T, e *env) {
 		}
 		got, err := e.Followed(e.Ctx, hub.TopicID(fmt.Sprint(feed, i)), e.Now)
 		storetest.Must(t, err)
-		if i%8 != 0 { // of one about several topics that fails, some may be written
+		if i%8 != 0 { // of a failed call for several topics, some may be written
 			storetest.Same(t, fmt.Sprint("stored ", i), got, true)
 		}
 	}
@@ -105,7 +105,7 @@ func checksAtOnce(t *testing.T, e *env) {
 	storetest.Same(t, "version", topic.Version, int64(1))
 }
 
-// Claims checks that two handles on one database never claim the same thing twice.
+// Claims checks that two handles on one database never claim the same row twice.
 func Claims(t *testing.T, a, b hub.Store) {
 	e := newEnv(t, a)
 	const total = 300
@@ -132,7 +132,7 @@ func Claims(t *testing.T, a, b hub.Store) {
 	for i := range 8 {
 		s := []hub.Store{a, b}[i%2]
 		group.Go(func() {
-			for range total { // each round takes something, or there is nothing left
+			for range total { // each round claims a row, unless none is left
 				shards, err1 := s.ClaimShards(e.Ctx, storetest.Node, e.Now, e.In(lease), 7)
 				retries, err2 := s.ClaimRetries(e.Ctx, e.Now, e.In(lease), 7, int64(i+1))
 				checks, err3 := s.ClaimChecks(e.Ctx, e.Now, e.In(lease), 7)
@@ -141,7 +141,7 @@ func Claims(t *testing.T, a, b hub.Store) {
 					return
 				}
 				for _, p := range shards {
-					note("part", p.TopicID, p.Epoch)
+					note("shard", p.TopicID, p.Epoch)
 				}
 				for _, r := range retries {
 					note("retry", r.TopicID, 0)
@@ -159,7 +159,7 @@ func Claims(t *testing.T, a, b hub.Store) {
 		})
 	}
 	group.Wait()
-	storetest.Same(t, "claimed", []int{seen["part"], seen["retry"], seen["check"], seen["task"]}, []int{total, total, total, 1})
+	storetest.Same(t, "claimed", []int{seen["shard"], seen["retry"], seen["check"], seen["task"]}, []int{total, total, total, 1})
 }
 
 func cancelled(t *testing.T, e *env) {
@@ -181,8 +181,7 @@ func cancelled(t *testing.T, e *env) {
 	storetest.Same(t, "counts", got, hub.Counts{})
 }
 
-// wholeTransactions: a topic and its event are written together, so nobody ever
-// sees one of them alone.
+// wholeTransactions checks that no reader sees a topic without the event of the same transaction.
 func wholeTransactions(t *testing.T, e *env) {
 	stop := make(chan struct{})
 	var writer sync.WaitGroup
@@ -220,11 +219,11 @@ func closedStore(t *testing.T, e *env) {
 	}
 }
 
-// contentRace has contents swept as soon as nobody needs them, while subscribers
-// who want them come and go: each of those must find the content of the next change.
+// contentRace sweeps unneeded contents while subscribers that want them come and go. Each
+// subscriber must find the content of the next change.
 func contentRace(t *testing.T, e *env) {
 	whileSweeping(t, e, func(c int) error {
-		feed := fmt.Sprint(feed, c%2) // two of them at each topic
+		feed := fmt.Sprint(feed, c%2) // two subscribers per topic
 		s := e.websub(feed, fmt.Sprint("http://127.0.0.1/", c))
 		if err := e.Subscribe(e.Ctx, []string{feed}, []hub.Subscription{s}, nil); err != nil {
 			return err
@@ -235,7 +234,7 @@ func contentRace(t *testing.T, e *env) {
 		}
 		checked, err := e.CommitCheck(e.Ctx, hub.Check{TopicID: topic.ID, URL: feed, Base: topic.Version, StartedAt: e.Now, Now: e.Now,
 			Changed: true, Body: []byte("x"), Node: storetest.Node, ClaimShards: 1, ClaimUntil: e.In(lease)})
-		if err == nil && !checked.Raced { // else the other one's check was first
+		if err == nil && !checked.Raced { // otherwise the other caller's check was first
 			content, wanted := e.Content(e.Ctx, topic.ID)
 			if wanted != nil || content.Version < checked.Topic.Version {
 				return fmt.Errorf("content of version %d, want %d (%w)", content.Version, checked.Topic.Version, wanted)
@@ -251,8 +250,8 @@ func contentRace(t *testing.T, e *env) {
 	})
 }
 
-// sweepRace has topics swept as soon as nobody follows them, while subscribers come
-// and go: whoever was accepted must be told of the next change.
+// sweepRace sweeps topics without subscribers while subscribers come and go. Each accepted
+// subscriber must be notified of the next change.
 func sweepRace(t *testing.T, e *env) {
 	whileSweeping(t, e, func(c int) error {
 		feed := fmt.Sprint(feed, c%2, "/", c)
@@ -260,7 +259,7 @@ func sweepRace(t *testing.T, e *env) {
 	})
 }
 
-// whileSweeping has four callers do something again and again while another sweeps.
+// whileSweeping runs do repeatedly from four callers while another one sweeps.
 func whileSweeping(t *testing.T, e *env, do func(caller int) error) {
 	t.Helper()
 	var group sync.WaitGroup
@@ -289,7 +288,7 @@ func whileSweeping(t *testing.T, e *env, do func(caller int) error) {
 	sweeper.Wait()
 }
 
-// followedOnce subscribes, changes the feed, tells the part and unsubscribes.
+// followedOnce subscribes, changes the feed, delivers the shard and unsubscribes.
 func followedOnce(e *env, feed string, s hub.Subscription) error {
 	if err := e.Subscribe(e.Ctx, []string{feed}, []hub.Subscription{s}, nil); err != nil {
 		return err
@@ -304,7 +303,7 @@ func followedOnce(e *env, feed string, s hub.Subscription) error {
 		return err
 	}
 	if checked.Raced || len(checked.Claimed) != 1 {
-		return fmt.Errorf("a change of a followed topic came to %+v", checked)
+		return fmt.Errorf("a change of a followed topic returned %+v", checked)
 	}
 	page, err := e.Batch(e.Ctx, checked.Claimed[0], 0, e.Now, 10)
 	if err != nil || len(page) != 1 {
@@ -315,7 +314,7 @@ func followedOnce(e *env, feed string, s hub.Subscription) error {
 	}
 	gone, err := e.Unsubscribe(e.Ctx, []hub.Key{s.Key()}, nil)
 	if err == nil && len(gone) != 1 {
-		err = errors.New("the subscription had gone by itself")
+		err = errors.New("the subscription no longer exists")
 	}
 	return err
 }

@@ -14,33 +14,33 @@ import (
 
 func contentTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"AContentComesBackByteForByte":                            wholeContent,
-		"OnlyAFullTopicKeepsItsContent":                           onlyKeepContent,
-		"AWebSubSubscriptionBetweenTwoChecksGetsTheNextContent":   betweenChecks,
-		"AChangeWithoutABodyTakesTheOldOneAway":                   bodyGoes,
-		"AnUnchangedOrUnreadableFeedKeepsItsContent":              bodyStays,
-		"ARaceWritesNoContent":                                    racedContent,
-		"TheSweepKeepsAContentThatAPartHasBeforeIt":               sweepKeepsForShard,
-		"TheSweepKeepsAContentThatIsOwed":                         sweepKeepsPending,
-		"TheSweepTakesAContentThatOnlyOthersAreOwed":              sweepPendingElsewhere,
-		"TheSweepEndsFullWhereNobodyWantsTheContentAnyMore":       sweepEndsKeepContent,
-		"TheSweepTakesContentsUpToItsLimit":                       sweepContentLimit,
-		"TheSweepOfATopicLeavesNothingOfIt":                       sweepWholeTopic,
-		"WhatATopicSaysOfItselfComesBackWhole":                    wholeAbout,
-		"ACheckThatSaysNothingOfTheTopicKeepsWhatWasSaid":         aboutStays,
-		"FollowingFindsByURLInOrderThenByName":                    followingOrder,
-		"FollowingFindsOnlyWhatIsFollowed":                        followingLive,
-		"FollowingFindsANameWithAndWithoutItsSlash":               followingSlash,
-		"FollowingObeysItsLimit":                                  followingLimit,
-		"FollowingFindsTheFeedsOfANamesOwnHostFirst":              followingOwn,
-		"WhatIsFollowedUnderAnAddressIsListedInOrder":             followedUnder,
-		"ANameThatATopicGivesUpIsNotFoundAnyMore":                 followingRenamed,
-		"WhatAnUnknownTopicSaysOfItselfIsNoTrouble":               aboutOfUnknownTopic,
-		"AClaimedPartAndARetryKnowWhetherTheirTopicIsFullAndMore": fullWithClaims,
+		"ContentIsReadAsWritten":                      wholeContent,
+		"ContentIsStoredOnlyWithKeepContent":          onlyKeepContent,
+		"SubscriptionBetweenChecksFindsNextContent":   betweenChecks,
+		"ChangeWithoutBodyDeletesContent":             bodyGoes,
+		"UnchangedOrUnreadableFeedKeepsContent":       bodyStays,
+		"RacedCheckWritesNoContent":                   racedContent,
+		"SweepKeepsContentOfUnfinishedShard":          sweepKeepsForShard,
+		"SweepKeepsContentOfPendingDelivery":          sweepKeepsPending,
+		"SweepIgnoresPendingDeliveryOfOtherProtocols": sweepPendingElsewhere,
+		"SweepClearsKeepContentWithoutWebSub":         sweepEndsKeepContent,
+		"SweepOfContentsObeysLimit":                   sweepContentLimit,
+		"SweepOfTopicDeletesAllItsRows":               sweepWholeTopic,
+		"TopicMetadataIsReadAsWritten":                wholeAbout,
+		"CheckWithoutMetadataKeepsMetadata":           aboutStays,
+		"FollowingFindsURLsBeforeAliases":             followingOrder,
+		"FollowingFindsOnlyFollowedTopics":            followingLive,
+		"FollowingIgnoresTrailingSlashOfAlias":        followingSlash,
+		"FollowingObeysLimit":                         followingLimit,
+		"FollowingFindsAliasesOfOwnHostFirst":         followingOwn,
+		"FollowedURLsUnderPrefixAreListedInOrder":     followedUnder,
+		"RemovedAliasIsNotFound":                      followingRenamed,
+		"MetadataOfUnknownTopicIsIgnored":             aboutOfUnknownTopic,
+		"ClaimedShardAndRetryContainTopic":            fullWithClaims,
 	}
 }
 
-// websub makes a live WebSub subscription that is not stored yet.
+// websub returns an unexpired WebSub subscription that is not stored yet.
 func (e *env) websub(feed, callback string) hub.Subscription {
 	s := e.sub(feed, callback)
 	s.Protocol = hub.WebSub
@@ -54,7 +54,7 @@ func (e *env) changeTo(t *testing.T, body string) hub.Checked {
 	return e.check(t, hub.Check{StartedAt: e.Now, Changed: true, Hash: []byte(body), ContentType: "text/xml", Body: []byte(body), Node: storetest.Node})
 }
 
-// content checks which content of a feed is kept.
+// content checks which content of a feed is stored.
 func (e *env) content(t *testing.T, feed string, version int64, body string) {
 	t.Helper()
 	c, err := e.Content(e.Ctx, hub.TopicID(feed))
@@ -68,7 +68,7 @@ func (e *env) noContent(t *testing.T, feed string) {
 	storetest.WantFault(t, err, fault.NotFound)
 }
 
-// finish claims and finishes every part that is due.
+// finish claims and finishes every due shard.
 func (e *env) finish(t *testing.T) {
 	t.Helper()
 	for _, p := range e.claim(t) {
@@ -230,13 +230,13 @@ func sweepContentLimit(t *testing.T, e *env) {
 		storetest.Must(t, err)
 	}
 	e.sweep(t, 100)
-	storetest.Same(t, "kept before they are told", kept(), 5)
+	storetest.Same(t, "stored before delivery", kept(), 5)
 	e.finish(t)
 	for _, want := range []int{3, 1, 0} {
 		_, more, err := e.Sweep(e.Ctx, e.Now, 3, 2, time.Time{}, nil)
 		storetest.Must(t, err)
 		storetest.Same(t, "kept", kept(), want)
-		storetest.Same(t, "something is left", more, want > 0)
+		storetest.Same(t, "more to sweep", more, want > 0)
 	}
 }
 
@@ -251,21 +251,21 @@ func sweepWholeTopic(t *testing.T, e *env) {
 	e.followers(t, feed, 1)
 	topic, err := e.Topic(e.Ctx, hub.TopicID(feed))
 	storetest.Must(t, err)
-	storetest.Same(t, "anew", topic, hub.Topic{ID: hub.TopicID(feed), URL: feed})
+	storetest.Same(t, "contents of the new topic", topic, hub.Topic{ID: hub.TopicID(feed), URL: feed})
 	e.following(t, []string{"http://127.0.0.1/"}, 10)
 }
 
 func wholeAbout(t *testing.T, e *env) {
 	about := hub.About{Title: "Wetter & <Regen> ☂", Description: "it's\nlong", ItemTitle: "\u2028", ItemText: "nul \x00", Self: "http://127.0.0.1/self?a=&b", Home: "http://127.0.0.1/"}
 	topic := e.check(t, hub.Check{StartedAt: e.Now, Changed: true, About: &about}).Topic
-	storetest.Same(t, "of a check", topic.About, about)
+	storetest.Same(t, "metadata from a check", topic.About, about)
 	about = hub.About{Title: "broken \xff\xfe"}
 	storetest.Must(t, e.SetAbout(e.Ctx, topic.ID, about))
 	stored, err := e.Topic(e.Ctx, topic.ID)
 	storetest.Must(t, err)
-	storetest.Same(t, "mended", stored.About, hub.About{Title: "broken \uFFFD"})
+	storetest.Same(t, "repaired metadata", stored.About, hub.About{Title: "broken \uFFFD"})
 	topic = e.check(t, hub.Check{StartedAt: e.Now, Changed: true, About: &about}).Topic
-	storetest.Same(t, "mended by a check", topic.About, stored.About)
+	storetest.Same(t, "metadata repaired by a check", topic.About, stored.About)
 	storetest.Must(t, e.SetAbout(e.Ctx, topic.ID, hub.About{}))
 	topic = e.check(t, hub.Check{StartedAt: e.Now}).Topic
 	storetest.Same(t, "nothing", topic.About, hub.About{})
@@ -290,7 +290,7 @@ func aboutOfUnknownTopic(t *testing.T, e *env) {
 	e.following(t, []string{"http://127.0.0.1/"}, 10)
 }
 
-// following checks which feeds any of the URLs means.
+// following checks which feeds the URLs resolve to.
 func (e *env) following(t *testing.T, from []string, limit int, want ...string) {
 	t.Helper()
 	topics, err := e.Following(e.Ctx, from, e.Now, limit)
@@ -303,7 +303,7 @@ func (e *env) following(t *testing.T, from []string, limit int, want ...string) 
 	}
 }
 
-// named makes followed feeds that call home their home.
+// named creates followed feeds that declare home as their home page.
 func (e *env) named(t *testing.T, home string, feeds ...string) {
 	t.Helper()
 	for _, f := range feeds {
@@ -324,7 +324,7 @@ func followingOrder(t *testing.T, e *env) {
 	e.following(t, []string{"http://127.0.0.1/self", "http://127.0.0.1/c"}, 10, "http://127.0.0.1/c", "http://127.0.0.1/b")
 	topics, err := e.Following(e.Ctx, []string{"http://127.0.0.1/c", home}, e.Now, 10)
 	storetest.Must(t, err)
-	storetest.Same(t, "those with the URLs first, each once", urls(topics)[:2], []string{"http://127.0.0.1/c", home})
+	storetest.Same(t, "topics with the URLs first, without duplicates", urls(topics)[:2], []string{"http://127.0.0.1/c", home})
 	storetest.Same(t, "all", len(topics), 4)
 	var many []string
 	for i := range 500 {
@@ -337,7 +337,7 @@ func followingOrder(t *testing.T, e *env) {
 func followingLive(t *testing.T, e *env) {
 	e.named(t, home, "http://127.0.0.1/a")
 	s := e.followers(t, home, 1)[0]
-	storetest.Must(t, e.RecordPing(e.Ctx, "http://127.0.0.1/b", e.Now, e.Now, nil)) // a topic that nobody follows
+	storetest.Must(t, e.RecordPing(e.Ctx, "http://127.0.0.1/b", e.Now, e.Now, nil)) // a topic without subscribers
 	storetest.Must(t, e.SetAbout(e.Ctx, hub.TopicID("http://127.0.0.1/b"), hub.About{Home: home}))
 	e.following(t, []string{home, "http://127.0.0.1/b"}, 10, home, "http://127.0.0.1/a")
 	e.Now = s.ExpiresAt
@@ -376,7 +376,8 @@ func followingSlash(t *testing.T, e *env) {
 		e.following(t, []string{row.asked}, 10, f)
 		e.following(t, []string{row.asked + "more"}, 10)
 	}
-	// Only names are that lenient; the URL that people subscribed to is what it is.
+	// Only declared URLs match with or without the slash; the URL of a subscription must match
+	// exactly.
 	e.following(t, []string{feed + "0/"}, 10)
 }
 
@@ -412,16 +413,17 @@ func fullWithClaims(t *testing.T, e *env) {
 	about := hub.About{Title: "title", Home: home}
 	e.check(t, hub.Check{StartedAt: e.Now, Changed: true, Body: []byte("one"), About: &about})
 	p := e.claim(t)
-	storetest.Same(t, "of a part", []any{p[0].Topic.KeepContent, p[0].Topic.About}, []any{true, about})
+	storetest.Same(t, "topic of a shard", []any{p[0].Topic.KeepContent, p[0].Topic.About}, []any{true, about})
 	page, err := e.Batch(e.Ctx, p[0], 0, e.Now, 10)
 	storetest.Must(t, err)
 	storetest.Same(t, "secret", page[0].Secret, "key")
 	retries, err := e.ClaimRetries(e.Ctx, e.Now, e.In(lease), 10, 1)
 	storetest.Must(t, err)
-	storetest.Same(t, "of a retry", []any{retries[0].Secret, retries[0].Topic.KeepContent, retries[0].Topic.About}, []any{"key", true, about})
+	storetest.Same(t, "topic of a retry", []any{retries[0].Secret, retries[0].Topic.KeepContent, retries[0].Topic.About}, []any{"key", true, about})
 }
 
-// followingOwn: whoever claims another site's home keeps that site's feeds from no ping.
+// followingOwn checks that topics that claim a foreign home page do not suppress pings of the feeds
+// on that host.
 func followingOwn(t *testing.T, e *env) {
 	for i := range 30 {
 		e.named(t, home, fmt.Sprintf("http://squat%d.test/rss.xml", i))

@@ -11,7 +11,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// sub makes a live subscription that is not stored yet.
+// sub returns an unexpired subscription that is not stored yet.
 func (e *env) sub(feed, callback string) hub.Subscription {
 	return hub.Subscription{TopicID: hub.TopicID(feed), ID: hub.SubscriptionID(hub.HTTPPost, callback), Protocol: hub.HTTPPost,
 		Callback: callback, CreatedAt: e.Now, RenewedAt: e.Now, ExpiresAt: e.In(25 * time.Hour)}
@@ -23,7 +23,7 @@ func (e *env) follow(t *testing.T, feed string, subs ...hub.Subscription) {
 	storetest.Must(t, e.Subscribe(e.Ctx, []string{feed}, subs, nil))
 }
 
-// followers stores n live subscriptions of a feed.
+// followers stores n unexpired subscriptions of a feed.
 func (e *env) followers(t *testing.T, feed string, n int) []hub.Subscription {
 	t.Helper()
 	subs := make([]hub.Subscription, n)
@@ -34,7 +34,7 @@ func (e *env) followers(t *testing.T, feed string, n int) []hub.Subscription {
 	return subs
 }
 
-// change commits a check that found a change, claiming up to claim parts.
+// change commits a check that found a change and claims up to claim shards.
 func (e *env) change(t *testing.T, feed string, claim int) hub.Checked {
 	t.Helper()
 	base := int64(0)
@@ -45,14 +45,14 @@ func (e *env) change(t *testing.T, feed string, claim int) hub.Checked {
 		Changed: true, Hash: []byte{byte(base + 1)}, Size: 10, Node: storetest.Node, ClaimShards: claim, ClaimUntil: e.In(lease)})
 	storetest.Must(t, err)
 	if done.Raced {
-		t.Fatal("the check lost a race that nobody else ran")
+		t.Fatal("the check lost a race without a competitor")
 	}
 	return done
 }
 
 const lease = 10 * time.Second
 
-// claim claims every part that is due.
+// claim claims every due shard.
 func (e *env) claim(t *testing.T) []hub.Shard {
 	t.Helper()
 	shards, err := e.ClaimShards(e.Ctx, storetest.Node, e.Now, e.In(lease), 1000)
@@ -60,7 +60,7 @@ func (e *env) claim(t *testing.T) []hub.Shard {
 	return shards
 }
 
-// get reads a subscription back.
+// get reads a subscription.
 func (e *env) get(t *testing.T, key hub.Key) hub.Subscription {
 	t.Helper()
 	s, err := e.Subscription(e.Ctx, key)

@@ -15,28 +15,28 @@ import (
 
 func eventTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"AnEventComesBackWhole": func(t *testing.T, e *env) {
+		"EventIsReadAsWritten": func(t *testing.T, e *env) {
 			want := event.Event{Node: 1 << 62, Seq: 3, At: e.Now, Kind: event.KindError, TopicID: hub.TopicID(feed), Topic: feed, OK: true,
-				Text: "it said »500« 🌧 '\"\\", Via: "rest", Peer: "[::1]:80", Took: 1234567 * time.Nanosecond, Notified: 5, Failed: 2, Version: 9,
+				Text: "status »500« 🌧 '\"\\", Via: "rest", Peer: "[::1]:80", Took: 1234567 * time.Nanosecond, Notified: 5, Failed: 2, Version: 9,
 				Detail: json.RawMessage(`{"callback":"http://127.0.0.1/ü"}`)}
 			storetest.Must(t, e.AppendEvents(e.Ctx, []event.Event{want}))
 			got, err := e.Events(e.Ctx, hub.EventQuery{})
 			storetest.Must(t, err)
 			storetest.Same(t, "events", got, []event.Event{want})
 		},
-		"TextThatNoDatabaseTakesIsMended": func(t *testing.T, e *env) {
+		"InvalidTextIsRepaired": func(t *testing.T, e *env) {
 			bad := e.Event(event.KindSystem, "nul \x00, broken \xff")
 			storetest.Must(t, e.AppendEvents(e.Ctx, []event.Event{bad}))
 			storetest.Same(t, "log", e.Log(t), []string{"nul \uFFFD, broken \uFFFD"})
 		},
-		"AnEventIsWrittenOnce": func(t *testing.T, e *env) {
+		"EventIsWrittenOnce": func(t *testing.T, e *env) {
 			ev := e.Event(event.KindSystem, "once")
 			storetest.Must(t, e.AppendEvents(e.Ctx, []event.Event{ev}))
 			storetest.Must(t, e.AppendEvents(e.Ctx, []event.Event{ev, e.Event(event.KindSystem, "more")}))
 			storetest.Same(t, "log", e.Log(t), []string{"once", "more"})
 			storetest.Must(t, e.AppendEvents(e.Ctx, nil))
 		},
-		"TooManyKindsAreRefused": func(t *testing.T, e *env) {
+		"TooManyKindsAreRejected": func(t *testing.T, e *env) {
 			var kinds []string
 			for i := range 1000 {
 				kinds = append(kinds, fmt.Sprint(i))
@@ -44,14 +44,14 @@ func eventTests() map[string]func(*testing.T, *env) {
 			_, err := e.Events(e.Ctx, hub.EventQuery{Kinds: kinds})
 			storetest.WantFault(t, err, fault.Invalid)
 		},
-		"CursorsGoBothWays":    eventCursors,
-		"FiltersSelect":        eventFilters,
-		"TheLimitIsAThousand":  eventLimit,
-		"TrimRemovesTheOldest": trimEvents,
+		"CursorsWorkInBothDirections": eventCursors,
+		"FiltersSelect":               eventFilters,
+		"LimitIsAThousand":            eventLimit,
+		"TrimDeletesOldest":           trimEvents,
 	}
 }
 
-// eventLog writes events of three nodes at the same few moments.
+// eventLog writes events of three nodes with equal times.
 func eventLog(t *testing.T, e *env) []event.Event {
 	var all []event.Event
 	for n := range int64(3) {

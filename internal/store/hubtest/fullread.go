@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/validator"
 )
 
-// again checks when the topic must be read once more.
+// again checks the time of the next full read of the topic.
 func (e *env) again(t *testing.T, want time.Time) {
 	t.Helper()
 	topic, err := e.Topic(e.Ctx, hub.TopicID(feed))
@@ -26,7 +26,7 @@ func againIsDue(t *testing.T, e *env) {
 	storetest.Same(t, "pings to check", counts.ChecksDue, int64(0))
 	topics, err := e.ClaimChecks(e.Ctx, e.In(time.Second), e.In(lease), 10)
 	storetest.Must(t, err)
-	storetest.Same(t, "claimed before it is due", len(topics), 0)
+	storetest.Same(t, "claimed before the due time", len(topics), 0)
 	topics, err = e.ClaimChecks(e.Ctx, e.In(2*time.Second), e.In(lease), 10)
 	storetest.Must(t, err)
 	storetest.Same(t, "claimed", len(topics), 1)
@@ -53,7 +53,7 @@ func pingBeforeAgain(t *testing.T, e *env) {
 func againIsRetried(t *testing.T, e *env) {
 	first := e.Now
 	e.check(t, hub.Check{StartedAt: e.Now, Again: e.In(2 * time.Second)})
-	e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer"}) // of a ping that came before
+	e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer"}) // a failed check for an earlier ping
 	e.pending(t, time.Time{}, e.In(2*time.Second))
 	e.Now = e.In(2 * time.Second)
 	e.check(t, hub.Check{StartedAt: e.Now, Err: "no answer", Retry: e.In(time.Minute)})

@@ -15,26 +15,26 @@ import (
 
 func historyTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ATaskIsWonOnceEachTime": taskOnce,
-		"ATaskThatNeverRanWaitsForItsFirstTime": func(t *testing.T, e *env) {
+		"TaskIsClaimedOncePerPeriod": taskOnce,
+		"NewTaskWaitsForFirstTime": func(t *testing.T, e *env) {
 			e.task(t, e.In(time.Minute), e.In(time.Hour), false)
 			e.task(t, e.In(2*time.Minute), e.In(time.Hour), false)
 			e.Now = e.In(90 * time.Second)
 			e.task(t, e.In(-time.Second), e.In(time.Hour), true)
 		},
-		"ATaskThatRanDoesNotAskForItsFirstTime": func(t *testing.T, e *env) {
+		"RepeatedTaskIgnoresFirstTime": func(t *testing.T, e *env) {
 			e.task(t, e.Now, e.In(time.Minute), true)
 			e.Now = e.In(time.Minute)
 			e.task(t, e.In(time.Hour), e.In(time.Hour), true)
 		},
-		"NextDueIsTheEarliestOfAll": nextDue,
-		"CountsCount":               counts,
-		"MinutesComeBackInOrder":    minutes,
-		"PingMeansItCanBeWrittenTo": func(t *testing.T, e *env) {
+		"NextDueIsEarliest":       nextDue,
+		"CountsAreCorrect":        counts,
+		"MinutesAreListedInOrder": minutes,
+		"PingWritesToStore": func(t *testing.T, e *env) {
 			storetest.Must(t, e.Ping(e.Ctx))
 			storetest.Must(t, e.Ping(e.Ctx))
 		},
-		"ABackupIsWholeAndOverwritesNothing": backup,
+		"BackupIsCompleteAndOverwritesNothing": backup,
 	}
 }
 
@@ -119,7 +119,7 @@ func backup(t *testing.T, e *env) {
 	err := e.Backup(e.Ctx, file)
 	if fault.CodeOf(err) == fault.Unsupported {
 		if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
-			t.Fatalf("an unsupported backup left something behind: %v", err)
+			t.Fatalf("an unsupported backup left a file: %v", err)
 		}
 		return
 	}

@@ -17,26 +17,26 @@ import (
 
 func intentTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ARequestComesBackWhole":                       wholeIntent,
-		"ARequestIsClaimedByOneUntilItsLeaseEnds":      intentLease,
-		"RequestsAreClaimedOldestFirstUpToTheLimit":    intentOrder,
-		"TheLastOfTwoRequestsInOneCallCounts":          intentTwice,
-		"AReplacedRequestFencesOffWhoWasDecidingIt":    intentFence,
-		"ADecisionIsMadeOnce":                          decidedOnce,
-		"AConfirmedRequestBecomesASubscription":        confirmed,
-		"AConfirmedEndRemovesTheSubscription":          confirmedEnd,
-		"AConfirmedRequestOverridesAnEarlierOne":       overridden,
-		"ARequestThatIsTriedAgainStays":                triedAgain,
-		"ADecisionThatCannotBeWrittenLeavesTheRequest": undecided,
-		"ARequestIsWhatIsDueNext":                      intentDue,
-		"TheSweepTakesRequestsThatNobodyDecided":       sweepIntents,
-		"ClaimsAtOnceTakeEachRequestOnce":              func(t *testing.T, e *env) { Requests(t, e.Store, e.Store) },
+		"RequestIsReadAsWritten":                  wholeIntent,
+		"RequestIsClaimedOncePerLease":            intentLease,
+		"RequestsAreClaimedOldestFirstUpToLimit":  intentOrder,
+		"LastOfDuplicateRequestsWins":             intentTwice,
+		"ReplacedRequestInvalidatesClaim":         intentFence,
+		"DecisionIsAppliedOnce":                   decidedOnce,
+		"ConfirmedRequestBecomesSubscription":     confirmed,
+		"ConfirmedUnsubscribeRemovesSubscription": confirmedEnd,
+		"ConfirmedRequestOverridesEarlierOne":     overridden,
+		"RetriedRequestRemains":                   triedAgain,
+		"FailedDecisionKeepsRequest":              undecided,
+		"RequestCountsForNextDue":                 intentDue,
+		"SweepDeletesUndecidedRequests":           sweepIntents,
+		"ConcurrentClaimsTakeEachRequestOnce":     func(t *testing.T, e *env) { Requests(t, e.Store, e.Store) },
 	}
 }
 
 func contextOf(e *env) (context.Context, context.CancelFunc) { return context.WithCancel(e.Ctx) }
 
-// intent makes a request for a WebSub subscription of feed.
+// intent returns a request for a WebSub subscription of feed.
 func (e *env) intent(callback string) hub.Intent {
 	return hub.Intent{TopicID: hub.TopicID(feed), ID: hub.SubscriptionID(hub.ModeSubscribe, callback), Topic: feed, Callback: callback,
 		Mode: hub.ModeSubscribe, Lease: 10 * 24 * time.Hour, At: e.Now, DueAt: e.Now}
@@ -48,7 +48,7 @@ func (e *env) request(t *testing.T, list ...hub.Intent) {
 	storetest.Must(t, e.Request(e.Ctx, list, nil))
 }
 
-// take claims every request that is due.
+// take claims every due request.
 func (e *env) take(t *testing.T, claim int64) []hub.Intent {
 	t.Helper()
 	list, err := e.ClaimIntents(e.Ctx, e.Now, e.In(lease), 100, claim)
@@ -56,7 +56,7 @@ func (e *env) take(t *testing.T, claim int64) []hub.Intent {
 	return list
 }
 
-// decide writes a decision, and checks whether it was applied.
+// decide writes a decision and checks whether it was applied.
 func (e *env) decide(t *testing.T, d hub.Decision, want bool) {
 	t.Helper()
 	applied, err := e.Decide(e.Ctx, d)
@@ -93,14 +93,14 @@ func intentLease(t *testing.T, e *env) {
 	in := e.intent("http://127.0.0.1/1")
 	in.DueAt = e.In(time.Second)
 	e.request(t, in)
-	storetest.Same(t, "before it is due", len(e.take(t, 1)), 0)
+	storetest.Same(t, "claimed before the due time", len(e.take(t, 1)), 0)
 	e.Now = e.In(time.Second)
-	storetest.Same(t, "when it is due", len(e.take(t, 1)), 1)
+	storetest.Same(t, "claimed at the due time", len(e.take(t, 1)), 1)
 	e.Now = e.In(lease - time.Millisecond)
-	storetest.Same(t, "while it is held", len(e.take(t, 2)), 0)
+	storetest.Same(t, "claimed during the lease", len(e.take(t, 2)), 0)
 	e.Now = e.In(time.Millisecond)
 	again := e.take(t, 2)
-	storetest.Same(t, "when the lease is over", again[0].Claim, int64(2))
+	storetest.Same(t, "claimed after the lease", again[0].Claim, int64(2))
 	in.Claim = 1
 	e.decide(t, hub.Decision{Intent: in}, false)
 	e.decide(t, hub.Decision{Intent: again[0]}, true)
@@ -198,10 +198,10 @@ func confirmedEnd(t *testing.T, e *env) {
 	storetest.Same(t, "log", e.Log(t), []string{"bye"})
 	e.waiting(t, 0)
 	e.request(t, in)
-	e.decide(t, hub.Decision{Intent: e.take(t, 6)[0], Remove: true}, true) // nothing is there any more
+	e.decide(t, hub.Decision{Intent: e.take(t, 6)[0], Remove: true}, true) // the subscription is removed already
 }
 
-// overridden has two requests of one callback decided the later one first.
+// overridden decides two requests of one callback in reverse order.
 func overridden(t *testing.T, e *env) {
 	const callback, other = "http://127.0.0.1/1", "http://127.0.0.1/2"
 	of := func(mode, callback string, after time.Duration) hub.Intent {
@@ -233,7 +233,7 @@ func overridden(t *testing.T, e *env) {
 		_, err := e.Subscription(e.Ctx, sub.Key())
 		storetest.Same(t, "subscribed after "+c.late, err == nil, c.late == hub.ModeSubscribe)
 	}
-	e.waiting(t, 2) // those of the other callback
+	e.waiting(t, 2) // the requests of the other callback
 	e.Now = e.In(lease)
 	e.request(t, of(hub.ModeSubscribe, callback, 0), of(hub.ModeUnsubscribe, callback, time.Millisecond))
 	e.Now = e.In(time.Millisecond)
@@ -242,7 +242,7 @@ func overridden(t *testing.T, e *env) {
 			e.decide(t, hub.Decision{Intent: in}, true)
 		}
 	}
-	e.waiting(t, 3) // what was not confirmed overrides nothing
+	e.waiting(t, 3) // an unconfirmed request overrides nothing
 }
 
 func triedAgain(t *testing.T, e *env) {
@@ -306,8 +306,8 @@ func sweepIntents(t *testing.T, e *env) {
 	storetest.Same(t, "left", e.take(t, 1)[0].Callback, "http://127.0.0.1/0")
 }
 
-// Requests checks that two handles on one database never claim the same request
-// twice, and that each is decided once.
+// Requests checks that two handles on one database never claim the same request twice, and that
+// each request is decided once.
 func Requests(t *testing.T, a, b hub.Store) {
 	e := newEnv(t, a)
 	const total = 200

@@ -9,7 +9,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// FirstRows are statements that fill tables of the first schema.
+// FirstRows returns statements that fill tables of the first schema.
 func FirstRows() []string {
 	id, sub := hub.TopicID(feed), hub.SubscriptionID(hub.HTTPPost, "http://127.0.0.1/1")
 	return []string{
@@ -22,8 +22,7 @@ func FirstRows() []string {
 	}
 }
 
-// Migrated checks that a store which FirstRows were written to has kept them, and
-// goes on with them.
+// Migrated checks that a store still has the rows of FirstRows and can use them.
 func Migrated(t *testing.T, s hub.Store) {
 	e := newEnv(t, s)
 	e.Now = time.UnixMilli(1_790_000_000_000).UTC()
@@ -44,7 +43,7 @@ func Migrated(t *testing.T, s hub.Store) {
 	p := e.claim(t)
 	page, err := e.Batch(e.Ctx, p[0], 0, e.Now, 10)
 	storetest.Must(t, err)
-	storetest.Same(t, "to tell", len(page), 2)
+	storetest.Same(t, "subscriptions to notify", len(page), 2)
 	e.announce(t, e.listed("first"))
 	e.counted(t, 1)
 }

@@ -10,36 +10,36 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// outcome is one row of what a result does to a subscription.
+// outcome is a test case for the effect of a result on a subscription.
 type outcome struct {
 	before func(s *hub.Subscription)
 	result hub.Result
-	after  func(s *hub.Subscription) // of what stood there before
+	after  func(s *hub.Subscription) // expected changes to the subscription
 }
 
 func resultTests() map[string]func(*testing.T, *env) {
 	tests := map[string]func(*testing.T, *env){
-		"ResultsOfOneSubscriptionKeepTheirOrder": resultOrder,
-		"SettleWritesItsEventsToo": func(t *testing.T, e *env) {
+		"ResultsOfOneSubscriptionKeepOrder": resultOrder,
+		"SettleWritesEvents": func(t *testing.T, e *env) {
 			storetest.Must(t, e.Settle(e.Ctx, e.Now, nil, []event.Event{e.Event(event.KindError, "one")}))
 			storetest.Same(t, "log", e.Log(t), []string{"one"})
 		},
-		"GoneRemovesIt": func(t *testing.T, e *env) {
+		"GoneRemovesSubscription": func(t *testing.T, e *env) {
 			s := e.followers(t, feed, 2)
 			storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: s[0].Key(), Version: 1, Outcome: hub.Gone}}, nil))
 			_, err := e.Subscription(e.Ctx, s[0].Key())
 			storetest.WantFault(t, err, fault.NotFound)
 			storetest.Same(t, "the other", e.get(t, s[1].Key()), s[1])
 		},
-		"ARowThatIsGoneIsNoTrouble": func(t *testing.T, e *env) {
+		"MissingRowIsIgnored": func(t *testing.T, e *env) {
 			for o := hub.Delivered; o <= hub.Raised; o++ {
 				storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: hub.Key{TopicID: 1, ID: 2}, Version: 1, Outcome: o, NextAt: e.Now}}, nil))
 			}
 		},
-		"AnotherClaimIsLeftAlone": otherClaim,
-		"AThousandResultsAtOnce":  manyResults,
+		"ResultOfAnotherClaimIsIgnored": otherClaim,
+		"ThousandResultsInOneCall":      manyResults,
 	}
-	e := newEnv(&testing.T{}, nil) // for its clock only
+	e := newEnv(&testing.T{}, nil) // only for its clock
 	for name, o := range outcomes(e) {
 		tests[name] = func(t *testing.T, e *env) {
 			s := e.sub(feed, "http://127.0.0.1/1")
@@ -63,66 +63,66 @@ func pendingState(version int64, next time.Time, claim int64) func(*hub.Subscrip
 func outcomes(e *env) map[string]outcome {
 	healthy := func(*hub.Subscription) {}
 	soon, later := e.In(time.Second), e.In(time.Minute)
-	failed := hub.Result{Version: 5, Outcome: hub.Failed, NextAt: later, Tries: 3, Error: "it said 500"}
+	failed := hub.Result{Version: 5, Outcome: hub.Failed, NextAt: later, Tries: 3, Error: "status 500"}
 	errorRecorded := func(s *hub.Subscription) {
-		s.Tries, s.NextAt, s.Claim, s.LastError, s.LastErrorAt = 3, later, 0, "it said 500", e.Now
+		s.Tries, s.NextAt, s.Claim, s.LastError, s.LastErrorAt = 3, later, 0, "status 500", e.Now
 		if s.FailingSince.IsZero() {
 			s.FailingSince = e.Now
 		}
 	}
 	claimed := func(r hub.Result) hub.Result { r.Claim = 9; return r }
 	return map[string]outcome{
-		"DeliveredOwesNothingMore": {pendingState(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
+		"DeliveredClearsPending": {pendingState(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
 			s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim = 0, 0, 5, time.Time{}, 0
 		}},
-		"DeliveredEndsTheFailures": {func(s *hub.Subscription) { pendingState(5, soon, 9)(s); s.FailingSince = e.In(-time.Hour) },
+		"DeliveredClearsFailures": {func(s *hub.Subscription) { pendingState(5, soon, 9)(s); s.FailingSince = e.In(-time.Hour) },
 			hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
 				s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim, s.FailingSince = 0, 0, 5, time.Time{}, 0, time.Time{}
 			}},
-		"DeliveredFromAPageOwesNothingMore": {pendingState(4, soon, 0), hub.Result{Version: 5, Outcome: hub.Delivered}, func(s *hub.Subscription) {
+		"DeliveredFromBatchClearsPending": {pendingState(4, soon, 0), hub.Result{Version: 5, Outcome: hub.Delivered}, func(s *hub.Subscription) {
 			s.Failures, s.Tries, s.Sent, s.NextAt = 0, 0, 5, time.Time{}
 		}},
-		"DeliveredIsDueAtOnceWhenMoreIsOwedMeanwhile": {pendingState(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
+		"DeliveredIsDueAtOnceForNewerPendingVersion": {pendingState(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Delivered, Claim: 9}, func(s *hub.Subscription) {
 			s.Failures, s.Tries, s.Sent, s.NextAt, s.Claim = 0, 0, 5, e.Now, 0
 		}},
 		"FailedCountsOneChange": {healthy, failed, func(s *hub.Subscription) {
 			errorRecorded(s)
 			s.Failures, s.Counted, s.PendingVersion = 1, 5, 5
 		}},
-		"FailedCountsANewerChangeToo": {pendingState(4, soon, 9), claimed(failed), func(s *hub.Subscription) {
+		"FailedCountsNewerChange": {pendingState(4, soon, 9), claimed(failed), func(s *hub.Subscription) {
 			errorRecorded(s)
 			s.Failures, s.Counted, s.PendingVersion = 2, 5, 5
 		}},
-		"FailedAgainKeepsTheFirstMoment": {func(s *hub.Subscription) { pendingState(5, soon, 9)(s); s.FailingSince = e.In(-time.Hour) }, claimed(failed), errorRecorded},
-		"FailedAgainIsTheSameFailure":    {pendingState(5, soon, 9), claimed(failed), errorRecorded},
-		"FailedLateLowersNothing":        {pendingState(7, soon, 9), claimed(failed), errorRecorded},
-		"FailedForGoodOwesNothing": {pendingState(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Failed, Claim: 9, Tries: 3, Error: "it said 500"}, func(s *hub.Subscription) {
+		"RepeatedFailureKeepsFailingSince":    {func(s *hub.Subscription) { pendingState(5, soon, 9)(s); s.FailingSince = e.In(-time.Hour) }, claimed(failed), errorRecorded},
+		"RepeatedFailureCountsOnce":           {pendingState(5, soon, 9), claimed(failed), errorRecorded},
+		"LateFailureKeepsNewerPendingVersion": {pendingState(7, soon, 9), claimed(failed), errorRecorded},
+		"PermanentFailureClearsPending": {pendingState(5, soon, 9), hub.Result{Version: 5, Outcome: hub.Failed, Claim: 9, Tries: 3, Error: "status 500"}, func(s *hub.Subscription) {
 			errorRecorded(s)
 			s.NextAt = time.Time{}
 		}},
-		"ParkedHoldsIt": {healthy, hub.Result{Version: 5, Outcome: hub.Parked, NextAt: later, NewClaim: 77}, func(s *hub.Subscription) {
+		"ParkedSetsClaim": {healthy, hub.Result{Version: 5, Outcome: hub.Parked, NextAt: later, NewClaim: 77}, func(s *hub.Subscription) {
 			s.PendingVersion, s.NextAt, s.Claim = 5, later, 77
 		}},
 		"PostponedCountsNoError": {pendingState(4, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
 			s.PendingVersion, s.NextAt, s.Claim = 5, later, 0
 		}},
-		"PostponedLowersNothing": {pendingState(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
+		"PostponedKeepsNewerPendingVersion": {pendingState(6, soon, 9), hub.Result{Version: 5, Outcome: hub.Postponed, NextAt: later, Claim: 9}, func(s *hub.Subscription) {
 			s.NextAt, s.Claim = later, 0
 		}},
 		"RaisedIsDueAtOnce": {pendingState(4, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.PendingVersion, s.Tries, s.NextAt = 5, 0, e.Now
 		}},
-		"RaisedWaitsForTheAttemptUnderWay": {pendingState(4, later, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+		"RaisedWaitsForCurrentAttempt": {pendingState(4, later, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.PendingVersion, s.Tries = 5, 0
 		}},
-		"RaisedDoesNotWaitForAnAttemptThatIsOver": {pendingState(4, e.Now, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+		"RaisedIgnoresExpiredAttempt": {pendingState(4, e.Now, 9), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.PendingVersion, s.Tries, s.NextAt = 5, 0, e.Now
 		}},
-		"RaisedLowersNothing": {pendingState(6, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
+		"RaisedKeepsNewerPendingVersion": {pendingState(6, later, 0), hub.Result{Version: 5, Outcome: hub.Raised}, func(s *hub.Subscription) {
 			s.Tries, s.NextAt = 0, e.Now
 		}},
-		// A retry that began after the change told of it while the page was being read.
-		"RaisedToWhatHasArrivedMeanwhileOwesNothing": {func(s *hub.Subscription) { s.PendingVersion, s.Sent = 4, 5 },
+		// A retry that began after the change delivered it while the batch was being read.
+		"RaisedToDeliveredVersionChangesNothing": {func(s *hub.Subscription) { s.PendingVersion, s.Sent = 4, 5 },
 			hub.Result{Version: 5, Outcome: hub.Raised}, func(*hub.Subscription) {}},
 	}
 }
@@ -134,12 +134,12 @@ func otherClaim(t *testing.T, e *env) {
 	for o := hub.Delivered; o < hub.Raised; o++ {
 		for _, claim := range []int64{0, 8} {
 			storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: s.Key(), Version: 5, Outcome: o, Claim: claim, NextAt: e.In(time.Hour), NewClaim: 3, Error: "x"}}, nil))
-			storetest.Same(t, "left alone", e.get(t, s.Key()), s)
+			storetest.Same(t, "unchanged subscription", e.get(t, s.Key()), s)
 		}
 	}
 }
 
-// resultOrder: what comes later in the list sees what came before.
+// resultOrder checks that later results in the list see the effects of earlier ones.
 func resultOrder(t *testing.T, e *env) {
 	s := e.followers(t, feed, 1)[0]
 	storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{
@@ -168,5 +168,5 @@ func manyResults(t *testing.T, e *env) {
 	}
 	counts, err := e.Counts(e.Ctx, e.Now)
 	storetest.Must(t, err)
-	storetest.Same(t, "failing, owed", []int64{counts.Failing, counts.Pending}, []int64{1000, 1000})
+	storetest.Same(t, "failing, pending", []int64{counts.Failing, counts.Pending}, []int64{1000, 1000})
 }

@@ -11,8 +11,8 @@ import (
 
 func retryTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ARetryIsClaimedByOneUntilItsLeaseEnds": retryLease,
-		"ClaimRetriesObeysItsLimitOldestFirst": func(t *testing.T, e *env) {
+		"RetryIsClaimedOncePerLease": retryLease,
+		"ClaimRetriesObeysLimitOldestFirst": func(t *testing.T, e *env) {
 			for i := range 5 {
 				s := e.sub(feed, fmt.Sprint("http://127.0.0.1/", i))
 				s.NextAt = e.In(time.Duration(-i) * time.Second)
@@ -25,7 +25,7 @@ func retryTests() map[string]func(*testing.T, *env) {
 			storetest.Must(t, err)
 			storetest.Same(t, "rest", callbacks(got), []string{"http://127.0.0.1/2", "http://127.0.0.1/1", "http://127.0.0.1/0"})
 		},
-		"ExpiredOnesStopBeingDueAndTakeNoPlace": expiredRetries,
+		"ExpiredSubscriptionsDoNotCountTowardsLimit": expiredRetries,
 	}
 }
 
@@ -44,7 +44,7 @@ func retryLease(t *testing.T, e *env) {
 	e.change(t, feed, 1)
 	got, err := e.ClaimRetries(e.Ctx, e.Now, e.In(lease), 10, 5)
 	storetest.Must(t, err)
-	storetest.Same(t, "before it is due", len(got), 0)
+	storetest.Same(t, "claimed before the due time", len(got), 0)
 	e.Now = e.In(time.Second)
 	got, err = e.ClaimRetries(e.Ctx, e.Now, e.In(lease), 10, 5)
 	storetest.Must(t, err)
@@ -55,11 +55,11 @@ func retryLease(t *testing.T, e *env) {
 	storetest.Same(t, "stored", e.get(t, s.Key()), s)
 	got, err = e.ClaimRetries(e.Ctx, e.In(lease-time.Millisecond), e.In(2*lease), 10, 6)
 	storetest.Must(t, err)
-	storetest.Same(t, "while it is held", len(got), 0)
+	storetest.Same(t, "claimed during the lease", len(got), 0)
 	e.Now = e.In(lease)
 	got, err = e.ClaimRetries(e.Ctx, e.Now, e.In(lease), 10, 6)
 	storetest.Must(t, err)
-	storetest.Same(t, "when the lease is over", got[0].Claim, int64(6))
+	storetest.Same(t, "claimed after the lease", got[0].Claim, int64(6))
 	storetest.Must(t, e.Settle(e.Ctx, e.Now, []hub.Result{{Key: s.Key(), Version: 1, Outcome: hub.Delivered, Claim: 5}}, nil))
 	storetest.Same(t, "claim after the late answer", e.get(t, s.Key()).Claim, int64(6))
 }
@@ -76,7 +76,7 @@ func expiredRetries(t *testing.T, e *env) {
 	e.follow(t, feed, append(dead, live)...)
 	got, err := e.ClaimRetries(e.Ctx, e.Now, e.In(lease), 3, 5)
 	storetest.Must(t, err)
-	for range 20 { // how many expired ones one call clears is the store's business
+	for range 20 { // one call clears an unspecified number of expired subscriptions
 		if len(got) > 0 {
 			break
 		}

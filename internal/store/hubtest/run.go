@@ -1,5 +1,5 @@
-// Package hubtest is the contract of hub.Store and upstream.Store as tests, run on every store.
-// Start with [Run].
+// Package hubtest tests the contract of hub.Store and upstream.Store on every store. Start with
+// [Run].
 package hubtest
 
 import (
@@ -9,26 +9,27 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// env is a store with a clock and the usual callers.
+// env is a store with a clock and helper functions.
 type env struct{ *storetest.Case }
 
 func newEnv(t *testing.T, s hub.Store) *env { return &env{storetest.NewCase(t, s)} }
 
-// Run runs the contract of hub.Store and upstream.Store. open makes an empty store that is closed with the test.
+// Run tests the contract of hub.Store and upstream.Store. open returns an empty store that is
+// closed when the test ends.
 func Run(t *testing.T, open func(t *testing.T) hub.Store) {
 	storetest.RunGroups(t, open, newEnv, map[string]map[string]func(*testing.T, *env){
-		"Topics": topicTests(), "Subscriptions": subscriptionTests(), "Checks": checkTests(), "Parts": shardTests(),
+		"Topics": topicTests(), "Subscriptions": subscriptionTests(), "Checks": checkTests(), "Shards": shardTests(),
 		"Splits": splitTests(), "Results": resultTests(), "Retries": retryTests(), "Sweep": sweepTests(),
-		"Events": eventTests(), "History": historyTests(), "Trouble": concurrencyTests(), "Upstream": upstreamTests(),
+		"Events": eventTests(), "History": historyTests(), "Concurrency": concurrencyTests(), "Upstream": upstreamTests(),
 		"Contents": contentTests(), "Requests": intentTests(), "Changes": changeTests(),
 	})
 }
 
-// RunEngine runs those of the contract that the engine of deliveries stands on: what is
-// claimed, fenced, settled, swept. A store that has nothing else can pass them.
+// RunEngine tests the part of the contract that deliveries depend on: claims, epochs, results and
+// sweeps. A store with only these methods passes it.
 func RunEngine(t *testing.T, open func(t *testing.T) hub.Store) {
 	storetest.RunGroups(t, open, newEnv, map[string]map[string]func(*testing.T, *env){
-		"Checks": checkTests(), "Parts": shardTests(), "Splits": splitTests(), "Results": resultTests(), "Retries": retryTests(),
+		"Checks": checkTests(), "Shards": shardTests(), "Splits": splitTests(), "Results": resultTests(), "Retries": retryTests(),
 		"Sweep": sweepTests(), "Requests": intentTests(),
 	})
 }

@@ -14,24 +14,24 @@ import (
 
 func shardTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"APartIsClaimedByOneUntilItsLeaseEnds": shardLease,
-		"ClaimPartsObeysItsLimitOldestFirst":   oldestShards,
-		"ACheckpointMovesThePlaceAndTheLease":  checkpointMoves,
-		"AnotherEpochIsFencedOffWhole":         fenced,
-		"AFinishedPartIsNotHeldAnyMore":        finished,
-		"AReleasedPartGoesOnFromItsPlace":      released,
-		"APartThatIsHeldByAnotherIsNotReleased": func(t *testing.T, e *env) {
+		"ShardIsClaimedOncePerLease":         shardLease,
+		"ClaimShardsObeysLimitOldestFirst":   oldestShards,
+		"CheckpointMovesPositionAndLease":    checkpointMoves,
+		"OutdatedEpochWritesNothing":         fenced,
+		"FinishedShardHasNoOwner":            finished,
+		"ReleasedShardContinuesFromPosition": released,
+		"ShardOfAnotherOwnerIsNotReleased": func(t *testing.T, e *env) {
 			e.followers(t, feed, 1)
 			old := e.change(t, feed, 1).Claimed[0]
 			e.Now = e.In(lease)
-			storetest.Same(t, "taken over", len(e.claim(t)), 1)
+			storetest.Same(t, "shards claimed after the lease", len(e.claim(t)), 1)
 			storetest.Must(t, e.ReleaseShards(e.Ctx, e.Now, []hub.Shard{old}))
 			storetest.Same(t, "due", len(e.claim(t)), 0)
 		},
-		"AVersionThatRoseStartsABrokenPassAgain": brokenRun,
-		"PagesCoverTwentyThousandInOrder":        manyBatches,
-		"PagesHoldOnlyLiveOnes":                  unexpiredInBatches,
-		"PagesAreOfOneTopicOnly": func(t *testing.T, e *env) {
+		"NewVersionRestartsInterruptedRun":         brokenRun,
+		"BatchesCoverTwentyThousandInOrder":        manyBatches,
+		"BatchesContainOnlyUnexpiredSubscriptions": unexpiredInBatches,
+		"BatchesContainOneTopicOnly": func(t *testing.T, e *env) {
 			e.followers(t, feed, 3)
 			e.followers(t, feed+"2", 5)
 			p := e.change(t, feed, 1).Claimed[0]
@@ -49,7 +49,7 @@ func shardLease(t *testing.T, e *env) {
 	storetest.Same(t, "claimed", len(shards), 1)
 	topic, err := e.Topic(e.Ctx, hub.TopicID(feed))
 	storetest.Must(t, err)
-	storetest.Same(t, "part", shards[0], hub.Shard{TopicID: topic.ID, Hi: hub.Buckets - 1, Want: 1, Epoch: 1, Topic: topic})
+	storetest.Same(t, "shard", shards[0], hub.Shard{TopicID: topic.ID, Hi: hub.Buckets - 1, Want: 1, Epoch: 1, Topic: topic})
 	storetest.Same(t, "claimed again", len(e.claim(t)), 0)
 	e.Now = e.In(lease - time.Millisecond)
 	storetest.Same(t, "claimed before the end of the lease", len(e.claim(t)), 0)
@@ -77,16 +77,16 @@ func oldestShards(t *testing.T, e *env) {
 func checkpointMoves(t *testing.T, e *env) {
 	subs := e.followers(t, feed, 2)
 	p := e.change(t, feed, 1).Claimed[0]
-	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Pos: 42, Until: e.In(time.Hour), Events: []event.Event{e.Event(event.KindNotify, "told")},
+	_, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: p, Now: e.Now, Pos: 42, Until: e.In(time.Hour), Events: []event.Event{e.Event(event.KindNotify, "notified")},
 		Results: []hub.Result{{Key: subs[0].Key(), Version: 1, Outcome: hub.Failed, NextAt: e.In(time.Minute), Tries: 1, Error: "500"}}})
 	storetest.Must(t, err)
 	storetest.Same(t, "failures", e.get(t, subs[0].Key()).Failures, 1)
-	storetest.Same(t, "log", e.Log(t), []string{"told"})
+	storetest.Same(t, "log", e.Log(t), []string{"notified"})
 	e.Now = e.In(time.Hour - time.Millisecond)
 	storetest.Same(t, "due", len(e.claim(t)), 0)
 	e.Now = e.In(time.Millisecond)
 	next := e.claim(t)
-	storetest.Same(t, "taken over from", []int64{next[0].Pos, next[0].Epoch}, []int64{42, 2})
+	storetest.Same(t, "position and epoch after the lease", []int64{next[0].Pos, next[0].Epoch}, []int64{42, 2})
 }
 
 func fenced(t *testing.T, e *env) {
@@ -132,11 +132,12 @@ func released(t *testing.T, e *env) {
 	lost(t, err)
 	next := e.claim(t)
 	storetest.Same(t, "due", len(next), 1)
-	storetest.Same(t, "goes on", []int64{next[0].Pos, next[0].Epoch}, []int64{42, 2})
+	storetest.Same(t, "position and epoch of the next claim", []int64{next[0].Pos, next[0].Epoch}, []int64{42, 2})
 	storetest.Must(t, e.ReleaseShards(e.Ctx, e.Now, nil))
 }
 
-// brokenPass: those before the place were told the older version only.
+// brokenRun checks that an interrupted run restarts for a newer version: subscribers before Pos
+// received only the older one.
 func brokenRun(t *testing.T, e *env) {
 	e.followers(t, feed, 1)
 	p := e.change(t, feed, 1).Claimed[0]
@@ -145,12 +146,12 @@ func brokenRun(t *testing.T, e *env) {
 	e.change(t, feed, 1)
 	e.Now = e.In(lease)
 	next := e.claim(t)[0]
-	storetest.Same(t, "want and place", []int64{next.Want, next.Pos}, []int64{2, 0})
+	storetest.Same(t, "wanted version and position", []int64{next.Want, next.Pos}, []int64{2, 0})
 	_, err = e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: next, Now: e.Now, Pos: 17, Until: e.In(lease)})
 	storetest.Must(t, err)
 	storetest.Must(t, e.ReleaseShards(e.Ctx, e.Now, []hub.Shard{next}))
 	next = e.claim(t)[0]
-	storetest.Same(t, "place of the same version", next.Pos, int64(17))
+	storetest.Same(t, "position for the same version", next.Pos, int64(17))
 	again, err := e.Checkpoint(e.Ctx, hub.Checkpoint{Shard: next, Now: e.Now, Finish: true})
 	storetest.Must(t, err)
 	storetest.Same(t, "again", again, false)
@@ -179,14 +180,14 @@ func manyBatches(t *testing.T, e *env) {
 			}
 			for _, s := range page {
 				if b := hub.Bucket(s.ID); s.ID <= after || b < p.Lo || b > p.Hi || !want[s.ID] {
-					t.Fatalf("subscription %d after %d in the part %d–%d", s.ID, after, p.Lo, p.Hi)
+					t.Fatalf("subscription %d after %d in the shard %d–%d", s.ID, after, p.Lo, p.Hi)
 				}
 				delete(want, s.ID)
 				after = s.ID
 			}
 		}
 	}
-	storetest.Same(t, "never seen", len(want), 0)
+	storetest.Same(t, "subscriptions missing from all batches", len(want), 0)
 }
 
 func unexpiredInBatches(t *testing.T, e *env) {

@@ -15,30 +15,30 @@ import (
 
 func subscriptionTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"ASubscriptionComesBackWhole": wholeSubscription,
-		"ARenewalKeepsWhatIsOwed":     renewal,
-		"ASubscriptionOfATopicThatIsThereAlreadyIsToldOfItsNextChange": func(t *testing.T, e *env) {
-			e.change(t, feed, 0) // the topic exists, with a version, without a part
+		"SubscriptionIsReadAsWritten": wholeSubscription,
+		"RenewalKeepsPendingDelivery": renewal,
+		"SubscriptionOfExistingTopicReceivesNextChange": func(t *testing.T, e *env) {
+			e.change(t, feed, 0) // the topic exists, with a version but without a shard
 			e.followers(t, feed, 1)
-			storetest.Same(t, "parts due", len(e.claim(t)), 0)
+			storetest.Same(t, "shards due", len(e.claim(t)), 0)
 			done := e.change(t, feed, 1)
 			storetest.Same(t, "claimed", len(done.Claimed), 1)
 			storetest.Same(t, "want and done", []int64{done.Claimed[0].Want, done.Claimed[0].Done}, []int64{2, 1})
 		},
-		"ANewTopicHasOnePartOverAllBuckets": func(t *testing.T, e *env) {
+		"NewTopicHasOneShardWithAllBuckets": func(t *testing.T, e *env) {
 			e.followers(t, feed, 1)
 			e.followers(t, feed, 1)
 			p := e.change(t, feed, 10).Claimed
-			storetest.Same(t, "parts", len(p), 1)
+			storetest.Same(t, "shards", len(p), 1)
 			storetest.Same(t, "range", [3]int{p[0].N, int(p[0].Lo), int(p[0].Hi)}, [3]int{0, 0, hub.Buckets - 1})
 		},
-		"TheSameOneTwiceIsOne": func(t *testing.T, e *env) {
+		"DuplicateSubscriptionsAreMerged": func(t *testing.T, e *env) {
 			a, b := e.sub(feed, "http://127.0.0.1/1"), e.sub(feed, "http://127.0.0.1/1")
 			b.Procedure = "second"
 			e.follow(t, feed, a, b)
 			storetest.Same(t, "stored", e.get(t, a.Key()), b)
 		},
-		"SeveralTopicsAtOnce": func(t *testing.T, e *env) {
+		"SeveralTopicsInOneCall": func(t *testing.T, e *env) {
 			var subs []hub.Subscription
 			var feeds []string
 			for i := range 5 {
@@ -52,12 +52,12 @@ func subscriptionTests() map[string]func(*testing.T, *env) {
 			}
 			storetest.Same(t, "log", e.Log(t), []string{"five"})
 		},
-		"UnsubscribeReturnsThoseThatWere": unsubscribe,
-		"AnUnknownSubscriptionIsNotFound": func(t *testing.T, e *env) {
+		"UnsubscribeReturnsRemoved": unsubscribe,
+		"UnknownSubscriptionIsNotFound": func(t *testing.T, e *env) {
 			_, err := e.Subscription(e.Ctx, hub.Key{TopicID: 1, ID: 2})
 			storetest.WantFault(t, err, fault.NotFound)
 		},
-		"ASubscriptionWithoutItsTopicIsRefusedWhole": func(t *testing.T, e *env) {
+		"SubscriptionWithoutTopicIsRejected": func(t *testing.T, e *env) {
 			bad := e.sub("http://127.0.0.1/other", "http://127.0.0.1/1")
 			no := e.Event(event.KindRegister, "no")
 			no.TopicID = bad.TopicID
@@ -66,17 +66,17 @@ func subscriptionTests() map[string]func(*testing.T, *env) {
 			storetest.WantFault(t, err, fault.NotFound)
 			storetest.Same(t, "log", e.Log(t), []string(nil))
 		},
-		"ListsInOrderPageByPage": subscriptionsByPage,
-		"ListsBySearch":          subscriptionSearch,
+		"ListsInOrderByPages": subscriptionsByPage,
+		"ListsBySearch":       subscriptionSearch,
 	}
 }
 
-// owing is a subscription with every field set.
+// pendingSub returns a subscription with every field set.
 func (e *env) pendingSub(feed, callback string) hub.Subscription {
 	s := e.sub(feed, callback)
 	s.Procedure = "river.feedUpdated"
 	s.Failures, s.Tries, s.NextAt, s.PendingVersion, s.Counted, s.Sent, s.Claim = 2, 3, e.In(time.Minute), 11, 10, 9, 8
-	s.LastError, s.LastErrorAt = "it said 500 ☂'", e.In(-time.Minute)
+	s.LastError, s.LastErrorAt = "status 500 ☂'", e.In(-time.Minute)
 	s.Secret, s.FailingSince = "not text: \xff\x00'\"", e.In(-time.Hour)
 	return s
 }

@@ -14,8 +14,8 @@ import (
 
 func sweepTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"TheExpiredAndThoseWithThreeErrorsGo": sweepBoth,
-		"OtherProtocolsKeepTheirErrors": func(t *testing.T, e *env) {
+		"SweepRemovesExpiredAndFailing": sweepBoth,
+		"ErrorsRemoveOnlyRSSCloud": func(t *testing.T, e *env) {
 			s := e.sub(feed, "http://127.0.0.1/1")
 			s.Protocol, s.Failures = "websub", 99
 			s.ID = hub.SubscriptionID(s.Protocol, s.Callback)
@@ -24,16 +24,16 @@ func sweepTests() map[string]func(*testing.T, *env) {
 			e.Now = s.ExpiresAt
 			storetest.Same(t, "removed when it has expired", len(e.sweep(t, 10)), 1)
 		},
-		"ASweepTakesUpToItsLimit": func(t *testing.T, e *env) {
+		"SweepObeysLimit": func(t *testing.T, e *env) {
 			subs := e.followers(t, feed, 10)
 			e.Now = subs[0].ExpiresAt
 			for _, want := range []int{4, 4, 2, 0} {
 				storetest.Same(t, "removed", len(e.sweep(t, 4)), want)
 			}
 		},
-		"TheEventsAreMadeOfWhatGoesAndWrittenWithIt": sweepEvents,
-		"IdleTopicsGo": idleTopics,
-		"ATopicThatLostItsLastSubscriberNowIsNotIdleYet": func(t *testing.T, e *env) {
+		"SweepWritesEventsOfRemoved": sweepEvents,
+		"IdleTopicsAreRemoved":       idleTopics,
+		"TopicIsUsedUntilLastSubscriberLeaves": func(t *testing.T, e *env) {
 			subs := e.followers(t, feed, 3)
 			e.Now = e.In(24 * time.Hour)
 			_, err := e.Unsubscribe(e.Ctx, []hub.Key{subs[0].Key()}, []event.Event{e.Event(event.KindCancel, "bye")})
@@ -88,7 +88,7 @@ func sweepEvents(t *testing.T, e *env) {
 	calls := 0
 	events := func(gone []hub.SubscriptionInfo) []event.Event {
 		calls++
-		e.Seq = 0 // a transaction that is run again makes the same events
+		e.Seq = 0 // a repeated transaction must create the same events
 		var all []event.Event
 		for _, g := range gone {
 			all = append(all, e.Event(event.KindExpire, g.Callback))
@@ -105,7 +105,7 @@ func sweepEvents(t *testing.T, e *env) {
 	storetest.Same(t, "log", e.Log(t), []string{subs[0].Callback})
 }
 
-// idle sweeps topics unused since a moment, and checks whether feed is still there.
+// idle sweeps topics unused since a time and checks whether feed still exists.
 func (e *env) idle(t *testing.T, since time.Time, want bool) {
 	t.Helper()
 	_, _, err := e.Sweep(e.Ctx, e.Now, 3, 100, since, nil)
@@ -120,16 +120,16 @@ func (e *env) idle(t *testing.T, since time.Time, want bool) {
 
 func idleTopics(t *testing.T, e *env) {
 	storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.Now, nil))
-	e.idle(t, e.In(time.Hour), true) // the ping is not answered yet
+	e.idle(t, e.In(time.Hour), true) // the ping is still pending
 	e.check(t, hub.Check{StartedAt: e.Now, Changed: true})
 	e.idle(t, e.Now, true)
 	subs := e.followers(t, feed, 1)
-	e.idle(t, e.In(time.Hour), true) // it is followed
+	e.idle(t, e.In(time.Hour), true) // the topic is followed
 	e.Now = subs[0].ExpiresAt
 	storetest.Same(t, "expired", len(e.sweep(t, 10)), 1)
-	e.idle(t, e.Now, true) // it was until now
+	e.idle(t, e.Now, true) // it was followed until now
 	e.idle(t, e.In(time.Millisecond), false)
-	// It starts anew.
+	// A new topic starts again at version 1.
 	e.followers(t, feed, 1)
 	done := e.change(t, feed, 1)
 	storetest.Same(t, "version", done.Topic.Version, int64(1))

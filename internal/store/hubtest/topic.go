@@ -15,11 +15,11 @@ const feed = "http://127.0.0.1/feed.xml"
 
 func topicTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"AnUnknownTopicIsNotFound": func(t *testing.T, e *env) {
+		"UnknownTopicIsNotFound": func(t *testing.T, e *env) {
 			_, err := e.Topic(e.Ctx, 1)
 			storetest.WantFault(t, err, fault.NotFound)
 		},
-		"APingMakesTheTopicAndIsClaimedOnceDue": pingIsClaimed,
+		"PingCreatesTopicAndIsClaimedWhenDue": pingIsClaimed,
 		"PingedAtNeverGoesBack": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.In(time.Minute), e.In(time.Minute), nil))
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.In(time.Minute), nil))
@@ -27,21 +27,21 @@ func topicTests() map[string]func(*testing.T, *env) {
 			storetest.Must(t, err)
 			storetest.Same(t, "PingedAt", topic.PingedAt, e.In(time.Minute))
 		},
-		"ALaterPingDoesNotPutOffTheCheck": func(t *testing.T, e *env) {
+		"LaterPingDoesNotDelayCheck": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.In(time.Second), nil))
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.In(time.Second), e.In(time.Hour), nil))
 			topics, err := e.ClaimChecks(e.Ctx, e.In(time.Second), e.In(lease), 10)
 			storetest.Must(t, err)
 			storetest.Same(t, "topics due", len(topics), 1)
 		},
-		"AnEarlierDueTimeCounts": func(t *testing.T, e *env) {
+		"EarlierDueTimeWins": func(t *testing.T, e *env) {
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.Now, e.In(time.Hour), nil))
 			storetest.Must(t, e.RecordPing(e.Ctx, feed, e.In(1), e.In(time.Second), nil))
 			topics, err := e.ClaimChecks(e.Ctx, e.In(time.Second), e.In(lease), 10)
 			storetest.Must(t, err)
 			storetest.Same(t, "topics due", len(topics), 1)
 		},
-		"ClaimChecksObeysItsLimitOldestFirst": func(t *testing.T, e *env) {
+		"ClaimChecksObeysLimitOldestFirst": func(t *testing.T, e *env) {
 			for i := range 5 {
 				storetest.Must(t, e.RecordPing(e.Ctx, fmt.Sprint(feed, i), e.Now, e.In(time.Duration(-i)*time.Second), nil))
 			}
@@ -52,13 +52,13 @@ func topicTests() map[string]func(*testing.T, *env) {
 			storetest.Must(t, err)
 			storetest.Same(t, "URLs", urls(topics), []string{feed + "2", feed + "1", feed + "0"})
 		},
-		"ListsInOrderOfURLPageByPage":       topicsByPage,
-		"CountsOnlyLiveSubscribers":         liveSubscribers,
-		"SearchTakesEveryCharacterAsItIs":   topicSearch,
-		"UnicodeAndQuotesComeBackTheSame":   topicUnicode,
-		"FollowedMeansALiveSubscription":    followed,
-		"SubscribersCountTheLiveByProtocol": countedSubscribers,
-		"ATooLongSearchIsRefused": func(t *testing.T, e *env) {
+		"ListsInOrderOfURLByPages":              topicsByPage,
+		"CountsOnlyUnexpiredSubscribers":        liveSubscribers,
+		"SearchTreatsEveryCharacterLiterally":   topicSearch,
+		"UnicodeAndQuotesAreReadAsWritten":      topicUnicode,
+		"FollowedRequiresUnexpiredSubscription": followed,
+		"SubscribersAreCountedByProtocol":       countedSubscribers,
+		"TooLongSearchIsRejected": func(t *testing.T, e *env) {
 			_, err := e.Topics(e.Ctx, hub.TopicQuery{Match: string(make([]byte, 100_000))})
 			storetest.WantFault(t, err, fault.Invalid)
 		},
@@ -82,16 +82,16 @@ func pingIsClaimed(t *testing.T, e *env) {
 	storetest.Same(t, "log", e.Log(t), []string{"pinged"})
 	topics, err := e.ClaimChecks(e.Ctx, e.Now, e.In(lease), 10)
 	storetest.Must(t, err)
-	storetest.Same(t, "claimed before it is due", topics, []hub.Topic(nil))
+	storetest.Same(t, "claimed before the due time", topics, []hub.Topic(nil))
 	topics, err = e.ClaimChecks(e.Ctx, e.In(time.Second), e.In(lease), 10)
 	storetest.Must(t, err)
 	storetest.Same(t, "claimed", topics, []hub.Topic{want})
 	topics, err = e.ClaimChecks(e.Ctx, e.In(lease-1), e.In(2*lease), 10)
 	storetest.Must(t, err)
-	storetest.Same(t, "claimed while another has it", len(topics), 0)
+	storetest.Same(t, "claimed during the lease", len(topics), 0)
 	topics, err = e.ClaimChecks(e.Ctx, e.In(lease), e.In(2*lease), 10)
 	storetest.Must(t, err)
-	storetest.Same(t, "claimed when the lease is over", len(topics), 1)
+	storetest.Same(t, "claimed after the lease", len(topics), 1)
 }
 
 func topicsByPage(t *testing.T, e *env) {
@@ -108,7 +108,7 @@ func topicsByPage(t *testing.T, e *env) {
 			break
 		}
 		if len(topics) > 2 {
-			t.Fatalf("a page of 2 holds %d", len(topics))
+			t.Fatalf("a page of 2 contains %d", len(topics))
 		}
 		for _, topic := range topics {
 			got = append(got, topic.URL)
@@ -120,7 +120,7 @@ func topicsByPage(t *testing.T, e *env) {
 
 func liveSubscribers(t *testing.T, e *env) {
 	subs := []hub.Subscription{e.sub(feed, "http://127.0.0.1/1"), e.sub(feed, "http://127.0.0.1/2"), e.sub(feed, "http://127.0.0.1/3")}
-	subs[0].ExpiresAt = e.Now // not live any more at that very moment
+	subs[0].ExpiresAt = e.Now // expires at this very moment
 	subs[1].ExpiresAt = e.In(time.Millisecond)
 	e.follow(t, feed, subs...)
 	topics, err := e.Topics(e.Ctx, hub.TopicQuery{Now: e.Now})

@@ -15,17 +15,17 @@ import (
 
 func upstreamTests() map[string]func(*testing.T, *env) {
 	return map[string]func(*testing.T, *env){
-		"AFollowComesBackWhole":                   wholeFollow,
-		"AChangeIsWrittenWithItsEventsOrNotAtAll": changeFollow,
-		"ChangesOfOneFollowComeOneAfterTheOther":  manyChanges,
-		"FollowsAreFoundByTokenFeedAndTopic":      followsFound,
-		"FollowsAreListedPageByPage":              followsByPage,
-		"AFollowIsClaimedByOneUntilItsLeaseEnds":  claimFollows,
-		"FollowsAreGivenBackByThoseWhoHoldThem":   putOffFollows,
-		"FollowsAreCountedByWhenTheyAreDue":       countFollows,
-		"AnAbsenceHastensThoseThatItMayHaveCost":  hastenFollows,
-		"AStartRenewsFollowsOverSomeTime":         renewFollows,
-		"ItIsKnownWhenSomebodyWasLastThere": func(t *testing.T, e *env) {
+		"FollowIsReadAsWritten":               wholeFollow,
+		"ChangeOfFollowIsAtomic":              changeFollow,
+		"ChangesOfOneFollowAreSerialized":     manyChanges,
+		"FollowsAreFoundByTokenFeedAndTopic":  followsFound,
+		"FollowsAreListedByPages":             followsByPage,
+		"FollowIsClaimedOncePerLease":         claimFollows,
+		"FollowsAreReleasedOnlyByOwner":       putOffFollows,
+		"FollowsAreCountedByDueTime":          countFollows,
+		"DowntimeHastensAffectedFollows":      hastenFollows,
+		"RenewalsAfterStartAreSpreadOverTime": renewFollows,
+		"LastAliveTimeIsReturned": func(t *testing.T, e *env) {
 			for _, step := range []struct{ at, before time.Time }{
 				{e.Now, time.Time{}}, {e.In(time.Minute), e.Now}, {e.Now, e.In(time.Minute)}, {e.In(2 * time.Minute), e.In(time.Minute)},
 			} {
@@ -37,17 +37,17 @@ func upstreamTests() map[string]func(*testing.T, *env) {
 	}
 }
 
-// upstream is the store's other half.
+// upstream returns the store as an upstream.Store.
 func (e *env) upstream(t *testing.T) upstream.Store {
 	t.Helper()
 	s, ok := e.Store.(upstream.Store)
 	if !ok {
-		t.Fatalf("%T is no upstream.Store", e.Store)
+		t.Fatalf("%T is not an upstream.Store", e.Store)
 	}
 	return s
 }
 
-// aFollow makes one with every field set.
+// newFollow returns a follow with every field set.
 func (e *env) newFollow(protocol, feed string) upstream.Follow {
 	return upstream.Follow{
 		ID: upstream.FollowID(protocol, feed), Feed: feed, Protocol: protocol, Topic: feed + "#self", Hub: "https://hub.example/☂'%",
@@ -55,12 +55,12 @@ func (e *env) newFollow(protocol, feed string) upstream.Follow {
 		Token: fmt.Sprint("token-", upstream.FollowID(protocol, feed)), Secret: "s", Base: "https://me.example", State: upstream.Active,
 		CreatedAt: e.Now, RequestedAt: e.In(time.Second), ConfirmedAt: e.In(2 * time.Second), ReceivedAt: e.In(3 * time.Second),
 		ExpiresAt: e.In(time.Hour), NextAt: e.In(time.Minute), Claim: 1 << 60, Asked: true, Missed: true,
-		Failures: 3, Rejected: 4, LastError: "it said no ☂'", LastErrorAt: e.In(4 * time.Second),
+		Failures: 3, Rejected: 4, LastError: "rejected ☂'", LastErrorAt: e.In(4 * time.Second),
 		SinceAt: e.In(5 * time.Second), Notify: "soap",
 	}
 }
 
-// save writes follows as they are.
+// save stores follows unchanged.
 func (e *env) save(t *testing.T, list ...upstream.Follow) {
 	t.Helper()
 	for _, f := range list {
@@ -94,12 +94,12 @@ func wholeFollow(t *testing.T, e *env) {
 func changeFollow(t *testing.T, e *env) {
 	s := e.upstream(t)
 	f := e.newFollow(upstream.RSSCloud, feed)
-	told := func(text string) []event.Event { return []event.Event{e.Event(event.KindRegister, text)} }
+	events := func(text string) []event.Event { return []event.Event{e.Event(event.KindRegister, text)} }
 	_, err := s.ChangeFollow(e.Ctx, f.ID, func(now *upstream.Follow, found bool) (upstream.Verdict, []event.Event) {
 		storetest.Same(t, "found", found, false)
 		storetest.Same(t, "the zero one", *now, upstream.Follow{ID: f.ID})
 		*now = f
-		return upstream.Keep, told("added")
+		return upstream.Keep, events("added")
 	})
 	storetest.Must(t, err)
 	got, err := s.ChangeFollow(e.Ctx, f.ID, func(now *upstream.Follow, found bool) (upstream.Verdict, []event.Event) {
@@ -112,7 +112,7 @@ func changeFollow(t *testing.T, e *env) {
 	storetest.Same(t, "left", got, f)
 	storetest.Same(t, "stored", e.storedFollow(t, f.ID), f)
 	_, err = s.ChangeFollow(e.Ctx, f.ID, func(*upstream.Follow, bool) (upstream.Verdict, []event.Event) {
-		return upstream.Delete, told("gone")
+		return upstream.Delete, events("gone")
 	})
 	storetest.Must(t, err)
 	_, err = s.Follow(e.Ctx, f.ID)
@@ -123,11 +123,11 @@ func changeFollow(t *testing.T, e *env) {
 	e.save(t, other)
 	_, err = s.ChangeFollow(e.Ctx, f.ID, func(now *upstream.Follow, _ bool) (upstream.Verdict, []event.Event) {
 		*now = f
-		now.Token = other.Token // nobody has another's
-		return upstream.Keep, told("no")
+		now.Token = other.Token // the token of another follow
+		return upstream.Keep, events("no")
 	})
 	if err == nil {
-		t.Error("two follows have one token")
+		t.Error("two follows have the same token")
 	}
 	storetest.Same(t, "log", e.Log(t), []string{"added", "gone"})
 }
@@ -225,7 +225,7 @@ func claimFollows(t *testing.T, e *env) {
 	s := e.upstream(t)
 	next, err := s.NextFollow(e.Ctx)
 	storetest.Must(t, err)
-	storetest.Same(t, "nothing is due", next, time.Time{})
+	storetest.Same(t, "next due time", next, time.Time{})
 	a, b := e.newFollow(upstream.RSSCloud, feed), e.newFollow(upstream.WebSub, feed)
 	a.NextAt, b.NextAt = e.In(-time.Second), e.In(-2*time.Second)
 	e.save(t, a, b)
@@ -242,10 +242,10 @@ func claimFollows(t *testing.T, e *env) {
 	storetest.Same(t, "the other", len(got), 1)
 	got, err = s.ClaimFollows(e.Ctx, e.In(lease-time.Millisecond), e.In(2*lease), 10, 7)
 	storetest.Must(t, err)
-	storetest.Same(t, "while they are held", len(got), 0)
+	storetest.Same(t, "claimed during the lease", len(got), 0)
 	got, err = s.ClaimFollows(e.Ctx, e.In(lease), e.In(2*lease), 10, 7)
 	storetest.Must(t, err)
-	storetest.Same(t, "when the lease is over", len(got), 2)
+	storetest.Same(t, "claimed after the lease", len(got), 2)
 }
 
 func putOffFollows(t *testing.T, e *env) {
@@ -258,9 +258,9 @@ func putOffFollows(t *testing.T, e *env) {
 		{ID: a.ID, Claim: 5, NextAt: e.In(time.Hour)}, {ID: b.ID, Claim: 5, NextAt: e.In(time.Hour)}, {ID: 9, Claim: 5, NextAt: e.Now},
 	}))
 	a.Claim, a.NextAt = 0, e.In(time.Hour)
-	storetest.Same(t, "given back", e.storedFollow(t, a.ID), a)
+	storetest.Same(t, "released follow", e.storedFollow(t, a.ID), a)
 	storetest.Same(t, "another's", e.storedFollow(t, b.ID), b)
-	storetest.Same(t, "not named", e.storedFollow(t, c.ID), c)
+	storetest.Same(t, "follow that was not named", e.storedFollow(t, c.ID), c)
 }
 
 func countFollows(t *testing.T, e *env) {
@@ -312,7 +312,7 @@ func hastenFollows(t *testing.T, e *env) {
 	check("protocols too", upstream.Hasten{Now: e.Now, Base: "https://me.example", Protocols: []string{upstream.RSSCloud, upstream.CNWS}}, true, false, true, false, false)
 }
 
-// cnwsOf is f by another protocol.
+// cnwsOf returns f with the protocol CNWS.
 func cnwsOf(f upstream.Follow) upstream.Follow {
 	f.Protocol, f.ID = upstream.CNWS, upstream.FollowID(upstream.CNWS, f.Feed)
 	f.Token = fmt.Sprint("token-", f.ID)
@@ -358,9 +358,9 @@ func renewFollows(t *testing.T, e *env) {
 		storetest.Same(t, "follow", got, f)
 	}
 	if early == 0 || early == 22 {
-		t.Errorf("%d of 22 are due in the first half of the hour", early)
+		t.Errorf("%d of 22 follows are due in the first half of the hour", early)
 	}
 	n, err = s.RenewFollows(e.Ctx, upstream.Renew{Now: e.Now, AskedBefore: e.In(-time.Minute)})
 	storetest.Must(t, err)
-	storetest.Same(t, "without a time to spread them over they are due at once", n, int64(22))
+	storetest.Same(t, "follows due at once without a spread", n, int64(22))
 }
