@@ -11,15 +11,15 @@ import (
 
 func BenchmarkUpserts256(b *testing.B) { hubtest.Upserts(b, open(b, Options{}), 256) }
 
-func BenchmarkUpsertAlone(b *testing.B) { hubtest.Upserts(b, open(b, Options{}), 1) }
+func BenchmarkUpsertSingle(b *testing.B) { hubtest.Upserts(b, open(b, Options{}), 1) }
 
-func BenchmarkPage100k(b *testing.B) {
+func BenchmarkBatch100k(b *testing.B) {
 	s := open(b, Options{})
 	p := fill(b, s, 100_000)
 	b.ResetTimer()
 	rows := 0
 	for b.Loop() {
-		rows += page(b, s, p)
+		rows += readAll(b, s, p)
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/100k")
 	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")
@@ -52,7 +52,7 @@ func fill(t testing.TB, s *Store, n int) hub.Shard {
 }
 
 // page goes through the whole part and returns how many rows it saw.
-func page(t testing.TB, s *Store, p hub.Shard) int {
+func readAll(t testing.TB, s *Store, p hub.Shard) int {
 	t.Helper()
 	total, after := 0, int64(0)
 	for {

@@ -47,7 +47,7 @@ func TestEveryConnectionSyncsEveryCommit(t *testing.T) {
 	}
 }
 
-func TestAConnectionThatDoesNotSyncIsRefused(t *testing.T) {
+func TestConnectionWithoutSyncIsRejected(t *testing.T) {
 	t.Parallel()
 	for spoilt, settings := range map[string][]string{
 		"journal_mode": {"journal_mode = DELETE", "synchronous = FULL", "foreign_keys = ON"},
@@ -83,7 +83,7 @@ func TestReadersCannotWrite(t *testing.T) {
 	}
 }
 
-func TestALargeFileIsCheckedWhileItIsInUse(t *testing.T) {
+func TestLargeFileIsCheckedInBackground(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	dir, good := closed(t, 10_000)
@@ -102,7 +102,7 @@ func TestALargeFileIsCheckedWhileItIsInUse(t *testing.T) {
 	}
 }
 
-func TestALargeGoodFileIsFine(t *testing.T) {
+func TestLargeValidFilePassesCheck(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	dir, _ := closed(t, 100)
@@ -115,11 +115,11 @@ func TestALargeGoodFileIsFine(t *testing.T) {
 
 // TestEveryStatementGoesByAnIndex looks at the plan of each statement that was
 // prepared in the course of a day; only listings and counts may go through a table.
-func TestEveryStatementGoesByAnIndex(t *testing.T) {
+func TestEveryStatementUsesAnIndex(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	s := open(t, Options{})
-	day(t, s)
+	callStore(t, s)
 	placeholders := regexp.MustCompile(`\$\d+`)
 	checked := 0
 	for _, stmts := range []*statements{s.reader(), s.writer.stmts} {
@@ -146,8 +146,8 @@ func TestEveryStatementGoesByAnIndex(t *testing.T) {
 					t.Fatal(err)
 				}
 				plan = append(plan, detail)
-				whole := strings.HasPrefix(detail, "SCAN") && !strings.Contains(detail, "USING") && detail != "SCAN CONSTANT ROW" && detail != "SCAN l"
-				if whole || strings.Contains(detail, "TEMP B-TREE") {
+				complete := strings.HasPrefix(detail, "SCAN") && !strings.Contains(detail, "USING") && detail != "SCAN CONSTANT ROW" && detail != "SCAN l"
+				if complete || strings.Contains(detail, "TEMP B-TREE") {
 					t.Errorf("%s\n\t%s", detail, translated.SQL)
 				}
 			}
@@ -171,7 +171,7 @@ func TestEveryStatementGoesByAnIndex(t *testing.T) {
 }
 
 // day calls every method that matters.
-func day(t *testing.T, s *Store) {
+func callStore(t *testing.T, s *Store) {
 	t.Helper()
 	ctx, now := t.Context(), moment()
 	until := now.Add(time.Minute)
@@ -190,7 +190,7 @@ func day(t *testing.T, s *Store) {
 	do(err)
 	parts, err := s.ClaimShards(ctx, 1, now, until, 10)
 	do(err)
-	page(t, s, parts[0])
+	readAll(t, s, parts[0])
 	var results []hub.Result
 	for o := hub.Delivered; o <= hub.Raised; o++ {
 		results = append(results, hub.Result{Key: subscription(int(o)).Key(), Version: 1, Outcome: o, NextAt: now})
@@ -205,12 +205,12 @@ func day(t *testing.T, s *Store) {
 	do(s.Split(ctx, p.TopicID, 2))
 	_, err = s.ClaimRetries(ctx, now, until, 10, 1)
 	do(err)
-	night(t, s)
-	evening(t, s, p)
+	callWebSub(t, s)
+	callRest(t, s, p)
 }
 
 // night is what WebSub and the list of changes are asked for.
-func night(t *testing.T, s *Store) {
+func callWebSub(t *testing.T, s *Store) {
 	t.Helper()
 	ctx, now := t.Context(), moment()
 	until := now.Add(time.Minute)
@@ -247,7 +247,7 @@ func night(t *testing.T, s *Store) {
 }
 
 // evening is the rest of the day.
-func evening(t *testing.T, s *Store, p hub.Shard) {
+func callRest(t *testing.T, s *Store, p hub.Shard) {
 	t.Helper()
 	ctx, now := t.Context(), moment()
 	until := now.Add(time.Minute)
@@ -290,7 +290,7 @@ func evening(t *testing.T, s *Store, p hub.Shard) {
 
 func (s *Store) reader() *statements { return s.Engine.(*engine).reader }
 
-func TestOneBadOperationInABatchIsAloneWithItsError(t *testing.T) {
+func TestFailedOperationDoesNotAffectItsBatch(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{})
 	// The writer is kept busy while a batch gathers, so that all of it is one transaction.

@@ -71,7 +71,7 @@ func second(t *testing.T, dir string) *exec.Cmd {
 	return cmd
 }
 
-func TestASecondProcessOnTheFolderIsRefused(t *testing.T) {
+func TestSecondProcessOnFolderIsRejected(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	second(t, dir)
@@ -81,7 +81,7 @@ func TestASecondProcessOnTheFolderIsRefused(t *testing.T) {
 	}
 }
 
-func TestASecondOpenInTheSameProcessIsRefused(t *testing.T) {
+func TestSecondOpenInSameProcessIsRejected(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{})
 	_, err := Open(t.Context(), Options{Dir: filepath.Dir(s.file)})
@@ -90,7 +90,7 @@ func TestASecondOpenInTheSameProcessIsRefused(t *testing.T) {
 	}
 }
 
-func TestWhatAKilledProcessAcknowledgedIsThere(t *testing.T) {
+func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cmd := second(t, dir)
@@ -105,7 +105,7 @@ func TestWhatAKilledProcessAcknowledgedIsThere(t *testing.T) {
 	}
 }
 
-func TestRecoverMakesWhatAnEarlierRunHeldDueAtOnce(t *testing.T) {
+func TestRecoverReleasesClaimsOfEarlierRun(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	now, until := moment(), moment().Add(time.Hour)
@@ -152,7 +152,7 @@ func TestRecoverMakesWhatAnEarlierRunHeldDueAtOnce(t *testing.T) {
 }
 
 // room writes subscriptions until there is no room, and returns how many were acknowledged.
-func room(t *testing.T, s *Store, from int) int {
+func fillDisk(t *testing.T, s *Store, from int) int {
 	t.Helper()
 	for n := from; n < from+1_000_000; n += 50 {
 		subs := make([]hub.Subscription, 50)
@@ -185,25 +185,25 @@ func stored(t *testing.T, s *Store) int {
 	return int(counts.Subscriptions)
 }
 
-func TestAFullDatabaseIsAnsweredAndRecoversByItself(t *testing.T) {
+func TestFullDatabaseReturnsFaultAndRecovers(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	fulltest.Long(t)
 	s := open(t, Options{MaxPages: 400})
-	n := room(t, s, 0)
+	n := fillDisk(t, s, 0)
 	if got := stored(t, s); got != n {
 		t.Fatalf("%d are stored, %d were acknowledged", got, n)
 	}
 	if _, err := s.writer.conn.ExecContext(t.Context(), "PRAGMA max_page_count = 1000"); err != nil {
 		t.Fatal(err)
 	}
-	more := room(t, s, n)
+	more := fillDisk(t, s, n)
 	if got := stored(t, s); got != more || more == n {
 		t.Fatalf("%d are stored, %d were acknowledged, %d before there was more room", got, more, n)
 	}
 }
 
-func TestEveryChangeThatFoundRoomIsCounted(t *testing.T) {
+func TestAcknowledgedChangesAreCountedOnFullDisk(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{MaxPages: 400})
 	good := 0
@@ -224,10 +224,10 @@ func TestEveryChangeThatFoundRoomIsCounted(t *testing.T) {
 	}
 }
 
-func TestOneThatFindsNoRoomDoesNotTakeTheOthersWithIt(t *testing.T) {
+func TestOperationOnFullDiskDoesNotAffectItsBatch(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{MaxPages: 400})
-	n := room(t, s, 0)
+	n := fillDisk(t, s, 0)
 	var group sync.WaitGroup
 	for i := range 64 {
 		group.Go(func() {
@@ -272,7 +272,7 @@ func tmpfs(t *testing.T, size string) string {
 	return dir
 }
 
-func TestAFullFileSystemIsAnsweredAndRecoversByItself(t *testing.T) {
+func TestFullFileSystemReturnsFaultAndRecovers(t *testing.T) {
 	t.Parallel()
 	dir := tmpfs(t, "4m")
 	if dir == "" {
@@ -283,7 +283,7 @@ func TestAFullFileSystemIsAnsweredAndRecoversByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := open(t, Options{Dir: dir})
-	n := room(t, s, 0)
+	n := fillDisk(t, s, 0)
 	if got := stored(t, s); got != n {
 		t.Fatalf("%d are stored, %d were acknowledged", got, n)
 	}
@@ -293,7 +293,7 @@ func TestAFullFileSystemIsAnsweredAndRecoversByItself(t *testing.T) {
 	if err := s.Ping(t.Context()); err != nil {
 		t.Fatalf("Ping when there is room again: %v", err)
 	}
-	more := room(t, s, n)
+	more := fillDisk(t, s, n)
 	if more == n {
 		t.Fatal("nothing could be stored when there was room again")
 	}
@@ -305,7 +305,7 @@ func TestAFullFileSystemIsAnsweredAndRecoversByItself(t *testing.T) {
 	}
 }
 
-func TestNoRoomAtTheStartIsSaidSo(t *testing.T) {
+func TestOpenOnFullDiskReportsFullDisk(t *testing.T) {
 	t.Parallel()
 	dir := tmpfs(t, "64k")
 	if dir == "" {
@@ -320,7 +320,7 @@ func TestNoRoomAtTheStartIsSaidSo(t *testing.T) {
 	}
 }
 
-func TestAReadOnlyFolderIsRefused(t *testing.T) {
+func TestReadOnlyFolderIsRejected(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if os.Getuid() == 0 { // whom file modes do not stop
@@ -357,7 +357,7 @@ func closed(t *testing.T, n int) (dir string, content []byte) {
 	return dir, content
 }
 
-func TestADamagedFileIsRefusedAndLeftAsItIs(t *testing.T) {
+func TestDamagedFileIsRejectedUnchanged(t *testing.T) {
 	t.Parallel()
 	dir, good := closed(t, 3000)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -403,7 +403,7 @@ func TestADamagedFileIsRefusedAndLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestAJournalWithoutItsDatabaseIsRefused(t *testing.T) {
+func TestJournalWithoutDatabaseIsRejected(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	wal := filepath.Join(dir, File+"-wal")
@@ -419,7 +419,7 @@ func TestAJournalWithoutItsDatabaseIsRefused(t *testing.T) {
 	}
 }
 
-func TestANewerSchemaIsRefusedAndLeftAsItIs(t *testing.T) {
+func TestNewerSchemaIsRejectedUnchanged(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	s := open(t, Options{Dir: dir})
@@ -440,7 +440,7 @@ func TestANewerSchemaIsRefusedAndLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestTheFolderAndItsFilesAreTheOwnersOnly(t *testing.T) {
+func TestFolderAndFilesAreAccessibleToOwnerOnly(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	s := open(t, Options{Dir: dir})
@@ -460,7 +460,7 @@ func TestTheFolderAndItsFilesAreTheOwnersOnly(t *testing.T) {
 	}
 }
 
-func TestABackupIsAStore(t *testing.T) {
+func TestBackupCanBeOpened(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{})
 	fill(t, s, 1000)
@@ -474,7 +474,7 @@ func TestABackupIsAStore(t *testing.T) {
 	}
 }
 
-func TestLogsNothingInAHealthyLife(t *testing.T) {
+func TestNormalOperationLogsNothing(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
 	s, err := Open(t.Context(), Options{Dir: t.TempDir(), Log: slog.New(slog.NewTextHandler(&log, nil))})

@@ -9,7 +9,7 @@ import (
 )
 
 // A child process has copies of all open files until it runs its own program.
-func TestTheFolderIsFreeAlthoughAChildHasACopyOfTheLock(t *testing.T) {
+func TestFolderIsUnlockedWhileChildHoldsLockFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	lock, err := lockFolder(dir)

@@ -46,7 +46,7 @@ func earlierSchema(ctx context.Context, file string, migrations, rows []string) 
 	return errors.Join(err, db.Close())
 }
 
-func TestADatabaseOfTheFirstSchemaKeepsItsRows(t *testing.T) {
+func TestMigrationFromFirstSchemaKeepsRows(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := earlierSchema(t.Context(), filepath.Join(dir, File), storetest.Migrations(t, 1), hubtest.FirstRows()); err != nil {
@@ -63,7 +63,7 @@ func TestADatabaseOfTheFirstSchemaKeepsItsRows(t *testing.T) {
 	}
 }
 
-func TestNoticesOfEarlierVersionsAreConfirmedWhereTheyWereTaken(t *testing.T) {
+func TestMigrationConfirmsExistingForwardings(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	if err := earlierSchema(t.Context(), filepath.Join(dir, File), storetest.Migrations(t, rivertest.BeforeConsent), rivertest.ForwardingRows()); err != nil {

@@ -17,7 +17,7 @@ func BenchmarkRenumber100kPosts(b *testing.B) {
 	authortest.RenumberingOf(b, open(b, Options{}), 100_000)
 }
 
-func TestAHundredThousandPostsSlowNobodyDown(t *testing.T) {
+func TestSavingIsFastWithManyPosts(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	fulltest.Long(t)
@@ -34,7 +34,7 @@ func TestAHundredThousandPostsSlowNobodyDown(t *testing.T) {
 
 // TestNoStatementGoesThroughAWritersPosts looks at the plan of each statement that a day
 // of a writer takes.
-func TestNoStatementGoesThroughAWritersPosts(t *testing.T) {
+func TestNoStatementScansAllPostsOfAWriter(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	s := open(t, Options{})

@@ -100,7 +100,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 			err = openFault(err, o.Dir)
 		}
 	}()
-	if err := whole(o.Dir); err != nil {
+	if err := complete(o.Dir); err != nil {
 		return nil, err
 	}
 	large, err := inspect(ctx, file, o.CheckWhole)
@@ -125,7 +125,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		return nil, err
 	}
 	s.Store = sqlstore.New(&sqldb.DB{Engine: &engine{writer: s.writer, reader: newReader(s.rdb, dialect), dir: o.Dir}}, riversql.FTS5)
-	go s.lookOver(background, large)
+	go s.checkLarge(background, large)
 	return s, nil
 }
 
@@ -140,7 +140,7 @@ func forgetBackup(ctx context.Context, db *sql.DB) error {
 }
 
 // lookOver checks a file that was too large to be checked before it was opened.
-func (s *Store) lookOver(ctx context.Context, large bool) {
+func (s *Store) checkLarge(ctx context.Context, large bool) {
 	defer close(s.checked)
 	if !large {
 		return

@@ -42,7 +42,7 @@ func OpenWhole(ctx context.Context, dir string) (*Whole, error) {
 		return nil, err
 	}
 	w := &Whole{file: file, lock: lock}
-	if err := whole(dir); err != nil {
+	if err := complete(dir); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	if _, err := inspect(ctx, file, 64<<20); err != nil {
@@ -159,7 +159,7 @@ func present(file string) error {
 }
 
 // whole refuses a folder into which a database was being put.
-func whole(dir string) error {
+func complete(dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, Incomplete)); err == nil {
 		return fault.New(fault.Unavailable, "A database was being put into %s (by migrate or restore), and that was broken off: run the same command again. To go on with what was there before, remove the file %s.",
 			dir, filepath.Join(dir, Incomplete))

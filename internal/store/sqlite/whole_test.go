@@ -14,7 +14,7 @@ import (
 
 // TestTheSchemaThatIsReadIsTheOneThatIsThere holds that no table, column or key is
 // forgotten by what goes through all tables.
-func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
+func TestSchemaMatchesDatabase(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	file := filepath.Join(t.TempDir(), "x.db")

@@ -80,14 +80,14 @@ func (w *writer) write(ctx context.Context, fn func(ctx context.Context, c sqldb
 		if op.taken.CompareAndSwap(false, true) {
 			return ctx.Err()
 		}
-		return w.answer(op)
+		return w.await(op)
 	case <-w.stopped:
-		return w.answer(op)
+		return w.await(op)
 	}
 }
 
 // answer waits for the end of an operation that was begun, unless the writer is gone.
-func (w *writer) answer(op *operation) error {
+func (w *writer) await(op *operation) error {
 	select {
 	case err := <-op.done:
 		return err

@@ -13,7 +13,7 @@ import (
 )
 
 // pageColumns is how many columns hubsql.PageText has.
-const pageColumns = 11
+const batchColumns = 11
 
 // Page is hub.Store.Page, spoken to the driver itself: on this path database/sql
 // costs as much again as the database.
@@ -35,7 +35,7 @@ func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Ti
 			return err
 		}
 		defer rows.Close()
-		row := make([]driver.Value, pageColumns)
+		row := make([]driver.Value, batchColumns)
 		for {
 			if err := rows.Next(row); err == io.EOF {
 				return nil
@@ -43,7 +43,7 @@ func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Ti
 				return err
 			}
 			sub := hub.Subscription{TopicID: p.TopicID}
-			if err := scanPage(&sub, row); err != nil {
+			if err := scanBatch(&sub, row); err != nil {
 				return err
 			}
 			subs = append(subs, sub)
@@ -56,7 +56,7 @@ func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Ti
 }
 
 // scanPage reads the columns of hubsql.PageText.
-func scanPage(s *hub.Subscription, row []driver.Value) error {
+func scanBatch(s *hub.Subscription, row []driver.Value) error {
 	ok := true
 	number := func(i int) int64 {
 		v, is := row[i].(int64)
