@@ -285,7 +285,7 @@ func TestAStartThatCannotBeIsRefusedWithOneSentence(t *testing.T) {
 		"full disk": func(t *testing.T, _ string) (string, []string, []string) {
 			dir := tmpfs(t, "64k")
 			fill(t, filepath.Join(dir, "ballast"))
-			return dir, nil, []string{dir, "no room", "--data"}
+			return dir, nil, []string{dir, "is full", "--data"}
 		},
 		"folder that is a file": func(t *testing.T, dir string) (string, []string, []string) {
 			file := filepath.Join(dir, "file")

@@ -272,7 +272,7 @@ func TestKilledMoveLeavesNoStoreThatOpens(t *testing.T) {
 			killedMove(t, stage, full, to)
 			for range 2 { // the second attempt fails too
 				s, err := openReleased(t, options)
-				if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "broken off") {
+				if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(err.Error(), "interrupted") {
 					t.Fatalf("%s, killed at %s: opened: %v, %v", to, stage, s != nil, err)
 				}
 			}

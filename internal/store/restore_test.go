@@ -319,7 +319,7 @@ func TestInterruptedRestoreKeepsOldDatabase(t *testing.T) {
 	}
 	// An incomplete restore is not opened; the next restore deletes it.
 	write(t, filepath.Join(dir, sqlite.Incomplete), "half")
-	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "broken off") {
+	if _, err := store.Open(t.Context(), store.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), "interrupted") {
 		t.Error(err)
 	}
 	o.Found = nil

@@ -235,11 +235,11 @@ func TestAFullDiskRefusesAndGoesOnByItself(t *testing.T) {
 	s.disk.Room(200 << 10)
 	var full error
 	outside.Until(s.t, "the disk is full", func() bool { full = s.post(); return full != nil })
-	s.refused(full, "There is no room left on the server's disk")
+	s.refused(full, "The server's disk is full")
 	s.check("while the disk is full")
 	big := bytes.Repeat([]byte("large. "), 100_000)
 	_, err := s.c.Upload(t.Context(), author, "large.txt", "text/plain", int64(len(big)), bytes.NewReader(big))
-	s.refused(err, "There is no room left on the server's disk")
+	s.refused(err, "The server's disk is full")
 	outside.Until(s.t, "/readyz says that it cannot work", func() bool { status, _ := s.probe("/readyz"); return status == http.StatusServiceUnavailable })
 	s.disk.Room(0)
 	outside.Until(s.t, "posts are accepted again", func() bool { return s.post() == nil })

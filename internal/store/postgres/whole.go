@@ -296,7 +296,7 @@ func usable(ctx context.Context, db *sql.DB) error {
 func useFault(err error, where string) error {
 	switch {
 	case errors.Is(err, errIncomplete):
-		return fault.New(fault.Unavailable, "The database %s is not complete: something was being moved there (by migrate or restore), and that was broken off. Run the same command again.", where)
+		return fault.New(fault.Unavailable, "The database %s is incomplete: a migrate or restore into it was interrupted: run the same command again.", where)
 	case errors.Is(err, errMoved):
 		return fault.New(fault.Unavailable, "The database %s is being moved (by migrate or restore): wait for the end of that.", where)
 	}

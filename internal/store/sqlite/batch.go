@@ -12,11 +12,11 @@ import (
 	"cloudburst/internal/store/hubsql"
 )
 
-// pageColumns is how many columns hubsql.PageText has.
+// batchColumns is the number of columns of hubsql.BatchText.
 const batchColumns = 11
 
-// Page is hub.Store.Page, spoken to the driver itself: on this path database/sql
-// costs as much again as the database.
+// Batch implements hub.Store. It calls the driver directly: on this path database/sql costs as much
+// as the database.
 func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) ([]hub.Subscription, error) {
 	args := hubsql.BatchArgs(p, after, now, limit)
 	named := make([]driver.NamedValue, len(args))
@@ -55,7 +55,7 @@ func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Ti
 	return subs, nil
 }
 
-// scanPage reads the columns of hubsql.PageText.
+// scanBatch reads the columns of hubsql.BatchText.
 func scanBatch(s *hub.Subscription, row []driver.Value) error {
 	ok := true
 	number := func(i int) int64 {
@@ -85,7 +85,7 @@ func scanBatch(s *hub.Subscription, row []driver.Value) error {
 		s.FailingSince = time.UnixMilli(since).UTC()
 	}
 	if !ok {
-		return fmt.Errorf("a subscription's row has other types than it should: %T", row)
+		return fmt.Errorf("a row of a subscription has unexpected types: %T", row)
 	}
 	return nil
 }

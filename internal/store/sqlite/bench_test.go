@@ -29,14 +29,14 @@ const feed = "http://127.0.0.1/feed.xml"
 
 func moment() time.Time { return time.UnixMilli(1_790_000_000_000).UTC() }
 
-// subscription is the nth live subscription of feed.
+// subscription returns the nth unexpired subscription of feed.
 func subscription(n int) hub.Subscription {
 	return hub.Subscription{TopicID: hub.TopicID(feed), ID: hub.SubscriptionID(hub.HTTPPost, fmt.Sprint("http://127.0.0.1/", n)),
 		Protocol: hub.HTTPPost, Callback: fmt.Sprint("http://127.0.0.1/", n),
 		CreatedAt: moment(), RenewedAt: moment(), ExpiresAt: moment().Add(25 * time.Hour)}
 }
 
-// fill stores n subscriptions of feed and returns its only part.
+// fill stores n subscriptions of feed and returns its only shard.
 func fill(t testing.TB, s *Store, n int) hub.Shard {
 	t.Helper()
 	for from := 0; from < n; from += 5000 {
@@ -51,7 +51,7 @@ func fill(t testing.TB, s *Store, n int) hub.Shard {
 	return hub.Shard{TopicID: hub.TopicID(feed), Hi: hub.Buckets - 1}
 }
 
-// page goes through the whole part and returns how many rows it saw.
+// readAll reads the whole shard in batches and returns the number of rows.
 func readAll(t testing.TB, s *Store, p hub.Shard) int {
 	t.Helper()
 	total, after := 0, int64(0)

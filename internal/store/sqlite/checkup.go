@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/checkup"
 )
 
-// Checkup says how the database is.
+// Checkup reports the state of the database.
 func (s *Store) Checkup(ctx context.Context, now time.Time) (checkup.Database, error) {
 	d, err := s.CheckupOn(ctx, s.rdb, s.Ping, now)
 	if err != nil {

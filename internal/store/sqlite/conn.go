@@ -11,18 +11,18 @@ import (
 	"modernc.org/sqlite"
 )
 
-// purpose says what a connection is for.
+// purpose is what a connection is used for.
 type purpose int
 
 const (
 	reading  purpose = iota
-	writing          // the one writer
-	checking         // a look that must change nothing
-	copying          // a copy into another file
-	frozen           // a look at a file that nobody writes to, with nothing beside it
+	writing          // the only writer
+	checking         // checks that must not change anything
+	copying          // a copy to another file
+	frozen           // a file without journal that nobody writes to
 )
 
-// connector opens connections and refuses those that do not keep what we promise.
+// connector opens connections and rejects those without the required guarantees.
 type connector struct {
 	file     string
 	purpose  purpose
@@ -39,7 +39,7 @@ func pool(file string, p purpose, size int, maxPages int64) *sql.DB {
 
 func (c *connector) Driver() driver.Driver { return c.driver }
 
-// Connect opens one connection, sets it up, and reads back what it was set to.
+// Connect opens one connection, configures it and verifies its settings.
 func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 	file, err := filepath.Abs(c.file)
 	if err != nil {
@@ -76,8 +76,8 @@ func (c *connector) prepare(ctx context.Context, conn driver.Conn) error {
 	return verify(ctx, conn)
 }
 
-// verify refuses a connection that does not keep what we promise: a file system or
-// a build that does not do what it was told must not be found out by a power cut.
+// verify rejects a connection without the required guarantees. A file system or build that ignores
+// the settings must not be discovered by a power failure.
 func verify(ctx context.Context, conn driver.Conn) error {
 	for _, p := range [][2]string{{"synchronous", "2"}, {"journal_mode", "wal"}, {"foreign_keys", "1"}} {
 		have, err := pragma(ctx, conn, p[0])
@@ -85,14 +85,14 @@ func verify(ctx context.Context, conn driver.Conn) error {
 			return fmt.Errorf("PRAGMA %s: %w", p[0], err)
 		}
 		if have != p[1] {
-			return fmt.Errorf("the database cannot work safely here: PRAGMA %s reads %q and must read %q", p[0], have, p[1])
+			return fmt.Errorf("the database is not safe on this system: PRAGMA %s is %q, but must be %q", p[0], have, p[1])
 		}
 	}
 	return nil
 }
 
-// pragmas set a connection up. There is no mmap: a read error would then be a
-// signal that ends the program instead of an error that can be answered.
+// pragmas returns the settings of a connection. Memory mapping stays off: with it, a read error
+// would raise a signal that ends the program, instead of an error that can be handled.
 func (c *connector) pragmas() []string {
 	all := []string{"busy_timeout = 5000", "foreign_keys = ON", "temp_store = MEMORY"}
 	switch c.purpose {

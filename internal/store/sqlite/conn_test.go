@@ -79,7 +79,7 @@ func TestReadersCannotWrite(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{})
 	if _, err := s.rdb.ExecContext(t.Context(), `DELETE FROM topic`); err == nil {
-		t.Error("a reader may write")
+		t.Error("a reader can write")
 	}
 }
 
@@ -89,7 +89,7 @@ func TestLargeFileIsCheckedInBackground(t *testing.T) {
 	dir, good := closed(t, 10_000)
 	rng := rand.New(rand.NewPCG(3, 4))
 	bad := bytes.Clone(good)
-	for range len(good) / 50 { // the second half holds subscriptions, which opening does not read
+	for range len(good) / 50 { // the second half contains subscriptions, which opening does not read
 		bad[len(good)/2+rng.IntN(len(good)/2)] ^= 0xff
 	}
 	if err := os.WriteFile(filepath.Join(dir, File), bad, 0o600); err != nil {
@@ -113,8 +113,8 @@ func TestLargeValidFilePassesCheck(t *testing.T) {
 	}
 }
 
-// TestEveryStatementGoesByAnIndex looks at the plan of each statement that was
-// prepared in the course of a day; only listings and counts may go through a table.
+// TestEveryStatementUsesAnIndex checks the plan of every statement of a simulated day. Only
+// listings and counts may scan a table.
 func TestEveryStatementUsesAnIndex(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
@@ -166,11 +166,11 @@ func TestEveryStatementUsesAnIndex(t *testing.T) {
 		}
 	}
 	if checked < 30 {
-		t.Errorf("only %d statements were looked at", checked)
+		t.Errorf("only %d statements were checked", checked)
 	}
 }
 
-// day calls every method that matters.
+// callStore calls every important method.
 func callStore(t *testing.T, s *Store) {
 	t.Helper()
 	ctx, now := t.Context(), moment()
@@ -188,19 +188,19 @@ func callStore(t *testing.T, s *Store) {
 	do(err)
 	_, err = s.CommitCheck(ctx, hub.Check{TopicID: p.TopicID, URL: feed, StartedAt: now, Now: now, Changed: true})
 	do(err)
-	parts, err := s.ClaimShards(ctx, 1, now, until, 10)
+	shards, err := s.ClaimShards(ctx, 1, now, until, 10)
 	do(err)
-	readAll(t, s, parts[0])
+	readAll(t, s, shards[0])
 	var results []hub.Result
 	for o := hub.Delivered; o <= hub.Raised; o++ {
 		results = append(results, hub.Result{Key: subscription(int(o)).Key(), Version: 1, Outcome: o, NextAt: now})
 	}
-	_, err = s.Checkpoint(ctx, hub.Checkpoint{Shard: parts[0], Now: now, Pos: 1, Until: until, Results: results})
+	_, err = s.Checkpoint(ctx, hub.Checkpoint{Shard: shards[0], Now: now, Pos: 1, Until: until, Results: results})
 	do(err)
-	do(s.ReleaseShards(ctx, now, parts))
-	parts, err = s.ClaimShards(ctx, 1, now, until, 10)
+	do(s.ReleaseShards(ctx, now, shards))
+	shards, err = s.ClaimShards(ctx, 1, now, until, 10)
 	do(err)
-	_, err = s.Checkpoint(ctx, hub.Checkpoint{Shard: parts[0], Now: now, Finish: true})
+	_, err = s.Checkpoint(ctx, hub.Checkpoint{Shard: shards[0], Now: now, Finish: true})
 	do(err)
 	do(s.Split(ctx, p.TopicID, 2))
 	_, err = s.ClaimRetries(ctx, now, until, 10, 1)
@@ -209,7 +209,7 @@ func callStore(t *testing.T, s *Store) {
 	callRest(t, s, p)
 }
 
-// night is what WebSub and the list of changes are asked for.
+// callWebSub calls the methods for WebSub and for recent changes.
 func callWebSub(t *testing.T, s *Store) {
 	t.Helper()
 	ctx, now := t.Context(), moment()
@@ -246,7 +246,7 @@ func callWebSub(t *testing.T, s *Store) {
 	}
 }
 
-// evening is the rest of the day.
+// callRest calls the remaining methods.
 func callRest(t *testing.T, s *Store, p hub.Shard) {
 	t.Helper()
 	ctx, now := t.Context(), moment()
@@ -293,7 +293,7 @@ func (s *Store) reader() *statements { return s.Engine.(*engine).reader }
 func TestFailedOperationDoesNotAffectItsBatch(t *testing.T) {
 	t.Parallel()
 	s := open(t, Options{})
-	// The writer is kept busy while a batch gathers, so that all of it is one transaction.
+	// Block the writer while operations queue up, so that they share one transaction.
 	entered, leave := make(chan struct{}), make(chan struct{})
 	errs := make(chan error, 100)
 	go func() { errs <- s.Write(t.Context(), blocker(entered, leave)) }()
@@ -321,7 +321,7 @@ func TestFailedOperationDoesNotAffectItsBatch(t *testing.T) {
 	}
 }
 
-// blocker holds the writer until leave is closed.
+// blocker blocks the writer until leave is closed.
 func blocker(entered, leave chan struct{}) func(context.Context, sqldb.Conn) error {
 	return func(context.Context, sqldb.Conn) error {
 		close(entered)
@@ -330,8 +330,8 @@ func blocker(entered, leave chan struct{}) func(context.Context, sqldb.Conn) err
 	}
 }
 
-// insertTask writes a row, and then fails if it is bad or worse: worse writes by a
-// statement that returns rows.
+// insertTask writes a row and then fails if it is bad or worse. If worse, it uses a statement that
+// returns rows.
 func insertTask(name string, bad, worse bool) func(context.Context, sqldb.Conn) error {
 	return func(ctx context.Context, c sqldb.Conn) error {
 		const text = `INSERT INTO task (name, due_at) VALUES ($1, 1)`

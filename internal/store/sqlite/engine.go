@@ -24,7 +24,7 @@ func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqldb
 	return translate(e.writer.write(ctx, fn), e.dir)
 }
 
-// One is Write: statements of several calls share a commit anyway.
+// One is the same as Write: statements of several calls share a commit anyway.
 func (e *engine) One(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	return e.Write(ctx, fn)
 }
@@ -32,11 +32,10 @@ func (e *engine) One(ctx context.Context, fn func(ctx context.Context, c sqldb.C
 // prepared is a statement with its translation.
 type prepared struct {
 	*sql.Stmt
-	reads bool // it changes nothing
+	reads bool // read-only
 }
 
-// maxStatements bounds how many statements are kept prepared; list queries come
-// in many shapes.
+// maxStatements limits the number of prepared statements; list queries have many shapes.
 const maxStatements = 256
 
 // statements prepares each text once.
@@ -52,7 +51,7 @@ func newReader(db *sql.DB, d *sqldb.Dialect) *statements {
 	return &statements{dialect: d, prepare: db.PrepareContext, known: map[string]prepared{}}
 }
 
-// get returns the statement of a text, and what to call when done with it.
+// get returns the statement of a text and a function that releases it.
 func (s *statements) get(ctx context.Context, text string) (prepared, func(), error) {
 	s.mu.Lock()
 	p, ok := s.known[text]
@@ -90,7 +89,7 @@ func (s *statements) close() {
 // conn is the sqldb.Conn of one operation.
 type conn struct {
 	stmts *statements
-	wrote bool // whether something may have been changed
+	wrote bool // the operation may have changed data
 }
 
 func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error) {
@@ -105,7 +104,7 @@ func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error
 func (c *conn) exec(ctx context.Context, p prepared, args []any) (int64, error) {
 	r, err := p.ExecContext(ctx, args...)
 	if err != nil {
-		c.wrote = true // a statement may have failed half way
+		c.wrote = true // a statement may have failed halfway
 		return 0, err
 	}
 	n, err := r.RowsAffected()

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/hub/record"
 )
 
-// SQLite's primary result codes that we tell apart.
+// Primary result codes of SQLite that need different treatment.
 const (
 	codeBusy     = 5
 	codeLocked   = 6
@@ -25,7 +25,7 @@ const (
 	codeNotADB   = 26
 )
 
-// codeOf is the (extended) result code of an SQLite error in err's chain, 0 if there is none.
+// codeOf returns the extended result code of an SQLite error in err's chain, or 0.
 func codeOf(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
 		return e.Code()
@@ -33,11 +33,10 @@ func codeOf(err error) int {
 	return 0
 }
 
-// retryAfter is what we ask of callers while the database cannot be written to.
+// retryAfter is the delay that callers are asked for while the database is not writable.
 const retryAfter = 5 * time.Second
 
-// translate turns the database's troubles into faults. What is none of its
-// troubles stays as it is.
+// translate converts database errors to faults. It returns other errors unchanged.
 func translate(err error, dir string) error {
 	if err == nil || errors.Is(err, record.ErrLost) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
@@ -48,9 +47,9 @@ func translate(err error, dir string) error {
 	msg := ""
 	switch codeOf(err) & 0xff {
 	case codeFull:
-		msg = "There is no room left on the server's disk; it goes on by itself when there is."
+		msg = "The server's disk is full; the server resumes when there is free space."
 	case codeReadOnly, codeCantOpen:
-		msg = "The server's database cannot be written to at the moment."
+		msg = "The server's database is currently not writable."
 	case codeIO:
 		msg = "The server's disk reports an error."
 	case codeBusy, codeLocked:
@@ -60,7 +59,7 @@ func translate(err error, dir string) error {
 	default:
 		switch {
 		case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-			msg = "There is no room left on the server's disk; it goes on by itself when there is."
+			msg = "The server's disk is full; the server resumes when there is free space."
 		case errors.Is(err, errClosed), errors.Is(err, sql.ErrConnDone):
 			msg = "The server is stopping."
 		default:

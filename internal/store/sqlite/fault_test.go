@@ -22,8 +22,8 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// holdFolder makes the test binary a second process: it holds the folder until
-// its input ends.
+// holdFolder is an environment variable. It makes the test binary a second process that locks the
+// folder until its input ends.
 const holdFolder = "CLOUDBURST_TEST_HOLD_FOLDER"
 
 func TestMain(m *testing.M) {
@@ -43,13 +43,13 @@ func hold(dir string) int {
 		fmt.Println(err)
 		return 1
 	}
-	defer runtime.KeepAlive(s) // the lock ends with its file, if nobody has that any more
+	defer runtime.KeepAlive(s) // closing the file would release the lock
 	fmt.Println("held")
-	_, _ = os.Stdin.Read(make([]byte, 1)) // until the other end closes it, or we are killed
+	_, _ = os.Stdin.Read(make([]byte, 1)) // until the other side closes it or kills this process
 	return 0
 }
 
-// second starts the second process and waits until it holds the folder.
+// second starts the second process and waits until it has locked the folder.
 func second(t *testing.T, dir string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
@@ -61,12 +61,12 @@ func second(t *testing.T, dir string) *exec.Cmd {
 	}
 	t.Cleanup(func() {
 		in.Close()
-		_ = cmd.Wait() // a killed one has ended already
+		_ = cmd.Wait() // a killed process has already ended
 	})
 	said := make([]byte, 4096)
 	n, _ := out.Read(said)
 	if got := string(said[:n]); got != "held\n" {
-		t.Fatalf("the second process says %q", got)
+		t.Fatalf("the second process printed %q", got)
 	}
 	return cmd
 }
@@ -77,7 +77,7 @@ func TestSecondProcessOnFolderIsRejected(t *testing.T) {
 	second(t, dir)
 	_, err := Open(t.Context(), Options{Dir: dir})
 	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(fault.Message(err), dir) {
-		t.Fatalf("got %v, want a refusal that names %s", err, dir)
+		t.Fatalf("got %v, want an error that names %s", err, dir)
 	}
 }
 
@@ -97,11 +97,11 @@ func TestKilledProcessLosesNothingAcknowledged(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // killed, as it says
+	_ = cmd.Wait() // killed by the test
 	s := open(t, Options{Dir: dir})
 	topic, err := s.Topic(t.Context(), hub.TopicID(feed))
 	if err != nil || !topic.PingedAt.Equal(moment()) {
-		t.Fatalf("after the crash: %+v, %v", topic, err)
+		t.Fatalf("topic after the crash: %+v, %v", topic, err)
 	}
 }
 
@@ -110,14 +110,14 @@ func TestRecoverReleasesClaimsOfEarlierRun(t *testing.T) {
 	dir := t.TempDir()
 	now, until := moment(), moment().Add(time.Hour)
 	s := open(t, Options{Dir: dir})
-	owing := subscription(1)
-	owing.NextAt = now
+	pending := subscription(1)
+	pending.NextAt = now
 	retried := hub.TopicID(feed)
 	steps := []error{
-		s.Subscribe(t.Context(), []string{feed}, []hub.Subscription{owing}, nil),
+		s.Subscribe(t.Context(), []string{feed}, []hub.Subscription{pending}, nil),
 		s.RecordPing(t.Context(), feed+"2", now, now, nil),
-		s.RecordPing(t.Context(), feed+"3", now, until, nil), // left to a check that went on in that run
-		s.RecordPing(t.Context(), feed+"4", now, until, nil), // not readable: it waits for its own sake
+		s.RecordPing(t.Context(), feed+"3", now, until, nil), // left to a check of the earlier run
+		s.RecordPing(t.Context(), feed+"4", now, until, nil), // unreadable: it keeps its own due time
 		s.Request(t.Context(), []hub.Intent{{TopicID: 1, ID: 1, DueAt: now}, {TopicID: 1, ID: 2, DueAt: now.Add(time.Minute)}}, nil),
 	}
 	if _, err := s.ClaimIntents(t.Context(), now, until, 10, 5); err != nil {
@@ -131,27 +131,27 @@ func TestRecoverReleasesClaimsOfEarlierRun(t *testing.T) {
 		t.Fatal(err, checks)
 	}
 	s = open(t, Options{Dir: dir})
-	if parts, err := s.ClaimShards(t.Context(), 2, now, until, 10); err != nil || len(parts) != 0 {
-		t.Fatalf("before Recover: %v, %v", parts, err)
+	if shards, err := s.ClaimShards(t.Context(), 2, now, until, 10); err != nil || len(shards) != 0 {
+		t.Fatalf("before Recover: %v, %v", shards, err)
 	}
 	if err := s.Recover(t.Context(), now); err != nil {
 		t.Fatal(err)
 	}
-	parts, err1 := s.ClaimShards(t.Context(), 2, now, until, 10)
+	shards, err1 := s.ClaimShards(t.Context(), 2, now, until, 10)
 	retries, err2 := s.ClaimRetries(t.Context(), now, until, 10, 6)
 	checks, err3 = s.ClaimChecks(t.Context(), now, until, 10)
-	if err := errors.Join(err1, err2, err3); err != nil || len(parts) != 1 || len(retries) != 1 || len(checks) != 2 {
-		t.Fatalf("due after Recover: %d parts, %d retries, %d checks (%v), want 1, 1 and 2", len(parts), len(retries), len(checks), err)
+	if err := errors.Join(err1, err2, err3); err != nil || len(shards) != 1 || len(retries) != 1 || len(checks) != 2 {
+		t.Fatalf("due after Recover: %d shards, %d retries, %d checks (%v), want 1, 1 and 2", len(shards), len(retries), len(checks), err)
 	}
 	if intents, err := s.ClaimIntents(t.Context(), now, until, 10, 6); err != nil || len(intents) != 1 || intents[0].ID != 1 {
-		t.Errorf("requests due after Recover: %+v, %v, want the one that was held", intents, err)
+		t.Errorf("requests due after Recover: %+v, %v, want the claimed one", intents, err)
 	}
-	if parts[0].Epoch != 2 {
-		t.Errorf("the new owner has epoch %d, want 2", parts[0].Epoch)
+	if shards[0].Epoch != 2 {
+		t.Errorf("the new owner has epoch %d, want 2", shards[0].Epoch)
 	}
 }
 
-// room writes subscriptions until there is no room, and returns how many were acknowledged.
+// fillDisk writes subscriptions until the disk is full and returns how many were acknowledged.
 func fillDisk(t *testing.T, s *Store, from int) int {
 	t.Helper()
 	for n := from; n < from+1_000_000; n += 50 {
@@ -163,11 +163,11 @@ func fillDisk(t *testing.T, s *Store, from int) int {
 		if err == nil {
 			continue
 		}
-		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(fault.Message(err), "no room") {
-			t.Fatalf("a full disk is answered with %v", err)
+		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(fault.Message(err), "is full") {
+			t.Fatalf("a full disk causes %v", err)
 		}
 		if fault.RetryAfter(err) <= 0 {
-			t.Error("a full disk is answered without a time to try again")
+			t.Error("the fault of a full disk has no RetryAfter")
 		}
 		return n
 	}
@@ -175,7 +175,7 @@ func fillDisk(t *testing.T, s *Store, from int) int {
 	return 0
 }
 
-// stored counts the live subscriptions.
+// stored counts the unexpired subscriptions.
 func stored(t *testing.T, s *Store) int {
 	t.Helper()
 	counts, err := s.Counts(t.Context(), moment())
@@ -199,7 +199,7 @@ func TestFullDatabaseReturnsFaultAndRecovers(t *testing.T) {
 	}
 	more := fillDisk(t, s, n)
 	if got := stored(t, s); got != more || more == n {
-		t.Fatalf("%d are stored, %d were acknowledged, %d before there was more room", got, more, n)
+		t.Fatalf("%d are stored, %d were acknowledged, %d before there was more space", got, more, n)
 	}
 }
 
@@ -231,7 +231,7 @@ func TestOperationOnFullDiskDoesNotAffectItsBatch(t *testing.T) {
 	var group sync.WaitGroup
 	for i := range 64 {
 		group.Go(func() {
-			if i%2 == 0 { // no room for these
+			if i%2 == 0 { // these fail because the disk is full
 				subs := make([]hub.Subscription, 500)
 				for j := range subs {
 					subs[j] = subscription(10_000_000 + i*1000 + j)
@@ -252,16 +252,16 @@ func TestOperationOnFullDiskDoesNotAffectItsBatch(t *testing.T) {
 	}
 }
 
-// tmpfs mounts a small file system of its own; only root can.
+// tmpfs mounts a small file system; this requires root.
 func tmpfs(t *testing.T, size string) string {
 	t.Helper()
 	if os.Getuid() != 0 {
-		t.Log("mounting needs root: the full file system is tried with PRAGMA max_page_count only")
+		t.Log("mounting requires root: only PRAGMA max_page_count simulates a full disk")
 		return ""
 	}
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size); err != nil {
-		t.Logf("mounting is not possible here (%v): the full file system is tried with PRAGMA max_page_count only", err)
+		t.Logf("mounting failed (%v): only PRAGMA max_page_count simulates a full disk", err)
 		return ""
 	}
 	t.Cleanup(func() {
@@ -291,11 +291,11 @@ func TestFullFileSystemReturnsFaultAndRecovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Ping(t.Context()); err != nil {
-		t.Fatalf("Ping when there is room again: %v", err)
+		t.Fatalf("Ping after space was freed: %v", err)
 	}
 	more := fillDisk(t, s, n)
 	if more == n {
-		t.Fatal("nothing could be stored when there was room again")
+		t.Fatal("nothing could be stored after space was freed")
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -323,9 +323,9 @@ func TestOpenOnFullDiskReportsFullDisk(t *testing.T) {
 func TestReadOnlyFolderIsRejected(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if os.Getuid() == 0 { // whom file modes do not stop
+	if os.Getuid() == 0 { // root ignores file modes
 		if dir = tmpfs(t, "4m"); dir == "" {
-			t.Fatal("root cannot try a read-only folder without mounting; run the tests as another user or with CAP_SYS_ADMIN")
+			t.Fatal("root cannot test a read-only folder without mounting; run the tests as another user or with CAP_SYS_ADMIN")
 		}
 		if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
 			t.Fatal(err)
@@ -336,12 +336,12 @@ func TestReadOnlyFolderIsRejected(t *testing.T) {
 	for _, d := range []string{dir, filepath.Join(dir, "below")} {
 		_, err := Open(t.Context(), Options{Dir: d})
 		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(fault.Message(err), d) {
-			t.Errorf("got %v, want a refusal that names %s", err, d)
+			t.Errorf("got %v, want an error that names %s", err, d)
 		}
 	}
 }
 
-// closed makes a store with some rows and returns its folder and the file's bytes.
+// closed creates a store with some rows and returns its folder and the bytes of the file.
 func closed(t *testing.T, n int) (dir string, content []byte) {
 	t.Helper()
 	dir = t.TempDir()
@@ -369,15 +369,15 @@ func TestDamagedFileIsRejectedUnchanged(t *testing.T) {
 		return bad
 	}
 	for name, bad := range map[string][]byte{
-		"empty":                  {},
-		"cut within the header":  good[:60],
-		"cut to a page":          good[:4096],
-		"cut in the middle":      good[:len(good)/2],
-		"cut in a page":          good[:len(good)-1000],
-		"another file":           bytes.Repeat([]byte("not a database\n"), 1000),
-		"header flipped":         flip(0, 16, 3),
-		"pages flipped":          flip(4096, len(good), len(good)/20),
-		"zeroes from the middle": append(bytes.Clone(good[:len(good)/2]), make([]byte, len(good)/2)...),
+		"empty":                   {},
+		"truncated header":        good[:60],
+		"truncated to a page":     good[:4096],
+		"truncated in the middle": good[:len(good)/2],
+		"truncated in a page":     good[:len(good)-1000],
+		"another file":            bytes.Repeat([]byte("not a database\n"), 1000),
+		"header flipped":          flip(0, 16, 3),
+		"pages flipped":           flip(4096, len(good), len(good)/20),
+		"zeroes from the middle":  append(bytes.Clone(good[:len(good)/2]), make([]byte, len(good)/2)...),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, File), bad, 0o600); err != nil {
 			t.Fatal(err)
@@ -385,7 +385,7 @@ func TestDamagedFileIsRejectedUnchanged(t *testing.T) {
 		s, err := Open(t.Context(), Options{Dir: dir})
 		if err == nil {
 			s.Close()
-			t.Errorf("%s: it was opened", name)
+			t.Errorf("%s: the store was opened", name)
 			continue
 		}
 		if fault.CodeOf(err) != fault.Unavailable || !strings.Contains(fault.Message(err), "damaged") || !strings.Contains(fault.Message(err), dir) {
@@ -432,7 +432,7 @@ func TestNewerSchemaIsRejectedUnchanged(t *testing.T) {
 	before, err1 := os.ReadFile(s.file)
 	_, err := Open(t.Context(), Options{Dir: dir})
 	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(fault.Message(err), "9999") {
-		t.Fatalf("got %v, want a refusal that names schema 9999", err)
+		t.Fatalf("got %v, want an error that names schema 9999", err)
 	}
 	after, err2 := os.ReadFile(s.file)
 	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(before, after) {

@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 )
 
-// MakeFolder makes a folder (0700), and those above it, if they do not exist. What it made
-// is on disk: a database that is synced is still lost when its folder's name is.
+// MakeFolder creates a folder (0700) and its parents, if they do not exist. The new folders are
+// durable: otherwise a synced database could be lost together with its folder's name.
 func MakeFolder(dir string) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		return os.MkdirAll(dir, 0o700) // which says what is wrong with one that is there
+		return os.MkdirAll(dir, 0o700) // reports what is wrong with an existing one
 	}
 	above := filepath.Dir(dir)
 	if above != dir {
@@ -22,7 +22,7 @@ func MakeFolder(dir string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	if err := syncFolder(above); !errors.Is(err, fs.ErrPermission) { // one that only takes names
+	if err := syncFolder(above); !errors.Is(err, fs.ErrPermission) { // a parent that is writable but not readable
 		return err
 	}
 	return nil

@@ -9,16 +9,16 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// lockName is the file whose lock says that a process uses the folder. It is
-// never removed: a removed lock file could be locked twice.
+// lockName is the file whose lock marks the folder as used by a process. It is never deleted: a
+// deleted lock file could be locked twice.
 const lockName = "cloudburst.lock"
 
-// markText in the lock file says that a database was made in the folder once.
+// markText, in the lock file, records that a database was created in the folder.
 const markText = "This folder belongs to cloudburst; its database is cloudburst.db.\n"
 
 type folderLock struct{ *os.File }
 
-// lockFolder makes this process the only one on the folder until the lock is closed.
+// lockFolder gives this process exclusive use of the folder until the lock is closed.
 func lockFolder(dir string) (*folderLock, error) {
 	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -30,16 +30,16 @@ func lockFolder(dir string) (*folderLock, error) {
 	}
 	f.Close()
 	if err == nil {
-		return nil, fault.New(fault.Conflict, "Another cloudburst uses the data folder %s. Stop it first, talk to it through its admin listener, or give another folder with --data.", dir)
+		return nil, fault.New(fault.Conflict, "Another cloudburst uses the data folder %s. Stop it, use its admin listener, or set another folder with --data.", dir)
 	}
 	return nil, folderFault(err, dir)
 }
 
-// Close unlocks the folder. It does not leave that to the closing of the file, because a
-// child process that this process starts at the same time has a copy of the file for a moment.
+// Close unlocks the folder explicitly. Closing the file is not sufficient: a child process that is
+// being started holds a copy of it for a moment.
 func (l *folderLock) Close() error { return errors.Join(unlock(l.File), l.File.Close()) }
 
-// mark notes that the folder holds a database from now on.
+// mark records that the folder contains a database from now on.
 func (l *folderLock) mark() error {
 	info, err := l.Stat()
 	if err != nil || info.Size() > 0 {
@@ -51,7 +51,7 @@ func (l *folderLock) mark() error {
 	return syncFile(l.File, filepath.Dir(l.Name()))
 }
 
-// marked reports whether a database was made in the folder once.
+// marked reports whether a database was ever created in the folder.
 func marked(dir string) (bool, error) {
 	f, err := os.Open(filepath.Join(dir, lockName))
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// tryLock refuses: without a lock that ends with the process, two processes could
-// write to one folder.
+// tryLock always fails: without a lock that ends with the process, two processes could write to one
+// folder.
 func tryLock(*os.File) (free bool, err error) {
 	return false, fault.New(fault.Unsupported, "Data folders are not supported on %s; use a PostgreSQL database (--database).", runtime.GOOS)
 }

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryLock locks f for this process; free is false when another one has it. The
-// system takes the lock back when the process ends, however it ends.
+// tryLock locks f for this process; free is false if another process holds the lock. The system
+// releases the lock when the process ends for any reason.
 func tryLock(f *os.File) (free bool, err error) {
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -18,5 +18,5 @@ func tryLock(f *os.File) (free bool, err error) {
 	return err == nil, err
 }
 
-// unlock ends the lock of f, also for copies of f in other processes.
+// unlock releases the lock of f, including copies of f in other processes.
 func unlock(f *os.File) error { return syscall.Flock(int(f.Fd()), syscall.LOCK_UN) }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A child process has copies of all open files until it runs its own program.
+// A child process holds copies of all open files until it executes its own program.
 func TestFolderIsUnlockedWhileChildHoldsLockFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -17,8 +17,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// earlierSchema makes a database as an earlier release of the program left it, after the
-// given migrations.
+// earlierSchema creates a database as an earlier release left it after the given migrations.
 func earlierSchema(ctx context.Context, file string, migrations, rows []string) error {
 	var steps []*goose.Migration
 	for i, migration := range migrations {
@@ -59,7 +58,7 @@ func TestMigrationFromFirstSchemaKeepsRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	if n, err := open(t, Options{Dir: dir}).CountChanges(t.Context()); err != nil || n != 1 {
-		t.Errorf("opened once more: %d changes, %v", n, err)
+		t.Errorf("opened again: %d changes, %v", n, err)
 	}
 }
 

@@ -24,7 +24,7 @@ func TestSavingIsFastWithManyPosts(t *testing.T) {
 	s := open(t, Options{})
 	started := time.Now()
 	authortest.FillPosts(t, s, "many", 100_000)
-	t.Logf("100,000 posts were added in %v", time.Since(started))
+	t.Logf("added 100,000 posts in %v", time.Since(started))
 	authortest.FillPosts(t, s, "few", 10)
 	usual := authortest.SaveTimes(t, s, 41, "many", "few")
 	if t.Logf("saving takes %v with 100,000 posts, and %v with ten", usual[0], usual[1]); usual[0] > 4*usual[1] {
@@ -32,8 +32,8 @@ func TestSavingIsFastWithManyPosts(t *testing.T) {
 	}
 }
 
-// TestNoStatementGoesThroughAWritersPosts looks at the plan of each statement that a day
-// of a writer takes.
+// TestNoStatementScansAllPostsOfAWriter checks the plan of every statement of a simulated day of a
+// writer.
 func TestNoStatementScansAllPostsOfAWriter(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
@@ -58,7 +58,7 @@ func TestNoStatementScansAllPostsOfAWriter(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%v: %s", err, translated.SQL)
 			}
-			newest := strings.Contains(text, "SELECT * FROM (SELECT") // sorts what it found
+			newest := strings.Contains(text, "SELECT * FROM (SELECT") // sorts its result
 			for rows.Next() {
 				var id, parent, unused int
 				var detail string
@@ -67,9 +67,9 @@ func TestNoStatementScansAllPostsOfAWriter(t *testing.T) {
 				}
 				scan := strings.HasPrefix(detail, "SCAN") && detail != "SCAN n" && (detail != "SCAN p" || !newest) // results of subqueries
 				if strings.Contains(detail, "INDEX post_everyone") || strings.Contains(detail, "INDEX post_due") {
-					scan = !strings.Contains(text, "LIMIT") // in the order that is wanted
+					scan = !strings.Contains(text, "LIMIT") // in the requested order
 				}
-				if strings.Contains(detail, "COVERING INDEX writer_changed") { // everyone's stamp adds up all writers, and no posts
+				if strings.Contains(detail, "COVERING INDEX writer_changed") { // the stamp of all users sums up all writers, but no posts
 					scan = false
 				}
 				if scan || strings.Contains(detail, "TEMP B-TREE") && !newest {
@@ -83,6 +83,6 @@ func TestNoStatementScansAllPostsOfAWriter(t *testing.T) {
 		}
 	}
 	if checked < 50 {
-		t.Errorf("only %d statements were looked at", checked)
+		t.Errorf("only %d statements were checked", checked)
 	}
 }

@@ -13,10 +13,10 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// A backup is an SQLite database with one line behind its last page: the SHA-256 of all
-// bytes before that line. SQLite ignores what is behind the last page. The application ID
-// in the database's header says that the line has to be there, so that a backup that lost
-// its end is not taken for one of an earlier version, which has neither.
+// A backup is an SQLite database followed by one line: the SHA-256 of all bytes before that line.
+// SQLite ignores data after the last page. The application ID in the database header states that
+// the line exists. Without it, a truncated backup would look like a backup of an earlier version,
+// which has neither.
 const (
 	sealBefore = "\ncloudburst backup, sha256 of all before this line: "
 	sealAfter  = "\n"
@@ -26,8 +26,8 @@ const (
 	sealedOffset = 68     // of the application ID in the header
 )
 
-// seal makes the copy of a database in a file a backup: it marks it, adds the line, and
-// reads all of it back from the disk.
+// seal turns the copy of a database into a backup. It sets the application ID, appends the line,
+// and reads the whole file back from disk.
 //
 // spec:cloudburst#backup-whole
 func seal(ctx context.Context, file string) error {
@@ -58,9 +58,9 @@ func seal(ctx context.Context, file string) error {
 	return err
 }
 
-// Verify compares the content of a backup with the SHA-256 that it carries, and returns it;
-// "" for a file that carries none because an earlier version wrote it, or another program.
-// A backup that is damaged is fault.Unavailable.
+// Verify compares the content of a backup with its embedded SHA-256 and returns the sum. The sum is
+// "" for files without one, from an earlier version or another program. A damaged backup is
+// fault.Unavailable.
 func Verify(ctx context.Context, file string) (sum string, err error) {
 	f, err := os.Open(file)
 	if err != nil {
@@ -70,7 +70,7 @@ func Verify(ctx context.Context, file string) (sum string, err error) {
 	return unseal(ctx, f, file)
 }
 
-// unseal is Verify of an open file.
+// unseal is Verify for an open file.
 func unseal(ctx context.Context, f *os.File, name string) (sum string, err error) {
 	size, err := f.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -83,7 +83,7 @@ func unseal(ctx context.Context, f *os.File, name string) (sum string, err error
 	if carried == "" {
 		marked, err := isMarked(f)
 		if err == nil && marked {
-			err = fault.New(fault.Unavailable, "The backup %s is damaged: its last line, which has the SHA-256 of its content, is missing or changed. Use another backup.", name)
+			err = fault.New(fault.Unavailable, "The backup %s is damaged: its last line with the SHA-256 of its content is missing or changed. Use another backup.", name)
 		}
 		return "", err
 	}
@@ -96,7 +96,7 @@ func unseal(ctx context.Context, f *os.File, name string) (sum string, err error
 	return sum, nil
 }
 
-// lineOf returns the SHA-256 in the line at the end; "" when there is no such line.
+// lineOf returns the SHA-256 in the last line, or "" if there is no such line.
 func lineOf(f io.ReaderAt, size int64) (string, error) {
 	if size < int64(sealSize) {
 		return "", nil
@@ -113,7 +113,7 @@ func lineOf(f io.ReaderAt, size int64) (string, error) {
 	return sum, nil
 }
 
-// isMarked reports whether the header says that the file is a backup with a line.
+// isMarked reports whether the header states that the backup ends with a line.
 func isMarked(f io.ReaderAt) (bool, error) {
 	id := make([]byte, len(sealedID))
 	if _, err := f.ReadAt(id, sealedOffset); errors.Is(err, io.EOF) {
@@ -124,7 +124,7 @@ func isMarked(f io.ReaderAt) (bool, error) {
 	return string(id) == sealedID, nil
 }
 
-// sumOf is the SHA-256 of the first size bytes of a file, in hexadecimal.
+// sumOf returns the SHA-256 of the first size bytes of a file, in hexadecimal.
 func sumOf(ctx context.Context, f io.ReaderAt, size int64) (string, error) {
 	h := sha256.New()
 	if _, err := io.Copy(h, &reader{ctx, io.NewSectionReader(f, 0, size)}); err != nil {

@@ -8,7 +8,7 @@ import (
 	"cloudburst/internal/river"
 )
 
-// FuzzSearch asks the database itself: whatever is typed is found or not, and never syntax.
+// FuzzSearch checks with the real database that no search text is a syntax error.
 func FuzzSearch(f *testing.F) {
 	s, err := Open(f.Context(), Options{Dir: f.TempDir()})
 	if err != nil {

@@ -1,11 +1,10 @@
-// Package sqlite keeps the hub's store in one SQLite file, owned by one process.
+// Package sqlite implements the store in one SQLite file that one process owns.
 //
-// A write is on disk when it is answered: the file is in WAL mode with
-// synchronous=FULL, checked on every connection. One writer takes what has
-// gathered while the commit before was under way into one transaction, so that
-// many writers at a time share the wait for the disk and a lone one does not wait
-// for others. Readers have connections of their own and never block the writer.
-// Start with [Open] and [Store].
+// A write is durable when it returns: the file uses WAL mode with synchronous=FULL, verified on
+// every connection. One writer combines all operations that queued up during the previous commit
+// into one transaction. Concurrent writers thus share one sync, and a single writer never waits for
+// others. Readers have their own connections and never block the writer. Start with [Open] and
+// [Store].
 package sqlite
 
 import (
@@ -35,18 +34,18 @@ const File = "cloudburst.db"
 
 // Options of a store.
 type Options struct {
-	Dir     string       // the data folder; made (0700) if it does not exist
-	Log     *slog.Logger // nil: nothing is logged
-	Readers int          // connections for reading [4]
+	Dir     string       // the data folder; created (0700) if it does not exist
+	Log     *slog.Logger // nil: no logging
+	Readers int          // number of connections for reading [4]
 
 	// MaxPages limits the size of the file, in pages of 4 KiB [no limit].
 	MaxPages int64
 
-	// CheckWhole is the size, in bytes, up to which a file is checked before it is
-	// used; a larger one is checked while it is in use already [64 MiB].
+	// CheckWhole is the maximum size, in bytes, of a file that is checked before use. A larger file
+	// is checked in the background [64 MiB].
 	CheckWhole int64
 
-	// Commit runs the commit of each transaction of the writer; nil: nothing more happens than commit.
+	// Commit runs the commit of each transaction of the writer; nil: call commit only.
 	Commit func(commit func() error) error
 }
 
@@ -60,8 +59,8 @@ type Store struct {
 	wdb    *sql.DB
 	rdb    *sql.DB
 
-	checked chan struct{}         // closed when the look at a large file is over
-	damage  atomic.Pointer[error] // what it found
+	checked chan struct{}         // closed when the background check has ended
+	damage  atomic.Pointer[error] // result of the background check
 	stop    context.CancelFunc
 	close   sync.Once
 	closed  error
@@ -69,10 +68,9 @@ type Store struct {
 
 var _ hub.Store = (*Store)(nil)
 
-// Open opens the store of a folder, and makes it if it does not exist yet. It
-// refuses, without changing anything, a folder that another process uses and a
-// schema that is newer than the program (fault.Conflict), and a file that is
-// damaged (fault.Unavailable).
+// Open opens the store of a folder and creates it if it does not exist. It rejects, without
+// changing anything, a folder that another process uses and a schema of a newer program
+// (fault.Conflict), and a damaged file (fault.Unavailable).
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -129,8 +127,8 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	return s, nil
 }
 
-// forgetBackup takes the mark of a backup from a database that was made of one, because
-// from now on it changes.
+// forgetBackup clears the application ID of a restored backup, because the database changes from
+// now on.
 func forgetBackup(ctx context.Context, db *sql.DB) error {
 	var id int64
 	if err := db.QueryRowContext(ctx, "PRAGMA application_id").Scan(&id); err != nil || id == 0 {
@@ -139,7 +137,7 @@ func forgetBackup(ctx context.Context, db *sql.DB) error {
 	return execAll(ctx, db, "PRAGMA application_id = 0")
 }
 
-// lookOver checks a file that was too large to be checked before it was opened.
+// checkLarge checks a file that was too large for a check before opening.
 func (s *Store) checkLarge(ctx context.Context, large bool) {
 	defer close(s.checked)
 	if !large {
@@ -151,7 +149,7 @@ func (s *Store) checkLarge(ctx context.Context, large bool) {
 	}
 }
 
-// Ping implements hub.Store. A file that was found damaged counts as away.
+// Ping implements hub.Store. It fails if the file was found damaged.
 func (s *Store) Ping(ctx context.Context) error {
 	if err := s.damage.Load(); err != nil {
 		return openFault(*err, filepath.Dir(s.file))
@@ -159,7 +157,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return s.Store.Ping(ctx)
 }
 
-// Close ends what is under way, and gives the folder free.
+// Close finishes pending operations and unlocks the folder.
 func (s *Store) Close() error {
 	s.close.Do(func() { s.closed = s.release() })
 	return s.closed
@@ -181,29 +179,30 @@ func (s *Store) release() error {
 	return errors.Join(append(errs, s.lock.Close())...)
 }
 
-// Backup implements hub.Store: a copy as of one moment, made while others write.
+// Backup implements hub.Store. It copies a consistent snapshot while other operations write.
 func (s *Store) Backup(ctx context.Context, file string) error {
 	return WriteCopy(ctx, file, func(part string) error {
-		// Made beforehand, so that nobody else can read it; it takes an empty file.
+		// Create the file first, so that nobody else can read it; VACUUM INTO accepts an empty
+		// file.
 		if err := os.WriteFile(part, nil, 0o600); err != nil {
 			return err
 		}
-		db := pool(s.file, copying, 1, 0) // readers may not write, not even elsewhere
+		db := pool(s.file, copying, 1, 0) // readers may not write, not even to another file
 		defer db.Close()
 		_, err := db.ExecContext(ctx, "VACUUM INTO $1", part)
 		return err
 	})
 }
 
-// WriteCopy has a copy written to a file that must not exist yet, and adds the SHA-256 of
-// its content. It is written under another name, FILE.part, so that a file of this name is
-// always whole; what a writing that was broken off has left of it is written over.
+// WriteCopy lets write create a copy and appends the SHA-256 of its content. file must not exist
+// yet. The copy is written to FILE.part first, so that a file with the final name is always
+// complete. A leftover .part file is overwritten.
 //
 // spec:cloudburst#backup-whole
 func WriteCopy(ctx context.Context, file string, write func(part string) error) (err error) {
 	part := file + ".part"
 	if _, err := os.Lstat(file); err == nil {
-		return fault.New(fault.Conflict, "The file %s exists already; a backup never overwrites anything. Name another file.", file)
+		return fault.New(fault.Conflict, "The file %s already exists, and a backup never overwrites a file. Name another file.", file)
 	}
 	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fault.Wrap(fault.Unavailable, err, "The backup cannot be written to %s.", file)
@@ -216,12 +215,12 @@ func WriteCopy(ctx context.Context, file string, write func(part string) error) 
 		err = publish(part, file)
 	}
 	if err != nil {
-		return fault.Wrap(fault.Unavailable, err, "The backup to %s failed, and what there was of it is removed again.", file)
+		return fault.Wrap(fault.Unavailable, err, "The backup to %s failed; the incomplete file was removed.", file)
 	}
 	return nil
 }
 
-// publish makes a file durable and gives it its name, which must be free.
+// publish makes a file durable and renames it to a name that must be free.
 func publish(part, file string) error {
 	if err := os.Chmod(part, 0o600); err != nil {
 		return err
@@ -237,7 +236,7 @@ func publish(part, file string) error {
 		if _, there := os.Lstat(file); !errors.Is(there, fs.ErrNotExist) {
 			return err
 		}
-		if err := os.Rename(part, file); err != nil { // a file system that has no links
+		if err := os.Rename(part, file); err != nil { // a file system without hard links
 			return err
 		}
 	}
@@ -257,13 +256,13 @@ func syncFile(f *os.File, dir string) error {
 	return d.Sync()
 }
 
-// inspect looks at the file without changing it. large says that it is too large
-// to be checked whole before the start.
+// inspect checks the file without changing it. large means that it is too large for a full check
+// before the start.
 func inspect(ctx context.Context, file string, checkWhole int64) (large bool, err error) {
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		if wal, err := os.Stat(file + "-wal"); err == nil && wal.Size() > 0 {
-			return false, fault.New(fault.Unavailable, "The file %s is missing, but its journal %s-wal is there: put the file back, or restore a backup and remove the journal.", file, file)
+			return false, fault.New(fault.Unavailable, "The file %s is missing, but its journal %s-wal exists: put the file back, or restore a backup and delete the journal.", file, file)
 		}
 		f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -283,12 +282,12 @@ func inspect(ctx context.Context, file string, checkWhole int64) (large bool, er
 	return false, quickCheck(ctx, file)
 }
 
-// emptied refuses an empty file where there was a database once; SQLite itself
-// would take it for a new one.
+// emptied rejects an empty file in a folder that had a database; SQLite would treat it as a new
+// database.
 func emptied(file string) error {
 	made, err := marked(filepath.Dir(file))
 	if err == nil && made {
-		err = damaged(file, errors.New("it is empty"))
+		err = damaged(file, errors.New("the file is empty"))
 	}
 	return err
 }
@@ -307,17 +306,17 @@ func quickCheck(ctx context.Context, file string) error {
 }
 
 func damaged(file string, err error) error {
-	return fault.Wrap(fault.Unavailable, err, "The database %s is damaged. Nothing was changed in it: keep a copy, and restore a backup.", file)
+	return fault.Wrap(fault.Unavailable, err, "The database %s is damaged. It was not changed: keep a copy, and restore a backup.", file)
 }
 
 func folderFault(err error, dir string) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok {
 		return err
 	}
-	return fault.Wrap(fault.Unavailable, err, "The data folder %s cannot be used; give another with --data, or make it writable for this user.", dir)
+	return fault.Wrap(fault.Unavailable, err, "The data folder %s cannot be used; make it writable for this user, or set another folder with --data.", dir)
 }
 
-// openFault gives every failure to open a sentence.
+// openFault converts an error of Open to a fault with instructions.
 func openFault(err error, dir string) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, context.Canceled) {
 		return err
@@ -326,7 +325,7 @@ func openFault(err error, dir string) error {
 	case codeCorrupt, codeNotADB:
 		return damaged(filepath.Join(dir, File), err)
 	case codeFull:
-		return fault.Wrap(fault.Unavailable, err, "There is no room left on the disk of the data folder %s: make some, or give another folder with --data.", dir)
+		return fault.Wrap(fault.Unavailable, err, "The disk of the data folder %s is full: free some space, or set another folder with --data.", dir)
 	}
-	return folderFault(fmt.Errorf("opening the database: %w", err), dir)
+	return folderFault(fmt.Errorf("open the database: %w", err), dir)
 }

@@ -22,8 +22,7 @@ func TestContract(t *testing.T) {
 	rivertest.Run(t, empty)
 }
 
-// open opens a store that is closed with the test, in a folder of its own unless
-// o names one.
+// open opens a store that is closed when the test ends, in a new folder unless o names one.
 func open(t testing.TB, o Options) *Store {
 	t.Helper()
 	if o.Dir == "" {

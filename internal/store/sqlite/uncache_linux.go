@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// uncache has the system forget what it keeps in memory of a file that was synced, so that
-// the next reading comes from the disk. It is a request: an error changes nothing.
+// uncache asks the system to drop a synced file from its cache, so that the next read comes from
+// disk. Errors are harmless.
 func uncache(f *os.File) {
 	const dontNeed = 4 // POSIX_FADV_DONTNEED
 	_, _, _ = syscall.Syscall6(syscall.SYS_FADVISE64, f.Fd(), 0, 0, dontNeed, 0, 0)

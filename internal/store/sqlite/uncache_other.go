@@ -4,6 +4,5 @@ package sqlite
 
 import "os"
 
-// uncache does nothing: this system has no such request, so a file that is read back may
-// come from memory.
+// uncache does nothing: this system has no such request, so a read may come from memory.
 func uncache(*os.File) {}

@@ -18,20 +18,20 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// Incomplete is the name, in a data folder, of a database that is being put there: as
-// long as the file exists, nothing opens the folder.
+// Incomplete is the name of a database that is being put into a data folder. While the file exists,
+// the folder cannot be opened.
 const Incomplete = File + ".incomplete"
 
-// Whole is a database that is read or made as a whole. Close it.
+// Whole is a database that is read or created as a whole. Close it.
 type Whole struct {
 	sqldb.Whole
 	file string
 	db   *sql.DB
-	lock io.Closer // of the folder; nil: it is a file that stands alone
+	lock io.Closer // of the folder; nil: a single file
 }
 
-// OpenWhole opens the database of a folder to read all of it, and keeps everybody else
-// from using it. Its schema must be the newest (fault.Conflict).
+// OpenWhole opens the database of a folder for reading all of it and locks the folder. Its schema
+// must be the newest (fault.Conflict).
 func OpenWhole(ctx context.Context, dir string) (*Whole, error) {
 	file := filepath.Join(dir, File)
 	if err := present(file); err != nil {
@@ -55,8 +55,8 @@ func OpenWhole(ctx context.Context, dir string) (*Whole, error) {
 	return w, nil
 }
 
-// OpenCopy opens a file that [Store.Backup] or [Create] has written, and that nobody
-// writes to, to read all of it. It has been looked over, see [Examine].
+// OpenCopy opens a file that [Store.Backup] or [Create] wrote, for reading all of it. [Examine] has
+// verified the file, and nobody writes to it.
 func OpenCopy(ctx context.Context, file string) (*Whole, error) {
 	w := &Whole{file: file, db: pool(file, frozen, 1, 0)}
 	if err := w.read(ctx); err != nil {
@@ -65,7 +65,7 @@ func OpenCopy(ctx context.Context, file string) (*Whole, error) {
 	return w, nil
 }
 
-// read makes it one that is read, if its schema is the newest.
+// read prepares w for reading if its schema is the newest.
 func (w *Whole) read(ctx context.Context) error {
 	w.Whole = sqldb.Whole{Dialect: sqldb.SQLite(), Rows: w.db}
 	have, err := schemaOf(ctx, w.db)
@@ -75,11 +75,11 @@ func (w *Whole) read(ctx context.Context) error {
 	return sqldb.IsNewest(have, w.file)
 }
 
-// Create makes an empty database of the newest schema in a file that does not exist yet.
+// Create creates an empty database with the newest schema in a file that must not exist yet.
 func Create(ctx context.Context, file string) (_ *Whole, err error) {
 	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return nil, fault.Wrap(fault.Unavailable, err, "The file %s cannot be made.", file)
+		return nil, fault.Wrap(fault.Unavailable, err, "The file %s cannot be created.", file)
 	}
 	if err := f.Close(); err != nil {
 		return nil, err
@@ -92,9 +92,9 @@ func Create(ctx context.Context, file string) (_ *Whole, err error) {
 	return w, nil
 }
 
-// CreateIn makes an empty database that takes the place of the folder's at [Whole.Place].
-// What an earlier attempt left is removed. A folder that has a database already is
-// refused (fault.Conflict) unless replace says otherwise.
+// CreateIn creates an empty database that replaces that of the folder on [Whole.Place]. It deletes
+// leftovers of an earlier attempt. A folder that already has a database is rejected
+// (fault.Conflict) unless replace is set.
 func CreateIn(ctx context.Context, dir string, replace bool) (*Whole, error) {
 	lock, err := seize(dir, replace)
 	if err != nil {
@@ -108,8 +108,7 @@ func CreateIn(ctx context.Context, dir string, replace bool) (*Whole, error) {
 	return w, nil
 }
 
-// seize locks a folder into which a database shall be put, and removes what an earlier
-// attempt left there.
+// seize locks the destination folder and deletes leftovers of an earlier attempt.
 func seize(dir string, replace bool) (*folderLock, error) {
 	if err := MakeFolder(dir); err != nil {
 		return nil, folderFault(err, dir)
@@ -120,7 +119,7 @@ func seize(dir string, replace bool) (*folderLock, error) {
 	}
 	if used, err := occupied(dir); err != nil || used && !replace {
 		if err == nil {
-			err = fault.New(fault.Conflict, "The data folder %s has a database already: name another folder, or say --replace, which keeps the old one beside the new.", dir)
+			err = fault.New(fault.Conflict, "The data folder %s already has a database: name another folder, or use --replace, which keeps the old database next to the new one.", dir)
 		}
 		return nil, errors.Join(err, lock.Close())
 	}
@@ -132,7 +131,7 @@ func seize(dir string, replace bool) (*folderLock, error) {
 	return lock, nil
 }
 
-// occupied reports whether a folder has a database with something in it.
+// occupied reports whether a folder has a database that is not empty.
 func occupied(dir string) (bool, error) {
 	for _, name := range []string{File, File + "-wal"} {
 		info, err := os.Stat(filepath.Join(dir, name))
@@ -146,7 +145,7 @@ func occupied(dir string) (bool, error) {
 	return false, nil
 }
 
-// present says that a folder has no database.
+// present returns a fault.NotFound if there is no database file.
 func present(file string) error {
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Size() == 0 {
@@ -158,10 +157,10 @@ func present(file string) error {
 	return nil
 }
 
-// whole refuses a folder into which a database was being put.
+// complete rejects a folder with an incomplete database.
 func complete(dir string) error {
 	if _, err := os.Lstat(filepath.Join(dir, Incomplete)); err == nil {
-		return fault.New(fault.Unavailable, "A database was being put into %s (by migrate or restore), and that was broken off: run the same command again. To go on with what was there before, remove the file %s.",
+		return fault.New(fault.Unavailable, "A migrate or restore into %s was interrupted: run the same command again. To continue with the previous data, delete the file %s.",
 			dir, filepath.Join(dir, Incomplete))
 	}
 	return nil
@@ -177,7 +176,7 @@ func (w *Whole) insert(ctx context.Context, t sqldb.Table, rows [][]any) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after the commit it does nothing
+	defer func() { _ = tx.Rollback() }() // no-op after the commit
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(t.Columns)), ", ")
 	stmt, err := tx.PrepareContext(ctx, "INSERT INTO "+t.Name+" ("+strings.Join(t.Names(), ", ")+") VALUES ("+marks+")")
 	if err != nil {
@@ -192,7 +191,7 @@ func (w *Whole) insert(ctx context.Context, t sqldb.Table, rows [][]any) error {
 	return tx.Commit()
 }
 
-// Settle ends writing: everything is in the one file, and on disk.
+// Settle ends writing: all data is in the one file, and durable.
 func (w *Whole) Settle(ctx context.Context) error {
 	if err := execAll(ctx, w.db, "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA journal_mode = DELETE"); err != nil {
 		return err
@@ -216,8 +215,8 @@ func execAll(ctx context.Context, db *sql.DB, texts ...string) error {
 	return nil
 }
 
-// Place ends writing and gives the folder its database, in one step. The one that was
-// there stays beside it; aside is where, "" when there was none.
+// Place ends writing and installs the database in its folder, in one step. The previous database is
+// renamed to aside; aside is "" if there was none.
 func (w *Whole) Place(ctx context.Context, now time.Time) (aside string, err error) {
 	if err := w.Settle(ctx); err != nil {
 		return "", openFault(err, filepath.Dir(w.file))
@@ -225,8 +224,8 @@ func (w *Whole) Place(ctx context.Context, now time.Time) (aside string, err err
 	return place(filepath.Dir(w.file), w.lock.(*folderLock), now)
 }
 
-// place puts the complete file in the database's place. Until its last step the folder
-// counts as incomplete, so that nobody takes half of it for all.
+// place moves the complete file to the name of the database. Until the last step the folder counts
+// as incomplete, so that an interrupted call is never mistaken for a complete one.
 func place(dir string, lock *folderLock, now time.Time) (aside string, err error) {
 	file := filepath.Join(dir, File)
 	used, err := occupied(dir)
@@ -235,7 +234,7 @@ func place(dir string, lock *folderLock, now time.Time) (aside string, err error
 	}
 	if used {
 		aside = file + now.UTC().Format(".20060102T150405.000Z") + ".old"
-		// The file before its journal: without the one, the other is never taken for a whole.
+		// Rename the file before its journal: a journal without its file is never opened.
 		for _, end := range []string{"", "-wal"} {
 			if err := os.Rename(file+end, aside+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
 				return "", folderFault(err, dir)
@@ -267,7 +266,7 @@ func syncFolder(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Close ends the use of it, and gives the folder free. An incomplete database stays so.
+// Close closes the database and unlocks the folder. An incomplete database remains incomplete.
 func (w *Whole) Close() error {
 	var err error
 	if w.db != nil {
@@ -279,8 +278,8 @@ func (w *Whole) Close() error {
 	return err
 }
 
-// schemaOf is the version of a database's schema; a database that is not of this program
-// is fault.Invalid.
+// schemaOf returns the schema version of a database. A database of another program is
+// fault.Invalid.
 func schemaOf(ctx context.Context, db *sql.DB) (int64, error) {
 	var ours int
 	err := db.QueryRowContext(ctx, `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name IN ('goose_db_version', 'topic', 'subscription')`).Scan(&ours)
@@ -288,33 +287,32 @@ func schemaOf(ctx context.Context, db *sql.DB) (int64, error) {
 		return 0, err
 	}
 	if ours != 3 {
-		return 0, fault.New(fault.Invalid, "It is an SQLite database, and not one of cloudburst.")
+		return 0, fault.New(fault.Invalid, "It is an SQLite database of another program.")
 	}
 	return sqldb.SchemaOf(ctx, db)
 }
 
-// Examined is what a copy of a database holds.
+// Examined is the content of a copy of a database.
 type Examined struct {
-	SHA256 string           // of its content, which it carries and which was compared; "": it carries none
-	Schema int64            // its version
-	Rows   map[string]int64 // of the tables that people know
-	Newest time.Time        // of the log; zero when it is empty
+	SHA256 string           // of the content, compared with the embedded sum; "": none embedded
+	Schema int64            // schema version
+	Rows   map[string]int64 // of the tables that users know
+	Newest time.Time        // newest event in the log; zero if empty
 }
 
-// Examine looks over a file from which a database shall be restored, without changing
-// anything: its content has the SHA-256 that it carries, all of it can be read, it is a
-// database of this program, of a schema that the program knows. What it is not is
-// fault.Invalid, damage fault.Unavailable.
+// Examine checks a file to restore from, without changing it: its content matches the embedded
+// SHA-256, it is readable, and it is a database of this program with a known schema. A file of
+// another kind is fault.Invalid, a damaged one fault.Unavailable.
 func Examine(ctx context.Context, file string) (*Examined, error) {
 	info, err := os.Stat(file)
 	if err != nil {
 		return nil, fault.Wrap(fault.NotFound, err, "The file %s cannot be read.", file)
 	}
 	if !info.Mode().IsRegular() || info.Size() == 0 {
-		return nil, fault.New(fault.Invalid, "%s is no backup: it is empty, or no file.", file)
+		return nil, fault.New(fault.Invalid, "%s is not a backup: it is empty or not a file.", file)
 	}
 	if wal, err := os.Stat(file + "-wal"); err == nil && wal.Size() > 0 {
-		return nil, fault.New(fault.Invalid, "%s has a journal beside it, %s-wal, so it is a copy of the files of a server and no backup. Put both into an empty data folder, as %s and %s-wal, and start the server on that.", file, file, File, File)
+		return nil, fault.New(fault.Invalid, "%s has a journal, %s-wal, so it is a copy of a server's files and not a backup. Put both into an empty data folder, as %s and %s-wal, and start the server with it.", file, file, File, File)
 	}
 	sum, err := Verify(ctx, file)
 	if err != nil {
@@ -331,7 +329,7 @@ func Examine(ctx context.Context, file string) (*Examined, error) {
 		return nil, err
 	}
 	if codeOf(err)&0xff == codeNotADB {
-		return nil, fault.Wrap(fault.Invalid, err, "%s is no backup: it is not an SQLite database.", file)
+		return nil, fault.Wrap(fault.Invalid, err, "%s is not a backup: it is not an SQLite database.", file)
 	}
 	return nil, broken(file, err)
 }
@@ -343,7 +341,7 @@ func broken(file string, err error) error {
 func examine(ctx context.Context, db *sql.DB, file string) (*Examined, error) {
 	schema, err := schemaOf(ctx, db)
 	if fault.CodeOf(err) == fault.Invalid {
-		return nil, fault.New(fault.Invalid, "%s is no backup. %s", file, fault.Message(err))
+		return nil, fault.New(fault.Invalid, "%s is not a backup. %s", file, fault.Message(err))
 	} else if err != nil {
 		return nil, err
 	}
@@ -352,7 +350,7 @@ func examine(ctx context.Context, db *sql.DB, file string) (*Examined, error) {
 		return nil, err
 	}
 	if schema > newest {
-		return nil, fault.New(fault.Conflict, "%s has schema %d, and this program knows only up to %d: it is of a newer cloudburst. Restore it with that one.", file, schema, newest)
+		return nil, fault.New(fault.Conflict, "%s has schema %d, but this program supports only up to %d: a newer cloudburst wrote it. Restore it with that version.", file, schema, newest)
 	}
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil {
@@ -367,7 +365,7 @@ func examine(ctx context.Context, db *sql.DB, file string) (*Examined, error) {
 		if err := db.QueryRowContext(ctx, `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name = $1`, table).Scan(&there); err != nil {
 			return nil, err
 		}
-		if there == 0 { // of an older schema
+		if there == 0 { // a table that an older schema lacks
 			continue
 		}
 		var n int64
@@ -386,8 +384,8 @@ func examine(ctx context.Context, db *sql.DB, file string) (*Examined, error) {
 	return e, nil
 }
 
-// Restore puts a copy, which [Examine] has found good, into a folder, whole or not at all.
-// What was there before stays beside it, and only when replace allows it: aside is where.
+// Restore installs a copy that [Examine] has verified in a folder, atomically. A previous database
+// is only replaced if replace is set; it is renamed to aside.
 func Restore(ctx context.Context, file, dir string, replace bool, now time.Time) (aside string, err error) {
 	lock, err := seize(dir, replace)
 	if err != nil {
@@ -400,7 +398,7 @@ func Restore(ctx context.Context, file, dir string, replace bool, now time.Time)
 	return place(dir, lock, now)
 }
 
-// copyFile copies to a file that does not exist yet, and removes it when that fails.
+// copyFile copies to a file that must not exist yet, and deletes it on failure.
 func copyFile(ctx context.Context, from, to string) (err error) {
 	in, err := os.Open(from)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// TestTheSchemaThatIsReadIsTheOneThatIsThere holds that no table, column or key is
-// forgotten by what goes through all tables.
+// TestSchemaMatchesDatabase checks that code for all tables covers every table, column and key.
 func TestSchemaMatchesDatabase(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
@@ -27,7 +26,7 @@ func TestSchemaMatchesDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A virtual table keeps its rows in tables of its own.
+	// A virtual table stores its rows in tables of its own.
 	names := texts(t, w, `SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'item_word' AND name NOT LIKE 'item\_word\_%' ESCAPE '\'
 		AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'goose_db_version' ORDER BY rowid`)
 	var have []sqldb.Table
@@ -46,7 +45,7 @@ func TestSchemaMatchesDatabase(t *testing.T) {
 	slices.SortFunc(want, byName)
 	slices.SortFunc(have, byName)
 	if d := cmp.Diff(have, want); d != "" {
-		t.Errorf("what is read from the migrations (- there, + read):\n%s", d)
+		t.Errorf("schema from the migrations (- database, + migrations):\n%s", d)
 	}
 }
 

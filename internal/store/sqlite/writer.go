@@ -10,19 +10,20 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// maxBatch is how many operations share one transaction at most.
+// maxBatch is the maximum number of operations in one transaction.
 const maxBatch = 256
 
 var errClosed = errors.New("sqlite: the store is closed")
 
-// operation is one function that wants to write.
+// operation is one function to run in a write transaction.
 type operation struct {
 	fn    func(ctx context.Context, c sqldb.Conn) error
-	taken atomic.Bool // by the writer, or by the caller who gave up
+	taken atomic.Bool // by the writer, or by the caller that cancelled
 	done  chan error
 }
 
-// writer runs operations one after the other, as many as there are in one transaction.
+// writer runs operations one after the other. It combines all queued operations into one
+// transaction.
 type writer struct {
 	conn  *sql.Conn
 	stmts *statements
@@ -33,8 +34,8 @@ type writer struct {
 	around func(commit func() error) error // Options.Commit
 
 	operations chan *operation
-	stopping   chan struct{} // closed when no operation is taken any more
-	stopped    chan struct{} // closed when the last one is done
+	stopping   chan struct{} // closed when no more operations are accepted
+	stopped    chan struct{} // closed when the last operation is done
 	stop       sync.Once
 }
 
@@ -54,15 +55,15 @@ func newWriter(ctx context.Context, db *sql.DB, d *sqldb.Dialect, commit func(co
 	return w, nil
 }
 
-// write hands fn to the writer and waits. A caller who gives up before fn was
-// begun takes it back; after that it waits for the answer, which is near.
+// write passes fn to the writer and waits. A caller whose context ends before fn starts withdraws
+// it. After that the caller waits for the result, which follows soon.
 func (w *writer) write(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	op := &operation{fn: fn, done: make(chan error, 1)}
 	select {
-	case <-w.stopping: // first, or a closed store would now and then take one more
+	case <-w.stopping: // check this first: select could accept an operation on a closed store
 		return errClosed
 	default:
 	}
@@ -86,7 +87,7 @@ func (w *writer) write(ctx context.Context, fn func(ctx context.Context, c sqldb
 	}
 }
 
-// answer waits for the end of an operation that was begun, unless the writer is gone.
+// await waits for the result of a started operation, unless the writer has stopped.
 func (w *writer) await(op *operation) error {
 	select {
 	case err := <-op.done:
@@ -108,8 +109,8 @@ func (w *writer) close() error {
 	return errors.Join(w.begin.Close(), w.end.Close(), w.undo.Close(), w.conn.Close())
 }
 
-// run takes what has gathered, commits it, and answers. Nobody waits for company:
-// the next batch gathers by itself while this one waits for the disk.
+// run collects the queued operations, commits them and returns their results. It does not wait for
+// more operations: the next batch queues up while this one is being synced.
 func (w *writer) run() {
 	defer close(w.stopped)
 	batch := make([]*operation, 0, maxBatch)
@@ -127,7 +128,7 @@ func (w *writer) run() {
 	}
 }
 
-// drain does what was handed in before the stop.
+// drain runs the operations that were queued before the stop.
 func (w *writer) drain() {
 	for {
 		batch := w.gather(nil)
@@ -145,7 +146,7 @@ func (w *writer) take(batch []*operation, op *operation) []*operation {
 	return batch
 }
 
-// gather adds what is waiting already.
+// gather adds the queued operations to the batch.
 func (w *writer) gather(batch []*operation) []*operation {
 	for len(batch) < maxBatch {
 		select {
@@ -158,9 +159,9 @@ func (w *writer) gather(batch []*operation) []*operation {
 	return batch
 }
 
-// commit runs a batch in one transaction. When that fails, nobody has been
-// answered yet: the transaction is undone and each half is tried on its own, until
-// the operation that is to blame is alone with its error.
+// commit runs a batch in one transaction. If that fails, no result was returned yet: the
+// transaction is rolled back and each half is tried separately, until the failing operation is
+// alone with its error.
 func (w *writer) commit(batch []*operation) {
 	if len(batch) == 0 {
 		return
@@ -180,10 +181,10 @@ func (w *writer) commit(batch []*operation) {
 	}
 }
 
-// try runs a batch in one transaction. errs holds the errors of operations that
-// failed before they wrote anything; those do not disturb the others.
+// try runs a batch in one transaction. errs contains the errors of operations that failed before
+// they wrote anything; these do not affect the others.
 func (w *writer) try(batch []*operation, errs []error) error {
-	ctx := context.Background() // an operation that was begun is not broken off
+	ctx := context.Background() // an operation that has started is not cancelled
 	if _, err := w.begin.ExecContext(ctx); err != nil {
 		return err
 	}
@@ -210,8 +211,8 @@ func (w *writer) endTransaction(ctx context.Context) error {
 	return commit()
 }
 
-// rollback ends the transaction; after some errors SQLite has done so itself.
+// rollback ends the transaction; after some errors SQLite has already rolled back.
 func (w *writer) rollback(ctx context.Context, err error) error {
-	_, _ = w.undo.ExecContext(ctx) // "no transaction is active" is what we want
+	_, _ = w.undo.ExecContext(ctx) // the error "no transaction is active" is expected
 	return err
 }

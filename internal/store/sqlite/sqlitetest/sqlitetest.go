@@ -1,5 +1,5 @@
-// Package sqlitetest gives tests folders with an empty SQLite store in them. Start with [Dir]
-// and [Fill].
+// Package sqlitetest creates folders with an empty SQLite store for tests. Start with [Dir] and
+// [Fill].
 package sqlitetest
 
 import (
@@ -10,14 +10,14 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// Dir is a new folder of the test, with an empty store.
+// Dir returns a new folder with an empty store.
 func Dir(t testing.TB) string {
 	t.Helper()
 	return Fill(t, t.TempDir())
 }
 
-// Fill puts an empty store into a folder that has none, and returns the folder. It copies one
-// store, which is made once in a process: making the tables takes ten times as long.
+// Fill puts an empty store into a folder without one and returns the folder. It copies a store that
+// is created once per process: creating the tables takes ten times as long.
 func Fill(t testing.TB, dir string) string {
 	t.Helper()
 	return storetest.Fill(t, dir, sqlite.File, func(dir string) error {
