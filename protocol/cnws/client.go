@@ -76,7 +76,7 @@ func (c *Client) post(ctx context.Context, url string, body []byte) (Result, err
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return Result{}, &Error{
 			Status: resp.StatusCode, RetryAfter: wirehttp.RetryAfter(resp.Header),
-			Msg: "The answer was " + wirehttp.StatusText(resp.StatusCode) + "." + messageOf(resp),
+			Msg: "The response was " + wirehttp.StatusText(resp.StatusCode) + "." + messageOf(resp),
 		}
 	}
 	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))

@@ -79,7 +79,7 @@ func TestParseMessagesOfTheProposal(t *testing.T) {
 			<notificationURL> http://s.example/cb?a=1&amp;b </notificationURL><y/><resourceID xmlns="u">no</resourceID>
 			<resourceID>https://n.example/a#b</resourceID></subscribe>`), Document{Subscribe: &Subscribe{"https://n.example/a#b", "http://s.example/cb?a=1&b"}}},
 		{"no time", wrap("<resourceChange><resourceID>http://n.example/</resourceID></resourceChange>"), Document{Change: &Change{ResourceID: "http://n.example/"}}},
-		{"no time that can be read", wrap("<resourceChange><resourceID>http://n.example/</resourceID><changeTime>yesterday</changeTime></resourceChange>"), Document{Change: &Change{ResourceID: "http://n.example/"}}},
+		{"an invalid time", wrap("<resourceChange><resourceID>http://n.example/</resourceID><changeTime>yesterday</changeTime></resourceChange>"), Document{Change: &Change{ResourceID: "http://n.example/"}}},
 		{"another zone", wrap("<resourceChange><resourceID>http://n.example/</resourceID><changeTime>Mon, 7 Apr 03 22:59 EDT</changeTime></resourceChange>"), Document{Change: &Change{ResourceID: "http://n.example/", ChangeTime: time.Date(2003, 4, 8, 2, 59, 0, 0, time.UTC)}}},
 		{"markup in a text", wrap("<result><status>true</status><title> a <b>b<i>c</i></b> d</title><description><![CDATA[1 < 2]]></description></result>"), Document{Result: &Result{Status: true, Title: "a bc d", Description: "1 < 2"}}},
 		{"elements of others", foreignDoc, Document{Change: &Change{ResourceID: "http://news.example.com/", Other: []Element{
@@ -187,7 +187,7 @@ func TestOtherDocumentsAreRejected(t *testing.T) {
 		{"deep nesting", wrap(change + strings.Repeat("<a>", 5000) + strings.Repeat("</a>", 5000) + "</resourceChange>"), "nested more than 100 deep", xmlsafe.ErrTooComplex},
 		{"many namespaces", wrap(change + spaces.String() + "</resourceChange>"), "more than 64 namespaces", xmlsafe.ErrTooComplex},
 		{"many attributes", wrap(change + "<x:a xmlns:x='u'" + manyAttrs(maxAttrs+1) + "/></resourceChange>"), "more than 100 attributes", xmlsafe.ErrTooComplex},
-		{"an encoding that nobody knows", `<?xml version="1.0" encoding="ebcdic"?>` + resultDoc, "ebcdic", xmlsafe.ErrEncoding},
+		{"an unknown encoding", `<?xml version="1.0" encoding="ebcdic"?>` + resultDoc, "ebcdic", xmlsafe.ErrEncoding},
 	} {
 		d, err := Parse(strings.NewReader(c.doc))
 		bad, ok := errors.AsType[*SyntaxError](err)
@@ -288,18 +288,18 @@ func TestMarshalRejectsUnreadableValues(t *testing.T) {
 		many = append(many, Element{Space: fmt.Sprint("u:", i), Name: "a"})
 	}
 	for name, d := range map[string]Document{
-		"nothing":                      {},
-		"two":                          {Subscribe: &Subscribe{"http://a/", "http://b/"}, Result: &Result{}},
-		"no resource":                  {Change: &Change{}},
-		"a fragment":                   {Subscribe: &Subscribe{"http://a/", "http://b/#c"}},
-		"an element of the protocol":   change(Element{Space: Namespace, Name: "title"}),
-		"a name that is none":          change(Element{Space: "u", Name: "a b"}),
-		"a declaration as attribute":   change(Element{Space: "u", Name: "a", Attrs: []Attr{{"", "xmlns", "v"}}}),
-		"an attribute twice":           change(Element{Space: "u", Name: "a", Attrs: []Attr{{"", "b", "1"}, {"", "b", "2"}}}),
-		"the namespace of namespaces":  change(Element{Space: xmlsafe.XMLNSSpace, Name: "a"}),
-		"a character that XML has not": change(Element{Space: "u", Name: "a", Text: "\x00"}),
-		"too deep":                     change(deep),
-		"too many namespaces":          change(many...),
+		"nothing":                            {},
+		"two":                                {Subscribe: &Subscribe{"http://a/", "http://b/"}, Result: &Result{}},
+		"no resource":                        {Change: &Change{}},
+		"a fragment":                         {Subscribe: &Subscribe{"http://a/", "http://b/#c"}},
+		"an element of the protocol":         change(Element{Space: Namespace, Name: "title"}),
+		"an invalid name":                    change(Element{Space: "u", Name: "a b"}),
+		"a declaration as attribute":         change(Element{Space: "u", Name: "a", Attrs: []Attr{{"", "xmlns", "v"}}}),
+		"an attribute twice":                 change(Element{Space: "u", Name: "a", Attrs: []Attr{{"", "b", "1"}, {"", "b", "2"}}}),
+		"the namespace of namespaces":        change(Element{Space: xmlsafe.XMLNSSpace, Name: "a"}),
+		"a character that is invalid in XML": change(Element{Space: "u", Name: "a", Text: "\x00"}),
+		"too deep":                           change(deep),
+		"too many namespaces":                change(many...),
 	} {
 		if b, err := d.Marshal(); err == nil {
 			t.Errorf("%s was written: %s", name, b)
@@ -308,7 +308,7 @@ func TestMarshalRejectsUnreadableValues(t *testing.T) {
 	odd := change(Element{Space: "u", Name: "a", Text: "aé", Nodes: []Element{{Space: "u", Name: "b", At: 2}, {Space: "u", Name: "c", At: -1}, {Space: "u", Name: "d", At: 99}}})
 	b, err := odd.Marshal()
 	if err != nil || !strings.Contains(string(b), "<n1:a>aé<n1:b/><n1:c/><n1:d/></n1:a>") {
-		t.Errorf("places that are none: %s, %v", b, err)
+		t.Errorf("invalid offsets: %s, %v", b, err)
 	}
 }
 

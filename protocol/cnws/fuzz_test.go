@@ -27,7 +27,7 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("neither a *SyntaxError nor a *FieldError: %v", err)
 			}
 			if d != (Document{}) {
-				t.Fatalf("half a document came with %v", err)
+				t.Fatalf("a document was returned with %v", err)
 			}
 			return
 		}

@@ -98,7 +98,7 @@ func onlyAction(root *xmlsafe.Node) (action *xmlsafe.Node, err error) {
 			continue
 		}
 		if action != nil {
-			return nil, &SyntaxError{Line: n.Line, Msg: fmt.Sprintf("there is a <%s> after the <%s> of line %d; send one thing in each document", n.Local, action.Local, action.Line)}
+			return nil, &SyntaxError{Line: n.Line, Msg: fmt.Sprintf("there is a <%s> after the <%s> of line %d; send one message in each document", n.Local, action.Local, action.Line)}
 		}
 		action = n
 	}

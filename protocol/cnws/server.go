@@ -82,7 +82,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	d, err := Decoder{MaxBytes: limit, Charset: charset}.Document(http.MaxBytesReader(w, r.Body, limit))
 	if err != nil {
-		h.unreadable(w, r, err, limit)
+		h.refuseInvalid(w, r, err, limit)
 		return
 	}
 	result, err := h.do(wirehttp.WithRequest(r.Context(), r), d)
@@ -161,9 +161,9 @@ func (h *Handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	plain(w, e.Status, e.Msg)
 }
 
-// unreadable writes the response to an invalid body. An invalid field is a refusal in the
+// refuseInvalid writes the response to an invalid body. An invalid field is a refusal in the
 // protocol's own form; anything else is an HTTP error.
-func (h *Handler) unreadable(w http.ResponseWriter, r *http.Request, err error, limit int64) {
+func (h *Handler) refuseInvalid(w http.ResponseWriter, r *http.Request, err error, limit int64) {
 	tooLarge, large := errors.AsType[*http.MaxBytesError](err)
 	syntax, isSyntax := errors.AsType[*SyntaxError](err)
 	field, isField := errors.AsType[*FieldError](err)
@@ -177,9 +177,9 @@ func (h *Handler) unreadable(w http.ResponseWriter, r *http.Request, err error, 
 	case isField:
 		h.answer(w, r, Result{Description: field.Msg})
 	case isSyntax && syntax.Line > 0:
-		plain(w, http.StatusBadRequest, fmt.Sprintf("This is no document of the change notification web service: in line %d, %s.", syntax.Line, syntax.Msg))
+		plain(w, http.StatusBadRequest, fmt.Sprintf("This is not a document of the change notification web service: in line %d, %s.", syntax.Line, syntax.Msg))
 	case isSyntax:
-		plain(w, http.StatusBadRequest, "This is no document of the change notification web service: "+syntax.Msg+".")
+		plain(w, http.StatusBadRequest, "This is not a document of the change notification web service: "+syntax.Msg+".")
 	default:
 		plain(w, http.StatusBadRequest, "The document arrived incomplete.")
 	}

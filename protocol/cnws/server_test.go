@@ -150,7 +150,7 @@ func TestClientDistinguishesFailures(t *testing.T) {
 		{"an endless answer", func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, resultDoc+strings.Repeat(" ", maxAnswer)+"<")
 		}, 0, nil},
-		{"a line that breaks", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0, ErrUnreachable},
+		{"a broken connection", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0, ErrUnreachable},
 	} {
 		r, err := (&Client{}).Subscribe(t.Context(), serve(t, c.h), s)
 		e, ok := errors.AsType[*Error](err)
@@ -170,7 +170,7 @@ func TestClientDistinguishesFailures(t *testing.T) {
 	}
 	_, err := (&Client{}).Subscribe(t.Context(), closed.URL, Subscribe{"http://a.example/", "http://b.example/#x"})
 	if _, ok := errors.AsType[*FieldError](err); !ok {
-		t.Errorf("what is wrong was sent: %v", err)
+		t.Errorf("an invalid message was sent: %v", err)
 	}
 }
 
@@ -211,14 +211,14 @@ func TestInvalidRequestGetsStatusAndMessage(t *testing.T) {
 		{"no type", "", subscribeDoc, nil, 200, "<status>true</status>"},
 		{"plain text", "text/plain", subscribeDoc, nil, 200, "<status>true</status>"},
 		{"XML", "application/xml; charset=\"utf-8\"", subscribeDoc, []string{"Content-Encoding", "identity"}, 200, "<status>true</status>"},
-		{"a charset that nobody knows", "text/xml; charset=x-user-defined", subscribeDoc, nil, 200, "<status>true</status>"},
+		{"an unknown charset", "text/xml; charset=x-user-defined", subscribeDoc, nil, 200, "<status>true</status>"},
 		{"a field", "text/xml", strings.Replace(subscribeDoc, "http://subscriber", "gopher://subscriber", 1), nil, 200, "must begin with http"},
 		{"a form", "application/x-www-form-urlencoded", subscribeDoc, nil, 415, "send text/xml"},
 		{"gzip", "text/xml", subscribeDoc, []string{"Content-Encoding", "gzip"}, 415, "Content-Encoding"},
 		{"another document", "text/xml", "<rss/>", nil, 400, "in line 1, the document is a <rss>"},
 		{"no document", "text/xml", "", nil, 400, "no XML element"},
 		{"DOCTYPE", "text/xml", "<!DOCTYPE x>" + subscribeDoc, nil, 400, "DOCTYPE"},
-		{"two actions", "text/xml", wrap("<subscribe/><resourceChange/>"), nil, 400, "send one thing"},
+		{"two actions", "text/xml", wrap("<subscribe/><resourceChange/>"), nil, 400, "send one message"},
 		{"300 KiB", "text/xml", subscribeDoc + strings.Repeat(" ", 300<<10), nil, 413, "262144 bytes"},
 	} {
 		before := len(l.got)
@@ -227,7 +227,7 @@ func TestInvalidRequestGetsStatusAndMessage(t *testing.T) {
 			t.Errorf("%s: %d %s: %s", c.name, status, kind, body)
 		}
 		if done := strings.Contains(body, ">true<"); done != (len(l.got) > before) {
-			t.Errorf("%s: acted upon: %t", c.name, !done)
+			t.Errorf("%s: executed: %t", c.name, !done)
 		}
 	}
 	resp, err := http.Get(endpoint)
@@ -240,6 +240,6 @@ func TestInvalidRequestGetsStatusAndMessage(t *testing.T) {
 		t.Errorf("GET: %d %s", resp.StatusCode, b)
 	}
 	if RequestFrom(t.Context()) != nil {
-		t.Error("there is no request outside of one")
+		t.Error("RequestFrom is not nil outside of a request")
 	}
 }

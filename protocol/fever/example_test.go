@@ -9,8 +9,8 @@ import (
 	"cloudburst/protocol/fever"
 )
 
-// reader is a backend of one user with one subscription. The embedded nil interface stands
-// for the methods that the example does not call.
+// reader is a backend of one user with one subscription. The embedded nil interface has
+// the methods that the example does not call.
 type reader struct{ fever.Backend }
 
 func (reader) User(_ context.Context, key string) (string, error) {

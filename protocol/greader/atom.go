@@ -45,7 +45,7 @@ func (c *call) atom() error {
 	for err == nil {
 		for i := range list {
 			if err = e.Encode(entryOf(&list[i])); err != nil {
-				return c.gone(err)
+				return c.ignoreWriteError(err)
 			}
 		}
 		left -= len(list)
@@ -66,7 +66,7 @@ func (c *call) atom() error {
 	if err == nil {
 		_, err = io.WriteString(c.w, "</feed>\n")
 	}
-	return c.gone(err)
+	return c.ignoreWriteError(err)
 }
 
 // batchOf returns a query for the next items, at most as many as fit into memory.

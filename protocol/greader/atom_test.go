@@ -57,10 +57,10 @@ func TestFailedAtomStreamIsNotWellFormed(t *testing.T) {
 	f.failsAt = 2
 	defer func() {
 		if err, ok := recover().(error); !ok || !errors.Is(err, http.ErrAbortHandler) {
-			t.Errorf("it ended with %v", err)
+			t.Errorf("the response ended with %v", err)
 		}
 	}()
 	_, body, _ := ask(t, f, "GET", "/reader/atom/feed/12?n=250", "")
 	_, _ = io.WriteString(t.Output(), body)
-	t.Error("it was answered to the end")
+	t.Error("the response is complete")
 }

@@ -104,7 +104,7 @@ func (c *Client) post(ctx context.Context, path string, form url.Values) error {
 	form.Set("T", c.token)
 	answer, err := c.do(ctx, http.MethodPost, "/reader/api/0/"+path, nil, form, nil)
 	if err == nil && string(answer) != "OK" {
-		err = fmt.Errorf("greader: the answer is %q, and not OK", clip(string(answer)))
+		err = fmt.Errorf("greader: the response is %q, not OK", clip(string(answer)))
 	}
 	return err
 }
@@ -119,7 +119,7 @@ func (c *Client) Login(ctx context.Context, name, password string) error {
 		}
 	}
 	if err == nil && c.Auth == "" {
-		err = errors.New("greader: the answer has no Auth")
+		err = errors.New("greader: the response has no Auth")
 	}
 	return err
 }

@@ -9,8 +9,8 @@ import (
 	"cloudburst/protocol/greader"
 )
 
-// reader is a backend of one user with one subscription. The embedded nil interface stands
-// for the methods that the example does not call.
+// reader is a backend of one user with one subscription. The embedded nil interface has
+// the methods that the example does not call.
 type reader struct{ greader.Backend }
 
 func (reader) Login(_ context.Context, name, password string) (string, error) {

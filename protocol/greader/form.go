@@ -76,12 +76,12 @@ func (f form) add(query string) bool {
 func unescaped(s string) string {
 	out, err := url.QueryUnescape(s)
 	if err != nil {
-		out = loosely(strings.ReplaceAll(s, "+", " "))
+		out = decodeLoosely(strings.ReplaceAll(s, "+", " "))
 	}
 	return strings.ToValidUTF8(out, "\uFFFD")
 }
 
-func loosely(s string) string {
+func decodeLoosely(s string) string {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
 		if s[i] == '%' && i+2 < len(s) {

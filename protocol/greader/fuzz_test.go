@@ -30,7 +30,7 @@ func FuzzRequest(f *testing.F) {
 			t.Errorf("%s %s %q: %d", method, target, body, w.Code)
 		}
 		if strings.HasPrefix(w.Header().Get("Content-Type"), "application/json") && !json.Valid(w.Body.Bytes()) {
-			t.Errorf("%s %s %q: no JSON: %s", method, target, body, w.Body)
+			t.Errorf("%s %s %q: not JSON: %s", method, target, body, w.Body)
 		}
 	})
 }

@@ -127,7 +127,7 @@ func TestFailedResponseIsIncomplete(t *testing.T) {
 	c := serve(t, f, "")
 	f.failsAt = 3
 	if _, _, err := c.Contents(t.Context(), greader.Query{N: 1000}); err == nil {
-		t.Error("half an answer was taken for a whole one")
+		t.Error("an incomplete response was accepted")
 	}
 	f.pages, f.failsAt = 0, 1
 	var e *greader.Error
@@ -259,7 +259,7 @@ func TestEditTagMarksItems(t *testing.T) {
 		case status != 200:
 			got = http.StatusText(status)
 			if want = map[string]string{"400": "Bad Request", "413": "Request Entity Too Large"}[want]; f.calls != nil {
-				t.Errorf("%.80s: refused, and done: %q", body, f.calls)
+				t.Errorf("%.80s: refused but executed: %q", body, f.calls)
 			}
 		case f.calls == nil:
 		case strings.Contains(want, "star"):

@@ -111,7 +111,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// parts removes the prefix, under which the API is mounted, from a path.
+// parts returns the endpoint of a path without the prefix of the API. login means ClientLogin.
 func parts(path string) (login bool, name string, ok bool) {
 	if strings.HasSuffix(path, "/accounts/ClientLogin") {
 		return true, "", true
@@ -138,7 +138,7 @@ func (c *call) serve() error {
 	login, name, ok := parts(c.r.URL.Path)
 	switch {
 	case !ok:
-		return c.elsewhere()
+		return c.probe()
 	case c.r.Method != http.MethodGet && c.r.Method != http.MethodHead && c.r.Method != http.MethodPost:
 		c.w.Header().Set("Allow", "GET, HEAD, POST")
 		return &Error{Status: http.StatusMethodNotAllowed, Msg: "This URL accepts GET and POST."}
@@ -165,8 +165,8 @@ func (c *call) serve() error {
 	return do()
 }
 
-// elsewhere responds to the requests by which apps detect the API.
-func (c *call) elsewhere() error {
+// probe responds to the requests by which apps detect the API.
+func (c *call) probe() error {
 	switch path := strings.TrimSuffix(c.r.URL.Path, "/"); {
 	case strings.HasSuffix(path, "/check/compatibility"):
 		return c.plain("PASS")
@@ -235,7 +235,7 @@ func (c *call) badLogin(e *Error) error {
 	head.Set("Content-Type", "text/plain; charset=utf-8")
 	c.w.WriteHeader(status)
 	_, err := io.WriteString(c.w, "Error=BadAuthentication\n")
-	return c.gone(err)
+	return c.ignoreWriteError(err)
 }
 
 // token returns the valid value of T. It is derived from the Authorization only, so every
@@ -265,14 +265,14 @@ func (c *call) json(v any) error {
 	c.w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	enc := json.NewEncoder(c.w)
 	enc.SetEscapeHTML(false)
-	return c.gone(enc.Encode(v))
+	return c.ignoreWriteError(enc.Encode(v))
 }
 
 // plain writes a text response. Some apps compare it exactly.
 func (c *call) plain(text string) error {
 	c.w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	_, err := io.WriteString(c.w, text)
-	return c.gone(err)
+	return c.ignoreWriteError(err)
 }
 
 // done responds to a change.
@@ -283,8 +283,8 @@ func (c *call) done(err error) error {
 	return c.plain("OK")
 }
 
-// gone ignores a write error, which means that the client has disconnected.
-func (c *call) gone(error) error { return nil }
+// ignoreWriteError ignores a write error, which means that the client has disconnected.
+func (c *call) ignoreWriteError(error) error { return nil }
 
 // refuse converts an error to its response.
 func (c *call) refuse(err error) {

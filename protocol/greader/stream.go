@@ -145,7 +145,7 @@ func (c *call) pages(id string, page func() (list []Item, next string, more bool
 				err = enc.Encode(list[i])
 			}
 			if err != nil {
-				return c.gone(err)
+				return c.ignoreWriteError(err)
 			}
 			comma = ","
 		}
@@ -160,7 +160,7 @@ func (c *call) pages(id string, page func() (list []Item, next string, more bool
 		}
 	}
 	if err != nil {
-		return c.gone(err)
+		return c.ignoreWriteError(err)
 	}
 	end := "]"
 	if next != "" {
@@ -168,5 +168,5 @@ func (c *call) pages(id string, page func() (list []Item, next string, more bool
 		end += `,"continuation":` + string(text)
 	}
 	_, err = io.WriteString(c.w, end+"}\n")
-	return c.gone(err)
+	return c.ignoreWriteError(err)
 }

@@ -139,7 +139,7 @@ func (c *call) export() error {
 	head.Set("Content-Type", "text/x-opml; charset=utf-8")
 	head.Set("Content-Disposition", `attachment; filename="subscriptions.opml"`)
 	_, err = c.w.Write(doc)
-	return c.gone(err)
+	return c.ignoreWriteError(err)
 }
 
 func (c *call) imports() error {

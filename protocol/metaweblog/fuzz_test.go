@@ -48,7 +48,7 @@ func FuzzCall(f *testing.F) {
 		s.posts[1] = metaweblog.Post{ID: "1", Title: "x"}
 		v, err := handler(s).Call(t.Context(), c)
 		if _, ok := sent(v); err == nil && !ok {
-			t.Fatalf("an answer that cannot be sent: %v", v)
+			t.Fatalf("a response that cannot be encoded: %v", v)
 		}
 		for _, p := range c.Params {
 			again(t, p, metaweblog.ParseEdit, metaweblog.Edit.Value)

@@ -65,7 +65,7 @@
 //     WordPress, the line breaks of a text without markup are shown, unless the post is in
 //     Markdown. Members without a meaning here (post_format, custom_fields, post_thumbnail,
 //     sticky) are ignored.
-//   - A failed log-in is fault 403, upon which clients ask for the password. A missing post
+//   - A failed log-in is fault 403, after which clients prompt for the password. A missing post
 //     is fault 404, an invalid parameter −32602.
 package metaweblog
 

@@ -219,7 +219,7 @@ func TestMethodsRequireTheirAccess(t *testing.T) {
 		s.want = nil
 		_, _ = h.Call(t.Context(), xmlrpc.Call{Method: method, Params: c.params}) // there may be no such post
 		if !slices.Equal(s.want, []metaweblog.Access{c.want}) {
-			t.Errorf("%s asked for %v", method, s.want)
+			t.Errorf("%s requires %v", method, s.want)
 		}
 	}
 }
@@ -251,7 +251,7 @@ func TestSupportedMethodsMatchMethods(t *testing.T) {
 	}
 	for _, name := range []string{"metaWeblog.newPost", "blogger.getUserInfo", "mt.getTrackbackPings", "mt.supportedMethods"} {
 		if !slices.Contains(v.([]string), name) {
-			t.Errorf("%s is not among them", name)
+			t.Errorf("%s is missing", name)
 		}
 	}
 }
@@ -326,7 +326,7 @@ func TestParseEditAcceptsAnyTypeAndCase(t *testing.T) {
 		{"an empty enclosure", map[string]any{"enclosure": []any{}}, metaweblog.Edit{Enclosure: &metaweblog.Enclosure{}}},
 		{"comments", map[string]any{"mt_allow_comments": "open", "mt_allow_pings": false}, metaweblog.Edit{AllowComments: new(1), AllowPings: new(0)}},
 		{"slug", map[string]any{"mt_basename": "x"}, metaweblog.Edit{Slug: new("x")}},
-		{"what nobody knows", map[string]any{"wp_password": "x", "custom_fields": []any{}}, metaweblog.Edit{}},
+		{"unknown members", map[string]any{"wp_password": "x", "custom_fields": []any{}}, metaweblog.Edit{}},
 	} {
 		got, err := metaweblog.ParseEdit(c.in)
 		if d := cmp.Diff(c.want, got); err != nil || d != "" {

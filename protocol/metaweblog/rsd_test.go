@@ -43,7 +43,7 @@ func TestRSDRoundTrip(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 	if _, ok := got.API("Atom"); ok {
-		t.Error("there is an API that is not there")
+		t.Error("found an unknown API")
 	}
 }
 

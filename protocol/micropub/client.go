@@ -219,7 +219,7 @@ func (c *Client) get(ctx context.Context, endpoint string, query url.Values, out
 // send sends a request and decodes the JSON of the response into out, unless out is nil.
 func (c *Client) send(ctx context.Context, method, target, kind string, body io.Reader, out any) (*http.Response, error) {
 	if !isToken(c.Token) {
-		return nil, errors.New("micropub: there is no token, or it has a character in it that no token has")
+		return nil, errors.New("micropub: the token is empty or has an invalid character")
 	}
 	req, err := http.NewRequestWithContext(ctx, method, target, body)
 	if err != nil {

@@ -109,7 +109,7 @@ func TestFullWidthDigitsBecomeAnAddress(t *testing.T) {
 	t.Parallel()
 	got, err := rsscloud.CallbackURL("http-post", "１２７.０.０.１", 80, "/")
 	if err == nil && got != "http://127.0.0.1/" {
-		t.Errorf("got %s: a guard that reads the name would not see the address", got)
+		t.Errorf("got %s: a check of the name would miss the address", got)
 	}
 }
 
@@ -215,7 +215,7 @@ func TestErrorForURLAsDomainExplainsTheURL(t *testing.T) {
 		"reader..example":                "is not a host name",
 	} {
 		if _, err := rsscloud.CallbackURL(rsscloud.HTTPPost, host, 80, "/"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want that it %s", host, err, want)
+			t.Errorf("%s: %v, want %s", host, err, want)
 		}
 	}
 }

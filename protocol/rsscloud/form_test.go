@@ -65,7 +65,7 @@ func TestInvalidFormIsRejectedAsAWhole(t *testing.T) {
 			t.Parallel()
 			f, err := rsscloud.ParseForm([]byte(c.body))
 			if err != nil && f != nil {
-				t.Errorf("half a form came with the error: %v", f)
+				t.Errorf("a form was returned with the error: %v", f)
 			}
 			if err == nil {
 				_, err = f.Registration()
@@ -206,11 +206,11 @@ func TestRegistrationFromForm(t *testing.T) {
 			}
 			again, err := got.Form().Registration()
 			if d := cmp.Diff(got, again); err != nil || d != "" {
-				t.Errorf("what was written does not read back: %v\n%s", err, d)
+				t.Errorf("the encoded form does not parse to the same value: %v\n%s", err, d)
 			}
 			params, err := rsscloud.RegistrationFromParams(got.Params())
 			if d := cmp.Diff(got, params); err != nil || d != "" {
-				t.Errorf("the parameters do not read back: %v\n%s", err, d)
+				t.Errorf("the parameters do not parse to the same value: %v\n%s", err, d)
 			}
 		})
 	}

@@ -35,7 +35,7 @@ func FuzzForm(f *testing.F) {
 		form, err := rsscloud.ParseForm(body)
 		if err != nil {
 			if form != nil {
-				t.Fatalf("half a form with %v", err)
+				t.Fatalf("a form was returned with %v", err)
 			}
 			return
 		}
@@ -118,7 +118,7 @@ func FuzzCallback(f *testing.F) {
 			return
 		}
 		if strings.ContainsFunc(callback, func(r rune) bool { return r <= ' ' || r > '~' }) {
-			t.Fatalf("%q has bytes that no request line has", callback)
+			t.Fatalf("%q has bytes that are invalid in a request line", callback)
 		}
 		p, h, n, q, err := rsscloud.SplitCallback(protocol, callback)
 		if err != nil {

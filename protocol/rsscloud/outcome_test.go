@@ -22,7 +22,7 @@ func TestOutcomeRoundTrip(t *testing.T) {
 			got.Page = o.Page // quotes are percent-encoded
 		}
 		if !ok || got != o {
-			t.Errorf("%s is read as %+v, %v", o, got, ok)
+			t.Errorf("%s is parsed as %+v, %v", o, got, ok)
 		}
 	}
 }
@@ -31,7 +31,7 @@ func TestInvalidOutcomeIsIgnored(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "text/html", ";", "changed; =", "a b"} {
 		if o, ok := rsscloud.OutcomeOf(http.Header{rsscloud.OutcomeHeader: {text}}); ok {
-			t.Errorf("%q is read as %+v", text, o)
+			t.Errorf("%q is parsed as %+v", text, o)
 		}
 	}
 	o, ok := rsscloud.OutcomeOf(http.Header{rsscloud.OutcomeHeader: {`changed; subscribers=-3; page="javascript:alert(1)"`}})

@@ -23,7 +23,7 @@ type Registration struct {
 func (g Registration) Check() error {
 	host := g.Domain
 	if host == "" {
-		host = "192.0.2.1" // stands for the caller's address, which is always valid
+		host = "192.0.2.1" // placeholder for the caller's address, which is always valid
 	}
 	if _, err := CallbackURL(g.Protocol, host, g.Port, g.Path); err != nil {
 		return err

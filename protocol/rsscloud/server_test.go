@@ -143,7 +143,7 @@ func TestResponseFormatFollowsAccept(t *testing.T) {
 			t.Errorf("%q: %d %s", accept, r.StatusCode, got)
 		}
 		if (want[0] == 'a') != strings.HasPrefix(bodyOf(t, r), "{") {
-			t.Errorf("%q: the body is not what its type says", accept)
+			t.Errorf("%q: the body does not match its type", accept)
 		}
 	}
 }
@@ -271,6 +271,6 @@ func TestBackendGetsParametersAndRequest(t *testing.T) {
 		t.Errorf("from %s\n%s", from, d)
 	}
 	if rsscloud.RequestFrom(context.Background()) != nil {
-		t.Error("a request out of nowhere")
+		t.Error("RequestFrom is not nil outside of a request")
 	}
 }

@@ -113,7 +113,7 @@ func (s *Subscriber) notification(w http.ResponseWriter, r *http.Request) {
 		err = n.readForm(r, body)
 	}
 	if err == nil && n.Protocol != HTTPPost && s.Procedure != "" && n.Procedure != s.Procedure {
-		err = fmt.Errorf("there is no procedure %s here", wirehttp.Quote(n.Procedure))
+		err = fmt.Errorf("the procedure %s is unknown", wirehttp.Quote(n.Procedure))
 	}
 	switch {
 	case err != nil:

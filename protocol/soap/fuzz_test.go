@@ -40,7 +40,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if !Sniff(doc) {
-			t.Fatal("Sniff does not know it")
+			t.Fatal("Sniff does not detect it")
 		}
 		b, err := c.Marshal()
 		if err != nil {

@@ -84,7 +84,7 @@ func TestParseRequestsOfClients(t *testing.T) {
 				t.Error(diff)
 			}
 			if !Sniff(b) {
-				t.Error("Sniff does not know it")
+				t.Error("Sniff does not detect it")
 			}
 		})
 	}

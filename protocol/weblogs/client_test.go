@@ -54,7 +54,7 @@ func TestFaultIsRefusal(t *testing.T) {
 	gone := httptest.NewServer(http.NotFoundHandler())
 	defer gone.Close()
 	if _, err := c.Ping(t.Context(), gone.URL, weblogs.Ping{URL: site}); err == nil {
-		t.Error("a page that is not there took a ping")
+		t.Error("a missing page accepted a ping")
 	} else if e, ok := errors.AsType[*xmlrpc.HTTPError](err); !ok || e.Status != 404 {
 		t.Error(err)
 	}
@@ -81,7 +81,7 @@ func TestPingURL(t *testing.T) {
 		}
 	}
 	if _, err := weblogs.PingURL("http://rpc.example/", weblogs.Ping{}); err == nil {
-		t.Error("a ping of nothing")
+		t.Error("an empty ping was accepted")
 	}
 }
 

@@ -183,9 +183,9 @@ func TestFollowerBacksOffAfterErrors(t *testing.T) {
 		want  []string
 	}{
 		{"503", "", "", []string{"10m0s", "20m0s", "40m0s", "1h0m0s", "1h0m0s"}},
-		{"503 that says when", "7200", "", []string{"2h0m0s", "2h0m0s", "2h0m0s"}},
-		{"503 that says a week", "604800", "", []string{"6h0m0s"}},
-		{"503 that says soon", "1", "", []string{"10m0s", "20m0s", "40m0s"}},
+		{"503 with Retry-After", "7200", "", []string{"2h0m0s", "2h0m0s", "2h0m0s"}},
+		{"503 with a Retry-After of a week", "604800", "", []string{"6h0m0s"}},
+		{"503 with a short Retry-After", "1", "", []string{"10m0s", "20m0s", "40m0s"}},
 		{"another document", "", "<html>sorry</html>", []string{"10m0s", "20m0s", "40m0s"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

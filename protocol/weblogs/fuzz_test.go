@@ -42,7 +42,7 @@ func FuzzParsePing(f *testing.F) {
 				continue
 			}
 			if err := p.Check(); err != nil {
-				t.Fatalf("%s gave %+v: %v", name, p, err)
+				t.Fatalf("%s returned %+v: %v", name, p, err)
 			}
 			params := p.Params()
 			if name == "extended" {

@@ -172,7 +172,7 @@ func TestRefusalIsNeverAFault(t *testing.T) {
 		}
 	}
 	if len(b.from) != 8 || len(b.from) != len(b.pings) {
-		t.Errorf("%d of %d pings came with their request", len(b.from), len(b.pings))
+		t.Errorf("%d of %d pings have their request", len(b.from), len(b.pings))
 	}
 }
 
@@ -203,7 +203,7 @@ func TestServerReceivesClientsPing(t *testing.T) {
 		t.Error("an extended ping without a feed was sent")
 	}
 	if _, err := c.Ping(t.Context(), srv.URL, weblogs.Ping{URL: "mailto:x"}); err == nil {
-		t.Error("a ping that no server takes was sent")
+		t.Error("an invalid ping was sent")
 	}
 	if d := cmp.Diff([]weblogs.Interface{weblogs.InterfacePing, weblogs.InterfacePing, weblogs.InterfacePing, weblogs.InterfaceExtended}, b.via); d != "" {
 		t.Error(d)

@@ -205,7 +205,7 @@ func TestSubscriptionLifecycle(t *testing.T) {
 	}
 	hub.settle(t)
 	if len(hub.subs) != 1 {
-		t.Error("the subscription ended though its callback did not agree")
+		t.Error("the subscription ended without the consent of its callback")
 	}
 	f.expect(token, "unsubscribe", s.Topic, "")
 	if err := c.Unsubscribe(ctx, hub.URL, s); err != nil {

@@ -80,7 +80,7 @@ func TestSubscriberDiscovers(t *testing.T) {
 		{"in a JSON feed", "/json", "/blog"},
 		{"in headers before the body", "/priority", "/blog"},
 		{"the self of the body where headers name none", "/half", "/blog"},
-		{"another self than the URL asked for", "/other-self", "/blog?self=other"},
+		{"a self other than the requested URL", "/other-self", "/blog?self=other"},
 		{"one of two hubs", "/two-hubs", "/blog"},
 		{"a topic without self", "/no-self", "/no-self"},
 		{"behind a temporary redirect", "/302", "/blog?self=other"},
@@ -96,7 +96,7 @@ func TestSubscriberDiscovers(t *testing.T) {
 					t.Errorf("%+v, %v", d, err)
 				}
 				if slices.Contains(d.Hubs, "http://visitor.example/") {
-					t.Error("a visitor named the hub")
+					t.Error("the hub came from the content of a visitor")
 				}
 			}
 		})
@@ -180,24 +180,24 @@ func TestSubscriberSubscribes(t *testing.T) {
 		return resp.StatusCode
 	}
 	arrived := func() int { return len(f.arrived) }
-	t.Run("answers content with a status of the 200s", func(t *testing.T) {
+	t.Run("responds to content with a 2xx status", func(t *testing.T) {
 		if status := post(t, follow(t, hub.URL, topic.URL+"/e", ""), ""); status/100 != 2 || arrived() != 1 {
 			t.Errorf("%d, %d arrived", status, arrived())
 		}
 	})
-	t.Run("takes no content with a wrong signature", func(t *testing.T) {
+	t.Run("ignores content with a wrong signature", func(t *testing.T) {
 		s := follow(t, hub.URL, topic.URL+"/f", "geheim")
 		wrong, err := websub.Sign("sha256", "falsch", []byte("hello"))
 		if status := post(t, s, wrong); err != nil || status/100 != 2 || arrived() != 1 {
 			t.Errorf("%d, %d arrived", status, arrived())
 		}
 	})
-	t.Run("takes no content without a signature when there is a secret", func(t *testing.T) {
+	t.Run("ignores unsigned content if there is a secret", func(t *testing.T) {
 		if status := post(t, follow(t, hub.URL, topic.URL+"/g", "geheim"), ""); status/100 != 2 || arrived() != 1 {
 			t.Errorf("%d, %d arrived", status, arrived())
 		}
 	})
-	t.Run("wants nothing more after the end", func(t *testing.T) {
+	t.Run("rejects content after the end", func(t *testing.T) {
 		s := websub.Subscription{Callback: callbacks.URL + "/" + websub.NewToken()}
 		if status := post(t, s, ""); status != 410 || arrived() != 1 {
 			t.Errorf("%d, %d arrived", status, arrived())
@@ -229,6 +229,6 @@ func TestHandlerAcceptsPublishers(t *testing.T) {
 		t.Error(err)
 	}
 	if err := c.Publish(t.Context(), d.Hubs[0], "http://127.0.0.1:1/gone"); err == nil {
-		t.Error("a topic that nobody can read was accepted")
+		t.Error("an unreachable topic was accepted")
 	}
 }

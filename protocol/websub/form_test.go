@@ -50,28 +50,28 @@ func TestParseRequest(t *testing.T) {
 		body string
 		want websub.Request
 	}{
-		"the three that are needed":         {subscribe(), with(0, "")},
-		"a lease":                           {subscribe("hub.lease_seconds", "3600"), with(time.Hour, "")},
-		"a lease that no hub grants":        {subscribe("hub.lease_seconds", "1"), with(time.Second, "")},
-		"a lease of years":                  {subscribe("hub.lease_seconds", "0009000000000"), with(9_000_000_000*time.Second, "")},
-		"an empty lease":                    {subscribe("hub.lease_seconds", ""), with(0, "")},
-		"a secret":                          {subscribe("hub.secret", " a=b&c%ü "), with(0, " a=b&c%ü ")},
-		"an empty secret":                   {subscribe("hub.secret", ""), with(0, "")},
-		"the longest secret":                {subscribe("hub.secret", strings.Repeat("x", 199)), with(0, strings.Repeat("x", 199))},
-		"parameters that nobody knows":      {subscribe("foo", "bar", "hub.foo", "1", "hub.foo", "2", "HUB.MODE", "x"), with(0, "")},
-		"the parameters of another mode":    {subscribe("hub.url", "x"), with(0, "")},
-		"a line end of a shell":             {subscribe() + "\r\n", with(0, "")},
-		"empty pairs":                       {"&&" + subscribe() + "&", with(0, "")},
-		"unsubscribe":                       {form("hub.mode", "unsubscribe", "hub.callback", testCallback, "hub.topic", testTopic), websub.Request{Mode: "unsubscribe", Subscription: plain}},
-		"unsubscribe with a lease":          {form("hub.mode", "unsubscribe", "hub.callback", testCallback, "hub.topic", testTopic, "hub.lease_seconds", "-1", "hub.secret", strings.Repeat("x", 500)), websub.Request{Mode: "unsubscribe", Subscription: plain}},
-		"publish by hub.url":                {form("hub.mode", "publish", "hub.url", testTopic), websub.Request{Mode: "publish", URLs: []string{testTopic}}},
-		"publish by hub.topic":              {form("hub.mode", "publish", "hub.topic", testTopic), websub.Request{Mode: "publish", URLs: []string{testTopic}}},
-		"publish by both":                   {form("hub.url", "http://a.example/", "hub.topic", testTopic, "hub.mode", "publish", "hub.url", testTopic, "hub.url", ""), websub.Request{Mode: "publish", URLs: []string{"http://a.example/", testTopic}}},
-		"publish of what is no URL":         {form("hub.mode", "publish", "hub.url", "x"), websub.Request{Mode: "publish", URLs: []string{"x"}}},
-		"publish of fifty":                  {form(append(many, "hub.mode", "publish")...), websub.Request{Mode: "publish", URLs: odd(many)}},
-		"a callback in another case":        {form("hub.mode", "subscribe", "hub.callback", "HTTPS://SUB.example:8443", "hub.topic", "http://[2001:db8::1]/ü"), websub.Request{Mode: "subscribe", Subscription: websub.Subscription{Callback: "HTTPS://SUB.example:8443", Topic: "http://[2001:db8::1]/ü"}}},
-		"the longest callback":              {form("hub.mode", "subscribe", "hub.callback", "http://s.example/"+strings.Repeat("c", 2048-17), "hub.topic", testTopic), websub.Request{Mode: "subscribe", Subscription: websub.Subscription{Callback: "http://s.example/" + strings.Repeat("c", 2048-17), Topic: testTopic}}},
-		"a percent sign that means nothing": {form("hub.mode", "subscribe", "hub.callback", "http://s.example/%zz", "hub.topic", testTopic), websub.Request{Mode: "subscribe", Subscription: websub.Subscription{Callback: "http://s.example/%zz", Topic: testTopic}}},
+		"the three required fields":      {subscribe(), with(0, "")},
+		"a lease":                        {subscribe("hub.lease_seconds", "3600"), with(time.Hour, "")},
+		"a lease beyond the limit":       {subscribe("hub.lease_seconds", "1"), with(time.Second, "")},
+		"a lease of years":               {subscribe("hub.lease_seconds", "0009000000000"), with(9_000_000_000*time.Second, "")},
+		"an empty lease":                 {subscribe("hub.lease_seconds", ""), with(0, "")},
+		"a secret":                       {subscribe("hub.secret", " a=b&c%ü "), with(0, " a=b&c%ü ")},
+		"an empty secret":                {subscribe("hub.secret", ""), with(0, "")},
+		"the longest secret":             {subscribe("hub.secret", strings.Repeat("x", 199)), with(0, strings.Repeat("x", 199))},
+		"unknown parameters":             {subscribe("foo", "bar", "hub.foo", "1", "hub.foo", "2", "HUB.MODE", "x"), with(0, "")},
+		"the parameters of another mode": {subscribe("hub.url", "x"), with(0, "")},
+		"a line end of a shell":          {subscribe() + "\r\n", with(0, "")},
+		"empty pairs":                    {"&&" + subscribe() + "&", with(0, "")},
+		"unsubscribe":                    {form("hub.mode", "unsubscribe", "hub.callback", testCallback, "hub.topic", testTopic), websub.Request{Mode: "unsubscribe", Subscription: plain}},
+		"unsubscribe with a lease":       {form("hub.mode", "unsubscribe", "hub.callback", testCallback, "hub.topic", testTopic, "hub.lease_seconds", "-1", "hub.secret", strings.Repeat("x", 500)), websub.Request{Mode: "unsubscribe", Subscription: plain}},
+		"publish by hub.url":             {form("hub.mode", "publish", "hub.url", testTopic), websub.Request{Mode: "publish", URLs: []string{testTopic}}},
+		"publish by hub.topic":           {form("hub.mode", "publish", "hub.topic", testTopic), websub.Request{Mode: "publish", URLs: []string{testTopic}}},
+		"publish by both":                {form("hub.url", "http://a.example/", "hub.topic", testTopic, "hub.mode", "publish", "hub.url", testTopic, "hub.url", ""), websub.Request{Mode: "publish", URLs: []string{"http://a.example/", testTopic}}},
+		"publish of an invalid URL":      {form("hub.mode", "publish", "hub.url", "x"), websub.Request{Mode: "publish", URLs: []string{"x"}}},
+		"publish of fifty":               {form(append(many, "hub.mode", "publish")...), websub.Request{Mode: "publish", URLs: odd(many)}},
+		"a callback in another case":     {form("hub.mode", "subscribe", "hub.callback", "HTTPS://SUB.example:8443", "hub.topic", "http://[2001:db8::1]/ü"), websub.Request{Mode: "subscribe", Subscription: websub.Subscription{Callback: "HTTPS://SUB.example:8443", Topic: "http://[2001:db8::1]/ü"}}},
+		"the longest callback":           {form("hub.mode", "subscribe", "hub.callback", "http://s.example/"+strings.Repeat("c", 2048-17), "hub.topic", testTopic), websub.Request{Mode: "subscribe", Subscription: websub.Subscription{Callback: "http://s.example/" + strings.Repeat("c", 2048-17), Topic: testTopic}}},
+		"an invalid percent sign":        {form("hub.mode", "subscribe", "hub.callback", "http://s.example/%zz", "hub.topic", testTopic), websub.Request{Mode: "subscribe", Subscription: websub.Subscription{Callback: "http://s.example/%zz", Topic: testTopic}}},
 	} {
 		got, err := websub.ParseRequest([]byte(c.body))
 		if err != nil {
@@ -166,7 +166,7 @@ func TestParseRequestRejectsInvalidForm(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got, err)
 		}
 		if d := cmp.Diff(websub.Request{Mode: got.Mode}, got); d != "" {
-			t.Errorf("%s: half a request came with the error\n%s", name, d)
+			t.Errorf("%s: a request was returned with the error\n%s", name, d)
 		}
 	}
 	if _, err := websub.ParseRequest([]byte(subscribe() + fields)); err != nil {
@@ -185,18 +185,18 @@ func TestUnsupportedBodyIsRejected(t *testing.T) {
 		header []string
 		status int // 0: accepted
 	}{
-		"a form":                      {strings.NewReader(subscribe()), []string{"Content-Type", "application/x-www-form-urlencoded"}, 0},
-		"a form with a charset":       {strings.NewReader(subscribe()), []string{"Content-Type", "Application/X-WWW-Form-URLencoded; charset=UTF-8"}, 0},
-		"broken parameters":           {strings.NewReader(subscribe()), []string{"Content-Type", "application/x-www-form-urlencoded; charset"}, 0},
-		"no type":                     {strings.NewReader(subscribe()), nil, 0},
-		"plain text":                  {strings.NewReader(subscribe()), []string{"Content-Type", "text/plain"}, 0},
-		"identity":                    {strings.NewReader(subscribe()), []string{"Content-Encoding", "identity"}, 0},
-		"multipart":                   {strings.NewReader(subscribe()), []string{"Content-Type", "multipart/form-data; boundary=x"}, 415},
-		"JSON":                        {strings.NewReader(subscribe()), []string{"Content-Type", "application/json"}, 415},
-		"gzip":                        {strings.NewReader(subscribe()), []string{"Content-Encoding", "gzip"}, 415},
-		"too large":                   {strings.NewReader(subscribe() + strings.Repeat("&", 64<<10)), nil, 413},
-		"too large, and does not say": {io.MultiReader(strings.NewReader(subscribe() + strings.Repeat("&", 64<<10))), nil, 413},
-		"broken off":                  {io.MultiReader(strings.NewReader(subscribe()), broken{}), nil, 400},
+		"a form":                           {strings.NewReader(subscribe()), []string{"Content-Type", "application/x-www-form-urlencoded"}, 0},
+		"a form with a charset":            {strings.NewReader(subscribe()), []string{"Content-Type", "Application/X-WWW-Form-URLencoded; charset=UTF-8"}, 0},
+		"broken parameters":                {strings.NewReader(subscribe()), []string{"Content-Type", "application/x-www-form-urlencoded; charset"}, 0},
+		"no type":                          {strings.NewReader(subscribe()), nil, 0},
+		"plain text":                       {strings.NewReader(subscribe()), []string{"Content-Type", "text/plain"}, 0},
+		"identity":                         {strings.NewReader(subscribe()), []string{"Content-Encoding", "identity"}, 0},
+		"multipart":                        {strings.NewReader(subscribe()), []string{"Content-Type", "multipart/form-data; boundary=x"}, 415},
+		"JSON":                             {strings.NewReader(subscribe()), []string{"Content-Type", "application/json"}, 415},
+		"gzip":                             {strings.NewReader(subscribe()), []string{"Content-Encoding", "gzip"}, 415},
+		"too large":                        {strings.NewReader(subscribe() + strings.Repeat("&", 64<<10)), nil, 413},
+		"too large without Content-Length": {io.MultiReader(strings.NewReader(subscribe() + strings.Repeat("&", 64<<10))), nil, 413},
+		"broken off":                       {io.MultiReader(strings.NewReader(subscribe()), broken{}), nil, 400},
 	} {
 		r := httptest.NewRequest("POST", "/websub", c.body)
 		for i := 0; i+1 < len(c.header); i += 2 {

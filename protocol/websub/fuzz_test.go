@@ -28,7 +28,7 @@ func FuzzParseRequest(f *testing.F) {
 				t.Fatalf("%v", err)
 			}
 			if q.Subscription != (websub.Subscription{}) || q.URLs != nil {
-				t.Fatalf("half a request: %+v", q)
+				t.Fatalf("a request was returned with the error: %+v", q)
 			}
 			return
 		}
@@ -64,7 +64,7 @@ func FuzzVerifyURL(f *testing.F) {
 				t.Fatalf("%q is not at the beginning of %q", callback, got)
 			}
 			if websub.CheckURL("", got[:min(len(got), websub.MaxURL)]) != nil {
-				t.Fatalf("%q cannot be asked", got)
+				t.Fatalf("%q is not a valid URL", got)
 			}
 			_, query, _ := strings.Cut(got, "?")
 			q, err := url.ParseQuery(query)
@@ -81,7 +81,7 @@ func FuzzVerifyURL(f *testing.F) {
 				v.Mode != "denied" && last("hub.challenge") != v.Challenge ||
 				v.Mode == "subscribe" && last("hub.lease_seconds") != "3600" ||
 				v.Reason != "" && last("hub.reason") != v.Reason {
-				t.Fatalf("%q is read as %v, %v", got, q, err)
+				t.Fatalf("%q is parsed as %v, %v", got, q, err)
 			}
 		}
 	})
@@ -107,7 +107,7 @@ func FuzzCheckSignature(f *testing.F) {
 		method, digits, _ := strings.Cut(strings.ToLower(header), "=")
 		right, err := websub.Sign(strings.TrimSpace(method), secret, body)
 		if err != nil || !strings.HasSuffix(right, "="+strings.TrimSpace(digits)) {
-			t.Fatalf("%q verifies and is not %q", header, right)
+			t.Fatalf("%q verifies but differs from %q", header, right)
 		}
 	})
 }
@@ -131,7 +131,7 @@ func FuzzLinkHeader(f *testing.F) {
 			t.Fatalf("%q has %d links", got, n)
 		}
 		if d := discover.Header(http.Header{"Link": {got}}, ""); len(d.Hubs) > 1 || hub == "" && len(d.Hubs) > 0 || self == "" && d.Self != "" {
-			t.Fatalf("%q is read as %+v", got, d)
+			t.Fatalf("%q is parsed as %+v", got, d)
 		}
 	})
 }

@@ -74,7 +74,7 @@ func TestAcceptedRequestReachesBackend(t *testing.T) {
 	h := &websub.Handler{Log: quiet(t), Backend: backend{
 		subscribe: func(ctx context.Context, s websub.Subscription) error {
 			if websub.RequestFrom(ctx).Header.Get("X-Test") != "1" {
-				t.Error("the backend does not see the request")
+				t.Error("the backend does not get the request")
 			}
 			got = append(got, "subscribe", s)
 			return nil
@@ -109,7 +109,7 @@ func TestAcceptedRequestReachesBackend(t *testing.T) {
 		t.Error(d)
 	}
 	if websub.RequestFrom(t.Context()) != nil {
-		t.Error("a request out of nowhere")
+		t.Error("RequestFrom is not nil outside of a request")
 	}
 }
 
@@ -140,7 +140,7 @@ func TestRefusalIsPlainText(t *testing.T) {
 		}
 	}
 	h := &websub.Handler{Backend: backend{subscribe: func(context.Context, websub.Subscription) error {
-		t.Error("the backend was asked")
+		t.Error("the backend was called")
 		return nil
 	}}}
 	for body, status := range map[string]int{"": 400, subscribe("hub.lease_seconds", "-1"): 400, strings.Repeat("&", 65<<10): 413} {
@@ -211,7 +211,7 @@ func TestGETDescribesEndpoint(t *testing.T) {
 			t.Errorf("%s: %d %s", method, r.StatusCode, r.Header)
 		}
 		if method == "GET" && !strings.Contains(bodyOf(t, r), "WebSub hub") {
-			t.Error("it does not say that it is a hub")
+			t.Error("the text does not identify the hub")
 		}
 	}
 }

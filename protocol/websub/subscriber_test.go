@@ -98,7 +98,7 @@ func (f *follower) Rejected(_ context.Context, token string, err error) {
 	f.rejected = append(f.rejected, err)
 }
 
-func question(token string, pairs ...string) string { return "/cb/" + token + "?" + form(pairs...) }
+func verification(token string, pairs ...string) string { return "/cb/" + token + "?" + form(pairs...) }
 
 func TestOnlyPendingRequestsAreConfirmed(t *testing.T) {
 	t.Parallel()
@@ -106,23 +106,23 @@ func TestOnlyPendingRequestsAreConfirmed(t *testing.T) {
 		name, target string
 		status       int
 	}{
-		{"what is pending", question("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "abc", "hub.lease_seconds", "3600"), 200},
-		{"another token", question("tik", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
-		{"no token", question("", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
-		{"another topic", question("tok", "hub.mode", "subscribe", "hub.topic", testTopic+"/", "hub.challenge", "abc"), 404},
-		{"a topic in another case", question("tok", "hub.mode", "subscribe", "hub.topic", strings.ToUpper(testTopic), "hub.challenge", "abc"), 404},
-		{"another mode", question("tok", "hub.mode", "unsubscribe", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
-		{"a mode in capitals", question("tok", "hub.mode", "SUBSCRIBE", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
-		{"no mode", question("tok", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
-		{"no topic", question("tok", "hub.mode", "subscribe", "hub.challenge", "abc"), 400},
-		{"no challenge", question("tok", "hub.mode", "subscribe", "hub.topic", testTopic), 400},
-		{"the longest challenge", question("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", strings.Repeat("c", 1024)), 200},
-		{"a challenge that is too long", question("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", strings.Repeat("c", 1025)), 400},
-		{"a challenge of bytes", question("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "MZ\x00\xff"), 400},
-		{"a challenge of lines", question("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "a\r\nb"), 400},
-		{"a query that breaks", question("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "abc") + "&x=%zz", 400},
+		{"a pending request", verification("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "abc", "hub.lease_seconds", "3600"), 200},
+		{"another token", verification("tik", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
+		{"no token", verification("", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
+		{"another topic", verification("tok", "hub.mode", "subscribe", "hub.topic", testTopic+"/", "hub.challenge", "abc"), 404},
+		{"a topic in another case", verification("tok", "hub.mode", "subscribe", "hub.topic", strings.ToUpper(testTopic), "hub.challenge", "abc"), 404},
+		{"another mode", verification("tok", "hub.mode", "unsubscribe", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
+		{"a mode in capitals", verification("tok", "hub.mode", "SUBSCRIBE", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
+		{"no mode", verification("tok", "hub.topic", testTopic, "hub.challenge", "abc"), 404},
+		{"no topic", verification("tok", "hub.mode", "subscribe", "hub.challenge", "abc"), 400},
+		{"no challenge", verification("tok", "hub.mode", "subscribe", "hub.topic", testTopic), 400},
+		{"the longest challenge", verification("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", strings.Repeat("c", 1024)), 200},
+		{"a challenge that is too long", verification("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", strings.Repeat("c", 1025)), 400},
+		{"a challenge of bytes", verification("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "MZ\x00\xff"), 400},
+		{"a challenge of lines", verification("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "a\r\nb"), 400},
+		{"an invalid query", verification("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "abc") + "&x=%zz", 400},
 		{"the callback's own parameters", "/cb/tok?hub.mode=mine&hub.topic=mine&" + form("hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "abc"), 200},
-		{"a markup challenge stays text", question("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "<script>alert(1)</script>"), 200},
+		{"a markup challenge stays text", verification("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "<script>alert(1)</script>"), 200},
 	} {
 		f := newFollower()
 		f.expect("tok", "subscribe", testTopic, "")
@@ -159,7 +159,7 @@ func TestConfirmGetsGrantedLease(t *testing.T) {
 	} {
 		f := newFollower()
 		f.expect("tok", c.mode, testTopic, "")
-		serve(&websub.Subscriber{Callbacks: f}, "GET", question("tok", "hub.mode", c.mode, "hub.topic", testTopic, "hub.challenge", "abc", "hub.lease_seconds", c.lease), "")
+		serve(&websub.Subscriber{Callbacks: f}, "GET", verification("tok", "hub.mode", c.mode, "hub.topic", testTopic, "hub.challenge", "abc", "hub.lease_seconds", c.lease), "")
 		want := []websub.Confirmation{{Token: "tok", Mode: c.mode, Topic: testTopic, Lease: c.want}}
 		if d := cmp.Diff(want, f.confirmed); d != "" {
 			t.Errorf("%+v\n%s", c, d)
@@ -170,7 +170,7 @@ func TestConfirmGetsGrantedLease(t *testing.T) {
 func TestDenialIsReported(t *testing.T) {
 	t.Parallel()
 	f := newFollower()
-	r := serve(&websub.Subscriber{Callbacks: f}, "GET", question("tok", "hub.mode", "denied", "hub.topic", testTopic, "hub.reason", "no\r\nmore \xff"+strings.Repeat("ü", 600)), "")
+	r := serve(&websub.Subscriber{Callbacks: f}, "GET", verification("tok", "hub.mode", "denied", "hub.topic", testTopic, "hub.reason", "no\r\nmore \xff"+strings.Repeat("ü", 600)), "")
 	if r.StatusCode != 200 || len(f.denied) != 1 {
 		t.Fatalf("%d %+v", r.StatusCode, f.denied)
 	}
@@ -186,7 +186,7 @@ func TestBackendErrorIsNeitherConsentNorLoss(t *testing.T) {
 	f.failing = errors.New("the disk is full")
 	var log strings.Builder
 	s := &websub.Subscriber{Callbacks: f, Log: slog.New(slog.NewTextHandler(&log, nil))}
-	if r := serve(s, "GET", question("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "abc"), ""); r.StatusCode != 503 {
+	if r := serve(s, "GET", verification("tok", "hub.mode", "subscribe", "hub.topic", testTopic, "hub.challenge", "abc"), ""); r.StatusCode != 503 {
 		t.Errorf("%d", r.StatusCode)
 	}
 	if r := serve(s, "POST", "/cb/tok", "x"); r.StatusCode != 503 || strings.Contains(bodyOf(t, r), "disk") {
@@ -194,14 +194,14 @@ func TestBackendErrorIsNeitherConsentNorLoss(t *testing.T) {
 	}
 	f.failing, f.lost = nil, errors.New("the disk is away")
 	if r := serve(s, "POST", "/cb/tok", "x"); r.StatusCode != 503 || len(f.delivered) > 0 {
-		t.Errorf("%d, %d delivered though nobody knows the secret", r.StatusCode, len(f.delivered))
+		t.Errorf("%d, %d delivered without the secret", r.StatusCode, len(f.delivered))
 	}
 	if text := log.String(); strings.Count(text, "level=ERROR") != 3 || strings.Contains(text, "tok") {
-		t.Errorf("want three lines without what makes the callback unguessable: %s", text)
+		t.Errorf("want three lines without the token: %s", text)
 	}
 	f.failing, f.lost = websub.ErrNotWanted, nil
 	if r := serve(s, "POST", "/cb/tok", "x"); r.StatusCode != 410 {
-		t.Errorf("%d for what came a moment too late", r.StatusCode)
+		t.Errorf("%d for a delivery after the end", r.StatusCode)
 	}
 	for _, method := range []string{"HEAD", "PUT", "OPTIONS"} {
 		if r := serve(s, method, "/cb/tok", ""); r.StatusCode != 405 || r.Header.Get("Allow") != "GET, POST" {
@@ -235,7 +235,7 @@ func TestDeliveries(t *testing.T) {
 		want                      *websub.Delivery
 	}{
 		{"without a secret", "", "tok", body, nil, 202, right},
-		{"with a signature that nobody asked for", "", "tok", body, []string{"X-Hub-Signature", "sha1=00"}, 202, right},
+		{"with an unexpected signature", "", "tok", body, []string{"X-Hub-Signature", "sha1=00"}, 202, right},
 		{"with links", "", "tok", body, []string{"Link", links}, 202, &linked},
 		{"thin", "", "tok", "", nil, 202, &empty},
 		{"signed", "s", "tok", body, []string{"X-Hub-Signature", sign("sha256", "s", body)}, 202, &verified},

@@ -62,7 +62,7 @@ func TestOnlyExactChallengeIsConsent(t *testing.T) {
 		}
 	}
 	if err := websub.CheckChallenge(200, nil, ""); err == nil {
-		t.Error("no challenge was met by nothing")
+		t.Error("an empty challenge is accepted")
 	}
 }
 
@@ -150,7 +150,7 @@ func TestTopicCannotEscapeLinkHeader(t *testing.T) {
 		}
 		d := discover.Header(http.Header{"Link": {got}}, "")
 		if c.hub == "" && len(d.Hubs) > 0 || c.hub != "" && (len(d.Hubs) != 1 || d.Hubs[0] != hub) || (d.Self == "") != (c.self == "") {
-			t.Errorf("%s is read as %+v", got, d)
+			t.Errorf("%s is parsed as %+v", got, d)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestPublishedHeaderMatchesPassword(t *testing.T) {
 	t.Parallel()
 	token := parsed(t, published)
 	if !token.Check("taadtaadpstcsm") || token.Check("taadtaadpstcs") || token.Check("") {
-		t.Error("the digest of 2003 is not made so")
+		t.Error("the digest of 2003 does not match")
 	}
 }
 
@@ -53,7 +53,7 @@ func TestEveryDigestVariantHasSameProof(t *testing.T) {
 				t.Errorf("%s, nonce %s: refused", d, n)
 			}
 			if diff := cmp.Diff(Proof{hashed, sum}, proof); diff != "" {
-				t.Errorf("%s, nonce %s: another proof:\n%s", d, n, diff)
+				t.Errorf("%s, nonce %s: different proof:\n%s", d, n, diff)
 			}
 			for _, other := range []Token{
 				{Digest: digest, Nonce: nonce + "x", Created: created}, {Digest: digest, Nonce: nonce, Created: created + "0"},
@@ -61,11 +61,11 @@ func TestEveryDigestVariantHasSameProof(t *testing.T) {
 				{Digest: digest + "A", Nonce: nonce, Created: created},
 			} {
 				if other.Check(password) {
-					t.Errorf("%s, nonce %s: %+v fits too", d, n, other)
+					t.Errorf("%s, nonce %s: %+v matches too", d, n, other)
 				}
 			}
 			if token.Check("se cret") || token.Check("") {
-				t.Errorf("%s, nonce %s: fits another password", d, n)
+				t.Errorf("%s, nonce %s: matches another password", d, n)
 			}
 		}
 	}
@@ -76,10 +76,10 @@ func TestEmptyDigestDoesNotMatchEmptyPassword(t *testing.T) {
 	sum := sha1.Sum([]byte("n2005-11-14T18:40:04Z"))
 	token := Token{Digest: base64.StdEncoding.EncodeToString(sum[:]), Nonce: "n", Created: "2005-11-14T18:40:04Z"}
 	if token.Check("") {
-		t.Error("an empty password lets in")
+		t.Error("an empty password is accepted")
 	}
 	if _, ok := (Token{}).Verify("x"); ok {
-		t.Error("an empty token lets in")
+		t.Error("an empty token is accepted")
 	}
 }
 
@@ -105,15 +105,15 @@ func TestServerAcceptsClientHeader(t *testing.T) {
 		}
 	}
 	if a, b := Header("u", "p", now, nil), Header("u", "p", now, nil); a == b {
-		t.Error("two headers have one nonce")
+		t.Error("two headers have the same nonce")
 	}
 	source := bytes.NewReader(make([]byte, 16))
 	one, two := parsed(t, Header("u", "p", now, source)), parsed(t, Header("u", "p", now, source))
 	if one.Nonce != strings.Repeat("0", 32) || two.Nonce == one.Nonce || !two.Check("p") {
-		t.Errorf("from a source that ends: %s, then %s", one.Nonce, two.Nonce)
+		t.Errorf("from a finite source: %s, then %s", one.Nonce, two.Nonce)
 	}
 	if got := Header("a\r\nX: y\x00", "p", now, nil); strings.ContainsAny(got, "\r\n\x00") {
-		t.Errorf("a name breaks out of the header: %q", got)
+		t.Errorf("a name escapes from the header: %q", got)
 	}
 	if got := Challenge(`a "b"`); got != `WSSE realm="a \"b\"", profile="UsernameToken"` {
 		t.Error(got)

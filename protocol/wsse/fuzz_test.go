@@ -14,20 +14,20 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		if again := parsed(t, token.String()); again != token {
-			t.Fatalf("written and read again it is another:\n%+v\n%+v", token, again)
+			t.Fatalf("changed by writing and parsing:\n%+v\n%+v", token, again)
 		}
 		if !token.Fresh(token.At) || token.Fresh(token.At.Add(time.Hour)) {
-			t.Fatal("not fresh at its own time, or always")
+			t.Fatal("not fresh at its own time, or fresh an hour later")
 		}
 		if proof, ok := token.Verify(password); ok {
 			if len(proof.Nonce) > MaxNonce || digest(proof.Nonce, token.Created, password) != proof.Sum {
-				t.Fatalf("a proof that is none: %+v", proof)
+				t.Fatalf("an invalid proof: %+v", proof)
 			}
 		}
 		// A header of the client with this user name and password.
 		ours := parsed(t, Header(token.Username, password+"x", token.At, nil))
 		if ours.Username != token.Username || !ours.Check(password+"x") {
-			t.Fatalf("what was made for %q is read as %q, or does not fit", token.Username, ours.Username)
+			t.Fatalf("a header for %q is parsed as %q, or does not match", token.Username, ours.Username)
 		}
 	})
 }
@@ -41,7 +41,7 @@ func FuzzTime(f *testing.F) {
 			t.Fatalf("%q: %v", s, at)
 		}
 		if want, err := time.Parse(time.RFC3339, s); err == nil && ok && !at.Equal(want) {
-			t.Fatalf("%q is %v, read as %v, %v", s, want, at, ok)
+			t.Fatalf("%q is %v, parsed as %v, %v", s, want, at, ok)
 		}
 	})
 }

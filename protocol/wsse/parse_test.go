@@ -22,7 +22,7 @@ func TestParseAllSpellings(t *testing.T) {
 		"no quotes":           `UsernameToken Username=cal, Created=2005-11-14T18:40:04-0800, Nonce=bf59, PasswordDigest=WgUU6xmxOsGYqhNun9gJZ//C9ew=`,
 		"small letters":       `usernametoken username="cal", created="2005-11-14T18:40:04-0800", nonce="bf59", passworddigest="WgUU6xmxOsGYqhNun9gJZ//C9ew="`,
 		"empty places":        `UsernameToken ,, Username="cal", , Created="2005-11-14T18:40:04-0800", Nonce="bf59", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew=",`,
-		"what it knows not":   `UsernameToken Username="cal", Type="a, \"b\"", Created="2005-11-14T18:40:04-0800", Nonce="bf59", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew="`,
+		"unknown parameters":  `UsernameToken Username="cal", Type="a, \"b\"", Created="2005-11-14T18:40:04-0800", Nonce="bf59", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ//C9ew="`,
 		"escapes":             `UsernameToken Username="\c\al", Created="2005-11-14T18:40:04-0800", Nonce="bf59", PasswordDigest="WgUU6xmxOsGYqhNun9gJZ\/\/C9ew="`,
 	} {
 		got, err := Parse(header)
@@ -43,31 +43,31 @@ func TestParseRejectsInvalidHeader(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, header := range map[string]string{
-		"nothing":              "",
-		"the word alone":       "UsernameToken",
-		"another word":         strings.Replace(good, "UsernameToken", "UsernameTokens", 1),
-		"no word":              strings.TrimPrefix(good, "UsernameToken "),
-		"no space after it":    strings.Replace(good, "Token ", "Token,", 1),
-		"a parameter twice":    good + `, Nonce="m"`,
-		"twice in other case":  good + `, USERNAME="v"`,
-		"one missing":          strings.Replace(good, `Nonce="n", `, "", 1),
-		"one empty":            strings.Replace(good, `"n"`, `""`, 1),
-		"no comma":             strings.Replace(good, `"n",`, `"n"`, 1),
-		"no value":             strings.Replace(good, `="n"`, ``, 1),
-		"no name":              strings.Replace(good, `Nonce="n"`, `="n"`, 1),
-		"a quote that is open": strings.TrimSuffix(good, `"`),
-		"an escape at the end": strings.TrimSuffix(good, `"`) + `\`,
-		"text after a value":   strings.Replace(good, `"n"`, `"n"n`, 1),
-		"a quote in a word":    strings.Replace(good, `"n"`, `n"n"`, 1),
-		"a line break":         strings.Replace(good, `"n"`, "\"n\r\nX: y\"", 1),
-		"a NUL":                strings.Replace(good, `"u"`, "\"u\x00\"", 1),
-		"an escaped line feed": strings.Replace(good, `"u"`, "\"u\\\n\"", 1),
-		"no time":              strings.Replace(good, `2005-11-14T18:40:04Z`, "today", 1),
-		"a long nonce":         strings.Replace(good, `"n"`, `"`+strings.Repeat("n", MaxNonce+1)+`"`, 1),
-		"a long name":          strings.Replace(good, `"u"`, `"`+strings.Repeat("n", MaxUsername+1)+`"`, 1),
-		"a long digest":        strings.Replace(good, `"d"`, `"`+strings.Repeat("n", MaxDigest+1)+`"`, 1),
-		"a long time":          strings.Replace(good, `04Z`, `04.`+strings.Repeat("0", MaxCreated)+`Z`, 1),
-		"a long header":        good + strings.Repeat(" ", MaxHeader),
+		"nothing":               "",
+		"the word alone":        "UsernameToken",
+		"another word":          strings.Replace(good, "UsernameToken", "UsernameTokens", 1),
+		"no word":               strings.TrimPrefix(good, "UsernameToken "),
+		"no space after it":     strings.Replace(good, "Token ", "Token,", 1),
+		"a parameter twice":     good + `, Nonce="m"`,
+		"twice in other case":   good + `, USERNAME="v"`,
+		"one missing":           strings.Replace(good, `Nonce="n", `, "", 1),
+		"one empty":             strings.Replace(good, `"n"`, `""`, 1),
+		"no comma":              strings.Replace(good, `"n",`, `"n"`, 1),
+		"no value":              strings.Replace(good, `="n"`, ``, 1),
+		"no name":               strings.Replace(good, `Nonce="n"`, `="n"`, 1),
+		"an unterminated quote": strings.TrimSuffix(good, `"`),
+		"an escape at the end":  strings.TrimSuffix(good, `"`) + `\`,
+		"text after a value":    strings.Replace(good, `"n"`, `"n"n`, 1),
+		"a quote in a word":     strings.Replace(good, `"n"`, `n"n"`, 1),
+		"a line break":          strings.Replace(good, `"n"`, "\"n\r\nX: y\"", 1),
+		"a NUL":                 strings.Replace(good, `"u"`, "\"u\x00\"", 1),
+		"an escaped line feed":  strings.Replace(good, `"u"`, "\"u\\\n\"", 1),
+		"no time":               strings.Replace(good, `2005-11-14T18:40:04Z`, "today", 1),
+		"a long nonce":          strings.Replace(good, `"n"`, `"`+strings.Repeat("n", MaxNonce+1)+`"`, 1),
+		"a long name":           strings.Replace(good, `"u"`, `"`+strings.Repeat("n", MaxUsername+1)+`"`, 1),
+		"a long digest":         strings.Replace(good, `"d"`, `"`+strings.Repeat("n", MaxDigest+1)+`"`, 1),
+		"a long time":           strings.Replace(good, `04Z`, `04.`+strings.Repeat("0", MaxCreated)+`Z`, 1),
+		"a long header":         good + strings.Repeat(" ", MaxHeader),
 	} {
 		got, err := Parse(header)
 		if _, ok := errors.AsType[*SyntaxError](err); !ok || got != (Token{}) {
@@ -123,7 +123,7 @@ func TestCreatedAcceptsAnyZone(t *testing.T) {
 		"２005-11-15T02:40:04Z", "2005-11-15T02:40:04Z\x00",
 	} {
 		if got, ok := parseTime(s); ok {
-			t.Errorf("%q is taken for %v", s, got)
+			t.Errorf("%q is parsed as %v", s, got)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func FuzzParseCall(f *testing.F) {
 			return
 		}
 		if !Sniff(doc) {
-			t.Fatal("Sniff does not know it")
+			t.Fatal("Sniff does not detect it")
 		}
 		b, err := c.Marshal()
 		if err != nil {

@@ -20,7 +20,7 @@ func python(t *testing.T) string {
 	fulltest.Needs(t, "another language")
 	path, err := exec.LookPath("python3")
 	if err != nil {
-		t.Fatal("there is no python3 here to talk to: install the package python3")
+		t.Fatal("python3 not found: install the package python3")
 	}
 	return path
 }
@@ -52,7 +52,7 @@ func TestPythonServer(t *testing.T) {
 	})
 	port, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
-		t.Fatalf("Python's server said %q: %v", port, err)
+		t.Fatalf("Python's server printed %q: %v", port, err)
 	}
 	c := &Client{URL: "http://127.0.0.1:" + strings.TrimSpace(port) + "/RPC2"}
 

@@ -51,7 +51,7 @@ func (h *Handler) systemMethods() []Method {
 
 func (h *Handler) listMethods(_ context.Context, params []any) (any, error) {
 	if len(params) != 0 {
-		return nil, fmt.Errorf("%w: system.listMethods takes none", ErrParams)
+		return nil, fmt.Errorf("%w: system.listMethods has no parameters", ErrParams)
 	}
 	names := make([]string, 0, len(h.Methods)+4)
 	for _, m := range slices.Concat(h.Methods, h.systemMethods()) {
@@ -82,7 +82,7 @@ func (h *Handler) methodSignature(_ context.Context, params []any) (any, error) 
 
 func (h *Handler) named(caller string, params []any) (*Method, error) {
 	if len(params) != 1 {
-		return nil, fmt.Errorf("%w: %s takes one, the name of a method", ErrParams, caller)
+		return nil, fmt.Errorf("%w: %s has one parameter, the name of a method", ErrParams, caller)
 	}
 	name, ok := params[0].(string)
 	if !ok {
@@ -102,7 +102,7 @@ func (h *Handler) named(caller string, params []any) (*Method, error) {
 // executed.
 func (h *Handler) multicall(ctx context.Context, params []any) (any, error) {
 	if len(params) != 1 {
-		return nil, fmt.Errorf("%w: system.multicall takes one, an array of calls", ErrParams)
+		return nil, fmt.Errorf("%w: system.multicall has one parameter, an array of calls", ErrParams)
 	}
 	list, ok := params[0].([]any)
 	if !ok {

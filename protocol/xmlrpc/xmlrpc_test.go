@@ -301,7 +301,7 @@ func TestMarshalDepthMatchesParseDepth(t *testing.T) {
 				continue
 			}
 			if _, err := ParseCall(bytes.NewReader(b)); err != nil {
-				t.Fatalf("%d %ss are written and then refused: %v", i+1, name, err)
+				t.Fatalf("%d %ss are written but not parsed: %v", i+1, name, err)
 			}
 		}
 	}

@@ -182,7 +182,7 @@ func TestACNWSHubThatDoesNotAgreeIsToldOfInASentence(t *testing.T) {
 		{&listWorld{result: cnws.Result{Description: "No room."}}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml: No room\.$`},
 		{&listWorld{}, `^the hub at http://hub.example/cnws refuses http://feed.example/rss.xml and does not say why$`},
 		{&listWorld{page: true}, `^http://hub.example/cnws does not answer like a hub of CNWS: --hub needs the hub, such as`},
-		{&listWorld{status: 404}, `^the hub at http://hub.example/cnws did not take it: The answer was 404 Not Found$`},
+		{&listWorld{status: 404}, `^the hub at http://hub.example/cnws did not take it: The response was 404 Not Found$`},
 	} {
 		l, f, out := listListener(tt.world)
 		if err := l.follow(t.Context(), f); err == nil || !matches(tt.want, err.Error()) || len(records(t, out)) != 1 {
