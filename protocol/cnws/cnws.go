@@ -73,7 +73,7 @@ func fieldErr(field, format string, args ...any) *FieldError {
 // when it is temporarily unavailable (503). With Status 0 it becomes a normal response with
 // Msg as the description.
 type Error struct {
-	Status     int
+	Status     int           // HTTP status
 	Msg        string        // a sentence for the client
 	RetryAfter time.Duration // 0: not specified
 	Err        error         // the cause, never sent to the client; may be nil

@@ -80,8 +80,8 @@ type ItemBackend interface {
 // Handler serves the API under any path prefix.
 type Handler struct {
 	Backend Backend
-	Log     *slog.Logger // internal failures; nil: no log
-	Now     func() time.Time
+	Log     *slog.Logger     // internal failures; nil: no log
+	Now     func() time.Time // nil: time.Now
 }
 
 // RequestFrom returns the HTTP request on whose behalf a method of [Backend] is called. It

@@ -71,7 +71,7 @@ type Handler struct {
 type MediaHandler struct {
 	Auth  Authenticator
 	Media Media
-	Log   *slog.Logger
+	Log   *slog.Logger // internal failures; nil: no log
 }
 
 // RequestFrom returns the HTTP request on whose behalf a method is called. It is nil

@@ -17,7 +17,7 @@ import (
 // name or an IP address (IPv6 with or without brackets). path may have a query and is kept
 // byte for byte, except that non-ASCII bytes are percent-encoded. The scheme is https for
 // https-post and for port 443, else http; the default port of the scheme is left out. The
-// error is a [*FieldError] (for the protocol: [ErrProtocol] that wraps one).
+// error is a [*FieldError], or [ErrProtocol] that wraps one.
 func CallbackURL(protocol, host string, port int, path string) (string, error) {
 	// spec:rsscloud-2009#please-notify-fields
 	if !ValidProtocol(protocol) {
@@ -54,8 +54,7 @@ func CallbackURL(protocol, host string, port int, path string) (string, error) {
 
 // SplitCallback is the inverse of [CallbackURL]. It returns host without brackets, port,
 // path, and the protocol with which they form the same URL again (https-post where
-// http-post cannot). The error is a [*FieldError] (for the protocol: [ErrProtocol] that
-// wraps one).
+// http-post cannot). The error is a [*FieldError], or [ErrProtocol] that wraps one.
 func SplitCallback(protocol, callback string) (p, host string, port int, path string, err error) {
 	fail := func(why string) (string, string, int, string, error) {
 		return "", "", 0, "", fieldErr("callback", "The callback %s cannot be registered: %s.", wirehttp.Quote(callback), why)

@@ -10,12 +10,12 @@ import (
 // Registration is a request of an aggregator to be notified at a callback when one of the
 // feeds changes.
 type Registration struct {
-	Procedure string // the procedure to call; used for xml-rpc and soap only
-	Port      int
-	Path      string // path of the callback; may have a query
-	Protocol  string // protocol of the notifications: HTTPPost, HTTPSPost, XMLRPC or SOAP
-	URLs      []string
-	Domain    string // host of the callback; "": the client address of the request
+	Procedure string   // the procedure to call; used for xml-rpc and soap only
+	Port      int      // port of the callback, 1 to 65535
+	Path      string   // path of the callback; may have a query
+	Protocol  string   // protocol of the notifications: HTTPPost, HTTPSPost, XMLRPC or SOAP
+	URLs      []string // the feeds, at most [MaxURLs]
+	Domain    string   // host of the callback; "": the client address of the request
 }
 
 // Check returns a [*FieldError] (or [ErrProtocol] that wraps one) for the first invalid

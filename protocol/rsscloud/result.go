@@ -17,9 +17,9 @@ import (
 
 // Names of the root elements of responses.
 const (
-	ResultElement       = "result"       // to a ping
-	NotifyResultElement = "notifyResult" // to pleaseNotify and cancel
-	pingResultElement   = "pingResult"   // to a ping, from clouds in the field
+	ResultElement       = "result"       // response to a ping
+	NotifyResultElement = "notifyResult" // response to pleaseNotify and cancel
+	pingResultElement   = "pingResult"   // response to a ping, from clouds in the field
 )
 
 // Result is a cloud's response: success or refusal, and a sentence that explains it.

@@ -20,7 +20,7 @@ import (
 //
 // A Result with success promises that the operation is done or durably stored.
 type Backend interface {
-	// Ping reports that a feed changed.
+	// Ping processes the ping of a feed that changed.
 	Ping(ctx context.Context, p PingRequest) (Result, error)
 	// PleaseNotify adds or renews a registration.
 	PleaseNotify(ctx context.Context, g Registration) (Result, error)

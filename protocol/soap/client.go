@@ -101,6 +101,7 @@ func (c *Client) Call(ctx context.Context, name string, params ...Param) (any, e
 }
 
 // headers sets the header fields that depend on the version, with the action.
+//
 // spec:soap11-2000#soap-action
 func (c *Client) headers(h http.Header) {
 	h.Set("Content-Type", contentType(c.Version))

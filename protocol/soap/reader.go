@@ -104,6 +104,7 @@ func sentinel(kind error) error {
 }
 
 // readEnvelope reads Envelope(Header?, Body).
+//
 // spec:soap11-2000#envelope
 func readEnvelope(root *xmlsafe.Node) (message, error) {
 	var m message
@@ -144,6 +145,7 @@ func readEnvelope(root *xmlsafe.Node) (message, error) {
 
 // findFirst finds the call among the elements of the body. The others have an id and
 // contain values that the call refers to.
+//
 // spec:soap11-2000#root
 func (m *message) findFirst() error {
 	for _, n := range m.body.Nodes {
@@ -167,6 +169,7 @@ func (m *message) findFirst() error {
 
 // checkHeaders rejects every header that the final recipient, which is this program, must
 // understand.
+//
 // spec:soap11-2000#must-understand
 func checkHeaders(header *xmlsafe.Node, v Version) error {
 	for _, n := range header.Nodes {
@@ -189,6 +192,7 @@ func checkHeaders(header *xmlsafe.Node, v Version) error {
 }
 
 // readFault reads a fault of either version into the form of SOAP 1.1.
+//
 // spec:soap11-2000#fault
 func readFault(n *xmlsafe.Node, v Version) error {
 	f := &Fault{}

@@ -191,6 +191,7 @@ type Fault struct {
 }
 
 // Fault codes, with the names of SOAP 1.1.
+//
 // spec:soap11-2000#fault-codes
 const (
 	CodeClient          = "Client"

@@ -96,6 +96,7 @@ func idOf(n *xmlsafe.Node) string {
 }
 
 // follow returns n, or the element of this document that n refers to.
+//
 // spec:soap11-2000#references
 func (r *valueReader) follow(n *xmlsafe.Node) (*xmlsafe.Node, error) {
 	for range maxDepth {
@@ -237,6 +238,7 @@ func isStruct(n *xmlsafe.Node, typ string) bool {
 }
 
 // arrayType reports whether n declares that it is an array, and the type of its items.
+//
 // spec:soap11-2000#arrays
 func arrayType(n *xmlsafe.Node) (item string, ok bool) {
 	kind, _ := n.Attr(enc12, "nodeType")

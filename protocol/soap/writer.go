@@ -209,6 +209,7 @@ func (w *writer) structure(name string, fields []Param, depth int) {
 }
 
 // array writes a list. Without types it is an element that contains the items.
+//
 // spec:soap11-2000#arrays
 func (w *writer) array(name string, n int, item func(int) any, depth int) {
 	w.add("<", name)
@@ -300,6 +301,7 @@ func isSimple(typ string) bool {
 
 // Marshal returns the envelope with the fault, in the form of version v. Characters that
 // XML cannot carry become U+FFFD.
+//
 // spec:soap11-2000#fault
 func (f *Fault) Marshal(v Version) []byte {
 	w := writer{version: v, literal: true}
@@ -376,6 +378,7 @@ func code12(code string) string {
 }
 
 // status returns the HTTP status of a fault.
+//
 // spec:soap11-2000#http-response
 func (f *Fault) status(v Version) int {
 	if v == V12 && code12(f.Code) == "Sender" {

@@ -36,7 +36,7 @@ type Follower struct {
 	URL       string        // URL of changes.xml or of any document in this format
 	HTTP      HTTPClient    // nil: a client with a timeout
 	UserAgent string        // "": Go's default
-	Unit      time.Duration // unit of the when attributes [a minute]
+	Unit      time.Duration // unit of the when attributes; 0: a minute
 	Backfill  bool          // begin with all rows of changes.xml, usually the last hour
 	// OnChange is called for each new row, oldest first. Rows of one site whose times
 	// differ by less than the document's resolution count as one row. OnChange may be nil.

@@ -29,7 +29,8 @@ const maxFields = 200
 type FormHandler struct {
 	Backend Backend
 	// Page writes a custom page. title and text are the result in plain text. form has the
-	// received fields under the names above. If Page is nil, the page is a plain one.
+	// received fields under their canonical names. If Page is nil, the handler writes a
+	// plain page.
 	Page func(w http.ResponseWriter, r *http.Request, status int, title, text string, form url.Values)
 	Log  *slog.Logger // internal failures; nil: no log
 }

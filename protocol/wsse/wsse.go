@@ -26,10 +26,10 @@ const (
 // Token is a parsed header.
 type Token struct {
 	Username string
-	Digest   string // PasswordDigest as written
-	Nonce    string // as written
-	Created  string // as written
-	At       time.Time
+	Digest   string    // PasswordDigest as written
+	Nonce    string    // as written
+	Created  string    // as written
+	At       time.Time // Created in UTC
 }
 
 // String returns the token as the value of a header. [Parse] parses it to an equal token.

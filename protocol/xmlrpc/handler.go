@@ -159,6 +159,7 @@ func (h *Handler) maxBytes() int64 {
 
 // parseFault returns the response to an invalid call. The status is 200 for a syntax error,
 // because HTTP itself did not fail.
+//
 // spec:xmlrpc-1999#status
 func parseFault(err error) (status int, f *Fault) {
 	status, f = http.StatusOK, &Fault{Code: CodeParse}
@@ -211,6 +212,7 @@ func refuseMethod(w http.ResponseWriter) {
 }
 
 // reply sends a document with its length, as the specification requires.
+//
 // spec:xmlrpc-1999#response
 func reply(w http.ResponseWriter, status int, body []byte) {
 	head := w.Header()

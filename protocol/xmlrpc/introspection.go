@@ -8,10 +8,12 @@ import (
 )
 
 // MaxCalls is the limit of calls in one system.multicall.
+//
 // spec:cloudburst#multicall
 const MaxCalls = 50
 
 // system returns one of the methods that every handler has, or nil.
+//
 // spec:xmlrpc-introspection-2001#methods
 func (h *Handler) system(name string) *Method {
 	all := h.systemMethods()

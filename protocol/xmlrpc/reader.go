@@ -82,6 +82,7 @@ func invalid(n *xmlsafe.Node, format string, args ...any) error {
 }
 
 // readCall reads methodCall(methodName, params?).
+//
 // spec:xmlrpc-1999#request
 func readCall(root *xmlsafe.Node) (Call, error) {
 	if root.Name() != "methodCall" {
@@ -130,6 +131,7 @@ func readParams(n *xmlsafe.Node) ([]any, error) {
 }
 
 // readResponse reads methodResponse(params(param(value)) | fault(value)).
+//
 // spec:xmlrpc-1999#response
 func readResponse(root *xmlsafe.Node) (any, error) {
 	if root.Name() != "methodResponse" {
@@ -159,6 +161,7 @@ func readResponse(root *xmlsafe.Node) (any, error) {
 }
 
 // readFault returns the fault as an error.
+//
 // spec:xmlrpc-1999#fault
 func readFault(n *xmlsafe.Node) error {
 	if len(n.Nodes) != 1 || n.Nodes[0].Name() != "value" || !n.Blank() {
@@ -182,6 +185,7 @@ func readFault(n *xmlsafe.Node) error {
 
 // readValue reads the content of <value>: one typed element, or text, which is a string
 // including its white space.
+//
 // spec:xmlrpc-1999#scalars
 func readValue(n *xmlsafe.Node) (any, error) {
 	switch {
@@ -235,6 +239,7 @@ func readScalar(n *xmlsafe.Node) (any, error) {
 }
 
 // readArray reads array(data(value*)).
+//
 // spec:xmlrpc-1999#arrays
 func readArray(n *xmlsafe.Node) (any, error) {
 	list := []any{}
@@ -259,6 +264,7 @@ func readArray(n *xmlsafe.Node) (any, error) {
 
 // readStruct reads struct(member(name, value)*). A repeated name is an error, because
 // readers disagree on which member counts.
+//
 // spec:xmlrpc-1999#structs
 func readStruct(n *xmlsafe.Node) (any, error) {
 	members := make(map[string]any, len(n.Nodes))

@@ -174,6 +174,7 @@ func appendString(dst []byte, s string) ([]byte, error) {
 }
 
 // appendInt writes a number that exceeds the specification's 32 bits as i8.
+//
 // spec:xmlrpc-1999#scalars
 func appendInt(dst []byte, n int64) []byte {
 	tag := "int>"
@@ -187,6 +188,7 @@ func appendInt(dst []byte, n int64) []byte {
 
 // appendDouble writes digits, a period and digits, as the specification requires. There is
 // no exponent and no notation for infinity.
+//
 // spec:xmlrpc-1999#double
 func appendDouble(dst []byte, f float64) ([]byte, error) {
 	if math.IsInf(f, 0) || math.IsNaN(f) {

@@ -89,6 +89,7 @@ func (f *Fault) Error() string { return fmt.Sprintf("xmlrpc: fault %d: %s", f.Co
 
 // Common fault codes, from the list that the authors of xmlrpc-epi published in 2001.
 // CodeLogin is the code of weblog servers.
+//
 // spec:xmlrpc-faults-2001#codes
 const (
 	CodeParse    = -32700 // not well-formed XML

@@ -149,7 +149,7 @@ func TestCNWSEndpointDescribesItselfAndAllowsOtherOrigins(t *testing.T) {
 	}{
 		{http.MethodGet, "", 405, "change notification web service"},
 		{http.MethodOptions, "", 204, ""},
-		{http.MethodPost, "<rss/>", 400, "This is no document"},
+		{http.MethodPost, "<rss/>", 400, "This is not a document"},
 	} {
 		r, err := http.NewRequestWithContext(t.Context(), c.method, target, strings.NewReader(c.body))
 		if err != nil {
