@@ -14,7 +14,7 @@ import (
 )
 
 // ErrSlow means that the sender dropped a client that did not keep up.
-var ErrSlow = errors.New("it does not keep up with the list")
+var ErrSlow = errors.New("the client is too slow")
 
 // Options of a stream. Heartbeat and WriteTimeout must be set.
 type Options struct {

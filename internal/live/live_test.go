@@ -93,7 +93,7 @@ func TestOnlyWritesHaveADeadline(t *testing.T) {
 			t.Errorf("an event is not held until Flush: %v", err)
 		}
 		if err := s.Comment("listening"); err != nil || c.flushed != c.body.Len() {
-			t.Errorf("a comment is not sent at once: %v", err)
+			t.Errorf("a comment is delayed: %v", err)
 		}
 		if want := "id: 1\nevent: new\ndata: {}\n\n: listening\n\n"; c.body.String() != want {
 			t.Errorf("got %q, want %q", c.body.String(), want)
@@ -103,7 +103,7 @@ func TestOnlyWritesHaveADeadline(t *testing.T) {
 		}
 		s.Close()
 		if got := time.Until(c.deadline); got != within {
-			t.Errorf("the end may take %v", got)
+			t.Errorf("the deadline of the end is %v", got)
 		}
 	})
 }
@@ -125,7 +125,7 @@ func TestStuckClientEndsStreamAtDeadline(t *testing.T) {
 		begun := time.Now()
 		err := Follow(t.Context(), s, make(chan int), func(int) error { return nil })
 		if took := time.Since(begun); !errors.Is(err, os.ErrDeadlineExceeded) || took != heartbeat+within {
-			t.Errorf("it ended after %v with %v", took, err)
+			t.Errorf("ended after %v with %v", took, err)
 		}
 	})
 }
@@ -169,7 +169,7 @@ func TestFollowEnds(t *testing.T) {
 	}{
 		"the client leaves": {func(_ *Stream, _ chan int, _ chan struct{}, leave func()) { leave() }, nil, 0},
 		"the server stops":  {func(_ *Stream, _ chan int, done chan struct{}, _ func()) { close(done) }, nil, 0},
-		"the permission ends": {func(s *Stream, _ chan int, _ chan struct{}, _ func()) {
+		"Beat returns false": {func(s *Stream, _ chan int, _ chan struct{}, _ func()) {
 			left := 3
 			s.Beat = func() bool { left--; return left > 0 }
 		}, nil, 3 * heartbeat},
@@ -182,8 +182,8 @@ func TestFollowEnds(t *testing.T) {
 			close(from)
 			leave()
 		}, nil, 0},
-		"a value that cannot be taken": {func(_ *Stream, from chan int, _ chan struct{}, _ func()) { from <- 1 }, failed, 0},
-		"a failed look": {func(s *Stream, _ chan int, _ chan struct{}, _ func()) {
+		"take fails": {func(_ *Stream, from chan int, _ chan struct{}, _ func()) { from <- 1 }, failed, 0},
+		"Woken fails": {func(s *Stream, _ chan int, _ chan struct{}, _ func()) {
 			s.Wake, s.Woken = time.After(time.Second), func() error { return failed }
 		}, failed, time.Second},
 	} {

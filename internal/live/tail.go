@@ -7,7 +7,7 @@ import (
 )
 
 // ErrEnded means that the client left or the server stopped before a stream began.
-var ErrEnded = errors.New("it left, or the program ends")
+var ErrEnded = errors.New("the client left or the server is stopping")
 
 // Tail passes the values of one worker to all clients, each of which watches one key. The worker
 // runs from the first client's Join until the last client leaves. Set the exported fields first;

@@ -65,7 +65,7 @@ func TestWorkerRunsWhileClientsWatch(t *testing.T) {
 			second() // a second call is allowed
 			synctest.Wait()
 			if running != 0 || len(tail.Channels()) != 0 {
-				t.Errorf("round %d: %d workers run for nobody", round, running)
+				t.Errorf("round %d: %d workers run without clients", round, running)
 			}
 		}
 	})
@@ -102,7 +102,7 @@ func TestSendReachesAllClientsOfAChannelAndDropsSlowOnes(t *testing.T) {
 			tail.Drop(ch)
 		}
 		if all := fmt.Sprint(received(quick), received(other)); all != "[-1] [-1]" {
-			t.Errorf("after all were dropped: %s", all)
+			t.Errorf("after Drop: %s", all)
 		}
 		leaveSlow()
 		leaveQuick()

@@ -37,7 +37,7 @@ func TestPushEndpointsOfFeeds(t *testing.T) {
 			doc:  rssHead + `<cloud domain="" port="80" path="/?rsscloud=notify" registerProcedure="" protocol="http-post"/></channel></rss>`,
 			want: []PushEndpoint{{Protocol: "rsscloud", Hub: "http://feeds.test/?rsscloud=notify", Wire: "http-post"}},
 		},
-		"clouds that cannot be": {
+		"invalid clouds": {
 			doc:     rssHead + `<cloud domain="a b" port="80" path="/" protocol="http-post"/><cloud domain="c.test" port="99999" path="/" protocol="http-post"/><cloud domain="c.test" port="80" path="/" protocol="smoke"/></channel></rss>`,
 			problem: `The <cloud> is not used: its protocol is "smoke", which must be http-post, https-post, xml-rpc or soap.`,
 		},
@@ -59,7 +59,7 @@ func TestPushEndpointsOfFeeds(t *testing.T) {
 			doc:  `{"version":"https://jsonfeed.org/version/1.1","title":"F","feed_url":"https://feeds.test/f","hubs":[{"type":"rssCloud","url":"https://c.test"},{"type":"WebSub","url":"https://hub.test/"}],"items":[]}`,
 			want: []PushEndpoint{{Protocol: "websub", Hub: "https://hub.test/"}, {Protocol: "rsscloud", Hub: "https://c.test/rsscloud/pleaseNotify", Wire: "http-post"}}, topic: "https://feeds.test/f",
 		},
-		"a hub that is no address": {doc: fmt.Sprintf(atom, `<link rel="hub" href="javascript:x"/>`)},
+		"an invalid hub URL": {doc: fmt.Sprintf(atom, `<link rel="hub" href="javascript:x"/>`)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,7 +77,7 @@ func TestPushEndpointsOfFeeds(t *testing.T) {
 			}
 			private := Source{URL: s.URL, Login: Login{Kind: LoginBasic}}
 			if describe(&private, f, nil); len(private.PushEndpoints) != 0 {
-				t.Error("a hub is told of a private feed")
+				t.Error("a private feed has push endpoints")
 			}
 		})
 	}

@@ -152,7 +152,7 @@ func (a *addition) fetchNew(ctx context.Context, url string) (Added, error) {
 		return a.fromPage(ctx, s, got)
 	case d.feed.Moved != nil && d.feed.Moved.Gone:
 		// spec:feedstate-2007#gone-xml
-		return Added{}, fault.New(fault.NotFound, "The feed %s is gone for good: it is an empty <redirect>.", location.Brief(s.URL))
+		return Added{}, fault.New(fault.NotFound, "The feed %s is permanently gone: it is an empty <redirect>.", location.Brief(s.URL))
 	case d.feed.Format == feed.Redirect:
 		_, decided := feedstate.Next(s.State, got.toAnswer(&s), a.now(), feedstate.Options{})
 		return Added{}, fault.New(fault.Unreadable, "%s could not be read: %s.", location.Brief(s.URL), cmp.Or(decided.Failure, "a redirect document"))
@@ -223,7 +223,7 @@ func (a *addition) undo(ctx context.Context, id int64) {
 	ctx, cancel := saveContext(ctx)
 	defer cancel()
 	_, err := a.Store.RiverUnsubscribe(ctx, a.q.Reader, []int64{id})
-	a.logError(ctx, "a feed that was not read at first stays followed", err)
+	a.logError(ctx, "cannot unfollow a feed whose items could not be stored", err)
 	a.forget(a.q.Reader)
 }
 

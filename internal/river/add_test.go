@@ -50,7 +50,7 @@ func TestAddOfKnownFeedSendsNoRequest(t *testing.T) {
 			}
 		}
 		if got := h.requestURLs(); got != "" {
-			t.Errorf("asked for %s", got)
+			t.Errorf("request for %s", got)
 		}
 		if got := h.list("ann"); got != "Feed "+feedURL+" New" {
 			t.Error(got)
@@ -58,7 +58,7 @@ func TestAddOfKnownFeedSendsNoRequest(t *testing.T) {
 		// A page has to be fetched, but the feed that it links to does not.
 		h.add(river.Request{URL: "feeds.test", Reader: "eve"})
 		if got := h.requestURLs(); got != "feeds.test/" {
-			t.Errorf("asked for %s", got)
+			t.Errorf("request for %s", got)
 		}
 		if s := h.source(feedURL); s.Readers != 5 {
 			t.Errorf("%d readers", s.Readers)
@@ -86,7 +86,7 @@ func TestConcurrentAddsFetchTheFeedOnce(t *testing.T) {
 			}
 		}
 		if got := h.requestURLs(); got != "feeds.test/rss.xml" {
-			t.Errorf("asked for %s", got)
+			t.Errorf("request for %s", got)
 		}
 	})
 }
@@ -182,11 +182,11 @@ func TestFailedAddExplainsItselfAndStoresNothing(t *testing.T) {
 			code fault.Code
 			word string
 		}{
-			"/401": {fault.Refused, "wants to know who reads"}, "/403": {fault.Unreadable, "403"}, "/404": {fault.NotFound, "404"}, "/410": {fault.NotFound, "410"},
+			"/401": {fault.Refused, "requires a login"}, "/403": {fault.Unreadable, "403"}, "/404": {fault.NotFound, "404"}, "/410": {fault.NotFound, "410"},
 			"/429": {fault.TooMany, "429"}, "/500": {fault.Unreadable, "500"}, "/304": {fault.Unreadable, "304"}, "/loop": {fault.Unreadable, "redirect"},
 			"/image": {fault.Unreadable, "image"}, "/list": {fault.Invalid, "OPML"}, "/big": {fault.Unreadable, "more than"}, "/empty": {fault.Unreadable, "empty"},
 			"/itself": {fault.Unreadable, "a redirect to itself"}, "/there": {fault.Unreadable, "redirects"}, "/nowhere": {fault.Unreadable, "nowhere"},
-			"/page": {fault.Unreadable, "that is none"},
+			"/page": {fault.Unreadable, "that is not a feed"},
 		} {
 			_, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://feeds.test" + path})
 			if fault.CodeOf(err) != want.code || !strings.Contains(fault.Message(err), want.word) || !strings.Contains(fault.Message(err), "feeds.test"+path) {
@@ -208,7 +208,7 @@ func TestFailedAddExplainsItselfAndStoresNothing(t *testing.T) {
 		h.serve("http://feeds.test/other", doc(rss("", "a")))
 		h.add(river.Request{URL: feedURL})
 		if _, err := h.river.Add(t.Context(), river.Request{Reader: "ann", URL: "http://feeds.test/other"}); fault.CodeOf(err) != fault.TooMany {
-			t.Errorf("one too many: %v", err)
+			t.Errorf("beyond the limit: %v", err)
 		}
 	})
 }

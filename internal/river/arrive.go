@@ -112,7 +112,7 @@ func (r runner) indexLoop(ctx context.Context) {
 			begin := time.Now()
 			n, err := r.Store.IndexItems(ctx, indexBatch)
 			if err != nil {
-				r.logError(ctx, "the river could not make items searchable", err)
+				r.logError(ctx, "cannot make items searchable", err)
 			}
 			if err != nil || n < indexBatch || !r.quiet(ctx) && !pause(ctx, min(2*time.Since(begin), indexWithin)) {
 				break
@@ -148,7 +148,7 @@ func (r runner) tail(ctx context.Context, from int64) int64 {
 	for {
 		list, err := r.Store.Changed(ctx, at, tailBatch)
 		if err != nil {
-			r.logError(ctx, "the river could not see what others read", err)
+			r.logError(ctx, "cannot read the items of other processes", err)
 			return from
 		}
 		for i := 0; i < len(list); {

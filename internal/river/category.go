@@ -33,7 +33,7 @@ func (r *River) PutCategory(ctx context.Context, reader, name string, public boo
 			known = known || c.Name == name
 		}
 		if !known {
-			return fault.New(fault.TooMany, "There are %d categories already, which is as many as there may be.", len(have))
+			return fault.New(fault.TooMany, "There are already %d categories, which is the limit.", len(have))
 		}
 	}
 	return r.Store.PutCategory(ctx, reader, name, public)

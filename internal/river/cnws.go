@@ -24,13 +24,13 @@ func (r *River) SetCNWS(ctx context.Context, reader string, source int64, hub st
 		return Followed{}, err
 	}
 	if hub != "" && item.WebURL(hub) == "" {
-		return Followed{}, fault.New(fault.Invalid, "The CNWS hub is %s: it needs an address with http:// or https://.", location.Brief(hub))
+		return Followed{}, fault.New(fault.Invalid, "Invalid CNWS hub %s: its URL must begin with http:// or https://.", location.Brief(hub))
 	}
 	switch {
 	case r.Push == nil:
-		return Followed{}, fault.New(fault.Unavailable, "This server asks no hubs.")
+		return Followed{}, fault.New(fault.Unavailable, "This server does not subscribe at hubs.")
 	case f.Source.Private():
-		return Followed{}, fault.New(fault.Refused, "The feed %s is read with a login: no hub hears of it.", location.Brief(f.Source.URL))
+		return Followed{}, fault.New(fault.Refused, "The feed %s needs a login, so no hub may learn about it.", location.Brief(f.Source.URL))
 	}
 	s, err := r.Store.ChangeSource(ctx, source, func(s *Source) error {
 		s.PushEndpoints = slices.DeleteFunc(slices.Clone(s.PushEndpoints), isCNWS)

@@ -44,7 +44,7 @@ func (r *River) Explain(ctx context.Context, id int64) (Explanation, error) {
 	out.Sentence = sentenceOf(&s, out.Decision, now)
 	planned := s.State.Push
 	if out.Push, err = (checker{r}).updatePushState(ctx, &s); err != nil {
-		r.logError(ctx, "the river could not see the state of its hubs", err) // the other parts can still be explained
+		r.logError(ctx, "cannot read the state of a feed's hubs", err) // the other parts can still be explained
 	}
 	out.Source.State.Push = s.State.Push
 	for i := range out.Push {
@@ -141,7 +141,7 @@ func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
 	if st.Failure != nil && st.Gone == nil {
 		add("It could not be read since %s, %s: %s.", since(st.Since, now), times(st.Failures+st.Limited), st.Failure.Text)
 		if st.Failure.Kind == feedstate.ErrNotFeed && strings.Contains(st.Failure.Text, "HTML") {
-			add("What is there now looks like a page: perhaps the feed has another address, which the page may name.")
+			add("The response looks like a page: the feed may have a new address, which the page may link to.")
 		}
 	}
 	if st.Push.Pending && st.Gone == nil {
@@ -158,13 +158,13 @@ func notesOf(s *Source, checks []Check, now time.Time) (notes []string) {
 		add("A redirect leads from https to http: others on the way can read and change it.")
 	}
 	if s.Private() && !s.maySendLogin() {
-		add("Its log-in is not sent any more, for the feed is on another host now than it was given for.")
+		add("Its login is no longer sent, because the feed has moved to another host.")
 	}
 	if s.About.Problem != "" {
 		add("In its last document: %s", s.About.Problem)
 	}
 	if st.Hints.Complete || st.Hints.Expired || st.Hints.Archive {
-		add("It says that nothing more will come.")
+		add("The feed declares that no more items will follow.")
 	}
 	return notes
 }

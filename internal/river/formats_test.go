@@ -27,17 +27,17 @@ func TestPageWithOneFeedInSeveralFormatsNeedsNoChoice(t *testing.T) {
 		want  string // the followed feed; "": Add returns choices
 		asks  int
 	}{
-		"two formats":              {[]string{"rss Site (RSS)=/rss.xml", "atom Site (Atom)=/atom.xml"}, "/rss.xml", 0},
-		"atom first":               {[]string{"atom Site=/atom.xml", "rss Site=/rss.xml"}, "/atom.xml", 0},
-		"json first":               {[]string{"json Site=/feed.json", "rss Site=/feed.xml"}, "/feed.xml", 0},
-		"words of formats only":    {[]string{"rss RSS 2.0=/a", "atom Atom=/b", "json JSON Feed=/c"}, "/a", 0},
-		"all that there was":       {[]string{"rss A: as saved=/a/rss.xml", "rss A: RSS 2.0=/a/feed.xml", "rdf A: RSS 1.0=/a/feed.rdf", "rss A: RSS 0.91=/a/feed.rss091", "atom A: Atom=/a/feed.atom"}, "", 2},
-		"with comments":            {[]string{"rss Site Feed=/rss.xml", "atom Site Atom=/atom.xml", "rss Site Comments Feed=/comments.xml"}, "/rss.xml", 0},
-		"two feeds":                {[]string{"rss News=/news.xml", "rss Sports=/sports.xml"}, "", 2},
-		"two feeds in two formats": {[]string{"rss News=/news.xml", "atom News=/news.atom", "rss Sports=/sports.xml", "atom Sports=/sports.atom"}, "", 2},
-		"one title, one format":    {[]string{"rss Feed=/one.xml", "rss Feed=/two.xml"}, "", 2},
-		"numbered":                 {[]string{"rss Feed 1=/one.xml", "atom Feed 2=/two.xml"}, "", 2},
-		"of two hosts":             {[]string{"rss Site=/rss.xml", "atom Site=http://other.test/atom.xml"}, "", 2},
+		"two formats":                {[]string{"rss Site (RSS)=/rss.xml", "atom Site (Atom)=/atom.xml"}, "/rss.xml", 0},
+		"atom first":                 {[]string{"atom Site=/atom.xml", "rss Site=/rss.xml"}, "/atom.xml", 0},
+		"json first":                 {[]string{"json Site=/feed.json", "rss Site=/feed.xml"}, "/feed.xml", 0},
+		"words of formats only":      {[]string{"rss RSS 2.0=/a", "atom Atom=/b", "json JSON Feed=/c"}, "/a", 0},
+		"many formats and two feeds": {[]string{"rss A: as saved=/a/rss.xml", "rss A: RSS 2.0=/a/feed.xml", "rdf A: RSS 1.0=/a/feed.rdf", "rss A: RSS 0.91=/a/feed.rss091", "atom A: Atom=/a/feed.atom"}, "", 2},
+		"with comments":              {[]string{"rss Site Feed=/rss.xml", "atom Site Atom=/atom.xml", "rss Site Comments Feed=/comments.xml"}, "/rss.xml", 0},
+		"two feeds":                  {[]string{"rss News=/news.xml", "rss Sports=/sports.xml"}, "", 2},
+		"two feeds in two formats":   {[]string{"rss News=/news.xml", "atom News=/news.atom", "rss Sports=/sports.xml", "atom Sports=/sports.atom"}, "", 2},
+		"one title, one format":      {[]string{"rss Feed=/one.xml", "rss Feed=/two.xml"}, "", 2},
+		"numbered":                   {[]string{"rss Feed 1=/one.xml", "atom Feed 2=/two.xml"}, "", 2},
+		"of two hosts":               {[]string{"rss Site=/rss.xml", "atom Site=http://other.test/atom.xml"}, "", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -54,7 +54,7 @@ func TestPageWithOneFeedInSeveralFormatsNeedsNoChoice(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got := strings.TrimPrefix(a.Source.URL, "http://site.test"); got != c.want || len(a.Choices) != c.asks {
-					t.Errorf("followed is %q, and asked for %+v; want %q and %d choices", got, a.Choices, c.want, c.asks)
+					t.Errorf("followed %q with choices %+v; want %q and %d choices", got, a.Choices, c.want, c.asks)
 				}
 			})
 		})

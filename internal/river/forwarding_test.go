@@ -158,7 +158,7 @@ func TestNewItemsAreForwardedInOrderButOldOnesAreNot(t *testing.T) {
 		h.putForwarding(forward.Forwarding{Target: "bea.example/", Reader: "bea"})
 		h.advance(time.Minute)
 		if got := c.received(); got != "" {
-			t.Errorf("of what was there before: %s", got)
+			t.Errorf("forwarded old items: %s", got)
 		}
 		h.publish(feedURL, "c", "b", "old")
 		got := strings.Split(c.received(), "\n")
@@ -173,7 +173,7 @@ func TestNewItemsAreForwardedInOrderButOldOnesAreNot(t *testing.T) {
 		// An edited item is not a new item.
 		h.publish(feedURL, "c=changed", "b", "old")
 		if got := c.received(); got != "" {
-			t.Errorf("of an edit: %s", got)
+			t.Errorf("forwarded an edit: %s", got)
 		}
 		var many []string
 		for i := 45; i > 0; i-- {
@@ -249,12 +249,12 @@ func TestForwardingRespectsRetryAfterAndGone(t *testing.T) {
 		c.fail(busy)
 		h.publish(feedURL, "a", "old")
 		if wait := time.Until(h.forwarding(n.ID).NextAt); wait < 170*time.Minute || wait > 3*time.Hour {
-			t.Errorf("it is told again in %v", wait)
+			t.Errorf("the next attempt is in %v", wait)
 		}
 		c.fail(fault.New(fault.Unavailable, "The mail server is away."))
 		h.advance(24 * time.Hour)
 		if got := h.forwarding(n.ID); got.Paused || got.Failures != 1 || got.Problem != "The mail server is away." {
-			t.Errorf("this server is no reason to pause: %+v", got)
+			t.Errorf("paused after a failure of this server: %+v", got)
 		}
 		c.fail(fault.New(fault.Gone, "It answered 410."))
 		h.advance(time.Hour)
@@ -346,7 +346,7 @@ func TestPutForwardingValidatesItsInput(t *testing.T) {
 			t.Errorf("%+v", got)
 		}
 		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.NotFound {
-			t.Errorf("nothing to try it with: %v", err)
+			t.Errorf("without an item: %v", err)
 		}
 		h.serve(feedURL, doc(rss("", "b", "a")))
 		h.add(river.Request{URL: feedURL})

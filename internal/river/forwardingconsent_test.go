@@ -93,7 +93,7 @@ func TestRecipientWhoEndsForwardingIsNotAskedAgain(t *testing.T) {
 			t.Fatalf("%q, ended by %q", got, end)
 		}
 		if l, err := h.river.EndLink(t.Context(), end); err != nil || l.State != forward.ForwardingConfirmed {
-			t.Errorf("looking at the link: %+v %v", l, err)
+			t.Errorf("the link: %+v %v", l, err)
 		}
 		if l, err := h.river.EndForwarding(t.Context(), end); err != nil || l.State != forward.ForwardingEnded {
 			t.Errorf("%+v %v", l, err)
@@ -116,7 +116,7 @@ func TestRecipientWhoEndsForwardingIsNotAskedAgain(t *testing.T) {
 			}
 		}
 		if _, err := h.river.PutForwarding(t.Context(), forward.Forwarding{Reader: "bea", Via: forward.ViaEmail, Target: "vic@x.example"}); err != nil {
-			t.Errorf("another reader: %v", err)
+			t.Errorf("another user: %v", err)
 		}
 		h.advance(time.Hour)
 		if got := c.consentRequests(); got != "vic@x.example" {
@@ -141,14 +141,14 @@ func TestLinksAreSignedAndExpire(t *testing.T) {
 			}
 		}
 		if _, err := h.river.EndForwarding(t.Context(), link); fault.CodeOf(err) != fault.NotFound {
-			t.Errorf("a link that confirms ends: %v", err)
+			t.Errorf("a link for confirmation ends forwarding: %v", err)
 		}
 		h.advance(7*24*time.Hour + time.Minute)
 		if _, err := h.river.ConfirmForwarding(t.Context(), link); fault.CodeOf(err) != fault.Gone {
 			t.Errorf("after a week: %v", err)
 		}
 		if _, err := h.river.EndForwarding(t.Context(), end); err != nil {
-			t.Errorf("a link that ends has no end: %v", err)
+			t.Errorf("a link that ends forwarding has expired: %v", err)
 		}
 	})
 }
@@ -183,7 +183,7 @@ func TestConsentRequestsToSilentWebhookAreLimited(t *testing.T) {
 		}
 		h.publish(feedURL, "b", "a", "old")
 		if got := c.received(); got != "hook.example/: b" {
-			t.Errorf("told %q", got)
+			t.Errorf("forwarded %q", got)
 		}
 	})
 }
@@ -205,7 +205,7 @@ func TestConsentRequestsAreLimitedPerDay(t *testing.T) {
 		}
 		h.advance(time.Minute)
 		if got := strings.Fields(c.consentRequests()); len(got) != 20 {
-			t.Errorf("one reader sent %d mails", len(got))
+			t.Errorf("one user sent %d mails", len(got))
 		}
 		list, err := h.river.Forwardings(t.Context(), "ann")
 		waiting := 0
@@ -257,7 +257,7 @@ func TestForwardedMailsAreLimitedPerDay(t *testing.T) {
 		got := c.received()
 		for _, want := range []string{"a@x.example: ", "b@x.example: ", "n5"} {
 			if !strings.Contains(got, want) {
-				t.Errorf("the next day comes %q", got)
+				t.Errorf("the next day: %q", got)
 			}
 		}
 	})

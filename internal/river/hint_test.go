@@ -26,7 +26,7 @@ func TestRule24HintsSurvive304sAndRestarts(t *testing.T) {
 		"no hints":           {rss("", "a"), nil, 50 * time.Minute, 5 * time.Hour, ""},
 		"ttl":                {rss("<ttl>180</ttl>", "a"), nil, 3 * time.Hour, 200 * time.Minute, "ttl 180"},
 		"a short ttl":        {rss("<ttl>1</ttl>", "a"), nil, 5 * time.Minute, 6 * time.Minute, "ttl 1"},
-		"a senseless ttl":    {rss("<ttl>0</ttl>", "a"), nil, 50 * time.Minute, 5 * time.Hour, "ttl 0 ignored"},
+		"an invalid ttl":     {rss("<ttl>0</ttl>", "a"), nil, 50 * time.Minute, 5 * time.Hour, "ttl 0 ignored"},
 		"sy:":                {sy, nil, 6 * time.Hour, 7 * time.Hour, "sy: every 6 h"},
 		"CDF":                {cdf, nil, 5 * time.Hour, 6 * time.Hour, "every 5 h"},
 		"max-age":            {rss("", "a"), []string{"Cache-Control", "max-age=14400"}, 4 * time.Hour, 5 * time.Hour, "max-age 4 h"},
@@ -90,7 +90,7 @@ func TestRule24NoRequestsInSkippedHoursAndDaysInGMT(t *testing.T) {
 		for _, r := range list {
 			at := r.at.UTC()
 			if h, d := at.Hour(), at.Weekday(); h < 6 || h > 8 || d == time.Monday || d == time.Thursday {
-				t.Errorf("asked on %s", at.Format("Monday 15:04"))
+				t.Errorf("request on %s", at.Format("Monday 15:04"))
 			}
 		}
 	})

@@ -44,6 +44,6 @@ func TestLargeIDSetNeedsLittleMemory(t *testing.T) {
 		}
 	}
 	if used := cap(s.sorted); used > s.len() {
-		t.Errorf("there is space for %d numbers, of which there are %d", used, s.len())
+		t.Errorf("capacity for %d numbers, want %d", used, s.len())
 	}
 }

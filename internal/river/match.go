@@ -77,7 +77,7 @@ func (r searcher) matching(ctx context.Context, reader string, names []string) (
 	}
 	slices.Sort(ids)
 	if ids = slices.Compact(ids); len(ids) > maxSources {
-		return nil, fault.New(fault.Invalid, "More than %d of your feeds have %q in their names: say it with more letters.", maxSources, names[0])
+		return nil, fault.New(fault.Invalid, "More than %d of your feeds have %q in their names: use a longer name.", maxSources, names[0])
 	}
 	return ids, nil
 }

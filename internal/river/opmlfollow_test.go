@@ -40,7 +40,7 @@ func TestImportStopsAtTheFeedLimit(t *testing.T) {
 	}
 	got, err = r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 900)), ImportOptions{Operator: true})
 	if err != nil || got.Added != 400 || got.Had != 500 || got.Over != 0 || got.Limit != MaxOfOperator {
-		t.Errorf("of the operator: %+v %v", got, err)
+		t.Errorf("by the operator: %+v %v", got, err)
 	}
 	// A user above the limit keeps all feeds, and cannot add any.
 	got, err = r.Import(t.Context(), "ann", strings.NewReader(linesOf(0, 1000)), ImportOptions{})
@@ -129,7 +129,7 @@ func TestUserHasOneImportAtATime(t *testing.T) {
 		t.Errorf("a second import: %v", err)
 	}
 	if got, err := r.Import(t.Context(), "bob", strings.NewReader(doc), ImportOptions{}); err != nil || got.Added != 3 {
-		t.Errorf("of somebody else: %+v %v", got, err)
+		t.Errorf("by another user: %+v %v", got, err)
 	}
 	if _, err := io.WriteString(out, doc[20:]); err != nil {
 		t.Fatal(err)

@@ -195,7 +195,7 @@ func (r importer) addLists(ctx context.Context, reader string, lists []ReadingLi
 			continue
 		}
 		if free <= 0 {
-			out.problem("%s is not followed: there are %d reading lists already, which is as many as there may be.", location.Brief(l.URL), maxLists)
+			out.problem("%s is not followed: there are already %d reading lists, which is the limit.", location.Brief(l.URL), maxLists)
 			continue
 		}
 		err := r.Store.AddReadingList(ctx, l)

@@ -198,7 +198,7 @@ func TestImportTimeIsLinear(t *testing.T) { // not parallel: it measures process
 	large := add("ann", huge)
 	t.Logf("the work for %d feeds is %v, for %d it is %v", few, small, huge, large)
 	if large > 4*small*time.Duration(huge/few) {
-		t.Errorf("%d feeds take %v, and %d take %v: more than in proportion", few, small, huge, large)
+		t.Errorf("%d feeds take %v, and %d take %v: more than linear", few, small, huge, large)
 	}
 	if got, err := h.Import(t.Context(), "bea", strings.NewReader(list(few)), river.ImportOptions{}); err != nil || got.Added != few {
 		t.Errorf("%d %v", got.Added, err)

@@ -35,10 +35,10 @@ type originFlaw struct {
 // originFlaws are wrong rules, each of which at least one kind of origin detects.
 func originFlaws() []originFlaw {
 	return []originFlaw{
-		{name: "each ETag is believed", save: func(s *river.Saved) {
+		{name: "each ETag is trusted", save: func(s *river.Saved) {
 			s.Source.State.Evidence.Proof, s.Source.State.Evidence.Recent = "proven", false
 		}},
-		{name: "the ETag of a recent change is believed", save: func(s *river.Saved) { s.Source.State.Evidence.Recent = false }},
+		{name: "the ETag of a recent change is trusted", save: func(s *river.Saved) { s.Source.State.Evidence.Recent = false }},
 		{name: "a recent change is not read again", save: func(s *river.Saved) {
 			if st := &s.Source.State; st.FollowUpAt.Sub(s.Now) < time.Minute {
 				st.FollowUpAt = time.Time{}
@@ -140,7 +140,7 @@ func (o *originRun) push() {
 		}
 		<-time.After(time.Second)
 	}
-	o.t.Error("no announcement was accepted in 20 seconds")
+	o.t.Error("no push was accepted in 20 seconds")
 }
 
 // replace stops the program and starts it again.

@@ -98,7 +98,7 @@ func formatName(f discover.Format) string {
 func (a *addition) followOnly(ctx context.Context, url, page string) (Added, error) {
 	done, ok, err := a.feedAt(ctx, url, feedstate.ByHand)
 	if !ok && err == nil {
-		err = fault.New(fault.Unreadable, "The page %s names %s as its feed, and that is none.", page, location.Brief(url))
+		err = fault.New(fault.Unreadable, "The page %s links to %s as its feed, but that is not a feed.", page, location.Brief(url))
 	}
 	return done, err
 }

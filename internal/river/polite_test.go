@@ -221,7 +221,7 @@ func TestRule09And10And11NoOtherRequestsAndNoOtherFields(t *testing.T) {
 				want = "feeds.test/other.xml?a=b"
 			}
 			if r.url != want {
-				t.Errorf("asked for %s", r.url)
+				t.Errorf("request for %s", r.url)
 			}
 			for _, name := range []string{"Referer", "Cookie", "Cache-Control", "Pragma", "From"} {
 				if v := r.header.Values(name); len(v) > 0 {
@@ -286,7 +286,7 @@ func TestRule13RetryAfterAppliesToAFeedAndToAHostIfSeveralFeedsAgree(t *testing.
 				}
 				w.advance(90 * 24 * time.Hour)
 				if s := w.source(feedURL); s.State.Gone != nil || s.NextAt.IsZero() {
-					t.Errorf("patience was a step to death: %+v", s.State)
+					t.Errorf("the feed is gone after waits: %+v", s.State)
 				}
 			})
 		})
@@ -309,7 +309,7 @@ func TestRule13RetryAfterAppliesToAFeedAndToAHostIfSeveralFeedsAgree(t *testing.
 		w.advance(9 * time.Hour)
 		for _, r := range w.requests() {
 			if strings.HasPrefix(r.url, "feeds.test") {
-				t.Errorf("asked for %s at %v, although three feeds were told to wait", r.url, r.at)
+				t.Errorf("request for %s at %v, although three feeds have to wait", r.url, r.at)
 			}
 		}
 		e, err := w.river.Explain(t.Context(), river.SourceID(urls[4]))
@@ -318,7 +318,7 @@ func TestRule13RetryAfterAppliesToAFeedAndToAHostIfSeveralFeedsAgree(t *testing.
 		}
 		w.advance(4 * time.Hour)
 		if len(w.requests()) < 5 {
-			t.Error("the host was not asked again")
+			t.Error("no further request to the host")
 		}
 	})
 }
@@ -347,12 +347,12 @@ func TestRule14FailingFeedIsRetriedAtGrowingIntervalsAndRecovers(t *testing.T) {
 				}
 				checks := w.checks(feedURL)
 				if gap := checks[0].At.Sub(checks[1].At); gap < 20*time.Hour || gap > 28*time.Hour {
-					t.Errorf("at last it is asked every %v", gap)
+					t.Errorf("the last interval is %v", gap)
 				}
 				w.serve(feedURL, doc(rss("", "a")))
 				w.advance(27 * time.Hour)
 				if s := w.source(feedURL); s.State.Failure != nil || titles(w.items(feedURL)) != "a" {
-					t.Errorf("it did not come back: %+v", s.State.Failure)
+					t.Errorf("the feed did not recover: %+v", s.State.Failure)
 				}
 			})
 		})
@@ -370,7 +370,7 @@ func TestRule15A410StopsChecksKeepsItemsAndCanBeRevived(t *testing.T) {
 		w.requests()
 		w.advance(60 * 24 * time.Hour)
 		if n := len(w.requests()); n != 0 {
-			t.Errorf("asked %d times after a 410", n)
+			t.Errorf("%d requests after a 410", n)
 		}
 		s := w.source(feedURL)
 		if s.State.Gone == nil || !s.NextAt.IsZero() || titles(w.items(feedURL)) != "a" {
@@ -381,10 +381,10 @@ func TestRule15A410StopsChecksKeepsItemsAndCanBeRevived(t *testing.T) {
 			t.Errorf("%v, %q, %q", err, e.Sentence, e.Notes)
 		}
 		if _, err := w.river.Refresh(t.Context(), s.ID); fault.CodeOf(err) != fault.Conflict {
-			t.Errorf("read by hand: %v", err)
+			t.Errorf("refresh: %v", err)
 		}
 		if known, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); known || err != nil {
-			t.Errorf("an announcement woke it: %v, %v", known, err)
+			t.Errorf("a push for a gone feed: %v, %v", known, err)
 		}
 		w.serve(feedURL, doc(rss("", "b", "a")))
 		w.revive(feedURL)

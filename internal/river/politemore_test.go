@@ -41,7 +41,7 @@ func TestRule16PermanentRedirectIsAcceptedAfterThreeChecksOverADayAndCanBeUndone
 				w.advance(11 * time.Hour)
 				for _, r := range w.requests() {
 					if r.url != "new.test/feed" || r.header.Get("If-None-Match") != `"v"` {
-						t.Errorf("asked for %s with %q", r.url, r.header.Get("If-None-Match"))
+						t.Errorf("request for %s with %q", r.url, r.header.Get("If-None-Match"))
 					}
 				}
 				e, err := w.river.Explain(t.Context(), s.ID)
@@ -51,7 +51,7 @@ func TestRule16PermanentRedirectIsAcceptedAfterThreeChecksOverADayAndCanBeUndone
 				w.undo(feedURL)
 				w.advance(4 * 24 * time.Hour)
 				if s := w.source(feedURL); s.URL != feedURL {
-					t.Errorf("it moved again: %s", s.URL)
+					t.Errorf("the feed moved again: %s", s.URL)
 				}
 			})
 		})
@@ -108,7 +108,7 @@ func TestRule18RedirectsEndAfterFiveAndDowngradesAreReported(t *testing.T) {
 		}
 		for _, r := range w.requests() {
 			if r.url == "feeds.test/6" && r.at.IsZero() {
-				t.Error("asked beyond the fifth")
+				t.Error("a request after the fifth redirect")
 			}
 		}
 	})
@@ -194,7 +194,7 @@ func TestRule20And21MissedChecksAreSpreadAfterADowntime(t *testing.T) {
 		w.restart()
 		w.advance(10 * time.Minute)
 		if n := len(w.requests()); n != 0 {
-			t.Errorf("a start alone made %d requests", n)
+			t.Errorf("a start caused %d requests", n)
 		}
 		w.stop()
 		w.advance(5 * time.Hour)
@@ -203,7 +203,7 @@ func TestRule20And21MissedChecksAreSpreadAfterADowntime(t *testing.T) {
 		w.advance(30 * time.Minute)
 		list := w.requests()
 		if len(list) != 100 {
-			t.Errorf("%d of 100 that were due", len(list))
+			t.Errorf("%d of 100 due checks", len(list))
 		}
 		minutes := map[int]int{}
 		for _, r := range list {
@@ -247,7 +247,7 @@ func TestRule20ChecksAtTheTopOfTheHourAreSpread(t *testing.T) {
 		list := w.requests()
 		for _, r := range list {
 			if r.at.UTC().Hour() != 9 {
-				t.Errorf("asked at %v", r.at)
+				t.Errorf("request at %v", r.at)
 			}
 			seconds[r.at.Unix()]++
 		}
@@ -272,7 +272,7 @@ func TestRule22And23OneFetchForAllUsersWhoAreCountedInUserAgent(t *testing.T) {
 		w.advance(90 * time.Minute)
 		list := w.requests()
 		if len(list) != 2 {
-			t.Errorf("%d requests for three readers", len(list))
+			t.Errorf("%d requests for three users", len(list))
 		}
 		// The first request may be sent before all three follow.
 		if s := sent(list, "User-Agent"); !strings.HasSuffix(s, "|Cloudburst/test (+http://me.test/about; 3 subscribers)") || strings.Count(s, " subscriber") != 2 {
@@ -306,10 +306,10 @@ func TestRule25RefreshIsLimitedToOncePerMinute(t *testing.T) {
 		}
 		w.advance(5 * time.Minute)
 		if _, err := w.river.Refresh(t.Context(), id); fault.CodeOf(err) != fault.TooMany || !strings.Contains(err.Error(), "asked to be left alone") {
-			t.Errorf("while its server wants rest: %v", err)
+			t.Errorf("during a Retry-After: %v", err)
 		}
 		if _, err := w.river.Refresh(t.Context(), 12345); fault.CodeOf(err) != fault.NotFound {
-			t.Errorf("an unknown one: %v", err)
+			t.Errorf("an unknown source: %v", err)
 		}
 	})
 }
@@ -383,7 +383,7 @@ func TestRule29RefusalIsShownWithItsReasonAndRarelyRepeated(t *testing.T) {
 		w.follow(feedURL)
 		w.advance(24 * time.Hour)
 		if n := len(w.requests()); n > 4 {
-			t.Errorf("asked %d times in a day", n)
+			t.Errorf("%d requests in a day", n)
 		}
 		e, err := w.river.Explain(t.Context(), river.SourceID(feedURL))
 		if err != nil || !strings.Contains(e.Checks[0].Text, "403 Forbidden: Robots may not read this.") || strings.Contains(e.Checks[0].Text, "alert") {

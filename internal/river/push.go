@@ -68,7 +68,7 @@ func (r checker) updateHubs(ctx context.Context, was, is *Source, d feedstate.De
 		err = r.Push.Follow(ctx, is.originalURL(), is.Topic, is.PushEndpoints)
 	}
 	if err != nil {
-		r.logger().Warn("the hubs of a feed could not be asked", "source", is.ID, "err", err)
+		r.logger().Warn("cannot subscribe at the hubs of a feed", "source", is.ID, "err", err)
 	}
 }
 

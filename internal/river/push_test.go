@@ -49,12 +49,12 @@ func TestHubsAreSubscribedOnceAndLeftWhenRemovedFromTheFeed(t *testing.T) {
 		w.push.confirmAll()
 		w.advance(3 * time.Hour)
 		if w.push.asked != 1 {
-			t.Errorf("asked %d times", w.push.asked)
+			t.Errorf("%d requests", w.push.asked)
 		}
 		w.serve(feedURL, tagged(rss("", "a"), `"v2"`))
 		w.advance(26 * time.Hour)
 		if len(w.push.follows[feedURL]) != 0 {
-			t.Errorf("still follows %v", w.push.follows)
+			t.Errorf("still subscribed: %v", w.push.follows)
 		}
 		w.serve(feedURL, tagged(rss(hubbed, "a"), `"v3"`))
 		w.push.set()
@@ -122,11 +122,11 @@ func TestPushesDuringACheckCauseOneMoreCheckAtMostOneASecond(t *testing.T) {
 		list := w.requests()
 		for i := 3; i < len(list); i++ { // three checks need not wait for each other
 			if gap := list[i].at.Sub(list[i-3].at); gap < time.Second || i > 3 && list[i].at.Sub(list[i-1].at) < time.Second {
-				t.Errorf("%v between four readings", gap)
+				t.Errorf("%v between four checks", gap)
 			}
 		}
 		if len(list) < 6 || len(list) > 8 {
-			t.Errorf("%d readings for 40 announcements in 4 s", len(list))
+			t.Errorf("%d checks for 40 pushes in 4 s", len(list))
 		}
 		if n := len(w.items(feedURL)); n != 21 {
 			t.Errorf("%d items", n)
@@ -150,7 +150,7 @@ func TestOwnDocumentIsCheckedAtEveryPush(t *testing.T) {
 			w.advance(50 * time.Millisecond)
 		}
 		if n := len(w.requests()); n != 20 {
-			t.Errorf("%d readings for 20 announcements", n)
+			t.Errorf("%d checks for 20 pushes", n)
 		}
 	})
 }
@@ -194,7 +194,7 @@ func TestPushForSeveralURLsOfAFeedCausesOneCheck(t *testing.T) {
 
 func TestOnlyFeedsWithAReliableHubArePolledDaily(t *testing.T) {
 	t.Parallel()
-	for name, announces := range map[string]bool{"announces": true, "forgets": false} {
+	for name, announces := range map[string]bool{"announces": true, "misses changes": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
@@ -256,7 +256,7 @@ func TestFirstPushPlansTheDailyCheck(t *testing.T) {
 			t.Errorf("%s; %+v; %s: %v", e.Sentence, e.Decision.Considered, e.Trust, err)
 		}
 		if s := w.source(feedURL); !e.Decision.At.Equal(s.NextAt) || s.NextAt.Before(s.State.PolledAt.Add(21*time.Hour)) {
-			t.Errorf("it is polled at %v, and was at %v; explained is %v", s.NextAt, s.State.PolledAt, e.Decision.At)
+			t.Errorf("polled at %v after %v; the explanation has %v", s.NextAt, s.State.PolledAt, e.Decision.At)
 		}
 	})
 }
@@ -301,7 +301,7 @@ func TestDeliverStoresItemsWithoutARequest(t *testing.T) {
 		}
 		s := w.source(feedURL)
 		if !s.NextAt.Equal(next) || s.State.Validators.ETag != `"v1"` || len(s.PushEndpoints) != 2 || len(s.Last) != 3 {
-			t.Errorf("its state became %+v", s)
+			t.Errorf("the state is %+v", s)
 		}
 		if c := w.checks(feedURL)[0]; c.Cause != feedstate.Delivered || c.Via != "notify-websub" || c.New != 1 || c.Edited != 1 {
 			t.Errorf("%+v", c)
@@ -357,7 +357,7 @@ func TestDeliveryThatCannotBeStoredIsNotAcknowledged(t *testing.T) {
 			t.Error("a delivery was acknowledged")
 		}
 		if _, err := w.river.ReceivePush(t.Context(), feedURL, "ping"); err == nil {
-			t.Error("an announcement was acknowledged")
+			t.Error("a push was acknowledged")
 		}
 	})
 }

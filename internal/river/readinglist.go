@@ -96,7 +96,7 @@ func (r listReader) followList(ctx context.Context, reader string, s Source, got
 	case slices.ContainsFunc(lists, func(h ReadingList) bool { return h.ID == l.ID }):
 		return Imported{}, fault.New(fault.Conflict, "You follow the reading list %s already.", location.Brief(l.URL))
 	case len(lists) >= maxLists:
-		return Imported{}, fault.New(fault.TooMany, "You follow %d reading lists, which is as many as there may be.", len(lists))
+		return Imported{}, fault.New(fault.TooMany, "You follow %d reading lists, which is the limit.", len(lists))
 	}
 	var c listedSources
 	t, err := importer(r).newBatchFollower(ctx, reader, o.Operator)
@@ -166,16 +166,16 @@ func (r listReader) undoList(ctx context.Context, reader string, id int64) {
 			err = r.Store.DropReadingList(ctx, reader, l.ID)
 		}
 	}
-	r.logError(ctx, "what a reading list brought could not be taken back", err)
+	r.logError(ctx, "cannot remove the feeds of a reading list", err)
 }
 
 // readList checks a claimed list and updates the user's feeds to match it.
 func (r listReader) readList(ctx context.Context, l ReadingList) {
 	if err := r.readListOnce(ctx, &l); err != nil && ctx.Err() == nil {
-		r.logError(ctx, "a reading list could not be worked on", err)
+		r.logError(ctx, "cannot check a reading list", err)
 		l.NextAt = r.now().Add(listRetry)
 		_, err = r.Store.SaveReadingList(ctx, l)
-		r.logError(ctx, "a reading list could not be put off", err)
+		r.logError(ctx, "cannot postpone a reading list", err)
 	}
 }
 
@@ -248,7 +248,7 @@ func (r listReader) decide(l *ReadingList, a feedstate.Answer, now time.Time) {
 	}
 	if d.Gone {
 		l.NextAt = time.Time{}
-		l.Problem = "Its server says that it is gone for good: its feeds stay as they are."
+		l.Problem = "Its server reports that it is permanently gone: its feeds stay as they are."
 		return
 	}
 	wait := min(max(now.Sub(state.ChangedAt)/4, minListInterval), maxListInterval)

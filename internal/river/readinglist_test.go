@@ -122,12 +122,12 @@ func TestReadingListIsReconciled(t *testing.T) {
 		h.serve(listURL, tagged(opmlOf("a", "b", "e", "f"), `"2"`))
 		h.advance(25 * time.Hour)
 		if got := h.names("ann"); got != "b* c* d* e f" {
-			t.Errorf("two are lost and one is gained: %s", got)
+			t.Errorf("two removed and one added: %s", got)
 		}
 		h.serve(listURL, tagged(opmlOf("a", "b", "f"), `"3"`))
 		h.advance(25 * time.Hour)
 		if got := h.names("ann"); got != "b* c* d* f" {
-			t.Errorf("one is lost: %s", got)
+			t.Errorf("one removed: %s", got)
 		}
 		if l := h.readingList(listURL); l.Problem != "" || l.Feeds != 3 || l.Title != "The list" {
 			t.Errorf("%+v", l)
@@ -141,7 +141,7 @@ func TestReadingListIsReconciled(t *testing.T) {
 			}
 		}
 		if seen < 5 || seen > 60 {
-			t.Errorf("the list was read %d times", seen)
+			t.Errorf("the list was fetched %d times", seen)
 		}
 	})
 }
@@ -158,7 +158,7 @@ func TestLargeLossOfAReadingListNeedsConfirmation(t *testing.T) {
 			t.Errorf("after the first time: %s %+v", got, l)
 		}
 		if wait := l.NextAt.Sub(l.Memory.DoubtAt); wait != time.Hour {
-			t.Errorf("it is read again after %v", wait)
+			t.Errorf("the next check is after %v", wait)
 		}
 		h.reboot()
 		h.advance(time.Hour)
@@ -171,13 +171,13 @@ func TestLargeLossOfAReadingListNeedsConfirmation(t *testing.T) {
 		h.serve(listURL, tagged(opmlOf(), `"4"`))
 		for i := 0; h.readingList(listURL).Memory.DoubtAt.IsZero(); i++ {
 			if h.advance(30 * time.Minute); i > 100 {
-				t.Fatal("an empty list is not doubted")
+				t.Fatal("an empty list is accepted at once")
 			}
 		}
 		h.serve(listURL, tagged(opmlOf("a", "b", "c", "d"), `"5"`))
 		h.advance(2 * time.Hour)
 		if got, l := h.names("ann"), h.readingList(listURL); got != "a b c d" || l.Problem != "" || !l.Memory.DoubtAt.IsZero() {
-			t.Errorf("after the accident: %s %+v", got, l)
+			t.Errorf("after the temporary loss: %s %+v", got, l)
 		}
 	})
 }
@@ -193,7 +193,7 @@ func TestUnreadableReadingListKeepsItsFeeds(t *testing.T) {
 			problem string
 		}{
 			"500": {status(500), "500"}, "404": {status(404), "404"}, "html": {page(), "web page"}, "feed": {doc(rss("", "a")), "follow it as one"}, "empty": {doc(""), "empty"},
-			"cut": {doc(full[:len(full)/2]), "middle"}, "429": {status(429, "Retry-After", "60"), ""},
+			"cut": {doc(full[:len(full)/2]), "truncated"}, "429": {status(429, "Retry-After", "60"), ""},
 		} {
 			h.serve(listURL, c.answer)
 			h.advance(26 * time.Hour)
@@ -282,7 +282,7 @@ func TestDropReadingListWithAndWithoutItsFeeds(t *testing.T) {
 		h.requests()
 		h.advance(48 * time.Hour)
 		if got := h.requestURLs(); strings.Contains(got, "lists.test") {
-			t.Errorf("it is still asked for: %s", got)
+			t.Errorf("requests for a removed list: %s", got)
 		}
 	})
 }
@@ -330,7 +330,7 @@ func TestReadingListReportsTheFeedLimitWhenItGrows(t *testing.T) {
 		}
 		h.advance(25 * time.Hour)
 		if got, l := h.names("ann"), h.readingList(listURL); got != "b c d" || l.Problem != "" {
-			t.Errorf("with room for one more: %s %q", got, l.Problem)
+			t.Errorf("with capacity for one more: %s %q", got, l.Problem)
 		}
 		h.serve(listURL, doc(opmlOf("a", "b", "c")))
 		h.advance(25 * time.Hour)
@@ -366,7 +366,7 @@ func TestRarelyChangingListIsCheckedLessOften(t *testing.T) {
 			days = append(days, strings.Count(h.requestURLs(), "lists.test"))
 		}
 		if days[0] < 6 || days[0] > 20 || days[7] < 1 || days[7] > 2 {
-			t.Errorf("asked %v times a day", days)
+			t.Errorf("%v requests a day", days)
 		}
 		if d := cmp.Diff("a", h.names("ann")); d != "" {
 			t.Error(d)

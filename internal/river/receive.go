@@ -102,7 +102,7 @@ func (r pushReceiver) checkNow(ctx context.Context, id int64, via string) {
 	s, err := runner(r).claimOne(ctx, id)
 	if err != nil {
 		if code := fault.CodeOf(err); code != fault.NotFound && code != fault.Conflict {
-			r.logError(ctx, "the river could not take a feed that was announced", err)
+			r.logError(ctx, "cannot claim a pushed feed", err)
 		}
 		lease.Wake(r.wakeups.claim)
 		return
@@ -112,7 +112,7 @@ func (r pushReceiver) checkNow(ctx context.Context, id int64, via string) {
 	}
 	known, err := r.Store.Hosts(ctx, []string{feedstate.HostOf(s.State.URL)})
 	if err != nil {
-		r.logError(ctx, "the river could not see what hosts asked for", err)
+		r.logError(ctx, "cannot read the state of a host", err)
 	}
 	runner(r).giveBack(ctx, r.scheduler.add([]Source{s}, known, now))
 }
@@ -180,7 +180,7 @@ func (r pushReceiver) storeDelivered(ctx context.Context, s *Source, url string,
 	}
 	if !pushedAt.IsZero() { // another push is recorded that no check has handled yet
 		if _, err := r.ReceivePush(ctx, url, by); err != nil {
-			r.logError(ctx, "the river could not keep an announcement", err)
+			r.logError(ctx, "cannot store a push", err)
 		}
 	}
 	return true

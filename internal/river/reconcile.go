@@ -58,7 +58,7 @@ func (r listReader) isDoubtful(l *ReadingList, g *gatherResult, lost []int64, be
 	shrunk := 2*len(lost) > len(before.Memory.Last) && len(lost) > 0
 	switch {
 	case g.cut:
-		l.Problem = "It ends in the middle, or is too long: its feeds stay as they are."
+		l.Problem = "It is truncated or too long: its feeds stay as they are."
 	case !shrunk:
 		return false
 	case before.Memory.DoubtAt.IsZero():
@@ -67,7 +67,7 @@ func (r listReader) isDoubtful(l *ReadingList, g *gatherResult, lost []int64, be
 		return false
 	}
 	if shrunk && !g.cut {
-		l.Problem = "It has lost more than half of its feeds: they stay until it is seen once more like that."
+		l.Problem = "It has lost more than half of its feeds: they stay until the loss is confirmed an hour later."
 		l.NextAt = l.Memory.DoubtAt.Add(doubtPeriod)
 		if soon := l.ReadAt.Add(listRetry); l.NextAt.Before(soon) {
 			l.NextAt = soon

@@ -78,7 +78,7 @@ func TestAddErrorsNameTheURLOnce(t *testing.T) {
 					t.Error(text)
 				}
 			case "/gone":
-				if fault.CodeOf(err) != fault.NotFound || !strings.Contains(fault.Message(err), "gone for good") {
+				if fault.CodeOf(err) != fault.NotFound || !strings.Contains(fault.Message(err), "permanently gone") {
 					t.Error(err)
 				}
 			}

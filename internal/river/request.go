@@ -86,7 +86,7 @@ func (r checker) fetchNow(ctx context.Context, s *Source, cause feedstate.Cause)
 	}
 	login, err := r.loginFor(s)
 	if err != nil {
-		got.err = &fetch.Error{Kind: fetch.Ours, URL: fetch.Redact(s.State.URL), Text: "cannot be asked with the log-in that is kept for it", Err: err}
+		got.err = &fetch.Error{Kind: fetch.Ours, URL: fetch.Redact(s.State.URL), Text: "cannot be requested with its stored login", Err: err}
 		return got
 	}
 	for {

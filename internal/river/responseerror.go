@@ -56,11 +56,11 @@ func responseError(s *Source, got fetchResult) error {
 	case status == http.StatusUnauthorized && s.Private():
 		return fault.Wrap(fault.Refused, needsLogin{}, "The server of %s did not accept the login: its answer was %s.", where, reply)
 	case status == http.StatusUnauthorized:
-		return fault.Wrap(fault.Refused, needsLogin{}, "The server of %s wants to know who reads: give a user name and password, or what else it asks for.", where)
+		return fault.Wrap(fault.Refused, needsLogin{}, "The server of %s requires a login: enter a user name and password, or the kind of login that it requires.", where)
 	case status == http.StatusNotFound || status == http.StatusGone:
 		return fault.New(fault.NotFound, "There is nothing at %s: its server answered %s.", where, reply)
 	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
-		e := fault.New(fault.TooMany, "The server of %s does not want to be asked now: its answer was %s.", where, reply)
+		e := fault.New(fault.TooMany, "The server of %s accepts no requests now: its answer was %s.", where, reply)
 		if e.RetryAfter = fetch.RetryAfter(got.res.Header.Get("Retry-After"), got.at); e.RetryAfter > 0 {
 			e.Msg += fmt.Sprintf(" It may be asked again at %s.", got.at.Add(e.RetryAfter).UTC().Format("15:04 MST on 2 January"))
 		}
@@ -78,7 +78,7 @@ func requestError(where string, err error) error {
 	why := operatorReason(err)
 	switch kind := fetch.KindOf(err); kind {
 	case fetch.Ours:
-		return fault.Wrap(fault.Unavailable, why, "%s could not be read now, for a reason of this server's own; please try again in a minute.", where)
+		return fault.Wrap(fault.Unavailable, why, "%s could not be read now because of a problem of this server; try again in a minute.", where)
 	case fetch.BadURL: // the sentence is complete
 		return fault.New(fault.Refused, "%s %s.", where, text)
 	case fetch.Refused:

@@ -183,7 +183,7 @@ func (r runner) recover(ctx context.Context) bool {
 			r.scheduler.resetEpoch(now)
 			return true
 		}
-		r.logError(ctx, "the river could not start reading", err)
+		r.logError(ctx, "cannot start checking feeds", err)
 		if !pause(ctx, afterError) {
 			return false
 		}
@@ -288,7 +288,7 @@ func (r runner) claim(ctx context.Context) time.Duration {
 	}
 	next, err := r.Store.NextSource(ctx)
 	if err != nil {
-		r.logError(ctx, "the river could not see what is due", err)
+		r.logError(ctx, "cannot query the next due feed", err)
 		return afterError
 	}
 	now, lease := r.now(), r.options().Lease
@@ -301,7 +301,7 @@ func (r runner) claim(ctx context.Context) time.Duration {
 		known, err = r.Store.Hosts(ctx, hostsOf(list))
 	}
 	if err != nil {
-		r.logError(ctx, "the river could not take what is due", err) // claims expire by themselves
+		r.logError(ctx, "cannot claim due feeds", err) // claims expire by themselves
 		return afterError
 	}
 	if len(list) == 0 {
@@ -329,7 +329,7 @@ func (r runner) giveBack(ctx context.Context, off []PutOff) {
 		return
 	}
 	if err := r.Store.PutOff(ctx, off); err != nil {
-		r.logError(ctx, "the river could not give back what it cannot read yet", err) // the claims expire
+		r.logError(ctx, "cannot release claimed feeds", err) // the claims expire
 	}
 }
 
@@ -392,7 +392,7 @@ func (r runner) workLoop(ctx context.Context) {
 	for pause(ctx, workPause) {
 		next, err := r.Store.NextWork(ctx)
 		if err != nil {
-			r.logError(ctx, "the river could not see what lists and notices are due", err)
+			r.logError(ctx, "cannot query due reading lists and forwardings", err)
 			next = r.now().Add(afterError)
 		}
 		wait := r.until(next)
@@ -419,7 +419,7 @@ func (r runner) sweepLoop(ctx context.Context) {
 		for ctx.Err() == nil {
 			n, err := r.Store.SweepRiver(ctx, o.Keep, r.now().Add(-o.KeepFor), sweepBatch)
 			if err != nil && fault.CodeOf(err) != fault.Unsupported {
-				r.logError(ctx, "the river could not remove what is old", err)
+				r.logError(ctx, "cannot remove old items", err)
 			}
 			if err != nil || n < sweepBatch || !pause(ctx, 100*time.Millisecond) {
 				break

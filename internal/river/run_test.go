@@ -51,7 +51,7 @@ func TestHostWithThousandsOfFeedsDoesNotDelayOthers(t *testing.T) {
 		}
 		w.advance(time.Hour)
 		if n := len(w.requests()); n < 3000-20 || n > 3010 {
-			t.Errorf("%d within the hour", n)
+			t.Errorf("%d requests within the hour", n)
 		}
 		// Each feed was claimed a few times, not again and again.
 		if m.claimed > 5*3000 {
@@ -308,11 +308,11 @@ func TestTwoProcessesCheckEachFeedOnceAndPublishAllItems(t *testing.T) {
 				}
 			}
 			if len(seen) != 80 {
-				t.Errorf("heard of %d items", len(seen))
+				t.Errorf("%d items arrived", len(seen))
 			}
 			for id, n := range seen {
 				if n != 1 {
-					t.Errorf("heard of %d %d times", id, n)
+					t.Errorf("item %d arrived %d times", id, n)
 				}
 			}
 		}
@@ -334,7 +334,7 @@ func TestSlowListenerIsDropped(t *testing.T) {
 		w.advance(time.Second)
 		<-slow.C()
 		if _, ok := <-slow.C(); ok {
-			t.Error("a slow listener was waited for")
+			t.Error("a slow listener was not dropped")
 		}
 		slow.Close()
 		if n := w.river.Live().Listening; n != 0 {
@@ -414,12 +414,12 @@ func TestBadFeedsReportProblemsAndDelayNoOthers(t *testing.T) {
 		serve http.HandlerFunc
 		note  string // "": it works
 	}{
-		"a page":         {doc(`<!doctype html><html><title>Hi</title><link rel="alternate" type="application/rss+xml" href="/feed">`), "looks like a page"},
-		"an empty 200":   {doc(""), "an empty answer, not a feed"},
-		"binary":         {doc("\x00\x01\x02\x03\xff\xfe"), "not a feed"},
-		"10,000 items":   {doc(rss("", many...)), "the newest 1000 are read"},
-		"one id for all": {doc(rss("", "a", "a=b", "a=c", "a=d")), "Another item has the same id"},
-		"a feed that":    {doc(rss("", "a")[:150]), "ends"},
+		"a page":           {doc(`<!doctype html><html><title>Hi</title><link rel="alternate" type="application/rss+xml" href="/feed">`), "looks like a page"},
+		"an empty 200":     {doc(""), "an empty answer, not a feed"},
+		"binary":           {doc("\x00\x01\x02\x03\xff\xfe"), "not a feed"},
+		"10,000 items":     {doc(rss("", many...)), "the newest 1000 are read"},
+		"one id for all":   {doc(rss("", "a", "a=b", "a=c", "a=d")), "Another item has the same id"},
+		"a truncated feed": {doc(rss("", "a")[:150]), "ends"},
 		"alternating": {func(o http.ResponseWriter, r *http.Request) {
 			doc(rss("", strings.Fields("c b a")[flip.Add(1)%2:]...))(o, r)
 		}, ""},

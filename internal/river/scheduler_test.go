@@ -37,13 +37,13 @@ func TestSpellingsOfAHostShareItsPace(t *testing.T) {
 		t.Errorf("%d checks start a second later, want 1", n)
 	}
 	if n := started(d, now.Add(3*time.Second)); n != 0 {
-		t.Errorf("%d checks start beside two, want none", n)
+		t.Errorf("%d checks start in addition to two, want none", n)
 	}
 	if wait := d.reserve(feedstate.HostOf("http://FEEDS.test.:80/"), now.Add(3*time.Second), false); wait != 0 {
 		t.Errorf("a request two seconds after the last one waits %s", wait)
 	}
 	if wait := d.reserve(feedstate.HostOf("HTTP://feeds.test"), now.Add(3*time.Second), false); wait != time.Second {
-		t.Errorf("a request at the time of the last one waits %s, want 1s", wait)
+		t.Errorf("a request at the same time as the last one waits %s, want 1s", wait)
 	}
 }
 

@@ -31,7 +31,7 @@ func (r checker) runJob(ctx context.Context, t *job) {
 	defer func() {
 		if p := recover(); p != nil {
 			// A document that causes a panic must not crash the program at each check.
-			r.logger().Error("reading a feed went wrong", "source", t.s.ID, "url", fetch.Redact(t.s.State.URL), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			r.logger().Error("panic during the check of a feed", "source", t.s.ID, "url", fetch.Redact(t.s.State.URL), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			runner(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(6 * time.Hour)}})
 		}
 		if r.scheduler.finish(t, r.now()) {
@@ -63,11 +63,11 @@ func (r checker) saveWithRetry(ctx context.Context, t *job, got fetchResult) {
 		case err == nil:
 			return
 		case fault.CodeOf(err) == fault.Conflict:
-			r.logger().Debug("somebody else reads the feed by now", "source", t.s.ID)
+			r.logger().Debug("another process checks the feed", "source", t.s.ID)
 			return
 		}
 		if i == 0 || i == saveTries-1 {
-			r.logger().Warn("what was read could not be stored", "source", t.s.ID, "err", err)
+			r.logger().Warn("cannot store the result of a check", "source", t.s.ID, "err", err)
 		}
 		if !r.open.Load() || r.now().Sub(got.at) > r.options().Lease/2 || !pause(ctx, time.Second<<i) {
 			break
@@ -91,7 +91,7 @@ func (r checker) saveCheck(ctx context.Context, s Source, got fetchResult, via s
 	answer := got.toAnswer(&s)
 	states, err := r.updatePushState(ctx, &s)
 	if err != nil {
-		r.logError(ctx, "the river could not see how it stands with hubs", err)
+		r.logError(ctx, "cannot read the state of a feed's hubs", err)
 	}
 	if !s.PushedAt.IsZero() && got.cause != feedstate.Delivered {
 		s.State.Push.Pending = true // until a check has read the feed
@@ -126,7 +126,7 @@ func (r checker) saveCheck(ctx context.Context, s Source, got fetchResult, via s
 		return Check{}, err
 	}
 	if !ok {
-		return Check{}, fault.New(fault.Conflict, "The feed is being read by somebody else.")
+		return Check{}, fault.New(fault.Conflict, "Another process is checking the feed.")
 	}
 	r.afterSave(ctx, &s, &saved, d, m, states)
 	return saved.Check, nil
@@ -138,7 +138,7 @@ func (r checker) replanWithHubs(ctx context.Context, next *Source, d *feedstate.
 	before := next.State.Push
 	found, err := r.updatePushState(ctx, next)
 	if err != nil {
-		r.logError(ctx, "the river could not see the state of its hubs", err)
+		r.logError(ctx, "cannot read the state of a feed's hubs", err)
 		return states
 	}
 	if next.State.Push != before {
@@ -257,11 +257,11 @@ func outcomeText(got *fetchResult, d feedstate.Decision, m item.Merged) string {
 	case feedstate.IsGone:
 		s = "Gone: " + d.Failure
 	case feedstate.Postponed:
-		s = "This server could not ask"
+		s = "This server could not send the request"
 	case feedstate.Doubtful:
-		s = "The answer may have been about another document; it is asked again without validators"
+		s = "The answer may have been about another document; it is requested again without validators"
 	case feedstate.Redirected:
-		s = "A document that leads elsewhere"
+		s = "A redirect document"
 	}
 	if d.MovedTo != "" {
 		s += "; moved to " + fetch.Redact(d.MovedTo)

@@ -36,10 +36,10 @@ func TestMissedCheckWaitsForTheEndOfSkippedHours(t *testing.T) {
 		w.advance(5 * time.Hour)
 		list := w.requests()
 		if len(list) == 0 {
-			t.Fatal("it is never read again")
+			t.Fatal("no further check")
 		}
 		if at := list[0].at.UTC(); at.Hour() != 8 || at.Minute() > 10 {
-			t.Errorf("it is read at %s", at.Format("15:04:05"))
+			t.Errorf("checked at %s", at.Format("15:04:05"))
 		}
 	})
 }
@@ -61,8 +61,8 @@ func TestPushesAndRefreshesIgnoreSkippedHours(t *testing.T) {
 				t.Error(err)
 			}
 		}, true},
-		"a revival": {func(_ *testing.T, w *harness) { w.revive(feedURL) }, true},
-		"an absence": {func(t *testing.T, w *harness) {
+		"a revive": {func(_ *testing.T, w *harness) { w.revive(feedURL) }, true},
+		"a downtime": {func(t *testing.T, w *harness) {
 			if _, err := w.river.ReceivePush(t.Context(), feedURL, river.Away); err != nil {
 				t.Error(err)
 			}
@@ -76,11 +76,11 @@ func TestPushesAndRefreshesIgnoreSkippedHours(t *testing.T) {
 				tt.do(t, w)
 				w.advance(time.Hour)
 				if n := len(w.requests()); (n == 1) != tt.read || n > 1 {
-					t.Errorf("it is read %d times in the skipped hours", n)
+					t.Errorf("%d checks in the skipped hours", n)
 				}
 				w.advance(5 * time.Hour)
 				if n := len(w.requests()); n == 0 {
-					t.Error("it is not read afterwards")
+					t.Error("no check afterwards")
 				}
 			})
 		})

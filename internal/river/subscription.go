@@ -90,7 +90,7 @@ func (r editor) leave(ctx context.Context, s *Source, url string) {
 	if r.Push == nil || s.Private() {
 		return
 	}
-	r.logError(ctx, "the hubs of a feed could not be left", r.Push.Leave(ctx, url))
+	r.logError(ctx, "cannot unsubscribe at the hubs of a feed", r.Push.Leave(ctx, url))
 }
 
 // Change changes a subscription. change gets the current subscription, and may be called more than
@@ -224,7 +224,7 @@ func (r *River) Revive(ctx context.Context, reader string, source int64) (Follow
 	r.Init()
 	return editor{r}.changeState(ctx, reader, source, func(s *Source, now time.Time) error {
 		if s.State.Gone == nil && s.State.Failures == 0 && s.State.Failure == nil {
-			return fault.New(fault.Conflict, "%s is being read as it should: there is nothing to bring back.", s.Name())
+			return fault.New(fault.Conflict, "%s is neither gone nor failing: there is nothing to revive.", s.Name())
 		}
 		if ok, from, why := feedstate.Refresh(s.State, now); !ok && s.State.Gone == nil {
 			e := fault.New(fault.TooMany, "%s cannot be read now: %s.", s.Name(), why)

@@ -19,7 +19,7 @@ func TestRemoveOfTheLastSubscriptionEndsPush(t *testing.T) {
 		h.add(river.Request{URL: feedURL})
 		a := h.add(river.Request{URL: feedURL, Reader: "bea"})
 		if err := h.river.Remove(t.Context(), "ann", a.SourceID, 77); fault.CodeOf(err) != fault.NotFound || !strings.Contains(fault.Message(err), "77") || h.list("ann") == "" {
-			t.Errorf("one that is not followed: %v", err)
+			t.Errorf("a feed that is not followed: %v", err)
 		}
 		if err := h.river.Remove(t.Context(), "ann", a.SourceID); err != nil || h.list("ann") != "" || len(h.push.left) != 0 {
 			t.Errorf("%v %v", err, h.push.left)
@@ -33,7 +33,7 @@ func TestRemoveOfTheLastSubscriptionEndsPush(t *testing.T) {
 		h.requests()
 		h.advance(72 * time.Hour)
 		if got := h.requestURLs(); got != "" {
-			t.Errorf("nobody follows it, and it is asked for: %s", got)
+			t.Errorf("requests without followers: %s", got)
 		}
 		if a := h.add(river.Request{URL: feedURL}); !a.New || a.Source.Items != 1 {
 			t.Errorf("%+v", a)
@@ -54,7 +54,7 @@ func TestChangeIsAtomic(t *testing.T) {
 			t.Errorf("%+v %v", f, err)
 		}
 		if wait := time.Until(f.Source.NextAt); wait > 12*time.Minute {
-			t.Errorf("it is read in %v", wait)
+			t.Errorf("the next check is in %v", wait)
 		}
 		for name, change := range map[string]func(*river.Subscription){
 			"title": func(s *river.Subscription) { s.Title = strings.Repeat("x", 201) }, "control": func(s *river.Subscription) { s.Title = "a\x07b" },
@@ -115,7 +115,7 @@ func TestReviveOfGoneAndFailingFeeds(t *testing.T) {
 		h.serve(feedURL, doc(rss("", "a")))
 		a := h.add(river.Request{URL: feedURL})
 		if _, err := h.river.Revive(t.Context(), "ann", a.SourceID); fault.CodeOf(err) != fault.Conflict {
-			t.Errorf("one that is well: %v", err)
+			t.Errorf("a healthy feed: %v", err)
 		}
 		h.serve(feedURL, status(410))
 		h.advance(25 * time.Hour)
@@ -125,19 +125,19 @@ func TestReviveOfGoneAndFailingFeeds(t *testing.T) {
 		h.serve(feedURL, doc(rss("", "b", "a")))
 		h.requests()
 		if _, err := h.river.Revive(t.Context(), "bea", a.SourceID); fault.CodeOf(err) != fault.NotFound {
-			t.Errorf("by somebody else: %v", err)
+			t.Errorf("by another user: %v", err)
 		}
 		if f, err := h.river.Revive(t.Context(), "ann", a.SourceID); err != nil || f.Source.State.Gone != nil {
 			t.Errorf("%+v %v", f, err)
 		}
 		h.advance(time.Second)
 		if got := h.requestURLs(); got != "feeds.test/rss.xml" || len(h.items(feedURL)) != 2 {
-			t.Errorf("asked for %q, %d items", got, len(h.items(feedURL)))
+			t.Errorf("requests for %q, %d items", got, len(h.items(feedURL)))
 		}
 		h.serve(feedURL, status(500))
 		h.advance(25 * time.Hour)
 		if s := h.source(feedURL); s.State.Failures == 0 {
-			t.Fatal("it does not fail")
+			t.Fatal("the feed does not fail")
 		}
 		for i, want := range []fault.Code{0, fault.TooMany} {
 			_, err := h.river.Revive(t.Context(), "ann", a.SourceID)
@@ -329,14 +329,14 @@ func TestLoginIsNeverSentToTheHostOfAMovedFeed(t *testing.T) {
 			h.advance(5 * 24 * time.Hour)
 			for _, a := range h.requests() {
 				if strings.HasPrefix(a.url, "thief.test") && a.header.Get("Authorization") != "" {
-					t.Fatalf("after %d moves %s is given the log-in", i+1, a.url)
+					t.Fatalf("after %d moves %s gets the login", i+1, a.url)
 				}
 			}
 			at = to
 		}
 		subs, err := h.river.Subscriptions(t.Context(), river.SubscriptionQuery{Reader: "ann"})
 		if err != nil || len(subs) != 1 || subs[0].Source.URL != at {
-			t.Errorf("it did not move: %+v %v", subs, err)
+			t.Errorf("the feed did not move: %+v %v", subs, err)
 		}
 	})
 }

@@ -50,17 +50,17 @@ func TestUndoRemoveRestoresTheSubscription(t *testing.T) {
 		w.restart()
 		w.advance(50 * time.Second)
 		if _, is := w.followed("ann", feedURL); is {
-			t.Fatal("it is still followed")
+			t.Fatal("the feed is still followed")
 		}
 		if _, err := w.river.UndoRemove(t.Context(), "bob", id); fault.CodeOf(err) != fault.NotFound {
-			t.Errorf("another reader: %v", err)
+			t.Errorf("another user: %v", err)
 		}
 		if _, err := w.river.UndoRemove(t.Context(), "ann", id); err != nil {
 			t.Fatal(err)
 		}
 		after, _ := w.followed("ann", feedURL)
 		if d := cmp.Diff(before.Subscription, after.Subscription); d != "" || after.Unread != 2 || after.Source.State.Interval != 2*time.Hour || after.Source.Readers != 1 {
-			t.Errorf("it came back with %d unread items, %d readers: %s", after.Unread, after.Source.Readers, d)
+			t.Errorf("restored with %d unread items, %d followers: %s", after.Unread, after.Source.Readers, d)
 		}
 		if _, err := w.river.UndoRemove(t.Context(), "ann", id); fault.CodeOf(err) != fault.NotFound {
 			t.Errorf("undone twice: %v", err)
@@ -68,7 +68,7 @@ func TestUndoRemoveRestoresTheSubscription(t *testing.T) {
 		w.requests()
 		w.advance(3 * time.Hour)
 		if len(w.requests()) == 0 {
-			t.Error("it is not read any more")
+			t.Error("no further check")
 		}
 	})
 }
@@ -89,7 +89,7 @@ func TestUndoRemoveExpiresAfterAMinute(t *testing.T) {
 		remove()
 		until, err := w.river.Removed(t.Context(), "ann", id)
 		if err != nil || !until.Equal(time.Now().Add(river.UndoWithin)) {
-			t.Errorf("it can be undone until %s, %v", until, err)
+			t.Errorf("undo expires at %s, %v", until, err)
 		}
 		w.advance(river.UndoWithin + time.Second)
 		if _, err := w.river.Removed(t.Context(), "ann", id); fault.CodeOf(err) != fault.NotFound {

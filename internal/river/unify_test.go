@@ -57,11 +57,11 @@ func TestUnifyMergesSourcesOfTwoNames(t *testing.T) {
 			t.Errorf("bob follows %s", got)
 		}
 		if f, err := h.river.Find(t.Context(), "ann", own+"single"); err != nil || f.SourceID != kept || f.Source.Items != 1 {
-			t.Errorf("the source that was followed by one name only is now %+v, %v", f, err)
+			t.Errorf("the source with one name is now %+v, %v", f, err)
 		}
 		entries, err := h.river.Items(t.Context(), river.ItemQuery{Reader: "ann", Starred: true})
 		if err != nil || len(entries) != 1 || entries[0].ID != starred {
-			t.Errorf("starred are %v, %v", entries, err)
+			t.Errorf("starred: %v, %v", entries, err)
 		}
 		if a := h.add(river.Request{URL: alias + "single"}); a.New || a.Source.ID != kept {
 			t.Errorf("the feed was added again: %+v", a.Source)

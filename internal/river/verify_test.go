@@ -68,7 +68,7 @@ func TestSecondOfTwoChangesInOneSecondIsShown(t *testing.T) {
 		}
 		for _, r := range w.requests() {
 			if r.header.Get("If-Modified-Since")+r.header.Get("If-None-Match") != "" || r.header.Get("Cache-Control") != "no-cache" {
-				t.Errorf("a check after an announcement sent %v", r.header)
+				t.Errorf("a check after a push sent %v", r.header)
 			}
 		}
 	})
@@ -180,7 +180,7 @@ func TestPlannedCheckAfterAFailedPushedOneReadsInFull(t *testing.T) {
 				t.Errorf("%d: an hour later the items are %s", status, s)
 			}
 			if w.source(feedURL).State.Push.Pending {
-				t.Errorf("%d: the feed was read, and an announcement is open", status)
+				t.Errorf("%d: the feed was read, and a push is pending", status)
 			}
 			for i, r := range w.requests() {
 				if (r.header.Get("If-Modified-Since") == "") != (i == 0) {
@@ -216,7 +216,7 @@ func TestFailedRefreshLeavesThePushPending(t *testing.T) {
 			t.Fatalf("%+v, %v", c, err)
 		}
 		if s := w.source(feedURL); !s.PushedAt.IsZero() || !s.State.Push.Pending {
-			t.Errorf("heard at %s, pending %v", s.PushedAt, s.State.Push.Pending)
+			t.Errorf("pushed at %s, pending %v", s.PushedAt, s.State.Push.Pending)
 		}
 	})
 }
@@ -263,19 +263,19 @@ func TestAlwaysRecentFeedIsCheckedTwiceAfterAPush(t *testing.T) {
 		w.follow(feedURL)
 		w.advance(10 * time.Minute)
 		if n := len(w.requests()); n != 1 {
-			t.Errorf("%d requests without an announcement", n)
+			t.Errorf("%d requests without a push", n)
 		}
 		w.announce()
 		w.advance(10 * time.Minute)
 		if n := len(w.requests()); n != 2 {
-			t.Errorf("%d requests after an announcement", n)
+			t.Errorf("%d requests after a push", n)
 		}
 		if _, err := w.river.Refresh(t.Context(), river.SourceID(feedURL)); err != nil {
 			t.Fatal(err)
 		}
 		w.advance(10 * time.Minute)
 		if n := len(w.requests()); n != 1 {
-			t.Errorf("%d requests after a check by hand", n)
+			t.Errorf("%d requests after a refresh", n)
 		}
 	})
 }

@@ -35,7 +35,7 @@ func (r runner) workOnce(ctx context.Context) (did bool, next time.Time) {
 	until, claim := now.Add(r.options().Lease), newClaim()
 	var group sync.WaitGroup
 	lists, err := r.Store.ClaimReadingLists(ctx, now, until, listsAtOnce, claim)
-	r.logError(ctx, "reading lists could not be claimed", err)
+	r.logError(ctx, "cannot claim reading lists", err)
 	for _, l := range lists {
 		group.Go(func() {
 			r.runRecovered(func() { listReader(r).readList(ctx, l) }, func(c context.Context) error {
@@ -48,7 +48,7 @@ func (r runner) workOnce(ctx context.Context) (did bool, next time.Time) {
 	var forwardings []forward.Forwarding
 	if r.Forward != nil {
 		forwardings, err = r.Store.ClaimForwardings(ctx, now, until, forwardingsAtOnce, claim)
-		r.logError(ctx, "notices could not be claimed", err)
+		r.logError(ctx, "cannot claim forwardings", err)
 	}
 	for _, n := range forwardings {
 		group.Go(func() {
@@ -62,7 +62,7 @@ func (r runner) workOnce(ctx context.Context) (did bool, next time.Time) {
 	group.Wait()
 	next, err = r.Store.NextWork(ctx)
 	if err != nil {
-		r.logError(ctx, "the store does not say when there is work", err)
+		r.logError(ctx, "cannot query due reading lists and forwardings", err)
 		next = r.now().Add(time.Minute)
 	}
 	if soon := r.now().Add(time.Minute); r.Forward == nil && next.Before(soon) && !next.IsZero() && len(lists) == 0 {
@@ -79,10 +79,10 @@ func (r runner) runRecovered(do func(), putOff func(context.Context) error) {
 		if p == nil {
 			return
 		}
-		r.logger().Error("a reading list or a notice went wrong", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		r.logger().Error("panic during the work on a reading list or forwarding", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		ctx, cancel := saveContext(context.Background())
 		defer cancel()
-		r.logError(ctx, "what went wrong could not be put off", putOff(ctx))
+		r.logError(ctx, "cannot postpone work after a panic", putOff(ctx))
 	}()
 	do()
 }

@@ -24,7 +24,7 @@ type panicking struct {
 func (t panicking) Get(ctx context.Context, r fetch.Request) (*fetch.Response, error) {
 	if r.URL == listURL {
 		t.read.Add(1)
-		panic("a list that nobody can deal with")
+		panic("a list that causes a panic")
 	}
 	return t.Fetcher.Get(ctx, r)
 }
@@ -33,7 +33,7 @@ func (t panicking) Ask(context.Context, forward.Forwarding, string) error { retu
 
 func (t panicking) Forward(context.Context, forward.Forwarding, []river.Entry) error {
 	t.forwards.Add(1)
-	panic("a target that nobody can deal with")
+	panic("a target that causes a panic")
 }
 
 func TestPanicInAListOrForwardingStopsNothingElse(t *testing.T) {
@@ -55,7 +55,7 @@ func TestPanicInAListOrForwardingStopsNothingElse(t *testing.T) {
 		h.serve(feedURL, doc(rss("", "b", "a")))
 		h.advance(30 * time.Hour)
 		if n, lists := forwarded.Load(), read.Load(); h.source(feedURL).Items != 2 || n == 0 || n > 6 || lists == 0 || lists > 6 {
-			t.Errorf("%d items; told %d times, the list read %d times", h.source(feedURL).Items, n, lists)
+			t.Errorf("%d items; forwarded %d times, the list fetched %d times", h.source(feedURL).Items, n, lists)
 		}
 	})
 }
@@ -83,7 +83,7 @@ func TestFloodingFeedTriggersAnEarlySweep(t *testing.T) {
 		}
 		h.advance(30 * time.Second)
 		if got := h.source(feedURL).Items; n < 6000 || got > 1100 {
-			t.Errorf("of %d items %d are kept", n, got)
+			t.Errorf("%d items, %d are stored", n, got)
 		}
 	})
 }

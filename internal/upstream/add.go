@@ -87,11 +87,11 @@ func (e *Engine) check(r *Request) error {
 		return err
 	}
 	if r.For == "" || strings.ContainsAny(r.For, " %_") {
-		return fault.New(fault.Invalid, "Who wants the feed must be one word, not %q.", r.For)
+		return fault.New(fault.Invalid, "The part of the program must be one word, not %q.", r.For)
 	}
 	if r.Endpoint != nil {
 		if !slices.Contains(Protocols(), r.Endpoint.Protocol) {
-			return fault.New(fault.Invalid, "The door's protocol is %q: it needs one of %s.", clip(r.Endpoint.Protocol), strings.Join(Protocols(), ", "))
+			return fault.New(fault.Invalid, "The endpoint's protocol is %q: it needs one of %s.", clip(r.Endpoint.Protocol), strings.Join(Protocols(), ", "))
 		}
 		return checkURL("hub", r.Endpoint.Hub)
 	}
@@ -100,12 +100,12 @@ func (e *Engine) check(r *Request) error {
 	}
 	if r.Hub != "" {
 		if r.Via == "" {
-			return fault.New(fault.Invalid, "When the hub is named, say by which protocol it is asked: via needs one of %s.", strings.Join(Protocols(), ", "))
+			return fault.New(fault.Invalid, "A hub needs its protocol: via needs one of %s.", strings.Join(Protocols(), ", "))
 		}
 		return checkURL("hub", r.Hub)
 	}
 	if r.Via == CNWS {
-		return fault.New(fault.Invalid, "Feeds do not say where CNWS is spoken; name the publisher's door with hub.")
+		return fault.New(fault.Invalid, "Feeds do not name CNWS hubs: set hub to the publisher's endpoint.")
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (e *Engine) chooseEndpoint(ctx context.Context, r Request) (Endpoint, strin
 	if r.Via != "" && len(found.Endpoints) > 0 {
 		return Endpoint{}, "", fault.New(fault.NotFound, "The feed %s names no hub for %s; it does for %s.", clip(r.Feed), r.Via, found.Endpoints[0].Protocol)
 	}
-	return Endpoint{}, "", fault.New(fault.NotFound, "The feed %s names no hub; if you know one, say which with via and hub.", clip(r.Feed))
+	return Endpoint{}, "", fault.New(fault.NotFound, "The feed %s names no hub; if you know one, set via and hub.", clip(r.Feed))
 }
 
 // Complete adds missing details to an endpoint of which another package may know only the URL.

@@ -25,25 +25,25 @@ func TestAddChoosesTheEndpoint(t *testing.T) {
 	}{
 		"WebSub before rssCloud":         {endpoints: endpoints(cloud, websub), hub: hubURL},
 		"rssCloud alone":                 {endpoints: endpoints(cloud), hub: cloudURL},
-		"as asked for":                   {endpoints: endpoints(cloud, websub), r: upstream.Request{Via: upstream.RSSCloud}, hub: cloudURL},
-		"our own hub is passed over":     {endpoints: endpoints(own, cloud), hub: cloudURL},
+		"the requested protocol":         {endpoints: endpoints(cloud, websub), r: upstream.Request{Via: upstream.RSSCloud}, hub: cloudURL},
+		"our own hub is skipped":         {endpoints: endpoints(own, cloud), hub: cloudURL},
 		"our own hub alone":              {endpoints: endpoints(own), code: fault.Refused, text: "own hub"},
 		"our own two hubs":               {endpoints: endpoints(own, ownCloud), code: fault.Refused, text: "nothing to follow"},
 		"our own hub by name":            {r: upstream.Request{Via: upstream.WebSub, Hub: own.Hub}, code: fault.Refused, text: "own hub"},
 		"no hub":                         {code: fault.NotFound, text: "names no hub"},
 		"no hub of that kind":            {endpoints: endpoints(cloud), r: upstream.Request{Via: upstream.WebSub}, code: fault.NotFound, text: "names no hub for websub; it does for rsscloud"},
-		"CNWS is named nowhere":          {endpoints: endpoints(cloud), r: upstream.Request{Via: upstream.CNWS}, code: fault.Invalid, text: "name the publisher's door"},
+		"CNWS needs a hub":               {endpoints: endpoints(cloud), r: upstream.Request{Via: upstream.CNWS}, code: fault.Invalid, text: "the publisher's endpoint"},
 		"CNWS by name":                   {r: upstream.Request{Via: upstream.CNWS, Hub: "http://cnws.test/"}, hub: "http://cnws.test/"},
 		"a hub without a protocol":       {r: upstream.Request{Hub: hubURL}, code: fault.Invalid, text: "via needs one of"},
-		"a hub that is none":             {r: upstream.Request{Via: upstream.CNWS, Hub: "ftp://x"}, code: fault.Invalid, text: "is not the URL of a hub"},
+		"an invalid hub URL":             {r: upstream.Request{Via: upstream.CNWS, Hub: "ftp://x"}, code: fault.Invalid, text: "is not the URL of a hub"},
 		"an unknown protocol":            {r: upstream.Request{Via: "smoke"}, code: fault.Invalid, text: `via is "smoke"`},
-		"a feed that is none":            {r: upstream.Request{Feed: "feed.xml"}, code: fault.Invalid, text: "is not the URL of a feed"},
+		"an invalid feed URL":            {r: upstream.Request{Feed: "feed.xml"}, code: fault.Invalid, text: "is not the URL of a feed"},
 		"a feed with a log-in":           {r: upstream.Request{Feed: "http://a:b@feeds.test/"}, code: fault.Invalid, text: "no log-in"},
-		"a feed with a blank":            {r: upstream.Request{Feed: "http://feeds.test/a b"}, code: fault.Invalid, text: "percent-encoded"},
+		"a feed with a space":            {r: upstream.Request{Feed: "http://feeds.test/a b"}, code: fault.Invalid, text: "percent-encoded"},
 		"a feed of endless length":       {r: upstream.Request{Feed: "http://feeds.test/" + strings.Repeat("a", 2048)}, code: fault.Invalid, text: "at most 2048"},
 		"a feed that cannot be read":     {r: upstream.Request{Feed: "http://feeds.test/silent"}, code: fault.Unreadable, text: "cannot be read"},
 		"a named hub of an unread feed":  {r: upstream.Request{Feed: "http://feeds.test/silent", Via: upstream.WebSub, Hub: hubURL}, hub: hubURL},
-		"someone who is not to be named": {endpoints: endpoints(cloud), r: upstream.Request{For: "a b"}, code: fault.Invalid, text: "one word"},
+		"an invalid part of the program": {endpoints: endpoints(cloud), r: upstream.Request{For: "a b"}, code: fault.Invalid, text: "one word"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -77,15 +77,15 @@ func TestAddAgainRenewsAndKeepsTheCallback(t *testing.T) {
 		w.advance(time.Hour)
 		again := w.add(upstream.WebSub)
 		if again.Token != first.Token || again.Secret != first.Secret || again.State != upstream.Active {
-			t.Errorf("added again it is %+v", again)
+			t.Errorf("added again: %+v", again)
 		}
 		w.advance(time.Minute)
 		if n := len(w.requests()); n != 2 {
-			t.Errorf("the hub was asked %d times", n)
+			t.Errorf("the hub got %d requests", n)
 		}
 		other, err := w.engine.Add(t.Context(), upstream.Request{Feed: feedURL, Via: upstream.WebSub, Hub: "https://other.test/", For: "relay"})
 		if err != nil || other.Token == first.Token || other.Secret == first.Secret || other.State != upstream.Pending {
-			t.Errorf("at another hub it is %+v, %v", other, err)
+			t.Errorf("at another hub: %+v, %v", other, err)
 		}
 	})
 }
@@ -114,7 +114,7 @@ func TestFeedIsFollowedWhileAnyPartNeedsIt(t *testing.T) {
 			t.Errorf("afterwards: %v", err)
 		}
 		if len(w.ended) != 1 || len(w.logged("cancel")) != 1 {
-			t.Errorf("the hub was told %d times", len(w.ended))
+			t.Errorf("%d requests to end", len(w.ended))
 		}
 		w.push(feedURL, upstream.RSSCloud, false)
 	})
@@ -135,11 +135,11 @@ func TestEndOfWebSubSubscriptionIsVerified(t *testing.T) {
 				t.Errorf("a delivery: %v", err)
 			}
 			if yes, err := w.engine.Confirm(t.Context(), f.Token, f.Topic, true, time.Hour); yes || err != nil {
-				t.Errorf("a question about subscribing: %v, %v", yes, err)
+				t.Errorf("verification of a subscription: %v, %v", yes, err)
 			}
 			if answers {
 				if yes, err := w.engine.Confirm(t.Context(), f.Token, f.Topic, false, 0); !yes || err != nil {
-					t.Errorf("a question about the end: %v, %v", yes, err)
+					t.Errorf("verification of the end: %v, %v", yes, err)
 				}
 			} else {
 				w.advance(11 * time.Minute)
@@ -148,7 +148,7 @@ func TestEndOfWebSubSubscriptionIsVerified(t *testing.T) {
 				t.Errorf("afterwards: %v", err)
 			}
 			if len(w.ended) != 1 {
-				t.Errorf("the hub was told %d times", len(w.ended))
+				t.Errorf("%d requests to end", len(w.ended))
 			}
 		})
 	}
@@ -164,7 +164,7 @@ func TestRemovedFeedCanBeFollowedAgainAtOnce(t *testing.T) {
 		}
 		again := w.add(upstream.WebSub)
 		if again.Token == first.Token {
-			t.Error("it has the callback that is being ended")
+			t.Error("it has the callback of the ended follow")
 		}
 		w.advance(time.Minute)
 		w.state(again, upstream.Active)

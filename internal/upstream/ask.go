@@ -131,7 +131,7 @@ func (e *Engine) recordRequest(ctx context.Context, f Follow, endpoint *Endpoint
 		now := e.now()
 		if f.Asked && f.Protocol == WebSub {
 			f.Failures++
-			f.LastErrorAt, f.LastError = now, fmt.Sprintf("The hub took the request and did not ask back within %s.", now.Sub(f.RequestedAt).Round(time.Second))
+			f.LastErrorAt, f.LastError = now, fmt.Sprintf("The hub accepted the request but did not verify it within %s.", now.Sub(f.RequestedAt).Round(time.Second))
 		}
 		if endpoint != nil && endpoint.Hub != f.Hub {
 			f.Hub = endpoint.Hub
@@ -150,7 +150,7 @@ func (e *Engine) recordRequest(ctx context.Context, f Follow, endpoint *Endpoint
 		return Keep, nil
 	})
 	if err != nil {
-		e.logError(ctx, "write that a hub is asked", err)
+		e.logError(ctx, "store a request to a hub", err)
 		return f, false
 	}
 	return f, ours
@@ -187,7 +187,7 @@ func (e *Engine) recordFailure(ctx context.Context, f Follow, err error) {
 				f.State = Pending
 			}
 		}
-		return &event.Event{Kind: kind, Text: fmt.Sprintf("Asked %s to tell this server of changes (%s): %s", text.Host(f.Hub), f.Protocol, fault.Message(err))}
+		return &event.Event{Kind: kind, Text: fmt.Sprintf("Subscription request to %s (%s): %s", text.Host(f.Hub), f.Protocol, fault.Message(err))}
 	})
 	if done.receivedWhileAsked() {
 		e.queueCheck(ctx, done)
@@ -222,7 +222,7 @@ func (e *Engine) saveResult(ctx context.Context, id, claim int64, do func(f *Fol
 		return Keep, do(f)
 	})
 	if err != nil {
-		e.logError(ctx, "write what a hub answered", err)
+		e.logError(ctx, "store the answer of a hub", err)
 	}
 	if err != nil || !ours {
 		return Follow{}
@@ -240,7 +240,7 @@ func (e *Engine) confirm(f *Follow, lease time.Duration) *event.Event {
 		f.SinceAt = now
 	}
 	f.State, f.ConfirmedAt, f.Asked, f.Claim, f.Failures, f.LastError, f.LastErrorAt = Active, now, false, 0, 0, "", time.Time{}
-	text := fmt.Sprintf("%s tells this server of changes (%s)", text.Host(f.Hub), f.Protocol)
+	text := fmt.Sprintf("%s notifies this server of changes (%s)", text.Host(f.Hub), f.Protocol)
 	switch f.Protocol {
 	case WebSub:
 		if lease <= 0 {
@@ -277,7 +277,7 @@ func (e *Engine) queueCheck(ctx context.Context, f Follow) {
 // checkLater postpones the check of a feed that cannot be checked now.
 func (e *Engine) checkLater(ctx context.Context, f Follow, wait time.Duration) {
 	if err := e.markMissed(ctx, f.ID, max(wait, e.Options.Retry[0])); err != nil {
-		e.logError(ctx, "write that a feed has to be looked at", err) // the next renewal causes a check
+		e.logError(ctx, "store that a feed needs a check", err) // the next renewal causes a check
 	}
 }
 
@@ -310,11 +310,11 @@ func (e *Engine) end(ctx context.Context, f Follow) (took time.Duration, asked b
 		return Delete, endEvent(now)
 	})
 	if failed != nil {
-		e.logError(ctx, "write that a feed is followed no more", failed)
+		e.logError(ctx, "delete a follow", failed)
 	}
 	return took, asked, err
 }
 
 func endEvent(f *Follow) *event.Event {
-	return &event.Event{Kind: event.KindCancel, OK: true, Text: fmt.Sprintf("This server does not follow the feed by %s any more.", f.Protocol)}
+	return &event.Event{Kind: event.KindCancel, OK: true, Text: fmt.Sprintf("This server no longer follows the feed by %s.", f.Protocol)}
 }

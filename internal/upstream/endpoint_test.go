@@ -49,25 +49,25 @@ func TestEndpointOfTheReaderIsSubscribedOnceWithoutFetching(t *testing.T) {
 		}
 		w.advance(time.Minute)
 		if n := len(w.requests()); n != 1 {
-			t.Errorf("the hub was asked %d times", n)
+			t.Errorf("the hub got %d requests", n)
 		}
 		w.addEndpoint(theCloudEndpoint(), upstream.Relay)
 		w.advance(time.Minute)
 		if got := w.reload(f); len(got.For) != 2 || len(w.requests()) != 0 {
-			t.Errorf("when another part wants it too, it is %+v", got)
+			t.Errorf("when another part follows it too: %+v", got)
 		}
 		moved := theCloudEndpoint()
 		moved.Hub = "http://next.test/pleaseNotify"
 		w.addEndpoint(moved, upstream.Reader)
 		w.advance(time.Second)
 		if list := w.requests(); len(list) != 1 || list[0].hub != moved.Hub {
-			t.Errorf("at its new hub it was asked for: %v", list)
+			t.Errorf("requests at the new hub: %v", list)
 		}
 		for name, d := range map[string]upstream.Endpoint{
 			"a protocol": {Protocol: "smoke", Hub: hubURL}, "a URL": {Protocol: upstream.WebSub, Hub: "ftp://x"}, "nothing": {},
 		} {
 			if _, err := w.engine.Add(t.Context(), upstream.Request{Feed: feedURL, For: upstream.Reader, Endpoint: &d}); fault.CodeOf(err) != fault.Invalid {
-				t.Errorf("%s that is none: %v", name, err)
+				t.Errorf("invalid value %s: %v", name, err)
 			}
 		}
 	})
@@ -107,7 +107,7 @@ func TestAnotherHubIsFoundFromTheReader(t *testing.T) {
 		w.setKnownHubs(web(hubURL), web("https://next.test/"))
 		w.advance(10 * 24 * time.Hour)
 		if got := w.state(f, upstream.Active); got.Hub != "https://next.test/" {
-			t.Errorf("it is %+v", got)
+			t.Errorf("the follow is %+v", got)
 		}
 	})
 }
@@ -123,16 +123,16 @@ func TestFeedOfTheReaderIsNeverFetchedForHubs(t *testing.T) {
 		w.configure(func() { w.answer = refuse(fault.Unreadable, "Nobody there.") })
 		w.advance(3 * 24 * time.Hour)
 		if got := w.state(f, upstream.Pending); got.Failures < 5 || got.LastError != "Nobody there." {
-			t.Errorf("it is %+v", got)
+			t.Errorf("the follow is %+v", got)
 		}
 		if _, err := w.engine.Add(t.Context(), upstream.Request{Feed: "http://feeds.test/other", For: upstream.Reader}); fault.CodeOf(err) != fault.NotFound {
-			t.Errorf("without a door: %v", err)
+			t.Errorf("without an endpoint: %v", err)
 		}
 		if discovered != 0 {
-			t.Errorf("feeds were read %d times", discovered)
+			t.Errorf("feeds were fetched %d times", discovered)
 		}
 		if _, err := w.engine.Add(t.Context(), upstream.Request{Feed: "http://feeds.test/other", For: upstream.Relay}); err == nil || discovered != 1 {
-			t.Errorf("for the relay it was read %d times: %v", discovered, err)
+			t.Errorf("for the relay the feed was fetched %d times: %v", discovered, err)
 		}
 	})
 }
@@ -174,21 +174,21 @@ func TestSinceAtIsTheStartOfUninterruptedPush(t *testing.T) {
 		w.advance(time.Second)
 		since := w.reload(f).SinceAt
 		if since.IsZero() {
-			t.Fatal("it does not")
+			t.Fatal("SinceAt is zero")
 		}
 		w.advance(60 * time.Hour) // renewed twice
 		if got := w.reload(f); !got.SinceAt.Equal(since) || !got.ConfirmedAt.After(since) {
-			t.Errorf("after two renewals it is %s, not %s", got.SinceAt, since)
+			t.Errorf("after two renewals: since %s, want %s", got.SinceAt, since)
 		}
 		w.configure(func() { w.answer = refuse(fault.Unreadable, "Nobody there.") })
 		w.advance(30 * time.Hour)
 		if got := w.state(f, upstream.Pending); !got.SinceAt.IsZero() {
-			t.Errorf("when it has run out it is %s", got.SinceAt)
+			t.Errorf("after its expiry: since %s", got.SinceAt)
 		}
 		w.configure(func() { w.answer = nil })
 		w.advance(8 * time.Hour)
 		if got := w.state(f, upstream.Active); !got.SinceAt.After(since) {
-			t.Errorf("afterwards it is %s", got.SinceAt)
+			t.Errorf("afterwards: since %s", got.SinceAt)
 		}
 		since = w.reload(f).SinceAt
 		w.stop()
@@ -196,10 +196,10 @@ func TestSinceAtIsTheStartOfUninterruptedPush(t *testing.T) {
 		w.start(upstream.Options{Away: time.Hour})
 		w.advance(time.Minute)
 		if got := w.state(f, upstream.Active); !got.SinceAt.After(since) {
-			t.Errorf("after an absence of ours it is %s", got.SinceAt)
+			t.Errorf("after a downtime: since %s", got.SinceAt)
 		}
 		if list := w.received(); len(list) != 2 || list[1].Via != upstream.ViaAway || list[1].For[0] != upstream.Reader {
-			t.Errorf("what was missed is looked for: %+v", list)
+			t.Errorf("checks for missed news: %+v", list)
 		}
 	})
 }
@@ -221,8 +221,8 @@ func TestChallengeIsAnsweredWhileAFollowEnds(t *testing.T) {
 		if yes, err := w.engine.Wants(t.Context(), feedURL, upstream.RSSCloud); !asked || yes || err != nil {
 			t.Errorf("while it ends: %v; afterwards: %v, %v", asked, yes, err)
 		}
-		if texts := w.logged(event.KindCancel); len(texts) != 1 || !strings.Contains(texts[0], "any more") {
-			t.Errorf("the log says %q", texts)
+		if texts := w.logged(event.KindCancel); len(texts) != 1 || !strings.Contains(texts[0], "no longer follows") {
+			t.Errorf("the log has %q", texts)
 		}
 	})
 }

@@ -20,7 +20,7 @@ func TestRSSCloudRegistrationIsRenewedAfter24HoursAndBefore25(t *testing.T) {
 		w.advance(time.Second)
 		f = w.state(f, upstream.Active)
 		if got := f.ExpiresAt.Sub(f.ConfirmedAt); got != 25*time.Hour {
-			t.Errorf("it holds for %s", got)
+			t.Errorf("it is valid for %s", got)
 		}
 		first := w.requests()[0].at
 		w.advance(80 * time.Hour)
@@ -41,7 +41,7 @@ func TestWebSubLeaseIsRenewedInItsLastFifth(t *testing.T) {
 				w.advance(time.Second)
 				f = w.state(f, upstream.Active)
 				if got := f.ExpiresAt.Sub(f.ConfirmedAt); got != lease {
-					t.Errorf("it holds for %s", got)
+					t.Errorf("it is valid for %s", got)
 				}
 				first := w.requests()[0].at
 				w.advance(lease * 5 / 2)
@@ -70,7 +70,7 @@ func TestDowntimeRenewsCloudsAndChecksFeeds(t *testing.T) {
 		w.start(upstream.Options{})
 		w.advance(time.Minute)
 		if n := len(w.received()); n != 0 {
-			t.Errorf("after two minutes %d feeds are looked at", n)
+			t.Errorf("%d checks after two minutes", n)
 		}
 		w.requests()
 
@@ -83,7 +83,7 @@ func TestDowntimeRenewsCloudsAndChecksFeeds(t *testing.T) {
 			asked[a.hub] = true
 		}
 		if !asked[cloudURL] || !asked["http://cnws.test/"] {
-			t.Errorf("after an hour these are asked again: %v", asked)
+			t.Errorf("requests after an hour: %v", asked)
 		}
 		list := w.received()
 		if len(list) != 2 { // a WebSub hub resends failed deliveries
@@ -96,7 +96,7 @@ func TestDowntimeRenewsCloudsAndChecksFeeds(t *testing.T) {
 		}
 		for _, f := range []upstream.Follow{cloud, cnws, ws} {
 			if got := w.state(f, upstream.Active); got.Missed {
-				t.Errorf("%s: what was missed is not looked at", f.Protocol)
+				t.Errorf("%s: the feed was not checked for missed news", f.Protocol)
 			}
 		}
 	})
@@ -114,7 +114,7 @@ func TestNewPublicURLRenewsEveryFollow(t *testing.T) {
 		w.start(upstream.Options{})
 		w.advance(time.Minute)
 		if n := len(w.requests()); n != 2 {
-			t.Errorf("%d hubs are asked again, want 2", n)
+			t.Errorf("%d hubs got a new request, want 2", n)
 		}
 	})
 }
@@ -138,10 +138,10 @@ func TestSilentHubIsRetriedAtGrowingIntervals(t *testing.T) {
 		w.configure(func() { w.answer = nil })
 		w.advance(8 * time.Hour)
 		if got := w.state(f, upstream.Active); got.Failures != 0 || got.LastError != "" || got.Missed {
-			t.Errorf("after it came back: %+v", got)
+			t.Errorf("after its recovery: %+v", got)
 		}
 		if list := w.received(); len(list) != 1 || list[0].Via != upstream.ViaAway {
-			t.Errorf("what was missed is looked for: %v", list)
+			t.Errorf("checks for missed news: %v", list)
 		}
 	})
 }
@@ -169,10 +169,10 @@ func TestRefusalIsStoredAndRetriedAfterADay(t *testing.T) {
 			t.Errorf("the reason is %q", got.LastError)
 		}
 		if n := len(w.requests()); n != 1 {
-			t.Errorf("it was asked %d times", n)
+			t.Errorf("%d requests", n)
 		}
 		if wanted, err := w.engine.Receive(t.Context(), feedURL, upstream.RSSCloud, peer(), 0); wanted || err != nil {
-			t.Errorf("its notifications are wanted: %v, %v", wanted, err)
+			t.Errorf("notifications after a refusal: %v, %v", wanted, err)
 		}
 		w.configure(func() { w.answer = nil })
 		w.advance(8 * time.Hour)
@@ -194,7 +194,7 @@ func TestPermanentRefusalMakesAFollowLost(t *testing.T) {
 					t.Errorf("the reason is %q", got.LastError)
 				}
 				if texts := w.logged("drop"); len(texts) != 1 || !strings.Contains(texts[0], "Never again.") {
-					t.Errorf("the log says %q", texts)
+					t.Errorf("the log has %q", texts)
 				}
 			})
 		})
@@ -234,7 +234,7 @@ func TestHubThatDoesNotVerifyIsAskedAgain(t *testing.T) {
 		list := w.requests()
 		ten := [2]time.Duration{10 * time.Minute, 10*time.Minute + time.Second}
 		within(t, "attempts", gaps(list[0].at, list[1:])[:4], ten, ten, ten, around(30*time.Minute))
-		if got := w.state(f, upstream.Pending); !strings.Contains(got.LastError, "did not ask back") {
+		if got := w.state(f, upstream.Pending); !strings.Contains(got.LastError, "did not verify") {
 			t.Errorf("the reason is %q", got.LastError)
 		}
 	})
@@ -285,11 +285,11 @@ func TestTwoProcessesSendEachRequestOnce(t *testing.T) {
 			}
 			for feed, n := range times {
 				if n > 2 { // at the beginning and after a day
-					t.Errorf("%s was asked for %d times in a day", feed, n)
+					t.Errorf("%s was requested %d times in a day", feed, n)
 				}
 			}
 			if len(times) != 20 {
-				t.Errorf("%d feeds were asked for", len(times))
+				t.Errorf("requests for %d feeds", len(times))
 			}
 		}
 	})
@@ -308,11 +308,11 @@ func TestClaimOfADeadProcessExpires(t *testing.T) {
 		}
 		w.advance(29 * time.Minute)
 		if n := len(w.requests()); n != 0 {
-			t.Errorf("it was asked %d times while another had it", n)
+			t.Errorf("%d requests during the claim of another process", n)
 		}
 		w.advance(2 * time.Minute)
 		if n := len(w.requests()); n != 1 {
-			t.Errorf("it was asked %d times when the claim had run out", n)
+			t.Errorf("%d requests after the claim expired", n)
 		}
 		w.state(f, upstream.Active)
 	})
@@ -335,14 +335,14 @@ func TestDueRequestsAreSentAtASteadyPace(t *testing.T) {
 		w.advance(time.Minute)
 		list := w.requests()
 		if len(list) != 100 {
-			t.Fatalf("%d were asked in a minute", len(list))
+			t.Fatalf("%d requests in a minute", len(list))
 		}
 		if took := list[99].at.Sub(from); took < 15*time.Second || took > 30*time.Second {
-			t.Errorf("100 questions took %s", took)
+			t.Errorf("100 requests took %s", took)
 		}
 		for i := 10; i < 100; i++ {
 			if d := list[i].at.Sub(list[i-10].at); d < time.Second {
-				t.Errorf("ten questions within %s", d)
+				t.Errorf("ten requests within %s", d)
 			}
 		}
 	})
@@ -358,17 +358,17 @@ func TestCNWSPublisherIsAskedAgainAfter30SilentDays(t *testing.T) {
 		w.requests()
 		w.advance(20 * day)
 		if wanted, err := w.engine.Receive(t.Context(), feedURL, upstream.CNWS, peer(), 1); !wanted || err != nil {
-			t.Fatalf("heard: %v, %v", wanted, err)
+			t.Fatalf("pushed: %v, %v", wanted, err)
 		}
 		pushed := time.Now()
 		w.advance(29 * day)
 		if n := len(w.requests()); n != 0 {
-			t.Fatalf("it was asked %d times", n)
+			t.Fatalf("%d requests", n)
 		}
 		w.advance(2 * day)
 		within(t, "asked again", gaps(pushed, w.requests()), [2]time.Duration{30 * day, 30*day + time.Minute})
 		if got := w.state(f, upstream.Active); !got.ExpiresAt.IsZero() {
-			t.Errorf("it runs out at %s", got.ExpiresAt)
+			t.Errorf("it expires at %s", got.ExpiresAt)
 		}
 	})
 }
@@ -395,7 +395,7 @@ func TestFeedThatMovedToAnotherHubIsFollowedThere(t *testing.T) {
 		w.advance(10 * 24 * time.Hour)
 		got := w.state(f, upstream.Active)
 		if got.Hub != "https://next.test/" || got.Token == old.Token || got.Secret == old.Secret {
-			t.Errorf("it is %+v", got)
+			t.Errorf("the follow is %+v", got)
 		}
 	})
 }

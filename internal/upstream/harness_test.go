@@ -150,7 +150,7 @@ func (w *harness) Ask(_ context.Context, f upstream.Follow) (upstream.Answer, er
 	if lease > 0 { // before the answer, as many hubs do
 		yes, err := w.engine.Confirm(context.Background(), f.Token, f.Topic, true, lease)
 		if !yes || err != nil {
-			w.t.Errorf("the hub asked back and heard %v, %v", yes, err)
+			w.t.Errorf("the verification returned %v, %v", yes, err)
 		}
 	}
 	return upstream.Answer{}, nil

@@ -28,7 +28,7 @@ func (e *Engine) pace(ctx context.Context) time.Duration {
 	if e.rate == 0 || now.Sub(e.pacedAt) >= paceInterval || now.Before(e.pacedAt) {
 		overdue, hour, err := e.Store.CountFollows(ctx, now, now.Add(time.Hour), time.Hour)
 		if err != nil {
-			e.logError(ctx, "count the feeds that are due", err)
+			e.logError(ctx, "count the due follows", err)
 			overdue, hour = 0, nil
 		}
 		need := float64(overdue) / overdueIn.Seconds()
@@ -67,7 +67,7 @@ func (e *Engine) readPlan(ctx context.Context) {
 	from := now.Truncate(planStep)
 	_, n, err := e.Store.CountFollows(ctx, from, from.Add(planSteps*planStep), planStep)
 	if err != nil {
-		e.logError(ctx, "count the feeds that are due", err)
+		e.logError(ctx, "count the due follows", err)
 		return
 	}
 	p.mu.Lock()

@@ -262,7 +262,7 @@ func TestManyRenewalsAreSpreadOverTheDay(t *testing.T) {
 		follows(t, e, n, hosts...)
 		time.Sleep(2 * time.Hour)
 		if got := len(c.asked()); got != len(hosts) {
-			t.Errorf("%d clouds were asked in two hours", got)
+			t.Errorf("%d clouds got a request in two hours", got)
 		}
 		m.mu.Lock()
 		for _, f := range m.rows {
@@ -311,7 +311,7 @@ func TestManyRenewalsAreSpreadOverTheDay(t *testing.T) {
 		}
 		for host, peak := range c.peak {
 			if peak > 2 {
-				t.Errorf("%s was asked %d times at once", host, peak)
+				t.Errorf("%s got %d requests at once", host, peak)
 			}
 		}
 	})
@@ -330,10 +330,10 @@ func TestSlowHubDoesNotDelayOthers(t *testing.T) {
 		follows(t, e, 50, "a.test", "b.test")
 		time.Sleep(time.Minute)
 		if got := c.asked(); got["a.test:5337"] != 25 || got["b.test:5337"] != 25 {
-			t.Errorf("in a minute these were asked: %v", got)
+			t.Errorf("requests in a minute: %v", got)
 		}
 		if c.mu.Lock(); c.peak["slow.test:5337"] > 2 {
-			t.Errorf("the slow one was asked %d times at once", c.peak["slow.test:5337"])
+			t.Errorf("the slow hub got %d requests at once", c.peak["slow.test:5337"])
 		}
 		c.mu.Unlock()
 		c.mu.Lock()
@@ -344,7 +344,7 @@ func TestSlowHubDoesNotDelayOthers(t *testing.T) {
 		defer m.mu.Unlock()
 		for _, f := range m.rows {
 			if f.State != upstream.Active {
-				t.Fatalf("after three hours a follow of the slow one is %s", f.State)
+				t.Fatalf("after three hours a follow at the slow hub is %s", f.State)
 			}
 		}
 	})
@@ -391,7 +391,7 @@ func TestDeadHubIsRetriedLessOften(t *testing.T) {
 		follows(t, e, 1000, "dead.test")
 		time.Sleep(24 * time.Hour)
 		if n := c.asked()["dead.test:5337"]; n < 5 || n > 60 {
-			t.Errorf("in a day it was tried %d times", n)
+			t.Errorf("%d requests in a day", n)
 		}
 	})
 }
@@ -409,7 +409,7 @@ func TestRefusalOfOneFeedDoesNotPauseTheHub(t *testing.T) {
 		follows(t, e, 100, "choosy.test")
 		time.Sleep(time.Minute)
 		if n := c.asked()["choosy.test:5337"]; n != 100 {
-			t.Errorf("%d were asked for", n)
+			t.Errorf("requests for %d feeds", n)
 		}
 	})
 }

@@ -94,7 +94,7 @@ func (e *Engine) receive(ctx context.Context, f Follow, s Signal) error {
 	case err == nil:
 		return nil
 	case code == fault.Refused, code == fault.Invalid:
-		e.Log.Debug("news was not taken", "feed", f.Feed, "door", s.Via, "err", err)
+		e.Log.Debug("news was rejected", "feed", f.Feed, "via", s.Via, "err", err)
 		return nil // sending it again would not help
 	case f.isBeingAsked(now):
 		// It may be a test call, which must not fail for a local reason.
@@ -264,7 +264,7 @@ func (e *Engine) Rejected(ctx context.Context, token string) error {
 			return Leave, nil
 		}
 		f.Rejected += n
-		return Keep, &event.Event{Kind: event.KindError, Text: fmt.Sprintf("Content from %s was not signed as it should be and was ignored.", text.Host(f.Hub))}
+		return Keep, &event.Event{Kind: event.KindError, Text: fmt.Sprintf("Content from %s had a missing or wrong signature and was ignored.", text.Host(f.Hub))}
 	})
 	return err
 }

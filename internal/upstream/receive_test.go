@@ -17,7 +17,7 @@ func (w *harness) push(topic, protocol string, wanted bool) {
 	w.t.Helper()
 	got, err := w.engine.Receive(w.t.Context(), topic, protocol, peer(), 2)
 	if got != wanted || err != nil {
-		w.t.Fatalf("heard %s: %v, %v; want %v", topic, got, err, wanted)
+		w.t.Fatalf("pushed %s: %v, %v; want %v", topic, got, err, wanted)
 	}
 }
 
@@ -44,12 +44,12 @@ func TestNotificationBecomesASignal(t *testing.T) {
 			t.Errorf("signals (- want, + got):\n%s", d)
 		}
 		if got := w.reload(ws); got.Topic != "http://feeds.test/self.xml" {
-			t.Errorf("the hub is asked for %s", got.Topic)
+			t.Errorf("the topic is %s", got.Topic)
 		}
 		w.push("http://feeds.test/self.xml", upstream.RSSCloud, false) // the cloud knows the feed by another URL
 		w.push("http://feeds.test/other.xml", upstream.RSSCloud, false)
 		if err := w.engine.Delivered(t.Context(), "nobody's", peer(), 0, upstream.Content{}); fault.CodeOf(err) != fault.NotFound {
-			t.Errorf("a token that is nobody's: %v", err)
+			t.Errorf("an unknown token: %v", err)
 		}
 	})
 }
@@ -81,7 +81,7 @@ func TestCallsDuringFirstRegistrationCauseOneCheck(t *testing.T) {
 						t.Errorf("a challenge: %v, %v", yes, err)
 					}
 					if n := len(w.received()); n != 0 {
-						t.Errorf("the feed is read %d times before the hub answers", n)
+						t.Errorf("%d checks before the hub answers", n)
 					}
 					return upstream.Answer{Confirmed: tt.fail == nil}, tt.fail
 				}
@@ -93,7 +93,7 @@ func TestCallsDuringFirstRegistrationCauseOneCheck(t *testing.T) {
 					t.Errorf("after the answer the signals are %+v", list)
 				}
 				if got := w.reload(f); got.Missed {
-					t.Error("the feed would be read once more")
+					t.Error("the feed would be checked once more")
 				}
 			})
 		})
@@ -139,7 +139,7 @@ func TestNotificationFromAHubThatWasNotAskedIsIgnored(t *testing.T) {
 		w.advance(time.Second)
 		w.push(feedURL, upstream.RSSCloud, true) // the answer was lost, and the hub stored the registration
 		if n := len(w.received()); n != 1 {
-			t.Errorf("moments after the question a notification leads to %d signals", n)
+			t.Errorf("just after the request a notification causes %d signals", n)
 		}
 		w.advance(9 * time.Hour) // by now it is asked every six hours
 		for time.Since(w.reload(f).RequestedAt) < 11*time.Minute {
@@ -149,7 +149,7 @@ func TestNotificationFromAHubThatWasNotAskedIsIgnored(t *testing.T) {
 		w.push(feedURL, upstream.RSSCloud, true)
 		w.advance(time.Hour)
 		if list := w.received(); len(list) != 0 {
-			t.Errorf("long after the last question a notification leads to %+v", list)
+			t.Errorf("long after the last request a notification causes %+v", list)
 		}
 		if yes, err := w.engine.Wants(t.Context(), "http://other.test/", upstream.RSSCloud); yes || err != nil {
 			t.Errorf("a challenge for another feed: %v, %v", yes, err)
@@ -197,7 +197,7 @@ func TestFailedCheckIsRetried(t *testing.T) {
 		w.advance(5 * time.Minute)
 		w.state(f, upstream.Active)
 		if list := w.received(); len(list) != 1 {
-			t.Errorf("when there is capacity again the signals are %+v", list)
+			t.Errorf("when there is capacity, the signals are %+v", list)
 		}
 	})
 }
@@ -214,7 +214,7 @@ func TestReceivedAtIsStoredOnceAMinute(t *testing.T) {
 			w.push(feedURL, upstream.RSSCloud, true)
 		}
 		if got := w.reload(f).ReceivedAt; !got.Equal(first) {
-			t.Errorf("it was written again after %s", got.Sub(first))
+			t.Errorf("it was stored again after %s", got.Sub(first))
 		}
 		w.advance(10 * time.Second)
 		w.push(feedURL, upstream.RSSCloud, true)
@@ -248,7 +248,7 @@ func TestRejectedNotificationIsRequestedAgain(t *testing.T) {
 		w.received()
 		w.advance(3 * time.Minute)
 		if list := w.received(); len(list) != 1 || list[0].Via != upstream.ViaAway {
-			t.Errorf("the feed is looked at: %v", list)
+			t.Errorf("checks of the feed: %v", list)
 		}
 		w.state(cloud, upstream.Active)
 		w.state(cnws, upstream.Active)
@@ -270,17 +270,17 @@ func TestUnsignedContentIsCounted(t *testing.T) {
 			}
 		}
 		if got := w.reload(f).Rejected; got != 1 {
-			t.Errorf("%d are written down at once", got)
+			t.Errorf("%d rejections are stored at once", got)
 		}
 		w.advance(time.Minute)
 		if err := w.engine.Rejected(t.Context(), f.Token); err != nil {
 			t.Fatal(err)
 		}
 		if got := w.reload(f).Rejected; got != 11 || w.engine.Live().Rejected != 11 {
-			t.Errorf("%d are written down, %d are known", got, w.engine.Live().Rejected)
+			t.Errorf("%d rejections are stored, %d are counted", got, w.engine.Live().Rejected)
 		}
 		if n := len(w.logged("error")); n != 2 {
-			t.Errorf("the log tells of it %d times", n)
+			t.Errorf("the log has %d entries", n)
 		}
 	})
 }

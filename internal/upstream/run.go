@@ -106,7 +106,7 @@ func (e *Engine) workLoop(ctx context.Context) {
 		Claim: e.Store.ClaimFollows, Next: e.Store.NextFollow, GiveBack: e.giveBack, Between: e.pace,
 		Admit:  func(f Follow, now time.Time) (time.Time, bool) { return e.hosts.begin(href.HostPort(f.Hub), now) },
 		Do:     e.handleClaimed,
-		AtOnce: e.Options.AtOnce, For: 2*e.Options.AskTimeout + time.Minute, Wake: e.work, Now: e.now, Name: "feeds to follow",
+		AtOnce: e.Options.AtOnce, For: 2*e.Options.AskTimeout + time.Minute, Wake: e.work, Now: e.now, Name: "follows",
 		Failed: e.logError,
 		Caught: func(f Follow, panicked any, stack []byte) {
 			e.Log.Error("a panic was caught", "doing", "follow a feed", "feed", f.Feed, "panic", fmt.Sprint(panicked), "stack", string(stack))
@@ -143,7 +143,7 @@ func (e *Engine) heartbeatLoop(ctx context.Context) {
 		some, err := e.Store.NextFollow(ctx)
 		switch {
 		case err != nil:
-			e.logError(ctx, "look at the feeds that are followed", err)
+			e.logError(ctx, "query the next due follow", err)
 		case some.IsZero():
 			idle, started = true, true // there was nothing to maintain
 		case e.heartbeat(ctx, !started, idle):
@@ -160,7 +160,7 @@ func (e *Engine) heartbeat(ctx context.Context, first, idle bool) bool {
 	now := e.now()
 	before, err := e.Store.FollowsAlive(ctx, now)
 	if err != nil {
-		e.logError(ctx, "say that feeds are looked after", err)
+		e.logError(ctx, "store the heartbeat", err)
 		return false
 	}
 	h := Hasten{Now: now, Base: e.PublicURL()}
@@ -182,7 +182,7 @@ func (e *Engine) heartbeat(ctx context.Context, first, idle bool) bool {
 		e.logError(ctx, "register again", err)
 	}
 	if n > 0 {
-		e.Log.Info("hubs are asked again for feeds", "feeds", n, "start", first, "away", away)
+		e.Log.Info("renewing subscriptions at hubs", "feeds", n, "start", first, "away", away)
 		e.Wake()
 	}
 	return err == nil
@@ -203,7 +203,7 @@ func (e *Engine) renewAll(ctx context.Context, now time.Time) (int64, error) {
 	return e.Store.RenewFollows(ctx, Renew{Now: now, AskedBefore: now.Add(-askedRecently), Over: over})
 }
 
-// checkLoop checks the feeds of which news may have been missed.
+// checkLoop handles the queue of feeds that may have missed news.
 func (e *Engine) checkLoop(ctx context.Context) {
 	for {
 		select {
@@ -215,14 +215,14 @@ func (e *Engine) checkLoop(ctx context.Context) {
 	}
 }
 
-// checkFeed has one feed checked. Until that is done the row keeps Missed.
+// checkFeed signals that one feed must be checked, and then clears Missed.
 func (e *Engine) checkFeed(ctx context.Context, f Follow) {
 	s := Signal{URL: f.Feed, Via: ViaAway, For: f.For, Unsure: true}
 	if f.receivedWhileAsked() {
 		s.Via = viaOf(f.Protocol)
 	}
 	if err := e.Signal(ctx, s); err != nil {
-		e.Log.Debug("a feed that may have changed could not be looked at", "feed", f.Feed, "err", err)
+		e.Log.Debug("cannot check a feed that may have changed", "feed", f.Feed, "err", err)
 		switch fault.CodeOf(err) {
 		case fault.TooMany, fault.Unavailable, fault.Internal:
 			e.checkLater(ctx, f, fault.RetryAfter(err))
@@ -240,7 +240,7 @@ func (e *Engine) checkFeed(ctx context.Context, f Follow) {
 		return Keep, nil
 	})
 	if err != nil {
-		e.logError(ctx, "write that a feed was looked at", err)
+		e.logError(ctx, "store that a feed was checked", err)
 	}
 }
 
@@ -269,7 +269,7 @@ func (e *Engine) logError(ctx context.Context, what string, err error) {
 		return
 	}
 	if fault.CodeOf(err) == fault.Unavailable {
-		e.Log.Warn("the store is away", "doing", what, "err", err)
+		e.Log.Warn("the store is unavailable", "doing", what, "err", err)
 		return
 	}
 	e.Log.Error("a store error", "doing", what, "err", err)

@@ -28,7 +28,7 @@ func TestSpellingsOfAHubHostShareItsPace(t *testing.T) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.peak["hub.test"] != 2 || c.hosts["hub.test"] != 32 {
-			t.Errorf("the host was asked %d times, %d of them at once; want 32 and 2", c.hosts["hub.test"], c.peak["hub.test"])
+			t.Errorf("the host got %d requests, %d of them at once; want 32 and 2", c.hosts["hub.test"], c.peak["hub.test"])
 		}
 	})
 }

@@ -30,16 +30,16 @@ func TestStartRenewsAllFollowsExceptRecentOnes(t *testing.T) {
 			return asked
 		}
 		if asked := restart(20 * time.Second); len(asked) != 0 {
-			t.Errorf("20 seconds after the first questions a start asks %v", asked)
+			t.Errorf("20 seconds after the first requests a start sends %v", asked)
 		}
 		for range 2 {
 			asked := restart(2 * time.Minute)
 			if len(asked) != 3 || asked[cloudURL] != 1 || asked["http://cnws.test/"] != 1 || asked[hubURL] != 1 {
-				t.Errorf("a later start asks %v", asked)
+				t.Errorf("a later start sends %v", asked)
 			}
 		}
 		if list := w.received(); len(list) != 0 {
-			t.Errorf("a start has feeds read: %+v", list)
+			t.Errorf("a start caused checks: %+v", list)
 		}
 		for _, f := range follows {
 			w.state(f, upstream.Active)
@@ -94,7 +94,7 @@ func (w *harness) manyFollows(n int) {
 	group.Wait()
 	w.advance(2 * time.Minute)
 	if got := len(w.requests()); got != n {
-		w.t.Fatalf("%d of %d were asked for", got, n)
+		w.t.Fatalf("%d of %d requests", got, n)
 	}
 }
 
@@ -111,21 +111,21 @@ func TestRenewalsOfAStartArePaced(t *testing.T) {
 		w.advance(5 * time.Second)
 		early := len(w.requests())
 		if early == 0 || early > n/2 {
-			t.Errorf("%d of %d are asked for in the first five seconds", early, n)
+			t.Errorf("%d of %d requests in the first five seconds", early, n)
 		}
 		late := w.addEndpoint(theCloudEndpoint(), upstream.Reader) // a user adds a feed meanwhile
 		w.advance(5 * time.Second)
 		if got := w.reload(late); got.State != upstream.Active {
-			t.Errorf("what is added during the start is %s after five seconds", got.State)
+			t.Errorf("a feed added during the start is %s after five seconds", got.State)
 		}
 		w.advance(time.Minute)
 		list := w.requests()
 		if got := early + len(list); got != n+1 {
-			t.Errorf("%d questions are asked, want %d", got, n+1)
+			t.Errorf("%d requests, want %d", got, n+1)
 		}
 		for i := 10; i < len(list); i++ {
 			if d := list[i].at.Sub(list[i-10].at); d < time.Second {
-				t.Errorf("ten questions within %s, %s after the start", d, list[i].at.Sub(from))
+				t.Errorf("ten requests within %s, %s after the start", d, list[i].at.Sub(from))
 			}
 		}
 	})
@@ -154,11 +154,11 @@ func TestConcurrentNodeStartsRenewOnce(t *testing.T) {
 		}
 		for feed, k := range times {
 			if k != 1 {
-				t.Errorf("%s was asked for %d times", feed, k)
+				t.Errorf("%s was requested %d times", feed, k)
 			}
 		}
 		if len(times) != n {
-			t.Errorf("%d of %d feeds were asked for", len(times), n)
+			t.Errorf("requests for %d of %d feeds", len(times), n)
 		}
 	})
 }
@@ -206,11 +206,11 @@ func TestStartWithoutDatabaseRenewsLater(t *testing.T) {
 		defer func() { cancel(); <-ended }()
 		w.advance(90 * time.Second)
 		if n := len(w.requests()); n != 0 {
-			t.Errorf("%d hubs are asked while the start cannot be written", n)
+			t.Errorf("%d hubs got a request while the start cannot be stored", n)
 		}
 		w.advance(time.Minute)
 		if n := len(w.requests()); n != 1 {
-			t.Errorf("%d hubs are asked once it can", n)
+			t.Errorf("%d hubs got a request once the start is stored", n)
 		}
 	})
 }

@@ -102,7 +102,7 @@ func (f *Forwarder) readLink(kind, token string) (Forwarding, error) {
 	case err != nil:
 		return Forwarding{}, broken
 	case end > 0 && f.Now().Unix() >= end:
-		return Forwarding{}, fault.New(fault.Gone, "This link was valid for 7 days, which are over. Who wants to forward items to you can have another mail sent.")
+		return Forwarding{}, fault.New(fault.Gone, "This link has expired after 7 days. The person who wants to forward items to you can request another mail.")
 	}
 	return Forwarding{Via: part[2], Target: part[3], Reader: part[4]}, nil
 }
@@ -214,7 +214,7 @@ func (f *Forwarder) askConsent(ctx context.Context, n Forwarding) error {
 	c, cancel := saveContext(ctx)
 	defer cancel()
 	_, saved := f.Store.SaveForwarding(c, n, nil)
-	f.logError(c, "what came of asking a recipient could not be written down", saved)
+	f.logError(c, "cannot store the result of a request for consent", saved)
 	return cmp.Or(err, saved)
 }
 
@@ -241,7 +241,7 @@ func (f *Forwarder) askRecipient(ctx context.Context, n Forwarding) error {
 		to = MessageLimit{"asked to host " + u.Hostname(), maxAsksToHost}
 	}
 	limits := []MessageLimit{{"asked by " + n.Reader, maxAsksByUser}, to}
-	return f.sendCounted(ctx, limits, "Recipients are asked for consent a few times a day only, and that was done today: by you, or by others at the same recipient.", func() error {
+	return f.sendCounted(ctx, limits, "Recipients are asked for consent only a few times a day, and the limit of today is reached: by you, or by other users with the same recipient.", func() error {
 		return f.Forward.Ask(ctx, open, token)
 	})
 }
@@ -265,7 +265,7 @@ func (f *Forwarder) sendCounted(ctx context.Context, limits []MessageLimit, used
 		c, cancel := saveContext(ctx)
 		defer cancel()
 		_, back := f.Store.CountMessages(c, day, limits, -1)
-		f.logError(c, "a message that was not sent stays counted", back)
+		f.logError(c, "cannot subtract an unsent message from its limits", back)
 	}
 	return err
 }

@@ -88,13 +88,13 @@ func (f *Forwarder) check(n *Forwarding) error {
 	ways := f.Ways()
 	switch {
 	case !slices.Contains([]string{ViaWebhook, ViaEmail, ViaPost}, n.Via):
-		return fault.New(fault.Invalid, "A notice goes by %s, %s or %s, not by %.40q.", ViaWebhook, ViaEmail, ViaPost, n.Via)
+		return fault.New(fault.Invalid, "A forwarding needs one of %s, %s or %s, not %.40q.", ViaWebhook, ViaEmail, ViaPost, n.Via)
 	case !slices.Contains(ways, n.Via) && n.Via == ViaEmail:
-		return fault.New(fault.Invalid, "This server sends no mail: its operator has not named a mail server.")
+		return fault.New(fault.Invalid, "This server sends no mail: its operator has not configured a mail server.")
 	case !slices.Contains(ways, n.Via):
-		return fault.New(fault.Invalid, "This server sends no notices by %s.", n.Via)
+		return fault.New(fault.Invalid, "This server does not forward items by %s.", n.Via)
 	case n.SourceID != 0 && n.Category != "":
-		return fault.New(fault.Invalid, "A notice is about one feed or about one category, not about both.")
+		return fault.New(fault.Invalid, "A forwarding is for one feed or for one category, not for both.")
 	case utf8.RuneCountInString(n.Secret) > maxSecret:
 		return fault.New(fault.Invalid, "A secret has at most %d characters.", maxSecret)
 	}
@@ -106,7 +106,7 @@ func (f *Forwarder) check(n *Forwarding) error {
 		return err
 	}
 	if a.Login.Kind != "" {
-		return fault.New(fault.Invalid, "The address of a notice may not have a user name or password in it.")
+		return fault.New(fault.Invalid, "The URL of a target must not contain a user name or password.")
 	}
 	n.Target = a.URLs[0]
 	return nil
@@ -115,7 +115,7 @@ func (f *Forwarder) check(n *Forwarding) error {
 func (n *Forwarding) checkMail() error {
 	a, err := mail.ParseAddress(strings.TrimSpace(n.Target))
 	if err != nil || len(a.Address) > 254 || strings.ContainsAny(a.Address, "\"\\ \r\n\t<>,;()") || strings.HasPrefix(a.Address, "-") {
-		return fault.New(fault.Invalid, "%.100q is not an address for mail: it should be like name@example.org.", n.Target)
+		return fault.New(fault.Invalid, "%.100q is not a mail address: it should be like name@example.org.", n.Target)
 	}
 	n.Target = a.Address
 	return nil
@@ -135,7 +135,7 @@ func (f *Forwarder) find(ctx context.Context, reader string, id int64) (Forwardi
 			return n, nil
 		}
 	}
-	return Forwarding{}, fault.New(fault.NotFound, "There is no notice with the number %d.", id)
+	return Forwarding{}, fault.New(fault.NotFound, "There is no forwarding with the number %d.", id)
 }
 
 // withoutSecret returns the forwarding without its secret.
@@ -173,7 +173,7 @@ func (f *Forwarder) TryForwarding(ctx context.Context, reader string, id int64) 
 		return err
 	}
 	if f.Forward == nil {
-		return fault.New(fault.Unsupported, "This server sends no notices.")
+		return fault.New(fault.Unsupported, "This server does not forward items.")
 	}
 	switch n.State {
 	case ForwardingWaiting:
@@ -214,7 +214,7 @@ func (f *Forwarder) mayTry(reader string) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if wait := f.tried[reader].Add(tryInterval).Sub(now); wait > 0 && wait <= tryInterval {
-		e := fault.New(fault.TooMany, "A notice was tried just now: wait some seconds.")
+		e := fault.New(fault.TooMany, "A forwarding was tried just now: wait a few seconds.")
 		e.RetryAfter = wait
 		return e
 	}

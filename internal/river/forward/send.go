@@ -36,7 +36,7 @@ const maxForwardFailures = 17
 func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
 	if n.State == ForwardingWaiting {
 		if err := f.askConsent(ctx, n); fault.CodeOf(err) == fault.Internal {
-			f.logError(ctx, "a recipient could not be asked", err)
+			f.logError(ctx, "cannot ask a recipient for consent", err)
 		}
 		return
 	}
@@ -46,7 +46,7 @@ func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
 	}
 	list, err := f.Store.ForwardingItems(ctx, n.ID, limit)
 	if err != nil {
-		f.logError(ctx, "what a notice has to tell could not be read", err)
+		f.logError(ctx, "cannot read the queue of a forwarding", err)
 		return // the claim expires by itself
 	}
 	var sent []int64
@@ -60,7 +60,7 @@ func (f *Forwarder) Send(ctx context.Context, n Forwarding) {
 	c, cancel := saveContext(ctx)
 	defer cancel()
 	_, err = f.Store.SaveForwarding(c, n, sent)
-	f.logError(c, "what a notice has told could not be written down", err)
+	f.logError(c, "cannot store the result of a forwarding", err)
 }
 
 // outcome stores the result of sending in n, and returns the IDs of the items that were sent.
@@ -94,13 +94,13 @@ func (f *Forwarder) outcome(ctx context.Context, n *Forwarding, list []item.Entr
 	n.Problem = text.ClipRunes(text.PlainLine(fault.Message(err)), 300)
 	if n.Failures >= maxForwardFailures {
 		n.Paused, n.NextAt = true, time.Time{}
-		n.Problem = "It is paused, for nothing arrived there for three days. The last time: " + n.Problem
+		n.Problem = "It is paused after three days without a delivery. The last error: " + n.Problem
 		return nil
 	}
 	wait := max(retryDelay(n.Failures), min(fault.RetryAfter(err), 24*time.Hour))
 	n.NextAt = now.Add(wait)
 	if fault.CodeOf(err) == fault.Internal {
-		f.logError(ctx, "a notice could not be told", err)
+		f.logError(ctx, "cannot forward items", err)
 	}
 	return nil
 }

@@ -51,11 +51,11 @@ func TestContentOfItems(t *testing.T) {
 			Content{Title: "A bold title", Link: "https://a.test/1", HTML: "<p>Hello <b>you</b></p>", Text: "Hello you", Language: "de", Published: at,
 				Authors: []string{"Ann"}, Categories: []string{"One", "Two"}, Comments: "https://a.test/1#c"},
 		},
-		"no title is none": {
+		"no title": {
 			`<description>Just words.</description>`,
 			Content{HTML: "Just words.", Text: "Just words.", Language: "de"},
 		},
-		"the whole text before the summary": {
+		"content takes precedence over the summary": {
 			`<description>Short</description><content:encoded>&lt;p&gt;Long&lt;/p&gt;</content:encoded>`,
 			Content{HTML: "<p>Long</p>", Text: "Long", Language: "de"},
 		},
@@ -67,27 +67,27 @@ func TestContentOfItems(t *testing.T) {
 				{URL: "https://a.test/1.mp3", Type: "audio/mpeg", Length: 123, Duration: 3600}, {URL: "https://a.test/1.mp4", Type: "video/*", Duration: 60},
 			}},
 		},
-		"a picture in the text is enough": {
+		"an image in the text suffices": {
 			`<description>&lt;img src="https://a.test/1.jpg"&gt;</description><media:thumbnail url="https://a.test/t.jpg"/>`,
 			Content{HTML: `<img src="https://a.test/1.jpg"/>`, Language: "de"},
 		},
-		"links that lead nowhere good": {
+		"unsafe links": {
 			`<link>javascript:alert(1)</link><comments>data:text/html,x</comments><guid isPermaLink="false">x</guid><description>x</description>`,
 			Content{HTML: "x", Text: "x", Language: "de"},
 		},
-		"headlines within": {
+		"nested headlines": {
 			`<title>T</title><source:outline text="One" created="Sun, 01 Mar 2026 10:00:00 GMT"><source:outline text="a &lt;b&gt;b&lt;/b&gt;&lt;script&gt;x&lt;/script&gt;" url="https://a.test/2"/></source:outline>`,
 			Content{Title: "T", Language: "de", Nested: []Content{{Title: "One", Published: at, Nested: []Content{{HTML: "a <b>b</b>", Text: "a b", Link: "https://a.test/2"}}}}},
 		},
-		"a headline that stands for the item, with those below it": {
+		"a headline that repeats the item, with children": {
 			`<title>T</title><source:outline text="T"><source:outline text="One"/></source:outline>`,
 			Content{Title: "T", Language: "de", Nested: []Content{{Title: "One"}}},
 		},
-		"a headline that stands for the item, with nothing inside": {
+		"a headline that repeats the item, without children": {
 			`<description>Some words</description><source:outline text="Some words"/>`,
 			Content{HTML: "Some words", Text: "Some words", Language: "de"},
 		},
-		"items within, which are there as an outline and as a list too": {
+		"nested items that are also an outline and a list": {
 			`<description>Plans</description><content:encoded>Plans&#10;&lt;ul&gt;&lt;li&gt;One&lt;/li&gt;&lt;/ul&gt;</content:encoded><source:outline text="Plans"><source:outline text="One"/></source:outline>` +
 				`<rssCloud:item xmlns:rssCloud="http://rsscloud.org/rsscloud"><description>One</description></rssCloud:item>`,
 			Content{HTML: "Plans", Text: "Plans", Language: "de", Nested: []Content{{HTML: "One", Text: "One", Language: "de"}}},
@@ -143,7 +143,7 @@ func TestContentIsLimitedInSize(t *testing.T) {
 		t.Errorf("%d %d %d %d %d %d", len(c.Title), len(c.HTML), len(c.Text), len(c.Enclosures), len(c.Categories), len(c.Link))
 	}
 	if n, d := size(c); n > maxNested || d > maxNestedDepth+1 {
-		t.Errorf("%d within, %d deep", n, d)
+		t.Errorf("%d nested items, depth %d", n, d)
 	}
 }
 

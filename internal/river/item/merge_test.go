@@ -95,29 +95,29 @@ func TestMergeByID(t *testing.T) {
 		docs [][]string
 		want string
 	}{
-		"a first document keeps its order":           {[][]string{{"c", "b", "a"}}, "c b a"},
-		"the oldest first":                           {[][]string{{"a@1", "b@2", "c@3"}}, "c b a"},
-		"news on top":                                {[][]string{{"b", "a"}, {"d", "c", "b", "a"}}, "d c b a"},
-		"news at the end":                            {[][]string{{"a@1", "b@2"}, {"a@1", "b@2", "c@3", "d@4"}}, "d c b a"},
-		"an edit stays in its place":                 {[][]string{{"c", "b", "a"}, {"c", "b=better", "a"}}, "c better* a"},
-		"a changed date is no edit":                  {[][]string{{"b@2", "a@1"}, {"b@3", "a@1"}}, "b a"},
-		"what rolls off at the end stays":            {[][]string{{"c", "b", "a"}, {"d", "c", "b"}}, "d c b a"},
-		"what rolls off at the beginning":            {[][]string{{"a@1", "b@2", "c@3"}, {"b@2", "c@3", "d@4"}}, "d c b a"},
-		"undated, and it rolls off at the beginning": {[][]string{{"a", "b", "c"}, {"b", "c", "d"}}, "d a b c"},
-		"what goes from the middle is withdrawn":     {[][]string{{"c", "b", "a"}, {"c", "a"}}, "c b- a"},
-		"and from the top":                           {[][]string{{"c@3", "b@2", "a@1"}, {"b@2", "a@1"}}, "c- b a"},
-		"withdrawn and back":                         {[][]string{{"c", "b", "a"}, {"c", "a"}, {"c", "b", "a"}}, "c b a"},
-		"a list that got shorter":                    {[][]string{{"e", "d", "c", "b", "a"}, {"e", "d"}}, "e d c b a"},
-		"everything else":                            {[][]string{{"e", "d", "c", "b", "a"}, {"a"}}, "e d c b a"},
-		"a list by merit, not by age":                {[][]string{{"c@1", "b@3", "a@2"}, {"c@1", "a@2", "d@1"}}, "d b a c"},
-		"an undated list by merit":                   {[][]string{{"c", "b", "a"}, {"a", "c"}}, "c b a"},
-		"an id twice: the first counts":              {[][]string{{"a", "b", "a=other"}}, "a b"},
-		"an id twice, later":                         {[][]string{{"a"}, {"a", "a=other"}}, "a"},
-		"ids new at every reading":                   {[][]string{{"1=x", "2=y", "3=z"}, {"4=x", "5=y", "6=z"}, {"7=w", "8=x", "9=y"}}, "w x y z"},
-		"an empty document":                          {[][]string{{"b", "a"}, {}, {"b", "a"}}, "b a"},
-		"two versions in turn":                       {[][]string{{"b", "a"}, {"c", "b"}, {"b", "a"}, {"c", "b"}}, "c b a"},
-		"an old one comes back":                      {[][]string{{"b", "a"}, {"c", "b"}, {"d", "c"}, {"d", "c", "b", "a"}}, "d c b a"},
-		"a future date is now":                       {[][]string{{"b@9999", "a@1"}}, "b a"},
+		"a first document keeps its order":             {[][]string{{"c", "b", "a"}}, "c b a"},
+		"the oldest first":                             {[][]string{{"a@1", "b@2", "c@3"}}, "c b a"},
+		"new items first":                              {[][]string{{"b", "a"}, {"d", "c", "b", "a"}}, "d c b a"},
+		"new items last":                               {[][]string{{"a@1", "b@2"}, {"a@1", "b@2", "c@3", "d@4"}}, "d c b a"},
+		"an edit keeps its position":                   {[][]string{{"c", "b", "a"}, {"c", "b=better", "a"}}, "c better* a"},
+		"a changed date is not an edit":                {[][]string{{"b@2", "a@1"}, {"b@3", "a@1"}}, "b a"},
+		"items dropped at the end stay":                {[][]string{{"c", "b", "a"}, {"d", "c", "b"}}, "d c b a"},
+		"items dropped at the beginning stay":          {[][]string{{"a@1", "b@2", "c@3"}, {"b@2", "c@3", "d@4"}}, "d c b a"},
+		"undated items dropped at the beginning":       {[][]string{{"a", "b", "c"}, {"b", "c", "d"}}, "d a b c"},
+		"an item removed from the middle is withdrawn": {[][]string{{"c", "b", "a"}, {"c", "a"}}, "c b- a"},
+		"an item removed from the top is withdrawn":    {[][]string{{"c@3", "b@2", "a@1"}, {"b@2", "a@1"}}, "c- b a"},
+		"withdrawn and back":                           {[][]string{{"c", "b", "a"}, {"c", "a"}, {"c", "b", "a"}}, "c b a"},
+		"a shorter list":                               {[][]string{{"e", "d", "c", "b", "a"}, {"e", "d"}}, "e d c b a"},
+		"most items removed":                           {[][]string{{"e", "d", "c", "b", "a"}, {"a"}}, "e d c b a"},
+		"a list not sorted by age":                     {[][]string{{"c@1", "b@3", "a@2"}, {"c@1", "a@2", "d@1"}}, "d b a c"},
+		"an undated list not sorted by age":            {[][]string{{"c", "b", "a"}, {"a", "c"}}, "c b a"},
+		"an id twice: the first counts":                {[][]string{{"a", "b", "a=other"}}, "a b"},
+		"an id twice, later":                           {[][]string{{"a"}, {"a", "a=other"}}, "a"},
+		"new IDs in each document":                     {[][]string{{"1=x", "2=y", "3=z"}, {"4=x", "5=y", "6=z"}, {"7=w", "8=x", "9=y"}}, "w x y z"},
+		"an empty document":                            {[][]string{{"b", "a"}, {}, {"b", "a"}}, "b a"},
+		"two alternating versions":                     {[][]string{{"b", "a"}, {"c", "b"}, {"b", "a"}, {"c", "b"}}, "c b a"},
+		"an old item returns":                          {[][]string{{"b", "a"}, {"c", "b"}, {"d", "c"}, {"d", "c", "b", "a"}}, "d c b a"},
+		"a future date counts as now":                  {[][]string{{"b@9999", "a@1"}}, "b a"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,7 +150,7 @@ func TestSameItemsWithNewIDsAndLinksAreNotNew(t *testing.T) {
 	}
 	for n := range 5 {
 		if got := s.merge(session(n), false); n > 0 && len(got.Put)+len(got.Withdrawn) > 0 {
-			t.Errorf("reading %d: %+v", n, got)
+			t.Errorf("check %d: %+v", n, got)
 		}
 	}
 	f := session(6)
@@ -195,15 +195,15 @@ func TestItemPositionIsItsDateAtFirstCheckAndLaterTheCheckTime(t *testing.T) {
 		t.Errorf("at %v, read %v", first.At, first.ReadAt)
 	}
 	if second := s.items[ID(rigID, "a")]; !second.At.Before(first.At) {
-		t.Error("two items share a place")
+		t.Error("two items share a position")
 	}
 	s.merge(docOf("c@7", "b@5", "a@5"), false)
 	if it := s.items[ID(rigID, "c")]; !it.At.Equal(s.now) {
-		t.Errorf("a later one is at %v", it.At)
+		t.Errorf("a later item is at %v", it.At)
 	}
 	s.merge(docOf("c@7", "b=better@5", "a@5"), false)
 	if it := s.items[ID(rigID, "b")]; !it.At.Equal(first.At) || !it.ReadAt.Equal(first.ReadAt) || !it.EditedAt.Equal(s.now) {
-		t.Errorf("an edit moved it: %+v", it)
+		t.Errorf("an edit moved the item: %+v", it)
 	}
 }
 
@@ -242,10 +242,10 @@ func FuzzMerge(f *testing.F) {
 				}
 			}
 			if again := s.merge(d, partial); len(again.Put)+len(again.Withdrawn) > 0 {
-				t.Fatalf("twice the same: %+v of %q", again, doc)
+				t.Fatalf("merging twice changed %+v of %q", again, doc)
 			}
 			if len(s.last) > maxLast {
-				t.Fatalf("%d are remembered", len(s.last))
+				t.Fatalf("%d items are remembered", len(s.last))
 			}
 		}
 	})

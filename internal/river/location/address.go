@@ -36,7 +36,7 @@ func Read(typed string) (Location, error) {
 	}
 	switch {
 	case s == "":
-		return Location{}, fault.New(fault.Invalid, "There is no address: give that of a feed, or of a page that has one.")
+		return Location{}, fault.New(fault.Invalid, "The URL is missing: enter the URL of a feed, or of a page that has one.")
 	case len(s) > Longest:
 		return Location{}, fault.New(fault.Invalid, "The address is longer than %d bytes.", Longest)
 	case !utf8.ValidString(s):
@@ -48,7 +48,7 @@ func Read(typed string) (Location, error) {
 	}
 	rest, login, named := cutLogin(rest)
 	if named && login.Secret == "" && len(schemes) > 1 {
-		return Location{}, fault.New(fault.Invalid, "%s looks like an address for mail: give that of a feed, or of a page that has one.", Brief(s))
+		return Location{}, fault.New(fault.Invalid, "%s looks like a mail address: enter the URL of a feed, or of a page that has one.", Brief(s))
 	}
 	out := Location{Login: login}
 	for _, scheme := range schemes {

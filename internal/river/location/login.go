@@ -49,19 +49,19 @@ func (l Login) Check() error {
 		return nil
 	case Basic, WSSE:
 		if l.Name == "" || l.Kind == Basic && strings.Contains(l.Name, ":") {
-			return fault.New(fault.Invalid, "The log-in needs a user name, without a colon.")
+			return fault.New(fault.Invalid, "The login needs a user name without a colon.")
 		}
 	case Token:
 	case Header:
 		if !isHeader(l.Name) {
-			return fault.New(fault.Invalid, "%.60q cannot be the header of a log-in.", l.Name)
+			return fault.New(fault.Invalid, "%.60q is not a valid header for a login.", l.Name)
 		}
 	default:
-		return fault.New(fault.Invalid, "The kind of log-in is %.60q: it needs one of basic, token, wsse, header.", l.Kind)
+		return fault.New(fault.Invalid, "Unknown kind of login %.60q: use basic, token, wsse or header.", l.Kind)
 	}
 	empty := l.Secret == "" && l.Kind != Basic // some servers expect a token as the user name
 	if empty || len(l.Name)+len(l.Secret) > 4096 || strings.ContainsFunc(l.Name+l.Secret, isControl) {
-		return fault.New(fault.Invalid, "The log-in's secret is empty, too long, or has characters that no header may have.")
+		return fault.New(fault.Invalid, "The login's secret is empty, too long, or has characters that a header must not contain.")
 	}
 	return nil
 }

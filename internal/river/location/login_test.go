@@ -19,7 +19,7 @@ func TestSealedLoginOpensOnlyUnchanged(t *testing.T) {
 		t.Fatalf("%+v %v", sealed, err)
 	}
 	if again, _ := Seal(key, plain); again.Secret == sealed.Secret {
-		t.Error("the same secret is sealed twice in the same way")
+		t.Error("sealing a secret twice has the same result")
 	}
 	if got, err := Unseal(key, sealed); err != nil || got != plain {
 		t.Errorf("%+v %v", got, err)

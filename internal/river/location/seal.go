@@ -35,14 +35,14 @@ func Unseal(key []byte, l Login) (Login, error) {
 	}
 	raw, err := base64.RawStdEncoding.DecodeString(l.Secret)
 	if err == nil && len(raw) < box.NonceSize() {
-		err = fault.New(fault.Internal, "A kept log-in is too short.")
+		err = fault.New(fault.Internal, "A stored login is too short.")
 	}
 	var plain []byte
 	if err == nil {
 		plain, err = box.Open(nil, raw[:box.NonceSize()], raw[box.NonceSize():], boundTo(l))
 	}
 	if err != nil {
-		return Login{}, fault.Wrap(fault.Unavailable, err, "The log-in that is kept for this feed cannot be opened with this server's key; give it again.")
+		return Login{}, fault.Wrap(fault.Unavailable, err, "The stored login of this feed cannot be decrypted with this server's key; enter it again.")
 	}
 	l.Secret = string(plain)
 	return l, nil
@@ -52,7 +52,7 @@ func boundTo(l Login) []byte { return []byte(l.Kind + "\x00" + l.Name) }
 
 func newBox(key []byte) (cipher.AEAD, error) {
 	if len(key) != 32 {
-		return nil, fault.New(fault.Unavailable, "This server has no key to keep log-ins with.")
+		return nil, fault.New(fault.Unavailable, "This server has no key to encrypt logins.")
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {

@@ -26,7 +26,7 @@ type Words struct {
 func Read(match string) (Words, error) {
 	var w Words
 	if len(match) > maxMatch {
-		return w, fault.New(fault.Invalid, "These are %d bytes to search for: at most %d make sense.", len(match), maxMatch)
+		return w, fault.New(fault.Invalid, "The search has %d bytes: at most %d are allowed.", len(match), maxMatch)
 	}
 	match = strings.ToValidUTF8(match, " ")
 	var rest []string
@@ -79,7 +79,7 @@ func (w *Words) take(name, value string) (taken bool, err error) {
 		return false, nil
 	}
 	if value == "" {
-		return false, fault.New(fault.Invalid, "Say which: %s: needs a name right after it, in quotes if it is several words.", name)
+		return false, fault.New(fault.Invalid, "%s: needs a value directly after it, in quotes if it has several words.", name)
 	}
 	switch name {
 	case "feed":
@@ -97,7 +97,7 @@ func (w *Words) take(name, value string) (taken bool, err error) {
 	case "read":
 		w.Read = true
 	default:
-		return false, fault.New(fault.Invalid, "is:%.40s means nothing: there are is:starred, is:unread and is:read.", value)
+		return false, fault.New(fault.Invalid, "is:%.40s is unknown: use is:starred, is:unread or is:read.", value)
 	}
 	return true, nil
 }

@@ -51,7 +51,7 @@ func FuzzWords(f *testing.F) {
 		}
 		again, err := Read(w.Rest)
 		if err != nil || again.Rest != w.Rest || again.Feeds != nil || again.Categories != nil || again.Starred || again.Unread || again.Read {
-			t.Fatalf("of %q remains %q, of which %+v is made: %v", match, w.Rest, again, err)
+			t.Fatalf("the rest of %q is %q, which parses as %+v: %v", match, w.Rest, again, err)
 		}
 		for _, name := range append(w.Feeds, w.Categories...) {
 			if name == "" || len(name) > maxMatch {
