@@ -250,8 +250,8 @@ func (a *addition) follow(ctx context.Context, s Source) (Added, error) {
 }
 
 // findFollowed returns a user's subscription to a source, or fault.NotFound.
-func (r *River) findFollowed(ctx context.Context, reader string, source int64) (Followed, error) {
-	list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, SourceID: source, Limit: 1})
+func (r *River) findFollowed(ctx context.Context, user string, source int64) (Followed, error) {
+	list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: user, SourceID: source, Limit: 1})
 	if err != nil {
 		return Followed{}, err
 	}

@@ -61,7 +61,7 @@ func TestAddOfKnownFeedSendsNoRequest(t *testing.T) {
 			t.Errorf("request for %s", got)
 		}
 		if s := h.source(feedURL); s.Readers != 5 {
-			t.Errorf("%d readers", s.Readers)
+			t.Errorf("%d followers", s.Readers)
 		}
 	})
 }
@@ -288,8 +288,8 @@ func TestLoginIsSentToItsOriginOnly(t *testing.T) {
 		h.serve("http://mine.test/moved", status(302, "Location", "http://other.test/second.xml"))
 		h.serve("http://other.test/second.xml", doc(rss("", "a")))
 		login := river.Login{Kind: river.LoginHeader, Name: "X-Key", Secret: "geheim"}
-		for _, reader := range []string{"ann", "bea"} { // the second user finds the feed stored
-			if a := h.add(river.Request{Reader: reader, URL: "http://mine.test/", Login: login}); a.Source.Private() || !a.New {
+		for _, user := range []string{"ann", "bea"} { // the second user finds the feed stored
+			if a := h.add(river.Request{Reader: user, URL: "http://mine.test/", Login: login}); a.Source.Private() || !a.New {
 				t.Errorf("%+v", a.Source)
 			}
 		}

@@ -7,9 +7,9 @@ import (
 )
 
 // Categories lists the categories of a user.
-func (r *River) Categories(ctx context.Context, reader string, unread bool) ([]Category, error) {
+func (r *River) Categories(ctx context.Context, user string, unread bool) ([]Category, error) {
 	r.Init()
-	return r.Store.Categories(ctx, reader, unread)
+	return r.Store.Categories(ctx, user, unread)
 }
 
 // maxUserCategories is how many categories one user may have.
@@ -17,13 +17,13 @@ const maxUserCategories = 1000
 
 // PutCategory creates a category, or makes it public or private. A name has at most 60 characters
 // and no slash. Errors: fault.Invalid (the name), TooMany.
-func (r *River) PutCategory(ctx context.Context, reader, name string, public bool) error {
+func (r *River) PutCategory(ctx context.Context, user, name string, public bool) error {
 	r.Init()
 	name, err := checkCategory(name)
 	if err != nil {
 		return err
 	}
-	have, err := r.Store.Categories(ctx, reader, false)
+	have, err := r.Store.Categories(ctx, user, false)
 	if err != nil {
 		return err
 	}
@@ -36,19 +36,19 @@ func (r *River) PutCategory(ctx context.Context, reader, name string, public boo
 			return fault.New(fault.TooMany, "There are already %d categories, which is the limit.", len(have))
 		}
 	}
-	return r.Store.PutCategory(ctx, reader, name, public)
+	return r.Store.PutCategory(ctx, user, name, public)
 }
 
 // RenameCategory renames a category, or merges it into an existing one. An empty new name removes
 // the category and keeps its sources. Errors: fault.NotFound, Invalid.
-func (r *River) RenameCategory(ctx context.Context, reader, from, to string) error {
+func (r *River) RenameCategory(ctx context.Context, user, from, to string) error {
 	r.Init()
 	if to == "" {
-		return r.Store.DropCategory(ctx, reader, from)
+		return r.Store.DropCategory(ctx, user, from)
 	}
 	to, err := checkCategory(to)
 	if err != nil || to == from {
 		return err
 	}
-	return r.Store.RenameCategory(ctx, reader, from, to)
+	return r.Store.RenameCategory(ctx, user, from, to)
 }

@@ -17,9 +17,9 @@ const cnws = "cnws"
 // a login, which no hub may learn about, or the hub is this server), Unavailable.
 //
 // spec:cnws-2003#subscribe
-func (r *River) SetCNWS(ctx context.Context, reader string, source int64, hub string) (Followed, error) {
+func (r *River) SetCNWS(ctx context.Context, user string, source int64, hub string) (Followed, error) {
 	r.Init()
-	f, err := r.findFollowed(ctx, reader, source)
+	f, err := r.findFollowed(ctx, user, source)
 	if err != nil {
 		return Followed{}, err
 	}
@@ -45,7 +45,7 @@ func (r *River) SetCNWS(ctx context.Context, reader string, source int64, hub st
 	if err := r.Push.Follow(ctx, s.originalURL(), s.Topic, s.PushEndpoints); err != nil {
 		return Followed{}, err
 	}
-	return r.findFollowed(ctx, reader, source)
+	return r.findFollowed(ctx, user, source)
 }
 
 func isCNWS(d PushEndpoint) bool { return d.Protocol == cnws }

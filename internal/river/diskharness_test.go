@@ -68,9 +68,9 @@ func (h *diskHarness) add(q river.Request) river.Added {
 
 // list returns the subscriptions of a user, one per line: name, URL, categories, and special
 // properties.
-func (h *diskHarness) list(reader string) string {
+func (h *diskHarness) list(user string) string {
 	h.t.Helper()
-	subs, err := h.river.Subscriptions(h.t.Context(), river.SubscriptionQuery{Reader: reader})
+	subs, err := h.river.Subscriptions(h.t.Context(), river.SubscriptionQuery{Reader: user})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -30,13 +30,13 @@ type memory struct {
 	away      error // error of every method
 	claimed   int   // number of claims
 	saves     int
-	readers   map[int64]map[string]bool
+	followers map[int64]map[string]bool
 }
 
 func newMemory() *memory {
 	return &memory{
 		sources: map[int64][]byte{}, due: map[int64]time.Time{}, claims: map[int64]int64{}, pushedAt: map[int64]time.Time{}, pushedVia: map[int64]string{},
-		items: map[int64]river.Item{}, checks: map[int64][]river.Check{}, hosts: map[string]feedstate.Host{}, readers: map[int64]map[string]bool{},
+		items: map[int64]river.Item{}, checks: map[int64][]river.Check{}, hosts: map[string]feedstate.Host{}, followers: map[int64]map[string]bool{},
 	}
 }
 
@@ -51,7 +51,7 @@ func (m *memory) row(id int64) river.Source {
 	if err := json.Unmarshal(m.sources[id], &s); err != nil {
 		panic(err)
 	}
-	s.NextAt, s.Claim, s.PushedAt, s.Readers = m.due[id], m.claims[id], m.pushedAt[id], int64(len(m.readers[id]))
+	s.NextAt, s.Claim, s.PushedAt, s.Readers = m.due[id], m.claims[id], m.pushedAt[id], int64(len(m.followers[id]))
 	if s.PushedVia = ""; !s.PushedAt.IsZero() {
 		s.PushedVia = m.pushedVia[id]
 	}
@@ -72,9 +72,9 @@ func (m *memory) RiverSubscribe(ctx context.Context, list []river.Addition, now 
 	for _, a := range list {
 		if _, ok := m.sources[a.Source.ID]; !ok && err == nil {
 			m.put(a.Source)
-			m.readers[a.Source.ID] = map[string]bool{}
+			m.followers[a.Source.ID] = map[string]bool{}
 		}
-		m.readers[a.Source.ID][a.Reader] = true
+		m.followers[a.Source.ID][a.Reader] = true
 	}
 	return make([]bool, len(list)), err
 }

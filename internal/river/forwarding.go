@@ -56,18 +56,18 @@ func (r *River) PutForwarding(ctx context.Context, n forward.Forwarding) (forwar
 }
 
 // Forwardings is [forward.Forwarder.Forwardings].
-func (r *River) Forwardings(ctx context.Context, reader string) ([]forward.Forwarding, error) {
-	return r.forward().Forwardings(ctx, reader)
+func (r *River) Forwardings(ctx context.Context, user string) ([]forward.Forwarding, error) {
+	return r.forward().Forwardings(ctx, user)
 }
 
 // DropForwarding is [forward.Forwarder.DropForwarding].
-func (r *River) DropForwarding(ctx context.Context, reader string, id int64) error {
-	return r.forward().DropForwarding(ctx, reader, id)
+func (r *River) DropForwarding(ctx context.Context, user string, id int64) error {
+	return r.forward().DropForwarding(ctx, user, id)
 }
 
 // TryForwarding is [forward.Forwarder.TryForwarding].
-func (r *River) TryForwarding(ctx context.Context, reader string, id int64) error {
-	return r.forward().TryForwarding(ctx, reader, id)
+func (r *River) TryForwarding(ctx context.Context, user string, id int64) error {
+	return r.forward().TryForwarding(ctx, user, id)
 }
 
 // ConfirmLink is [forward.Forwarder.ConfirmLink].

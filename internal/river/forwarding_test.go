@@ -364,9 +364,9 @@ func TestPutForwardingValidatesItsInput(t *testing.T) {
 		if err := h.river.TryForwarding(t.Context(), "ann", n.ID); fault.CodeOf(err) != fault.Unreadable {
 			t.Error(err)
 		}
-		for _, reader := range []string{"bea", ""} {
-			if err := h.river.DropForwarding(t.Context(), reader, n.ID); fault.CodeOf(err) != fault.NotFound {
-				t.Errorf("by %q: %v", reader, err)
+		for _, user := range []string{"bea", ""} {
+			if err := h.river.DropForwarding(t.Context(), user, n.ID); fault.CodeOf(err) != fault.NotFound {
+				t.Errorf("by %q: %v", user, err)
 			}
 		}
 		n.Secret = ""

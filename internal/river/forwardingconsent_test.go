@@ -18,7 +18,7 @@ func withMail(t *testing.T, o river.Options, do func(*testing.T, *diskHarness, *
 		c := &fakeSender{mail: true}
 		h.setup = func(r *river.River) {
 			r.Forward, r.Key = c, []byte(strings.Repeat("k", 32))
-			r.Sender = func(reader string) string { return "Sender of " + reader }
+			r.Sender = func(user string) string { return "Sender of " + user }
 		}
 		h.stop()
 		h.start()

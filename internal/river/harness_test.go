@@ -327,11 +327,11 @@ func (h *hubs) set(states ...river.PushState) {
 type ctx = context.Context
 
 // followAs adds a subscription of a user to a feed.
-func (w *harness) followAs(reader, url string) {
+func (w *harness) followAs(user, url string) {
 	w.t.Helper()
 	now := time.Now().UTC()
 	_, err := w.store.RiverSubscribe(w.t.Context(), []river.Addition{{
-		Subscription: river.Subscription{Reader: reader, SourceID: river.SourceID(url), AddedAt: now},
+		Subscription: river.Subscription{Reader: user, SourceID: river.SourceID(url), AddedAt: now},
 		Source:       river.Source{ID: river.SourceID(url), URL: url, State: feedstate.New(url, now), NextAt: now, CreatedAt: now},
 	}}, now, 1000)
 	if err != nil {

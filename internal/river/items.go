@@ -37,7 +37,7 @@ func (r *River) Items(ctx context.Context, q ItemQuery) ([]Entry, error) {
 // Mark sets marks of at most 1,000 items; nil leaves a mark unchanged. It returns how many of the
 // items have the marks now. Unknown items and items of feeds that the user does not follow are
 // left out.
-func (r *River) Mark(ctx context.Context, reader string, ids []int64, read, starred *bool) (int, error) {
+func (r *River) Mark(ctx context.Context, user string, ids []int64, read, starred *bool) (int, error) {
 	r.Init()
 	if len(ids) > maxItems {
 		return 0, fault.New(fault.Invalid, "%d items cannot be marked at once: at most %d.", len(ids), maxItems)
@@ -45,18 +45,18 @@ func (r *River) Mark(ctx context.Context, reader string, ids []int64, read, star
 	if len(ids) == 0 || read == nil && starred == nil {
 		return 0, nil
 	}
-	return r.Store.MarkItems(ctx, reader, ids, read, starred, r.now())
+	return r.Store.MarkItems(ctx, user, ids, read, starred, r.now())
 }
 
 // MarkAllRead marks all items up to a time as read (zero or a future time: now), of one source or
 // category, or of all.
-func (r *River) MarkAllRead(ctx context.Context, reader string, source int64, category string, to time.Time) error {
+func (r *River) MarkAllRead(ctx context.Context, user string, source int64, category string, to time.Time) error {
 	r.Init()
 	now := r.now()
 	if to.IsZero() || to.After(now) {
 		to = now
 	}
-	return r.Store.MarkAllRead(ctx, reader, source, category, to, now)
+	return r.Store.MarkAllRead(ctx, user, source, category, to, now)
 }
 
 // UndoWithin is how long a user can undo MarkAllRead and Remove.
@@ -64,9 +64,9 @@ const UndoWithin = time.Minute
 
 // UndoAllRead undoes MarkAllRead. to is the time up to which the items were marked read, in
 // milliseconds. fault.Conflict: there is nothing to undo, or UndoWithin is over.
-func (r *River) UndoAllRead(ctx context.Context, reader string, to time.Time) error {
+func (r *River) UndoAllRead(ctx context.Context, user string, to time.Time) error {
 	r.Init()
-	n, err := r.Store.UndoAllRead(ctx, reader, to, r.now().Add(-UndoWithin))
+	n, err := r.Store.UndoAllRead(ctx, user, to, r.now().Add(-UndoWithin))
 	if err == nil && n == 0 {
 		err = fault.New(fault.Conflict, "There is nothing to undo: these items were marked otherwise since, or they were marked read more than a minute ago.")
 	}
@@ -74,7 +74,7 @@ func (r *River) UndoAllRead(ctx context.Context, reader string, to time.Time) er
 }
 
 // CountUnread counts unread items by source.
-func (r *River) CountUnread(ctx context.Context, reader string) (map[int64]Unread, error) {
+func (r *River) CountUnread(ctx context.Context, user string) (map[int64]Unread, error) {
 	r.Init()
-	return r.Store.CountUnread(ctx, reader)
+	return r.Store.CountUnread(ctx, user)
 }

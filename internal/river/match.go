@@ -52,8 +52,8 @@ func (r searcher) restrict(ctx context.Context, q *ItemQuery) (ok bool, err erro
 }
 
 // categoriesNamed returns a user's categories with these names, in any case.
-func (r searcher) categoriesNamed(ctx context.Context, reader string, names []string) ([]string, error) {
-	have, err := r.Store.Categories(ctx, reader, false)
+func (r searcher) categoriesNamed(ctx context.Context, user string, names []string) ([]string, error) {
+	have, err := r.Store.Categories(ctx, user, false)
 	var out []string
 	for _, c := range have {
 		if slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, c.Name) }) {
@@ -64,10 +64,10 @@ func (r searcher) categoriesNamed(ctx context.Context, reader string, names []st
 }
 
 // matching returns the followed sources whose name or URL contains one of the words.
-func (r searcher) matching(ctx context.Context, reader string, names []string) ([]int64, error) {
+func (r searcher) matching(ctx context.Context, user string, names []string) ([]int64, error) {
 	var ids []int64
 	for _, n := range names {
-		list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, Match: n, Limit: maxSources + 1})
+		list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: user, Match: n, Limit: maxSources + 1})
 		if err != nil {
 			return nil, err
 		}

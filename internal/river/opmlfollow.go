@@ -31,11 +31,11 @@ func overLimit(limit int) error {
 }
 
 // beginImport records that an import of a user has started; done ends it.
-func (r importer) beginImport(reader string) (done func(), err error) {
+func (r importer) beginImport(user string) (done func(), err error) {
 	r.listState.mu.Lock()
 	defer r.listState.mu.Unlock()
 	switch {
-	case r.listState.importing[reader]:
+	case r.listState.importing[user]:
 		f := fault.New(fault.Conflict, "Another list of yours is still being imported. Wait until that import is done, then import this one.")
 		f.RetryAfter = 10 * time.Second
 		return nil, f
@@ -44,11 +44,11 @@ func (r importer) beginImport(reader string) (done func(), err error) {
 	case r.listState.importing == nil:
 		r.listState.importing = map[string]bool{}
 	}
-	r.listState.importing[reader] = true
+	r.listState.importing[user] = true
 	return func() {
 		r.listState.mu.Lock()
 		defer r.listState.mu.Unlock()
-		delete(r.listState.importing, reader)
+		delete(r.listState.importing, user)
 	}, nil
 }
 
@@ -112,13 +112,13 @@ func truncatedError(err error) error {
 // batchFollower follows the feeds of a list, a batch at a time and up to the limit.
 type batchFollower struct {
 	*River
-	ctx    context.Context // of the single import
-	reader string
-	limit  int
-	mine   map[int64]bool // followed sources, without added; false: counted in had already
-	added  ids            // sources that the user follows because of the list
-	over   ids            // sources that are left out because of the limit
-	had    int
+	ctx   context.Context // of the single import
+	user  string
+	limit int
+	mine  map[int64]bool // followed sources, without added; false: counted in had already
+	added ids            // sources that the user follows because of the list
+	over  ids            // sources that are left out because of the limit
+	had   int
 
 	uncounted int // feeds written since the user's feeds were last counted
 }
@@ -128,9 +128,9 @@ type batchFollower struct {
 // client or node can have added feeds meanwhile.
 const countEvery = 1000
 
-func (r importer) newBatchFollower(ctx context.Context, reader string, operator bool) (*batchFollower, error) {
-	mine, err := r.Store.RiverFollowing(ctx, reader)
-	return &batchFollower{River: r.River, ctx: ctx, reader: reader, limit: r.maxFeeds(operator), mine: mine}, err
+func (r importer) newBatchFollower(ctx context.Context, user string, operator bool) (*batchFollower, error) {
+	mine, err := r.Store.RiverFollowing(ctx, user)
+	return &batchFollower{River: r.River, ctx: ctx, user: user, limit: r.maxFeeds(operator), mine: mine}, err
 }
 
 // follows reports whether the user follows a source now.
@@ -144,7 +144,7 @@ func (t *batchFollower) batch(list []Addition) error {
 	err := t.put(list)
 	if fault.CodeOf(err) == fault.TooMany && err != nil { // another client added feeds meanwhile
 		var now map[int64]bool
-		if now, err = t.Store.RiverFollowing(t.ctx, t.reader); err != nil {
+		if now, err = t.Store.RiverFollowing(t.ctx, t.user); err != nil {
 			return err
 		}
 		for id := range now {
@@ -154,7 +154,7 @@ func (t *batchFollower) batch(list []Addition) error {
 		}
 		err = t.put(list)
 	}
-	t.forget(t.reader)
+	t.forget(t.user)
 	return err
 }
 
@@ -220,7 +220,7 @@ func (t *batchFollower) result(out Imported) Imported {
 // overText returns how many feeds the limit excluded.
 func (t *batchFollower) overText() string {
 	if t.limit >= MaxOfOperator {
-		return fmt.Sprintf("%s not added: a reader may follow %d feeds at most.", wereNot(t.over.len()), t.limit)
+		return fmt.Sprintf("%s not added: a user may follow at most %d feeds.", wereNot(t.over.len()), t.limit)
 	}
 	return fmt.Sprintf("%s not added: river.max-feeds allows each user %d feeds.", wereNot(t.over.len()), t.limit)
 }

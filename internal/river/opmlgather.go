@@ -38,8 +38,8 @@ const (
 
 // gather reads a document and passes its feeds to take in batches. A feed is at most once in a
 // batch; a later batch may have it again with other categories.
-func (r importer) gather(ctx context.Context, reader string, list *opml.Stream, how gatherOptions, take func([]Addition) error) (gatherResult, error) {
-	g := gatherer{River: r.River, gatherOptions: how, ctx: ctx, reader: reader, now: r.now(), at: map[string]int{}, base: href.New(how.base), take: take}
+func (r importer) gather(ctx context.Context, user string, list *opml.Stream, how gatherOptions, take func([]Addition) error) (gatherResult, error) {
+	g := gatherer{River: r.River, gatherOptions: how, ctx: ctx, user: user, now: r.now(), at: map[string]int{}, base: href.New(how.base), take: take}
 	g.out.imported.Found = list.Feeds
 	g.reportProgress(0)
 	d, err := list.Walk(g.visit)
@@ -63,17 +63,17 @@ func (r importer) gather(ctx context.Context, reader string, list *opml.Stream, 
 type gatherer struct {
 	*River
 	gatherOptions
-	ctx    context.Context // of the single call of gather
-	reader string
-	now    time.Time
-	base   *href.Base
-	batch  []Addition
-	at     map[string]int // index in the batch, by URL
-	take   func([]Addition) error
-	begun  time.Time // when the work on this batch started
-	done   int       // feeds of the document that were visited
-	added  int       // additions so far
-	out    gatherResult
+	ctx   context.Context // of the single call of gather
+	user  string
+	now   time.Time
+	base  *href.Base
+	batch []Addition
+	at    map[string]int // index in the batch, by URL
+	take  func([]Addition) error
+	begun time.Time // when the work on this batch started
+	done  int       // feeds of the document that were visited
+	added int       // additions so far
+	out   gatherResult
 }
 
 func (g *gatherer) reportProgress(done int) {
@@ -153,7 +153,7 @@ func (g *gatherer) feed(folders []string, o *opml.Outline) {
 		return
 	}
 	g.at[url] = len(g.batch)
-	n := Addition{Subscription: Subscription{Reader: g.reader, Categories: categories, AddedAt: g.now, ListID: g.list}}
+	n := Addition{Subscription: Subscription{Reader: g.user, Categories: categories, AddedAt: g.now, ListID: g.list}}
 	n.Subscription.Title, n.Source.About.Title = titles(name, plainText(o.Title), url)
 	n.Source.URL, n.Source.Login, n.Source.ID = url, a.Login, SourceID(url)
 	if a.Login.Kind != "" {
@@ -243,7 +243,7 @@ func (g *gatherer) include(folders []string, o *opml.Outline) {
 		return
 	}
 	url := a.URLs[len(a.URLs)-1]
-	l := newList(g.reader, url, g.now)
+	l := newList(g.user, url, g.now)
 	if l.ID == g.list || slices.ContainsFunc(g.out.lists, func(other ReadingList) bool { return other.ID == l.ID }) {
 		return
 	}
@@ -268,7 +268,7 @@ func (g *gatherer) resolve() error {
 	for i := range g.batch {
 		urls[i] = g.batch[i].Source.URL
 	}
-	known, err := g.Store.KnownSources(g.ctx, g.reader, urls)
+	known, err := g.Store.KnownSources(g.ctx, g.user, urls)
 	if err != nil {
 		return err
 	}

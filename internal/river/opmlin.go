@@ -59,7 +59,7 @@ const (
 // Imported has the progress, with an error too. Feeds beyond the limit are counted and left out. A
 // user has one import at a time. Errors: fault.Invalid (not OPML; the message names the actual
 // format), Conflict (another import of the user is in progress), TooMany, Unreadable, Unavailable.
-func (r *River) Import(ctx context.Context, reader string, doc io.Reader, o ImportOptions) (Imported, error) {
+func (r *River) Import(ctx context.Context, user string, doc io.Reader, o ImportOptions) (Imported, error) {
 	r.Init()
 	if o.Category != "" {
 		name, err := checkCategory(o.Category)
@@ -71,13 +71,13 @@ func (r *River) Import(ctx context.Context, reader string, doc io.Reader, o Impo
 	if doc != nil && o.Follow {
 		return Imported{}, fault.New(fault.Invalid, "A file cannot be followed as a reading list: give the address of one.")
 	}
-	done, err := importer{r}.beginImport(reader)
+	done, err := importer{r}.beginImport(user)
 	if err != nil {
 		return Imported{}, err
 	}
 	defer done()
 	if doc == nil {
-		return importer{r}.importFrom(ctx, reader, o)
+		return importer{r}.importFrom(ctx, user, o)
 	}
 	file, drop, err := spool(doc)
 	if err != nil {
@@ -88,14 +88,14 @@ func (r *River) Import(ctx context.Context, reader string, doc io.Reader, o Impo
 	if err != nil {
 		return Imported{}, fault.New(fault.Invalid, "This is no list of feeds in OPML: %s.", notOPML(err))
 	}
-	return importer{r}.takeOver(ctx, reader, list, gatherOptions{category: o.Category, base: o.URL}, o)
+	return importer{r}.takeOver(ctx, user, list, gatherOptions{category: o.Category, base: o.URL}, o)
 }
 
 // importer imports and exports lists of feeds.
 type importer struct{ *River }
 
 // importFrom fetches the document from its URL.
-func (r importer) importFrom(ctx context.Context, reader string, o ImportOptions) (Imported, error) {
+func (r importer) importFrom(ctx context.Context, user string, o ImportOptions) (Imported, error) {
 	a, err := r.address(o.URL)
 	if err != nil {
 		return Imported{}, err
@@ -120,9 +120,9 @@ func (r importer) importFrom(ctx context.Context, reader string, o ImportOptions
 		return Imported{}, fault.New(fault.Invalid, "%s is no list of feeds in OPML: %s.", location.Brief(s.URL), notOPML(err))
 	}
 	if o.Follow {
-		return listReader(r).followList(ctx, reader, s, got, list, o)
+		return listReader(r).followList(ctx, user, s, got, list, o)
 	}
-	return r.takeOver(ctx, reader, list, gatherOptions{category: o.Category, base: got.res.URL}, o)
+	return r.takeOver(ctx, user, list, gatherOptions{category: o.Category, base: got.res.URL}, o)
 }
 
 func readOPML(doc io.ReadSeeker, contentType string) (*opml.Stream, error) {
@@ -149,23 +149,23 @@ func notOPML(err error) string {
 }
 
 // takeOver follows the feeds of a document, and then the lists that it includes.
-func (r importer) takeOver(ctx context.Context, reader string, list *opml.Stream, how gatherOptions, o ImportOptions) (Imported, error) {
+func (r importer) takeOver(ctx context.Context, user string, list *opml.Stream, how gatherOptions, o ImportOptions) (Imported, error) {
 	free, err := r.importSlot(ctx)
 	if err != nil {
 		return Imported{}, err
 	}
 	defer free()
 	how.progress = o.Progress
-	t, err := r.newBatchFollower(ctx, reader, o.Operator)
+	t, err := r.newBatchFollower(ctx, user, o.Operator)
 	if err != nil {
 		return Imported{}, err
 	}
-	g, err := r.gather(ctx, reader, list, how, t.batch)
+	g, err := r.gather(ctx, user, list, how, t.batch)
 	out := t.result(g.imported)
 	if err == nil {
-		_, err = r.addLists(ctx, reader, g.lists, &out)
+		_, err = r.addLists(ctx, user, g.lists, &out)
 	}
-	r.forget(reader)
+	r.forget(user)
 	r.Wake()
 	return out, stopped(err, out)
 }
@@ -181,11 +181,11 @@ func stopped(err error, out Imported) error {
 }
 
 // addLists follows reading lists and returns the IDs of the new ones.
-func (r importer) addLists(ctx context.Context, reader string, lists []ReadingList, out *Imported) (fresh []int64, err error) {
+func (r importer) addLists(ctx context.Context, user string, lists []ReadingList, out *Imported) (fresh []int64, err error) {
 	if len(lists) == 0 {
 		return nil, nil
 	}
-	have, err := r.Store.ReadingLists(ctx, reader)
+	have, err := r.Store.ReadingLists(ctx, user)
 	if err != nil {
 		return nil, err
 	}

@@ -16,11 +16,11 @@ import (
 // folder for each category, and a feed is in the folder of each of its categories; reading lists
 // are included by URL. The list of one category is flat, and leaves out feeds that need a login if
 // the category is public. Logins are never written. fault.NotFound: the category does not exist.
-func (r *River) Export(ctx context.Context, reader, category string) (*opml.Document, error) {
+func (r *River) Export(ctx context.Context, user, category string) (*opml.Document, error) {
 	r.Init()
 	public := false
 	if category != "" {
-		have, err := r.Store.Categories(ctx, reader, false)
+		have, err := r.Store.Categories(ctx, user, false)
 		if err != nil {
 			return nil, err
 		}
@@ -30,7 +30,7 @@ func (r *River) Export(ctx context.Context, reader, category string) (*opml.Docu
 		}
 		public = have[i].Public
 	}
-	list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, Category: category})
+	list, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: user, Category: category})
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (r *River) Export(ctx context.Context, reader, category string) (*opml.Docu
 		}
 	}
 	if category == "" {
-		if err := (importer{r}).exportLists(ctx, reader, folders); err != nil {
+		if err := (importer{r}).exportLists(ctx, user, folders); err != nil {
 			return nil, err
 		}
 	}
@@ -76,8 +76,8 @@ func outlineOf(f *Followed) opml.Outline {
 
 // exportLists adds the lists that the user follows directly. Lists within them are included by
 // those.
-func (r importer) exportLists(ctx context.Context, reader string, folders map[string][]opml.Outline) error {
-	lists, err := r.Store.ReadingLists(ctx, reader)
+func (r importer) exportLists(ctx context.Context, user string, folders map[string][]opml.Outline) error {
+	lists, err := r.Store.ReadingLists(ctx, user)
 	for _, l := range lists {
 		if l.Memory.Parent == 0 {
 			folders[l.Category] = append(folders[l.Category], opml.Outline{Text: escapeIfHTML(cmp.Or(l.Title, l.URL)), Type: "include", URL: l.URL})

@@ -18,9 +18,9 @@ import (
 )
 
 // exported returns the document of an export.
-func (h *diskHarness) exported(reader, category string) string {
+func (h *diskHarness) exported(user, category string) string {
 	h.t.Helper()
-	d, err := h.river.Export(h.t.Context(), reader, category)
+	d, err := h.river.Export(h.t.Context(), user, category)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -31,9 +31,9 @@ func (h *diskHarness) exported(reader, category string) string {
 	return b.String()
 }
 
-func (h *diskHarness) imported(reader, doc string) river.Imported {
+func (h *diskHarness) imported(user, doc string) river.Imported {
 	h.t.Helper()
-	got, err := h.river.Import(h.t.Context(), reader, strings.NewReader(doc), river.ImportOptions{})
+	got, err := h.river.Import(h.t.Context(), user, strings.NewReader(doc), river.ImportOptions{})
 	if err != nil {
 		h.t.Fatal(err)
 	}

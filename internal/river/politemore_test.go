@@ -266,8 +266,8 @@ func TestRule22And23OneFetchForAllUsersWhoAreCountedInUserAgent(t *testing.T) {
 	t.Parallel()
 	withHarness(t, river.Options{}, func(t *testing.T, w *harness) {
 		w.serve(feedURL, tagged(rss("", "a"), `"v"`))
-		for _, reader := range []string{"ann", "ben", "cem"} {
-			w.followAs(reader, feedURL)
+		for _, user := range []string{"ann", "ben", "cem"} {
+			w.followAs(user, feedURL)
 		}
 		w.advance(90 * time.Minute)
 		list := w.requests()

@@ -29,22 +29,22 @@ const (
 
 // newList returns a user's list at a normalized URL. The ID is derived from both, so that there is
 // one only.
-func newList(reader, url string, now time.Time) ReadingList {
-	return ReadingList{ID: text.ID("list\x00" + reader + "\x00" + url), Reader: reader, URL: url, State: feedstate.New(url, now), NextAt: now}
+func newList(user, url string, now time.Time) ReadingList {
+	return ReadingList{ID: text.ID("list\x00" + user + "\x00" + url), Reader: user, URL: url, State: feedstate.New(url, now), NextAt: now}
 }
 
 // ReadingLists lists the reading lists of a user.
-func (r *River) ReadingLists(ctx context.Context, reader string) ([]ReadingList, error) {
+func (r *River) ReadingLists(ctx context.Context, user string) ([]ReadingList, error) {
 	r.Init()
-	return r.Store.ReadingLists(ctx, reader)
+	return r.Store.ReadingLists(ctx, user)
 }
 
 // DropReadingList unfollows a reading list and the lists that it includes. Its feeds become the
 // user's own. With remove they are unfollowed, except feeds that the user starred an item of.
 // Error: fault.NotFound.
-func (r *River) DropReadingList(ctx context.Context, reader string, id int64, remove bool) error {
+func (r *River) DropReadingList(ctx context.Context, user string, id int64, remove bool) error {
 	r.Init()
-	lists, err := r.Store.ReadingLists(ctx, reader)
+	lists, err := r.Store.ReadingLists(ctx, user)
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (r *River) DropReadingList(ctx context.Context, reader string, id int64, re
 		}
 	}
 	for _, id := range slices.Backward(ids) {
-		if err := (listReader{r}).dropList(ctx, reader, id, lists, remove); err != nil {
+		if err := (listReader{r}).dropList(ctx, user, id, lists, remove); err != nil {
 			return err
 		}
 	}
@@ -71,25 +71,25 @@ func (r *River) DropReadingList(ctx context.Context, reader string, id int64, re
 type listReader struct{ *River }
 
 // dropList removes one list, and its feeds with remove.
-func (r listReader) dropList(ctx context.Context, reader string, id int64, lists []ReadingList, remove bool) error {
+func (r listReader) dropList(ctx context.Context, user string, id int64, lists []ReadingList, remove bool) error {
 	if remove {
-		subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, ListID: id})
+		subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: user, ListID: id})
 		if err != nil {
 			return err
 		}
-		if err := r.releaseFeeds(ctx, reader, id, subs, lists); err != nil {
+		if err := r.releaseFeeds(ctx, user, id, subs, lists); err != nil {
 			return err
 		}
 	}
-	return r.Store.DropReadingList(ctx, reader, id)
+	return r.Store.DropReadingList(ctx, user, id)
 }
 
 // followList follows a document that was just fetched as a reading list.
-func (r listReader) followList(ctx context.Context, reader string, s Source, got fetchResult, list *opml.Stream, o ImportOptions) (Imported, error) {
+func (r listReader) followList(ctx context.Context, user string, s Source, got fetchResult, list *opml.Stream, o ImportOptions) (Imported, error) {
 	now := r.now()
-	l := newList(reader, s.URL, now)
+	l := newList(user, s.URL, now)
 	l.Category = o.Category
-	lists, err := r.Store.ReadingLists(ctx, reader)
+	lists, err := r.Store.ReadingLists(ctx, user)
 	switch {
 	case err != nil:
 		return Imported{}, err
@@ -99,18 +99,18 @@ func (r listReader) followList(ctx context.Context, reader string, s Source, got
 		return Imported{}, fault.New(fault.TooMany, "You follow %d reading lists, which is the limit.", len(lists))
 	}
 	var c listedSources
-	t, err := importer(r).newBatchFollower(ctx, reader, o.Operator)
+	t, err := importer(r).newBatchFollower(ctx, user, o.Operator)
 	if err != nil {
 		return Imported{}, err
 	}
 	how := gatherOptions{category: o.Category, base: got.res.URL, list: l.ID, progress: o.Progress}
-	g, err := importer(r).gather(ctx, reader, list, how, func(batch []Addition) error {
+	g, err := importer(r).gather(ctx, user, list, how, func(batch []Addition) error {
 		c.add(batch)
 		return t.batch(batch)
 	})
 	out := t.result(g.imported)
 	if err == nil {
-		_, err = importer(r).addLists(ctx, reader, g.lists, &out)
+		_, err = importer(r).addLists(ctx, user, g.lists, &out)
 	}
 	if err == nil {
 		l.Title = g.imported.Title
@@ -120,9 +120,9 @@ func (r listReader) followList(ctx context.Context, reader string, s Source, got
 		// The list is stored last: a crash before leaves feeds, not a list that looks complete.
 		err = r.Store.AddReadingList(ctx, l)
 	}
-	r.forget(reader)
+	r.forget(user)
 	if err != nil {
-		r.undoList(ctx, reader, l.ID)
+		r.undoList(ctx, user, l.ID)
 		return Imported{}, err
 	}
 	out.Lists++
@@ -150,20 +150,20 @@ func (l *ReadingList) forgetOverLimit(t *batchFollower, before feedstate.State) 
 }
 
 // undoList removes the feeds that a list added when the list itself could not be stored.
-func (r listReader) undoList(ctx context.Context, reader string, id int64) {
+func (r listReader) undoList(ctx context.Context, user string, id int64) {
 	ctx, cancel := saveContext(ctx)
 	defer cancel()
-	lists, err := r.Store.ReadingLists(ctx, reader)
+	lists, err := r.Store.ReadingLists(ctx, user)
 	if err != nil || slices.ContainsFunc(lists, func(l ReadingList) bool { return l.ID == id }) {
 		return // another request followed the list at the same time
 	}
-	subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, ListID: id})
+	subs, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: user, ListID: id})
 	if err == nil {
-		err = r.releaseFeeds(ctx, reader, id, subs, lists)
+		err = r.releaseFeeds(ctx, user, id, subs, lists)
 	}
 	for _, l := range lists {
 		if l.Memory.Parent == id && err == nil {
-			err = r.Store.DropReadingList(ctx, reader, l.ID)
+			err = r.Store.DropReadingList(ctx, user, l.ID)
 		}
 	}
 	r.logError(ctx, "cannot remove the feeds of a reading list", err)

@@ -34,9 +34,9 @@ func opmlOf(names ...string) string {
 }
 
 // names returns the followed feeds at f.test: "a b* c", where * marks the user's own.
-func (h *diskHarness) names(reader string) string {
+func (h *diskHarness) names(user string) string {
 	h.t.Helper()
-	subs, err := h.river.Subscriptions(h.t.Context(), river.SubscriptionQuery{Reader: reader})
+	subs, err := h.river.Subscriptions(h.t.Context(), river.SubscriptionQuery{Reader: user})
 	if err != nil {
 		h.t.Fatal(err)
 	}

@@ -135,7 +135,7 @@ func (r listReader) dropLost(ctx context.Context, l *ReadingList, lost []int64, 
 
 // releaseFeeds ends subscriptions that a list added. A feed that another list of the user has
 // moves to that list. A feed with a starred item becomes the user's own.
-func (r listReader) releaseFeeds(ctx context.Context, reader string, list int64, subs []Followed, lists []ReadingList) error {
+func (r listReader) releaseFeeds(ctx context.Context, user string, list int64, subs []Followed, lists []ReadingList) error {
 	var gone []int64
 	for _, f := range subs {
 		to, keep := int64(0), false
@@ -146,7 +146,7 @@ func (r listReader) releaseFeeds(ctx context.Context, reader string, list int64,
 			}
 		}
 		if !keep {
-			starred, err := r.Store.Items(ctx, ItemQuery{Reader: reader, SourceID: f.SourceID, Starred: true, Bare: true, Limit: 1})
+			starred, err := r.Store.Items(ctx, ItemQuery{Reader: user, SourceID: f.SourceID, Starred: true, Bare: true, Limit: 1})
 			if err != nil {
 				return err
 			}
@@ -156,7 +156,7 @@ func (r listReader) releaseFeeds(ctx context.Context, reader string, list int64,
 			gone = append(gone, f.SourceID)
 			continue
 		}
-		_, err := r.Store.ChangeSubscription(ctx, reader, f.SourceID, func(s *Subscription) error { s.ListID = to; return nil })
+		_, err := r.Store.ChangeSubscription(ctx, user, f.SourceID, func(s *Subscription) error { s.ListID = to; return nil })
 		if err != nil && fault.CodeOf(err) != fault.NotFound {
 			return err
 		}
@@ -164,7 +164,7 @@ func (r listReader) releaseFeeds(ctx context.Context, reader string, list int64,
 	if len(gone) == 0 {
 		return nil
 	}
-	return editor(r).unfollow(ctx, reader, gone)
+	return editor(r).unfollow(ctx, user, gone)
 }
 
 // depth returns the nesting depth of a list; a list that the user follows directly has 1.

@@ -70,10 +70,10 @@ type River struct {
 	Forward forward.Sender // nil: nothing is forwarded
 	Key     []byte         // 32 bytes: encrypts stored logins
 	Log     *slog.Logger
-	Now     func() time.Time           // nil: time.Now
-	Agent   func(readers int64) string // User-Agent; nil: the Fetcher's own
+	Now     func() time.Time         // nil: time.Now
+	Agent   func(users int64) string // User-Agent; nil: the Fetcher's own
 	// Sender returns the name of a user, for recipients of forwarded items. nil: the account name.
-	Sender  func(reader string) string
+	Sender  func(user string) string
 	Hint    func()         // notifies other processes that something is due; nil: none
 	Random  func() float64 // from 0 to 1, for jitter; nil: math/rand
 	Options Options

@@ -336,7 +336,7 @@ func (r runner) giveBack(ctx context.Context, off []PutOff) {
 // startLoop starts jobs when their time has come. It reuses the goroutines of earlier jobs,
 // because their stacks have already grown.
 func (r runner) startLoop(ctx context.Context) {
-	slots, jobs, readers := make(chan struct{}, r.options().AtOnce), make(chan *job), 0
+	slots, jobs, workers := make(chan struct{}, r.options().AtOnce), make(chan *job), 0
 	defer close(jobs)
 	for {
 		select {
@@ -352,7 +352,7 @@ func (r runner) startLoop(ctx context.Context) {
 		select {
 		case jobs <- t:
 		default:
-			if readers++; readers <= cap(slots) {
+			if workers++; workers <= cap(slots) {
 				r.reading.Go(func() {
 					for ; t != nil; t = <-jobs {
 						checker(r).runJob(ctx, t)

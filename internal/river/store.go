@@ -32,7 +32,7 @@ type SourceStore interface {
 	// KnownSources finds the source for each of urls (each once, at most 1,000), by URL or first
 	// URL: the one that the user follows, else one without a Login. URLs without a source are left
 	// out.
-	KnownSources(ctx context.Context, reader string, urls []string) (map[string]KnownSource, error)
+	KnownSources(ctx context.Context, user string, urls []string) (map[string]KnownSource, error)
 	// Sources lists sources in order of URL, without Last.
 	Sources(ctx context.Context, q SourceQuery) ([]Source, error)
 	// ChangeSource passes one source to change and writes the State, NextAt and Login that change
@@ -150,37 +150,37 @@ type SubscriptionStore interface {
 	RiverSubscribe(ctx context.Context, list []Addition, now time.Time, limit int) ([]bool, error)
 	// RiverUnsubscribe ends subscriptions of a user and returns the sources that have no followers
 	// now. They are not checked any more; their items stay until a sweep.
-	RiverUnsubscribe(ctx context.Context, reader string, sources []int64) (orphans []Source, err error)
+	RiverUnsubscribe(ctx context.Context, user string, sources []int64) (orphans []Source, err error)
 	// KeepUnfollowed stores copies of a user's subscriptions for RiverResubscribe, and drops
 	// copies from before a time. Sources that the user does not follow are skipped.
-	KeepUnfollowed(ctx context.Context, reader string, sources []int64, now, before time.Time) error
+	KeepUnfollowed(ctx context.Context, user string, sources []int64, now, before time.Time) error
 	// Unfollowed returns when the copy of a subscription was stored, at since or later.
 	// fault.NotFound.
-	Unfollowed(ctx context.Context, reader string, source int64, since time.Time) (time.Time, error)
+	Unfollowed(ctx context.Context, user string, source int64, since time.Time) (time.Time, error)
 	// RiverResubscribe restores such a copy, whatever the limit of feeds. Errors: fault.NotFound:
 	// there is no copy; Conflict: the user follows the source again.
-	RiverResubscribe(ctx context.Context, reader string, source int64, since, now time.Time) error
+	RiverResubscribe(ctx context.Context, user string, source int64, since, now time.Time) error
 	// ChangeSubscription passes a subscription to change and writes the Title, Categories,
 	// Interval, ReadTo and ListID that change set. The source's State.Interval becomes the
 	// shortest one of all followers. fault.NotFound: the user does not follow it.
-	ChangeSubscription(ctx context.Context, reader string, source int64, change func(*Subscription) error) (Followed, error)
+	ChangeSubscription(ctx context.Context, user string, source int64, change func(*Subscription) error) (Followed, error)
 	// RiverSubscriptions lists the subscriptions of a user by name; sources come without Last.
 	RiverSubscriptions(ctx context.Context, q SubscriptionQuery) ([]Followed, error)
 	// RiverFollowing returns the set of sources that a user follows.
-	RiverFollowing(ctx context.Context, reader string) (map[int64]bool, error)
+	RiverFollowing(ctx context.Context, user string) (map[int64]bool, error)
 }
 
 // CategoryStore stores the categories of users.
 type CategoryStore interface {
 	// Categories lists the categories of a user by name, including empty ones that the user
 	// created.
-	Categories(ctx context.Context, reader string, unread bool) ([]Category, error)
+	Categories(ctx context.Context, user string, unread bool) ([]Category, error)
 	// PutCategory creates a category, or changes whether it is public.
-	PutCategory(ctx context.Context, reader, name string, public bool) error
+	PutCategory(ctx context.Context, user, name string, public bool) error
 	// RenameCategory renames a category; an existing name merges both. fault.NotFound.
-	RenameCategory(ctx context.Context, reader, from, to string) error
+	RenameCategory(ctx context.Context, user, from, to string) error
 	// DropCategory removes a category; its sources stay followed.
-	DropCategory(ctx context.Context, reader, name string) error
+	DropCategory(ctx context.Context, user, name string) error
 }
 
 // SubscriptionQuery selects subscriptions of one user. Zero fields do not restrict.
@@ -207,15 +207,15 @@ type ItemStore interface {
 	// MarkItems sets marks of items; nil leaves a mark unchanged. It returns how many items have
 	// the marks now. Items that the user neither follows nor has marked are left out. Marking an
 	// item below ReadTo as unread lowers ReadTo, and older items stay read.
-	MarkItems(ctx context.Context, reader string, ids []int64, read, starred *bool, now time.Time) (int, error)
+	MarkItems(ctx context.Context, user string, ids []int64, read, starred *bool, now time.Time) (int, error)
 	// MarkAllRead marks everything up to an At as read, of one source or category, or of all.
-	MarkAllRead(ctx context.Context, reader string, source int64, category string, to, now time.Time) error
+	MarkAllRead(ctx context.Context, user string, source int64, category string, to, now time.Time) error
 	// UndoAllRead undoes the last MarkAllRead with the same to, if it was made at since or later.
 	// It returns the number of sources; sources that were marked otherwise meanwhile stay
 	// unchanged.
-	UndoAllRead(ctx context.Context, reader string, to, since time.Time) (sources int64, err error)
+	UndoAllRead(ctx context.Context, user string, to, since time.Time) (sources int64, err error)
 	// CountUnread counts unread items by source, and returns the newest At of each.
-	CountUnread(ctx context.Context, reader string) (map[int64]Unread, error)
+	CountUnread(ctx context.Context, user string) (map[int64]Unread, error)
 	// NewestSeq returns the greatest Seq; 0: there are no items.
 	NewestSeq(ctx context.Context) (int64, error)
 	// Changed lists the items with a Seq above seq, in that order, so that a process sees the
@@ -236,9 +236,9 @@ type ReadingListStore interface {
 	// AddReadingList stores a new list, due at its NextAt. fault.Conflict: the user has it
 	// already.
 	AddReadingList(ctx context.Context, l ReadingList) error
-	ReadingLists(ctx context.Context, reader string) ([]ReadingList, error)
+	ReadingLists(ctx context.Context, user string) ([]ReadingList, error)
 	// DropReadingList removes a list and makes its subscriptions the user's own.
-	DropReadingList(ctx context.Context, reader string, id int64) error
+	DropReadingList(ctx context.Context, user string, id int64) error
 	ClaimReadingLists(ctx context.Context, now, until time.Time, limit int, claim int64) ([]ReadingList, error)
 	// SaveReadingList writes the result of a check of a list, including Memory, and ends the
 	// claim. false: the claim changed meanwhile. A zero NextAt means never.

@@ -19,12 +19,12 @@ import (
 
 // Remove unfollows sources; [River.UndoRemove] undoes it. fault.NotFound: the user does not follow
 // one of them, and none is removed.
-func (r *River) Remove(ctx context.Context, reader string, sources ...int64) error {
+func (r *River) Remove(ctx context.Context, user string, sources ...int64) error {
 	r.Init()
 	if len(sources) == 0 {
 		return nil
 	}
-	mine, err := r.Store.RiverFollowing(ctx, reader)
+	mine, err := r.Store.RiverFollowing(ctx, user)
 	if err != nil {
 		return err
 	}
@@ -34,26 +34,26 @@ func (r *River) Remove(ctx context.Context, reader string, sources ...int64) err
 		}
 	}
 	now := r.now()
-	if err := r.Store.KeepUnfollowed(ctx, reader, sources, now, now.Add(-UndoWithin)); err != nil {
+	if err := r.Store.KeepUnfollowed(ctx, user, sources, now, now.Add(-UndoWithin)); err != nil {
 		return err
 	}
-	return editor{r}.unfollow(ctx, reader, sources)
+	return editor{r}.unfollow(ctx, user, sources)
 }
 
 // Removed returns until when UndoRemove can restore a feed. fault.NotFound: it cannot.
-func (r *River) Removed(ctx context.Context, reader string, source int64) (until time.Time, err error) {
+func (r *River) Removed(ctx context.Context, user string, source int64) (until time.Time, err error) {
 	r.Init()
-	at, err := r.Store.Unfollowed(ctx, reader, source, r.now().Add(-UndoWithin))
+	at, err := r.Store.Unfollowed(ctx, user, source, r.now().Add(-UndoWithin))
 	return at.Add(UndoWithin), err
 }
 
 // UndoRemove restores a subscription as it was before Remove: its title, categories, interval and
 // read marks. fault.NotFound: there is nothing to undo, or UndoWithin is over; Conflict: the user
 // follows the feed again.
-func (r *River) UndoRemove(ctx context.Context, reader string, source int64) (Followed, error) {
+func (r *River) UndoRemove(ctx context.Context, user string, source int64) (Followed, error) {
 	r.Init()
 	now := r.now()
-	err := r.Store.RiverResubscribe(ctx, reader, source, now.Add(-UndoWithin), now)
+	err := r.Store.RiverResubscribe(ctx, user, source, now.Add(-UndoWithin), now)
 	switch fault.CodeOf(err) {
 	case fault.NotFound:
 		return Followed{}, fault.New(fault.NotFound, "There is nothing to undo: you stopped following this feed more than a minute ago, or did not follow it. Add it again on the page Feeds.")
@@ -63,21 +63,21 @@ func (r *River) UndoRemove(ctx context.Context, reader string, source int64) (Fo
 	if err != nil {
 		return Followed{}, err
 	}
-	r.forget(reader)
+	r.forget(user)
 	r.Wake()
-	return r.findFollowed(ctx, reader, source)
+	return r.findFollowed(ctx, user, source)
 }
 
 // editor changes subscriptions and their sources.
 type editor struct{ *River }
 
 // unfollow ends subscriptions, and the push subscriptions of feeds without followers.
-func (r editor) unfollow(ctx context.Context, reader string, sources []int64) error {
-	orphans, err := r.Store.RiverUnsubscribe(ctx, reader, sources)
+func (r editor) unfollow(ctx context.Context, user string, sources []int64) error {
+	orphans, err := r.Store.RiverUnsubscribe(ctx, user, sources)
 	if err != nil {
 		return err
 	}
-	r.forget(reader)
+	r.forget(user)
 	for i := range orphans {
 		r.leave(ctx, &orphans[i], orphans[i].URL)
 	}
@@ -97,10 +97,10 @@ func (r editor) leave(ctx context.Context, s *Source, url string) {
 // once. Title has at most 200 characters, Categories at most 20 names, and Interval is 0 or from
 // one minute to 30 days. A subscription from a reading list becomes the user's own. Errors:
 // fault.NotFound, Invalid.
-func (r *River) Change(ctx context.Context, reader string, source int64, change func(*Subscription) error) (Followed, error) {
+func (r *River) Change(ctx context.Context, user string, source int64, change func(*Subscription) error) (Followed, error) {
 	r.Init()
 	var before Subscription
-	f, err := r.Store.ChangeSubscription(ctx, reader, source, func(s *Subscription) error {
+	f, err := r.Store.ChangeSubscription(ctx, user, source, func(s *Subscription) error {
 		before = *s
 		before.Categories = slices.Clone(s.Categories)
 		if err := change(s); err != nil {
@@ -115,7 +115,7 @@ func (r *River) Change(ctx context.Context, reader string, source int64, change 
 		if err := (editor{r}).replan(ctx, source); err != nil {
 			return Followed{}, err
 		}
-		return r.findFollowed(ctx, reader, source)
+		return r.findFollowed(ctx, user, source)
 	}
 	return f, nil
 }
@@ -164,7 +164,7 @@ func (r editor) replan(ctx context.Context, id int64) error {
 // SetLogin sets the login of a source that a user follows (the zero Login: none). A source with a
 // login belongs to one user. Adding or removing a login therefore moves the subscription to
 // another source. Errors: fault.NotFound, Invalid, Unavailable (this server has no key).
-func (r *River) SetLogin(ctx context.Context, reader string, source int64, l Login) (Followed, error) {
+func (r *River) SetLogin(ctx context.Context, user string, source int64, l Login) (Followed, error) {
 	r.Init()
 	if err := l.Check(); err != nil {
 		return Followed{}, err
@@ -173,7 +173,7 @@ func (r *River) SetLogin(ctx context.Context, reader string, source int64, l Log
 	if err != nil {
 		return Followed{}, err
 	}
-	f, err := r.findFollowed(ctx, reader, source)
+	f, err := r.findFollowed(ctx, user, source)
 	if err != nil {
 		return Followed{}, err
 	}
@@ -192,7 +192,7 @@ func (r *River) SetLogin(ctx context.Context, reader string, source int64, l Log
 			return Followed{}, err
 		}
 		r.Wake()
-		return r.findFollowed(ctx, reader, source)
+		return r.findFollowed(ctx, user, source)
 	}
 	return editor{r}.moveTo(ctx, f, sealed)
 }
@@ -220,9 +220,9 @@ func (r editor) moveTo(ctx context.Context, f Followed, l Login) (Followed, erro
 // Revive resumes the checks of a source that is gone or failing. Errors: fault.NotFound; Conflict:
 // it is neither; TooMany, with RetryAfter: it was checked just now, or its server asked for a
 // pause.
-func (r *River) Revive(ctx context.Context, reader string, source int64) (Followed, error) {
+func (r *River) Revive(ctx context.Context, user string, source int64) (Followed, error) {
 	r.Init()
-	return editor{r}.changeState(ctx, reader, source, func(s *Source, now time.Time) error {
+	return editor{r}.changeState(ctx, user, source, func(s *Source, now time.Time) error {
 		if s.State.Gone == nil && s.State.Failures == 0 && s.State.Failure == nil {
 			return fault.New(fault.Conflict, "%s is neither gone nor failing: there is nothing to revive.", s.Name())
 		}
@@ -238,10 +238,10 @@ func (r *River) Revive(ctx context.Context, reader string, source int64) (Follow
 
 // Undo moves a source back to its previous URL. Errors: fault.NotFound; Conflict: it was not
 // moved.
-func (r *River) Undo(ctx context.Context, reader string, source int64) (Followed, error) {
+func (r *River) Undo(ctx context.Context, user string, source int64) (Followed, error) {
 	r.Init()
 	var left string
-	f, err := editor{r}.changeState(ctx, reader, source, func(s *Source, now time.Time) error {
+	f, err := editor{r}.changeState(ctx, user, source, func(s *Source, now time.Time) error {
 		state, ok := feedstate.Undo(s.State, now)
 		if !ok {
 			return fault.New(fault.Conflict, "%s was not moved.", s.Name())
@@ -256,8 +256,8 @@ func (r *River) Undo(ctx context.Context, reader string, source int64) (Followed
 }
 
 // changeState changes the state of a source that the user follows.
-func (r editor) changeState(ctx context.Context, reader string, source int64, change func(s *Source, now time.Time) error) (Followed, error) {
-	if _, err := r.findFollowed(ctx, reader, source); err != nil {
+func (r editor) changeState(ctx context.Context, user string, source int64, change func(s *Source, now time.Time) error) (Followed, error) {
+	if _, err := r.findFollowed(ctx, user, source); err != nil {
 		return Followed{}, err
 	}
 	_, err := r.Store.ChangeSource(ctx, source, func(s *Source) error {
@@ -271,7 +271,7 @@ func (r editor) changeState(ctx context.Context, reader string, source int64, ch
 		return Followed{}, err
 	}
 	r.Wake()
-	return r.findFollowed(ctx, reader, source)
+	return r.findFollowed(ctx, user, source)
 }
 
 // Subscriptions lists the subscriptions of a user by name.
@@ -282,15 +282,15 @@ func (r *River) Subscriptions(ctx context.Context, q SubscriptionQuery) ([]Follo
 
 // Find returns the subscription of a user by URL, or by ID in decimal. A fault.NotFound names
 // similar ones.
-func (r *River) Find(ctx context.Context, reader, what string) (Followed, error) {
+func (r *River) Find(ctx context.Context, user, what string) (Followed, error) {
 	r.Init()
 	what = strings.TrimSpace(what)
 	if id, err := strconv.ParseInt(what, 10, 64); err == nil {
-		return r.findFollowed(ctx, reader, id)
+		return r.findFollowed(ctx, user, id)
 	}
 	a, err := r.address(what)
 	if err == nil {
-		mine, err := r.Store.RiverFollowing(ctx, reader)
+		mine, err := r.Store.RiverFollowing(ctx, user)
 		if err != nil {
 			return Followed{}, err
 		}
@@ -301,16 +301,16 @@ func (r *River) Find(ctx context.Context, reader, what string) (Followed, error)
 			}
 			for _, s := range list {
 				if mine[s.ID] {
-					return r.findFollowed(ctx, reader, s.ID)
+					return r.findFollowed(ctx, user, s.ID)
 				}
 			}
 		}
 	}
-	return Followed{}, editor{r}.notFollowedError(ctx, reader, what, a)
+	return Followed{}, editor{r}.notFollowedError(ctx, user, what, a)
 }
 
 // notFollowedError returns an error that names similar subscriptions.
-func (r editor) notFollowedError(ctx context.Context, reader, what string, a location.Location) error {
+func (r editor) notFollowedError(ctx context.Context, user, what string, a location.Location) error {
 	words := []string{what}
 	if len(a.URLs) > 0 {
 		if u, err := url.Parse(a.URLs[0]); err == nil {
@@ -321,7 +321,7 @@ func (r editor) notFollowedError(ctx context.Context, reader, what string, a loc
 		if w == "" || len(w) > location.Longest {
 			continue
 		}
-		like, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: reader, Match: w, Limit: 3})
+		like, err := r.Store.RiverSubscriptions(ctx, SubscriptionQuery{Reader: user, Match: w, Limit: 3})
 		if err != nil {
 			return err
 		}
@@ -350,16 +350,16 @@ const (
 
 // Following returns the set of sources that a user follows. It may be up to followedFor old, and
 // must not be changed.
-func (r *River) Following(ctx context.Context, reader string) (map[int64]bool, error) {
+func (r *River) Following(ctx context.Context, user string) (map[int64]bool, error) {
 	r.Init()
 	now := r.now()
 	r.listState.mu.Lock()
-	kept, ok := r.listState.following[reader]
+	kept, ok := r.listState.following[user]
 	r.listState.mu.Unlock()
 	if ok && now.Before(kept.until) {
 		return kept.set, nil
 	}
-	set, err := r.Store.RiverFollowing(ctx, reader)
+	set, err := r.Store.RiverFollowing(ctx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -368,13 +368,13 @@ func (r *River) Following(ctx context.Context, reader string) (map[int64]bool, e
 	if len(r.listState.following) >= maxFollowed || r.listState.following == nil {
 		r.listState.following = map[string]followedSet{}
 	}
-	r.listState.following[reader] = followedSet{set, now.Add(followedFor)}
+	r.listState.following[user] = followedSet{set, now.Add(followedFor)}
 	return set, nil
 }
 
 // forget drops a user's cached set of Following.
-func (r *River) forget(reader string) {
+func (r *River) forget(user string) {
 	r.listState.mu.Lock()
 	defer r.listState.mu.Unlock()
-	delete(r.listState.following, reader)
+	delete(r.listState.following, user)
 }

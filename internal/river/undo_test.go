@@ -10,9 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func (w *harness) followed(reader, url string) (river.Followed, bool) {
+func (w *harness) followed(user, url string) (river.Followed, bool) {
 	w.t.Helper()
-	list, err := w.river.Subscriptions(w.t.Context(), river.SubscriptionQuery{Reader: reader, SourceID: river.SourceID(url), Unread: true})
+	list, err := w.river.Subscriptions(w.t.Context(), river.SubscriptionQuery{Reader: user, SourceID: river.SourceID(url), Unread: true})
 	if err != nil {
 		w.t.Fatal(err)
 	}

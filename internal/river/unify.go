@@ -12,11 +12,11 @@ import (
 // their canonical URL. A source keeps its items, unless its canonical URL is a source already, or
 // renewed reports that the IDs of its items contain the old name. Then users follow the canonical
 // source instead, and their starred items stay. Unify fetches nothing, and a second call continues
-// after an interruption. readers returns all users who may follow something; it is called only
+// after an interruption. users returns all users who may follow something; it is called only
 // when subscriptions move.
 //
 // spec:cloudburst#own-names
-func (r *River) Unify(ctx context.Context, prefix string, renewed func(url string) bool, readers func(context.Context) ([]string, error)) error {
+func (r *River) Unify(ctx context.Context, prefix string, renewed func(url string) bool, users func(context.Context) ([]string, error)) error {
 	r.Init()
 	for after := ""; ; {
 		urls, err := r.Store.SourcesUnder(ctx, prefix, after, 1000)
@@ -24,7 +24,7 @@ func (r *River) Unify(ctx context.Context, prefix string, renewed func(url strin
 			return err
 		}
 		for _, u := range urls {
-			if err := (unifier{r}).unify(ctx, u, renewed(u), readers); err != nil {
+			if err := (unifier{r}).unify(ctx, u, renewed(u), users); err != nil {
 				return err
 			}
 			after = u
@@ -35,7 +35,7 @@ func (r *River) Unify(ctx context.Context, prefix string, renewed func(url strin
 // unifier joins sources that are one feed under two names of this program.
 type unifier struct{ *River }
 
-func (r unifier) unify(ctx context.Context, from string, renewed bool, readers func(context.Context) ([]string, error)) error {
+func (r unifier) unify(ctx context.Context, from string, renewed bool, users func(context.Context) ([]string, error)) error {
 	to := r.canonical(from)
 	old, ok, err := r.publicAt(ctx, from)
 	if err != nil || !ok || to == from {
@@ -51,7 +51,7 @@ func (r unifier) unify(ctx context.Context, from string, renewed bool, readers f
 			target = Source{ID: SourceID(to), URL: to, State: feedstate.New(to, now), NextAt: now, CreatedAt: now}
 			target.About.Title = old.About.Title
 		}
-		return r.moveReaders(ctx, old.ID, target, readers)
+		return r.moveSubscriptions(ctx, old.ID, target, users)
 	}
 	_, err = r.Store.ChangeSource(ctx, old.ID, func(s *Source) error {
 		// Validators belong to the URL that sent them.
@@ -71,9 +71,9 @@ func (r unifier) publicAt(ctx context.Context, url string) (Source, bool, error)
 	return list[i], true, nil
 }
 
-// moveReaders moves all subscriptions of the source old to target.
-func (r unifier) moveReaders(ctx context.Context, old int64, target Source, readers func(context.Context) ([]string, error)) error {
-	names, err := readers(ctx)
+// moveSubscriptions moves all subscriptions of the source old to target.
+func (r unifier) moveSubscriptions(ctx context.Context, old int64, target Source, users func(context.Context) ([]string, error)) error {
+	names, err := users(ctx)
 	if err != nil {
 		return err
 	}

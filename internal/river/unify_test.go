@@ -41,9 +41,9 @@ func TestUnifyMergesSourcesOfTwoNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		one.Store(true)
-		readers := func(context.Context) ([]string, error) { return []string{"", "ann", "bob"}, nil }
+		users := func(context.Context) ([]string, error) { return []string{"", "ann", "bob"}, nil }
 		for range 2 { // the second call has nothing to do
-			if err := h.river.Unify(t.Context(), alias, func(url string) bool { return url == alias+"renewed" }, readers); err != nil {
+			if err := h.river.Unify(t.Context(), alias, func(url string) bool { return url == alias+"renewed" }, users); err != nil {
 				t.Fatal(err)
 			}
 		}

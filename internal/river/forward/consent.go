@@ -108,11 +108,11 @@ func (f *Forwarder) readLink(kind, token string) (Forwarding, error) {
 }
 
 // senderOf returns the name of a user in confirmation mails and on the pages of their links.
-func (f *Forwarder) senderOf(reader string) string {
+func (f *Forwarder) senderOf(user string) string {
 	if f.Sender == nil {
-		return reader
+		return user
 	}
-	return f.Sender(reader)
+	return f.Sender(user)
 }
 
 // linkState returns a link with the state of its forwardings.

@@ -76,7 +76,7 @@ type Forwarder struct {
 	Key     []byte // 32 bytes: encrypts secrets and signs links
 	Log     *slog.Logger
 	Now     func() time.Time                                              // UTC, to the millisecond
-	Sender  func(reader string) string                                    // name of a user, for recipients; nil: the account name
+	Sender  func(user string) string                                      // name of a user, for recipients; nil: the account name
 	Subject func(ctx context.Context, n Forwarding) error                 // an error if the source or category does not exist
 	Newest  func(ctx context.Context, n Forwarding) ([]item.Entry, error) // the newest item that the forwarding selects, if any
 	Wake    func()                                                        // notifies the caller of Send that a forwarding may be due

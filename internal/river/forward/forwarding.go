@@ -122,11 +122,11 @@ func (n *Forwarding) checkMail() error {
 }
 
 // find returns a forwarding of a user as it is stored; the zero Forwarding for ID 0.
-func (f *Forwarder) find(ctx context.Context, reader string, id int64) (Forwarding, error) {
+func (f *Forwarder) find(ctx context.Context, user string, id int64) (Forwarding, error) {
 	if id == 0 {
 		return Forwarding{}, nil
 	}
-	list, err := f.Store.Forwardings(ctx, reader)
+	list, err := f.Store.Forwardings(ctx, user)
 	if err != nil {
 		return Forwarding{}, err
 	}
@@ -147,8 +147,8 @@ func (n Forwarding) withoutSecret() Forwarding {
 }
 
 // Forwardings lists the forwardings of a user, without their secrets.
-func (f *Forwarder) Forwardings(ctx context.Context, reader string) ([]Forwarding, error) {
-	list, err := f.Store.Forwardings(ctx, reader)
+func (f *Forwarder) Forwardings(ctx context.Context, user string) ([]Forwarding, error) {
+	list, err := f.Store.Forwardings(ctx, user)
 	for i := range list {
 		list[i] = list[i].withoutSecret()
 	}
@@ -156,19 +156,19 @@ func (f *Forwarder) Forwardings(ctx context.Context, reader string) ([]Forwardin
 }
 
 // DropForwarding removes a forwarding. fault.NotFound.
-func (f *Forwarder) DropForwarding(ctx context.Context, reader string, id int64) error {
-	if _, err := f.find(ctx, reader, id); err != nil {
+func (f *Forwarder) DropForwarding(ctx context.Context, user string, id int64) error {
+	if _, err := f.find(ctx, user, id); err != nil {
 		return err
 	}
-	return f.Store.DropForwarding(ctx, reader, id)
+	return f.Store.DropForwarding(ctx, user, id)
 }
 
 // TryForwarding sends the newest item at once, and returns the error. If the recipient has not
 // agreed yet, it requests consent again instead. Errors: fault.NotFound (no such forwarding, or no
 // item yet), Refused (the recipient has ended it), TooMany (a user may try every ten seconds, and
 // has a number of mails per day), and the errors of the sender.
-func (f *Forwarder) TryForwarding(ctx context.Context, reader string, id int64) error {
-	n, err := f.find(ctx, reader, id)
+func (f *Forwarder) TryForwarding(ctx context.Context, user string, id int64) error {
+	n, err := f.find(ctx, user, id)
 	if err != nil || id == 0 {
 		return err
 	}
@@ -177,7 +177,7 @@ func (f *Forwarder) TryForwarding(ctx context.Context, reader string, id int64) 
 	}
 	switch n.State {
 	case ForwardingWaiting:
-		return f.askAgain(ctx, reader, id)
+		return f.askAgain(ctx, user, id)
 	case ForwardingEnded:
 		return fault.New(fault.Refused, "%s has ended this. Only the recipient can allow it again, by the link in an earlier message.", n.Target)
 	}
@@ -188,19 +188,19 @@ func (f *Forwarder) TryForwarding(ctx context.Context, reader string, id int64) 
 	if len(list) == 0 {
 		return fault.New(fault.NotFound, "Nothing has arrived yet that could be sent.")
 	}
-	if err := f.mayTry(reader); err != nil {
+	if err := f.mayTry(user); err != nil {
 		return err
 	}
 	return f.forward(ctx, n, list)
 }
 
 // askAgain requests the consent of a forwarding's recipient at once.
-func (f *Forwarder) askAgain(ctx context.Context, reader string, id int64) error {
-	if err := f.mayTry(reader); err != nil {
+func (f *Forwarder) askAgain(ctx context.Context, user string, id int64) error {
+	if err := f.mayTry(user); err != nil {
 		return err
 	}
 	now := f.Now()
-	n, err := f.Store.ClaimForwarding(ctx, reader, id, now, now.Add(f.Options.Lease), rand.Int64()|1)
+	n, err := f.Store.ClaimForwarding(ctx, user, id, now, now.Add(f.Options.Lease), rand.Int64()|1)
 	if err != nil {
 		return err
 	}
@@ -209,11 +209,11 @@ func (f *Forwarder) askAgain(ctx context.Context, reader string, id int64) error
 }
 
 // mayTry limits how often a user can make this server send.
-func (f *Forwarder) mayTry(reader string) error {
+func (f *Forwarder) mayTry(user string) error {
 	now := f.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if wait := f.tried[reader].Add(tryInterval).Sub(now); wait > 0 && wait <= tryInterval {
+	if wait := f.tried[user].Add(tryInterval).Sub(now); wait > 0 && wait <= tryInterval {
 		e := fault.New(fault.TooMany, "A forwarding was tried just now: wait a few seconds.")
 		e.RetryAfter = wait
 		return e
@@ -221,7 +221,7 @@ func (f *Forwarder) mayTry(reader string) error {
 	if f.tried == nil || len(f.tried) >= maxTried {
 		f.tried = map[string]time.Time{}
 	}
-	f.tried[reader] = now
+	f.tried[user] = now
 	return nil
 }
 

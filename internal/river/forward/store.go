@@ -18,13 +18,13 @@ type Store interface {
 	// confirmed. Else it is due at once until its recipient was asked. fault.Refused: it is
 	// ForwardingWaiting, and its recipient rejects messages from the user.
 	PutForwarding(ctx context.Context, n Forwarding, limit int) (Forwarding, error)
-	Forwardings(ctx context.Context, reader string) ([]Forwarding, error)
-	DropForwarding(ctx context.Context, reader string, id int64) error
+	Forwardings(ctx context.Context, user string) ([]Forwarding, error)
+	DropForwarding(ctx context.Context, user string, id int64) error
 	// ClaimForwardings claims due forwardings with queued items, or with a recipient to ask.
 	ClaimForwardings(ctx context.Context, now, until time.Time, limit int, claim int64) ([]Forwarding, error)
 	// ClaimForwarding claims one forwarding, due or not. fault.Conflict: another claim lasts;
 	// NotFound.
-	ClaimForwarding(ctx context.Context, reader string, id int64, now, until time.Time, claim int64) (Forwarding, error)
+	ClaimForwarding(ctx context.Context, user string, id int64, now, until time.Time, claim int64) (Forwarding, error)
 	// ForwardingItems lists the queued items of a claimed forwarding, oldest first.
 	ForwardingItems(ctx context.Context, id int64, limit int) ([]item.Entry, error)
 	// SaveForwarding writes the result of sending or asking and removes the sent items from the
@@ -35,13 +35,13 @@ type Store interface {
 
 // ConsentStore stores the consent of recipients and the number of messages to them.
 type ConsentStore interface {
-	// DecideForwardings confirms the forwardings of to's reader to the same Recipient as to, or
-	// ends those to the same Mailbox. It ends their claims and returns their number. Confirmed
-	// forwardings with queued items are due; the queues of ended ones are emptied. A mailbox that
-	// ended them rejects messages from the user until DecideForwardings confirms.
+	// DecideForwardings confirms the forwardings of to.Reader to the Recipient of to, or ends those
+	// to its Mailbox. It ends their claims and returns their number. Confirmed forwardings with
+	// queued items are due; the queues of ended ones are emptied. A mailbox that ended them rejects
+	// messages from the user until DecideForwardings confirms.
 	DecideForwardings(ctx context.Context, to Forwarding, state string, now time.Time) (int, error)
 	// ForwardingRefused reports whether the mailbox of a target rejects messages from a user.
-	ForwardingRefused(ctx context.Context, reader, via, target string) (bool, error)
+	ForwardingRefused(ctx context.Context, user, via, target string) (bool, error)
 	// CountMessages counts n messages of a day for each subject. If a subject would exceed its
 	// maximum, it counts nothing and returns false. Earlier days are dropped. A negative n
 	// subtracts.
