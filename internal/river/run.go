@@ -212,10 +212,10 @@ func (r runner) claimOne(ctx context.Context, id int64) (Source, error) {
 	return r.Store.ClaimSource(ctx, id, now, now.Add(r.options().Lease), newClaim())
 }
 
-func (d *scheduler) resetEpoch(now time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.epoch = now
+func (sc *scheduler) resetEpoch(now time.Time) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	sc.epoch = now
 }
 
 // pause waits for d; false: ctx has ended.
@@ -344,23 +344,23 @@ func (r runner) startLoop(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		t := r.nextJob(ctx)
-		if t == nil {
+		j := r.nextJob(ctx)
+		if j == nil {
 			return
 		}
-		r.scheduler.start(t, r.now())
+		r.scheduler.start(j, r.now())
 		select {
-		case jobs <- t:
+		case jobs <- j:
 		default:
 			if workers++; workers <= cap(slots) {
 				r.reading.Go(func() {
-					for ; t != nil; t = <-jobs {
-						checker(r).runJob(ctx, t)
+					for ; j != nil; j = <-jobs {
+						checker(r).runJob(ctx, j)
 						<-slots
 					}
 				})
 			} else {
-				jobs <- t // one of the goroutines is about to be free
+				jobs <- j // one of the goroutines is about to be free
 			}
 		}
 		if r.scheduler.free() >= 100 {
@@ -372,10 +372,10 @@ func (r runner) startLoop(ctx context.Context) {
 // nextJob waits for the next job; nil: ctx has ended.
 func (r runner) nextJob(ctx context.Context) *job {
 	for ctx.Err() == nil {
-		t, off, wait := r.scheduler.pick(r.now())
+		j, off, wait := r.scheduler.pick(r.now())
 		r.giveBack(ctx, off)
-		if t != nil {
-			return t
+		if j != nil {
+			return j
 		}
 		if wait == 0 {
 			wait = maxIdle

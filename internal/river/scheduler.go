@@ -34,13 +34,13 @@ type scheduler struct {
 type job struct {
 	s         Source
 	host      *host
-	unpaced   bool      // exempt from the pace of the host
-	notBefore time.Time // not before
+	unpaced   bool // exempt from the pace of the host
+	notBefore time.Time
 	giveUp    time.Time // when it is released unread
 	startedAt time.Time
 }
 
-func (t *job) pushed() bool { return !t.s.PushedAt.IsZero() }
+func (j *job) pushed() bool { return !j.s.PushedAt.IsZero() }
 
 // host is a host with waiting, running or recent checks.
 type host struct {
@@ -67,26 +67,26 @@ func newScheduler(o Options) *scheduler {
 	return &scheduler{o: o, hosts: map[string]*host{}, inProgress: map[int64]bool{}, pushSlots: map[int64]time.Time{}, changed: make(chan struct{}, 1)}
 }
 
-func (d *scheduler) signal() {
+func (sc *scheduler) signal() {
 	select {
-	case d.changed <- struct{}{}:
+	case sc.changed <- struct{}{}:
 	default:
 	}
 }
 
 // free returns how many more sources the queue can take.
-func (d *scheduler) free() int {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return max(200, 4*d.o.AtOnce) - len(d.waiting)
+func (sc *scheduler) free() int {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	return max(200, 4*sc.o.AtOnce) - len(sc.waiting)
 }
 
 // host returns the entry of a host. The caller holds the lock.
-func (d *scheduler) host(key string) *host {
-	h := d.hosts[key]
+func (sc *scheduler) host(key string) *host {
+	h := sc.hosts[key]
 	if h == nil {
-		h = &host{key: key, unpaced: ownHost(d.o.OwnHosts, key)}
-		d.hosts[key] = h
+		h = &host{key: key, unpaced: ownHost(sc.o.OwnHosts, key)}
+		sc.hosts[key] = h
 	}
 	return h
 }
@@ -117,50 +117,50 @@ func lastColon(key string) int {
 }
 
 // spacing returns the time that a host needs for one check, at PerHost checks in parallel.
-func (d *scheduler) spacing(h *host) time.Duration {
-	return max(d.o.HostInterval, h.usualDuration/time.Duration(d.o.PerHost), 10*time.Millisecond)
+func (sc *scheduler) spacing(h *host) time.Duration {
+	return max(sc.o.HostInterval, h.usualDuration/time.Duration(sc.o.PerHost), 10*time.Millisecond)
 }
 
 // add queues claimed sources and returns those that have to be postponed.
-func (d *scheduler) add(list []Source, known map[string]feedstate.Host, now time.Time) (off []PutOff) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (sc *scheduler) add(list []Source, known map[string]feedstate.Host, now time.Time) (off []PutOff) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
 	for i := range list {
 		s := &list[i]
 		key := feedstate.HostOf(s.State.URL)
-		h := d.host(key)
+		h := sc.host(key)
 		for _, w := range known[key].Waits {
 			h.known = h.known.Add(&w, now)
 		}
-		unpaced := h.unpaced || d.o.Own != nil && d.o.Own(s.State.URL)
-		at, ok := d.startTime(s, h, unpaced, now)
+		unpaced := h.unpaced || sc.o.Own != nil && sc.o.Own(s.State.URL)
+		at, ok := sc.startTime(s, h, unpaced, now)
 		if !ok {
 			off = append(off, PutOff{ID: s.ID, Claim: s.Claim, NextAt: at})
 			continue
 		}
-		t := &job{s: *s, host: h, unpaced: unpaced, notBefore: at, giveUp: at.Add(maxHold)}
+		j := &job{s: *s, host: h, unpaced: unpaced, notBefore: at, giveUp: at.Add(maxHold)}
 		h.waiting++
-		d.inProgress[s.ID] = false
-		if t.pushed() {
+		sc.inProgress[s.ID] = false
+		if j.pushed() {
 			n := 0
-			for n < len(d.waiting) && d.waiting[n].pushed() {
+			for n < len(sc.waiting) && sc.waiting[n].pushed() {
 				n++
 			}
-			d.waiting = slices.Insert(d.waiting, n, t)
+			sc.waiting = slices.Insert(sc.waiting, n, j)
 		} else {
-			d.waiting = append(d.waiting, t)
+			sc.waiting = append(sc.waiting, j)
 		}
 	}
-	d.sweep(now)
-	d.signal()
+	sc.sweep(now)
+	sc.signal()
 	return off
 }
 
 // startTime returns when s may be checked. ok is false when that is too far off to wait for in
 // memory; s is then postponed to at.
-func (d *scheduler) startTime(s *Source, h *host, unpaced bool, now time.Time) (at time.Time, ok bool) {
+func (sc *scheduler) startTime(s *Source, h *host, unpaced bool, now time.Time) (at time.Time, ok bool) {
 	if until := date.Later(h.known.Until(now), waitOf(s, now)); until.After(now) {
-		return d.postpone(h, until), false
+		return sc.postpone(h, until), false
 	}
 	if at := endOfSkip(s, now); at.After(now) {
 		return at, false
@@ -169,17 +169,17 @@ func (d *scheduler) startTime(s *Source, h *host, unpaced bool, now time.Time) (
 		return now, true
 	}
 	if !s.PushedAt.IsZero() {
-		return d.pushStart(s.ID, now), true
+		return sc.pushStart(s.ID, now), true
 	}
-	if at, late := d.overdue(s, now); late {
+	if at, late := sc.overdue(s, now); late {
 		return at, false
 	}
-	wait := max(h.nextStart.Sub(now), 0) + time.Duration(h.waiting)*d.spacing(h)
-	if h.running >= d.o.PerHost {
-		wait += d.spacing(h)
+	wait := max(h.nextStart.Sub(now), 0) + time.Duration(h.waiting)*sc.spacing(h)
+	if h.running >= sc.o.PerHost {
+		wait += sc.spacing(h)
 	}
 	if wait > maxHold {
-		return d.postpone(h, now.Add(maxHold)), false
+		return sc.postpone(h, now.Add(maxHold)), false
 	}
 	return now, true
 }
@@ -206,12 +206,12 @@ func (s *Source) followsUp(now time.Time) bool {
 
 // pushStart returns when a pushed source is checked. It ignores the pace of the host, but limits
 // the checks per source: pushBurst at once, then one per pushInterval.
-func (d *scheduler) pushStart(id int64, now time.Time) time.Time {
-	next := date.Later(d.pushSlots[id], now)
+func (sc *scheduler) pushStart(id int64, now time.Time) time.Time {
+	next := date.Later(sc.pushSlots[id], now)
 	if next.Sub(now) > maxPostpone {
 		next = now // the clock was set back
 	}
-	d.pushSlots[id] = next.Add(pushInterval)
+	sc.pushSlots[id] = next.Add(pushInterval)
 	return date.Later(now, next.Add(-(pushBurst-1)*pushInterval))
 }
 
@@ -227,22 +227,22 @@ func waitOf(s *Source, now time.Time) time.Time {
 // ID of the source decides its time within spreadOver.
 //
 // spec:cloudburst#river-no-burst
-func (d *scheduler) overdue(s *Source, now time.Time) (at time.Time, late bool) {
+func (sc *scheduler) overdue(s *Source, now time.Time) (at time.Time, late bool) {
 	st := &s.State
-	if st.CheckedAt.IsZero() || d.epoch.IsZero() || !st.NextAt.Before(d.epoch.Add(-time.Minute)) {
+	if st.CheckedAt.IsZero() || sc.epoch.IsZero() || !st.NextAt.Before(sc.epoch.Add(-time.Minute)) {
 		return at, false
 	}
-	at = d.epoch.Add(time.Duration(s.ID&0xffff) * spreadOver / 0x10000).Truncate(time.Millisecond)
+	at = sc.epoch.Add(time.Duration(s.ID&0xffff) * spreadOver / 0x10000).Truncate(time.Millisecond)
 	return at, at.After(now)
 }
 
 // postpone returns the next free slot of a host, starting at a time.
-func (d *scheduler) postpone(h *host, from time.Time) time.Time {
+func (sc *scheduler) postpone(h *host, from time.Time) time.Time {
 	if h.nextFree.Before(from) {
 		h.nextFree = from
 	}
 	at := h.nextFree
-	h.nextFree = h.nextFree.Add(d.spacing(h))
+	h.nextFree = h.nextFree.Add(sc.spacing(h))
 	if at.Sub(from) > maxPostpone {
 		return from.Add(maxPostpone)
 	}
@@ -251,27 +251,27 @@ func (d *scheduler) postpone(h *host, from time.Time) time.Time {
 
 // pick returns the next job that may start. off has jobs that waited too long or became skipped.
 // Without a job, wait is how long no job can start (0: until something changes).
-func (d *scheduler) pick(now time.Time) (t *job, off []PutOff, wait time.Duration) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
+func (sc *scheduler) pick(now time.Time) (j *job, off []PutOff, wait time.Duration) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
 	var soon time.Time
-	for i := 0; i < len(d.waiting); i++ {
-		w := d.waiting[i]
-		at, free := d.startable(w, now)
+	for i := 0; i < len(sc.waiting); i++ {
+		w := sc.waiting[i]
+		at, free := sc.startable(w, now)
 		switch {
 		case endOfSkip(&w.s, now).After(now): // the hour changed while the job waited
-			d.waiting = slices.Delete(d.waiting, i, i+1)
+			sc.waiting = slices.Delete(sc.waiting, i, i+1)
 			i--
-			off = append(off, d.putOff(w, endOfSkip(&w.s, now), now))
+			off = append(off, sc.putOff(w, endOfSkip(&w.s, now), now))
 			continue
 		case free && !at.After(now):
-			d.waiting = slices.Delete(d.waiting, i, i+1)
+			sc.waiting = slices.Delete(sc.waiting, i, i+1)
 			w.host.waiting--
 			return w, off, 0
 		case !now.Before(w.giveUp):
-			d.waiting = slices.Delete(d.waiting, i, i+1)
+			sc.waiting = slices.Delete(sc.waiting, i, i+1)
 			i--
-			off = append(off, d.putOff(w, d.postpone(w.host, now.Add(d.spacing(w.host))), now))
+			off = append(off, sc.putOff(w, sc.postpone(w.host, now.Add(sc.spacing(w.host))), now))
 			continue
 		}
 		if !free || at.After(w.giveUp) {
@@ -289,73 +289,73 @@ func (d *scheduler) pick(now time.Time) (t *job, off []PutOff, wait time.Duratio
 
 // putOff releases a job that left the queue: until a time, or at once when its source was pushed
 // again.
-func (d *scheduler) putOff(t *job, until, now time.Time) PutOff {
-	t.host.waiting--
-	if d.inProgress[t.s.ID] {
+func (sc *scheduler) putOff(j *job, until, now time.Time) PutOff {
+	j.host.waiting--
+	if sc.inProgress[j.s.ID] {
 		until = now
 	}
-	delete(d.inProgress, t.s.ID)
-	return PutOff{ID: t.s.ID, Claim: t.s.Claim, NextAt: until}
+	delete(sc.inProgress, j.s.ID)
+	return PutOff{ID: j.s.ID, Claim: j.s.Claim, NextAt: until}
 }
 
 // startable returns when a job may start, and whether its host has a free connection.
-func (d *scheduler) startable(t *job, now time.Time) (at time.Time, free bool) {
-	h := t.host
+func (sc *scheduler) startable(j *job, now time.Time) (at time.Time, free bool) {
+	h := j.host
 	switch {
-	case t.pushed():
-		return t.notBefore, t.unpaced || h.running < d.o.PerHost+2
-	case t.unpaced:
-		return t.notBefore, true
+	case j.pushed():
+		return j.notBefore, j.unpaced || h.running < sc.o.PerHost+2
+	case j.unpaced:
+		return j.notBefore, true
 	}
-	return date.Later(t.notBefore, h.nextStart), h.running < d.o.PerHost
+	return date.Later(j.notBefore, h.nextStart), h.running < sc.o.PerHost
 }
 
 // start records that a job starts.
-func (d *scheduler) start(t *job, now time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	t.startedAt = now
-	t.host.running++
-	d.running++
-	if !t.unpaced {
-		t.host.nextStart = date.Later(t.host.nextStart, now.Add(d.o.HostInterval))
+func (sc *scheduler) start(j *job, now time.Time) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	j.startedAt = now
+	j.host.running++
+	sc.running++
+	if !j.unpaced {
+		j.host.nextStart = date.Later(j.host.nextStart, now.Add(sc.o.HostInterval))
 	}
 }
 
 // finish records that a job ended. again is true when its source was pushed during the check.
-func (d *scheduler) finish(t *job, now time.Time) (again bool) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	h := t.host
+func (sc *scheduler) finish(j *job, now time.Time) (again bool) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	h := j.host
 	h.running--
-	d.running--
-	took := max(now.Sub(t.startedAt), 0)
+	sc.running--
+	took := max(now.Sub(j.startedAt), 0)
 	h.usualDuration = (3*h.usualDuration + took) / 4
-	again = d.inProgress[t.s.ID]
-	delete(d.inProgress, t.s.ID)
-	d.sweep(now)
-	d.signal()
+	again = sc.inProgress[j.s.ID]
+	delete(sc.inProgress, j.s.ID)
+	sc.sweep(now)
+	sc.signal()
 	return again
 }
 
 // markPushed records a push for a source. It returns true when the source waits or is being
 // checked here and will be checked once more.
-func (d *scheduler) markPushed(id int64) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	_, ok := d.inProgress[id]
+func (sc *scheduler) markPushed(id int64) bool {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	_, ok := sc.inProgress[id]
 	if ok {
-		d.inProgress[id] = true
+		sc.inProgress[id] = true
 	}
 	return ok
 }
 
 // reserve records a request that is not a job, and returns how long to wait before it. With atOnce
 // the request does not wait, but later ones do.
-func (d *scheduler) reserve(key string, now time.Time, atOnce bool) time.Duration {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	h := d.host(key)
+func (sc *scheduler) reserve(key string, now time.Time, atOnce bool) time.Duration {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	h := sc.host(key)
 	if h.unpaced {
 		return 0
 	}
@@ -363,59 +363,59 @@ func (d *scheduler) reserve(key string, now time.Time, atOnce bool) time.Duratio
 	if atOnce {
 		at = now
 	}
-	h.nextStart = date.Later(h.nextStart, at.Add(d.o.HostInterval))
+	h.nextStart = date.Later(h.nextStart, at.Add(sc.o.HostInterval))
 	return at.Sub(now)
 }
 
 // hostState returns what a host's servers asked for.
-func (d *scheduler) hostState(key string) feedstate.Host {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if h := d.hosts[key]; h != nil {
+func (sc *scheduler) hostState(key string) feedstate.Host {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	if h := sc.hosts[key]; h != nil {
 		return h.known
 	}
 	return feedstate.Host{}
 }
 
 // addWait adds the wait that a response asked for, and returns the state of the host.
-func (d *scheduler) addWait(key string, w *feedstate.Wait, now time.Time) feedstate.Host {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	h := d.host(key)
+func (sc *scheduler) addWait(key string, w *feedstate.Wait, now time.Time) feedstate.Host {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	h := sc.host(key)
 	h.known = h.known.Add(w, now)
 	return h.known
 }
 
 // drain empties the queue and returns the sources that were not checked.
-func (d *scheduler) drain(now time.Time) (off []PutOff) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, w := range d.waiting {
+func (sc *scheduler) drain(now time.Time) (off []PutOff) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	for _, w := range sc.waiting {
 		w.host.waiting--
-		delete(d.inProgress, w.s.ID)
+		delete(sc.inProgress, w.s.ID)
 		off = append(off, PutOff{ID: w.s.ID, Claim: w.s.Claim, NextAt: now})
 	}
-	d.waiting = nil
+	sc.waiting = nil
 	return off
 }
 
 // sweep drops hosts and push slots that are not needed any more, when there are many.
-func (d *scheduler) sweep(now time.Time) {
-	if len(d.hosts)+len(d.pushSlots) < maxHosts || now.Sub(d.sweptAt).Abs() < time.Second {
+func (sc *scheduler) sweep(now time.Time) {
+	if len(sc.hosts)+len(sc.pushSlots) < maxHosts || now.Sub(sc.sweptAt).Abs() < time.Second {
 		return
 	}
-	d.sweptAt = now
-	maps.DeleteFunc(d.pushSlots, func(_ int64, next time.Time) bool { return !next.After(now) || next.Sub(now) > maxPostpone })
-	for key, h := range d.hosts {
-		if h.running == 0 && h.waiting == 0 && !h.nextStart.After(now) && (!h.nextFree.After(now) || len(d.hosts) > 64*maxHosts) {
-			delete(d.hosts, key) // the store still has the waits that servers asked for
+	sc.sweptAt = now
+	maps.DeleteFunc(sc.pushSlots, func(_ int64, next time.Time) bool { return !next.After(now) || next.Sub(now) > maxPostpone })
+	for key, h := range sc.hosts {
+		if h.running == 0 && h.waiting == 0 && !h.nextStart.After(now) && (!h.nextFree.After(now) || len(sc.hosts) > 64*maxHosts) {
+			delete(sc.hosts, key) // the store still has the waits that servers asked for
 		}
 	}
 }
 
 // load returns how many sources are being checked and how many wait.
-func (d *scheduler) load() (reading, waiting int) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.running, len(d.waiting)
+func (sc *scheduler) load() (reading, waiting int) {
+	sc.mu.Lock()
+	defer sc.mu.Unlock()
+	return sc.running, len(sc.waiting)
 }

@@ -27,54 +27,54 @@ const (
 type checker struct{ *River }
 
 // runJob checks the source of a job.
-func (r checker) runJob(ctx context.Context, t *job) {
+func (r checker) runJob(ctx context.Context, j *job) {
 	defer func() {
 		if p := recover(); p != nil {
 			// A document that causes a panic must not crash the program at each check.
-			r.logger().Error("panic during the check of a feed", "source", t.s.ID, "url", fetch.Redact(t.s.State.URL), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-			runner(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(6 * time.Hour)}})
+			r.logger().Error("panic during the check of a feed", "source", j.s.ID, "url", fetch.Redact(j.s.State.URL), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			runner(r).giveBack(ctx, []PutOff{{ID: j.s.ID, Claim: j.s.Claim, NextAt: r.now().Add(6 * time.Hour)}})
 		}
-		if r.scheduler.finish(t, r.now()) {
-			pushReceiver(r).checkNow(ctx, t.s.ID, t.s.PushedVia)
+		if r.scheduler.finish(j, r.now()) {
+			pushReceiver(r).checkNow(ctx, j.s.ID, j.s.PushedVia)
 		}
 	}()
 	cause := feedstate.Pushed
-	if !t.pushed() {
-		cause = feedstate.DueFor(t.s.State, r.now())
+	if !j.pushed() {
+		cause = feedstate.DueFor(j.s.State, r.now())
 	}
-	got := r.fetchNow(ctx, &t.s, cause)
+	got := r.fetchNow(ctx, &j.s, cause)
 	ending := ctx.Err() != nil
 	ctx = context.WithoutCancel(ctx) // the result is stored even when the program is stopping
 	if got.res == nil && fetch.KindOf(got.err) == fetch.Ours && ending {
-		runner(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now()}})
+		runner(r).giveBack(ctx, []PutOff{{ID: j.s.ID, Claim: j.s.Claim, NextAt: r.now()}})
 		return
 	}
-	r.saveWithRetry(ctx, t, got)
+	r.saveWithRetry(ctx, j, got)
 }
 
 // saveWithRetry stores the result of a check. It retries while the database is unavailable and the
 // claim lasts; after that the feed is fetched again later.
-func (r checker) saveWithRetry(ctx context.Context, t *job, got fetchResult) {
+func (r checker) saveWithRetry(ctx context.Context, j *job, got fetchResult) {
 	for i := range saveTries {
 		c, cancel := context.WithTimeout(ctx, r.options().Lease/4)
-		_, err := r.saveCheck(c, t.s, got, t.s.PushedVia)
+		_, err := r.saveCheck(c, j.s, got, j.s.PushedVia)
 		cancel()
 		switch {
 		case err == nil:
 			return
 		case fault.CodeOf(err) == fault.Conflict:
-			r.logger().Debug("another process checks the feed", "source", t.s.ID)
+			r.logger().Debug("another process checks the feed", "source", j.s.ID)
 			return
 		}
 		if i == 0 || i == saveTries-1 {
-			r.logger().Warn("cannot store the result of a check", "source", t.s.ID, "err", err)
+			r.logger().Warn("cannot store the result of a check", "source", j.s.ID, "err", err)
 		}
 		if !r.open.Load() || r.now().Sub(got.at) > r.options().Lease/2 || !pause(ctx, time.Second<<i) {
 			break
 		}
 	}
 	// The feed's server must not get a request each minute because of a local failure.
-	runner(r).giveBack(ctx, []PutOff{{ID: t.s.ID, Claim: t.s.Claim, NextAt: r.now().Add(unstoredRetry)}})
+	runner(r).giveBack(ctx, []PutOff{{ID: j.s.ID, Claim: j.s.Claim, NextAt: r.now().Add(unstoredRetry)}})
 }
 
 // saveNew stores the first fetch of a new, claimed source: its items, its state and the next
