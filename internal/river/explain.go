@@ -69,7 +69,7 @@ func sentenceOf(s *Source, d feedstate.Decision, now time.Time) string {
 	case !s.PushedAt.IsZero() && s.PushedVia != Away:
 		return "it is read as soon as it can be: a change was announced " + when(s.PushedAt, now)
 	case !s.NextAt.After(now):
-		return "it is due, and read when it is the turn of its host; " + d.Sentence(now)
+		return "it is due, and is read when its host has a free slot; " + d.Sentence(now)
 	case !s.State.FollowUpAt.IsZero() && s.State.FollowUpAt.Before(s.State.NextAt):
 		return "next check " + when(s.NextAt, now) + ": a follow-up that reads the feed in full, because " + followUpReason(s) +
 			"; the check after it is planned " + when(s.State.NextAt, now) + ": " + d.Reason
