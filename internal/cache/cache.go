@@ -9,9 +9,9 @@ type LRU[K comparable, V any] struct {
 	Max     int   // values; 0: any number
 	MaxSize int64 // sum of the sizes; 0: any
 
-	kept  map[K]*list.Element // of *entry
-	order list.List           // the value that was used last in front
-	size  int64
+	entries map[K]*list.Element // of *entry
+	order   list.List           // the value that was used last in front
+	size    int64
 }
 
 type entry[K comparable, V any] struct {
@@ -22,7 +22,7 @@ type entry[K comparable, V any] struct {
 
 // Get finds a value, and notes that it is used.
 func (c *LRU[K, V]) Get(k K) (v V, ok bool) {
-	at, ok := c.kept[k]
+	at, ok := c.entries[k]
 	if !ok {
 		return v, false
 	}
@@ -32,7 +32,7 @@ func (c *LRU[K, V]) Get(k K) (v V, ok bool) {
 
 // Peek finds a value. That is no use of it.
 func (c *LRU[K, V]) Peek(k K) (v V, ok bool) {
-	if at := c.kept[k]; at != nil {
+	if at := c.entries[k]; at != nil {
 		return at.Value.(*entry[K, V]).value, true
 	}
 	return v, false
@@ -42,17 +42,17 @@ func (c *LRU[K, V]) Peek(k K) (v V, ok bool) {
 // longest until the rest is within the bounds.
 func (c *LRU[K, V]) Put(k K, v V, size int64) {
 	c.Delete(k)
-	if c.kept == nil {
-		c.kept = map[K]*list.Element{}
+	if c.entries == nil {
+		c.entries = map[K]*list.Element{}
 	}
-	c.kept[k] = c.order.PushFront(&entry[K, V]{k, v, size})
+	c.entries[k] = c.order.PushFront(&entry[K, V]{k, v, size})
 	c.size += size
 	c.trim()
 }
 
 // Resize tells the size that a value has now, which is no use of it.
 func (c *LRU[K, V]) Resize(k K, size int64) {
-	if at := c.kept[k]; at != nil {
+	if at := c.entries[k]; at != nil {
 		e := at.Value.(*entry[K, V])
 		c.size += size - e.size
 		e.size = size
@@ -62,25 +62,25 @@ func (c *LRU[K, V]) Resize(k K, size int64) {
 
 // Delete drops a value, if it is kept.
 func (c *LRU[K, V]) Delete(k K) {
-	if at := c.kept[k]; at != nil {
+	if at := c.entries[k]; at != nil {
 		c.drop(at)
 	}
 }
 
 // Len is how many values are kept.
-func (c *LRU[K, V]) Len() int { return len(c.kept) }
+func (c *LRU[K, V]) Len() int { return len(c.entries) }
 
 // Size is the sum of the sizes of all that is kept.
 func (c *LRU[K, V]) Size() int64 { return c.size }
 
 func (c *LRU[K, V]) trim() {
-	for len(c.kept) > 0 && (c.Max > 0 && len(c.kept) > c.Max || c.MaxSize > 0 && c.size > c.MaxSize) {
+	for len(c.entries) > 0 && (c.Max > 0 && len(c.entries) > c.Max || c.MaxSize > 0 && c.size > c.MaxSize) {
 		c.drop(c.order.Back())
 	}
 }
 
 func (c *LRU[K, V]) drop(at *list.Element) {
 	e := c.order.Remove(at).(*entry[K, V])
-	delete(c.kept, e.key)
+	delete(c.entries, e.key)
 	c.size -= e.size
 }

@@ -16,7 +16,7 @@ func keys(c *LRU[string, int]) string {
 	return strings.Join(out, "")
 }
 
-func TestWhatWasUsedLastIsKept(t *testing.T) {
+func TestRecentlyUsedValuesAreKept(t *testing.T) {
 	t.Parallel()
 	c := LRU[string, int]{Max: 3}
 	for i, k := range []string{"a", "b", "c"} {
@@ -43,7 +43,7 @@ func TestWhatWasUsedLastIsKept(t *testing.T) {
 	}
 }
 
-func TestSizesStayWithinTheBound(t *testing.T) {
+func TestSizeStaysWithinTheLimit(t *testing.T) {
 	t.Parallel()
 	c := LRU[string, int]{MaxSize: 100}
 	c.Put("a", 0, 40)

@@ -128,18 +128,18 @@ type cache struct {
 }
 
 // named is the name in the store: accounts and certificates of two authorities do not mix.
-func (c *cache) named(key string) string { return fmt.Sprintf("%x/%s", c.authority[:4], key) }
+func (c *cache) storeName(key string) string { return fmt.Sprintf("%x/%s", c.authority[:4], key) }
 
 // Get is autocert.Cache.Get.
 func (c *cache) Get(ctx context.Context, key string) ([]byte, error) {
-	sealed, err := c.store.Certificate(ctx, c.named(key))
+	sealed, err := c.store.Certificate(ctx, c.storeName(key))
 	if fault.CodeOf(err) == fault.NotFound {
 		return nil, autocert.ErrCacheMiss
 	}
 	if err != nil {
 		return nil, err
 	}
-	plain, err := c.seal.Open(nil, nil, sealed, []byte(c.named(key)))
+	plain, err := c.seal.Open(nil, nil, sealed, []byte(c.storeName(key)))
 	if err != nil {
 		c.log.Warn("a kept certificate was sealed with another accounts.secret-key; a new one is asked for", "name", key)
 		return nil, autocert.ErrCacheMiss
@@ -149,12 +149,12 @@ func (c *cache) Get(ctx context.Context, key string) ([]byte, error) {
 
 // Put is autocert.Cache.Put.
 func (c *cache) Put(ctx context.Context, key string, data []byte) error {
-	return c.store.PutCertificate(ctx, c.named(key), c.seal.Seal(nil, nil, data, []byte(c.named(key))), c.now())
+	return c.store.PutCertificate(ctx, c.storeName(key), c.seal.Seal(nil, nil, data, []byte(c.storeName(key))), c.now())
 }
 
 // Delete is autocert.Cache.Delete.
 func (c *cache) Delete(ctx context.Context, key string) error {
-	err := c.store.DeleteCertificate(ctx, c.named(key))
+	err := c.store.DeleteCertificate(ctx, c.storeName(key))
 	if errors.Is(err, context.Canceled) {
 		return nil // an answer to a challenge that is over
 	}

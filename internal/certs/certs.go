@@ -24,7 +24,7 @@ func Config(get func(*tls.ClientHelloInfo) (*tls.Certificate, error), protocols 
 }
 
 // lookEvery is how often files are looked at, at most.
-const lookEvery = time.Second
+const checkInterval = time.Second
 
 // Files are a certificate and its key in two files, which are read again when they change.
 // While the new ones cannot be used, or do not belong together, the old ones are. Call
@@ -34,10 +34,10 @@ type Files struct {
 	Now       func() time.Time             // the clock by which they are looked at
 	OnChange  func(err error, read string) // a change: what became of it
 
-	mu     sync.Mutex
-	have   *tls.Certificate
-	stamp  [2]stamp // of what was tried last, good or not
-	looked time.Time
+	mu        sync.Mutex
+	current   *tls.Certificate
+	stamp     [2]stamp // of what was tried last, good or not
+	checkedAt time.Time
 }
 
 // stamp is by what a change of a file is noticed.
@@ -59,7 +59,7 @@ func (f *Files) load(s [2]stamp) error {
 	if err != nil {
 		return fault.Wrap(fault.Invalid, err, "The certificate %s (tls.cert) and the key %s (tls.key) cannot be used together: %v.", f.Cert, f.Key, err)
 	}
-	f.have = &pair
+	f.current = &pair
 	return nil
 }
 
@@ -78,15 +78,15 @@ func (f *Files) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.Now()
-	if d := now.Sub(f.looked); d >= 0 && d < lookEvery {
-		return f.have, nil
+	if d := now.Sub(f.checkedAt); d >= 0 && d < checkInterval {
+		return f.current, nil
 	}
-	f.looked = now
+	f.checkedAt = now
 	if s := f.stamps(); s != f.stamp {
 		err := f.load(s)
 		if f.OnChange != nil {
 			f.OnChange(err, f.Cert)
 		}
 	}
-	return f.have, nil
+	return f.current, nil
 }

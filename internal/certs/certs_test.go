@@ -59,14 +59,14 @@ func nameOf(t *testing.T, f *certs.Files) string {
 	return leaf.Subject.CommonName
 }
 
-func TestACertificateThatChangesIsReadAgain(t *testing.T) {
+func TestAChangedCertificateIsReloaded(t *testing.T) {
 	t.Parallel()
 	dir, now := t.TempDir(), time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
 	write(t, dir, "old.example", now)
-	var told []error
+	var reports []error
 	f := &certs.Files{
 		Cert: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"),
-		Now: func() time.Time { return now }, OnChange: func(err error, _ string) { told = append(told, err) },
+		Now: func() time.Time { return now }, OnChange: func(err error, _ string) { reports = append(reports, err) },
 	}
 	if err := f.Load(); err != nil {
 		t.Fatal(err)
@@ -74,8 +74,8 @@ func TestACertificateThatChangesIsReadAgain(t *testing.T) {
 	step := func(want string, changes int) {
 		t.Helper()
 		now = now.Add(2 * time.Second)
-		if got := nameOf(t, f); got != want || len(told) != changes {
-			t.Fatalf("it is %s after %d changes (%v), want %s after %d", got, len(told), told, want, changes)
+		if got := nameOf(t, f); got != want || len(reports) != changes {
+			t.Fatalf("it is %s after %d changes (%v), want %s after %d", got, len(reports), reports, want, changes)
 		}
 	}
 	step("old.example", 0)
@@ -86,8 +86,8 @@ func TestACertificateThatChangesIsReadAgain(t *testing.T) {
 	step("old.example", 1) // said once
 	write(t, dir, "new.example", now)
 	step("new.example", 2)
-	if told[0] == nil || told[1] != nil {
-		t.Errorf("told %v, want what is wrong and then that it is well", told)
+	if reports[0] == nil || reports[1] != nil {
+		t.Errorf("told %v, want what is wrong and then that it is well", reports)
 	}
 	step("new.example", 2)
 	if err := os.Remove(f.Key); err != nil {
@@ -96,7 +96,7 @@ func TestACertificateThatChangesIsReadAgain(t *testing.T) {
 	step("new.example", 3)
 }
 
-func TestFilesThatDoNotBelongTogetherAreRefused(t *testing.T) {
+func TestMismatchedFilesAreRejected(t *testing.T) {
 	t.Parallel()
 	a, b := t.TempDir(), t.TempDir()
 	write(t, a, "a.example", time.Now())
@@ -111,7 +111,7 @@ func TestFilesThatDoNotBelongTogetherAreRefused(t *testing.T) {
 	}
 }
 
-func TestNamesThatNoCertificateIsGivenForAreRefused(t *testing.T) {
+func TestInvalidDomainsAreRejected(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"localhost", "*.example.org", "hub.example.org:443", "https://hub.example.org", "a b.example"} {
 		a := &certs.ACME{Domains: []string{name}, Directory: "https://acme.example/directory", Key: make([]byte, 32)}
@@ -125,7 +125,7 @@ func TestNamesThatNoCertificateIsGivenForAreRefused(t *testing.T) {
 	}
 }
 
-func TestOldVersionsOfTLSAreNotSpoken(t *testing.T) {
+func TestOldTLSVersionsAreDisabled(t *testing.T) {
 	t.Parallel()
 	c := certs.Config(nil, "acme-tls/1")
 	if c.MinVersion != tls.VersionTLS12 || !bytes.Equal([]byte(c.NextProtos[0]), []byte("h2")) {

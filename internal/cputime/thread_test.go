@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestOnlyWorkCounts(t *testing.T) {
+func TestOfCountsOnlyCPUTime(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
 		return // threads have no clock of their own there
@@ -26,7 +26,7 @@ func TestOnlyWorkCounts(t *testing.T) {
 	}
 }
 
-func TestTheWorkOfAllThreadsCounts(t *testing.T) { // alone in the process
+func TestProcessCountsAllThreads(t *testing.T) { // alone in the process
 	if runtime.GOOS != "linux" {
 		return
 	}

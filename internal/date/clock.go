@@ -1,7 +1,7 @@
 package date
 
 // twelve reports whether AM or PM comes next.
-func (r *dateReader) twelve() bool {
+func (r *dateReader) meridiemNext() bool {
 	i := r.i
 	for i < len(r.s) && r.s[i] == ' ' {
 		i++

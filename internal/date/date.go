@@ -29,7 +29,7 @@ func Parse(s string) (t time.Time, ok bool) {
 // ParseOrder is [Parse] for a text from a source that writes dates of numbers in the
 // given order. shown is the order that s itself proves: a number above 12 or the
 // weekday. It is OrderUnknown for all other texts.
-func ParseOrder(s string, order Order) (t time.Time, shown Order, ok bool) {
+func ParseOrder(s string, order Order) (t time.Time, proven Order, ok bool) {
 	if len(s) > maxDate {
 		return time.Time{}, OrderUnknown, false
 	}
@@ -38,13 +38,13 @@ func ParseOrder(s string, order Order) (t time.Time, shown Order, ok bool) {
 		r.step()
 	}
 	if r.ambiguous && !r.failed {
-		r.decide()
+		r.resolveOrder()
 	}
 	t, ok = r.result()
 	if !ok {
 		return t, OrderUnknown, false
 	}
-	return t, r.shown, true
+	return t, r.proven, true
 }
 
 // dateReader is the lexer and what it has found so far. The order hardly matters:
@@ -57,23 +57,23 @@ type dateReader struct {
 	year, month, day int // 0 is not known; a year 0 is refused
 	dated            bool
 	numbers          [2]dateNumber // that have no place yet
-	waiting          int
+	pending          int
 
 	hour, minute, second, nano int
 	timed                      bool
 	afternoon                  int8 // 0 is not said, 1 is am, 2 is pm
 
-	zone   int // seconds east of Greenwich
-	zoned  bool
-	named  bool // zone is from a word such as GMT, which an offset may follow
-	korean bool // such texts are in Korean time
-	mardi  bool // month may be a weekday
-	words  int
-	era    int // added to the year
+	zone         int // seconds east of Greenwich
+	zoned        bool
+	zoneNamed    bool // zone is from a word such as GMT, which an offset may follow
+	korean       bool // such texts are in Korean time
+	maybeWeekday bool // month may be a weekday
+	words        int
+	era          int // added to the year
 
 	weekday   int8 // 1 is Monday, 7 is Sunday; 0 without an English one
 	order     Order
-	shown     Order
+	proven    Order
 	ambiguous bool           // month and day may be the other way round
 	location  *time.Location // of a zone with a name such as Europe/Oslo; nil without
 }
@@ -83,11 +83,11 @@ type dateNumber struct{ value, digits int }
 
 // complete reports whether nothing that follows could change the result.
 func (r *dateReader) complete() bool {
-	return r.dated && r.timed && r.zoned && !r.named && r.afternoon == 0
+	return r.dated && r.timed && r.zoned && !r.zoneNamed && r.afternoon == 0
 }
 
 // placed reports whether day, month and year are there: what comes now is the time.
-func (r *dateReader) placed() bool { return r.dated || r.waiting == 2 && r.month != 0 }
+func (r *dateReader) dateKnown() bool { return r.dated || r.pending == 2 && r.month != 0 }
 
 // step reads one number, word or sign.
 func (r *dateReader) step() {
@@ -151,36 +151,36 @@ func (r *dateReader) skipSpace() {
 // number reads a number and finds out from what follows what it is.
 func (r *dateReader) number() {
 	start := r.i
-	r.named = false
+	r.zoneNamed = false
 	n := r.digits()
 	switch c := r.peek(0); {
 	case n.digits > 18:
 		r.failed = true
-	case (c >= 0xE0 || c == ' ' && r.after() >= 0xE0) && r.unit(n):
+	case (c >= 0xE0 || c == ' ' && r.nextNonSpace() >= 0xE0) && r.unit(n):
 	case !r.timed && n.digits <= 2 && c == ':' && isDigit(r.peek(1)):
 		r.clock(n, ':')
 	case !r.timed && n.digits <= 2 && c|0x20 == 'h' && (isDigit(r.peek(1)) || !isLetter(r.peek(1))):
 		r.clock(n, c)
-	case r.placed() && !r.timed && n.digits <= 2 && c == '.' && isDigit(r.peek(1)) && isDigit(r.peek(2)):
+	case r.dateKnown() && !r.timed && n.digits <= 2 && c == '.' && isDigit(r.peek(1)) && isDigit(r.peek(2)):
 		r.clock(n, '.')
-	case r.dated && !r.timed && (n.digits == 6 || n.digits == 4 || n.digits == 2 && r.afterT(start)):
+	case r.dated && !r.timed && (n.digits == 6 || n.digits == 4 || n.digits == 2 && r.followsT(start)):
 		r.compactClock(n)
-	case !r.dated && r.waiting == 0 && r.month == 0 && r.wholeDate(n):
+	case !r.dated && r.pending == 0 && r.month == 0 && r.wholeDate(n):
 	case r.dated:
-		if !r.timed && n.digits <= 2 && r.twelve() { // 10 pm
+		if !r.timed && n.digits <= 2 && r.meridiemNext() { // 10 pm
 			r.clock(n, 0)
 		}
 		// Otherwise it is an unnecessary number at the end.
-	case r.timed && r.waiting == 2: // a zone without its sign
-	case r.waiting == 2:
-		if r.month == 0 || n.digits > 2 || r.numbers[1].digits != 4 && !r.twelve() {
+	case r.timed && r.pending == 2: // a zone without its sign
+	case r.pending == 2:
+		if r.month == 0 || n.digits > 2 || r.numbers[1].digits != 4 && !r.meridiemNext() {
 			r.failed = true
 			return
 		}
 		r.clock(n, 0)
 	default:
-		r.numbers[r.waiting] = n
-		r.waiting++
+		r.numbers[r.pending] = n
+		r.pending++
 		r.ordinal()
 	}
 }
@@ -188,7 +188,7 @@ func (r *dateReader) number() {
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= utf8.RuneSelf }
 
 // afterT reports whether the byte before position i is the T of ISO 8601.
-func (r *dateReader) afterT(i int) bool { return i > 0 && r.s[i-1]|0x20 == 't' }
+func (r *dateReader) followsT(i int) bool { return i > 0 && r.s[i-1]|0x20 == 't' }
 
 // ordinal skips what makes 1st, 2nd and 1er of a number.
 func (r *dateReader) ordinal() {
@@ -222,9 +222,9 @@ func (r *dateReader) wholeDate(n dateNumber) bool {
 		return true
 	case (c == '-' || c == '/') && isDigit(next):
 		r.i++
-		return r.triple(n, c)
+		return r.threeNumbers(n, c)
 	case c == '.' && (isDigit(next) || next == ' ' && isDigit(r.peek(2))):
-		return r.triple(n, c)
+		return r.threeNumbers(n, c)
 	case n.digits == 4 && (c == 0 || c|0x20 == 't' && (isDigit(next) || next == 0) || c == 'Z' && next == 0):
 		r.setDate(n.value, 1, 1)
 		return true
@@ -305,7 +305,7 @@ func (r *dateReader) week(year int, extended bool) {
 
 // triple reads the second and third number of a date, which the same separator
 // divides. Position is at the second, or at the dot before it.
-func (r *dateReader) triple(a dateNumber, separator byte) bool {
+func (r *dateReader) threeNumbers(a dateNumber, separator byte) bool {
 	back := r.i
 	if separator == '.' {
 		r.i++
@@ -367,12 +367,12 @@ func (r *dateReader) dayMonthYear(a, b, c dateNumber, separator byte) {
 		r.setDate(twoDigits(a.value), b.value, c.value) // ISO 8601 of 1988
 	case b.value > 12 && a.value <= 12:
 		r.setDate(r.fullYear(c), a.value, b.value)
-		r.shown = MonthFirst
+		r.proven = MonthFirst
 	case short: // 31/12/03 is of 2003 or of 2031
 		r.failed = true
 	case a.value > 12 && b.value <= 12:
 		r.setDate(c.value, b.value, a.value)
-		r.shown = DayFirst
+		r.proven = DayFirst
 	case a.value == b.value:
 		r.setDate(c.value, b.value, a.value)
 	default:
@@ -419,7 +419,7 @@ func (r *dateReader) setDate(year, month, day int) {
 // result puts together what was found.
 func (r *dateReader) result() (time.Time, bool) {
 	if !r.failed && !r.dated {
-		r.place()
+		r.assignNumbers()
 	}
 	if r.failed || !r.dated || r.era == 0 && r.year == 0 {
 		return time.Time{}, false
@@ -449,10 +449,10 @@ func (r *dateReader) result() (time.Time, bool) {
 
 // place finds out which of the waiting numbers is the day and which the year, when
 // a name or a unit has told the month.
-func (r *dateReader) place() {
+func (r *dateReader) assignNumbers() {
 	a, b := r.numbers[0], r.numbers[1]
 	switch {
-	case r.month == 0 && r.timed && r.waiting == 1 && a.digits == 4: // 2026 10:14
+	case r.month == 0 && r.timed && r.pending == 1 && a.digits == 4: // 2026 10:14
 		r.year, r.month, r.day = a.value, 1, 1
 	case r.month == 0:
 		r.failed = true
@@ -460,9 +460,9 @@ func (r *dateReader) place() {
 		if r.day == 0 {
 			r.day = 1
 		}
-	case r.waiting == 1 && a.digits == 4: // November 2026
+	case r.pending == 1 && a.digits == 4: // November 2026
 		r.year, r.day = a.value, 1
-	case r.waiting != 2:
+	case r.pending != 2:
 		r.failed = true
 	case a.digits > 2 && b.digits <= 2: // 2026 November 19
 		r.year, r.day = r.fullYear(a), b.value

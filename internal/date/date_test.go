@@ -49,7 +49,7 @@ func dateRows(t testing.TB) []dateRow {
 //     1900) of the year 104; 20 is 1901.
 //   - 10:14.5 is 10:14:00 to it, and fractions of seconds are lost.
 //   - It carries over months above 12, hours above 24 and zones above 24 hours.
-func TestReadsDates(t *testing.T) {
+func TestParseDates(t *testing.T) {
 	t.Parallel()
 	dates := 0
 	for _, row := range dateRows(t) {
@@ -81,7 +81,7 @@ func TestReadsDates(t *testing.T) {
 	}
 }
 
-func TestReadsMonthsOfManyLanguages(t *testing.T) {
+func TestMonthNamesInManyLanguages(t *testing.T) {
 	t.Parallel()
 	for language, months := range map[string]string{
 		"English":    "January February March April May June July August September October November December",
@@ -122,7 +122,7 @@ func TestReadsMonthsOfManyLanguages(t *testing.T) {
 	}
 }
 
-func TestPassesOverWeekdaysOfManyLanguages(t *testing.T) {
+func TestWeekdaysInManyLanguagesAreIgnored(t *testing.T) {
 	t.Parallel()
 	want := time.Date(2004, time.April, 5, 10, 14, 0, 0, time.UTC)
 	for day := range strings.FieldsSeq(`Monday Tue Tues Wednesday Thurs Friday Sat Sunday Montag Dienstag Mi Do Freitag Sa So
@@ -142,7 +142,7 @@ func TestPassesOverWeekdaysOfManyLanguages(t *testing.T) {
 }
 
 // Allocations are counted, so this one runs alone.
-func TestDatesAreReadWithoutAllocations(t *testing.T) {
+func TestParseDoesNotAllocate(t *testing.T) {
 	for _, text := range []string{
 		"Thu, 19 Nov 2026 10:14:55 GMT", "2026-11-19T10:14:55.123+01:00", "Thu Nov 19 02:14:55 PST 2026",
 		"le 19 décembre 2026 à 10h30", "19 ноября 2026 г. в 10:14", "2026년 11월 19일 오후 7:14", "hello world",
@@ -203,10 +203,10 @@ func BenchmarkParse(b *testing.B) {
 func TestOrderOfDayAndMonth(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
-		text  string
-		order Order
-		want  string // "" for none
-		shown Order
+		text   string
+		order  Order
+		want   string // "" for none
+		proven Order
 	}{
 		{"03/04/2020", OrderUnknown, "", OrderUnknown},
 		{"03/04/2020", MonthFirst, "2020-03-04", OrderUnknown},
@@ -224,13 +224,13 @@ func TestOrderOfDayAndMonth(t *testing.T) {
 		{"31/12/03", DayFirst, "", OrderUnknown},
 		{"3 April 2020", DayFirst, "2020-04-03", OrderUnknown},
 	} {
-		got, shown, ok := ParseOrder(row.text, row.order)
+		got, proven, ok := ParseOrder(row.text, row.order)
 		day := ""
 		if ok {
 			day = got.Format(time.DateOnly)
 		}
-		if day != row.want || shown != row.shown {
-			t.Errorf("%q in order %d is %q and shows %d, want %q and %d", row.text, row.order, day, shown, row.want, row.shown)
+		if day != row.want || proven != row.proven {
+			t.Errorf("%q in order %d is %q and shows %d, want %q and %d", row.text, row.order, day, proven, row.want, row.proven)
 		}
 	}
 	if !Ambiguous("03/04/2020 10:00") || Ambiguous("03/15/2020") || Ambiguous("nothing") {

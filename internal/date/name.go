@@ -41,7 +41,7 @@ func (r *dateReader) word() {
 	case r.region(start):
 	case len(key) == 1 && key[0] == 't': // 2026-11-19T10:14
 	case isHour(string(key)):
-	case r.noon(key):
+	case r.meridiem(key):
 	case r.zoneName(string(key)):
 	case r.monthName(string(key)):
 	case isWeekday(string(key)) || isFiller(string(key)):
@@ -49,7 +49,7 @@ func (r *dateReader) word() {
 			r.weekday = englishWeekday([3]byte(key))
 		}
 	case r.timed: // a zone that nobody knows
-	case r.words == 1 && r.waiting == 0 && !r.dated && (r.peek(0) == ',' || r.peek(0) == '.'):
+	case r.words == 1 && r.pending == 0 && !r.dated && (r.peek(0) == ',' || r.peek(0) == '.'):
 		// A weekday in a language that is not known here.
 	default:
 		r.failed = true
@@ -70,7 +70,7 @@ func (r *dateReader) englishWord(a, b, c byte) bool {
 		if !r.timed || r.zoned {
 			return false
 		}
-		r.zone, r.zoned, r.named = 0, true, true
+		r.zone, r.zoned, r.zoneNamed = 0, true, true
 		return true
 	case [3]byte{'j', 'a', 'n'}:
 		month = 1
@@ -103,8 +103,8 @@ func (r *dateReader) englishWord(a, b, c byte) bool {
 }
 
 // noon takes am and pm, also with dots.
-func (r *dateReader) noon(key []byte) bool {
-	if !r.timed && !isDigit(r.after()) || len(key) == 0 {
+func (r *dateReader) meridiem(key []byte) bool {
+	if !r.timed && !isDigit(r.nextNonSpace()) || len(key) == 0 {
 		return false
 	}
 	first := key[0]
@@ -147,7 +147,7 @@ func (r *dateReader) noon(key []byte) bool {
 }
 
 // after gives the first byte of what follows spaces.
-func (r *dateReader) after() byte {
+func (r *dateReader) nextNonSpace() byte {
 	i := r.i
 	for i < len(r.s) && r.s[i] == ' ' {
 		i++
@@ -163,12 +163,12 @@ func (r *dateReader) zoneName(key string) bool {
 	if r.zoned {
 		return false
 	}
-	if !r.timed && ((!r.dated && r.waiting < 2) || len(key) < 3 && key != "z" && key != "ut") {
+	if !r.timed && ((!r.dated && r.pending < 2) || len(key) < 3 && key != "z" && key != "ut") {
 		return false
 	}
 	minutes, ok := zoneOf(key)
 	if ok {
-		r.zone, r.zoned, r.named = minutes*60, true, true
+		r.zone, r.zoned, r.zoneNamed = minutes*60, true, true
 	}
 	return ok
 }
@@ -181,12 +181,12 @@ func (r *dateReader) monthName(key string) bool {
 		return month != 0
 	}
 	ambiguous := isAlsoWeekday(key)
-	if r.month != 0 && !r.mardi {
+	if r.month != 0 && !r.maybeWeekday {
 		r.failed = r.failed || !ambiguous
 		return true
 	}
 	r.month = month
-	r.mardi = ambiguous
+	r.maybeWeekday = ambiguous
 	return true
 }
 

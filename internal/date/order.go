@@ -25,17 +25,17 @@ func Ambiguous(s string) bool {
 
 // decide chooses between the two readings of a date of numbers, which is read with the
 // month first so far: by the weekday, or else by the order of the source.
-func (r *dateReader) decide() {
+func (r *dateReader) resolveOrder() {
 	if r.weekday != 0 {
-		monthFirst := r.falls(r.month, r.day)
-		if monthFirst != r.falls(r.day, r.month) {
-			r.shown = DayFirst
+		monthFirst := r.matchesWeekday(r.month, r.day)
+		if monthFirst != r.matchesWeekday(r.day, r.month) {
+			r.proven = DayFirst
 			if monthFirst {
-				r.shown = MonthFirst
+				r.proven = MonthFirst
 			}
 		}
 	}
-	switch cmp.Or(r.shown, r.order) {
+	switch cmp.Or(r.proven, r.order) {
 	case DayFirst:
 		r.month, r.day = r.day, r.month
 	case OrderUnknown:
@@ -45,7 +45,7 @@ func (r *dateReader) decide() {
 }
 
 // falls reports whether a day of the year is on the weekday of the text.
-func (r *dateReader) falls(month, day int) bool {
+func (r *dateReader) matchesWeekday(month, day int) bool {
 	on := time.Date(r.year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Weekday()
 	return int8((on+6)%7)+1 == r.weekday
 }

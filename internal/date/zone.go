@@ -16,11 +16,11 @@ func (r *dateReader) sign(minus bool, size int) {
 		return
 	}
 	switch {
-	case minus && !r.named && r.waiting == 1 && start > 0 && isLetter(r.s[start-1]): // 10:14 19-Nov-2026
-	case !r.timed && r.peek(0) == '0' && r.peek(1) == '0' && isDigit(r.peek(2)) && isDigit(r.peek(3)) && !isDigit(r.peek(4)) && !r.placed():
+	case minus && !r.zoneNamed && r.pending == 1 && start > 0 && isLetter(r.s[start-1]): // 10:14 19-Nov-2026
+	case !r.timed && r.peek(0) == '0' && r.peek(1) == '0' && isDigit(r.peek(2)) && isDigit(r.peek(3)) && !isDigit(r.peek(4)) && !r.dateKnown():
 		r.failed = true // the year -0001 of programs that have no date
-	case r.timed && (!r.zoned || r.named), r.named,
-		!r.timed && !r.zoned && r.placed(): // a date with its zone
+	case r.timed && (!r.zoned || r.zoneNamed), r.zoneNamed,
+		!r.timed && !r.zoned && r.dateKnown(): // a date with its zone
 		r.offset(minus)
 	case start == 0 && minus:
 		r.centuryless()
@@ -65,7 +65,7 @@ func (r *dateReader) offset(minus bool) {
 			r.digits()
 		}
 	}
-	r.zoned, r.named = true, false
+	r.zoned, r.zoneNamed = true, false
 	if hours > 23 || minutes > 59 {
 		return // there is none: as if nothing were said
 	}

@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-func TestACauseFollowsTheSentenceWithoutItsFullStop(t *testing.T) {
+func TestErrorJoinsMessageAndCause(t *testing.T) {
 	t.Parallel()
 	for msg, want := range map[string]string{
 		"The feed names port 1.":   "The feed names port 1: cause",

@@ -72,16 +72,16 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 
 // stream is one direction.
 type stream struct {
-	latency time.Duration
-	mu      sync.Mutex
-	cond    sync.Cond
-	data    []piece
-	size    int
-	ended   bool      // by the writer's Close
-	endsAt  time.Time // when the reader may know
-	gone    bool      // the reader closed
-	reader  limit
-	writer  limit
+	latency      time.Duration
+	mu           sync.Mutex
+	cond         sync.Cond
+	data         []piece
+	size         int
+	ended        bool      // by the writer's Close
+	endsAt       time.Time // when the reader may know
+	readerClosed bool      // the reader closed
+	reader       deadline
+	writer       deadline
 }
 
 type piece struct {
@@ -96,12 +96,12 @@ func newStream(latency time.Duration) *stream {
 }
 
 // limit is a deadline. Whoever waits is woken when it passes.
-type limit struct {
+type deadline struct {
 	at    time.Time
 	timer *time.Timer
 }
 
-func (l *limit) set(mu *sync.Mutex, cond *sync.Cond, t time.Time) {
+func (l *deadline) set(mu *sync.Mutex, cond *sync.Cond, t time.Time) {
 	mu.Lock()
 	defer mu.Unlock()
 	l.stop()
@@ -112,14 +112,14 @@ func (l *limit) set(mu *sync.Mutex, cond *sync.Cond, t time.Time) {
 	cond.Broadcast()
 }
 
-func (l *limit) stop() {
+func (l *deadline) stop() {
 	if l.timer != nil {
 		l.timer.Stop()
 		l.timer = nil
 	}
 }
 
-func (l *limit) passed() bool { return !l.at.IsZero() && !time.Now().Before(l.at) }
+func (l *deadline) passed() bool { return !l.at.IsZero() && !time.Now().Before(l.at) }
 
 func (s *stream) read(b []byte) (int, error) {
 	s.mu.Lock()
@@ -127,7 +127,7 @@ func (s *stream) read(b []byte) (int, error) {
 	for {
 		now := time.Now()
 		switch {
-		case s.gone:
+		case s.readerClosed:
 			return 0, net.ErrClosed
 		case s.reader.passed():
 			return 0, os.ErrDeadlineExceeded
@@ -168,7 +168,7 @@ func (s *stream) write(b []byte) (int, error) {
 		switch {
 		case s.ended:
 			return done, net.ErrClosed
-		case s.gone:
+		case s.readerClosed:
 			return done, os.NewSyscallError("write", syscall.EPIPE)
 		case s.writer.passed():
 			return done, os.ErrDeadlineExceeded
@@ -199,7 +199,7 @@ func (s *stream) end() {
 func (s *stream) abandon() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.gone = true
+	s.readerClosed = true
 	s.data, s.size = nil, 0
 	s.reader.stop()
 	s.cond.Broadcast()

@@ -153,7 +153,7 @@ func (n *Internet) connect(ctx context.Context, from netip.Addr, to netip.AddrPo
 			return nil, err
 		}
 	}
-	if err := pause(ctx, 2*n.Latency); err != nil {
+	if err := sleep(ctx, 2*n.Latency); err != nil {
 		return nil, err
 	}
 	n.mu.Lock()
@@ -171,7 +171,7 @@ func (n *Internet) connect(ctx context.Context, from netip.Addr, to netip.AddrPo
 	return ours, nil
 }
 
-func pause(ctx context.Context, d time.Duration) error {
+func sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); err != nil || d <= 0 {
 		return err
 	}

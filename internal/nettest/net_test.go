@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-func TestAServerIsReachedByItsNameAndSeesTheCaller(t *testing.T) {
+func TestAServerIsReachableByNameAndSeesTheClient(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := &Internet{Latency: 10 * time.Millisecond}
@@ -47,7 +47,7 @@ func TestAServerIsReachedByItsNameAndSeesTheCaller(t *testing.T) {
 	})
 }
 
-func TestNobodyThereIsRefusedAndAnUnknownNameNotFound(t *testing.T) {
+func TestDialingAClosedPortOrAnUnknownNameFails(t *testing.T) {
 	t.Parallel()
 	n := &Internet{}
 	n.Host("empty.example")
@@ -60,7 +60,7 @@ func TestNobodyThereIsRefusedAndAnUnknownNameNotFound(t *testing.T) {
 	}
 }
 
-func TestControlSeesEveryAddressBeforeItIsTried(t *testing.T) {
+func TestControlIsCalledBeforeEachConnection(t *testing.T) {
 	t.Parallel()
 	n := &Internet{}
 	n.Host("two.example", netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("50.9.9.9"))
@@ -85,7 +85,7 @@ func TestControlSeesEveryAddressBeforeItIsTried(t *testing.T) {
 }
 
 // ends is a connection's two ends.
-func ends(t *testing.T, latency time.Duration) (net.Conn, net.Conn) {
+func connectedPair(t *testing.T, latency time.Duration) (net.Conn, net.Conn) {
 	t.Helper()
 	n := &Internet{Latency: latency}
 	l, err := n.Listen("a.example:0")
@@ -104,10 +104,10 @@ func ends(t *testing.T, latency time.Duration) (net.Conn, net.Conn) {
 	return a, b
 }
 
-func TestADeadlineEndsAReadAndCanBeMoved(t *testing.T) {
+func TestDeadlinesEndReadsAndCanChange(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a, b := ends(t, 0)
+		a, b := connectedPair(t, 0)
 		start := time.Now()
 		a.SetReadDeadline(start.Add(time.Hour))
 		if _, err := a.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || time.Since(start) != time.Hour {
@@ -127,10 +127,10 @@ func TestADeadlineEndsAReadAndCanBeMoved(t *testing.T) {
 	})
 }
 
-func TestAWriterWaitsForTheReaderWhenTheWindowIsFull(t *testing.T) {
+func TestWritesBlockWhenTheWindowIsFull(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		a, b := ends(t, time.Millisecond)
+		a, b := connectedPair(t, time.Millisecond)
 		a.SetWriteDeadline(time.Now().Add(time.Second))
 		n, err := a.Write(make([]byte, 3*window))
 		if n != window || !errors.Is(err, os.ErrDeadlineExceeded) {

@@ -31,7 +31,7 @@ func OriginKinds() []string {
 }
 
 // stopsAt is the version at which the ETags of OriginLater stop to change.
-const stopsAt = 4
+const lastETagChange = 4
 
 // Origin is a server of one document, which a test changes. Its validators are those of
 // its kind: right, coarse or wrong.
@@ -39,12 +39,12 @@ type Origin struct {
 	Kind  string
 	Delay time.Duration // between looking at the document and sending it
 
-	mu      sync.Mutex
-	body    []byte
-	version int
-	at      time.Time // of the last change
-	asked   int
-	full    int
+	mu       sync.Mutex
+	body     []byte
+	version  int
+	at       time.Time // of the last change
+	requests int
+	full     int
 }
 
 // Set changes the document. Who asks from now on gets it.
@@ -59,14 +59,14 @@ func (o *Origin) Set(body []byte) {
 func (o *Origin) Requests() (all, full int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.asked, o.full
+	return o.requests, o.full
 }
 
 // ServeHTTP answers with the document, or 304 as the kind has it.
 func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.mu.Lock()
-	o.asked++
-	n, body, h := o.asked, o.body, o.validators()
+	o.requests++
+	n, body, h := o.requests, o.body, o.validators()
 	o.mu.Unlock()
 	if o.Delay > 0 {
 		<-time.After(o.Delay)
@@ -103,7 +103,7 @@ func (o *Origin) validators() http.Header {
 	case OriginWeak:
 		tag, modified = fmt.Sprintf(`W/"%d"`, o.at.Unix()), time.Time{}
 	case OriginLater:
-		tag, modified = strconv.Quote(strconv.Itoa(min(o.version, stopsAt))), time.Time{}
+		tag, modified = strconv.Quote(strconv.Itoa(min(o.version, lastETagChange))), time.Time{}
 	case OriginPlain:
 		return h
 	default:
@@ -146,12 +146,12 @@ type Cache struct {
 	Origin http.Handler
 	Fresh  time.Duration
 
-	mu   sync.Mutex
-	kept *kept
+	mu     sync.Mutex
+	stored *recordedResponse
 }
 
 // kept is an answer as it passes through a cache.
-type kept struct {
+type recordedResponse struct {
 	header http.Header
 	status int
 	body   []byte
@@ -159,17 +159,17 @@ type kept struct {
 }
 
 // Header is http.ResponseWriter's.
-func (k *kept) Header() http.Header { return k.header }
+func (k *recordedResponse) Header() http.Header { return k.header }
 
 // WriteHeader keeps the status.
-func (k *kept) WriteHeader(status int) {
+func (k *recordedResponse) WriteHeader(status int) {
 	if k.status == 0 {
 		k.status = status
 	}
 }
 
 // Write keeps b.
-func (k *kept) Write(b []byte) (int, error) {
+func (k *recordedResponse) Write(b []byte) (int, error) {
 	k.WriteHeader(http.StatusOK)
 	k.body = append(k.body, b...)
 	return len(b), nil
@@ -178,15 +178,15 @@ func (k *kept) Write(b []byte) (int, error) {
 // ServeHTTP answers from what is kept, or from the origin.
 func (c *Cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
-	k := c.kept
+	k := c.stored
 	c.mu.Unlock()
 	if k == nil || time.Since(k.at) >= c.Fresh || r.Header.Get("Cache-Control") == "no-cache" || r.Header.Get("Pragma") == "no-cache" {
-		k = &kept{header: http.Header{}, at: time.Now()}
+		k = &recordedResponse{header: http.Header{}, at: time.Now()}
 		k.header.Set("Date", k.at.UTC().Format(http.TimeFormat))
 		c.Origin.ServeHTTP(k, r)
 		if k.status == http.StatusOK {
 			c.mu.Lock()
-			c.kept = k
+			c.stored = k
 			c.mu.Unlock()
 		}
 	}

@@ -15,16 +15,16 @@ const (
 func hostileProbes() []probe {
 	return []probe{
 		{"silent", "A server that does not answer", func(v *visit) {
-			if !v.until(maxPatience) {
+			if !v.waitFor(maxPatience) {
 				v.fail(http.StatusOK, "At last.")
 			}
-		}, gives(27)},
-		{"dripping", "An answer that does not end", dripping, gives(27)},
-		{"endless", "A document without end", endlessly, limited},
+		}, mustGiveUp(27)},
+		{"dripping", "An answer that does not end", drip, mustGiveUp(27)},
+		{"endless", "A document without end", sendEndless, judgeEndless},
 	}
 }
 
-func dripping(v *visit) {
+func drip(v *visit) {
 	v.set("Content-Type", "application/rss+xml")
 	flush := http.NewResponseController(v.w)
 	for waited := time.Duration(0); waited < maxPatience; waited += time.Second {
@@ -32,7 +32,7 @@ func dripping(v *visit) {
 		if err == nil {
 			err = flush.Flush()
 		}
-		if err != nil || v.until(time.Second) {
+		if err != nil || v.waitFor(time.Second) {
 			v.gaveUp = true
 			return
 		}
@@ -40,26 +40,26 @@ func dripping(v *visit) {
 }
 
 // gives judges that the reader gave up.
-func gives(manner int) func([]asked, time.Time) []finding {
-	return func(list []asked, _ time.Time) []finding {
+func mustGiveUp(rule int) func([]request, time.Time) []finding {
+	return func(list []request, _ time.Time) []finding {
 		var out []finding
 		for _, a := range list {
 			switch {
 			case a.End.IsZero():
 			case a.GaveUp:
-				out = append(out, kept(manner))
+				out = append(out, kept(rule))
 			default:
-				out = append(out, broken(manner, "it was waited for longer than %s", maxPatience))
+				out = append(out, broken(rule, "it was waited for longer than %s", maxPatience))
 			}
 		}
 		if len(out) == 0 {
-			return []finding{open(manner, "a whole check has to be seen")}
+			return []finding{open(rule, "a whole check has to be seen")}
 		}
 		return out
 	}
 }
 
-func endlessly(v *visit) {
+func sendEndless(v *visit) {
 	v.set("Content-Type", "application/rss+xml")
 	_, err := v.w.Write([]byte("<?xml version=\"1.0\"?>\n<rss version=\"2.0\"><channel><title>Endless</title>\n"))
 	item := bytes.Repeat([]byte("<item><title>And another one</title></item>\n"), 1000)
@@ -69,7 +69,7 @@ func endlessly(v *visit) {
 	v.gaveUp = err != nil
 }
 
-func limited(list []asked, _ time.Time) []finding {
+func judgeEndless(list []request, _ time.Time) []finding {
 	var out []finding
 	for _, a := range list {
 		switch {

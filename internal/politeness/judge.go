@@ -21,7 +21,7 @@ var agentForm = regexp.MustCompile(`^[^\s/]+/\S+ .*\(\+?https?://[^\s;)]+`)
 var agentCount = regexp.MustCompile(`\b\d+ subscribers?\b`)
 
 // everywhere judges what holds for every request.
-func everywhere(list []asked) []finding {
+func judgeRequests(list []request) []finding {
 	var out []finding
 	gaveCookie := false
 	for _, a := range list {
@@ -42,12 +42,12 @@ func everywhere(list []asked) []finding {
 		} else {
 			out = append(out, broken(12, "Accept-Encoding is %q", clip(a.Encoding)))
 		}
-		out = append(out, agent(a.Agent))
+		out = append(out, judgeAgent(a.Agent))
 	}
 	return out
 }
 
-func agent(text string) finding {
+func judgeAgent(text string) finding {
 	switch {
 	case !agentForm.MatchString(text):
 		return broken(23, "User-Agent is %q: it wants a name with a version and (+https://…)", clip(text))
@@ -58,12 +58,12 @@ func agent(text string) finding {
 }
 
 // together judges all that a reader asked for.
-func together(all []asked) []finding {
-	out := slices.Concat(connections(all), starts(all), protocol(all))
-	return append(out, hours(all)...)
+func judgeAll(all []request) []finding {
+	out := slices.Concat(judgeConnections(all), judgeIntervals(all), judgeProtocol(all))
+	return append(out, judgeHours(all)...)
 }
 
-func connections(all []asked) []finding {
+func judgeConnections(all []request) []finding {
 	for _, a := range all {
 		if a.Busy > atOnce {
 			return []finding{broken(19, "%d requests were under way at once", a.Busy)}
@@ -73,7 +73,7 @@ func connections(all []asked) []finding {
 }
 
 // starts judges the time between two checks; what follows a redirect is part of one.
-func starts(all []asked) []finding {
+func judgeIntervals(all []request) []finding {
 	var last time.Time
 	n := 0
 	for _, a := range all {
@@ -91,7 +91,7 @@ func starts(all []asked) []finding {
 	return []finding{kept(19)}
 }
 
-func protocol(all []asked) []finding {
+func judgeProtocol(all []request) []finding {
 	near, again := 0, 0
 	for i, a := range all {
 		if a.Proto < 11 {
@@ -99,7 +99,7 @@ func protocol(all []asked) []finding {
 		}
 		if i > 0 && a.Conn != 0 && a.At.Sub(all[i-1].End) < 5*time.Second && !all[i-1].GaveUp && all[i-1].Busy == 1 {
 			near++
-			if slices.ContainsFunc(all[max(0, i-4):i], func(b asked) bool { return b.Conn == a.Conn }) {
+			if slices.ContainsFunc(all[max(0, i-4):i], func(b request) bool { return b.Conn == a.Conn }) {
 				again++
 			}
 		}
@@ -113,7 +113,7 @@ func protocol(all []asked) []finding {
 	return []finding{kept(26)}
 }
 
-func hours(all []asked) []finding {
+func judgeHours(all []request) []finding {
 	n, top := 0, 0
 	first := map[string]bool{}
 	for _, a := range all {
@@ -135,7 +135,7 @@ func hours(all []asked) []finding {
 }
 
 // gaps are the times between checks of a feed.
-func gaps(list []asked) []time.Duration {
+func gaps(list []request) []time.Duration {
 	var out []time.Duration
 	for i := 1; i < len(list); i++ {
 		out = append(out, list[i].At.Sub(list[i-1].At))

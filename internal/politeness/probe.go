@@ -15,14 +15,14 @@ const partFeed = "feed"
 type probe struct {
 	name, title string
 	answer      func(v *visit)
-	judge       func(list []asked, now time.Time) []finding
+	judge       func(list []request, now time.Time) []finding
 }
 
 // visit is one request for a probe.
 type visit struct {
-	w       *counted
+	w       *countingWriter
 	r       *http.Request
-	earlier []asked // of the same reader, for the same probe
+	earlier []request // of the same reader, for the same probe
 	now     time.Time
 	base    string // of the probe's parts, with a trailing slash
 	probe   string
@@ -31,7 +31,7 @@ type visit struct {
 }
 
 // checks are the earlier requests for the feed itself.
-func (v *visit) checks() []asked { return feeds(v.earlier) }
+func (v *visit) checks() []request { return feeds(v.earlier) }
 
 // document is a feed of a few items. extra stands in its channel.
 func (v *visit) document(extra string) []byte {
@@ -79,8 +79,8 @@ func (v *visit) redirect(status int, part string) {
 func (v *visit) fail(status int, words string) { v.body(status, "text/plain", []byte(words+"\n")) }
 
 // until waits until the reader gives up, at most so long.
-func (v *visit) until(most time.Duration) bool {
-	timer := time.NewTimer(most)
+func (v *visit) waitFor(limit time.Duration) bool {
+	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
 	case <-v.r.Context().Done():

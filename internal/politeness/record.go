@@ -11,12 +11,12 @@ import (
 
 // Bounds of what is remembered.
 const (
-	maxReaders = 200
-	maxAsked   = 20_000 // of one reader
+	maxReaders  = 200
+	maxRequests = 20_000 // of one reader
 )
 
 // asked is one request for a probe, and what was answered.
-type asked struct {
+type request struct {
 	At, End time.Time
 	Probe   string
 	Part    string // of the probe: "feed" is its address
@@ -39,17 +39,17 @@ type asked struct {
 type reader struct {
 	Name, Addr string
 	mu         sync.Mutex
-	asked      []*asked
-	lost       int // requests that are not remembered
+	requests   []*request
+	dropped    int // requests that are not remembered
 	busy       int
 }
 
 // of lists what was asked of a probe, the oldest first, as copies.
-func (r *reader) of(probe string) []asked {
+func (r *reader) requestsFor(probe string) []request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var list []asked
-	for _, a := range r.asked {
+	var list []request
+	for _, a := range r.requests {
 		if probe == "" || a.Probe == probe {
 			list = append(list, *a)
 		}
@@ -58,19 +58,19 @@ func (r *reader) of(probe string) []asked {
 }
 
 // begin remembers a request.
-func (r *reader) begin(a *asked) {
+func (r *reader) begin(a *request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.busy++
 	a.Busy = r.busy
-	if len(r.asked) >= maxAsked {
-		r.lost++
+	if len(r.requests) >= maxRequests {
+		r.dropped++
 		return
 	}
-	r.asked = append(r.asked, a)
+	r.requests = append(r.requests, a)
 }
 
-func (r *reader) end(a *asked, now time.Time) {
+func (r *reader) end(a *request, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.busy--
@@ -85,7 +85,7 @@ func (r *reader) set(do func()) {
 }
 
 // whose tells readers apart.
-func whose(r *http.Request) (name, addr string) {
+func identify(r *http.Request) (name, addr string) {
 	addr, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		addr = r.RemoteAddr
@@ -103,8 +103,8 @@ func whose(r *http.Request) (name, addr string) {
 	return name, addr
 }
 
-func record(r *http.Request, probe, part string, now time.Time) *asked {
-	a := &asked{
+func record(r *http.Request, probe, part string, now time.Time) *request {
+	a := &request{
 		At: now, Probe: probe, Part: part, Query: r.URL.RawQuery, Agent: r.UserAgent(),
 		Encoding: r.Header.Get("Accept-Encoding"), Referer: r.Referer() != "", Cookie: r.Header.Get("Cookie") != "",
 		Proto: r.ProtoMajor*10 + r.ProtoMinor,
@@ -117,13 +117,13 @@ func record(r *http.Request, probe, part string, now time.Time) *asked {
 }
 
 // conditional says that it was asked with a validator.
-func (a *asked) conditional() bool { return a.HasNoneMatch || a.HasSince }
+func (a *request) conditional() bool { return a.HasNoneMatch || a.HasSince }
 
 // feeds are the requests for the address of the feed.
-func feeds(list []asked) []asked { return parts(list, partFeed) }
+func feeds(list []request) []request { return parts(list, partFeed) }
 
-func parts(list []asked, part string) []asked {
-	var out []asked
+func parts(list []request, part string) []request {
+	var out []request
 	for _, a := range list {
 		if a.Part == part {
 			out = append(out, a)

@@ -42,27 +42,27 @@ type Result struct {
 
 // finding is what one probe says of a manner.
 type finding struct {
-	manner  int
+	rule    int
 	verdict Verdict
 	text    string
 }
 
-func kept(manner int) finding { return finding{manner: manner, verdict: Kept} }
+func kept(rule int) finding { return finding{rule: rule, verdict: Kept} }
 
-func broken(manner int, format string, args ...any) finding {
-	return finding{manner, Broken, fmt.Sprintf(format, args...)}
+func broken(rule int, format string, args ...any) finding {
+	return finding{rule, Broken, fmt.Sprintf(format, args...)}
 }
 
-func open(manner int, format string, args ...any) finding {
-	return finding{manner, Open, fmt.Sprintf(format, args...)}
+func open(rule int, format string, args ...any) finding {
+	return finding{rule, Open, fmt.Sprintf(format, args...)}
 }
 
 const maxPublished = 5
 
 func (s *Server) report(r *reader) Report {
 	now := s.now()
-	all := r.of("")
-	out := Report{Reader: r.Name, Address: r.Addr, Requests: len(all) + r.lost}
+	all := r.requestsFor("")
+	out := Report{Reader: r.Name, Address: r.Addr, Requests: len(all) + r.dropped}
 	if len(all) > 0 {
 		out.Since = all[0].At.UTC()
 	}
@@ -72,21 +72,21 @@ func (s *Server) report(r *reader) Report {
 			if f.text != "" && where != "" {
 				f.text = where + ": " + f.text
 			}
-			found[f.manner] = append(found[f.manner], f)
+			found[f.rule] = append(found[f.rule], f)
 		}
 	}
 	for _, p := range s.probes {
-		list := r.of(p.name)
+		list := r.requestsFor(p.name)
 		if len(list) == 0 {
 			continue
 		}
 		out.Probes++
 		add(p.name, p.judge(list, now))
-		add(p.name, everywhere(list))
+		add(p.name, judgeRequests(list))
 	}
-	add("", together(all))
+	add("", judgeAll(all))
 	for _, m := range Rules() {
-		j := judged(m, found[m.Number])
+		j := newResult(m, found[m.Number])
 		switch j.Verdict {
 		case Kept:
 			out.Kept++
@@ -100,7 +100,7 @@ func (s *Server) report(r *reader) Report {
 	return out
 }
 
-func judged(m Rule, list []finding) Result {
+func newResult(m Rule, list []finding) Result {
 	j := Result{Rule: m, Verdict: Open, Text: "Nothing of it was seen yet."}
 	if m.Unseen {
 		j.Verdict, j.Text = Unseen, "This cannot be seen from outside."

@@ -17,16 +17,16 @@ func rhythmProbes() []probe {
 	}
 	weekend := func(t time.Time) bool { return t.UTC().Weekday() == time.Saturday || t.UTC().Weekday() == time.Sunday }
 	return []probe{
-		{"ttl", "ttl of three hours", hinted("<ttl>180</ttl>"), apart(3 * time.Hour)},
-		{"skip-hours", "skipHours of every second hour", hinted("<skipHours>" + hours.String() + "</skipHours>"), never(even, "an hour that the feed skips")},
-		{"skip-days", "skipDays of the weekend", hinted("<skipDays><day>Saturday</day><day>Sunday</day></skipDays>"), never(weekend, "a day that the feed skips")},
-		{"sy", "sy: four times a day", hinted("<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>4</sy:updateFrequency>"), apart(6 * time.Hour)},
-		{"max-age", "max-age of four hours, in the first answer only", maxAge, apart(4 * time.Hour)},
-		{"expires", "Expires in five hours", expires, apart(5 * time.Hour)},
+		{"ttl", "ttl of three hours", withHint("<ttl>180</ttl>"), minInterval(3 * time.Hour)},
+		{"skip-hours", "skipHours of every second hour", withHint("<skipHours>" + hours.String() + "</skipHours>"), notDuring(even, "an hour that the feed skips")},
+		{"skip-days", "skipDays of the weekend", withHint("<skipDays><day>Saturday</day><day>Sunday</day></skipDays>"), notDuring(weekend, "a day that the feed skips")},
+		{"sy", "sy: four times a day", withHint("<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>4</sy:updateFrequency>"), minInterval(6 * time.Hour)},
+		{"max-age", "max-age of four hours, in the first answer only", maxAge, minInterval(4 * time.Hour)},
+		{"expires", "Expires in five hours", expires, minInterval(5 * time.Hour)},
 	}
 }
 
-func hinted(extra string) func(v *visit) {
+func withHint(extra string) func(v *visit) {
 	return func(v *visit) {
 		v.set("ETag", `"hint"`)
 		v.feed(extra)
@@ -48,27 +48,27 @@ func expires(v *visit) {
 }
 
 // apart judges the least time between two checks.
-func apart(least time.Duration) func([]asked, time.Time) []finding {
-	return func(list []asked, now time.Time) []finding {
+func minInterval(atLeast time.Duration) func([]request, time.Time) []finding {
+	return func(list []request, now time.Time) []finding {
 		between := gaps(feeds(list))
 		if len(between) < 2 {
 			return []finding{open(24, "a third check has to be seen")}
 		}
 		var out []finding
 		for _, d := range between {
-			if d < least-slack {
-				out = append(out, broken(24, "it was asked for after %s; it asks for %s", d.Round(time.Second), least))
+			if d < atLeast-slack {
+				out = append(out, broken(24, "it was asked for after %s; it asks for %s", d.Round(time.Second), atLeast))
 			} else {
 				out = append(out, kept(24))
 			}
 		}
-		return append(out, alive(24, list, now)...)
+		return append(out, stillPolling(24, list, now)...)
 	}
 }
 
 // never judges when no check may be.
-func never(skipped func(time.Time) bool, what string) func([]asked, time.Time) []finding {
-	return func(list []asked, now time.Time) []finding {
+func notDuring(skipped func(time.Time) bool, what string) func([]request, time.Time) []finding {
+	return func(list []request, now time.Time) []finding {
 		list = feeds(list)
 		if len(list) < 3 {
 			return []finding{open(24, "a third check has to be seen")}
@@ -81,20 +81,20 @@ func never(skipped func(time.Time) bool, what string) func([]asked, time.Time) [
 				out = append(out, kept(24))
 			}
 		}
-		return append(out, alive(24, list, now)...)
+		return append(out, stillPolling(24, list, now)...)
 	}
 }
 
 // alive judges that a reader did not stop.
-func alive(manner int, list []asked, now time.Time) []finding {
+func stillPolling(rule int, list []request, now time.Time) []finding {
 	if last := list[len(list)-1].At; now.Sub(last) > 72*time.Hour {
-		return []finding{broken(manner, "it was not asked for in %s", now.Sub(last).Round(time.Hour))}
+		return []finding{broken(rule, "it was not asked for in %s", now.Sub(last).Round(time.Hour))}
 	}
 	return nil
 }
 
 // rising says whether waits grow, on the whole.
-func rising(waits []time.Duration) bool {
+func growing(waits []time.Duration) bool {
 	if len(waits) < 3 {
 		return false
 	}

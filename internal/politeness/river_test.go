@@ -24,7 +24,7 @@ import (
 const watched = 8 * 24 * time.Hour
 
 // TestOurOwnReaderKeepsEveryManner is the score of this very program, a week in a moment.
-func TestOurOwnReaderKeepsEveryManner(t *testing.T) {
+func TestOurReaderFollowsEveryRule(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
 	dir := filepath.Join(t.TempDir(), "data")

@@ -81,16 +81,16 @@ func (s *Server) probe(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	who := s.who(r)
+	who := s.readerOf(r)
 	if who == nil {
 		http.Error(w, "More readers ask than can be told apart; start this server anew.", http.StatusServiceUnavailable)
 		return
 	}
-	earlier := who.of(name)
+	earlier := who.requestsFor(name)
 	a := record(r, name, part, s.now())
 	who.begin(a)
 	defer func() { who.end(a, s.now()) }()
-	v := &visit{w: &counted{ResponseWriter: w}, r: r, earlier: earlier, now: a.At, base: s.base(r) + "/probe/" + name + "/", probe: name, part: part}
+	v := &visit{w: &countingWriter{ResponseWriter: w}, r: r, earlier: earlier, now: a.At, base: s.base(r) + "/probe/" + name + "/", probe: name, part: part}
 	s.probes[i].answer(v)
 	who.set(func() {
 		a.Status, a.GaveETag, a.GaveModified = v.w.status, w.Header().Get("ETag"), w.Header().Get("Last-Modified")
@@ -98,8 +98,8 @@ func (s *Server) probe(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *Server) who(r *http.Request) *reader {
-	name, addr := whose(r)
+func (s *Server) readerOf(r *http.Request) *reader {
+	name, addr := identify(r)
 	key := addr + " " + name
 	s.mu.Lock()
 	known := s.readers[key]
@@ -177,20 +177,20 @@ func (s *Server) opml(w http.ResponseWriter, r *http.Request) {
 }
 
 // counted counts what is written.
-type counted struct {
+type countingWriter struct {
 	http.ResponseWriter
 	status  int
 	written int64
 }
 
-func (c *counted) WriteHeader(status int) {
+func (c *countingWriter) WriteHeader(status int) {
 	if c.status == 0 {
 		c.status = status
 	}
 	c.ResponseWriter.WriteHeader(status)
 }
 
-func (c *counted) Write(b []byte) (int, error) {
+func (c *countingWriter) Write(b []byte) (int, error) {
 	if c.status == 0 {
 		c.status = http.StatusOK
 	}
@@ -199,4 +199,4 @@ func (c *counted) Write(b []byte) (int, error) {
 	return n, err
 }
 
-func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+func (c *countingWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }

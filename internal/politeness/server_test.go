@@ -14,20 +14,20 @@ import (
 )
 
 // clocked is a server whose clock the test holds.
-type clocked struct {
+type testServer struct {
 	Server
 	t   *testing.T
 	now time.Time
 }
 
-func newClocked(t *testing.T) *clocked {
-	c := &clocked{t: t, now: time.Date(2026, 11, 20, 9, 20, 0, 0, time.UTC)} // a Friday
+func newTestServer(t *testing.T) *testServer {
+	c := &testServer{t: t, now: time.Date(2026, 11, 20, 9, 20, 0, 0, time.UTC)} // a Friday
 	c.Now = func() time.Time { return c.now }
 	return c
 }
 
 // get asks once; nothing is followed.
-func (c *clocked) get(path string, header ...string) *httptest.ResponseRecorder {
+func (c *testServer) get(path string, header ...string) *httptest.ResponseRecorder {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(c.t.Context())
 	r := httptest.NewRequestWithContext(ctx, "GET", path, nil)
@@ -44,7 +44,7 @@ func (c *clocked) get(path string, header ...string) *httptest.ResponseRecorder 
 	return w
 }
 
-func (c *clocked) verdicts() map[int]Verdict {
+func (c *testServer) verdicts() map[int]Verdict {
 	c.t.Helper()
 	list := c.Reports()
 	if len(list) != 1 {
@@ -57,10 +57,10 @@ func (c *clocked) verdicts() map[int]Verdict {
 	return out
 }
 
-func TestAReaderThatKnowsNoMannersIsToldWhichOnes(t *testing.T) {
+func TestAnImpoliteReaderBreaksTheRules(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
-	c := newClocked(t)
+	c := newTestServer(t)
 	for round := range 100 {
 		for _, u := range c.Probes("") {
 			if round > 0 && strings.Contains(u, "endless") {
@@ -82,9 +82,9 @@ func TestAReaderThatKnowsNoMannersIsToldWhichOnes(t *testing.T) {
 	}
 }
 
-func TestARequestWithoutValidatorsIsSeen(t *testing.T) {
+func TestRequestsWithoutValidatorsAreDetected(t *testing.T) {
 	t.Parallel()
-	c := newClocked(t)
+	c := newTestServer(t)
 	for range 3 {
 		c.get("/probe/etag/feed")
 		c.now = c.now.Add(20 * time.Second)
@@ -97,9 +97,9 @@ func TestARequestWithoutValidatorsIsSeen(t *testing.T) {
 	}
 }
 
-func TestBelievingAMoveAtOnceIsSeen(t *testing.T) {
+func TestAcceptingAMoveAtOnceIsDetected(t *testing.T) {
 	t.Parallel()
-	c := newClocked(t)
+	c := newTestServer(t)
 	c.get("/probe/moved/feed")
 	c.now = c.now.Add(time.Hour)
 	if w := c.get("/probe/moved/feed"); w.Code != 301 || !strings.HasSuffix(w.Header().Get("Location"), "/probe/moved/new") {
@@ -116,9 +116,9 @@ func TestBelievingAMoveAtOnceIsSeen(t *testing.T) {
 	}
 }
 
-func TestNobodyHasAskedIsSaid(t *testing.T) {
+func TestPageAndListWithoutReaders(t *testing.T) {
 	t.Parallel()
-	c := newClocked(t)
+	c := newTestServer(t)
 	if w := c.get("/"); w.Code != 200 || !strings.Contains(w.Body.String(), "Nobody has asked") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -136,9 +136,9 @@ func TestNobodyHasAskedIsSaid(t *testing.T) {
 	}
 }
 
-func TestTheScoreIsReadByPeopleAndPrograms(t *testing.T) {
+func TestTheScoreIsAvailableAsPageAndJSON(t *testing.T) {
 	t.Parallel()
-	c := newClocked(t)
+	c := newTestServer(t)
 	c.get("/probe/etag/feed", "User-Agent", "<script>/1 (x)")
 	if w := c.get("/"); strings.Contains(w.Body.String(), "<script>") || !strings.Contains(w.Body.String(), "&lt;script&gt;/1") {
 		t.Errorf("the page: %s", w.Body)
@@ -154,16 +154,16 @@ func TestTheScoreIsReadByPeopleAndPrograms(t *testing.T) {
 
 // TestWhatWasOnTheWayIsNotTaken: a reader that stops at 5 MiB on the machine of the
 // server leaves some megabytes more in the buffers of the two.
-func TestWhatWasOnTheWayIsNotTaken(t *testing.T) {
+func TestBufferedDataIsNotCountedAsRead(t *testing.T) {
 	t.Parallel()
 	for taken, want := range map[int64]Verdict{5 << 20: Kept, 13 << 20: Kept, 17 << 20: Broken} {
-		if got := limited([]asked{{Written: taken, End: time.Unix(1, 0)}}, time.Unix(2, 0)); len(got) != 1 || got[0].verdict != want {
+		if got := judgeEndless([]request{{Written: taken, End: time.Unix(1, 0)}}, time.Unix(2, 0)); len(got) != 1 || got[0].verdict != want {
 			t.Errorf("%d bytes: %+v", taken, got)
 		}
 	}
 }
 
-func TestMannersAreNumbered(t *testing.T) {
+func TestRulesAreNumbered(t *testing.T) {
 	t.Parallel()
 	for i, m := range Rules() {
 		if m.Number != i+1 || m.Title == "" {

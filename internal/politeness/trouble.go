@@ -14,14 +14,14 @@ const (
 
 func troubleProbes() []probe {
 	return []probe{
-		{"busy", "429 with Retry-After in seconds", busy(http.StatusTooManyRequests, func(time.Time) string { return "7200" }), patient(2 * time.Hour)},
+		{"busy", "429 with Retry-After in seconds", busy(http.StatusTooManyRequests, func(time.Time) string { return "7200" }), respectsRetryAfter(2 * time.Hour)},
 		{"busy-date", "503 with Retry-After as a date", busy(http.StatusServiceUnavailable, func(now time.Time) string {
 			return now.Add(3 * time.Hour).UTC().Format(http.TimeFormat)
-		}), patient(3 * time.Hour)},
-		{"busy-junk", "429 with nonsense in Retry-After", busy(http.StatusTooManyRequests, func(time.Time) string { return "a little while" }), patient(5 * time.Minute)},
-		{"down", "A server that fails ten times, and recovers", down, recovers},
-		{"gone", "410", gone, ends(15)},
-		{"forbidden", "403, with a reason", forbidden, refused},
+		}), respectsRetryAfter(3 * time.Hour)},
+		{"busy-junk", "429 with nonsense in Retry-After", busy(http.StatusTooManyRequests, func(time.Time) string { return "a little while" }), respectsRetryAfter(5 * time.Minute)},
+		{"down", "A server that fails ten times, and recovers", down, judgeRecovery},
+		{"gone", "410", gone, mustEnd(15)},
+		{"forbidden", "403, with a reason", forbidden, judgeRefusals},
 	}
 }
 
@@ -38,15 +38,15 @@ func busy(status int, value func(time.Time) string) func(v *visit) {
 	}
 }
 
-func patient(least time.Duration) func([]asked, time.Time) []finding {
-	return func(list []asked, now time.Time) []finding {
+func respectsRetryAfter(atLeast time.Duration) func([]request, time.Time) []finding {
+	return func(list []request, now time.Time) []finding {
 		list = feeds(list)
 		var out []finding
 		for i, a := range list {
 			switch {
 			case a.Status < 400:
-			case i+1 < len(list) && list[i+1].At.Sub(a.At) < least-slack:
-				out = append(out, broken(13, "it was asked for %s after it had asked for %s", list[i+1].At.Sub(a.At).Round(time.Second), least))
+			case i+1 < len(list) && list[i+1].At.Sub(a.At) < atLeast-slack:
+				out = append(out, broken(13, "it was asked for %s after it had asked for %s", list[i+1].At.Sub(a.At).Round(time.Second), atLeast))
 			case i+1 < len(list):
 				out = append(out, kept(13))
 			case now.Sub(a.At) > longWait:
@@ -69,7 +69,7 @@ func down(v *visit) {
 	v.feed("")
 }
 
-func recovers(list []asked, now time.Time) []finding {
+func judgeRecovery(list []request, now time.Time) []finding {
 	list = feeds(list)
 	var waits []time.Duration
 	for i := 1; i < len(list); i++ {
@@ -89,7 +89,7 @@ func recovers(list []asked, now time.Time) []finding {
 		return append(out, broken(14, "it was given up after %d failures", len(waits)+1))
 	case len(waits) < downFor:
 		return append(out, open(14, "%d more failures have to be seen", downFor-len(waits)))
-	case !rising(waits):
+	case !growing(waits):
 		return append(out, broken(14, "the waits do not grow: %s … %s", waits[0].Round(time.Second), waits[len(waits)-1].Round(time.Second)))
 	}
 	return append(out, kept(14))
@@ -105,24 +105,24 @@ func gone(v *visit) {
 }
 
 // ends judges that the second answer was the last.
-func ends(manner int) func([]asked, time.Time) []finding {
-	return func(list []asked, now time.Time) []finding {
+func mustEnd(rule int) func([]request, time.Time) []finding {
+	return func(list []request, now time.Time) []finding {
 		list = feeds(list)
 		switch {
 		case len(list) < 2:
-			return []finding{open(manner, "the check that hears of its end has to be seen")}
+			return []finding{open(rule, "the check that hears of its end has to be seen")}
 		case len(list) > 2:
-			return []finding{broken(manner, "it was asked for %d times after it had ended", len(list)-2)}
+			return []finding{broken(rule, "it was asked for %d times after it had ended", len(list)-2)}
 		case now.Sub(list[1].At) < 24*time.Hour:
-			return []finding{open(manner, "it is watched for a day whether it is asked for again")}
+			return []finding{open(rule, "it is watched for a day whether it is asked for again")}
 		}
-		return []finding{kept(manner)}
+		return []finding{kept(rule)}
 	}
 }
 
 func forbidden(v *visit) { v.fail(http.StatusForbidden, "Readers of this kind are not let in.") }
 
-func refused(list []asked, now time.Time) []finding {
+func judgeRefusals(list []request, now time.Time) []finding {
 	between := gaps(feeds(list))
 	if len(between) < 4 && now.Sub(list[0].At) < 72*time.Hour {
 		return []finding{open(29, "more checks have to be seen")}
@@ -141,30 +141,30 @@ func refused(list []asked, now time.Time) []finding {
 // moved permanently: to an address that works.
 func moveProbes() []probe {
 	return []probe{
-		{"moved", "301 to another address", func(v *visit) { moves(v, func() { v.redirect(http.StatusMovedPermanently, "new") }) }, believes(16)},
-		{"repair", "301 to a page under repair, for two checks", repair, returns},
+		{"moved", "301 to another address", func(v *visit) { movedFeed(v, func() { v.redirect(http.StatusMovedPermanently, "new") }) }, acceptsMove(16)},
+		{"repair", "301 to a page under repair, for two checks", repair, judgeRepair},
 		{"document", "A redirect document", func(v *visit) {
-			moves(v, func() {
+			movedFeed(v, func() {
 				v.body(http.StatusOK, "application/xml", []byte(fmt.Sprintf("<?xml version=\"1.0\"?>\n<redirect><newLocation>%snew</newLocation></redirect>\n", v.base)))
 			})
-		}, believes(17)},
+		}, acceptsMove(17)},
 		{"document-gone", "An empty redirect document", func(v *visit) {
 			if len(v.checks()) == 0 {
 				v.feed("")
 				return
 			}
 			v.body(http.StatusOK, "application/xml", []byte("<?xml version=\"1.0\"?>\n<redirect><newLocation/></redirect>\n"))
-		}, ends(17)},
+		}, mustEnd(17)},
 		{"chain", "A chain of redirects without end", func(v *visit) {
 			n := 0
 			_, _ = fmt.Sscanf(v.part, "%d", &n) // the feed itself is the hop 0
 			v.redirect(http.StatusFound, fmt.Sprint(n+1))
-		}, chained},
+		}, judgeChain},
 	}
 }
 
 // moves is a feed that is somewhere else from the second check on.
-func moves(v *visit, away func()) {
+func movedFeed(v *visit, away func()) {
 	v.set("ETag", fmt.Sprintf("%q", v.part))
 	if v.part == partFeed && len(v.checks()) > 0 {
 		v.w.Header().Del("ETag")
@@ -175,26 +175,26 @@ func moves(v *visit, away func()) {
 }
 
 // believes judges that the new address is taken, but not at once.
-func believes(manner int) func([]asked, time.Time) []finding {
-	return func(list []asked, now time.Time) []finding {
+func acceptsMove(rule int) func([]request, time.Time) []finding {
+	return func(list []request, now time.Time) []finding {
 		var seen []time.Time // checks that met the move
-		var last asked
+		var last request
 		for _, a := range list {
 			if a.Part == partFeed && len(feeds(list)) > 0 && a.At != list[0].At {
 				seen = append(seen, a.At)
 			}
 			if a.Part != partFeed && (last.Part != partFeed || a.At.Sub(last.At) > inOneGo) {
 				if len(seen) < 3 || a.At.Sub(seen[0]) < 24*time.Hour-slack {
-					return []finding{broken(manner, "the move was believed after %d checks in %s", len(seen), a.At.Sub(seen[0]).Round(time.Minute))}
+					return []finding{broken(rule, "the move was believed after %d checks in %s", len(seen), a.At.Sub(seen[0]).Round(time.Minute))}
 				}
-				return []finding{kept(manner)}
+				return []finding{kept(rule)}
 			}
 			last = a
 		}
 		if len(seen) > 12 && now.Sub(seen[0]) > 96*time.Hour {
-			return []finding{broken(manner, "the move was not believed after %d checks", len(seen))}
+			return []finding{broken(rule, "the move was not believed after %d checks", len(seen))}
 		}
-		return []finding{open(manner, "the new address has to be asked for directly")}
+		return []finding{open(rule, "the new address has to be asked for directly")}
 	}
 }
 
@@ -211,7 +211,7 @@ func repair(v *visit) {
 	}
 }
 
-func returns(list []asked, now time.Time) []finding {
+func judgeRepair(list []request, now time.Time) []finding {
 	n := len(feeds(list))
 	switch last := list[len(list)-1]; {
 	case n >= 5:
@@ -222,7 +222,7 @@ func returns(list []asked, now time.Time) []finding {
 	return []finding{open(16, "checks after the repair have to be seen")}
 }
 
-func chained(list []asked, _ time.Time) []finding {
+func judgeChain(list []request, _ time.Time) []finding {
 	for _, a := range list {
 		n := 0
 		if _, err := fmt.Sscanf(a.Part, "%d", &n); err == nil && n > 5 {

@@ -14,20 +14,20 @@ const (
 
 func validatorProbes() []probe {
 	return []probe{
-		{"etag", "An ETag that stays", stays(`"one"`, ""), validators},
-		{"weak", "A weak ETag", stays(`W/"one-w"`, ""), validators},
-		{"unquoted", "An ETag without quotes", stays(`one-1`, ""), validators},
-		{"date", "A Last-Modified that stays", stays("", dateUsual), validators},
-		{"odd-date", "A Last-Modified of an unusual form", stays("", dateUnusual), validators},
-		{"both", "Both validators", stays(`"two"`, dateUsual), validators},
-		{"renew", "A 304 with another ETag", renew, renewed(5)},
-		{"same", "The same document with another ETag", same, renewed(6)},
-		{"hop", "A temporary redirect with validators at both ends", hop, hopped},
-		{"cookie", "A server that hands out cookies", cookie, func([]asked, time.Time) []finding { return nil }},
+		{"etag", "An ETag that stays", constantValidators(`"one"`, ""), judgeValidators},
+		{"weak", "A weak ETag", constantValidators(`W/"one-w"`, ""), judgeValidators},
+		{"unquoted", "An ETag without quotes", constantValidators(`one-1`, ""), judgeValidators},
+		{"date", "A Last-Modified that stays", constantValidators("", dateUsual), judgeValidators},
+		{"odd-date", "A Last-Modified of an unusual form", constantValidators("", dateUnusual), judgeValidators},
+		{"both", "Both validators", constantValidators(`"two"`, dateUsual), judgeValidators},
+		{"renew", "A 304 with another ETag", renew, judgeRenewal(5)},
+		{"same", "The same document with another ETag", same, judgeRenewal(6)},
+		{"hop", "A temporary redirect with validators at both ends", hop, judgeHop},
+		{"cookie", "A server that hands out cookies", cookie, func([]request, time.Time) []finding { return nil }},
 	}
 }
 
-func stays(etag, modified string) func(v *visit) {
+func constantValidators(etag, modified string) func(v *visit) {
 	return func(v *visit) {
 		if etag != "" {
 			v.set("ETag", etag)
@@ -40,7 +40,7 @@ func stays(etag, modified string) func(v *visit) {
 }
 
 // validators judges requests for a document whose validators stay.
-func validators(list []asked, _ time.Time) []finding {
+func judgeValidators(list []request, _ time.Time) []finding {
 	list = feeds(list)
 	if len(list) < 2 {
 		return []finding{open(1, "a second check has to be seen")}
@@ -57,13 +57,13 @@ func validators(list []asked, _ time.Time) []finding {
 			continue
 		}
 		out = append(out, kept(1), kept(9), kept(22))
-		out = append(out, exactly(a, given)...)
+		out = append(out, compareValidators(a, given)...)
 	}
 	return out
 }
 
 // exactly compares what was sent with what was given.
-func exactly(a, given asked) []finding {
+func compareValidators(a, given request) []finding {
 	var out []finding
 	switch {
 	case a.NoneMatch != given.GaveETag:
@@ -104,18 +104,18 @@ func same(v *visit) {
 	v.full("")
 }
 
-func renewed(manner int) func([]asked, time.Time) []finding {
-	return func(list []asked, _ time.Time) []finding {
+func judgeRenewal(rule int) func([]request, time.Time) []finding {
+	return func(list []request, _ time.Time) []finding {
 		list = feeds(list)
 		if len(list) < 3 {
-			return []finding{open(manner, "a third check has to be seen")}
+			return []finding{open(rule, "a third check has to be seen")}
 		}
 		var out []finding
 		for i := 1; i < len(list); i++ {
 			if list[i].NoneMatch != list[i-1].GaveETag {
-				out = append(out, broken(manner, "If-None-Match was %q where the last ETag was %q", clip(list[i].NoneMatch), list[i-1].GaveETag))
+				out = append(out, broken(rule, "If-None-Match was %q where the last ETag was %q", clip(list[i].NoneMatch), list[i-1].GaveETag))
 			} else if i > 1 {
-				out = append(out, kept(manner))
+				out = append(out, kept(rule))
 			}
 		}
 		return out
@@ -133,7 +133,7 @@ func hop(v *visit) {
 	v.feed("")
 }
 
-func hopped(list []asked, _ time.Time) []finding {
+func judgeHop(list []request, _ time.Time) []finding {
 	var out []finding
 	targets := 0
 	for i, a := range list {

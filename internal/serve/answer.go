@@ -28,8 +28,8 @@ func (d *Document) Answer(w http.ResponseWriter, r *http.Request) (status int) {
 		w.Header().Set("Allow", methods)
 		return d.refuse(w, http.StatusMethodNotAllowed, "This is a document to be read: send a GET.")
 	}
-	if d.failed(r.Header) {
-		return d.refuse(w, http.StatusPreconditionFailed, another)
+	if d.preconditionFailed(r.Header) {
+		return d.refuse(w, http.StatusPreconditionFailed, preconditionText)
 	}
 	f, ok := d.choose(r.Header["Accept-Encoding"])
 	if d.unchanged(r.Header) {
@@ -41,19 +41,19 @@ func (d *Document) Answer(w http.ResponseWriter, r *http.Request) (status int) {
 	return d.send(w, r, f)
 }
 
-const another = "The document is not the one that If-Match or If-Unmodified-Since asks for: read it again."
+const preconditionText = "The document is not the one that If-Match or If-Unmodified-Since asks for: read it again."
 
 // NotModified answers 304 to a reader who needs nothing, whatever tag it holds. Only
 // If-Match and If-Unmodified-Since are obeyed: then the status is 412.
 func (d *Document) NotModified(w http.ResponseWriter, r *http.Request) (status int) {
-	if d.failed(r.Header) {
-		return d.refuse(w, http.StatusPreconditionFailed, another)
+	if d.preconditionFailed(r.Header) {
+		return d.refuse(w, http.StatusPreconditionFailed, preconditionText)
 	}
 	f, _ := d.choose(r.Header["Accept-Encoding"])
 	return d.notModified(w, f)
 }
 
-func (d *Document) notModified(w http.ResponseWriter, f *form) (status int) {
+func (d *Document) notModified(w http.ResponseWriter, f *representation) (status int) {
 	d.common(w.Header(), f)
 	w.WriteHeader(http.StatusNotModified)
 	return http.StatusNotModified
@@ -61,7 +61,7 @@ func (d *Document) notModified(w http.ResponseWriter, f *form) (status int) {
 
 // common are the headers of 200 and 304 alike. The values are put into the map as they
 // are, so that an answer costs no memory of ours.
-func (d *Document) common(head http.Header, f *form) {
+func (d *Document) common(head http.Header, f *representation) {
 	head["Etag"] = f.tags
 	if d.cache != nil {
 		head["Cache-Control"] = d.cache
@@ -77,11 +77,11 @@ func (d *Document) common(head http.Header, f *form) {
 	if d.link != nil {
 		head["Link"] = d.link
 	}
-	d.share(head)
+	d.allowCrossOrigin(head)
 }
 
 // share lets pages of others read a feed.
-func (d *Document) share(head http.Header) {
+func (d *Document) allowCrossOrigin(head http.Header) {
 	if d.any != nil {
 		head["Access-Control-Allow-Origin"] = d.any
 		head["Access-Control-Expose-Headers"] = d.exposed
@@ -91,7 +91,7 @@ func (d *Document) share(head http.Header) {
 // send answers with a form, whole.
 //
 // spec:feedstate-2007#gzip-publish
-func (d *Document) send(w http.ResponseWriter, r *http.Request, f *form) (status int) {
+func (d *Document) send(w http.ResponseWriter, r *http.Request, f *representation) (status int) {
 	status = http.StatusOK
 	head := w.Header()
 	d.common(head, f)
@@ -128,7 +128,7 @@ func (d *Document) send(w http.ResponseWriter, r *http.Request, f *form) (status
 // form is the plain one then.
 //
 // spec:rfc9110#content-negotiation
-func (d *Document) choose(accept []string) (f *form, ok bool) {
+func (d *Document) choose(accept []string) (f *representation, ok bool) {
 	a := readAccept(accept)
 	gzip, br := a.gzip, a.br
 	if !d.o.Brotli {
@@ -136,10 +136,10 @@ func (d *Document) choose(accept []string) (f *form, ok bool) {
 	}
 	// A coding that the reader wants less than the plain bytes is not used, nor gzip
 	// where it makes nothing smaller; but either is better than what is excluded.
-	if gzip < a.identity || !d.worth && a.identity > 0 {
+	if gzip < a.identity || !d.preferGzip && a.identity > 0 {
 		gzip = 0
 	}
-	if br < a.identity || !d.worth && a.identity > 0 {
+	if br < a.identity || !d.preferGzip && a.identity > 0 {
 		br = 0
 	}
 	switch {
@@ -152,13 +152,13 @@ func (d *Document) choose(accept []string) (f *form, ok bool) {
 }
 
 // holds says that t is the tag of one of the forms; some readers lose the quotes.
-func (d *Document) holds(t string) bool { return BaseTag(t) == d.tag }
+func (d *Document) matchesTag(t string) bool { return BaseTag(t) == d.tag }
 
 // ClientHas reports whether If-None-Match names a representation of this document.
 func (d *Document) ClientHas(h http.Header) bool {
 	for _, list := range h["If-None-Match"] {
 		for t, _, rest := nextTag(list); t != ""; t, _, rest = nextTag(rest) {
-			if t == "*" || d.holds(t) {
+			if t == "*" || d.matchesTag(t) {
 				return true
 			}
 		}
@@ -184,11 +184,11 @@ func (d *Document) unchanged(h http.Header) bool {
 }
 
 // failed says that the reader asks for another document than this one.
-func (d *Document) failed(h http.Header) bool {
+func (d *Document) preconditionFailed(h http.Header) bool {
 	if lists := h["If-Match"]; len(lists) > 0 {
 		for _, list := range lists {
 			for t, weak, rest := nextTag(list); t != ""; t, weak, rest = nextTag(rest) {
-				if t == "*" || !weak && d.holds(t) {
+				if t == "*" || !weak && d.matchesTag(t) {
 					return false
 				}
 			}
@@ -216,7 +216,7 @@ func (d *Document) options(w http.ResponseWriter) (status int) {
 	head := w.Header()
 	head.Set("Allow", methods)
 	if d.o.Feed {
-		d.share(head)
+		d.allowCrossOrigin(head)
 		head.Set("Access-Control-Allow-Methods", methods)
 		head.Set("Access-Control-Allow-Headers", corsHeaders)
 		head.Set("Access-Control-Max-Age", "86400")
@@ -226,7 +226,7 @@ func (d *Document) options(w http.ResponseWriter) (status int) {
 }
 
 func (d *Document) refuse(w http.ResponseWriter, status int, text string) int {
-	d.share(w.Header())
+	d.allowCrossOrigin(w.Header())
 	w.Header().Set("Cache-Control", "no-store")
 	http.Error(w, text, status)
 	return status

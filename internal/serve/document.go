@@ -39,11 +39,11 @@ type Options struct {
 }
 
 const (
-	packMin        = 1400 // bytes at which packing is worth it: less is one packet anyway
+	minGzipSize    = 1400 // bytes at which packing is worth it: less is one packet anyway
 	brotliQuality  = 5    // as small as gzip's best, in about the time of gzip's 6
 	suffixGzip     = "-gz"
 	suffixBrotli   = "-br"
-	sizeOfTheRest  = 2048 // headers and the like, in memory
+	overhead       = 2048 // headers and the like, in memory
 	feedPolicy     = "sandbox; default-src 'none'"
 	methods        = "GET, HEAD, OPTIONS"
 	corsHeaders    = "Accept, A-IM, Authorization, If-Modified-Since, If-None-Match, X-WSSE"
@@ -53,23 +53,23 @@ const (
 // Document is an answer that many get. It never changes; its methods may be called
 // at the same time.
 type Document struct {
-	o        Options
-	size     int    // of the plain bytes
-	tag      string // of the plain bytes, without quotes
-	modified time.Time
-	plain    form
-	packed   form
-	worth    bool // the gzip form is what is sent if the reader leaves the choice
-	pack     sync.Once
-	squeezed form
-	squeeze  sync.Once
+	o          Options
+	size       int    // of the plain bytes
+	tag        string // of the plain bytes, without quotes
+	modified   time.Time
+	plain      representation
+	packed     representation
+	preferGzip bool // the gzip form is what is sent if the reader leaves the choice
+	pack       sync.Once
+	squeezed   representation
+	squeeze    sync.Once
 
 	// Header values, made once; nil is not sent.
 	cache, vary, since, kind, link, policy, delta, nosniff, any, exposed, ranges []string
 }
 
 // form is one way in which the bytes are written.
-type form struct {
+type representation struct {
 	body     []byte // nil: not kept, or not made yet
 	tag      string // with its quotes
 	tags     []string
@@ -84,14 +84,14 @@ func New(body []byte, o Options) *Document {
 		tag = TagOf(body)
 	}
 	d := &Document{o: o, size: len(body), tag: tag}
-	d.plain = newForm(tag, "", body)
-	d.packed = newForm(tag, "gzip", nil)
-	d.squeezed = newForm(tag, "br", nil)
-	if len(body) >= packMin {
+	d.plain = newRepresentation(tag, "", body)
+	d.packed = newRepresentation(tag, "gzip", nil)
+	d.squeezed = newRepresentation(tag, "br", nil)
+	if len(body) >= minGzipSize {
 		d.pack.Do(func() { d.packed.fill(gzipped(body, o.Level)) })
-		d.worth = len(d.packed.body) < len(body)
+		d.preferGzip = len(d.packed.body) < len(body)
 	}
-	if o.Packed && d.worth {
+	if o.Packed && d.preferGzip {
 		d.plain.body = nil
 	}
 	d.headers()
@@ -104,8 +104,8 @@ func TagOf(body []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-func newForm(tag, encoding string, body []byte) form {
-	f := form{tag: `"` + tag + `"`}
+func newRepresentation(tag, encoding string, body []byte) representation {
+	f := representation{tag: `"` + tag + `"`}
 	switch encoding {
 	case "gzip":
 		f.tag = `"` + tag + suffixGzip + `"`
@@ -120,7 +120,7 @@ func newForm(tag, encoding string, body []byte) form {
 	return f
 }
 
-func (f *form) fill(body []byte) {
+func (f *representation) fill(body []byte) {
 	f.body, f.length = body, []string{strconv.Itoa(len(body))}
 }
 
@@ -159,13 +159,13 @@ func one(value string) []string {
 }
 
 // gzip is the packed form. Small documents are packed when somebody insists.
-func (d *Document) gzip() *form {
+func (d *Document) gzip() *representation {
 	d.pack.Do(func() { d.packed.fill(gzipped(d.Bytes(), d.o.Level)) })
 	return &d.packed
 }
 
 // brotli is the brotli form, made once while all who want it wait.
-func (d *Document) brotli() *form {
+func (d *Document) brotli() *representation {
 	d.squeeze.Do(func() {
 		var out bytes.Buffer
 		// Memory takes all: it cannot fail.
@@ -220,9 +220,9 @@ func (d *Document) Type() string { return d.o.Type }
 // Size is about how many bytes of memory it holds, with room for a brotli form if
 // there may be one.
 func (d *Document) Size() int {
-	n := len(d.plain.body) + sizeOfTheRest
-	packed := packMin // when somebody insists
-	if d.size >= packMin {
+	n := len(d.plain.body) + overhead
+	packed := minGzipSize // when somebody insists
+	if d.size >= minGzipSize {
 		packed = len(d.packed.body)
 	}
 	if d.o.Brotli {

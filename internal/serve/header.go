@@ -96,17 +96,17 @@ func readAccept(lists []string) accept {
 // Weight is what a list such as A-IM's gives to a name, 0 to 1000 (q=1). It is 0 for
 // what is not named.
 func Weight(lists []string, name string) int {
-	most := 0
+	highest := 0
 	for _, list := range lists {
 		for list != "" {
 			var n string
 			var q int
 			if n, q, list = next(list); strings.EqualFold(n, name) {
-				most = max(most, q)
+				highest = max(highest, q)
 			}
 		}
 	}
-	return most
+	return highest
 }
 
 // next takes the first element from a list of names with weights. A weight that is no

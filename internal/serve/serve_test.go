@@ -26,7 +26,7 @@ func feedOf(bytes int) []byte {
 	return []byte("<rss>" + strings.Repeat("<item>words</item>", bytes/18) + "</rss>")
 }
 
-func ask(d http.Handler, method string, header ...string) *httptest.ResponseRecorder {
+func request(d http.Handler, method string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, "/rss.xml", nil)
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Add(header[i], header[i+1])
@@ -36,7 +36,7 @@ func ask(d http.Handler, method string, header ...string) *httptest.ResponseReco
 	return w
 }
 
-func TestTheStatusIsTold(t *testing.T) {
+func TestAnswerReturnsTheStatus(t *testing.T) {
 	t.Parallel()
 	d := New(feedOf(2000), Options{Modified: noon()})
 	for _, c := range []struct {
@@ -90,14 +90,14 @@ func unpacked(t *testing.T, w *httptest.ResponseRecorder) string {
 	return string(body)
 }
 
-func TestADocumentIsSentWithAllThatIsKnownOfIt(t *testing.T) {
+func TestADocumentIsSentWithItsHeaders(t *testing.T) {
 	t.Parallel()
 	body := feedOf(5000)
 	d := New(body, Options{
 		Type: "application/rss+xml; charset=utf-8", Modified: noon().Add(700 * time.Millisecond), Cache: "public, max-age=300", Vary: "A-IM",
 		Link: []string{`<http://h.example/>; rel="hub"`, `<http://a.example/>; rel="self"`}, Feed: true, Brotli: true,
 	})
-	w := ask(d, "GET")
+	w := request(d, "GET")
 	want := http.Header{
 		"Content-Type": {"application/rss+xml; charset=utf-8"}, "Content-Length": {fmt.Sprint(len(body))}, "Accept-Ranges": {"none"}, "Etag": {`"` + d.Tag() + `"`},
 		"Last-Modified": {noonText}, "Cache-Control": {"public, max-age=300"}, "Vary": {"Accept-Encoding, A-IM"},
@@ -110,7 +110,7 @@ func TestADocumentIsSentWithAllThatIsKnownOfIt(t *testing.T) {
 	if diff := cmp.Diff(want, w.Header()); diff != "" || w.Code != 200 || w.Body.String() != string(body) {
 		t.Errorf("%d %s", w.Code, diff)
 	}
-	w = ask(d, "GET", "If-None-Match", `"`+d.Tag()+`"`)
+	w = request(d, "GET", "If-None-Match", `"`+d.Tag()+`"`)
 	for _, name := range []string{"Content-Type", "Content-Length", "Accept-Ranges", "Content-Security-Policy", "X-Content-Type-Options"} {
 		delete(want, name)
 	}
@@ -122,20 +122,20 @@ func TestADocumentIsSentWithAllThatIsKnownOfIt(t *testing.T) {
 	}
 }
 
-func TestWithoutOptionsOnlyTheBytesAndTheirTagAreSent(t *testing.T) {
+func TestWithoutOptionsOnlyBodyAndETagAreSent(t *testing.T) {
 	t.Parallel()
-	w := ask(New([]byte("x"), Options{}), "GET", "If-Modified-Since", noonText, "Origin", "http://a.example")
+	w := request(New([]byte("x"), Options{}), "GET", "If-Modified-Since", noonText, "Origin", "http://a.example")
 	want := http.Header{"Content-Type": {"text/plain; charset=utf-8"} /* net/http's guess */, "Content-Length": {"1"}, "Accept-Ranges": {"none"}, "Etag": w.Header()["Etag"], "Vary": {"Accept-Encoding"}}
 	if diff := cmp.Diff(want, w.Header()); diff != "" || w.Code != 200 || w.Body.String() != "x" {
 		t.Errorf("%d %s", w.Code, diff)
 	}
-	if w := ask(New(nil, Options{}), "GET"); w.Code != 200 || w.Body.Len() != 0 || w.Header().Get("Content-Length") != "0" {
+	if w := request(New(nil, Options{}), "GET"); w.Code != 200 || w.Body.Len() != 0 || w.Header().Get("Content-Length") != "0" {
 		t.Errorf("nothing: %d %v", w.Code, w.Header())
 	}
 }
 
 // The last column is the Content-Encoding, "-" for the plain bytes, 406 for a refusal.
-func TestTheFormIsTheOneThatTheReaderLikesBest(t *testing.T) {
+func TestAcceptEncodingSelectsTheRepresentation(t *testing.T) {
 	t.Parallel()
 	body := feedOf(5000)
 	with := New(body, Options{Brotli: true})
@@ -181,7 +181,7 @@ func TestTheFormIsTheOneThatTheReaderLikesBest(t *testing.T) {
 			if c.accept == "" {
 				header = nil
 			}
-			w := ask(d, "GET", header...)
+			w := request(d, "GET", header...)
 			got := w.Header().Get("Content-Encoding")
 			switch {
 			case w.Code == 406:
@@ -202,22 +202,22 @@ func TestTheFormIsTheOneThatTheReaderLikesBest(t *testing.T) {
 			}
 		}
 	}
-	if w := ask(with, "GET", "Accept-Encoding", "deflate", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "gzip" {
+	if w := request(with, "GET", "Accept-Encoding", "deflate", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "gzip" {
 		t.Error("a second line is not read")
 	}
 }
 
-func TestEachFormHasAStrongTagOfItsOwn(t *testing.T) {
+func TestEachRepresentationHasItsOwnStrongETag(t *testing.T) {
 	t.Parallel()
 	d := New(feedOf(5000), Options{Brotli: true})
 	for accept, want := range map[string]string{"identity": `"` + d.Tag() + `"`, "gzip": `"` + d.Tag() + `-gz"`, "br": `"` + d.Tag() + `-br"`} {
-		w := ask(d, "GET", "Accept-Encoding", accept)
+		w := request(d, "GET", "Accept-Encoding", accept)
 		if got := w.Header().Get("ETag"); got != want || BaseTag(got) != d.Tag() {
 			t.Errorf("%s: %s", accept, got)
 		}
 		// Whoever holds one form holds the document, whatever else it would accept.
 		for _, now := range []string{"identity", "gzip", "br"} {
-			if w := ask(d, "GET", "Accept-Encoding", now, "If-None-Match", want); w.Code != 304 {
+			if w := request(d, "GET", "Accept-Encoding", now, "If-None-Match", want); w.Code != 304 {
 				t.Errorf("%s, then %s: %d", accept, now, w.Code)
 			}
 		}
@@ -272,7 +272,7 @@ func TestConditions(t *testing.T) {
 		{"a range of this version", 200, []string{"Range", "bytes=0-9", "If-Range", tag}},
 	} {
 		for _, method := range []string{"GET", "HEAD"} {
-			w := ask(d, method, c.header...)
+			w := request(d, method, c.header...)
 			if w.Code != c.status {
 				t.Errorf("%s, %s: %d, want %d", method, c.name, w.Code, c.status)
 			}
@@ -282,34 +282,34 @@ func TestConditions(t *testing.T) {
 		}
 	}
 	same := New(feedOf(5000), Options{Modified: noon(), NoSince: true})
-	if w := ask(same, "GET", "If-Modified-Since", noonText); w.Code != 200 || w.Header().Get("Last-Modified") != noonText {
+	if w := request(same, "GET", "If-Modified-Since", noonText); w.Code != 200 || w.Header().Get("Last-Modified") != noonText {
 		t.Errorf("two of one second: %d %v", w.Code, w.Header())
 	}
 }
 
-func TestOtherMethodsAreToldWhichThereAre(t *testing.T) {
+func TestOtherMethodsGetTheAllowedMethods(t *testing.T) {
 	t.Parallel()
 	d := New(feedOf(5000), Options{Feed: true, Type: "text/xml", Cache: "public"})
 	for _, method := range []string{"POST", "PUT", "DELETE", "TRACE", "get"} {
-		w := ask(d, method)
+		w := request(d, method)
 		if w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD, OPTIONS" || w.Header().Get("ETag") != "" || w.Header().Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %d %v", method, w.Code, w.Header())
 		}
 	}
-	w := ask(d, "OPTIONS", "Origin", "http://a.example", "Access-Control-Request-Headers", "if-none-match")
+	w := request(d, "OPTIONS", "Origin", "http://a.example", "Access-Control-Request-Headers", "if-none-match")
 	h := w.Header()
 	if w.Code != 204 || h.Get("Allow") != "GET, HEAD, OPTIONS" || h.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(h.Get("Access-Control-Allow-Headers"), "If-None-Match") {
 		t.Errorf("%d %v", w.Code, h)
 	}
-	if h := ask(New(nil, Options{}), "OPTIONS").Header(); h.Get("Access-Control-Allow-Origin") != "" || h.Get("Allow") == "" {
+	if h := request(New(nil, Options{}), "OPTIONS").Header(); h.Get("Access-Control-Allow-Origin") != "" || h.Get("Allow") == "" {
 		t.Errorf("no feed: %v", h)
 	}
 }
 
-func TestADifferenceIsAnAnswerOfItsOwn(t *testing.T) {
+func TestADeltaIsSentAs226(t *testing.T) {
 	t.Parallel()
 	d := New(feedOf(2000), Options{Delta: "feed", Tag: "whole", Cache: "no-store, im", Vary: "A-IM, If-None-Match"})
-	w := ask(d, "GET", "Accept-Encoding", "gzip", "If-None-Match", `"old-gz"`)
+	w := request(d, "GET", "Accept-Encoding", "gzip", "If-None-Match", `"old-gz"`)
 	h := w.Header()
 	if w.Code != 226 || h.Get("IM") != "feed" || h.Get("ETag") != `"whole-gz"` || h.Get("Vary") != "Accept-Encoding, A-IM, If-None-Match" || unpacked(t, w) != string(feedOf(2000)) {
 		t.Errorf("%d %v", w.Code, h)
@@ -321,7 +321,7 @@ func TestADifferenceIsAnAnswerOfItsOwn(t *testing.T) {
 	}
 }
 
-func TestWhatTheCallerHasSetStays(t *testing.T) {
+func TestHeadersOfTheCallerArePreserved(t *testing.T) {
 	t.Parallel()
 	d := New(feedOf(2000), Options{})
 	for range 2 {
@@ -334,21 +334,21 @@ func TestWhatTheCallerHasSetStays(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 	}
-	w := ask(d, "GET")
+	w := request(d, "GET")
 	w.Header().Add("Vary", "Cookie")
-	if got := ask(d, "GET").Header()["Vary"]; len(got) != 1 {
+	if got := request(d, "GET").Header()["Vary"]; len(got) != 1 {
 		t.Errorf("%v", got)
 	}
 }
 
-func TestOnlyThePackedBytesMayBeKept(t *testing.T) {
+func TestPackedStoresOnlyGzip(t *testing.T) {
 	t.Parallel()
 	body := feedOf(100_000)
 	d := New(body, Options{Packed: true, Level: 9})
 	if d.plain.body != nil || d.Size() > len(body)/4 || !bytes.Equal(d.Bytes(), body) {
 		t.Errorf("%d bytes for %d", d.Size(), len(body))
 	}
-	if w := ask(d, "GET"); w.Body.String() != string(body) || w.Header().Get("Content-Length") != fmt.Sprint(len(body)) {
+	if w := request(d, "GET"); w.Body.String() != string(body) || w.Header().Get("Content-Length") != fmt.Sprint(len(body)) {
 		t.Error("unpacked is another")
 	}
 	// What does not pack is kept as it is.
@@ -356,7 +356,7 @@ func TestOnlyThePackedBytesMayBeKept(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{1})
 	_, _ = random.Read(noise)
 	d = New(noise, Options{Packed: true})
-	if w := ask(d, "GET", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" || !bytes.Equal(w.Body.Bytes(), noise) {
+	if w := request(d, "GET", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "" || !bytes.Equal(w.Body.Bytes(), noise) {
 		t.Errorf("%v", w.Header())
 	}
 	if full := New(body, Options{Brotli: true}); full.Size() < len(body)+2*len(full.packed.body) {
@@ -364,17 +364,17 @@ func TestOnlyThePackedBytesMayBeKept(t *testing.T) {
 	}
 }
 
-func TestFormsThatAreMadeLateAreMadeOnce(t *testing.T) {
+func TestLateRepresentationsAreMadeOnce(t *testing.T) {
 	t.Parallel()
 	d := New(feedOf(40_000), Options{Brotli: true, Packed: true})
 	small := New([]byte("<rss/>"), Options{})
 	var group sync.WaitGroup
 	for range 50 {
 		group.Go(func() {
-			if w := ask(d, "GET", "Accept-Encoding", "br"); w.Header().Get("Content-Encoding") != "br" || w.Body.Len() == 0 {
+			if w := request(d, "GET", "Accept-Encoding", "br"); w.Header().Get("Content-Encoding") != "br" || w.Body.Len() == 0 {
 				t.Errorf("%d %v", w.Code, w.Header())
 			}
-			if w := ask(small, "GET", "Accept-Encoding", "gzip, identity;q=0"); w.Header().Get("Content-Encoding") != "gzip" {
+			if w := request(small, "GET", "Accept-Encoding", "gzip, identity;q=0"); w.Header().Get("Content-Encoding") != "gzip" {
 				t.Errorf("%d %v", w.Code, w.Header())
 			}
 			_ = d.Size()
@@ -384,23 +384,23 @@ func TestFormsThatAreMadeLateAreMadeOnce(t *testing.T) {
 }
 
 // sink is a ResponseWriter that keeps nothing, so that what is counted is ours.
-type sink struct {
+type discardWriter struct {
 	head   http.Header
 	status int
 	n      int
 }
 
-func (s *sink) Header() http.Header         { return s.head }
-func (s *sink) WriteHeader(status int)      { s.status = status }
-func (s *sink) Write(p []byte) (int, error) { s.n += len(p); return len(p), nil }
+func (s *discardWriter) Header() http.Header         { return s.head }
+func (s *discardWriter) WriteHeader(status int)      { s.status = status }
+func (s *discardWriter) Write(p []byte) (int, error) { s.n += len(p); return len(p), nil }
 
 // Not parallel: what others allocate would be counted too.
-func TestAHitCostsNoMemory(t *testing.T) {
+func TestAHitDoesNotAllocate(t *testing.T) {
 	d := New(feedOf(40_000), Options{
 		Type: "application/rss+xml; charset=utf-8", Modified: noon(), Cache: "public, max-age=300, must-revalidate", Feed: true, Brotli: true,
 		Link: []string{`<http://h.example/>; rel="hub"`, `<http://a.example/>; rel="self"`},
 	})
-	ask(d, "GET", "Accept-Encoding", "br")
+	request(d, "GET", "Accept-Encoding", "br")
 	tag := `"` + d.Tag() + `-gz"`
 	for name, header := range map[string][]string{
 		"plain":        nil,
@@ -417,7 +417,7 @@ func TestAHitCostsNoMemory(t *testing.T) {
 		for i := 0; i < len(header); i += 2 {
 			r.Header.Set(header[i], header[i+1])
 		}
-		w := &sink{head: make(http.Header, 32)}
+		w := &discardWriter{head: make(http.Header, 32)}
 		if n := testing.AllocsPerRun(100, func() { clear(w.head); d.ServeHTTP(w, r) }); n != 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
@@ -432,7 +432,7 @@ func BenchmarkHit(b *testing.B) {
 	r := httptest.NewRequest("GET", "/", nil)
 	r.Header.Set("Accept-Encoding", "gzip, deflate, br")
 	r.Header.Set("If-None-Match", `"`+d.Tag()+`-gz"`)
-	w := &sink{head: make(http.Header, 32)}
+	w := &discardWriter{head: make(http.Header, 32)}
 	b.ReportAllocs()
 	for b.Loop() {
 		clear(w.head)

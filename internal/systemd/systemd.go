@@ -45,8 +45,8 @@ func FromEnviron(environ []string, pid int) (*Service, error) {
 		vars[name] = value
 	}
 	s := &Service{socket: vars["NOTIFY_SOCKET"]}
-	mine := func(name string) bool { return vars[name] == "" || vars[name] == strconv.Itoa(pid) }
-	if usec, err := strconv.ParseInt(vars["WATCHDOG_USEC"], 10, 64); err == nil && usec > 0 && mine("WATCHDOG_PID") {
+	forThisProcess := func(name string) bool { return vars[name] == "" || vars[name] == strconv.Itoa(pid) }
+	if usec, err := strconv.ParseInt(vars["WATCHDOG_USEC"], 10, 64); err == nil && usec > 0 && forThisProcess("WATCHDOG_PID") {
 		s.Watchdog = time.Duration(usec) * time.Microsecond
 	}
 	// Unlike the others this one must name us: the descriptors are anybody's otherwise.
@@ -128,7 +128,7 @@ func (s *Service) Notify(state string) error {
 // says so, until ctx ends. Whatever alive waits for has to end with its ctx.
 //
 // spec:systemd-257#watchdog
-func (s *Service) Watch(ctx context.Context, alive func(ctx context.Context) error, tell func(error)) {
+func (s *Service) Watch(ctx context.Context, alive func(ctx context.Context) error, report func(error)) {
 	if s == nil || s.Watchdog <= 0 || s.socket == "" {
 		return
 	}
@@ -136,14 +136,14 @@ func (s *Service) Watch(ctx context.Context, alive func(ctx context.Context) err
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		asked, cancel := context.WithTimeout(ctx, every)
-		err := alive(asked)
+		attempt, cancel := context.WithTimeout(ctx, every)
+		err := alive(attempt)
 		cancel()
 		if err == nil {
 			err = s.Notify("WATCHDOG=1")
 		}
 		if err != nil && ctx.Err() == nil {
-			tell(err)
+			report(err)
 		}
 		select {
 		case <-ctx.Done():

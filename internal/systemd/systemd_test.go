@@ -36,7 +36,7 @@ func manager(t *testing.T) (path string, next func() string) {
 	}
 }
 
-func TestWithoutAManagerNothingHappens(t *testing.T) {
+func TestWithoutAManagerCallsDoNothing(t *testing.T) {
 	t.Parallel()
 	s, err := systemd.FromEnviron([]string{"PATH=/bin"}, pid)
 	if err != nil {
@@ -53,7 +53,7 @@ func TestWithoutAManagerNothingHappens(t *testing.T) {
 	}
 }
 
-func TestStatesReachTheManager(t *testing.T) {
+func TestNotifySendsTheState(t *testing.T) {
 	t.Parallel()
 	path, next := manager(t)
 	s, err := systemd.FromEnviron([]string{"NOTIFY_SOCKET=" + path}, pid)
@@ -70,7 +70,7 @@ func TestStatesReachTheManager(t *testing.T) {
 	}
 }
 
-func TestAManagerThatIsGoneIsAnErrorWithTheState(t *testing.T) {
+func TestNotifyWithoutASocketFails(t *testing.T) {
 	t.Parallel()
 	s, err := systemd.FromEnviron([]string{"NOTIFY_SOCKET=" + filepath.Join(t.TempDir(), "none")}, pid)
 	if err != nil {
@@ -81,7 +81,7 @@ func TestAManagerThatIsGoneIsAnErrorWithTheState(t *testing.T) {
 	}
 }
 
-func TestSignsOfLifeStopWhenTheProgramDoesNotLive(t *testing.T) {
+func TestWatchdogStopsWhenTheProgramIsNotAlive(t *testing.T) {
 	t.Parallel()
 	path, next := manager(t)
 	s, err := systemd.FromEnviron([]string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=20000", "WATCHDOG_PID=" + strconv.Itoa(pid)}, pid)
@@ -91,25 +91,25 @@ func TestSignsOfLifeStopWhenTheProgramDoesNotLive(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	dead := errors.New("no answer")
-	asked, told := 0, make(chan error, 100)
+	calls, reported := 0, make(chan error, 100)
 	alive := func(context.Context) error {
-		if asked++; asked <= 2 {
+		if calls++; calls <= 2 {
 			return nil
 		}
 		return dead
 	}
-	go s.Watch(ctx, alive, func(err error) { told <- err })
+	go s.Watch(ctx, alive, func(err error) { reported <- err })
 	for range 2 {
 		if got := next(); got != "WATCHDOG=1" {
 			t.Errorf("the manager heard %q", got)
 		}
 	}
-	if err := <-told; !errors.Is(err, dead) {
+	if err := <-reported; !errors.Is(err, dead) {
 		t.Errorf("told %v, want %v", err, dead)
 	}
 }
 
-func TestWhatIsMeantForAnotherProcessIsLeftAlone(t *testing.T) {
+func TestVariablesOfAnotherProcessAreIgnored(t *testing.T) {
 	t.Parallel()
 	for _, env := range [][]string{
 		{"LISTEN_FDS=1", "LISTEN_PID=1"},
@@ -125,7 +125,7 @@ func TestWhatIsMeantForAnotherProcessIsLeftAlone(t *testing.T) {
 	}
 }
 
-func TestABrokenNumberOfSocketsIsRefused(t *testing.T) {
+func TestAnInvalidSocketCountIsRejected(t *testing.T) {
 	t.Parallel()
 	for _, n := range []string{"x", "-1", "1000000"} {
 		if _, err := systemd.FromEnviron([]string{"LISTEN_FDS=" + n, "LISTEN_PID=" + strconv.Itoa(pid)}, pid); err == nil {

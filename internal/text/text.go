@@ -14,22 +14,22 @@ import (
 
 // Clip cuts a text of more than most bytes, without half a character, and adds an
 // ellipsis then. A text that is cut comes back without invalid UTF-8.
-func Clip(s string, most int) string {
-	if len(s) <= most {
+func Clip(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
 // ClipRunes cuts a text to at most most characters, of which the last is an ellipsis
 // where something is missing.
-func ClipRunes(s string, most int) string {
-	if len(s) <= most || utf8.RuneCountInString(s) <= most {
+func ClipRunes(s string, limit int) string {
+	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
 		return s
 	}
 	n := 0
 	for i := range s {
-		if n == most-1 {
+		if n == limit-1 {
 			return s[:i] + "…"
 		}
 		n++
@@ -38,14 +38,14 @@ func ClipRunes(s string, most int) string {
 }
 
 // Head is at most most bytes of a text, without half a character at the end.
-func Head(s string, most int) string {
-	if len(s) <= most {
+func Head(s string, limit int) string {
+	if len(s) <= limit {
 		return s
 	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
+	for limit > 0 && !utf8.RuneStart(s[limit]) {
+		limit--
 	}
-	return s[:most]
+	return s[:limit]
 }
 
 // Plural is a number with a noun: "1 line", "2 lines".
@@ -101,7 +101,7 @@ func PlainLine(s string) string {
 		switch {
 		case unicode.IsSpace(c):
 			return ' '
-		case unicode.IsControl(c), c == '\uFEFF', isTurn(c):
+		case unicode.IsControl(c), c == '\uFEFF', isDirectional(c):
 			return -1
 		}
 		return c
@@ -111,6 +111,6 @@ func PlainLine(s string) string {
 
 // isTurn reports the characters that change the direction of a line: in a name they make
 // it look like another.
-func isTurn(c rune) bool {
+func isDirectional(c rune) bool {
 	return c >= '\u202A' && c <= '\u202E' || c >= '\u2066' && c <= '\u2069'
 }

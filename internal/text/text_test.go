@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestTextsAreCut(t *testing.T) {
+func TestTextHelpers(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, got, want string }{
 		{"a text that fits", Clip("feed", 4), "feed"},
@@ -49,18 +49,18 @@ func TestIDsAreStable(t *testing.T) {
 func FuzzClip(f *testing.F) {
 	f.Add("née", 2)
 	f.Add("a\xff…", 3)
-	f.Fuzz(func(t *testing.T, s string, most int) {
-		if most < 1 || most > 1<<10 {
+	f.Fuzz(func(t *testing.T, s string, limit int) {
+		if limit < 1 || limit > 1<<10 {
 			return
 		}
-		if got := Clip(s, most); len(s) > most && (!utf8.ValidString(got) || len(got) > most+len("…") || !strings.HasSuffix(got, "…")) {
-			t.Errorf("Clip(%q, %d) is %q", s, most, got)
+		if got := Clip(s, limit); len(s) > limit && (!utf8.ValidString(got) || len(got) > limit+len("…") || !strings.HasSuffix(got, "…")) {
+			t.Errorf("Clip(%q, %d) is %q", s, limit, got)
 		}
-		if got := ClipRunes(s, most); utf8.RuneCountInString(got) > most {
-			t.Errorf("ClipRunes(%q, %d) is %q", s, most, got)
+		if got := ClipRunes(s, limit); utf8.RuneCountInString(got) > limit {
+			t.Errorf("ClipRunes(%q, %d) is %q", s, limit, got)
 		}
-		if got := Head(s, most); !strings.HasPrefix(s, got) || len(got) > most || utf8.ValidString(s) && !utf8.ValidString(got) {
-			t.Errorf("Head(%q, %d) is %q", s, most, got)
+		if got := Head(s, limit); !strings.HasPrefix(s, got) || len(got) > limit || utf8.ValidString(s) && !utf8.ValidString(got) {
+			t.Errorf("Head(%q, %d) is %q", s, limit, got)
 		}
 	})
 }

@@ -54,7 +54,7 @@ func TestAnETagIsProvenWhenItChangesTogetherWithTheContent(t *testing.T) {
 	}
 }
 
-func TestADocumentIsRecentByTheClockOfItsOrigin(t *testing.T) {
+func TestRecencyUsesTheClockOfTheOrigin(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		modified, date string
@@ -118,7 +118,7 @@ func TestA304CountsForAProvenETagOnly(t *testing.T) {
 	}
 }
 
-func TestADocumentIsReadAgainOnceAfterARecentChangeAndAnHourAfterA304(t *testing.T) {
+func TestNextFullRead(t *testing.T) {
 	t.Parallel()
 	recent := validator.Evidence{Recent: true, FullAt: noon()}
 	if at := recent.NextFullRead(noon(), false); !at.Equal(noon().Add(validator.Settled)) {

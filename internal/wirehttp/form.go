@@ -20,18 +20,18 @@ type Refusal struct {
 
 // ReadForm reads the body of a form of at most most bytes. tooLarge is the sentence
 // for one that is larger. A body without a type, or of plain text, is a form too.
-func ReadForm(r *http.Request, most int64, tooLarge string) ([]byte, *Refusal) {
+func ReadForm(r *http.Request, limit int64, tooLarge string) ([]byte, *Refusal) {
 	if wrong := CheckFormType(r.Header); wrong != "" {
 		return nil, &Refusal{Status: http.StatusUnsupportedMediaType, Msg: wrong}
 	}
-	if r.ContentLength > most {
+	if r.ContentLength > limit {
 		return nil, &Refusal{Status: http.StatusRequestEntityTooLarge, Msg: tooLarge}
 	}
 	if r.Body == nil {
 		return nil, nil
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, most+1))
-	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || int64(len(body)) > most {
+	body, err := io.ReadAll(io.LimitReader(r.Body, limit+1))
+	if _, ok := errors.AsType[*http.MaxBytesError](err); ok || int64(len(body)) > limit {
 		return nil, &Refusal{Status: http.StatusRequestEntityTooLarge, Msg: tooLarge}
 	}
 	if err != nil {
@@ -72,15 +72,15 @@ func Encoding(h http.Header) string {
 
 // EachField hands over the fields of a form of at most most fields, in order. It says
 // what is wrong with the form, "" for nothing.
-func EachField(form string, most int, do func(name, value string)) (wrong string) {
+func EachField(form string, limit int, do func(name, value string)) (wrong string) {
 	for n := 0; form != ""; {
 		var pair string
 		pair, form, _ = strings.Cut(form, "&")
 		if pair == "" {
 			continue
 		}
-		if n == most {
-			return fmt.Sprintf("The form has more than %d fields, which is the most that is read.", most)
+		if n == limit {
+			return fmt.Sprintf("The form has more than %d fields, which is the most that is read.", limit)
 		}
 		n++
 		if strings.Contains(pair, ";") {

@@ -58,9 +58,9 @@ func RequestFrom(ctx context.Context) *http.Request {
 
 // Quote shows a value of a request in a message: in quotes, and cut after 100 bytes.
 func Quote(s string) string {
-	const most = 100
-	if len(s) > most {
-		return fmt.Sprintf("%q…", s[:most])
+	const limit = 100
+	if len(s) > limit {
+		return fmt.Sprintf("%q…", s[:limit])
 	}
 	return fmt.Sprintf("%q", s)
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestAnswersAreRead(t *testing.T) {
+func TestRetryAfterAndStatusText(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]time.Duration{"": 0, " 90 ": 90 * time.Second, "-1": 0, "Fri, 31 Dec 2027 23:59:59 GMT": 0, "4294967296": 0} {
 		if got := RetryAfter(http.Header{"Retry-After": {value}}); got != want {
@@ -20,7 +20,7 @@ func TestAnswersAreRead(t *testing.T) {
 	}
 }
 
-func TestContextsHaveTheirRequest(t *testing.T) {
+func TestContextCarriesItsRequest(t *testing.T) {
 	t.Parallel()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
 	if err != nil {
@@ -31,7 +31,7 @@ func TestContextsHaveTheirRequest(t *testing.T) {
 	}
 }
 
-func TestFormsAreReadOrRefused(t *testing.T) {
+func TestFormFieldsAreParsedOrRejected(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		"a=1&&b=%20+": "a=1|b=  |",
@@ -53,7 +53,7 @@ func TestFormsAreReadOrRefused(t *testing.T) {
 	}
 }
 
-func TestBodiesThatAreNoFormsAreRefused(t *testing.T) {
+func TestNonFormBodiesAreRejected(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		header http.Header
