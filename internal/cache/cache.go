@@ -1,16 +1,16 @@
-// Package cache keeps values in memory, within bounds.
+// Package cache provides bounded in-memory caches.
 package cache
 
 import "container/list"
 
-// LRU keeps the values that were used last. The zero value is ready, and keeps any
-// number. An LRU has no lock: its owner has one.
+// LRU stores the most recently used values. The zero value is ready and unbounded. An LRU has no
+// lock: the caller must serialize access.
 type LRU[K comparable, V any] struct {
-	Max     int   // values; 0: any number
-	MaxSize int64 // sum of the sizes; 0: any
+	Max     int   // maximum number of values; 0: unlimited
+	MaxSize int64 // maximum sum of the sizes; 0: unlimited
 
 	entries map[K]*list.Element // of *entry
-	order   list.List           // the value that was used last in front
+	order   list.List           // the most recently used value in front
 	size    int64
 }
 
@@ -20,7 +20,7 @@ type entry[K comparable, V any] struct {
 	size  int64
 }
 
-// Get finds a value, and notes that it is used.
+// Get returns a value and marks it as used.
 func (c *LRU[K, V]) Get(k K) (v V, ok bool) {
 	at, ok := c.entries[k]
 	if !ok {
@@ -30,7 +30,7 @@ func (c *LRU[K, V]) Get(k K) (v V, ok bool) {
 	return at.Value.(*entry[K, V]).value, true
 }
 
-// Peek finds a value. That is no use of it.
+// Peek returns a value without marking it as used.
 func (c *LRU[K, V]) Peek(k K) (v V, ok bool) {
 	if at := c.entries[k]; at != nil {
 		return at.Value.(*entry[K, V]).value, true
@@ -38,8 +38,8 @@ func (c *LRU[K, V]) Peek(k K) (v V, ok bool) {
 	return v, false
 }
 
-// Put keeps a value, in place of any other of its key, and drops what was not used for
-// longest until the rest is within the bounds.
+// Put stores a value, replaces any with the same key, and drops the least recently used values
+// beyond the limits.
 func (c *LRU[K, V]) Put(k K, v V, size int64) {
 	c.Delete(k)
 	if c.entries == nil {
@@ -50,7 +50,7 @@ func (c *LRU[K, V]) Put(k K, v V, size int64) {
 	c.trim()
 }
 
-// Resize tells the size that a value has now, which is no use of it.
+// Resize updates the size of a value without marking it as used.
 func (c *LRU[K, V]) Resize(k K, size int64) {
 	if at := c.entries[k]; at != nil {
 		e := at.Value.(*entry[K, V])
@@ -60,17 +60,17 @@ func (c *LRU[K, V]) Resize(k K, size int64) {
 	}
 }
 
-// Delete drops a value, if it is kept.
+// Delete removes a value, if present.
 func (c *LRU[K, V]) Delete(k K) {
 	if at := c.entries[k]; at != nil {
 		c.drop(at)
 	}
 }
 
-// Len is how many values are kept.
+// Len returns the number of values.
 func (c *LRU[K, V]) Len() int { return len(c.entries) }
 
-// Size is the sum of the sizes of all that is kept.
+// Size returns the sum of the sizes of all values.
 func (c *LRU[K, V]) Size() int64 { return c.size }
 
 func (c *LRU[K, V]) trim() {

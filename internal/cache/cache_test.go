@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// keys lists what is kept of a to f.
+// keys returns the keys in the cache, of a to f.
 func keys(c *LRU[string, int]) string {
 	var out []string
 	for _, k := range []string{"a", "b", "c", "d", "e", "f"} {

@@ -21,23 +21,23 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Store keeps what ACME needs, where all machines that serve the same names find it: also
-// the answer to a challenge, for the authority may reach another machine than the one
-// that asked. The contract is that of store.Certificates.
+// Store stores the data of ACME where all machines that serve the same names can read it. This
+// includes the responses to challenges, because the authority may connect to another machine than
+// the requesting one. See store.Certificates for the contract.
 type Store interface {
 	Certificate(ctx context.Context, name string) ([]byte, error)
 	PutCertificate(ctx context.Context, name string, sealed []byte, now time.Time) error
 	DeleteCertificate(ctx context.Context, name string) error
 }
 
-// ACME gets certificates for names from an authority and renews them. All fields are
-// needed but Email and HTTP; make it ready with [ACME.Init].
+// ACME obtains and renews certificates from an authority. All fields except Email and HTTP are
+// required; call [ACME.Init] first.
 type ACME struct {
 	Domains   []string
 	Directory string // URL
 	Email     string
 	Store     Store
-	Key       []byte // 32 bytes: what the store keeps is sealed with a key made of it
+	Key       []byte // 32 bytes: stored data is encrypted with a key derived from it
 	HTTP      *http.Client
 	UserAgent string
 	Now       func() time.Time
@@ -46,7 +46,7 @@ type ACME struct {
 	manager *autocert.Manager
 }
 
-// Init checks the fields and makes it ready. Its error is fault.Invalid.
+// Init checks the fields and prepares the manager. Its errors about fields are fault.Invalid.
 func (a *ACME) Init() error {
 	for _, d := range a.Domains {
 		if !strings.Contains(d, ".") || strings.ContainsAny(d, "*:/@ ") {
@@ -77,8 +77,8 @@ func (a *ACME) Init() error {
 	return nil
 }
 
-// TLS is the listener's configuration. Only names that certificates are asked for are
-// served; a client that names none gets the certificate of the first.
+// TLS returns the listener's configuration. It serves only the configured domains. A client without
+// a server name gets the certificate of the first domain.
 //
 // spec:acme-rfc8737#tls-alpn
 func (a *ACME) TLS() *tls.Config {
@@ -92,14 +92,14 @@ func (a *ACME) TLS() *tls.Config {
 	}, acme.ALPNProto)
 }
 
-// Challenges answers the authority over plain HTTP; everything else is next's.
+// Challenges responds to the authority over plain HTTP and passes all other requests to next.
 //
 // spec:acme-rfc8555#http-01
 func (a *ACME) Challenges(next http.Handler) http.Handler { return a.manager.HTTPHandler(next) }
 
-// Warm asks for what is missing, so that the first visitor does not wait for it, and
-// begins the renewals. It returns when each name has been tried, and says what failed: then
-// the next visitor has it tried again, at most once a minute.
+// Warm requests missing certificates, so that the first visitor need not wait, and starts the
+// renewals. It returns after one attempt per domain and logs failures. A failed domain is tried
+// again on the next connection, at most once a minute.
 func (a *ACME) Warm(ctx context.Context) {
 	for _, d := range slices.Compact(slices.Sorted(slices.Values(a.Domains))) {
 		if ctx.Err() != nil {
@@ -110,15 +110,15 @@ func (a *ACME) Warm(ctx context.Context) {
 			SupportedCurves: []tls.CurveID{tls.CurveP256}, SignatureSchemes: []tls.SignatureScheme{tls.ECDSAWithP256AndSHA256},
 		})
 		if err != nil {
-			a.Log.Error("no certificate", "domain", d, "err", err)
+			a.Log.Error("certificate not available", "domain", d, "err", err)
 			continue
 		}
 		a.Log.Info("certificate ready", "domain", d)
 	}
 }
 
-// cache is autocert's, over the store. What was sealed with another key counts as missing:
-// it is asked for again.
+// cache implements autocert.Cache over the store. Data encrypted with another key counts as
+// missing, so it is requested again.
 type cache struct {
 	store     Store
 	seal      cipher.AEAD
@@ -127,10 +127,10 @@ type cache struct {
 	authority [32]byte
 }
 
-// named is the name in the store: accounts and certificates of two authorities do not mix.
+// storeName returns the name in the store. The prefix separates the data of different authorities.
 func (c *cache) storeName(key string) string { return fmt.Sprintf("%x/%s", c.authority[:4], key) }
 
-// Get is autocert.Cache.Get.
+// Get implements autocert.Cache.
 func (c *cache) Get(ctx context.Context, key string) ([]byte, error) {
 	sealed, err := c.store.Certificate(ctx, c.storeName(key))
 	if fault.CodeOf(err) == fault.NotFound {
@@ -141,22 +141,22 @@ func (c *cache) Get(ctx context.Context, key string) ([]byte, error) {
 	}
 	plain, err := c.seal.Open(nil, nil, sealed, []byte(c.storeName(key)))
 	if err != nil {
-		c.log.Warn("a kept certificate was sealed with another accounts.secret-key; a new one is asked for", "name", key)
+		c.log.Warn("stored certificate encrypted with another accounts.secret-key; requesting a new one", "name", key)
 		return nil, autocert.ErrCacheMiss
 	}
 	return plain, nil
 }
 
-// Put is autocert.Cache.Put.
+// Put implements autocert.Cache.
 func (c *cache) Put(ctx context.Context, key string, data []byte) error {
 	return c.store.PutCertificate(ctx, c.storeName(key), c.seal.Seal(nil, nil, data, []byte(c.storeName(key))), c.now())
 }
 
-// Delete is autocert.Cache.Delete.
+// Delete implements autocert.Cache.
 func (c *cache) Delete(ctx context.Context, key string) error {
 	err := c.store.DeleteCertificate(ctx, c.storeName(key))
 	if errors.Is(err, context.Canceled) {
-		return nil // an answer to a challenge that is over
+		return nil // a response to a challenge that has ended
 	}
 	return err
 }

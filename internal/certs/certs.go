@@ -1,7 +1,6 @@
-// Package certs has the certificates of the public listener: from files that may change
-// while the program runs, or from an authority that is asked by ACME (RFC 8555) and proves
-// by HTTP (http-01) or in the handshake itself (tls-alpn-01, RFC 8737) that the name is
-// ours. Start with [Files] and [ACME].
+// Package certs provides the certificates of the public listener: from files that may change at run
+// time, or from an ACME authority (RFC 8555), with validation by HTTP (http-01) or in the TLS
+// handshake (tls-alpn-01, RFC 8737). Start with [Files] and [ACME].
 package certs
 
 import (
@@ -13,8 +12,8 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// Config is how the listener speaks TLS: 1.2 and newer with Go's own choice of ciphers,
-// HTTP/2 and HTTP/1.1.
+// Config returns the TLS configuration of a listener: TLS 1.2 and newer with Go's choice of
+// ciphers, HTTP/2 and HTTP/1.1.
 func Config(get func(*tls.ClientHelloInfo) (*tls.Certificate, error), protocols ...string) *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS12,
@@ -23,24 +22,23 @@ func Config(get func(*tls.ClientHelloInfo) (*tls.Certificate, error), protocols 
 	}
 }
 
-// lookEvery is how often files are looked at, at most.
+// checkInterval is the minimum time between two checks of the files.
 const checkInterval = time.Second
 
-// Files are a certificate and its key in two files, which are read again when they change.
-// While the new ones cannot be used, or do not belong together, the old ones are. Call
-// [Files.Load] first.
+// Files serves a certificate and its key from two files and reloads them when they change. If the
+// new files are unusable or do not match, it continues with the old pair. Call [Files.Load] first.
 type Files struct {
-	Cert, Key string                       // paths, PEM
-	Now       func() time.Time             // the clock by which they are looked at
-	OnChange  func(err error, read string) // a change: what became of it
+	Cert, Key string                       // paths of PEM files
+	Now       func() time.Time             // clock for the checks
+	OnChange  func(err error, read string) // called after each reload attempt
 
 	mu        sync.Mutex
 	current   *tls.Certificate
-	stamp     [2]stamp // of what was tried last, good or not
+	stamp     [2]stamp // of the last load attempt, successful or not
 	checkedAt time.Time
 }
 
-// stamp is by what a change of a file is noticed.
+// stamp identifies a version of a file.
 type stamp struct {
 	at   time.Time
 	size int64
@@ -65,7 +63,7 @@ func (f *Files) load(s [2]stamp) error {
 
 func (f *Files) stamps() (s [2]stamp) {
 	for i, name := range []string{f.Cert, f.Key} {
-		// One that is missing just now has a stamp of its own; reading it tells more.
+		// A missing file has the zero stamp; loading it returns the error.
 		if info, err := os.Stat(name); err == nil {
 			s[i] = stamp{info.ModTime(), info.Size()}
 		}
@@ -73,7 +71,7 @@ func (f *Files) stamps() (s [2]stamp) {
 	return s
 }
 
-// GetCertificate is for tls.Config.
+// GetCertificate implements tls.Config.GetCertificate.
 func (f *Files) GetCertificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

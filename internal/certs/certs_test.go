@@ -20,7 +20,7 @@ import (
 	"cloudburst/internal/fault"
 )
 
-// write writes a certificate for the name, signed by itself, and its key.
+// write writes a self-signed certificate for the name, and its key.
 func write(t *testing.T, dir, name string, at time.Time) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -83,11 +83,11 @@ func TestAChangedCertificateIsReloaded(t *testing.T) {
 		t.Fatal(err)
 	}
 	step("old.example", 1)
-	step("old.example", 1) // said once
+	step("old.example", 1) // the error is reported once
 	write(t, dir, "new.example", now)
 	step("new.example", 2)
 	if reports[0] == nil || reports[1] != nil {
-		t.Errorf("told %v, want what is wrong and then that it is well", reports)
+		t.Errorf("reports are %v, want an error and then nil", reports)
 	}
 	step("new.example", 2)
 	if err := os.Remove(f.Key); err != nil {

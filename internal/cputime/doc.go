@@ -1,4 +1,3 @@
-// Package cputime measures the CPU time of a piece of a test, on a machine that others use
-// too. Start with [Of] and
-// [Process].
+// Package cputime measures the CPU time of a part of a test, independent of other processes on the
+// machine. Start with [Of] and [Process].
 package cputime

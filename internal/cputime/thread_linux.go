@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Of is the time that this thread was at work in do, which waits for nothing and nobody:
-// others on the machine do not count. Where threads have no clock it is the time on the wall.
+// Of returns the CPU time of this thread during do, which must not block. On systems without thread
+// clocks it returns the elapsed time.
 func Of(do func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -17,8 +17,8 @@ func Of(do func()) time.Duration {
 	return thread() - begin
 }
 
-// Process is the CPU time of all threads of this process during do. Nothing else may run in the
-// process meanwhile, so a test that uses it is not parallel.
+// Process returns the CPU time of all threads of this process during do. Tests that use it must not
+// run in parallel.
 func Process(do func()) time.Duration {
 	begin := process()
 	do()
@@ -28,17 +28,17 @@ func Process(do func()) time.Duration {
 func process() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // every Linux has it
+		panic(err) // supported by every Linux
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// thread is the clock of this thread. Getrusage knows it to a tick only.
+// thread returns the CPU clock of this thread. Getrusage has a resolution of one tick only.
 func thread() time.Duration {
 	const clockThreadCPUTime = 3
 	var t syscall.Timespec
 	if _, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, clockThreadCPUTime, uintptr(unsafe.Pointer(&t)), 0); errno != 0 {
-		panic(errno) // every Linux has it
+		panic(errno) // supported by every Linux
 	}
 	return time.Duration(t.Nano())
 }

@@ -4,12 +4,12 @@ package cputime
 
 import "time"
 
-// Of is the time that do takes.
+// Of returns the elapsed time of do.
 func Of(do func()) time.Duration {
 	begin := time.Now()
 	do()
 	return time.Since(begin)
 }
 
-// Process is the time that do takes.
+// Process returns the elapsed time of do.
 func Process(do func()) time.Duration { return Of(do) }

@@ -10,7 +10,7 @@ import (
 func TestOfCountsOnlyCPUTime(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
-		return // threads have no clock of their own there
+		return // threads have no CPU clock there
 	}
 	if slept := Of(func() { time.Sleep(200 * time.Millisecond) }); slept >= 100*time.Millisecond {
 		t.Errorf("200 ms of sleep were %v of work", slept)
@@ -26,7 +26,7 @@ func TestOfCountsOnlyCPUTime(t *testing.T) {
 	}
 }
 
-func TestProcessCountsAllThreads(t *testing.T) { // alone in the process
+func TestProcessCountsAllThreads(t *testing.T) { // not parallel
 	if runtime.GOOS != "linux" {
 		return
 	}

@@ -1,9 +1,8 @@
-// Package fault is the one error type that crosses layers inside the program.
+// Package fault defines the one error type that crosses layers inside the program.
 //
-// A fault carries a code, which each door turns into its own form (an HTTP
-// status, an XML-RPC fault, a SOAP fault, an exit code), and a sentence that a
-// stranger may read: what happened, with which value, and what to do. The
-// wrapped error is for the operator's log only.
+// A fault has a code, which each endpoint maps to its own form (an HTTP status, an XML-RPC fault, a
+// SOAP fault, an exit code), and a sentence for clients: what happened, with which value, and what
+// to do. The wrapped error is for the operator's log only.
 package fault
 
 import (
@@ -13,25 +12,25 @@ import (
 	"time"
 )
 
-// Code says what kind of trouble it is.
+// Code classifies a fault.
 type Code int
 
 const (
-	Internal    Code = iota // ours; the stranger sees one neutral sentence
+	Internal    Code = iota // our fault; clients see one neutral sentence
 	Invalid                 // the request is wrong and will stay wrong
-	NotFound                // no such thing
-	Refused                 // understood, and not allowed
-	Conflict                // something else is in the way
-	TooMany                 // a limit; RetryAfter says when
+	NotFound                // the object does not exist
+	Refused                 // understood, but not allowed
+	Conflict                // another object or operation is in the way
+	TooMany                 // a limit was reached; RetryAfter holds the wait
 	Unreadable              // a feed or callback could not be reached or read
-	Gone                    // it was here and is not any more
-	Unavailable             // we cannot now (store away, draining); try again
-	Unsupported             // this program or this store cannot do that
+	Gone                    // the object existed, but no longer does
+	Unavailable             // temporary (no database, shutting down); try again
+	Unsupported             // this program or this database cannot do that
 )
 
 var names = [...]string{"internal", "invalid", "not-found", "refused", "conflict", "too-many", "unreadable", "gone", "unavailable", "unsupported"}
 
-// String is the code's stable name, as JSON answers carry it.
+// String returns the code's stable name, as used in JSON.
 func (c Code) String() string {
 	if c < 0 || int(c) >= len(names) {
 		return "internal"
@@ -39,13 +38,13 @@ func (c Code) String() string {
 	return names[c]
 }
 
-// Error is a fault. Msg is one sentence for the person who asked.
+// Error is a fault. Msg is one sentence for the client.
 type Error struct {
 	Code       Code
 	Msg        string
 	Err        error         // cause, for the operator; may be nil
 	RetryAfter time.Duration // for TooMany and Unavailable; 0 means unknown
-	Field      string        // what of the request is wrong: "title", "enclosures[2].url"; "": nothing in particular
+	Field      string        // invalid field of the request: "title", "enclosures[2].url"; "": no specific field
 }
 
 func (e *Error) Error() string {
@@ -57,17 +56,17 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// New makes a fault from a format, without a cause.
+// New returns a fault with a formatted message and no cause.
 func New(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Msg: fmt.Sprintf(format, args...)}
 }
 
-// Wrap makes a fault around a cause that strangers do not see.
+// Wrap returns a fault with a cause that clients do not see.
 func Wrap(code Code, err error, format string, args ...any) *Error {
 	return &Error{Code: code, Msg: fmt.Sprintf(format, args...), Err: err}
 }
 
-// CodeOf is the code of the outermost fault in err's chain, Internal if none.
+// CodeOf returns the code of the outermost fault in err's chain, Internal if there is none.
 func CodeOf(err error) Code {
 	if f, ok := errors.AsType[*Error](err); ok {
 		return f.Code
@@ -75,10 +74,10 @@ func CodeOf(err error) Code {
 	return Internal
 }
 
-// Neutral is what strangers read of an error that is not a fault.
+// Neutral is the message for clients about an error that is not a fault.
 const Neutral = "Something went wrong on this server; it has been logged. Please try again later."
 
-// Message is what a stranger may read of err.
+// Message returns the message about err that clients may see.
 func Message(err error) string {
 	if f, ok := errors.AsType[*Error](err); ok && f.Code != Internal {
 		return f.Msg
@@ -86,9 +85,9 @@ func Message(err error) string {
 	return Neutral
 }
 
-// In is err, standing in a field of what was asked; fields within fields are named from the
-// outside: In(In(err, "url"), "enclosures[2]") is in enclosures[2].url. What is no fault, and
-// nil, stays as it is.
+// In returns a copy of the fault err for a field of the request. Nested fields are wrapped from the
+// inside out: In(In(err, "url"), "enclosures[2]") is about enclosures[2].url. Other errors, and
+// nil, are returned unchanged.
 func In(err error, field string) error {
 	f, ok := errors.AsType[*Error](err)
 	if !ok {
@@ -106,7 +105,7 @@ func In(err error, field string) error {
 	return &within
 }
 
-// FieldOf is the field in which the outermost fault in err's chain stands, "" if none.
+// FieldOf returns the field of the outermost fault in err's chain, "" if there is none.
 func FieldOf(err error) string {
 	if f, ok := errors.AsType[*Error](err); ok {
 		return f.Field
@@ -114,7 +113,7 @@ func FieldOf(err error) string {
 	return ""
 }
 
-// RetryAfter is how long the outermost fault asks the caller to wait; 0 if it does not say.
+// RetryAfter returns the wait of the outermost fault; 0 if it is unknown.
 func RetryAfter(err error) time.Duration {
 	if f, ok := errors.AsType[*Error](err); ok {
 		return f.RetryAfter

@@ -1,10 +1,10 @@
-// Package fulltest adapts tests to runs that are not full: those with -short, and those under
-// the race detector, which makes code ten times slower. Start with [Long] and [Size].
+// Package fulltest reduces or skips tests with -short and under the race detector, which makes code
+// ten times slower. Start with [Long] and [Size].
 package fulltest
 
 import "testing"
 
-// Long skips, with -short, a test that takes more than half a second of CPU time, or waits for
+// Long skips, with -short, a test that uses more than half a second of CPU time or waits for
 // seconds.
 func Long(t testing.TB) {
 	t.Helper()
@@ -13,7 +13,7 @@ func Long(t testing.TB) {
 	}
 }
 
-// Needs skips, with -short, a test that needs more than Go, such as PostgreSQL or a browser.
+// Needs skips, with -short, a test that requires more than Go, such as PostgreSQL or a browser.
 func Needs(t testing.TB, what string) {
 	t.Helper()
 	if testing.Short() {
@@ -30,7 +30,7 @@ func SkipUnderRace(t testing.TB) {
 	}
 }
 
-// Size is full, or less under the race detector and with -short.
+// Size returns full, or less under the race detector and with -short.
 func Size(full, less int) int {
 	if detecting || testing.Short() {
 		return less

@@ -1,4 +1,4 @@
-// Package geo knows the order of coordinates in reference systems.
+// Package geo determines the order of coordinates in spatial reference systems.
 package geo
 
 import (
@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// LongitudeFirst reports a reference system whose first coordinate is not the latitude: CRS84,
-// and those of EPSG that are not in degrees.
+// LongitudeFirst reports whether the first coordinate of a reference system is the longitude or an
+// easting: CRS84, and EPSG systems that are not in degrees.
 func LongitudeFirst(srs string) bool {
 	if strings.Contains(srs, "CRS84") {
 		return true
@@ -19,7 +19,7 @@ func LongitudeFirst(srs string) bool {
 	return err == nil && !inDegrees(n)
 }
 
-// inDegrees reports the numbers of EPSG whose systems have latitude and longitude.
+// inDegrees reports the EPSG numbers of systems with latitude and longitude in degrees.
 func inDegrees(n int) bool {
 	switch {
 	case n >= 4001 && n <= 4047, n >= 4052 && n <= 4055, n >= 4120 && n <= 4326, n >= 4600 && n <= 4904:

@@ -10,10 +10,10 @@ import (
 	"time"
 )
 
-// window is how many bytes may be on the way in one direction.
+// window limits the bytes in transit in one direction.
 const window = 64 << 10
 
-// conn is one end: it reads from in and writes to out.
+// conn is one end of a connection: it reads from in and writes to out.
 type conn struct {
 	in, out       *stream
 	local, remote netip.AddrPort
@@ -24,7 +24,7 @@ func pair(latency time.Duration, a, b netip.AddrPort) (x, y *conn) {
 	return &conn{in: ba, out: ab, local: a, remote: b}, &conn{in: ab, out: ba, local: b, remote: a}
 }
 
-// Read, like all methods of a conn, behaves as a TCP connection's would.
+// Read behaves like Read of a TCP connection, and so do all methods of conn.
 func (c *conn) Read(b []byte) (int, error) {
 	n, err := c.in.read(b)
 	return n, c.wrap("read", err)
@@ -48,7 +48,7 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// CloseWrite ends the direction to the peer, who then reads io.EOF.
+// CloseWrite closes the outgoing direction; the peer then reads io.EOF.
 func (c *conn) CloseWrite() error { c.out.end(); return nil }
 
 func (c *conn) LocalAddr() net.Addr  { return net.TCPAddrFromAddrPort(c.local) }
@@ -70,7 +70,7 @@ func (c *conn) SetWriteDeadline(t time.Time) error {
 	return nil
 }
 
-// stream is one direction.
+// stream is one direction of a connection.
 type stream struct {
 	latency      time.Duration
 	mu           sync.Mutex
@@ -78,8 +78,8 @@ type stream struct {
 	data         []piece
 	size         int
 	ended        bool      // by the writer's Close
-	endsAt       time.Time // when the reader may know
-	readerClosed bool      // the reader closed
+	endsAt       time.Time // when the reader sees the end
+	readerClosed bool      // the reader closed the connection
 	reader       deadline
 	writer       deadline
 }
@@ -95,7 +95,7 @@ func newStream(latency time.Duration) *stream {
 	return s
 }
 
-// limit is a deadline. Whoever waits is woken when it passes.
+// deadline is a read or write deadline. It wakes waiting goroutines when it passes.
 type deadline struct {
 	at    time.Time
 	timer *time.Timer
@@ -153,7 +153,7 @@ func (s *stream) read(b []byte) (int, error) {
 	}
 }
 
-// sleep waits at most d; anything that happens on the stream ends it.
+// sleep waits up to d, or until any event on the stream.
 func (s *stream) sleep(d time.Duration) {
 	t := time.AfterFunc(d, s.cond.Broadcast)
 	s.cond.Wait()

@@ -1,10 +1,9 @@
-// Package nettest is an internet in memory: hosts with names and addresses,
-// listeners and connections, and no sockets.
+// Package nettest simulates an internet in memory: hosts with names and addresses, listeners and
+// connections, without sockets.
 //
-// It exists for tests inside a testing/synctest bubble, where a goroutine that
-// waits for a real socket stops the clock: everything here waits on conditions
-// and timers made inside the bubble. Start with [Internet], its Listen and its
-// Dialer. An Internet must be made in the bubble that uses it.
+// It is for tests inside a testing/synctest bubble, where a goroutine that waits for a real socket
+// stops the clock. Here all goroutines wait for conditions and timers of the bubble. Start with
+// [Internet], its Listen and its Dialer. Create an Internet inside the bubble that uses it.
 package nettest
 
 import (
@@ -20,9 +19,9 @@ import (
 	"time"
 )
 
-// Internet is a set of hosts. The zero value is an empty one without delay.
+// Internet is a set of hosts. The zero value has no hosts and no latency.
 type Internet struct {
-	// Latency is how long bytes travel, one way; connecting takes two of it.
+	// Latency is the one-way delay; connecting takes twice as long.
 	Latency time.Duration
 
 	mu        sync.Mutex
@@ -33,12 +32,12 @@ type Internet struct {
 	dials     int
 }
 
-// Control is asked before each connection, as net.Dialer.Control is, with a nil c.
+// Control is called before each connection, like net.Dialer.Control, with a nil c.
 type Control func(network, address string, c syscall.RawConn) error
 
-// Host gives name its addresses; a look-up of it yields them in this order. With
-// none it gives the name the next free one of 50.0.0.1, 50.0.0.2 …, which look
-// public and are never dialled for real. It returns the first.
+// Host assigns addresses to name, which lookups return in this order, and returns the first.
+// Without addresses it assigns the next free one of 50.0.0.1, 50.0.0.2 …, which count as public and
+// are never dialled for real.
 func (n *Internet) Host(name string, addrs ...netip.Addr) netip.Addr {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -57,22 +56,22 @@ func (n *Internet) host(name string, addrs []netip.Addr) netip.Addr {
 	return addrs[0]
 }
 
-// Lookup is what the name server answers: nil for an unknown name.
+// Lookup returns the addresses of a name, nil if it is unknown.
 func (n *Internet) Lookup(name string) []netip.Addr {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.names[name]
 }
 
-// Dials counts the connections that were asked for, refused ones included.
+// Dials returns the number of connection attempts, including refused ones.
 func (n *Internet) Dials() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return n.dials
 }
 
-// Listen opens "name:port" or "address:port". A name that is new becomes a host;
-// port 0 is the next free one from 40000.
+// Listen listens on "name:port" or "address:port". An unknown name becomes a host. Port 0 means the
+// next free port from 40000 on.
 func (n *Internet) Listen(address string) (net.Listener, error) {
 	name, p, err := net.SplitHostPort(address)
 	if err != nil {
@@ -109,13 +108,13 @@ func (n *Internet) Listen(address string) (net.Listener, error) {
 	return l, nil
 }
 
-// Dial connects from 50.255.0.1, which no host is.
+// Dial connects from 50.255.0.1, which belongs to no host.
 func (n *Internet) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	return n.Dialer(netip.AddrFrom4([4]byte{50, 255, 0, 1}), nil)(ctx, network, address)
 }
 
-// Dialer is a dial function for the host from; control, if any, sees each address
-// before it is tried. Addresses of a name are tried in order.
+// Dialer returns a dial function for the host from. It calls control, unless nil, for each address
+// before connecting. It tries the addresses of a name in order.
 func (n *Internet) Dialer(from netip.Addr, control Control) func(ctx context.Context, network, address string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		name, port, err := net.SplitHostPort(address)
@@ -185,7 +184,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// backlog is how many connections wait for Accept before more are refused.
+// backlog limits the connections that wait for Accept; further ones are refused.
 const backlog = 1024
 
 type listener struct {
@@ -222,7 +221,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Close refuses what waits and frees the address.
+// Close closes waiting connections and frees the address.
 func (l *listener) Close() error {
 	l.mu.Lock()
 	waiting, was := l.queue, l.closed

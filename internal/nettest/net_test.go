@@ -84,7 +84,7 @@ func TestControlIsCalledBeforeEachConnection(t *testing.T) {
 	}
 }
 
-// ends is a connection's two ends.
+// connectedPair returns both ends of a connection.
 func connectedPair(t *testing.T, latency time.Duration) (net.Conn, net.Conn) {
 	t.Helper()
 	n := &Internet{Latency: latency}

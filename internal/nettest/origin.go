@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Kinds of an [Origin]: which validators it sends, and to which requests it answers 304.
+// Kinds of an [Origin] determine its validators and which requests get a 304.
 const (
 	OriginPlain     = "no validators"
 	OriginSeconds   = "Last-Modified in whole seconds"
-	OriginFile      = "an ETag made of size and modification second" // as web servers make them for files
+	OriginFile      = "an ETag made of size and modification second" // as web servers do for files
 	OriginConstant  = "constant validators"
 	OriginWeak      = "weak ETags"
 	OriginStrong    = "strong ETags"
@@ -24,20 +24,20 @@ const (
 	OriginLater     = "strong ETags that stop changing"
 )
 
-// OriginKinds are all kinds of origins.
+// OriginKinds returns all kinds of origins.
 func OriginKinds() []string {
 	return []string{OriginPlain, OriginSeconds, OriginFile, OriginConstant, OriginWeak, OriginStrong, OriginTorn,
 		OriginUnasked, OriginAlways304, OriginOther304, OriginLater}
 }
 
-// stopsAt is the version at which the ETags of OriginLater stop to change.
+// lastETagChange is the version at which the ETags of OriginLater stop changing.
 const lastETagChange = 4
 
-// Origin is a server of one document, which a test changes. Its validators are those of
-// its kind: right, coarse or wrong.
+// Origin serves one document, which a test changes. Its kind determines its validators: right,
+// coarse or wrong.
 type Origin struct {
 	Kind  string
-	Delay time.Duration // between looking at the document and sending it
+	Delay time.Duration // between reading the document and sending it
 
 	mu       sync.Mutex
 	body     []byte
@@ -47,7 +47,7 @@ type Origin struct {
 	full     int
 }
 
-// Set changes the document. Who asks from now on gets it.
+// Set replaces the document for later requests.
 func (o *Origin) Set(body []byte) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -55,14 +55,14 @@ func (o *Origin) Set(body []byte) {
 	o.version++
 }
 
-// Asked counts the requests, and those that were answered with the document.
+// Requests returns the number of requests, and of those with a full response.
 func (o *Origin) Requests() (all, full int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.requests, o.full
 }
 
-// ServeHTTP answers with the document, or 304 as the kind has it.
+// ServeHTTP responds with the document or a 304, depending on the kind.
 func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.mu.Lock()
 	o.requests++
@@ -88,10 +88,10 @@ func (o *Origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.mu.Lock()
 	o.full++
 	o.mu.Unlock()
-	_, _ = w.Write(body) // the client may have gone
+	_, _ = w.Write(body) // the client may have closed the connection
 }
 
-// validators are those of the document as it is.
+// validators returns the validators of the current document.
 func (o *Origin) validators() http.Header {
 	h, tag, modified := http.Header{}, "", o.at
 	switch o.Kind {
@@ -119,7 +119,7 @@ func (o *Origin) validators() http.Header {
 	return h
 }
 
-// same reports whether the origin answers 304; it may take the ETag out of h.
+// same reports whether the origin responds with 304; it may delete the ETag from h.
 func (o *Origin) same(r *http.Request, h http.Header, n int) bool {
 	tag, since := r.Header.Get("If-None-Match"), r.Header.Get("If-Modified-Since")
 	switch {
@@ -140,8 +140,8 @@ func (o *Origin) same(r *http.Request, h http.Header, n int) bool {
 	return err == nil && bad == nil && !modified.After(at)
 }
 
-// Cache is a cache that many clients share, in front of an origin. It answers without
-// asking the origin while what it has is fresh, unless the request asks it not to.
+// Cache is a shared HTTP cache in front of an origin. It responds without the origin while its
+// stored response is fresh, unless the request demands revalidation.
 type Cache struct {
 	Origin http.Handler
 	Fresh  time.Duration
@@ -150,7 +150,7 @@ type Cache struct {
 	stored *recordedResponse
 }
 
-// kept is an answer as it passes through a cache.
+// recordedResponse records a response for the cache.
 type recordedResponse struct {
 	header http.Header
 	status int
@@ -158,24 +158,24 @@ type recordedResponse struct {
 	at     time.Time
 }
 
-// Header is http.ResponseWriter's.
+// Header implements http.ResponseWriter.
 func (k *recordedResponse) Header() http.Header { return k.header }
 
-// WriteHeader keeps the status.
+// WriteHeader records the status.
 func (k *recordedResponse) WriteHeader(status int) {
 	if k.status == 0 {
 		k.status = status
 	}
 }
 
-// Write keeps b.
+// Write records b.
 func (k *recordedResponse) Write(b []byte) (int, error) {
 	k.WriteHeader(http.StatusOK)
 	k.body = append(k.body, b...)
 	return len(b), nil
 }
 
-// ServeHTTP answers from what is kept, or from the origin.
+// ServeHTTP responds from the stored response or from the origin.
 func (c *Cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.mu.Lock()
 	k := c.stored
@@ -200,5 +200,5 @@ func (c *Cache) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		status, body = http.StatusNotModified, nil
 	}
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // the client may have gone
+	_, _ = w.Write(body) // the client may have closed the connection
 }

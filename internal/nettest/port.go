@@ -34,7 +34,7 @@ func ReserveRefusingAddr(ip string) (addr string, end func(), err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	end = func() { _ = syscall.Close(socket) } // it was never connected
+	end = func() { _ = syscall.Close(socket) } // the socket was never connected
 	if err = syscall.Bind(socket, &syscall.SockaddrInet4{Addr: netip.MustParseAddr(ip).As4()}); err == nil {
 		var name syscall.Sockaddr
 		if name, err = syscall.Getsockname(socket); err == nil {
@@ -45,12 +45,11 @@ func ReserveRefusingAddr(ip string) (addr string, end func(), err error) {
 	return "", nil, err
 }
 
-// handedOut are the ports that FreePort returned.
+// handedOut holds the ports that FreePort returned.
 var handedOut sync.Map
 
-// FreePort is a port of 127.0.0.1 on which nothing listens, below those that the system hands
-// out by itself: a program can be started there later, and again after its end. A process gets
-// each port once.
+// FreePort returns a port of 127.0.0.1 without a listener, outside the ephemeral range, so that a
+// program can listen on it repeatedly. It returns each port once per process.
 func FreePort() (int, error) {
 	last := errors.New("no port from 20000 to 29999 is free")
 	for range 200 {

@@ -2,8 +2,8 @@ package nettest
 
 import "strings"
 
-// Spellings are eight ways to write the root of the web server of host, a name in
-// lowercase ASCII, at port 80. All of them lead to the same server.
+// Spellings returns eight spellings of the root URL of host, a lowercase ASCII name, at port 80.
+// All of them lead to the same server.
 func Spellings(host string) []string {
 	first, rest := host[:1], host[1:]
 	return []string{

@@ -1,8 +1,7 @@
-// Package systemd speaks with the service manager: it says when the program is ready, that
-// it is alive and that it stops, and takes the sockets that were opened for it. Without a
-// manager every call does nothing. It follows the manual pages sd_notify(3),
-// sd_watchdog_enabled(3) and sd_listen_fds(3). Start with [FromEnviron] and
-// [Service.Notify].
+// Package systemd communicates with the service manager. It notifies the manager when the program
+// is ready, alive or stopping, and takes over the sockets that the manager opened. Without a
+// manager, all calls do nothing. It implements the manual pages sd_notify(3),
+// sd_watchdog_enabled(3) and sd_listen_fds(3). Start with [FromEnviron] and [Service.Notify].
 package systemd
 
 import (
@@ -15,27 +14,26 @@ import (
 	"time"
 )
 
-// Service is what the manager handed over. The zero Service is one without a manager.
+// Service is the environment from the manager. The zero Service means no manager.
 type Service struct {
-	// Listeners are the sockets by the name that FileDescriptorName= gives them. Several of
-	// one name are numbered from the second on: public, public-2.
+	// Listeners holds the sockets by their FileDescriptorName=. Further ones with the same name are
+	// numbered from 2 on: public, public-2.
 	Listeners map[string]net.Listener
-	// Watchdog is the longest time between two signs of life that the manager accepts; 0: it
-	// does not watch.
+	// Watchdog is the maximum time between two keep-alive notifications; 0: no watchdog.
 	Watchdog time.Duration
 
-	socket string // where notifications go
+	socket string // socket for notifications
 }
 
-// firstFD is the number of the first descriptor that is handed over (SD_LISTEN_FDS_START).
+// firstFD is the number of the first passed descriptor (SD_LISTEN_FDS_START).
 const firstFD = 3
 
-// mostFDs bounds a broken number.
+// maxFDs limits LISTEN_FDS.
 const maxFDs = 64
 
-// FromEnviron reads what the environment, as "NAME=value", says for the process pid. It
-// takes the descriptors over, so it is called once. What was meant for another process is
-// left alone. A descriptor that is no listening socket is an error that names it.
+// FromEnviron parses the environment, "NAME=value" entries, for the process pid. It takes over the
+// descriptors, so call it once. Variables for another process are ignored. A descriptor that is not
+// a listening socket is an error that names it.
 //
 // spec:systemd-257#listen-fds
 func FromEnviron(environ []string, pid int) (*Service, error) {
@@ -49,7 +47,8 @@ func FromEnviron(environ []string, pid int) (*Service, error) {
 	if usec, err := strconv.ParseInt(vars["WATCHDOG_USEC"], 10, 64); err == nil && usec > 0 && forThisProcess("WATCHDOG_PID") {
 		s.Watchdog = time.Duration(usec) * time.Microsecond
 	}
-	// Unlike the others this one must name us: the descriptors are anybody's otherwise.
+	// Unlike the other PID variables, this one is required: otherwise the descriptors may belong to
+	// another process.
 	if vars["LISTEN_FDS"] == "" || vars["LISTEN_PID"] != strconv.Itoa(pid) {
 		return s, nil
 	}
@@ -61,7 +60,7 @@ func FromEnviron(environ []string, pid int) (*Service, error) {
 	return s, err
 }
 
-// take makes listeners of the descriptors.
+// take converts the descriptors to listeners.
 func (s *Service) take(n int, names []string) error {
 	s.Listeners = map[string]net.Listener{}
 	for i := range n {
@@ -70,8 +69,8 @@ func (s *Service) take(n int, names []string) error {
 			name = names[i]
 		}
 		f := os.NewFile(uintptr(firstFD+i), name)
-		l, err := net.FileListener(f) // a copy, which is closed for programs that we start
-		_ = f.Close()                 // the copy is what counts
+		l, err := net.FileListener(f) // duplicates the descriptor, with close-on-exec
+		_ = f.Close()                 // only the duplicate is used
 		if err != nil {
 			return fmt.Errorf("the socket %s (descriptor %d) that was handed over cannot be listened on: %w", name, firstFD+i, err)
 		}
@@ -84,7 +83,7 @@ func (s *Service) take(n int, names []string) error {
 	return nil
 }
 
-// Take hands out a listener by its name, once; nil when there is none.
+// Take removes and returns the listener with this name; nil if there is none.
 func (s *Service) Take(name string) net.Listener {
 	if s == nil {
 		return nil
@@ -106,26 +105,25 @@ func (s *Service) Unclaimed() []string {
 	return names
 }
 
-// Notify tells the manager the lines of state, such as "READY=1". It does not wait for an
-// answer: there is none.
+// Notify sends lines of state, such as "READY=1", to the manager. There is no response to wait for.
 func (s *Service) Notify(state string) error {
 	if s == nil || s.socket == "" {
 		return nil
 	}
-	// A name that begins with @ is in the abstract namespace, which Go writes the same way.
+	// Go uses the same notation, a leading @, for names in the abstract namespace.
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: s.socket, Net: "unixgram"})
 	if err != nil {
-		return fmt.Errorf("telling the service manager %q: %w", state, err)
+		return fmt.Errorf("notifying the service manager of %q: %w", state, err)
 	}
 	defer c.Close()
 	if _, err := c.Write([]byte(state)); err != nil {
-		return fmt.Errorf("telling the service manager %q: %w", state, err)
+		return fmt.Errorf("notifying the service manager of %q: %w", state, err)
 	}
 	return nil
 }
 
-// Watch gives a sign of life at half of the time that the manager accepts, as long as alive
-// says so, until ctx ends. Whatever alive waits for has to end with its ctx.
+// Watch sends keep-alive notifications twice per Watchdog interval until ctx ends, while alive
+// returns nil. alive must return when its ctx ends. Errors are passed to report.
 //
 // spec:systemd-257#watchdog
 func (s *Service) Watch(ctx context.Context, alive func(ctx context.Context) error, report func(error)) {

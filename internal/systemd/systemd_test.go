@@ -14,7 +14,7 @@ import (
 
 const pid = 4711
 
-// manager is the socket of a service manager.
+// manager listens as the notification socket of a service manager; next returns its next message.
 func manager(t *testing.T) (path string, next func() string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "notify")
@@ -47,9 +47,9 @@ func TestWithoutAManagerCallsDoNothing(t *testing.T) {
 			t.Error(err)
 		}
 		if l := s.Take("public"); l != nil {
-			t.Errorf("a listener out of nowhere: %v", l)
+			t.Errorf("a listener without a manager: %v", l)
 		}
-		s.Watch(t.Context(), func(context.Context) error { t.Error("asked for a sign of life"); return nil }, nil)
+		s.Watch(t.Context(), func(context.Context) error { t.Error("Watch calls alive"); return nil }, nil)
 	}
 }
 
@@ -65,7 +65,7 @@ func TestNotifySendsTheState(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := next(); got != state {
-			t.Errorf("the manager heard %q, want %q", got, state)
+			t.Errorf("the manager received %q, want %q", got, state)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestNotifyWithoutASocketFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := s.Notify("READY=1"); err == nil {
-		t.Error("nobody hears it, and that is no error")
+		t.Error("notifying a missing socket succeeds")
 	}
 }
 
@@ -101,11 +101,11 @@ func TestWatchdogStopsWhenTheProgramIsNotAlive(t *testing.T) {
 	go s.Watch(ctx, alive, func(err error) { reported <- err })
 	for range 2 {
 		if got := next(); got != "WATCHDOG=1" {
-			t.Errorf("the manager heard %q", got)
+			t.Errorf("the manager received %q", got)
 		}
 	}
 	if err := <-reported; !errors.Is(err, dead) {
-		t.Errorf("told %v, want %v", err, dead)
+		t.Errorf("reported %v, want %v", err, dead)
 	}
 }
 

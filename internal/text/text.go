@@ -1,5 +1,5 @@
-// Package text has the small steps by which texts of others become parts of
-// sentences: cut and counted.
+// Package text prepares strings from users and feeds for use in sentences: it shortens, counts and
+// cleans them.
 package text
 
 import (
@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Clip cuts a text of more than most bytes, without half a character, and adds an
-// ellipsis then. A text that is cut comes back without invalid UTF-8.
+// Clip cuts a text to limit bytes, without a partial character, and appends an ellipsis. A text
+// that is cut becomes valid UTF-8; a shorter one is returned unchanged.
 func Clip(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -21,8 +21,7 @@ func Clip(s string, limit int) string {
 	return strings.ToValidUTF8(s[:limit], "") + "…"
 }
 
-// ClipRunes cuts a text to at most most characters, of which the last is an ellipsis
-// where something is missing.
+// ClipRunes cuts a text to at most limit characters. The last one is an ellipsis if text was cut.
 func ClipRunes(s string, limit int) string {
 	if len(s) <= limit || utf8.RuneCountInString(s) <= limit {
 		return s
@@ -37,7 +36,7 @@ func ClipRunes(s string, limit int) string {
 	return s
 }
 
-// Head is at most most bytes of a text, without half a character at the end.
+// Head returns at most the first limit bytes of a text, without a partial character at the end.
 func Head(s string, limit int) string {
 	if len(s) <= limit {
 		return s
@@ -48,7 +47,7 @@ func Head(s string, limit int) string {
 	return s[:limit]
 }
 
-// Plural is a number with a noun: "1 line", "2 lines".
+// Plural returns a number with a noun: "1 line", "2 lines".
 func Plural(n int, one string) string {
 	if n == 1 {
 		return "1 " + one
@@ -56,7 +55,7 @@ func Plural(n int, one string) string {
 	return strconv.Itoa(n) + " " + one + "s"
 }
 
-// Thousands writes the digits of a number with a comma after each three: 12,345.
+// Thousands formats a number with thousands separators: 12,345.
 func Thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	first := 0
@@ -69,8 +68,8 @@ func Thousands(n int64) string {
 	return s
 }
 
-// Host is the host of a URL with its port, as the URL spells it, for people. It is ""
-// when raw is no URL. Keys of limits come from package href.
+// Host returns the host of a URL with its port, as written, for display. It returns "" if raw is
+// not a URL. For keys of limits use package href.
 func Host(raw string) string {
 	if u, err := url.Parse(raw); err == nil {
 		return u.Host
@@ -78,8 +77,8 @@ func Host(raw string) string {
 	return ""
 }
 
-// Hostname is the host of a URL without its port, as the URL spells it. It is "" when
-// raw is no URL.
+// Hostname returns the host of a URL without its port, as written. It returns "" if raw is not a
+// URL.
 func Hostname(raw string) string {
 	if u, err := url.Parse(raw); err == nil {
 		return u.Hostname()
@@ -87,14 +86,14 @@ func Hostname(raw string) string {
 	return ""
 }
 
-// ID is the number by which a text is known: 63 bits of a digest, never 0.
+// ID returns the number that identifies a text: 63 bits of a digest, never 0.
 func ID(s string) int64 {
 	sum := sha256.Sum256([]byte(s))
 	return max(int64(binary.BigEndian.Uint64(sum[:8])>>1), 1)
 }
 
-// PlainLine is s in one line: white space becomes single spaces, none at the ends, and
-// characters that do not show are removed.
+// PlainLine returns s in one line: white space is collapsed and trimmed, and invisible characters
+// are removed.
 func PlainLine(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.Map(func(c rune) rune {
@@ -109,8 +108,8 @@ func PlainLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// isTurn reports the characters that change the direction of a line: in a name they make
-// it look like another.
+// isDirectional reports characters that change the direction of text: a name with them can imitate
+// another.
 func isDirectional(c rune) bool {
 	return c >= '\u202A' && c <= '\u202E' || c >= '\u2066' && c <= '\u2069'
 }

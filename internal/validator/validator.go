@@ -1,15 +1,14 @@
-// Package validator decides whether a 304 counts as an answer after somebody announced
-// that a document changed.
+// Package validator decides whether a 304 counts as a response after a document was announced as
+// changed.
 //
-// A 304 is a claim of the origin, and it is only as good as the validator that it is
-// about. A Last-Modified counts whole seconds, a weak ETag may stay the same over a small
-// change, and some origins send one ETag for every content. So a 304 counts only for a
-// strong ETag that was seen to change together with the content. Otherwise the document is
-// read in full, and a hash of its bytes decides.
+// A 304 is a claim of the origin, and only as reliable as its validator. Last-Modified has whole
+// seconds, a weak ETag may survive a small change, and some origins send one constant ETag. So a
+// 304 counts only for a strong ETag that was seen to change together with the content. Otherwise
+// the document is read in full, and a hash of its bytes decides.
 //
-// [Evidence] is what is known of the validators of one document; its owner stores it with
-// the validators. [Evidence.Doubt] decides whether they can be trusted, [Evidence.Read]
-// records a full read, and [Evidence.NextFullRead] schedules the next full read.
+// [Evidence] holds the observations about the validators of one document; the caller stores it with
+// the validators. [Evidence.Doubt] decides whether to trust them, [Evidence.Read] records a full
+// read, and [Evidence.NextFullRead] schedules the next full read.
 package validator
 
 import (
@@ -19,52 +18,51 @@ import (
 )
 
 const (
-	// Margin is how old a Last-Modified must be at the time of the read. A document that is
-	// younger may change again and keep the same Last-Modified.
+	// Margin is the minimum age of a Last-Modified at the time of the read. A younger document may
+	// change again within the same second and keep its Last-Modified.
 	Margin = 2 * time.Second
-	// Settled is how long after such a read the document is read once more.
+	// Settled is the delay of the follow-up read for a document younger than Margin.
 	Settled = Margin + 200*time.Millisecond
-	// BelievedFor is how long after a full read a 304 may count. A document for which one
-	// counted is read in full when that time is over.
+	// BelievedFor is how long after a full read a 304 may count. After that time a document whose
+	// 304 counted is read in full.
 	BelievedFor = time.Hour
 )
 
 const longestETag = 2 << 10 // bytes
 
-// Proof is what was seen of a document's ETags.
+// Proof is what was observed about a document's ETags.
 type Proof string
 
 // The values of a Proof.
 const (
 	Unproven Proof = ""
-	Proven   Proof = "proven"  // one strong ETag gave way to another when the content changed
-	Refuted  Proof = "refuted" // the content changed, and an ETag or a 304 claimed that it had not
+	Proven   Proof = "proven"  // the strong ETag changed together with the content
+	Refuted  Proof = "refuted" // an ETag or a 304 claimed that changed content was unchanged
 )
 
-// Evidence is what is known of the validators of one document. The zero Evidence belongs
-// to a document that was never read.
+// Evidence holds the observations about the validators of one document. The zero Evidence means
+// that the document was never read.
 type Evidence struct {
 	Proof    Proof     `json:"proof,omitempty"`
-	Recent   bool      `json:"recent,omitempty"`   // at the last full read, Last-Modified was less than Margin ago
+	Recent   bool      `json:"recent,omitempty"`   // at the last full read, Last-Modified was younger than Margin
 	Believed bool      `json:"believed,omitempty"` // a 304 counted since the last full read
-	FullAt   time.Time `json:"fullAt,omitzero"`    // when the last full read ended; zero: there was none
+	FullAt   time.Time `json:"fullAt,omitzero"`    // end of the last full read; zero: none
 }
 
-// Version is one state of a document. Hash is any hash of its bytes; "" means that it is
-// not known.
+// Version is one state of a document. Hash is any hash of its bytes; "" means unknown.
 type Version struct{ ETag, Hash string }
 
-// FullRead is an answer that had a body.
+// FullRead is a response with a body.
 type FullRead struct {
 	Was, Is      Version
 	Conditional  bool      // the request had validators
-	LastModified string    // of the answer, as the origin sent it
-	Date         string    // of the answer, as the origin sent it
+	LastModified string    // as the origin sent it
+	Date         string    // as the origin sent it
 	At           time.Time // when the read ended
 }
 
-// Read returns the evidence after a full read. An answer without a strong ETag ends a
-// proof: what answers now is not what was observed.
+// Read returns the evidence after a full read. A response without a strong ETag ends a proof,
+// because the origin behaves differently now.
 func (e Evidence) Read(r FullRead) Evidence {
 	changed := r.Was.Hash != "" && r.Is.Hash != "" && r.Was.Hash != r.Is.Hash
 	same := Strong(r.Was.ETag) && r.Was.ETag == r.Is.ETag
@@ -87,8 +85,7 @@ func (e Evidence) Believe() Evidence {
 	return e
 }
 
-// recent compares Last-Modified with the origin's own clock, or with ours when the origin
-// does not send its Date.
+// recent compares Last-Modified with the origin's Date, or with r.At if there is no Date.
 func recent(r FullRead) bool {
 	modified, err := http.ParseTime(r.LastModified)
 	if err != nil {
@@ -101,11 +98,10 @@ func recent(r FullRead) bool {
 	return date.Sub(modified).Abs() < Margin
 }
 
-// NextFullRead returns when the document must be read in full once more although nobody
-// announced a change; the zero time when it need not be. now is the time of the check that
-// e resulted from. A follow-up is a check that was itself due to NextFullRead: it never leads
-// to a second one because of Last-Modified, or a document that is made for each request
-// would be read for ever.
+// NextFullRead returns when the next full read is due without an announcement; zero if none is. now
+// is the time of the check that led to e. followUp means that this check was itself scheduled by
+// NextFullRead. It never schedules a second one because of Last-Modified; otherwise a document
+// generated per request would be read forever.
 //
 // spec:cloudburst#ping-look-again
 func (e Evidence) NextFullRead(now time.Time, followUp bool) time.Time {
@@ -118,11 +114,11 @@ func (e Evidence) NextFullRead(now time.Time, followUp bool) time.Time {
 	return time.Time{}
 }
 
-// Doubt is a reason to read a document in full. NoDoubt means that its ETag may be sent,
-// and that a 304 counts.
+// Doubt is a reason to read a document in full. NoDoubt means that its ETag may be sent and that a
+// 304 counts.
 type Doubt string
 
-// The reasons, in the order in which they are looked for.
+// The reasons, in the order of the checks.
 const (
 	NoDoubt    Doubt = ""
 	NoETag     Doubt = "no-etag"
@@ -134,8 +130,8 @@ const (
 	LongAgo    Doubt = "long-ago"
 )
 
-// Doubt says why the ETag of a document cannot be believed about a change that was
-// announced at a time.
+// Doubt returns why the ETag of a document cannot be trusted about a change announced at a given
+// time.
 func (e Evidence) Doubt(etag string, announced, now time.Time) Doubt {
 	since := now.Sub(e.FullAt)
 	switch {
@@ -157,7 +153,7 @@ func (e Evidence) Doubt(etag string, announced, now time.Time) Doubt {
 	return NoDoubt
 }
 
-// Reason is the doubt as a clause for people; "" for NoDoubt.
+// Reason returns the doubt as a clause for people; "" for NoDoubt.
 func (d Doubt) Reason() string {
 	switch d {
 	case NoETag:
@@ -178,8 +174,7 @@ func (d Doubt) Reason() string {
 	return string(d)
 }
 
-// Strong reports whether an ETag is strong and well formed. An empty one identifies
-// nothing.
+// Strong reports whether an ETag is strong and well-formed. An empty ETag is not.
 func Strong(etag string) bool {
 	n := len(etag)
 	if n < 3 || n > longestETag || etag[0] != '"' || etag[n-1] != '"' {
@@ -188,6 +183,6 @@ func Strong(etag string) bool {
 	return !strings.ContainsFunc(etag[1:n-1], func(r rune) bool { return r <= ' ' || r == '"' || r == 0x7f })
 }
 
-// Confirms reports whether a 304 is about the ETag that was sent. A 304 that names another
-// one is about another state of the document.
+// Confirms reports whether a 304 is about the ETag that was sent. A 304 that names another ETag is
+// about another version of the document.
 func Confirms(sent, named string) bool { return named == "" || named == sent }

@@ -11,15 +11,15 @@ import (
 	"unicode/utf8"
 )
 
-// Refusal says with which HTTP status a body is refused, and why.
+// Refusal is a rejected body: an HTTP status and the reason.
 type Refusal struct {
 	Status int
 	Msg    string // a sentence for the client
 	Err    error  // the cause; may be nil
 }
 
-// ReadForm reads the body of a form of at most most bytes. tooLarge is the sentence
-// for one that is larger. A body without a type, or of plain text, is a form too.
+// ReadForm reads the body of a form of at most limit bytes. tooLarge is the message for a larger
+// body. It also accepts bodies without a Content-Type, or with text/plain.
 func ReadForm(r *http.Request, limit int64, tooLarge string) ([]byte, *Refusal) {
 	if wrong := CheckFormType(r.Header); wrong != "" {
 		return nil, &Refusal{Status: http.StatusUnsupportedMediaType, Msg: wrong}
@@ -40,7 +40,7 @@ func ReadForm(r *http.Request, limit int64, tooLarge string) ([]byte, *Refusal) 
 	return body, nil
 }
 
-// CheckFormType says why a body cannot be a form, "" when it can.
+// CheckFormType returns why a body is not a form, "" if it is.
 //
 // spec:cloudburst#form-lenient-type
 func CheckFormType(h http.Header) string {
@@ -50,7 +50,7 @@ func CheckFormType(h http.Header) string {
 	given := h.Get("Content-Type")
 	kind, _, err := mime.ParseMediaType(given)
 	if err != nil {
-		kind, _, _ = strings.Cut(given, ";") // parameters that nobody can read do not matter
+		kind, _, _ = strings.Cut(given, ";") // invalid parameters do not matter
 		kind = strings.ToLower(strings.TrimSpace(kind))
 	}
 	switch kind {
@@ -60,7 +60,7 @@ func CheckFormType(h http.Header) string {
 	return "The body is " + Quote(given) + "; send a form as application/x-www-form-urlencoded."
 }
 
-// Encoding is a Content-Encoding that a reader would have to undo, "" when there is none.
+// Encoding returns the Content-Encoding that a server must decode, "" if there is none.
 func Encoding(h http.Header) string {
 	for _, enc := range h.Values("Content-Encoding") {
 		if enc = strings.TrimSpace(enc); enc != "" && !strings.EqualFold(enc, "identity") {
@@ -70,8 +70,8 @@ func Encoding(h http.Header) string {
 	return ""
 }
 
-// EachField hands over the fields of a form of at most most fields, in order. It says
-// what is wrong with the form, "" for nothing.
+// EachField calls do for each field of a form, in order. wrong is the reason if the form is invalid
+// or has more than limit fields, otherwise "".
 func EachField(form string, limit int, do func(name, value string)) (wrong string) {
 	for n := 0; form != ""; {
 		var pair string
@@ -80,7 +80,7 @@ func EachField(form string, limit int, do func(name, value string)) (wrong strin
 			continue
 		}
 		if n == limit {
-			return fmt.Sprintf("The form has more than %d fields, which is the most that is read.", limit)
+			return fmt.Sprintf("The form has more than %d fields, which is the maximum.", limit)
 		}
 		n++
 		if strings.Contains(pair, ";") {
@@ -104,7 +104,7 @@ func unescape(s string) (value, wrong string) {
 	case err != nil:
 		return "", "The form has a percent sign that two hexadecimal digits do not follow, in " + Quote(s) + "; write a percent sign as %25."
 	case strings.Contains(v, "\x00"):
-		return "", "The form has a NUL in " + Quote(s) + "; nothing here may have one."
+		return "", "The form has a NUL in " + Quote(s) + ", which is not allowed."
 	case !utf8.ValidString(v):
 		return "", "The form is not UTF-8 in " + Quote(s) + "; encode it as UTF-8."
 	}

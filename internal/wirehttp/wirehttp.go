@@ -1,5 +1,5 @@
-// Package wirehttp has what the protocols over HTTP share: clients and answers,
-// the request that a handler works for, and forms.
+// Package wirehttp contains what the protocols over HTTP share: clients and responses, the request
+// in a handler's context, and forms.
 package wirehttp
 
 import (
@@ -18,7 +18,7 @@ type Client interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// ClientOr is c, or a client with a time limit of 30 s that follows no redirect.
+// ClientOr returns c, or a default client with a timeout of 30 s that follows no redirect.
 func ClientOr(c Client) Client {
 	if c != nil {
 		return c
@@ -29,12 +29,12 @@ func ClientOr(c Client) Client {
 	}
 }
 
-// StatusText is a status as people know it: "404 Not Found".
+// StatusText returns a status with its name: "404 Not Found".
 func StatusText(status int) string {
 	return strings.TrimSpace(strconv.Itoa(status) + " " + http.StatusText(status))
 }
 
-// RetryAfter reads seconds; the date form is rare enough to be left to the clients that wait.
+// RetryAfter returns a Retry-After in seconds, 0 if it is missing or a date.
 func RetryAfter(h http.Header) time.Duration {
 	n, err := strconv.ParseUint(strings.TrimSpace(h.Get("Retry-After")), 10, 31)
 	if err != nil {
@@ -45,18 +45,18 @@ func RetryAfter(h http.Header) time.Duration {
 
 type requestKey struct{}
 
-// WithRequest is a context from which [RequestFrom] gets r.
+// WithRequest returns a context that carries r for [RequestFrom].
 func WithRequest(ctx context.Context, r *http.Request) context.Context {
 	return context.WithValue(ctx, requestKey{}, r)
 }
 
-// RequestFrom is the request that a handler works for; nil outside.
+// RequestFrom returns the request that a handler serves; nil outside a handler.
 func RequestFrom(ctx context.Context) *http.Request {
 	r, _ := ctx.Value(requestKey{}).(*http.Request)
 	return r
 }
 
-// Quote shows a value of a request in a message: in quotes, and cut after 100 bytes.
+// Quote quotes a value of a request for a message and cuts it after 100 bytes.
 func Quote(s string) string {
 	const limit = 100
 	if len(s) > limit {
@@ -65,8 +65,8 @@ func Quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// CheckURL says what is wrong with the URL in a field, "" for nothing: it is http or
-// https with a host, without a user name, and without a character that isForbidden.
+// CheckURL returns what is wrong with the URL in a field, "" if nothing. The URL must be http or
+// https with a host, without a user name and without characters for which isForbidden is true.
 func CheckURL(field, s string, isForbidden func(rune) bool) string {
 	wrong := func(format string) string { return fmt.Sprintf(format, field, Quote(s)) }
 	switch {
@@ -91,7 +91,7 @@ func CheckURL(field, s string, isForbidden func(rune) bool) string {
 	return ""
 }
 
-// IsPort reports a number from 1 to 65535.
+// IsPort reports whether s is a number from 1 to 65535.
 func IsPort(s string) bool {
 	n, err := strconv.ParseUint(s, 10, 16)
 	return err == nil && n > 0
