@@ -1,6 +1,6 @@
 package date
 
-// twelve reports whether AM or PM comes next.
+// meridiemNext reports whether AM or PM is next.
 func (r *dateReader) meridiemNext() bool {
 	i := r.i
 	for i < len(r.s) && r.s[i] == ' ' {
@@ -15,8 +15,8 @@ func (r *dateReader) meridiemNext() bool {
 	return i+1 < len(r.s) && r.s[i+1]|0x20 == 'm' && (i+2 == len(r.s) || !isLetter(r.s[i+2]))
 }
 
-// clock reads the time of which the hour was read, with minutes after the
-// separator, 0 for none.
+// clock reads a time whose hour has been read. separator is before the minutes; 0 means that there
+// are none.
 func (r *dateReader) clock(hour dateNumber, separator byte) {
 	r.timed = true
 	r.hour = hour.value
@@ -44,7 +44,7 @@ func (r *dateReader) clock(hour dateNumber, separator byte) {
 	r.fraction(1)
 }
 
-// compactClock reads hhmmss, hhmm and hh.
+// compactClock reads hhmmss, hhmm or hh.
 func (r *dateReader) compactClock(n dateNumber) {
 	r.timed = true
 	switch n.digits {
@@ -60,12 +60,12 @@ func (r *dateReader) compactClock(n dateNumber) {
 	}
 }
 
-// fraction reads the decimals of a unit of so many seconds.
+// fraction reads the decimals of a unit of unit seconds.
 func (r *dateReader) fraction(unit int) bool {
 	if c := r.peek(0); c != '.' && c != ',' || !isDigit(r.peek(1)) {
 		return false
 	}
-	// The comma of "10:14, 31.12.2026" begins no decimals, for a space follows; in
+	// The comma of "10:14, 31.12.2026" does not start decimals, because a space follows. In
 	// "10.14.55" seconds follow.
 	if unit == 60 && r.dotted() {
 		return false
@@ -83,12 +83,12 @@ func (r *dateReader) fraction(unit int) bool {
 	return true
 }
 
-// dotted reports whether the dot that comes next is the one before seconds.
+// dotted reports whether the next dot is the one before seconds.
 func (r *dateReader) dotted() bool {
 	return r.peek(0) == '.' && r.i >= 3 && r.s[r.i-3] == '.'
 }
 
-// fractionAfter reads decimals after one byte.
+// fractionAfter reads the decimals after the next byte.
 func (r *dateReader) fractionAfter() int {
 	r.i++
 	nano, scale := 0, int(1e9)

@@ -1,4 +1,4 @@
-// Package date reads dates as they are found in feeds. Start with [Parse].
+// Package date parses dates as found in feeds. Start with [Parse].
 package date
 
 import (
@@ -7,28 +7,25 @@ import (
 	"unicode/utf8"
 )
 
-// maxDate is the longest text, in bytes, that is read as a date.
+// maxDate is the maximum length, in bytes, of a text that is parsed.
 const maxDate = 160
 
-// Parse reads a date in any of the forms that feeds use and gives it in UTC:
-// RFC 822 and its successors with every spelling of zones, W3CDTF and ISO 8601 with
-// week and ordinal dates, the forms of asctime and date, month names in some thirty
-// languages, 年月日, numbers where they can mean one day only, Unix seconds and
-// milliseconds. What is missing is the least that it can be: the first day, the
-// first second; without a zone it is UTC. A weekday in English decides between the two
-// readings of 03/04/2026.
+// Parse parses a date in any form that feeds use, and returns it in UTC: RFC 822 and its successors
+// with all spellings of zones, W3CDTF and ISO 8601 with week and ordinal dates, the formats of
+// asctime and date, month names in about thirty languages, 年月日, numeric dates that are unambiguous,
+// Unix seconds and milliseconds. Missing parts get their minimum: the first day, the first second;
+// the default zone is UTC. An English weekday decides between the two readings of 03/04/2026.
 //
-// ok is false when s is no date, when the date could be two, when it depends on today
-// (12:30), or when its year in UTC is not from 1 to 9999. [ParseOrder] reads dates that
-// could be two.
+// ok is false if s is not a date, is ambiguous, depends on the current date (12:30), or if its year
+// in UTC is not from 1 to 9999. [ParseOrder] parses ambiguous dates.
 func Parse(s string) (t time.Time, ok bool) {
 	t, _, ok = ParseOrder(s, OrderUnknown)
 	return t, ok
 }
 
-// ParseOrder is [Parse] for a text from a source that writes dates of numbers in the
-// given order. shown is the order that s itself proves: a number above 12 or the
-// weekday. It is OrderUnknown for all other texts.
+// ParseOrder is [Parse] for a text from a source that writes numeric dates in the given order.
+// proven is the order that s itself proves by a number above 12 or the weekday, otherwise
+// OrderUnknown.
 func ParseOrder(s string, order Order) (t time.Time, proven Order, ok bool) {
 	if len(s) > maxDate {
 		return time.Time{}, OrderUnknown, false
@@ -47,46 +44,46 @@ func ParseOrder(s string, order Order) (t time.Time, proven Order, ok bool) {
 	return t, r.proven, true
 }
 
-// dateReader is the lexer and what it has found so far. The order hardly matters:
-// a number is what its neighbours make of it, a word what it means.
+// dateReader is the lexer and its results so far. The order of parts hardly matters: the context
+// determines the meaning of a number, a table that of a word.
 type dateReader struct {
 	s      string
 	i      int
 	failed bool
 
-	year, month, day int // 0 is not known; a year 0 is refused
+	year, month, day int // 0 is unknown; a year 0 is rejected
 	dated            bool
-	numbers          [2]dateNumber // that have no place yet
+	numbers          [2]dateNumber // numbers without a meaning so far
 	pending          int
 
 	hour, minute, second, nano int
 	timed                      bool
-	afternoon                  int8 // 0 is not said, 1 is am, 2 is pm
+	afternoon                  int8 // 0 unknown, 1 am, 2 pm
 
 	zone         int // seconds east of Greenwich
 	zoned        bool
-	zoneNamed    bool // zone is from a word such as GMT, which an offset may follow
-	korean       bool // such texts are in Korean time
+	zoneNamed    bool // zone is a word such as GMT, which an offset may follow
+	korean       bool // Korean text, whose default zone is Korean time
 	maybeWeekday bool // month may be a weekday
 	words        int
 	era          int // added to the year
 
-	weekday   int8 // 1 is Monday, 7 is Sunday; 0 without an English one
+	weekday   int8 // 1 Monday to 7 Sunday; 0 without an English weekday
 	order     Order
 	proven    Order
-	ambiguous bool           // month and day may be the other way round
-	location  *time.Location // of a zone with a name such as Europe/Oslo; nil without
+	ambiguous bool           // month and day may be swapped
+	location  *time.Location // of a zone such as Europe/Oslo; may be nil
 }
 
 // dateNumber is a run of digits.
 type dateNumber struct{ value, digits int }
 
-// complete reports whether nothing that follows could change the result.
+// complete reports whether the rest of the text cannot change the result.
 func (r *dateReader) complete() bool {
 	return r.dated && r.timed && r.zoned && !r.zoneNamed && r.afternoon == 0
 }
 
-// placed reports whether day, month and year are there: what comes now is the time.
+// dateKnown reports whether day, month and year are known, so the time follows.
 func (r *dateReader) dateKnown() bool { return r.dated || r.pending == 2 && r.month != 0 }
 
 // step reads one number, word or sign.
@@ -118,7 +115,7 @@ func (r *dateReader) step() {
 	}
 }
 
-// digits reads a run of digits, the value of which is right up to 18 of them.
+// digits reads a run of digits. The value is exact for up to 18 digits.
 func (r *dateReader) digits() dateNumber {
 	var n dateNumber
 	for r.i < len(r.s) && r.s[r.i] >= '0' && r.s[r.i] <= '9' {
@@ -131,7 +128,7 @@ func (r *dateReader) digits() dateNumber {
 	return n
 }
 
-// peek gives the byte that is n further on, 0 behind the end.
+// peek returns the byte n positions ahead, 0 after the end.
 func (r *dateReader) peek(n int) byte {
 	if r.i+n < len(r.s) {
 		return r.s[r.i+n]
@@ -141,14 +138,14 @@ func (r *dateReader) peek(n int) byte {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// skipSpace skips spaces and no more.
+// skipSpace skips spaces, but no other white space.
 func (r *dateReader) skipSpace() {
 	for r.peek(0) == ' ' {
 		r.i++
 	}
 }
 
-// number reads a number and finds out from what follows what it is.
+// number reads a number and determines its meaning from the context.
 func (r *dateReader) number() {
 	start := r.i
 	r.zoneNamed = false
@@ -170,7 +167,7 @@ func (r *dateReader) number() {
 		if !r.timed && n.digits <= 2 && r.meridiemNext() { // 10 pm
 			r.clock(n, 0)
 		}
-		// Otherwise it is an unnecessary number at the end.
+		// Otherwise it is a superfluous number at the end.
 	case r.timed && r.pending == 2: // a zone without its sign
 	case r.pending == 2:
 		if r.month == 0 || n.digits > 2 || r.numbers[1].digits != 4 && !r.meridiemNext() {
@@ -187,10 +184,10 @@ func (r *dateReader) number() {
 
 func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' || c >= utf8.RuneSelf }
 
-// afterT reports whether the byte before position i is the T of ISO 8601.
+// followsT reports whether the byte before index i is the T of ISO 8601.
 func (r *dateReader) followsT(i int) bool { return i > 0 && r.s[i-1]|0x20 == 't' }
 
-// ordinal skips what makes 1st, 2nd and 1er of a number.
+// ordinal skips the suffix of 1st, 2nd and 1er.
 func (r *dateReader) ordinal() {
 	switch r.peek(0) | 0x20 {
 	case 's', 'n', 'r', 't', 'e':
@@ -204,8 +201,8 @@ func (r *dateReader) ordinal() {
 	}
 }
 
-// wholeDate reads a date of which n is the first number: one that consists of
-// numbers, or begins with a year. It is false when n may be something else.
+// wholeDate reads a date whose first number is n: a numeric date, or one that begins with a year.
+// It returns false if n may have another meaning.
 func (r *dateReader) wholeDate(n dateNumber) bool {
 	c, next := r.peek(0), r.peek(1)
 	switch {
@@ -232,7 +229,7 @@ func (r *dateReader) wholeDate(n dateNumber) bool {
 	return false
 }
 
-// compact reads dates without separators, and times in seconds.
+// compact reads dates without separators, and Unix times.
 func (r *dateReader) compact(n dateNumber) {
 	v := n.value
 	switch n.digits {
@@ -262,7 +259,7 @@ func (r *dateReader) compact(n dateNumber) {
 	}
 }
 
-// unix takes a count of parts of seconds from 1970, which is a date alone only.
+// unix interprets v as Unix time in units of 1/perSecond seconds. No other text may follow.
 func (r *dateReader) unix(v, perSecond int) {
 	t := time.Unix(int64(v/perSecond), int64(v%perSecond)*int64(1e9/perSecond)).UTC()
 	r.setDate(t.Year(), int(t.Month()), t.Day())
@@ -279,7 +276,7 @@ func (r *dateReader) unix(v, perSecond int) {
 	}
 }
 
-// week reads the rest of 2003-W01-1 and 2003W011.
+// week reads the rest of 2003-W01-1 or 2003W011.
 func (r *dateReader) week(year int, extended bool) {
 	n := r.digits()
 	weekday := 1
@@ -296,15 +293,15 @@ func (r *dateReader) week(year int, extended bool) {
 		r.failed = true
 		return
 	}
-	// Week 1 has the fourth of January in it.
+	// Week 1 contains the fourth of January.
 	fourth := time.Date(year, time.January, 4, 0, 0, 0, 0, time.UTC).Weekday()
 	monday := 4 - (int(fourth)+6)%7
 	t := time.Date(year, time.January, monday+(n.value-1)*7+weekday-1, 0, 0, 0, 0, time.UTC)
 	r.setDate(t.Year(), int(t.Month()), t.Day())
 }
 
-// triple reads the second and third number of a date, which the same separator
-// divides. Position is at the second, or at the dot before it.
+// threeNumbers reads the second and third number of a date, which must have the same separator. The
+// position is at the second number, or at the dot before it.
 func (r *dateReader) threeNumbers(a dateNumber, separator byte) bool {
 	back := r.i
 	if separator == '.' {
@@ -348,16 +345,16 @@ func (r *dateReader) threeNumbers(a dateNumber, separator byte) bool {
 	return true
 }
 
-// dayMonthYear puts three numbers in order of which the first is no year of four
-// digits. Nobody knows whether 03/04/2026 is in March or in April.
+// dayMonthYear interprets three numbers whose first one is not a four-digit year. 03/04/2026 is
+// ambiguous.
 func (r *dateReader) dayMonthYear(a, b, c dateNumber, separator byte) {
 	short := c.digits <= 2
 	switch {
 	case a.digits > 2 || b.digits > 2 || c.digits > 4 || c.digits == 3:
 		r.failed = true
 	case separator == '.' && (c.digits == 1 || r.peek(0) == '.' && isDigit(r.peek(1))):
-		r.failed = true // a version, an address
-	case separator == '.': // only where the day comes first
+		r.failed = true // a version number or an IP address
+	case separator == '.': // only in countries where the day is first
 		r.setDate(r.fullYear(c), b.value, a.value)
 	case separator == '-' && short:
 		if a.digits != 2 || b.digits != 2 || c.digits != 2 {
@@ -368,7 +365,7 @@ func (r *dateReader) dayMonthYear(a, b, c dateNumber, separator byte) {
 	case b.value > 12 && a.value <= 12:
 		r.setDate(r.fullYear(c), a.value, b.value)
 		r.proven = MonthFirst
-	case short: // 31/12/03 is of 2003 or of 2031
+	case short: // 31/12/03 can be in 2003 or 2031
 		r.failed = true
 	case a.value > 12 && b.value <= 12:
 		r.setDate(c.value, b.value, a.value)
@@ -381,8 +378,7 @@ func (r *dateReader) dayMonthYear(a, b, c dateNumber, separator byte) {
 	}
 }
 
-// fullYear makes four digits of two, and of the three of programs that count from
-// 1900.
+// fullYear completes a year of two digits, or of three digits, which count from 1900.
 func (r *dateReader) fullYear(n dateNumber) int {
 	switch {
 	case n.digits <= 2:
@@ -393,8 +389,8 @@ func (r *dateReader) fullYear(n dateNumber) int {
 	return n.value
 }
 
-// twoDigits is the year that two digits mean: feeds are younger than 1990, and the
-// dates in them not far in the future.
+// twoDigits returns the year of two digits: feeds are newer than 1990 and contain no dates far in
+// the future.
 func twoDigits(year int) int {
 	if year < 90 {
 		return 2000 + year
@@ -402,8 +398,7 @@ func twoDigits(year int) int {
 	return 1900 + year
 }
 
-// setDate takes a date of numbers. The day may be that of the year, of January
-// then.
+// setDate stores a numeric date. With month 1, day may be the day of the year.
 func (r *dateReader) setDate(year, month, day int) {
 	limit := 31
 	if month == 1 {
@@ -416,7 +411,7 @@ func (r *dateReader) setDate(year, month, day int) {
 	r.year, r.month, r.day, r.dated = year, month, day, true
 }
 
-// result puts together what was found.
+// result combines the parts.
 func (r *dateReader) result() (time.Time, bool) {
 	if !r.failed && !r.dated {
 		r.assignNumbers()
@@ -430,7 +425,7 @@ func (r *dateReader) result() (time.Time, bool) {
 	case r.afternoon == 1 && r.hour == 12:
 		r.hour = 0
 	}
-	// 24:00 is the next day, second 60 the next minute; time.Date sees to both.
+	// time.Date normalizes 24:00 and second 60.
 	if r.hour > 24 || r.hour == 24 && r.minute+r.second+r.nano > 0 || r.minute > 59 || r.second > 60 {
 		return time.Time{}, false
 	}
@@ -447,8 +442,8 @@ func (r *dateReader) result() (time.Time, bool) {
 	return t, true
 }
 
-// place finds out which of the waiting numbers is the day and which the year, when
-// a name or a unit has told the month.
+// assignNumbers decides which of the pending numbers is the day and which the year, if a name or
+// unit has determined the month.
 func (r *dateReader) assignNumbers() {
 	a, b := r.numbers[0], r.numbers[1]
 	switch {
@@ -456,7 +451,7 @@ func (r *dateReader) assignNumbers() {
 		r.year, r.month, r.day = a.value, 1, 1
 	case r.month == 0:
 		r.failed = true
-	case r.year != 0: // by its unit
+	case r.year != 0: // set by its unit
 		if r.day == 0 {
 			r.day = 1
 		}
@@ -475,7 +470,7 @@ func (r *dateReader) assignNumbers() {
 	r.dated = !r.failed
 }
 
-// Later is the later of two times.
+// Later returns the later of two times.
 func Later(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
@@ -483,7 +478,7 @@ func Later(a, b time.Time) time.Time {
 	return b
 }
 
-// Earlier is the earlier of two times.
+// Earlier returns the earlier of two times.
 func Earlier(a, b time.Time) time.Time {
 	if b.Before(a) {
 		return b

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// dateRow is a text and the instant that it means, "-" for none.
+// dateRow is a text and its expected instant, "-" if it is not a date.
 type dateRow struct{ instant, text string }
 
 func dateRows(t testing.TB) []dateRow {
@@ -35,19 +35,19 @@ func dateRows(t testing.TB) []dateRow {
 	return rows
 }
 
-// The instants are those of feedparser 6 wherever it gives one, but for these:
-//   - It reads the beginning of a text and drops what follows: the time of
-//     "2026-11-19 10:14 PST" and of everything in ISO 8601's basic format, the month
-//     of 2026/11/19, the week of 2026-W47-4, the day of "2026 Nov 19" and of 2026-323
-//     when its first two digits could be a month.
-//   - It completes from today's date: 12:30, --11-19, -323. Here these are no dates.
-//   - Zones that it does not know are Greenwich to it: CET, JST, IST, UTC+2, and those
-//     in parentheses. It passes over the offset of "GMT +0200", and the minutes of
-//     +0130 after a time in W3CDTF.
-//   - It passes over AM and PM but in Korean, where 12 PM is 24 o'clock to it.
-//   - 93-12-31 is of 2093 to it, and 1 Jan 104 (of a program that counts years from
-//     1900) of the year 104; 20 is 1901.
-//   - 10:14.5 is 10:14:00 to it, and fractions of seconds are lost.
+// The expected instants are those of feedparser 6 if it reads the text, with these exceptions:
+//   - feedparser reads a prefix of the text and drops the rest: the time of
+//     "2026-11-19 10:14 PST" and of the basic format of ISO 8601, the month of
+//     2026/11/19, the week of 2026-W47-4, the day of "2026 Nov 19" and of 2026-323
+//     if its first two digits could be a month.
+//   - It completes partial dates from the current date: 12:30, --11-19, -323. These
+//     are not dates here.
+//   - It treats unknown zones as UTC: CET, JST, IST, UTC+2, and those in parentheses.
+//     It ignores the offset of "GMT +0200" and the minutes of +0130 in W3CDTF.
+//   - It ignores AM and PM except in Korean, where it reads 12 PM as 24 o'clock.
+//   - It reads 93-12-31 as 2093, 1 Jan 104 (years counted from 1900) as the year 104,
+//     and 20 as 1901.
+//   - It reads 10:14.5 as 10:14:00 and drops fractions of seconds.
 //   - It carries over months above 12, hours above 24 and zones above 24 hours.
 func TestParseDates(t *testing.T) {
 	t.Parallel()
@@ -141,7 +141,7 @@ func TestWeekdaysInManyLanguagesAreIgnored(t *testing.T) {
 	}
 }
 
-// Allocations are counted, so this one runs alone.
+// Not parallel, because it counts allocations.
 func TestParseDoesNotAllocate(t *testing.T) {
 	for _, text := range []string{
 		"Thu, 19 Nov 2026 10:14:55 GMT", "2026-11-19T10:14:55.123+01:00", "Thu Nov 19 02:14:55 PST 2026",
@@ -171,7 +171,7 @@ func FuzzParse(f *testing.F) {
 		if _, err := json.Marshal(got); err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
-		// What is printed reads the same.
+		// Formatted dates must parse to the same time.
 		for _, layout := range []string{time.RFC3339Nano, "Mon, 02 Jan 2006 15:04:05.999999999 -0700", time.ANSIC} {
 			want := got
 			if layout == time.ANSIC {
@@ -205,7 +205,7 @@ func TestOrderOfDayAndMonth(t *testing.T) {
 	for _, row := range []struct {
 		text   string
 		order  Order
-		want   string // "" for none
+		want   string // "" if it is not a date
 		proven Order
 	}{
 		{"03/04/2020", OrderUnknown, "", OrderUnknown},
@@ -217,7 +217,7 @@ func TestOrderOfDayAndMonth(t *testing.T) {
 		{"03-04-2020 10:00", MonthFirst, "2020-03-04", OrderUnknown},
 		{"Wed, 03/04/2020", OrderUnknown, "2020-03-04", MonthFirst},
 		{"Fri, 03/04/2020", OrderUnknown, "2020-04-03", DayFirst},
-		{"Fri, 03/04/2020", MonthFirst, "2020-04-03", DayFirst}, // its weekday weighs more than other dates
+		{"Fri, 03/04/2020", MonthFirst, "2020-04-03", DayFirst}, // its weekday overrides the order
 		{"Mon, 03/04/2020", OrderUnknown, "", OrderUnknown},     // neither day is a Monday
 		{"Mon, 03/04/2020", MonthFirst, "2020-03-04", OrderUnknown},
 		{"05/05/2020", OrderUnknown, "2020-05-05", OrderUnknown},

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// word reads a word and takes it for a month, a weekday, a zone, before or after
-// noon, or nothing.
+// word reads a word and interprets it as a month, a weekday, a zone, am or pm, or ignores it.
 func (r *dateReader) word() {
 	start := r.i
 	for r.i < len(r.s) {
@@ -48,16 +47,15 @@ func (r *dateReader) word() {
 		if len(key) >= len("monday") && strings.HasSuffix(string(key), "day") {
 			r.weekday = englishWeekday([3]byte(key))
 		}
-	case r.timed: // a zone that nobody knows
+	case r.timed: // an unknown zone
 	case r.words == 1 && r.pending == 0 && !r.dated && (r.peek(0) == ',' || r.peek(0) == '.'):
-		// A weekday in a language that is not known here.
+		// A weekday in an unknown language.
 	default:
 		r.failed = true
 	}
 }
 
-// englishWord is word for the three letters that nearly all dates are made of. It
-// is only quicker.
+// englishWord is a faster word for the three-letter words of most dates.
 func (r *dateReader) englishWord(a, b, c byte) bool {
 	month := 0
 	name := [3]byte{a | 0x20, b | 0x20, c | 0x20}
@@ -102,7 +100,7 @@ func (r *dateReader) englishWord(a, b, c byte) bool {
 	return true
 }
 
-// noon takes am and pm, also with dots.
+// meridiem reads am and pm, also with dots.
 func (r *dateReader) meridiem(key []byte) bool {
 	if !r.timed && !isDigit(r.nextNonSpace()) || len(key) == 0 {
 		return false
@@ -146,7 +144,7 @@ func (r *dateReader) meridiem(key []byte) bool {
 	return true
 }
 
-// after gives the first byte of what follows spaces.
+// nextNonSpace returns the next byte that is not a space, 0 after the end.
 func (r *dateReader) nextNonSpace() byte {
 	i := r.i
 	for i < len(r.s) && r.s[i] == ' ' {
@@ -158,7 +156,7 @@ func (r *dateReader) nextNonSpace() byte {
 	return r.s[i]
 }
 
-// zoneName takes the name of a zone, which stands after the time or at the end.
+// zoneName reads the name of a zone, after the time or at the end.
 func (r *dateReader) zoneName(key string) bool {
 	if r.zoned {
 		return false
@@ -173,8 +171,8 @@ func (r *dateReader) zoneName(key string) bool {
 	return ok
 }
 
-// monthName takes the name of a month. A second one shows that the first was a
-// weekday: "mar, 19 nov".
+// monthName reads the name of a month. A second one means that the first was a weekday: "mar, 19
+// nov".
 func (r *dateReader) monthName(key string) bool {
 	month := monthOf(key)
 	if month == 0 || r.dated {
@@ -190,8 +188,7 @@ func (r *dateReader) monthName(key string) bool {
 	return true
 }
 
-// isAlsoWeekday is true of months whose short names are those of weekdays in this
-// or that language.
+// isAlsoWeekday reports short names of months that are also weekdays in some language.
 func isAlsoWeekday(key string) bool {
 	switch key {
 	case "mar", "paz", "sub", "lis":
@@ -200,7 +197,7 @@ func isAlsoWeekday(key string) bool {
 	return false
 }
 
-// isHour is true of the words for o'clock, which are no zones.
+// isHour reports words for o'clock, which are not zones.
 func isHour(key string) bool {
 	switch key {
 	case "h", "hs", "hr", "hrs", "uhr", "u", "uur", "uhrzeit", "godz", "hod", "ч":
@@ -214,8 +211,7 @@ const (
 	firstIdeograph = '\u2E80' // and Hangul
 )
 
-// fold makes a word small and plain: lower case, without accents. Letters that do
-// not fit are left out.
+// fold converts a word to lowercase without accents. It cuts words that do not fit.
 func fold(buf *[maxName]byte, word string) []byte {
 	b := buf[:0]
 	for _, c := range word {
@@ -233,7 +229,7 @@ func fold(buf *[maxName]byte, word string) []byte {
 	return b
 }
 
-// plainLetter takes the accent from a letter in lower case. 0 is an accent alone.
+// plainLetter removes the accent from a lowercase letter. It returns 0 for a combining accent.
 func plainLetter(c rune) rune {
 	switch c {
 	case 'à', 'á', 'â', 'ã', 'ä', 'å', 'ă', 'ą', 'ā', 'æ', 'ª':
@@ -282,7 +278,7 @@ func plainLetter(c rune) rune {
 		return 'ω'
 	case 'ς':
 		return 'σ'
-	case 'µ': // the sign of micro
+	case 'µ': // the micro sign
 		return 'μ'
 	case 'ё':
 		return 'е'
@@ -293,11 +289,11 @@ func plainLetter(c rune) rune {
 	return c
 }
 
-// monthOf gives the number of the month of which key is the folded name, or its
-// beginning, in any of the languages; 0 is none. Three letters are enough in nearly
-// all of them, and those in which they are not come first.
+// monthOf returns the month for the folded name key, or its prefix, in any supported language; 0 if
+// there is none. Three letters suffice in nearly all languages; longMonth handles the exceptions
+// first.
 func monthOf(key string) int {
-	key = strings.TrimPrefix(key, "ב") // in, in Hebrew
+	key = strings.TrimPrefix(key, "ב") // "in" in Hebrew
 	letters, short := firstLetters(key)
 	if letters < 3 {
 		return 0
@@ -317,7 +313,7 @@ func monthOf(key string) int {
 	return month
 }
 
-// monthStems are the first five letters of the names of months, folded, by month.
+// monthStems holds the first five letters of folded month names, by month.
 var monthStems = [12]string{
 	"janua janvi janei janne gener genna enero stycz leden ledna tammi ianua",
 	"febru febre fevri fever febbr luteg unora subat helmi",
@@ -333,8 +329,7 @@ var monthStems = [12]string{
 	"decem dezem dicem dicie desem grudz grudn prosi arali joulu",
 }
 
-// firstLetters gives the first three letters of key, and how many there are, 4 for
-// more than three.
+// firstLetters returns the first three letters of key, and their number, or 4 if there are more.
 func firstLetters(key string) (letters int, short string) {
 	for i := range key {
 		if letters++; letters == 4 {
@@ -344,9 +339,8 @@ func firstLetters(key string) (letters int, short string) {
 	return letters, key
 }
 
-// longMonth knows the names whose first three letters are also those of something
-// else. Croatian's listopad is October, Polish's and Czech's is November: they are
-// more.
+// longMonth handles names whose first three letters are ambiguous. Listopad is October in Croatian
+// but November in Polish and Czech, which have more speakers.
 func longMonth(key string) (month int, ok bool) {
 	for _, name := range [...]struct {
 		prefix string
@@ -363,9 +357,8 @@ func longMonth(key string) (month int, ok bool) {
 	return 0, false
 }
 
-// latinMonth knows English, German, French, Spanish, Italian, Portuguese, Dutch,
-// Polish, Czech, Slovak, Hungarian, Romanian, Turkish, Swedish, Danish, Norwegian,
-// Finnish, Catalan, Indonesian.
+// latinMonth supports English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Czech,
+// Slovak, Hungarian, Romanian, Turkish, Swedish, Danish, Norwegian, Finnish, Catalan, Indonesian.
 func latinMonth(short string) int {
 	switch short {
 	case "jan", "ene", "gen", "jen", "sty", "led", "oca", "tam", "ian":
@@ -396,7 +389,7 @@ func latinMonth(short string) int {
 	return 0
 }
 
-// otherMonth knows Russian, Ukrainian, Bulgarian, Greek, Hebrew and Arabic.
+// otherMonth supports Russian, Ukrainian, Bulgarian, Greek, Hebrew and Arabic.
 func otherMonth(short string) int {
 	switch short {
 	case "янв", "яну", "січ", "ιαν", "ינו", "ينا":
@@ -427,7 +420,7 @@ func otherMonth(short string) int {
 	return 0
 }
 
-// isFiller is true of words that stand between the parts of a date.
+// isFiller reports words between the parts of a date.
 func isFiller(key string) bool {
 	switch key {
 	case "at", "on", "of", "the", "st", "nd", "rd", "th", "date", "published", "posted", "updated", "etc",

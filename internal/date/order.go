@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Order is the order of day and month in a date of numbers.
+// Order is the order of day and month in a numeric date.
 type Order int8
 
 // The orders of 31/12/2026 and of 12/31/2026.
@@ -15,16 +15,15 @@ const (
 	MonthFirst
 )
 
-// Ambiguous reports that s is a date only for a reader who knows the order of its
-// numbers.
+// Ambiguous reports whether s is a date only if the order of its numbers is known.
 func Ambiguous(s string) bool {
 	_, _, one := ParseOrder(s, OrderUnknown)
 	_, _, known := ParseOrder(s, DayFirst)
 	return known && !one
 }
 
-// decide chooses between the two readings of a date of numbers, which is read with the
-// month first so far: by the weekday, or else by the order of the source.
+// resolveOrder chooses between the two readings of a numeric date, which was read with the month
+// first: by the weekday, otherwise by the given order.
 func (r *dateReader) resolveOrder() {
 	if r.weekday != 0 {
 		monthFirst := r.matchesWeekday(r.month, r.day)
@@ -44,7 +43,7 @@ func (r *dateReader) resolveOrder() {
 	}
 }
 
-// falls reports whether a day of the year is on the weekday of the text.
+// matchesWeekday reports whether a day of the year is on the weekday in the text.
 func (r *dateReader) matchesWeekday(month, day int) bool {
 	on := time.Date(r.year, time.Month(month), day, 0, 0, 0, 0, time.UTC).Weekday()
 	return int8((on+6)%7)+1 == r.weekday

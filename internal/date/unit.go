@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// unit takes a number by the sign behind it, perhaps after a space: 2026年11月19日
-// 10時14分, 2026년 11월 19일.
+// unit interprets a number by the sign after it, which may follow a space: 2026年11月19日 10時14分,
+// 2026년 11월 19일.
 func (r *dateReader) unit(n dateNumber) bool {
 	i := r.i
 	for i < len(r.s) && r.s[i] == ' ' {
@@ -44,8 +44,8 @@ func (r *dateReader) unit(n dateNumber) bool {
 
 const firstHangul = '\uAC00'
 
-// ideograph takes what stands for itself: before and after noon, and how years are
-// counted. Others are names of weekdays, which come in many forms.
+// ideograph reads words for am and pm and eras of years. It skips others, which are names of
+// weekdays in many forms.
 func (r *dateReader) ideograph() {
 	rest := r.s[r.i:]
 	for _, word := range [...]struct {

@@ -1,7 +1,7 @@
 package date
 
-// englishWeekday is the number of a weekday by its first three letters, 1 for Monday, and
-// 0 for anything else.
+// englishWeekday returns the number of a weekday by its first three letters, 1 for Monday to 7; 0
+// for other words.
 func englishWeekday(name [3]byte) int8 {
 	switch name {
 	case [3]byte{'m', 'o', 'n'}:
@@ -22,8 +22,8 @@ func englishWeekday(name [3]byte) int8 {
 	return 0
 }
 
-// isWeekday is true of the names of weekdays and their short forms, which tell
-// nothing that the date does not, and are wrong at times.
+// isWeekday reports names of weekdays and their short forms, which are ignored: they are redundant
+// and sometimes wrong.
 func isWeekday(key string) bool {
 	_, short := firstLetters(key)
 	switch short {

@@ -3,36 +3,36 @@ package date
 import (
 	"strings"
 	"time"
-	_ "time/tzdata" // zones by name are the same on every machine
+	_ "time/tzdata" // named zones are the same on every machine
 )
 
-// sign reads what a plus or minus begins: the offset of a zone after a time, the
-// year of -03-12. Other hyphens only join words and numbers.
+// sign interprets a plus or minus: a zone offset after a time, or the year of -03-12. Other hyphens
+// only join words and numbers.
 func (r *dateReader) sign(minus bool, size int) {
 	start := r.i
 	r.i += size
 	if !isDigit(r.peek(0)) {
-		r.failed = r.failed || start == 0 && r.peek(0) == '-' // --12-31 of this year
+		r.failed = r.failed || start == 0 && r.peek(0) == '-' // --12-31 of the current year
 		return
 	}
 	switch {
 	case minus && !r.zoneNamed && r.pending == 1 && start > 0 && isLetter(r.s[start-1]): // 10:14 19-Nov-2026
 	case !r.timed && r.peek(0) == '0' && r.peek(1) == '0' && isDigit(r.peek(2)) && isDigit(r.peek(3)) && !isDigit(r.peek(4)) && !r.dateKnown():
-		r.failed = true // the year -0001 of programs that have no date
+		r.failed = true // the year -0001 of programs without a date
 	case r.timed && (!r.zoned || r.zoneNamed), r.zoneNamed,
-		!r.timed && !r.zoned && r.dateKnown(): // a date with its zone
+		!r.timed && !r.zoned && r.dateKnown(): // a date with a zone
 		r.offset(minus)
 	case start == 0 && minus:
 		r.centuryless()
 	}
 }
 
-// centuryless reads the -03-12, -0312 and -03 of ISO 8601 of 1988: a year without
-// its century, and a month.
+// centuryless reads -03-12, -0312 and -03 of ISO 8601 of 1988: a year without its century, and a
+// month.
 func (r *dateReader) centuryless() {
 	n := r.digits()
 	switch {
-	case n.digits == 4 && r.peek(0) == '-': // the year -0001 of programs that have no date
+	case n.digits == 4 && r.peek(0) == '-': // the year -0001 of programs without a date
 		r.failed = true
 	case n.digits == 4:
 		r.setDate(twoDigits(n.value/100), n.value%100, 1)
@@ -42,7 +42,7 @@ func (r *dateReader) centuryless() {
 	case n.digits == 2:
 		r.setDate(twoDigits(n.value), 1, 1)
 	default:
-		r.failed = true // the day of a year that is not named
+		r.failed = true // a day of an unknown year
 	}
 }
 
@@ -67,7 +67,7 @@ func (r *dateReader) offset(minus bool) {
 	}
 	r.zoned, r.zoneNamed = true, false
 	if hours > 23 || minutes > 59 {
-		return // there is none: as if nothing were said
+		return // invalid, so ignored
 	}
 	r.zone = hours*3600 + minutes*60
 	if minus {
@@ -75,9 +75,8 @@ func (r *dateReader) offset(minus bool) {
 	}
 }
 
-// zoneOf gives the offset that the name of a zone stands for, in minutes. Where one
-// name has several meanings it is that of the United States or else that of the
-// most people.
+// zoneOf returns the offset of a zone name in minutes. An ambiguous name has its meaning in the
+// United States, otherwise the one used by most people.
 func zoneOf(name string) (minutes int, ok bool) {
 	if len(name) == 1 {
 		return militaryZone(name[0])
@@ -115,7 +114,7 @@ func zoneOf(name string) (minutes int, ok bool) {
 	return easternZone(name)
 }
 
-// easternZone are the zones east of Greenwich.
+// easternZone is zoneOf for zones east of Greenwich.
 func easternZone(name string) (minutes int, ok bool) {
 	switch name {
 	case "cet", "met", "mez", "bst", "west", "wat":
@@ -162,8 +161,8 @@ func easternZone(name string) (minutes int, ok bool) {
 	return 0, false
 }
 
-// militaryZone are the letters of RFC 822, which had their signs wrong. Its
-// successors say to take them all for UTC; readers follow it in these four.
+// militaryZone returns the offset of a letter zone of RFC 822, which had the wrong signs. Its
+// successors treat all as UTC; feed readers honour four of them.
 //
 // spec:mail-rfc5322#letter-zones
 func militaryZone(c byte) (minutes int, ok bool) {
@@ -180,9 +179,8 @@ func militaryZone(c byte) (minutes int, ok bool) {
 	return 0, c >= 'a' && c <= 'z' && c != 'j'
 }
 
-// region reads a zone by its name in the IANA time zone database, such as
-// America/Los_Angeles, of which the word at start is the first part. It is false for
-// other words and for names that are not in the database.
+// region reads a zone of the IANA time zone database, such as America/Los_Angeles; the word at
+// start is its first part. It returns false for other words and unknown zones.
 func (r *dateReader) region(start int) bool {
 	if !r.timed || r.zoned || r.peek(0) != '/' || !isArea(r.s[start:r.i]) {
 		return false
@@ -199,7 +197,7 @@ func (r *dateReader) region(start int) bool {
 	return true
 }
 
-// isArea reports the first part of a zone's name in the IANA time zone database.
+// isArea reports first parts of zone names in the IANA time zone database.
 func isArea(word string) bool {
 	switch word {
 	case "Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Etc", "Europe", "Indian", "Pacific", "US", "Canada", "Brazil", "Chile", "Mexico":

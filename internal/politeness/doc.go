@@ -1,22 +1,20 @@
-// Package politeness scores programs that read feeds. It serves probe feeds, each of
-// which tries one or two manners: it forgets nothing of who asked for what, when and how,
-// and says which manners were kept, which were not, and which it has not seen enough of
-// to tell.
+// Package politeness scores programs that read feeds by 30 polite fetching rules. It serves probe
+// feeds, each of which tests one or two rules, and records every request. It reports which rules a
+// reader kept, which it broke, and which need more observations.
 //
-// Start with [Server]: its front page is the score, /probes.opml is the list that a reader
-// is given to follow, /report.json is the score for programs. Readers are told apart by
-// address and by the first word of their User-Agent.
+// Start with [Server]: its front page shows the score, /probes.opml is the subscription list for
+// the reader, and /report.json is the score as JSON. Readers are distinguished by address and by
+// the first word of their User-Agent.
 //
-// The manners are numbered from 1 to 30. Some cannot be seen from outside (what a reader
-// keeps in its database, and what it does when its users press a button); they are named
-// in the report and not judged.
+// Some rules cannot be observed from outside, such as what a reader stores and how it reacts to
+// buttons. The report lists them without a verdict.
 package politeness
 
 // Rule is one polite fetching rule.
 type Rule struct {
 	Number int    `json:"number"`
 	Title  string `json:"title"`
-	Unseen bool   `json:"unseen,omitempty"` // it cannot be judged from outside
+	Unseen bool   `json:"unseen,omitempty"` // cannot be observed from outside
 }
 
 // Rules returns all rules by number.

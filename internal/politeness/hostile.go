@@ -8,7 +8,7 @@ import (
 
 const (
 	maxPatience = 60 * time.Second
-	maxTaken    = 16 << 20 // bytes of an endless document: a limit of 5 MiB and what both systems hold on the way
+	maxTaken    = 16 << 20 // limit for bytes sent of an endless document: 5 MiB for the reader, plus socket buffers on both sides
 	endless     = 64 << 20
 )
 
@@ -39,7 +39,7 @@ func drip(v *visit) {
 	}
 }
 
-// gives judges that the reader gave up.
+// mustGiveUp judges whether the reader gave up.
 func mustGiveUp(rule int) func([]request, time.Time) []finding {
 	return func(list []request, _ time.Time) []finding {
 		var out []finding

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	atOnce    = 2                      // connections
-	interval  = 900 * time.Millisecond // between checks, with a little for the way
-	inOneGo   = 10 * time.Second       // a redirect is followed within it
-	minuteTop = 0.25                   // of checks that may fall into the first minute of an hour
-	enoughTop = 40                     // checks, before that is judged
+	atOnce    = 2                      // maximum number of connections
+	interval  = 900 * time.Millisecond // minimum between checks, minus some network delay
+	inOneGo   = 10 * time.Second       // a redirect is followed within this time
+	minuteTop = 0.25                   // maximum share of checks in the first minute of an hour
+	enoughTop = 40                     // checks needed to judge minuteTop
 )
 
 var agentForm = regexp.MustCompile(`^[^\s/]+/\S+ .*\(\+?https?://[^\s;)]+`)
 var agentCount = regexp.MustCompile(`\b\d+ subscribers?\b`)
 
-// everywhere judges what holds for every request.
+// judgeRequests judges each request by the rules for all requests.
 func judgeRequests(list []request) []finding {
 	var out []finding
 	gaveCookie := false
@@ -57,7 +57,7 @@ func judgeAgent(text string) finding {
 	return kept(23)
 }
 
-// together judges all that a reader asked for.
+// judgeAll judges all requests of a reader together.
 func judgeAll(all []request) []finding {
 	out := slices.Concat(judgeConnections(all), judgeIntervals(all), judgeProtocol(all))
 	return append(out, judgeHours(all)...)
@@ -72,7 +72,7 @@ func judgeConnections(all []request) []finding {
 	return nil
 }
 
-// starts judges the time between two checks; what follows a redirect is part of one.
+// judgeIntervals judges the time between two checks. Followed redirects belong to one check.
 func judgeIntervals(all []request) []finding {
 	var last time.Time
 	n := 0
@@ -134,7 +134,7 @@ func judgeHours(all []request) []finding {
 	return []finding{kept(20)}
 }
 
-// gaps are the times between checks of a feed.
+// gaps returns the times between checks of a feed.
 func gaps(list []request) []time.Duration {
 	var out []time.Duration
 	for i := 1; i < len(list); i++ {

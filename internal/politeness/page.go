@@ -48,5 +48,5 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'")
 	h.Set("Cache-Control", "no-store")
-	_, _ = w.Write(b.Bytes()) // who asked may have gone
+	_, _ = w.Write(b.Bytes()) // the client may have closed the connection
 }

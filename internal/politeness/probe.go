@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// partFeed is the part of a probe that readers are given.
+// partFeed is the part of a probe that readers subscribe to.
 const partFeed = "feed"
 
-// probe is a feed that tries some manners.
+// probe is a feed that tests some rules.
 type probe struct {
 	name, title string
 	answer      func(v *visit)
@@ -24,16 +24,16 @@ type visit struct {
 	r       *http.Request
 	earlier []request // of the same reader, for the same probe
 	now     time.Time
-	base    string // of the probe's parts, with a trailing slash
+	base    string // base URL of the probe's parts, with a trailing slash
 	probe   string
 	part    string
 	gaveUp  bool
 }
 
-// checks are the earlier requests for the feed itself.
+// checks returns the earlier requests for the feed itself.
 func (v *visit) checks() []request { return feeds(v.earlier) }
 
-// document is a feed of a few items. extra stands in its channel.
+// document returns a feed of a few items, with extra in its channel.
 func (v *visit) document(extra string) []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rss version=\"2.0\" xmlns:sy=\"http://purl.org/rss/1.0/modules/syndication/\">\n<channel>\n<title>Probe: %s</title>\n<link>%s</link>\n<description>A feed that watches how it is read.</description>\n%s\n",
@@ -48,8 +48,8 @@ func (v *visit) document(extra string) []byte {
 
 func (v *visit) set(name, value string) { v.w.Header().Set(name, value) }
 
-// feed answers with the document, or 304 when the validators that are set in the
-// header are what the reader sent.
+// feed responds with the document, or with 304 if the request has the validators that are set in
+// the response header.
 func (v *visit) feed(extra string) {
 	h := v.w.Header()
 	etag, modified := h.Get("ETag"), h.Get("Last-Modified")
@@ -62,13 +62,13 @@ func (v *visit) feed(extra string) {
 	v.full(extra)
 }
 
-// full answers with the document.
+// full responds with the document.
 func (v *visit) full(extra string) { v.body(http.StatusOK, "application/rss+xml", v.document(extra)) }
 
 func (v *visit) body(status int, kind string, body []byte) {
 	v.set("Content-Type", kind)
 	v.w.WriteHeader(status)
-	_, _ = v.w.Write(body) // who asked may have gone
+	_, _ = v.w.Write(body) // the client may have closed the connection
 }
 
 func (v *visit) redirect(status int, part string) {
@@ -78,7 +78,7 @@ func (v *visit) redirect(status int, part string) {
 
 func (v *visit) fail(status int, words string) { v.body(status, "text/plain", []byte(words+"\n")) }
 
-// until waits until the reader gives up, at most so long.
+// waitFor waits up to limit and reports whether the reader closed the connection.
 func (v *visit) waitFor(limit time.Duration) bool {
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -90,7 +90,7 @@ func (v *visit) waitFor(limit time.Duration) bool {
 	return v.gaveUp
 }
 
-// probes are all of them.
+// probes returns all probes.
 func probes() []probe {
 	var all []probe
 	all = append(all, validatorProbes()...)

@@ -9,42 +9,42 @@ import (
 	"unicode"
 )
 
-// Bounds of what is remembered.
+// Limits of the recorded data.
 const (
 	maxReaders  = 200
-	maxRequests = 20_000 // of one reader
+	maxRequests = 20_000 // per reader
 )
 
-// asked is one request for a probe, and what was answered.
+// request is one request for a probe, with its response.
 type request struct {
 	At, End time.Time
 	Probe   string
-	Part    string // of the probe: "feed" is its address
+	Part    string // part of the probe; "feed" is the feed itself
 	Query   string
 	Status  int
 
-	NoneMatch, Since       string // as they came
+	NoneMatch, Since       string // as received
 	HasNoneMatch, HasSince bool
 	GaveETag, GaveModified string
 	Agent, Encoding        string
 	Cookie, Referer        bool
 	Proto                  int   // major * 10 + minor
-	Conn                   int64 // of which connection; 0: unknown
-	Busy                   int   // requests of this reader under way, this one included
+	Conn                   int64 // number of the connection; 0: unknown
+	Busy                   int   // open requests of this reader, including this one
 	Written                int64
-	GaveUp                 bool // the reader ended it
+	GaveUp                 bool // the reader closed the connection early
 }
 
-// reader is one program that asks.
+// reader is one program that reads the probes.
 type reader struct {
 	Name, Addr string
 	mu         sync.Mutex
 	requests   []*request
-	dropped    int // requests that are not remembered
+	dropped    int // number of requests that are not recorded
 	busy       int
 }
 
-// of lists what was asked of a probe, the oldest first, as copies.
+// requestsFor returns copies of the requests for a probe, oldest first; "" means all probes.
 func (r *reader) requestsFor(probe string) []request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -57,7 +57,7 @@ func (r *reader) requestsFor(probe string) []request {
 	return list
 }
 
-// begin remembers a request.
+// begin records a request.
 func (r *reader) begin(a *request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,14 +77,14 @@ func (r *reader) end(a *request, now time.Time) {
 	a.End = now
 }
 
-// set changes what is remembered of a request.
+// set runs do, which changes a recorded request, under the lock.
 func (r *reader) set(do func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	do()
 }
 
-// whose tells readers apart.
+// identify returns the name and address by which readers are distinguished.
 func identify(r *http.Request) (name, addr string) {
 	addr, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
@@ -116,10 +116,10 @@ func record(r *http.Request, probe, part string, now time.Time) *request {
 	return a
 }
 
-// conditional says that it was asked with a validator.
+// conditional reports whether the request had a validator.
 func (a *request) conditional() bool { return a.HasNoneMatch || a.HasSince }
 
-// feeds are the requests for the address of the feed.
+// feeds returns the requests for the feed itself.
 func feeds(list []request) []request { return parts(list, partFeed) }
 
 func parts(list []request, part string) []request {

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// Verdict is what became of a manner.
+// Verdict is the outcome for a rule.
 type Verdict string
 
 // The verdicts.
 const (
 	Kept   Verdict = "kept"
 	Broken Verdict = "broken"
-	Open   Verdict = "open"   // not enough was seen yet
-	Unseen Verdict = "unseen" // it cannot be seen from outside
+	Open   Verdict = "open"   // needs more observations
+	Unseen Verdict = "unseen" // cannot be observed from outside
 )
 
 // Report is the score of one reader.
@@ -24,7 +24,7 @@ type Report struct {
 	Address  string    `json:"address"`
 	Since    time.Time `json:"since"`
 	Requests int       `json:"requests"`
-	Probes   int       `json:"probes"` // that it asked for
+	Probes   int       `json:"probes"` // number of requested probes
 	Kept     int       `json:"kept"`
 	Broken   int       `json:"broken"`
 	Open     int       `json:"open"`
@@ -36,11 +36,11 @@ type Result struct {
 	Rule
 	Verdict Verdict  `json:"verdict"`
 	Text    string   `json:"text"`             // for people
-	Broken  []string `json:"broken,omitempty"` // what was seen, at most 5
-	Open    []string `json:"open,omitempty"`   // what is waited for, at most 5
+	Broken  []string `json:"broken,omitempty"` // observed violations, at most 5
+	Open    []string `json:"open,omitempty"`   // missing observations, at most 5
 }
 
-// finding is what one probe says of a manner.
+// finding is the outcome of one probe for a rule.
 type finding struct {
 	rule    int
 	verdict Verdict
@@ -132,7 +132,7 @@ func newResult(m Rule, list []finding) Result {
 	return j
 }
 
-// String is the report on a few lines, for a terminal.
+// String formats the report for a terminal.
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s at %s: %d kept, %d broken, %d open (%d requests for %d probes)\n", r.Reader, r.Address, r.Kept, r.Broken, r.Open, r.Requests, r.Probes)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-const slack = 30 * time.Second // that clocks may differ and answers take
+const slack = 30 * time.Second // tolerance for clocks and response times
 
 func rhythmProbes() []probe {
 	even := func(t time.Time) bool { return t.UTC().Hour()%2 == 0 }
@@ -47,7 +47,7 @@ func expires(v *visit) {
 	v.feed("")
 }
 
-// apart judges the least time between two checks.
+// minInterval judges the minimum time between two checks.
 func minInterval(atLeast time.Duration) func([]request, time.Time) []finding {
 	return func(list []request, now time.Time) []finding {
 		between := gaps(feeds(list))
@@ -66,7 +66,7 @@ func minInterval(atLeast time.Duration) func([]request, time.Time) []finding {
 	}
 }
 
-// never judges when no check may be.
+// notDuring judges whether checks avoid skipped times.
 func notDuring(skipped func(time.Time) bool, what string) func([]request, time.Time) []finding {
 	return func(list []request, now time.Time) []finding {
 		list = feeds(list)
@@ -85,7 +85,7 @@ func notDuring(skipped func(time.Time) bool, what string) func([]request, time.T
 	}
 }
 
-// alive judges that a reader did not stop.
+// stillPolling judges whether a reader has stopped.
 func stillPolling(rule int, list []request, now time.Time) []finding {
 	if last := list[len(list)-1].At; now.Sub(last) > 72*time.Hour {
 		return []finding{broken(rule, "it was not asked for in %s", now.Sub(last).Round(time.Hour))}
@@ -93,7 +93,7 @@ func stillPolling(rule int, list []request, now time.Time) []finding {
 	return nil
 }
 
-// rising says whether waits grow, on the whole.
+// growing reports whether waits grow overall.
 func growing(waits []time.Duration) bool {
 	if len(waits) < 3 {
 		return false

@@ -20,10 +20,10 @@ import (
 	"cloudburst/internal/store/sqlite"
 )
 
-// watched is how long our own reader is watched, on the bubble's clock.
+// watched is how long our reader is observed, on the bubble's clock.
 const watched = 8 * 24 * time.Hour
 
-// TestOurOwnReaderKeepsEveryManner is the score of this very program, a week in a moment.
+// TestOurReaderFollowsEveryRule scores this program over a simulated week.
 func TestOurReaderFollowsEveryRule(t *testing.T) {
 	t.Parallel()
 	fulltest.Long(t)
@@ -57,7 +57,7 @@ func TestOurReaderFollowsEveryRule(t *testing.T) {
 	})
 }
 
-// serve puts the probes on the internet.
+// serve serves the probes on the simulated internet.
 func serve(t *testing.T, internet *nettest.Internet, probes *politeness.Server) (stop func()) {
 	l, err := internet.Listen("probe.example:80")
 	if err != nil {
@@ -67,17 +67,16 @@ func serve(t *testing.T, internet *nettest.Internet, probes *politeness.Server) 
 	var group sync.WaitGroup
 	group.Go(func() { _ = server.Serve(l) }) // until it is closed
 	return func() {
-		_ = server.Close() // nobody asks any more
+		_ = server.Close() // all readers have stopped
 		group.Wait()
 	}
 }
 
-// restart is how long the reader is away when its machine restarts. It is longer than the
-// interval between two checks of one host, which a reader does not remember.
+// restart is the downtime of a restart. It exceeds the minimum interval between two checks of one
+// host, which a restarted reader does not know.
 const restart = 30 * time.Second
 
-// read lets the reader run for a while. Each call starts the reader again, as after a restart
-// of its machine.
+// read runs the reader for a while. Each call starts it again, as after a restart of the machine.
 func read(t *testing.T, internet *nettest.Internet, dir string, probes *politeness.Server, first bool, during time.Duration) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()

@@ -19,9 +19,9 @@ import (
 // Server serves the probes and the score. The zero value works.
 type Server struct {
 	Now func() time.Time // nil: time.Now
-	// Public is the address at which readers reach the server; "": as the request says.
+	// Public is the server's URL for readers; "": from the request.
 	Public string
-	// Seen is told of each reader when it first asks; nil: nobody is.
+	// Seen is called at the first request of each reader; may be nil.
 	Seen func(name, addr string)
 
 	init    sync.Once
@@ -34,8 +34,7 @@ type Server struct {
 
 type connKey struct{}
 
-// ConnContext is for http.Server.ConnContext: with it the server can tell whether
-// connections are used again.
+// ConnContext is for http.Server.ConnContext. It lets the server detect reused connections.
 func (s *Server) ConnContext(ctx context.Context, _ net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, s.conns.Add(1))
 }
@@ -59,7 +58,7 @@ func (s *Server) ready() {
 	})
 }
 
-// ServeHTTP answers.
+// ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.ready()
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -73,7 +72,7 @@ func (s *Server) base(r *http.Request) string {
 	return "http://" + r.Host
 }
 
-// probe answers as the probe of that name does.
+// probe responds as the named probe.
 func (s *Server) probe(w http.ResponseWriter, r *http.Request) {
 	name, part := r.PathValue("probe"), r.PathValue("part")
 	i := slices.IndexFunc(s.probes, func(p probe) bool { return p.name == name })
@@ -115,7 +114,7 @@ func (s *Server) readerOf(r *http.Request) *reader {
 	return known
 }
 
-// Reports are the scores of all readers that asked, the one that asked most first.
+// Reports returns the scores of all readers, those with the most requests first.
 func (s *Server) Reports() []Report {
 	s.ready()
 	s.mu.Lock()
@@ -149,10 +148,10 @@ func (s *Server) json(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(b.Bytes()) // who asked may have gone
+	_, _ = w.Write(b.Bytes()) // the client may have closed the connection
 }
 
-// Probes are the addresses of the probe feeds of a server at base.
+// Probes returns the URLs of the probe feeds of a server at base.
 func (s *Server) Probes(base string) []string {
 	s.ready()
 	out := make([]string, len(s.probes))
@@ -173,10 +172,10 @@ func (s *Server) opml(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/x-opml; charset=utf-8")
-	_, _ = w.Write(b.Bytes()) // who asked may have gone
+	_, _ = w.Write(b.Bytes()) // the client may have closed the connection
 }
 
-// counted counts what is written.
+// countingWriter counts the written bytes.
 type countingWriter struct {
 	http.ResponseWriter
 	status  int

@@ -13,7 +13,7 @@ import (
 	"cloudburst/internal/fulltest"
 )
 
-// clocked is a server whose clock the test holds.
+// testServer is a Server with a clock that the test controls.
 type testServer struct {
 	Server
 	t   *testing.T
@@ -26,7 +26,7 @@ func newTestServer(t *testing.T) *testServer {
 	return c
 }
 
-// get asks once; nothing is followed.
+// get sends one request and follows no redirect.
 func (c *testServer) get(path string, header ...string) *httptest.ResponseRecorder {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(c.t.Context())
@@ -36,7 +36,7 @@ func (c *testServer) get(path string, header ...string) *httptest.ResponseRecord
 		r.Header.Set(header[i], header[i+1])
 	}
 	if strings.Contains(path, "silent") || strings.Contains(path, "dripping") {
-		cancel() // it gives up
+		cancel() // the client gives up
 	}
 	defer cancel()
 	w := httptest.NewRecorder()
@@ -48,7 +48,7 @@ func (c *testServer) verdicts() map[int]Verdict {
 	c.t.Helper()
 	list := c.Reports()
 	if len(list) != 1 {
-		c.t.Fatalf("%d readers were told apart", len(list))
+		c.t.Fatalf("%d readers were distinguished", len(list))
 	}
 	out := map[int]Verdict{}
 	for _, m := range list[0].Rules {
@@ -152,8 +152,8 @@ func TestTheScoreIsAvailableAsPageAndJSON(t *testing.T) {
 	}
 }
 
-// TestWhatWasOnTheWayIsNotTaken: a reader that stops at 5 MiB on the machine of the
-// server leaves some megabytes more in the buffers of the two.
+// TestBufferedDataIsNotCountedAsRead: when a reader stops after 5 MiB, some further megabytes are
+// in the socket buffers of both machines.
 func TestBufferedDataIsNotCountedAsRead(t *testing.T) {
 	t.Parallel()
 	for taken, want := range map[int64]Verdict{5 << 20: Kept, 13 << 20: Kept, 17 << 20: Broken} {

@@ -7,9 +7,9 @@ import (
 )
 
 const (
-	downFor  = 10 // checks that fail
+	downFor  = 10 // number of failing checks
 	minWait  = 5*time.Minute - slack
-	longWait = 49 * time.Hour // until then a reader comes back
+	longWait = 49 * time.Hour // maximum time until a reader returns
 )
 
 func troubleProbes() []probe {
@@ -25,7 +25,7 @@ func troubleProbes() []probe {
 	}
 }
 
-// busy asks for patience at every third check.
+// busy sends a Retry-After at every third check.
 func busy(status int, value func(time.Time) string) func(v *visit) {
 	return func(v *visit) {
 		v.set("ETag", `"busy"`)
@@ -104,7 +104,7 @@ func gone(v *visit) {
 	v.feed("")
 }
 
-// ends judges that the second answer was the last.
+// mustEnd judges that the second check was the last.
 func mustEnd(rule int) func([]request, time.Time) []finding {
 	return func(list []request, now time.Time) []finding {
 		list = feeds(list)
@@ -138,7 +138,7 @@ func judgeRefusals(list []request, now time.Time) []finding {
 	return []finding{kept(29)}
 }
 
-// moved permanently: to an address that works.
+// moveProbes returns the probes with redirects.
 func moveProbes() []probe {
 	return []probe{
 		{"moved", "301 to another address", func(v *visit) { movedFeed(v, func() { v.redirect(http.StatusMovedPermanently, "new") }) }, acceptsMove(16)},
@@ -157,13 +157,13 @@ func moveProbes() []probe {
 		}, mustEnd(17)},
 		{"chain", "A chain of redirects without end", func(v *visit) {
 			n := 0
-			_, _ = fmt.Sscanf(v.part, "%d", &n) // the feed itself is the hop 0
+			_, _ = fmt.Sscanf(v.part, "%d", &n) // the feed itself is hop 0
 			v.redirect(http.StatusFound, fmt.Sprint(n+1))
 		}, judgeChain},
 	}
 }
 
-// moves is a feed that is somewhere else from the second check on.
+// movedFeed is a feed that has moved from the second check on.
 func movedFeed(v *visit, away func()) {
 	v.set("ETag", fmt.Sprintf("%q", v.part))
 	if v.part == partFeed && len(v.checks()) > 0 {
@@ -174,10 +174,10 @@ func movedFeed(v *visit, away func()) {
 	v.feed("")
 }
 
-// believes judges that the new address is taken, but not at once.
+// acceptsMove judges that the reader accepts the new URL, but not at once.
 func acceptsMove(rule int) func([]request, time.Time) []finding {
 	return func(list []request, now time.Time) []finding {
-		var seen []time.Time // checks that met the move
+		var seen []time.Time // checks that saw the move
 		var last request
 		for _, a := range list {
 			if a.Part == partFeed && len(feeds(list)) > 0 && a.At != list[0].At {

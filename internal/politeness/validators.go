@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A date that a server may well send, and that a reader can only give back as it is.
+// Values of Last-Modified that readers must send back unchanged.
 const (
 	dateUsual   = "Mon, 02 Nov 2026 03:04:05 GMT"
 	dateUnusual = "2026-11-02T04:04:05+01:00"
@@ -39,7 +39,7 @@ func constantValidators(etag, modified string) func(v *visit) {
 	}
 }
 
-// validators judges requests for a document whose validators stay.
+// judgeValidators judges requests for a document with constant validators.
 func judgeValidators(list []request, _ time.Time) []finding {
 	list = feeds(list)
 	if len(list) < 2 {
@@ -62,7 +62,7 @@ func judgeValidators(list []request, _ time.Time) []finding {
 	return out
 }
 
-// exactly compares what was sent with what was given.
+// compareValidators compares the validators in a request with those of the previous response.
 func compareValidators(a, given request) []finding {
 	var out []finding
 	switch {
@@ -87,7 +87,7 @@ func compareValidators(a, given request) []finding {
 	return out
 }
 
-// renew answers 304 to whatever validator was given last, and gives another with it.
+// renew responds with 304 to any validator, and sends a new ETag with it.
 func renew(v *visit) {
 	n := len(v.checks())
 	v.set("ETag", fmt.Sprintf(`"r%d"`, n))
@@ -98,7 +98,7 @@ func renew(v *visit) {
 	v.full("")
 }
 
-// same gives the same document each time, with another ETag.
+// same sends the same document each time, with a new ETag.
 func same(v *visit) {
 	v.set("ETag", fmt.Sprintf(`"s%d"`, len(v.checks())))
 	v.full("")
@@ -122,7 +122,7 @@ func judgeRenewal(rule int) func([]request, time.Time) []finding {
 	}
 }
 
-// hop leads to another address for now; each of the two has an ETag of its own.
+// hop redirects temporarily to another URL; both have their own ETag.
 func hop(v *visit) {
 	if v.part == partFeed {
 		v.set("ETag", `"hop"`)

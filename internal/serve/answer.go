@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// clockSkew is how far a reader's date may be ahead of our clock.
+// clockSkew is how far a client's date may be ahead of our clock.
 const clockSkew = time.Minute
 
-// ServeHTTP is [Document.Answer] as a handler.
+// ServeHTTP implements http.Handler with [Document.Answer].
 func (d *Document) ServeHTTP(w http.ResponseWriter, r *http.Request) { d.Answer(w, r) }
 
-// Answer answers GET and HEAD: conditionally, in the form that the reader prefers.
-// Ranges are not served: a feed is read whole or not at all. A Vary that the caller
-// has set stays beside the document's own. The status is the one that was sent.
+// Answer responds to GET and HEAD with conditions and content negotiation, and returns the status.
+// It does not serve ranges: clients read a feed completely or not at all. It appends to a Vary that
+// the caller has set.
 //
 // spec:feedstate-2007#etag-publish
 // spec:feedstate-2007#last-modified-publish
@@ -26,7 +26,7 @@ func (d *Document) Answer(w http.ResponseWriter, r *http.Request) (status int) {
 		return d.options(w)
 	default:
 		w.Header().Set("Allow", methods)
-		return d.refuse(w, http.StatusMethodNotAllowed, "This is a document to be read: send a GET.")
+		return d.refuse(w, http.StatusMethodNotAllowed, "This document can only be read: send a GET.")
 	}
 	if d.preconditionFailed(r.Header) {
 		return d.refuse(w, http.StatusPreconditionFailed, preconditionText)
@@ -36,15 +36,15 @@ func (d *Document) Answer(w http.ResponseWriter, r *http.Request) (status int) {
 		return d.notModified(w, f)
 	}
 	if !ok {
-		return d.refuse(w, http.StatusNotAcceptable, "Accept-Encoding excludes every form of the document: allow gzip or identity.")
+		return d.refuse(w, http.StatusNotAcceptable, "Accept-Encoding excludes every encoding of the document: allow gzip or identity.")
 	}
 	return d.send(w, r, f)
 }
 
-const preconditionText = "The document is not the one that If-Match or If-Unmodified-Since asks for: read it again."
+const preconditionText = "The document has changed and does not match If-Match or If-Unmodified-Since: read it again."
 
-// NotModified answers 304 to a reader who needs nothing, whatever tag it holds. Only
-// If-Match and If-Unmodified-Since are obeyed: then the status is 412.
+// NotModified responds with 304 to a client that needs no update, whatever its tag. Only If-Match
+// and If-Unmodified-Since are checked: the status is 412 if they fail.
 func (d *Document) NotModified(w http.ResponseWriter, r *http.Request) (status int) {
 	if d.preconditionFailed(r.Header) {
 		return d.refuse(w, http.StatusPreconditionFailed, preconditionText)
@@ -59,8 +59,8 @@ func (d *Document) notModified(w http.ResponseWriter, f *representation) (status
 	return http.StatusNotModified
 }
 
-// common are the headers of 200 and 304 alike. The values are put into the map as they
-// are, so that an answer costs no memory of ours.
+// common sets the headers of both 200 and 304. It assigns prepared slices, so that a response needs
+// no allocations.
 func (d *Document) common(head http.Header, f *representation) {
 	head["Etag"] = f.tags
 	if d.cache != nil {
@@ -80,7 +80,7 @@ func (d *Document) common(head http.Header, f *representation) {
 	d.allowCrossOrigin(head)
 }
 
-// share lets pages of others read a feed.
+// allowCrossOrigin lets pages of other origins read a feed.
 func (d *Document) allowCrossOrigin(head http.Header) {
 	if d.any != nil {
 		head["Access-Control-Allow-Origin"] = d.any
@@ -88,7 +88,7 @@ func (d *Document) allowCrossOrigin(head http.Header) {
 	}
 }
 
-// send answers with a form, whole.
+// send responds with a whole representation.
 //
 // spec:feedstate-2007#gzip-publish
 func (d *Document) send(w http.ResponseWriter, r *http.Request, f *representation) (status int) {
@@ -115,7 +115,7 @@ func (d *Document) send(w http.ResponseWriter, r *http.Request, f *representatio
 	if r.Method == http.MethodHead {
 		return status
 	}
-	// Nobody is left to tell when the reader has gone.
+	// Errors mean that the client closed the connection.
 	if f.body == nil && d.size > 0 {
 		_ = d.unpack(w)
 		return status
@@ -124,8 +124,8 @@ func (d *Document) send(w http.ResponseWriter, r *http.Request, f *representatio
 	return status
 }
 
-// choose finds the form for an Accept-Encoding. ok is false when all are excluded; the
-// form is the plain one then.
+// choose selects the representation for an Accept-Encoding. If all are excluded, ok is false and
+// the representation is the plain one.
 //
 // spec:rfc9110#content-negotiation
 func (d *Document) choose(accept []string) (f *representation, ok bool) {
@@ -134,8 +134,8 @@ func (d *Document) choose(accept []string) (f *representation, ok bool) {
 	if !d.o.Brotli {
 		br = 0
 	}
-	// A coding that the reader wants less than the plain bytes is not used, nor gzip
-	// where it makes nothing smaller; but either is better than what is excluded.
+	// Do not use a coding with a lower weight than identity, nor gzip if it saves nothing. Either
+	// is still better than an excluded identity.
 	if gzip < a.identity || !d.preferGzip && a.identity > 0 {
 		gzip = 0
 	}
@@ -151,7 +151,7 @@ func (d *Document) choose(accept []string) (f *representation, ok bool) {
 	return &d.plain, a.identity > 0
 }
 
-// holds says that t is the tag of one of the forms; some readers lose the quotes.
+// matchesTag reports whether t is the tag of a representation; some clients lose the quotes.
 func (d *Document) matchesTag(t string) bool { return BaseTag(t) == d.tag }
 
 // ClientHas reports whether If-None-Match names a representation of this document.
@@ -166,8 +166,8 @@ func (d *Document) ClientHas(h http.Header) bool {
 	return false
 }
 
-// unchanged says that the reader has this document already, in whichever form. The
-// date counts where no tag was sent.
+// unchanged reports whether the client already has this document, in any representation. The date
+// counts only without a tag.
 func (d *Document) unchanged(h http.Header) bool {
 	if len(h["If-None-Match"]) > 0 {
 		return d.ClientHas(h)
@@ -177,13 +177,13 @@ func (d *Document) unchanged(h http.Header) bool {
 		return false
 	}
 	if dates[0] == d.since[0] {
-		return true // what most send
+		return true // the most common case
 	}
 	at, err := http.ParseTime(dates[0])
 	return err == nil && !d.modified.After(at) && !at.After(d.now().Add(clockSkew))
 }
 
-// failed says that the reader asks for another document than this one.
+// preconditionFailed reports whether If-Match or If-Unmodified-Since excludes this document.
 func (d *Document) preconditionFailed(h http.Header) bool {
 	if lists := h["If-Match"]; len(lists) > 0 {
 		for _, list := range lists {
@@ -210,8 +210,7 @@ func (d *Document) now() time.Time {
 	return time.Now()
 }
 
-// options answers what may be done with the document, also to a browser that asks
-// before a page of another site reads it.
+// options responds to OPTIONS, including CORS preflight requests.
 func (d *Document) options(w http.ResponseWriter) (status int) {
 	head := w.Header()
 	head.Set("Allow", methods)

@@ -1,10 +1,9 @@
-// Package serve answers requests for documents that are made once and read by many:
-// packed, tagged and conditional. What HTTP says of conditions, codings and ranges is
-// RFC 9110, of caches RFC 9111.
+// Package serve serves documents that are generated once and read often, with compression, entity
+// tags and conditional requests. Conditions, codings and ranges follow RFC 9110, caching RFC 9111.
 //
 // Start with [New] and [Document.Answer].
 //
-// A document has a plain form, a gzip form and, if its options say so, a brotli form,
-// which is made when the first reader asks for it. Each form has a strong tag of its
-// own, and a reader who holds any of them holds the document.
+// A document has a plain, a gzip and, optionally, a brotli representation, which is made at its
+// first request. Each representation has its own strong tag, and a client that has any of them has
+// the document.
 package serve

@@ -14,44 +14,42 @@ import (
 	"github.com/andybalholm/brotli"
 )
 
-// Options say what is sent along with a document. The zero value sends the bytes and
-// their tag, and no more.
+// Options add headers to a document. The zero value sends only the body and its ETag.
 type Options struct {
-	Type     string    // Content-Type, with its charset
-	Modified time.Time // Last-Modified, cut to the second; zero: none
-	Cache    string    // Cache-Control; "" leaves what the caller has set
-	Vary     string    // request headers that it depends on, beside Accept-Encoding
-	Link     []string  // Link headers, one each
-	Feed     bool      // others may read it from a page, and no script in it may run
-	Policy   string    // Content-Security-Policy of a Feed instead of the sandbox
-	Brotli   bool      // there is a brotli form for those who ask for it
+	Type     string    // Content-Type, with charset
+	Modified time.Time // Last-Modified, truncated to seconds; zero: none
+	Cache    string    // Cache-Control; "" preserves the caller's
+	Vary     string    // further request headers for Vary, after Accept-Encoding
+	Link     []string  // values of Link headers
+	Feed     bool      // allows other origins to read it, and forbids scripts in it
+	Policy   string    // Content-Security-Policy of a Feed; "": sandbox
+	Brotli   bool      // also offers a brotli representation
 
 	Level  int  // of gzip, 1 to 9 [6]
-	Packed bool // only the packed bytes are kept: who wants the plain ones waits for them to be unpacked
-	// NoSince is for a document of the same second as the one before it: then
-	// If-Modified-Since cannot tell them apart, and is not asked.
+	Packed bool // stores only the gzip bytes; plain responses are decompressed each time
+	// NoSince ignores If-Modified-Since. It is for a document from the same second as its
+	// predecessor, which that date cannot distinguish.
 	NoSince bool
-	// Delta makes an answer of status 226 (RFC 3229) with this as its IM header. Tag
-	// is then that of the whole document, as Tag gives it.
+	// Delta makes responses with status 226 (RFC 3229) and this IM header. Tag must then be the Tag
+	// of the whole document.
 	Delta, Tag string
-	// Now is the clock that dates of the future are known by [time.Now].
+	// Now is the clock for detecting dates in the future [time.Now].
 	Now func() time.Time
 }
 
 const (
-	minGzipSize    = 1400 // bytes at which packing is worth it: less is one packet anyway
-	brotliQuality  = 5    // as small as gzip's best, in about the time of gzip's 6
+	minGzipSize    = 1400 // bytes; smaller documents fit into one packet anyway
+	brotliQuality  = 5    // as small as gzip's best, in about the time of gzip's level 6
 	suffixGzip     = "-gz"
 	suffixBrotli   = "-br"
-	overhead       = 2048 // headers and the like, in memory
+	overhead       = 2048 // bytes of memory for headers etc.
 	feedPolicy     = "sandbox; default-src 'none'"
 	methods        = "GET, HEAD, OPTIONS"
 	corsHeaders    = "Accept, A-IM, Authorization, If-Modified-Since, If-None-Match, X-WSSE"
 	exposedHeaders = "ETag, IM, Link, Last-Modified, Content-Length"
 )
 
-// Document is an answer that many get. It never changes; its methods may be called
-// at the same time.
+// Document is an immutable response for many requests. It is safe for concurrent use.
 type Document struct {
 	o          Options
 	size       int    // of the plain bytes
@@ -59,25 +57,25 @@ type Document struct {
 	modified   time.Time
 	plain      representation
 	packed     representation
-	preferGzip bool // the gzip form is what is sent if the reader leaves the choice
+	preferGzip bool // gzip is smaller than the plain bytes, so it is preferred
 	pack       sync.Once
 	squeezed   representation
 	squeeze    sync.Once
 
-	// Header values, made once; nil is not sent.
+	// Header values, made once; nil values are not sent.
 	cache, vary, since, kind, link, policy, delta, nosniff, any, exposed, ranges []string
 }
 
-// form is one way in which the bytes are written.
+// representation is one encoding of the document.
 type representation struct {
-	body     []byte // nil: not kept, or not made yet
-	tag      string // with its quotes
+	body     []byte // nil: not stored, or not made yet
+	tag      string // with quotes
 	tags     []string
 	length   []string
-	encoding []string // nil: none
+	encoding []string // nil: no encoding
 }
 
-// New makes a document of body, which may not be changed afterwards.
+// New returns a document with this body, which must not be modified afterwards.
 func New(body []byte, o Options) *Document {
 	tag := o.Tag
 	if tag == "" {
@@ -98,7 +96,7 @@ func New(body []byte, o Options) *Document {
 	return d
 }
 
-// TagOf is the tag that New gives to a document of body, see [Document.Tag].
+// TagOf returns the tag of a document with this body, see [Document.Tag].
 func TagOf(body []byte) string {
 	sum := sha256.Sum256(body)
 	return hex.EncodeToString(sum[:16])
@@ -124,7 +122,7 @@ func (f *representation) fill(body []byte) {
 	f.body, f.length = body, []string{strconv.Itoa(len(body))}
 }
 
-// headers makes the values that all answers share.
+// headers prepares the header values that all responses share.
 func (d *Document) headers() {
 	o := &d.o
 	vary := "Accept-Encoding"
@@ -132,7 +130,7 @@ func (d *Document) headers() {
 		vary += ", " + o.Vary
 	}
 	d.vary = []string{vary}
-	d.ranges = []string{"none"} // parts of a feed are of no use
+	d.ranges = []string{"none"} // ranges of a feed are useless
 	d.cache, d.kind, d.delta = one(o.Cache), one(o.Type), one(o.Delta)
 	if !o.Modified.IsZero() {
 		d.modified = o.Modified.UTC().Truncate(time.Second)
@@ -140,7 +138,7 @@ func (d *Document) headers() {
 	}
 	if len(o.Link) > 0 {
 		d.link = append([]string(nil), o.Link...)
-		d.link = d.link[:len(d.link):len(d.link)] // who adds to it gets a copy
+		d.link = d.link[:len(d.link):len(d.link)] // appending to it makes a copy
 	}
 	if o.Feed {
 		d.nosniff, d.any, d.exposed = one("nosniff"), one("*"), one(exposedHeaders)
@@ -158,17 +156,17 @@ func one(value string) []string {
 	return []string{value}
 }
 
-// gzip is the packed form. Small documents are packed when somebody insists.
+// gzip returns the gzip representation. Small documents are compressed only on demand.
 func (d *Document) gzip() *representation {
 	d.pack.Do(func() { d.packed.fill(gzipped(d.Bytes(), d.o.Level)) })
 	return &d.packed
 }
 
-// brotli is the brotli form, made once while all who want it wait.
+// brotli returns the brotli representation. The first call makes it; concurrent calls wait.
 func (d *Document) brotli() *representation {
 	d.squeeze.Do(func() {
 		var out bytes.Buffer
-		// Memory takes all: it cannot fail.
+		// A bytes.Buffer returns no errors.
 		z := brotli.NewWriterLevel(&out, brotliQuality)
 		_, _ = z.Write(d.Bytes())
 		_ = z.Close()
@@ -182,15 +180,15 @@ func gzipped(body []byte, level int) []byte {
 		level = gzip.DefaultCompression
 	}
 	var out bytes.Buffer
-	// The level exists and memory takes all: neither can fail.
+	// The level is valid, and a bytes.Buffer returns no errors.
 	z, _ := gzip.NewWriterLevel(&out, level)
 	_, _ = z.Write(body)
 	_ = z.Close()
 	return bytes.Clone(out.Bytes())
 }
 
-// Bytes are the plain ones; do not change them. Where only the packed ones are kept
-// they are unpacked each time.
+// Bytes returns the plain bytes, which must not be modified. If only the gzip bytes are stored,
+// each call decompresses them.
 func (d *Document) Bytes() []byte {
 	if d.plain.body != nil || d.size == 0 {
 		return d.plain.body
@@ -200,7 +198,7 @@ func (d *Document) Bytes() []byte {
 	return out.Bytes()
 }
 
-// unpack writes the plain bytes from the packed ones.
+// unpack writes the plain bytes, decompressed from the gzip bytes.
 func (d *Document) unpack(w io.Writer) error {
 	z, err := gzip.NewReader(bytes.NewReader(d.packed.body))
 	if err != nil {
@@ -210,18 +208,17 @@ func (d *Document) unpack(w io.Writer) error {
 	return err
 }
 
-// Tag tells these bytes from others: 32 hexadecimal digits, or what Options.Tag was.
-// It is the plain form's ETag without quotes; the others end in -gz and -br.
+// Tag identifies the content: 32 hexadecimal digits, or Options.Tag. It is the ETag of the plain
+// representation without quotes; the others end in -gz and -br.
 func (d *Document) Tag() string { return d.tag }
 
-// Type is its Content-Type.
+// Type returns the Content-Type.
 func (d *Document) Type() string { return d.o.Type }
 
-// Size is about how many bytes of memory it holds, with room for a brotli form if
-// there may be one.
+// Size returns the approximate memory use in bytes, including a possible brotli representation.
 func (d *Document) Size() int {
 	n := len(d.plain.body) + overhead
-	packed := minGzipSize // when somebody insists
+	packed := minGzipSize // a small document compressed on demand
 	if d.size >= minGzipSize {
 		packed = len(d.packed.body)
 	}

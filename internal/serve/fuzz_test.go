@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// FuzzConditions asks with any headers at all: the answer is one of those that there
-// are, whole, and follows from the headers.
+// FuzzConditions sends arbitrary headers: the response is one of the expected ones, complete, and
+// consistent with the headers.
 func FuzzConditions(f *testing.F) {
 	d := New(feedOf(3000), Options{Type: "text/xml", Modified: noon(), Brotli: true, Feed: true, Now: func() time.Time { return noon().Add(time.Hour) }})
 	f.Add("gzip, br;q=0.5", `"a", W/"b"`, noonText, "")
@@ -29,13 +29,13 @@ func FuzzConditions(f *testing.F) {
 				t.Error("not the document")
 			}
 			if none == "" && r.Header.Get("If-Modified-Since") == noonText {
-				t.Error("sent to who has it")
+				t.Error("sent to a client that has it")
 			}
 		case 304:
 			if w.Body.Len() != 0 {
-				t.Error("304 with bytes")
+				t.Error("304 with a body")
 			}
-			// Only a tag of ours, or a star, or a date where there is no tag.
+			// Allowed only for our tag or a star; dates do not count next to tags.
 			if none != "" && !strings.Contains(none, d.Tag()) && !strings.Contains(none, "*") {
 				t.Errorf("304 for %q", none)
 			}
@@ -53,7 +53,7 @@ func FuzzConditions(f *testing.F) {
 	})
 }
 
-// FuzzTags reads lists of tags: it ends, and what it gives stands in the list.
+// FuzzTags parses lists of tags: parsing ends, and the results are part of the list.
 func FuzzTags(f *testing.F) {
 	f.Add(`"a", W/"b,c" ,*, d`)
 	f.Add(`W/,,"`)
@@ -61,7 +61,7 @@ func FuzzTags(f *testing.F) {
 		n := 0
 		for tag, _, rest := NextTag(list); tag != ""; tag, _, rest = NextTag(rest) {
 			if n++; n > len(list)+1 {
-				t.Fatal("it does not end")
+				t.Fatal("parsing does not end")
 			}
 			if tag != "*" && (len(tag) < 2 || tag[0] != '"' || tag[len(tag)-1] != '"') {
 				t.Errorf("%q has no quotes", tag)
@@ -70,7 +70,7 @@ func FuzzTags(f *testing.F) {
 				t.Errorf("%q is not in %q", tag, list)
 			}
 		}
-		// A well-formed list gives back what was put in.
+		// Tags of a well-formed list are returned unchanged.
 		if strings.ContainsAny(list, "\"") {
 			return
 		}
@@ -81,7 +81,7 @@ func FuzzTags(f *testing.F) {
 	})
 }
 
-// FuzzWeight reads lists of names with weights.
+// FuzzWeight parses lists of names with weights.
 func FuzzWeight(f *testing.F) {
 	f.Add("feed, vcdiff;q=0.5", "feed")
 	f.Add("a;q=0.1234;x=y,b;q=;", "b")

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// Tags of the readers' conditions are compared without W/: a reader who says that its
-// copy is weak has got it through something that packed it, and holds it all the same.
+// Tags in conditions are compared without W/: a proxy that compressed the document may have
+// weakened the tag, but the client still has the document.
 
-// NextTag takes the first entity tag from a list as If-None-Match has it: tag is the
-// tag with its quotes, or "*"; weak says that W/ stood before it; rest is what follows.
-// tag is "" at the end. Tags that lost their quotes on the way get them back.
+// NextTag returns the first entity tag of a list as in If-None-Match: tag includes its quotes, or
+// is "*"; weak reports a W/ prefix; rest is the remaining list. tag is "" at the end. Missing
+// quotes are restored.
 func NextTag(list string) (tag string, weak bool, rest string) {
 	tag, weak, rest = nextTag(list)
 	if quoted := len(tag) > 1 && tag[0] == '"' && tag[len(tag)-1] == '"'; tag != "" && tag != "*" && !quoted {
@@ -27,12 +27,12 @@ func nextTag(list string) (tag string, weak bool, rest string) {
 			s = s[2:]
 		}
 		if s != "" && s[0] == '"' {
-			// A comma may stand within the quotes.
+			// The quoted string may contain a comma.
 			if end := strings.IndexByte(s[1:], '"'); end >= 0 {
 				return s[:end+2], weak, s[end+2:]
 			}
 		}
-		// Not as it should be: what stands before the comma.
+		// Malformed: use everything up to the comma.
 		tag, list, _ = strings.Cut(s, ",")
 		if tag = strings.Trim(tag, " \t"); tag != "" {
 			return tag, weak, list
@@ -41,7 +41,7 @@ func nextTag(list string) (tag string, weak bool, rest string) {
 	return "", false, ""
 }
 
-// BaseTag is the tag of the document that a form's tag, with its quotes, belongs to.
+// BaseTag returns the document's tag for the tag of a representation, which may have quotes.
 func BaseTag(tag string) string {
 	tag = strings.Trim(tag, `"`)
 	if base, ok := strings.CutSuffix(tag, suffixGzip); ok {
@@ -50,16 +50,16 @@ func BaseTag(tag string) string {
 	return strings.TrimSuffix(tag, suffixBrotli)
 }
 
-// accept is what a reader thinks of each form, 0 to 1000; 0 is never.
+// accept holds the weights of the codings, 0 to 1000; 0 means excluded.
 type accept struct{ gzip, br, identity int }
 
-// readAccept reads Accept-Encoding. Without one only the plain bytes are sure to be
-// understood. The plain ones, where they are not named, are the last choice.
+// readAccept parses Accept-Encoding. Without the header only identity is acceptable. If identity is
+// not listed, it is the last choice.
 func readAccept(lists []string) accept {
 	const unnamed, last = -1, 1
 	a, others := accept{unnamed, unnamed, unnamed}, unnamed
 	for _, list := range lists {
-		if list == "gzip" { // what most readers send
+		if list == "gzip" { // the most common value
 			a.gzip = 1000
 			continue
 		}
@@ -79,7 +79,7 @@ func readAccept(lists []string) accept {
 			}
 		}
 	}
-	// A star stands for gzip, which all who say so understand, but not for brotli.
+	// "*" means gzip, which all its senders support, but not brotli.
 	if a.gzip == unnamed {
 		a.gzip = max(others, 0)
 	}
@@ -93,8 +93,8 @@ func readAccept(lists []string) accept {
 	return a
 }
 
-// Weight is what a list such as A-IM's gives to a name, 0 to 1000 (q=1). It is 0 for
-// what is not named.
+// Weight returns the weight of a name in a list such as A-IM, 0 to 1000 (q=1). It returns 0 for
+// unlisted names.
 func Weight(lists []string, name string) int {
 	highest := 0
 	for _, list := range lists {
@@ -109,8 +109,8 @@ func Weight(lists []string, name string) int {
 	return highest
 }
 
-// next takes the first element from a list of names with weights. A weight that is no
-// number from 0 to 1 is 0.
+// next returns the first element of a list of names with weights. A weight that is not a number
+// from 0 to 1 counts as 0 or is capped at 1000.
 func next(list string) (name string, q int, rest string) {
 	element, rest, _ := strings.Cut(list, ",")
 	name, params, more := strings.Cut(element, ";")
@@ -127,7 +127,8 @@ func next(list string) (name string, q int, rest string) {
 	return strings.Trim(name, " \t"), q, rest
 }
 
-// thousandths reads a weight: at most 5 bytes of digits and a point, 0 to 1.
+// thousandths parses a weight from 0 to 1 as thousandths. It ignores digits after the third
+// decimal.
 func thousandths(s string) int {
 	whole, fraction, _ := strings.Cut(s, ".")
 	if len(fraction) > 3 {

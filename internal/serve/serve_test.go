@@ -21,7 +21,7 @@ func noon() time.Time { return time.Date(2026, 3, 29, 12, 0, 0, 0, time.UTC) }
 
 const noonText = "Sun, 29 Mar 2026 12:00:00 GMT"
 
-// feedOf is a document that packs well.
+// feedOf returns a document that compresses well.
 func feedOf(bytes int) []byte {
 	return []byte("<rss>" + strings.Repeat("<item>words</item>", bytes/18) + "</rss>")
 }
@@ -134,7 +134,7 @@ func TestWithoutOptionsOnlyBodyAndETagAreSent(t *testing.T) {
 	}
 }
 
-// The last column is the Content-Encoding, "-" for the plain bytes, 406 for a refusal.
+// The last three columns are the expected Content-Encoding: "-" means none, 406 a refusal.
 func TestAcceptEncodingSelectsTheRepresentation(t *testing.T) {
 	t.Parallel()
 	body := feedOf(5000)
@@ -203,7 +203,7 @@ func TestAcceptEncodingSelectsTheRepresentation(t *testing.T) {
 		}
 	}
 	if w := request(with, "GET", "Accept-Encoding", "deflate", "Accept-Encoding", "gzip"); w.Header().Get("Content-Encoding") != "gzip" {
-		t.Error("a second line is not read")
+		t.Error("the second header line is ignored")
 	}
 }
 
@@ -215,7 +215,7 @@ func TestEachRepresentationHasItsOwnStrongETag(t *testing.T) {
 		if got := w.Header().Get("ETag"); got != want || BaseTag(got) != d.Tag() {
 			t.Errorf("%s: %s", accept, got)
 		}
-		// Whoever holds one form holds the document, whatever else it would accept.
+		// A client with one representation has the document, whatever else it accepts.
 		for _, now := range []string{"identity", "gzip", "br"} {
 			if w := request(d, "GET", "Accept-Encoding", now, "If-None-Match", want); w.Code != 304 {
 				t.Errorf("%s, then %s: %d", accept, now, w.Code)
@@ -329,7 +329,7 @@ func TestHeadersOfTheCallerArePreserved(t *testing.T) {
 		w.Header().Set("Vary", "Accept")
 		w.Header().Set("Cache-Control", "no-cache")
 		d.ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
-		w.Header().Add("Vary", "Cookie") // after us: ours must not change
+		w.Header().Add("Vary", "Cookie") // afterwards: the shared slice must not change
 		if got := w.Result().Header; cmp.Diff([]string{"Accept", "Accept-Encoding"}, got["Vary"]) != "" || got.Get("Cache-Control") != "no-cache" {
 			t.Errorf("%v", got)
 		}
@@ -349,9 +349,9 @@ func TestPackedStoresOnlyGzip(t *testing.T) {
 		t.Errorf("%d bytes for %d", d.Size(), len(body))
 	}
 	if w := request(d, "GET"); w.Body.String() != string(body) || w.Header().Get("Content-Length") != fmt.Sprint(len(body)) {
-		t.Error("unpacked is another")
+		t.Error("the decompressed body differs")
 	}
-	// What does not pack is kept as it is.
+	// Incompressible data is stored as it is.
 	noise := make([]byte, 10_000)
 	random := rand.NewChaCha8([32]byte{1})
 	_, _ = random.Read(noise)
@@ -383,7 +383,7 @@ func TestLateRepresentationsAreMadeOnce(t *testing.T) {
 	group.Wait()
 }
 
-// sink is a ResponseWriter that keeps nothing, so that what is counted is ours.
+// discardWriter is a ResponseWriter without allocations of its own.
 type discardWriter struct {
 	head   http.Header
 	status int
@@ -394,7 +394,7 @@ func (s *discardWriter) Header() http.Header         { return s.head }
 func (s *discardWriter) WriteHeader(status int)      { s.status = status }
 func (s *discardWriter) Write(p []byte) (int, error) { s.n += len(p); return len(p), nil }
 
-// Not parallel: what others allocate would be counted too.
+// Not parallel, because it counts allocations.
 func TestAHitDoesNotAllocate(t *testing.T) {
 	d := New(feedOf(40_000), Options{
 		Type: "application/rss+xml; charset=utf-8", Modified: noon(), Cache: "public, max-age=300, must-revalidate", Feed: true, Brotli: true,
