@@ -14,12 +14,12 @@ const (
 
 func hostileProbes() []probe {
 	return []probe{
-		{"silent", "A server that does not answer", func(v *visit) {
+		{"silent", "A server that does not respond", func(v *visit) {
 			if !v.waitFor(maxPatience) {
 				v.fail(http.StatusOK, "At last.")
 			}
 		}, mustGiveUp(27)},
-		{"dripping", "An answer that does not end", drip, mustGiveUp(27)},
+		{"dripping", "A response that does not end", drip, mustGiveUp(27)},
 		{"endless", "A document without end", sendEndless, judgeEndless},
 	}
 }
@@ -49,11 +49,11 @@ func mustGiveUp(rule int) func([]request, time.Time) []finding {
 			case a.GaveUp:
 				out = append(out, kept(rule))
 			default:
-				out = append(out, broken(rule, "it was waited for longer than %s", maxPatience))
+				out = append(out, broken(rule, "the reader waited longer than %s", maxPatience))
 			}
 		}
 		if len(out) == 0 {
-			return []finding{open(rule, "a whole check has to be seen")}
+			return []finding{open(rule, "a complete check is needed")}
 		}
 		return out
 	}
@@ -75,13 +75,13 @@ func judgeEndless(list []request, _ time.Time) []finding {
 		switch {
 		case a.End.IsZero():
 		case a.Written > maxTaken:
-			out = append(out, broken(28, "%d MiB of it were taken", a.Written>>20))
+			out = append(out, broken(28, "%d MiB of it were read", a.Written>>20))
 		default:
 			out = append(out, kept(28))
 		}
 	}
 	if len(out) == 0 {
-		return []finding{open(28, "a whole check has to be seen")}
+		return []finding{open(28, "a complete check is needed")}
 	}
 	return out
 }

@@ -27,7 +27,7 @@ func judgeRequests(list []request) []finding {
 	for _, a := range list {
 		switch {
 		case a.Query != "":
-			out = append(out, broken(10, "it was asked for with ?%s, which nobody gave it", clip(a.Query)))
+			out = append(out, broken(10, "the request had the query ?%s, which the feed URL does not have", clip(a.Query)))
 		case a.Cookie:
 			out = append(out, broken(10, "a cookie was sent"))
 		case gaveCookie:
@@ -50,9 +50,9 @@ func judgeRequests(list []request) []finding {
 func judgeAgent(text string) finding {
 	switch {
 	case !agentForm.MatchString(text):
-		return broken(23, "User-Agent is %q: it wants a name with a version and (+https://…)", clip(text))
+		return broken(23, "User-Agent is %q: it needs a name with a version and (+https://…)", clip(text))
 	case !agentCount.MatchString(text):
-		return broken(23, "User-Agent is %q: it does not say for how many it reads, as in \"3 subscribers\"", clip(text))
+		return broken(23, "User-Agent is %q: it does not state the number of subscribers, as in \"3 subscribers\"", clip(text))
 	}
 	return kept(23)
 }
@@ -66,7 +66,7 @@ func judgeAll(all []request) []finding {
 func judgeConnections(all []request) []finding {
 	for _, a := range all {
 		if a.Busy > atOnce {
-			return []finding{broken(19, "%d requests were under way at once", a.Busy)}
+			return []finding{broken(19, "%d requests were open at once", a.Busy)}
 		}
 	}
 	return nil
@@ -81,12 +81,12 @@ func judgeIntervals(all []request) []finding {
 			continue
 		}
 		if n++; n > 1 && a.At.Sub(last) < interval {
-			return []finding{broken(19, "two checks began within %s", a.At.Sub(last).Round(time.Millisecond))}
+			return []finding{broken(19, "two checks started within %s", a.At.Sub(last).Round(time.Millisecond))}
 		}
 		last = a.At
 	}
 	if n < 10 {
-		return []finding{open(19, "more checks have to be seen")}
+		return []finding{open(19, "more checks are needed")}
 	}
 	return []finding{kept(19)}
 }
@@ -95,7 +95,7 @@ func judgeProtocol(all []request) []finding {
 	near, again := 0, 0
 	for i, a := range all {
 		if a.Proto < 11 {
-			return []finding{broken(26, "HTTP/%d.%d was spoken", a.Proto/10, a.Proto%10)}
+			return []finding{broken(26, "HTTP/%d.%d was used", a.Proto/10, a.Proto%10)}
 		}
 		if i > 0 && a.Conn != 0 && a.At.Sub(all[i-1].End) < 5*time.Second && !all[i-1].GaveUp && all[i-1].Busy == 1 {
 			near++
@@ -106,9 +106,9 @@ func judgeProtocol(all []request) []finding {
 	}
 	switch {
 	case near < 5:
-		return []finding{open(26, "requests that are near each other have to be seen")}
+		return []finding{open(26, "requests in quick succession are needed")}
 	case again*2 < near:
-		return []finding{broken(26, "of %d requests that came shortly after another, %d came over the same connection", near, again)}
+		return []finding{broken(26, "of %d requests shortly after another, only %d used the same connection", near, again)}
 	}
 	return []finding{kept(26)}
 }
@@ -127,9 +127,9 @@ func judgeHours(all []request) []finding {
 	}
 	switch {
 	case n < enoughTop:
-		return []finding{open(20, "more checks have to be seen")}
+		return []finding{open(20, "more checks are needed")}
 	case float64(top) > minuteTop*float64(n):
-		return []finding{broken(20, "%d of %d checks came in the first minute of an hour", top, n)}
+		return []finding{broken(20, "%d of %d checks were in the first minute of an hour", top, n)}
 	}
 	return []finding{kept(20)}
 }

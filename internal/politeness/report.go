@@ -101,9 +101,9 @@ func (s *Server) report(r *reader) Report {
 }
 
 func newResult(m Rule, list []finding) Result {
-	j := Result{Rule: m, Verdict: Open, Text: "Nothing of it was seen yet."}
+	j := Result{Rule: m, Verdict: Open, Text: "Not observed yet."}
 	if m.Unseen {
-		j.Verdict, j.Text = Unseen, "This cannot be seen from outside."
+		j.Verdict, j.Text = Unseen, "This cannot be observed from outside."
 		return j
 	}
 	seen := 0

@@ -21,7 +21,7 @@ func rhythmProbes() []probe {
 		{"skip-hours", "skipHours of every second hour", withHint("<skipHours>" + hours.String() + "</skipHours>"), notDuring(even, "an hour that the feed skips")},
 		{"skip-days", "skipDays of the weekend", withHint("<skipDays><day>Saturday</day><day>Sunday</day></skipDays>"), notDuring(weekend, "a day that the feed skips")},
 		{"sy", "sy: four times a day", withHint("<sy:updatePeriod>daily</sy:updatePeriod><sy:updateFrequency>4</sy:updateFrequency>"), minInterval(6 * time.Hour)},
-		{"max-age", "max-age of four hours, in the first answer only", maxAge, minInterval(4 * time.Hour)},
+		{"max-age", "max-age of four hours, in the first response only", maxAge, minInterval(4 * time.Hour)},
 		{"expires", "Expires in five hours", expires, minInterval(5 * time.Hour)},
 	}
 }
@@ -52,12 +52,12 @@ func minInterval(atLeast time.Duration) func([]request, time.Time) []finding {
 	return func(list []request, now time.Time) []finding {
 		between := gaps(feeds(list))
 		if len(between) < 2 {
-			return []finding{open(24, "a third check has to be seen")}
+			return []finding{open(24, "a third check is needed")}
 		}
 		var out []finding
 		for _, d := range between {
 			if d < atLeast-slack {
-				out = append(out, broken(24, "it was asked for after %s; it asks for %s", d.Round(time.Second), atLeast))
+				out = append(out, broken(24, "it was requested after %s; it requires %s", d.Round(time.Second), atLeast))
 			} else {
 				out = append(out, kept(24))
 			}
@@ -71,12 +71,12 @@ func notDuring(skipped func(time.Time) bool, what string) func([]request, time.T
 	return func(list []request, now time.Time) []finding {
 		list = feeds(list)
 		if len(list) < 3 {
-			return []finding{open(24, "a third check has to be seen")}
+			return []finding{open(24, "a third check is needed")}
 		}
 		var out []finding
 		for i := 1; i < len(list); i++ {
 			if a := list[i]; skipped(a.At) {
-				out = append(out, broken(24, "it was asked for at %s, in %s", a.At.UTC().Format("15:04 on Monday"), what))
+				out = append(out, broken(24, "it was requested at %s, in %s", a.At.UTC().Format("15:04 on Monday"), what))
 			} else {
 				out = append(out, kept(24))
 			}
@@ -88,7 +88,7 @@ func notDuring(skipped func(time.Time) bool, what string) func([]request, time.T
 // stillPolling judges whether a reader has stopped.
 func stillPolling(rule int, list []request, now time.Time) []finding {
 	if last := list[len(list)-1].At; now.Sub(last) > 72*time.Hour {
-		return []finding{broken(rule, "it was not asked for in %s", now.Sub(last).Round(time.Hour))}
+		return []finding{broken(rule, "it was not requested in %s", now.Sub(last).Round(time.Hour))}
 	}
 	return nil
 }

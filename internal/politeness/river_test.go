@@ -38,7 +38,7 @@ func TestOurReaderFollowsEveryRule(t *testing.T) {
 		}
 		list := probes.Reports()
 		if len(list) != 1 {
-			t.Fatalf("%d readers were told apart: %+v", len(list), list)
+			t.Fatalf("%d readers were distinguished: %+v", len(list), list)
 		}
 		r := list[0]
 		t.Log(r)
@@ -48,11 +48,11 @@ func TestOurReaderFollowsEveryRule(t *testing.T) {
 				want = politeness.Unseen
 			}
 			if m.Verdict != want {
-				t.Errorf("manner %d (%s) is %s: %s %v %v", m.Number, m.Title, m.Verdict, m.Text, m.Rule, m.Broken)
+				t.Errorf("rule %d (%s) is %s: %s %v %v", m.Number, m.Title, m.Verdict, m.Text, m.Rule, m.Broken)
 			}
 		}
 		if r.Probes != len(probes.Probes("")) {
-			t.Errorf("%d probes were asked for, of %d", r.Probes, len(probes.Probes("")))
+			t.Errorf("%d of %d probes were requested", r.Probes, len(probes.Probes("")))
 		}
 	})
 }

@@ -80,24 +80,24 @@ func (s *Server) probe(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	who := s.readerOf(r)
-	if who == nil {
-		http.Error(w, "More readers ask than can be told apart; start this server anew.", http.StatusServiceUnavailable)
+	client := s.readerOf(r)
+	if client == nil {
+		http.Error(w, "Too many readers: this server distinguishes at most 200. Restart it.", http.StatusServiceUnavailable)
 		return
 	}
-	earlier := who.requestsFor(name)
+	earlier := client.requestsFor(name)
 	a := record(r, name, part, s.now())
-	who.begin(a)
-	defer func() { who.end(a, s.now()) }()
+	client.begin(a)
+	defer func() { client.end(a, s.now()) }()
 	v := &visit{w: &countingWriter{ResponseWriter: w}, r: r, earlier: earlier, now: a.At, base: s.base(r) + "/probe/" + name + "/", probe: name, part: part}
 	s.probes[i].answer(v)
-	who.set(func() {
+	client.set(func() {
 		a.Status, a.GaveETag, a.GaveModified = v.w.status, w.Header().Get("ETag"), w.Header().Get("Last-Modified")
 		a.Written, a.GaveUp = v.w.written, v.gaveUp
 	})
 }
 
-func (s *Server) readerOf(r *http.Request) *reader {
+func (s *Server) readerOf(r *http.Request) *client {
 	name, addr := identify(r)
 	key := addr + " " + name
 	s.mu.Lock()
@@ -162,9 +162,9 @@ func (s *Server) Probes(base string) []string {
 }
 
 func (s *Server) opml(w http.ResponseWriter, r *http.Request) {
-	d := &opml.Document{Head: opml.Head{Title: "Probes of manners"}}
+	d := &opml.Document{Head: opml.Head{Title: "Probes of polite fetching rules"}}
 	for i, u := range s.Probes(s.base(r)) {
-		d.Add(opml.Outline{Text: s.probes[i].title, Type: "rss", XMLURL: u}, "Manners")
+		d.Add(opml.Outline{Text: s.probes[i].title, Type: "rss", XMLURL: u}, "Polite fetching rules")
 	}
 	var b bytes.Buffer
 	if _, err := d.WriteTo(&b); err != nil {

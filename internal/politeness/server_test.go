@@ -77,7 +77,7 @@ func TestAnImpoliteReaderBreaksTheRules(t *testing.T) {
 	got := c.verdicts()
 	for _, m := range []int{2, 3, 4, 5, 6, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 23, 24, 28, 29} {
 		if got[m] != Broken {
-			t.Errorf("manner %d is %s", m, got[m])
+			t.Errorf("rule %d is %s", m, got[m])
 		}
 	}
 }
@@ -92,7 +92,7 @@ func TestRequestsWithoutValidatorsAreDetected(t *testing.T) {
 	got := c.verdicts()
 	for _, m := range []int{1, 9, 22} {
 		if got[m] != Broken {
-			t.Errorf("manner %d is %s", m, got[m])
+			t.Errorf("rule %d is %s", m, got[m])
 		}
 	}
 }
@@ -112,14 +112,14 @@ func TestAcceptingAMoveAtOnceIsDetected(t *testing.T) {
 	c.now = c.now.Add(time.Hour)
 	c.get("/probe/moved/new")
 	if got := c.verdicts()[16]; got != Broken {
-		t.Errorf("after asking directly: %s", got)
+		t.Errorf("after requesting directly: %s", got)
 	}
 }
 
 func TestPageAndListWithoutReaders(t *testing.T) {
 	t.Parallel()
 	c := newTestServer(t)
-	if w := c.get("/"); w.Code != 200 || !strings.Contains(w.Body.String(), "Nobody has asked") {
+	if w := c.get("/"); w.Code != 200 || !strings.Contains(w.Body.String(), "No reader has requested") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	w := c.get("/probes.opml")
@@ -167,7 +167,7 @@ func TestRulesAreNumbered(t *testing.T) {
 	t.Parallel()
 	for i, m := range Rules() {
 		if m.Number != i+1 || m.Title == "" {
-			t.Errorf("manner %d is %+v", i+1, m)
+			t.Errorf("rule %d is %+v", i+1, m)
 		}
 	}
 }

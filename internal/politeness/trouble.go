@@ -18,7 +18,7 @@ func troubleProbes() []probe {
 		{"busy-date", "503 with Retry-After as a date", busy(http.StatusServiceUnavailable, func(now time.Time) string {
 			return now.Add(3 * time.Hour).UTC().Format(http.TimeFormat)
 		}), respectsRetryAfter(3 * time.Hour)},
-		{"busy-junk", "429 with nonsense in Retry-After", busy(http.StatusTooManyRequests, func(time.Time) string { return "a little while" }), respectsRetryAfter(5 * time.Minute)},
+		{"busy-junk", "429 with an invalid Retry-After", busy(http.StatusTooManyRequests, func(time.Time) string { return "a little while" }), respectsRetryAfter(5 * time.Minute)},
 		{"down", "A server that fails ten times, and recovers", down, judgeRecovery},
 		{"gone", "410", gone, mustEnd(15)},
 		{"forbidden", "403, with a reason", forbidden, judgeRefusals},
@@ -46,15 +46,15 @@ func respectsRetryAfter(atLeast time.Duration) func([]request, time.Time) []find
 			switch {
 			case a.Status < 400:
 			case i+1 < len(list) && list[i+1].At.Sub(a.At) < atLeast-slack:
-				out = append(out, broken(13, "it was asked for %s after it had asked for %s", list[i+1].At.Sub(a.At).Round(time.Second), atLeast))
+				out = append(out, broken(13, "it was requested after %s although Retry-After was %s", list[i+1].At.Sub(a.At).Round(time.Second), atLeast))
 			case i+1 < len(list):
 				out = append(out, kept(13))
 			case now.Sub(a.At) > longWait:
-				out = append(out, broken(13, "it was given up after it had asked for patience"))
+				out = append(out, broken(13, "it was not requested again after a Retry-After"))
 			}
 		}
 		if len(out) == 0 {
-			return []finding{open(13, "a check after the one that was put off has to be seen")}
+			return []finding{open(13, "a check after a Retry-After is needed")}
 		}
 		return out
 	}
@@ -80,15 +80,15 @@ func judgeRecovery(list []request, now time.Time) []finding {
 	var out []finding
 	for _, w := range waits {
 		if w < minWait {
-			out = append(out, broken(14, "it was tried again after %s", w.Round(time.Second)))
+			out = append(out, broken(14, "it was requested again after %s", w.Round(time.Second)))
 		}
 	}
 	last := list[len(list)-1]
 	switch {
 	case last.Status >= 500 && now.Sub(last.At) > longWait:
-		return append(out, broken(14, "it was given up after %d failures", len(waits)+1))
+		return append(out, broken(14, "it was not requested again after %d failures", len(waits)+1))
 	case len(waits) < downFor:
-		return append(out, open(14, "%d more failures have to be seen", downFor-len(waits)))
+		return append(out, open(14, "%d more failures are needed", downFor-len(waits)))
 	case !growing(waits):
 		return append(out, broken(14, "the waits do not grow: %s … %s", waits[0].Round(time.Second), waits[len(waits)-1].Round(time.Second)))
 	}
@@ -110,29 +110,29 @@ func mustEnd(rule int) func([]request, time.Time) []finding {
 		list = feeds(list)
 		switch {
 		case len(list) < 2:
-			return []finding{open(rule, "the check that hears of its end has to be seen")}
+			return []finding{open(rule, "the check that receives the 410 is needed")}
 		case len(list) > 2:
-			return []finding{broken(rule, "it was asked for %d times after it had ended", len(list)-2)}
+			return []finding{broken(rule, "it was requested %d times after its end", len(list)-2)}
 		case now.Sub(list[1].At) < 24*time.Hour:
-			return []finding{open(rule, "it is watched for a day whether it is asked for again")}
+			return []finding{open(rule, "a day without requests is needed")}
 		}
 		return []finding{kept(rule)}
 	}
 }
 
-func forbidden(v *visit) { v.fail(http.StatusForbidden, "Readers of this kind are not let in.") }
+func forbidden(v *visit) { v.fail(http.StatusForbidden, "This kind of reader is not allowed.") }
 
 func judgeRefusals(list []request, now time.Time) []finding {
 	between := gaps(feeds(list))
 	if len(between) < 4 && now.Sub(list[0].At) < 72*time.Hour {
-		return []finding{open(29, "more checks have to be seen")}
+		return []finding{open(29, "more checks are needed")}
 	}
 	for i, d := range between {
 		switch {
 		case d < minWait:
-			return []finding{broken(29, "it was tried again after %s", d.Round(time.Second))}
+			return []finding{broken(29, "it was requested again after %s", d.Round(time.Second))}
 		case i >= 3 && d < 90*time.Minute:
-			return []finding{broken(29, "after %d refusals it was tried again after %s", i+1, d.Round(time.Minute))}
+			return []finding{broken(29, "after %d refusals it was requested again after %s", i+1, d.Round(time.Minute))}
 		}
 	}
 	return []finding{kept(29)}
@@ -141,8 +141,8 @@ func judgeRefusals(list []request, now time.Time) []finding {
 // moveProbes returns the probes with redirects.
 func moveProbes() []probe {
 	return []probe{
-		{"moved", "301 to another address", func(v *visit) { movedFeed(v, func() { v.redirect(http.StatusMovedPermanently, "new") }) }, acceptsMove(16)},
-		{"repair", "301 to a page under repair, for two checks", repair, judgeRepair},
+		{"moved", "301 to another URL", func(v *visit) { movedFeed(v, func() { v.redirect(http.StatusMovedPermanently, "new") }) }, acceptsMove(16)},
+		{"repair", "301 to a maintenance page, for two checks", repair, judgeRepair},
 		{"document", "A redirect document", func(v *visit) {
 			movedFeed(v, func() {
 				v.body(http.StatusOK, "application/xml", []byte(fmt.Sprintf("<?xml version=\"1.0\"?>\n<redirect><newLocation>%snew</newLocation></redirect>\n", v.base)))
@@ -185,16 +185,16 @@ func acceptsMove(rule int) func([]request, time.Time) []finding {
 			}
 			if a.Part != partFeed && (last.Part != partFeed || a.At.Sub(last.At) > inOneGo) {
 				if len(seen) < 3 || a.At.Sub(seen[0]) < 24*time.Hour-slack {
-					return []finding{broken(rule, "the move was believed after %d checks in %s", len(seen), a.At.Sub(seen[0]).Round(time.Minute))}
+					return []finding{broken(rule, "the move was accepted after %d checks in %s", len(seen), a.At.Sub(seen[0]).Round(time.Minute))}
 				}
 				return []finding{kept(rule)}
 			}
 			last = a
 		}
 		if len(seen) > 12 && now.Sub(seen[0]) > 96*time.Hour {
-			return []finding{broken(rule, "the move was not believed after %d checks", len(seen))}
+			return []finding{broken(rule, "the move was not accepted after %d checks", len(seen))}
 		}
-		return []finding{open(rule, "the new address has to be asked for directly")}
+		return []finding{open(rule, "a direct request for the new URL is needed")}
 	}
 }
 
@@ -217,9 +217,9 @@ func judgeRepair(list []request, now time.Time) []finding {
 	case n >= 5:
 		return []finding{kept(16)}
 	case n >= 3 && now.Sub(last.At) > longWait:
-		return []finding{broken(16, "a page under repair was taken for the new address")}
+		return []finding{broken(16, "a maintenance page was accepted as the new URL")}
 	}
-	return []finding{open(16, "checks after the repair have to be seen")}
+	return []finding{open(16, "checks after the maintenance are needed")}
 }
 
 func judgeChain(list []request, _ time.Time) []finding {
@@ -230,7 +230,7 @@ func judgeChain(list []request, _ time.Time) []finding {
 		}
 	}
 	if len(feeds(list)) < 2 {
-		return []finding{open(18, "a second check has to be seen")}
+		return []finding{open(18, "a second check is needed")}
 	}
 	return []finding{kept(18)}
 }

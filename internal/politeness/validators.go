@@ -14,16 +14,16 @@ const (
 
 func validatorProbes() []probe {
 	return []probe{
-		{"etag", "An ETag that stays", constantValidators(`"one"`, ""), judgeValidators},
+		{"etag", "A constant ETag", constantValidators(`"one"`, ""), judgeValidators},
 		{"weak", "A weak ETag", constantValidators(`W/"one-w"`, ""), judgeValidators},
 		{"unquoted", "An ETag without quotes", constantValidators(`one-1`, ""), judgeValidators},
-		{"date", "A Last-Modified that stays", constantValidators("", dateUsual), judgeValidators},
-		{"odd-date", "A Last-Modified of an unusual form", constantValidators("", dateUnusual), judgeValidators},
+		{"date", "A constant Last-Modified", constantValidators("", dateUsual), judgeValidators},
+		{"odd-date", "A Last-Modified in an unusual format", constantValidators("", dateUnusual), judgeValidators},
 		{"both", "Both validators", constantValidators(`"two"`, dateUsual), judgeValidators},
 		{"renew", "A 304 with another ETag", renew, judgeRenewal(5)},
 		{"same", "The same document with another ETag", same, judgeRenewal(6)},
 		{"hop", "A temporary redirect with validators at both ends", hop, judgeHop},
-		{"cookie", "A server that hands out cookies", cookie, func([]request, time.Time) []finding { return nil }},
+		{"cookie", "A server that sets cookies", cookie, func([]request, time.Time) []finding { return nil }},
 	}
 }
 
@@ -43,16 +43,16 @@ func constantValidators(etag, modified string) func(v *visit) {
 func judgeValidators(list []request, _ time.Time) []finding {
 	list = feeds(list)
 	if len(list) < 2 {
-		return []finding{open(1, "a second check has to be seen")}
+		return []finding{open(1, "a second check is needed")}
 	}
 	var out []finding
 	for i := 1; i < len(list); i++ {
 		a, given := list[i], list[i-1]
 		if !a.conditional() {
-			out = append(out, broken(1, "request %d came without validators, %s after the one before", i+1, a.At.Sub(given.At).Round(time.Second)))
+			out = append(out, broken(1, "request %d had no validators, %s after the previous one", i+1, a.At.Sub(given.At).Round(time.Second)))
 			if a.At.Sub(given.At) < time.Minute {
-				out = append(out, broken(9, "the address of the feed was asked for again %s after it was read", a.At.Sub(given.At).Round(time.Millisecond)))
-				out = append(out, broken(22, "two requests came within a minute"))
+				out = append(out, broken(9, "the URL of the feed was requested again %s after it was read", a.At.Sub(given.At).Round(time.Millisecond)))
+				out = append(out, broken(22, "there were two requests within a minute"))
 			}
 			continue
 		}
@@ -108,7 +108,7 @@ func judgeRenewal(rule int) func([]request, time.Time) []finding {
 	return func(list []request, _ time.Time) []finding {
 		list = feeds(list)
 		if len(list) < 3 {
-			return []finding{open(rule, "a third check has to be seen")}
+			return []finding{open(rule, "a third check is needed")}
 		}
 		var out []finding
 		for i := 1; i < len(list); i++ {
@@ -139,18 +139,18 @@ func judgeHop(list []request, _ time.Time) []finding {
 	for i, a := range list {
 		switch {
 		case a.Part == partFeed && a.NoneMatch == `"target"`:
-			out = append(out, broken(8, "the validator of where the redirect leads was sent to where it begins"))
+			out = append(out, broken(8, "the validator of the redirect target was sent to the redirecting URL"))
 		case a.Part == partFeed:
 			continue
 		case a.NoneMatch == `"hop"`:
-			out = append(out, broken(8, "the validator of the redirect was sent to where it leads"))
+			out = append(out, broken(8, "the validator of the redirecting URL was sent to the redirect target"))
 		}
 		if a.Part == partFeed {
 			continue
 		}
 		targets++
 		if i == 0 || list[i-1].Part != partFeed || a.At.Sub(list[i-1].At) > inOneGo {
-			out = append(out, broken(16, "where a temporary redirect leads was asked for directly"))
+			out = append(out, broken(16, "the target of a temporary redirect was requested directly"))
 		} else {
 			out = append(out, kept(16))
 		}
@@ -159,7 +159,7 @@ func judgeHop(list []request, _ time.Time) []finding {
 		}
 	}
 	if targets < 3 {
-		return append(out, open(8, "a third check has to be seen"), open(11, "a third check has to be seen"))
+		return append(out, open(8, "a third check is needed"), open(11, "a third check is needed"))
 	}
 	return append(out, kept(8), kept(11))
 }
