@@ -97,7 +97,7 @@ func (s *Server) probe(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (s *Server) readerOf(r *http.Request) *client {
+func (s *Server) readerOf(r *http.Request) *reader {
 	name, addr := identify(r)
 	key := addr + " " + name
 	s.mu.Lock()
