@@ -84,7 +84,7 @@ func (p *parser) children(n *Node) {
 				n.Children = append(n.Children, child)
 			}
 		case scan.Text:
-			if !p.r.Blank() && p.strange(0) {
+			if !p.r.IsSpace() && p.strange(0) {
 				n.Children = append(n.Children, Node{Text: p.r.Chars()})
 			}
 		case scan.End:

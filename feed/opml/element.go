@@ -348,7 +348,7 @@ func (b *builder) node(to []Node) []Node {
 	for depth := len(b.steps); len(b.steps) >= depth; {
 		switch b.next() {
 		case scan.Text:
-			blank = blank && b.Blank()
+			blank = blank && b.IsSpace()
 			text = append(text, b.Chars())
 		case scan.Start:
 			flush()

@@ -145,7 +145,7 @@ func (b *builder) outline() {
 	for len(b.steps) >= depth {
 		switch b.next() {
 		case scan.Text:
-			if !b.Blank() {
+			if !b.IsSpace() {
 				text.add(b.Chars())
 			}
 		case scan.Start:

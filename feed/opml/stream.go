@@ -288,7 +288,7 @@ func (b *builder) pass() {
 	for len(b.steps) >= depth {
 		switch b.next() {
 		case scan.Text:
-			if !visited && len(text) < maxWords && !b.Blank() {
+			if !visited && len(text) < maxWords && !b.IsSpace() {
 				text.add(b.Chars())
 			}
 		case scan.Start:

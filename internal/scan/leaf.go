@@ -40,7 +40,7 @@ func (r *Reader) quickLeaf() (string, bool) {
 	}
 	raw, end, cdata := doc[pos:pos+i], pos+i, false
 	if strings.HasPrefix(doc[end:], "<![CDATA[") {
-		if !blank(raw) {
+		if !isSpace(raw) {
 			return "", false
 		}
 		from := end + len("<![CDATA[")

@@ -190,8 +190,8 @@ func (r *Reader) Chars() string {
 	return r.Decode(r.chars)
 }
 
-// Blank reports a Text event of white space only.
-func (r *Reader) Blank() bool { return blank(r.chars) }
+// IsSpace reports a Text event of white space only.
+func (r *Reader) IsSpace() bool { return isSpace(r.chars) }
 
 // problem reports a problem, unless it was reported when the same place was read before. It formats
 // the message only if Options.Problem wants it: fixed words alternate with words of the document,
@@ -312,7 +312,7 @@ func (r *Reader) text() bool {
 	if len(r.stack) > 0 {
 		return true
 	}
-	if !blank(r.chars) {
+	if !isSpace(r.chars) {
 		where := "before the first tag"
 		if r.rooted {
 			where = "after the end of the document"
@@ -443,7 +443,7 @@ func nameStart(c byte) bool {
 
 func space(c byte) bool { return c == ' ' || c == '\n' || c == '\t' || c == '\r' }
 
-func blank(s string) bool {
+func isSpace(s string) bool {
 	for i := range len(s) {
 		if !space(s[i]) {
 			return false

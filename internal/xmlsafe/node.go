@@ -60,8 +60,8 @@ func (n *Node) Resolve(name string) (space, local string, ok bool) {
 // Parent returns the parent element, nil for the root.
 func (n *Node) Parent() *Node { return n.parent }
 
-// Blank reports whether the element has only white space as text.
-func (n *Node) Blank() bool { return Trim(n.Text) == "" }
+// HasNoText reports whether the element has only white space as text.
+func (n *Node) HasNoText() bool { return Trim(n.Text) == "" }
 
 // Name returns the element's name as written.
 func (n *Node) Name() string { return rawName(n.Prefix, n.Local) }

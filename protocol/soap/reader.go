@@ -137,7 +137,7 @@ func readEnvelope(root *xmlsafe.Node) (message, error) {
 		}
 	}
 	m.body = parts[0]
-	if !root.Blank() || !m.body.Blank() {
+	if !root.HasNoText() || !m.body.HasNoText() {
 		return m, invalid(m.body, "there is text directly inside the envelope or the Body")
 	}
 	return m, m.findFirst()

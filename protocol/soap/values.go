@@ -34,7 +34,7 @@ func (m message) params() (params []Param, literal bool, err error) {
 	if err := r.scan(m.body, &typed); err != nil {
 		return nil, false, err
 	}
-	if len(m.first.Nodes) > 0 && !m.first.Blank() {
+	if len(m.first.Nodes) > 0 && !m.first.HasNoText() {
 		return nil, false, invalid(m.first, "there is text among the parameters")
 	}
 	for _, n := range m.first.Nodes {
@@ -108,7 +108,7 @@ func (r *valueReader) follow(n *xmlsafe.Node) (*xmlsafe.Node, error) {
 		} else if id, ok = n.Attr(enc12, "ref"); !ok {
 			return n, nil
 		}
-		if len(n.Nodes) > 0 || !n.Blank() {
+		if len(n.Nodes) > 0 || !n.HasNoText() {
 			return nil, invalid(n, "<%.40s> has a reference and a value", n.Name())
 		}
 		target := r.ids[id]
@@ -151,7 +151,7 @@ func (r *valueReader) content(n *xmlsafe.Node, outer string) (v any, typ string,
 	}
 	item, list := arrayType(n)
 	switch {
-	case len(n.Nodes) > 0 && !n.Blank():
+	case len(n.Nodes) > 0 && !n.HasNoText():
 		return nil, "", invalid(n, "<%.40s> holds text and elements", n.Name())
 	case list || typ == "Array":
 		v, err = r.array(n, item)
@@ -225,7 +225,7 @@ func isNil(n *xmlsafe.Node) bool {
 	for _, a := range n.Attrs {
 		if (a.Local == "nil" || a.Local == "null") && isInstance(a.Space) {
 			yes, _ := xmlsafe.ParseBool(xmlsafe.Trim(a.Value))
-			return yes && len(n.Nodes) == 0 && n.Blank()
+			return yes && len(n.Nodes) == 0 && n.HasNoText()
 		}
 	}
 	return false
@@ -234,7 +234,7 @@ func isNil(n *xmlsafe.Node) bool {
 // isStruct reports whether an element without members is a structure.
 func isStruct(n *xmlsafe.Node, typ string) bool {
 	kind, _ := n.Attr(enc12, "nodeType")
-	return kind == "struct" || typ == "Struct" && n.Blank()
+	return kind == "struct" || typ == "Struct" && n.HasNoText()
 }
 
 // arrayType reports whether n declares that it is an array, and the type of its items.

@@ -88,7 +88,7 @@ func readCall(root *xmlsafe.Node) (Call, error) {
 	if root.Name() != "methodCall" {
 		return Call{}, invalid(root, "the root element is <%.40s>, not <methodCall>", root.Name())
 	}
-	if !root.Blank() {
+	if !root.HasNoText() {
 		return Call{}, invalid(root, "there is text directly inside <methodCall>")
 	}
 	if len(root.Nodes) == 0 || root.Nodes[0].Name() != "methodName" {
@@ -113,12 +113,12 @@ func readCall(root *xmlsafe.Node) (Call, error) {
 }
 
 func readParams(n *xmlsafe.Node) ([]any, error) {
-	if !n.Blank() {
+	if !n.HasNoText() {
 		return nil, invalid(n, "there is text directly inside <params>")
 	}
 	var params []any
 	for _, p := range n.Nodes {
-		if p.Name() != "param" || len(p.Nodes) != 1 || p.Nodes[0].Name() != "value" || !p.Blank() {
+		if p.Name() != "param" || len(p.Nodes) != 1 || p.Nodes[0].Name() != "value" || !p.HasNoText() {
 			return nil, invalid(p, "<params> must hold <param> elements with one <value> each")
 		}
 		v, err := readValue(p.Nodes[0])
@@ -137,7 +137,7 @@ func readResponse(root *xmlsafe.Node) (any, error) {
 	if root.Name() != "methodResponse" {
 		return nil, invalid(root, "the root element is <%.40s>, not <methodResponse>", root.Name())
 	}
-	if len(root.Nodes) != 1 || !root.Blank() {
+	if len(root.Nodes) != 1 || !root.HasNoText() {
 		return nil, invalid(root, "<methodResponse> must hold one <params> or one <fault>")
 	}
 	switch body := root.Nodes[0]; body.Name() {
@@ -164,7 +164,7 @@ func readResponse(root *xmlsafe.Node) (any, error) {
 //
 // spec:xmlrpc-1999#fault
 func readFault(n *xmlsafe.Node) error {
-	if len(n.Nodes) != 1 || n.Nodes[0].Name() != "value" || !n.Blank() {
+	if len(n.Nodes) != 1 || n.Nodes[0].Name() != "value" || !n.HasNoText() {
 		return invalid(n, "<fault> must hold one <value>")
 	}
 	v, err := readValue(n.Nodes[0])
@@ -191,7 +191,7 @@ func readValue(n *xmlsafe.Node) (any, error) {
 	switch {
 	case len(n.Nodes) == 0:
 		return n.Text, nil
-	case len(n.Nodes) > 1 || !n.Blank():
+	case len(n.Nodes) > 1 || !n.HasNoText():
 		return nil, invalid(n, "<value> holds more than one value")
 	}
 	t := n.Nodes[0]
@@ -243,10 +243,10 @@ func readScalar(n *xmlsafe.Node) (any, error) {
 // spec:xmlrpc-1999#arrays
 func readArray(n *xmlsafe.Node) (any, error) {
 	list := []any{}
-	if len(n.Nodes) == 0 && n.Blank() {
+	if len(n.Nodes) == 0 && n.HasNoText() {
 		return list, nil
 	}
-	if len(n.Nodes) != 1 || n.Nodes[0].Name() != "data" || !n.Blank() || !n.Nodes[0].Blank() {
+	if len(n.Nodes) != 1 || n.Nodes[0].Name() != "data" || !n.HasNoText() || !n.Nodes[0].HasNoText() {
 		return nil, invalid(n, "<array> must hold one <data> with values in it")
 	}
 	for _, item := range n.Nodes[0].Nodes {
@@ -268,11 +268,11 @@ func readArray(n *xmlsafe.Node) (any, error) {
 // spec:xmlrpc-1999#structs
 func readStruct(n *xmlsafe.Node) (any, error) {
 	members := make(map[string]any, len(n.Nodes))
-	if !n.Blank() {
+	if !n.HasNoText() {
 		return nil, invalid(n, "there is text directly inside <struct>")
 	}
 	for _, m := range n.Nodes {
-		if m.Name() != "member" || len(m.Nodes) != 2 || !m.Blank() {
+		if m.Name() != "member" || len(m.Nodes) != 2 || !m.HasNoText() {
 			return nil, invalid(m, "<struct> must hold <member> elements with a <name> and a <value> each")
 		}
 		name, value := m.Nodes[0], m.Nodes[1]
