@@ -96,9 +96,9 @@ func TestReportsTheSourceOfTheEncoding(t *testing.T) {
 		text, name, from       string
 		problems               string // parts of the messages, separated by |
 	}{
-		{"nothing said", "<a/>", "", "<a/>", "utf-8", "default", ""},
-		{"nothing said, UTF-8", "<a>é</a>", "", "<a>é</a>", "utf-8", "default", ""},
-		{"nothing said, not UTF-8", "<a>caf\xe9</a>", "", "<a>café</a>", "windows-1252", "default", "is not UTF-8 and declares no encoding"},
+		{"nothing declared", "<a/>", "", "<a/>", "utf-8", "default", ""},
+		{"nothing declared, UTF-8", "<a>é</a>", "", "<a>é</a>", "utf-8", "default", ""},
+		{"nothing declared, not UTF-8", "<a>caf\xe9</a>", "", "<a>café</a>", "windows-1252", "default", "is not UTF-8 and declares no encoding"},
 		{"empty", "", "", "", "utf-8", "default", ""},
 		{"mark of UTF-8", "\xEF\xBB\xBF<a>é</a>", "", "<a>é</a>", "utf-8", "bom", ""},
 		{"two marks", "\xEF\xBB\xBF\xEF\xBB\xBF<a>é</a>", "", "<a>é</a>", "utf-8", "bom", ""},
@@ -114,7 +114,7 @@ func TestReportsTheSourceOfTheEncoding(t *testing.T) {
 		{"zeros reveal UTF-16", wide("<a>é</a>"), "", "<a>é</a>", "utf-16le", "sniffed", ""},
 		{"zeros reveal the byte order of UTF-16", wide("<a>é</a>"), "text/xml; charset=utf-16", "<a>é</a>", "utf-16le", "http", ""},
 		{"zeros against the header", wide("<a>é</a>"), "text/xml; charset=utf-8", "<a>é</a>", "utf-16le", "sniffed", "header declares utf-8"},
-		{"UTF-16 said of bytes", "<?xml version='1.0' encoding='utf-16'?><a>é</a>", "", "<?xml version='1.0' encoding='utf-16'?><a>é</a>", "utf-8", "default", "declares utf-16, but is utf-8"},
+		{"bytes declared as UTF-16", "<?xml version='1.0' encoding='utf-16'?><a>é</a>", "", "<?xml version='1.0' encoding='utf-16'?><a>é</a>", "utf-8", "default", "declares utf-16, but is utf-8"},
 		{"header", "<a>\xcf\xf0\xe8</a>", "application/rss+xml; charset=windows-1251", "<a>При</a>", "windows-1251", "http", ""},
 		{"header in quotes", "<a>\xcf\xf0\xe8</a>", `application/rss+xml;Charset = "CP-1251"`, "<a>При</a>", "windows-1251", "http", ""},
 		{"header before declaration", "<?xml version='1.0' encoding='koi8-r'?><a>\xcf\xf0\xe8</a>", "text/xml;charset=windows-1251", "<?xml version='1.0' encoding='koi8-r'?><a>При</a>", "windows-1251", "http", "declares koi8-r, but the Content-Type header declares windows-1251"},

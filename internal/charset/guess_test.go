@@ -32,7 +32,7 @@ func TestUndeclaredEncodingsAreDetected(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			for rule, head := range map[string]string{"says nothing": "", "says utf-8": ` encoding="utf-8"`} {
+			for rule, head := range map[string]string{"undeclared": "", "declared as utf-8": ` encoding="utf-8"`} {
 				if head != "" && name == "iso-2022-jp" {
 					continue // ASCII only, which may be UTF-8
 				}

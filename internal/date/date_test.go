@@ -56,7 +56,7 @@ func TestParseDates(t *testing.T) {
 		got, ok := Parse(row.text)
 		if row.instant == "-" {
 			if ok {
-				t.Errorf("%q is no date, read as %v", row.text, got)
+				t.Errorf("%q is not a date, but parsed as %v", row.text, got)
 			}
 			if !got.IsZero() {
 				t.Errorf("%q: a time without ok: %v", row.text, got)
@@ -69,7 +69,7 @@ func TestParseDates(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !ok {
-			t.Errorf("%q cannot be read, want %v", row.text, want)
+			t.Errorf("%q is not parsed, want %v", row.text, want)
 		} else if !got.Equal(want) {
 			t.Errorf("%q is %v, want %v", row.text, got, want)
 		} else if got.Location() != time.UTC {
@@ -230,7 +230,7 @@ func TestOrderOfDayAndMonth(t *testing.T) {
 			day = got.Format(time.DateOnly)
 		}
 		if day != row.want || proven != row.proven {
-			t.Errorf("%q in order %d is %q and shows %d, want %q and %d", row.text, row.order, day, proven, row.want, row.proven)
+			t.Errorf("%q in order %d is %q and proves %d, want %q and %d", row.text, row.order, day, proven, row.want, row.proven)
 		}
 	}
 	if !Ambiguous("03/04/2020 10:00") || Ambiguous("03/15/2020") || Ambiguous("nothing") {

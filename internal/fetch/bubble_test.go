@@ -86,12 +86,12 @@ func TestAStatusCountsEvenIfTheBodyIsIncomplete(t *testing.T) {
 	withSimulatedPeer(t, SenderOptions{}, handle, func(t *testing.T, s *Sender) {
 		start := time.Now()
 		if r := s.Send(t.Context(), &Message{URL: "http://peer.example/"}); !r.OK() || r.Took != 0 || time.Since(start) != lingerFor || s.Idle() != 0 {
-			t.Errorf("not asked for: %+v after %v", r, time.Since(start))
+			t.Errorf("without WantBody: %+v after %v", r, time.Since(start))
 		}
 		start = time.Now()
 		r := s.Send(t.Context(), &Message{URL: "http://peer.example/", WantBody: true})
 		if !r.OK() || !r.Partial || string(r.Body) != "half" || time.Since(start) != 15*time.Second {
-			t.Errorf("asked for: %+v after %v", r, time.Since(start))
+			t.Errorf("with WantBody: %+v after %v", r, time.Since(start))
 		}
 	})
 }

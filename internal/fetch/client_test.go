@@ -94,22 +94,22 @@ func TestResponsesBeyondTheLimitsAreErrors(t *testing.T) {
 		handle func(net.Conn, int)
 		kind   Kind
 	}{
-		"endless body":         {endless("HTTP/1.1 200 OK\r\n\r\n", make([]byte, 64<<10)), TooLarge},
-		"endless chunks":       {endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", []byte("10000\r\n"+strings.Repeat("x", 65536)+"\r\n")), TooLarge},
-		"length says so":       {once("HTTP/1.1 200 OK\r\nContent-Length: 5242881\r\n\r\n"), TooLarge},
-		"gzip bomb":            {once(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(bomb), bomb)), TooLarge},
-		"brotli bomb":          {once(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: %d\r\n\r\n%s", len(brotliBomb), brotliBomb)), TooLarge},
-		"truncated brotli":     {once("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n" + string(compressed(t, "br", []byte("<rss>a feed of some words</rss>"))[:20])), Malformed},
-		"bomb in a bomb":       {once(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\nContent-Length: %d\r\n\r\n%s", len(double), double)), Malformed},
-		"giant header":         {endless("HTTP/1.1 200 OK\r\nX: ", bytes.Repeat([]byte("x"), 64<<10)), TooLarge},
-		"endless headers":      {endless("HTTP/1.1 200 OK\r\n", []byte(strings.Repeat("X: y\r\n", 1000))), TooLarge},
-		"truncated body":       {once("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"), Malformed},
-		"truncated chunks":     {once("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel"), Malformed},
-		"truncated gzip":       {once("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + string(bomb[:5000])), Malformed},
-		"not gzip":             {once("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n<rss>"), Malformed},
-		"not asked for coding": {once("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nxx"), Malformed},
-		"not HTTP":             {once("SSH-2.0-OpenSSH\r\n"), Malformed},
-		"no answer":            {once(""), Unreachable},
+		"endless body":       {endless("HTTP/1.1 200 OK\r\n\r\n", make([]byte, 64<<10)), TooLarge},
+		"endless chunks":     {endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", []byte("10000\r\n"+strings.Repeat("x", 65536)+"\r\n")), TooLarge},
+		"length over limit":  {once("HTTP/1.1 200 OK\r\nContent-Length: 5242881\r\n\r\n"), TooLarge},
+		"gzip bomb":          {once(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", len(bomb), bomb)), TooLarge},
+		"brotli bomb":        {once(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nContent-Length: %d\r\n\r\n%s", len(brotliBomb), brotliBomb)), TooLarge},
+		"truncated brotli":   {once("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\n" + string(compressed(t, "br", []byte("<rss>a feed of some words</rss>"))[:20])), Malformed},
+		"bomb in a bomb":     {once(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip, gzip\r\nContent-Length: %d\r\n\r\n%s", len(double), double)), Malformed},
+		"giant header":       {endless("HTTP/1.1 200 OK\r\nX: ", bytes.Repeat([]byte("x"), 64<<10)), TooLarge},
+		"endless headers":    {endless("HTTP/1.1 200 OK\r\n", []byte(strings.Repeat("X: y\r\n", 1000))), TooLarge},
+		"truncated body":     {once("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf"), Malformed},
+		"truncated chunks":   {once("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel"), Malformed},
+		"truncated gzip":     {once("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n" + string(bomb[:5000])), Malformed},
+		"not gzip":           {once("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n<rss>"), Malformed},
+		"unrequested coding": {once("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\n\r\nxx"), Malformed},
+		"not HTTP":           {once("SSH-2.0-OpenSSH\r\n"), Malformed},
+		"no answer":          {once(""), Unreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

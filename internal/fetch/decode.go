@@ -109,6 +109,6 @@ func decoder(r io.Reader, codings []string, unpack *sync.Pool) (io.Reader, error
 		}
 		return brotli.NewReader(b), nil
 	default:
-		return nil, fmt.Errorf("content coding %.40q was not asked for", coding)
+		return nil, fmt.Errorf("content coding %.40q was not requested", coding)
 	}
 }

@@ -172,7 +172,7 @@ func TestANameThatResolvesToAnOwnListenerIsRefused(t *testing.T) {
 func TestIPAddressesAreNotResolved(t *testing.T) {
 	t.Parallel()
 	srv := rawServer(t, "127.0.0.1:0", answering(ok204))
-	resolver := nameServer(t, func(name string, _ int) []string { t.Errorf("the resolver was asked for %s", name); return nil })
+	resolver := nameServer(t, func(name string, _ int) []string { t.Errorf("the resolver was queried for %s", name); return nil })
 	send := newTestSender(t, SenderOptions{Resolver: resolver})
 	if r := send.Send(t.Context(), &Message{URL: "http://" + srv}); !r.OK() {
 		t.Error(r.Err)

@@ -83,7 +83,7 @@ func TestConnectionsAreReused(t *testing.T) {
 		"no body":                {ok204, 1},
 		"chunks":                 {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n", 1},
 		"error status":           {"HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\nhi", 1},
-		"says close":             {"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi", 3},
+		"Connection: close":      {"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi", 3},
 		"HTTP/1.0":               {"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", 3},
 		"trailing garbage":       {"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhiHTTP/1.1 500 Poison\r\nContent-Length: 0\r\n\r\n", 3},
 		"body too large to read": {"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n" + strings.Repeat("x", 5000), 3},

@@ -39,7 +39,7 @@ func TestAServerIsReachableByNameAndSeesTheClient(t *testing.T) {
 			t.Errorf("the server saw %s, want 50.1.2.3", body)
 		}
 		if d := time.Since(start); d != 40*time.Millisecond {
-			t.Errorf("took %v on the bubble's clock, want 2 ways to connect and 2 to ask: 40ms", d)
+			t.Errorf("took %v on the bubble's clock, want 40ms: 2 latencies to connect and 2 for the request", d)
 		}
 		if n.Dials() != 1 {
 			t.Errorf("%d dials, want 1", n.Dials())
@@ -116,7 +116,7 @@ func TestDeadlinesEndReadsAndCanChange(t *testing.T) {
 		a.SetReadDeadline(time.Time{})
 		time.AfterFunc(time.Minute, func() { b.Write([]byte("x")) })
 		if n, err := a.Read(make([]byte, 1)); n != 1 || err != nil {
-			t.Errorf("after the deadline was lifted: %d, %v", n, err)
+			t.Errorf("after removing the deadline: %d, %v", n, err)
 		}
 		time.AfterFunc(time.Second, func() { a.SetDeadline(time.Unix(1, 0)) })
 		if _, err := a.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {

@@ -12,12 +12,12 @@ func TestRefusingAddrRefusesAndReservesThePort(t *testing.T) {
 	t.Parallel()
 	addr := RefusingAddr(t, "127.0.3.1")
 	if _, err := net.Dial("tcp", addr); !errors.Is(err, syscall.ECONNREFUSED) {
-		t.Errorf("a connection: %v", err)
+		t.Errorf("dialling the address: %v", err)
 	}
 	for _, other := range []string{addr, "0.0.0.0" + addr[strings.LastIndex(addr, ":"):]} {
 		if l, err := net.Listen("tcp4", other); err == nil {
 			l.Close()
-			t.Errorf("another listens at %s", other)
+			t.Errorf("another listener is possible at %s", other)
 		}
 	}
 }

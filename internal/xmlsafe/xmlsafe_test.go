@@ -39,27 +39,27 @@ func show(n *Node) string {
 func TestReadAcceptsWellFormedXML(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ doc, want string }{
-		"empty element":          {`<a/>`, `(|a)`},
-		"declaration":            {"<?xml version='1.0' encoding=\"utf-8\" standalone = 'yes' ?>\n<a></a >", `(|a)`},
-		"version 1.1 is 1.x":     {`<?xml version="1.1"?><a/>`, `(|a)`},
-		"comments and PIs":       {"<!-- - --><?x?><?y a?b?><a><!--c-->x<?z?>y</a> <!----> <?q ?>\r\n", `(|a "xy")`},
-		"mixed text in order":    {`<a>1<b>2</b>3<c/>4</a>`, `(|a "134" (|b "2") (|c))`},
-		"references":             {`<a x='&lt;&#9;&apos;'>&amp;&#x41;&#0066;&gt;&quot;&#x1F600;</a>`, `(|a |x="<\t'" "&AB>\"😀")`},
-		"CDATA":                  {`<a>x<![CDATA[<b>&amp;]]]]><![CDATA[>]]></a>`, `(|a "x<b>&amp;]]>")`},
-		"line ends":              {"<a x='1\r\n2\r3\n4\t5'>1\r\n2\r3\n4&#13;</a>", `(|a |x="1 2 3 4 5" "1\n2\n3\n4\r")`},
-		"default namespace":      {`<a xmlns="u" x="1"><b/><c xmlns=""/></a>`, `(u|a |x="1" (u|b) (|c))`},
-		"prefixes":               {`<p:a xmlns:p="u" p:x="1" x="2" xml:lang="en"><p:b xmlns:p="v"/><p:c/></p:a>`, `(u|p:a u|p:x="1" |x="2" http://www.w3.org/XML/1998/namespace|xml:lang="en" (v|p:b) (u|p:c))`},
-		"prefix after its use":   {`<p:a p:x="1" xmlns:p="u"/>`, `(u|p:a u|p:x="1")`},
-		"names beyond ASCII":     {`<élan ça="1"><名前/></élan>`, `(|élan |ça="1" (|名前))`},
-		"UTF-8 mark":             {"\uFEFF<?xml version='1.0'?><a>é</a>", `(|a "é")`},
-		"ISO-8859-1":             {"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xe9\x93</a>", `(|a "é“")`},
-		"Windows-1252":           {"<?xml version='1.0' encoding=\"windows-1252\"?><a>\x80</a>", `(|a "€")`},
-		"US-ASCII":               {"<?xml version='1.0' encoding='us-ascii'?><a>&#233;</a>", `(|a "é")`},
-		"UTF-16 with mark, big":  {"\xfe\xff" + wide("<?xml version='1.0' encoding='UTF-16'?><a>é😀</a>", true), `(|a "é😀")`},
-		"UTF-16 with mark":       {"\xff\xfe" + wide("<a>é</a>", false), `(|a "é")`},
-		"UTF-16 without mark":    {wide("<?xml version='1.0' encoding='UTF-16'?><a/>", false), `(|a)`},
-		"says UTF-16, is UTF-8":  {"<?xml version='1.0' encoding='utf-16'?><a>é</a>", `(|a "é")`},
-		"encoding in other case": {"<?xml version='1.0' encoding='LATIN1'?><a>\xe9</a>", `(|a "é")`},
+		"empty element":             {`<a/>`, `(|a)`},
+		"declaration":               {"<?xml version='1.0' encoding=\"utf-8\" standalone = 'yes' ?>\n<a></a >", `(|a)`},
+		"version 1.1 is 1.x":        {`<?xml version="1.1"?><a/>`, `(|a)`},
+		"comments and PIs":          {"<!-- - --><?x?><?y a?b?><a><!--c-->x<?z?>y</a> <!----> <?q ?>\r\n", `(|a "xy")`},
+		"mixed text in order":       {`<a>1<b>2</b>3<c/>4</a>`, `(|a "134" (|b "2") (|c))`},
+		"references":                {`<a x='&lt;&#9;&apos;'>&amp;&#x41;&#0066;&gt;&quot;&#x1F600;</a>`, `(|a |x="<\t'" "&AB>\"😀")`},
+		"CDATA":                     {`<a>x<![CDATA[<b>&amp;]]]]><![CDATA[>]]></a>`, `(|a "x<b>&amp;]]>")`},
+		"line ends":                 {"<a x='1\r\n2\r3\n4\t5'>1\r\n2\r3\n4&#13;</a>", `(|a |x="1 2 3 4 5" "1\n2\n3\n4\r")`},
+		"default namespace":         {`<a xmlns="u" x="1"><b/><c xmlns=""/></a>`, `(u|a |x="1" (u|b) (|c))`},
+		"prefixes":                  {`<p:a xmlns:p="u" p:x="1" x="2" xml:lang="en"><p:b xmlns:p="v"/><p:c/></p:a>`, `(u|p:a u|p:x="1" |x="2" http://www.w3.org/XML/1998/namespace|xml:lang="en" (v|p:b) (u|p:c))`},
+		"prefix after its use":      {`<p:a p:x="1" xmlns:p="u"/>`, `(u|p:a u|p:x="1")`},
+		"names beyond ASCII":        {`<élan ça="1"><名前/></élan>`, `(|élan |ça="1" (|名前))`},
+		"UTF-8 mark":                {"\uFEFF<?xml version='1.0'?><a>é</a>", `(|a "é")`},
+		"ISO-8859-1":                {"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xe9\x93</a>", `(|a "é“")`},
+		"Windows-1252":              {"<?xml version='1.0' encoding=\"windows-1252\"?><a>\x80</a>", `(|a "€")`},
+		"US-ASCII":                  {"<?xml version='1.0' encoding='us-ascii'?><a>&#233;</a>", `(|a "é")`},
+		"UTF-16 with mark, big":     {"\xfe\xff" + wide("<?xml version='1.0' encoding='UTF-16'?><a>é😀</a>", true), `(|a "é😀")`},
+		"UTF-16 with mark":          {"\xff\xfe" + wide("<a>é</a>", false), `(|a "é")`},
+		"UTF-16 without mark":       {wide("<?xml version='1.0' encoding='UTF-16'?><a/>", false), `(|a)`},
+		"declares UTF-16, is UTF-8": {"<?xml version='1.0' encoding='utf-16'?><a>é</a>", `(|a "é")`},
+		"encoding in other case":    {"<?xml version='1.0' encoding='LATIN1'?><a>\xe9</a>", `(|a "é")`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,7 +165,7 @@ func TestReadRejectsMalformedXML(t *testing.T) {
 		"declaration without version":   {"<?xml encoding='utf-8'?><a/>", nil},
 		"declaration empty":             {"<?xml ?><a/>", nil},
 		"declaration in wrong order":    {"<?xml version='1.0' standalone='no' encoding='utf-8'?><a/>", nil},
-		"declaration says twice":        {"<?xml version='1.0' version='1.0'?><a/>", nil},
+		"declaration with duplicate":    {"<?xml version='1.0' version='1.0'?><a/>", nil},
 		"declaration not ended":         {"<?xml version='1.0'", nil},
 		"version 2":                     {"<?xml version='2.0'?><a/>", nil},
 		"standalone maybe":              {"<?xml version='1.0' standalone='maybe'?><a/>", nil},
@@ -410,7 +410,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		if root, ok := Root(doc); !ok || root != n.Local {
-			t.Fatalf("Root says %q, %v; it is %q", root, ok, n.Local)
+			t.Fatalf("Root returns %q, %v; the root is %q", root, ok, n.Local)
 		}
 		text, err := decode(doc, "")
 		if err != nil {
