@@ -17,7 +17,7 @@ import (
 
 // TestACrashOfTheServerLosesNothingAcknowledged ends the server under load, as a
 // crash would, lets the writers run into it, and starts it again.
-func TestACrashOfTheServerLosesNothingAcknowledged(t *testing.T) {
+func TestServerCrashLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := storetest.StartCluster()
@@ -31,7 +31,7 @@ func TestACrashOfTheServerLosesNothingAcknowledged(t *testing.T) {
 	}
 	s := open(t, url)
 	hints := s.Hints(t.Context())
-	hear(t, hints)
+	waitForHint(t, hints)
 	w := &writers{store: s, acknowledged: map[string]bool{}}
 	w.start(t, 16)
 	for range 3 {
@@ -44,7 +44,7 @@ func TestACrashOfTheServerLosesNothingAcknowledged(t *testing.T) {
 		if err := cluster.Start(); err != nil {
 			t.Fatal(err)
 		}
-		hear(t, hints) // the listener is back, and says that it may have missed something
+		waitForHint(t, hints) // the listener is back, and says that it may have missed something
 	}
 	w.wait(t, &w.good, 200)
 	w.stop()

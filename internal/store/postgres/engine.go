@@ -36,7 +36,7 @@ func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqldb
 	return e.run(ctx, func(ctx context.Context) error {
 		tx, err := e.db.BeginTx(ctx, nil)
 		if err != nil {
-			return &trouble{err}
+			return &databaseError{err}
 		}
 		if err := fn(ctx, &conn{on: tx, dialect: e.dialect}); err != nil {
 			_ = tx.Rollback() // err says what is wrong; a connection that cannot roll back is thrown away
@@ -47,7 +47,7 @@ func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqldb
 			commit = func() error { return e.around(tx.Commit) }
 		}
 		if err := commit(); err != nil {
-			return &trouble{err}
+			return &databaseError{err}
 		}
 		return nil
 	})
@@ -72,10 +72,10 @@ func (e *engine) run(ctx context.Context, fn func(ctx context.Context) error) er
 		if err == nil {
 			return nil
 		}
-		if ctx.Err() != nil && errors.As(err, new(*trouble)) {
+		if ctx.Err() != nil && errors.As(err, new(*databaseError)) {
 			return fmt.Errorf("using the database: %w", ctx.Err())
 		}
-		if try >= attempts || !passes(err) {
+		if try >= attempts || !isTemporary(err) {
 			return translate(err)
 		}
 		pause := time.NewTimer(time.Duration(1+rand.IntN(10*try)) * time.Millisecond)
@@ -89,13 +89,13 @@ func (e *engine) run(ctx context.Context, fn func(ctx context.Context) error) er
 }
 
 // trouble marks an error as the database's.
-type trouble struct{ err error }
+type databaseError struct{ err error }
 
-func (t *trouble) Error() string { return t.err.Error() }
-func (t *trouble) Unwrap() error { return t.err }
+func (t *databaseError) Error() string { return t.err.Error() }
+func (t *databaseError) Unwrap() error { return t.err }
 
 // passes reports whether the same transaction may well succeed when run again.
-func passes(err error) bool {
+func isTemporary(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
 		return false
@@ -112,7 +112,7 @@ func passes(err error) bool {
 // translate turns the database's troubles into faults. What is none of its
 // troubles stays as it is.
 func translate(err error) error {
-	if !errors.As(err, new(*trouble)) {
+	if !errors.As(err, new(*databaseError)) {
 		return err
 	}
 	unavailable := func(msg string) error {
@@ -160,7 +160,7 @@ func (c *conn) Exec(ctx context.Context, text string, args ...any) (int64, error
 	}
 	r, err := c.on.ExecContext(ctx, t.SQL, args...)
 	if err != nil {
-		return 0, &trouble{err}
+		return 0, &databaseError{err}
 	}
 	return r.RowsAffected()
 }
@@ -172,7 +172,7 @@ func (c *conn) Query(ctx context.Context, text string, row func(*sql.Rows) error
 	}
 	rows, err := c.on.QueryContext(ctx, t.SQL, args...)
 	if err != nil {
-		return &trouble{err}
+		return &databaseError{err}
 	}
 	defer rows.Close()
 	for rows.Next() {
@@ -181,7 +181,7 @@ func (c *conn) Query(ctx context.Context, text string, row func(*sql.Rows) error
 		}
 	}
 	if err := rows.Err(); err != nil {
-		return &trouble{err}
+		return &databaseError{err}
 	}
 	return nil
 }

@@ -176,12 +176,12 @@ func (h *hints) receiveOn() (began bool, err error) {
 		if err != nil {
 			return true, err
 		}
-		h.heard(n.Payload)
+		h.onNotice(n.Payload)
 	}
 }
 
 // heard passes a notice on unless it is our own.
-func (h *hints) heard(payload string) {
+func (h *hints) onNotice(payload string) {
 	if payload != h.self {
 		h.deliver()
 	}

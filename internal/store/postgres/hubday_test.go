@@ -17,17 +17,17 @@ import (
 )
 
 // street is the world of a hub: its feeds and those who follow them.
-type street struct {
-	mu    sync.Mutex
-	feeds map[string]string // bodies; none: it cannot be read
-	about map[string]hub.About
-	slow  time.Duration  // of a feed
-	hold  chan struct{}  // open: callbacks wait for its end; nil: they do not
-	tries map[string]int // by callback
-	told  map[string]int64
+type testNetwork struct {
+	mu       sync.Mutex
+	feeds    map[string]string // bodies; none: it cannot be read
+	about    map[string]hub.About
+	slow     time.Duration  // of a feed
+	hold     chan struct{}  // open: callbacks wait for its end; nil: they do not
+	tries    map[string]int // by callback
+	versions map[string]int64
 }
 
-func (s *street) Fetch(_ context.Context, f hub.Fetch) (hub.Fetched, error) {
+func (s *testNetwork) Fetch(_ context.Context, f hub.Fetch) (hub.Fetched, error) {
 	s.mu.Lock()
 	body, about, slow := s.feeds[f.URL], s.about[f.URL], s.slow
 	s.mu.Unlock()
@@ -42,7 +42,7 @@ func (s *street) Fetch(_ context.Context, f hub.Fetch) (hub.Fetched, error) {
 }
 
 // Notify refuses the first try of some callbacks, and ends one for good.
-func (s *street) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, _ *hub.Content, _ int) hub.Reply {
+func (s *testNetwork) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, _ *hub.Content, _ int) hub.Reply {
 	s.mu.Lock()
 	hold := s.hold
 	s.mu.Unlock()
@@ -62,27 +62,29 @@ func (s *street) Notify(ctx context.Context, sub hub.Subscription, topic hub.Top
 	case strings.HasSuffix(sub.Callback, "7") && n%2 == 1:
 		return hub.Reply{Text: "It said no."}
 	}
-	s.told[sub.Callback] = max(s.told[sub.Callback], topic.Version)
+	s.versions[sub.Callback] = max(s.versions[sub.Callback], topic.Version)
 	return hub.Reply{OK: true, Took: time.Millisecond}
 }
 
-func (s *street) Verify(context.Context, hub.Subscription, hub.Topic, bool) (event.Exchange, error) {
+func (s *testNetwork) Verify(context.Context, hub.Subscription, hub.Topic, bool) (event.Exchange, error) {
 	return event.Exchange{}, nil
 }
-func (s *street) Confirm(_ context.Context, in hub.Intent) (event.Exchange, error) {
+func (s *testNetwork) Confirm(_ context.Context, in hub.Intent) (event.Exchange, error) {
 	if strings.HasSuffix(in.Callback, "/no") {
 		return event.Exchange{}, fault.New(fault.Refused, "It does not want it.")
 	}
 	return event.Exchange{}, nil
 }
-func (s *street) Deny(context.Context, hub.Intent) (event.Exchange, error) {
+func (s *testNetwork) Deny(context.Context, hub.Intent) (event.Exchange, error) {
 	return event.Exchange{}, nil
 }
-func (s *street) Discover(_ context.Context, url string) ([]string, error) { return []string{url}, nil }
+func (s *testNetwork) Discover(_ context.Context, url string) ([]string, error) {
+	return []string{url}, nil
+}
 
 // day is a hub at work.
 type day struct {
-	*street
+	*testNetwork
 	t     *testing.T
 	store *Store
 	hub   *hub.Hub
@@ -133,10 +135,10 @@ func (d *day) set(feed, body string) {
 }
 
 // arrived is how many callbacks under a host have been told of a version or a newer one.
-func (d *day) arrived(host string, version int64) (n int) {
+func (d *day) delivered(host string, version int64) (n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for callback, v := range d.told {
+	for callback, v := range d.versions {
 		if strings.HasPrefix(callback, "http://"+host) && v >= version {
 			n++
 		}
@@ -152,30 +154,30 @@ func (d *day) ping(feed string) hub.PingResult {
 }
 
 const (
-	large, small = "http://feeds.test/large.xml", "http://feeds.test/small.xml"
-	crowd        = 1200
+	large, small    = "http://feeds.test/large.xml", "http://feeds.test/small.xml"
+	manySubscribers = 1200
 )
 
 // hubDay has a hub do everything that it does for those who publish and those who follow,
 // in a way that concerns several topics where there is one.
 func hubDay(t *testing.T, s *Store) {
-	d := &day{t: t, store: s, street: &street{feeds: map[string]string{large: "one", small: "one"}, about: map[string]hub.About{},
-		tries: map[string]int{}, told: map[string]int64{}}}
+	d := &day{t: t, store: s, testNetwork: &testNetwork{feeds: map[string]string{large: "one", small: "one"}, about: map[string]hub.About{},
+		tries: map[string]int{}, versions: map[string]int64{}}}
 	d.start(1)
-	d.join()
+	d.subscribe()
 	d.change()
-	d.leave()
+	d.unsubscribe()
 	d.handOver()
 	_, _, err := d.hub.SweepNow(t.Context())
 	d.must(err)
 }
 
 // join has people register in every way.
-func (d *day) join() {
+func (d *day) subscribe() {
 	ctx := d.t.Context()
 	var list []hub.SubscriptionInfo
 	now := time.Now()
-	for i := range crowd {
+	for i := range manySubscribers {
 		sub := hub.SubscriptionInfo{Topic: large, Subscription: hub.Subscription{Protocol: hub.HTTPPost, Callback: fmt.Sprintf("http://crowd%d.test/%d", i%50, i),
 			CreatedAt: now, RenewedAt: now, ExpiresAt: now.Add(time.Hour)}}
 		if i%100 == 0 {
@@ -196,11 +198,11 @@ func (d *day) join() {
 	}
 	_, err = d.hub.Register(ctx, hub.Registration{Protocol: hub.HTTPPost, Callback: "http://both.test/gone", Feeds: []string{large, small}, Via: "rest"})
 	d.must(err)
-	d.asks("http://websub.test/1", hub.ModeSubscribe)
-	d.asks("http://websub.test/no", hub.ModeSubscribe)
+	d.request("http://websub.test/1", hub.ModeSubscribe)
+	d.request("http://websub.test/no", hub.ModeSubscribe)
 }
 
-func (d *day) asks(callback, mode string) {
+func (d *day) request(callback, mode string) {
 	for _, topic := range []string{large, small} {
 		d.must(d.hub.Request(d.t.Context(), hub.Intent{Topic: topic, Callback: callback, Mode: mode, Secret: "s", Via: "websub"}, netip.MustParseAddr("192.0.2.2")))
 	}
@@ -225,7 +227,7 @@ func (d *day) change() {
 			d.t.Fatalf("the ping of %s came to %+v", feed, got)
 		}
 	}
-	d.until("all of the crowd were told", func() bool { return d.arrived("crowd", 1) == crowd })
+	d.until("all of the crowd were told", func() bool { return d.delivered("crowd", 1) == manySubscribers })
 	d.ping("http://feeds.test/other.xml")
 	_, err := d.hub.Announce(d.t.Context(), hub.Announcement{Name: "A site", URL: "http://site.test/", Feed: large, Via: "weblogs", Source: netip.MustParseAddr("192.0.2.1")})
 	d.must(err)
@@ -236,19 +238,19 @@ func (d *day) change() {
 	d.mu.Unlock()
 	d.set(small, "three")
 	d.ping(small) // is answered while the feed is still being read
-	d.until("the slow one was told", func() bool { return d.arrived("both.test/xml-rpc", 2) == 1 || d.arrived("both", 2) >= 1 })
+	d.until("the slow one was told", func() bool { return d.delivered("both.test/xml-rpc", 2) == 1 || d.delivered("both", 2) >= 1 })
 	d.mu.Lock()
 	d.slow = 0
 	d.mu.Unlock()
 }
 
 // leave has people end what they asked for, and the operator too.
-func (d *day) leave() {
+func (d *day) unsubscribe() {
 	ctx := d.t.Context()
 	_, err := d.hub.Cancel(ctx, hub.Registration{Protocol: hub.XMLRPC, Callback: "http://both.test/" + hub.XMLRPC, Feeds: []string{large, small}, Via: "rest"})
 	d.must(err)
-	d.asks("http://websub.test/1", hub.ModeUnsubscribe)
-	d.asks("http://websub.test/2", hub.ModeSubscribe)
+	d.request("http://websub.test/1", hub.ModeUnsubscribe)
+	d.request("http://websub.test/2", hub.ModeSubscribe)
 	var keys []hub.Key
 	for _, topic := range []string{large, small} {
 		keys = append(keys, hub.Key{TopicID: hub.TopicID(topic), ID: hub.SubscriptionID(hub.WebSub, "http://websub.test/2")})
@@ -275,7 +277,7 @@ func (d *day) handOver() {
 	d.mu.Unlock()
 	close(hold)
 	d.start(2)
-	d.until("the next hub has told the rest", func() bool { return d.arrived("crowd", 2) >= crowd-crowd/100 })
+	d.until("the next hub has told the rest", func() bool { return d.delivered("crowd", 2) >= manySubscribers-manySubscribers/100 })
 	d.until("nothing is owed", func() bool {
 		c, err := d.store.Counts(d.t.Context(), time.Now())
 		return err == nil && c.Pending == 0 && c.ShardsDue == 0

@@ -52,14 +52,14 @@ func earlierSchema(t *testing.T, migrations, rows []string) (url string) {
 	return url
 }
 
-func TestADatabaseOfTheFirstSchemaKeepsItsRows(t *testing.T) {
+func TestMigrationFromFirstSchemaKeepsRows(t *testing.T) {
 	t.Parallel()
 	s := open(t, earlierSchema(t, storetest.Migrations(t, 1), hubtest.FirstRows()))
 	hubtest.Migrated(t, s)
 	authortest.FirstPost(t, s)
 }
 
-func TestNoticesOfEarlierVersionsAreConfirmedWhereTheyWereTaken(t *testing.T) {
+func TestMigrationConfirmsExistingForwardings(t *testing.T) {
 	t.Parallel()
 	rivertest.ForwardingsMigrated(t, open(t, earlierSchema(t, storetest.Migrations(t, rivertest.BeforeConsent), rivertest.ForwardingRows())))
 }

@@ -48,27 +48,27 @@ type explainingConn struct {
 }
 
 func (c *explainingConn) Exec(ctx context.Context, text string, args ...any) (int64, error) {
-	c.look(ctx, text, args, nil)
+	c.explain(ctx, text, args, nil)
 	return c.Conn.Exec(ctx, text, args...)
 }
 
 func (c *explainingConn) Query(ctx context.Context, text string, row func(*sql.Rows) error, args ...any) error {
-	c.look(ctx, text, args, nil)
+	c.explain(ctx, text, args, nil)
 	return c.Conn.Query(ctx, text, row, args...)
 }
 
 func (c *explainingConn) Bulk(ctx context.Context, text string, rows [][]any) (int64, error) {
-	c.look(ctx, text, nil, rows)
+	c.explain(ctx, text, nil, rows)
 	return c.Conn.Bulk(ctx, text, rows)
 }
 
 func (c *explainingConn) BulkQuery(ctx context.Context, text string, row func(*sql.Rows) error, rows [][]any) error {
-	c.look(ctx, text, nil, rows)
+	c.explain(ctx, text, nil, rows)
 	return c.Conn.BulkQuery(ctx, text, row, rows)
 }
 
 // look runs a statement for its plan, and takes back what it did.
-func (c *explainingConn) look(ctx context.Context, text string, args []any, rows [][]any) {
+func (c *explainingConn) explain(ctx context.Context, text string, args []any, rows [][]any) {
 	if !regexp.MustCompile(`\b(post|post_category|post_count|writer|media|media_piece|media_content)\b`).MatchString(text) {
 		return
 	}
@@ -125,7 +125,7 @@ func (n readNode) read() float64 {
 // TestNoStatementReadsAllOfAWritersPosts looks at what is really read in a day of a writer
 // with many posts: by plans that are made for any values, and for those at hand, when
 // the database knows its tables and when it has not looked at them yet.
-func TestNoStatementReadsAllOfAWritersPosts(t *testing.T) {
+func TestNoStatementReadsAllPostsOfAWriter(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	for _, mode := range []string{"force_custom_plan", "force_generic_plan"} {
@@ -143,12 +143,12 @@ func TestNoStatementReadsAllOfAWritersPosts(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				looking := &explaining{Engine: s.Engine, t: t, most: 500}
-				s.Engine = looking
+				explainer := &explaining{Engine: s.Engine, t: t, most: 500}
+				s.Engine = explainer
 				authortest.WriterDay(t, s, "alice")
 				authortest.WriterDay(t, s, "bob")
-				if looking.checked < 200 {
-					t.Errorf("only %d statements were looked at", looking.checked)
+				if explainer.checked < 200 {
+					t.Errorf("only %d statements were looked at", explainer.checked)
 				}
 			})
 		}

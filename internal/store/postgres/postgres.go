@@ -230,7 +230,7 @@ func redact(address string) string {
 
 // passing reports an error of the server that waiting can end: the server starts or stops, is
 // full, only reads because it is a standby, or broke a transaction off.
-func passing(sqlstate string) bool {
+func isTransient(sqlstate string) bool {
 	switch sqlstate[:min(2, len(sqlstate))] {
 	case "08", "25", "40", "53", "55", "57", "58", "XX":
 		return true
@@ -249,7 +249,7 @@ func openFault(err error, address string) error {
 	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch {
-		case passing(e.Code):
+		case isTransient(e.Code):
 		case strings.HasPrefix(e.Code, "28"):
 			return fault.Wrap(fault.Refused, err, "The database %s does not let us in: check user and password.", where)
 		case e.Code == "3D000":

@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(storetest.Main(m)) }
 
-func TestKeepsTheContract(t *testing.T) {
+func TestContract(t *testing.T) {
 	t.Parallel()
 	empty := func(t *testing.T) hub.Store { return open(t, storetest.Postgres(t)) }
 	hubtest.Run(t, empty)
@@ -44,7 +44,7 @@ func open(t testing.TB, url string) *Store {
 }
 
 // The driver tries an address with TLS and without, and reports both attempts.
-func TestAnErrorOfOpenNamesEachFailureOnce(t *testing.T) {
+func TestOpenErrorNamesEachFailureOnce(t *testing.T) {
 	t.Parallel()
 	addr := nettest.RefusingAddr(t, "127.0.0.1")
 	_, err := Open(t.Context(), Options{URL: "postgres://alice@" + addr + "/cloudburst"})

@@ -115,7 +115,7 @@ func (st statement) keys() (values map[string][]any, problem string) {
 		table, alias := m[2], m[3]
 		key, known := keyOf[table]
 		if !known {
-			if apartFrom[table] == "" && table != "unnest" && table != "OF" && table != "SET" {
+			if unpartitioned[table] == "" && table != "unnest" && table != "OF" && table != "SET" {
 				problem = "the table " + table + " has no place in the rule"
 			}
 			continue
@@ -271,7 +271,7 @@ func plansOf(t *testing.T, s *Store, list []transaction) []string {
 		if err := json.Unmarshal(raw, &plans); err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range plans[0].Plan.through(first) {
+		for _, n := range plans[0].Plan.scans(first) {
 			found[fmt.Sprintf("%s goes through all of %s: %s", n.Type, n.Table, flat(text))] = true
 		}
 	}
@@ -283,7 +283,7 @@ func plansOf(t *testing.T, s *Store, list []transaction) []string {
 
 // leaveStatistics keeps the server from counting rows while a test runs: a table of a few
 // rows is read whole, whatever indexes it has, as soon as the planner knows that it is small.
-func leaveStatistics(t *testing.T, s *Store) {
+func withoutStatistics(t *testing.T, s *Store) {
 	t.Helper()
 	if _, err := s.db.ExecContext(t.Context(), `DO $$ DECLARE name text; BEGIN
 		FOR name IN SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace LOOP
@@ -327,7 +327,7 @@ type scanNode struct {
 
 // through are the nodes that read a table without a condition on what leads an index, but
 // for those below a limit, which end soon.
-func (n scanNode) through(first map[string]string) (all []scanNode) {
+func (n scanNode) scans(first map[string]string) (all []scanNode) {
 	if n.Type == "Limit" {
 		return nil
 	}
@@ -335,7 +335,7 @@ func (n scanNode) through(first map[string]string) (all []scanNode) {
 		all = append(all, n)
 	}
 	for _, p := range n.Plans {
-		all = append(all, p.through(first)...)
+		all = append(all, p.scans(first)...)
 	}
 	return all
 }

@@ -27,7 +27,7 @@ var keyOf = map[string]string{
 }
 
 // apartFrom are the tables that stay in one place, and why that holds nobody up.
-var apartFrom = map[string]string{
+var unpartitioned = map[string]string{
 	"task":          "once in a cluster and hour, by its name",
 	"minute":        "one row a node and minute",
 	"probe":         "one row that is written by whoever asks whether writing works",
@@ -75,7 +75,7 @@ func TestEveryTransactionOfTheHubStaysWithinOneTopic(t *testing.T) {
 	t.Parallel()
 	rec := &recorder{}
 	s := openTraced(t, storetest.Postgres(t), rec)
-	leaveStatistics(t, s)
+	withoutStatistics(t, s)
 	for _, user := range []string{"alice", "bob"} {
 		authortest.FillPosts(t, s, user, 30)
 	}
@@ -86,7 +86,7 @@ func TestEveryTransactionOfTheHubStaysWithinOneTopic(t *testing.T) {
 	}
 	list := rec.end()
 	used := map[string]bool{}
-	for _, breach := range breaches(list, used) {
+	for _, breach := range violations(list, used) {
 		t.Error(breach)
 	}
 	for _, must := range []string{
@@ -110,7 +110,7 @@ func TestEveryTransactionOfTheHubStaysWithinOneTopic(t *testing.T) {
 }
 
 // TestWhatBreaksTheRuleIsReported plants statements that break it.
-func TestWhatBreaksTheRuleIsReported(t *testing.T) {
+func TestRuleViolationsAreReported(t *testing.T) {
 	t.Parallel()
 	rec := &recorder{}
 	s := openTraced(t, storetest.Postgres(t), rec)
@@ -157,7 +157,7 @@ func TestWhatBreaksTheRuleIsReported(t *testing.T) {
 			t.Fatal(name, err)
 		}
 		list := rec.end()
-		found := breaches(list, map[string]bool{})
+		found := violations(list, map[string]bool{})
 		if planted.plans {
 			found = plansOf(t, s, list)
 		}
@@ -169,7 +169,7 @@ func TestWhatBreaksTheRuleIsReported(t *testing.T) {
 
 // breaches are the statements and transactions that break the rule. used gathers the
 // exceptions that were made.
-func breaches(list []transaction, used map[string]bool) []string {
+func violations(list []transaction, used map[string]bool) []string {
 	found := map[string]bool{}
 	for _, tx := range list {
 		topics := map[string]map[any]bool{}

@@ -20,7 +20,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-func TestTwoProcessesNeverClaimTheSame(t *testing.T) {
+func TestTwoProcessesNeverClaimTheSameRow(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	hubtest.Claims(t, open(t, url), open(t, url))
@@ -44,7 +44,7 @@ func TestTwoProcessesLoseNoChangeOfAWriter(t *testing.T) {
 	authortest.WritersTogether(t, open(t, url), open(t, url))
 }
 
-func TestTwoProcessesPartPostsFromDocuments(t *testing.T) {
+func TestTwoProcessesKeepPostsAndDocumentsSeparate(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	authortest.PostsAndDocuments(t, open(t, url), open(t, url))
@@ -56,7 +56,7 @@ func TestTwoProcessesKeepFilesWhole(t *testing.T) {
 	authortest.FilesTogether(t, open(t, url), open(t, url))
 }
 
-func TestARowThatAnotherAddsAtTheSameMomentIsTriedAgain(t *testing.T) {
+func TestConcurrentInsertIsRetried(t *testing.T) {
 	t.Parallel()
 	s := open(t, storetest.Postgres(t))
 	tries := 0
@@ -73,7 +73,7 @@ func TestARowThatAnotherAddsAtTheSameMomentIsTriedAgain(t *testing.T) {
 	}
 }
 
-func TestManyProcessesMayStartAtOnceOnAnEmptyDatabase(t *testing.T) {
+func TestConcurrentStartsOnEmptyDatabase(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	var group sync.WaitGroup
@@ -95,7 +95,7 @@ func TestManyProcessesMayStartAtOnceOnAnEmptyDatabase(t *testing.T) {
 	group.Wait()
 }
 
-func TestRecoverTakesNothingFromOtherProcesses(t *testing.T) {
+func TestRecoverKeepsClaimsOfOtherProcesses(t *testing.T) {
 	t.Parallel()
 	s := open(t, storetest.Postgres(t))
 	now := time.UnixMilli(1_790_000_000_000)
@@ -113,7 +113,7 @@ func TestRecoverTakesNothingFromOtherProcesses(t *testing.T) {
 	}
 }
 
-func TestANewerSchemaIsRefused(t *testing.T) {
+func TestNewerSchemaIsRejected(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	s := open(t, url)
@@ -126,7 +126,7 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 	}
 }
 
-func TestAServerThatCannotBeUsedIsNamedWithoutItsPassword(t *testing.T) {
+func TestConnectionErrorHidesPassword(t *testing.T) {
 	t.Parallel()
 	good := storetest.Postgres(t)
 	missing := good[:strings.LastIndex(good, "/")] + "/no_such_database"
@@ -147,20 +147,20 @@ func TestAServerThatCannotBeUsedIsNamedWithoutItsPassword(t *testing.T) {
 	}
 }
 
-func TestAHintReachesTheOthers(t *testing.T) {
+func TestHintReachesOtherProcesses(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	a, b := open(t, url), open(t, url)
 	ctx, cancel := context.WithCancel(t.Context())
 	mine, theirs := a.Hints(ctx), b.Hints(ctx)
-	hear(t, mine) // the first one says: now you listen
-	hear(t, theirs)
+	waitForHint(t, mine) // the first one says: now you listen
+	waitForHint(t, theirs)
 	for range 1000 {
 		a.Hint()
 	}
-	hear(t, theirs)
+	waitForHint(t, theirs)
 	b.Hint()
-	hear(t, mine)
+	waitForHint(t, mine)
 	cancel()
 	for range mine { // ends because the channel is closed
 	}
@@ -168,25 +168,25 @@ func TestAHintReachesTheOthers(t *testing.T) {
 	}
 }
 
-func TestOurOwnHintsAreNotHeard(t *testing.T) {
+func TestOwnHintsAreIgnored(t *testing.T) {
 	t.Parallel()
 	h := newHints(nil, slog.New(slog.DiscardHandler))
 	defer h.close()
 	c := make(chan struct{}, 1)
 	h.listeners[c] = struct{}{}
-	h.heard(h.self)
+	h.onNotice(h.self)
 	if len(c) != 0 {
 		t.Error("a process hears its own hint")
 	}
-	h.heard("another")
-	h.heard("another")
+	h.onNotice("another")
+	h.onNotice("another")
 	if len(c) != 1 {
 		t.Errorf("%d hints of others are waiting, want one", len(c))
 	}
 }
 
 // hear waits for one hint.
-func hear(t *testing.T, c <-chan struct{}) {
+func waitForHint(t *testing.T, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
@@ -195,26 +195,26 @@ func hear(t *testing.T, c <-chan struct{}) {
 	}
 }
 
-func TestHintsAreFewHoweverOftenTheyAreGiven(t *testing.T) {
+func TestHintsAreRateLimited(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	a, b := open(t, url), open(t, url)
 	c := b.Hints(t.Context())
-	hear(t, c)
+	waitForHint(t, c)
 	end := time.After(500 * time.Millisecond)
-	heard := 0
+	received := 0
 	for open := true; open; {
 		a.Hint()
 		select {
 		case <-c:
-			heard++
+			received++
 		case <-end:
 			open = false
 		default:
 		}
 	}
-	if heard == 0 || heard > 11 { // 20 a second, and the one at once
-		t.Errorf("%d hints within half a second, want 1 to 11", heard)
+	if received == 0 || received > 11 { // 20 a second, and the one at once
+		t.Errorf("%d hints within half a second, want 1 to 11", received)
 	}
 }
 
@@ -237,7 +237,7 @@ func fill(t testing.TB, s *Store, feed string, n int) hub.Shard {
 }
 
 // page goes through the whole part and returns how many rows it saw.
-func page(t testing.TB, s *Store, p hub.Shard) int {
+func readAll(t testing.TB, s *Store, p hub.Shard) int {
 	t.Helper()
 	total, after := 0, int64(0)
 	for {
@@ -255,18 +255,18 @@ func page(t testing.TB, s *Store, p hub.Shard) int {
 
 // TestAPageWalksTheKey: with other settings, or a plan made when the table was
 // small, PostgreSQL gathers and sorts a whole topic for each page.
-func TestAPageWalksTheKey(t *testing.T) {
+func TestBatchUsesPrimaryKey(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	s := open(t, storetest.Postgres(t))
 	p := fill(t, s, "http://127.0.0.1/small", 3)
 	for range 10 { // long enough for a plan to be kept
-		page(t, s, p)
+		readAll(t, s, p)
 	}
 	explain(t, s, p)
 	p = fill(t, s, "http://127.0.0.1/large", 100_000)
 	explain(t, s, p)
-	if got := page(t, s, p); got != 100_000 {
+	if got := readAll(t, s, p); got != 100_000 {
 		t.Fatalf("%d rows in all pages, want 100,000", got)
 	}
 	if _, err := s.db.ExecContext(t.Context(), `ANALYZE`); err != nil {
@@ -330,13 +330,13 @@ func (n planNode) walk(visit func(planNode)) {
 	}
 }
 
-func BenchmarkPage100k(b *testing.B) {
+func BenchmarkBatch100k(b *testing.B) {
 	s := open(b, storetest.Postgres(b))
 	p := fill(b, s, "http://127.0.0.1/feed", 100_000)
 	b.ResetTimer()
 	rows := 0
 	for b.Loop() {
-		rows += page(b, s, p)
+		rows += readAll(b, s, p)
 	}
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N), "ms/100k")
 	b.ReportMetric(float64(rows)/b.Elapsed().Seconds(), "rows/s")

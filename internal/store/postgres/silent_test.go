@@ -15,7 +15,7 @@ import (
 
 // A machine that is cut off in the middle of a transaction holds its locks until the
 // server breaks it off. Others wait for its lease of 15 s anyway, and for no more.
-func TestWhoFallsSilentHoldsItsLocksForLessThanALease(t *testing.T) {
+func TestIdleTransactionIsAbortedWithinLease(t *testing.T) {
 	t.Parallel()
 	s := open(t, storetest.Postgres(t))
 	var text string
@@ -28,7 +28,7 @@ func TestWhoFallsSilentHoldsItsLocksForLessThanALease(t *testing.T) {
 	if d, err := time.ParseDuration(text); err != nil || d <= 0 || d >= 15*time.Second {
 		t.Errorf("its locks last %s (%v)", text, err)
 	}
-	if err := translate(&trouble{&pgconn.PgError{Code: "25P03"}}); fault.CodeOf(err) != fault.Unavailable {
+	if err := translate(&databaseError{&pgconn.PgError{Code: "25P03"}}); fault.CodeOf(err) != fault.Unavailable {
 		t.Errorf("what was broken off is told as %v", err)
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // A server that never notices the end of a connection stands for a busy one, which notices late.
-func TestAClosedStoreHasReleasedItsLocks(t *testing.T) {
+func TestClosedStoreHasReleasedItsLocks(t *testing.T) {
 	t.Parallel()
 	direct := storetest.Postgres(t)
 	s, err := Open(t.Context(), Options{URL: withoutEnd(t, direct)})

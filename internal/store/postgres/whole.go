@@ -42,7 +42,7 @@ type Whole struct {
 // that is not the newest.
 func OpenWhole(ctx context.Context, url string) (*Whole, error) {
 	return openWhole(ctx, url, func(w *Whole) error {
-		if err := w.alone(ctx); err != nil {
+		if err := w.lockExclusively(ctx); err != nil {
 			return err
 		}
 		return w.read(ctx, url)
@@ -60,7 +60,7 @@ func Snapshot(ctx context.Context, url string) (*Whole, error) {
 // that they shall be removed; other tables of those names are never touched.
 func Fill(ctx context.Context, url string, replace bool) (*Whole, error) {
 	return openWhole(ctx, url, func(w *Whole) error {
-		if err := w.alone(ctx); err != nil {
+		if err := w.lockExclusively(ctx); err != nil {
 			return err
 		}
 		if err := w.empty(ctx, url, replace); err != nil {
@@ -92,7 +92,7 @@ func openWhole(ctx context.Context, url string, prepare func(*Whole) error) (*Wh
 }
 
 // alone takes the lock that nobody else may have then.
-func (w *Whole) alone(ctx context.Context) (err error) {
+func (w *Whole) lockExclusively(ctx context.Context) (err error) {
 	if w.lock, err = w.db.Conn(ctx); err != nil {
 		return err
 	}

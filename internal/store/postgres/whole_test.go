@@ -16,7 +16,7 @@ import (
 
 // TestTheSchemaThatIsReadIsTheOneThatIsThere holds that no table, column or key is
 // forgotten by what goes through all tables.
-func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
+func TestSchemaMatchesDatabase(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	s := open(t, storetest.Postgres(t))
@@ -64,7 +64,7 @@ func TestTheSchemaThatIsReadIsTheOneThatIsThere(t *testing.T) {
 }
 
 // A server that has just stopped may still hold its lock in the eyes of a busy PostgreSQL.
-func TestAMoveWaitsAMomentForTheLockOfAServerThatStopped(t *testing.T) {
+func TestMoveWaitsForLockOfStoppedServer(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
 	holder, err := pgx.Connect(t.Context(), url)

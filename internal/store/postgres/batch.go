@@ -24,10 +24,10 @@ func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Ti
 		return s.engine.raw(ctx, func(conn *pgx.Conn) error {
 			rows, err := conn.Query(ctx, text.SQL, args...)
 			if err == nil {
-				subs, err = scanPage(rows, p.TopicID, make([]hub.Subscription, 0, min(max(limit, 0), 500)))
+				subs, err = scanBatch(rows, p.TopicID, make([]hub.Subscription, 0, min(max(limit, 0), 500)))
 			}
 			if err != nil {
-				return &trouble{err}
+				return &databaseError{err}
 			}
 			return nil
 		})
@@ -39,14 +39,14 @@ func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Ti
 func (e *engine) raw(ctx context.Context, fn func(conn *pgx.Conn) error) error {
 	conn, err := e.db.Conn(ctx)
 	if err != nil {
-		return &trouble{err}
+		return &databaseError{err}
 	}
 	defer conn.Close()
 	return conn.Raw(func(dc any) error { return fn(dc.(*stdlib.Conn).Conn()) })
 }
 
 // scanPage adds the rows of hubsql.PageText to subs.
-func scanPage(rows pgx.Rows, topicID int64, subs []hub.Subscription) ([]hub.Subscription, error) {
+func scanBatch(rows pgx.Rows, topicID int64, subs []hub.Subscription) ([]hub.Subscription, error) {
 	defer rows.Close()
 	var v hub.Subscription
 	var failures, tries, since int64
@@ -58,14 +58,14 @@ func scanPage(rows pgx.Rows, topicID int64, subs []hub.Subscription) ([]hub.Subs
 			return nil, err
 		}
 		v.TopicID, v.Failures, v.Tries, v.Secret = topicID, int(failures), int(tries), string(secret)
-		v.NextAt, v.FailingSince = moment(next.Int64), moment(since)
+		v.NextAt, v.FailingSince = timeOf(next.Int64), timeOf(since)
 		subs = append(subs, v)
 	}
 	return subs, rows.Err()
 }
 
 // moment is a time as the tables hold it; 0 is the zero time.
-func moment(ms int64) time.Time {
+func timeOf(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}
 	}
