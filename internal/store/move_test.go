@@ -377,7 +377,7 @@ func TestForeignTablesAreNeverRemoved(t *testing.T) {
 	url := storetest.Postgres(t)
 	storetest.Execute(t, url, "CREATE TABLE post (mine TEXT); INSERT INTO post VALUES ('kept')")
 	o := store.MoveOptions{From: fullFolder(t, 1), To: url, Replace: true, Now: moment}
-	if _, err := store.Move(t.Context(), o); fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "not of cloudburst") {
+	if _, err := store.Move(t.Context(), o); fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "another program") {
 		t.Error(err)
 	}
 	storetest.Execute(t, url, "UPDATE post SET mine = 'still' WHERE mine = 'kept'")

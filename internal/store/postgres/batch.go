@@ -12,8 +12,8 @@ import (
 	"cloudburst/internal/store/hubsql"
 )
 
-// Page is hub.Store.Page, spoken to the driver itself: on this path database/sql costs as
-// much again as what is read.
+// Batch implements hub.Store. It calls the driver directly: on this path database/sql costs as much
+// as the query.
 func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Time, limit int) (subs []hub.Subscription, err error) {
 	text, err := s.engine.dialect.Text(hubsql.BatchText)
 	if err != nil {
@@ -35,7 +35,7 @@ func (s *Store) Batch(ctx context.Context, p hub.Shard, after int64, now time.Ti
 	return subs, err
 }
 
-// raw lends a connection without database/sql.
+// raw calls fn with a driver connection, without database/sql.
 func (e *engine) raw(ctx context.Context, fn func(conn *pgx.Conn) error) error {
 	conn, err := e.db.Conn(ctx)
 	if err != nil {
@@ -45,7 +45,7 @@ func (e *engine) raw(ctx context.Context, fn func(conn *pgx.Conn) error) error {
 	return conn.Raw(func(dc any) error { return fn(dc.(*stdlib.Conn).Conn()) })
 }
 
-// scanPage adds the rows of hubsql.PageText to subs.
+// scanBatch adds the rows of hubsql.BatchText to subs.
 func scanBatch(rows pgx.Rows, topicID int64, subs []hub.Subscription) ([]hub.Subscription, error) {
 	defer rows.Close()
 	var v hub.Subscription
@@ -64,7 +64,7 @@ func scanBatch(rows pgx.Rows, topicID int64, subs []hub.Subscription) ([]hub.Sub
 	return subs, rows.Err()
 }
 
-// moment is a time as the tables hold it; 0 is the zero time.
+// timeOf converts a stored time; 0 is the zero time.
 func timeOf(ms int64) time.Time {
 	if ms == 0 {
 		return time.Time{}

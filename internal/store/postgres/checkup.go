@@ -7,7 +7,7 @@ import (
 	"cloudburst/internal/checkup"
 )
 
-// Checkup says how the database is, its settings and its clock among the rest.
+// Checkup reports the state of the database, including its settings and its clock.
 func (s *Store) Checkup(ctx context.Context, now time.Time) (checkup.Database, error) {
 	d, err := s.CheckupOn(ctx, s.db, s.Ping, now)
 	if err != nil {
@@ -24,7 +24,7 @@ func (s *Store) Checkup(ctx context.Context, now time.Time) (checkup.Database, e
 		if err := rows.Scan(&name, &value); err != nil {
 			return d, err
 		}
-		d.Knobs[name] = value // the server's: our connections set their own
+		d.Knobs[name] = value // the server's value: connections of the program set their own
 	}
 	if err := rows.Err(); err != nil {
 		return d, err
@@ -33,8 +33,8 @@ func (s *Store) Checkup(ctx context.Context, now time.Time) (checkup.Database, e
 	return d, err
 }
 
-// ahead is how far the server's clock is ahead of ours: the one statement that asks for
-// the time, because the clock is what it is about.
+// ahead returns how far the server's clock is ahead of this machine's. It is the only statement
+// that queries the time.
 func (s *Store) ahead(ctx context.Context) (time.Duration, error) {
 	var there int64
 	asked := time.Now()

@@ -15,8 +15,8 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// TestACrashOfTheServerLosesNothingAcknowledged ends the server under load, as a
-// crash would, lets the writers run into it, and starts it again.
+// TestServerCrashLosesNothingAcknowledged crashes the server under load, lets the writers fail, and
+// starts the server again.
 func TestServerCrashLosesNothingAcknowledged(t *testing.T) {
 	t.Parallel()
 	fulltest.Needs(t, "PostgreSQL")
@@ -37,20 +37,20 @@ func TestServerCrashLosesNothingAcknowledged(t *testing.T) {
 	for range 3 {
 		w.wait(t, &w.good, 200)
 		cluster.Crash()
-		w.wait(t, &w.refused, 32) // everybody has met it
+		w.wait(t, &w.refused, 32) // every writer has failed
 		if err := s.Ping(t.Context()); fault.CodeOf(err) != fault.Unavailable || fault.RetryAfter(err) <= 0 {
 			t.Errorf("Ping while the server is away: %v", err)
 		}
 		if err := cluster.Start(); err != nil {
 			t.Fatal(err)
 		}
-		waitForHint(t, hints) // the listener is back, and says that it may have missed something
+		waitForHint(t, hints) // the listener is connected again and reports that hints may be missing
 	}
 	w.wait(t, &w.good, 200)
 	w.stop()
 	for url := range w.acknowledged {
 		if topic, err := s.Topic(t.Context(), hub.TopicID(url)); err != nil || topic.PingedAt.IsZero() {
-			t.Errorf("%s was acknowledged, and is not there: %v", url, err)
+			t.Errorf("%s was acknowledged but is missing: %v", url, err)
 		}
 	}
 	counts, err := s.Counts(t.Context(), time.UnixMilli(1))
@@ -59,7 +59,7 @@ func TestServerCrashLosesNothingAcknowledged(t *testing.T) {
 	}
 }
 
-// writers record pings as fast as they can.
+// writers record pings as fast as possible.
 type writers struct {
 	store         hub.Store
 	good, refused atomic.Int64
@@ -85,9 +85,9 @@ func (w *writers) start(t *testing.T, n int) {
 					w.mu.Unlock()
 				case fault.CodeOf(err) == fault.Unavailable:
 					w.refused.Add(1)
-					<-time.After(20 * time.Millisecond) // a refused connection costs next to nothing, and all of them the processor
+					<-time.After(20 * time.Millisecond) // a refused connection takes no time, so a loop without a pause would use the whole processor
 				default:
-					t.Errorf("a write while the server comes and goes: %v", err)
+					t.Errorf("a write while the server restarts: %v", err)
 					return
 				}
 			}
@@ -101,7 +101,7 @@ func (w *writers) stop() {
 	w.group.Wait()
 }
 
-// wait waits until so many more were counted.
+// wait waits until the counter has increased by more.
 func (w *writers) wait(t *testing.T, counter *atomic.Int64, more int64) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

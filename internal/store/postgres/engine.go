@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// engine is the sqldb.Engine of one pool.
+// engine is the sqldb.Engine of one connection pool.
 type engine struct {
 	db      *sql.DB
 	dialect *sqldb.Dialect
@@ -22,8 +22,7 @@ type engine struct {
 	around  func(commit func() error) error // Options.Commit
 }
 
-// attempts is how often a transaction is run that the server breaks off for
-// reasons that pass.
+// attempts is how often a transaction runs if the server aborts it for temporary reasons.
 const attempts = 6
 
 func (e *engine) Read(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
@@ -39,7 +38,7 @@ func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqldb
 			return &databaseError{err}
 		}
 		if err := fn(ctx, &conn{on: tx, dialect: e.dialect}); err != nil {
-			_ = tx.Rollback() // err says what is wrong; a connection that cannot roll back is thrown away
+			_ = tx.Rollback() // err is the cause; a connection that cannot roll back is closed
 			return err
 		}
 		commit := tx.Commit
@@ -53,13 +52,12 @@ func (e *engine) Write(ctx context.Context, fn func(ctx context.Context, c sqldb
 	})
 }
 
-// One is Write without a word before and after the statement: one way to the server and
-// back in place of three.
+// One is Write without BEGIN and COMMIT: one round trip instead of three.
 func (e *engine) One(ctx context.Context, fn func(ctx context.Context, c sqldb.Conn) error) error {
 	return e.Read(ctx, fn)
 }
 
-// run runs fn until it succeeds or fails for good.
+// run runs fn until it succeeds or fails permanently.
 func (e *engine) run(ctx context.Context, fn func(ctx context.Context) error) error {
 	inner := ctx
 	if _, ok := ctx.Deadline(); !ok {
@@ -73,7 +71,7 @@ func (e *engine) run(ctx context.Context, fn func(ctx context.Context) error) er
 			return nil
 		}
 		if ctx.Err() != nil && errors.As(err, new(*databaseError)) {
-			return fmt.Errorf("using the database: %w", ctx.Err())
+			return fmt.Errorf("use the database: %w", ctx.Err())
 		}
 		if try >= attempts || !isTemporary(err) {
 			return translate(err)
@@ -88,13 +86,13 @@ func (e *engine) run(ctx context.Context, fn func(ctx context.Context) error) er
 	}
 }
 
-// trouble marks an error as the database's.
+// databaseError marks an error as one of the database.
 type databaseError struct{ err error }
 
 func (t *databaseError) Error() string { return t.err.Error() }
 func (t *databaseError) Unwrap() error { return t.err }
 
-// passes reports whether the same transaction may well succeed when run again.
+// isTemporary reports whether the same transaction may succeed when it is run again.
 func isTemporary(err error) bool {
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
@@ -102,15 +100,14 @@ func isTemporary(err error) bool {
 	}
 	switch e.Code {
 	case "40001", "40P01", // serialization failure, deadlock
-		"23505",          // ON CONFLICT watches one key; who adds the same row at the same moment can meet the other
-		"0A000", "26000": // the schema changed under a prepared statement, or it is gone
+		"23505",          // ON CONFLICT covers one key; a concurrent insert of the same row can violate another
+		"0A000", "26000": // the schema changed under a prepared statement, or the statement is missing
 		return true
 	}
 	return false
 }
 
-// translate turns the database's troubles into faults. What is none of its
-// troubles stays as it is.
+// translate converts database errors to faults. It returns other errors unchanged.
 func translate(err error) error {
 	if !errors.As(err, new(*databaseError)) {
 		return err
@@ -120,23 +117,23 @@ func translate(err error) error {
 	}
 	e, ok := errors.AsType[*pgconn.PgError](err)
 	if !ok {
-		return unavailable("The server's database cannot be reached at the moment.")
+		return unavailable("The server's database is currently unreachable.")
 	}
 	switch e.Code[:2] {
-	case "08", "28", "3D", "57", "58": // connection, login, no such database, operator, system
-		return unavailable("The server's database cannot be reached at the moment.")
+	case "08", "28", "3D", "57", "58": // connection, authentication, missing database, operator, system
+		return unavailable("The server's database is currently unreachable.")
 	case "53": // resources
-		return unavailable("The server's database has no room or no connection left at the moment.")
-	case "40", "55": // broken off, locked
+		return unavailable("The server's database has no disk space or no connection left.")
+	case "40", "55": // aborted, locked
 		return unavailable("The server's database is busy; please try again.")
 	case "XX":
 		return unavailable("The server's database is damaged.")
 	}
-	if e.Code == "25P03" { // we fell silent in the middle of a transaction, and it was broken off
+	if e.Code == "25P03" { // the server aborted an idle transaction
 		return unavailable("The server's database is busy; please try again.")
 	}
 	if e.Code == "25006" {
-		return unavailable("The server's database can only be read at the moment.")
+		return unavailable("The server's database is currently read-only.")
 	}
 	return err
 }
@@ -147,7 +144,7 @@ type statementer interface {
 	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 }
 
-// conn is the sqldb.Conn of one call. The driver keeps statements prepared.
+// conn is the sqldb.Conn of one call. The driver caches prepared statements.
 type conn struct {
 	on      statementer
 	dialect *sqldb.Dialect
@@ -186,7 +183,7 @@ func (c *conn) Query(ctx context.Context, text string, row func(*sql.Rows) error
 	return nil
 }
 
-// maxRows is how many rows one statement carries.
+// maxRows is the maximum number of rows per statement.
 const maxRows = 5000
 
 func (c *conn) Bulk(ctx context.Context, text string, rows [][]any) (int64, error) {
@@ -221,7 +218,7 @@ func (c *conn) BulkQuery(ctx context.Context, text string, row func(*sql.Rows) e
 	return nil
 }
 
-// columns turns rows into one array per column.
+// columns converts rows to one array per column.
 func (c *conn) columns(text string, rows [][]any) ([]any, error) {
 	t, err := c.dialect.Text(text)
 	if err != nil {
@@ -251,7 +248,7 @@ func column[T any](rows [][]any, i int, as func(any) (T, bool)) ([]T, error) {
 	for n, row := range rows {
 		v, ok := as(row[i])
 		if !ok {
-			return nil, fmt.Errorf("a %T does not fit", row[i])
+			return nil, fmt.Errorf("unexpected type %T", row[i])
 		}
 		all[n] = v
 	}

@@ -12,20 +12,20 @@ import (
 
 const (
 	channel   = "cloudburst"
-	hintPause = time.Second / 20 // least time between two hints of this process
+	hintPause = time.Second / 20 // minimum time between two hints of this process
 )
 
-// hints carries hints between the processes on a database.
+// hints sends and receives hints between the processes that use a database.
 type hints struct {
 	config *pgx.ConnConfig
 	log    *slog.Logger
-	self   string        // marks our own hints, which we need not hear
+	self   string        // identifies this process's own hints, which are ignored
 	due    chan struct{} // a hint to send
 
-	ctx    context.Context // ends with close; the only context that is stored, as it is nobody's call
+	ctx    context.Context // cancelled by close; stored because the goroutines belong to no call
 	cancel context.CancelFunc
 	group  sync.WaitGroup
-	once   sync.Once // for the listener, which most tests and commands do not need
+	once   sync.Once // starts the listener, which most tests and commands do not need
 
 	mu        sync.Mutex
 	listeners map[chan struct{}]struct{}
@@ -43,7 +43,7 @@ func (h *hints) close() {
 	h.group.Wait()
 }
 
-// hint asks for a hint to be sent; several at a time are one.
+// hint requests a hint; several pending requests are merged.
 func (h *hints) hint() {
 	select {
 	case h.due <- struct{}{}:
@@ -51,7 +51,7 @@ func (h *hints) hint() {
 	}
 }
 
-// send sends what is asked for, at once when the pause after the last one is over.
+// send sends requested hints, limited by hintPause.
 func (h *hints) send() {
 	var conn *pgx.Conn
 	defer func() { disconnect(conn) }()
@@ -66,7 +66,7 @@ func (h *hints) send() {
 	}
 }
 
-// await reports whether c came before the end.
+// await reports whether c delivered a value before the store closed.
 func await[T any](h *hints, c <-chan T) bool {
 	select {
 	case <-c:
@@ -76,8 +76,8 @@ func await[T any](h *hints, c <-chan T) bool {
 	}
 }
 
-// notify sends one hint and returns the connection, nil if it broke. A hint that
-// cannot be sent is dropped: the others look at the tables by themselves.
+// notify sends one hint and returns the connection, or nil if it failed. A hint that cannot be sent
+// is dropped: the other processes also poll the tables.
 func (h *hints) notify(conn *pgx.Conn) *pgx.Conn {
 	ctx, cancel := context.WithTimeout(h.ctx, 5*time.Second)
 	defer cancel()
@@ -95,7 +95,7 @@ func (h *hints) notify(conn *pgx.Conn) *pgx.Conn {
 		}
 		disconnect(conn)
 		conn = nil
-		if fresh || ctx.Err() != nil { // a kept connection may have died long ago: once more with a new one
+		if fresh || ctx.Err() != nil { // a cached connection may have been closed long ago: retry once with a new one
 			h.log.Debug("a hint could not be sent", "error", err)
 			return nil
 		}
@@ -138,7 +138,7 @@ func (h *hints) deliver() {
 	}
 }
 
-// receive listens, and connects again when the connection breaks.
+// receive listens for hints and reconnects when the connection fails.
 func (h *hints) receive() {
 	wait := 100 * time.Millisecond
 	for h.ctx.Err() == nil {
@@ -160,7 +160,7 @@ func (h *hints) receive() {
 	}
 }
 
-// receiveOn listens on one connection until it breaks; began says whether it came to that.
+// receiveOn listens on one connection until it fails; began reports whether listening started.
 func (h *hints) receiveOn() (began bool, err error) {
 	conn, err := pgx.ConnectConfig(h.ctx, h.config)
 	if err != nil {
@@ -170,7 +170,7 @@ func (h *hints) receiveOn() (began bool, err error) {
 	if _, err := conn.Exec(h.ctx, `LISTEN `+channel); err != nil {
 		return false, err
 	}
-	h.deliver() // whatever was said while we did not listen
+	h.deliver() // hints may have been missed before listening started
 	for {
 		n, err := conn.WaitForNotification(h.ctx)
 		if err != nil {
@@ -180,7 +180,7 @@ func (h *hints) receiveOn() (began bool, err error) {
 	}
 }
 
-// heard passes a notice on unless it is our own.
+// onNotice forwards a notice unless this process sent it.
 func (h *hints) onNotice(payload string) {
 	if payload != h.self {
 		h.deliver()
@@ -193,5 +193,5 @@ func disconnect(conn *pgx.Conn) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	_ = conn.Close(ctx) // it may be broken already
+	_ = conn.Close(ctx) // the connection may already be broken
 }

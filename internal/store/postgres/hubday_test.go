@@ -16,13 +16,13 @@ import (
 	"cloudburst/internal/hub"
 )
 
-// street is the world of a hub: its feeds and those who follow them.
+// testNetwork simulates the feeds and subscribers of a hub.
 type testNetwork struct {
 	mu       sync.Mutex
-	feeds    map[string]string // bodies; none: it cannot be read
+	feeds    map[string]string // bodies; a missing feed is unreadable
 	about    map[string]hub.About
-	slow     time.Duration  // of a feed
-	hold     chan struct{}  // open: callbacks wait for its end; nil: they do not
+	slow     time.Duration  // delay of a feed
+	hold     chan struct{}  // blocks callbacks until closed; nil: no blocking
 	tries    map[string]int // by callback
 	versions map[string]int64
 }
@@ -41,7 +41,7 @@ func (s *testNetwork) Fetch(_ context.Context, f hub.Fetch) (hub.Fetched, error)
 	return hub.Fetched{Hash: sum[:], Body: []byte(body), URL: f.URL, ContentType: "text/xml", About: func() hub.About { return about }, SentAt: time.Now()}, nil
 }
 
-// Notify refuses the first try of some callbacks, and ends one for good.
+// Notify fails the first attempt of some callbacks, and reports one as gone.
 func (s *testNetwork) Notify(ctx context.Context, sub hub.Subscription, topic hub.Topic, _ *hub.Content, _ int) hub.Reply {
 	s.mu.Lock()
 	hold := s.hold
@@ -58,9 +58,9 @@ func (s *testNetwork) Notify(ctx context.Context, sub hub.Subscription, topic hu
 	s.tries[sub.Callback]++
 	switch n := s.tries[sub.Callback]; {
 	case strings.HasSuffix(sub.Callback, "/gone"):
-		return hub.Reply{Gone: true, Text: "It said 410."}
+		return hub.Reply{Gone: true, Text: "Status 410."}
 	case strings.HasSuffix(sub.Callback, "7") && n%2 == 1:
-		return hub.Reply{Text: "It said no."}
+		return hub.Reply{Text: "Status 500."}
 	}
 	s.versions[sub.Callback] = max(s.versions[sub.Callback], topic.Version)
 	return hub.Reply{OK: true, Took: time.Millisecond}
@@ -71,7 +71,7 @@ func (s *testNetwork) Verify(context.Context, hub.Subscription, hub.Topic, bool)
 }
 func (s *testNetwork) Confirm(_ context.Context, in hub.Intent) (event.Exchange, error) {
 	if strings.HasSuffix(in.Callback, "/no") {
-		return event.Exchange{}, fault.New(fault.Refused, "It does not want it.")
+		return event.Exchange{}, fault.New(fault.Refused, "The subscriber refused.")
 	}
 	return event.Exchange{}, nil
 }
@@ -82,7 +82,7 @@ func (s *testNetwork) Discover(_ context.Context, url string) ([]string, error) 
 	return []string{url}, nil
 }
 
-// day is a hub at work.
+// day is a running hub.
 type day struct {
 	*testNetwork
 	t     *testing.T
@@ -115,7 +115,7 @@ func (d *day) until(what string, is func() bool) {
 	for !is() {
 		select {
 		case <-deadline:
-			d.t.Fatalf("after two minutes it is not so that %s", what)
+			d.t.Fatalf("timed out after two minutes waiting for: %s", what)
 		case <-tick.C:
 		}
 	}
@@ -134,7 +134,7 @@ func (d *day) set(feed, body string) {
 	d.feeds[feed] = body
 }
 
-// arrived is how many callbacks under a host have been told of a version or a newer one.
+// delivered returns how many callbacks under a host have received a version or a newer one.
 func (d *day) delivered(host string, version int64) (n int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -158,8 +158,7 @@ const (
 	manySubscribers = 1200
 )
 
-// hubDay has a hub do everything that it does for those who publish and those who follow,
-// in a way that concerns several topics where there is one.
+// hubDay makes a hub perform all its operations, involving several topics where possible.
 func hubDay(t *testing.T, s *Store) {
 	d := &day{t: t, store: s, testNetwork: &testNetwork{feeds: map[string]string{large: "one", small: "one"}, about: map[string]hub.About{},
 		tries: map[string]int{}, versions: map[string]int64{}}}
@@ -172,13 +171,13 @@ func hubDay(t *testing.T, s *Store) {
 	d.must(err)
 }
 
-// join has people register in every way.
+// subscribe registers subscribers in every protocol.
 func (d *day) subscribe() {
 	ctx := d.t.Context()
 	var list []hub.SubscriptionInfo
 	now := time.Now()
 	for i := range manySubscribers {
-		sub := hub.SubscriptionInfo{Topic: large, Subscription: hub.Subscription{Protocol: hub.HTTPPost, Callback: fmt.Sprintf("http://crowd%d.test/%d", i%50, i),
+		sub := hub.SubscriptionInfo{Topic: large, Subscription: hub.Subscription{Protocol: hub.HTTPPost, Callback: fmt.Sprintf("http://many%d.test/%d", i%50, i),
 			CreatedAt: now, RenewedAt: now, ExpiresAt: now.Add(time.Hour)}}
 		if i%100 == 0 {
 			sub.Topic = small
@@ -188,7 +187,7 @@ func (d *day) subscribe() {
 	_, err := d.hub.Import(ctx, list)
 	d.must(err)
 	for _, protocol := range []string{hub.XMLRPC, hub.CNWS} {
-		for range 2 { // and renewed
+		for range 2 { // register and renew
 			got, err := d.hub.Register(ctx, hub.Registration{Protocol: protocol, Callback: "http://both.test/" + protocol, Feeds: []string{large, small, "http://feeds.test/none.xml"}, Via: "rest"})
 			d.must(err)
 			if len(got.Accepted) != 2 {
@@ -216,7 +215,7 @@ func (d *day) decided() {
 	})
 }
 
-// change has feeds change and pinged, by each of their names.
+// change changes and pings feeds, by each of their URLs.
 func (d *day) change() {
 	d.mu.Lock()
 	d.about[small] = hub.About{Title: "Small", Self: "http://feeds.test/other.xml", Home: "http://site.test/"}
@@ -224,10 +223,10 @@ func (d *day) change() {
 	for _, feed := range []string{large, small} {
 		d.set(feed, "two")
 		if got := d.ping(feed); !got.Known {
-			d.t.Fatalf("the ping of %s came to %+v", feed, got)
+			d.t.Fatalf("the ping of %s returned %+v", feed, got)
 		}
 	}
-	d.until("all of the crowd were told", func() bool { return d.delivered("crowd", 1) == manySubscribers })
+	d.until("all subscribers are notified", func() bool { return d.delivered("many", 1) == manySubscribers })
 	d.ping("http://feeds.test/other.xml")
 	_, err := d.hub.Announce(d.t.Context(), hub.Announcement{Name: "A site", URL: "http://site.test/", Feed: large, Via: "weblogs", Source: netip.MustParseAddr("192.0.2.1")})
 	d.must(err)
@@ -237,14 +236,14 @@ func (d *day) change() {
 	d.slow = 300 * time.Millisecond
 	d.mu.Unlock()
 	d.set(small, "three")
-	d.ping(small) // is answered while the feed is still being read
-	d.until("the slow one was told", func() bool { return d.delivered("both.test/xml-rpc", 2) == 1 || d.delivered("both", 2) >= 1 })
+	d.ping(small) // the ping returns while the feed is still being read
+	d.until("the slow subscriber is notified", func() bool { return d.delivered("both.test/xml-rpc", 2) == 1 || d.delivered("both", 2) >= 1 })
 	d.mu.Lock()
 	d.slow = 0
 	d.mu.Unlock()
 }
 
-// leave has people end what they asked for, and the operator too.
+// unsubscribe removes subscriptions, by their owners and by the operator.
 func (d *day) unsubscribe() {
 	ctx := d.t.Context()
 	_, err := d.hub.Cancel(ctx, hub.Registration{Protocol: hub.XMLRPC, Callback: "http://both.test/" + hub.XMLRPC, Feeds: []string{large, small}, Via: "rest"})
@@ -263,7 +262,7 @@ func (d *day) unsubscribe() {
 	d.decided()
 }
 
-// handOver stops the hub in the middle of a change, and another goes on.
+// handOver stops the hub during a delivery, and another hub continues.
 func (d *day) handOver() {
 	hold := make(chan struct{})
 	d.mu.Lock()
@@ -277,8 +276,8 @@ func (d *day) handOver() {
 	d.mu.Unlock()
 	close(hold)
 	d.start(2)
-	d.until("the next hub has told the rest", func() bool { return d.delivered("crowd", 2) >= manySubscribers-manySubscribers/100 })
-	d.until("nothing is owed", func() bool {
+	d.until("the next hub has notified the rest", func() bool { return d.delivered("many", 2) >= manySubscribers-manySubscribers/100 })
+	d.until("no delivery is pending", func() bool {
 		c, err := d.store.Counts(d.t.Context(), time.Now())
 		return err == nil && c.Pending == 0 && c.ShardsDue == 0
 	})

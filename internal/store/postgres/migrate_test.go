@@ -16,8 +16,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// earlierSchema makes a database as an earlier release of the program left it, after the
-// given migrations.
+// earlierSchema creates a database as an earlier release left it after the given migrations.
 func earlierSchema(t *testing.T, migrations, rows []string) (url string) {
 	t.Helper()
 	url = storetest.Postgres(t)

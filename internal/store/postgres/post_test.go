@@ -23,12 +23,12 @@ func BenchmarkRenumber100kPosts(b *testing.B) {
 	authortest.RenumberingOf(b, open(b, storetest.Postgres(b)), 100_000)
 }
 
-// explaining is an Engine that looks at what each statement on posts and files reads,
-// before it runs it.
+// explaining is an Engine that checks how many rows each statement on posts and files reads, before
+// it runs the statement.
 type explaining struct {
 	sqldb.Engine
 	t    *testing.T
-	most float64 // rows that a statement may read
+	most float64 // maximum number of rows that a statement may read
 
 	mu      sync.Mutex
 	checked int
@@ -67,7 +67,7 @@ func (c *explainingConn) BulkQuery(ctx context.Context, text string, row func(*s
 	return c.Conn.BulkQuery(ctx, text, row, rows)
 }
 
-// look runs a statement for its plan, and takes back what it did.
+// explain runs a statement for its plan and rolls back its effects.
 func (c *explainingConn) explain(ctx context.Context, text string, args []any, rows [][]any) {
 	if !regexp.MustCompile(`\b(post|post_category|post_count|writer|media|media_piece|media_content)\b`).MatchString(text) {
 		return
@@ -103,7 +103,7 @@ func (c *explainingConn) explain(ctx context.Context, text string, args []any, r
 	}
 }
 
-// readNode is a node of a plan, with how much it read.
+// readNode is a plan node with the number of rows it read.
 type readNode struct {
 	Rows    float64    `json:"Actual Rows"`
 	Loops   float64    `json:"Actual Loops"`
@@ -113,7 +113,7 @@ type readNode struct {
 	Plans   []readNode `json:"Plans"`
 }
 
-// read is the most rows that any node of the plan read.
+// read returns the largest number of rows that any node of the plan read.
 func (n readNode) read() float64 {
 	most := (n.Rows + n.Dropped + n.Checked + n.Joined) * n.Loops
 	for _, p := range n.Plans {
@@ -122,9 +122,8 @@ func (n readNode) read() float64 {
 	return most
 }
 
-// TestNoStatementReadsAllOfAWritersPosts looks at what is really read in a day of a writer
-// with many posts: by plans that are made for any values, and for those at hand, when
-// the database knows its tables and when it has not looked at them yet.
+// TestNoStatementReadsAllPostsOfAWriter checks the rows that are read in a simulated day of a
+// writer with many posts. It uses generic and custom plans, with and without table statistics.
 func TestNoStatementReadsAllPostsOfAWriter(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
@@ -148,7 +147,7 @@ func TestNoStatementReadsAllPostsOfAWriter(t *testing.T) {
 				authortest.WriterDay(t, s, "alice")
 				authortest.WriterDay(t, s, "bob")
 				if explainer.checked < 200 {
-					t.Errorf("only %d statements were looked at", explainer.checked)
+					t.Errorf("only %d statements were checked", explainer.checked)
 				}
 			})
 		}

@@ -1,11 +1,10 @@
-// Package postgres keeps the hub's store in a PostgreSQL database that several
-// processes share. Start with [Open] and [Store].
+// Package postgres implements the store in a PostgreSQL database that several processes share.
+// Start with [Open] and [Store].
 //
-// Claims skip rows that others hold, so nobody waits for anybody; transactions
-// that the server breaks off (deadlock, serialization) are run again. When the
-// server is away every call fails with fault.Unavailable, and works again when it
-// is back. Hints between the processes travel by NOTIFY, after the commit and from
-// a connection of their own: inside the transaction they would slow each commit.
+// Claims skip locked rows, so processes do not wait for each other. Transactions that the server
+// aborts (deadlock, serialization) are run again. While the server is unreachable every call fails
+// with fault.Unavailable. Processes exchange hints by NOTIFY after the commit, on a separate
+// connection: inside the transaction NOTIFY would slow down each commit.
 package postgres
 
 import (
@@ -37,18 +36,18 @@ import (
 // Options of a store.
 type Options struct {
 	URL     string        // postgres://user:password@host:port/database?sslmode=…
-	Log     *slog.Logger  // nil: nothing is logged
-	Conns   int           // connections at most, besides two for hints [12]
-	Timeout time.Duration // of a call whose context has no end of its own [30 s]
-	Connect time.Duration // limit for the connection that opens the store; connect_timeout in URL wins [30 s]
+	Log     *slog.Logger  // nil: no logging
+	Conns   int           // maximum number of connections, in addition to two for hints [12]
+	Timeout time.Duration // of a call whose context has no deadline [30 s]
+	Connect time.Duration // limit for the first connection; connect_timeout in URL takes precedence [30 s]
 
-	// Commit runs the commit of each transaction; nil: nothing more happens than commit.
+	// Commit runs the commit of each transaction; nil: call commit only.
 	Commit func(commit func() error) error
 
-	tracer pgx.QueryTracer // sees what is sent, for tests; nil: nobody does
+	tracer pgx.QueryTracer // receives all queries, for tests; nil: none
 }
 
-// Store is a hub.Store in a database that others may use too. Use [Open].
+// Store is a hub.Store in a database that other processes may use too. Use [Open].
 type Store struct {
 	*sqlstore.Store
 	db     *sql.DB
@@ -60,11 +59,11 @@ type Store struct {
 
 var _ hub.Store = (*Store)(nil)
 
-// Open connects, and brings the schema up to date; several processes may do so at
-// once: one migrates and the others wait for it. fault.Unavailable means that a later
-// attempt may succeed: the server cannot be reached, or the database is being filled.
-// Every other fault is permanent: the URL, the user, the password, the database's name, or a schema that
-// this program cannot use (fault.Conflict when a newer program wrote it).
+// Open connects and migrates the schema. Several processes may open an empty database concurrently:
+// one migrates and the others wait. fault.Unavailable means that a later attempt may succeed: the
+// server cannot be reached, or the database is being filled. Every other fault is permanent: the
+// URL, the user, the password, the database name, or a schema that this program cannot use
+// (fault.Conflict if a newer program wrote it).
 func Open(ctx context.Context, o Options) (*Store, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -106,7 +105,7 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	s := &Store{db: db, hints: newHints(config, o.Log)}
 	s.engine = &engine{db: db, dialect: sqldb.Postgres(), timeout: o.Timeout, around: o.Commit}
 	s.Store = sqlstore.New(&sqldb.DB{Engine: s.engine, Shared: true}, riversql.TSVector)
-	// This makes the first connection, which holds the lock against those who move the database.
+	// This opens the first connection, which takes the lock against moves of the database.
 	if err := s.warn(ctx, o.Log); err != nil {
 		return nil, errors.Join(openFault(err, o.URL), s.Close())
 	}
@@ -114,18 +113,17 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 	return s, nil
 }
 
-// Limits for making a connection: a caller waits for a call, and opening may take longer.
+// Limits for opening a connection: callers wait for a call, but opening the store may take longer.
 const (
 	openConnect = 30 * time.Second
 	callConnect = 5 * time.Second
 )
 
-// parse reads a database's address. connect is the limit for making a connection, where the
-// address has none.
+// parse parses a database URL. connect is the limit for opening a connection if the URL has none.
 func parse(address string, connect time.Duration) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
-		return nil, fault.New(fault.Invalid, "The database's address %s cannot be understood; it looks like postgres://user:password@host:5432/database.", redact(address))
+		return nil, fault.New(fault.Invalid, "invalid database URL %s: it must have the form postgres://user:password@host:5432/database", redact(address))
 	}
 	if config.ConnectTimeout == 0 {
 		config.ConnectTimeout = connect
@@ -136,8 +134,8 @@ func parse(address string, connect time.Duration) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// migrateFor uses a pool of its own, because a migration may take longer than a
-// statement may. filling: it is for who has the database alone, to fill it.
+// migrateFor uses a pool of its own, because a migration may take longer than the statement
+// timeout. filling is set if the caller has exclusive use of the database to fill it.
 func migrateFor(ctx context.Context, config *pgx.ConnConfig, filling bool) error {
 	use := []stdlib.OptionOpenDB{stdlib.OptionAfterConnect(share)}
 	if filling {
@@ -157,11 +155,11 @@ func migrateFor(ctx context.Context, config *pgx.ConnConfig, filling bool) error
 	return sqldb.Migrate(ctx, db, goose.DialectPostgres, sqldb.Postgres(), goose.WithSessionLocker(locker))
 }
 
-// settings of every connection. All our statements go by keys, so plans that do
-// not are only ever chosen for want of figures: a fresh table, or a plan that was
-// made when it was small. With the defaults, paging a large topic gathers and
-// sorts all of it for every page. Who falls silent in the middle of a transaction keeps
-// its rows locked for less than a lease lasts, so that others can take over.
+// settings of every connection. All statements use keys, so the planner only chooses other plans
+// when it lacks statistics: for a new table, or with a plan that was made when the table was small.
+// With the defaults, each batch of a large topic would collect and sort the whole topic. An idle
+// transaction is aborted before a lease expires, so that its locks do not block the process that
+// takes over.
 const settings = `SELECT set_config('random_page_cost', '1.1', false),
 	set_config('enable_bitmapscan', 'off', false),
 	set_config('enable_seqscan', 'off', false),
@@ -181,7 +179,7 @@ func prepareConn(ctx context.Context, conn *pgx.Conn) error {
 	return share(ctx, conn)
 }
 
-// warn logs that the server may lose what it has committed.
+// warn logs if the server may lose committed transactions.
 func (s *Store) warn(ctx context.Context, log *slog.Logger) error {
 	var fsync, pages string
 	err := s.db.QueryRowContext(ctx, `SELECT current_setting('fsync'), current_setting('full_page_writes')`).Scan(&fsync, &pages)
@@ -191,12 +189,12 @@ func (s *Store) warn(ctx context.Context, log *slog.Logger) error {
 	return err
 }
 
-// Backup implements hub.Store: PostgreSQL has its own tools for it.
+// Backup implements hub.Store. It is not supported: PostgreSQL has its own tools.
 func (s *Store) Backup(context.Context, string) error {
 	return fault.New(fault.Unsupported, "A PostgreSQL database is backed up with its own tools: pg_dump for a copy, or continuous archiving.")
 }
 
-// Close ends the connections.
+// Close closes the connections.
 func (s *Store) Close() error {
 	s.close.Do(func() {
 		s.hints.close()
@@ -205,18 +203,18 @@ func (s *Store) Close() error {
 	return s.err
 }
 
-// Hint tells the other processes on the database that something is due. It never blocks.
+// Hint notifies the other processes on the database that work is due. It never blocks.
 func (s *Store) Hint() { s.hints.hint() }
 
-// Hints delivers the hints of others until ctx ends or the store is closed; then
-// the channel is closed. Several that were not taken yet are one.
+// Hints delivers the hints of other processes until ctx ends or the store is closed; then it closes
+// the channel. Several pending hints are merged into one.
 func (s *Store) Hints(ctx context.Context) <-chan struct{} { return s.hints.listen(ctx) }
 
-// redact is the database's address without its password.
+// redact returns the database URL without its password.
 func redact(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme == "" {
-		return "(not shown: it may hold a password)"
+		return "(not shown: it may contain a password)"
 	}
 	q := u.Query()
 	for name := range q {
@@ -228,8 +226,8 @@ func redact(address string) string {
 	return u.Redacted()
 }
 
-// passing reports an error of the server that waiting can end: the server starts or stops, is
-// full, only reads because it is a standby, or broke a transaction off.
+// isTransient reports a server error that may go away: the server is starting, stopping, full, a
+// read-only standby, or has aborted a transaction.
 func isTransient(sqlstate string) bool {
 	switch sqlstate[:min(2, len(sqlstate))] {
 	case "08", "25", "40", "53", "55", "57", "58", "XX":
@@ -238,7 +236,7 @@ func isTransient(sqlstate string) bool {
 	return false
 }
 
-// openFault gives every failure to open a sentence.
+// openFault converts an error of Open to a fault with instructions.
 func openFault(err error, address string) error {
 	if _, ok := errors.AsType[*fault.Error](err); ok || errors.Is(err, context.Canceled) {
 		return err
@@ -251,22 +249,22 @@ func openFault(err error, address string) error {
 		switch {
 		case isTransient(e.Code):
 		case strings.HasPrefix(e.Code, "28"):
-			return fault.Wrap(fault.Refused, err, "The database %s does not let us in: check user and password.", where)
+			return fault.Wrap(fault.Refused, err, "The database %s rejected the login: check the user and the password.", where)
 		case e.Code == "3D000":
-			return fault.Wrap(fault.NotFound, err, "The database of %s does not exist on that server; make it with createdb.", where)
+			return fault.Wrap(fault.NotFound, err, "The database of %s does not exist on that server; create it with createdb.", where)
 		case e.Code == "42501":
-			return fault.Wrap(fault.Refused, err, "The user of %s may not make tables there; make it the owner of the database.", where)
+			return fault.Wrap(fault.Refused, err, "The user of %s may not create tables; make it the owner of the database.", where)
 		case e.Code == "3F000":
 			return fault.Wrap(fault.NotFound, err, "The database %s has no schema for the tables: create the schema that search_path names.", where)
 		default:
-			return fault.Wrap(fault.Conflict, err, "The database %s cannot be used by this program: its tables are not those of a cloudburst, or something else changed them.", where)
+			return fault.Wrap(fault.Conflict, err, "The database %s cannot be used by this program: its tables belong to another program or were changed.", where)
 		}
 	}
-	return fault.Wrap(fault.Unavailable, fmt.Errorf("opening the database: %w", oneLine{err}), "The database %s cannot be used now: check that the server runs and the address is right.", where)
+	return fault.Wrap(fault.Unavailable, fmt.Errorf("open the database: %w", oneLine{err}), "The database %s cannot be reached: check that the server runs and that the URL is right.", where)
 }
 
-// oneLine is an error of the driver whose text names each failure once, in one line: it has a
-// line for each attempt, and tries the same address with and without TLS.
+// oneLine reports each failure of the driver once, in one line. The driver's text has a line per
+// attempt, and it tries the same address with and without TLS.
 type oneLine struct{ error }
 
 func (e oneLine) Unwrap() error { return e.error }

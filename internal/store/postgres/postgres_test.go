@@ -28,7 +28,7 @@ func TestContract(t *testing.T) {
 	rivertest.Run(t, empty)
 }
 
-// open opens a store that is closed with the test.
+// open opens a store that is closed when the test ends.
 func open(t testing.TB, url string) *Store {
 	t.Helper()
 	s, err := Open(t.Context(), Options{URL: url, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
@@ -43,7 +43,7 @@ func open(t testing.TB, url string) *Store {
 	return s
 }
 
-// The driver tries an address with TLS and without, and reports both attempts.
+// The driver tries an address with and without TLS, and reports both attempts.
 func TestOpenErrorNamesEachFailureOnce(t *testing.T) {
 	t.Parallel()
 	addr := nettest.RefusingAddr(t, "127.0.0.1")

@@ -17,7 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// statement is one as the server got it.
+// statement is a statement as the server received it.
 type statement struct {
 	sql  string
 	args []any
@@ -29,7 +29,7 @@ func (tx transaction) has(part string) bool {
 	return slices.ContainsFunc(tx, func(st statement) bool { return strings.Contains(flat(st.sql), part) })
 }
 
-// recorder is a pgx.QueryTracer that keeps what is sent, by transactions.
+// recorder is a pgx.QueryTracer that records statements by transaction.
 type recorder struct {
 	mu   sync.Mutex
 	on   bool
@@ -72,7 +72,7 @@ func (r *recorder) TraceQueryStart(ctx context.Context, conn *pgx.Conn, data pgx
 	return ctx
 }
 
-// values are the arguments without what the driver is told besides.
+// values returns the arguments without options for the driver.
 func values(args []any) []any {
 	return slices.DeleteFunc(slices.Clone(args), func(v any) bool {
 		switch v.(type) {
@@ -106,8 +106,8 @@ var (
 	insertRE = regexp.MustCompile(`INSERT INTO [a-z_]+ \(([^)]*)\)\s*(?:SELECT (.*)|VALUES \((.*))$`)
 )
 
-// keys are the values of the keys that a statement names, by what they are of; problem
-// says which table it touches without one.
+// keys returns the values of the keys in a statement, by kind. problem names a table that the
+// statement uses without a key.
 func (st statement) keys() (values map[string][]any, problem string) {
 	text := flat(st.sql)
 	values = map[string][]any{}
@@ -116,7 +116,7 @@ func (st statement) keys() (values map[string][]any, problem string) {
 		key, known := keyOf[table]
 		if !known {
 			if unpartitioned[table] == "" && table != "unnest" && table != "OF" && table != "SET" {
-				problem = "the table " + table + " has no place in the rule"
+				problem = "the rule does not list the table " + table + ""
 			}
 			continue
 		}
@@ -128,21 +128,21 @@ func (st statement) keys() (values map[string][]any, problem string) {
 		}
 		vals, ok := st.value(text, expr)
 		if !ok {
-			problem = fmt.Sprintf("names no %s of %s by a value", key, table)
+			problem = fmt.Sprintf("has no value for %s of %s", key, table)
 			continue
 		}
 		kind := "topic"
 		if key == "owner" {
 			kind = "owner"
 		} else if table == "event" && slices.Equal(vals, []any{int64(0)}) {
-			continue // a line of the log that is about none
+			continue // a log entry without a topic
 		}
 		values[kind] = append(values[kind], vals...)
 	}
 	return values, problem
 }
 
-// inserted is the expression for a column of an INSERT.
+// inserted returns the expression for a column of an INSERT.
 func inserted(text, key string) string {
 	m := insertRE.FindStringSubmatch(text)
 	if m == nil {
@@ -157,7 +157,7 @@ func inserted(text, key string) string {
 	return ""
 }
 
-// split cuts a list at the commas that stand in no brackets, as far as the list goes.
+// split splits a list at commas outside of parentheses, up to the end of the list.
 func split(text string) []string {
 	var out []string
 	depth, from := 0, 0
@@ -182,8 +182,8 @@ func split(text string) []string {
 	return out
 }
 
-// compared is what the key of a table is said to be equal to: a placeholder, a column of
-// the rows that were sent, or the same of another table that it is joined with.
+// compared returns the expression that the key of a table is compared with: a placeholder, a column
+// of the sent rows, or the key of a joined table.
 func compared(text, alias, key string, seen []string) string {
 	name := `\b` + key
 	if alias != "" {
@@ -204,7 +204,7 @@ func compared(text, alias, key string, seen []string) string {
 	return ""
 }
 
-// value is what stands for a placeholder, or in a column of the rows that were sent.
+// value returns the values of a placeholder or of a column of the sent rows.
 func (st statement) value(text, expr string) ([]any, bool) {
 	if column, ok := strings.CutPrefix(expr, "r."); ok {
 		m := unnestRE.FindStringSubmatch(text)
@@ -234,7 +234,7 @@ func (st statement) value(text, expr string) ([]any, bool) {
 	return all, true
 }
 
-// distinct are the statements of a list, each once.
+// distinct returns the statements of a list without duplicates.
 func distinct(list []transaction) map[string]statement {
 	all := map[string]statement{}
 	for _, tx := range list {
@@ -245,8 +245,7 @@ func distinct(list []transaction) map[string]statement {
 	return all
 }
 
-// plansOf are the statements of a list that go through a whole table or index, as planned
-// for any values.
+// plansOf returns the statements of a list whose generic plan scans a whole table or index.
 func plansOf(t *testing.T, s *Store, list []transaction) []string {
 	t.Helper()
 	conn, err := s.db.Conn(t.Context())
@@ -272,7 +271,7 @@ func plansOf(t *testing.T, s *Store, list []transaction) []string {
 			t.Fatal(err)
 		}
 		for _, n := range plans[0].Plan.scans(first) {
-			found[fmt.Sprintf("%s goes through all of %s: %s", n.Type, n.Table, flat(text))] = true
+			found[fmt.Sprintf("%s scans all of %s: %s", n.Type, n.Table, flat(text))] = true
 		}
 	}
 	if _, err := conn.ExecContext(t.Context(), `RESET plan_cache_mode`); err != nil {
@@ -281,8 +280,8 @@ func plansOf(t *testing.T, s *Store, list []transaction) []string {
 	return sorted(found)
 }
 
-// leaveStatistics keeps the server from counting rows while a test runs: a table of a few
-// rows is read whole, whatever indexes it has, as soon as the planner knows that it is small.
+// withoutStatistics keeps the server from counting rows during a test: the planner reads a table
+// that it knows to be small as a whole, whatever its indexes.
 func withoutStatistics(t *testing.T, s *Store) {
 	t.Helper()
 	if _, err := s.db.ExecContext(t.Context(), `DO $$ DECLARE name text; BEGIN
@@ -293,7 +292,7 @@ func withoutStatistics(t *testing.T, s *Store) {
 	}
 }
 
-// leading is the first column of each index.
+// leading returns the first column of each index.
 func leading(t *testing.T, conn *sql.Conn) map[string]string {
 	t.Helper()
 	rows, err := conn.QueryContext(t.Context(), `SELECT c.relname, a.attname FROM pg_index AS i JOIN pg_class AS c ON c.oid = i.indexrelid
@@ -316,7 +315,7 @@ func leading(t *testing.T, conn *sql.Conn) map[string]string {
 	return first
 }
 
-// scanNode is a node of a plan.
+// scanNode is a plan node.
 type scanNode struct {
 	Type  string     `json:"Node Type"`
 	Table string     `json:"Relation Name"`
@@ -325,8 +324,8 @@ type scanNode struct {
 	Plans []scanNode `json:"Plans"`
 }
 
-// through are the nodes that read a table without a condition on what leads an index, but
-// for those below a limit, which end soon.
+// scans returns the nodes without a condition on the first column of an index. It skips nodes below
+// a limit, which end soon.
 func (n scanNode) scans(first map[string]string) (all []scanNode) {
 	if n.Type == "Limit" {
 		return nil

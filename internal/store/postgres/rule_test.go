@@ -12,13 +12,12 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// The rule: one topic, one transaction, one shard. Every statement of the hub names the
-// topic whose rows it touches, by the column that leads the key, and no transaction has
-// rows of two. So the tables can be spread over machines by the topic, and a delivery
-// concerns one of them. Posts keep the same rule with their owner.
+// The rule: one topic, one transaction, one shard. Every hub statement names the topic whose rows
+// it uses, by the first column of the key, and no transaction uses rows of two topics. The tables
+// can therefore be partitioned by topic, and a delivery uses one partition. Posts follow the same
+// rule with their owner.
 
-// keyOf is the column that leads the key of each table that has many rows of many topics,
-// or of many writers.
+// keyOf maps each table with many rows of many topics or writers to the first column of its key.
 var keyOf = map[string]string{
 	"topic": "id", "part": "topic_id", "subscription": "topic_id", "body": "topic_id", "alias": "topic_id",
 	"intent": "topic_id", "event": "topic_id",
@@ -26,51 +25,51 @@ var keyOf = map[string]string{
 	"outping": "owner",
 }
 
-// apartFrom are the tables that stay in one place, and why that holds nobody up.
+// unpartitioned maps the tables that stay on one machine to the reason why that is fast enough.
 var unpartitioned = map[string]string{
-	"task":          "once in a cluster and hour, by its name",
-	"minute":        "one row a node and minute",
-	"probe":         "one row that is written by whoever asks whether writing works",
-	"change":        "the list of changes is one list: rows that are only added, each node its own",
-	"change_count":  "how long that list is, in 16 rows, taken last",
-	"testfeed":      "a few rows, changed by hand",
+	"task":          "one row per cluster and hour, by its name",
+	"minute":        "one row per node and minute",
+	"probe":         "one row, written by each check that the store is writable",
+	"change":        "recent changes are one list: each node only inserts its own rows",
+	"change_count":  "the length of that list, in 16 rows, locked last",
+	"testfeed":      "a few rows, changed manually",
 	"media":         "files are not delivered",
 	"media_content": "files are not delivered",
 	"media_piece":   "files are not delivered",
 }
 
-// exception is a statement that goes by something else than a key, and why.
+// exception is a statement that uses something other than a key, and the reason.
 type exception struct {
 	holds, why string
-	whole      bool // its transaction is one too
-	all        bool // it may go through a whole table
+	whole      bool // its transaction is an exception too
+	all        bool // it may scan a whole table
 }
 
-// exceptions are all that there are.
+// exceptions is the complete list.
 var exceptions = []exception{
-	{holds: "WHERE due_at <= $1)", why: "the look for work that is due: an index of what is due, and nothing else"},
-	{holds: "WHERE next_at <= $1)", why: "the look for retries that are due"},
+	{holds: "WHERE due_at <= $1)", why: "the poll for due work: it reads only an index of due rows"},
+	{holds: "WHERE next_at <= $1)", why: "the poll for due retries"},
 	{holds: "SKIP LOCKED", why: "a claim takes what is due and a sweep what is over, of whatever topic, and skips what others hold", whole: true},
 	{holds: "(SELECT COUNT(*) FROM topic)", why: "the numbers of the status page, while somebody looks", all: true},
 	{holds: "SELECT COUNT(*) FROM intent", why: "how many requests wait, once in a while, for the limit", all: true},
-	{holds: "FROM intent AS i WHERE i.at < $1", why: "the sweep looks for requests that nobody decided"},
-	{holds: "FROM topic AS t WHERE t.is_full", why: "the sweep looks for contents that nobody needs"},
-	{holds: "FROM topic AS t JOIN body AS b", why: "the sweep looks for contents that nobody needs"},
-	{holds: "FROM alias AS a", why: "another name of a topic is looked up by that name"},
-	{holds: "AS r(id, now) WHERE t.id = r.id AND EXISTS", why: "the few topics that the addresses in a ping may mean are read at once"},
-	{holds: "ORDER BY e.at, e.node, e.seq LIMIT", why: "what other nodes did is read by time, for people who look"},
-	{holds: "FROM post AS p WHERE p.state = 'scheduled'", why: "the look for posts that are due"},
-	{holds: "p.was_until > 0 AND p.was_until <= $1 ORDER BY", why: "the sweep forgets what can no longer be taken back", whole: true},
-	{holds: "p.state = 'deleted' AND p.updated_at < $1 ORDER BY", why: "the sweep removes what was deleted long ago", whole: true},
+	{holds: "FROM intent AS i WHERE i.at < $1", why: "the sweep searches for undecided requests"},
+	{holds: "FROM topic AS t WHERE t.is_full", why: "the sweep searches for unneeded contents"},
+	{holds: "FROM topic AS t JOIN body AS b", why: "the sweep searches for unneeded contents"},
+	{holds: "FROM alias AS a", why: "an alias of a topic is looked up by the alias"},
+	{holds: "AS r(id, now) WHERE t.id = r.id AND EXISTS", why: "the few topics that the URLs of a ping may mean are read in one query"},
+	{holds: "ORDER BY e.at, e.node, e.seq LIMIT", why: "events of all nodes are read by time, for users"},
+	{holds: "FROM post AS p WHERE p.state = 'scheduled'", why: "the poll for due posts"},
+	{holds: "p.was_until > 0 AND p.was_until <= $1 ORDER BY", why: "the sweep deletes undo data that has expired", whole: true},
+	{holds: "p.state = 'deleted' AND p.updated_at < $1 ORDER BY", why: "the sweep removes posts that were deleted long ago", whole: true},
 	{holds: "FROM post AS p WHERE p.state = 'published' AND NOT EXISTS (SELECT 1 FROM account AS shut WHERE shut.name = p.owner AND shut.disabled)", why: "everyone's posts but those of disabled accounts, when somebody reads them"},
-	{holds: "AND p.id = k.id AND k.name", why: "everyone's posts of a category, when somebody reads them"},
+	{holds: "AND p.id = k.id AND k.name", why: "all users' posts of a category, read on request"},
 	{holds: "MAX(w.changed)", why: "the stamp of everyone's feed adds up the writers, when somebody reads it", all: true},
-	{holds: "FROM post_count AS n WHERE n.kind", why: "everyone's numbers, when somebody reads them"},
-	{holds: "FROM post_count AS n WHERE NOT EXISTS (SELECT 1 FROM account AS shut WHERE shut.name = n.owner AND shut.disabled) AND n.kind", why: "everyone's numbers, when somebody reads them"},
+	{holds: "FROM post_count AS n WHERE n.kind", why: "all users' counts, read on request"},
+	{holds: "FROM post_count AS n WHERE NOT EXISTS (SELECT 1 FROM account AS shut WHERE shut.name = n.owner AND shut.disabled) AND n.kind", why: "all users' counts, read on request"},
 }
 
-// TestEveryTransactionOfTheHubStaysWithinOneTopic plays a hub's day on a real server and
-// looks at every statement as the server got it.
+// TestEveryTransactionOfTheHubStaysWithinOneTopic runs a hub on a real server and checks every
+// statement that the server received.
 func TestEveryTransactionOfTheHubStaysWithinOneTopic(t *testing.T) {
 	t.Parallel()
 	rec := &recorder{}
@@ -95,7 +94,7 @@ func TestEveryTransactionOfTheHubStaysWithinOneTopic(t *testing.T) {
 		"INSERT INTO body", "INSERT INTO alias", "INSERT INTO event", "INSERT INTO change", "owner = NULL, due_at", "INSERT INTO post", "UPDATE writer SET changed",
 	} {
 		if !slices.ContainsFunc(list, func(tx transaction) bool { return tx.has(must) }) {
-			t.Errorf("the day had no %q: what is not seen is not checked", must)
+			t.Errorf("the test executed no %q, so the statement is not checked", must)
 		}
 	}
 	for _, problem := range plansOf(t, s, list) {
@@ -103,13 +102,13 @@ func TestEveryTransactionOfTheHubStaysWithinOneTopic(t *testing.T) {
 	}
 	for _, e := range exceptions {
 		if !used[e.why] {
-			t.Errorf("no statement needs the exception for %q any more: take it away", e.why)
+			t.Errorf("no statement needs the exception for %q: delete it", e.why)
 		}
 	}
 	t.Logf("%d transactions with %d different statements", len(list), len(distinct(list)))
 }
 
-// TestWhatBreaksTheRuleIsReported plants statements that break it.
+// TestRuleViolationsAreReported runs statements that violate the rule.
 func TestRuleViolationsAreReported(t *testing.T) {
 	t.Parallel()
 	rec := &recorder{}
@@ -119,7 +118,7 @@ func TestRuleViolationsAreReported(t *testing.T) {
 		plans bool
 		run   func(ctx context.Context, c sqldb.Conn) error
 	}{
-		"no key": {"names no topic_id", false, func(ctx context.Context, c sqldb.Conn) error {
+		"no key": {"has no value for topic_id", false, func(ctx context.Context, c sqldb.Conn) error {
 			_, err := c.Exec(ctx, `UPDATE subscription SET failures = 0 WHERE id = $1`, int64(1))
 			return err
 		}},
@@ -139,15 +138,15 @@ func TestRuleViolationsAreReported(t *testing.T) {
 			}
 			return nil
 		}},
-		"a table that nobody thought of": {"goose_db_version", false, func(ctx context.Context, c sqldb.Conn) error {
+		"an unlisted table": {"goose_db_version", false, func(ctx context.Context, c sqldb.Conn) error {
 			_, err := c.Exec(ctx, `UPDATE goose_db_version SET is_applied = TRUE WHERE id = $1`, int64(1))
 			return err
 		}},
-		"a whole table": {"goes through", true, func(ctx context.Context, c sqldb.Conn) error {
+		"a whole table": {"scans all", true, func(ctx context.Context, c sqldb.Conn) error {
 			_, err := c.Exec(ctx, `UPDATE subscription SET failures = 0 WHERE callback = $1`, "x")
 			return err
 		}},
-		"a whole index": {"goes through", true, func(ctx context.Context, c sqldb.Conn) error {
+		"a whole index": {"scans all", true, func(ctx context.Context, c sqldb.Conn) error {
 			_, err := c.Exec(ctx, `DELETE FROM part WHERE part = $1`, int64(1))
 			return err
 		}},
@@ -162,13 +161,13 @@ func TestRuleViolationsAreReported(t *testing.T) {
 			found = plansOf(t, s, list)
 		}
 		if len(found) == 0 || !strings.Contains(strings.Join(found, "\n"), planted.want) {
-			t.Errorf("%s: reported %q, want something with %q", name, found, planted.want)
+			t.Errorf("%s: reported %q, want a report that contains %q", name, found, planted.want)
 		}
 	}
 }
 
-// breaches are the statements and transactions that break the rule. used gathers the
-// exceptions that were made.
+// violations returns the statements and transactions that violate the rule. It records the applied
+// exceptions in used.
 func violations(list []transaction, used map[string]bool) []string {
 	found := map[string]bool{}
 	for _, tx := range list {

@@ -63,7 +63,7 @@ func TestConcurrentInsertIsRetried(t *testing.T) {
 	err := s.Write(t.Context(), func(ctx context.Context, c sqldb.Conn) error {
 		tries++
 		_, err := c.Exec(ctx, `INSERT INTO topic (id, url) VALUES (1, 'one')`)
-		if err == nil && tries < 3 { // the key that ON CONFLICT does not watch
+		if err == nil && tries < 3 { // a violation of the key that ON CONFLICT does not cover
 			_, err = c.Exec(ctx, `INSERT INTO topic (id, url) VALUES (2, 'one') ON CONFLICT (id) DO NOTHING`)
 		}
 		return err
@@ -122,7 +122,7 @@ func TestNewerSchemaIsRejected(t *testing.T) {
 	}
 	_, err := Open(t.Context(), Options{URL: url})
 	if fault.CodeOf(err) != fault.Conflict || !strings.Contains(err.Error(), "9999") {
-		t.Fatalf("got %v, want a refusal that names schema 9999", err)
+		t.Fatalf("got %v, want an error that names schema 9999", err)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestHintReachesOtherProcesses(t *testing.T) {
 	a, b := open(t, url), open(t, url)
 	ctx, cancel := context.WithCancel(t.Context())
 	mine, theirs := a.Hints(ctx), b.Hints(ctx)
-	waitForHint(t, mine) // the first one says: now you listen
+	waitForHint(t, mine) // the first hint reports that listening has started
 	waitForHint(t, theirs)
 	for range 1000 {
 		a.Hint()
@@ -176,7 +176,7 @@ func TestOwnHintsAreIgnored(t *testing.T) {
 	h.listeners[c] = struct{}{}
 	h.onNotice(h.self)
 	if len(c) != 0 {
-		t.Error("a process hears its own hint")
+		t.Error("a process received its own hint")
 	}
 	h.onNotice("another")
 	h.onNotice("another")
@@ -185,13 +185,13 @@ func TestOwnHintsAreIgnored(t *testing.T) {
 	}
 }
 
-// hear waits for one hint.
+// waitForHint waits for one hint.
 func waitForHint(t *testing.T, c <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-c:
 	case <-time.After(2 * time.Minute):
-		t.Fatal("no hint came")
+		t.Fatal("no hint arrived")
 	}
 }
 
@@ -213,12 +213,12 @@ func TestHintsAreRateLimited(t *testing.T) {
 		default:
 		}
 	}
-	if received == 0 || received > 11 { // 20 a second, and the one at once
+	if received == 0 || received > 11 { // 20 per second, plus the immediate one
 		t.Errorf("%d hints within half a second, want 1 to 11", received)
 	}
 }
 
-// fill stores n subscriptions of a feed and returns its only part.
+// fill stores n subscriptions of a feed and returns its only shard.
 func fill(t testing.TB, s *Store, feed string, n int) hub.Shard {
 	t.Helper()
 	now := time.UnixMilli(1_790_000_000_000)
@@ -236,7 +236,7 @@ func fill(t testing.TB, s *Store, feed string, n int) hub.Shard {
 	return hub.Shard{TopicID: id, Hi: hub.Buckets - 1}
 }
 
-// page goes through the whole part and returns how many rows it saw.
+// readAll reads the whole shard in batches and returns the number of rows.
 func readAll(t testing.TB, s *Store, p hub.Shard) int {
 	t.Helper()
 	total, after := 0, int64(0)
@@ -253,21 +253,21 @@ func readAll(t testing.TB, s *Store, p hub.Shard) int {
 	}
 }
 
-// TestAPageWalksTheKey: with other settings, or a plan made when the table was
-// small, PostgreSQL gathers and sorts a whole topic for each page.
+// TestBatchUsesPrimaryKey checks the plan: with other settings, or a plan made when the table was
+// small, PostgreSQL collects and sorts a whole topic for each batch.
 func TestBatchUsesPrimaryKey(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
 	s := open(t, storetest.Postgres(t))
 	p := fill(t, s, "http://127.0.0.1/small", 3)
-	for range 10 { // long enough for a plan to be kept
+	for range 10 { // enough calls for a cached plan
 		readAll(t, s, p)
 	}
 	explain(t, s, p)
 	p = fill(t, s, "http://127.0.0.1/large", 100_000)
 	explain(t, s, p)
 	if got := readAll(t, s, p); got != 100_000 {
-		t.Fatalf("%d rows in all pages, want 100,000", got)
+		t.Fatalf("%d rows in all batches, want 100,000", got)
 	}
 	if _, err := s.db.ExecContext(t.Context(), `ANALYZE`); err != nil {
 		t.Fatal(err)
@@ -275,8 +275,7 @@ func TestBatchUsesPrimaryKey(t *testing.T) {
 	explain(t, s, p)
 }
 
-// explain checks the plan of a page in the middle, both as planned for its values
-// and as planned for any.
+// explain checks the custom and the generic plan of a batch in the middle of the shard.
 func explain(t *testing.T, s *Store, p hub.Shard) {
 	t.Helper()
 	conn, err := s.db.Conn(t.Context())
@@ -308,7 +307,7 @@ func explain(t *testing.T, s *Store, p hub.Shard) {
 			t.Errorf("%s: the plan is %q, want %q\n%s", mode, got, want, raw)
 		}
 		if read := plans[0].Plan.Plans[0].Rows; read > 500 {
-			t.Errorf("%s: a page of 500 reads %v rows", mode, read)
+			t.Errorf("%s: a batch of 500 reads %v rows", mode, read)
 		}
 	}
 	if _, err := conn.ExecContext(t.Context(), `RESET plan_cache_mode`); err != nil {

@@ -13,8 +13,8 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// A machine that is cut off in the middle of a transaction holds its locks until the
-// server breaks it off. Others wait for its lease of 15 s anyway, and for no more.
+// A machine that loses its connection during a transaction holds its locks until the server aborts
+// the transaction. Other processes wait for its lease of 15 s anyway, but no longer.
 func TestIdleTransactionIsAbortedWithinLease(t *testing.T) {
 	t.Parallel()
 	s := open(t, storetest.Postgres(t))
@@ -26,9 +26,9 @@ func TestIdleTransactionIsAbortedWithinLease(t *testing.T) {
 		t.Fatal(err)
 	}
 	if d, err := time.ParseDuration(text); err != nil || d <= 0 || d >= 15*time.Second {
-		t.Errorf("its locks last %s (%v)", text, err)
+		t.Errorf("the idle transaction timeout is %s (%v)", text, err)
 	}
 	if err := translate(&databaseError{&pgconn.PgError{Code: "25P03"}}); fault.CodeOf(err) != fault.Unavailable {
-		t.Errorf("what was broken off is told as %v", err)
+		t.Errorf("an aborted transaction returns %v", err)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// A server that never notices the end of a connection stands for a busy one, which notices late.
+// A server that never notices the end of a connection simulates a busy one, which notices late.
 func TestClosedStoreHasReleasedItsLocks(t *testing.T) {
 	t.Parallel()
 	direct := storetest.Postgres(t)
@@ -46,7 +46,7 @@ func TestClosedStoreHasReleasedItsLocks(t *testing.T) {
 	}
 }
 
-// locks counts the locks on how the database is used.
+// locks counts the locks that mark the database as used.
 func locks(t *testing.T, address string) (n int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), address)
@@ -62,8 +62,8 @@ func locks(t *testing.T, address string) (n int) {
 	return n
 }
 
-// withoutEnd is an address at which the same server never learns, before the test ends, that
-// a connection has ended.
+// withoutEnd returns a URL of the same server through a proxy. The server does not notice the end
+// of such a connection before the test ends.
 func withoutEnd(t *testing.T, address string) string {
 	t.Helper()
 	u, err := url.Parse(address)
@@ -96,7 +96,8 @@ func withoutEnd(t *testing.T, address string) string {
 	return u.String()
 }
 
-// forwardAllButTheEnd leaves out the message Terminate, which is sent alone, and the end of the stream.
+// forwardAllButTheEnd drops the message Terminate, which is sent separately, and the end of the
+// stream.
 func forwardAllButTheEnd(to io.Writer, from net.Conn) {
 	buf := make([]byte, 64<<10)
 	for {

@@ -16,30 +16,29 @@ import (
 	"cloudburst/internal/store/sqldb"
 )
 
-// useLock is the advisory lock that says how a database is used: whoever serves it shares
-// the lock, with each connection; whoever moves all of it has the lock alone.
+// useLock is the advisory lock for the use of a database. Each connection of a server holds it
+// shared; a move of the whole database holds it exclusively.
 const useLock = 0x636c6f7564 // "cloud"
 
-// incomplete is the table that is there as long as a database is being filled.
+// incomplete is a table that exists while a database is being filled.
 const incomplete = "cloudburst_incomplete"
 
-// errIncomplete is that it was not filled to the end.
+// errIncomplete means that filling the database was interrupted.
 var errIncomplete = errors.New("the database is incomplete")
 
-// errMoved is why a connection was not made.
-var errMoved = errors.New("all of the database is being moved")
+// errMoved means that a connection was rejected because of a move.
+var errMoved = errors.New("the database is being moved")
 
 // Whole is a database that is read or filled as a whole. Close it.
 type Whole struct {
 	sqldb.Whole
 	db   *sql.DB
-	lock *sql.Conn // nil: nobody is kept away
-	tx   *sql.Tx   // of reading; nil: it is filled
+	lock *sql.Conn // nil: not locked
+	tx   *sql.Tx   // for reading; nil: the database is being filled
 }
 
-// OpenWhole opens a database to read all of it, as it is at this moment, and keeps every
-// server away until it is closed: one that runs is fault.Conflict, and so is a schema
-// that is not the newest.
+// OpenWhole opens a snapshot of a database for reading all of it, and locks out servers until it is
+// closed. A running server is fault.Conflict, and so is a schema that is not the newest.
 func OpenWhole(ctx context.Context, url string) (*Whole, error) {
 	return openWhole(ctx, url, func(w *Whole) error {
 		if err := w.lockExclusively(ctx); err != nil {
@@ -49,15 +48,15 @@ func OpenWhole(ctx context.Context, url string) (*Whole, error) {
 	})
 }
 
-// Snapshot opens a database to read all of it as it is at this moment, while others write.
+// Snapshot opens a snapshot of a database for reading all of it, while other processes write.
 func Snapshot(ctx context.Context, url string) (*Whole, error) {
 	return openWhole(ctx, url, func(w *Whole) error { return w.read(ctx, url) })
 }
 
-// Fill opens a database to be filled from empty, and keeps every server away until it is
-// closed; afterwards too, unless [Whole.Finish] was called. What an earlier attempt left is
-// removed. One that has the program's tables already is fault.Conflict, unless replace says
-// that they shall be removed; other tables of those names are never touched.
+// Fill opens an empty database for filling, and locks out servers until it is closed. Without
+// [Whole.Finish] the database remains unusable afterwards. Fill deletes leftovers of an earlier
+// attempt. If the program's tables already exist, the result is fault.Conflict unless replace is
+// set. Foreign tables with the same names are never changed.
 func Fill(ctx context.Context, url string, replace bool) (*Whole, error) {
 	return openWhole(ctx, url, func(w *Whole) error {
 		if err := w.lockExclusively(ctx); err != nil {
@@ -78,7 +77,7 @@ func Fill(ctx context.Context, url string, replace bool) (*Whole, error) {
 	})
 }
 
-// openWhole connects, and closes again when prepare fails.
+// openWhole connects, and closes the connection if prepare fails.
 func openWhole(ctx context.Context, url string, prepare func(*Whole) error) (*Whole, error) {
 	config, err := parse(url, openConnect)
 	if err != nil {
@@ -91,7 +90,7 @@ func openWhole(ctx context.Context, url string, prepare func(*Whole) error) (*Wh
 	return w, nil
 }
 
-// alone takes the lock that nobody else may have then.
+// lockExclusively takes the exclusive lock.
 func (w *Whole) lockExclusively(ctx context.Context) (err error) {
 	if w.lock, err = w.db.Conn(ctx); err != nil {
 		return err
@@ -104,7 +103,7 @@ func (w *Whole) lockExclusively(ctx context.Context) (err error) {
 			return err
 		}
 		if time.Now().After(end) {
-			return fault.New(fault.Conflict, "A cloudburst uses the database now: stop every server and command that does, on all machines, and try again.")
+			return fault.New(fault.Conflict, "A cloudburst uses the database: stop every server and command that uses it, on all machines, and try again.")
 		}
 		select {
 		case <-tick.C:
@@ -114,14 +113,14 @@ func (w *Whole) lockExclusively(ctx context.Context) (err error) {
 	}
 }
 
-// freedWithin is how long a busy PostgreSQL may take to notice that a process that used the
-// database has disconnected.
+// Limits for the release of the lock: a busy PostgreSQL notices late that a process has
+// disconnected.
 const (
 	freedWithin = 5 * time.Second
 	freedTick   = 100 * time.Millisecond
 )
 
-// read makes it one that is read.
+// read prepares w for reading.
 func (w *Whole) read(ctx context.Context, url string) error {
 	tx, err := w.db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true})
 	if err != nil {
@@ -135,7 +134,7 @@ func (w *Whole) read(ctx context.Context, url string) error {
 	case state.incomplete:
 		return errIncomplete
 	case !state.ours:
-		return fault.New(fault.NotFound, "The database %s holds nothing of cloudburst.", redact(url))
+		return fault.New(fault.NotFound, "The database %s contains no data of cloudburst.", redact(url))
 	}
 	w.Whole = sqldb.Whole{Dialect: sqldb.Postgres(), Rows: tx, Plain: true}
 	var have int64
@@ -145,18 +144,18 @@ func (w *Whole) read(ctx context.Context, url string) error {
 	return sqldb.IsNewest(have, redact(url))
 }
 
-// state is what a database has of ours.
+// state describes which tables of the program a database has.
 type state struct {
-	ours       bool     // the program made tables there
-	incomplete bool     // and they are not all filled
-	tables     []string // those that are there with the names of ours
+	ours       bool     // the program created tables
+	incomplete bool     // the tables are not completely filled
+	tables     []string // existing tables with names of the program's tables
 }
 
 type querier interface {
 	QueryContext(ctx context.Context, text string, args ...any) (*sql.Rows, error)
 }
 
-// names are the tables of the program, besides the marks.
+// names returns the tables of the program, except the marker tables.
 func names() ([]string, error) {
 	tables, err := sqldb.Schema()
 	if err != nil {
@@ -200,7 +199,7 @@ func stateOf(ctx context.Context, q querier) (s state, err error) {
 	return s, rows.Err()
 }
 
-// empty removes what is ours, if it may, and marks the database.
+// empty deletes the program's tables, if allowed, and marks the database as incomplete.
 func (w *Whole) empty(ctx context.Context, url string, replace bool) error {
 	s, err := stateOf(ctx, w.db)
 	if err != nil {
@@ -208,18 +207,18 @@ func (w *Whole) empty(ctx context.Context, url string, replace bool) error {
 	}
 	where := redact(url)
 	switch {
-	case s.incomplete: // what an earlier attempt left
+	case s.incomplete: // left by an earlier attempt
 	case len(s.tables) == 0:
 	case !s.ours:
-		return fault.New(fault.Conflict, "The database %s has tables that are not of cloudburst and are called like some of its own (%s): make a database for it alone.", where, strings.Join(s.tables, ", "))
+		return fault.New(fault.Conflict, "The database %s has tables of another program with the same names as cloudburst's (%s): create a separate database.", where, strings.Join(s.tables, ", "))
 	case !replace:
-		return fault.New(fault.Conflict, "The database %s has the tables of a cloudburst already: name an empty one, or say --replace, which removes everything that is in them.", where)
+		return fault.New(fault.Conflict, "The database %s already has the tables of a cloudburst: name an empty database, or use --replace, which deletes all data in them.", where)
 	}
 	tx, err := w.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // after the commit it does nothing
+	defer func() { _ = tx.Rollback() }() // no-op after the commit
 	for _, table := range append(s.tables, versions) {
 		if _, err := tx.ExecContext(ctx, "DROP TABLE IF EXISTS "+table+" CASCADE"); err != nil {
 			return err
@@ -248,15 +247,15 @@ func (w *Whole) insert(ctx context.Context, t sqldb.Table, rows [][]any) error {
 	return conn.Raw(func(dc any) error {
 		n, err := dc.(*stdlib.Conn).Conn().CopyFrom(ctx, pgx.Identifier{t.Name}, t.Names(), pgx.CopyFromRows(rows))
 		if err == nil && n != int64(len(rows)) {
-			err = fmt.Errorf("%d rows were sent and %d arrived", len(rows), n)
+			err = fmt.Errorf("%d rows were sent, but %d were stored", len(rows), n)
 		}
 		return err
 	})
 }
 
-// Finish ends filling: figures for the planner are gathered, and servers may come.
+// Finish ends filling: it updates the planner statistics and lets servers connect.
 func (w *Whole) Finish(ctx context.Context) error {
-	// A lock that was lost would mean that somebody may have served it meanwhile.
+	// If the lock was lost, a server may have used the database in the meantime.
 	if err := w.lock.PingContext(ctx); err != nil {
 		return fmt.Errorf("the lock of the database was lost: %w", err)
 	}
@@ -266,23 +265,23 @@ func (w *Whole) Finish(ctx context.Context) error {
 	return w.exec(ctx, "DROP TABLE "+incomplete)
 }
 
-// Close ends the use of it.
+// Close closes the database and releases the lock.
 func (w *Whole) Close() error {
 	var errs []error
 	if w.tx != nil {
 		errs = append(errs, w.tx.Rollback())
 	}
 	if w.lock != nil {
-		// The server would notice the end of the connection a moment later.
+		// The server notices the end of the connection only later.
 		ctx, cancel := context.WithTimeout(context.Background(), callConnect)
 		defer cancel()
-		_, _ = w.lock.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, useLock) // without the connection there is no lock
+		_, _ = w.lock.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, useLock) // if the connection is broken, the lock is released anyway
 		errs = append(errs, w.lock.Close())
 	}
 	return errors.Join(append(errs, w.db.Close())...)
 }
 
-// usable refuses a database that is being filled or was not filled to the end.
+// usable rejects a database that is being filled or is incomplete.
 func usable(ctx context.Context, db *sql.DB) error {
 	s, err := stateOf(ctx, db)
 	if err == nil && s.incomplete {
@@ -291,19 +290,18 @@ func usable(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// useFault gives the two reasons why a database may not be used their sentences, where
-// they are what err is about.
+// useFault converts errIncomplete and errMoved to faults with instructions.
 func useFault(err error, where string) error {
 	switch {
 	case errors.Is(err, errIncomplete):
 		return fault.New(fault.Unavailable, "The database %s is incomplete: a migrate or restore into it was interrupted: run the same command again.", where)
 	case errors.Is(err, errMoved):
-		return fault.New(fault.Unavailable, "The database %s is being moved (by migrate or restore): wait for the end of that.", where)
+		return fault.New(fault.Unavailable, "The database %s is being moved (by migrate or restore): wait until the move is complete.", where)
 	}
 	return nil
 }
 
-// share takes part in the lock of those who serve.
+// share takes the shared lock of a server.
 func share(ctx context.Context, conn *pgx.Conn) error {
 	var free bool
 	if err := conn.QueryRow(ctx, `SELECT pg_try_advisory_lock_shared($1)`, useLock).Scan(&free); err != nil {
@@ -315,18 +313,17 @@ func share(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// unshare closes a pool and releases the locks of its idle connections first: the server
-// notices the end of a connection only later, so that a move that begins at once
-// would find the database in use.
+// unshare closes a pool after it released the locks of its idle connections. The server notices the
+// end of a connection only later, so a move that starts at once would find the database in use.
 func unshare(db *sql.DB) error {
 	ctx, cancel := context.WithTimeout(context.Background(), callConnect)
 	defer cancel()
 	for range db.Stats().Idle {
 		conn, err := db.Conn(ctx)
 		if err != nil {
-			break // the lock ends with its connection
+			break // the connection is broken, and its lock with it
 		}
-		defer conn.Close() // after the pool, which thus never uses it without the lock
+		defer conn.Close() // after the pool, so that the pool never uses the connection without the lock
 		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_unlock_shared($1)`, useLock); err != nil {
 			break
 		}

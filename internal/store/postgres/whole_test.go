@@ -14,8 +14,7 @@ import (
 	"cloudburst/internal/store/storetest"
 )
 
-// TestTheSchemaThatIsReadIsTheOneThatIsThere holds that no table, column or key is
-// forgotten by what goes through all tables.
+// TestSchemaMatchesDatabase checks that code for all tables covers every table, column and key.
 func TestSchemaMatchesDatabase(t *testing.T) {
 	t.Parallel()
 	fulltest.SkipUnderRace(t)
@@ -59,11 +58,11 @@ func TestSchemaMatchesDatabase(t *testing.T) {
 	slices.SortFunc(want, byName)
 	slices.SortFunc(have, byName)
 	if d := cmp.Diff(have, want); d != "" {
-		t.Errorf("what is read from the migrations (- there, + read):\n%s", d)
+		t.Errorf("schema from the migrations (- database, + migrations):\n%s", d)
 	}
 }
 
-// A server that has just stopped may still hold its lock in the eyes of a busy PostgreSQL.
+// A busy PostgreSQL may report the lock of a server that has just stopped.
 func TestMoveWaitsForLockOfStoppedServer(t *testing.T) {
 	t.Parallel()
 	url := storetest.Postgres(t)
@@ -83,7 +82,7 @@ func TestMoveWaitsForLockOfStoppedServer(t *testing.T) {
 		}
 		filled <- err
 	}()
-	for tries := 0; tries == 0; { // its first attempt to lock the database is over
+	for tries := 0; tries == 0; { // the first attempt to lock the database has failed
 		err := holder.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
 			AND pid <> pg_backend_pid() AND state = 'idle' AND query LIKE '%pg_try_advisory_lock(%'`).Scan(&tries)
 		if err != nil {
