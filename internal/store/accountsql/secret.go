@@ -23,13 +23,13 @@ func scanSecret(rows *sql.Rows, f *account.SealedSecret) error {
 }
 
 // AddSecret implements account.Store.
-func (s *secretStore) AddSecret(ctx context.Context, f account.SealedSecret, most int) error {
+func (s *secretStore) AddSecret(ctx context.Context, f account.SealedSecret, limit int) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		if _, err := hold(ctx, c, f.User, false); err != nil {
 			return err
 		}
 		n, err := sqldb.Count(ctx, c, `SELECT count(*) FROM feed_secret WHERE account = $1 AND feed = $2`, sqldb.Clean(f.User), sqldb.Clean(f.Feed))
-		if err == nil && n >= int64(most) {
+		if err == nil && n >= int64(limit) {
 			err = fault.New(fault.Conflict, "The feed has %d readers with secrets, and cannot have more: revoke one that is not used any more.", n)
 		}
 		if err != nil {

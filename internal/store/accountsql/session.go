@@ -16,17 +16,17 @@ func scanSession(rows *sql.Rows, n *account.Session) error {
 }
 
 // AddSession implements account.Store.
-func (s *sessionStore) AddSession(ctx context.Context, n account.Session, passwordAt time.Time, most int) error {
+func (s *sessionStore) AddSession(ctx context.Context, n account.Session, passwordAt time.Time, limit int) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		at, err := hold(ctx, c, n.User, true)
 		if err != nil {
 			return err
 		}
 		if !at.Equal(passwordAt) {
-			return newPassword()
+			return passwordChanged()
 		}
 		_, err = c.Exec(ctx, `DELETE FROM account_session WHERE account = $1 AND id NOT IN
-			(SELECT s.id FROM account_session AS s WHERE s.account = $1 ORDER BY s.created_at DESC, s.id LIMIT $2)`, sqldb.Clean(n.User), max(most-1, 0))
+			(SELECT s.id FROM account_session AS s WHERE s.account = $1 ORDER BY s.created_at DESC, s.id LIMIT $2)`, sqldb.Clean(n.User), max(limit-1, 0))
 		if err != nil {
 			return err
 		}

@@ -21,13 +21,13 @@ func scanToken(rows *sql.Rows, t *account.Token) error {
 }
 
 // AddToken implements account.Store.
-func (s *tokenStore) AddToken(ctx context.Context, t account.Token, hash, app string, most int) error {
+func (s *tokenStore) AddToken(ctx context.Context, t account.Token, hash, app string, limit int) error {
 	return s.db.Write(ctx, func(ctx context.Context, c sqldb.Conn) error {
 		if _, err := hold(ctx, c, t.User, false); err != nil {
 			return err
 		}
 		n, err := sqldb.Count(ctx, c, `SELECT count(*) FROM account_token WHERE account = $1`, sqldb.Clean(t.User))
-		if err == nil && n >= int64(most) {
+		if err == nil && n >= int64(limit) {
 			err = fault.New(fault.Conflict, "The user %s has %d tokens already: revoke one that is not used any more.", t.User, n)
 		}
 		if err != nil {

@@ -58,9 +58,9 @@ func (s *userStore) User(ctx context.Context, name string) (u account.User, hash
 }
 
 // Users implements account.Store.
-func (s *userStore) Users(ctx context.Context, after string, most int) ([]account.User, error) {
+func (s *userStore) Users(ctx context.Context, after string, limit int) ([]account.User, error) {
 	return sqldb.Read(ctx, s.db, func(ctx context.Context, c sqldb.Conn) ([]account.User, error) {
-		return sqldb.Collect(ctx, c, scanUser, `SELECT `+userColumns+` FROM account AS a WHERE a.name > $1 ORDER BY a.name LIMIT $2`, sqldb.Clean(after), sqldb.Limit(most))
+		return sqldb.Collect(ctx, c, scanUser, `SELECT `+userColumns+` FROM account AS a WHERE a.name > $1 ORDER BY a.name LIMIT $2`, sqldb.Clean(after), sqldb.Limit(limit))
 	})
 }
 
@@ -80,7 +80,7 @@ func (s *userStore) SetUserPassword(ctx context.Context, name, hash string, at, 
 		case err != nil:
 			return at, err
 		case !was.IsZero() && !was.Equal(before):
-			return at, newPassword()
+			return at, passwordChanged()
 		case !at.After(before):
 			at = before.Add(time.Millisecond)
 		}
@@ -91,7 +91,7 @@ func (s *userStore) SetUserPassword(ctx context.Context, name, hash string, at, 
 	})
 }
 
-func newPassword() error {
+func passwordChanged() error {
 	return fault.New(fault.Conflict, "The password was changed meanwhile.")
 }
 

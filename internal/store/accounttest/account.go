@@ -21,7 +21,7 @@ func accountTests() map[string]func(*testing.T, *env) {
 		"OneOfManyFirstUsersIsMade":                      oneFirstUser,
 		"ThereIsNoFirstUserAfterAnother":                 noFirstUser,
 		"ANewPasswordEndsSessions":                       newPassword,
-		"OnlyTheSamePasswordIsHashedAnew":                hashedAnew,
+		"OnlyTheSamePasswordIsHashedAnew":                rehash,
 		"ADisabledUserHasNothing":                        disabledUser,
 		"TheLastPlacesAreKnown":                          lastPlaces,
 		"ASessionComesBackWholeUntilItIsEnded":           wholeSession,
@@ -47,23 +47,23 @@ func (e *env) accounts(t *testing.T) account.Store {
 	return s
 }
 
-func (e *env) aUser(name string) account.User {
+func (e *env) newUser(name string) account.User {
 	return account.User{Name: name, CreatedAt: e.Now, PasswordAt: e.In(time.Second)}
 }
 
 // user stores one.
 func (e *env) user(t *testing.T, name string) account.User {
 	t.Helper()
-	u := e.aUser(name)
+	u := e.newUser(name)
 	storetest.Must(t, e.accounts(t).AddUser(e.Ctx, u, "hash of "+name, false))
 	return u
 }
 
-func (e *env) aSession(user, id string) account.Session {
+func (e *env) newSession(user, id string) account.Session {
 	return account.Session{ID: id, User: user, Agent: "Browser ☂ '\"", CreatedAt: e.Now, SeenAt: e.In(time.Second), ExpiresAt: e.In(time.Hour)}
 }
 
-func (e *env) aSecret(user, feed, selector string) account.SealedSecret {
+func (e *env) newSecret(user, feed, selector string) account.SealedSecret {
 	return account.SealedSecret{Secret: account.Secret{Selector: selector, User: user, Feed: feed, Reader: "reader " + selector, CreatedAt: e.Now, UsedAt: e.In(time.Second)},
 		Sealed: []byte("sealed\x00\xff" + selector), MAC: []byte("mac\x00\xff" + selector), Key: "k1"}
 }
@@ -78,7 +78,7 @@ func wholeUser(t *testing.T, e *env) {
 	storetest.Must(t, err)
 	storetest.Same(t, "user", got, want)
 	storetest.Same(t, "hash", hash, "hash of alice")
-	storetest.WantFault(t, s.AddUser(e.Ctx, e.aUser("alice"), "other", false), fault.Conflict)
+	storetest.WantFault(t, s.AddUser(e.Ctx, e.newUser("alice"), "other", false), fault.Conflict)
 	_, hash, err = s.User(e.Ctx, "alice")
 	storetest.Must(t, err)
 	storetest.Same(t, "hash after another", hash, "hash of alice")
@@ -101,9 +101,9 @@ func exactNames(t *testing.T, e *env) {
 		storetest.WantFault(t, err, fault.NotFound)
 		storetest.WantFault(t, second(s.SetUserPassword(e.Ctx, name, "x", e.Now, time.Time{})), fault.NotFound)
 		storetest.WantFault(t, s.DisableUser(e.Ctx, name, true, e.Now), fault.NotFound)
-		storetest.WantFault(t, s.AddSession(e.Ctx, e.aSession(name, "s"+name), e.In(time.Second), 5), fault.NotFound)
+		storetest.WantFault(t, s.AddSession(e.Ctx, e.newSession(name, "s"+name), e.In(time.Second), 5), fault.NotFound)
 		storetest.WantFault(t, s.AddToken(e.Ctx, account.Token{ID: "t" + name, User: name}, "h"+name, "", 5), fault.NotFound)
-		storetest.WantFault(t, s.AddSecret(e.Ctx, e.aSecret(name, "private", "x"), 5), fault.NotFound)
+		storetest.WantFault(t, s.AddSecret(e.Ctx, e.newSecret(name, "private", "x"), 5), fault.NotFound)
 	}
 }
 
@@ -137,7 +137,7 @@ func oneFirstUser(t *testing.T, e *env) {
 	errs := make([]error, all)
 	var group sync.WaitGroup
 	for i := range all {
-		group.Go(func() { errs[i] = s.AddUser(e.Ctx, e.aUser(fmt.Sprint("user", i)), "h", true) })
+		group.Go(func() { errs[i] = s.AddUser(e.Ctx, e.newUser(fmt.Sprint("user", i)), "h", true) })
 	}
 	group.Wait()
 	made := 0
@@ -156,7 +156,7 @@ func oneFirstUser(t *testing.T, e *env) {
 func noFirstUser(t *testing.T, e *env) {
 	s := e.accounts(t)
 	e.user(t, "alice")
-	storetest.WantFault(t, s.AddUser(e.Ctx, e.aUser("bob"), "h", true), fault.Conflict)
+	storetest.WantFault(t, s.AddUser(e.Ctx, e.newUser("bob"), "h", true), fault.Conflict)
 	_, _, err := s.User(e.Ctx, "bob")
 	storetest.WantFault(t, err, fault.NotFound)
 	e.user(t, "bob")
@@ -166,8 +166,8 @@ func newPassword(t *testing.T, e *env) {
 	s := e.accounts(t)
 	want := e.user(t, "alice")
 	e.user(t, "bob")
-	storetest.Must(t, s.AddSession(e.Ctx, e.aSession("alice", "a"), e.In(time.Second), 5))
-	storetest.Must(t, s.AddSession(e.Ctx, e.aSession("bob", "b"), e.In(time.Second), 5))
+	storetest.Must(t, s.AddSession(e.Ctx, e.newSession("alice", "a"), e.In(time.Second), 5))
+	storetest.Must(t, s.AddSession(e.Ctx, e.newSession("bob", "b"), e.In(time.Second), 5))
 	storetest.WantFault(t, second(s.SetUserPassword(e.Ctx, "alice", "late", e.In(time.Hour), e.Now)), fault.Conflict)
 	storetest.Must(t, second(s.Session(e.Ctx, "a")))
 	at, err := s.SetUserPassword(e.Ctx, "alice", "new", e.In(time.Minute), want.PasswordAt)
@@ -182,8 +182,8 @@ func newPassword(t *testing.T, e *env) {
 	storetest.WantFault(t, err, fault.NotFound)
 	_, err = s.Session(e.Ctx, "b")
 	storetest.Must(t, err)
-	storetest.WantFault(t, s.AddSession(e.Ctx, e.aSession("alice", "c"), e.In(time.Second), 5), fault.Conflict)
-	storetest.Must(t, s.AddSession(e.Ctx, e.aSession("alice", "d"), at, 5))
+	storetest.WantFault(t, s.AddSession(e.Ctx, e.newSession("alice", "c"), e.In(time.Second), 5), fault.Conflict)
+	storetest.Must(t, s.AddSession(e.Ctx, e.newSession("alice", "d"), at, 5))
 	// Also when the clock stands still, or goes back, the times differ.
 	for _, clock := range []time.Duration{time.Minute, 0} {
 		next, err := s.SetUserPassword(e.Ctx, "alice", "newer", e.In(clock), time.Time{})
@@ -196,10 +196,10 @@ func newPassword(t *testing.T, e *env) {
 	}
 }
 
-func hashedAnew(t *testing.T, e *env) {
+func rehash(t *testing.T, e *env) {
 	s := e.accounts(t)
 	want := e.user(t, "alice")
-	storetest.Must(t, s.AddSession(e.Ctx, e.aSession("alice", "a"), e.In(time.Second), 5))
+	storetest.Must(t, s.AddSession(e.Ctx, e.newSession("alice", "a"), e.In(time.Second), 5))
 	storetest.Must(t, s.RehashUser(e.Ctx, "alice", "hash of alice", "better"))
 	storetest.Must(t, s.RehashUser(e.Ctx, "alice", "hash of alice", "late"))
 	got, hash, err := s.User(e.Ctx, "alice")
@@ -213,12 +213,12 @@ func hashedAnew(t *testing.T, e *env) {
 func disabledUser(t *testing.T, e *env) {
 	s := e.accounts(t)
 	e.user(t, "alice")
-	storetest.Must(t, s.AddSession(e.Ctx, e.aSession("alice", "a"), e.In(time.Second), 5))
+	storetest.Must(t, s.AddSession(e.Ctx, e.newSession("alice", "a"), e.In(time.Second), 5))
 	storetest.Must(t, s.AddToken(e.Ctx, account.Token{ID: "t", User: "alice", Scopes: []string{"read"}}, "h", "app", 5))
-	secret := e.aSecret("alice", "private", "s")
+	secret := e.newSecret("alice", "private", "s")
 	storetest.Must(t, s.AddSecret(e.Ctx, secret, 5))
 	storetest.Must(t, s.DisableUser(e.Ctx, "alice", true, e.Now))
-	storetest.WantFault(t, s.AddSession(e.Ctx, e.aSession("alice", "b"), e.In(time.Second), 5), fault.NotFound)
+	storetest.WantFault(t, s.AddSession(e.Ctx, e.newSession("alice", "b"), e.In(time.Second), 5), fault.NotFound)
 	for _, err := range []error{
 		second(s.Session(e.Ctx, "a")), second(s.TokenByHash(e.Ctx, "h")), second(s.TokenByApp(e.Ctx, "app")),
 		second(s.SecretBySelector(e.Ctx, "s")), second(s.SecretByMAC(e.Ctx, "alice", "private", secret.MAC)),
@@ -269,11 +269,11 @@ func wholeSession(t *testing.T, e *env) {
 	s := e.accounts(t)
 	e.user(t, "alice")
 	e.user(t, "bob")
-	a, b := e.aSession("alice", "a"), e.aSession("alice", "b")
+	a, b := e.newSession("alice", "a"), e.newSession("alice", "b")
 	b.CreatedAt = e.In(time.Minute)
 	storetest.Must(t, s.AddSession(e.Ctx, a, e.In(time.Second), 5))
 	storetest.Must(t, s.AddSession(e.Ctx, b, e.In(time.Second), 5))
-	storetest.Must(t, s.AddSession(e.Ctx, e.aSession("bob", "c"), e.In(time.Second), 5))
+	storetest.Must(t, s.AddSession(e.Ctx, e.newSession("bob", "c"), e.In(time.Second), 5))
 	got, err := s.Session(e.Ctx, "a")
 	storetest.Must(t, err)
 	storetest.Same(t, "session", got, a)
@@ -296,7 +296,7 @@ func oldSessions(t *testing.T, e *env) {
 	s := e.accounts(t)
 	e.user(t, "alice")
 	for i := range 6 {
-		n := e.aSession("alice", fmt.Sprint(i))
+		n := e.newSession("alice", fmt.Sprint(i))
 		n.CreatedAt = e.In(time.Duration(i) * time.Second)
 		if i == 5 {
 			n.CreatedAt = e.In(-time.Hour) // the clock was set back
@@ -350,12 +350,12 @@ func manyTokens(t *testing.T, e *env) {
 	add := func(user string, i int) error {
 		return s.AddToken(e.Ctx, account.Token{ID: fmt.Sprint(user, i), User: user}, fmt.Sprint("h", user, i), "", 3)
 	}
-	most(t, 3, func(i int) error { return add("alice", i) })
+	addMany(t, 3, func(i int) error { return add("alice", i) })
 	storetest.Must(t, add("bob", 0))
 }
 
 // most adds many at the same time and expects n to be there.
-func most(t *testing.T, n int, add func(i int) error) {
+func addMany(t *testing.T, n int, add func(i int) error) {
 	t.Helper()
 	errs := make([]error, 2*n+2)
 	var group sync.WaitGroup
@@ -378,7 +378,7 @@ func wholeSecret(t *testing.T, e *env) {
 	s := e.accounts(t)
 	e.user(t, "alice")
 	e.user(t, "bob")
-	a, b, c := e.aSecret("alice", "private", "a"), e.aSecret("alice", "private", "b"), e.aSecret("bob", "private", "c")
+	a, b, c := e.newSecret("alice", "private", "a"), e.newSecret("alice", "private", "b"), e.newSecret("bob", "private", "c")
 	b.CreatedAt, b.UsedAt, b.Reader, b.Key = e.In(-time.Second), time.Time{}, "Zoë ☂ '\"", "k2"
 	for _, one := range []account.SealedSecret{a, b, c} {
 		storetest.Must(t, s.AddSecret(e.Ctx, one, 5))
@@ -416,14 +416,14 @@ func oneSecret(t *testing.T, e *env) {
 	s := e.accounts(t)
 	e.user(t, "alice")
 	e.user(t, "bob")
-	a := e.aSecret("alice", "private", "a")
+	a := e.newSecret("alice", "private", "a")
 	storetest.Must(t, s.AddSecret(e.Ctx, a, 5))
-	again := e.aSecret("alice", "private", "b")
+	again := e.newSecret("alice", "private", "b")
 	again.Reader = a.Reader
 	storetest.WantFault(t, s.AddSecret(e.Ctx, again, 5), fault.Conflict)
 	again.Reader = strings.ToUpper(a.Reader)
 	storetest.Must(t, s.AddSecret(e.Ctx, again, 5))
-	for i, other := range []account.SealedSecret{e.aSecret("alice", "other", "c"), e.aSecret("bob", "private", "d")} {
+	for i, other := range []account.SealedSecret{e.newSecret("alice", "other", "c"), e.newSecret("bob", "private", "d")} {
 		other.Reader = a.Reader
 		if err := s.AddSecret(e.Ctx, other, 5); err != nil {
 			t.Error(i, err)
@@ -434,15 +434,15 @@ func oneSecret(t *testing.T, e *env) {
 func manySecrets(t *testing.T, e *env) {
 	s := e.accounts(t)
 	e.user(t, "alice")
-	most(t, 3, func(i int) error { return s.AddSecret(e.Ctx, e.aSecret("alice", "private", fmt.Sprint(i)), 3) })
-	storetest.Must(t, s.AddSecret(e.Ctx, e.aSecret("alice", "other", "x"), 3))
+	addMany(t, 3, func(i int) error { return s.AddSecret(e.Ctx, e.newSecret("alice", "private", fmt.Sprint(i)), 3) })
+	storetest.Must(t, s.AddSecret(e.Ctx, e.newSecret("alice", "other", "x"), 3))
 }
 
 func sweepAccounts(t *testing.T, e *env) {
 	s := e.accounts(t)
 	e.user(t, "alice")
 	for i := range 3 {
-		n := e.aSession("alice", fmt.Sprint(i))
+		n := e.newSession("alice", fmt.Sprint(i))
 		n.ExpiresAt = e.In(time.Duration(i) * time.Minute)
 		storetest.Must(t, s.AddSession(e.Ctx, n, e.In(time.Second), 5))
 		_, err := s.UseNonce(e.Ctx, [][]byte{{byte(i)}}, n.ExpiresAt)

@@ -37,7 +37,7 @@ func (s *postStore) AddPosts(ctx context.Context, user string, now time.Time, po
 			return 0, err
 		}
 		slugs := &slugs{c: c, user: w.User, taken: map[string]bool{}, next: map[string]int{}}
-		if err := slugs.look(ctx, rows); err != nil {
+		if err := slugs.load(ctx, rows); err != nil {
 			return 0, err
 		}
 		t := newTally()
@@ -116,7 +116,7 @@ type slugs struct {
 }
 
 // look learns which of the wishes are taken.
-func (s *slugs) look(ctx context.Context, posts []postRow) error {
+func (s *slugs) load(ctx context.Context, posts []postRow) error {
 	var wishes [][]any
 	seen := map[string]bool{"": true}
 	for _, r := range posts {

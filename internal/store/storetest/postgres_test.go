@@ -10,7 +10,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
 
-func TestTheServerThatTheEnvironmentNamesIsUsed(t *testing.T) {
+func TestServerFromEnvironmentIsUsed(t *testing.T) {
 	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := StartCluster()
 	if err != nil {
@@ -44,7 +44,7 @@ func TestTheServerThatTheEnvironmentNamesIsUsed(t *testing.T) {
 	shared.made, shared.free = nil, nil // they go with the cluster
 }
 
-func TestACrashedClusterStartsAgain(t *testing.T) {
+func TestCrashedClusterStartsAgain(t *testing.T) {
 	fulltest.Needs(t, "PostgreSQL")
 	cluster, err := StartCluster()
 	if err != nil {
